@@ -1,0 +1,2 @@
+#define GSPO_IMPLEMENTATION
+#include "../gspo.h"
