@@ -127,6 +127,7 @@ extern "C" {
     X(GRPO_BAD_LOGP_REF, "batch.logp_ref has a NaN or +infinity at an unmasked token") \
     X(GRPO_BAD_LOGP_ROLLOUT, "batch.logp_rollout has a NaN or +infinity at an unmasked token") \
     X(GRPO_BAD_REWARD, "batch.reward has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
+    X(GRPO_BAD_SHAPED_REWARD, "objective.reward makes a reward, or the KL of a token in it, infinite or larger than 1e150 in magnitude") \
     X(GRPO_BAD_BASELINE, "batch.baseline has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
     X(GRPO_BAD_VALUE, "batch.value has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
     X(GRPO_BAD_STEP_REWARD, "batch.step_reward has a NaN, an infinity or a magnitude above 1e150 at the end of a step") \
@@ -558,6 +559,7 @@ GRPO_FN grpo_term grpo_vespo(grpo_ratio w, double advantage, double logp, double
 {
     grpo_dd y, x = { 0, 0 };
     y.hi = w.log; y.lo = w.log_lo;
+    if (lambda > 0 && w.value == HUGE_VAL) return grpo_score(0, logp);         /* the outer exponential wins */
     if (k != 0) x = grpo_dd_mul(y, k);
     if (lambda != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_minus_one(w), -lambda));
     return grpo_score(grpo_times(grpo_exp(x), advantage), logp);
@@ -880,6 +882,13 @@ static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x)
     if (x.lo != 0) grpo_sum_add_(s, x.lo);
 }
 
+/* + a - b, of log-probabilities: of an infinite one the finite partner still counts */
+static void grpo_sum_add_diff_(grpo_sum *s, double a, double b)
+{
+    grpo_sum_add_(s, a);
+    grpo_sum_add_(s, -b);
+}
+
 static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from)
 {
     int k;
@@ -1110,6 +1119,22 @@ static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *adva
             return token[k].bad;
     if ((needs & GRPO_NEED_REWARD_) && !grpo_all_in_domain_(b->reward, begin, end, GRPO_MODERATE_)) return GRPO_BAD_REWARD;
     if ((needs & GRPO_NEED_BASELINE_) && !grpo_all_in_domain_(b->baseline, 0, b->n_groups, GRPO_MODERATE_)) return GRPO_BAD_BASELINE;
+    return GRPO_OK;
+}
+
+static double grpo_reward_kl_(const grpo_objective *o, const grpo_batch *b, int64_t t);
+static double grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b, int64_t i);
+
+/* what objective.reward does to rewards must stay in their domain: of a -inf log-probability it may not */
+static grpo_status grpo_check_shaped_(const grpo_objective *o, const grpo_batch *b)
+{
+    int64_t i, t;
+    if (b->n_groups == 0) return GRPO_OK;
+    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
+        for (t = b->offset[i]; o->reward.kl != GRPO_KL_NONE && t < b->offset[i] + b->length[i]; t++)
+            if ((!b->mask || b->mask[t]) && !grpo_in_domain_(o->reward.kl_coef * grpo_reward_kl_(o, b, t), GRPO_MODERATE_)) return GRPO_BAD_SHAPED_REWARD;
+        if (o->advantage.credit != GRPO_CREDIT_STEP && !grpo_in_domain_(grpo_shaped_reward_(o, b, i), GRPO_MODERATE_)) return GRPO_BAD_SHAPED_REWARD;
+    }
     return GRPO_OK;
 }
 
@@ -1380,6 +1405,7 @@ grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch,
     if (!obj) return GRPO_NULL_OBJECTIVE;
     if (!moments) return GRPO_NULL_OUTPUT;
     st = grpo_check_(obj, batch, NULL, grpo_advantage_needs_(obj), 0);
+    if (!st) st = grpo_check_shaped_(obj, batch);
     if (st) return st;
     memset(&c, 0, sizeof c);
     c.obj = obj; c.batch = batch; c.gain = 1;
@@ -1399,6 +1425,7 @@ grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *ba
     if (!obj) return GRPO_NULL_OBJECTIVE;
     if (!advantage || (!moments && grpo_needs_moments_(&obj->advantage))) return GRPO_NULL_OUTPUT;
     st = grpo_check_(obj, batch, NULL, grpo_advantage_needs_(obj), 0);
+    if (!st) st = grpo_check_shaped_(obj, batch);
     if (st) return st;
     memset(&c, 0, sizeof c);
     c.obj = obj; c.batch = batch; c.gain = 1;
@@ -1458,20 +1485,21 @@ typedef struct {
 
 typedef struct { int counts; grpo_corrected correction; } grpo_token_;
 
-static grpo_dd grpo_correction_log_(const grpo_objective *o, const grpo_batch *b, int64_t t)
+static grpo_dd grpo_correction_log_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes)
 {
-    int passes;
-    return grpo_clamp(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]), -o->weight.correction_clamp, o->weight.correction_clamp, &passes);
+    double c = o->weight.correction_clamp;
+    return grpo_clamp(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]), -c, c, passes);
 }
 
 static grpo_token_ grpo_token_at_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t)
 {
     grpo_token_ k;
+    int passes;
     k.counts = !s->off && (!b->mask || b->mask[t]);
     k.correction = s->correction;
     if (!k.counts) return k;
     if (o->weight.correction != GRPO_CORRECTION_NONE && o->weight.correction_unit == GRPO_CORRECTION_TOKEN)
-        k.correction = grpo_correct(&o->weight, grpo_ratio_exp(grpo_correction_log_(o, b, t)));
+        k.correction = grpo_correct(&o->weight, grpo_ratio_exp(grpo_correction_log_(o, b, t, &passes)));
     return k;
 }
 
@@ -1487,9 +1515,15 @@ static grpo_corrected grpo_sequence_correction_(const grpo_objective *o, const g
     grpo_sum sum;
     grpo_dd q;
     int64_t t, n = 0;
+    int passes;
     memset(&sum, 0, sizeof sum);
-    for (t = s->begin; t < s->end; t++)
-        if (!b->mask || b->mask[t]) { grpo_sum_add_dd_(&sum, grpo_correction_log_(o, b, t)); n++; }
+    for (t = s->begin; t < s->end; t++) {
+        if (b->mask && !b->mask[t]) continue;
+        q = grpo_correction_log_(o, b, t, &passes);
+        if (passes) grpo_sum_add_diff_(&sum, (double)b->logp_old[t], (double)b->logp_rollout[t]);
+        else grpo_sum_add_dd_(&sum, q);
+        n++;
+    }
     q = grpo_sum_dd_(&sum);
     if (o->weight.correction_unit == GRPO_CORRECTION_SEQUENCE_MEAN && n) q = grpo_dd_div(q, (double)n);
     return grpo_correct(&o->weight, grpo_ratio_exp(q));
@@ -1553,12 +1587,17 @@ typedef struct {
 /* evaluates one sequence; grpo.h has the one for token ratios, gspo.h the one for sequences */
 typedef void (*grpo_evaluate_)(grpo_run_ *run, const grpo_sequence_ *s);
 
+/* the policy in the ratio's denominator */
+static const grpo_real *grpo_old_(const grpo_run_ *r)
+{
+    return r->obj->ratio.against == GRPO_AGAINST_OLD ? r->batch->logp_old : r->batch->logp_rollout;
+}
+
 /* d_t of axis 3 */
 static grpo_dd grpo_log_ratio_(const grpo_run_ *r, int64_t t, int *passes)
 {
     const grpo_ratio_axis *a = &r->obj->ratio;
-    const grpo_real *old = a->against == GRPO_AGAINST_OLD ? r->batch->logp_old : r->batch->logp_rollout;
-    return grpo_clamp(grpo_two_diff((double)r->batch->logp[t], (double)old[t]), a->clamp_low, a->clamp_high, passes);
+    return grpo_clamp(grpo_two_diff((double)r->batch->logp[t], (double)grpo_old_(r)[t]), a->clamp_low, a->clamp_high, passes);
 }
 
 static grpo_term grpo_scaled_(grpo_term t, double v)
@@ -1577,11 +1616,10 @@ static grpo_term grpo_token_policy_(const grpo_run_ *r, int64_t t, grpo_ratio w,
 static grpo_term grpo_token_penalty_(const grpo_run_ *r, int64_t t, grpo_ratio w)
 {
     const grpo_penalty *p = &r->obj->penalty;
-    const grpo_real *old = r->obj->ratio.against == GRPO_AGAINST_OLD ? r->batch->logp_old : r->batch->logp_rollout;
     double l = (double)r->batch->logp[t], own = 1;
     grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };
     if (p->kl == GRPO_KL_NONE) return none;
-    if (p->kl_ratio == GRPO_KL_RATIO_TOKEN) own = grpo_ratio_of(l, (double)old[t]).value;
+    if (p->kl_ratio == GRPO_KL_RATIO_TOKEN) own = grpo_ratio_of(l, (double)grpo_old_(r)[t]).value;
     return grpo_kl_penalty(p, l, (double)r->batch->logp_ref[t], own, w.value);
 }
 
@@ -1616,12 +1654,12 @@ static void grpo_report_token_(grpo_run_ *r, int64_t t, grpo_ratio w, double v, 
     }
     if (b->logp_old) {
         grpo_dd x = grpo_two_diff(l, (double)b->logp_old[t]);
-        grpo_sum_add_(&p->sum[GRPO_SUM_OLD_K1], -x.hi);
+        grpo_sum_add_diff_(&p->sum[GRPO_SUM_OLD_K1], (double)b->logp_old[t], l);
         grpo_sum_add_(&p->sum[GRPO_SUM_OLD_K3], grpo_exp_minus_linear(x));
     }
     if (b->logp_ref) {
         grpo_dd D = grpo_two_diff(l, (double)b->logp_ref[t]);
-        grpo_sum_add_(&p->sum[GRPO_SUM_KL_K1], grpo_kl(GRPO_KL_K1, D).value);
+        grpo_sum_add_diff_(&p->sum[GRPO_SUM_KL_K1], l, (double)b->logp_ref[t]);
         grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl(GRPO_KL_K2, D).value);
         grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl(GRPO_KL_K3, D).value);
     }
@@ -1818,14 +1856,17 @@ grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from)
 
 static double grpo_part_of_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
+static double grpo_noted_(double x, grpo_report *r)
+{
+    if (!grpo_is_finite(x)) r->overflow = 1;
+    return x;
+}
+
 static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r)
 {
     grpo_sum s = *a;
-    double x;
     if (b) grpo_sum_merge_(&s, b);
-    x = grpo_sum_total_(&s);
-    if (!grpo_is_finite(x)) r->overflow = 1;
-    return x / divisor;
+    return grpo_noted_(grpo_sum_total_(&s), r) / divisor;
 }
 
 void grpo_report_of(const grpo_partial *p, grpo_report *r)
@@ -1844,9 +1885,9 @@ void grpo_report_of(const grpo_partial *p, grpo_report *r)
     r->clip_high = grpo_part_of_(p->clips[GRPO_CLIP_HIGH], p->tokens);
     r->clip_dual = grpo_part_of_(p->clips[GRPO_CLIP_DUAL], p->tokens);
     r->clip_fraction = grpo_part_of_(p->clips[GRPO_CLIP_LOW] + p->clips[GRPO_CLIP_HIGH] + p->clips[GRPO_CLIP_DUAL], p->tokens);
-    r->old_k1 = grpo_total_over_(&s[GRPO_SUM_OLD_K1], NULL, n, r);
+    r->old_k1 = grpo_noted_(grpo_sum_value_(&s[GRPO_SUM_OLD_K1]), r) / n;
     r->old_k3 = grpo_total_over_(&s[GRPO_SUM_OLD_K3], NULL, n, r);
-    r->kl_k1 = grpo_total_over_(&s[GRPO_SUM_KL_K1], NULL, n, r);
+    r->kl_k1 = grpo_noted_(grpo_sum_value_(&s[GRPO_SUM_KL_K1]), r) / n;
     r->kl_k2 = grpo_total_over_(&s[GRPO_SUM_KL_K2], NULL, n, r);
     r->kl_k3 = grpo_total_over_(&s[GRPO_SUM_KL_K3], NULL, n, r);
     r->entropy = grpo_total_over_(&s[GRPO_SUM_ENTROPY], NULL, n, r);

@@ -21,9 +21,6 @@
 #ifndef GSPO_H
 #define GSPO_H
 
-#if defined(GSPO_IMPLEMENTATION) && !defined(GRPO_IMPLEMENTATION)
-#define GRPO_IMPLEMENTATION
-#endif
 #include "grpo.h"
 
 #ifdef GRPO_DOUBLE
@@ -59,6 +56,11 @@ grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const u
 #if defined(GSPO_IMPLEMENTATION) && !defined(GSPO_IMPLEMENTED)
 #define GSPO_IMPLEMENTED
 
+#ifndef GRPO_IMPLEMENTATION
+#define GRPO_IMPLEMENTATION
+#endif
+#include "grpo.h"      /* its implementation, if this file has not had it yet */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -69,7 +71,7 @@ grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const u
     int64_t t, count = 0;
     memset(&s, 0, sizeof s);
     for (t = 0; t < n; t++)
-        if (!mask || mask[t]) { grpo_sum_add_dd_(&s, grpo_two_diff((double)logp[t], (double)logp_old[t])); count++; }
+        if (!mask || mask[t]) { grpo_sum_add_diff_(&s, (double)logp[t], (double)logp_old[t]); count++; }
     return count ? grpo_dd_div(grpo_sum_dd_(&s), (double)count) : grpo_dd_of_(0);
 }
 
@@ -77,8 +79,11 @@ grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const u
 static grpo_dd gspo_pooled_(const grpo_run_ *r, int64_t t, int *passes, grpo_clip_side *side)
 {
     const grpo_ratio_axis *a = &r->obj->ratio;
-    grpo_dd d = grpo_log_ratio_(r, t, passes);
+    grpo_dd d;
     *side = GRPO_CLIP_NO;
+    *passes = 0;
+    if (!r->uses_ratio) return grpo_dd_of_(0);
+    d = grpo_log_ratio_(r, t, passes);
     if (a->unit != GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) return d;
     if (r->advantage[t] < 0 && d.hi < -a->pool_low) { *side = GRPO_CLIP_LOW; d = grpo_dd_of_(-a->pool_low); }
     else if (!(r->advantage[t] < 0) && d.hi > a->pool_high) { *side = GRPO_CLIP_HIGH; d = grpo_dd_of_(a->pool_high); }
@@ -97,7 +102,11 @@ static grpo_dd gspo_unit_(const grpo_run_ *r, const grpo_sequence_ *s)
     int passes;
     memset(&sum, 0, sizeof sum);
     for (t = s->begin; t < s->end; t++)
-        if (grpo_counted_(r, s, t, &v)) grpo_sum_add_dd_(&sum, gspo_pooled_(r, t, &passes, &side));
+        if (grpo_counted_(r, s, t, &v)) {
+            grpo_dd d = gspo_pooled_(r, t, &passes, &side);
+            if (passes) grpo_sum_add_diff_(&sum, (double)r->batch->logp[t], (double)grpo_old_(r)[t]);
+            else grpo_sum_add_dd_(&sum, d);
+        }
     y = grpo_sum_dd_(&sum);
     return r->obj->ratio.unit == GRPO_UNIT_SEQUENCE_SUM || s->count == 0 ? y : grpo_dd_div(y, (double)s->count);
 }

@@ -1,0 +1,92 @@
+#!/bin/sh
+# Installs what testing needs (Debian), builds with gcc and clang, runs everything, and ends with "N passed, N failed".
+#   tests/all.sh           everything that continuous integration runs
+#   FUZZ_SECONDS=600 tests/all.sh    longer fuzzing
+# A step that prints "N passed, N failed" counts with those numbers, any other step as one.
+set -u
+cd "$(dirname "$0")/.."
+build=${BUILD:-build}
+mkdir -p "$build"
+passed=0 failed=0
+
+step() { # name, command...
+    name=$1; shift
+    log=$build/$(echo "$name" | tr -c 'a-zA-Z0-9\n' _).log
+    start=$(date +%s)
+    "$@" >"$log" 2>&1
+    status=$?
+    counts=$(awk '/^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 } END { print p + 0, f + 0 }' "$log")
+    p=${counts% *} f=${counts#* }
+    if [ $status -eq 0 ] && [ "$p" -eq 0 ] && [ "$f" -eq 0 ]; then p=1; fi
+    if [ $status -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
+    if [ "$f" -ne 0 ]; then echo "--- $name failed (exit status $status):"; grep -E 'FAIL|rror' "$log" | head -20; tail -20 "$log"; fi
+    passed=$((passed + p)) failed=$((failed + f))
+    printf '%-44s %8d passed %4d failed %5d s\n' "$name" "$p" "$f" $(($(date +%s) - start))
+}
+
+packages="gcc g++ clang libclang-rt-14-dev make meson ninja-build pkg-config libcjson-dev libstb-dev python3 python3-mpmath python3-jsonschema git"
+missing() { for p in $packages; do dpkg-query -W -f='${Status}\n' "$p" 2>/dev/null | grep -q 'ok installed' || echo "$p"; done; }
+install_packages() {
+    want=$(missing)
+    [ -z "$want" ] && return 0
+    command -v apt-get >/dev/null || { echo "not a Debian system; please install: $want"; return 1; }
+    root=; [ "$(id -u)" -eq 0 ] || root=sudo
+    $root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq --no-install-recommends $want
+}
+
+meson_tests() { # build folder, compiler, meson options...
+    folder=$1 compiler=$2; shift 2
+    [ -f "$folder/build.ninja" ] || CC=$compiler meson setup "$folder" "$@" || return 1
+    meson test -C "$folder" --verbose --num-processes 2
+}
+
+sanitized() {
+    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 \
+    meson_tests "$build/sanitized" clang -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized
+}
+
+vectors_regenerate() { /usr/bin/python3 tests/oracle/generate.py --check; }
+vectors_validate() { /usr/bin/python3 tests/oracle/generate.py --schema; }
+oracle_is_independent() { ! grep -rn --include='*' -e 'grpo\.h' -e 'gspo\.h' tests/oracle; }
+
+learns() { # objective
+    "$build/tests/train" --objective "$1" --steps 300 --seed 1 --target 0.9
+}
+
+rollouts_regenerate() { # by the command that stands in the file
+    command=$(sed -n '1s/.*: *\(\.\/train.*[^ ]\) *\*\/.*/\1/p' examples/rollouts.inc)
+    [ -n "$command" ] || return 1
+    cp examples/rollouts.inc "$build/rollouts.before"
+    cc -std=c99 -O2 examples/train.c -lm -o "$build/train" || return 1
+    (cd "$build" && mkdir -p examples && eval "$command") || return 1
+    cmp "$build/examples/rollouts.inc" examples/rollouts.inc
+}
+
+readme_quick() { # README's first command, as written
+    command=$(awk '/<!-- command 1 -->/ { on = 1; next } on && /^```/ { n++; if (n == 2) exit; next } on { print }' README.md)
+    [ -n "$command" ] || return 1
+    rm -rf "$build/clone" && git clone -q . "$build/clone" || return 1
+    (cd "$build/clone" && sh -ec "$command")
+}
+
+readme_tables() { # what the README says of the presets is what the headers say
+    "$build/tests/variants" --markdown >"$build/presets.md" || return 1
+    awk '/<!-- presets -->/ { on = 1; next } /<!-- end of presets -->/ { on = 0 } on' README.md | diff - "$build/presets.md"
+}
+
+step "packages" install_packages
+step "every compiler, standard and element type" sh tests/matrix.sh
+step "gcc" meson_tests "$build" gcc -Dbuildtype=release
+step "clang, address and undefined sanitizers" sanitized
+step "vectors regenerate to the same bytes" vectors_regenerate
+step "vectors obey their schema" vectors_validate
+step "the oracle checks itself" /usr/bin/python3 tests/oracle/self_check.py
+step "the oracle knows no header" oracle_is_independent
+step "fuzzing" env BUILD="$build/fuzz" sh fuzz/run.sh "${FUZZ_SECONDS:-60}"
+for objective in grpo dapo gspo cispo rloo; do step "a policy learns with $objective" learns $objective; done
+step "quickstart's rollouts regenerate" rollouts_regenerate
+step "README: first command, as written" readme_quick
+step "README: table of presets" readme_tables
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

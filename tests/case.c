@@ -1,0 +1,563 @@
+#define _POSIX_C_SOURCE 200809L
+#include "case.h"
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <stb/stb_ds.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_TOKENS = 1 << 24, MAX_FIELDS = 256, MAX_METRICS = 64, MAX_FILE = 1 << 28 };
+
+/* ---- errors and memory ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    test_case *c;
+    char *error;
+    size_t error_size;
+} reader;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static int fail(const reader *r, const char *key, const char *format, ...)
+{
+    char what[160];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    snprintf(r->error, r->error_size, "case %.80s: %.80s: %s", r->c && r->c->id ? r->c->id : "?", key, what);
+    return 1;
+}
+
+static void *allocate(test_case *c, int64_t count, size_t size)
+{
+    void *p = calloc((size_t)count + 1, size);      /* one more: an empty array is not a missing one */
+    if (!p) abort();
+    arrput(c->memory, p);
+    return p;
+}
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *p = malloc(size);
+    if (!p) abort();
+    memcpy(p, text, size);
+    return p;
+}
+
+static void case_free(test_case *c)
+{
+    for (ptrdiff_t k = 0; k < arrlen(c->memory); k++) free(c->memory[k]);
+    arrfree(c->memory);
+    free(c->id);
+}
+
+void case_file_free(case_file *file)
+{
+    for (int64_t k = 0; k < file->n_cases; k++) case_free(&file->cases[k]);
+    free(file->cases);
+    free(file->variant);
+    free(file->paper);
+    free(file->equations);
+    memset(file, 0, sizeof *file);
+}
+
+/* ---- objects: known keys, each once --------------------------------------------------------------------------------------------- */
+
+typedef struct { const char *key; int required; const cJSON *item; } slot;      /* a list of slots ends with key NULL */
+enum { KEYS_LISTED_ONLY, KEYS_ANY };
+
+static slot *slot_named(slot *slots, const char *key)
+{
+    for (; slots->key; slots++) if (!strcmp(slots->key, key)) return slots;
+    return NULL;
+}
+
+static int take(const reader *r, const char *object, const cJSON *json, slot *slots, int others)
+{
+    if (!cJSON_IsObject(json)) return fail(r, object, "not an object");
+    for (const cJSON *item = json->child; item; item = item->next) {
+        slot *s = slot_named(slots, item->string);
+        if (!s && others == KEYS_ANY) continue;
+        if (!s) return fail(r, object, "unknown key %.60s", item->string);
+        if (s->item) return fail(r, object, "%s is there twice", s->key);
+        s->item = item;
+    }
+    for (; slots->key; slots++)
+        if (slots->required && !slots->item) return fail(r, object, "%s is missing", slots->key);
+    return 0;
+}
+
+/* ---- elements ------------------------------------------------------------------------------------------------------------------- */
+
+/* writes element `index` of an array, or says what is wrong */
+typedef const char *element(const cJSON *item, void *array, int64_t index);
+
+static int number(const cJSON *item, double *value)
+{
+    if (cJSON_IsNumber(item)) { *value = item->valuedouble; return grpo_is_finite(*value); }
+    if (!cJSON_IsString(item)) return 0;
+    if (!strcmp(item->valuestring, "Infinity")) { *value = HUGE_VAL; return 1; }
+    if (!strcmp(item->valuestring, "-Infinity")) { *value = -HUGE_VAL; return 1; }
+    if (!strcmp(item->valuestring, "NaN")) { *value = nan(""); return 1; }
+    return 0;
+}
+
+static const char *read_double(const cJSON *item, void *array, int64_t index)
+{
+    double v;
+    if (!number(item, &v)) return "not a number";
+    if (v != v) return "NaN is no answer";
+    ((double *)array)[index] = v;
+    return NULL;
+}
+
+static const char *read_real(const cJSON *item, void *array, int64_t index)
+{
+    double v;
+    if (!number(item, &v)) return "not a number";
+    if (grpo_is_finite(v) && (fabs(v) > FLT_MAX || (double)(float)v != v)) return "not a binary32 number";
+    ((grpo_real *)array)[index] = (grpo_real)v;
+    return NULL;
+}
+
+static const char *read_flag(const cJSON *item, void *array, int64_t index)
+{
+    if (!cJSON_IsBool(item)) return "neither true nor false";
+    ((uint8_t *)array)[index] = cJSON_IsTrue(item) ? 1 : 0;
+    return NULL;
+}
+
+static const char *read_count(const cJSON *item, void *array, int64_t index)
+{
+    double v;
+    if (!number(item, &v) || !(v >= 0 && v <= MAX_TOKENS) || v != floor(v)) return "not a count";
+    ((int64_t *)array)[index] = (int64_t)v;
+    return NULL;
+}
+
+/* ---- arrays --------------------------------------------------------------------------------------------------------------------- */
+
+static int row_has(const cJSON *json, int64_t length) { return cJSON_IsArray(json) && cJSON_GetArraySize(json) == length; }
+
+static int read_elements(const reader *r, const char *key, const cJSON *json, element *read, void *array, int64_t first)
+{
+    int64_t index = first;
+    for (const cJSON *item = json->child; item; item = item->next, index++) {
+        const char *wrong = read(item, array, index);
+        if (wrong) return fail(r, key, "element %lld is %s", (long long)(index - first), wrong);
+    }
+    return 0;
+}
+
+/* one value per sequence or group; *array stays as it was when json is NULL */
+static int read_row(const reader *r, const char *key, const cJSON *json, int64_t length, element *read, size_t size, void **array)
+{
+    if (!json) return 0;
+    if (!row_has(json, length)) return fail(r, key, "not an array of %lld", (long long)length);
+    *array = allocate(r->c, length, size);
+    return read_elements(r, key, json, read, *array, 0);
+}
+
+static int check_shape(const reader *r, const char *key, const cJSON *json)
+{
+    const grpo_batch *b = &r->c->batch;
+    int64_t i = 0;
+    if (!row_has(json, r->c->n_sequences)) return fail(r, key, "not an array of %lld rows", (long long)r->c->n_sequences);
+    for (const cJSON *row = json->child; row; row = row->next, i++)
+        if (!row_has(row, b->length[i])) return fail(r, key, "row %lld is not an array of %lld", (long long)i, (long long)b->length[i]);
+    return 0;
+}
+
+/* one value per token, packed; the shape is checked first, so that what is allocated is no more than what was read */
+static int read_rows(const reader *r, const char *key, const cJSON *json, element *read, size_t size, void **array)
+{
+    int64_t i = 0;
+    if (!json) return 0;
+    if (check_shape(r, key, json)) return 1;
+    *array = allocate(r->c, r->c->batch.n_tokens, size);
+    for (const cJSON *row = json->child; row; row = row->next, i++)
+        if (read_elements(r, key, row, read, *array, r->c->batch.offset[i])) return 1;
+    return 0;
+}
+
+static int real_row(const reader *r, const char *key, const cJSON *json, int64_t length, const grpo_real **out)
+{
+    void *p = NULL;
+    int failed = read_row(r, key, json, length, read_real, sizeof(grpo_real), &p);
+    *out = p;
+    return failed;
+}
+
+static int flag_row(const reader *r, const char *key, const cJSON *json, int64_t length, const uint8_t **out)
+{
+    void *p = NULL;
+    int failed = read_row(r, key, json, length, read_flag, 1, &p);
+    *out = p;
+    return failed;
+}
+
+static int count_row(const reader *r, const char *key, const cJSON *json, int64_t length, int64_t **out)
+{
+    void *p = NULL;
+    int failed = read_row(r, key, json, length, read_count, sizeof(int64_t), &p);
+    *out = p;
+    return failed;
+}
+
+static int real_rows(const reader *r, const char *key, const cJSON *json, const grpo_real **out)
+{
+    void *p = NULL;
+    int failed = read_rows(r, key, json, read_real, sizeof(grpo_real), &p);
+    *out = p;
+    return failed;
+}
+
+static int flag_rows(const reader *r, const char *key, const cJSON *json, const uint8_t **out)
+{
+    void *p = NULL;
+    int failed = read_rows(r, key, json, read_flag, 1, &p);
+    *out = p;
+    return failed;
+}
+
+static int double_rows(const reader *r, const char *key, const cJSON *json, double **out)
+{
+    void *p = NULL;
+    int failed = read_rows(r, key, json, read_double, sizeof(double), &p);
+    *out = p;
+    return failed;
+}
+
+static int double_item(const reader *r, const char *key, const cJSON *json, double *out)
+{
+    const char *wrong = read_double(json, out, 0);
+    return wrong ? fail(r, key, "%s", wrong) : 0;
+}
+
+/* ---- the objective -------------------------------------------------------------------------------------------------------------- */
+
+static int field_index(const char *axis, const char *key)
+{
+    int count, n;
+    const grpo_field *field = grpo_fields(&count);
+    size_t length = strlen(axis);
+    for (n = 0; n < count; n++)
+        if (!strncmp(field[n].path, axis, length) && field[n].path[length] == '.' && !strcmp(field[n].path + length + 1, key)) return n;
+    return -1;
+}
+
+static int read_field(const reader *r, const grpo_field *field, const cJSON *item)
+{
+    double v;
+    grpo_status st;
+    if (field->choices) {
+        if (!cJSON_IsString(item)) return fail(r, field->path, "not the name of a choice");
+        st = grpo_objective_choose(&r->c->objective, field->path, item->valuestring);
+    } else {
+        if (!number(item, &v) || v != v) return fail(r, field->path, "not a number");
+        st = grpo_objective_set(&r->c->objective, field->path, v);
+    }
+    return st ? fail(r, field->path, "%s", grpo_status_text(st)) : 0;
+}
+
+static int read_axis(const reader *r, const cJSON *axis, uint8_t *seen)
+{
+    int count;
+    const grpo_field *field = grpo_fields(&count);
+    if (!cJSON_IsObject(axis)) return fail(r, "objective", "%.60s is not an object", axis->string);
+    for (const cJSON *item = axis->child; item; item = item->next) {
+        int n = field_index(axis->string, item->string);
+        if (n < 0) return fail(r, "objective", "unknown key %.60s.%.60s", axis->string, item->string);
+        if (seen[n]++) return fail(r, field[n].path, "it is there twice");
+        if (read_field(r, &field[n], item)) return 1;
+    }
+    return 0;
+}
+
+static int read_objective(const reader *r, const cJSON *json)
+{
+    uint8_t seen[MAX_FIELDS] = { 0 };
+    int count, n;
+    const grpo_field *field = grpo_fields(&count);
+    if (count > MAX_FIELDS) return fail(r, "objective", "more fields than this reader can tell apart");
+    if (!cJSON_IsObject(json)) return fail(r, "objective", "not an object");
+    for (const cJSON *axis = json->child; axis; axis = axis->next)
+        if (read_axis(r, axis, seen)) return 1;
+    for (n = 0; n < count; n++) if (!seen[n]) return fail(r, field[n].path, "it is missing");
+    return 0;
+}
+
+/* ---- the batch ------------------------------------------------------------------------------------------------------------------ */
+
+static int read_groups(const reader *r, const cJSON *json)
+{
+    grpo_batch *b = &r->c->batch;
+    int64_t *group, *begin, i, n = 0;
+    if (!cJSON_IsArray(json)) return fail(r, "batch.group", "not an array");
+    r->c->n_sequences = cJSON_GetArraySize(json);
+    if (count_row(r, "batch.group", json, r->c->n_sequences, &group)) return 1;
+    begin = allocate(r->c, r->c->n_sequences, sizeof *begin);
+    for (i = 0; i < r->c->n_sequences; i++) {
+        if (group[i] == n) begin[n++] = i;
+        else if (group[i] != n - 1) return fail(r, "batch.group", "element %lld is neither this group nor the next", (long long)i);
+    }
+    begin[n] = r->c->n_sequences;
+    b->n_groups = n;
+    b->group_begin = begin;
+    return 0;
+}
+
+static int read_lengths(const reader *r, const cJSON *json)
+{
+    grpo_batch *b = &r->c->batch;
+    int64_t *length, *offset, i;
+    if (count_row(r, "batch.length", json, r->c->n_sequences, &length)) return 1;
+    offset = allocate(r->c, r->c->n_sequences, sizeof *offset);
+    for (i = 0; i < r->c->n_sequences; i++) {
+        offset[i] = b->n_tokens;
+        b->n_tokens += length[i];
+        if (b->n_tokens > MAX_TOKENS) return fail(r, "batch.length", "too many tokens");
+    }
+    b->offset = offset;
+    b->length = length;
+    return 0;
+}
+
+static int read_batch(const reader *r, const cJSON *json)
+{
+    enum { GROUP, LENGTH, REWARD, TRUNCATED, BASELINE, LOGP, LOGP_OLD, LOGP_REF, LOGP_ROLLOUT, ENTROPY, VALUE, STEP_REWARD, STEP_END, MASK,
+           ADVANTAGE };
+    slot s[] = { { "group", 1, NULL }, { "length", 1, NULL }, { "reward", 0, NULL }, { "truncated", 0, NULL }, { "baseline", 0, NULL },
+                 { "logp", 1, NULL }, { "logp_old", 0, NULL }, { "logp_ref", 0, NULL }, { "logp_rollout", 0, NULL }, { "entropy", 0, NULL },
+                 { "value", 0, NULL }, { "step_reward", 0, NULL }, { "step_end", 0, NULL }, { "mask", 0, NULL }, { "advantage", 0, NULL },
+                 { NULL, 0, NULL } };
+    grpo_batch *b = &r->c->batch;
+    return take(r, "batch", json, s, KEYS_LISTED_ONLY)
+        || read_groups(r, s[GROUP].item)
+        || read_lengths(r, s[LENGTH].item)
+        || real_row(r, "batch.reward", s[REWARD].item, r->c->n_sequences, &b->reward)
+        || flag_row(r, "batch.truncated", s[TRUNCATED].item, r->c->n_sequences, &b->truncated)
+        || real_row(r, "batch.baseline", s[BASELINE].item, b->n_groups, &b->baseline)
+        || real_rows(r, "batch.logp", s[LOGP].item, &b->logp)
+        || real_rows(r, "batch.logp_old", s[LOGP_OLD].item, &b->logp_old)
+        || real_rows(r, "batch.logp_ref", s[LOGP_REF].item, &b->logp_ref)
+        || real_rows(r, "batch.logp_rollout", s[LOGP_ROLLOUT].item, &b->logp_rollout)
+        || real_rows(r, "batch.entropy", s[ENTROPY].item, &b->entropy)
+        || real_rows(r, "batch.value", s[VALUE].item, &b->value)
+        || real_rows(r, "batch.step_reward", s[STEP_REWARD].item, &b->step_reward)
+        || flag_rows(r, "batch.step_end", s[STEP_END].item, &b->step_end)
+        || flag_rows(r, "batch.mask", s[MASK].item, &b->mask)
+        || real_rows(r, "batch.advantage", s[ADVANTAGE].item, &r->c->given);
+}
+
+/* ---- the answers ---------------------------------------------------------------------------------------------------------------- */
+
+const case_metric *case_metric_named(const test_case *c, const char *key)
+{
+    for (int64_t k = 0; k < c->n_report; k++) if (!strcmp(c->report[k].key, key)) return &c->report[k];
+    return NULL;
+}
+
+static int read_metric(const reader *r, const cJSON *item, const cJSON *scales)
+{
+    const cJSON *scale = cJSON_GetObjectItemCaseSensitive(scales, item->string);
+    case_metric *m = &r->c->report[r->c->n_report];
+    size_t size = strlen(item->string) + 1;
+    if (case_metric_named(r->c, item->string)) return fail(r, "expect.report", "%.60s is there twice", item->string);
+    if (!scale) return fail(r, "scale.report", "%.60s is missing", item->string);
+    m->key = allocate(r->c, (int64_t)size, 1);
+    memcpy(m->key, item->string, size);
+    r->c->n_report++;
+    return double_item(r, item->string, item, &m->expect) || double_item(r, item->string, scale, &m->scale);
+}
+
+static int read_report(const reader *r, const cJSON *expect, const cJSON *scale)
+{
+    int n;
+    if (!cJSON_IsObject(expect)) return fail(r, "expect.report", "not an object");
+    if (!cJSON_IsObject(scale)) return fail(r, "scale.report", "not an object");
+    n = cJSON_GetArraySize(expect);
+    if (n > MAX_METRICS) return fail(r, "expect.report", "too many keys");
+    if (cJSON_GetArraySize(scale) != n) return fail(r, "scale.report", "its keys are not those of expect.report");
+    r->c->report = allocate(r->c, n, sizeof *r->c->report);
+    for (const cJSON *item = expect->child; item; item = item->next)
+        if (read_metric(r, item, scale)) return 1;
+    return 0;
+}
+
+static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *scale_json)
+{
+    enum { LOSS, TERM, DLOGP, REPORT, ADVANTAGE, INFORMATIVE };
+    int advantage = !r->c->given, informative = r->c->batch.reward != NULL;
+    slot e[] = { { "loss", 1, NULL }, { "term", 1, NULL }, { "dlogp", 1, NULL }, { "report", 1, NULL }, { "advantage", 0, NULL },
+                 { "informative", 0, NULL }, { NULL, 0, NULL } };
+    slot s[] = { { "loss", 1, NULL }, { "term", 1, NULL }, { "dlogp", 1, NULL }, { "report", 1, NULL }, { "advantage", 0, NULL },
+                 { NULL, 0, NULL } };
+    test_case *c = r->c;
+    e[ADVANTAGE].required = s[ADVANTAGE].required = advantage;
+    e[INFORMATIVE].required = informative;
+    if (take(r, "expect", expect_json, e, KEYS_LISTED_ONLY) || take(r, "scale", scale_json, s, KEYS_LISTED_ONLY)) return 1;
+    if (!advantage && (e[ADVANTAGE].item || s[ADVANTAGE].item)) return fail(r, "expect.advantage", "the batch gives the advantages");
+    if (!informative && e[INFORMATIVE].item) return fail(r, "expect.informative", "the batch has no rewards");
+    return double_item(r, "expect.loss", e[LOSS].item, &c->loss)
+        || double_item(r, "scale.loss", s[LOSS].item, &c->loss_scale)
+        || double_rows(r, "expect.term", e[TERM].item, &c->term.expect)
+        || double_rows(r, "scale.term", s[TERM].item, &c->term.scale)
+        || double_rows(r, "expect.dlogp", e[DLOGP].item, &c->dlogp.expect)
+        || double_rows(r, "scale.dlogp", s[DLOGP].item, &c->dlogp.scale)
+        || double_rows(r, "expect.advantage", e[ADVANTAGE].item, &c->advantage.expect)
+        || double_rows(r, "scale.advantage", s[ADVANTAGE].item, &c->advantage.scale)
+        || flag_row(r, "expect.informative", e[INFORMATIVE].item, c->batch.n_groups, &c->informative)
+        || read_report(r, e[REPORT].item, s[REPORT].item);
+}
+
+/* ---- cases and files ------------------------------------------------------------------------------------------------------------ */
+
+static int text_item(const reader *r, const char *key, const cJSON *json, char **out)
+{
+    if (!cJSON_IsString(json)) return fail(r, key, "not a string");
+    *out = copy_text(json->valuestring);
+    return 0;
+}
+
+static int read_case(const reader *r, const cJSON *json)
+{
+    enum { ID, OBJECTIVE, BATCH, EXPECT, SCALE };
+    slot s[] = { { "id", 1, NULL }, { "objective", 1, NULL }, { "batch", 1, NULL }, { "expect", 1, NULL }, { "scale", 1, NULL },
+                 { NULL, 0, NULL } };
+    return take(r, "case", json, s, KEYS_ANY)
+        || text_item(r, "id", s[ID].item, &r->c->id)
+        || read_objective(r, s[OBJECTIVE].item)
+        || read_batch(r, s[BATCH].item)
+        || read_answers(r, s[EXPECT].item, s[SCALE].item);
+}
+
+static int read_cases(reader *r, const cJSON *json, case_file *out)
+{
+    if (!cJSON_IsArray(json)) return fail(r, "cases", "not an array");
+    out->cases = calloc((size_t)cJSON_GetArraySize(json) + 1, sizeof *out->cases);
+    if (!out->cases) abort();
+    for (const cJSON *item = json->child; item; item = item->next) {
+        r->c = &out->cases[out->n_cases++];
+        if (read_case(r, item)) return 1;
+        for (int64_t k = 0; k + 1 < out->n_cases; k++)
+            if (!strcmp(out->cases[k].id, r->c->id)) return fail(r, "id", "another case has it");
+    }
+    return 0;
+}
+
+static int read_file(reader *r, const cJSON *json, case_file *out)
+{
+    enum { VARIANT, PAPER, EQUATIONS, CASES };
+    slot s[] = { { "variant", 1, NULL }, { "paper", 1, NULL }, { "equations", 1, NULL }, { "cases", 1, NULL }, { NULL, 0, NULL } };
+    return take(r, "file", json, s, KEYS_ANY)
+        || text_item(r, "variant", s[VARIANT].item, &out->variant)
+        || text_item(r, "paper", s[PAPER].item, &out->paper)
+        || text_item(r, "equations", s[EQUATIONS].item, &out->equations)
+        || read_cases(r, s[CASES].item, out);
+}
+
+static int only_space(const char *text, const char *end)
+{
+    while (text < end && (*text == ' ' || *text == '\n' || *text == '\r' || *text == '\t')) text++;
+    return text == end;
+}
+
+int case_file_parse(const char *text, size_t size, case_file *out, char *error, size_t error_size)
+{
+    reader r = { NULL, NULL, 0 };
+    const char *end = text;
+    cJSON *json = cJSON_ParseWithLengthOpts(text, size, &end, 0);
+    int failed;
+    r.error = error;
+    r.error_size = error_size;
+    memset(out, 0, sizeof *out);
+    if (!json || !only_space(end, text + size)) failed = fail(&r, "file", "not JSON at byte %lld", (long long)(end - text));
+    else failed = read_file(&r, json, out);
+    cJSON_Delete(json);
+    if (failed) case_file_free(out);
+    return failed;
+}
+
+static char *read_text(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = NULL;
+    long length = -1;
+    if (!f) return NULL;
+    if (!fseek(f, 0, SEEK_END)) length = ftell(f);
+    if (length >= 0 && length <= MAX_FILE && !fseek(f, 0, SEEK_SET)) text = malloc((size_t)length + 1);
+    if (text) {
+        *size = fread(text, 1, (size_t)length, f);
+        if (*size != (size_t)length) { free(text); text = NULL; }
+    }
+    fclose(f);
+    return text;
+}
+
+int case_file_load(const char *path, case_file *out, char *error, size_t error_size)
+{
+    size_t size = 0;
+    char *text = read_text(path, &size);
+    int failed;
+    memset(out, 0, sizeof *out);
+    if (!text) { snprintf(error, error_size, "%s: cannot be read", path); return 1; }
+    failed = case_file_parse(text, size, out, error, error_size);
+    free(text);
+    return failed;
+}
+
+/* ---- directories ---------------------------------------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* the variant that a file is about, NULL if it is not about one */
+static char *variant_of(const char *name)
+{
+    size_t length = strlen(name);
+    char *v;
+    if (length <= 5 || strcmp(name + length - 5, ".json") || !strcmp(name, "schema.json")) return NULL;
+    v = copy_text(name);
+    v[length - 5] = 0;
+    return v;
+}
+
+int case_list_read(const char *directory, case_list *out)
+{
+    DIR *dir = opendir(directory);
+    struct dirent *entry;
+    memset(out, 0, sizeof *out);
+    if (!dir) return 1;
+    while ((entry = readdir(dir)) != NULL) {
+        char *v = variant_of(entry->d_name);
+        if (v) arrput(out->name, v);
+    }
+    closedir(dir);
+    out->count = arrlen(out->name);
+    if (out->count) qsort(out->name, (size_t)out->count, sizeof *out->name, by_name);
+    return 0;
+}
+
+int case_list_load(const char *directory, const char *name, case_file *out, char *error, size_t error_size)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.json", directory, name);
+    return case_file_load(path, out, error, error_size);
+}
+
+int case_list_has(const case_list *list, const char *name)
+{
+    for (int64_t k = 0; k < list->count; k++) if (!strcmp(list->name[k], name)) return 1;
+    return 0;
+}
+
+void case_list_free(case_list *list)
+{
+    for (int64_t k = 0; k < list->count; k++) free(list->name[k]);
+    arrfree(list->name);
+    list->count = 0;
+}

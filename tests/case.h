@@ -1,0 +1,43 @@
+/* The vectors (vectors/README.md says what they mean), read into batches.  A case owns all its arrays; they are packed. */
+#ifndef CASE_H
+#define CASE_H
+#include "../grpo.h"
+
+typedef struct { double *expect, *scale; } case_answer;             /* (tokens); both NULL when the case has none */
+typedef struct { char *key; double expect, scale; } case_metric;    /* one entry of the report */
+
+typedef struct {
+    char *id;
+    grpo_objective objective;
+    grpo_batch batch;
+    int64_t n_sequences;
+    const grpo_real *given;             /* (tokens) advantages from outside; NULL: they are for the advantage axis to find */
+    const uint8_t *informative;         /* (groups) or NULL */
+    case_answer advantage, term, dlogp;
+    double loss, loss_scale;
+    case_metric *report;                /* (n_report) */
+    int64_t n_report;
+    void **memory;                      /* every array above */
+} test_case;
+
+typedef struct {
+    char *variant, *paper, *equations;
+    test_case *cases;                   /* (n_cases) */
+    int64_t n_cases;
+} case_file;
+
+/* 0, or nonzero with a message that names the case and the key; *out then holds nothing.  Any bytes will do as text. */
+int case_file_parse(const char *text, size_t size, case_file *out, char *error, size_t error_size);
+int case_file_load(const char *path, case_file *out, char *error, size_t error_size);
+void case_file_free(case_file *file);
+
+const case_metric *case_metric_named(const test_case *c, const char *key);     /* or NULL */
+
+/* the variants that a directory has files of, sorted; NULL if it cannot be read */
+typedef struct { char **name; int64_t count; } case_list;
+int case_list_read(const char *directory, case_list *out);
+int case_list_load(const char *directory, const char *name, case_file *out, char *error, size_t error_size);
+int case_list_has(const case_list *list, const char *name);
+void case_list_free(case_list *list);
+
+#endif

@@ -1,0 +1,215 @@
+#include "compare.h"
+#include <stdlib.h>
+
+#ifdef GRPO_DOUBLE
+#define REAL_EPSILON DBL_EPSILON
+#define REAL_MAX DBL_MAX
+#define REAL_TINY (4 * 4.9406564584124654e-324)
+#else
+#define REAL_EPSILON ((double)FLT_EPSILON)
+#define REAL_MAX ((double)FLT_MAX)
+#define REAL_TINY 1.4012984643248171e-45
+#endif
+
+const char *const compare_output_name[COMPARE_N_OUTPUTS] = { "advantage", "term", "loss", "dlogp", "report" };
+
+typedef struct { const char *key; size_t offset; int count; } metric;      /* count: an int64_t, else a double */
+
+#define METRIC(name) { #name, offsetof(grpo_report, name), 0 }
+#define COUNT(name) { #name, offsetof(grpo_report, name), 1 }
+static const metric metrics[] = {
+    METRIC(policy_loss), METRIC(penalty_loss),
+    COUNT(tokens), COUNT(sequences), COUNT(groups), COUNT(masked_tokens), COUNT(rejected_tokens), COUNT(degenerate_groups),
+    METRIC(clip_fraction), METRIC(clip_low), METRIC(clip_high), METRIC(clip_dual),
+    METRIC(ratio_mean), METRIC(ratio_min), METRIC(ratio_max), METRIC(ess),
+    METRIC(old_k1), METRIC(old_k3), METRIC(kl_k1), METRIC(kl_k2), METRIC(kl_k3), METRIC(entropy), METRIC(weight_mean)
+};
+enum { N_METRICS = sizeof metrics / sizeof *metrics };
+
+static double metric_value(const metric *m, const grpo_report *report)
+{
+    const char *p = (const char *)report + m->offset;
+    int64_t count;
+    double value;
+    if (m->count) { memcpy(&count, p, sizeof count); return (double)count; }
+    memcpy(&value, p, sizeof value);
+    return value;
+}
+
+/* ---- the error of one number ---------------------------------------------------------------------------------------------------- */
+
+static int beyond(double expected, double scale)      /* may the rounding of this be an infinity of the element type? */
+{
+    return fabs(expected) + COMPARE_LIMIT * REAL_EPSILON * fmin(scale, REAL_MAX) >= REAL_MAX;
+}
+
+double compare_error(double found, double expected, double scale, int stored)
+{
+    double excess;
+    if (found == expected) return 0;
+    if (stored && found == copysign(HUGE_VAL, expected) && beyond(expected, scale)) return 0;
+    if (!grpo_is_finite(found) || !grpo_is_finite(expected) || !(scale > 0)) return HUGE_VAL;
+    excess = fabs(found - expected) - REAL_TINY;
+    return excess <= 0 ? 0 : excess / scale / REAL_EPSILON;
+}
+
+/* ---- evaluations ---------------------------------------------------------------------------------------------------------------- */
+
+static grpo_real *unwritten(int64_t count)
+{
+    grpo_real *p = malloc(((size_t)count + 1) * sizeof *p);
+    if (!p) abort();
+    for (int64_t k = 0; k < count; k++) p[k] = (grpo_real)nan("");
+    return p;
+}
+
+static outcome nothing(const test_case *c)
+{
+    outcome o;
+    memset(&o, 0, sizeof o);
+    o.n_tokens = c->batch.n_tokens;
+    return o;
+}
+
+outcome outcome_of_advantages(const test_case *c, const grpo_objective *obj)
+{
+    outcome o = nothing(c);
+    o.advantage = unwritten(o.n_tokens);
+    o.status = grpo_advantages(obj, &c->batch, o.advantage);
+    return o;
+}
+
+outcome outcome_of_loss(const test_case *c, const grpo_objective *obj, const grpo_real *advantage, loss_function *loss)
+{
+    outcome o = nothing(c);
+    o.dlogp = unwritten(o.n_tokens);
+    o.status = loss(obj, &c->batch, advantage, NULL, o.dlogp, &o.report);
+    return o;
+}
+
+outcome outcome_of_parts(const test_case *c, const grpo_objective *obj, const grpo_real *advantage, loss_add_function *add)
+{
+    outcome o = nothing(c);
+    grpo_totals totals;
+    grpo_output out;
+    grpo_partial partial;
+    memset(&totals, 0, sizeof totals);
+    memset(&partial, 0, sizeof partial);
+    out.dlogp = o.dlogp = unwritten(o.n_tokens);
+    out.term = o.term = unwritten(o.n_tokens);
+    o.status = grpo_count(obj, &c->batch, &totals);
+    if (!o.status) o.status = add(obj, &c->batch, advantage, &totals, &out, &partial);
+    if (!o.status) grpo_report_of(&partial, &o.report);
+    return o;
+}
+
+void outcome_free(outcome *o)
+{
+    free(o->advantage);
+    free(o->dlogp);
+    free(o->term);
+    memset(o, 0, sizeof *o);
+}
+
+static int elements_differ(const grpo_real *a, const grpo_real *b, int64_t count)
+{
+    return a && b && memcmp(a, b, (size_t)count * sizeof *a) != 0;
+}
+
+/* field by field: padding has no say */
+static const char *report_difference(const grpo_report *a, const grpo_report *b)
+{
+    for (int k = 0; k < N_METRICS; k++)
+        if (memcmp((const char *)a + metrics[k].offset, (const char *)b + metrics[k].offset, 8)) return metrics[k].key;
+    return memcmp(&a->loss, &b->loss, sizeof a->loss) ? "loss" : NULL;
+}
+
+/* the flag speaks of what was written: evaluations that wrote different arrays may differ in it */
+static int overflow_differs(const outcome *a, const outcome *b)
+{
+    return !a->term == !b->term && a->report.overflow != b->report.overflow;
+}
+
+const char *outcome_difference(const outcome *a, const outcome *b)
+{
+    if (a->status != b->status) return "status";
+    if (elements_differ(a->advantage, b->advantage, a->n_tokens)) return "advantage";
+    if (elements_differ(a->dlogp, b->dlogp, a->n_tokens)) return "dlogp";
+    if (elements_differ(a->term, b->term, a->n_tokens)) return "term";
+    if (overflow_differs(a, b)) return "overflow";
+    return report_difference(&a->report, &b->report);
+}
+
+/* ---- a case against its answers ------------------------------------------------------------------------------------------------- */
+
+grpo_real *compare_expected_advantage(const test_case *c)
+{
+    int64_t n = c->batch.n_tokens;
+    grpo_real *advantage = unwritten(n);
+    for (int64_t k = 0; k < n; k++) {
+        double a = c->given ? (double)c->given[k] : c->advantage.expect[k];
+        advantage[k] = (grpo_real)a;
+        if (grpo_is_finite(a) && (!grpo_is_finite((double)advantage[k]) || (advantage[k] == 0 && a != 0))) { free(advantage); return NULL; }
+    }
+    return advantage;
+}
+
+static void compare_elements(const test_case *c, compare_output output, const grpo_real *found, const case_answer *answer,
+                             compare_sink *sink, void *user)
+{
+    compared n;
+    n.output = output;
+    n.key = compare_output_name[output];
+    for (n.sequence = 0; n.sequence < c->n_sequences; n.sequence++) {
+        for (n.token = 0; n.token < c->batch.length[n.sequence]; n.token++) {
+            int64_t k = c->batch.offset[n.sequence] + n.token;
+            n.found = (double)found[k];
+            n.expected = answer->expect[k];
+            n.scale = answer->scale[k];
+            n.error = compare_error(n.found, n.expected, n.scale, 1);
+            sink(user, c, &n);
+        }
+    }
+}
+
+static void compare_number(const test_case *c, compare_output output, const char *key, double found, double expected, double scale,
+                           compare_sink *sink, void *user)
+{
+    compared n;
+    n.output = output;
+    n.key = key;
+    n.sequence = n.token = -1;
+    n.found = found;
+    n.expected = expected;
+    n.scale = scale;
+    n.error = compare_error(found, expected, scale, 0);
+    sink(user, c, &n);
+}
+
+/* a metric that only one side knows is an error: NaN stands for the side that lacks it */
+static void compare_report(const test_case *c, const grpo_report *report, compare_sink *sink, void *user)
+{
+    uint8_t known[N_METRICS] = { 0 };
+    for (int64_t k = 0; k < c->n_report; k++) {
+        const case_metric *m = &c->report[k];
+        int n = 0;
+        while (n < N_METRICS && strcmp(metrics[n].key, m->key)) n++;
+        if (n < N_METRICS) known[n] = 1;
+        compare_number(c, COMPARE_REPORT, m->key, n < N_METRICS ? metric_value(&metrics[n], report) : nan(""), m->expect, m->scale, sink, user);
+    }
+    for (int n = 0; n < N_METRICS; n++)
+        if (!known[n]) compare_number(c, COMPARE_REPORT, metrics[n].key, metric_value(&metrics[n], report), nan(""), 0, sink, user);
+}
+
+void compare_advantage(const test_case *c, const outcome *o, compare_sink *sink, void *user)
+{
+    compare_elements(c, COMPARE_ADVANTAGE, o->advantage, &c->advantage, sink, user);
+}
+
+void compare_loss(const test_case *c, const outcome *o, compare_sink *sink, void *user)
+{
+    if (o->term) compare_elements(c, COMPARE_TERM, o->term, &c->term, sink, user);
+    compare_elements(c, COMPARE_DLOGP, o->dlogp, &c->dlogp, sink, user);
+    compare_number(c, COMPARE_LOSS, "loss", o->report.loss, c->loss, c->loss_scale, sink, user);
+    compare_report(c, &o->report, sink, user);
+}

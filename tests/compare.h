@@ -1,0 +1,50 @@
+/* Found against expected, in ulps of the scale. */
+#ifndef COMPARE_H
+#define COMPARE_H
+#include "../gspo.h"
+#include "case.h"
+
+/* the promise of the headers; an ulp is of the element type, whose arrays the numbers have been through */
+#define COMPARE_LIMIT 4.0
+
+typedef enum { COMPARE_ADVANTAGE, COMPARE_TERM, COMPARE_LOSS, COMPARE_DLOGP, COMPARE_REPORT, COMPARE_N_OUTPUTS } compare_output;
+extern const char *const compare_output_name[COMPARE_N_OUTPUTS];
+
+typedef struct {
+    compare_output output;
+    const char *key;                    /* of the report, else the output's name */
+    int64_t sequence, token;            /* -1: the number belongs to the whole batch */
+    double found, expected, scale, error;
+} compared;
+
+typedef void compare_sink(void *user, const test_case *c, const compared *number);
+
+/* ulps of scale; HUGE_VAL for what no tolerance covers.  stored: found has been an element, so that the range of the type bounds it */
+double compare_error(double found, double expected, double scale, int stored);
+
+typedef grpo_status loss_function(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                  const grpo_totals *totals, grpo_real *dlogp, grpo_report *report);
+typedef grpo_status loss_add_function(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                      const grpo_totals *totals, const grpo_output *out, grpo_partial *partial);
+
+/* what an evaluation wrote; outputs start as NaN, so that what it forgot is seen */
+typedef struct {
+    grpo_status status;
+    grpo_real *advantage, *dlogp, *term;        /* (n_tokens); NULL if not asked for */
+    int64_t n_tokens;
+    grpo_report report;
+} outcome;
+
+outcome outcome_of_advantages(const test_case *c, const grpo_objective *obj);
+outcome outcome_of_loss(const test_case *c, const grpo_objective *obj, const grpo_real *advantage, loss_function *loss);
+outcome outcome_of_parts(const test_case *c, const grpo_objective *obj, const grpo_real *advantage, loss_add_function *add);
+void outcome_free(outcome *o);
+const char *outcome_difference(const outcome *a, const outcome *b);     /* an output whose bits differ, NULL if none */
+
+/* the expected advantages as elements, for the caller to free; NULL where an element cannot hold one */
+grpo_real *compare_expected_advantage(const test_case *c);
+
+void compare_advantage(const test_case *c, const outcome *o, compare_sink *sink, void *user);
+void compare_loss(const test_case *c, const outcome *o, compare_sink *sink, void *user);      /* and term, dlogp, report */
+
+#endif

@@ -1,0 +1,138 @@
+/* coverage DIRECTORY: every choice and every number of an objective is in a vector where it makes a difference. */
+#include "check.h"
+#include "compare.h"
+#include <stb/stb_ds.h>
+
+typedef struct {
+    const grpo_field *field;
+    int choice;             /* of an enum; -1: the field is a number, met when it is not 0 */
+    int met;                /* in a vector */
+    int alive;              /* in a vector where to turn it, and nothing else, changes an output */
+} knob;
+
+/* ---- the knobs ------------------------------------------------------------------------------------------------------------------ */
+
+static int n_choices(const grpo_field *field)
+{
+    int n = 1;
+    for (const char *p = field->choices; *p; p++) n += *p == '|';
+    return n;
+}
+
+static knob *all_knobs(void)
+{
+    int n, count;
+    const grpo_field *field = grpo_fields(&count);
+    knob *knobs = NULL;
+    for (n = 0; n < count; n++) {
+        int last = field[n].choices ? n_choices(&field[n]) : 0;
+        for (int choice = field[n].choices ? 0 : -1; choice < last; choice++) {
+            knob k = { &field[n], choice, 0, 0 };
+            arrput(knobs, k);
+        }
+    }
+    return knobs;
+}
+
+static const char *knob_name(const knob *k, char *buffer, size_t size)
+{
+    const char *name = k->field->choices;
+    if (k->choice < 0) return k->field->path;
+    for (int n = 0; n < k->choice; n++) name = strchr(name, '|') + 1;
+    snprintf(buffer, size, "%s = %.*s", k->field->path, (int)strcspn(name, "|"), name);
+    return buffer;
+}
+
+static int knob_in(const knob *k, const test_case *c)
+{
+    double value = grpo_objective_get(&c->objective, k->field);
+    return k->choice < 0 ? value != 0 : value == k->choice;
+}
+
+/* ---- turning one ---------------------------------------------------------------------------------------------------------------- */
+
+typedef struct { outcome advantages, loss; } evaluation;
+
+static evaluation evaluate(const test_case *c, const grpo_objective *obj)
+{
+    evaluation e;
+    memset(&e, 0, sizeof e);
+    if (!c->given) e.advantages = outcome_of_advantages(c, obj);
+    if (!e.advantages.status) e.loss = outcome_of_parts(c, obj, c->given ? c->given : e.advantages.advantage, gspo_loss_add);
+    return e;
+}
+
+static void evaluation_free(evaluation *e)
+{
+    outcome_free(&e->advantages);
+    outcome_free(&e->loss);
+}
+
+/* a refusal is no difference: the turned objective must be one that can be asked for */
+static int turn_changes(const test_case *c, const evaluation *before, const grpo_field *field, double value)
+{
+    grpo_objective obj = c->objective;
+    evaluation after;
+    int changed;
+    if (grpo_objective_set(&obj, field->path, value)) return 0;
+    after = evaluate(c, &obj);
+    changed = !after.advantages.status && !after.loss.status
+           && (outcome_difference(&before->advantages, &after.advantages) || outcome_difference(&before->loss, &after.loss));
+    evaluation_free(&after);
+    return changed;
+}
+
+static int number_alive(const knob *k, const test_case *c, const evaluation *before)
+{
+    double value = grpo_objective_get(&c->objective, k->field);
+    return turn_changes(c, before, k->field, 1.5 * value) || turn_changes(c, before, k->field, 0.5 * value);
+}
+
+/* turned from or turned to: what "none" leaves out has its numbers only where it is not "none" */
+static int choice_alive(const knob *k, const test_case *c, const evaluation *before)
+{
+    if (!knob_in(k, c)) return turn_changes(c, before, k->field, k->choice);
+    for (int other = 0; other < n_choices(k->field); other++)
+        if (other != k->choice && turn_changes(c, before, k->field, other)) return 1;
+    return 0;
+}
+
+static void turn_all(knob *knobs, const test_case *c)
+{
+    evaluation before = evaluate(c, &c->objective);
+    int refused = !check(!before.advantages.status && !before.loss.status, "%s: refused", c->id);
+    for (ptrdiff_t n = 0; n < arrlen(knobs) && !refused; n++) {
+        knob *k = &knobs[n];
+        if (knob_in(k, c)) k->met = 1;
+        if (!k->alive) k->alive = k->choice < 0 ? number_alive(k, c, &before) : choice_alive(k, c, &before);
+    }
+    evaluation_free(&before);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------------------------------------------- */
+
+static void turn_file(knob *knobs, const char *directory, const char *name)
+{
+    case_file file;
+    char error[512];
+    if (!check(!case_list_load(directory, name, &file, error, sizeof error), "%s: cannot be read", name)) return;
+    for (int64_t k = 0; k < file.n_cases; k++) turn_all(knobs, &file.cases[k]);
+    case_file_free(&file);
+}
+
+int main(int argc, char **argv)
+{
+    case_list list;
+    knob *knobs = all_knobs();
+    char name[160];
+    if (argc != 2) return fputs("usage: coverage DIRECTORY\n", stderr), 2;
+    if (case_list_read(argv[1], &list)) return fprintf(stderr, "%s: cannot be read\n", argv[1]), 2;
+    for (int64_t k = 0; k < list.count; k++) turn_file(knobs, argv[1], list.name[k]);
+    for (ptrdiff_t n = 0; n < arrlen(knobs); n++) {
+        const char *text = knob_name(&knobs[n], name, sizeof name);
+        if (check(knobs[n].met, "%s: in no vector", text)) check(knobs[n].alive, "%s: makes no difference in any vector", text);
+    }
+    case_list_free(&list);
+    arrfree(knobs);
+    return check_summary();
+}

@@ -1,0 +1,726 @@
+/* Bad input: every status is provoked, by every function it concerns; the message names the field; nothing has been written.
+ * The starting point is an objective that needs every array, on a batch that has them all. */
+#include "../gspo.h"
+#include "check.h"
+#include "random_batch.h"
+
+enum { TOKENS = 8, SEQUENCES = 4, GROUPS = 2, FIRST_UNMASKED = 0, MASKED = 2, LAST_UNMASKED = 7 };
+
+enum {                                   /* the functions of the library */
+    ADVANTAGES = 1, WITH = 2, MOMENTS = 4, COUNT = 8, LOSS = 16, LOSS_ADD = 32, INFORMATIVE = 64,
+    AXIS_2 = ADVANTAGES | WITH | MOMENTS, LOSSES = LOSS | LOSS_ADD, WITH_OBJECTIVE = AXIS_2 | COUNT | LOSSES, ALL = WITH_OBJECTIVE | INFORMATIVE
+};
+
+/* everything that a call could write to */
+typedef struct {
+    grpo_real advantage[TOKENS], dlogp[TOKENS], term[TOKENS];
+    grpo_totals totals;
+    grpo_partial partial;
+    grpo_moments moments;
+    grpo_report report;
+    uint8_t keep[GROUPS];
+} outputs;
+
+typedef struct {
+    grpo_objective objective;
+    rollouts b;
+    grpo_batch batch;
+    grpo_totals totals;
+    grpo_real advantage[TOKENS];
+    outputs out, before;
+    /* what is passed */
+    const grpo_objective *pass_objective;
+    const grpo_batch *pass_batch;
+    const grpo_real *pass_advantage;
+    const grpo_totals *pass_totals;
+    int no_output;
+} setup;
+
+static int seen[GRPO_N_STATUS];
+
+/* ---- a setup without fault ----------------------------------------------------------------------------------------------------- */
+
+static void choose(grpo_objective *obj, const char *path, const char *choice)
+{
+    check(grpo_objective_choose(obj, path, choice) == GRPO_OK, "choose %s %s", path, choice);
+}
+
+static void set(grpo_objective *obj, const char *path, double value)
+{
+    check(grpo_objective_set(obj, path, value) == GRPO_OK, "set %s", path);
+}
+
+static void hungry_objective(grpo_objective *obj)
+{
+    memset(obj, 0, sizeof *obj);
+    choose(obj, "reward.overlong", "soft"); set(obj, "reward.overlong_max", 8); set(obj, "reward.overlong_cache", 4);
+    choose(obj, "reward.kl", "k1"); set(obj, "reward.kl_coef", 0.1);
+    choose(obj, "advantage.credit", "gae"); set(obj, "advantage.gamma", 1); set(obj, "advantage.lambda", 1);
+    choose(obj, "advantage.baseline", "given");
+    choose(obj, "advantage.scale", "batch_std");
+    choose(obj, "surrogate.kind", "ppo_clip"); set(obj, "surrogate.eps_low", 0.2); set(obj, "surrogate.eps_high", 0.2);
+    choose(obj, "penalty.kl", "k3"); set(obj, "penalty.kl_coef", 0.1);
+    choose(obj, "weight.truncated", "mask");
+    choose(obj, "weight.correction", "truncate"); set(obj, "weight.correction_high", 2);
+    choose(obj, "aggregation.kind", "token_mean");
+}
+
+static void fill_batch(rollouts *b)
+{
+    static const int64_t group_begin[] = { 0, 2, 4 }, length[] = { 3, 2, 0, 3 }, offset[] = { 0, 3, 5, 5 };
+    int64_t t;
+    int k;
+    rollouts_alloc_groups(b, GROUPS, SEQUENCES);
+    rollouts_alloc_tokens(b, TOKENS);
+    memcpy(b->group_begin, group_begin, sizeof group_begin);
+    memcpy(b->length, length, sizeof length);
+    memcpy(b->offset, offset, sizeof offset);
+    for (t = 0; t < SEQUENCES; t++) { b->reward[t] = (grpo_real)t; b->truncated[t] = 0; }
+    for (t = 0; t < GROUPS; t++) b->baseline[t] = (grpo_real)0.5;
+    for (t = 0; t < TOKENS; t++) {
+        for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k][t] = (grpo_real)(-0.125 * (double)(t + k));
+        b->mask[t] = t != MASKED;
+        b->step_end[t] = 1;
+    }
+}
+
+static void setup_make(setup *s)
+{
+    int64_t t;
+    memset(s, 0, sizeof *s);
+    hungry_objective(&s->objective);
+    fill_batch(&s->b);
+    s->batch = rollouts_view(&s->b);
+    for (t = 0; t < TOKENS; t++) s->advantage[t] = 1;
+    s->totals.tokens = s->totals.sequences = s->totals.sequences_nonempty = s->totals.groups = s->totals.groups_nonempty = 100;
+    s->pass_objective = &s->objective;
+    s->pass_batch = &s->batch;
+    s->pass_advantage = s->advantage;
+    for (t = 0; t < TOKENS; t++) s->out.advantage[t] = s->out.dlogp[t] = s->out.term[t] = 4321;
+    memset(&s->out.report, 0x5a, sizeof s->out.report);
+    memset(s->out.keep, 0x5a, sizeof s->out.keep);
+    memcpy(&s->before, &s->out, sizeof s->out);
+}
+
+static void setup_free(setup *s) { rollouts_free(&s->b); }
+
+/* ---- the calls ----------------------------------------------------------------------------------------------------------------- */
+
+typedef grpo_status call(setup *s);
+
+static grpo_status call_advantages(setup *s)
+{
+    return grpo_advantages(s->pass_objective, s->pass_batch, s->no_output ? NULL : s->out.advantage);
+}
+
+static grpo_status call_with(setup *s)
+{
+    grpo_moments m;
+    memset(&m, 0, sizeof m);
+    return grpo_advantages_with(s->pass_objective, s->pass_batch, &m, s->no_output ? NULL : s->out.advantage);
+}
+
+static grpo_status call_moments(setup *s)
+{
+    return grpo_moments_add(s->pass_objective, s->pass_batch, s->no_output ? NULL : &s->out.moments);
+}
+
+static grpo_status call_count(setup *s)
+{
+    return grpo_count(s->pass_objective, s->pass_batch, s->no_output ? NULL : &s->out.totals);
+}
+
+static grpo_status call_informative(setup *s) { return grpo_informative(s->pass_batch, s->no_output ? NULL : s->out.keep); }
+
+static grpo_status call_grpo_loss(setup *s)
+{
+    return grpo_loss(s->pass_objective, s->pass_batch, s->pass_advantage, s->pass_totals, s->out.dlogp, s->no_output ? NULL : &s->out.report);
+}
+
+static grpo_status call_gspo_loss(setup *s)
+{
+    return gspo_loss(s->pass_objective, s->pass_batch, s->pass_advantage, s->pass_totals, s->out.dlogp, s->no_output ? NULL : &s->out.report);
+}
+
+static grpo_output output_of(setup *s)
+{
+    grpo_output out;
+    out.dlogp = s->out.dlogp;
+    out.term = s->out.term;
+    return out;
+}
+
+static grpo_status call_grpo_loss_add(setup *s)
+{
+    grpo_output out = output_of(s);
+    return grpo_loss_add(s->pass_objective, s->pass_batch, s->pass_advantage, s->pass_totals, &out, s->no_output ? NULL : &s->out.partial);
+}
+
+static grpo_status call_gspo_loss_add(setup *s)
+{
+    grpo_output out = output_of(s);
+    return gspo_loss_add(s->pass_objective, s->pass_batch, s->pass_advantage, s->pass_totals, &out, s->no_output ? NULL : &s->out.partial);
+}
+
+static const struct { int group; const char *name; call *make; } calls[] = {
+    { ADVANTAGES, "grpo_advantages", call_advantages },
+    { WITH, "grpo_advantages_with", call_with },
+    { MOMENTS, "grpo_moments_add", call_moments },
+    { COUNT, "grpo_count", call_count },
+    { INFORMATIVE, "grpo_informative", call_informative },
+    { LOSS, "grpo_loss", call_grpo_loss },
+    { LOSS, "gspo_loss", call_gspo_loss },
+    { LOSS_ADD, "grpo_loss_add", call_grpo_loss_add },
+    { LOSS_ADD, "gspo_loss_add", call_gspo_loss_add },
+};
+enum { CALLS = sizeof calls / sizeof *calls };
+
+static void check_status(const char *call_name, const char *what, grpo_status found, grpo_status expected, const char *names)
+{
+    check(found == expected, "%s, %s: \"%s\" instead of \"%s\"", call_name, what, grpo_status_text(found), grpo_status_text(expected));
+    check(strstr(grpo_status_text(expected), names) != NULL, "\"%s\" does not name %s", grpo_status_text(expected), names);
+    if (found == expected) seen[expected]++;
+}
+
+/* a fault is put into a setup by `spoil`, which then finds its argument in `fault` */
+typedef struct fault {
+    grpo_status status;
+    int concerns;                        /* functions that must see it; the others must not mind */
+    const char *names;                   /* what the message must contain */
+    void (*spoil)(setup *s, const struct fault *f);
+    const char *path;
+    double value;
+    int where;                           /* an array or an index */
+} fault;
+
+static void check_call(int k, const fault *f, const char *what)
+{
+    static setup s;                                              /* large */
+    grpo_status st;
+    setup_make(&s);
+    f->spoil(&s, f);
+    memcpy(&s.before, &s.out, sizeof s.out);
+    st = calls[k].make(&s);
+    if (calls[k].group & f->concerns) {
+        check_status(calls[k].name, what, st, f->status, f->names);
+        check(!memcmp(&s.out, &s.before, sizeof s.out), "%s, %s: something was written", calls[k].name, what);
+    } else {
+        check(st == GRPO_OK, "%s minds %s: %s", calls[k].name, what, grpo_status_text(st));
+    }
+    setup_free(&s);
+}
+
+static void check_fault(const fault *f, const char *what)
+{
+    int k;
+    for (k = 0; k < CALLS; k++) check_call(k, f, what);
+}
+
+/* ---- nothing wrong ------------------------------------------------------------------------------------------------------------- */
+
+static void spoil_nothing(setup *s, const fault *f) { (void)s; (void)f; }
+
+static void spoil_no_groups(setup *s, const fault *f)
+{
+    (void)f;
+    memset(&s->batch, 0, sizeof s->batch);
+    s->pass_advantage = NULL;
+}
+
+static void spoil_totals_given(setup *s, const fault *f) { (void)f; s->pass_totals = &s->totals; }
+
+static void check_nothing(void)
+{
+    const fault none = { GRPO_OK, 0, "", spoil_nothing, NULL, 0, 0 };
+    const fault empty = { GRPO_OK, 0, "", spoil_no_groups, NULL, 0, 0 };
+    const fault given = { GRPO_OK, 0, "", spoil_totals_given, NULL, 0, 0 };
+    check_fault(&none, "no fault");
+    check_fault(&empty, "no groups, no arrays");
+    check_fault(&given, "totals");
+}
+
+/* ---- missing things ------------------------------------------------------------------------------------------------------------ */
+
+static void spoil_objective(setup *s, const fault *f) { (void)f; s->pass_objective = NULL; }
+static void spoil_batch(setup *s, const fault *f) { (void)f; s->pass_batch = NULL; }
+static void spoil_output(setup *s, const fault *f) { (void)f; s->no_output = 1; }
+static void spoil_advantage(setup *s, const fault *f) { (void)f; s->pass_advantage = NULL; }
+static void spoil_group_begin(setup *s, const fault *f) { (void)f; s->batch.group_begin = NULL; }
+static void spoil_offset(setup *s, const fault *f) { (void)f; s->batch.offset = NULL; }
+static void spoil_length(setup *s, const fault *f) { (void)f; s->batch.length = NULL; }
+static void spoil_logp(setup *s, const fault *f) { (void)f; s->batch.logp = NULL; }
+static void spoil_old(setup *s, const fault *f) { (void)f; s->batch.logp_old = NULL; }
+static void spoil_ref(setup *s, const fault *f) { (void)f; s->batch.logp_ref = NULL; }
+static void spoil_rollout(setup *s, const fault *f) { (void)f; s->batch.logp_rollout = NULL; }
+static void spoil_entropy(setup *s, const fault *f) { (void)f; s->batch.entropy = NULL; }
+static void spoil_reward(setup *s, const fault *f) { (void)f; s->batch.reward = NULL; }
+static void spoil_baseline(setup *s, const fault *f) { (void)f; s->batch.baseline = NULL; }
+static void spoil_value(setup *s, const fault *f) { (void)f; s->batch.value = NULL; }
+static void spoil_truncated(setup *s, const fault *f) { (void)f; s->batch.truncated = NULL; }
+static void spoil_mask(setup *s, const fault *f) { (void)f; s->batch.mask = NULL; }
+
+static void spoil_step_reward(setup *s, const fault *f)
+{
+    (void)f;
+    s->objective.advantage.credit = GRPO_CREDIT_STEP;
+    s->batch.step_reward = NULL;
+}
+
+static void spoil_step_end(setup *s, const fault *f)
+{
+    (void)f;
+    s->objective.advantage.credit = GRPO_CREDIT_STEP;
+    s->batch.step_end = NULL;
+}
+
+static void check_missing(void)
+{
+    static const fault missing[] = {
+        { GRPO_NULL_OBJECTIVE, WITH_OBJECTIVE, "objective", spoil_objective, NULL, 0, 0 },
+        { GRPO_NULL_BATCH, ALL, "batch", spoil_batch, NULL, 0, 0 },
+        { GRPO_NULL_OUTPUT, ALL, "advantage, totals, partial, moments, keep or report", spoil_output, NULL, 0, 0 },
+        { GRPO_NULL_ADVANTAGE, LOSSES, "advantage", spoil_advantage, NULL, 0, 0 },
+        { GRPO_NULL_GROUP_BEGIN, ALL, "batch.group_begin", spoil_group_begin, NULL, 0, 0 },
+        { GRPO_NULL_OFFSET, ALL, "batch.offset", spoil_offset, NULL, 0, 0 },
+        { GRPO_NULL_LENGTH, ALL, "batch.length", spoil_length, NULL, 0, 0 },
+        { GRPO_NULL_LOGP, LOSSES, "batch.logp", spoil_logp, NULL, 0, 0 },
+        { GRPO_NULL_LOGP_OLD, WITH_OBJECTIVE, "batch.logp_old", spoil_old, NULL, 0, 0 },
+        { GRPO_NULL_LOGP_REF, AXIS_2 | LOSSES, "batch.logp_ref", spoil_ref, NULL, 0, 0 },
+        { GRPO_NULL_LOGP_ROLLOUT, COUNT | LOSSES, "batch.logp_rollout", spoil_rollout, NULL, 0, 0 },
+        { GRPO_OK, 0, "", spoil_entropy, NULL, 0, 0 },
+        { GRPO_NULL_REWARD, AXIS_2 | INFORMATIVE, "batch.reward", spoil_reward, NULL, 0, 0 },
+        { GRPO_NULL_BASELINE, AXIS_2, "batch.baseline", spoil_baseline, NULL, 0, 0 },
+        { GRPO_NULL_VALUE, AXIS_2, "batch.value", spoil_value, NULL, 0, 0 },
+        { GRPO_NULL_TRUNCATED, COUNT | LOSSES, "batch.truncated", spoil_truncated, NULL, 0, 0 },
+        { GRPO_OK, 0, "", spoil_mask, NULL, 0, 0 },
+        { GRPO_NULL_STEP_REWARD, AXIS_2, "batch.step_reward", spoil_step_reward, NULL, 0, 0 },
+        { GRPO_NULL_STEP_REWARD, AXIS_2, "batch.step_end", spoil_step_end, NULL, 0, 0 },
+    };
+    size_t k;
+    for (k = 0; k < sizeof missing / sizeof *missing; k++) check_fault(&missing[k], missing[k].status ? "NULL" : "an optional array NULL");
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------------------------------------- */
+
+static void spoil_n_groups(setup *s, const fault *f) { s->batch.n_groups = (int64_t)f->value; }
+static void spoil_begin(setup *s, const fault *f) { s->b.group_begin[f->where] = (int64_t)f->value; }
+static void spoil_length_at(setup *s, const fault *f) { s->b.length[f->where] = (int64_t)f->value; }
+static void spoil_offset_at(setup *s, const fault *f) { s->b.offset[f->where] = (int64_t)f->value; }
+static void spoil_n_tokens(setup *s, const fault *f) { s->batch.n_tokens = (int64_t)f->value; }
+static void spoil_length_huge(setup *s, const fault *f) { s->b.length[f->where] = INT64_MAX; }
+static void spoil_offset_huge(setup *s, const fault *f) { s->b.offset[f->where] = INT64_MAX; }
+static void spoil_offset_low(setup *s, const fault *f) { s->b.offset[f->where] = INT64_MIN; }
+
+static void check_shapes(void)
+{
+    static const fault shape[] = {
+        { GRPO_BAD_GROUPS, ALL, "batch.n_groups", spoil_n_groups, NULL, -1, 0 },
+        { GRPO_BAD_GROUP_BEGIN, ALL, "batch.group_begin", spoil_begin, NULL, -1, 0 },
+        { GRPO_BAD_GROUP_BEGIN, ALL, "batch.group_begin", spoil_begin, NULL, 2, 0 },
+        { GRPO_BAD_GROUP_BEGIN, ALL, "batch.group_begin", spoil_begin, NULL, 0, 1 },
+        { GRPO_BAD_GROUP_BEGIN, ALL, "batch.group_begin", spoil_begin, NULL, 1, 2 },
+        { GRPO_BAD_LENGTH, ALL, "batch.length", spoil_length_at, NULL, -1, 0 },
+        { GRPO_BAD_LENGTH, ALL, "batch.length", spoil_length_at, NULL, -1, 3 },
+        { GRPO_BAD_OFFSET, ALL, "batch.offset", spoil_offset_at, NULL, -1, 0 },
+        { GRPO_BAD_OFFSET, ALL, "offset + length", spoil_offset_at, NULL, 6, 3 },
+        { GRPO_BAD_OFFSET, ALL, "offset + length", spoil_offset_at, NULL, 9, 2 },
+        { GRPO_BAD_OFFSET, ALL, "offset + length", spoil_length_at, NULL, 9, 0 },
+        { GRPO_BAD_OFFSET, ALL, "n_tokens", spoil_n_tokens, NULL, 7, 0 },
+        { GRPO_BAD_OFFSET, ALL, "n_tokens", spoil_n_tokens, NULL, -1, 0 },
+        { GRPO_BAD_OFFSET, ALL, "offset + length", spoil_length_huge, NULL, 0, 3 },
+        { GRPO_BAD_OFFSET, ALL, "offset + length", spoil_offset_huge, NULL, 0, 3 },
+        { GRPO_BAD_OFFSET, ALL, "offset + length", spoil_offset_low, NULL, 0, 3 },
+        { GRPO_OK, 0, "", spoil_offset_at, NULL, 8, 2 },                             /* an empty sequence may stand at the end */
+    };
+    size_t k;
+    for (k = 0; k < sizeof shape / sizeof *shape; k++) check_fault(&shape[k], "a shape");
+}
+
+/* ---- values -------------------------------------------------------------------------------------------------------------------- */
+
+static void spoil_token(setup *s, const fault *f) { s->b.token[f->where][(int)f->path[0] - '0'] = (grpo_real)f->value; }
+static void spoil_reward_at(setup *s, const fault *f) { s->b.reward[f->where] = (grpo_real)f->value; }
+static void spoil_baseline_at(setup *s, const fault *f) { s->b.baseline[f->where] = (grpo_real)f->value; }
+static void spoil_advantage_at(setup *s, const fault *f) { s->advantage[f->where] = (grpo_real)f->value; }
+
+static void spoil_step_reward_at(setup *s, const fault *f)
+{
+    s->objective.advantage.credit = GRPO_CREDIT_STEP;
+    s->b.token[TOKEN_STEP_REWARD][f->where] = (grpo_real)f->value;
+}
+
+static void spoil_step_reward_unread(setup *s, const fault *f)
+{
+    spoil_step_reward_at(s, f);
+    s->b.step_end[f->where] = 0;
+}
+
+enum { NO_NAN_OR_PLUS_INF, FINITE, MODERATE };
+
+/* the values outside a domain; larger than 1e150 only where the elements can hold it */
+static int bad_values(int domain, double *value)
+{
+    int n = 0;
+    value[n++] = NAN;
+    value[n++] = INFINITY;
+    if (domain != NO_NAN_OR_PLUS_INF) value[n++] = -INFINITY;
+    if (domain == MODERATE && sizeof(grpo_real) == 8) { value[n++] = 1.001e150; value[n++] = -1.001e150; }
+    return n;
+}
+
+static void check_values(fault f, int domain, const char *what)
+{
+    double value[5];
+    int k, n = bad_values(domain, value);
+    for (k = 0; k < n; k++) {
+        f.value = value[k];
+        check_fault(&f, what);
+    }
+}
+
+static void check_harmless(fault f, double value, const char *what)
+{
+    f.status = GRPO_OK;
+    f.concerns = 0;
+    f.value = value;
+    check_fault(&f, what);
+}
+
+static void check_token_values(void)
+{
+    static const struct { grpo_status status; int concerns; const char *names; int array, domain; } token[] = {
+        { GRPO_BAD_LOGP, LOSSES, "batch.logp", TOKEN_LOGP, NO_NAN_OR_PLUS_INF },
+        { GRPO_BAD_LOGP_OLD, WITH_OBJECTIVE, "batch.logp_old", TOKEN_OLD, NO_NAN_OR_PLUS_INF },
+        { GRPO_BAD_LOGP_REF, AXIS_2 | LOSSES, "batch.logp_ref", TOKEN_REF, NO_NAN_OR_PLUS_INF },
+        { GRPO_BAD_LOGP_ROLLOUT, COUNT | LOSSES, "batch.logp_rollout", TOKEN_ROLLOUT, NO_NAN_OR_PLUS_INF },
+        { GRPO_BAD_ENTROPY, LOSSES, "batch.entropy", TOKEN_ENTROPY, FINITE },
+        { GRPO_BAD_VALUE, AXIS_2, "batch.value", TOKEN_VALUE, MODERATE },
+    };
+    static const char slot[] = { '0' + FIRST_UNMASKED, 0, '0' + LAST_UNMASKED, 0 }, masked[] = { '0' + MASKED, 0 };
+    size_t k;
+    for (k = 0; k < sizeof token / sizeof *token; k++) {
+        fault f;
+        f.status = token[k].status;
+        f.concerns = token[k].concerns;
+        f.names = token[k].names;
+        f.spoil = spoil_token;
+        f.where = token[k].array;
+        f.path = slot;
+        check_values(f, token[k].domain, "a bad first value");
+        if (token[k].domain == NO_NAN_OR_PLUS_INF) check_harmless(f, -INFINITY, "-infinity");
+        f.path = slot + 2;
+        check_values(f, token[k].domain, "a bad last value");
+        f.path = masked;
+        check_harmless(f, NAN, "NaN under the mask");
+        check_harmless(f, INFINITY, "infinity under the mask");
+    }
+}
+
+static void check_other_values(void)
+{
+    const double largest = sizeof(grpo_real) == 8 ? 1e150 : 3e38;
+    const fault reward = { GRPO_BAD_REWARD, AXIS_2 | INFORMATIVE, "batch.reward", spoil_reward_at, NULL, 0, SEQUENCES - 1 };
+    const fault empty_reward = { GRPO_BAD_REWARD, AXIS_2 | INFORMATIVE, "batch.reward", spoil_reward_at, NULL, 0, 2 };
+    const fault baseline = { GRPO_BAD_BASELINE, AXIS_2, "batch.baseline", spoil_baseline_at, NULL, 0, GROUPS - 1 };
+    const fault step = { GRPO_BAD_STEP_REWARD, AXIS_2, "batch.step_reward", spoil_step_reward_at, NULL, 0, LAST_UNMASKED };
+    const fault unread = { GRPO_OK, 0, "", spoil_step_reward_unread, NULL, 0, LAST_UNMASKED };
+    const fault advantage = { GRPO_BAD_ADVANTAGE, LOSSES, "advantage", spoil_advantage_at, NULL, 0, LAST_UNMASKED };
+    fault masked = advantage;
+    masked.where = MASKED;
+    check_values(reward, MODERATE, "a bad reward");
+    check_values(empty_reward, MODERATE, "a bad reward of an empty sequence");
+    check_values(baseline, MODERATE, "a bad baseline");
+    check_values(step, MODERATE, "a bad step reward");
+    check_values(advantage, FINITE, "a bad advantage");
+    check_harmless(unread, NAN, "NaN where no step ends");
+    check_harmless(masked, NAN, "a masked advantage of NaN");
+    check_harmless(reward, largest, "the largest reward");
+    check_harmless(reward, -largest, "the lowest reward");
+}
+
+/* ---- objectives ---------------------------------------------------------------------------------------------------------------- */
+
+static const grpo_field *field_named(const char *path)
+{
+    int k, count;
+    const grpo_field *f = grpo_fields(&count);
+    for (k = 0; k < count; k++) if (!strcmp(f[k].path, path)) return &f[k];
+    check(0, "no field %s", path);
+    return f;
+}
+
+/* past grpo_objective_set, which would refuse */
+static void put(grpo_objective *obj, const char *path, double value)
+{
+    const grpo_field *f = field_named(path);
+    int choice = (int)(f->choices ? value : 0);
+    if (f->choices) memcpy((char *)obj + f->offset, &choice, sizeof choice);
+    else memcpy((char *)obj + f->offset, &value, sizeof value);
+}
+
+static void spoil_field(setup *s, const fault *f) { put(&s->objective, f->path, f->value); }
+
+static void spoil_dual(setup *s, const fault *f)
+{
+    s->objective.surrogate.kind = GRPO_SURROGATE_DUAL_CLIP;
+    spoil_field(s, f);
+}
+
+static void spoil_cispo(setup *s, const fault *f)
+{
+    s->objective.surrogate.kind = GRPO_SURROGATE_CISPO;
+    s->objective.surrogate.weight_min = 1;
+    s->objective.surrogate.weight_max = 2;
+    spoil_field(s, f);
+}
+
+static void spoil_sapo(setup *s, const fault *f)
+{
+    s->objective.surrogate.kind = GRPO_SURROGATE_SAPO;
+    s->objective.surrogate.tau_pos = s->objective.surrogate.tau_neg = 1;
+    spoil_field(s, f);
+}
+
+static void spoil_pool(setup *s, const fault *f)
+{
+    s->objective.ratio.pool_low = s->objective.ratio.pool_high = 0.4;
+    spoil_field(s, f);
+}
+
+static void spoil_constant(setup *s, const fault *f)
+{
+    s->objective.aggregation.kind = f->where ? GRPO_CONSTANT : GRPO_SEQ_MEAN_CONSTANT;
+    spoil_field(s, f);
+}
+
+static void check_objectives(void)
+{
+    static const fault bad[] = {
+        { GRPO_BAD_OVERLONG, WITH_OBJECTIVE, "objective.reward: overlong", spoil_field, "reward.overlong_cache", 0, 0 },
+        { GRPO_BAD_OVERLONG, WITH_OBJECTIVE, "overlong_cache", spoil_field, "reward.overlong_cache", 9, 0 },
+        { GRPO_BAD_OVERLONG, WITH_OBJECTIVE, "overlong_max", spoil_field, "reward.overlong_max", 3, 0 },
+        { GRPO_BAD_OVERLONG, WITH_OBJECTIVE, "overlong_max", spoil_field, "reward.overlong_cache", -1, 0 },
+        { GRPO_BAD_GAMMA, WITH_OBJECTIVE, "gamma", spoil_field, "advantage.gamma", 1.01, 0 },
+        { GRPO_BAD_GAMMA, WITH_OBJECTIVE, "gamma", spoil_field, "advantage.gamma", -0.01, 0 },
+        { GRPO_BAD_GAMMA, WITH_OBJECTIVE, "lambda", spoil_field, "advantage.lambda", 1.01, 0 },
+        { GRPO_BAD_GAMMA, WITH_OBJECTIVE, "lambda", spoil_field, "advantage.lambda", -0.01, 0 },
+        { GRPO_BAD_EPS, WITH_OBJECTIVE, "advantage.eps", spoil_field, "advantage.eps", -1e-9, 0 },
+        { GRPO_BAD_CLAMP, WITH_OBJECTIVE, "objective.ratio", spoil_field, "ratio.clamp_low", 1, 0 },
+        { GRPO_BAD_CLAMP, WITH_OBJECTIVE, "clamp", spoil_field, "ratio.clamp_high", -1, 0 },
+        { GRPO_BAD_CLAMP, WITH_OBJECTIVE, "clamp", spoil_field, "ratio.unit_clamp_low", 1, 0 },
+        { GRPO_BAD_CLAMP, WITH_OBJECTIVE, "clamp", spoil_field, "ratio.unit_clamp_high", -1, 0 },
+        { GRPO_BAD_CLIP, WITH_OBJECTIVE, "eps_low", spoil_field, "surrogate.eps_low", -0.1, 0 },
+        { GRPO_BAD_CLIP, WITH_OBJECTIVE, "eps_high", spoil_field, "surrogate.eps_high", -0.1, 0 },
+        { GRPO_BAD_DUAL, WITH_OBJECTIVE, "surrogate.dual", spoil_dual, "surrogate.dual", 1.2, 0 },
+        { GRPO_BAD_DUAL, WITH_OBJECTIVE, "surrogate.dual", spoil_dual, "surrogate.dual", 0, 0 },
+        { GRPO_BAD_WEIGHT_RANGE, WITH_OBJECTIVE, "weight_min", spoil_cispo, "surrogate.weight_min", 2.5, 0 },
+        { GRPO_BAD_WEIGHT_RANGE, WITH_OBJECTIVE, "weight_min", spoil_cispo, "surrogate.weight_min", -0.5, 0 },
+        { GRPO_BAD_WEIGHT_RANGE, WITH_OBJECTIVE, "weight_max", spoil_cispo, "surrogate.weight_max", 0.5, 0 },
+        { GRPO_BAD_TAU, WITH_OBJECTIVE, "tau_pos", spoil_sapo, "surrogate.tau_pos", 0, 0 },
+        { GRPO_BAD_TAU, WITH_OBJECTIVE, "tau_neg", spoil_sapo, "surrogate.tau_neg", -1, 0 },
+        { GRPO_BAD_POOL, WITH_OBJECTIVE, "pool_low", spoil_pool, "ratio.pool_low", -0.4, 0 },
+        { GRPO_BAD_POOL, WITH_OBJECTIVE, "pool_high", spoil_pool, "ratio.pool_high", -0.4, 0 },
+        { GRPO_BAD_CORRECTION, WITH_OBJECTIVE, "correction_low", spoil_field, "weight.correction_low", 3, 0 },
+        { GRPO_BAD_CORRECTION, WITH_OBJECTIVE, "correction_low", spoil_field, "weight.correction_low", -1, 0 },
+        { GRPO_BAD_CORRECTION, WITH_OBJECTIVE, "correction_high", spoil_field, "weight.correction_high", -1, 0 },
+        { GRPO_BAD_CONSTANT, WITH_OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", 0, 0 },
+        { GRPO_BAD_CONSTANT, WITH_OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", -1, 1 },
+        { GRPO_NEEDS_GSPO, 0, "ratio.unit", spoil_nothing, NULL, 0, 0 },             /* has a test of its own */
+    };
+    size_t k;
+    for (k = 0; k + 1 < sizeof bad / sizeof *bad; k++) check_fault(&bad[k], bad[k].path);
+}
+
+/* every number NaN, every choice one too low and one too high */
+static void check_fields(void)
+{
+    int k, count;
+    const grpo_field *field = grpo_fields(&count);
+    for (k = 0; k < count; k++) {
+        fault f = { GRPO_BAD_NUMBER, WITH_OBJECTIVE, "number", spoil_field, NULL, NAN, 0 };
+        f.path = field[k].path;
+        if (field[k].choices) {
+            f.status = GRPO_BAD_CHOICE;
+            f.names = "choices";
+            f.value = -1;
+            check_fault(&f, f.path);
+            f.value = field_choices(&field[k]);
+        }
+        check_fault(&f, f.path);
+    }
+}
+
+static void check_needs_gspo(void)
+{
+    static setup s;
+    int unit;
+    for (unit = GRPO_UNIT_SEQUENCE_MEAN; unit <= GRPO_UNIT_SEQUENCE_CLIPPED_MEAN; unit++) {
+        setup_make(&s);
+        s.objective.ratio.unit = (grpo_unit_kind)unit;
+        check_status("grpo_loss", "a sequence unit", call_grpo_loss(&s), GRPO_NEEDS_GSPO, "ratio.unit");
+        check_status("grpo_loss_add", "a sequence unit", call_grpo_loss_add(&s), GRPO_NEEDS_GSPO, "gspo_loss");
+        check(!memcmp(&s.out, &s.before, sizeof s.out), "a sequence unit: something was written");
+        check(call_gspo_loss(&s) == GRPO_OK && call_gspo_loss_add(&s) == GRPO_OK, "gspo_loss refuses unit %d", unit);
+        setup_free(&s);
+    }
+}
+
+/* ---- totals and partials ------------------------------------------------------------------------------------------------------- */
+
+static void spoil_totals(setup *s, const fault *f)
+{
+    int64_t *count[6];
+    count[0] = &s->totals.tokens;
+    count[1] = &s->totals.sequences;
+    count[2] = &s->totals.sequences_nonempty;
+    count[3] = &s->totals.groups;
+    count[4] = &s->totals.groups_nonempty;
+    count[5] = &s->totals.ranks;
+    *count[f->where] = (int64_t)f->value;
+    s->pass_totals = &s->totals;
+}
+
+static void check_totals(void)
+{
+    static const fault bad[] = {
+        { GRPO_BAD_TOTALS, LOSSES, "totals", spoil_totals, NULL, 6, 0 },
+        { GRPO_BAD_TOTALS, LOSSES, "totals", spoil_totals, NULL, 3, 1 },
+        { GRPO_BAD_TOTALS, LOSSES, "totals", spoil_totals, NULL, 2, 2 },
+        { GRPO_BAD_TOTALS, LOSSES, "totals", spoil_totals, NULL, 1, 3 },
+        { GRPO_BAD_TOTALS, LOSSES, "totals", spoil_totals, NULL, 1, 4 },
+        { GRPO_BAD_TOTALS, LOSSES, "totals", spoil_totals, NULL, -1, 5 },
+        { GRPO_OK, 0, "", spoil_totals, NULL, 7, 0 },
+        { GRPO_OK, 0, "", spoil_totals, NULL, 8, 5 },
+    };
+    size_t k;
+    for (k = 0; k < sizeof bad / sizeof *bad; k++) check_fault(&bad[k], "totals");
+}
+
+static void check_mixed(int other_ranks)
+{
+    static setup s;
+    static grpo_partial first, copy, other;
+    grpo_status st;
+    setup_make(&s);
+    s.pass_totals = &s.totals;
+    check(call_grpo_loss_add(&s) == GRPO_OK, "mixed: the first part");
+    first = s.out.partial;
+    memcpy(&s.before, &s.out, sizeof s.out);
+    if (other_ranks) s.totals.ranks = 2;
+    else s.totals.tokens = 200;
+    check_status("grpo_loss_add", "other totals", call_grpo_loss_add(&s), GRPO_MIXED_PARTIALS, "totals");
+    check_status("gspo_loss_add", "other totals", call_gspo_loss_add(&s), GRPO_MIXED_PARTIALS, "partials");
+    check(!memcmp(&s.out, &s.before, sizeof s.out), "other totals: something was written");
+    memset(&s.out.partial, 0, sizeof s.out.partial);
+    check(call_grpo_loss_add(&s) == GRPO_OK, "mixed: the second part");
+    other = s.out.partial;
+    copy = first;
+    st = grpo_partial_merge(&first, &other);
+    check_status("grpo_partial_merge", "other totals", st, GRPO_MIXED_PARTIALS, "totals");
+    check(!memcmp(&first, &copy, sizeof first), "grpo_partial_merge: something was written");
+    setup_free(&s);
+}
+
+static void check_merge_null(void)
+{
+    static grpo_partial partial, copy;
+    check_status("grpo_partial_merge", "NULL", grpo_partial_merge(NULL, &partial), GRPO_NULL_OUTPUT, "partial");
+    check_status("grpo_partial_merge", "NULL", grpo_partial_merge(&partial, NULL), GRPO_NULL_OUTPUT, "partial");
+    check(!memcmp(&partial, &copy, sizeof copy), "grpo_partial_merge: something was written");
+    check(grpo_partial_merge(&partial, &copy) == GRPO_OK, "grpo_partial_merge: two empty ones");
+}
+
+static void spoil_moments(setup *s)
+{
+    grpo_status st = grpo_advantages_with(&s->objective, &s->batch, NULL, s->out.advantage);
+    check_status("grpo_advantages_with", "moments NULL", st, GRPO_NULL_OUTPUT, "moments");
+    check(!memcmp(&s->out, &s->before, sizeof s->out), "moments NULL: something was written");
+}
+
+static void check_moments_null(void)
+{
+    static setup s;
+    setup_make(&s);
+    spoil_moments(&s);
+    s.objective.advantage.scale = GRPO_SCALE_GROUP_STD;
+    s.objective.advantage.gain = GRPO_GAIN_VALID_GROUPS;
+    spoil_moments(&s);
+    s.objective.advantage.gain = GRPO_GAIN_NONE;
+    check(grpo_advantages_with(&s.objective, &s.batch, NULL, s.out.advantage) == GRPO_OK, "moments NULL where none are needed");
+    setup_free(&s);
+}
+
+/* ---- names --------------------------------------------------------------------------------------------------------------------- */
+
+static void check_names(void)
+{
+    grpo_objective obj, copy;
+    hungry_objective(&obj);
+    copy = obj;
+    check_status("grpo_objective_named", "an unknown name", grpo_objective_named("grop", &obj), GRPO_UNKNOWN_OBJECTIVE, "objective");
+    check_status("grpo_objective_named", "no name", grpo_objective_named("", &obj), GRPO_UNKNOWN_OBJECTIVE, "name");
+    check_status("grpo_objective_named", "NULL name", grpo_objective_named(NULL, &obj), GRPO_UNKNOWN_OBJECTIVE, "name");
+    check_status("grpo_objective_named", "NULL", grpo_objective_named("grpo", NULL), GRPO_NULL_OBJECTIVE, "objective");
+    check_status("grpo_objective_set", "an unknown path", grpo_objective_set(&obj, "surrogate.eps", 1), GRPO_UNKNOWN_FIELD, "field");
+    check_status("grpo_objective_set", "half a path", grpo_objective_set(&obj, "surrogate", 1), GRPO_UNKNOWN_FIELD, "path");
+    check_status("grpo_objective_set", "NULL path", grpo_objective_set(&obj, NULL, 1), GRPO_UNKNOWN_FIELD, "path");
+    check_status("grpo_objective_set", "NULL", grpo_objective_set(NULL, "surrogate.eps_low", 1), GRPO_NULL_OBJECTIVE, "objective");
+    check_status("grpo_objective_set", "NaN", grpo_objective_set(&obj, "surrogate.eps_low", NAN), GRPO_BAD_NUMBER, "NaN");
+    check_status("grpo_objective_set", "choice 7", grpo_objective_set(&obj, "surrogate.kind", 7), GRPO_UNKNOWN_CHOICE, "choice");
+    check_status("grpo_objective_set", "choice -1", grpo_objective_set(&obj, "surrogate.kind", -1), GRPO_UNKNOWN_CHOICE, "choice");
+    check_status("grpo_objective_set", "choice 0.5", grpo_objective_set(&obj, "surrogate.kind", 0.5), GRPO_UNKNOWN_CHOICE, "number");
+    check_status("grpo_objective_set", "choice 1e300", grpo_objective_set(&obj, "surrogate.kind", 1e300), GRPO_UNKNOWN_CHOICE, "number");
+    check_status("grpo_objective_choose", "an unknown path", grpo_objective_choose(&obj, "surrogate.kin", "ratio"), GRPO_UNKNOWN_FIELD, "field");
+    check_status("grpo_objective_choose", "NULL path", grpo_objective_choose(&obj, NULL, "ratio"), GRPO_UNKNOWN_FIELD, "field");
+    check_status("grpo_objective_choose", "a number", grpo_objective_choose(&obj, "surrogate.eps_low", "ratio"), GRPO_UNKNOWN_CHOICE, "field");
+    check_status("grpo_objective_choose", "no choice", grpo_objective_choose(&obj, "surrogate.kind", ""), GRPO_UNKNOWN_CHOICE, "choice");
+    check_status("grpo_objective_choose", "half a choice", grpo_objective_choose(&obj, "surrogate.kind", "ppo"), GRPO_UNKNOWN_CHOICE, "choice");
+    check_status("grpo_objective_choose", "two choices", grpo_objective_choose(&obj, "surrogate.kind", "score|ratio"), GRPO_UNKNOWN_CHOICE, "choice");
+    check_status("grpo_objective_choose", "NULL choice", grpo_objective_choose(&obj, "surrogate.kind", NULL), GRPO_UNKNOWN_CHOICE, "choice");
+    check_status("grpo_objective_choose", "NULL", grpo_objective_choose(NULL, "surrogate.kind", "ratio"), GRPO_NULL_OBJECTIVE, "objective");
+    check(!memcmp(&obj, &copy, sizeof obj), "an objective was written to");
+}
+
+/* ---- texts --------------------------------------------------------------------------------------------------------------------- */
+
+static void check_texts(void)
+{
+    static const int outside[] = { -1, GRPO_N_STATUS, GRPO_N_STATUS + 1, 1000000, -2147483647 - 1, 2147483647 };
+    size_t k;
+    int a, b;
+    for (k = 0; k < sizeof outside / sizeof *outside; k++) {
+        int status = outside[k];
+        grpo_status st;
+        const char *text;
+        memcpy(&st, &status, sizeof st);
+        text = grpo_status_text(st);
+        check(text && strlen(text) > 5 && strlen(text) < 200, "text of status %d", status);
+        check(strcmp(text, "ok") != 0, "status %d is not ok", status);
+    }
+    for (a = 0; a < GRPO_N_STATUS; a++) for (b = 0; b < a; b++) {
+        check(strcmp(grpo_status_text((grpo_status)a), grpo_status_text((grpo_status)b)) != 0, "statuses %d and %d have one text", a, b);
+    }
+    check(!strcmp(grpo_status_text(GRPO_OK), "ok"), "text of ok");
+}
+
+int main(void)
+{
+    int k;
+    check_nothing();
+    check_missing();
+    check_shapes();
+    check_token_values();
+    check_other_values();
+    check_objectives();
+    check_fields();
+    check_needs_gspo();
+    check_totals();
+    check_mixed(0);
+    check_mixed(1);
+    check_merge_null();
+    check_moments_null();
+    check_names();
+    check_texts();
+    for (k = 1; k < GRPO_N_STATUS; k++) check(seen[k] > 0, "nothing gave status %d: %s", k, grpo_status_text((grpo_status)k));
+    return check_summary();
+}

@@ -1,0 +1,94 @@
+#!/bin/sh
+# Both headers, alone and together, declarations and implementation, float and double, in every language and compiler we promise.
+# Prints "N passed, N failed".
+set -u
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+verdict() { # what, exit status
+    if [ "$2" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $1"; head -5 "$work/log"; fi
+}
+
+compile() { # compiler standard language source element
+    $1 -x "$3" "-std=$2" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -O1 -I. $5 -c "$work/$4" -o "$work/out.o" >"$work/log" 2>&1
+    verdict "$1 -std=$2 $5 $4" $?
+}
+
+printf '#include "grpo.h"\nint unused;\n' >"$work/grpo_only.c"
+printf '#include "gspo.h"\nint unused;\n' >"$work/gspo_only.c"
+printf '#include "grpo.h"\n#include "gspo.h"\n#include "grpo.h"\nint unused;\n' >"$work/both.c"
+printf '#define GRPO_IMPLEMENTATION\n#include "grpo.h"\n' >"$work/grpo_body.c"
+printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/gspo_body.c"
+printf '#include "grpo.h"\n#include "gspo.h"\n#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/late_body.c"
+
+for element in "" -DGRPO_DOUBLE; do
+    for source in grpo_only.c gspo_only.c both.c grpo_body.c gspo_body.c late_body.c; do
+        for standard in c99 c11; do
+            compile gcc $standard c $source "$element"
+            compile clang $standard c $source "$element"
+        done
+        for standard in c++11 c++20; do
+            compile g++ $standard c++ $source "$element"
+            compile clang++ $standard c++ $source "$element"
+        done
+    done
+done
+
+# -ffast-math is refused, unless overridden
+for compiler in gcc clang; do
+    $compiler -ffast-math -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1
+    [ $? -ne 0 ] && grep -q "IEEE arithmetic" "$work/log"; verdict "$compiler refuses -ffast-math" $?
+    $compiler -ffast-math -DGRPO_ALLOW_FAST_MATH -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1
+    verdict "$compiler -DGRPO_ALLOW_FAST_MATH" $?
+done
+
+# float and double live in one program; one without its implementation does not link
+cat >"$work/float.c" <<'C'
+#include "gspo.h"
+static float l = -1, A; static int64_t g[2] = { 0, 1 }, o, n = 1;
+int main(void)
+{
+    grpo_objective obj; grpo_batch b; grpo_report r; double use_double(void);
+    memset(&b, 0, sizeof b); b.n_groups = 1; b.group_begin = g; b.offset = &o; b.length = &n; b.n_tokens = 1; b.logp = b.logp_old = &l; b.reward = &l;
+    return grpo_objective_named("gspo", &obj) || grpo_advantages(&obj, &b, &A) || gspo_loss(&obj, &b, &A, NULL, NULL, &r) || use_double() != -1;
+}
+C
+cat >"$work/double.c" <<'C'
+#define GRPO_DOUBLE
+#include "gspo.h"
+static double l = -1, A; static int64_t g[2] = { 0, 1 }, o, n = 1;
+double use_double(void);
+double use_double(void)
+{
+    grpo_objective obj; grpo_batch b; grpo_report r;
+    memset(&b, 0, sizeof b); b.n_groups = 1; b.group_begin = g; b.offset = &o; b.length = &n; b.n_tokens = 1; b.logp = b.logp_old = &l; b.reward = &l;
+    if (grpo_objective_named("reinforce", &obj) || grpo_advantages(&obj, &b, &A) || gspo_loss(&obj, &b, &A, NULL, NULL, &r)) return 0;
+    return A;
+}
+C
+gcc -std=c99 -I. -c "$work/gspo_body.c" -o "$work/f.o" && gcc -std=c99 -DGRPO_DOUBLE -I. -c "$work/gspo_body.c" -o "$work/d.o"
+gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" "$work/d.o" -lm -o "$work/mixed" >"$work/log" 2>&1 && "$work/mixed"
+verdict "float and double in one program" $?
+gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" -lm -o "$work/mixed" >"$work/log" 2>&1
+[ $? -ne 0 ] && grep -q "gspo_loss_f64" "$work/log"; verdict "double without its implementation does not link" $?
+
+# every symbol the implementation exports has the prefix
+nm -g --defined-only "$work/f.o" "$work/d.o" | awk 'NF == 3 { print $3 }' | grep -vE '^(grpo|gspo)_' >"$work/log"
+[ $? -ne 0 ]; verdict "exported symbols start with grpo_ or gspo_" $?
+gcc -std=c99 -I. -dM -E "$work/gspo_only.c" | sort >"$work/with"; gcc -std=c99 -dM -E - <<'C' | sort >"$work/without"
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+C
+comm -23 "$work/with" "$work/without" | awk '{ print $2 }' | grep -vE '^(GRPO|GSPO)_' >"$work/log"
+[ $? -ne 0 ]; verdict "macros start with GRPO_ or GSPO_" $?
+gcc -std=c99 -I. -dM -E "$work/gspo_body.c" | sort >"$work/with"
+comm -23 "$work/with" "$work/without" | awk '{ print $2 }' | grep -vE '^(GRPO|GSPO)_' >"$work/log"
+[ $? -ne 0 ]; verdict "macros of the implementation start with GRPO_ or GSPO_" $?
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

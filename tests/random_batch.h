@@ -1,0 +1,385 @@
+/* Random batches and objectives for tests and fuzzing: the same seed gives the same ones everywhere.
+ *
+ *     rng r = { 1 };
+ *     rollouts b;
+ *     rollouts_random(&r, RANDOM_NEG_INF, &b);
+ *     grpo_batch view = rollouts_view(&b);
+ *     rollouts_free(&b);
+ *
+ * Every array is its own allocation of exactly the size needed, so that an address sanitiser sees the first step past it. */
+#ifndef RANDOM_BATCH_H
+#define RANDOM_BATCH_H
+#include "../grpo.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- numbers (splitmix64) ------------------------------------------------------------------------------------------------------ */
+
+typedef struct { uint64_t state; } rng;
+
+static inline uint64_t rng_next(rng *r)
+{
+    uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static inline int64_t rng_below(rng *r, int64_t n) { return (int64_t)(rng_next(r) % (uint64_t)n); }
+static inline int rng_chance(rng *r, int percent) { return rng_below(r, 100) < percent; }
+static inline double rng_unit(rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
+static inline double rng_sign(rng *r) { return rng_chance(r, 50) ? 1 : -1; }
+static inline double rng_pick(rng *r, const double *from, int count) { return from[rng_below(r, count)]; }
+
+/* variance 1, within +-3 */
+static inline double rng_bell(rng *r)
+{
+    double sum = -1.5;
+    int k;
+    for (k = 0; k < 3; k++) sum += rng_unit(r);
+    return 2 * sum;
+}
+
+static inline void rng_shuffle(rng *r, int64_t *order, int64_t n)
+{
+    int64_t k, j, swap;
+    for (k = n - 1; k > 0; k--) {
+        j = rng_below(r, k + 1);
+        swap = order[k]; order[k] = order[j]; order[j] = swap;
+    }
+}
+
+/* what a slot that nothing may read can hold */
+static inline grpo_real rng_garbage(rng *r)
+{
+    static const double bad[] = { NAN, -NAN, INFINITY, -INFINITY, 3e38, -3e38, 1e-45, 0, -0.0, 12345.678 };
+    return (grpo_real)rng_pick(r, bad, (int)(sizeof bad / sizeof *bad));
+}
+
+/* ---- a batch that owns its arrays ---------------------------------------------------------------------------------------------- */
+
+enum { TOKEN_LOGP, TOKEN_OLD, TOKEN_REF, TOKEN_ROLLOUT, TOKEN_ENTROPY, TOKEN_VALUE, TOKEN_STEP_REWARD, TOKEN_ARRAYS };
+
+typedef struct {
+    int64_t n_groups, n_sequences, n_tokens;
+    int64_t *group_begin, *offset, *length;
+    grpo_real *token[TOKEN_ARRAYS];
+    uint8_t *step_end, *mask;
+    grpo_real *reward;
+    uint8_t *truncated;
+    grpo_real *baseline;
+    int64_t *from;               /* after rollouts_arrange: the slot of the source that each slot copies, or -1 */
+} rollouts;
+
+static inline void *test_alloc(int64_t count, size_t size)
+{
+    void *p = malloc(count > 0 ? (size_t)count * size : 1);
+    if (!p) { fputs("out of memory\n", stderr); exit(2); }
+    return p;
+}
+
+static inline void rollouts_alloc_groups(rollouts *b, int64_t groups, int64_t sequences)
+{
+    memset(b, 0, sizeof *b);
+    b->n_groups = groups;
+    b->n_sequences = sequences;
+    b->group_begin = (int64_t *)test_alloc(groups + 1, sizeof *b->group_begin);
+    b->baseline = (grpo_real *)test_alloc(groups, sizeof *b->baseline);
+    b->offset = (int64_t *)test_alloc(sequences, sizeof *b->offset);
+    b->length = (int64_t *)test_alloc(sequences, sizeof *b->length);
+    b->reward = (grpo_real *)test_alloc(sequences, sizeof *b->reward);
+    b->truncated = (uint8_t *)test_alloc(sequences, 1);
+}
+
+static inline void rollouts_alloc_tokens(rollouts *b, int64_t tokens)
+{
+    int k;
+    b->n_tokens = tokens;
+    for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k] = (grpo_real *)test_alloc(tokens, sizeof *b->token[k]);
+    b->step_end = (uint8_t *)test_alloc(tokens, 1);
+    b->mask = (uint8_t *)test_alloc(tokens, 1);
+    b->from = (int64_t *)test_alloc(tokens, sizeof *b->from);
+}
+
+static inline void rollouts_free(rollouts *b)
+{
+    int k;
+    for (k = 0; k < TOKEN_ARRAYS; k++) free(b->token[k]);
+    free(b->group_begin); free(b->baseline);
+    free(b->offset); free(b->length); free(b->reward); free(b->truncated);
+    free(b->step_end); free(b->mask); free(b->from);
+    memset(b, 0, sizeof *b);
+}
+
+static inline grpo_batch rollouts_view(const rollouts *b)
+{
+    grpo_batch v;
+    memset(&v, 0, sizeof v);
+    v.n_groups = b->n_groups;
+    v.group_begin = b->group_begin;
+    v.offset = b->offset;
+    v.length = b->length;
+    v.n_tokens = b->n_tokens;
+    v.logp = b->token[TOKEN_LOGP];
+    v.logp_old = b->token[TOKEN_OLD];
+    v.logp_ref = b->token[TOKEN_REF];
+    v.logp_rollout = b->token[TOKEN_ROLLOUT];
+    v.entropy = b->token[TOKEN_ENTROPY];
+    v.value = b->token[TOKEN_VALUE];
+    v.step_reward = b->token[TOKEN_STEP_REWARD];
+    v.step_end = b->step_end;
+    v.mask = b->mask;
+    v.reward = b->reward;
+    v.truncated = b->truncated;
+    v.baseline = b->baseline;
+    return v;
+}
+
+/* offsets for the lengths, packed or padded, in any order in memory; the number of slots */
+static inline int64_t rollouts_place(rng *r, rollouts *b)
+{
+    int64_t k, end = 0, width = 0, gap = rng_below(r, 4), *order = (int64_t *)test_alloc(b->n_sequences, sizeof *order);
+    int padded = rng_chance(r, 50);
+    for (k = 0; k < b->n_sequences; k++) {
+        order[k] = k;
+        if (b->length[k] > width) width = b->length[k];
+    }
+    if (rng_chance(r, 50)) rng_shuffle(r, order, b->n_sequences);
+    for (k = 0; k < b->n_sequences; k++) {
+        b->offset[order[k]] = end;
+        end += (padded ? width : b->length[order[k]]) + gap;
+    }
+    free(order);
+    return end;
+}
+
+/* garbage in every slot, to be overwritten where something is */
+static inline void rollouts_garble(rng *r, rollouts *b)
+{
+    int64_t t;
+    int k;
+    for (t = 0; t < b->n_tokens; t++) {
+        for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k][t] = rng_garbage(r);
+        b->step_end[t] = (uint8_t)rng_below(r, 2);
+        b->mask[t] = (uint8_t)rng_below(r, 2);
+        b->from[t] = -1;
+    }
+}
+
+/* ---- a random batch ------------------------------------------------------------------------------------------------------------ */
+
+enum {
+    RANDOM_EXTREME = 1,          /* log-ratios from 1e-7 to +-800 instead of around 0.3 */
+    RANDOM_NEG_INF = 2,          /* some log-probabilities are -infinity */
+    RANDOM_ONE_TOKEN = 4,        /* every sequence has one token, unmasked */
+    RANDOM_DYADIC = 8,           /* rewards are multiples of 1/8 below 8 */
+    RANDOM_ALL_MASKED = 16,
+    RANDOM_SMALL = 32            /* a few dozen tokens */
+};
+
+static inline double random_log_ratio(rng *r, int kind)
+{
+    static const double size[] = { 0, 1e-7, 1e-5, 1e-4, 3e-4, 1e-3, 0.1, 0.2, 0.25, 1, 3, 19.9, 20.1, 50, 88, 89, 103, 350, 700, 709, 710, 745, 800 };
+    if (kind & RANDOM_EXTREME) {
+        double sign = rng_sign(r);                               /* first: the order of draws must not be the compiler's choice */
+        return sign * rng_pick(r, size, (int)(sizeof size / sizeof *size));
+    }
+    return rng_chance(r, 10) ? 0 : 0.3 * rng_bell(r);
+}
+
+/* logp in the middle, the others at a log-ratio from it, none above 0 */
+static inline void random_logps(rng *r, int kind, rollouts *b, int64_t t)
+{
+    double l[4];
+    int k;
+    l[0] = -4 * rng_unit(r);
+    for (k = 1; k < 4; k++) l[k] = l[0] - random_log_ratio(r, kind);
+    for (k = 1; k < 4; k++) {
+        if (l[k] > 0 && (kind & RANDOM_EXTREME)) { l[0] -= l[k]; l[k] = 0; }
+    }
+    if (kind & RANDOM_NEG_INF) {
+        for (k = 0; k < 4; k++) if (rng_chance(r, 5)) l[k] = -INFINITY;
+    }
+    for (k = 0; k < 4; k++) b->token[TOKEN_LOGP + k][t] = (grpo_real)l[k];
+}
+
+static inline void random_tokens(rng *r, int kind, rollouts *b, int64_t i)
+{
+    int64_t t;
+    int masked = rng_chance(r, 10), holes = rng_chance(r, 50);
+    if (kind & RANDOM_ONE_TOKEN) masked = holes = 0;
+    if (kind & RANDOM_ALL_MASKED) masked = 1;
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+        b->mask[t] = !(masked || (holes && rng_chance(r, 20)));
+        if (!b->mask[t]) continue;
+        random_logps(r, kind, b, t);
+        b->token[TOKEN_ENTROPY][t] = (grpo_real)(2 * rng_unit(r));
+        b->token[TOKEN_VALUE][t] = (grpo_real)rng_bell(r);
+        b->token[TOKEN_STEP_REWARD][t] = (grpo_real)rng_bell(r);
+        b->step_end[t] = (uint8_t)rng_chance(r, 30);
+    }
+}
+
+enum { REWARDS_EQUAL, REWARDS_BINARY, REWARDS_BELL, REWARDS_OFFSET, REWARDS_DYADIC, REWARD_KINDS };
+
+static inline double random_reward(rng *r, int kind)
+{
+    switch (kind) {
+    case REWARDS_EQUAL:  return 0.7;
+    case REWARDS_BINARY: return rng_chance(r, 50);
+    case REWARDS_OFFSET: return 1e7 + (double)rng_below(r, 3);
+    case REWARDS_DYADIC: return (double)(rng_below(r, 128) - 64) / 8;
+    default:             return rng_bell(r);
+    }
+}
+
+static inline void random_group(rng *r, int kind, rollouts *b, int64_t g)
+{
+    int64_t i;
+    int rewards = kind & RANDOM_DYADIC ? REWARDS_DYADIC : (int)rng_below(r, REWARD_KINDS);
+    b->baseline[g] = (grpo_real)rng_bell(r);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        b->reward[i] = (grpo_real)random_reward(r, rewards);
+        b->truncated[i] = (uint8_t)rng_chance(r, 20);
+        random_tokens(r, kind, b, i);
+    }
+}
+
+static inline void rollouts_random(rng *r, int kind, rollouts *b)
+{
+    int64_t g, i, size[8], sequences = 0, groups = 1 + rng_below(r, kind & RANDOM_SMALL ? 3 : 8);
+    for (g = 0; g < groups; g++) sequences += size[g] = rng_chance(r, 20) ? 1 : 1 + rng_below(r, kind & RANDOM_SMALL ? 4 : 7);
+    rollouts_alloc_groups(b, groups, sequences);
+    for (b->group_begin[0] = 0, g = 0; g < groups; g++) b->group_begin[g + 1] = b->group_begin[g] + size[g];
+    for (i = 0; i < sequences; i++) {
+        b->length[i] = rng_chance(r, 10) ? 0 : 1 + rng_below(r, kind & RANDOM_SMALL ? 6 : 12);
+        if (kind & RANDOM_ONE_TOKEN) b->length[i] = 1;
+    }
+    rollouts_alloc_tokens(b, rollouts_place(r, b));
+    rollouts_garble(r, b);
+    for (g = 0; g < groups; g++) random_group(r, kind, b, g);
+}
+
+/* ---- the same batch otherwise arranged ----------------------------------------------------------------------------------------- */
+
+enum { ARRANGE_SEQUENCES = 1, ARRANGE_TOKENS = 2 };              /* what is shuffled, besides the groups as listed */
+
+static inline void rollouts_copy_token(const rollouts *src, int64_t s, rollouts *dst, int64_t d)
+{
+    int k;
+    dst->from[d] = s;
+    dst->mask[d] = src->mask[s];
+    if (!src->mask[s]) return;                                   /* what it holds is nobody's business: keep the garbage */
+    dst->step_end[d] = src->step_end[s];
+    for (k = 0; k < TOKEN_ARRAYS; k++) dst->token[k][d] = src->token[k][s];
+}
+
+static inline void rollouts_copy_tokens(rng *r, int shuffle, const rollouts *src, int64_t s, rollouts *dst, int64_t d)
+{
+    int64_t t, n = src->length[s], *order = (int64_t *)test_alloc(n, sizeof *order);
+    for (t = 0; t < n; t++) order[t] = t;
+    if (shuffle & ARRANGE_TOKENS) rng_shuffle(r, order, n);
+    for (t = 0; t < n; t++) rollouts_copy_token(src, src->offset[s] + order[t], dst, dst->offset[d] + t);
+    free(order);
+}
+
+/* the groups listed, in that order, in a new layout with new garbage; a part of the batch where not all are listed */
+static inline void rollouts_arrange(rng *r, const rollouts *src, const int64_t *groups, int64_t n_groups, int shuffle, rollouts *dst)
+{
+    int64_t g, i, begin, size, n = 0, *order;
+    for (g = 0; g < n_groups; g++) n += src->group_begin[groups[g] + 1] - src->group_begin[groups[g]];
+    rollouts_alloc_groups(dst, n_groups, n);
+    order = (int64_t *)test_alloc(n, sizeof *order);             /* the sequence of src that each one of dst is */
+    for (dst->group_begin[0] = 0, g = 0; g < n_groups; g++) {
+        begin = src->group_begin[groups[g]];
+        size = src->group_begin[groups[g] + 1] - begin;
+        dst->group_begin[g + 1] = dst->group_begin[g] + size;
+        dst->baseline[g] = src->baseline[groups[g]];
+        for (i = 0; i < size; i++) order[dst->group_begin[g] + i] = begin + i;
+        if (shuffle & ARRANGE_SEQUENCES) rng_shuffle(r, order + dst->group_begin[g], size);
+    }
+    for (i = 0; i < n; i++) {
+        dst->length[i] = src->length[order[i]];
+        dst->reward[i] = src->reward[order[i]];
+        dst->truncated[i] = src->truncated[order[i]];
+    }
+    rollouts_alloc_tokens(dst, rollouts_place(r, dst));
+    rollouts_garble(r, dst);
+    for (i = 0; i < n; i++) rollouts_copy_tokens(r, shuffle, src, order[i], dst, i);
+    free(order);
+}
+
+/* the whole batch, groups in their order or shuffled */
+static inline void rollouts_rearrange(rng *r, const rollouts *src, int shuffle_groups, int shuffle, rollouts *dst)
+{
+    int64_t g, *order = (int64_t *)test_alloc(src->n_groups, sizeof *order);
+    for (g = 0; g < src->n_groups; g++) order[g] = g;
+    if (shuffle_groups) rng_shuffle(r, order, src->n_groups);
+    rollouts_arrange(r, src, order, src->n_groups, shuffle, dst);
+    free(order);
+}
+
+/* ---- a random objective -------------------------------------------------------------------------------------------------------- */
+
+static inline int field_choices(const grpo_field *f)
+{
+    const char *c = f->choices;
+    int n = 1;
+    for (; *c; c++) n += *c == '|';
+    return n;
+}
+
+/* any of these goes with any other, so that every random objective is a valid one */
+static inline double random_number(rng *r, const char *path)
+{
+    static const struct { const char *path; int count; double value[6]; } menu[] = {
+        { "reward.overlong_max", 2, { 8, 12 } },
+        { "reward.overlong_cache", 3, { 2, 3, 8 } },
+        { "reward.overlong_factor", 3, { 0, 0.5, 1 } },
+        { "reward.kl_coef", 3, { 0, 0.05, 1 } },
+        { "advantage.gamma", 4, { 1, 0.99, 0.5, 0 } },
+        { "advantage.lambda", 4, { 1, 0.95, 0.5, 0 } },
+        { "advantage.eps", 4, { 0, 1e-8, 1e-4, 1 } },
+        { "ratio.pool_low", 3, { 0, 3e-4, 0.4 } },
+        { "ratio.pool_high", 3, { 0, 4e-4, 0.4 } },
+        { "ratio.clamp_low", 4, { 0, 0, -0.5, -20 } },
+        { "ratio.clamp_high", 4, { 0, 0, 0.5, 20 } },
+        { "ratio.unit_clamp_low", 4, { 0, 0, -0.1, -10 } },
+        { "ratio.unit_clamp_high", 4, { 0, 0, 0.1, 10 } },
+        { "surrogate.eps_low", 6, { 0, 3e-4, 0.2, 0.8, 1, 1.5 } },
+        { "surrogate.eps_high", 5, { 0, 4e-4, 0.2, 0.28, 1.5 } },
+        { "surrogate.dual", 2, { 3, 10 } },
+        { "surrogate.weight_min", 3, { 0, 0.5, 0.9 } },
+        { "surrogate.weight_max", 4, { 1, 1.2, 5, 1e300 } },
+        { "surrogate.tau_pos", 3, { 0.5, 1, 2 } },
+        { "surrogate.tau_neg", 3, { 0.5, 1.05, 2 } },
+        { "surrogate.k_pos", 4, { 0, 1, 2, -1 } },
+        { "surrogate.lambda_pos", 3, { 0, 1, 3 } },
+        { "surrogate.k_neg", 4, { 0, 1, 3, -1 } },
+        { "surrogate.lambda_neg", 3, { 0, 1, 2 } },
+        { "penalty.kl_coef", 4, { 0, 0.001, 0.04, 1 } },
+        { "penalty.kl_clamp_log", 4, { 0, 0, 0.5, 20 } },
+        { "penalty.kl_clamp_value", 4, { 0, 0, 0.1, 10 } },
+        { "weight.correction_low", 3, { 0, 0.5, 0.9 } },
+        { "weight.correction_high", 4, { 1, 1.1, 2, 5 } },
+        { "weight.correction_clamp", 4, { 0, 0, 0.5, 20 } },
+        { "aggregation.constant", 3, { 1, 100, 1024 } },
+    };
+    size_t k;
+    for (k = 0; k < sizeof menu / sizeof *menu; k++) {
+        if (!strcmp(path, menu[k].path)) return rng_pick(r, menu[k].value, menu[k].count);
+    }
+    return 0;
+}
+
+static inline void random_objective(rng *r, grpo_objective *obj)
+{
+    int k, count;
+    const grpo_field *field = grpo_fields(&count);
+    memset(obj, 0, sizeof *obj);
+    for (k = 0; k < count; k++) {
+        double value = field[k].choices ? (double)rng_below(r, field_choices(&field[k])) : random_number(r, field[k].path);
+        grpo_objective_set(obj, field[k].path, value);
+    }
+}
+#endif

@@ -1,0 +1,224 @@
+/* vectors DIRECTORY: the headers against every vector. */
+#include "check.h"
+#include "compare.h"
+#include <stdlib.h>
+
+typedef struct {
+    double worst;           /* ulps of scale, of what was computed from exact input */
+    long cases, numbers, unheld;
+} tally;
+
+static void check_number(const char *what, double limit, const test_case *c, const compared *n)
+{
+    if (n->sequence < 0)
+        check(n->error <= limit, "%s %s: %s: expected %.17g, found %.17g, error %.3g ulps of scale %.3g", c->id, what, n->key, n->expected,
+              n->found, n->error, n->scale);
+    else
+        check(n->error <= limit, "%s %s: %s sequence %lld token %lld: expected %.17g, found %.17g, error %.3g ulps of scale %.3g", c->id,
+              what, n->key, (long long)n->sequence, (long long)n->token, n->expected, n->found, n->error, n->scale);
+}
+
+static void count_exact(void *user, const test_case *c, const compared *n)
+{
+    tally *t = user;
+    t->numbers++;
+    if (n->error > t->worst) t->worst = n->error;
+    check_number("alone", COMPARE_LIMIT, c, n);
+}
+
+static int check_status(const test_case *c, const char *what, grpo_status expected, grpo_status found)
+{
+    return check(expected == found, "%s %s: expected status \"%s\", found \"%s\"", c->id, what, grpo_status_text(expected),
+                 grpo_status_text(found));
+}
+
+static void check_same(const test_case *c, const char *what, const outcome *a, const outcome *b)
+{
+    const char *difference = outcome_difference(a, b);
+    check(!difference, "%s %s: %s differs in its bits", c->id, what, difference ? difference : "");
+}
+
+/* ---- one case ------------------------------------------------------------------------------------------------------------------- */
+
+static void check_informative(const test_case *c)
+{
+    int64_t n = c->batch.n_groups;
+    uint8_t *keep = malloc((size_t)n + 1);
+    if (!keep) abort();
+    memset(keep, 2, (size_t)n + 1);
+    if (check_status(c, "informative", GRPO_OK, grpo_informative(&c->batch, keep)))
+        for (int64_t g = 0; g < n; g++)
+            check(keep[g] == c->informative[g], "%s informative: group %lld: expected %d, found %d", c->id, (long long)g, c->informative[g],
+                  keep[g]);
+    free(keep);
+}
+
+static int found_infinity(const outcome *o)
+{
+    for (int64_t k = 0; k < o->n_tokens; k++) if (!grpo_is_finite((double)o->dlogp[k])) return 1;
+    return !grpo_is_finite(o->report.loss);
+}
+
+/* grpo.h evaluates token-level objectives to the bits of gspo.h, and refuses the others */
+static void check_token_level(const test_case *c, const grpo_real *advantage, const outcome *loss, const outcome *parts)
+{
+    outcome token_loss = outcome_of_loss(c, &c->objective, advantage, grpo_loss);
+    outcome token_parts = outcome_of_parts(c, &c->objective, advantage, grpo_loss_add);
+    if (c->objective.ratio.unit == GRPO_UNIT_TOKEN) {
+        check_same(c, "grpo_loss and gspo_loss", &token_loss, loss);
+        check_same(c, "grpo_loss_add and gspo_loss_add", &token_parts, parts);
+    } else {
+        check_status(c, "grpo_loss", GRPO_NEEDS_GSPO, token_loss.status);
+        check_status(c, "grpo_loss_add", GRPO_NEEDS_GSPO, token_parts.status);
+    }
+    outcome_free(&token_loss);
+    outcome_free(&token_parts);
+}
+
+static void check_loss(tally *t, const test_case *c, const grpo_real *advantage)
+{
+    outcome loss = outcome_of_loss(c, &c->objective, advantage, gspo_loss);
+    outcome parts = outcome_of_parts(c, &c->objective, advantage, gspo_loss_add);
+    check_token_level(c, advantage, &loss, &parts);
+    if (check_status(c, "gspo_loss", GRPO_OK, loss.status) && check_status(c, "gspo_loss_add", GRPO_OK, parts.status)) {
+        check_same(c, "gspo_loss and gspo_loss_add", &loss, &parts);
+        check(parts.report.overflow || !found_infinity(&parts), "%s: an infinity without report.overflow", c->id);
+        compare_loss(c, &parts, count_exact, t);
+    }
+    outcome_free(&loss);
+    outcome_free(&parts);
+}
+
+/* what an advantage's error, in ulps of its own scale, is in ulps of the scale of a term: more where the advantage is a cancelled sum */
+static double amplification(const test_case *c, int64_t k, grpo_real own, grpo_real expected)
+{
+    return own == expected ? 0 : c->advantage.scale[k] / fabs(c->advantage.expect[k]);
+}
+
+typedef struct { const grpo_real *own, *expected; } chain;
+
+static void count_chained(void *user, const test_case *c, const compared *n)
+{
+    const chain *a = user;
+    int64_t first = n->sequence < 0 ? 0 : c->batch.offset[n->sequence];
+    int64_t end = n->sequence < 0 ? c->batch.n_tokens : first + c->batch.length[n->sequence];
+    double worst = 0;
+    for (int64_t k = first; k < end; k++) worst = fmax(worst, amplification(c, k, a->own[k], a->expected[k]));
+    check_number("chain", COMPARE_LIMIT * (1 + worst), c, n);
+}
+
+/* rewards to gradient */
+static void check_chain(const test_case *c, const grpo_real *own, const grpo_real *expected)
+{
+    outcome loss = outcome_of_parts(c, &c->objective, own, gspo_loss_add);
+    chain a;
+    a.own = own;
+    a.expected = expected;
+    if (check_status(c, "chain", GRPO_OK, loss.status)) compare_loss(c, &loss, count_chained, &a);
+    outcome_free(&loss);
+}
+
+static int check_advantages(tally *t, const test_case *c, const outcome *own)
+{
+    if (!check_status(c, "grpo_advantages", GRPO_OK, own->status)) return 0;
+    compare_advantage(c, own, count_exact, t);
+    return 1;
+}
+
+static void check_case(tally *t, const test_case *c)
+{
+    grpo_real *expected = compare_expected_advantage(c);
+    t->cases++;
+    if (c->informative) check_informative(c);
+    if (expected) check_loss(t, c, expected);
+    else t->unheld++;
+    if (c->advantage.expect) {
+        outcome own = outcome_of_advantages(c, &c->objective);
+        if (check_advantages(t, c, &own) && expected) check_chain(c, own.advantage, expected);
+        outcome_free(&own);
+    }
+    free(expected);
+}
+
+/* ---- files and presets ---------------------------------------------------------------------------------------------------------- */
+
+static const grpo_preset *preset_named(const char *name)
+{
+    int n, count_of_presets;
+    const grpo_preset *preset = grpo_presets(&count_of_presets);
+    for (n = 0; n < count_of_presets; n++) if (!strcmp(preset[n].name, name)) return &preset[n];
+    return NULL;
+}
+
+/* the case that has the row as it is published */
+static const test_case *plain_case(const case_file *file)
+{
+    char id[160];
+    snprintf(id, sizeof id, "%s-moderate", file->variant);
+    for (int64_t k = 0; k < file->n_cases; k++) if (!strcmp(file->cases[k].id, id)) return &file->cases[k];
+    return file->n_cases ? &file->cases[0] : NULL;
+}
+
+static void check_fields(const test_case *c, const grpo_objective *row)
+{
+    int n, n_fields;
+    const grpo_field *field = grpo_fields(&n_fields);
+    for (n = 0; n < n_fields; n++) {
+        double vector = grpo_objective_get(&c->objective, &field[n]), preset = grpo_objective_get(row, &field[n]);
+        check(vector == preset, "%s: %s is %.17g in the vector, %.17g in the preset", c->id, field[n].path, vector, preset);
+    }
+}
+
+static void check_preset(const case_file *file)
+{
+    const grpo_preset *preset = preset_named(file->variant);
+    const test_case *c = plain_case(file);
+    grpo_objective row;
+    if (!check(preset != NULL, "%s: no preset of that name", file->variant)) return;
+    check(!strcmp(preset->paper, file->paper), "%s: paper is \"%s\" in the vectors, \"%s\" in the preset", file->variant, file->paper,
+          preset->paper);
+    check(!strcmp(preset->equations, file->equations), "%s: equations are \"%s\" in the vectors, \"%s\" in the preset", file->variant,
+          file->equations, preset->equations);
+    if (!check(c != NULL, "%s: no cases", file->variant)) return;
+    if (check_status(c, "grpo_objective_named", GRPO_OK, grpo_objective_named(file->variant, &row))) check_fields(c, &row);
+}
+
+static void check_ids(const case_file *file, const char *name)
+{
+    size_t length = strlen(name);
+    check(!strcmp(file->variant, name), "%s: the file's variant is \"%s\"", name, file->variant);
+    for (int64_t k = 0; k < file->n_cases; k++)
+        check(!strncmp(file->cases[k].id, name, length) && file->cases[k].id[length] == '-', "%s: an id that does not begin with %s-",
+              file->cases[k].id, name);
+}
+
+static void check_file(const char *directory, const char *name)
+{
+    case_file file;
+    char error[512];
+    tally t = { 0, 0, 0, 0 };
+    if (!check(!case_list_load(directory, name, &file, error, sizeof error), "%s: cannot be read", name)) {
+        printf("     %s\n", error);
+        return;
+    }
+    check_ids(&file, name);
+    if (strncmp(name, "choices-", 8)) check_preset(&file);
+    for (int64_t k = 0; k < file.n_cases; k++) check_case(&t, &file.cases[k]);
+    printf("%s: %ld cases, %ld numbers, worst %.3g ulps", name, t.cases, t.numbers, t.worst);
+    if (t.unheld) printf(", %ld with advantages that no element holds", t.unheld);
+    putchar('\n');
+    case_file_free(&file);
+}
+
+int main(int argc, char **argv)
+{
+    case_list list;
+    int n, n_presets;
+    const grpo_preset *preset = grpo_presets(&n_presets);
+    if (argc != 2) return fputs("usage: vectors DIRECTORY\n", stderr), 2;
+    if (case_list_read(argv[1], &list)) return fprintf(stderr, "%s: cannot be read\n", argv[1]), 2;
+    for (int64_t k = 0; k < list.count; k++) check_file(argv[1], list.name[k]);
+    for (n = 0; n < n_presets; n++) check(case_list_has(&list, preset[n].name), "preset %s: no vectors", preset[n].name);
+    case_list_free(&list);
+    return check_summary();
+}
