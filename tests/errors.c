@@ -190,7 +190,7 @@ typedef struct fault {
     void (*spoil)(setup *s, const struct fault *f);
     const char *path;
     double value;
-    int where;                           /* an array or an index */
+    int where;                           /* an index; of a token array, TOKENS array + index */
 } fault;
 
 static void check_call(int k, const fault *f, const char *what)
@@ -338,7 +338,7 @@ static void check_shapes(void)
 
 /* ---- values -------------------------------------------------------------------------------------------------------------------- */
 
-static void spoil_token(setup *s, const fault *f) { s->b.token[f->where][(int)f->path[0] - '0'] = (grpo_real)f->value; }
+static void spoil_token(setup *s, const fault *f) { s->b.token[f->where / TOKENS][f->where % TOKENS] = (grpo_real)f->value; }
 static void spoil_reward_at(setup *s, const fault *f) { s->b.reward[f->where] = (grpo_real)f->value; }
 static void spoil_baseline_at(setup *s, const fault *f) { s->b.baseline[f->where] = (grpo_real)f->value; }
 static void spoil_advantage_at(setup *s, const fault *f) { s->advantage[f->where] = (grpo_real)f->value; }
@@ -396,7 +396,6 @@ static void check_token_values(void)
         { GRPO_BAD_ENTROPY, LOSSES, "batch.entropy", TOKEN_ENTROPY, FINITE },
         { GRPO_BAD_VALUE, AXIS_2, "batch.value", TOKEN_VALUE, MODERATE },
     };
-    static const char slot[] = { '0' + FIRST_UNMASKED, 0, '0' + LAST_UNMASKED, 0 }, masked[] = { '0' + MASKED, 0 };
     size_t k;
     for (k = 0; k < sizeof token / sizeof *token; k++) {
         fault f;
@@ -404,16 +403,46 @@ static void check_token_values(void)
         f.concerns = token[k].concerns;
         f.names = token[k].names;
         f.spoil = spoil_token;
-        f.where = token[k].array;
-        f.path = slot;
+        f.path = NULL;
+        f.where = token[k].array * TOKENS + FIRST_UNMASKED;
         check_values(f, token[k].domain, "a bad first value");
-        if (token[k].domain == NO_NAN_OR_PLUS_INF) check_harmless(f, -INFINITY, "-infinity");
-        f.path = slot + 2;
+        if (token[k].array == TOKEN_LOGP || token[k].array == TOKEN_ROLLOUT) check_harmless(f, -INFINITY, "-infinity");
+        f.where = token[k].array * TOKENS + LAST_UNMASKED;
         check_values(f, token[k].domain, "a bad last value");
-        f.path = masked;
+        f.where = token[k].array * TOKENS + MASKED;
         check_harmless(f, NAN, "NaN under the mask");
         check_harmless(f, INFINITY, "infinity under the mask");
     }
+}
+
+static void spoil_k3(setup *s, const fault *f)
+{
+    s->objective.reward.kl = GRPO_KL_K3;
+    spoil_token(s, f);
+}
+
+static void spoil_factor(setup *s, const fault *f)
+{
+    s->objective.reward.overlong_max = s->objective.reward.overlong_cache = 2;
+    s->objective.reward.overlong_factor = f->value;
+}
+
+/* what axis 1 makes of good input can still be too large for axis 2 */
+static void check_shaped_rewards(void)
+{
+    enum { OLD = TOKEN_OLD * TOKENS, REF = TOKEN_REF * TOKENS };
+    static const fault shaped[] = {
+        { GRPO_BAD_SHAPED_REWARD, AXIS_2, "objective.reward", spoil_token, "logp_old", -INFINITY, OLD + FIRST_UNMASKED },
+        { GRPO_BAD_SHAPED_REWARD, AXIS_2, "KL", spoil_token, "logp_ref", -INFINITY, REF + LAST_UNMASKED },
+        { GRPO_BAD_SHAPED_REWARD, AXIS_2, "KL", spoil_k3, "e^400", -400, OLD + LAST_UNMASKED },
+        { GRPO_BAD_SHAPED_REWARD, AXIS_2, "reward", spoil_factor, "overlong_factor", 1e151, 0 },
+        { GRPO_BAD_SHAPED_REWARD, AXIS_2, "infinite", spoil_factor, "overlong_factor", INFINITY, 0 },
+        { GRPO_OK, 0, "", spoil_k3, "e^300", -300, OLD + LAST_UNMASKED },
+        { GRPO_OK, 0, "", spoil_factor, "overlong_factor", 1e149, 0 },
+        { GRPO_OK, 0, "", spoil_token, "masked logp_ref", -INFINITY, REF + MASKED },
+    };
+    size_t k;
+    for (k = 0; k < sizeof shaped / sizeof *shaped; k++) check_fault(&shaped[k], shaped[k].path);
 }
 
 static void check_other_values(void)
@@ -525,10 +554,9 @@ static void check_objectives(void)
         { GRPO_BAD_CORRECTION, WITH_OBJECTIVE, "correction_high", spoil_field, "weight.correction_high", -1, 0 },
         { GRPO_BAD_CONSTANT, WITH_OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", 0, 0 },
         { GRPO_BAD_CONSTANT, WITH_OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", -1, 1 },
-        { GRPO_NEEDS_GSPO, 0, "ratio.unit", spoil_nothing, NULL, 0, 0 },             /* has a test of its own */
     };
     size_t k;
-    for (k = 0; k + 1 < sizeof bad / sizeof *bad; k++) check_fault(&bad[k], bad[k].path);
+    for (k = 0; k < sizeof bad / sizeof *bad; k++) check_fault(&bad[k], bad[k].path);
 }
 
 /* every number NaN, every choice one too low and one too high */
@@ -710,6 +738,7 @@ int main(void)
     check_missing();
     check_shapes();
     check_token_values();
+    check_shaped_rewards();
     check_other_values();
     check_objectives();
     check_fields();

@@ -1,0 +1,172 @@
+"""Reverse-mode differentiation over the numbers of limits.py, with an explicit stop-gradient.
+
+Only the log-probabilities of the trained policy are variables. Anything that is not a Var is a constant.
+"""
+from itertools import count
+
+import limits
+from limits import ONE, ZERO, less
+
+_order = count()
+
+
+class Var:
+    __slots__ = ("value", "parents", "order")
+
+    def __init__(self, value, parents=()):
+        self.value = value
+        self.parents = parents  # [(Var, d self / d parent)]
+        self.order = next(_order)
+
+    def __add__(self, other):
+        return linear([(self, ONE), (other, ONE)])
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return linear([(self, ONE), (other, -ONE)])
+
+    def __rsub__(self, other):
+        return linear([(other, ONE), (self, -ONE)])
+
+    def __neg__(self):
+        return linear([(self, -ONE)])
+
+    def __mul__(self, other):
+        if not isinstance(other, Var):
+            return linear([(self, other)])
+        return Var(self.value * other.value, [(self, other.value), (other, self.value)])
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, constant):
+        return Var(self.value / constant, [(self, ONE / constant)])
+
+
+def value(x):
+    return x.value if isinstance(x, Var) else x
+
+
+def linear(pairs):
+    """sum of coefficient * x over (x, coefficient)."""
+    total = ZERO
+    for x, c in pairs:
+        total = total + value(x) * c
+    parents = [(x, c) for x, c in pairs if isinstance(x, Var)]
+    return Var(total, parents) if parents else total
+
+
+def unary(f, derivative, x):
+    if not isinstance(x, Var):
+        return f(x)
+    return Var(f(x.value), [(x, derivative(x.value))])
+
+
+def exp(x):
+    return unary(limits.exp, limits.exp, x)
+
+
+def half_square(x):
+    return unary(lambda v: v * v / 2, lambda v: v, x)
+
+
+def absolute(x):
+    """|x|, derivative 0 at 0."""
+    return unary(abs, lambda v: limits.mpf(limits.sign(v)), x)
+
+
+def exp_minus_one_minus(x):
+    """e^x - x - 1, as one function: its derivative e^x - 1 is one number, not a sum of two."""
+    return unary(lambda v: limits.exp(v) - v - 1, lambda v: limits.exp(v) - 1, x)
+
+
+def _sigmoid(v):
+    v = limits.limit(v)
+    return ONE / (1 + limits.mpmath.exp(-v))
+
+
+def _sigmoid_slope(v):
+    # p (1 - p) written without the difference, which cancels for large v
+    v = abs(limits.limit(v))
+    if limits.mpmath.isinf(v):
+        return ZERO
+    e = limits.mpmath.exp(-v)
+    return e / (1 + e) ** 2
+
+
+def sigmoid(x):
+    return unary(_sigmoid, _sigmoid_slope, x)
+
+
+def minimum(x, y):
+    """The smaller; x when equal."""
+    return y if less(value(y), value(x)) else x
+
+
+def maximum(x, y):
+    """The larger; x when equal."""
+    return y if less(value(x), value(y)) else x
+
+
+def clamp(x, low, high):
+    """Bounds are included: at exactly a bound the derivative passes."""
+    return minimum(maximum(x, low), high)
+
+
+_record = None
+_replay = None
+
+
+def sg(x):
+    """Stop-gradient. While values are frozen, the one of the unperturbed run: what a finite difference must not move."""
+    if _replay is not None:
+        return next(_replay)
+    if _record is not None:
+        _record.append(value(x))
+    return value(x)
+
+
+def recording(run):
+    """(result of run(), the values its stop-gradients saw)"""
+    global _record
+    _record = []
+    try:
+        result = run()
+        return result, _record
+    finally:
+        _record = None
+
+
+def replaying(run, seen):
+    global _replay
+    _replay = iter(seen)
+    try:
+        return run()
+    finally:
+        _replay = None
+
+
+def gradient(seeds, sizes=False):
+    """{Var: sum over (root, weight) of weight * d root / d Var}.
+
+    With sizes, the sum of absolute values over the paths from the roots instead: the size of what was added up.
+    """
+    size = abs if sizes else (lambda x: x)
+    adjoint = {}
+    reach = {}
+    stack = []
+    for root, weight in seeds:
+        if isinstance(root, Var):
+            adjoint[root] = adjoint.get(root, ZERO) + size(weight)
+            stack.append(root)
+    while stack:
+        node = stack.pop()
+        if node.order not in reach:
+            reach[node.order] = node
+            stack.extend(parent for parent, _ in node.parents)
+    for order in sorted(reach, reverse=True):
+        node = reach[order]
+        flow = adjoint.get(node, ZERO)
+        for parent, slope in node.parents:
+            adjoint[parent] = adjoint.get(parent, ZERO) + flow * size(slope)
+    return adjoint

@@ -1,0 +1,55 @@
+"""Aggregation: divided by what? c of a token, from the numbers of tokens, sequences and groups that count."""
+from mpmath import mpf
+
+
+class Totals:
+    def __init__(self, choice, per_sequence, group_of, groups):
+        """per_sequence: active tokens T_i; group_of: the group of each sequence."""
+        self.T = per_sequence
+        self.tokens = sum(per_sequence)
+        self.group_tokens = [sum(T for T, h in zip(per_sequence, group_of) if h == g) for g in range(groups)]
+        skip = choice["empty"] == "skip"
+        self.N = sum(1 for T in per_sequence if T) if skip else len(per_sequence)
+        self.groups = sum(1 for T in self.group_tokens if T) if skip else groups
+        self.C = mpf(choice["constant"])
+
+
+def token_sum(n, i, g):
+    return mpf(1)
+
+
+def token_mean(n, i, g):
+    # DAPO (2503.14476) eq. 8
+    return mpf(1) / n.tokens
+
+
+def seq_mean_token_mean(n, i, g):
+    # GRPO (2402.03300) eq. 3
+    return mpf(1) / (n.N * n.T[i])
+
+
+def seq_mean_token_sum(n, i, g):
+    return mpf(1) / n.N
+
+
+def seq_mean_constant(n, i, g):
+    # Dr.GRPO (2503.20783)
+    return 1 / (n.N * n.C)
+
+
+def constant(n, i, g):
+    return 1 / n.C
+
+
+def group_mean_token_mean(n, i, g):
+    # ScaleRL (2510.13786): token mean of each prompt, then the mean over prompts
+    return mpf(1) / (n.groups * n.group_tokens[g])
+
+
+KIND = {"token_sum": token_sum, "token_mean": token_mean, "seq_mean_token_mean": seq_mean_token_mean,
+        "seq_mean_token_sum": seq_mean_token_sum, "seq_mean_constant": seq_mean_constant, "constant": constant,
+        "group_mean_token_mean": group_mean_token_mean}
+
+
+def coefficient(choice, totals, sequence):
+    return KIND[choice["kind"]](totals, sequence.index, sequence.group)

@@ -1,0 +1,109 @@
+"""Report: what a training run wants to plot. Every answer is (value, scale)."""
+from functools import reduce
+
+from mpmath import mpf
+
+from autodiff import value
+from axes import ratio as ratio_axis
+from axes.surrogate import clip_sides
+from limits import ONE, ZERO, exp, finite_part, is_infinite, less, limit, sign
+
+COUNTS = ("tokens", "sequences", "groups", "masked_tokens", "rejected_tokens", "degenerate_groups")
+CAP = mpf(2) ** 500  # of a ratio inside the effective sample size, so that its square is a binary64
+
+
+def uses_ratio(objective):
+    return objective["surrogate"]["kind"] != "score" or objective["penalty"]["kl_ratio"] != "none"
+
+
+def mean(xs):
+    """(mean, mean of absolute values); 0 for no tokens"""
+    n = len(xs)
+    if n == 0:
+        return ZERO, ZERO
+    return sum(xs, ZERO) / n, sum((abs(x) for x in xs), ZERO) / n
+
+
+def mean_log_ratio(xs):
+    """Infinite log-ratios of either sign cancel in pairs; those that did are nothing to measure an error against."""
+    m, size = mean(xs)
+    return (m, size) if is_infinite(m) else mean([finite_part(x) for x in xs])
+
+
+def smallest(xs):
+    return reduce(lambda x, y: y if sign(y - x) < 0 else x, xs)
+
+
+def largest(xs):
+    return reduce(lambda x, y: y if sign(y - x) > 0 else x, xs)
+
+
+def effective_sample_size(ws):
+    ws = [min(limit(w), CAP) for w in ws]
+    squares = sum((w * w for w in ws), ZERO)
+    return sum(ws, ZERO) ** 2 / (len(ws) * squares) if squares else ONE
+
+
+def k3(x):
+    return exp(x) - x - 1
+
+
+def clips(objective, entries):
+    """How many active tokens each clip changes."""
+    surrogate, ratio = objective["surrogate"], objective["ratio"]
+    counts = [0, 0, 0]
+    for e in entries:
+        sides = [bool(hit) for hit in clip_sides(surrogate, e.token.advantage, e.w)]
+        if ratio["unit"] == "sequence_clipped_mean" and uses_ratio(objective):
+            d = value(ratio_axis.clamped(ratio, e.token))
+            negative = less(e.token.advantage, ZERO)
+            pooled = [bool(negative and less(d, -mpf(ratio["pool_low"]))), bool(not negative and less(mpf(ratio["pool_high"]), d)), False]
+            if any(pooled):
+                sides = pooled
+        counts = [k + hit for k, hit in zip(counts, sides)]
+    return counts
+
+
+def degenerate_groups(batch, entries):
+    alive = {e.token.sequence.group for e in entries}
+    moved = {e.token.sequence.group for e in entries if sign(e.token.advantage) != 0}
+    return len(alive - moved)
+
+
+def report(objective, batch, entries, rejected):
+    n = len(entries)
+    tokens = [e.token for e in entries]
+    out = {}
+    out["policy_loss"] = (sum((e.c * value(e.policy) for e in entries), ZERO),
+                          sum((e.c * abs(value(e.policy)) for e in entries), ZERO))
+    out["penalty_loss"] = (sum((e.c * value(e.penalty) for e in entries), ZERO),
+                           sum((e.c * abs(value(e.penalty)) for e in entries), ZERO))
+    out["tokens"] = n
+    out["sequences"] = len({t.sequence.index for t in tokens})
+    out["groups"] = len({t.sequence.group for t in tokens})
+    out["masked_tokens"] = sum(s.length for s in batch.sequences) - n
+    out["rejected_tokens"] = rejected
+
+    counts = clips(objective, entries)
+    for name, k in zip(("clip_low", "clip_high", "clip_dual", "clip_fraction"), counts + [sum(counts)]):
+        fraction = mpf(k) / n if n else ZERO
+        out[name] = (fraction, fraction)
+
+    ws = [value(e.w) for e in entries] if uses_ratio(objective) else [ONE] * n
+    for name, f in (("ratio_mean", lambda x: mean(x)[0]), ("ratio_min", smallest), ("ratio_max", largest)):
+        w = f(ws) if n else ONE
+        out[name] = (w, w)
+    ess = effective_sample_size(ws)
+    out["ess"] = (ess, ess)
+
+    have = batch.have
+    out["old_k1"] = mean_log_ratio([t.o - value(t.l) for t in tokens]) if "logp_old" in have else (ZERO, ZERO)
+    out["old_k3"] = mean([k3(value(t.l) - t.o) for t in tokens]) if "logp_old" in have else (ZERO, ZERO)
+    D = [value(t.l) - t.f for t in tokens] if "logp_ref" in have else []
+    out["kl_k1"] = mean_log_ratio(D)
+    out["kl_k2"] = mean([d * d / 2 for d in D])
+    out["kl_k3"] = mean([k3(-d) for d in D])
+    out["entropy"] = mean([t.entropy for t in tokens]) if "entropy" in have else (ZERO, ZERO)
+    out["weight_mean"] = mean([e.v for e in entries]) if n else (ONE, ONE)
+    out["degenerate_groups"] = degenerate_groups(batch, entries)
+    return {name: (mpf(x), ZERO) if name in COUNTS else x for name, x in out.items()}

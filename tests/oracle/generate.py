@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Write tests/vectors/*.json, or check that they are what would be written.
+
+    generate.py                 write every file
+    generate.py --only NAME     write one
+    generate.py --check         compare bytes, write nothing
+    generate.py --schema        validate the files that are there (needs python3-jsonschema)
+"""
+import sys
+
+sys.dont_write_bytecode = True
+
+import argparse
+import json
+import os
+
+import choices
+import limits
+import objectives
+import scenarios
+from evaluate import evaluate
+from limits import Undefined
+
+VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors")
+
+# Cases whose answer the definition leaves open; any other that turns out so is an error here.
+UNDEFINED = {
+    ("grpo-unbiased-kl", "neginf-policy-kl"),  # e^(-K) times e^K: the ratio vanishes as the estimator explodes
+}
+
+
+def plain_number(x):
+    """Shortest text that reads back as the same binary64."""
+    if x != x or x in (float("inf"), float("-inf")):
+        return {"inf": "Infinity", "-inf": "-Infinity"}[str(x)]
+    return int(x) if x == int(x) and abs(x) < 2 ** 53 else x
+
+
+def tidy(x):
+    if isinstance(x, dict):
+        return {key: tidy(v) for key, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [tidy(v) for v in x]
+    return plain_number(x) if isinstance(x, float) else x
+
+
+def check_inputs(where, batch):
+    """Every number is a binary32, and no log-probability is above 0."""
+    for key, rows in batch.items():
+        for row in rows:
+            for x in row if isinstance(row, list) else [row]:
+                if isinstance(x, str):
+                    continue
+                if scenarios.binary32(x) != x or (key.startswith("logp") and x > 0):
+                    raise AssertionError(f"{where}: {key} has {x!r}")
+
+
+def one_case(variant, label, comment, flags, objective, batch):
+    check_inputs(f"{variant}-{label}", batch)
+    limits.near_misses.clear()
+    expect, scale = evaluate(objective, batch)
+    if limits.near_misses:
+        raise AssertionError(f"{variant}-{label}: a comparison hangs on rounding: {limits.near_misses}")
+    return tidy({"id": f"{variant}-{label}", "comment": comment, "flags": flags, "objective": objective, "batch": batch,
+                 "expect": expect, "scale": scale})
+
+
+def preset_cases(name):
+    cases, seen = [], set()
+    for label, flags, comment, wanted, adapt, make in scenarios.SCENARIOS:
+        objective = objectives.changed(objectives.objective(name), **(adapt or {}))
+        if not wanted(objective) or (label == "long" and name not in scenarios.LONG_ROWS):
+            continue
+        batch = scenarios.finish(objective, make(objective))
+        fingerprint = json.dumps(batch)
+        if fingerprint in seen:
+            continue
+        seen.add(fingerprint)
+        try:
+            case = one_case(name, label, comment, flags, objective, batch)
+        except Undefined as why:
+            if (name, label) not in UNDEFINED:
+                raise AssertionError(f"{name}-{label} is not defined: {why}")
+            continue
+        if (name, label) in UNDEFINED:
+            raise AssertionError((name, label, "is defined after all"))
+        cases.append(case)
+    return cases
+
+
+def choice_cases(axis):
+    cases = []
+    for where, label, comment, base, changes, make in choices.CASES:
+        if where == axis:
+            objective = objectives.changed(base, **changes)
+            cases.append(one_case("choices-" + axis, label, comment, [], objective, scenarios.finish(objective, make(objective))))
+    return cases
+
+
+def names():
+    return list(objectives.ROWS) + ["choices-" + axis for axis in choices.AXES]
+
+
+def text(name):
+    if name in objectives.ROWS:
+        paper, equations, _, _ = objectives.ROWS[name]
+        cases = preset_cases(name)
+    else:
+        paper, equations = "", ""
+        cases = choice_cases(name[len("choices-"):])
+    if len({case["id"] for case in cases}) != len(cases):
+        raise AssertionError(f"{name}: an id is there twice")
+    head = json.dumps({"variant": name, "paper": paper, "equations": equations})[:-1]
+    compact = (json.dumps(case, separators=(",", ":"), allow_nan=False) for case in cases)
+    return head + ', "cases": [\n' + ",\n".join(compact) + "\n]}\n"
+
+
+def path(name):
+    return os.path.join(VECTORS, name + ".json")
+
+
+def check(wanted):
+    expected = {name + ".json" for name in names()} | {"schema.json"}
+    stray = sorted(f for f in os.listdir(VECTORS) if f.endswith(".json") and f not in expected)
+    for name in stray:
+        print(f"{name}: not of this generator")
+        return 1
+    for name in wanted:
+        try:
+            with open(path(name), encoding="ascii") as f:
+                found = f.read()
+        except FileNotFoundError:
+            found = None
+        if found != text(name):
+            print(f"{name}.json: differs")
+            return 1
+    print(f"{len(wanted)} files, no difference")
+    return 0
+
+
+def validate(wanted):
+    import jsonschema
+    with open(path("schema"), encoding="ascii") as f:
+        schema = json.load(f)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    bad = 0
+    for name in wanted:
+        with open(path(name), encoding="ascii") as f:
+            for error in validator.iter_errors(json.load(f)):
+                print(f"{name}.json: {error.json_path}: {error.message[:200]}")
+                bad += 1
+    print(f"{len(wanted)} files, {bad} violations of the schema")
+    return bad > 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", metavar="NAME", choices=names())
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--schema", action="store_true")
+    args = parser.parse_args()
+    wanted = [args.only] if args.only else names()
+    if args.check:
+        return check(wanted)
+    if args.schema:
+        return validate(wanted)
+    for name in wanted:
+        content = text(name)
+        with open(path(name), "w", encoding="ascii", newline="\n") as f:
+            f.write(content)
+    print(f"{len(wanted)} files written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+"""Numbers for the oracle: mpmath reals, and expressions in one K -> infinity.
+
+A log-probability of -infinity stands for -K. Everything computed from it is a sum of terms c K^p e^(r K); keeping the
+terms instead of an infinity lets infinite log-ratios cancel, and e^(-K) K vanish, by arithmetic and not by special cases.
+"""
+from fractions import Fraction
+
+import mpmath
+from mpmath import mp, mpf
+
+DIGITS = 60
+mp.dps = DIGITS
+
+ZERO = mpf(0)
+ONE = mpf(1)
+
+# A sum whose terms cancel in this many digits is exactly 0: inputs are short binary fractions, so no true value is this
+# small beside its own terms, and what is left at 60 digits is rounding.
+CANCELLED = mpf(10) ** -45
+
+
+class Undefined(Exception):
+    """The definition does not say what this is (infinity minus infinity, e^K times e^-K): the case is not pinned."""
+
+
+class Growth:
+    """sum of c K^p e^(r K) over {(r, p): c}, all c non-zero, not a plain number."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms):
+        self.terms = terms
+
+    def __add__(self, other):
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
+        terms = dict(self.terms)
+        for key, c in terms_of(other).items():
+            terms[key] = terms.get(key, ZERO) + c
+        return simplest(terms)
+
+    __radd__ = __add__
+
+    def __neg__(self):
+        return Growth({key: -c for key, c in self.terms.items()})
+
+    def __sub__(self, other):
+        return self + -other if isinstance(other, NUMBERS) else NotImplemented
+
+    def __rsub__(self, other):
+        return -self + other
+
+    def __mul__(self, other):
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
+        terms = {}
+        for (r, p), c in self.terms.items():
+            for (s, q), e in terms_of(other).items():
+                if r * s < 0:
+                    raise Undefined("e^(rK) times e^(-sK)")
+                key = (r + s, p + q)
+                terms[key] = terms.get(key, ZERO) + c * e
+        return simplest(terms)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, number):
+        if isinstance(number, Growth):
+            raise Undefined("infinity over infinity")
+        return self * (ONE / number)
+
+    def __rtruediv__(self, number):
+        raise Undefined("division by an infinity")
+
+    def __abs__(self):
+        return self if sign(self) > 0 else -self
+
+
+NUMBERS = (Growth, mpf, int)
+
+
+def terms_of(x):
+    return x.terms if isinstance(x, Growth) else ({(ZERO, 0): mpf(x)} if x != 0 else {})
+
+
+def simplest(terms):
+    terms = {key: c for key, c in terms.items() if c != 0}
+    if not terms:
+        return ZERO
+    if set(terms) == {(ZERO, 0)}:
+        return terms[(ZERO, 0)]
+    return Growth(terms)
+
+
+K = Growth({(ZERO, 1): ONE})
+
+
+def number(x):
+    """A number of the JSON, exactly; a log-probability of -infinity becomes -K."""
+    if x == "-Infinity":
+        return -K
+    return mpf(x)
+
+
+def bound(x):
+    """A number of an objective: here infinities are bounds that nothing reaches."""
+    return mpf({"Infinity": "inf", "-Infinity": "-inf"}.get(x, x))
+
+
+def leading(x):
+    return max(x.terms.items())
+
+
+def sign(x):
+    c = leading(x)[1] if isinstance(x, Growth) else x
+    return (c > 0) - (c < 0)
+
+
+def limit(x):
+    """The value for K -> infinity."""
+    if not isinstance(x, Growth):
+        return mpf(x)
+    (r, p), c = leading(x)
+    if r > 0 or (r == 0 and p > 0):
+        return mpf("inf") if c > 0 else mpf("-inf")
+    return finite_part(x)
+
+
+def is_infinite(x):
+    return bool(mpmath.isinf(limit(x)))
+
+
+def finite_part(x):
+    """The term without K."""
+    return terms_of(x).get((ZERO, 0), ZERO)
+
+
+# Comparisons nearer than this would be decided by the rounding of a float port, so the vectors should not have them.
+NEAR = mpf(10) ** -6
+near_misses = []
+
+
+def less(a, b):
+    """a < b for all K from some K on. Values a hair apart are noted: a vector must not depend on such a comparison."""
+    for x, y, way in ((a, b, -1), (b, a, 1)):
+        if not isinstance(y, Growth) and mpmath.isinf(y):
+            return sign(y) * way < 0
+    difference = a - b
+    if not isinstance(difference, Growth) and difference != 0 and not isinstance(a, Growth):
+        if abs(difference) < NEAR * max(abs(a), abs(b)):
+            near_misses.append((a, b))
+    return sign(difference) < 0
+
+
+def equal(a, b):
+    return sign(a - b) == 0
+
+
+def exp(x):
+    if not isinstance(x, Growth):
+        return mpmath.exp(x)
+    (r, p), c = leading(x)
+    if r > 0 or p > 1:
+        if c > 0:
+            raise Undefined("e^(e^K)")
+        return ZERO  # e^(-e^K) times anything met here vanishes
+    rate = x.terms.get((ZERO, 1), ZERO)
+    value = mpmath.exp(x.terms.get((ZERO, 0), ZERO))
+    return Growth({(rate, 0): value}) if rate else value
+
+
+def sqrt(x):
+    if isinstance(x, Growth):
+        raise Undefined("spread of infinite values")
+    return mpmath.sqrt(x)
+
+
+def settle(value, size):
+    """Cancellation to 45 digits of the terms, whose absolute values sum to `size`, is an exact 0."""
+    if isinstance(value, Growth) or isinstance(size, Growth):
+        return value
+    return ZERO if abs(value) <= CANCELLED * size else value
+
+
+def to_double(x):
+    """Round once to the nearest binary64, ties to even; mpmath rounds subnormals twice, Fraction does not."""
+    x = limit(x)
+    if mpmath.isinf(x):
+        return float(x)
+    if mpmath.isnan(x):
+        raise Undefined("not a number")
+    negative, mantissa, exponent, bits = x._mpf_
+    if exponent + bits > 1030:
+        return float("-inf") if negative else float("inf")
+    if exponent + bits < -1080:
+        return 0.0
+    exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    try:
+        rounded = float(exact)
+    except OverflowError:
+        rounded = float("inf")
+    return -rounded if negative else rounded

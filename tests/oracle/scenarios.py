@@ -1,0 +1,548 @@
+"""The batches. Deterministic, small, and every number a short binary fraction that binary32 holds exactly.
+
+A scenario first makes a full batch with every array, then keeps those that the objective reads (and those that the
+scenario is about). `wanted` says for which objectives a scenario shows anything.
+"""
+import struct
+
+NAN, INF, MINUS_INF = "NaN", "Infinity", "-Infinity"
+
+
+def binary32(x):
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
+class Dice:
+    """A small linear congruential generator (constants of Numerical Recipes): the same numbers every time."""
+
+    def __init__(self, seed):
+        self.state = seed
+
+    def below(self, n):
+        self.state = (self.state * 1664525 + 1013904223) % 2 ** 32
+        return (self.state >> 8) * n >> 24
+
+    def fraction(self, low, high, denominator):
+        """A multiple of 1/denominator in [low, high]."""
+        return low + self.below(int((high - low) * denominator) + 1) / denominator
+
+    def signed(self, low, high, denominator):
+        return self.fraction(low, high, denominator) * (1 - 2 * self.below(2))
+
+
+# ---- what an objective reads
+
+def uses_ratio(o):
+    return o["surrogate"]["kind"] != "score" or o["penalty"]["kl_ratio"] != "none"
+
+
+def kl_in_reward(o):
+    return o["reward"]["kl"] != "none"
+
+
+def kl_in_loss(o):
+    return o["penalty"]["kl"] != "none"
+
+
+def reads(o, given=False):
+    arrays = {"logp"}
+    if not given:
+        arrays |= {"reward"} | ({"step_reward", "step_end"} if o["advantage"]["credit"] == "step" else set())
+        if o["advantage"]["credit"] == "gae":
+            arrays.add("value")
+        if o["advantage"]["baseline"] == "given":
+            arrays.add("baseline")
+        if kl_in_reward(o):
+            arrays |= {"logp_old", "logp_ref"}
+    if uses_ratio(o):
+        arrays.add("logp_old" if o["ratio"]["against"] == "old" else "logp_rollout")
+    if kl_in_loss(o):
+        arrays.add("logp_ref")
+    if o["weight"]["correction"] != "none":
+        arrays |= {"logp_old", "logp_rollout"}
+    if o["weight"]["truncated"] == "mask":
+        arrays.add("truncated")
+    return arrays
+
+
+PER_TOKEN = ("logp", "logp_old", "logp_ref", "logp_rollout", "entropy", "value", "step_reward", "step_end", "mask", "advantage")
+ORDER = ("group", "length", "reward", "truncated", "baseline") + PER_TOKEN
+
+
+def like(lengths, f):
+    return [[f(i, t) for t in range(T)] for i, T in enumerate(lengths)]
+
+
+def full(o, groups, lengths, seed, d=None, reward=None, f_gap=None, b_gap=None, mask=None, more=()):
+    """A batch with every array.
+
+    groups: sizes; d(dice, i, t): log-ratio l - o (and l - b when the ratio is against rollout); f_gap, b_gap: how far
+    reference and rollout are; mask: {(i, t) that are masked}; more: optional arrays to show besides what is read.
+    """
+    dice = Dice(seed)
+    d = d or (lambda dice, i, t: dice.signed(0, 0.75, 64))
+    f_gap = f_gap or (lambda dice, i, t: dice.signed(1 / 64, 0.5, 64))
+    # two responses of three are within 0.1 % of the sampling engine, one is not
+    b_gap = b_gap or (lambda dice, i, t: dice.signed(0, 3 / 4096, 4096) if i % 3 < 2 else dice.signed(0, 0.75, 64))
+    batch = {"group": [g for g, size in enumerate(groups) for _ in range(size)], "length": list(lengths)}
+    ratio, f_gaps, b_gaps = (like(lengths, lambda i, t: f(dice, i, t)) for f in (d, f_gap, b_gap))
+    # low enough that no log-probability is above 0
+    room = lambda i, t: max(0, ratio[i][t]) + max(0, f_gaps[i][t], b_gaps[i][t])
+    o_lp = like(lengths, lambda i, t: -dice.fraction(1 / 8, 2, 64) - room(i, t))
+    batch["logp"] = like(lengths, lambda i, t: o_lp[i][t] + ratio[i][t])
+    batch["logp_old"] = o_lp
+    near = "logp" if kl_in_loss(o) else "logp_old"
+    batch["logp_ref"] = like(lengths, lambda i, t: batch[near][i][t] + f_gaps[i][t])
+    batch["logp_rollout"] = like(lengths, lambda i, t: o_lp[i][t] + b_gaps[i][t])
+    if o["ratio"]["against"] == "rollout":
+        batch["logp_old"], batch["logp_rollout"] = batch["logp_rollout"], batch["logp_old"]
+    batch["reward"] = list(reward) if reward else [dice.fraction(-1, 2, 4) + i / 64 for i in range(len(lengths))]
+    batch["baseline"] = [dice.fraction(-1, 1, 8) for _ in groups]
+    batch["truncated"] = [dice.below(4) == 0 for _ in lengths]
+    batch["entropy"] = like(lengths, lambda i, t: dice.fraction(0, 2, 16))
+    batch["value"] = like(lengths, lambda i, t: dice.signed(0, 1, 16))
+    batch["step_reward"] = like(lengths, lambda i, t: dice.fraction(-1, 1, 8))
+    batch["step_end"] = like(lengths, lambda i, t: t == lengths[i] - 1 or dice.below(3) == 0)
+    if mask is not None:
+        batch["mask"] = like(lengths, lambda i, t: (i, t) not in mask)
+    batch["more"] = set(more)
+    return batch
+
+
+def finish(o, batch):
+    """Keep what is read and what the scenario is about."""
+    keep = reads(o, "advantage" in batch) | batch.pop("more") | {"group", "length", "mask", "advantage"}
+    return {key: batch[key] for key in ORDER if key in keep and key in batch}
+
+
+# ---- scenarios
+
+SCENARIOS = []
+
+
+def scenario(name, flags, comment, wanted=lambda o: True, adapt=None):
+    """Register make(objective) -> full batch. adapt: fields of the objective that the scenario needs to change."""
+    def register(make):
+        SCENARIOS.append((name, flags.split(), comment, wanted, adapt, make))
+        return make
+    return register
+
+
+def any_of(*tests):
+    return lambda o: any(test(o) for test in tests)
+
+
+def all_of(*tests):
+    return lambda o: all(test(o) for test in tests)
+
+
+def rewarded(o):
+    return o["advantage"]["credit"] != "step"
+
+
+def compares(o):
+    """The advantage looks at other responses."""
+    return rewarded(o) and (o["advantage"]["baseline"] not in ("none", "given") or o["advantage"]["scale"] != "none")
+
+
+def grouped(o):
+    return o["advantage"]["baseline"] in ("group_mean", "leave_one_out",
+                                          "length_weighted") or o["advantage"]["scale"] == "group_std"
+
+
+def unit(o):
+    return o["ratio"]["unit"] != "token"
+
+
+def clips(o):
+    return o["surrogate"]["kind"] in ("ppo_clip", "dual_clip", "cispo") or o["ratio"]["unit"] == "sequence_clipped_mean"
+
+
+def corrected(o):
+    return o["weight"]["correction"] != "none"
+
+
+@scenario("ragged", "UnequalLengths",
+          "two groups of different size, responses of 1 to 6 tokens, ratios inside and outside of the usual clips")
+def ragged(o):
+    return full(o, (3, 2), (4, 1, 6, 2, 3), 11)
+
+
+@scenario("full", "", "all responses have the same length")
+def equal_lengths(o):
+    return full(o, (2, 2), (3, 3, 3, 3), 12)
+
+
+@scenario("square", "Square UnequalLengths",
+          "as many responses as the longest has tokens: a transposed or broadcast axis does not show in the shapes")
+def square(o):
+    return full(o, (2, 2), (4, 2, 3, 1), 13)
+
+
+@scenario("one-token", "OneToken", "every response is one token: a mean and a sum over its tokens are the same")
+def one_token(o):
+    return full(o, (2, 2), (1, 1, 1, 1), 14)
+
+
+@scenario("near", "NearOnPolicy UnequalLengths", "log-ratios from 1e-7 to 1e-3, where e^x - x - 1 cancels",
+          any_of(uses_ratio, kl_in_loss))
+def near(o):
+    sizes = (1, 7, 80, 900, 8000)  # in units of 2^-23
+    step = lambda dice, i, t: (1 - 2 * dice.below(2)) * sizes[(i + 2 * t) % 5] / 2 ** 23
+    batch = full(o, (2, 2), (3, 2, 1, 3), 15, d=step, f_gap=step, b_gap=step)
+    # all values in [-2, -1], where 2^-23 is the spacing of binary32
+    shift = lambda x: x if -2 <= x <= -1 else -1.5 + (x - round(x * 64) / 64)
+    for key in ("logp", "logp_old", "logp_ref", "logp_rollout"):
+        batch[key] = like(batch["length"], lambda i, t: shift(batch[key][i][t]))
+    return batch
+
+
+@scenario("fine", "NearOnPolicy UnequalLengths", "response ratios below, in and above a clip of a few 1e-4",
+          lambda o: o["surrogate"]["kind"] == "ppo_clip" and o["surrogate"]["eps_high"] < 0.01)
+def fine(o):
+    # means of -2e-3, -2e-4, 1e-4, 5e-4, 4e-3 or so, for responses of both signs of A
+    means = (40, -8, 2, -40, 3, -2, 8, -3)
+    return full(o, (4, 4), (2, 3, 1, 2, 3, 2, 1, 2), 16, d=lambda dice, i, t: means[i] / 8192 + (1 - 2 * (t % 2)) / 65536,
+                reward=(1, 0, 1, 0, 0, 1, 0, 1))
+
+
+@scenario("on-policy", "OnPolicy", "all policies equal: every ratio is exactly 1, nothing is clipped, every KL is 0",
+          any_of(uses_ratio, kl_in_loss, kl_in_reward))
+def on_policy(o):
+    zero = lambda dice, i, t: 0
+    return full(o, (2, 2), (2, 1, 3, 1), 17, d=zero, f_gap=zero, b_gap=zero)
+
+
+@scenario("extreme-50", "Extreme", "log-ratios of +-20 (exactly), +-20.5 and +-50 for advantages of both signs", uses_ratio)
+def extreme_50(o):
+    values = ((20, -20), (-50,), (0.25, -20.5), (50,), (20.5,), (-0.25, 0.125))
+    return full(o, (3, 3), [len(v) for v in values], 18, d=lambda dice, i, t: values[i][t], reward=(1, 1, 0, 0, 0, 1))
+
+
+@scenario("extreme-200", "Extreme", "log-ratios of +-200: e^200 overflows a binary32, e^-200 underflows it", uses_ratio)
+def extreme_200(o):
+    values = ((200,), (-0.25, 0.5), (-200, 0.25), (0.125,))
+    return full(o, (2, 2), [len(v) for v in values], 19, d=lambda dice, i, t: values[i][t], reward=(0, 1, 0, 1))
+
+
+@scenario("extreme-700", "Extreme", "log-ratios of +-700: e^700 and e^-700 are just inside binary64, their squares are not",
+          uses_ratio)
+def extreme_700(o):
+    values = ((700,), (0.25, -0.125), (-700,), (0.5,))
+    return full(o, (2, 2), [len(v) for v in values], 60, d=lambda dice, i, t: values[i][t], reward=(0, 1, 1, 0))
+
+
+def below(dice, i, t):
+    """A reference below the policy: D > 0, so that an infinite ratio times a KL has one sign in value and gradient."""
+    return -dice.fraction(1 / 64, 0.5, 64)
+
+
+@scenario("extreme-800-good", "Extreme",
+          "log-ratio +800 where A > 0 and -800 where A < 0: e^800 is beyond binary64, e^-800 below", uses_ratio)
+def extreme_800_good(o):
+    values = ((800,), (-800,), (0.25, -0.125))
+    return full(o, (3,), [len(v) for v in values], 20, d=lambda dice, i, t: values[i][t], reward=(1, -1, 0.5), f_gap=below)
+
+
+@scenario("extreme-800-bad", "Extreme",
+          "log-ratio +800 where A < 0 and -800 where A > 0: the loss is infinite where no clip bounds it", uses_ratio)
+def extreme_800_bad(o):
+    values = ((-800,), (800,), (0.25, -0.125))
+    return full(o, (3,), [len(v) for v in values], 21, d=lambda dice, i, t: values[i][t], reward=(1, -1, 0.5), f_gap=below)
+
+
+@scenario("all-clipped-high", "AllClippedHigh GivenAdvantage", "A > 0 and a ratio above every upper clip at every token", clips)
+def all_clipped_high(o):
+    batch = full(o, (2,), (2, 3), 22, d=lambda dice, i, t: dice.fraction(2, 3, 8))
+    batch["advantage"] = like(batch["length"], lambda i, t: (4 + i + t) / 4)
+    return batch
+
+
+@scenario("all-clipped-low", "AllClippedLow GivenAdvantage", "A < 0 and a ratio below every lower clip at every token", clips)
+def all_clipped_low(o):
+    batch = full(o, (2,), (2, 3), 23, d=lambda dice, i, t: -dice.fraction(2, 3, 8))
+    batch["advantage"] = like(batch["length"], lambda i, t: -(4 + i + t) / 4)
+    return batch
+
+
+@scenario("signs", "AdvantageSigns GivenAdvantage UnequalLengths",
+          "given advantages that are positive, negative and 0 inside a response, each with a ratio below, in and above the clip")
+def signs(o):
+    d = ((-2, 0.0625, 2), (2, -0.0625, -2, 1.25), (2, -2, 0.125), (0.03125, 1.5))
+    a = ((1, 0.5, -0.75), (1.25, -1, 0, 0.25), (0, -0.5, -1.5), (-0.25, -1))
+    batch = full(o, (2, 2), [len(x) for x in d], 24, d=lambda dice, i, t: d[i][t])
+    batch["advantage"] = [list(x) for x in a]
+    return batch
+
+
+@scenario("all-zero-advantage", "AdvantageSigns GivenAdvantage",
+          "one group whose advantages are all 0, one where a single token has one",
+          lambda o: o["aggregation"]["empty"] == "count" and uses_ratio(o) and unit(o))
+def zero_advantages(o):
+    batch = full(o, (2, 1), (1, 2, 2), 25, d=lambda dice, i, t: dice.signed(0.5, 2, 8))
+    batch["advantage"] = [[0], [0, 0], [0, -1]]
+    return batch
+
+
+@scenario("equal-rewards", "EqualRewards",
+          "eight equal rewards that binary fractions cannot hold (the binary32 nearest 0.7), beside an informative group",
+          compares)
+def equal_rewards(o):
+    x = binary32(0.7)
+    return full(o, (8, 2), (1,) * 10, 26, reward=[x] * 8 + [x, 1])
+
+
+@scenario("all-equal-rewards", "EqualRewards", "every reward of the batch is the same", compares)
+def all_equal_rewards(o):
+    return full(o, (3, 2), (1, 2, 1, 1, 1), 27, reward=[binary32(0.1)] * 5)
+
+
+@scenario("offset-rewards", "OffsetRewards", "rewards of 1e7 + 0 or 1: the spread is in the last bit of a binary32", rewarded)
+def offset_rewards(o):
+    return full(o, (3, 2), (1, 2, 1, 1, 2), 28, reward=[1e7, 1e7 + 1, 1e7, 1e7 + 1, 1e7])
+
+
+@scenario("singleton", "Singleton UnevenGroups", "groups of one, two and one", all_of(grouped, rewarded))
+def singleton(o):
+    return full(o, (1, 2, 1), (2, 1, 2, 1), 29, reward=(1, 1, -0.5, 0.75))
+
+
+@scenario("singleton-step", "Singleton UnevenGroups", "a group whose only response has one step, and one with three steps",
+          lambda o: o["advantage"]["credit"] == "step")
+def singleton_step(o):
+    batch = full(o, (1, 2), (2, 3, 1), 30)
+    batch["step_end"] = [[False, True], [True, False, True], [True]]
+    return batch
+
+
+@scenario("uneven", "UnevenGroups UnequalLengths", "groups of two, four and three, one of them with equal rewards",
+          all_of(compares, rewarded))
+def uneven(o):
+    return full(o, (2, 4, 3), (2, 1, 1, 3, 1, 2, 1, 1, 2), 31, reward=(1, 0, 0.5, 0.5, 0.5, 0.5, 1, 0, 0.25))
+
+
+@scenario("fully-masked", "FullyMasked UnequalLengths",
+          "one response without any token that counts, and a group that has no other")
+def fully_masked(o):
+    return full(o, (2, 2, 1), (2, 3, 2, 1, 2), 32, mask={(1, 0), (1, 1), (1, 2), (4, 0), (4, 1)}, reward=(1, 0, 0.5, 1, 0.25))
+
+
+@scenario("holes", "MaskHoles UnequalLengths",
+          "tokens in the middle, at the start and at the end of responses do not count (tool output)")
+def holes(o):
+    return full(o, (2, 2), (5, 4, 3, 2), 33, mask={(0, 1), (0, 2), (1, 0), (2, 2), (3, 0)})
+
+
+@scenario("nan-masked", "NaNMasked MaskHoles", "NaN and infinities in every masked slot: nothing may leak")
+def nan_masked(o):
+    masked = {(0, 1): NAN, (0, 2): INF, (1, 0): MINUS_INF, (2, 0): NAN, (2, 1): NAN}
+    batch = full(o, (2, 2), (4, 2, 2, 1), 34, mask=set(masked), reward=(1, 0, 0.5, -0.5))
+    for key in ("logp", "logp_old", "logp_ref", "logp_rollout", "entropy", "value", "step_reward"):
+        for (i, t), junk in masked.items():
+            batch[key][i][t] = junk
+    for i, t in masked:
+        batch["step_end"][i][t] = True
+    return batch
+
+
+@scenario("nan-masked-given", "NaNMasked GivenAdvantage MaskHoles", "NaN and infinities in masked slots of given advantages",
+          uses_ratio)
+def nan_masked_given(o):
+    batch = full(o, (2,), (3, 1), 35, mask={(0, 0), (0, 2)})
+    batch["advantage"] = [[NAN, 0.5, INF], [-1]]
+    batch["logp"][0][0] = batch["logp"][0][2] = NAN
+    return batch
+
+
+@scenario("everything-masked", "FullyMasked", "no token counts: loss 0, gradient 0, no NaN")
+def everything_masked(o):
+    return full(o, (2, 1), (1, 2, 1), 36, mask={(0, 0), (1, 0), (1, 1), (2, 0)})
+
+
+def with_infinity(o, seed, places, arrays, reward=(1, -1, 0.5)):
+    batch = full(o, (3,), (2, 2, 1), seed, reward=reward, f_gap=below)
+    for key in arrays:
+        for i, t in places:
+            batch[key][i][t] = MINUS_INF
+    if "logp_old" in arrays and "logp_rollout" not in arrays and corrected(o):
+        for i, t in places:  # keeps the correction weight out of it
+            batch["logp_rollout"][i][t] = MINUS_INF
+    # keeps the KL out of it, except where the scenario is about the reference
+    follows = "logp" if kl_in_loss(o) else "logp_old"
+    if follows in arrays and "logp_ref" not in arrays:
+        for i, t in places:
+            batch["logp_ref"][i][t] = MINUS_INF
+    return batch
+
+
+def denominator(o):
+    return "logp_old" if o["ratio"]["against"] == "old" else "logp_rollout"
+
+
+@scenario("neginf-policy-good", "NegInf", "the policy gives probability 0 to a token with A > 0 (the reference too): ratio 0")
+def neginf_policy_good(o):
+    return with_infinity(o, 37, [(0, 1)], ["logp"])
+
+
+@scenario("neginf-policy-bad", "NegInf", "the policy gives probability 0 to a token with A < 0 (the reference too): ratio 0")
+def neginf_policy_bad(o):
+    return with_infinity(o, 38, [(1, 0)], ["logp"])
+
+
+@scenario("neginf-old-good", "NegInf", "the old policy gave probability 0 to a token with A > 0: an infinite ratio", uses_ratio)
+def neginf_old_good(o):
+    return with_infinity(o, 39, [(0, 0)], [denominator(o)])
+
+
+@scenario("neginf-old-bad", "NegInf",
+          "the old policy gave probability 0 to a token with A < 0: infinite ratio, infinite loss if unbounded", uses_ratio)
+def neginf_old_bad(o):
+    return with_infinity(o, 40, [(1, 1)], [denominator(o)])
+
+
+@scenario("neginf-both", "NegInf", "all policies give probability 0 to a token: its log-ratio is 0",
+          any_of(uses_ratio, kl_in_loss, kl_in_reward))
+def neginf_both(o):
+    return with_infinity(o, 41, [(0, 0)], ["logp", "logp_old", "logp_ref", "logp_rollout"])
+
+
+@scenario("neginf-pair", "NegInf", "inside one response an infinite log-ratio of either sign: they cancel, the ratio is finite",
+          unit)
+def neginf_pair(o):
+    batch = with_infinity(o, 42, [(0, 1)], [denominator(o)])
+    batch["logp"][0][0] = MINUS_INF
+    if kl_in_loss(o):
+        batch["logp_ref"][0][0] = MINUS_INF
+    return batch
+
+
+@scenario("neginf-ref", "NegInf Reference", "the reference gives probability 0 to a token", kl_in_loss)
+def neginf_ref(o):
+    return with_infinity(o, 43, [(0, 1)], ["logp_ref"])
+
+
+@scenario("neginf-policy-kl", "NegInf Reference", "the policy gives probability 0 to a token and the reference does not",
+          kl_in_loss)
+def neginf_policy_kl(o):
+    batch = with_infinity(o, 44, [(1, 0)], ["logp"])
+    batch["logp_ref"][1][0] = -1.25
+    return batch
+
+
+@scenario("overlong", "Truncated UnequalLengths", "lengths at, inside and beyond the window; the window is moved to 4..8 tokens",
+          lambda o: o["reward"]["overlong"] != "none", {"reward": {"overlong_max": 8, "overlong_cache": 4}})
+def overlong(o):
+    # a masked token still counts in the length
+    return full(o, (2, 3), (4, 5, 8, 9, 1), 45, reward=(1, 1, 1, -1, 0.5), mask={(1, 2)})
+
+
+@scenario("overlong-equal", "Truncated EqualRewards",
+          "rewards all equal, lengths not: the overlong punishment makes advantages, the group stays uninformative; window 2..4",
+          lambda o: o["reward"]["overlong"] != "none", {"reward": {"overlong_max": 4, "overlong_cache": 2}})
+def overlong_equal(o):
+    return full(o, (3,), (2, 3, 5), 46, reward=(1, 1, 1))
+
+
+@scenario("truncated", "Truncated UnequalLengths", "truncated responses leave the loss but stay in the group statistics",
+          lambda o: o["weight"]["truncated"] == "mask")
+def truncated(o):
+    batch = full(o, (2, 2), (3, 2, 1, 2), 47, reward=(1, 0, 0.5, 1))
+    batch["truncated"] = [True, False, False, True]
+    return batch
+
+
+@scenario("all-truncated", "Truncated FullyMasked", "every response is truncated: loss 0",
+          lambda o: o["weight"]["truncated"] == "mask")
+def all_truncated(o):
+    batch = full(o, (2,), (2, 1), 48, reward=(1, 0))
+    batch["truncated"] = [True, True]
+    return batch
+
+
+@scenario("rollout", "Rollout UnequalLengths",
+          "weights of old over rollout inside, on both sides of and beyond the bands, exactly 1 too",
+          any_of(corrected, lambda o: o["ratio"]["against"] == "rollout"))
+def rollout(o):
+    gaps = ((0, 0.5, -0.5), (-1.75, 0.25), (0, 0), (2, -2.25, 0.125, 0.0625), (-0.0078125, 0.0078125), (0.25, -0.25, -0.5))
+    return full(o, (3, 3), [len(g) for g in gaps], 49, b_gap=lambda dice, i, t: gaps[i][t], d=lambda dice, i,
+                t: dice.signed(0, 0.25, 64),
+                reward=(1, 0, 0.5, 0, 1, 1), more=("logp_old",))
+
+
+@scenario("rollout-far", "Rollout Extreme", "the sampling engine was far off: weights of e^-50, e^12 and e^50", corrected)
+def rollout_far(o):
+    gaps = ((50,), (-12, 0.125), (-50,), (0.0625, -0.0625))
+    return full(o, (2, 2), [len(g) for g in gaps], 50, b_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0, 1, 0))
+
+
+@scenario("neginf-rollout", "NegInf Rollout", "the sampling engine reported probability 0 for a token: an infinite weight",
+          corrected)
+def neginf_rollout(o):
+    return with_infinity(o, 51, [(0, 1)], ["logp_rollout"])
+
+
+@scenario("reference", "Reference UnequalLengths", "the reference is 1e-7 to 30 away, on both sides",
+          any_of(kl_in_loss, kl_in_reward))
+def reference(o):
+    gaps = ((2 ** -23, -1, 0.125), (-30, 2 ** -18), (30, -2 ** -13), (-2 ** -23, 1), (4, -4))
+    batch = full(o, (2, 3), [len(g) for g in gaps], 52, d=lambda dice, i, t: dice.signed(0, 0.125, 64),
+                 f_gap=lambda dice, i, t: gaps[i][t])
+    near = "logp" if kl_in_loss(o) else "logp_old"
+    for i, row in enumerate(gaps):
+        for t, gap in enumerate(row):
+            if abs(gap) < 1e-3:  # to about -1, where binary32 can hold the difference
+                shift = -1.25 - batch["logp_old"][i][t]
+                batch["logp_old"][i][t] += shift
+                batch["logp"][i][t] += shift
+                batch["logp_ref"][i][t] = batch[near][i][t] + gap
+    return batch
+
+
+@scenario("reference-far", "Reference Extreme", "the reference is 200 away, below and above", kl_in_loss)
+def reference_far(o):
+    gaps = ((200,), (-200, 0.25))
+    return full(o, (2,), [len(g) for g in gaps], 53, f_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0))
+
+
+@scenario("steps", "MaskHoles UnequalLengths",
+          "steps of different number and length, a step end and step rewards in masked slots",
+          lambda o: o["advantage"]["credit"] == "step")
+def step_rewards(o):
+    batch = full(o, (2, 2), (6, 4, 3, 2), 54, mask={(0, 2), (1, 3), (2, 0)})
+    batch["step_end"] = [[False, True, True, False, True, False], [True, False, True, True], [True, True, False], [False, False]]
+    return batch
+
+
+@scenario("values", "MaskHoles UnequalLengths", "critic values with masked tokens between: delta and trace skip them",
+          lambda o: o["advantage"]["credit"] == "gae")
+def values(o):
+    return full(o, (1, 2), (6, 3, 2), 55, mask={(0, 1), (0, 2), (0, 5), (1, 0)}, reward=(1, -0.5, 0))
+
+
+@scenario("returns", "MaskHoles UnequalLengths", "returns with masked tokens between: they are skipped, the sum is not reset",
+          lambda o: o["advantage"]["credit"] == "return")
+def returns(o):
+    return full(o, (2, 1), (5, 3, 2), 56, mask={(0, 1), (0, 4), (1, 0)}, reward=(1, -0.5, 0.25))
+
+
+@scenario("reported", "UnequalLengths Reference",
+          "entropy and all policies are there, though the loss may not read them: only the report changes",
+          lambda o: not (kl_in_reward(o) or corrected(o)))
+def reported(o):
+    more = {"entropy", "logp_ref"} | ({"logp_old"} if o["ratio"]["against"] == "old" else {"logp_old", "logp_rollout"})
+    return full(o, (2,), (3, 2), 57, reward=(1, 0), more=more)
+
+
+@scenario("long", "Long UnequalLengths", "a response of 4096 tokens beside one of three")
+def long(o):
+    values = (1 / 64, -1 / 64, 0, 1 / 32, -3 / 64)
+    batch = full(o, (2,), (4096, 3), 58, reward=(1, 0), d=lambda dice, i, t: values[dice.below(5)],
+                 f_gap=lambda dice, i, t: values[dice.below(3)])
+    olds = (-0.5, -0.25, -1, -2)
+    for key in ("logp", "logp_ref", "logp_rollout"):
+        batch[key] = like(batch["length"], lambda i, t: batch[key][i][t] - batch["logp_old"][i][t] + olds[t % 4])
+    batch["logp_old"] = like(batch["length"], lambda i, t: olds[t % 4])
+    return batch
+
+
+LONG_ROWS = ("grpo", "gspo", "gmpo", "reinforce++")
