@@ -1698,7 +1698,7 @@ static void grpo_evaluate_tokens_(grpo_run_ *r, const grpo_sequence_ *s)
         penalty = grpo_token_penalty_(r, t, w);
         if (!passes || !unit_passes) policy.d_log_ratio = penalty.d_log_ratio = 0;
         grpo_write_(r, r->out.term, t, grpo_plus(policy.value, penalty.value));
-        grpo_write_gradient_(r, t, grpo_plus(grpo_plus(policy.d_log_ratio, policy.d_logp), grpo_plus(penalty.d_log_ratio, penalty.d_logp)));
+        grpo_write_gradient_(r, t, grpo_plus(grpo_plus(policy.d_logp, penalty.d_logp), grpo_plus(policy.d_log_ratio, penalty.d_log_ratio)));
         grpo_report_token_(r, t, w, v, &policy, &penalty);
     }
 }
@@ -1817,17 +1817,24 @@ static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *b
     return st;
 }
 
+/* a sequence unit; a number that is no unit is left to the checks */
+static int grpo_is_of_gspo_(const grpo_objective *obj)
+{
+    return obj && (obj->ratio.unit == GRPO_UNIT_SEQUENCE_MEAN || obj->ratio.unit == GRPO_UNIT_SEQUENCE_SUM
+                   || obj->ratio.unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN);
+}
+
 grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                           const grpo_totals *totals, const grpo_output *out, grpo_partial *partial)
 {
-    if (obj && obj->ratio.unit != GRPO_UNIT_TOKEN) return GRPO_NEEDS_GSPO;
+    if (grpo_is_of_gspo_(obj)) return GRPO_NEEDS_GSPO;
     return grpo_run_batch_(obj, batch, advantage, totals, out, partial, grpo_evaluate_tokens_);
 }
 
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, grpo_real *dlogp, grpo_report *report)
 {
-    if (obj && obj->ratio.unit != GRPO_UNIT_TOKEN) return GRPO_NEEDS_GSPO;
+    if (grpo_is_of_gspo_(obj)) return GRPO_NEEDS_GSPO;
     return grpo_run_once_(obj, batch, advantage, totals, dlogp, report, grpo_evaluate_tokens_);
 }
 
@@ -1985,7 +1992,8 @@ const grpo_preset *grpo_presets(int *count)
         { "grpo", "2402.03300", "3-4", "PPO clip on group-normalised outcome rewards, k3 in the loss",
           { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_TOKEN, CLIP(0.2, 0.2), KL(K3, 0.04), ALL, AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "grpo-process", "2402.03300", "3-4, section 4.1.3", "GRPO with rewards at the steps: normalised reward-to-go",
-          { REWARD_PLAIN, ADV(STEP, 1, 0, GROUP_MEAN, GROUP_STD, 0, ADD, ZERO, NONE), RATIO_TOKEN, CLIP(0.2, 0.2), KL(K3, 0.04), ALL, AGG(SEQ_MEAN_TOKEN_MEAN) } },
+          { REWARD_PLAIN, ADV(STEP, 1, 0, GROUP_MEAN, GROUP_STD, 0, ADD, ZERO, NONE), RATIO_TOKEN, CLIP(0.2, 0.2),
+            KL(K3, 0.04), ALL, AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "grpo-unbiased-kl", "2512.02556", "unbiased KL estimate", "no std; k3 times the token ratio: unbiased value and gradient off-policy",
           { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, NONE), RATIO_TOKEN, CLIP(0.2, 0.2), KL_UNBIASED(0.001), ALL, AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "dr-grpo", "2503.20783", "objective of section 3", "no std, constant length in the divisor",
@@ -2011,7 +2019,8 @@ const grpo_preset *grpo_presets(int *count)
         { "gspo", "2507.18071", "5-7", "length-normalised sequence ratio, clipped per response",
           { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_GSPO, CLIP(3e-4, 4e-4), NO_KL, ALL, AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "gspo-token", "2507.18071", "13-17", "GSPO's ratio, each token's own gradient and advantage",
-          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO(SEQUENCE_MEAN, TOKEN, 0, 0, 0, 0), CLIP(3e-4, 4e-4), NO_KL, ALL, AGG(SEQ_MEAN_TOKEN_MEAN) } },
+          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO(SEQUENCE_MEAN, TOKEN, 0, 0, 0, 0), CLIP(3e-4, 4e-4),
+            NO_KL, ALL, AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "gmpo", "2507.20673", "GMPO objective", "geometric mean of token ratios clipped one by one",
           { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_GMPO, UNCLIPPED, NO_KL, ALL, AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "cispo", "2506.13585", "4-5", "clipped, detached ratio as the weight of REINFORCE: no token loses its gradient",
@@ -2021,21 +2030,27 @@ const grpo_preset *grpo_presets(int *count)
         { "luspo", "2602.05261", "LUSPO objective", "GSPO times the length of the response",
           { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_GSPO, CLIP(2e-3, 2.5e-3), NO_KL, ALL, AGG(SEQ_MEAN_TOKEN_SUM) } },
         { "vespo", "2602.10693", "VESPO kernel", "smooth detached weight of the whole response's ratio",
-          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO(SEQUENCE_SUM, UNIT, 0, 0, 0, 0), VESPO(2, 3, 3, 2), NO_KL, ALL, AGG(TOKEN_MEAN) } },
+          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO(SEQUENCE_SUM, UNIT, 0, 0, 0, 0), VESPO(2, 3, 3, 2),
+            NO_KL, ALL, AGG(TOKEN_MEAN) } },
         { "two-sided", "2505.07291", "two-sided clip", "GRPO with the ratio bounded for negative advantages (delta)",
           { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_TOKEN, DUAL(0.2, 0.2, 4), KL(K3, 0.001), ALL, AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "scalerl", "2510.13786", "ScaleRL objective", "CISPO against the rollout policy, batch std, prompt average",
           { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, BATCH_CENTRED_STD), RATIO_ROLLOUT, CISPO(0, 5), NO_KL, ALL, AGG(GROUP_MEAN_TOKEN_MEAN) } },
         { "tis", "Yao et al. 2025", "min(v, 2), tokens", "truncated importance weight of each token against the rollout engine",
-          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_TOKEN, CLIP(0.2, 0.2), NO_KL, CORRECT(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT), AGG(SEQ_MEAN_TOKEN_MEAN) } },
+          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_TOKEN, CLIP(0.2, 0.2),
+            NO_KL, CORRECT(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT), AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "tis-sequence", "Yao et al. 2025", "min(v, 2), responses", "the same with the weight of the whole response",
-          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_TOKEN, CLIP(0.2, 0.2), NO_KL, CORRECT(TRUNCATE, SEQUENCE_SUM, 0, 2, ZERO_WEIGHT), AGG(SEQ_MEAN_TOKEN_MEAN) } },
+          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_TOKEN, CLIP(0.2, 0.2),
+            NO_KL, CORRECT(TRUNCATE, SEQUENCE_SUM, 0, 2, ZERO_WEIGHT), AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "icepop", "2510.18855", "IcePop", "tokens whose rollout mismatch leaves a band have no gradient",
-          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_TOKEN, CLIP(0.2, 0.2), NO_KL, CORRECT(MASK, TOKEN, 0.5, 5, ZERO_WEIGHT), AGG(SEQ_MEAN_TOKEN_MEAN) } },
+          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_TOKEN, CLIP(0.2, 0.2),
+            NO_KL, CORRECT(MASK, TOKEN, 0.5, 5, ZERO_WEIGHT), AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "mis-sequence", "Liu, Li et al. 2025", "v 1[0.5 <= v <= 2], responses", "responses whose rollout mismatch leaves a band have no gradient",
-          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_TOKEN, CLIP(0.2, 0.2), NO_KL, CORRECT(MASK, SEQUENCE_SUM, 0.5, 2, ZERO_WEIGHT), AGG(SEQ_MEAN_TOKEN_MEAN) } },
+          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_TOKEN, CLIP(0.2, 0.2),
+            NO_KL, CORRECT(MASK, SEQUENCE_SUM, 0.5, 2, ZERO_WEIGHT), AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "geo-reject", "verl", "1[0.999 <= v <= 1.001], geometric mean", "responses whose geometric-mean mismatch leaves a narrow band are dropped",
-          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_TOKEN, CLIP(0.2, 0.2), NO_KL, CORRECT(REJECT, SEQUENCE_MEAN, 0.999, 1.001, UNMASK), AGG(SEQ_MEAN_TOKEN_MEAN) } },
+          { REWARD_PLAIN, ADV_OUTCOME(GROUP_MEAN, GROUP_STD), RATIO_TOKEN, CLIP(0.2, 0.2),
+            NO_KL, CORRECT(REJECT, SEQUENCE_MEAN, 0.999, 1.001, UNMASK), AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "trl-grpo", "2402.03300", "as TRL", "eps 1e-4 beside the std, no KL",
           { REWARD_PLAIN, ADV_TRL, RATIO_TOKEN, CLIP(0.2, 0.2), NO_KL, ALL, AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "trl-dapo", "2503.14476", "as TRL", "trl-grpo with clip-higher and token mean",
@@ -2043,7 +2058,8 @@ const grpo_preset *grpo_presets(int *count)
         { "trl-bnpo", "TRL", "as TRL", "trl-grpo with the token mean of the local batch",
           { REWARD_PLAIN, ADV_TRL, RATIO_TOKEN, CLIP(0.2, 0.2), NO_KL, ALL, AGG(TOKEN_MEAN) } },
         { "trl-rloo", "2402.14740", "as TRL", "RLOO through a clipped whole-response ratio",
-          { REWARD_K1(0.05), ADV_OUTCOME(LEAVE_ONE_OUT, NONE), RATIO(SEQUENCE_SUM, UNIT, 0, 0, 0, 0), CLIP(0.2, 0.2), NO_KL, ALL, AGG(SEQ_MEAN_TOKEN_MEAN) } },
+          { REWARD_K1(0.05), ADV_OUTCOME(LEAVE_ONE_OUT, NONE), RATIO(SEQUENCE_SUM, UNIT, 0, 0, 0, 0), CLIP(0.2, 0.2),
+            NO_KL, ALL, AGG(SEQ_MEAN_TOKEN_MEAN) } },
         { "verl-grpo", "2402.03300", "as verl", "eps 1e-6, dual clip, log-ratio clamped at 20, token mean",
           { REWARD_PLAIN, ADV_VERL, RATIO_TOKEN_20, DUAL(0.2, 0.2, 3), NO_KL, ALL, AGG_SKIP(TOKEN_MEAN) } },
         { "verl-gspo", "2507.18071", "as verl", "GSPO-token with the log-ratio clamped from above at 10",
@@ -2051,7 +2067,8 @@ const grpo_preset *grpo_presets(int *count)
         { "verl-cispo", "2506.13585", "as verl", "CISPO with both bounds at PPO's clip range",
           { REWARD_PLAIN, ADV_VERL, RATIO_TOKEN_20, CISPO(0.8, 1.2), NO_KL, ALL, AGG_SKIP(TOKEN_MEAN) } },
         { "verl-reinforce++", "2501.03262", "as verl", "returns whitened with eps 1e-8 under the root, dual clip",
-          { REWARD_PLAIN, ADV(RETURN, 1, 0, NONE, TOKEN_WHITEN, 1e-8, INSIDE, ZERO, NONE), RATIO_TOKEN_20, DUAL(0.2, 0.2, 3), NO_KL, ALL, AGG_SKIP(TOKEN_MEAN) } },
+          { REWARD_PLAIN, ADV(RETURN, 1, 0, NONE, TOKEN_WHITEN, 1e-8, INSIDE, ZERO, NONE), RATIO_TOKEN_20, DUAL(0.2, 0.2, 3),
+            NO_KL, ALL, AGG_SKIP(TOKEN_MEAN) } },
     };
 #undef REWARD_PLAIN
 #undef REWARD_K1

@@ -43,7 +43,8 @@ static int measure_file(const char *directory, const char *name, errors *e)
     char error[512];
     memset(e, 0, sizeof *e);
     if (case_list_load(directory, name, &file, error, sizeof error)) return fprintf(stderr, "%s: %s\n", name, error), 1;
-    for (int64_t k = 0; k < file.n_cases; k++) measure_case(&file.cases[k], e);
+    for (int64_t k = 0; k < file.n_cases; k++)
+        if (file.cases[k].kind == CASE_OBJECTIVE) measure_case(&file.cases[k], e);
     if (e->refused) fprintf(stderr, "%s: %ld evaluations refused\n", name, e->refused);
     case_file_free(&file);
     return e->refused != 0;

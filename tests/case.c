@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "case.h"
-#include <cjson/cJSON.h>
+#include <cJSON.h>
 #include <dirent.h>
-#include <stb/stb_ds.h>
+#include <stb_ds.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +48,12 @@ static char *copy_text(const char *text)
     return p;
 }
 
-static void case_free(test_case *c)
+void case_free(test_case *c)
 {
     for (ptrdiff_t k = 0; k < arrlen(c->memory); k++) free(c->memory[k]);
     arrfree(c->memory);
     free(c->id);
+    memset(c, 0, sizeof *c);
 }
 
 void case_file_free(case_file *file)
@@ -62,6 +63,7 @@ void case_file_free(case_file *file)
     free(file->variant);
     free(file->paper);
     free(file->equations);
+    cJSON_Delete(file->json);
     memset(file, 0, sizeof *file);
 }
 
@@ -96,7 +98,7 @@ static int take(const reader *r, const char *object, const cJSON *json, slot *sl
 /* writes element `index` of an array, or says what is wrong */
 typedef const char *element(const cJSON *item, void *array, int64_t index);
 
-static int number(const cJSON *item, double *value)
+int case_number(const cJSON *item, double *value)
 {
     if (cJSON_IsNumber(item)) { *value = item->valuedouble; return grpo_is_finite(*value); }
     if (!cJSON_IsString(item)) return 0;
@@ -109,7 +111,7 @@ static int number(const cJSON *item, double *value)
 static const char *read_double(const cJSON *item, void *array, int64_t index)
 {
     double v;
-    if (!number(item, &v)) return "not a number";
+    if (!case_number(item, &v)) return "not a number";
     if (v != v) return "NaN is no answer";
     ((double *)array)[index] = v;
     return NULL;
@@ -118,7 +120,7 @@ static const char *read_double(const cJSON *item, void *array, int64_t index)
 static const char *read_real(const cJSON *item, void *array, int64_t index)
 {
     double v;
-    if (!number(item, &v)) return "not a number";
+    if (!case_number(item, &v)) return "not a number";
     if (grpo_is_finite(v) && (fabs(v) > FLT_MAX || (double)(float)v != v)) return "not a binary32 number";
     ((grpo_real *)array)[index] = (grpo_real)v;
     return NULL;
@@ -134,7 +136,7 @@ static const char *read_flag(const cJSON *item, void *array, int64_t index)
 static const char *read_count(const cJSON *item, void *array, int64_t index)
 {
     double v;
-    if (!number(item, &v) || !(v >= 0 && v <= MAX_TOKENS) || v != floor(v)) return "not a count";
+    if (!case_number(item, &v) || !(v >= 0 && v <= MAX_TOKENS) || v != floor(v)) return "not a count";
     ((int64_t *)array)[index] = (int64_t)v;
     return NULL;
 }
@@ -258,7 +260,7 @@ static int read_field(const reader *r, const grpo_field *field, const cJSON *ite
         if (!cJSON_IsString(item)) return fail(r, field->path, "not the name of a choice");
         st = grpo_objective_choose(&r->c->objective, field->path, item->valuestring);
     } else {
-        if (!number(item, &v) || v != v) return fail(r, field->path, "not a number");
+        if (!case_number(item, &v) || v != v) return fail(r, field->path, "not a number");
         st = grpo_objective_set(&r->c->objective, field->path, v);
     }
     return st ? fail(r, field->path, "%s", grpo_status_text(st)) : 0;
@@ -392,14 +394,15 @@ static int read_report(const reader *r, const cJSON *expect, const cJSON *scale)
 static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *scale_json)
 {
     enum { LOSS, TERM, DLOGP, REPORT, ADVANTAGE, INFORMATIVE };
-    int advantage = !r->c->given, informative = r->c->batch.reward != NULL;
+    int whole = r->c->kind == CASE_OBJECTIVE, advantage = !r->c->given, informative = r->c->batch.reward != NULL;
     slot e[] = { { "loss", 1, NULL }, { "term", 1, NULL }, { "dlogp", 1, NULL }, { "report", 1, NULL }, { "advantage", 0, NULL },
                  { "informative", 0, NULL }, { NULL, 0, NULL } };
     slot s[] = { { "loss", 1, NULL }, { "term", 1, NULL }, { "dlogp", 1, NULL }, { "report", 1, NULL }, { "advantage", 0, NULL },
                  { NULL, 0, NULL } };
     test_case *c = r->c;
-    e[ADVANTAGE].required = s[ADVANTAGE].required = advantage;
-    e[INFORMATIVE].required = informative;
+    e[TERM].required = s[TERM].required = e[REPORT].required = s[REPORT].required = whole;
+    e[ADVANTAGE].required = s[ADVANTAGE].required = whole && advantage;
+    e[INFORMATIVE].required = whole && informative;
     if (take(r, "expect", expect_json, e, KEYS_LISTED_ONLY) || take(r, "scale", scale_json, s, KEYS_LISTED_ONLY)) return 1;
     if (!advantage && (e[ADVANTAGE].item || s[ADVANTAGE].item)) return fail(r, "expect.advantage", "the batch gives the advantages");
     if (!informative && e[INFORMATIVE].item) return fail(r, "expect.informative", "the batch has no rewards");
@@ -412,7 +415,21 @@ static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *
         || double_rows(r, "expect.advantage", e[ADVANTAGE].item, &c->advantage.expect)
         || double_rows(r, "scale.advantage", s[ADVANTAGE].item, &c->advantage.scale)
         || flag_row(r, "expect.informative", e[INFORMATIVE].item, c->batch.n_groups, &c->informative)
-        || read_report(r, e[REPORT].item, s[REPORT].item);
+        || ((e[REPORT].item || s[REPORT].item) && read_report(r, e[REPORT].item, s[REPORT].item));
+}
+
+static int read_logits_answers(const reader *r, const cJSON *expect_json, const cJSON *scale_json)
+{
+    enum { LOGP, ENTROPY };
+    slot e[] = { { "logp", 1, NULL }, { "entropy", 1, NULL }, { NULL, 0, NULL } };
+    slot s[] = { { "logp", 1, NULL }, { "entropy", 1, NULL }, { NULL, 0, NULL } };
+    test_case *c = r->c;
+    return take(r, "expect", expect_json, e, KEYS_LISTED_ONLY)
+        || take(r, "scale", scale_json, s, KEYS_LISTED_ONLY)
+        || double_rows(r, "expect.logp", e[LOGP].item, &c->logp.expect)
+        || double_rows(r, "scale.logp", s[LOGP].item, &c->logp.scale)
+        || double_rows(r, "expect.entropy", e[ENTROPY].item, &c->entropy.expect)
+        || double_rows(r, "scale.entropy", s[ENTROPY].item, &c->entropy.scale);
 }
 
 /* ---- cases and files ------------------------------------------------------------------------------------------------------------ */
@@ -424,16 +441,115 @@ static int text_item(const reader *r, const char *key, const cJSON *json, char *
     return 0;
 }
 
+static int read_kind(const reader *r, const cJSON *json)
+{
+    static const char *const names[] = { "objective", "split", "logits" };
+    int k;
+    if (!json) return 0;
+    for (k = 0; cJSON_IsString(json) && k < 3; k++)
+        if (!strcmp(names[k], json->valuestring)) { r->c->kind = (case_kind)k; return 0; }
+    return fail(r, "kind", "no such kind of case");
+}
+
+static int read_part(const reader *r, const cJSON *json, case_part *part)
+{
+    enum { RANK, GROUPS };
+    slot s[] = { { "rank", 1, NULL }, { "groups", 1, NULL }, { NULL, 0, NULL } };
+    int64_t *group, rank;
+    const char *wrong;
+    if (take(r, "parts", json, s, KEYS_LISTED_ONLY)) return 1;
+    if (!cJSON_IsArray(s[GROUPS].item)) return fail(r, "parts", "groups is not an array");
+    wrong = read_count(s[RANK].item, &rank, 0);
+    if (wrong || rank >= r->c->ranks) return fail(r, "parts", "there is no such rank");
+    part->rank = rank;
+    part->n_groups = cJSON_GetArraySize(s[GROUPS].item);
+    if (count_row(r, "parts", s[GROUPS].item, part->n_groups, &group)) return 1;
+    part->group = group;
+    return 0;
+}
+
+/* every group is in one part */
+static int check_parts(const reader *r)
+{
+    const test_case *c = r->c;
+    uint8_t *seen = allocate(r->c, c->batch.n_groups, 1);
+    int64_t n = 0;
+    for (int64_t k = 0; k < c->n_parts; k++) {
+        for (int64_t j = 0; j < c->parts[k].n_groups; j++, n++) {
+            int64_t g = c->parts[k].group[j];
+            if (g >= c->batch.n_groups || seen[g]++) return fail(r, "parts", "group %lld is not there, or twice", (long long)g);
+        }
+    }
+    return n == c->batch.n_groups ? 0 : fail(r, "parts", "a group is in none of them");
+}
+
+static int read_parts(const reader *r, const cJSON *json, const cJSON *ranks)
+{
+    const char *wrong = ranks ? read_count(ranks, &r->c->ranks, 0) : "missing";
+    case_part *parts;
+    if (wrong || r->c->ranks < 1) return fail(r, "ranks", "%s", wrong ? wrong : "there must be one");
+    if (!cJSON_IsArray(json)) return fail(r, "parts", "not an array");
+    r->c->parts = parts = allocate(r->c, cJSON_GetArraySize(json), sizeof *parts);
+    for (const cJSON *item = json->child; item; item = item->next)
+        if (read_part(r, item, &parts[r->c->n_parts++])) return 1;
+    return check_parts(r);
+}
+
+/* the shape alone: of logits, what they are is for the program that is asked */
+static int read_targets(const reader *r, const cJSON *json)
+{
+    int64_t *offset, *length, i = 0;
+    if (!cJSON_IsArray(json)) return fail(r, "target", "not an array");
+    r->c->n_sequences = cJSON_GetArraySize(json);
+    r->c->batch.offset = offset = allocate(r->c, r->c->n_sequences, sizeof *offset);
+    r->c->batch.length = length = allocate(r->c, r->c->n_sequences, sizeof *length);
+    for (const cJSON *row = json->child; row; row = row->next, i++) {
+        if (!cJSON_IsArray(row)) return fail(r, "target", "row %lld is not an array", (long long)i);
+        length[i] = cJSON_GetArraySize(row);
+        offset[i] = r->c->batch.n_tokens;
+        r->c->batch.n_tokens += length[i];
+    }
+    return 0;
+}
+
+enum { CASE_KEY_ID, CASE_KEY_KIND, CASE_KEY_OBJECTIVE, CASE_KEY_BATCH, CASE_KEY_PARTS, CASE_KEY_RANKS, CASE_KEY_TARGET, CASE_KEY_EXPECT,
+       CASE_KEY_SCALE, CASE_KEY_ADVANTAGE };
+#define CASE_SLOTS { { "id", 1, NULL }, { "kind", 0, NULL }, { "objective", 0, NULL }, { "batch", 0, NULL }, { "parts", 0, NULL }, \
+                     { "ranks", 0, NULL }, { "target", 0, NULL }, { "expect", 0, NULL }, { "scale", 0, NULL }, { "advantage", 0, NULL }, \
+                     { NULL, 0, NULL } }
+
+/* all but the answers */
+static int read_question(const reader *r, const cJSON *json, slot *s)
+{
+    r->c->json = json;
+    if (take(r, "case", json, s, KEYS_ANY) || text_item(r, "id", s[CASE_KEY_ID].item, &r->c->id) || read_kind(r, s[CASE_KEY_KIND].item)) return 1;
+    if (r->c->kind == CASE_LOGITS) return read_targets(r, s[CASE_KEY_TARGET].item);
+    return read_objective(r, s[CASE_KEY_OBJECTIVE].item)
+        || read_batch(r, s[CASE_KEY_BATCH].item)
+        || (r->c->kind == CASE_SPLIT && read_parts(r, s[CASE_KEY_PARTS].item, s[CASE_KEY_RANKS].item));
+}
+
 static int read_case(const reader *r, const cJSON *json)
 {
-    enum { ID, OBJECTIVE, BATCH, EXPECT, SCALE };
-    slot s[] = { { "id", 1, NULL }, { "objective", 1, NULL }, { "batch", 1, NULL }, { "expect", 1, NULL }, { "scale", 1, NULL },
-                 { NULL, 0, NULL } };
-    return take(r, "case", json, s, KEYS_ANY)
-        || text_item(r, "id", s[ID].item, &r->c->id)
-        || read_objective(r, s[OBJECTIVE].item)
-        || read_batch(r, s[BATCH].item)
-        || read_answers(r, s[EXPECT].item, s[SCALE].item);
+    slot s[] = CASE_SLOTS;
+    if (read_question(r, json, s)) return 1;
+    if (r->c->kind == CASE_LOGITS) return read_logits_answers(r, s[CASE_KEY_EXPECT].item, s[CASE_KEY_SCALE].item);
+    return read_answers(r, s[CASE_KEY_EXPECT].item, s[CASE_KEY_SCALE].item);
+}
+
+int case_request_read(const cJSON *json, test_case *out, char *error, size_t error_size)
+{
+    slot s[] = CASE_SLOTS;
+    reader r = { NULL, NULL, 0 };
+    int failed;
+    r.c = out;
+    r.error = error;
+    r.error_size = error_size;
+    memset(out, 0, sizeof *out);
+    failed = read_question(&r, json, s)
+          || (out->kind != CASE_LOGITS && double_rows(&r, "advantage", s[CASE_KEY_ADVANTAGE].item, &out->advantage.expect));
+    if (failed) case_free(out);
+    return failed;
 }
 
 static int read_cases(reader *r, const cJSON *json, case_file *out)
@@ -476,9 +592,9 @@ int case_file_parse(const char *text, size_t size, case_file *out, char *error, 
     r.error = error;
     r.error_size = error_size;
     memset(out, 0, sizeof *out);
+    out->json = json;
     if (!json || !only_space(end, text + size)) failed = fail(&r, "file", "not JSON at byte %lld", (long long)(end - text));
     else failed = read_file(&r, json, out);
-    cJSON_Delete(json);
     if (failed) case_file_free(out);
     return failed;
 }
@@ -520,7 +636,7 @@ static char *variant_of(const char *name)
 {
     size_t length = strlen(name);
     char *v;
-    if (length <= 5 || strcmp(name + length - 5, ".json") || !strcmp(name, "schema.json")) return NULL;
+    if (length <= 5 || strcmp(name + length - 5, ".json") || !strcmp(name, "schema.json") || !strcmp(name, "defects.json")) return NULL;
     v = copy_text(name);
     v[length - 5] = 0;
     return v;

@@ -6,17 +6,25 @@
 typedef struct { double *expect, *scale; } case_answer;             /* (tokens); both NULL when the case has none */
 typedef struct { char *key; double expect, scale; } case_metric;    /* one entry of the report */
 
+typedef enum { CASE_OBJECTIVE, CASE_SPLIT, CASE_LOGITS } case_kind;
+typedef struct { int64_t rank, n_groups; const int64_t *group; } case_part;     /* a micro-batch of a split */
+
 typedef struct {
     char *id;
+    case_kind kind;
     grpo_objective objective;
     grpo_batch batch;
     int64_t n_sequences;
     const grpo_real *given;             /* (tokens) advantages from outside; NULL: they are for the advantage axis to find */
     const uint8_t *informative;         /* (groups) or NULL */
     case_answer advantage, term, dlogp;
+    case_answer logp, entropy;          /* of CASE_LOGITS; its batch has lengths and nothing else */
     double loss, loss_scale;
     case_metric *report;                /* (n_report) */
     int64_t n_report;
+    const case_part *parts;             /* (n_parts), of CASE_SPLIT */
+    int64_t n_parts, ranks;
+    const struct cJSON *json;           /* the case as it was read; the file owns it */
     void **memory;                      /* every array above */
 } test_case;
 
@@ -24,12 +32,19 @@ typedef struct {
     char *variant, *paper, *equations;
     test_case *cases;                   /* (n_cases) */
     int64_t n_cases;
+    struct cJSON *json;
 } case_file;
 
 /* 0, or nonzero with a message that names the case and the key; *out then holds nothing.  Any bytes will do as text. */
 int case_file_parse(const char *text, size_t size, case_file *out, char *error, size_t error_size);
 int case_file_load(const char *path, case_file *out, char *error, size_t error_size);
 void case_file_free(case_file *file);
+
+/* what the conformance protocol asks of a program: a case without answers, whose advantage.expect is the exact advantages if they came.
+ * json must outlive the case.  A number of JSON is finite or one of the strings "Infinity", "-Infinity", "NaN". */
+int case_request_read(const struct cJSON *json, test_case *out, char *error, size_t error_size);
+void case_free(test_case *c);
+int case_number(const struct cJSON *item, double *value);
 
 const case_metric *case_metric_named(const test_case *c, const char *key);     /* or NULL */
 

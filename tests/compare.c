@@ -1,14 +1,13 @@
 #include "compare.h"
 #include <stdlib.h>
 
+const compare_precision compare_f64 = { "f64", DBL_EPSILON, DBL_MAX, 4 * 4.9406564584124654e-324 };
+const compare_precision compare_f32 = { "f32", (double)FLT_EPSILON, (double)FLT_MAX, 1.4012984643248171e-45 };
+const compare_precision compare_bf16 = { "bf16", 0.0078125, 3.3895313892515355e38, 9.1835496157991212e-41 };
 #ifdef GRPO_DOUBLE
-#define REAL_EPSILON DBL_EPSILON
-#define REAL_MAX DBL_MAX
-#define REAL_TINY (4 * 4.9406564584124654e-324)
+#define COMPARE_REAL (&compare_f64)
 #else
-#define REAL_EPSILON ((double)FLT_EPSILON)
-#define REAL_MAX ((double)FLT_MAX)
-#define REAL_TINY 1.4012984643248171e-45
+#define COMPARE_REAL (&compare_f32)
 #endif
 
 const char *const compare_output_name[COMPARE_N_OUTPUTS] = { "advantage", "term", "loss", "dlogp", "report" };
@@ -36,22 +35,37 @@ static double metric_value(const metric *m, const grpo_report *report)
     return value;
 }
 
-/* ---- the error of one number ---------------------------------------------------------------------------------------------------- */
-
-static int beyond(double expected, double scale)      /* may the rounding of this be an infinity of the element type? */
+int compare_metric(const grpo_report *report, const char *key, double *value)
 {
-    return fabs(expected) + COMPARE_LIMIT * REAL_EPSILON * fmin(scale, REAL_MAX) >= REAL_MAX;
+    int n = 0;
+    while (n < N_METRICS && strcmp(metrics[n].key, key)) n++;
+    if (n < N_METRICS) *value = metric_value(&metrics[n], report);
+    return n < N_METRICS;
 }
 
-double compare_error(double found, double expected, double scale, int stored)
+const char *compare_metric_name(int n) { return n < N_METRICS ? metrics[n].key : NULL; }
+
+/* ---- the error of one number ---------------------------------------------------------------------------------------------------- */
+
+/* may the rounding of this be an infinity? */
+static int beyond(const compare_precision *p, double expected, double scale)
+{
+    return fabs(expected) + COMPARE_LIMIT * p->eps * fmin(scale, p->max) >= p->max;
+}
+
+static double error_of(const compare_precision *p, double found, double expected, double scale, int stored)
 {
     double excess;
     if (found == expected) return 0;
-    if (stored && found == copysign(HUGE_VAL, expected) && beyond(expected, scale)) return 0;
+    if (stored && found == copysign(HUGE_VAL, expected) && beyond(p, expected, scale)) return 0;
     if (!grpo_is_finite(found) || !grpo_is_finite(expected) || !(scale > 0)) return HUGE_VAL;
-    excess = fabs(found - expected) - REAL_TINY;
-    return excess <= 0 ? 0 : excess / scale / REAL_EPSILON;
+    excess = fabs(found - expected) - p->tiny;
+    return excess <= 0 ? 0 : excess / scale / p->eps;
 }
+
+double compare_error_in(const compare_precision *p, double found, double expected, double scale) { return error_of(p, found, expected, scale, 1); }
+
+double compare_error(double found, double expected, double scale, int stored) { return error_of(COMPARE_REAL, found, expected, scale, stored); }
 
 /* ---- evaluations ---------------------------------------------------------------------------------------------------------------- */
 

@@ -19,6 +19,16 @@ typedef struct {
 
 typedef void compare_sink(void *user, const test_case *c, const compared *number);
 
+/* the arithmetic that an error is measured in; tiny: what its underflow may cost on top */
+typedef struct { const char *name; double eps, max, tiny; } compare_precision;
+extern const compare_precision compare_f64, compare_f32, compare_bf16;
+
+double compare_error_in(const compare_precision *p, double found, double expected, double scale);
+
+/* a metric of the report by its key; 0 if there is none */
+int compare_metric(const grpo_report *report, const char *key, double *value);
+const char *compare_metric_name(int n);     /* NULL past the last */
+
 /* ulps of scale; HUGE_VAL for what no tolerance covers.  stored: found has been an element, so that the range of the type bounds it */
 double compare_error(double found, double expected, double scale, int stored);
 

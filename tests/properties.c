@@ -86,6 +86,14 @@ static void check_report(const char *what, const grpo_report *a, const grpo_repo
     if (!check(same_report(a, b), "%s: %s: report", label, what)) report_difference(what, a, b);
 }
 
+/* overflow is also that of the outputs asked for */
+static void check_fewer_outputs(const char *what, const grpo_report *all, grpo_report fewer)
+{
+    check(fewer.overflow <= all->overflow, "%s: %s: overflow", label, what);
+    fewer.overflow = all->overflow;
+    check_report(what, all, &fewer);
+}
+
 /* found is the answer to an arrangement of the batch of base */
 static void check_tokens(const char *what, const char *name, const grpo_real *base, const grpo_real *found, const rollouts *arranged)
 {
@@ -225,7 +233,7 @@ static void property_parts(const grpo_objective *obj, const rollouts *b, const a
     if (check(!st, "%s: counting parts: %s", label, grpo_status_text(st))) {
         for (k = 0; k < p.count; k++) part_evaluate(obj, base, &totals, &moments, &p.batch[k], &p.partial[k], &shared);
         grpo_report_of(&shared, &report);
-        check_report("parts into one partial", &base->report, &report);
+        check_fewer_outputs("parts into one partial", &base->report, report);
         st = parts_merge(r, &p);
         if (!st) st = grpo_partial_merge(&fresh, &p.partial[0]);
         check(!st, "%s: merging: %s", label, grpo_status_text(st));
@@ -233,6 +241,28 @@ static void property_parts(const grpo_objective *obj, const rollouts *b, const a
         check_report("parts merged", &base->report, &report);
     }
     parts_free(&p);
+}
+
+/* group_begin may start later: the sequences before it are nobody's */
+static void property_later_start(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
+{
+    int64_t g, order[MAX_GROUPS];
+    rollouts tail = *b, packed;
+    answer found, expected;
+    (void)base;
+    if (b->n_groups < 2) return;
+    tail.n_groups--;
+    tail.group_begin++;
+    tail.baseline++;
+    for (g = 1; g < b->n_groups; g++) order[g - 1] = g;
+    rollouts_arrange(r, b, order, b->n_groups - 1, 0, &packed);
+    answer_find(obj, &tail, &expected);
+    answer_find(obj, &packed, &found);
+    check(expected.status == found.status, "%s: later start: %s", label, grpo_status_text(expected.status));
+    if (!expected.status) check_same("later start", &expected, &found, &packed);
+    answer_free(&expected);
+    answer_free(&found);
+    rollouts_free(&packed);
 }
 
 /* ---- form of the answer -------------------------------------------------------------------------------------------------------- */
@@ -331,10 +361,10 @@ static void property_whole(const grpo_objective *obj, const rollouts *b, const a
     (void)r;
     check(!st, "%s: whole: %s", label, grpo_status_text(st));
     check(same_bits(dlogp, base->dlogp, (size_t)b->n_tokens * sizeof *dlogp), "%s: whole and added dlogp differ", label);
-    check_report("whole and added", &base->report, &report);
+    check_fewer_outputs("whole and added", &base->report, report);
     st = gspo_loss(obj, &batch, base->advantage, NULL, NULL, &report);
     check(!st, "%s: dlogp NULL: %s", label, grpo_status_text(st));
-    check_report("dlogp NULL", &base->report, &report);
+    check_fewer_outputs("dlogp NULL", &base->report, report);
     check(before == hash_inputs(obj, b), "%s: an input changed", label);
     free(dlogp);
 }
@@ -355,7 +385,7 @@ static void check_output(const char *what, const grpo_objective *obj, const roll
     if (!st) st = gspo_loss_add(obj, &batch, base->advantage, &totals, &out, &partial);
     check(!st, "%s: %s: %s", label, what, grpo_status_text(st));
     grpo_report_of(&partial, &report);
-    check_report(what, &base->report, &report);
+    check_fewer_outputs(what, &base->report, report);
     if (with_dlogp) check(same_bits(a.dlogp, base->dlogp, (size_t)b->n_tokens * sizeof *a.dlogp), "%s: %s: dlogp", label, what);
     if (with_term) check(same_bits(a.term, base->term, (size_t)b->n_tokens * sizeof *a.term), "%s: %s: term", label, what);
     answer_free(&a);
@@ -381,7 +411,7 @@ static void property_grpo_is_gspo(const grpo_objective *obj, const rollouts *b, 
     } else {
         check(!st, "%s: grpo_loss: %s", label, grpo_status_text(st));
         check(same_bits(dlogp, base->dlogp, (size_t)b->n_tokens * sizeof *dlogp), "%s: grpo_loss and gspo_loss differ in dlogp", label);
-        check_report("grpo_loss", &base->report, &report);
+        check_fewer_outputs("grpo_loss", &base->report, report);
     }
     free(dlogp);
 }
@@ -836,7 +866,7 @@ static void property_all_masked(const grpo_objective *obj, const rollouts *unuse
 typedef void property(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r);
 
 static property *const properties[] = {
-    property_form, property_order, property_layout, property_parts, property_whole, property_outputs, property_grpo_is_gspo,
+    property_form, property_order, property_layout, property_parts, property_later_start, property_whole, property_outputs, property_grpo_is_gspo,
     property_ranks, property_one_token, property_gspo_token, property_shift, property_gradient, property_all_masked
 };
 

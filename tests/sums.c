@@ -146,6 +146,18 @@ static void check_rounding(void)
     check_three(DBL_MAX, DBL_MAX, -DBL_MAX, DBL_MAX);
 }
 
+/* the bit that breaks the tie, at every distance */
+static void check_ties(void)
+{
+    int k;
+    for (k = 54; k <= 1074; k += k < 200 ? 1 : 23) {
+        check_three(1, 0x1p-53, ldexp(1, -k), 1 + 0x1p-52);
+        check_three(1, 0x1p-53, -ldexp(1, -k), 1);
+        check_three(0x1p9, 0x1p-44, ldexp(1, -k), k > 43 ? 0x1p9 + 0x1p-43 : 0x1p9);
+        check_three(0x1p-17, -0x1p-71, -ldexp(1, -k - 20), k + 20 <= 1074 ? 0x1p-17 - 0x1p-70 : 0x1p-17);
+    }
+}
+
 static void check_overflow(void)
 {
     double x[2], y[2];
@@ -283,6 +295,28 @@ static void check_doubling(void)
     check(r.loss == 0.625 * 0x1p60, "doubled 60 times: %.17g", r.loss);
 }
 
+/* the loss is finite, its gradient times four ranks is not: a merged partial must remember */
+static void check_overflow_merges(void)
+{
+    static grpo_partial part, total;
+    const grpo_objective obj = sum_objective();
+    const grpo_real logp[] = { (grpo_real)-0.0078125 }, advantage[] = { (grpo_real)(sizeof(grpo_real) == 8 ? 1e308 : 3e38) };
+    const int64_t n = 1;
+    const grpo_batch b = one_sequence(logp, &n);
+    const grpo_totals totals = { 1, 1, 1, 1, 1, 4 };
+    grpo_real dlogp[] = { 0 };
+    grpo_output out = { NULL, NULL };
+    grpo_report r;
+    memset(&part, 0, sizeof part);
+    memset(&total, 0, sizeof total);
+    out.dlogp = dlogp;
+    check(grpo_loss_add(&obj, &b, advantage, &totals, &out, &part) == GRPO_OK, "an infinite gradient");
+    check(grpo_partial_merge(&total, &part) == GRPO_OK, "merging an infinite gradient");
+    grpo_report_of(&total, &r);
+    check(dlogp[0] == (grpo_real)-INFINITY && grpo_is_finite(r.loss), "gradient %g, loss %g", (double)dlogp[0], r.loss);
+    check(r.overflow == 1, "a merged partial forgets an overflow");
+}
+
 /* ---- statistics of rewards ----------------------------------------------------------------------------------------------------- */
 
 enum { REWARDS = 8 };
@@ -357,6 +391,7 @@ int main(void)
     check_cancellation();
 #ifdef GRPO_DOUBLE
     check_rounding();
+    check_ties();
     check_overflow();
     check_far_overflow();
 #endif
@@ -364,6 +399,7 @@ int main(void)
     check_carries();
     check_merges();
     check_doubling();
+    check_overflow_merges();
     check_offsets();
     return check_summary();
 }

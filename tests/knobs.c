@@ -1,7 +1,7 @@
-/* coverage DIRECTORY: every choice and every number of an objective is in a vector where it makes a difference. */
+/* knobs DIRECTORY: every choice and every number of an objective is in a vector where it makes a difference. */
 #include "check.h"
 #include "compare.h"
-#include <stb/stb_ds.h>
+#include <stb_ds.h>
 
 typedef struct {
     const grpo_field *field;
@@ -116,7 +116,8 @@ static void turn_file(knob *knobs, const char *directory, const char *name)
     case_file file;
     char error[512];
     if (!check(!case_list_load(directory, name, &file, error, sizeof error), "%s: cannot be read", name)) return;
-    for (int64_t k = 0; k < file.n_cases; k++) turn_all(knobs, &file.cases[k]);
+    for (int64_t k = 0; k < file.n_cases; k++)
+        if (file.cases[k].kind == CASE_OBJECTIVE) turn_all(knobs, &file.cases[k]);
     case_file_free(&file);
 }
 
@@ -125,7 +126,7 @@ int main(int argc, char **argv)
     case_list list;
     knob *knobs = all_knobs();
     char name[160];
-    if (argc != 2) return fputs("usage: coverage DIRECTORY\n", stderr), 2;
+    if (argc != 2) return fputs("usage: knobs DIRECTORY\n", stderr), 2;
     if (case_list_read(argv[1], &list)) return fprintf(stderr, "%s: cannot be read\n", argv[1]), 2;
     for (int64_t k = 0; k < list.count; k++) turn_file(knobs, argv[1], list.name[k]);
     for (ptrdiff_t n = 0; n < arrlen(knobs); n++) {

@@ -1,0 +1,349 @@
+/* Bytes <-> a batch with an objective, and what the harnesses share.
+ *
+ *     objective   u8 preset, the number of presets or more: a zeroed objective
+ *                 u8 n (mod 64), then n changes: u8 field (index into grpo_fields), then a number, or for a choice
+ *                     u8 c: 0..249: choice c mod count; 250..255: a value that is none of the choices
+ *     missing     u8 u8: bits of the optional arrays that are NULL
+ *     shape       u8 groups (mod 6), u8 sequences of each (1 + mod 4), u8 length of each sequence (mod 8), u8 gap between sequences (mod 4)
+ *     fault       u8 kind: 0: none; else the shape is spoiled, u8 where
+ *     sequences   number reward, u8 truncated (mod 2)
+ *     groups      number baseline
+ *     slots       u8 (bit 0: masked, bit 1: end of a step), seven numbers: the token arrays in the order of TOKEN_...
+ *     advantages  u8 (even: from grpo_advantages where it gives any; odd: as follows), a number per slot
+ *     ranks       u8 (mod 4)
+ *
+ * A number is u8 c: 0..223: (c - 112)/16; 224..254: an entry of the table of special numbers; 255: eight bytes of an IEEE double,
+ * little-endian.  Bytes past the end are 0. */
+#ifndef FUZZ_BYTES_H
+#define FUZZ_BYTES_H
+#include "../gspo.h"
+#include "../tests/random_batch.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void require(int ok, const char *what)
+{
+    if (ok) return;
+    fprintf(stderr, "broken: %s\n", what);
+    abort();
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct { const uint8_t *at; size_t left; } reader;
+
+static inline int read_u8(reader *in)
+{
+    if (!in->left) return 0;
+    in->left--;
+    return *in->at++;
+}
+
+enum { FIRST_SPECIAL = 224, RAW = 255 };
+
+static inline const double *special_numbers(void)
+{
+    static const double special[RAW - FIRST_SPECIAL] = {
+        NAN, INFINITY, -INFINITY, -0.0, 0x1p-1074, -0x1p-149, 0x1p-1022, 1e-310, 1e-7, -1e-7, 0.7, 3e-4, 1.0 / 3, 19.9, 20.1, -88, 89, 103, 350,
+        -709, 710, 800, -800, 1e7, 3e38, -3e38, 1e150, -1.01e150, 1e300, -0x1.fffffffffffffp1023, 1e-45
+    };
+    return special;
+}
+
+static inline double read_raw(reader *in)
+{
+    uint64_t bits = 0;
+    double x;
+    int k;
+    for (k = 0; k < 8; k++) bits |= (uint64_t)read_u8(in) << (8 * k);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline double read_number(reader *in)
+{
+    int c = read_u8(in);
+    if (c == RAW) return read_raw(in);
+    return c < FIRST_SPECIAL ? (c - 112) / 16.0 : special_numbers()[c - FIRST_SPECIAL];
+}
+
+/* to the element type; a float cannot hold every double, and the conversion is only defined within its range */
+static inline grpo_real element(double x)
+{
+    if (sizeof(grpo_real) == 4 && fabs(x) > FLT_MAX && grpo_is_finite(x)) return x > 0 ? (grpo_real)FLT_MAX : (grpo_real)-FLT_MAX;
+    return (grpo_real)x;
+}
+
+/* ---- the case ------------------------------------------------------------------------------------------------------------------ */
+
+enum { MISSING_OLD = 1, MISSING_REF = 2, MISSING_ROLLOUT = 4, MISSING_ENTROPY = 8, MISSING_VALUE = 16, MISSING_STEP_REWARD = 32, MISSING_STEP_END = 64,
+       MISSING_MASK = 128, MISSING_REWARD = 256, MISSING_TRUNCATED = 512, MISSING_BASELINE = 1024 };
+
+enum { FAULT_NONE, FAULT_GROUPS, FAULT_BEGIN_NEGATIVE, FAULT_BEGIN_EMPTY, FAULT_BEGIN_DESCENDING, FAULT_LENGTH_NEGATIVE, FAULT_LENGTH_LONG,
+       FAULT_LENGTH_HUGE, FAULT_OFFSET_NEGATIVE, FAULT_OFFSET_LATE, FAULT_OFFSET_HUGE, FAULT_TOKENS, FAULT_TOKENS_NEGATIVE, FAULT_LOGP, FAULT_ARRAYS,
+       FAULTS };
+
+typedef struct {
+    grpo_objective objective;
+    rollouts b;
+    int missing, fault, ranks;
+    int given;                                   /* advantages come from the input */
+    grpo_real *advantage;
+} fuzz_case;
+
+/* of the batch itself or of an arrangement of it */
+static inline grpo_batch fuzz_view(const fuzz_case *c, const rollouts *b)
+{
+    grpo_batch v = rollouts_view(b);
+    if (c->missing & MISSING_OLD) v.logp_old = NULL;
+    if (c->missing & MISSING_REF) v.logp_ref = NULL;
+    if (c->missing & MISSING_ROLLOUT) v.logp_rollout = NULL;
+    if (c->missing & MISSING_ENTROPY) v.entropy = NULL;
+    if (c->missing & MISSING_VALUE) v.value = NULL;
+    if (c->missing & MISSING_STEP_REWARD) v.step_reward = NULL;
+    if (c->missing & MISSING_STEP_END) v.step_end = NULL;
+    if (c->missing & MISSING_MASK) v.mask = NULL;
+    if (c->missing & MISSING_REWARD) v.reward = NULL;
+    if (c->missing & MISSING_TRUNCATED) v.truncated = NULL;
+    if (c->missing & MISSING_BASELINE) v.baseline = NULL;
+    if (c->fault == FAULT_GROUPS) v.n_groups = -v.n_groups - 1;
+    if (c->fault == FAULT_TOKENS) v.n_tokens /= 2;
+    if (c->fault == FAULT_TOKENS_NEGATIVE) v.n_tokens = -1;
+    if (c->fault == FAULT_LOGP) v.logp = NULL;
+    if (c->fault == FAULT_ARRAYS) v.length = NULL;
+    return v;
+}
+
+static inline void read_change(reader *in, grpo_objective *obj)
+{
+    static const int wrong[] = { -1, 7, 100, INT32_MAX, INT32_MIN, 256 };
+    int count, choice;
+    const grpo_field *field = grpo_fields(&count);
+    double number;
+    field += read_u8(in) % count;
+    if (field->choices) {
+        choice = read_u8(in);
+        choice = choice >= 250 ? wrong[choice - 250] : choice % field_choices(field);
+        memcpy((char *)obj + field->offset, &choice, sizeof choice);
+    } else {
+        number = read_number(in);
+        memcpy((char *)obj + field->offset, &number, sizeof number);
+    }
+}
+
+static inline void read_objective(reader *in, grpo_objective *obj)
+{
+    int count, n, preset = read_u8(in);
+    const grpo_preset *presets = grpo_presets(&count);
+    if (preset < count) *obj = presets[preset].objective;
+    else memset(obj, 0, sizeof *obj);
+    for (n = read_u8(in) % 64; n > 0; n--) read_change(in, obj);
+}
+
+static inline void read_shape(reader *in, rollouts *b)
+{
+    int64_t g, i, gap, end = 0, groups = read_u8(in) % 6, size[6], sequences = 0;
+    for (g = 0; g < groups; g++) sequences += size[g] = 1 + read_u8(in) % 4;
+    rollouts_alloc_groups(b, groups, sequences);
+    for (b->group_begin[0] = 0, g = 0; g < groups; g++) b->group_begin[g + 1] = b->group_begin[g] + size[g];
+    for (i = 0; i < sequences; i++) b->length[i] = read_u8(in) % 8;
+    gap = read_u8(in) % 4;
+    for (i = 0; i < sequences; i++) { b->offset[i] = end; end += b->length[i] + gap; }
+    rollouts_alloc_tokens(b, end);
+}
+
+/* wrong numbers, but none that lets a correct reader leave the arrays */
+static inline void spoil_shape(fuzz_case *c, int where)
+{
+    rollouts *b = &c->b;
+    int64_t g = b->n_groups ? where % b->n_groups : 0, i = b->n_sequences ? where % b->n_sequences : 0;
+    if (!b->n_sequences) return;
+    switch (c->fault) {
+    case FAULT_BEGIN_NEGATIVE:   b->group_begin[0] = -1; break;
+    case FAULT_BEGIN_EMPTY:      b->group_begin[g + 1] = b->group_begin[g]; break;
+    case FAULT_BEGIN_DESCENDING: b->group_begin[g] = b->group_begin[g + 1] + 1; break;
+    case FAULT_LENGTH_NEGATIVE:  b->length[i] = -1 - where; break;
+    case FAULT_LENGTH_LONG:      b->length[i] = b->n_tokens - b->offset[i] + 1; break;
+    case FAULT_LENGTH_HUGE:      b->length[i] = INT64_MAX - where; break;
+    case FAULT_OFFSET_NEGATIVE:  b->offset[i] = -1 - where; break;
+    case FAULT_OFFSET_LATE:      b->offset[i] = b->n_tokens + 1; break;
+    case FAULT_OFFSET_HUGE:      b->offset[i] = INT64_MAX - where; break;
+    default: break;
+    }
+}
+
+static inline void read_values(reader *in, fuzz_case *c)
+{
+    rollouts *b = &c->b;
+    int64_t i, g, t;
+    int k, flags;
+    for (i = 0; i < b->n_sequences; i++) {
+        b->reward[i] = element(read_number(in));
+        b->truncated[i] = (uint8_t)(read_u8(in) % 2);
+    }
+    for (g = 0; g < b->n_groups; g++) b->baseline[g] = element(read_number(in));
+    for (t = 0; t < b->n_tokens; t++) {
+        flags = read_u8(in);
+        b->mask[t] = (c->missing & MISSING_MASK) || !(flags & 1);
+        b->step_end[t] = (flags & 2) != 0;
+        b->from[t] = t;
+        for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k][t] = element(read_number(in));
+    }
+    c->given = read_u8(in) % 2;
+    for (t = 0; t < b->n_tokens; t++) c->advantage[t] = element(read_number(in));
+    c->ranks = read_u8(in) % 4;
+}
+
+static inline void fuzz_case_read(const uint8_t *data, size_t size, fuzz_case *c)
+{
+    reader in;
+    int where;
+    in.at = data;
+    in.left = size;
+    memset(c, 0, sizeof *c);
+    read_objective(&in, &c->objective);
+    c->missing = read_u8(&in);
+    c->missing |= read_u8(&in) << 8;
+    read_shape(&in, &c->b);
+    c->fault = read_u8(&in) % FAULTS;
+    where = read_u8(&in);
+    c->advantage = (grpo_real *)test_alloc(c->b.n_tokens, sizeof *c->advantage);
+    read_values(&in, c);
+    spoil_shape(c, where);
+}
+
+static inline void fuzz_case_free(fuzz_case *c)
+{
+    rollouts_free(&c->b);
+    free(c->advantage);
+}
+
+/* ---- writing, for the corpus --------------------------------------------------------------------------------------------------- */
+
+typedef struct { uint8_t *data; size_t size, room; } writer;
+
+static inline void write_u8(writer *out, int64_t value)
+{
+    if (out->size < out->room) out->data[out->size++] = (uint8_t)value;
+}
+
+static inline void write_number(writer *out, double x)
+{
+    double steps = x * 16 + 112;
+    uint64_t bits;
+    int k;
+    if (steps >= 0 && steps < FIRST_SPECIAL && steps == floor(steps) && !(x == 0 && signbit(x))) { write_u8(out, (int64_t)steps); return; }
+    for (k = 0; k < RAW - FIRST_SPECIAL; k++) {
+        if (!memcmp(&special_numbers()[k], &x, sizeof x)) { write_u8(out, FIRST_SPECIAL + k); return; }
+    }
+    write_u8(out, RAW);
+    memcpy(&bits, &x, sizeof bits);
+    for (k = 0; k < 8; k++) write_u8(out, (int64_t)(bits >> (8 * k) & 255));
+}
+
+static inline void write_objective(writer *out, const grpo_objective *obj)
+{
+    int count, k, changes = 0;
+    const grpo_field *field = grpo_fields(&count);
+    for (k = 0; k < count; k++) changes += grpo_objective_get(obj, &field[k]) != 0;
+    write_u8(out, 255);
+    write_u8(out, changes);
+    for (k = 0; k < count; k++) {
+        double value = grpo_objective_get(obj, &field[k]);
+        if (value == 0) continue;
+        write_u8(out, k);
+        if (field[k].choices) write_u8(out, (int64_t)value);
+        else write_number(out, value);
+    }
+}
+
+/* b must be packed, in order, without gaps: fuzz_case_read gives it back */
+static inline void write_batch(writer *out, const rollouts *b)
+{
+    int64_t g, i, t;
+    int k;
+    write_u8(out, 0); write_u8(out, 0);
+    write_u8(out, b->n_groups);
+    for (g = 0; g < b->n_groups; g++) write_u8(out, b->group_begin[g + 1] - b->group_begin[g] - 1);
+    for (i = 0; i < b->n_sequences; i++) write_u8(out, b->length[i]);
+    write_u8(out, 0);
+    write_u8(out, FAULT_NONE); write_u8(out, 0);
+    for (i = 0; i < b->n_sequences; i++) { write_number(out, (double)b->reward[i]); write_u8(out, b->truncated[i]); }
+    for (g = 0; g < b->n_groups; g++) write_number(out, (double)b->baseline[g]);
+    for (i = 0; i < b->n_sequences; i++) for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+        write_u8(out, !b->mask[t] + 2 * (b->step_end[t] != 0));
+        for (k = 0; k < TOKEN_ARRAYS; k++) write_number(out, (double)b->token[k][t]);
+    }
+}
+
+/* ---- what both harnesses of the headers look at -------------------------------------------------------------------------------- */
+
+static const grpo_real PATTERN = 12345;
+
+static inline grpo_real *patterned(int64_t n)
+{
+    grpo_real *x = (grpo_real *)test_alloc(n, sizeof *x);
+    int64_t t;
+    for (t = 0; t < n; t++) x[t] = PATTERN;
+    return x;
+}
+
+static inline int untouched(const grpo_real *x, int64_t n)
+{
+    int64_t t;
+    for (t = 0; t < n; t++) if (x[t] != PATTERN) return 0;
+    return 1;
+}
+
+static inline uint64_t hash_bytes(const void *data, size_t size)
+{
+    const unsigned char *p = (const unsigned char *)data;
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (; size > 0; size--) h = (h ^ *p++) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+/* no NaN, 0 where masked, the rest of the array as it was */
+static inline void require_values(const rollouts *b, const grpo_real *x)
+{
+    int64_t i, t, slots = 0;
+    for (i = 0; i < b->n_sequences; i++) for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+        require(x[t] == x[t], "NaN in an output");
+        require(b->mask[t] || x[t] == 0, "a masked token has a value");
+    }
+    for (t = 0; t < b->n_tokens; t++) slots += x[t] == PATTERN;
+    for (i = 0; i < b->n_sequences; i++) slots += b->length[i];
+    require(slots >= b->n_tokens, "a slot outside of all sequences was written to");
+}
+
+/* of an arrangement of the batch that `base` is for */
+static inline void require_same(const grpo_real *base, const grpo_real *found, const rollouts *arranged)
+{
+    int64_t t;
+    for (t = 0; t < arranged->n_tokens; t++) {
+        if (arranged->from[t] < 0) require(found[t] == PATTERN, "a slot outside of all sequences was written to");
+        else require(!memcmp(&found[t], &base[arranged->from[t]], sizeof *base), "an arrangement has other bits");
+    }
+}
+
+/* the groups in a random order, cut into parts */
+enum { MAX_PARTS = 8 };
+typedef struct { int count; rollouts part[MAX_PARTS]; } parts;
+
+static inline void parts_cut(rng *r, const rollouts *b, parts *p)
+{
+    int64_t g, n, begin, order[MAX_PARTS];
+    for (g = 0; g < b->n_groups; g++) order[g] = g;
+    rng_shuffle(r, order, b->n_groups);
+    for (p->count = 0, begin = 0; begin < b->n_groups; begin += n) {
+        n = 1 + rng_below(r, b->n_groups - begin);
+        rollouts_arrange(r, b, order + begin, n, ARRANGE_SEQUENCES, &p->part[p->count++]);
+    }
+}
+
+static inline void parts_free(parts *p)
+{
+    int k;
+    for (k = 0; k < p->count; k++) rollouts_free(&p->part[k]);
+}
+#endif

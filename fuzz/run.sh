@@ -1,0 +1,56 @@
+#!/bin/sh
+# fuzz/run.sh [seconds]: builds the harnesses with clang and libFuzzer into $BUILD (default build/fuzz), seeds them, runs each for that long
+# (default 60) on what earlier runs found, prints a line each and ends with "N passed, N failed".
+set -u
+cd "$(dirname "$0")/.."
+seconds=${1:-60}
+build=${BUILD:-build/fuzz}
+cc=${CC:-clang}
+flags="-std=c99 -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+reader_flags=$(pkg-config --cflags libcjson stb 2>/dev/null || echo "-I/usr/include/cjson -I/usr/include/stb")
+passed=0 failed=0
+mkdir -p "$build/seeds" "$build/obj" "$build/found"
+
+headers() { # object, flags of the element type...
+    object=$1; shift
+    $cc $flags -fsanitize=fuzzer-no-link "$@" -c tests/headers.c -o "$build/obj/$object"
+}
+
+build_harness() { # program, source, objects and flags...
+    program=$1 source=$2; shift 2
+    $cc $flags -fsanitize=fuzzer "fuzz/$source.c" "$@" -lm -o "$build/$program"
+}
+
+build_all() {
+    headers f64.o -DGRPO_DOUBLE && headers f32.o &&
+    for harness in fuzz_advantages fuzz_objective; do
+        build_harness $harness $harness -DGRPO_DOUBLE "$build/obj/f64.o" && build_harness ${harness}_f32 $harness "$build/obj/f32.o" || return 1
+    done &&
+    $cc $flags -w $reader_flags -c tests/stb_ds.c -o "$build/obj/stb_ds.o" &&
+    $cc $flags -fsanitize=fuzzer-no-link -DGRPO_DOUBLE $reader_flags -c tests/case.c -o "$build/obj/case.o" &&
+    build_harness fuzz_json fuzz_json -DGRPO_DOUBLE "$build/obj/f64.o" "$build/obj/case.o" "$build/obj/stb_ds.o" -lcjson &&
+    $cc -std=c99 -O1 fuzz/make_corpus.c tests/headers.c -lm -o "$build/make_corpus" &&
+    "$build/make_corpus" "$build/seeds" tests/vectors
+}
+
+fuzz() { # harness, seeds, options...
+    harness=$1 seeds=$2; shift 2
+    mkdir -p "$build/found/$harness"
+    log=$build/$harness.log
+    if "$build/$harness" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$build/$harness-" "$@" \
+        "$build/found/$harness" "$build/seeds/$seeds" >"$log" 2>&1
+    then passed=$((passed + 1)) verdict=ok
+    else failed=$((failed + 1)) verdict="FAIL: $(grep -m1 -E 'broken:|ERROR:|runtime error:' "$log")"
+    fi
+    printf '%-20s %9s runs  %s\n' "$harness" "$(awk '/number_of_executed_units/ { print $2 }' "$log")" "$verdict"
+}
+
+if ! build_all >"$build/build.log" 2>&1; then
+    tail -20 "$build/build.log"
+    echo "0 passed, 1 failed"
+    exit 1
+fi
+for harness in fuzz_advantages fuzz_objective fuzz_advantages_f32 fuzz_objective_f32; do fuzz $harness batches -max_len=2048; done
+fuzz fuzz_json json -max_len=8192 -dict=fuzz/json.dict
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
