@@ -135,7 +135,7 @@ extern "C" {
     X(GRPO_BAD_ADVANTAGE, "advantage has a NaN or an infinity at an unmasked token") \
     X(GRPO_BAD_CHOICE, "objective: an axis holds a value that is not one of its choices") \
     X(GRPO_BAD_OVERLONG, "objective.reward: overlong needs 0 < overlong_cache <= overlong_max") \
-    X(GRPO_BAD_NUMBER, "objective: a number is NaN") \
+    X(GRPO_BAD_NUMBER, "objective: a number is NaN, or infinite where only clips and clamps may be") \
     X(GRPO_BAD_GAMMA, "objective.advantage: gamma and lambda must lie in [0, 1]") \
     X(GRPO_BAD_EPS, "objective.advantage.eps must not be negative") \
     X(GRPO_BAD_CLAMP, "objective.ratio: a clamp's low must not exceed its high") \
@@ -144,8 +144,9 @@ extern "C" {
     X(GRPO_BAD_WEIGHT_RANGE, "objective.surrogate: 0 <= weight_min <= weight_max is needed") \
     X(GRPO_BAD_TAU, "objective.surrogate: tau_pos and tau_neg must be positive") \
     X(GRPO_BAD_POOL, "objective.ratio: pool_low and pool_high must not be negative") \
-    X(GRPO_BAD_CORRECTION, "objective.weight: 0 <= correction_low <= correction_high is needed") \
-    X(GRPO_BAD_CONSTANT, "objective.aggregation.constant must be positive for this kind") \
+    X(GRPO_BAD_KL_CLAMP, "objective.penalty: kl_clamp_log and kl_clamp_value must not be negative") \
+    X(GRPO_BAD_CORRECTION, "objective.weight: 0 <= correction_low <= correction_high and 0 <= correction_clamp is needed") \
+    X(GRPO_BAD_CONSTANT, "objective.aggregation.constant must be positive and at most 1e150 for this kind") \
     X(GRPO_BAD_TOTALS, "totals are smaller than the part they are used with") \
     X(GRPO_NEEDS_GSPO, "objective.ratio.unit is a sequence: use gspo_loss from gspo.h") \
     X(GRPO_UNKNOWN_OBJECTIVE, "no objective has that name") \
@@ -592,7 +593,7 @@ typedef enum {
 } grpo_kl_gradient_kind;
 typedef enum {
     GRPO_KL_RATIO_NONE,          /* u = 1 */
-    GRPO_KL_RATIO_TOKEN,         /* u = e^(l - o), differentiated: unbiased off-policy (DeepSeek-V3.2, 2512.02556) */
+    GRPO_KL_RATIO_TOKEN,         /* u = e^d, d of axis 3 unclamped, differentiated: unbiased off-policy (DeepSeek-V3.2, 2512.02556) */
     GRPO_KL_RATIO_UNIT           /* u = the ratio of axis 3, differentiated (TRL at sequence level) */
 } grpo_kl_ratio_kind;
 
@@ -604,7 +605,7 @@ typedef struct {
     double kl_clamp_log, kl_clamp_value;   /* |D| and |K| at most this, derivative 0 outside; 0: none */
 } grpo_penalty;
 
-/* token_ratio: e^(l - o) at the token (kl_ratio token); unit: the ratio of axis 3 (kl_ratio unit) */
+/* token_ratio: e^d at the token (kl_ratio token); unit: the ratio of axis 3 (kl_ratio unit) */
 GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double unit)
 {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
@@ -779,7 +780,8 @@ typedef struct {
     double kl_k1, kl_k2, kl_k3;                     /* of KL(policy || reference) */
     double entropy;
     double weight_mean;                             /* of the rollout correction */
-    int overflow;                                   /* 1 if a result was beyond the largest double (or element) and is an infinity */
+    int overflow;                                   /* 1 if a number here, or in an array that was asked for, is beyond the largest one
+                                                       and so an infinity */
 } grpo_report;
 
 enum { GRPO_SUM_POLICY, GRPO_SUM_PENALTY, GRPO_SUM_RATIO, GRPO_SUM_RATIO_EXCESS, GRPO_SUM_RATIO_SQUARED, GRPO_SUM_OLD_K1, GRPO_SUM_OLD_K3,
@@ -1011,13 +1013,24 @@ static int grpo_choice_count_(const char *choices)
     return n;
 }
 
+/* a clip or clamp at infinity is none; elsewhere an infinite number makes NaN */
+static int grpo_may_be_infinite_(const char *path)
+{
+    static const char *const paths[] = { "surrogate.eps_low", "surrogate.eps_high", "surrogate.dual", "surrogate.weight_max",
+        "ratio.pool_low", "ratio.pool_high", "ratio.clamp_low", "ratio.clamp_high", "ratio.unit_clamp_low", "ratio.unit_clamp_high",
+        "penalty.kl_clamp_log", "penalty.kl_clamp_value", "weight.correction_high", "weight.correction_clamp" };
+    size_t k;
+    for (k = 0; k < sizeof paths / sizeof *paths; k++) if (strcmp(path, paths[k]) == 0) return 1;
+    return 0;
+}
+
 static grpo_status grpo_check_fields_(const grpo_objective *o)
 {
     int i, n;
     const grpo_field *f = grpo_fields(&n);
     for (i = 0; i < n; i++) {
         double v = grpo_objective_get(o, &f[i]);
-        if (v != v) return GRPO_BAD_NUMBER;
+        if (v != v || (!grpo_is_finite(v) && !grpo_may_be_infinite_(f[i].path))) return GRPO_BAD_NUMBER;
         if (f[i].choices && !(v >= 0 && v < grpo_choice_count_(f[i].choices))) return GRPO_BAD_CHOICE;
     }
     return GRPO_OK;
@@ -1041,10 +1054,11 @@ static grpo_status grpo_check_objective_(const grpo_objective *o)
     if (s->kind == GRPO_SURROGATE_DUAL_CLIP && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
     if (s->kind == GRPO_SURROGATE_CISPO && !(s->weight_min >= 0 && s->weight_min <= s->weight_max)) return GRPO_BAD_WEIGHT_RANGE;
     if (s->kind == GRPO_SURROGATE_SAPO && !(s->tau_pos > 0 && s->tau_neg > 0)) return GRPO_BAD_TAU;
-    if (w->correction != GRPO_CORRECTION_NONE && !(w->correction_low >= 0 && w->correction_low <= w->correction_high))
-        return GRPO_BAD_CORRECTION;
-    if ((o->aggregation.kind == GRPO_SEQ_MEAN_CONSTANT || o->aggregation.kind == GRPO_CONSTANT) && !(o->aggregation.constant > 0))
-        return GRPO_BAD_CONSTANT;
+    if (o->penalty.kl_clamp_log < 0 || o->penalty.kl_clamp_value < 0) return GRPO_BAD_KL_CLAMP;
+    if (w->correction != GRPO_CORRECTION_NONE
+        && !(w->correction_low >= 0 && w->correction_low <= w->correction_high && w->correction_clamp >= 0)) return GRPO_BAD_CORRECTION;
+    if ((o->aggregation.kind == GRPO_SEQ_MEAN_CONSTANT || o->aggregation.kind == GRPO_CONSTANT) 
+        && !(o->aggregation.constant > 0 && o->aggregation.constant <= 1e150)) return GRPO_BAD_CONSTANT;
     return GRPO_OK;
 }
 
@@ -2158,7 +2172,7 @@ grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const c
     if (!obj) return GRPO_NULL_OBJECTIVE;
     if (!f) return GRPO_UNKNOWN_FIELD;
     if (!f->choices || !choice) return GRPO_UNKNOWN_CHOICE;
-    for (p = f->choices; p; p = strchr(p, '|'), p += p != NULL, k++) {
+    for (p = f->choices; p; p = strchr(p, '|'), p = p ? p + 1 : NULL, k++) {
         size_t n = strcspn(p, "|");
         if (strlen(choice) == n && strncmp(choice, p, n) == 0) return grpo_objective_set(obj, path, k);
     }

@@ -554,6 +554,13 @@ static void check_objectives(void)
         { GRPO_BAD_CORRECTION, WITH_OBJECTIVE, "correction_high", spoil_field, "weight.correction_high", -1, 0 },
         { GRPO_BAD_CONSTANT, WITH_OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", 0, 0 },
         { GRPO_BAD_CONSTANT, WITH_OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", -1, 1 },
+        { GRPO_BAD_CONSTANT, WITH_OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", 1e300, 0 },
+        { GRPO_BAD_CORRECTION, WITH_OBJECTIVE, "correction_clamp", spoil_field, "weight.correction_clamp", -1, 0 },
+        { GRPO_BAD_KL_CLAMP, WITH_OBJECTIVE, "kl_clamp_log", spoil_field, "penalty.kl_clamp_log", -1, 0 },
+        { GRPO_BAD_KL_CLAMP, WITH_OBJECTIVE, "kl_clamp_value", spoil_field, "penalty.kl_clamp_value", -1, 0 },
+        { GRPO_BAD_NUMBER, WITH_OBJECTIVE, "infinite", spoil_field, "penalty.kl_coef", HUGE_VAL, 0 },
+        { GRPO_BAD_NUMBER, WITH_OBJECTIVE, "infinite", spoil_field, "surrogate.tau_pos", HUGE_VAL, 0 },
+        { GRPO_BAD_NUMBER, WITH_OBJECTIVE, "infinite", spoil_field, "advantage.eps", HUGE_VAL, 0 },
     };
     size_t k;
     for (k = 0; k < sizeof bad / sizeof *bad; k++) check_fault(&bad[k], bad[k].path);
