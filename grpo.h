@@ -79,6 +79,7 @@ typedef double grpo_real;
 #define grpo_objective_set grpo_objective_set_f64
 #define grpo_objective_choose grpo_objective_choose_f64
 #define grpo_objective_get grpo_objective_get_f64
+#define grpo_objective_check grpo_objective_check_f64
 #define grpo_presets grpo_presets_f64
 #define grpo_fields grpo_fields_f64
 #define grpo_status_text grpo_status_text_f64
@@ -728,6 +729,7 @@ grpo_status grpo_objective_named(const char *name, grpo_objective *obj);
 grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value);              /* a number, or a choice by number */
 grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const char *choice);
 double      grpo_objective_get(const grpo_objective *obj, const grpo_field *field);
+grpo_status grpo_objective_check(const grpo_objective *obj);     /* what every call checks first: are the numbers of the axes sound? */
 const char *grpo_status_text(grpo_status st);
 
 /* ======== the batch ===============================================================================================================
@@ -1036,14 +1038,15 @@ static grpo_status grpo_check_fields_(const grpo_objective *o)
     return GRPO_OK;
 }
 
-static grpo_status grpo_check_objective_(const grpo_objective *o)
+grpo_status grpo_objective_check(const grpo_objective *o)
 {
-    const grpo_advantage *a = &o->advantage;
-    const grpo_ratio_axis *r = &o->ratio;
-    const grpo_surrogate *s = &o->surrogate;
-    const grpo_weight *w = &o->weight;
-    grpo_status st = grpo_check_fields_(o);
+    const grpo_advantage *a;
+    const grpo_ratio_axis *r;
+    const grpo_surrogate *s;
+    const grpo_weight *w;
+    grpo_status st = o ? grpo_check_fields_(o) : GRPO_NULL_OBJECTIVE;
     if (st) return st;
+    a = &o->advantage; r = &o->ratio; s = &o->surrogate; w = &o->weight;
     if (o->reward.overlong != GRPO_OVERLONG_NONE && !(o->reward.overlong_cache > 0 && o->reward.overlong_cache <= o->reward.overlong_max))
         return GRPO_BAD_OVERLONG;
     if (!(a->gamma >= 0 && a->gamma <= 1 && a->lambda >= 0 && a->lambda <= 1)) return GRPO_BAD_GAMMA;
@@ -1154,7 +1157,7 @@ static grpo_status grpo_check_shaped_(const grpo_objective *o, const grpo_batch 
 
 static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, int needs, int reads)
 {
-    grpo_status st = grpo_check_objective_(o);
+    grpo_status st = grpo_objective_check(o);
     if (!st) st = grpo_check_layout_(b);
     if (!st) st = grpo_check_arrays_(b, advantage, needs, reads);
     return st;

@@ -54,7 +54,7 @@ learns() { # objective
 }
 
 rollouts_regenerate() { # by the command that stands in the file
-    command=$(sed -n '1s/.*: *\(\.\/train.*[^ ]\) *\*\/.*/\1/p' examples/rollouts.inc)
+    command=$(sed -n '1s|^/\* ||p' examples/rollouts.inc)
     [ -n "$command" ] || return 1
     cp examples/rollouts.inc "$build/rollouts.before"
     cc -std=c99 -O2 examples/train.c -lm -o "$build/train" || return 1

@@ -7,8 +7,8 @@
 enum { TOKENS = 8, SEQUENCES = 4, GROUPS = 2, FIRST_UNMASKED = 0, MASKED = 2, LAST_UNMASKED = 7 };
 
 enum {                                   /* the functions of the library */
-    ADVANTAGES = 1, WITH = 2, MOMENTS = 4, COUNT = 8, LOSS = 16, LOSS_ADD = 32, INFORMATIVE = 64,
-    AXIS_2 = ADVANTAGES | WITH | MOMENTS, LOSSES = LOSS | LOSS_ADD, WITH_OBJECTIVE = AXIS_2 | COUNT | LOSSES, ALL = WITH_OBJECTIVE | INFORMATIVE
+    ADVANTAGES = 1, WITH = 2, MOMENTS = 4, COUNT = 8, LOSS = 16, LOSS_ADD = 32, INFORMATIVE = 64, CHECK = 128,
+    AXIS_2 = ADVANTAGES | WITH | MOMENTS, LOSSES = LOSS | LOSS_ADD, WITH_OBJECTIVE = AXIS_2 | COUNT | LOSSES, ALL = WITH_OBJECTIVE | INFORMATIVE, OBJECTIVE = WITH_OBJECTIVE | CHECK
 };
 
 /* everything that a call could write to */
@@ -162,6 +162,8 @@ static grpo_status call_gspo_loss_add(setup *s)
     return gspo_loss_add(s->pass_objective, s->pass_batch, s->pass_advantage, s->pass_totals, &out, s->no_output ? NULL : &s->out.partial);
 }
 
+static grpo_status call_check(setup *s) { return grpo_objective_check(s->pass_objective); }
+
 static const struct { int group; const char *name; call *make; } calls[] = {
     { ADVANTAGES, "grpo_advantages", call_advantages },
     { WITH, "grpo_advantages_with", call_with },
@@ -172,6 +174,7 @@ static const struct { int group; const char *name; call *make; } calls[] = {
     { LOSS, "gspo_loss", call_gspo_loss },
     { LOSS_ADD, "grpo_loss_add", call_grpo_loss_add },
     { LOSS_ADD, "gspo_loss_add", call_gspo_loss_add },
+    { CHECK, "grpo_objective_check", call_check },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 
@@ -276,7 +279,7 @@ static void spoil_step_end(setup *s, const fault *f)
 static void check_missing(void)
 {
     static const fault missing[] = {
-        { GRPO_NULL_OBJECTIVE, WITH_OBJECTIVE, "objective", spoil_objective, NULL, 0, 0 },
+        { GRPO_NULL_OBJECTIVE, OBJECTIVE, "objective", spoil_objective, NULL, 0, 0 },
         { GRPO_NULL_BATCH, ALL, "batch", spoil_batch, NULL, 0, 0 },
         { GRPO_NULL_OUTPUT, ALL, "advantage, totals, partial, moments, keep or report", spoil_output, NULL, 0, 0 },
         { GRPO_NULL_ADVANTAGE, LOSSES, "advantage", spoil_advantage, NULL, 0, 0 },
@@ -436,7 +439,6 @@ static void check_shaped_rewards(void)
         { GRPO_BAD_SHAPED_REWARD, AXIS_2, "KL", spoil_token, "logp_ref", -INFINITY, REF + LAST_UNMASKED },
         { GRPO_BAD_SHAPED_REWARD, AXIS_2, "KL", spoil_k3, "e^400", -400, OLD + LAST_UNMASKED },
         { GRPO_BAD_SHAPED_REWARD, AXIS_2, "reward", spoil_factor, "overlong_factor", 1e151, 0 },
-        { GRPO_BAD_SHAPED_REWARD, AXIS_2, "infinite", spoil_factor, "overlong_factor", INFINITY, 0 },
         { GRPO_OK, 0, "", spoil_k3, "e^300", -300, OLD + LAST_UNMASKED },
         { GRPO_OK, 0, "", spoil_factor, "overlong_factor", 1e149, 0 },
         { GRPO_OK, 0, "", spoil_token, "masked logp_ref", -INFINITY, REF + MASKED },
@@ -525,42 +527,42 @@ static void spoil_constant(setup *s, const fault *f)
 static void check_objectives(void)
 {
     static const fault bad[] = {
-        { GRPO_BAD_OVERLONG, WITH_OBJECTIVE, "objective.reward: overlong", spoil_field, "reward.overlong_cache", 0, 0 },
-        { GRPO_BAD_OVERLONG, WITH_OBJECTIVE, "overlong_cache", spoil_field, "reward.overlong_cache", 9, 0 },
-        { GRPO_BAD_OVERLONG, WITH_OBJECTIVE, "overlong_max", spoil_field, "reward.overlong_max", 3, 0 },
-        { GRPO_BAD_OVERLONG, WITH_OBJECTIVE, "overlong_max", spoil_field, "reward.overlong_cache", -1, 0 },
-        { GRPO_BAD_GAMMA, WITH_OBJECTIVE, "gamma", spoil_field, "advantage.gamma", 1.01, 0 },
-        { GRPO_BAD_GAMMA, WITH_OBJECTIVE, "gamma", spoil_field, "advantage.gamma", -0.01, 0 },
-        { GRPO_BAD_GAMMA, WITH_OBJECTIVE, "lambda", spoil_field, "advantage.lambda", 1.01, 0 },
-        { GRPO_BAD_GAMMA, WITH_OBJECTIVE, "lambda", spoil_field, "advantage.lambda", -0.01, 0 },
-        { GRPO_BAD_EPS, WITH_OBJECTIVE, "advantage.eps", spoil_field, "advantage.eps", -1e-9, 0 },
-        { GRPO_BAD_CLAMP, WITH_OBJECTIVE, "objective.ratio", spoil_field, "ratio.clamp_low", 1, 0 },
-        { GRPO_BAD_CLAMP, WITH_OBJECTIVE, "clamp", spoil_field, "ratio.clamp_high", -1, 0 },
-        { GRPO_BAD_CLAMP, WITH_OBJECTIVE, "clamp", spoil_field, "ratio.unit_clamp_low", 1, 0 },
-        { GRPO_BAD_CLAMP, WITH_OBJECTIVE, "clamp", spoil_field, "ratio.unit_clamp_high", -1, 0 },
-        { GRPO_BAD_CLIP, WITH_OBJECTIVE, "eps_low", spoil_field, "surrogate.eps_low", -0.1, 0 },
-        { GRPO_BAD_CLIP, WITH_OBJECTIVE, "eps_high", spoil_field, "surrogate.eps_high", -0.1, 0 },
-        { GRPO_BAD_DUAL, WITH_OBJECTIVE, "surrogate.dual", spoil_dual, "surrogate.dual", 1.2, 0 },
-        { GRPO_BAD_DUAL, WITH_OBJECTIVE, "surrogate.dual", spoil_dual, "surrogate.dual", 0, 0 },
-        { GRPO_BAD_WEIGHT_RANGE, WITH_OBJECTIVE, "weight_min", spoil_cispo, "surrogate.weight_min", 2.5, 0 },
-        { GRPO_BAD_WEIGHT_RANGE, WITH_OBJECTIVE, "weight_min", spoil_cispo, "surrogate.weight_min", -0.5, 0 },
-        { GRPO_BAD_WEIGHT_RANGE, WITH_OBJECTIVE, "weight_max", spoil_cispo, "surrogate.weight_max", 0.5, 0 },
-        { GRPO_BAD_TAU, WITH_OBJECTIVE, "tau_pos", spoil_sapo, "surrogate.tau_pos", 0, 0 },
-        { GRPO_BAD_TAU, WITH_OBJECTIVE, "tau_neg", spoil_sapo, "surrogate.tau_neg", -1, 0 },
-        { GRPO_BAD_POOL, WITH_OBJECTIVE, "pool_low", spoil_pool, "ratio.pool_low", -0.4, 0 },
-        { GRPO_BAD_POOL, WITH_OBJECTIVE, "pool_high", spoil_pool, "ratio.pool_high", -0.4, 0 },
-        { GRPO_BAD_CORRECTION, WITH_OBJECTIVE, "correction_low", spoil_field, "weight.correction_low", 3, 0 },
-        { GRPO_BAD_CORRECTION, WITH_OBJECTIVE, "correction_low", spoil_field, "weight.correction_low", -1, 0 },
-        { GRPO_BAD_CORRECTION, WITH_OBJECTIVE, "correction_high", spoil_field, "weight.correction_high", -1, 0 },
-        { GRPO_BAD_CONSTANT, WITH_OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", 0, 0 },
-        { GRPO_BAD_CONSTANT, WITH_OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", -1, 1 },
-        { GRPO_BAD_CONSTANT, WITH_OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", 1e300, 0 },
-        { GRPO_BAD_CORRECTION, WITH_OBJECTIVE, "correction_clamp", spoil_field, "weight.correction_clamp", -1, 0 },
-        { GRPO_BAD_KL_CLAMP, WITH_OBJECTIVE, "kl_clamp_log", spoil_field, "penalty.kl_clamp_log", -1, 0 },
-        { GRPO_BAD_KL_CLAMP, WITH_OBJECTIVE, "kl_clamp_value", spoil_field, "penalty.kl_clamp_value", -1, 0 },
-        { GRPO_BAD_NUMBER, WITH_OBJECTIVE, "infinite", spoil_field, "penalty.kl_coef", HUGE_VAL, 0 },
-        { GRPO_BAD_NUMBER, WITH_OBJECTIVE, "infinite", spoil_field, "surrogate.tau_pos", HUGE_VAL, 0 },
-        { GRPO_BAD_NUMBER, WITH_OBJECTIVE, "infinite", spoil_field, "advantage.eps", HUGE_VAL, 0 },
+        { GRPO_BAD_OVERLONG, OBJECTIVE, "objective.reward: overlong", spoil_field, "reward.overlong_cache", 0, 0 },
+        { GRPO_BAD_OVERLONG, OBJECTIVE, "overlong_cache", spoil_field, "reward.overlong_cache", 9, 0 },
+        { GRPO_BAD_OVERLONG, OBJECTIVE, "overlong_max", spoil_field, "reward.overlong_max", 3, 0 },
+        { GRPO_BAD_OVERLONG, OBJECTIVE, "overlong_max", spoil_field, "reward.overlong_cache", -1, 0 },
+        { GRPO_BAD_GAMMA, OBJECTIVE, "gamma", spoil_field, "advantage.gamma", 1.01, 0 },
+        { GRPO_BAD_GAMMA, OBJECTIVE, "gamma", spoil_field, "advantage.gamma", -0.01, 0 },
+        { GRPO_BAD_GAMMA, OBJECTIVE, "lambda", spoil_field, "advantage.lambda", 1.01, 0 },
+        { GRPO_BAD_GAMMA, OBJECTIVE, "lambda", spoil_field, "advantage.lambda", -0.01, 0 },
+        { GRPO_BAD_EPS, OBJECTIVE, "advantage.eps", spoil_field, "advantage.eps", -1e-9, 0 },
+        { GRPO_BAD_CLAMP, OBJECTIVE, "objective.ratio", spoil_field, "ratio.clamp_low", 1, 0 },
+        { GRPO_BAD_CLAMP, OBJECTIVE, "clamp", spoil_field, "ratio.clamp_high", -1, 0 },
+        { GRPO_BAD_CLAMP, OBJECTIVE, "clamp", spoil_field, "ratio.unit_clamp_low", 1, 0 },
+        { GRPO_BAD_CLAMP, OBJECTIVE, "clamp", spoil_field, "ratio.unit_clamp_high", -1, 0 },
+        { GRPO_BAD_CLIP, OBJECTIVE, "eps_low", spoil_field, "surrogate.eps_low", -0.1, 0 },
+        { GRPO_BAD_CLIP, OBJECTIVE, "eps_high", spoil_field, "surrogate.eps_high", -0.1, 0 },
+        { GRPO_BAD_DUAL, OBJECTIVE, "surrogate.dual", spoil_dual, "surrogate.dual", 1.2, 0 },
+        { GRPO_BAD_DUAL, OBJECTIVE, "surrogate.dual", spoil_dual, "surrogate.dual", 0, 0 },
+        { GRPO_BAD_WEIGHT_RANGE, OBJECTIVE, "weight_min", spoil_cispo, "surrogate.weight_min", 2.5, 0 },
+        { GRPO_BAD_WEIGHT_RANGE, OBJECTIVE, "weight_min", spoil_cispo, "surrogate.weight_min", -0.5, 0 },
+        { GRPO_BAD_WEIGHT_RANGE, OBJECTIVE, "weight_max", spoil_cispo, "surrogate.weight_max", 0.5, 0 },
+        { GRPO_BAD_TAU, OBJECTIVE, "tau_pos", spoil_sapo, "surrogate.tau_pos", 0, 0 },
+        { GRPO_BAD_TAU, OBJECTIVE, "tau_neg", spoil_sapo, "surrogate.tau_neg", -1, 0 },
+        { GRPO_BAD_POOL, OBJECTIVE, "pool_low", spoil_pool, "ratio.pool_low", -0.4, 0 },
+        { GRPO_BAD_POOL, OBJECTIVE, "pool_high", spoil_pool, "ratio.pool_high", -0.4, 0 },
+        { GRPO_BAD_CORRECTION, OBJECTIVE, "correction_low", spoil_field, "weight.correction_low", 3, 0 },
+        { GRPO_BAD_CORRECTION, OBJECTIVE, "correction_low", spoil_field, "weight.correction_low", -1, 0 },
+        { GRPO_BAD_CORRECTION, OBJECTIVE, "correction_high", spoil_field, "weight.correction_high", -1, 0 },
+        { GRPO_BAD_CONSTANT, OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", 0, 0 },
+        { GRPO_BAD_CONSTANT, OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", -1, 1 },
+        { GRPO_BAD_CONSTANT, OBJECTIVE, "aggregation.constant", spoil_constant, "aggregation.constant", 1e300, 0 },
+        { GRPO_BAD_CORRECTION, OBJECTIVE, "correction_clamp", spoil_field, "weight.correction_clamp", -1, 0 },
+        { GRPO_BAD_KL_CLAMP, OBJECTIVE, "kl_clamp_log", spoil_field, "penalty.kl_clamp_log", -1, 0 },
+        { GRPO_BAD_KL_CLAMP, OBJECTIVE, "kl_clamp_value", spoil_field, "penalty.kl_clamp_value", -1, 0 },
+        { GRPO_BAD_NUMBER, OBJECTIVE, "infinite", spoil_field, "penalty.kl_coef", HUGE_VAL, 0 },
+        { GRPO_BAD_NUMBER, OBJECTIVE, "infinite", spoil_field, "surrogate.tau_pos", HUGE_VAL, 0 },
+        { GRPO_BAD_NUMBER, OBJECTIVE, "infinite", spoil_field, "advantage.eps", HUGE_VAL, 0 },
     };
     size_t k;
     for (k = 0; k < sizeof bad / sizeof *bad; k++) check_fault(&bad[k], bad[k].path);
@@ -572,7 +574,7 @@ static void check_fields(void)
     int k, count;
     const grpo_field *field = grpo_fields(&count);
     for (k = 0; k < count; k++) {
-        fault f = { GRPO_BAD_NUMBER, WITH_OBJECTIVE, "number", spoil_field, NULL, NAN, 0 };
+        fault f = { GRPO_BAD_NUMBER, OBJECTIVE, "number", spoil_field, NULL, NAN, 0 };
         f.path = field[k].path;
         if (field[k].choices) {
             f.status = GRPO_BAD_CHOICE;

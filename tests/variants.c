@@ -41,8 +41,7 @@ static void print_markdown(const grpo_preset *p, const grpo_objective *from)
     print_cell(p->equations);
     print_changes(from, &p->objective, ", ");
     fputs(" | ", stdout);
-    print_cell(p->summary);
-    puts("");
+    printf("%s |\n", p->summary);
 }
 
 static void print_line(const grpo_preset *p, const grpo_objective *from)
