@@ -37,7 +37,7 @@ install_packages() {
 meson_tests() { # build folder, compiler, meson options...
     folder=$1 compiler=$2; shift 2
     [ -f "$folder/build.ninja" ] || CC=$compiler meson setup "$folder" "$@" || return 1
-    meson test -C "$folder" --verbose --num-processes 2
+    ninja -C "$folder" && meson test -C "$folder" --verbose --num-processes 2
 }
 
 sanitized() {
