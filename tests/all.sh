@@ -76,6 +76,7 @@ readme_tables() { # what the README says of the presets is what the headers say
 
 step "packages" install_packages
 step "every compiler, standard and element type" sh tests/matrix.sh
+step "ways of embedding" sh tests/embed.sh
 step "gcc" meson_tests "$build" gcc -Dbuildtype=release
 step "clang, address and undefined sanitizers" sanitized
 step "vectors regenerate to the same bytes" vectors_regenerate
