@@ -547,7 +547,7 @@ int case_request_read(const cJSON *json, test_case *out, char *error, size_t err
     r.error_size = error_size;
     memset(out, 0, sizeof *out);
     failed = read_question(&r, json, s)
-          || (out->kind != CASE_LOGITS && double_rows(&r, "advantage", s[CASE_KEY_ADVANTAGE].item, &out->advantage.expect));
+          || (out->kind != CASE_LOGITS && !out->given && double_rows(&r, "advantage", s[CASE_KEY_ADVANTAGE].item, &out->advantage.expect));
     if (failed) case_free(out);
     return failed;
 }

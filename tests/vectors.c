@@ -192,11 +192,6 @@ static void check_ids(const case_file *file, const char *name)
               file->cases[k].id, name);
 }
 
-static int is_preset(const case_file *file)
-{
-    return strncmp(file->variant, "choices-", 8) && file->n_cases && file->cases[0].kind == CASE_OBJECTIVE;
-}
-
 static void check_file(const char *directory, const char *name)
 {
     case_file file;
@@ -207,7 +202,7 @@ static void check_file(const char *directory, const char *name)
         return;
     }
     check_ids(&file, name);
-    if (is_preset(&file)) check_preset(&file);
+    if (*file.paper) check_preset(&file);
     for (int64_t k = 0; k < file.n_cases; k++)
         if (file.cases[k].kind == CASE_OBJECTIVE) check_case(&t, &file.cases[k]);
     printf("%s: %ld cases, %ld numbers, worst %.3g ulps", name, t.cases, t.numbers, t.worst);

@@ -47,12 +47,19 @@ class Batch:
 
 
 class Entry:
-    """What an active token adds to the loss."""
+    """What an active token adds to the loss: c v S + c P."""
 
     def __init__(self, token, v, c, y, w, policy, paid):
         self.token, self.v, self.c, self.y, self.w = token, v, c, y, w
         self.policy, self.penalty = policy, paid
-        self.x = policy + paid
+        self.penalty_c = c
+
+    def __iter__(self):
+        """The summands and their coefficients: separate, so that sizes add what the definition adds."""
+        return iter(((self.policy, self.c), (self.penalty, self.penalty_c)))
+
+    def place(self):
+        return self.token.sequence.index, self.token.t
 
 
 def entries_of(objective, batch):
@@ -87,12 +94,35 @@ def given_or_computed_advantages(objective, batch):
     return found
 
 
+def total(entries):
+    return sum((c * value(x) for e in entries for x, c in e), ZERO)
+
+
 def loss(objective, raw):
     """L alone, unrounded: what the self check differentiates by finite differences."""
     batch = Batch(raw)
     given_or_computed_advantages(objective, batch)
-    entries, _ = entries_of(objective, batch)
-    return sum((e.c * value(e.x) for e in entries), ZERO)
+    return total(entries_of(objective, batch)[0])
+
+
+def judged(objective, batch):
+    """The answers to a batch whose tokens have their advantages: {name: {place: (number, scale)}}, unrounded."""
+    entries, rejected = entries_of(objective, batch)
+    seeds = [part for e in entries for part in e]
+    slope, slope_size = gradient(seeds), gradient(seeds, sizes=True)
+    size = sum((c * abs(value(x)) for x, c in seeds), ZERO)
+    return {
+        "loss": {(): (total(entries), size)},
+        "term": {e.place(): (value(e.policy) + value(e.penalty), abs(value(e.policy)) + abs(value(e.penalty)))
+                 for e in entries},
+        "dlogp": {e.place(): (slope.get(e.token.l, ZERO), slope_size.get(e.token.l, ZERO)) for e in entries},
+        "report": report_axis.report(objective, batch, entries, rejected),
+    }
+
+
+def informative(batch):
+    """Groups whose raw rewards are not all equal: DAPO's (2503.14476) dynamic sampling keeps these."""
+    return [len({s.reward for s in batch.sequences if s.group == g}) > 1 for g in range(batch.groups)]
 
 
 def beyond(x):
@@ -100,46 +130,41 @@ def beyond(x):
 
 
 def pinned(x, size):
-    """The rounded answer. A sum with overflowing terms of both signs has no answer that an evaluation in binary64 could find."""
+    """The rounded answer. A sum with overflowing terms of both signs has no answer that an evaluation in binary64
+    could find."""
     x = settle(x, size)
     if beyond(size) and beyond(size + x) and beyond(size - x):
         raise Undefined("overflow of both signs in one sum")
     return to_double(x)
 
 
-def grid(batch, found, empty=0.0):
-    return [[found.get((s.index, t), empty) for t in range(s.length)] for s in batch.sequences]
+def laid_out(lengths, name, found):
+    """A number, a dictionary or rows of length T_i, by the kind of answer; what was not found is 0."""
+    if name == "loss":
+        return found[()]
+    if name == "report":
+        return found
+    return [[found.get((i, t), 0.0) for t in range(T)] for i, T in enumerate(lengths)]
+
+
+def credited(sized):
+    return {(t.sequence.index, t.t): (a.value, a.size) for t, a in sized.items()}
 
 
 def evaluate(objective, raw):
     """(expect, scale) as plain floats."""
     batch = Batch(raw)
-    sized = given_or_computed_advantages(objective, batch)
-    entries, rejected = entries_of(objective, batch)
     expect, scale = {}, {}
 
+    def keep(name, found):
+        expect[name] = laid_out(raw["length"], name, {k: pinned(x, size) for k, (x, size) in found.items()})
+        scale[name] = laid_out(raw["length"], name, {k: to_double(size) for k, (_, size) in found.items()})
+
+    sized = given_or_computed_advantages(objective, batch)
     if sized is not None:
-        at = {(t.sequence.index, t.t): a for t, a in sized.items()}
-        expect["advantage"] = grid(batch, {k: pinned(a.value, a.size) for k, a in at.items()})
-        scale["advantage"] = grid(batch, {k: to_double(a.size) for k, a in at.items()})
+        keep("advantage", credited(sized))
     if "reward" in raw:
-        expect["informative"] = [len({s.reward for s in batch.sequences if s.group == g}) > 1 for g in range(batch.groups)]
-
-    key = {e: (e.token.sequence.index, e.token.t) for e in entries}
-    sizes = {e: abs(value(e.policy)) + abs(value(e.penalty)) for e in entries}
-    total = sum((e.c * value(e.x) for e in entries), ZERO)
-    total_size = sum((e.c * sizes[e] for e in entries), ZERO)
-    expect["loss"], scale["loss"] = pinned(total, total_size), to_double(total_size)
-    expect["term"] = grid(batch, {key[e]: pinned(value(e.x), sizes[e]) for e in entries})
-    scale["term"] = grid(batch, {key[e]: to_double(sizes[e]) for e in entries})
-
-    # v S and P are separate roots, so the sizes add what the definition adds
-    seeds = [(part, e.c) for e in entries for part in (e.policy, e.penalty)]
-    slope, slope_size = gradient(seeds), gradient(seeds, sizes=True)
-    expect["dlogp"] = grid(batch, {key[e]: pinned(slope.get(e.token.l, ZERO), slope_size.get(e.token.l, ZERO)) for e in entries})
-    scale["dlogp"] = grid(batch, {key[e]: to_double(slope_size.get(e.token.l, ZERO)) for e in entries})
-
-    report = report_axis.report(objective, batch, entries, rejected)
-    expect["report"] = {name: pinned(x, size) for name, (x, size) in report.items()}
-    scale["report"] = {name: to_double(size) for name, (_, size) in report.items()}
+        expect["informative"] = informative(batch)
+    for name, found in judged(objective, batch).items():
+        keep(name, found)
     return expect, scale

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write tests/vectors/*.json, or check that they are what would be written.
+"""Write tests/vectors/*.json and DEFECTS.md, or check that they are what would be written.
 
     generate.py                 write every file
     generate.py --only NAME     write one
@@ -14,12 +14,19 @@ import argparse
 import json
 import os
 
+import catalogue
 import choices
+import exposing
 import limits
+import logits
 import objectives
+import other_kinds
+import record
 import scenarios
-from evaluate import evaluate
-from limits import Undefined
+import split
+from attempt import told
+from evaluate import evaluate, laid_out, pinned
+from limits import Undefined, tidy, to_double
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors")
 
@@ -27,21 +34,6 @@ VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "v
 UNDEFINED = {
     ("grpo-unbiased-kl", "neginf-policy-kl"),  # e^(-K) times e^K: the ratio vanishes as the estimator explodes
 }
-
-
-def plain_number(x):
-    """Shortest text that reads back as the same binary64."""
-    if x != x or x in (float("inf"), float("-inf")):
-        return {"inf": "Infinity", "-inf": "-Infinity"}[str(x)]
-    return int(x) if x == int(x) and abs(x) < 2 ** 53 else x
-
-
-def tidy(x):
-    if isinstance(x, dict):
-        return {key: tidy(v) for key, v in x.items()}
-    if isinstance(x, (list, tuple)):
-        return [tidy(v) for v in x]
-    return plain_number(x) if isinstance(x, float) else x
 
 
 def check_inputs(where, batch):
@@ -97,26 +89,77 @@ def choice_cases(axis):
     return cases
 
 
+def exposing_cases():
+    return [one_case("mistakes", label, comment, flags, o, scenarios.finish(o, make(o)))
+            for label, flags, comment, o, make in exposing.CASES]
+
+
+def split_cases():
+    cases = []
+    for label, flags, comment, objective, batch, parts, ranks in other_kinds.SPLITS:
+        check_inputs(f"split-{label}", batch)
+        expect, scale = {}, {}
+        for name, found in split.answers(objective, batch, parts, ranks).items():
+            expect[name] = laid_out(batch["length"], name, {k: pinned(*x) for k, x in found.items()})
+            scale[name] = laid_out(batch["length"], name, {k: to_double(size) for k, (_, size) in found.items()})
+        cases.append(tidy({"id": f"split-{label}", "kind": "split", "comment": comment, "flags": flags,
+                           "objective": objective, "batch": batch, "parts": parts, "ranks": ranks,
+                           "expect": expect, "scale": scale}))
+    return cases
+
+
+def logits_cases():
+    cases = []
+    for label, flags, comment, rows, target, temperature in other_kinds.LOGITS:
+        check_inputs(f"logits-{label}", {"logits": [z for row in rows for z in row], "temperature": [temperature]})
+        found = logits.answers(rows, target, temperature)
+        expect = {name: [[told(*x) for x in row] for row in f] for name, f in found.items()}
+        scale = {name: [[to_double(x[1]) for x in row] for row in f] for name, f in found.items()}
+        cases.append(tidy({"id": f"logits-{label}", "kind": "logits", "comment": comment, "flags": flags, "logits": rows,
+                           "target": target, "temperature": temperature, "expect": expect, "scale": scale}))
+    return cases
+
+
+OTHERS = {"mistakes": exposing_cases, "split": split_cases, "logits": logits_cases}
+
+
 def names():
-    return list(objectives.ROWS) + ["choices-" + axis for axis in choices.AXES]
+    return list(objectives.ROWS) + ["choices-" + axis for axis in choices.AXES] + list(OTHERS)
 
 
-def text(name):
+def cases_of(name):
     if name in objectives.ROWS:
-        paper, equations, _, _ = objectives.ROWS[name]
         cases = preset_cases(name)
+    elif name in OTHERS:
+        cases = OTHERS[name]()
     else:
-        paper, equations = "", ""
         cases = choice_cases(name[len("choices-"):])
     if len({case["id"] for case in cases}) != len(cases):
         raise AssertionError(f"{name}: an id is there twice")
+    record.add_defects(cases, name, 2 if name in objectives.ROWS else len(cases))
+    return tidy(cases)
+
+
+def text(name, cases):
+    paper, equations = objectives.ROWS[name][:2] if name in objectives.ROWS else ("", "")
     head = json.dumps({"variant": name, "paper": paper, "equations": equations})[:-1]
     compact = (json.dumps(case, separators=(",", ":"), allow_nan=False) for case in cases)
     return head + ', "cases": [\n' + ",\n".join(compact) + "\n]}\n"
 
 
 def path(name):
-    return os.path.join(VECTORS, name + ".json")
+    return os.path.join(VECTORS, name)
+
+
+def files(wanted):
+    """(file name, content); the catalogue of mistakes comes with all of them."""
+    everything = []
+    for name in wanted:
+        cases = cases_of(name)
+        everything += cases
+        yield name + ".json", text(name, cases)
+    if wanted == names():
+        yield "DEFECTS.md", catalogue.text(everything)
 
 
 def check(wanted):
@@ -125,28 +168,30 @@ def check(wanted):
     for name in stray:
         print(f"{name}: not of this generator")
         return 1
-    for name in wanted:
+    count = 0
+    for name, content in files(wanted):
         try:
             with open(path(name), encoding="ascii") as f:
                 found = f.read()
         except FileNotFoundError:
             found = None
-        if found != text(name):
-            print(f"{name}.json: differs")
+        if found != content:
+            print(f"{name}: differs")
             return 1
-    print(f"{len(wanted)} files, no difference")
+        count += 1
+    print(f"{count} files, no difference")
     return 0
 
 
 def validate(wanted):
     import jsonschema
-    with open(path("schema"), encoding="ascii") as f:
+    with open(path("schema.json"), encoding="ascii") as f:
         schema = json.load(f)
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     bad = 0
     for name in wanted:
-        with open(path(name), encoding="ascii") as f:
+        with open(path(name + ".json"), encoding="ascii") as f:
             for error in validator.iter_errors(json.load(f)):
                 print(f"{name}.json: {error.json_path}: {error.message[:200]}")
                 bad += 1
@@ -165,11 +210,12 @@ def main():
         return check(wanted)
     if args.schema:
         return validate(wanted)
-    for name in wanted:
-        content = text(name)
+    count = 0
+    for name, content in files(wanted):
         with open(path(name), "w", encoding="ascii", newline="\n") as f:
             f.write(content)
-    print(f"{len(wanted)} files written")
+        count += 1
+    print(f"{count} files written")
     return 0
 
 

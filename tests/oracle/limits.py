@@ -179,7 +179,7 @@ def settle(value, size):
     """Cancellation to 45 digits of the terms, whose absolute values sum to `size`, is an exact 0."""
     if isinstance(value, Growth) or isinstance(size, Growth):
         return value
-    return ZERO if abs(value) <= CANCELLED * size else value
+    return ZERO if abs(value) <= CANCELLED * size < mpf("inf") else value
 
 
 def to_double(x):
@@ -200,3 +200,18 @@ def to_double(x):
     except OverflowError:
         rounded = float("inf")
     return -rounded if negative else rounded
+
+
+def plain_number(x):
+    """Shortest text that reads back as the same binary64."""
+    if x != x or x in (float("inf"), float("-inf")):
+        return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}[str(x)]
+    return int(x) if x == int(x) and abs(x) < 2 ** 53 else x
+
+
+def tidy(x):
+    if isinstance(x, dict):
+        return {key: tidy(v) for key, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [tidy(v) for v in x]
+    return plain_number(x) if isinstance(x, float) else x

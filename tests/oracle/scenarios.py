@@ -533,6 +533,14 @@ def reported(o):
     return full(o, (2,), (3, 2), 57, reward=(1, 0), more=more)
 
 
+@scenario("tiny-spread", "OneToken UnevenGroups",
+          "eight rewards of 1 + 1e-5 i, and three of 0.5 + 1e-3 i: deviations far below and near usual epsilons",
+          lambda o: compares(o) and o["advantage"]["scale"] != "none")
+def tiny_spread(o):
+    reward = [1 + 1e-5 * i for i in range(8)] + [0.5 + 1e-3 * i for i in range(3)]
+    return full(o, (8, 3), (1,) * 11, 59, reward=[binary32(r) for r in reward])
+
+
 @scenario("long", "Long UnequalLengths", "a response of 4096 tokens beside one of three")
 def long(o):
     values = (1 / 64, -1 / 64, 0, 1 / 32, -3 / 64)

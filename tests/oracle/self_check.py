@@ -5,13 +5,22 @@ import sys
 sys.dont_write_bytecode = True
 
 import copy
+import json
 import math
 
+import answer
 import autodiff
 import choices
+import generate
 import limits
+import logits
 import objectives
+import other_kinds
+import record
 import scenarios
+import split
+from attempt import narrow
+from defects import DEFECTS, LEFT_OUT, SAME
 from evaluate import Batch, entries_of, evaluate, given_or_computed_advantages, loss
 from generate import UNDEFINED
 from limits import K, Undefined, less, limit, mp, mpf, to_double
@@ -69,8 +78,8 @@ def exact_gradient(objective, raw):
     batch = Batch(raw)
     given_or_computed_advantages(objective, batch)
     entries, _ = entries_of(objective, batch)
-    slope = autodiff.gradient([(e.x, e.c) for e in entries])
-    return {(e.token.sequence.index, e.token.t): slope.get(e.token.l, mpf(0)) for e in entries}
+    slope = autodiff.gradient([part for e in entries for part in e])
+    return {e.place(): slope.get(e.token.l, mpf(0)) for e in entries}
 
 
 def gradients_match(where, objective, raw):
@@ -313,10 +322,7 @@ def check_choices_alive():
         for x in o:
             for field, v in o[x].items():
                 values.setdefault((x, field), set()).add(v)
-    import json
-    import os
-    from generate import VECTORS
-    with open(os.path.join(VECTORS, "schema.json"), encoding="ascii") as f:
+    with open(generate.path("schema.json"), encoding="ascii") as f:
         axes = json.load(f)["$defs"]["objective"]["properties"]
     for x, axis in axes.items():
         check(f"the schema has the fields of {x}", set(axis["properties"]) == set(objectives.plain()[x]))
@@ -351,8 +357,136 @@ def check_exact():
                 check(f"{name}: k3 is not negative near 0", expect["report"]["kl_k3"] >= 0 and expect["report"]["old_k3"] >= 0)
 
 
+# ---- the other kinds
+
+def check_splits():
+    for label, _, _, objective, batch, parts, ranks in other_kinds.SPLITS:
+        whole = evaluate(objective, batch)[0]
+        found = split.answers(objective, batch, parts, ranks)
+        check(f"parts add up to the whole: {label}",
+              to_double(found["loss"][()][0]) == whole["loss"]
+              and all(close(to_double(x), whole["dlogp"][i][t]) for (i, t), (x, _) in found["dlogp"].items()))
+        check(f"every group is in one part: {label}",
+              sorted(g for p in parts for g in p["groups"]) == list(range(batch["group"][-1] + 1))
+              and {p["rank"] for p in parts} == set(range(ranks)))
+
+
+def check_logits():
+    for label, _, _, rows, target, temperature in other_kinds.LOGITS:
+        for z, y in zip((z for row in rows for z in row), (y for row in target for y in row)):
+            s = logits.Softmax(z, temperature)
+            check(f"probabilities sum to 1: {label}", abs(sum(s.p) - 1) < mpf(10) ** -50)
+            x = [float(str(v).replace("Infinity", "inf")) / temperature for v in z]
+            total = math.fsum(math.exp(v - max(x)) for v in x)
+            check(f"log-probability: {label}", close(float(s.logp[y]), x[y] - max(x) - math.log(total)) or x[y] == -math.inf)
+            shifted = [v if isinstance(v, str) else v + 3 for v in z]
+            check(f"a shift of the logits changes nothing: {label}",
+                  abs(logits.Softmax(shifted, temperature).entropy - s.entropy) < mpf(10) ** -45)
+    s = logits.Softmax([0.5] * 7, 1)
+    check("equal logits", abs(s.entropy - limits.mpmath.log(7)) < mpf(10) ** -50 and s.logp[3] == -limits.mpmath.log(7))
+
+
+# ---- known mistakes
+
+def recorded():
+    """The cases as they are in the files; that the files are up to date is what generate.py --check says."""
+    cases = []
+    for name in generate.names():
+        with open(generate.path(name + ".json"), encoding="ascii") as f:
+            cases += json.load(f)["cases"]
+    return cases
+
+
+def check_recorded(cases):
+    """Every mistake is told, every recorded answer is wrong by the margin, and the protocol's program gives it."""
+    for name, defect in DEFECTS.items():
+        telling = [case for case in cases if name in case.get("defects", {})]
+        check(f"{name} is told by two cases", len(telling) >= 2)
+        check(f"{name} is documented", defect.wrong and defect.right and defect.seen and defect.shows)
+        for case in telling[:2]:
+            asked = {**case, "advantage": case["expect"].get("advantage", case.get("batch", {}).get("advantage"))}
+            found = limits.tidy(record.told(case, answer.answers(asked, defect)))
+            check(f"{name} is what the program answers to {case['id']}", found == case["defects"][name])
+            check(f"nothing is wrong with {case['id']} without it", not record.told(case, answer.answers(asked, None)))
+    for case in cases:
+        for name, answers in case.get("defects", {}).items():
+            for output, wrong in answers.items():
+                pairs = [(k, wrong[k]) for k in wrong] if output == "report" else [(None, wrong)]
+                for key, x in pairs:
+                    right, scale = case["expect"][output], case["scale"].get(output)
+                    if key:
+                        right, scale = right[key], scale[key]
+                    differ = x != right if output == "informative" else record.differs(right, x, scale)
+                    check(f"{name} differs on {case['id']} in {output} {key or ''}", differ)
+
+
+def agree(cases, x, y):
+    """Do two mistakes give the same wherever one of them is recorded?"""
+    for case in cases:
+        known = case.get("defects", {})
+        if x in known or y in known:
+            a, b = (known[d] if d in known else
+                    limits.tidy(record.record(case, DEFECTS[d])) if DEFECTS[d].applies(case) else {} for d in (x, y))
+            if a != b:
+                return False
+    return True
+
+
+def check_same(cases):
+    listed = {(x, y) for names, _ in SAME for x in names for y in names if x < y}
+    met = {}
+    for case in cases:
+        known = sorted(case.get("defects", {}).items())
+        for i, (x, a) in enumerate(known):
+            for y, b in known[i + 1:]:
+                met[x, y] = met.get((x, y), True) and a == b
+    for (x, y), alike in sorted(met.items()):
+        check(f"{x} and {y}: one formula or two", (alike and agree(cases, x, y)) == ((x, y) in listed))
+    check("listed pairs meet", listed <= set(met))
+    names = {name.rstrip("abcdefgh") for name in DEFECTS}
+    check("no entry is both told and left out", not names & set(LEFT_OUT))
+    check("the survey has 171 entries", len(names) + len(LEFT_OUT) == 171)
+
+
+def by_id(cases, name):
+    return next(case for case in cases if case["id"] == name)
+
+
+def check_mistakes_by_hand(cases):
+    """A few wrong answers from what their sources say of them."""
+    case = by_id(cases, "gspo-token-ragged")
+    check("GSPO-05 doubles the gradient", all(close(x, 2 * y, 1e-8) for x, y in
+          zip(flat(case["defects"]["GSPO-05"]["dlogp"]), flat(case["expect"]["dlogp"]))))
+    case = by_id(cases, "verl-grpo-tiny-spread")
+    check("ADV-09: 0.0350 for 1.3728", abs(max(case["expect"]["advantage"][:8])[0] - 1.3728) < 0.02
+          and abs(max(case["defects"]["ADV-09"]["advantage"][:8])[0] - 0.0350) < 0.0005)
+    case = by_id(cases, "mistakes-one-success")
+    check("ADV-10: 1e6", close(case["defects"]["ADV-10"]["advantage"][0][0], 1e6, 1e-8))
+    case = by_id(cases, "grpo-extreme-800-good")
+    nan = [x == "NaN" for x in flat(case["defects"]["NUM-01"]["dlogp"])]
+    check("NUM-01: NaN where e^800 is", nan == [d == 800 for d in
+          (l - o for l, o in zip(flat(case["batch"]["logp"]), flat(case["batch"]["logp_old"])))])
+    case = by_id(cases, "split-dapo")
+    whole = {i: [c for c in row] for i, row in enumerate(case["expect"]["dlogp"])}
+    sizes, groups = case["batch"]["length"], case["batch"]["group"]
+    for part in case["parts"]:
+        rows = [i for i, g in enumerate(groups) if g in part["groups"]]
+        factor = sum(sizes) / sum(sizes[i] for i in rows) / len(case["parts"])
+        check("NORM-08 weighs every micro-batch the same", all(close(x, factor * y, 1e-8) for i in rows
+              for x, y in zip(case["defects"]["NORM-08"]["dlogp"][i], whole[i])))
+    check("binary32", all(narrow("f32", x) == scenarios.binary32(x) for x in (0.1, 1e7 + 0.5, -3.3e-7, 1 + 2 ** -24, 1 + 2 ** -23)))
+    check("bfloat16", [narrow("bf16", x) for x in (0.2, 1000.5, 257, 1 + 2 ** -8)] == [0.2001953125, 1000, 256, 1])
+
+
+def check_mistakes():
+    cases = recorded()
+    for group in (check_recorded, check_same, check_mistakes_by_hand):
+        group(cases)
+
+
 def main():
-    for group in (check_limits, check_identities, check_by_hand, check_exact, check_choices_alive, check_gradients, check_digits):
+    for group in (check_limits, check_identities, check_by_hand, check_exact, check_choices_alive, check_gradients,
+                  check_digits, check_splits, check_logits, check_mistakes):
         group()
     print(f"{passed} passed, {failed} failed")
     return failed > 0

@@ -76,8 +76,8 @@ def report(objective, batch, entries, rejected):
     out = {}
     out["policy_loss"] = (sum((e.c * value(e.policy) for e in entries), ZERO),
                           sum((e.c * abs(value(e.policy)) for e in entries), ZERO))
-    out["penalty_loss"] = (sum((e.c * value(e.penalty) for e in entries), ZERO),
-                           sum((e.c * abs(value(e.penalty)) for e in entries), ZERO))
+    out["penalty_loss"] = (sum((e.penalty_c * value(e.penalty) for e in entries), ZERO),
+                           sum((e.penalty_c * abs(value(e.penalty)) for e in entries), ZERO))
     out["tokens"] = n
     out["sequences"] = len({t.sequence.index for t in tokens})
     out["groups"] = len({t.sequence.group for t in tokens})

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Answers the conformance protocol (../conformance/PROTOCOL.md) from the definition; with --defect, commits that mistake.
+
+    answer.py                   the right answers
+    answer.py --defect GSPO-05  the right answers but for one known mistake
+    answer.py --all-defects     the names of the mistakes, one per line
+"""
+import sys
+
+sys.dont_write_bytecode = True
+
+import argparse
+import json
+
+from attempt import Attempt, right
+from defects import DEFECTS
+from limits import Undefined, tidy
+
+OUTPUTS = ["advantage", "informative", "loss", "term", "dlogp", "report", "logp", "entropy"]
+KINDS = ("objective", "split", "logits")
+
+
+def answers(case, defect):
+    advantage = case.get("advantage")
+    found = right(case, advantage)
+    if defect and defect.applies(case):
+        attempt = Attempt(case, advantage)
+        defect.commit(attempt)
+        wrong = attempt.run(defect.stages)
+        found.update({name: x for name, x in wrong.items() if name in (attempt.outputs or wrong)})
+    return found
+
+
+def start(request):
+    if request.get("version") != 1 or request.get("precision") != "f64":
+        return {"error": "this program knows version 1 and f64"}
+    return {"version": 1, "name": "oracle", "language": "python", "release": "1", "precision": "f64", "outputs": OUTPUTS}
+
+
+def run(request, defect):
+    case = request["case"]
+    if case.get("kind", "objective") not in KINDS:
+        return {"seq": request["seq"], "skip": "no such kind"}
+    try:
+        return {"seq": request["seq"], "result": tidy(answers(case, defect))}
+    except Undefined as why:
+        return {"seq": request["seq"], "skip": f"left open by the definition: {why}"}
+    except (ArithmeticError, KeyError, IndexError, TypeError, ValueError) as why:
+        return {"seq": request["seq"], "error": repr(why)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--defect", choices=DEFECTS, metavar="ID")
+    parser.add_argument("--all-defects", action="store_true")
+    args = parser.parse_args()
+    if args.all_defects:
+        print("\n".join(sorted(DEFECTS)))
+        return 0
+    defect = DEFECTS.get(args.defect)
+    for line in sys.stdin:
+        request = json.loads(line)
+        if request["cmd"] == "stop":
+            print("{}", flush=True)
+            return 0
+        reply = start(request) if request["cmd"] == "start" else run(request, defect)
+        print(json.dumps(reply, separators=(",", ":"), allow_nan=False), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

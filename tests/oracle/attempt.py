@@ -1,0 +1,220 @@
+"""One case answered the way a program under test answers it: advantages from the rewards, the rest from exact advantages.
+
+A mistake (defects/) changes the attempt before it runs: the objective, the inputs, a function of the oracle, or the answers.
+"""
+import copy
+import math
+
+from mpmath import mpf
+
+import autodiff
+import evaluate
+import limits
+import logits
+import split
+from axes import ratio, report, surrogate, weight
+from limits import Undefined, settle, to_double
+
+
+class Attempt:
+    def __init__(self, case, advantage=None):
+        """case: kind and input, as in the vectors; advantage: rows for the loss, where the batch gives none."""
+        self.kind = case.get("kind", "objective")
+        self.case = case
+        self.swaps = []
+        self.last = []
+        self.outputs = None  # what the mistake is about; everything else is answered rightly
+        if self.kind == "logits":
+            self.logits, self.target, self.temperature = case["logits"], case["target"], case["temperature"]
+            return
+        self.objective = copy.deepcopy(case["objective"])
+        self.first = copy.deepcopy(case["batch"])  # what the advantages are made from
+        self.second = copy.deepcopy(case["batch"])  # what the loss is made from
+        if advantage is not None:
+            self.second["advantage"] = copy.deepcopy(advantage)
+
+    # ---- what a mistake may do
+
+    def choose(self, axis, **fields):
+        """Another choice than the objective's."""
+        for field, choice in fields.items():
+            if field not in self.objective[axis]:
+                raise KeyError((axis, field))
+            self.objective[axis][field] = choice
+
+    def swap(self, owner, name, f):
+        """A function of a module, or of a table of choices, is another one."""
+        self.swaps.append((owner, name, lambda original: f))
+
+    def around(self, owner, name, f):
+        """The same, where the other one calls the original: f(original, ...)."""
+        self.swaps.append((owner, name, lambda original: lambda *args: f(original, *args)))
+
+    def entries(self, f):
+        """f(entries, batch, objective) changes what the tokens add to the loss; it may return another list."""
+        def changed(original, objective, batch):
+            entries, rejected = original(objective, batch)
+            return f(entries, batch, objective) or entries, rejected
+        self.around(evaluate, "entries_of", changed)
+
+    def reported(self, f):
+        """f(report, entries, batch, objective) changes the report: {name: number}."""
+        def changed(original, objective, batch, entries, rejected):
+            found = original(objective, batch, entries, rejected)
+            plain = {name: x for name, (x, _) in found.items()}
+            f(plain, entries, batch, objective)
+            return {name: (x, found[name][1]) for name, x in plain.items()}
+        self.around(report, "report", changed)
+        self.outputs = ("report",)
+
+    def answered(self, f, *outputs):
+        """f(answers) changes the finished answers."""
+        self.last.append(f)
+        self.outputs = outputs or self.outputs
+
+    def masks(self, f):
+        """Another mask: f(i, row) of the row of booleans."""
+        self.reads_masked()
+        for raw in (self.first, self.second):
+            mask = raw.get("mask") or [[True] * T for T in raw["length"]]
+            raw["mask"] = [f(i, list(row)) for i, row in enumerate(mask)]
+
+    def with_ghosts(self):
+        """Masked tokens are read too: `sequence.ghosts`."""
+        self.reads_masked()
+        self.swap(evaluate, "Sequence", Haunted)
+
+        def living(original, objective, batch, entries, rejected):
+            return original(objective, batch, [e for e in entries if not isinstance(e, Ghost)], rejected)
+        self.around(report, "report", living)
+
+    def reads_masked(self):
+        """Masked slots are read: if they hold NaN or infinities, these are what binary64 makes of them, and no limits."""
+        rows = [row for raw in (self.first, self.second) if "mask" in raw for key in raw for row in raw[key]
+                if isinstance(row, list)]
+        if any(x in ("NaN", "Infinity") for row in rows for x in row):
+            self.ieee()
+
+    def ieee(self):
+        """Infinities, overflow and both branches of every min and max, as a naive program in binary64 has them."""
+        self.swap(evaluate, "number", naive_number)
+        for module in (limits, weight, report):
+            self.swap(module, "exp", naive_exp)
+        for module in (autodiff, surrogate, ratio):
+            self.swap(module, "minimum", naive_minimum)
+            self.swap(module, "maximum", naive_maximum)
+        self.swap(weight, "outside", naive_outside)
+
+    # ---- running it
+
+    def run(self, stages=("advantage", "loss")):
+        undo = []
+        try:
+            for owner, name, make in self.swaps:
+                table = owner if isinstance(owner, dict) else vars(owner)
+                undo.append((table, name, table[name]))
+                table[name] = make(table[name])
+            answers = self.answer(stages)
+        finally:
+            for table, name, original in reversed(undo):
+                table[name] = original
+        for f in self.last:
+            f(answers)
+        return answers
+
+    def answer(self, stages):
+        if self.kind == "logits":
+            return {name: [[told(*x) for x in row] for row in rows]
+                    for name, rows in logits.answers(self.logits, self.target, self.temperature).items()}
+        if self.kind == "split":
+            return self.told(split.answers(self.objective, self.second, self.case["parts"], self.case["ranks"]))
+        answers = {}
+        if "advantage" in stages and "advantage" not in self.first:
+            sized = evaluate.given_or_computed_advantages(self.objective, evaluate.Batch(self.first))
+            answers.update(self.told({"advantage": evaluate.credited(sized)}))
+        if "advantage" in stages and "reward" in self.first:
+            answers["informative"] = evaluate.informative(evaluate.Batch(self.first))
+        if "loss" in stages:
+            answers.update(self.told(evaluate.judged(self.objective, evaluate.Batch(self.second))))
+        return answers
+
+    def told(self, exact):
+        return {name: evaluate.laid_out(self.case["batch"]["length"], name, {k: told(*x) for k, x in found.items()})
+                for name, found in exact.items()}
+
+
+def told(x, size):
+    """As a binary64, which may be NaN."""
+    if not isinstance(x, limits.Growth) and (x != x or abs(x) == math.inf):
+        return float(x)
+    if isinstance(size, limits.Growth) or size == size and size != math.inf:
+        x = settle(x, size)
+        if evaluate.beyond(size) and evaluate.beyond(size + x) and evaluate.beyond(size - x):
+            raise Undefined("overflow of both signs in one sum")
+    return to_double(x)
+
+
+def right(case, advantage=None, stages=("advantage", "loss")):
+    return Attempt(case, advantage).run(stages)
+
+
+# ---- masked tokens that are read
+
+class Haunted(evaluate.Sequence):
+    def __init__(self, batch, i):
+        super().__init__({key: rows for key, rows in batch.items() if key != "mask"}, i)
+        counts = batch["mask"][i] if "mask" in batch else [True] * self.length
+        self.every = self.unmasked
+        self.unmasked = [t for t in self.every if counts[t.t]]
+        self.ghosts = [t for t in self.every if not counts[t.t]]
+
+
+class Ghost(evaluate.Entry):
+    """What a token that does not count adds to the loss all the same; not in the report."""
+
+
+# ---- binary64 without care
+
+LARGEST = mpf(2) ** 1024 - mpf(2) ** 970
+SMALLEST = mpf(2) ** -1075
+
+
+def naive_number(x):
+    return mpf({"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}.get(x, x))
+
+
+def naive_exp(x):
+    y = limits.mpmath.exp(x)
+    return mpf("inf") if y > LARGEST else mpf(0) if y < SMALLEST else y
+
+
+def naive_choice(x, y, first):
+    """Both arguments stay in the graph; the one that is not taken gets a gradient of 0 times whatever follows."""
+    taken = autodiff.value(x) if first else autodiff.value(y)
+    parents = [(v, mpf(slope)) for v, slope in ((x, first), (y, not first)) if isinstance(v, autodiff.Var)]
+    return autodiff.Var(taken, parents) if parents else taken
+
+
+def naive_minimum(x, y):
+    return naive_choice(x, y, not autodiff.value(y) < autodiff.value(x))
+
+
+def naive_maximum(x, y):
+    return naive_choice(x, y, not autodiff.value(x) < autodiff.value(y))
+
+
+def naive_outside(choice, v):
+    low, high = weight.band(choice)
+    return choice["correction"] in ("mask", "reject") and not low <= v <= high
+
+
+# ---- narrower numbers
+
+BITS = {"bf16": 8, "f16": 11, "f32": 24}
+
+
+def narrow(kind, x):
+    """x rounded to nearest, ties to even, to the precision (not the range) of a format. Infinities stay."""
+    if isinstance(x, limits.Growth):
+        return x
+    return limits.mpmath.mp.make_mpf(limits.mpmath.libmp.mpf_pos(mpf(x)._mpf_, BITS[kind], "n"))

@@ -1,0 +1,83 @@
+"""DEFECTS.md: what the vectors can tell about a wrong program, and what they cannot."""
+from defects import DEFECTS, LEFT_OUT, SAME
+
+KEPT = 3  # cases named per mistake; the others are counted
+HEAD = """# Known mistakes
+
+Mistakes that public implementations of these objectives made, under the names of a survey of 171 of them. A name with a
+letter is another form of the same entry. Each is committed on some cases, and the cases' `defects` hold what comes out; so a
+program that fails is told whose numbers it has. Written by `../oracle/generate.py`; `../oracle/defects/` commits them.
+"""
+
+
+def base(name):
+    return name.rstrip("abcdefgh")
+
+
+def cell(text):
+    return text.replace("|", "\\|")
+
+
+def listed(names):
+    shown = ", ".join(f"`{name}`" for name in names[:KEPT])
+    return shown + (f" and {len(names) - KEPT} more" if len(names) > KEPT else "")
+
+
+def outputs(answers):
+    """Whole outputs by name, the report's by their keys."""
+    found = []
+    for name in ("advantage", "informative", "loss", "term", "dlogp", "logp", "entropy"):
+        if any(name in answer for answer in answers):
+            found.append(name)
+    keys = sorted({key for answer in answers for key in answer.get("report", ())})
+    if keys:
+        found.append("report: " + (", ".join(keys) if len(keys) <= 6 else f"{len(keys)} numbers"))
+    return ", ".join(found)
+
+
+def caught(cases, name):
+    """The cases that tell a mistake, those with the shortest answers first."""
+    found = [(len(str(case["defects"][name])), case["id"]) for case in cases if name in case.get("defects", {})]
+    return [label for _, label in sorted(found)]
+
+
+def partly(cases):
+    """Pairs that agree on every case that records both, and not everywhere."""
+    shared = {}
+    for case in cases:
+        recorded = case.get("defects", {})
+        for x in recorded:
+            for y in recorded:
+                if x < y:
+                    shared.setdefault((x, y), []).append(recorded[x] == recorded[y])
+    same = {frozenset(pair) for names, _ in SAME for pair in [(x, y) for x in names for y in names if x < y]}
+    return [pair for pair, agree in sorted(shared.items()) if all(agree) and frozenset(pair) not in same]
+
+
+def text(cases):
+    told = sorted(DEFECTS.values(), key=lambda d: d.name)
+    by_id = {case["id"]: case for case in cases}
+    lines = [HEAD]
+    entries = len({base(d.name) for d in told})
+    stored = sum(len(case.get("defects", {})) for case in cases)
+    telling = sum(1 for case in cases if case.get("defects"))
+    lines.append(f"{entries} entries of {entries + len(LEFT_OUT)} are told, in {len(told)} forms; {len(LEFT_OUT)} cannot be. "
+                 f"{stored} wrong answers are recorded, in {telling} cases of {len(cases)}.\n")
+    lines.append("## Told\n")
+    lines.append("| name | wrong | right | seen in | shows with | betrayed by | cases |")
+    lines.append("|---|---|---|---|---|---|---|")
+    for d in told:
+        names = caught(cases, d.name)
+        answers = [by_id[name]["defects"][d.name] for name in names]
+        row = (d.name, d.wrong, d.right, d.seen, d.shows, outputs(answers), listed(names))
+        lines.append("| " + " | ".join(cell(x) for x in row) + " |")
+    lines.append("\n## The same under several names\n")
+    lines.append("One formula, so a program that matches one matches all of them.\n")
+    lines += [f"- {', '.join(names)}: {why}" for names, why in SAME]
+    lines.append("\nThese agree on the cases that record both, and differ elsewhere: "
+                 + ", ".join(f"{x} and {y}" for x, y in partly(cases)) + ".")
+    lines.append("\n## Not told\n")
+    lines.append("| name | why |")
+    lines.append("|---|---|")
+    lines += [f"| {name} | {cell(why)} |" for name, why in sorted(LEFT_OUT.items())]
+    return "\n".join(lines) + "\n"

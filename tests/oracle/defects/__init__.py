@@ -1,0 +1,11 @@
+"""Known mistakes of public implementations, one function each: what a case gives when exactly that is done wrong.
+
+The names are those of a survey of defects; `left_out.py` has the entries that no case here can show.
+"""
+from . import advantage, aggregation, clip, correction, kl, logprob, mask, metric, micro_batch, numbers, ratio
+from .left_out import LEFT_OUT
+from .same import SAME
+from .table import DEFECTS
+
+__all__ = ["DEFECTS", "LEFT_OUT", "SAME", "advantage", "aggregation", "clip", "correction", "kl", "logprob", "mask", "metric",
+           "micro_batch", "numbers", "ratio"]

@@ -1,0 +1,511 @@
+"""ADV, REW: wrong groups, baselines, deviations, credit and reward shaping."""
+import math
+
+from mpmath import mpf
+
+from axes import advantage as axis
+from axes import reward as reward_axis
+from axes.advantage import NOTHING, Sized
+from limits import ONE, ZERO, sqrt
+
+from .table import (alone, both, defect, differs, equal_groups, group_sizes, kl_in_reward, masked_any, of, option,
+                    rewards_judged, several_groups, slots, square, unit)
+
+MADE = ("advantage",)
+NAN = Sized(mpf("nan"), mpf("nan"))
+
+
+def uses_groups(o, b):
+    return rewards_judged(o, b) and (o["advantage"]["baseline"] in axis.OWN_GROUP or o["advantage"]["scale"] == "group_std")
+
+
+def outcome(o, b):
+    return o["advantage"]["credit"] == "outcome"
+
+
+def rewarded(o, b):
+    return "reward" in b and rewards_judged(o, b)
+
+
+def scaled(*scales):
+    return both(rewards_judged, option("advantage", "scale", *scales))
+
+
+group_std = scaled("group_std")
+whitens = scaled("token_whiten")
+
+
+def regrouped(a, group_of):
+    """Advantages are made with sequence i in group group_of(i)."""
+    def advantages(original, choice, reward, batch):
+        true = [s.group for s in batch.sequences], batch.groups
+        for i, s in enumerate(batch.sequences):
+            s.group = group_of(i)
+        batch.groups = max(s.group for s in batch.sequences) + 1
+        try:
+            return original(choice, reward, batch)
+        finally:
+            batch.groups = true[1]
+            for s, g in zip(batch.sequences, true[0]):
+                s.group = g
+    a.around(axis, "advantages", advantages)
+
+
+def scores(a, f):
+    """f(a of every item, choice, items, batch) changes or replaces the scores before they are credited."""
+    def scored(original, choice, items, batch):
+        found = original(choice, items, batch)
+        return f(found, choice, items, batch) or found
+    a.around(axis, "scored", scored)
+
+
+def filtered(a, f):
+    def answers(found):
+        if "informative" in found:
+            found["informative"] = f(found["informative"])
+    a.answered(answers)
+
+
+# ---- groups
+
+@defect("ADV-01", both(uses_groups, option("advantage", "scale", "group_std", "batch_std", "none")), "ragged", "uneven",
+        "choices-advantage-batch_std",
+        seen="TRL #3992 (35702ce37)", shows="two groups of different deviation", stages=MADE)
+def scale_option_mixed_up(a):
+    """The scale option picks the wrong branch: "group" is not divided, "batch" divides by the group's deviation,
+    "none" by the group's + 1e-4. Right: group, batch, none."""
+    branch = {"group_std": {"scale": "none"}, "batch_std": {"scale": "group_std"},
+              "none": {"scale": "group_std", "eps": 1e-4, "eps_place": "add"}}[a.objective["advantage"]["scale"]]
+    a.choose("advantage", **branch)
+
+
+@defect("ADV-02", both(uses_groups, several_groups), "ragged", "uneven", "choices-advantage-group_std",
+        seen="grpo-flat #2, fla #1073, Liger before #628", shows="two groups of different mean", stages=MADE)
+def one_group(a):
+    """Mean and deviation over the whole batch. Right: over each prompt's responses."""
+    regrouped(a, lambda i: 0)
+
+
+@defect("ADV-02a", both(group_std, option("advantage", "std", "sample")), "ragged", "choices-advantage-group_std",
+        seen="Liger before #628", shows="chunks of one response", stages=MADE)
+def one_row_chunks(a):
+    """Statistics of chunks that hold one response: the deviation of one number is NaN. Right: of the group."""
+    scores(a, lambda found, choice, items, batch: {item: NAN for item in items})
+
+
+@defect("ADV-03", both(rewards_judged, option("advantage", "baseline", "group_mean"), option("advantage", "scale", "none")),
+        "ragged", "choices-advantage-group_mean",
+        seen="PipelineRL #54", shows="any group of unequal rewards", stages=MADE)
+def first_is_baseline(a):
+    """Only the first response of a group enters its mean. Right: all of them."""
+    a.swap(axis.BASELINE, "group_mean", lambda item, group, batch: group[0].worth)
+
+
+@defect("ADV-03a",
+        both(group_std, option("advantage", "baseline", "group_mean"), option("advantage", "std", "sample")),
+        "ragged", "choices-advantage-group_std",
+        seen="PipelineRL #54", shows="any group", stages=MADE)
+def first_is_deviation(a):
+    """Only the first response enters mean and deviation, which is NaN for one number. Right: all of them."""
+    scores(a, lambda found, choice, items, batch: {item: NAN for item in items})
+
+
+@defect("ADV-04", both(uses_groups, equal_groups), "full", "one-token", "square",
+        seen="AReaL #225 (0b0d4eda9)", shows="two groups of more than one", stages=MADE)
+def stride_twice(a):
+    """The loop over groups steps by the group size and multiplies by it again: all but the first group keep raw
+    rewards. Right: every group is normalised."""
+    size = group_sizes(a.first)[0]
+    n = len(a.first["group"])
+    reached = {i for start in range(0, n, size) for i in range(start * size, min(n, (start + 1) * size))}
+
+    def raw(found, choice, items, batch):
+        return {item: x if item.sequence.index in reached else item.worth for item, x in found.items()}
+    scores(a, raw)
+
+
+@defect("ADV-06", both(uses_groups, rewarded), "ragged", "uneven",
+        seen="OpenRLHF e333e64a", shows="micro-batches smaller than a group (here: of one)", stages=MADE)
+def micro_batch_is_group(a):
+    """A micro-batch is taken for a group: statistics and the dynamic-sampling filter see single responses.
+    Right: regroup by prompt first."""
+    regrouped(a, lambda i: i)
+    filtered(a, lambda flags: [False] * len(flags))
+
+
+@defect("SEL-03", both(uses_groups, rewarded), "ragged", "uneven",
+        seen="OpenRLHF e333e64a", shows="micro-batches smaller than a group (here: of one)", stages=MADE)
+def filter_by_micro_batch(a):
+    """The dynamic filter and the mean look at a micro-batch instead of a group. Right: at the whole group."""
+    micro_batch_is_group(a)
+
+
+@defect("ADV-29", both(uses_groups, equal_groups), "full", "one-token", "square",
+        seen="old TRL RLOO against view(-1, G); fla #1073", shows="two groups of different mean", stages=MADE)
+def group_major(a):
+    """Responses laid out prompt by prompt are read as sample by sample: i belongs to group i mod P. Right: i div G."""
+    prompts = len(group_sizes(a.first))
+    regrouped(a, lambda i: i % prompts)
+
+
+# ---- one response, equal rewards, tiny deviations
+
+@defect("ADV-07", both(group_std, option("advantage", "std", "sample"), alone), "singleton", "uneven",
+        "choices-advantage-group_std",
+        seen="TRL #4662 (37ad7c2e7), ROLL 370cb24c", shows="a group of one", stages=MADE)
+def deviation_of_one(a):
+    """The N - 1 deviation of one reward is NaN, and so is its advantage. Right: as `singleton` says."""
+    def scored(found, choice, items, batch):
+        sizes = [sum(1 for i in items if i.sequence.group == g) for g in range(batch.groups)]
+        return {item: NAN if sizes[item.sequence.group] == 1 else x for item, x in found.items()}
+    scores(a, scored)
+
+
+@defect("ADV-08", both(uses_groups, alone), "singleton", "choices-advantage-group_mean", "choices-advantage-group_std",
+        seen="verl #7581, TRL #4662, NeMo-RL, AReaL: four conventions", shows="a group of one", stages=MADE)
+def other_singleton(a):
+    """The other convention for a group of one: its own reward where 0 is meant, or 0 where the reward is.
+    Right: as `singleton` says."""
+    a.choose("advantage", singleton={"zero": "raw", "raw": "zero"}[a.objective["advantage"]["singleton"]])
+
+
+@defect("ADV-09", both(group_std, option("advantage", "eps_place", "add"), lambda o, b: o["advantage"]["eps"] < 1e-3),
+        "tiny-spread", "choices-advantage-add-0.001",
+        seen="verl #6348 (4ff3ce2fe)", shows="a deviation below 1e-3", stages=MADE)
+def variance_floored(a):
+    """sqrt(max(V, 1e-6)) + 1e-6: the deviation cannot fall below 1e-3. Right: sqrt(V) + eps."""
+    a.choose("advantage", eps=max(a.objective["advantage"]["eps"], 1e-6), eps_place="floor_add")
+
+
+@defect("ADV-10", both(group_std, option("advantage", "baseline", "group_mean", "leave_one_out"), rewarded),
+        "mistakes-one-success", "mistakes-one-success-trl-grpo", "ragged",
+        seen="NeMo-RL #1423, #1519", shows="all other rewards of the group equal", stages=MADE)
+def leave_one_out_deviation(a):
+    """Mean and deviation both leave the response out: where the others agree, the deviation is 0 and 1e-6 divides.
+    Right: divide only where the deviation is not 0."""
+    def scored(found, choice, items, batch):
+        result = {}
+        for item in items:
+            others = [i.worth.value for i in items if i.sequence.group == item.sequence.group and i is not item]
+            if not others:
+                result[item] = NOTHING
+                continue
+            v = axis.variance("sample", others)
+            deviation = ZERO if v is None else sqrt(v)
+            result[item] = (item.worth - Sized(sum(others, ZERO) / len(others))).times(1 / (deviation + mpf(1e-6)))
+        return result
+    scores(a, scored)
+
+
+@defect("ADV-11", rewarded, "equal-rewards", "uneven", "choices-advantage-valid_groups-none",
+        seen="ms-swift #5813 (41d0bf7d3)", shows="one constant group among several", stages=MADE)
+def zero_deviation_of_batch(a):
+    """Whether a group's rewards are all equal is read from the deviation of the whole batch. Right: of the group."""
+    spread = len(set(a.first["reward"])) > 1
+    filtered(a, lambda flags: [spread] * len(flags))
+
+
+@defect("ADV-12", both(rewards_judged, differs("advantage", "scale", "none")), "ragged", "choices-advantage-batch_std",
+        seen="TRL, verl (N - 1) against open-instruct, mlx-examples (N)", shows="any group of unequal rewards", stages=MADE)
+def other_divisor(a):
+    """The other divisor of the variance: N where N - 1 is meant, or N - 1 where N is. Right: as `std` says."""
+    a.choose("advantage", std={"sample": "population", "population": "sample"}[a.objective["advantage"]["std"]])
+
+
+@defect("ADV-12a",
+        both(rewards_judged, differs("advantage", "scale", "none"), option("advantage", "eps_place", "add"),
+             lambda o, b: o["advantage"]["eps"] < 1e-4),
+        "tiny-spread", "uneven",
+        seen="TRL (1e-4) against verl, SkyRL, tunix, ROLL (1e-6)", shows="a deviation near 1e-4", stages=MADE)
+def other_epsilon(a):
+    """1e-4 is added to the deviation. Right: the epsilon of the objective."""
+    a.choose("advantage", eps=1e-4)
+
+
+@defect("ADV-15", both(uses_groups, rewarded, lambda o, b: any(not any(row) for row in b.get("mask", []))), "fully-masked",
+        "choices-advantage-length_weighted-empty",
+        seen="verl #6452", shows="a response without tokens in a group with others", stages=MADE)
+def filtered_siblings_left_out(a):
+    """Responses whose tokens are all masked do not count in their group's statistics (implementations differ).
+    Right: they do."""
+    def scored(original, choice, items, batch):
+        kept = [i for i in items if i.sequence.unmasked]
+        return {**{i: NOTHING for i in items}, **(original(choice, kept, batch) if kept else {})}
+    a.around(axis, "scored", scored)
+
+
+@defect("ADV-16", both(rewarded, differs("reward", "overlong", "none")), "overlong-equal", "overlong",
+        "choices-reward-overlong-soft",
+        seen="NeMo-RL #2478 (fc6057383)", shows="an overlong punishment, equal raw rewards", stages=MADE)
+def filter_sees_shaping(a):
+    """Dynamic sampling looks at the shaped rewards: a group of equal answers of different length seems informative.
+    Right: the raw rewards."""
+    shaped = [r + reward_axis.overlong(a.objective["reward"], T) for r, T in zip(a.first["reward"], a.first["length"])]
+    filtered(a, lambda flags: [len({x for x, h in zip(shaped, a.first["group"]) if h == g}) > 1 for g in range(len(flags))])
+
+
+@defect("ADV-18", group_std, "ragged", "uneven", "choices-advantage-group_std",
+        seen="gem #113, ROLL c0085d0d", shows="responses of unequal length", stages=MADE)
+def normalised_twice(a):
+    """The normalised advantages are whitened again over all tokens. Right: one normalisation."""
+    a.around(axis, "advantages",
+             lambda original, choice, reward, batch: axis.whitened(choice, original(choice, reward, batch)))
+
+
+# ---- whitening
+
+def with_statistics(a, f):
+    """f(mean, 1 / deviation, advantages) replaces the whitening; both as the contract defines them."""
+    def whitened(original, choice, advantages):
+        v = axis.variance(choice["std"], [x.value for x in advantages.values()])
+        if v is None:
+            return original(choice, advantages)
+        return f(axis.mean(list(advantages.values())), 1 / axis.sigma(choice, v), advantages)
+    a.around(axis, "whitened", whitened)
+
+
+@defect("ADV-19", both(whitens, masked_any), "holes", "returns", "fully-masked",
+        seen="verl #1527 (4e9586a3a)", shows="masked tokens", stages=MADE)
+def whitened_padding(a):
+    """Whitening shifts masked tokens too: they get -mean / deviation. Right: 0 there."""
+    a.with_ghosts()
+    shift = []
+
+    def whiten(m, scale, advantages):
+        shift.append((NOTHING - m).times(scale))
+        return {t: (x - m).times(scale) for t, x in advantages.items()}
+    with_statistics(a, whiten)
+
+    def advantages(original, choice, reward, batch):
+        found = original(choice, reward, batch)
+        found.update({t: shift[0] for s in batch.sequences for t in s.ghosts if shift})
+        return found
+    a.around(axis, "advantages", advantages)
+
+
+@defect("ADV-20",
+        both(rewards_judged, option("advantage", "baseline", "group_mean"), option("advantage", "scale", "none", "group_std"),
+             outcome, square),
+        "square", "mistakes-square",
+        seen="OpenRLHF #1250 (b3d29278)", shows="as many responses as tokens", stages=MADE)
+def statistics_along_tokens(a):
+    """Means and deviations of shape (B,) meet advantages of shape (B, T): token t gets those of response t.
+    Right: those of its own response."""
+    def advantages(choice, reward, batch):
+        items = axis.responses(choice, reward, batch)
+        statistics = {}
+        for item in items:
+            group = [i for i in items if i.sequence.group == item.sequence.group]
+            v = axis.variance(choice["std"], [i.worth.value for i in group])
+            scale = ONE if choice["scale"] == "none" else ZERO if v is None else 1 / axis.sigma(choice, v)
+            statistics[item.sequence.index] = axis.mean([i.worth for i in group]), scale
+        return {t: (i.worth - statistics[t.t][0]).times(statistics[t.t][1]) for i in items for t in i.sequence.unmasked}
+    a.swap(axis, "advantages", advantages)
+
+
+@defect("ADV-21", whitens, "ragged", "holes", "choices-advantage-token_whiten",
+        seen="SkyRL bf243b8d6", shows="padding", stages=MADE)
+def mean_over_padding(a):
+    """The mean of the whitening is taken over padding too, the deviation is not. Right: both over the mask."""
+    n = slots(a.first)
+    with_statistics(a, lambda m, scale, advantages: {
+        t: (x - m.times(mpf(len(advantages)) / n)).times(scale) for t, x in advantages.items()})
+
+
+@defect("ADV-22", whitens, "ragged", "holes", "choices-advantage-token_whiten",
+        seen="slime #2235 (dd7f0379c)", shows="context parallelism (here: two ranks with half of each response)",
+        stages=MADE)
+def whitened_per_rank(a):
+    """Every context-parallel rank whitens its slice of the tokens with its own mean and deviation.
+    Right: one mean and deviation over all ranks."""
+    def whitened(original, choice, advantages):
+        first = {t: x for t, x in advantages.items() if 2 * t.t < t.sequence.length}
+        second = {t: x for t, x in advantages.items() if t not in first}
+        return {**original(choice, first), **original(choice, second)}
+    a.around(axis, "whitened", whitened)
+
+
+# ---- credit
+
+@defect("ADV-24", both(rewards_judged, option("advantage", "credit", "step")), "steps", "ragged", "choices-advantage-step-1",
+        seen="SkyRL #1507 (76b718782)", shows="steps of unequal length", stages=MADE)
+def mask_of_last_step(a):
+    """A step's advantages are multiplied by the last step's mask: tokens beyond its length get 0. Right: by their own
+    step's."""
+    def advantages(original, choice, reward, batch):
+        found = original(choice, reward, batch)
+        for s in batch.sequences:
+            steps = [[]]
+            for t in s.unmasked:
+                steps[-1].append(t)
+                if t.step_end:
+                    steps.append([])
+            last = len([step for step in steps if step][-1]) if s.unmasked else 0
+            found.update({t: NOTHING for step in steps for t in step[last:]})
+        return found
+    a.around(axis, "advantages", advantages)
+
+
+def before_hole(sequence):
+    """Tokens that count and are followed by one that does not."""
+    following = {t.t for t in sequence.unmasked}
+    return {t for t in sequence.unmasked if t.t + 1 not in following}
+
+
+@defect("ADV-27", both(rewards_judged, option("advantage", "credit", "return", "step"), masked_any), "returns", "holes",
+        "steps", "choices-advantage-return-0.5",
+        seen="verl #6376", shows="masked tokens inside a response", stages=MADE)
+def return_reset(a):
+    """The running return is set to 0 at masked tokens. Right: masked tokens are skipped."""
+    def reward_to_go(gamma, sequence, rho):
+        result, later, reset = {}, NOTHING, before_hole(sequence)
+        for t in reversed(sequence.unmasked):
+            later = rho[t] + (NOTHING if t in reset else later.times(gamma))
+            result[t] = later
+        return result
+    a.swap(axis, "reward_to_go", reward_to_go)
+
+
+@defect("ADV-27a", both(rewards_judged, option("advantage", "credit", "gae"), masked_any), "values", "holes",
+        "choices-advantage-gae-0.5-0.75",
+        seen="verl #2337", shows="masked tokens inside a response", stages=MADE)
+def trace_reset(a):
+    """Next value and trace of GAE are 0 after a masked token. Right: masked tokens are skipped."""
+    def gae(choice, reward, batch, items):
+        gamma, lam = mpf(choice["gamma"]), mpf(choice["lambda"])
+        result = {}
+        for item, x in items.items():
+            rho = axis.token_rewards(reward, item.sequence, x)
+            next_value = later = NOTHING
+            reset = before_hole(item.sequence)
+            for t in reversed(item.sequence.unmasked):
+                if t in reset:
+                    next_value = later = NOTHING
+                v = Sized(t.value)
+                later = rho[t] + next_value.times(gamma) - v + later.times(gamma * lam)
+                next_value = v
+                result[t] = later
+        return result
+    a.swap(axis.CREDIT, "gae", gae)
+
+
+# ---- KL in the reward
+
+kl_rewarded = both(rewards_judged, of(kl_in_reward))
+
+
+@defect("ADV-28", kl_rewarded, "ragged", "choices-reward-k1-outcome",
+        seen="slime #373 (6d65fa50a)", shows="a KL in the reward", stages=MADE)
+def kl_added(a):
+    """The KL is added to the reward as it is. Right: times minus the coefficient."""
+    a.choose("reward", kl_coef=-1)
+
+
+@defect("ADV-28a", both(kl_rewarded, masked_any, option("advantage", "credit", "return", "outcome")), "holes", "returns",
+        "choices-reward-k1-outcome", "choices-reward-k1-return",
+        seen="slime #1372 (166441911)", shows="a KL in the reward, masked tokens", stages=MADE)
+def kl_of_masked(a):
+    """The KL at masked tokens enters the rewards. Right: it is 0 there."""
+    a.with_ghosts()
+
+    def responses(original, choice, reward, batch):
+        items = original(choice, reward, batch)
+        if choice["credit"] == "outcome":
+            for item in items:
+                item.worth = item.worth - axis.total(Sized(reward_axis.token_kl(reward, t)) for t in item.sequence.ghosts)
+        return items
+    a.around(axis, "responses", responses)
+
+    def token_rewards(original, reward, sequence, score):
+        rho = original(reward, sequence, score)
+        for ghost in sequence.ghosts:
+            before = [t for t in sequence.unmasked if t.t < ghost.t]
+            if before:  # a later token's reward reaches all before it, undiscounted
+                rho[before[-1]] = rho[before[-1]] - Sized(reward_axis.token_kl(reward, ghost))
+        return rho
+    a.around(axis, "token_rewards", token_rewards)
+
+
+@defect("ADV-28b", kl_rewarded, "ragged", "choices-reward-k2-outcome",
+        seen="slime #399", shows="a KL in the reward", stages=MADE)
+def kl_ignored(a):
+    """The KL coefficient of the reward is ignored. Right: r - beta KL."""
+    a.choose("reward", kl="none")
+
+
+@defect("ADV-30", both(kl_rewarded, outcome, several_groups), "ragged", "full", "choices-reward-k1-outcome",
+        seen="ms-swift #9921 (e7b50c398)", shows="a KL in the reward, ranks that share groups (here: two)", stages=MADE)
+def kl_gathered_twice(a):
+    """KL values are gathered from two ranks that both hold the whole group: each group's values come twice and the
+    rest are out of step with the rewards. Right: each once."""
+    group = a.first["group"]
+    gathered = [i for g in range(group[-1] + 1) for _ in range(2) for i, h in enumerate(group) if h == g]
+
+    def responses(original, choice, reward, batch):
+        items = original(choice, {**reward, "kl": "none"}, batch)
+        for item, i in zip(items, gathered):
+            kl = axis.total(Sized(reward_axis.token_kl(reward, t)) for t in batch.sequences[i].unmasked)
+            item.worth = item.worth - kl
+        return items
+    a.around(axis, "responses", responses)
+
+
+# ---- overlong punishment
+
+overlong = both(rewards_judged, differs("reward", "overlong", "none"))
+WINDOWS = ("overlong", "overlong-equal", "choices-reward-overlong-soft", "choices-reward-overlong-max")
+
+
+@defect("REW-01", overlong, *WINDOWS,
+        seen="SkyRL #755", shows="lengths between Lm - Lc and Lm + Lc", stages=MADE)
+def window_beyond(a):
+    """The window is [Lm, Lm + Lc]. Right: [Lm - Lc, Lm]."""
+    a.choose("reward", overlong_max=a.objective["reward"]["overlong_max"] + a.objective["reward"]["overlong_cache"])
+
+
+@defect("REW-01a", both(overlong, option("reward", "overlong", "soft")), *WINDOWS, "choices-reward-overlong-cache",
+        seen="SkyRL #755", shows="lengths inside the window, Lc != Lm / 2", stages=MADE)
+def slope(a):
+    """The slope is 1 / (Lm - Lc). Right: 1 / Lc."""
+    def soft(length, lm, lc, factor):
+        return ZERO if length <= lm - lc else factor * ((lm - lc) - length) / (lm - lc) if length <= lm else -factor
+    a.swap(reward_axis.OVERLONG, "soft", soft)
+
+
+@defect("REW-01b", overlong, *WINDOWS,
+        seen="ms-swift #5557, verl #3855 (docs)", shows="any length", stages=MADE)
+def window_swapped(a):
+    """Lm and Lc are swapped: the expected length is negative and every response is punished. Right: Lc is the buffer
+    before Lm."""
+    window = a.objective["reward"]
+    a.choose("reward", overlong_max=window["overlong_cache"], overlong_cache=window["overlong_max"])
+
+
+@defect("REW-03", overlong, *WINDOWS,
+        seen="verl #4268, #6709", shows="lengths inside or beyond the window", stages=MADE)
+def punishment_skipped(a):
+    """The punishment is skipped when the rewards come ready from the rollout. Right: it is added to them."""
+    a.choose("reward", overlong="none")
+
+
+# ---- advantages as the loss sees them
+
+@defect("ADV-23", both(of(unit), masked_any), "holes", "nan-masked-given", "fully-masked",
+        seen="AReaL #1346 (b2fb234d9)", shows="masked tokens, a ratio per response", stages=("loss",))
+def averaged_over_padding(a):
+    """The response's advantage is the mean over all of its slots, masked ones included. Right: over the tokens that
+    count."""
+    numbers = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+    a.ieee()
+    a.second["advantage"] = [[sum(numbers.get(x, x) for x in row) / len(row)] * len(row) for row in a.second["advantage"]]
+    a.outputs = ("loss", "term", "dlogp")
+
+
+@defect("ADV-25", lambda o, b: square(o, b) and o["advantage"]["credit"] == "outcome", "square", "mistakes-square",
+        seen="TRL 4db63af98, #6095", shows="as many responses as tokens", stages=("loss",))
+def advantages_along_tokens(a):
+    """Advantages of shape (B,) meet terms of shape (B, T): token t gets the advantage of response t. Right: of its
+    own."""
+    mask = a.second.get("mask") or [[True] * T for T in a.second["length"]]
+    of_response = [next((x for x, m in zip(row, ms) if m), 0) for row, ms in zip(a.second["advantage"], mask)]
+    a.second["advantage"] = [of_response[:len(row)] for row in a.second["advantage"]]

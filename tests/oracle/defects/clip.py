@@ -1,0 +1,263 @@
+"""CLIP, CISPO: surrogates that clip the wrong thing."""
+from mpmath import mpf
+
+from autodiff import clamp, linear, maximum, minimum, sigmoid, value
+from axes import ratio as ratio_axis
+from axes import report as report_axis
+from axes import surrogate as axis
+from limits import ONE, ZERO, bound, less, sign
+
+from .table import both, defect, has, kl_in_loss, of, option, unit
+
+LOSS = ("loss",)
+ppo = option("surrogate", "kind", "ppo_clip", "dual_clip")
+dual = option("surrogate", "kind", "dual_clip")
+cispo = option("surrogate", "kind", "cispo")
+EVERY_SIDE = "choices-surrogate-"
+
+
+def report_sides(a, f):
+    """f(choice, advantage, w) -> (low, high, dual) decides what the report counts."""
+    a.swap(report_axis, "clip_sides", f)
+    a.outputs = ("report",)
+
+
+@defect("CLIP-01", ppo, "ragged", "signs", EVERY_SIDE + "ppo_clip", EVERY_SIDE + "dual_clip",
+        seen="rllm #81", shows="a ratio that the clip binds", stages=LOSS)
+def unclipped_reduced(a):
+    """The clipped loss is computed, and the unclipped one is reduced. Right: the larger of the two."""
+    for kind in ("ppo_clip", "dual_clip"):
+        a.swap(axis.KIND, kind, axis.ratio)
+
+
+@defect("CLIP-02", dual, "signs", "ragged", EVERY_SIDE + "dual_clip",
+        seen="slime #2247 (78156c53c), RLinf #316, Liger #1082", shows="A < 0, ratio above c", stages=LOSS)
+def dual_not_passed(a):
+    """The dual-clip constant never arrives: the plain clip. Right: the loss of bad tokens is bounded by -c A."""
+    a.swap(axis.KIND, "dual_clip", axis.ppo_clip)
+
+
+@defect("CLIP-02a", both(ppo, lambda o, b: o["surrogate"]["eps_high"] > o["surrogate"]["eps_low"]), "mistakes-high-clip",
+        "mistakes-high-clip-trl-dapo", "signs", "ragged", "fine", EVERY_SIDE + "ppo_clip-eps_high-1",
+        seen="OpenRLHF 6eb5724f and other options never passed", shows="A > 0, ratio between the two upper clips",
+        stages=LOSS)
+def eps_high_not_passed(a):
+    """The upper epsilon never arrives: the lower one is used on both sides. Right: its own."""
+    a.choose("surrogate", eps_high=a.objective["surrogate"]["eps_low"])
+
+
+@defect("CLIP-02b", option("ratio", "unit", "sequence_clipped_mean"), "ragged", "signs",
+        "choices-ratio-sequence_clipped_mean-unit-ratio",
+        seen="TRL #6808, #7270", shows="any ratio", stages=LOSS)
+def gmpo_becomes_grpo(a):
+    """GMPO with the fused kernel trains GRPO: clipped token ratios. Right: the geometric mean."""
+    a.choose("ratio", unit="token", pool_low=0, pool_high=0)
+    a.choose("surrogate", kind="ppo_clip", eps_low=0.2, eps_high=0.2)
+
+
+@defect("CLIP-03", dual, "ragged", "signs", EVERY_SIDE + "dual_clip",
+        seen="tianshou #433", shows="A > 0", stages=LOSS)
+def dual_for_good_tokens(a):
+    """The dual clip acts on A > 0 too, where c A exceeds both and is the loss. Right: only for A < 0."""
+    def dual_clip(s, A, w, y, l):
+        # L = -max(min(w A, clip(w) A), c A)
+        return minimum(axis.ppo_clip(s, A, w, y, l), -A * mpf(s["dual"]))
+    a.swap(axis.KIND, "dual_clip", dual_clip)
+
+
+@defect("CLIP-04", dual, "signs", "ragged", EVERY_SIDE + "dual_clip-dual-4",
+        seen="ROLL, PPOxFamily #95", shows="A < 0, ratio between 1 + 2 eps and c", stages=LOSS)
+def dual_from_epsilon(a):
+    """The dual-clip constant is 1 + 2 eps (implementations differ). Right: its own constant, typically 3."""
+    a.choose("surrogate", dual=1 + 2 * a.objective["surrogate"]["eps_high"])
+
+
+@defect("CLIP-05", dual, "signs", "ragged", EVERY_SIDE + "dual_clip",
+        seen="verl #972 (88db55407)", shows="A < 0, ratio above c", stages=LOSS)
+def dual_compared_with_itself(a):
+    """The dual-clip fraction compares the minimum with what it is the minimum of: always 0. Right: the tokens with A <
+    0 and w > c."""
+    report_sides(a, lambda s, A, w: (*axis.clip_sides(s, A, w)[:2], False))
+
+
+@defect("CLIP-06", dual, "mistakes-two-sided-unit", "signs", "ragged", EVERY_SIDE + "dual_clip",
+        seen="TRL #3434, #3499", shows="a ratio above delta", stages=LOSS)
+def everything_sees_delta(a):
+    """The ratio is cut at delta for everyone: the KL's weight, the report. Right: only the surrogate is bounded."""
+    top = mpf(a.objective["surrogate"]["dual"])
+    a.around(ratio_axis, "ratios", lambda original, ys: [minimum(w, top) for w in original(ys)])
+
+
+sequence_kl = both(of(unit, kl_in_loss))
+
+
+@defect("CLIP-07", both(sequence_kl, option("penalty", "kl_ratio", "token")), "choices-penalty-k3-own-token",
+        "choices-penalty-k2-own-token", "mistakes-clamped-kl",
+        seen="Liger #1202 (e07abecd), TRL #6586", shows="a ratio per response and a KL weighted by the token's ratio",
+        stages=LOSS)
+def kl_weighted_by_unit(a):
+    """The KL is weighted by the response's ratio (implementations differ). Right: by the token's."""
+    a.choose("penalty", kl_ratio="unit")
+
+
+@defect("CLIP-07a", both(sequence_kl, option("penalty", "kl_ratio", "unit")), "choices-penalty-k3-own-unit",
+        "choices-penalty-k2-own-unit",
+        seen="Liger before #1202", shows="a ratio per response that weighs the KL", stages=LOSS)
+def kl_weighted_by_token(a):
+    """The KL is weighted by the token's ratio (implementations differ). Right: by the response's."""
+    a.choose("penalty", kl_ratio="token")
+
+
+@defect("CLIP-08", option("ratio", "unit", "sequence_clipped_mean"), "signs", "mistakes-zero-pooled",
+        seen="TRL #6095, #6056", shows="A = 0 and a ratio beyond a bound, inside a response", stages=LOSS)
+def zero_advantage_inflates(a):
+    """Tokens with A = 0 take the branch of bad tokens and stay unbounded above. Right: that of good ones."""
+    def pool_clipped(choice, t, d):
+        if less(ZERO, t.advantage):
+            return minimum(d, mpf(choice["pool_high"]))
+        return maximum(d, -mpf(choice["pool_low"]))
+    a.swap(ratio_axis, "pool_clipped", pool_clipped)
+
+
+@defect("CLIP-09", option("surrogate", "kind", "sapo"), "ragged", "signs", EVERY_SIDE + "sapo",
+        seen="ms-swift #7852 (a7986dca1)", shows="always", stages=LOSS)
+def gate_without_factor(a):
+    """The sigmoid gate without 4/tau: a quarter of the gradient at ratio 1. Right: (4/tau) sigmoid(tau (w - 1))."""
+    def sapo(s, A, w, y, l):
+        tau = mpf(s["tau_pos"] if sign(A) > 0 else s["tau_neg"])
+        return -A * sigmoid(tau * (w - 1))
+    a.swap(axis.KIND, "sapo", sapo)
+
+
+@defect("CLIP-09a", option("surrogate", "kind", "sapo"), "ragged", "signs", EVERY_SIDE + "sapo",
+        seen="unsloth-zoo #869", shows="always", stages=LOSS)
+def gate_is_loss(a):
+    """The gate itself is the loss: the factor -A is missing. Right: -gate A."""
+    def sapo(s, A, w, y, l):
+        tau = mpf(s["tau_pos"] if sign(A) > 0 else s["tau_neg"])
+        return (4 / tau) * sigmoid(tau * (w - 1))
+    a.swap(axis.KIND, "sapo", sapo)
+
+
+@defect("CLIP-10", both(cispo, option("ratio", "unit", "sequence_sum")), "mistakes-topr", "mistakes-topr-holes",
+        seen="ROLL 46b75d6a", shows="any old policy that is not certain", stages=LOSS)
+def probability_for_ratio(a):
+    """TOPR's weight is the response's probability under the old policy. Right: the detached ratio, clipped to [0,
+    1]."""
+    def log_units(choice, tokens):
+        return [linear([(t.o, ONE) for t in tokens])] * len(tokens)
+    a.swap(ratio_axis, "log_units", log_units)
+
+
+@defect("CLIP-11", lambda o, b: True, "ragged", "signs",
+        seen="flash-linear-attention #1073", shows="always", stages=LOSS)
+def negated_twice(a):
+    """The loss is negated twice: L = -mean(-(min(...) - beta KL)). Right: one minus."""
+    def entries(found, batch, objective):
+        for e in found:
+            e.c, e.penalty_c = -e.c, -e.penalty_c
+    a.entries(entries)
+
+
+@defect("CLIP-12", ppo, "signs", "ragged", EVERY_SIDE + "ppo_clip",
+        seen="TRL #3145, #3175, #6021, Liger 397ab301", shows="a ratio out of range on the harmless side", stages=LOSS)
+def clip_fraction_of_any_sign(a):
+    """The clip fractions count every ratio out of range, whatever the sign of A. Right: those whose gradient the clip
+    changes."""
+    def sides(s, A, w):
+        return less(value(w), 1 - mpf(s["eps_low"])), less(1 + mpf(s["eps_high"]), value(w)), False
+    report_sides(a, sides)
+
+
+@defect("CLIP-12a", ppo, "signs", "ragged", EVERY_SIDE + "ppo_clip",
+        seen="TRL dee37342a", shows="a ratio out of range on the harmless side", stages=LOSS)
+def clip_fraction_inverted(a):
+    """The clip fraction counts w A < clip(w) A: the tokens that are out of range and not clipped. Right: the clipped
+    ones."""
+    def sides(s, A, w):
+        low, high = less(value(w), 1 - mpf(s["eps_low"])), less(1 + mpf(s["eps_high"]), value(w))
+        return sign(A) > 0 and low, sign(A) < 0 and high, False
+    report_sides(a, sides)
+
+
+@defect("CLIP-13", cispo, "ragged", "signs", EVERY_SIDE + "cispo",
+        seen="open-instruct #1679 (54440244d), #1735", shows="a ratio above the cap", stages=LOSS)
+def cispo_never_clips(a):
+    """CISPO's clip fraction compares a loss with itself: always 0. Right: the weights out of their bounds."""
+    report_sides(a, lambda s, A, w: (False, False, False))
+
+
+@defect("CISPO-01", cispo, "ragged", "signs", EVERY_SIDE + "cispo",
+        seen="open-instruct #1269 (0fecacc93)", shows="a ratio above the cap (gradient), any (loss)", stages=LOSS)
+def weight_is_loss(a):
+    """-A clip(w), differentiated: no log-probability, and no gradient above the cap. Right: -A sg[clip(w)] l."""
+    a.swap(axis.KIND, "cispo", lambda s, A, w, y, l: -A * clamp(w, bound(s["weight_min"]), bound(s["weight_max"])))
+
+
+@defect("CISPO-02", option("surrogate", "kind", "ppo_clip", "cispo"), "ragged", "signs", EVERY_SIDE + "ppo_clip",
+        EVERY_SIDE + "cispo",
+        seen="TRL #4499 (97ca1a256)", shows="any", stages=LOSS)
+def branches_inverted(a):
+    """The branch is inverted: clipped objectives run CISPO, and CISPO runs the clip. Right: each its own."""
+    s = a.objective["surrogate"]
+    if s["kind"] == "ppo_clip":
+        a.choose("surrogate", kind="cispo", weight_min=0, weight_max=1 + s["eps_high"])
+    elif s["weight_max"] != "Infinity":
+        a.choose("surrogate", kind="ppo_clip", eps_low=1 - s["weight_min"], eps_high=s["weight_max"] - 1)
+
+
+@defect("CISPO-03", cispo, "ragged", "signs", EVERY_SIDE + "cispo",
+        seen="SkyRL #1928 (fdfcb4352)", shows="a ratio below 1", stages=LOSS)
+def bounds_as_epsilons(a):
+    """The bounds 0 and 5 are read as epsilons: weights in [1 - 0, 1 + 5]. Right: [0, 5]."""
+    s = a.objective["surrogate"]
+    if s["weight_max"] != "Infinity":
+        a.choose("surrogate", weight_min=1 - s["weight_min"], weight_max=1 + s["weight_max"])
+
+
+@defect("CISPO-03a", cispo, "signs", "extreme-50", "mistakes-cispo-cap", EVERY_SIDE + "cispo",
+        seen="TRL, Liger (cap) against open-instruct, AReaL, slime, SkyRL (1 + cap)", shows="a ratio between the two caps",
+        stages=LOSS)
+def cap_as_epsilon(a):
+    """The cap is read as an epsilon: 1 + cap (implementations differ). Right: as `weight_max` says."""
+    if a.objective["surrogate"]["weight_max"] != "Infinity":
+        a.choose("surrogate", weight_max=1 + a.objective["surrogate"]["weight_max"])
+
+
+@defect("CISPO-04",
+        both(cispo, option("ratio", "against", "rollout"), option("weight", "correction", "none"), has("logp_old")),
+        "rollout", "mistakes-cispo-rollout",
+        seen="SkyRL #1859 (dda1cb3c8)", shows="an old policy that is not the sampler's", stages=LOSS)
+def corrected_twice(a):
+    """CISPO against the sampling engine is multiplied by the truncated weight of old over rollout: the mismatch counts
+    twice. Right: one of them."""
+    a.choose("weight", correction="truncate", correction_unit="token", correction_low=0, correction_high=2)
+
+
+@defect("NUM-01", ppo, "extreme-800-good", "mistakes-overflow",
+        seen="Soup #342, #1084, OpenRLHF #1293, NeMo-RL #4120",
+        shows="A > 0 and a log-ratio beyond the exponent's range (709 in binary64, 88 in binary32)", stages=LOSS)
+def gradient_of_branch_not_taken(a):
+    """The ratio overflows, min() takes the clipped branch (finite loss), and the other's gradient is 0 times infinity:
+    NaN. Right: exactly 0."""
+    a.ieee()
+
+
+@defect("MET-05", both(ppo, lambda o, b: o["surrogate"]["eps_high"] != o["surrogate"]["eps_low"]), "mistakes-high-clip",
+        "mistakes-high-clip-trl-dapo", "fine", "ragged",
+        seen="several", shows="a ratio between the two epsilons", stages=LOSS)
+def thresholds_swapped(a):
+    """The clip fractions use the lower epsilon above and the upper one below. Right: each its own."""
+    report_sides(a, lambda s, A, w: axis.clip_sides({**s, "eps_low": s["eps_high"], "eps_high": s["eps_low"]}, A, w))
+
+
+@defect("MET-05a",
+        both(ppo, option("weight", "rejected", "zero_weight"), option("weight", "correction", "mask", "reject")),
+        "rollout", "ragged", "mistakes-clipped-rejected", "choices-weight-mask-token-zero_weight",
+        seen="open-instruct 54440244d", shows="a clipped token that is rejected", stages=LOSS)
+def clip_fraction_of_kept(a):
+    """The clip fractions leave out tokens whose weight is 0 (implementations differ). Right: every active token that
+    the clip changes."""
+    a.around(report_axis, "clips",
+             lambda original, objective, entries: original(objective, [e for e in entries if e.v != 0]))
+    a.outputs = ("report",)

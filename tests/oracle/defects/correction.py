@@ -1,0 +1,132 @@
+"""TIS: correction for a sampling engine that is not the old policy."""
+from mpmath import mpf
+
+import autodiff
+from autodiff import clamp, linear, sg, value
+from axes import surrogate as surrogate_axis
+from axes import weight as axis
+from limits import ONE, ZERO, bound, exp
+
+from .table import both, corrected, defect, differs, has, of, option
+
+LOSS = ("loss",)
+used = of(corrected)
+MISMATCH = "choices-weight-"
+
+
+def weights_from(a, log_weight):
+    """Weights are made from log_weight(token), which may have a gradient."""
+    def importance(choice, tokens):
+        q = [log_weight(t) for t in tokens]
+        c = mpf(choice["correction_clamp"])
+        q = [clamp(x, -c, c) for x in q] if c else q
+        if choice["correction_unit"] == "token" or not q:
+            return [autodiff.exp(x) for x in q]
+        divisor = mpf(len(q)) if choice["correction_unit"] == "sequence_mean" else ONE
+        return [autodiff.exp(linear([(x, ONE) for x in q]) / divisor)] * len(q)
+    a.swap(axis, "importance", importance)
+    a.around(axis, "outside", lambda original, choice, v: original(choice, value(v)))
+
+    def entries(found, batch, objective):
+        for e in found:
+            e.v = value(e.v)
+    a.entries(entries)
+
+
+@defect("TIS-01", used, "rollout", "ragged", MISMATCH + "truncate-token-zero_weight",
+        seen="slime #179", shows="a policy that has moved", stages=LOSS)
+def current_over_rollout(a):
+    """The weight is of the current policy over the sampler, and differentiated: the update counts twice.
+    Right: sg of old over rollout."""
+    weights_from(a, lambda t: t.l - t.b)
+
+
+@defect("TIS-02", lambda o, b: corrected(o) or o["surrogate"]["kind"] in ("cispo", "vespo"), "rollout", "ragged", "signs",
+        MISMATCH + "truncate-token-zero_weight",
+        seen="verl #4105 (504696245), unsloth-zoo #343", shows="a weight that no bound cuts", stages=LOSS)
+def weight_not_detached(a):
+    """The weight is not detached: the loss is right, and its gradient has a term A l dw too many. Right: sg[w]."""
+    if corrected(a.objective):
+        weights_from(a, lambda t: t.o - t.b + (t.l - sg(t.l)))
+
+    def cispo(s, A, w, y, l):
+        return -A * clamp(w, bound(s["weight_min"]), bound(s["weight_max"])) * l
+
+    def vespo(s, A, w, y, l):
+        side = "pos" if A > 0 else "neg"
+        k, lam = mpf(s["k_" + side]), mpf(s["lambda_" + side])
+        return -A * autodiff.exp(lam + k * y - lam * w) * l
+    a.swap(surrogate_axis.KIND, "cispo", cispo)
+    a.swap(surrogate_axis.KIND, "vespo", vespo)
+
+
+@defect("TIS-03", used, "rollout", "ragged", MISMATCH + "mask-token-zero_weight",
+        seen="verl #3274, #3694, TRL #5031, Liger #1088, unsloth-zoo #870", shows="a weight that is not 1", stages=LOSS)
+def never_applied(a):
+    """The weight is computed and never applied by this loss. Right: by every loss."""
+    a.choose("weight", correction="none")
+
+
+@defect("TIS-04", both(used, option("weight", "correction_unit", "sequence_sum")), "rollout", "ragged",
+        MISMATCH + "truncate-sequence_sum-zero_weight",
+        seen="unsloth-zoo #870, verl #3245", shows="responses of more than one token", stages=LOSS)
+def sum_of_exponentials(a):
+    """The response's weight is the sum of its tokens' weights. Right: their product."""
+    a.swap(axis.UNIT, "sequence_sum", lambda q: [sum((exp(x) for x in q), ZERO)] * len(q))
+
+
+@defect("TIS-05", both(used, option("weight", "correction_unit", "sequence_sum", "sequence_mean")), "rollout", "ragged",
+        MISMATCH + "truncate-sequence_sum-zero_weight", MISMATCH + "truncate-sequence_mean-zero_weight",
+        seen="TRL #5814, NeMo-RL #2269, prime-rl #1044", shows="responses of more than one token", stages=LOSS)
+def sum_for_mean(a):
+    """The mean of the log-weights where their sum is meant, or the sum for the mean (implementations differ).
+    Right: as `correction_unit` says."""
+    other = {"sequence_sum": "sequence_mean", "sequence_mean": "sequence_sum"}
+    a.choose("weight", correction_unit=other[a.objective["weight"]["correction_unit"]])
+
+
+@defect("TIS-06", both(used, option("ratio", "against", "old"), has("logp_rollout")), "rollout", "ragged",
+        MISMATCH + "truncate-token-zero_weight",
+        seen="SkyRL dda1cb3c8, verl 418f964ab, OpenRLHF 8f16a959", shows="an old policy that is not the sampler's",
+        stages=LOSS)
+def mismatch_twice(a):
+    """The ratio is against the sampler and the weight corrects for it again. Right: one of them."""
+    a.choose("ratio", against="rollout")
+
+
+@defect("TIS-07", both(used, option("weight", "correction", "mask"), option("weight", "rejected", "zero_weight")),
+        "mistakes-rollout-overflow", "neginf-rollout",
+        seen="OpenRLHF #1314, prime-rl #2084",
+        shows="a rejected token whose log-weight is beyond the exponent's range (709 in binary64, 88 in binary32)",
+        stages=LOSS)
+def infinity_times_zero(a):
+    """A rejected token's weight is multiplied by 0, and infinity times 0 is NaN. Right: 0."""
+    a.ieee()
+    a.swap(axis.CORRECTION, "mask", lambda choice, v: v * (ZERO if axis.outside(choice, v) else ONE))
+
+
+@defect("TIS-08", both(used, has("logp_old")), "rollout", "ragged", MISMATCH + "truncate-token-zero_weight",
+        seen="ROLL bcc5818c", shows="a policy that has moved", stages=LOSS)
+def weight_metric_of_current(a):
+    """The logged weight is of the current policy over the sampler. Right: of the old one."""
+    def reported(found, entries, batch, objective):
+        choice = objective["weight"]
+        total = ZERO
+        for s in batch.sequences:
+            active = {e.token for e in entries}
+            tokens = axis.before_rejection(choice, s)
+            q = [value(t.l) - t.b for t in tokens]
+            for t, v in zip(tokens, axis.UNIT[choice["correction_unit"]](q) if tokens else ()):
+                if t in active:
+                    total = total + axis.CORRECTION[choice["correction"]](choice, v)
+        found["weight_mean"] = total / len(entries) if entries else ONE
+    a.reported(reported)
+
+
+@defect("TIS-09",
+        both(used, option("weight", "correction_low", 0), differs("weight", "correction_high", 0, "Infinity")),
+        "rollout", "ragged",
+        seen="verl 21271aabb, IcePop (TRL 0bef67208)", shows="a weight below 1 / C", stages=LOSS)
+def reciprocal_default(a):
+    """A lower bound that was not set becomes 1 / upper (implementations differ). Right: 0, no bound."""
+    a.choose("weight", correction_low=1 / a.objective["weight"]["correction_high"])

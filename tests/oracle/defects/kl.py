@@ -1,0 +1,217 @@
+"""KL: the penalty."""
+from mpmath import mpf
+
+import evaluate
+import limits
+from attempt import narrow
+from autodiff import exp_minus_one_minus, sg, unary, value
+from axes import penalty as axis
+from axes import report as report_axis
+from limits import ZERO, less, sign
+
+from .table import both, corrected, defect, differs, has, kl_in_loss, kl_in_reward, of, option, uses_ratio
+
+LOSS = ("loss",)
+paid = of(kl_in_loss)
+APART = "choices-penalty-"
+
+
+def penalties(a, f):
+    """f(original, choice, ratio, token, w) replaces what a token pays."""
+    a.around(evaluate.penalty, "penalty", f)
+
+
+@defect("KL-01", paid, "ragged", "signs", APART + "k3-own-none",
+        seen="verl #179 (a65c9157b)", shows="a reference that is not the policy", stages=LOSS)
+def subtracted(a):
+    """The KL is subtracted. Right: added."""
+    a.choose("penalty", kl_coef=-a.objective["penalty"]["kl_coef"])
+
+
+@defect("KL-02", paid, "ragged", "signs", APART + "k3-own-none",
+        seen="open-instruct #531 (8313b38e9), SkyRL #1353", shows="a reference that is not the policy", stages=LOSS)
+def without_gradient(a):
+    """The KL is computed without gradient: the loss is right and nothing pulls back. Right: differentiated."""
+    penalties(a, lambda original, *args: value(original(*args)))
+
+
+@defect("KL-03", both(paid, has("logp_old")), "ragged", "signs", APART + "k3-own-none",
+        seen="open-instruct 8313b38e9", shows="a policy that has moved", stages=LOSS)
+def of_old_policy(a):
+    """The KL of the old policy, computed once: f(o - f). Right: of the policy being trained."""
+    def penalty(original, choice, ratio, token, w):
+        l, token.l = token.l, token.o
+        try:
+            return value(original(choice, ratio, token, w))
+        finally:
+            token.l = l
+    penalties(a, penalty)
+
+
+@defect("KL-04", both(paid, option("penalty", "kl", "k3")), "ragged", "reference", APART + "k3-own-none",
+        seen="mlx-examples #1233", shows="a log-ratio near 1", stages=LOSS)
+def other_direction(a):
+    """k3 of the other direction: e^D - D - 1. Right: e^-D + D - 1."""
+    a.swap(axis.KL, "k3", exp_minus_one_minus)
+
+
+@defect("KL-04a", has("logp_ref"), "reported", "ragged",
+        seen="ms-swift #7145 (9f5bad309)", shows="a reference that is not the policy", stages=LOSS)
+def metric_of_other_sign(a):
+    """The logged k1 has the other sign. Right: mean of l - f."""
+    def reported(found, entries, batch, objective):
+        found["kl_k1"] = -found["kl_k1"]
+    a.reported(reported)
+
+
+@defect("KL-05", both(paid, option("penalty", "kl", "k2", "k3")), "ragged", "signs", APART + "k3-own-none",
+        seen="open-instruct #535, OpenRLHF", shows="a reference that is not the policy", stages=LOSS)
+def k1_as_loss(a):
+    """k1 as a loss: its gradient is 1 wherever the reference is. Right: the estimator of the objective."""
+    a.choose("penalty", kl="k1")
+
+
+@defect("KL-06", both(paid, differs("penalty", "kl_ratio", "none")), "ragged", "signs", APART + "k3-own-token",
+        seen="NeMo-RL #2506 (33bce20d7)", shows="a KL weighted by a ratio", stages=LOSS)
+def weight_detached(a):
+    """The ratio that weighs the KL is detached: the score-function term K dw is missing. Right: differentiated."""
+    for name in ("token", "unit"):
+        a.around(axis.RATIO, name, lambda original, *args: sg(original(*args)))
+
+
+@defect("KL-07", both(paid, differs("penalty", "kl_ratio", "none"), lambda o, b: o["penalty"]["kl_clamp_log"] != 0),
+        "mistakes-clamped-kl", APART + "k3-own-token-log", APART + "k3-own-unit-log",
+        seen="NeMo-RL #2958 (2206ae11f)", shows="a weighted KL whose clamp is active", stages=LOSS)
+def weight_detached_where_clamped(a):
+    """Where D is beyond its clamp, the weight of the KL is detached too (implementations differ: NeMo-RL since its fix).
+    Right: only D loses its gradient, the weight is differentiated as written."""
+    def penalty(original, choice, ratio, token, w):
+        D, c = value(token.l - token.f), mpf(choice["kl_clamp_log"])
+        found = original(choice, ratio, token, w)
+        return value(found) if less(c, abs(D)) else found
+    penalties(a, penalty)
+
+
+@defect("KL-08", both(paid, option("penalty", "kl", "k3"), lambda o, b: o["penalty"]["kl_clamp_value"] != 0),
+        "mistakes-far-reference", "mistakes-far-reference-dapo",
+        seen="verl #1779, NeMo-RL #876, ms-swift #8464, tunix #1560, OpenRLHF d90b3d1f",
+        shows="f - l beyond the exponent's range (709 in binary64, 88 in binary32)", stages=LOSS)
+def only_result_clamped(a):
+    """Only the result of k3 is clamped: the exponential overflows inside, and the clamp's gradient is 0 times infinity.
+    Right: exactly 0 beyond the clamp."""
+    a.ieee()
+
+
+def binary32_k3(x):
+    """(e^x - 1) - x, every step rounded to binary32."""
+    x = narrow("f32", x)
+    return narrow("f32", narrow("f32", narrow("f32", limits.exp(x)) - 1) - x)
+
+
+@defect("KL-09", lambda o, b: "logp_ref" in b or "logp_old" in b, "near",
+        seen="open-instruct 79ff8fbee, marin #4620", shows="log-ratios below 1e-3", stages=LOSS)
+def k3_cancels(a):
+    """(e^x - 1) - x in binary32: of a log-ratio of 1e-5 nothing is left, or a negative number. Right: expm1(x) - x, or
+    a series."""
+    a.swap(report_axis, "k3", binary32_k3)
+    a.swap(axis.KL, "k3", lambda d: unary(binary32_k3, lambda v: limits.exp(v) - 1, -d))
+
+
+@defect("KL-10", both(paid, of(corrected)), "choices-weight-mask-token-zero_weight",
+        "choices-weight-truncate-token-zero_weight", "rollout",
+        seen="ms-swift #8321 (a58ac38e2) against TRL, Liger", shows="a correction weight that is not 1, a KL in the loss",
+        stages=LOSS)
+def kl_weighted(a):
+    """The correction weight multiplies the KL too (implementations differ). Right: only the policy term."""
+    def entries(found, batch, objective):
+        for e in found:
+            e.penalty = e.v * e.penalty
+    a.entries(entries)
+
+
+@defect("KL-11", has("logp_ref"), "ragged", "reported", "reference",
+        seen="TRL #3004 (3f0695a4c), #6380", shows="unequal lengths", stages=LOSS)
+def metric_mean_of_means(a):
+    """The logged KL is the mean of the responses' means. Right: the mean over tokens."""
+    def reported(found, entries, batch, objective):
+        rows = {}
+        for e in entries:
+            rows.setdefault(e.token.sequence, []).append(value(e.token.l) - e.token.f)
+        for name, f in (("kl_k1", lambda d: d), ("kl_k2", lambda d: d * d / 2), ("kl_k3", lambda d: report_axis.k3(-d))):
+            means = [sum((f(d) for d in row), ZERO) / len(row) for row in rows.values()]
+            found[name] = sum(means, ZERO) / max(1, len(means))
+    a.reported(reported)
+
+
+@defect("KL-11a", has("logp_ref"), "ragged", "reported", "reference",
+        seen="ROLL 2d7848fa", shows="a reference that is not the policy", stages=LOSS)
+def metric_not_logged(a):
+    """The KL is logged as 0 unless it is part of the reward. Right: logged wherever there is a reference."""
+    def reported(found, entries, batch, objective):
+        found["kl_k1"] = found["kl_k2"] = found["kl_k3"] = ZERO
+    a.reported(reported)
+
+
+@defect("KL-12", both(of(uses_ratio), has("logp_old")), "ragged", "signs",
+        seen="OpenRLHF feeb0283", shows="always", stages=LOSS)
+def ppo_kl_is_ratio(a):
+    """The "PPO KL" is the mean of minus the ratio, near -1. Right: mean of o - l."""
+    def reported(found, entries, batch, objective):
+        found["old_k1"] = -found["ratio_mean"] if entries else ZERO
+    a.reported(reported)
+
+
+@defect("KL-13", both(paid, option("penalty", "kl", "k1", "k2", "abs")), "ragged", "signs", APART + "k1-own-none",
+        APART + "k2-own-none",
+        seen="AReaL #408, tunix e16a9f57", shows="an estimator other than k3", stages=LOSS)
+def always_k3(a):
+    """Every estimator's name ends up as k3. Right: k1, k2 or abs as named; unknown names are refused."""
+    a.choose("penalty", kl="k3")
+
+
+@defect("KL-13a", both(paid, option("penalty", "kl_gradient", "k2")), APART + "k3-k2-none", APART + "k1-k2-none",
+        seen="verl #6058, #2953", shows="a straight-through estimator", stages=LOSS)
+def straight_through_ignored(a):
+    """The "+" of "k3+" is ignored: the estimator's own gradient. Right: value of the estimator, gradient of k2."""
+    a.choose("penalty", kl_gradient="own")
+
+
+@defect("KL-14", of(uses_ratio), "ragged", "signs",
+        seen="unsloth-zoo #296 (3986cf01)", shows="always", stages=LOSS)
+def helper_averages_kl(a):
+    """The metric helper averages the KL (0 when beta is 0) and not its argument: the logged ratio is a KL. Right: the
+    mean of the ratio."""
+    def reported(found, entries, batch, objective):
+        name = objective["penalty"]["kl"]
+        found["ratio_mean"] = found.get("kl_" + name, ZERO) if kl_in_loss(objective) else ZERO
+    a.reported(reported)
+
+
+@defect("KL-15", both(paid, option("penalty", "kl", "k2"), option("surrogate", "kind", "cispo", "vespo")),
+        "mistakes-cispo-k2", "mistakes-vespo-k2",
+        seen="prime-rl #1697, #1701", shows="a policy below the reference", stages=LOSS)
+def squared_inside_coefficient(a):
+    """The squared KL moves inside the detached coefficient: it always pushes l down. Right: outside, differentiated."""
+    def penalty(original, choice, ratio, token, w):
+        return sg(w) * value(original(choice, ratio, token, w)) * token.l
+    penalties(a, penalty)
+
+
+@defect("KL-16", paid, "equal-rewards", "mistakes-zero-group",
+        seen="TRL #5597", shows="a group without advantages, a KL in the loss", stages=LOSS)
+def silent_groups_pay_nothing(a):
+    """Groups whose advantages are all 0 pay no KL (implementations differ). Right: they do."""
+    def entries(found, batch, objective):
+        moved = {e.token.sequence.group for e in found if sign(e.token.advantage) != 0}
+        for e in found:
+            if e.token.sequence.group not in moved:
+                e.penalty = ZERO
+    a.entries(entries)
+
+
+@defect("KL-17", both(of(kl_in_reward), has("logp_ref")), "ragged", "holes", "choices-reward-k1-outcome",
+        seen="TRL #5889, #6096", shows="a KL in the reward")
+def in_loss_for_reward(a):
+    """The KL goes into the loss as k3, with a gradient. Right: into the reward, of the old policy, without."""
+    a.choose("penalty", kl="k3", kl_coef=a.objective["reward"]["kl_coef"])
+    a.choose("reward", kl="none")

@@ -1,0 +1,131 @@
+"""LOGP: log-probabilities from logits, and what happens to them."""
+import math
+
+import mpmath
+from mpmath import mpf
+
+import logits as axis
+from attempt import narrow
+from limits import ZERO
+
+from .table import both, defect, masked_any, of, option, uses_ratio
+
+LOGITS = {"kind": "logits"}
+
+
+def softmax(a, f):
+    """f(softmax, z, target, temperature) -> (log-probability, entropy) instead of the right ones."""
+    def token(original, z, target, temperature):
+        lp, h = original(z, target, temperature)
+        x, y = f(axis.Softmax(z, temperature), z, target, temperature)
+        return (x, lp[1]), (y, h[1])
+    a.around(axis, "token", token)
+
+
+@defect("LOGP-01", None, "tempered", "hot",
+        seen="TRL #3029, OpenRLHF #857, verl #3133, slime #557, AReaL #581, NeMo-RL #316",
+        shows="a temperature other than 1", **LOGITS)
+def temperature_missing(a):
+    """The sampling temperature is missing. Right: log softmax(z / tau)."""
+    a.temperature = 1
+
+
+@defect("LOGP-02", None, "tempered", "hot",
+        seen="TRL #4163 (e086f073c), NeMo-RL #935", shows="a temperature other than 1", **LOGITS)
+def raw_from_engine(a):
+    """The sampling engine returns log-probabilities of the raw logits. Right: of the tempered ones, as on the other
+    side of the ratio."""
+    softmax(a, lambda s, z, y, tau: (axis.Softmax(z, 1).logp[y], s.entropy))
+
+
+@defect("LOGP-02a", None, "plain", "tempered",
+        seen="ms-swift #8442", shows="a sampler with top-k (here: 2)", **LOGITS)
+def top_k_filtered(a):
+    """Log-probabilities of the filtered distribution: normalised over the k largest logits. Right: over the
+    vocabulary."""
+    def filtered(s, z, y, tau):
+        kept = sorted(s.z, reverse=True)[:2]
+        total = mpmath.log(sum((mpmath.exp(x - kept[0]) for x in kept), ZERO)) + kept[0]
+        return (s.z[y] - total if s.z[y] >= kept[-1] else mpf("-inf")), s.entropy
+    softmax(a, filtered)
+
+
+@defect("LOGP-04", None, "plain", "tempered",
+        seen="EasyR1 #375 (739e001)", shows="always", **LOGITS)
+def cross_entropy_sign(a):
+    """The cross-entropy, which is minus the log-probability. Right: a number that is not above 0."""
+    softmax(a, lambda s, z, y, tau: (-s.logp[y], s.entropy))
+
+
+@defect("LOGP-05", None, "plain", "tempered",
+        seen="Liger before #628 (bf2c67b7)", shows="a sampled token that is not the most likely", **LOGITS)
+def most_likely_token(a):
+    """The log-probability of the most likely token. Right: of the sampled one."""
+    softmax(a, lambda s, z, y, tau: (max(s.logp), s.entropy))
+
+
+@defect("LOGP-07", None, "plain", "tempered",
+        seen="verl #2484 (73fc53f60), #2656", shows="entropy asked for together with log-probabilities", **LOGITS)
+def logits_overwritten(a):
+    """The entropy's kernel leaves probabilities where the logits were, and they are taken for logits. Right: logits
+    unchanged."""
+    def overwritten(s, z, y, tau):
+        return s.p[y] - mpmath.log(sum((mpmath.exp(x) for x in s.p), ZERO)), s.entropy
+    softmax(a, overwritten)
+
+
+@defect("LOGP-08", None, "plain", "tempered", "large",
+        seen="OpenRLHF #634, #718, TRL #2799, torchforge #237", shows="always in 16 bits, most for many or large logits",
+        **LOGITS)
+def half_precision(a):
+    """The softmax in bfloat16, every step rounded. Right: float32 or wider from the logits on."""
+    def r(x):
+        return x if mpmath.isinf(x) else narrow("bf16", x)
+
+    def rounded(s, z, y, tau):
+        x = [r(r(v) / mpf(tau)) if not mpmath.isinf(v) else v for v in axis.tempered(z, 1)]
+        top = max(x)
+        total = ZERO
+        for v in x:
+            total = r(total + r(mpmath.exp(r(v - top))))
+        lse = r(r(mpmath.log(total)) + top)
+        lp = [r(v - lse) for v in x]
+        entropy = ZERO
+        for v in lp:
+            entropy = r(entropy - r(axis.weighted(r(mpmath.exp(v)), v)))
+        return lp[y], entropy
+    softmax(a, rounded)
+
+
+@defect("LOGP-10", lambda o, b: True, "ragged", "signs",
+        seen="unsloth-zoo #892 (d491423a)", shows="always; the loss is right", stages=("loss",))
+def gradient_doubled(a):
+    """A hand-made backward adds the gradient to the leaf and returns it too: twice the gradient. Right: once."""
+    def answers(found):
+        found["dlogp"] = [[2 * x for x in row] for row in found["dlogp"]]
+    a.answered(answers, "dlogp")
+
+
+@defect("LOGP-10a", lambda o, b: True, "ragged", "signs",
+        seen="unsloth #6965", shows="always; the loss is right", stages=("loss",))
+def gradient_lost(a):
+    """Log-probabilities come back detached: no gradient. Right: differentiated."""
+    def answers(found):
+        found["dlogp"] = [[0.0 for x in row] for row in found["dlogp"]]
+    a.answered(answers, "dlogp")
+
+
+@defect("LOGP-11", both(of(uses_ratio), masked_any, option("ratio", "unit", "token")), "holes", "fully-masked",
+        "nan-masked-given",
+        seen="open-instruct, ms-swift #9767, unsloth-zoo a5efee2c", shows="masked tokens", stages=("loss",))
+def sentinel_leaks(a):
+    """Masked old log-probabilities are a sentinel (-1e10), and the new ones are not: e^1e10 times 0 is NaN.
+    Right: the difference is masked before the exponential."""
+    nan = math.nan
+
+    def answers(found):
+        for i, row in enumerate(a.second["mask"]):
+            for t, m in enumerate(row):
+                if not m:
+                    found["dlogp"][i][t] = found["term"][i][t] = found["loss"] = nan
+    a.answered(answers, "loss", "term", "dlogp")

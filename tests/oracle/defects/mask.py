@@ -1,0 +1,139 @@
+"""MASK: tokens that should not count, or should; arrays out of step."""
+
+from autodiff import Var, linear
+
+from attempt import Ghost
+from axes import ratio as ratio_axis
+from axes import report as report_axis
+from axes.surrogate import surrogate
+from axes.penalty import penalty
+from limits import ONE, ZERO
+
+from .table import always, both, defect, has, masked_any, of, option, unequal, uses_ratio
+
+
+def last(row):
+    """Index of the last token that counts, or -1."""
+    return max((t for t, m in enumerate(row) if m), default=-1)
+
+
+def trailing(o, b):
+    return any(row and not row[-1] for row in b.get("mask", []))
+
+
+def inner(o, b):
+    return any(not m for row in b.get("mask", []) for m in row[:last(row) + 1])
+
+
+@defect("MASK-01", trailing, "holes", "fully-masked", "returns",
+        seen="TRL #2708 (bbdd6db17)", shows="slots after the end of a response")
+def after_the_end(a):
+    """Everything after the end-of-sequence token counts. Right: nothing after the first one does."""
+    a.masks(lambda i, row: row[:last(row) + 1] + [True] * (len(row) - last(row) - 1))
+
+
+@defect("MASK-02", always, "holes", "ragged", "square",
+        seen="ROLL 1f9d2171, tunix e16a9f57, TRL #4970", shows="always")
+def end_dropped(a):
+    """The end-of-sequence token is dropped, because its id is the padding's: T_i is one too small. Right: it counts."""
+    a.masks(lambda i, row: [m and t != last(row) for t, m in enumerate(row)])
+
+
+@defect("MASK-03", trailing, "holes", "fully-masked", "returns",
+        seen="verl #213 (3140cc2f9)", shows="slots after the end of a response")
+def one_end_of_several(a):
+    """Only one of several end-of-sequence tokens ends the mask, what follows another one counts. Right: any of them
+    ends it."""
+    after_the_end(a)
+
+
+@defect("MASK-04", both(has("truncated", "mask"), option("weight", "truncated", "keep")), "mistakes-truncated-end",
+        "mistakes-truncated-end-dapo",
+        seen="ms-swift #6618 (bb94278ac), #10106", shows="a truncated response with a slot after its end")
+def end_appended(a):
+    """A truncated response is given an end-of-sequence token that was never sampled, and it counts. Right: none is
+    added."""
+    a.masks(lambda i, row: [m or (a.first["truncated"][i] and t == last(row) + 1) for t, m in enumerate(row)])
+
+
+@defect("MASK-05", always, "holes", "ragged", "nan-masked-given",
+        seen="ms-swift #8427 (0b1ecca4d)", shows="always")
+def mask_not_rolled(a):
+    """The mask is one step ahead of the log-probabilities: the last token is missing, and holes are misplaced.
+    Right: both at the token that is predicted."""
+    a.masks(lambda i, row: row[1:] + [False])
+
+
+@defect("MASK-05a", both(of(uses_ratio), option("ratio", "against", "old"), has("logp_old")), "ragged", "signs",
+        "choices-ratio-token-unit-ratio",
+        seen="prime-rl #1525", shows="responses of more than one token", stages=("loss",))
+def old_shifted(a):
+    """The old log-probabilities are shifted by one against the new. Right: the same token's."""
+    a.reads_masked()
+    a.second["logp_old"] = [[0] + row[:-1] for row in a.second["logp_old"]]
+
+
+@defect("MASK-06", inner, "holes", "returns", "values", "steps",
+        seen="verl #2543, Search-R1 #21, TRL #4975, NeMo-RL c3bb1d787", shows="tool output inside a response")
+def attention_mask(a):
+    """The attention mask is taken for the response mask: tool output is trained on. Right: generated tokens only."""
+    a.masks(lambda i, row: [True] * (last(row) + 1) + row[last(row) + 1:])
+
+
+@defect("MASK-09", both(option("weight", "truncated", "mask"), has("truncated", "logp_old")), "truncated", "ragged",
+        "all-truncated",
+        seen="TRL #4454 (941fb332c)", shows="a filter that keeps other responses than the first", stages=("loss",))
+def old_not_selected(a):
+    """Filtered responses are taken out, but not from the old log-probabilities. Right: the same selection
+    everywhere."""
+    a.reads_masked()
+    kept = [i for i, cut in enumerate(a.second["truncated"]) if not cut]
+    old = a.second["logp_old"]
+    a.second["logp_old"] = list(old)
+    for j, i in enumerate(kept):
+        a.second["logp_old"][i] = (old[j] + [0] * len(old[i]))[:len(old[i])]
+
+
+@defect("MASK-10", both(has("entropy"), unequal), "mistakes-entropies", "mistakes-entropies-dapo",
+        seen="verl #1943 (b4aa2dce8)", shows="micro-batches sorted by length, entropies", stages=("loss",))
+def entropies_not_restored(a):
+    """Responses were sorted by length, and the entropies are not put back. Right: put back with the
+    log-probabilities."""
+    rows = sorted(a.second["entropy"], key=len, reverse=True)
+    a.second["entropy"] = [(row + [0] * T)[:T] for row, T in zip(rows, a.second["length"])]
+
+
+@defect("MASK-11", both(of(uses_ratio), masked_any), "nan-masked", "nan-masked-given",
+        seen="verl #2377 (5cbad8379), SkyRL #1635, OpenRLHF #1240, NeMo-RL #4120", shows="NaN or infinities in masked slots",
+        stages=("loss",))
+def masked_by_product(a):
+    """Masked slots are multiplied by 0, and NaN times 0 is NaN. Right: they are selected away before any arithmetic."""
+    a.with_ghosts()
+    a.ieee()
+
+    def naive(objective, t):
+        """The ghost's own loss, as if it counted, times its mask."""
+        y = ratio_axis.clamped(objective["ratio"], t)
+        w = ratio_axis.exp(y)
+        policy = surrogate(objective["surrogate"], t.advantage, w, y, t.l) if t.advantage != 0 else -t.advantage * w
+        return policy * ZERO if isinstance(policy, Var) else Var(policy * ZERO)
+
+    def log_units(original, choice, tokens):
+        leak = linear([(ratio_axis.clamped(choice, t) * ZERO, ONE) for t in tokens[0].sequence.ghosts])
+        ys = original(choice, tokens)
+        if choice["unit"] == "token" or not isinstance(leak, Var) and leak == 0:
+            return ys
+        return [y + leak for y in ys]
+    a.around(ratio_axis, "log_units", log_units)
+
+    def entries(found, batch, objective):
+        by_sequence = {e.token.sequence: e for e in found}
+        for s, e in by_sequence.items():
+            for t in s.ghosts:
+                paid = penalty(objective["penalty"], objective["ratio"], t, ONE) * ZERO
+                by_token = objective["ratio"]["unit"] == "token"
+                policy = naive(objective, t) if by_token else Var(e.w.value * ZERO, [(e.w, ZERO)])
+                found.append(Ghost(t, ONE, e.c, ZERO, ONE, policy, paid))
+    a.entries(entries)
+    a.swap(report_axis, "report", lambda *args: {})
+    a.outputs = ("loss", "term", "dlogp")

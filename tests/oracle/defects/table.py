@@ -1,0 +1,105 @@
+"""The table of mistakes, and when each can matter. Predicates of the objective alone come from the scenarios."""
+from scenarios import corrected, kl_in_loss, kl_in_reward, unit, uses_ratio
+
+DEFECTS = {}
+
+
+class Defect:
+    def __init__(self, name, commit, when, scenes, seen, shows, stages, kind):
+        self.name, self.commit, self.when, self.scenes = name, commit, when, scenes
+        self.seen, self.shows, self.stages, self.kind = seen, shows, stages, kind
+        wrong, _, right = " ".join(commit.__doc__.split()).partition(" Right: ")
+        self.wrong, self.right = wrong.rstrip("."), right.rstrip(".")
+
+    def applies(self, case):
+        if case.get("kind", "objective") != self.kind:
+            return False
+        return self.kind == "logits" or self.when(case["objective"], case["batch"])
+
+
+def defect(name, when, *scenes, seen, shows, stages=("advantage", "loss"), kind="objective"):
+    """Register commit(attempt), documented as "wrong. Right: right.".
+
+    when(objective, batch): can it change anything? scenes: cases that show it, by scenario or by id, best first.
+    """
+    def register(commit):
+        if name in DEFECTS:
+            raise KeyError(name)
+        DEFECTS[name] = Defect(name, commit, when, scenes, seen, shows, stages, kind)
+        return commit
+    return register
+
+
+# ---- predicates (objective, batch)
+
+def always(o, b):
+    return True
+
+
+def of(*tests):
+    """All of some predicates that look at the objective only."""
+    return lambda o, b: all(test(o) for test in tests)
+
+
+def both(*tests):
+    return lambda o, b: all(test(o, b) for test in tests)
+
+
+def option(axis, field, *choices):
+    return lambda o, b: o[axis][field] in choices
+
+
+def differs(axis, field, *choices):
+    return lambda o, b: o[axis][field] not in choices
+
+
+def has(*arrays):
+    return lambda o, b: all(key in b for key in arrays)
+
+
+def rewards_judged(o, b):
+    return "advantage" not in b
+
+
+# ---- what several mistakes look at
+
+def width(raw):
+    """Tokens of the rectangle that the responses are padded to."""
+    return max(raw["length"])
+
+
+def slots(raw):
+    return len(raw["length"]) * width(raw)
+
+
+def masked_any(o, b):
+    return any(not m for row in b.get("mask", []) for m in row)
+
+
+def unequal(o, b):
+    return len(set(b["length"])) > 1
+
+
+def padded(o, b):
+    return unequal(o, b) or masked_any(o, b)
+
+
+def square(o, b):
+    return width(b) == len(b["length"]) > 1
+
+
+def group_sizes(b):
+    return [b["group"].count(g) for g in range(b["group"][-1] + 1)]
+
+
+def equal_groups(o, b):
+    sizes = group_sizes(b)
+    return len(sizes) > 1 and len(set(sizes)) == 1 and sizes[0] > 1
+
+
+def several_groups(o, b):
+    return len(group_sizes(b)) > 1
+
+
+def alone(o, b):
+    return 1 in group_sizes(b)

@@ -1,0 +1,65 @@
+"""Cases of the kinds `split` and `logits`."""
+from objectives import objective
+from scenarios import finish, full, like
+
+GROUPS, LENGTHS = (2, 2, 1, 3, 2), (3, 1, 2, 4, 2, 1, 5, 2, 3, 1)
+A = (1, -0.5, 0.25, -1.25, 0.75, 1.5, -0.75, 0.5, -0.25, 1.25)
+
+SPLITS = []  # (label, flags, comment, objective, batch, parts, ranks)
+
+
+def split(label, name, comment, ranks, mask=None, flags="UnequalLengths GivenAdvantage"):
+    """ranks: the micro-batches of each rank, as lists of groups."""
+    o = objective(name)
+    batch = full(o, GROUPS, LENGTHS, 301 + len(SPLITS), mask=mask)
+    batch["advantage"] = like(LENGTHS, lambda i, t: A[i])
+    parts = [{"rank": r, "groups": groups} for r, micro in enumerate(ranks) for groups in micro]
+    SPLITS.append((label, flags.split(), comment, o, finish(o, batch), parts, len(ranks)))
+
+
+ONE_RANK = [[[0], [1, 2], [3, 4]]]
+TWO_RANKS = [[[0], [1]], [[2, 3], [4]]]
+EMPTY = {(4, 0), (4, 1)}  # the only response of group 2
+HOLED = "UnequalLengths GivenAdvantage FullyMasked"
+
+split("dapo", "dapo", "token mean over the step, three micro-batches", ONE_RANK)
+split("dapo-even", "dapo", "two micro-batches", [[[0, 1], [2, 3, 4]]])
+split("dapo-ranks", "dapo", "two ranks with two micro-batches each", TWO_RANKS)
+split("dapo-ragged-ranks", "dapo", "three ranks with one, two and one micro-batches", [[[0, 1]], [[2], [3]], [[4]]])
+split("dapo-whole", "dapo", "one micro-batch on one rank: nothing is split", [[[0, 1, 2, 3, 4]]])
+split("dapo-empty", "dapo", "a micro-batch without any token that counts", [[[0, 1], [2], [3, 4]]], EMPTY, HOLED)
+split("grpo", "grpo", "mean over responses, with a KL, three micro-batches", ONE_RANK)
+split("grpo-ranks", "grpo", "mean over responses, with a KL, two ranks", TWO_RANKS)
+split("grpo-empty", "grpo", "a response without tokens alone on its rank: it counts in the number of responses",
+      [[[0, 1], [3, 4]], [[2]]], EMPTY, HOLED)
+split("gspo", "gspo", "one ratio per response, three micro-batches", ONE_RANK)
+split("gspo-ranks", "gspo", "one ratio per response, two ranks", TWO_RANKS)
+split("dr-grpo", "dr-grpo", "a constant divides, three micro-batches", ONE_RANK)
+split("dr-grpo-ranks", "dr-grpo", "a constant divides, two ranks", TWO_RANKS)
+split("luspo-ranks", "luspo", "mean over responses of token sums, two ranks", TWO_RANKS)
+split("scalerl", "scalerl", "mean over prompts, three micro-batches of one, two and two prompts", ONE_RANK)
+split("verl-gspo-empty", "verl-gspo", "a response without tokens does not count", [[[0], [1, 2]], [[3, 4]]], EMPTY, HOLED)
+
+
+LOGITS = [
+    # (label, flags, comment, logits, target, temperature)
+    ("plain", [], "a few small vocabularies' worth of ordinary logits, temperature 1",
+     [[[0.5, -1.25, 2, 0.125], [1, 1, -3, 0.75], [-0.375, 4, 3.5, -2]], [[2.25, -0.5, 0, 1.5]]], [[0, 3, 2], [3]], 1),
+    ("tempered", [], "temperature 0.5: sharper",
+     [[[0.5, -1.25, 2, 0.125], [1, 1, -3, 0.75]], [[2.25, -0.5, 0, 1.5], [0, 0.25, -0.75, 0.5]]], [[0, 3], [3, 2]], 0.5),
+    ("hot", [], "temperature 1.25, which does not divide evenly: flatter",
+     [[[3, -2, 0.5, 1.25, -0.75], [0.0625, 5, 2, -1, 4]]], [[3, 4]], 1.25),
+    ("neginf", ["NegInf"], "logits of -infinity: such a token adds nothing to the entropy; sampled, it has probability 0",
+     [[["-Infinity", 1, 0.5], [0, "-Infinity", "-Infinity"], [2, "-Infinity", 1]]], [[1, 0, 1]], 1),
+    ("neginf-tempered", ["NegInf"], "the same at temperature 0.75",
+     [[["-Infinity", 1, 0.5, -1], [0, 3, "-Infinity", 2.5]]], [[2, 3]], 0.75),
+    ("large", ["Extreme"], "logits of 10000 and differences of 1000: e^z overflows, and the largest must be taken out first",
+     [[[10000, 9999.5, -10000], [1000, 0, -1000], [-5000, -5001, -5000.5]]], [[1, 1, 2]], 1),
+    ("large-tempered", ["Extreme"], "the same at temperature 2",
+     [[[10000, 9998, -10000, 9999], [-3000, -3001, 0, -2]]], [[1, 3]], 2),
+    ("flat", [], "equal logits: the uniform distribution, entropy log V",
+     [[[0.5] * 7, [-3] * 7], [[2.5] * 7]], [[0, 6], [3]], 1),
+    ("one", ["OneToken"], "a vocabulary of one: probability 1", [[[3.5], [-2]]], [[0, 0]], 0.5),
+    ("sharp", [], "one token has almost all the probability: its log-probability is near 0, and the others' are not",
+     [[[40, 0, 0.5, 1], [40, 0, 0.5, 1], [20, -20, 0, 19]]], [[0, 2, 1]], 1),
+]
