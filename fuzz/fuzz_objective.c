@@ -1,6 +1,7 @@
-/* Axes 3 to 7: a status or a result, never both; no NaN; order, layout and parts change no bit; the two headers agree; the gradient is the
- * slope of the loss where that can be measured. */
+/* Axes 3 to 7: a status or a result, never both; no NaN; order, layout and parts change no bit; the two headers agree; the loss is that of
+ * the reference and the gradient its slope. */
 #include "bytes.h"
+#include "../tests/reference.h"
 
 typedef struct {
     grpo_status status;
@@ -148,114 +149,39 @@ static void require_parts(const fuzz_case *c, const grpo_real *advantage, const 
     parts_free(&p);
 }
 
-/* ---- slopes ---------------------------------------------------------------------------------------------------------------------
- * The loss is measured at l +- h and l +- 2h.  A slope counts only if all four one-sided ones agree, which a corner prevents; what could
- * hide a corner (bands narrower than h, stop-gradients, numbers so large that rounding shows) is left out beforehand, and every l is
- * moved a little, away from where two corners meet. */
+/* ---- the reference ------------------------------------------------------------------------------------------------------------- */
 
-static const double H = 0x1p-20;
+enum { MAX_SLOPES = 16 };
 
-static int moderate_numbers(const grpo_objective *o)
+static int64_t active_tokens(const reference *ref)
 {
-    int k, count;
-    const grpo_field *field = grpo_fields(&count);
-    for (k = 0; k < count; k++) {
-        double x = fabs(grpo_objective_get(o, &field[k]));
-        if (!field[k].choices && x != 0 && !(x >= 1e-3)) return 0;
+    int64_t i, n = 0;
+    for (i = 0; i < ref->b->n_sequences; i++) n += ref->count[i];
+    return n;
+}
+
+/* at every token, or at MAX_SLOPES of them */
+static void require_slopes(reference *ref, const answer *a, rng *r)
+{
+    const int64_t stride = active_tokens(ref) / MAX_SLOPES + 1, first = rng_below(r, stride);
+    int64_t i, t, n = 0;
+    reference_answer slope;
+    for (i = 0; i < ref->b->n_sequences; i++) for (t = ref->b->offset[i]; t < ref->b->offset[i] + ref->b->length[i]; t++) {
+        if (ref->active[t] && n++ % stride != first) continue;
+        slope = reference_slope(ref, i, t);
+        if (slope.judged) require(reference_agrees(&slope, (double)a->dlogp[t]), "the gradient is not the slope of the loss");
     }
-    return o->penalty.kl_coef > -10 && o->penalty.kl_coef < 10 && o->surrogate.tau_pos < 10 && o->surrogate.tau_neg < 10
-        && !(o->aggregation.constant > 0 && o->aggregation.constant < 0.1);
 }
 
-static int wide_band(double low, double high) { return (low == 0 && high == 0) || high - low > 0.1; }
-
-static int smooth_objective(const grpo_objective *o)
+static void require_reference(const fuzz_case *c, const grpo_real *advantage, const answer *a, rng *r)
 {
-    const grpo_surrogate *s = &o->surrogate;
-    if (s->kind == GRPO_SURROGATE_CISPO || s->kind == GRPO_SURROGATE_VESPO) return 0;
-    if (s->kind == GRPO_SURROGATE_DUAL_CLIP && !(s->dual - 1 > 0.1)) return 0;
-    if (o->ratio.unit != GRPO_UNIT_TOKEN && o->ratio.gradient == GRPO_GRADIENT_TOKEN) return 0;
-    if (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_gradient != GRPO_KL_GRADIENT_OWN) return 0;
-    if (!wide_band(-o->penalty.kl_clamp_log, o->penalty.kl_clamp_log) || !wide_band(-o->penalty.kl_clamp_value, o->penalty.kl_clamp_value)) return 0;
-    return wide_band(o->ratio.clamp_low, o->ratio.clamp_high) && wide_band(o->ratio.unit_clamp_low, o->ratio.unit_clamp_high) && moderate_numbers(o);
-}
-
-static int near(const fuzz_case *c, int array, int missing, int64_t t)
-{
-    return (c->missing & missing) || fabs((double)c->b.token[array][t] - (double)c->b.token[TOKEN_LOGP][t]) <= 0.6;
-}
-
-/* with at most 7 tokens no ratio of a sequence is above e^9 */
-static int moderate_batch(const fuzz_case *c, const grpo_real *advantage)
-{
-    int64_t t;
-    for (t = 0; t < c->b.n_tokens; t++) {
-        if (!c->b.mask[t]) continue;
-        if (!(fabs((double)c->b.token[TOKEN_LOGP][t]) < 50 && fabs((double)advantage[t]) < 10)) return 0;
-        if (!near(c, TOKEN_OLD, MISSING_OLD, t) || !near(c, TOKEN_REF, MISSING_REF, t) || !near(c, TOKEN_ROLLOUT, MISSING_ROLLOUT, t)) return 0;
-    }
-    return 1;
-}
-
-static double loss_at(const fuzz_case *c, const rollouts *b, const grpo_real *advantage, int64_t t, double l)
-{
-    grpo_batch batch = fuzz_view(c, b);
-    grpo_report report;
-    grpo_real before = b->token[TOKEN_LOGP][t];
-    grpo_status st;
-    b->token[TOKEN_LOGP][t] = (grpo_real)l;
-    st = gspo_loss(&c->objective, &batch, advantage, NULL, NULL, &report);
-    b->token[TOKEN_LOGP][t] = before;
-    require(!st, "refused at l + h");
-    return report.loss;
-}
-
-/* the terms' own size: what rounding and curvature are measured against */
-static double loss_size(const rollouts *b, const answer *a)
-{
-    double size = 1;
-    int64_t i, t;
-    for (i = 0; i < b->n_sequences; i++) {
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) size += fabs((double)a->term[t]) + fabs((double)a->dlogp[t]);
-    }
-    return size;
-}
-
-static void require_slope(const fuzz_case *c, const rollouts *b, const grpo_real *advantage, const answer *a, int64_t t)
-{
-    const double l = (double)b->token[TOKEN_LOGP][t], at = loss_at(c, b, advantage, t, l), tolerance = 1e-3 * loss_size(b, a);
-    double slope[4], least, most;
-    int k;
-    for (k = 0; k < 4; k++) {
-        double x = l + H * (k < 2 ? k - 2 : k - 1);
-        slope[k] = (loss_at(c, b, advantage, t, x) - at) / (x - l);
-    }
-    least = most = slope[0];
-    for (k = 1; k < 4; k++) {
-        if (slope[k] < least) least = slope[k];
-        if (slope[k] > most) most = slope[k];
-    }
-    if (most - least <= tolerance) require(fabs((double)a->dlogp[t] - (least + most) / 2) <= 2 * tolerance, "the gradient is not the slope of the loss");
-}
-
-static void require_slopes(const fuzz_case *c, const grpo_real *advantage, rng *r)
-{
-    rollouts b;
-    answer a;
-    grpo_real *moved;
-    int64_t i, t;
-    if (sizeof(grpo_real) != 8 || c->ranks > 1 || !smooth_objective(&c->objective) || !moderate_batch(c, advantage)) return;
-    rollouts_rearrange(r, &c->b, 0, 0, &b);
-    for (t = 0; t < b.n_tokens; t++) b.token[TOKEN_LOGP][t] = (grpo_real)((double)b.token[TOKEN_LOGP][t] + 0.01 * (rng_unit(r) - 0.5));
-    moved = carried(advantage, &b);
-    answer_find(c, &b, moved, &a);
-    require(!a.status, "refused at another l");
-    for (i = 0; i < b.n_sequences; i++) {
-        for (t = b.offset[i]; t < b.offset[i] + b.length[i]; t += 2) if (b.mask[t]) require_slope(c, &b, moved, &a, t);
-    }
-    free(moved);
-    answer_free(&a);
-    rollouts_free(&b);
+    reference ref;
+    reference_answer loss;
+    reference_alloc(&ref, &c->objective, &c->b, advantage, c->ranks);
+    loss = reference_loss(&ref);
+    if (loss.judged) require(reference_agrees(&loss, a->report.loss), "the loss is not that of the reference");
+    require_slopes(&ref, a, r);
+    reference_free(&ref);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -282,7 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require_no_nan(&a.report);
         require_arrangements(&c, advantage, &a, &r);
         require_parts(&c, advantage, &a, &r);
-        require_slopes(&c, advantage, &r);
+        require_reference(&c, advantage, &a, &r);
     }
     answer_free(&a);
     free(computed);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # fuzz/run.sh [seconds]: builds the harnesses with clang and libFuzzer into $BUILD (default build/fuzz), seeds them, runs each for that long
-# (default 60) on what earlier runs found, prints a line each and ends with "N passed, N failed".
+# (default 60, two at a time) on what earlier runs found, prints a line each and ends with "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -8,7 +8,6 @@ build=${BUILD:-build/fuzz}
 cc=${CC:-clang}
 flags="-std=c99 -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 reader_flags=$(pkg-config --cflags libcjson stb 2>/dev/null || echo "-I/usr/include/cjson -I/usr/include/stb")
-passed=0 failed=0
 mkdir -p "$build/seeds" "$build/obj" "$build/found"
 
 headers() { # object, flags of the element type...
@@ -39,9 +38,10 @@ fuzz() { # harness, seeds, options...
     log=$build/$harness.log
     if "$build/$harness" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$build/$harness-" "$@" \
         "$build/found/$harness" "$build/seeds/$seeds" >"$log" 2>&1
-    then passed=$((passed + 1)) verdict=ok
-    else failed=$((failed + 1)) verdict="FAIL: $(grep -m1 -E 'broken:|ERROR:|runtime error:' "$log")"
+    then verdict=ok
+    else verdict="FAIL: $(grep -m1 -E 'broken:|ERROR:|runtime error:' "$log")"
     fi
+    echo "$verdict" >"$build/$harness.verdict"
     printf '%-20s %9s runs  %s\n' "$harness" "$(awk '/number_of_executed_units/ { print $2 }' "$log")" "$verdict"
 }
 
@@ -50,7 +50,14 @@ if ! build_all >"$build/build.log" 2>&1; then
     echo "0 passed, 1 failed"
     exit 1
 fi
-for harness in fuzz_advantages fuzz_objective fuzz_advantages_f32 fuzz_objective_f32; do fuzz $harness batches -max_len=2048; done
+rm -f "$build"/*.verdict
+for element in "" _f32; do
+    fuzz fuzz_advantages$element batches -max_len=2048 &
+    fuzz fuzz_objective$element batches -max_len=2048 &
+    wait
+done
 fuzz fuzz_json json -max_len=8192 -dict=fuzz/json.dict
+passed=$(cat "$build"/*.verdict | grep -c '^ok$')
+failed=$((5 - passed))
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
