@@ -5,8 +5,8 @@
 # A step that prints "N passed, N failed" counts with those numbers, any other step as one.
 set -u
 cd "$(dirname "$0")/.."
-build=${BUILD:-build}
-mkdir -p "$build"
+mkdir -p "${BUILD:-build}"
+build=$(cd "${BUILD:-build}" && pwd)
 passed=0 failed=0
 
 step() { # name, command...
@@ -15,7 +15,7 @@ step() { # name, command...
     start=$(date +%s)
     "$@" >"$log" 2>&1
     status=$?
-    counts=$(awk '/^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 } END { print p + 0, f + 0 }' "$log")
+    counts=$(awk '/^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ { p += $1; f += $3 } END { print p + 0, f + 0 }' "$log")
     p=${counts% *} f=${counts#* }
     if [ $status -eq 0 ] && [ "$p" -eq 0 ] && [ "$f" -eq 0 ]; then p=1; fi
     if [ $status -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
@@ -24,7 +24,7 @@ step() { # name, command...
     printf '%-44s %8d passed %4d failed %5d s\n' "$name" "$p" "$f" $(($(date +%s) - start))
 }
 
-packages="gcc g++ clang libclang-rt-14-dev make meson ninja-build pkg-config libcjson-dev libstb-dev python3 python3-mpmath python3-jsonschema git"
+packages="gcc g++ clang libclang-rt-14-dev make meson ninja-build pkg-config libcjson-dev libstb-dev python3 python3-mpmath python3-jsonschema python3-numpy git"
 missing() { for p in $packages; do dpkg-query -W -f='${Status}\n' "$p" 2>/dev/null | grep -q 'ok installed' || echo "$p"; done; }
 install_packages() {
     want=$(missing)
@@ -48,6 +48,23 @@ sanitized() {
 vectors_regenerate() { /usr/bin/python3 tests/oracle/generate.py --check; }
 vectors_validate() { /usr/bin/python3 tests/oracle/generate.py --schema; }
 oracle_is_independent() { ! grep -rn --include='*' -e 'grpo\.h' -e 'gspo\.h' tests/oracle; }
+
+example_checks() { # the file-only tests, in the languages that are here
+    (
+        cd tests/vectors/examples || exit 1
+        python3 check.py || exit 1
+        if command -v node >/dev/null; then node check.mjs || exit 1; fi
+        if command -v rustc >/dev/null; then rustc --edition 2021 -O check.rs -o "$build/check_rs" && "$build/check_rs" || exit 1; fi
+        if command -v go >/dev/null; then go run check.go || exit 1; fi
+    )
+}
+
+conform_python() { # the ports in Python, where what they import is here
+    "$build/tests/conformance/conform" -- /usr/bin/python3 tests/conformance/adapters/numpy_port.py || return 1
+    if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+        "$build/tests/conformance/conform" -- /usr/bin/python3 tests/conformance/adapters/torch_autograd.py || return 1
+    fi
+}
 
 learns() { # objective
     "$build/tests/train" --objective "$1" --steps 300 --seed 1 --target 0.9
@@ -83,6 +100,8 @@ step "vectors regenerate to the same bytes" vectors_regenerate
 step "vectors obey their schema" vectors_validate
 step "the oracle checks itself" /usr/bin/python3 tests/oracle/self_check.py
 step "the oracle knows no header" oracle_is_independent
+step "the vectors, read in other languages" example_checks
+step "ports in Python conform" conform_python
 step "fuzzing" env BUILD="$build/fuzz" sh fuzz/run.sh "${FUZZ_SECONDS:-60}"
 for objective in grpo dapo gspo cispo rloo; do step "a policy learns with $objective" learns $objective; done
 step "quickstart's rollouts regenerate" rollouts_regenerate

@@ -522,7 +522,8 @@ enum { CASE_KEY_ID, CASE_KEY_KIND, CASE_KEY_OBJECTIVE, CASE_KEY_BATCH, CASE_KEY_
 static int read_question(const reader *r, const cJSON *json, slot *s)
 {
     r->c->json = json;
-    if (take(r, "case", json, s, KEYS_ANY) || text_item(r, "id", s[CASE_KEY_ID].item, &r->c->id) || read_kind(r, s[CASE_KEY_KIND].item)) return 1;
+    if (take(r, "case", json, s, KEYS_ANY)) return 1;
+    if (text_item(r, "id", s[CASE_KEY_ID].item, &r->c->id) || read_kind(r, s[CASE_KEY_KIND].item)) return 1;
     if (r->c->kind == CASE_LOGITS) return read_targets(r, s[CASE_KEY_TARGET].item);
     return read_objective(r, s[CASE_KEY_OBJECTIVE].item)
         || read_batch(r, s[CASE_KEY_BATCH].item)

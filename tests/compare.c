@@ -63,9 +63,15 @@ static double error_of(const compare_precision *p, double found, double expected
     return excess <= 0 ? 0 : excess / scale / p->eps;
 }
 
-double compare_error_in(const compare_precision *p, double found, double expected, double scale) { return error_of(p, found, expected, scale, 1); }
+double compare_error_in(const compare_precision *p, double found, double expected, double scale)
+{
+    return error_of(p, found, expected, scale, 1);
+}
 
-double compare_error(double found, double expected, double scale, int stored) { return error_of(COMPARE_REAL, found, expected, scale, stored); }
+double compare_error(double found, double expected, double scale, int stored)
+{
+    return error_of(COMPARE_REAL, found, expected, scale, stored);
+}
 
 /* ---- evaluations ---------------------------------------------------------------------------------------------------------------- */
 
@@ -209,7 +215,8 @@ static void compare_report(const test_case *c, const grpo_report *report, compar
         int n = 0;
         while (n < N_METRICS && strcmp(metrics[n].key, m->key)) n++;
         if (n < N_METRICS) known[n] = 1;
-        compare_number(c, COMPARE_REPORT, m->key, n < N_METRICS ? metric_value(&metrics[n], report) : nan(""), m->expect, m->scale, sink, user);
+        compare_number(c, COMPARE_REPORT, m->key, n < N_METRICS ? metric_value(&metrics[n], report) : nan(""), m->expect, m->scale, sink,
+                       user);
     }
     for (int n = 0; n < N_METRICS; n++)
         if (!known[n]) compare_number(c, COMPARE_REPORT, metrics[n].key, metric_value(&metrics[n], report), nan(""), 0, sink, user);

@@ -1,0 +1,150 @@
+"""A port in plain NumPy, written from ../../vectors/README.md: read it beside that page. float64 or float32; gradients by hand.
+The tokens of all sequences lie in one flat array. Nothing is clever: sums are np.sum, e^x is np.exp."""
+import math
+import types
+import numpy as np
+from protocol import Skip, serve
+TOKENS = {"logp": 0, "logp_old": 0, "logp_ref": 0, "logp_rollout": 0, "value": 0, "step_reward": 0, "mask": True, "step_end": False}
+
+def load(batch, advantage, real):
+    flat = lambda rows, missing: np.array([bool(x) if isinstance(missing, bool) else real(x) for row in rows for x in row])
+    b = types.SimpleNamespace(group=np.array(batch["group"]), length=np.array(batch["length"]), n=len(batch["group"]))
+    b.groups, b.seq = batch["group"][-1] + 1, np.repeat(np.arange(b.n), b.length)
+    for key, missing in TOKENS.items():
+        setattr(b, key, flat(batch.get(key, [[missing] * n for n in b.length]), missing))
+    b.reward, b.baseline = np.array(batch.get("reward", [0] * b.n), real), np.array(batch.get("baseline", [0] * b.groups), real)
+    b.truncated, b.A = np.array(batch.get("truncated", [False] * b.n)), flat(advantage, 0)
+    return b
+
+times = lambda x, y: np.where((x == 0) | (y == 0), 0, x * y).astype(y.dtype)  # a factor that is exactly 0 makes the product 0
+minus = lambda x, y: np.where(x == y, 0, x - y).astype(x.dtype)  # -inf minus -inf is 0
+
+def total(x, at, n, left=0):  # Sums of x by place; infinities of opposite signs cancel in pairs, and leave `left` of an infinite x
+    infinite, x = [np.sum(np.sign(x[(at == k) & np.isinf(x)])) for k in range(n)], np.where(np.isinf(x), left, x).astype(x.dtype)
+    return np.array([infinite[k] * np.inf if infinite[k] else np.sum(x[at == k]) for k in range(n)], x.dtype)
+
+def bounded(x, low, high):  # x clamped, and where the derivative passes; (0, 0) is no clamp
+    low, high = (-np.inf, np.inf) if low == high == 0 else (float(low), float(high))
+    return np.clip(x, low, high), (x >= low) & (x <= high)
+
+def kl_of(kind, D):  # An estimator of KL and its derivative; e^-D + D - 1 cancels for small D, so its series there
+    series = D * D * np.polyval([(-1) ** n / math.factorial(n + 2) for n in range(12, -1, -1)], D)
+    k3 = np.where(abs(D) < 0.1, series, np.where(np.isinf(np.exp(-D)) | np.isinf(D), np.inf, np.expm1(-D) + D)).astype(D.dtype)
+    return {"k1": (D, D * 0 + 1), "k2": (D * D / 2, D), "k3": (k3, -np.expm1(-D)), "abs": (abs(D), np.sign(D))}.get(kind, (0 * D, 0 * D))
+
+def sigma(x, c, alone):  # Of the values x; infinite where the rule says a = 0
+    v = 1 if alone else 0 if len(x) < 2 or min(x) == max(x) else x.var(ddof=int(c["std"] == "sample"))
+    v, eps = max(v, c["eps"]) if v and "floor" in c["eps_place"] else v, c["eps"] if v else np.inf
+    return np.sqrt(v + eps) if c["eps_place"] == "inside" else np.sqrt(v) + (0 if c["eps_place"] == "floor" and v else eps)
+
+def scored(c, R, group, T, b):  # The items' values R with baseline, scale and gain; T their lengths
+    a, raw, places = R.copy(), c["singleton"] == "raw", [np.flatnonzero(group == g) for g in range(b.groups)]
+    for g, i in enumerate(places):
+        x, t, others = R[i], T[i], max(len(i) - 1, 1)
+        base = {"group_mean": x.sum() / max(len(i), 1), "leave_one_out": (x.sum() - x) / others, "length_weighted": (t * x).sum() / max(t.sum(), 1)}
+        a[i] -= {"given": b.baseline[g], "none": 0}.get(c["baseline"], 0 if len(i) == 1 else base.get(c["baseline"], 0))
+        if len(i) == 1 and not raw and (c["baseline"] in base or c["scale"] == "group_std"):
+            a[i] = 0
+    spread = {"batch_std": R, "batch_centred_std": a.copy()}
+    for i in places if c["scale"] in ("group_std", "batch_std", "batch_centred_std") else []:
+        a[i] /= sigma(spread.get(c["scale"], R[i]), c, raw and len(i) == 1 and c["scale"] == "group_std")
+    equal = sum(np.sum(b.group == g) for g, i in enumerate(places) if len(i) == 0 or min(R[i]) == max(R[i]))
+    return a * R.dtype.type({"none": 1, "valid_groups": b.n / (b.n - equal or b.n), "nonzero_rewards": b.n / max(1, np.sum(R != 0))}[c["gain"]])
+
+def credited(c, rho, V, seq):  # From the rewards of tokens, backwards
+    A, lam = rho - V, c["lambda"] if c["credit"] == "gae" else 1
+    for k in range(len(seq) - 2, -1, -1):
+        A[k] += c["gamma"] * (V[k + 1] + lam * A[k + 1]) if seq[k] == seq[k + 1] else 0
+    return A
+
+def advantages(o, b):
+    c, i, A, r = o["advantage"], np.flatnonzero(b.mask), np.zeros_like(b.logp), o["reward"]
+    seq, T = b.seq[i], np.bincount(b.seq[i], minlength=b.n)
+    k = A[i] if r["kl"] == "none" else r["kl_coef"] * kl_of(r["kl"], minus(b.logp_old[i], b.logp_ref[i]))[0]
+    over = np.minimum(r["overlong_max"] - r["overlong_cache"] - b.length, 0) / (r["overlong_cache"] or 1)
+    R = b.reward + (r["overlong_factor"] * {"soft": np.maximum(over, -1), "linear": over, "none": 0 * over}[r["overlong"]]).astype(A.dtype)
+    if c["credit"] == "step":
+        at, rho = np.flatnonzero(b.step_end[i]), np.zeros_like(k)
+        rho[at] = scored(c, b.step_reward[i[at]], b.group[seq[at]], T[seq[at]], b)
+    else:
+        a, rho = scored(c, R - total(k, seq, b.n) if c["credit"] == "outcome" else R, b.group, T, b), -k
+        rho[np.cumsum(T)[T > 0] - 1] += a[T > 0]
+    A[i] = a[seq] if c["credit"] == "outcome" else credited(c, rho, b.value[i] * (c["credit"] == "gae"), seq)
+    return np.where(b.mask, A - A[i].mean(), 0).astype(A.dtype) / sigma(A[i], c, False) if c["scale"] == "token_whiten" and len(i) else A
+
+def correction(c, b, i):  # v, and whether it is inside the band
+    q, T = minus(b.logp_old[i], b.logp_rollout[i]), np.bincount(b.seq[i], minlength=b.n)[b.seq[i]]
+    q = bounded(q, -c["correction_clamp"], c["correction_clamp"])[0]
+    low, high, unit = float(c["correction_low"]), float(c["correction_high"]), c["correction_unit"]
+    v = np.exp(q if unit == "token" else total(q, b.seq[i], b.n)[b.seq[i]] / (T if unit == "sequence_mean" else 1)).astype(q.dtype)
+    band = (v >= low) & (v <= high) | (c["correction"] not in ("mask", "reject"))
+    return times(band, {"truncate": np.clip(v, low, high), "mask": v}.get(c["correction"], np.ones_like(v))), band
+
+def ratio(c, d, left, A, seq, T, n):  # y of each token, and the derivative of its unit's y with respect to its own l
+    d, J = bounded(d, c["clamp_low"], c["clamp_high"])
+    if c["unit"] == "sequence_clipped_mean":
+        J &= np.where(A >= 0, d <= c["pool_high"], d >= -c["pool_low"])
+        d = np.where(A >= 0, np.minimum(d, c["pool_high"]), np.maximum(d, -c["pool_low"]))
+    share = T[seq] if "mean" in c["unit"] else 1
+    y, inside = bounded(d if c["unit"] == "token" else total(d, seq, n, left)[seq] / share, c["unit_clamp_low"], c["unit_clamp_high"])
+    return y.astype(d.dtype), ((J & inside) / (share if c["gradient"] == "unit" else 1)).astype(d.dtype)
+
+def surrogate(c, A, y, l):  # S, and its derivatives with respect to y and to l itself
+    w, high, low = np.exp(y), float(c["weight_max"]), float(c["weight_min"])
+    if c["kind"] in ("score", "cispo", "vespo"):
+        k, lam = (np.where(A > 0, c[x + "_pos"], c[x + "_neg"]) for x in ("k", "lambda"))
+        phi = np.where(np.isinf(w), 0, np.exp(lam + k * y - lam * w))
+        weight = times({"score": np.ones_like(w), "cispo": np.clip(w, low, high), "vespo": phi}[c["kind"]], A)
+        return -times(weight, l), 0 * A, -weight
+    if c["kind"] == "sapo":
+        tau = np.where(A > 0, c["tau_pos"], c["tau_neg"])
+        e = np.exp(-abs(tau * (w - 1)))
+        return -4 / tau * np.where(w > 1, 1, e) / (1 + e) * A, -4 * A * times(e / (1 + e) ** 2, w), 0 * A
+    bound, S = np.where(A > 0, 1 + c["eps_high"], 1 - c["eps_low"]), -times(A, w)
+    bind = np.where(A > 0, w > bound, w < bound) & (c["kind"] != "ratio")
+    dual = (c["kind"] == "dual_clip") & (A < 0) & (w > c["dual"])
+    return np.where(dual, -A * c["dual"], np.where(bind, -A * bound, S)), np.where(bind | dual, 0, S), 0 * A
+
+def penalty(c, D, d, w):
+    D, inside = bounded(D if c["kl"] != "none" else np.zeros_like(w), -c["kl_clamp_log"], c["kl_clamp_log"])
+    K, dK = kl_of(c["kl"], D)
+    K, within = bounded(K, -c["kl_clamp_value"], c["kl_clamp_value"])
+    u = c["kl_coef"] * {"none": np.ones_like(w), "token": np.exp(d), "unit": w}[c["kl_ratio"]]
+    P, own = times(u, K), times(u, times(inside & within, D if c["kl_gradient"] == "k2" else dK))
+    return P, P if c["kl_ratio"] == "unit" else np.zeros_like(w), own + (P if c["kl_ratio"] == "token" else 0)
+
+def coefficients(c, seq, group, T, b):
+    Tg, C = np.bincount(group, minlength=b.groups), c["constant"] or 1
+    n, groups = (b.n, b.groups) if c["empty"] == "count" else (np.sum(T > 0), np.sum(Tg > 0))
+    return {"token_sum": 1, "token_mean": 1 / len(seq), "seq_mean_token_mean": 1 / (n * T[seq]), "seq_mean_token_sum": 1 / n, "constant": 1 / C,
+            "seq_mean_constant": 1 / (n * C), "group_mean_token_mean": 1 / (groups * Tg[group])}[c["kind"]] * np.ones(len(seq))
+
+def objective(o, b):
+    i, term, dlogp = np.flatnonzero(b.mask & ~(b.truncated[b.seq] & (o["weight"]["truncated"] == "mask"))), *np.zeros((2, len(b.seq)), b.logp.dtype)
+    v, band = correction(o["weight"], b, i)
+    if o["weight"]["rejected"] == "unmask":
+        i, v = i[band], v[band]
+    if not len(i): return {"loss": 0, "term": term, "dlogp": dlogp}
+    seq, A, l, T = b.seq[i], b.A[i], b.logp[i], np.bincount(b.seq[i], minlength=b.n)
+    old = (b.logp_rollout if o["ratio"]["against"] == "rollout" else b.logp_old)[i]
+    d, left = minus(l, old), np.where(np.isinf(l), 0, l) - np.where(np.isinf(old), 0, old)  # the finite one of two log-probabilities
+    y, J = ratio(o["ratio"], d, left, A, seq, T, b.n)
+    S, Sy, Sl = (times(v, x.astype(l.dtype)) for x in surrogate(o["surrogate"], A, y, l))
+    P, Py, Pl = penalty(o["penalty"], minus(l, b.logp_ref[i]), d, np.exp(y))
+    c = coefficients(o["aggregation"], seq, b.group[seq], T, b).astype(l.dtype)
+    through = times(c, Sy + Py)
+    if o["ratio"]["gradient"] == "unit" and o["ratio"]["unit"] != "token":
+        through = total(through, seq, b.n)[seq]
+    term[i], dlogp[i] = S + P, times(c, Sl + Pl) + times(J, through)
+    return {"loss": np.sum(c * (S + P)), "term": term, "dlogp": dlogp, "report": {"policy_loss": np.sum(c * S), "penalty_loss": np.sum(c * P)}}
+
+def answer(case, real):
+    if case["kind"] != "objective":
+        raise Skip("no cases of kind " + case["kind"])
+    b = load(case["batch"], case["advantage"], real)
+    result = {**objective(case["objective"], b), **({} if "advantage" in case["batch"] else {"advantage": advantages(case["objective"], b)})}
+    return {k: [list(r) for r in np.split(x, np.cumsum(b.length)[:-1])] if isinstance(x, np.ndarray) else x for k, x in result.items()}
+
+np.seterr(all="ignore")
+if __name__ == "__main__":
+    serve("numpy port", "1", {"f64": np.float64, "f32": np.float32}, ["advantage", "loss", "term", "dlogp", "report"], answer)

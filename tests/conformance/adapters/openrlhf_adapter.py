@@ -1,0 +1,165 @@
+"""OpenRLHF's own losses and advantages, written for openrlhf 0.11.2 (requirements-no-deps.txt pins it).
+
+PolicyLoss, compute_approx_kl and aggregate_loss put together as openrlhf/trainer/ray/ppo_actor.py does (loss + coefficient * KL, the KL
+always a token mean), with the counts of get_loss_batch_info; advantages from RemoteExperienceMaker.compute_advantages_and_returns on an
+object without its __init__.
+
+ray, deepspeed and the packages' __init__ are stood in for: importing needs the names, the functions under test do not use them.
+"""
+from protocol import Skip, serve  # first: it keeps standard output for the answers
+import importlib.util
+import types
+from importlib.metadata import version
+
+from padded import PRECISIONS, batch_of, logits_of, micro_batches, module_stand_in, optimiser_step, part_of, ragged
+
+for name in ("ray", "deepspeed"):
+    if importlib.util.find_spec(name) is None:
+        module_stand_in(name)
+ROOT = importlib.util.find_spec("openrlhf").submodule_search_locations[0]
+for name in ("models", "utils", "trainer", "trainer.ray", "trainer.ppo_utils"):
+    module_stand_in("openrlhf." + name, __path__=[ROOT + "/" + name.replace(".", "/")])
+module_stand_in("openrlhf.trainer.ray.launcher", RayActorGroup=object)
+module_stand_in("openrlhf.utils.utils", zero_pad_sequences=None)
+
+import torch
+from openrlhf.models.loss import PolicyLoss, aggregate_loss
+from openrlhf.models.utils import compute_approx_kl, log_probs_from_logits
+from openrlhf.trainer.ppo_utils.experience import Experience
+from openrlhf.trainer.ppo_utils.experience_maker import RemoteExperienceMaker
+from openrlhf.utils.loss_utils import _optimizer_step_loss_norm, get_loss_batch_info
+
+SAFETY = 20  # PolicyLoss clamps log-ratios
+
+
+def wanted(condition, reason):
+    if not condition:
+        raise Skip(reason)
+
+
+# ---- advantages
+
+ESTIMATORS = {  # (baseline, scale, credit)
+    ("group_mean", "group_std", "outcome"): "group_norm", ("group_mean", "none", "outcome"): "dr_grpo",
+    ("leave_one_out", "none", "outcome"): "rloo", ("group_mean", "token_whiten", "outcome"): "reinforce_baseline",
+    ("none", "token_whiten", "return"): "reinforce", ("none", "none", "gae"): "gae", ("none", "token_whiten", "gae"): "gae"}
+
+
+def experience_of(b, kl):
+    return Experience(action_mask=b.mask, kl=kl, rewards=b.reward.clone(), values=b.value, response_length=torch.tensor(b.length),
+                      index=list(range(b.rows)), info={})
+
+
+def advantages(o, b):
+    a, r = o["advantage"], o["reward"]
+    wanted(b.reward is not None, "no rewards")
+    name = ESTIMATORS.get((a["baseline"], a["scale"], a["credit"]))
+    wanted(name and a["gain"] == "none", "no estimator with baseline {baseline}, scale {scale}, credit {credit}, gain {gain}".format(**a))
+    grouped = a["baseline"] != "none"
+    wanted(a["std"] == "sample" or a["scale"] in ("none", "token_whiten"), "sample std only")
+    wanted(a["eps"] == 0 or (a["scale"], a["eps"], a["eps_place"]) == ("token_whiten", 1e-8, "floor"), "another epsilon")
+    wanted(not grouped or len(set(b.group_size.tolist())) == 1 and b.group_size[0] > 1, "n_samples_per_prompt: groups of one size, at least 2")
+    wanted(r["overlong"] in ("none", "soft"), "overlong penalty: soft only")
+    wanted(r["kl"] in ("none", "k1", "k2", "k3"), "no KL estimator " + r["kl"])
+    wanted(a["credit"] != "gae" or b.value is not None, "no values")
+    kl = compute_approx_kl(b.logp_old, b.logp_ref, kl_estimator=r["kl"]) if r["kl"] != "none" else torch.zeros_like(b.logp)
+    maker = object.__new__(RemoteExperienceMaker)
+    maker.strategy = types.SimpleNamespace(args=maker_arguments(a, r, name, int(b.group_size[0]) if grouped else 1))
+    maker.advantage_estimator, maker.kl_ctl = name, types.SimpleNamespace(value=r["kl_coef"])
+    return torch.where(b.mask, maker.compute_advantages_and_returns([experience_of(b, kl)])[0].advantages, 0)
+
+
+def maker_arguments(a, r, name, samples):
+    space = types.SimpleNamespace
+    return space(
+        rollout=space(n_samples_per_prompt=samples, max_new_tokens=r["overlong_max"]),
+        reward=space(clip_range=None, overlong_buffer_len=r["overlong_cache"] if r["overlong"] == "soft" else None,
+                     overlong_penalty_factor=r["overlong_factor"], stop_properly_penalty_coef=None),
+        algo=space(advantage=space(estimator=name, gamma=a["gamma"] if a["credit"] != "outcome" else 1.0, lambd=a["lambda"],
+                                   no_std_norm=False)))
+
+
+# ---- loss
+
+def policy(o):
+    r, s, g, w = o["ratio"], o["surrogate"], o["aggregation"], o["weight"]
+    wanted(s["kind"] in ("ppo_clip", "dual_clip"), "no surrogate " + s["kind"])
+    wanted(r["unit_clamp_low"] == r["unit_clamp_high"] == 0, "no clamp of the unit")
+    wanted(g["kind"] in ("token_mean", "seq_mean_token_mean"), "aggregation " + g["kind"])
+    wanted(w["truncated"] == "keep", "truncated responses stay")
+    options = {"clip_eps_low": s["eps_low"], "clip_eps_high": s["eps_high"], "dual_clip": s["dual"] if s["kind"] == "dual_clip" else None,
+               "token_level_loss": g["kind"] == "token_mean"}
+    if r["unit"] == "sequence_mean":
+        wanted(r["gradient"] == "unit", "no GSPO-token")
+        wanted(g["kind"] == "seq_mean_token_mean", "gspo: row means only")
+        wanted(r["clamp_low"] == r["clamp_high"] == 0 and w["correction"] == "none", "gspo: no clamp, no rollout weight")
+        return PolicyLoss(**options, policy_loss_type="gspo", is_correction_level="token" if r["against"] == "rollout" else "off")
+    wanted(r["unit"] == "token" and r["against"] == "old", f"ratio of {r['unit']} against {r['against']}")
+    wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-SAFETY, SAFETY)), "log-ratios are clamped to +-20")
+    return PolicyLoss(**options, **correction_options(w))
+
+
+def correction_options(w):
+    if w["correction"] == "none":
+        return {}
+    wanted(w["correction_unit"] == "token" and w["rejected"] == "zero_weight" and w["correction_clamp"] == 0, "rollout weights of tokens, which stay")
+    wanted(w["correction"] in ("truncate", "mask"), "rollout weights: clip or mask")
+    return {"is_correction_level": "token", "is_correction_mode": "clip" if w["correction"] == "truncate" else "mask",
+            "is_correction_threshold": [float(w["correction_low"]), float(w["correction_high"])]}
+
+
+def kl_of(p, leaf, b):
+    wanted(p["kl"] in ("k1", "k2", "k3") and p["kl_ratio"] == "none", "KL: k1, k2 or k3, without a ratio")
+    wanted(p["kl_clamp_log"] == 0 and p["kl_clamp_value"] in (0, 10), "KL clamped at +-10")
+    straight = p["kl_gradient"] == "k2" and p["kl"] != "k2"
+    return compute_approx_kl(leaf, b.logp_ref, kl_estimator=p["kl"], unbiased_gradient=straight)
+
+
+def loss(o, b, info=None):
+    rule, info = policy(o), info or get_loss_batch_info(None, b.mask)
+    leaf = b.logp.clone().requires_grad_()
+    value = rule(leaf, b.logp_old, b.advantage, action_mask=b.mask, rollout_log_probs=b.logp_rollout, **info)[0]
+    if o["penalty"]["kl"] != "none":
+        value = value + o["penalty"]["kl_coef"] * aggregate_loss(kl_of(o["penalty"], leaf, b), b.mask, **info)
+    value.backward()
+    return {"loss": value.item(), "dlogp": ragged(leaf.grad, b)}
+
+
+def split(case, o, dtype):
+    """With the counts of one optimiser step; DeepSpeed divides each micro-batch's loss by their number."""
+    counts = micro_batches(case)
+    wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
+    masks = [batch_of(part_of(case, part["groups"])[0], dtype).mask for part in case["parts"]]
+    info = _optimizer_step_loss_norm(masks, None, case["ranks"], counts[0])
+
+    def accumulated(part, rank):
+        found = loss(o, batch_of(part, dtype), info)
+        return {"loss": found["loss"] / counts[0], "dlogp": [[x / counts[0] for x in row] for row in found["dlogp"]]}
+
+    return optimiser_step(case, accumulated)
+
+
+def log_probabilities(case, dtype):
+    """Without the entropy: that function is compiled for its device first."""
+    b = logits_of(case, dtype)
+    return {"logp": ragged(log_probs_from_logits(b.logits, b.target, temperature=case["temperature"]), b)}
+
+
+def answer(case, dtype):
+    torch.set_default_dtype(dtype)
+    if case["kind"] == "logits":
+        return log_probabilities(case, dtype)
+    if case["kind"] == "split":
+        return split(case, case["objective"], dtype)
+    wanted(case["kind"] == "objective", "no cases of kind " + case["kind"])
+    o, b, result, reasons = case["objective"], batch_of(case, dtype), {}, []
+    for part in (lambda: {"advantage": ragged(advantages(o, b), b)} if "advantage" not in case["batch"] else {}, lambda: loss(o, b)):
+        try:
+            result.update(part())
+        except Skip as reason:
+            reasons.append(str(reason))
+    wanted(result, "; ".join(reasons))
+    return result
+
+
+serve("OpenRLHF", version("openrlhf"), PRECISIONS, ["advantage", "loss", "dlogp", "logp"], answer)

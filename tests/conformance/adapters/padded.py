@@ -1,0 +1,104 @@
+"""Batches as training frameworks hold them: right-padded (sequences x longest) torch tensors and a mask. Shared by the torch adapters."""
+import math
+import sys
+import types
+
+import torch
+
+PRECISIONS = {"f64": torch.float64, "f32": torch.float32}
+OUTPUTS = ["advantage", "loss", "dlogp"]
+PAD = -1.0  # what stands in padding; no framework's answer may depend on it
+
+
+def padded(rows, lengths, fill, dtype):
+    longest = max(lengths)
+    return torch.tensor([[number(x) for x in row] + [fill] * (longest - len(row)) for row in rows], dtype=dtype)
+
+
+def number(x):
+    return x if isinstance(x, bool) else float(x)
+
+
+def batch_of(case, dtype):
+    """The arrays of the case that are there; None for those that are not."""
+    source = case["batch"]
+    b = types.SimpleNamespace(length=source["length"], group=torch.tensor(source["group"]), rows=len(source["length"]))
+    for key in ("logp", "logp_old", "logp_ref", "logp_rollout", "entropy", "value", "step_reward"):
+        setattr(b, key, padded(source[key], b.length, PAD, dtype) if key in source else None)
+    b.mask = padded(source.get("mask") or [[True] * n for n in b.length], b.length, False, torch.bool)
+    b.step_end = padded(source["step_end"], b.length, False, torch.bool) if "step_end" in source else None
+    b.advantage = padded(case["advantage"], b.length, 0.0, dtype)
+    b.reward = torch.tensor(source["reward"], dtype=dtype) if "reward" in source else None
+    b.baseline = torch.tensor(source["baseline"], dtype=dtype) if "baseline" in source else None
+    b.truncated = torch.tensor(source.get("truncated") or [False] * b.rows)
+    b.groups = source["group"][-1] + 1
+    b.group_size = torch.bincount(b.group)
+    return b
+
+
+def one_per_row(x, mask):
+    """The rows' values if each row has only one where the mask is true (0 for a row without tokens), else None."""
+    values = []
+    for row, active in zip(x, mask):
+        row = row[active]
+        if len(row) and not bool((row == row[0]).all()):
+            return None
+        values.append(row[0] if len(row) else x.new_zeros(()))
+    return torch.stack(values)
+
+
+def logits_of(case, dtype):
+    """A case of kind logits: (rows, longest, vocabulary) logits and their targets; padding is uniform."""
+    b = types.SimpleNamespace(length=[len(row) for row in case["logits"]])
+    longest, size = max(b.length), len(case["logits"][0][0])
+    rows = [row + [[0.0] * size] * (longest - len(row)) for row in case["logits"]]
+    b.logits = torch.tensor([[[float(z) for z in token] for token in row] for row in rows], dtype=dtype)
+    b.target = torch.tensor([row + [0] * (longest - len(row)) for row in case["target"]])
+    return b
+
+
+def part_of(case, groups):
+    """The sequences of some groups as a case of its own, and where they stand in the whole."""
+    source = case["batch"]
+    rows = [i for i, g in enumerate(source["group"]) if g in groups]
+    batch = {key: [x[i] for i in rows] for key, x in source.items() if key != "baseline"}
+    names = sorted(set(batch["group"]))
+    batch["group"] = [names.index(g) for g in batch["group"]]
+    return {**case, "batch": batch, "advantage": [case["advantage"][i] for i in rows]}, rows
+
+
+def optimiser_step(case, loss_of_part):
+    """A case of kind split: loss and gradient summed over the micro-batches of a rank, averaged over ranks."""
+    ranks, loss, dlogp = case["ranks"], 0.0, [[0.0] * n for n in case["batch"]["length"]]
+    for part in case["parts"]:
+        piece, rows = part_of(case, part["groups"])
+        found = loss_of_part(piece, part["rank"])
+        loss += found["loss"] / ranks
+        for i, row in zip(rows, found["dlogp"]):
+            dlogp[i] = [x / ranks for x in row]
+    return {"loss": loss, "dlogp": dlogp}
+
+
+def micro_batches(case):
+    """How many each rank has."""
+    return [sum(part["rank"] == rank for part in case["parts"]) for rank in range(case["ranks"])]
+
+
+def ragged(x, b):
+    return [row[:n].tolist() for row, n in zip(x.detach(), b.length)]
+
+
+def unmasked_infinity(case):
+    """Does a token that counts have log-probability -inf?"""
+    source = case["batch"]
+    mask = source.get("mask") or [[True] * n for n in source["length"]]
+    return any(m and math.isinf(float(x)) for key in source if key.startswith("logp")
+               for row, keep in zip(source[key], mask) for x, m in zip(row, keep))
+
+
+def module_stand_in(name, **attributes):
+    """An importable empty module, for a dependency that the called functions never use."""
+    module = types.ModuleType(name)
+    module.__dict__.update(attributes)
+    sys.modules[name] = module
+    return module

@@ -1,0 +1,278 @@
+"""The objectives in PyTorch, written as training code writes them: padded tensors, masked sums, detach(), and autograd for the gradient.
+
+Inputs of masked slots are replaced before anything is computed from them: multiplying by the mask would keep their NaN.
+"""
+from protocol import Skip, serve
+import torch
+from padded import PRECISIONS, batch_of, logits_of, ragged
+
+OWN = ("group_mean", "leave_one_out", "length_weighted")
+
+
+def masked(x, mask):
+    return torch.where(mask, x, torch.zeros_like(x))
+
+
+def difference(x, y):
+    return torch.where(x == y, torch.zeros_like(x), x - y)  # -inf minus -inf is 0
+
+
+class Exp(torch.autograd.Function):
+    """e^x whose derivative is 0 where nothing depends on it: autograd's own gives 0 * inf = NaN behind a clip."""
+
+    @staticmethod
+    def forward(ctx, x):
+        w = x.exp()
+        ctx.save_for_backward(w)
+        return w
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return torch.where(gradient == 0, gradient, gradient * ctx.saved_tensors[0])
+
+
+exp = Exp.apply
+
+
+def clip(x, low, high):
+    """Not Tensor.clamp: what its derivative is at exactly the bound depends on the version of torch."""
+    x = x if high is None else torch.where(x > float(high), float(high), x)
+    return x if low is None else torch.where(x < float(low), float(low), x)
+
+
+def clamp(x, low, high):
+    return x if float(low) == float(high) == 0 else clip(x, low, high)
+
+
+def row_mean(x, mask):
+    return masked(x, mask).sum(-1, keepdim=True) / mask.sum(-1, keepdim=True).clamp(min=1)
+
+
+def k3(D):
+    """e^-D + D - 1; its series where that cancels. Each branch sees only arguments at which its derivative is finite."""
+    small = abs(D) < 0.1
+    x, series = torch.where(small, D, torch.zeros_like(D)), torch.ones_like(D)
+    for n in range(12, 2, -1):
+        series = 1 - x / n * series
+    return torch.where(small, x * x / 2 * series, exp(-D) - 1 + clip(D, torch.finfo(D.dtype).min, None))  # inf minus inf is NaN
+
+
+KL = {"k1": lambda D: D, "k2": lambda D: D * D / 2, "k3": k3, "abs": torch.abs}
+
+
+# ---- advantage
+
+def sigma(values, c):
+    """None where the rule says that the advantage is 0."""
+    if len(values) < 2 or bool((values == values[0]).all()):
+        return None
+    return root(values.var(correction=int(c["std"] == "sample")), c)
+
+
+def root(variance, c):
+    if c["eps_place"] in ("floor", "floor_add"):
+        variance = variance.clamp(min=c["eps"])
+    if c["eps_place"] == "inside":
+        return (variance + c["eps"]).sqrt()
+    return variance.sqrt() + (c["eps"] if c["eps_place"] in ("add", "floor_add") else 0)
+
+
+def centred(c, values, tokens, given):
+    """The items of one group."""
+    if c["baseline"] == "given":
+        return values - given
+    if c["baseline"] == "none":
+        return values
+    if len(values) == 1:
+        return values if c["singleton"] == "raw" else torch.zeros_like(values)
+    if c["baseline"] == "leave_one_out":
+        return values - (values.sum() - values) / (len(values) - 1)
+    weight = tokens if c["baseline"] == "length_weighted" else torch.ones_like(tokens)
+    return values - (weight * values).sum() / weight.sum().clamp(min=1)
+
+
+def scaled(c, values, group, tokens, b):
+    places = [torch.nonzero(group == g)[:, 0] for g in range(b.groups)]
+    a = values.clone()
+    for g, i in enumerate(places):
+        a[i] = centred(c, values[i], tokens[i], None if b.baseline is None else b.baseline[g])
+    spread = {"batch_std": values, "batch_centred_std": a.clone()}
+    for i in places:
+        raw = len(i) == 1 and c["singleton"] == "raw"
+        if c["scale"] in ("group_std", "batch_std", "batch_centred_std"):
+            s = root(torch.ones_like(a[0]), c) if raw and c["scale"] == "group_std" else sigma(spread.get(c["scale"], values[i]), c)
+            a[i] = a[i] / s if s is not None else 0 * a[i]
+        if len(i) == 1 and not raw and (c["baseline"] in OWN or c["scale"] == "group_std"):
+            a[i] = 0
+    return a * gain(c, values, places, b)
+
+
+def gain(c, values, places, b):
+    if c["gain"] == "valid_groups":
+        dead = sum(int(b.group_size[g]) for g, i in enumerate(places) if bool((values[i] == values[i][:1]).all()))
+        return b.rows / (b.rows - dead or b.rows)
+    return b.rows / max(1, int((values != 0).sum())) if c["gain"] == "nonzero_rewards" else 1
+
+
+def overlong(c, length):
+    over = ((c["overlong_max"] - c["overlong_cache"] - length) / (c["overlong_cache"] or 1)).clamp(max=0)
+    return {"none": 0 * over, "soft": c["overlong_factor"] * over.clamp(min=-1), "linear": c["overlong_factor"] * over}[c["overlong"]]
+
+
+def credited(c, rho, value, mask):
+    A = torch.zeros_like(rho)
+    for row in range(len(rho)):
+        later = following = 0
+        for t in reversed(torch.nonzero(mask[row])[:, 0].tolist()):
+            later = rho[row, t] + c["gamma"] * following - value[row, t] + c["gamma"] * (c["lambda"] if c["credit"] == "gae" else 1) * later
+            A[row, t], following = later, value[row, t]
+    return A
+
+
+def advantages(o, b):
+    c, zero, tokens = o["advantage"], torch.zeros_like(b.logp), b.mask.sum(-1).to(b.logp.dtype)
+    kl = zero if o["reward"]["kl"] == "none" else o["reward"]["kl_coef"] * masked(KL[o["reward"]["kl"]](difference(b.logp_old, b.logp_ref)), b.mask)
+    if c["credit"] == "step":
+        row, t = torch.nonzero(b.mask & b.step_end, as_tuple=True)
+        rho = zero.clone()
+        rho[row, t] = scaled(c, b.step_reward[row, t], b.group[row], tokens[row], b)
+        A = credited(c, rho, zero, b.mask)
+    else:
+        R = b.reward + overlong(o["reward"], torch.tensor(b.length, dtype=zero.dtype))
+        a = scaled(c, R - kl.sum(-1) if c["credit"] == "outcome" else R, b.group, tokens, b)[:, None]
+        last = b.mask & (b.mask.flip(-1).cumsum(-1).flip(-1) == 1)
+        A = masked(a.expand_as(zero), b.mask) if c["credit"] == "outcome" else credited(
+            c, masked(a.expand_as(zero), last) - kl, b.value if c["credit"] == "gae" else zero, b.mask)
+    if c["scale"] == "token_whiten":
+        s = sigma(A[b.mask], c)
+        A = zero if s is None else masked((A - A[b.mask].mean()) / s, b.mask)
+    return A
+
+
+# ---- loss
+
+def correction(c, b, mask):
+    """The detached weight, and the tokens inside the band."""
+    if c["correction"] == "none":
+        return torch.ones_like(b.logp), mask
+    q = masked(difference(b.logp_old, b.logp_rollout), mask)
+    q = clamp(q, -c["correction_clamp"], c["correction_clamp"])
+    if c["correction_unit"] != "token":
+        q = row_mean(q, mask).expand_as(q) if c["correction_unit"] == "sequence_mean" else q.sum(-1, keepdim=True).expand_as(q)
+    v, low, high = q.exp(), float(c["correction_low"]), float(c["correction_high"])
+    if c["correction"] == "truncate":
+        return v.clamp(low, high), mask
+    band = (v >= low) & (v <= high)
+    return masked(v if c["correction"] == "mask" else torch.ones_like(v), band), mask & band
+
+
+def log_ratio(c, d, A, mask, step):
+    """y, as it is differentiated."""
+    y = clamp(d, c["clamp_low"], c["clamp_high"])
+    if c["unit"] == "sequence_clipped_mean":
+        y = torch.where(A >= 0, clip(y, None, c["pool_high"]), clip(y, -c["pool_low"], None))
+    own = torch.where(y == d, step, 0)
+    if c["unit"] != "token":
+        y = masked(y, mask).sum(-1, keepdim=True) if c["unit"] == "sequence_sum" else row_mean(y, mask)
+        y = y.expand_as(d)
+    if c["gradient"] == "token":
+        y = y.detach() + own
+    return clamp(y, c["unit_clamp_low"], c["unit_clamp_high"])
+
+
+def product(weight, l):
+    return torch.where(weight == 0, torch.zeros_like(l), weight * l)  # 0 * -inf is 0
+
+
+def surrogate(c, A, y, w, l):
+    kind = c["kind"]
+    if kind == "score":
+        return -A * l
+    if kind == "cispo":
+        return -product(w.detach().clamp(float(c["weight_min"]), float(c["weight_max"])) * A, l)
+    if kind == "vespo":
+        k, lam = (torch.where(A > 0, float(c[name + "_pos"]), float(c[name + "_neg"])) for name in ("k", "lambda"))
+        phi = torch.where(w.isinf(), torch.zeros_like(w), (lam + k * y - lam * w).exp()).detach()
+        return -product(phi * A, l)
+    if kind == "sapo":
+        tau = torch.where(A > 0, float(c["tau_pos"]), float(c["tau_neg"]))
+        z = tau * (w - 1)
+        return -4 / tau * torch.where(z > 0, 1 - torch.sigmoid(-z), torch.sigmoid(z)) * A  # sigmoid's own derivative cancels near 1
+    if kind == "ratio":
+        return -w * A
+    loss = torch.max(-w * A, -clip(w, 1 - c["eps_low"], 1 + c["eps_high"]) * A)
+    return torch.where(A < 0, torch.min(loss, -c["dual"] * A), loss) if kind == "dual_clip" else loss
+
+
+def penalty(c, D, d, w):
+    if c["kl"] == "none":
+        return torch.zeros_like(D)
+    D = clamp(D, -c["kl_clamp_log"], c["kl_clamp_log"])
+    K = KL[c["kl"]](D)
+    if c["kl_gradient"] == "k2":
+        K = K.detach() + D * D / 2 - (D * D / 2).detach()
+    K = clamp(K, -c["kl_clamp_value"], c["kl_clamp_value"])
+    return c["kl_coef"] * {"none": lambda: K, "token": lambda: exp(d) * K, "unit": lambda: w * K}[c["kl_ratio"]]()
+
+
+def aggregated(c, x, mask, b):
+    T = mask.sum(-1)
+    per_group = torch.zeros(b.groups, dtype=T.dtype).index_add(0, b.group, T)
+    n, groups = (b.rows, b.groups) if c["empty"] == "count" else ((T > 0).sum().clamp(min=1), (per_group > 0).sum().clamp(min=1))
+    x = masked(x, mask)
+    sums = x.sum(-1)
+    if c["kind"] in ("token_sum", "token_mean", "constant"):
+        return x.sum() / {"token_sum": 1, "token_mean": mask.sum().clamp(min=1), "constant": c["constant"] or 1}[c["kind"]]
+    if c["kind"] == "group_mean_token_mean":
+        return (sums / per_group[b.group].clamp(min=1)).sum() / groups
+    return (sums / {"seq_mean_token_mean": T.clamp(min=1), "seq_mean_token_sum": 1, "seq_mean_constant": c["constant"] or 1}[c["kind"]]).sum() / n
+
+
+def unsupported(o, d):
+    """What autograd's sums cannot say."""
+    if o["ratio"]["unit"] != "token" and bool(((d == -torch.inf).any(-1) & (d == torch.inf).any(-1)).any()):
+        raise Skip("infinite log-ratios of both signs in one response")
+    if o["penalty"]["kl_ratio"] != "none" and bool(torch.isinf(d.exp()).any()):
+        raise Skip("derivative of an infinite ratio times a KL: inf - inf")
+
+
+def objective(o, b):
+    mask = b.mask & ~b.truncated[:, None] if o["weight"]["truncated"] == "mask" else b.mask
+    v, inside = correction(o["weight"], b, mask)
+    if o["weight"]["rejected"] == "unmask":
+        mask = inside
+    step = torch.zeros_like(b.logp, requires_grad=True)  # the leaf: l + step, so that differences of infinities stay out of the graph
+    l, A = masked(b.logp, mask), masked(b.advantage, mask)
+    against = b.logp_rollout if o["ratio"]["against"] == "rollout" else b.logp_old
+    d = step + (torch.zeros_like(l) if against is None else difference(l, masked(against, mask)))
+    unsupported(o, d.detach())
+    y = log_ratio(o["ratio"], d, A, mask, step)
+    w = exp(y)
+    x = masked(v * surrogate(o["surrogate"], A, y, w, l + step), mask & (A != 0) & (v != 0))
+    if o["penalty"]["kl"] != "none":
+        x = x + penalty(o["penalty"], step + difference(l, masked(b.logp_ref, mask)), d, w)
+    loss = aggregated(o["aggregation"], x, mask, b)
+    loss.backward()
+    return {"loss": loss.item(), "term": ragged(masked(x, mask), b), "dlogp": ragged(step.grad, b)}
+
+
+def log_probabilities(case, dtype):
+    b = logits_of(case, dtype)
+    logp = torch.log_softmax(b.logits / case["temperature"], -1)
+    p = logp.exp()
+    entropy = -torch.where(p > 0, p * logp, 0).sum(-1)
+    return {"logp": ragged(logp.gather(-1, b.target[..., None])[..., 0], b), "entropy": ragged(entropy, b)}
+
+
+def answer(case, dtype):
+    if case["kind"] == "logits":
+        return log_probabilities(case, dtype)
+    if case["kind"] != "objective":
+        raise Skip("no cases of kind " + case["kind"])
+    torch.set_default_dtype(dtype)  # torch.where(condition, 1.0, 1.05) makes tensors of it
+    b = batch_of(case, dtype)
+    result = {} if "advantage" in case["batch"] else {"advantage": ragged(advantages(case["objective"], b), b)}
+    return {**result, **objective(case["objective"], b)}
+
+
+serve("torch autograd", torch.__version__.split("+")[0], {**PRECISIONS, "bf16": torch.bfloat16}, ["advantage", "loss", "term", "dlogp", "logp", "entropy"], answer)

@@ -1,0 +1,262 @@
+"""TRL's own loss and advantages, written for trl 1.16.0 (requirements.txt pins it): GRPOTrainer, RLOOTrainer and GMPOTrainer.
+
+Nothing of TRL is restated here. A trainer is made without its __init__ and given the attributes that the two methods under test read:
+_generate_and_score_completions (rewards to advantages, rollout weights, masks, num_items_in_batch) and _compute_loss. What they
+would ask a model, an engine or a reward function for is answered from the case: log-probabilities by
+_get_per_token_logps_and_entropies, completions by _generate, rewards by _calculate_rewards.
+
+num_iterations is 2, so that old log-probabilities are used at all. Cases of kind split get one call per micro-batch, with the ranks and
+gradient_accumulation_steps that the trainer would know; num_items_in_batch, which it gathers from all of them, is the whole batch's.
+"""
+from protocol import Skip, serve  # first: it keeps standard output for the answers
+import os
+import types
+from collections import defaultdict
+
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+import torch
+import transformers
+import trl
+from trl import GRPOTrainer, RLOOTrainer
+from trl.rewards import get_soft_overlong_punishment
+from trl.trainer.utils import entropy_from_logits, selective_log_softmax
+
+os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+from trl.experimental.gmpo import GMPOTrainer
+
+from padded import PRECISIONS, batch_of, logits_of, micro_batches, one_per_row, optimiser_step, part_of, ragged
+
+STD_EPS = 1e-4  # in _generate_and_score_completions; no option
+EOS, OTHER = 1, 7  # token ids; the pad token is 0
+
+
+def wanted(condition, reason):
+    if not condition:
+        raise Skip(reason)
+
+
+# ---- a trainer without a model
+
+class Accelerator:
+    """One process."""
+    device, num_processes, process_index, is_main_process, sync_gradients = torch.device("cpu"), 1, 0, True, True
+
+    def gather(self, x):
+        return x
+
+    def reduce(self, x, reduction):
+        return x
+
+
+def bench_of(trainer):
+    class Bench(trainer):
+        def _get_per_token_logps_and_entropies(self, model, *_, **__):
+            asked = self.case.logp_ref if model is self.ref_model else self.leaf if torch.is_grad_enabled() else self.case.logp_old
+            return asked, self.case.entropy if self.case.entropy is not None else torch.zeros_like(self.leaf), None
+
+        def _calculate_rewards(self, inputs, prompts, completions, completion_ids_list):
+            columns = [self.rewards] + [r.new_tensor(f(completion_ids=completion_ids_list)) for f in self.penalties for r in [self.rewards]]
+            return torch.stack(columns, dim=1)
+
+        def _generate(self, prompts):
+            b = self.case
+            ids = [[OTHER] * (n - 1) + [OTHER if cut else EOS] for n, cut in zip(b.length, b.truncated)]
+            if issubclass(trainer, RLOOTrainer):
+                return [[OTHER]] * b.rows, ids, prompts
+            tool_mask = [row[:n].int().tolist() for row, n in zip(b.mask, b.length)]
+            sampled = ragged(b.logp_rollout, b) if self.use_vllm else None
+            return [[OTHER]] * b.rows, ids, tool_mask, prompts, sampled, {}, None, []
+
+    return Bench
+
+
+BENCH = {trainer: bench_of(trainer) for trainer in (GRPOTrainer, RLOOTrainer, GMPOTrainer)}
+
+
+def trainer_for(b, trainer, rewards, generations, **options):
+    t = object.__new__(BENCH[trainer])
+    t.case, t.rewards, t.penalties, t.leaf = b, rewards, [], b.logp.clone().requires_grad_()
+    t.accelerator, t.model, t.ref_model = Accelerator(), types.SimpleNamespace(training=True, is_gradient_checkpointing=False), object()
+    t._tokenizer, t.eos_token_ids, t.pad_to_multiple_of, t.processing_class = types.SimpleNamespace(pad_token_id=0), [EOS], None, None
+    t.num_generations, t.num_iterations, t.current_gradient_accumulation_steps = generations, 2, 1
+    t.reward_weights, t.reward_func_names, t.reward_funcs = torch.ones(1), [], []
+    t.multi_objective_aggregation, t.scale_rewards, t.reward_clip_range, t.normalize_advantages = "sum_then_normalize", "group", None, False
+    t.mask_truncated_completions, t.use_vllm, t.vllm_importance_sampling_correction = False, False, False
+    t.tools = t.environments = t.environment_factories = None
+    t.beta, t.loss_type, t.importance_sampling_level, t.epsilon_low, t.epsilon_high = 0.0, "grpo", "token", 0.2, 0.2
+    t.top_entropy_quantile, t.off_policy_mask_threshold, t._entropy_bonus_enabled, t.aux_loss_enabled = 1.0, None, False, False
+    t._metrics, t._logs = {"train": defaultdict(list)}, defaultdict(list)
+    t._logs["rewards"], t._logs["extra"], t._pending_extra_logs, t._pending_metrics = defaultdict(list), defaultdict(list), {}, {}
+    t.args = types.SimpleNamespace(
+        steps_per_generation=1, gradient_accumulation_steps=1, per_device_train_batch_size=b.rows, gradient_checkpointing_kwargs=None,
+        use_bias_correction_kl=False, delta=None, report_to=[])
+    for name, value in options.items():
+        setattr(t.args if hasattr(t.args, name) or name.startswith(("sapo_", "vespo_")) else t, name, value)
+    return t
+
+
+def scored(t):
+    return t._generate_and_score_completions([{"prompt": str(i)} for i in range(t.case.rows)])
+
+
+# ---- advantages
+
+def advantages(o, b):
+    a, r = o["advantage"], o["reward"]
+    wanted(b.reward is not None, "no rewards")
+    wanted(len(set(b.group_size.tolist())) == 1, "num_generations: groups of one size only")
+    wanted(b.group_size[0] > 1, "training needs num_generations >= 2")
+    wanted(a["credit"] == "outcome" and a["gain"] == "none", "one advantage per completion, without gain")
+    wanted(a["std"] == "sample" or a["scale"] == "none", "sample std only")
+    wanted(a["eps"] in (0, STD_EPS) and (a["eps_place"] == "add" or a["eps"] == 0) or a["scale"] == "none", "std + 1e-4 only")
+    trainer, options = advantage_options(a, r)
+    wanted(trainer is not RLOOTrainer or bool(b.mask.sum() == sum(b.length)), "RLOOTrainer: no token masks")
+    t = trainer_for(b, trainer, b.reward, int(b.group_size[0]), **options)
+    if r["overlong"] != "none":
+        t.penalties = [get_soft_overlong_punishment(r["overlong_max"], r["overlong_cache"])]
+        t.reward_weights = torch.tensor([1.0, r["overlong_factor"]])
+    return torch.where(b.mask, scored(t)["advantages"][:, None], 0)
+
+
+def advantage_options(a, r):
+    wanted(r["overlong"] in ("none", "soft"), "overlong penalty: soft only")
+    if a["baseline"] == "leave_one_out":
+        wanted(r["kl"] in ("none", "k1") and a["scale"] in ("none", "batch_centred_std"), "RLOOTrainer: k1 in the reward, batch normalisation")
+        return RLOOTrainer, {"beta": r["kl_coef"] if r["kl"] == "k1" else 0.0, "normalize_advantages": a["scale"] != "none"}
+    wanted(a["baseline"] == "group_mean", "baseline " + a["baseline"])
+    wanted(r["kl"] == "none", "GRPOTrainer: no KL in the reward")
+    wanted(a["scale"] in ("none", "group_std", "batch_std"), "scale " + a["scale"])
+    return GRPOTrainer, {"scale_rewards": {"none": "none", "group_std": "group", "batch_std": "batch"}[a["scale"]]}
+
+
+# ---- loss
+
+def loss_options(case, o, b):
+    r, s, g, k = o["ratio"], o["surrogate"], o["aggregation"], o["surrogate"]["kind"]
+    wanted(r["against"] == "old" and b.logp_old is not None, "ratio against old log-probabilities only")
+    wanted(r["clamp_low"] == r["clamp_high"] == r["unit_clamp_low"] == r["unit_clamp_high"] == 0, "log-ratios are not clamped")
+    wanted(g["empty"] == "count", "rows without tokens count")
+    wanted(r["gradient"] == "unit" or r["unit"] == "token", "no GSPO-token")
+    options = {"epsilon_low": s["eps_low"], "epsilon_high": s["eps_high"], **penalty_options(o), **weight_options(o)}
+    if r["unit"] == "sequence_clipped_mean":
+        return GMPOTrainer, {**options, **gmpo_options(r, k, g, options)}
+    if r["unit"] == "sequence_sum" and k == "ppo_clip":
+        wanted(g["kind"] == "seq_mean_token_mean" and o["penalty"]["kl"] == "none" and len(options) == 3, "RLOOTrainer: row mean, clip alone")
+        wanted(bool(b.mask.sum() == sum(b.length)), "RLOOTrainer: no token masks")
+        return RLOOTrainer, options
+    level = {"token": "token", "sequence_mean": "sequence", "sequence_sum": "token" if k == "vespo" else None}[r["unit"]]
+    wanted(level is not None and (r["unit"] == "sequence_sum") == (k == "vespo"), f"{k} with unit {r['unit']}")
+    return GRPOTrainer, {**options, "importance_sampling_level": level, **surrogate_options(s), "loss_type": loss_type(case, k, g, s),
+                         "max_completion_length": g["constant"]}
+
+
+def gmpo_options(r, kind, g, options):
+    wanted(kind == "ratio" and g["kind"] == "seq_mean_token_mean" and "use_vllm" not in options, "GMPOTrainer: row mean, no clip after pooling")
+    wanted(not options.get("use_bias_correction_kl"), "GMPOTrainer: plain k3")
+    return {"epsilon_low": r["pool_low"], "epsilon_high": r["pool_high"]}
+
+
+def surrogate_options(s):
+    if s["kind"] == "dual_clip":
+        return {"delta": s["dual"]}
+    if s["kind"] == "cispo":
+        wanted(s["weight_min"] == 0, "cispo has no lower bound")
+        return {"epsilon_high": float(s["weight_max"])}
+    names = {"sapo": ("sapo_temperature_", "tau_"), "vespo": ("vespo_", "")}.get(s["kind"])
+    wanted(names or s["kind"] == "ppo_clip", "no surrogate " + s["kind"])
+    if s["kind"] == "sapo":
+        return {"sapo_temperature_pos": s["tau_pos"], "sapo_temperature_neg": s["tau_neg"]}
+    return {"vespo_" + n: float(s[n]) for n in ("k_pos", "lambda_pos", "k_neg", "lambda_neg")} if s["kind"] == "vespo" else {}
+
+
+def loss_type(case, kind, g, s):
+    if kind in ("sapo", "cispo", "vespo"):
+        wanted(g["kind"] == {"sapo": "seq_mean_token_mean"}.get(kind, "token_mean"), f"{kind} fixes its aggregation")
+        return kind
+    kinds = {"seq_mean_token_mean": "grpo", "token_mean": "dapo", "seq_mean_constant": "dr_grpo", "seq_mean_token_sum": "luspo"}
+    wanted(g["kind"] in kinds, "aggregation " + g["kind"])
+    return "bnpo" if "bnpo" in case["id"] else kinds[g["kind"]]  # with one micro-batch, bnpo and dapo are both the token mean
+
+
+def penalty_options(o):
+    p, unit = o["penalty"], o["ratio"]["unit"]
+    if p["kl"] == "none":
+        return {}
+    wanted(p["kl"] == "k3" and p["kl_gradient"] == "own" and p["kl_clamp_log"] == p["kl_clamp_value"] == 0, "KL in the loss: plain k3 only")
+    wanted(p["kl_ratio"] in ("none", "unit") or unit == "token", "use_bias_correction_kl takes the ratio of the objective")
+    return {"beta": p["kl_coef"], **({"use_bias_correction_kl": True} if p["kl_ratio"] != "none" else {})}
+
+
+def weight_options(o):
+    w = o["weight"]
+    options = {"mask_truncated_completions": True} if w["truncated"] == "mask" else {}
+    if w["correction"] == "none":
+        return options
+    wanted(w["correction"] in ("truncate", "mask") and w["rejected"] == "zero_weight", "rollout weights: truncate or mask, tokens stay")
+    wanted(w["correction_unit"] in ("token", "sequence_sum") and w["correction_clamp"] == 0, "rollout weights of tokens or their product, unclamped")
+    wanted(o["surrogate"]["kind"] != "vespo", "vespo folds the rollout weight into phi")
+    mode = w["correction_unit"].split("_")[0] + "_" + w["correction"]
+    return {**options, "use_vllm": True, "vllm_importance_sampling_correction": True, "vllm_importance_sampling_mode": mode,
+            "vllm_importance_sampling_clip_min": float(w["correction_low"]) or None, "vllm_importance_sampling_clip_max": float(w["correction_high"])}
+
+
+def advantage_input(b, trainer):
+    """(rows,) where the case allows, else (rows, longest), which GRPOTrainer accepts from subclasses."""
+    per_row = one_per_row(b.advantage, b.mask)
+    wanted(per_row is not None or trainer is GRPOTrainer, "one advantage per completion")
+    return b.advantage if per_row is None else per_row
+
+
+def loss(case, o, b, step=None):
+    """`step`: what a micro-batch knows of its optimiser step."""
+    trainer, options = loss_options(case, o, b)
+    t = trainer_for(b, trainer, torch.zeros(b.rows), b.rows, **options)
+    if step:
+        t.accelerator.num_processes, t.current_gradient_accumulation_steps = step.ranks, step.accumulation
+        t.args.steps_per_generation = t.args.gradient_accumulation_steps = step.accumulation
+    inputs = scored(t)
+    inputs["advantages"] = advantage_input(b, trainer)
+    if step:
+        inputs["num_items_in_batch"] = step.tokens
+    value = t._compute_loss(t.model, inputs)
+    value.backward()
+    report = {"kl_k3": t._metrics["train"]["kl"][0]} if options.get("beta") and "use_bias_correction_kl" not in options else {}
+    return {"loss": value.item(), "dlogp": ragged(t.leaf.grad, b), "report": report}
+
+
+def split(case, o, dtype):
+    whole, counts = batch_of(case, dtype), micro_batches(case)
+    trainer, options = loss_options(case, o, whole)
+    rows = {len(part_of(case, part["groups"])[1]) for part in case["parts"]}
+    wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
+    wanted(len(rows) == 1 or trainer is GRPOTrainer and options["loss_type"] in ("dapo", "cispo", "vespo"), "micro-batches have equally many rows")
+    step = types.SimpleNamespace(ranks=case["ranks"], accumulation=counts[0], tokens=whole.mask.sum())
+    return optimiser_step(case, lambda part, rank: loss(part, o, batch_of(part, dtype), step))
+
+
+def log_probabilities(case, dtype):
+    b = logits_of(case, dtype)
+    logp = selective_log_softmax(b.logits, b.target, temperature=case["temperature"])
+    return {"logp": ragged(logp, b), "entropy": ragged(entropy_from_logits(b.logits / case["temperature"]), b)}
+
+
+def answer(case, dtype):
+    torch.set_default_dtype(dtype)
+    if case["kind"] == "logits":
+        return log_probabilities(case, dtype)
+    if case["kind"] == "split":
+        return split(case, case["objective"], dtype)
+    wanted(case["kind"] == "objective", "no cases of kind " + case["kind"])
+    b, result, reasons = batch_of(case, dtype), {}, []
+    for part in (lambda: {"advantage": ragged(advantages(case["objective"], b), b)} if "advantage" not in case["batch"] else {},
+                 lambda: loss(case, case["objective"], b)):
+        try:
+            result.update(part())
+        except Skip as reason:
+            reasons.append(str(reason))
+    wanted(result, "; ".join(reasons))
+    return result
+
+
+transformers.logging.set_verbosity_error()
+serve("TRL", trl.__version__, PRECISIONS, ["advantage", "loss", "dlogp", "report", "logp", "entropy"], answer)

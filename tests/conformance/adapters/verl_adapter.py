@@ -1,0 +1,219 @@
+"""verl's own policy losses, KL penalties, advantage estimators and rollout correction, written for verl 0.9.1 (requirements-no-deps.txt pins it).
+
+Called as its trainer calls them: rewards on the last token of a response, advantages from a registered estimator, and as
+verl/workers/utils/losses.py:ppo_loss puts them together, policy loss + kl_loss_coef * agg_loss(kl_penalty). Padding is 0 in rewards and
+-1 in log-probabilities. The policy's own choices that no option reaches (log-ratios clamped to +-20, epsilons) are left as they are: a
+request without them asks for the paper's objective, and the answer shows what verl makes of it.
+
+ray is not installed: importing verl needs the name, the functions under test do not.
+"""
+from protocol import Skip, serve  # first: it keeps standard output for the answers
+import os
+import types
+from importlib.metadata import version
+
+os.environ.setdefault("VERL_LOGGING_LEVEL", "ERROR")
+from padded import PRECISIONS, batch_of, logits_of, module_stand_in, optimiser_step, ragged
+
+try:
+    import ray
+except ImportError:
+    module_stand_in("ray", ObjectRef=object)
+import torch
+from verl.trainer.ppo import core_algos as verl
+from verl.trainer.ppo.rollout_corr_helper import compute_rollout_correction_weights, compute_rollout_rejection_mask
+from verl.utils.torch_functional import entropy_from_logits, logprobs_from_logits
+from verl.workers.config import ActorConfig
+
+NO_DUAL_CLIP = 1e9  # clip_ratio_c cannot be switched off; above e^20, the largest ratio that verl lets through
+SAFETY = 20  # the clamp of log-ratios
+AGGREGATION = {"token_mean": "token-mean", "token_sum": "token-sum", "seq_mean_token_mean": "seq-mean-token-mean",
+               "seq_mean_token_sum": "seq-mean-token-sum", "seq_mean_constant": "seq-mean-token-sum-norm"}
+
+
+def wanted(condition, reason):
+    if not condition:
+        raise Skip(reason)
+
+
+# ---- advantages
+
+def token_rewards(o, b):
+    """The score on the last token that counts (on the last token, if none does), minus the KL in the reward."""
+    r, rewards = o["reward"], torch.zeros_like(b.logp)
+    for row, mask in enumerate(b.mask):
+        places = torch.nonzero(mask)[:, 0]
+        rewards[row, places[-1] if len(places) else b.length[row] - 1] = b.reward[row]
+    if r["kl"] != "none":
+        rewards = rewards - r["kl_coef"] * torch.where(b.mask, verl.kl_penalty(b.logp_old, b.logp_ref, r["kl"]), 0)
+    return rewards
+
+
+ESTIMATORS = {  # (baseline, scale, credit)
+    ("group_mean", "group_std", "outcome"): "grpo", ("group_mean", "none", "outcome"): "grpo", ("leave_one_out", "none", "outcome"): "rloo",
+    ("length_weighted", "none", "outcome"): "opo", ("given", "none", "outcome"): "remax", ("none", "none", "gae"): "gae",
+    ("none", "token_whiten", "gae"): "gae", ("group_mean", "token_whiten", "outcome"): "reinforce_plus_plus_baseline",
+    ("none", "token_whiten", "return"): "reinforce_plus_plus"}
+EPS = {"group_std": 1e-6, "token_whiten": 1e-8}  # no option of the trainer reaches them
+
+
+def advantages(o, b):
+    a, mask = o["advantage"], b.mask.long()
+    wanted(b.reward is not None, "no rewards")
+    wanted(o["reward"]["overlong"] == "none", "the overlong penalty is the reward manager's")
+    wanted(a["std"] == "sample" or a["scale"] == "none", "sample std only")
+    wanted(a["eps"] in (0, EPS.get(a["scale"], a["eps"])), "another epsilon")
+    name = ESTIMATORS.get((a["baseline"], a["scale"], a["credit"]))
+    if a["gain"] != "none":
+        wanted(name == "grpo" and a["scale"] == "none", "gain belongs to gpg")
+        name = "gpg"
+    wanted(name, "no estimator with baseline {baseline}, scale {scale}, credit {credit}".format(**a))
+    rewards = token_rewards(o, b)
+    if name == "gae":
+        result = verl.compute_gae_advantage_return(rewards, b.value, mask, a["gamma"], a["lambda"])[0]
+    else:
+        options = {"grpo": {"norm_adv_by_std_in_grpo": a["scale"] == "group_std"}, "remax": {}}.get(name, {})
+        if name == "remax":
+            options["reward_baselines"] = b.baseline[b.group]
+        else:
+            options["index"] = b.group.numpy()
+        config = types.SimpleNamespace(gamma=a["gamma"])
+        result = verl.get_adv_estimator_fn(name)(token_level_rewards=rewards, response_mask=mask, config=config, **options)[0]
+    return torch.where(b.mask, result, 0)  # GAE leaves numbers outside the mask; the losses mask them
+
+
+# ---- rollout correction
+
+def rollout_correction(w, b):
+    """verl's weights (or None) and mask."""
+    if w["correction"] == "none":
+        return None, b.mask
+    wanted(w["correction_clamp"] in (0, SAFETY), "log-ratios of the rollout are clamped to +-20")
+    low, high = float(w["correction_low"]), float(w["correction_high"])
+    band = f"{low!r}_{high!r}"
+    level = {"token": "token", "sequence_sum": "sequence"}.get(w["correction_unit"])
+    log_ratio, mask, weights = b.logp_old - b.logp_rollout, b.mask, None
+    if w["rejected"] == "unmask" and w["correction"] != "truncate":
+        wanted(0 < low and high < float("inf"), "rejection needs a lower and an upper bound")
+        mode = {"token": "token_k1", "sequence_sum": "seq_sum_k1", "sequence_mean": "seq_mean_k1"}[w["correction_unit"]]
+        mask = compute_rollout_rejection_mask(log_ratio, b.mask.long(), mode, band)[0].bool()
+    if w["correction"] != "reject":
+        wanted(level, "no rollout weight of the mean log-ratio")
+        wanted(w["correction"] == "mask" or low == 0, "truncation has no lower bound")
+        threshold = band if w["correction"] == "mask" and w["rejected"] == "zero_weight" else high
+        weights = compute_rollout_correction_weights(log_ratio, b.mask.long(), level, threshold)[0]
+    else:
+        wanted(w["rejected"] == "unmask", "rejection changes the mask")
+    return weights, mask
+
+
+# ---- loss
+
+def unclamped(low, high):
+    return low == high == 0
+
+
+def clamp_claimed(r):
+    """The clamp is verl's own, or not asked for."""
+    return unclamped(r["clamp_low"], r["clamp_high"]) or (r["clamp_low"], r["clamp_high"]) == (-SAFETY, SAFETY)
+
+
+def policy_loss(o):
+    """Name of the loss, and its options."""
+    r, s, kind = o["ratio"], o["surrogate"], o["surrogate"]["kind"]
+    if kind == "score":
+        return "gpg", {}
+    wanted(r["against"] == "old", "ratio against old log-probabilities only")
+    clip = {"clip_ratio_low": s["eps_low"], "clip_ratio_high": s["eps_high"]}
+    if r["unit"] == "sequence_mean":
+        wanted(kind == "ppo_clip", "gspo: ppo_clip only")
+        wanted(unclamped(r["clamp_low"], r["clamp_high"]), "gspo: the tokens' log-ratios are not clamped")
+        bounds = (float(r["unit_clamp_low"]), float(r["unit_clamp_high"]))
+        wanted(bounds in ((0, 0), (float("-inf"), 10)), "gspo: log-ratio clamped to at most 10")
+        return "gspo", clip
+    wanted(unclamped(r["unit_clamp_low"], r["unit_clamp_high"]), "no clamp of the unit")
+    if r["unit"] == "sequence_clipped_mean":
+        wanted(kind == "ratio" and r["gradient"] == "unit" and unclamped(r["clamp_low"], r["clamp_high"]), "geo_mean: pooled clip alone")
+        wanted((o["aggregation"]["kind"], o["aggregation"]["empty"]) == ("seq_mean_token_mean", "count"), "geo_mean: mean of all rows")
+        return "geo_mean", {"clip_ratio_low": r["pool_low"], "clip_ratio_high": r["pool_high"]}
+    wanted(r["unit"] == "token", "unit " + r["unit"])
+    wanted(clamp_claimed(r), "log-ratios are clamped to +-20")
+    return token_loss(o, s, clip)
+
+
+def token_loss(o, s, clip):
+    if s["kind"] in ("ppo_clip", "dual_clip"):
+        return "vanilla", {**clip, "clip_ratio_c": s["dual"] if s["kind"] == "dual_clip" else NO_DUAL_CLIP}
+    if s["kind"] == "cispo":
+        return "cispo", {"clip_ratio_low": 1 - float(s["weight_min"]), "clip_ratio_high": float(s["weight_max"]) - 1}
+    wanted(s["kind"] == "sapo", "no surrogate " + s["kind"])
+    wanted(o["aggregation"]["kind"] == "seq_mean_token_mean", "sapo: row means only")
+    return "sapo", {"tau_pos": s["tau_pos"], "tau_neg": s["tau_neg"]}
+
+
+def kl_name(p):
+    """None for no penalty. k3 has its clamps, whether asked for or not."""
+    if p["kl"] == "none":
+        return None
+    wanted(p["kl_ratio"] == "none", "KL without a ratio only")
+    clamps = (p["kl_clamp_log"], p["kl_clamp_value"])
+    wanted(clamps == (0, 0) or p["kl"] == "k3" and clamps == (20, 10), "k3 clamped at 20 and 10, the others not")
+    return p["kl"] + ("+" if p["kl_gradient"] == "k2" and p["kl"] != "k2" else "")
+
+
+def batch_info(g, b, mask, ranks=1):
+    """The engine's counts over all micro-batches and ranks. Left out, global_batch_size would be the rows of a micro-batch with tokens."""
+    rows = b.rows if g["empty"] == "count" else int(mask.any(-1).sum()) if ranks > 1 else None
+    return {"dp_size": ranks, "batch_num_tokens": int(mask.sum()), "global_batch_size": rows, "loss_scale_factor": g["constant"] or None}
+
+
+def loss(o, b, info=None):
+    wanted(o["weight"]["truncated"] == "keep" or not bool(b.truncated.any()), "truncated responses stay")
+    wanted(o["aggregation"]["kind"] in AGGREGATION, "aggregation " + o["aggregation"]["kind"])
+    name, options = policy_loss(o)
+    kl, mode = kl_name(o["penalty"]), AGGREGATION[o["aggregation"]["kind"]]
+    weights, mask = rollout_correction(o["weight"], b)
+    config = ActorConfig(strategy="fsdp", rollout_n=1, ppo_micro_batch_size_per_gpu=1, **options)
+    config.global_batch_info.update(info or batch_info(o["aggregation"], b, mask))
+    leaf = b.logp.clone().requires_grad_()
+    old = b.logp_old if b.logp_old is not None else leaf.detach()
+    value = verl.get_policy_loss_fn(name)(old_log_prob=old, log_prob=leaf, advantages=b.advantage, response_mask=mask,
+                                          loss_agg_mode=mode, config=config, rollout_is_weights=weights)[0]
+    if kl:
+        penalty = verl.kl_penalty(leaf, b.logp_ref, kl)
+        value = value + o["penalty"]["kl_coef"] * verl.agg_loss(penalty, mask, mode, **config.global_batch_info)
+    value.backward()
+    return {"loss": value.item(), "dlogp": ragged(leaf.grad, b)}
+
+
+def split(case, o, dtype):
+    wanted(o["weight"]["rejected"] == "zero_weight", "counts before rejection")
+    whole = batch_of(case, dtype)
+    info = batch_info(o["aggregation"], whole, whole.mask, case["ranks"])
+    return optimiser_step(case, lambda part, rank: loss(o, batch_of(part, dtype), info))
+
+
+def log_probabilities(case, dtype):
+    b = logits_of(case, dtype)
+    tempered = b.logits / case["temperature"]
+    return {"logp": ragged(logprobs_from_logits(tempered, b.target), b), "entropy": ragged(entropy_from_logits(tempered), b)}
+
+
+def answer(case, dtype):
+    torch.set_default_dtype(dtype)
+    if case["kind"] == "logits":
+        return log_probabilities(case, dtype)
+    if case["kind"] == "split":
+        return split(case, case["objective"], dtype)
+    wanted(case["kind"] == "objective", "no cases of kind " + case["kind"])
+    o, b, result, reasons = case["objective"], batch_of(case, dtype), {}, []
+    for part in (lambda: {"advantage": ragged(advantages(o, b), b)} if "advantage" not in case["batch"] else {}, lambda: loss(o, b)):
+        try:
+            result.update(part())
+        except Skip as reason:
+            reasons.append(str(reason))
+    wanted(result, "; ".join(reasons))
+    return result
+
+
+serve("verl", version("verl"), PRECISIONS, ["advantage", "loss", "dlogp", "logp", "entropy"], answer)

@@ -1,0 +1,263 @@
+#include "answer.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const output_name[N_OUTPUTS] = { "advantage", "informative", "loss", "term", "dlogp", "report", "logp", "entropy" };
+
+stage_kind stage_of(output_kind output)
+{
+    if (output == OUT_ADVANTAGE || output == OUT_INFORMATIVE) return STAGE_ADVANTAGE;
+    return output == OUT_LOGP || output == OUT_ENTROPY ? STAGE_LOGITS : STAGE_LOSS;
+}
+
+void answer_free(answer *a)
+{
+    for (int k = 0; k < N_OUTPUTS; k++) {
+        free(a->of[k].value);
+        free(a->of[k].given);
+    }
+    memset(a, 0, sizeof *a);
+}
+
+/* room for an output, every number given */
+static double *add(answer *a, output_kind output, int64_t count)
+{
+    numbers *n = &a->of[output];
+    n->value = calloc((size_t)count + 1, sizeof *n->value);
+    n->given = malloc((size_t)count + 1);
+    if (!n->value || !n->given) abort();
+    memset(n->given, 1, (size_t)count + 1);
+    n->count = count;
+    return n->value;
+}
+
+static void add_copy(answer *a, output_kind output, const double *from, int64_t count)
+{
+    if (from) memcpy(add(a, output, count), from, (size_t)count * sizeof *from);
+}
+
+/* ---- what a case has ------------------------------------------------------------------------------------------------------------ */
+
+static void add_tokens(answer *a, const test_case *c, int scale)
+{
+    const case_answer *tokens[N_OUTPUTS] = { NULL };
+    tokens[OUT_ADVANTAGE] = &c->advantage;
+    tokens[OUT_TERM] = &c->term;
+    tokens[OUT_DLOGP] = &c->dlogp;
+    tokens[OUT_LOGP] = &c->logp;
+    tokens[OUT_ENTROPY] = &c->entropy;
+    for (int k = 0; k < N_OUTPUTS; k++)
+        if (tokens[k] && tokens[k]->scale) add_copy(a, (output_kind)k, scale ? tokens[k]->scale : tokens[k]->expect, c->batch.n_tokens);
+}
+
+static answer of_case(const test_case *c, int scale)
+{
+    answer a;
+    memset(&a, 0, sizeof a);
+    add_tokens(&a, c, scale);
+    if (c->informative) {
+        double *p = add(&a, OUT_INFORMATIVE, c->batch.n_groups);
+        for (int64_t g = 0; g < c->batch.n_groups && !scale; g++) p[g] = c->informative[g];
+    }
+    if (c->kind != CASE_LOGITS) *add(&a, OUT_LOSS, 1) = scale ? c->loss_scale : c->loss;
+    if (c->report) {
+        double *p = add(&a, OUT_REPORT, c->n_report);
+        for (int64_t k = 0; k < c->n_report; k++) p[k] = scale ? c->report[k].scale : c->report[k].expect;
+    }
+    return a;
+}
+
+answer answer_expected(const test_case *c) { return of_case(c, 0); }
+answer answer_scale(const test_case *c) { return of_case(c, 1); }
+
+void answer_where(const test_case *c, output_kind output, int64_t index, char *buffer, size_t size)
+{
+    int64_t i = 0;
+    switch (output) {
+    case OUT_LOSS: snprintf(buffer, size, "loss"); return;
+    case OUT_REPORT: snprintf(buffer, size, "report.%s", c->report[index].key); return;
+    case OUT_INFORMATIVE: snprintf(buffer, size, "informative[%lld]", (long long)index); return;
+    default: break;
+    }
+    while (i + 1 < c->n_sequences && index >= c->batch.offset[i] + c->batch.length[i]) i++;
+    snprintf(buffer, size, "%s[%lld][%lld]", output_name[output], (long long)i, (long long)(index - c->batch.offset[i]));
+}
+
+/* ---- what a program answers ----------------------------------------------------------------------------------------------------- */
+
+typedef struct { const test_case *c; answer *out; char *error; size_t error_size; } reader;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static int fail(const reader *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(r->error, r->error_size, format, args);
+    va_end(args);
+    return 1;
+}
+
+static int read_number(const reader *r, output_kind output, int64_t index, const cJSON *item)
+{
+    double v;
+    char where[120];
+    if (case_number(item, &v)) { r->out->of[output].value[index] = v; return 0; }
+    answer_where(r->c, output, index, where, sizeof where);
+    return fail(r, "%s is neither a number nor \"Infinity\", \"-Infinity\" or \"NaN\"", where);
+}
+
+static int read_tokens(const reader *r, output_kind output, const cJSON *json)
+{
+    const grpo_batch *b = &r->c->batch;
+    int64_t i = 0, k = 0;
+    if (!cJSON_IsArray(json) || cJSON_GetArraySize(json) != r->c->n_sequences)
+        return fail(r, "%s is not an array of %lld rows", output_name[output], (long long)r->c->n_sequences);
+    add(r->out, output, b->n_tokens);
+    for (const cJSON *row = json->child; row; row = row->next, i++) {
+        if (!cJSON_IsArray(row) || cJSON_GetArraySize(row) != b->length[i])
+            return fail(r, "%s[%lld] is not an array of %lld", output_name[output], (long long)i, (long long)b->length[i]);
+        for (const cJSON *item = row->child; item; item = item->next)
+            if (read_number(r, output, k++, item)) return 1;
+    }
+    return 0;
+}
+
+static int read_informative(const reader *r, const cJSON *json)
+{
+    int64_t n = r->c->batch.n_groups;
+    int64_t g = 0;
+    double *p;
+    if (!cJSON_IsArray(json) || cJSON_GetArraySize(json) != n) return fail(r, "informative is not an array of %lld", (long long)n);
+    p = add(r->out, OUT_INFORMATIVE, n);
+    for (const cJSON *item = json->child; item; item = item->next) {
+        if (!cJSON_IsBool(item)) return fail(r, "informative[%lld] is neither true nor false", (long long)g);
+        p[g++] = cJSON_IsTrue(item) ? 1 : 0;
+    }
+    return 0;
+}
+
+static int metric_index(const test_case *c, const char *key)
+{
+    for (int64_t k = 0; k < c->n_report; k++) if (!strcmp(c->report[k].key, key)) return (int)k;
+    return -1;
+}
+
+static int read_report(const reader *r, const cJSON *json)
+{
+    if (!cJSON_IsObject(json)) return fail(r, "report is not an object");
+    add(r->out, OUT_REPORT, r->c->n_report);
+    memset(r->out->of[OUT_REPORT].given, 0, (size_t)r->c->n_report);
+    for (const cJSON *item = json->child; item; item = item->next) {
+        int k = metric_index(r->c, item->string);
+        if (k < 0) return fail(r, "report.%.40s is not a key of the report", item->string);
+        if (r->out->of[OUT_REPORT].given[k]++) return fail(r, "report.%.40s is there twice", item->string);
+        if (read_number(r, OUT_REPORT, k, item)) return 1;
+    }
+    return 0;
+}
+
+static int has_answer(const test_case *c, output_kind output)
+{
+    switch (output) {
+    case OUT_ADVANTAGE: return c->advantage.scale != NULL;
+    case OUT_INFORMATIVE: return c->informative != NULL;
+    case OUT_LOSS: return c->kind != CASE_LOGITS;
+    case OUT_TERM: return c->term.scale != NULL;
+    case OUT_DLOGP: return c->dlogp.scale != NULL;
+    case OUT_REPORT: return c->report != NULL;
+    case OUT_LOGP: return c->logp.scale != NULL;
+    default: return c->entropy.scale != NULL;
+    }
+}
+
+static int read_output(const reader *r, const cJSON *item)
+{
+    int k = 0;
+    while (k < N_OUTPUTS && strcmp(output_name[k], item->string)) k++;
+    if (k == N_OUTPUTS) return fail(r, "%.40s is not an output", item->string);
+    if (r->out->of[k].value) return fail(r, "%s is there twice", output_name[k]);
+    if (!has_answer(r->c, (output_kind)k)) return 0;
+    switch (k) {
+    case OUT_INFORMATIVE: return read_informative(r, item);
+    case OUT_REPORT: return read_report(r, item);
+    case OUT_LOSS: add(r->out, OUT_LOSS, 1); return read_number(r, OUT_LOSS, 0, item);
+    default: return read_tokens(r, (output_kind)k, item);
+    }
+}
+
+int answer_read(const cJSON *json, const test_case *c, answer *out, char *error, size_t error_size)
+{
+    reader r;
+    r.c = c;
+    r.out = out;
+    r.error = error;
+    r.error_size = error_size;
+    memset(out, 0, sizeof *out);
+    if (!cJSON_IsObject(json)) return fail(&r, "it is not an object");
+    for (const cJSON *item = json->child; item; item = item->next)
+        if (read_output(&r, item)) { answer_free(out); return 1; }
+    return 0;
+}
+
+/* ---- what our headers find ------------------------------------------------------------------------------------------------------ */
+
+static void add_elements(answer *a, output_kind output, const grpo_real *from, int64_t count)
+{
+    double *p = add(a, output, count);
+    for (int64_t k = 0; k < count; k++) p[k] = (double)from[k];
+}
+
+static int evaluate_advantage(const test_case *c, const grpo_objective *obj, answer *out)
+{
+    outcome o = outcome_of_advantages(c, obj);
+    int ok = !o.status;
+    if (ok) add_elements(out, OUT_ADVANTAGE, o.advantage, c->batch.n_tokens);
+    outcome_free(&o);
+    return ok;
+}
+
+static void add_report(const test_case *c, const grpo_report *report, answer *out)
+{
+    double *p = add(out, OUT_REPORT, c->n_report);
+    for (int64_t k = 0; k < c->n_report; k++)
+        if (!compare_metric(report, c->report[k].key, &p[k])) out->of[OUT_REPORT].given[k] = 0;
+}
+
+static int evaluate_loss(const test_case *c, const grpo_objective *obj, const grpo_real *advantage, answer *out)
+{
+    outcome o = outcome_of_parts(c, obj, advantage, gspo_loss_add);
+    int ok = !o.status;
+    if (ok) {
+        *add(out, OUT_LOSS, 1) = o.report.loss;
+        add_elements(out, OUT_TERM, o.term, c->batch.n_tokens);
+        add_elements(out, OUT_DLOGP, o.dlogp, c->batch.n_tokens);
+        if (c->report) add_report(c, &o.report, out);
+    }
+    outcome_free(&o);
+    return ok;
+}
+
+static grpo_real *elements(const double *from, int64_t count)
+{
+    grpo_real *p = malloc(((size_t)count + 1) * sizeof *p);
+    if (!p) abort();
+    for (int64_t k = 0; k < count; k++) p[k] = (grpo_real)from[k];
+    return p;
+}
+
+int answer_evaluate(const test_case *c, const grpo_objective *obj, stage_kind stage, const double *advantage, answer *out)
+{
+    grpo_real *a;
+    int ok;
+    memset(out, 0, sizeof *out);
+    if (c->kind == CASE_LOGITS || stage == STAGE_LOGITS) return 0;
+    if (stage == STAGE_ADVANTAGE) return evaluate_advantage(c, obj, out);
+    if (!advantage && !c->given && !c->advantage.expect) return 0;
+    a = advantage ? elements(advantage, c->batch.n_tokens) : compare_expected_advantage(c);
+    ok = a && evaluate_loss(c, obj, a, out);
+    free(a);
+    return ok;
+}

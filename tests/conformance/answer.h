@@ -1,0 +1,36 @@
+/* What can be returned for a case, all in one form: lists of numbers, some of them not given.  Expected answers, scales, answers of
+ * programs, the answers of known mistakes and our own evaluations of other objectives are compared as such. */
+#ifndef ANSWER_H
+#define ANSWER_H
+#include "../compare.h"
+#include <cJSON.h>
+
+typedef enum { OUT_ADVANTAGE, OUT_INFORMATIVE, OUT_LOSS, OUT_TERM, OUT_DLOGP, OUT_REPORT, OUT_LOGP, OUT_ENTROPY, N_OUTPUTS } output_kind;
+extern const char *const output_name[N_OUTPUTS];
+
+/* which outputs a mistake can explain together: the protocol lets nothing of one stage reach the next */
+typedef enum { STAGE_ADVANTAGE, STAGE_LOSS, STAGE_LOGITS, N_STAGES } stage_kind;
+stage_kind stage_of(output_kind output);
+
+typedef struct {
+    double *value;              /* (count); NULL: the output is absent */
+    uint8_t *given;             /* (count); of a report some keys may be missing */
+    int64_t count;
+} numbers;
+
+typedef struct { numbers of[N_OUTPUTS]; } answer;
+
+void answer_free(answer *a);
+answer answer_expected(const test_case *c);
+answer answer_scale(const test_case *c);
+
+/* 0, or nonzero with what is wrong; outputs that the case has no answer to are left out (a wrong shape is wrong all the same) */
+int answer_read(const cJSON *json, const test_case *c, answer *out, char *error, size_t error_size);
+
+/* what our headers find for the stage; advantage: of the loss, NULL for the case's exact ones.  0 when they refuse the objective. */
+int answer_evaluate(const test_case *c, const grpo_objective *obj, stage_kind stage, const double *advantage, answer *out);
+
+/* "dlogp[2][5]", "report.clip_low", "loss" */
+void answer_where(const test_case *c, output_kind output, int64_t index, char *buffer, size_t size);
+
+#endif

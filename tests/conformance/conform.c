@@ -1,0 +1,224 @@
+/* conform: the vectors against any program that speaks the protocol. */
+#define _POSIX_C_SOURCE 200809L
+#include "identify.h"
+#include "options.h"
+#include "text.h"
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct {
+    const options *o;
+    session s;
+    diagnostician d;
+    report r;
+    int live;               /* is someone watching? */
+    int64_t files, file;
+} run;
+
+/* ---- what to ask ---------------------------------------------------------------------------------------------------------------- */
+
+static int wanted(const options *o, const char *id)
+{
+    for (ptrdiff_t k = 0; k < arrlen(o->only); k++) if (!fnmatch(o->only[k], id, 0)) return 1;
+    return arrlen(o->only) == 0;
+}
+
+/* may a case of the file be wanted?  Ids begin with the variant and a "-". */
+static int file_wanted(const options *o, const char *variant)
+{
+    size_t length = strlen(variant);
+    for (ptrdiff_t k = 0; k < arrlen(o->only); k++) {
+        size_t literal = strcspn(o->only[k], "*?[\\");
+        if (strncmp(o->only[k], variant, literal < length ? literal : length)) continue;
+        if (literal <= length || o->only[k][length] == '-') return 1;
+    }
+    return arrlen(o->only) == 0;
+}
+
+/* ---- one case ------------------------------------------------------------------------------------------------------------------- */
+
+static char *copy(const char *s)
+{
+    char *t = NULL;
+    text_add(&t, s);
+    return text_string(&t);
+}
+
+static int is_held(const compare_precision *p, double x)
+{
+    return x == 0 || !grpo_is_finite(x) || (fabs(x) <= p->max && fabs(x) >= p->tiny);
+}
+
+/* advantages that the precision cannot hold are none to compute a loss from */
+static void drop_unheld(const rules *r, const question *q, answer *found)
+{
+    const numbers *a = &q->expected.of[OUT_ADVANTAGE];
+    int held = 1;
+    for (int64_t k = 0; k < a->count; k++) held &= is_held(r->precision, a->value[k]);
+    for (int k = 0; k < N_OUTPUTS && !held; k++) {
+        if (stage_of((output_kind)k) != STAGE_LOSS) continue;
+        free(found->of[k].value);
+        free(found->of[k].given);
+        memset(&found->of[k], 0, sizeof found->of[k]);
+    }
+}
+
+static void fail_with(case_result *c, const char *before, const char *why)
+{
+    char *t = NULL;
+    text_format(&t, "%s%s", before, why);
+    c->verdict = CASE_FAILED;
+    c->reason = text_string(&t);
+}
+
+static void skip_with(case_result *c, const char *why)
+{
+    c->verdict = CASE_SKIPPED;
+    c->reason = copy(why);
+}
+
+static void judge_result(run *r, const test_case *c, const cJSON *json, case_result *out)
+{
+    char error[200];
+    answer found;
+    question q;
+    mismatch *wrong;
+    if (answer_read(json, c, &found, error, sizeof error)) { fail_with(out, "its result has another shape: ", error); return; }
+    q = question_of(c);
+    drop_unheld(&r->o->rules, &q, &found);
+    wrong = judge(&r->o->rules, &q, &found, &out->judged, &out->worst);
+    if (arrlen(wrong)) out->verdict = CASE_FAILED;
+    else if (!out->judged) skip_with(out, "nothing was returned that the case has an answer to");
+    for (ptrdiff_t k = 0; k < arrlen(wrong); k++) {
+        wrong_output w;
+        w.m = wrong[k];
+        answer_where(c, w.m.output, w.m.index, w.where, sizeof w.where);
+        arrput(out->wrong, w);
+    }
+    out->diagnosis = diagnose(&r->d, &r->o->rules, &q, &found, wrong);
+    arrfree(wrong);
+    question_free(&q);
+    answer_free(&found);
+}
+
+static case_result ask(run *r, const test_case *c)
+{
+    double start = program_clock();
+    reply answered = session_ask(&r->s, c);
+    case_result out;
+    memset(&out, 0, sizeof out);
+    out.id = copy(c->id);
+    switch (answered.kind) {
+    case REPLY_RESULT: judge_result(r, c, answered.result, &out); break;
+    case REPLY_SKIP: skip_with(&out, answered.text); break;
+    case REPLY_ERROR: fail_with(&out, "it reports an error: ", answered.text); break;
+    case REPLY_BROKEN: fail_with(&out, "", answered.text); break;
+    case REPLY_NONE:
+        if (r->s.refused) skip_with(&out, r->s.over);
+        else fail_with(&out, "", r->s.over);
+        break;
+    }
+    out.seconds = program_clock() - start;
+    reply_free(&answered);
+    return out;
+}
+
+/* ---- all of them ---------------------------------------------------------------------------------------------------------------- */
+
+static void show_progress(const run *r, const char *id)
+{
+    if (!r->live) return;
+    fprintf(stderr, "\r\033[K[%lld/%lld] %lld cases, %lld failed  %.60s", (long long)r->file, (long long)r->files,
+            (long long)arrlen(r->r.results), (long long)r->r.failed, id);
+}
+
+static void hide_progress(const run *r)
+{
+    if (r->live) fputs("\r\033[K", stderr);
+}
+
+static int run_file(run *r, const char *name)
+{
+    case_file file;
+    char error[512];
+    if (case_list_load(r->o->vectors, name, &file, error, sizeof error)) {
+        hide_progress(r);
+        fprintf(stderr, "conform: %s/%s.json: %s\n", r->o->vectors, name, error);
+        return 2;
+    }
+    for (int64_t k = 0; k < file.n_cases; k++) {
+        case_result c;
+        if (!wanted(r->o, file.cases[k].id)) continue;
+        show_progress(r, file.cases[k].id);
+        c = ask(r, &file.cases[k]);
+        c.variant = copy(name);
+        r->r.failed += c.verdict == CASE_FAILED;
+        arrput(r->r.results, c);
+    }
+    case_file_free(&file);
+    return 0;
+}
+
+static int run_files(run *r, const case_list *list)
+{
+    int status = 0;
+    for (int64_t k = 0; k < list->count; k++) r->files += file_wanted(r->o, list->name[k]);
+    for (int64_t k = 0; k < list->count && !status; k++) {
+        if (!file_wanted(r->o, list->name[k])) continue;
+        r->file++;
+        status = run_file(r, list->name[k]);
+    }
+    hide_progress(r);
+    return status;
+}
+
+static void tell(run *r)
+{
+    char summary[100], *wrong_end;
+    r->r.d = &r->d;
+    r->r.s = &r->s;
+    r->r.r = &r->o->rules;
+    r->r.verbose = r->o->verbose;
+    report_group(&r->r);
+    r->o->write(&r->r);
+    fflush(stdout);
+    report_summary(&r->r, summary, sizeof summary);
+    if (r->s.over) fprintf(stderr, "conform: %s\n", r->s.over);
+    if (!strcmp(r->o->format, "junit") || !strcmp(r->o->format, "json")) fprintf(stderr, "%s\n", summary);
+    wrong_end = session_close(&r->s);
+    if (wrong_end) fprintf(stderr, "conform: note: %s\n", wrong_end);
+    free(wrong_end);
+    if (!r->r.passed && !r->r.failed) fputs("conform: nothing was tested\n", stderr);
+}
+
+static int run_vectors(const options *o)
+{
+    run r;
+    case_list list;
+    int status;
+    memset(&r, 0, sizeof r);
+    r.o = o;
+    r.live = isatty(2);
+    if (case_list_read(o->vectors, &list) || !list.count) return fprintf(stderr, "conform: no vectors in %s\n", o->vectors), 2;
+    diagnostician_open(&r.d, o->vectors);
+    session_open(&r.s, o->command, o->rules.precision->name, o->timeout);
+    session_start(&r.s);
+    status = run_files(&r, &list);
+    if (!status) { tell(&r); status = r.r.failed || !r.r.passed; }
+    else free(session_close(&r.s));
+    report_free(&r.r);
+    diagnostician_free(&r.d);
+    case_list_free(&list);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    options o;
+    int status = options_read(argc, argv, &o);
+    if (!status && !o.done) status = o.identify ? identify(&o) : run_vectors(&o);
+    options_free(&o);
+    return status;
+}

@@ -1,0 +1,316 @@
+#include "identify.h"
+#include "alternatives.h"
+#include "full_batch.h"
+#include "text.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SHOWN = 6, BEAM = 24, MOST_CHANGES = 3 };
+#define ASKED "grpo"        /* what is asked for; a program that heeds it is found to be this */
+#define CHANGED_DIGITS 1e-9
+#define ALMOST 1e-6             /* an epsilon in a divisor, say */
+
+typedef struct { test_case c; cJSON *json; answer found; int answered; } round_result;
+
+/* a row and its changes */
+typedef struct { const grpo_preset *row; change changed[MOST_CHANGES]; int changes, almost; double distance; } match;
+
+typedef struct {
+    match *matches;             /* stb_ds array: exact ones, rows before changed rows */
+    match near[BEAM];           /* the nearest, nearest first */
+    int n_near, returned, own_advantages;
+} stage_matches;
+
+typedef struct { const options *o; round_result round[N_FULL_BATCHES]; } interview;
+
+/* ---- asking --------------------------------------------------------------------------------------------------------------------- */
+
+/* metrics that the case then has keys for, so that a returned report can be read */
+static void expect_report(test_case *c, case_metric *metrics)
+{
+    c->report = metrics;
+    for (int n = 0; compare_metric_name(n); n++) {
+        metrics[n].key = (char *)(uintptr_t)compare_metric_name(n);
+        c->n_report = n + 1;
+    }
+}
+
+/* an answer has the shape of what the headers give */
+static void expect_outputs(test_case *c, double *room)
+{
+    c->advantage.scale = c->term.scale = c->dlogp.scale = room;
+    c->term.expect = c->dlogp.expect = room;
+}
+
+static int ask_round(session *s, round_result *r, const char *text)
+{
+    char error[200] = "";
+    reply answered = session_ask_json(s, text, &r->c);
+    if (answered.kind == REPLY_RESULT) r->answered = !answer_read(answered.result, &r->c, &r->found, error, sizeof error);
+    if (!r->answered) printf("batch %s: %s\n", r->c.id, *error ? error : answered.text ? answered.text : s->over);
+    reply_free(&answered);
+    return r->answered;
+}
+
+/* ---- matching ------------------------------------------------------------------------------------------------------------------- */
+
+/* 1 if the objective cannot be evaluated */
+static double distance_on(const round_result *r, const grpo_objective *obj, stage_kind stage, int own)
+{
+    const double *advantage = own ? r->found.of[OUT_ADVANTAGE].value : NULL;
+    answer a;
+    double distance = 1;
+    if (answer_evaluate(&r->c, obj, stage, advantage, &a)) distance = judge_distance(stage, &r->found, &a);
+    answer_free(&a);
+    return distance;
+}
+
+/* the largest over the batches; a program may take one advantage for a sequence, so the batch that has more has no say yet */
+static double distance_to(const interview *v, const grpo_objective *obj, stage_kind stage, int own, double enough)
+{
+    double worst = 0;
+    for (int k = 0; k < FULL_TOKEN_ADVANTAGES && worst <= enough; k++)
+        if (v->round[k].answered) worst = fmax(worst, distance_on(&v->round[k], obj, stage, own));
+    return worst;
+}
+
+static double allowed(const options *o) { return fmax(CHANGED_DIGITS, o->rules.tolerance * o->rules.precision->eps); }
+
+static grpo_objective objective_of(const match *m)
+{
+    grpo_objective obj = m->row->objective;
+    for (int k = 0; k < m->changes; k++) obj = change_made(&obj, &m->changed[k]);
+    return obj;
+}
+
+static int same_in_stage(const grpo_objective *a, const grpo_objective *b, stage_kind stage)
+{
+    int count;
+    const grpo_field *field = grpo_fields(&count);
+    for (int n = 0; n < count; n++)
+        if (stage_of_field(&field[n]) == stage && grpo_objective_get(a, &field[n]) != grpo_objective_get(b, &field[n])) return 0;
+    return 1;
+}
+
+static int is_near(const stage_matches *m, const grpo_objective *obj, stage_kind stage)
+{
+    for (int k = 0; k < m->n_near; k++) {
+        grpo_objective other = objective_of(&m->near[k]);
+        if (same_in_stage(&other, obj, stage)) return 1;
+    }
+    return 0;
+}
+
+static void keep_near(stage_matches *m, const match *x, const grpo_objective *obj, stage_kind stage)
+{
+    int at = m->n_near;
+    if (at == BEAM && x->distance >= m->near[BEAM - 1].distance) return;
+    if (is_near(m, obj, stage)) return;
+    if (at < BEAM) m->n_near++;
+    else at--;
+    for (; at > 0 && m->near[at - 1].distance > x->distance; at--) m->near[at] = m->near[at - 1];
+    m->near[at] = *x;
+}
+
+/* `from` with one more change, or as it is */
+static void try_match(const interview *v, stage_kind stage, stage_matches *m, const match *from, const change *changed)
+{
+    match x = *from;
+    grpo_objective obj;
+    if (changed) x.changed[x.changes++] = *changed;
+    obj = objective_of(&x);
+    x.distance = distance_to(v, &obj, stage, m->own_advantages, HUGE_VAL);
+    if (x.distance <= allowed(v->o)) arrput(m->matches, x);
+    keep_near(m, &x, &obj, stage);
+}
+
+static void try_changes(const interview *v, stage_kind stage, stage_matches *m, const match *from)
+{
+    grpo_objective obj = objective_of(from);
+    change *changes = changes_of(&obj, stage);
+    for (ptrdiff_t k = 0; k < arrlen(changes); k++) try_match(v, stage, m, from, &changes[k]);
+    arrfree(changes);
+}
+
+static int has_stage(const answer *a, stage_kind stage)
+{
+    for (int k = 0; k < N_OUTPUTS; k++) if (stage_of((output_kind)k) == stage && k != OUT_INFORMATIVE && a->of[k].value) return 1;
+    return 0;
+}
+
+static int is_returned(const interview *v, stage_kind stage)
+{
+    for (int k = 0; k < N_FULL_BATCHES; k++) if (v->round[k].answered && has_stage(&v->round[k].found, stage)) return 1;
+    return 0;
+}
+
+static int has_own_advantages(const interview *v)
+{
+    for (int k = 0; k < N_FULL_BATCHES; k++) if (v->round[k].answered && !v->round[k].found.of[OUT_ADVANTAGE].value) return 0;
+    return 1;
+}
+
+static int holds_for_tokens(const interview *v, stage_kind stage, const stage_matches *m, const match *x)
+{
+    const round_result *last = &v->round[FULL_TOKEN_ADVANTAGES];
+    grpo_objective obj = objective_of(x);
+    return !last->answered || distance_on(last, &obj, stage, m->own_advantages) <= allowed(v->o);
+}
+
+/* only the matches that hold for advantages of tokens, if there are any; 0 if not */
+static int prefer_tokens(const interview *v, stage_kind stage, stage_matches *m)
+{
+    match *better = NULL;
+    for (ptrdiff_t k = 0; k < arrlen(m->matches); k++)
+        if (holds_for_tokens(v, stage, m, &m->matches[k])) arrput(better, m->matches[k]);
+    if (!better) return 0;
+    arrfree(m->matches);
+    m->matches = better;
+    return 1;
+}
+
+static match row_of(const grpo_preset *preset)
+{
+    match m;
+    memset(&m, 0, sizeof m);
+    m.row = preset;
+    return m;
+}
+
+/* one more change to each of the nearest */
+static void step_on(const interview *v, stage_kind stage, stage_matches *m)
+{
+    stage_matches from = *m;
+    for (int k = 0; k < from.n_near; k++) if (from.near[k].changes < MOST_CHANGES) try_changes(v, stage, m, &from.near[k]);
+}
+
+/* Rows, else rows changed in one place, else what more changes make of the nearest of these.  A row that holds only while a sequence has
+ * one advantage is what is left if nothing holds for all. */
+static stage_matches match_stage(const interview *v, stage_kind stage, int own)
+{
+    stage_matches m;
+    int n_presets;
+    ptrdiff_t rows;
+    const grpo_preset *preset = grpo_presets(&n_presets);
+    memset(&m, 0, sizeof m);
+    m.returned = is_returned(v, stage);
+    m.own_advantages = own;
+    for (int n = 0; n < n_presets && m.returned; n++) { match row = row_of(&preset[n]); try_match(v, stage, &m, &row, NULL); }
+    if (!m.returned || prefer_tokens(v, stage, &m)) return m;
+    rows = arrlen(m.matches);
+    for (int n = 0; n < n_presets; n++) { match row = row_of(&preset[n]); try_changes(v, stage, &m, &row); }
+    for (int n = 1; n < MOST_CHANGES && !arrlen(m.matches); n++) step_on(v, stage, &m);
+    if (!prefer_tokens(v, stage, &m) && rows) arrsetlen(m.matches, (size_t)rows);
+    m.near[0].almost = m.near[0].distance <= ALMOST;
+    if (!arrlen(m.matches) && m.near[0].almost) arrput(m.matches, m.near[0]);
+    return m;
+}
+
+/* ---- telling -------------------------------------------------------------------------------------------------------------------- */
+
+static void print_match(const match *m)
+{
+    printf("%s", m->row->name);
+    for (int k = 0; k < m->changes; k++) printf("%s%s", k ? " and " : " with ", m->changed[k].name);
+    if (m->almost) printf(" (but for %.1g of the size)", m->distance);
+}
+
+static void print_stage(const char *what, const stage_matches *m)
+{
+    printf("%s: ", what);
+    if (!m->returned) { puts("not returned"); return; }
+    if (arrlen(m->matches)) {
+        for (ptrdiff_t k = 0; k < arrlen(m->matches) && k < SHOWN; k++) { fputs(k ? ", " : "as in ", stdout); print_match(&m->matches[k]); }
+        if (arrlen(m->matches) > SHOWN) printf(" and %d more", (int)arrlen(m->matches) - SHOWN);
+        if (m->own_advantages) fputs(" (from the program's own advantages, not from case.advantage)", stdout);
+    } else {
+        fputs("none; nearest: ", stdout);
+        print_match(&m->near[0]);
+        printf(" (%.2g of the size apart)", m->near[0].distance);
+    }
+    puts("");
+}
+
+/* a row that both stages match, changed in one place at most */
+static int print_whole(const stage_matches *a, const stage_matches *l)
+{
+    int printed = 0;
+    for (ptrdiff_t j = 0; j < arrlen(l->matches); j++)
+        for (ptrdiff_t k = 0; k < arrlen(a->matches) || (!a->returned && k == 0); k++) {
+            const match *x = &l->matches[j], *y = a->returned ? &a->matches[k] : x;
+            if (x->row != y->row || (x->changes && y->changes && x != y)) continue;
+            fputs(printed++ ? " or " : "it computes ", stdout);
+            print_match(y->changes ? y : x);
+        }
+    if (printed) puts("");
+    return printed;
+}
+
+static int conclude(const stage_matches *a, const stage_matches *l)
+{
+    if (!a->returned && !l->returned) return puts("none: nothing was returned"), 1;
+    print_stage("advantages", a);
+    print_stage("loss", l);
+    if (print_whole(l->returned ? a : l, l->returned ? l : a)) return 0;
+    if ((arrlen(a->matches) || !a->returned) && (arrlen(l->matches) || !l->returned)) {
+        fputs("it computes a mix that is not published: ", stdout);
+        print_match(&l->matches[0]);
+        fputs(" on the advantages of ", stdout);
+        print_match(&a->matches[0]);
+        return puts(""), 0;
+    }
+    return puts("none of the published objectives, nor a few changes away from them"), 1;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------------------------------ */
+
+static int hold_interview(interview *v, session *s, const grpo_objective *asked)
+{
+    int answered = 0;
+    for (int k = 0; k < N_FULL_BATCHES && session_start(s); k++) {
+        char *text = full_batch_case(k, asked);
+        answered += ask_round(s, &v->round[k], text);
+        free(text);
+    }
+    if (s->over) fprintf(stderr, "conform: %s\n", s->over);
+    return answered;
+}
+
+int identify(const options *o)
+{
+    static case_metric metrics[N_FULL_BATCHES][64];
+    static double room[N_FULL_BATCHES][256];
+    interview v;
+    session s;
+    grpo_objective asked;
+    char *wrong;
+    int status = 1;
+    memset(&v, 0, sizeof v);
+    v.o = o;
+    if (grpo_objective_named(ASKED, &asked)) return 2;
+    for (int k = 0; k < N_FULL_BATCHES; k++) {
+        v.round[k].json = full_batch_read(k, &asked, &v.round[k].c);
+        expect_report(&v.round[k].c, metrics[k]);
+        expect_outputs(&v.round[k].c, room[k]);
+    }
+    session_open(&s, o->command, o->rules.precision->name, o->timeout);
+    if (hold_interview(&v, &s, &asked)) {
+        stage_matches a = match_stage(&v, STAGE_ADVANTAGE, 0), l = match_stage(&v, STAGE_LOSS, 0);
+        if (!arrlen(l.matches) && has_own_advantages(&v)) {
+            stage_matches own = match_stage(&v, STAGE_LOSS, 1);
+            if (arrlen(own.matches)) { stage_matches other = l; l = own; own = other; }
+            arrfree(own.matches);
+        }
+        status = conclude(&a, &l);
+        arrfree(a.matches);
+        arrfree(l.matches);
+    }
+    wrong = session_close(&s);
+    free(wrong);
+    for (int k = 0; k < N_FULL_BATCHES; k++) {
+        answer_free(&v.round[k].found);
+        case_free(&v.round[k].c);
+        cJSON_Delete(v.round[k].json);
+    }
+    return status;
+}

@@ -1,0 +1,161 @@
+#include "judge.h"
+#include <stb_ds.h>
+
+/* half a unit of the ninth digit, which is what known mistakes are stored with, and a little for the tenth */
+#define STORED_DIGITS 6e-9
+/* what of a known mistake is nearer to the right answer than this, of its scale or of the largest scale in the output, is not stored */
+#define UNSTORED_OF_SCALE 1e-5
+#define UNSTORED_OF_LARGEST 1e-9
+
+question question_of(const test_case *c)
+{
+    question q;
+    q.c = c;
+    q.expected = answer_expected(c);
+    q.scale = answer_scale(c);
+    return q;
+}
+
+void question_free(question *q)
+{
+    answer_free(&q->expected);
+    answer_free(&q->scale);
+}
+
+/* ---- right or wrong ------------------------------------------------------------------------------------------------------------- */
+
+static double error_at(const rules *r, const question *q, const answer *found, output_kind output, int64_t k)
+{
+    double scale = q->scale.of[output].value[k];
+    if (output == OUT_INFORMATIVE) scale = 0;
+    return compare_error_in(r->precision, found->of[output].value[k], q->expected.of[output].value[k], scale);
+}
+
+static mismatch judge_output(const rules *r, const question *q, const answer *found, output_kind output)
+{
+    mismatch m;
+    memset(&m, 0, sizeof m);
+    m.output = output;
+    m.index = -1;
+    for (int64_t k = 0; k < found->of[output].count; k++) {
+        double error;
+        if (!found->of[output].given[k]) continue;
+        error = error_at(r, q, found, output, k);
+        m.judged++;
+        if (!(error <= r->tolerance)) m.wrong++;
+        if (m.index >= 0 && !(error > m.error)) continue;
+        m.index = k;
+        m.error = error;
+        m.found = found->of[output].value[k];
+        m.expected = q->expected.of[output].value[k];
+    }
+    return m;
+}
+
+mismatch *judge(const rules *r, const question *q, const answer *found, int64_t *judged, double *worst)
+{
+    mismatch *wrong = NULL;
+    *judged = 0;
+    *worst = 0;
+    for (int k = 0; k < N_OUTPUTS; k++) {
+        mismatch m;
+        if (!found->of[k].value || !q->expected.of[k].value) continue;
+        m = judge_output(r, q, found, (output_kind)k);
+        *judged += m.judged;
+        if (m.error > *worst) *worst = m.error;
+        if (m.wrong) arrput(wrong, m);
+    }
+    return wrong;
+}
+
+int judge_failed(const mismatch *wrong, stage_kind stage)
+{
+    for (ptrdiff_t k = 0; k < arrlen(wrong); k++) if (stage_of(wrong[k].output) == stage) return 1;
+    return 0;
+}
+
+/* ---- the same mistake? ---------------------------------------------------------------------------------------------------------- */
+
+/* the scale is the right answer's; a larger wrong one may carry an error that is larger in proportion */
+static double size_of(double other, double expected, double scale)
+{
+    double size = fmax(fabs(other), scale);
+    return expected != 0 && scale > 0 && grpo_is_finite(scale / expected) ? fmax(size, fabs(other / expected) * scale) : size;
+}
+
+static int agrees(const rules *r, double found, double other, double expected, double scale)
+{
+    const compare_precision *p = r->precision;
+    double slack;
+    if (found == other || (found != found && other != other)) return 1;
+    if (!grpo_is_finite(found)) return fabs(other) >= p->max && found == copysign(HUGE_VAL, other);
+    if (!grpo_is_finite(other)) return 0;
+    slack = r->tolerance * p->eps * size_of(other, expected, scale) + STORED_DIGITS * fabs(other) + p->tiny;
+    return fabs(found - other) <= slack;
+}
+
+static int named(const numbers *n, int64_t k) { return n->value && n->given[k]; }
+
+static double largest(const numbers *scale)
+{
+    double most = 0;
+    for (int64_t k = 0; k < scale->count; k++) if (grpo_is_finite(scale->value[k])) most = fmax(most, scale->value[k]);
+    return most;
+}
+
+/* is what the mistake says nothing of right, as far as that means that it would not have said anything? */
+static int as_good_as_right(const rules *r, const question *q, const answer *found, output_kind output, int64_t k)
+{
+    double expected = q->expected.of[output].value[k], x = found->of[output].value[k], scale = q->scale.of[output].value[k];
+    double most = output == OUT_REPORT ? scale : largest(&q->scale.of[output]);
+    if (error_at(r, q, found, output, k) <= r->tolerance) return 1;
+    if (output == OUT_INFORMATIVE || !grpo_is_finite(x) || !grpo_is_finite(expected)) return 0;
+    return fabs(x - expected) <= fmax(UNSTORED_OF_SCALE * scale, UNSTORED_OF_LARGEST * most);
+}
+
+judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake)
+{
+    int tells = 0, same = 1;
+    for (int out = 0; out < N_OUTPUTS; out++) {
+        const numbers *f = &found->of[out], *m = &mistake->of[out];
+        if (stage_of((output_kind)out) != stage || !f->value || !q->expected.of[out].value) continue;
+        for (int64_t k = 0; k < f->count; k++) {
+            double expected = q->expected.of[out].value[k], scale = q->scale.of[out].value[k];
+            if (!f->given[k]) continue;
+            if (!named(m, k)) { same &= as_good_as_right(r, q, found, (output_kind)out, k); continue; }
+            tells |= !agrees(r, expected, m->value[k], expected, scale);
+            same &= agrees(r, f->value[k], m->value[k], expected, scale);
+        }
+    }
+    return !tells ? JUDGE_SILENT : same ? JUDGE_SAME : JUDGE_DIFFERENT;
+}
+
+/* ---- how near ------------------------------------------------------------------------------------------------------------------- */
+
+static double difference(double a, double b)
+{
+    if (a == b || (a != a && b != b)) return 0;
+    return grpo_is_finite(a) && grpo_is_finite(b) ? fabs(a - b) : 1;
+}
+
+static double size(double a) { return grpo_is_finite(a) ? fabs(a) : 1; }
+
+static double output_distance(const numbers *a, const numbers *b)
+{
+    double apart = 0, total = 0;
+    for (int64_t k = 0; k < a->count; k++) {
+        if (!a->given[k] || !b->given[k]) continue;
+        apart += difference(a->value[k], b->value[k]);
+        total += fmax(size(a->value[k]), size(b->value[k]));
+    }
+    return total > 0 ? fmin(apart / total, 1) : 0;
+}
+
+double judge_distance(stage_kind stage, const answer *a, const answer *b)
+{
+    double worst = 0;
+    for (int k = 0; k < N_OUTPUTS; k++)
+        if (stage_of((output_kind)k) == stage && a->of[k].value && b->of[k].value && a->of[k].count == b->of[k].count)
+            worst = fmax(worst, output_distance(&a->of[k], &b->of[k]));
+    return worst;
+}

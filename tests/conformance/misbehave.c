@@ -1,0 +1,123 @@
+/* misbehave MODE: a program that speaks the protocol, skips every case, and on the second one does what a broken program does. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WHEN = 2, MANY = 60 << 20 };
+
+static void say(const char *text)
+{
+    fputs(text, stdout);
+    fflush(stdout);
+}
+
+static void skip(long seq)
+{
+    printf("{\"seq\":%ld,\"skip\":\"as usual\"}\n", seq);
+    fflush(stdout);
+}
+
+static void fill(FILE *f, char c, long count)
+{
+    static char block[1 << 16];
+    memset(block, c, sizeof block);
+    for (; count > 0; count -= (long)sizeof block)
+        if (fwrite(block, 1, sizeof block, f) < sizeof block) return;
+}
+
+static void hang(long seq) { (void)seq; for (;;) pause(); }
+static void leave(long seq) { (void)seq; exit(0); }
+static void crash(long seq) { (void)seq; abort(); }
+static void half(long seq) { (void)seq; say("{\"seq\":2,\"sk"); hang(seq); }
+static void half_exit(long seq) { (void)seq; say("{\"seq\":2,\"sk"); exit(3); }
+static void garbage(long seq) { (void)seq; say("Traceback (most recent call last):\001\377\n"); }
+static void empty_line(long seq) { (void)seq; say("\n"); }
+static void bare_nan(long seq) { printf("{\"seq\":%ld,\"result\":{\"loss\":NaN}}\n", seq); fflush(stdout); }
+static void array(long seq) { (void)seq; say("[]\n"); }
+static void two_objects(long seq) { printf("{\"seq\":%ld,\"skip\":\"one\"} {}\n", seq); fflush(stdout); }
+static void two_lines(long seq) { printf("{\"seq\":%ld,\"skip\":\"one\"}\n{\"seq\":%ld,\"skip\":\"two\"}\n", seq, seq); fflush(stdout); }
+static void both(long seq) { printf("{\"seq\":%ld,\"skip\":\"one\",\"error\":\"two\"}\n", seq); fflush(stdout); }
+static void no_seq(long seq) { (void)seq; say("{\"skip\":\"one\"}\n"); }
+static void disorder(long seq) { skip(seq + 1); }
+static void shape(long seq) { printf("{\"seq\":%ld,\"result\":{\"loss\":[[1]]}}\n", seq); fflush(stdout); }
+static void word(long seq) { printf("{\"seq\":%ld,\"result\":{\"loss\":\"minus one\"}}\n", seq); fflush(stdout); }
+static void output(long seq) { printf("{\"seq\":%ld,\"result\":{\"lose\":1}}\n", seq); fflush(stdout); }
+static void error(long seq) { printf("{\"seq\":%ld,\"error\":\"no such thing\"}\n", seq); fflush(stdout); }
+static void nothing(long seq) { printf("{\"seq\":%ld,\"result\":{}}\n", seq); fflush(stdout); }
+static void flood(long seq) { (void)seq; for (;;) fill(stdout, 'x', 1L << 30); }
+static void deep(long seq) { (void)seq; fill(stdout, '[', 1 << 20); say("\n"); }
+static void numbers(long seq)
+{
+    printf("{\"seq\":%ld,\"result\":{\"loss\":[", seq);
+    for (long k = 0; k < 3000000; k++) fputs("0,", stdout);
+    say("0]}}\n");
+}
+static void deaf(long seq) { (void)seq; close(0); hang(seq); }
+static void mute(long seq) { (void)seq; close(1); hang(seq); }
+static void huge(long seq) { printf("{\"seq\":%ld,\"skip\":\"", seq); fill(stdout, 'x', MANY); say("\"}\n"); }
+static void noise(long seq) { fill(stderr, 'x', 1 << 23); fputs("\n", stderr); skip(seq); }
+static void child(long seq) { if (fork() == 0) hang(seq); exit(0); }
+static void normal(long seq) { skip(seq); }
+
+static const struct { const char *name; void (*act)(long seq); } modes[] = {
+    { "hang", hang }, { "exit", leave }, { "crash", crash }, { "half", half }, { "half-exit", half_exit }, { "garbage", garbage },
+    { "empty-line", empty_line }, { "bare-nan", bare_nan }, { "array", array }, { "two-objects", two_objects }, { "two-lines", two_lines },
+    { "both", both }, { "no-seq", no_seq }, { "disorder", disorder }, { "shape", shape }, { "word", word }, { "output", output },
+    { "error", error }, { "nothing", nothing }, { "flood", flood }, { "deep", deep }, { "numbers", numbers }, { "deaf", deaf },
+    { "mute", mute }, { "huge", huge }, { "noise", noise }, { "child", child }, { "normal", normal },
+    { "no-start", normal }, { "refuses", normal }, { "version", normal }, { "garbage-start", normal }, { "hang-start", normal },
+    { "deaf-start", normal }, { "ignores-stop", normal }, { "bad-end", normal }
+};
+
+/* what it says of itself, or what it does instead */
+static void start(const char *mode)
+{
+    if (!strcmp(mode, "no-start")) exit(1);
+    if (!strcmp(mode, "hang-start")) hang(0);
+    if (!strcmp(mode, "garbage-start")) { say("Loading model...\n"); return; }
+    if (!strcmp(mode, "refuses")) { say("{\"error\":\"only on Sundays\"}\n"); return; }
+    if (!strcmp(mode, "version")) { say("{\"version\":2,\"name\":\"newer\"}\n"); return; }
+    say("{\"version\":1,\"name\":\"misbehave\",\"language\":\"C\",\"release\":\"1\",\"precision\":\"f64\",\"outputs\":[]}\n");
+    if (!strcmp(mode, "deaf-start")) hang(0);
+}
+
+static void stop(const char *mode)
+{
+    if (!strcmp(mode, "ignores-stop")) hang(0);
+    exit(!strcmp(mode, "bad-end"));
+}
+
+static void run(const char *mode, long seq)
+{
+    for (size_t k = 0; k < sizeof modes / sizeof *modes; k++) {
+        if (strcmp(modes[k].name, mode)) continue;
+        if (seq == WHEN) modes[k].act(seq);
+        else skip(seq);
+    }
+}
+
+static int is_mode(const char *name)
+{
+    for (size_t k = 0; k < sizeof modes / sizeof *modes; k++) if (!strcmp(modes[k].name, name)) return 1;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    char *line = NULL;
+    size_t room = 0;
+    if (argc != 2 || !is_mode(argv[1])) {
+        fputs("usage: misbehave MODE\nmodes:", stderr);
+        for (size_t k = 0; k < sizeof modes / sizeof *modes; k++) fprintf(stderr, " %s", modes[k].name);
+        return fputs("\n", stderr), 2;
+    }
+    while (getline(&line, &room, stdin) > 0) {
+        const char *seq = strstr(line, "\"seq\":");
+        if (strstr(line, "\"cmd\":\"start\"")) start(argv[1]);
+        else if (strstr(line, "\"cmd\":\"stop\"")) stop(argv[1]);
+        else if (seq) run(argv[1], strtol(seq + 6, NULL, 10));
+    }
+    return 0;
+}

@@ -1,0 +1,598 @@
+#include "report.h"
+#include "text.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SHOWN_IDS = 8, SHOWN_ALSO = 4, SHOWN_SKIPS = 8, FEW = 4 };
+
+/* ---- groups --------------------------------------------------------------------------------------------------------------------- */
+
+/* what a group has to cover: a stage of a failed case */
+typedef struct { int result; const stage_diagnosis *d; int covered; } item;
+
+static int contains(const int *list, int value)
+{
+    for (ptrdiff_t k = 0; k < arrlen(list); k++) if (list[k] == value) return 1;
+    return 0;
+}
+
+static void put_once(int **list, int value)
+{
+    if (!contains(*list, value)) arrput(*list, value);
+}
+
+static item *items_of(const report *r)
+{
+    item *items = NULL;
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
+        for (int s = 0; s < N_STAGES; s++) {
+            item i = { (int)k, &r->results[k].diagnosis.stage[s], 0 };
+            if (i.d->failed && !r->results[k].reason) arrput(items, i);
+        }
+    return items;
+}
+
+static int explained_by(const item *items, int cause)
+{
+    int n = 0;
+    for (ptrdiff_t k = 0; k < arrlen(items); k++) n += !items[k].covered && contains(items[k].d->causes, cause);
+    return n;
+}
+
+static int refuted_by(const report *r, int cause)
+{
+    int n = 0;
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
+        for (int s = 0; s < N_STAGES; s++) n += contains(r->results[k].diagnosis.stage[s].refuted, cause);
+    return n;
+}
+
+/* the cause that explains most and is refuted least; known ones come first among equals.  -1: nothing is left that one explains */
+static int best_cause(const report *r, const item *items)
+{
+    int best = -1, best_score = 0, best_refuted = 0;
+    for (int c = 0; c < (int)arrlen(r->d->causes); c++) {
+        int explains = explained_by(items, c), refuted, score;
+        if (!explains) continue;
+        refuted = refuted_by(r, c);
+        score = explains - refuted;
+        if (best >= 0 && score < best_score) continue;
+        if (best >= 0 && score == best_score && refuted > best_refuted) continue;
+        if (best >= 0 && score == best_score && refuted == best_refuted && r->d->causes[best].known >= r->d->causes[c].known) continue;
+        best = c;
+        best_score = score;
+        best_refuted = refuted;
+    }
+    return best;
+}
+
+/* how much of what one explains does the other explain too? */
+static int shared_by(const item *items, int one, int other)
+{
+    int n = 0;
+    for (ptrdiff_t k = 0; k < arrlen(items); k++)
+        n += !items[k].covered && contains(items[k].d->causes, one) && contains(items[k].d->causes, other);
+    return n;
+}
+
+/* Not every case records every mistake: the known one, refuted nowhere, that an objective is in the cases which do.  -1: none */
+static int known_as(const report *r, const item *items, int cause)
+{
+    int best = -1, best_shared = 0, least = explained_by(items, cause) < FEW ? 1 : 2;
+    for (int c = 0; c < (int)arrlen(r->d->causes); c++) {
+        int shared = r->d->causes[c].known ? shared_by(items, cause, c) : 0;
+        if (shared <= best_shared || explained_by(items, c) < least || refuted_by(r, c)) continue;
+        best = c;
+        best_shared = shared;
+    }
+    return best;
+}
+
+static void cover_items(failure_group *g, item *items)
+{
+    for (ptrdiff_t k = 0; k < arrlen(items); k++) {
+        const int *causes = items[k].d->causes;
+        if (items[k].covered || !(contains(causes, g->cause) || (g->like >= 0 && contains(causes, g->like)))) continue;
+        items[k].covered = 1;
+        put_once(&g->cases, items[k].result);
+    }
+}
+
+static void cover(report *r, item *items, int cause)
+{
+    failure_group g;
+    int known = r->d->causes[cause].known ? -1 : known_as(r, items, cause);
+    memset(&g, 0, sizeof g);
+    g.cause = known >= 0 ? known : cause;
+    g.like = known >= 0 ? cause : -1;
+    g.refuted = refuted_by(r, g.cause);
+    for (int c = 0; c < (int)arrlen(r->d->causes); c++)
+        if (c != g.cause && c != g.like && r->d->causes[c].known >= r->d->causes[g.cause].known
+            && shared_by(items, g.cause, c) == explained_by(items, g.cause) && refuted_by(r, c) <= g.refuted) arrput(g.also, c);
+    cover_items(&g, items);
+    arrput(r->groups, g);
+}
+
+static int finds_nan(const case_result *c)
+{
+    for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) if (c->wrong[k].m.found != c->wrong[k].m.found) return 1;
+    return 0;
+}
+
+static void group_unexplained(report *r, const item *items, int nan_found)
+{
+    failure_group g;
+    memset(&g, 0, sizeof g);
+    g.cause = g.like = -1;
+    g.reason = nan_found ? "unexplained, NaN is found" : "unexplained";
+    for (ptrdiff_t k = 0; k < arrlen(items); k++)
+        if (!items[k].covered && finds_nan(&r->results[items[k].result]) == nan_found) put_once(&g.cases, items[k].result);
+    if (g.cases) arrput(r->groups, g);
+}
+
+/* up to what differs from case to case */
+static size_t reason_length(const char *reason) { return strcspn(reason, ":"); }
+
+static int same_reason(const char *a, const char *b)
+{
+    return reason_length(a) == reason_length(b) && !strncmp(a, b, reason_length(a));
+}
+
+static void group_reason(report *r, int result)
+{
+    const char *reason = r->results[result].reason;
+    failure_group g;
+    for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) {
+        failure_group *other = &r->groups[k];
+        if (other->cause != -2 || !same_reason(other->reason, reason)) continue;
+        arrput(other->cases, result);
+        return;
+    }
+    memset(&g, 0, sizeof g);
+    g.cause = -2;
+    g.like = -1;
+    g.reason = r->results[result].reason;
+    arrput(g.cases, result);
+    arrput(r->groups, g);
+}
+
+static void count(report *r)
+{
+    r->passed = r->failed = r->skipped = 0;
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
+        r->passed += r->results[k].verdict == CASE_PASSED;
+        r->failed += r->results[k].verdict == CASE_FAILED;
+        r->skipped += r->results[k].verdict == CASE_SKIPPED;
+    }
+}
+
+void report_group(report *r)
+{
+    item *items = items_of(r);
+    int cause;
+    count(r);
+    while ((cause = best_cause(r, items)) >= 0) cover(r, items, cause);
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
+        if (r->results[k].verdict == CASE_FAILED && r->results[k].reason) group_reason(r, (int)k);
+    group_unexplained(r, items, 1);
+    group_unexplained(r, items, 0);
+    arrfree(items);
+}
+
+void report_free(report *r)
+{
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
+        free(r->results[k].id);
+        free(r->results[k].variant);
+        free(r->results[k].reason);
+        arrfree(r->results[k].wrong);
+        diagnosis_free(&r->results[k].diagnosis);
+    }
+    for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) {
+        arrfree(r->groups[k].cases);
+        arrfree(r->groups[k].also);
+    }
+    arrfree(r->results);
+    arrfree(r->groups);
+}
+
+void report_summary(const report *r, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%lld passed, %lld failed, %lld skipped", (long long)r->passed, (long long)r->failed, (long long)r->skipped);
+}
+
+/* ---- one failure in words ------------------------------------------------------------------------------------------------------- */
+
+static void write_wrong(char **t, const char *indent, const wrong_output *w)
+{
+    text_format(t, "%s%s: expected %.17g, found %.17g", indent, w->where, w->m.expected, w->m.found);
+    if (grpo_is_finite(w->m.error)) text_format(t, ", error %.3g eps of scale", w->m.error);
+    else text_add(t, ", no tolerance covers it");
+    text_format(t, " (%lld of %lld numbers wrong, the worst is shown)\n", (long long)w->m.wrong, (long long)w->m.judged);
+}
+
+static void write_nearest(char **t, const char *indent, const diagnostician *d, const stage_diagnosis *s)
+{
+    if (!s->failed || arrlen(s->causes) || s->nearest < 0) return;
+    text_format(t, "%snearest: %s (%.2g of the size apart; the right answer: %.2g)\n", indent, d->causes[s->nearest].name,
+                s->nearest_distance, s->right_distance);
+}
+
+/* the numbers, and the nearest objective where nothing explains them */
+static void write_numbers(char **t, const char *indent, const report *r, const case_result *c)
+{
+    for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) write_wrong(t, indent, &c->wrong[k]);
+    for (int s = 0; s < N_STAGES; s++) write_nearest(t, indent, r->d, &c->diagnosis.stage[s]);
+}
+
+/* the causes of a group, or what else is to be said of it, in a few words */
+static void write_title(char **t, const report *r, const failure_group *g)
+{
+    if (g->cause == -2) text_format(t, "%.*s", (int)reason_length(g->reason), g->reason);
+    else if (g->cause == -1) text_add(t, g->reason);
+    else text_add(t, r->d->causes[g->cause].name);
+    for (ptrdiff_t k = 0; k < arrlen(g->also) && k < SHOWN_ALSO; k++)
+        text_format(t, "%s%s", k ? "; " : " (or, the same in these cases: ", r->d->causes[g->also[k]].name);
+    if (arrlen(g->also) > SHOWN_ALSO) text_add(t, "; ...");
+    if (arrlen(g->also)) text_add(t, ")");
+}
+
+static int shared_cause(const report *r) { return arrlen(r->groups) && r->groups[0].cause >= 0; }
+
+static void write_diagnosis(char **t, const report *r, int result)
+{
+    int n = 0;
+    for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) {
+        if (!contains(r->groups[k].cases, result) || r->groups[k].cause == -2) continue;
+        text_add(t, n++ ? "; " : "");
+        write_title(t, r, &r->groups[k]);
+        if (r->groups[k].cause == -1 && shared_cause(r)) {
+            text_add(t, ", may share the cause ");
+            text_add(t, r->d->causes[r->groups[0].cause].name);
+        }
+    }
+}
+
+/* ---- text ----------------------------------------------------------------------------------------------------------------------- */
+
+static void print_text(char **t)
+{
+    fwrite(*t, 1, (size_t)arrlen(*t), stdout);
+    arrfree(*t);
+}
+
+static void write_ids(char **t, const report *r, const int *cases, ptrdiff_t most)
+{
+    ptrdiff_t shown = r->verbose || arrlen(cases) < most ? arrlen(cases) : most;
+    for (ptrdiff_t k = 0; k < shown; k++) text_format(t, " %s", r->results[cases[k]].id);
+    if (shown < arrlen(cases)) text_format(t, " and %lld more", (long long)(arrlen(cases) - shown));
+    text_add(t, "\n");
+}
+
+/* the case with the fewest wrong numbers is the easiest to follow */
+static int example_of(const report *r, const failure_group *g)
+{
+    int best = g->cases[0];
+    int64_t least = -1;
+    for (ptrdiff_t k = 0; k < arrlen(g->cases); k++) {
+        const case_result *c = &r->results[g->cases[k]];
+        int64_t n = 0;
+        for (ptrdiff_t j = 0; j < arrlen(c->wrong); j++) n += c->wrong[j].m.judged;
+        if (least < 0 || n < least) { least = n; best = g->cases[k]; }
+    }
+    return best;
+}
+
+static void write_known(char **t, const report *r, int c) { text_format(t, "%s: %s\n", r->d->causes[c].name, r->d->causes[c].text); }
+
+static void write_cause_text(char **t, const report *r, int c)
+{
+    if (!*r->d->causes[c].text) return;
+    text_add(t, "   ");
+    if (r->d->causes[c].known) write_known(t, r, c);
+    else text_format(t, "%s\n", r->d->causes[c].text);
+}
+
+static void write_group(char **t, const report *r, const failure_group *g, int number)
+{
+    const case_result *example = &r->results[example_of(r, g)];
+    text_format(t, "\n%d. %lld case%s: ", number, (long long)arrlen(g->cases), arrlen(g->cases) == 1 ? "" : "s");
+    write_title(t, r, g);
+    text_add(t, "\n");
+    if (g->cause >= 0) write_cause_text(t, r, g->cause);
+    for (ptrdiff_t k = 0; k < arrlen(g->also) && k < 3; k++) write_cause_text(t, r, g->also[k]);
+    if (g->like >= 0) text_format(t, "   where the case does not record it, the numbers are those of: %s\n", r->d->causes[g->like].name);
+    if (g->refuted) text_format(t, "   (not the whole story: %d times it would have given other numbers than were found)\n", g->refuted);
+    if (g->cause == -1 && shared_cause(r)) text_format(t, "   may share the cause of 1: %s\n", r->d->causes[r->groups[0].cause].name);
+    text_format(t, "   for example %s%s%s\n", example->id, example->reason ? ": " : "", example->reason ? example->reason : "");
+    write_numbers(t, "      ", r, example);
+    text_add(t, "   cases:");
+    write_ids(t, r, g->cases, SHOWN_IDS);
+}
+
+static void write_each_failure(char **t, const report *r)
+{
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
+        const case_result *c = &r->results[k];
+        if (c->verdict != CASE_FAILED) continue;
+        text_format(t, "FAIL %s: ", c->id);
+        if (c->reason) text_add(t, c->reason);
+        else write_diagnosis(t, r, (int)k);
+        text_add(t, "\n");
+        write_numbers(t, "     ", r, c);
+    }
+}
+
+static int same_skip(const report *r, int a, int b)
+{
+    const case_result *x = &r->results[a], *y = &r->results[b];
+    return x->verdict == CASE_SKIPPED && y->verdict == CASE_SKIPPED && !strcmp(x->reason, y->reason);
+}
+
+/* one for each reason */
+static int *first_skips(const report *r)
+{
+    int *first = NULL;
+    for (int k = 0; k < (int)arrlen(r->results); k++) {
+        int known = r->results[k].verdict != CASE_SKIPPED;
+        for (ptrdiff_t j = 0; !known && j < arrlen(first); j++) known = same_skip(r, first[j], k);
+        if (!known) arrput(first, k);
+    }
+    return first;
+}
+
+static void write_skips(char **t, const report *r)
+{
+    int *first = first_skips(r);
+    ptrdiff_t shown = r->verbose || arrlen(first) < SHOWN_SKIPS ? arrlen(first) : SHOWN_SKIPS;
+    for (ptrdiff_t j = 0; j < shown; j++) {
+        int *cases = NULL;
+        for (int k = 0; k < (int)arrlen(r->results); k++) if (same_skip(r, first[j], k)) arrput(cases, k);
+        text_format(t, "skipped %lld, %s:", (long long)arrlen(cases), r->results[first[j]].reason);
+        write_ids(t, r, cases, 3);
+        arrfree(cases);
+    }
+    if (shown < arrlen(first)) text_format(t, "and skips for %lld more reasons\n", (long long)(arrlen(first) - shown));
+    arrfree(first);
+}
+
+static double worst_of(const report *r)
+{
+    double worst = 0;
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
+        if (r->results[k].verdict == CASE_PASSED && r->results[k].worst > worst) worst = r->results[k].worst;
+    return worst;
+}
+
+static void write_head(char **t, const report *r)
+{
+    int64_t judged = 0;
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) judged += r->results[k].judged;
+    text_format(t, "%s %s (%s), %s, tolerance %g eps of scale: %lld cases, %lld numbers; worst error that passed %.3g eps\n",
+                r->s->name ? r->s->name : r->s->command[0], r->s->release ? r->s->release : "?", r->s->language ? r->s->language : "?",
+                r->s->precision, r->r->tolerance, (long long)arrlen(r->results), (long long)judged, worst_of(r));
+}
+
+static void report_text(const report *r)
+{
+    char *t = NULL, summary[100];
+    report_summary(r, summary, sizeof summary);
+    write_head(&t, r);
+    write_skips(&t, r);
+    if (r->verbose) write_each_failure(&t, r);
+    if (r->failed)
+        text_format(&t, "%lld of %lld cases fail, for %lld reason%s:\n", (long long)r->failed, (long long)arrlen(r->results),
+                    (long long)arrlen(r->groups), arrlen(r->groups) == 1 ? "" : "s");
+    for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) write_group(&t, r, &r->groups[k], (int)k + 1);
+    text_format(&t, "%s%s\n", r->failed ? "\n" : "", summary);
+    print_text(&t);
+}
+
+/* ---- TAP ------------------------------------------------------------------------------------------------------------------------ */
+
+/* reason or diagnosis, and the numbers */
+static char *details(const report *r, int result)
+{
+    const case_result *c = &r->results[result];
+    char *t = NULL;
+    if (c->reason) text_add(&t, c->reason);
+    else write_diagnosis(&t, r, result);
+    text_add(&t, "\n");
+    write_numbers(&t, "", r, c);
+    return text_string(&t);
+}
+
+static void write_indented(char **t, const char *indent, const char *lines)
+{
+    for (const char *end; *lines; lines = *end ? end + 1 : end) {
+        end = lines + strcspn(lines, "\n");
+        text_add(t, indent);
+        text_bytes(t, lines, (size_t)(end - lines));
+        text_add(t, "\n");
+    }
+}
+
+static void report_tap(const report *r)
+{
+    char *t = NULL, summary[100];
+    report_summary(r, summary, sizeof summary);
+    text_format(&t, "TAP version 13\n1..%lld\n", (long long)arrlen(r->results));
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
+        const case_result *c = &r->results[k];
+        text_format(&t, "%s %lld - %s", c->verdict == CASE_FAILED ? "not ok" : "ok", (long long)k + 1, c->id);
+        if (c->verdict == CASE_SKIPPED) text_format(&t, " # SKIP %s", c->reason);
+        text_add(&t, "\n");
+        if (c->verdict == CASE_FAILED) {
+            char *lines = details(r, (int)k);
+            text_add(&t, "  ---\n  message: |\n");
+            write_indented(&t, "    ", lines);
+            text_add(&t, "  ...\n");
+            free(lines);
+        }
+    }
+    text_format(&t, "# %s\n", summary);
+    print_text(&t);
+}
+
+/* ---- JUnit ---------------------------------------------------------------------------------------------------------------------- */
+
+static void write_xml(char **t, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '<') text_add(t, "&lt;");
+        else if (*s == '>') text_add(t, "&gt;");
+        else if (*s == '&') text_add(t, "&amp;");
+        else if (*s == '"') text_add(t, "&quot;");
+        else if ((unsigned char)*s >= 0x20 || *s == '\n') text_bytes(t, s, 1);
+        else text_add(t, "?");
+    }
+}
+
+static void write_junit_case(char **t, const report *r, int result)
+{
+    const case_result *c = &r->results[result];
+    text_add(t, "  <testcase classname=\"");
+    write_xml(t, c->variant);
+    text_add(t, "\" name=\"");
+    write_xml(t, c->id);
+    text_format(t, "\" time=\"%.4f\">", c->seconds);
+    if (c->verdict == CASE_SKIPPED) {
+        text_add(t, "<skipped message=\"");
+        write_xml(t, c->reason);
+        text_add(t, "\"/>");
+    } else if (c->verdict == CASE_FAILED) {
+        char *lines = details(r, result), *first = NULL, *message;
+        text_bytes(&first, lines, strcspn(lines, "\n"));
+        message = text_string(&first);
+        text_add(t, "<failure message=\"");
+        write_xml(t, message);
+        text_add(t, "\">");
+        write_xml(t, lines);
+        text_add(t, "</failure>");
+        free(lines);
+        free(message);
+    }
+    text_add(t, "</testcase>\n");
+}
+
+static void report_junit(const report *r)
+{
+    char *t = NULL;
+    double seconds = 0;
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) seconds += r->results[k].seconds;
+    text_add(&t, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"");
+    write_xml(&t, r->s->name ? r->s->name : r->s->command[0]);
+    text_format(&t, "\" tests=\"%lld\" failures=\"%lld\" skipped=\"%lld\" errors=\"0\" time=\"%.3f\">\n", (long long)arrlen(r->results),
+                (long long)r->failed, (long long)r->skipped, seconds);
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) write_junit_case(&t, r, (int)k);
+    text_add(&t, "</testsuite>\n");
+    print_text(&t);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------------------------------------------- */
+
+static void write_pair(char **t, const char *key, const char *value)
+{
+    text_quoted(t, key);
+    text_add(t, ":");
+    if (value) text_quoted(t, value);
+    else text_add(t, "null");
+}
+
+static void write_number_pair(char **t, const char *key, double value)
+{
+    text_format(t, ",\"%s\":", key);
+    text_number(t, value);
+}
+
+static const char *group_kind(const report *r, const failure_group *g)
+{
+    if (g->cause == -2) return "protocol";
+    if (g->cause == -1) return "unexplained";
+    return r->d->causes[g->cause].known ? "known mistake" : "other objective";
+}
+
+static void write_json_group(char **t, const report *r, const failure_group *g)
+{
+    text_add(t, "{");
+    write_pair(t, "kind", group_kind(r, g));
+    text_add(t, ",");
+    write_pair(t, "name", g->cause >= 0 ? r->d->causes[g->cause].name : g->reason);
+    text_add(t, ",");
+    write_pair(t, "text", g->cause >= 0 ? r->d->causes[g->cause].text : "");
+    text_add(t, ",\"also\":[");
+    for (ptrdiff_t k = 0; k < arrlen(g->also); k++) { text_add(t, k ? "," : ""); text_quoted(t, r->d->causes[g->also[k]].name); }
+    text_add(t, "],");
+    write_pair(t, "like", g->like >= 0 ? r->d->causes[g->like].name : NULL);
+    text_format(t, ",\"refuted\":%d,\"cases\":[", g->refuted);
+    for (ptrdiff_t k = 0; k < arrlen(g->cases); k++) { text_add(t, k ? "," : ""); text_quoted(t, r->results[g->cases[k]].id); }
+    text_add(t, "]}");
+}
+
+static void write_json_wrong(char **t, const wrong_output *w)
+{
+    text_add(t, "{");
+    write_pair(t, "output", output_name[w->m.output]);
+    text_add(t, ",");
+    write_pair(t, "where", w->where);
+    write_number_pair(t, "expected", w->m.expected);
+    write_number_pair(t, "found", w->m.found);
+    write_number_pair(t, "error", w->m.error);
+    text_format(t, ",\"wrong\":%lld,\"judged\":%lld}", (long long)w->m.wrong, (long long)w->m.judged);
+}
+
+static void write_json_causes(char **t, const report *r, const case_result *c)
+{
+    int n = 0;
+    for (int s = 0; s < N_STAGES; s++)
+        for (ptrdiff_t k = 0; k < arrlen(c->diagnosis.stage[s].causes); k++) {
+            text_add(t, n++ ? "," : "");
+            text_quoted(t, r->d->causes[c->diagnosis.stage[s].causes[k]].name);
+        }
+}
+
+static void write_json_case(char **t, const report *r, const case_result *c)
+{
+    static const char *const verdicts[] = { "passed", "failed", "skipped" };
+    text_add(t, "{");
+    write_pair(t, "id", c->id);
+    text_format(t, ",\"verdict\":\"%s\",", verdicts[c->verdict]);
+    write_pair(t, "reason", c->reason);
+    text_format(t, ",\"seconds\":%.4f,\"judged\":%lld", c->seconds, (long long)c->judged);
+    write_number_pair(t, "worst", c->worst);
+    text_add(t, ",\"wrong\":[");
+    for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) { text_add(t, k ? "," : ""); write_json_wrong(t, &c->wrong[k]); }
+    text_add(t, "],\"causes\":[");
+    write_json_causes(t, r, c);
+    text_add(t, "]}");
+}
+
+static void report_json(const report *r)
+{
+    char *t = NULL;
+    text_add(&t, "{\"program\":{");
+    write_pair(&t, "name", r->s->name);
+    text_add(&t, ",");
+    write_pair(&t, "language", r->s->language);
+    text_add(&t, ",");
+    write_pair(&t, "release", r->s->release);
+    text_add(&t, "},");
+    write_pair(&t, "precision", r->s->precision);
+    write_number_pair(&t, "tolerance", r->r->tolerance);
+    text_format(&t, ",\"passed\":%lld,\"failed\":%lld,\"skipped\":%lld,\"groups\":[", (long long)r->passed, (long long)r->failed,
+                (long long)r->skipped);
+    for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) { text_add(&t, k ? ",\n" : "\n"); write_json_group(&t, r, &r->groups[k]); }
+    text_add(&t, "],\"cases\":[");
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) { text_add(&t, k ? ",\n" : "\n"); write_json_case(&t, r, &r->results[k]); }
+    text_add(&t, "]}\n");
+    print_text(&t);
+}
+
+report_writer *report_format(const char *name)
+{
+    static const struct { const char *name; report_writer *write; } formats[] = {
+        { "text", report_text }, { "tap", report_tap }, { "junit", report_junit }, { "json", report_json }
+    };
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) if (!strcmp(formats[k].name, name)) return formats[k].write;
+    return NULL;
+}

@@ -1,0 +1,48 @@
+/* What a run found, and how it is told. */
+#ifndef REPORT_H
+#define REPORT_H
+#include "diagnose.h"
+#include "session.h"
+
+typedef enum { CASE_PASSED, CASE_FAILED, CASE_SKIPPED } verdict;
+typedef struct { mismatch m; char where[64]; } wrong_output;
+
+typedef struct {
+    char *id, *variant;
+    verdict verdict;
+    char *reason;                   /* of a skip, or of a failure that is not a wrong number; else NULL */
+    wrong_output *wrong;            /* stb_ds array */
+    diagnosis diagnosis;
+    int64_t judged;
+    double worst, seconds;
+} case_result;
+
+/* failures that one thing explains */
+typedef struct {
+    int cause;                      /* of the diagnostician; -1: unexplained, -2: `reason` */
+    int like;                       /* -1, or another objective that explains the cases which do not record the known mistake `cause` */
+    const char *reason;             /* of -2: the first case's; of -1: what the unexplained numbers have in common */
+    int *cases;                     /* stb_ds arrays: of results, */
+    int *also;                      /* of causes that explain the same cases just as well */
+    int refuted;                    /* cases that the cause would have failed, and which passed or failed otherwise */
+} failure_group;
+
+typedef struct {
+    case_result *results;           /* stb_ds arrays */
+    failure_group *groups;
+    const diagnostician *d;
+    const session *s;
+    const rules *r;
+    int verbose;
+    int64_t passed, failed, skipped;
+} report;
+
+void report_group(report *r);       /* results -> counts and groups, the largest first */
+void report_free(report *r);
+
+typedef void report_writer(const report *r);
+report_writer *report_format(const char *name);     /* "text", "tap", "junit", "json"; NULL if there is none of that name */
+
+void report_summary(const report *r, char *buffer, size_t size);       /* "N passed, N failed, N skipped" */
+
+#endif

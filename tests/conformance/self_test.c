@@ -1,0 +1,245 @@
+/* self_test CONFORM VECTORS PROGRAM [ARGUMENT...]: a program that makes exactly one known mistake fails, and is told which.
+ * The program is given "--defect ID" on top, for every ID that the vectors know. */
+#include "../case.h"
+#include "../check.h"
+#include "command.h"
+#include "text.h"
+#include <stdlib.h>
+
+enum { MOST_CASES = 5, LIMIT = 120 };
+
+typedef struct { const char *id; char *answers; } told;         /* what a mistake gives in a case, as text */
+typedef struct { char *id; int64_t tokens; told *mistakes; } telling_case;
+
+typedef struct {
+    char **ids;                 /* of all mistakes */
+    telling_case *cases;
+} knowledge;
+
+/* ---- what the vectors tell ------------------------------------------------------------------------------------------------------ */
+
+static char *copy(const char *s)
+{
+    char *t = NULL;
+    text_add(&t, s);
+    return text_string(&t);
+}
+
+static const char *interned(knowledge *k, const char *id)
+{
+    for (ptrdiff_t n = 0; n < arrlen(k->ids); n++) if (!strcmp(k->ids[n], id)) return k->ids[n];
+    arrput(k->ids, copy(id));
+    return arrlast(k->ids);
+}
+
+static void learn_case(knowledge *k, const test_case *c)
+{
+    const cJSON *defects = cJSON_GetObjectItemCaseSensitive(c->json, "defects");
+    telling_case t;
+    memset(&t, 0, sizeof t);
+    for (const cJSON *item = defects ? defects->child : NULL; item; item = item->next) {
+        told one;
+        char *text = NULL;
+        text_json(&text, item);
+        one.id = interned(k, item->string);
+        one.answers = text_string(&text);
+        arrput(t.mistakes, one);
+    }
+    if (!t.mistakes) return;
+    t.id = copy(c->id);
+    t.tokens = c->batch.n_tokens;
+    arrput(k->cases, t);
+}
+
+static void learn_table(knowledge *k, const char *vectors)
+{
+    char path[4096], *text = NULL, *string;
+    FILE *f;
+    int c;
+    cJSON *json;
+    snprintf(path, sizeof path, "%s/defects.json", vectors);
+    if ((f = fopen(path, "rb")) == NULL) return;
+    while ((c = getc(f)) != EOF) arrput(text, (char)c);
+    fclose(f);
+    string = text_string(&text);
+    json = cJSON_Parse(string);
+    check(cJSON_IsObject(json), "defects.json is not an object");
+    for (const cJSON *item = json ? json->child : NULL; item; item = item->next) interned(k, item->string);
+    cJSON_Delete(json);
+    free(string);
+}
+
+static int learn(knowledge *k, const char *vectors)
+{
+    case_list list;
+    memset(k, 0, sizeof *k);
+    if (case_list_read(vectors, &list)) return 1;
+    learn_table(k, vectors);
+    for (int64_t n = 0; n < list.count; n++) {
+        case_file file;
+        char error[512];
+        if (!check(!case_list_load(vectors, list.name[n], &file, error, sizeof error), "%s: cannot be read", list.name[n])) continue;
+        for (int64_t j = 0; j < file.n_cases; j++) learn_case(k, &file.cases[j]);
+        case_file_free(&file);
+    }
+    case_list_free(&list);
+    return 0;
+}
+
+static void forget(knowledge *k)
+{
+    for (ptrdiff_t n = 0; n < arrlen(k->cases); n++) {
+        for (ptrdiff_t j = 0; j < arrlen(k->cases[n].mistakes); j++) free(k->cases[n].mistakes[j].answers);
+        arrfree(k->cases[n].mistakes);
+        free(k->cases[n].id);
+    }
+    for (ptrdiff_t n = 0; n < arrlen(k->ids); n++) free(k->ids[n]);
+    arrfree(k->cases);
+    arrfree(k->ids);
+}
+
+/* ---- which cases to ask --------------------------------------------------------------------------------------------------------- */
+
+static const char *answers_of(const telling_case *c, const char *id)
+{
+    for (ptrdiff_t k = 0; k < arrlen(c->mistakes); k++) if (c->mistakes[k].id == id) return c->mistakes[k].answers;
+    return NULL;
+}
+
+/* of `others`, those that give in the case what `id` gives */
+static const char **same_in(const telling_case *c, const char *id, const char **others)
+{
+    const char *own = answers_of(c, id), **same = NULL;
+    for (ptrdiff_t k = 0; k < arrlen(others); k++) {
+        const char *a = answers_of(c, others[k]);
+        if (a && !strcmp(a, own)) arrput(same, others[k]);
+    }
+    return same;
+}
+
+/* the case that leaves fewest others that give the same, the smallest of such; -1: none tells the mistake */
+static ptrdiff_t best_case(const knowledge *k, const char *id, const char **others)
+{
+    ptrdiff_t best = -1, best_left = 0;
+    for (ptrdiff_t n = 0; n < arrlen(k->cases); n++) {
+        const telling_case *c = &k->cases[n];
+        const char **same;
+        ptrdiff_t left;
+        if (!answers_of(c, id)) continue;
+        same = same_in(c, id, others);
+        left = arrlen(same);
+        arrfree(same);
+        if (best >= 0 && (left > best_left || (left == best_left && c->tokens >= k->cases[best].tokens))) continue;
+        best = n;
+        best_left = left;
+    }
+    return best;
+}
+
+/* cases, and in *same the other mistakes that none of them can tell from this one */
+static const char **choose_cases(const knowledge *k, const char *id, const char ***same)
+{
+    const char **chosen = NULL;
+    *same = NULL;
+    for (ptrdiff_t n = 0; n < arrlen(k->ids); n++) if (k->ids[n] != id) arrput(*same, k->ids[n]);
+    while (arrlen(chosen) < MOST_CASES) {
+        ptrdiff_t n = best_case(k, id, *same), before = arrlen(*same);
+        const char **left;
+        if (n < 0) break;
+        left = same_in(&k->cases[n], id, *same);
+        if (chosen && arrlen(left) == before) { arrfree(left); break; }
+        arrfree(*same);
+        *same = left;
+        arrput(chosen, k->cases[n].id);
+        if (!arrlen(*same)) break;
+    }
+    return chosen;
+}
+
+/* ---- one mistake ---------------------------------------------------------------------------------------------------------------- */
+
+typedef struct { int told, diagnosed, alone; double seconds; } tally;
+
+static command_result run(const char *conform, const char *vectors, char **program, const char *id, const char **cases)
+{
+    const char **command = NULL;
+    command_result r;
+    arrput(command, conform);
+    arrput(command, "--vectors");
+    arrput(command, vectors);
+    arrput(command, "--format");
+    arrput(command, "json");
+    for (ptrdiff_t k = 0; k < arrlen(cases); k++) { arrput(command, "--only"); arrput(command, cases[k]); }
+    arrput(command, "--");
+    for (char **p = program; *p; p++) arrput(command, *p);
+    arrput(command, "--defect");
+    arrput(command, id);
+    arrput(command, NULL);
+    r = command_run(command, LIMIT);
+    arrfree(command);
+    return r;
+}
+
+static int names(const cJSON *list, const char *id)
+{
+    for (const cJSON *item = list ? list->child : NULL; item; item = item->next) if (!strcmp(item->valuestring, id)) return 1;
+    return 0;
+}
+
+static int in(const char **list, const char *id)
+{
+    for (ptrdiff_t k = 0; k < arrlen(list); k++) if (!strcmp(list[k], id)) return 1;
+    return 0;
+}
+
+/* the first group names it, alone or beside mistakes that give the same in these cases; a name that gives the same will do in its place */
+static int is_diagnosed(const cJSON *group, const char *id, const char **same)
+{
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(group, "name"), *also = cJSON_GetObjectItemCaseSensitive(group, "also");
+    if (!cJSON_IsString(name)) return 0;
+    return !strcmp(name->valuestring, id) || (in(same, name->valuestring) && names(also, id));
+}
+
+/* failed: as many cases as were asked; named: the first group by which the failures are explained */
+static void check_report(const cJSON *report, const char *id, const char **cases, const char **same, int status, tally *t)
+{
+    const cJSON *failed = cJSON_GetObjectItemCaseSensitive(report, "failed");
+    const cJSON *group = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "groups"), 0);
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(group, "name");
+    double count = cJSON_IsNumber(failed) ? failed->valuedouble : -1;
+    t->told += check(status == 1 && count == (double)arrlen(cases), "%s: exit status %d, %g of %d cases fail", id, status, count,
+                     (int)arrlen(cases));
+    t->diagnosed += check(is_diagnosed(group, id, same), "%s: it is told to be %s (asked: %s%s)", id,
+                          cJSON_IsString(name) ? name->valuestring : "nothing", cases[0], arrlen(cases) > 1 ? " ..." : "");
+}
+
+static void test_mistake(const char *conform, const char *vectors, char **program, const knowledge *k, const char *id, tally *t)
+{
+    const char **same, **cases = choose_cases(k, id, &same);
+    command_result r;
+    cJSON *json;
+    if (!check(cases != NULL, "%s: no case tells it", id)) { arrfree(same); return; }
+    r = run(conform, vectors, program, id, cases);
+    json = cJSON_Parse(r.output);
+    check_report(json, id, cases, same, r.status, t);
+    if (!arrlen(same)) t->alone++;
+    t->seconds += r.seconds;
+    cJSON_Delete(json);
+    free(r.output);
+    arrfree(cases);
+    arrfree(same);
+}
+
+int main(int argc, char **argv)
+{
+    knowledge k;
+    tally t = { 0, 0, 0, 0 };
+    if (argc < 4) return fputs("usage: self_test CONFORM VECTORS PROGRAM [ARGUMENT...]\n", stderr), 2;
+    if (learn(&k, argv[2])) return fprintf(stderr, "%s: cannot be read\n", argv[2]), 2;
+    check(arrlen(k.ids) > 0, "the vectors know no mistakes");
+    for (ptrdiff_t n = 0; n < arrlen(k.ids); n++) test_mistake(argv[1], argv[2], argv + 3, &k, k.ids[n], &t);
+    printf("defects: %d told, %d diagnosed, of %d (%d of them give numbers that no other gives); %.0f s\n", t.told, t.diagnosed,
+           (int)arrlen(k.ids), t.alone, t.seconds);
+    forget(&k);
+    return check_summary();
+}

@@ -1,0 +1,305 @@
+#include "session.h"
+#include "answer.h"
+#include "text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERSION = 1, MAX_STARTS = 3, EXCERPT = 60, MOST_WORDS = 200 };
+
+static char *copy(const char *s)
+{
+    char *t = NULL;
+    text_add(&t, s);
+    return text_string(&t);
+}
+
+/* ---- reading a line ------------------------------------------------------------------------------------------------------------- */
+
+static int occurs(const char *line, size_t size, const char *word)
+{
+    size_t length = strlen(word);
+    for (size_t k = 0; k + length <= size; k++) if (!memcmp(line + k, word, length)) return 1;
+    return 0;
+}
+
+static int has_bare_number(const char *line, size_t size)
+{
+    static const char *const before[] = { "[", ",", ":", " ", "-" }, *const word[] = { "NaN", "nan", "Infinity", "inf" };
+    char text[16];
+    for (int j = 0; j < 5; j++)
+        for (int k = 0; k < 4; k++) {
+            snprintf(text, sizeof text, "%s%s", before[j], word[k]);
+            if (occurs(line, size, text)) return 1;
+        }
+    return 0;
+}
+
+static int only_space(const char *from, const char *end)
+{
+    while (from < end && strchr(" \t\r\n", *from)) from++;
+    return from == end;
+}
+
+static size_t count_of(const char *line, size_t size, char wanted)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < size; k++) n += line[k] == wanted;
+    return n;
+}
+
+/* the one object that a line must be, or NULL with what it is instead.  Each number costs many times its bytes in memory, so a line with
+ * more of them than any answer has is not read. */
+static cJSON *object_of(const char *line, size_t size, size_t most_numbers, char **wrong)
+{
+    const char *end = line;
+    cJSON *json = NULL;
+    char *t = NULL;
+    int too_many = count_of(line, size, ',') > most_numbers;
+    if (!too_many) json = cJSON_ParseWithLengthOpts(line, size, &end, 0);
+    if (json && cJSON_IsObject(json) && only_space(end, line + size)) return json;
+    if (too_many) text_format(&t, "it answered with far more numbers than there are: ");
+    else if (json && cJSON_IsObject(json)) text_add(&t, "it wrote more than one JSON object on the line: ");
+    else if (json) text_add(&t, "it answered with JSON that is not an object: ");
+    else if (has_bare_number(line, size)) text_add(&t, "it wrote NaN or Infinity as numbers, which JSON lacks; they are strings: ");
+    else text_add(&t, "it answered with something that is not JSON: ");
+    text_excerpt(&t, line, size, EXCERPT);
+    *wrong = text_string(&t);
+    cJSON_Delete(json);
+    return NULL;
+}
+
+static const char *string_of(const cJSON *json, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+    return cJSON_IsString(item) ? item->valuestring : NULL;
+}
+
+/* ---- start ---------------------------------------------------------------------------------------------------------------------- */
+
+void session_open(session *s, char *const *command, const char *precision, double timeout)
+{
+    memset(s, 0, sizeof *s);
+    s->command = command;
+    s->precision = precision;
+    s->timeout = timeout;
+}
+
+static void end_session(session *s, char *why, int refused)
+{
+    program_kill(&s->p);
+    s->over = why;
+    s->refused = refused;
+}
+
+static void note_word(char **into, const cJSON *json, const char *key)
+{
+    const char *word = string_of(json, key);
+    if (*into) return;
+    *into = copy(word ? word : "?");
+}
+
+/* what the program says of itself may end the session */
+static void greet(session *s, const cJSON *json)
+{
+    const cJSON *version = cJSON_GetObjectItemCaseSensitive(json, "version");
+    const char *error = string_of(json, "error"), *precision = string_of(json, "precision");
+    char *t = NULL;
+    note_word(&s->name, json, "name");
+    note_word(&s->language, json, "language");
+    note_word(&s->release, json, "release");
+    if (error) text_format(&t, "the program refuses: %s", error);
+    else if (!cJSON_IsNumber(version) || version->valuedouble != VERSION)
+        text_format(&t, "the program does not speak version %d of the protocol", VERSION);
+    else if (precision && strcmp(precision, s->precision))
+        text_format(&t, "the program computes in %.40s, not in %s", precision, s->precision);
+    if (t) end_session(s, text_string(&t), 1);
+}
+
+static char *try_start(session *s)
+{
+    char *line = NULL, *wrong = NULL;
+    const char *text, *failure = program_start(&s->p, s->command);
+    size_t size;
+    cJSON *json;
+    if (failure) return copy(failure);
+    text_format(&line, "{\"cmd\":\"start\",\"version\":%d,\"precision\":\"%s\"}\n", VERSION, s->precision);
+    failure = program_ask(&s->p, line, (size_t)arrlen(line), s->timeout, &text, &size);
+    arrfree(line);
+    if (failure) return copy(failure);
+    json = object_of(text, size, 10000, &wrong);
+    if (json) greet(s, json);
+    else program_kill(&s->p);
+    cJSON_Delete(json);
+    return wrong;
+}
+
+int session_start(session *s)
+{
+    while (!s->over && !s->p.pid) {
+        char *t = NULL, *wrong = try_start(s);
+        if (!wrong) { s->failed_starts = 0; break; }
+        if (++s->failed_starts == MAX_STARTS) {
+            text_format(&t, "the program does not start: %s", wrong);
+            end_session(s, text_string(&t), 0);
+        }
+        free(wrong);
+    }
+    return !s->over;
+}
+
+/* ---- run ------------------------------------------------------------------------------------------------------------------------ */
+
+static int withheld(const char *key)
+{
+    static const char *const keys[] = { "comment", "flags", "expect", "scale", "defects", "kind", "advantage" };
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) if (!strcmp(keys[k], key)) return 1;
+    return 0;
+}
+
+static void write_rows(char **t, const test_case *c, const double *value)
+{
+    text_add(t, "[");
+    for (int64_t i = 0; i < c->n_sequences; i++) {
+        text_add(t, i ? ",[" : "[");
+        for (int64_t k = 0; k < c->batch.length[i]; k++) {
+            if (k) text_add(t, ",");
+            text_number(t, value[c->batch.offset[i] + k]);
+        }
+        text_add(t, "]");
+    }
+    text_add(t, "]");
+}
+
+static void write_advantage(char **t, const test_case *c)
+{
+    const cJSON *given = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(c->json, "batch"), "advantage");
+    answer own;
+    if (given) text_json(t, given);
+    else if (c->advantage.expect) write_rows(t, c, c->advantage.expect);
+    else if (answer_evaluate(c, &c->objective, STAGE_ADVANTAGE, NULL, &own)) {
+        write_rows(t, c, own.of[OUT_ADVANTAGE].value);
+        answer_free(&own);
+    } else text_add(t, "null");
+}
+
+char *session_case(const test_case *c)
+{
+    static const char *const kinds[] = { "objective", "split", "logits" };
+    char *t = NULL;
+    text_format(&t, "{\"kind\":\"%s\"", kinds[c->kind]);
+    for (const cJSON *item = c->json->child; item; item = item->next) {
+        if (withheld(item->string)) continue;
+        text_add(&t, ",");
+        text_quoted(&t, item->string);
+        text_add(&t, ":");
+        text_json(&t, item);
+    }
+    if (c->kind != CASE_LOGITS) { text_add(&t, ",\"advantage\":"); write_advantage(&t, c); }
+    text_add(&t, "}");
+    return text_string(&t);
+}
+
+static reply broken(session *s, char *why)
+{
+    reply r = { REPLY_BROKEN, NULL, NULL, NULL };
+    program_kill(&s->p);
+    s->restarts++;
+    r.text = why;
+    return r;
+}
+
+static char *wrong_seq(const session *s, const cJSON *seq)
+{
+    char *t = NULL;
+    if (cJSON_IsNumber(seq)) text_format(&t, "it answered seq %.17g where %d was asked", seq->valuedouble, s->asked);
+    else text_format(&t, "its answer has no seq (%d was asked)", s->asked);
+    return text_string(&t);
+}
+
+/* a skip's reason, an error with its status; some of it is enough */
+static char *words_of(const cJSON *json, const cJSON *item)
+{
+    const char *words = cJSON_IsString(item) ? item->valuestring : "no reason given", *status = string_of(json, "status");
+    char *t = NULL;
+    text_excerpt(&t, words, strlen(words), MOST_WORDS);
+    if (status) {
+        text_add(&t, " (");
+        text_excerpt(&t, status, strlen(status), EXCERPT);
+        text_add(&t, ")");
+    }
+    return text_string(&t);
+}
+
+static reply read_reply(session *s, cJSON *json)
+{
+    static const char *const keys[] = { "result", "skip", "error" };
+    reply r = { REPLY_RESULT, NULL, NULL, NULL };
+    const cJSON *seq = cJSON_GetObjectItemCaseSensitive(json, "seq");
+    int found = 0;
+    if (!cJSON_IsNumber(seq) || seq->valuedouble != s->asked) {
+        char *why = wrong_seq(s, seq);
+        cJSON_Delete(json);
+        return broken(s, why);
+    }
+    for (int k = 0; k < 3; k++) {
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, keys[k]);
+        if (!item) continue;
+        found++;
+        r.kind = (reply_kind)(REPLY_RESULT + k);
+        r.result = item;
+        if (k > 0) { free(r.text); r.text = words_of(json, item); }
+    }
+    r.json = json;
+    if (found == 1) return r;
+    reply_free(&r);
+    return broken(s, copy("its answer is not exactly one of result, skip and error"));
+}
+
+reply session_ask_json(session *s, const char *case_json, const test_case *c)
+{
+    reply r = { REPLY_NONE, NULL, NULL, NULL };
+    char *line = NULL, *wrong = NULL;
+    const char *text, *failure;
+    size_t size;
+    cJSON *json;
+    if (!session_start(s)) return r;
+    text_format(&line, "{\"cmd\":\"run\",\"seq\":%d,\"case\":", ++s->asked);
+    text_add(&line, case_json);
+    text_add(&line, "}\n");
+    failure = program_ask(&s->p, line, (size_t)arrlen(line), s->timeout, &text, &size);
+    arrfree(line);
+    if (failure) return broken(s, copy(failure));
+    json = object_of(text, size, 100000 + 100 * (size_t)c->batch.n_tokens, &wrong);
+    return json ? read_reply(s, json) : broken(s, wrong);
+}
+
+reply session_ask(session *s, const test_case *c)
+{
+    char *json = session_case(c);
+    reply r = session_ask_json(s, json, c);
+    free(json);
+    return r;
+}
+
+void reply_free(reply *r)
+{
+    free(r->text);
+    cJSON_Delete(r->json);
+    memset(r, 0, sizeof *r);
+}
+
+/* ---- stop ----------------------------------------------------------------------------------------------------------------------- */
+
+char *session_close(session *s)
+{
+    const char *wrong = program_end(&s->p, "{\"cmd\":\"stop\"}\n", s->timeout < 5 ? s->timeout : 5);
+    char *text = wrong ? copy(wrong) : NULL;
+    program_free(&s->p);
+    free(s->name);
+    free(s->language);
+    free(s->release);
+    free(s->over);
+    s->name = s->language = s->release = s->over = NULL;
+    return text;
+}
