@@ -253,6 +253,7 @@ static const char *quantity_named(const question *q, double factor, const char *
         { "the number of tokens", (double)c->batch.n_tokens }, { "the length of the longest sequence", (double)longest(c) },
         { "the number of ranks", (double)c->ranks }, { "the number of micro-batches", (double)c->n_parts }
     };
+    if (factor == 0) { *of = "multiplied"; return "0"; }
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         double v = known[k].value;
         if (v == 0 || v == 1) continue;
@@ -262,7 +263,7 @@ static const char *quantity_named(const question *q, double factor, const char *
     return NULL;
 }
 
-/* the ratio of found to expected where expected is largest; 0 if there is none */
+/* the ratio of found to expected where expected is largest; NaN if there is none */
 static double factor_at(const question *q, const answer *found, output_kind output)
 {
     const numbers *e = &q->expected.of[output], *f = &found->of[output];
@@ -270,9 +271,9 @@ static double factor_at(const question *q, const answer *found, output_kind outp
     double factor;
     for (int64_t k = 0; f->value && k < e->count; k++)
         if (grpo_is_finite(e->value[k]) && e->value[k] != 0 && (best < 0 || fabs(e->value[k]) > fabs(e->value[best]))) best = k;
-    if (best < 0) return 0;
+    if (best < 0) return nan("");
     factor = f->value[best] / e->value[best];
-    return grpo_is_finite(factor) ? factor : 0;
+    return grpo_is_finite(factor) ? factor : nan("");
 }
 
 static void scale_output(answer *a, output_kind output, const char *key, const test_case *c, double factor)
@@ -304,11 +305,11 @@ static void name_factor(const search *s, unsigned outputs, const char *of, const
 
 static void try_factor(const search *s, output_kind lead, unsigned outputs, int any)
 {
-    double factor = factor_at(s->q, s->found, lead);
+    double own = factor_at(s->q, s->found, lead), factor = own == own ? own : factor_at(s->q, s->found, OUT_LOSS);
     answer a = multiplied(s, outputs, factor);
     char name[200];
     const char *of = "multiplied", *what;
-    if (factor != 0 && is_same(s, &a)) {
+    if (factor == factor && is_same(s, &a)) {
         what = quantity_named(s->q, factor, &of);
         name_factor(s, outputs, what ? of : "multiplied", what ? what : "a constant", name, sizeof name);
         if (what || any) explained(s, name, 0);
