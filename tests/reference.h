@@ -541,7 +541,7 @@ static inline int ref_straight(reference *ref, int64_t i, int64_t t, reference_r
 static inline void ref_as_element(reference_answer *a)
 {
     if (sizeof(grpo_real) != 4) return;
-    if (ref_abs(a->value) > 3e38) a->judged = 0;
+    if (ref_abs(a->value) + a->tolerance > 3e38) a->judged = 0;
     a->tolerance += 0x1p-24 * ref_abs(a->value) + 0x1p-149;
 }
 

@@ -294,6 +294,17 @@ static answer multiplied(const search *s, unsigned outputs, double factor)
     return a;
 }
 
+/* A factor fits a single number whatever it is: an unnamed one must fit two at least. */
+static int has_two_numbers(const answer *found, output_kind output)
+{
+    int n = 0;
+    for (int64_t k = 0; found->of[output].value && k < found->of[output].count; k++) {
+        double v = found->of[output].value[k];
+        n += grpo_is_finite(v) && v != 0;
+    }
+    return n >= 2;
+}
+
 static void name_factor(const search *s, unsigned outputs, const char *of, const char *what, char *name, size_t size)
 {
     *name = 0;
@@ -307,12 +318,13 @@ static void try_factor(const search *s, output_kind lead, unsigned outputs, int 
 {
     double own = factor_at(s->q, s->found, lead), factor = own == own ? own : factor_at(s->q, s->found, OUT_LOSS);
     answer a = multiplied(s, outputs, factor);
-    char name[200];
+    char name[200], number[40];
     const char *of = "multiplied", *what;
     if (factor == factor && is_same(s, &a)) {
         what = quantity_named(s->q, factor, &of);
-        name_factor(s, outputs, what ? of : "multiplied", what ? what : "a constant", name, sizeof name);
-        if (what || any) explained(s, name, 0);
+        snprintf(number, sizeof number, "%.6g", factor);
+        name_factor(s, outputs, what ? of : "multiplied", what ? what : number, name, sizeof name);
+        if (what || (any && has_two_numbers(s->found, lead))) explained(s, name, 0);
     }
     answer_free(&a);
 }

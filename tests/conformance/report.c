@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SHOWN_IDS = 8, SHOWN_ALSO = 4, SHOWN_SKIPS = 8, FEW = 4 };
+enum { SHOWN_IDS = 8, SHOWN_ALSO = 4, SHOWN_SKIPS = 8, FEW = 4, MANY = 10 };
 
 /* ---- groups --------------------------------------------------------------------------------------------------------------------- */
 
@@ -47,13 +47,19 @@ static int refuted_by(const report *r, int cause)
     return n;
 }
 
+/* beside a cause of many failures, an objective that has the numbers of one case alone says nothing */
+static int is_coincidence(const report *r, int cause, int explains)
+{
+    return explains == 1 && !r->d->causes[cause].known && arrlen(r->groups) && arrlen(r->groups[0].cases) >= MANY;
+}
+
 /* the cause that explains most and is refuted least; known ones come first among equals.  -1: nothing is left that one explains */
 static int best_cause(const report *r, const item *items)
 {
     int best = -1, best_score = 0, best_refuted = 0;
     for (int c = 0; c < (int)arrlen(r->d->causes); c++) {
         int explains = explained_by(items, c), refuted, score;
-        if (!explains) continue;
+        if (!explains || is_coincidence(r, c, explains)) continue;
         refuted = refuted_by(r, c);
         score = explains - refuted;
         if (best >= 0 && score < best_score) continue;
@@ -113,20 +119,28 @@ static void cover(report *r, item *items, int cause)
     arrput(r->groups, g);
 }
 
-static int finds_nan(const case_result *c)
+typedef enum { LIKE_NAN, LIKE_ROUNDING, LIKE_NOTHING, N_LIKENESSES } likeness;
+static const char *const likeness_text[N_LIKENESSES] = { "unexplained, NaN is found",
+    "unexplained, and so near that it may be rounding: sum and subtract more carefully", "unexplained" };
+
+static likeness likeness_of(const report *r, const case_result *c)
 {
-    for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) if (c->wrong[k].m.found != c->wrong[k].m.found) return 1;
-    return 0;
+    double worst = 0;
+    for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) {
+        if (c->wrong[k].m.found != c->wrong[k].m.found) return LIKE_NAN;
+        if (c->wrong[k].m.error > worst) worst = c->wrong[k].m.error;
+    }
+    return worst < 100 * r->r->tolerance ? LIKE_ROUNDING : LIKE_NOTHING;
 }
 
-static void group_unexplained(report *r, const item *items, int nan_found)
+static void group_unexplained(report *r, const item *items, likeness like)
 {
     failure_group g;
     memset(&g, 0, sizeof g);
     g.cause = g.like = -1;
-    g.reason = nan_found ? "unexplained, NaN is found" : "unexplained";
+    g.reason = likeness_text[like];
     for (ptrdiff_t k = 0; k < arrlen(items); k++)
-        if (!items[k].covered && finds_nan(&r->results[items[k].result]) == nan_found) put_once(&g.cases, items[k].result);
+        if (!items[k].covered && likeness_of(r, &r->results[items[k].result]) == like) put_once(&g.cases, items[k].result);
     if (g.cases) arrput(r->groups, g);
 }
 
@@ -174,8 +188,7 @@ void report_group(report *r)
     while ((cause = best_cause(r, items)) >= 0) cover(r, items, cause);
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
         if (r->results[k].verdict == CASE_FAILED && r->results[k].reason) group_reason(r, (int)k);
-    group_unexplained(r, items, 1);
-    group_unexplained(r, items, 0);
+    for (int like = 0; like < N_LIKENESSES; like++) group_unexplained(r, items, (likeness)like);
     arrfree(items);
 }
 
