@@ -2,6 +2,7 @@
 # Installs what testing needs (Debian), builds with gcc and clang, runs everything, and ends with "N passed, N failed".
 #   tests/all.sh           everything that continuous integration runs
 #   FUZZ_SECONDS=600 tests/all.sh    longer fuzzing
+#   FRAMEWORKS=FOLDER tests/all.sh   with the adapters of TRL, verl, OpenRLHF, Liger and PyTorch, from the Python environment in FOLDER
 # A step that prints "N passed, N failed" counts with those numbers, any other step as one.
 set -u
 cd "$(dirname "$0")/.."
@@ -66,6 +67,11 @@ conform_python() { # the ports in Python, where what they import is here
     fi
 }
 
+frameworks() { # the report is written anew; a framework that differs is a finding, not a failure
+    "$build/tests/conformance/conform" --timeout 120 -- "$FRAMEWORKS/bin/python" tests/conformance/adapters/torch_autograd.py &&
+    sh tests/conformance/frameworks.sh "$FRAMEWORKS"
+}
+
 learns() { # objective
     "$build/tests/train" --objective "$1" --steps 300 --seed 1 --target 0.9
 }
@@ -102,6 +108,7 @@ step "the oracle checks itself" /usr/bin/python3 tests/oracle/self_check.py
 step "the oracle knows no header" oracle_is_independent
 step "the vectors, read in other languages" example_checks
 step "ports in Python conform" conform_python
+[ -z "${FRAMEWORKS:-}" ] || step "the frameworks" frameworks
 step "fuzzing" env BUILD="$build/fuzz" sh fuzz/run.sh "${FUZZ_SECONDS:-60}"
 for objective in grpo dapo gspo cispo rloo; do step "a policy learns with $objective" learns $objective; done
 step "quickstart's rollouts regenerate" rollouts_regenerate
