@@ -202,6 +202,50 @@ int answer_read(const cJSON *json, const test_case *c, answer *out, char *error,
     return 0;
 }
 
+/* ---- one number of a known mistake ---------------------------------------------------------------------------------------------- */
+
+/* an output of which nothing is given yet */
+static double *add_unsaid(answer *a, output_kind output, int64_t count)
+{
+    double *p = add(a, output, count);
+    for (int64_t k = 0; k < count; k++) a->of[output].given[k] = 0;
+    return p;
+}
+
+static int tell(answer *a, output_kind output, int64_t count, int64_t index, const cJSON *item)
+{
+    double v = cJSON_IsTrue(item);
+    if (index < 0 || index >= count || (output != OUT_INFORMATIVE && !case_number(item, &v))) return 1;
+    add_unsaid(a, output, count)[index] = v;
+    a->of[output].given[index] = 1;
+    return 0;
+}
+
+/* a sequence and its token, or -1 */
+static int64_t place_of(const test_case *c, const cJSON *sequence, const cJSON *token)
+{
+    int i = cJSON_IsNumber(sequence) ? sequence->valueint : -1, t = cJSON_IsNumber(token) ? token->valueint : -1;
+    return i < 0 || i >= c->n_sequences || t < 0 || t >= c->batch.length[i] ? -1 : c->batch.offset[i] + t;
+}
+
+int answer_read_told(const cJSON *json, const test_case *c, answer *out)
+{
+    const cJSON *item = cJSON_IsObject(json) ? json->child : NULL, *first;
+    int output = 0;
+    memset(out, 0, sizeof *out);
+    while (item && output < N_OUTPUTS && strcmp(item->string, output_name[output])) output++;
+    if (!item || output == N_OUTPUTS) return 1;
+    first = item->child;
+    switch (output) {
+    case OUT_LOSS: return tell(out, OUT_LOSS, 1, 0, item);
+    case OUT_REPORT: return !first || tell(out, OUT_REPORT, c->n_report, metric_index(c, first->string), first);
+    case OUT_INFORMATIVE:
+        return !cJSON_IsNumber(first) || tell(out, OUT_INFORMATIVE, c->batch.n_groups, first->valueint, first->next);
+    default:
+        return !first || !first->next || tell(out, (output_kind)output, c->batch.n_tokens, place_of(c, first, first->next), first->next->next);
+    }
+}
+
 /* ---- what our headers find ------------------------------------------------------------------------------------------------------ */
 
 static void add_elements(answer *a, output_kind output, const grpo_real *from, int64_t count)

@@ -27,6 +27,9 @@ answer answer_scale(const test_case *c);
 /* 0, or nonzero with what is wrong; outputs that the case has no answer to are left out (a wrong shape is wrong all the same) */
 int answer_read(const cJSON *json, const test_case *c, answer *out, char *error, size_t error_size);
 
+/* the one number that `told` stores of a known mistake, {"loss": x} or {"dlogp": [i, t, x]}; nonzero if that is not its form */
+int answer_read_told(const cJSON *json, const test_case *c, answer *out);
+
 /* what our headers find for the stage; advantage: of the loss, NULL for the case's exact ones.  0 when they refuse the objective. */
 int answer_evaluate(const test_case *c, const grpo_objective *obj, stage_kind stage, const double *advantage, answer *out);
 

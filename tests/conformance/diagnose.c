@@ -193,9 +193,9 @@ static void explained(const search *s, const char *name, int known)
 
 /* ---- known mistakes ------------------------------------------------------------------------------------------------------------- */
 
-static void try_known(const search *s, const char *id, const answer *mistake)
+static void try_known(const search *s, const char *id, judge_match match)
 {
-    switch (judge_against(s->r, s->q, s->stage, s->found, mistake)) {
+    switch (match) {
     case JUDGE_SAME:
         if (s->out->failed) explained(s, id, 1);
         break;
@@ -211,7 +211,19 @@ static void try_all_known(const search *s)
     for (const cJSON *item = cJSON_IsObject(defects) ? defects->child : NULL; item; item = item->next) {
         answer mistake;
         if (answer_read(item, s->q->c, &mistake, error, sizeof error)) continue;
-        try_known(s, item->string, &mistake);
+        try_known(s, item->string, judge_against(s->r, s->q, s->stage, s->found, &mistake));
+        answer_free(&mistake);
+    }
+}
+
+/* of the mistakes that the case does not record in full it has one number each */
+static void try_all_told(const search *s)
+{
+    const cJSON *told = cJSON_GetObjectItemCaseSensitive(s->q->c->json, "told");
+    for (const cJSON *item = cJSON_IsObject(told) ? told->child : NULL; item; item = item->next) {
+        answer mistake;
+        if (!answer_read_told(item, s->q->c, &mistake))
+            try_known(s, item->string, judge_named(s->r, s->q, s->stage, s->found, &mistake));
         answer_free(&mistake);
     }
 }
@@ -478,6 +490,7 @@ static void search_objectives(const search *s)
 static void diagnose_stage(const search *s)
 {
     try_all_known(s);
+    try_all_told(s);
     s->out->right_distance = judge_distance(s->stage, s->found, &s->q->expected);
     s->out->nearest_distance = NEAR_ENOUGH * s->out->right_distance;
     if (!s->out->failed) return;

@@ -100,9 +100,9 @@ class hooked:
             setattr(numpy_port, name, function)
 
 
-def pooled(ratio, more, c, d, A, seq, T, n):
+def pooled(ratio, more, c, d, left, A, seq, T, n):
     """The sign of an advantage 0 is 0, and takes the log-ratio with it."""
-    y, J = ratio(c, np.where(A == 0, 0, d), A, seq, T + more, n)
+    y, J = ratio(c, np.where(A == 0, 0, d), left, A, seq, T + more, n)
     return y, np.where(A == 0, 0, J)
 
 

@@ -113,7 +113,7 @@ static int as_good_as_right(const rules *r, const question *q, const answer *fou
     return fabs(x - expected) <= fmax(UNSTORED_OF_SCALE * scale, UNSTORED_OF_LARGEST * most);
 }
 
-judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake)
+static judge_match match(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, int only_named)
 {
     int tells = 0, same = 1;
     for (int out = 0; out < N_OUTPUTS; out++) {
@@ -122,12 +122,23 @@ judge_match judge_against(const rules *r, const question *q, stage_kind stage, c
         for (int64_t k = 0; k < f->count; k++) {
             double expected = q->expected.of[out].value[k], scale = q->scale.of[out].value[k];
             if (!f->given[k]) continue;
+            if (!named(m, k) && only_named) continue;
             if (!named(m, k)) { same &= as_good_as_right(r, q, found, (output_kind)out, k); continue; }
             tells |= !agrees(r, expected, m->value[k], expected, scale);
             same &= agrees(r, f->value[k], m->value[k], expected, scale);
         }
     }
     return !tells ? JUDGE_SILENT : same ? JUDGE_SAME : JUDGE_DIFFERENT;
+}
+
+judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake)
+{
+    return match(r, q, stage, found, mistake, 0);
+}
+
+judge_match judge_named(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake)
+{
+    return match(r, q, stage, found, mistake, 1);
 }
 
 /* ---- how near ------------------------------------------------------------------------------------------------------------------- */

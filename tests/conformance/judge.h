@@ -26,6 +26,9 @@ int judge_failed(const mismatch *wrong, stage_kind stage);
 typedef enum { JUDGE_SILENT, JUDGE_DIFFERENT, JUDGE_SAME } judge_match;
 judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake);
 
+/* the same by the numbers that the mistake names alone */
+judge_match judge_named(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake);
+
 /* how far apart, 0 (the same) to 1, the worst output of the stage; outputs that either lacks have no say */
 double judge_distance(stage_kind stage, const answer *a, const answer *b);
 

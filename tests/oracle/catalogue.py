@@ -5,8 +5,9 @@ KEPT = 3  # cases named per mistake; the others are counted
 HEAD = """# Known mistakes
 
 Mistakes that public implementations of these objectives made, under the names of a survey of 171 of them. A name with a
-letter is another form of the same entry. Each is committed on some cases, and the cases' `defects` hold what comes out; so a
-program that fails is told whose numbers it has. Written by `../oracle/generate.py`; `../oracle/defects/` commits them.
+letter is another form of the same entry. Each is committed on the cases, whose `defects` hold what comes out, and whose `told` one number
+of it where that is enough; so a program that fails is told whose numbers it has. Written by `../oracle/generate.py`; `../oracle/defects/`
+commits them.
 """
 
 
@@ -60,9 +61,11 @@ def text(cases):
     lines = [HEAD]
     entries = len({base(d.name) for d in told})
     stored = sum(len(case.get("defects", {})) for case in cases)
-    telling = sum(1 for case in cases if case.get("defects"))
+    briefly = sum(len(case.get("told", {})) for case in cases)
+    telling = sum(1 for case in cases if case.get("defects") or case.get("told"))
     lines.append(f"{entries} entries of {entries + len(LEFT_OUT)} are told, in {len(told)} forms; {len(LEFT_OUT)} cannot be. "
-                 f"{stored} wrong answers are recorded, in {telling} cases of {len(cases)}.\n")
+                 f"{stored} wrong answers are recorded in full and {briefly} by one number, in {telling} cases of {len(cases)}. "
+                 f"The table names cases that record them in full.\n")
     lines.append("## Told\n")
     lines.append("| name | wrong | right | seen in | shows with | betrayed by | cases |")
     lines.append("|---|---|---|---|---|---|---|")

@@ -137,6 +137,7 @@ def cases_of(name):
     if len({case["id"] for case in cases}) != len(cases):
         raise AssertionError(f"{name}: an id is there twice")
     record.add_defects(cases, name, 2 if name in objectives.ROWS else len(cases))
+    record.add_told(cases)
     return tidy(cases)
 
 

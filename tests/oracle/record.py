@@ -83,6 +83,63 @@ def record(case, defect):
     return told(case, answers) if answers else {}
 
 
+def places(x, at=()):
+    """(path, number) of every number in nested lists."""
+    if isinstance(x, list):
+        for k, part in enumerate(x):
+            yield from places(part, at + (k,))
+    else:
+        yield at, number(x)
+
+
+def plainest(right, wrong, scale):
+    """[path..., wrong number] of the number that is farthest off, of those that differ."""
+    size = max((s for s in flat(scale) if not math.isinf(s)), default=0)
+    best, most = None, -1.0
+    for (at, x), (_, y), s in zip(places(right), places(wrong), flat(scale)):
+        if same(x, y, s, size):
+            continue
+        far = abs(y - x) if math.isfinite(y - x) else math.inf
+        if far > most:
+            best, most = [*at, y], far
+    return best
+
+
+def one_number(case, found):
+    """Of what betrays a mistake on the case, one number: the loss where it does, else one of another output."""
+    expect, scale = case["expect"], case["scale"]
+    if "loss" in found:
+        return {"loss": found["loss"]}
+    for name in ("dlogp", "term", "advantage", "logp", "entropy"):
+        if name in found:
+            return {name: plainest(expect[name], found[name], scale[name])}
+    if "report" in found:
+        key = min(found["report"])
+        return {"report": {key: found["report"][key]}}
+    group = next(g for g, (x, y) in enumerate(zip(expect["informative"], found["informative"])) if x != y)
+    return {"informative": [group, found["informative"][group]]}
+
+
+def add_told(cases):
+    """`told`: of every mistake that a case tells and does not record in full, one number. The 4096-token cases take too
+    long, and say nothing that a short one does not."""
+    for case in cases:
+        if case["id"].endswith("-long"):
+            continue
+        told_here = {}
+        for name, defect in sorted(DEFECTS.items()):
+            if name in case.get("defects", {}) or not defect.applies(case):
+                continue
+            try:
+                found = record(case, defect)
+            except (IndexError, ZeroDivisionError):
+                continue  # a program that makes this mistake stops on such a batch
+            if found:
+                told_here[name] = one_number(case, found)
+        if told_here:
+            case["told"] = told_here
+
+
 def scenes(defect, label, name):
     """Where the case stands among those that show the defect, or None."""
     for place, scene in enumerate(defect.scenes):

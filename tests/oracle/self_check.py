@@ -420,6 +420,33 @@ def check_recorded(cases):
                     check(f"{name} differs on {case['id']} in {output} {key or ''}", differ)
 
 
+def number_at(answers, output, where):
+    """The number that `told` is about, in the right answers or in the scales."""
+    x = answers[output]
+    for k in where:
+        x = x[k]
+    return x
+
+
+def check_told(cases):
+    """The one number of each mistake differs from the right one by the margin."""
+    for case in cases:
+        size = {output: record.flat(x) for output, x in case["scale"].items() if not isinstance(x, dict)}
+        for name, said in case.get("told", {}).items():
+            (output, wrong), = said.items()
+            check(f"{name} is in {case['id']} once", name not in case.get("defects", {}))
+            where, x = list(wrong.items())[0] if output == "report" else (wrong[:-1], wrong[-1]) if isinstance(wrong, list) else ((), wrong)
+            where = [where] if output == "report" else where
+            right = number_at(case["expect"], output, where)
+            if output == "informative":
+                differ = x != right
+            else:
+                scale = record.number(number_at(case["scale"], output, where))
+                most = scale if output == "report" else max((s for s in size[output] if s != math.inf), default=0)
+                differ = not record.same(record.number(right), record.number(x), scale, most)
+            check(f"{name} differs on {case['id']} in {output} {where}", differ)
+
+
 def agree(cases, x, y):
     """Do two mistakes give the same wherever one of them is recorded?"""
     for case in cases:
@@ -480,7 +507,7 @@ def check_mistakes_by_hand(cases):
 
 def check_mistakes():
     cases = recorded()
-    for group in (check_recorded, check_same, check_mistakes_by_hand):
+    for group in (check_recorded, check_told, check_same, check_mistakes_by_hand):
         group(cases)
 
 
