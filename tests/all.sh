@@ -25,7 +25,7 @@ step() { # name, command...
     printf '%-44s %8d passed %4d failed %5d s\n' "$name" "$p" "$f" $(($(date +%s) - start))
 }
 
-packages="gcc g++ clang libclang-rt-14-dev make meson ninja-build pkg-config libcjson-dev libstb-dev python3 python3-mpmath python3-jsonschema python3-numpy git"
+packages="gcc g++ clang libclang-rt-14-dev make meson ninja-build pkg-config libcjson-dev libstb-dev python3 python3-mpmath python3-jsonschema python3-numpy nodejs git"
 missing() { for p in $packages; do dpkg-query -W -f='${Status}\n' "$p" 2>/dev/null | grep -q 'ok installed' || echo "$p"; done; }
 install_packages() {
     want=$(missing)
