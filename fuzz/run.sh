@@ -36,7 +36,7 @@ fuzz() { # harness, seeds, options...
     harness=$1 seeds=$2; shift 2
     mkdir -p "$build/found/$harness"
     log=$build/$harness.log
-    if "$build/$harness" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$build/$harness-" "$@" \
+    if "$build/$harness" -max_total_time="$seconds" -seed="${FUZZ_SEED:-1}" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$build/$harness-" "$@" \
         "$build/found/$harness" "$build/seeds/$seeds" >"$log" 2>&1
     then verdict=ok
     else verdict="FAIL: $(grep -m1 -E 'broken:|ERROR:|runtime error:' "$log")"
