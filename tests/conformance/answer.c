@@ -260,29 +260,22 @@ static int64_t place_of(const test_case *c, const cJSON *sequence, const cJSON *
     return i < 0 || i >= c->n_sequences || t < 0 || t >= c->batch.length[i] ? -1 : c->batch.offset[i] + t;
 }
 
-int answer_is_brief(const cJSON *json)
-{
-    const cJSON *item = cJSON_IsObject(json) ? json->child : NULL;
-    return item && !item->next && cJSON_IsArray(item) && item->child && !cJSON_IsArray(item->child) && !cJSON_IsBool(item->child);
-}
+int answer_is_brief(const cJSON *json) { return !cJSON_IsObject(json); }
 
 int answer_read_brief(const cJSON *json, const test_case *c, answer *out)
 {
-    const cJSON *item, *at;
-    int output = 0, n;
+    const cJSON *name = cJSON_IsArray(json) ? json->child : NULL, *at = name ? name->next : NULL;
+    int output = 0, n = cJSON_GetArraySize(json);
     memset(out, 0, sizeof *out);
-    if (!answer_is_brief(json)) return 1;
-    item = json->child;
-    at = item->child;
-    n = cJSON_GetArraySize(item);
-    while (output < OUT_CALL && strcmp(output_name[output], item->string)) output++;
+    if (!cJSON_IsArray(json)) return tell(out, OUT_LOSS, 1, 0, json);
+    if (!cJSON_IsString(name) || !at) return 1;
+    while (output < OUT_CALL && strcmp(output_name[output], name->valuestring)) output++;
     switch (output) {
-    case OUT_CALL: return 1;
-    case OUT_LOSS: return n != 1 || tell(out, OUT_LOSS, 1, 0, at);
-    case OUT_REPORT: return n != 2 || !cJSON_IsString(at) || tell(out, OUT_REPORT, c->n_report, metric_index(c, at->valuestring), at->next);
-    case OUT_DLOG_Z: return n != 2 || !cJSON_IsNumber(at) || tell(out, OUT_DLOG_Z, c->batch.n_groups, at->valueint, at->next);
-    case OUT_INFORMATIVE: return n != 2 || !cJSON_IsNumber(at) || tell(out, OUT_INFORMATIVE, c->batch.n_groups, at->valueint, at->next);
-    default: return n != 3 || tell(out, (output_kind)output, c->batch.n_tokens, place_of(c, at, at->next), at->next->next);
+    case OUT_CALL: case OUT_LOSS: return 1;
+    case OUT_REPORT: return n != 3 || !cJSON_IsString(at) || tell(out, OUT_REPORT, c->n_report, metric_index(c, at->valuestring), at->next);
+    case OUT_DLOG_Z: return n != 3 || !cJSON_IsNumber(at) || tell(out, OUT_DLOG_Z, c->batch.n_groups, at->valueint, at->next);
+    case OUT_INFORMATIVE: return n != 3 || !cJSON_IsNumber(at) || tell(out, OUT_INFORMATIVE, c->batch.n_groups, at->valueint, at->next);
+    default: return n != 4 || tell(out, (output_kind)output, c->batch.n_tokens, place_of(c, at, at->next), at->next->next);
     }
 }
 

@@ -2,7 +2,7 @@
 #include <stb_ds.h>
 
 /* half a unit of the ninth digit, which is what known mistakes are stored with, and a little for the tenth */
-#define STORED_DIGITS 6e-9
+#define STORED_DIGITS 6e-7
 /* what of a known mistake is nearer to the right answer than this, of its scale or of the largest scale in the output, is not stored */
 #define UNSTORED_OF_SCALE 1e-5
 #define UNSTORED_OF_LARGEST 1e-9
