@@ -502,15 +502,39 @@ GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y)
     return s;
 }
 
+/* e^y - y - 1 for |y| <= 1/2, 2 ulps: (y^2/2)(1 + y/3 (1 + y/4 (1 + ...))), all by one polynomial, so that loops over it vectorise */
+#define GRPO_SERIES_ 0.5
+GRPO_FN double grpo_exp_series_(double y)
+{
+    double v = 2.0 / 355687428096000;                                  /* 2/17!; what follows is below 2^-64 */
+    v = v * y + 2.0 / 20922789888000;
+    v = v * y + 2.0 / 1307674368000;
+    v = v * y + 2.0 / 87178291200;
+    v = v * y + 2.0 / 6227020800;
+    v = v * y + 2.0 / 479001600;
+    v = v * y + 2.0 / 39916800;
+    v = v * y + 2.0 / 3628800;
+    v = v * y + 2.0 / 362880;
+    v = v * y + 2.0 / 40320;
+    v = v * y + 2.0 / 5040;
+    v = v * y + 2.0 / 720;
+    v = v * y + 2.0 / 120;
+    v = v * y + 2.0 / 24;
+    v = v * y + 2.0 / 6;
+    v = v * y + 1;
+    return v * (0.5 * y * y);
+}
+
 /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
 GRPO_FN double grpo_exp_minus_linear(grpo_dd x)
 {
     double v, y = x.hi;
-    if (y > -1 && y < 2) {                                             /* (y^2/2)(1 + y/3 (1 + y/4 (1 + ...))) */
+    if (y >= -GRPO_SERIES_ && y <= GRPO_SERIES_) v = grpo_exp_series_(y);
+    else if (y > -1 && y < 2) {                                        /* the same, further */
         static const double inv[25] = { 0, 1, 1.0/2, 1.0/3, 1.0/4, 1.0/5, 1.0/6, 1.0/7, 1.0/8, 1.0/9, 1.0/10, 1.0/11, 1.0/12,
             1.0/13, 1.0/14, 1.0/15, 1.0/16, 1.0/17, 1.0/18, 1.0/19, 1.0/20, 1.0/21, 1.0/22, 1.0/23, 1.0/24 };
-        int k = y > -0.0625 && y < 0.0625 ? 11 : 24;
-        for (v = 1; k >= 3; k--) v = 1 + y * inv[k] * v;
+        int k;
+        for (v = 1, k = 24; k >= 3; k--) v = 1 + y * inv[k] * v;
         v *= 0.5 * y * y;
     } else {
         v = exp(y);
@@ -2585,6 +2609,50 @@ static void grpo_sum_add_(grpo_sum *s, double x)
     if (++s->pending == 1000) grpo_sum_carry_(s);
 }
 
+/* A block of numbers: cut at a power of two so far above them that the upper parts, multiples of one unit, add without rounding in any
+ * order (Rump, Ogita and Oishi, "Accurate floating-point summation"); what is left is exact and is cut again, or added one by one. */
+enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8, GRPO_CUTS_ = 3 };
+
+static double grpo_block_most_(const double *x)
+{
+    double most[GRPO_LANES_] = { 0 };
+    int k, j;
+    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) { const double a = fabs(x[k + j]); most[j] = a > most[j] ? a : most[j]; }
+    for (j = 1; j < GRPO_LANES_; j++) most[0] = most[j] > most[0] ? most[j] : most[0];
+    return most[0];
+}
+
+/* the sum of the parts of x above the unit of `cut`, which are taken off x */
+static double grpo_block_cut_(double *x, double cut)
+{
+    double sum[GRPO_LANES_] = { 0 };
+    int k, j;
+    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) {
+            const double upper = (cut + x[k + j]) - cut;
+            sum[j] += upper;
+            x[k + j] -= upper;
+        }
+    for (j = 1; j < GRPO_LANES_; j++) sum[0] += sum[j];
+    return sum[0];
+}
+
+/* what x holds afterwards is nothing to rely on */
+static void grpo_sum_add_block_(grpo_sum *s, double *x)
+{
+    int k, exponent;
+    double most;
+    for (k = 0; k < GRPO_CUTS_; k++) {
+        most = grpo_block_most_(x);
+        if (most == 0) return;
+        if (!(most > 1e-200 && most < 1e200)) break;
+        frexp(most, &exponent);                                        /* most < 2^exponent, the sum < 2^(exponent + 7) */
+        grpo_sum_add_(s, grpo_block_cut_(x, ldexp(1, exponent + 8)));
+    }
+    for (k = 0; k < GRPO_BLOCK_; k++) if (x[k] != 0) grpo_sum_add_(s, x[k]);
+}
+
 static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x)
 {
     grpo_sum_add_(s, x.hi);
@@ -3107,18 +3175,21 @@ static int grpo_in_domain_(double x, grpo_domain_ domain)
     }
 }
 
-static int grpo_tokens_in_domain_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_ domain)
-{
-    int64_t i, t;
-    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-            if ((!b->mask || b->mask[t]) && (!where || where[t]) && !grpo_in_domain_((double)x[t], domain)) return 0;
-    return 1;
-}
-
 static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_ domain)
 {
     for (; begin < end; begin++) if (!grpo_in_domain_((double)x[begin], domain)) return 0;
+    return 1;
+}
+
+static int grpo_tokens_in_domain_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_ domain)
+{
+    int64_t i, t;
+    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
+        const int64_t begin = b->offset[i], end = begin + b->length[i];
+        if (!b->mask && !where && !grpo_all_in_domain_(x, begin, end, domain)) return 0;
+        for (t = begin; (b->mask || where) && t < end; t++)
+            if ((!b->mask || b->mask[t]) && (!where || where[t]) && !grpo_in_domain_((double)x[t], domain)) return 0;
+    }
     return 1;
 }
 
@@ -5498,14 +5569,17 @@ typedef struct {
     int uses_ratio, needs_ratio;       /* needs: to trust tokens, though the report does not speak of it */
     int reports_ratio, judges;
     int plain;                         /* v of the correction is all that multiplies the surrogate, and no divisor is a token's own */
+    int trusting;                      /* nothing but v does: neither trust nor drift nor a selection */
     grpo_scales scales;
     double local;                      /* a coefficient is factor/(local shared divisor) */
+    double coef;                       /* factor/(local divisor) where that is exact enough to multiply with, else 0 */
     double shared;                     /* of the token at hand: with tokens of its segment, or of its sign of A */
     grpo_span_ segment;                /* the one that shared was last found for */
     grpo_dd decay;                     /* of F from one token to the next */
     grpo_group_counts_ group;          /* where the local divisor asks */
     const double *value, *slope;       /* of the members of a group that a surrogate couples: F_i, dL/dy_i times divisor/factor */
     const double *pair_slope;          /* of the members of a group that a penalty couples: dL/dl/factor at each of its tokens */
+    struct grpo_waiting_ *pool;           /* what the report's sums will take */
 } grpo_run_;
 
 /* evaluates one sequence; grpo.h has the one for token ratios, gspo.h the one for all others */
@@ -5588,6 +5662,7 @@ static inline grpo_term grpo_weighed_(const grpo_run_ *r, const grpo_sequence_ *
 {
     const double A = (double)r->advantage[t];
     int distrusted;
+    if (v == 1 && r->trusting && pool == GRPO_CLIP_NO) return x;
     x = grpo_scaled_(x, grpo_token_weight_(r, s, t, w, v, &distrusted));
     if (pool != GRPO_CLIP_NO) x.clip = pool;
     if (distrusted && A != 0) x.clip = A > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
@@ -5607,6 +5682,7 @@ static grpo_term grpo_token_penalty_(const grpo_run_ *r, int64_t t, grpo_ratio w
     const grpo_penalty *p = &r->obj->penalty;
     double l = (double)r->batch->logp[t], own = 1;
     grpo_term x = { 0, 0, 0, GRPO_CLIP_NO };
+    if (p->kl == GRPO_KL_NONE && p->entropy_coef == 0) return x;
     if (p->kl != GRPO_KL_NONE && (p->kl_on == GRPO_KL_ON_ALL || r->batch->selected[t])) {
         if (p->kl_ratio == GRPO_KL_RATIO_TOKEN) own = grpo_ratio_of(l, grpo_old_(r, t)).value;
         x = grpo_kl_penalty(p, l, (double)grpo_logp_of_(r->batch, grpo_kl_whose_(p))[t], own, w.value);
@@ -5620,7 +5696,17 @@ static void grpo_write_(const grpo_run_ *r, grpo_real *out, int64_t t, double x)
     if (out) grpo_put_(out, t, x, &r->partial->overflow);
 }
 
-static inline double grpo_aggregated_(const grpo_run_ *r, double x) { return x * r->scales.factor / r->local / r->scales.divisor; }
+static inline double grpo_aggregated_(const grpo_run_ *r, double x)
+{
+    return r->coef != 0 ? x * r->coef : x * r->scales.factor / r->local / r->scales.divisor;
+}
+
+/* local, divisor and factor are whole numbers as a rule: then only the quotient is rounded */
+static double grpo_coef_(const grpo_run_ *r)
+{
+    const double product = r->local * r->scales.divisor, coef = r->scales.factor / product;
+    return fma(r->local, r->scales.divisor, -product) == 0 && coef > 1e-100 && coef < 1e100 ? coef : 0;
+}
 
 /* x over what the token at hand shares */
 static inline double grpo_share_(const grpo_run_ *r, double x) { return r->shared == 1 ? x : x / r->shared; }
@@ -5663,40 +5749,118 @@ static void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, in
     grpo_write_(r, r->out.dlogp, t, r->scales.factor * grpo_plus(sum, grpo_gradient_beside_(r, s, t)));
 }
 
+/* The report is made of sums over tokens: these wait here until a block is full.  0 where there is nothing to add. */
+typedef struct grpo_waiting_ {
+    double policy[GRPO_BLOCK_], penalty[GRPO_BLOCK_];
+    double ratio[GRPO_BLOCK_], entropy[GRPO_BLOCK_], weight[GRPO_BLOCK_];
+    double old[2][GRPO_BLOCK_], ref[2][GRPO_BLOCK_];                   /* hi and lo of l - logp_old and of l - logp_ref */
+    int n;
+} grpo_waiting_;
+
+/* the sum over a block of e^x - x - 1, x = sign (hi + lo) */
+static void grpo_pool_k3_(grpo_sum *sum, double sign, const double *hi, const double *lo)
+{
+    double v[GRPO_BLOCK_];
+    int k, far = 0;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double y = sign * hi[k], e = grpo_exp_series_(y);
+        v[k] = e + sign * lo[k] * (y + e);
+    }
+    for (k = 0; k < GRPO_BLOCK_; k++) far |= fabs(hi[k]) > GRPO_SERIES_;
+    for (k = 0; far && k < GRPO_BLOCK_; k++) {
+        grpo_dd x;
+        x.hi = sign * hi[k]; x.lo = sign * lo[k];
+        if (fabs(hi[k]) > GRPO_SERIES_) v[k] = grpo_exp_minus_linear(x);
+    }
+    grpo_sum_add_block_(sum, v);
+}
+
+static void grpo_pool_add_(grpo_sum *sum, double sign, const double *from, int squared)
+{
+    double v[GRPO_BLOCK_];
+    int k;
+    if (squared) for (k = 0; k < GRPO_BLOCK_; k++) v[k] = sign * from[k] * from[k];
+    else for (k = 0; k < GRPO_BLOCK_; k++) v[k] = sign * from[k];
+    grpo_sum_add_block_(sum, v);
+}
+
+/* the sums take what waits */
+static void grpo_pool_flush_(grpo_run_ *r)
+{
+    grpo_sum *sum = r->partial->sum;
+    grpo_waiting_ *p = r->pool;
+    const grpo_batch *b = r->batch;
+    if (p->n == 0) return;
+    grpo_pool_add_(&sum[GRPO_SUM_POLICY], 1, p->policy, 0);
+    grpo_pool_add_(&sum[GRPO_SUM_PENALTY], 1, p->penalty, 0);
+    if (r->reports_ratio) {
+        grpo_pool_add_(&sum[GRPO_SUM_RATIO], 1, p->ratio, 0);
+        grpo_pool_add_(&sum[GRPO_SUM_RATIO_SQUARED], 1, p->ratio, 1);
+    }
+    if (b->logp_old) {
+        grpo_pool_add_(&sum[GRPO_SUM_OLD_K1], -1, p->old[0], 0);
+        grpo_pool_add_(&sum[GRPO_SUM_OLD_K1], -1, p->old[1], 0);
+        grpo_pool_k3_(&sum[GRPO_SUM_OLD_K3], 1, p->old[0], p->old[1]);
+    }
+    if (b->logp_ref) {
+        grpo_pool_add_(&sum[GRPO_SUM_KL_K1], 1, p->ref[0], 0);
+        grpo_pool_add_(&sum[GRPO_SUM_KL_K1], 1, p->ref[1], 0);
+        grpo_pool_add_(&sum[GRPO_SUM_KL_K2], 0.5, p->ref[0], 1);
+        grpo_pool_k3_(&sum[GRPO_SUM_KL_K3], -1, p->ref[0], p->ref[1]);
+    }
+    if (b->entropy) grpo_pool_add_(&sum[GRPO_SUM_ENTROPY], 1, p->entropy, 0);
+    if (r->judges) grpo_pool_add_(&sum[GRPO_SUM_WEIGHT], 1, p->weight, 0);
+    memset(p, 0, sizeof *p);
+}
+
+static void grpo_report_ratio_(grpo_run_ *r, double w)
+{
+    const double cap = 3.2733906078961419e150;                         /* 2^500 */
+    grpo_partial *p = r->partial;
+    if (!r->reports_ratio) w = 1;
+    if (p->tokens == 0 || w < p->ratio_min) p->ratio_min = w;
+    if (p->tokens == 0 || w > p->ratio_max) p->ratio_max = w;
+    if (!r->reports_ratio) return;
+    p->ratio_tokens++;
+    r->pool->ratio[r->pool->n] = w < cap ? w : cap;
+    if (w > cap) { grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], w); grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -cap); }
+}
+
+/* l - x of the token into difference[0] + difference[1]; where it is infinite into k1, of sign `sign`, and k3 at once: then 0 */
+static int grpo_report_gap_(double (*difference)[GRPO_BLOCK_], int n, double l, double x)
+{
+    const grpo_dd d = grpo_two_diff(l, x);
+    if (!grpo_is_finite(l - x)) return 0;
+    difference[0][n] = d.hi; difference[1][n] = d.lo;
+    return 1;
+}
+
 /* everything the report takes from one token */
 static void grpo_report_token_(grpo_run_ *r, int64_t t, grpo_ratio w, double v, const grpo_term *policy, const grpo_term *penalty)
 {
-    const double cap = ldexp(1, 500);
     const grpo_batch *b = r->batch;
     grpo_partial *p = r->partial;
-    double l = (double)b->logp[t], capped;
-    if (!r->reports_ratio) w.value = 1;
-    capped = w.value < cap ? w.value : cap;
-    if (p->tokens == 0 || w.value < p->ratio_min) p->ratio_min = w.value;
-    if (p->tokens == 0 || w.value > p->ratio_max) p->ratio_max = w.value;
+    grpo_waiting_ *pool = r->pool;
+    const int n = pool->n;
+    const double l = (double)b->logp[t];
+    grpo_report_ratio_(r, w.value);
     p->tokens++;
     p->clips[policy->clip]++;
-    grpo_sum_add_(&p->sum[GRPO_SUM_POLICY], grpo_share_(r, policy->value / r->local));
-    if (penalty->value != 0) grpo_sum_add_(&p->sum[GRPO_SUM_PENALTY], grpo_share_(r, penalty->value / r->local));
-    if (r->reports_ratio) {
-        p->ratio_tokens++;
-        grpo_sum_add_(&p->sum[GRPO_SUM_RATIO], capped);
-        grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_SQUARED], capped * capped);
-        if (w.value > cap) { grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], w.value); grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -cap); }
-    }
-    if (b->logp_old) {
-        grpo_dd x = grpo_two_diff(l, (double)b->logp_old[t]);
+    pool->policy[n] = grpo_share_(r, r->local == 1 ? policy->value : policy->value / r->local);
+    if (penalty->value != 0) pool->penalty[n] = grpo_share_(r, penalty->value / r->local);
+    if (b->logp_old && !grpo_report_gap_(pool->old, n, l, (double)b->logp_old[t])) {
         grpo_sum_add_diff_(&p->sum[GRPO_SUM_OLD_K1], (double)b->logp_old[t], l);
-        grpo_sum_add_(&p->sum[GRPO_SUM_OLD_K3], grpo_exp_minus_linear(x));
+        grpo_sum_add_(&p->sum[GRPO_SUM_OLD_K3], grpo_exp_minus_linear(grpo_two_diff(l, (double)b->logp_old[t])));
     }
-    if (b->logp_ref) {
-        grpo_dd D = grpo_two_diff(l, (double)b->logp_ref[t]);
+    if (b->logp_ref && !grpo_report_gap_(pool->ref, n, l, (double)b->logp_ref[t])) {
+        const grpo_dd D = grpo_two_diff(l, (double)b->logp_ref[t]);
         grpo_sum_add_diff_(&p->sum[GRPO_SUM_KL_K1], l, (double)b->logp_ref[t]);
         grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl(GRPO_KL_K2, D).value);
         grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl(GRPO_KL_K3, D).value);
     }
-    if (b->entropy) grpo_sum_add_(&p->sum[GRPO_SUM_ENTROPY], (double)b->entropy[t]);
-    if (r->judges) { p->weight_tokens++; grpo_sum_add_(&p->sum[GRPO_SUM_WEIGHT], v); }
+    if (b->entropy) pool->entropy[n] = (double)b->entropy[t];
+    if (r->judges) { p->weight_tokens++; pool->weight[n] = v; }
+    if (++pool->n == GRPO_BLOCK_) grpo_pool_flush_(r);
 }
 
 /* of a token that counts: v of the correction, what multiplies the surrogate, and what multiplies the whole term */
@@ -5985,6 +6149,7 @@ static grpo_sequence_ grpo_open_sequence_(grpo_run_ *r, int64_t i)
     s.stale = grpo_is_stale_(r, &s);
     s.drift = grpo_sequence_drift_(r, &s);
     r->local = grpo_local_divisor_(a, s.count, a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0, &r->group);
+    r->coef = grpo_coef_(r);
     r->segment.begin = r->segment.end = 0;
     return s;
 }
@@ -6033,10 +6198,16 @@ static int grpo_weighs_plainly_(const grpo_objective *o)
         && o->aggregation.kind != GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_counts_by_sign_(o);
 }
 
+static int grpo_is_trusting_(const grpo_weight *w)
+{
+    return w->trust == GRPO_TRUST_NONE && w->off_policy == GRPO_OFF_POLICY_NONE && w->selected == GRPO_SELECTED_ALL && w->drift == GRPO_DRIFT_NONE;
+}
+
 static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                                    const grpo_output *out, grpo_partial *partial, const grpo_method_ *how)
 {
     grpo_run_ r;
+    grpo_waiting_ pool;
     grpo_totals own;
     grpo_status st;
     int64_t g;
@@ -6059,12 +6230,16 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     r.reports_ratio = grpo_reports_ratio_(obj);
     r.judges = grpo_judges_(&obj->weight);
     r.plain = grpo_weighs_plainly_(obj);
+    r.trusting = grpo_is_trusting_(&obj->weight);
     r.shared = 1;
     if (obj->weight.future != GRPO_FUTURE_NONE) r.decay = grpo_future_decay(obj->weight.future_half_life);
     r.scales = grpo_scales_of_(obj, totals ? totals : &own);
     if (partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, &r.scales)) return GRPO_MIXED_PARTIALS;
     partial->scales = r.scales;
+    memset(&pool, 0, sizeof pool);
+    r.pool = &pool;
     for (g = 0; g < batch->n_groups; g++) grpo_run_group_(&r, g, how);
+    grpo_pool_flush_(&r);
     return GRPO_OK;
 }
 
