@@ -168,6 +168,11 @@ typedef float grpo_real;
 #else
 #define GRPO_FN static inline
 #endif
+#if defined(__GNUC__)
+#define GRPO_INLINE_ static inline __attribute__((always_inline))
+#else
+#define GRPO_INLINE_ static inline
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -444,10 +449,28 @@ GRPO_FN double grpo_times(double x, double y) { return x == 0 || y == 0 ? 0 : x 
 /* x + y; two overflows of opposite sign, which have no sum in double, give +infinity and never NaN */
 GRPO_FN double grpo_plus(double x, double y) { double s = x + y; return s == s ? s : HUGE_VAL; }
 
+/* e^y - y - 1 = (y^2/2)(1 + y/3 + y^2/12 + ... + 2 y^15/17!) for |y| <= 1/2, 2 ulps; one polynomial in a shape that neither waits for
+ * itself nor branches, so that loops over it vectorise */
+#define GRPO_SERIES_ 0.5
+GRPO_FN double grpo_exp_series_(double y)
+{
+    const double z = y * y, z2 = z * z;
+    const double a = (1 + y * (2.0 / 6)) + z * (2.0 / 24 + y * (2.0 / 120));
+    const double b = (2.0 / 720 + y * (2.0 / 5040)) + z * (2.0 / 40320 + y * (2.0 / 362880));
+    const double c = (2.0 / 3628800 + y * (2.0 / 39916800)) + z * (2.0 / 479001600 + y * (2.0 / 6227020800));
+    const double d = (2.0 / 87178291200 + y * (2.0 / 1307674368000)) + z * (2.0 / 20922789888000 + y * (2.0 / 355687428096000));
+    return 0.5 * z * ((a + z2 * b) + z2 * z2 * (c + z2 * d));
+}
+
 /* e^(hi + lo), 1 ulp */
 GRPO_FN double grpo_exp(grpo_dd x)
 {
-    double e = exp(x.hi);
+    double e;
+    if (x.hi >= -GRPO_SERIES_ && x.hi <= GRPO_SERIES_) {               /* most tokens: the policy has not moved far */
+        e = x.hi + grpo_exp_series_(x.hi);
+        return 1 + (e + x.lo * (1 + e));
+    }
+    e = exp(x.hi);
     return grpo_is_finite(e) ? e + e * x.lo : e;
 }
 
@@ -500,29 +523,6 @@ GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y)
     s = grpo_dd_product(x2, grpo_dd_product(s, s));
     if (complement) { s.hi = -s.hi; s.lo = -s.lo; s = grpo_dd_add(one, s); }
     return s;
-}
-
-/* e^y - y - 1 for |y| <= 1/2, 2 ulps: (y^2/2)(1 + y/3 (1 + y/4 (1 + ...))), all by one polynomial, so that loops over it vectorise */
-#define GRPO_SERIES_ 0.5
-GRPO_FN double grpo_exp_series_(double y)
-{
-    double v = 2.0 / 355687428096000;                                  /* 2/17!; what follows is below 2^-64 */
-    v = v * y + 2.0 / 20922789888000;
-    v = v * y + 2.0 / 1307674368000;
-    v = v * y + 2.0 / 87178291200;
-    v = v * y + 2.0 / 6227020800;
-    v = v * y + 2.0 / 479001600;
-    v = v * y + 2.0 / 39916800;
-    v = v * y + 2.0 / 3628800;
-    v = v * y + 2.0 / 362880;
-    v = v * y + 2.0 / 40320;
-    v = v * y + 2.0 / 5040;
-    v = v * y + 2.0 / 720;
-    v = v * y + 2.0 / 120;
-    v = v * y + 2.0 / 24;
-    v = v * y + 2.0 / 6;
-    v = v * y + 1;
-    return v * (0.5 * y * y);
 }
 
 /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
@@ -673,6 +673,18 @@ GRPO_FN grpo_dd grpo_cosine_length(double length, double max, double at_0, doubl
 
 typedef struct { double value, derivative; } grpo_kl_term;
 
+/* k3 from m = -D: e^m - m - 1 and -(e^m - 1) */
+GRPO_FN grpo_kl_term grpo_k3_(grpo_dd m)
+{
+    grpo_kl_term k;
+    if (m.hi >= -GRPO_SERIES_ && m.hi <= GRPO_SERIES_) {
+        const double e = grpo_exp_series_(m.hi), change = m.hi + e;    /* e^m - 1 */
+        k.value = e + m.lo * change;
+        k.derivative = -(change + m.lo * (1 + change));
+    } else { k.value = grpo_exp_minus_linear(m); k.derivative = -grpo_exp_minus_one(m); }
+    return k;
+}
+
 /* KL estimator and its derivative with respect to log p, from D = log p - log q */
 GRPO_FN grpo_kl_term grpo_kl(grpo_kl_kind kind, grpo_dd D)
 {
@@ -683,7 +695,7 @@ GRPO_FN grpo_kl_term grpo_kl(grpo_kl_kind kind, grpo_dd D)
     case GRPO_KL_NONE: break;
     case GRPO_KL_K1:   k.value = D.hi;                      k.derivative = 1; break;
     case GRPO_KL_K2:   k.value = 0.5 * D.hi * D.hi;         k.derivative = D.hi; break;
-    case GRPO_KL_K3:   k.value = grpo_exp_minus_linear(m);  k.derivative = -grpo_exp_minus_one(m); break;
+    case GRPO_KL_K3:   return grpo_k3_(m);
     case GRPO_KL_ABS:  k.value = fabs(D.hi);                k.derivative = D.hi > 0 ? 1 : D.hi < 0 ? -1 : 0; break;
     }
     return k;
@@ -2611,7 +2623,7 @@ static void grpo_sum_add_(grpo_sum *s, double x)
 
 /* A block of numbers: cut at a power of two so far above them that the upper parts, multiples of one unit, add without rounding in any
  * order (Rump, Ogita and Oishi, "Accurate floating-point summation"); what is left is exact and is cut again, or added one by one. */
-enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8, GRPO_CUTS_ = 3 };
+enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8, GRPO_CUTS_ = 2 };
 
 static double grpo_block_most_(const double *x)
 {
@@ -2642,14 +2654,16 @@ static double grpo_block_cut_(double *x, double cut)
 static void grpo_sum_add_block_(grpo_sum *s, double *x)
 {
     int k, exponent;
-    double most;
-    for (k = 0; k < GRPO_CUTS_; k++) {
-        most = grpo_block_most_(x);
-        if (most == 0) return;
-        if (!(most > 1e-200 && most < 1e200)) break;
-        frexp(most, &exponent);                                        /* most < 2^exponent, the sum < 2^(exponent + 7) */
-        grpo_sum_add_(s, grpo_block_cut_(x, ldexp(1, exponent + 8)));
+    double cut;
+    const double most = grpo_block_most_(x);
+    if (most == 0) return;
+    if (most > 1e-200 && most < 1e200) {
+        frexp(most, &exponent);                                        /* most < 2^exponent: the sum < 2^(exponent + 7) */
+        cut = ldexp(1, exponent + 8);
+        for (k = 0; k < GRPO_CUTS_; k++, cut *= 1.0 / (UINT64_C(1) << 45))     /* what is left of each is at most cut 2^-53 */
+            grpo_sum_add_(s, grpo_block_cut_(x, cut));
     }
+    if (grpo_block_most_(x) == 0) return;
     for (k = 0; k < GRPO_BLOCK_; k++) if (x[k] != 0) grpo_sum_add_(s, x[k]);
 }
 
@@ -3165,20 +3179,21 @@ static grpo_status grpo_check_layout_(const grpo_batch *b)
 
 typedef enum { GRPO_LOG_PROBABILITY_, GRPO_FINITE_, GRPO_FACTOR_, GRPO_MODERATE_ } grpo_domain_;
 
-static int grpo_in_domain_(double x, grpo_domain_ domain)
+/* the numbers of a domain lie between these, infinities included; NaN does not */
+static double grpo_domain_low_(grpo_domain_ domain)
 {
-    switch (domain) {
-    case GRPO_LOG_PROBABILITY_: return x < HUGE_VAL;                    /* false for NaN */
-    case GRPO_FINITE_:          return grpo_is_finite(x);
-    case GRPO_FACTOR_:          return grpo_is_finite(x) && x >= 0;
-    default:                    return fabs(x) <= 1e150;                /* squares must not overflow */
-    }
+    return domain == GRPO_LOG_PROBABILITY_ ? -HUGE_VAL : domain == GRPO_FINITE_ ? -DBL_MAX : domain == GRPO_FACTOR_ ? 0 : -1e150;
 }
+static double grpo_domain_high_(grpo_domain_ domain) { return domain == GRPO_MODERATE_ ? 1e150 : DBL_MAX; }    /* squares must not overflow */
+
+static int grpo_in_domain_(double x, grpo_domain_ domain) { return x >= grpo_domain_low_(domain) && x <= grpo_domain_high_(domain); }
 
 static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_ domain)
 {
-    for (; begin < end; begin++) if (!grpo_in_domain_((double)x[begin], domain)) return 0;
-    return 1;
+    const double low = grpo_domain_low_(domain), high = grpo_domain_high_(domain);
+    int outside = 0;
+    for (; begin < end; begin++) outside |= !((double)x[begin] >= low) | !((double)x[begin] <= high);
+    return !outside;
 }
 
 static int grpo_tokens_in_domain_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_ domain)
@@ -3251,7 +3266,7 @@ static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, con
     return st;
 }
 
-static void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow)
+GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow)
 {
     if (!grpo_is_finite(x)) *overflow = 1;
 #ifdef GRPO_DOUBLE
@@ -5412,7 +5427,7 @@ static int grpo_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t 
     return !grpo_accepts(w, grpo_statistic_(o, b, t, w->reject, &passes));
 }
 
-static grpo_token_ grpo_token_at_(const grpo_objective *o, const grpo_batch *b, grpo_sequence_ *s, int64_t t)
+GRPO_INLINE_ grpo_token_ grpo_token_at_(const grpo_objective *o, const grpo_batch *b, grpo_sequence_ *s, int64_t t)
 {
     grpo_token_ k = { 0, 0, 1 };
     grpo_corrected v = s->correction;
@@ -5596,13 +5611,13 @@ typedef struct {
 static double grpo_old_(const grpo_run_ *r, int64_t t) { return r->old ? (double)r->old[t] : 0; }
 
 /* d_t of axis 3 */
-static grpo_dd grpo_log_ratio_(const grpo_run_ *r, int64_t t, int *passes)
+GRPO_INLINE_ grpo_dd grpo_log_ratio_(const grpo_run_ *r, int64_t t, int *passes)
 {
     const grpo_ratio_axis *a = &r->obj->ratio;
     return grpo_clamp(grpo_two_diff((double)r->batch->logp[t], grpo_old_(r, t)), a->clamp_low, a->clamp_high, passes);
 }
 
-static grpo_term grpo_scaled_(grpo_term t, double v)
+GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v)
 {
     t.value = grpo_times(v, t.value);
     t.d_log_ratio = grpo_times(v, t.d_log_ratio);
@@ -5611,7 +5626,7 @@ static grpo_term grpo_scaled_(grpo_term t, double v)
 }
 
 /* the bounds of the clip at token t; aspo's are fixed */
-static grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t)
+GRPO_INLINE_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t)
 {
     const grpo_surrogate *s = &r->obj->surrogate;
     if (s->bounds == GRPO_BOUNDS_FIXED || s->kind == GRPO_SURROGATE_ASPO || !r->uses_ratio) return r->range;
@@ -5658,7 +5673,7 @@ static inline double grpo_token_weight_(const grpo_run_ *r, const grpo_sequence_
 }
 
 /* M v g S of S = x; pool: the side on which the ratio's pool has clipped the token */
-static inline grpo_term grpo_weighed_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v, grpo_clip_side pool, grpo_term x)
+GRPO_INLINE_ grpo_term grpo_weighed_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v, grpo_clip_side pool, grpo_term x)
 {
     const double A = (double)r->advantage[t];
     int distrusted;
@@ -5669,7 +5684,7 @@ static inline grpo_term grpo_weighed_(const grpo_run_ *r, const grpo_sequence_ *
     return x;
 }
 
-static inline grpo_term grpo_token_policy_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v, grpo_clip_side pool)
+GRPO_INLINE_ grpo_term grpo_token_policy_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v, grpo_clip_side pool)
 {
     const double A = (double)r->advantage[t];
     const grpo_term x = grpo_surrogate_term(&r->obj->surrogate, grpo_range_at_(r, t), w, A, (double)r->batch->logp[t]);
@@ -5677,7 +5692,7 @@ static inline grpo_term grpo_token_policy_(const grpo_run_ *r, const grpo_sequen
 }
 
 /* P; given: what multiplies the whole term */
-static grpo_term grpo_token_penalty_(const grpo_run_ *r, int64_t t, grpo_ratio w, double given)
+GRPO_INLINE_ grpo_term grpo_token_penalty_(const grpo_run_ *r, int64_t t, grpo_ratio w, double given)
 {
     const grpo_penalty *p = &r->obj->penalty;
     double l = (double)r->batch->logp[t], own = 1;
@@ -5691,7 +5706,7 @@ static grpo_term grpo_token_penalty_(const grpo_run_ *r, int64_t t, grpo_ratio w
     return given == 1 ? x : grpo_scaled_(x, given);
 }
 
-static void grpo_write_(const grpo_run_ *r, grpo_real *out, int64_t t, double x)
+GRPO_INLINE_ void grpo_write_(const grpo_run_ *r, grpo_real *out, int64_t t, double x)
 {
     if (out) grpo_put_(out, t, x, &r->partial->overflow);
 }
@@ -5738,7 +5753,7 @@ static inline double grpo_ratio_share_(const grpo_run_ *r, const grpo_term *poli
 }
 
 /* g: that of the terms, with their shares taken; coupled: what the group gives through the sequence, over the local divisors */
-static void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double g, double coupled)
+GRPO_INLINE_ void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double g, double coupled)
 {
     double sum;
     if (coupled == 0 && !r->pair_slope && r->scales.likelihood == 0) {
@@ -5813,7 +5828,7 @@ static void grpo_pool_flush_(grpo_run_ *r)
     memset(p, 0, sizeof *p);
 }
 
-static void grpo_report_ratio_(grpo_run_ *r, double w)
+GRPO_INLINE_ void grpo_report_ratio_(grpo_run_ *r, double w)
 {
     const double cap = 3.2733906078961419e150;                         /* 2^500 */
     grpo_partial *p = r->partial;
@@ -5827,7 +5842,7 @@ static void grpo_report_ratio_(grpo_run_ *r, double w)
 }
 
 /* l - x of the token into difference[0] + difference[1]; where it is infinite into k1, of sign `sign`, and k3 at once: then 0 */
-static int grpo_report_gap_(double (*difference)[GRPO_BLOCK_], int n, double l, double x)
+GRPO_INLINE_ int grpo_report_gap_(double (*difference)[GRPO_BLOCK_], int n, double l, double x)
 {
     const grpo_dd d = grpo_two_diff(l, x);
     if (!grpo_is_finite(l - x)) return 0;
@@ -5836,7 +5851,7 @@ static int grpo_report_gap_(double (*difference)[GRPO_BLOCK_], int n, double l, 
 }
 
 /* everything the report takes from one token */
-static void grpo_report_token_(grpo_run_ *r, int64_t t, grpo_ratio w, double v, const grpo_term *policy, const grpo_term *penalty)
+GRPO_INLINE_ void grpo_report_token_(grpo_run_ *r, int64_t t, grpo_ratio w, double v, const grpo_term *policy, const grpo_term *penalty)
 {
     const grpo_batch *b = r->batch;
     grpo_partial *p = r->partial;
@@ -5867,7 +5882,7 @@ static void grpo_report_token_(grpo_run_ *r, int64_t t, grpo_ratio w, double v, 
 typedef struct { double correction, policy, term; } grpo_weights_;
 
 /* all but the gradient by logp, which may need the other tokens */
-static void grpo_take_token_(grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, grpo_weights_ v, const grpo_term *policy,
+GRPO_INLINE_ void grpo_take_token_(grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, grpo_weights_ v, const grpo_term *policy,
                              const grpo_term *penalty)
 {
     const grpo_penalty *p = &r->obj->penalty;
@@ -5970,7 +5985,7 @@ static void grpo_weigh_(grpo_run_ *r, grpo_sequence_ *s, grpo_walk_ *k, double v
 }
 
 /* one token on; 0 at the beginning of the span */
-static int grpo_step_back_(grpo_run_ *r, grpo_sequence_ *s, int64_t begin, grpo_walk_ *k)
+GRPO_INLINE_ int grpo_step_back_(grpo_run_ *r, grpo_sequence_ *s, int64_t begin, grpo_walk_ *k)
 {
     grpo_token_ x;
     if (k->t == begin) return 0;
