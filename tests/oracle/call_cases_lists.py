@@ -54,11 +54,12 @@ each("hint_reward",
      ("solved", "all right", dict(HINTED, reward=[1, 1, 0.625, 1], form="variance", gate=False)),
      ("gate", "a broken hint, whatever it reaches", dict(HINTED, form="informative", gate=True)))
 
-FORETOLD = dict(correct=bits("1101"), length=[100, 300, 20, 200], net=[2, 0, -1], passes=5, predicted_length=150)
+FORETOLD = dict(correct=bits("1101"), length=[100, 300, 20, 200], net=[2, 0, -1, 1], passes=5, predicted_length=150)
 each("meta_reward",
-     ("plain", "one notion of three helps, five of eight foretold for three quarters, a length inside", FORETOLD),
+     ("plain", "two notions of four help, five of eight foretold for three quarters, a length inside", FORETOLD),
      ("bound", "the shortest right length is not inside; a wrong one's length does not count",
       dict(FORETOLD, predicted_length=100, passes=6)),
+     ("upper", "nor is the longest", dict(FORETOLD, predicted_length=300)),
      ("missing", "nothing was foretold", dict(FORETOLD, net=[], passes=-1, predicted_length=-1)),
      ("none-right", "no right response has a length", dict(FORETOLD, correct=bits("0000"), passes=0, net=[-1, -2])),
      ("one-right", "nothing lies between one length and itself", dict(FORETOLD, correct=bits("0001"), predicted_length=200, passes=8)))
@@ -142,6 +143,7 @@ branch("uneven-probability", "what is deeper is worth what its parent is", [-1, 
 branch("equal", "nodes of one worth and a node alone at its depth: 0", [-1, 0, 0, 1, 1, 2, 2, 3], [UNMASKED] * 4 + [0.25, 1, 0.25, 1],
        [0] + [-1] * 7)
 branch("near", "a deviation below 1e-6: 0", [-1, 0, 0], [UNMASKED, 1, 1 + 2 ** -21], [0, -1, -2], "probability")
+branch("small", "a deviation of some 1e-6 counts, and so does 1e-8 beside it", [-1, 0, 0], [UNMASKED, 1, 1 + 2 ** -17], [0, -1, -2])
 branch("root", "the root alone", [-1], [1], [0])
 
 # ---- what is sampled
@@ -181,7 +183,8 @@ gram("orthogonal", "features that have nothing in common: n, one less at most; n
 gram("alike", "one feature three times: advantages that cancel", [[4] * 3] * 3, [1, 1, -2], 0.7)
 gram("least", "at least so many, even beyond the responses", GRAM, [1, 1, 1, 1], 0.1, 7, 2)
 gram("most", "at most so many", [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0.5, 0.5, -1], 1, 1, 1)
-gram("tiny", "features so small that the guards count", [[2e-5, 0, 0], [0, 1e-5, 0], [0, 0, 1e-5]], [0.01, -0.02, 0.01])
+gram("tiny", "features so small that the guards count", [[2e-5, 0, 0, 0]] + [[1e-5 * (i == j) for j in range(4)] for i in (1, 2, 3)],
+     [0.01, -0.02, 0.01, 0.01], 1.5)
 gram("nothing", "no features, no advantages", [[0, 0], [0, 0]], [0, 0], 1, 1)
 gram("one", "a response alone", [[3]], [2])
 
@@ -233,7 +236,7 @@ def efficient(label, comment, lengths, group, correct, share=0.5, alpha=0.6, mas
 
 
 efficient("plain", "the better of two prompts: short answers gain; a wrong one has nothing",
-          [2, 4, 3, 1, 1, 3], (0, 0, 0, 1, 1, 1), "111110")
+          [2, 4, 3, 1, 1, 3], (0, 0, 0, 1, 1, 1), "110111")
 efficient("even", "equal shares: the earlier prompt; equal lengths: one half of alpha",
           [2, 2, 1, 3, 1, 2], (0, 0, 0, 1, 1, 1), "110101", 0.1)
 efficient("product", "0.2 times 5 is 1 in binary64, if not exactly", [1, 2, 1, 1, 1, 1, 1], (0, 0, 1, 2, 3, 4, 4), "1011101", 0.2, 1,
@@ -256,11 +259,11 @@ care("plain", "of two right ones the likelier answer; a wrong one, however likel
 care("capped", "equal accuracies, all beyond the cap, no margin: all of them", [1, 1, 0.5], [[-0.015625, -2, -4], [-1, -0.03125], [-3, 0]],
      "100 01 01", [TENTHS] * 3, margin=0)
 care("few", "an accuracy of 0.1 is not above it, and one below the mean is out", [0, 1, 0.25, 1], [[-1], [-1], [-2], [-3]], "1 1 1 1",
-     [0.1, 1, 0.1, 0.5], (0, 0, 1, 1), margin=0.5, flags="OneToken")
+     [0.1, 0.0625, 0.25, 1], (0, 0, 1, 1), margin=0.5, flags="OneToken")
 care("empty", "no selected token counts: 1; the third falls short beside that", [1, 1, 1],
      [[-0.5, NAN, -1], [NAN, -0.5], [-0.5, -2]],
      "010 11 11", [1, 1, 1], cap=2, margin=0.25, mask="101 00 11", flags=HOLED)
-care("hopeless", "nobody is right", [0, 0.25, 0], [[-1, -1], [-2], [-1]], "11 1 1", [0, 0, 0], weight=2)
+care("hopeless", "nobody is right", [0, 0.25, -1], [[-1, -1], [-2], [-1]], "11 1 1", [0, 0, 0], weight=2)
 
 on("invariance_weight",
    ("plain", "two open prompts of one anchor, and one that has none", responses([0, 0, 1, 1, 2, 2, 3], [1, 0.5, 1, -1, 0.25, 0.5, 1]),
@@ -305,9 +308,10 @@ def carried(label, comment, lengths, reward, group=(0, 0, 0), eps=1e-6, limit=5,
 
 
 carried("plain", "the mean and the deviation of what the tokens carry", [3, 1, 2], [1, 0, 0.25])
-carried("fallback", "a short right answer among long wrong ones is beyond the limit: means of responses", [5, 1, 4], [0, 1, 0.125], limit=2)
-carried("beyond", "unscaled, beyond its limit too", [4, 1, 3], [0, 1, 0.25], limit=0.75, scaled=False)
-carried("unscaled", "not divided", [3, 1, 2], [1, 0, TENTHS], limit=1, scaled=False)
+carried("fallback", "a short right answer among long wrong ones is beyond the limit: means of responses",
+        [5, 1, 4], [0, 1, -0.125], limit=2)
+carried("beyond", "unscaled, a wrong one beyond its limit", [4, 1, 3], [1, 0, 0.75], limit=0.75, scaled=False)
+carried("unscaled", "not divided", [3, 1, 2], [1, 0, -TENTHS], limit=1, scaled=False)
 carried("equal", "equal rewards, one alone, and nobody with tokens: 0", [2, 1, 1, 1, 1], [TENTHS, TENTHS, 1, 1, 0], (0, 0, 1, 2, 2), 0,
         mask="11 1 1 0 0", flags="UnequalLengths UnevenGroups Singleton FullyMasked")
 carried("silent", "a response without tokens is in no mean, has its advantage, and does not trip the limit", [2, 3, 2], [0, 1, 4],

@@ -123,6 +123,9 @@ def check_hints(check):
     told = lambda **more: exactly("meta_reward", **{**dict(correct=[1, 0], length=[3, 9], net=[1], passes=4, predicted_length=5), **more})
     check("a half right, four of eight, one length: two thirds", near(told()["reward"].value, Fraction(2, 3)))
     check("a quarter off: a tenth to the half", near(told(passes=6, net=[0])["reward"].value * 3, mpmath.sqrt(mpf(1) / 10)))
+    check("three notions of four", near(told(net=[1, 2, -1, 3])["reward"].value, Fraction(7, 12)))
+    check("nothing is right, as foretold", near(told(correct=[0, 0], passes=0)["reward"].value, Fraction(2, 3)))
+    check("two ends are not between", all(near(told(correct=[1, 1], passes=8, predicted_length=x)["reward"].value * 3, 2) for x in (3, 9)))
     check("between the lengths of two right ones", near(told(correct=[1, 1], passes=8)["reward"].value, 1))
 
 
@@ -213,6 +216,11 @@ def check_sampling(check):
     for label, given, _, found in every("cluster_probability"):
         p = values(found["probability"])
         check(f"they sum to 1: {label}", sum(p) == 1)
+        alpha, before = Fraction(given["alpha"]), fraction(given["probability"])
+        now = fraction(s if s >= 0 else r for r, s in zip(given["rate"], given["success"]))
+        gained = [x * ((1 - alpha) * sum(before) + alpha) - (1 - alpha) * y for x, y in zip(p, before)]
+        shares = [x * sum(now) == alpha * r for x, r in zip(gained, now)] if any(now) else [x == alpha / len(now) for x in gained]
+        check(f"what is new in them: {label}", values(found["rate"]) == now and all(shares))
         twice = exactly("cluster_probability", **{**given, "rate": [x / 2 for x in given["rate"]],
                                                   "success": [x / 2 if x >= 0 else x for x in given["success"]]})
         check(f"only the proportion of the rates counts: {label}", values(twice["probability"]) == p)
@@ -226,6 +234,12 @@ def check_sampling(check):
             check(f"one step: {label}", new == (min(max(k + step, 0), given["max"]) if step else k))
 
 
+def rounded_ratio(K, share):
+    """Of the eigenvalues, the code's guard acting on K/n."""
+    spectrum = mpmath.eigsy(mpmath.matrix([[calls.real(Fraction(x)) / len(K) for x in row] for row in K]), eigvals_only=True)
+    return int(mpmath.nint(share * sum(spectrum) ** 2 / (sum(x * x for x in spectrum) + mpf(10) ** -10)))
+
+
 def check_grams(check):
     dice = Dice(23)
     for n, width in ((2, 3), (3, 3), (4, 2), (5, 6)):
@@ -237,9 +251,10 @@ def check_grams(check):
         alone = sum(Fraction(a) ** 2 * K[i][i] for i, a in enumerate(A)) + Fraction(1, 10 ** 9)
         found = exactly("gram_rank", **given, share=1, least=1, most=n)
         check("the square of a sum over the sum of squares", found["effective"].value == together / alone)
-        spectrum = mpmath.eigsy(mpmath.matrix([[calls.real(x) for x in row] for row in K]), eigvals_only=True)
-        ratio = sum(spectrum) ** 2 / (sum(x * x for x in spectrum) + n * n * mpf(10) ** -10)
-        check("the participation ratio of the eigenvalues", found["rank"] == max(1, min(int(mpmath.nint(ratio)), n - 1)))
+        check("the participation ratio of the eigenvalues", found["rank"] == max(1, min(rounded_ratio(K, 1), n - 1)))
+    for label, given, _, found in every("gram_rank"):
+        rank = min(rounded_ratio(given["gram"], given["share"]), given["most"], len(given["gram"]) - 1)
+        check(f"the participation ratio of the eigenvalues: {label}", found["rank"] == max(given["least"], rank))
     for label, given, _, found in every("project_advantage"):
         A, basis = fraction(given["advantage"]), [fraction(row) for row in given["basis"]]
         off = max(abs(sum(x * x for x in row) - 1) for row in basis)
@@ -434,6 +449,6 @@ def check_agents(check):
     check("nothing selected: the least", ask("ratio_quantile", none, quantile=1, least=0.5) == {"value": 0.5})
 
 
-GROUPS = (check_sizes, check_unread, check_slopes, check_distributions, check_hints, check_steps, check_ranks, check_intervals, check_branches,
-          check_sampling, check_grams, check_factors, check_prime, check_efficiency, check_care, check_prompts, check_carried,
-          check_centroids, check_agents)
+GROUPS = (check_sizes, check_unread, check_slopes, check_distributions, check_hints, check_steps, check_ranks, check_intervals,
+          check_branches, check_sampling, check_grams, check_factors, check_prime, check_efficiency, check_care, check_prompts,
+          check_carried, check_centroids, check_agents)
