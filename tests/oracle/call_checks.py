@@ -10,8 +10,8 @@ import answer
 import calls
 import generate
 import limits
+from call_cases_lists import CALLS
 from call_cases_more import tokens
-from call_cases_state import CALLS
 from evaluate import Batch, informative
 from scenarios import PER_TOKEN, Dice
 
