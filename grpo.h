@@ -159,6 +159,37 @@ typedef double grpo_real;
 #define grpo_set_advantage grpo_set_advantage_f64
 #define grpo_answer_entropy grpo_answer_entropy_f64
 #define grpo_reference_advantage grpo_reference_advantage_f64
+#define grpo_invariance_weight grpo_invariance_weight_f64
+#define grpo_centroid_weight grpo_centroid_weight_f64
+#define grpo_adapted_clip grpo_adapted_clip_f64
+#define grpo_agent_weights grpo_agent_weights_f64
+#define grpo_centred_weights grpo_centred_weights_f64
+#define grpo_consistency_weights grpo_consistency_weights_f64
+#define grpo_efficiency_reward grpo_efficiency_reward_f64
+#define grpo_consistency_bonus grpo_consistency_bonus_f64
+#define grpo_hint_reward grpo_hint_reward_f64
+#define grpo_meta_reward grpo_meta_reward_f64
+#define grpo_pairwise_wins grpo_pairwise_wins_f64
+#define grpo_entropy_rank_reward grpo_entropy_rank_reward_f64
+#define grpo_interval_reward grpo_interval_reward_f64
+#define grpo_dense_rewards grpo_dense_rewards_f64
+#define grpo_information_gain grpo_information_gain_f64
+#define grpo_implicit_advantage grpo_implicit_advantage_f64
+#define grpo_hardness_advantage grpo_hardness_advantage_f64
+#define grpo_token_advantage grpo_token_advantage_f64
+#define grpo_future_success grpo_future_success_f64
+#define grpo_coplayer_credit grpo_coplayer_credit_f64
+#define grpo_project_advantage grpo_project_advantage_f64
+#define grpo_dynamic_scale grpo_dynamic_scale_f64
+#define grpo_branch_advantage grpo_branch_advantage_f64
+#define grpo_divergence grpo_divergence_f64
+#define grpo_set_gap grpo_set_gap_f64
+#define grpo_cluster_probability grpo_cluster_probability_f64
+#define grpo_explore_weight grpo_explore_weight_f64
+#define grpo_hint_level grpo_hint_level_f64
+#define grpo_ratio_quantile grpo_ratio_quantile_f64
+#define grpo_logistic_shift grpo_logistic_shift_f64
+#define grpo_gram_rank grpo_gram_rank_f64
 #else
 typedef float grpo_real;
 #endif
@@ -286,7 +317,7 @@ extern "C" {
     X(GRPO_BAD_BALANCE, "balance: low, high, low_max, high_max or target is NaN, infinite or larger than 1e150 in magnitude") \
     X(GRPO_BAD_STEP, "balance.step must be positive and large enough to take low to low_max and high to high_max in a million steps") \
     X(GRPO_BAD_POWER, "power and eps must be finite and not negative") \
-    X(GRPO_BAD_WEIGHT, "weight has an entry that is NaN, negative or larger than 1e150, or its sum is 0") \
+    X(GRPO_BAD_WEIGHT, "weight, or probability of clusters, has an entry that is NaN, negative or larger than 1e150, or its sum is 0") \
     X(GRPO_BAD_UNIFORM, "uniform has an entry outside [0, 1)") \
     X(GRPO_NULL_VALUES, "value or returns is NULL, or value_old is and clip is not 0") \
     X(GRPO_NULL_AGGREGATION, "aggregation is NULL") \
@@ -321,7 +352,9 @@ extern "C" {
     X(GRPO_BAD_ENTROPY_BASE, "entropy or entropy_base is NaN or infinite") \
     X(GRPO_NULL_LIST, "an array among the arguments is NULL: scratch, draw, p, diversity, level, observed, quantile, factor, valid, " \
                       "length, advantage, x, y, token, sign, outcome, thought, calls, found, invalid, rewards, weight, gate, " \
-                      "confidence, parent, depth, metric, feature, divisor, eligible, klass, member, set_begin, answer, score or bundle") \
+                      "confidence, parent, depth, metric, feature, divisor, eligible, klass, member, set_begin, answer, score, bundle, " \
+                      "meta, anchor, standard, agent, entropy, gap, net, wins, peak, overall, begin, end, logp, process, own, other, " \
+                      "basis, hardness, student, teacher, rate, probability, success, value or gram") \
     X(GRPO_BAD_DECAY, "half_life must be positive and finite, low and high finite with low <= high") \
     X(GRPO_BAD_TRACK, "quantile, level, rate or observed is NaN or larger than 1e150 in magnitude, or observed is empty") \
     X(GRPO_BAD_FACTOR, "factor has an entry outside [0, 1e150], low is not in [0, 1] or high not in [0, 1e150]") \
@@ -334,23 +367,25 @@ extern "C" {
     X(GRPO_BAD_MULTIPLE, "multiple is negative") \
     X(GRPO_BAD_PREFERENCE, "length has an entry outside [0, 1e150], r or lambda is not finite, or h^lambda is above 1e150") \
     X(GRPO_BAD_QUANTILE_LEVEL, "quantile must lie in [0, 1]") \
-    X(GRPO_NULL_BOUNDS, "bounds, canon, feature or risk is NULL") \
+    X(GRPO_NULL_BOUNDS, "bounds, canon, feature, risk or how is NULL") \
     X(GRPO_BAD_STRENGTH, "strength must lie in [0, 1]") \
     X(GRPO_BAD_GATE_CLIP, "clip must lie in (0, 1)") \
     X(GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature must lie in [1e-150, 1e150]") \
     X(GRPO_BAD_SHAPING, "gamma, beta, lambda, alpha, kappa, delta, k, mix, offset, inside, high, a, c, omega, decay, threshold, limit, " \
-                        "low, mean_reward, reference_reward, virtual_reward, eps, upper or lower is NaN, infinite or above 1e150 in size") \
-    X(GRPO_BAD_ALPHA, "alpha must be positive, or of grpo_retention_reward not negative") \
+                        "low, mean_reward, reference_reward, virtual_reward, eps, upper, lower, clip_coef, gain, centre, cap, margin, " \
+                        "top, score, total, process_coef, outcome_coef, slope, clip or bound is NaN, infinite or above 1e150 in size") \
+    X(GRPO_BAD_ALPHA, "alpha must be positive, or of grpo_retention_reward and grpo_efficiency_reward not negative") \
     X(GRPO_BAD_DEVIATION_EPS, "eps must not be negative") \
     X(GRPO_BAD_SMOOTH, "smooth must lie in (0, 1e150]") \
-    X(GRPO_BAD_LIST, "outcome, thought, rewards, weight, confidence, metric, advantage, feature or score has an entry that is NaN, " \
-                     "infinite or larger than 1e150 in magnitude") \
+    X(GRPO_BAD_LIST, "outcome, thought, rewards, weight, confidence, metric, advantage, feature, score, accuracy, entropy, reward, gap, " \
+                     "peak, overall, begin, end, own, other, hardness, logp, student or teacher has an entry that is NaN, infinite or " \
+                     "larger than 1e150 in magnitude") \
     X(GRPO_BAD_TRUST_BOUNDS, "bounds: low, right, every or none is NaN or infinite") \
     X(GRPO_BAD_CALLS, "calls or length has an entry outside [0, 1e150]") \
     X(GRPO_BAD_FOUND, "found has an entry outside [0, 1]") \
     X(GRPO_BAD_GATE, "columns is negative, or gate is not -1 and no column") \
     X(GRPO_BAD_SHAPE, "max must lie in (0, 1e150] and peak in (0, 1), of the triangle in (0, 1e150]") \
-    X(GRPO_BAD_TREE, "parent is not -1 and no earlier node, or depth is not in 1 .. turns") \
+    X(GRPO_BAD_TREE, "parent is not -1 and no earlier node, -1 of one that is not the first branch, or depth is not in 1 .. turns") \
     X(GRPO_BAD_BINARY, "batch.reward has an entry that is not 0 or 1") \
     X(GRPO_BAD_DIVISOR, "divisor has an entry outside (0, 1e150]") \
     X(GRPO_BAD_RISK, "risk: 0 <= a < c, 0 <= omega, 0 <= eps and 0 < a + eps are needed") \
@@ -369,7 +404,24 @@ extern "C" {
     X(GRPO_BAD_UNIT_REWARD, "objective.advantage.scale beta needs rewards in [0, 1]") \
     X(GRPO_BAD_HISTORY, "objective.advantage: history must be a whole number of at least 1, and history_power lie in [-16, 16]") \
     X(GRPO_BAD_GAIN_TEMPERATURE, "objective.advantage.gain_temperature must not be 0 for gain exponential") \
-    X(GRPO_BAD_SHARE, "objective.advantage.share_eps must be positive for credit entropy_share")
+    X(GRPO_BAD_SHARE, "objective.advantage.share_eps must be positive for credit entropy_share") \
+    X(GRPO_TOO_FEW, "n must be at least 1, of grpo_interval_reward 2") \
+    X(GRPO_LONE_RESPONSE, "batch: a group has one response, but a response is compared with the others") \
+    X(GRPO_BAD_TOKEN_LIST, "process, standard or feature has a NaN or a magnitude above 1e150 (feature: 1e70) at an unmasked token") \
+    X(GRPO_BAD_UNIT, "share, gamma, weight_gamma, alpha, beta, rate, success or value must lie in [0, 1], success of clusters may be -1") \
+    X(GRPO_BAD_POSITIVE, "cap, limit, share, least or most must be positive") \
+    X(GRPO_BAD_NEGATIVE, "gamma, clip or reward must not be negative") \
+    X(GRPO_BAD_WIDTH, "width must be at least 1, and refine not negative") \
+    X(GRPO_BAD_PREDICTION, "passes is not in -1 .. 8, predicted_length below -1, or length has a negative entry") \
+    X(GRPO_BAD_WINS, "wins has an entry beside the diagonal that is not 0, 1/2 or 1, or two that are not 1 together") \
+    X(GRPO_BAD_INTERVAL, "begin is not less than end") \
+    X(GRPO_BAD_ANSWER_LOGP, "logp has an entry outside [-1e150, 0]") \
+    X(GRPO_BAD_BASIS, "basis has an entry that is NaN, infinite or larger than 1e75 in magnitude") \
+    X(GRPO_NONE_KEPT, "no gap is within bound of the mean") \
+    X(GRPO_BAD_DISTRIBUTION, "student or teacher has no finite logit, or one that is NaN, +infinity or larger than 1e150 in magnitude") \
+    X(GRPO_BAD_TARGET, "target is not in 0 .. n - 1") \
+    X(GRPO_BAD_LEVELS, "level or max is negative, or low above high") \
+    X(GRPO_BAD_GRAM, "gram is not symmetric, or has an entry that is NaN, larger than 1e150 in magnitude or, on the diagonal, negative")
 
 #define GRPO_STATUS_ENUM_(name, text) name,
 typedef enum { GRPO_STATUS_LIST(GRPO_STATUS_ENUM_) GRPO_N_STATUS } grpo_status;
@@ -2246,6 +2298,41 @@ typedef enum {
 grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form,
                                double *weight);
 
+/* weight (sequences) = D r for responses to open prompts, 0 for those to anchors; D = mean over the anchors of the prompt's meta group of
+ * their mean rewards - the prompt's own mean reward, 0 where there are none (AIR, 2605.20994: it weighs log pi of the response, not the
+ * ratio).  meta: any ids, anchor (n_groups) */
+grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta, const uint8_t *anchor, grpo_real *weight);
+
+/* weight (n_tokens) = lambda n/sum lambda over the n unmasked tokens, lambda = low + (high - low) s, low where A = 0 (DelTA, 2605.21467,
+ * official code: refine 1, low 0.8, high 1.2).  Of the tokens with A > 0, and of those with A < 0:
+ *     mu = sum |A| v/max(sum |A|, 1e-8),  M = |v - mu'|^2 - |v - mu|^2, mu' the other side's
+ *     gamma = sqrt max(Var M, 1e-8),  s = sigmoid(M/gamma)
+ * then `refine` times: mu with |A| s for |A|, M with that, s with that and the gamma from before, gamma.  feature (n_tokens, width): v, at
+ * most 1e70 in magnitude; scratch (2 n_tokens + 2 width) */
+typedef struct { int64_t width, refine; double low, high; } grpo_centroids;
+
+grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *feature, const grpo_centroids *how,
+                                 grpo_dd *scratch, grpo_real *weight);
+
+/* by h = standard (n_tokens), what grpo_entropy_standard gives (HAPO, 2509.16591, official code: 0.2, 0.2, 1, 1), all (n_tokens):
+ *     clip_low = low (1 - clip_coef h) where h <= 0, else low;   clip_high = high (1 + clip_coef h) where h > 0, else high
+ *     shaped = A (1 + gain h) for h > 0 outside of 1 - clip_low/2 < w < 1 + clip_high/2, and for h <= 0 inside it; else A; w = e^(l - o) */
+typedef struct { double low, high, clip_coef, gain; } grpo_adaptation;
+
+grpo_status grpo_adapted_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
+                              grpo_real *clip_low, grpo_real *clip_high, grpo_real *shaped);
+
+/* weight (n_tokens) = 1/(a n), a the different ids among the response's unmasked tokens, n those with this id (RLinf's loss scales; with
+ * weight.given = term and seq_mean_token_sum every agent of a response weighs the same); agent (n_tokens): any ids */
+grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight);
+
+/* surrogate, penalty (sequences) = 1 + k (r - mean r), 1 - k (r - mean r), mean over the group (AP-GRPO, 2602.23615): weights of the two */
+grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *surrogate, grpo_real *penalty);
+
+/* local, global (n) = sigmoid(gamma (entropy - centre)), 1 - that: weights of the losses with advantages of the prompt and of the batch, by
+ * grpo_answer_entropy (COPO, 2508.04138; 20, 1.5) */
+grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global);
+
 /* ---- rewards from a group ---- */
 
 /* reward (sequences) = r (1 - beta rank/G), rank 0 .. G - 1 ascending in the mean of batch.logp_old over the response's unmasked tokens, 0
@@ -2280,6 +2367,18 @@ grpo_status grpo_entity_credit(const grpo_batch *batch, const double *found, con
  * (RaPO, 2605.09640; 0.5, 20) */
 grpo_status grpo_retention_reward(const grpo_batch *batch, double lambda, double alpha, grpo_real *reward);
 
+/* reward (sequences): 0 where not correct (sequences), 1 where correct, but in the first max(1, ceil(share n_groups)) groups by falling
+ * share of correct ones (product rounded to double; ties to the first), efficient[g] = 1, 1 - alpha sigmoid((T - m)/s): T unmasked tokens,
+ * m and s their mean and population deviation over the group's correct ones, sigmoid(0) for s = 0 (GRPO-lambda, 2505.18086; 0.2) */
+grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *correct, double share, double alpha, grpo_real *reward,
+                                   uint8_t *efficient);
+
+/* reward (sequences) = r + lambda a where a > 0.1, a >= mean a of the group and c >= mean c - margin, else r; a = accuracy (sequences), c =
+ * min(e^m, cap), m the mean of batch.logp_ref over the unmasked tokens of batch.selected (the answer), 0 without any; mean c over the
+ * responses that a lets pass (GRPO-CARE, 2506.16141, official code: 0.5, 0.95, 0.01) */
+grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accuracy, double lambda, double cap, double margin,
+                                   grpo_real *reward);
+
 /* ---- rewards of lists ---- */
 
 /* reward (n) = sum_k weight_k g_k r_k of rewards (n, columns), g_k the column gate_k or, for -1, 1 (P-GRPO: gate of the last is the one
@@ -2312,6 +2411,46 @@ typedef enum {
 /* parent (n): an earlier node or -1; depth (n): 1 .. turns, read by mean_by_depth; scratch (n).  O(n^2) */
 grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const int64_t *depth, int64_t n, double gamma,
                              grpo_tree_form form, int64_t turns, grpo_dd *scratch, double *shaped);
+
+/* *reward of a hint under which n rollouts have reward (n), p the share with r > 1/2: u e^(min(D, 0)/temperature), D the mean over those of
+ * gap (n): mean log-probability without the hint minus with it; 0 for p of 0 or 1; -0.2 with gate, the hint broke a rule (HiLL, 2604.00698,
+ * official code: informative, 0.3) */
+typedef enum {
+    GRPO_HINT_VARIANCE,           /* u = p (1 - p) */
+    GRPO_HINT_INFORMATIVE         /* u = 1 - p^n - (1 - p)^n */
+} grpo_hint_form;
+
+grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n, double temperature, grpo_hint_form form, int gate,
+                             double *reward_of_hint);
+
+/* *reward = (share of net (m) that is > 0 + 0.01^|share of correct (n) - passes/8| + [min < predicted_length < max of length (n) over the
+ * correct ones])/3, each 0 without its prediction, -1; net: of a predicted notion, right responses with it minus wrong ones (MASA,
+ * 2510.03259, official code) */
+grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int64_t n, const int64_t *net, int64_t m, int64_t passes,
+                             int64_t predicted_length, double *reward);
+
+/* reward (n) = sum_j wins_ij/(n - 1), 0 for n = 1; wins (n, n): 1, 1/2 or 0 of i against j, not read for i = j (Pref-GRPO, 2508.20751,
+ * which rounds to 3 decimals) */
+grpo_status grpo_pairwise_wins(const double *wins, int64_t n, double *reward);
+
+/* reward (n) = top (1 - k/(n - 1)), top for n = 1, k = 0 .. n - 1 by falling number of the others with a lower peak and a higher overall
+ * (R3, 2601.19620: mean entropy of the response's most uncertain tokens, and of all); scratch (n) */
+grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, int64_t n, double top, int64_t *scratch, double *reward);
+
+/* reward (n) = IoU([begin, end], [mean begin, mean end]) e^(-gamma u), u = std begin + std end, IoU = max(0, least end - largest begin)/
+ * (largest end - least begin) (URPA, 2508.06317); begin, end (n), n >= 2; sample: divisor n - 1 */
+grpo_status grpo_interval_reward(const double *begin, const double *end, int64_t n, double gamma, int sample, double *reward);
+
+/* shaped (n) = reward/D by turn, D = max(1, rewards > 0) if score > 0, else max(1, total) (A Practitioner's Guide to Multi-turn RL) */
+grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, double total, double *shaped);
+
+/* gain (n - 1) from logp (n): mean log-probability of the true answer before the first turn and after each (IGPO, 2510.14967) */
+typedef enum {
+    GRPO_INFORMATION_LOG,         /* x_t - x_(t-1): second version */
+    GRPO_INFORMATION_PROBABILITY  /* e^x_t - e^x_(t-1): first version and code */
+} grpo_information_form;
+
+grpo_status grpo_information_gain(const double *logp, int64_t n, grpo_information_form form, double *gain);
 
 /* ---- advantages beside the axis ---- */
 
@@ -2377,6 +2516,66 @@ grpo_status grpo_answer_entropy(const grpo_batch *batch, const int64_t *answer, 
  * A = (r - mean)/population std over the responses, and y with with_reference; all 0 where that is 0 (GRAO) */
 grpo_status grpo_reference_advantage(const double *reward, int64_t n, double reference_reward, double beta, double lambda,
                                      int with_reference, double *advantage, double *reference);
+
+/* advantage (n_tokens) = sum over this and the later unmasked tokens of the response of process_coef (x G/(G - 1) - B), B = sum of the
+ * group's means of x over unmasked tokens/(G - 1), + outcome_coef (r - mean r of the others) at the last (PRIME, 2502.01456, as verl's
+ * recipe: 5, 5, then whitened: advantage.token_whiten or second).  process (n_tokens): x, the implicit reward; G > 1 */
+grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *process, double process_coef, double outcome_coef,
+                                    grpo_real *advantage);
+
+/* advantage (sequences) = (r - m)(slope m + offset), m the mean over the group (Confucius3-Math: -0.256, 1.256) */
+grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, double offset, grpo_real *advantage);
+
+/* advantage (sequences) = (r - m)/(s + eps), mean and population deviation over the group's unmasked tokens, each with r of its response;
+ * 0 where all with tokens are equal.  If the magnitude of one that has tokens reaches `limit`: of the whole group mean and sample
+ * deviation over the responses.  scaled 0: r - m, likewise (HAPO, 2509.16591, official code: 1e-6, 5) */
+grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double limit, int scaled, grpo_real *advantage);
+
+/* advantage (n) = r_i (1 + mean of the later r), the last one r_n (StepCodeReasoner, 2605.11922: of the steps of a response) */
+grpo_status grpo_future_success(const double *reward, int64_t n, double *advantage);
+
+/* credit (n) = g^t (own_t + beta W_t other_t), by step; W_t = h sum_(k<t) h^(t-k) own_k, inclusive: h sum_(k<=t); per_step: over t + 1;
+ * then clipped to -clip .. clip, 0: not; then its sign; discount 0: without g^t (advantage alignment, 2511.19405, official code: gamma g =
+ * weight_gamma h = 0.96, beta 2) */
+typedef struct { double gamma, weight_gamma, beta, clip; int inclusive, sign, per_step, discount; } grpo_coplayer;
+
+grpo_status grpo_coplayer_credit(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit);
+
+/* shaped (n) = P A + alpha (B - P B), P = V^T V, B = max(A, 0) with positive, else A (SALT, 2606.05800, official code: alpha = 1 -
+ * effective of grpo_gram_rank within its bounds).  basis (k, n): V, its rows orthonormal, the first eigenvectors of the Gram matrix;
+ * scratch (k) */
+grpo_status grpo_project_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
+                                   grpo_dd *scratch, double *shaped);
+
+/* factor (n) = sigmoid(d)/sigmoid(mean d) sigmoid(m)/sigmoid(mean R), d = hardness (n), R = gap (n), m the mean of those with
+ * (R - mean R)^2 <= bound (DR-IRL's GRPO-S) */
+grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_t n, double bound, double *factor);
+
+/* advantage (n) of the nodes of a tree = (R - mean)/(s + 1e-8) over those of one depth, s their sample deviation; 0 for s < 1e-6 and for a
+ * node alone (BranchGRPO, 2509.06040, official code).  R of a leaf is its reward (n), of other nodes: */
+typedef enum {
+    GRPO_BRANCH_LEAVES,           /* mean over the leaves below */
+    GRPO_BRANCH_PROBABILITY       /* sum over the children of softmax(alpha logp) R, logp (n) that of the edge to the child */
+} grpo_branch_form;
+
+typedef struct { grpo_dd value; int64_t leaves, depth; } grpo_branch;
+
+/* parent (n): an earlier node, of the first one -1; logp is not read by `leaves`; scratch (n).  O(n depth), probability O(n^2) */
+grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
+                                  double alpha, grpo_branch *scratch, double *advantage);
+
+/* ---- distances from a teacher ---- */
+
+/* *value = beta KL(q, M) + (1 - beta) KL(p, M), M = (1 - beta) p + beta q; beta 0: KL(q, p), 1: KL(p, q), +infinity where the first has
+ * mass that the second lacks (OPSD, 2601.18734; GKD: 0.5, 1.1).  p and q: softmax of student and teacher (n) over temperature, -inf a
+ * banned token.  dstudent (n; NULL: not wanted): d value/d student, 0 where banned; where the value is infinite what is finite of it, or
+ * infinities */
+grpo_status grpo_divergence(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
+                            double *dstudent);
+
+/* *gap = log q_target - log p_target, each renormalised over a set of n tokens, from log-probabilities (VISD, 2605.06094: the teacher's
+ * top k and the sampled token) */
+grpo_status grpo_set_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap);
 
 /* ======== trackers, samplers, allocators ==========================================================================================
  * State from one step to the next, what to sample next, which responses to keep, and the coefficients that follow a measurement; under
@@ -2468,6 +2667,20 @@ grpo_status grpo_downsample_variance(const double *advantage, int64_t n, int64_t
  * the size of the group; none of the others (GLM-5) */
 grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_t *index, int64_t *count);
 
+/* new_rate (n) = success (n), the share of right answers in this step, or rate where that is -1: not sampled; new_probability (n) =
+ * (1 - alpha) probability + alpha new_rate/sum new_rate, 1/n where that sum is 0, over the sum of these (ADS, 2606.22305, official code:
+ * 0.3, rates from 0.5); they may be rate and probability */
+grpo_status grpo_cluster_probability(const double *rate, const double *probability, const double *success, int64_t n, double alpha,
+                                     double *new_rate, double *new_probability);
+
+/* weight (n) = sqrt(v (1 - v)) + least, v = value in [0, 1] (SPO's sampling weights: 0.05) */
+grpo_status grpo_explore_weight(const double *value, int64_t n, double least, double *weight);
+
+/* new_level (n) = min(level + 1, max) where success < low, max(level - 1, 0) where success > high, else level (SAGE-light, 2602.03143: 0.1,
+ * 0.35, 3; the paper never lowers: high 1); new_level may be level */
+grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t n, double low, double high, int64_t max,
+                            int64_t *new_level);
+
 /* ---- what is kept ---- */
 
 /* keep[g] (n_groups) = population deviation of the rewards >= least >= 0, compared as squares (ReST-GRPO: 0.05) */
@@ -2502,6 +2715,20 @@ typedef enum {
 } grpo_standard_form;
 
 grpo_status grpo_entropy_standard(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard);
+
+/* *value = max(least, quantile of e^(logp - logp_old) over the unmasked tokens of batch.selected), interpolated linearly at position
+ * quantile (m - 1) of the m; least without any (GUIDE, 2506.13923: 0.9, 1e-4, g of its surrogate w/(w + g)) */
+grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value);
+
+/* *shift = (mean of z over the correct (sequences) + over the others)/2, a mean of none is 0; z = beta sum of logp - logp_ref over the
+ * unmasked tokens (VPD, 2605.15113: 0.1; its loss is -log sigmoid(z - shift), sign by correct) */
+grpo_status grpo_logistic_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift);
+
+/* of gram (n, n): K_ij = g_i g_j of the responses' gradients, symmetric (SALT, 2606.05800, official code: 1, 1, 64)
+ *     rank = max(least, min(share PR rounded half to even, most, n - 1)),  PR = (tr K)^2/(sum K_ij^2 + 1e-10 n^2)
+ *     effective = sum A_i A_j K_ij/(sum A_i^2 K_ii + 1e-9) */
+grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t n, double share, int64_t least, int64_t most, int64_t *rank,
+                           double *effective);
 
 /* ---- coefficients ---- */
 
@@ -4826,7 +5053,9 @@ typedef struct {
     const grpo_batch *batch;
     const grpo_real *by, *minus;        /* the value: by, or |by - minus| where minus is given */
     const grpo_signal_ *signal;         /* given: the value instead */
+    int with_sign;                      /* by - minus itself */
     const grpo_real *advantage;         /* given: only of tokens where by - minus has the advantage's sign */
+    const uint8_t *where;               /* given: only of tokens where it is set */
     int descending;
     double threshold;                   /* > 0: a prefix fits whose mean of squares is below */
     int inclusive;                      /* or equal */
@@ -4856,12 +5085,13 @@ static uint64_t grpo_ordered_bits_(double x)
 static int grpo_key_of_(const grpo_order_ *o, int64_t t, grpo_key_ *key)
 {
     double sign;
+    if (o->where && !o->where[t]) return 0;
     key->value = o->signal ? grpo_signal_at_(o->signal, t) : grpo_two_diff((double)o->by[t], o->minus ? (double)o->minus[t] : 0);
     if (o->advantage) {
         sign = (double)o->advantage[t];
         if (!((sign > 0 && key->value.hi > 0) || (sign < 0 && key->value.hi < 0))) return 0;
     }
-    if (o->minus && key->value.hi < 0) key->value = grpo_dd_negative(key->value);
+    if (o->minus && !o->with_sign && key->value.hi < 0) key->value = grpo_dd_negative(key->value);
     if (o->descending) key->value = grpo_dd_negative(key->value);
     key->word[0] = grpo_ordered_bits_(key->value.hi);
     key->word[1] = grpo_ordered_bits_(key->value.lo);
@@ -6402,6 +6632,13 @@ static void grpo_clear_reals_(const grpo_batch *b, grpo_real *out)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) out[t] = 0;
 }
 
+static void grpo_clear_masked_(const grpo_batch *b, grpo_real *out)
+{
+    int64_t i, t;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (b->mask && !b->mask[t]) out[t] = 0;
+}
+
 /* ---- the critic ---- */
 
 static grpo_group_counts_ grpo_count_mask_of_group_(const grpo_batch *b, int64_t g)
@@ -7247,6 +7484,52 @@ static double grpo_sine_pi_(grpo_dd a, grpo_dd b)
     return sin(x.hi) + cos(x.hi) * x.lo;
 }
 
+/* where is set (NULL: everywhere) among the unmasked tokens: x is there, and |x| <= 1e150 */
+static grpo_status grpo_check_marked_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_status null, grpo_status bad)
+{
+    if (b->n_groups == 0) return GRPO_OK;
+    if (!x) return null;
+    return grpo_tokens_in_domain_(b, x, where, GRPO_MODERATE_) ? GRPO_OK : bad;
+}
+
+/* lists of n > 0 numbers, NULL where one is not needed: there, and |x| <= 1e150 */
+static grpo_status grpo_check_numbers_(const double *x, const double *y, int64_t n)
+{
+    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
+    if (!x || !y) return GRPO_NULL_LIST;
+    return grpo_are_moderate_(x, 0, n) && grpo_are_moderate_(y, 0, n) ? GRPO_OK : GRPO_BAD_LIST;
+}
+
+static int grpo_is_unit_(double x) { return x >= 0 && x <= 1; }
+
+static grpo_dd grpo_group_mean_(const grpo_batch *b, int64_t g)
+{
+    grpo_sum sum;
+    int64_t i;
+    memset(&sum, 0, sizeof sum);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)b->reward[i]);
+    return grpo_dd_div(grpo_sum_dd_(&sum), (double)(b->group_begin[g + 1] - b->group_begin[g]));
+}
+
+/* of x over the n numbers where `of` (NULL: all) is set; 0 without any */
+static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n)
+{
+    grpo_sum sum;
+    int64_t k, count = 0;
+    memset(&sum, 0, sizeof sum);
+    for (k = 0; k < n; k++) if (!of || of[k]) { grpo_sum_add_(&sum, x[k]); count++; }
+    return count ? grpo_dd_div(grpo_sum_dd_(&sum), (double)count) : grpo_dd_of_(0);
+}
+
+/* 1/(1 + e^-x), 3 ulps */
+static double grpo_sigmoid_(grpo_dd x)
+{
+    double e;
+    if (x.hi >= 0) return 1 / (1 + grpo_exp(grpo_dd_negative(x)));
+    e = grpo_exp(x);
+    return e / (1 + e);
+}
+
 /* ---- weights ---- */
 
 /* (1 - strength) + strength clip(e^x, 1 - clip, 1 + clip) */
@@ -7454,6 +7737,290 @@ grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double
     return GRPO_OK;
 }
 
+/* the mean over the anchors of a meta group of their mean rewards; *count of them */
+static grpo_dd grpo_anchor_mean_(const grpo_batch *b, const int64_t *meta, const uint8_t *anchor, int64_t id, int64_t *count)
+{
+    grpo_sum sum;
+    int64_t g;
+    memset(&sum, 0, sizeof sum);
+    for (*count = 0, g = 0; g < b->n_groups; g++) {
+        if (!anchor[g] || meta[g] != id) continue;
+        grpo_sum_add_dd_(&sum, grpo_group_mean_(b, g));
+        ++*count;
+    }
+    return *count ? grpo_dd_div(grpo_sum_dd_(&sum), (double)*count) : grpo_dd_of_(0);
+}
+
+grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta, const uint8_t *anchor, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    int64_t g, i, anchors;
+    int overflow = 0;
+    if (st) return st;
+    if (batch->n_groups && (!meta || !anchor)) return GRPO_NULL_LIST;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_dd ahead = grpo_dd_minus_(grpo_anchor_mean_(batch, meta, anchor, meta[g], &anchors), grpo_group_mean_(batch, g));
+        const int acts = !anchor[g] && anchors > 0;
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            grpo_put_(weight, i, acts ? grpo_dd_mul(ahead, (double)batch->reward[i]).hi : 0, &overflow);
+    }
+    return GRPO_OK;
+}
+
+/* the tokens with A > 0, side 0, and with A < 0, side 1 */
+typedef struct {
+    const grpo_batch *batch;
+    const grpo_real *advantage, *feature;
+    int64_t width;
+    grpo_dd *centre;                    /* (2, width) */
+    grpo_dd *margin, *share;            /* (n_tokens) */
+    double gamma[2];
+} grpo_sides_;
+
+/* the next token of either side, -1 when there is none */
+static int64_t grpo_next_of_sides_(const grpo_sides_ *s, grpo_index_ *at, int *side)
+{
+    int64_t t;
+    while ((t = grpo_next_token_(s->batch, at)) >= 0) {
+        *side = s->advantage[t] < 0;
+        if (s->advantage[t] != 0) break;
+    }
+    return t;
+}
+
+/* mu = sum c v/max(sum c, 1e-8), c = |A| share */
+static void grpo_find_centres_(const grpo_sides_ *s)
+{
+    const grpo_dd least = { 1e-8, -2.092256083012847e-25 };
+    grpo_dd total[2] = { { 0, 0 }, { 0, 0 } };
+    grpo_index_ at;
+    int64_t t, d;
+    int side;
+    for (d = 0; d < 2 * s->width; d++) s->centre[d] = grpo_dd_of_(0);
+    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_of_sides_(s, &at, &side)) >= 0; ) {
+        const double c = fabs((double)s->advantage[t]) * s->share[t].hi;
+        const grpo_real *v = s->feature + t * s->width;
+        grpo_dd *mu = s->centre + side * s->width;
+        total[side] = grpo_dd_add(total[side], grpo_dd_of_(c));
+        for (d = 0; d < s->width; d++) mu[d] = grpo_dd_add(mu[d], grpo_two_prod(c, (double)v[d]));
+    }
+    for (side = 0; side < 2; side++) {
+        if (grpo_dd_less_(total[side], least)) total[side] = least;
+        for (d = 0; d < s->width; d++) s->centre[side * s->width + d] = grpo_dd_quotient(s->centre[side * s->width + d], total[side]);
+    }
+}
+
+/* M = sum over d of (mu - mu')(2 v - mu - mu'), mu' of the other side */
+static void grpo_find_margins_(const grpo_sides_ *s)
+{
+    grpo_index_ at;
+    int64_t t, d;
+    int side;
+    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_of_sides_(s, &at, &side)) >= 0; ) {
+        const grpo_real *v = s->feature + t * s->width;
+        const grpo_dd *own = s->centre + side * s->width, *other = s->centre + !side * s->width;
+        grpo_dd sum = grpo_dd_of_(0);
+        for (d = 0; d < s->width; d++) {
+            const grpo_dd twice = grpo_dd_minus_(grpo_dd_minus_(grpo_dd_of_(2 * (double)v[d]), own[d]), other[d]);
+            sum = grpo_dd_add(sum, grpo_dd_product(grpo_dd_minus_(own[d], other[d]), twice));
+        }
+        s->margin[t] = sum;
+    }
+}
+
+/* the deviation of M on either side, at least 1e-4 */
+static void grpo_find_gammas_(grpo_sides_ *s)
+{
+    grpo_values v[2];
+    grpo_index_ at;
+    int64_t t;
+    int side;
+    memset(v, 0, sizeof v);
+    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_of_sides_(s, &at, &side)) >= 0; ) grpo_values_take_(&v[side], s->margin[t]);
+    for (side = 0; side < 2; side++) {
+        const double variance = grpo_variance_(&v[side], GRPO_STD_POPULATION);
+        s->gamma[side] = sqrt(variance > 1e-8 ? variance : 1e-8);
+    }
+}
+
+static void grpo_find_shares_(const grpo_sides_ *s)
+{
+    grpo_index_ at;
+    int64_t t;
+    int side;
+    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_of_sides_(s, &at, &side)) >= 0; )
+        s->share[t] = grpo_dd_of_(grpo_sigmoid_(grpo_dd_div(s->margin[t], s->gamma[side])));
+}
+
+static grpo_status grpo_check_centroids_(const grpo_batch *b, const grpo_real *advantage, const grpo_real *feature,
+                                         const grpo_centroids *how)
+{
+    grpo_status st = grpo_check_inputs_(b, advantage, GRPO_NEED_ADVANTAGE_);
+    grpo_index_ at;
+    int64_t t, d;
+    if (st || b->n_groups == 0) return st;
+    if (!feature) return GRPO_NULL_LIST;
+    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; )
+        for (d = 0; d < how->width; d++) if (!(fabs((double)feature[t * how->width + d]) <= 1e70)) return GRPO_BAD_TOKEN_LIST;
+    return GRPO_OK;
+}
+
+/* lambda = low + (high - low) share */
+static grpo_dd grpo_centroid_lambda_(const grpo_sides_ *s, const grpo_centroids *how, int64_t t)
+{
+    const grpo_dd low = grpo_dd_of_(how->low);
+    return s->advantage[t] == 0 ? low : grpo_dd_add(low, grpo_dd_mul(grpo_two_diff(how->high, how->low), s->share[t].hi));
+}
+
+grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *feature, const grpo_centroids *how,
+                                 grpo_dd *scratch, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_sides_ s;
+    grpo_sum sum;
+    grpo_index_ at;
+    grpo_dd total, n;
+    int64_t t, k;
+    int overflow = 0;
+    if (st) return st;
+    if (!how) return GRPO_NULL_BOUNDS;
+    if (how->width < 1 || how->refine < 0) return GRPO_BAD_WIDTH;
+    st = grpo_check_shaping_(how->low, how->high, 0);
+    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_LIST;
+    if (!st) st = grpo_check_centroids_(batch, advantage, feature, how);
+    if (st || batch->n_groups == 0) return st;
+    s.batch = batch; s.advantage = advantage; s.feature = feature; s.width = how->width;
+    s.centre = scratch; s.margin = scratch + 2 * how->width; s.share = s.margin + batch->n_tokens;
+    for (t = 0; t < batch->n_tokens; t++) s.share[t] = grpo_dd_of_(1);
+    for (k = 0; k <= how->refine; k++) {
+        grpo_find_centres_(&s);
+        grpo_find_margins_(&s);
+        if (k == 0) grpo_find_gammas_(&s);
+        grpo_find_shares_(&s);
+        if (k > 0) grpo_find_gammas_(&s);
+    }
+    memset(&sum, 0, sizeof sum);
+    n = grpo_dd_of_(0);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; n.hi++)
+        grpo_sum_add_dd_(&sum, grpo_centroid_lambda_(&s, how, t));
+    total = grpo_sum_dd_(&sum);
+    if (total.hi < 0) { total = grpo_dd_negative(total); n.hi = -n.hi; }
+    grpo_clear_reals_(batch, weight);
+    for (at = grpo_before_tokens_(batch); total.hi > 0 && (t = grpo_next_token_(batch, &at)) >= 0; )
+        grpo_put_(weight, t, grpo_dd_quotient(grpo_dd_mul(grpo_centroid_lambda_(&s, how, t), n.hi), total).hi, &overflow);
+    return GRPO_OK;
+}
+
+/* the bounds at h, and A (1 + gain h) where the ratio's place asks for it */
+static void grpo_adapt_token_(const grpo_batch *b, int64_t t, double h, double A, const grpo_adaptation *x, grpo_real *clip_low,
+                              grpo_real *clip_high, grpo_real *shaped)
+{
+    const grpo_dd one = grpo_dd_of_(1), change = grpo_two_prod(x->clip_coef, h);
+    const grpo_dd low = h <= 0 ? grpo_dd_mul(grpo_dd_minus_(one, change), x->low) : grpo_dd_of_(x->low);
+    const grpo_dd high = h > 0 ? grpo_dd_mul(grpo_dd_add(one, change), x->high) : grpo_dd_of_(x->high);
+    const double off = grpo_exp_minus_one(grpo_two_diff((double)b->logp[t], (double)b->logp_old[t]));
+    const int inside = off > -low.hi / 2 && off < high.hi / 2;
+    int overflow = 0;
+    grpo_put_(clip_low, t, low.hi, &overflow);
+    grpo_put_(clip_high, t, high.hi, &overflow);
+    grpo_put_(shaped, t, inside == (h <= 0) ? grpo_dd_mul(grpo_dd_add(one, grpo_two_prod(x->gain, h)), A).hi : A, &overflow);
+}
+
+grpo_status grpo_adapted_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
+                              grpo_real *clip_low, grpo_real *clip_high, grpo_real *shaped)
+{
+    grpo_status st = grpo_check_call_(batch, shaped);
+    grpo_index_ at;
+    int64_t t;
+    if (st) return st;
+    if (!clip_low || !clip_high) return GRPO_NULL_OUTPUT;
+    if (!how) return GRPO_NULL_BOUNDS;
+    st = grpo_check_shaping_(how->low, how->high, how->clip_coef);
+    if (!st) st = grpo_check_shaping_(how->gain, 0, 0);
+    if (!st) st = grpo_check_tokens_(batch, standard, GRPO_NULL_LIST, GRPO_BAD_TOKEN_LIST);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
+        grpo_adapt_token_(batch, t, (double)standard[t], (double)advantage[t], how, clip_low, clip_high, shaped);
+    grpo_clear_masked_(batch, clip_low);
+    grpo_clear_masked_(batch, clip_high);
+    grpo_clear_masked_(batch, shaped);
+    return GRPO_OK;
+}
+
+/* is no unmasked token before t, from `begin` on, of its agent? */
+static int grpo_is_first_of_agent_(const grpo_batch *b, const int64_t *agent, int64_t begin, int64_t t)
+{
+    int64_t u;
+    for (u = t - 1; u >= begin; u--) if (grpo_token_counts_(b, u) && agent[u] == agent[t]) return 0;
+    return 1;
+}
+
+static void grpo_agents_of_response_(const grpo_batch *b, const int64_t *agent, int64_t i, grpo_real *weight)
+{
+    const int64_t begin = b->offset[i], end = begin + b->length[i];
+    int64_t t, u, agents = 0, tokens;
+    int overflow = 0;
+    for (t = begin; t < end; t++) agents += grpo_token_counts_(b, t) && grpo_is_first_of_agent_(b, agent, begin, t);
+    for (t = begin; t < end; t++) {
+        if (!grpo_token_counts_(b, t)) { weight[t] = 0; continue; }
+        if (!grpo_is_first_of_agent_(b, agent, begin, t)) continue;
+        for (tokens = 0, u = t; u < end; u++) tokens += grpo_token_counts_(b, u) && agent[u] == agent[t];
+        for (u = t; u < end; u++)
+            if (grpo_token_counts_(b, u) && agent[u] == agent[t]) grpo_put_(weight, u, 1 / ((double)agents * (double)tokens), &overflow);
+    }
+}
+
+grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    int64_t i;
+    if (!st && batch->n_groups && !agent) st = GRPO_NULL_LIST;
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) grpo_agents_of_response_(batch, agent, i, weight);
+    return GRPO_OK;
+}
+
+grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *surrogate, grpo_real *penalty)
+{
+    grpo_status st = grpo_check_call_(batch, surrogate);
+    const grpo_dd one = grpo_dd_of_(1);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st && !penalty) st = GRPO_NULL_OUTPUT;
+    if (!st) st = grpo_check_shaping_(k, 0, 0);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_dd mean = grpo_group_mean_(batch, g);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const grpo_dd off = grpo_dd_mul(grpo_dd_minus_(grpo_dd_of_((double)batch->reward[i]), mean), k);
+            grpo_put_(surrogate, i, grpo_dd_add(one, off).hi, &overflow);
+            grpo_put_(penalty, i, grpo_dd_minus_(one, off).hi, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global)
+{
+    grpo_status st = grpo_check_shaping_(gamma, centre, 0);
+    int64_t k;
+    if (!local || !global) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !entropy) return GRPO_NULL_LIST;
+    if (st) return st;
+    if (!grpo_are_moderate_(entropy, 0, n)) return GRPO_BAD_LIST;
+    for (k = 0; k < n; k++) {
+        const grpo_dd x = grpo_dd_mul(grpo_two_diff(entropy[k], centre), gamma);
+        local[k] = grpo_sigmoid_(x);
+        global[k] = grpo_sigmoid_(grpo_dd_negative(x));
+    }
+    return GRPO_OK;
+}
+
 /* ---- rewards from a group ---- */
 
 grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward)
@@ -7609,6 +8176,126 @@ grpo_status grpo_retention_reward(const grpo_batch *batch, double lambda, double
     return GRPO_OK;
 }
 
+static int64_t grpo_correct_in_(const grpo_batch *b, int64_t g, const uint8_t *correct)
+{
+    int64_t i, n = 0;
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) n += correct[i] != 0;
+    return n;
+}
+
+/* is g among the first `count` groups by falling share of correct ones? */
+static int grpo_is_efficient_(const grpo_batch *b, int64_t g, const uint8_t *correct, int64_t count)
+{
+    const double own = (double)grpo_correct_in_(b, g, correct), n = (double)(b->group_begin[g + 1] - b->group_begin[g]);
+    int64_t h, rank = 0;
+    for (h = 0; h < b->n_groups && rank < count; h++) {
+        const double other = (double)grpo_correct_in_(b, h, correct) * n, here = own * (double)(b->group_begin[h + 1] - b->group_begin[h]);
+        rank += other > here || (other == here && h < g);
+    }
+    return rank < count;
+}
+
+static void grpo_efficient_group_(const grpo_batch *b, int64_t g, const uint8_t *correct, double alpha, grpo_real *reward)
+{
+    grpo_values v;
+    grpo_dd mean;
+    double s;
+    int64_t i;
+    int overflow = 0;
+    memset(&v, 0, sizeof v);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        if (correct[i]) grpo_values_take_(&v, grpo_dd_of_((double)grpo_unmasked_(b, i)));
+    mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
+    s = sqrt(grpo_variance_(&v, GRPO_STD_POPULATION));
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        grpo_dd z = grpo_dd_minus_(grpo_dd_of_((double)grpo_unmasked_(b, i)), mean);
+        z = s > 0 ? grpo_dd_div(z, s) : grpo_dd_of_(0);
+        grpo_put_(reward, i, correct[i] ? grpo_dd_minus_(grpo_dd_of_(1), grpo_two_prod(alpha, grpo_sigmoid_(z))).hi : 0, &overflow);
+    }
+}
+
+grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *correct, double share, double alpha, grpo_real *reward,
+                                   uint8_t *efficient)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, i, count;
+    if (st) return st;
+    if (!efficient) return GRPO_NULL_OUTPUT;
+    if (!grpo_is_unit_(share)) return GRPO_BAD_UNIT;
+    if (!(alpha >= 0 && alpha <= 1e150)) return GRPO_BAD_ALPHA;
+    if (batch->n_groups && !correct) return GRPO_NULL_CORRECT;
+    count = (int64_t)ceil(share * (double)batch->n_groups);
+    if (count < 1) count = 1;
+    for (g = 0; g < batch->n_groups; g++) {
+        efficient[g] = grpo_is_efficient_(batch, g, correct, count) ? 1 : 0;
+        if (efficient[g]) grpo_efficient_group_(batch, g, correct, alpha, reward);
+        else for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) reward[i] = correct[i] ? 1 : 0;
+    }
+    return GRPO_OK;
+}
+
+/* min(e^m, cap), m the mean of logp_ref over the tokens of the answer, 0 without any */
+static grpo_dd grpo_answer_likelihood_(const grpo_batch *b, int64_t i, double cap)
+{
+    grpo_sum sum;
+    grpo_dd c = grpo_dd_of_(1);
+    int64_t t, n = 0;
+    memset(&sum, 0, sizeof sum);
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+        if (!grpo_token_counts_(b, t) || !b->selected[t]) continue;
+        grpo_sum_add_(&sum, (double)b->logp_ref[t]);
+        n++;
+    }
+    if (n) c = grpo_dd_steady_(grpo_exp_twice(grpo_dd_steady_(grpo_dd_div(grpo_sum_dd_(&sum), (double)n))));
+    return grpo_dd_exceeds(c, cap) ? grpo_dd_of_(cap) : c;
+}
+
+/* is response i more than wrong, and no worse than the mean of its group, whose accuracies have this sum? */
+static int grpo_is_accurate_(double accuracy, const grpo_sum *sum, int64_t n)
+{
+    return accuracy > 0.1 && grpo_mean_exceeds_(sum, n, accuracy) <= 0;
+}
+
+static void grpo_bonus_group_(const grpo_batch *b, int64_t g, const double *accuracy, double lambda, double cap, double margin,
+                              grpo_real *reward)
+{
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
+    grpo_sum sum, likelihoods;
+    grpo_dd bar;
+    int64_t i, n = 0;
+    int overflow = 0;
+    memset(&sum, 0, sizeof sum);
+    memset(&likelihoods, 0, sizeof likelihoods);
+    for (i = begin; i < end; i++) grpo_sum_add_(&sum, accuracy[i]);
+    for (i = begin; i < end; i++) {
+        if (!grpo_is_accurate_(accuracy[i], &sum, end - begin)) continue;
+        grpo_sum_add_dd_(&likelihoods, grpo_answer_likelihood_(b, i, cap));
+        n++;
+    }
+    bar = grpo_dd_steady_(grpo_dd_div(grpo_sum_dd_(&likelihoods), n ? (double)n : 1));
+    for (i = begin; i < end; i++) {
+        const grpo_dd r = grpo_dd_of_((double)b->reward[i]);
+        const int passes = grpo_is_accurate_(accuracy[i], &sum, end - begin)
+            && !grpo_dd_less_(grpo_dd_add(grpo_dd_minus_(grpo_answer_likelihood_(b, i, cap), bar), grpo_dd_of_(margin)), grpo_dd_of_(0));
+        grpo_put_(reward, i, passes ? grpo_dd_add(r, grpo_two_prod(lambda, accuracy[i])).hi : r.hi, &overflow);
+    }
+}
+
+grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accuracy, double lambda, double cap, double margin,
+                                   grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g;
+    if (!st) st = grpo_check_shaping_(lambda, cap, margin);
+    if (!st && !(cap > 0)) st = GRPO_BAD_POSITIVE;
+    if (!st) st = grpo_check_list_(batch, accuracy);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_ | GRPO_NEED_SELECTED_, 0);
+    if (!st) st = grpo_check_marked_(batch, batch->logp_ref, batch->selected, GRPO_NULL_LOGP_REF, GRPO_BAD_LOGP_REF);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) grpo_bonus_group_(batch, g, accuracy, lambda, cap, margin, reward);
+    return GRPO_OK;
+}
+
 /* ---- rewards of lists ---- */
 
 grpo_status grpo_gated_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate, double *reward)
@@ -7748,6 +8435,177 @@ grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const 
         if (divides && grpo_has_child_(parent, n, k)) scratch[k] = grpo_dd_div(scratch[k], (double)(turns - depth[k] + 1));
         shaped[k] = scratch[k].hi;
     }
+    return GRPO_OK;
+}
+
+/* p (1 - p) or 1 - p^n - (1 - p)^n of p = right/n */
+static double grpo_hint_value_(double right, double n, grpo_hint_form form)
+{
+    const double a = (right < n - right ? right : n - right) / n;
+    if (form == GRPO_HINT_VARIANCE) return grpo_dd_div(grpo_dd_div(grpo_two_prod(right, n - right), n), n).hi;
+    return -expm1(n * log1p(-a)) - pow(a, n);
+}
+
+grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n, double temperature, grpo_hint_form form, int gate,
+                             double *reward_of_hint)
+{
+    grpo_status st = grpo_check_temperature_(temperature);
+    grpo_sum sum;
+    grpo_dd mean;
+    double right = 0;
+    int64_t k;
+    if (!reward_of_hint) return GRPO_NULL_OUTPUT;
+    if (form != GRPO_HINT_VARIANCE && form != GRPO_HINT_INFORMATIVE) return GRPO_BAD_FORM;
+    if (!st) st = grpo_check_numbers_(reward, gap, n);
+    if (st) return st;
+    memset(&sum, 0, sizeof sum);
+    for (k = 0; k < n; k++) if (reward[k] > 0.5) { grpo_sum_add_(&sum, gap[k]); right++; }
+    mean = grpo_dd_div(grpo_sum_dd_(&sum), right > 0 ? right : 1);
+    if (mean.hi > 0) mean = grpo_dd_of_(0);
+    *reward_of_hint = gate ? -0.2 : right == 0 || right == (double)n ? 0
+        : grpo_times(grpo_hint_value_(right, (double)n, form), grpo_exp(grpo_dd_div(mean, temperature)));
+    return GRPO_OK;
+}
+
+/* is x between the shortest and the longest of the correct ones? */
+static int grpo_inside_lengths_(const uint8_t *correct, const int64_t *length, int64_t n, int64_t x)
+{
+    int64_t k;
+    int longer = 0, shorter = 0;
+    for (k = 0; k < n; k++) if (correct[k]) { longer |= length[k] > x; shorter |= length[k] < x; }
+    return longer && shorter;
+}
+
+grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int64_t n, const int64_t *net, int64_t m, int64_t passes,
+                             int64_t predicted_length, double *reward)
+{
+    const grpo_dd minus_ln100 = { -4.605170185988092, 4.3415124467644987e-16 };
+    grpo_dd off;
+    double sum = 0;
+    int64_t k, right = 0, good = 0;
+    if (!reward) return GRPO_NULL_OUTPUT;
+    if (n < 1 || m < 0) return n < 0 || m < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
+    if (!correct) return GRPO_NULL_CORRECT;
+    if (!length || (m > 0 && !net)) return GRPO_NULL_LIST;
+    if (passes < -1 || passes > 8 || predicted_length < -1) return GRPO_BAD_PREDICTION;
+    for (k = 0; k < n; k++) if (length[k] < 0) return GRPO_BAD_PREDICTION;
+    for (k = 0; k < m; k++) good += net[k] > 0;
+    for (k = 0; k < n; k++) right += correct[k] != 0;
+    if (m > 0) sum = (double)good / (double)m;
+    if (passes >= 0) {
+        off = grpo_dd_div(grpo_dd_of_(fabs(8 * (double)right - (double)passes * (double)n)), 8 * (double)n);
+        sum += grpo_exp(grpo_dd_product(off, minus_ln100));
+    }
+    if (predicted_length >= 0) sum += grpo_inside_lengths_(correct, length, n, predicted_length);
+    *reward = sum / 3;
+    return GRPO_OK;
+}
+
+grpo_status grpo_pairwise_wins(const double *wins, int64_t n, double *reward)
+{
+    int64_t i, j;
+    if (!reward) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 1 && !wins) return GRPO_NULL_LIST;
+    for (i = 0; i < n; i++)
+        for (j = 0; j < n; j++) {
+            const double x = i == j ? 0.5 : wins[i * n + j], y = i == j ? 0.5 : wins[j * n + i];
+            if (!(x == 0 || x == 0.5 || x == 1) || x + y != 1) return GRPO_BAD_WINS;
+        }
+    for (i = 0; i < n; i++) {
+        double sum = 0;                                                 /* of halves */
+        for (j = 0; j < n; j++) if (j != i) sum += wins[i * n + j];
+        reward[i] = n > 1 ? sum / (double)(n - 1) : 0;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, int64_t n, double top, int64_t *scratch, double *reward)
+{
+    grpo_status st = grpo_check_shaping_(top, 0, 0);
+    int64_t i, j, rank;
+    if (!reward) return GRPO_NULL_OUTPUT;
+    if (n == 0) return GRPO_OK;
+    if (!st) st = grpo_check_numbers_(peak, overall, n);
+    if (st) return st;
+    if (!scratch) return GRPO_NULL_LIST;
+    for (i = 0; i < n; i++)                                             /* how many it dominates */
+        for (scratch[i] = 0, j = 0; j < n; j++) scratch[i] += peak[i] > peak[j] && overall[i] < overall[j];
+    for (i = 0; i < n; i++) {
+        for (rank = 0, j = 0; j < n; j++) rank += scratch[j] > scratch[i] || (scratch[j] == scratch[i] && j < i);
+        reward[i] = n > 1 ? grpo_dd_div(grpo_two_prod(top, (double)(n - 1 - rank)), (double)(n - 1)).hi : top;
+    }
+    return GRPO_OK;
+}
+
+/* the standard deviation of a list, of numbers whose squares no double holds too */
+static double grpo_list_deviation_(const double *x, int64_t n, grpo_std_kind kind)
+{
+    grpo_values v;
+    double largest = 0;
+    int64_t k;
+    int e;
+    for (k = 0; k < n; k++) if (fabs(x[k]) > largest) largest = fabs(x[k]);
+    frexp(largest, &e);
+    memset(&v, 0, sizeof v);
+    for (k = 0; k < n; k++) grpo_values_take_(&v, grpo_dd_of_(ldexp(x[k], -e)));
+    return ldexp(sqrt(grpo_variance_(&v, kind)), e);
+}
+
+/* [begin, end] and [s, e]: common length over that from the first begin to the last end */
+static double grpo_interval_overlap_(grpo_dd begin, grpo_dd end, grpo_dd s, grpo_dd e)
+{
+    const grpo_dd common = grpo_dd_minus_(grpo_dd_less_(end, e) ? end : e, grpo_dd_less_(s, begin) ? begin : s);
+    const grpo_dd all = grpo_dd_minus_(grpo_dd_less_(end, e) ? e : end, grpo_dd_less_(s, begin) ? s : begin);
+    return common.hi > 0 ? grpo_dd_quotient(common, all).hi : 0;
+}
+
+grpo_status grpo_interval_reward(const double *begin, const double *end, int64_t n, double gamma, int sample, double *reward)
+{
+    const grpo_std_kind kind = sample ? GRPO_STD_SAMPLE : GRPO_STD_POPULATION;
+    grpo_status st = grpo_check_shaping_(gamma, 0, 0);
+    grpo_dd s, e;
+    double confidence;
+    int64_t k;
+    if (!reward) return GRPO_NULL_OUTPUT;
+    if (!st && gamma < 0) st = GRPO_BAD_NEGATIVE;
+    if (!st) st = n == 1 ? GRPO_TOO_FEW : grpo_check_numbers_(begin, end, n);
+    if (st) return st;
+    for (k = 0; k < n; k++) if (!(end[k] > begin[k])) return GRPO_BAD_INTERVAL;
+    s = grpo_mean_of_(begin, NULL, n);
+    e = grpo_mean_of_(end, NULL, n);
+    confidence = grpo_exp(grpo_dd_mul(grpo_two_sum(grpo_list_deviation_(begin, n, kind), grpo_list_deviation_(end, n, kind)), -gamma));
+    for (k = 0; k < n; k++) reward[k] = grpo_times(grpo_interval_overlap_(grpo_dd_of_(begin[k]), grpo_dd_of_(end[k]), s, e), confidence);
+    return GRPO_OK;
+}
+
+grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, double total, double *shaped)
+{
+    grpo_status st = grpo_check_shaping_(score, total, 0);
+    double divisor = 0;
+    int64_t k;
+    if (!shaped) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (st) return st;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    for (k = 0; k < n; k++) if (reward[k] < 0) return GRPO_BAD_NEGATIVE;
+    for (k = 0; k < n; k++) divisor += reward[k] > 0;
+    if (!(score > 0)) divisor = total;
+    for (k = 0; k < n; k++) shaped[k] = divisor > 1 ? reward[k] / divisor : reward[k];
+    return GRPO_OK;
+}
+
+grpo_status grpo_information_gain(const double *logp, int64_t n, grpo_information_form form, double *gain)
+{
+    int64_t k;
+    if (!gain) return GRPO_NULL_OUTPUT;
+    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
+    if (!logp) return GRPO_NULL_LIST;
+    if (form != GRPO_INFORMATION_LOG && form != GRPO_INFORMATION_PROBABILITY) return GRPO_BAD_FORM;
+    if (!grpo_list_between_(logp, 0, n, -1e150, 0)) return GRPO_BAD_ANSWER_LOGP;
+    for (k = 1; k < n; k++)
+        gain[k - 1] = form == GRPO_INFORMATION_LOG ? logp[k] - logp[k - 1] : exp(logp[k]) - exp(logp[k - 1]);
     return GRPO_OK;
 }
 
@@ -8219,6 +9077,534 @@ grpo_status grpo_reference_advantage(const double *reward, int64_t n, double ref
     return GRPO_OK;
 }
 
+/* of a group of G: process_coef (x G - S)/(G - 1) by token, S the sum of the responses' means, and outcome_coef (r G - R)/(G - 1) once */
+typedef struct { const grpo_real *process; double process_coef, outcome_coef, G; grpo_dd S, R; } grpo_implicit_;
+
+static grpo_dd grpo_against_others_(double x, grpo_dd sum, double G, double coef)
+{
+    return grpo_dd_mul(grpo_dd_div(grpo_dd_minus_(grpo_two_prod(x, G), sum), G - 1), coef);
+}
+
+static void grpo_implicit_response_(const grpo_batch *b, int64_t i, const grpo_implicit_ *x, grpo_real *advantage)
+{
+    grpo_dd sum = grpo_against_others_((double)b->reward[i], x->R, x->G, x->outcome_coef);
+    int64_t t;
+    int overflow = 0;
+    for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
+        if (!grpo_token_counts_(b, t)) { advantage[t] = 0; continue; }
+        sum = grpo_dd_add(sum, grpo_against_others_((double)x->process[t], x->S, x->G, x->process_coef));
+        grpo_put_(advantage, t, sum.hi, &overflow);
+    }
+}
+
+grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *process, double process_coef, double outcome_coef,
+                                    grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_implicit_ x;
+    int64_t g, i, begin, end;
+    if (!st) st = grpo_check_shaping_(process_coef, outcome_coef, 0);
+    if (!st) st = grpo_check_tokens_(batch, process, GRPO_NULL_LIST, GRPO_BAD_TOKEN_LIST);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) if (batch->group_begin[g + 1] - batch->group_begin[g] < 2) return GRPO_LONE_RESPONSE;
+    x.process = process; x.process_coef = process_coef; x.outcome_coef = outcome_coef;
+    for (g = 0; g < batch->n_groups; g++) {
+        grpo_sum means;
+        begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
+        memset(&means, 0, sizeof means);
+        for (i = begin; i < end; i++) grpo_sum_add_dd_(&means, grpo_response_mean_(batch, process, NULL, i));
+        x.G = (double)(end - begin);
+        x.S = grpo_sum_dd_(&means);
+        x.R = grpo_dd_mul(grpo_group_mean_(batch, g), x.G);
+        for (i = begin; i < end; i++) grpo_implicit_response_(batch, i, &x, advantage);
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, double offset, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_shaping_(slope, offset, 0);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_dd mean = grpo_group_mean_(batch, g), hard = grpo_dd_add(grpo_dd_mul(mean, slope), grpo_dd_of_(offset));
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            grpo_put_(advantage, i, grpo_dd_product(grpo_dd_minus_(grpo_dd_of_((double)batch->reward[i]), mean), hard).hi, &overflow);
+    }
+    return GRPO_OK;
+}
+
+/* (r - mean)/divisor, 0 where all are equal */
+typedef struct { grpo_dd mean; double divisor; int equal; } grpo_standing_;
+
+static double grpo_standing_of_(const grpo_standing_ *s, double r)
+{
+    return s->equal ? 0 : grpo_dd_minus_(grpo_dd_of_(r), s->mean).hi / s->divisor;
+}
+
+/* among the rewards of the group's unmasked tokens, or among those of its responses */
+static grpo_standing_ grpo_group_standing_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled)
+{
+    grpo_values v;
+    grpo_standing_ s;
+    int64_t i;
+    memset(&v, 0, sizeof v);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        grpo_values_repeat_(&v, (double)b->reward[i], by_token ? grpo_unmasked_(b, i) : 1);
+    s.equal = v.count == 0 || grpo_dd_same_(v.min, v.max);
+    s.mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
+    s.divisor = scaled ? sqrt(grpo_variance_(&v, by_token ? GRPO_STD_POPULATION : GRPO_STD_SAMPLE)) + eps : 1;
+    return s;
+}
+
+grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double limit, int scaled, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int beyond, overflow = 0;
+    if (st) return st;
+    if (!(eps >= 0 && eps <= 1e150)) return GRPO_BAD_LEAST;
+    if (!(limit > 0)) return GRPO_BAD_POSITIVE;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        grpo_standing_ s = grpo_group_standing_(batch, g, 1, eps, scaled);
+        for (beyond = 0, i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            beyond |= grpo_unmasked_(batch, i) > 0 && fabs(grpo_standing_of_(&s, (double)batch->reward[i])) >= limit;
+        if (beyond) s = grpo_group_standing_(batch, g, 0, eps, scaled);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            grpo_put_(advantage, i, grpo_standing_of_(&s, (double)batch->reward[i]), &overflow);
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_future_success(const double *reward, int64_t n, double *advantage)
+{
+    grpo_dd later = grpo_dd_of_(0), more;
+    double r;
+    int64_t i;
+    if (!advantage) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    for (i = n - 1; i >= 0; i--) {
+        r = reward[i];                                                  /* advantage may be reward */
+        more = grpo_dd_div(later, i < n - 1 ? (double)(n - 1 - i) : 1);
+        advantage[i] = grpo_dd_mul(grpo_dd_add(grpo_dd_of_(1), more), r).hi;
+        later = grpo_dd_add(later, grpo_dd_of_(r));
+    }
+    return GRPO_OK;
+}
+
+typedef struct { grpo_dd m; int64_t e; } grpo_power_;                 /* m 2^e, 1/2 <= m < 1: powers that no double holds */
+
+static grpo_power_ grpo_power_of_(grpo_dd x, int64_t e)
+{
+    grpo_power_ r;
+    int k;
+    frexp(x.hi, &k);
+    r.m.hi = ldexp(x.hi, -k); r.m.lo = ldexp(x.lo, -k); r.e = e + k;
+    return r;
+}
+
+static grpo_power_ grpo_power_product_(grpo_power_ a, grpo_power_ b) { return grpo_power_of_(grpo_dd_product(a.m, b.m), a.e + b.e); }
+
+static grpo_power_ grpo_power_raised_(grpo_power_ x, int64_t n)
+{
+    grpo_power_ r = grpo_power_of_(grpo_dd_of_(1), 0);
+    for (; n > 0; n >>= 1) {
+        if (n & 1) r = grpo_power_product_(r, x);
+        x = grpo_power_product_(x, x);
+    }
+    return r;
+}
+
+static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b)
+{
+    const grpo_power_ big = a.e < b.e ? b : a, small = a.e < b.e ? a : b;
+    const int shift = big.e - small.e < 300 ? (int)(big.e - small.e) : 300;
+    grpo_dd s;
+    s.hi = ldexp(small.m.hi, -shift); s.lo = ldexp(small.m.lo, -shift);
+    return grpo_power_of_(grpo_dd_add(big.m, s), big.e);
+}
+
+static int grpo_power_less_(grpo_power_ a, grpo_power_ b) { return a.e != b.e ? a.e < b.e : grpo_dd_less_(a.m, b.m); }
+
+/* the sum of two of either sign */
+static grpo_power_ grpo_power_plus_(grpo_power_ a, grpo_power_ b) { return a.m.hi == 0 ? b : b.m.hi == 0 ? a : grpo_power_sum_(a, b); }
+
+static grpo_dd grpo_power_value_(grpo_power_ x)
+{
+    const int e = x.e > 4000 ? 4000 : x.e < -4000 ? -4000 : (int)x.e;
+    grpo_dd r;
+    r.hi = ldexp(x.m.hi, e);
+    r.lo = grpo_is_finite(r.hi) ? ldexp(x.m.lo, e) : 0;
+    return r;
+}
+
+static grpo_power_ grpo_power_from_(double x) { return grpo_power_of_(grpo_dd_of_(x), 0); }
+
+/* W from the discounted sum of what was before, or inclusive up to now */
+static grpo_power_ grpo_coplayer_weight_(const grpo_coplayer *c, grpo_power_ sum, int64_t t)
+{
+    grpo_power_ W = grpo_power_product_(grpo_power_from_(c->weight_gamma), sum);
+    grpo_dd x;
+    if (c->per_step) W = grpo_power_of_(grpo_dd_div(W.m, (double)t + 1), W.e);
+    x = grpo_power_value_(W);
+    if (c->clip > 0 && grpo_dd_exceeds(x.hi < 0 ? grpo_dd_negative(x) : x, c->clip)) W = grpo_power_from_(x.hi < 0 ? -c->clip : c->clip);
+    if (c->sign) W = grpo_power_from_((W.m.hi > 0) - (W.m.hi < 0));
+    return W;
+}
+
+/* sums and products of discounts in a range of their own: a step far on may be worth less than any double, and still be multiplied */
+grpo_status grpo_coplayer_credit(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit)
+{
+    grpo_power_ past = grpo_power_from_(0), discount = grpo_power_from_(1), with, x;
+    int64_t t;
+    if (!credit) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && (!own || !other)) return GRPO_NULL_LIST;
+    if (!how) return GRPO_NULL_BOUNDS;
+    if (!grpo_is_unit_(how->gamma) || !grpo_is_unit_(how->weight_gamma)) return GRPO_BAD_UNIT;
+    if (grpo_check_shaping_(how->beta, how->clip, 0)) return GRPO_BAD_SHAPING;
+    if (how->clip < 0) return GRPO_BAD_NEGATIVE;
+    if (!grpo_are_moderate_(own, 0, n) || !grpo_are_moderate_(other, 0, n)) return GRPO_BAD_LIST;
+    for (t = 0; t < n; t++) {
+        with = grpo_power_plus_(past, grpo_power_from_(own[t]));
+        x = grpo_power_product_(grpo_coplayer_weight_(how, how->inclusive ? with : past, t), grpo_power_from_(other[t]));
+        x = grpo_power_plus_(grpo_power_from_(own[t]), grpo_power_product_(grpo_power_from_(how->beta), x));
+        credit[t] = grpo_power_value_(grpo_power_product_(x, discount)).hi;
+        past = grpo_power_product_(with, grpo_power_from_(how->weight_gamma));
+        if (how->discount) discount = grpo_power_product_(discount, grpo_power_from_(how->gamma));
+    }
+    return GRPO_OK;
+}
+
+/* alpha B */
+static grpo_dd grpo_project_part_(double A, double alpha, int positive)
+{
+    return positive && !(A > 0) ? grpo_dd_of_(0) : grpo_two_prod(alpha, A);
+}
+
+grpo_status grpo_project_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
+                                   grpo_dd *scratch, double *shaped)
+{
+    grpo_status st = grpo_check_shaping_(alpha, 0, 0);
+    int64_t i, j;
+    if (!shaped) return GRPO_NULL_OUTPUT;
+    if (n < 0 || k < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && (!advantage || (k > 0 && (!basis || !scratch)))) return GRPO_NULL_LIST;
+    if (st) return st;
+    if (!grpo_are_moderate_(advantage, 0, n)) return GRPO_BAD_ADVANTAGE_LIST;
+    for (i = 0; i < n * k; i++) if (!(fabs(basis[i]) <= 1e75)) return GRPO_BAD_BASIS;
+    for (j = 0; j < k; j++)                                             /* P (A - alpha B) + alpha B */
+        for (scratch[j] = grpo_dd_of_(0), i = 0; i < n; i++) {
+            const grpo_dd x = grpo_dd_minus_(grpo_dd_of_(advantage[i]), grpo_project_part_(advantage[i], alpha, positive));
+            if (basis[j * n + i] != 0) scratch[j] = grpo_dd_add(scratch[j], grpo_dd_mul(x, basis[j * n + i]));
+        }
+    for (i = 0; i < n; i++) {
+        grpo_dd x = grpo_project_part_(advantage[i], alpha, positive);
+        for (j = 0; j < k; j++) if (basis[j * n + i] != 0) x = grpo_dd_add(x, grpo_dd_mul(scratch[j], basis[j * n + i]));
+        shaped[i] = x.hi;
+    }
+    return GRPO_OK;
+}
+
+/* the mean of the gaps with (R - mean R)^2 <= bound: (n R - sum R)^2 <= bound n^2, exactly; *count of them */
+static grpo_dd grpo_kept_mean_(const double *gap, int64_t n, double bound, int64_t *count)
+{
+    const double size = (double)n;
+    grpo_sum sum, kept, off, excess;
+    double x[3];
+    int64_t k;
+    int i, j;
+    memset(&sum, 0, sizeof sum);
+    memset(&kept, 0, sizeof kept);
+    for (k = 0; k < n; k++) grpo_sum_add_(&sum, -gap[k]);
+    for (*count = 0, k = 0; k < n; k++) {
+        off = sum;
+        grpo_sum_add_dd_(&off, grpo_two_prod(size, gap[k]));
+        grpo_sum_expand_(&off, x, 3);
+        memset(&excess, 0, sizeof excess);
+        for (i = 0; i < 3; i++) for (j = 0; j < 3; j++) grpo_sum_add_dd_(&excess, grpo_two_prod(x[i], x[j]));
+        grpo_sum_add_dd_(&excess, grpo_two_prod(-bound, size * size));
+        if (grpo_sum_value_(&excess) > 0) continue;
+        grpo_sum_add_(&kept, gap[k]);
+        ++*count;
+    }
+    return grpo_dd_div(grpo_sum_dd_(&kept), *count ? (double)*count : 1);
+}
+
+/* sigmoid x as e^part/(1 + rest) */
+static grpo_dd grpo_sigmoid_part_(grpo_dd x) { return x.hi < 0 ? x : grpo_dd_of_(0); }
+static grpo_dd grpo_sigmoid_rest_(grpo_dd x) { return grpo_two_sum(1, grpo_exp(x.hi < 0 ? x : grpo_dd_negative(x))); }
+
+grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_t n, double bound, double *factor)
+{
+    grpo_status st = grpo_check_shaping_(bound, 0, 0);
+    grpo_dd hard, mean, kept;
+    int64_t k, count;
+    if (!factor) return GRPO_NULL_OUTPUT;
+    if (!st) st = grpo_check_numbers_(hardness, gap, n);
+    if (st) return st;
+    kept = grpo_kept_mean_(gap, n, bound, &count);
+    if (count == 0) return GRPO_NONE_KEPT;
+    hard = grpo_mean_of_(hardness, NULL, n);
+    mean = grpo_mean_of_(gap, NULL, n);
+    for (k = 0; k < n; k++) {
+        const grpo_dd d = grpo_dd_of_(hardness[k]);
+        const grpo_dd over = grpo_dd_add(grpo_sigmoid_part_(d), grpo_sigmoid_part_(kept));
+        const grpo_dd under = grpo_dd_add(grpo_sigmoid_part_(hard), grpo_sigmoid_part_(mean));
+        const grpo_dd rest = grpo_dd_quotient(grpo_dd_product(grpo_sigmoid_rest_(hard), grpo_sigmoid_rest_(mean)),
+                                              grpo_dd_product(grpo_sigmoid_rest_(d), grpo_sigmoid_rest_(kept)));
+        factor[k] = grpo_times(rest.hi, grpo_exp(grpo_dd_minus_(over, under)));
+    }
+    return GRPO_OK;
+}
+
+/* sum over the children of k of softmax(alpha logp) R */
+static grpo_dd grpo_branch_expected_(const int64_t *parent, const double *logp, int64_t n, int64_t k, double alpha, const grpo_branch *node)
+{
+    grpo_sum sum, whole;
+    double top = -HUGE_VAL;
+    int64_t c;
+    memset(&sum, 0, sizeof sum);
+    memset(&whole, 0, sizeof whole);
+    for (c = k + 1; c < n; c++) if (parent[c] == k && alpha * logp[c] > top) top = alpha * logp[c];
+    for (c = k + 1; c < n; c++) {
+        double share;
+        if (parent[c] != k) continue;
+        share = grpo_exp(grpo_dd_minus_(grpo_two_prod(alpha, logp[c]), grpo_dd_of_(top)));
+        grpo_sum_add_(&whole, share);
+        if (share > 0) grpo_sum_add_dd_(&sum, grpo_dd_mul(node[c].value, share));
+    }
+    return grpo_dd_steady_(grpo_dd_quotient(grpo_sum_dd_(&sum), grpo_sum_dd_(&whole)));
+}
+
+/* depth, leaves below (a leaf: itself) and R of every node; the depths there are */
+static int64_t grpo_branch_values_(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
+                                   double alpha, grpo_branch *node)
+{
+    int64_t k, depths = 0;
+    for (k = 0; k < n; k++) {
+        node[k].value = grpo_dd_of_(0);
+        node[k].leaves = 0;
+        node[k].depth = k == 0 ? 0 : node[parent[k]].depth + 1;
+        if (node[k].depth >= depths) depths = node[k].depth + 1;
+    }
+    for (k = n - 1; k >= 0; k--) {                                      /* value: first the sum over the leaves */
+        const int leaf = node[k].leaves == 0;
+        if (leaf) { node[k].leaves = 1; node[k].value = grpo_dd_of_(reward[k]); }
+        if (k > 0) node[parent[k]].leaves += node[k].leaves;
+        if (k > 0 && form == GRPO_BRANCH_LEAVES) node[parent[k]].value = grpo_dd_add(node[parent[k]].value, node[k].value);
+        if (!leaf && form == GRPO_BRANCH_PROBABILITY) node[k].value = grpo_branch_expected_(parent, logp, n, k, alpha, node);
+    }
+    for (k = 0; k < n && form == GRPO_BRANCH_LEAVES; k++)
+        node[k].value = grpo_dd_steady_(grpo_dd_div(node[k].value, (double)node[k].leaves));
+    return depths;
+}
+
+static grpo_status grpo_check_branches_(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form)
+{
+    int64_t k;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && (!parent || (form == GRPO_BRANCH_PROBABILITY && !logp))) return GRPO_NULL_LIST;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    for (k = 0; k < n; k++) if (parent[k] >= k || parent[k] < (k == 0 ? -1 : 0)) return GRPO_BAD_TREE;
+    for (k = 0; k < n; k++) if (!grpo_in_domain_(reward[k], GRPO_MODERATE_) && !grpo_has_child_(parent, n, k)) return GRPO_BAD_REWARD_LIST;
+    if (form == GRPO_BRANCH_PROBABILITY && n > 1 && !grpo_are_moderate_(logp, 1, n)) return GRPO_BAD_LIST;
+    return GRPO_OK;
+}
+
+grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
+                                  double alpha, grpo_branch *scratch, double *advantage)
+{
+    grpo_status st = grpo_check_shaping_(alpha, 0, 0);
+    int64_t k, depth, depths;
+    if (!advantage) return GRPO_NULL_OUTPUT;
+    if (form != GRPO_BRANCH_LEAVES && form != GRPO_BRANCH_PROBABILITY) return GRPO_BAD_FORM;
+    if (!st) st = grpo_check_branches_(parent, reward, logp, n, form);
+    if (st) return st;
+    if (n > 0 && !scratch) return GRPO_NULL_LIST;
+    depths = grpo_branch_values_(parent, reward, logp, n, form, alpha, scratch);
+    for (depth = 0; depth < depths; depth++) {
+        grpo_values v;
+        grpo_dd mean;
+        double s;
+        memset(&v, 0, sizeof v);
+        for (k = 0; k < n; k++) if (scratch[k].depth == depth) grpo_values_take_(&v, scratch[k].value);
+        mean = grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count);
+        s = sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
+        for (k = 0; k < n; k++)
+            if (scratch[k].depth == depth) advantage[k] = s < 1e-6 ? 0 : grpo_dd_minus_(scratch[k].value, mean).hi / (s + 1e-8);
+    }
+    return GRPO_OK;
+}
+
+/* ---- distances from a teacher ---- */
+
+/* p of the student, q of the teacher, as e^x/total with x = (z - top)/tau, and log q - log p = x_q - x_p - shift */
+typedef struct { const double *z[2]; int64_t n; double tau, beta, top[2], total[2], shift; int infinite; } grpo_two_rows_;
+
+static grpo_dd grpo_rows_exponent_(const grpo_two_rows_ *r, int row, int64_t v)
+{
+    return grpo_dd_div(grpo_two_diff(r->z[row][v], r->top[row]), r->tau);
+}
+
+static grpo_dd grpo_rows_apart_(const grpo_two_rows_ *r, int64_t v)
+{
+    return grpo_dd_div(grpo_dd_minus_(grpo_two_diff(r->z[1][v], r->top[1]), grpo_two_diff(r->z[0][v], r->top[0])), r->tau);
+}
+
+/* shift = log(total of q/total of p), by the difference of the two where they are near each other: exactly 0 where all are equal */
+static void grpo_survey_rows_(grpo_two_rows_ *r)
+{
+    grpo_sum total[2], difference;
+    int64_t v;
+    int k;
+    double D;
+    for (k = 0; k < 2; k++)
+        for (r->top[k] = -HUGE_VAL, v = 0; v < r->n; v++) if (r->z[k][v] > r->top[k]) r->top[k] = r->z[k][v];
+    memset(total, 0, sizeof total);
+    memset(&difference, 0, sizeof difference);
+    for (r->infinite = 0, v = 0; v < r->n; v++) {
+        const double p = grpo_exp(grpo_rows_exponent_(r, 0, v)), q = grpo_exp(grpo_rows_exponent_(r, 1, v));
+        const grpo_dd d = grpo_rows_apart_(r, v);
+        grpo_sum_add_(&total[0], p);
+        grpo_sum_add_(&total[1], q);
+        if (d.hi > 0) grpo_sum_add_(&difference, -grpo_times(q, grpo_exp_minus_one(grpo_dd_negative(d))));
+        else grpo_sum_add_(&difference, grpo_times(p, grpo_exp_minus_one(d)));
+        if (r->beta == 0) r->infinite |= r->z[0][v] == -HUGE_VAL && r->z[1][v] > -HUGE_VAL;
+        if (r->beta == 1) r->infinite |= r->z[1][v] == -HUGE_VAL && r->z[0][v] > -HUGE_VAL;
+    }
+    for (k = 0; k < 2; k++) r->total[k] = grpo_sum_value_(&total[k]);
+    D = grpo_sum_value_(&difference) / r->total[0];
+    r->shift = fabs(D) < 0.5 ? log1p(D) : log(r->total[1] / r->total[0]);
+}
+
+/* p, q and d = log q - log p of token v; both banned: p = q = d = 0 */
+typedef struct { double p, q; grpo_dd d; } grpo_rows_at_;
+
+static grpo_rows_at_ grpo_rows_look_(const grpo_two_rows_ *r, int64_t v)
+{
+    grpo_rows_at_ x;
+    x.p = grpo_exp(grpo_rows_exponent_(r, 0, v)) / r->total[0];
+    x.q = grpo_exp(grpo_rows_exponent_(r, 1, v)) / r->total[1];
+    x.d = grpo_dd_minus_(grpo_rows_apart_(r, v), grpo_dd_of_(r->shift));
+    return x;
+}
+
+/* a (log a - log b) - a + b >= 0, d = log a - log b: the same sum as without the last two, and what d is off by hardly counts */
+static double grpo_kl_part_(double a, double b, grpo_dd d)
+{
+    if (d.hi > -30 && d.hi < 30) return a * grpo_exp_minus_linear(grpo_dd_negative(d));
+    return grpo_times(a, d.hi) - a + b;
+}
+
+/* log(rest + w e^x), rest = 1 - w */
+static double grpo_mixture_log_(grpo_dd x, double w, double rest)
+{
+    const double e = w * grpo_exp_minus_one(x);
+    if (e < -0.5) return log(rest + w * grpo_exp(x));
+    return grpo_is_finite(e) ? log1p(e) : x.hi + log(w);
+}
+
+/* the part of v in the value: beta q log(q/M) + (1 - beta) p log(p/M), or of a KL */
+static double grpo_divergence_part_(const grpo_two_rows_ *r, int64_t v)
+{
+    const grpo_rows_at_ x = grpo_rows_look_(r, v);
+    const double beta = r->beta, rest = 1 - beta;
+    if (beta == 0) return grpo_kl_part_(x.q, x.p, x.d);
+    if (beta == 1) return grpo_kl_part_(x.p, x.q, grpo_dd_negative(x.d));
+    return -grpo_times(beta * x.q, grpo_mixture_log_(grpo_dd_negative(x.d), rest, beta))
+        - grpo_times(rest * x.p, grpo_mixture_log_(x.d, beta, rest));
+}
+
+/* d value/d p_v for beta > 0, but for a constant */
+static double grpo_divergence_slope_(const grpo_two_rows_ *r, const grpo_rows_at_ *x)
+{
+    return r->beta == 1 ? -x->d.hi : -(1 - r->beta) * grpo_mixture_log_(x->d, r->beta, 1 - r->beta);
+}
+
+/* p (g - sum p g)/tau; of beta 0 p g = -q */
+static double grpo_divergence_gradient_(const grpo_two_rows_ *r, int64_t v, double mean)
+{
+    const grpo_rows_at_ x = grpo_rows_look_(r, v);
+    double g;
+    if (r->z[0][v] == -HUGE_VAL) return 0;
+    if (r->beta == 0) return (x.p - x.q) / r->tau;
+    if (r->infinite) return r->z[1][v] == -HUGE_VAL ? HUGE_VAL : -HUGE_VAL;
+    g = grpo_divergence_slope_(r, &x) - mean;
+    return r->tau < 1 ? grpo_times(x.p / r->tau, g) : grpo_times(x.p, g) / r->tau;
+}
+
+static grpo_status grpo_check_row_(const double *z, int64_t n)
+{
+    int64_t v, finite = 0;
+    for (v = 0; v < n; v++) {
+        if (z[v] == -HUGE_VAL) continue;
+        if (!grpo_in_domain_(z[v], GRPO_MODERATE_)) return GRPO_BAD_DISTRIBUTION;
+        finite++;
+    }
+    return finite ? GRPO_OK : GRPO_BAD_DISTRIBUTION;
+}
+
+grpo_status grpo_divergence(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
+                            double *dstudent)
+{
+    grpo_status st = grpo_check_temperature_(temperature);
+    grpo_two_rows_ r;
+    grpo_sum sum, slopes;
+    double mean;
+    int64_t v;
+    if (!value) return GRPO_NULL_OUTPUT;
+    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
+    if (!student || !teacher) return GRPO_NULL_LIST;
+    if (!st && !grpo_is_unit_(beta)) st = GRPO_BAD_UNIT;
+    if (!st) st = grpo_check_row_(student, n);
+    if (!st) st = grpo_check_row_(teacher, n);
+    if (st) return st;
+    r.z[0] = student; r.z[1] = teacher; r.n = n; r.tau = temperature; r.beta = beta;
+    grpo_survey_rows_(&r);
+    memset(&sum, 0, sizeof sum);
+    memset(&slopes, 0, sizeof slopes);
+    for (v = 0; v < n && !r.infinite; v++) {
+        const grpo_rows_at_ x = grpo_rows_look_(&r, v);
+        grpo_sum_add_(&sum, grpo_divergence_part_(&r, v));
+        if (beta > 0 && dstudent) grpo_sum_add_(&slopes, grpo_times(x.p, grpo_divergence_slope_(&r, &x)));
+    }
+    mean = grpo_sum_value_(&slopes);
+    *value = r.infinite ? HUGE_VAL : grpo_sum_total_(&sum);
+    for (v = 0; v < n && dstudent; v++) dstudent[v] = grpo_divergence_gradient_(&r, v, mean);
+    return GRPO_OK;
+}
+
+/* x_k - log sum e^x = (x_k - top) - log(1 + sum over the others of e^(x - top)) */
+static grpo_dd grpo_log_share_(const double *x, int64_t n, int64_t k)
+{
+    grpo_sum others;
+    int64_t j, top = 0;
+    memset(&others, 0, sizeof others);
+    for (j = 1; j < n; j++) if (x[j] > x[top]) top = j;
+    for (j = 0; j < n; j++) if (j != top) grpo_sum_add_(&others, grpo_exp(grpo_two_diff(x[j], x[top])));
+    return grpo_dd_minus_(grpo_two_diff(x[k], x[top]), grpo_dd_of_(log1p(grpo_sum_value_(&others))));
+}
+
+grpo_status grpo_set_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap)
+{
+    grpo_status st;
+    if (!gap) return GRPO_NULL_OUTPUT;
+    st = grpo_check_numbers_(student, teacher, n);
+    if (st) return st;
+    if (target < 0 || target >= n) return GRPO_BAD_TARGET;
+    *gap = grpo_dd_minus_(grpo_log_share_(teacher, n, target), grpo_log_share_(student, n, target)).hi;
+    return GRPO_OK;
+}
+
 /* ---- trackers, samplers, allocators ------------------------------------------------------------------------------------------------ */
 
 /* ---- trackers ---- */
@@ -8301,40 +9687,6 @@ grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, doub
 }
 
 /* ---- samplers and allocators ---- */
-
-typedef struct { grpo_dd m; int64_t e; } grpo_power_;                 /* m 2^e, 1/2 <= m < 1: powers that no double holds */
-
-static grpo_power_ grpo_power_of_(grpo_dd x, int64_t e)
-{
-    grpo_power_ r;
-    int k;
-    frexp(x.hi, &k);
-    r.m.hi = ldexp(x.hi, -k); r.m.lo = ldexp(x.lo, -k); r.e = e + k;
-    return r;
-}
-
-static grpo_power_ grpo_power_product_(grpo_power_ a, grpo_power_ b) { return grpo_power_of_(grpo_dd_product(a.m, b.m), a.e + b.e); }
-
-static grpo_power_ grpo_power_raised_(grpo_power_ x, int64_t n)
-{
-    grpo_power_ r = grpo_power_of_(grpo_dd_of_(1), 0);
-    for (; n > 0; n >>= 1) {
-        if (n & 1) r = grpo_power_product_(r, x);
-        x = grpo_power_product_(x, x);
-    }
-    return r;
-}
-
-static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b)
-{
-    const grpo_power_ big = a.e < b.e ? b : a, small = a.e < b.e ? a : b;
-    const int shift = big.e - small.e < 300 ? (int)(big.e - small.e) : 300;
-    grpo_dd s;
-    s.hi = ldexp(small.m.hi, -shift); s.lo = ldexp(small.m.lo, -shift);
-    return grpo_power_of_(grpo_dd_add(big.m, s), big.e);
-}
-
-static int grpo_power_less_(grpo_power_ a, grpo_power_ b) { return a.e != b.e ? a.e < b.e : grpo_dd_less_(a.m, b.m); }
 
 /* what the response after the N-th adds: p^2 q^3 (p^(N-1) + q^(N-1)), q = 1 - p; 0 < p < 1 */
 static grpo_power_ grpo_gain_of_response_(double p, int64_t N)
@@ -8529,6 +9881,69 @@ grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_
         else n = first;
     }
     *count = n;
+    return GRPO_OK;
+}
+
+grpo_status grpo_cluster_probability(const double *rate, const double *probability, const double *success, int64_t n, double alpha,
+                                     double *new_rate, double *new_probability)
+{
+    grpo_sum rates, total;
+    grpo_dd all, divisor;
+    int64_t k;
+    if (!new_rate || !new_probability) return GRPO_NULL_OUTPUT;
+    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
+    if (!rate || !probability || !success) return GRPO_NULL_LIST;
+    if (!grpo_is_unit_(alpha)) return GRPO_BAD_UNIT;
+    memset(&rates, 0, sizeof rates);
+    memset(&total, 0, sizeof total);
+    for (k = 0; k < n; k++) {
+        if (!grpo_is_unit_(rate[k]) || !(success[k] == -1 || grpo_is_unit_(success[k]))) return GRPO_BAD_UNIT;
+        if (!(probability[k] >= 0 && probability[k] <= 1e150)) return GRPO_BAD_WEIGHT;
+        grpo_sum_add_(&rates, success[k] >= 0 ? success[k] : rate[k]);
+        grpo_sum_add_(&total, probability[k]);
+    }
+    all = grpo_sum_dd_(&rates);
+    divisor = grpo_sum_dd_(&total);
+    if (!(divisor.hi > 0)) return GRPO_BAD_WEIGHT;
+    divisor = grpo_dd_add(grpo_dd_product(divisor, grpo_two_diff(1, alpha)), grpo_dd_of_(alpha));
+    for (k = 0; k < n; k++) {
+        const grpo_dd r = grpo_dd_of_(success[k] >= 0 ? success[k] : rate[k]);
+        const grpo_dd share = all.hi > 0 ? grpo_dd_quotient(r, all) : grpo_dd_div(grpo_dd_of_(1), (double)n);
+        const grpo_dd p = grpo_dd_add(grpo_dd_mul(grpo_two_diff(1, alpha), probability[k]), grpo_dd_mul(share, alpha));
+        new_rate[k] = r.hi;
+        new_probability[k] = grpo_dd_quotient(p, divisor).hi;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_explore_weight(const double *value, int64_t n, double least, double *weight)
+{
+    int64_t k;
+    if (!weight) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !value) return GRPO_NULL_LIST;
+    if (!(least >= 0 && least <= 1e150)) return GRPO_BAD_LEAST;
+    for (k = 0; k < n; k++) if (!grpo_is_unit_(value[k])) return GRPO_BAD_UNIT;
+    for (k = 0; k < n; k++) weight[k] = sqrt(value[k] * (1 - value[k])) + least;
+    return GRPO_OK;
+}
+
+grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t n, double low, double high, int64_t max,
+                            int64_t *new_level)
+{
+    int64_t k, next;
+    if (!new_level) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && (!level || !success)) return GRPO_NULL_LIST;
+    if (!grpo_is_finite(low) || !grpo_is_finite(high) || low > high || max < 0) return GRPO_BAD_LEVELS;
+    for (k = 0; k < n; k++) if (level[k] < 0) return GRPO_BAD_LEVELS;
+    for (k = 0; k < n; k++) if (!grpo_is_unit_(success[k])) return GRPO_BAD_UNIT;
+    for (k = 0; k < n; k++) {
+        next = level[k];
+        if (success[k] < low) next = next < max ? next + 1 : max;
+        else if (success[k] > high) next = next > 0 ? next - 1 : 0;
+        new_level[k] = next;
+    }
     return GRPO_OK;
 }
 
@@ -8830,6 +10245,153 @@ grpo_status grpo_entropy_standard(const grpo_batch *batch, double quantile, grpo
         else d = grpo_dd_quotient(d, d.hi < 0 ? s.below : s.above);
         grpo_put_(standard, t, d.hi, &overflow);
     }
+    return GRPO_OK;
+}
+
+/* e^(logp - logp_old) of the token of this rank, from 1 up, in ascending order */
+static double grpo_ratio_at_rank_(grpo_order_ *o, int64_t rank)
+{
+    grpo_prefix_ p;
+    grpo_key_ key;
+    grpo_index_ at;
+    grpo_dd d = { -HUGE_VAL, 0 };
+    int64_t t, ties;
+    o->most = rank;
+    grpo_find_prefix_(o, &p);
+    ties = p.ties;
+    for (at = grpo_before_tokens_(o->batch); (t = grpo_next_token_(o->batch, &at)) >= 0; )
+        if (grpo_key_of_(o, t, &key) && grpo_in_prefix_(&p, &key, &ties) && grpo_dd_less_(d, key.value)) d = key.value;
+    return grpo_exp(d);
+}
+
+grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value)
+{
+    grpo_status st = grpo_check_call_(batch, value);
+    grpo_order_ o;
+    grpo_index_ at;
+    grpo_dd place;
+    double low, high, w = 0;
+    int64_t t, m = 0;
+    if (st) return st;
+    if (!(quantile >= 0 && quantile <= 1)) return GRPO_BAD_QUANTILE_LEVEL;
+    if (!(least >= 0 && least <= 1e150)) return GRPO_BAD_LEAST;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_SELECTED_, 0);
+    if (!st) st = grpo_check_marked_(batch, batch->logp, batch->selected, GRPO_NULL_LOGP, GRPO_BAD_LOGP);
+    if (!st) st = grpo_check_marked_(batch, batch->logp_old, batch->selected, GRPO_NULL_LOGP_OLD, GRPO_BAD_LOGP_OLD);
+    if (st) return st;
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) m += batch->selected[t] != 0;
+    if (m > 0) {
+        memset(&o, 0, sizeof o);
+        o.batch = batch; o.by = batch->logp; o.minus = batch->logp_old; o.with_sign = 1; o.where = batch->selected;
+        place = grpo_two_prod(quantile, (double)(m - 1));
+        low = floor(place.hi);
+        if (low == place.hi && place.lo < 0) low--;
+        place = grpo_dd_minus_(place, grpo_dd_of_(low));                /* what is left of it */
+        w = high = grpo_ratio_at_rank_(&o, (int64_t)low + 1);
+        if (place.hi > 0) high = grpo_ratio_at_rank_(&o, (int64_t)low + 2);
+        if (high > w) w = w + place.hi * (high - w);
+    }
+    *value = w > least ? w : least;
+    return GRPO_OK;
+}
+
+grpo_status grpo_logistic_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift)
+{
+    grpo_status st = grpo_check_call_(batch, shift);
+    grpo_sum sum[2];
+    grpo_dd mean = grpo_dd_of_(0);
+    int64_t i, t, n[2] = { 0, 0 };
+    int k;
+    if (!st) st = grpo_check_shaping_(beta, 0, 0);
+    if (st) return st;
+    if (batch->n_groups && !correct) return GRPO_NULL_CORRECT;
+    st = grpo_check_tokens_(batch, batch->logp_ref, GRPO_NULL_LOGP_REF, GRPO_BAD_LOGP_REF);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_);
+    if (st) return st;
+    memset(sum, 0, sizeof sum);
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) {
+        k = correct[i] != 0;
+        n[k]++;
+        for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++)
+            if (grpo_token_counts_(batch, t)) grpo_sum_add_diff_(&sum[k], (double)batch->logp[t], (double)batch->logp_ref[t]);
+    }
+    for (k = 0; k < 2; k++) if (n[k]) mean = grpo_dd_add(mean, grpo_dd_div(grpo_sum_dd_(&sum[k]), (double)n[k]));
+    *shift = grpo_dd_mul(mean, beta).hi / 2;
+    return GRPO_OK;
+}
+
+/* A_i A_j K_ij in units of 2^(gram_e + 2 advantage_e), the exponents of the largest ones */
+static grpo_dd grpo_gram_term_(const double *gram, const double *advantage, int64_t n, int64_t i, int64_t j, int gram_e, int advantage_e)
+{
+    const grpo_dd pair = grpo_two_prod(ldexp(advantage[i], -advantage_e), ldexp(advantage[j], -advantage_e));
+    return grpo_dd_mul(pair, ldexp(gram[i * n + j], -gram_e));
+}
+
+/* sum A_i A_j K_ij/(sum A_i^2 K_ii + 1e-9) */
+static double grpo_effective_(const double *gram, const double *advantage, int64_t n)
+{
+    const int gram_e = grpo_exponent_of_(gram, n * n), advantage_e = grpo_exponent_of_(advantage, n);
+    grpo_sum over, under;
+    int64_t i, j;
+    memset(&over, 0, sizeof over);
+    memset(&under, 0, sizeof under);
+    for (i = 0; i < n; i++) {
+        for (j = 0; j < n; j++) grpo_sum_add_dd_(&over, grpo_gram_term_(gram, advantage, n, i, j, gram_e, advantage_e));
+        grpo_sum_add_dd_(&under, grpo_gram_term_(gram, advantage, n, i, i, gram_e, advantage_e));
+    }
+    if (grpo_sum_value_(&over) == 0) return 0;
+    return grpo_sum_value_(&over) / (grpo_sum_value_(&under) + ldexp(1e-9, -gram_e - 2 * advantage_e));
+}
+
+/* (tr K)^2/(sum K^2 + 1e-10 n^2) */
+static double grpo_participation_(const double *gram, int64_t n)
+{
+    const int e = grpo_exponent_of_(gram, n * n);
+    const double size = (double)n;
+    grpo_sum trace, squares;
+    double tr;
+    int64_t k;
+    memset(&trace, 0, sizeof trace);
+    memset(&squares, 0, sizeof squares);
+    for (k = 0; k < n; k++) grpo_sum_add_(&trace, ldexp(gram[k * n + k], -e));
+    for (k = 0; k < n * n; k++) grpo_sum_add_square_(&squares, 1, grpo_dd_of_(ldexp(gram[k], -e)));
+    tr = grpo_sum_value_(&trace);
+    return tr * tr / (grpo_sum_value_(&squares) + ldexp(1e-10 * size * size, -2 * e));
+}
+
+static int grpo_is_gram_(const double *gram, int64_t n)
+{
+    int64_t i, j;
+    if (!grpo_are_moderate_(gram, 0, n * n)) return 0;
+    for (i = 0; i < n; i++) {
+        if (gram[i * n + i] < 0) return 0;
+        for (j = 0; j < i; j++) if (gram[i * n + j] != gram[j * n + i]) return 0;
+    }
+    return 1;
+}
+
+/* to a whole number, halves to even, at most `most` */
+static int64_t grpo_rounded_(double x, int64_t most)
+{
+    double low = floor(x);
+    if (!(x < (double)most)) return most;
+    if (x - low > 0.5 || (x - low == 0.5 && fmod(low, 2) != 0)) low++;
+    return (int64_t)low;
+}
+
+grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t n, double share, int64_t least, int64_t most, int64_t *rank,
+                           double *effective)
+{
+    int64_t k;
+    if (!rank || !effective) return GRPO_NULL_OUTPUT;
+    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
+    if (!gram || !advantage) return GRPO_NULL_LIST;
+    if (!(share > 0 && share <= 1e150) || least < 1 || most < 1) return GRPO_BAD_POSITIVE;
+    if (!grpo_is_gram_(gram, n)) return GRPO_BAD_GRAM;
+    if (!grpo_are_moderate_(advantage, 0, n)) return GRPO_BAD_ADVANTAGE_LIST;
+    k = grpo_rounded_(share * grpo_participation_(gram, n), most < n - 1 ? most : n - 1);
+    *rank = k > least ? k : least;
+    *effective = grpo_effective_(gram, advantage, n);
     return GRPO_OK;
 }
 

@@ -867,6 +867,259 @@ static void run_bundle_advantage(call *r)
     sequences_done(r, "advantage", advantage, grpo_bundle_advantage(r->batch, bundle, &x, dd_scratch(r, r->batch->n_groups), advantage));
 }
 
+static void run_invariance_weight(call *r)
+{
+    grpo_real *weight = sequence_out(r);
+    const int64_t *meta = wholes_of(r, "meta", r->batch->n_groups);
+    const uint8_t *anchor = flags_of(r, "anchor", r->batch->n_groups);
+    sequences_done(r, "weight", weight, grpo_invariance_weight(r->batch, meta, anchor, weight));
+}
+
+/* a row of `width` elements for each token of the batch, in the order of sequences; NaN stays in slots that no sequence has */
+static const grpo_real *token_rows(call *r, const char *key, int64_t width)
+{
+    int64_t rows, k = 0;
+    const double *x = matrix(r, key, &rows, width);
+    grpo_real *y = allocate(r, r->batch->n_tokens * width, sizeof *y);
+    for (int64_t i = 0; i < r->c->n_sequences; i++)
+        for (int64_t t = 0; t < r->batch->length[i] * width && k < rows * width; t++, k++) {
+            grpo_real *at = &y[r->batch->offset[i] * width + t];
+            *at = (grpo_real)x[k];
+            if (x[k] == x[k] && (double)*at != x[k]) fail(r, "argument %s has a number that an element does not hold", key);
+        }
+    for (int64_t i = 0; i < r->c->n_sequences; i++) rows -= r->batch->length[i];
+    if (rows != 0) fail(r, "argument %s has not a row for each token", key);
+    return y;
+}
+
+static void run_centroid_weight(call *r)
+{
+    grpo_real *weight = token_real_out(r);
+    grpo_centroids c;
+    const grpo_real *feature;
+    c.width = whole(r, "width"); c.refine = whole(r, "refine"); c.low = number(r, "low"); c.high = number(r, "high");
+    feature = token_rows(r, "feature", c.width > 0 ? c.width : 1);
+    weight_done(r, weight, grpo_centroid_weight(r->batch, r->c->given, feature, &c,
+                                                dd_scratch(r, 2 * (r->batch->n_tokens + (c.width > 0 ? c.width : 0))), weight));
+}
+
+static void run_adapted_clip(call *r)
+{
+    grpo_real *low = token_real_out(r), *high = token_real_out(r), *shaped = token_real_out(r);
+    const grpo_real *standard = token_reals(r, "standard");
+    grpo_adaptation a;
+    a.low = number(r, "low"); a.high = number(r, "high"); a.clip_coef = number(r, "clip_coef"); a.gain = number(r, "gain");
+    check_status(r, grpo_adapted_clip(r->batch, r->c->given, standard, &a, low, high, shaped));
+    add_tokens(r, "clip_low", low, real_at);
+    add_tokens(r, "clip_high", high, real_at);
+    add_tokens(r, "advantage", shaped, real_at);
+}
+
+static void run_agent_weights(call *r)
+{
+    grpo_real *weight = token_real_out(r);
+    weight_done(r, weight, grpo_agent_weights(r->batch, token_wholes(r, "agent"), weight));
+}
+
+static void run_centred_weights(call *r)
+{
+    grpo_real *surrogate = sequence_out(r), *penalty = sequence_out(r);
+    sequences_done(r, "surrogate", surrogate, grpo_centred_weights(r->batch, number(r, "k"), surrogate, penalty));
+    add_list(r, "penalty", penalty, r->c->n_sequences, real_at);
+}
+
+static void run_consistency_weights(call *r)
+{
+    int64_t n;
+    const double *entropy = list(r, "entropy", &n);
+    double *local = allocate(r, n, sizeof *local), *global = allocate(r, n, sizeof *global);
+    check_status(r, grpo_consistency_weights(entropy, n, number(r, "gamma"), number(r, "centre"), local, global));
+    add_list(r, "local", local, n, double_at);
+    add_list(r, "global", global, n, double_at);
+}
+
+static void run_efficiency_reward(call *r)
+{
+    grpo_real *reward = sequence_out(r);
+    uint8_t *efficient = allocate(r, r->batch->n_groups, 1);
+    const uint8_t *correct = sequence_flags(r, "correct");
+    sequences_done(r, "reward", reward, grpo_efficiency_reward(r->batch, correct, number(r, "share"), number(r, "alpha"), reward,
+                                                               efficient));
+    add_list(r, "efficient", efficient, r->batch->n_groups, flag_at);
+}
+
+static void run_consistency_bonus(call *r)
+{
+    grpo_real *reward = sequence_out(r);
+    const double *accuracy = sequence_numbers(r, "accuracy");
+    sequences_done(r, "reward", reward, grpo_consistency_bonus(r->batch, accuracy, number(r, "lambda"), number(r, "cap"),
+                                                               number(r, "margin"), reward));
+}
+
+static void run_hint_reward(call *r)
+{
+    static const char *const names[] = { "variance", "informative" };
+    static const grpo_hint_form forms[] = { GRPO_HINT_VARIANCE, GRPO_HINT_INFORMATIVE };
+    int64_t n;
+    const double *reward = list(r, "reward", &n), *gap = list_of(r, "gap", n);
+    double shaped = NAN;
+    check_status(r, grpo_hint_reward(reward, gap, n, number(r, "temperature"), forms[choice(r, "form", names, 2)], flag(r, "gate"),
+                                     &shaped));
+    add_number(r, "reward", shaped);
+}
+
+static void run_meta_reward(call *r)
+{
+    int64_t n, m;
+    const int64_t *length = wholes(r, "length", &n), *net = wholes(r, "net", &m);
+    const uint8_t *correct = flags_of(r, "correct", n);
+    double reward = NAN;
+    check_status(r, grpo_meta_reward(correct, length, n, net, m, whole(r, "passes"), whole(r, "predicted_length"), &reward));
+    add_number(r, "reward", reward);
+}
+
+static void run_pairwise_wins(call *r)
+{
+    const int64_t n = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(r->c->arguments, "wins"));
+    const double *wins = square(r, "wins", n);
+    double *reward = allocate(r, n, sizeof *reward);
+    check_status(r, grpo_pairwise_wins(wins, n, reward));
+    add_list(r, "reward", reward, n, double_at);
+}
+
+static void run_entropy_rank_reward(call *r)
+{
+    int64_t n;
+    const double *peak = list(r, "peak", &n), *overall = list_of(r, "overall", n);
+    int64_t *scratch = allocate(r, n, sizeof *scratch);
+    double *reward = allocate(r, n, sizeof *reward);
+    check_status(r, grpo_entropy_rank_reward(peak, overall, n, number(r, "top"), scratch, reward));
+    add_list(r, "reward", reward, n, double_at);
+}
+
+static void run_interval_reward(call *r)
+{
+    int64_t n;
+    const double *begin = list(r, "begin", &n), *end = list_of(r, "end", n);
+    double *reward = allocate(r, n, sizeof *reward);
+    check_status(r, grpo_interval_reward(begin, end, n, number(r, "gamma"), flag(r, "sample"), reward));
+    add_list(r, "reward", reward, n, double_at);
+}
+
+static void run_dense_rewards(call *r)
+{
+    int64_t n;
+    const double *reward = list(r, "reward", &n);
+    double *shaped = allocate(r, n, sizeof *shaped);
+    check_status(r, grpo_dense_rewards(reward, n, number(r, "score"), number(r, "total"), shaped));
+    add_list(r, "reward", shaped, n, double_at);
+}
+
+static void run_information_gain(call *r)
+{
+    static const char *const names[] = { "log", "probability" };
+    static const grpo_information_form forms[] = { GRPO_INFORMATION_LOG, GRPO_INFORMATION_PROBABILITY };
+    int64_t n;
+    const double *logp = list(r, "logp", &n);
+    double *gain = allocate(r, n, sizeof *gain);
+    check_status(r, grpo_information_gain(logp, n, forms[choice(r, "form", names, 2)], gain));
+    add_list(r, "gain", gain, n > 0 ? n - 1 : 0, double_at);
+}
+
+static void run_implicit_advantage(call *r)
+{
+    const grpo_real *process = token_reals(r, "process");
+    grpo_real *advantage = token_real_out(r);
+    check_status(r, grpo_implicit_advantage(r->batch, process, number(r, "process_coef"), number(r, "outcome_coef"), advantage));
+    add_tokens(r, "advantage", advantage, real_at);
+}
+
+static void run_hardness_advantage(call *r)
+{
+    grpo_real *advantage = sequence_out(r);
+    sequences_done(r, "advantage", advantage, grpo_hardness_advantage(r->batch, number(r, "slope"), number(r, "offset"), advantage));
+}
+
+static void run_token_advantage(call *r)
+{
+    grpo_real *advantage = sequence_out(r);
+    sequences_done(r, "advantage", advantage, grpo_token_advantage(r->batch, number(r, "eps"), number(r, "limit"), flag(r, "scaled"),
+                                                                   advantage));
+}
+
+static void run_future_success(call *r)
+{
+    int64_t n;
+    const double *reward = list(r, "reward", &n);
+    double *advantage = allocate(r, n, sizeof *advantage);
+    check_status(r, grpo_future_success(reward, n, advantage));
+    add_list(r, "advantage", advantage, n, double_at);
+}
+
+static void run_coplayer_credit(call *r)
+{
+    int64_t n;
+    const double *own = list(r, "own", &n), *other = list_of(r, "other", n);
+    double *credit = allocate(r, n, sizeof *credit);
+    grpo_coplayer c;
+    c.gamma = number(r, "gamma"); c.weight_gamma = number(r, "weight_gamma"); c.beta = number(r, "beta"); c.clip = number(r, "clip");
+    c.inclusive = flag(r, "inclusive"); c.sign = flag(r, "sign"); c.per_step = flag(r, "per_step"); c.discount = flag(r, "discount");
+    check_status(r, grpo_coplayer_credit(own, other, n, &c, credit));
+    add_list(r, "credit", credit, n, double_at);
+}
+
+static void run_project_advantage(call *r)
+{
+    int64_t n, k;
+    const double *advantage = list(r, "advantage", &n), *basis = matrix(r, "basis", &k, n);
+    double *shaped = allocate(r, n, sizeof *shaped);
+    check_status(r, grpo_project_advantage(advantage, n, basis, k, number(r, "alpha"), flag(r, "positive"), dd_scratch(r, k), shaped));
+    add_list(r, "advantage", shaped, n, double_at);
+}
+
+static void run_dynamic_scale(call *r)
+{
+    int64_t n;
+    const double *hardness = list(r, "hardness", &n), *gap = list_of(r, "gap", n);
+    double *factor = allocate(r, n, sizeof *factor);
+    check_status(r, grpo_dynamic_scale(hardness, gap, n, number(r, "bound"), factor));
+    add_list(r, "factor", factor, n, double_at);
+}
+
+static void run_branch_advantage(call *r)
+{
+    static const char *const names[] = { "leaves", "probability" };
+    static const grpo_branch_form forms[] = { GRPO_BRANCH_LEAVES, GRPO_BRANCH_PROBABILITY };
+    int64_t n;
+    const int64_t *parent = wholes(r, "parent", &n);
+    const double *reward = list_of(r, "reward", n), *logp = list_of(r, "logp", n);
+    grpo_branch *scratch = allocate(r, n, sizeof *scratch);
+    double *advantage = allocate(r, n, sizeof *advantage);
+    check_status(r, grpo_branch_advantage(parent, reward, logp, n, forms[choice(r, "form", names, 2)], number(r, "alpha"), scratch,
+                                          advantage));
+    add_list(r, "advantage", advantage, n, double_at);
+}
+
+/* the gradient of an infinite value is not pinned */
+static void run_divergence(call *r)
+{
+    int64_t n;
+    const double *student = list(r, "student", &n), *teacher = list_of(r, "teacher", n);
+    double *dstudent = allocate(r, n, sizeof *dstudent), value = NAN;
+    check_status(r, grpo_divergence(student, teacher, n, number(r, "temperature"), number(r, "beta"), &value, dstudent));
+    add_number(r, "value", value);
+    if (grpo_is_finite(value)) add_list(r, "dstudent", dstudent, n, double_at);
+}
+
+static void run_set_gap(call *r)
+{
+    int64_t n;
+    const double *student = list(r, "student", &n), *teacher = list_of(r, "teacher", n);
+    double gap = NAN;
+    check_status(r, grpo_set_gap(student, teacher, n, whole(r, "target"), &gap));
+    add_number(r, "gap", gap);
+}
+
 /* as vectors/README.md has a set of indices */
 static void sort_indices(int64_t *index, int64_t n)
 {
@@ -1057,6 +1310,60 @@ static void run_entropy_target_coef(call *r)
 
 static void run_kl_hinge(call *r) { add_number(r, "coef", grpo_kl_hinge(number(r, "kl"), number(r, "delta"), number(r, "beta"))); }
 
+static void run_cluster_probability(call *r)
+{
+    int64_t n;
+    const double *rate = list(r, "rate", &n), *probability = list_like(r, "probability", n), *success = list_like(r, "success", n);
+    double *new_rate = allocate(r, n, sizeof *new_rate), *new_probability = allocate(r, n, sizeof *new_probability);
+    check_status(r, grpo_cluster_probability(rate, probability, success, n, number(r, "alpha"), new_rate, new_probability));
+    add_list(r, "rate", new_rate, n, double_at);
+    add_list(r, "probability", new_probability, n, double_at);
+}
+
+static void run_explore_weight(call *r)
+{
+    int64_t n;
+    const double *value = list(r, "value", &n);
+    double *weight = allocate(r, n, sizeof *weight);
+    check_status(r, grpo_explore_weight(value, n, number(r, "least"), weight));
+    add_list(r, "weight", weight, n, double_at);
+}
+
+static void run_hint_level(call *r)
+{
+    int64_t n;
+    const int64_t *level = wholes(r, "level", &n);
+    const double *success = list_like(r, "success", n);
+    int64_t *next = allocate(r, n, sizeof *next);
+    check_status(r, grpo_hint_level(level, success, n, number(r, "low"), number(r, "high"), whole(r, "max"), next));
+    add_list(r, "level", next, n, index_at);
+}
+
+static void run_ratio_quantile(call *r)
+{
+    double value = NAN;
+    check_status(r, grpo_ratio_quantile(r->batch, number(r, "quantile"), number(r, "least"), &value));
+    add_number(r, "value", value);
+}
+
+static void run_logistic_shift(call *r)
+{
+    const uint8_t *correct = sequence_flags(r, "correct");
+    double shift = NAN;
+    check_status(r, grpo_logistic_shift(r->batch, correct, number(r, "beta"), &shift));
+    add_number(r, "shift", shift);
+}
+
+static void run_gram_rank(call *r)
+{
+    int64_t n, rank = -1;
+    const double *advantage = list(r, "advantage", &n), *gram = square(r, "gram", n);
+    double effective = NAN;
+    check_status(r, grpo_gram_rank(gram, advantage, n, number(r, "share"), whole(r, "least"), whole(r, "most"), &rank, &effective));
+    add_number(r, "rank", (double)rank);
+    add_number(r, "effective", effective);
+}
+
 /* ---- the table ------------------------------------------------------------------------------------------------------------------ */
 
 enum { DOUBLES, ELEMENTS };
@@ -1118,6 +1425,31 @@ static const struct { const char *name; void (*run)(call *r); int elements; } fu
     { "answer_entropy", run_answer_entropy, DOUBLES },
     { "reference_advantage", run_reference_advantage, DOUBLES },
     { "bundle_advantage", run_bundle_advantage, ELEMENTS },
+    { "invariance_weight", run_invariance_weight, ELEMENTS },
+    { "centroid_weight", run_centroid_weight, ELEMENTS },
+    { "adapted_clip", run_adapted_clip, ELEMENTS },
+    { "agent_weights", run_agent_weights, ELEMENTS },
+    { "centred_weights", run_centred_weights, ELEMENTS },
+    { "consistency_weights", run_consistency_weights, DOUBLES },
+    { "efficiency_reward", run_efficiency_reward, ELEMENTS },
+    { "consistency_bonus", run_consistency_bonus, ELEMENTS },
+    { "hint_reward", run_hint_reward, DOUBLES },
+    { "meta_reward", run_meta_reward, DOUBLES },
+    { "pairwise_wins", run_pairwise_wins, DOUBLES },
+    { "entropy_rank_reward", run_entropy_rank_reward, DOUBLES },
+    { "interval_reward", run_interval_reward, DOUBLES },
+    { "dense_rewards", run_dense_rewards, DOUBLES },
+    { "information_gain", run_information_gain, DOUBLES },
+    { "implicit_advantage", run_implicit_advantage, ELEMENTS },
+    { "hardness_advantage", run_hardness_advantage, ELEMENTS },
+    { "token_advantage", run_token_advantage, ELEMENTS },
+    { "future_success", run_future_success, DOUBLES },
+    { "coplayer_credit", run_coplayer_credit, DOUBLES },
+    { "project_advantage", run_project_advantage, DOUBLES },
+    { "dynamic_scale", run_dynamic_scale, DOUBLES },
+    { "branch_advantage", run_branch_advantage, DOUBLES },
+    { "divergence", run_divergence, DOUBLES },
+    { "set_gap", run_set_gap, DOUBLES },
     { "decayed_counts", run_decayed_counts, DOUBLES },
     { "decay_by_drift", run_decay_by_drift, DOUBLES },
     { "moving_average", run_moving_average, DOUBLES },
@@ -1140,6 +1472,12 @@ static const struct { const char *name; void (*run)(call *r); int elements; } fu
     { "entropy_standard", run_entropy_standard, ELEMENTS },
     { "entropy_target_coef", run_entropy_target_coef, DOUBLES },
     { "kl_hinge", run_kl_hinge, DOUBLES },
+    { "cluster_probability", run_cluster_probability, DOUBLES },
+    { "explore_weight", run_explore_weight, DOUBLES },
+    { "hint_level", run_hint_level, DOUBLES },
+    { "ratio_quantile", run_ratio_quantile, DOUBLES },
+    { "logistic_shift", run_logistic_shift, DOUBLES },
+    { "gram_rank", run_gram_rank, DOUBLES },
 };
 
 /* nothing was wrong so far: is there an argument that the function does not read? */

@@ -1568,6 +1568,283 @@ static void check_logits(void)
     check(g[0] == 5 && g[1] == 5, "grpo_row_gradient: a refused row has been written");
 }
 
+/* ---- functions of papers -------------------------------------------------------------------------------------------------------- */
+
+/* what they write to, and its bytes before */
+static struct { double x[8], y[8]; grpo_real a[TOKENS], b[TOKENS], c[TOKENS]; int64_t index[8]; uint8_t flag[8]; } room, blank;
+
+static void refused(const char *name, const char *what, grpo_status found, grpo_status expected, const char *names)
+{
+    check_status(name, what, found, expected, names);
+    check(!memcmp(&room, &blank, sizeof room), "%s, %s: something was written", name, what);
+    memcpy(&room, &blank, sizeof room);
+}
+
+static void accepted(const char *name, grpo_status found)
+{
+    check(found == GRPO_OK, "%s: %s", name, grpo_status_text(found));
+    memcpy(&room, &blank, sizeof room);
+}
+
+static const double fine[8] = { 0.5, 0.25, 0.75, 0.5, 0.5, 0.5, 0.5, 0.5 }, zeros[8], wild[8] = { 0.5, NAN, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5 };
+static const double below[8] = { -0.5, -0.25, -1, -2, -1, -1, -1, -1 }, beyond[8] = { 0.5, 1.5, 0.5, 0.5 };
+static const uint8_t flags[8] = { 1, 0, 1, 0 };
+static const int64_t ids[TOKENS] = { 1, 2, 1, 2 };
+
+static void check_lists_of_numbers(void)
+{
+    static const double wins[4] = { NAN, 1, 0, NAN }, no_wins[4] = { 0, 0.25, 0.75, 0 }, both[4] = { 0, 1, 1, 0 };
+    const double *const x = fine;
+    const int64_t minus[2] = { 3, -1 };
+    int64_t scratch[4];
+    double *const out = room.x;
+    accepted("hint_reward", grpo_hint_reward(x, x, 4, 1, GRPO_HINT_VARIANCE, 0, out));
+    refused("hint_reward", "no output", grpo_hint_reward(x, x, 4, 1, GRPO_HINT_VARIANCE, 0, NULL), GRPO_NULL_OUTPUT, "last argument");
+    refused("hint_reward", "no rollout", grpo_hint_reward(x, x, 0, 1, GRPO_HINT_VARIANCE, 0, out), GRPO_TOO_FEW, "n must");
+    refused("hint_reward", "n -1", grpo_hint_reward(x, x, -1, 1, GRPO_HINT_VARIANCE, 0, out), GRPO_BAD_COUNT, "negative");
+    refused("hint_reward", "no gap", grpo_hint_reward(x, NULL, 4, 1, GRPO_HINT_VARIANCE, 0, out), GRPO_NULL_LIST, "gap");
+    refused("hint_reward", "gap NaN", grpo_hint_reward(x, wild, 4, 1, GRPO_HINT_VARIANCE, 0, out), GRPO_BAD_LIST, "gap");
+    refused("hint_reward", "temperature 0", grpo_hint_reward(x, x, 4, 0, GRPO_HINT_VARIANCE, 0, out),
+            GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature");
+    refused("hint_reward", "form 2", grpo_hint_reward(x, x, 4, 1, (grpo_hint_form)2, 0, out), GRPO_BAD_FORM, "form");
+    accepted("meta_reward", grpo_meta_reward(flags, ids, 4, NULL, 0, 8, 1, out));
+    refused("meta_reward", "no correct", grpo_meta_reward(NULL, ids, 4, ids, 1, 8, 1, out), GRPO_NULL_CORRECT, "correct");
+    refused("meta_reward", "no net", grpo_meta_reward(flags, ids, 4, NULL, 1, 8, 1, out), GRPO_NULL_LIST, "net");
+    refused("meta_reward", "m -1", grpo_meta_reward(flags, ids, 4, ids, -1, 8, 1, out), GRPO_BAD_COUNT, "negative");
+    refused("meta_reward", "n 0", grpo_meta_reward(flags, ids, 0, ids, 1, 8, 1, out), GRPO_TOO_FEW, "n must");
+    refused("meta_reward", "passes 9", grpo_meta_reward(flags, ids, 4, ids, 1, 9, 1, out), GRPO_BAD_PREDICTION, "passes");
+    refused("meta_reward", "passes -2", grpo_meta_reward(flags, ids, 4, ids, 1, -2, 1, out), GRPO_BAD_PREDICTION, "passes");
+    refused("meta_reward", "length -2", grpo_meta_reward(flags, ids, 4, ids, 1, 8, -2, out), GRPO_BAD_PREDICTION, "predicted_length");
+    refused("meta_reward", "a length of -1", grpo_meta_reward(flags, minus, 2, ids, 1, 8, 1, out), GRPO_BAD_PREDICTION, "length");
+    accepted("pairwise_wins", grpo_pairwise_wins(wins, 2, out));
+    refused("pairwise_wins", "a quarter", grpo_pairwise_wins(no_wins, 2, out), GRPO_BAD_WINS, "wins");
+    refused("pairwise_wins", "two winners", grpo_pairwise_wins(both, 2, out), GRPO_BAD_WINS, "wins");
+    refused("pairwise_wins", "none", grpo_pairwise_wins(NULL, 2, out), GRPO_NULL_LIST, "wins");
+    accepted("entropy_rank_reward", grpo_entropy_rank_reward(x, x, 4, 1, scratch, out));
+    refused("entropy_rank_reward", "NaN", grpo_entropy_rank_reward(x, wild, 4, 1, scratch, out), GRPO_BAD_LIST, "overall");
+    refused("entropy_rank_reward", "no scratch", grpo_entropy_rank_reward(x, x, 4, 1, NULL, out), GRPO_NULL_LIST, "scratch");
+    refused("entropy_rank_reward", "top NaN", grpo_entropy_rank_reward(x, x, 4, NAN, scratch, out), GRPO_BAD_SHAPING, "top");
+    accepted("interval_reward", grpo_interval_reward(below, x, 4, 1, 0, out));
+    refused("interval_reward", "one", grpo_interval_reward(below, x, 1, 1, 0, out), GRPO_TOO_FEW, "interval");
+    refused("interval_reward", "empty", grpo_interval_reward(x, x, 4, 1, 0, out), GRPO_BAD_INTERVAL, "begin");
+    refused("interval_reward", "gamma -1", grpo_interval_reward(below, x, 4, -1, 0, out), GRPO_BAD_NEGATIVE, "gamma");
+    refused("interval_reward", "NaN", grpo_interval_reward(below, wild, 4, 1, 0, out), GRPO_BAD_LIST, "end");
+    accepted("dense_rewards", grpo_dense_rewards(x, 4, 1, 1, out));
+    refused("dense_rewards", "negative", grpo_dense_rewards(below, 4, 1, 1, out), GRPO_BAD_NEGATIVE, "reward");
+    refused("dense_rewards", "NaN", grpo_dense_rewards(wild, 4, 1, 1, out), GRPO_BAD_REWARD_LIST, "reward");
+    refused("dense_rewards", "total NaN", grpo_dense_rewards(x, 4, 1, NAN, out), GRPO_BAD_SHAPING, "total");
+    accepted("information_gain", grpo_information_gain(below, 4, GRPO_INFORMATION_LOG, out));
+    refused("information_gain", "above 0", grpo_information_gain(x, 4, GRPO_INFORMATION_LOG, out), GRPO_BAD_ANSWER_LOGP, "logp");
+    refused("information_gain", "NaN", grpo_information_gain(wild, 4, GRPO_INFORMATION_LOG, out), GRPO_BAD_ANSWER_LOGP, "logp");
+    refused("information_gain", "form 2", grpo_information_gain(below, 4, (grpo_information_form)2, out), GRPO_BAD_FORM, "form");
+    refused("information_gain", "none", grpo_information_gain(below, 0, GRPO_INFORMATION_LOG, out), GRPO_TOO_FEW, "n must");
+    accepted("consistency_weights", grpo_consistency_weights(x, 4, 20, 1.5, out, room.y));
+    refused("consistency_weights", "NaN", grpo_consistency_weights(wild, 4, 20, 1.5, out, room.y), GRPO_BAD_LIST, "entropy");
+    refused("consistency_weights", "centre", grpo_consistency_weights(x, 4, 20, INFINITY, out, room.y), GRPO_BAD_SHAPING, "centre");
+    refused("consistency_weights", "no global", grpo_consistency_weights(x, 4, 20, 1.5, out, NULL), GRPO_NULL_OUTPUT, "output");
+}
+
+static void check_advantages_of_lists(void)
+{
+    static const int64_t tree[4] = { -1, 0, 0, 1 }, two_roots[4] = { -1, 0, -1, 1 };
+    static const int64_t later[4] = { -1, 2, 0, 1 }, rootless[4] = { 0, 0, 0, 1 };
+    static const double inner[4] = { NAN, NAN, 0.5, 0.5 };
+    const double *const x = fine;
+    double *const out = room.x;
+    grpo_coplayer c = { 0.96, 0.96, 2, 0, 0, 0, 0, 1 };
+    grpo_branch nodes[4];
+    grpo_dd scratch[4];
+    accepted("future_success", grpo_future_success(x, 4, out));
+    refused("future_success", "NaN", grpo_future_success(wild, 4, out), GRPO_BAD_REWARD_LIST, "reward");
+    refused("future_success", "none", grpo_future_success(NULL, 4, out), GRPO_NULL_REWARD_LIST, "reward");
+    accepted("coplayer_credit", grpo_coplayer_credit(x, x, 4, &c, out));
+    refused("coplayer_credit", "NaN", grpo_coplayer_credit(x, wild, 4, &c, out), GRPO_BAD_LIST, "other");
+    refused("coplayer_credit", "no how", grpo_coplayer_credit(x, x, 4, NULL, out), GRPO_NULL_BOUNDS, "how");
+    c.clip = -1;
+    refused("coplayer_credit", "clip -1", grpo_coplayer_credit(x, x, 4, &c, out), GRPO_BAD_NEGATIVE, "clip");
+    c.clip = NAN;
+    refused("coplayer_credit", "clip NaN", grpo_coplayer_credit(x, x, 4, &c, out), GRPO_BAD_SHAPING, "clip");
+    c.weight_gamma = 1.5;
+    refused("coplayer_credit", "gamma 1.5", grpo_coplayer_credit(x, x, 4, &c, out), GRPO_BAD_UNIT, "weight_gamma");
+    accepted("project_advantage", grpo_project_advantage(x, 4, x, 1, 1, 0, scratch, out));
+    refused("project_advantage", "basis NaN", grpo_project_advantage(x, 4, wild, 1, 1, 0, scratch, out), GRPO_BAD_BASIS, "basis");
+    refused("project_advantage", "NaN", grpo_project_advantage(wild, 4, x, 1, 1, 0, scratch, out), GRPO_BAD_ADVANTAGE_LIST, "advantage");
+    refused("project_advantage", "no scratch", grpo_project_advantage(x, 4, x, 1, 1, 0, NULL, out), GRPO_NULL_LIST, "scratch");
+    refused("project_advantage", "k -1", grpo_project_advantage(x, 4, x, -1, 1, 0, scratch, out), GRPO_BAD_COUNT, "count");
+    accepted("dynamic_scale", grpo_dynamic_scale(x, x, 4, 1, out));
+    refused("dynamic_scale", "bound -1", grpo_dynamic_scale(x, x, 4, -1, out), GRPO_NONE_KEPT, "bound");
+    refused("dynamic_scale", "bound NaN", grpo_dynamic_scale(x, x, 4, NAN, out), GRPO_BAD_SHAPING, "bound");
+    refused("dynamic_scale", "NaN", grpo_dynamic_scale(wild, x, 4, 1, out), GRPO_BAD_LIST, "hardness");
+    accepted("branch_advantage", grpo_branch_advantage(tree, inner, NULL, 4, GRPO_BRANCH_LEAVES, 1, nodes, out));
+    accepted("branch_advantage", grpo_branch_advantage(tree, inner, x, 4, GRPO_BRANCH_PROBABILITY, 1, nodes, out));
+    refused("branch_advantage", "two roots", grpo_branch_advantage(two_roots, x, x, 4, GRPO_BRANCH_LEAVES, 1, nodes, out),
+            GRPO_BAD_TREE, "parent");
+    refused("branch_advantage", "a later parent", grpo_branch_advantage(later, x, x, 4, GRPO_BRANCH_LEAVES, 1, nodes, out),
+            GRPO_BAD_TREE, "parent");
+    refused("branch_advantage", "no root", grpo_branch_advantage(rootless, x, x, 4, GRPO_BRANCH_LEAVES, 1, nodes, out),
+            GRPO_BAD_TREE, "parent");
+    refused("branch_advantage", "a leaf NaN", grpo_branch_advantage(tree, inner, x, 2, GRPO_BRANCH_LEAVES, 1, nodes, out),
+            GRPO_BAD_REWARD_LIST, "reward");
+    refused("branch_advantage", "logp NaN", grpo_branch_advantage(tree, x, wild, 4, GRPO_BRANCH_PROBABILITY, 1, nodes, out),
+            GRPO_BAD_LIST, "logp");
+    refused("branch_advantage", "no logp", grpo_branch_advantage(tree, x, NULL, 4, GRPO_BRANCH_PROBABILITY, 1, nodes, out),
+            GRPO_NULL_LIST, "logp");
+    refused("branch_advantage", "form 2", grpo_branch_advantage(tree, x, x, 4, (grpo_branch_form)2, 1, nodes, out), GRPO_BAD_FORM, "form");
+    refused("branch_advantage", "no scratch", grpo_branch_advantage(tree, x, x, 4, GRPO_BRANCH_LEAVES, 1, NULL, out),
+            GRPO_NULL_LIST, "scratch");
+}
+
+static void check_teachers_and_samplers(void)
+{
+    static const double banned[3] = { -INFINITY, -INFINITY, -INFINITY }, up[3] = { 0, INFINITY, 0 };
+    static const double gram[4] = { 1, 0.5, 0.5, 1 }, lopsided[4] = { 1, 0.5, 0.25, 1 }, negative[4] = { -1, 0, 0, 1 };
+    const int64_t minus[2] = { 3, -1 };
+    const double *const x = fine;
+    double *const out = room.x, *const more = room.y;
+    accepted("divergence", grpo_divergence(x, x, 4, 1, 0.5, out, NULL));
+    refused("divergence", "all banned", grpo_divergence(banned, x, 3, 1, 0.5, out, more), GRPO_BAD_DISTRIBUTION, "student");
+    refused("divergence", "+infinity", grpo_divergence(x, up, 3, 1, 0.5, out, more), GRPO_BAD_DISTRIBUTION, "teacher");
+    refused("divergence", "NaN", grpo_divergence(x, wild, 3, 1, 0.5, out, more), GRPO_BAD_DISTRIBUTION, "NaN");
+    refused("divergence", "beta 1.5", grpo_divergence(x, x, 3, 1, 1.5, out, more), GRPO_BAD_UNIT, "beta");
+    refused("divergence", "temperature 0", grpo_divergence(x, x, 3, 0, 0.5, out, more), GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature");
+    refused("divergence", "no token", grpo_divergence(x, x, 0, 1, 0.5, out, more), GRPO_TOO_FEW, "n must");
+    refused("divergence", "no value", grpo_divergence(x, x, 3, 1, 0.5, NULL, more), GRPO_NULL_OUTPUT, "output");
+    accepted("set_gap", grpo_set_gap(below, below, 4, 3, out));
+    refused("set_gap", "target 4", grpo_set_gap(below, below, 4, 4, out), GRPO_BAD_TARGET, "target");
+    refused("set_gap", "target -1", grpo_set_gap(below, below, 4, -1, out), GRPO_BAD_TARGET, "target");
+    refused("set_gap", "banned", grpo_set_gap(below, banned, 3, 0, out), GRPO_BAD_LIST, "teacher");
+    accepted("cluster_probability", grpo_cluster_probability(x, x, below + 2, 1, 0.3, out, more));
+    refused("cluster_probability", "rate", grpo_cluster_probability(beyond, x, x, 4, 0.3, out, more), GRPO_BAD_UNIT, "rate");
+    refused("cluster_probability", "success -1/2", grpo_cluster_probability(x, x, below, 4, 0.3, out, more), GRPO_BAD_UNIT, "success");
+    refused("cluster_probability", "alpha 2", grpo_cluster_probability(x, x, x, 4, 2, out, more), GRPO_BAD_UNIT, "alpha");
+    refused("cluster_probability", "all 0", grpo_cluster_probability(x, zeros, x, 4, 0.3, out, more), GRPO_BAD_WEIGHT, "probability");
+    refused("cluster_probability", "negative", grpo_cluster_probability(x, below, x, 4, 0.3, out, more), GRPO_BAD_WEIGHT, "probability");
+    accepted("explore_weight", grpo_explore_weight(x, 4, 0.05, out));
+    refused("explore_weight", "value", grpo_explore_weight(beyond, 4, 0.05, out), GRPO_BAD_UNIT, "value");
+    refused("explore_weight", "least -1", grpo_explore_weight(x, 4, -1, out), GRPO_BAD_LEAST, "least");
+    accepted("hint_level", grpo_hint_level(ids, x, 4, 0.1, 0.35, 3, room.index));
+    refused("hint_level", "level -1", grpo_hint_level(minus, x, 2, 0.1, 0.35, 3, room.index), GRPO_BAD_LEVELS, "level");
+    refused("hint_level", "low > high", grpo_hint_level(ids, x, 4, 0.5, 0.35, 3, room.index), GRPO_BAD_LEVELS, "low");
+    refused("hint_level", "max -1", grpo_hint_level(ids, x, 4, 0.1, 0.35, -1, room.index), GRPO_BAD_LEVELS, "max");
+    refused("hint_level", "success", grpo_hint_level(ids, beyond, 4, 0.1, 0.35, 3, room.index), GRPO_BAD_UNIT, "success");
+    accepted("gram_rank", grpo_gram_rank(gram, x, 2, 1, 1, 64, room.index, out));
+    refused("gram_rank", "lopsided", grpo_gram_rank(lopsided, x, 2, 1, 1, 64, room.index, out), GRPO_BAD_GRAM, "gram");
+    refused("gram_rank", "a norm below 0", grpo_gram_rank(negative, x, 2, 1, 1, 64, room.index, out), GRPO_BAD_GRAM, "diagonal");
+    refused("gram_rank", "share 0", grpo_gram_rank(gram, x, 2, 0, 1, 64, room.index, out), GRPO_BAD_POSITIVE, "share");
+    refused("gram_rank", "least 0", grpo_gram_rank(gram, x, 2, 1, 0, 64, room.index, out), GRPO_BAD_POSITIVE, "least");
+    refused("gram_rank", "NaN", grpo_gram_rank(gram, wild, 2, 1, 1, 64, room.index, out), GRPO_BAD_ADVANTAGE_LIST, "advantage");
+}
+
+static void check_rewards_of_batches(setup *s)
+{
+    const grpo_batch *b = &s->batch;
+    grpo_real *const out = room.a;
+    accepted("invariance_weight", grpo_invariance_weight(b, ids, flags, out));
+    refused("invariance_weight", "no meta", grpo_invariance_weight(b, NULL, flags, out), GRPO_NULL_LIST, "meta");
+    refused("invariance_weight", "no batch", grpo_invariance_weight(NULL, ids, flags, out), GRPO_NULL_BATCH, "batch");
+    accepted("efficiency_reward", grpo_efficiency_reward(b, flags, 0.2, 0.6, out, room.flag));
+    refused("efficiency_reward", "share 2", grpo_efficiency_reward(b, flags, 2, 0.6, out, room.flag), GRPO_BAD_UNIT, "share");
+    refused("efficiency_reward", "alpha -1", grpo_efficiency_reward(b, flags, 0.2, -1, out, room.flag), GRPO_BAD_ALPHA, "efficiency");
+    refused("efficiency_reward", "no correct", grpo_efficiency_reward(b, NULL, 0.2, 1, out, room.flag), GRPO_NULL_CORRECT, "correct");
+    refused("efficiency_reward", "no flags", grpo_efficiency_reward(b, flags, 0.2, 1, out, NULL), GRPO_NULL_OUTPUT, "output");
+    accepted("consistency_bonus", grpo_consistency_bonus(b, fine, 0.5, 0.95, 0.01, out));
+    refused("consistency_bonus", "accuracy NaN", grpo_consistency_bonus(b, wild, 0.5, 0.95, 0.01, out), GRPO_BAD_LIST, "accuracy");
+    refused("consistency_bonus", "cap 0", grpo_consistency_bonus(b, fine, 0.5, 0, 0.01, out), GRPO_BAD_POSITIVE, "cap");
+    refused("consistency_bonus", "margin NaN", grpo_consistency_bonus(b, fine, 0.5, 0.95, NAN, out), GRPO_BAD_SHAPING, "margin");
+    accepted("hardness_advantage", grpo_hardness_advantage(b, -0.256, 1.256, out));
+    refused("hardness_advantage", "slope NaN", grpo_hardness_advantage(b, NAN, 1, out), GRPO_BAD_SHAPING, "slope");
+    accepted("token_advantage", grpo_token_advantage(b, 1e-6, 5, 1, out));
+    refused("token_advantage", "eps -1", grpo_token_advantage(b, -1, 5, 1, out), GRPO_BAD_LEAST, "eps");
+    refused("token_advantage", "limit 0", grpo_token_advantage(b, 0, 0, 1, out), GRPO_BAD_POSITIVE, "limit");
+    accepted("centred_weights", grpo_centred_weights(b, 1, out, room.b));
+    refused("centred_weights", "k NaN", grpo_centred_weights(b, NAN, out, room.b), GRPO_BAD_SHAPING, "k,");
+    refused("centred_weights", "no penalty", grpo_centred_weights(b, 1, out, NULL), GRPO_NULL_OUTPUT, "output");
+    accepted("ratio_quantile", grpo_ratio_quantile(b, 0.9, 1e-4, room.x));
+    refused("ratio_quantile", "quantile 2", grpo_ratio_quantile(b, 2, 1e-4, room.x), GRPO_BAD_QUANTILE_LEVEL, "quantile");
+    refused("ratio_quantile", "least NaN", grpo_ratio_quantile(b, 1, NAN, room.x), GRPO_BAD_LEAST, "least");
+    accepted("logistic_shift", grpo_logistic_shift(b, flags, 0.1, room.x));
+    refused("logistic_shift", "no correct", grpo_logistic_shift(b, NULL, 0.1, room.x), GRPO_NULL_CORRECT, "correct");
+    refused("logistic_shift", "beta NaN", grpo_logistic_shift(b, flags, NAN, room.x), GRPO_BAD_SHAPING, "beta");
+}
+
+static void check_tokens_of_batches(setup *s)
+{
+    static grpo_real feature[2 * TOKENS];
+    static grpo_dd scratch[2 * TOKENS + 4];
+    const grpo_batch *b = &s->batch;
+    grpo_adaptation a = { 0.2, 0.2, 1, 1 };
+    grpo_centroids c = { 2, 1, 0.8, 1.2 };
+    grpo_real list[TOKENS] = { 0 }, *const out = room.a;
+    list[MASKED] = feature[2 * MASKED] = (grpo_real)NAN;
+    accepted("implicit_advantage", grpo_implicit_advantage(b, list, 5, 5, out));
+    refused("implicit_advantage", "outcome_coef", grpo_implicit_advantage(b, list, 5, NAN, out), GRPO_BAD_SHAPING, "outcome_coef");
+    refused("implicit_advantage", "no process", grpo_implicit_advantage(b, NULL, 5, 5, out), GRPO_NULL_LIST, "process");
+    accepted("adapted_clip", grpo_adapted_clip(b, s->advantage, list, &a, out, room.b, room.c));
+    refused("adapted_clip", "no standard", grpo_adapted_clip(b, s->advantage, NULL, &a, out, room.b, room.c), GRPO_NULL_LIST, "standard");
+    refused("adapted_clip", "no how", grpo_adapted_clip(b, s->advantage, list, NULL, out, room.b, room.c), GRPO_NULL_BOUNDS, "how");
+    refused("adapted_clip", "no bound", grpo_adapted_clip(b, s->advantage, list, &a, NULL, room.b, room.c), GRPO_NULL_OUTPUT, "output");
+    accepted("centroid_weight", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out));
+    refused("centroid_weight", "no scratch", grpo_centroid_weight(b, s->advantage, feature, &c, NULL, out), GRPO_NULL_LIST, "scratch");
+    refused("centroid_weight", "no feature", grpo_centroid_weight(b, s->advantage, NULL, &c, scratch, out), GRPO_NULL_LIST, "feature");
+    refused("centroid_weight", "no how", grpo_centroid_weight(b, s->advantage, feature, NULL, scratch, out), GRPO_NULL_BOUNDS, "how");
+    c.refine = -1;
+    refused("centroid_weight", "refine -1", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out), GRPO_BAD_WIDTH, "refine");
+    c.refine = 1; c.width = 0;
+    refused("centroid_weight", "width 0", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out), GRPO_BAD_WIDTH, "width");
+    accepted("agent_weights", grpo_agent_weights(b, ids, out));
+    refused("agent_weights", "no agent", grpo_agent_weights(b, NULL, out), GRPO_NULL_LIST, "agent");
+    list[0] = feature[1] = (grpo_real)NAN;
+    c.width = 2; a.gain = NAN;
+    refused("adapted_clip", "gain NaN", grpo_adapted_clip(b, s->advantage, list, &a, out, room.b, room.c), GRPO_BAD_SHAPING, "gain");
+    a.gain = 1;
+    refused("adapted_clip", "NaN", grpo_adapted_clip(b, s->advantage, list, &a, out, room.b, room.c), GRPO_BAD_TOKEN_LIST, "standard");
+    refused("implicit_advantage", "NaN", grpo_implicit_advantage(b, list, 5, 5, out), GRPO_BAD_TOKEN_LIST, "process");
+    refused("centroid_weight", "NaN", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out), GRPO_BAD_TOKEN_LIST, "feature");
+}
+
+/* what a token that is not of the answer holds is not read */
+static void check_tokens_of_answers(setup *s)
+{
+    grpo_batch *b = &s->batch;
+    s->b.selected[0] = 0;
+    s->b.token[TOKEN_REF][0] = s->b.token[TOKEN_LOGP][0] = (grpo_real)NAN;
+    accepted("consistency_bonus", grpo_consistency_bonus(b, fine, 0.5, 0.95, 0.01, room.a));
+    accepted("ratio_quantile", grpo_ratio_quantile(b, 0.9, 1e-4, room.x));
+    refused("logistic_shift", "NaN", grpo_logistic_shift(b, flags, 0.1, room.x), GRPO_BAD_LOGP_REF, "logp_ref");
+    s->b.selected[0] = 1;
+    refused("consistency_bonus", "NaN", grpo_consistency_bonus(b, fine, 0.5, 0.95, 0.01, room.a), GRPO_BAD_LOGP_REF, "logp_ref");
+    refused("ratio_quantile", "NaN", grpo_ratio_quantile(b, 0.9, 1e-4, room.x), GRPO_BAD_LOGP, "logp");
+    s->b.reward[1] = (grpo_real)NAN;
+    refused("hardness_advantage", "NaN", grpo_hardness_advantage(b, 1, 1, room.a), GRPO_BAD_REWARD, "reward");
+    refused("token_advantage", "NaN", grpo_token_advantage(b, 1e-6, 5, 1, room.a), GRPO_BAD_REWARD, "reward");
+    refused("invariance_weight", "NaN", grpo_invariance_weight(b, ids, flags, room.a), GRPO_BAD_REWARD, "reward");
+    refused("centred_weights", "NaN", grpo_centred_weights(b, 1, room.a, room.b), GRPO_BAD_REWARD, "reward");
+    b->selected = NULL;
+    refused("consistency_bonus", "no answer", grpo_consistency_bonus(b, fine, 0.5, 0.95, 0.01, room.a), GRPO_NULL_SELECTED, "selected");
+    refused("ratio_quantile", "none selected", grpo_ratio_quantile(b, 0.9, 1e-4, room.x), GRPO_NULL_SELECTED, "selected");
+}
+
+static void check_papers(void)
+{
+    static setup s;
+    static const int64_t lone[] = { 0, 1, 4 };
+    grpo_real list[TOKENS] = { 0 };
+    setup_make(&s);
+    memset(&blank, 0x5a, sizeof blank);
+    memcpy(&room, &blank, sizeof room);
+    check_lists_of_numbers();
+    check_advantages_of_lists();
+    check_teachers_and_samplers();
+    check_rewards_of_batches(&s);
+    check_tokens_of_batches(&s);
+    check_tokens_of_answers(&s);
+    setup_free(&s);
+    setup_make(&s);
+    s.batch.group_begin = lone;
+    refused("implicit_advantage", "a group of one", grpo_implicit_advantage(&s.batch, list, 5, 5, room.a), GRPO_LONE_RESPONSE, "group");
+    setup_free(&s);
+}
+
 int main(void)
 {
     int k;
@@ -1582,6 +1859,7 @@ int main(void)
     check_objectives();
     check_bounds();
     check_logits();
+    check_papers();
     check_advantage_numbers();
     check_combinations();
     check_new_numbers();
