@@ -18,7 +18,9 @@ import call_checks_state
 import choices
 import generate
 import identities
+import identities_credit
 import identities_group
+import identities_scores
 import identities_steps
 import limits
 import logits
@@ -76,7 +78,7 @@ def choice_batches():
 STEP = mpf(10) ** -18
 # at these points a kink is exactly where the policy stands: the derivative of one side is the answer
 KINKS = ("on-policy", "extreme-50", "choices-ratio-clamp", "choices-ratio-unit_clamp", "clipped_mean", "choices-ratio-pool",
-         "-bound", "ref-clamp", "-clamped", "both-clamps", "-value", "penalty-abs")
+         "-bound", "scores-position", "scores-lost-s", "ref-clamp", "-clamped", "both-clamps", "-value", "penalty-abs")
 
 
 def moved(batch, key, place, step):
@@ -806,7 +808,8 @@ def check_mistakes():
 
 OWN = (check_gradients, check_digits, check_mistakes, check_limits, check_identities, check_choices, check_by_hand, check_exact,
        check_choices_alive, check_splits, check_logits)  # the longest first
-OTHERS = (identities.GROUPS + identities_group.GROUPS + identities_steps.GROUPS + unit_checks.GROUPS
+OTHERS = (identities.GROUPS + identities_group.GROUPS + identities_steps.GROUPS + identities_scores.GROUPS
+          + identities_credit.GROUPS + unit_checks.GROUPS
           + call_checks.GROUPS + call_checks_more.GROUPS + call_checks_rewards.GROUPS + call_checks_state.GROUPS)
 
 
