@@ -38,7 +38,6 @@ def cut(o):
 
 GAE = changed(NONE, advantage={"credit": "gae", "gamma": 0.75, "lambda": 0.5})
 case("bootstrap", "what was cut off goes on at its last value, and its reward waits", GAE, {"bootstrap": "repeat"}, cut)
-case("bootstrap-1", "undiscounted: the last difference is 0", changed(GAE, advantage={"gamma": 1}), {"bootstrap": "repeat"}, cut)
 KL = changed(GAE, reward={"kl": "k1", "kl_coef": 0.5})
 case("bootstrap-kl", "the KL of the last token does not", KL, {"bootstrap": "repeat"}, cut)
 case("lambda-least", "lambda by length, and at least 1/2", changed(GAE, advantage={"lambda_length": 0.75, "lambda": 0}),
@@ -99,7 +98,6 @@ def taught(o):
 
 case("teacher_share", "more where the teacher agrees, within bounds", MEAN, {"teacher_share": 0.5, "teacher_clip": 0.25}, taught)
 SHARE = changed(MEAN, advantage={"teacher_share": 0.5, "teacher_clip": 0.25})
-case("teacher_share-1", "by the teacher alone", SHARE, {"teacher_share": 1}, taught)
 case("teacher_clip", "more room", SHARE, {"teacher_clip": 0.75}, taught)
 case("teacher_share-coef", "before the teacher's own term", changed(SHARE, advantage={"teacher_coef": 0.5, "teacher_share": 0}),
      {"teacher_share": 0.5}, taught)

@@ -53,7 +53,7 @@ case("match_js-neginf", "a share of 0: 0 log 0 is 0", MEAN, {"surrogate": SCORES
 
 # ---- ratios as scores
 
-for name in ("variance", "labels", "balance", "pairs", "contrast", "match"):
+for name in ("variance", "labels", "balance", "contrast"):
     case(f"{name}-ratio", "the score is the ratio, not its logarithm", OF[name], RATIO, teams)
 case("contrast_mean-ratio-neginf", "a ratio of 0 has no derivative", OF["contrast_mean"], RATIO, one_never(NEG, -1, 1))
 MEAN_RATIO = {"ratio": {"unit": "sequence_mean_ratio"}}
@@ -100,8 +100,8 @@ for label, logps in (("policy", (NEG, -1)), ("old", (-1, NEG))):
     case(f"logistic-neginf-{label}", "an infinite log-ratio", TOKENS, {"surrogate": kind("logistic", strength=0.75)}, never(*logps, 1))
 DISPO = kind("dispo", weight_min=0.75, weight_max=2, weight_max_neg=4)
 case("dispo", "a detached weight with bounds by the sign of the advantage", TOKENS, {"surrogate": DISPO}, levels)
-for field, value in (("weight_max", 16), ("weight_min_neg", 0.875)):
-    case(f"dispo-{field}", "another bound", changed(TOKENS, surrogate=DISPO), {"surrogate": {field: value}}, levels)
+case("dispo-weight_min_neg", "and one from below for the bad ones", changed(TOKENS, surrogate=DISPO),
+     {"surrogate": {"weight_min_neg": 0.875}}, levels)
 case("bgpo", "a line where A > 0, the ratio where A < 0", TOKENS, {"surrogate": kind("bgpo")}, levels)
 case("bgpo-far-800", "a loss of -800 and one of 0", TOKENS, {"surrogate": kind("bgpo")}, far(1, -1))
 case("bgpo-neginf", "the line has no end", TOKENS, {"surrogate": kind("bgpo")}, never(NEG, -1, 1))
@@ -132,13 +132,10 @@ PLACED = changed(CLIP, surrogate=BY_PLACE)
 for power in (0.5, -0.5, 16):
     case(f"position-{power}", "wider or narrower with every token; one at its bound, masked ones do not count", PLACED,
          {"surrogate": {"position_power": power}}, walk)
-for field, value in (("log_low", 0.5), ("log_high", 0.4375)):
-    case(f"position-{field}", "another bound", changed(PLACED, surrogate={"position_power": 0.5}), {"surrogate": {field: value}}, walk)
 DUAL = changed(PLACED, surrogate=kind("dual_clip", position_power=0.5, log_dual=0.25))
 case("position-dual", "bad tokens cost at most as much as the bound", PLACED,
      {"surrogate": kind("dual_clip", position_power=0.5, log_dual=0.25)}, walk)
 case("position-log_dual", "or a little more", DUAL, {"surrogate": {"log_dual": 0.4375}}, walk)
-case("position-prefix", "of a prefix, the gradient at the token", DUAL, {"ratio": {"unit": "prefix_sum", "gradient": "token"}}, walk)
 case("position-far-800", "ratios beyond every bound", DUAL, {"surrogate": {"log_dual": 0.5}}, far(-1, -1))
 
 
@@ -197,7 +194,6 @@ for gate in ("sequence", "segment"):
     case(f"lost-{gate}", "where it is lost altogether; exactly nothing is not", LOST, {"penalty": {"likelihood_gate": gate}}, recalled)
 case("lost-segment-not_negative", "the gate sees the tokens that count", changed(LOST, penalty={"likelihood_gate": "segment"}),
      {"penalty": {"likelihood_on": "not_negative"}}, recalled)
-case("lost-p", "and a weight", LOST, {"penalty": {"likelihood_weight": "p"}}, recalled)
 
 
 def absent(**rows):
