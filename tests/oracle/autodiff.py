@@ -159,17 +159,24 @@ def log_sum_exp(xs):
     return Var(values[top] + limits.mpmath.log1p(rest), parents)
 
 
-def nonlinear(formula, ys, stretch, apart=None):
-    """formula(ys) with the sizes of a function that is no sum: what the rounding of every y does to it is added,
-    abs(slope) abs(y) (nothing of an infinite y is rounded). A slope has the size of its pieces (those of `apart`, where that
-    is given: another way to write the formula) times 1 + stretch, how far y's rounding is multiplied by the exponentials in it."""
+def softplus(x):
+    """log(1 + e^x)"""
+    return log_sum_exp([ZERO, x])
+
+
+def nonlinear(formula, ys, stretch, apart=None, plus=None):
+    """formula(ys) with the sizes of a function that is no sum: what the rounding of every y does to it is added to its
+    absolute value (or to `plus`), abs(slope) size(y) (nothing of an infinite y is rounded). A slope has the size of its pieces
+    (those of `apart`, where that is given: another way to write the formula) times 1 + stretch, how far y's rounding is
+    multiplied by the exponentials in it."""
     leaves = [Var(value(y)) for y in ys]
     x = formula(leaves)
     slope = gradient([(x, ONE)])
     pieces = gradient([((apart or formula)(leaves), ONE)], sizes=True)
-    parents = [(y, slope[leaf], pieces[leaf] * (1 + stretch)) for y, leaf in zip(ys, leaves) if isinstance(y, Var)]
-    moved = (abs(slope[leaf]) * abs(leaf.value) for leaf in leaves if not limits.is_infinite(leaf.value))
-    return Var(x.value, parents, abs(x.value) + sum(moved, ZERO))
+    parents = [(y, slope.get(leaf, ZERO), pieces.get(leaf, ZERO) * (1 + stretch)) for y, leaf in zip(ys, leaves)
+               if isinstance(y, Var)]
+    moved = (abs(slope.get(leaf, ZERO)) * size(y) for y, leaf in zip(ys, leaves) if not limits.is_infinite(leaf.value))
+    return Var(x.value, parents, (abs(x.value) if plus is None else plus) + sum(moved, ZERO))
 
 
 def minimum(x, y):

@@ -329,12 +329,12 @@ NOW, OLD = [[-1, -1, -1], [-1, -1, -1]], [[-1.0625, -1.25, -0.75], [-0.9375, -1.
 SIDES = [[1, -0.5, 0.75], [-1, 0.5, 2]]
 adapt("signed", "sure and unsure tokens within and beyond the zone", NOW, OLD, SIDES, [[0.5, 0.75, 1], [-0.5, -0.25, -1]])
 adapt("coded", "none below the pivot: only there the lower bound is of use", NOW, OLD, SIDES,
-      [[0, 0, 0.3], [0.7, 0, 1]], 0.2, 0.2, 0.5, 0.3)
+      [[0, 0, 0.3125], [0.6875, 0, 1]], 0.2, 0.2, 0.5, 0.3)
 adapt("still", "no drift: inside, but for bounds of 0",
       [[-1], [-2]], [[-1], [-2]], [[1], [-TENTHS]], [[0.5], [-0.5]], 0, 0.25, flags="OneToken")
 adapt("zone", "the bound of the zone moves with the entropy", [[-1, -1], [-1, -1]],
       [[-1.1875, -1.1875], [-0.8125, -0.8125]], [[1, 1], [1, 1]],
-      [[0.25, 1], [-1, -0.1]], gain=0.5, flags="")
+      [[0.25, 1], [-1, -0.125]], gain=0.5, flags="")
 adapt("holes", "masked tokens are 0; ratios of e^-900", [[-900, NAN, -0.5], [NAN, -1]],
       [[-0.5, NAN, -0.5], [-1, NAN]], [[1, NAN, -1], [NAN, 1]],
       [[-0.5, UNMASKED, 0.5], [UNMASKED, UNMASKED]], mask="101 00", flags="UnequalLengths MaskHoles NaNMasked FullyMasked Extreme")

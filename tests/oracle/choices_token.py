@@ -19,12 +19,12 @@ def short_and_long(o):
 
 GAE = changed(NONE, advantage={"credit": "gae", "gamma": 0.5, "lambda": 0.75})
 case("lambda_length", "lambda by the tokens that count: 0 for responses of 1 and 2, 0.6 for one of 5", GAE,
-     {"lambda_length": 0.5},
+     {"lambda_length": 0.5, "lambda": 0},
      short_and_long)
-case("lambda_length-small", "every response is shorter than 1 / alpha: lambda is 0", GAE, {"lambda_length": 0.05},
+case("lambda_length-small", "every response is shorter than 1 / alpha: lambda is 0", GAE, {"lambda_length": 0.05, "lambda": 0},
      short_and_long)
 case("lambda_length-large", "lambdas of 0.75 to 0.95", changed(GAE, advantage={"lambda_length": 0.5}),
-     {"lambda_length": 4},
+     {"lambda_length": 4, "lambda": 0},
      short_and_long)
 
 

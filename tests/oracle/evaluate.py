@@ -26,6 +26,7 @@ class Token:
         self.step_reward = row("step_reward")
         self.probability_squares = row("probability_squares")
         self.advantage, self.weight = row("advantage"), row("weight")
+        self.clip_low, self.clip_high = row("clip_low"), row("clip_high")
 
 
 class Sequence:
@@ -34,6 +35,7 @@ class Sequence:
         self.reward = mpf(batch["reward"][i]) if "reward" in batch else None
         self.rewards = [mpf(r) for r in batch["rewards"][i]] if "rewards" in batch else []
         self.truncated = "truncated" in batch and batch["truncated"][i]
+        self.outside = "outside" in batch and batch["outside"][i]
         self.unmasked = []
         segment = segments.numbered(batch["step_end"][i]) if "step_end" in batch else [0] * self.length
         for t in range(self.length):
@@ -88,7 +90,7 @@ def entry_of(objective, token, v, factor, c, y, w, stale, of_group):
     dropped = distrusted or stale
     M = sg(ONE if weight.is_chosen(choice, token) and not dropped else ZERO)
     factor = factor * on_policy
-    S = surrogate(objective["surrogate"], token.advantage, w, y, token.l, x) if of_group is None else of_group
+    S = surrogate(objective["surrogate"], token.advantage, w, y, token.l, x, token) if of_group is None else of_group
     policy = M * v * factor * S
     paid = on_penalty * penalty.penalty(objective["penalty"], objective["ratio"], token, w)
     return Entry(token, v, c, y, w, policy, paid, dropped, factor)
@@ -102,12 +104,20 @@ def units(objective, tokens):
     return ys, ratio.ratios(ys)
 
 
+def number_tokens(tokens):
+    """Of the active tokens of a sequence, from 1."""
+    for position, token in enumerate(tokens, 1):
+        token.position = position
+
+
 def entries_of(objective, batch):
     check_loss(objective)
     weighed = [weight.weigh(objective["weight"], s) for s in batch.sequences]
     totals = aggregation.Totals(objective["aggregation"], [len(kept) for kept, _ in weighed],
                                 [s.group for s in batch.sequences], batch.groups)
     alive = [(s, [t for t, _ in kept], [v for _, v in kept]) for s, (kept, _) in zip(batch.sequences, weighed) if kept]
+    for _, tokens, _ in alive:
+        number_tokens(tokens)
     judged_by = [units(objective, tokens) for _, tokens, _ in alive]
     F = group.values(objective["surrogate"], [(s, tokens, ys) for (s, tokens, _), (ys, _) in zip(alive, judged_by)], batch.log_z)
     norm = factors.norm(objective["weight"], [[v for _, v in kept] for kept, _ in weighed])

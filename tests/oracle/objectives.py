@@ -23,20 +23,25 @@ def plain():
                       "gain": "none", "gain_low": 0, "gain_high": 0, "gain_slope": 0, "gain_centre": 0, "length_power": 0,
                       "gain_temperature": 0,
                       "second": "none", "second_eps": 0,
-                      "credit": "outcome", "gamma": 0, "lambda": 0, "lambda_length": 0,
+                      "credit": "outcome", "gamma": 0, "lambda": 0, "lambda_length": 0, "step_discount": "tokens",
+                      "bootstrap": "zero", "truncated_tail": 0,
                       "step_value": "reward", "step_group": "prompt", "history": 0, "history_power": 0, "step_coef": 0,
                       "share_coef": 0, "share_eps": 0, "token_baseline": "none",
                       "entropy": "none", "entropy_coef": 0, "entropy_cap": 0, "teacher_coef": 0,
+                      "teacher_gamma": 0, "teacher_norm": "none", "teacher_share": 0, "teacher_clip": 0,
                       "kl_centred_coef": 0, "marked": "none", "marked_value": 0,
-                      "advantage_low": 0, "advantage_high": 0},
+                      "advantage_low": 0, "advantage_high": 0, "outside": "none", "outside_coef": 0},
         "ratio": {"against": "old", "clamp_low": 0, "clamp_high": 0, "unit": "token", "pool_low": 0, "pool_high": 0,
                   "unit_clamp_low": 0, "unit_clamp_high": 0, "gradient": "unit", "mix": "none", "mix_token": 0, "mix_unit": 0},
         "surrogate": {"kind": "score", "bounds": "fixed", "eps_low": 0, "eps_high": 0, "bound_cap": 0, "dual": 0,
                       "dual_pos": 0, "weight_min": 0, "weight_max": 0, "tau_pos": 0, "tau_neg": 0, "k_pos": 0,
-                      "lambda_pos": 0, "k_neg": 0, "lambda_neg": 0, "strength": 0, "beta_low": 0, "beta_high": 0, "margin": 0},
+                      "lambda_pos": 0, "k_neg": 0, "lambda_neg": 0, "strength": 0, "beta_low": 0, "beta_high": 0, "margin": 0,
+                      "score": "log", "length_rate": 0, "shift": 0, "weight_min_neg": 0, "weight_max_neg": 0, "shape": 0,
+                      "log_low": 0, "log_high": 0, "log_dual": 0, "position_power": 0},
         "penalty": {"kl": "none", "kl_against": "ref", "kl_on": "all", "kl_gradient": "own", "kl_ratio": "none",
                     "kl_ratio_max": 0, "kl_coef": 0, "kl_clamp_log": 0, "kl_clamp_value": 0, "entropy_coef": 0,
                     "likelihood_on": "none", "likelihood_coef": 0, "likelihood_weight": "none",
+                    "likelihood_form": "logp", "likelihood_gain": 0, "likelihood_gate": "none",
                     "pairs": "none", "pair_coef": 0, "pair_margin": 0, "pair_beta": 0, "pair_score": "ref"},
         "weight": {"truncated": "keep", "correction": "none", "correction_low": 0, "correction_high": 0,
                    "correction_unit": "token", "correction_clamp": 0, "rejected": "zero_weight", "reject": "none",
@@ -255,6 +260,9 @@ ROWS = {**_rows(), **BRIEF_ROWS}
 # rows about steps, sets of responses and tokens: what is new in them stands in choices-steps and choices-shaping
 SHORT_ROWS = ("gigpo", "gigpo-mean", "roll-gigpo", "step-reinforce", "hgpo", "nemo-gdpo", "verl-gdpo", "verl-otb", "bnpo", "pkpo-max",
               "pkpo-gain", "gtpo", "hicra")
+# what is new in these stands in choices-scores and choices-credit
+SHORTEST_ROWS = ("disco-b", "disco", "disco-ratio", "drpo", "dno", "dmpo", "dmpo-js", "vpd", "dispo", "bgpo", "ctpo", "ctpo-geomean",
+                 "guide-grpo", "llds", "sdar", "rlsd", "igpo", "tempo", "red-drop", "temp-samp", "gtpo-conf", "t-ppo", "rank-grpo", "minillm")
 # what frameworks compute: their paper is no arXiv number, or their name says so
 FRAMEWORK_ROWS = [name for name, row in ROWS.items()
                   if name.startswith(("trl-", "verl-")) or name in BRIEF_ROWS and not row[0][0].isdigit()]

@@ -43,6 +43,7 @@ split("own-ranks", "oreal", "means by the sign of A, a likelihood and pairs: eac
       penalty={"likelihood_on": "correct", "pairs": "margin", "pair_coef": 0.5, "pair_beta": 0.5, "pair_margin": 0.25,
                "pair_score": "free"})
 split("gvpo", "gvpo", "functions of a group, mean over prompts, three micro-batches", ONE_RANK)
+split("vpd-ranks", "vpd", "means by the sign of a response: the number of either is that of the whole step", TWO_RANKS, EMPTY, HOLED)
 
 
 LOGITS = [

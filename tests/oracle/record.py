@@ -3,6 +3,7 @@ import math
 
 import limits
 from attempt import Attempt
+from axes.allowed import Misfit
 from defects import DEFECTS
 from limits import Undefined
 
@@ -161,7 +162,7 @@ def add_defects(cases, variant, per_defect):
 def record_if_it_runs(case, defect):
     try:
         return record(case, defect)
-    except (IndexError, ZeroDivisionError):
+    except (IndexError, ZeroDivisionError, Misfit):
         return {}  # a program that makes this mistake stops on such a batch
 
 

@@ -65,6 +65,9 @@ def reads_tokens(a):
         arrays |= {"logp_rollout", "logp_ref"}
     if a["marked"] != "none":
         arrays |= {"selected"}
+    if a["bootstrap"] != "zero" or a["truncated_tail"]:
+        arrays |= {"truncated"}
+    arrays |= {"state"} if a["credit"] == "prefix_tree" else set()
     return arrays | ({"entropy"} if a["credit"] == "entropy_share" else set())
 
 
@@ -76,8 +79,10 @@ def reads_shaping(o):
         arrays.add("truncated")
     if o["advantage"]["entropy"] != "none":
         arrays.add("entropy")
-    if o["advantage"]["teacher_coef"]:
+    if o["advantage"]["teacher_coef"] or o["advantage"]["teacher_share"]:
         arrays |= {"logp_teacher", "logp_old"}
+    if o["advantage"]["outside"] != "none":
+        arrays |= {"outside"}
     return arrays
 
 
@@ -102,6 +107,10 @@ LOGP = {"old": {"logp_old"}, "ref": {"logp_ref"}, "rollout": {"logp_rollout"}, "
 def read_by_own_terms(penalty):
     """What the terms with their own divisor read."""
     arrays = {"correct": {"reward"}, "selected": {"selected"}}.get(penalty["likelihood_on"], set())
+    if penalty["likelihood_on"] != "none":
+        arrays = arrays | {"teacher_gap": {"logp_teacher"}, "lost": {"logp_old"}}.get(penalty["likelihood_form"], set())
+        arrays |= {"logp_teacher"} if penalty["likelihood_weight"] == "teacher_gate" else set()
+        arrays |= {"step_end"} if penalty["likelihood_gate"] == "segment" else set()
     return arrays | (LOGP[penalty["pair_score"]] | {"reward"} if penalty["pairs"] != "none" else set())
 
 
@@ -117,6 +126,10 @@ def read_by_loss(o):
         arrays |= {"logp_old"}
     if o["surrogate"]["kind"] == "balance":
         arrays |= {"log_z"}
+    if o["surrogate"]["kind"] == "shaped":
+        arrays |= {"selected"}
+    if o["surrogate"]["bounds"] == "given":
+        arrays |= {"clip_low", "clip_high"}
     if kl_in_loss(o):
         arrays |= LOGP[penalty["kl_against"]]
     if penalty["entropy_coef"] != 0:
@@ -137,8 +150,9 @@ def read_by_loss(o):
 
 
 PER_TOKEN = ("logp", "logp_old", "logp_ref", "logp_rollout", "logp_teacher", "probability_squares", "entropy", "value",
-             "step_reward", "step_end", "state", "mask", "selected", "weight", "advantage")
-ORDER = ("group", "length", "reward", "rewards", "reward_weight", "truncated", "baseline", "log_z") + PER_TOKEN
+             "step_reward", "step_end", "state", "mask", "selected", "weight", "clip_low", "clip_high", "advantage")
+ORDER = ("group", "length", "reward", "rewards", "reward_weight", "truncated", "outside", "baseline", "log_z") + PER_TOKEN
+LATER = {"outside", "clip_low", "clip_high"}  # only where an objective reads them
 
 
 def like(lengths, f):
@@ -196,6 +210,9 @@ def full(o, groups, lengths, seed, d=None, reward=None, f_gap=None, b_gap=None, 
         batch["reward"] = [min(1, max(0, r)) for r in batch["reward"]]
     if o["weight"]["given"] != "none":
         batch["weight"] = like(lengths, lambda i, t: dice.fraction(0, 2, 8))
+    batch["outside"] = [dice.below(3) == 0 for _ in lengths]
+    for key in ("clip_low", "clip_high"):
+        batch[key] = like(lengths, lambda i, t: dice.fraction(1 / 8, 5 / 8, 16))
     batch["more"] = set(more)
     return batch
 
@@ -663,6 +680,16 @@ def lagged(o):
     return batch
 
 
+@scenario("two-wrong", "UnequalLengths", "two right and two wrong responses, whose scores are far apart",
+          lambda o: o["surrogate"]["kind"] in ("contrast_mean", "contrast_lse"))
+def two_wrong(o):
+    batch = full(o, (4,), (2, 1, 2, 1), 64, reward=(1, 0, 0, 1))
+    batch["logp"] = [[-1, -0.5], [-6.25], [-0.5, -0.25], [-12]]
+    d = ((0.25, -0.25), (-1,), (1.5, 1), (-0.5,))
+    batch["logp_old"] = [[l - x for l, x in zip(*rows)] for rows in zip(batch["logp"], d)]
+    return batch
+
+
 def is_special(o):
     """Is it told from its like only where there are states, squared probabilities and rewards between 0 and 1?"""
     a = o["advantage"]
@@ -681,7 +708,7 @@ def every_array(o):
          (0.25, 0.5))
     batch = full(o, (4, 2, 1) if any_size(o) else (4, 3), [len(x) for x in d], 61, d=lambda dice, i, t: d[i][t], b_gap=lambda dice, i, t: b[i][t],
                  mask={(3, 0), (3, 1), (5, 3)}, reward=(1, 0, 0.25, 0.5, -0.5, 1.5, 0.75),
-                 more=set(ORDER) - {"advantage", "log_z"} - (set() if is_special(o) else {"state", "probability_squares"}))
+                 more=set(ORDER) - LATER - {"advantage", "log_z"} - (set() if is_special(o) else {"state", "probability_squares"}))
     if is_special(o):
         batch["reward"] = [min(1, max(0, r)) for r in batch["reward"]]
     batch["truncated"] = [i == 2 for i in range(len(d))]
@@ -717,3 +744,4 @@ BRIEF = ("extreme-50", "signs", "equal-rewards", "singleton", "holes", "every-ar
 FRAMEWORK = ("signs", "singleton", "every-array", "values", "likely", "lagged")  # of those of frameworks
 OLDEST = FRAMEWORK + ("ragged", "tiny-spread")  # of the frameworks that most mistakes were seen in
 SHORT = ("singleton", "every-array", "steps")  # of the rows whose own choices have files of their own
+SHORTEST = ("every-array", "steps", "values", "two-wrong")  # a group of one is in the first

@@ -5,13 +5,14 @@ Every quantity is a Sized: its value, and the sum of the absolute values that we
 """
 from mpmath import log, mpf
 
-from axes import credit, steps
+from axes import credit, prefix_tree, steps
 from axes import reward as reward_axis
 from axes.allowed import check
 from axes.baseline import BASELINE, OWN_GROUP, filtered
 from axes.beta_scale import beta_weight
 from axes.entropy_share import entropy_share
 from axes.gain import GAIN, regret_weighted
+from axes.outside import OUTSIDE
 from axes.pool import Context, Item, Pool
 from axes.sized import NOTHING, Sized, all_same, mean, sign_of, total
 from axes.token_level import adjusted
@@ -175,10 +176,32 @@ def scored(choice, items, batch):
     context.centred = {i: centre(context, i) for i in pool.items}
     result = {}
     for source, item in zip(items, pool.items):
-        c = context.centred[item]
-        divisor = None if pinned(context, item) else SCALE[choice["scale"]](item, pool.around(item), context)
-        result[source] = NOTHING if divisor is None else scaled(item, c, divisor, context)
+        result[source] = compared(context, item, context.centred[item])
     return result
+
+
+def divisor(context, item):
+    return None if pinned(context, item) else SCALE[context.choice["scale"]](item, context.pool.around(item), context)
+
+
+def compared(context, item, c):
+    by = divisor(context, item)
+    return NOTHING if by is None else scaled(item, c, by, context)
+
+
+def beside(choice, items, batch):
+    """a of every item, where some stand outside of the comparison."""
+    inside = [i for i in items if not i.sequence.outside]
+    pool = Pool(inside)
+    context, a = Context(choice, batch, pool, pool), scored(choice, inside, batch)
+
+    def with_others(item):
+        return compared(context, item, centre(context, item))
+    for item in items:
+        if item.sequence.outside:
+            others = [a[i] for i in pool.groups.get(item.sequence.group, ())]
+            a[item] = OUTSIDE[choice["outside"]](choice, item, others, with_others)
+    return {item: a[item] for item in items}
 
 
 def weighted(columns, weights):
@@ -214,7 +237,15 @@ def shared_by_entropy(choice, reward, batch, a):
     return result
 
 
-CREDIT = {**credit.CREDIT, "episode_step": episode_step, "entropy_share": shared_by_entropy}
+def of_nodes(choice, reward, batch, a):
+    result, pool = {}, Pool(list(a))
+    context = Context(choice, batch, pool, pool)
+    for group in pool.groups.values():
+        result.update(prefix_tree.prefix_tree(group, a, lambda item: divisor(context, item)))
+    return result
+
+
+CREDIT = {**credit.CREDIT, "episode_step": episode_step, "entropy_share": shared_by_entropy, "prefix_tree": of_nodes}
 
 
 def whitened(choice, advantages):
@@ -244,17 +275,26 @@ def itemised(choice, reward, batch):
     items = responses(choice, reward, batch)
     if choice["rewards"] == "each":
         return items, weighted([scored(choice, column, batch) for column in columns(batch)], batch.reward_weight)
-    return items, scored(choice, items, batch)
+    return items, (scored if choice["outside"] == "none" else beside)(choice, items, batch)
+
+
+def tail(choice, batch):
+    """The last tokens of responses that were cut off: T-PPO (2506.15050), code, trains them when the next window is there."""
+    n = choice["truncated_tail"]
+    return {t for s in batch.sequences if s.truncated and n for t in s.unmasked[-n:]}
+
+
+def over_tokens(choice, advantages):
+    if choice["scale"] == "token_whiten":
+        advantages = whitened(choice, advantages)
+    return second_tokens(choice, advantages) if choice["second"] == "tokens" else advantages
 
 
 def advantages(choice, reward, batch):
     """{token: Sized} for the tokens whose mask is true."""
     check(choice, reward)
     items, a = itemised(choice, reward, batch)
-    result = CREDIT[choice["credit"]](choice, reward, batch, second(choice, a))
-    if choice["scale"] == "token_whiten":
-        result = whitened(choice, result)
-    if choice["second"] == "tokens":
-        result = second_tokens(choice, result)
-    result = adjusted(choice, result, items, batch)
+    found, waits = CREDIT[choice["credit"]](choice, reward, batch, second(choice, a)), tail(choice, batch)
+    kept = over_tokens(choice, {t: x for t, x in found.items() if t not in waits})
+    result = adjusted(choice, {t: kept.get(t, NOTHING) for t in found}, items, batch)
     return {t: Sized(settle(a.value, a.size), a.size) for t, a in result.items()}

@@ -104,8 +104,18 @@ def token_mean_by_sign(tokens, token):
     return mpf(1) / sum(1 for t in tokens if good(t) == good(token))
 
 
+def seq_mean_by_sign(tokens, token):
+    # VPD (2605.15113): the mean over the right responses and that over the others; the first active token says which a response is
+    first = {}
+    for t in tokens:
+        first.setdefault(t.sequence, t)
+    own = first[token.sequence]
+    alike = sum(1 for t in first.values() if good(t) == good(own))
+    return mpf(1) / (alike * sum(1 for t in tokens if t.sequence is token.sequence))
+
+
 WITHIN = {"seq_mean_segment_mean": segment_mean}
-BY_TOKEN = {"token_mean_by_sign": token_mean_by_sign}
+BY_TOKEN = {"token_mean_by_sign": token_mean_by_sign, "seq_mean_by_sign": seq_mean_by_sign}
 
 
 def coefficients(choice, totals, sequence, kept, tokens):

@@ -1,6 +1,11 @@
 """Choices that do not go together, and numbers that a choice cannot have."""
 from limits import bound
 
+
+class Misfit(ValueError):
+    """An objective that is an error."""
+
+
 PLAIN_REWARD = {"overlong": "none", "length": "none", "map": "none", "kl": "none"}
 EACH_SCALES = ("none", "group_std", "group_mean", "leave_one_out_std", "constant")
 SECOND_SCALES = ("none", "group_std", "group_mean", "leave_one_out_std", "residual_rms", "kalman_std", "constant")
@@ -20,6 +25,10 @@ def plain_items(a, r):
     return a["transform"] == a["gain"] == a["second"] == "none"
 
 
+def of_outcomes(a, r):
+    return small_pools(a, r) and a["rewards"] == "one" and a["credit"] == "outcome"
+
+
 def small_pools(a, r):
     return (plain_items(a, r) and a["baseline"] in ("none", "group_mean", "leave_one_out")
             and a["scale"] in ("none", "group_std", "constant"))
@@ -33,6 +42,11 @@ RULES = (
     ("advantage", "step_group", "state", small_pools),
     ("advantage", "step_group", "index", small_pools),
     ("advantage", "step_group", "history", lambda a, r: small_pools(a, r) and a["history"] >= 1),
+    ("advantage", "step_discount", "steps", lambda a, r: a["credit"] == "step"),
+    ("advantage", "outside", "zero", of_outcomes),
+    ("advantage", "outside", "anchor", of_outcomes),
+    ("advantage", "outside", "own", of_outcomes),
+    ("advantage", "credit", "prefix_tree", small_pools),
     ("advantage", "credit", "episode_step", plain_items),
     ("advantage", "credit", "entropy_share", lambda a, r: plain_items(a, r) and a["baseline"] == a["scale"] == "none"
                                                           and a["share_eps"] > 0),
@@ -56,11 +70,25 @@ RULES = (
 )
 
 
-GROUP_KINDS = ("variance", "labels", "balance", "pairs", "contrast")
+GROUP_KINDS = ("variance", "labels", "balance", "pairs", "contrast", "contrast_mean", "contrast_lse", "soft_pairs", "match", "match_js")
+OF_RESPONSE = ("sequence_mean", "sequence_sum", "sequence_clipped_mean", "sequence_mean_ratio")
+CLIPS = ("ppo_clip", "dual_clip")
 
 
 def of_response(o):
-    return o["ratio"]["unit"] != "token"
+    return o["ratio"]["unit"] in OF_RESPONSE
+
+
+def by_position(o):
+    s = o["surrogate"]
+    plain = s["eps_low"] == s["eps_high"] == s["dual"] == 0 and -16 <= s["position_power"] <= 16
+    above = s["kind"] == "ppo_clip" or s["log_dual"] >= s["log_high"]
+    return s["kind"] in CLIPS and plain and above and min(s["log_low"], s["log_high"], s["log_dual"]) >= 0
+
+
+def by_token(o):
+    s = o["surrogate"]
+    return s["kind"] in CLIPS + ("gppo",) and s["eps_low"] == s["eps_high"] == 0 and o["ratio"]["unit"] == "token"
 
 
 def tempered(*names):
@@ -76,7 +104,12 @@ def drift_band(o):
 LOSS_RULES = (
     ("surrogate", "kind", GROUP_KINDS, of_response),
     ("surrogate", "kind", ("labels",), tempered("tau_pos", "tau_neg")),
-    ("surrogate", "kind", ("contrast",), tempered("tau_pos")),
+    ("surrogate", "kind", ("contrast", "soft_pairs", "match", "match_js"), tempered("tau_pos")),
+    ("surrogate", "kind", ("contrast_lse",), tempered("tau_neg")),
+    ("surrogate", "kind", ("shaped",), tempered("shape")),
+    ("surrogate", "bounds", ("position",), by_position),
+    ("surrogate", "bounds", ("given",), by_token),
+    ("penalty", "likelihood_gate", ("sequence", "segment"), lambda o: o["penalty"]["likelihood_form"] == "lost"),
     ("surrogate", "kind", ("pairs",), lambda o: o["surrogate"]["margin"] >= 0),
     ("weight", "drift", ("token", "sequence_sum", "sequence_mean"), drift_band),
 )
@@ -85,11 +118,13 @@ LOSS_RULES = (
 def check_loss(objective):
     for axis, field, names, holds in LOSS_RULES:
         if objective[axis][field] in names and not holds(objective):
-            raise ValueError(f"{axis}.{field} = {objective[axis][field]} does not go with the rest of the objective")
+            raise Misfit(f"{axis}.{field} = {objective[axis][field]} does not go with the rest of the objective")
 
 
 def check(advantage, reward):
     axes = {"advantage": advantage, "reward": reward}
+    if advantage["truncated_tail"] and advantage["credit"] not in ("return", "gae"):
+        raise Misfit("a tail goes with credits of tokens")
     for axis, field, choice, holds in RULES:
         if axes[axis][field] == choice and not holds(advantage, reward):
-            raise ValueError(f"{axis}.{field} = {choice} does not go with the rest of the objective")
+            raise Misfit(f"{axis}.{field} = {choice} does not go with the rest of the objective")

@@ -36,6 +36,8 @@ def discounted(choice, reward, batch, a):
 
 def step_sums(choice, reward, batch, a):
     # DeepSeekMath section 4.1.3: A_it = sum of the normalised rewards of the steps that end at t or later
+    if choice["step_discount"] == "steps":
+        return steps.own(choice, batch, steps.to_go(mpf(choice["gamma"]), a))
     result = {}
     for s in batch.sequences:
         rho = {t: NOTHING for t in s.unmasked}
@@ -49,12 +51,22 @@ def step_own(choice, reward, batch, a):
 
 
 def decay(choice, sequence):
-    """lambda; VAPO (2504.05118): 1 - 1/(alpha l) for a response of l tokens"""
-    alpha = mpf(choice["lambda_length"])
+    """lambda; VAPO (2504.05118): 1 - 1/(alpha l) for a response of l tokens; T-PPO (2506.15050): at least lambda"""
+    alpha, least = mpf(choice["lambda_length"]), mpf(choice["lambda"])
     if alpha == 0:
-        return mpf(choice["lambda"])
+        return least
     span = alpha * len(sequence.unmasked)
-    return 1 - 1 / (span if less(ONE, span) else ONE)
+    grown = 1 - 1 / (span if less(ONE, span) else ONE)
+    return least if less(grown, least) else grown
+
+
+def ended(choice, reward, sequence, rho):
+    """(rho, V after the last token). T-PPO (2506.15050), code: what was cut off goes on at the value of its last token, and
+    its reward is not there yet."""
+    if choice["bootstrap"] == "zero" or not sequence.truncated or not sequence.unmasked:
+        return rho, NOTHING
+    last = sequence.unmasked[-1]
+    return {**rho, last: NOTHING - Sized(reward_axis.token_kl(reward, last))}, Sized(last.value)
 
 
 def gae(choice, reward, batch, a):
@@ -63,8 +75,8 @@ def gae(choice, reward, batch, a):
     result = {}
     for item, x in a.items():
         lam = decay(choice, item.sequence)
-        rho = token_rewards(reward, item.sequence, x)
-        next_value = later = NOTHING
+        rho, next_value = ended(choice, reward, item.sequence, token_rewards(reward, item.sequence, x))
+        later = NOTHING
         for t in reversed(item.sequence.unmasked):
             v = Sized(t.value)
             later = rho[t] + next_value.times(gamma) - v + later.times(gamma * lam)

@@ -1,26 +1,36 @@
 """Surrogates of a whole group: a function of one score per response, split into F_i; S_it = F_i at every active token of i.
 
-y: the scores (the unit log-ratios) of the group's active responses, a: their advantages.
+y: the scores s of the group's active responses (their unit log-ratios, or ratios), a: their advantages.
 """
 from mpmath import mpf
 
-from autodiff import log_sum_exp, linear, nonlinear, sg, square, summed, value
-from limits import ONE, ZERO, is_infinite, less, limit, mpmath, sign
+from autodiff import Var, added, exp, linear, log_sum_exp, nonlinear, sg, size, sized, softplus, square, summed, value
+from limits import ONE, ZERO, is_infinite, less, limit, log, mpmath, sign
 
 
 def score(ys):
     """One number for a response, from y of its active tokens. Where `gradient` is `token`, every token's own y is in it."""
     if all(y is ys[0] for y in ys):
         return ys[0]
-    return sg(ys[0]) + linear([(y - sg(y), ONE) for y in ys])
+    return sized(sg(ys[0]) + linear([(y - sg(y), ONE) for y in ys]), size(ys[0]))
+
+
+def ratio(y):
+    """e^y; an error of y moves it by as much of itself"""
+    w, moved = exp(y), 1 + (ZERO if is_infinite(value(y)) else size(y))
+    w = value(w)
+    return Var(w, [(y, w, w * moved)] if isinstance(y, Var) else [], w * moved)
+
+
+SCORE = {"log": lambda y: y, "ratio": ratio}
 
 
 def farthest(ys):
-    """max abs(y); an infinite y is exact: nothing of it is rounded"""
-    return max((abs(limit(value(y))) for y in ys if not is_infinite(value(y))), default=ZERO)
+    """max size(y); an infinite y is exact: nothing of it is rounded"""
+    return max((limit(size(y)) for y in ys if not is_infinite(value(y))), default=ZERO)
 
 
-def variance(s, y, a, z):
+def variance(s, y, a, z, lengths):
     # GVPO (2504.19599): the squared distance of centred scores from advantages, over G - 1
     n, k = len(y), mpf(s["strength"])
     if n == 1:
@@ -36,7 +46,7 @@ def labelled(y, toward, tau, stretch):
     return nonlinear(lambda xs: log_sum_exp([ZERO] + [x * toward / tau for x in xs]), y, stretch / tau) * (ONE / len(y))
 
 
-def labels(s, y, a, z):
+def labels(s, y, a, z, lengths):
     # REAL (2602.05630): rewards as labels, the good ones' scores above 0 and the others' below; a group of one label is dropped
     good = [sign(a_i) > 0 for a_i in a]
     if all(good) or not any(good):
@@ -47,7 +57,7 @@ def labels(s, y, a, z):
     return [up if g else down for g in good]
 
 
-def balance(s, y, a, z):
+def balance(s, y, a, z, lengths):
     # FlowRL (2509.15207): the residual of flow balance, log Z + y - beta r
     k = mpf(s["strength"])
     return [square(summed([z, y_i, -k * a_i])) for y_i, a_i in zip(y, a)]
@@ -62,7 +72,7 @@ def pair(k, winner, loser, stretch):
     return nonlinear(lambda xs: log_sum_exp([ZERO, (xs[0] - xs[1]) * -k]), [winner, loser], stretch)
 
 
-def pairs(s, y, a, z):
+def pairs(s, y, a, z, lengths):
     k, margin = mpf(s["strength"]), mpf(s["margin"])
     stretch = abs(k) * farthest(y)
     won = [[pair(k, y_i, y_j, stretch) for y_j, a_j in zip(y, a) if better(margin, a_i, a_j)] for y_i, a_i in zip(y, a)]
@@ -86,7 +96,7 @@ def cross_entropy(q, k, y, i, stretch):
     return nonlinear(by_differences, y, stretch, apart)
 
 
-def contrast(s, y, a, z):
+def contrast(s, y, a, z, lengths):
     if len(y) == 1:
         return [ZERO]
     k = mpf(s["strength"])
@@ -94,7 +104,113 @@ def contrast(s, y, a, z):
     return [cross_entropy(q, k, y, i, abs(k) * farthest(y)) for i, q in enumerate(wanted)]
 
 
-KIND = {"variance": variance, "labels": labels, "balance": balance, "pairs": pairs, "contrast": contrast}
+def sides(a):
+    """The places of the good responses and of the others; none of either where one side is empty."""
+    good = [i for i, a_i in enumerate(a) if sign(a_i) > 0]
+    others = [i for i, a_i in enumerate(a) if not sign(a_i) > 0]
+    return (good, others) if good and others else ([], [])
+
+
+def shares(s, lengths, good):
+    """{i: v_i}; DRPO (2510.04474): short good responses count for more, v ~ e^(-rate T)"""
+    return dict(zip(good, softmax([-mpf(s["length_rate"]) * lengths[i] for i in good]) if good else []))
+
+
+def contrast_mean(s, y, a, z, lengths):
+    # DisCO-b (2505.12366): the mean score of the good ones, minus that of the others
+    good, others = sides(a)
+    v = shares(s, lengths, good)
+    slopes = [-v[i] if i in v else ONE / len(others) if others else ZERO for i in range(len(y))]
+    return [nonlinear(lambda xs, c=c: xs[0] * c, [y_i], ZERO, plus=abs(c) * size(y_i)) if c else ZERO for y_i, c in zip(y, slopes)]
+
+
+def soft_maximum(tau, xs):
+    """tau log mean e^(x / tau)"""
+    return (log_sum_exp([x / tau for x in xs]) - mpmath.log(len(xs))) * tau
+
+
+def above(v, tau, y, rivals, stretch):
+    """-v (y - the soft maximum of the rivals)"""
+    plus = v * (size(y) + tau * mpmath.log(len(rivals)) + farthest(rivals))
+    return nonlinear(lambda xs: (xs[0] - soft_maximum(tau, xs[1:])) * -v, [y, *rivals], stretch, plus=plus)
+
+
+def contrast_lse(s, y, a, z, lengths):
+    # DisCO (2505.12366), DRPO (2510.04474): against a soft maximum over the others
+    good, others = sides(a)
+    v, tau = shares(s, lengths, good), mpf(s["tau_neg"])
+    return [above(v[i], tau, y_i, [y[j] for j in others], farthest(y) / tau) if i in v else ZERO for i, y_i in enumerate(y)]
+
+
+def preferred(k, p, y, rival, share, stretch):
+    """share (log(1 + e^D) - p D), D = k (y - rival): the cross-entropy of sigmoid(D) to a preference p"""
+    D = k * (value(y) - value(rival))
+    plus = None if is_infinite(D) else share * (value(softplus(D)) + p * abs(D))
+
+    def formula(xs):
+        d = (xs[0] - xs[1]) * k
+        return (softplus(d) - d * p) * share
+    return nonlinear(formula, [y, rival], stretch, plus=plus)
+
+
+def soft_pairs(s, y, a, z, lengths):
+    # DNO (2404.03715) algorithm 1: sigmoid(eta (log-ratio - log-ratio')) towards sigmoid(r - r')
+    G, k, tau = len(y), mpf(s["strength"]), mpf(s["tau_pos"])
+    stretch = abs(k) * farthest(y)
+
+    def with_all(i):
+        p = [ONE / (1 + mpmath.exp((a_j - a[i]) / tau)) for a_j in a]
+        return summed([preferred(k, p[j], y[i], y[j], ONE / (G * (G - 1)), stretch) for j in range(G) if j != i])
+    return [with_all(i) for i in range(G)] if G > 1 else [ZERO]
+
+
+def share_of(k, xs, i):
+    """softmax(k x)_i"""
+    return exp(-log_sum_exp([ZERO if j == i else (x - xs[i]) * k for j, x in enumerate(xs)]))
+
+
+def share_apart(k, xs, i):
+    """The same with a piece by x_i and one by every x_j"""
+    return exp(xs[i] * k - log_sum_exp([x * k for x in xs]))
+
+
+def matched(s, y, a, distance, parted, plus):
+    """distance(p_i, softmax(k y)_i), p = softmax(A / tau); parted: the same with the slope's pieces; plus: with plus for minus"""
+    k, G = mpf(s["strength"]), len(y)
+    wanted = softmax([a_i / mpf(s["tau_pos"]) for a_i in a])
+    stretch = abs(k) * farthest(y)
+    u = [value(share_of(k, [value(y_j) for y_j in y], i)) for i in range(G)]
+    return [nonlinear(lambda xs, p=p, i=i: distance(p, share_of(k, xs, i)), y, stretch,
+                      lambda xs, p=p, i=i: parted(p, share_apart(k, xs, i)), plus(p, u[i]))
+            for i, p in enumerate(wanted)] if G > 1 else [ZERO]
+
+
+def match(s, y, a, z, lengths):
+    # DMPO (2605.19461), code: the policy's share of every response towards that of its advantage
+    return matched(s, y, a, lambda p, u: square(sized(u - p, abs(value(u) - p))), lambda p, u: square(added(u, -p)),
+                   lambda p, u: (p - u) * (p - u) + 2 * abs(p - u) * (p + u))
+
+
+def divergence(p, u):
+    """p log(p/q) and u log(u/q), q = (p + u)/2, as numbers"""
+    q = limit(p + u) / 2
+    return p * log(p / q), u * log(u / q)
+
+
+def half_divergence(p, u):
+    """Jensen and Shannon's, derivative log(u/q)/2 by u; an error of u is p/(p + u) times that in the logarithm"""
+    q = limit(p + u.value) / 2
+    slope = log(u.value / q) / 2
+    return Var(sum(divergence(p, u.value)) / 2, [(u, slope, abs(slope) + p / (4 * q))])
+
+
+def match_js(s, y, a, z, lengths):
+    return matched(s, y, a, half_divergence, half_divergence, lambda p, u: sum(map(abs, divergence(p, u))) / 2)
+
+
+KIND = {"variance": variance, "labels": labels, "balance": balance, "pairs": pairs, "contrast": contrast,
+        "contrast_mean": contrast_mean, "contrast_lse": contrast_lse, "soft_pairs": soft_pairs, "match": match,
+        "match_js": match_js}
 
 
 def values(choice, responses, log_z):
@@ -104,8 +220,9 @@ def values(choice, responses, log_z):
     found = {}
     for g in sorted({sequence.group for sequence, _, _ in responses}):
         members = [r for r in responses if r[0].group == g]
-        y = [score(ys) for _, _, ys in members]
+        y = [SCORE[choice["score"]](score(ys)) for _, _, ys in members]
         a = [tokens[0].advantage for _, tokens, _ in members]
         z = log_z[g] if choice["kind"] == "balance" else None
-        found.update(zip((sequence for sequence, _, _ in members), KIND[choice["kind"]](choice, y, a, z)))
+        lengths = [len(tokens) for _, tokens, _ in members]
+        found.update(zip((sequence for sequence, _, _ in members), KIND[choice["kind"]](choice, y, a, z, lengths)))
     return found

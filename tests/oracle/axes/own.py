@@ -1,10 +1,10 @@
 """Penalties with a divisor of their own: added to the loss, not to what the aggregation divides."""
 from mpmath import mpf
 
-from autodiff import linear, sg, value
+from autodiff import Var, linear, sg, sigmoid, value
 from axes import weight
 from axes.group import better, farthest, pair
-from limits import ONE, ZERO, exp, sign
+from limits import ONE, ZERO, exp, is_infinite, sign
 
 
 class Term:
@@ -26,18 +26,68 @@ ON = {"none": lambda t: False,
       "correct": lambda t: sign(t.sequence.reward) > 0,  # VAPO (2504.05118)
       "positive": lambda t: sign(t.advantage) > 0,  # OREAL (2502.06781) as xtuner
       "selected": lambda t: t.selected,
-      "all": lambda t: True}
+      "all": lambda t: True,
+      "not_negative": lambda t: sign(t.advantage) >= 0}  # LLDS (2512.04220)
+
+
+def behind(t):
+    """o - l: how much of its likelihood a token has lost"""
+    return t.o - t.l
+
+
+def lost(t):
+    # LLDS: max(0, o - l), derivative 0 where nothing is lost
+    gap = behind(t)
+    return -gap if sign(value(gap)) > 0 else ZERO
+
+
+# h, which is to grow
+FORM = {"logp": lambda t: t.l, "teacher_gap": lambda t: t.l - t.teacher, "lost": lost}
+
+
+def teacher_gate(choice, t):
+    # SDAR (2605.15155) as ms-swift: sigmoid(5 (teacher - l))
+    return sg(sigmoid(mpf(choice["likelihood_gain"]) * (t.teacher - value(t.l))))
+
 
 # CHORD (2508.11408): tokens that are sure or hopeless weigh less
-WEIGHT = {"none": lambda l: ONE,
-          "p": lambda l: sg(exp(value(l))),
-          "p_not_p": lambda l: sg(exp(value(l)) * (1 - exp(value(l))))}
+WEIGHT = {"none": lambda choice, t: ONE,
+          "p": lambda choice, t: sg(exp(value(t.l))),
+          "p_not_p": lambda choice, t: sg(exp(value(t.l)) * (1 - exp(value(t.l)))),
+          "teacher_gate": teacher_gate}
+
+
+def rounding(choice, t):
+    """How much more than by its ulps the weight is off: by the gap in its exponent, if that is rounded."""
+    gap = t.teacher - value(t.l) if choice["likelihood_weight"] == "teacher_gate" else ZERO
+    return ONE if is_infinite(gap) else 1 + abs(mpf(choice["likelihood_gain"]) * gap)
+
+
+# whose loss counts together
+GATE = {"none": None, "sequence": lambda t: t.sequence, "segment": lambda t: (t.sequence, t.segment)}
+
+
+def open_gates(choice, tokens):
+    """LLDS: those of responses, or segments, that have lost likelihood altogether"""
+    key = GATE[choice["likelihood_gate"]]
+    if key is None:
+        return tokens
+    total = {}
+    for t in tokens:
+        total[key(t)] = total.get(key(t), ZERO) + value(behind(t))
+    return [t for t in tokens if sign(total[key(t)]) > 0]
+
+
+def likely(choice, t, c):
+    u, h = WEIGHT[choice["likelihood_weight"]](choice, t), FORM[choice["likelihood_form"]](t)
+    x, more = u * h * -c, rounding(choice, t)
+    return Var(value(x), [(y, *slope, abs(slope[0]) * more) for y, *slope in x.parents] if isinstance(x, Var) else [], abs(value(x)) * more)
 
 
 def likelihood(choice, responses):
     tokens = [t for _, kept in responses for t in kept if ON[choice["likelihood_on"]](t)]
-    c = mpf(choice["likelihood_coef"])
-    return [Term(WEIGHT[choice["likelihood_weight"]](t.l) * t.l * (-c / len(tokens)), t.sequence.group) for t in tokens]
+    c = mpf(choice["likelihood_coef"]) / max(1, len(tokens))
+    return [Term(likely(choice, t, c), t.sequence.group) for t in open_gates(choice, tokens)]
 
 
 # ---- pairs

@@ -76,7 +76,7 @@ def pool_sides(objective, token):
 def surrogate_sides(objective, entry):
     if not uses_ratio(objective):
         return False, False, False
-    choice = at(objective["surrogate"], ratio_axis.denominator(objective["ratio"], entry.token))
+    choice = at(objective["surrogate"], ratio_axis.denominator(objective["ratio"], entry.token), entry.token)
     return clip_sides(choice, entry.token.advantage, entry.w)
 
 

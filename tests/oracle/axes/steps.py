@@ -109,6 +109,14 @@ def shares(sequence, a):
     return result
 
 
+def to_go(gamma, a):
+    """{step: sum over this and the later steps k' of its response of gamma^(k' - k) a_k'}; a: {step: a}, steps in their order"""
+    result, later = {}, {}
+    for item in reversed(list(a)):
+        result[item] = later[item.sequence] = a[item] + later.get(item.sequence, NOTHING).times(gamma)
+    return {item: result[item] for item in a}
+
+
 def own(choice, batch, a):
     result = {}
     for s in batch.sequences:

@@ -1,8 +1,8 @@
-"""Surrogate: what is a (ratio, advantage) pair worth? Losses, for A != 0 (`squared` also for A = 0)."""
+"""Surrogate: what is a (ratio, advantage) pair worth? Losses, for A != 0 (`squared` and `logistic` also for A = 0)."""
 from mpmath import mpf
 
-from autodiff import added, clamp, exp, maximum, minimum, sg, sigmoid, square, value
-from limits import ONE, ZERO, bound, less, limit, sign, sqrt
+from autodiff import Var, added, clamp, exp, maximum, minimum, sg, sigmoid, size, softplus, square, value
+from limits import ONE, ZERO, bound, is_infinite, less, limit, log, sign, sqrt
 
 
 # ---- the bounds of the ratio
@@ -22,7 +22,21 @@ def probability_bounds(s):
     return low, min(high, cap)
 
 
-BOUNDS = {"fixed": fixed_bounds, "probability": probability_bounds}
+def stretch(s):
+    """n_t^p: how much wider, in the logarithm, the bounds are at the n-th active token"""
+    return mpf(s["position"]) ** mpf(s["position_power"])
+
+
+def position_bounds(s):
+    # CTPO (2605.07331), official code: log w within [-low n_t^p, high n_t^p]
+    return exp(-mpf(s["log_low"]) * stretch(s)), exp(mpf(s["log_high"]) * stretch(s))
+
+
+def given_bounds(s):
+    return 1 - s["clip_low"], 1 + s["clip_high"]
+
+
+BOUNDS = {"fixed": fixed_bounds, "probability": probability_bounds, "position": position_bounds, "given": given_bounds}
 
 
 def bounds(s):
@@ -30,9 +44,16 @@ def bounds(s):
     return BOUNDS[s["bounds"]](s)
 
 
-def at(choice, x):
-    """The choice at a token: with x, the log-probability in its ratio's denominator."""
-    return {**choice, "x": x}
+def dual_bound(s):
+    return exp(mpf(s["log_dual"]) * stretch(s)) if s["bounds"] == "position" else mpf(s["dual"])
+
+
+OF_TOKEN = ("position", "selected", "clip_low", "clip_high")
+
+
+def at(choice, x, token=None):
+    """The choice at a token: with x, the log-probability in its ratio's denominator, and what else of the token it may read."""
+    return {**choice, "x": x, **{name: getattr(token, name, None) for name in OF_TOKEN}}
 
 
 # ---- which clip acts: (low, high, dual)
@@ -47,7 +68,7 @@ def ppo_sides(s, a, w):
 
 
 def dual_clip_sides(s, a, w):
-    return (*ppo_sides(s, a, w)[:2], sign(a) < 0 and less(mpf(s["dual"]), w))
+    return (*ppo_sides(s, a, w)[:2], sign(a) < 0 and less(dual_bound(s), w))
 
 
 def gppo_sides(s, a, w):
@@ -70,8 +91,16 @@ def topr_sides(s, a, w):
     return weight_sides(s, a, w) if sign(a) < 0 else (False, False, False)
 
 
+def dispo_sides(s, a, w):
+    return weight_sides(signed_weights(s, a), a, w)
+
+
+def shaped_sides(s, a, w):
+    return never(s, a, w) if s["selected"] else ppo_sides(s, a, w)
+
+
 SIDES = {"ppo_clip": ppo_sides, "dual_clip": dual_clip_sides, "cispo": weight_sides, "gppo": gppo_sides,
-         "aspo": aspo_sides, "topr": topr_sides, "band": weight_sides}
+         "aspo": aspo_sides, "topr": topr_sides, "band": weight_sides, "dispo": dispo_sides, "shaped": shaped_sides}
 
 
 # ---- S
@@ -93,7 +122,7 @@ def ppo_clip(s, a, w, y, l):
 def dual_clip(s, a, w, y, l):
     # 1912.09729: for A < 0 the loss is bounded by -c A
     loss = ppo_clip(s, a, w, y, l)
-    return minimum(loss, -a * mpf(s["dual"])) if sign(a) < 0 else loss
+    return minimum(loss, -a * dual_bound(s)) if sign(a) < 0 else loss
 
 
 def clipped_weight(s, w):
@@ -183,17 +212,47 @@ def sapo_detached(s, a, w, y, l):
     return -a * sg(gate(s, a, w)) * l
 
 
+def logistic(s, a, w, y, l):
+    # VPD (2605.15113), E-step: -log sigmoid(+-(beta y - delta)), + for a right response and - for the others
+    k, delta, way = mpf(s["strength"]), mpf(s["shift"]), 1 if sign(a) > 0 else -1
+    x = (delta - k * y) * way
+    slope, loss = sigmoid(value(x)), value(softplus(x))
+    moved = abs(delta) + (ZERO if is_infinite(value(y)) else abs(k) * size(y))  # nothing of an infinite y is rounded
+    parents = [(y, -slope * k * way, slope * abs(k) * (1 + moved))] if isinstance(y, Var) else []
+    return Var(loss, parents, loss + slope * moved)
+
+
+def signed_weights(s, a):
+    """Bounds of their own for A < 0, in the place of those for A > 0"""
+    return {**s, "weight_min": s["weight_min_neg"], "weight_max": s["weight_max_neg"]} if sign(a) < 0 else s
+
+
+def dispo(s, a, w, y, l):
+    # DISPO (2602.00983): CISPO with bounds by the sign of the advantage
+    return cispo(signed_weights(s, a), a, w, y, l)
+
+
+def bgpo(s, a, w, y, l):
+    # BGPO (2510.11683): a bound of w A from below, 1 + y <= e^y where A > 0
+    return -a * added(y, ONE) if sign(a) > 0 else -a * w
+
+
+def shaped(s, a, w, y, l):
+    # Guide-GRPO (2506.13923): w/(w + g) = sigmoid(y - log g) at the tokens of a hinted response, unclipped
+    return -a * sigmoid(y - log(mpf(s["shape"]))) if s["selected"] else ppo_clip(s, a, w, y, l)
+
+
 KIND = {"score": score, "ratio": ratio, "ppo_clip": ppo_clip, "dual_clip": dual_clip, "cispo": cispo, "sapo": sapo,
         "vespo": vespo, "log_ratio": log_ratio, "squared": squared, "gppo": gppo, "aspo": aspo, "topr": topr,
-        "band": band, "sapo_detached": sapo_detached}
-ALSO_WITHOUT_ADVANTAGE = ("squared",)
+        "band": band, "sapo_detached": sapo_detached, "logistic": logistic, "dispo": dispo, "bgpo": bgpo, "shaped": shaped}
+ALSO_WITHOUT_ADVANTAGE = ("squared", "logistic")
 
 
-def surrogate(choice, a, w, y, l, x=None):
-    """x: the log-probability in the ratio's denominator; only bounds that depend on it read it."""
+def surrogate(choice, a, w, y, l, x=None, token=None):
+    """x: the log-probability in the ratio's denominator; only bounds that depend on it, or on the token, read them."""
     if sign(a) == 0 and choice["kind"] not in ALSO_WITHOUT_ADVANTAGE:
         return ZERO
-    return KIND[choice["kind"]](at(choice, x), a, w, y, l)
+    return KIND[choice["kind"]](at(choice, x, token), a, w, y, l)
 
 
 def clip_sides(choice, a, w):

@@ -59,7 +59,7 @@ def bonus(choice, found, items):
 
 def zero_variance(choice, found, items):
     # RL-ZVP (2509.21880) eq. 5: alpha H_t for right answers, -alpha (max_k H_k - H_t) for wrong ones
-    alpha, pool = mpf(choice["entropy_coef"]), Pool(items)
+    alpha, pool = mpf(choice["entropy_coef"]), Pool([i for i in items if choice["outside"] == "none" or not i.sequence.outside])
     result = dict(found)
     for item in items:
         tokens = item.sequence.unmasked
@@ -83,7 +83,46 @@ def relative(choice, found, items):
     return result
 
 
-ENTROPY = {"none": no_entropy, "bonus": bonus, "zero_variance": zero_variance, "relative": relative}
+def of_response(choice, found, items):
+    # GTPO (2508.03772): delta_i (A_i - gamma Hbar_i), delta_i = 1 where the mean entropy Hbar_i is at most ln 2
+    coef, cap = mpf(choice["entropy_coef"]), mpf(choice["entropy_cap"])
+    result = {}
+    for t, a in found.items():
+        H = [finite(x.entropy) for x in t.sequence.unmasked]
+        m = sum(H, ZERO) / len(H)
+        result[t] = NOTHING if cap != 0 and less(cap, m) else a - Sized(coef * m)
+    return result
+
+
+ENTROPY = {"none": no_entropy, "bonus": bonus, "zero_variance": zero_variance, "relative": relative, "response": of_response}
+
+
+# ---- a teacher
+
+def above(t):
+    """How much more the teacher says of a token than the policy that sampled it"""
+    return finite(t.teacher) - finite(t.o)
+
+
+def trusted(choice, found):
+    # RLSD (2604.03128) as ms-swift: A ((1 - s) + s clip((teacher / old)^sign(A), 1 - c, 1 + c))
+    s, c = mpf(choice["teacher_share"]), mpf(choice["teacher_clip"])
+    if s == 0:
+        return found
+
+    def factor(t, way):
+        return (1 - s) + s * clamp(exp(way * above(t)), 1 - c, 1 + c)
+    ways = {t: sign_of(a) for t, a in found.items()}
+    return {t: a.times(factor(t, ways[t])) if ways[t] else a for t, a in found.items()}
+
+
+def to_go(choice, tokens):
+    """{token: sum over this and the later tokens of gamma^.. (teacher - old)}, MiniLLM (2306.08543); over the sum of gamma^.."""
+    gamma, result, later, weights = mpf(choice["teacher_gamma"]), {}, NOTHING, ZERO
+    for t in reversed(tokens):
+        later, weights = Sized(above(t)) + later.times(gamma), ONE + weights * gamma
+        result[t] = later.times(1 / weights) if choice["teacher_norm"] == "mean" else later
+    return result
 
 
 def taught(choice, found):
@@ -91,7 +130,12 @@ def taught(choice, found):
     coef = mpf(choice["teacher_coef"])
     if coef == 0:
         return found
-    return {t: a + Sized(coef * (finite(t.teacher) - finite(t.o))) for t, a in found.items()}
+    if choice["teacher_gamma"] == 0:
+        return {t: a + Sized(coef * above(t)) for t, a in found.items()}
+    terms = {}
+    for sequence in {t.sequence: None for t in found}:
+        terms.update(to_go(choice, sequence.unmasked))
+    return {t: a + terms[t].times(coef) for t, a in found.items()}
 
 
 def centred_kl(choice, found):
@@ -133,6 +177,6 @@ def adjusted(choice, found, items, batch):
     """{token: Sized}, from that of the credit and its whitening; items: what was credited."""
     found = TOKEN_BASELINE[choice["token_baseline"]](found, batch)
     found = ENTROPY[choice["entropy"]](choice, found, items)
-    for step in (taught, centred_kl, marked, clamped):
+    for step in (trusted, taught, centred_kl, marked, clamped):
         found = step(choice, found)
     return found

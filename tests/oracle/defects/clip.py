@@ -7,11 +7,12 @@ from axes import report as report_axis
 from axes import surrogate as axis
 from limits import ONE, ZERO, bound, less, sign
 
-from .table import both, defect, has, kl_in_loss, of, option, unit
+from .table import both, defect, differs, has, kl_in_loss, of, option, unit
 
 LOSS = ("loss",)
-ppo = option("surrogate", "kind", "ppo_clip", "dual_clip")
-dual = option("surrogate", "kind", "dual_clip")
+numbers = differs("surrogate", "bounds", "position", "given")  # these have no eps to get wrong
+ppo = both(numbers, option("surrogate", "kind", "ppo_clip", "dual_clip"))
+dual = both(numbers, option("surrogate", "kind", "dual_clip"))
 cispo = option("surrogate", "kind", "cispo")
 EVERY_SIDE = "choices-surrogate-"
 
@@ -194,7 +195,7 @@ def weight_is_loss(a):
     a.swap(axis.KIND, "cispo", lambda s, A, w, y, l: -A * clamp(w, bound(s["weight_min"]), bound(s["weight_max"])))
 
 
-@defect("CISPO-02", option("surrogate", "kind", "ppo_clip", "cispo"), "ragged", "signs", EVERY_SIDE + "ppo_clip",
+@defect("CISPO-02", both(numbers, option("surrogate", "kind", "ppo_clip", "cispo")), "ragged", "signs", EVERY_SIDE + "ppo_clip",
         EVERY_SIDE + "cispo",
         seen="TRL #4499 (97ca1a256)", shows="any", stages=LOSS)
 def branches_inverted(a):

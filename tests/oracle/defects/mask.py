@@ -9,7 +9,7 @@ from axes.surrogate import surrogate
 from axes.penalty import penalty
 from limits import ONE, ZERO
 
-from .table import always, both, defect, has, masked_any, of, option, unequal, uses_ratio
+from .table import always, both, defect, differs, has, masked_any, of, option, unequal, uses_ratio
 
 
 def last(row):
@@ -103,7 +103,10 @@ def entropies_not_restored(a):
     a.second["entropy"] = [(row + [0] * T)[:T] for row, T in zip(rows, a.second["length"])]
 
 
-@defect("MASK-11", both(of(uses_ratio), masked_any), "nan-masked", "nan-masked-given",
+of_the_ratio = both(of(uses_ratio), differs("surrogate", "bounds", "position", "given"))  # a slot that does not count has no place
+
+
+@defect("MASK-11", both(of_the_ratio, masked_any), "nan-masked", "nan-masked-given",
         seen="verl #2377 (5cbad8379), SkyRL #1635, OpenRLHF #1240, NeMo-RL #4120", shows="NaN or infinities in masked slots",
         stages=("loss",))
 def masked_by_product(a):

@@ -1,0 +1,28 @@
+"""Responses outside of their group's comparison: they take no part in it, and get an advantage by other means."""
+from mpmath import mpf
+
+from axes.sized import NOTHING, Sized
+from limits import ZERO, less
+
+
+def zero(choice, item, others, compared):
+    # RED-Drop (2509.24203): left out
+    return NOTHING
+
+
+def anchor(choice, item, others, compared):
+    # TempSamp-R1 (2509.18056) form (b): lambda times the largest advantage of the responses that the policy sampled
+    if not others:
+        return NOTHING
+    top = others[0]
+    for a in others[1:]:
+        top = a if less(top.value, a.value) else top
+    coef = mpf(choice["outside_coef"])
+    return Sized(coef * top.settled(), abs(coef) * max((a.size for a in others), default=ZERO))
+
+
+def own(choice, item, others, compared):
+    return compared(item) if others else NOTHING
+
+
+OUTSIDE = {"zero": zero, "anchor": anchor, "own": own}

@@ -1,0 +1,37 @@
+"""Prefix trees (TEMPO, 2509.18314, as its official code): what a response's next token did to the value of the node it stands at."""
+from axes.sized import NOTHING, all_same, mean
+
+
+def agreeing(item, group):
+    """[(token, the items of the group that agree with the item before it, and with it)] over the item's active tokens. Who has a
+    masked token leaves at it, for good."""
+    before, result = list(group), []
+    by_place = {i: {t.t: t.state for t in i.sequence.unmasked} for i in group}
+    own = by_place[item]
+    for t in range(item.sequence.length):
+        if t in own:
+            after = [i for i in before if i is item or t in by_place[i] and by_place[i][t] == own[t]]
+        else:
+            after = [item]
+        if t in own:
+            result.append((t, before, after))
+        before = after
+    return result
+
+
+def moved(before, after, sigma):
+    """(V(after) - V(before))/sigma; nothing where they are the same"""
+    if len(before) == len(after):
+        return NOTHING
+    return (mean([i.worth for i in after]) - mean([i.worth for i in before])).times(1 / sigma)
+
+
+def prefix_tree(group, a, divisor):
+    """{token: A} of the items of one prompt, of their outcomes' a; divisor: of an item, None where a = 0"""
+    flat = all_same([i.worth.value for i in group])
+    result = {}
+    for item in group:
+        sigma = None if flat else divisor(item)
+        steps = {t: NOTHING if sigma is None else moved(before, after, sigma) for t, before, after in agreeing(item, group)}
+        result.update({t: a[item] + steps[t.t] for t in item.sequence.unmasked})
+    return result
