@@ -21,7 +21,7 @@ def plain():
                       "window": 0, "process_noise": 0, "observation_noise": 0, "shift": 0,
                       "scale": "none", "std": "sample", "eps": 0, "eps_place": "add", "singleton": "zero",
                       "gain": "none", "gain_low": 0, "gain_high": 0, "gain_slope": 0, "gain_centre": 0, "length_power": 0,
-                      "gain_temperature": 0,
+                      "gain_temperature": 0, "gain_power": 0,
                       "second": "none", "second_eps": 0,
                       "credit": "outcome", "gamma": 0, "lambda": 0, "lambda_length": 0,
                       "step_value": "reward", "step_group": "prompt", "history": 0, "history_power": 0, "step_coef": 0,
@@ -33,7 +33,8 @@ def plain():
                   "unit_clamp_low": 0, "unit_clamp_high": 0, "gradient": "unit", "mix": "none", "mix_token": 0, "mix_unit": 0},
         "surrogate": {"kind": "score", "bounds": "fixed", "eps_low": 0, "eps_high": 0, "bound_cap": 0, "dual": 0,
                       "dual_pos": 0, "weight_min": 0, "weight_max": 0, "tau_pos": 0, "tau_neg": 0, "k_pos": 0,
-                      "lambda_pos": 0, "k_neg": 0, "lambda_neg": 0, "strength": 0, "beta_low": 0, "beta_high": 0, "margin": 0},
+                      "lambda_pos": 0, "k_neg": 0, "lambda_neg": 0, "strength": 0, "beta_low": 0, "beta_high": 0, "margin": 0,
+                      "score_eps": 0, "shift": 0},
         "penalty": {"kl": "none", "kl_against": "ref", "kl_on": "all", "kl_gradient": "own", "kl_ratio": "none",
                     "kl_ratio_max": 0, "kl_coef": 0, "kl_clamp_log": 0, "kl_clamp_value": 0, "entropy_coef": 0,
                     "likelihood_on": "none", "likelihood_coef": 0, "likelihood_weight": "none",
@@ -252,9 +253,10 @@ def _brief_rows():
 
 BRIEF_ROWS = _brief_rows()
 ROWS = {**_rows(), **BRIEF_ROWS}
-# rows about steps, sets of responses and tokens: what is new in them stands in choices-steps and choices-shaping
+# rows about steps, sets of responses and tokens, and found late: what is new in them stands in choices-steps, -shaping and -found
 SHORT_ROWS = ("gigpo", "gigpo-mean", "roll-gigpo", "step-reinforce", "hgpo", "nemo-gdpo", "verl-gdpo", "verl-otb", "bnpo", "pkpo-max",
-              "pkpo-gain", "gtpo", "hicra")
+              "pkpo-gain", "gtpo", "hicra",
+              "cfpo", "up-grpo", "gift", "tpo", "click", "minirl", "mirror-descent", "dapo-zv", "dgpo", "f-grpo")
 # what frameworks compute: their paper is no arXiv number, or their name says so
 FRAMEWORK_ROWS = [name for name, row in ROWS.items()
                   if name.startswith(("trl-", "verl-")) or name in BRIEF_ROWS and not row[0][0].isdigit()]

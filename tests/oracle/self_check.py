@@ -18,6 +18,7 @@ import call_checks_state
 import choices
 import generate
 import identities
+import identities_found
 import identities_group
 import identities_steps
 import limits
@@ -806,7 +807,7 @@ def check_mistakes():
 
 OWN = (check_gradients, check_digits, check_mistakes, check_limits, check_identities, check_choices, check_by_hand, check_exact,
        check_choices_alive, check_splits, check_logits)  # the longest first
-OTHERS = (identities.GROUPS + identities_group.GROUPS + identities_steps.GROUPS + unit_checks.GROUPS
+OTHERS = (identities.GROUPS + identities_found.GROUPS + identities_group.GROUPS + identities_steps.GROUPS + unit_checks.GROUPS
           + call_checks.GROUPS + call_checks_more.GROUPS + call_checks_rewards.GROUPS + call_checks_state.GROUPS)
 
 

@@ -3,7 +3,7 @@ from limits import bound
 
 PLAIN_REWARD = {"overlong": "none", "length": "none", "map": "none", "kl": "none"}
 EACH_SCALES = ("none", "group_std", "group_mean", "leave_one_out_std", "constant")
-SECOND_SCALES = ("none", "group_std", "group_mean", "leave_one_out_std", "residual_rms", "kalman_std", "constant")
+SECOND_SCALES = ("none", "group_std", "group_mean", "leave_one_out_std", "residual_rms", "kalman_std", "constant", "mean_deviation")
 
 
 def several_rewards(a, r):
@@ -37,6 +37,7 @@ RULES = (
     ("advantage", "credit", "entropy_share", lambda a, r: plain_items(a, r) and a["baseline"] == a["scale"] == "none"
                                                           and a["share_eps"] > 0),
     ("advantage", "gain", "exponential", lambda a, r: a["gain_temperature"] != 0),
+    ("advantage", "gain", "failure_power", lambda a, r: a["gain_high"] > a["gain_low"] and a["gain_power"] >= 0),
     ("advantage", "transform", "pkpo_max", lambda a, r: a["pass_k"] >= 1),
     ("advantage", "transform", "pkpo_gain", lambda a, r: a["pass_k"] >= 1),
     ("advantage", "scale", "kalman_std", lambda a, r: a["baseline"] == "kalman"),
@@ -56,11 +57,15 @@ RULES = (
 )
 
 
-GROUP_KINDS = ("variance", "labels", "balance", "pairs", "contrast")
+GROUP_KINDS = ("variance", "labels", "balance", "pairs", "contrast", "standardised", "target", "hinge")
 
 
 def of_response(o):
     return o["ratio"]["unit"] != "token"
+
+
+def of_whole_likelihoods(o):
+    return o["ratio"]["against"] == "nothing" and o["ratio"]["unit"] in ("sequence_mean", "sequence_sum")
 
 
 def tempered(*names):
@@ -77,7 +82,11 @@ LOSS_RULES = (
     ("surrogate", "kind", GROUP_KINDS, of_response),
     ("surrogate", "kind", ("labels",), tempered("tau_pos", "tau_neg")),
     ("surrogate", "kind", ("contrast",), tempered("tau_pos")),
-    ("surrogate", "kind", ("pairs",), lambda o: o["surrogate"]["margin"] >= 0),
+    ("surrogate", "kind", ("pairs", "hinge"), lambda o: o["surrogate"]["margin"] >= 0),
+    ("surrogate", "kind", ("target",), tempered("tau_pos")),
+    ("surrogate", "kind", ("target",), of_whole_likelihoods),
+    ("surrogate", "kind", ("standardised",), lambda o: o["surrogate"]["score_eps"] >= 0),
+    ("surrogate", "kind", ("quadratic",), lambda o: o["surrogate"]["eps_high"] > 0),
     ("weight", "drift", ("token", "sequence_sum", "sequence_mean"), drift_band),
 )
 

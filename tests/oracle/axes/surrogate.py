@@ -1,7 +1,7 @@
 """Surrogate: what is a (ratio, advantage) pair worth? Losses, for A != 0 (`squared` also for A = 0)."""
 from mpmath import mpf
 
-from autodiff import added, clamp, exp, maximum, minimum, sg, sigmoid, square, value
+from autodiff import Var, added, clamp, exp, maximum, minimum, sg, sigmoid, square, value
 from limits import ONE, ZERO, bound, less, limit, sign, sqrt
 
 
@@ -66,12 +66,17 @@ def weight_sides(s, a, w):
     return sign(a) != 0 and less(w, bound(s["weight_min"])), sign(a) != 0 and less(bound(s["weight_max"]), w), False
 
 
+def unbounded_positive_sides(s, a, w):
+    return dual_clip_sides({**s, "bounds": "fixed"}, a, w) if sign(a) < 0 else (False, False, False)
+
+
 def topr_sides(s, a, w):
     return weight_sides(s, a, w) if sign(a) < 0 else (False, False, False)
 
 
 SIDES = {"ppo_clip": ppo_sides, "dual_clip": dual_clip_sides, "cispo": weight_sides, "gppo": gppo_sides,
-         "aspo": aspo_sides, "topr": topr_sides, "band": weight_sides}
+         "aspo": aspo_sides, "topr": topr_sides, "band": weight_sides,
+         "unbounded_positive": unbounded_positive_sides}
 
 
 # ---- S
@@ -183,9 +188,26 @@ def sapo_detached(s, a, w, y, l):
     return -a * sg(gate(s, a, w)) * l
 
 
+def quadratic(s, a, w, y, l):
+    # CFPO (2601.22801): -(A w - |A| (w - 1)^2/(2 eps)), a parabola of w where the clip has a corner
+    v, eps, size = value(w), mpf(s["eps_high"]), abs(a)
+    off = v - 1
+    bend = size * off * off / (2 * eps)
+    slope, slope_size = v * (off * (size / eps) - a), v * (abs(off) * (size / eps) + size)
+    return Var(-a * v + bend, [(y, slope, slope_size)] if isinstance(y, Var) else [], size * v + bend)
+
+
+def unbounded_positive(s, a, w, y, l):
+    # UP (2607.06987) eq. 15: REINFORCE where A > 0, value -A; the dual clip where A < 0
+    if sign(a) > 0:
+        return -a * exp(l - sg(l))
+    return dual_clip({**s, "bounds": "fixed"}, a, w, y, l)
+
+
 KIND = {"score": score, "ratio": ratio, "ppo_clip": ppo_clip, "dual_clip": dual_clip, "cispo": cispo, "sapo": sapo,
         "vespo": vespo, "log_ratio": log_ratio, "squared": squared, "gppo": gppo, "aspo": aspo, "topr": topr,
-        "band": band, "sapo_detached": sapo_detached}
+        "band": band, "sapo_detached": sapo_detached,
+        "quadratic": quadratic, "unbounded_positive": unbounded_positive}
 ALSO_WITHOUT_ADVANTAGE = ("squared",)
 
 
