@@ -11,7 +11,7 @@ import calls
 import generate
 import limits
 from call_cases_more import tokens
-from call_cases_state import CALLS
+from call_cases_found import CALLS
 from evaluate import Batch, informative
 from scenarios import PER_TOKEN, Dice
 

@@ -12,6 +12,7 @@ import multiprocessing
 import answer
 import autodiff
 import call_checks
+import call_checks_found
 import call_checks_more
 import call_checks_rewards
 import call_checks_state
@@ -808,7 +809,8 @@ def check_mistakes():
 OWN = (check_gradients, check_digits, check_mistakes, check_limits, check_identities, check_choices, check_by_hand, check_exact,
        check_choices_alive, check_splits, check_logits)  # the longest first
 OTHERS = (identities.GROUPS + identities_found.GROUPS + identities_group.GROUPS + identities_steps.GROUPS + unit_checks.GROUPS
-          + call_checks.GROUPS + call_checks_more.GROUPS + call_checks_rewards.GROUPS + call_checks_state.GROUPS)
+          + call_checks.GROUPS + call_checks_more.GROUPS + call_checks_rewards.GROUPS + call_checks_state.GROUPS
+          + call_checks_found.GROUPS)
 
 
 def counted(k):
