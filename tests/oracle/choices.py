@@ -5,6 +5,7 @@ Every name and every number of the contract changes an answer in at least one of
 import choices_advantage
 import choices_credit
 import choices_factors
+import choices_found
 import choices_group
 import choices_reward
 import choices_scores
@@ -925,9 +926,10 @@ case("aggregation", "process", "responses weighted by group, with step credit", 
      {"aggregation": {"kind": "group_mean_token_mean"}}, stepped)
 
 AXES = ("reward", "advantage", "ratio", "surrogate", "penalty", "weight", "aggregation",
-        "group", "own", "steps", "shaping", "units", "factors", "scores", "credit")  # the last eight: of several axes
+        "group", "own", "steps", "shaping", "units", "factors", "scores", "credit", "found")  # the last nine: of several axes
 CASES += choices_reward.CASES + choices_advantage.CASES + choices_token.CASES + choices_group.CASES
 CASES += choices_scores.CASES + choices_credit.CASES + choices_steps.CASES + choices_shaping.CASES + choices_units.CASES + choices_factors.CASES
+CASES += choices_found.CASES
 
 
 def case_of(axis, label, **axes):

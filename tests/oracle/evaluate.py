@@ -54,6 +54,8 @@ class Batch:
         self.have = set(batch)
         self.sequences = [Sequence(batch, i) for i in range(len(batch["group"]))]
         self.groups = batch["group"][-1] + 1
+        for s in self.sequences:
+            s.varied = aggregation.varied([x.reward for x in self.sequences if x.group == s.group])
         self.baseline = [mpf(b) for b in batch.get("baseline", [])]
         self.log_z = [Var(mpf(z)) for z in batch.get("log_z", [])]
         self.reward_weight = [mpf(w) for w in batch.get("reward_weight", [1] * len(self.sequences[0].rewards))]
@@ -119,7 +121,8 @@ def entries_of(objective, batch):
     for _, tokens, _ in alive:
         number_tokens(tokens)
     judged_by = [units(objective, tokens) for _, tokens, _ in alive]
-    F = group.values(objective["surrogate"], [(s, tokens, ys) for (s, tokens, _), (ys, _) in zip(alive, judged_by)], batch.log_z)
+    F = group.values(objective["surrogate"], [(s, tokens, ys) for (s, tokens, _), (ys, _) in zip(alive, judged_by)], batch.log_z,
+                     objective["ratio"]["unit"])
     norm = factors.norm(objective["weight"], [[v for _, v in kept] for kept, _ in weighed])
     everything = [t for _, tokens, _ in alive for t in tokens]
     entries = []

@@ -15,7 +15,7 @@ import json
 import multiprocessing
 import os
 
-import call_cases_lists
+import call_cases_found
 import calls
 import catalogue
 import choices
@@ -62,7 +62,7 @@ def one_case(variant, label, comment, flags, objective, batch):
                  "expect": expect, "scale": scale})
 
 
-BRIEF = set(objectives.BRIEF_ROWS) | {"choices-steps", "choices-shaping"}  # of a mistake they record one number
+BRIEF = set(objectives.BRIEF_ROWS) | {"choices-steps", "choices-shaping", "choices-found"}  # of a mistake they record one number
 SILENT = {"choices-scores", "choices-credit"}  # and these none: the rows that use the choices do
 
 
@@ -143,7 +143,7 @@ def logits_cases():
 
 def calls_cases():
     cases = []
-    for label, flags, comment, function, arguments, batch in call_cases_lists.CALLS:
+    for label, flags, comment, function, arguments, batch in call_cases_found.CALLS:
         check_inputs(f"calls-{label}", batch or {})
         limits.near_misses.clear()
         expect, scale = calls.answers(function, arguments, batch)

@@ -21,7 +21,7 @@ def plain():
                       "window": 0, "process_noise": 0, "observation_noise": 0, "shift": 0,
                       "scale": "none", "std": "sample", "eps": 0, "eps_place": "add", "singleton": "zero",
                       "gain": "none", "gain_low": 0, "gain_high": 0, "gain_slope": 0, "gain_centre": 0, "length_power": 0,
-                      "gain_temperature": 0,
+                      "gain_temperature": 0, "gain_power": 0,
                       "second": "none", "second_eps": 0,
                       "credit": "outcome", "gamma": 0, "lambda": 0, "lambda_length": 0, "step_discount": "tokens",
                       "bootstrap": "zero", "truncated_tail": 0,
@@ -37,7 +37,7 @@ def plain():
                       "dual_pos": 0, "weight_min": 0, "weight_max": 0, "tau_pos": 0, "tau_neg": 0, "k_pos": 0,
                       "lambda_pos": 0, "k_neg": 0, "lambda_neg": 0, "strength": 0, "beta_low": 0, "beta_high": 0, "margin": 0,
                       "score": "log", "length_rate": 0, "shift": 0, "weight_min_neg": 0, "weight_max_neg": 0, "shape": 0,
-                      "log_low": 0, "log_high": 0, "log_dual": 0, "position_power": 0},
+                      "log_low": 0, "log_high": 0, "log_dual": 0, "position_power": 0, "score_eps": 0},
         "penalty": {"kl": "none", "kl_against": "ref", "kl_on": "all", "kl_gradient": "own", "kl_ratio": "none",
                     "kl_ratio_max": 0, "kl_coef": 0, "kl_clamp_log": 0, "kl_clamp_value": 0, "entropy_coef": 0,
                     "likelihood_on": "none", "likelihood_coef": 0, "likelihood_weight": "none",
@@ -257,9 +257,10 @@ def _brief_rows():
 
 BRIEF_ROWS = _brief_rows()
 ROWS = {**_rows(), **BRIEF_ROWS}
-# rows about steps, sets of responses and tokens: what is new in them stands in choices-steps and choices-shaping
+# rows about steps, sets of responses and tokens, and found late: what is new in them stands in choices-steps, -shaping and -found
 SHORT_ROWS = ("gigpo", "gigpo-mean", "roll-gigpo", "step-reinforce", "hgpo", "nemo-gdpo", "verl-gdpo", "verl-otb", "bnpo", "pkpo-max",
-              "pkpo-gain", "gtpo", "hicra")
+              "pkpo-gain", "gtpo", "hicra",
+              "cfpo", "up-grpo", "gift", "tpo", "click", "minirl", "mirror-descent", "dapo-zv", "dgpo", "f-grpo")
 # what is new in these stands in choices-scores and choices-credit
 SHORTEST_ROWS = ("disco-b", "disco", "disco-ratio", "drpo", "dno", "dmpo", "dmpo-js", "vpd", "dispo", "bgpo", "ctpo", "ctpo-geomean",
                  "guide-grpo", "llds", "sdar", "rlsd", "igpo", "tempo", "red-drop", "temp-samp", "gtpo-conf", "t-ppo", "rank-grpo", "minillm")

@@ -8,10 +8,10 @@ A = (1, -0.5, 0.25, -1.25, 0.75, 1.5, -0.75, 0.5, -0.25, 1.25)
 SPLITS = []  # (label, flags, comment, objective, batch, parts, ranks)
 
 
-def split(label, name, comment, ranks, mask=None, flags="UnequalLengths GivenAdvantage", **axes):
+def split(label, name, comment, ranks, mask=None, flags="UnequalLengths GivenAdvantage", reward=None, **axes):
     """ranks: the micro-batches of each rank, as lists of groups; axes: what differs from the row."""
     o = changed(objective(name), **axes)
-    batch = full(o, GROUPS, LENGTHS, 301 + len(SPLITS), mask=mask)
+    batch = full(o, GROUPS, LENGTHS, 301 + len(SPLITS), mask=mask, reward=reward)
     batch["advantage"] = like(LENGTHS, lambda i, t: A[i])
     parts = [{"rank": r, "groups": groups} for r, micro in enumerate(ranks) for groups in micro]
     SPLITS.append((label, flags.split(), comment, o, finish(o, batch), parts, len(ranks)))
@@ -44,6 +44,8 @@ split("own-ranks", "oreal", "means by the sign of A, a likelihood and pairs: eac
                "pair_score": "free"})
 split("gvpo", "gvpo", "functions of a group, mean over prompts, three micro-batches", ONE_RANK)
 split("vpd-ranks", "vpd", "means by the sign of a response: the number of either is that of the whole step", TWO_RANKS, EMPTY, HOLED)
+split("dapo-zv", "dapo-zv", "the tokens of the prompts whose rewards vary divide, those of the whole step", TWO_RANKS,
+      reward=(1, 0, 0.5, 0.5, 1, 0, 1, 1, -1, -1))
 
 
 LOGITS = [

@@ -130,6 +130,10 @@ def read_by_loss(o):
         arrays |= {"selected"}
     if o["surrogate"]["bounds"] == "given":
         arrays |= {"clip_low", "clip_high"}
+    if o["surrogate"]["kind"] == "target":
+        arrays |= {"logp_old"}
+    if o["aggregation"]["kind"] == "token_mean_varied":
+        arrays |= {"reward"}
     if kl_in_loss(o):
         arrays |= LOGP[penalty["kl_against"]]
     if penalty["entropy_coef"] != 0:
@@ -269,7 +273,7 @@ def compares(o):
 def grouped(o):
     return (o["advantage"]["baseline"] in ("group_mean", "leave_one_out", "length_weighted", "quantile", "quantile_linear",
                                            "log_mean_exp", "densest", "kalman")
-            or o["advantage"]["scale"] in ("group_std", "group_mean", "leave_one_out_std", "residual_rms")) and any_size(o)
+            or o["advantage"]["scale"] in ("group_std", "group_mean", "leave_one_out_std", "residual_rms", "mean_deviation")) and any_size(o)
 
 
 def any_size(o):

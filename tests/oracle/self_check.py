@@ -12,6 +12,7 @@ import multiprocessing
 import answer
 import autodiff
 import call_checks
+import call_checks_found
 import call_checks_lists
 import call_checks_more
 import call_checks_rewards
@@ -20,6 +21,7 @@ import choices
 import generate
 import identities
 import identities_credit
+import identities_found
 import identities_group
 import identities_scores
 import identities_steps
@@ -810,9 +812,9 @@ def check_mistakes():
 OWN = (check_gradients, check_digits, check_mistakes, check_limits, check_identities, check_choices, check_by_hand, check_exact,
        check_choices_alive, check_splits, check_logits)  # the longest first
 OTHERS = (identities.GROUPS + identities_group.GROUPS + identities_steps.GROUPS + identities_scores.GROUPS
-          + identities_credit.GROUPS + unit_checks.GROUPS
+          + identities_credit.GROUPS + identities_found.GROUPS + unit_checks.GROUPS
           + call_checks.GROUPS + call_checks_more.GROUPS + call_checks_rewards.GROUPS + call_checks_state.GROUPS
-          + call_checks_lists.GROUPS)
+          + call_checks_lists.GROUPS + call_checks_found.GROUPS)
 
 
 def counted(k):

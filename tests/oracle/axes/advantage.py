@@ -11,7 +11,7 @@ from axes.allowed import check
 from axes.baseline import BASELINE, OWN_GROUP, filtered
 from axes.beta_scale import beta_weight
 from axes.entropy_share import entropy_share
-from axes.gain import GAIN, regret_weighted
+from axes.gain import GAIN, regret_weighted, stretched
 from axes.outside import OUTSIDE
 from axes.pool import Context, Item, Pool
 from axes.sized import NOTHING, Sized, all_same, mean, sign_of, total
@@ -129,6 +129,16 @@ def constant(item, group, context):
     return context.number("eps")
 
 
+def mean_deviation(item, group, context):
+    # DGPO (2601.20614): the mean absolute deviation; the epsilon stands beside its sum over the group
+    if context.alone(item):
+        return ONE
+    if all_same(worths(group)):
+        return None
+    n, m = len(group), mean([i.worth for i in group]).value
+    return (sum((abs(x - m) for x in worths(group)), ZERO) + context.number("eps")) / n
+
+
 def beta(item, group, context):
     weight = beta_weight(group, context.pool.groups.values())
     return None if weight is None else 1 / weight
@@ -136,8 +146,9 @@ def beta(item, group, context):
 
 SCALE = {"none": undivided, "group_std": group_std, "batch_std": batch_std, "batch_centred_std": batch_centred_std,
          "token_whiten": undivided, "group_mean": over_group_mean, "leave_one_out_std": leave_one_out_std,
-         "residual_rms": residual_rms, "kalman_std": kalman_std, "constant": constant, "beta": beta}
-GROUP_SCALES = ("group_std", "group_mean", "residual_rms")  # what `singleton` is about
+         "residual_rms": residual_rms, "kalman_std": kalman_std, "constant": constant, "beta": beta,
+         "mean_deviation": mean_deviation}
+GROUP_SCALES = ("group_std", "group_mean", "residual_rms", "mean_deviation")  # what `singleton` is about
 
 
 # ---- items to a
@@ -162,7 +173,7 @@ def pinned(context, item):
 
 def scaled(item, c, divisor, context):
     """a from R - b"""
-    a = c.times(GAIN[context.choice["gain"]](item, c, context) / divisor)
+    a = stretched(c.times(GAIN[context.choice["gain"]](item, c, context) / divisor), item, context)
     if context.choice["scale"] == "beta":  # its exponent is as large as the weight's logarithm
         a = Sized(a.value, a.size * (1 + abs(log(divisor))))
     return regret_weighted(a, context.number("gain_temperature")) if context.choice["gain"] == "exponential" else a

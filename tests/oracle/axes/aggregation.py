@@ -2,7 +2,7 @@
 from mpmath import mpf
 
 from axes.segments import apart
-from limits import sign
+from limits import less, sign
 
 
 class Totals:
@@ -114,8 +114,18 @@ def seq_mean_by_sign(tokens, token):
     return mpf(1) / (alike * sum(1 for t in tokens if t.sequence is token.sequence))
 
 
+def varied(rewards):
+    """Are the rewards of a group apart? By more than the binary64 1e-6, both sides exact."""
+    return None not in rewards and less(mpf(1e-6), max(rewards) - min(rewards))
+
+
+def token_mean_varied(tokens, token):
+    # DAPO without zero-variance groups in the divisor (TRL): they have no gradient, and are not to dilute it
+    return mpf(1) / max(1, sum(t.sequence.varied for t in tokens))
+
+
 WITHIN = {"seq_mean_segment_mean": segment_mean}
-BY_TOKEN = {"token_mean_by_sign": token_mean_by_sign, "seq_mean_by_sign": seq_mean_by_sign}
+BY_TOKEN = {"token_mean_by_sign": token_mean_by_sign, "seq_mean_by_sign": seq_mean_by_sign, "token_mean_varied": token_mean_varied}
 
 
 def coefficients(choice, totals, sequence, kept, tokens):

@@ -8,7 +8,7 @@ class Misfit(ValueError):
 
 PLAIN_REWARD = {"overlong": "none", "length": "none", "map": "none", "kl": "none"}
 EACH_SCALES = ("none", "group_std", "group_mean", "leave_one_out_std", "constant")
-SECOND_SCALES = ("none", "group_std", "group_mean", "leave_one_out_std", "residual_rms", "kalman_std", "constant")
+SECOND_SCALES = ("none", "group_std", "group_mean", "leave_one_out_std", "residual_rms", "kalman_std", "constant", "mean_deviation")
 
 
 def several_rewards(a, r):
@@ -51,6 +51,7 @@ RULES = (
     ("advantage", "credit", "entropy_share", lambda a, r: plain_items(a, r) and a["baseline"] == a["scale"] == "none"
                                                           and a["share_eps"] > 0),
     ("advantage", "gain", "exponential", lambda a, r: a["gain_temperature"] != 0),
+    ("advantage", "gain", "failure_power", lambda a, r: a["gain_high"] > a["gain_low"] and a["gain_power"] >= 0),
     ("advantage", "transform", "pkpo_max", lambda a, r: a["pass_k"] >= 1),
     ("advantage", "transform", "pkpo_gain", lambda a, r: a["pass_k"] >= 1),
     ("advantage", "scale", "kalman_std", lambda a, r: a["baseline"] == "kalman"),
@@ -70,7 +71,8 @@ RULES = (
 )
 
 
-GROUP_KINDS = ("variance", "labels", "balance", "pairs", "contrast", "contrast_mean", "contrast_lse", "soft_pairs", "match", "match_js")
+GROUP_KINDS = ("variance", "labels", "balance", "pairs", "contrast", "contrast_mean", "contrast_lse", "soft_pairs", "match", "match_js",
+               "standardised", "target", "hinge")
 OF_RESPONSE = ("sequence_mean", "sequence_sum", "sequence_clipped_mean", "sequence_mean_ratio")
 CLIPS = ("ppo_clip", "dual_clip")
 
@@ -91,6 +93,10 @@ def by_token(o):
     return s["kind"] in CLIPS + ("gppo",) and s["eps_low"] == s["eps_high"] == 0 and o["ratio"]["unit"] == "token"
 
 
+def of_whole_likelihoods(o):
+    return o["ratio"]["against"] == "nothing" and o["ratio"]["unit"] in ("sequence_mean", "sequence_sum")
+
+
 def tempered(*names):
     return lambda o: all(o["surrogate"][name] > 0 for name in names)
 
@@ -104,13 +110,16 @@ def drift_band(o):
 LOSS_RULES = (
     ("surrogate", "kind", GROUP_KINDS, of_response),
     ("surrogate", "kind", ("labels",), tempered("tau_pos", "tau_neg")),
-    ("surrogate", "kind", ("contrast", "soft_pairs", "match", "match_js"), tempered("tau_pos")),
+    ("surrogate", "kind", ("contrast", "soft_pairs", "match", "match_js", "target"), tempered("tau_pos")),
     ("surrogate", "kind", ("contrast_lse",), tempered("tau_neg")),
     ("surrogate", "kind", ("shaped",), tempered("shape")),
     ("surrogate", "bounds", ("position",), by_position),
     ("surrogate", "bounds", ("given",), by_token),
     ("penalty", "likelihood_gate", ("sequence", "segment"), lambda o: o["penalty"]["likelihood_form"] == "lost"),
-    ("surrogate", "kind", ("pairs",), lambda o: o["surrogate"]["margin"] >= 0),
+    ("surrogate", "kind", ("pairs", "hinge"), lambda o: o["surrogate"]["margin"] >= 0),
+    ("surrogate", "kind", ("target",), of_whole_likelihoods),
+    ("surrogate", "kind", ("standardised",), lambda o: o["surrogate"]["score_eps"] >= 0),
+    ("surrogate", "kind", ("quadratic",), lambda o: o["surrogate"]["eps_high"] > 0),
     ("weight", "drift", ("token", "sequence_sum", "sequence_mean"), drift_band),
 )
 

@@ -1,9 +1,9 @@
 """Gain: a factor of every a. Rewards are looked at as they are before the transform; c is the item's R - b."""
 from mpmath import mpf
 
-from axes.sized import Sized, sign_of
+from axes.sized import Sized, mean, sign_of
 from axes.transform import successes
-from limits import ONE, ZERO, exp
+from limits import ONE, ZERO, exp, settle
 
 
 def no_gain(item, c, context):
@@ -45,5 +45,27 @@ def regret_weighted(a, tau):
     return Sized(a.settled() * weight, a.size * weight * (1 + a.size / abs(tau)))
 
 
+def failure_rate(item, context):
+    """1 - mu, mu the group's mean between the rewards of a wrong and of a right response; and how large its parts are."""
+    m = mean([i.worth for i in context.raw_group(item)])
+    low, high = context.number("gain_low"), context.number("gain_high")
+    size = (m.size + abs(low)) / (high - low)
+    return settle(ONE - min(max((m.value - low) / (high - low), ZERO), ONE), ONE + size), size
+
+
+def failure_power(item, c, context):
+    # F-GRPO (2602.06717): (1 - mu)^gamma; 0^0 is 1
+    return failure_rate(item, context)[0] ** context.number("gain_power")
+
+
+def stretched(a, item, context):
+    """a with what the gain's rounding adds to its size."""
+    if context.choice["gain"] != "failure_power":
+        return a
+    left, size = failure_rate(item, context)
+    return Sized(a.value, a.size * (1 + context.number("gain_power") * size / left)) if 0 < left < 1 else a
+
+
 GAIN = {"none": no_gain, "valid_groups": valid_groups, "nonzero_rewards": nonzero_rewards, "difficulty": difficulty,
-        "length_power": length_power, "exponential": no_gain}  # the last is done to a itself
+        "length_power": length_power, "failure_power": failure_power,
+        "exponential": no_gain}  # the last is done to a itself

@@ -4,8 +4,8 @@ y: the scores s of the group's active responses (their unit log-ratios, or ratio
 """
 from mpmath import mpf
 
-from autodiff import Var, added, exp, linear, log_sum_exp, nonlinear, sg, size, sized, softplus, square, summed, value
-from limits import ONE, ZERO, is_infinite, less, limit, log, mpmath, sign
+from autodiff import Var, added, exp, largest_place, linear, log_sum_exp, nonlinear, sg, size, sized, softplus, square, summed, value
+from limits import NEAR, ONE, ZERO, is_infinite, less, limit, log, mpmath, near_misses, settle, sign, sqrt
 
 
 def score(ys):
@@ -81,8 +81,8 @@ def pairs(s, y, a, z, lengths):
 
 
 def softmax(xs):
-    top = max(xs)
-    shares = [mpmath.exp(x - top) for x in xs]
+    top = xs[largest_place(xs)]
+    shares = [limit(exp(x - top)) for x in xs]
     return [x / sum(shares, ZERO) for x in shares]
 
 
@@ -213,7 +213,69 @@ KIND = {"variance": variance, "labels": labels, "balance": balance, "pairs": pai
         "match_js": match_js}
 
 
-def values(choice, responses, log_z):
+def spread(y):
+    """The sample deviation of the scores; exactly 0 where these are one number."""
+    v = [value(y_i) for y_i in y]
+    mean = sum(v, ZERO) / len(v)
+    squares = settle(sum(((x - mean) * (x - mean) for x in v), ZERO), sum((x * x for x in v), ZERO))
+    return sqrt(squares / (len(v) - 1))
+
+
+def standardised(s, y, a, z, lengths):
+    # GIFT (2510.23868): the distance of standardised scores from standardised rewards; their mean and deviation are numbers
+    k, n = mpf(s["strength"]), len(y)
+    mean, size = sg(sum(map(value, y), ZERO) / n), sum((abs(value(y_i)) for y_i in y), ZERO) / n
+    divisor = ONE if n == 1 else sg(spread(y)) + mpf(s["score_eps"])
+    if divisor == 0:
+        return [a_i * a_i for a_i in a]
+    scaled = [sized((y_i - mean) / divisor, (abs(value(y_i)) + size) / divisor) for y_i in y]
+    return [square(added(a_i, -k * z_i)) for a_i, z_i in zip(a, scaled)]
+
+
+def target(s, y, a, z, lengths):
+    # TPO (2604.06159): cross-entropy to the old policy's shares, times e^(A/tau); z: the old scores
+    if len(y) == 1:
+        return [ZERO]
+    k = mpf(s["strength"])
+    wanted = softmax([k * o_i + a_i / mpf(s["tau_pos"]) for o_i, a_i in zip(z, a)])
+    moved = abs(k) * farthest(z)
+    parts = [cross_entropy(q, k, y, i, abs(k) * farthest(y) + moved) for i, q in enumerate(wanted)]
+    return [sized(F, size(F) + (ZERO if is_infinite(F.value) else abs(F.value) * moved)) if sign(q) else ZERO
+            for F, q in zip(parts, wanted)]
+
+
+def hinge_of(shift, k, winner, loser):
+    """max(0, shift - k (winner - loser))"""
+    x = linear([(shift, ONE), (winner, -k), (loser, k)])
+    parts = [value(y) for y in (winner, loser) if not is_infinite(value(y))]
+    size = abs(shift) + abs(k) * sum(map(abs, parts), ZERO)
+    rest = settle(value(x), size)
+    if not is_infinite(rest) and 0 != abs(rest) < NEAR * size:
+        near_misses.append((rest, ZERO))
+    if sign(rest) <= 0:
+        return sized(ZERO, size)
+    return sized(x, size + (abs(value(x)) if is_infinite(value(x)) else 0))
+
+
+def hinge(s, y, a, z, lengths):
+    # CLICK (2306.03350): the better response's log-probability ahead of the worse one's by shift/k
+    shift, k, margin = mpf(s["shift"]), mpf(s["strength"]), mpf(s["margin"])
+    won = [[hinge_of(shift, k, y_i, y_j) for y_j, a_j in zip(y, a) if better(margin, a_i, a_j)] for y_i, a_i in zip(y, a)]
+    P = sum(map(len, won))
+    return [summed(found) * (ONE / P) if found else ZERO for found in won]
+
+
+KIND = {"variance": variance, "labels": labels, "balance": balance, "pairs": pairs, "contrast": contrast,
+        "contrast_mean": contrast_mean, "contrast_lse": contrast_lse, "soft_pairs": soft_pairs, "match": match,
+        "match_js": match_js, "standardised": standardised, "target": target, "hinge": hinge}
+
+
+def old_score(unit, tokens):
+    total = sum((t.o for t in tokens), ZERO)
+    return total / len(tokens) if unit == "sequence_mean" else total
+
+
+def values(choice, responses, log_z, unit=None):
     """{sequence: F_i}; responses: (sequence, its active tokens, their y) of all that are active. Nothing for other kinds."""
     if choice["kind"] not in KIND:
         return {}
@@ -224,5 +286,7 @@ def values(choice, responses, log_z):
         a = [tokens[0].advantage for _, tokens, _ in members]
         z = log_z[g] if choice["kind"] == "balance" else None
         lengths = [len(tokens) for _, tokens, _ in members]
+        if choice["kind"] == "target":
+            z = [old_score(unit, tokens) for _, tokens, _ in members]
         found.update(zip((sequence for sequence, _, _ in members), KIND[choice["kind"]](choice, y, a, z, lengths)))
     return found

@@ -87,6 +87,10 @@ def weight_sides(s, a, w):
     return sign(a) != 0 and less(w, bound(s["weight_min"])), sign(a) != 0 and less(bound(s["weight_max"]), w), False
 
 
+def unbounded_positive_sides(s, a, w):
+    return dual_clip_sides({**s, "bounds": "fixed"}, a, w) if sign(a) < 0 else (False, False, False)
+
+
 def topr_sides(s, a, w):
     return weight_sides(s, a, w) if sign(a) < 0 else (False, False, False)
 
@@ -100,7 +104,8 @@ def shaped_sides(s, a, w):
 
 
 SIDES = {"ppo_clip": ppo_sides, "dual_clip": dual_clip_sides, "cispo": weight_sides, "gppo": gppo_sides,
-         "aspo": aspo_sides, "topr": topr_sides, "band": weight_sides, "dispo": dispo_sides, "shaped": shaped_sides}
+         "aspo": aspo_sides, "topr": topr_sides, "band": weight_sides, "dispo": dispo_sides, "shaped": shaped_sides,
+         "unbounded_positive": unbounded_positive_sides}
 
 
 # ---- S
@@ -242,9 +247,26 @@ def shaped(s, a, w, y, l):
     return -a * sigmoid(y - log(mpf(s["shape"]))) if s["selected"] else ppo_clip(s, a, w, y, l)
 
 
+def quadratic(s, a, w, y, l):
+    # CFPO (2601.22801): -(A w - |A| (w - 1)^2/(2 eps)), a parabola of w where the clip has a corner
+    v, eps, size = value(w), mpf(s["eps_high"]), abs(a)
+    off = v - 1
+    bend = size * off * off / (2 * eps)
+    slope, slope_size = v * (off * (size / eps) - a), v * (abs(off) * (size / eps) + size)
+    return Var(-a * v + bend, [(y, slope, slope_size)] if isinstance(y, Var) else [], size * v + bend)
+
+
+def unbounded_positive(s, a, w, y, l):
+    # UP (2607.06987) eq. 15: REINFORCE where A > 0, value -A; the dual clip where A < 0
+    if sign(a) > 0:
+        return -a * exp(l - sg(l))
+    return dual_clip({**s, "bounds": "fixed"}, a, w, y, l)
+
+
 KIND = {"score": score, "ratio": ratio, "ppo_clip": ppo_clip, "dual_clip": dual_clip, "cispo": cispo, "sapo": sapo,
         "vespo": vespo, "log_ratio": log_ratio, "squared": squared, "gppo": gppo, "aspo": aspo, "topr": topr,
-        "band": band, "sapo_detached": sapo_detached, "logistic": logistic, "dispo": dispo, "bgpo": bgpo, "shaped": shaped}
+        "band": band, "sapo_detached": sapo_detached, "logistic": logistic, "dispo": dispo, "bgpo": bgpo, "shaped": shaped,
+        "quadratic": quadratic, "unbounded_positive": unbounded_positive}
 ALSO_WITHOUT_ADVANTAGE = ("squared", "logistic")
 
 
