@@ -208,11 +208,6 @@ def match_js(s, y, a, z, lengths):
     return matched(s, y, a, half_divergence, half_divergence, lambda p, u: sum(map(abs, divergence(p, u))) / 2)
 
 
-KIND = {"variance": variance, "labels": labels, "balance": balance, "pairs": pairs, "contrast": contrast,
-        "contrast_mean": contrast_mean, "contrast_lse": contrast_lse, "soft_pairs": soft_pairs, "match": match,
-        "match_js": match_js}
-
-
 def spread(y):
     """The sample deviation of the scores; exactly 0 where these are one number."""
     v = [value(y_i) for y_i in y]
