@@ -297,7 +297,7 @@ extern "C" {
     X(GRPO_NULL_CORRECT, "correct is NULL") \
     X(GRPO_BAD_VALUES, "value, value_old or returns has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
     X(GRPO_BAD_VALUE_CLIP, "clip must lie in [0, 1e150]") \
-    X(GRPO_BAD_AGGREGATION, "aggregation: kind or empty is no choice, kind asks for advantages or segments, power is not finite, or constant is read and not in (0, 1e150]") \
+    X(GRPO_BAD_AGGREGATION, "aggregation: kind or empty is no choice, kind asks for advantages, rewards or segments, power is not finite, or constant is read and not in (0, 1e150]") \
     X(GRPO_BAD_VERSION, "version or behaviour_version at an unmasked token is not in 0 .. 2^53, or behaviour_version is above version") \
     X(GRPO_BAD_DIFFICULTY, "difficulty has an entry that is NaN or infinite") \
     X(GRPO_BAD_COST, "cost: output, input or turns has an entry outside [0, 1e150], or a coefficient is NaN or above 1e150 in magnitude") \
@@ -364,7 +364,10 @@ extern "C" {
     X(GRPO_BAD_UNIT_REWARD, "objective.advantage.scale beta needs rewards in [0, 1]") \
     X(GRPO_BAD_HISTORY, "objective.advantage: history must be a whole number of at least 1, and history_power lie in [-16, 16]") \
     X(GRPO_BAD_GAIN_TEMPERATURE, "objective.advantage.gain_temperature must not be 0 for gain exponential") \
-    X(GRPO_BAD_SHARE, "objective.advantage.share_eps must be positive for credit entropy_share")
+    X(GRPO_BAD_SHARE, "objective.advantage.share_eps must be positive for credit entropy_share") \
+    X(GRPO_BAD_GAIN_POWER, "objective.advantage: gain failure_power needs gain_power >= 0 and gain_low < gain_high") \
+    X(GRPO_BAD_QUADRATIC, "objective.surrogate.eps_high must be positive for kind quadratic") \
+    X(GRPO_BAD_SCORE_EPS, "objective.surrogate.score_eps must not be negative") \
 
 #define GRPO_STATUS_ENUM_(name, text) name,
 typedef enum { GRPO_STATUS_LIST(GRPO_STATUS_ENUM_) GRPO_N_STATUS } grpo_status;
@@ -729,7 +732,8 @@ typedef enum {
     GRPO_SCALE_RESIDUAL_RMS,         /* of the R - b of the group (AReaL, GAPO) */
     GRPO_SCALE_KALMAN_STD,           /* of the filter just after the item (KRPO) */
     GRPO_SCALE_CONSTANT,             /* eps */
-    GRPO_SCALE_BETA                  /* max(f(p), 1e-6), f a Beta density, p the mean of the group (BNPO, 2506.02864); rewards in [0, 1] */
+    GRPO_SCALE_BETA,                 /* max(f(p), 1e-6), f a Beta density, p the mean of the group (BNPO, 2506.02864); rewards in [0, 1] */
+    GRPO_SCALE_MEAN_DEVIATION        /* (sum |R - mean R| + eps)/G over the group (DGPO, 2601.20614); a = 0 where all are equal */
 } grpo_scale_kind;
 typedef enum { GRPO_STD_SAMPLE, GRPO_STD_POPULATION } grpo_std_kind;                            /* divisor n - 1 or n */
 typedef enum {
@@ -748,7 +752,8 @@ typedef enum {
     GRPO_GAIN_NONZERO_REWARDS,   /* N/#{R != 0} (GPG as verl computes it) */
     GRPO_GAIN_DIFFICULTY,        /* w(rho) where a > 0, w(1 - rho) elsewhere, rho the share of R > 0 (GRPO-LEAD, 2504.09696) */
     GRPO_GAIN_LENGTH_POWER,      /* T^-p over its mean in the batch (Delta L, 2509.07558) */
-    GRPO_GAIN_EXPONENTIAL        /* e^(a/gain_temperature) (Trinity-RFT's regret weighting; REC, 2509.24203, advantage weight) */
+    GRPO_GAIN_EXPONENTIAL,       /* e^(a/gain_temperature) (Trinity-RFT's regret weighting; REC, 2509.24203, advantage weight) */
+    GRPO_GAIN_FAILURE_POWER      /* (1 - mu)^gain_power, mu the place of the group's mean in [gain_low, gain_high] (F-GRPO, 2602.06717) */
 } grpo_gain_kind;
 typedef enum {
     GRPO_SECOND_NONE,
@@ -813,6 +818,7 @@ typedef struct {
     double gain_low, gain_high, gain_slope, gain_centre;     /* of w: from high to low, fastest at centre */
     double length_power;
     double gain_temperature;                        /* not 0 */
+    double gain_power;                              /* >= 0; of failure_power, which needs gain_low < gain_high too */
     /* second normalisation */
     grpo_second_kind second;
     double second_eps;
@@ -942,6 +948,16 @@ GRPO_FN grpo_dd grpo_dd_log(grpo_dd x)
     if (!(x.hi > 1e-300 && x.hi < 1e300)) { y.hi = log(x.hi); return y; }
     y.hi = x.lo / x.hi;
     return grpo_dd_add(grpo_log_twice(x.hi), y);
+}
+
+/* (1 - mu)^power of F-GRPO (2602.06717), mu = (mean - low)/(high - low) within [0, 1]; 0^0 = 1 */
+GRPO_FN double grpo_failure_power(grpo_dd mean, double low, double high, double power)
+{
+    grpo_dd rest = { 0, 0 };
+    rest.hi = high;
+    rest = grpo_dd_quotient(grpo_dd_add(rest, grpo_dd_negative(mean)), grpo_two_diff(high, low));
+    if (power == 0 || !grpo_dd_exceeds(grpo_dd_negative(rest), -1)) return 1;
+    return rest.hi > 0 ? grpo_exp_twice(grpo_dd_mul(grpo_dd_log(rest), power)).hi : 0;
 }
 
 /* log Gamma(x) to twice the precision, 2^-80 of x log x, for 1 <= x < 1e300: Stirling's series at x + n >= 32, less log x (x+1) ... */
@@ -1094,7 +1110,15 @@ typedef enum {
     GRPO_SURROGATE_LABELS,     /* A_i > 0: log(1 + sum_+ e^(-y_j/tau_pos))/n+, else log(1 + sum_- e^(y_j/tau_neg))/n- (REAL, 2602.05630) */
     GRPO_SURROGATE_BALANCE,    /* (z + y_i - k A_i)^2, z = batch.log_z, whose gradient is grpo_output.dlog_z (FlowRL, 2509.15207) */
     GRPO_SURROGATE_PAIRS,      /* 1/P sum_b log(1 + e^(-k (y_i - y_b))) over the P pairs of the group with A_i - A_b > margin */
-    GRPO_SURROGATE_CONTRAST    /* -softmax(A/tau_pos)_i log softmax(k y)_i */
+    GRPO_SURROGATE_CONTRAST,   /* -softmax(A/tau_pos)_i log softmax(k y)_i */
+    /* of a token */
+    GRPO_SURROGATE_QUADRATIC,  /* -A w + |A| (w - 1)^2/(2 eps_high): best at 1 +- eps_high, never clipped (CFPO, 2601.22801) */
+    GRPO_SURROGATE_UNBOUNDED_POSITIVE,     /* A > 0: -A, with the gradient of -A l; A < 0: dual_clip (UP, 2607.06987, eq. 15) */
+    /* of a group */
+    GRPO_SURROGATE_STANDARDISED,   /* (A_i - k z_i)^2, z_i = (y_i - sg[mean y])/(sg[sample deviation of y] + score_eps) (GIFT, 2510.23868) */
+    GRPO_SURROGATE_TARGET,     /* -q_i log softmax(k y)_i, q = softmax(k o + A/tau_pos), o as y of logp_old: against nothing, unit
+                                  sequence_mean or sequence_sum (TPO, 2604.06159) */
+    GRPO_SURROGATE_HINGE       /* 1/P sum_b max(0, shift - k (y_i - y_b)) over the pairs of PAIRS (Click, 2306.03350) */
 } grpo_surrogate_kind;
 
 typedef enum {
@@ -1113,7 +1137,9 @@ typedef struct {
     double tau_pos, tau_neg;
     double k_pos, lambda_pos, k_neg, lambda_neg;
     double strength;
-    double margin;                 /* pairs, >= 0 */
+    double margin;                 /* pairs, hinge, >= 0 */
+    double shift;                  /* hinge */
+    double score_eps;              /* standardised, >= 0 */
 } grpo_surrogate;
 
 typedef enum { GRPO_CLIP_NO, GRPO_CLIP_LOW, GRPO_CLIP_HIGH, GRPO_CLIP_DUAL } grpo_clip_side;
@@ -1314,6 +1340,36 @@ GRPO_FN grpo_term grpo_band(grpo_ratio w, double advantage, double logp, double 
     return t;
 }
 
+/* -A w + |A| (w - 1)^2/(2 eps), derivative w (-A + |A| (w - 1)/eps) (CFPO, 2601.22801): the two parts may all but cancel, and w - 1 may be
+ * small beside w, so both are known to twice the precision */
+GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps)
+{
+    const double size = fabs(advantage);
+    grpo_term t = grpo_ratio_term(w, advantage);
+    grpo_dd y, v, off, far, minus_one = { -1, 0 }, x;
+    if (eps == HUGE_VAL) return t;
+    if (w.value == HUGE_VAL) { t.value = t.d_log_ratio = HUGE_VAL; return t; }
+    y.hi = w.log; y.lo = w.log_lo;
+    v = grpo_exp_twice(y);
+    off = grpo_dd_add(v, minus_one);
+    far = grpo_dd_div(off, eps);
+    x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5);
+    if (grpo_is_finite(x.hi) && grpo_is_finite(t.value)) t.value = grpo_dd_add(x, grpo_dd_mul(v, -advantage)).hi;
+    else t.value = grpo_times(size, grpo_dd_add(grpo_dd_mul(grpo_dd_product(off, far), 0.5), advantage > 0 ? grpo_dd_negative(v) : v).hi);
+    x = grpo_dd_add(grpo_dd_mul(far, size), grpo_dd_mul(minus_one, advantage));
+    t.d_log_ratio = grpo_is_finite(x.hi) ? grpo_dd_product(v, x).hi : grpo_times(v.hi, x.hi);
+    return t;
+}
+
+/* A > 0: -A e^(l - sg[l]); A < 0: dual clip (UP, 2607.06987, eq. 15) */
+GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_range range, double dual)
+{
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    if (advantage < 0) return grpo_dual_clip(w, advantage, range, dual);
+    t.value = t.d_logp = -advantage;
+    return t;
+}
+
 /* the choice; A = 0 is worth 0 and has no gradient, but for a regression */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp)
 {
@@ -1335,6 +1391,8 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
     case GRPO_SURROGATE_TOPR:      return grpo_topr(w, advantage, logp, s->weight_min, s->weight_max);
     case GRPO_SURROGATE_BAND:      return grpo_band(w, advantage, logp, s->weight_min, s->weight_max);
     case GRPO_SURROGATE_SAPO_DETACHED: return grpo_sapo_detached(w, advantage, logp, advantage > 0 ? s->tau_pos : s->tau_neg);
+    case GRPO_SURROGATE_QUADRATIC: return grpo_quadratic(w, advantage, s->eps_high);
+    case GRPO_SURROGATE_UNBOUNDED_POSITIVE: return grpo_unbounded_positive(w, advantage, range, s->dual);
     default: return zero;                                              /* no function of one token */
     }
 }
@@ -1679,7 +1737,8 @@ typedef enum {
     GRPO_GROUP_MEAN,                 /* 1/(groups * T_i): mean over groups of the sum over responses of token means (GVPO, REAL) */
     GRPO_GROUP_MEAN_SEQ_MEAN,        /* 1/(groups * responses of the group * T_i) */
     GRPO_TOKEN_MEAN_BY_SIGN,         /* 1/(tokens with A > 0) at those, 1/(the others) at the others (OREAL, 2502.06781, as xtuner) */
-    GRPO_SEQ_MEAN_SEGMENT_MEAN       /* 1/(N K_i n), K_i segments with tokens that count, n of them in t's segment (RLinf's turns) */
+    GRPO_SEQ_MEAN_SEGMENT_MEAN,      /* 1/(N K_i n), K_i segments with tokens that count, n of them in t's segment (RLinf's turns) */
+    GRPO_TOKEN_MEAN_VARIED           /* 1/(tokens of groups with max - min of batch.reward > 1e-6), of every token (DAPO-ZV, TRL); 1 if none */
 } grpo_aggregation_kind;
 typedef enum { GRPO_EMPTY_COUNT, GRPO_EMPTY_SKIP } grpo_empty_kind;      /* do sequences (groups) without tokens count in N? */
 
@@ -1780,6 +1839,7 @@ typedef struct {
     int64_t groups, groups_nonempty;
     int64_t ranks;                                  /* loss and gradient are multiplied by it, for trainers that average gradients over ranks; 0: 1 */
     int64_t positive_tokens;                        /* with A > 0, where aggregation.kind asks */
+    int64_t varied_tokens;                          /* of groups whose rewards differ, where aggregation.kind asks */
     int64_t likelihood_tokens, pairs;               /* the D of penalty.likelihood_on and penalty.pairs */
     int64_t weights;                                /* correction weights, for their mean (weight.correction_norm) */
     grpo_sum weight;                                /* their sum */
@@ -2696,6 +2756,9 @@ static const grpo_group_kind_ *grpo_group_kind_of_(grpo_surrogate_kind kind)
         { GRPO_SURROGATE_BALANCE, GRPO_NEED_LOG_Z_, 0 },
         { GRPO_SURROGATE_PAIRS, 0, 0 },
         { GRPO_SURROGATE_CONTRAST, 0, GRPO_READS_TAU_POS_ },
+        { GRPO_SURROGATE_STANDARDISED, 0, 0 },
+        { GRPO_SURROGATE_TARGET, GRPO_NEED_OLD_, GRPO_READS_TAU_POS_ },
+        { GRPO_SURROGATE_HINGE, 0, 0 },
     };
     size_t k;
     for (k = 0; k < sizeof kinds / sizeof *kinds; k++) if (kinds[k].kind == kind) return &kinds[k];
@@ -2837,6 +2900,7 @@ static int grpo_need_of_(grpo_whose_ whose)
 }
 
 static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_BY_SIGN; }
+static int grpo_counts_varied_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_VARIED; }
 
 static int grpo_off_policy_needs_(const grpo_weight *w)
 {
@@ -2852,6 +2916,7 @@ static int grpo_count_needs_(const grpo_objective *o)
     static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_SELECTED_, 0 };
     int n = likelihood[o->penalty.likelihood_on];
     if (grpo_counts_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
+    if (grpo_counts_varied_(o)) n |= GRPO_NEED_REWARD_;
     if (o->penalty.pairs != GRPO_PAIRS_NONE) n |= GRPO_NEED_REWARD_;
     if (o->weight.truncated == GRPO_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
     if (grpo_judges_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
@@ -2918,7 +2983,10 @@ static grpo_status grpo_check_surrogate_(const grpo_surrogate *s, grpo_unit_kind
     const grpo_group_kind_ *group = grpo_group_kind_of_(s->kind);
     const int reads = group ? group->reads : gates ? GRPO_READS_TAU_POS_ | GRPO_READS_TAU_NEG_ : 0;
     if (s->eps_low < 0 || s->eps_high < 0 || s->bound_cap < 0) return GRPO_BAD_CLIP;
-    if (s->kind == GRPO_SURROGATE_DUAL_CLIP && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
+    if ((s->kind == GRPO_SURROGATE_DUAL_CLIP || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) && !(s->dual > 1 + s->eps_high))
+        return GRPO_BAD_DUAL;
+    if (s->kind == GRPO_SURROGATE_QUADRATIC && s->eps_high == 0) return GRPO_BAD_QUADRATIC;
+    if (s->score_eps < 0) return GRPO_BAD_SCORE_EPS;
     if (s->kind == GRPO_SURROGATE_GPPO && s->dual != 0 && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
     if (s->kind == GRPO_SURROGATE_ASPO && s->dual != 0 && !(s->dual > 1)) return GRPO_BAD_DUAL;
     if (s->kind == GRPO_SURROGATE_ASPO && s->dual_pos != 0 && !(s->dual_pos > 1)) return GRPO_BAD_DUAL;
@@ -2969,6 +3037,7 @@ static grpo_status grpo_check_advantage_(const grpo_advantage *a)
     grpo_baseline_kind b = a->baseline;
     if (a->step_group == GRPO_STEP_GROUP_HISTORY && !(grpo_is_whole_(a->history) && fabs(a->history_power) <= 16)) return GRPO_BAD_HISTORY;
     if (a->gain == GRPO_GAIN_EXPONENTIAL && a->gain_temperature == 0) return GRPO_BAD_GAIN_TEMPERATURE;
+    if (a->gain == GRPO_GAIN_FAILURE_POWER && !(a->gain_power >= 0 && a->gain_low < a->gain_high)) return GRPO_BAD_GAIN_POWER;
     if (a->credit == GRPO_CREDIT_ENTROPY_SHARE && !(a->share_eps > 0)) return GRPO_BAD_SHARE;
     if (!(a->gamma >= 0 && a->gamma <= 1 && a->lambda >= 0 && a->lambda <= 1)) return GRPO_BAD_GAMMA;
     if (a->lambda_length < 0) return GRPO_BAD_LAMBDA_LENGTH;
@@ -3031,10 +3100,17 @@ static int grpo_goes_with_shares_(const grpo_advantage *a)
         && a->gain == GRPO_GAIN_NONE && a->second != GRPO_SECOND_BATCH;
 }
 
+/* both distributions are of plain scores */
+static int grpo_goes_with_target_(const grpo_ratio_axis *r)
+{
+    return r->against == GRPO_AGAINST_NOTHING && (r->unit == GRPO_UNIT_SEQUENCE_MEAN || r->unit == GRPO_UNIT_SEQUENCE_SUM);
+}
+
 static grpo_status grpo_check_combination_(const grpo_objective *o)
 {
     const grpo_advantage *a = &o->advantage;
-    int outcome = a->credit == GRPO_CREDIT_OUTCOME, one_gain = a->gain != GRPO_GAIN_DIFFICULTY && a->gain != GRPO_GAIN_LENGTH_POWER;
+    int outcome = a->credit == GRPO_CREDIT_OUTCOME, one_gain = a->gain != GRPO_GAIN_DIFFICULTY && a->gain != GRPO_GAIN_LENGTH_POWER
+        && a->gain != GRPO_GAIN_FAILURE_POWER;
     int batch_mean = a->baseline == GRPO_BASELINE_BATCH_MEAN;
     if (a->rewards == GRPO_REWARDS_EACH && !grpo_goes_with_columns_(o)) return GRPO_BAD_COMBINATION;
     if (a->scale == GRPO_SCALE_KALMAN_STD && a->baseline != GRPO_BASELINE_KALMAN) return GRPO_BAD_COMBINATION;
@@ -3048,6 +3124,7 @@ static grpo_status grpo_check_combination_(const grpo_objective *o)
     if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE && !outcome) return GRPO_BAD_COMBINATION;
     if (o->ratio.mix != GRPO_MIX_NONE && (o->ratio.unit == GRPO_UNIT_TOKEN || grpo_group_kind_of_(o->surrogate.kind)))
         return GRPO_BAD_COMBINATION;
+    if (o->surrogate.kind == GRPO_SURROGATE_TARGET && !grpo_goes_with_target_(&o->ratio)) return GRPO_BAD_COMBINATION;
     /* a mean over the batch of what needs another mean over the batch: only where the second undoes the first */
     if (batch_mean && a->scale == GRPO_SCALE_TOKEN_WHITEN && !(outcome && one_gain)) return GRPO_BAD_COMBINATION;
     return GRPO_OK;
@@ -3389,7 +3466,7 @@ typedef struct {
     grpo_dd up, down;                   /* what the transform makes of the best (or those with R > 0) and of the others */
     grpo_dd factor;                     /* of pkpo */
     grpo_dd kth;                        /* the pass_k-th smallest */
-    double gain_up, gain_down;          /* of difficulty */
+    double gain_up, gain_down;          /* of difficulty and failure_power */
     /* after it */
     grpo_dd min, max;
     int64_t at_min, at_max;             /* items there */
@@ -3399,6 +3476,7 @@ typedef struct {
     grpo_dd baseline;                   /* where all items have the same and it is no mean */
     double variance;                    /* of group_std or residual_rms */
     double density;                     /* of beta */
+    double deviation;                   /* of mean_deviation: sigma */
 } grpo_group_;
 
 /* the rewards of the tokens of credit entropy_share: of a prompt's responses with R > 0, or of the others */
@@ -3709,7 +3787,7 @@ static int grpo_baseline_is_of_group_(grpo_baseline_kind k)
 
 static int grpo_scale_is_of_group_(grpo_scale_kind k)
 {
-    return k == GRPO_SCALE_GROUP_STD || k == GRPO_SCALE_GROUP_MEAN || k == GRPO_SCALE_RESIDUAL_RMS;
+    return k == GRPO_SCALE_GROUP_STD || k == GRPO_SCALE_GROUP_MEAN || k == GRPO_SCALE_RESIDUAL_RMS || k == GRPO_SCALE_MEAN_DEVIATION;
 }
 
 /* R - b without the shift, as numerator and divisor, so that it is rounded only once */
@@ -3778,6 +3856,7 @@ static double grpo_sigma_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_i
     case GRPO_SCALE_CONSTANT:     return a->eps;
     case GRPO_SCALE_BETA:         return s->density;
     case GRPO_SCALE_GROUP_MEAN:   return grpo_group_mean_sigma_(s);
+    case GRPO_SCALE_MEAN_DEVIATION: return s->deviation;
     case GRPO_SCALE_GROUP_STD:
     case GRPO_SCALE_RESIDUAL_RMS: variance = s->count == 1 ? 1 : s->variance; break;
     case GRPO_SCALE_BATCH_STD:
@@ -3857,7 +3936,7 @@ static double grpo_worth_(const grpo_crediting_ *c, grpo_index_ at)
     if (s->steps && o->step_group != GRPO_STEP_GROUP_PROMPT) return grpo_pool_worth_(c, at);
     if (o->gain == GRPO_GAIN_EXPONENTIAL) return grpo_exponential_gain(grpo_item_twice_(c, s, at), o->gain_temperature);
     a = o->rewards == GRPO_REWARDS_EACH ? grpo_weighted_columns_(c, at) : grpo_item_(c, s, at);
-    if (o->gain == GRPO_GAIN_DIFFICULTY) return grpo_times(a, a > 0 ? s->gain_up : s->gain_down);
+    if (o->gain == GRPO_GAIN_DIFFICULTY || o->gain == GRPO_GAIN_FAILURE_POWER) return grpo_times(a, a > 0 ? s->gain_up : s->gain_down);
     if (o->gain == GRPO_GAIN_LENGTH_POWER) {
         int64_t T = grpo_unmasked_(c->batch, at.i);
         return T ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)T, o->length_power), c->gain).hi) : 0;
@@ -3945,6 +4024,23 @@ static double grpo_residual_variance_(const grpo_crediting_ *c, const grpo_group
     return grpo_sum_value_(&squares) / (c->obj->advantage.std == GRPO_STD_SAMPLE ? n - 1 : n);
 }
 
+/* sigma of DGPO (2601.20614): (sum |R - mean R| + eps)/n, 1 for a single item, 0 where all are equal */
+static double grpo_mean_deviation_(const grpo_crediting_ *c, const grpo_group_ *s)
+{
+    grpo_index_ at = grpo_before_items_(s);
+    const double n = (double)s->count;
+    grpo_sum sum;
+    grpo_dd x;
+    if (s->count == 1) return 1;
+    if (grpo_dd_same_(s->min, s->max)) return 0;
+    memset(&sum, 0, sizeof sum);
+    while (grpo_next_item_(s, &at)) {
+        x = grpo_dd_minus_(grpo_dd_mul(grpo_item_value_(s, at), n), s->sum);
+        grpo_sum_add_dd_(&sum, x.hi < 0 ? grpo_dd_negative(x) : x);
+    }
+    return grpo_over_(grpo_dd_add(grpo_dd_div(grpo_sum_dd_(&sum), n), grpo_dd_of_(c->obj->advantage.eps)), n);
+}
+
 /* p of BNPO: the mean of the items, 0 for a single one */
 static grpo_dd grpo_success_rate_(const grpo_group_ *s)
 {
@@ -3966,7 +4062,10 @@ static void grpo_group_study_(const grpo_crediting_ *c, grpo_group_ *s, grpo_val
         s->gain_up = grpo_difficulty(won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
         s->gain_down = grpo_difficulty(n - won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
     }
+    if (a->gain == GRPO_GAIN_FAILURE_POWER)
+        s->gain_up = s->gain_down = grpo_failure_power(grpo_dd_div(s->sum, (double)s->count), a->gain_low, a->gain_high, a->gain_power);
     grpo_group_transform_(s, v);
+    if (a->scale == GRPO_SCALE_MEAN_DEVIATION) s->deviation = grpo_mean_deviation_(c, s);
     s->baseline = grpo_group_baseline_(s);
     if (a->scale == GRPO_SCALE_RESIDUAL_RMS) s->variance = grpo_residual_variance_(c, s);
     if (c->has_beta) s->density = fmax(grpo_beta_density(c->beta.alpha, c->beta.beta, grpo_success_rate_(s)), 1e-6);
@@ -5456,6 +5555,19 @@ static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, gr
     else if (whole) grpo_sum_add_(&totals->weight, v);
 }
 
+/* do the rewards of group g differ by more than 1e-6? */
+static int grpo_is_varied_(const grpo_batch *b, int64_t g)
+{
+    double least = (double)b->reward[b->group_begin[g]], most = least;
+    int64_t i;
+    for (i = b->group_begin[g] + 1; i < b->group_begin[g + 1]; i++) {
+        const double r = (double)b->reward[i];
+        if (r < least) least = r;
+        if (r > most) most = r;
+    }
+    return grpo_dd_exceeds(grpo_two_diff(most, least), 1e-6);
+}
+
 grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals)
 {
     grpo_status st;
@@ -5475,6 +5587,7 @@ grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const
             grpo_count_tokens_(obj, batch, advantage, &s, totals);
         }
         totals->tokens += tokens;
+        if (grpo_counts_varied_(obj) && grpo_is_varied_(batch, g)) totals->varied_tokens += tokens;
         totals->groups++;
         totals->groups_nonempty += tokens > 0;
         if (obj->penalty.pairs != GRPO_PAIRS_NONE) totals->pairs += grpo_count_pairs_(obj, batch, g);
@@ -5536,11 +5649,12 @@ static grpo_term grpo_scaled_(grpo_term t, double v)
     return t;
 }
 
-/* the bounds of the clip at token t; aspo's are fixed */
+/* the bounds of the clip at token t; aspo's and unbounded_positive's are fixed */
 static grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t)
 {
     const grpo_surrogate *s = &r->obj->surrogate;
-    if (s->bounds == GRPO_BOUNDS_FIXED || s->kind == GRPO_SURROGATE_ASPO || !r->uses_ratio) return r->range;
+    if (s->bounds == GRPO_BOUNDS_FIXED || !r->uses_ratio) return r->range;
+    if (s->kind == GRPO_SURROGATE_ASPO || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) return r->range;
     return grpo_probability_range(grpo_old_(r, t), s->eps_low, s->eps_high, s->bound_cap);
 }
 
@@ -5887,6 +6001,7 @@ static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n)
     double groups = grpo_at_least_one_((double)(skip ? n->groups_nonempty : n->groups));
     switch (a->kind) {
     case GRPO_TOKEN_MEAN:            return grpo_at_least_one_((double)n->tokens);
+    case GRPO_TOKEN_MEAN_VARIED:     return grpo_at_least_one_((double)n->varied_tokens);
     case GRPO_SEQ_MEAN_TOKEN_MEAN:
     case GRPO_SEQ_MEAN_LENGTH_POWER:
     case GRPO_SEQ_MEAN_SEGMENT_MEAN:
@@ -6023,7 +6138,8 @@ static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part)
     return all->tokens >= part->tokens && all->sequences >= part->sequences && all->sequences_nonempty >= part->sequences_nonempty
         && all->groups >= part->groups && all->groups_nonempty >= part->groups_nonempty && all->ranks >= 0
         && all->positive_tokens >= part->positive_tokens && all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
-        && all->likelihood_tokens >= part->likelihood_tokens && all->pairs >= part->pairs && all->weights >= part->weights;
+        && all->likelihood_tokens >= part->likelihood_tokens && all->pairs >= part->pairs && all->weights >= part->weights
+        && all->varied_tokens >= part->varied_tokens;
 }
 
 static int grpo_weighs_plainly_(const grpo_objective *o)
@@ -6246,7 +6362,7 @@ static grpo_status grpo_check_aggregation_(const grpo_aggregation *a)
     grpo_objective o;
     memset(&o, 0, sizeof o);
     o.aggregation = *a;
-    if (a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN) return GRPO_BAD_AGGREGATION;
+    if (a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN || a->kind == GRPO_TOKEN_MEAN_VARIED) return GRPO_BAD_AGGREGATION;
     return grpo_objective_check(&o) || grpo_counts_by_sign_(&o) ? GRPO_BAD_AGGREGATION : GRPO_OK;
 }
 
@@ -8872,14 +8988,17 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(advantage.temperature), GRPO_NUMBER_(advantage.window),
         GRPO_NUMBER_(advantage.process_noise), GRPO_NUMBER_(advantage.observation_noise),
         GRPO_CHOICE_(advantage.scale, "none|group_std|batch_std|batch_centred_std|token_whiten"
-                     "|group_mean|leave_one_out_std|residual_rms|kalman_std|constant|beta"),
+                     "|group_mean|leave_one_out_std|residual_rms|kalman_std|constant|beta"
+                     "|mean_deviation"),
         GRPO_CHOICE_(advantage.std, "sample|population"),
         GRPO_NUMBER_(advantage.eps), GRPO_CHOICE_(advantage.eps_place, "add|inside|floor|floor_add"),
         GRPO_CHOICE_(advantage.singleton, "zero|raw"),
-        GRPO_CHOICE_(advantage.gain, "none|valid_groups|nonzero_rewards|difficulty|length_power|exponential"),
+        GRPO_CHOICE_(advantage.gain, "none|valid_groups|nonzero_rewards|difficulty|length_power|exponential"
+                     "|failure_power"),
         GRPO_NUMBER_(advantage.gain_low), GRPO_NUMBER_(advantage.gain_high),
         GRPO_NUMBER_(advantage.gain_slope), GRPO_NUMBER_(advantage.gain_centre),
         GRPO_NUMBER_(advantage.length_power), GRPO_NUMBER_(advantage.gain_temperature),
+        GRPO_NUMBER_(advantage.gain_power),
         GRPO_CHOICE_(advantage.second, "none|batch|tokens"), GRPO_NUMBER_(advantage.second_eps),
         GRPO_CHOICE_(advantage.credit, "outcome|return|step|gae|step_own|episode_step|entropy_share"),
         GRPO_NUMBER_(advantage.gamma), GRPO_NUMBER_(advantage.lambda), GRPO_NUMBER_(advantage.lambda_length),
@@ -8897,7 +9016,8 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(ratio.unit_clamp_low), GRPO_NUMBER_(ratio.unit_clamp_high),
         GRPO_CHOICE_(ratio.mix, "none|average|weighted"), GRPO_NUMBER_(ratio.mix_token), GRPO_NUMBER_(ratio.mix_unit),
         GRPO_CHOICE_(surrogate.kind, "score|ratio|ppo_clip|dual_clip|cispo|sapo|vespo|log_ratio|squared|gppo|aspo|topr|band|sapo_detached"
-                     "|variance|labels|balance|pairs|contrast"),
+                     "|variance|labels|balance|pairs|contrast"
+                     "|quadratic|unbounded_positive|standardised|target|hinge"),
         GRPO_CHOICE_(surrogate.bounds, "fixed|probability"),
         GRPO_NUMBER_(surrogate.eps_low), GRPO_NUMBER_(surrogate.eps_high), GRPO_NUMBER_(surrogate.bound_cap),
         GRPO_NUMBER_(surrogate.dual), GRPO_NUMBER_(surrogate.dual_pos), GRPO_NUMBER_(surrogate.beta_low), GRPO_NUMBER_(surrogate.beta_high),
@@ -8905,6 +9025,8 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(surrogate.tau_pos), GRPO_NUMBER_(surrogate.tau_neg),
         GRPO_NUMBER_(surrogate.k_pos), GRPO_NUMBER_(surrogate.lambda_pos), GRPO_NUMBER_(surrogate.k_neg), GRPO_NUMBER_(surrogate.lambda_neg),
         GRPO_NUMBER_(surrogate.strength), GRPO_NUMBER_(surrogate.margin),
+        GRPO_NUMBER_(surrogate.shift),
+        GRPO_NUMBER_(surrogate.score_eps),
         GRPO_CHOICE_(penalty.kl, "none|k1|k2|k3|abs"), GRPO_CHOICE_(penalty.kl_against, "ref|old|rollout|teacher"),
         GRPO_CHOICE_(penalty.kl_on, "all|selected"), GRPO_CHOICE_(penalty.kl_gradient, "own|k2|none"),
         GRPO_CHOICE_(penalty.kl_ratio, "none|token|unit|score"), GRPO_NUMBER_(penalty.kl_ratio_max),
@@ -8933,7 +9055,8 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(weight.given, "none|policy|term"),
         GRPO_CHOICE_(aggregation.kind, "token_sum|token_mean|seq_mean_token_mean|seq_mean_token_sum|seq_mean_constant|constant|group_mean_token_mean"
                                        "|seq_mean_length_power|seq_sum_token_mean|group_mean|group_mean_seq_mean|token_mean_by_sign"
-                                       "|seq_mean_segment_mean"),
+                                       "|seq_mean_segment_mean"
+                                       "|token_mean_varied"),
         GRPO_NUMBER_(aggregation.constant), GRPO_NUMBER_(aggregation.power), GRPO_CHOICE_(aggregation.empty, "count|skip")
 #undef GRPO_CHOICE_
 #undef GRPO_NUMBER_

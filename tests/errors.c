@@ -428,6 +428,7 @@ static const need needs[] = {
     { { "penalty.likelihood_on", NULL }, { GRPO_LIKELIHOOD_ALL, 0 }, NO_OPTIONAL, GRPO_OK, 0, "" },
     { { "aggregation.kind", NULL }, { GRPO_TOKEN_MEAN_BY_SIGN, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "counting" },
     { { "weight.veto", NULL }, { 1, 0 }, NO_ROLLOUT, GRPO_NULL_LOGP_ROLLOUT, COUNT | LOSSES, "logp_rollout" },
+    { { "aggregation.kind", NULL }, { GRPO_TOKEN_MEAN_VARIED, 0 }, NO_REWARD, GRPO_NULL_REWARD, AXIS_2 | INFORMATIVE | COUNT | LOSSES, "reward" },
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_STEP_OWN, GRPO_STEP_GROUP_STATE }, NO_STATE, GRPO_NULL_STATE, AXIS_2, "batch.state" },
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_STEP_OWN, GRPO_STEP_GROUP_INDEX }, NO_STATE, GRPO_OK, 0, "" },
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_OUTCOME, GRPO_STEP_GROUP_STATE }, NO_OPTIONAL, GRPO_OK, 0, "" },
@@ -1118,6 +1119,39 @@ static void check_new_number(const char *path, const char *choice, const char *f
     check_status("grpo_objective_check", field, grpo_objective_check(&obj), status, status ? strchr(field, '.') + 1 : "");
 }
 
+static void check_failure_power(void)
+{
+    static const struct { double low, high, power; grpo_status status; } row[] = {
+        { 0, 1, 1, GRPO_OK }, { 0, 1, 0, GRPO_OK }, { -2, -1, 1e300, GRPO_OK }, { 0, 1, -1e-300, GRPO_BAD_GAIN_POWER },
+        { 1, 1, 1, GRPO_BAD_GAIN_POWER }, { 1, 0, 1, GRPO_BAD_GAIN_POWER } };
+    size_t k;
+    for (k = 0; k < sizeof row / sizeof *row; k++) {
+        grpo_objective obj;
+        memset(&obj, 0, sizeof obj);
+        obj.advantage.gain_low = row[k].low; obj.advantage.gain_high = row[k].high; obj.advantage.gain_power = row[k].power;
+        check(grpo_objective_check(&obj) == GRPO_OK, "gain_power %g is minded where it is not read", row[k].power);
+        choose(&obj, "advantage.gain", "failure_power");
+        check_status("grpo_objective_check", "failure_power", grpo_objective_check(&obj), row[k].status, row[k].status ? "gain_power" : "");
+    }
+}
+
+static void check_surrogate_numbers(void)
+{
+    grpo_objective obj;
+    memset(&obj, 0, sizeof obj);
+    choose(&obj, "surrogate.kind", "quadratic");
+    check_status("grpo_objective_check", "quadratic, 0", grpo_objective_check(&obj), GRPO_BAD_QUADRATIC, "eps_high");
+    obj.surrogate.eps_high = 1e-300;
+    check_status("grpo_objective_check", "quadratic", grpo_objective_check(&obj), GRPO_OK, "");
+    choose(&obj, "surrogate.kind", "unbounded_positive");
+    obj.surrogate.dual = 1;
+    check_status("grpo_objective_check", "unbounded_positive, dual 1", grpo_objective_check(&obj), GRPO_BAD_DUAL, "dual");
+    obj.surrogate.dual = 1.5;
+    check_status("grpo_objective_check", "unbounded_positive", grpo_objective_check(&obj), GRPO_OK, "");
+    obj.surrogate.score_eps = -1e-300;
+    check_status("grpo_objective_check", "score_eps", grpo_objective_check(&obj), GRPO_BAD_SCORE_EPS, "score_eps");
+}
+
 static void check_new_numbers(void)
 {
     static const struct { double value; grpo_status status; } history[] = {
@@ -1132,6 +1166,8 @@ static void check_new_numbers(void)
     check_new_number("advantage.credit", "entropy_share", "advantage.share_eps", 0, GRPO_BAD_SHARE);
     check_new_number("advantage.credit", "entropy_share", "advantage.share_eps", -1, GRPO_BAD_SHARE);
     check_new_number("advantage.credit", "entropy_share", "advantage.share_eps", 1e-300, GRPO_OK);
+    check_failure_power();
+    check_surrogate_numbers();
 }
 
 /* up to four choices beside the first ones, as path and choice */
@@ -1209,6 +1245,16 @@ static void check_combinations(void)
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "balance", "ratio.unit", "prefix_sum" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "pairs", "ratio.unit", "sequence_mean_ratio" } },
         { GRPO_OK, { "surrogate.kind", "variance", "ratio.unit", "sequence_clipped_mean" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "standardised" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "hinge" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "target", "ratio.unit", "sequence_mean" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "target", "ratio.unit", "sequence_clipped_mean", "ratio.against", "nothing" } },
+        { GRPO_OK, { "surrogate.kind", "target", "ratio.unit", "sequence_sum", "ratio.against", "nothing" } },
+        { GRPO_BAD_COMBINATION, { "advantage.rewards", "each", "advantage.scale", "mean_deviation" } },
+        { GRPO_BAD_COMBINATION, { "advantage.step_group", "index", "advantage.scale", "mean_deviation" } },
+        { GRPO_BAD_COMBINATION, { "advantage.second", "batch", "advantage.gain", "failure_power" } },
+        { GRPO_BAD_COMBINATION, { "advantage.baseline", "batch_mean", "advantage.scale", "token_whiten", "advantage.gain", "failure_power" } },
+        { GRPO_OK, { "advantage.baseline", "group_mean", "advantage.scale", "mean_deviation", "advantage.gain", "failure_power" } },
     };
     size_t k;
     int c;
@@ -1218,6 +1264,7 @@ static void check_combinations(void)
         obj.reward.overlong_max = obj.reward.overlong_cache = obj.reward.length_max = obj.advantage.eps = obj.advantage.pass_k = 1;
         obj.advantage.entropy_cap = obj.advantage.observation_noise = obj.advantage.history = 1;
         obj.advantage.gain_temperature = obj.advantage.share_eps = obj.surrogate.tau_pos = obj.surrogate.tau_neg = 1;
+        obj.advantage.gain_high = 1;
         for (c = 0; c < 8 && row[k].choice[c]; c += 2) choose(&obj, row[k].choice[c], row[k].choice[c + 1]);
         check_status("grpo_objective_check", row[k].choice[1], grpo_objective_check(&obj), row[k].status, "");
     }
@@ -1314,6 +1361,32 @@ static void check_coupled(int kind)
     setup_free(&s);
 }
 
+/* reads logp_old, though its ratio is against nothing */
+static void check_target(void)
+{
+    static setup s;
+    setup_make(&s);
+    couple(&s, GRPO_SURROGATE_TARGET);
+    check_status("grpo_objective_check", "target against old", call_check(&s), GRPO_BAD_COMBINATION, "go together");
+    s.objective.ratio.against = GRPO_AGAINST_NOTHING;
+    check_status("grpo_loss", "a target", call_grpo_loss(&s), GRPO_NEEDS_GSPO, "gspo_loss");
+    s.objective.ratio.unit = GRPO_UNIT_SEQUENCE_CLIPPED_MEAN;
+    check_both(&s, "a target of a clipped mean", GRPO_BAD_COMBINATION, "go together");
+    s.objective.ratio.unit = GRPO_UNIT_SEQUENCE_SUM;
+    s.objective.surrogate.tau_pos = 0;
+    check_both(&s, "tau_pos", GRPO_BAD_TAU, "tau_pos");
+    s.objective.surrogate.tau_pos = 1;
+    s.less_scratch = 1;
+    check_both(&s, "little scratch", GRPO_NEEDS_SCRATCH, "out.scratch");
+    s.less_scratch = 0;
+    s.batch.logp_old = NULL;
+    check_both(&s, "no old", GRPO_NULL_LOGP_OLD, "logp_old");
+    s.batch.logp_old = s.b.token[TOKEN_OLD];
+    s.batch.logp_ref = s.batch.logp_rollout = NULL;
+    check(call_gspo_loss(&s) == GRPO_OK && call_gspo_loss_add(&s) == GRPO_OK, "gspo_loss refuses a target");
+    setup_free(&s);
+}
+
 static void check_pairs(void)
 {
     static setup s;
@@ -1377,12 +1450,18 @@ static void check_more_totals(void)
     setup_make(&s);
     check_own_totals("aggregation.kind", GRPO_TOKEN_MEAN_BY_SIGN, &s.totals.positive_tokens, &s);
     setup_free(&s);
+    setup_make(&s);
+    check_own_totals("aggregation.kind", GRPO_TOKEN_MEAN_VARIED, &s.totals.varied_tokens, &s);
+    setup_free(&s);
 }
 
 static void check_groups(void)
 {
     int kind;
     for (kind = GRPO_SURROGATE_VARIANCE; kind <= GRPO_SURROGATE_CONTRAST; kind++) check_coupled(kind);
+    check_coupled(GRPO_SURROGATE_STANDARDISED);
+    check_coupled(GRPO_SURROGATE_HINGE);
+    check_target();
     check_pairs();
     check_teacher();
     check_more_totals();
@@ -1493,7 +1572,7 @@ static void check_names(void)
     check_status("grpo_objective_set", "NULL path", grpo_objective_set(&obj, NULL, 1), GRPO_UNKNOWN_FIELD, "path");
     check_status("grpo_objective_set", "NULL", grpo_objective_set(NULL, "surrogate.eps_low", 1), GRPO_NULL_OBJECTIVE, "objective");
     check_status("grpo_objective_set", "NaN", grpo_objective_set(&obj, "surrogate.eps_low", NAN), GRPO_BAD_NUMBER, "NaN");
-    check_status("grpo_objective_set", "choice 19", grpo_objective_set(&obj, "surrogate.kind", 19), GRPO_UNKNOWN_CHOICE, "choice");
+    check_status("grpo_objective_set", "choice 99", grpo_objective_set(&obj, "surrogate.kind", 99), GRPO_UNKNOWN_CHOICE, "choice");
     check_status("grpo_objective_set", "choice -1", grpo_objective_set(&obj, "surrogate.kind", -1), GRPO_UNKNOWN_CHOICE, "choice");
     check_status("grpo_objective_set", "choice 0.5", grpo_objective_set(&obj, "surrogate.kind", 0.5), GRPO_UNKNOWN_CHOICE, "number");
     check_status("grpo_objective_set", "choice 1e300", grpo_objective_set(&obj, "surrogate.kind", 1e300), GRPO_UNKNOWN_CHOICE, "number");
