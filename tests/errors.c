@@ -1647,6 +1647,187 @@ static void check_logits(void)
     check(g[0] == 5 && g[1] == 5, "grpo_row_gradient: a refused row has been written");
 }
 
+/* ---- functions found in pull requests and code ------------------------------------------------------------------------------------ */
+
+/* what they write to: no bit of it changes where they refuse */
+typedef struct {
+    grpo_real real[TOKENS];
+    double number[TOKENS];
+    uint8_t flag[TOKENS];
+    int64_t index[TOKENS];
+} found_outputs;
+
+static found_outputs found;
+
+static void refused(const char *name, grpo_status st, grpo_status expected, const char *names)
+{
+    const uint8_t *byte = (const uint8_t *)&found;
+    size_t k, written = 0;
+    check_status(name, "refused", st, expected, names);
+    for (k = 0; k < sizeof found; k++) written += byte[k] != 0x5a;
+    check(written == 0, "%s: \"%s\", yet written", name, grpo_status_text(expected));
+}
+
+static const double ones[4] = { 1, 1, 1, 1 }, nans[4] = { 1, 1, 1, NAN }, larger[4] = { 1, 1, 1, 1e151 }, below[4] = { 1, 1, 1, -1 };
+static const uint8_t flags[4] = { 1, 0, 1, 0 };
+
+static void check_found_weights(setup *s)
+{
+    const grpo_batch *b = &s->batch;
+    const grpo_prefix_gate good = { 3, 0.8, 0.15, 0.02, 0.9, 1 };
+    grpo_prefix_gate gate = good;
+    grpo_real *x = found.real;
+    double *y = found.number;
+    refused("confidence_factor", grpo_confidence_factor(b, flags, -1, y), GRPO_NEGATIVE_PARAMETER, "delta");
+    refused("confidence_factor", grpo_confidence_factor(b, NULL, 1, y), GRPO_NULL_CORRECT, "correct");
+    refused("confidence_factor", grpo_confidence_factor(b, flags, 1, NULL), GRPO_NULL_OUTPUT, "NULL");
+    refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1.5, 1, 1, 1, x), GRPO_BAD_SHARE_ARGUMENT, "share");
+    refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1, NAN, 1, 1, x), GRPO_BAD_PARAMETER, "up");
+    refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1, 1, INFINITY, 1, x), GRPO_BAD_PARAMETER, "down");
+    refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1, 1, 1, 1e151, x), GRPO_BAD_PARAMETER, "target");
+    refused("surprisal_weight", grpo_surprisal_weight(b, NULL, 1, 1, 1, 1, x), GRPO_NULL_ADVANTAGE, "advantage");
+    refused("prefix_budget", grpo_prefix_budget(b, s->advantage, NULL, y, found.flag), GRPO_NULL_ARGUMENT, "gate");
+    refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, NULL, found.flag), GRPO_NULL_ARGUMENT, "scratch");
+    gate.width = 2;
+    refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_BAD_WIDTH, "width");
+    gate = good; gate.delta = 0;
+    refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_NEGATIVE_PARAMETER, "delta");
+    gate = good; gate.budget = -1;
+    refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_NEGATIVE_PARAMETER, "budget");
+    gate = good; gate.factor = NAN;
+    refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_NEGATIVE_PARAMETER, "factor");
+    gate = good; gate.least = -0.1;
+    refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_BAD_SHARE_ARGUMENT, "least");
+    gate = good; gate.quantile = 1.1;
+    refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_BAD_SHARE_ARGUMENT, "quantile");
+    refused("difficulty_weight", grpo_difficulty_weight(b, nans, 1, y), GRPO_BAD_ENTRY, "accuracy");
+    refused("difficulty_weight", grpo_difficulty_weight(b, NULL, 1, y), GRPO_NULL_ARGUMENT, "accuracy");
+    refused("difficulty_weight", grpo_difficulty_weight(b, ones, 0, y), GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature");
+    refused("gaussian_covariance", grpo_gaussian_covariance(b, NULL, x), GRPO_NULL_ADVANTAGE, "advantage");
+    refused("entropy_factor", grpo_entropy_factor(below, 4, 1, 2, y), GRPO_BAD_ENTRY, "entropy");
+    refused("entropy_factor", grpo_entropy_factor(ones, 4, -1, 2, y), GRPO_NEGATIVE_PARAMETER, "alpha");
+    refused("entropy_factor", grpo_entropy_factor(ones, 4, 1, 1, y), GRPO_BAD_SIZE, "size");
+    refused("entropy_factor", grpo_entropy_factor(ones, -1, 1, 2, y), GRPO_BAD_COUNT, "count");
+}
+
+static void check_found_rewards(setup *s)
+{
+    static const int64_t ids[4] = { 0, 1, 2, -1 }, far[4] = { 0, 2, 0, 0 };
+    const grpo_batch *b = &s->batch;
+    grpo_real *x = found.real;
+    double *y = found.number;
+    const grpo_permutation_form none = (grpo_permutation_form)2;
+    refused("shorter_correct", grpo_shorter_correct(b, NAN, x), GRPO_BAD_PARAMETER, "coef");
+    refused("permutation_reward", grpo_permutation_reward(NULL, 2, 2, GRPO_PERMUTATION_JUDGE, y), GRPO_NULL_ARGUMENT, "choice");
+    refused("permutation_reward", grpo_permutation_reward(ids, 4, 1, GRPO_PERMUTATION_JUDGE, y), GRPO_BAD_SIZE, "permutations");
+    refused("permutation_reward", grpo_permutation_reward(ids, -1, 1, GRPO_PERMUTATION_VOTES, y), GRPO_BAD_SIZE, "permutations");
+    refused("permutation_reward", grpo_permutation_reward(ids, 2, 2, none, y), GRPO_BAD_FORM, "form");
+    refused("frequency_reward", grpo_frequency_reward(b, NULL, 1, x), GRPO_NULL_ARGUMENT, "answer");
+    refused("frequency_reward", grpo_frequency_reward(b, ids, 0, x), GRPO_BAD_SIZE, "size");
+    refused("correct_length", grpo_correct_length(b, NULL, 1, 1, 1, x), GRPO_NULL_CORRECT, "correct");
+    refused("correct_length", grpo_correct_length(b, flags, NAN, 1, 1, x), GRPO_BAD_PARAMETER, "alpha");
+    refused("correct_length", grpo_correct_length(b, flags, 1, -1, 1, x), GRPO_NEGATIVE_PARAMETER, "eps");
+    refused("correct_length", grpo_correct_length(b, flags, 1, 1, INFINITY, x), GRPO_BAD_PARAMETER, "wrong");
+    refused("pair_rewards", grpo_pair_rewards(b, NULL, flags, x, found.flag), GRPO_NULL_ARGUMENT, "outcome");
+    refused("pair_rewards", grpo_pair_rewards(b, ids, NULL, x, found.flag), GRPO_NULL_ARGUMENT, "ended");
+    refused("pair_rewards", grpo_pair_rewards(b, far, flags, x, found.flag), GRPO_BAD_ENTRY, "outcome");
+    refused("pair_rewards", grpo_pair_rewards(b, ids, flags, x, NULL), GRPO_NULL_OUTPUT, "NULL");
+    refused("spread_reward", grpo_spread_reward(larger, 4, y), GRPO_BAD_ENTRY, "distance");
+    refused("spread_reward", grpo_spread_reward(NULL, 4, y), GRPO_NULL_ARGUMENT, "distance");
+    check(grpo_annealed_split(0, 2, 1).own < 0 && grpo_annealed_split(1, 1, 1).own < 0 && grpo_annealed_split(1, 2, 0).own < 0, "annealed_split");
+    check(grpo_annealed_split(3, 5, 3).other == 2 && grpo_annealed_split(3, 5, 3).own == 1, "annealed_split");
+}
+
+static void check_found_trees(void)
+{
+    static const int64_t tree[4] = { -1, 0, 0, 2 }, later[4] = { -1, 0, 3, 0 }, low[4] = { -1, 0, -2, 0 };
+    static grpo_tree_state state[4];
+    const grpo_tree_advantage_form none = (grpo_tree_advantage_form)3;
+    double *y = found.number;
+    refused("tree_advantage", grpo_tree_advantage(later, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_BAD_TREE, "parent");
+    refused("tree_advantage", grpo_tree_advantage(low, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_BAD_TREE, "parent");
+    refused("tree_advantage", grpo_tree_advantage(tree, ones, NULL, 4, 1, GRPO_TREE_TD, state, y), GRPO_NULL_ARGUMENT, "value");
+    refused("tree_advantage", grpo_tree_advantage(NULL, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_NULL_ARGUMENT, "parent");
+    refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, 1, GRPO_TREE_TD, NULL, y), GRPO_NULL_ARGUMENT, "scratch");
+    refused("tree_advantage", grpo_tree_advantage(tree, ones, nans, 4, 1, GRPO_TREE_TD, state, y), GRPO_BAD_ENTRY, "value");
+    refused("tree_advantage", grpo_tree_advantage(tree, NULL, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_NULL_REWARD_LIST, "reward");
+    refused("tree_advantage", grpo_tree_advantage(tree, nans, NULL, 4, 1, GRPO_TREE_PARENT, state, y), GRPO_BAD_REWARD_LIST, "reward");
+    refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, NAN, GRPO_TREE_TD, state, y), GRPO_BAD_PARAMETER, "gamma");
+    refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, 1, none, state, y), GRPO_BAD_FORM, "form");
+}
+
+static void check_found_advantages(setup *s)
+{
+    static grpo_dd scratch[SEQUENCES];
+    const grpo_batch *b = &s->batch;
+    const grpo_anchors good = { 0.2, 0.8, 1.25, 2, GRPO_ANCHORS_PAPER };
+    grpo_anchors a = good;
+    grpo_real *x = found.real;
+    double *y = found.number;
+    refused("collapsed_advantage", grpo_collapsed_advantage(b, -1, x), GRPO_NEGATIVE_PARAMETER, "eps");
+    refused("variant_advantage", grpo_variant_advantage(nans, ones, ones, 4, 1, y), GRPO_BAD_ENTRY, "advantage");
+    refused("variant_advantage", grpo_variant_advantage(ones, nans, ones, 4, 1, y), GRPO_BAD_ENTRY, "difficulty");
+    refused("variant_advantage", grpo_variant_advantage(ones, ones, NULL, 4, 1, y), GRPO_NULL_ARGUMENT, "mean");
+    refused("variant_advantage", grpo_variant_advantage(ones, ones, ones, 4, NAN, y), GRPO_BAD_PARAMETER, "k,");
+    refused("step_weight", grpo_step_weight(ones, below, 4, y), GRPO_BAD_ENTRY, "weight");
+    refused("step_weight", grpo_step_weight(ones, NULL, 4, y), GRPO_NULL_ARGUMENT, "weight");
+    refused("two_anchors", grpo_two_anchors(b, ones, NULL, x), GRPO_NULL_ARGUMENT, "anchors");
+    refused("two_anchors", grpo_two_anchors(b, NULL, &a, x), GRPO_NULL_ARGUMENT, "constraints");
+    refused("two_anchors", grpo_two_anchors(b, below, &a, x), GRPO_BAD_ENTRY, "constraints");
+    a.gain_neg = NAN;
+    refused("two_anchors", grpo_two_anchors(b, ones, &a, x), GRPO_BAD_PARAMETER, "gain_neg");
+    a = good; a.form = (grpo_anchors_form)2;
+    refused("two_anchors", grpo_two_anchors(b, ones, &a, x), GRPO_BAD_FORM, "form");
+    refused("pairwise_calibration", grpo_pairwise_calibration(b, flags, 0, scratch, x), GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature");
+    refused("pairwise_calibration", grpo_pairwise_calibration(b, NULL, 1, scratch, x), GRPO_NULL_CORRECT, "correct");
+    refused("pairwise_calibration", grpo_pairwise_calibration(b, flags, 1, NULL, x), GRPO_NULL_ARGUMENT, "scratch");
+    refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 1, 1, y), GRPO_BAD_SIZE, "2 .. 20");
+    refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 21, 1, y), GRPO_BAD_SIZE, "2 .. 20");
+    refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 4, 0, y), GRPO_NEGATIVE_PARAMETER, "eps");
+    refused("multi_scale_advantage", grpo_multi_scale_advantage(nans, 4, 1, y), GRPO_BAD_REWARD_LIST, "reward");
+    refused("hardest_miss", grpo_hardest_miss(b, NULL, x, found.index), GRPO_NULL_ARGUMENT, "utility");
+    refused("hardest_miss", grpo_hardest_miss(b, larger, x, found.index), GRPO_BAD_ENTRY, "utility");
+    refused("hardest_miss", grpo_hardest_miss(b, ones, x, NULL), GRPO_NULL_OUTPUT, "NULL");
+    refused("position_advantage", grpo_position_advantage(ones, ones, 1, y), GRPO_BAD_SIZE, "position");
+    refused("position_advantage", grpo_position_advantage(NULL, ones, 4, y), GRPO_NULL_ARGUMENT, "logp_old");
+    refused("position_advantage", grpo_position_advantage(nans, ones, 4, y), GRPO_BAD_ENTRY, "logp_old");
+    refused("position_advantage", grpo_position_advantage(ones, nans, 4, y), GRPO_BAD_REWARD_LIST, "reward");
+}
+
+/* arrays of the batch that are not there, or hold what they may not */
+static void check_found_batches(setup *s)
+{
+    grpo_real *x = found.real;
+    double *y = found.number;
+    s->batch.reward = NULL;
+    refused("shorter_correct", grpo_shorter_correct(&s->batch, 1, x), GRPO_NULL_REWARD, "reward");
+    refused("collapsed_advantage", grpo_collapsed_advantage(&s->batch, 1, x), GRPO_NULL_REWARD, "reward");
+    refused("difficulty_weight", grpo_difficulty_weight(&s->batch, ones, 1, y), GRPO_NULL_REWARD, "reward");
+    refused("hardest_miss", grpo_hardest_miss(&s->batch, ones, x, found.index), GRPO_NULL_REWARD, "reward");
+    s->batch.logp_old = NULL;
+    refused("confidence_factor", grpo_confidence_factor(&s->batch, flags, 1, y), GRPO_NULL_LOGP_OLD, "logp_old");
+    s->batch.entropy = NULL;
+    refused("surprisal_weight", grpo_surprisal_weight(&s->batch, s->advantage, 1, 1, 1, 1, x), GRPO_NULL_ENTROPY, "entropy");
+    s->b.token[TOKEN_LOGP][LAST_UNMASKED] = (grpo_real)-INFINITY;
+    refused("gaussian_covariance", grpo_gaussian_covariance(&s->batch, s->advantage, x), GRPO_UNBOUNDED_LOGP, "batch.logp");
+    s->b.length[0] = -1;
+    refused("frequency_reward", grpo_frequency_reward(&s->batch, s->b.state, 1, x), GRPO_BAD_LENGTH, "length");
+    refused("correct_length", grpo_correct_length(NULL, flags, 1, 1, 1, x), GRPO_NULL_BATCH, "batch");
+}
+
+static void check_found(void)
+{
+    static setup s;
+    setup_make(&s);
+    memset(&found, 0x5a, sizeof found);
+    check_found_weights(&s);
+    check_found_rewards(&s);
+    check_found_trees();
+    check_found_advantages(&s);
+    check_found_batches(&s);
+    setup_free(&s);
+}
+
 int main(void)
 {
     int k;
@@ -1674,6 +1855,7 @@ int main(void)
     check_moments_null();
     check_names();
     check_texts();
+    check_found();
     for (k = 1; k < GRPO_N_STATUS; k++)
         if (k < GRPO_NULL_BY || k > GRPO_BAD_WINDOW_WEIGHT)           /* calls.c gives these */
             check(seen[k] > 0, "nothing gave status %d: %s", k, grpo_status_text((grpo_status)k));
