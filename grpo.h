@@ -43,7 +43,7 @@
  *
  * Contents:  data | exact sums | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation |
  *            objective | batch | functions | selection, control, sampling | beside the axes | of papers | trackers, samplers, allocators |
- *            logits |
+ *            found in pull requests and code | logits |
  *            implementation: numbers, checks, the axes again in order, evaluation, logits, presets
  *
  * Version 0.1.0.  Licence: MIT-0, at the end of the file. */
@@ -190,6 +190,27 @@ typedef double grpo_real;
 #define grpo_ratio_quantile grpo_ratio_quantile_f64
 #define grpo_logistic_shift grpo_logistic_shift_f64
 #define grpo_gram_rank grpo_gram_rank_f64
+#define grpo_confidence_factor grpo_confidence_factor_f64
+#define grpo_surprisal_weight grpo_surprisal_weight_f64
+#define grpo_prefix_budget grpo_prefix_budget_f64
+#define grpo_difficulty_weight grpo_difficulty_weight_f64
+#define grpo_gaussian_covariance grpo_gaussian_covariance_f64
+#define grpo_entropy_factor grpo_entropy_factor_f64
+#define grpo_shorter_correct grpo_shorter_correct_f64
+#define grpo_permutation_reward grpo_permutation_reward_f64
+#define grpo_frequency_reward grpo_frequency_reward_f64
+#define grpo_correct_length grpo_correct_length_f64
+#define grpo_pair_rewards grpo_pair_rewards_f64
+#define grpo_spread_reward grpo_spread_reward_f64
+#define grpo_collapsed_advantage grpo_collapsed_advantage_f64
+#define grpo_variant_advantage grpo_variant_advantage_f64
+#define grpo_step_weight grpo_step_weight_f64
+#define grpo_tree_advantage grpo_tree_advantage_f64
+#define grpo_two_anchors grpo_two_anchors_f64
+#define grpo_pairwise_calibration grpo_pairwise_calibration_f64
+#define grpo_multi_scale_advantage grpo_multi_scale_advantage_f64
+#define grpo_hardest_miss grpo_hardest_miss_f64
+#define grpo_position_advantage grpo_position_advantage_f64
 #else
 typedef float grpo_real;
 #endif
@@ -333,7 +354,7 @@ extern "C" {
     X(GRPO_NULL_CORRECT, "correct is NULL") \
     X(GRPO_BAD_VALUES, "value, value_old or returns has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
     X(GRPO_BAD_VALUE_CLIP, "clip must lie in [0, 1e150]") \
-    X(GRPO_BAD_AGGREGATION, "aggregation: kind or empty is no choice, kind asks for advantages or segments, power is not finite, or constant is read and not in (0, 1e150]") \
+    X(GRPO_BAD_AGGREGATION, "aggregation: kind or empty is no choice, kind asks for advantages, rewards or segments, power is not finite, or constant is read and not in (0, 1e150]") \
     X(GRPO_BAD_VERSION, "version or behaviour_version at an unmasked token is not in 0 .. 2^53, or behaviour_version is above version") \
     X(GRPO_BAD_DIFFICULTY, "difficulty has an entry that is NaN or infinite") \
     X(GRPO_BAD_COST, "cost: output, input or turns has an entry outside [0, 1e150], or a coefficient is NaN or above 1e150 in magnitude") \
@@ -421,7 +442,22 @@ extern "C" {
     X(GRPO_BAD_DISTRIBUTION, "student or teacher has no finite logit, or one that is NaN, +infinity or larger than 1e150 in magnitude") \
     X(GRPO_BAD_TARGET, "target is not in 0 .. n - 1") \
     X(GRPO_BAD_LEVELS, "level or max is negative, or low above high") \
-    X(GRPO_BAD_GRAM, "gram is not symmetric, or has an entry that is NaN, larger than 1e150 in magnitude or, on the diagonal, negative")
+    X(GRPO_BAD_GRAM, "gram is not symmetric, or has an entry that is NaN, larger than 1e150 in magnitude or, on the diagonal, negative") \
+    X(GRPO_BAD_GAIN_POWER, "objective.advantage: gain failure_power needs gain_power >= 0 and gain_low < gain_high") \
+    X(GRPO_BAD_QUADRATIC, "objective.surrogate.eps_high must be positive for kind quadratic") \
+    X(GRPO_BAD_SCORE_EPS, "objective.surrogate.score_eps must not be negative") \
+    X(GRPO_NULL_ARGUMENT, "an argument is NULL: accuracy, advantage, anchors, answer, choice, constraints, difficulty, distance, ended, " \
+                          "entropy, gate, logp_old, mean, outcome, parent, scratch, utility, value or weight") \
+    X(GRPO_BAD_ENTRY, "accuracy, advantage, constraints, difficulty, distance, entropy, logp_old, mean, outcome, utility, value or weight " \
+                      "has an entry that is NaN, infinite, larger than 1e150 in magnitude or out of its range") \
+    X(GRPO_BAD_PARAMETER, "alpha, beta, coef, down, gain_neg, gain_pos, gamma, k, target, up or wrong is NaN, infinite or larger than " \
+                          "1e150 in magnitude") \
+    X(GRPO_NEGATIVE_PARAMETER, "alpha, budget, delta, eps or factor is not in [0, 1e150], or delta of grpo_prefix_budget or eps of " \
+                               "grpo_multi_scale_advantage is 0") \
+    X(GRPO_BAD_SHARE_ARGUMENT, "share, least or quantile is not in [0, 1]") \
+    X(GRPO_SMALL_WIDTH, "width is less than an entry of batch.length") \
+    X(GRPO_BAD_SIZE, "size must be at least 1 (grpo_entropy_factor: 2), permutations not negative (judge: 2), n of grpo_position_advantage " \
+                     "at least 2, of grpo_multi_scale_advantage in 2 .. 20") \
 
 #define GRPO_STATUS_ENUM_(name, text) name,
 typedef enum { GRPO_STATUS_LIST(GRPO_STATUS_ENUM_) GRPO_N_STATUS } grpo_status;
@@ -817,7 +853,8 @@ typedef enum {
     GRPO_SCALE_RESIDUAL_RMS,         /* of the R - b of the group (AReaL, GAPO) */
     GRPO_SCALE_KALMAN_STD,           /* of the filter just after the item (KRPO) */
     GRPO_SCALE_CONSTANT,             /* eps */
-    GRPO_SCALE_BETA                  /* max(f(p), 1e-6), f a Beta density, p the mean of the group (BNPO, 2506.02864); rewards in [0, 1] */
+    GRPO_SCALE_BETA,                 /* max(f(p), 1e-6), f a Beta density, p the mean of the group (BNPO, 2506.02864); rewards in [0, 1] */
+    GRPO_SCALE_MEAN_DEVIATION        /* (sum |R - mean R| + eps)/G over the group (DGPO, 2601.20614); a = 0 where all are equal */
 } grpo_scale_kind;
 typedef enum { GRPO_STD_SAMPLE, GRPO_STD_POPULATION } grpo_std_kind;                            /* divisor n - 1 or n */
 typedef enum {
@@ -836,7 +873,8 @@ typedef enum {
     GRPO_GAIN_NONZERO_REWARDS,   /* N/#{R != 0} (GPG as verl computes it) */
     GRPO_GAIN_DIFFICULTY,        /* w(rho) where a > 0, w(1 - rho) elsewhere, rho the share of R > 0 (GRPO-LEAD, 2504.09696) */
     GRPO_GAIN_LENGTH_POWER,      /* T^-p over its mean in the batch (Delta L, 2509.07558) */
-    GRPO_GAIN_EXPONENTIAL        /* e^(a/gain_temperature) (Trinity-RFT's regret weighting; REC, 2509.24203, advantage weight) */
+    GRPO_GAIN_EXPONENTIAL,       /* e^(a/gain_temperature) (Trinity-RFT's regret weighting; REC, 2509.24203, advantage weight) */
+    GRPO_GAIN_FAILURE_POWER      /* (1 - mu)^gain_power, mu the place of the group's mean in [gain_low, gain_high] (F-GRPO, 2602.06717) */
 } grpo_gain_kind;
 typedef enum {
     GRPO_SECOND_NONE,
@@ -901,6 +939,7 @@ typedef struct {
     double gain_low, gain_high, gain_slope, gain_centre;     /* of w: from high to low, fastest at centre */
     double length_power;
     double gain_temperature;                        /* not 0 */
+    double gain_power;                              /* >= 0; of failure_power, which needs gain_low < gain_high too */
     /* second normalisation */
     grpo_second_kind second;
     double second_eps;
@@ -1030,6 +1069,16 @@ GRPO_FN grpo_dd grpo_dd_log(grpo_dd x)
     if (!(x.hi > 1e-300 && x.hi < 1e300)) { y.hi = log(x.hi); return y; }
     y.hi = x.lo / x.hi;
     return grpo_dd_add(grpo_log_twice(x.hi), y);
+}
+
+/* (1 - mu)^power of F-GRPO (2602.06717), mu = (mean - low)/(high - low) within [0, 1]; 0^0 = 1 */
+GRPO_FN double grpo_failure_power(grpo_dd mean, double low, double high, double power)
+{
+    grpo_dd rest = { 0, 0 };
+    rest.hi = high;
+    rest = grpo_dd_quotient(grpo_dd_add(rest, grpo_dd_negative(mean)), grpo_two_diff(high, low));
+    if (power == 0 || !grpo_dd_exceeds(grpo_dd_negative(rest), -1)) return 1;
+    return rest.hi > 0 ? grpo_exp_twice(grpo_dd_mul(grpo_dd_log(rest), power)).hi : 0;
 }
 
 /* log Gamma(x) to twice the precision, 2^-80 of x log x, for 1 <= x < 1e300: Stirling's series at x + n >= 32, less log x (x+1) ... */
@@ -1182,7 +1231,15 @@ typedef enum {
     GRPO_SURROGATE_LABELS,     /* A_i > 0: log(1 + sum_+ e^(-y_j/tau_pos))/n+, else log(1 + sum_- e^(y_j/tau_neg))/n- (REAL, 2602.05630) */
     GRPO_SURROGATE_BALANCE,    /* (z + y_i - k A_i)^2, z = batch.log_z, whose gradient is grpo_output.dlog_z (FlowRL, 2509.15207) */
     GRPO_SURROGATE_PAIRS,      /* 1/P sum_b log(1 + e^(-k (y_i - y_b))) over the P pairs of the group with A_i - A_b > margin */
-    GRPO_SURROGATE_CONTRAST    /* -softmax(A/tau_pos)_i log softmax(k y)_i */
+    GRPO_SURROGATE_CONTRAST,   /* -softmax(A/tau_pos)_i log softmax(k y)_i */
+    /* of a token */
+    GRPO_SURROGATE_QUADRATIC,  /* -A w + |A| (w - 1)^2/(2 eps_high): best at 1 +- eps_high, never clipped (CFPO, 2601.22801) */
+    GRPO_SURROGATE_UNBOUNDED_POSITIVE,     /* A > 0: -A, with the gradient of -A l; A < 0: dual_clip (UP, 2607.06987, eq. 15) */
+    /* of a group */
+    GRPO_SURROGATE_STANDARDISED,   /* (A_i - k z_i)^2, z_i = (y_i - sg[mean y])/(sg[std y] + score_eps), std of a sample (GIFT, 2510.23868) */
+    GRPO_SURROGATE_TARGET,     /* -q_i log softmax(k y)_i, q = softmax(k o + A/tau_pos), o as y of logp_old: against nothing, unit
+                                  sequence_mean or sequence_sum (TPO, 2604.06159) */
+    GRPO_SURROGATE_HINGE       /* 1/P sum_b max(0, shift - k (y_i - y_b)) over the pairs of PAIRS (Click, 2306.03350) */
 } grpo_surrogate_kind;
 
 typedef enum {
@@ -1201,7 +1258,9 @@ typedef struct {
     double tau_pos, tau_neg;
     double k_pos, lambda_pos, k_neg, lambda_neg;
     double strength;
-    double margin;                 /* pairs, >= 0 */
+    double margin;                 /* pairs, hinge, >= 0 */
+    double shift;                  /* hinge */
+    double score_eps;              /* standardised, >= 0 */
 } grpo_surrogate;
 
 typedef enum { GRPO_CLIP_NO, GRPO_CLIP_LOW, GRPO_CLIP_HIGH, GRPO_CLIP_DUAL } grpo_clip_side;
@@ -1402,6 +1461,36 @@ GRPO_FN grpo_term grpo_band(grpo_ratio w, double advantage, double logp, double 
     return t;
 }
 
+/* -A w + |A| (w - 1)^2/(2 eps), derivative w (-A + |A| (w - 1)/eps) (CFPO, 2601.22801): the two parts may all but cancel, and w - 1 may be
+ * small beside w, so both are known to twice the precision */
+GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps)
+{
+    const double size = fabs(advantage);
+    grpo_term t = grpo_ratio_term(w, advantage);
+    grpo_dd y, v, off, far, minus_one = { -1, 0 }, x;
+    if (eps == HUGE_VAL) return t;
+    if (w.value == HUGE_VAL) { t.value = t.d_log_ratio = HUGE_VAL; return t; }
+    y.hi = w.log; y.lo = w.log_lo;
+    v = grpo_exp_twice(y);
+    off = grpo_dd_add(v, minus_one);
+    far = grpo_dd_div(off, eps);
+    x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5);
+    if (grpo_is_finite(x.hi) && grpo_is_finite(t.value)) t.value = grpo_dd_add(x, grpo_dd_mul(v, -advantage)).hi;
+    else t.value = grpo_times(size, grpo_dd_add(grpo_dd_mul(grpo_dd_product(off, far), 0.5), advantage > 0 ? grpo_dd_negative(v) : v).hi);
+    x = grpo_dd_add(grpo_dd_mul(far, size), grpo_dd_mul(minus_one, advantage));
+    t.d_log_ratio = grpo_is_finite(x.hi) ? grpo_dd_product(v, x).hi : grpo_times(v.hi, x.hi);
+    return t;
+}
+
+/* A > 0: -A e^(l - sg[l]); A < 0: dual clip (UP, 2607.06987, eq. 15) */
+GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_range range, double dual)
+{
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    if (advantage < 0) return grpo_dual_clip(w, advantage, range, dual);
+    t.value = t.d_logp = -advantage;
+    return t;
+}
+
 /* the choice; A = 0 is worth 0 and has no gradient, but for a regression */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp)
 {
@@ -1423,6 +1512,8 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
     case GRPO_SURROGATE_TOPR:      return grpo_topr(w, advantage, logp, s->weight_min, s->weight_max);
     case GRPO_SURROGATE_BAND:      return grpo_band(w, advantage, logp, s->weight_min, s->weight_max);
     case GRPO_SURROGATE_SAPO_DETACHED: return grpo_sapo_detached(w, advantage, logp, advantage > 0 ? s->tau_pos : s->tau_neg);
+    case GRPO_SURROGATE_QUADRATIC: return grpo_quadratic(w, advantage, s->eps_high);
+    case GRPO_SURROGATE_UNBOUNDED_POSITIVE: return grpo_unbounded_positive(w, advantage, range, s->dual);
     default: return zero;                                              /* no function of one token */
     }
 }
@@ -1767,7 +1858,8 @@ typedef enum {
     GRPO_GROUP_MEAN,                 /* 1/(groups * T_i): mean over groups of the sum over responses of token means (GVPO, REAL) */
     GRPO_GROUP_MEAN_SEQ_MEAN,        /* 1/(groups * responses of the group * T_i) */
     GRPO_TOKEN_MEAN_BY_SIGN,         /* 1/(tokens with A > 0) at those, 1/(the others) at the others (OREAL, 2502.06781, as xtuner) */
-    GRPO_SEQ_MEAN_SEGMENT_MEAN       /* 1/(N K_i n), K_i segments with tokens that count, n of them in t's segment (RLinf's turns) */
+    GRPO_SEQ_MEAN_SEGMENT_MEAN,      /* 1/(N K_i n), K_i segments with tokens that count, n of them in t's segment (RLinf's turns) */
+    GRPO_TOKEN_MEAN_VARIED           /* 1/(tokens of groups with max - min of batch.reward > 1e-6), of every token (DAPO-ZV); 1 if none */
 } grpo_aggregation_kind;
 typedef enum { GRPO_EMPTY_COUNT, GRPO_EMPTY_SKIP } grpo_empty_kind;      /* do sequences (groups) without tokens count in N? */
 
@@ -1868,6 +1960,7 @@ typedef struct {
     int64_t groups, groups_nonempty;
     int64_t ranks;                                  /* loss and gradient are multiplied by it, for trainers that average gradients over ranks; 0: 1 */
     int64_t positive_tokens;                        /* with A > 0, where aggregation.kind asks */
+    int64_t varied_tokens;                          /* of groups whose rewards differ, where aggregation.kind asks */
     int64_t likelihood_tokens, pairs;               /* the D of penalty.likelihood_on and penalty.pairs */
     int64_t weights;                                /* correction weights, for their mean (weight.correction_norm) */
     grpo_sum weight;                                /* their sum */
@@ -2752,6 +2845,149 @@ GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta)
     return kl > delta ? beta * (kl - delta) : 0;
 }
 
+/* ======== found in pull requests and code =========================================================================================
+ * More functions of single methods, under the rules of the three sections before.  Statistics are to twice the precision before what is
+ * rounded.  T: unmasked tokens of a response; G: responses of its group. */
+
+/* ---- weights and selection ---- */
+
+/* factor (groups) = 4 c p (1 - p) + delta over the responses with unmasked tokens, delta without any: c = e^(mean of their means of
+ * batch.logp_old), p the share of correct (sequences) ones (CoDaPO, 2606.07950; 0.1: the factor of their z-scores) */
+grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor);
+
+/* weight (n_tokens): 1, but where the mean of batch.entropy over the mask is below target, `up` at the ceil(share n) of the n tokens with
+ * A > 0 that have the smallest logp and `down` at those with A < 0 likewise (STARE, 2606.19236; 0.1, 1.1, its C2 0.9, 0.3).  share n is
+ * rounded */
+grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
+                                  double target, grpo_real *weight);
+
+/* the trust region of a prefix (CPPO, 2606.10968, pull request to verl): with D = |e^logp - e^logp_old|, w = least + (1 - least)(width -
+ * p)/max(width - 1, 1) at position p = 1 .., masked tokens counted, S and W the sums of w D and of w over the unmasked tokens before,
+ * selected (n_tokens): A (e^(logp - logp_old) - 1) <= 0 or w D <= min(delta, delta + d W - S), d = clip(factor Q, budget, 5 budget), Q the
+ * quantile, linear, of the D of the response */
+typedef struct {
+    int64_t width;                /* at least every length */
+    double least, delta, budget, quantile, factor;      /* 0.8, 0.15, 0.02, 0.9, 1 */
+} grpo_prefix_gate;
+
+/* scratch (n_tokens) */
+grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
+                               uint8_t *selected);
+
+/* weight (groups): of the v groups whose rewards are not all equal v softmax(-D/temperature), D the mean of accuracy (sequences), 1 where
+ * that is 0, times (unmasked tokens of the batch)/(those of these groups); 1 of the others (DGPO, 2601.20614; 2) */
+grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight);
+
+/* weight (n_tokens) = w T/sum w over the T unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (logp - mean)(A - mean) and its
+ * population deviation s over the batch; all 1 where all c are equal (CW-GRPO, 2605.11538) */
+grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight);
+
+/* factor (n) = 1/(1 + alpha entropy/log size), entropy >= 0, size >= 2 (SEED-GRPO, 2505.12346, authors' code; 0.0417) */
+grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor);
+
+/* ---- rewards ---- */
+
+/* reward (sequences): r (1 + coef (Tmax - T)/(Tmax - Tmin)) of the responses with r = 1, where the group has others too and their T differ;
+ * else r (AGPO, 2503.15952; 0.1) */
+grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward);
+
+/* reward (permutations, n) of choice (permutations, n), ids: 1 or -1 (PA-GRPO, 2603.21016) */
+typedef enum {
+    GRPO_PERMUTATION_JUDGE,       /* 1 where both permutations chose the same at that sample */
+    GRPO_PERMUTATION_VOTES        /* 1 where it is the only most frequent one of all choices */
+} grpo_permutation_form;
+
+grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward);
+
+/* reward (sequences) = 1 - (f - 1/size), f the share of its answer (sequences), an id, among the group's that are not negative; -1 of a
+ * negative one (GAPO, EMNLP 2025) */
+grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward);
+
+/* reward (sequences) = e^(-alpha z) of correct (sequences) ones, z = (T - mean)/(population deviation + eps) over these, 0 where they are
+ * equal; else `wrong` (GRPO-LEAD, 2504.09696; 0.05, wrong -1) */
+grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
+                                grpo_real *reward);
+
+/* of each two responses of a group, in their order, outcome (pairs, of all groups): 1 the first wins, -1 the second, 0 a tie.  reward
+ * (sequences): of a winner Tmin/T, Tmin the least T of the group's winners that have ended (sequences), -1 if it has not; -1 of a loser; 0
+ * of ties and of the last one of an odd group.  masked (sequences): ties.  T is 1 at least (PPR-GDE, 2605.18191, official code) */
+grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked);
+
+/* reward (n) = (distance - min)/(max - min), all 0 where max - min < 1e-8 (PPR-GDE) */
+grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward);
+
+/* ---- advantages ---- */
+
+/* advantage (sequences): z = (r - mean)/(sample deviation + eps); in a group of equal rewards 1 if they are 1, -1 if they are 0, else 0; r
+ * in a group of one (AGPO, 2503.15952, code; 1e-6) */
+grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage);
+
+/* weighted (n) = e^(k (difficulty - mean) sign(A)) A (DIVA-GRPO, 2603.01106, the paper's form); weighted may be advantage */
+grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
+                                   double *weighted);
+
+/* weighted (n) = A W where A >= 0, A (2 - W) elsewhere; W = weight (n) in [0, 1] (DPEPO, 2604.24320); weighted may be advantage */
+grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted);
+
+/* advantage (n) of the nodes of a tree, 0 of a root; V is the mean over its children of: */
+typedef enum {
+    GRPO_TREE_TD,                 /* r_c + gamma V_c, 0 of a leaf.  A = (r + gamma V' - V'(parent))/(leaves from here on), V' = V, or value
+                                     where the parent has one child (ATPO, 2603.02216, code) */
+    GRPO_TREE_SIBLINGS,           /* V_c, r of a leaf.  A = V - mean V of the siblings, V without any (D-TreeRPO, 2512.09675, code) */
+    GRPO_TREE_PARENT              /* the same, A = V - V(parent) (D-TreeRPO, the paper) */
+} grpo_tree_advantage_form;
+
+typedef struct { grpo_dd value; int64_t leaves, children; } grpo_tree_state;
+
+/* parent (n): an earlier node, or -1; reward (n); value (n), gamma: of td; scratch (n) */
+grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
+                                grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage);
+
+/* advantage (sequences) = (1 - alpha) PT(z) + alpha PT(d), PT(v) = gain_pos tanh(beta v) for v >= 0, else gain_neg tanh(beta v); z = (r -
+ * mean)/max(population deviation, 1e-8); C = constraints (sequences) >= 1 (MDP-GRPO, 2606.06058) */
+typedef enum {
+    GRPO_ANCHORS_PAPER,           /* d = 2 sqrt(C) (r - 1/2) */
+    GRPO_ANCHORS_CODE             /* d = (r - max(1/2, mean))/sqrt(G/(4 C)) */
+} grpo_anchors_form;
+typedef struct { double alpha, beta, gain_pos, gain_neg; grpo_anchors_form form; } grpo_anchors;        /* 0.2, 0.8, 1.25, 2 */
+
+grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage);
+
+/* advantage (sequences): with s the mean of logp over the unmasked tokens, of a correct (sequences) one the sum over the group's wrong ones
+ * j of sigmoid((s_j - s)/temperature)/temperature, of a wrong one minus that over the correct ones of sigmoid((s - s_j)/temperature)/
+ * temperature; responses without tokens take no part and have 0 (CAPO, 2604.12632; 0.5) */
+grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
+                                      grpo_real *advantage);
+
+/* advantage (n), n in 2 .. 20: the mean over sizes 2 .. n of the mean over the subsets of that size with the item of (r - mean)/(population
+ * deviation + eps) over the subset, eps > 0 (MS-GRPO).  All 2^n subsets: a second for 20 */
+grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage);
+
+/* advantage (sequences): 1 of the first largest reward of the group, -1 of the first largest utility (sequences) among those of reward 0,
+ * where there are a reward above 0 and one of 0; else 0.  replace (groups): where all rewards are 0 the response with the first smallest
+ * utility, else -1 (ReCast, 2604.22169) */
+grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace);
+
+/* advantage (n) = w/sum |w| of n >= 2 candidates for one place, w = p (r - sum p r/sum p), p = e^logp_old; all 0 where the sum is 0 (TLPO,
+ * 2604.26553, code) */
+grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage);
+
+/* ---- what to sample ---- */
+
+/* of size >= 1 rollouts at step >= 1, of steps >= 2 in which the share of the small model falls: ceil((1 - (step - 1)/(steps - 1)) size) of
+ * its own, none after the last of them (S2L-PO, 2605.30789, Algorithm 1); -1 for other numbers, and for those above 2^31 */
+typedef struct { int64_t other, own; } grpo_split;
+
+GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size)
+{
+    const int64_t most = INT64_C(1) << 31;
+    grpo_split r = { -1, -1 };
+    if (step < 1 || steps < 2 || size < 1 || steps > most || size > most) return r;
+    r.other = step <= steps ? ((steps - step) * size + steps - 2) / (steps - 1) : 0;
+    r.own = size - r.other;
+    return r;
+}
+
 /* ======== logits ==================================================================================================================
  * From a row of logits z (one position, the vocabulary wide) to logp and entropy, and from d loss/d logp, d loss/d entropy back to
  * d loss/d z.  With p_v = e^(z_v/tau)/sum e^(z/tau), logp = log p_target, H = -sum p log p:
@@ -3005,6 +3241,9 @@ static const grpo_group_kind_ *grpo_group_kind_of_(grpo_surrogate_kind kind)
         { GRPO_SURROGATE_BALANCE, GRPO_NEED_LOG_Z_, 0 },
         { GRPO_SURROGATE_PAIRS, 0, 0 },
         { GRPO_SURROGATE_CONTRAST, 0, GRPO_READS_TAU_POS_ },
+        { GRPO_SURROGATE_STANDARDISED, 0, 0 },
+        { GRPO_SURROGATE_TARGET, GRPO_NEED_OLD_, GRPO_READS_TAU_POS_ },
+        { GRPO_SURROGATE_HINGE, 0, 0 },
     };
     size_t k;
     for (k = 0; k < sizeof kinds / sizeof *kinds; k++) if (kinds[k].kind == kind) return &kinds[k];
@@ -3146,6 +3385,7 @@ static int grpo_need_of_(grpo_whose_ whose)
 }
 
 static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_BY_SIGN; }
+static int grpo_counts_varied_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_VARIED; }
 
 static int grpo_off_policy_needs_(const grpo_weight *w)
 {
@@ -3161,6 +3401,7 @@ static int grpo_count_needs_(const grpo_objective *o)
     static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_SELECTED_, 0 };
     int n = likelihood[o->penalty.likelihood_on];
     if (grpo_counts_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
+    if (grpo_counts_varied_(o)) n |= GRPO_NEED_REWARD_;
     if (o->penalty.pairs != GRPO_PAIRS_NONE) n |= GRPO_NEED_REWARD_;
     if (o->weight.truncated == GRPO_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
     if (grpo_judges_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
@@ -3227,7 +3468,10 @@ static grpo_status grpo_check_surrogate_(const grpo_surrogate *s, grpo_unit_kind
     const grpo_group_kind_ *group = grpo_group_kind_of_(s->kind);
     const int reads = group ? group->reads : gates ? GRPO_READS_TAU_POS_ | GRPO_READS_TAU_NEG_ : 0;
     if (s->eps_low < 0 || s->eps_high < 0 || s->bound_cap < 0) return GRPO_BAD_CLIP;
-    if (s->kind == GRPO_SURROGATE_DUAL_CLIP && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
+    if ((s->kind == GRPO_SURROGATE_DUAL_CLIP || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) && !(s->dual > 1 + s->eps_high))
+        return GRPO_BAD_DUAL;
+    if (s->kind == GRPO_SURROGATE_QUADRATIC && s->eps_high == 0) return GRPO_BAD_QUADRATIC;
+    if (s->score_eps < 0) return GRPO_BAD_SCORE_EPS;
     if (s->kind == GRPO_SURROGATE_GPPO && s->dual != 0 && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
     if (s->kind == GRPO_SURROGATE_ASPO && s->dual != 0 && !(s->dual > 1)) return GRPO_BAD_DUAL;
     if (s->kind == GRPO_SURROGATE_ASPO && s->dual_pos != 0 && !(s->dual_pos > 1)) return GRPO_BAD_DUAL;
@@ -3278,6 +3522,7 @@ static grpo_status grpo_check_advantage_(const grpo_advantage *a)
     grpo_baseline_kind b = a->baseline;
     if (a->step_group == GRPO_STEP_GROUP_HISTORY && !(grpo_is_whole_(a->history) && fabs(a->history_power) <= 16)) return GRPO_BAD_HISTORY;
     if (a->gain == GRPO_GAIN_EXPONENTIAL && a->gain_temperature == 0) return GRPO_BAD_GAIN_TEMPERATURE;
+    if (a->gain == GRPO_GAIN_FAILURE_POWER && !(a->gain_power >= 0 && a->gain_low < a->gain_high)) return GRPO_BAD_GAIN_POWER;
     if (a->credit == GRPO_CREDIT_ENTROPY_SHARE && !(a->share_eps > 0)) return GRPO_BAD_SHARE;
     if (!(a->gamma >= 0 && a->gamma <= 1 && a->lambda >= 0 && a->lambda <= 1)) return GRPO_BAD_GAMMA;
     if (a->lambda_length < 0) return GRPO_BAD_LAMBDA_LENGTH;
@@ -3340,10 +3585,17 @@ static int grpo_goes_with_shares_(const grpo_advantage *a)
         && a->gain == GRPO_GAIN_NONE && a->second != GRPO_SECOND_BATCH;
 }
 
+/* both distributions are of plain scores */
+static int grpo_goes_with_target_(const grpo_ratio_axis *r)
+{
+    return r->against == GRPO_AGAINST_NOTHING && (r->unit == GRPO_UNIT_SEQUENCE_MEAN || r->unit == GRPO_UNIT_SEQUENCE_SUM);
+}
+
 static grpo_status grpo_check_combination_(const grpo_objective *o)
 {
     const grpo_advantage *a = &o->advantage;
-    int outcome = a->credit == GRPO_CREDIT_OUTCOME, one_gain = a->gain != GRPO_GAIN_DIFFICULTY && a->gain != GRPO_GAIN_LENGTH_POWER;
+    int outcome = a->credit == GRPO_CREDIT_OUTCOME, one_gain = a->gain != GRPO_GAIN_DIFFICULTY && a->gain != GRPO_GAIN_LENGTH_POWER
+        && a->gain != GRPO_GAIN_FAILURE_POWER;
     int batch_mean = a->baseline == GRPO_BASELINE_BATCH_MEAN;
     if (a->rewards == GRPO_REWARDS_EACH && !grpo_goes_with_columns_(o)) return GRPO_BAD_COMBINATION;
     if (a->scale == GRPO_SCALE_KALMAN_STD && a->baseline != GRPO_BASELINE_KALMAN) return GRPO_BAD_COMBINATION;
@@ -3357,6 +3609,7 @@ static grpo_status grpo_check_combination_(const grpo_objective *o)
     if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE && !outcome) return GRPO_BAD_COMBINATION;
     if (o->ratio.mix != GRPO_MIX_NONE && (o->ratio.unit == GRPO_UNIT_TOKEN || grpo_group_kind_of_(o->surrogate.kind)))
         return GRPO_BAD_COMBINATION;
+    if (o->surrogate.kind == GRPO_SURROGATE_TARGET && !grpo_goes_with_target_(&o->ratio)) return GRPO_BAD_COMBINATION;
     /* a mean over the batch of what needs another mean over the batch: only where the second undoes the first */
     if (batch_mean && a->scale == GRPO_SCALE_TOKEN_WHITEN && !(outcome && one_gain)) return GRPO_BAD_COMBINATION;
     return GRPO_OK;
@@ -3702,7 +3955,7 @@ typedef struct {
     grpo_dd up, down;                   /* what the transform makes of the best (or those with R > 0) and of the others */
     grpo_dd factor;                     /* of pkpo */
     grpo_dd kth;                        /* the pass_k-th smallest */
-    double gain_up, gain_down;          /* of difficulty */
+    double gain_up, gain_down;          /* of difficulty and failure_power */
     /* after it */
     grpo_dd min, max;
     int64_t at_min, at_max;             /* items there */
@@ -3712,6 +3965,7 @@ typedef struct {
     grpo_dd baseline;                   /* where all items have the same and it is no mean */
     double variance;                    /* of group_std or residual_rms */
     double density;                     /* of beta */
+    double deviation;                   /* of mean_deviation: sigma */
 } grpo_group_;
 
 /* the rewards of the tokens of credit entropy_share: of a prompt's responses with R > 0, or of the others */
@@ -4022,7 +4276,7 @@ static int grpo_baseline_is_of_group_(grpo_baseline_kind k)
 
 static int grpo_scale_is_of_group_(grpo_scale_kind k)
 {
-    return k == GRPO_SCALE_GROUP_STD || k == GRPO_SCALE_GROUP_MEAN || k == GRPO_SCALE_RESIDUAL_RMS;
+    return k == GRPO_SCALE_GROUP_STD || k == GRPO_SCALE_GROUP_MEAN || k == GRPO_SCALE_RESIDUAL_RMS || k == GRPO_SCALE_MEAN_DEVIATION;
 }
 
 /* R - b without the shift, as numerator and divisor, so that it is rounded only once */
@@ -4091,6 +4345,7 @@ static double grpo_sigma_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_i
     case GRPO_SCALE_CONSTANT:     return a->eps;
     case GRPO_SCALE_BETA:         return s->density;
     case GRPO_SCALE_GROUP_MEAN:   return grpo_group_mean_sigma_(s);
+    case GRPO_SCALE_MEAN_DEVIATION: return s->deviation;
     case GRPO_SCALE_GROUP_STD:
     case GRPO_SCALE_RESIDUAL_RMS: variance = s->count == 1 ? 1 : s->variance; break;
     case GRPO_SCALE_BATCH_STD:
@@ -4170,7 +4425,7 @@ static double grpo_worth_(const grpo_crediting_ *c, grpo_index_ at)
     if (s->steps && o->step_group != GRPO_STEP_GROUP_PROMPT) return grpo_pool_worth_(c, at);
     if (o->gain == GRPO_GAIN_EXPONENTIAL) return grpo_exponential_gain(grpo_item_twice_(c, s, at), o->gain_temperature);
     a = o->rewards == GRPO_REWARDS_EACH ? grpo_weighted_columns_(c, at) : grpo_item_(c, s, at);
-    if (o->gain == GRPO_GAIN_DIFFICULTY) return grpo_times(a, a > 0 ? s->gain_up : s->gain_down);
+    if (o->gain == GRPO_GAIN_DIFFICULTY || o->gain == GRPO_GAIN_FAILURE_POWER) return grpo_times(a, a > 0 ? s->gain_up : s->gain_down);
     if (o->gain == GRPO_GAIN_LENGTH_POWER) {
         int64_t T = grpo_unmasked_(c->batch, at.i);
         return T ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)T, o->length_power), c->gain).hi) : 0;
@@ -4258,6 +4513,23 @@ static double grpo_residual_variance_(const grpo_crediting_ *c, const grpo_group
     return grpo_sum_value_(&squares) / (c->obj->advantage.std == GRPO_STD_SAMPLE ? n - 1 : n);
 }
 
+/* sigma of DGPO (2601.20614): (sum |R - mean R| + eps)/n, 1 for a single item, 0 where all are equal */
+static double grpo_mean_deviation_(const grpo_crediting_ *c, const grpo_group_ *s)
+{
+    grpo_index_ at = grpo_before_items_(s);
+    const double n = (double)s->count;
+    grpo_sum sum;
+    grpo_dd x;
+    if (s->count == 1) return 1;
+    if (grpo_dd_same_(s->min, s->max)) return 0;
+    memset(&sum, 0, sizeof sum);
+    while (grpo_next_item_(s, &at)) {
+        x = grpo_dd_minus_(grpo_dd_mul(grpo_item_value_(s, at), n), s->sum);
+        grpo_sum_add_dd_(&sum, x.hi < 0 ? grpo_dd_negative(x) : x);
+    }
+    return grpo_over_(grpo_dd_add(grpo_dd_div(grpo_sum_dd_(&sum), n), grpo_dd_of_(c->obj->advantage.eps)), n);
+}
+
 /* p of BNPO: the mean of the items, 0 for a single one */
 static grpo_dd grpo_success_rate_(const grpo_group_ *s)
 {
@@ -4279,7 +4551,10 @@ static void grpo_group_study_(const grpo_crediting_ *c, grpo_group_ *s, grpo_val
         s->gain_up = grpo_difficulty(won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
         s->gain_down = grpo_difficulty(n - won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
     }
+    if (a->gain == GRPO_GAIN_FAILURE_POWER)
+        s->gain_up = s->gain_down = grpo_failure_power(grpo_dd_div(s->sum, (double)s->count), a->gain_low, a->gain_high, a->gain_power);
     grpo_group_transform_(s, v);
+    if (a->scale == GRPO_SCALE_MEAN_DEVIATION) s->deviation = grpo_mean_deviation_(c, s);
     s->baseline = grpo_group_baseline_(s);
     if (a->scale == GRPO_SCALE_RESIDUAL_RMS) s->variance = grpo_residual_variance_(c, s);
     if (c->has_beta) s->density = fmax(grpo_beta_density(c->beta.alpha, c->beta.beta, grpo_success_rate_(s)), 1e-6);
@@ -5056,6 +5331,8 @@ typedef struct {
     int with_sign;                      /* by - minus itself */
     const grpo_real *advantage;         /* given: only of tokens where by - minus has the advantage's sign */
     const uint8_t *where;               /* given: only of tokens where it is set */
+    const grpo_real *signed_by;         /* given: only of tokens where it has this sign, 1 or -1 */
+    int sign;
     int descending;
     double threshold;                   /* > 0: a prefix fits whose mean of squares is below */
     int inclusive;                      /* or equal */
@@ -5087,6 +5364,7 @@ static int grpo_key_of_(const grpo_order_ *o, int64_t t, grpo_key_ *key)
     double sign;
     if (o->where && !o->where[t]) return 0;
     key->value = o->signal ? grpo_signal_at_(o->signal, t) : grpo_two_diff((double)o->by[t], o->minus ? (double)o->minus[t] : 0);
+    if (o->signed_by && !(o->sign * (double)o->signed_by[t] > 0)) return 0;
     if (o->advantage) {
         sign = (double)o->advantage[t];
         if (!((sign > 0 && key->value.hi > 0) || (sign < 0 && key->value.hi < 0))) return 0;
@@ -5772,6 +6050,19 @@ static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, gr
     else if (whole) grpo_sum_add_(&totals->weight, v);
 }
 
+/* do the rewards of group g differ by more than 1e-6? */
+static int grpo_is_varied_(const grpo_batch *b, int64_t g)
+{
+    double least = (double)b->reward[b->group_begin[g]], most = least;
+    int64_t i;
+    for (i = b->group_begin[g] + 1; i < b->group_begin[g + 1]; i++) {
+        const double r = (double)b->reward[i];
+        if (r < least) least = r;
+        if (r > most) most = r;
+    }
+    return grpo_dd_exceeds(grpo_two_diff(most, least), 1e-6);
+}
+
 grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals)
 {
     grpo_status st;
@@ -5791,6 +6082,7 @@ grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const
             grpo_count_tokens_(obj, batch, advantage, &s, totals);
         }
         totals->tokens += tokens;
+        if (grpo_counts_varied_(obj) && grpo_is_varied_(batch, g)) totals->varied_tokens += tokens;
         totals->groups++;
         totals->groups_nonempty += tokens > 0;
         if (obj->penalty.pairs != GRPO_PAIRS_NONE) totals->pairs += grpo_count_pairs_(obj, batch, g);
@@ -5855,11 +6147,12 @@ GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v)
     return t;
 }
 
-/* the bounds of the clip at token t; aspo's are fixed */
+/* the bounds of the clip at token t; aspo's and unbounded_positive's are fixed */
 GRPO_INLINE_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t)
 {
     const grpo_surrogate *s = &r->obj->surrogate;
-    if (s->bounds == GRPO_BOUNDS_FIXED || s->kind == GRPO_SURROGATE_ASPO || !r->uses_ratio) return r->range;
+    if (s->bounds == GRPO_BOUNDS_FIXED || !r->uses_ratio) return r->range;
+    if (s->kind == GRPO_SURROGATE_ASPO || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) return r->range;
     return grpo_probability_range(grpo_old_(r, t), s->eps_low, s->eps_high, s->bound_cap);
 }
 
@@ -6296,6 +6589,7 @@ static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n)
     double groups = grpo_at_least_one_((double)(skip ? n->groups_nonempty : n->groups));
     switch (a->kind) {
     case GRPO_TOKEN_MEAN:            return grpo_at_least_one_((double)n->tokens);
+    case GRPO_TOKEN_MEAN_VARIED:     return grpo_at_least_one_((double)n->varied_tokens);
     case GRPO_SEQ_MEAN_TOKEN_MEAN:
     case GRPO_SEQ_MEAN_LENGTH_POWER:
     case GRPO_SEQ_MEAN_SEGMENT_MEAN:
@@ -6433,7 +6727,8 @@ static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part)
     return all->tokens >= part->tokens && all->sequences >= part->sequences && all->sequences_nonempty >= part->sequences_nonempty
         && all->groups >= part->groups && all->groups_nonempty >= part->groups_nonempty && all->ranks >= 0
         && all->positive_tokens >= part->positive_tokens && all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
-        && all->likelihood_tokens >= part->likelihood_tokens && all->pairs >= part->pairs && all->weights >= part->weights;
+        && all->likelihood_tokens >= part->likelihood_tokens && all->pairs >= part->pairs && all->weights >= part->weights
+        && all->varied_tokens >= part->varied_tokens;
 }
 
 static int grpo_weighs_plainly_(const grpo_objective *o)
@@ -6673,7 +6968,7 @@ static grpo_status grpo_check_aggregation_(const grpo_aggregation *a)
     grpo_objective o;
     memset(&o, 0, sizeof o);
     o.aggregation = *a;
-    if (a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN) return GRPO_BAD_AGGREGATION;
+    if (a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN || a->kind == GRPO_TOKEN_MEAN_VARIED) return GRPO_BAD_AGGREGATION;
     return grpo_objective_check(&o) || grpo_counts_by_sign_(&o) ? GRPO_BAD_AGGREGATION : GRPO_OK;
 }
 
@@ -10395,6 +10690,906 @@ grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t 
     return GRPO_OK;
 }
 
+/* ---- found in pull requests and code ----------------------------------------------------------------------------------------------- */
+
+/* an array by response: there, and every entry in [low, high] */
+static grpo_status grpo_check_entries_(const grpo_batch *b, const double *x, double low, double high)
+{
+    if (b->n_groups == 0) return GRPO_OK;
+    if (!x) return GRPO_NULL_ARGUMENT;
+    return grpo_list_between_(x, grpo_first_sequence_(b), grpo_end_sequence_(b), low, high) ? GRPO_OK : GRPO_BAD_ENTRY;
+}
+
+static grpo_status grpo_check_entry_list_(const double *x, int64_t n, double low, double high)
+{
+    if (n > 0 && !x) return GRPO_NULL_ARGUMENT;
+    return grpo_list_between_(x, 0, n, low, high) ? GRPO_OK : GRPO_BAD_ENTRY;
+}
+
+static grpo_status grpo_check_list_call_(const void *result, int64_t n)
+{
+    return !result ? GRPO_NULL_OUTPUT : n < 0 ? GRPO_BAD_COUNT : GRPO_OK;
+}
+
+static grpo_status grpo_check_correct_(const grpo_batch *b, const uint8_t *correct)
+{
+    return b->n_groups && !correct ? GRPO_NULL_CORRECT : GRPO_OK;
+}
+
+static grpo_status grpo_check_parameter_(double x) { return grpo_in_domain_(x, GRPO_MODERATE_) ? GRPO_OK : GRPO_BAD_PARAMETER; }
+static grpo_status grpo_check_weighting_(double x) { return x >= 0 && x <= 1e150 ? GRPO_OK : GRPO_NEGATIVE_PARAMETER; }
+
+/* an exponent to divide by so that squares are numbers; 0 where they are */
+static int grpo_square_exponent_(double largest)
+{
+    int e;
+    frexp(largest, &e);
+    return e > -400 && e < 400 ? 0 : e;
+}
+
+static grpo_dd grpo_dd_scaled_(grpo_dd x, int e)
+{
+    if (e != 0) { x.hi = ldexp(x.hi, e); x.lo = ldexp(x.lo, e); }
+    return x;
+}
+
+/* of values in units of 2^e: the standard deviation, 0 where all are equal */
+static grpo_dd grpo_values_deviation_(const grpo_values *v, grpo_std_kind kind, int e)
+{
+    grpo_sum acc;
+    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return grpo_dd_of_(0);
+    memset(&acc, 0, sizeof acc);
+    grpo_covariance_add_(&acc, (double)v->count, &v->squares, &v->sum, &v->sum);
+    return grpo_dd_scaled_(grpo_sqrt_twice_(grpo_dd_div(grpo_sum_dd_(&acc), grpo_variance_divisor_((double)v->count, kind))), e);
+}
+
+typedef struct { grpo_dd mean, deviation; } grpo_mean_deviation_of_;
+
+static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t g, grpo_std_kind kind)
+{
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
+    grpo_mean_deviation_of_ r;
+    grpo_values v;
+    double largest = 0;
+    int64_t i;
+    int e;
+    for (i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
+    e = grpo_square_exponent_(largest);
+    memset(&v, 0, sizeof v);
+    for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
+    r.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count), e);
+    r.deviation = grpo_values_deviation_(&v, kind, e);
+    return r;
+}
+
+/* ---- weights and selection ---- */
+
+static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8_t *correct)
+{
+    grpo_sum sum;
+    double n = 0, right = 0;
+    int64_t i;
+    memset(&sum, 0, sizeof sum);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        if (!grpo_unmasked_(b, i)) continue;
+        grpo_sum_add_dd_(&sum, grpo_response_mean_(b, b->logp_old, NULL, i));
+        n++;
+        right += correct[i] != 0;
+    }
+    if (n == 0) return 0;
+    return grpo_exp(grpo_dd_div(grpo_sum_dd_(&sum), n)) * (4 * right * (n - right) / (n * n));
+}
+
+grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor)
+{
+    grpo_status st = grpo_check_call_(batch, factor);
+    int64_t g;
+    if (!st) st = grpo_check_weighting_(delta);
+    if (!st) st = grpo_check_correct_(batch, correct);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) factor[g] = grpo_confidence_group_(batch, g, correct) + delta;
+    return GRPO_OK;
+}
+
+/* weight at the ceil(share n) of the n tokens whose A has that sign that have the smallest logp */
+static void grpo_weigh_surprising_(const grpo_batch *b, const grpo_real *advantage, int sign, double share, double by, grpo_real *weight)
+{
+    grpo_order_ o;
+    grpo_prefix_ p;
+    grpo_key_ key;
+    grpo_index_ at;
+    int64_t t, n = 0, ties;
+    int overflow = 0;
+    memset(&o, 0, sizeof o);
+    o.batch = b; o.by = b->logp; o.signed_by = advantage; o.sign = sign;
+    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; ) n += grpo_key_of_(&o, t, &key);
+    o.most = (int64_t)ceil(share * (double)n);
+    grpo_find_prefix_(&o, &p);
+    ties = p.ties;
+    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; )
+        if (grpo_key_of_(&o, t, &key) && grpo_in_prefix_(&p, &key, &ties)) grpo_put_(weight, t, by, &overflow);
+}
+
+grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
+                                  double target, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_index_ at;
+    grpo_sum sum;
+    int64_t t, n = 0;
+    if (!st && !(share >= 0 && share <= 1)) st = GRPO_BAD_SHARE_ARGUMENT;
+    if (!st) st = grpo_check_parameter_(up);
+    if (!st) st = grpo_check_parameter_(down);
+    if (!st) st = grpo_check_parameter_(target);
+    if (!st) st = grpo_check_tokens_(batch, batch->entropy, GRPO_NULL_ENTROPY, GRPO_BAD_ENTROPY);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    grpo_clear_reals_(batch, weight);
+    memset(&sum, 0, sizeof sum);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; n++) {
+        weight[t] = 1;
+        grpo_sum_add_(&sum, (double)batch->entropy[t]);
+    }
+    if (n == 0 || !(grpo_mean_exceeds_(&sum, n, target) < 0)) return GRPO_OK;
+    grpo_weigh_surprising_(batch, advantage, 1, share, up, weight);
+    grpo_weigh_surprising_(batch, advantage, -1, share, down, weight);
+    return GRPO_OK;
+}
+
+/* number k, from 0, in ascending order of the x >= 0 at the unmasked tokens of response i, found by its bits from the first on */
+static double grpo_order_statistic_(const grpo_batch *b, int64_t i, const double *x, int64_t k)
+{
+    uint64_t found = 0, trial, bits;
+    int64_t t, below;
+    double value;
+    int bit;
+    for (bit = 62; bit >= 0; bit--) {
+        trial = found | UINT64_C(1) << bit;
+        for (below = 0, t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+            if (!grpo_token_counts_(b, t)) continue;
+            memcpy(&bits, &x[t], sizeof bits);
+            below += bits < trial;
+        }
+        if (below <= k) found = trial;
+    }
+    memcpy(&value, &found, sizeof value);
+    return value;
+}
+
+/* between order statistics, at position q (n - 1) */
+static double grpo_linear_quantile_(const grpo_batch *b, int64_t i, const double *x, int64_t n, double q)
+{
+    const grpo_dd h = grpo_two_prod(q, (double)(n - 1));
+    double whole = floor(h.hi), low;
+    if (whole == h.hi && h.lo < 0) whole--;
+    low = grpo_order_statistic_(b, i, x, (int64_t)whole);
+    if ((int64_t)whole >= n - 1) return low;
+    return low + grpo_dd_add(h, grpo_dd_of_(-whole)).hi * (grpo_order_statistic_(b, i, x, (int64_t)whole + 1) - low);
+}
+
+static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real *advantage, const grpo_prefix_gate *x, double *D,
+                                uint8_t *selected)
+{
+    const double span = x->width > 1 ? (double)(x->width - 1) : 1;
+    const int64_t begin = b->offset[i], n = grpo_unmasked_(b, i);
+    grpo_dd S = grpo_dd_of_(0), W = S, w, Z, rest;
+    double d;
+    int64_t t;
+    for (t = begin; t < begin + b->length[i]; t++)
+        if (grpo_token_counts_(b, t)) D[t] = fabs(grpo_probability_change((double)b->logp[t], (double)b->logp_old[t]));
+    d = n ? x->factor * grpo_linear_quantile_(b, i, D, n, x->quantile) : 0;
+    d = d < x->budget ? x->budget : d > 5 * x->budget ? 5 * x->budget : d;
+    for (t = begin; t < begin + b->length[i]; t++) {
+        const double A = (double)advantage[t], l = (double)b->logp[t], o = (double)b->logp_old[t];
+        selected[t] = 0;
+        if (!grpo_token_counts_(b, t)) continue;
+        w = grpo_dd_div(grpo_dd_mul(grpo_two_diff(1, x->least), (double)(x->width - (t - begin) - 1)), span);
+        w = grpo_dd_add(w, grpo_dd_of_(x->least));
+        Z = grpo_dd_mul(w, D[t]);
+        rest = grpo_dd_add(grpo_dd_of_(x->delta), grpo_dd_minus_(grpo_dd_mul(W, d), S));
+        selected[t] = !((A > 0 && l > o) || (A < 0 && l < o)) || (!grpo_dd_exceeds(Z, x->delta) && !grpo_dd_less_(rest, Z));
+        S = grpo_dd_add(S, Z);
+        W = grpo_dd_add(W, w);
+    }
+}
+
+static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefix_gate *x)
+{
+    grpo_status st = grpo_check_weighting_(x->delta);
+    int64_t i;
+    if (!st) st = grpo_check_weighting_(x->budget);
+    if (!st) st = grpo_check_weighting_(x->factor);
+    if (!st && x->delta == 0) st = GRPO_NEGATIVE_PARAMETER;
+    if (!st && !(x->least >= 0 && x->least <= 1 && x->quantile >= 0 && x->quantile <= 1)) st = GRPO_BAD_SHARE_ARGUMENT;
+    if (st) return st;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++) if (x->width < b->length[i]) return GRPO_SMALL_WIDTH;
+    return GRPO_OK;
+}
+
+grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
+                               uint8_t *selected)
+{
+    grpo_status st = grpo_check_call_(batch, selected);
+    int64_t i;
+    if (st) return st;
+    if (!gate || (batch->n_groups && !scratch)) return GRPO_NULL_ARGUMENT;
+    st = grpo_check_prefix_gate_(batch, gate);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        grpo_gate_response_(batch, i, advantage, gate, scratch, selected);
+    return GRPO_OK;
+}
+
+static int grpo_rewards_differ_(const grpo_batch *b, int64_t g)
+{
+    int64_t i;
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        if ((double)b->reward[i] != (double)b->reward[b->group_begin[g]]) return 1;
+    return 0;
+}
+
+static grpo_dd grpo_difficulty_of_(const grpo_batch *b, int64_t g, const double *accuracy)
+{
+    const grpo_dd D = grpo_list_mean_(b, g, accuracy, NULL);
+    return D.hi == 0 ? grpo_dd_of_(1) : D;
+}
+
+grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_dd least = grpo_dd_of_(HUGE_VAL), total;
+    grpo_sum sum;
+    double groups = 0, all = 0, own = 0;
+    int64_t g;
+    if (!st) st = grpo_check_temperature_(temperature);
+    if (!st) st = grpo_check_entries_(batch, accuracy, -1e150, 1e150);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    memset(&sum, 0, sizeof sum);
+    for (g = 0; g < batch->n_groups; g++) {
+        const double tokens = (double)grpo_count_mask_of_group_(batch, g).tokens;
+        all += tokens;
+        if (!grpo_rewards_differ_(batch, g)) continue;
+        groups++;
+        own += tokens;
+        if (grpo_dd_less_(grpo_difficulty_of_(batch, g, accuracy), least)) least = grpo_difficulty_of_(batch, g, accuracy);
+    }
+    for (g = 0; g < batch->n_groups; g++) {
+        weight[g] = 1;
+        if (!grpo_rewards_differ_(batch, g)) continue;
+        weight[g] = grpo_exp(grpo_dd_div(grpo_dd_minus_(least, grpo_difficulty_of_(batch, g, accuracy)), temperature));
+        grpo_sum_add_(&sum, weight[g]);
+    }
+    total = grpo_dd_mul(grpo_sum_dd_(&sum), own > 0 ? own : 1);
+    for (g = 0; g < batch->n_groups; g++)
+        if (grpo_rewards_differ_(batch, g))
+            weight[g] = grpo_dd_quotient(grpo_dd_mul(grpo_two_prod(groups, own > 0 ? all : 1), weight[g]), total).hi;
+    return GRPO_OK;
+}
+
+/* (logp - mean)(A - mean) of the tokens of the batch */
+typedef struct {
+    const grpo_batch *batch;
+    const grpo_real *advantage;
+    grpo_dd mean_l, mean_A;
+    int exponent;                       /* of their unit, so that squares are numbers */
+    double variance;
+} grpo_products_;
+
+static grpo_dd grpo_product_at_(const grpo_products_ *p, int64_t t)
+{
+    const grpo_dd l = grpo_dd_minus_(grpo_dd_of_((double)p->batch->logp[t]), p->mean_l);
+    const grpo_dd A = grpo_dd_minus_(grpo_dd_of_((double)p->advantage[t]), p->mean_A);
+    return grpo_dd_steady_(grpo_dd_scaled_(grpo_dd_product(l, A), -p->exponent));
+}
+
+static void grpo_survey_products_(grpo_products_ *p)
+{
+    grpo_sum sum[2];
+    grpo_values v;
+    grpo_index_ at;
+    double n = 0, largest = 0;
+    int64_t t;
+    memset(sum, 0, sizeof sum);
+    memset(&v, 0, sizeof v);
+    for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; n++) {
+        grpo_sum_add_(&sum[0], (double)p->batch->logp[t]);
+        grpo_sum_add_(&sum[1], (double)p->advantage[t]);
+    }
+    p->mean_l = grpo_dd_div(grpo_sum_dd_(&sum[0]), n > 0 ? n : 1);
+    p->mean_A = grpo_dd_div(grpo_sum_dd_(&sum[1]), n > 0 ? n : 1);
+    p->exponent = 0;
+    for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; ) {
+        const double x = fabs(grpo_product_at_(p, t).hi);
+        if (x > largest) largest = x;
+    }
+    p->exponent = grpo_square_exponent_(largest);
+    for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; ) grpo_values_take_(&v, grpo_product_at_(p, t));
+    p->variance = grpo_variance_(&v, GRPO_STD_POPULATION);
+}
+
+/* c^2/(2 s^2) */
+static grpo_dd grpo_product_exponent_(const grpo_products_ *p, int64_t t)
+{
+    const grpo_dd c = grpo_product_at_(p, t);
+    return grpo_dd_div(grpo_dd_product(c, c), 2 * p->variance);
+}
+
+static void grpo_gaussian_group_(const grpo_products_ *p, int64_t g, grpo_real *weight)
+{
+    const grpo_batch *b = p->batch;
+    grpo_batch one = *b;
+    grpo_dd least = grpo_dd_of_(HUGE_VAL), x, total;
+    grpo_index_ at;
+    grpo_sum sum;
+    double n = 0;
+    int64_t t;
+    int overflow = 0;
+    one.n_groups = 1; one.group_begin = b->group_begin + g;
+    memset(&sum, 0, sizeof sum);
+    for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; n++) {
+        x = grpo_product_exponent_(p, t);
+        if (grpo_dd_less_(x, least)) least = x;
+    }
+    for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; )
+        grpo_sum_add_(&sum, grpo_exp(grpo_dd_minus_(least, grpo_product_exponent_(p, t))));
+    total = grpo_sum_dd_(&sum);
+    for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; ) {
+        x = grpo_two_prod(n, grpo_exp(grpo_dd_minus_(least, grpo_product_exponent_(p, t))));
+        grpo_put_(weight, t, grpo_dd_quotient(x, total).hi, &overflow);
+    }
+}
+
+grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_products_ p;
+    grpo_index_ at;
+    int64_t g, t;
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    p.batch = batch; p.advantage = advantage;
+    grpo_clear_reals_(batch, weight);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) weight[t] = 1;
+    grpo_survey_products_(&p);
+    for (g = 0; p.variance > 0 && g < batch->n_groups; g++) grpo_gaussian_group_(&p, g, weight);
+    return GRPO_OK;
+}
+
+grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor)
+{
+    grpo_status st = grpo_check_list_call_(factor, n);
+    grpo_dd most, x;
+    int64_t k;
+    if (!st) st = grpo_check_entry_list_(entropy, n, 0, 1e150);
+    if (!st) st = grpo_check_weighting_(alpha);
+    if (!st && size < 2) st = GRPO_BAD_SIZE;
+    if (st) return st;
+    most = grpo_log_twice((double)size);
+    for (k = 0; k < n; k++) {
+        x = grpo_dd_quotient(grpo_two_prod(alpha, entropy[k]), most);
+        factor[k] = grpo_dd_quotient(grpo_dd_of_(1), grpo_dd_add(grpo_dd_of_(1), x)).hi;
+    }
+    return GRPO_OK;
+}
+
+/* ---- rewards ---- */
+
+/* of the responses with reward 1: their tokens; 0: there are none, no others, or all are as long */
+static int grpo_correct_lengths_(const grpo_batch *b, int64_t g, grpo_lengths_ *l)
+{
+    int64_t i, right = 0;
+    l->shortest = HUGE_VAL; l->longest = 0;
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        const double T = (double)grpo_unmasked_(b, i);
+        if ((double)b->reward[i] != 1) continue;
+        right++;
+        if (T < l->shortest) l->shortest = T;
+        if (T > l->longest) l->longest = T;
+    }
+    return right > 0 && right < b->group_begin[g + 1] - b->group_begin[g] && l->shortest < l->longest;
+}
+
+grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_lengths_ l;
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_parameter_(coef);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const int pays = grpo_correct_lengths_(batch, g, &l);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const double r = (double)batch->reward[i];
+            grpo_dd more = grpo_dd_of_(0);
+            const double spared = l.longest - (double)grpo_unmasked_(batch, i);
+            if (pays && r == 1) more = grpo_dd_div(grpo_two_prod(coef, spared), l.longest - l.shortest);
+            grpo_put_(reward, i, grpo_dd_add(grpo_dd_of_(r), more).hi, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+static int64_t grpo_occurrences_(const int64_t *x, int64_t n, int64_t id)
+{
+    int64_t k, count = 0;
+    for (k = 0; k < n; k++) count += x[k] == id;
+    return count;
+}
+
+/* is it the most frequent of the n, and the only one? */
+static int grpo_is_mode_(const int64_t *x, int64_t n, int64_t id)
+{
+    const int64_t own = grpo_occurrences_(x, n, id);
+    int64_t k;
+    for (k = 0; k < n; k++) if (x[k] != id && grpo_occurrences_(x, n, x[k]) >= own) return 0;
+    return 1;
+}
+
+grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward)
+{
+    grpo_status st = grpo_check_list_call_(reward, n);
+    int64_t k, all;
+    if (st) return st;
+    if (form != GRPO_PERMUTATION_JUDGE && form != GRPO_PERMUTATION_VOTES) return GRPO_BAD_FORM;
+    if (permutations < 0 || (form == GRPO_PERMUTATION_JUDGE && permutations != 2)) return GRPO_BAD_SIZE;
+    all = permutations * n;
+    if (all > 0 && !choice) return GRPO_NULL_ARGUMENT;
+    for (k = 0; k < all; k++) {
+        const int agrees = form == GRPO_PERMUTATION_JUDGE ? choice[k % n] == choice[n + k % n] : grpo_is_mode_(choice, all, choice[k]);
+        reward[k] = agrees ? 1 : -1;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, i, j;
+    int overflow = 0;
+    if (!st && batch->n_groups && !answer) st = GRPO_NULL_ARGUMENT;
+    if (!st && size < 1) st = GRPO_BAD_SIZE;
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++)
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            double valid = 0, same = 0;
+            grpo_dd x = grpo_dd_div(grpo_dd_of_(1), (double)size);
+            for (j = batch->group_begin[g]; j < batch->group_begin[g + 1]; j++) { valid += answer[j] >= 0; same += answer[j] == answer[i]; }
+            if (answer[i] >= 0) x = grpo_dd_add(x, grpo_dd_div(grpo_dd_of_(valid - same), valid));      /* 1 - f */
+            grpo_put_(reward, i, answer[i] < 0 ? -1 : x.hi, &overflow);
+        }
+    return GRPO_OK;
+}
+
+grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
+                                grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_values v;
+    grpo_dd mean, s, z;
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_parameter_(alpha);
+    if (!st) st = grpo_check_parameter_(wrong);
+    if (!st) st = grpo_check_weighting_(eps);
+    if (!st) st = grpo_check_correct_(batch, correct);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        memset(&v, 0, sizeof v);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            if (correct[i]) grpo_values_take_(&v, grpo_dd_of_((double)grpo_unmasked_(batch, i)));
+        mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
+        s = grpo_values_deviation_(&v, GRPO_STD_POPULATION, 0);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            z = grpo_dd_minus_(mean, grpo_dd_of_((double)grpo_unmasked_(batch, i)));
+            z = s.hi > 0 ? grpo_dd_mul(grpo_dd_quotient(z, grpo_dd_add(s, grpo_dd_of_(eps))), alpha) : grpo_dd_of_(0);
+            grpo_put_(reward, i, correct[i] ? grpo_exp(z) : wrong, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+/* of response i of a pair with that outcome: 1 it wins, -1 it loses, 0 neither */
+static int grpo_verdict_(const int64_t *outcome, int64_t place)
+{
+    const int first = place % 2 == 0, up = outcome[place / 2] > 0;
+    return outcome[place / 2] == 0 ? 0 : first == up ? 1 : -1;
+}
+
+static double grpo_tokens_or_one_(const grpo_batch *b, int64_t i) { return (double)(grpo_unmasked_(b, i) ? grpo_unmasked_(b, i) : 1); }
+
+static void grpo_pair_group_(const grpo_batch *b, int64_t g, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
+                             uint8_t *masked)
+{
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], paired = (end - begin) / 2 * 2;
+    double least = HUGE_VAL;
+    int64_t k;
+    int overflow = 0;
+    for (k = 0; k < paired; k++)
+        if (grpo_verdict_(outcome, k) > 0 && ended[begin + k] && grpo_tokens_or_one_(b, begin + k) < least)
+            least = grpo_tokens_or_one_(b, begin + k);
+    for (k = 0; k < end - begin; k++) {
+        const int verdict = k < paired ? grpo_verdict_(outcome, k) : 0, wins = verdict > 0 && ended[begin + k];
+        masked[begin + k] = k < paired && verdict == 0;
+        grpo_put_(reward, begin + k, wins ? least / grpo_tokens_or_one_(b, begin + k) : verdict ? -1 : 0, &overflow);
+    }
+}
+
+grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, k, pairs = 0;
+    if (!st && !masked) st = GRPO_NULL_OUTPUT;
+    if (!st && batch->n_groups && !ended) st = GRPO_NULL_ARGUMENT;
+    for (g = 0; !st && g < batch->n_groups; g++) pairs += grpo_group_size_(batch, g) / 2;
+    if (!st && pairs && !outcome) st = GRPO_NULL_ARGUMENT;
+    for (k = 0; !st && k < pairs; k++) if (outcome[k] < -1 || outcome[k] > 1) st = GRPO_BAD_ENTRY;
+    if (st) return st;
+    for (k = 0, g = 0; g < batch->n_groups; g++) {
+        grpo_pair_group_(batch, g, pairs ? outcome + k : NULL, ended, reward, masked);
+        k += grpo_group_size_(batch, g) / 2;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward)
+{
+    grpo_status st = grpo_check_list_call_(reward, n);
+    grpo_dd span;
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    int64_t k;
+    if (!st) st = grpo_check_entry_list_(distance, n, -1e150, 1e150);
+    if (st || n == 0) return st;
+    for (k = 0; k < n; k++) {
+        if (distance[k] < least) least = distance[k];
+        if (distance[k] > most) most = distance[k];
+    }
+    span = grpo_two_diff(most, least);
+    for (k = 0; k < n; k++)
+        reward[k] = grpo_dd_less_(span, grpo_least_entropy_) ? 0 : grpo_dd_quotient(grpo_two_diff(distance[k], least), span).hi;
+    return GRPO_OK;
+}
+
+/* ---- advantages ---- */
+
+static double grpo_collapsed_(double r) { return r == 1 ? 1 : r == 0 ? -1 : 0; }
+
+grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_weighting_(eps);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_mean_deviation_of_ x = grpo_reward_spread_(batch, g, GRPO_STD_SAMPLE);
+        const int alone = grpo_group_size_(batch, g) == 1, equal = !grpo_rewards_differ_(batch, g);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const double r = (double)batch->reward[i];
+            double A = alone ? r : grpo_collapsed_(r);
+            if (!equal) A = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(r), x.mean), grpo_dd_add(x.deviation, grpo_dd_of_(eps))).hi;
+            grpo_put_(advantage, i, A, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
+                                   double *weighted)
+{
+    grpo_status st = grpo_check_list_call_(weighted, n);
+    int64_t j;
+    if (!st) st = grpo_check_entry_list_(advantage, n, -1e150, 1e150);
+    if (!st) st = grpo_check_entry_list_(difficulty, n, -1e150, 1e150);
+    if (!st) st = grpo_check_entry_list_(mean, n, -1e150, 1e150);
+    if (!st) st = grpo_check_parameter_(k);
+    if (st) return st;
+    for (j = 0; j < n; j++) {
+        const grpo_dd x = grpo_dd_mul(grpo_two_diff(difficulty[j], mean[j]), advantage[j] < 0 ? -k : k);
+        weighted[j] = grpo_times(advantage[j], grpo_exp(x));
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted)
+{
+    grpo_status st = grpo_check_list_call_(weighted, n);
+    int64_t k;
+    if (!st) st = grpo_check_entry_list_(advantage, n, -1e150, 1e150);
+    if (!st) st = grpo_check_entry_list_(weight, n, 0, 1);
+    if (st) return st;
+    for (k = 0; k < n; k++)
+        weighted[k] = grpo_dd_mul(advantage[k] < 0 ? grpo_two_diff(2, weight[k]) : grpo_dd_of_(weight[k]), advantage[k]).hi;
+    return GRPO_OK;
+}
+
+/* node k, whose children have theirs */
+static grpo_tree_state grpo_tree_state_(const int64_t *parent, const double *reward, int64_t n, int64_t k, double gamma,
+                                        grpo_tree_advantage_form form, const grpo_tree_state *of)
+{
+    grpo_tree_state s = { { 0, 0 }, 0, 0 };
+    grpo_sum sum;
+    int64_t c;
+    memset(&sum, 0, sizeof sum);
+    for (c = k + 1; c < n; c++) {
+        if (parent[c] != k) continue;
+        if (form == GRPO_TREE_TD) grpo_sum_add_(&sum, reward[c]);
+        grpo_sum_add_dd_(&sum, form == GRPO_TREE_TD ? grpo_dd_mul(of[c].value, gamma) : of[c].value);
+        s.children++;
+        s.leaves += of[c].leaves;
+    }
+    if (s.children) s.value = grpo_dd_div(grpo_sum_dd_(&sum), (double)s.children);
+    else { s.leaves = 1; s.value = grpo_dd_of_(form == GRPO_TREE_TD ? 0 : reward[k]); }
+    return s;
+}
+
+static double grpo_tree_difference_(const int64_t *parent, const double *reward, const double *value, int64_t k, double gamma,
+                                    const grpo_tree_state *of)
+{
+    const int64_t up = parent[k];
+    const int alone = of[up].children == 1;
+    grpo_dd x = grpo_dd_mul(alone ? grpo_dd_of_(value[k]) : of[k].value, gamma);
+    x = grpo_dd_add(grpo_dd_of_(reward[k]), x);
+    return grpo_over_(grpo_dd_minus_(x, alone ? grpo_dd_of_(value[up]) : of[up].value), (double)of[k].leaves);
+}
+
+/* V - mean V of the other children of its parent */
+static double grpo_sibling_difference_(const int64_t *parent, int64_t n, int64_t k, const grpo_tree_state *of)
+{
+    grpo_sum sum;
+    int64_t c, others = of[parent[k]].children - 1;
+    memset(&sum, 0, sizeof sum);
+    for (c = 0; c < n; c++) if (c != k && parent[c] == parent[k]) grpo_sum_add_dd_(&sum, of[c].value);
+    return others ? grpo_dd_minus_(of[k].value, grpo_dd_div(grpo_sum_dd_(&sum), (double)others)).hi : of[k].value.hi;
+}
+
+static grpo_status grpo_check_tree_(const int64_t *parent, const double *reward, const double *value, int64_t n,
+                                    grpo_tree_advantage_form form)
+{
+    int64_t k;
+    if (form != GRPO_TREE_TD && form != GRPO_TREE_SIBLINGS && form != GRPO_TREE_PARENT) return GRPO_BAD_FORM;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (n > 0 && (!parent || (form == GRPO_TREE_TD && !value))) return GRPO_NULL_ARGUMENT;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    if (form == GRPO_TREE_TD && !grpo_are_moderate_(value, 0, n)) return GRPO_BAD_ENTRY;
+    for (k = 0; k < n; k++) if (parent[k] < -1 || parent[k] >= k) return GRPO_BAD_TREE;
+    return GRPO_OK;
+}
+
+grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
+                                grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    int64_t k;
+    if (!st) st = grpo_check_tree_(parent, reward, value, n, form);
+    if (!st && n > 0 && !scratch) st = GRPO_NULL_ARGUMENT;
+    if (!st) st = grpo_check_parameter_(gamma);
+    if (st) return st;
+    for (k = n - 1; k >= 0; k--) scratch[k] = grpo_tree_state_(parent, reward, n, k, gamma, form, scratch);
+    for (k = 0; k < n; k++) {
+        if (parent[k] < 0) advantage[k] = 0;
+        else if (form == GRPO_TREE_TD) advantage[k] = grpo_tree_difference_(parent, reward, value, k, gamma, scratch);
+        else if (form == GRPO_TREE_SIBLINGS) advantage[k] = grpo_sibling_difference_(parent, n, k, scratch);
+        else advantage[k] = grpo_dd_minus_(scratch[k].value, scratch[parent[k]].value).hi;
+    }
+    return GRPO_OK;
+}
+
+/* gain tanh(beta v) */
+static grpo_dd grpo_anchored_(const grpo_anchors *a, grpo_dd v)
+{
+    const grpo_dd x = grpo_dd_mul(v, a->beta);
+    double t = tanh(x.hi);
+    if (grpo_is_finite(x.hi)) t += (1 - t * t) * x.lo;
+    return grpo_two_prod(v.hi < 0 ? a->gain_neg : a->gain_pos, t);
+}
+
+/* the distance from the goal */
+static grpo_dd grpo_from_goal_(const grpo_anchors *a, double r, grpo_dd mean, double constraints, double n)
+{
+    grpo_dd goal = grpo_dd_of_(0.5), root = grpo_dd_of_(constraints);
+    if (a->form == GRPO_ANCHORS_CODE) {
+        if (grpo_dd_less_(goal, mean)) goal = mean;
+        root = grpo_dd_div(root, n);
+    }
+    return grpo_dd_mul(grpo_dd_product(grpo_sqrt_twice_(root), grpo_dd_minus_(grpo_dd_of_(r), goal)), 2);
+}
+
+static grpo_status grpo_check_anchors_(const grpo_anchors *a)
+{
+    grpo_status st = grpo_check_parameter_(a->alpha);
+    if (!st) st = grpo_check_parameter_(a->beta);
+    if (!st) st = grpo_check_parameter_(a->gain_pos);
+    if (!st) st = grpo_check_parameter_(a->gain_neg);
+    return !st && a->form != GRPO_ANCHORS_PAPER && a->form != GRPO_ANCHORS_CODE ? GRPO_BAD_FORM : st;
+}
+
+grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int overflow = 0;
+    if (st) return st;
+    if (!anchors) return GRPO_NULL_ARGUMENT;
+    st = grpo_check_anchors_(anchors);
+    if (!st) st = grpo_check_entries_(batch, constraints, 1, 1e150);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_mean_deviation_of_ x = grpo_reward_spread_(batch, g, GRPO_STD_POPULATION);
+        const grpo_dd s = grpo_dd_less_(x.deviation, grpo_least_entropy_) ? grpo_least_entropy_ : x.deviation;
+        const double n = (double)grpo_group_size_(batch, g);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const double r = (double)batch->reward[i];
+            grpo_dd z = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(r), x.mean), s);
+            const grpo_dd d = grpo_from_goal_(anchors, r, x.mean, constraints[i], n);
+            if (x.deviation.hi == 0) z = grpo_dd_of_(0);
+            z = grpo_dd_product(grpo_two_diff(1, anchors->alpha), grpo_anchored_(anchors, z));
+            grpo_put_(advantage, i, grpo_dd_add(z, grpo_dd_mul(grpo_anchored_(anchors, d), anchors->alpha)).hi, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+static double grpo_calibrated_(const grpo_batch *b, int64_t g, int64_t i, const uint8_t *correct, double temperature, const grpo_dd *mean)
+{
+    grpo_sum sum;
+    int64_t j;
+    memset(&sum, 0, sizeof sum);
+    for (j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
+        const grpo_dd ahead = correct[i] ? grpo_dd_minus_(mean[i], mean[j]) : grpo_dd_minus_(mean[j], mean[i]);
+        if (!correct[j] == !correct[i] || !grpo_unmasked_(b, j)) continue;
+        grpo_sum_add_(&sum, -grpo_logistic_loss(grpo_dd_div(ahead, temperature)).slope);
+    }
+    return grpo_sum_value_(&sum) / (correct[i] ? temperature : -temperature);
+}
+
+grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
+                                      grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_temperature_(temperature);
+    if (!st) st = grpo_check_correct_(batch, correct);
+    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_ARGUMENT;
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) scratch[i] = grpo_response_mean_(batch, batch->logp, NULL, i);
+    for (g = 0; g < batch->n_groups; g++)
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            grpo_put_(advantage, i, grpo_unmasked_(batch, i) ? grpo_calibrated_(batch, g, i, correct, temperature, scratch) : 0, &overflow);
+    return GRPO_OK;
+}
+
+/* of one subset, its size members: what each adds to the sums of its size */
+static void grpo_add_subset_(const double *x, int64_t n, uint32_t subset, int size, double eps, grpo_dd *sum)
+{
+    grpo_dd off[20], mean = { 0, 0 }, squares = { 0, 0 };
+    double s, first = 0;
+    int64_t k;
+    int any = 0, equal = 1;
+    for (k = 0; k < n; k++) {
+        if (!(subset >> k & 1)) continue;
+        if (any && x[k] != first) equal = 0;
+        if (!any) first = x[k];
+        any = 1;
+        mean = grpo_dd_add(mean, grpo_dd_of_(x[k]));
+    }
+    if (equal) return;
+    mean = grpo_dd_div(mean, (double)size);
+    for (k = 0; k < n; k++) {
+        if (!(subset >> k & 1)) continue;
+        off[k] = grpo_dd_minus_(grpo_dd_of_(x[k]), mean);
+        squares = grpo_dd_add(squares, grpo_two_prod(off[k].hi, off[k].hi));
+    }
+    s = sqrt(squares.hi / (double)size) + eps;
+    for (k = 0; k < n; k++) if (subset >> k & 1) sum[k] = grpo_dd_add(sum[k], grpo_dd_of_(off[k].hi / s));
+}
+
+grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    double x[20], count;
+    grpo_dd sum[21][20], total;
+    uint32_t subset, rest;
+    int64_t k;
+    int e, size;
+    if (!st && !reward) st = GRPO_NULL_REWARD_LIST;
+    if (!st) st = grpo_check_weighting_(eps);
+    if (!st && eps == 0) st = GRPO_NEGATIVE_PARAMETER;
+    if (!st && !(n >= 2 && n <= 20)) st = GRPO_BAD_SIZE;
+    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (st) return st;
+    e = grpo_square_exponent_(ldexp(1, grpo_exponent_of_(reward, n)));
+    memset(sum, 0, sizeof sum);
+    for (k = 0; k < n; k++) x[k] = ldexp(reward[k], -e);
+    for (subset = 3; subset < UINT32_C(1) << n; subset++) {
+        for (size = 0, rest = subset; rest; rest &= rest - 1) size++;
+        if (size > 1) grpo_add_subset_(x, n, subset, size, ldexp(eps, -e), sum[size]);
+    }
+    for (k = 0; k < n; k++) {
+        total = grpo_dd_of_(0);
+        for (count = 1, size = 2; size <= n; size++) {
+            count = count * (double)(n - size + 1) / (double)(size - 1);       /* C(n - 1, size - 1) */
+            total = grpo_dd_add(total, grpo_dd_div(sum[size][k], count));
+        }
+        advantage[k] = grpo_over_(total, (double)(n - 1));
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    if (!st && !replace) st = GRPO_NULL_OUTPUT;
+    if (!st) st = grpo_check_entries_(batch, utility, -1e150, 1e150);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        int64_t hit = batch->group_begin[g], miss = -1, least = hit, misses = 0;
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            advantage[i] = 0;
+            if (batch->reward[i] > batch->reward[hit]) hit = i;
+            if (utility[i] < utility[least]) least = i;
+            if (batch->reward[i] != 0) continue;
+            misses++;
+            if (miss < 0 || utility[i] > utility[miss]) miss = i;
+        }
+        replace[g] = misses == grpo_group_size_(batch, g) ? least : -1;
+        if (!(batch->reward[hit] > 0) || miss < 0) continue;
+        advantage[hit] = 1;
+        advantage[miss] = -1;
+    }
+    return GRPO_OK;
+}
+
+/* w = p sum_j p_j (r - r_j), over sum p, of candidate k as e^exponent times the result: of the probabilities of the others the largest is
+ * taken out, so that what underflows is nothing beside the rest */
+static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int64_t n, int64_t k, grpo_dd *exponent)
+{
+    grpo_dd sum = { 0, 0 };
+    double top = -HUGE_VAL;
+    int64_t j;
+    for (j = 0; j < n; j++) if (reward[j] != reward[k] && logp_old[j] > top) top = logp_old[j];
+    *exponent = grpo_two_sum(logp_old[k], top);
+    for (j = 0; j < n; j++)
+        if (reward[j] != reward[k])
+            sum = grpo_dd_add(sum, grpo_dd_product(grpo_exp_twice(grpo_two_diff(logp_old[j], top)), grpo_two_diff(reward[k], reward[j])));
+    return sum;
+}
+
+grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    grpo_dd top = { -HUGE_VAL, 0 }, size = { 0, 0 }, w, e;
+    int64_t k;
+    int pass;
+    if (!st && n < 2) st = GRPO_BAD_SIZE;
+    if (!st && !reward) st = GRPO_NULL_REWARD_LIST;
+    if (!st) st = grpo_check_entry_list_(logp_old, n, -1e150, 1e150);
+    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (st) return st;
+    for (k = 0; k < n; k++) {
+        grpo_candidate_(logp_old, reward, n, k, &e);
+        if (grpo_dd_less_(top, e)) top = e;
+    }
+    for (pass = 0; pass < 2; pass++)
+        for (k = 0; k < n; k++) {
+            w = grpo_candidate_(logp_old, reward, n, k, &e);
+            w = w.hi == 0 ? w : grpo_dd_product(w, grpo_exp_twice(grpo_dd_minus_(e, top)));
+            if (pass == 0) size = grpo_dd_add(size, w.hi < 0 ? grpo_dd_negative(w) : w);
+            else advantage[k] = size.hi > 0 ? grpo_dd_quotient(w, size).hi : 0;
+        }
+    return GRPO_OK;
+}
+
 /* ---- logits -------------------------------------------------------------------------------------------------------------------- */
 
 static float grpo_float_of_bits_(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
@@ -10624,14 +11819,17 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(advantage.temperature), GRPO_NUMBER_(advantage.window),
         GRPO_NUMBER_(advantage.process_noise), GRPO_NUMBER_(advantage.observation_noise),
         GRPO_CHOICE_(advantage.scale, "none|group_std|batch_std|batch_centred_std|token_whiten"
-                     "|group_mean|leave_one_out_std|residual_rms|kalman_std|constant|beta"),
+                     "|group_mean|leave_one_out_std|residual_rms|kalman_std|constant|beta"
+                     "|mean_deviation"),
         GRPO_CHOICE_(advantage.std, "sample|population"),
         GRPO_NUMBER_(advantage.eps), GRPO_CHOICE_(advantage.eps_place, "add|inside|floor|floor_add"),
         GRPO_CHOICE_(advantage.singleton, "zero|raw"),
-        GRPO_CHOICE_(advantage.gain, "none|valid_groups|nonzero_rewards|difficulty|length_power|exponential"),
+        GRPO_CHOICE_(advantage.gain, "none|valid_groups|nonzero_rewards|difficulty|length_power|exponential"
+                     "|failure_power"),
         GRPO_NUMBER_(advantage.gain_low), GRPO_NUMBER_(advantage.gain_high),
         GRPO_NUMBER_(advantage.gain_slope), GRPO_NUMBER_(advantage.gain_centre),
         GRPO_NUMBER_(advantage.length_power), GRPO_NUMBER_(advantage.gain_temperature),
+        GRPO_NUMBER_(advantage.gain_power),
         GRPO_CHOICE_(advantage.second, "none|batch|tokens"), GRPO_NUMBER_(advantage.second_eps),
         GRPO_CHOICE_(advantage.credit, "outcome|return|step|gae|step_own|episode_step|entropy_share"),
         GRPO_NUMBER_(advantage.gamma), GRPO_NUMBER_(advantage.lambda), GRPO_NUMBER_(advantage.lambda_length),
@@ -10649,7 +11847,8 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(ratio.unit_clamp_low), GRPO_NUMBER_(ratio.unit_clamp_high),
         GRPO_CHOICE_(ratio.mix, "none|average|weighted"), GRPO_NUMBER_(ratio.mix_token), GRPO_NUMBER_(ratio.mix_unit),
         GRPO_CHOICE_(surrogate.kind, "score|ratio|ppo_clip|dual_clip|cispo|sapo|vespo|log_ratio|squared|gppo|aspo|topr|band|sapo_detached"
-                     "|variance|labels|balance|pairs|contrast"),
+                     "|variance|labels|balance|pairs|contrast"
+                     "|quadratic|unbounded_positive|standardised|target|hinge"),
         GRPO_CHOICE_(surrogate.bounds, "fixed|probability"),
         GRPO_NUMBER_(surrogate.eps_low), GRPO_NUMBER_(surrogate.eps_high), GRPO_NUMBER_(surrogate.bound_cap),
         GRPO_NUMBER_(surrogate.dual), GRPO_NUMBER_(surrogate.dual_pos), GRPO_NUMBER_(surrogate.beta_low), GRPO_NUMBER_(surrogate.beta_high),
@@ -10657,6 +11856,8 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(surrogate.tau_pos), GRPO_NUMBER_(surrogate.tau_neg),
         GRPO_NUMBER_(surrogate.k_pos), GRPO_NUMBER_(surrogate.lambda_pos), GRPO_NUMBER_(surrogate.k_neg), GRPO_NUMBER_(surrogate.lambda_neg),
         GRPO_NUMBER_(surrogate.strength), GRPO_NUMBER_(surrogate.margin),
+        GRPO_NUMBER_(surrogate.shift),
+        GRPO_NUMBER_(surrogate.score_eps),
         GRPO_CHOICE_(penalty.kl, "none|k1|k2|k3|abs"), GRPO_CHOICE_(penalty.kl_against, "ref|old|rollout|teacher"),
         GRPO_CHOICE_(penalty.kl_on, "all|selected"), GRPO_CHOICE_(penalty.kl_gradient, "own|k2|none"),
         GRPO_CHOICE_(penalty.kl_ratio, "none|token|unit|score"), GRPO_NUMBER_(penalty.kl_ratio_max),
@@ -10685,7 +11886,8 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(weight.given, "none|policy|term"),
         GRPO_CHOICE_(aggregation.kind, "token_sum|token_mean|seq_mean_token_mean|seq_mean_token_sum|seq_mean_constant|constant|group_mean_token_mean"
                                        "|seq_mean_length_power|seq_sum_token_mean|group_mean|group_mean_seq_mean|token_mean_by_sign"
-                                       "|seq_mean_segment_mean"),
+                                       "|seq_mean_segment_mean"
+                                       "|token_mean_varied"),
         GRPO_NUMBER_(aggregation.constant), GRPO_NUMBER_(aggregation.power), GRPO_CHOICE_(aggregation.empty, "count|skip")
 #undef GRPO_CHOICE_
 #undef GRPO_NUMBER_
@@ -11311,6 +12513,33 @@ const grpo_preset *grpo_presets(int *count)
         { "lopti", "2505.12929", "official code, Lopti", "selected tokens alone in loss and KL, improbable ones first, then the others",
           { VERL_NORM, DUAL(0.2, 0.24, 10), KL(K3, 0.001), SET(penalty.kl_on, GRPO_KL_ON_SELECTED), SET(penalty.kl_clamp_log, 5),
             SET(penalty.kl_clamp_value, 10), SET(weight.selected, GRPO_SELECTED_KEEP), DIVIDE(TOKEN_MEAN) } },
+        { "cfpo", "2601.22801", "author's pull request to verl", "no clip: a parabola in the ratio whose best is at 1 + eps or 1 - eps",
+          { VERL_NORM, CLAMP(-20, 20), SURROGATE(QUADRATIC), SET(surrogate.eps_high, 0.2), DIVIDE(TOKEN_MEAN) } },
+        { "up-grpo", "2607.06987", "15", "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001",
+          { VERL_NORM, CLAMP(-20, 20), SURROGATE(UNBOUNDED_POSITIVE), BAND(0.2, 0.2), SET(surrogate.dual, 3), KL(K3, 0.001),
+            DIVIDE(TOKEN_MEAN) } },
+        { "gift", "2510.23868", "author's pull request to verl", "the response's log-ratio, standardised over the group, regressed on the advantage",
+          { VERL_NORM, UNIT(SEQUENCE_SUM), SURROGATE(STANDARDISED), SET(surrogate.strength, 1), SET(surrogate.score_eps, 1e-6),
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "tpo", "2604.06159", "author's pull request to TRL, length_normalize",
+          "cross-entropy of the group's likelihoods to the old ones tilted by the advantages",
+          { GROUP_NORM, SET(advantage.std, GRPO_STD_POPULATION), UNIT(SEQUENCE_MEAN), SET(ratio.against, GRPO_AGAINST_NOTHING),
+            SURROGATE(TARGET), SET(surrogate.strength, 1), SET(surrogate.tau_pos, 1), DIVIDE(GROUP_MEAN) } },
+        { "click", "2306.03350", "official code, contrastive loss", "hinge on how far each better response's likelihood is above a worse one's",
+          { UNIT(SEQUENCE_SUM), SET(ratio.against, GRPO_AGAINST_NOTHING), SURROGATE(HINGE), SET(surrogate.strength, 1),
+            SET(surrogate.shift, 20), DIVIDE(GROUP_MEAN) } },
+        { "minirl", "2512.01374", "5, 7", "detached ratio times the score where PPO's clip would not bind, rollout weights up to 5",
+          { VERL_NORM, CLAMP(-20, 20), CISPO(0, HUGE_VAL), TRUST(ONE_SIDED, 0.2, 0.2), CORRECT(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT),
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "mirror-descent", "2501.12599", "2.3.2, token by token", "REINFORCE with the group mean as baseline and a squared log-ratio, token by token",
+          { BASELINE(GROUP_MEAN), KL(K2, 100), SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), DIVIDE(TOKEN_MEAN) } },
+        { "dapo-zv", "2503.14476", "as TRL, without zero variance", "DAPO divided by the tokens of the groups whose rewards differ",
+          { OVERLONG(20480, 4096), GROUP_NORM, CLIP(0.2, 0.28), DIVIDE(TOKEN_MEAN_VARIED) } },
+        { "dgpo", "2601.20614", "official code", "divided by the mean absolute deviation; harder prompts' weights are grpo_difficulty_weight",
+          { BASELINE(GROUP_MEAN), SCALE(MEAN_DEVIATION), SET(advantage.eps, 1e-4), CLIP(0.2, 0.2), DIVIDE(TOKEN_MEAN) } },
+        { "f-grpo", "2602.06717", "author's pull request to verl", "advantages times the prompt's share of failures",
+          { VERL_NORM, SET(advantage.gain, GRPO_GAIN_FAILURE_POWER), SET(advantage.gain_power, 1), SET(advantage.gain_high, 1),
+            CLIP(0.2, 0.2), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
     };
 #undef SET
 #undef OVERLONG

@@ -337,7 +337,7 @@ typedef struct {
     double *advantage;              /* A_i, at the first token that counts */
     double *weight;                 /* C_i, what F_i is multiplied by in the loss */
     double log_z;
-    double *value;                  /* out: F_i */
+    double *value;                  /* out: F_i; of `target` first what gspo_note_old_ finds */
     double *slope;                  /* out: d (sum_j C_j F_j)/d y_i */
     double slope_z;                 /* out: that by log_z */
     double *work, *work_low;        /* (n) for the function's own use */
@@ -491,6 +491,17 @@ static grpo_logistic gspo_lead_(const gspo_group_ *g, int64_t i, int64_t j, doub
     return grpo_logistic_loss(gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, j)), k));
 }
 
+/* what the pair costs that i wins over j, and its derivative by k (y_i - y_j) */
+static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, int64_t i, int64_t j)
+{
+    grpo_logistic f = { 0, 0 };
+    grpo_dd rest;
+    if (s->kind != GRPO_SURROGATE_HINGE) return gspo_lead_(g, i, j, s->strength);
+    rest = gspo_difference_(grpo_dd_of_(s->shift), gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, j)), s->strength));
+    if (rest.hi > 0) { f.value = rest.hi; f.slope = -1; }
+    return f;
+}
+
 /* F_i = 1/P of what the pairs cost that i wins, of the P pairs of the group */
 static void gspo_pairs_(const grpo_surrogate *s, gspo_group_ *g)
 {
@@ -503,11 +514,11 @@ static void gspo_pairs_(const grpo_surrogate *s, gspo_group_ *g)
         memset(&slope, 0, sizeof slope);
         for (j = 0; j < g->n; j++) {
             if (gspo_wins_(g, i, j, s->margin)) {
-                const grpo_logistic f = gspo_lead_(g, i, j, s->strength);
+                const grpo_logistic f = gspo_cost_(s, g, i, j);
                 grpo_sum_add_(&value, f.value);
                 grpo_sum_add_(&slope, grpo_times(g->weight[i], f.slope));
             } else if (gspo_wins_(g, j, i, s->margin))
-                grpo_sum_add_(&slope, -grpo_times(g->weight[j], gspo_lead_(g, j, i, s->strength).slope));
+                grpo_sum_add_(&slope, -grpo_times(g->weight[j], gspo_cost_(s, g, j, i).slope));
         }
         g->value[i] = pairs > 0 ? grpo_sum_total_(&value) / pairs : 0;
         g->slope[i] = pairs > 0 ? grpo_times(s->strength, grpo_sum_total_(&slope)) / pairs : 0;
@@ -523,17 +534,16 @@ static int64_t gspo_first_(const double *x, const double *low, int64_t n, double
     return best;
 }
 
-/* F_i = -p_i log softmax(k y)_i, p = softmax(A/tau) */
-static void gspo_contrast_(const grpo_surrogate *s, gspo_group_ *g)
+/* F_i = -p_i log softmax(k y)_i, p the softmax of the work array */
+static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g)
 {
     const double k = s->strength;
     gspo_peak_ peak;
     grpo_sum sum;
     grpo_dd top;
     double weight, p;
-    int64_t i, best = gspo_first_(g->advantage, NULL, g->n, 1);
+    int64_t i;
     memset(&sum, 0, sizeof sum);
-    for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->tau_pos));
     peak = gspo_peak_of_(g, 0);
     for (i = 0; i < g->n; i++) {
         g->slope[i] = gspo_share_of_(g, &peak, i);                     /* p */
@@ -550,6 +560,86 @@ static void gspo_contrast_(const grpo_surrogate *s, gspo_group_ *g)
     }
 }
 
+/* p = softmax(A/tau) */
+static void gspo_contrast_(const grpo_surrogate *s, gspo_group_ *g)
+{
+    int64_t i, best = gspo_first_(g->advantage, NULL, g->n, 1);
+    for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->tau_pos));
+    gspo_cross_entropy_(s, g);
+}
+
+/* p = softmax(k o + A/tau): TPO (2604.06159).  o is in the work array, and how often -K is in it in `value`: those with less than the
+ * most of it have no share */
+static void gspo_target_(const grpo_surrogate *s, gspo_group_ *g)
+{
+    const double k = s->strength;
+    double top = -HUGE_VAL;
+    int64_t i;
+    for (i = 0; i < g->n; i++) if (-grpo_times(k, g->value[i]) > top) top = -grpo_times(k, g->value[i]);
+    for (i = 0; i < g->n; i++) {
+        const grpo_dd z = grpo_dd_add(gspo_times_(gspo_work_(g, i), k), grpo_dd_div(grpo_dd_of_(g->advantage[i]), s->tau_pos));
+        gspo_keep_(g, i, -grpo_times(k, g->value[i]) < top ? grpo_dd_of_(-HUGE_VAL) : z);
+    }
+    gspo_cross_entropy_(s, g);
+}
+
+/* the scores as GIFT standardises them; where their squares may be no numbers, in units of 2^exponent.  An infinite one is K or -K, beside
+ * which the others are 0 */
+typedef struct { grpo_dd mean, divisor; int exponent, infinite; } gspo_standard_;
+
+static grpo_dd gspo_standing_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i)
+{
+    const grpo_dd y = gspo_score_(g, i);
+    if (u->infinite) return grpo_dd_of_(grpo_is_finite(y.hi) ? 0 : y.hi > 0 ? 1 : -1);
+    return grpo_dd_steady_(gspo_pair_(ldexp(y.hi, -u->exponent), ldexp(y.lo, -u->exponent)));
+}
+
+/* divisor 0: there is nothing to divide by */
+static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps)
+{
+    const double n = (double)g->n;
+    gspo_standard_ u;
+    grpo_values v;
+    grpo_sum acc;
+    double most = 0;
+    int64_t i;
+    memset(&u, 0, sizeof u);
+    memset(&v, 0, sizeof v);
+    memset(&acc, 0, sizeof acc);
+    for (i = 0; i < g->n; i++) {
+        u.infinite |= !grpo_is_finite(g->score[i]);
+        if (fabs(g->score[i]) > most) most = fabs(g->score[i]);
+    }
+    if (!u.infinite) frexp(most, &u.exponent);
+    if (u.exponent > -400 && u.exponent < 400) u.exponent = 0;
+    for (i = 0; i < g->n; i++) grpo_values_take_(&v, gspo_standing_(g, &u, i));
+    u.mean = grpo_dd_div(grpo_sum_dd_(&v.sum), n);
+    u.divisor = grpo_dd_of_(u.infinite ? 0 : ldexp(eps, -u.exponent));
+    if (g->n < 2 || grpo_dd_same_(v.min, v.max)) return u;
+    grpo_covariance_add_(&acc, n, &v.squares, &v.sum, &v.sum);
+    u.divisor = grpo_dd_add(u.divisor, grpo_sqrt_twice_(grpo_dd_div(grpo_sum_dd_(&acc), n * (n - 1))));
+    return u;
+}
+
+/* F_i = e_i^2, e_i = A_i - k z_i, z_i = (y_i - mean y)/(deviation + eps), of which only y_i is differentiated: GIFT (2510.23868) */
+static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g)
+{
+    const gspo_standard_ u = gspo_standard_of_(g, s->score_eps);
+    const double k = s->strength;
+    int64_t i;
+    for (i = 0; i < g->n; i++) {
+        grpo_dd e = grpo_dd_of_(g->advantage[i]);
+        double by = g->n == 1 ? k : 0;
+        if (g->n > 1 && u.divisor.hi > 0) {
+            const grpo_dd off = gspo_difference_(gspo_standing_(g, &u, i), u.mean);
+            if (off.hi != 0 && grpo_is_finite(u.divisor.hi)) e = gspo_difference_(e, gspo_times_(grpo_dd_quotient(off, u.divisor), k));
+            by = u.infinite ? 0 : ldexp(k / u.divisor.hi, -u.exponent);
+        }
+        g->value[i] = e.hi * e.hi;
+        g->slope[i] = grpo_times(g->weight[i], grpo_times(-2 * by, e.hi));
+    }
+}
+
 typedef void (*gspo_function_)(const grpo_surrogate *s, gspo_group_ *g);
 
 static gspo_function_ gspo_function_of_(const grpo_objective *obj)
@@ -560,6 +650,9 @@ static gspo_function_ gspo_function_of_(const grpo_objective *obj)
         { GRPO_SURROGATE_BALANCE, gspo_balance_ },
         { GRPO_SURROGATE_PAIRS, gspo_pairs_ },
         { GRPO_SURROGATE_CONTRAST, gspo_contrast_ },
+        { GRPO_SURROGATE_STANDARDISED, gspo_standardised_ },
+        { GRPO_SURROGATE_TARGET, gspo_target_ },
+        { GRPO_SURROGATE_HINGE, gspo_pairs_ },
     };
     size_t k;
     for (k = 0; k < sizeof functions / sizeof *functions; k++)
@@ -592,6 +685,21 @@ static void gspo_join_(gspo_group_ *x, grpo_dd score, double advantage, double w
     x->weight[x->n++] = weight;
 }
 
+/* o of the response that joins next, mean or sum of logp_old over its tokens that count */
+static void gspo_note_old_(const grpo_run_ *r, grpo_sequence_ *s, gspo_group_ *x)
+{
+    const double n = r->obj->ratio.unit == GRPO_UNIT_SEQUENCE_MEAN ? (double)s->count : 1;
+    grpo_sum sum;
+    double infinite;
+    int64_t t;
+    memset(&sum, 0, sizeof sum);
+    for (t = s->begin; t < s->end; t++) if (grpo_counted_(r, s, t)) grpo_sum_add_(&sum, (double)r->batch->logp_old[t]);
+    infinite = (double)sum.neg_inf;
+    sum.neg_inf = 0;
+    gspo_keep_(x, x->n, grpo_dd_div(grpo_sum_dd_(&sum), n));
+    x->value[x->n] = infinite / n;
+}
+
 /* the scores, advantages and weights of group g */
 static void gspo_gather_(grpo_run_ *r, int64_t g, gspo_group_ *x)
 {
@@ -612,6 +720,7 @@ static void gspo_gather_(grpo_run_ *r, int64_t g, gspo_group_ *x)
             first = (double)r->advantage[k.t];
             grpo_sum_add_(&weight, grpo_share_(r, grpo_token_weight_(r, &s, k.t, u.w, k.v.policy, &distrusted) / r->local));
         }
+        if (r->obj->surrogate.kind == GRPO_SURROGATE_TARGET) gspo_note_old_(r, &s, x);
         gspo_join_(x, gspo_pair_(u.w.log, u.w.log_lo), first, grpo_sum_total_(&weight));
     }
 }

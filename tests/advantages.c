@@ -103,14 +103,25 @@ static reference_real sigma_of(reference_real variance, double eps, grpo_eps_pla
     }
 }
 
-/* (R - b)/sigma of R within its pool; baselines none, group_mean, leave_one_out, scales none, group_std, constant */
+/* (sum |R - mean| + eps)/n */
+static reference_real mean_deviation(const items *pool, double eps)
+{
+    reference_real mean = 0, sum = eps;
+    int j;
+    for (j = 0; j < pool->n; j++) mean += pool->of[j].R.v / pool->n;
+    for (j = 0; j < pool->n; j++) sum += ref_abs(pool->of[j].R.v - mean);
+    return sum / pool->n;
+}
+
+/* (R - b)/sigma of R within its pool; baselines none, group_mean, leave_one_out, scales none, group_std, constant, mean_deviation */
 static number item_worth(const grpo_advantage *a, const items *pool, number R)
 {
     const int of_group = a->baseline != GRPO_BASELINE_NONE, alone = pool->n == 1;
     number sum = zero(), b = zero();
     reference_real V = alone ? 1 : variance_of(pool, a->std);
     int j, same = alone || variance_of(pool, a->std) == 0;
-    if (alone && a->singleton == GRPO_SINGLETON_ZERO && (of_group || a->scale == GRPO_SCALE_GROUP_STD)) return zero();
+    if (alone && a->singleton == GRPO_SINGLETON_ZERO
+        && (of_group || a->scale == GRPO_SCALE_GROUP_STD || a->scale == GRPO_SCALE_MEAN_DEVIATION)) return zero();
     for (j = 0; j < pool->n; j++) sum = plus(sum, pool->of[j].R);
     if (of_group && !alone) b = a->baseline == GRPO_BASELINE_GROUP_MEAN ? times(sum, 1 / (reference_real)pool->n)
                                                                        : times(less(sum, R), 1 / (reference_real)(pool->n - 1));
@@ -119,6 +130,7 @@ static number item_worth(const grpo_advantage *a, const items *pool, number R)
     R = less(R, b);
     if (of_group && !alone && same) R.v = -(reference_real)a->shift;
     if (ref_abs(R.v) < 0x1p-85 * R.s) R.v = 0;
+    if (a->scale == GRPO_SCALE_MEAN_DEVIATION) return alone ? R : same ? zero() : times(R, 1 / mean_deviation(pool, a->eps));
     if (a->scale == GRPO_SCALE_GROUP_STD) return V == 0 ? zero() : times(R, 1 / sigma_of(V, a->eps, a->eps_place));
     return a->scale == GRPO_SCALE_CONSTANT ? times(R, 1 / (reference_real)a->eps) : R;
 }
@@ -196,6 +208,23 @@ static number subsets(const book *k, const items *all, int x)
     return times(sum, 1 / count);
 }
 
+/* times (1 - mu)^power, mu of the items before the transform */
+static number failing(const grpo_advantage *a, const items *all, number own)
+{
+    const reference_real span = (reference_real)a->gain_high - a->gain_low;
+    reference_real mean = 0, size = 0, rest, w = 1, more = 1;
+    int j;
+    for (j = 0; j < all->n; j++) { mean += all->of[j].R.v / all->n; size += all->of[j].R.s / all->n; }
+    rest = 1 - (mean - a->gain_low) / span;
+    if (a->gain_power == 0 || rest >= 1) return own;
+    if (rest <= 0x1p-90 * (1 + size / span)) return zero();
+    w = ref_exp(a->gain_power * ref_ln(rest));
+    more = 1 + a->gain_power * (size + ref_abs((reference_real)a->gain_low)) / span / rest;
+    own.v *= w;
+    own.s *= w * more;
+    return own;
+}
+
 static void credit_outcomes(book *k, int64_t g)
 {
     static items all, pool;
@@ -212,6 +241,7 @@ static void credit_outcomes(book *k, int64_t g)
             own.v *= e;
             own.s *= e * (1 + own.s / ref_abs(a->gain_temperature));
         }
+        if (a->gain == GRPO_GAIN_FAILURE_POWER) own = failing(a, &all, own);
         for (t = k->b.offset[all.of[x].i]; t < k->b.offset[all.of[x].i] + k->b.length[all.of[x].i]; t++) if (is_active(&k->b, t)) k->A[t] = own;
     }
 }
@@ -421,9 +451,10 @@ static double any(rng *r, double a, double b, double c) { const double x[] = { a
 /* baseline, scale and what comes after credit */
 static void random_common(rng *r, grpo_advantage *a)
 {
-    static const grpo_scale_kind scale[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT, GRPO_SCALE_TOKEN_WHITEN };
+    static const grpo_scale_kind scale[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT, GRPO_SCALE_TOKEN_WHITEN,
+                                             GRPO_SCALE_MEAN_DEVIATION };
     a->baseline = (grpo_baseline_kind)rng_below(r, 3);
-    a->scale = scale[rng_below(r, a->step_group == GRPO_STEP_GROUP_PROMPT ? 4 : 3)];
+    a->scale = scale[rng_below(r, a->step_group == GRPO_STEP_GROUP_PROMPT ? 5 : 3)];
     a->std = (grpo_std_kind)rng_below(r, 2);
     a->eps_place = (grpo_eps_place)rng_below(r, 4);
     a->eps = any(r, 1e-6, 0.5, 1);
@@ -492,6 +523,10 @@ static void trial_outcomes(rng *r, int trial)
     if (rng_chance(r, 60)) a->transform = rng_chance(r, 50) ? GRPO_TRANSFORM_PKPO_MAX : GRPO_TRANSFORM_PKPO_GAIN;
     if (a->scale != GRPO_SCALE_TOKEN_WHITEN && a->second == GRPO_SECOND_NONE && rng_chance(r, 50)) a->gain = GRPO_GAIN_EXPONENTIAL;
     a->gain_temperature = any(r, 1, 5, -2);
+    if (a->gain == GRPO_GAIN_EXPONENTIAL && rng_chance(r, 50)) a->gain = GRPO_GAIN_FAILURE_POWER;
+    a->gain_low = any(r, 0, -1, 0.1);
+    a->gain_high = any(r, 1, 0.9, 2);
+    a->gain_power = any(r, 1, 0, 2.5);
     for (g = 0; g < k.b.n_groups; g++) credit_outcomes(&k, g);
     random_finish(r, a);
     finish_all(&k);

@@ -1364,6 +1364,222 @@ static void run_gram_rank(call *r)
     add_number(r, "effective", effective);
 }
 
+/* ---- found in pull requests and code -------------------------------------------------------------------------------------------- */
+
+static double *group_out(call *r) { return allocate(r, r->batch->n_groups, sizeof(double)); }
+
+static void add_groups(call *r, const char *key, const double *x, grpo_status st)
+{
+    check_status(r, st);
+    add_list(r, key, x, r->batch->n_groups, double_at);
+}
+
+static void add_doubles(call *r, const char *key, const double *x, int64_t n, grpo_status st)
+{
+    check_status(r, st);
+    add_list(r, key, x, n, double_at);
+}
+
+static void run_confidence_factor(call *r)
+{
+    double *factor = group_out(r);
+    add_groups(r, "factor", factor, grpo_confidence_factor(r->batch, sequence_flags(r, "correct"), number(r, "delta"), factor));
+}
+
+static void run_collapsed_advantage(call *r)
+{
+    grpo_real *advantage = sequence_out(r);
+    sequences_done(r, "advantage", advantage, grpo_collapsed_advantage(r->batch, number(r, "eps"), advantage));
+}
+
+static void run_shorter_correct(call *r)
+{
+    grpo_real *reward = sequence_out(r);
+    sequences_done(r, "reward", reward, grpo_shorter_correct(r->batch, number(r, "coef"), reward));
+}
+
+static void run_surprisal_weight(call *r)
+{
+    grpo_real *weight = token_real_out(r);
+    weight_done(r, weight, grpo_surprisal_weight(r->batch, r->c->given, number(r, "share"), number(r, "up"), number(r, "down"),
+                                                 number(r, "target"), weight));
+}
+
+static void run_prefix_budget(call *r)
+{
+    uint8_t *selected = token_out(r);
+    double *scratch = allocate(r, r->batch->n_tokens, sizeof *scratch);
+    grpo_prefix_gate x;
+    x.width = whole(r, "width");
+    x.least = number(r, "least"); x.delta = number(r, "delta"); x.budget = number(r, "budget");
+    x.quantile = number(r, "quantile"); x.factor = number(r, "factor");
+    select_done(r, selected, grpo_prefix_budget(r->batch, r->c->given, &x, scratch, selected));
+}
+
+static void run_difficulty_weight(call *r)
+{
+    double *weight = group_out(r);
+    add_groups(r, "weight", weight, grpo_difficulty_weight(r->batch, sequence_numbers(r, "accuracy"), number(r, "temperature"), weight));
+}
+
+static void run_variant_advantage(call *r)
+{
+    int64_t n;
+    const double *advantage = list(r, "advantage", &n), *difficulty = list_of(r, "difficulty", n), *mean = list_of(r, "mean", n);
+    double *weighted = allocate(r, n, sizeof *weighted);
+    add_doubles(r, "advantage", weighted, n, grpo_variant_advantage(advantage, difficulty, mean, n, number(r, "k"), weighted));
+}
+
+static void run_step_weight(call *r)
+{
+    int64_t n;
+    const double *advantage = list(r, "advantage", &n), *weight = list_of(r, "weight", n);
+    double *weighted = allocate(r, n, sizeof *weighted);
+    add_doubles(r, "advantage", weighted, n, grpo_step_weight(advantage, weight, n, weighted));
+}
+
+static void run_tree_advantage(call *r)
+{
+    static const char *const names[] = { "td", "siblings", "paper" };
+    static const grpo_tree_advantage_form forms[] = { GRPO_TREE_TD, GRPO_TREE_SIBLINGS, GRPO_TREE_PARENT };
+    int64_t n;
+    const int64_t *parent = wholes(r, "parent", &n);
+    const double *reward = list_of(r, "reward", n), *value = is_there(r, "value") ? list_of(r, "value", n) : NULL;
+    const double gamma = is_there(r, "gamma") ? number(r, "gamma") : 0;
+    double *advantage = allocate(r, n, sizeof *advantage);
+    grpo_tree_state *scratch = allocate(r, n, sizeof *scratch);
+    add_doubles(r, "advantage", advantage, n,
+                grpo_tree_advantage(parent, reward, value, n, gamma, forms[choice(r, "form", names, 3)], scratch, advantage));
+}
+
+static void run_two_anchors(call *r)
+{
+    static const char *const names[] = { "paper", "code" };
+    static const grpo_anchors_form forms[] = { GRPO_ANCHORS_PAPER, GRPO_ANCHORS_CODE };
+    grpo_real *advantage = sequence_out(r);
+    grpo_anchors a;
+    a.alpha = number(r, "alpha"); a.beta = number(r, "beta");
+    a.gain_pos = number(r, "gain_pos"); a.gain_neg = number(r, "gain_neg");
+    a.form = forms[choice(r, "form", names, 2)];
+    sequences_done(r, "advantage", advantage, grpo_two_anchors(r->batch, sequence_numbers(r, "constraints"), &a, advantage));
+}
+
+static void run_pairwise_calibration(call *r)
+{
+    grpo_real *advantage = sequence_out(r);
+    grpo_dd *scratch = dd_scratch(r, r->c->n_sequences);
+    const uint8_t *correct = sequence_flags(r, "correct");
+    sequences_done(r, "advantage", advantage, grpo_pairwise_calibration(r->batch, correct, number(r, "temperature"), scratch, advantage));
+}
+
+static void run_gaussian_covariance(call *r)
+{
+    grpo_real *weight = token_real_out(r);
+    weight_done(r, weight, grpo_gaussian_covariance(r->batch, r->c->given, weight));
+}
+
+/* a list of lists of n ids, one after the other */
+static const int64_t *rows_of_ids(call *r, const char *key, int64_t *rows, int64_t *n)
+{
+    const cJSON *json = argument(r, key), *row = cJSON_IsArray(json) ? json->child : NULL, *item;
+    int64_t *x, k = 0;
+    double id;
+    *rows = cJSON_GetArraySize(json);
+    *n = cJSON_GetArraySize(row);
+    x = allocate(r, *rows * *n, sizeof *x);
+    if (!cJSON_IsArray(json)) fail(r, "argument %s is no list", key);
+    for (; row; row = row->next) {
+        if (cJSON_GetArraySize(row) != *n) { fail(r, "the lists of argument %s differ in length", key); break; }
+        for (item = row->child; item; item = item->next) {
+            if (!case_number(item, &id)) { fail(r, "argument %s is not all numbers", key); id = 0; }
+            x[k++] = whole_of(r, key, id);
+        }
+    }
+    return x;
+}
+
+static void run_permutation_reward(call *r)
+{
+    static const char *const names[] = { "judge", "votes" };
+    static const grpo_permutation_form forms[] = { GRPO_PERMUTATION_JUDGE, GRPO_PERMUTATION_VOTES };
+    int64_t rows, n;
+    const int64_t *ids = rows_of_ids(r, "choice", &rows, &n);
+    double *reward = allocate(r, rows * n, sizeof *reward);
+    add_doubles(r, "reward", reward, rows * n, grpo_permutation_reward(ids, rows, n, forms[choice(r, "form", names, 2)], reward));
+}
+
+static void run_frequency_reward(call *r)
+{
+    grpo_real *reward = sequence_out(r);
+    sequences_done(r, "reward", reward, grpo_frequency_reward(r->batch, sequence_wholes(r, "answer"), whole(r, "size"), reward));
+}
+
+static void run_correct_length(call *r)
+{
+    grpo_real *reward = sequence_out(r);
+    sequences_done(r, "reward", reward, grpo_correct_length(r->batch, sequence_flags(r, "correct"), number(r, "alpha"), number(r, "eps"),
+                                                           number(r, "wrong"), reward));
+}
+
+static void run_pair_rewards(call *r)
+{
+    grpo_real *reward = sequence_out(r);
+    uint8_t *masked = allocate(r, r->c->n_sequences, 1);
+    int64_t count, pairs = 0;
+    const int64_t *outcome = wholes(r, "outcome", &count);
+    for (int64_t g = 0; g < r->batch->n_groups; g++) pairs += (r->batch->group_begin[g + 1] - r->batch->group_begin[g]) / 2;
+    if (count != pairs) { fail(r, "argument outcome has not an entry for each pair"); return; }
+    sequences_done(r, "reward", reward, grpo_pair_rewards(r->batch, outcome, sequence_flags(r, "ended"), reward, masked));
+    add_list(r, "masked", masked, r->c->n_sequences, flag_at);
+}
+
+static void run_spread_reward(call *r)
+{
+    int64_t n;
+    const double *distance = list(r, "distance", &n);
+    double *reward = allocate(r, n, sizeof *reward);
+    add_doubles(r, "reward", reward, n, grpo_spread_reward(distance, n, reward));
+}
+
+static void run_annealed_split(call *r)
+{
+    const grpo_split s = grpo_annealed_split(whole(r, "step"), whole(r, "steps"), whole(r, "size"));
+    add_number(r, "other", (double)s.other);
+    add_number(r, "own", (double)s.own);
+}
+
+static void run_multi_scale_advantage(call *r)
+{
+    int64_t n;
+    const double *reward = list(r, "reward", &n);
+    double *advantage = allocate(r, n, sizeof *advantage);
+    add_doubles(r, "advantage", advantage, n, grpo_multi_scale_advantage(reward, n, number(r, "eps"), advantage));
+}
+
+static void run_entropy_factor(call *r)
+{
+    int64_t n;
+    const double *entropy = list(r, "entropy", &n);
+    double *factor = allocate(r, n, sizeof *factor);
+    add_doubles(r, "factor", factor, n, grpo_entropy_factor(entropy, n, number(r, "alpha"), whole(r, "size"), factor));
+}
+
+static void run_hardest_miss(call *r)
+{
+    grpo_real *advantage = sequence_out(r);
+    int64_t *replace = allocate(r, r->batch->n_groups, sizeof *replace);
+    sequences_done(r, "advantage", advantage, grpo_hardest_miss(r->batch, sequence_numbers(r, "utility"), advantage, replace));
+    add_list(r, "replace", replace, r->batch->n_groups, index_at);
+}
+
+static void run_position_advantage(call *r)
+{
+    int64_t n;
+    const double *logp_old = list(r, "logp_old", &n), *reward = list_of(r, "reward", n);
+    double *advantage = allocate(r, n, sizeof *advantage);
+    add_doubles(r, "advantage", advantage, n, grpo_position_advantage(logp_old, reward, n, advantage));
+}
+
 /* ---- the table ------------------------------------------------------------------------------------------------------------------ */
 
 enum { DOUBLES, ELEMENTS };
@@ -1478,6 +1694,28 @@ static const struct { const char *name; void (*run)(call *r); int elements; } fu
     { "ratio_quantile", run_ratio_quantile, DOUBLES },
     { "logistic_shift", run_logistic_shift, DOUBLES },
     { "gram_rank", run_gram_rank, DOUBLES },
+    { "confidence_factor", run_confidence_factor, DOUBLES },
+    { "collapsed_advantage", run_collapsed_advantage, ELEMENTS },
+    { "shorter_correct", run_shorter_correct, ELEMENTS },
+    { "surprisal_weight", run_surprisal_weight, ELEMENTS },
+    { "prefix_budget", run_prefix_budget, DOUBLES },
+    { "difficulty_weight", run_difficulty_weight, DOUBLES },
+    { "variant_advantage", run_variant_advantage, DOUBLES },
+    { "step_weight", run_step_weight, DOUBLES },
+    { "tree_advantage", run_tree_advantage, DOUBLES },
+    { "two_anchors", run_two_anchors, ELEMENTS },
+    { "pairwise_calibration", run_pairwise_calibration, ELEMENTS },
+    { "gaussian_covariance", run_gaussian_covariance, ELEMENTS },
+    { "permutation_reward", run_permutation_reward, DOUBLES },
+    { "frequency_reward", run_frequency_reward, ELEMENTS },
+    { "correct_length", run_correct_length, ELEMENTS },
+    { "pair_rewards", run_pair_rewards, ELEMENTS },
+    { "spread_reward", run_spread_reward, DOUBLES },
+    { "annealed_split", run_annealed_split, DOUBLES },
+    { "multi_scale_advantage", run_multi_scale_advantage, DOUBLES },
+    { "entropy_factor", run_entropy_factor, DOUBLES },
+    { "hardest_miss", run_hardest_miss, ELEMENTS },
+    { "position_advantage", run_position_advantage, DOUBLES },
 };
 
 /* nothing was wrong so far: is there an argument that the function does not read? */

@@ -428,6 +428,7 @@ static const need needs[] = {
     { { "penalty.likelihood_on", NULL }, { GRPO_LIKELIHOOD_ALL, 0 }, NO_OPTIONAL, GRPO_OK, 0, "" },
     { { "aggregation.kind", NULL }, { GRPO_TOKEN_MEAN_BY_SIGN, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "counting" },
     { { "weight.veto", NULL }, { 1, 0 }, NO_ROLLOUT, GRPO_NULL_LOGP_ROLLOUT, COUNT | LOSSES, "logp_rollout" },
+    { { "aggregation.kind", NULL }, { GRPO_TOKEN_MEAN_VARIED, 0 }, NO_REWARD, GRPO_NULL_REWARD, AXIS_2 | INFORMATIVE | COUNT | LOSSES, "reward" },
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_STEP_OWN, GRPO_STEP_GROUP_STATE }, NO_STATE, GRPO_NULL_STATE, AXIS_2, "batch.state" },
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_STEP_OWN, GRPO_STEP_GROUP_INDEX }, NO_STATE, GRPO_OK, 0, "" },
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_OUTCOME, GRPO_STEP_GROUP_STATE }, NO_OPTIONAL, GRPO_OK, 0, "" },
@@ -1118,6 +1119,39 @@ static void check_new_number(const char *path, const char *choice, const char *f
     check_status("grpo_objective_check", field, grpo_objective_check(&obj), status, status ? strchr(field, '.') + 1 : "");
 }
 
+static void check_failure_power(void)
+{
+    static const struct { double low, high, power; grpo_status status; } row[] = {
+        { 0, 1, 1, GRPO_OK }, { 0, 1, 0, GRPO_OK }, { -2, -1, 1e300, GRPO_OK }, { 0, 1, -1e-300, GRPO_BAD_GAIN_POWER },
+        { 1, 1, 1, GRPO_BAD_GAIN_POWER }, { 1, 0, 1, GRPO_BAD_GAIN_POWER } };
+    size_t k;
+    for (k = 0; k < sizeof row / sizeof *row; k++) {
+        grpo_objective obj;
+        memset(&obj, 0, sizeof obj);
+        obj.advantage.gain_low = row[k].low; obj.advantage.gain_high = row[k].high; obj.advantage.gain_power = row[k].power;
+        check(grpo_objective_check(&obj) == GRPO_OK, "gain_power %g is minded where it is not read", row[k].power);
+        choose(&obj, "advantage.gain", "failure_power");
+        check_status("grpo_objective_check", "failure_power", grpo_objective_check(&obj), row[k].status, row[k].status ? "gain_power" : "");
+    }
+}
+
+static void check_surrogate_numbers(void)
+{
+    grpo_objective obj;
+    memset(&obj, 0, sizeof obj);
+    choose(&obj, "surrogate.kind", "quadratic");
+    check_status("grpo_objective_check", "quadratic, 0", grpo_objective_check(&obj), GRPO_BAD_QUADRATIC, "eps_high");
+    obj.surrogate.eps_high = 1e-300;
+    check_status("grpo_objective_check", "quadratic", grpo_objective_check(&obj), GRPO_OK, "");
+    choose(&obj, "surrogate.kind", "unbounded_positive");
+    obj.surrogate.dual = 1;
+    check_status("grpo_objective_check", "unbounded_positive, dual 1", grpo_objective_check(&obj), GRPO_BAD_DUAL, "dual");
+    obj.surrogate.dual = 1.5;
+    check_status("grpo_objective_check", "unbounded_positive", grpo_objective_check(&obj), GRPO_OK, "");
+    obj.surrogate.score_eps = -1e-300;
+    check_status("grpo_objective_check", "score_eps", grpo_objective_check(&obj), GRPO_BAD_SCORE_EPS, "score_eps");
+}
+
 static void check_new_numbers(void)
 {
     static const struct { double value; grpo_status status; } history[] = {
@@ -1132,6 +1166,8 @@ static void check_new_numbers(void)
     check_new_number("advantage.credit", "entropy_share", "advantage.share_eps", 0, GRPO_BAD_SHARE);
     check_new_number("advantage.credit", "entropy_share", "advantage.share_eps", -1, GRPO_BAD_SHARE);
     check_new_number("advantage.credit", "entropy_share", "advantage.share_eps", 1e-300, GRPO_OK);
+    check_failure_power();
+    check_surrogate_numbers();
 }
 
 /* up to four choices beside the first ones, as path and choice */
@@ -1209,6 +1245,16 @@ static void check_combinations(void)
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "balance", "ratio.unit", "prefix_sum" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "pairs", "ratio.unit", "sequence_mean_ratio" } },
         { GRPO_OK, { "surrogate.kind", "variance", "ratio.unit", "sequence_clipped_mean" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "standardised" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "hinge" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "target", "ratio.unit", "sequence_mean" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "target", "ratio.unit", "sequence_clipped_mean", "ratio.against", "nothing" } },
+        { GRPO_OK, { "surrogate.kind", "target", "ratio.unit", "sequence_sum", "ratio.against", "nothing" } },
+        { GRPO_BAD_COMBINATION, { "advantage.rewards", "each", "advantage.scale", "mean_deviation" } },
+        { GRPO_BAD_COMBINATION, { "advantage.step_group", "index", "advantage.scale", "mean_deviation" } },
+        { GRPO_BAD_COMBINATION, { "advantage.second", "batch", "advantage.gain", "failure_power" } },
+        { GRPO_BAD_COMBINATION, { "advantage.baseline", "batch_mean", "advantage.scale", "token_whiten", "advantage.gain", "failure_power" } },
+        { GRPO_OK, { "advantage.baseline", "group_mean", "advantage.scale", "mean_deviation", "advantage.gain", "failure_power" } },
     };
     size_t k;
     int c;
@@ -1218,6 +1264,7 @@ static void check_combinations(void)
         obj.reward.overlong_max = obj.reward.overlong_cache = obj.reward.length_max = obj.advantage.eps = obj.advantage.pass_k = 1;
         obj.advantage.entropy_cap = obj.advantage.observation_noise = obj.advantage.history = 1;
         obj.advantage.gain_temperature = obj.advantage.share_eps = obj.surrogate.tau_pos = obj.surrogate.tau_neg = 1;
+        obj.advantage.gain_high = 1;
         for (c = 0; c < 8 && row[k].choice[c]; c += 2) choose(&obj, row[k].choice[c], row[k].choice[c + 1]);
         check_status("grpo_objective_check", row[k].choice[1], grpo_objective_check(&obj), row[k].status, "");
     }
@@ -1314,6 +1361,32 @@ static void check_coupled(int kind)
     setup_free(&s);
 }
 
+/* reads logp_old, though its ratio is against nothing */
+static void check_target(void)
+{
+    static setup s;
+    setup_make(&s);
+    couple(&s, GRPO_SURROGATE_TARGET);
+    check_status("grpo_objective_check", "target against old", call_check(&s), GRPO_BAD_COMBINATION, "go together");
+    s.objective.ratio.against = GRPO_AGAINST_NOTHING;
+    check_status("grpo_loss", "a target", call_grpo_loss(&s), GRPO_NEEDS_GSPO, "gspo_loss");
+    s.objective.ratio.unit = GRPO_UNIT_SEQUENCE_CLIPPED_MEAN;
+    check_both(&s, "a target of a clipped mean", GRPO_BAD_COMBINATION, "go together");
+    s.objective.ratio.unit = GRPO_UNIT_SEQUENCE_SUM;
+    s.objective.surrogate.tau_pos = 0;
+    check_both(&s, "tau_pos", GRPO_BAD_TAU, "tau_pos");
+    s.objective.surrogate.tau_pos = 1;
+    s.less_scratch = 1;
+    check_both(&s, "little scratch", GRPO_NEEDS_SCRATCH, "out.scratch");
+    s.less_scratch = 0;
+    s.batch.logp_old = NULL;
+    check_both(&s, "no old", GRPO_NULL_LOGP_OLD, "logp_old");
+    s.batch.logp_old = s.b.token[TOKEN_OLD];
+    s.batch.logp_ref = s.batch.logp_rollout = NULL;
+    check(call_gspo_loss(&s) == GRPO_OK && call_gspo_loss_add(&s) == GRPO_OK, "gspo_loss refuses a target");
+    setup_free(&s);
+}
+
 static void check_pairs(void)
 {
     static setup s;
@@ -1377,12 +1450,18 @@ static void check_more_totals(void)
     setup_make(&s);
     check_own_totals("aggregation.kind", GRPO_TOKEN_MEAN_BY_SIGN, &s.totals.positive_tokens, &s);
     setup_free(&s);
+    setup_make(&s);
+    check_own_totals("aggregation.kind", GRPO_TOKEN_MEAN_VARIED, &s.totals.varied_tokens, &s);
+    setup_free(&s);
 }
 
 static void check_groups(void)
 {
     int kind;
     for (kind = GRPO_SURROGATE_VARIANCE; kind <= GRPO_SURROGATE_CONTRAST; kind++) check_coupled(kind);
+    check_coupled(GRPO_SURROGATE_STANDARDISED);
+    check_coupled(GRPO_SURROGATE_HINGE);
+    check_target();
     check_pairs();
     check_teacher();
     check_more_totals();
@@ -1493,7 +1572,7 @@ static void check_names(void)
     check_status("grpo_objective_set", "NULL path", grpo_objective_set(&obj, NULL, 1), GRPO_UNKNOWN_FIELD, "path");
     check_status("grpo_objective_set", "NULL", grpo_objective_set(NULL, "surrogate.eps_low", 1), GRPO_NULL_OBJECTIVE, "objective");
     check_status("grpo_objective_set", "NaN", grpo_objective_set(&obj, "surrogate.eps_low", NAN), GRPO_BAD_NUMBER, "NaN");
-    check_status("grpo_objective_set", "choice 19", grpo_objective_set(&obj, "surrogate.kind", 19), GRPO_UNKNOWN_CHOICE, "choice");
+    check_status("grpo_objective_set", "choice 99", grpo_objective_set(&obj, "surrogate.kind", 99), GRPO_UNKNOWN_CHOICE, "choice");
     check_status("grpo_objective_set", "choice -1", grpo_objective_set(&obj, "surrogate.kind", -1), GRPO_UNKNOWN_CHOICE, "choice");
     check_status("grpo_objective_set", "choice 0.5", grpo_objective_set(&obj, "surrogate.kind", 0.5), GRPO_UNKNOWN_CHOICE, "number");
     check_status("grpo_objective_set", "choice 1e300", grpo_objective_set(&obj, "surrogate.kind", 1e300), GRPO_UNKNOWN_CHOICE, "number");
@@ -1845,6 +1924,187 @@ static void check_papers(void)
     setup_free(&s);
 }
 
+/* ---- functions found in pull requests and code ------------------------------------------------------------------------------------ */
+
+/* what they write to: no bit of it changes where they refuse */
+typedef struct {
+    grpo_real real[TOKENS];
+    double number[TOKENS];
+    uint8_t flag[TOKENS];
+    int64_t index[TOKENS];
+} found_outputs;
+
+static found_outputs found;
+
+static void found_refused(const char *name, grpo_status st, grpo_status expected, const char *names)
+{
+    const uint8_t *byte = (const uint8_t *)&found;
+    size_t k, written = 0;
+    check_status(name, "refused", st, expected, names);
+    for (k = 0; k < sizeof found; k++) written += byte[k] != 0x5a;
+    check(written == 0, "%s: \"%s\", yet written", name, grpo_status_text(expected));
+}
+
+static const double ones[4] = { 1, 1, 1, 1 }, found_nans[4] = { 1, 1, 1, NAN }, larger[4] = { 1, 1, 1, 1e151 }, found_below[4] = { 1, 1, 1, -1 };
+static const uint8_t found_flags[4] = { 1, 0, 1, 0 };
+
+static void check_found_weights(setup *s)
+{
+    const grpo_batch *b = &s->batch;
+    const grpo_prefix_gate good = { 3, 0.8, 0.15, 0.02, 0.9, 1 };
+    grpo_prefix_gate gate = good;
+    grpo_real *x = found.real;
+    double *y = found.number;
+    found_refused("confidence_factor", grpo_confidence_factor(b, found_flags, -1, y), GRPO_NEGATIVE_PARAMETER, "delta");
+    found_refused("confidence_factor", grpo_confidence_factor(b, NULL, 1, y), GRPO_NULL_CORRECT, "correct");
+    found_refused("confidence_factor", grpo_confidence_factor(b, found_flags, 1, NULL), GRPO_NULL_OUTPUT, "NULL");
+    found_refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1.5, 1, 1, 1, x), GRPO_BAD_SHARE_ARGUMENT, "share");
+    found_refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1, NAN, 1, 1, x), GRPO_BAD_PARAMETER, "up");
+    found_refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1, 1, INFINITY, 1, x), GRPO_BAD_PARAMETER, "down");
+    found_refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1, 1, 1, 1e151, x), GRPO_BAD_PARAMETER, "target");
+    found_refused("surprisal_weight", grpo_surprisal_weight(b, NULL, 1, 1, 1, 1, x), GRPO_NULL_ADVANTAGE, "advantage");
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, NULL, y, found.flag), GRPO_NULL_ARGUMENT, "gate");
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, NULL, found.flag), GRPO_NULL_ARGUMENT, "scratch");
+    gate.width = 2;
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_SMALL_WIDTH, "width");
+    gate = good; gate.delta = 0;
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_NEGATIVE_PARAMETER, "delta");
+    gate = good; gate.budget = -1;
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_NEGATIVE_PARAMETER, "budget");
+    gate = good; gate.factor = NAN;
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_NEGATIVE_PARAMETER, "factor");
+    gate = good; gate.least = -0.1;
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_BAD_SHARE_ARGUMENT, "least");
+    gate = good; gate.quantile = 1.1;
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_BAD_SHARE_ARGUMENT, "quantile");
+    found_refused("difficulty_weight", grpo_difficulty_weight(b, found_nans, 1, y), GRPO_BAD_ENTRY, "accuracy");
+    found_refused("difficulty_weight", grpo_difficulty_weight(b, NULL, 1, y), GRPO_NULL_ARGUMENT, "accuracy");
+    found_refused("difficulty_weight", grpo_difficulty_weight(b, ones, 0, y), GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature");
+    found_refused("gaussian_covariance", grpo_gaussian_covariance(b, NULL, x), GRPO_NULL_ADVANTAGE, "advantage");
+    found_refused("entropy_factor", grpo_entropy_factor(found_below, 4, 1, 2, y), GRPO_BAD_ENTRY, "entropy");
+    found_refused("entropy_factor", grpo_entropy_factor(ones, 4, -1, 2, y), GRPO_NEGATIVE_PARAMETER, "alpha");
+    found_refused("entropy_factor", grpo_entropy_factor(ones, 4, 1, 1, y), GRPO_BAD_SIZE, "size");
+    found_refused("entropy_factor", grpo_entropy_factor(ones, -1, 1, 2, y), GRPO_BAD_COUNT, "count");
+}
+
+static void check_found_rewards(setup *s)
+{
+    static const int64_t answers[4] = { 0, 1, 2, -1 }, far[4] = { 0, 2, 0, 0 };
+    const grpo_batch *b = &s->batch;
+    grpo_real *x = found.real;
+    double *y = found.number;
+    const grpo_permutation_form none = (grpo_permutation_form)2;
+    found_refused("shorter_correct", grpo_shorter_correct(b, NAN, x), GRPO_BAD_PARAMETER, "coef");
+    found_refused("permutation_reward", grpo_permutation_reward(NULL, 2, 2, GRPO_PERMUTATION_JUDGE, y), GRPO_NULL_ARGUMENT, "choice");
+    found_refused("permutation_reward", grpo_permutation_reward(answers, 4, 1, GRPO_PERMUTATION_JUDGE, y), GRPO_BAD_SIZE, "permutations");
+    found_refused("permutation_reward", grpo_permutation_reward(answers, -1, 1, GRPO_PERMUTATION_VOTES, y), GRPO_BAD_SIZE, "permutations");
+    found_refused("permutation_reward", grpo_permutation_reward(answers, 2, 2, none, y), GRPO_BAD_FORM, "form");
+    found_refused("frequency_reward", grpo_frequency_reward(b, NULL, 1, x), GRPO_NULL_ARGUMENT, "answer");
+    found_refused("frequency_reward", grpo_frequency_reward(b, answers, 0, x), GRPO_BAD_SIZE, "size");
+    found_refused("correct_length", grpo_correct_length(b, NULL, 1, 1, 1, x), GRPO_NULL_CORRECT, "correct");
+    found_refused("correct_length", grpo_correct_length(b, found_flags, NAN, 1, 1, x), GRPO_BAD_PARAMETER, "alpha");
+    found_refused("correct_length", grpo_correct_length(b, found_flags, 1, -1, 1, x), GRPO_NEGATIVE_PARAMETER, "eps");
+    found_refused("correct_length", grpo_correct_length(b, found_flags, 1, 1, INFINITY, x), GRPO_BAD_PARAMETER, "wrong");
+    found_refused("pair_rewards", grpo_pair_rewards(b, NULL, found_flags, x, found.flag), GRPO_NULL_ARGUMENT, "outcome");
+    found_refused("pair_rewards", grpo_pair_rewards(b, answers, NULL, x, found.flag), GRPO_NULL_ARGUMENT, "ended");
+    found_refused("pair_rewards", grpo_pair_rewards(b, far, found_flags, x, found.flag), GRPO_BAD_ENTRY, "outcome");
+    found_refused("pair_rewards", grpo_pair_rewards(b, answers, found_flags, x, NULL), GRPO_NULL_OUTPUT, "NULL");
+    found_refused("spread_reward", grpo_spread_reward(larger, 4, y), GRPO_BAD_ENTRY, "distance");
+    found_refused("spread_reward", grpo_spread_reward(NULL, 4, y), GRPO_NULL_ARGUMENT, "distance");
+    check(grpo_annealed_split(0, 2, 1).own < 0 && grpo_annealed_split(1, 1, 1).own < 0 && grpo_annealed_split(1, 2, 0).own < 0, "annealed_split");
+    check(grpo_annealed_split(3, 5, 3).other == 2 && grpo_annealed_split(3, 5, 3).own == 1, "annealed_split");
+}
+
+static void check_found_trees(void)
+{
+    static const int64_t tree[4] = { -1, 0, 0, 2 }, later[4] = { -1, 0, 3, 0 }, low[4] = { -1, 0, -2, 0 };
+    static grpo_tree_state state[4];
+    const grpo_tree_advantage_form none = (grpo_tree_advantage_form)3;
+    double *y = found.number;
+    found_refused("tree_advantage", grpo_tree_advantage(later, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_BAD_TREE, "parent");
+    found_refused("tree_advantage", grpo_tree_advantage(low, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_BAD_TREE, "parent");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, ones, NULL, 4, 1, GRPO_TREE_TD, state, y), GRPO_NULL_ARGUMENT, "value");
+    found_refused("tree_advantage", grpo_tree_advantage(NULL, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_NULL_ARGUMENT, "parent");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, 1, GRPO_TREE_TD, NULL, y), GRPO_NULL_ARGUMENT, "scratch");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, ones, found_nans, 4, 1, GRPO_TREE_TD, state, y), GRPO_BAD_ENTRY, "value");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, NULL, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_NULL_REWARD_LIST, "reward");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, found_nans, NULL, 4, 1, GRPO_TREE_PARENT, state, y), GRPO_BAD_REWARD_LIST, "reward");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, NAN, GRPO_TREE_TD, state, y), GRPO_BAD_PARAMETER, "gamma");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, 1, none, state, y), GRPO_BAD_FORM, "form");
+}
+
+static void check_found_advantages(setup *s)
+{
+    static grpo_dd scratch[SEQUENCES];
+    const grpo_batch *b = &s->batch;
+    const grpo_anchors good = { 0.2, 0.8, 1.25, 2, GRPO_ANCHORS_PAPER };
+    grpo_anchors a = good;
+    grpo_real *x = found.real;
+    double *y = found.number;
+    found_refused("collapsed_advantage", grpo_collapsed_advantage(b, -1, x), GRPO_NEGATIVE_PARAMETER, "eps");
+    found_refused("variant_advantage", grpo_variant_advantage(found_nans, ones, ones, 4, 1, y), GRPO_BAD_ENTRY, "advantage");
+    found_refused("variant_advantage", grpo_variant_advantage(ones, found_nans, ones, 4, 1, y), GRPO_BAD_ENTRY, "difficulty");
+    found_refused("variant_advantage", grpo_variant_advantage(ones, ones, NULL, 4, 1, y), GRPO_NULL_ARGUMENT, "mean");
+    found_refused("variant_advantage", grpo_variant_advantage(ones, ones, ones, 4, NAN, y), GRPO_BAD_PARAMETER, "k,");
+    found_refused("step_weight", grpo_step_weight(ones, found_below, 4, y), GRPO_BAD_ENTRY, "weight");
+    found_refused("step_weight", grpo_step_weight(ones, NULL, 4, y), GRPO_NULL_ARGUMENT, "weight");
+    found_refused("two_anchors", grpo_two_anchors(b, ones, NULL, x), GRPO_NULL_ARGUMENT, "anchors");
+    found_refused("two_anchors", grpo_two_anchors(b, NULL, &a, x), GRPO_NULL_ARGUMENT, "constraints");
+    found_refused("two_anchors", grpo_two_anchors(b, found_below, &a, x), GRPO_BAD_ENTRY, "constraints");
+    a.gain_neg = NAN;
+    found_refused("two_anchors", grpo_two_anchors(b, ones, &a, x), GRPO_BAD_PARAMETER, "gain_neg");
+    a = good; a.form = (grpo_anchors_form)2;
+    found_refused("two_anchors", grpo_two_anchors(b, ones, &a, x), GRPO_BAD_FORM, "form");
+    found_refused("pairwise_calibration", grpo_pairwise_calibration(b, found_flags, 0, scratch, x), GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature");
+    found_refused("pairwise_calibration", grpo_pairwise_calibration(b, NULL, 1, scratch, x), GRPO_NULL_CORRECT, "correct");
+    found_refused("pairwise_calibration", grpo_pairwise_calibration(b, found_flags, 1, NULL, x), GRPO_NULL_ARGUMENT, "scratch");
+    found_refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 1, 1, y), GRPO_BAD_SIZE, "2 .. 20");
+    found_refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 21, 1, y), GRPO_BAD_SIZE, "2 .. 20");
+    found_refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 4, 0, y), GRPO_NEGATIVE_PARAMETER, "eps");
+    found_refused("multi_scale_advantage", grpo_multi_scale_advantage(found_nans, 4, 1, y), GRPO_BAD_REWARD_LIST, "reward");
+    found_refused("hardest_miss", grpo_hardest_miss(b, NULL, x, found.index), GRPO_NULL_ARGUMENT, "utility");
+    found_refused("hardest_miss", grpo_hardest_miss(b, larger, x, found.index), GRPO_BAD_ENTRY, "utility");
+    found_refused("hardest_miss", grpo_hardest_miss(b, ones, x, NULL), GRPO_NULL_OUTPUT, "NULL");
+    found_refused("position_advantage", grpo_position_advantage(ones, ones, 1, y), GRPO_BAD_SIZE, "position");
+    found_refused("position_advantage", grpo_position_advantage(NULL, ones, 4, y), GRPO_NULL_ARGUMENT, "logp_old");
+    found_refused("position_advantage", grpo_position_advantage(found_nans, ones, 4, y), GRPO_BAD_ENTRY, "logp_old");
+    found_refused("position_advantage", grpo_position_advantage(ones, found_nans, 4, y), GRPO_BAD_REWARD_LIST, "reward");
+}
+
+/* arrays of the batch that are not there, or hold what they may not */
+static void check_found_batches(setup *s)
+{
+    grpo_real *x = found.real;
+    double *y = found.number;
+    s->batch.reward = NULL;
+    found_refused("shorter_correct", grpo_shorter_correct(&s->batch, 1, x), GRPO_NULL_REWARD, "reward");
+    found_refused("collapsed_advantage", grpo_collapsed_advantage(&s->batch, 1, x), GRPO_NULL_REWARD, "reward");
+    found_refused("difficulty_weight", grpo_difficulty_weight(&s->batch, ones, 1, y), GRPO_NULL_REWARD, "reward");
+    found_refused("hardest_miss", grpo_hardest_miss(&s->batch, ones, x, found.index), GRPO_NULL_REWARD, "reward");
+    s->batch.logp_old = NULL;
+    found_refused("confidence_factor", grpo_confidence_factor(&s->batch, found_flags, 1, y), GRPO_NULL_LOGP_OLD, "logp_old");
+    s->batch.entropy = NULL;
+    found_refused("surprisal_weight", grpo_surprisal_weight(&s->batch, s->advantage, 1, 1, 1, 1, x), GRPO_NULL_ENTROPY, "entropy");
+    s->b.token[TOKEN_LOGP][LAST_UNMASKED] = (grpo_real)-INFINITY;
+    found_refused("gaussian_covariance", grpo_gaussian_covariance(&s->batch, s->advantage, x), GRPO_UNBOUNDED_LOGP, "batch.logp");
+    s->b.length[0] = -1;
+    found_refused("frequency_reward", grpo_frequency_reward(&s->batch, s->b.state, 1, x), GRPO_BAD_LENGTH, "length");
+    found_refused("correct_length", grpo_correct_length(NULL, found_flags, 1, 1, 1, x), GRPO_NULL_BATCH, "batch");
+}
+
+static void check_found(void)
+{
+    static setup s;
+    setup_make(&s);
+    memset(&found, 0x5a, sizeof found);
+    check_found_weights(&s);
+    check_found_rewards(&s);
+    check_found_trees();
+    check_found_advantages(&s);
+    check_found_batches(&s);
+    setup_free(&s);
+}
+
 int main(void)
 {
     int k;
@@ -1873,6 +2133,7 @@ int main(void)
     check_moments_null();
     check_names();
     check_texts();
+    check_found();
     for (k = 1; k < GRPO_N_STATUS; k++)
         if (k < GRPO_NULL_BY || k > GRPO_BAD_WINDOW_WEIGHT)           /* calls.c gives these */
             check(seen[k] > 0, "nothing gave status %d: %s", k, grpo_status_text((grpo_status)k));

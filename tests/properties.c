@@ -635,6 +635,7 @@ static int ignores_shift(const grpo_objective *obj)
         && (a->transform != GRPO_TRANSFORM_PKPO_GAIN || a->pass_k > 1) && a->scale != GRPO_SCALE_GROUP_MEAN && a->scale != GRPO_SCALE_BETA
         && a->credit == GRPO_CREDIT_OUTCOME && a->singleton == GRPO_SINGLETON_ZERO && a->entropy != GRPO_ENTROPY_ZERO_VARIANCE
         && a->gain != GRPO_GAIN_NONZERO_REWARDS && a->gain != GRPO_GAIN_DIFFICULTY && obj->reward.truncated == GRPO_CUT_KEEP
+        && a->gain != GRPO_GAIN_FAILURE_POWER
         && obj->reward.length == GRPO_LENGTH_NONE && obj->reward.map == GRPO_MAP_NONE
         && (obj->reward.kl == GRPO_KL_NONE || obj->reward.kl_coef == 0)
         && (obj->reward.overlong == GRPO_OVERLONG_NONE || obj->reward.overlong_factor == 0);
@@ -671,7 +672,7 @@ static void property_shift(const grpo_objective *obj, const rollouts *b, const a
 /* ---- loss and gradient against the reference ------------------------------------------------------------------------------------ */
 
 static long losses_judged, terms_judged, slopes_judged;
-static long group_slopes_judged[GRPO_SURROGATE_CONTRAST + 1], log_z_judged;
+static long group_slopes_judged[GRPO_SURROGATE_HINGE + 1], log_z_judged;
 static double worst_loss, worst_term;                            /* ulps of scale */
 
 static void note_error(double *worst, reference_real error, reference_real ulp)
@@ -872,24 +873,28 @@ static void check_trust_alone(void)
 /* groups of one kind after the other, with little else that could hide them */
 static void check_groups_alone(void)
 {
+    static const grpo_surrogate_kind all[] = { GRPO_SURROGATE_VARIANCE, GRPO_SURROGATE_LABELS, GRPO_SURROGATE_BALANCE, GRPO_SURROGATE_PAIRS,
+        GRPO_SURROGATE_CONTRAST, GRPO_SURROGATE_STANDARDISED, GRPO_SURROGATE_TARGET, GRPO_SURROGATE_HINGE };
+    const int count = (int)(sizeof all / sizeof *all);
     grpo_objective obj;
     char name[40];
     rng r = { 19 };
     int k;
-    for (k = 0; k < 200; k++) {
+    for (k = 0; k < 40 * count; k++) {
         sprintf(name, "group alone %d", k);
         random_objective(&r, &obj);
         memset(&obj.weight, 0, sizeof obj.weight);
         obj.ratio.clamp_low = obj.ratio.clamp_high = obj.ratio.unit_clamp_low = obj.ratio.unit_clamp_high = 0;
-        obj.surrogate.kind = (grpo_surrogate_kind)(GRPO_SURROGATE_VARIANCE + k % 5);
+        obj.surrogate.kind = all[k % count];
         if (obj.ratio.unit == GRPO_UNIT_TOKEN || obj.ratio.unit >= GRPO_UNIT_SEGMENT_MEAN) obj.ratio.unit = GRPO_UNIT_SEQUENCE_MEAN;
         obj.ratio.mix = GRPO_MIX_NONE;
         obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
         if (obj.surrogate.strength == 0) obj.surrogate.strength = 0.5;
-        check_objective(name, obj, kinds[k % 4], 12000 + (uint64_t)k);
+        random_objective_settle(&r, &obj);
+        check_objective(name, obj, kinds[k / count % 4], 12000 + (uint64_t)k);
     }
-    for (k = GRPO_SURROGATE_VARIANCE; k <= GRPO_SURROGATE_CONTRAST; k++)
-        check(group_slopes_judged[k] > 300, "only %ld slopes of surrogate %d could be compared", group_slopes_judged[k], k);
+    for (k = 0; k < count; k++)
+        check(group_slopes_judged[all[k]] > 300, "only %ld slopes of surrogate %d could be compared", group_slopes_judged[all[k]], all[k]);
     check(log_z_judged > 50, "only %ld slopes of log_z could be compared", log_z_judged);
 }
 

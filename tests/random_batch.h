@@ -400,6 +400,7 @@ static inline double random_number(rng *r, const char *path)
         { "advantage.history", 3, { 1, 2, 5 } },
         { "advantage.history_power", 4, { 0, 1, 0.5, -2 } },
         { "advantage.gain_temperature", 4, { 1, 0.3, -2, 50 } },
+        { "advantage.gain_power", 4, { 0, 1, 0.5, 3 } },
         { "advantage.step_coef", 4, { 0, 1, 0.5, -3 } },
         { "advantage.share_coef", 3, { 0, 0.1, -1 } },
         { "advantage.share_eps", 2, { 1e-8, 0.5 } },
@@ -451,6 +452,8 @@ static inline double random_number(rng *r, const char *path)
         { "surrogate.lambda_neg", 3, { 0, 1, 2 } },
         { "surrogate.strength", 5, { 0, 0.1, 1, 3, -1 } },
         { "surrogate.margin", 3, { 0, 0.1, 1 } },
+        { "surrogate.shift", 4, { 0, 0.5, 20, -1 } },
+        { "surrogate.score_eps", 3, { 0, 1e-6, 0.5 } },
         { "penalty.likelihood_coef", 4, { 0, 0.1, 1, -0.3 } },
         { "penalty.pair_margin", 3, { 0, 0.1, 1 } },
         { "penalty.pair_beta", 4, { 0, 0.2, 1, -2 } },
@@ -502,7 +505,8 @@ static inline double random_choice(rng *r, const grpo_field *f)
 static inline int is_of_a_group(grpo_surrogate_kind kind)
 {
     return kind == GRPO_SURROGATE_VARIANCE || kind == GRPO_SURROGATE_LABELS || kind == GRPO_SURROGATE_BALANCE
-        || kind == GRPO_SURROGATE_PAIRS || kind == GRPO_SURROGATE_CONTRAST;
+        || kind == GRPO_SURROGATE_PAIRS || kind == GRPO_SURROGATE_CONTRAST
+        || kind == GRPO_SURROGATE_STANDARDISED || kind == GRPO_SURROGATE_TARGET || kind == GRPO_SURROGATE_HINGE;
 }
 
 /* choices that exclude each other */
@@ -511,6 +515,11 @@ static inline void random_objective_settle(rng *r, grpo_objective *obj)
     grpo_surrogate *s = &obj->surrogate;
     if (is_of_a_group(s->kind) && (obj->ratio.unit == GRPO_UNIT_TOKEN || obj->ratio.unit >= GRPO_UNIT_SEGMENT_MEAN))
         obj->ratio.unit = (grpo_unit_kind)(GRPO_UNIT_SEQUENCE_MEAN + rng_below(r, 3));
+    if (s->kind == GRPO_SURROGATE_TARGET) {
+        obj->ratio.against = GRPO_AGAINST_NOTHING;
+        if (obj->ratio.unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) obj->ratio.unit = GRPO_UNIT_SEQUENCE_SUM;
+    }
+    if (s->kind == GRPO_SURROGATE_QUADRATIC && s->eps_high == 0) s->eps_high = 0.1;
     if (obj->ratio.unit == GRPO_UNIT_TOKEN || is_of_a_group(s->kind)) obj->ratio.mix = GRPO_MIX_NONE;
     if (s->bounds == GRPO_BOUNDS_PROBABILITY && obj->ratio.unit != GRPO_UNIT_TOKEN) s->bounds = GRPO_BOUNDS_FIXED;
     if ((s->kind == GRPO_SURROGATE_GPPO || s->kind == GRPO_SURROGATE_ASPO) && rng_chance(r, 50)) s->dual = 0;

@@ -323,7 +323,7 @@ static inline void ref_clip_range(const reference *ref, int64_t t, reference_rea
     reference_real p, below;
     *low = 1 - (reference_real)s->eps_low;
     *high = 1 + (reference_real)s->eps_high;
-    if (s->bounds == GRPO_BOUNDS_FIXED) return;
+    if (s->bounds == GRPO_BOUNDS_FIXED || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) return;
     p = ref_exp(ref_old(ref, t));
     below = 1 - 4 * s->eps_low / p;
     *low = ((reference_real)1 + ref_sqrt(below > 0 ? below : 0)) / 2;
@@ -452,17 +452,32 @@ static inline reference_real ref_aspo(reference *ref, int64_t t, reference_real 
     return ref_through(ref, 1 / ref_note(ref, w / ref_exp(move)), A, move, size);
 }
 
+static inline reference_real ref_quadratic(reference *ref, reference_real y, reference_real w, reference_real A, ref_size *size)
+{
+    const reference_real eps = ref_note(ref, ref->obj->surrogate.eps_high), off = ref_change(y, 0), far = ref_note(ref, off / eps);
+    size->added = ref_note(ref, ref_abs(A) * ref_note(ref, w + ref_note(ref, off * far) / 2));
+    size->derivative = ref_note(ref, w * ref_abs(A) * (1 + ref_abs(far)));
+    size->derivative += 0x1p-31 * w * ref_abs(A) * (1 + w / eps);        /* it is bent: the step sees it where the slope is 0 */
+    return ref_abs(A) * off * far / 2 - A * w;
+}
+
 static inline reference_real ref_surrogate(reference *ref, int64_t t, reference_real unit, ref_size *size)
 {
     reference_real A = ref_note(ref, ref->advantage[t]), y, w, move;
     if (A == 0 && ref->obj->surrogate.kind != GRPO_SURROGATE_SQUARED) return 0;
     if (!ref_surrogate_has_ratio(ref)) return ref_score(ref, ref_detached_weight(ref, t, size), t, size);
+    if (ref->obj->surrogate.kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE && A > 0) {
+        size->derivative = A;
+        return -A * ref_exp(ref_log(ref, ref->l[t]) - ref->fixed[t]);
+    }
     y = ref_log_ratio(ref, ref->l, unit, t);
     w = ref_ratio(ref, y);
     move = y - ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t);
     switch (ref->obj->surrogate.kind) {
     case GRPO_SURROGATE_PPO_CLIP:  return ref_ppo_clip(ref, t, w, A, size);
-    case GRPO_SURROGATE_DUAL_CLIP: return ref_dual_clip(ref, t, w, A, size);
+    case GRPO_SURROGATE_DUAL_CLIP:
+    case GRPO_SURROGATE_UNBOUNDED_POSITIVE: return ref_dual_clip(ref, t, w, A, size);
+    case GRPO_SURROGATE_QUADRATIC: return ref_quadratic(ref, y, w, A, size);
     case GRPO_SURROGATE_SAPO:      return ref_sapo(ref, w, A, size);
     case GRPO_SURROGATE_LOG_RATIO: size->derivative = A; return -A * y;
     case GRPO_SURROGATE_SQUARED:   return ref_squared(ref, y, A, size);
@@ -796,6 +811,15 @@ static inline int64_t ref_segments_times_tokens(const reference *ref, int64_t i,
     return segments * n;
 }
 
+/* do the rewards of group g differ by more than 1e-6? */
+static inline int ref_is_varied(const reference *ref, int64_t g)
+{
+    int64_t i, j;
+    for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) for (j = ref->b->group_begin[g]; j < ref->b->group_begin[g + 1]; j++)
+        if ((reference_real)ref->b->reward[i] - (reference_real)ref->b->reward[j] > 1e-6) return 1;
+    return 0;
+}
+
 /* 1 / c, of token t in sequence i of group g */
 static inline reference_real ref_divisor(const reference *ref, int64_t g, int64_t i, int64_t t)
 {
@@ -805,6 +829,9 @@ static inline reference_real ref_divisor(const reference *ref, int64_t g, int64_
     for (k = 0; k < ref->b->n_groups; k++) groups += all || ref_group_tokens(ref, k) > 0;
     switch (a->kind) {
     case GRPO_TOKEN_MEAN:            return (reference_real)tokens;
+    case GRPO_TOKEN_MEAN_VARIED:
+        for (tokens = 0, k = 0; k < ref->b->n_groups; k++) tokens += ref_is_varied(ref, k) ? ref_group_tokens(ref, k) : 0;
+        return (reference_real)(tokens ? tokens : 1);
     case GRPO_SEQ_MEAN_TOKEN_MEAN:   return (reference_real)(sequences * ref->count[i]);
     case GRPO_SEQ_MEAN_TOKEN_SUM:    return (reference_real)sequences;
     case GRPO_SEQ_MEAN_CONSTANT:     return (reference_real)sequences * a->constant;
@@ -1006,8 +1033,22 @@ static inline reference_real ref_score_of(reference *ref, const reference_real *
     return ref_clamp(ref, y, a->unit_clamp_low, a->unit_clamp_high);
 }
 
+/* o_i of `target` */
+static inline reference_real ref_old_score(reference *ref, int64_t i)
+{
+    reference_real sum = 0;
+    int64_t t;
+    for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) if (ref->active[t]) sum += ref_log(ref, ref->b->token[TOKEN_OLD][t]);
+    return ref->obj->ratio.unit == GRPO_UNIT_SEQUENCE_MEAN ? sum / (reference_real)ref->count[i] : sum;
+}
+
 enum { REFERENCE_MOST = 64 };
-typedef struct { int n; int64_t sequence[REFERENCE_MOST]; reference_real y[REFERENCE_MOST], A[REFERENCE_MOST], log_z; } ref_group;
+typedef struct {
+    int n;
+    int64_t sequence[REFERENCE_MOST];
+    reference_real y[REFERENCE_MOST], A[REFERENCE_MOST], log_z;
+    reference_real still[REFERENCE_MOST], old[REFERENCE_MOST];          /* y inside a stop-gradient, and that of logp_old */
+} ref_group;
 
 /* a value, its size in the sense of the scales, and that of its derivatives by all y, sum of absolute values */
 typedef struct { reference_real value, size, slope; } ref_worth;
@@ -1085,22 +1126,67 @@ static inline ref_worth ref_pairs_of(const reference *ref, const ref_group *g, i
     return w;
 }
 
+/* of `target` too, which has the old scores beside A/tau */
 static inline ref_worth ref_contrast_of(const reference *ref, const ref_group *g, int i)
 {
     const reference_real k = ref->obj->surrogate.strength, tau = ref->obj->surrogate.tau_pos;
-    reference_real top = g->A[0], high = k * g->y[0], weights = 0, sum = 0, p, largest = 0;
+    const reference_real old = ref->obj->surrogate.kind == GRPO_SURROGATE_TARGET ? k : 0;
+    reference_real top = old * g->old[0] + g->A[0] / tau, high = k * g->y[0], weights = 0, sum = 0, p, largest = 0;
     ref_worth w = { 0, 0, 0 };
     int j;
     for (j = 0; j < g->n; j++) {
-        if (g->A[j] > top) top = g->A[j];
+        if (old * g->old[j] + g->A[j] / tau > top) top = old * g->old[j] + g->A[j] / tau;
         if (k * g->y[j] > high) high = k * g->y[j];
         if (ref_abs(g->y[j]) > largest) largest = ref_abs(g->y[j]);
+        if (old != 0 && ref_abs(g->old[j]) > largest) largest = ref_abs(g->old[j]);
     }
-    for (j = 0; j < g->n; j++) { weights += ref_exp((g->A[j] - top) / tau); sum += ref_exp(k * g->y[j] - high); }
-    p = ref_exp((g->A[i] - top) / tau) / weights;
+    for (j = 0; j < g->n; j++) { weights += ref_exp(old * g->old[j] + g->A[j] / tau - top); sum += ref_exp(k * g->y[j] - high); }
+    p = ref_exp(old * g->old[i] + g->A[i] / tau - top) / weights;
     w.value = p * (ref_ln(sum) - (k * g->y[i] - high));
     w.slope = 2 * p * ref_abs(k) * (1 + ref_abs(k) * largest);
     w.size = ref_abs(w.value) + 2 * p * ref_abs(k) * largest;
+    return w;
+}
+
+/* mean and deviation are inside a stop-gradient; near is 1 where the scores are so close that rounding may be all of the deviation */
+static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, int i)
+{
+    const reference_real k = ref->obj->surrogate.strength, n = g->n;
+    reference_real mean = 0, size = 0, V = 0, s = 1, e, most;
+    ref_worth w = { 0, 0, 0 };
+    int j, same = 1;
+    for (j = 0; j < g->n; j++) { mean += g->still[j] / n; size += ref_abs(g->still[j]) / n; }
+    for (j = 0; j < g->n; j++) {
+        V += (g->still[j] - mean) * (g->still[j] - mean) / (n - 1);
+        same &= g->still[j] == g->still[0];
+    }
+    if (g->n > 1) s = (same ? 0 : ref_sqrt(V)) + ref->obj->surrogate.score_eps;
+    if (g->n > 1 && !same && s < 0x1p-40 * size) ref->beyond = 1;
+    if (s == 0) { w.value = w.size = g->A[i] * g->A[i]; return w; }
+    e = g->A[i] - k * (g->y[i] - (g->n > 1 ? mean : g->still[i])) / s;
+    most = ref_abs(g->A[i]) + ref_abs(k) * (ref_abs(g->y[i]) + size) / s;
+    w.value = e * e;
+    w.size = ref_note(ref, most * most);
+    w.slope = 2 * ref_abs(k) / s * (most + 0x1p-31 * ref_abs(k) / s);
+    return w;
+}
+
+static inline ref_worth ref_hinge_of(reference *ref, const ref_group *g, int i)
+{
+    const grpo_surrogate *s = &ref->obj->surrogate;
+    const reference_real k = s->strength;
+    reference_real pairs = 0, x;
+    ref_worth w = { 0, 0, 0 };
+    int a, b;
+    for (a = 0; a < g->n; a++) for (b = 0; b < g->n; b++) if (ref_leads(g->A[a], g->A[b], s->margin)) pairs = pairs + 1;
+    for (b = 0; b < g->n; b++) {
+        if (!ref_leads(g->A[i], g->A[b], s->margin)) continue;
+        x = s->shift - k * (g->y[i] - g->y[b]);
+        w.size += (ref_abs((reference_real)s->shift) + ref_abs(k) * (ref_abs(g->y[i]) + ref_abs(g->y[b]))) / pairs;
+        if (!ref_jumps(ref, x, 0)) continue;
+        w.value += x / pairs;
+        w.slope += 2 * ref_abs(k) / pairs;
+    }
     return w;
 }
 
@@ -1112,7 +1198,10 @@ static inline ref_worth ref_worth_of(reference *ref, const ref_group *g, int i)
     case GRPO_SURROGATE_LABELS:   w = ref_labels_of(ref, g, i); break;
     case GRPO_SURROGATE_BALANCE:  w = ref_balance_of(ref, g, i); break;
     case GRPO_SURROGATE_PAIRS:    w = ref_pairs_of(ref, g, i); break;
+    case GRPO_SURROGATE_TARGET:
     case GRPO_SURROGATE_CONTRAST: w = ref_contrast_of(ref, g, i); break;
+    case GRPO_SURROGATE_STANDARDISED: w = ref_standardised_of(ref, g, i); break;
+    case GRPO_SURROGATE_HINGE:    w = ref_hinge_of(ref, g, i); break;
     default: break;
     }
     ref_note(ref, w.value);
@@ -1129,6 +1218,8 @@ static inline ref_group ref_group_of(reference *ref, const reference_real *l, in
     for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) {
         if (!ref->count[i] || x.n == REFERENCE_MOST) continue;
         x.y[x.n] = ref_score_of(ref, l, i);
+        x.still[x.n] = ref_score_of(ref, ref->fixed, i);
+        x.old[x.n] = ref->obj->surrogate.kind == GRPO_SURROGATE_TARGET ? ref_old_score(ref, i) : 0;
         x.A[x.n] = (double)ref->advantage[ref_first_active(ref, i)];
         x.sequence[x.n++] = i;
     }
@@ -1402,6 +1493,7 @@ static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t)
     case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_BAND:
         return ref_jumps(ref, -w, -s->weight_min) ? GRPO_CLIP_LOW : ref_jumps(ref, w, s->weight_max) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
     case GRPO_SURROGATE_PPO_CLIP: dual = 0; break;
+    case GRPO_SURROGATE_UNBOUNDED_POSITIVE: if (up) return GRPO_CLIP_NO; break;
     case GRPO_SURROGATE_DUAL_CLIP: case GRPO_SURROGATE_GPPO: break;
     case GRPO_SURROGATE_ASPO: dual = up ? s->dual_pos : s->dual; break;
     default: return GRPO_CLIP_NO;
