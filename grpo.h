@@ -196,7 +196,8 @@ extern "C" {
     X(GRPO_NULL_REWARDS, "batch.rewards is NULL but advantage.rewards is each") \
     X(GRPO_NULL_LOGP_TEACHER, "batch.logp_teacher is NULL but advantage.teacher_coef or penalty.kl_against needs it") \
     X(GRPO_NULL_ENTROPY, "batch.entropy is NULL but the objective needs it") \
-    X(GRPO_NULL_SELECTED, "batch.selected is NULL but weight.selected, penalty.kl_on or likelihood_on, or advantage.marked needs it") \
+    X(GRPO_NULL_SELECTED, "batch.selected is NULL but weight.selected, penalty.kl_on or likelihood_on, advantage.marked or " \
+      "surrogate.kind shaped needs it") \
     X(GRPO_NULL_TRUNCATED, "batch.truncated is NULL but the objective needs it") \
     X(GRPO_NULL_STEP_END, "batch.step_end is NULL but the objective has steps or segments") \
     X(GRPO_NULL_TOKEN_WEIGHT, "batch.weight is NULL but weight.given needs it") \
@@ -245,7 +246,7 @@ extern "C" {
     X(GRPO_BAD_CLIP, "objective.surrogate: eps_low, eps_high and bound_cap must not be negative") \
     X(GRPO_BAD_DUAL, "objective.surrogate.dual must exceed 1 + eps_high (gppo: or be 0); of aspo, dual and dual_pos must exceed 1 or be 0") \
     X(GRPO_BAD_BETA, "objective.surrogate: beta_low and beta_high must not be negative") \
-    X(GRPO_BAD_WEIGHT_RANGE, "objective.surrogate: 0 <= weight_min <= weight_max is needed") \
+    X(GRPO_BAD_WEIGHT_RANGE, "objective.surrogate: 0 <= weight_min <= weight_max is needed, of dispo of the weight_*_neg too") \
     X(GRPO_BAD_TAU, "objective.surrogate: tau_pos and tau_neg must be positive where the kind reads them") \
     X(GRPO_BAD_MARGIN, "objective: surrogate.margin and penalty.pair_margin must not be negative") \
     X(GRPO_BAD_POOL, "objective.ratio: pool_low and pool_high must not be negative") \
@@ -364,7 +365,15 @@ extern "C" {
     X(GRPO_BAD_UNIT_REWARD, "objective.advantage.scale beta needs rewards in [0, 1]") \
     X(GRPO_BAD_HISTORY, "objective.advantage: history must be a whole number of at least 1, and history_power lie in [-16, 16]") \
     X(GRPO_BAD_GAIN_TEMPERATURE, "objective.advantage.gain_temperature must not be 0 for gain exponential") \
-    X(GRPO_BAD_SHARE, "objective.advantage.share_eps must be positive for credit entropy_share")
+    X(GRPO_BAD_SHARE, "objective.advantage.share_eps must be positive for credit entropy_share") \
+    X(GRPO_NULL_CLIP_LOW, "batch.clip_low is NULL but surrogate.bounds is given") \
+    X(GRPO_NULL_CLIP_HIGH, "batch.clip_high is NULL but surrogate.bounds is given") \
+    X(GRPO_BAD_CLIP_LOW, "batch.clip_low has an entry outside [0, 1] at an unmasked token") \
+    X(GRPO_BAD_CLIP_HIGH, "batch.clip_high has an entry that is NaN, infinite, negative or at least surrogate.dual - 1 at an unmasked " \
+      "token") \
+    X(GRPO_BAD_POSITION, "objective.surrogate: log_low, log_high and log_dual must not be negative, position_power lie in [-16, 16], " \
+      "and with bounds position and kind dual_clip log_dual be at least log_high") \
+    X(GRPO_BAD_SURROGATE_SHAPE, "objective.surrogate.shape must be positive for kind shaped")
 
 #define GRPO_STATUS_ENUM_(name, text) name,
 typedef enum { GRPO_STATUS_LIST(GRPO_STATUS_ENUM_) GRPO_N_STATUS } grpo_status;
@@ -423,6 +432,7 @@ GRPO_FN grpo_dd grpo_dd_div(grpo_dd a, double b)                       /* b > 0 
     return q;
 }
 
+GRPO_FN int grpo_dd_less(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
 GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return x.hi > bound || (x.hi == bound && x.lo > 0); }
 GRPO_FN grpo_dd grpo_dd_negative(grpo_dd x) { x.hi = -x.hi; x.lo = -x.lo; return x; }
 GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b)                  /* error below 2^-102 of it */
@@ -486,6 +496,15 @@ GRPO_FN grpo_dd grpo_log_twice(double x)
     e.lo -= 0.5 * e.hi * e.hi;
     y.hi = -y.hi;
     return grpo_dd_add(y, e);
+}
+
+/* the same for every x > 0, however small or large */
+GRPO_FN grpo_dd grpo_log_of(double x)
+{
+    const grpo_dd ln2 = { 6.93147180559945286e-01, 2.31904681384629956e-17 };
+    int e;
+    const grpo_dd y = grpo_log_twice(frexp(x, &e));
+    return grpo_dd_add(y, grpo_dd_mul(ln2, e));
 }
 
 /* sin^2(pi y/2) to twice the precision, 2^-95, for 0 <= y <= 1 */
@@ -1094,12 +1113,20 @@ typedef enum {
     GRPO_SURROGATE_LABELS,     /* A_i > 0: log(1 + sum_+ e^(-y_j/tau_pos))/n+, else log(1 + sum_- e^(y_j/tau_neg))/n- (REAL, 2602.05630) */
     GRPO_SURROGATE_BALANCE,    /* (z + y_i - k A_i)^2, z = batch.log_z, whose gradient is grpo_output.dlog_z (FlowRL, 2509.15207) */
     GRPO_SURROGATE_PAIRS,      /* 1/P sum_b log(1 + e^(-k (y_i - y_b))) over the P pairs of the group with A_i - A_b > margin */
-    GRPO_SURROGATE_CONTRAST    /* -softmax(A/tau_pos)_i log softmax(k y)_i */
+    GRPO_SURROGATE_CONTRAST,   /* -softmax(A/tau_pos)_i log softmax(k y)_i */
+    /* of one unit again */
+    GRPO_SURROGATE_LOGISTIC,   /* log(1 + e^(-+(k y - shift))), - where A > 0, else +, where A = 0 too (VPD, 2605.15113, E-step) */
+    GRPO_SURROGATE_DISPO,      /* cispo with bounds of its own where A < 0: weight_min_neg, weight_max_neg (2602.00983) */
+    GRPO_SURROGATE_BGPO,       /* A > 0: -(1 + y) A, A < 0: -w A: a bound on -w A (2510.11683 eqs. 11-16) */
+    GRPO_SURROGATE_SHAPED      /* -A w/(w + shape) at tokens with batch.selected (GUIDE, 2506.13923; LUFFY, 2504.14945), ppo_clip at others */
 } grpo_surrogate_kind;
 
 typedef enum {
     GRPO_BOUNDS_FIXED,         /* 1 - eps_low, 1 + eps_high */
-    GRPO_BOUNDS_PROBABILITY    /* wider for tokens that were less probable, of ppo_clip, dual_clip and gppo (DCPO 2509.02333) */
+    GRPO_BOUNDS_PROBABILITY,   /* wider for tokens that were less probable, of ppo_clip, dual_clip and gppo (DCPO 2509.02333) */
+    GRPO_BOUNDS_POSITION,      /* e^(-log_low s), e^(log_high s), e^(log_dual s), s = n^position_power at the n-th token that counts of its
+                                  response, of ppo_clip and dual_clip (CTPO 2605.07331) */
+    GRPO_BOUNDS_GIVEN          /* 1 - batch.clip_low, 1 + batch.clip_high, of ppo_clip, dual_clip and gppo */
 } grpo_bounds_kind;
 
 typedef struct {
@@ -1107,12 +1134,17 @@ typedef struct {
     grpo_bounds_kind bounds;
     double eps_low, eps_high;
     double bound_cap;              /* bounds probability: the upper one is at most this; 0: none */
+    double log_low, log_high, log_dual;    /* bounds position, >= 0: of the log-ratio, at the first token */
+    double position_power;         /* in [-16, 16] */
     double dual, dual_pos;         /* dual_pos: on 1/w where A > 0 (aspo); 0: none (gppo, aspo) */
     double beta_low, beta_high;    /* gppo: 0 is PPO's clip of the gradient */
     double weight_min, weight_max;
+    double weight_min_neg, weight_max_neg;     /* dispo, where A < 0 */
     double tau_pos, tau_neg;
     double k_pos, lambda_pos, k_neg, lambda_neg;
     double strength;
+    double shift;                  /* logistic */
+    double shape;                  /* shaped, > 0 */
     double margin;                 /* pairs, >= 0 */
 } grpo_surrogate;
 
@@ -1155,6 +1187,33 @@ GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_h
     return r;
 }
 
+/* bounds of the log-ratio */
+typedef struct { grpo_dd low, high, dual; } grpo_log_range;
+
+/* n^power; exact where that has 106 bits and 2 power is whole */
+GRPO_FN grpo_dd grpo_position_scale(double n, double power)
+{
+    const double size = fabs(power), root = sqrt(n);
+    grpo_dd s = { 1, 0 }, one = { 1, 0 }, r = { 0, 0 };
+    int k;
+    if (2 * size != floor(2 * size)) return grpo_length_power(n, -power);
+    for (k = 0; k < (int)size; k++) s = grpo_dd_mul(s, n);
+    r.hi = root; r.lo = fma(-root, root, n) / (2 * root);
+    if (size != floor(size)) s = grpo_dd_product(s, r);
+    return power < 0 ? grpo_dd_quotient(one, s) : s;
+}
+
+/* CTPO's, at the n-th token */
+GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n)
+{
+    const grpo_dd scale = grpo_position_scale(n, s->position_power);
+    grpo_log_range r;
+    r.low = grpo_dd_mul(scale, -s->log_low);
+    r.high = grpo_dd_mul(scale, s->log_high);
+    r.dual = grpo_dd_mul(scale, s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->log_dual : HUGE_VAL);
+    return r;
+}
+
 GRPO_FN grpo_term grpo_score(double advantage, double logp)
 {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
@@ -1191,6 +1250,17 @@ GRPO_FN grpo_term grpo_dual_clip(grpo_ratio w, double advantage, grpo_range rang
     return grpo_ppo_clip(w, advantage, range);
 }
 
+/* both, between bounds of the log-ratio: what is compared is known beyond double precision, and e^ is taken of what is worth something */
+GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range)
+{
+    grpo_dd y;
+    y.hi = w.log; y.lo = w.log_lo;
+    if (advantage < 0 && grpo_dd_less(range.dual, y)) return grpo_clipped(grpo_exp(range.dual), advantage, GRPO_CLIP_DUAL);
+    if (advantage > 0 && grpo_dd_less(range.high, y)) return grpo_clipped(grpo_exp(range.high), advantage, GRPO_CLIP_HIGH);
+    if (advantage < 0 && grpo_dd_less(y, range.low)) return grpo_clipped(grpo_exp(range.low), advantage, GRPO_CLIP_LOW);
+    return grpo_ratio_term(w, advantage);
+}
+
 GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max)
 {
     double v = w.value < weight_min ? weight_min : w.value > weight_max ? weight_max : w.value;
@@ -1208,17 +1278,31 @@ GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w)
     return grpo_dd_add(w.value > 2 ? grpo_exp_twice(x) : v, minus_one);
 }
 
-/* sigmoid(tau (w - 1)) and its derivative by the argument, e/(1 + e)^2, even in it */
+/* sigmoid(z) and its derivative, e/(1 + e)^2, even in z */
 typedef struct { double value, slope; } grpo_gate;
 
-GRPO_FN grpo_gate grpo_sigmoid_gate(grpo_ratio w, double tau)
+GRPO_FN grpo_gate grpo_sigmoid(grpo_dd z)
 {
-    grpo_dd z = grpo_dd_mul(grpo_ratio_minus_one(w), tau);
     double e = grpo_exp(z.hi > 0 ? grpo_dd_negative(z) : z);
     grpo_gate g;
     g.value = (z.hi > 0 ? 1 : e) / (1 + e);
     g.slope = e / ((1 + e) * (1 + e));
     return g;
+}
+
+/* that of tau (w - 1) */
+GRPO_FN grpo_gate grpo_sigmoid_gate(grpo_ratio w, double tau) { return grpo_sigmoid(grpo_dd_mul(grpo_ratio_minus_one(w), tau)); }
+
+/* log(1 + e^-x) and its derivative */
+typedef struct { double value, slope; } grpo_logistic;
+
+GRPO_FN grpo_logistic grpo_logistic_loss(grpo_dd x)
+{
+    double e = grpo_exp(x.hi > 0 ? grpo_dd_negative(x) : x);           /* e^-|x| */
+    grpo_logistic f;
+    f.value = x.hi > 0 ? log1p(e) : grpo_plus(-x.hi, log1p(e));
+    f.slope = -(x.hi > 0 ? e : 1) / (1 + e);
+    return f;
 }
 
 GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau)
@@ -1314,11 +1398,52 @@ GRPO_FN grpo_term grpo_band(grpo_ratio w, double advantage, double logp, double 
     return t;
 }
 
-/* the choice; A = 0 is worth 0 and has no gradient, but for a regression */
+/* a response is right where A > 0 and wrong where not; x = k y - shift beyond double precision, for the two may all but cancel */
+GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double strength, double shift)
+{
+    const double sign = advantage > 0 ? 1 : -1;
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    grpo_dd y, x = { 0, 0 };
+    grpo_logistic f;
+    y.hi = w.log; y.lo = w.log_lo;
+    x.hi = -shift;
+    if (strength != 0) x = grpo_dd_add(x, grpo_dd_mul(y, strength));
+    f = grpo_logistic_loss(sign < 0 ? grpo_dd_negative(x) : x);
+    t.value = f.value;
+    t.d_log_ratio = grpo_times(sign * strength, f.slope);
+    return t;
+}
+
+/* 1 + y <= w where a larger w is better, w itself where it is worse */
+GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage)
+{
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    grpo_dd y, one = { 1, 0 };
+    if (advantage < 0) return grpo_ratio_term(w, advantage);
+    y.hi = w.log; y.lo = w.log_lo;
+    t.value = grpo_times(-advantage, grpo_dd_add(one, y).hi);
+    t.d_log_ratio = -advantage;
+    return t;
+}
+
+/* -A w/(w + shape), as -A sigmoid(y - log shape): w may be beyond double */
+GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape)
+{
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    grpo_dd y;
+    grpo_gate g;
+    y.hi = w.log; y.lo = w.log_lo;
+    g = grpo_sigmoid(grpo_dd_add(y, grpo_dd_negative(grpo_log_of(shape))));
+    t.value = -advantage * g.value;
+    t.d_log_ratio = -advantage * g.slope;
+    return t;
+}
+
+/* the choice, of shaped at tokens that are not selected; A = 0 is worth 0 and has no gradient, but for regressions */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp)
 {
     grpo_term zero = { 0, 0, 0, GRPO_CLIP_NO };
-    if (advantage == 0 && s->kind != GRPO_SURROGATE_SQUARED) return zero;
+    if (advantage == 0 && s->kind != GRPO_SURROGATE_SQUARED && s->kind != GRPO_SURROGATE_LOGISTIC) return zero;
     switch (s->kind) {
     case GRPO_SURROGATE_SCORE:     return grpo_score(advantage, logp);
     case GRPO_SURROGATE_RATIO:     return grpo_ratio_term(w, advantage);
@@ -1335,6 +1460,11 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
     case GRPO_SURROGATE_TOPR:      return grpo_topr(w, advantage, logp, s->weight_min, s->weight_max);
     case GRPO_SURROGATE_BAND:      return grpo_band(w, advantage, logp, s->weight_min, s->weight_max);
     case GRPO_SURROGATE_SAPO_DETACHED: return grpo_sapo_detached(w, advantage, logp, advantage > 0 ? s->tau_pos : s->tau_neg);
+    case GRPO_SURROGATE_LOGISTIC:  return grpo_logistic_term(w, advantage, s->strength, s->shift);
+    case GRPO_SURROGATE_DISPO:     return advantage > 0 ? grpo_cispo(w, advantage, logp, s->weight_min, s->weight_max)
+                                                        : grpo_cispo(w, advantage, logp, s->weight_min_neg, s->weight_max_neg);
+    case GRPO_SURROGATE_BGPO:      return grpo_bgpo(w, advantage);
+    case GRPO_SURROGATE_SHAPED:    return grpo_ppo_clip(w, advantage, range);
     default: return zero;                                              /* no function of one token */
     }
 }
@@ -1437,18 +1567,6 @@ GRPO_FN grpo_term grpo_likelihood(grpo_likelihood_weight_kind weight, double log
     t.d_logp = weight == GRPO_LIKELIHOOD_WEIGHT_NONE ? -1 : weight == GRPO_LIKELIHOOD_WEIGHT_P ? -p : grpo_times(p, expm1(logp));
     t.value = grpo_times(t.d_logp, logp);
     return t;
-}
-
-/* log(1 + e^-x) and its derivative */
-typedef struct { double value, slope; } grpo_logistic;
-
-GRPO_FN grpo_logistic grpo_logistic_loss(grpo_dd x)
-{
-    double e = grpo_exp(x.hi > 0 ? grpo_dd_negative(x) : x);           /* e^-|x| */
-    grpo_logistic f;
-    f.value = x.hi > 0 ? log1p(e) : grpo_plus(-x.hi, log1p(e));
-    f.slope = -(x.hi > 0 ? e : 1) / (1 + e);
-    return f;
 }
 
 /* ======== axis 6: weight ==========================================================================================================
@@ -1679,7 +1797,8 @@ typedef enum {
     GRPO_GROUP_MEAN,                 /* 1/(groups * T_i): mean over groups of the sum over responses of token means (GVPO, REAL) */
     GRPO_GROUP_MEAN_SEQ_MEAN,        /* 1/(groups * responses of the group * T_i) */
     GRPO_TOKEN_MEAN_BY_SIGN,         /* 1/(tokens with A > 0) at those, 1/(the others) at the others (OREAL, 2502.06781, as xtuner) */
-    GRPO_SEQ_MEAN_SEGMENT_MEAN       /* 1/(N K_i n), K_i segments with tokens that count, n of them in t's segment (RLinf's turns) */
+    GRPO_SEQ_MEAN_SEGMENT_MEAN,      /* 1/(N K_i n), K_i segments with tokens that count, n of them in t's segment (RLinf's turns) */
+    GRPO_SEQ_MEAN_BY_SIGN            /* 1/(T_i n), n the responses of i's sign: A > 0 at the first token that counts, or not (VPD, 2605.15113) */
 } grpo_aggregation_kind;
 typedef enum { GRPO_EMPTY_COUNT, GRPO_EMPTY_SKIP } grpo_empty_kind;      /* do sequences (groups) without tokens count in N? */
 
@@ -1770,6 +1889,7 @@ typedef struct {
     const grpo_real *log_z;           /* log of the partition function, learned (surrogate balance) */
     /* per token */
     const grpo_real *weight;          /* finite, not negative; read by weight.given */
+    const grpo_real *clip_low, *clip_high;    /* 0 <= clip_low <= 1, 0 <= clip_high: of surrogate.bounds given */
 } grpo_batch;
 
 /* what the divisors count; add up over micro-batches and ranks, every number by itself (those of the exact sum too: grpo_count leaves it
@@ -1779,7 +1899,7 @@ typedef struct {
     int64_t sequences, sequences_nonempty;
     int64_t groups, groups_nonempty;
     int64_t ranks;                                  /* loss and gradient are multiplied by it, for trainers that average gradients over ranks; 0: 1 */
-    int64_t positive_tokens;                        /* with A > 0, where aggregation.kind asks */
+    int64_t positive_tokens, positive_sequences;    /* with A > 0, at the first token that counts, where aggregation.kind asks */
     int64_t likelihood_tokens, pairs;               /* the D of penalty.likelihood_on and penalty.pairs */
     int64_t weights;                                /* correction weights, for their mean (weight.correction_norm) */
     grpo_sum weight;                                /* their sum */
@@ -1807,7 +1927,7 @@ enum { GRPO_SUM_POLICY, GRPO_SUM_PENALTY, GRPO_SUM_RATIO, GRPO_SUM_RATIO_EXCESS,
 /* what the sums of the loss are divided or multiplied by; the same in all parts */
 typedef struct {
     double divisor, factor;                         /* of all terms; ranks */
-    double by_sign[2];                              /* divisors of the terms with A <= 0 and A > 0, where they differ */
+    double by_sign[2];                              /* divisors of the terms, or responses, with A <= 0 and A > 0, where they differ */
     double likelihood, pairs;                       /* coef/D */
     grpo_dd norm;                                   /* mean of the correction weights, 0: none */
     double norm_top;                                /* an infinite weight over an infinite mean */
@@ -1866,7 +1986,7 @@ grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep);
 /* In parts (micro-batches, threads, ranks; groups are never cut).  First add every part's counts, and moments where the advantage axis
  * looks at the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, gain, second, entropy relative, kl_centred_coef);
  * then evaluate every part; then merge.
- * grpo_count reads advantages, which may else be NULL, for aggregation token_mean_by_sign and likelihood_on positive. */
+ * grpo_count reads advantages, which may else be NULL, for aggregation *_by_sign and likelihood_on positive. */
 grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);
 grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage);
@@ -2682,7 +2802,7 @@ enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_RO
        GRPO_NEED_VALUE_ = 64, GRPO_NEED_STEP_ = 128, GRPO_NEED_TRUNCATED_ = 256, GRPO_NEED_ADVANTAGE_ = 512, GRPO_NEED_REWARDS_ = 1024,
        GRPO_NEED_TEACHER_ = 2048, GRPO_NEED_ENTROPY_ = 4096, GRPO_NEED_SELECTED_ = 8192, GRPO_NEED_LOGP_TEACHER_ = 16384,
        GRPO_NEED_LOG_Z_ = 32768, GRPO_NEED_STEP_END_ = 65536, GRPO_NEED_STATE_ = 131072, GRPO_NEED_SQUARES_ = 262144,
-       GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576 };
+       GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576, GRPO_NEED_CLIPS_ = 2097152 };
 
 /* the surrogates that are functions of a group: arrays they need, temperatures they read */
 enum { GRPO_READS_TAU_POS_ = 1, GRPO_READS_TAU_NEG_ = 2 };
@@ -2837,6 +2957,13 @@ static int grpo_need_of_(grpo_whose_ whose)
 }
 
 static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_BY_SIGN; }
+static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_SEQ_MEAN_BY_SIGN; }
+
+/* is the choice of bounds that of the surrogate?  The range of others is fixed */
+static int grpo_bounds_act_(const grpo_surrogate *s)
+{
+    return s->kind == GRPO_SURROGATE_PPO_CLIP || s->kind == GRPO_SURROGATE_DUAL_CLIP || s->kind == GRPO_SURROGATE_GPPO;
+}
 
 static int grpo_off_policy_needs_(const grpo_weight *w)
 {
@@ -2851,7 +2978,7 @@ static int grpo_count_needs_(const grpo_objective *o)
 {
     static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_SELECTED_, 0 };
     int n = likelihood[o->penalty.likelihood_on];
-    if (grpo_counts_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
+    if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (o->penalty.pairs != GRPO_PAIRS_NONE) n |= GRPO_NEED_REWARD_;
     if (o->weight.truncated == GRPO_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
     if (grpo_judges_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
@@ -2874,6 +3001,8 @@ static int grpo_loss_needs_(const grpo_objective *o)
     if (o->penalty.pairs != GRPO_PAIRS_NONE && o->penalty.pair_score == GRPO_PAIR_SCORE_REF) n |= GRPO_NEED_REF_;
     if (o->weight.drift != GRPO_DRIFT_NONE) n |= GRPO_NEED_OLD_;
     if (o->weight.selected != GRPO_SELECTED_ALL || o->penalty.kl_on != GRPO_KL_ON_ALL) n |= GRPO_NEED_SELECTED_;
+    if (o->surrogate.kind == GRPO_SURROGATE_SHAPED) n |= GRPO_NEED_SELECTED_;
+    if (o->surrogate.bounds == GRPO_BOUNDS_GIVEN) n |= GRPO_NEED_CLIPS_;
     return n;
 }
 
@@ -2889,6 +3018,7 @@ static int grpo_may_be_infinite_(const char *path)
 {
     static const char *const paths[] = { "reward.map_low", "reward.map_high", "advantage.advantage_low", "advantage.advantage_high",
         "surrogate.eps_low", "surrogate.eps_high", "surrogate.dual", "surrogate.weight_max", "surrogate.bound_cap", "surrogate.dual_pos",
+        "surrogate.weight_max_neg", "surrogate.log_low", "surrogate.log_high", "surrogate.log_dual",
         "ratio.pool_low", "ratio.pool_high", "ratio.clamp_low", "ratio.clamp_high", "ratio.unit_clamp_low", "ratio.unit_clamp_high",
         "penalty.kl_ratio_max", "penalty.kl_clamp_log", "penalty.kl_clamp_value", "weight.trust_low", "weight.trust_high",
         "weight.off_policy_max", "weight.correction_high", "weight.correction_clamp", "weight.drift_high", "weight.reject_low",
@@ -2911,23 +3041,39 @@ static grpo_status grpo_check_fields_(const grpo_objective *o)
     return GRPO_OK;
 }
 
+/* the bounds of the clip and what they go with */
+static grpo_status grpo_check_bounds_(const grpo_surrogate *s, grpo_unit_kind unit)
+{
+    const int position = s->bounds == GRPO_BOUNDS_POSITION, given = s->bounds == GRPO_BOUNDS_GIVEN;
+    if (s->eps_low < 0 || s->eps_high < 0 || s->bound_cap < 0) return GRPO_BAD_CLIP;
+    if (s->log_low < 0 || s->log_high < 0 || s->log_dual < 0 || fabs(s->position_power) > 16) return GRPO_BAD_POSITION;
+    if (position && s->kind == GRPO_SURROGATE_DUAL_CLIP && s->log_dual < s->log_high) return GRPO_BAD_POSITION;
+    if (s->kind == GRPO_SURROGATE_DUAL_CLIP && !position && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
+    if (s->bounds == GRPO_BOUNDS_PROBABILITY && unit != GRPO_UNIT_TOKEN) return GRPO_BAD_COMBINATION;
+    if (given && !(grpo_bounds_act_(s) && unit == GRPO_UNIT_TOKEN)) return GRPO_BAD_COMBINATION;
+    if (position && !(grpo_bounds_act_(s) && s->kind != GRPO_SURROGATE_GPPO)) return GRPO_BAD_COMBINATION;
+    return GRPO_OK;
+}
+
 static grpo_status grpo_check_surrogate_(const grpo_surrogate *s, grpo_unit_kind unit)
 {
-    const int weighs = s->kind == GRPO_SURROGATE_CISPO || s->kind == GRPO_SURROGATE_TOPR || s->kind == GRPO_SURROGATE_BAND;
+    const int dispo = s->kind == GRPO_SURROGATE_DISPO;
+    const int weighs = s->kind == GRPO_SURROGATE_CISPO || s->kind == GRPO_SURROGATE_TOPR || s->kind == GRPO_SURROGATE_BAND || dispo;
     const int gates = s->kind == GRPO_SURROGATE_SAPO || s->kind == GRPO_SURROGATE_SAPO_DETACHED;
     const grpo_group_kind_ *group = grpo_group_kind_of_(s->kind);
     const int reads = group ? group->reads : gates ? GRPO_READS_TAU_POS_ | GRPO_READS_TAU_NEG_ : 0;
-    if (s->eps_low < 0 || s->eps_high < 0 || s->bound_cap < 0) return GRPO_BAD_CLIP;
-    if (s->kind == GRPO_SURROGATE_DUAL_CLIP && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
+    const grpo_status st = grpo_check_bounds_(s, unit);
+    if (st) return st;
     if (s->kind == GRPO_SURROGATE_GPPO && s->dual != 0 && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
     if (s->kind == GRPO_SURROGATE_ASPO && s->dual != 0 && !(s->dual > 1)) return GRPO_BAD_DUAL;
     if (s->kind == GRPO_SURROGATE_ASPO && s->dual_pos != 0 && !(s->dual_pos > 1)) return GRPO_BAD_DUAL;
     if (s->beta_low < 0 || s->beta_high < 0) return GRPO_BAD_BETA;
     if (weighs && !(s->weight_min >= 0 && s->weight_min <= s->weight_max)) return GRPO_BAD_WEIGHT_RANGE;
+    if (dispo && !(s->weight_min_neg >= 0 && s->weight_min_neg <= s->weight_max_neg)) return GRPO_BAD_WEIGHT_RANGE;
+    if (s->kind == GRPO_SURROGATE_SHAPED && !(s->shape > 0)) return GRPO_BAD_SURROGATE_SHAPE;
     if ((reads & GRPO_READS_TAU_POS_) && !(s->tau_pos > 0)) return GRPO_BAD_TAU;
     if ((reads & GRPO_READS_TAU_NEG_) && !(s->tau_neg > 0)) return GRPO_BAD_TAU;
     if (s->margin < 0) return GRPO_BAD_MARGIN;
-    if (s->bounds == GRPO_BOUNDS_PROBABILITY && unit != GRPO_UNIT_TOKEN) return GRPO_BAD_COMBINATION;
     if (group && !grpo_unit_is_sequence_(unit)) return GRPO_BAD_COMBINATION;
     return GRPO_OK;
 }
@@ -3095,7 +3241,7 @@ static grpo_status grpo_check_layout_(const grpo_batch *b)
     return GRPO_OK;
 }
 
-typedef enum { GRPO_LOG_PROBABILITY_, GRPO_FINITE_, GRPO_FACTOR_, GRPO_MODERATE_ } grpo_domain_;
+typedef enum { GRPO_LOG_PROBABILITY_, GRPO_FINITE_, GRPO_FACTOR_, GRPO_PART_, GRPO_MODERATE_ } grpo_domain_;
 
 static int grpo_in_domain_(double x, grpo_domain_ domain)
 {
@@ -3103,6 +3249,7 @@ static int grpo_in_domain_(double x, grpo_domain_ domain)
     case GRPO_LOG_PROBABILITY_: return x < HUGE_VAL;                    /* false for NaN */
     case GRPO_FINITE_:          return grpo_is_finite(x);
     case GRPO_FACTOR_:          return grpo_is_finite(x) && x >= 0;
+    case GRPO_PART_:            return x >= 0 && x <= 1;
     default:                    return fabs(x) <= 1e150;                /* squares must not overflow */
     }
 }
@@ -3140,6 +3287,8 @@ static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *adva
         { GRPO_NEED_CENTRED_, b->logp_rollout, NULL, GRPO_FINITE_, GRPO_NULL_LOGP_ROLLOUT, GRPO_BAD_LOGP_CENTRED },
         { GRPO_NEED_CENTRED_, b->logp_ref, NULL, GRPO_FINITE_, GRPO_NULL_LOGP_REF, GRPO_BAD_LOGP_CENTRED },
         { GRPO_NEED_WEIGHT_, b->weight, NULL, GRPO_FACTOR_, GRPO_NULL_TOKEN_WEIGHT, GRPO_BAD_TOKEN_WEIGHT },
+        { GRPO_NEED_CLIPS_, b->clip_low, NULL, GRPO_PART_, GRPO_NULL_CLIP_LOW, GRPO_BAD_CLIP_LOW },
+        { GRPO_NEED_CLIPS_, b->clip_high, NULL, GRPO_FACTOR_, GRPO_NULL_CLIP_HIGH, GRPO_BAD_CLIP_HIGH },
         { GRPO_NEED_ADVANTAGE_, advantage, NULL, GRPO_FINITE_, GRPO_NULL_ADVANTAGE, GRPO_BAD_ADVANTAGE },
     };
     int64_t begin, end;
@@ -3170,6 +3319,17 @@ static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *adva
     return GRPO_OK;
 }
 
+/* a second clip must lie beyond the first, as between the numbers of an objective */
+static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b)
+{
+    int64_t i, t;
+    if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->dual == 0) || b->n_groups == 0) return GRPO_OK;
+    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+            if ((!b->mask || b->mask[t]) && !(s->dual > 1 + (double)b->clip_high[t])) return GRPO_BAD_CLIP_HIGH;
+    return GRPO_OK;
+}
+
 /* needs: of a sound objective */
 static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage,
                                int (*needs)(const grpo_objective *), int reads)
@@ -3177,7 +3337,7 @@ static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, con
     grpo_status st = grpo_objective_check(o);
     if (!st) st = grpo_check_layout_(b);
     if (!st) st = grpo_check_arrays_(b, advantage, needs(o), reads);
-    return st;
+    return !st && (needs(o) & GRPO_NEED_CLIPS_) ? grpo_check_dual_(&o->surrogate, b) : st;
 }
 
 static void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow)
@@ -3206,7 +3366,6 @@ static double grpo_over_(grpo_dd x, double n)
     return q.hi + q.lo;
 }
 
-static int grpo_dd_less_(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
 static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
 
 /* x to 96 bits: what is exactly equal and was found in different ways becomes equal in every bit, what is exact becomes exact */
@@ -3325,8 +3484,8 @@ static void grpo_sum_add_square_(grpo_sum *s, double sign, grpo_dd x)
 
 static void grpo_values_take_(grpo_values *v, grpo_dd x)
 {
-    if (v->count == 0 || grpo_dd_less_(x, v->min)) v->min = x;
-    if (v->count == 0 || grpo_dd_less_(v->max, x)) v->max = x;
+    if (v->count == 0 || grpo_dd_less(x, v->min)) v->min = x;
+    if (v->count == 0 || grpo_dd_less(v->max, x)) v->max = x;
     v->count++;
     grpo_sum_add_dd_(&v->sum, x);
     grpo_sum_add_square_(&v->squares, 1, x);
@@ -3530,8 +3689,8 @@ static void grpo_sorted_next_(const grpo_group_ *s, grpo_sorted_ *x)
     int64_t order;
     for (order = 0; grpo_next_item_(s, &at); order++) {
         grpo_dd R = x->raw ? grpo_raw_(s, at) : grpo_item_value_(s, at);
-        if (x->rank >= 0 && (grpo_dd_less_(R, x->value) || (grpo_dd_same_(R, x->value) && order <= x->order))) continue;
-        if (next.order < 0 || grpo_dd_less_(R, next.value)) { next.value = R; next.order = order; }
+        if (x->rank >= 0 && (grpo_dd_less(R, x->value) || (grpo_dd_same_(R, x->value) && order <= x->order))) continue;
+        if (next.order < 0 || grpo_dd_less(R, next.value)) { next.value = R; next.order = order; }
     }
     next.rank = x->rank + 1;
     next.raw = x->raw;
@@ -3553,7 +3712,7 @@ static int64_t grpo_raw_below_(const grpo_group_ *s, grpo_dd R, int or_same)
     int64_t n = 0;
     while (grpo_next_item_(s, &at)) {
         const grpo_dd x = grpo_raw_(s, at);
-        n += grpo_dd_less_(x, R) || (or_same && grpo_dd_same_(x, R));
+        n += grpo_dd_less(x, R) || (or_same && grpo_dd_same_(x, R));
     }
     return n;
 }
@@ -3566,7 +3725,7 @@ static grpo_dd grpo_pkpo_max_(const grpo_group_ *s, grpo_dd R)
     grpo_sorted_ x = { 0, INT64_MAX, { 0, 0 }, 1 };
     grpo_dd own, above = grpo_dd_of_(0);
     double m;
-    x.value = grpo_dd_less_(R, s->kth) ? s->kth : R;
+    x.value = grpo_dd_less(R, s->kth) ? s->kth : R;
     x.rank = grpo_raw_below_(s, x.value, 1) - 1;
     own = grpo_dd_div(grpo_dd_mul(grpo_dd_product(grpo_binomial_ratio((double)x.rank, n - 1, k - 1), x.value), k), n);
     if (k == 1) return grpo_dd_steady_(own);
@@ -3870,11 +4029,11 @@ static double grpo_worth_(const grpo_crediting_ *c, grpo_index_ at)
 
 static void grpo_group_take_(grpo_group_ *s, grpo_values *v, grpo_sum *weighted, int64_t tokens, grpo_dd R)
 {
-    if (v->count == 0 || grpo_dd_less_(R, v->min)) s->at_min = 0;
-    if (v->count == 0 || grpo_dd_less_(v->max, R)) s->at_max = 0;
+    if (v->count == 0 || grpo_dd_less(R, v->min)) s->at_min = 0;
+    if (v->count == 0 || grpo_dd_less(v->max, R)) s->at_max = 0;
     if (v->count) {
-        grpo_dd lesser = grpo_dd_less_(R, v->max) ? R : v->max;
-        if (v->count == 1 || grpo_dd_less_(s->second, lesser)) s->second = lesser;
+        grpo_dd lesser = grpo_dd_less(R, v->max) ? R : v->max;
+        if (v->count == 1 || grpo_dd_less(s->second, lesser)) s->second = lesser;
     }
     grpo_values_take_(v, R);
     s->at_min += grpo_dd_same_(R, v->min);
@@ -5437,6 +5596,17 @@ static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, con
     }
 }
 
+/* has the response A > 0 at the first token that counts? */
+static int grpo_starts_up_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, grpo_sequence_ *s)
+{
+    int64_t t;
+    for (t = s->begin; t < s->end; t++) {
+        const grpo_token_ k = grpo_token_at_(o, b, s, t);
+        if (grpo_is_active_(o, &k)) return advantage[t] > 0;
+    }
+    return 0;
+}
+
 /* for the mean of the correction weights: one of each token that counts, or where the unit is the response the mean of those, of which
  * rejection leaves v or 0 */
 static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, grpo_sequence_ *s, grpo_totals *totals)
@@ -5471,6 +5641,7 @@ grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const
             tokens += s.count;
             totals->sequences++;
             totals->sequences_nonempty += s.count > 0;
+            totals->positive_sequences += grpo_counts_sequences_by_sign_(obj) && grpo_starts_up_(obj, batch, advantage, &s);
             grpo_count_weights_(obj, batch, &s, totals);
             grpo_count_tokens_(obj, batch, advantage, &s, totals);
         }
@@ -5497,11 +5668,12 @@ typedef struct {
     const grpo_real *old;              /* log-probabilities in the ratio's denominator; NULL: 0 */
     int uses_ratio, needs_ratio;       /* needs: to trust tokens, though the report does not speak of it */
     int reports_ratio, judges;
-    int plain;                         /* v of the correction is all that multiplies the surrogate, and no divisor is a token's own */
+    int plain;                         /* v of the correction is all that multiplies S, and no divisor or bound is a token's own */
     grpo_scales scales;
     double local;                      /* a coefficient is factor/(local shared divisor) */
     double shared;                     /* of the token at hand: with tokens of its segment, or of its sign of A */
     grpo_span_ segment;                /* the one that shared was last found for */
+    grpo_log_range log_range;          /* of the token at hand, with bounds position */
     grpo_dd decay;                     /* of F from one token to the next */
     grpo_group_counts_ group;          /* where the local divisor asks */
     const double *value, *slope;       /* of the members of a group that a surrogate couples: F_i, dL/dy_i times divisor/factor */
@@ -5536,11 +5708,12 @@ static grpo_term grpo_scaled_(grpo_term t, double v)
     return t;
 }
 
-/* the bounds of the clip at token t; aspo's are fixed */
+/* the bounds of the clip at token t */
 static grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t)
 {
     const grpo_surrogate *s = &r->obj->surrogate;
-    if (s->bounds == GRPO_BOUNDS_FIXED || s->kind == GRPO_SURROGATE_ASPO || !r->uses_ratio) return r->range;
+    if (s->bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(s)) return r->range;
+    if (s->bounds == GRPO_BOUNDS_GIVEN) return grpo_clip_range((double)r->batch->clip_low[t], (double)r->batch->clip_high[t]);
     return grpo_probability_range(grpo_old_(r, t), s->eps_low, s->eps_high, s->bound_cap);
 }
 
@@ -5594,11 +5767,20 @@ static inline grpo_term grpo_weighed_(const grpo_run_ *r, const grpo_sequence_ *
     return x;
 }
 
-static inline grpo_term grpo_token_policy_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v, grpo_clip_side pool)
+/* S of token t */
+static inline grpo_term grpo_token_surrogate_(const grpo_run_ *r, int64_t t, grpo_ratio w)
 {
+    const grpo_surrogate *s = &r->obj->surrogate;
     const double A = (double)r->advantage[t];
-    const grpo_term x = grpo_surrogate_term(&r->obj->surrogate, grpo_range_at_(r, t), w, A, (double)r->batch->logp[t]);
-    return grpo_weighed_(r, s, t, w, v, pool, x);
+    if (A != 0 && s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(w, A, r->log_range);
+    if (A != 0 && s->kind == GRPO_SURROGATE_SHAPED && r->batch->selected[t]) return grpo_shaped(w, A, s->shape);
+    return grpo_surrogate_term(s, grpo_range_at_(r, t), w, A, (double)r->batch->logp[t]);
+}
+
+static inline grpo_term grpo_token_policy_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v,
+                                           grpo_clip_side pool)
+{
+    return grpo_weighed_(r, s, t, w, v, pool, grpo_token_surrogate_(r, t, w));
 }
 
 /* P; given: what multiplies the whole term */
@@ -5736,6 +5918,7 @@ static inline int grpo_counted_(const grpo_run_ *r, grpo_sequence_ *s, int64_t t
 typedef struct {
     int64_t t;
     int counts;
+    int64_t met;                       /* tokens that count, up to the one at hand */
     grpo_weights_ v;
     grpo_dd future;                    /* F */
     double infinite;                   /* in units of K */
@@ -5798,6 +5981,8 @@ static void grpo_weigh_(grpo_run_ *r, grpo_sequence_ *s, grpo_walk_ *k, double v
     k->v.policy = grpo_times(grpo_normed_(r, v), ahead);
     k->v.term = given == GRPO_GIVEN_TERM ? (double)r->batch->weight[k->t] : 1;
     if (given != GRPO_GIVEN_NONE) k->v.policy = grpo_times(k->v.policy, (double)r->batch->weight[k->t]);
+    if (r->obj->surrogate.bounds == GRPO_BOUNDS_POSITION)
+        r->log_range = grpo_position_range(&r->obj->surrogate, (double)(s->count - k->met + 1));
     if (grpo_counts_by_sign_(r->obj)) r->shared = r->scales.by_sign[r->advantage[k->t] > 0];
     if (r->obj->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_is_in_(r->segment, k->t)) {
         r->segment = grpo_segment_at_(r->batch, s, k->t);
@@ -5813,6 +5998,7 @@ static int grpo_step_back_(grpo_run_ *r, grpo_sequence_ *s, int64_t begin, grpo_
     k->t--;
     x = grpo_token_at_(r->obj, r->batch, s, k->t);
     k->counts = grpo_is_active_(r->obj, &x);
+    k->met += k->counts;
     k->v.correction = k->v.policy = x.v;
     k->v.term = 1;
     if (!r->plain) grpo_weigh_(r, s, k, x.v);
@@ -5920,6 +6106,7 @@ static double grpo_local_divisor_(const grpo_aggregation *a, int64_t sequence_to
         return tokens * grpo_at_least_one_((double)(a->empty == GRPO_EMPTY_SKIP ? group->nonempty : group->sequences));
     case GRPO_GROUP_MEAN:
     case GRPO_SEQ_SUM_TOKEN_MEAN:
+    case GRPO_SEQ_MEAN_BY_SIGN:
     case GRPO_SEQ_MEAN_TOKEN_MEAN:   return tokens;
     case GRPO_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_((double)segments);
     case GRPO_SEQ_MEAN_LENGTH_POWER:
@@ -5948,6 +6135,10 @@ static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n
     if (grpo_counts_by_sign_(o)) {
         s.by_sign[0] = grpo_at_least_one_((double)(n->tokens - n->positive_tokens));
         s.by_sign[1] = grpo_at_least_one_((double)n->positive_tokens);
+    }
+    if (grpo_counts_sequences_by_sign_(o)) {
+        s.by_sign[0] = grpo_at_least_one_((double)(n->sequences_nonempty - n->positive_sequences));
+        s.by_sign[1] = grpo_at_least_one_((double)n->positive_sequences);
     }
     if (p->likelihood_on != GRPO_LIKELIHOOD_NONE && n->likelihood_tokens) s.likelihood = p->likelihood_coef / (double)n->likelihood_tokens;
     if (p->pairs != GRPO_PAIRS_NONE && n->pairs) s.pairs = p->pair_coef / (double)n->pairs;
@@ -5985,6 +6176,7 @@ static grpo_sequence_ grpo_open_sequence_(grpo_run_ *r, int64_t i)
     s.stale = grpo_is_stale_(r, &s);
     s.drift = grpo_sequence_drift_(r, &s);
     r->local = grpo_local_divisor_(a, s.count, a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0, &r->group);
+    if (grpo_counts_sequences_by_sign_(r->obj)) r->local *= r->scales.by_sign[grpo_starts_up_(r->obj, r->batch, r->advantage, &s)];
     r->segment.begin = r->segment.end = 0;
     return s;
 }
@@ -6023,6 +6215,8 @@ static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part)
     return all->tokens >= part->tokens && all->sequences >= part->sequences && all->sequences_nonempty >= part->sequences_nonempty
         && all->groups >= part->groups && all->groups_nonempty >= part->groups_nonempty && all->ranks >= 0
         && all->positive_tokens >= part->positive_tokens && all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
+        && all->positive_sequences >= part->positive_sequences
+        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences
         && all->likelihood_tokens >= part->likelihood_tokens && all->pairs >= part->pairs && all->weights >= part->weights;
 }
 
@@ -6030,7 +6224,7 @@ static int grpo_weighs_plainly_(const grpo_objective *o)
 {
     const grpo_weight *w = &o->weight;
     return w->correction_norm == GRPO_CORRECTION_NORM_NONE && w->future == GRPO_FUTURE_NONE && w->given == GRPO_GIVEN_NONE
-        && o->aggregation.kind != GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_counts_by_sign_(o);
+        && o->surrogate.bounds != GRPO_BOUNDS_POSITION && o->aggregation.kind != GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_counts_by_sign_(o);
 }
 
 static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
@@ -6247,7 +6441,7 @@ static grpo_status grpo_check_aggregation_(const grpo_aggregation *a)
     memset(&o, 0, sizeof o);
     o.aggregation = *a;
     if (a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN) return GRPO_BAD_AGGREGATION;
-    return grpo_objective_check(&o) || grpo_counts_by_sign_(&o) ? GRPO_BAD_AGGREGATION : GRPO_OK;
+    return grpo_objective_check(&o) || grpo_counts_by_sign_(&o) || grpo_counts_sequences_by_sign_(&o) ? GRPO_BAD_AGGREGATION : GRPO_OK;
 }
 
 static grpo_status grpo_check_values_(const grpo_batch *b, const grpo_real *value, const grpo_real *value_old, const grpo_real *returns)
@@ -6691,7 +6885,7 @@ static grpo_dd grpo_distribution_share_(const grpo_batch *b, const uint8_t *corr
     for (i = first; i < end; i++) c += correct[i] != 0;
     if (c == 0) return grpo_dd_of_(0);
     if (m.hi < 0) m = grpo_dd_negative(m);
-    if (grpo_dd_less_(tenth, m)) m = tenth;
+    if (grpo_dd_less(tenth, m)) m = tenth;
     m = grpo_dd_mul(m, (double)(end - first));
     return grpo_dd_quotient(m, grpo_dd_add(grpo_dd_of_((double)c), m));
 }
@@ -6909,7 +7103,7 @@ static int grpo_subset_better_(const double *reward, const grpo_subset_ *x, cons
     grpo_add_distance_(&s, reward, x, count, low, high, x->sign);
     grpo_add_distance_(&s, reward, than, count, low, high, -than->sign);
     nearer = grpo_sum_value_(&s);
-    return nearer < 0 || (nearer == 0 && grpo_dd_less_(than->spread, x->spread));
+    return nearer < 0 || (nearer == 0 && grpo_dd_less(than->spread, x->spread));
 }
 
 /* the next one in lexicographic order; 0: there is none */
@@ -7064,8 +7258,8 @@ static double grpo_gate_(grpo_dd x, double strength, double clip)
 {
     grpo_dd e = grpo_dd_of_(grpo_exp(x));
     const grpo_dd low = grpo_two_diff(1, clip), high = grpo_two_sum(1, clip);
-    if (grpo_dd_less_(e, low)) e = low;
-    if (grpo_dd_less_(high, e)) e = high;
+    if (grpo_dd_less(e, low)) e = low;
+    if (grpo_dd_less(high, e)) e = high;
     return grpo_dd_add(grpo_two_diff(1, strength), grpo_dd_mul(e, strength)).hi;
 }
 
@@ -7283,7 +7477,7 @@ grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scr
             int64_t rank = 0;
             grpo_dd factor;
             for (j = begin; j < end; j++)
-                rank += grpo_dd_less_(scratch[j], scratch[i]) || (j < i && grpo_dd_same_(scratch[j], scratch[i]));
+                rank += grpo_dd_less(scratch[j], scratch[i]) || (j < i && grpo_dd_same_(scratch[j], scratch[i]));
             factor = grpo_dd_div(grpo_dd_minus_(grpo_dd_of_(n), grpo_two_prod(beta, (double)rank)), n);
             grpo_put_(reward, i, grpo_dd_mul(factor, (double)batch->reward[i]).hi, &overflow);
         }
@@ -7323,7 +7517,7 @@ static double grpo_trust_factor_(const grpo_batch *b, int64_t g, const double *o
     }
     for (k = 0; k < 2; k++) if (n[k]) mean[k] = grpo_dd_steady_(grpo_dd_div(grpo_sum_dd_(&sum[k]), (double)n[k]));
     if (every == end - begin || none == end - begin) return 0;
-    return n[1] == 0 || !grpo_dd_less_(mean[1], mean[0]) ? 1 : grpo_exp(grpo_dd_minus_(mean[1], mean[0]));
+    return n[1] == 0 || !grpo_dd_less(mean[1], mean[0]) ? 1 : grpo_exp(grpo_dd_minus_(mean[1], mean[0]));
 }
 
 grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, const double *thought, double decay,
@@ -7524,7 +7718,7 @@ static grpo_dd grpo_tree_node_(const int64_t *parent, const double *reward, int6
     memset(&sum, 0, sizeof sum);
     for (c = k + 1; c < n; c++) {
         if (parent[c] != k) continue;
-        if (grpo_dd_less_(most, R[c])) most = R[c];
+        if (grpo_dd_less(most, R[c])) most = R[c];
         grpo_sum_add_dd_(&sum, R[c]);
         children++;
     }
@@ -7609,7 +7803,7 @@ static void grpo_likelihood_group_(const grpo_batch *b, int64_t g, double thresh
     int overflow = 0;
     memset(&sum, 0, sizeof sum);
     memset(&shares, 0, sizeof shares);
-    for (i = begin; i < end; i++) if (grpo_has_likelihood_share_(b, threshold, i) && grpo_dd_less_(top, mean[i])) top = mean[i];
+    for (i = begin; i < end; i++) if (grpo_has_likelihood_share_(b, threshold, i) && grpo_dd_less(top, mean[i])) top = mean[i];
     for (i = begin; i < end; i++) {
         e = grpo_likelihood_(b, threshold, temperature, mean, top, i);
         grpo_sum_add_(&sum, e);
@@ -7784,8 +7978,8 @@ grpo_status grpo_feature_bonus(const grpo_batch *batch, const grpo_feature *feat
             grpo_dd more = grpo_dd_of_(0);
             if (f->eligible[i]) {
                 more = grpo_dd_quotient(grpo_dd_mul(grpo_dd_minus_(grpo_dd_of_(f->feature[i]), centre), f->delta), by);
-                if (grpo_dd_less_(more, grpo_dd_negative(most))) more = grpo_dd_negative(most);
-                if (grpo_dd_less_(most, more)) more = most;
+                if (grpo_dd_less(more, grpo_dd_negative(most))) more = grpo_dd_negative(most);
+                if (grpo_dd_less(most, more)) more = most;
             }
             grpo_put_(shaped, i, grpo_dd_add(grpo_dd_of_(f->advantage[i]), more).hi, &overflow);
         }
@@ -7798,8 +7992,8 @@ static void grpo_values_repeat_(grpo_values *v, double x, int64_t count)
 {
     const grpo_dd square = grpo_two_prod(x, x);
     if (count == 0) return;
-    if (v->count == 0 || grpo_dd_less_(grpo_dd_of_(x), v->min)) v->min = grpo_dd_of_(x);
-    if (v->count == 0 || grpo_dd_less_(v->max, grpo_dd_of_(x))) v->max = grpo_dd_of_(x);
+    if (v->count == 0 || grpo_dd_less(grpo_dd_of_(x), v->min)) v->min = grpo_dd_of_(x);
+    if (v->count == 0 || grpo_dd_less(v->max, grpo_dd_of_(x))) v->max = grpo_dd_of_(x);
     v->count += count;
     grpo_sum_add_dd_(&v->sum, grpo_two_prod((double)count, x));
     grpo_sum_add_dd_(&v->squares, grpo_two_prod((double)count, square.hi));
@@ -8086,7 +8280,7 @@ grpo_status grpo_quantile_track(const double *quantile, const double *level, int
 
 static grpo_dd grpo_dd_between_(grpo_dd x, grpo_dd low, grpo_dd high)
 {
-    return grpo_dd_less_(x, low) ? low : grpo_dd_less_(high, x) ? high : x;
+    return grpo_dd_less(x, low) ? low : grpo_dd_less(high, x) ? high : x;
 }
 
 grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, double low, double high, double *updated)
@@ -8144,7 +8338,7 @@ static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b)
     return grpo_power_of_(grpo_dd_add(big.m, s), big.e);
 }
 
-static int grpo_power_less_(grpo_power_ a, grpo_power_ b) { return a.e != b.e ? a.e < b.e : grpo_dd_less_(a.m, b.m); }
+static int grpo_power_less_(grpo_power_ a, grpo_power_ b) { return a.e != b.e ? a.e < b.e : grpo_dd_less(a.m, b.m); }
 
 /* what the response after the N-th adds: p^2 q^3 (p^(N-1) + q^(N-1)), q = 1 - p; 0 < p < 1 */
 static grpo_power_ grpo_gain_of_response_(double p, int64_t N)
@@ -8305,7 +8499,7 @@ static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t cou
         memset(&acc, 0, sizeof acc);
         grpo_covariance_add_(&acc, (double)count, &squares, &sum, &sum);
         spread = grpo_sum_dd_(&acc);
-        if (k == 0 || grpo_dd_less_(best, spread)) { best = spread; prefix = k; }
+        if (k == 0 || grpo_dd_less(best, spread)) { best = spread; prefix = k; }
     }
     return prefix;
 }
@@ -8415,7 +8609,7 @@ grpo_status grpo_probability_select(const grpo_batch *batch, double probability,
     else if (probability > 0) bound.hi = log(probability);
     grpo_clear_tokens_(batch, selected);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
-        selected[t] = grpo_dd_less_(grpo_dd_of_((double)batch->logp_old[t]), bound) ? 1 : 0;
+        selected[t] = grpo_dd_less(grpo_dd_of_((double)batch->logp_old[t]), bound) ? 1 : 0;
     return GRPO_OK;
 }
 
@@ -8437,7 +8631,7 @@ static grpo_dd grpo_lower_median_(const grpo_batch *b, int64_t g, const double *
         x = grpo_reward_from_(b, i, centre);
         for (below = same = 0, j = begin; j < end; j++) {
             y = grpo_reward_from_(b, j, centre);
-            below += grpo_dd_less_(y, x);
+            below += grpo_dd_less(y, x);
             same += grpo_dd_same_(y, x);
         }
         if (below <= place && place < below + same) break;
@@ -8497,7 +8691,7 @@ static grpo_dd grpo_preferred_(const grpo_preference_ *p, double length, grpo_dd
     grpo_dd h = grpo_dd_of_(1), log_h, g;
     if (p->deviation.hi > 0)
         h = grpo_dd_add(h, grpo_dd_mul(grpo_dd_quotient(grpo_dd_minus_(grpo_two_prod(p->n, length), p->sum), p->deviation), p->r));
-    if (grpo_dd_less_(h, least)) h = least;
+    if (grpo_dd_less(h, least)) h = least;
     log_h = grpo_dd_add(grpo_log_twice(h.hi), grpo_dd_of_(h.lo / h.hi));
     g = grpo_exp_twice(grpo_dd_mul(log_h, p->lambda));
     *slope = grpo_dd_product(g, log_h);
@@ -8522,7 +8716,7 @@ static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end
     for (i = begin; i < end; i++) {
         g = grpo_preferred_(p, length[i], &slope);
         if (!(g.hi <= 1e150)) return 0;
-        if (grpo_dd_less_(p->most, g)) p->most = g;
+        if (grpo_dd_less(p->most, g)) p->most = g;
     }
     for (i = begin; i < end; i++) {
         g = grpo_preferred_(p, length[i], &slope);
@@ -8603,15 +8797,15 @@ static void grpo_survey_entropies_(const grpo_batch *b, int64_t n, grpo_entropie
     for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; ) {
         d = grpo_dd_minus_(grpo_log_entropy_((double)b->entropy[t]), s->pivot);
         grpo_sum_add_dd_(&sum, grpo_dd_product(d, d));
-        if (grpo_dd_less_(s->above, d)) s->above = d;
-        if (grpo_dd_less_(d, s->below)) s->below = d;
+        if (grpo_dd_less(s->above, d)) s->above = d;
+        if (grpo_dd_less(d, s->below)) s->below = d;
     }
     square = grpo_dd_div(grpo_sum_dd_(&sum), (double)n);
-    if (grpo_dd_less_(square, grpo_least_entropy_)) square = grpo_least_entropy_;
+    if (grpo_dd_less(square, grpo_least_entropy_)) square = grpo_least_entropy_;
     least = grpo_dd_product(grpo_sqrt_twice_(square), grpo_least_entropy_);
     s->below = grpo_dd_negative(s->below);
-    if (grpo_dd_less_(s->above, least)) s->above = least;
-    if (grpo_dd_less_(s->below, least)) s->below = least;
+    if (grpo_dd_less(s->above, least)) s->above = least;
+    if (grpo_dd_less(s->below, least)) s->below = least;
 }
 
 grpo_status grpo_entropy_standard(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard)
@@ -8897,14 +9091,17 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(ratio.unit_clamp_low), GRPO_NUMBER_(ratio.unit_clamp_high),
         GRPO_CHOICE_(ratio.mix, "none|average|weighted"), GRPO_NUMBER_(ratio.mix_token), GRPO_NUMBER_(ratio.mix_unit),
         GRPO_CHOICE_(surrogate.kind, "score|ratio|ppo_clip|dual_clip|cispo|sapo|vespo|log_ratio|squared|gppo|aspo|topr|band|sapo_detached"
-                     "|variance|labels|balance|pairs|contrast"),
-        GRPO_CHOICE_(surrogate.bounds, "fixed|probability"),
+                     "|variance|labels|balance|pairs|contrast|logistic|dispo|bgpo|shaped"),
+        GRPO_CHOICE_(surrogate.bounds, "fixed|probability|position|given"),
         GRPO_NUMBER_(surrogate.eps_low), GRPO_NUMBER_(surrogate.eps_high), GRPO_NUMBER_(surrogate.bound_cap),
+        GRPO_NUMBER_(surrogate.log_low), GRPO_NUMBER_(surrogate.log_high), GRPO_NUMBER_(surrogate.log_dual),
+        GRPO_NUMBER_(surrogate.position_power),
         GRPO_NUMBER_(surrogate.dual), GRPO_NUMBER_(surrogate.dual_pos), GRPO_NUMBER_(surrogate.beta_low), GRPO_NUMBER_(surrogate.beta_high),
         GRPO_NUMBER_(surrogate.weight_min), GRPO_NUMBER_(surrogate.weight_max),
+        GRPO_NUMBER_(surrogate.weight_min_neg), GRPO_NUMBER_(surrogate.weight_max_neg),
         GRPO_NUMBER_(surrogate.tau_pos), GRPO_NUMBER_(surrogate.tau_neg),
         GRPO_NUMBER_(surrogate.k_pos), GRPO_NUMBER_(surrogate.lambda_pos), GRPO_NUMBER_(surrogate.k_neg), GRPO_NUMBER_(surrogate.lambda_neg),
-        GRPO_NUMBER_(surrogate.strength), GRPO_NUMBER_(surrogate.margin),
+        GRPO_NUMBER_(surrogate.strength), GRPO_NUMBER_(surrogate.shift), GRPO_NUMBER_(surrogate.shape), GRPO_NUMBER_(surrogate.margin),
         GRPO_CHOICE_(penalty.kl, "none|k1|k2|k3|abs"), GRPO_CHOICE_(penalty.kl_against, "ref|old|rollout|teacher"),
         GRPO_CHOICE_(penalty.kl_on, "all|selected"), GRPO_CHOICE_(penalty.kl_gradient, "own|k2|none"),
         GRPO_CHOICE_(penalty.kl_ratio, "none|token|unit|score"), GRPO_NUMBER_(penalty.kl_ratio_max),
@@ -8933,7 +9130,7 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(weight.given, "none|policy|term"),
         GRPO_CHOICE_(aggregation.kind, "token_sum|token_mean|seq_mean_token_mean|seq_mean_token_sum|seq_mean_constant|constant|group_mean_token_mean"
                                        "|seq_mean_length_power|seq_sum_token_mean|group_mean|group_mean_seq_mean|token_mean_by_sign"
-                                       "|seq_mean_segment_mean"),
+                                       "|seq_mean_segment_mean|seq_mean_by_sign"),
         GRPO_NUMBER_(aggregation.constant), GRPO_NUMBER_(aggregation.power), GRPO_CHOICE_(aggregation.empty, "count|skip")
 #undef GRPO_CHOICE_
 #undef GRPO_NUMBER_

@@ -188,7 +188,7 @@ static void gspo_sum_ratios_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *
     for (t = u->span.begin; t < u->span.end; t++) {
         if (!grpo_counted_(r, s, t)) continue;
         d = gspo_token_log_(r, t, &passes, &side);
-        if (!any || d.level > u->top.level || (d.level == u->top.level && grpo_dd_less_(u->top.rest, d.rest))) u->top = d;
+        if (!any || d.level > u->top.level || (d.level == u->top.level && grpo_dd_less(u->top.rest, d.rest))) u->top = d;
         any = 1;
     }
     for (t = u->span.begin; t < u->span.end; t++) {

@@ -83,7 +83,7 @@ static inline grpo_real element(double x)
 enum { MISSING_OLD = 1, MISSING_REF = 2, MISSING_ROLLOUT = 4, MISSING_ENTROPY = 8, MISSING_VALUE = 16, MISSING_STEP_REWARD = 32, MISSING_STEP_END = 64,
        MISSING_MASK = 128, MISSING_REWARD = 256, MISSING_TRUNCATED = 512, MISSING_BASELINE = 1024,
        MISSING_SELECTED = 2048, MISSING_LOG_Z = 4096, MISSING_TEACHER = 8192, MISSING_STATE = 16384, MISSING_SQUARES = 32768,
-       MISSING_WEIGHT = 65536 };
+       MISSING_WEIGHT = 65536, MISSING_CLIP_LOW = 131072, MISSING_CLIP_HIGH = 262144 };
 
 enum { FAULT_NONE, FAULT_GROUPS, FAULT_BEGIN_NEGATIVE, FAULT_BEGIN_EMPTY, FAULT_BEGIN_DESCENDING, FAULT_LENGTH_NEGATIVE, FAULT_LENGTH_LONG,
        FAULT_LENGTH_HUGE, FAULT_OFFSET_NEGATIVE, FAULT_OFFSET_LATE, FAULT_OFFSET_HUGE, FAULT_TOKENS, FAULT_TOKENS_NEGATIVE, FAULT_LOGP, FAULT_ARRAYS,
@@ -118,6 +118,8 @@ static inline grpo_batch fuzz_view(const fuzz_case *c, const rollouts *b)
     if (c->missing & MISSING_STATE) v.state = NULL;
     if (c->missing & MISSING_SQUARES) v.probability_squares = NULL;
     if (c->missing & MISSING_WEIGHT) v.weight = NULL;
+    if (c->missing & MISSING_CLIP_LOW) v.clip_low = NULL;
+    if (c->missing & MISSING_CLIP_HIGH) v.clip_high = NULL;
     if (c->fault == FAULT_GROUPS) v.n_groups = -v.n_groups - 1;
     if (c->fault == FAULT_TOKENS) v.n_tokens /= 2;
     if (c->fault == FAULT_TOKENS_NEGATIVE) v.n_tokens = -1;

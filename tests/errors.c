@@ -82,7 +82,8 @@ static void fill_batch(rollouts *b)
     for (t = 0; t < GROUPS; t++) b->baseline[t] = b->log_z[t] = (grpo_real)0.5;
     for (t = 0; t < TOKENS; t++) {
         for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k][t] = (grpo_real)(-0.125 * (double)(t + k));
-        b->token[TOKEN_WEIGHT][t] = (grpo_real)(0.25 * (double)t);
+        b->token[TOKEN_WEIGHT][t] = b->token[TOKEN_CLIP_HIGH][t] = (grpo_real)(0.25 * (double)t);
+        b->token[TOKEN_CLIP_LOW][t] = (grpo_real)(0.125 * (double)t);
         b->mask[t] = t != MASKED;
         b->selected[t] = 1;
         b->step_end[t] = 1;
@@ -385,7 +386,8 @@ static void check_missing(void)
  * From an objective that needs nothing but logp: settings, then the arrays that are NULL. */
 
 enum { NO_OLD = 1, NO_REF = 2, NO_ROLLOUT = 4, NO_ENTROPY = 8, NO_SELECTED = 16, NO_TEACHER = 32, NO_STATE = 64, NO_SQUARES = 128,
-       NO_STEP_END = 256, NO_STEP_REWARD = 512, NO_WEIGHT = 1024, NO_OPTIONAL = 2047, NO_REWARD = 2048, NO_ADVANTAGE = 4096 };
+       NO_STEP_END = 256, NO_STEP_REWARD = 512, NO_WEIGHT = 1024, NO_CLIP_LOW = 2048, NO_CLIP_HIGH = 4096, NO_OPTIONAL = 8191, NO_REWARD = 8192,
+       NO_ADVANTAGE = 16384 };
 
 typedef struct {
     const char *path[2];
@@ -427,6 +429,12 @@ static const need needs[] = {
     { { "penalty.likelihood_on", NULL }, { GRPO_LIKELIHOOD_POSITIVE, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "advantage" },
     { { "penalty.likelihood_on", NULL }, { GRPO_LIKELIHOOD_ALL, 0 }, NO_OPTIONAL, GRPO_OK, 0, "" },
     { { "aggregation.kind", NULL }, { GRPO_TOKEN_MEAN_BY_SIGN, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "counting" },
+    { { "aggregation.kind", NULL }, { GRPO_SEQ_MEAN_BY_SIGN, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "counting" },
+    { { "surrogate.shape", "surrogate.kind" }, { 1, GRPO_SURROGATE_SHAPED }, NO_SELECTED, GRPO_NULL_SELECTED, LOSSES, "surrogate.kind shaped" },
+    { { "surrogate.kind", "surrogate.bounds" }, { GRPO_SURROGATE_PPO_CLIP, GRPO_BOUNDS_GIVEN }, NO_CLIP_LOW, GRPO_NULL_CLIP_LOW, LOSSES, "clip_low" },
+    { { "surrogate.kind", "surrogate.bounds" }, { GRPO_SURROGATE_GPPO, GRPO_BOUNDS_GIVEN }, NO_CLIP_HIGH, GRPO_NULL_CLIP_HIGH, LOSSES,
+      "batch.clip_high" },
+    { { "surrogate.kind", "surrogate.bounds" }, { GRPO_SURROGATE_PPO_CLIP, GRPO_BOUNDS_POSITION }, NO_CLIP_LOW | NO_CLIP_HIGH, GRPO_OK, 0, "" },
     { { "weight.veto", NULL }, { 1, 0 }, NO_ROLLOUT, GRPO_NULL_LOGP_ROLLOUT, COUNT | LOSSES, "logp_rollout" },
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_STEP_OWN, GRPO_STEP_GROUP_STATE }, NO_STATE, GRPO_NULL_STATE, AXIS_2, "batch.state" },
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_STEP_OWN, GRPO_STEP_GROUP_INDEX }, NO_STATE, GRPO_OK, 0, "" },
@@ -492,6 +500,8 @@ static void spoil_need(setup *s, const fault *f)
     if (n->missing & NO_STEP_END) s->batch.step_end = NULL;
     if (n->missing & NO_STEP_REWARD) s->batch.step_reward = NULL;
     if (n->missing & NO_WEIGHT) s->batch.weight = NULL;
+    if (n->missing & NO_CLIP_LOW) s->batch.clip_low = NULL;
+    if (n->missing & NO_CLIP_HIGH) s->batch.clip_high = NULL;
 }
 
 static void check_needs(void)
@@ -922,6 +932,15 @@ static void spoil_future(setup *s, const fault *f)
     put(&s->objective, f->path, f->value);
 }
 
+static void spoil_position(setup *s, const fault *f)
+{
+    s->objective.surrogate.bounds = GRPO_BOUNDS_POSITION;
+    s->objective.surrogate.kind = (grpo_surrogate_kind)f->where;
+    s->objective.surrogate.log_dual = 0.05;
+    s->objective.surrogate.shape = 1;
+    put(&s->objective, f->path, f->value);
+}
+
 static void spoil_pool(setup *s, const fault *f)
 {
     s->objective.ratio.pool_low = s->objective.ratio.pool_high = 0.4;
@@ -990,6 +1009,29 @@ static void check_objectives(void)
         { GRPO_BAD_TAU, OBJECTIVE, "tau_pos", spoil_surrogate, "surrogate.tau_pos", 0, GRPO_SURROGATE_SAPO_DETACHED },
         { GRPO_BAD_TAU, OBJECTIVE, "tau_neg", spoil_surrogate, "surrogate.tau_neg", -1, GRPO_SURROGATE_SAPO_DETACHED },
         { GRPO_BAD_MARGIN, OBJECTIVE, "surrogate.margin", spoil_field, "surrogate.margin", -0.1, 0 },
+        { GRPO_BAD_WEIGHT_RANGE, OBJECTIVE, "weight_min", spoil_surrogate, "surrogate.weight_min", 2.5, GRPO_SURROGATE_DISPO },
+        { GRPO_BAD_WEIGHT_RANGE, OBJECTIVE, "dispo", spoil_surrogate, "surrogate.weight_min_neg", 0.5, GRPO_SURROGATE_DISPO },
+        { GRPO_BAD_WEIGHT_RANGE, OBJECTIVE, "dispo", spoil_surrogate, "surrogate.weight_min_neg", -0.5, GRPO_SURROGATE_DISPO },
+        { GRPO_BAD_WEIGHT_RANGE, OBJECTIVE, "dispo", spoil_surrogate, "surrogate.weight_max_neg", -0.5, GRPO_SURROGATE_DISPO },
+        { GRPO_OK, 0, "", spoil_surrogate, "surrogate.weight_max_neg", HUGE_VAL, GRPO_SURROGATE_DISPO },
+        { GRPO_OK, 0, "", spoil_surrogate, "surrogate.weight_min_neg", 0.5, GRPO_SURROGATE_CISPO },
+        { GRPO_OK, 0, "", spoil_surrogate, "surrogate.shift", -3, GRPO_SURROGATE_LOGISTIC },
+        { GRPO_BAD_NUMBER, OBJECTIVE, "infinite", spoil_surrogate, "surrogate.shift", HUGE_VAL, GRPO_SURROGATE_LOGISTIC },
+        { GRPO_BAD_SURROGATE_SHAPE, OBJECTIVE, "surrogate.shape", spoil_surrogate, "surrogate.shape", 0, GRPO_SURROGATE_SHAPED },
+        { GRPO_BAD_SURROGATE_SHAPE, OBJECTIVE, "shaped", spoil_surrogate, "surrogate.shape", -1, GRPO_SURROGATE_SHAPED },
+        { GRPO_OK, 0, "", spoil_surrogate, "surrogate.shape", 5e-324, GRPO_SURROGATE_SHAPED },
+        { GRPO_OK, 0, "", spoil_field, "surrogate.shape", -1, 0 },
+        { GRPO_BAD_POSITION, OBJECTIVE, "log_low", spoil_field, "surrogate.log_low", -0.1, 0 },
+        { GRPO_BAD_POSITION, OBJECTIVE, "log_high", spoil_field, "surrogate.log_high", -0.1, 0 },
+        { GRPO_BAD_POSITION, OBJECTIVE, "log_dual", spoil_field, "surrogate.log_dual", -0.1, 0 },
+        { GRPO_BAD_POSITION, OBJECTIVE, "position_power", spoil_field, "surrogate.position_power", -16.1, 0 },
+        { GRPO_BAD_POSITION, OBJECTIVE, "position_power", spoil_field, "surrogate.position_power", 16.1, 0 },
+        { GRPO_OK, 0, "", spoil_position, "surrogate.log_high", 0.05, GRPO_SURROGATE_DUAL_CLIP },
+        { GRPO_BAD_POSITION, OBJECTIVE, "log_dual", spoil_position, "surrogate.log_high", 0.06, GRPO_SURROGATE_DUAL_CLIP },
+        { GRPO_OK, 0, "", spoil_position, "surrogate.log_high", HUGE_VAL, GRPO_SURROGATE_PPO_CLIP },
+        { GRPO_OK, 0, "", spoil_position, "surrogate.dual", 0, GRPO_SURROGATE_DUAL_CLIP },
+        { GRPO_BAD_COMBINATION, OBJECTIVE, "choices", spoil_position, "surrogate.log_high", 0.05, GRPO_SURROGATE_GPPO },
+        { GRPO_BAD_COMBINATION, OBJECTIVE, "choices", spoil_position, "surrogate.log_high", 0.05, GRPO_SURROGATE_SHAPED },
         { GRPO_BAD_MARGIN, OBJECTIVE, "penalty.pair_margin", spoil_field, "penalty.pair_margin", -0.1, 0 },
         { GRPO_BAD_DRIFT, OBJECTIVE, "drift_low", spoil_drift, "weight.drift_low", -0.1, 0 },
         { GRPO_BAD_DRIFT, OBJECTIVE, "drift_low", spoil_drift, "weight.drift_low", 2.5, 0 },
@@ -1209,6 +1251,13 @@ static void check_combinations(void)
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "balance", "ratio.unit", "prefix_sum" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "pairs", "ratio.unit", "sequence_mean_ratio" } },
         { GRPO_OK, { "surrogate.kind", "variance", "ratio.unit", "sequence_clipped_mean" } },
+        { GRPO_OK, { "surrogate.kind", "ppo_clip", "surrogate.bounds", "position", "ratio.unit", "prefix_sum" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "ratio", "surrogate.bounds", "position" } },
+        { GRPO_OK, { "surrogate.kind", "ppo_clip", "surrogate.bounds", "given" } },
+        { GRPO_OK, { "surrogate.kind", "gppo", "surrogate.bounds", "given" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "ppo_clip", "surrogate.bounds", "given", "ratio.unit", "sequence_mean" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "aspo", "surrogate.bounds", "given" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.bounds", "given" } },
     };
     size_t k;
     int c;
@@ -1377,6 +1426,35 @@ static void check_more_totals(void)
     setup_make(&s);
     check_own_totals("aggregation.kind", GRPO_TOKEN_MEAN_BY_SIGN, &s.totals.positive_tokens, &s);
     setup_free(&s);
+    setup_make(&s);
+    check_own_totals("aggregation.kind", GRPO_SEQ_MEAN_BY_SIGN, &s.totals.positive_sequences, &s);
+    setup_free(&s);
+}
+
+/* bounds of the batch: wrong ones, and where a second clip leaves no room */
+static void check_clips(void)
+{
+    static const struct { int array; double value, dual; grpo_surrogate_kind kind; grpo_status status; } bad[] = {
+        { TOKEN_CLIP_LOW, -0.1, 0, GRPO_SURROGATE_PPO_CLIP, GRPO_BAD_CLIP_LOW }, { TOKEN_CLIP_LOW, 1.5, 0, GRPO_SURROGATE_PPO_CLIP, GRPO_BAD_CLIP_LOW },
+        { TOKEN_CLIP_LOW, NAN, 0, GRPO_SURROGATE_GPPO, GRPO_BAD_CLIP_LOW }, { TOKEN_CLIP_HIGH, -0.1, 0, GRPO_SURROGATE_PPO_CLIP, GRPO_BAD_CLIP_HIGH },
+        { TOKEN_CLIP_HIGH, INFINITY, 0, GRPO_SURROGATE_GPPO, GRPO_BAD_CLIP_HIGH }, { TOKEN_CLIP_HIGH, 2, 3, GRPO_SURROGATE_GPPO, GRPO_BAD_CLIP_HIGH },
+        { TOKEN_CLIP_HIGH, 2, 3, GRPO_SURROGATE_DUAL_CLIP, GRPO_BAD_CLIP_HIGH }, { TOKEN_CLIP_HIGH, 1.875, 3, GRPO_SURROGATE_DUAL_CLIP, GRPO_OK },
+        { TOKEN_CLIP_HIGH, 2, 0, GRPO_SURROGATE_GPPO, GRPO_OK }, { TOKEN_CLIP_HIGH, 2, 0, GRPO_SURROGATE_PPO_CLIP, GRPO_OK },
+    };
+    static setup s;
+    size_t k;
+    for (k = 0; k < sizeof bad / sizeof *bad; k++) {
+        setup_make(&s);
+        memset(&s.objective, 0, sizeof s.objective);
+        s.objective.surrogate.kind = bad[k].kind;
+        s.objective.surrogate.bounds = GRPO_BOUNDS_GIVEN;
+        s.objective.surrogate.dual = bad[k].dual;
+        s.b.token[bad[k].array][LAST_UNMASKED] = (grpo_real)bad[k].value;
+        s.b.token[TOKEN_CLIP_LOW][MASKED] = s.b.token[TOKEN_CLIP_HIGH][MASKED] = (grpo_real)NAN;
+        if (bad[k].status) check_both(&s, "given bounds", bad[k].status, bad[k].array == TOKEN_CLIP_LOW ? "batch.clip_low" : "batch.clip_high");
+        else check(call_grpo_loss(&s) == GRPO_OK, "given bounds %d are refused", (int)k);
+        setup_free(&s);
+    }
 }
 
 static void check_groups(void)
@@ -1384,6 +1462,7 @@ static void check_groups(void)
     int kind;
     for (kind = GRPO_SURROGATE_VARIANCE; kind <= GRPO_SURROGATE_CONTRAST; kind++) check_coupled(kind);
     check_pairs();
+    check_clips();
     check_teacher();
     check_more_totals();
 }
@@ -1493,7 +1572,7 @@ static void check_names(void)
     check_status("grpo_objective_set", "NULL path", grpo_objective_set(&obj, NULL, 1), GRPO_UNKNOWN_FIELD, "path");
     check_status("grpo_objective_set", "NULL", grpo_objective_set(NULL, "surrogate.eps_low", 1), GRPO_NULL_OBJECTIVE, "objective");
     check_status("grpo_objective_set", "NaN", grpo_objective_set(&obj, "surrogate.eps_low", NAN), GRPO_BAD_NUMBER, "NaN");
-    check_status("grpo_objective_set", "choice 19", grpo_objective_set(&obj, "surrogate.kind", 19), GRPO_UNKNOWN_CHOICE, "choice");
+    check_status("grpo_objective_set", "a choice too many", grpo_objective_set(&obj, "surrogate.kind", GRPO_SURROGATE_SHAPED + 1), GRPO_UNKNOWN_CHOICE, "choice");
     check_status("grpo_objective_set", "choice -1", grpo_objective_set(&obj, "surrogate.kind", -1), GRPO_UNKNOWN_CHOICE, "choice");
     check_status("grpo_objective_set", "choice 0.5", grpo_objective_set(&obj, "surrogate.kind", 0.5), GRPO_UNKNOWN_CHOICE, "number");
     check_status("grpo_objective_set", "choice 1e300", grpo_objective_set(&obj, "surrogate.kind", 1e300), GRPO_UNKNOWN_CHOICE, "number");

@@ -597,6 +597,7 @@ static void property_gspo_token(const grpo_objective *obj, const rollouts *b, co
     unit.advantage.marked = GRPO_MARKED_NONE;
     unit.penalty.kl = GRPO_KL_NONE;
     unit.weight.selected = GRPO_SELECTED_ALL;
+    if (unit.surrogate.kind == GRPO_SURROGATE_SHAPED) unit.surrogate.kind = GRPO_SURROGATE_PPO_CLIP;
     if (unit.weight.drift == GRPO_DRIFT_TOKEN) unit.weight.drift = GRPO_DRIFT_NONE;
     unit.penalty.likelihood_on = GRPO_LIKELIHOOD_NONE;
     unit.penalty.pairs = GRPO_PAIRS_NONE;
@@ -671,7 +672,7 @@ static void property_shift(const grpo_objective *obj, const rollouts *b, const a
 /* ---- loss and gradient against the reference ------------------------------------------------------------------------------------ */
 
 static long losses_judged, terms_judged, slopes_judged;
-static long group_slopes_judged[GRPO_SURROGATE_CONTRAST + 1], log_z_judged;
+static long slopes_of_kind[GRPO_SURROGATE_SHAPED + 1], slopes_of_bounds[GRPO_BOUNDS_GIVEN + 1], log_z_judged;
 static double worst_loss, worst_term;                            /* ulps of scale */
 
 static void note_error(double *worst, reference_real error, reference_real ulp)
@@ -699,7 +700,8 @@ static void check_slope(reference *ref, const answer *a, int64_t i, int64_t t)
     reference_answer slope = reference_slope(ref, i, t);
     if (!slope.judged) return;
     slopes_judged++;
-    group_slopes_judged[ref->obj->surrogate.kind] += is_of_a_group(ref->obj->surrogate.kind) && slope.value != 0;
+    slopes_of_kind[ref->obj->surrogate.kind] += slope.value != 0;
+    slopes_of_bounds[ref->obj->surrogate.bounds] += slope.value != 0;
     check(reference_agrees(&slope, (double)a->dlogp[t]), "%s: dlogp of slot %d is %.17g, the loss has slope %.17g", label, (int)t,
           (double)a->dlogp[t], (double)slope.value);
 }
@@ -863,6 +865,7 @@ static void check_trust_alone(void)
         sprintf(name, "trust alone %d", k);
         random_objective(&r, &obj);
         obj.surrogate.kind = GRPO_SURROGATE_SCORE;
+        obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
         obj.penalty.kl_ratio = GRPO_KL_RATIO_NONE;
         obj.weight.trust = (grpo_trust_kind)(GRPO_TRUST_ONE_SIDED + k % GRPO_TRUST_RING);
         check_objective(name, obj, kinds[k % 4], 9000 + (uint64_t)k);
@@ -889,8 +892,37 @@ static void check_groups_alone(void)
         check_objective(name, obj, kinds[k % 4], 12000 + (uint64_t)k);
     }
     for (k = GRPO_SURROGATE_VARIANCE; k <= GRPO_SURROGATE_CONTRAST; k++)
-        check(group_slopes_judged[k] > 300, "only %ld slopes of surrogate %d could be compared", group_slopes_judged[k], k);
+        check(slopes_of_kind[k] > 300, "only %ld slopes of surrogate %d could be compared", slopes_of_kind[k], k);
     check(log_z_judged > 50, "only %ld slopes of log_z could be compared", log_z_judged);
+}
+
+/* kinds and bounds that random objectives seldom have, with little else that could hide them */
+static void check_kinds_alone(void)
+{
+    static const grpo_surrogate_kind kind[] = { GRPO_SURROGATE_LOGISTIC, GRPO_SURROGATE_DISPO, GRPO_SURROGATE_BGPO, GRPO_SURROGATE_SHAPED,
+                                                GRPO_SURROGATE_PPO_CLIP, GRPO_SURROGATE_DUAL_CLIP, GRPO_SURROGATE_DUAL_CLIP, GRPO_SURROGATE_GPPO };
+    grpo_objective obj;
+    char name[40];
+    rng r = { 23 };
+    int k;
+    for (k = 0; k < 400; k++) {
+        sprintf(name, "kind alone %d", k);
+        random_objective(&r, &obj);
+        memset(&obj.weight, 0, sizeof obj.weight);
+        if (k % 3) memset(&obj.penalty, 0, sizeof obj.penalty);
+        obj.surrogate.kind = kind[k % 8];
+        obj.surrogate.bounds = k % 8 < 4 ? GRPO_BOUNDS_FIXED : k % 8 < 6 ? GRPO_BOUNDS_POSITION : GRPO_BOUNDS_GIVEN;
+        if (obj.surrogate.strength == 0) obj.surrogate.strength = 0.5;
+        if (obj.surrogate.dual == 0) obj.surrogate.dual = 3;
+        if (k % 8 > 5) obj.ratio.unit = GRPO_UNIT_TOKEN;
+        if (obj.ratio.unit == GRPO_UNIT_TOKEN) obj.ratio.mix = GRPO_MIX_NONE;
+        if (k % 2) obj.aggregation.kind = GRPO_SEQ_MEAN_BY_SIGN;
+        check_objective(name, obj, kinds[k % 4], 15000 + (uint64_t)k);
+    }
+    for (k = GRPO_SURROGATE_LOGISTIC; k <= GRPO_SURROGATE_SHAPED; k++)
+        check(slopes_of_kind[k] > 300, "only %ld slopes of surrogate %d could be compared", slopes_of_kind[k], k);
+    for (k = GRPO_BOUNDS_POSITION; k <= GRPO_BOUNDS_GIVEN; k++)
+        check(slopes_of_bounds[k] > 200, "only %ld slopes of bounds %d could be compared", slopes_of_bounds[k], k);
 }
 
 /* ---- equal rewards ------------------------------------------------------------------------------------------------------------- */
@@ -1431,6 +1463,7 @@ int main(void)
     check_random_objectives();
     check_trust_alone();
     check_groups_alone();
+    check_kinds_alone();
     check_equal_rewards();
     check_informative();
     check_choices();

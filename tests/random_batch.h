@@ -59,7 +59,7 @@ static inline grpo_real rng_garbage(rng *r)
 /* ---- a batch that owns its arrays ---------------------------------------------------------------------------------------------- */
 
 enum { TOKEN_LOGP, TOKEN_OLD, TOKEN_REF, TOKEN_ROLLOUT, TOKEN_ENTROPY, TOKEN_VALUE, TOKEN_STEP_REWARD, TOKEN_TEACHER, TOKEN_SQUARES, TOKEN_WEIGHT,
-       TOKEN_ARRAYS };
+       TOKEN_CLIP_LOW, TOKEN_CLIP_HIGH, TOKEN_ARRAYS };
 
 typedef struct {
     int64_t n_groups, n_sequences, n_tokens;
@@ -143,6 +143,8 @@ static inline grpo_batch rollouts_view(const rollouts *b)
     v.probability_squares = b->token[TOKEN_SQUARES];
     v.state = b->state;
     v.weight = b->token[TOKEN_WEIGHT];
+    v.clip_low = b->token[TOKEN_CLIP_LOW];
+    v.clip_high = b->token[TOKEN_CLIP_HIGH];
     v.step_end = b->step_end;
     v.mask = b->mask;
     v.selected = b->selected;
@@ -246,6 +248,8 @@ static inline void random_tokens(rng *r, int kind, rollouts *b, int64_t i)
         b->token[TOKEN_SQUARES][t] = (grpo_real)rng_unit(r);
         b->state[t] = rng_below(r, 3) - 1;
         b->token[TOKEN_WEIGHT][t] = (grpo_real)(rng_chance(r, 20) ? 0 : 2 * rng_unit(r));
+        b->token[TOKEN_CLIP_LOW][t] = (grpo_real)(rng_chance(r, 20) ? (double)rng_below(r, 2) : 0.4 * rng_unit(r));
+        b->token[TOKEN_CLIP_HIGH][t] = (grpo_real)(rng_chance(r, 20) ? 0 : 0.4 * rng_unit(r));
     }
 }
 
@@ -364,7 +368,8 @@ static inline int reads_positions(const grpo_objective *o)
     const grpo_unit_kind unit = o->ratio.unit;
     const grpo_weight *w = &o->weight;
     return (unit >= GRPO_UNIT_SEGMENT_MEAN && unit <= GRPO_UNIT_PREFIX_MEAN) || w->correction_unit >= GRPO_CORRECTION_SEGMENT_SUM
-        || w->reject_unit >= GRPO_REJECT_SEGMENT_SUM || w->future != GRPO_FUTURE_NONE || o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN;
+        || w->reject_unit >= GRPO_REJECT_SEGMENT_SUM || w->future != GRPO_FUTURE_NONE || o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN
+        || o->surrogate.bounds == GRPO_BOUNDS_POSITION;
 }
 
 /* ---- a random objective -------------------------------------------------------------------------------------------------------- */
@@ -437,6 +442,14 @@ static inline double random_number(rng *r, const char *path)
         { "surrogate.eps_low", 6, { 0, 3e-4, 0.2, 0.8, 1, 1.5 } },
         { "surrogate.eps_high", 5, { 0, 4e-4, 0.2, 0.28, 1.5 } },
         { "surrogate.bound_cap", 3, { 0, 1.5, 10 } },
+        { "surrogate.log_low", 4, { 0, 0.025, 0.3, INFINITY } },
+        { "surrogate.log_high", 3, { 0, 0.05, 0.3 } },
+        { "surrogate.log_dual", 3, { 0.3, 1, INFINITY } },
+        { "surrogate.position_power", 6, { 0, 0.5, -0.5, 1, 0.3, -16 } },
+        { "surrogate.weight_min_neg", 3, { 0, 0.5, 0.9 } },
+        { "surrogate.weight_max_neg", 4, { 1, 1.2, 101, 1e300 } },
+        { "surrogate.shift", 4, { 0, 0.5, -1, 3 } },
+        { "surrogate.shape", 4, { 1, 0.2, 1e-4, 1e3 } },
         { "surrogate.dual", 2, { 3, 10 } },
         { "surrogate.dual_pos", 3, { 0, 1.5, 3 } },
         { "surrogate.beta_low", 3, { 0, 0.75, 1 } },
@@ -505,6 +518,12 @@ static inline int is_of_a_group(grpo_surrogate_kind kind)
         || kind == GRPO_SURROGATE_PAIRS || kind == GRPO_SURROGATE_CONTRAST;
 }
 
+/* does the loss look at the advantage of a response's first token? */
+static inline int reads_first_token(const grpo_objective *o)
+{
+    return is_of_a_group(o->surrogate.kind) || o->aggregation.kind == GRPO_SEQ_MEAN_BY_SIGN;
+}
+
 /* choices that exclude each other */
 static inline void random_objective_settle(rng *r, grpo_objective *obj)
 {
@@ -512,7 +531,9 @@ static inline void random_objective_settle(rng *r, grpo_objective *obj)
     if (is_of_a_group(s->kind) && (obj->ratio.unit == GRPO_UNIT_TOKEN || obj->ratio.unit >= GRPO_UNIT_SEGMENT_MEAN))
         obj->ratio.unit = (grpo_unit_kind)(GRPO_UNIT_SEQUENCE_MEAN + rng_below(r, 3));
     if (obj->ratio.unit == GRPO_UNIT_TOKEN || is_of_a_group(s->kind)) obj->ratio.mix = GRPO_MIX_NONE;
-    if (s->bounds == GRPO_BOUNDS_PROBABILITY && obj->ratio.unit != GRPO_UNIT_TOKEN) s->bounds = GRPO_BOUNDS_FIXED;
+    if (s->bounds != GRPO_BOUNDS_POSITION && obj->ratio.unit != GRPO_UNIT_TOKEN) s->bounds = GRPO_BOUNDS_FIXED;
+    if (s->bounds >= GRPO_BOUNDS_POSITION && s->kind != GRPO_SURROGATE_PPO_CLIP && s->kind != GRPO_SURROGATE_DUAL_CLIP
+        && (s->bounds == GRPO_BOUNDS_POSITION || s->kind != GRPO_SURROGATE_GPPO)) s->bounds = GRPO_BOUNDS_FIXED;
     if ((s->kind == GRPO_SURROGATE_GPPO || s->kind == GRPO_SURROGATE_ASPO) && rng_chance(r, 50)) s->dual = 0;
 }
 
@@ -523,12 +544,12 @@ static inline int tokens_alike(const grpo_advantage *a)
 }
 
 /* what may be shuffled without changing what a token is: a filter knows an order, so do credit and baseline of tokens, and so does a
- * surrogate of a group, which sees the advantage of the first token */
+ * surrogate of a group, or an aggregation, that sees the advantage of the first token */
 static inline int order_free(const grpo_objective *obj)
 {
     const grpo_advantage *a = &obj->advantage;
     const int tokens = a->credit == GRPO_CREDIT_OUTCOME && a->token_baseline == GRPO_TOKEN_BASELINE_NONE
-                       && (tokens_alike(a) || !is_of_a_group(obj->surrogate.kind)) && !reads_positions(obj);
+                       && (tokens_alike(a) || !reads_first_token(obj)) && !reads_positions(obj);
     return (a->baseline == GRPO_BASELINE_KALMAN ? 0 : ARRANGE_SEQUENCES) | (tokens ? ARRANGE_TOKENS : 0);
 }
 

@@ -323,7 +323,12 @@ static inline void ref_clip_range(const reference *ref, int64_t t, reference_rea
     reference_real p, below;
     *low = 1 - (reference_real)s->eps_low;
     *high = 1 + (reference_real)s->eps_high;
-    if (s->bounds == GRPO_BOUNDS_FIXED) return;
+    if (s->bounds == GRPO_BOUNDS_FIXED || s->kind == GRPO_SURROGATE_SHAPED) return;
+    if (s->bounds == GRPO_BOUNDS_GIVEN) {
+        *low = 1 - (reference_real)ref->b->token[TOKEN_CLIP_LOW][t];
+        *high = 1 + (reference_real)ref->b->token[TOKEN_CLIP_HIGH][t];
+        return;
+    }
     p = ref_exp(ref_old(ref, t));
     below = 1 - 4 * s->eps_low / p;
     *low = ((reference_real)1 + ref_sqrt(below > 0 ? below : 0)) / 2;
@@ -354,6 +359,41 @@ static inline reference_real ref_sigmoid(reference_real z)
 {
     reference_real e = ref_exp(-ref_abs(z));
     return (z < 0 ? e : 1) / (1 + e);
+}
+
+static inline reference_real ref_log_one_plus_exp(reference_real z)
+{
+    return z > 0 ? z + ref_ln1p(ref_exp(-z)) : ref_ln1p(ref_exp(z));
+}
+
+/* n^p, n the active tokens of the response up to token t */
+static inline reference_real ref_position_scale(const reference *ref, int64_t t)
+{
+    int64_t i = 0, k, n = 0;
+    while (t < ref->b->offset[i] || t >= ref_end(ref, i)) i++;
+    for (k = ref->b->offset[i]; k <= t; k++) n += ref->active[k];
+    return ref_exp(ref->obj->surrogate.position_power * ref_ln((reference_real)n));
+}
+
+typedef struct { reference_real low, high, dual; } ref_log_bounds;
+
+static inline ref_log_bounds ref_position_bounds(const reference *ref, int64_t t)
+{
+    const grpo_surrogate *s = &ref->obj->surrogate;
+    const reference_real scale = ref_position_scale(ref, t);
+    ref_log_bounds b;
+    b.low = -s->log_low * scale;
+    b.high = s->log_high * scale;
+    b.dual = s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->log_dual * scale : (reference_real)HUGE_VAL;
+    return b;
+}
+
+static inline reference_real ref_position_clip(reference *ref, int64_t t, reference_real y, reference_real A, ref_size *size)
+{
+    const ref_log_bounds b = ref_position_bounds(ref, t);
+    if (A < 0 && ref_decide(ref, y > b.dual)) y = b.dual;
+    else if (A < 0 ? ref_decide(ref, y < b.low) : ref_decide(ref, y > b.high)) y = A < 0 ? b.low : b.high;
+    return -(size->derivative = ref_note(ref, ref_exp(y)) * A);
 }
 
 static inline reference_real ref_sapo(reference *ref, reference_real w, reference_real A, ref_size *size)
@@ -393,6 +433,8 @@ static inline reference_real ref_detached_weight(reference *ref, int64_t t, ref_
     case GRPO_SURROGATE_VESPO:         return ref_vespo_weight(ref, y, A, size);
     case GRPO_SURROGATE_SAPO_DETACHED: return ref_gate(ref, w, A, size);
     case GRPO_SURROGATE_BAND:          return ref_jumps_out(ref, w, s->weight_min, s->weight_max) ? 0 : w;
+    case GRPO_SURROGATE_DISPO:         return A > 0 ? ref_bounded(ref, w, s->weight_min, s->weight_max)
+                                                    : ref_bounded(ref, w, s->weight_min_neg, s->weight_max_neg);
     default:                           return ref_bounded(ref, w, s->weight_min, s->weight_max);
     }
 }
@@ -401,7 +443,7 @@ static inline int ref_surrogate_has_ratio(const reference *ref)
 {
     switch (ref->obj->surrogate.kind) {
     case GRPO_SURROGATE_SCORE: case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_VESPO: case GRPO_SURROGATE_TOPR: case GRPO_SURROGATE_BAND:
-    case GRPO_SURROGATE_SAPO_DETACHED: return 0;
+    case GRPO_SURROGATE_SAPO_DETACHED: case GRPO_SURROGATE_DISPO: return 0;
     default: return 1;
     }
 }
@@ -452,15 +494,46 @@ static inline reference_real ref_aspo(reference *ref, int64_t t, reference_real 
     return ref_through(ref, 1 / ref_note(ref, w / ref_exp(move)), A, move, size);
 }
 
+static inline reference_real ref_logistic(reference *ref, reference_real y, reference_real A, ref_size *size)
+{
+    const reference_real k = ref_note(ref, ref->obj->surrogate.strength), shift = ref->obj->surrogate.shift;
+    const reference_real x = A > 0 ? k * y - shift : shift - k * y, value = ref_log_one_plus_exp(-x), slope = ref_sigmoid(-x);
+    size->added = value + slope * (ref_abs(k * y) + ref_abs(shift));
+    size->derivative = slope * ref_abs(k) * (1 + ref_abs(k * y) + ref_abs(shift));
+    if (ref->obj->ratio.mix == GRPO_MIX_AVERAGE) size->derivative += 0x1p-31 * k * k;        /* as of squared */
+    return value;
+}
+
+static inline reference_real ref_bgpo(reference *ref, reference_real y, reference_real w, reference_real A, ref_size *size)
+{
+    if (A < 0) return -(size->derivative = ref_note(ref, w) * A);
+    size->added = A * (1 + ref_abs(y));
+    size->derivative = A;
+    return -(1 + y) * A;
+}
+
+static inline reference_real ref_shaped(reference *ref, int64_t t, reference_real w, reference_real A, ref_size *size)
+{
+    const reference_real g = ref->obj->surrogate.shape, whole = ref_note(ref, w) + g;
+    if (!ref->b->selected[t]) return ref_ppo_clip(ref, t, w, A, size);
+    size->derivative = A * (w / whole) * (g / whole);
+    return -A * (w / whole);
+}
+
 static inline reference_real ref_surrogate(reference *ref, int64_t t, reference_real unit, ref_size *size)
 {
+    const grpo_surrogate_kind kind = ref->obj->surrogate.kind;
     reference_real A = ref_note(ref, ref->advantage[t]), y, w, move;
-    if (A == 0 && ref->obj->surrogate.kind != GRPO_SURROGATE_SQUARED) return 0;
+    if (A == 0 && kind != GRPO_SURROGATE_SQUARED && kind != GRPO_SURROGATE_LOGISTIC) return 0;
     if (!ref_surrogate_has_ratio(ref)) return ref_score(ref, ref_detached_weight(ref, t, size), t, size);
     y = ref_log_ratio(ref, ref->l, unit, t);
     w = ref_ratio(ref, y);
     move = y - ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t);
-    switch (ref->obj->surrogate.kind) {
+    if (ref->obj->surrogate.bounds == GRPO_BOUNDS_POSITION) return ref_position_clip(ref, t, y, A, size);
+    switch (kind) {
+    case GRPO_SURROGATE_LOGISTIC:  return ref_logistic(ref, y, A, size);
+    case GRPO_SURROGATE_BGPO:      return ref_bgpo(ref, y, w, A, size);
+    case GRPO_SURROGATE_SHAPED:    return ref_shaped(ref, t, w, A, size);
     case GRPO_SURROGATE_PPO_CLIP:  return ref_ppo_clip(ref, t, w, A, size);
     case GRPO_SURROGATE_DUAL_CLIP: return ref_dual_clip(ref, t, w, A, size);
     case GRPO_SURROGATE_SAPO:      return ref_sapo(ref, w, A, size);
@@ -796,6 +869,22 @@ static inline int64_t ref_segments_times_tokens(const reference *ref, int64_t i,
     return segments * n;
 }
 
+static inline int64_t ref_first_active(const reference *ref, int64_t i)
+{
+    int64_t t = ref->b->offset[i];
+    while (!ref->active[t]) t++;
+    return t;
+}
+
+/* responses whose first active token has A of the sign of that of sequence i */
+static inline int64_t ref_like(const reference *ref, int64_t i)
+{
+    int64_t k, n = 0;
+    for (k = 0; k < ref->b->n_sequences; k++)
+        n += ref->count[k] && (ref->advantage[ref_first_active(ref, k)] > 0) == (ref->advantage[ref_first_active(ref, i)] > 0);
+    return n;
+}
+
 /* 1 / c, of token t in sequence i of group g */
 static inline reference_real ref_divisor(const reference *ref, int64_t g, int64_t i, int64_t t)
 {
@@ -818,6 +907,7 @@ static inline reference_real ref_divisor(const reference *ref, int64_t g, int64_
         for (sequences = 0, k = ref->b->group_begin[g]; k < ref->b->group_begin[g + 1]; k++) sequences += all || ref->count[k] > 0;
         return (reference_real)(groups * sequences * ref->count[i]);
     case GRPO_SEQ_MEAN_SEGMENT_MEAN: return (reference_real)(sequences * ref_segments_times_tokens(ref, i, t));
+    case GRPO_SEQ_MEAN_BY_SIGN:      return (reference_real)(ref->count[i] * ref_like(ref, i));
     default:                         return 1;
     }
 }
@@ -978,18 +1068,6 @@ static inline reference_real ref_sequence(reference *ref, int64_t i)
 
 /* ---- groups, and what is beside the terms ----------------------------------------------------------------------------------------
  * With everything as written, sums over all the others for each; the size of a derivative is what it may lose, as the scales say. */
-
-static inline reference_real ref_log_one_plus_exp(reference_real z)
-{
-    return z > 0 ? z + ref_ln1p(ref_exp(-z)) : ref_ln1p(ref_exp(z));
-}
-
-static inline int64_t ref_first_active(const reference *ref, int64_t i)
-{
-    int64_t t = ref->b->offset[i];
-    while (!ref->active[t]) t++;
-    return t;
-}
 
 /* y_i with all its clamps; a gradient of the token moves it by what its tokens move */
 static inline reference_real ref_score_of(reference *ref, const reference_real *l, int64_t i)
@@ -1388,6 +1466,21 @@ static inline grpo_clip_side ref_pool_side(reference *ref, int64_t t)
     return d > a->pool_high ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
 }
 
+/* with bounds position */
+static inline grpo_clip_side ref_position_side(reference *ref, int64_t t, int up)
+{
+    const ref_log_bounds b = ref_position_bounds(ref, t);
+    const reference_real y = ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t);
+    if (up) return ref_jumps(ref, y, b.high) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
+    if (ref_jumps(ref, y, b.dual)) return GRPO_CLIP_DUAL;
+    return ref_jumps(ref, -y, -b.low) ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
+}
+
+static inline grpo_clip_side ref_weight_side(reference *ref, reference_real w, double low, double high)
+{
+    return ref_jumps(ref, -w, -low) ? GRPO_CLIP_LOW : ref_jumps(ref, w, high) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
+}
+
 /* of a token with an advantage */
 static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t)
 {
@@ -1397,15 +1490,16 @@ static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t)
     reference_real low, high, dual = up ? 0 : s->dual;
     switch (s->kind) {
     case GRPO_SURROGATE_TOPR:
-        if (up) return GRPO_CLIP_NO;
-        return ref_jumps(ref, -w, -s->weight_min) ? GRPO_CLIP_LOW : ref_jumps(ref, w, s->weight_max) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
-    case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_BAND:
-        return ref_jumps(ref, -w, -s->weight_min) ? GRPO_CLIP_LOW : ref_jumps(ref, w, s->weight_max) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
+        return up ? GRPO_CLIP_NO : ref_weight_side(ref, w, s->weight_min, s->weight_max);
+    case GRPO_SURROGATE_DISPO: if (!up) return ref_weight_side(ref, w, s->weight_min_neg, s->weight_max_neg); /* fall through */
+    case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_BAND: return ref_weight_side(ref, w, s->weight_min, s->weight_max);
+    case GRPO_SURROGATE_SHAPED: if (ref->b->selected[t]) return GRPO_CLIP_NO; /* fall through */
     case GRPO_SURROGATE_PPO_CLIP: dual = 0; break;
     case GRPO_SURROGATE_DUAL_CLIP: case GRPO_SURROGATE_GPPO: break;
     case GRPO_SURROGATE_ASPO: dual = up ? s->dual_pos : s->dual; break;
     default: return GRPO_CLIP_NO;
     }
+    if (s->bounds == GRPO_BOUNDS_POSITION) return ref_position_side(ref, t, up);
     ref_clip_range(ref, t, &low, &high);
     if (aspo) { low = 1 - (reference_real)s->eps_low; high = 1 + (reference_real)s->eps_high; }
     if (dual != 0 && ref_jumps(ref, up ? 1 / w : w, dual)) return GRPO_CLIP_DUAL;
