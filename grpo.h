@@ -1107,19 +1107,33 @@ typedef enum {
     GRPO_SURROGATE_TOPR,       /* -sg[u] A l, u = 1 if A > 0, else w clipped to [weight_min, weight_max] (2503.14286) */
     GRPO_SURROGATE_BAND,       /* -sg[w] A l inside [weight_min, weight_max], 0 outside */
     GRPO_SURROGATE_SAPO_DETACHED,  /* -A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT) */
-    /* of gspo.h, functions of a group: F_i from the scores y_j and the advantages A_j (at the first active token) of its G responses
-     * with active tokens, with the unit of a sequence; F_i is the worth of each token of i.  k = strength */
-    GRPO_SURROGATE_VARIANCE,   /* (k (y_i - mean y) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599) */
-    GRPO_SURROGATE_LABELS,     /* A_i > 0: log(1 + sum_+ e^(-y_j/tau_pos))/n+, else log(1 + sum_- e^(y_j/tau_neg))/n- (REAL, 2602.05630) */
-    GRPO_SURROGATE_BALANCE,    /* (z + y_i - k A_i)^2, z = batch.log_z, whose gradient is grpo_output.dlog_z (FlowRL, 2509.15207) */
-    GRPO_SURROGATE_PAIRS,      /* 1/P sum_b log(1 + e^(-k (y_i - y_b))) over the P pairs of the group with A_i - A_b > margin */
-    GRPO_SURROGATE_CONTRAST,   /* -softmax(A/tau_pos)_i log softmax(k y)_i */
+    /* of gspo.h, functions of a group: F_i from the scores s_j and the advantages A_j (at the first active token) of its G responses
+     * with active tokens, with the unit of a response; F_i is the worth of each token of i.  k = strength; + and -: the n+ responses with
+     * A > 0 and the n- others; v = 1/n+, or where length_rate is not 0 the softmax over + of -length_rate T */
+    GRPO_SURROGATE_VARIANCE,   /* (k (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599) */
+    GRPO_SURROGATE_LABELS,     /* A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n- (REAL, 2602.05630) */
+    GRPO_SURROGATE_BALANCE,    /* (z + s_i - k A_i)^2, z = batch.log_z, whose gradient is grpo_output.dlog_z (FlowRL, 2509.15207) */
+    GRPO_SURROGATE_PAIRS,      /* 1/P sum_b log(1 + e^(-k (s_i - s_b))) over the P pairs of the group with A_i - A_b > margin */
+    GRPO_SURROGATE_CONTRAST,   /* -softmax(A/tau_pos)_i log softmax(k s)_i */
+    GRPO_SURROGATE_CONTRAST_MEAN,  /* A_i > 0: -v_i s_i, else s_i/n-; 0 without + or without - (DisCO-b, 2505.12366) */
+    GRPO_SURROGATE_CONTRAST_LSE,   /* A_i > 0: -v_i (s_i - tau_neg log((1/n-) sum_- e^(s_j/tau_neg))), else 0; 0 without + or without -
+                                      (DisCO; DRPO, 2510.04474, with a length_rate) */
+    GRPO_SURROGATE_SOFT_PAIRS, /* 1/(G (G - 1)) sum_j log(1 + e^D) - p D, D = k (s_i - s_j), p = sigmoid((A_i - A_j)/tau_pos) (DNO,
+                                  2404.03715, algorithm 1) */
+    GRPO_SURROGATE_MATCH,      /* (p_i - u_i)^2, p = softmax(A/tau_pos), u = softmax(k s) (DMPO, 2605.19461, its code) */
+    GRPO_SURROGATE_MATCH_JS,   /* (p_i log(p_i/q_i) + u_i log(u_i/q_i))/2, q = (p + u)/2 (the same) */
     /* of one unit again */
     GRPO_SURROGATE_LOGISTIC,   /* log(1 + e^(-+(k y - shift))), - where A > 0, else +, where A = 0 too (VPD, 2605.15113, E-step) */
     GRPO_SURROGATE_DISPO,      /* cispo with bounds of its own where A < 0: weight_min_neg, weight_max_neg (2602.00983) */
     GRPO_SURROGATE_BGPO,       /* A > 0: -(1 + y) A, A < 0: -w A: a bound on -w A (2510.11683 eqs. 11-16) */
     GRPO_SURROGATE_SHAPED      /* -A w/(w + shape) at tokens with batch.selected (GUIDE, 2506.13923; LUFFY, 2504.14945), ppo_clip at others */
 } grpo_surrogate_kind;
+
+/* what the functions of a group call a response's score */
+typedef enum {
+    GRPO_SCORE_LOG,            /* s = y */
+    GRPO_SCORE_RATIO           /* s = e^y */
+} grpo_score_kind;
 
 typedef enum {
     GRPO_BOUNDS_FIXED,         /* 1 - eps_low, 1 + eps_high */
@@ -1131,6 +1145,7 @@ typedef enum {
 
 typedef struct {
     grpo_surrogate_kind kind;
+    grpo_score_kind score;
     grpo_bounds_kind bounds;
     double eps_low, eps_high;
     double bound_cap;              /* bounds probability: the upper one is at most this; 0: none */
@@ -1143,6 +1158,7 @@ typedef struct {
     double tau_pos, tau_neg;
     double k_pos, lambda_pos, k_neg, lambda_neg;
     double strength;
+    double length_rate;            /* contrast_mean, contrast_lse */
     double shift;                  /* logistic */
     double shape;                  /* shaped, > 0 */
     double margin;                 /* pairs, >= 0 */
@@ -2816,6 +2832,11 @@ static const grpo_group_kind_ *grpo_group_kind_of_(grpo_surrogate_kind kind)
         { GRPO_SURROGATE_BALANCE, GRPO_NEED_LOG_Z_, 0 },
         { GRPO_SURROGATE_PAIRS, 0, 0 },
         { GRPO_SURROGATE_CONTRAST, 0, GRPO_READS_TAU_POS_ },
+        { GRPO_SURROGATE_CONTRAST_MEAN, 0, 0 },
+        { GRPO_SURROGATE_CONTRAST_LSE, 0, GRPO_READS_TAU_NEG_ },
+        { GRPO_SURROGATE_SOFT_PAIRS, 0, GRPO_READS_TAU_POS_ },
+        { GRPO_SURROGATE_MATCH, 0, GRPO_READS_TAU_POS_ },
+        { GRPO_SURROGATE_MATCH_JS, 0, GRPO_READS_TAU_POS_ },
     };
     size_t k;
     for (k = 0; k < sizeof kinds / sizeof *kinds; k++) if (kinds[k].kind == kind) return &kinds[k];
@@ -2882,8 +2903,11 @@ static int grpo_has_segments_(const grpo_weight *w)
     return grpo_corrects_over_(w, GRPO_OVER_SEGMENT_) || grpo_rejects_over_(w, GRPO_OVER_SEGMENT_);
 }
 
-/* one y of the response, linear in d */
-static int grpo_unit_is_sequence_(grpo_unit_kind unit) { return unit > GRPO_UNIT_TOKEN && unit < GRPO_UNIT_SEGMENT_MEAN; }
+/* one y of the response */
+static int grpo_unit_is_sequence_(grpo_unit_kind unit)
+{
+    return (unit > GRPO_UNIT_TOKEN && unit < GRPO_UNIT_SEGMENT_MEAN) || unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO;
+}
 
 static int grpo_unit_is_segment_(grpo_unit_kind unit) { return unit == GRPO_UNIT_SEGMENT_MEAN || unit == GRPO_UNIT_SEGMENT_SUM; }
 
@@ -9091,7 +9115,9 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(ratio.unit_clamp_low), GRPO_NUMBER_(ratio.unit_clamp_high),
         GRPO_CHOICE_(ratio.mix, "none|average|weighted"), GRPO_NUMBER_(ratio.mix_token), GRPO_NUMBER_(ratio.mix_unit),
         GRPO_CHOICE_(surrogate.kind, "score|ratio|ppo_clip|dual_clip|cispo|sapo|vespo|log_ratio|squared|gppo|aspo|topr|band|sapo_detached"
-                     "|variance|labels|balance|pairs|contrast|logistic|dispo|bgpo|shaped"),
+                     "|variance|labels|balance|pairs|contrast|contrast_mean|contrast_lse|soft_pairs|match|match_js"
+                     "|logistic|dispo|bgpo|shaped"),
+        GRPO_CHOICE_(surrogate.score, "log|ratio"),
         GRPO_CHOICE_(surrogate.bounds, "fixed|probability|position|given"),
         GRPO_NUMBER_(surrogate.eps_low), GRPO_NUMBER_(surrogate.eps_high), GRPO_NUMBER_(surrogate.bound_cap),
         GRPO_NUMBER_(surrogate.log_low), GRPO_NUMBER_(surrogate.log_high), GRPO_NUMBER_(surrogate.log_dual),
@@ -9101,7 +9127,8 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(surrogate.weight_min_neg), GRPO_NUMBER_(surrogate.weight_max_neg),
         GRPO_NUMBER_(surrogate.tau_pos), GRPO_NUMBER_(surrogate.tau_neg),
         GRPO_NUMBER_(surrogate.k_pos), GRPO_NUMBER_(surrogate.lambda_pos), GRPO_NUMBER_(surrogate.k_neg), GRPO_NUMBER_(surrogate.lambda_neg),
-        GRPO_NUMBER_(surrogate.strength), GRPO_NUMBER_(surrogate.shift), GRPO_NUMBER_(surrogate.shape), GRPO_NUMBER_(surrogate.margin),
+        GRPO_NUMBER_(surrogate.strength), GRPO_NUMBER_(surrogate.length_rate), GRPO_NUMBER_(surrogate.shift), GRPO_NUMBER_(surrogate.shape),
+        GRPO_NUMBER_(surrogate.margin),
         GRPO_CHOICE_(penalty.kl, "none|k1|k2|k3|abs"), GRPO_CHOICE_(penalty.kl_against, "ref|old|rollout|teacher"),
         GRPO_CHOICE_(penalty.kl_on, "all|selected"), GRPO_CHOICE_(penalty.kl_gradient, "own|k2|none"),
         GRPO_CHOICE_(penalty.kl_ratio, "none|token|unit|score"), GRPO_NUMBER_(penalty.kl_ratio_max),

@@ -14,7 +14,7 @@ enum {                                   /* the functions of the library */
 /* everything that a call could write to */
 typedef struct {
     grpo_real advantage[TOKENS], dlogp[TOKENS], dentropy[TOKENS], term[TOKENS], dlog_z[GROUPS];
-    double scratch[9 * 2];               /* of the largest group */
+    double scratch[10 * 2];              /* of the largest group */
     grpo_totals totals;
     grpo_partial partial;
     grpo_moments moments;
@@ -1249,7 +1249,13 @@ static void check_combinations(void)
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "variance", "ratio.unit", "sequence_mean", "ratio.mix", "average" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "variance", "ratio.unit", "segment_mean" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "balance", "ratio.unit", "prefix_sum" } },
-        { GRPO_BAD_COMBINATION, { "surrogate.kind", "pairs", "ratio.unit", "sequence_mean_ratio" } },
+        { GRPO_OK, { "surrogate.kind", "pairs", "ratio.unit", "sequence_mean_ratio" } },
+        { GRPO_OK, { "surrogate.kind", "contrast_lse", "ratio.unit", "sequence_mean_ratio", "surrogate.score", "ratio" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "contrast_mean" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "contrast_lse", "ratio.unit", "segment_sum" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "soft_pairs", "ratio.unit", "prefix_mean" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "match" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "match_js", "ratio.unit", "sequence_mean", "ratio.mix", "average" } },
         { GRPO_OK, { "surrogate.kind", "variance", "ratio.unit", "sequence_clipped_mean" } },
         { GRPO_OK, { "surrogate.kind", "ppo_clip", "surrogate.bounds", "position", "ratio.unit", "prefix_sum" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "ratio", "surrogate.bounds", "position" } },
@@ -1332,7 +1338,8 @@ static void check_both(setup *s, const char *what, grpo_status expected, const c
 static void check_coupled(int kind)
 {
     static setup s;
-    const int reads_neg = kind == GRPO_SURROGATE_LABELS, reads_pos = reads_neg || kind == GRPO_SURROGATE_CONTRAST;
+    const int reads_neg = kind == GRPO_SURROGATE_LABELS || kind == GRPO_SURROGATE_CONTRAST_LSE;
+    const int reads_pos = kind == GRPO_SURROGATE_LABELS || kind == GRPO_SURROGATE_CONTRAST || kind >= GRPO_SURROGATE_SOFT_PAIRS;
     setup_make(&s);
     couple(&s, kind);
     check_status("grpo_loss", "a group", call_grpo_loss(&s), GRPO_NEEDS_GSPO, "gspo_loss");
@@ -1460,7 +1467,7 @@ static void check_clips(void)
 static void check_groups(void)
 {
     int kind;
-    for (kind = GRPO_SURROGATE_VARIANCE; kind <= GRPO_SURROGATE_CONTRAST; kind++) check_coupled(kind);
+    for (kind = GRPO_SURROGATE_VARIANCE; kind <= GRPO_SURROGATE_MATCH_JS; kind++) check_coupled(kind);
     check_pairs();
     check_clips();
     check_teacher();

@@ -672,7 +672,7 @@ static void property_shift(const grpo_objective *obj, const rollouts *b, const a
 /* ---- loss and gradient against the reference ------------------------------------------------------------------------------------ */
 
 static long losses_judged, terms_judged, slopes_judged;
-static long slopes_of_kind[GRPO_SURROGATE_SHAPED + 1], slopes_of_bounds[GRPO_BOUNDS_GIVEN + 1], log_z_judged;
+static long slopes_of_kind[GRPO_SURROGATE_SHAPED + 1], slopes_of_bounds[GRPO_BOUNDS_GIVEN + 1], slopes_of_score[GRPO_SCORE_RATIO + 1], log_z_judged;
 static double worst_loss, worst_term;                            /* ulps of scale */
 
 static void note_error(double *worst, reference_real error, reference_real ulp)
@@ -702,6 +702,7 @@ static void check_slope(reference *ref, const answer *a, int64_t i, int64_t t)
     slopes_judged++;
     slopes_of_kind[ref->obj->surrogate.kind] += slope.value != 0;
     slopes_of_bounds[ref->obj->surrogate.bounds] += slope.value != 0;
+    slopes_of_score[ref->obj->surrogate.score] += is_of_a_group(ref->obj->surrogate.kind) && slope.value != 0;
     check(reference_agrees(&slope, (double)a->dlogp[t]), "%s: dlogp of slot %d is %.17g, the loss has slope %.17g", label, (int)t,
           (double)a->dlogp[t], (double)slope.value);
 }
@@ -879,20 +880,21 @@ static void check_groups_alone(void)
     char name[40];
     rng r = { 19 };
     int k;
-    for (k = 0; k < 200; k++) {
+    for (k = 0; k < 480; k++) {
         sprintf(name, "group alone %d", k);
         random_objective(&r, &obj);
         memset(&obj.weight, 0, sizeof obj.weight);
         obj.ratio.clamp_low = obj.ratio.clamp_high = obj.ratio.unit_clamp_low = obj.ratio.unit_clamp_high = 0;
-        obj.surrogate.kind = (grpo_surrogate_kind)(GRPO_SURROGATE_VARIANCE + k % 5);
-        if (obj.ratio.unit == GRPO_UNIT_TOKEN || obj.ratio.unit >= GRPO_UNIT_SEGMENT_MEAN) obj.ratio.unit = GRPO_UNIT_SEQUENCE_MEAN;
+        obj.surrogate.kind = (grpo_surrogate_kind)(GRPO_SURROGATE_VARIANCE + k % 10);
+        if (!is_of_a_response(obj.ratio.unit)) obj.ratio.unit = GRPO_UNIT_SEQUENCE_MEAN;
         obj.ratio.mix = GRPO_MIX_NONE;
         obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
         if (obj.surrogate.strength == 0) obj.surrogate.strength = 0.5;
         check_objective(name, obj, kinds[k % 4], 12000 + (uint64_t)k);
     }
-    for (k = GRPO_SURROGATE_VARIANCE; k <= GRPO_SURROGATE_CONTRAST; k++)
+    for (k = GRPO_SURROGATE_VARIANCE; k <= GRPO_SURROGATE_MATCH_JS; k++)
         check(slopes_of_kind[k] > 300, "only %ld slopes of surrogate %d could be compared", slopes_of_kind[k], k);
+    for (k = GRPO_SCORE_LOG; k <= GRPO_SCORE_RATIO; k++) check(slopes_of_score[k] > 1000, "only %ld slopes of score %d could be compared", slopes_of_score[k], k);
     check(log_z_judged > 50, "only %ld slopes of log_z could be compared", log_z_judged);
 }
 

@@ -449,6 +449,7 @@ static inline double random_number(rng *r, const char *path)
         { "surrogate.weight_min_neg", 3, { 0, 0.5, 0.9 } },
         { "surrogate.weight_max_neg", 4, { 1, 1.2, 101, 1e300 } },
         { "surrogate.shift", 4, { 0, 0.5, -1, 3 } },
+        { "surrogate.length_rate", 4, { 0, 0, 0.3, -0.1 } },
         { "surrogate.shape", 4, { 1, 0.2, 1e-4, 1e3 } },
         { "surrogate.dual", 2, { 3, 10 } },
         { "surrogate.dual_pos", 3, { 0, 1.5, 3 } },
@@ -515,7 +516,12 @@ static inline double random_choice(rng *r, const grpo_field *f)
 static inline int is_of_a_group(grpo_surrogate_kind kind)
 {
     return kind == GRPO_SURROGATE_VARIANCE || kind == GRPO_SURROGATE_LABELS || kind == GRPO_SURROGATE_BALANCE
-        || kind == GRPO_SURROGATE_PAIRS || kind == GRPO_SURROGATE_CONTRAST;
+        || kind == GRPO_SURROGATE_PAIRS || (kind >= GRPO_SURROGATE_CONTRAST && kind <= GRPO_SURROGATE_MATCH_JS);
+}
+
+static inline int is_of_a_response(grpo_unit_kind unit)
+{
+    return (unit >= GRPO_UNIT_SEQUENCE_MEAN && unit <= GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) || unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO;
 }
 
 /* does the loss look at the advantage of a response's first token? */
@@ -528,8 +534,7 @@ static inline int reads_first_token(const grpo_objective *o)
 static inline void random_objective_settle(rng *r, grpo_objective *obj)
 {
     grpo_surrogate *s = &obj->surrogate;
-    if (is_of_a_group(s->kind) && (obj->ratio.unit == GRPO_UNIT_TOKEN || obj->ratio.unit >= GRPO_UNIT_SEGMENT_MEAN))
-        obj->ratio.unit = (grpo_unit_kind)(GRPO_UNIT_SEQUENCE_MEAN + rng_below(r, 3));
+    if (is_of_a_group(s->kind) && !is_of_a_response(obj->ratio.unit)) obj->ratio.unit = (grpo_unit_kind)(GRPO_UNIT_SEQUENCE_MEAN + rng_below(r, 3));
     if (obj->ratio.unit == GRPO_UNIT_TOKEN || is_of_a_group(s->kind)) obj->ratio.mix = GRPO_MIX_NONE;
     if (s->bounds != GRPO_BOUNDS_POSITION && obj->ratio.unit != GRPO_UNIT_TOKEN) s->bounds = GRPO_BOUNDS_FIXED;
     if (s->bounds >= GRPO_BOUNDS_POSITION && s->kind != GRPO_SURROGATE_PPO_CLIP && s->kind != GRPO_SURROGATE_DUAL_CLIP

@@ -1085,7 +1085,12 @@ static inline reference_real ref_score_of(reference *ref, const reference_real *
 }
 
 enum { REFERENCE_MOST = 64 };
-typedef struct { int n; int64_t sequence[REFERENCE_MOST]; reference_real y[REFERENCE_MOST], A[REFERENCE_MOST], log_z; } ref_group;
+/* y: the scores; size: that of them; rate: the largest size of ds/dy */
+typedef struct {
+    int n;
+    int64_t sequence[REFERENCE_MOST];
+    reference_real y[REFERENCE_MOST], A[REFERENCE_MOST], T[REFERENCE_MOST], size[REFERENCE_MOST], rate, log_z;
+} ref_group;
 
 /* a value, its size in the sense of the scales, and that of its derivatives by all y, sum of absolute values */
 typedef struct { reference_real value, size, slope; } ref_worth;
@@ -1097,9 +1102,9 @@ static inline ref_worth ref_variance_of(const reference *ref, const ref_group *g
     ref_worth w = { 0, 0, 0 };
     int j;
     if (g->n < 2) return w;
-    for (j = 0; j < g->n; j++) { mean += g->y[j] / n; size += ref_abs(g->y[j]) / n; }
+    for (j = 0; j < g->n; j++) { mean += g->y[j] / n; size += g->size[j] / n; }
     e = k * (g->y[i] - mean) - g->A[i];
-    most = ref_abs(k) * (ref_abs(g->y[i]) + size) + ref_abs(g->A[i]);
+    most = ref_abs(k) * (g->size[i] + size) + ref_abs(g->A[i]);
     w.value = e * e / (2 * (n - 1));
     w.size = most * most / (2 * (n - 1));
     w.slope = 2 * ref_abs(k) * most / (n - 1);
@@ -1119,13 +1124,13 @@ static inline ref_worth ref_labels_of(const reference *ref, const ref_group *g, 
         if ((g->A[j] > 0) != up) continue;
         z[j] = (up ? -g->y[j] : g->y[j]) / tau;
         if (z[j] > top) top = z[j];
-        if (ref_abs(z[j]) > largest) largest = ref_abs(z[j]);
+        if (g->size[j] / tau > largest) largest = g->size[j] / tau;
         n = n + 1;
     }
     for (sum = ref_exp(-top), j = 0; j < g->n; j++) if ((g->A[j] > 0) == up) sum += ref_exp(z[j] - top);
     for (j = 0; j < g->n; j++) if ((g->A[j] > 0) == up) {
         const reference_real p = ref_exp(z[j] - top) / sum;
-        w.size += p * ref_abs(z[j]) / n;
+        w.size += p * g->size[j] / tau / n;
         w.slope += p / tau / n * (1 + largest);
     }
     w.value = (top + ref_ln(sum)) / n;
@@ -1138,7 +1143,7 @@ static inline ref_worth ref_labels_of(const reference *ref, const ref_group *g, 
 static inline ref_worth ref_balance_of(const reference *ref, const ref_group *g, int i)
 {
     const reference_real k = ref->obj->surrogate.strength, e = g->log_z + g->y[i] - k * g->A[i];
-    const reference_real most = ref_abs(g->log_z) + ref_abs(g->y[i]) + ref_abs(k * g->A[i]);
+    const reference_real most = ref_abs(g->log_z) + g->size[i] + ref_abs(k * g->A[i]);
     ref_worth w;
     w.value = e * e;
     w.size = most * most;
@@ -1157,8 +1162,8 @@ static inline ref_worth ref_pairs_of(const reference *ref, const ref_group *g, i
         const reference_real x = k * (g->y[i] - g->y[b]);
         if (!ref_leads(g->A[i], g->A[b], margin)) continue;
         w.value += ref_log_one_plus_exp(-x) / pairs;
-        w.size += (ref_log_one_plus_exp(-x) + ref_abs(k) * ref_sigmoid(-x) * (ref_abs(g->y[i]) + ref_abs(g->y[b]))) / pairs;
-        w.slope += 2 * ref_abs(k) * ref_sigmoid(-x) / pairs * (1 + ref_abs(k) * (ref_abs(g->y[i]) + ref_abs(g->y[b])));
+        w.size += (ref_log_one_plus_exp(-x) + ref_abs(k) * ref_sigmoid(-x) * (g->size[i] + g->size[b])) / pairs;
+        w.slope += 2 * ref_abs(k) * ref_sigmoid(-x) / pairs * (1 + ref_abs(k) * (g->size[i] + g->size[b]));
     }
     return w;
 }
@@ -1172,13 +1177,96 @@ static inline ref_worth ref_contrast_of(const reference *ref, const ref_group *g
     for (j = 0; j < g->n; j++) {
         if (g->A[j] > top) top = g->A[j];
         if (k * g->y[j] > high) high = k * g->y[j];
-        if (ref_abs(g->y[j]) > largest) largest = ref_abs(g->y[j]);
+        if (g->size[j] > largest) largest = g->size[j];
     }
     for (j = 0; j < g->n; j++) { weights += ref_exp((g->A[j] - top) / tau); sum += ref_exp(k * g->y[j] - high); }
     p = ref_exp((g->A[i] - top) / tau) / weights;
     w.value = p * (ref_ln(sum) - (k * g->y[i] - high));
     w.slope = 2 * p * ref_abs(k) * (1 + ref_abs(k) * largest);
     w.size = ref_abs(w.value) + 2 * p * ref_abs(k) * largest;
+    return w;
+}
+
+static inline reference_real ref_largest_size(const ref_group *g)
+{
+    reference_real largest = 0;
+    int j;
+    for (j = 0; j < g->n; j++) if (g->size[j] > largest) largest = g->size[j];
+    return largest;
+}
+
+/* e^z_i over their sum, of the n numbers where `of` */
+static inline reference_real ref_share(const reference_real *z, const int *of, int n, int i)
+{
+    reference_real sum = 0;
+    int j;
+    for (j = 0; j < n; j++) if (of[j]) sum += ref_exp(z[j] - z[i]);
+    return 1 / sum;
+}
+
+static inline ref_worth ref_contrast_means_of(const reference *ref, const ref_group *g, int i)
+{
+    const grpo_surrogate *s = &ref->obj->surrogate;
+    const int lse = s->kind == GRPO_SURROGATE_CONTRAST_LSE;
+    reference_real z[REFERENCE_MOST], v, tau = s->tau_neg, others, sum = 0, top = -HUGE_VAL, largest = ref_largest_size(g);
+    int plus[REFERENCE_MOST], j, n = 0;
+    ref_worth w = { 0, 0, 0 };
+    for (j = 0; j < g->n; j++) { z[j] = -(reference_real)s->length_rate * g->T[j]; n += plus[j] = g->A[j] > 0; }
+    if (n == 0 || n == g->n) return w;
+    others = g->n - n;
+    if (!plus[i] && lse) return w;
+    if (!plus[i]) { w.value = g->y[i] / others; w.size = g->size[i] / others; w.slope = 1 / others; return w; }
+    v = ref_share(z, plus, g->n, i);
+    if (!lse) { w.value = -v * g->y[i]; w.size = v * g->size[i]; w.slope = v; return w; }
+    for (j = 0; j < g->n; j++) if (!plus[j] && g->y[j] > top) top = g->y[j];
+    for (j = 0; j < g->n; j++) if (!plus[j]) sum += ref_exp((g->y[j] - top) / tau);
+    w.value = v * (top + tau * ref_ln(sum / others) - g->y[i]);
+    w.size = v * (2 * g->size[i] + tau * ref_ln(others) + 2 * largest);
+    w.slope = 2 * v * (1 + largest / tau);
+    return w;
+}
+
+static inline ref_worth ref_soft_pairs_of(const reference *ref, const ref_group *g, int i)
+{
+    const reference_real k = ref->obj->surrogate.strength, pairs = (reference_real)g->n * (g->n - 1), largest = ref_largest_size(g);
+    ref_worth w = { 0, 0, 0 };
+    int j;
+    for (j = 0; j < g->n; j++) {
+        const reference_real D = k * (g->y[i] - g->y[j]), p = ref_sigmoid((g->A[i] - g->A[j]) / ref->obj->surrogate.tau_pos);
+        const reference_real gap = ref_abs(k * (ref_sigmoid(D) - p));
+        if (j == i) continue;
+        w.value += (ref_log_one_plus_exp(D) - p * D) / pairs;
+        w.size += (ref_log_one_plus_exp(D) + p * ref_abs(D) + gap * (g->size[i] + g->size[j])) / pairs;
+        w.slope += 2 * gap * (1 + ref_abs(k) * largest) / pairs;
+    }
+    return w;
+}
+
+static inline ref_worth ref_match_of(reference *ref, const ref_group *g, int i)
+{
+    const reference_real k = ref->obj->surrogate.strength, reach = 1 + ref_abs(k) * ref_largest_size(g);
+    reference_real z[REFERENCE_MOST], p, u, q, r;
+    int all[REFERENCE_MOST], j;
+    ref_worth w = { 0, 0, 0 };
+    for (j = 0; j < g->n; j++) { z[j] = g->A[j] / ref->obj->surrogate.tau_pos; all[j] = 1; }
+    p = ref_share(z, all, g->n, i);
+    for (j = 0; j < g->n; j++) z[j] = k * g->y[j];
+    u = ref_share(z, all, g->n, i);
+    if (g->n == 1) return w;
+    if (ref->obj->surrogate.kind == GRPO_SURROGATE_MATCH) {
+        w.value = (p - u) * (p - u);
+        w.slope = 4 * (p + u) * ref_abs(k) * u * reach;
+        w.size = w.value + 2 * ref_abs(p - u) * (p + u) + 4 * ref_abs(p - u) * u * (reach - 1);
+        return w;
+    }
+    ref_note(ref, p);
+    ref_note(ref, u);
+    if (ref->beyond) return w;
+    q = ref_ln1p((p - u) / (p + u));
+    r = ref_ln1p((u - p) / (p + u));
+    w.value = (p * q + u * r) / 2;
+    w.slope = ref_abs(r * k) * u * reach;
+    w.size = (p * ref_abs(q) + u * ref_abs(r)) / 2 + ref_abs(r) * u * (reach - 1);
     return w;
 }
 
@@ -1191,6 +1279,9 @@ static inline ref_worth ref_worth_of(reference *ref, const ref_group *g, int i)
     case GRPO_SURROGATE_BALANCE:  w = ref_balance_of(ref, g, i); break;
     case GRPO_SURROGATE_PAIRS:    w = ref_pairs_of(ref, g, i); break;
     case GRPO_SURROGATE_CONTRAST: w = ref_contrast_of(ref, g, i); break;
+    case GRPO_SURROGATE_CONTRAST_MEAN: case GRPO_SURROGATE_CONTRAST_LSE: w = ref_contrast_means_of(ref, g, i); break;
+    case GRPO_SURROGATE_SOFT_PAIRS: w = ref_soft_pairs_of(ref, g, i); break;
+    case GRPO_SURROGATE_MATCH: case GRPO_SURROGATE_MATCH_JS: w = ref_match_of(ref, g, i); break;
     default: break;
     }
     ref_note(ref, w.value);
@@ -1204,9 +1295,18 @@ static inline ref_group ref_group_of(reference *ref, const reference_real *l, in
     int64_t i;
     memset(&x, 0, sizeof x);
     x.log_z = ref->b->log_z[g] + ref->log_z_moved;
+    x.rate = ref->obj->surrogate.score == GRPO_SCORE_RATIO ? 0 : 1;
     for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) {
         if (!ref->count[i] || x.n == REFERENCE_MOST) continue;
         x.y[x.n] = ref_score_of(ref, l, i);
+        x.size[x.n] = ref_abs(x.y[x.n]);
+        x.T[x.n] = (reference_real)ref->count[i];
+        if (ref->obj->surrogate.score == GRPO_SCORE_RATIO) {
+            const reference_real size = ref_abs(x.y[x.n]);
+            x.y[x.n] = ref_note(ref, ref_exp(x.y[x.n]));
+            x.size[x.n] = x.y[x.n] * (1 + size);
+            if (x.size[x.n] > x.rate) x.rate = x.size[x.n];
+        }
         x.A[x.n] = (double)ref->advantage[ref_first_active(ref, i)];
         x.sequence[x.n++] = i;
     }
@@ -1231,7 +1331,7 @@ static inline reference_real ref_coupled(reference *ref, int64_t g)
             sum += ref_note(ref, c * w.value);
             ref->size += c * w.size;
             ref->scale += ref_note(ref, c * w.size);
-            ref->steep += ref_note(ref, c * w.slope);
+            ref->steep += ref_note(ref, c * w.slope * (ref->log_z_moved == 0 ? x.rate : 1));
         }
     }
     return sum;
@@ -1417,7 +1517,7 @@ static inline reference_answer reference_log_z_slope(reference *ref, int64_t g)
     ref->log_z_moved = -1;
     slope.value = (slope.value - ref_coupled(ref, g)) / 2;
     ref->log_z_moved = 0;
-    slope.judged = ref->obj->surrogate.kind == GRPO_SURROGATE_BALANCE && !ref->unsure && !ref->beyond;
+    slope.judged = ref->obj->surrogate.kind == GRPO_SURROGATE_BALANCE && !ref->unsure && !ref->beyond && ref->size <= 0x1p58 * ref->steep;
     slope.tolerance = 0x1p-50 * ref->steep;
     ref_as_element(&slope);
     return slope;
