@@ -194,7 +194,7 @@ extern "C" {
     X(GRPO_NULL_VALUE, "batch.value is NULL but advantage.credit is gae") \
     X(GRPO_NULL_STEP_REWARD, "batch.step_reward is NULL but advantage.credit is of steps") \
     X(GRPO_NULL_REWARDS, "batch.rewards is NULL but advantage.rewards is each") \
-    X(GRPO_NULL_LOGP_TEACHER, "batch.logp_teacher is NULL but advantage.teacher_coef or penalty.kl_against needs it") \
+    X(GRPO_NULL_LOGP_TEACHER, "batch.logp_teacher is NULL but advantage.teacher_*, penalty.kl_against or penalty.likelihood_* needs it") \
     X(GRPO_NULL_ENTROPY, "batch.entropy is NULL but the objective needs it") \
     X(GRPO_NULL_SELECTED, "batch.selected is NULL but weight.selected, penalty.kl_on or likelihood_on, advantage.marked or " \
       "surrogate.kind shaped needs it") \
@@ -1507,19 +1507,34 @@ typedef enum {
     GRPO_KL_ON_SELECTED          /* at tokens with batch.selected (KL-Cov, 2505.22617) */
 } grpo_kl_on_kind;
 
-/* likelihood_coef/D times the sum of -h over D tokens of the batch */
+/* likelihood_coef/D times the sum of -u h over D tokens of the batch */
 typedef enum {
     GRPO_LIKELIHOOD_NONE,
     GRPO_LIKELIHOOD_CORRECT,     /* of responses with batch.reward > 0 (VAPO, 2504.05118) */
     GRPO_LIKELIHOOD_POSITIVE,    /* with A > 0 (OREAL, 2502.06781, as xtuner) */
     GRPO_LIKELIHOOD_SELECTED,    /* with batch.selected (CHORD, 2508.11408: those of the demonstrations) */
-    GRPO_LIKELIHOOD_ALL
+    GRPO_LIKELIHOOD_ALL,
+    GRPO_LIKELIHOOD_NOT_NEGATIVE /* with A >= 0 (LLDS, 2512.04220) */
 } grpo_likelihood_kind;
+/* u, detached; p = e^l */
 typedef enum {
-    GRPO_LIKELIHOOD_WEIGHT_NONE,       /* h = l */
-    GRPO_LIKELIHOOD_WEIGHT_P,          /* h = sg[p] l, p = e^l */
-    GRPO_LIKELIHOOD_WEIGHT_P_NOT_P     /* h = sg[p (1 - p)] l (CHORD's phi) */
+    GRPO_LIKELIHOOD_WEIGHT_NONE,       /* 1 */
+    GRPO_LIKELIHOOD_WEIGHT_P,          /* p */
+    GRPO_LIKELIHOOD_WEIGHT_P_NOT_P,    /* p (1 - p) (CHORD's phi) */
+    GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE    /* sigmoid(likelihood_gain (logp_teacher - l)) (SDAR, 2605.15155) */
 } grpo_likelihood_weight_kind;
+/* h */
+typedef enum {
+    GRPO_LIKELIHOOD_FORM_LOGP,         /* l */
+    GRPO_LIKELIHOOD_FORM_TEACHER_GAP,  /* l - logp_teacher (SDAR, 2605.15155) */
+    GRPO_LIKELIHOOD_FORM_LOST          /* -max(logp_old - l, 0) (LLDS, 2512.04220) */
+} grpo_likelihood_form_kind;
+/* of form lost: tokens outside of what the gate lets pass add nothing and stay among the D */
+typedef enum {
+    GRPO_LIKELIHOOD_GATE_NONE,
+    GRPO_LIKELIHOOD_GATE_SEQUENCE,     /* responses whose logp_old - l sum to more than 0, over their tokens among the D (2512.04220) */
+    GRPO_LIKELIHOOD_GATE_SEGMENT       /* the same of segments: turns */
+} grpo_likelihood_gate_kind;
 
 /* of gspo.h: pair_coef/D times the sum of log(1 + e^(-pair_beta (s_a - s_b))) over the D pairs of responses of one group with
  * reward_a - reward_b > pair_margin (AMIR-GRPO, 2601.03661) */
@@ -1541,6 +1556,9 @@ typedef struct {
     double entropy_coef;                   /* its gradient is grpo_output.dentropy */
     grpo_likelihood_kind likelihood_on;
     grpo_likelihood_weight_kind likelihood_weight;
+    grpo_likelihood_form_kind likelihood_form;
+    grpo_likelihood_gate_kind likelihood_gate;
+    double likelihood_gain;                /* of teacher_gate */
     double likelihood_coef;
     grpo_pairs_kind pairs;
     grpo_pair_score_kind pair_score;
@@ -1575,13 +1593,31 @@ GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double log
     return t;
 }
 
-/* -h and its derivative by l */
-GRPO_FN grpo_term grpo_likelihood(grpo_likelihood_weight_kind weight, double logp)
+/* u; logp_teacher: of teacher_gate */
+GRPO_FN double grpo_likelihood_weight(const grpo_penalty *p, double logp, double logp_teacher)
+{
+    grpo_dd gap = { 0, 0 };
+    switch (p->likelihood_weight) {
+    case GRPO_LIKELIHOOD_WEIGHT_P:       return exp(logp);
+    case GRPO_LIKELIHOOD_WEIGHT_P_NOT_P: return -grpo_times(exp(logp), expm1(logp));
+    case GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE:
+        if (p->likelihood_gain != 0) gap = grpo_dd_mul(grpo_two_diff(logp_teacher, logp), p->likelihood_gain);
+        return grpo_sigmoid(gap).value;
+    default:                             return 1;
+    }
+}
+
+/* -u h and its derivative by l; logp_old: of form lost; logp_teacher: of teacher_gap and teacher_gate */
+GRPO_FN grpo_term grpo_likelihood(const grpo_penalty *p, double logp, double logp_old, double logp_teacher)
 {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    double p = exp(logp);
-    t.d_logp = weight == GRPO_LIKELIHOOD_WEIGHT_NONE ? -1 : weight == GRPO_LIKELIHOOD_WEIGHT_P ? -p : grpo_times(p, expm1(logp));
-    t.value = grpo_times(t.d_logp, logp);
+    grpo_dd h = { 0, 0 };
+    h.hi = logp;
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) h = grpo_two_diff(logp, logp_teacher);
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST) h = grpo_two_diff(logp, logp_old);
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST && !(h.hi < 0)) return t;
+    t.d_logp = -grpo_likelihood_weight(p, logp, logp_teacher);
+    t.value = grpo_times(t.d_logp, h.hi);
     return t;
 }
 
@@ -1884,7 +1920,7 @@ typedef struct {
     const grpo_real *logp_old;        /* under the policy at the start of the update */
     const grpo_real *logp_ref;        /* under the frozen reference */
     const grpo_real *logp_rollout;    /* under the engine that sampled */
-    const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_against and, there finite, by advantage.teacher_coef */
+    const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_against, likelihood_* and, finite, by advantage.teacher_* */
     const grpo_real *entropy;         /* nats; reported; read by advantage.entropy and penalty.entropy_coef */
     const grpo_real *value;           /* critic */
     const grpo_real *step_reward;     /* read where step_end */
@@ -2002,7 +2038,7 @@ grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep);
 /* In parts (micro-batches, threads, ranks; groups are never cut).  First add every part's counts, and moments where the advantage axis
  * looks at the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, gain, second, entropy relative, kl_centred_coef);
  * then evaluate every part; then merge.
- * grpo_count reads advantages, which may else be NULL, for aggregation *_by_sign and likelihood_on positive. */
+ * grpo_count reads advantages, which may else be NULL, for aggregation *_by_sign and likelihood_on positive and not_negative. */
 grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);
 grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage);
@@ -2998,9 +3034,21 @@ static int grpo_off_policy_needs_(const grpo_weight *w)
     }
 }
 
+/* of the tokens that enter the likelihood */
+static int grpo_likelihood_needs_(const grpo_penalty *p)
+{
+    int n = 0;
+    if (p->likelihood_on == GRPO_LIKELIHOOD_NONE) return 0;
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST) n |= GRPO_NEED_OLD_;
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) n |= GRPO_NEED_LOGP_TEACHER_;
+    if (p->likelihood_weight == GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE) n |= GRPO_NEED_LOGP_TEACHER_;
+    if (p->likelihood_gate == GRPO_LIKELIHOOD_GATE_SEGMENT) n |= GRPO_NEED_STEP_END_;
+    return n;
+}
+
 static int grpo_count_needs_(const grpo_objective *o)
 {
-    static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_SELECTED_, 0 };
+    static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_SELECTED_, 0, GRPO_NEED_ADVANTAGE_ };
     int n = likelihood[o->penalty.likelihood_on];
     if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (o->penalty.pairs != GRPO_PAIRS_NONE) n |= GRPO_NEED_REWARD_;
@@ -3020,7 +3068,7 @@ static int grpo_loss_needs_(const grpo_objective *o)
     if (o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_STEP_END_;
     if (o->weight.future != GRPO_FUTURE_NONE) n |= GRPO_NEED_OLD_;
     if (o->weight.given != GRPO_GIVEN_NONE) n |= GRPO_NEED_WEIGHT_;
-    n |= grpo_off_policy_needs_(&o->weight);
+    n |= grpo_off_policy_needs_(&o->weight) | grpo_likelihood_needs_(&o->penalty);
     if (o->penalty.entropy_coef != 0) n |= GRPO_NEED_ENTROPY_;
     if (o->penalty.pairs != GRPO_PAIRS_NONE && o->penalty.pair_score == GRPO_PAIR_SCORE_REF) n |= GRPO_NEED_REF_;
     if (o->weight.drift != GRPO_DRIFT_NONE) n |= GRPO_NEED_OLD_;
@@ -3239,6 +3287,7 @@ grpo_status grpo_objective_check(const grpo_objective *o)
     if (st) return st;
     if (p->kl_clamp_log < 0 || p->kl_clamp_value < 0 || p->kl_ratio_max < 0) return GRPO_BAD_KL_CLAMP;
     if (p->pair_margin < 0) return GRPO_BAD_MARGIN;
+    if (p->likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE && p->likelihood_form != GRPO_LIKELIHOOD_FORM_LOST) return GRPO_BAD_COMBINATION;
     st = grpo_check_weight_(&o->weight);
     if (st) return st;
     if ((o->aggregation.kind == GRPO_SEQ_MEAN_CONSTANT || o->aggregation.kind == GRPO_CONSTANT)
@@ -5582,6 +5631,7 @@ static int grpo_is_likely_(const grpo_objective *o, const grpo_batch *b, const g
     case GRPO_LIKELIHOOD_POSITIVE: return advantage[t] > 0;
     case GRPO_LIKELIHOOD_SELECTED: return b->selected[t] != 0;
     case GRPO_LIKELIHOOD_ALL:      return 1;
+    case GRPO_LIKELIHOOD_NOT_NEGATIVE: return advantage[t] >= 0;
     default:                       return 0;
     }
 }
@@ -5692,11 +5742,13 @@ typedef struct {
     const grpo_real *old;              /* log-probabilities in the ratio's denominator; NULL: 0 */
     int uses_ratio, needs_ratio;       /* needs: to trust tokens, though the report does not speak of it */
     int reports_ratio, judges;
-    int plain;                         /* v of the correction is all that multiplies S, and no divisor or bound is a token's own */
+    int plain;                         /* v of the correction is all that multiplies S, no divisor or bound is a token's own, no gate */
     grpo_scales scales;
     double local;                      /* a coefficient is factor/(local shared divisor) */
     double shared;                     /* of the token at hand: with tokens of its segment, or of its sign of A */
     grpo_span_ segment;                /* the one that shared was last found for */
+    grpo_span_ gate;                   /* the tokens that the likelihood's gate was last found for, and whether it is shut */
+    int shut;
     grpo_log_range log_range;          /* of the token at hand, with bounds position */
     grpo_dd decay;                     /* of F from one token to the next */
     grpo_group_counts_ group;          /* where the local divisor asks */
@@ -5833,16 +5885,21 @@ static inline double grpo_share_(const grpo_run_ *r, double x) { return r->share
 
 static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t)
 {
-    return r->scales.likelihood != 0 && grpo_is_likely_(r->obj, r->batch, r->advantage, s->index, t);
+    return r->scales.likelihood != 0 && !r->shut && grpo_is_likely_(r->obj, r->batch, r->advantage, s->index, t);
+}
+
+static grpo_term grpo_likelihood_at_(const grpo_run_ *r, int64_t t)
+{
+    const grpo_batch *b = r->batch;
+    return grpo_likelihood(&r->obj->penalty, (double)b->logp[t], b->logp_old ? (double)b->logp_old[t] : 0,
+                           b->logp_teacher ? (double)b->logp_teacher[t] : 0);
 }
 
 /* the gradient of what is added to the loss beside the terms, over factor */
 static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t)
 {
-    const grpo_likelihood_weight_kind weight = r->obj->penalty.likelihood_weight;
     double g = r->pair_slope ? r->pair_slope[s->member] : 0;
-    if (grpo_has_likelihood_(r, s, t))
-        g = grpo_plus(g, grpo_times(r->scales.likelihood, grpo_likelihood(weight, (double)r->batch->logp[t]).d_logp));
+    if (grpo_has_likelihood_(r, s, t)) g = grpo_plus(g, grpo_times(r->scales.likelihood, grpo_likelihood_at_(r, t).d_logp));
     return g;
 }
 
@@ -5912,13 +5969,11 @@ typedef struct { double correction, policy, term; } grpo_weights_;
 static void grpo_take_token_(grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, grpo_weights_ v, const grpo_term *policy,
                              const grpo_term *penalty)
 {
-    const grpo_penalty *p = &r->obj->penalty;
-    const double coef = p->entropy_coef;
+    const double coef = r->obj->penalty.entropy_coef;
     grpo_write_(r, r->out.term, t, grpo_plus(policy->value, penalty->value));
     grpo_write_(r, r->out.dentropy, t, coef != 0 ? grpo_aggregated_(r, grpo_share_(r, grpo_times(-coef, v.term))) : 0);
     grpo_report_token_(r, t, w, v.correction, policy, penalty);
-    if (grpo_has_likelihood_(r, s, t))
-        grpo_sum_add_(&r->partial->sum[GRPO_SUM_LIKELIHOOD], grpo_likelihood(p->likelihood_weight, (double)r->batch->logp[t]).value);
+    if (grpo_has_likelihood_(r, s, t)) grpo_sum_add_(&r->partial->sum[GRPO_SUM_LIKELIHOOD], grpo_likelihood_at_(r, t).value);
 }
 
 static void grpo_skip_token_(grpo_run_ *r, int64_t t)
@@ -5996,12 +6051,28 @@ static double grpo_shared_of_(const grpo_run_ *r, grpo_sequence_ *s, grpo_span_ 
     return n ? (double)n : 1;
 }
 
+/* is the likelihood's gate shut for token t?  Exactly: the sum's rounding keeps its sign */
+static void grpo_find_gate_(grpo_run_ *r, grpo_sequence_ *s, int64_t t)
+{
+    const grpo_batch *b = r->batch;
+    grpo_sum lost;
+    if (grpo_is_in_(r->gate, t)) return;
+    r->gate.begin = s->begin; r->gate.end = s->end;
+    if (r->obj->penalty.likelihood_gate == GRPO_LIKELIHOOD_GATE_SEGMENT) r->gate = grpo_segment_at_(b, s, t);
+    memset(&lost, 0, sizeof lost);
+    for (t = r->gate.begin; t < r->gate.end; t++)
+        if (grpo_counted_(r, s, t) && grpo_is_likely_(r->obj, b, r->advantage, s->index, t))
+            grpo_sum_add_diff_(&lost, (double)b->logp_old[t], (double)b->logp[t]);
+    r->shut = !(grpo_sum_value_(&lost) > 0);
+}
+
 /* the weights of the token at hand, of correction v, and what it shares with its segment */
 static void grpo_weigh_(grpo_run_ *r, grpo_sequence_ *s, grpo_walk_ *k, double v)
 {
     const grpo_given_kind given = r->obj->weight.given;
     const double ahead = r->obj->weight.future != GRPO_FUTURE_NONE ? grpo_ahead_(r, k) : 1;
     if (!k->counts) return;
+    if (r->obj->penalty.likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE && r->scales.likelihood != 0) grpo_find_gate_(r, s, k->t);
     k->v.policy = grpo_times(grpo_normed_(r, v), ahead);
     k->v.term = given == GRPO_GIVEN_TERM ? (double)r->batch->weight[k->t] : 1;
     if (given != GRPO_GIVEN_NONE) k->v.policy = grpo_times(k->v.policy, (double)r->batch->weight[k->t]);
@@ -6201,7 +6272,7 @@ static grpo_sequence_ grpo_open_sequence_(grpo_run_ *r, int64_t i)
     s.drift = grpo_sequence_drift_(r, &s);
     r->local = grpo_local_divisor_(a, s.count, a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0, &r->group);
     if (grpo_counts_sequences_by_sign_(r->obj)) r->local *= r->scales.by_sign[grpo_starts_up_(r->obj, r->batch, r->advantage, &s)];
-    r->segment.begin = r->segment.end = 0;
+    r->segment.begin = r->segment.end = r->gate.begin = r->gate.end = 0;
     return s;
 }
 
@@ -6248,7 +6319,8 @@ static int grpo_weighs_plainly_(const grpo_objective *o)
 {
     const grpo_weight *w = &o->weight;
     return w->correction_norm == GRPO_CORRECTION_NORM_NONE && w->future == GRPO_FUTURE_NONE && w->given == GRPO_GIVEN_NONE
-        && o->surrogate.bounds != GRPO_BOUNDS_POSITION && o->aggregation.kind != GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_counts_by_sign_(o);
+        && o->penalty.likelihood_gate == GRPO_LIKELIHOOD_GATE_NONE && o->surrogate.bounds != GRPO_BOUNDS_POSITION
+        && o->aggregation.kind != GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_counts_by_sign_(o);
 }
 
 static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
@@ -9134,8 +9206,10 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(penalty.kl_ratio, "none|token|unit|score"), GRPO_NUMBER_(penalty.kl_ratio_max),
         GRPO_NUMBER_(penalty.kl_coef), GRPO_NUMBER_(penalty.kl_clamp_log), GRPO_NUMBER_(penalty.kl_clamp_value),
         GRPO_NUMBER_(penalty.entropy_coef),
-        GRPO_CHOICE_(penalty.likelihood_on, "none|correct|positive|selected|all"),
-        GRPO_CHOICE_(penalty.likelihood_weight, "none|p|p_not_p"), GRPO_NUMBER_(penalty.likelihood_coef),
+        GRPO_CHOICE_(penalty.likelihood_on, "none|correct|positive|selected|all|not_negative"),
+        GRPO_CHOICE_(penalty.likelihood_weight, "none|p|p_not_p|teacher_gate"),
+        GRPO_CHOICE_(penalty.likelihood_form, "logp|teacher_gap|lost"), GRPO_CHOICE_(penalty.likelihood_gate, "none|sequence|segment"),
+        GRPO_NUMBER_(penalty.likelihood_gain), GRPO_NUMBER_(penalty.likelihood_coef),
         GRPO_CHOICE_(penalty.pairs, "none|margin"), GRPO_CHOICE_(penalty.pair_score, "ref|free"),
         GRPO_NUMBER_(penalty.pair_margin), GRPO_NUMBER_(penalty.pair_beta), GRPO_NUMBER_(penalty.pair_coef),
         GRPO_CHOICE_(weight.truncated, "keep|mask"),

@@ -428,6 +428,16 @@ static const need needs[] = {
     { { "penalty.likelihood_on", NULL }, { GRPO_LIKELIHOOD_SELECTED, 0 }, NO_SELECTED, GRPO_NULL_SELECTED, COUNT | LOSSES, "likelihood_on" },
     { { "penalty.likelihood_on", NULL }, { GRPO_LIKELIHOOD_POSITIVE, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "advantage" },
     { { "penalty.likelihood_on", NULL }, { GRPO_LIKELIHOOD_ALL, 0 }, NO_OPTIONAL, GRPO_OK, 0, "" },
+    { { "penalty.likelihood_on", NULL }, { GRPO_LIKELIHOOD_NOT_NEGATIVE, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "advantage" },
+    { { "penalty.likelihood_on", "penalty.likelihood_form" }, { GRPO_LIKELIHOOD_ALL, GRPO_LIKELIHOOD_FORM_LOST }, NO_OLD, GRPO_NULL_LOGP_OLD,
+      LOSSES, "logp_old" },
+    { { "penalty.likelihood_on", "penalty.likelihood_form" }, { GRPO_LIKELIHOOD_ALL, GRPO_LIKELIHOOD_FORM_TEACHER_GAP }, NO_TEACHER,
+      GRPO_NULL_LOGP_TEACHER, LOSSES, "penalty.likelihood_" },
+    { { "penalty.likelihood_on", "penalty.likelihood_weight" }, { GRPO_LIKELIHOOD_ALL, GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE }, NO_TEACHER,
+      GRPO_NULL_LOGP_TEACHER, LOSSES, "logp_teacher" },
+    { { "penalty.likelihood_form", "penalty.likelihood_gate" }, { GRPO_LIKELIHOOD_FORM_LOST, GRPO_LIKELIHOOD_GATE_SEGMENT }, NO_OPTIONAL,
+      GRPO_OK, 0, "" },
+    { { "penalty.likelihood_weight", NULL }, { GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE, 0 }, NO_OPTIONAL, GRPO_OK, 0, "" },
     { { "aggregation.kind", NULL }, { GRPO_TOKEN_MEAN_BY_SIGN, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "counting" },
     { { "aggregation.kind", NULL }, { GRPO_SEQ_MEAN_BY_SIGN, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "counting" },
     { { "surrogate.shape", "surrogate.kind" }, { 1, GRPO_SURROGATE_SHAPED }, NO_SELECTED, GRPO_NULL_SELECTED, LOSSES, "surrogate.kind shaped" },
@@ -1264,6 +1274,9 @@ static void check_combinations(void)
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "ppo_clip", "surrogate.bounds", "given", "ratio.unit", "sequence_mean" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "aspo", "surrogate.bounds", "given" } },
         { GRPO_BAD_COMBINATION, { "surrogate.bounds", "given" } },
+        { GRPO_OK, { "penalty.likelihood_form", "lost", "penalty.likelihood_gate", "segment" } },
+        { GRPO_BAD_COMBINATION, { "penalty.likelihood_form", "teacher_gap", "penalty.likelihood_gate", "sequence" } },
+        { GRPO_BAD_COMBINATION, { "penalty.likelihood_gate", "segment" } },
     };
     size_t k;
     int c;
@@ -1394,6 +1407,31 @@ static void check_pairs(void)
     setup_free(&s);
 }
 
+/* the gate's segments want their ends, and a teacher is one of log-probabilities */
+static void check_likelihood(void)
+{
+    static setup s;
+    setup_make(&s);
+    memset(&s.objective, 0, sizeof s.objective);
+    s.objective.penalty.likelihood_on = GRPO_LIKELIHOOD_ALL;
+    s.objective.penalty.likelihood_form = GRPO_LIKELIHOOD_FORM_LOST;
+    s.objective.penalty.likelihood_gate = GRPO_LIKELIHOOD_GATE_SEGMENT;
+    s.batch.step_end = NULL;
+    check_both(&s, "a gate of segments", GRPO_NULL_STEP_END, "step_end");
+    s.objective.penalty.likelihood_gate = GRPO_LIKELIHOOD_GATE_SEQUENCE;
+    check(call_grpo_loss(&s) == GRPO_OK, "a gate of responses is refused");
+    setup_free(&s);
+    setup_make(&s);
+    memset(&s.objective, 0, sizeof s.objective);
+    s.objective.penalty.likelihood_on = GRPO_LIKELIHOOD_ALL;
+    s.objective.penalty.likelihood_form = GRPO_LIKELIHOOD_FORM_TEACHER_GAP;
+    s.b.token[TOKEN_TEACHER][LAST_UNMASKED] = (grpo_real)INFINITY;
+    check_both(&s, "a gap to infinity", GRPO_BAD_LOGP_TEACHER, "logp_teacher");
+    s.b.token[TOKEN_TEACHER][LAST_UNMASKED] = (grpo_real)-INFINITY;
+    check(call_grpo_loss(&s) == GRPO_OK, "a gap to -infinity is refused");
+    setup_free(&s);
+}
+
 static void check_teacher(void)
 {
     static setup s;
@@ -1470,6 +1508,7 @@ static void check_groups(void)
     for (kind = GRPO_SURROGATE_VARIANCE; kind <= GRPO_SURROGATE_MATCH_JS; kind++) check_coupled(kind);
     check_pairs();
     check_clips();
+    check_likelihood();
     check_teacher();
     check_more_totals();
 }

@@ -907,7 +907,7 @@ static void check_kinds_alone(void)
     char name[40];
     rng r = { 23 };
     int k;
-    for (k = 0; k < 400; k++) {
+    for (k = 0; k < 480; k++) {
         sprintf(name, "kind alone %d", k);
         random_objective(&r, &obj);
         memset(&obj.weight, 0, sizeof obj.weight);
@@ -925,6 +925,30 @@ static void check_kinds_alone(void)
         check(slopes_of_kind[k] > 300, "only %ld slopes of surrogate %d could be compared", slopes_of_kind[k], k);
     for (k = GRPO_BOUNDS_POSITION; k <= GRPO_BOUNDS_GIVEN; k++)
         check(slopes_of_bounds[k] > 200, "only %ld slopes of bounds %d could be compared", slopes_of_bounds[k], k);
+}
+
+/* what is beside the terms, alone: likelihoods of every form, weight and gate, and next to a surrogate */
+static void check_likelihoods_alone(void)
+{
+    grpo_objective obj;
+    char name[40];
+    rng r = { 31 };
+    int k;
+    for (k = 0; k < 240; k++) {
+        grpo_penalty *p = &obj.penalty;
+        sprintf(name, "likelihood alone %d", k);
+        random_objective(&r, &obj);
+        memset(&obj.weight, 0, sizeof obj.weight);
+        memset(p, 0, sizeof *p);
+        if (k % 2) obj.surrogate.kind = GRPO_SURROGATE_SCORE, obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
+        p->likelihood_on = (grpo_likelihood_kind)(GRPO_LIKELIHOOD_CORRECT + k % 5);
+        p->likelihood_form = (grpo_likelihood_form_kind)(k % 3);
+        p->likelihood_weight = (grpo_likelihood_weight_kind)rng_below(&r, 4);
+        if (k % 3 == GRPO_LIKELIHOOD_FORM_LOST) p->likelihood_gate = (grpo_likelihood_gate_kind)rng_below(&r, 3);
+        p->likelihood_gain = k % 4 - 1;
+        p->likelihood_coef = 0.5;
+        check_objective(name, obj, kinds[k % 4], 17000 + (uint64_t)k);
+    }
 }
 
 /* ---- equal rewards ------------------------------------------------------------------------------------------------------------- */
@@ -1466,6 +1490,7 @@ int main(void)
     check_trust_alone();
     check_groups_alone();
     check_kinds_alone();
+    check_likelihoods_alone();
     check_equal_rewards();
     check_informative();
     check_choices();

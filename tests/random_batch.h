@@ -369,7 +369,7 @@ static inline int reads_positions(const grpo_objective *o)
     const grpo_weight *w = &o->weight;
     return (unit >= GRPO_UNIT_SEGMENT_MEAN && unit <= GRPO_UNIT_PREFIX_MEAN) || w->correction_unit >= GRPO_CORRECTION_SEGMENT_SUM
         || w->reject_unit >= GRPO_REJECT_SEGMENT_SUM || w->future != GRPO_FUTURE_NONE || o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN
-        || o->surrogate.bounds == GRPO_BOUNDS_POSITION;
+        || o->surrogate.bounds == GRPO_BOUNDS_POSITION || o->penalty.likelihood_gate == GRPO_LIKELIHOOD_GATE_SEGMENT;
 }
 
 /* ---- a random objective -------------------------------------------------------------------------------------------------------- */
@@ -466,6 +466,7 @@ static inline double random_number(rng *r, const char *path)
         { "surrogate.strength", 5, { 0, 0.1, 1, 3, -1 } },
         { "surrogate.margin", 3, { 0, 0.1, 1 } },
         { "penalty.likelihood_coef", 4, { 0, 0.1, 1, -0.3 } },
+        { "penalty.likelihood_gain", 4, { 5, 0, 1, -0.7 } },
         { "penalty.pair_margin", 3, { 0, 0.1, 1 } },
         { "penalty.pair_beta", 4, { 0, 0.2, 1, -2 } },
         { "penalty.pair_coef", 3, { 0, 0.01, 1 } },
@@ -539,6 +540,7 @@ static inline void random_objective_settle(rng *r, grpo_objective *obj)
     if (s->bounds != GRPO_BOUNDS_POSITION && obj->ratio.unit != GRPO_UNIT_TOKEN) s->bounds = GRPO_BOUNDS_FIXED;
     if (s->bounds >= GRPO_BOUNDS_POSITION && s->kind != GRPO_SURROGATE_PPO_CLIP && s->kind != GRPO_SURROGATE_DUAL_CLIP
         && (s->bounds == GRPO_BOUNDS_POSITION || s->kind != GRPO_SURROGATE_GPPO)) s->bounds = GRPO_BOUNDS_FIXED;
+    if (obj->penalty.likelihood_form != GRPO_LIKELIHOOD_FORM_LOST) obj->penalty.likelihood_gate = GRPO_LIKELIHOOD_GATE_NONE;
     if ((s->kind == GRPO_SURROGATE_GPPO || s->kind == GRPO_SURROGATE_ASPO) && rng_chance(r, 50)) s->dual = 0;
 }
 

@@ -919,6 +919,7 @@ static inline int ref_is_likely(const reference *ref, int64_t i, int64_t t)
     case GRPO_LIKELIHOOD_POSITIVE: return ref->advantage[t] > 0;
     case GRPO_LIKELIHOOD_SELECTED: return ref->b->selected[t];
     case GRPO_LIKELIHOOD_ALL:      return 1;
+    case GRPO_LIKELIHOOD_NOT_NEGATIVE: return ref->advantage[t] >= 0;
     default:                       return 0;
     }
 }
@@ -1337,18 +1338,52 @@ static inline reference_real ref_coupled(reference *ref, int64_t g)
     return sum;
 }
 
+/* u, and how much its rounding may grow */
+static inline reference_real ref_likelihood_weight(reference *ref, int64_t t, reference_real *rounding)
+{
+    const grpo_penalty *p = &ref->obj->penalty;
+    const reference_real l = ref->fixed[t], e = ref_exp(l);
+    reference_real gap;
+    *rounding = 1;
+    switch (p->likelihood_weight) {
+    case GRPO_LIKELIHOOD_WEIGHT_P:       return e;
+    case GRPO_LIKELIHOOD_WEIGHT_P_NOT_P: return -e * ref_change(l, 0);
+    case GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE:
+        gap = p->likelihood_gain * (ref_log(ref, ref->b->token[TOKEN_TEACHER][t]) - l);
+        *rounding += ref_abs(gap);
+        return ref_sigmoid(gap);
+    default: return 1;
+    }
+}
+
+/* does the gate let token t pass? */
+static inline int ref_passes(reference *ref, int64_t i, int64_t t)
+{
+    const grpo_likelihood_gate_kind gate = ref->obj->penalty.likelihood_gate;
+    reference_real lost = 0;
+    int64_t k;
+    if (gate == GRPO_LIKELIHOOD_GATE_NONE) return 1;
+    for (k = ref->b->offset[i]; k < ref_end(ref, i); k++) {
+        if (!ref->active[k] || !ref_is_likely(ref, i, k) || (gate == GRPO_LIKELIHOOD_GATE_SEGMENT && !ref_same_segment(ref, k, t))) continue;
+        lost += ref_log(ref, ref->b->token[TOKEN_OLD][k]) - ref_log(ref, ref->fixed[k]);
+    }
+    if (lost != 0 && ref_abs(lost) < REFERENCE_BLUR) ref->beyond = 1;
+    return lost > 0;
+}
+
 static inline reference_real ref_likelihood(reference *ref, int64_t i, int64_t t)
 {
-    const reference_real l = ref->l[t], p = ref_exp(ref->fixed[t]);
-    const grpo_likelihood_weight_kind kind = ref->obj->penalty.likelihood_weight;
-    reference_real weight = kind == GRPO_LIKELIHOOD_WEIGHT_P ? p : kind == GRPO_LIKELIHOOD_WEIGHT_P_NOT_P ? -p * ref_change(ref->fixed[t], 0) : 1;
-    if (ref->likelihood == 0 || !ref_is_likely(ref, i, t)) return 0;
-    weight = ref_note(ref, ref->likelihood * ref_note(ref, weight));
-    ref_log(ref, l);
-    ref->size += ref_abs(weight * l);
-    ref->scale += ref_abs(weight * l);
-    ref->steep += ref_abs(weight);
-    return -ref_note(ref, weight * l);
+    const grpo_likelihood_form_kind form = ref->obj->penalty.likelihood_form;
+    const reference_real l = ref_log(ref, ref->l[t]);
+    reference_real h = l, weight, rounding;
+    if (ref->likelihood == 0 || !ref_is_likely(ref, i, t) || !ref_passes(ref, i, t)) return 0;
+    if (form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) h = l - ref_log(ref, ref->b->token[TOKEN_TEACHER][t]);
+    if (form == GRPO_LIKELIHOOD_FORM_LOST) h = ref_bounded(ref, l - ref_log(ref, ref->b->token[TOKEN_OLD][t]), -HUGE_VAL, 0);
+    weight = ref_note(ref, ref->likelihood * ref_note(ref, ref_likelihood_weight(ref, t, &rounding)));
+    ref->size += ref_abs(weight * h) * rounding;
+    ref->scale += ref_abs(weight * h) * rounding;
+    ref->steep += ref_abs(weight) * rounding;
+    return -ref_note(ref, weight * h);
 }
 
 static inline reference_real ref_pair_score(reference *ref, int64_t i)
