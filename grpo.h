@@ -215,7 +215,8 @@ extern "C" {
     X(GRPO_BAD_N_REWARDS, "batch.n_rewards must lie in 1..16 (GRPO_MAX_REWARDS)") \
     X(GRPO_BAD_REWARDS, "batch.rewards has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
     X(GRPO_BAD_REWARD_WEIGHT, "batch.reward_weight has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_LOGP_TEACHER, "batch.logp_teacher has a NaN or +infinity at an unmasked token; for teacher_coef it and batch.logp_old must be finite") \
+    X(GRPO_BAD_LOGP_TEACHER, "batch.logp_teacher has a NaN or +infinity at an unmasked token; for advantage.teacher_* it and " \
+      "batch.logp_old must be finite") \
     X(GRPO_FEW_ITEMS, "batch: a group has fewer items than objective.advantage.pass_k") \
     X(GRPO_BAD_SHAPED_REWARD, "objective.reward makes a reward, or the KL of a token in it, infinite or larger than 1e150 in magnitude") \
     X(GRPO_BAD_BASELINE, "batch.baseline has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
@@ -240,7 +241,7 @@ extern "C" {
     X(GRPO_BAD_NOISE, "objective.advantage: baseline kalman needs process_noise >= 0 and observation_noise > 0, both at most 1e150") \
     X(GRPO_BAD_LENGTH_POWER, "objective.advantage.length_power must lie in [-16, 16]") \
     X(GRPO_BAD_LAMBDA_LENGTH, "objective.advantage.lambda_length must not be negative") \
-    X(GRPO_BAD_ENTROPY_CAP, "objective.advantage.entropy_cap must be positive for entropy bonus") \
+    X(GRPO_BAD_ENTROPY_CAP, "objective.advantage.entropy_cap must be positive for entropy bonus and not negative for entropy response") \
     X(GRPO_BAD_ADVANTAGE_CLAMP, "objective.advantage.advantage_low must not exceed advantage_high") \
     X(GRPO_BAD_CLAMP, "objective.ratio: a clamp's low must not exceed its high") \
     X(GRPO_BAD_CLIP, "objective.surrogate: eps_low, eps_high and bound_cap must not be negative") \
@@ -358,7 +359,7 @@ extern "C" {
     X(GRPO_UNKNOWN_FIELD, "no field of an objective has that path") \
     X(GRPO_UNKNOWN_CHOICE, "the field has no choice of that name or number") \
     X(GRPO_MIXED_PARTIALS, "the partials belong to different totals") \
-    X(GRPO_NULL_STATE, "batch.state is NULL but advantage.step_group is state or history") \
+    X(GRPO_NULL_STATE, "batch.state is NULL but advantage.step_group is state or history, or advantage.credit prefix_tree") \
     X(GRPO_NULL_PROBABILITY_SQUARES, "batch.probability_squares is NULL but advantage.token_baseline is optimal") \
     X(GRPO_BAD_PROBABILITY_SQUARES, "batch.probability_squares has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
     X(GRPO_BAD_LOGP_CENTRED, "batch.logp_rollout or logp_ref has a NaN or an infinity at an unmasked token, but kl_centred_coef is not 0") \
@@ -373,7 +374,9 @@ extern "C" {
       "token") \
     X(GRPO_BAD_POSITION, "objective.surrogate: log_low, log_high and log_dual must not be negative, position_power lie in [-16, 16], " \
       "and with bounds position and kind dual_clip log_dual be at least log_high") \
-    X(GRPO_BAD_SURROGATE_SHAPE, "objective.surrogate.shape must be positive for kind shaped")
+    X(GRPO_BAD_SURROGATE_SHAPE, "objective.surrogate.shape must be positive for kind shaped") \
+    X(GRPO_BAD_TAIL, "objective.advantage.truncated_tail must be a whole number that is not negative") \
+    X(GRPO_BAD_TEACHER, "objective.advantage: teacher_share and teacher_gamma must lie in [0, 1] and teacher_clip in [0, 1)")
 
 #define GRPO_STATUS_ENUM_(name, text) name,
 typedef enum { GRPO_STATUS_LIST(GRPO_STATUS_ENUM_) GRPO_N_STATUS } grpo_status;
@@ -712,6 +715,14 @@ typedef enum {
                                     (HGPO, 2602.22817, as verl-agent) */
 } grpo_step_group_kind;
 
+/* responses with batch.outside: no part of their group's mean, deviation or number */
+typedef enum {
+    GRPO_OUTSIDE_NONE,           /* nobody, the array is not read */
+    GRPO_OUTSIDE_ZERO,           /* a = 0 (RED-Drop, 2509.24203) */
+    GRPO_OUTSIDE_ANCHOR,         /* a = outside_coef times the largest a of the others (TempSamp-R1, 2509.18056, (b)) */
+    GRPO_OUTSIDE_OWN             /* (R - b)/sigma with the mean and deviation of the others */
+} grpo_outside_kind;
+
 /* n items, c of them with R > 0, k = pass_k */
 typedef enum {
     GRPO_TRANSFORM_NONE,
@@ -782,16 +793,31 @@ typedef enum {
     GRPO_CREDIT_GAE,         /* generalised advantage estimation over the unmasked tokens (1506.02438) */
     GRPO_CREDIT_STEP_OWN,    /* items are steps: A_t = a of the step t is in, 0 after the last one */
     GRPO_CREDIT_EPISODE_STEP,    /* e + step_coef times that, e the outcome advantage of the response (GiGPO, 2505.10978, eq. 8) */
-    GRPO_CREDIT_ENTROPY_SHARE    /* rewards of tokens by their share of the entropy at their position, normalised over the tokens of the
+    GRPO_CREDIT_ENTROPY_SHARE,   /* rewards of tokens by their share of the entropy at their position, normalised over the tokens of the
                                     prompt's responses with R > 0 and over those of the others (GTPO, 2508.04349) */
+    GRPO_CREDIT_PREFIX_TREE      /* a + (V_t - V_(t-1))/sigma, V_t the mean R of the prompt's responses whose first t tokens are i's own, as
+                                    batch.state names them; after a masked token nobody's are (TEMPO, 2509.18314) */
 } grpo_credit_kind;
+typedef enum {
+    GRPO_STEP_DISCOUNT_TOKENS,   /* credit step: gamma for every token between */
+    GRPO_STEP_DISCOUNT_STEPS     /* for every step (IGPO, 2510.14967) */
+} grpo_step_discount_kind;
+typedef enum {
+    GRPO_BOOTSTRAP_ZERO,         /* credit gae: the value after the last token is 0 */
+    GRPO_BOOTSTRAP_REPEAT        /* where batch.truncated it is that of the last token, whose reward is dropped (T-PPO, 2506.15050) */
+} grpo_bootstrap_kind;
 
 typedef enum {
     GRPO_ENTROPY_NONE,
     GRPO_ENTROPY_BONUS,          /* A + min(coef H, |A|/cap) (2506.14758) */
     GRPO_ENTROPY_ZERO_VARIANCE,  /* coef H or -coef (max H - H) by the sign of R, in groups of equal items (RL-ZVP, 2509.21880) */
-    GRPO_ENTROPY_RELATIVE        /* A max(0, 1 + coef (H/mean H - 1)), mean over the batch's tokens (textpolicy) */
+    GRPO_ENTROPY_RELATIVE,       /* A max(0, 1 + coef (H/mean H - 1)), mean over the batch's tokens (textpolicy) */
+    GRPO_ENTROPY_RESPONSE        /* A - coef mean H of the response, 0 where that mean is above cap; cap 0: none (GTPO, 2508.03772) */
 } grpo_entropy_kind;
+typedef enum {
+    GRPO_TEACHER_NORM_NONE,
+    GRPO_TEACHER_NORM_MEAN       /* over the sum of the discounts (MiniLLM, 2306.08543) */
+} grpo_teacher_norm_kind;
 
 typedef enum {
     GRPO_TOKEN_BASELINE_NONE,
@@ -812,6 +838,8 @@ typedef struct {
     grpo_step_value_kind step_value;
     grpo_step_group_kind step_group;
     double history, history_power;                  /* levels, a whole number of at least 1; in [-16, 16] */
+    grpo_outside_kind outside;
+    double outside_coef;                            /* anchor */
     grpo_transform_kind transform;
     double pass_k;                                  /* a whole number, at least 1 */
     /* baseline, to which shift is added (AsymRE, 2506.20520) */
@@ -837,15 +865,23 @@ typedef struct {
     double second_eps;
     /* credit */
     grpo_credit_kind credit;
+    grpo_step_discount_kind step_discount;
+    grpo_bootstrap_kind bootstrap;
     double gamma, lambda;
-    double lambda_length;                           /* > 0: lambda is 1 - 1/max(1, lambda_length T) instead (VAPO) */
+    double lambda_length;                           /* > 0: lambda is at least 1 - 1/max(1, lambda_length T) (VAPO, T-PPO) */
+    double truncated_tail;                          /* of return and gae: A = 0 at the last so many tokens where batch.truncated, and
+                                                       whitening and second leave them out (T-PPO) */
     double step_coef;
     double share_coef, share_eps;
     /* tokens, in this order */
     grpo_token_baseline_kind token_baseline;
     grpo_entropy_kind entropy;
     double entropy_coef, entropy_cap;
+    double teacher_share, teacher_clip;             /* A (1 - share + share clip(e^(+-(logp_teacher - logp_old)), 1 - clip, 1 + clip)), + or
+                                                       - the sign of A (RLSD, 2604.03128, as ms-swift) */
     double teacher_coef;                            /* + teacher_coef (logp_teacher - logp_old): on-policy distillation */
+    double teacher_gamma;                           /* not 0: that difference summed over this and later tokens, discounted */
+    grpo_teacher_norm_kind teacher_norm;
     double kl_centred_coef;                         /* + kl_centred_coef (mean D - D), D = logp_rollout - logp_ref (tinker-cookbook) */
     grpo_marked_kind marked;
     double marked_value;
@@ -875,6 +911,13 @@ GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k)
     v.down = grpo_dd_div(grpo_dd_mul(minus, c), n - c).hi;     /* C(n-c-1, k-1)/C(n-1, k-1) = (1 - Rbar) n/(n - c) */
     v.variance = grpo_dd_product(fails, grpo_dd_add(one, minus)).hi;
     return v;
+}
+
+/* A with a teacher's opinion of the token, gap = log of its probability over the old one's */
+GRPO_FN double grpo_teacher_shared(double A, grpo_dd gap, double share, double clip)
+{
+    const double w = grpo_exp(A < 0 ? grpo_dd_negative(gap) : gap), low = 1 - clip, high = 1 + clip;
+    return grpo_times(A, (1 - share) + share * (w < low ? low : w > high ? high : w));
 }
 
 /* the filter of KRPO: starts at mean 0, variance 1 */
@@ -1936,6 +1979,7 @@ typedef struct {
     int64_t n_rewards;                /* 1 .. GRPO_MAX_REWARDS */
     const grpo_real *reward_weight;   /* (n_rewards); NULL: all 1 */
     const uint8_t *truncated;         /* generation was cut off */
+    const uint8_t *outside;           /* read by advantage.outside; NULL: nobody */
     /* per group */
     const grpo_real *baseline;
     const grpo_real *log_z;           /* log of the partition function, learned (surrogate balance) */
@@ -2967,11 +3011,12 @@ static int grpo_advantage_needs_(const grpo_objective *o)
 {
     int n = 0;
     if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
+    if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_STATE_;
     if (o->advantage.rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
     if (grpo_reads_shaped_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_CUT_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
     if (o->advantage.entropy != GRPO_ENTROPY_NONE || o->advantage.credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
     if (o->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
-    if (o->advantage.teacher_coef != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
+    if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
     if (o->advantage.kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
     if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_SELECTED_;
     if (o->advantage.credit == GRPO_CREDIT_GAE) n |= GRPO_NEED_VALUE_;
@@ -3200,6 +3245,10 @@ static grpo_status grpo_check_advantage_(const grpo_advantage *a)
     if (b == GRPO_BASELINE_KALMAN && !(a->observation_noise > 0 && a->observation_noise <= 1e150)) return GRPO_BAD_NOISE;
     if (a->gain == GRPO_GAIN_LENGTH_POWER && !(fabs(a->length_power) <= 16)) return GRPO_BAD_LENGTH_POWER;     /* T^-p in double */
     if (a->entropy == GRPO_ENTROPY_BONUS && !(a->entropy_cap > 0)) return GRPO_BAD_ENTROPY_CAP;
+    if (a->entropy == GRPO_ENTROPY_RESPONSE && a->entropy_cap < 0) return GRPO_BAD_ENTROPY_CAP;
+    if (a->truncated_tail != 0 && !grpo_is_whole_(a->truncated_tail)) return GRPO_BAD_TAIL;
+    if (!(a->teacher_share >= 0 && a->teacher_share <= 1 && a->teacher_clip >= 0 && a->teacher_clip < 1)) return GRPO_BAD_TEACHER;
+    if (!(a->teacher_gamma >= 0 && a->teacher_gamma <= 1)) return GRPO_BAD_TEACHER;
     if (a->advantage_low > a->advantage_high) return GRPO_BAD_ADVANTAGE_CLAMP;
     return GRPO_OK;
 }
@@ -3249,6 +3298,16 @@ static int grpo_goes_with_shares_(const grpo_advantage *a)
         && a->gain == GRPO_GAIN_NONE && a->second != GRPO_SECOND_BATCH;
 }
 
+/* what single credits alone know */
+static int grpo_goes_with_credit_(const grpo_advantage *a)
+{
+    const int outcome = a->credit == GRPO_CREDIT_OUTCOME, tails = a->credit == GRPO_CREDIT_RETURN || a->credit == GRPO_CREDIT_GAE;
+    if (a->step_discount != GRPO_STEP_DISCOUNT_TOKENS && a->credit != GRPO_CREDIT_STEP) return 0;
+    if (a->truncated_tail != 0 && !tails) return 0;
+    if (a->credit == GRPO_CREDIT_PREFIX_TREE && !grpo_goes_with_pools_(a)) return 0;
+    return a->outside == GRPO_OUTSIDE_NONE || (outcome && a->rewards == GRPO_REWARDS_ONE && grpo_goes_with_pools_(a));
+}
+
 static grpo_status grpo_check_combination_(const grpo_objective *o)
 {
     const grpo_advantage *a = &o->advantage;
@@ -3261,6 +3320,7 @@ static grpo_status grpo_check_combination_(const grpo_objective *o)
     if (a->step_group != GRPO_STEP_GROUP_PROMPT && !grpo_goes_with_pools_(a)) return GRPO_BAD_COMBINATION;
     if (a->credit == GRPO_CREDIT_EPISODE_STEP && !grpo_goes_with_episodes_(a)) return GRPO_BAD_COMBINATION;
     if (a->credit == GRPO_CREDIT_ENTROPY_SHARE && !grpo_goes_with_shares_(a)) return GRPO_BAD_COMBINATION;
+    if (!grpo_goes_with_credit_(a)) return GRPO_BAD_COMBINATION;
     if (a->second != GRPO_SECOND_NONE && (batch_mean || grpo_scale_is_of_batch_(a->scale) || a->gain != GRPO_GAIN_NONE))
         return GRPO_BAD_COMBINATION;
     if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE && !outcome) return GRPO_BAD_COMBINATION;
@@ -3711,10 +3771,18 @@ static int grpo_in_pool_(const grpo_group_ *s, grpo_index_ at)
     }
 }
 
+static int grpo_is_outside_(const grpo_objective *o, const grpo_batch *b, int64_t i)
+{
+    return o->advantage.outside != GRPO_OUTSIDE_NONE && b->outside && b->outside[i];
+}
+
 /* to the next item in order; 0: there is none */
 static int grpo_next_item_(const grpo_group_ *s, grpo_index_ *at)
 {
-    if (!s->steps) return ++at->i < s->batch->group_begin[s->index + 1];
+    while (!s->steps) {
+        if (++at->i >= s->batch->group_begin[s->index + 1]) return 0;
+        if (!grpo_is_outside_(s->obj, s->batch, at->i)) return 1;
+    }
     while (grpo_next_step_(s, at)) if (grpo_in_pool_(s, *at)) return 1;
     return 0;
 }
@@ -4045,11 +4113,35 @@ static grpo_item_parts_ grpo_item_parts_of_(const grpo_crediting_ *c, const grpo
     return p;
 }
 
+static double grpo_outside_worth_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at);
+
 /* a = (R - b)/sigma, of one column, without gain */
 static double grpo_item_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at)
 {
-    const grpo_item_parts_ p = grpo_item_parts_of_(c, s, at);
+    grpo_item_parts_ p;
+    if (grpo_is_outside_(c->obj, c->batch, at.i)) return grpo_outside_worth_(c, s, at);
+    p = grpo_item_parts_of_(c, s, at);
     return p.sigma == 0 ? 0 : grpo_over_(p.x, p.divisor) / p.sigma;
+}
+
+/* a of a response that the statistics of its group leave out */
+static double grpo_outside_worth_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at)
+{
+    const grpo_advantage *a = &c->obj->advantage;
+    const grpo_dd R = grpo_item_value_(s, at);
+    const double sigma = grpo_sigma_(c, s, at, R), n = (double)s->count;
+    const int centres = s->count > 1 && a->baseline != GRPO_BASELINE_NONE;
+    grpo_dd x = R;
+    double best = -HUGE_VAL, own;
+    if (s->count == 0 || a->outside == GRPO_OUTSIDE_ZERO) return 0;
+    if (a->outside == GRPO_OUTSIDE_ANCHOR) {
+        for (at = grpo_before_items_(s); grpo_next_item_(s, &at); best = own > best ? own : best) own = grpo_item_(c, s, at);
+        return grpo_times(a->outside_coef, best);
+    }
+    if (sigma == 0 || grpo_is_pinned_(s)) return 0;
+    if (centres) x = grpo_dd_same_(R, s->min) && grpo_dd_same_(R, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
+    if (a->shift != 0) x = grpo_dd_minus_(x, grpo_two_prod(a->shift, centres ? n : 1));
+    return grpo_over_(x, centres ? n : 1) / sigma;
 }
 
 /* the same with its rounding, for an exponential */
@@ -4366,19 +4458,37 @@ static double grpo_whitened_(const grpo_crediting_ *c, double A)
     return grpo_normalised_(c, A, grpo_deviation(c->batch_variance, a->eps, a->eps_place));
 }
 
-/* what the token level knows of a sequence */
+/* what the token level knows of a sequence, whose tokens it meets from the last to the first */
 typedef struct {
     int flat;                           /* entropy zero_variance acts on it */
     int positive;                       /* R > 0 */
     double max_entropy;
+    int uncertain;                      /* its mean entropy is above the cap of entropy response */
+    grpo_dd mean_entropy;
+    grpo_dd gap, discounts;             /* of the teacher, from the token at hand on */
 } grpo_token_stage_;
+
+/* exactly: is the mean above the cap? */
+static void grpo_find_mean_entropy_(const grpo_crediting_ *c, int64_t i, grpo_token_stage_ *s)
+{
+    const grpo_batch *b = c->batch;
+    const double n = (double)grpo_unmasked_(b, i), cap = c->obj->advantage.entropy_cap;
+    grpo_sum sum;
+    int64_t t;
+    memset(&sum, 0, sizeof sum);
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!b->mask || b->mask[t]) grpo_sum_add_(&sum, (double)b->entropy[t]);
+    if (n > 0) s->mean_entropy = grpo_dd_div(grpo_sum_dd_(&sum), n);
+    grpo_sum_add_dd_(&sum, grpo_two_prod(-cap, n));
+    s->uncertain = cap != 0 && grpo_sum_value_(&sum) > 0;
+}
 
 static grpo_token_stage_ grpo_token_stage_of_(const grpo_crediting_ *c, int64_t i)
 {
     const grpo_batch *b = c->batch;
-    grpo_token_stage_ s = { 0, 0, -HUGE_VAL };
+    grpo_token_stage_ s = { 0, 0, -HUGE_VAL, 0, { 0, 0 }, { 0, 0 }, { 0, 0 } };
     int64_t t;
     int k;
+    if (c->obj->advantage.entropy == GRPO_ENTROPY_RESPONSE) grpo_find_mean_entropy_(c, i, &s);
     if (c->obj->advantage.entropy != GRPO_ENTROPY_ZERO_VARIANCE) return s;
     for (s.flat = 1, k = 0; k < c->columns; k++) s.flat &= c->group[k].equal;
     s.positive = grpo_shaped_reward_(c->obj, b, i, c->group[0].lengths).hi > 0;
@@ -4399,7 +4509,18 @@ static double grpo_with_entropy_(const grpo_crediting_ *c, const grpo_token_stag
                                  : grpo_dd_mul(grpo_two_diff(s->max_entropy, (double)b->entropy[t]), -a->entropy_coef).hi;
     if (a->entropy == GRPO_ENTROPY_RELATIVE)
         A = grpo_times(A, grpo_relative_entropy((double)b->entropy[t], grpo_dd_div(c->entropy, c->tokens), a->entropy_coef));
+    if (a->entropy == GRPO_ENTROPY_RESPONSE)
+        A = s->uncertain ? 0 : grpo_dd_add(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), grpo_dd_of_(A)).hi;
     return A;
+}
+
+/* what teacher_coef multiplies at token t, of which `gap` is the teacher's log-ratio */
+static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_token_stage_ *s, grpo_dd gap)
+{
+    if (a->teacher_gamma == 0) return gap;
+    s->gap = grpo_dd_add(gap, grpo_dd_mul(s->gap, a->teacher_gamma));
+    s->discounts = grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(s->discounts, a->teacher_gamma));
+    return a->teacher_norm == GRPO_TEACHER_NORM_MEAN ? grpo_dd_quotient(s->gap, s->discounts) : s->gap;
 }
 
 /* m - D of the token, as one number */
@@ -4412,19 +4533,20 @@ static grpo_dd grpo_centred_divergence_(const grpo_crediting_ *c, int64_t t)
 /* does anything follow a token's credit, whitening and baseline? */
 static int grpo_finishes_(const grpo_advantage *a)
 {
-    return a->entropy != GRPO_ENTROPY_NONE || a->teacher_coef != 0 || a->kl_centred_coef != 0 || a->marked != GRPO_MARKED_NONE
-        || a->advantage_low != 0 || a->advantage_high != 0;
+    return a->entropy != GRPO_ENTROPY_NONE || a->teacher_share != 0 || a->teacher_coef != 0 || a->kl_centred_coef != 0
+        || a->marked != GRPO_MARKED_NONE || a->advantage_low != 0 || a->advantage_high != 0;
 }
 
 /* A with entropy, teacher, centred KL, mark and clamp */
-static double grpo_finished_(const grpo_crediting_ *c, const grpo_token_stage_ *s, int64_t t, double A)
+static double grpo_finished_(const grpo_crediting_ *c, grpo_token_stage_ *s, int64_t t, double A)
 {
     const grpo_advantage *a = &c->obj->advantage;
     const grpo_batch *b = c->batch;
     if (a->entropy != GRPO_ENTROPY_NONE) A = grpo_with_entropy_(c, s, t, A);
-    if (a->teacher_coef != 0) {
-        grpo_dd d = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
-        A = grpo_dd_add(grpo_dd_mul(d, a->teacher_coef), grpo_dd_of_(A)).hi;
+    if (a->teacher_coef != 0 || a->teacher_share != 0) {
+        const grpo_dd gap = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
+        if (a->teacher_share != 0) A = grpo_teacher_shared(A, gap, a->teacher_share, a->teacher_clip);
+        if (a->teacher_coef != 0) A = grpo_dd_add(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), grpo_dd_of_(A)).hi;
     }
     if (a->kl_centred_coef != 0)
         A = grpo_dd_add(grpo_dd_mul(grpo_centred_divergence_(c, t), a->kl_centred_coef), grpo_dd_of_(A)).hi;
@@ -4459,7 +4581,69 @@ typedef struct {
     grpo_credited_ G;
     double v_next;
     int last;                           /* the last token is yet to come */
+    int repeats;                        /* its value is that of what would have followed */
+    double tail, met;                   /* tokens at the end that are not credited, tokens met */
+    int64_t branch;                     /* of prefix_tree: the position before which the responses part that were the last to part */
+    double sigma;
 } grpo_backwards_;
+
+/* ---- prefixes of a prompt's responses ---- */
+
+/* positions from the first on at which both have the same unmasked token */
+static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j)
+{
+    const int64_t most = b->length[i] < b->length[j] ? b->length[i] : b->length[j], x = b->offset[i], y = b->offset[j];
+    int64_t k = 0;
+    while (k < most && (!b->mask || (b->mask[x + k] && b->mask[y + k])) && b->state[x + k] == b->state[y + k]) k++;
+    return k;
+}
+
+/* the longest prefix of response i that another has too, below a limit; -1: there is none */
+static int64_t grpo_branch_below_(const grpo_crediting_ *c, int64_t i, int64_t limit)
+{
+    const grpo_batch *b = c->batch;
+    const int64_t g = c->group[0].index;
+    int64_t j, branch = -1;
+    for (j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
+        const int64_t k = j != i ? grpo_common_prefix_(b, i, j) : -1;
+        if (k < limit && k > branch) branch = k;
+    }
+    return branch;
+}
+
+/* V of the responses that have i's first n + 1 tokens, less V of those that have the first n; 0 where they all have the same R */
+static double grpo_branch_value_(const grpo_crediting_ *c, int64_t i, int64_t n)
+{
+    const grpo_batch *b = c->batch;
+    const int64_t g = c->group[0].index;
+    grpo_values before;
+    grpo_sum after;
+    grpo_dd sum;
+    double still = 0, all;
+    int64_t j;
+    memset(&before, 0, sizeof before);
+    memset(&after, 0, sizeof after);
+    for (j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
+        const int64_t k = j != i ? grpo_common_prefix_(b, i, j) : n + 1;
+        const grpo_dd R = k < n ? grpo_dd_of_(0) : grpo_shaped_reward_(c->obj, b, j, c->group[0].lengths);
+        if (k < n) continue;
+        grpo_values_take_(&before, R);
+        if (k > n) { grpo_sum_add_dd_(&after, R); still++; }
+    }
+    if (grpo_dd_same_(before.min, before.max)) return 0;
+    all = (double)before.count;
+    sum = grpo_dd_minus_(grpo_dd_mul(grpo_sum_dd_(&after), all), grpo_dd_mul(grpo_sum_dd_(&before.sum), still));
+    return grpo_over_(sum, still * all);
+}
+
+/* A of a token of credit prefix_tree */
+static grpo_dd grpo_tree_credit_(const grpo_crediting_ *c, grpo_backwards_ *s, int64_t t)
+{
+    const int64_t position = t - c->batch->offset[s->i];
+    while (s->branch > position) s->branch = grpo_branch_below_(c, s->i, s->branch);
+    if (s->branch != position || s->sigma == 0) return grpo_dd_of_(s->item);
+    return grpo_dd_of_(grpo_plus(s->item, grpo_branch_value_(c, s->i, position) / s->sigma));
+}
 
 static grpo_backwards_ grpo_backwards_of_(const grpo_crediting_ *c, int64_t i)
 {
@@ -4470,8 +4654,21 @@ static grpo_backwards_ grpo_backwards_of_(const grpo_crediting_ *c, int64_t i)
     at.i = i; at.t = at.number = -1;
     s.i = i;
     s.last = 1;
-    s.decay = a->lambda_length > 0 ? grpo_length_lambda(a->lambda_length, (double)grpo_unmasked_(c->batch, i)) : grpo_dd_of_(a->lambda);
+    s.decay = grpo_dd_of_(a->lambda);
+    if (a->lambda_length > 0) {
+        const grpo_dd least = grpo_length_lambda(a->lambda_length, (double)grpo_unmasked_(c->batch, i));
+        if (grpo_dd_less(s.decay, least)) s.decay = least;
+    }
     if (!grpo_credits_steps_(a)) s.item = grpo_worth_(c, at);
+    if (c->batch->truncated && c->batch->truncated[i]) {
+        s.tail = a->truncated_tail;
+        s.repeats = a->credit == GRPO_CREDIT_GAE && a->bootstrap == GRPO_BOOTSTRAP_REPEAT;
+        if (s.repeats) s.item = 0;
+    }
+    if (a->credit == GRPO_CREDIT_PREFIX_TREE) {
+        s.sigma = grpo_item_parts_of_(c, &c->group[0], at).sigma;
+        s.branch = grpo_branch_below_(c, i, INT64_MAX);
+    }
     if (a->credit == GRPO_CREDIT_OUTCOME) s.G.own.hi = s.item;
     if (a->credit == GRPO_CREDIT_EPISODE_STEP) s.episode = grpo_item_(c, &c->episode, at);
     return s;
@@ -4495,15 +4692,17 @@ static grpo_dd grpo_discounted_(grpo_dd G, double gamma) { return gamma == 0 ? g
 static grpo_credited_ grpo_return_(const grpo_crediting_ *c, grpo_backwards_ *s, int64_t t)
 {
     const grpo_advantage *a = &c->obj->advantage;
+    const double gamma = a->step_discount == GRPO_STEP_DISCOUNT_STEPS && !c->batch->step_end[t] ? 1 : a->gamma;
     grpo_credited_ rho = grpo_token_reward_(c, s->i, t, s->last, s->item);
     if (a->credit == GRPO_CREDIT_GAE) {
+        if (s->last && s->repeats) s->v_next = (double)c->batch->value[t];
         rho.rest = grpo_dd_minus_(grpo_dd_add(rho.rest, grpo_two_prod(a->gamma, s->v_next)), grpo_dd_of_((double)c->batch->value[t]));
         s->v_next = (double)c->batch->value[t];
         s->G.own = s->decay.hi == 0 ? grpo_dd_of_(0) : grpo_dd_product(s->G.own, s->decay);
         s->G.rest = grpo_dd_product(s->G.rest, s->decay);
     }
-    s->G.own = grpo_dd_add(rho.own, grpo_discounted_(s->G.own, a->gamma));
-    s->G.rest = grpo_dd_add(rho.rest, grpo_dd_mul(s->G.rest, a->gamma));
+    s->G.own = grpo_dd_add(rho.own, grpo_discounted_(s->G.own, gamma));
+    s->G.rest = grpo_dd_add(rho.rest, grpo_dd_mul(s->G.rest, gamma));
     s->last = 0;
     return s->G;
 }
@@ -4515,6 +4714,7 @@ static grpo_credited_ grpo_credited_at_(const grpo_crediting_ *c, grpo_backwards
     case GRPO_CREDIT_STEP_OWN:
     case GRPO_CREDIT_EPISODE_STEP:  s->G.own = grpo_step_credit_(c, s, t); break;
     case GRPO_CREDIT_ENTROPY_SHARE: s->G.own = grpo_shared_(c, s->i, t); break;
+    case GRPO_CREDIT_PREFIX_TREE:   s->G.own = grpo_tree_credit_(c, s, t); break;
     default:                        return grpo_return_(c, s, t);
     }
     return s->G;
@@ -4526,19 +4726,21 @@ static void grpo_credit_(const grpo_crediting_ *c, int64_t i, grpo_moments *coll
     const grpo_batch *b = c->batch;
     const grpo_advantage *a = &c->obj->advantage;
     const int same = a->credit == GRPO_CREDIT_OUTCOME, finish = grpo_finishes_(a) && a->token_baseline == GRPO_TOKEN_BASELINE_NONE;
-    const grpo_token_stage_ stage = grpo_token_stage_of_(c, i);
+    grpo_token_stage_ stage = grpo_token_stage_of_(c, i);
     grpo_backwards_ s = grpo_backwards_of_(c, i);
     grpo_credited_ G = s.G;
     int64_t t;
     int overflow = 0;
     for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
         double A;
+        int cut;
         if (b->mask && !b->mask[t]) { if (advantage) advantage[t] = 0; continue; }
         if (!same) G = grpo_credited_at_(c, &s, t);
-        if (collect) { grpo_collect_(c->obj, collect, G); continue; }
-        A = grpo_credited_value_(G);
-        if (a->scale == GRPO_SCALE_TOKEN_WHITEN) A = grpo_whitened_(c, A);
-        if (a->second == GRPO_SECOND_TOKENS) A = grpo_normalised_(c, A, sqrt(c->batch_variance + a->second_eps));
+        cut = s.met++ < s.tail;
+        if (collect) { if (!cut) grpo_collect_(c->obj, collect, G); continue; }
+        A = cut ? 0 : grpo_credited_value_(G);
+        if (a->scale == GRPO_SCALE_TOKEN_WHITEN && !cut) A = grpo_whitened_(c, A);
+        if (a->second == GRPO_SECOND_TOKENS && !cut) A = grpo_normalised_(c, A, sqrt(c->batch_variance + a->second_eps));
         grpo_put_(advantage, t, finish ? grpo_finished_(c, &stage, t, A) : A, &overflow);
     }
 }
@@ -4609,8 +4811,8 @@ static void grpo_rebase_(const grpo_crediting_ *c, int64_t g, grpo_real *advanta
     memset(energy, 0, sizeof energy);
     for (t = 0; t < longest; t++) grpo_rebase_position_(c, g, t, energy, advantage);
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        const grpo_token_stage_ stage = grpo_token_stage_of_(c, i);
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+        grpo_token_stage_ stage = grpo_token_stage_of_(c, i);
+        for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--)
             if (!b->mask || b->mask[t]) grpo_put_(advantage, t, grpo_finished_(c, &stage, t, (double)advantage[t]), &overflow);
     }
 }
@@ -9155,6 +9357,7 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(advantage.step_value, "reward|return|response"),
         GRPO_CHOICE_(advantage.step_group, "prompt|state|index|history"),
         GRPO_NUMBER_(advantage.history), GRPO_NUMBER_(advantage.history_power),
+        GRPO_CHOICE_(advantage.outside, "none|zero|anchor|own"), GRPO_NUMBER_(advantage.outside_coef),
         GRPO_CHOICE_(advantage.transform, "none|best_minus_second|pass_at_k|pkpo|pkpo_max|pkpo_gain"), GRPO_NUMBER_(advantage.pass_k),
         GRPO_CHOICE_(advantage.baseline, "none|group_mean|leave_one_out|length_weighted|given"
                      "|batch_mean|quantile|quantile_linear|log_mean_exp|densest|kalman"),
@@ -9171,13 +9374,17 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(advantage.gain_slope), GRPO_NUMBER_(advantage.gain_centre),
         GRPO_NUMBER_(advantage.length_power), GRPO_NUMBER_(advantage.gain_temperature),
         GRPO_CHOICE_(advantage.second, "none|batch|tokens"), GRPO_NUMBER_(advantage.second_eps),
-        GRPO_CHOICE_(advantage.credit, "outcome|return|step|gae|step_own|episode_step|entropy_share"),
+        GRPO_CHOICE_(advantage.credit, "outcome|return|step|gae|step_own|episode_step|entropy_share|prefix_tree"),
+        GRPO_CHOICE_(advantage.step_discount, "tokens|steps"), GRPO_CHOICE_(advantage.bootstrap, "zero|repeat"),
         GRPO_NUMBER_(advantage.gamma), GRPO_NUMBER_(advantage.lambda), GRPO_NUMBER_(advantage.lambda_length),
+        GRPO_NUMBER_(advantage.truncated_tail),
         GRPO_NUMBER_(advantage.step_coef), GRPO_NUMBER_(advantage.share_coef), GRPO_NUMBER_(advantage.share_eps),
         GRPO_CHOICE_(advantage.token_baseline, "none|optimal"),
-        GRPO_CHOICE_(advantage.entropy, "none|bonus|zero_variance|relative"),
+        GRPO_CHOICE_(advantage.entropy, "none|bonus|zero_variance|relative|response"),
         GRPO_NUMBER_(advantage.entropy_coef), GRPO_NUMBER_(advantage.entropy_cap),
-        GRPO_NUMBER_(advantage.teacher_coef), GRPO_NUMBER_(advantage.kl_centred_coef),
+        GRPO_NUMBER_(advantage.teacher_share), GRPO_NUMBER_(advantage.teacher_clip),
+        GRPO_NUMBER_(advantage.teacher_coef), GRPO_NUMBER_(advantage.teacher_gamma), GRPO_CHOICE_(advantage.teacher_norm, "none|mean"),
+        GRPO_NUMBER_(advantage.kl_centred_coef),
         GRPO_CHOICE_(advantage.marked, "none|fixed|boost"), GRPO_NUMBER_(advantage.marked_value),
         GRPO_NUMBER_(advantage.advantage_low), GRPO_NUMBER_(advantage.advantage_high),
         GRPO_CHOICE_(ratio.unit, "token|sequence_mean|sequence_sum|sequence_clipped_mean"

@@ -76,7 +76,7 @@ static void fill_batch(rollouts *b)
     memcpy(b->group_begin, group_begin, sizeof group_begin);
     memcpy(b->length, length, sizeof length);
     memcpy(b->offset, offset, sizeof offset);
-    for (t = 0; t < SEQUENCES; t++) { b->reward[t] = (grpo_real)t; b->truncated[t] = 0; }
+    for (t = 0; t < SEQUENCES; t++) { b->reward[t] = (grpo_real)t; b->truncated[t] = b->outside[t] = 0; }
     for (t = 0; t < SEQUENCES * REWARDS; t++) b->rewards[t] = (grpo_real)(t % 3);
     for (t = 0; t < REWARDS; t++) b->reward_weight[t] = 1;
     for (t = 0; t < GROUPS; t++) b->baseline[t] = b->log_z[t] = (grpo_real)0.5;
@@ -387,7 +387,7 @@ static void check_missing(void)
 
 enum { NO_OLD = 1, NO_REF = 2, NO_ROLLOUT = 4, NO_ENTROPY = 8, NO_SELECTED = 16, NO_TEACHER = 32, NO_STATE = 64, NO_SQUARES = 128,
        NO_STEP_END = 256, NO_STEP_REWARD = 512, NO_WEIGHT = 1024, NO_CLIP_LOW = 2048, NO_CLIP_HIGH = 4096, NO_OPTIONAL = 8191, NO_REWARD = 8192,
-       NO_ADVANTAGE = 16384 };
+       NO_ADVANTAGE = 16384, NO_TRUNCATED = 32768, NO_OUTSIDE = 65536 };
 
 typedef struct {
     const char *path[2];
@@ -456,6 +456,14 @@ static const need needs[] = {
     { { "advantage.token_baseline", NULL }, { GRPO_TOKEN_BASELINE_OPTIMAL, 0 }, NO_SQUARES, GRPO_NULL_PROBABILITY_SQUARES, AXIS_2, "batch.probability_squares" },
     { { "advantage.token_baseline", NULL }, { GRPO_TOKEN_BASELINE_OPTIMAL, 0 }, NO_OLD, GRPO_NULL_LOGP_OLD, AXIS_2, "batch.logp_old" },
     { { "advantage.entropy", NULL }, { GRPO_ENTROPY_RELATIVE, 0 }, NO_ENTROPY, GRPO_NULL_ENTROPY, AXIS_2, "batch.entropy" },
+    { { "advantage.entropy", NULL }, { GRPO_ENTROPY_RESPONSE, 0 }, NO_ENTROPY, GRPO_NULL_ENTROPY, AXIS_2, "batch.entropy" },
+    { { "advantage.credit", NULL }, { GRPO_CREDIT_PREFIX_TREE, 0 }, NO_STATE, GRPO_NULL_STATE, AXIS_2, "prefix_tree" },
+    { { "advantage.teacher_share", NULL }, { 1, 0 }, NO_TEACHER, GRPO_NULL_LOGP_TEACHER, AXIS_2, "advantage.teacher_" },
+    { { "advantage.teacher_share", NULL }, { 1, 0 }, NO_OLD, GRPO_NULL_LOGP_OLD, AXIS_2, "logp_old" },
+    { { "advantage.teacher_gamma", "advantage.teacher_norm" }, { 1, GRPO_TEACHER_NORM_MEAN }, NO_OPTIONAL, GRPO_OK, 0, "" },
+    { { "advantage.outside", NULL }, { GRPO_OUTSIDE_OWN, 0 }, NO_OUTSIDE, GRPO_OK, 0, "" },
+    { { "advantage.credit", "advantage.bootstrap" }, { GRPO_CREDIT_GAE, GRPO_BOOTSTRAP_REPEAT }, NO_TRUNCATED, GRPO_OK, 0, "" },
+    { { "advantage.credit", "advantage.truncated_tail" }, { GRPO_CREDIT_RETURN, 8 }, NO_TRUNCATED, GRPO_OK, 0, "" },
     { { "advantage.kl_centred_coef", NULL }, { 1, 0 }, NO_ROLLOUT, GRPO_NULL_LOGP_ROLLOUT, AXIS_2, "logp_rollout" },
     { { "advantage.kl_centred_coef", NULL }, { -1, 0 }, NO_REF, GRPO_NULL_LOGP_REF, AXIS_2, "logp_ref" },
     { { "advantage.marked", NULL }, { GRPO_MARKED_BOOST, 0 }, NO_SELECTED, GRPO_NULL_SELECTED, AXIS_2, "advantage.marked" },
@@ -511,6 +519,8 @@ static void spoil_need(setup *s, const fault *f)
     if (n->missing & NO_STEP_REWARD) s->batch.step_reward = NULL;
     if (n->missing & NO_WEIGHT) s->batch.weight = NULL;
     if (n->missing & NO_CLIP_LOW) s->batch.clip_low = NULL;
+    if (n->missing & NO_TRUNCATED) s->batch.truncated = NULL;
+    if (n->missing & NO_OUTSIDE) s->batch.outside = NULL;
     if (n->missing & NO_CLIP_HIGH) s->batch.clip_high = NULL;
 }
 
@@ -1132,6 +1142,11 @@ static void check_advantage_numbers(void)
         { "advantage.transform", "pkpo_max", "advantage.pass_k", 1, inf, GRPO_BAD_PASS_K },
         { "advantage.transform", "pkpo_gain", "advantage.pass_k", 1, inf, GRPO_BAD_PASS_K },
         { NULL, NULL, "advantage.lambda_length", 0, inf, GRPO_BAD_LAMBDA_LENGTH },
+        { "advantage.entropy", "response", "advantage.entropy_cap", 0, inf, GRPO_BAD_ENTROPY_CAP },
+        { NULL, NULL, "advantage.truncated_tail", 0, inf, GRPO_BAD_TAIL },
+        { NULL, NULL, "advantage.teacher_share", 0, 1, GRPO_BAD_TEACHER },
+        { NULL, NULL, "advantage.teacher_gamma", 0, 1, GRPO_BAD_TEACHER },
+        { NULL, NULL, "advantage.teacher_clip", 0, inf, GRPO_BAD_TEACHER },
         { NULL, NULL, "advantage.advantage_low", -inf, 0, GRPO_BAD_ADVANTAGE_CLAMP },
         { NULL, NULL, "advantage.advantage_high", 0, inf, GRPO_BAD_ADVANTAGE_CLAMP },
     };
@@ -1144,6 +1159,11 @@ static void check_advantage_numbers(void)
     }
     check_range(&number[3], 1.5, 0);
     check_range(&number[3], 7, 1);
+    for (k = 0; k < sizeof number / sizeof *number; k++) {
+        const ranged *x = &number[k];
+        if (!strcmp(x->field, "advantage.truncated_tail")) { check_range(x, 1.5, 0); check_range(x, 8, 1); check_range(x, 1e300, 1); }
+        if (!strcmp(x->field, "advantage.teacher_clip")) { check_range(x, 1, 0); check_range(x, 0.9375, 1); }
+    }
 }
 
 static void check_noise(double process, double observation, grpo_status expected)
@@ -1188,6 +1208,20 @@ static void check_new_numbers(void)
 
 /* up to four choices beside the first ones, as path and choice */
 typedef struct { grpo_status status; const char *choice[8]; } combination;
+
+/* a tail is one of returns */
+static void check_tails(void)
+{
+    grpo_objective obj;
+    int credit;
+    for (credit = GRPO_CREDIT_OUTCOME; credit <= GRPO_CREDIT_STEP_OWN; credit++) {
+        memset(&obj, 0, sizeof obj);
+        obj.advantage.truncated_tail = 1;
+        obj.advantage.credit = (grpo_credit_kind)credit;
+        check_status("grpo_objective_check", "a tail", grpo_objective_check(&obj),
+                     credit == GRPO_CREDIT_RETURN || credit == GRPO_CREDIT_GAE ? GRPO_OK : GRPO_BAD_COMBINATION, "");
+    }
+}
 
 static void check_combinations(void)
 {
@@ -1274,6 +1308,27 @@ static void check_combinations(void)
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "ppo_clip", "surrogate.bounds", "given", "ratio.unit", "sequence_mean" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "aspo", "surrogate.bounds", "given" } },
         { GRPO_BAD_COMBINATION, { "surrogate.bounds", "given" } },
+        { GRPO_OK, { "advantage.credit", "step", "advantage.step_discount", "steps" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "step_own", "advantage.step_discount", "steps" } },
+        { GRPO_BAD_COMBINATION, { "advantage.step_discount", "steps" } },
+        { GRPO_OK, { "advantage.credit", "prefix_tree", "advantage.baseline", "leave_one_out", "advantage.scale", "group_std" } },
+        { GRPO_OK, { "advantage.credit", "prefix_tree", "advantage.entropy", "response", "advantage.scale", "constant" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "prefix_tree", "advantage.baseline", "length_weighted" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "prefix_tree", "advantage.scale", "token_whiten" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "prefix_tree", "advantage.second", "tokens" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "prefix_tree", "advantage.gain", "exponential" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "prefix_tree", "advantage.transform", "pkpo" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "prefix_tree", "advantage.rewards", "each" } },
+        { GRPO_OK, { "advantage.outside", "own", "advantage.baseline", "group_mean", "advantage.scale", "group_std" } },
+        { GRPO_OK, { "advantage.outside", "anchor", "advantage.scale", "constant", "advantage.entropy", "bonus" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.credit", "return" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.credit", "prefix_tree" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.rewards", "each" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.baseline", "batch_mean" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.scale", "batch_std" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.second", "batch" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.gain", "difficulty" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.transform", "pass_at_k" } },
         { GRPO_OK, { "penalty.likelihood_form", "lost", "penalty.likelihood_gate", "segment" } },
         { GRPO_BAD_COMBINATION, { "penalty.likelihood_form", "teacher_gap", "penalty.likelihood_gate", "sequence" } },
         { GRPO_BAD_COMBINATION, { "penalty.likelihood_gate", "segment" } },
@@ -1289,6 +1344,7 @@ static void check_combinations(void)
         for (c = 0; c < 8 && row[k].choice[c]; c += 2) choose(&obj, row[k].choice[c], row[k].choice[c + 1]);
         check_status("grpo_objective_check", row[k].choice[1], grpo_objective_check(&obj), row[k].status, "");
     }
+    check_tails();
     check_noise(-1, 1, GRPO_BAD_NOISE);
     check_noise(0, 0, GRPO_BAD_NOISE);
     check_noise(1e151, 1, GRPO_BAD_NOISE);

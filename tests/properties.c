@@ -86,7 +86,7 @@ static grpo_objective askable(grpo_objective obj, const rollouts *b)
         st = grpo_advantages(&obj, &batch, advantage);
         if (st == GRPO_BAD_SHAPED_REWARD) obj.reward.kl = GRPO_KL_NONE;
         if (st == GRPO_FEW_ITEMS) obj.advantage.transform = GRPO_TRANSFORM_NONE;
-        if (st == GRPO_BAD_LOGP_TEACHER) obj.advantage.teacher_coef = 0;
+        if (st == GRPO_BAD_LOGP_TEACHER) obj.advantage.teacher_coef = obj.advantage.teacher_share = 0;
         if (st == GRPO_BAD_LOGP_CENTRED) obj.advantage.kl_centred_coef = 0;
         if (st == GRPO_BAD_UNIT_REWARD) obj.advantage.scale = GRPO_SCALE_GROUP_STD;
     }
@@ -593,7 +593,7 @@ static void property_gspo_token(const grpo_objective *obj, const rollouts *b, co
     (void)r;
     if (obj->ratio.unit != GRPO_UNIT_SEQUENCE_MEAN || !(order_free(obj) & ARRANGE_TOKENS) || is_of_a_group(obj->surrogate.kind)) return;
     unit.advantage.entropy = GRPO_ENTROPY_NONE;
-    unit.advantage.teacher_coef = unit.advantage.kl_centred_coef = 0;
+    unit.advantage.teacher_coef = unit.advantage.teacher_share = unit.advantage.kl_centred_coef = 0;
     unit.advantage.marked = GRPO_MARKED_NONE;
     unit.penalty.kl = GRPO_KL_NONE;
     unit.weight.selected = GRPO_SELECTED_ALL;
@@ -969,13 +969,14 @@ static void pin_equal(grpo_objective *obj)
     a->credit = GRPO_CREDIT_OUTCOME;
     a->singleton = GRPO_SINGLETON_ZERO;
     a->pass_k = 1;
-    a->shift = a->teacher_coef = a->kl_centred_coef = a->advantage_low = a->advantage_high = 0;
+    a->shift = a->teacher_coef = a->kl_centred_coef = a->advantage_low = a->advantage_high = a->truncated_tail = 0;
+    a->step_discount = GRPO_STEP_DISCOUNT_TOKENS;
     a->marked = GRPO_MARKED_NONE;
     if (a->scale == GRPO_SCALE_BETA) a->scale = GRPO_SCALE_GROUP_STD;                   /* not for any rewards */
     if (a->transform >= GRPO_TRANSFORM_PKPO_MAX && (a->baseline == GRPO_BASELINE_BATCH_MEAN || a->second != GRPO_SECOND_NONE
                                                     || a->scale == GRPO_SCALE_TOKEN_WHITEN || a->scale == GRPO_SCALE_BATCH_STD))
         a->transform = GRPO_TRANSFORM_NONE;                                             /* k/n of them: groups differ in size */
-    if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE) a->entropy = GRPO_ENTROPY_NONE;
+    if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE || a->entropy == GRPO_ENTROPY_RESPONSE) a->entropy = GRPO_ENTROPY_NONE;
     if (a->baseline == GRPO_BASELINE_GIVEN) a->baseline = GRPO_BASELINE_GROUP_MEAN;
     if (a->baseline == GRPO_BASELINE_NONE || a->baseline == GRPO_BASELINE_KALMAN) a->scale = GRPO_SCALE_GROUP_STD;
     if (a->baseline == GRPO_BASELINE_LENGTH_WEIGHTED) a->second = GRPO_SECOND_NONE;     /* a group without tokens has no such mean */

@@ -70,7 +70,7 @@ typedef struct {
     grpo_real *reward;
     int64_t n_rewards;
     grpo_real *rewards, *reward_weight;
-    uint8_t *truncated;
+    uint8_t *truncated, *outside;
     grpo_real *baseline, *log_z;
     int64_t *group_from;         /* after rollouts_arrange: the group of the source that each group copies */
     int64_t *from;               /* after rollouts_arrange: the slot of the source that each slot copies, or -1 */
@@ -99,6 +99,7 @@ static inline void rollouts_alloc_groups(rollouts *b, int64_t groups, int64_t se
     b->length = (int64_t *)test_alloc(sequences, sizeof *b->length);
     b->reward = (grpo_real *)test_alloc(sequences, sizeof *b->reward);
     b->truncated = (uint8_t *)test_alloc(sequences, 1);
+    b->outside = (uint8_t *)test_alloc(sequences, 1);
 }
 
 static inline void rollouts_alloc_tokens(rollouts *b, int64_t tokens)
@@ -118,7 +119,7 @@ static inline void rollouts_free(rollouts *b)
     int k;
     for (k = 0; k < TOKEN_ARRAYS; k++) free(b->token[k]);
     free(b->group_begin); free(b->baseline); free(b->log_z); free(b->group_from);
-    free(b->offset); free(b->length); free(b->reward); free(b->rewards); free(b->reward_weight); free(b->truncated);
+    free(b->offset); free(b->length); free(b->reward); free(b->rewards); free(b->reward_weight); free(b->truncated); free(b->outside);
     free(b->step_end); free(b->mask); free(b->selected); free(b->state); free(b->from);
     memset(b, 0, sizeof *b);
 }
@@ -153,6 +154,7 @@ static inline grpo_batch rollouts_view(const rollouts *b)
     v.n_rewards = b->n_rewards;
     v.reward_weight = b->reward_weight;
     v.truncated = b->truncated;
+    v.outside = b->outside;
     v.baseline = b->baseline;
     v.log_z = b->log_z;
     return v;
@@ -277,6 +279,7 @@ static inline void random_group(rng *r, int kind, rollouts *b, int64_t g)
         b->reward[i] = (grpo_real)random_reward(r, rewards);
         for (k = 0; k < b->n_rewards; k++) b->rewards[i * b->n_rewards + k] = (grpo_real)random_reward(r, k ? others : rewards);
         b->truncated[i] = (uint8_t)rng_chance(r, 20);
+        b->outside[i] = (uint8_t)rng_chance(r, 25);
         random_tokens(r, kind, b, i);
     }
 }
@@ -345,6 +348,7 @@ static inline void rollouts_arrange(rng *r, const rollouts *src, const int64_t *
         dst->reward[i] = src->reward[order[i]];
         memcpy(dst->rewards + i * src->n_rewards, src->rewards + order[i] * src->n_rewards, (size_t)src->n_rewards * sizeof *src->rewards);
         dst->truncated[i] = src->truncated[order[i]];
+        dst->outside[i] = src->outside[order[i]];
     }
     rollouts_alloc_tokens(dst, rollouts_place(r, dst));
     rollouts_garble(r, dst);
@@ -426,6 +430,11 @@ static inline double random_number(rng *r, const char *path)
         { "advantage.entropy_coef", 3, { 0, 0.1, 0.4 } },
         { "advantage.entropy_cap", 3, { 0.5, 1, 2 } },
         { "advantage.teacher_coef", 4, { 0, 0, 1, -0.3 } },
+        { "advantage.teacher_share", 4, { 0, 0, 0.5, 1 } },
+        { "advantage.teacher_clip", 3, { 0.2, 0, 0.9 } },
+        { "advantage.teacher_gamma", 4, { 0, 0, 0.5, 1 } },
+        { "advantage.truncated_tail", 4, { 0, 0, 1, 3 } },
+        { "advantage.outside_coef", 4, { 1.2, 0, 1, -1 } },
         { "advantage.advantage_low", 4, { 0, 0, 0, -0.5 } },
         { "advantage.advantage_high", 4, { 0, 0, 0, 2 } },
         { "advantage.gamma", 4, { 1, 0.99, 0.5, 0 } },
@@ -547,7 +556,8 @@ static inline void random_objective_settle(rng *r, grpo_objective *obj)
 /* are the tokens of a response alike in all but their credit? */
 static inline int tokens_alike(const grpo_advantage *a)
 {
-    return a->entropy == GRPO_ENTROPY_NONE && a->teacher_coef == 0 && a->kl_centred_coef == 0 && a->marked == GRPO_MARKED_NONE;
+    return a->entropy == GRPO_ENTROPY_NONE && a->teacher_coef == 0 && a->teacher_share == 0 && a->kl_centred_coef == 0
+        && a->marked == GRPO_MARKED_NONE;
 }
 
 /* what may be shuffled without changing what a token is: a filter knows an order, so do credit and baseline of tokens, and so does a
@@ -555,7 +565,7 @@ static inline int tokens_alike(const grpo_advantage *a)
 static inline int order_free(const grpo_objective *obj)
 {
     const grpo_advantage *a = &obj->advantage;
-    const int tokens = a->credit == GRPO_CREDIT_OUTCOME && a->token_baseline == GRPO_TOKEN_BASELINE_NONE
+    const int tokens = a->credit == GRPO_CREDIT_OUTCOME && a->token_baseline == GRPO_TOKEN_BASELINE_NONE && a->teacher_gamma == 0
                        && (tokens_alike(a) || !reads_first_token(obj)) && !reads_positions(obj);
     return (a->baseline == GRPO_BASELINE_KALMAN ? 0 : ARRANGE_SEQUENCES) | (tokens ? ARRANGE_TOKENS : 0);
 }
@@ -580,12 +590,28 @@ static inline void random_steps_settle(rng *r, grpo_advantage *a)
     if (shares) a->shift = 0;
 }
 
+/* what knows no more than means and deviations of the prompt */
+static inline void random_plain_settle(rng *r, grpo_advantage *a)
+{
+    static const grpo_scale_kind of_group[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
+    if (a->credit == GRPO_CREDIT_PREFIX_TREE || rng_chance(r, 60)) a->outside = GRPO_OUTSIDE_NONE;
+    if (a->outside == GRPO_OUTSIDE_NONE && a->credit != GRPO_CREDIT_PREFIX_TREE) return;
+    if (a->outside != GRPO_OUTSIDE_NONE) a->credit = GRPO_CREDIT_OUTCOME;
+    a->rewards = GRPO_REWARDS_ONE;
+    a->transform = GRPO_TRANSFORM_NONE;
+    a->gain = GRPO_GAIN_NONE;
+    a->second = GRPO_SECOND_NONE;
+    a->baseline = (grpo_baseline_kind)rng_below(r, 3);
+    a->scale = of_group[rng_below(r, 3)];
+}
+
 /* one of two choices that do not go together gives way */
 static inline void random_advantage_settle(rng *r, grpo_objective *obj)
 {
     grpo_advantage *a = &obj->advantage;
     static const grpo_scale_kind for_columns[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_GROUP_MEAN, GRPO_SCALE_CONSTANT,
                                                    GRPO_SCALE_LEAVE_ONE_OUT_STD };
+    random_plain_settle(r, a);
     random_steps_settle(r, a);
     if (a->rewards == GRPO_REWARDS_EACH) {
         obj->reward.length = GRPO_LENGTH_NONE; obj->reward.overlong = GRPO_OVERLONG_NONE;
@@ -603,6 +629,8 @@ static inline void random_advantage_settle(rng *r, grpo_objective *obj)
     if (a->baseline == GRPO_BASELINE_BATCH_MEAN && (a->second != GRPO_SECOND_NONE || a->scale == GRPO_SCALE_TOKEN_WHITEN))
         a->baseline = GRPO_BASELINE_DENSEST;
     if (a->scale == GRPO_SCALE_CONSTANT && a->eps == 0) a->eps = 0.5;
+    if (a->credit != GRPO_CREDIT_STEP) a->step_discount = GRPO_STEP_DISCOUNT_TOKENS;
+    if (a->credit != GRPO_CREDIT_RETURN && a->credit != GRPO_CREDIT_GAE) a->truncated_tail = 0;
 }
 
 static inline void random_objective(rng *r, grpo_objective *obj)
