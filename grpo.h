@@ -9468,10 +9468,13 @@ const grpo_preset *grpo_presets(int *count)
 #define UNIT(kind)             SET(ratio.unit, GRPO_UNIT_##kind)
 #define CLAMP(lo, hi)          SET(ratio.clamp_low, lo), SET(ratio.clamp_high, hi)
 #define UNIT_CLAMP(lo, hi)     SET(ratio.unit_clamp_low, lo), SET(ratio.unit_clamp_high, hi)
+#define AGAINST(whom)          SET(ratio.against, GRPO_AGAINST_##whom)
 #define SURROGATE(what)        SET(surrogate.kind, GRPO_SURROGATE_##what)
 #define BAND(lo, hi)           SET(surrogate.eps_low, lo), SET(surrogate.eps_high, hi)
 #define CLIP(lo, hi)           SURROGATE(PPO_CLIP), BAND(lo, hi)
 #define DUAL(lo, hi, c)        SURROGATE(DUAL_CLIP), BAND(lo, hi), SET(surrogate.dual, c)
+#define LOG_DUAL(lo, hi, c, power) SURROGATE(DUAL_CLIP), SET(surrogate.bounds, GRPO_BOUNDS_POSITION), SET(surrogate.log_low, lo), \
+        SET(surrogate.log_high, hi), SET(surrogate.log_dual, c), SET(surrogate.position_power, power)
 #define CISPO(lo, hi)          SURROGATE(CISPO), SET(surrogate.weight_min, lo), SET(surrogate.weight_max, hi)
 #define SAPO(pos, neg)         SURROGATE(SAPO), SET(surrogate.tau_pos, pos), SET(surrogate.tau_neg, neg)
 #define VESPO(kp, lp, kn, ln)  SURROGATE(VESPO), SET(surrogate.k_pos, kp), SET(surrogate.lambda_pos, lp), SET(surrogate.k_neg, kn), SET(surrogate.lambda_neg, ln)
@@ -10064,6 +10067,78 @@ const grpo_preset *grpo_presets(int *count)
         { "lopti", "2505.12929", "official code, Lopti", "selected tokens alone in loss and KL, improbable ones first, then the others",
           { VERL_NORM, DUAL(0.2, 0.24, 10), KL(K3, 0.001), SET(penalty.kl_on, GRPO_KL_ON_SELECTED), SET(penalty.kl_clamp_log, 5),
             SET(penalty.kl_clamp_value, 10), SET(weight.selected, GRPO_SELECTED_KEEP), DIVIDE(TOKEN_MEAN) } },
+        { "disco-b", "2505.12366", "DisCO-b", "mean likelihood of right responses less that of wrong ones, binary rewards",
+          { UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(CONTRAST_MEAN), DIVIDE(GROUP_MEAN) } },
+        /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge, k1 against old being the KL's negative */
+        { "disco", "2505.12366", "DisCO, log-likelihood", "right responses against a soft maximum of the wrong ones, KL under a hinge",
+          { UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(CONTRAST_LSE), SET(surrogate.tau_neg, 10), KL(K1, 0),
+            SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), DIVIDE(GROUP_MEAN) } },
+        { "disco-ratio", "2505.12366", "DisCO, likelihood ratio", "the same on the mean ratio of a response's tokens",
+          { UNIT(SEQUENCE_MEAN_RATIO), SURROGATE(CONTRAST_LSE), SET(surrogate.score, GRPO_SCORE_RATIO), SET(surrogate.tau_neg, 1),
+            KL(K1, 0), SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), DIVIDE(GROUP_MEAN) } },
+        /* length_rate is the caller's: 1/(lambda T_max), lambda 0.1, T_max the length of the longest response there may be */
+        { "drpo", "2510.04474", "objective", "DisCO whose right responses weigh more the shorter they are",
+          { UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(CONTRAST_LSE), SET(surrogate.tau_neg, 10), KL(K1, 0),
+            SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), DIVIDE(GROUP_MEAN) } },
+        { "dno", "2404.03715", "8, algorithm 1", "a sigmoid of differences of log-ratios regressed on that of differences of rewards",
+          { UNIT(SEQUENCE_SUM), SURROGATE(SOFT_PAIRS), SET(surrogate.strength, 0.1), SET(surrogate.tau_pos, 1), DIVIDE(GROUP_MEAN) } },
+        { "dmpo", "2605.19461", "code, squares", "likelihoods within the group drawn to a softmax of the advantages, squared differences",
+          { GROUP_NORM, UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(MATCH), SET(surrogate.strength, 1),
+            SET(surrogate.tau_pos, 1.0 / 15), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "dmpo-js", "2605.19461", "code, Jensen-Shannon", "the same by the Jensen-Shannon divergence",
+          { GROUP_NORM, UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(MATCH_JS), SET(surrogate.strength, 1),
+            SET(surrogate.tau_pos, 1.0 / 15), DIVIDE(GROUP_MEAN) } },
+        { "vpd", "2605.15113", "E-step", "logistic loss of right responses and of wrong ones, each with a mean; the shift is the caller's",
+          { UNIT(SEQUENCE_SUM), AGAINST(REF), SURROGATE(LOGISTIC), SET(surrogate.strength, 0.1), DIVIDE(SEQ_MEAN_BY_SIGN) } },
+        { "dispo", "2602.00983", "objective", "CISPO with bounds for each sign of the advantage: 0.8 to 11, and 0 to 101",
+          { GROUP_NORM, SURROGATE(DISPO), SET(surrogate.weight_min, 0.8), SET(surrogate.weight_max, 11), SET(surrogate.weight_max_neg, 101),
+            DIVIDE(TOKEN_MEAN) } },
+        { "bgpo", "2510.11683", "2-19, one term a token", "a bound of the ratio objective, linear in the log-ratio where A is positive",
+          { GROUP_NORM, SURROGATE(BGPO), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "ctpo", "2605.07331", "official code, cumprod", "product of the ratios so far, clipped in log space by the root of the position",
+          { VERL_NORM, UNIT(PREFIX_SUM), SET(ratio.gradient, GRPO_GRADIENT_TOKEN), CLAMP(-20, 20), UNIT_CLAMP(-HUGE_VAL, 10),
+            LOG_DUAL(0.025, 0.05, 0.05, 0.5), CORRECT(TRUNCATE, SEQUENCE_SUM, 0, 5, ZERO_WEIGHT), DIVIDE(TOKEN_MEAN) } },
+        { "ctpo-geomean", "2605.07331", "official code, geomean", "geometric mean of the ratios so far, clipped tighter the later",
+          { VERL_NORM, UNIT(PREFIX_MEAN), SET(ratio.gradient, GRPO_GRADIENT_TOKEN), CLAMP(-20, 20), UNIT_CLAMP(-HUGE_VAL, 10),
+            LOG_DUAL(0.025, 0.05, 0.05, -0.5), CORRECT(TRUNCATE, SEQUENCE_SUM, 0, 5, ZERO_WEIGHT), DIVIDE(TOKEN_MEAN) } },
+        /* its default is the caller's: shape = max(0.9-quantile of the ratios of the selected tokens, 1e-4) */
+        { "guide-grpo", "2506.13923", "official code, constant g", "w/(w + 1) in place of the clip at tokens of responses that had a hint",
+          { VERL_NORM, SURROGATE(SHAPED), BAND(0.2, 0.2), SET(surrogate.shape, 1), DIVIDE(TOKEN_MEAN) } },
+        { "llds", "2512.04220", "gated by action", "GRPO, and what turns of good responses have lost of their likelihood",
+          { GROUP_NORM, CLIP(0.2, 0.2), KL(K3, 0.001), LIKELIHOOD(NOT_NEGATIVE, NONE, 0.2),
+            SET(penalty.likelihood_form, GRPO_LIKELIHOOD_FORM_LOST), SET(penalty.likelihood_gate, GRPO_LIKELIHOOD_GATE_SEGMENT),
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "sdar", "2605.15155", "as ms-swift, coefficient 1", "swift-grpo, and the gap to a teacher where a gate of that gap is open",
+          { TRL_NORM, CLIP(0.2, 0.2), KL(K3, 0.04), SET(penalty.kl_clamp_log, 20), SET(penalty.kl_clamp_value, 10),
+            LIKELIHOOD(ALL, TEACHER_GATE, 1), SET(penalty.likelihood_form, GRPO_LIKELIHOOD_FORM_TEACHER_GAP),
+            SET(penalty.likelihood_gain, 5), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "rlsd", "2604.03128", "as ms-swift", "swift-grpo with advantages that a teacher's log-ratio raises or lowers by at most a tenth",
+          { TRL_NORM, SET(advantage.teacher_share, 0.5), SET(advantage.teacher_clip, 0.2), CLIP(0.2, 0.2), KL(K3, 0.04),
+            SET(penalty.kl_clamp_log, 20), SET(penalty.kl_clamp_value, 10), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "igpo", "2510.14967", "v2", "rewards of turns normalised by kind, which is their state, and discounted by turn",
+          { CREDIT(STEP, 0.95), STEPS(REWARD, STATE), SET(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS), GROUP_NORM, CLIP(0.2, 0.2),
+            KL(K3, 0.001), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "tempo", "2509.18314", "official code", "what a token adds to the mean reward of the responses with the same prefix",
+          { SET(advantage.credit, GRPO_CREDIT_PREFIX_TREE), GROUP_NORM, SET(advantage.eps, 1e-6), CLIP(0.2, 0.28), DIVIDE(TOKEN_MEAN) } },
+        { "red-drop", "2509.24203", "RED-Drop", "REINFORCE without the negatives that the caller drew, which still count as tokens",
+          { BASELINE(GROUP_MEAN), SET(advantage.singleton, GRPO_SINGLETON_RAW), SET(advantage.outside, GRPO_OUTSIDE_ZERO),
+            DIVIDE(TOKEN_MEAN) } },
+        { "temp-samp", "2509.18056", "2-4, (b)", "on-policy GRPO and a response from elsewhere, worth 1.2 times the best",
+          { GROUP_NORM, SET(advantage.outside, GRPO_OUTSIDE_ANCHOR), SET(advantage.outside_coef, 1.2), AGAINST(CURRENT), SURROGATE(RATIO),
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "gtpo-conf", "2508.03772", "objective", "advantages less the response's entropy, none where it is high, grpo_conflict_weight",
+          { BASELINE(GROUP_MEAN), SET(advantage.entropy, GRPO_ENTROPY_RESPONSE), SET(advantage.entropy_coef, 0.1),
+            SET(advantage.entropy_cap, 0.6931471805599453), AGAINST(CURRENT), SURROGATE(RATIO), SET(weight.given, GRPO_GIVEN_POLICY),
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "t-ppo", "2506.15050", "code", "PPO on windows of responses that go on: the last value repeats, the last tokens wait",
+          { GAE(1, 0.95), SET(advantage.bootstrap, GRPO_BOOTSTRAP_REPEAT), SET(advantage.lambda_length, 0.05),
+            SET(advantage.truncated_tail, 8), SCALE(TOKEN_WHITEN), EPS(1e-8, INSIDE), SET(advantage.advantage_low, -10),
+            SET(advantage.advantage_high, 10), DUAL(0.2, 0.28, 10), DIVIDE(TOKEN_MEAN) } },
+        { "rank-grpo", "2510.20150", "official code", "items of a list compared rank by rank, each with a ratio of its own",
+          { SET(advantage.credit, GRPO_CREDIT_STEP_OWN), STEPS(REWARD, INDEX), TRL_NORM, UNIT(SEGMENT_MEAN), CLIP(0.2, 0.2),
+            DIVIDE(TOKEN_MEAN) } },
+        { "minillm", "2306.08543", "as TRL, gamma 0", "trl-grpo with the teacher's log-ratio added to the advantage",
+          { TRL_NORM, SET(advantage.teacher_coef, 1), CLIP(0.2, 0.2), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
     };
 #undef SET
 #undef OVERLONG
@@ -10081,10 +10156,12 @@ const grpo_preset *grpo_presets(int *count)
 #undef UNIT
 #undef CLAMP
 #undef UNIT_CLAMP
+#undef AGAINST
 #undef SURROGATE
 #undef BAND
 #undef CLIP
 #undef DUAL
+#undef LOG_DUAL
 #undef CISPO
 #undef SAPO
 #undef VESPO
