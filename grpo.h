@@ -251,9 +251,10 @@ extern "C" {
     X(GRPO_NULL_VALUE, "batch.value is NULL but advantage.credit is gae") \
     X(GRPO_NULL_STEP_REWARD, "batch.step_reward is NULL but advantage.credit is of steps") \
     X(GRPO_NULL_REWARDS, "batch.rewards is NULL but advantage.rewards is each") \
-    X(GRPO_NULL_LOGP_TEACHER, "batch.logp_teacher is NULL but advantage.teacher_coef or penalty.kl_against needs it") \
+    X(GRPO_NULL_LOGP_TEACHER, "batch.logp_teacher is NULL but advantage.teacher_*, penalty.kl_against or penalty.likelihood_* needs it") \
     X(GRPO_NULL_ENTROPY, "batch.entropy is NULL but the objective needs it") \
-    X(GRPO_NULL_SELECTED, "batch.selected is NULL but weight.selected, penalty.kl_on or likelihood_on, or advantage.marked needs it") \
+    X(GRPO_NULL_SELECTED, "batch.selected is NULL but weight.selected, penalty.kl_on or likelihood_on, advantage.marked or " \
+      "surrogate.kind shaped needs it") \
     X(GRPO_NULL_TRUNCATED, "batch.truncated is NULL but the objective needs it") \
     X(GRPO_NULL_STEP_END, "batch.step_end is NULL but the objective has steps or segments") \
     X(GRPO_NULL_TOKEN_WEIGHT, "batch.weight is NULL but weight.given needs it") \
@@ -271,7 +272,8 @@ extern "C" {
     X(GRPO_BAD_N_REWARDS, "batch.n_rewards must lie in 1..16 (GRPO_MAX_REWARDS)") \
     X(GRPO_BAD_REWARDS, "batch.rewards has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
     X(GRPO_BAD_REWARD_WEIGHT, "batch.reward_weight has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_LOGP_TEACHER, "batch.logp_teacher has a NaN or +infinity at an unmasked token; for teacher_coef it and batch.logp_old must be finite") \
+    X(GRPO_BAD_LOGP_TEACHER, "batch.logp_teacher has a NaN or +infinity at an unmasked token; for advantage.teacher_* it and " \
+      "batch.logp_old must be finite") \
     X(GRPO_FEW_ITEMS, "batch: a group has fewer items than objective.advantage.pass_k") \
     X(GRPO_BAD_SHAPED_REWARD, "objective.reward makes a reward, or the KL of a token in it, infinite or larger than 1e150 in magnitude") \
     X(GRPO_BAD_BASELINE, "batch.baseline has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
@@ -296,13 +298,13 @@ extern "C" {
     X(GRPO_BAD_NOISE, "objective.advantage: baseline kalman needs process_noise >= 0 and observation_noise > 0, both at most 1e150") \
     X(GRPO_BAD_LENGTH_POWER, "objective.advantage.length_power must lie in [-16, 16]") \
     X(GRPO_BAD_LAMBDA_LENGTH, "objective.advantage.lambda_length must not be negative") \
-    X(GRPO_BAD_ENTROPY_CAP, "objective.advantage.entropy_cap must be positive for entropy bonus") \
+    X(GRPO_BAD_ENTROPY_CAP, "objective.advantage.entropy_cap must be positive for entropy bonus and not negative for entropy response") \
     X(GRPO_BAD_ADVANTAGE_CLAMP, "objective.advantage.advantage_low must not exceed advantage_high") \
     X(GRPO_BAD_CLAMP, "objective.ratio: a clamp's low must not exceed its high") \
     X(GRPO_BAD_CLIP, "objective.surrogate: eps_low, eps_high and bound_cap must not be negative") \
     X(GRPO_BAD_DUAL, "objective.surrogate.dual must exceed 1 + eps_high (gppo: or be 0); of aspo, dual and dual_pos must exceed 1 or be 0") \
     X(GRPO_BAD_BETA, "objective.surrogate: beta_low and beta_high must not be negative") \
-    X(GRPO_BAD_WEIGHT_RANGE, "objective.surrogate: 0 <= weight_min <= weight_max is needed") \
+    X(GRPO_BAD_WEIGHT_RANGE, "objective.surrogate: 0 <= weight_min <= weight_max is needed, of dispo of the weight_*_neg too") \
     X(GRPO_BAD_TAU, "objective.surrogate: tau_pos and tau_neg must be positive where the kind reads them") \
     X(GRPO_BAD_MARGIN, "objective: surrogate.margin and penalty.pair_margin must not be negative") \
     X(GRPO_BAD_POOL, "objective.ratio: pool_low and pool_high must not be negative") \
@@ -418,7 +420,7 @@ extern "C" {
     X(GRPO_UNKNOWN_FIELD, "no field of an objective has that path") \
     X(GRPO_UNKNOWN_CHOICE, "the field has no choice of that name or number") \
     X(GRPO_MIXED_PARTIALS, "the partials belong to different totals") \
-    X(GRPO_NULL_STATE, "batch.state is NULL but advantage.step_group is state or history") \
+    X(GRPO_NULL_STATE, "batch.state is NULL but advantage.step_group is state or history, or advantage.credit prefix_tree") \
     X(GRPO_NULL_PROBABILITY_SQUARES, "batch.probability_squares is NULL but advantage.token_baseline is optimal") \
     X(GRPO_BAD_PROBABILITY_SQUARES, "batch.probability_squares has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
     X(GRPO_BAD_LOGP_CENTRED, "batch.logp_rollout or logp_ref has a NaN or an infinity at an unmasked token, but kl_centred_coef is not 0") \
@@ -458,6 +460,16 @@ extern "C" {
     X(GRPO_SMALL_WIDTH, "width is less than an entry of batch.length") \
     X(GRPO_BAD_SIZE, "size must be at least 1 (grpo_entropy_factor: 2), permutations not negative (judge: 2), n of grpo_position_advantage " \
                      "at least 2, of grpo_multi_scale_advantage in 2 .. 20") \
+    X(GRPO_NULL_CLIP_LOW, "batch.clip_low is NULL but surrogate.bounds is given") \
+    X(GRPO_NULL_CLIP_HIGH, "batch.clip_high is NULL but surrogate.bounds is given") \
+    X(GRPO_BAD_CLIP_LOW, "batch.clip_low has an entry outside [0, 1] at an unmasked token") \
+    X(GRPO_BAD_CLIP_HIGH, "batch.clip_high has an entry that is NaN, infinite, negative or at least surrogate.dual - 1 at an unmasked " \
+      "token") \
+    X(GRPO_BAD_POSITION, "objective.surrogate: log_low, log_high and log_dual must not be negative, position_power lie in [-16, 16], " \
+      "and with bounds position and kind dual_clip log_dual be at least log_high") \
+    X(GRPO_BAD_SURROGATE_SHAPE, "objective.surrogate.shape must be positive for kind shaped") \
+    X(GRPO_BAD_TAIL, "objective.advantage.truncated_tail must be a whole number that is not negative") \
+    X(GRPO_BAD_TEACHER, "objective.advantage: teacher_share and teacher_gamma must lie in [0, 1] and teacher_clip in [0, 1)")
 
 #define GRPO_STATUS_ENUM_(name, text) name,
 typedef enum { GRPO_STATUS_LIST(GRPO_STATUS_ENUM_) GRPO_N_STATUS } grpo_status;
@@ -516,6 +528,7 @@ GRPO_FN grpo_dd grpo_dd_div(grpo_dd a, double b)                       /* b > 0 
     return q;
 }
 
+GRPO_FN int grpo_dd_less(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
 GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return x.hi > bound || (x.hi == bound && x.lo > 0); }
 GRPO_FN grpo_dd grpo_dd_negative(grpo_dd x) { x.hi = -x.hi; x.lo = -x.lo; return x; }
 GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b)                  /* error below 2^-102 of it */
@@ -597,6 +610,15 @@ GRPO_FN grpo_dd grpo_log_twice(double x)
     e.lo -= 0.5 * e.hi * e.hi;
     y.hi = -y.hi;
     return grpo_dd_add(y, e);
+}
+
+/* the same for every x > 0, however small or large */
+GRPO_FN grpo_dd grpo_log_of(double x)
+{
+    const grpo_dd ln2 = { 6.93147180559945286e-01, 2.31904681384629956e-17 };
+    int e;
+    const grpo_dd y = grpo_log_twice(frexp(x, &e));
+    return grpo_dd_add(y, grpo_dd_mul(ln2, e));
 }
 
 /* sin^2(pi y/2) to twice the precision, 2^-95, for 0 <= y <= 1 */
@@ -817,6 +839,14 @@ typedef enum {
                                     (HGPO, 2602.22817, as verl-agent) */
 } grpo_step_group_kind;
 
+/* responses with batch.outside: no part of their group's mean, deviation or number */
+typedef enum {
+    GRPO_OUTSIDE_NONE,           /* nobody, the array is not read */
+    GRPO_OUTSIDE_ZERO,           /* a = 0 (RED-Drop, 2509.24203) */
+    GRPO_OUTSIDE_ANCHOR,         /* a = outside_coef times the largest a of the others (TempSamp-R1, 2509.18056, (b)) */
+    GRPO_OUTSIDE_OWN             /* (R - b)/sigma with the mean and deviation of the others */
+} grpo_outside_kind;
+
 /* n items, c of them with R > 0, k = pass_k */
 typedef enum {
     GRPO_TRANSFORM_NONE,
@@ -889,16 +919,31 @@ typedef enum {
     GRPO_CREDIT_GAE,         /* generalised advantage estimation over the unmasked tokens (1506.02438) */
     GRPO_CREDIT_STEP_OWN,    /* items are steps: A_t = a of the step t is in, 0 after the last one */
     GRPO_CREDIT_EPISODE_STEP,    /* e + step_coef times that, e the outcome advantage of the response (GiGPO, 2505.10978, eq. 8) */
-    GRPO_CREDIT_ENTROPY_SHARE    /* rewards of tokens by their share of the entropy at their position, normalised over the tokens of the
+    GRPO_CREDIT_ENTROPY_SHARE,   /* rewards of tokens by their share of the entropy at their position, normalised over the tokens of the
                                     prompt's responses with R > 0 and over those of the others (GTPO, 2508.04349) */
+    GRPO_CREDIT_PREFIX_TREE      /* a + (V_t - V_(t-1))/sigma, V_t the mean R of the prompt's responses whose first t tokens are i's own, as
+                                    batch.state names them; after a masked token nobody's are (TEMPO, 2509.18314) */
 } grpo_credit_kind;
+typedef enum {
+    GRPO_STEP_DISCOUNT_TOKENS,   /* credit step: gamma for every token between */
+    GRPO_STEP_DISCOUNT_STEPS     /* for every step (IGPO, 2510.14967) */
+} grpo_step_discount_kind;
+typedef enum {
+    GRPO_BOOTSTRAP_ZERO,         /* credit gae: the value after the last token is 0 */
+    GRPO_BOOTSTRAP_REPEAT        /* where batch.truncated it is that of the last token, whose reward is dropped (T-PPO, 2506.15050) */
+} grpo_bootstrap_kind;
 
 typedef enum {
     GRPO_ENTROPY_NONE,
     GRPO_ENTROPY_BONUS,          /* A + min(coef H, |A|/cap) (2506.14758) */
     GRPO_ENTROPY_ZERO_VARIANCE,  /* coef H or -coef (max H - H) by the sign of R, in groups of equal items (RL-ZVP, 2509.21880) */
-    GRPO_ENTROPY_RELATIVE        /* A max(0, 1 + coef (H/mean H - 1)), mean over the batch's tokens (textpolicy) */
+    GRPO_ENTROPY_RELATIVE,       /* A max(0, 1 + coef (H/mean H - 1)), mean over the batch's tokens (textpolicy) */
+    GRPO_ENTROPY_RESPONSE        /* A - coef mean H of the response, 0 where that mean is above cap; cap 0: none (GTPO, 2508.03772) */
 } grpo_entropy_kind;
+typedef enum {
+    GRPO_TEACHER_NORM_NONE,
+    GRPO_TEACHER_NORM_MEAN       /* over the sum of the discounts (MiniLLM, 2306.08543) */
+} grpo_teacher_norm_kind;
 
 typedef enum {
     GRPO_TOKEN_BASELINE_NONE,
@@ -919,6 +964,8 @@ typedef struct {
     grpo_step_value_kind step_value;
     grpo_step_group_kind step_group;
     double history, history_power;                  /* levels, a whole number of at least 1; in [-16, 16] */
+    grpo_outside_kind outside;
+    double outside_coef;                            /* anchor */
     grpo_transform_kind transform;
     double pass_k;                                  /* a whole number, at least 1 */
     /* baseline, to which shift is added (AsymRE, 2506.20520) */
@@ -945,15 +992,23 @@ typedef struct {
     double second_eps;
     /* credit */
     grpo_credit_kind credit;
+    grpo_step_discount_kind step_discount;
+    grpo_bootstrap_kind bootstrap;
     double gamma, lambda;
-    double lambda_length;                           /* > 0: lambda is 1 - 1/max(1, lambda_length T) instead (VAPO) */
+    double lambda_length;                           /* > 0: lambda is at least 1 - 1/max(1, lambda_length T) (VAPO, T-PPO) */
+    double truncated_tail;                          /* of return and gae: A = 0 at the last so many tokens where batch.truncated, and
+                                                       whitening and second leave them out (T-PPO) */
     double step_coef;
     double share_coef, share_eps;
     /* tokens, in this order */
     grpo_token_baseline_kind token_baseline;
     grpo_entropy_kind entropy;
     double entropy_coef, entropy_cap;
+    double teacher_share, teacher_clip;             /* A (1 - share + share clip(e^(+-(logp_teacher - logp_old)), 1 - clip, 1 + clip)), + or
+                                                       - the sign of A (RLSD, 2604.03128, as ms-swift) */
     double teacher_coef;                            /* + teacher_coef (logp_teacher - logp_old): on-policy distillation */
+    double teacher_gamma;                           /* not 0: that difference summed over this and later tokens, discounted */
+    grpo_teacher_norm_kind teacher_norm;
     double kl_centred_coef;                         /* + kl_centred_coef (mean D - D), D = logp_rollout - logp_ref (tinker-cookbook) */
     grpo_marked_kind marked;
     double marked_value;
@@ -983,6 +1038,13 @@ GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k)
     v.down = grpo_dd_div(grpo_dd_mul(minus, c), n - c).hi;     /* C(n-c-1, k-1)/C(n-1, k-1) = (1 - Rbar) n/(n - c) */
     v.variance = grpo_dd_product(fails, grpo_dd_add(one, minus)).hi;
     return v;
+}
+
+/* A with a teacher's opinion of the token, gap = log of its probability over the old one's */
+GRPO_FN double grpo_teacher_shared(double A, grpo_dd gap, double share, double clip)
+{
+    const double w = grpo_exp(A < 0 ? grpo_dd_negative(gap) : gap), low = 1 - clip, high = 1 + clip;
+    return grpo_times(A, (1 - share) + share * (w < low ? low : w > high ? high : w));
 }
 
 /* the filter of KRPO: starts at mean 0, variance 1 */
@@ -1225,41 +1287,68 @@ typedef enum {
     GRPO_SURROGATE_TOPR,       /* -sg[u] A l, u = 1 if A > 0, else w clipped to [weight_min, weight_max] (2503.14286) */
     GRPO_SURROGATE_BAND,       /* -sg[w] A l inside [weight_min, weight_max], 0 outside */
     GRPO_SURROGATE_SAPO_DETACHED,  /* -A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT) */
-    /* of gspo.h, functions of a group: F_i from the scores y_j and the advantages A_j (at the first active token) of its G responses
-     * with active tokens, with the unit of a sequence; F_i is the worth of each token of i.  k = strength */
-    GRPO_SURROGATE_VARIANCE,   /* (k (y_i - mean y) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599) */
-    GRPO_SURROGATE_LABELS,     /* A_i > 0: log(1 + sum_+ e^(-y_j/tau_pos))/n+, else log(1 + sum_- e^(y_j/tau_neg))/n- (REAL, 2602.05630) */
-    GRPO_SURROGATE_BALANCE,    /* (z + y_i - k A_i)^2, z = batch.log_z, whose gradient is grpo_output.dlog_z (FlowRL, 2509.15207) */
-    GRPO_SURROGATE_PAIRS,      /* 1/P sum_b log(1 + e^(-k (y_i - y_b))) over the P pairs of the group with A_i - A_b > margin */
-    GRPO_SURROGATE_CONTRAST,   /* -softmax(A/tau_pos)_i log softmax(k y)_i */
-    /* of a token */
+    /* of gspo.h, functions of a group: F_i from the scores s_j and the advantages A_j (at the first active token) of its G responses
+     * with active tokens, with the unit of a response; F_i is the worth of each token of i.  k = strength; + and -: the n+ responses with
+     * A > 0 and the n- others; v = 1/n+, or where length_rate is not 0 the softmax over + of -length_rate T */
+    GRPO_SURROGATE_VARIANCE,   /* (k (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599) */
+    GRPO_SURROGATE_LABELS,     /* A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n- (REAL, 2602.05630) */
+    GRPO_SURROGATE_BALANCE,    /* (z + s_i - k A_i)^2, z = batch.log_z, whose gradient is grpo_output.dlog_z (FlowRL, 2509.15207) */
+    GRPO_SURROGATE_PAIRS,      /* 1/P sum_b log(1 + e^(-k (s_i - s_b))) over the P pairs of the group with A_i - A_b > margin */
+    GRPO_SURROGATE_CONTRAST,   /* -softmax(A/tau_pos)_i log softmax(k s)_i */
+    GRPO_SURROGATE_CONTRAST_MEAN,  /* A_i > 0: -v_i s_i, else s_i/n-; 0 without + or without - (DisCO-b, 2505.12366) */
+    GRPO_SURROGATE_CONTRAST_LSE,   /* A_i > 0: -v_i (s_i - tau_neg log((1/n-) sum_- e^(s_j/tau_neg))), else 0; 0 without + or without -
+                                      (DisCO; DRPO, 2510.04474, with a length_rate) */
+    GRPO_SURROGATE_SOFT_PAIRS, /* 1/(G (G - 1)) sum_j log(1 + e^D) - p D, D = k (s_i - s_j), p = sigmoid((A_i - A_j)/tau_pos) (DNO,
+                                  2404.03715, algorithm 1) */
+    GRPO_SURROGATE_MATCH,      /* (p_i - u_i)^2, p = softmax(A/tau_pos), u = softmax(k s) (DMPO, 2605.19461, its code) */
+    GRPO_SURROGATE_MATCH_JS,   /* (p_i log(p_i/q_i) + u_i log(u_i/q_i))/2, q = (p + u)/2 (the same) */
+    /* of one unit again */
+    GRPO_SURROGATE_LOGISTIC,   /* log(1 + e^(-+(k y - shift))), - where A > 0, else +, where A = 0 too (VPD, 2605.15113, E-step) */
+    GRPO_SURROGATE_DISPO,      /* cispo with bounds of its own where A < 0: weight_min_neg, weight_max_neg (2602.00983) */
+    GRPO_SURROGATE_BGPO,       /* A > 0: -(1 + y) A, A < 0: -w A: a bound on -w A (2510.11683 eqs. 11-16) */
+    GRPO_SURROGATE_SHAPED,     /* -A w/(w + shape) at tokens with batch.selected (GUIDE, 2506.13923; LUFFY, 2504.14945), ppo_clip at others */
     GRPO_SURROGATE_QUADRATIC,  /* -A w + |A| (w - 1)^2/(2 eps_high): best at 1 +- eps_high, never clipped (CFPO, 2601.22801) */
     GRPO_SURROGATE_UNBOUNDED_POSITIVE,     /* A > 0: -A, with the gradient of -A l; A < 0: dual_clip (UP, 2607.06987, eq. 15) */
     /* of a group */
-    GRPO_SURROGATE_STANDARDISED,   /* (A_i - k z_i)^2, z_i = (y_i - sg[mean y])/(sg[std y] + score_eps), std of a sample (GIFT, 2510.23868) */
-    GRPO_SURROGATE_TARGET,     /* -q_i log softmax(k y)_i, q = softmax(k o + A/tau_pos), o as y of logp_old: against nothing, unit
+    GRPO_SURROGATE_STANDARDISED,   /* (A_i - k z_i)^2, z_i = (s_i - sg[mean s])/(sg[std s] + score_eps), std of a sample (GIFT, 2510.23868) */
+    GRPO_SURROGATE_TARGET,     /* -q_i log softmax(k s)_i, q = softmax(k o + A/tau_pos), o as y of logp_old: against nothing, unit
                                   sequence_mean or sequence_sum (TPO, 2604.06159) */
-    GRPO_SURROGATE_HINGE       /* 1/P sum_b max(0, shift - k (y_i - y_b)) over the pairs of PAIRS (Click, 2306.03350) */
+    GRPO_SURROGATE_HINGE       /* 1/P sum_b max(0, shift - k (s_i - s_b)) over the pairs of PAIRS (Click, 2306.03350) */
 } grpo_surrogate_kind;
+
+/* what the functions of a group call a response's score */
+typedef enum {
+    GRPO_SCORE_LOG,            /* s = y */
+    GRPO_SCORE_RATIO           /* s = e^y */
+} grpo_score_kind;
 
 typedef enum {
     GRPO_BOUNDS_FIXED,         /* 1 - eps_low, 1 + eps_high */
-    GRPO_BOUNDS_PROBABILITY    /* wider for tokens that were less probable, of ppo_clip, dual_clip and gppo (DCPO 2509.02333) */
+    GRPO_BOUNDS_PROBABILITY,   /* wider for tokens that were less probable, of ppo_clip, dual_clip and gppo (DCPO 2509.02333) */
+    GRPO_BOUNDS_POSITION,      /* e^(-log_low s), e^(log_high s), e^(log_dual s), s = n^position_power at the n-th token that counts of its
+                                  response, of ppo_clip and dual_clip (CTPO 2605.07331) */
+    GRPO_BOUNDS_GIVEN          /* 1 - batch.clip_low, 1 + batch.clip_high, of ppo_clip, dual_clip and gppo */
 } grpo_bounds_kind;
 
 typedef struct {
     grpo_surrogate_kind kind;
+    grpo_score_kind score;
     grpo_bounds_kind bounds;
     double eps_low, eps_high;
     double bound_cap;              /* bounds probability: the upper one is at most this; 0: none */
+    double log_low, log_high, log_dual;    /* bounds position, >= 0: of the log-ratio, at the first token */
+    double position_power;         /* in [-16, 16] */
     double dual, dual_pos;         /* dual_pos: on 1/w where A > 0 (aspo); 0: none (gppo, aspo) */
     double beta_low, beta_high;    /* gppo: 0 is PPO's clip of the gradient */
     double weight_min, weight_max;
+    double weight_min_neg, weight_max_neg;     /* dispo, where A < 0 */
     double tau_pos, tau_neg;
     double k_pos, lambda_pos, k_neg, lambda_neg;
     double strength;
+    double length_rate;            /* contrast_mean, contrast_lse */
+    double shift;                  /* logistic, hinge */
+    double shape;                  /* shaped, > 0 */
     double margin;                 /* pairs, hinge, >= 0 */
-    double shift;                  /* hinge */
     double score_eps;              /* standardised, >= 0 */
 } grpo_surrogate;
 
@@ -1302,6 +1391,33 @@ GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_h
     return r;
 }
 
+/* bounds of the log-ratio */
+typedef struct { grpo_dd low, high, dual; } grpo_log_range;
+
+/* n^power; exact where that has 106 bits and 2 power is whole */
+GRPO_FN grpo_dd grpo_position_scale(double n, double power)
+{
+    const double size = fabs(power), root = sqrt(n);
+    grpo_dd s = { 1, 0 }, one = { 1, 0 }, r = { 0, 0 };
+    int k;
+    if (2 * size != floor(2 * size)) return grpo_length_power(n, -power);
+    for (k = 0; k < (int)size; k++) s = grpo_dd_mul(s, n);
+    r.hi = root; r.lo = fma(-root, root, n) / (2 * root);
+    if (size != floor(size)) s = grpo_dd_product(s, r);
+    return power < 0 ? grpo_dd_quotient(one, s) : s;
+}
+
+/* CTPO's, at the n-th token */
+GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n)
+{
+    const grpo_dd scale = grpo_position_scale(n, s->position_power);
+    grpo_log_range r;
+    r.low = grpo_dd_mul(scale, -s->log_low);
+    r.high = grpo_dd_mul(scale, s->log_high);
+    r.dual = grpo_dd_mul(scale, s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->log_dual : HUGE_VAL);
+    return r;
+}
+
 GRPO_FN grpo_term grpo_score(double advantage, double logp)
 {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
@@ -1338,6 +1454,17 @@ GRPO_FN grpo_term grpo_dual_clip(grpo_ratio w, double advantage, grpo_range rang
     return grpo_ppo_clip(w, advantage, range);
 }
 
+/* both, between bounds of the log-ratio: what is compared is known beyond double precision, and e^ is taken of what is worth something */
+GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range)
+{
+    grpo_dd y;
+    y.hi = w.log; y.lo = w.log_lo;
+    if (advantage < 0 && grpo_dd_less(range.dual, y)) return grpo_clipped(grpo_exp(range.dual), advantage, GRPO_CLIP_DUAL);
+    if (advantage > 0 && grpo_dd_less(range.high, y)) return grpo_clipped(grpo_exp(range.high), advantage, GRPO_CLIP_HIGH);
+    if (advantage < 0 && grpo_dd_less(y, range.low)) return grpo_clipped(grpo_exp(range.low), advantage, GRPO_CLIP_LOW);
+    return grpo_ratio_term(w, advantage);
+}
+
 GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max)
 {
     double v = w.value < weight_min ? weight_min : w.value > weight_max ? weight_max : w.value;
@@ -1355,17 +1482,31 @@ GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w)
     return grpo_dd_add(w.value > 2 ? grpo_exp_twice(x) : v, minus_one);
 }
 
-/* sigmoid(tau (w - 1)) and its derivative by the argument, e/(1 + e)^2, even in it */
+/* sigmoid(z) and its derivative, e/(1 + e)^2, even in z */
 typedef struct { double value, slope; } grpo_gate;
 
-GRPO_FN grpo_gate grpo_sigmoid_gate(grpo_ratio w, double tau)
+GRPO_FN grpo_gate grpo_sigmoid(grpo_dd z)
 {
-    grpo_dd z = grpo_dd_mul(grpo_ratio_minus_one(w), tau);
     double e = grpo_exp(z.hi > 0 ? grpo_dd_negative(z) : z);
     grpo_gate g;
     g.value = (z.hi > 0 ? 1 : e) / (1 + e);
     g.slope = e / ((1 + e) * (1 + e));
     return g;
+}
+
+/* that of tau (w - 1) */
+GRPO_FN grpo_gate grpo_sigmoid_gate(grpo_ratio w, double tau) { return grpo_sigmoid(grpo_dd_mul(grpo_ratio_minus_one(w), tau)); }
+
+/* log(1 + e^-x) and its derivative */
+typedef struct { double value, slope; } grpo_logistic;
+
+GRPO_FN grpo_logistic grpo_logistic_loss(grpo_dd x)
+{
+    double e = grpo_exp(x.hi > 0 ? grpo_dd_negative(x) : x);           /* e^-|x| */
+    grpo_logistic f;
+    f.value = x.hi > 0 ? log1p(e) : grpo_plus(-x.hi, log1p(e));
+    f.slope = -(x.hi > 0 ? e : 1) / (1 + e);
+    return f;
 }
 
 GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau)
@@ -1461,6 +1602,47 @@ GRPO_FN grpo_term grpo_band(grpo_ratio w, double advantage, double logp, double 
     return t;
 }
 
+/* a response is right where A > 0 and wrong where not; x = k y - shift beyond double precision, for the two may all but cancel */
+GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double strength, double shift)
+{
+    const double sign = advantage > 0 ? 1 : -1;
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    grpo_dd y, x = { 0, 0 };
+    grpo_logistic f;
+    y.hi = w.log; y.lo = w.log_lo;
+    x.hi = -shift;
+    if (strength != 0) x = grpo_dd_add(x, grpo_dd_mul(y, strength));
+    f = grpo_logistic_loss(sign < 0 ? grpo_dd_negative(x) : x);
+    t.value = f.value;
+    t.d_log_ratio = grpo_times(sign * strength, f.slope);
+    return t;
+}
+
+/* 1 + y <= w where a larger w is better, w itself where it is worse */
+GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage)
+{
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    grpo_dd y, one = { 1, 0 };
+    if (advantage < 0) return grpo_ratio_term(w, advantage);
+    y.hi = w.log; y.lo = w.log_lo;
+    t.value = grpo_times(-advantage, grpo_dd_add(one, y).hi);
+    t.d_log_ratio = -advantage;
+    return t;
+}
+
+/* -A w/(w + shape), as -A sigmoid(y - log shape): w may be beyond double */
+GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape)
+{
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    grpo_dd y;
+    grpo_gate g;
+    y.hi = w.log; y.lo = w.log_lo;
+    g = grpo_sigmoid(grpo_dd_add(y, grpo_dd_negative(grpo_log_of(shape))));
+    t.value = -advantage * g.value;
+    t.d_log_ratio = -advantage * g.slope;
+    return t;
+}
+
 /* -A w + |A| (w - 1)^2/(2 eps), derivative w (-A + |A| (w - 1)/eps) (CFPO, 2601.22801): the two parts may all but cancel, and w - 1 may be
  * small beside w, so both are known to twice the precision */
 GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps)
@@ -1491,11 +1673,11 @@ GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_r
     return t;
 }
 
-/* the choice; A = 0 is worth 0 and has no gradient, but for a regression */
+/* the choice, of shaped at tokens that are not selected; A = 0 is worth 0 and has no gradient, but for regressions */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp)
 {
     grpo_term zero = { 0, 0, 0, GRPO_CLIP_NO };
-    if (advantage == 0 && s->kind != GRPO_SURROGATE_SQUARED) return zero;
+    if (advantage == 0 && s->kind != GRPO_SURROGATE_SQUARED && s->kind != GRPO_SURROGATE_LOGISTIC) return zero;
     switch (s->kind) {
     case GRPO_SURROGATE_SCORE:     return grpo_score(advantage, logp);
     case GRPO_SURROGATE_RATIO:     return grpo_ratio_term(w, advantage);
@@ -1512,6 +1694,11 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
     case GRPO_SURROGATE_TOPR:      return grpo_topr(w, advantage, logp, s->weight_min, s->weight_max);
     case GRPO_SURROGATE_BAND:      return grpo_band(w, advantage, logp, s->weight_min, s->weight_max);
     case GRPO_SURROGATE_SAPO_DETACHED: return grpo_sapo_detached(w, advantage, logp, advantage > 0 ? s->tau_pos : s->tau_neg);
+    case GRPO_SURROGATE_LOGISTIC:  return grpo_logistic_term(w, advantage, s->strength, s->shift);
+    case GRPO_SURROGATE_DISPO:     return advantage > 0 ? grpo_cispo(w, advantage, logp, s->weight_min, s->weight_max)
+                                                        : grpo_cispo(w, advantage, logp, s->weight_min_neg, s->weight_max_neg);
+    case GRPO_SURROGATE_BGPO:      return grpo_bgpo(w, advantage);
+    case GRPO_SURROGATE_SHAPED:    return grpo_ppo_clip(w, advantage, range);
     case GRPO_SURROGATE_QUADRATIC: return grpo_quadratic(w, advantage, s->eps_high);
     case GRPO_SURROGATE_UNBOUNDED_POSITIVE: return grpo_unbounded_positive(w, advantage, range, s->dual);
     default: return zero;                                              /* no function of one token */
@@ -1540,19 +1727,34 @@ typedef enum {
     GRPO_KL_ON_SELECTED          /* at tokens with batch.selected (KL-Cov, 2505.22617) */
 } grpo_kl_on_kind;
 
-/* likelihood_coef/D times the sum of -h over D tokens of the batch */
+/* likelihood_coef/D times the sum of -u h over D tokens of the batch */
 typedef enum {
     GRPO_LIKELIHOOD_NONE,
     GRPO_LIKELIHOOD_CORRECT,     /* of responses with batch.reward > 0 (VAPO, 2504.05118) */
     GRPO_LIKELIHOOD_POSITIVE,    /* with A > 0 (OREAL, 2502.06781, as xtuner) */
     GRPO_LIKELIHOOD_SELECTED,    /* with batch.selected (CHORD, 2508.11408: those of the demonstrations) */
-    GRPO_LIKELIHOOD_ALL
+    GRPO_LIKELIHOOD_ALL,
+    GRPO_LIKELIHOOD_NOT_NEGATIVE /* with A >= 0 (LLDS, 2512.04220) */
 } grpo_likelihood_kind;
+/* u, detached; p = e^l */
 typedef enum {
-    GRPO_LIKELIHOOD_WEIGHT_NONE,       /* h = l */
-    GRPO_LIKELIHOOD_WEIGHT_P,          /* h = sg[p] l, p = e^l */
-    GRPO_LIKELIHOOD_WEIGHT_P_NOT_P     /* h = sg[p (1 - p)] l (CHORD's phi) */
+    GRPO_LIKELIHOOD_WEIGHT_NONE,       /* 1 */
+    GRPO_LIKELIHOOD_WEIGHT_P,          /* p */
+    GRPO_LIKELIHOOD_WEIGHT_P_NOT_P,    /* p (1 - p) (CHORD's phi) */
+    GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE    /* sigmoid(likelihood_gain (logp_teacher - l)) (SDAR, 2605.15155) */
 } grpo_likelihood_weight_kind;
+/* h */
+typedef enum {
+    GRPO_LIKELIHOOD_FORM_LOGP,         /* l */
+    GRPO_LIKELIHOOD_FORM_TEACHER_GAP,  /* l - logp_teacher (SDAR, 2605.15155) */
+    GRPO_LIKELIHOOD_FORM_LOST          /* -max(logp_old - l, 0) (LLDS, 2512.04220) */
+} grpo_likelihood_form_kind;
+/* of form lost: tokens outside of what the gate lets pass add nothing and stay among the D */
+typedef enum {
+    GRPO_LIKELIHOOD_GATE_NONE,
+    GRPO_LIKELIHOOD_GATE_SEQUENCE,     /* responses whose logp_old - l sum to more than 0, over their tokens among the D (2512.04220) */
+    GRPO_LIKELIHOOD_GATE_SEGMENT       /* the same of segments: turns */
+} grpo_likelihood_gate_kind;
 
 /* of gspo.h: pair_coef/D times the sum of log(1 + e^(-pair_beta (s_a - s_b))) over the D pairs of responses of one group with
  * reward_a - reward_b > pair_margin (AMIR-GRPO, 2601.03661) */
@@ -1574,6 +1776,9 @@ typedef struct {
     double entropy_coef;                   /* its gradient is grpo_output.dentropy */
     grpo_likelihood_kind likelihood_on;
     grpo_likelihood_weight_kind likelihood_weight;
+    grpo_likelihood_form_kind likelihood_form;
+    grpo_likelihood_gate_kind likelihood_gate;
+    double likelihood_gain;                /* of teacher_gate */
     double likelihood_coef;
     grpo_pairs_kind pairs;
     grpo_pair_score_kind pair_score;
@@ -1608,26 +1813,32 @@ GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double log
     return t;
 }
 
-/* -h and its derivative by l */
-GRPO_FN grpo_term grpo_likelihood(grpo_likelihood_weight_kind weight, double logp)
+/* u; logp_teacher: of teacher_gate */
+GRPO_FN double grpo_likelihood_weight(const grpo_penalty *p, double logp, double logp_teacher)
 {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    double p = exp(logp);
-    t.d_logp = weight == GRPO_LIKELIHOOD_WEIGHT_NONE ? -1 : weight == GRPO_LIKELIHOOD_WEIGHT_P ? -p : grpo_times(p, expm1(logp));
-    t.value = grpo_times(t.d_logp, logp);
-    return t;
+    grpo_dd gap = { 0, 0 };
+    switch (p->likelihood_weight) {
+    case GRPO_LIKELIHOOD_WEIGHT_P:       return exp(logp);
+    case GRPO_LIKELIHOOD_WEIGHT_P_NOT_P: return -grpo_times(exp(logp), expm1(logp));
+    case GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE:
+        if (p->likelihood_gain != 0) gap = grpo_dd_mul(grpo_two_diff(logp_teacher, logp), p->likelihood_gain);
+        return grpo_sigmoid(gap).value;
+    default:                             return 1;
+    }
 }
 
-/* log(1 + e^-x) and its derivative */
-typedef struct { double value, slope; } grpo_logistic;
-
-GRPO_FN grpo_logistic grpo_logistic_loss(grpo_dd x)
+/* -u h and its derivative by l; logp_old: of form lost; logp_teacher: of teacher_gap and teacher_gate */
+GRPO_FN grpo_term grpo_likelihood(const grpo_penalty *p, double logp, double logp_old, double logp_teacher)
 {
-    double e = grpo_exp(x.hi > 0 ? grpo_dd_negative(x) : x);           /* e^-|x| */
-    grpo_logistic f;
-    f.value = x.hi > 0 ? log1p(e) : grpo_plus(-x.hi, log1p(e));
-    f.slope = -(x.hi > 0 ? e : 1) / (1 + e);
-    return f;
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    grpo_dd h = { 0, 0 };
+    h.hi = logp;
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) h = grpo_two_diff(logp, logp_teacher);
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST) h = grpo_two_diff(logp, logp_old);
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST && !(h.hi < 0)) return t;
+    t.d_logp = -grpo_likelihood_weight(p, logp, logp_teacher);
+    t.value = grpo_times(t.d_logp, h.hi);
+    return t;
 }
 
 /* ======== axis 6: weight ==========================================================================================================
@@ -1859,6 +2070,7 @@ typedef enum {
     GRPO_GROUP_MEAN_SEQ_MEAN,        /* 1/(groups * responses of the group * T_i) */
     GRPO_TOKEN_MEAN_BY_SIGN,         /* 1/(tokens with A > 0) at those, 1/(the others) at the others (OREAL, 2502.06781, as xtuner) */
     GRPO_SEQ_MEAN_SEGMENT_MEAN,      /* 1/(N K_i n), K_i segments with tokens that count, n of them in t's segment (RLinf's turns) */
+    GRPO_SEQ_MEAN_BY_SIGN,           /* 1/(T_i n), n the responses of i's sign: A > 0 at the first token that counts, or not (VPD, 2605.15113) */
     GRPO_TOKEN_MEAN_VARIED           /* 1/(tokens of groups with max - min of batch.reward > 1e-6), of every token (DAPO-ZV); 1 if none */
 } grpo_aggregation_kind;
 typedef enum { GRPO_EMPTY_COUNT, GRPO_EMPTY_SKIP } grpo_empty_kind;      /* do sequences (groups) without tokens count in N? */
@@ -1929,7 +2141,7 @@ typedef struct {
     const grpo_real *logp_old;        /* under the policy at the start of the update */
     const grpo_real *logp_ref;        /* under the frozen reference */
     const grpo_real *logp_rollout;    /* under the engine that sampled */
-    const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_against and, there finite, by advantage.teacher_coef */
+    const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_against, likelihood_* and, finite, by advantage.teacher_* */
     const grpo_real *entropy;         /* nats; reported; read by advantage.entropy and penalty.entropy_coef */
     const grpo_real *value;           /* critic */
     const grpo_real *step_reward;     /* read where step_end */
@@ -1945,11 +2157,13 @@ typedef struct {
     int64_t n_rewards;                /* 1 .. GRPO_MAX_REWARDS */
     const grpo_real *reward_weight;   /* (n_rewards); NULL: all 1 */
     const uint8_t *truncated;         /* generation was cut off */
+    const uint8_t *outside;           /* read by advantage.outside; NULL: nobody */
     /* per group */
     const grpo_real *baseline;
     const grpo_real *log_z;           /* log of the partition function, learned (surrogate balance) */
     /* per token */
     const grpo_real *weight;          /* finite, not negative; read by weight.given */
+    const grpo_real *clip_low, *clip_high;    /* 0 <= clip_low <= 1, 0 <= clip_high: of surrogate.bounds given */
 } grpo_batch;
 
 /* what the divisors count; add up over micro-batches and ranks, every number by itself (those of the exact sum too: grpo_count leaves it
@@ -1959,7 +2173,7 @@ typedef struct {
     int64_t sequences, sequences_nonempty;
     int64_t groups, groups_nonempty;
     int64_t ranks;                                  /* loss and gradient are multiplied by it, for trainers that average gradients over ranks; 0: 1 */
-    int64_t positive_tokens;                        /* with A > 0, where aggregation.kind asks */
+    int64_t positive_tokens, positive_sequences;    /* with A > 0, at the first token that counts, where aggregation.kind asks */
     int64_t varied_tokens;                          /* of groups whose rewards differ, where aggregation.kind asks */
     int64_t likelihood_tokens, pairs;               /* the D of penalty.likelihood_on and penalty.pairs */
     int64_t weights;                                /* correction weights, for their mean (weight.correction_norm) */
@@ -1988,7 +2202,7 @@ enum { GRPO_SUM_POLICY, GRPO_SUM_PENALTY, GRPO_SUM_RATIO, GRPO_SUM_RATIO_EXCESS,
 /* what the sums of the loss are divided or multiplied by; the same in all parts */
 typedef struct {
     double divisor, factor;                         /* of all terms; ranks */
-    double by_sign[2];                              /* divisors of the terms with A <= 0 and A > 0, where they differ */
+    double by_sign[2];                              /* divisors of the terms, or responses, with A <= 0 and A > 0, where they differ */
     double likelihood, pairs;                       /* coef/D */
     grpo_dd norm;                                   /* mean of the correction weights, 0: none */
     double norm_top;                                /* an infinite weight over an infinite mean */
@@ -2047,7 +2261,7 @@ grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep);
 /* In parts (micro-batches, threads, ranks; groups are never cut).  First add every part's counts, and moments where the advantage axis
  * looks at the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, gain, second, entropy relative, kl_centred_coef);
  * then evaluate every part; then merge.
- * grpo_count reads advantages, which may else be NULL, for aggregation token_mean_by_sign and likelihood_on positive. */
+ * grpo_count reads advantages, which may else be NULL, for aggregation *_by_sign and likelihood_on positive and not_negative. */
 grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);
 grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage);
@@ -3227,7 +3441,7 @@ enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_RO
        GRPO_NEED_VALUE_ = 64, GRPO_NEED_STEP_ = 128, GRPO_NEED_TRUNCATED_ = 256, GRPO_NEED_ADVANTAGE_ = 512, GRPO_NEED_REWARDS_ = 1024,
        GRPO_NEED_TEACHER_ = 2048, GRPO_NEED_ENTROPY_ = 4096, GRPO_NEED_SELECTED_ = 8192, GRPO_NEED_LOGP_TEACHER_ = 16384,
        GRPO_NEED_LOG_Z_ = 32768, GRPO_NEED_STEP_END_ = 65536, GRPO_NEED_STATE_ = 131072, GRPO_NEED_SQUARES_ = 262144,
-       GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576 };
+       GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576, GRPO_NEED_CLIPS_ = 2097152 };
 
 /* the surrogates that are functions of a group: arrays they need, temperatures they read */
 enum { GRPO_READS_TAU_POS_ = 1, GRPO_READS_TAU_NEG_ = 2 };
@@ -3241,6 +3455,11 @@ static const grpo_group_kind_ *grpo_group_kind_of_(grpo_surrogate_kind kind)
         { GRPO_SURROGATE_BALANCE, GRPO_NEED_LOG_Z_, 0 },
         { GRPO_SURROGATE_PAIRS, 0, 0 },
         { GRPO_SURROGATE_CONTRAST, 0, GRPO_READS_TAU_POS_ },
+        { GRPO_SURROGATE_CONTRAST_MEAN, 0, 0 },
+        { GRPO_SURROGATE_CONTRAST_LSE, 0, GRPO_READS_TAU_NEG_ },
+        { GRPO_SURROGATE_SOFT_PAIRS, 0, GRPO_READS_TAU_POS_ },
+        { GRPO_SURROGATE_MATCH, 0, GRPO_READS_TAU_POS_ },
+        { GRPO_SURROGATE_MATCH_JS, 0, GRPO_READS_TAU_POS_ },
         { GRPO_SURROGATE_STANDARDISED, 0, 0 },
         { GRPO_SURROGATE_TARGET, GRPO_NEED_OLD_, GRPO_READS_TAU_POS_ },
         { GRPO_SURROGATE_HINGE, 0, 0 },
@@ -3310,8 +3529,11 @@ static int grpo_has_segments_(const grpo_weight *w)
     return grpo_corrects_over_(w, GRPO_OVER_SEGMENT_) || grpo_rejects_over_(w, GRPO_OVER_SEGMENT_);
 }
 
-/* one y of the response, linear in d */
-static int grpo_unit_is_sequence_(grpo_unit_kind unit) { return unit > GRPO_UNIT_TOKEN && unit < GRPO_UNIT_SEGMENT_MEAN; }
+/* one y of the response */
+static int grpo_unit_is_sequence_(grpo_unit_kind unit)
+{
+    return (unit > GRPO_UNIT_TOKEN && unit < GRPO_UNIT_SEGMENT_MEAN) || unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO;
+}
 
 static int grpo_unit_is_segment_(grpo_unit_kind unit) { return unit == GRPO_UNIT_SEGMENT_MEAN || unit == GRPO_UNIT_SEGMENT_SUM; }
 
@@ -3335,11 +3557,12 @@ static int grpo_advantage_needs_(const grpo_objective *o)
 {
     int n = 0;
     if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
+    if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_STATE_;
     if (o->advantage.rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
     if (grpo_reads_shaped_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_CUT_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
     if (o->advantage.entropy != GRPO_ENTROPY_NONE || o->advantage.credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
     if (o->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
-    if (o->advantage.teacher_coef != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
+    if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
     if (o->advantage.kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
     if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_SELECTED_;
     if (o->advantage.credit == GRPO_CREDIT_GAE) n |= GRPO_NEED_VALUE_;
@@ -3386,6 +3609,13 @@ static int grpo_need_of_(grpo_whose_ whose)
 
 static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_BY_SIGN; }
 static int grpo_counts_varied_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_VARIED; }
+static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_SEQ_MEAN_BY_SIGN; }
+
+/* is the choice of bounds that of the surrogate?  The range of others is fixed */
+static int grpo_bounds_act_(const grpo_surrogate *s)
+{
+    return s->kind == GRPO_SURROGATE_PPO_CLIP || s->kind == GRPO_SURROGATE_DUAL_CLIP || s->kind == GRPO_SURROGATE_GPPO;
+}
 
 static int grpo_off_policy_needs_(const grpo_weight *w)
 {
@@ -3396,11 +3626,23 @@ static int grpo_off_policy_needs_(const grpo_weight *w)
     }
 }
 
+/* of the tokens that enter the likelihood */
+static int grpo_likelihood_needs_(const grpo_penalty *p)
+{
+    int n = 0;
+    if (p->likelihood_on == GRPO_LIKELIHOOD_NONE) return 0;
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST) n |= GRPO_NEED_OLD_;
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) n |= GRPO_NEED_LOGP_TEACHER_;
+    if (p->likelihood_weight == GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE) n |= GRPO_NEED_LOGP_TEACHER_;
+    if (p->likelihood_gate == GRPO_LIKELIHOOD_GATE_SEGMENT) n |= GRPO_NEED_STEP_END_;
+    return n;
+}
+
 static int grpo_count_needs_(const grpo_objective *o)
 {
-    static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_SELECTED_, 0 };
+    static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_SELECTED_, 0, GRPO_NEED_ADVANTAGE_ };
     int n = likelihood[o->penalty.likelihood_on];
-    if (grpo_counts_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
+    if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (grpo_counts_varied_(o)) n |= GRPO_NEED_REWARD_;
     if (o->penalty.pairs != GRPO_PAIRS_NONE) n |= GRPO_NEED_REWARD_;
     if (o->weight.truncated == GRPO_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
@@ -3419,11 +3661,13 @@ static int grpo_loss_needs_(const grpo_objective *o)
     if (o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_STEP_END_;
     if (o->weight.future != GRPO_FUTURE_NONE) n |= GRPO_NEED_OLD_;
     if (o->weight.given != GRPO_GIVEN_NONE) n |= GRPO_NEED_WEIGHT_;
-    n |= grpo_off_policy_needs_(&o->weight);
+    n |= grpo_off_policy_needs_(&o->weight) | grpo_likelihood_needs_(&o->penalty);
     if (o->penalty.entropy_coef != 0) n |= GRPO_NEED_ENTROPY_;
     if (o->penalty.pairs != GRPO_PAIRS_NONE && o->penalty.pair_score == GRPO_PAIR_SCORE_REF) n |= GRPO_NEED_REF_;
     if (o->weight.drift != GRPO_DRIFT_NONE) n |= GRPO_NEED_OLD_;
     if (o->weight.selected != GRPO_SELECTED_ALL || o->penalty.kl_on != GRPO_KL_ON_ALL) n |= GRPO_NEED_SELECTED_;
+    if (o->surrogate.kind == GRPO_SURROGATE_SHAPED) n |= GRPO_NEED_SELECTED_;
+    if (o->surrogate.bounds == GRPO_BOUNDS_GIVEN) n |= GRPO_NEED_CLIPS_;
     return n;
 }
 
@@ -3439,6 +3683,7 @@ static int grpo_may_be_infinite_(const char *path)
 {
     static const char *const paths[] = { "reward.map_low", "reward.map_high", "advantage.advantage_low", "advantage.advantage_high",
         "surrogate.eps_low", "surrogate.eps_high", "surrogate.dual", "surrogate.weight_max", "surrogate.bound_cap", "surrogate.dual_pos",
+        "surrogate.weight_max_neg", "surrogate.log_low", "surrogate.log_high", "surrogate.log_dual",
         "ratio.pool_low", "ratio.pool_high", "ratio.clamp_low", "ratio.clamp_high", "ratio.unit_clamp_low", "ratio.unit_clamp_high",
         "penalty.kl_ratio_max", "penalty.kl_clamp_log", "penalty.kl_clamp_value", "weight.trust_low", "weight.trust_high",
         "weight.off_policy_max", "weight.correction_high", "weight.correction_clamp", "weight.drift_high", "weight.reject_low",
@@ -3461,15 +3706,30 @@ static grpo_status grpo_check_fields_(const grpo_objective *o)
     return GRPO_OK;
 }
 
+/* the bounds of the clip and what they go with */
+static grpo_status grpo_check_bounds_(const grpo_surrogate *s, grpo_unit_kind unit)
+{
+    const int position = s->bounds == GRPO_BOUNDS_POSITION, given = s->bounds == GRPO_BOUNDS_GIVEN;
+    if (s->eps_low < 0 || s->eps_high < 0 || s->bound_cap < 0) return GRPO_BAD_CLIP;
+    if (s->log_low < 0 || s->log_high < 0 || s->log_dual < 0 || fabs(s->position_power) > 16) return GRPO_BAD_POSITION;
+    if (position && s->kind == GRPO_SURROGATE_DUAL_CLIP && s->log_dual < s->log_high) return GRPO_BAD_POSITION;
+    if (s->kind == GRPO_SURROGATE_DUAL_CLIP && !position && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
+    if (s->bounds == GRPO_BOUNDS_PROBABILITY && unit != GRPO_UNIT_TOKEN) return GRPO_BAD_COMBINATION;
+    if (given && !(grpo_bounds_act_(s) && unit == GRPO_UNIT_TOKEN)) return GRPO_BAD_COMBINATION;
+    if (position && !(grpo_bounds_act_(s) && s->kind != GRPO_SURROGATE_GPPO)) return GRPO_BAD_COMBINATION;
+    return GRPO_OK;
+}
+
 static grpo_status grpo_check_surrogate_(const grpo_surrogate *s, grpo_unit_kind unit)
 {
-    const int weighs = s->kind == GRPO_SURROGATE_CISPO || s->kind == GRPO_SURROGATE_TOPR || s->kind == GRPO_SURROGATE_BAND;
+    const int dispo = s->kind == GRPO_SURROGATE_DISPO;
+    const int weighs = s->kind == GRPO_SURROGATE_CISPO || s->kind == GRPO_SURROGATE_TOPR || s->kind == GRPO_SURROGATE_BAND || dispo;
     const int gates = s->kind == GRPO_SURROGATE_SAPO || s->kind == GRPO_SURROGATE_SAPO_DETACHED;
     const grpo_group_kind_ *group = grpo_group_kind_of_(s->kind);
     const int reads = group ? group->reads : gates ? GRPO_READS_TAU_POS_ | GRPO_READS_TAU_NEG_ : 0;
-    if (s->eps_low < 0 || s->eps_high < 0 || s->bound_cap < 0) return GRPO_BAD_CLIP;
-    if ((s->kind == GRPO_SURROGATE_DUAL_CLIP || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) && !(s->dual > 1 + s->eps_high))
-        return GRPO_BAD_DUAL;
+    const grpo_status st = grpo_check_bounds_(s, unit);
+    if (st) return st;
+    if (s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
     if (s->kind == GRPO_SURROGATE_QUADRATIC && s->eps_high == 0) return GRPO_BAD_QUADRATIC;
     if (s->score_eps < 0) return GRPO_BAD_SCORE_EPS;
     if (s->kind == GRPO_SURROGATE_GPPO && s->dual != 0 && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
@@ -3477,10 +3737,11 @@ static grpo_status grpo_check_surrogate_(const grpo_surrogate *s, grpo_unit_kind
     if (s->kind == GRPO_SURROGATE_ASPO && s->dual_pos != 0 && !(s->dual_pos > 1)) return GRPO_BAD_DUAL;
     if (s->beta_low < 0 || s->beta_high < 0) return GRPO_BAD_BETA;
     if (weighs && !(s->weight_min >= 0 && s->weight_min <= s->weight_max)) return GRPO_BAD_WEIGHT_RANGE;
+    if (dispo && !(s->weight_min_neg >= 0 && s->weight_min_neg <= s->weight_max_neg)) return GRPO_BAD_WEIGHT_RANGE;
+    if (s->kind == GRPO_SURROGATE_SHAPED && !(s->shape > 0)) return GRPO_BAD_SURROGATE_SHAPE;
     if ((reads & GRPO_READS_TAU_POS_) && !(s->tau_pos > 0)) return GRPO_BAD_TAU;
     if ((reads & GRPO_READS_TAU_NEG_) && !(s->tau_neg > 0)) return GRPO_BAD_TAU;
     if (s->margin < 0) return GRPO_BAD_MARGIN;
-    if (s->bounds == GRPO_BOUNDS_PROBABILITY && unit != GRPO_UNIT_TOKEN) return GRPO_BAD_COMBINATION;
     if (group && !grpo_unit_is_sequence_(unit)) return GRPO_BAD_COMBINATION;
     return GRPO_OK;
 }
@@ -3536,6 +3797,10 @@ static grpo_status grpo_check_advantage_(const grpo_advantage *a)
     if (b == GRPO_BASELINE_KALMAN && !(a->observation_noise > 0 && a->observation_noise <= 1e150)) return GRPO_BAD_NOISE;
     if (a->gain == GRPO_GAIN_LENGTH_POWER && !(fabs(a->length_power) <= 16)) return GRPO_BAD_LENGTH_POWER;     /* T^-p in double */
     if (a->entropy == GRPO_ENTROPY_BONUS && !(a->entropy_cap > 0)) return GRPO_BAD_ENTROPY_CAP;
+    if (a->entropy == GRPO_ENTROPY_RESPONSE && a->entropy_cap < 0) return GRPO_BAD_ENTROPY_CAP;
+    if (a->truncated_tail != 0 && !grpo_is_whole_(a->truncated_tail)) return GRPO_BAD_TAIL;
+    if (!(a->teacher_share >= 0 && a->teacher_share <= 1 && a->teacher_clip >= 0 && a->teacher_clip < 1)) return GRPO_BAD_TEACHER;
+    if (!(a->teacher_gamma >= 0 && a->teacher_gamma <= 1)) return GRPO_BAD_TEACHER;
     if (a->advantage_low > a->advantage_high) return GRPO_BAD_ADVANTAGE_CLAMP;
     return GRPO_OK;
 }
@@ -3591,6 +3856,16 @@ static int grpo_goes_with_target_(const grpo_ratio_axis *r)
     return r->against == GRPO_AGAINST_NOTHING && (r->unit == GRPO_UNIT_SEQUENCE_MEAN || r->unit == GRPO_UNIT_SEQUENCE_SUM);
 }
 
+/* what single credits alone know */
+static int grpo_goes_with_credit_(const grpo_advantage *a)
+{
+    const int outcome = a->credit == GRPO_CREDIT_OUTCOME, tails = a->credit == GRPO_CREDIT_RETURN || a->credit == GRPO_CREDIT_GAE;
+    if (a->step_discount != GRPO_STEP_DISCOUNT_TOKENS && a->credit != GRPO_CREDIT_STEP) return 0;
+    if (a->truncated_tail != 0 && !tails) return 0;
+    if (a->credit == GRPO_CREDIT_PREFIX_TREE && !grpo_goes_with_pools_(a)) return 0;
+    return a->outside == GRPO_OUTSIDE_NONE || (outcome && a->rewards == GRPO_REWARDS_ONE && grpo_goes_with_pools_(a));
+}
+
 static grpo_status grpo_check_combination_(const grpo_objective *o)
 {
     const grpo_advantage *a = &o->advantage;
@@ -3604,6 +3879,7 @@ static grpo_status grpo_check_combination_(const grpo_objective *o)
     if (a->step_group != GRPO_STEP_GROUP_PROMPT && !grpo_goes_with_pools_(a)) return GRPO_BAD_COMBINATION;
     if (a->credit == GRPO_CREDIT_EPISODE_STEP && !grpo_goes_with_episodes_(a)) return GRPO_BAD_COMBINATION;
     if (a->credit == GRPO_CREDIT_ENTROPY_SHARE && !grpo_goes_with_shares_(a)) return GRPO_BAD_COMBINATION;
+    if (!grpo_goes_with_credit_(a)) return GRPO_BAD_COMBINATION;
     if (a->second != GRPO_SECOND_NONE && (batch_mean || grpo_scale_is_of_batch_(a->scale) || a->gain != GRPO_GAIN_NONE))
         return GRPO_BAD_COMBINATION;
     if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE && !outcome) return GRPO_BAD_COMBINATION;
@@ -3631,6 +3907,7 @@ grpo_status grpo_objective_check(const grpo_objective *o)
     if (st) return st;
     if (p->kl_clamp_log < 0 || p->kl_clamp_value < 0 || p->kl_ratio_max < 0) return GRPO_BAD_KL_CLAMP;
     if (p->pair_margin < 0) return GRPO_BAD_MARGIN;
+    if (p->likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE && p->likelihood_form != GRPO_LIKELIHOOD_FORM_LOST) return GRPO_BAD_COMBINATION;
     st = grpo_check_weight_(&o->weight);
     if (st) return st;
     if ((o->aggregation.kind == GRPO_SEQ_MEAN_CONSTANT || o->aggregation.kind == GRPO_CONSTANT)
@@ -3657,14 +3934,14 @@ static grpo_status grpo_check_layout_(const grpo_batch *b)
     return GRPO_OK;
 }
 
-typedef enum { GRPO_LOG_PROBABILITY_, GRPO_FINITE_, GRPO_FACTOR_, GRPO_MODERATE_ } grpo_domain_;
+typedef enum { GRPO_LOG_PROBABILITY_, GRPO_FINITE_, GRPO_FACTOR_, GRPO_PART_, GRPO_MODERATE_ } grpo_domain_;
 
 /* the numbers of a domain lie between these, infinities included; NaN does not */
 static double grpo_domain_low_(grpo_domain_ domain)
 {
-    return domain == GRPO_LOG_PROBABILITY_ ? -HUGE_VAL : domain == GRPO_FINITE_ ? -DBL_MAX : domain == GRPO_FACTOR_ ? 0 : -1e150;
+    return domain == GRPO_LOG_PROBABILITY_ ? -HUGE_VAL : domain == GRPO_FINITE_ ? -DBL_MAX : domain == GRPO_FACTOR_ || domain == GRPO_PART_ ? 0 : -1e150;
 }
-static double grpo_domain_high_(grpo_domain_ domain) { return domain == GRPO_MODERATE_ ? 1e150 : DBL_MAX; }    /* squares must not overflow */
+static double grpo_domain_high_(grpo_domain_ domain) { return domain == GRPO_MODERATE_ ? 1e150 : domain == GRPO_PART_ ? 1 : DBL_MAX; }    /* squares must not overflow */
 
 static int grpo_in_domain_(double x, grpo_domain_ domain) { return x >= grpo_domain_low_(domain) && x <= grpo_domain_high_(domain); }
 
@@ -3706,6 +3983,8 @@ static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *adva
         { GRPO_NEED_CENTRED_, b->logp_rollout, NULL, GRPO_FINITE_, GRPO_NULL_LOGP_ROLLOUT, GRPO_BAD_LOGP_CENTRED },
         { GRPO_NEED_CENTRED_, b->logp_ref, NULL, GRPO_FINITE_, GRPO_NULL_LOGP_REF, GRPO_BAD_LOGP_CENTRED },
         { GRPO_NEED_WEIGHT_, b->weight, NULL, GRPO_FACTOR_, GRPO_NULL_TOKEN_WEIGHT, GRPO_BAD_TOKEN_WEIGHT },
+        { GRPO_NEED_CLIPS_, b->clip_low, NULL, GRPO_PART_, GRPO_NULL_CLIP_LOW, GRPO_BAD_CLIP_LOW },
+        { GRPO_NEED_CLIPS_, b->clip_high, NULL, GRPO_FACTOR_, GRPO_NULL_CLIP_HIGH, GRPO_BAD_CLIP_HIGH },
         { GRPO_NEED_ADVANTAGE_, advantage, NULL, GRPO_FINITE_, GRPO_NULL_ADVANTAGE, GRPO_BAD_ADVANTAGE },
     };
     int64_t begin, end;
@@ -3736,6 +4015,17 @@ static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *adva
     return GRPO_OK;
 }
 
+/* a second clip must lie beyond the first, as between the numbers of an objective */
+static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b)
+{
+    int64_t i, t;
+    if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->dual == 0) || b->n_groups == 0) return GRPO_OK;
+    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+            if ((!b->mask || b->mask[t]) && !(s->dual > 1 + (double)b->clip_high[t])) return GRPO_BAD_CLIP_HIGH;
+    return GRPO_OK;
+}
+
 /* needs: of a sound objective */
 static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage,
                                int (*needs)(const grpo_objective *), int reads)
@@ -3743,7 +4033,7 @@ static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, con
     grpo_status st = grpo_objective_check(o);
     if (!st) st = grpo_check_layout_(b);
     if (!st) st = grpo_check_arrays_(b, advantage, needs(o), reads);
-    return st;
+    return !st && (needs(o) & GRPO_NEED_CLIPS_) ? grpo_check_dual_(&o->surrogate, b) : st;
 }
 
 GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow)
@@ -3772,7 +4062,6 @@ static double grpo_over_(grpo_dd x, double n)
     return q.hi + q.lo;
 }
 
-static int grpo_dd_less_(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
 static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
 
 /* x to 96 bits: what is exactly equal and was found in different ways becomes equal in every bit, what is exact becomes exact */
@@ -3891,8 +4180,8 @@ static void grpo_sum_add_square_(grpo_sum *s, double sign, grpo_dd x)
 
 static void grpo_values_take_(grpo_values *v, grpo_dd x)
 {
-    if (v->count == 0 || grpo_dd_less_(x, v->min)) v->min = x;
-    if (v->count == 0 || grpo_dd_less_(v->max, x)) v->max = x;
+    if (v->count == 0 || grpo_dd_less(x, v->min)) v->min = x;
+    if (v->count == 0 || grpo_dd_less(v->max, x)) v->max = x;
     v->count++;
     grpo_sum_add_dd_(&v->sum, x);
     grpo_sum_add_square_(&v->squares, 1, x);
@@ -4046,10 +4335,18 @@ static int grpo_in_pool_(const grpo_group_ *s, grpo_index_ at)
     }
 }
 
+static int grpo_is_outside_(const grpo_objective *o, const grpo_batch *b, int64_t i)
+{
+    return o->advantage.outside != GRPO_OUTSIDE_NONE && b->outside && b->outside[i];
+}
+
 /* to the next item in order; 0: there is none */
 static int grpo_next_item_(const grpo_group_ *s, grpo_index_ *at)
 {
-    if (!s->steps) return ++at->i < s->batch->group_begin[s->index + 1];
+    while (!s->steps) {
+        if (++at->i >= s->batch->group_begin[s->index + 1]) return 0;
+        if (!grpo_is_outside_(s->obj, s->batch, at->i)) return 1;
+    }
     while (grpo_next_step_(s, at)) if (grpo_in_pool_(s, *at)) return 1;
     return 0;
 }
@@ -4097,8 +4394,8 @@ static void grpo_sorted_next_(const grpo_group_ *s, grpo_sorted_ *x)
     int64_t order;
     for (order = 0; grpo_next_item_(s, &at); order++) {
         grpo_dd R = x->raw ? grpo_raw_(s, at) : grpo_item_value_(s, at);
-        if (x->rank >= 0 && (grpo_dd_less_(R, x->value) || (grpo_dd_same_(R, x->value) && order <= x->order))) continue;
-        if (next.order < 0 || grpo_dd_less_(R, next.value)) { next.value = R; next.order = order; }
+        if (x->rank >= 0 && (grpo_dd_less(R, x->value) || (grpo_dd_same_(R, x->value) && order <= x->order))) continue;
+        if (next.order < 0 || grpo_dd_less(R, next.value)) { next.value = R; next.order = order; }
     }
     next.rank = x->rank + 1;
     next.raw = x->raw;
@@ -4120,7 +4417,7 @@ static int64_t grpo_raw_below_(const grpo_group_ *s, grpo_dd R, int or_same)
     int64_t n = 0;
     while (grpo_next_item_(s, &at)) {
         const grpo_dd x = grpo_raw_(s, at);
-        n += grpo_dd_less_(x, R) || (or_same && grpo_dd_same_(x, R));
+        n += grpo_dd_less(x, R) || (or_same && grpo_dd_same_(x, R));
     }
     return n;
 }
@@ -4133,7 +4430,7 @@ static grpo_dd grpo_pkpo_max_(const grpo_group_ *s, grpo_dd R)
     grpo_sorted_ x = { 0, INT64_MAX, { 0, 0 }, 1 };
     grpo_dd own, above = grpo_dd_of_(0);
     double m;
-    x.value = grpo_dd_less_(R, s->kth) ? s->kth : R;
+    x.value = grpo_dd_less(R, s->kth) ? s->kth : R;
     x.rank = grpo_raw_below_(s, x.value, 1) - 1;
     own = grpo_dd_div(grpo_dd_mul(grpo_dd_product(grpo_binomial_ratio((double)x.rank, n - 1, k - 1), x.value), k), n);
     if (k == 1) return grpo_dd_steady_(own);
@@ -4381,11 +4678,35 @@ static grpo_item_parts_ grpo_item_parts_of_(const grpo_crediting_ *c, const grpo
     return p;
 }
 
+static double grpo_outside_worth_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at);
+
 /* a = (R - b)/sigma, of one column, without gain */
 static double grpo_item_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at)
 {
-    const grpo_item_parts_ p = grpo_item_parts_of_(c, s, at);
+    grpo_item_parts_ p;
+    if (grpo_is_outside_(c->obj, c->batch, at.i)) return grpo_outside_worth_(c, s, at);
+    p = grpo_item_parts_of_(c, s, at);
     return p.sigma == 0 ? 0 : grpo_over_(p.x, p.divisor) / p.sigma;
+}
+
+/* a of a response that the statistics of its group leave out */
+static double grpo_outside_worth_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at)
+{
+    const grpo_advantage *a = &c->obj->advantage;
+    const grpo_dd R = grpo_item_value_(s, at);
+    const double sigma = grpo_sigma_(c, s, at, R), n = (double)s->count;
+    const int centres = s->count > 1 && a->baseline != GRPO_BASELINE_NONE;
+    grpo_dd x = R;
+    double best = -HUGE_VAL, own;
+    if (s->count == 0 || a->outside == GRPO_OUTSIDE_ZERO) return 0;
+    if (a->outside == GRPO_OUTSIDE_ANCHOR) {
+        for (at = grpo_before_items_(s); grpo_next_item_(s, &at); best = own > best ? own : best) own = grpo_item_(c, s, at);
+        return grpo_times(a->outside_coef, best);
+    }
+    if (sigma == 0 || grpo_is_pinned_(s)) return 0;
+    if (centres) x = grpo_dd_same_(R, s->min) && grpo_dd_same_(R, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
+    if (a->shift != 0) x = grpo_dd_minus_(x, grpo_two_prod(a->shift, centres ? n : 1));
+    return grpo_over_(x, centres ? n : 1) / sigma;
 }
 
 /* the same with its rounding, for an exponential */
@@ -4438,11 +4759,11 @@ static double grpo_worth_(const grpo_crediting_ *c, grpo_index_ at)
 
 static void grpo_group_take_(grpo_group_ *s, grpo_values *v, grpo_sum *weighted, int64_t tokens, grpo_dd R)
 {
-    if (v->count == 0 || grpo_dd_less_(R, v->min)) s->at_min = 0;
-    if (v->count == 0 || grpo_dd_less_(v->max, R)) s->at_max = 0;
+    if (v->count == 0 || grpo_dd_less(R, v->min)) s->at_min = 0;
+    if (v->count == 0 || grpo_dd_less(v->max, R)) s->at_max = 0;
     if (v->count) {
-        grpo_dd lesser = grpo_dd_less_(R, v->max) ? R : v->max;
-        if (v->count == 1 || grpo_dd_less_(s->second, lesser)) s->second = lesser;
+        grpo_dd lesser = grpo_dd_less(R, v->max) ? R : v->max;
+        if (v->count == 1 || grpo_dd_less(s->second, lesser)) s->second = lesser;
     }
     grpo_values_take_(v, R);
     s->at_min += grpo_dd_same_(R, v->min);
@@ -4722,19 +5043,37 @@ static double grpo_whitened_(const grpo_crediting_ *c, double A)
     return grpo_normalised_(c, A, grpo_deviation(c->batch_variance, a->eps, a->eps_place));
 }
 
-/* what the token level knows of a sequence */
+/* what the token level knows of a sequence, whose tokens it meets from the last to the first */
 typedef struct {
     int flat;                           /* entropy zero_variance acts on it */
     int positive;                       /* R > 0 */
     double max_entropy;
+    int uncertain;                      /* its mean entropy is above the cap of entropy response */
+    grpo_dd mean_entropy;
+    grpo_dd gap, discounts;             /* of the teacher, from the token at hand on */
 } grpo_token_stage_;
+
+/* exactly: is the mean above the cap? */
+static void grpo_find_mean_entropy_(const grpo_crediting_ *c, int64_t i, grpo_token_stage_ *s)
+{
+    const grpo_batch *b = c->batch;
+    const double n = (double)grpo_unmasked_(b, i), cap = c->obj->advantage.entropy_cap;
+    grpo_sum sum;
+    int64_t t;
+    memset(&sum, 0, sizeof sum);
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!b->mask || b->mask[t]) grpo_sum_add_(&sum, (double)b->entropy[t]);
+    if (n > 0) s->mean_entropy = grpo_dd_div(grpo_sum_dd_(&sum), n);
+    grpo_sum_add_dd_(&sum, grpo_two_prod(-cap, n));
+    s->uncertain = cap != 0 && grpo_sum_value_(&sum) > 0;
+}
 
 static grpo_token_stage_ grpo_token_stage_of_(const grpo_crediting_ *c, int64_t i)
 {
     const grpo_batch *b = c->batch;
-    grpo_token_stage_ s = { 0, 0, -HUGE_VAL };
+    grpo_token_stage_ s = { 0, 0, -HUGE_VAL, 0, { 0, 0 }, { 0, 0 }, { 0, 0 } };
     int64_t t;
     int k;
+    if (c->obj->advantage.entropy == GRPO_ENTROPY_RESPONSE) grpo_find_mean_entropy_(c, i, &s);
     if (c->obj->advantage.entropy != GRPO_ENTROPY_ZERO_VARIANCE) return s;
     for (s.flat = 1, k = 0; k < c->columns; k++) s.flat &= c->group[k].equal;
     s.positive = grpo_shaped_reward_(c->obj, b, i, c->group[0].lengths).hi > 0;
@@ -4755,7 +5094,18 @@ static double grpo_with_entropy_(const grpo_crediting_ *c, const grpo_token_stag
                                  : grpo_dd_mul(grpo_two_diff(s->max_entropy, (double)b->entropy[t]), -a->entropy_coef).hi;
     if (a->entropy == GRPO_ENTROPY_RELATIVE)
         A = grpo_times(A, grpo_relative_entropy((double)b->entropy[t], grpo_dd_div(c->entropy, c->tokens), a->entropy_coef));
+    if (a->entropy == GRPO_ENTROPY_RESPONSE)
+        A = s->uncertain ? 0 : grpo_dd_add(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), grpo_dd_of_(A)).hi;
     return A;
+}
+
+/* what teacher_coef multiplies at token t, of which `gap` is the teacher's log-ratio */
+static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_token_stage_ *s, grpo_dd gap)
+{
+    if (a->teacher_gamma == 0) return gap;
+    s->gap = grpo_dd_add(gap, grpo_dd_mul(s->gap, a->teacher_gamma));
+    s->discounts = grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(s->discounts, a->teacher_gamma));
+    return a->teacher_norm == GRPO_TEACHER_NORM_MEAN ? grpo_dd_quotient(s->gap, s->discounts) : s->gap;
 }
 
 /* m - D of the token, as one number */
@@ -4768,19 +5118,20 @@ static grpo_dd grpo_centred_divergence_(const grpo_crediting_ *c, int64_t t)
 /* does anything follow a token's credit, whitening and baseline? */
 static int grpo_finishes_(const grpo_advantage *a)
 {
-    return a->entropy != GRPO_ENTROPY_NONE || a->teacher_coef != 0 || a->kl_centred_coef != 0 || a->marked != GRPO_MARKED_NONE
-        || a->advantage_low != 0 || a->advantage_high != 0;
+    return a->entropy != GRPO_ENTROPY_NONE || a->teacher_share != 0 || a->teacher_coef != 0 || a->kl_centred_coef != 0
+        || a->marked != GRPO_MARKED_NONE || a->advantage_low != 0 || a->advantage_high != 0;
 }
 
 /* A with entropy, teacher, centred KL, mark and clamp */
-static double grpo_finished_(const grpo_crediting_ *c, const grpo_token_stage_ *s, int64_t t, double A)
+static double grpo_finished_(const grpo_crediting_ *c, grpo_token_stage_ *s, int64_t t, double A)
 {
     const grpo_advantage *a = &c->obj->advantage;
     const grpo_batch *b = c->batch;
     if (a->entropy != GRPO_ENTROPY_NONE) A = grpo_with_entropy_(c, s, t, A);
-    if (a->teacher_coef != 0) {
-        grpo_dd d = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
-        A = grpo_dd_add(grpo_dd_mul(d, a->teacher_coef), grpo_dd_of_(A)).hi;
+    if (a->teacher_coef != 0 || a->teacher_share != 0) {
+        const grpo_dd gap = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
+        if (a->teacher_share != 0) A = grpo_teacher_shared(A, gap, a->teacher_share, a->teacher_clip);
+        if (a->teacher_coef != 0) A = grpo_dd_add(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), grpo_dd_of_(A)).hi;
     }
     if (a->kl_centred_coef != 0)
         A = grpo_dd_add(grpo_dd_mul(grpo_centred_divergence_(c, t), a->kl_centred_coef), grpo_dd_of_(A)).hi;
@@ -4815,7 +5166,69 @@ typedef struct {
     grpo_credited_ G;
     double v_next;
     int last;                           /* the last token is yet to come */
+    int repeats;                        /* its value is that of what would have followed */
+    double tail, met;                   /* tokens at the end that are not credited, tokens met */
+    int64_t branch;                     /* of prefix_tree: the position before which the responses part that were the last to part */
+    double sigma;
 } grpo_backwards_;
+
+/* ---- prefixes of a prompt's responses ---- */
+
+/* positions from the first on at which both have the same unmasked token */
+static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j)
+{
+    const int64_t most = b->length[i] < b->length[j] ? b->length[i] : b->length[j], x = b->offset[i], y = b->offset[j];
+    int64_t k = 0;
+    while (k < most && (!b->mask || (b->mask[x + k] && b->mask[y + k])) && b->state[x + k] == b->state[y + k]) k++;
+    return k;
+}
+
+/* the longest prefix of response i that another has too, below a limit; -1: there is none */
+static int64_t grpo_branch_below_(const grpo_crediting_ *c, int64_t i, int64_t limit)
+{
+    const grpo_batch *b = c->batch;
+    const int64_t g = c->group[0].index;
+    int64_t j, branch = -1;
+    for (j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
+        const int64_t k = j != i ? grpo_common_prefix_(b, i, j) : -1;
+        if (k < limit && k > branch) branch = k;
+    }
+    return branch;
+}
+
+/* V of the responses that have i's first n + 1 tokens, less V of those that have the first n; 0 where they all have the same R */
+static double grpo_branch_value_(const grpo_crediting_ *c, int64_t i, int64_t n)
+{
+    const grpo_batch *b = c->batch;
+    const int64_t g = c->group[0].index;
+    grpo_values before;
+    grpo_sum after;
+    grpo_dd sum;
+    double still = 0, all;
+    int64_t j;
+    memset(&before, 0, sizeof before);
+    memset(&after, 0, sizeof after);
+    for (j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
+        const int64_t k = j != i ? grpo_common_prefix_(b, i, j) : n + 1;
+        const grpo_dd R = k < n ? grpo_dd_of_(0) : grpo_shaped_reward_(c->obj, b, j, c->group[0].lengths);
+        if (k < n) continue;
+        grpo_values_take_(&before, R);
+        if (k > n) { grpo_sum_add_dd_(&after, R); still++; }
+    }
+    if (grpo_dd_same_(before.min, before.max)) return 0;
+    all = (double)before.count;
+    sum = grpo_dd_minus_(grpo_dd_mul(grpo_sum_dd_(&after), all), grpo_dd_mul(grpo_sum_dd_(&before.sum), still));
+    return grpo_over_(sum, still * all);
+}
+
+/* A of a token of credit prefix_tree */
+static grpo_dd grpo_tree_credit_(const grpo_crediting_ *c, grpo_backwards_ *s, int64_t t)
+{
+    const int64_t position = t - c->batch->offset[s->i];
+    while (s->branch > position) s->branch = grpo_branch_below_(c, s->i, s->branch);
+    if (s->branch != position || s->sigma == 0) return grpo_dd_of_(s->item);
+    return grpo_dd_of_(grpo_plus(s->item, grpo_branch_value_(c, s->i, position) / s->sigma));
+}
 
 static grpo_backwards_ grpo_backwards_of_(const grpo_crediting_ *c, int64_t i)
 {
@@ -4826,8 +5239,21 @@ static grpo_backwards_ grpo_backwards_of_(const grpo_crediting_ *c, int64_t i)
     at.i = i; at.t = at.number = -1;
     s.i = i;
     s.last = 1;
-    s.decay = a->lambda_length > 0 ? grpo_length_lambda(a->lambda_length, (double)grpo_unmasked_(c->batch, i)) : grpo_dd_of_(a->lambda);
+    s.decay = grpo_dd_of_(a->lambda);
+    if (a->lambda_length > 0) {
+        const grpo_dd least = grpo_length_lambda(a->lambda_length, (double)grpo_unmasked_(c->batch, i));
+        if (grpo_dd_less(s.decay, least)) s.decay = least;
+    }
     if (!grpo_credits_steps_(a)) s.item = grpo_worth_(c, at);
+    if (c->batch->truncated && c->batch->truncated[i]) {
+        s.tail = a->truncated_tail;
+        s.repeats = a->credit == GRPO_CREDIT_GAE && a->bootstrap == GRPO_BOOTSTRAP_REPEAT;
+        if (s.repeats) s.item = 0;
+    }
+    if (a->credit == GRPO_CREDIT_PREFIX_TREE) {
+        s.sigma = grpo_item_parts_of_(c, &c->group[0], at).sigma;
+        s.branch = grpo_branch_below_(c, i, INT64_MAX);
+    }
     if (a->credit == GRPO_CREDIT_OUTCOME) s.G.own.hi = s.item;
     if (a->credit == GRPO_CREDIT_EPISODE_STEP) s.episode = grpo_item_(c, &c->episode, at);
     return s;
@@ -4851,15 +5277,17 @@ static grpo_dd grpo_discounted_(grpo_dd G, double gamma) { return gamma == 0 ? g
 static grpo_credited_ grpo_return_(const grpo_crediting_ *c, grpo_backwards_ *s, int64_t t)
 {
     const grpo_advantage *a = &c->obj->advantage;
+    const double gamma = a->step_discount == GRPO_STEP_DISCOUNT_STEPS && !c->batch->step_end[t] ? 1 : a->gamma;
     grpo_credited_ rho = grpo_token_reward_(c, s->i, t, s->last, s->item);
     if (a->credit == GRPO_CREDIT_GAE) {
+        if (s->last && s->repeats) s->v_next = (double)c->batch->value[t];
         rho.rest = grpo_dd_minus_(grpo_dd_add(rho.rest, grpo_two_prod(a->gamma, s->v_next)), grpo_dd_of_((double)c->batch->value[t]));
         s->v_next = (double)c->batch->value[t];
         s->G.own = s->decay.hi == 0 ? grpo_dd_of_(0) : grpo_dd_product(s->G.own, s->decay);
         s->G.rest = grpo_dd_product(s->G.rest, s->decay);
     }
-    s->G.own = grpo_dd_add(rho.own, grpo_discounted_(s->G.own, a->gamma));
-    s->G.rest = grpo_dd_add(rho.rest, grpo_dd_mul(s->G.rest, a->gamma));
+    s->G.own = grpo_dd_add(rho.own, grpo_discounted_(s->G.own, gamma));
+    s->G.rest = grpo_dd_add(rho.rest, grpo_dd_mul(s->G.rest, gamma));
     s->last = 0;
     return s->G;
 }
@@ -4871,6 +5299,7 @@ static grpo_credited_ grpo_credited_at_(const grpo_crediting_ *c, grpo_backwards
     case GRPO_CREDIT_STEP_OWN:
     case GRPO_CREDIT_EPISODE_STEP:  s->G.own = grpo_step_credit_(c, s, t); break;
     case GRPO_CREDIT_ENTROPY_SHARE: s->G.own = grpo_shared_(c, s->i, t); break;
+    case GRPO_CREDIT_PREFIX_TREE:   s->G.own = grpo_tree_credit_(c, s, t); break;
     default:                        return grpo_return_(c, s, t);
     }
     return s->G;
@@ -4882,19 +5311,21 @@ static void grpo_credit_(const grpo_crediting_ *c, int64_t i, grpo_moments *coll
     const grpo_batch *b = c->batch;
     const grpo_advantage *a = &c->obj->advantage;
     const int same = a->credit == GRPO_CREDIT_OUTCOME, finish = grpo_finishes_(a) && a->token_baseline == GRPO_TOKEN_BASELINE_NONE;
-    const grpo_token_stage_ stage = grpo_token_stage_of_(c, i);
+    grpo_token_stage_ stage = grpo_token_stage_of_(c, i);
     grpo_backwards_ s = grpo_backwards_of_(c, i);
     grpo_credited_ G = s.G;
     int64_t t;
     int overflow = 0;
     for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
         double A;
+        int cut;
         if (b->mask && !b->mask[t]) { if (advantage) advantage[t] = 0; continue; }
         if (!same) G = grpo_credited_at_(c, &s, t);
-        if (collect) { grpo_collect_(c->obj, collect, G); continue; }
-        A = grpo_credited_value_(G);
-        if (a->scale == GRPO_SCALE_TOKEN_WHITEN) A = grpo_whitened_(c, A);
-        if (a->second == GRPO_SECOND_TOKENS) A = grpo_normalised_(c, A, sqrt(c->batch_variance + a->second_eps));
+        cut = s.met++ < s.tail;
+        if (collect) { if (!cut) grpo_collect_(c->obj, collect, G); continue; }
+        A = cut ? 0 : grpo_credited_value_(G);
+        if (a->scale == GRPO_SCALE_TOKEN_WHITEN && !cut) A = grpo_whitened_(c, A);
+        if (a->second == GRPO_SECOND_TOKENS && !cut) A = grpo_normalised_(c, A, sqrt(c->batch_variance + a->second_eps));
         grpo_put_(advantage, t, finish ? grpo_finished_(c, &stage, t, A) : A, &overflow);
     }
 }
@@ -4965,8 +5396,8 @@ static void grpo_rebase_(const grpo_crediting_ *c, int64_t g, grpo_real *advanta
     memset(energy, 0, sizeof energy);
     for (t = 0; t < longest; t++) grpo_rebase_position_(c, g, t, energy, advantage);
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        const grpo_token_stage_ stage = grpo_token_stage_of_(c, i);
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+        grpo_token_stage_ stage = grpo_token_stage_of_(c, i);
+        for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--)
             if (!b->mask || b->mask[t]) grpo_put_(advantage, t, grpo_finished_(c, &stage, t, (double)advantage[t]), &overflow);
     }
 }
@@ -5993,6 +6424,7 @@ static int grpo_is_likely_(const grpo_objective *o, const grpo_batch *b, const g
     case GRPO_LIKELIHOOD_POSITIVE: return advantage[t] > 0;
     case GRPO_LIKELIHOOD_SELECTED: return b->selected[t] != 0;
     case GRPO_LIKELIHOOD_ALL:      return 1;
+    case GRPO_LIKELIHOOD_NOT_NEGATIVE: return advantage[t] >= 0;
     default:                       return 0;
     }
 }
@@ -6029,6 +6461,17 @@ static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, con
         totals->positive_tokens += grpo_counts_by_sign_(o) && advantage[t] > 0;
         totals->likelihood_tokens += grpo_is_likely_(o, b, advantage, s->index, t);
     }
+}
+
+/* has the response A > 0 at the first token that counts? */
+static int grpo_starts_up_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, grpo_sequence_ *s)
+{
+    int64_t t;
+    for (t = s->begin; t < s->end; t++) {
+        const grpo_token_ k = grpo_token_at_(o, b, s, t);
+        if (grpo_is_active_(o, &k)) return advantage[t] > 0;
+    }
+    return 0;
 }
 
 /* for the mean of the correction weights: one of each token that counts, or where the unit is the response the mean of those, of which
@@ -6078,6 +6521,7 @@ grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const
             tokens += s.count;
             totals->sequences++;
             totals->sequences_nonempty += s.count > 0;
+            totals->positive_sequences += grpo_counts_sequences_by_sign_(obj) && grpo_starts_up_(obj, batch, advantage, &s);
             grpo_count_weights_(obj, batch, &s, totals);
             grpo_count_tokens_(obj, batch, advantage, &s, totals);
         }
@@ -6105,13 +6549,16 @@ typedef struct {
     const grpo_real *old;              /* log-probabilities in the ratio's denominator; NULL: 0 */
     int uses_ratio, needs_ratio;       /* needs: to trust tokens, though the report does not speak of it */
     int reports_ratio, judges;
-    int plain;                         /* v of the correction is all that multiplies the surrogate, and no divisor is a token's own */
+    int plain;                         /* v of the correction is all that multiplies S, no divisor or bound is a token's own, no gate */
     int trusting;                      /* nothing but v does: neither trust nor drift nor a selection */
     grpo_scales scales;
     double local;                      /* a coefficient is factor/(local shared divisor) */
     double coef;                       /* factor/(local divisor) where that is exact enough to multiply with, else 0 */
     double shared;                     /* of the token at hand: with tokens of its segment, or of its sign of A */
     grpo_span_ segment;                /* the one that shared was last found for */
+    grpo_span_ gate;                   /* the tokens that the likelihood's gate was last found for, and whether it is shut */
+    int shut;
+    grpo_log_range log_range;          /* of the token at hand, with bounds position */
     grpo_dd decay;                     /* of F from one token to the next */
     grpo_group_counts_ group;          /* where the local divisor asks */
     const double *value, *slope;       /* of the members of a group that a surrogate couples: F_i, dL/dy_i times divisor/factor */
@@ -6147,12 +6594,12 @@ GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v)
     return t;
 }
 
-/* the bounds of the clip at token t; aspo's and unbounded_positive's are fixed */
+/* the bounds of the clip at token t */
 GRPO_INLINE_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t)
 {
     const grpo_surrogate *s = &r->obj->surrogate;
-    if (s->bounds == GRPO_BOUNDS_FIXED || !r->uses_ratio) return r->range;
-    if (s->kind == GRPO_SURROGATE_ASPO || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) return r->range;
+    if (s->bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(s)) return r->range;
+    if (s->bounds == GRPO_BOUNDS_GIVEN) return grpo_clip_range((double)r->batch->clip_low[t], (double)r->batch->clip_high[t]);
     return grpo_probability_range(grpo_old_(r, t), s->eps_low, s->eps_high, s->bound_cap);
 }
 
@@ -6207,11 +6654,20 @@ GRPO_INLINE_ grpo_term grpo_weighed_(const grpo_run_ *r, const grpo_sequence_ *s
     return x;
 }
 
-GRPO_INLINE_ grpo_term grpo_token_policy_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v, grpo_clip_side pool)
+/* S of token t */
+GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, int64_t t, grpo_ratio w)
 {
+    const grpo_surrogate *s = &r->obj->surrogate;
     const double A = (double)r->advantage[t];
-    const grpo_term x = grpo_surrogate_term(&r->obj->surrogate, grpo_range_at_(r, t), w, A, (double)r->batch->logp[t]);
-    return grpo_weighed_(r, s, t, w, v, pool, x);
+    if (A != 0 && s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(w, A, r->log_range);
+    if (A != 0 && s->kind == GRPO_SURROGATE_SHAPED && r->batch->selected[t]) return grpo_shaped(w, A, s->shape);
+    return grpo_surrogate_term(s, grpo_range_at_(r, t), w, A, (double)r->batch->logp[t]);
+}
+
+GRPO_INLINE_ grpo_term grpo_token_policy_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v,
+                                            grpo_clip_side pool)
+{
+    return grpo_weighed_(r, s, t, w, v, pool, grpo_token_surrogate_(r, t, w));
 }
 
 /* P; given: what multiplies the whole term */
@@ -6251,16 +6707,21 @@ static inline double grpo_share_(const grpo_run_ *r, double x) { return r->share
 
 static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t)
 {
-    return r->scales.likelihood != 0 && grpo_is_likely_(r->obj, r->batch, r->advantage, s->index, t);
+    return r->scales.likelihood != 0 && !r->shut && grpo_is_likely_(r->obj, r->batch, r->advantage, s->index, t);
+}
+
+static grpo_term grpo_likelihood_at_(const grpo_run_ *r, int64_t t)
+{
+    const grpo_batch *b = r->batch;
+    return grpo_likelihood(&r->obj->penalty, (double)b->logp[t], b->logp_old ? (double)b->logp_old[t] : 0,
+                           b->logp_teacher ? (double)b->logp_teacher[t] : 0);
 }
 
 /* the gradient of what is added to the loss beside the terms, over factor */
 static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t)
 {
-    const grpo_likelihood_weight_kind weight = r->obj->penalty.likelihood_weight;
     double g = r->pair_slope ? r->pair_slope[s->member] : 0;
-    if (grpo_has_likelihood_(r, s, t))
-        g = grpo_plus(g, grpo_times(r->scales.likelihood, grpo_likelihood(weight, (double)r->batch->logp[t]).d_logp));
+    if (grpo_has_likelihood_(r, s, t)) g = grpo_plus(g, grpo_times(r->scales.likelihood, grpo_likelihood_at_(r, t).d_logp));
     return g;
 }
 
@@ -6408,13 +6869,11 @@ typedef struct { double correction, policy, term; } grpo_weights_;
 GRPO_INLINE_ void grpo_take_token_(grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, grpo_weights_ v, const grpo_term *policy,
                              const grpo_term *penalty)
 {
-    const grpo_penalty *p = &r->obj->penalty;
-    const double coef = p->entropy_coef;
+    const double coef = r->obj->penalty.entropy_coef;
     grpo_write_(r, r->out.term, t, grpo_plus(policy->value, penalty->value));
     grpo_write_(r, r->out.dentropy, t, coef != 0 ? grpo_aggregated_(r, grpo_share_(r, grpo_times(-coef, v.term))) : 0);
     grpo_report_token_(r, t, w, v.correction, policy, penalty);
-    if (grpo_has_likelihood_(r, s, t))
-        grpo_sum_add_(&r->partial->sum[GRPO_SUM_LIKELIHOOD], grpo_likelihood(p->likelihood_weight, (double)r->batch->logp[t]).value);
+    if (grpo_has_likelihood_(r, s, t)) grpo_sum_add_(&r->partial->sum[GRPO_SUM_LIKELIHOOD], grpo_likelihood_at_(r, t).value);
 }
 
 static void grpo_skip_token_(grpo_run_ *r, int64_t t)
@@ -6438,6 +6897,7 @@ static inline int grpo_counted_(const grpo_run_ *r, grpo_sequence_ *s, int64_t t
 typedef struct {
     int64_t t;
     int counts;
+    int64_t met;                       /* tokens that count, up to the one at hand */
     grpo_weights_ v;
     grpo_dd future;                    /* F */
     double infinite;                   /* in units of K */
@@ -6491,15 +6951,33 @@ static double grpo_shared_of_(const grpo_run_ *r, grpo_sequence_ *s, grpo_span_ 
     return n ? (double)n : 1;
 }
 
+/* is the likelihood's gate shut for token t?  Exactly: the sum's rounding keeps its sign */
+static void grpo_find_gate_(grpo_run_ *r, grpo_sequence_ *s, int64_t t)
+{
+    const grpo_batch *b = r->batch;
+    grpo_sum lost;
+    if (grpo_is_in_(r->gate, t)) return;
+    r->gate.begin = s->begin; r->gate.end = s->end;
+    if (r->obj->penalty.likelihood_gate == GRPO_LIKELIHOOD_GATE_SEGMENT) r->gate = grpo_segment_at_(b, s, t);
+    memset(&lost, 0, sizeof lost);
+    for (t = r->gate.begin; t < r->gate.end; t++)
+        if (grpo_counted_(r, s, t) && grpo_is_likely_(r->obj, b, r->advantage, s->index, t))
+            grpo_sum_add_diff_(&lost, (double)b->logp_old[t], (double)b->logp[t]);
+    r->shut = !(grpo_sum_value_(&lost) > 0);
+}
+
 /* the weights of the token at hand, of correction v, and what it shares with its segment */
 static void grpo_weigh_(grpo_run_ *r, grpo_sequence_ *s, grpo_walk_ *k, double v)
 {
     const grpo_given_kind given = r->obj->weight.given;
     const double ahead = r->obj->weight.future != GRPO_FUTURE_NONE ? grpo_ahead_(r, k) : 1;
     if (!k->counts) return;
+    if (r->obj->penalty.likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE && r->scales.likelihood != 0) grpo_find_gate_(r, s, k->t);
     k->v.policy = grpo_times(grpo_normed_(r, v), ahead);
     k->v.term = given == GRPO_GIVEN_TERM ? (double)r->batch->weight[k->t] : 1;
     if (given != GRPO_GIVEN_NONE) k->v.policy = grpo_times(k->v.policy, (double)r->batch->weight[k->t]);
+    if (r->obj->surrogate.bounds == GRPO_BOUNDS_POSITION)
+        r->log_range = grpo_position_range(&r->obj->surrogate, (double)(s->count - k->met + 1));
     if (grpo_counts_by_sign_(r->obj)) r->shared = r->scales.by_sign[r->advantage[k->t] > 0];
     if (r->obj->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_is_in_(r->segment, k->t)) {
         r->segment = grpo_segment_at_(r->batch, s, k->t);
@@ -6515,6 +6993,7 @@ GRPO_INLINE_ int grpo_step_back_(grpo_run_ *r, grpo_sequence_ *s, int64_t begin,
     k->t--;
     x = grpo_token_at_(r->obj, r->batch, s, k->t);
     k->counts = grpo_is_active_(r->obj, &x);
+    k->met += k->counts;
     k->v.correction = k->v.policy = x.v;
     k->v.term = 1;
     if (!r->plain) grpo_weigh_(r, s, k, x.v);
@@ -6623,6 +7102,7 @@ static double grpo_local_divisor_(const grpo_aggregation *a, int64_t sequence_to
         return tokens * grpo_at_least_one_((double)(a->empty == GRPO_EMPTY_SKIP ? group->nonempty : group->sequences));
     case GRPO_GROUP_MEAN:
     case GRPO_SEQ_SUM_TOKEN_MEAN:
+    case GRPO_SEQ_MEAN_BY_SIGN:
     case GRPO_SEQ_MEAN_TOKEN_MEAN:   return tokens;
     case GRPO_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_((double)segments);
     case GRPO_SEQ_MEAN_LENGTH_POWER:
@@ -6651,6 +7131,10 @@ static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n
     if (grpo_counts_by_sign_(o)) {
         s.by_sign[0] = grpo_at_least_one_((double)(n->tokens - n->positive_tokens));
         s.by_sign[1] = grpo_at_least_one_((double)n->positive_tokens);
+    }
+    if (grpo_counts_sequences_by_sign_(o)) {
+        s.by_sign[0] = grpo_at_least_one_((double)(n->sequences_nonempty - n->positive_sequences));
+        s.by_sign[1] = grpo_at_least_one_((double)n->positive_sequences);
     }
     if (p->likelihood_on != GRPO_LIKELIHOOD_NONE && n->likelihood_tokens) s.likelihood = p->likelihood_coef / (double)n->likelihood_tokens;
     if (p->pairs != GRPO_PAIRS_NONE && n->pairs) s.pairs = p->pair_coef / (double)n->pairs;
@@ -6688,8 +7172,9 @@ static grpo_sequence_ grpo_open_sequence_(grpo_run_ *r, int64_t i)
     s.stale = grpo_is_stale_(r, &s);
     s.drift = grpo_sequence_drift_(r, &s);
     r->local = grpo_local_divisor_(a, s.count, a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0, &r->group);
+    if (grpo_counts_sequences_by_sign_(r->obj)) r->local *= r->scales.by_sign[grpo_starts_up_(r->obj, r->batch, r->advantage, &s)];
     r->coef = grpo_coef_(r);
-    r->segment.begin = r->segment.end = 0;
+    r->segment.begin = r->segment.end = r->gate.begin = r->gate.end = 0;
     return s;
 }
 
@@ -6727,6 +7212,8 @@ static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part)
     return all->tokens >= part->tokens && all->sequences >= part->sequences && all->sequences_nonempty >= part->sequences_nonempty
         && all->groups >= part->groups && all->groups_nonempty >= part->groups_nonempty && all->ranks >= 0
         && all->positive_tokens >= part->positive_tokens && all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
+        && all->positive_sequences >= part->positive_sequences
+        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences
         && all->likelihood_tokens >= part->likelihood_tokens && all->pairs >= part->pairs && all->weights >= part->weights
         && all->varied_tokens >= part->varied_tokens;
 }
@@ -6735,6 +7222,7 @@ static int grpo_weighs_plainly_(const grpo_objective *o)
 {
     const grpo_weight *w = &o->weight;
     return w->correction_norm == GRPO_CORRECTION_NORM_NONE && w->future == GRPO_FUTURE_NONE && w->given == GRPO_GIVEN_NONE
+        && o->penalty.likelihood_gate == GRPO_LIKELIHOOD_GATE_NONE && o->surrogate.bounds != GRPO_BOUNDS_POSITION
         && o->aggregation.kind != GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_counts_by_sign_(o);
 }
 
@@ -6969,7 +7457,7 @@ static grpo_status grpo_check_aggregation_(const grpo_aggregation *a)
     memset(&o, 0, sizeof o);
     o.aggregation = *a;
     if (a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN || a->kind == GRPO_TOKEN_MEAN_VARIED) return GRPO_BAD_AGGREGATION;
-    return grpo_objective_check(&o) || grpo_counts_by_sign_(&o) ? GRPO_BAD_AGGREGATION : GRPO_OK;
+    return grpo_objective_check(&o) || grpo_counts_by_sign_(&o) || grpo_counts_sequences_by_sign_(&o) ? GRPO_BAD_AGGREGATION : GRPO_OK;
 }
 
 static grpo_status grpo_check_values_(const grpo_batch *b, const grpo_real *value, const grpo_real *value_old, const grpo_real *returns)
@@ -7413,7 +7901,7 @@ static grpo_dd grpo_distribution_share_(const grpo_batch *b, const uint8_t *corr
     for (i = first; i < end; i++) c += correct[i] != 0;
     if (c == 0) return grpo_dd_of_(0);
     if (m.hi < 0) m = grpo_dd_negative(m);
-    if (grpo_dd_less_(tenth, m)) m = tenth;
+    if (grpo_dd_less(tenth, m)) m = tenth;
     m = grpo_dd_mul(m, (double)(end - first));
     return grpo_dd_quotient(m, grpo_dd_add(grpo_dd_of_((double)c), m));
 }
@@ -7631,7 +8119,7 @@ static int grpo_subset_better_(const double *reward, const grpo_subset_ *x, cons
     grpo_add_distance_(&s, reward, x, count, low, high, x->sign);
     grpo_add_distance_(&s, reward, than, count, low, high, -than->sign);
     nearer = grpo_sum_value_(&s);
-    return nearer < 0 || (nearer == 0 && grpo_dd_less_(than->spread, x->spread));
+    return nearer < 0 || (nearer == 0 && grpo_dd_less(than->spread, x->spread));
 }
 
 /* the next one in lexicographic order; 0: there is none */
@@ -7832,8 +8320,8 @@ static double grpo_gate_(grpo_dd x, double strength, double clip)
 {
     grpo_dd e = grpo_dd_of_(grpo_exp(x));
     const grpo_dd low = grpo_two_diff(1, clip), high = grpo_two_sum(1, clip);
-    if (grpo_dd_less_(e, low)) e = low;
-    if (grpo_dd_less_(high, e)) e = high;
+    if (grpo_dd_less(e, low)) e = low;
+    if (grpo_dd_less(high, e)) e = high;
     return grpo_dd_add(grpo_two_diff(1, strength), grpo_dd_mul(e, strength)).hi;
 }
 
@@ -8102,7 +8590,7 @@ static void grpo_find_centres_(const grpo_sides_ *s)
         for (d = 0; d < s->width; d++) mu[d] = grpo_dd_add(mu[d], grpo_two_prod(c, (double)v[d]));
     }
     for (side = 0; side < 2; side++) {
-        if (grpo_dd_less_(total[side], least)) total[side] = least;
+        if (grpo_dd_less(total[side], least)) total[side] = least;
         for (d = 0; d < s->width; d++) s->centre[side * s->width + d] = grpo_dd_quotient(s->centre[side * s->width + d], total[side]);
     }
 }
@@ -8335,7 +8823,7 @@ grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scr
             int64_t rank = 0;
             grpo_dd factor;
             for (j = begin; j < end; j++)
-                rank += grpo_dd_less_(scratch[j], scratch[i]) || (j < i && grpo_dd_same_(scratch[j], scratch[i]));
+                rank += grpo_dd_less(scratch[j], scratch[i]) || (j < i && grpo_dd_same_(scratch[j], scratch[i]));
             factor = grpo_dd_div(grpo_dd_minus_(grpo_dd_of_(n), grpo_two_prod(beta, (double)rank)), n);
             grpo_put_(reward, i, grpo_dd_mul(factor, (double)batch->reward[i]).hi, &overflow);
         }
@@ -8375,7 +8863,7 @@ static double grpo_trust_factor_(const grpo_batch *b, int64_t g, const double *o
     }
     for (k = 0; k < 2; k++) if (n[k]) mean[k] = grpo_dd_steady_(grpo_dd_div(grpo_sum_dd_(&sum[k]), (double)n[k]));
     if (every == end - begin || none == end - begin) return 0;
-    return n[1] == 0 || !grpo_dd_less_(mean[1], mean[0]) ? 1 : grpo_exp(grpo_dd_minus_(mean[1], mean[0]));
+    return n[1] == 0 || !grpo_dd_less(mean[1], mean[0]) ? 1 : grpo_exp(grpo_dd_minus_(mean[1], mean[0]));
 }
 
 grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, const double *thought, double decay,
@@ -8571,7 +9059,7 @@ static void grpo_bonus_group_(const grpo_batch *b, int64_t g, const double *accu
     for (i = begin; i < end; i++) {
         const grpo_dd r = grpo_dd_of_((double)b->reward[i]);
         const int passes = grpo_is_accurate_(accuracy[i], &sum, end - begin)
-            && !grpo_dd_less_(grpo_dd_add(grpo_dd_minus_(grpo_answer_likelihood_(b, i, cap), bar), grpo_dd_of_(margin)), grpo_dd_of_(0));
+            && !grpo_dd_less(grpo_dd_add(grpo_dd_minus_(grpo_answer_likelihood_(b, i, cap), bar), grpo_dd_of_(margin)), grpo_dd_of_(0));
         grpo_put_(reward, i, passes ? grpo_dd_add(r, grpo_two_prod(lambda, accuracy[i])).hi : r.hi, &overflow);
     }
 }
@@ -8696,7 +9184,7 @@ static grpo_dd grpo_tree_node_(const int64_t *parent, const double *reward, int6
     memset(&sum, 0, sizeof sum);
     for (c = k + 1; c < n; c++) {
         if (parent[c] != k) continue;
-        if (grpo_dd_less_(most, R[c])) most = R[c];
+        if (grpo_dd_less(most, R[c])) most = R[c];
         grpo_sum_add_dd_(&sum, R[c]);
         children++;
     }
@@ -8850,8 +9338,8 @@ static double grpo_list_deviation_(const double *x, int64_t n, grpo_std_kind kin
 /* [begin, end] and [s, e]: common length over that from the first begin to the last end */
 static double grpo_interval_overlap_(grpo_dd begin, grpo_dd end, grpo_dd s, grpo_dd e)
 {
-    const grpo_dd common = grpo_dd_minus_(grpo_dd_less_(end, e) ? end : e, grpo_dd_less_(s, begin) ? begin : s);
-    const grpo_dd all = grpo_dd_minus_(grpo_dd_less_(end, e) ? e : end, grpo_dd_less_(s, begin) ? s : begin);
+    const grpo_dd common = grpo_dd_minus_(grpo_dd_less(end, e) ? end : e, grpo_dd_less(s, begin) ? begin : s);
+    const grpo_dd all = grpo_dd_minus_(grpo_dd_less(end, e) ? e : end, grpo_dd_less(s, begin) ? s : begin);
     return common.hi > 0 ? grpo_dd_quotient(common, all).hi : 0;
 }
 
@@ -8952,7 +9440,7 @@ static void grpo_likelihood_group_(const grpo_batch *b, int64_t g, double thresh
     int overflow = 0;
     memset(&sum, 0, sizeof sum);
     memset(&shares, 0, sizeof shares);
-    for (i = begin; i < end; i++) if (grpo_has_likelihood_share_(b, threshold, i) && grpo_dd_less_(top, mean[i])) top = mean[i];
+    for (i = begin; i < end; i++) if (grpo_has_likelihood_share_(b, threshold, i) && grpo_dd_less(top, mean[i])) top = mean[i];
     for (i = begin; i < end; i++) {
         e = grpo_likelihood_(b, threshold, temperature, mean, top, i);
         grpo_sum_add_(&sum, e);
@@ -9127,8 +9615,8 @@ grpo_status grpo_feature_bonus(const grpo_batch *batch, const grpo_feature *feat
             grpo_dd more = grpo_dd_of_(0);
             if (f->eligible[i]) {
                 more = grpo_dd_quotient(grpo_dd_mul(grpo_dd_minus_(grpo_dd_of_(f->feature[i]), centre), f->delta), by);
-                if (grpo_dd_less_(more, grpo_dd_negative(most))) more = grpo_dd_negative(most);
-                if (grpo_dd_less_(most, more)) more = most;
+                if (grpo_dd_less(more, grpo_dd_negative(most))) more = grpo_dd_negative(most);
+                if (grpo_dd_less(most, more)) more = most;
             }
             grpo_put_(shaped, i, grpo_dd_add(grpo_dd_of_(f->advantage[i]), more).hi, &overflow);
         }
@@ -9141,8 +9629,8 @@ static void grpo_values_repeat_(grpo_values *v, double x, int64_t count)
 {
     const grpo_dd square = grpo_two_prod(x, x);
     if (count == 0) return;
-    if (v->count == 0 || grpo_dd_less_(grpo_dd_of_(x), v->min)) v->min = grpo_dd_of_(x);
-    if (v->count == 0 || grpo_dd_less_(v->max, grpo_dd_of_(x))) v->max = grpo_dd_of_(x);
+    if (v->count == 0 || grpo_dd_less(grpo_dd_of_(x), v->min)) v->min = grpo_dd_of_(x);
+    if (v->count == 0 || grpo_dd_less(v->max, grpo_dd_of_(x))) v->max = grpo_dd_of_(x);
     v->count += count;
     grpo_sum_add_dd_(&v->sum, grpo_two_prod((double)count, x));
     grpo_sum_add_dd_(&v->squares, grpo_two_prod((double)count, square.hi));
@@ -9527,7 +10015,7 @@ static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b)
     return grpo_power_of_(grpo_dd_add(big.m, s), big.e);
 }
 
-static int grpo_power_less_(grpo_power_ a, grpo_power_ b) { return a.e != b.e ? a.e < b.e : grpo_dd_less_(a.m, b.m); }
+static int grpo_power_less_(grpo_power_ a, grpo_power_ b) { return a.e != b.e ? a.e < b.e : grpo_dd_less(a.m, b.m); }
 
 /* the sum of two of either sign */
 static grpo_power_ grpo_power_plus_(grpo_power_ a, grpo_power_ b) { return a.m.hi == 0 ? b : b.m.hi == 0 ? a : grpo_power_sum_(a, b); }
@@ -9957,7 +10445,7 @@ grpo_status grpo_quantile_track(const double *quantile, const double *level, int
 
 static grpo_dd grpo_dd_between_(grpo_dd x, grpo_dd low, grpo_dd high)
 {
-    return grpo_dd_less_(x, low) ? low : grpo_dd_less_(high, x) ? high : x;
+    return grpo_dd_less(x, low) ? low : grpo_dd_less(high, x) ? high : x;
 }
 
 grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, double low, double high, double *updated)
@@ -10142,7 +10630,7 @@ static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t cou
         memset(&acc, 0, sizeof acc);
         grpo_covariance_add_(&acc, (double)count, &squares, &sum, &sum);
         spread = grpo_sum_dd_(&acc);
-        if (k == 0 || grpo_dd_less_(best, spread)) { best = spread; prefix = k; }
+        if (k == 0 || grpo_dd_less(best, spread)) { best = spread; prefix = k; }
     }
     return prefix;
 }
@@ -10315,7 +10803,7 @@ grpo_status grpo_probability_select(const grpo_batch *batch, double probability,
     else if (probability > 0) bound.hi = log(probability);
     grpo_clear_tokens_(batch, selected);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
-        selected[t] = grpo_dd_less_(grpo_dd_of_((double)batch->logp_old[t]), bound) ? 1 : 0;
+        selected[t] = grpo_dd_less(grpo_dd_of_((double)batch->logp_old[t]), bound) ? 1 : 0;
     return GRPO_OK;
 }
 
@@ -10337,7 +10825,7 @@ static grpo_dd grpo_lower_median_(const grpo_batch *b, int64_t g, const double *
         x = grpo_reward_from_(b, i, centre);
         for (below = same = 0, j = begin; j < end; j++) {
             y = grpo_reward_from_(b, j, centre);
-            below += grpo_dd_less_(y, x);
+            below += grpo_dd_less(y, x);
             same += grpo_dd_same_(y, x);
         }
         if (below <= place && place < below + same) break;
@@ -10397,7 +10885,7 @@ static grpo_dd grpo_preferred_(const grpo_preference_ *p, double length, grpo_dd
     grpo_dd h = grpo_dd_of_(1), log_h, g;
     if (p->deviation.hi > 0)
         h = grpo_dd_add(h, grpo_dd_mul(grpo_dd_quotient(grpo_dd_minus_(grpo_two_prod(p->n, length), p->sum), p->deviation), p->r));
-    if (grpo_dd_less_(h, least)) h = least;
+    if (grpo_dd_less(h, least)) h = least;
     log_h = grpo_dd_add(grpo_log_twice(h.hi), grpo_dd_of_(h.lo / h.hi));
     g = grpo_exp_twice(grpo_dd_mul(log_h, p->lambda));
     *slope = grpo_dd_product(g, log_h);
@@ -10422,7 +10910,7 @@ static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end
     for (i = begin; i < end; i++) {
         g = grpo_preferred_(p, length[i], &slope);
         if (!(g.hi <= 1e150)) return 0;
-        if (grpo_dd_less_(p->most, g)) p->most = g;
+        if (grpo_dd_less(p->most, g)) p->most = g;
     }
     for (i = begin; i < end; i++) {
         g = grpo_preferred_(p, length[i], &slope);
@@ -10503,15 +10991,15 @@ static void grpo_survey_entropies_(const grpo_batch *b, int64_t n, grpo_entropie
     for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; ) {
         d = grpo_dd_minus_(grpo_log_entropy_((double)b->entropy[t]), s->pivot);
         grpo_sum_add_dd_(&sum, grpo_dd_product(d, d));
-        if (grpo_dd_less_(s->above, d)) s->above = d;
-        if (grpo_dd_less_(d, s->below)) s->below = d;
+        if (grpo_dd_less(s->above, d)) s->above = d;
+        if (grpo_dd_less(d, s->below)) s->below = d;
     }
     square = grpo_dd_div(grpo_sum_dd_(&sum), (double)n);
-    if (grpo_dd_less_(square, grpo_least_entropy_)) square = grpo_least_entropy_;
+    if (grpo_dd_less(square, grpo_least_entropy_)) square = grpo_least_entropy_;
     least = grpo_dd_product(grpo_sqrt_twice_(square), grpo_least_entropy_);
     s->below = grpo_dd_negative(s->below);
-    if (grpo_dd_less_(s->above, least)) s->above = least;
-    if (grpo_dd_less_(s->below, least)) s->below = least;
+    if (grpo_dd_less(s->above, least)) s->above = least;
+    if (grpo_dd_less(s->below, least)) s->below = least;
 }
 
 grpo_status grpo_entropy_standard(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard)
@@ -10555,7 +11043,7 @@ static double grpo_ratio_at_rank_(grpo_order_ *o, int64_t rank)
     grpo_find_prefix_(o, &p);
     ties = p.ties;
     for (at = grpo_before_tokens_(o->batch); (t = grpo_next_token_(o->batch, &at)) >= 0; )
-        if (grpo_key_of_(o, t, &key) && grpo_in_prefix_(&p, &key, &ties) && grpo_dd_less_(d, key.value)) d = key.value;
+        if (grpo_key_of_(o, t, &key) && grpo_in_prefix_(&p, &key, &ties) && grpo_dd_less(d, key.value)) d = key.value;
     return grpo_exp(d);
 }
 
@@ -10888,7 +11376,7 @@ static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real 
         w = grpo_dd_add(w, grpo_dd_of_(x->least));
         Z = grpo_dd_mul(w, D[t]);
         rest = grpo_dd_add(grpo_dd_of_(x->delta), grpo_dd_minus_(grpo_dd_mul(W, d), S));
-        selected[t] = !((A > 0 && l > o) || (A < 0 && l < o)) || (!grpo_dd_exceeds(Z, x->delta) && !grpo_dd_less_(rest, Z));
+        selected[t] = !((A > 0 && l > o) || (A < 0 && l < o)) || (!grpo_dd_exceeds(Z, x->delta) && !grpo_dd_less(rest, Z));
         S = grpo_dd_add(S, Z);
         W = grpo_dd_add(W, w);
     }
@@ -10954,7 +11442,7 @@ grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accura
         if (!grpo_rewards_differ_(batch, g)) continue;
         groups++;
         own += tokens;
-        if (grpo_dd_less_(grpo_difficulty_of_(batch, g, accuracy), least)) least = grpo_difficulty_of_(batch, g, accuracy);
+        if (grpo_dd_less(grpo_difficulty_of_(batch, g, accuracy), least)) least = grpo_difficulty_of_(batch, g, accuracy);
     }
     for (g = 0; g < batch->n_groups; g++) {
         weight[g] = 1;
@@ -11031,7 +11519,7 @@ static void grpo_gaussian_group_(const grpo_products_ *p, int64_t g, grpo_real *
     memset(&sum, 0, sizeof sum);
     for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; n++) {
         x = grpo_product_exponent_(p, t);
-        if (grpo_dd_less_(x, least)) least = x;
+        if (grpo_dd_less(x, least)) least = x;
     }
     for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; )
         grpo_sum_add_(&sum, grpo_exp(grpo_dd_minus_(least, grpo_product_exponent_(p, t))));
@@ -11250,7 +11738,7 @@ grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward
     }
     span = grpo_two_diff(most, least);
     for (k = 0; k < n; k++)
-        reward[k] = grpo_dd_less_(span, grpo_least_entropy_) ? 0 : grpo_dd_quotient(grpo_two_diff(distance[k], least), span).hi;
+        reward[k] = grpo_dd_less(span, grpo_least_entropy_) ? 0 : grpo_dd_quotient(grpo_two_diff(distance[k], least), span).hi;
     return GRPO_OK;
 }
 
@@ -11394,7 +11882,7 @@ static grpo_dd grpo_from_goal_(const grpo_anchors *a, double r, grpo_dd mean, do
 {
     grpo_dd goal = grpo_dd_of_(0.5), root = grpo_dd_of_(constraints);
     if (a->form == GRPO_ANCHORS_CODE) {
-        if (grpo_dd_less_(goal, mean)) goal = mean;
+        if (grpo_dd_less(goal, mean)) goal = mean;
         root = grpo_dd_div(root, n);
     }
     return grpo_dd_mul(grpo_dd_product(grpo_sqrt_twice_(root), grpo_dd_minus_(grpo_dd_of_(r), goal)), 2);
@@ -11422,7 +11910,7 @@ grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints,
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
         const grpo_mean_deviation_of_ x = grpo_reward_spread_(batch, g, GRPO_STD_POPULATION);
-        const grpo_dd s = grpo_dd_less_(x.deviation, grpo_least_entropy_) ? grpo_least_entropy_ : x.deviation;
+        const grpo_dd s = grpo_dd_less(x.deviation, grpo_least_entropy_) ? grpo_least_entropy_ : x.deviation;
         const double n = (double)grpo_group_size_(batch, g);
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             const double r = (double)batch->reward[i];
@@ -11578,7 +12066,7 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
     if (st) return st;
     for (k = 0; k < n; k++) {
         grpo_candidate_(logp_old, reward, n, k, &e);
-        if (grpo_dd_less_(top, e)) top = e;
+        if (grpo_dd_less(top, e)) top = e;
     }
     for (pass = 0; pass < 2; pass++)
         for (k = 0; k < n; k++) {
@@ -11812,6 +12300,7 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(advantage.step_value, "reward|return|response"),
         GRPO_CHOICE_(advantage.step_group, "prompt|state|index|history"),
         GRPO_NUMBER_(advantage.history), GRPO_NUMBER_(advantage.history_power),
+        GRPO_CHOICE_(advantage.outside, "none|zero|anchor|own"), GRPO_NUMBER_(advantage.outside_coef),
         GRPO_CHOICE_(advantage.transform, "none|best_minus_second|pass_at_k|pkpo|pkpo_max|pkpo_gain"), GRPO_NUMBER_(advantage.pass_k),
         GRPO_CHOICE_(advantage.baseline, "none|group_mean|leave_one_out|length_weighted|given"
                      "|batch_mean|quantile|quantile_linear|log_mean_exp|densest|kalman"),
@@ -11831,13 +12320,17 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(advantage.length_power), GRPO_NUMBER_(advantage.gain_temperature),
         GRPO_NUMBER_(advantage.gain_power),
         GRPO_CHOICE_(advantage.second, "none|batch|tokens"), GRPO_NUMBER_(advantage.second_eps),
-        GRPO_CHOICE_(advantage.credit, "outcome|return|step|gae|step_own|episode_step|entropy_share"),
+        GRPO_CHOICE_(advantage.credit, "outcome|return|step|gae|step_own|episode_step|entropy_share|prefix_tree"),
+        GRPO_CHOICE_(advantage.step_discount, "tokens|steps"), GRPO_CHOICE_(advantage.bootstrap, "zero|repeat"),
         GRPO_NUMBER_(advantage.gamma), GRPO_NUMBER_(advantage.lambda), GRPO_NUMBER_(advantage.lambda_length),
+        GRPO_NUMBER_(advantage.truncated_tail),
         GRPO_NUMBER_(advantage.step_coef), GRPO_NUMBER_(advantage.share_coef), GRPO_NUMBER_(advantage.share_eps),
         GRPO_CHOICE_(advantage.token_baseline, "none|optimal"),
-        GRPO_CHOICE_(advantage.entropy, "none|bonus|zero_variance|relative"),
+        GRPO_CHOICE_(advantage.entropy, "none|bonus|zero_variance|relative|response"),
         GRPO_NUMBER_(advantage.entropy_coef), GRPO_NUMBER_(advantage.entropy_cap),
-        GRPO_NUMBER_(advantage.teacher_coef), GRPO_NUMBER_(advantage.kl_centred_coef),
+        GRPO_NUMBER_(advantage.teacher_share), GRPO_NUMBER_(advantage.teacher_clip),
+        GRPO_NUMBER_(advantage.teacher_coef), GRPO_NUMBER_(advantage.teacher_gamma), GRPO_CHOICE_(advantage.teacher_norm, "none|mean"),
+        GRPO_NUMBER_(advantage.kl_centred_coef),
         GRPO_CHOICE_(advantage.marked, "none|fixed|boost"), GRPO_NUMBER_(advantage.marked_value),
         GRPO_NUMBER_(advantage.advantage_low), GRPO_NUMBER_(advantage.advantage_high),
         GRPO_CHOICE_(ratio.unit, "token|sequence_mean|sequence_sum|sequence_clipped_mean"
@@ -11847,24 +12340,29 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(ratio.unit_clamp_low), GRPO_NUMBER_(ratio.unit_clamp_high),
         GRPO_CHOICE_(ratio.mix, "none|average|weighted"), GRPO_NUMBER_(ratio.mix_token), GRPO_NUMBER_(ratio.mix_unit),
         GRPO_CHOICE_(surrogate.kind, "score|ratio|ppo_clip|dual_clip|cispo|sapo|vespo|log_ratio|squared|gppo|aspo|topr|band|sapo_detached"
-                     "|variance|labels|balance|pairs|contrast"
-                     "|quadratic|unbounded_positive|standardised|target|hinge"),
-        GRPO_CHOICE_(surrogate.bounds, "fixed|probability"),
+                     "|variance|labels|balance|pairs|contrast|contrast_mean|contrast_lse|soft_pairs|match|match_js"
+                     "|logistic|dispo|bgpo|shaped|quadratic|unbounded_positive|standardised|target|hinge"),
+        GRPO_CHOICE_(surrogate.score, "log|ratio"),
+        GRPO_CHOICE_(surrogate.bounds, "fixed|probability|position|given"),
         GRPO_NUMBER_(surrogate.eps_low), GRPO_NUMBER_(surrogate.eps_high), GRPO_NUMBER_(surrogate.bound_cap),
+        GRPO_NUMBER_(surrogate.log_low), GRPO_NUMBER_(surrogate.log_high), GRPO_NUMBER_(surrogate.log_dual),
+        GRPO_NUMBER_(surrogate.position_power),
         GRPO_NUMBER_(surrogate.dual), GRPO_NUMBER_(surrogate.dual_pos), GRPO_NUMBER_(surrogate.beta_low), GRPO_NUMBER_(surrogate.beta_high),
         GRPO_NUMBER_(surrogate.weight_min), GRPO_NUMBER_(surrogate.weight_max),
+        GRPO_NUMBER_(surrogate.weight_min_neg), GRPO_NUMBER_(surrogate.weight_max_neg),
         GRPO_NUMBER_(surrogate.tau_pos), GRPO_NUMBER_(surrogate.tau_neg),
         GRPO_NUMBER_(surrogate.k_pos), GRPO_NUMBER_(surrogate.lambda_pos), GRPO_NUMBER_(surrogate.k_neg), GRPO_NUMBER_(surrogate.lambda_neg),
-        GRPO_NUMBER_(surrogate.strength), GRPO_NUMBER_(surrogate.margin),
-        GRPO_NUMBER_(surrogate.shift),
-        GRPO_NUMBER_(surrogate.score_eps),
+        GRPO_NUMBER_(surrogate.strength), GRPO_NUMBER_(surrogate.length_rate), GRPO_NUMBER_(surrogate.shift), GRPO_NUMBER_(surrogate.shape),
+        GRPO_NUMBER_(surrogate.margin), GRPO_NUMBER_(surrogate.score_eps),
         GRPO_CHOICE_(penalty.kl, "none|k1|k2|k3|abs"), GRPO_CHOICE_(penalty.kl_against, "ref|old|rollout|teacher"),
         GRPO_CHOICE_(penalty.kl_on, "all|selected"), GRPO_CHOICE_(penalty.kl_gradient, "own|k2|none"),
         GRPO_CHOICE_(penalty.kl_ratio, "none|token|unit|score"), GRPO_NUMBER_(penalty.kl_ratio_max),
         GRPO_NUMBER_(penalty.kl_coef), GRPO_NUMBER_(penalty.kl_clamp_log), GRPO_NUMBER_(penalty.kl_clamp_value),
         GRPO_NUMBER_(penalty.entropy_coef),
-        GRPO_CHOICE_(penalty.likelihood_on, "none|correct|positive|selected|all"),
-        GRPO_CHOICE_(penalty.likelihood_weight, "none|p|p_not_p"), GRPO_NUMBER_(penalty.likelihood_coef),
+        GRPO_CHOICE_(penalty.likelihood_on, "none|correct|positive|selected|all|not_negative"),
+        GRPO_CHOICE_(penalty.likelihood_weight, "none|p|p_not_p|teacher_gate"),
+        GRPO_CHOICE_(penalty.likelihood_form, "logp|teacher_gap|lost"), GRPO_CHOICE_(penalty.likelihood_gate, "none|sequence|segment"),
+        GRPO_NUMBER_(penalty.likelihood_gain), GRPO_NUMBER_(penalty.likelihood_coef),
         GRPO_CHOICE_(penalty.pairs, "none|margin"), GRPO_CHOICE_(penalty.pair_score, "ref|free"),
         GRPO_NUMBER_(penalty.pair_margin), GRPO_NUMBER_(penalty.pair_beta), GRPO_NUMBER_(penalty.pair_coef),
         GRPO_CHOICE_(weight.truncated, "keep|mask"),
@@ -11886,8 +12384,7 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(weight.given, "none|policy|term"),
         GRPO_CHOICE_(aggregation.kind, "token_sum|token_mean|seq_mean_token_mean|seq_mean_token_sum|seq_mean_constant|constant|group_mean_token_mean"
                                        "|seq_mean_length_power|seq_sum_token_mean|group_mean|group_mean_seq_mean|token_mean_by_sign"
-                                       "|seq_mean_segment_mean"
-                                       "|token_mean_varied"),
+                                       "|seq_mean_segment_mean|seq_mean_by_sign|token_mean_varied"),
         GRPO_NUMBER_(aggregation.constant), GRPO_NUMBER_(aggregation.power), GRPO_CHOICE_(aggregation.empty, "count|skip")
 #undef GRPO_CHOICE_
 #undef GRPO_NUMBER_
@@ -11917,10 +12414,13 @@ const grpo_preset *grpo_presets(int *count)
 #define UNIT(kind)             SET(ratio.unit, GRPO_UNIT_##kind)
 #define CLAMP(lo, hi)          SET(ratio.clamp_low, lo), SET(ratio.clamp_high, hi)
 #define UNIT_CLAMP(lo, hi)     SET(ratio.unit_clamp_low, lo), SET(ratio.unit_clamp_high, hi)
+#define AGAINST(whom)          SET(ratio.against, GRPO_AGAINST_##whom)
 #define SURROGATE(what)        SET(surrogate.kind, GRPO_SURROGATE_##what)
 #define BAND(lo, hi)           SET(surrogate.eps_low, lo), SET(surrogate.eps_high, hi)
 #define CLIP(lo, hi)           SURROGATE(PPO_CLIP), BAND(lo, hi)
 #define DUAL(lo, hi, c)        SURROGATE(DUAL_CLIP), BAND(lo, hi), SET(surrogate.dual, c)
+#define LOG_DUAL(lo, hi, c, power) SURROGATE(DUAL_CLIP), SET(surrogate.bounds, GRPO_BOUNDS_POSITION), SET(surrogate.log_low, lo), \
+        SET(surrogate.log_high, hi), SET(surrogate.log_dual, c), SET(surrogate.position_power, power)
 #define CISPO(lo, hi)          SURROGATE(CISPO), SET(surrogate.weight_min, lo), SET(surrogate.weight_max, hi)
 #define SAPO(pos, neg)         SURROGATE(SAPO), SET(surrogate.tau_pos, pos), SET(surrogate.tau_neg, neg)
 #define VESPO(kp, lp, kn, ln)  SURROGATE(VESPO), SET(surrogate.k_pos, kp), SET(surrogate.lambda_pos, lp), SET(surrogate.k_neg, kn), SET(surrogate.lambda_neg, ln)
@@ -12513,31 +13013,104 @@ const grpo_preset *grpo_presets(int *count)
         { "lopti", "2505.12929", "official code, Lopti", "selected tokens alone in loss and KL, improbable ones first, then the others",
           { VERL_NORM, DUAL(0.2, 0.24, 10), KL(K3, 0.001), SET(penalty.kl_on, GRPO_KL_ON_SELECTED), SET(penalty.kl_clamp_log, 5),
             SET(penalty.kl_clamp_value, 10), SET(weight.selected, GRPO_SELECTED_KEEP), DIVIDE(TOKEN_MEAN) } },
-        { "cfpo", "2601.22801", "author's pull request to verl", "no clip: a parabola in the ratio whose best is at 1 + eps or 1 - eps",
+        { "disco-b", "2505.12366", "DisCO-b, log-L, delta 1e-4 by kl_hinge", "mean likelihood of right responses less that of wrong ones, binary rewards",
+          { UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(CONTRAST_MEAN), KL(K1, 0), SET(penalty.kl_against, GRPO_KL_AGAINST_OLD),
+            DIVIDE(GROUP_MEAN) } },
+        /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge, k1 against old being the KL's negative */
+        { "disco", "2505.12366", "DisCO, log-L, delta 1e-4 by kl_hinge", "right responses against a soft maximum of the wrong ones, KL under a hinge",
+          { UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(CONTRAST_LSE), SET(surrogate.tau_neg, 10), KL(K1, 0),
+            SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), DIVIDE(GROUP_MEAN) } },
+        { "disco-ratio", "2505.12366", "DisCO, L-ratio", "the same on the mean ratio of a response's tokens",
+          { UNIT(SEQUENCE_MEAN_RATIO), SURROGATE(CONTRAST_LSE), SET(surrogate.score, GRPO_SCORE_RATIO), SET(surrogate.tau_neg, 1),
+            KL(K1, 0), SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), DIVIDE(GROUP_MEAN) } },
+        /* length_rate is the caller's: 1/(lambda T_max), lambda 0.1, T_max the length of the longest response there may be */
+        { "drpo", "2510.04474", "objective, official code", "DisCO whose right responses weigh more the shorter they are",
+          { UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(CONTRAST_LSE), SET(surrogate.tau_neg, 10), KL(K1, 0),
+            SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), DIVIDE(GROUP_MEAN) } },
+        { "dno", "2404.03715", "algorithm 1, 8", "a sigmoid of differences of log-ratios regressed on that of differences of rewards",
+          { UNIT(SEQUENCE_SUM), SURROGATE(SOFT_PAIRS), SET(surrogate.strength, 0.1), SET(surrogate.tau_pos, 1), DIVIDE(GROUP_MEAN) } },
+        { "dmpo", "2605.19461", "official code, pure_dmpo", "likelihoods within the group drawn to a softmax of the advantages, squared differences",
+          { GROUP_NORM, UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(MATCH), SET(surrogate.strength, 1),
+            SET(surrogate.tau_pos, 1.0 / 15), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "dmpo-js", "2605.19461", "official code, pure_dmpo, JS", "the same by the Jensen-Shannon divergence",
+          { GROUP_NORM, UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(MATCH_JS), SET(surrogate.strength, 1),
+            SET(surrogate.tau_pos, 1.0 / 15), DIVIDE(GROUP_MEAN) } },
+        { "vpd", "2605.15113", "E-step, restated", "logistic loss of right responses and of wrong ones, each with a mean; the shift is the caller's",
+          { UNIT(SEQUENCE_SUM), AGAINST(REF), SURROGATE(LOGISTIC), SET(surrogate.strength, 0.1), DIVIDE(SEQ_MEAN_BY_SIGN) } },
+        { "dispo", "2602.00983", "objective", "CISPO with bounds for each sign of the advantage: 0.8 to 11, and 0 to 101",
+          { GROUP_NORM, SURROGATE(DISPO), SET(surrogate.weight_min, 0.8), SET(surrogate.weight_max, 11), SET(surrogate.weight_max_neg, 101),
+            DIVIDE(TOKEN_MEAN) } },
+        { "bgpo", "2510.11683", "2-19", "a bound of the ratio objective, linear in the log-ratio where A is positive",
+          { GROUP_NORM, SURROGATE(BGPO), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "ctpo", "2605.07331", "official code, cumprod", "product of the ratios so far, clipped in log space by the root of the position",
+          { VERL_NORM, UNIT(PREFIX_SUM), SET(ratio.gradient, GRPO_GRADIENT_TOKEN), CLAMP(-20, 20), UNIT_CLAMP(-HUGE_VAL, 10),
+            LOG_DUAL(0.025, 0.05, 0.05, 0.5), CORRECT(TRUNCATE, SEQUENCE_SUM, 0, 5, ZERO_WEIGHT), DIVIDE(TOKEN_MEAN) } },
+        { "ctpo-geomean", "2605.07331", "official code, geomean", "geometric mean of the ratios so far, clipped tighter the later",
+          { VERL_NORM, UNIT(PREFIX_MEAN), SET(ratio.gradient, GRPO_GRADIENT_TOKEN), CLAMP(-20, 20), UNIT_CLAMP(-HUGE_VAL, 10),
+            LOG_DUAL(0.025, 0.05, 0.05, -0.5), CORRECT(TRUNCATE, SEQUENCE_SUM, 0, 5, ZERO_WEIGHT), DIVIDE(TOKEN_MEAN) } },
+        /* its default is the caller's: shape = max(0.9-quantile of the ratios of the selected tokens, 1e-4) */
+        { "guide-grpo", "2506.13923", "official code, constant g", "w/(w + 1) in place of the clip at tokens of responses that had a hint",
+          { VERL_NORM, SURROGATE(SHAPED), BAND(0.2, 0.2), SET(surrogate.shape, 1), DIVIDE(TOKEN_MEAN) } },
+        { "llds", "2512.04220", "4-6", "GRPO, and what turns of good responses have lost of their likelihood",
+          { GROUP_NORM, CLIP(0.2, 0.2), KL(K3, 0.001), LIKELIHOOD(NOT_NEGATIVE, NONE, 0.2),
+            SET(penalty.likelihood_form, GRPO_LIKELIHOOD_FORM_LOST), SET(penalty.likelihood_gate, GRPO_LIKELIHOOD_GATE_SEGMENT),
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "sdar", "2605.15155", "as ms-swift", "swift-grpo, and the gap to a teacher where a gate of that gap is open",
+          { TRL_NORM, CLIP(0.2, 0.2), KL(K3, 0.04), SET(penalty.kl_clamp_log, 20), SET(penalty.kl_clamp_value, 10),
+            LIKELIHOOD(ALL, TEACHER_GATE, 1), SET(penalty.likelihood_form, GRPO_LIKELIHOOD_FORM_TEACHER_GAP),
+            SET(penalty.likelihood_gain, 5), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "rlsd", "2604.03128", "as ms-swift", "swift-grpo with advantages that a teacher's log-ratio raises or lowers by at most a tenth",
+          { TRL_NORM, SET(advantage.teacher_share, 0.5), SET(advantage.teacher_clip, 0.2), CLIP(0.2, 0.2), KL(K3, 0.04),
+            SET(penalty.kl_clamp_log, 20), SET(penalty.kl_clamp_value, 10), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "igpo", "2510.14967", "3-4 of the second version", "rewards of turns normalised by kind, which is their state, and discounted by turn",
+          { CREDIT(STEP, 0.95), STEPS(REWARD, STATE), SET(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS), GROUP_NORM, CLIP(0.2, 0.2),
+            KL(K3, 0.001), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "tempo", "2509.18314", "official code", "what a token adds to the mean reward of the responses with the same prefix",
+          { SET(advantage.credit, GRPO_CREDIT_PREFIX_TREE), GROUP_NORM, SET(advantage.eps, 1e-6), CLIP(0.2, 0.28), DIVIDE(TOKEN_MEAN) } },
+        { "red-drop", "2509.24203", "RED-Drop, as Trinity-RFT", "REINFORCE without the negatives that the caller drew, which still count as tokens",
+          { BASELINE(GROUP_MEAN), SET(advantage.singleton, GRPO_SINGLETON_RAW), SET(advantage.outside, GRPO_OUTSIDE_ZERO),
+            DIVIDE(TOKEN_MEAN) } },
+        { "temp-samp", "2509.18056", "form (b)", "on-policy GRPO and a response from elsewhere, worth 1.2 times the best",
+          { GROUP_NORM, SET(advantage.outside, GRPO_OUTSIDE_ANCHOR), SET(advantage.outside_coef, 1.2), AGAINST(CURRENT), SURROGATE(RATIO),
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "gtpo-conf", "2508.03772", "objective", "advantages less the response's entropy, none where it is high, grpo_conflict_weight",
+          { BASELINE(GROUP_MEAN), SET(advantage.entropy, GRPO_ENTROPY_RESPONSE), SET(advantage.entropy_coef, 0.1),
+            SET(advantage.entropy_cap, 0.6931471805599453), AGAINST(CURRENT), SURROGATE(RATIO), SET(weight.given, GRPO_GIVEN_POLICY),
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "t-ppo", "2506.15050", "as the change to verl", "PPO on windows of responses that go on: the last value repeats, the last tokens wait",
+          { GAE(1, 0.95), SET(advantage.bootstrap, GRPO_BOOTSTRAP_REPEAT), SET(advantage.lambda_length, 0.05),
+            SET(advantage.truncated_tail, 8), SCALE(TOKEN_WHITEN), EPS(1e-8, INSIDE), SET(advantage.advantage_low, -10),
+            SET(advantage.advantage_high, 10), DUAL(0.2, 0.28, 10), DIVIDE(TOKEN_MEAN) } },
+        { "rank-grpo", "2510.20150", "official code", "items of a list compared rank by rank, each with a ratio of its own",
+          { SET(advantage.credit, GRPO_CREDIT_STEP_OWN), STEPS(REWARD, INDEX), TRL_NORM, UNIT(SEGMENT_MEAN), CLIP(0.2, 0.2),
+            DIVIDE(TOKEN_MEAN) } },
+        { "minillm", "2306.08543", "as TRL", "trl-grpo with the teacher's log-ratio added to the advantage",
+          { TRL_NORM, SET(advantage.teacher_coef, 1), CLIP(0.2, 0.2), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "cfpo", "2601.22801", "CFPO, as verl's port", "no clip: a parabola in the ratio whose best is at 1 + eps or 1 - eps",
           { VERL_NORM, CLAMP(-20, 20), SURROGATE(QUADRATIC), SET(surrogate.eps_high, 0.2), DIVIDE(TOKEN_MEAN) } },
         { "up-grpo", "2607.06987", "15", "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001",
           { VERL_NORM, CLAMP(-20, 20), SURROGATE(UNBOUNDED_POSITIVE), BAND(0.2, 0.2), SET(surrogate.dual, 3), KL(K3, 0.001),
             DIVIDE(TOKEN_MEAN) } },
-        { "gift", "2510.23868", "author's pull request to verl", "the response's log-ratio, standardised over the group, regressed on the advantage",
+        { "gift", "2510.23868", "as the author's pull request to verl", "the response's log-ratio, standardised over the group, regressed on the advantage",
           { VERL_NORM, UNIT(SEQUENCE_SUM), SURROGATE(STANDARDISED), SET(surrogate.strength, 1), SET(surrogate.score_eps, 1e-6),
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
-        { "tpo", "2604.06159", "author's pull request to TRL, length_normalize",
+        { "tpo", "2604.06159", "as the author's pull request to TRL",
           "cross-entropy of the group's likelihoods to the old ones tilted by the advantages",
           { GROUP_NORM, SET(advantage.std, GRPO_STD_POPULATION), UNIT(SEQUENCE_MEAN), SET(ratio.against, GRPO_AGAINST_NOTHING),
             SURROGATE(TARGET), SET(surrogate.strength, 1), SET(surrogate.tau_pos, 1), DIVIDE(GROUP_MEAN) } },
-        { "click", "2306.03350", "official code, contrastive loss", "hinge on how far each better response's likelihood is above a worse one's",
+        { "click", "2306.03350", "contrastive loss, official code", "hinge on how far each better response's likelihood is above a worse one's",
           { UNIT(SEQUENCE_SUM), SET(ratio.against, GRPO_AGAINST_NOTHING), SURROGATE(HINGE), SET(surrogate.strength, 1),
             SET(surrogate.shift, 20), DIVIDE(GROUP_MEAN) } },
-        { "minirl", "2512.01374", "5, 7", "detached ratio times the score where PPO's clip would not bind, rollout weights up to 5",
-          { VERL_NORM, CLAMP(-20, 20), CISPO(0, HUGE_VAL), TRUST(ONE_SIDED, 0.2, 0.2), CORRECT(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT),
+        { "minirl", "2512.01374", "5, 7, as verl's port", "detached ratio times the score where PPO's clip would not bind, rollout weights up to 5",
+          { BASELINE(GROUP_MEAN), CLAMP(-20, 20), CISPO(0, HUGE_VAL), TRUST(ONE_SIDED, 0.2, 0.2), CORRECT(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT),
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
-        { "mirror-descent", "2501.12599", "2.3.2, token by token", "REINFORCE with the group mean as baseline and a squared log-ratio, token by token",
+        { "mirror-descent", "2501.12599", "token by token, as verl's port", "REINFORCE with the group mean as baseline and a squared log-ratio, token by token",
           { BASELINE(GROUP_MEAN), KL(K2, 100), SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), DIVIDE(TOKEN_MEAN) } },
-        { "dapo-zv", "2503.14476", "as TRL, without zero variance", "DAPO divided by the tokens of the groups whose rewards differ",
+        { "dapo-zv", "2503.14476", "8-13, divisor as TRL's dapo_zv", "DAPO divided by the tokens of the groups whose rewards differ",
           { OVERLONG(20480, 4096), GROUP_NORM, CLIP(0.2, 0.28), DIVIDE(TOKEN_MEAN_VARIED) } },
-        { "dgpo", "2601.20614", "official code", "divided by the mean absolute deviation; harder prompts' weights are grpo_difficulty_weight",
+        { "dgpo", "2601.20614", "DGPO, official code", "divided by the mean absolute deviation; harder prompts' weights are grpo_difficulty_weight",
           { BASELINE(GROUP_MEAN), SCALE(MEAN_DEVIATION), SET(advantage.eps, 1e-4), CLIP(0.2, 0.2), DIVIDE(TOKEN_MEAN) } },
-        { "f-grpo", "2602.06717", "author's pull request to verl", "advantages times the prompt's share of failures",
+        { "f-grpo", "2602.06717", "F-GRPO, as verl's ports", "advantages times the prompt's share of failures",
           { VERL_NORM, SET(advantage.gain, GRPO_GAIN_FAILURE_POWER), SET(advantage.gain_power, 1), SET(advantage.gain_high, 1),
             CLIP(0.2, 0.2), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
     };
@@ -12557,10 +13130,12 @@ const grpo_preset *grpo_presets(int *count)
 #undef UNIT
 #undef CLAMP
 #undef UNIT_CLAMP
+#undef AGAINST
 #undef SURROGATE
 #undef BAND
 #undef CLIP
 #undef DUAL
+#undef LOG_DUAL
 #undef CISPO
 #undef SAPO
 #undef VESPO

@@ -1,5 +1,6 @@
 /* gspo.h - policy-optimisation objectives whose importance ratio belongs to more than a token: GSPO, GSPO-token, GMPO, LUSPO, VESPO, turns,
- * prefixes, mixtures of token and unit ..., and those that look at the responses of a prompt together: GVPO, REAL, FlowRL, AMIR-GRPO ...
+ * prefixes, mixtures of token and unit ..., and those that look at the responses of a prompt together: GVPO, REAL, FlowRL, AMIR-GRPO,
+ * DisCO, DRPO, DMPO ...
  *
  * Goes with grpo.h (include path or same folder) and has everything in it.  In one source file write
  *
@@ -20,8 +21,8 @@
  *     d loss/d l_k = c_k (own_k + dx_k/dy' dy'_k/dd_k) + sum over t of c_t dx_t/dy' dy'_t/dy_t dy_t/dd_k,
  * or, with ratio.gradient = token, stays with the token: d loss/d l_k = c_k (own_k + dx_k/dy')   (GSPO-token, eq. 17).
  * The sums are exact, so y does not depend on the order in which they are made, and its rounding is carried into the exp.
- * A surrogate that couples a group is one step more: from the scores y_i of its responses to F_i, from C_i = sum_t c_it v_it to
- * d loss/d y_j = sum_i C_i dF_i/dy_j, and from there to the tokens as before.
+ * A surrogate that couples a group is one step more: from the scores s_i = y_i or e^(y_i) of its responses to F_i, from C_i = sum_t c_it
+ * v_it to d loss/d y_j = sum_i C_i dF_i/ds_j ds_j/dy_j, and from there to the tokens as before.
  *
  * Version and licence: those of grpo.h. */
 #ifndef GSPO_H
@@ -188,7 +189,7 @@ static void gspo_sum_ratios_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *
     for (t = u->span.begin; t < u->span.end; t++) {
         if (!grpo_counted_(r, s, t)) continue;
         d = gspo_token_log_(r, t, &passes, &side);
-        if (!any || d.level > u->top.level || (d.level == u->top.level && grpo_dd_less_(u->top.rest, d.rest))) u->top = d;
+        if (!any || d.level > u->top.level || (d.level == u->top.level && grpo_dd_less(u->top.rest, d.rest))) u->top = d;
         any = 1;
     }
     for (t = u->span.begin; t < u->span.end; t++) {
@@ -333,18 +334,19 @@ static const gspo_ratio_ *gspo_ratio_at_(const grpo_run_ *r, const gspo_unit_ *u
 /* the n responses of a group that have tokens that count */
 typedef struct {
     int64_t n;
-    double *score, *score_low;      /* y_i = score + score_low */
+    double *score, *score_low;      /* s_i = score + score_low */
     double *advantage;              /* A_i, at the first token that counts */
     double *weight;                 /* C_i, what F_i is multiplied by in the loss */
+    double *length;                 /* T_i, tokens that count */
     double log_z;
     double *value;                  /* out: F_i; of `target` first what gspo_note_old_ finds */
-    double *slope;                  /* out: d (sum_j C_j F_j)/d y_i */
+    double *slope;                  /* out: d (sum_j C_j F_j)/d s_i */
     double slope_z;                 /* out: that by log_z */
     double *work, *work_low;        /* (n) for the function's own use */
     double *pair_slope;             /* of penalty.pairs: out, d loss/d l over ranks at each token */
 } gspo_group_;
 
-enum { GSPO_GROUP_ARRAYS_ = 9 };
+enum { GSPO_GROUP_ARRAYS_ = 10 };
 
 static grpo_dd gspo_pair_(double hi, double lo)
 {
@@ -362,23 +364,34 @@ static grpo_dd gspo_times_(grpo_dd x, double k) { return k == 0 || x.hi == 0 ? g
 
 static grpo_dd gspo_difference_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
 
-/* sum of e^z over the work array = e^most (1 + rest) */
-typedef struct { grpo_dd most; double rest; } gspo_peak_;
+/* the responses of a group by the sign of A */
+typedef enum { GSPO_ALL_, GSPO_PLUS_, GSPO_MINUS_ } gspo_side_;
 
-/* with_one: and e^0 */
-static gspo_peak_ gspo_peak_of_(const gspo_group_ *g, int with_one)
+static int gspo_is_plus_(const gspo_group_ *g, int64_t i) { return g->advantage[i] > 0; }
+static int gspo_is_of_(const gspo_group_ *g, gspo_side_ side, int64_t i)
+{
+    return side == GSPO_ALL_ || (side == GSPO_PLUS_) == gspo_is_plus_(g, i);
+}
+
+/* sum of e^z over the work array = e^most (1 + rest); at: where most is, -1: it is the 0 of with_one */
+typedef struct { grpo_dd most; double rest; int64_t at; } gspo_peak_;
+
+/* of one side; with_one: and e^0 */
+static gspo_peak_ gspo_peak_of_(const gspo_group_ *g, gspo_side_ side, int with_one)
 {
     gspo_peak_ p;
     grpo_sum sum;
-    int64_t i, at = with_one ? -1 : 0;
+    int64_t i;
     memset(&sum, 0, sizeof sum);
-    p.most = with_one ? grpo_dd_of_(0) : gspo_work_(g, 0);
+    p.most = grpo_dd_of_(0);
+    p.at = -1;
     for (i = 0; i < g->n; i++) {
         const grpo_dd z = gspo_work_(g, i);
-        if (z.hi > p.most.hi || (z.hi == p.most.hi && z.lo > p.most.lo)) { p.most = z; at = i; }
+        if (gspo_is_of_(g, side, i) && (grpo_dd_less(p.most, z) || (p.at < 0 && !with_one))) { p.most = z; p.at = i; }
     }
-    for (i = 0; i < g->n; i++) if (i != at) grpo_sum_add_(&sum, grpo_exp(gspo_difference_(gspo_work_(g, i), p.most)));
-    if (with_one && at >= 0) grpo_sum_add_(&sum, grpo_exp(grpo_dd_negative(p.most)));
+    for (i = 0; i < g->n; i++)
+        if (i != p.at && gspo_is_of_(g, side, i)) grpo_sum_add_(&sum, grpo_exp(gspo_difference_(gspo_work_(g, i), p.most)));
+    if (with_one && p.at >= 0) grpo_sum_add_(&sum, grpo_exp(grpo_dd_negative(p.most)));
     p.rest = grpo_sum_value_(&sum);
     return p;
 }
@@ -423,8 +436,9 @@ static void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g)
 }
 
 /* one of the two labels: n of them, F = log(1 + sum e^z)/n with z = -y/tau of positives, y/tau of the others */
-static void gspo_label_(gspo_group_ *g, int positive, double tau)
+static void gspo_label_(gspo_group_ *g, gspo_side_ side, double tau)
 {
+    const int positive = side == GSPO_PLUS_;
     gspo_peak_ peak;
     grpo_sum weight;
     grpo_dd y;
@@ -432,18 +446,17 @@ static void gspo_label_(gspo_group_ *g, int positive, double tau)
     int64_t i;
     memset(&weight, 0, sizeof weight);
     for (i = 0; i < g->n; i++) {
-        gspo_keep_(g, i, grpo_dd_of_(-HUGE_VAL));
-        if ((g->advantage[i] > 0) != positive) continue;
+        if (!gspo_is_of_(g, side, i)) continue;
         y = gspo_score_(g, i);
         gspo_keep_(g, i, grpo_dd_div(positive ? grpo_dd_negative(y) : y, tau));
         grpo_sum_add_(&weight, g->weight[i]);
         n++;
     }
     if (n == 0) return;
-    peak = gspo_peak_of_(g, 1);
+    peak = gspo_peak_of_(g, side, 1);
     value = (peak.most.hi + log1p(peak.rest)) / n;
     for (i = 0; i < g->n; i++) {
-        if ((g->advantage[i] > 0) != positive) continue;
+        if (!gspo_is_of_(g, side, i)) continue;
         g->value[i] = value;
         g->slope[i] = grpo_times(grpo_sum_value_(&weight), gspo_share_of_(g, &peak, i)) / tau / (positive ? -n : n);
     }
@@ -454,12 +467,12 @@ static void gspo_labels_(const grpo_surrogate *s, gspo_group_ *g)
 {
     int64_t i, positives = 0;
     for (i = 0; i < g->n; i++) {
-        positives += g->advantage[i] > 0;
+        positives += gspo_is_plus_(g, i);
         g->value[i] = g->slope[i] = 0;
     }
     if (positives == 0 || positives == g->n) return;
-    gspo_label_(g, 1, s->tau_pos);
-    gspo_label_(g, 0, s->tau_neg);
+    gspo_label_(g, GSPO_PLUS_, s->tau_pos);
+    gspo_label_(g, GSPO_MINUS_, s->tau_neg);
 }
 
 /* F_i = e_i^2, e_i = z + y_i - k A_i: FlowRL (2509.15207) */
@@ -544,7 +557,7 @@ static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g)
     double weight, p;
     int64_t i;
     memset(&sum, 0, sizeof sum);
-    peak = gspo_peak_of_(g, 0);
+    peak = gspo_peak_of_(g, GSPO_ALL_, 0);
     for (i = 0; i < g->n; i++) {
         g->slope[i] = gspo_share_of_(g, &peak, i);                     /* p */
         grpo_sum_add_(&sum, grpo_times(g->weight[i], g->slope[i]));
@@ -552,7 +565,7 @@ static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g)
     weight = grpo_sum_total_(&sum);
     top = gspo_score_(g, gspo_first_(g->score, g->score_low, g->n, k < 0 ? -1 : 1));
     for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(gspo_difference_(gspo_score_(g, i), top), k));
-    peak = gspo_peak_of_(g, 0);
+    peak = gspo_peak_of_(g, GSPO_ALL_, 0);
     for (i = 0; i < g->n; i++) {
         p = g->slope[i];
         g->value[i] = grpo_times(p, log1p(peak.rest) - g->work[i]);
@@ -640,6 +653,162 @@ static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g)
     }
 }
 
+/* v_i of the responses with A > 0, in the place of their slopes; the number of the others, or 0 where either are missing and all is 0 */
+static double gspo_favour_(const grpo_surrogate *s, gspo_group_ *g)
+{
+    const double sign = s->length_rate < 0 ? -1 : 1;
+    double least = HUGE_VAL, plus = 0;
+    gspo_peak_ peak;
+    int64_t i;
+    for (i = 0; i < g->n; i++) {
+        g->value[i] = g->slope[i] = 0;
+        if (!gspo_is_plus_(g, i)) continue;
+        if (sign * g->length[i] < least) least = sign * g->length[i];
+        plus++;
+    }
+    if (plus == 0 || plus == (double)g->n) return 0;
+    for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_of_(sign * g->length[i] - least), -fabs(s->length_rate)));
+    peak = gspo_peak_of_(g, GSPO_PLUS_, 0);
+    for (i = 0; i < g->n; i++) if (gspo_is_plus_(g, i)) g->slope[i] = gspo_share_of_(g, &peak, i);
+    return (double)g->n - plus;
+}
+
+/* DisCO-b (2505.12366) */
+static void gspo_contrast_mean_(const grpo_surrogate *s, gspo_group_ *g)
+{
+    const double minus = gspo_favour_(s, g);
+    int64_t i;
+    for (i = 0; i < g->n && minus > 0; i++) {
+        const double part = gspo_is_plus_(g, i) ? -g->slope[i] : 1 / minus;
+        g->value[i] = gspo_is_plus_(g, i) ? grpo_times(part, g->score[i]) : g->score[i] / minus;
+        g->slope[i] = grpo_times(part, g->weight[i]);
+    }
+}
+
+/* DisCO (2505.12366), DRPO (2510.04474): tau log mean_- e^(s/tau) = M + tau log((1 + rest)/n-), M the largest score */
+static void gspo_contrast_lse_(const grpo_surrogate *s, gspo_group_ *g)
+{
+    const double minus = gspo_favour_(s, g);
+    gspo_peak_ peak;
+    grpo_sum sum;
+    grpo_dd below;
+    double weight;
+    int64_t i;
+    if (minus == 0) return;
+    memset(&sum, 0, sizeof sum);
+    for (i = 0; i < g->n; i++) {
+        gspo_keep_(g, i, grpo_dd_div(gspo_score_(g, i), s->tau_neg));
+        if (gspo_is_plus_(g, i)) grpo_sum_add_(&sum, grpo_times(g->weight[i], g->slope[i]));
+    }
+    weight = grpo_sum_value_(&sum);
+    peak = gspo_peak_of_(g, GSPO_MINUS_, 0);
+    below = grpo_two_prod(s->tau_neg, log((1 + peak.rest) / minus));
+    for (i = 0; i < g->n; i++) {
+        if (!gspo_is_plus_(g, i)) { g->slope[i] = grpo_times(weight, gspo_share_of_(g, &peak, i)); continue; }
+        g->value[i] = grpo_times(g->slope[i], grpo_dd_add(gspo_difference_(gspo_score_(g, peak.at), gspo_score_(g, i)), below).hi);
+        g->slope[i] = -grpo_times(g->slope[i], g->weight[i]);
+    }
+}
+
+/* sigmoid(a) - sigmoid(b) = sigmoid(a) sigmoid(-b) (1 - e^(b - a)), where nothing cancels */
+static double gspo_sigmoid_gap_(grpo_dd a, grpo_dd b)
+{
+    if (grpo_dd_less(a, b)) return -gspo_sigmoid_gap_(b, a);
+    return -grpo_sigmoid(a).value * grpo_sigmoid(grpo_dd_negative(b)).value * grpo_exp_minus_one(gspo_difference_(b, a));
+}
+
+/* log(1 + e^D) - p D for p = sigmoid(t), as log(1 + e^-|D|) + |D| (1 - p or p) */
+static double gspo_coin_entropy_(grpo_dd D, grpo_dd t)
+{
+    const grpo_dd size = D.hi < 0 ? grpo_dd_negative(D) : D;
+    if (!grpo_is_finite(D.hi)) return HUGE_VAL;
+    return log1p(grpo_exp(grpo_dd_negative(size))) + grpo_sigmoid(D.hi < 0 ? t : grpo_dd_negative(t)).value * size.hi;
+}
+
+/* DNO (2404.03715), algorithm 1 */
+static void gspo_soft_pairs_(const grpo_surrogate *s, gspo_group_ *g)
+{
+    const double k = s->strength, pairs = (double)g->n * ((double)g->n - 1);
+    grpo_sum value, slope;
+    int64_t i, j;
+    for (i = 0; i < g->n; i++) {
+        memset(&value, 0, sizeof value);
+        memset(&slope, 0, sizeof slope);
+        for (j = 0; j < g->n; j++) {
+            const grpo_dd D = gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, j)), k);
+            const grpo_dd t = grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[j]), s->tau_pos);
+            const double gap = gspo_sigmoid_gap_(D, t);
+            if (i == j) continue;
+            grpo_sum_add_(&value, gspo_coin_entropy_(D, t));
+            grpo_sum_add_(&slope, grpo_times(g->weight[i], gap));
+            grpo_sum_add_(&slope, grpo_times(g->weight[j], gap));      /* D and t of (j, i) are those of (i, j) with the other sign */
+        }
+        g->value[i] = pairs > 0 ? grpo_sum_total_(&value) / pairs : 0;
+        g->slope[i] = pairs > 0 ? grpo_times(k, grpo_sum_total_(&slope)) / pairs : 0;
+    }
+}
+
+/* the work array, whose largest number is 0, becomes its softmax, to twice the precision */
+static void gspo_softmax_(gspo_group_ *g)
+{
+    grpo_sum sum;
+    grpo_dd whole;
+    int64_t i;
+    memset(&sum, 0, sizeof sum);
+    for (i = 0; i < g->n; i++) {
+        gspo_keep_(g, i, grpo_exp_twice(gspo_work_(g, i)));
+        grpo_sum_add_dd_(&sum, gspo_work_(g, i));
+    }
+    whole = grpo_sum_dd_(&sum);
+    for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_quotient(gspo_work_(g, i), whole));
+}
+
+/* log(p/q), q = (p + u)/2 */
+static double gspo_log_over_mean_(grpo_dd p, grpo_dd u)
+{
+    const double sum = grpo_dd_add(p, u).hi, lead = p.hi > 0 ? gspo_difference_(p, u).hi / sum : -1;
+    return lead > -0.5 ? log1p(lead) : log(2 * (p.hi > 0 ? p.hi / sum : 0));
+}
+
+/* F of one response, and dF/du */
+typedef struct { double value, slope; } gspo_match_;
+
+static gspo_match_ gspo_match_of_(grpo_surrogate_kind kind, grpo_dd p, grpo_dd u)
+{
+    const double lead = gspo_difference_(u, p).hi;
+    gspo_match_ m;
+    m.value = lead * lead;
+    m.slope = 2 * lead;
+    if (kind == GRPO_SURROGATE_MATCH) return m;
+    m.slope = 0.5 * gspo_log_over_mean_(u, p);
+    m.value = 0.5 * grpo_times(p.hi, gspo_log_over_mean_(p, u)) + grpo_times(u.hi, m.slope);
+    return m;
+}
+
+/* DMPO (2605.19461, its code): du_i/ds_j = k u_i ([i = j] - u_j) */
+static void gspo_matches_(const grpo_surrogate *s, gspo_group_ *g)
+{
+    const double k = s->strength;
+    const int64_t best = gspo_first_(g->advantage, NULL, g->n, 1), top = gspo_first_(g->score, g->score_low, g->n, k < 0 ? -1 : 1);
+    grpo_sum sum;
+    double through;
+    int64_t i;
+    memset(&sum, 0, sizeof sum);
+    for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->tau_pos));
+    gspo_softmax_(g);
+    for (i = 0; i < g->n; i++) { g->value[i] = g->work[i]; g->slope[i] = g->work_low[i]; }     /* p */
+    for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, top)), k));
+    gspo_softmax_(g);
+    for (i = 0; i < g->n; i++) {
+        const gspo_match_ m = gspo_match_of_(s->kind, gspo_pair_(g->value[i], g->slope[i]), gspo_work_(g, i));
+        g->value[i] = m.value;
+        g->slope[i] = grpo_times(g->weight[i], grpo_times(g->work[i], m.slope));
+        grpo_sum_add_(&sum, g->slope[i]);
+    }
+    through = grpo_sum_total_(&sum);
+    for (i = 0; i < g->n; i++) g->slope[i] = grpo_times(k, grpo_plus(g->slope[i], -grpo_times(g->work[i], through)));
+}
+
 typedef void (*gspo_function_)(const grpo_surrogate *s, gspo_group_ *g);
 
 static gspo_function_ gspo_function_of_(const grpo_objective *obj)
@@ -650,6 +819,11 @@ static gspo_function_ gspo_function_of_(const grpo_objective *obj)
         { GRPO_SURROGATE_BALANCE, gspo_balance_ },
         { GRPO_SURROGATE_PAIRS, gspo_pairs_ },
         { GRPO_SURROGATE_CONTRAST, gspo_contrast_ },
+        { GRPO_SURROGATE_CONTRAST_MEAN, gspo_contrast_mean_ },
+        { GRPO_SURROGATE_CONTRAST_LSE, gspo_contrast_lse_ },
+        { GRPO_SURROGATE_SOFT_PAIRS, gspo_soft_pairs_ },
+        { GRPO_SURROGATE_MATCH, gspo_matches_ },
+        { GRPO_SURROGATE_MATCH_JS, gspo_matches_ },
         { GRPO_SURROGATE_STANDARDISED, gspo_standardised_ },
         { GRPO_SURROGATE_TARGET, gspo_target_ },
         { GRPO_SURROGATE_HINGE, gspo_pairs_ },
@@ -671,14 +845,15 @@ static gspo_group_ gspo_room_(const grpo_run_ *r, int64_t g)
     int k;
     memset(&x, 0, sizeof x);
     array[0] = &x.score; array[1] = &x.score_low; array[2] = &x.advantage; array[3] = &x.weight; array[4] = &x.value;
-    array[5] = &x.slope; array[6] = &x.work; array[7] = &x.work_low; array[8] = &x.pair_slope;
+    array[5] = &x.slope; array[6] = &x.work; array[7] = &x.work_low; array[8] = &x.pair_slope; array[9] = &x.length;
     for (k = 0; k < GSPO_GROUP_ARRAYS_; k++) *array[k] = room + k * size;
     return x;
 }
 
 /* a response becomes the next member of the group */
-static void gspo_join_(gspo_group_ *x, grpo_dd score, double advantage, double weight)
+static void gspo_join_(gspo_group_ *x, grpo_dd score, double advantage, double weight, double length)
 {
+    x->length[x->n] = length;
     x->score[x->n] = score.hi;
     x->score_low[x->n] = score.lo;
     x->advantage[x->n] = advantage;
@@ -709,6 +884,7 @@ static void gspo_gather_(grpo_run_ *r, int64_t g, gspo_group_ *x)
         grpo_sequence_ s = grpo_open_sequence_(r, i);
         grpo_walk_ k = grpo_walk_from_(s.end);
         grpo_sum weight;
+        grpo_dd score;
         gspo_unit_ u;
         double first = 0;
         int distrusted;
@@ -721,8 +897,18 @@ static void gspo_gather_(grpo_run_ *r, int64_t g, gspo_group_ *x)
             grpo_sum_add_(&weight, grpo_share_(r, grpo_token_weight_(r, &s, k.t, u.w, k.v.policy, &distrusted) / r->local));
         }
         if (r->obj->surrogate.kind == GRPO_SURROGATE_TARGET) gspo_note_old_(r, &s, x);
-        gspo_join_(x, gspo_pair_(u.w.log, u.w.log_lo), first, grpo_sum_total_(&weight));
+        score = gspo_pair_(u.w.log, u.w.log_lo);
+        if (r->obj->surrogate.score == GRPO_SCORE_RATIO) score = grpo_exp_twice(score);
+        gspo_join_(x, score, first, grpo_sum_total_(&weight), (double)s.count);
     }
+}
+
+/* from slopes by s to slopes by y */
+static void gspo_chain_(const grpo_surrogate *s, gspo_group_ *x)
+{
+    int64_t i;
+    if (s->score == GRPO_SCORE_LOG) return;
+    for (i = 0; i < x->n; i++) x->slope[i] = grpo_times(x->slope[i], x->score[i]);
 }
 
 /* for penalty.pairs: scores, rewards in place of advantages, numbers of tokens in place of weights */
@@ -738,7 +924,7 @@ static void gspo_gather_pairs_(const grpo_run_ *r, int64_t g, gspo_group_ *x)
         memset(&sum, 0, sizeof sum);
         for (t = s.begin; t < s.end; t++)
             if (grpo_counted_(r, &s, t)) grpo_sum_add_diff_(&sum, (double)b->logp[t], free_of_ref ? 0 : (double)b->logp_ref[t]);
-        gspo_join_(x, grpo_dd_div(grpo_sum_dd_(&sum), (double)s.count), (double)b->reward[i], (double)s.count);
+        gspo_join_(x, grpo_dd_div(grpo_sum_dd_(&sum), (double)s.count), (double)b->reward[i], (double)s.count, (double)s.count);
     }
 }
 
@@ -767,6 +953,7 @@ static void gspo_couple_(grpo_run_ *r, int64_t g)
     if (function) {
         gspo_gather_(r, g, &x);
         if (x.n > 0) function(&r->obj->surrogate, &x);
+        gspo_chain_(&r->obj->surrogate, &x);
         grpo_write_(r, r->out.dlog_z, g, x.slope_z * r->scales.factor / r->scales.divisor);
         r->value = x.value;
         r->slope = x.slope;

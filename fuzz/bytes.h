@@ -8,7 +8,7 @@
  *                 u8 gap between sequences (mod 4)
  *     fault       u8 kind: 0: none; else the shape is spoiled, u8 where
  *     rewards     u8 number of columns (1 + mod 3), a number for the weight of each
- *     sequences   number reward, a number for each column, u8 truncated (mod 2)
+ *     sequences   number reward, a number for each column, u8 (bit 0: truncated, bit 1: outside)
  *     groups      numbers baseline, log_z
  *     slots       u8 (bit 0: masked, bit 1: end of a step, bit 2: selected, bits 3 and 4: state), a number for each of the token arrays
  *                 in the order of TOKEN_...
@@ -83,7 +83,7 @@ static inline grpo_real element(double x)
 enum { MISSING_OLD = 1, MISSING_REF = 2, MISSING_ROLLOUT = 4, MISSING_ENTROPY = 8, MISSING_VALUE = 16, MISSING_STEP_REWARD = 32, MISSING_STEP_END = 64,
        MISSING_MASK = 128, MISSING_REWARD = 256, MISSING_TRUNCATED = 512, MISSING_BASELINE = 1024,
        MISSING_SELECTED = 2048, MISSING_LOG_Z = 4096, MISSING_TEACHER = 8192, MISSING_STATE = 16384, MISSING_SQUARES = 32768,
-       MISSING_WEIGHT = 65536 };
+       MISSING_WEIGHT = 65536, MISSING_CLIP_LOW = 131072, MISSING_CLIP_HIGH = 262144, MISSING_OUTSIDE = 524288 };
 
 enum { FAULT_NONE, FAULT_GROUPS, FAULT_BEGIN_NEGATIVE, FAULT_BEGIN_EMPTY, FAULT_BEGIN_DESCENDING, FAULT_LENGTH_NEGATIVE, FAULT_LENGTH_LONG,
        FAULT_LENGTH_HUGE, FAULT_OFFSET_NEGATIVE, FAULT_OFFSET_LATE, FAULT_OFFSET_HUGE, FAULT_TOKENS, FAULT_TOKENS_NEGATIVE, FAULT_LOGP, FAULT_ARRAYS,
@@ -118,6 +118,9 @@ static inline grpo_batch fuzz_view(const fuzz_case *c, const rollouts *b)
     if (c->missing & MISSING_STATE) v.state = NULL;
     if (c->missing & MISSING_SQUARES) v.probability_squares = NULL;
     if (c->missing & MISSING_WEIGHT) v.weight = NULL;
+    if (c->missing & MISSING_CLIP_LOW) v.clip_low = NULL;
+    if (c->missing & MISSING_CLIP_HIGH) v.clip_high = NULL;
+    if (c->missing & MISSING_OUTSIDE) v.outside = NULL;
     if (c->fault == FAULT_GROUPS) v.n_groups = -v.n_groups - 1;
     if (c->fault == FAULT_TOKENS) v.n_tokens /= 2;
     if (c->fault == FAULT_TOKENS_NEGATIVE) v.n_tokens = -1;
@@ -194,7 +197,9 @@ static inline void read_values(reader *in, fuzz_case *c)
     for (i = 0; i < b->n_sequences; i++) {
         b->reward[i] = element(read_number(in));
         for (k = 0; k < b->n_rewards; k++) b->rewards[i * b->n_rewards + k] = element(read_number(in));
-        b->truncated[i] = (uint8_t)(read_u8(in) % 2);
+        flags = read_u8(in);
+        b->truncated[i] = (uint8_t)(flags & 1);
+        b->outside[i] = (uint8_t)(flags >> 1 & 1);
     }
     for (g = 0; g < b->n_groups; g++) { b->baseline[g] = element(read_number(in)); b->log_z[g] = element(read_number(in)); }
     for (t = 0; t < b->n_tokens; t++) {
@@ -291,7 +296,7 @@ static inline void write_batch(writer *out, const rollouts *b)
     for (i = 0; i < b->n_sequences; i++) {
         write_number(out, (double)b->reward[i]);
         for (k = 0; k < b->n_rewards; k++) write_number(out, (double)b->rewards[i * b->n_rewards + k]);
-        write_u8(out, b->truncated[i]);
+        write_u8(out, (b->truncated[i] != 0) + 2 * (b->outside[i] != 0));
     }
     for (g = 0; g < b->n_groups; g++) { write_number(out, (double)b->baseline[g]); write_number(out, (double)b->log_z[g]); }
     for (i = 0; i < b->n_sequences; i++) for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {

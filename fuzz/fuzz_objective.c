@@ -117,8 +117,7 @@ static void require_same_groups(const answer *base, const answer *found, const r
 
 static void require_arrangements(const fuzz_case *c, const grpo_real *advantage, const answer *base, rng *r)
 {
-    /* the advantage that a group sees is that of the first token */
-    const int tokens = reads_positions(&c->objective) || is_of_a_group(c->objective.surrogate.kind) ? 0 : ARRANGE_TOKENS;
+    const int tokens = reads_positions(&c->objective) || reads_first_token(&c->objective) ? 0 : ARRANGE_TOKENS;
     rollouts other;
     answer a;
     grpo_real *carried_advantage;

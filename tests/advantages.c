@@ -22,6 +22,7 @@ typedef struct {
     grpo_objective obj;
     rollouts b;
     number A[MOST_TOKENS];                       /* by slot */
+    int cut[MOST_TOKENS];                        /* 0 by truncated_tail */
 } book;
 
 static int is_active(const rollouts *b, int64_t t) { return b->mask[t] != 0; }
@@ -113,27 +114,28 @@ static reference_real mean_deviation(const items *pool, double eps)
     return sum / pool->n;
 }
 
-/* (R - b)/sigma of R within its pool; baselines none, group_mean, leave_one_out, scales none, group_std, constant, mean_deviation */
-static number item_worth(const grpo_advantage *a, const items *pool, number R)
+/* (R - b)/sigma of R within its pool; baselines none, group_mean, leave_one_out, scales none, group_std, constant, mean_deviation; other: it is of none */
+static number worth_beside(const grpo_advantage *a, const items *pool, number R, int other)
 {
-    const int of_group = a->baseline != GRPO_BASELINE_NONE, alone = pool->n == 1;
+    const int of_group = a->baseline != GRPO_BASELINE_NONE, alone = pool->n == 1, mean = a->baseline == GRPO_BASELINE_GROUP_MEAN || other;
     number sum = zero(), b = zero();
     reference_real V = alone ? 1 : variance_of(pool, a->std);
     int j, same = alone || variance_of(pool, a->std) == 0;
     if (alone && a->singleton == GRPO_SINGLETON_ZERO
         && (of_group || a->scale == GRPO_SCALE_GROUP_STD || a->scale == GRPO_SCALE_MEAN_DEVIATION)) return zero();
     for (j = 0; j < pool->n; j++) sum = plus(sum, pool->of[j].R);
-    if (of_group && !alone) b = a->baseline == GRPO_BASELINE_GROUP_MEAN ? times(sum, 1 / (reference_real)pool->n)
-                                                                       : times(less(sum, R), 1 / (reference_real)(pool->n - 1));
-    b.s = of_group && !alone && a->baseline == GRPO_BASELINE_LEAVE_ONE_OUT ? (sum.s - R.s) / (pool->n - 1) : b.s;
+    if (of_group && !alone) b = mean ? times(sum, 1 / (reference_real)pool->n) : times(less(sum, R), 1 / (reference_real)(pool->n - 1));
+    b.s = of_group && !alone && !mean ? (sum.s - R.s) / (pool->n - 1) : b.s;
     b = plus(b, number_of(a->shift));
     R = less(R, b);
-    if (of_group && !alone && same) R.v = -(reference_real)a->shift;
+    if (of_group && !alone && same && !other) R.v = -(reference_real)a->shift;
     if (ref_abs(R.v) < 0x1p-85 * R.s) R.v = 0;
     if (a->scale == GRPO_SCALE_MEAN_DEVIATION) return alone ? R : same ? zero() : times(R, 1 / mean_deviation(pool, a->eps));
     if (a->scale == GRPO_SCALE_GROUP_STD) return V == 0 ? zero() : times(R, 1 / sigma_of(V, a->eps, a->eps_place));
     return a->scale == GRPO_SCALE_CONSTANT ? times(R, 1 / (reference_real)a->eps) : R;
 }
+
+static number item_worth(const grpo_advantage *a, const items *pool, number R) { return worth_beside(a, pool, R, 0); }
 
 static number level_worth(const book *k, const items *all, int x, int level, int *count)
 {
@@ -167,6 +169,7 @@ static void credit_steps(book *k, int64_t g)
 {
     static items all, responses;
     const grpo_advantage *a = &k->obj.advantage;
+    const int by_token = a->step_discount == GRPO_STEP_DISCOUNT_TOKENS;
     int64_t i, t;
     int x;
     find_items(k, g, 1, &all);
@@ -176,9 +179,111 @@ static void credit_steps(book *k, int64_t g)
         for (x = all.n - 1, t = k->b.offset[i] + k->b.length[i] - 1; t >= k->b.offset[i]; t--) {
             if (!is_active(&k->b, t)) continue;
             while (x >= 0 && (all.of[x].i != i || all.of[x].t > t)) x--;
-            if (a->credit == GRPO_CREDIT_STEP) now = times(now, a->gamma);
+            if (a->credit == GRPO_CREDIT_STEP && (by_token || is_step(&k->b, t))) now = times(now, a->gamma);
             if (x >= 0 && all.of[x].t == t) now = a->credit == GRPO_CREDIT_STEP ? plus(now, step_worth(k, &all, x)) : step_worth(k, &all, x);
             k->A[t] = a->credit == GRPO_CREDIT_EPISODE_STEP ? plus(e, times(now, a->step_coef)) : now;
+        }
+    }
+}
+
+/* ---- returns and critics ---------------------------------------------------------------------------------------------------------- */
+
+static int64_t active_tokens_of(const rollouts *b, int64_t i)
+{
+    int64_t t, n = 0;
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) n += is_active(b, t);
+    return n;
+}
+
+static int64_t next_active(const rollouts *b, int64_t i, int64_t t)
+{
+    for (t++; t < b->offset[i] + b->length[i]; t++) if (is_active(b, t)) return t;
+    return -1;
+}
+
+/* delta of credit gae, or the reward of credit return */
+static number gain_at(const book *k, int64_t i, int64_t t, number a)
+{
+    const grpo_advantage *o = &k->obj.advantage;
+    const int64_t next = next_active(&k->b, i, t);
+    const int repeat = o->bootstrap == GRPO_BOOTSTRAP_REPEAT && k->b.truncated[i];
+    const reference_real V = k->b.token[TOKEN_VALUE][t];
+    number x = next < 0 ? a : zero();
+    if (o->credit == GRPO_CREDIT_RETURN) return x;
+    if (next < 0 && repeat) return plus(times(number_of(V), o->gamma), number_of(-V));
+    return plus(plus(x, next < 0 ? zero() : times(number_of(k->b.token[TOKEN_VALUE][next]), o->gamma)), number_of(-V));
+}
+
+static void credit_returns(book *k, int64_t g)
+{
+    static items all;
+    const grpo_advantage *a = &k->obj.advantage;
+    int64_t t, j, left;
+    int x;
+    find_items(k, g, 0, &all);
+    for (x = 0; x < all.n; x++) {
+        const int64_t i = all.of[x].i, T = active_tokens_of(&k->b, i);
+        const number own = item_worth(a, &all, all.of[x].R);
+        reference_real lambda = a->credit == GRPO_CREDIT_GAE ? a->lambda : 1, long_lambda = a->lambda_length * (reference_real)T;
+        long_lambda = long_lambda > 1 ? 1 - 1 / long_lambda : 0;
+        if (a->credit == GRPO_CREDIT_GAE && a->lambda_length > 0 && long_lambda > lambda) lambda = long_lambda;
+        for (left = T, t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
+            number sum = zero();
+            reference_real discount = 1;
+            if (!is_active(&k->b, t)) continue;
+            for (j = t; j >= 0; j = next_active(&k->b, i, j)) {
+                sum = plus(sum, times(gain_at(k, i, j, own), discount));
+                discount *= a->gamma * lambda;
+            }
+            k->cut[t] = k->b.truncated[i] && (double)left-- <= a->truncated_tail;
+            k->A[t] = k->cut[t] ? zero() : sum;
+        }
+    }
+}
+
+/* ---- trees of prefixes ------------------------------------------------------------------------------------------------------------ */
+
+static number mean_of(const items *all, const int *of)
+{
+    number sum = zero();
+    int j, n = 0;
+    for (j = 0; j < all->n; j++) if (of[j]) sum = plus(sum, all->of[j].R), n++;
+    return times(sum, 1 / (reference_real)n);
+}
+
+static void credit_tree(book *k, int64_t g)
+{
+    static items all;
+    static int of[MOST_ITEMS];
+    const grpo_advantage *a = &k->obj.advantage;
+    int64_t position;
+    int x, j, leaves;
+    find_items(k, g, 0, &all);
+    for (x = 0; x < all.n; x++) {
+        const int64_t i = all.of[x].i, begin = k->b.offset[i];
+        const number own = item_worth(a, &all, all.of[x].R);
+        const reference_real V = all.n == 1 ? 1 : variance_of(&all, a->std);
+        const int of_group = a->baseline != GRPO_BASELINE_NONE || a->scale == GRPO_SCALE_GROUP_STD;
+        const int pinned = all.n == 1 && a->singleton == GRPO_SINGLETON_ZERO && of_group;
+        reference_real sigma = a->scale == GRPO_SCALE_CONSTANT ? a->eps : 1;
+        if (a->scale == GRPO_SCALE_GROUP_STD) sigma = V == 0 ? (reference_real)HUGE_VAL : sigma_of(V, a->eps, a->eps_place);
+        for (j = 0; j < all.n; j++) of[j] = 1;
+        for (position = 0; position < k->b.length[i]; position++) {
+            const int64_t t = begin + position;
+            number before = mean_of(&all, of), after;
+            for (leaves = 0, j = 0; j < all.n; j++) {
+                const int64_t other = all.of[j].i, at = k->b.offset[other] + position;
+                const int there = position < k->b.length[other] && is_active(&k->b, at) && is_active(&k->b, t);
+                const int stays = there && k->b.state[at] == k->b.state[t];
+                if (j != x && of[j] && !stays) { of[j] = 0; leaves++; }
+            }
+            if (!is_active(&k->b, t)) continue;
+            after = mean_of(&all, of);
+            k->A[t] = own;
+            if (!leaves || pinned) continue;
+            before = times(less(after, before), 1 / sigma);
+            if (ref_abs(before.v) < 0x1p-85 * before.s) before.v = 0;
+            k->A[t] = plus(own, before);
         }
     }
 }
@@ -223,6 +328,36 @@ static number failing(const grpo_advantage *a, const items *all, number own)
     own.v *= w;
     own.s *= w * more;
     return own;
+}
+
+/* a of a response that is no part of the pool of the others */
+static number outside_worth(const grpo_advantage *a, const items *pool, number R)
+{
+    number best = { -HUGE_VAL, 0 }, own;
+    int j;
+    if (pool->n == 0 || a->outside == GRPO_OUTSIDE_ZERO) return zero();
+    if (a->outside == GRPO_OUTSIDE_OWN) return worth_beside(a, pool, R, 1);
+    for (j = 0; j < pool->n; j++) {
+        own = item_worth(a, pool, pool->of[j].R);
+        if (own.v > best.v) best.v = own.v;
+        if (own.s > best.s) best.s = own.s;
+    }
+    return times(best, a->outside_coef);
+}
+
+static void credit_beside(book *k, int64_t g)
+{
+    static items all, pool;
+    const grpo_advantage *a = &k->obj.advantage;
+    int64_t t;
+    int x;
+    find_items(k, g, 0, &all);
+    for (pool.n = 0, x = 0; x < all.n; x++) if (!k->b.outside[all.of[x].i]) pool.of[pool.n++] = all.of[x];
+    for (x = 0; x < all.n; x++) {
+        const int64_t i = all.of[x].i;
+        const number own = k->b.outside[i] ? outside_worth(a, &pool, all.of[x].R) : item_worth(a, &pool, all.of[x].R);
+        for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) if (is_active(&k->b, t)) k->A[t] = own;
+    }
 }
 
 static void credit_outcomes(book *k, int64_t g)
@@ -386,7 +521,37 @@ static void subtract_optimal(book *k, int64_t g)
     }
 }
 
-static void finish_token(const book *k, int64_t t, number H, number D, number *A)
+/* less the mean entropy of the response, 0 where that is above the cap; the sums of a test are exact */
+static void finish_response(const book *k, int64_t i, number *A)
+{
+    const grpo_advantage *a = &k->obj.advantage;
+    reference_real sum = 0;
+    int64_t t;
+    for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) if (is_active(&k->b, t)) sum += k->b.token[TOKEN_ENTROPY][t];
+    sum /= (reference_real)active_tokens_of(&k->b, i);
+    *A = a->entropy_cap != 0 && sum > a->entropy_cap ? zero() : plus(*A, number_of(-(reference_real)a->entropy_coef * sum));
+}
+
+static void finish_teacher(const book *k, int64_t i, int64_t t, number *A)
+{
+    const grpo_advantage *a = &k->obj.advantage;
+    const reference_real c = a->teacher_clip, s = a->teacher_share;
+    reference_real gap = (reference_real)k->b.token[TOKEN_TEACHER][t] - k->b.token[TOKEN_OLD][t], w, discount = 1, discounts = 0;
+    number sum = zero();
+    int64_t j;
+    w = ref_exp(A->v < 0 ? -gap : gap);
+    if (s != 0) *A = times(*A, (1 - s) + s * (w < 1 - c ? 1 - c : w > 1 + c ? 1 + c : w));
+    for (j = t; j >= 0; j = next_active(&k->b, i, j)) {
+        sum = plus(sum, times(number_of((reference_real)k->b.token[TOKEN_TEACHER][j] - k->b.token[TOKEN_OLD][j]), discount));
+        discounts += discount;
+        discount *= a->teacher_gamma;
+        if (a->teacher_gamma == 0) break;
+    }
+    if (a->teacher_norm == GRPO_TEACHER_NORM_MEAN && a->teacher_gamma != 0) sum = times(sum, 1 / discounts);
+    if (a->teacher_coef != 0) *A = plus(*A, times(sum, a->teacher_coef));
+}
+
+static void finish_token(const book *k, int64_t i, int64_t t, number H, number D, number *A)
 {
     const grpo_advantage *a = &k->obj.advantage;
     const reference_real h = k->b.token[TOKEN_ENTROPY][t], d = (reference_real)k->b.token[TOKEN_ROLLOUT][t] - k->b.token[TOKEN_REF][t];
@@ -396,6 +561,8 @@ static void finish_token(const book *k, int64_t t, number H, number D, number *A
         A->v *= factor > 0 ? factor : 0;
         A->s *= 1 + ref_abs(a->entropy_coef) * (h / H.v + 1);
     }
+    if (a->entropy == GRPO_ENTROPY_RESPONSE) finish_response(k, i, A);
+    finish_teacher(k, i, t, A);
     if (a->kl_centred_coef != 0) { A->v += a->kl_centred_coef * (D.v - d); A->s += ref_abs(a->kl_centred_coef) * (ref_abs(d) + D.s); }
     if (a->marked == GRPO_MARKED_FIXED && k->b.selected[t]) *A = number_of(a->marked_value);
     if (a->marked == GRPO_MARKED_BOOST && k->b.selected[t]) { A->v += a->marked_value * ref_abs(A->v); A->s *= 1 + ref_abs(a->marked_value); }
@@ -409,21 +576,22 @@ static void finish_all(book *k)
     const grpo_advantage *a = &k->obj.advantage;
     number *at[MOST_TOKENS], H = zero(), D = zero();
     int64_t i, t, g;
-    int n = 0;
+    int n = 0, tokens = 0;
     for (i = 0; i < k->b.n_sequences; i++) for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
         if (!is_active(&k->b, t)) continue;
         H = plus(H, number_of(k->b.token[TOKEN_ENTROPY][t]));
         D = plus(D, number_of((reference_real)k->b.token[TOKEN_ROLLOUT][t] - k->b.token[TOKEN_REF][t]));
-        at[n++] = &k->A[t];
+        tokens++;
+        if (!k->cut[t]) at[n++] = &k->A[t];
     }
-    if (!n) return;
+    if (!tokens) return;
     if (a->scale == GRPO_SCALE_TOKEN_WHITEN) normalise(k, at, n, sigma_of_scale);
     if (a->second == GRPO_SECOND_TOKENS) normalise(k, at, n, sigma_of_second);
     for (g = 0; a->token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL && g < k->b.n_groups; g++) subtract_optimal(k, g);
-    H = times(H, 1 / (reference_real)n);
-    D = times(D, 1 / (reference_real)n);
+    H = times(H, 1 / (reference_real)tokens);
+    D = times(D, 1 / (reference_real)tokens);
     for (i = 0; i < k->b.n_sequences; i++) for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++)
-        if (is_active(&k->b, t)) finish_token(k, t, H, D, &k->A[t]);
+        if (is_active(&k->b, t)) finish_token(k, i, t, H, D, &k->A[t]);
 }
 
 /* ---- the comparison --------------------------------------------------------------------------------------------------------------- */
@@ -468,6 +636,14 @@ static void random_finish(rng *r, grpo_advantage *a)
 {
     if (rng_chance(r, 40)) a->token_baseline = GRPO_TOKEN_BASELINE_OPTIMAL;
     if (rng_chance(r, 30)) { a->entropy = GRPO_ENTROPY_RELATIVE; a->entropy_coef = any(r, 0.3, 2, -1); }
+    else if (rng_chance(r, 30)) {
+        a->entropy = GRPO_ENTROPY_RESPONSE;
+        a->entropy_coef = any(r, 0.1, 1, -1);
+        a->entropy_cap = any(r, 0, 0.7, 1);
+    }
+    if (rng_chance(r, 30)) { a->teacher_share = any(r, 0.5, 1, 0.1); a->teacher_clip = any(r, 0.2, 0, 0.9); }
+    if (rng_chance(r, 30)) a->teacher_coef = any(r, 1, -0.5, 3);
+    if (rng_chance(r, 50)) { a->teacher_gamma = any(r, 1, 0.9, 0.25); a->teacher_norm = (grpo_teacher_norm_kind)rng_below(r, 2); }
     if (rng_chance(r, 30)) a->kl_centred_coef = any(r, 0.1, -1, 3);
     a->marked = (grpo_marked_kind)rng_below(r, 3);
     a->marked_value = any(r, 0.2, -5, -0.5);
@@ -499,6 +675,7 @@ static void trial_steps(rng *r, int trial)
     a->history = any(r, 1, 2, 4);
     a->history_power = any(r, 0, 1, -1.5);
     a->step_coef = any(r, 1, 0.5, -2);
+    if (a->credit == GRPO_CREDIT_STEP) a->step_discount = (grpo_step_discount_kind)rng_below(r, 2);
     random_common(r, a);
     rollouts_random(r, 0, &k.b);
     random_rewards(r, &k.b);
@@ -531,6 +708,53 @@ static void trial_outcomes(rng *r, int trial)
     random_finish(r, a);
     finish_all(&k);
     compare(&k, "outcomes", trial);
+    rollouts_free(&k.b);
+}
+
+static void trial_returns(rng *r, int trial)
+{
+    static book k;
+    grpo_advantage *a = &k.obj.advantage;
+    int64_t g;
+    memset(&k, 0, sizeof k);
+    a->credit = rng_chance(r, 70) ? GRPO_CREDIT_GAE : GRPO_CREDIT_RETURN;
+    a->gamma = any(r, 1, 0.95, 0.5);
+    a->lambda = any(r, 1, 0.9, 0);
+    a->lambda_length = any(r, 0, 0.3, 1);
+    a->bootstrap = (grpo_bootstrap_kind)rng_below(r, 2);
+    a->truncated_tail = any(r, 0, 1, 4);
+    random_common(r, a);
+    rollouts_random(r, 0, &k.b);
+    for (g = 0; g < k.b.n_sequences; g++) k.b.truncated[g] = (uint8_t)rng_chance(r, 50);
+    random_rewards(r, &k.b);
+    for (g = 0; g < k.b.n_groups; g++) credit_returns(&k, g);
+    random_finish(r, a);
+    finish_all(&k);
+    compare(&k, "returns", trial);
+    rollouts_free(&k.b);
+}
+
+/* trees, and responses beside the others of their group: the few choices that go with both */
+static void trial_plain(rng *r, int trial)
+{
+    static const grpo_scale_kind scale[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
+    static book k;
+    grpo_advantage *a = &k.obj.advantage;
+    int64_t g;
+    memset(&k, 0, sizeof k);
+    random_common(r, a);
+    a->second = GRPO_SECOND_NONE;
+    a->scale = scale[rng_below(r, 3)];
+    if (trial % 2) a->credit = GRPO_CREDIT_PREFIX_TREE;
+    else a->outside = (grpo_outside_kind)(1 + rng_below(r, 3));
+    a->outside_coef = any(r, 1.2, 0, -1);
+    rollouts_random(r, 0, &k.b);
+    for (g = 0; g < k.b.n_tokens; g++) if (rng_chance(r, 50)) k.b.state[g] = 0;                /* longer prefixes */
+    random_rewards(r, &k.b);
+    for (g = 0; g < k.b.n_groups; g++) { if (trial % 2) credit_tree(&k, g); else credit_beside(&k, g); }
+    random_finish(r, a);
+    finish_all(&k);
+    compare(&k, trial % 2 ? "tree" : "outside", trial);
     rollouts_free(&k.b);
 }
 
@@ -581,6 +805,8 @@ int main(void)
     int trial;
     for (trial = 0; trial < TRIALS; trial++) trial_steps(&r, trial);
     for (trial = 0; trial < TRIALS; trial++) trial_outcomes(&r, trial);
+    for (trial = 0; trial < TRIALS; trial++) trial_returns(&r, trial);
+    for (trial = 0; trial < 2 * TRIALS; trial++) trial_plain(&r, trial);
     for (trial = 0; trial < TRIALS; trial++) trial_shares(&r, trial);
     for (trial = 0; trial < TRIALS; trial++) trial_beta(&r, trial);
     printf("worst of %ld advantages %.2f ulps of size\n", compared, worst);

@@ -392,13 +392,15 @@ static int read_columns(const reader *r, const cJSON *json)
 static int read_batch(const reader *r, const cJSON *json)
 {
     enum { GROUP, LENGTH, REWARD, REWARDS, REWARD_WEIGHT, TRUNCATED, BASELINE, LOGP, LOGP_OLD, LOGP_REF, LOGP_ROLLOUT, LOGP_TEACHER,
-           ENTROPY, VALUE, STEP_REWARD, STEP_END, MASK, ADVANTAGE, SELECTED, LOG_Z, STATE, PROBABILITY_SQUARES, WEIGHT };
+           ENTROPY, VALUE, STEP_REWARD, STEP_END, MASK, ADVANTAGE, SELECTED, LOG_Z, STATE, PROBABILITY_SQUARES, WEIGHT,
+           CLIP_LOW, CLIP_HIGH, OUTSIDE };
     slot s[] = { { "group", 1, NULL }, { "length", 1, NULL }, { "reward", 0, NULL }, { "rewards", 0, NULL },
                  { "reward_weight", 0, NULL }, { "truncated", 0, NULL }, { "baseline", 0, NULL }, { "logp", 1, NULL },
                  { "logp_old", 0, NULL }, { "logp_ref", 0, NULL }, { "logp_rollout", 0, NULL }, { "logp_teacher", 0, NULL },
                  { "entropy", 0, NULL }, { "value", 0, NULL }, { "step_reward", 0, NULL }, { "step_end", 0, NULL }, { "mask", 0, NULL },
                  { "advantage", 0, NULL }, { "selected", 0, NULL }, { "log_z", 0, NULL }, { "state", 0, NULL },
-                 { "probability_squares", 0, NULL }, { "weight", 0, NULL },
+                 { "probability_squares", 0, NULL }, { "weight", 0, NULL }, { "clip_low", 0, NULL }, { "clip_high", 0, NULL },
+                 { "outside", 0, NULL },
                  { NULL, 0, NULL } };
     grpo_batch *b = &r->c->batch;
     s[LOGP].required = r->c->kind != CASE_CALL;
@@ -409,6 +411,7 @@ static int read_batch(const reader *r, const cJSON *json)
         || read_columns(r, s[REWARDS].item)
         || real_row(r, "batch.reward_weight", s[REWARD_WEIGHT].item, b->n_rewards, &b->reward_weight)
         || flag_row(r, "batch.truncated", s[TRUNCATED].item, r->c->n_sequences, &b->truncated)
+        || flag_row(r, "batch.outside", s[OUTSIDE].item, r->c->n_sequences, &b->outside)
         || real_row(r, "batch.baseline", s[BASELINE].item, b->n_groups, &b->baseline)
         || real_row(r, "batch.log_z", s[LOG_Z].item, b->n_groups, &b->log_z)
         || real_rows(r, "batch.logp", s[LOGP].item, &b->logp)
@@ -425,6 +428,8 @@ static int read_batch(const reader *r, const cJSON *json)
         || integer_rows(r, "batch.state", s[STATE].item, &b->state)
         || real_rows(r, "batch.probability_squares", s[PROBABILITY_SQUARES].item, &b->probability_squares)
         || real_rows(r, "batch.weight", s[WEIGHT].item, &b->weight)
+        || real_rows(r, "batch.clip_low", s[CLIP_LOW].item, &b->clip_low)
+        || real_rows(r, "batch.clip_high", s[CLIP_HIGH].item, &b->clip_high)
         || real_rows(r, "batch.advantage", s[ADVANTAGE].item, &r->c->given);
 }
 

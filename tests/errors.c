@@ -14,7 +14,7 @@ enum {                                   /* the functions of the library */
 /* everything that a call could write to */
 typedef struct {
     grpo_real advantage[TOKENS], dlogp[TOKENS], dentropy[TOKENS], term[TOKENS], dlog_z[GROUPS];
-    double scratch[9 * 2];               /* of the largest group */
+    double scratch[10 * 2];              /* of the largest group */
     grpo_totals totals;
     grpo_partial partial;
     grpo_moments moments;
@@ -76,13 +76,14 @@ static void fill_batch(rollouts *b)
     memcpy(b->group_begin, group_begin, sizeof group_begin);
     memcpy(b->length, length, sizeof length);
     memcpy(b->offset, offset, sizeof offset);
-    for (t = 0; t < SEQUENCES; t++) { b->reward[t] = (grpo_real)t; b->truncated[t] = 0; }
+    for (t = 0; t < SEQUENCES; t++) { b->reward[t] = (grpo_real)t; b->truncated[t] = b->outside[t] = 0; }
     for (t = 0; t < SEQUENCES * REWARDS; t++) b->rewards[t] = (grpo_real)(t % 3);
     for (t = 0; t < REWARDS; t++) b->reward_weight[t] = 1;
     for (t = 0; t < GROUPS; t++) b->baseline[t] = b->log_z[t] = (grpo_real)0.5;
     for (t = 0; t < TOKENS; t++) {
         for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k][t] = (grpo_real)(-0.125 * (double)(t + k));
-        b->token[TOKEN_WEIGHT][t] = (grpo_real)(0.25 * (double)t);
+        b->token[TOKEN_WEIGHT][t] = b->token[TOKEN_CLIP_HIGH][t] = (grpo_real)(0.25 * (double)t);
+        b->token[TOKEN_CLIP_LOW][t] = (grpo_real)(0.125 * (double)t);
         b->mask[t] = t != MASKED;
         b->selected[t] = 1;
         b->step_end[t] = 1;
@@ -385,7 +386,8 @@ static void check_missing(void)
  * From an objective that needs nothing but logp: settings, then the arrays that are NULL. */
 
 enum { NO_OLD = 1, NO_REF = 2, NO_ROLLOUT = 4, NO_ENTROPY = 8, NO_SELECTED = 16, NO_TEACHER = 32, NO_STATE = 64, NO_SQUARES = 128,
-       NO_STEP_END = 256, NO_STEP_REWARD = 512, NO_WEIGHT = 1024, NO_OPTIONAL = 2047, NO_REWARD = 2048, NO_ADVANTAGE = 4096 };
+       NO_STEP_END = 256, NO_STEP_REWARD = 512, NO_WEIGHT = 1024, NO_CLIP_LOW = 2048, NO_CLIP_HIGH = 4096, NO_OPTIONAL = 8191, NO_REWARD = 8192,
+       NO_ADVANTAGE = 16384, NO_TRUNCATED = 32768, NO_OUTSIDE = 65536 };
 
 typedef struct {
     const char *path[2];
@@ -426,7 +428,23 @@ static const need needs[] = {
     { { "penalty.likelihood_on", NULL }, { GRPO_LIKELIHOOD_SELECTED, 0 }, NO_SELECTED, GRPO_NULL_SELECTED, COUNT | LOSSES, "likelihood_on" },
     { { "penalty.likelihood_on", NULL }, { GRPO_LIKELIHOOD_POSITIVE, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "advantage" },
     { { "penalty.likelihood_on", NULL }, { GRPO_LIKELIHOOD_ALL, 0 }, NO_OPTIONAL, GRPO_OK, 0, "" },
+    { { "penalty.likelihood_on", NULL }, { GRPO_LIKELIHOOD_NOT_NEGATIVE, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "advantage" },
+    { { "penalty.likelihood_on", "penalty.likelihood_form" }, { GRPO_LIKELIHOOD_ALL, GRPO_LIKELIHOOD_FORM_LOST }, NO_OLD, GRPO_NULL_LOGP_OLD,
+      LOSSES, "logp_old" },
+    { { "penalty.likelihood_on", "penalty.likelihood_form" }, { GRPO_LIKELIHOOD_ALL, GRPO_LIKELIHOOD_FORM_TEACHER_GAP }, NO_TEACHER,
+      GRPO_NULL_LOGP_TEACHER, LOSSES, "penalty.likelihood_" },
+    { { "penalty.likelihood_on", "penalty.likelihood_weight" }, { GRPO_LIKELIHOOD_ALL, GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE }, NO_TEACHER,
+      GRPO_NULL_LOGP_TEACHER, LOSSES, "logp_teacher" },
+    { { "penalty.likelihood_form", "penalty.likelihood_gate" }, { GRPO_LIKELIHOOD_FORM_LOST, GRPO_LIKELIHOOD_GATE_SEGMENT }, NO_OPTIONAL,
+      GRPO_OK, 0, "" },
+    { { "penalty.likelihood_weight", NULL }, { GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE, 0 }, NO_OPTIONAL, GRPO_OK, 0, "" },
     { { "aggregation.kind", NULL }, { GRPO_TOKEN_MEAN_BY_SIGN, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "counting" },
+    { { "aggregation.kind", NULL }, { GRPO_SEQ_MEAN_BY_SIGN, 0 }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, COUNT | LOSSES, "counting" },
+    { { "surrogate.shape", "surrogate.kind" }, { 1, GRPO_SURROGATE_SHAPED }, NO_SELECTED, GRPO_NULL_SELECTED, LOSSES, "surrogate.kind shaped" },
+    { { "surrogate.kind", "surrogate.bounds" }, { GRPO_SURROGATE_PPO_CLIP, GRPO_BOUNDS_GIVEN }, NO_CLIP_LOW, GRPO_NULL_CLIP_LOW, LOSSES, "clip_low" },
+    { { "surrogate.kind", "surrogate.bounds" }, { GRPO_SURROGATE_GPPO, GRPO_BOUNDS_GIVEN }, NO_CLIP_HIGH, GRPO_NULL_CLIP_HIGH, LOSSES,
+      "batch.clip_high" },
+    { { "surrogate.kind", "surrogate.bounds" }, { GRPO_SURROGATE_PPO_CLIP, GRPO_BOUNDS_POSITION }, NO_CLIP_LOW | NO_CLIP_HIGH, GRPO_OK, 0, "" },
     { { "weight.veto", NULL }, { 1, 0 }, NO_ROLLOUT, GRPO_NULL_LOGP_ROLLOUT, COUNT | LOSSES, "logp_rollout" },
     { { "aggregation.kind", NULL }, { GRPO_TOKEN_MEAN_VARIED, 0 }, NO_REWARD, GRPO_NULL_REWARD, AXIS_2 | INFORMATIVE | COUNT | LOSSES, "reward" },
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_STEP_OWN, GRPO_STEP_GROUP_STATE }, NO_STATE, GRPO_NULL_STATE, AXIS_2, "batch.state" },
@@ -439,6 +457,14 @@ static const need needs[] = {
     { { "advantage.token_baseline", NULL }, { GRPO_TOKEN_BASELINE_OPTIMAL, 0 }, NO_SQUARES, GRPO_NULL_PROBABILITY_SQUARES, AXIS_2, "batch.probability_squares" },
     { { "advantage.token_baseline", NULL }, { GRPO_TOKEN_BASELINE_OPTIMAL, 0 }, NO_OLD, GRPO_NULL_LOGP_OLD, AXIS_2, "batch.logp_old" },
     { { "advantage.entropy", NULL }, { GRPO_ENTROPY_RELATIVE, 0 }, NO_ENTROPY, GRPO_NULL_ENTROPY, AXIS_2, "batch.entropy" },
+    { { "advantage.entropy", NULL }, { GRPO_ENTROPY_RESPONSE, 0 }, NO_ENTROPY, GRPO_NULL_ENTROPY, AXIS_2, "batch.entropy" },
+    { { "advantage.credit", NULL }, { GRPO_CREDIT_PREFIX_TREE, 0 }, NO_STATE, GRPO_NULL_STATE, AXIS_2, "prefix_tree" },
+    { { "advantage.teacher_share", NULL }, { 1, 0 }, NO_TEACHER, GRPO_NULL_LOGP_TEACHER, AXIS_2, "advantage.teacher_" },
+    { { "advantage.teacher_share", NULL }, { 1, 0 }, NO_OLD, GRPO_NULL_LOGP_OLD, AXIS_2, "logp_old" },
+    { { "advantage.teacher_gamma", "advantage.teacher_norm" }, { 1, GRPO_TEACHER_NORM_MEAN }, NO_OPTIONAL, GRPO_OK, 0, "" },
+    { { "advantage.outside", NULL }, { GRPO_OUTSIDE_OWN, 0 }, NO_OUTSIDE, GRPO_OK, 0, "" },
+    { { "advantage.credit", "advantage.bootstrap" }, { GRPO_CREDIT_GAE, GRPO_BOOTSTRAP_REPEAT }, NO_TRUNCATED, GRPO_OK, 0, "" },
+    { { "advantage.credit", "advantage.truncated_tail" }, { GRPO_CREDIT_RETURN, 8 }, NO_TRUNCATED, GRPO_OK, 0, "" },
     { { "advantage.kl_centred_coef", NULL }, { 1, 0 }, NO_ROLLOUT, GRPO_NULL_LOGP_ROLLOUT, AXIS_2, "logp_rollout" },
     { { "advantage.kl_centred_coef", NULL }, { -1, 0 }, NO_REF, GRPO_NULL_LOGP_REF, AXIS_2, "logp_ref" },
     { { "advantage.marked", NULL }, { GRPO_MARKED_BOOST, 0 }, NO_SELECTED, GRPO_NULL_SELECTED, AXIS_2, "advantage.marked" },
@@ -493,6 +519,10 @@ static void spoil_need(setup *s, const fault *f)
     if (n->missing & NO_STEP_END) s->batch.step_end = NULL;
     if (n->missing & NO_STEP_REWARD) s->batch.step_reward = NULL;
     if (n->missing & NO_WEIGHT) s->batch.weight = NULL;
+    if (n->missing & NO_CLIP_LOW) s->batch.clip_low = NULL;
+    if (n->missing & NO_TRUNCATED) s->batch.truncated = NULL;
+    if (n->missing & NO_OUTSIDE) s->batch.outside = NULL;
+    if (n->missing & NO_CLIP_HIGH) s->batch.clip_high = NULL;
 }
 
 static void check_needs(void)
@@ -923,6 +953,15 @@ static void spoil_future(setup *s, const fault *f)
     put(&s->objective, f->path, f->value);
 }
 
+static void spoil_position(setup *s, const fault *f)
+{
+    s->objective.surrogate.bounds = GRPO_BOUNDS_POSITION;
+    s->objective.surrogate.kind = (grpo_surrogate_kind)f->where;
+    s->objective.surrogate.log_dual = 0.05;
+    s->objective.surrogate.shape = 1;
+    put(&s->objective, f->path, f->value);
+}
+
 static void spoil_pool(setup *s, const fault *f)
 {
     s->objective.ratio.pool_low = s->objective.ratio.pool_high = 0.4;
@@ -991,6 +1030,29 @@ static void check_objectives(void)
         { GRPO_BAD_TAU, OBJECTIVE, "tau_pos", spoil_surrogate, "surrogate.tau_pos", 0, GRPO_SURROGATE_SAPO_DETACHED },
         { GRPO_BAD_TAU, OBJECTIVE, "tau_neg", spoil_surrogate, "surrogate.tau_neg", -1, GRPO_SURROGATE_SAPO_DETACHED },
         { GRPO_BAD_MARGIN, OBJECTIVE, "surrogate.margin", spoil_field, "surrogate.margin", -0.1, 0 },
+        { GRPO_BAD_WEIGHT_RANGE, OBJECTIVE, "weight_min", spoil_surrogate, "surrogate.weight_min", 2.5, GRPO_SURROGATE_DISPO },
+        { GRPO_BAD_WEIGHT_RANGE, OBJECTIVE, "dispo", spoil_surrogate, "surrogate.weight_min_neg", 0.5, GRPO_SURROGATE_DISPO },
+        { GRPO_BAD_WEIGHT_RANGE, OBJECTIVE, "dispo", spoil_surrogate, "surrogate.weight_min_neg", -0.5, GRPO_SURROGATE_DISPO },
+        { GRPO_BAD_WEIGHT_RANGE, OBJECTIVE, "dispo", spoil_surrogate, "surrogate.weight_max_neg", -0.5, GRPO_SURROGATE_DISPO },
+        { GRPO_OK, 0, "", spoil_surrogate, "surrogate.weight_max_neg", HUGE_VAL, GRPO_SURROGATE_DISPO },
+        { GRPO_OK, 0, "", spoil_surrogate, "surrogate.weight_min_neg", 0.5, GRPO_SURROGATE_CISPO },
+        { GRPO_OK, 0, "", spoil_surrogate, "surrogate.shift", -3, GRPO_SURROGATE_LOGISTIC },
+        { GRPO_BAD_NUMBER, OBJECTIVE, "infinite", spoil_surrogate, "surrogate.shift", HUGE_VAL, GRPO_SURROGATE_LOGISTIC },
+        { GRPO_BAD_SURROGATE_SHAPE, OBJECTIVE, "surrogate.shape", spoil_surrogate, "surrogate.shape", 0, GRPO_SURROGATE_SHAPED },
+        { GRPO_BAD_SURROGATE_SHAPE, OBJECTIVE, "shaped", spoil_surrogate, "surrogate.shape", -1, GRPO_SURROGATE_SHAPED },
+        { GRPO_OK, 0, "", spoil_surrogate, "surrogate.shape", 5e-324, GRPO_SURROGATE_SHAPED },
+        { GRPO_OK, 0, "", spoil_field, "surrogate.shape", -1, 0 },
+        { GRPO_BAD_POSITION, OBJECTIVE, "log_low", spoil_field, "surrogate.log_low", -0.1, 0 },
+        { GRPO_BAD_POSITION, OBJECTIVE, "log_high", spoil_field, "surrogate.log_high", -0.1, 0 },
+        { GRPO_BAD_POSITION, OBJECTIVE, "log_dual", spoil_field, "surrogate.log_dual", -0.1, 0 },
+        { GRPO_BAD_POSITION, OBJECTIVE, "position_power", spoil_field, "surrogate.position_power", -16.1, 0 },
+        { GRPO_BAD_POSITION, OBJECTIVE, "position_power", spoil_field, "surrogate.position_power", 16.1, 0 },
+        { GRPO_OK, 0, "", spoil_position, "surrogate.log_high", 0.05, GRPO_SURROGATE_DUAL_CLIP },
+        { GRPO_BAD_POSITION, OBJECTIVE, "log_dual", spoil_position, "surrogate.log_high", 0.06, GRPO_SURROGATE_DUAL_CLIP },
+        { GRPO_OK, 0, "", spoil_position, "surrogate.log_high", HUGE_VAL, GRPO_SURROGATE_PPO_CLIP },
+        { GRPO_OK, 0, "", spoil_position, "surrogate.dual", 0, GRPO_SURROGATE_DUAL_CLIP },
+        { GRPO_BAD_COMBINATION, OBJECTIVE, "choices", spoil_position, "surrogate.log_high", 0.05, GRPO_SURROGATE_GPPO },
+        { GRPO_BAD_COMBINATION, OBJECTIVE, "choices", spoil_position, "surrogate.log_high", 0.05, GRPO_SURROGATE_SHAPED },
         { GRPO_BAD_MARGIN, OBJECTIVE, "penalty.pair_margin", spoil_field, "penalty.pair_margin", -0.1, 0 },
         { GRPO_BAD_DRIFT, OBJECTIVE, "drift_low", spoil_drift, "weight.drift_low", -0.1, 0 },
         { GRPO_BAD_DRIFT, OBJECTIVE, "drift_low", spoil_drift, "weight.drift_low", 2.5, 0 },
@@ -1081,6 +1143,11 @@ static void check_advantage_numbers(void)
         { "advantage.transform", "pkpo_max", "advantage.pass_k", 1, inf, GRPO_BAD_PASS_K },
         { "advantage.transform", "pkpo_gain", "advantage.pass_k", 1, inf, GRPO_BAD_PASS_K },
         { NULL, NULL, "advantage.lambda_length", 0, inf, GRPO_BAD_LAMBDA_LENGTH },
+        { "advantage.entropy", "response", "advantage.entropy_cap", 0, inf, GRPO_BAD_ENTROPY_CAP },
+        { NULL, NULL, "advantage.truncated_tail", 0, inf, GRPO_BAD_TAIL },
+        { NULL, NULL, "advantage.teacher_share", 0, 1, GRPO_BAD_TEACHER },
+        { NULL, NULL, "advantage.teacher_gamma", 0, 1, GRPO_BAD_TEACHER },
+        { NULL, NULL, "advantage.teacher_clip", 0, inf, GRPO_BAD_TEACHER },
         { NULL, NULL, "advantage.advantage_low", -inf, 0, GRPO_BAD_ADVANTAGE_CLAMP },
         { NULL, NULL, "advantage.advantage_high", 0, inf, GRPO_BAD_ADVANTAGE_CLAMP },
     };
@@ -1093,6 +1160,11 @@ static void check_advantage_numbers(void)
     }
     check_range(&number[3], 1.5, 0);
     check_range(&number[3], 7, 1);
+    for (k = 0; k < sizeof number / sizeof *number; k++) {
+        const ranged *x = &number[k];
+        if (!strcmp(x->field, "advantage.truncated_tail")) { check_range(x, 1.5, 0); check_range(x, 8, 1); check_range(x, 1e300, 1); }
+        if (!strcmp(x->field, "advantage.teacher_clip")) { check_range(x, 1, 0); check_range(x, 0.9375, 1); }
+    }
 }
 
 static void check_noise(double process, double observation, grpo_status expected)
@@ -1173,6 +1245,20 @@ static void check_new_numbers(void)
 /* up to four choices beside the first ones, as path and choice */
 typedef struct { grpo_status status; const char *choice[8]; } combination;
 
+/* a tail is one of returns */
+static void check_tails(void)
+{
+    grpo_objective obj;
+    int credit;
+    for (credit = GRPO_CREDIT_OUTCOME; credit <= GRPO_CREDIT_STEP_OWN; credit++) {
+        memset(&obj, 0, sizeof obj);
+        obj.advantage.truncated_tail = 1;
+        obj.advantage.credit = (grpo_credit_kind)credit;
+        check_status("grpo_objective_check", "a tail", grpo_objective_check(&obj),
+                     credit == GRPO_CREDIT_RETURN || credit == GRPO_CREDIT_GAE ? GRPO_OK : GRPO_BAD_COMBINATION, "");
+    }
+}
+
 static void check_combinations(void)
 {
     static const combination row[] = {
@@ -1243,7 +1329,13 @@ static void check_combinations(void)
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "variance", "ratio.unit", "sequence_mean", "ratio.mix", "average" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "variance", "ratio.unit", "segment_mean" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "balance", "ratio.unit", "prefix_sum" } },
-        { GRPO_BAD_COMBINATION, { "surrogate.kind", "pairs", "ratio.unit", "sequence_mean_ratio" } },
+        { GRPO_OK, { "surrogate.kind", "pairs", "ratio.unit", "sequence_mean_ratio" } },
+        { GRPO_OK, { "surrogate.kind", "contrast_lse", "ratio.unit", "sequence_mean_ratio", "surrogate.score", "ratio" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "contrast_mean" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "contrast_lse", "ratio.unit", "segment_sum" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "soft_pairs", "ratio.unit", "prefix_mean" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "match" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "match_js", "ratio.unit", "sequence_mean", "ratio.mix", "average" } },
         { GRPO_OK, { "surrogate.kind", "variance", "ratio.unit", "sequence_clipped_mean" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "standardised" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "hinge" } },
@@ -1255,6 +1347,37 @@ static void check_combinations(void)
         { GRPO_BAD_COMBINATION, { "advantage.second", "batch", "advantage.gain", "failure_power" } },
         { GRPO_BAD_COMBINATION, { "advantage.baseline", "batch_mean", "advantage.scale", "token_whiten", "advantage.gain", "failure_power" } },
         { GRPO_OK, { "advantage.baseline", "group_mean", "advantage.scale", "mean_deviation", "advantage.gain", "failure_power" } },
+        { GRPO_OK, { "surrogate.kind", "ppo_clip", "surrogate.bounds", "position", "ratio.unit", "prefix_sum" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "ratio", "surrogate.bounds", "position" } },
+        { GRPO_OK, { "surrogate.kind", "ppo_clip", "surrogate.bounds", "given" } },
+        { GRPO_OK, { "surrogate.kind", "gppo", "surrogate.bounds", "given" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "ppo_clip", "surrogate.bounds", "given", "ratio.unit", "sequence_mean" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.kind", "aspo", "surrogate.bounds", "given" } },
+        { GRPO_BAD_COMBINATION, { "surrogate.bounds", "given" } },
+        { GRPO_OK, { "advantage.credit", "step", "advantage.step_discount", "steps" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "step_own", "advantage.step_discount", "steps" } },
+        { GRPO_BAD_COMBINATION, { "advantage.step_discount", "steps" } },
+        { GRPO_OK, { "advantage.credit", "prefix_tree", "advantage.baseline", "leave_one_out", "advantage.scale", "group_std" } },
+        { GRPO_OK, { "advantage.credit", "prefix_tree", "advantage.entropy", "response", "advantage.scale", "constant" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "prefix_tree", "advantage.baseline", "length_weighted" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "prefix_tree", "advantage.scale", "token_whiten" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "prefix_tree", "advantage.second", "tokens" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "prefix_tree", "advantage.gain", "exponential" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "prefix_tree", "advantage.transform", "pkpo" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "prefix_tree", "advantage.rewards", "each" } },
+        { GRPO_OK, { "advantage.outside", "own", "advantage.baseline", "group_mean", "advantage.scale", "group_std" } },
+        { GRPO_OK, { "advantage.outside", "anchor", "advantage.scale", "constant", "advantage.entropy", "bonus" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.credit", "return" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.credit", "prefix_tree" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.rewards", "each" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.baseline", "batch_mean" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.scale", "batch_std" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.second", "batch" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.gain", "difficulty" } },
+        { GRPO_BAD_COMBINATION, { "advantage.outside", "zero", "advantage.transform", "pass_at_k" } },
+        { GRPO_OK, { "penalty.likelihood_form", "lost", "penalty.likelihood_gate", "segment" } },
+        { GRPO_BAD_COMBINATION, { "penalty.likelihood_form", "teacher_gap", "penalty.likelihood_gate", "sequence" } },
+        { GRPO_BAD_COMBINATION, { "penalty.likelihood_gate", "segment" } },
     };
     size_t k;
     int c;
@@ -1268,6 +1391,7 @@ static void check_combinations(void)
         for (c = 0; c < 8 && row[k].choice[c]; c += 2) choose(&obj, row[k].choice[c], row[k].choice[c + 1]);
         check_status("grpo_objective_check", row[k].choice[1], grpo_objective_check(&obj), row[k].status, "");
     }
+    check_tails();
     check_noise(-1, 1, GRPO_BAD_NOISE);
     check_noise(0, 0, GRPO_BAD_NOISE);
     check_noise(1e151, 1, GRPO_BAD_NOISE);
@@ -1330,7 +1454,9 @@ static void check_both(setup *s, const char *what, grpo_status expected, const c
 static void check_coupled(int kind)
 {
     static setup s;
-    const int reads_neg = kind == GRPO_SURROGATE_LABELS, reads_pos = reads_neg || kind == GRPO_SURROGATE_CONTRAST;
+    const int reads_neg = kind == GRPO_SURROGATE_LABELS || kind == GRPO_SURROGATE_CONTRAST_LSE;
+    const int reads_pos = kind == GRPO_SURROGATE_LABELS || kind == GRPO_SURROGATE_CONTRAST || kind == GRPO_SURROGATE_TARGET
+        || (kind >= GRPO_SURROGATE_SOFT_PAIRS && kind <= GRPO_SURROGATE_MATCH_JS);
     setup_make(&s);
     couple(&s, kind);
     check_status("grpo_loss", "a group", call_grpo_loss(&s), GRPO_NEEDS_GSPO, "gspo_loss");
@@ -1411,6 +1537,31 @@ static void check_pairs(void)
     setup_free(&s);
 }
 
+/* the gate's segments want their ends, and a teacher is one of log-probabilities */
+static void check_likelihood(void)
+{
+    static setup s;
+    setup_make(&s);
+    memset(&s.objective, 0, sizeof s.objective);
+    s.objective.penalty.likelihood_on = GRPO_LIKELIHOOD_ALL;
+    s.objective.penalty.likelihood_form = GRPO_LIKELIHOOD_FORM_LOST;
+    s.objective.penalty.likelihood_gate = GRPO_LIKELIHOOD_GATE_SEGMENT;
+    s.batch.step_end = NULL;
+    check_both(&s, "a gate of segments", GRPO_NULL_STEP_END, "step_end");
+    s.objective.penalty.likelihood_gate = GRPO_LIKELIHOOD_GATE_SEQUENCE;
+    check(call_grpo_loss(&s) == GRPO_OK, "a gate of responses is refused");
+    setup_free(&s);
+    setup_make(&s);
+    memset(&s.objective, 0, sizeof s.objective);
+    s.objective.penalty.likelihood_on = GRPO_LIKELIHOOD_ALL;
+    s.objective.penalty.likelihood_form = GRPO_LIKELIHOOD_FORM_TEACHER_GAP;
+    s.b.token[TOKEN_TEACHER][LAST_UNMASKED] = (grpo_real)INFINITY;
+    check_both(&s, "a gap to infinity", GRPO_BAD_LOGP_TEACHER, "logp_teacher");
+    s.b.token[TOKEN_TEACHER][LAST_UNMASKED] = (grpo_real)-INFINITY;
+    check(call_grpo_loss(&s) == GRPO_OK, "a gap to -infinity is refused");
+    setup_free(&s);
+}
+
 static void check_teacher(void)
 {
     static setup s;
@@ -1453,6 +1604,35 @@ static void check_more_totals(void)
     setup_make(&s);
     check_own_totals("aggregation.kind", GRPO_TOKEN_MEAN_VARIED, &s.totals.varied_tokens, &s);
     setup_free(&s);
+    setup_make(&s);
+    check_own_totals("aggregation.kind", GRPO_SEQ_MEAN_BY_SIGN, &s.totals.positive_sequences, &s);
+    setup_free(&s);
+}
+
+/* bounds of the batch: wrong ones, and where a second clip leaves no room */
+static void check_clips(void)
+{
+    static const struct { int array; double value, dual; grpo_surrogate_kind kind; grpo_status status; } bad[] = {
+        { TOKEN_CLIP_LOW, -0.1, 0, GRPO_SURROGATE_PPO_CLIP, GRPO_BAD_CLIP_LOW }, { TOKEN_CLIP_LOW, 1.5, 0, GRPO_SURROGATE_PPO_CLIP, GRPO_BAD_CLIP_LOW },
+        { TOKEN_CLIP_LOW, NAN, 0, GRPO_SURROGATE_GPPO, GRPO_BAD_CLIP_LOW }, { TOKEN_CLIP_HIGH, -0.1, 0, GRPO_SURROGATE_PPO_CLIP, GRPO_BAD_CLIP_HIGH },
+        { TOKEN_CLIP_HIGH, INFINITY, 0, GRPO_SURROGATE_GPPO, GRPO_BAD_CLIP_HIGH }, { TOKEN_CLIP_HIGH, 2, 3, GRPO_SURROGATE_GPPO, GRPO_BAD_CLIP_HIGH },
+        { TOKEN_CLIP_HIGH, 2, 3, GRPO_SURROGATE_DUAL_CLIP, GRPO_BAD_CLIP_HIGH }, { TOKEN_CLIP_HIGH, 1.875, 3, GRPO_SURROGATE_DUAL_CLIP, GRPO_OK },
+        { TOKEN_CLIP_HIGH, 2, 0, GRPO_SURROGATE_GPPO, GRPO_OK }, { TOKEN_CLIP_HIGH, 2, 0, GRPO_SURROGATE_PPO_CLIP, GRPO_OK },
+    };
+    static setup s;
+    size_t k;
+    for (k = 0; k < sizeof bad / sizeof *bad; k++) {
+        setup_make(&s);
+        memset(&s.objective, 0, sizeof s.objective);
+        s.objective.surrogate.kind = bad[k].kind;
+        s.objective.surrogate.bounds = GRPO_BOUNDS_GIVEN;
+        s.objective.surrogate.dual = bad[k].dual;
+        s.b.token[bad[k].array][LAST_UNMASKED] = (grpo_real)bad[k].value;
+        s.b.token[TOKEN_CLIP_LOW][MASKED] = s.b.token[TOKEN_CLIP_HIGH][MASKED] = (grpo_real)NAN;
+        if (bad[k].status) check_both(&s, "given bounds", bad[k].status, bad[k].array == TOKEN_CLIP_LOW ? "batch.clip_low" : "batch.clip_high");
+        else check(call_grpo_loss(&s) == GRPO_OK, "given bounds %d are refused", (int)k);
+        setup_free(&s);
+    }
 }
 
 static void check_groups(void)
@@ -1462,7 +1642,10 @@ static void check_groups(void)
     check_coupled(GRPO_SURROGATE_STANDARDISED);
     check_coupled(GRPO_SURROGATE_HINGE);
     check_target();
+    for (kind = GRPO_SURROGATE_VARIANCE; kind <= GRPO_SURROGATE_MATCH_JS; kind++) check_coupled(kind);
     check_pairs();
+    check_clips();
+    check_likelihood();
     check_teacher();
     check_more_totals();
 }
@@ -1573,6 +1756,7 @@ static void check_names(void)
     check_status("grpo_objective_set", "NULL", grpo_objective_set(NULL, "surrogate.eps_low", 1), GRPO_NULL_OBJECTIVE, "objective");
     check_status("grpo_objective_set", "NaN", grpo_objective_set(&obj, "surrogate.eps_low", NAN), GRPO_BAD_NUMBER, "NaN");
     check_status("grpo_objective_set", "choice 99", grpo_objective_set(&obj, "surrogate.kind", 99), GRPO_UNKNOWN_CHOICE, "choice");
+    check_status("grpo_objective_set", "a choice too many", grpo_objective_set(&obj, "surrogate.kind", GRPO_SURROGATE_HINGE + 1), GRPO_UNKNOWN_CHOICE, "choice");
     check_status("grpo_objective_set", "choice -1", grpo_objective_set(&obj, "surrogate.kind", -1), GRPO_UNKNOWN_CHOICE, "choice");
     check_status("grpo_objective_set", "choice 0.5", grpo_objective_set(&obj, "surrogate.kind", 0.5), GRPO_UNKNOWN_CHOICE, "number");
     check_status("grpo_objective_set", "choice 1e300", grpo_objective_set(&obj, "surrogate.kind", 1e300), GRPO_UNKNOWN_CHOICE, "number");

@@ -86,7 +86,7 @@ static grpo_objective askable(grpo_objective obj, const rollouts *b)
         st = grpo_advantages(&obj, &batch, advantage);
         if (st == GRPO_BAD_SHAPED_REWARD) obj.reward.kl = GRPO_KL_NONE;
         if (st == GRPO_FEW_ITEMS) obj.advantage.transform = GRPO_TRANSFORM_NONE;
-        if (st == GRPO_BAD_LOGP_TEACHER) obj.advantage.teacher_coef = 0;
+        if (st == GRPO_BAD_LOGP_TEACHER) obj.advantage.teacher_coef = obj.advantage.teacher_share = 0;
         if (st == GRPO_BAD_LOGP_CENTRED) obj.advantage.kl_centred_coef = 0;
         if (st == GRPO_BAD_UNIT_REWARD) obj.advantage.scale = GRPO_SCALE_GROUP_STD;
     }
@@ -593,10 +593,11 @@ static void property_gspo_token(const grpo_objective *obj, const rollouts *b, co
     (void)r;
     if (obj->ratio.unit != GRPO_UNIT_SEQUENCE_MEAN || !(order_free(obj) & ARRANGE_TOKENS) || is_of_a_group(obj->surrogate.kind)) return;
     unit.advantage.entropy = GRPO_ENTROPY_NONE;
-    unit.advantage.teacher_coef = unit.advantage.kl_centred_coef = 0;
+    unit.advantage.teacher_coef = unit.advantage.teacher_share = unit.advantage.kl_centred_coef = 0;
     unit.advantage.marked = GRPO_MARKED_NONE;
     unit.penalty.kl = GRPO_KL_NONE;
     unit.weight.selected = GRPO_SELECTED_ALL;
+    if (unit.surrogate.kind == GRPO_SURROGATE_SHAPED) unit.surrogate.kind = GRPO_SURROGATE_PPO_CLIP;
     if (unit.weight.drift == GRPO_DRIFT_TOKEN) unit.weight.drift = GRPO_DRIFT_NONE;
     unit.penalty.likelihood_on = GRPO_LIKELIHOOD_NONE;
     unit.penalty.pairs = GRPO_PAIRS_NONE;
@@ -672,7 +673,7 @@ static void property_shift(const grpo_objective *obj, const rollouts *b, const a
 /* ---- loss and gradient against the reference ------------------------------------------------------------------------------------ */
 
 static long losses_judged, terms_judged, slopes_judged;
-static long group_slopes_judged[GRPO_SURROGATE_HINGE + 1], log_z_judged;
+static long slopes_of_kind[GRPO_SURROGATE_HINGE + 1], slopes_of_bounds[GRPO_BOUNDS_GIVEN + 1], slopes_of_score[GRPO_SCORE_RATIO + 1], log_z_judged;
 static double worst_loss, worst_term;                            /* ulps of scale */
 
 static void note_error(double *worst, reference_real error, reference_real ulp)
@@ -700,7 +701,9 @@ static void check_slope(reference *ref, const answer *a, int64_t i, int64_t t)
     reference_answer slope = reference_slope(ref, i, t);
     if (!slope.judged) return;
     slopes_judged++;
-    group_slopes_judged[ref->obj->surrogate.kind] += is_of_a_group(ref->obj->surrogate.kind) && slope.value != 0;
+    slopes_of_kind[ref->obj->surrogate.kind] += slope.value != 0;
+    slopes_of_bounds[ref->obj->surrogate.bounds] += slope.value != 0;
+    slopes_of_score[ref->obj->surrogate.score] += is_of_a_group(ref->obj->surrogate.kind) && slope.value != 0;
     check(reference_agrees(&slope, (double)a->dlogp[t]), "%s: dlogp of slot %d is %.17g, the loss has slope %.17g", label, (int)t,
           (double)a->dlogp[t], (double)slope.value);
 }
@@ -864,6 +867,7 @@ static void check_trust_alone(void)
         sprintf(name, "trust alone %d", k);
         random_objective(&r, &obj);
         obj.surrogate.kind = GRPO_SURROGATE_SCORE;
+        obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
         obj.penalty.kl_ratio = GRPO_KL_RATIO_NONE;
         obj.weight.trust = (grpo_trust_kind)(GRPO_TRUST_ONE_SIDED + k % GRPO_TRUST_RING);
         check_objective(name, obj, kinds[k % 4], 9000 + (uint64_t)k);
@@ -886,7 +890,7 @@ static void check_groups_alone(void)
         memset(&obj.weight, 0, sizeof obj.weight);
         obj.ratio.clamp_low = obj.ratio.clamp_high = obj.ratio.unit_clamp_low = obj.ratio.unit_clamp_high = 0;
         obj.surrogate.kind = all[k % count];
-        if (obj.ratio.unit == GRPO_UNIT_TOKEN || obj.ratio.unit >= GRPO_UNIT_SEGMENT_MEAN) obj.ratio.unit = GRPO_UNIT_SEQUENCE_MEAN;
+        if (!is_of_a_response(obj.ratio.unit)) obj.ratio.unit = GRPO_UNIT_SEQUENCE_MEAN;
         obj.ratio.mix = GRPO_MIX_NONE;
         obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
         if (obj.surrogate.strength == 0) obj.surrogate.strength = 0.5;
@@ -894,8 +898,62 @@ static void check_groups_alone(void)
         check_objective(name, obj, kinds[k / count % 4], 12000 + (uint64_t)k);
     }
     for (k = 0; k < count; k++)
-        check(group_slopes_judged[all[k]] > 300, "only %ld slopes of surrogate %d could be compared", group_slopes_judged[all[k]], all[k]);
+        check(slopes_of_kind[all[k]] > 300, "only %ld slopes of surrogate %d could be compared", slopes_of_kind[all[k]], all[k]);
+    for (k = GRPO_SCORE_LOG; k <= GRPO_SCORE_RATIO; k++) check(slopes_of_score[k] > 1000, "only %ld slopes of score %d could be compared", slopes_of_score[k], k);
     check(log_z_judged > 50, "only %ld slopes of log_z could be compared", log_z_judged);
+}
+
+/* kinds and bounds that random objectives seldom have, with little else that could hide them */
+static void check_kinds_alone(void)
+{
+    static const grpo_surrogate_kind kind[] = { GRPO_SURROGATE_LOGISTIC, GRPO_SURROGATE_DISPO, GRPO_SURROGATE_BGPO, GRPO_SURROGATE_SHAPED,
+                                                GRPO_SURROGATE_PPO_CLIP, GRPO_SURROGATE_DUAL_CLIP, GRPO_SURROGATE_DUAL_CLIP, GRPO_SURROGATE_GPPO };
+    grpo_objective obj;
+    char name[40];
+    rng r = { 23 };
+    int k;
+    for (k = 0; k < 480; k++) {
+        sprintf(name, "kind alone %d", k);
+        random_objective(&r, &obj);
+        memset(&obj.weight, 0, sizeof obj.weight);
+        if (k % 3) memset(&obj.penalty, 0, sizeof obj.penalty);
+        obj.surrogate.kind = kind[k % 8];
+        obj.surrogate.bounds = k % 8 < 4 ? GRPO_BOUNDS_FIXED : k % 8 < 6 ? GRPO_BOUNDS_POSITION : GRPO_BOUNDS_GIVEN;
+        if (obj.surrogate.strength == 0) obj.surrogate.strength = 0.5;
+        if (obj.surrogate.dual == 0) obj.surrogate.dual = 3;
+        if (k % 8 > 5) obj.ratio.unit = GRPO_UNIT_TOKEN;
+        if (obj.ratio.unit == GRPO_UNIT_TOKEN) obj.ratio.mix = GRPO_MIX_NONE;
+        if (k % 2) obj.aggregation.kind = GRPO_SEQ_MEAN_BY_SIGN;
+        check_objective(name, obj, kinds[k % 4], 15000 + (uint64_t)k);
+    }
+    for (k = GRPO_SURROGATE_LOGISTIC; k <= GRPO_SURROGATE_SHAPED; k++)
+        check(slopes_of_kind[k] > 300, "only %ld slopes of surrogate %d could be compared", slopes_of_kind[k], k);
+    for (k = GRPO_BOUNDS_POSITION; k <= GRPO_BOUNDS_GIVEN; k++)
+        check(slopes_of_bounds[k] > 200, "only %ld slopes of bounds %d could be compared", slopes_of_bounds[k], k);
+}
+
+/* what is beside the terms, alone: likelihoods of every form, weight and gate, and next to a surrogate */
+static void check_likelihoods_alone(void)
+{
+    grpo_objective obj;
+    char name[40];
+    rng r = { 31 };
+    int k;
+    for (k = 0; k < 240; k++) {
+        grpo_penalty *p = &obj.penalty;
+        sprintf(name, "likelihood alone %d", k);
+        random_objective(&r, &obj);
+        memset(&obj.weight, 0, sizeof obj.weight);
+        memset(p, 0, sizeof *p);
+        if (k % 2) obj.surrogate.kind = GRPO_SURROGATE_SCORE, obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
+        p->likelihood_on = (grpo_likelihood_kind)(GRPO_LIKELIHOOD_CORRECT + k % 5);
+        p->likelihood_form = (grpo_likelihood_form_kind)(k % 3);
+        p->likelihood_weight = (grpo_likelihood_weight_kind)rng_below(&r, 4);
+        if (k % 3 == GRPO_LIKELIHOOD_FORM_LOST) p->likelihood_gate = (grpo_likelihood_gate_kind)rng_below(&r, 3);
+        p->likelihood_gain = k % 4 - 1;
+        p->likelihood_coef = 0.5;
+        check_objective(name, obj, kinds[k % 4], 17000 + (uint64_t)k);
+    }
 }
 
 /* ---- equal rewards ------------------------------------------------------------------------------------------------------------- */
@@ -916,13 +974,14 @@ static void pin_equal(grpo_objective *obj)
     a->credit = GRPO_CREDIT_OUTCOME;
     a->singleton = GRPO_SINGLETON_ZERO;
     a->pass_k = 1;
-    a->shift = a->teacher_coef = a->kl_centred_coef = a->advantage_low = a->advantage_high = 0;
+    a->shift = a->teacher_coef = a->kl_centred_coef = a->advantage_low = a->advantage_high = a->truncated_tail = 0;
+    a->step_discount = GRPO_STEP_DISCOUNT_TOKENS;
     a->marked = GRPO_MARKED_NONE;
     if (a->scale == GRPO_SCALE_BETA) a->scale = GRPO_SCALE_GROUP_STD;                   /* not for any rewards */
     if (a->transform >= GRPO_TRANSFORM_PKPO_MAX && (a->baseline == GRPO_BASELINE_BATCH_MEAN || a->second != GRPO_SECOND_NONE
                                                     || a->scale == GRPO_SCALE_TOKEN_WHITEN || a->scale == GRPO_SCALE_BATCH_STD))
         a->transform = GRPO_TRANSFORM_NONE;                                             /* k/n of them: groups differ in size */
-    if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE) a->entropy = GRPO_ENTROPY_NONE;
+    if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE || a->entropy == GRPO_ENTROPY_RESPONSE) a->entropy = GRPO_ENTROPY_NONE;
     if (a->baseline == GRPO_BASELINE_GIVEN) a->baseline = GRPO_BASELINE_GROUP_MEAN;
     if (a->baseline == GRPO_BASELINE_NONE || a->baseline == GRPO_BASELINE_KALMAN) a->scale = GRPO_SCALE_GROUP_STD;
     if (a->baseline == GRPO_BASELINE_LENGTH_WEIGHTED) a->second = GRPO_SECOND_NONE;     /* a group without tokens has no such mean */
@@ -1436,6 +1495,8 @@ int main(void)
     check_random_objectives();
     check_trust_alone();
     check_groups_alone();
+    check_kinds_alone();
+    check_likelihoods_alone();
     check_equal_rewards();
     check_informative();
     check_choices();

@@ -59,7 +59,7 @@ static inline grpo_real rng_garbage(rng *r)
 /* ---- a batch that owns its arrays ---------------------------------------------------------------------------------------------- */
 
 enum { TOKEN_LOGP, TOKEN_OLD, TOKEN_REF, TOKEN_ROLLOUT, TOKEN_ENTROPY, TOKEN_VALUE, TOKEN_STEP_REWARD, TOKEN_TEACHER, TOKEN_SQUARES, TOKEN_WEIGHT,
-       TOKEN_ARRAYS };
+       TOKEN_CLIP_LOW, TOKEN_CLIP_HIGH, TOKEN_ARRAYS };
 
 typedef struct {
     int64_t n_groups, n_sequences, n_tokens;
@@ -70,7 +70,7 @@ typedef struct {
     grpo_real *reward;
     int64_t n_rewards;
     grpo_real *rewards, *reward_weight;
-    uint8_t *truncated;
+    uint8_t *truncated, *outside;
     grpo_real *baseline, *log_z;
     int64_t *group_from;         /* after rollouts_arrange: the group of the source that each group copies */
     int64_t *from;               /* after rollouts_arrange: the slot of the source that each slot copies, or -1 */
@@ -99,6 +99,7 @@ static inline void rollouts_alloc_groups(rollouts *b, int64_t groups, int64_t se
     b->length = (int64_t *)test_alloc(sequences, sizeof *b->length);
     b->reward = (grpo_real *)test_alloc(sequences, sizeof *b->reward);
     b->truncated = (uint8_t *)test_alloc(sequences, 1);
+    b->outside = (uint8_t *)test_alloc(sequences, 1);
 }
 
 static inline void rollouts_alloc_tokens(rollouts *b, int64_t tokens)
@@ -118,7 +119,7 @@ static inline void rollouts_free(rollouts *b)
     int k;
     for (k = 0; k < TOKEN_ARRAYS; k++) free(b->token[k]);
     free(b->group_begin); free(b->baseline); free(b->log_z); free(b->group_from);
-    free(b->offset); free(b->length); free(b->reward); free(b->rewards); free(b->reward_weight); free(b->truncated);
+    free(b->offset); free(b->length); free(b->reward); free(b->rewards); free(b->reward_weight); free(b->truncated); free(b->outside);
     free(b->step_end); free(b->mask); free(b->selected); free(b->state); free(b->from);
     memset(b, 0, sizeof *b);
 }
@@ -143,6 +144,8 @@ static inline grpo_batch rollouts_view(const rollouts *b)
     v.probability_squares = b->token[TOKEN_SQUARES];
     v.state = b->state;
     v.weight = b->token[TOKEN_WEIGHT];
+    v.clip_low = b->token[TOKEN_CLIP_LOW];
+    v.clip_high = b->token[TOKEN_CLIP_HIGH];
     v.step_end = b->step_end;
     v.mask = b->mask;
     v.selected = b->selected;
@@ -151,6 +154,7 @@ static inline grpo_batch rollouts_view(const rollouts *b)
     v.n_rewards = b->n_rewards;
     v.reward_weight = b->reward_weight;
     v.truncated = b->truncated;
+    v.outside = b->outside;
     v.baseline = b->baseline;
     v.log_z = b->log_z;
     return v;
@@ -246,6 +250,8 @@ static inline void random_tokens(rng *r, int kind, rollouts *b, int64_t i)
         b->token[TOKEN_SQUARES][t] = (grpo_real)rng_unit(r);
         b->state[t] = rng_below(r, 3) - 1;
         b->token[TOKEN_WEIGHT][t] = (grpo_real)(rng_chance(r, 20) ? 0 : 2 * rng_unit(r));
+        b->token[TOKEN_CLIP_LOW][t] = (grpo_real)(rng_chance(r, 20) ? (double)rng_below(r, 2) : 0.4 * rng_unit(r));
+        b->token[TOKEN_CLIP_HIGH][t] = (grpo_real)(rng_chance(r, 20) ? 0 : 0.4 * rng_unit(r));
     }
 }
 
@@ -273,6 +279,7 @@ static inline void random_group(rng *r, int kind, rollouts *b, int64_t g)
         b->reward[i] = (grpo_real)random_reward(r, rewards);
         for (k = 0; k < b->n_rewards; k++) b->rewards[i * b->n_rewards + k] = (grpo_real)random_reward(r, k ? others : rewards);
         b->truncated[i] = (uint8_t)rng_chance(r, 20);
+        b->outside[i] = (uint8_t)rng_chance(r, 25);
         random_tokens(r, kind, b, i);
     }
 }
@@ -341,6 +348,7 @@ static inline void rollouts_arrange(rng *r, const rollouts *src, const int64_t *
         dst->reward[i] = src->reward[order[i]];
         memcpy(dst->rewards + i * src->n_rewards, src->rewards + order[i] * src->n_rewards, (size_t)src->n_rewards * sizeof *src->rewards);
         dst->truncated[i] = src->truncated[order[i]];
+        dst->outside[i] = src->outside[order[i]];
     }
     rollouts_alloc_tokens(dst, rollouts_place(r, dst));
     rollouts_garble(r, dst);
@@ -364,7 +372,8 @@ static inline int reads_positions(const grpo_objective *o)
     const grpo_unit_kind unit = o->ratio.unit;
     const grpo_weight *w = &o->weight;
     return (unit >= GRPO_UNIT_SEGMENT_MEAN && unit <= GRPO_UNIT_PREFIX_MEAN) || w->correction_unit >= GRPO_CORRECTION_SEGMENT_SUM
-        || w->reject_unit >= GRPO_REJECT_SEGMENT_SUM || w->future != GRPO_FUTURE_NONE || o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN;
+        || w->reject_unit >= GRPO_REJECT_SEGMENT_SUM || w->future != GRPO_FUTURE_NONE || o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN
+        || o->surrogate.bounds == GRPO_BOUNDS_POSITION || o->penalty.likelihood_gate == GRPO_LIKELIHOOD_GATE_SEGMENT;
 }
 
 /* ---- a random objective -------------------------------------------------------------------------------------------------------- */
@@ -422,6 +431,11 @@ static inline double random_number(rng *r, const char *path)
         { "advantage.entropy_coef", 3, { 0, 0.1, 0.4 } },
         { "advantage.entropy_cap", 3, { 0.5, 1, 2 } },
         { "advantage.teacher_coef", 4, { 0, 0, 1, -0.3 } },
+        { "advantage.teacher_share", 4, { 0, 0, 0.5, 1 } },
+        { "advantage.teacher_clip", 3, { 0.2, 0, 0.9 } },
+        { "advantage.teacher_gamma", 4, { 0, 0, 0.5, 1 } },
+        { "advantage.truncated_tail", 4, { 0, 0, 1, 3 } },
+        { "advantage.outside_coef", 4, { 1.2, 0, 1, -1 } },
         { "advantage.advantage_low", 4, { 0, 0, 0, -0.5 } },
         { "advantage.advantage_high", 4, { 0, 0, 0, 2 } },
         { "advantage.gamma", 4, { 1, 0.99, 0.5, 0 } },
@@ -438,6 +452,15 @@ static inline double random_number(rng *r, const char *path)
         { "surrogate.eps_low", 6, { 0, 3e-4, 0.2, 0.8, 1, 1.5 } },
         { "surrogate.eps_high", 5, { 0, 4e-4, 0.2, 0.28, 1.5 } },
         { "surrogate.bound_cap", 3, { 0, 1.5, 10 } },
+        { "surrogate.log_low", 4, { 0, 0.025, 0.3, INFINITY } },
+        { "surrogate.log_high", 3, { 0, 0.05, 0.3 } },
+        { "surrogate.log_dual", 3, { 0.3, 1, INFINITY } },
+        { "surrogate.position_power", 6, { 0, 0.5, -0.5, 1, 0.3, -16 } },
+        { "surrogate.weight_min_neg", 3, { 0, 0.5, 0.9 } },
+        { "surrogate.weight_max_neg", 4, { 1, 1.2, 101, 1e300 } },
+        { "surrogate.shift", 4, { 0, 0.5, -1, 3 } },
+        { "surrogate.length_rate", 4, { 0, 0, 0.3, -0.1 } },
+        { "surrogate.shape", 4, { 1, 0.2, 1e-4, 1e3 } },
         { "surrogate.dual", 2, { 3, 10 } },
         { "surrogate.dual_pos", 3, { 0, 1.5, 3 } },
         { "surrogate.beta_low", 3, { 0, 0.75, 1 } },
@@ -455,6 +478,7 @@ static inline double random_number(rng *r, const char *path)
         { "surrogate.shift", 4, { 0, 0.5, 20, -1 } },
         { "surrogate.score_eps", 3, { 0, 1e-6, 0.5 } },
         { "penalty.likelihood_coef", 4, { 0, 0.1, 1, -0.3 } },
+        { "penalty.likelihood_gain", 4, { 5, 0, 1, -0.7 } },
         { "penalty.pair_margin", 3, { 0, 0.1, 1 } },
         { "penalty.pair_beta", 4, { 0, 0.2, 1, -2 } },
         { "penalty.pair_coef", 3, { 0, 0.01, 1 } },
@@ -505,39 +529,53 @@ static inline double random_choice(rng *r, const grpo_field *f)
 static inline int is_of_a_group(grpo_surrogate_kind kind)
 {
     return kind == GRPO_SURROGATE_VARIANCE || kind == GRPO_SURROGATE_LABELS || kind == GRPO_SURROGATE_BALANCE
-        || kind == GRPO_SURROGATE_PAIRS || kind == GRPO_SURROGATE_CONTRAST
+        || kind == GRPO_SURROGATE_PAIRS || (kind >= GRPO_SURROGATE_CONTRAST && kind <= GRPO_SURROGATE_MATCH_JS)
         || kind == GRPO_SURROGATE_STANDARDISED || kind == GRPO_SURROGATE_TARGET || kind == GRPO_SURROGATE_HINGE;
+}
+
+static inline int is_of_a_response(grpo_unit_kind unit)
+{
+    return (unit >= GRPO_UNIT_SEQUENCE_MEAN && unit <= GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) || unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO;
+}
+
+/* does the loss look at the advantage of a response's first token? */
+static inline int reads_first_token(const grpo_objective *o)
+{
+    return is_of_a_group(o->surrogate.kind) || o->aggregation.kind == GRPO_SEQ_MEAN_BY_SIGN;
 }
 
 /* choices that exclude each other */
 static inline void random_objective_settle(rng *r, grpo_objective *obj)
 {
     grpo_surrogate *s = &obj->surrogate;
-    if (is_of_a_group(s->kind) && (obj->ratio.unit == GRPO_UNIT_TOKEN || obj->ratio.unit >= GRPO_UNIT_SEGMENT_MEAN))
-        obj->ratio.unit = (grpo_unit_kind)(GRPO_UNIT_SEQUENCE_MEAN + rng_below(r, 3));
+    if (is_of_a_group(s->kind) && !is_of_a_response(obj->ratio.unit)) obj->ratio.unit = (grpo_unit_kind)(GRPO_UNIT_SEQUENCE_MEAN + rng_below(r, 3));
     if (s->kind == GRPO_SURROGATE_TARGET) {
         obj->ratio.against = GRPO_AGAINST_NOTHING;
-        if (obj->ratio.unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) obj->ratio.unit = GRPO_UNIT_SEQUENCE_SUM;
+        if (obj->ratio.unit != GRPO_UNIT_SEQUENCE_MEAN) obj->ratio.unit = GRPO_UNIT_SEQUENCE_SUM;
     }
     if (s->kind == GRPO_SURROGATE_QUADRATIC && s->eps_high == 0) s->eps_high = 0.1;
     if (obj->ratio.unit == GRPO_UNIT_TOKEN || is_of_a_group(s->kind)) obj->ratio.mix = GRPO_MIX_NONE;
-    if (s->bounds == GRPO_BOUNDS_PROBABILITY && obj->ratio.unit != GRPO_UNIT_TOKEN) s->bounds = GRPO_BOUNDS_FIXED;
+    if (s->bounds != GRPO_BOUNDS_POSITION && obj->ratio.unit != GRPO_UNIT_TOKEN) s->bounds = GRPO_BOUNDS_FIXED;
+    if (s->bounds >= GRPO_BOUNDS_POSITION && s->kind != GRPO_SURROGATE_PPO_CLIP && s->kind != GRPO_SURROGATE_DUAL_CLIP
+        && (s->bounds == GRPO_BOUNDS_POSITION || s->kind != GRPO_SURROGATE_GPPO)) s->bounds = GRPO_BOUNDS_FIXED;
+    if (obj->penalty.likelihood_form != GRPO_LIKELIHOOD_FORM_LOST) obj->penalty.likelihood_gate = GRPO_LIKELIHOOD_GATE_NONE;
     if ((s->kind == GRPO_SURROGATE_GPPO || s->kind == GRPO_SURROGATE_ASPO) && rng_chance(r, 50)) s->dual = 0;
 }
 
 /* are the tokens of a response alike in all but their credit? */
 static inline int tokens_alike(const grpo_advantage *a)
 {
-    return a->entropy == GRPO_ENTROPY_NONE && a->teacher_coef == 0 && a->kl_centred_coef == 0 && a->marked == GRPO_MARKED_NONE;
+    return a->entropy == GRPO_ENTROPY_NONE && a->teacher_coef == 0 && a->teacher_share == 0 && a->kl_centred_coef == 0
+        && a->marked == GRPO_MARKED_NONE;
 }
 
 /* what may be shuffled without changing what a token is: a filter knows an order, so do credit and baseline of tokens, and so does a
- * surrogate of a group, which sees the advantage of the first token */
+ * surrogate of a group, or an aggregation, that sees the advantage of the first token */
 static inline int order_free(const grpo_objective *obj)
 {
     const grpo_advantage *a = &obj->advantage;
-    const int tokens = a->credit == GRPO_CREDIT_OUTCOME && a->token_baseline == GRPO_TOKEN_BASELINE_NONE
-                       && (tokens_alike(a) || !is_of_a_group(obj->surrogate.kind)) && !reads_positions(obj);
+    const int tokens = a->credit == GRPO_CREDIT_OUTCOME && a->token_baseline == GRPO_TOKEN_BASELINE_NONE && a->teacher_gamma == 0
+                       && (tokens_alike(a) || !reads_first_token(obj)) && !reads_positions(obj);
     return (a->baseline == GRPO_BASELINE_KALMAN ? 0 : ARRANGE_SEQUENCES) | (tokens ? ARRANGE_TOKENS : 0);
 }
 
@@ -561,12 +599,28 @@ static inline void random_steps_settle(rng *r, grpo_advantage *a)
     if (shares) a->shift = 0;
 }
 
+/* what knows no more than means and deviations of the prompt */
+static inline void random_plain_settle(rng *r, grpo_advantage *a)
+{
+    static const grpo_scale_kind of_group[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
+    if (a->credit == GRPO_CREDIT_PREFIX_TREE || rng_chance(r, 60)) a->outside = GRPO_OUTSIDE_NONE;
+    if (a->outside == GRPO_OUTSIDE_NONE && a->credit != GRPO_CREDIT_PREFIX_TREE) return;
+    if (a->outside != GRPO_OUTSIDE_NONE) a->credit = GRPO_CREDIT_OUTCOME;
+    a->rewards = GRPO_REWARDS_ONE;
+    a->transform = GRPO_TRANSFORM_NONE;
+    a->gain = GRPO_GAIN_NONE;
+    a->second = GRPO_SECOND_NONE;
+    a->baseline = (grpo_baseline_kind)rng_below(r, 3);
+    a->scale = of_group[rng_below(r, 3)];
+}
+
 /* one of two choices that do not go together gives way */
 static inline void random_advantage_settle(rng *r, grpo_objective *obj)
 {
     grpo_advantage *a = &obj->advantage;
     static const grpo_scale_kind for_columns[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_GROUP_MEAN, GRPO_SCALE_CONSTANT,
                                                    GRPO_SCALE_LEAVE_ONE_OUT_STD };
+    random_plain_settle(r, a);
     random_steps_settle(r, a);
     if (a->rewards == GRPO_REWARDS_EACH) {
         obj->reward.length = GRPO_LENGTH_NONE; obj->reward.overlong = GRPO_OVERLONG_NONE;
@@ -584,6 +638,8 @@ static inline void random_advantage_settle(rng *r, grpo_objective *obj)
     if (a->baseline == GRPO_BASELINE_BATCH_MEAN && (a->second != GRPO_SECOND_NONE || a->scale == GRPO_SCALE_TOKEN_WHITEN))
         a->baseline = GRPO_BASELINE_DENSEST;
     if (a->scale == GRPO_SCALE_CONSTANT && a->eps == 0) a->eps = 0.5;
+    if (a->credit != GRPO_CREDIT_STEP) a->step_discount = GRPO_STEP_DISCOUNT_TOKENS;
+    if (a->credit != GRPO_CREDIT_RETURN && a->credit != GRPO_CREDIT_GAE) a->truncated_tail = 0;
 }
 
 static inline void random_objective(rng *r, grpo_objective *obj)

@@ -323,7 +323,12 @@ static inline void ref_clip_range(const reference *ref, int64_t t, reference_rea
     reference_real p, below;
     *low = 1 - (reference_real)s->eps_low;
     *high = 1 + (reference_real)s->eps_high;
-    if (s->bounds == GRPO_BOUNDS_FIXED || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) return;
+    if (s->bounds == GRPO_BOUNDS_FIXED || s->kind == GRPO_SURROGATE_SHAPED || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) return;
+    if (s->bounds == GRPO_BOUNDS_GIVEN) {
+        *low = 1 - (reference_real)ref->b->token[TOKEN_CLIP_LOW][t];
+        *high = 1 + (reference_real)ref->b->token[TOKEN_CLIP_HIGH][t];
+        return;
+    }
     p = ref_exp(ref_old(ref, t));
     below = 1 - 4 * s->eps_low / p;
     *low = ((reference_real)1 + ref_sqrt(below > 0 ? below : 0)) / 2;
@@ -354,6 +359,41 @@ static inline reference_real ref_sigmoid(reference_real z)
 {
     reference_real e = ref_exp(-ref_abs(z));
     return (z < 0 ? e : 1) / (1 + e);
+}
+
+static inline reference_real ref_log_one_plus_exp(reference_real z)
+{
+    return z > 0 ? z + ref_ln1p(ref_exp(-z)) : ref_ln1p(ref_exp(z));
+}
+
+/* n^p, n the active tokens of the response up to token t */
+static inline reference_real ref_position_scale(const reference *ref, int64_t t)
+{
+    int64_t i = 0, k, n = 0;
+    while (t < ref->b->offset[i] || t >= ref_end(ref, i)) i++;
+    for (k = ref->b->offset[i]; k <= t; k++) n += ref->active[k];
+    return ref_exp(ref->obj->surrogate.position_power * ref_ln((reference_real)n));
+}
+
+typedef struct { reference_real low, high, dual; } ref_log_bounds;
+
+static inline ref_log_bounds ref_position_bounds(const reference *ref, int64_t t)
+{
+    const grpo_surrogate *s = &ref->obj->surrogate;
+    const reference_real scale = ref_position_scale(ref, t);
+    ref_log_bounds b;
+    b.low = -s->log_low * scale;
+    b.high = s->log_high * scale;
+    b.dual = s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->log_dual * scale : (reference_real)HUGE_VAL;
+    return b;
+}
+
+static inline reference_real ref_position_clip(reference *ref, int64_t t, reference_real y, reference_real A, ref_size *size)
+{
+    const ref_log_bounds b = ref_position_bounds(ref, t);
+    if (A < 0 && ref_decide(ref, y > b.dual)) y = b.dual;
+    else if (A < 0 ? ref_decide(ref, y < b.low) : ref_decide(ref, y > b.high)) y = A < 0 ? b.low : b.high;
+    return -(size->derivative = ref_note(ref, ref_exp(y)) * A);
 }
 
 static inline reference_real ref_sapo(reference *ref, reference_real w, reference_real A, ref_size *size)
@@ -393,6 +433,8 @@ static inline reference_real ref_detached_weight(reference *ref, int64_t t, ref_
     case GRPO_SURROGATE_VESPO:         return ref_vespo_weight(ref, y, A, size);
     case GRPO_SURROGATE_SAPO_DETACHED: return ref_gate(ref, w, A, size);
     case GRPO_SURROGATE_BAND:          return ref_jumps_out(ref, w, s->weight_min, s->weight_max) ? 0 : w;
+    case GRPO_SURROGATE_DISPO:         return A > 0 ? ref_bounded(ref, w, s->weight_min, s->weight_max)
+                                                    : ref_bounded(ref, w, s->weight_min_neg, s->weight_max_neg);
     default:                           return ref_bounded(ref, w, s->weight_min, s->weight_max);
     }
 }
@@ -401,7 +443,7 @@ static inline int ref_surrogate_has_ratio(const reference *ref)
 {
     switch (ref->obj->surrogate.kind) {
     case GRPO_SURROGATE_SCORE: case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_VESPO: case GRPO_SURROGATE_TOPR: case GRPO_SURROGATE_BAND:
-    case GRPO_SURROGATE_SAPO_DETACHED: return 0;
+    case GRPO_SURROGATE_SAPO_DETACHED: case GRPO_SURROGATE_DISPO: return 0;
     default: return 1;
     }
 }
@@ -461,10 +503,37 @@ static inline reference_real ref_quadratic(reference *ref, reference_real y, ref
     return ref_abs(A) * off * far / 2 - A * w;
 }
 
+static inline reference_real ref_logistic(reference *ref, reference_real y, reference_real A, ref_size *size)
+{
+    const reference_real k = ref_note(ref, ref->obj->surrogate.strength), shift = ref->obj->surrogate.shift;
+    const reference_real x = A > 0 ? k * y - shift : shift - k * y, value = ref_log_one_plus_exp(-x), slope = ref_sigmoid(-x);
+    size->added = value + slope * (ref_abs(k * y) + ref_abs(shift));
+    size->derivative = slope * ref_abs(k) * (1 + ref_abs(k * y) + ref_abs(shift));
+    if (ref->obj->ratio.mix == GRPO_MIX_AVERAGE) size->derivative += 0x1p-31 * k * k;        /* as of squared */
+    return value;
+}
+
+static inline reference_real ref_bgpo(reference *ref, reference_real y, reference_real w, reference_real A, ref_size *size)
+{
+    if (A < 0) return -(size->derivative = ref_note(ref, w) * A);
+    size->added = A * (1 + ref_abs(y));
+    size->derivative = A;
+    return -(1 + y) * A;
+}
+
+static inline reference_real ref_shaped(reference *ref, int64_t t, reference_real w, reference_real A, ref_size *size)
+{
+    const reference_real g = ref->obj->surrogate.shape, whole = ref_note(ref, w) + g;
+    if (!ref->b->selected[t]) return ref_ppo_clip(ref, t, w, A, size);
+    size->derivative = A * (w / whole) * (g / whole);
+    return -A * (w / whole);
+}
+
 static inline reference_real ref_surrogate(reference *ref, int64_t t, reference_real unit, ref_size *size)
 {
+    const grpo_surrogate_kind kind = ref->obj->surrogate.kind;
     reference_real A = ref_note(ref, ref->advantage[t]), y, w, move;
-    if (A == 0 && ref->obj->surrogate.kind != GRPO_SURROGATE_SQUARED) return 0;
+    if (A == 0 && kind != GRPO_SURROGATE_SQUARED && kind != GRPO_SURROGATE_LOGISTIC) return 0;
     if (!ref_surrogate_has_ratio(ref)) return ref_score(ref, ref_detached_weight(ref, t, size), t, size);
     if (ref->obj->surrogate.kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE && A > 0) {
         size->derivative = A;
@@ -473,7 +542,11 @@ static inline reference_real ref_surrogate(reference *ref, int64_t t, reference_
     y = ref_log_ratio(ref, ref->l, unit, t);
     w = ref_ratio(ref, y);
     move = y - ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t);
-    switch (ref->obj->surrogate.kind) {
+    if (ref->obj->surrogate.bounds == GRPO_BOUNDS_POSITION) return ref_position_clip(ref, t, y, A, size);
+    switch (kind) {
+    case GRPO_SURROGATE_LOGISTIC:  return ref_logistic(ref, y, A, size);
+    case GRPO_SURROGATE_BGPO:      return ref_bgpo(ref, y, w, A, size);
+    case GRPO_SURROGATE_SHAPED:    return ref_shaped(ref, t, w, A, size);
     case GRPO_SURROGATE_PPO_CLIP:  return ref_ppo_clip(ref, t, w, A, size);
     case GRPO_SURROGATE_DUAL_CLIP:
     case GRPO_SURROGATE_UNBOUNDED_POSITIVE: return ref_dual_clip(ref, t, w, A, size);
@@ -820,6 +893,22 @@ static inline int ref_is_varied(const reference *ref, int64_t g)
     return 0;
 }
 
+static inline int64_t ref_first_active(const reference *ref, int64_t i)
+{
+    int64_t t = ref->b->offset[i];
+    while (!ref->active[t]) t++;
+    return t;
+}
+
+/* responses whose first active token has A of the sign of that of sequence i */
+static inline int64_t ref_like(const reference *ref, int64_t i)
+{
+    int64_t k, n = 0;
+    for (k = 0; k < ref->b->n_sequences; k++)
+        n += ref->count[k] && (ref->advantage[ref_first_active(ref, k)] > 0) == (ref->advantage[ref_first_active(ref, i)] > 0);
+    return n;
+}
+
 /* 1 / c, of token t in sequence i of group g */
 static inline reference_real ref_divisor(const reference *ref, int64_t g, int64_t i, int64_t t)
 {
@@ -845,6 +934,7 @@ static inline reference_real ref_divisor(const reference *ref, int64_t g, int64_
         for (sequences = 0, k = ref->b->group_begin[g]; k < ref->b->group_begin[g + 1]; k++) sequences += all || ref->count[k] > 0;
         return (reference_real)(groups * sequences * ref->count[i]);
     case GRPO_SEQ_MEAN_SEGMENT_MEAN: return (reference_real)(sequences * ref_segments_times_tokens(ref, i, t));
+    case GRPO_SEQ_MEAN_BY_SIGN:      return (reference_real)(ref->count[i] * ref_like(ref, i));
     default:                         return 1;
     }
 }
@@ -856,6 +946,7 @@ static inline int ref_is_likely(const reference *ref, int64_t i, int64_t t)
     case GRPO_LIKELIHOOD_POSITIVE: return ref->advantage[t] > 0;
     case GRPO_LIKELIHOOD_SELECTED: return ref->b->selected[t];
     case GRPO_LIKELIHOOD_ALL:      return 1;
+    case GRPO_LIKELIHOOD_NOT_NEGATIVE: return ref->advantage[t] >= 0;
     default:                       return 0;
     }
 }
@@ -1006,18 +1097,6 @@ static inline reference_real ref_sequence(reference *ref, int64_t i)
 /* ---- groups, and what is beside the terms ----------------------------------------------------------------------------------------
  * With everything as written, sums over all the others for each; the size of a derivative is what it may lose, as the scales say. */
 
-static inline reference_real ref_log_one_plus_exp(reference_real z)
-{
-    return z > 0 ? z + ref_ln1p(ref_exp(-z)) : ref_ln1p(ref_exp(z));
-}
-
-static inline int64_t ref_first_active(const reference *ref, int64_t i)
-{
-    int64_t t = ref->b->offset[i];
-    while (!ref->active[t]) t++;
-    return t;
-}
-
 /* y_i with all its clamps; a gradient of the token moves it by what its tokens move */
 static inline reference_real ref_score_of(reference *ref, const reference_real *l, int64_t i)
 {
@@ -1043,10 +1122,11 @@ static inline reference_real ref_old_score(reference *ref, int64_t i)
 }
 
 enum { REFERENCE_MOST = 64 };
+/* y: the scores; size: that of them; rate: the largest size of ds/dy */
 typedef struct {
     int n;
     int64_t sequence[REFERENCE_MOST];
-    reference_real y[REFERENCE_MOST], A[REFERENCE_MOST], log_z;
+    reference_real y[REFERENCE_MOST], A[REFERENCE_MOST], T[REFERENCE_MOST], size[REFERENCE_MOST], rate, log_z;
     reference_real still[REFERENCE_MOST], old[REFERENCE_MOST];          /* y inside a stop-gradient, and that of logp_old */
 } ref_group;
 
@@ -1060,9 +1140,9 @@ static inline ref_worth ref_variance_of(const reference *ref, const ref_group *g
     ref_worth w = { 0, 0, 0 };
     int j;
     if (g->n < 2) return w;
-    for (j = 0; j < g->n; j++) { mean += g->y[j] / n; size += ref_abs(g->y[j]) / n; }
+    for (j = 0; j < g->n; j++) { mean += g->y[j] / n; size += g->size[j] / n; }
     e = k * (g->y[i] - mean) - g->A[i];
-    most = ref_abs(k) * (ref_abs(g->y[i]) + size) + ref_abs(g->A[i]);
+    most = ref_abs(k) * (g->size[i] + size) + ref_abs(g->A[i]);
     w.value = e * e / (2 * (n - 1));
     w.size = most * most / (2 * (n - 1));
     w.slope = 2 * ref_abs(k) * most / (n - 1);
@@ -1082,13 +1162,13 @@ static inline ref_worth ref_labels_of(const reference *ref, const ref_group *g, 
         if ((g->A[j] > 0) != up) continue;
         z[j] = (up ? -g->y[j] : g->y[j]) / tau;
         if (z[j] > top) top = z[j];
-        if (ref_abs(z[j]) > largest) largest = ref_abs(z[j]);
+        if (g->size[j] / tau > largest) largest = g->size[j] / tau;
         n = n + 1;
     }
     for (sum = ref_exp(-top), j = 0; j < g->n; j++) if ((g->A[j] > 0) == up) sum += ref_exp(z[j] - top);
     for (j = 0; j < g->n; j++) if ((g->A[j] > 0) == up) {
         const reference_real p = ref_exp(z[j] - top) / sum;
-        w.size += p * ref_abs(z[j]) / n;
+        w.size += p * g->size[j] / tau / n;
         w.slope += p / tau / n * (1 + largest);
     }
     w.value = (top + ref_ln(sum)) / n;
@@ -1101,7 +1181,7 @@ static inline ref_worth ref_labels_of(const reference *ref, const ref_group *g, 
 static inline ref_worth ref_balance_of(const reference *ref, const ref_group *g, int i)
 {
     const reference_real k = ref->obj->surrogate.strength, e = g->log_z + g->y[i] - k * g->A[i];
-    const reference_real most = ref_abs(g->log_z) + ref_abs(g->y[i]) + ref_abs(k * g->A[i]);
+    const reference_real most = ref_abs(g->log_z) + g->size[i] + ref_abs(k * g->A[i]);
     ref_worth w;
     w.value = e * e;
     w.size = most * most;
@@ -1120,8 +1200,8 @@ static inline ref_worth ref_pairs_of(const reference *ref, const ref_group *g, i
         const reference_real x = k * (g->y[i] - g->y[b]);
         if (!ref_leads(g->A[i], g->A[b], margin)) continue;
         w.value += ref_log_one_plus_exp(-x) / pairs;
-        w.size += (ref_log_one_plus_exp(-x) + ref_abs(k) * ref_sigmoid(-x) * (ref_abs(g->y[i]) + ref_abs(g->y[b]))) / pairs;
-        w.slope += 2 * ref_abs(k) * ref_sigmoid(-x) / pairs * (1 + ref_abs(k) * (ref_abs(g->y[i]) + ref_abs(g->y[b])));
+        w.size += (ref_log_one_plus_exp(-x) + ref_abs(k) * ref_sigmoid(-x) * (g->size[i] + g->size[b])) / pairs;
+        w.slope += 2 * ref_abs(k) * ref_sigmoid(-x) / pairs * (1 + ref_abs(k) * (g->size[i] + g->size[b]));
     }
     return w;
 }
@@ -1137,7 +1217,7 @@ static inline ref_worth ref_contrast_of(const reference *ref, const ref_group *g
     for (j = 0; j < g->n; j++) {
         if (old * g->old[j] + g->A[j] / tau > top) top = old * g->old[j] + g->A[j] / tau;
         if (k * g->y[j] > high) high = k * g->y[j];
-        if (ref_abs(g->y[j]) > largest) largest = ref_abs(g->y[j]);
+        if (g->size[j] > largest) largest = g->size[j];
         if (old != 0 && ref_abs(g->old[j]) > largest) largest = ref_abs(g->old[j]);
     }
     for (j = 0; j < g->n; j++) { weights += ref_exp(old * g->old[j] + g->A[j] / tau - top); sum += ref_exp(k * g->y[j] - high); }
@@ -1155,7 +1235,7 @@ static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, 
     reference_real mean = 0, size = 0, V = 0, s = 1, e, most;
     ref_worth w = { 0, 0, 0 };
     int j, same = 1;
-    for (j = 0; j < g->n; j++) { mean += g->still[j] / n; size += ref_abs(g->still[j]) / n; }
+    for (j = 0; j < g->n; j++) { mean += g->still[j] / n; size += g->size[j] / n; }
     for (j = 0; j < g->n; j++) {
         V += (g->still[j] - mean) * (g->still[j] - mean) / (n - 1);
         same &= g->still[j] == g->still[0];
@@ -1164,7 +1244,7 @@ static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, 
     if (g->n > 1 && !same && s < 0x1p-40 * size) ref->beyond = 1;
     if (s == 0) { w.value = w.size = g->A[i] * g->A[i]; return w; }
     e = g->A[i] - k * (g->y[i] - (g->n > 1 ? mean : g->still[i])) / s;
-    most = ref_abs(g->A[i]) + ref_abs(k) * (ref_abs(g->y[i]) + size) / s;
+    most = ref_abs(g->A[i]) + ref_abs(k) * (g->size[i] + size) / s;
     w.value = e * e;
     w.size = ref_note(ref, most * most);
     w.slope = 2 * ref_abs(k) / s * (most + 0x1p-31 * ref_abs(k) / s);
@@ -1182,11 +1262,94 @@ static inline ref_worth ref_hinge_of(reference *ref, const ref_group *g, int i)
     for (b = 0; b < g->n; b++) {
         if (!ref_leads(g->A[i], g->A[b], s->margin)) continue;
         x = s->shift - k * (g->y[i] - g->y[b]);
-        w.size += (ref_abs((reference_real)s->shift) + ref_abs(k) * (ref_abs(g->y[i]) + ref_abs(g->y[b]))) / pairs;
+        w.size += (ref_abs((reference_real)s->shift) + ref_abs(k) * (g->size[i] + g->size[b])) / pairs;
         if (!ref_jumps(ref, x, 0)) continue;
         w.value += x / pairs;
         w.slope += 2 * ref_abs(k) / pairs;
     }
+    return w;
+}
+
+static inline reference_real ref_largest_size(const ref_group *g)
+{
+    reference_real largest = 0;
+    int j;
+    for (j = 0; j < g->n; j++) if (g->size[j] > largest) largest = g->size[j];
+    return largest;
+}
+
+/* e^z_i over their sum, of the n numbers where `of` */
+static inline reference_real ref_share(const reference_real *z, const int *of, int n, int i)
+{
+    reference_real sum = 0;
+    int j;
+    for (j = 0; j < n; j++) if (of[j]) sum += ref_exp(z[j] - z[i]);
+    return 1 / sum;
+}
+
+static inline ref_worth ref_contrast_means_of(const reference *ref, const ref_group *g, int i)
+{
+    const grpo_surrogate *s = &ref->obj->surrogate;
+    const int lse = s->kind == GRPO_SURROGATE_CONTRAST_LSE;
+    reference_real z[REFERENCE_MOST], v, tau = s->tau_neg, others, sum = 0, top = -HUGE_VAL, largest = ref_largest_size(g);
+    int plus[REFERENCE_MOST], j, n = 0;
+    ref_worth w = { 0, 0, 0 };
+    for (j = 0; j < g->n; j++) { z[j] = -(reference_real)s->length_rate * g->T[j]; n += plus[j] = g->A[j] > 0; }
+    if (n == 0 || n == g->n) return w;
+    others = g->n - n;
+    if (!plus[i] && lse) return w;
+    if (!plus[i]) { w.value = g->y[i] / others; w.size = g->size[i] / others; w.slope = 1 / others; return w; }
+    v = ref_share(z, plus, g->n, i);
+    if (!lse) { w.value = -v * g->y[i]; w.size = v * g->size[i]; w.slope = v; return w; }
+    for (j = 0; j < g->n; j++) if (!plus[j] && g->y[j] > top) top = g->y[j];
+    for (j = 0; j < g->n; j++) if (!plus[j]) sum += ref_exp((g->y[j] - top) / tau);
+    w.value = v * (top + tau * ref_ln(sum / others) - g->y[i]);
+    w.size = v * (2 * g->size[i] + tau * ref_ln(others) + 2 * largest);
+    w.slope = 2 * v * (1 + largest / tau);
+    return w;
+}
+
+static inline ref_worth ref_soft_pairs_of(const reference *ref, const ref_group *g, int i)
+{
+    const reference_real k = ref->obj->surrogate.strength, pairs = (reference_real)g->n * (g->n - 1), largest = ref_largest_size(g);
+    ref_worth w = { 0, 0, 0 };
+    int j;
+    for (j = 0; j < g->n; j++) {
+        const reference_real D = k * (g->y[i] - g->y[j]), p = ref_sigmoid((g->A[i] - g->A[j]) / ref->obj->surrogate.tau_pos);
+        const reference_real gap = ref_abs(k * (ref_sigmoid(D) - p));
+        if (j == i) continue;
+        w.value += (ref_log_one_plus_exp(D) - p * D) / pairs;
+        w.size += (ref_log_one_plus_exp(D) + p * ref_abs(D) + gap * (g->size[i] + g->size[j])) / pairs;
+        w.slope += 2 * gap * (1 + ref_abs(k) * largest) / pairs;
+    }
+    return w;
+}
+
+static inline ref_worth ref_match_of(reference *ref, const ref_group *g, int i)
+{
+    const reference_real k = ref->obj->surrogate.strength, reach = 1 + ref_abs(k) * ref_largest_size(g);
+    reference_real z[REFERENCE_MOST], p, u, q, r;
+    int all[REFERENCE_MOST], j;
+    ref_worth w = { 0, 0, 0 };
+    for (j = 0; j < g->n; j++) { z[j] = g->A[j] / ref->obj->surrogate.tau_pos; all[j] = 1; }
+    p = ref_share(z, all, g->n, i);
+    for (j = 0; j < g->n; j++) z[j] = k * g->y[j];
+    u = ref_share(z, all, g->n, i);
+    if (g->n == 1) return w;
+    if (ref->obj->surrogate.kind == GRPO_SURROGATE_MATCH) {
+        w.value = (p - u) * (p - u);
+        w.slope = 4 * (p + u) * ref_abs(k) * u * reach;
+        w.size = w.value + 2 * ref_abs(p - u) * (p + u) + 4 * ref_abs(p - u) * u * (reach - 1);
+        return w;
+    }
+    ref_note(ref, p);
+    ref_note(ref, u);
+    if (ref->beyond) return w;
+    q = ref_ln1p((p - u) / (p + u));
+    r = ref_ln1p((u - p) / (p + u));
+    w.value = (p * q + u * r) / 2;
+    w.slope = ref_abs(r * k) * u * reach;
+    w.size = (p * ref_abs(q) + u * ref_abs(r)) / 2 + ref_abs(r) * u * (reach - 1);
     return w;
 }
 
@@ -1202,6 +1365,9 @@ static inline ref_worth ref_worth_of(reference *ref, const ref_group *g, int i)
     case GRPO_SURROGATE_CONTRAST: w = ref_contrast_of(ref, g, i); break;
     case GRPO_SURROGATE_STANDARDISED: w = ref_standardised_of(ref, g, i); break;
     case GRPO_SURROGATE_HINGE:    w = ref_hinge_of(ref, g, i); break;
+    case GRPO_SURROGATE_CONTRAST_MEAN: case GRPO_SURROGATE_CONTRAST_LSE: w = ref_contrast_means_of(ref, g, i); break;
+    case GRPO_SURROGATE_SOFT_PAIRS: w = ref_soft_pairs_of(ref, g, i); break;
+    case GRPO_SURROGATE_MATCH: case GRPO_SURROGATE_MATCH_JS: w = ref_match_of(ref, g, i); break;
     default: break;
     }
     ref_note(ref, w.value);
@@ -1215,10 +1381,20 @@ static inline ref_group ref_group_of(reference *ref, const reference_real *l, in
     int64_t i;
     memset(&x, 0, sizeof x);
     x.log_z = ref->b->log_z[g] + ref->log_z_moved;
+    x.rate = ref->obj->surrogate.score == GRPO_SCORE_RATIO ? 0 : 1;
     for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) {
         if (!ref->count[i] || x.n == REFERENCE_MOST) continue;
         x.y[x.n] = ref_score_of(ref, l, i);
+        x.size[x.n] = ref_abs(x.y[x.n]);
+        x.T[x.n] = (reference_real)ref->count[i];
+        if (ref->obj->surrogate.score == GRPO_SCORE_RATIO) {
+            const reference_real size = ref_abs(x.y[x.n]);
+            x.y[x.n] = ref_note(ref, ref_exp(x.y[x.n]));
+            x.size[x.n] = x.y[x.n] * (1 + size);
+            if (x.size[x.n] > x.rate) x.rate = x.size[x.n];
+        }
         x.still[x.n] = ref_score_of(ref, ref->fixed, i);
+        if (ref->obj->surrogate.score == GRPO_SCORE_RATIO) x.still[x.n] = ref_note(ref, ref_exp(x.still[x.n]));
         x.old[x.n] = ref->obj->surrogate.kind == GRPO_SURROGATE_TARGET ? ref_old_score(ref, i) : 0;
         x.A[x.n] = (double)ref->advantage[ref_first_active(ref, i)];
         x.sequence[x.n++] = i;
@@ -1244,24 +1420,58 @@ static inline reference_real ref_coupled(reference *ref, int64_t g)
             sum += ref_note(ref, c * w.value);
             ref->size += c * w.size;
             ref->scale += ref_note(ref, c * w.size);
-            ref->steep += ref_note(ref, c * w.slope);
+            ref->steep += ref_note(ref, c * w.slope * (ref->log_z_moved == 0 ? x.rate : 1));
         }
     }
     return sum;
 }
 
+/* u, and how much its rounding may grow */
+static inline reference_real ref_likelihood_weight(reference *ref, int64_t t, reference_real *rounding)
+{
+    const grpo_penalty *p = &ref->obj->penalty;
+    const reference_real l = ref->fixed[t], e = ref_exp(l);
+    reference_real gap;
+    *rounding = 1;
+    switch (p->likelihood_weight) {
+    case GRPO_LIKELIHOOD_WEIGHT_P:       return e;
+    case GRPO_LIKELIHOOD_WEIGHT_P_NOT_P: return -e * ref_change(l, 0);
+    case GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE:
+        gap = p->likelihood_gain * (ref_log(ref, ref->b->token[TOKEN_TEACHER][t]) - l);
+        *rounding += ref_abs(gap);
+        return ref_sigmoid(gap);
+    default: return 1;
+    }
+}
+
+/* does the gate let token t pass? */
+static inline int ref_passes(reference *ref, int64_t i, int64_t t)
+{
+    const grpo_likelihood_gate_kind gate = ref->obj->penalty.likelihood_gate;
+    reference_real lost = 0;
+    int64_t k;
+    if (gate == GRPO_LIKELIHOOD_GATE_NONE) return 1;
+    for (k = ref->b->offset[i]; k < ref_end(ref, i); k++) {
+        if (!ref->active[k] || !ref_is_likely(ref, i, k) || (gate == GRPO_LIKELIHOOD_GATE_SEGMENT && !ref_same_segment(ref, k, t))) continue;
+        lost += ref_log(ref, ref->b->token[TOKEN_OLD][k]) - ref_log(ref, ref->fixed[k]);
+    }
+    if (lost != 0 && ref_abs(lost) < REFERENCE_BLUR) ref->beyond = 1;
+    return lost > 0;
+}
+
 static inline reference_real ref_likelihood(reference *ref, int64_t i, int64_t t)
 {
-    const reference_real l = ref->l[t], p = ref_exp(ref->fixed[t]);
-    const grpo_likelihood_weight_kind kind = ref->obj->penalty.likelihood_weight;
-    reference_real weight = kind == GRPO_LIKELIHOOD_WEIGHT_P ? p : kind == GRPO_LIKELIHOOD_WEIGHT_P_NOT_P ? -p * ref_change(ref->fixed[t], 0) : 1;
-    if (ref->likelihood == 0 || !ref_is_likely(ref, i, t)) return 0;
-    weight = ref_note(ref, ref->likelihood * ref_note(ref, weight));
-    ref_log(ref, l);
-    ref->size += ref_abs(weight * l);
-    ref->scale += ref_abs(weight * l);
-    ref->steep += ref_abs(weight);
-    return -ref_note(ref, weight * l);
+    const grpo_likelihood_form_kind form = ref->obj->penalty.likelihood_form;
+    const reference_real l = ref_log(ref, ref->l[t]);
+    reference_real h = l, weight, rounding;
+    if (ref->likelihood == 0 || !ref_is_likely(ref, i, t) || !ref_passes(ref, i, t)) return 0;
+    if (form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) h = l - ref_log(ref, ref->b->token[TOKEN_TEACHER][t]);
+    if (form == GRPO_LIKELIHOOD_FORM_LOST) h = ref_bounded(ref, l - ref_log(ref, ref->b->token[TOKEN_OLD][t]), -HUGE_VAL, 0);
+    weight = ref_note(ref, ref->likelihood * ref_note(ref, ref_likelihood_weight(ref, t, &rounding)));
+    ref->size += ref_abs(weight * h) * rounding;
+    ref->scale += ref_abs(weight * h) * rounding;
+    ref->steep += ref_abs(weight) * rounding;
+    return -ref_note(ref, weight * h);
 }
 
 static inline reference_real ref_pair_score(reference *ref, int64_t i)
@@ -1430,7 +1640,7 @@ static inline reference_answer reference_log_z_slope(reference *ref, int64_t g)
     ref->log_z_moved = -1;
     slope.value = (slope.value - ref_coupled(ref, g)) / 2;
     ref->log_z_moved = 0;
-    slope.judged = ref->obj->surrogate.kind == GRPO_SURROGATE_BALANCE && !ref->unsure && !ref->beyond;
+    slope.judged = ref->obj->surrogate.kind == GRPO_SURROGATE_BALANCE && !ref->unsure && !ref->beyond && ref->size <= 0x1p58 * ref->steep;
     slope.tolerance = 0x1p-50 * ref->steep;
     ref_as_element(&slope);
     return slope;
@@ -1479,6 +1689,21 @@ static inline grpo_clip_side ref_pool_side(reference *ref, int64_t t)
     return d > a->pool_high ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
 }
 
+/* with bounds position */
+static inline grpo_clip_side ref_position_side(reference *ref, int64_t t, int up)
+{
+    const ref_log_bounds b = ref_position_bounds(ref, t);
+    const reference_real y = ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t);
+    if (up) return ref_jumps(ref, y, b.high) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
+    if (ref_jumps(ref, y, b.dual)) return GRPO_CLIP_DUAL;
+    return ref_jumps(ref, -y, -b.low) ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
+}
+
+static inline grpo_clip_side ref_weight_side(reference *ref, reference_real w, double low, double high)
+{
+    return ref_jumps(ref, -w, -low) ? GRPO_CLIP_LOW : ref_jumps(ref, w, high) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
+}
+
 /* of a token with an advantage */
 static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t)
 {
@@ -1488,16 +1713,17 @@ static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t)
     reference_real low, high, dual = up ? 0 : s->dual;
     switch (s->kind) {
     case GRPO_SURROGATE_TOPR:
-        if (up) return GRPO_CLIP_NO;
-        return ref_jumps(ref, -w, -s->weight_min) ? GRPO_CLIP_LOW : ref_jumps(ref, w, s->weight_max) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
-    case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_BAND:
-        return ref_jumps(ref, -w, -s->weight_min) ? GRPO_CLIP_LOW : ref_jumps(ref, w, s->weight_max) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
+        return up ? GRPO_CLIP_NO : ref_weight_side(ref, w, s->weight_min, s->weight_max);
+    case GRPO_SURROGATE_DISPO: if (!up) return ref_weight_side(ref, w, s->weight_min_neg, s->weight_max_neg); /* fall through */
+    case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_BAND: return ref_weight_side(ref, w, s->weight_min, s->weight_max);
+    case GRPO_SURROGATE_SHAPED: if (ref->b->selected[t]) return GRPO_CLIP_NO; /* fall through */
     case GRPO_SURROGATE_PPO_CLIP: dual = 0; break;
     case GRPO_SURROGATE_UNBOUNDED_POSITIVE: if (up) return GRPO_CLIP_NO; break;
     case GRPO_SURROGATE_DUAL_CLIP: case GRPO_SURROGATE_GPPO: break;
     case GRPO_SURROGATE_ASPO: dual = up ? s->dual_pos : s->dual; break;
     default: return GRPO_CLIP_NO;
     }
+    if (s->bounds == GRPO_BOUNDS_POSITION) return ref_position_side(ref, t, up);
     ref_clip_range(ref, t, &low, &high);
     if (aspo) { low = 1 - (reference_real)s->eps_low; high = 1 + (reference_real)s->eps_high; }
     if (dual != 0 && ref_jumps(ref, up ? 1 / w : w, dual)) return GRPO_CLIP_DUAL;
