@@ -9036,7 +9036,7 @@ static grpo_power_ grpo_power_raised_(grpo_power_ x, int64_t n)
 static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b)
 {
     const grpo_power_ big = a.e < b.e ? b : a, small = a.e < b.e ? a : b;
-    const int shift = big.e - small.e < 300 ? (int)(big.e - small.e) : 300;
+    const int shift = big.e - small.e < 1100 ? (int)(big.e - small.e) : 1100;
     grpo_dd s;
     s.hi = ldexp(small.m.hi, -shift); s.lo = ldexp(small.m.lo, -shift);
     return grpo_power_of_(grpo_dd_add(big.m, s), big.e);
@@ -10140,7 +10140,7 @@ static grpo_dd grpo_gram_term_(const double *gram, const double *advantage, int6
 /* sum A_i A_j K_ij/(sum A_i^2 K_ii + 1e-9) */
 static double grpo_effective_(const double *gram, const double *advantage, int64_t n)
 {
-    const int gram_e = grpo_exponent_of_(gram, n * n), advantage_e = grpo_exponent_of_(advantage, n);
+    const int gram_e = grpo_exponent_of_(gram, n * n), advantage_e = grpo_exponent_of_(advantage, n), unit = gram_e + 2 * advantage_e;
     grpo_sum over, under;
     int64_t i, j;
     memset(&over, 0, sizeof over);
@@ -10149,8 +10149,8 @@ static double grpo_effective_(const double *gram, const double *advantage, int64
         for (j = 0; j < n; j++) grpo_sum_add_dd_(&over, grpo_gram_term_(gram, advantage, n, i, j, gram_e, advantage_e));
         grpo_sum_add_dd_(&under, grpo_gram_term_(gram, advantage, n, i, i, gram_e, advantage_e));
     }
-    if (grpo_sum_value_(&over) == 0) return 0;
-    return grpo_sum_value_(&over) / (grpo_sum_value_(&under) + ldexp(1e-9, -gram_e - 2 * advantage_e));
+    if (unit < -900) return ldexp(grpo_sum_value_(&over) / 1e-9, unit);
+    return grpo_sum_value_(&over) == 0 ? 0 : grpo_sum_value_(&over) / (grpo_sum_value_(&under) + ldexp(1e-9, -unit));
 }
 
 /* (tr K)^2/(sum K^2 + 1e-10 n^2) */
