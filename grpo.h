@@ -10009,7 +10009,7 @@ static grpo_power_ grpo_power_raised_(grpo_power_ x, int64_t n)
 static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b)
 {
     const grpo_power_ big = a.e < b.e ? b : a, small = a.e < b.e ? a : b;
-    const int shift = big.e - small.e < 300 ? (int)(big.e - small.e) : 300;
+    const int shift = big.e - small.e < 1100 ? (int)(big.e - small.e) : 1100;
     grpo_dd s;
     s.hi = ldexp(small.m.hi, -shift); s.lo = ldexp(small.m.lo, -shift);
     return grpo_power_of_(grpo_dd_add(big.m, s), big.e);
@@ -11103,27 +11103,22 @@ grpo_status grpo_logistic_shift(const grpo_batch *batch, const uint8_t *correct,
     return GRPO_OK;
 }
 
-/* A_i A_j K_ij in units of 2^(gram_e + 2 advantage_e), the exponents of the largest ones */
-static grpo_dd grpo_gram_term_(const double *gram, const double *advantage, int64_t n, int64_t i, int64_t j, int gram_e, int advantage_e)
+static grpo_power_ grpo_gram_term_(const double *gram, const double *advantage, int64_t n, int64_t i, int64_t j)
 {
-    const grpo_dd pair = grpo_two_prod(ldexp(advantage[i], -advantage_e), ldexp(advantage[j], -advantage_e));
-    return grpo_dd_mul(pair, ldexp(gram[i * n + j], -gram_e));
+    const grpo_power_ pair = grpo_power_product_(grpo_power_from_(advantage[i]), grpo_power_from_(advantage[j]));
+    return grpo_power_product_(pair, grpo_power_from_(gram[i * n + j]));
 }
 
 /* sum A_i A_j K_ij/(sum A_i^2 K_ii + 1e-9) */
 static double grpo_effective_(const double *gram, const double *advantage, int64_t n)
 {
-    const int gram_e = grpo_exponent_of_(gram, n * n), advantage_e = grpo_exponent_of_(advantage, n);
-    grpo_sum over, under;
+    grpo_power_ over = grpo_power_from_(0), under = grpo_power_from_(1e-9);
     int64_t i, j;
-    memset(&over, 0, sizeof over);
-    memset(&under, 0, sizeof under);
     for (i = 0; i < n; i++) {
-        for (j = 0; j < n; j++) grpo_sum_add_dd_(&over, grpo_gram_term_(gram, advantage, n, i, j, gram_e, advantage_e));
-        grpo_sum_add_dd_(&under, grpo_gram_term_(gram, advantage, n, i, i, gram_e, advantage_e));
+        for (j = 0; j < n; j++) over = grpo_power_plus_(over, grpo_gram_term_(gram, advantage, n, i, j));
+        under = grpo_power_plus_(under, grpo_gram_term_(gram, advantage, n, i, i));
     }
-    if (grpo_sum_value_(&over) == 0) return 0;
-    return grpo_sum_value_(&over) / (grpo_sum_value_(&under) + ldexp(1e-9, -gram_e - 2 * advantage_e));
+    return grpo_power_value_(grpo_power_of_(grpo_dd_quotient(over.m, under.m), over.e - under.e)).hi;
 }
 
 /* (tr K)^2/(sum K^2 + 1e-10 n^2) */

@@ -2646,6 +2646,124 @@ static void test_papers_by_hand(void)
     test_groups_by_hand();
 }
 
+/* ---- of these, what no vector asks -------------------------------------------------------------------------------------------------- */
+
+/* d value/d student against differences of the value; it sums to 0 */
+static void test_divergence_slopes(rng *r)
+{
+    static const double betas[] = { 0, 1, 0.5, 0.125, 0.9 };
+    const double beta = rng_pick(r, betas, 5), tau = 0.5 + rng_unit(r), h = 1e-5;
+    double student[6], teacher[6], slope[6], up, down, sum = 0;
+    for (int v = 0; v < 6; v++) { student[v] = rng_bell(r); teacher[v] = rng_bell(r); }
+    if (beta > 0 && beta < 1) { student[1] = -INFINITY; teacher[2] = -INFINITY; }
+    check(!grpo_divergence(student, teacher, 6, tau, beta, &up, slope) && up > 0, "divergence: %g", up);
+    for (int v = 0; v < 6; v++) {
+        const double at = student[v];
+        sum += slope[v];
+        if (at == -INFINITY) { check(slope[v] == 0, "divergence: a banned token has a slope"); continue; }
+        student[v] = at + h;
+        check(!grpo_divergence(student, teacher, 6, tau, beta, &up, NULL), "divergence");
+        student[v] = at - h;
+        check(!grpo_divergence(student, teacher, 6, tau, beta, &down, NULL), "divergence");
+        student[v] = at;
+        check(fabs((up - down) / (2 * h) - slope[v]) < 1e-8, "divergence: slope %g, difference %g", slope[v], (up - down) / (2 * h));
+    }
+    check(fabs(sum) < 1e-14, "divergence: slopes sum to %g", sum);
+}
+
+static void test_infinite_divergence(void)
+{
+    const double all[3] = { 0, 1, 2 }, less[3] = { 0, 1, -INFINITY };
+    double value, slope[3];
+    check(!grpo_divergence(less, all, 3, 1, 0, &value, slope) && value == HUGE_VAL && slope[2] == 0, "divergence: mass that p lacks");
+    check(!grpo_divergence(all, less, 3, 1, 1, &value, slope) && value == HUGE_VAL && slope[2] == HUGE_VAL,
+          "divergence: mass that q lacks");
+    check(!grpo_divergence(less, all, 3, 1, 1, &value, slope) && grpo_is_finite(value), "divergence: mass that only q has");
+    check(!grpo_divergence(all, less, 3, 1, 0, &value, slope) && grpo_is_finite(value), "divergence: mass that only p has");
+    for (int v = 0; v < 3; v++) check(grpo_is_finite(slope[v]), "divergence: slope %d", v);
+}
+
+/* what may be written over what is read */
+static void test_overwriting(void)
+{
+    const double rate[3] = { 0.5, 0.25, 0.5 }, probability[3] = { 1, 2, 1 }, success[3] = { -1, 1, 0 };
+    const int64_t level[3] = { 3, 0, 1 };
+    double new_rate[3], new_probability[3], own_rate[3], own_probability[3];
+    int64_t new_level[3], own_level[3];
+    memcpy(own_rate, rate, sizeof rate);
+    memcpy(own_probability, probability, sizeof probability);
+    memcpy(own_level, level, sizeof level);
+    check(!grpo_cluster_probability(rate, probability, success, 3, 0.5, new_rate, new_probability), "cluster_probability");
+    check(!grpo_cluster_probability(own_rate, own_probability, success, 3, 0.5, own_rate, own_probability), "cluster_probability");
+    check(!memcmp(new_rate, own_rate, sizeof rate) && !memcmp(new_probability, own_probability, sizeof rate), "rates in place");
+    check(new_rate[0] == 0.5 && new_rate[1] == 1 && new_rate[2] == 0, "cluster_probability: rates");
+    check(!grpo_hint_level(level, rate, 3, 0.3, 0.4, 3, new_level), "hint_level");
+    check(!grpo_hint_level(own_level, rate, 3, 0.3, 0.4, 3, own_level), "hint_level");
+    check(!memcmp(new_level, own_level, sizeof level) && new_level[0] == 2 && new_level[1] == 1 && new_level[2] == 0, "levels in place");
+}
+
+enum { FOUR = 12 };
+typedef struct { grpo_real a[FOUR], clip[3][FOUR], centroid[FOUR], agent[FOUR]; double shift, quantile; } four_answers;
+
+static void four_ask(const grpo_batch *b, const int64_t *agent, four_answers *x)
+{
+    static const uint8_t correct[4] = { 1, 0, 0, 1 };
+    const grpo_adaptation adaptation = { 0.2, 0.25, 1, 1 };
+    const grpo_centroids centroids = { 1, 1, 0.8, 1.2 };
+    grpo_dd scratch[2 * FOUR + 2];
+    memset(x, 0, sizeof *x);
+    check(!grpo_implicit_advantage(b, b->logp_ref, 5, 5, x->a), "implicit_advantage");
+    check(!grpo_adapted_clip(b, b->logp_teacher, b->logp_ref, &adaptation, x->clip[0], x->clip[1], x->clip[2]), "adapted_clip");
+    check(!grpo_centroid_weight(b, b->logp_teacher, b->logp_ref, &centroids, scratch, x->centroid), "centroid_weight");
+    check(!grpo_agent_weights(b, agent, x->agent), "agent_weights");
+    check(!grpo_logistic_shift(b, correct, 0.5, &x->shift), "logistic_shift");
+    check(!grpo_ratio_quantile(b, 0.5, 0, &x->quantile), "ratio_quantile");
+}
+
+/* the same answers where sequences stand apart and what is between them is NaN, which nobody writes to */
+static void test_between_sequences(rng *r)
+{
+    four apart, packed;
+    four_answers x, y;
+    grpo_real spread[5][FOUR], dense[5][FOUR];
+    uint8_t chosen[FOUR], dense_chosen[FOUR];
+    int64_t agent[FOUR], dense_agent[FOUR], n = 0;
+    four_make(&apart); four_make(&packed);
+    for (int k = 0; k < 5; k++) for (int t = 0; t < FOUR; t++) spread[k][t] = dense[k][t] = (grpo_real)NAN;
+    for (int i = 0; i < 4; i++) {
+        apart.reward[i] = packed.reward[i] = (grpo_real)(i % 2);
+        apart.length[i] = packed.length[i] = i == 0 ? 3 : 2;
+        packed.offset[i] = n;
+        for (int64_t t = apart.offset[i]; t < apart.offset[i] + apart.length[i]; t++, n++) {
+            for (int k = 0; k < 5; k++) spread[k][t] = dense[k][n] = (grpo_real)rng_bell(r);
+            agent[t] = dense_agent[n] = rng_below(r, 2);
+            chosen[t] = dense_chosen[n] = (uint8_t)rng_below(r, 2);
+        }
+    }
+    apart.b.logp = spread[0]; apart.b.logp_old = spread[1]; apart.b.logp_ref = spread[2]; apart.b.logp_teacher = spread[3];
+    packed.b.logp = dense[0]; packed.b.logp_old = dense[1]; packed.b.logp_ref = dense[2]; packed.b.logp_teacher = dense[3];
+    apart.b.selected = chosen; packed.b.selected = dense_chosen;
+    packed.b.n_tokens = n;
+    four_ask(&apart.b, agent, &x);
+    four_ask(&packed.b, dense_agent, &y);
+    check(x.shift == y.shift && x.quantile == y.quantile, "numbers of a batch that stands apart");
+    for (int i = 0; i < 4; i++) for (int64_t t = 0; t < apart.length[i]; t++) {
+        const int64_t u = apart.offset[i] + t, v = packed.offset[i] + t;
+        int same = x.a[u] == y.a[v] && x.centroid[u] == y.centroid[v] && x.agent[u] == y.agent[v];
+        for (int k = 0; k < 3; k++) same &= x.clip[k][u] == y.clip[k][v];
+        check(same, "tokens of a batch that stands apart");
+    }
+    for (int t = 5; t < FOUR; t += 3) check(x.a[t] == 0 && x.centroid[t] == 0 && x.agent[t] == 0 && x.clip[2][t] == 0, "between sequences");
+}
+
+static void test_new_papers(void)
+{
+    rng r = { 77 };
+    test_infinite_divergence();
+    test_overwriting();
+    for (int k = 0; k < 200; k++) { test_divergence_slopes(&r); test_between_sequences(&r); }
+}
+
 /* a call with one thing wrong: its status, and nothing is written */
 static void wrong(const char *what, grpo_status found, grpo_status expected, const grpo_real *out)
 {
@@ -2764,6 +2882,7 @@ int main(int argc, char **argv)
     test_beside_by_hand();
     test_random_papers();
     test_papers_by_hand();
+    test_new_papers();
     test_random_state();
     test_state_by_hand();
     test_statuses();
