@@ -1536,7 +1536,7 @@ static void check_logits(void)
 {
     grpo_real z[2] = { 1, 2 }, g[2] = { 5, 5 };
     const int64_t target = 1;
-    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 2, 2, NULL, NULL, 1 };
+    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 2, 2, NULL, NULL, 1, 0 };
     grpo_row_part part, other;
     grpo_row row;
     memset(&part, 0xa5, sizeof part);
