@@ -84,6 +84,11 @@ typedef double grpo_real;
 #define grpo_row_merge grpo_row_merge_f64
 #define grpo_row_of grpo_row_of_f64
 #define grpo_row_gradient grpo_row_gradient_f64
+#define grpo_rows grpo_rows_f64
+#define grpo_rows_read grpo_rows_read_f64
+#define grpo_rows_gradient grpo_rows_gradient_f64
+#define grpo_logits_loss grpo_logits_loss_f64
+#define grpo_logits_loss_add grpo_logits_loss_add_f64
 #define grpo_objective_of grpo_objective_of_f64
 #define grpo_objective_named grpo_objective_named_f64
 #define grpo_objective_set grpo_objective_set_f64
@@ -258,9 +263,11 @@ extern "C" {
     X(GRPO_BAD_REJECT, "objective.weight: reject_low <= reject_high, 0 <= veto and, for ratio, 0 <= reject_low is needed") \
     X(GRPO_BAD_CONSTANT, "objective.aggregation.constant must be positive and at most 1e150 for this kind") \
     X(GRPO_NULL_LOGITS, "logits, or its arrays logits or target, are NULL") \
-    X(GRPO_BAD_LOGITS_SHAPE, "logits: 0 <= row < rows, 0 <= vocab <= stride and one shard with the target are needed") \
+    X(GRPO_BAD_LOGITS_SHAPE, "logits: 0 <= row < rows, 0 <= vocab <= stride, one shard with the target and a row per token are needed") \
     X(GRPO_BAD_LOGITS_TEMPERATURE, "logits: the temperature must be positive and finite") \
     X(GRPO_BAD_LOGITS, "logits has a NaN or +infinity") \
+    X(GRPO_BAD_TARGET, "logits.target is not in 0 .. vocab - 1 at an unmasked token") \
+    X(GRPO_NULL_ROWS, "rows, or its part, logp or entropy, is NULL; or out.dlogp or out.dentropy is, and rows.dlogits asks for them") \
     X(GRPO_BAD_TOTALS, "totals are smaller than the part they are used with") \
     X(GRPO_NULL_BY, "by is NULL: it is the array that tokens are selected by") \
     X(GRPO_NULL_ORDER, "order is NULL") \
@@ -2543,6 +2550,32 @@ grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, doubl
 grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row *row);
 /* d loss/d z of the shard's row, elements of x->type, `part` that of the whole row; dlogits may be the logits' own row */
 grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits);
+
+/* The rows of a batch: row t is what the token of slot t was drawn from, so rows = batch.n_tokens, padded or packed as the batch is.
+ * The caller's arrays, O(tokens) of them. */
+typedef struct {
+    grpo_logits logits;
+    grpo_row_part *part;            /* (rows) room to work in */
+    grpo_real *logp, *entropy;      /* (rows) written */
+    void *dlogits;                  /* (rows, stride) of logits.type, d loss / d logits: written; may be logits.logits; NULL: not wanted */
+} grpo_rows;
+
+/* All at once, logits -> loss -> d logits: grpo_loss with logp and entropy from the rows; batch.logp and batch.entropy are not read.
+ * out.dlogp and out.dentropy must be there if rows.dlogits is.  Rows of masked tokens are not read, and have gradient 0; rows of slots
+ * that are in no sequence are neither read nor written.  If the implementation is compiled with OpenMP, its threads share the rows.  The
+ * bits are the same for every number of threads, order of sequences, and split into parts with the same totals.
+ * Where logits are refused, part has been written; where totals or partial are, logp and entropy too. */
+grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                             const grpo_rows *rows, const grpo_output *out, grpo_report *report);
+grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial);
+
+/* The two passes by themselves, of rows first .. first + count - 1, in the calling thread: for pools of threads, and where advantages or
+ * an exchange between ranks come in between.  mask (rows), NULL: all count; where it is 0 nothing is read, and 0 is written.  read:
+ * logits -> part, logp, entropy (the last two unless NULL); a range that is refused may have been written up to the row at fault. */
+grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t first, int64_t count);
+grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const grpo_real *dlogp, const grpo_real *dentropy,
+                               int64_t first, int64_t count);
 
 #ifdef __cplusplus
 }
@@ -8677,6 +8710,8 @@ static uint16_t grpo_to_bfloat_(float x)
     return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded);
 }
 
+static size_t grpo_element_size_(grpo_row_type type) { return type == GRPO_ROW_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
+
 /* -inf where it is not kept */
 static double grpo_logit_(const grpo_logits *x, int64_t row, int64_t v)
 {
@@ -9270,7 +9305,6 @@ grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_
     grpo_slope_ by = { 0, 0 };
     grpo_status st = grpo_check_logits_(x, row);
     double share, of_target;
-    int fast;
     if (!st) st = part && dlogits ? grpo_row_of(part, x->temperature, &r) : GRPO_NULL_OUTPUT;
     if (st) return st;
     odds = grpo_row_odds_(part, x->temperature);
@@ -9281,10 +9315,189 @@ grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_
         by.slope = -dentropy;
     }
     if (part->target == -HUGE_VAL) of_target = 0;
-    fast = grpo_is_fast_(x) && fabs(by.at) < 1e150 && fabs(by.slope) < 1e150;
-    (fast ? grpo_row_gradient_fast_ : grpo_row_gradient_each_)(x, row, part->largest, share, by, dlogits);
+    if (by.at == 0 && by.slope == 0) memset(dlogits, 0, (size_t)x->vocab * grpo_element_size_(x->type));
+    else (grpo_is_fast_(x) && fabs(by.at) < 1e150 && fabs(by.slope) < 1e150 ? grpo_row_gradient_fast_ : grpo_row_gradient_each_)
+        (x, row, part->largest, share, by, dlogits);
     if (x->target[row] >= 0 && x->target[row] < x->vocab) grpo_put_logit_(x->type, dlogits, x->target[row], of_target / x->temperature);
     return GRPO_OK;
+}
+
+/* ---- the rows of a batch ------------------------------------------------------------------------------------------------------------ */
+
+static void *grpo_row_at_(const grpo_rows *rows, int64_t row)
+{
+    return (char *)rows->dlogits + (size_t)(row * rows->logits.stride) * grpo_element_size_(rows->logits.type);
+}
+
+/* 0 for NULL, which stands for nothing to pass on */
+static double grpo_real_at_(const grpo_real *x, int64_t t) { return x ? (double)x[t] : 0; }
+
+static grpo_status grpo_check_range_(const grpo_rows *rows, int64_t first, int64_t count)
+{
+    grpo_status st;
+    if (!rows || !rows->part) return GRPO_NULL_ROWS;
+    if (first < 0 || count < 0 || count > rows->logits.rows - first) return GRPO_BAD_LOGITS_SHAPE;
+    st = grpo_check_logits_(&rows->logits, first);
+    return count == 0 && st == GRPO_BAD_LOGITS_SHAPE ? GRPO_OK : st;
+}
+
+static void grpo_write_row_(const grpo_rows *rows, int64_t t, const grpo_row *r)
+{
+    int overflow;
+    if (rows->logp) grpo_put_(rows->logp, t, r ? r->logp : 0, &overflow);
+    if (rows->entropy) grpo_put_(rows->entropy, t, r ? r->entropy : 0, &overflow);
+}
+
+grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t first, int64_t count)
+{
+    grpo_status st = grpo_check_range_(rows, first, count);
+    grpo_row r;
+    int64_t t;
+    for (t = first; !st && t < first + count; t++) {
+        if (mask && !mask[t]) { grpo_write_row_(rows, t, NULL); continue; }
+        st = grpo_row_read(&rows->logits, t, &rows->part[t]);
+        if (!st) st = grpo_row_of(&rows->part[t], rows->logits.temperature, &r);
+        if (!st) grpo_write_row_(rows, t, &r);
+    }
+    return st;
+}
+
+static void grpo_clear_row_(const grpo_rows *rows, int64_t t)
+{
+    memset(grpo_row_at_(rows, t), 0, (size_t)rows->logits.vocab * grpo_element_size_(rows->logits.type));
+}
+
+grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const grpo_real *dlogp, const grpo_real *dentropy,
+                               int64_t first, int64_t count)
+{
+    grpo_status st = grpo_check_range_(rows, first, count);
+    int64_t t;
+    if (!st && !rows->dlogits) st = GRPO_NULL_OUTPUT;
+    for (t = first; !st && t < first + count; t++) {
+        if (mask && !mask[t]) grpo_clear_row_(rows, t);
+        else st = grpo_row_gradient(&rows->logits, t, &rows->part[t], grpo_real_at_(dlogp, t), grpo_real_at_(dentropy, t),
+                                    grpo_row_at_(rows, t));
+    }
+    return st;
+}
+
+/* what becomes of a row is noted in part.has_target until the row is read */
+enum { GRPO_ROW_OF_NONE_ = -3, GRPO_ROW_MASKED_ = -2, GRPO_ROW_COUNTS_ = -1 };
+
+static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_rows *rows)
+{
+    const grpo_logits *x = &rows->logits;
+    int64_t i, t;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+            if ((!b->mask || b->mask[t]) && !(x->target[t] >= 0 && x->target[t] < x->vocab)) return GRPO_BAD_TARGET;
+    for (t = 0; t < x->rows; t++) rows->part[t].has_target = GRPO_ROW_OF_NONE_;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+            rows->part[t].has_target = !b->mask || b->mask[t] ? GRPO_ROW_COUNTS_ : GRPO_ROW_MASKED_;
+    return GRPO_OK;
+}
+
+#ifdef _OPENMP
+#define GRPO_OMP_(text) _Pragma(text)
+#else
+#define GRPO_OMP_(text)
+#endif
+
+static grpo_status grpo_read_marked_(const grpo_rows *rows)
+{
+    const int64_t n = rows->logits.rows;
+    int64_t t;
+    int bad = 0;
+    GRPO_OMP_("omp parallel for schedule(guided) reduction(|:bad)")
+    for (t = 0; t < n; t++)
+        if (rows->part[t].has_target == GRPO_ROW_COUNTS_) bad |= grpo_row_read(&rows->logits, t, &rows->part[t]) != GRPO_OK;
+    if (bad) return GRPO_BAD_LOGITS;
+    GRPO_OMP_("omp parallel for schedule(static)")
+    for (t = 0; t < n; t++) {
+        grpo_row r;
+        if (rows->part[t].has_target == GRPO_ROW_MASKED_) grpo_write_row_(rows, t, NULL);
+        if (rows->part[t].has_target < 0) continue;
+        grpo_row_of(&rows->part[t], rows->logits.temperature, &r);
+        grpo_write_row_(rows, t, &r);
+    }
+    return GRPO_OK;
+}
+
+static void grpo_differentiate_marked_(const grpo_rows *rows, const grpo_output *out)
+{
+    const int64_t n = rows->logits.rows;
+    int64_t t;
+    GRPO_OMP_("omp parallel for schedule(guided)")
+    for (t = 0; t < n; t++) {
+        const grpo_row_part *p = &rows->part[t];
+        if (p->has_target == GRPO_ROW_MASKED_) grpo_clear_row_(rows, t);
+        if (p->has_target < 0) continue;
+        grpo_row_gradient(&rows->logits, t, p, (double)out->dlogp[t], (double)out->dentropy[t], grpo_row_at_(rows, t));
+    }
+}
+
+/* all that can be wrong before a row has been read */
+static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_rows *rows,
+                                    const grpo_output *out, const grpo_method_ *how)
+{
+    grpo_status st;
+    int needs;
+    if (!obj) return GRPO_NULL_OBJECTIVE;
+    st = grpo_objective_check(obj);
+    if (!st) st = grpo_check_layout_(batch);
+    if (st) return st;
+    needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
+    st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_);
+    if (st) return st;
+    if (!rows || !rows->part || !rows->logp || !rows->entropy) return GRPO_NULL_ROWS;
+    if (rows->dlogits && !(out && out->dlogp && out->dentropy)) return GRPO_NULL_ROWS;
+    if (how->scratch > 0 && !(out && out->scratch && out->scratch_size >= how->scratch)) return GRPO_NEEDS_SCRATCH;
+    if (rows->logits.rows != batch->n_tokens) return GRPO_BAD_LOGITS_SHAPE;
+    return grpo_check_range_(rows, 0, rows->logits.rows);
+}
+
+static grpo_status grpo_run_rows_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                  const grpo_rows *rows, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how)
+{
+    grpo_status st = grpo_check_rows_(obj, batch, advantage, rows, out, how);
+    grpo_batch b;
+    if (!st && !partial) st = GRPO_NULL_OUTPUT;
+    if (!st) st = grpo_mark_rows_(batch, rows);
+    if (!st) st = grpo_read_marked_(rows);
+    if (st) return st;
+    b = *batch;
+    b.logp = rows->logp; b.entropy = rows->entropy;
+    st = grpo_run_batch_(obj, &b, advantage, totals, out, partial, how);
+    if (!st && rows->dlogits) grpo_differentiate_marked_(rows, out);
+    return st;
+}
+
+static grpo_status grpo_run_rows_once_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                       const grpo_totals *totals, const grpo_rows *rows, const grpo_output *out, grpo_report *report,
+                                       const grpo_method_ *how)
+{
+    grpo_partial partial;
+    grpo_status st;
+    memset(&partial, 0, sizeof partial);
+    if (!report) return obj ? GRPO_NULL_OUTPUT : GRPO_NULL_OBJECTIVE;
+    st = grpo_run_rows_(obj, batch, advantage, totals, rows, out, &partial, how);
+    if (!st) grpo_report_of(&partial, report);
+    return st;
+}
+
+grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                             const grpo_rows *rows, const grpo_output *out, grpo_report *report)
+{
+    if (grpo_is_of_gspo_(obj)) return GRPO_NEEDS_GSPO;
+    return grpo_run_rows_once_(obj, batch, advantage, totals, rows, out, report, &grpo_by_tokens_);
+}
+
+grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial)
+{
+    if (grpo_is_of_gspo_(obj)) return GRPO_NEEDS_GSPO;
+    return grpo_run_rows_(obj, batch, advantage, totals, rows, out, partial, &grpo_by_tokens_);
 }
 
 /* ---- fields, presets, names ---------------------------------------------------------------------------------------------------- */
