@@ -243,7 +243,7 @@ static void check_linear(pass what, job small, job large)
     ratio = t[1] / t[0] / elements;
     printf("%s, %lld tokens, %lld logits each, for %lld and %lld: %.2f of the cost per element; memory grew by %.4f of the arrays\n",
            pass_name[what], (long long)large.tokens, (long long)large.vocab, (long long)small.tokens, (long long)small.vocab, ratio, grown);
-    check(ratio > 0.2 && ratio < 2.5, "%s: the cost is not linear", pass_name[what]);
+    check(ratio > 0.2 && ratio < 4, "%s: the cost is not linear", pass_name[what]);
     check(grown < 0.02, "%s: memory", pass_name[what]);
     workload_close(&a);
     workload_close(&b);
