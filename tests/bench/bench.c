@@ -204,7 +204,8 @@ static int show(void)
 {
     static const int64_t vocab[] = { 32000, 151936 }, tokens[] = { 10240, 102400, 1024000, 10240000 };
     int v, k, threads;
-    printf("%-10s %-9s %8s %8s %7s %12s %8s %8s %8s\n", "pass", "type", "tokens", "vocab", "threads", "ns/token", "ns/logit", "GB/s", "of read");
+    printf("%-10s %-9s %8s %8s %7s %12s %8s %8s %8s\n", "pass", "type", "tokens", "vocab", "threads", "ns/token", "ns/logit", "GB/s",
+           "of read");
     for (v = 0; v < 2; v++) for (k = 0; k < 3; k++) for (threads = 1; threads <= 2; threads++) {
         job of = { BOTH, GRPO_ROW_REAL, 128, 0, 1 };
         of.type = (grpo_row_type)k; of.vocab = vocab[v]; of.threads = threads;
@@ -231,7 +232,7 @@ static void check_linear(pass what, job small, job large)
 {
     const pass both[] = { what, what };
     workload a, b, *const of_all[] = { &a, &b };
-    const double elements = (double)(large.tokens * (large.vocab ? large.vocab : 1)) / (double)(small.tokens * (small.vocab ? small.vocab : 1));
+    const int64_t n = small.tokens * (small.vocab ? small.vocab : 1), m = large.tokens * (large.vocab ? large.vocab : 1);
     double t[2], grown, ratio;
     long before;
     workload_open(&a, small);
@@ -240,7 +241,7 @@ static void check_linear(pass what, job small, job large)
     before = peak();
     medians(of_all, both, 2, 15, t);
     grown = 1024.0 * (double)(peak() - before) / (double)(b.bytes + (size_t)large.tokens * 7 * sizeof(grpo_real));
-    ratio = t[1] / t[0] / elements;
+    ratio = t[1] / t[0] * (double)n / (double)m;
     printf("%s, %lld tokens, %lld logits each, for %lld and %lld: %.2f of the cost per element; memory grew by %.4f of the arrays\n",
            pass_name[what], (long long)large.tokens, (long long)large.vocab, (long long)small.tokens, (long long)small.vocab, ratio, grown);
     check(ratio > 0.2 && ratio < 4, "%s: the cost is not linear", pass_name[what]);
@@ -253,7 +254,8 @@ static int smoke(void)
 {
     const job few = { BOTH, GRPO_ROW_REAL, 16, 32768, 1 }, more = { BOTH, GRPO_ROW_REAL, 128, 32768, 1 };
     const job wide = { BOTH, GRPO_ROW_REAL, 16, 262144, 1 };
-    const job tokens = { OBJECTIVE, GRPO_ROW_REAL, 64 * GROUP * 20, 0, 1 }, all_tokens = { OBJECTIVE, GRPO_ROW_REAL, 64 * GROUP * 400, 0, 1 };
+    const job tokens = { OBJECTIVE, GRPO_ROW_REAL, 64 * GROUP * 20, 0, 1 };
+    const job all_tokens = { OBJECTIVE, GRPO_ROW_REAL, 64 * GROUP * 400, 0, 1 };
     check_linear(FORWARD, few, more);
     check_linear(FORWARD, few, wide);
     check_linear(BOTH, few, more);
