@@ -84,6 +84,11 @@ typedef double grpo_real;
 #define grpo_row_merge grpo_row_merge_f64
 #define grpo_row_of grpo_row_of_f64
 #define grpo_row_gradient grpo_row_gradient_f64
+#define grpo_rows grpo_rows_f64
+#define grpo_rows_read grpo_rows_read_f64
+#define grpo_rows_gradient grpo_rows_gradient_f64
+#define grpo_logits_loss grpo_logits_loss_f64
+#define grpo_logits_loss_add grpo_logits_loss_add_f64
 #define grpo_objective_of grpo_objective_of_f64
 #define grpo_objective_named grpo_objective_named_f64
 #define grpo_objective_set grpo_objective_set_f64
@@ -317,9 +322,11 @@ extern "C" {
     X(GRPO_BAD_REJECT, "objective.weight: reject_low <= reject_high, 0 <= veto and, for ratio, 0 <= reject_low is needed") \
     X(GRPO_BAD_CONSTANT, "objective.aggregation.constant must be positive and at most 1e150 for this kind") \
     X(GRPO_NULL_LOGITS, "logits, or its arrays logits or target, are NULL") \
-    X(GRPO_BAD_LOGITS_SHAPE, "logits: 0 <= row < rows, 0 <= vocab <= stride and one shard with the target are needed") \
+    X(GRPO_BAD_LOGITS_SHAPE, "logits: 0 <= row < rows, 0 <= vocab <= stride, one shard with the target and a row per token are needed") \
     X(GRPO_BAD_LOGITS_TEMPERATURE, "logits: the temperature must be positive and finite") \
     X(GRPO_BAD_LOGITS, "logits has a NaN or +infinity") \
+    X(GRPO_BAD_TARGET, "logits.target is not in 0 .. vocab - 1 at an unmasked token") \
+    X(GRPO_NULL_ROWS, "rows, or its part, logp or entropy, is NULL; or out.dlogp or out.dentropy is, and rows.dlogits asks for them") \
     X(GRPO_BAD_TOTALS, "totals are smaller than the part they are used with") \
     X(GRPO_NULL_BY, "by is NULL: it is the array that tokens are selected by") \
     X(GRPO_NULL_ORDER, "order is NULL") \
@@ -3210,7 +3217,12 @@ GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size
  *
  * One pass over the row for each, and between them only a few numbers: no softmax is stored.  A vocabulary may be cut into shards:
  * each reads its part of the row, parts merge, each writes its part of the gradient.  A logit of -inf is a banned token, p = 0 and
- * gradient 0; so is what `kept` leaves out.  NaN or +inf is an error. */
+ * gradient 0; so is what `kept` leaves out.  NaN or +inf is an error.
+ *
+ * double elements are evaluated one by one, to 4 ulps of double.  All others are by loops that compilers turn into vector instructions,
+ * to 2 ulps of float (2^-23): of logp, entropy, sum p^2 and each d z before it is rounded to its type.  (Of log-sum, and of d z through
+ * logp and entropy together, ulps of the sum of the absolute values that make it up.)  However a row is cut, the results are within
+ * twice that of each other.  Builds for different processors may differ as much; calls, threads and orders never do. */
 
 typedef enum {
     GRPO_ROW_REAL,           /* grpo_real */
@@ -3225,6 +3237,7 @@ typedef struct {
     const int64_t *target;          /* (rows) the sampled token, counted from the shard's first; outside 0 .. vocab-1: in another shard */
     const uint8_t *kept;            /* (rows, stride) 0: the sampler had cut the token off (top-k, top-p); NULL: none was */
     double temperature;             /* tau > 0 */
+    int squares;                    /* 1: sum_squares is wanted; 0: it is NaN, and costs nothing */
 } grpo_logits;
 
 /* what a row, or a shard of one, comes to.  The target and the largest of the others are kept apart, so that a probability near 1 does
@@ -3239,7 +3252,7 @@ typedef struct {
 typedef struct {
     double logp, entropy;           /* nats */
     double log_sum;                 /* log sum e^(z/tau) */
-    double sum_squares;             /* sum p^2 */
+    double sum_squares;             /* sum p^2, if asked for */
     double other;                   /* 1 - p_target, small ones too */
 } grpo_row;
 
@@ -3250,6 +3263,32 @@ grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, doubl
 grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row *row);
 /* d loss/d z of the shard's row, elements of x->type, `part` that of the whole row; dlogits may be the logits' own row */
 grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits);
+
+/* The rows of a batch: row t is what the token of slot t was drawn from, so rows = batch.n_tokens, padded or packed as the batch is.
+ * The caller's arrays, O(tokens) of them. */
+typedef struct {
+    grpo_logits logits;
+    grpo_row_part *part;            /* (rows) room to work in */
+    grpo_real *logp, *entropy;      /* (rows) written */
+    void *dlogits;                  /* (rows, stride) of logits.type, d loss / d logits: written; may be logits.logits; NULL: not wanted */
+} grpo_rows;
+
+/* All at once, logits -> loss -> d logits: grpo_loss with logp and entropy from the rows; batch.logp and batch.entropy are not read.
+ * out.dlogp and out.dentropy must be there if rows.dlogits is.  Rows of masked tokens are not read, and have gradient 0; rows of slots
+ * that are in no sequence are neither read nor written.  If the implementation is compiled with OpenMP, its threads share the rows.  The
+ * bits are the same for every number of threads, order of sequences, and split into parts with the same totals.
+ * Where logits are refused, part has been written; where totals or partial are, logp and entropy too. */
+grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                             const grpo_rows *rows, const grpo_output *out, grpo_report *report);
+grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial);
+
+/* The two passes by themselves, of rows first .. first + count - 1, in the calling thread: for pools of threads, and where advantages or
+ * an exchange between ranks come in between.  mask (rows), NULL: all count; where it is 0 nothing is read, and 0 is written.  read:
+ * logits -> part, logp, entropy (the last two unless NULL); a range that is refused may have been written up to the row at fault. */
+grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t first, int64_t count);
+grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const grpo_real *dlogp, const grpo_real *dentropy,
+                               int64_t first, int64_t count);
 
 #ifdef __cplusplus
 }
@@ -12080,26 +12119,28 @@ static uint32_t grpo_bits_of_float_(float x) { uint32_t bits; memcpy(&bits, &x, 
 
 static float grpo_from_half_(uint16_t h)
 {
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16, magnitude = (uint32_t)(h & 0x7fff) << 13;
-    if (magnitude >= 0x0f800000) return grpo_float_of_bits_(sign | 0x70000000 | magnitude);              /* infinity, NaN */
-    return grpo_float_of_bits_(grpo_bits_of_float_(grpo_float_of_bits_(magnitude) * 5.192296858534828e33f) | sign);    /* 2^112 */
+    const uint32_t sign = (uint32_t)(h & 0x8000) << 16, magnitude = (uint32_t)(h & 0x7fff) << 13;
+    const uint32_t bits = grpo_bits_of_float_(grpo_float_of_bits_(magnitude) * 5.192296858534828e33f);    /* 2^112 */
+    return grpo_float_of_bits_(sign | bits | (magnitude >= 0x0f800000 ? 0x7f800000 : 0));                 /* infinity, NaN */
 }
 
-static uint16_t grpo_to_half_(float x)                                 /* to nearest, ties to even */
+/* to nearest, ties to even */
+static uint16_t grpo_to_half_(float x)
 {
-    uint32_t bits = grpo_bits_of_float_(x), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff;
-    if (a > 0x7f800000) return (uint16_t)(sign | 0x7e00);
-    if (a >= 0x477ff000) return (uint16_t)(sign | 0x7c00);             /* 65520 rounds to 2^16 */
-    if (a >= 0x38800000) return (uint16_t)(sign | (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13);
-    return (uint16_t)(sign | (grpo_bits_of_float_(grpo_float_of_bits_(a) + 0.5f) - 0x3f000000));         /* units of 2^-24 */
+    const uint32_t bits = grpo_bits_of_float_(x), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff;
+    const uint32_t normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
+    const uint32_t small = grpo_bits_of_float_(grpo_float_of_bits_(a) + 0.5f) - 0x3f000000;             /* units of 2^-24 */
+    const uint32_t finite = a >= 0x38800000 ? normal : small, other = a > 0x7f800000 ? 0x7e00 : 0x7c00;
+    return (uint16_t)(sign | (a >= 0x477ff000 ? other : finite));                                       /* 65520 rounds to 2^16 */
 }
 
 static uint16_t grpo_to_bfloat_(float x)
 {
-    uint32_t bits = grpo_bits_of_float_(x);
-    if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40);
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    const uint32_t bits = grpo_bits_of_float_(x), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded);
 }
+
+static size_t grpo_element_size_(grpo_row_type type) { return type == GRPO_ROW_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
 
 /* -inf where it is not kept */
 static double grpo_logit_(const grpo_logits *x, int64_t row, int64_t v)
@@ -12170,21 +12211,440 @@ static grpo_status grpo_check_logits_(const grpo_logits *x, int64_t row)
     return GRPO_OK;
 }
 
+/* ---- logits, many at a time -----------------------------------------------------------------------------------------------------
+ * Rows of float, bfloat16 and binary16, by loops that compilers turn into vector instructions: counts known at compile time, plain
+ * local variables, no branch.  With h = tau ln 2,
+ *
+ *     e^((z - R)/tau) = 2^n e^(g/tau),   n = round((z - R)/h),   g = (z - R) - n h,   |g| <= h/2
+ *
+ * (Cody and Waite, "Software Manual for the Elementary Functions", 1980, ch. 6).  Rounding z/tau itself would cost |z/tau| ulps.  R is 0
+ * where the largest logit is within 512 h of 0, and else the largest to a few bits: either way z - R is exact where the power is not 0.
+ * h = h1 + h2 with h1 so short that n h1 is exact.  So g is off by 2^-25 h at most, and the power by 0.9 2^-23 of it.
+ *
+ * Powers are 2^64 times those relative to 2^N, the first power of two that none exceeds: small ones count down to 2^-190 of the
+ * largest, and what is below is 0.  Pairs of them are added in float, pairs of pairs in double. */
+
+#ifdef __cplusplus
+#define GRPO_RESTRICT_ __restrict
+#else
+#define GRPO_RESTRICT_ restrict
+#endif
+#if defined(__GNUC__)
+#define GRPO_INLINE_ static inline __attribute__((always_inline))      /* gcc -O2 would call the powers one by one */
+#else
+#define GRPO_INLINE_ static inline
+#endif
+#if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
+#define GRPO_MADD_(a, b, c) fmaf(a, b, c)
+#else
+#define GRPO_MADD_(a, b, c) ((a) * (b) + (c))
+#endif
+
+enum { GRPO_BLOCK_ = 1024, GRPO_LANES_ = 32, GRPO_STEP_ = 2 * GRPO_LANES_ };
+
+/* of one temperature: 1/h, h1, h2, and e^(g/tau) = 1 + b1 g + ... + b6 g^6 to 4.2e-9; of a row's largest logit, once there is one: R, N,
+ * 1.5 2^23 + 191 - N, the z - R that stands for all below it, and largest - R */
+typedef struct {
+    float per, h1, h2, b1, b2, b3, b4, b5, b6;
+    float origin, top, shift, least, from;
+} grpo_exps_;
+
+static int grpo_is_fast_(const grpo_logits *x)
+{
+    return (sizeof(grpo_real) == sizeof(float) || x->type != GRPO_ROW_REAL) && x->temperature > 1e-4 && x->temperature < 1e4;
+}
+
+static void grpo_exps_from_(grpo_exps_ *k, double tau, double largest)
+{
+    const double h = tau * 0.69314718055994531, n = largest / h;
+    int e;
+    (void)frexp(h, &e);
+    k->origin = 0;
+    if (!(n >= -512 && n <= 512)) {
+        const double unit = ldexp(1, e), few = floor(largest / unit + 0.5);
+        k->origin = (float)(few > -8388608 && few < 8388608 ? few * unit : largest);
+    }
+    k->from = (float)(largest - (double)k->origin);
+    k->top = (float)ceil((double)k->from / h);
+    k->shift = 12582912.0f + (191 - k->top);
+    k->least = (float)(((double)k->top - 191) * h);
+}
+
+static grpo_exps_ grpo_exps_of_(double tau)
+{
+    const double h = tau * 0.69314718055994531, per = 1 / h;
+    grpo_exps_ k;
+    k.per = (float)per;
+    k.h1 = grpo_float_of_bits_(grpo_bits_of_float_((float)h) & 0xfffffc00);
+    k.h2 = (float)(h - (double)k.h1);
+    k.b1 = (float)(per * 0.693147228156);
+    k.b2 = (float)(per * per * 0.24022651108);
+    k.b3 = (float)(per * per * per * 0.0555029269622);
+    k.b4 = (float)(per * per * (per * per) * 0.00961802678505);
+    k.b5 = (float)(per * per * (per * per) * per * 0.00134115411451);
+    k.b6 = (float)(per * per * (per * per) * (per * per) * 0.000154710651778);
+    grpo_exps_from_(&k, tau, 0);
+    return k;
+}
+
+/* z - R, from below */
+GRPO_INLINE_ float grpo_above_(float z, float origin, float least)
+{
+    const float d = z - origin;
+    return d < least ? least : d;                                      /* NaN stays */
+}
+
+/* 2^(64 - N) e^(d/tau): n ends up in the low bits of t, and from there in the exponent, which is 0 for the least */
+GRPO_INLINE_ float grpo_exp_float_(float d, float shift, float per, float h1, float h2,
+                                   float b1, float b2, float b3, float b4, float b5, float b6)
+{
+    const float t = GRPO_MADD_(d, per, shift), n = shift - t;
+    const float g = GRPO_MADD_(n, h2, GRPO_MADD_(n, h1, d));
+    float p = GRPO_MADD_(g, b6, b5);
+    p = GRPO_MADD_(p, g, b4);
+    p = GRPO_MADD_(p, g, b3);
+    p = GRPO_MADD_(p, g, b2);
+    p = GRPO_MADD_(p, g, b1);
+    p = GRPO_MADD_(p, g, 1.0f);
+    return p * grpo_float_of_bits_(grpo_bits_of_float_(t) << 23);
+}
+
+#define GRPO_EXP_LOCALS_(k) \
+    const float shift = (k)->shift, per = (k)->per, h1 = (k)->h1, h2 = (k)->h2, origin = (k)->origin, least = (k)->least, \
+                from = (k)->from, b1 = (k)->b1, b2 = (k)->b2, b3 = (k)->b3, b4 = (k)->b4, b5 = (k)->b5, b6 = (k)->b6
+#define GRPO_EXP_(d) grpo_exp_float_(d, shift, per, h1, h2, b1, b2, b3, b4, b5, b6)
+
+static float grpo_largest_of_(const float *most)
+{
+    float m = most[0];
+    int j;
+    for (j = 1; j < GRPO_LANES_; j++) m = most[j] > m ? most[j] : m;
+    return m;
+}
+
+/* of n numbers, n a multiple of GRPO_STEP_; NaN is passed over */
+static float grpo_block_largest_(const float *z, int64_t n)
+{
+    float most[GRPO_LANES_];
+    int64_t v;
+    int j;
+    for (j = 0; j < GRPO_LANES_; j++) most[j] = -HUGE_VALF;
+    for (v = 0; v < n; v += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) most[j] = z[v + j] > most[j] ? z[v + j] : most[j];
+    return grpo_largest_of_(most);
+}
+
+typedef struct { double sum[GRPO_LANES_], spread[GRPO_LANES_], squares[GRPO_LANES_]; } grpo_lanes_;
+
+/* sums of e, e (z - largest) and, if asked for, (2^-64 e)^2 over a block; returns the block's largest logit.  In float and in double by
+ * turns: a loop that has both has vectors of doubles only. */
+GRPO_INLINE_ float grpo_block_sums_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, const int squares, grpo_lanes_ *out)
+{
+    GRPO_EXP_LOCALS_(k);
+    double sum[GRPO_LANES_], spread[GRPO_LANES_], square[GRPO_LANES_];
+    float most[GRPO_LANES_], s[GRPO_LANES_], w[GRPO_LANES_], q[GRPO_LANES_];
+    int64_t v;
+    int j;
+    for (j = 0; j < GRPO_LANES_; j++) { sum[j] = spread[j] = square[j] = 0; most[j] = -HUGE_VALF; }
+    for (v = 0; v < size; v += GRPO_STEP_) {
+        for (j = 0; j < GRPO_LANES_; j++) {
+            const float z0 = z[v + j], z1 = z[v + GRPO_LANES_ + j], larger = z0 > z1 ? z0 : z1;
+            const float d0 = grpo_above_(z0, origin, least), d1 = grpo_above_(z1, origin, least);
+            const float e0 = GRPO_EXP_(d0), e1 = GRPO_EXP_(d1);
+            most[j] = larger > most[j] ? larger : most[j];
+            s[j] = e0 + e1;
+            w[j] = GRPO_MADD_(e1, d1 - from, e0 * (d0 - from));
+            if (squares) {
+                const float p0 = e0 * 5.421010862427522e-20f, p1 = e1 * 5.421010862427522e-20f;
+                q[j] = GRPO_MADD_(p1, p1, p0 * p0);
+            }
+        }
+        for (j = 0; j < GRPO_LANES_; j++) { sum[j] += (double)s[j]; spread[j] += (double)w[j]; }
+        if (squares) for (j = 0; j < GRPO_LANES_; j++) square[j] += (double)q[j];
+    }
+    memcpy(out->sum, sum, sizeof sum); memcpy(out->spread, spread, sizeof spread); memcpy(out->squares, square, sizeof square);
+    return grpo_largest_of_(most);
+}
+
+static float grpo_block_plain_(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out)
+{
+    return grpo_block_sums_(z, size, k, 0, out);
+}
+
+static float grpo_block_squared_(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out)
+{
+    return grpo_block_sums_(z, size, k, 1, out);
+}
+
+/* a shard's row on the way: sums in lanes, relative to the k of the largest logit, which is not in them */
+typedef struct {
+    grpo_exps_ k;
+    grpo_lanes_ lanes;
+    double tau;
+    float largest;
+    int squares;
+} grpo_tally_;
+
+/* (z - R)/tau - N log 2 */
+static double grpo_exps_log_(const grpo_exps_ *k, double tau, double z)
+{
+    return (z - (double)k->origin) / tau - (double)k->top * 0.69314718055994531;
+}
+
+/* a larger one comes: sums become relative to it, the old one joins them */
+static void grpo_tally_raise_(grpo_tally_ *s, float largest)
+{
+    const grpo_exps_ old = s->k;
+    const double up = (double)largest - (double)s->largest;
+    double f, own;
+    int j;
+    grpo_exps_from_(&s->k, s->tau, (double)largest);
+    if (s->largest > -HUGE_VALF) {
+        f = exp(grpo_exps_log_(&s->k, s->tau, (double)s->largest));    /* of the old largest, from both */
+        own = ldexp(f, 64);
+        f /= exp(grpo_exps_log_(&old, s->tau, (double)s->largest));
+        for (j = 0; j < GRPO_LANES_; j++) {
+            s->lanes.spread[j] = f * (s->lanes.spread[j] - up * s->lanes.sum[j]);
+            s->lanes.sum[j] *= f;
+            s->lanes.squares[j] *= f * f;
+        }
+        s->lanes.sum[0] += own;
+        s->lanes.spread[0] -= own > 0 ? own * up : 0;
+        s->lanes.squares[0] += ldexp(own, -64) * ldexp(own, -64);
+    }
+    s->largest = largest;
+}
+
+/* z: `size` logits, in the row or in `copy`; where they hold a new largest one, the block is done again without it */
+static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, float *copy)
+{
+    grpo_lanes_ block;
+    float most = s->largest == -HUGE_VALF ? grpo_block_largest_(z, size) : -HUGE_VALF;
+    int64_t v = 0;
+    int j;
+    if (!(most > s->largest)) most = s->squares ? grpo_block_squared_(z, size, &s->k, &block) : grpo_block_plain_(z, size, &s->k, &block);
+    if (most > s->largest) {
+        grpo_tally_raise_(s, most);
+        if (z != copy) memcpy(copy, z, (size_t)size * sizeof *copy);
+        while (copy[v] != most) v++;
+        copy[v] = -HUGE_VALF;
+        if (s->squares) grpo_block_squared_(copy, size, &s->k, &block); else grpo_block_plain_(copy, size, &s->k, &block);
+    }
+    for (j = 0; j < GRPO_LANES_; j++) {
+        s->lanes.sum[j] += block.sum[j];
+        s->lanes.spread[j] += block.spread[j];
+        s->lanes.squares[j] += block.squares[j];
+    }
+}
+
+static void grpo_floats_of_bfloat_(const uint16_t *from, float *to, int64_t n)
+{
+    int64_t v = 0;
+    int j;
+    for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_)
+        for (j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_float_of_bits_((uint32_t)from[v + j] << 16);
+    for (; v < n; v++) to[v] = grpo_float_of_bits_((uint32_t)from[v] << 16);
+}
+
+static void grpo_floats_of_half_(const uint16_t *from, float *to, int64_t n)
+{
+    int64_t v = 0;
+    int j;
+    for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_)
+        for (j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_from_half_(from[v + j]);
+    for (; v < n; v++) to[v] = grpo_from_half_(from[v]);
+}
+
+/* n logits of a row from `at` on, in the row itself if it has a whole block of floats, or else in `copy`: there -inf where not kept, and
+ * up to a multiple of GRPO_STEP_ */
+static const float *grpo_block_of_(const grpo_logits *x, int64_t row, int64_t at, int64_t n, float *copy)
+{
+    const int64_t first = row * x->stride + at;
+    int64_t v;
+    if (x->type == GRPO_ROW_REAL && !x->kept && n == GRPO_BLOCK_) return (const float *)x->logits + first;
+    if (x->type == GRPO_ROW_BFLOAT16) grpo_floats_of_bfloat_((const uint16_t *)x->logits + first, copy, n);
+    else if (x->type == GRPO_ROW_FLOAT16) grpo_floats_of_half_((const uint16_t *)x->logits + first, copy, n);
+    else memcpy(copy, (const float *)x->logits + first, (size_t)n * sizeof *copy);
+    if (x->kept) for (v = 0; v < n; v++) copy[v] = x->kept[first + v] ? copy[v] : -HUGE_VALF;
+    for (v = n; v % GRPO_STEP_ != 0; v++) copy[v] = -HUGE_VALF;
+    return copy;
+}
+
+static int64_t grpo_block_size_(const grpo_logits *x, int64_t at)
+{
+    const int64_t rest = x->vocab - at, whole = GRPO_BLOCK_;
+    return rest < whole ? rest : whole;
+}
+
+static int64_t grpo_steps_(int64_t n) { return (n + GRPO_STEP_ - 1) / GRPO_STEP_ * GRPO_STEP_; }
+
+static double grpo_lanes_total_(const double *x)
+{
+    double sum = 0;
+    int j;
+    for (j = 0; j < GRPO_LANES_; j++) sum += x[j];
+    return sum;
+}
+
+/* the sums, relative to the largest itself; NaN if a logit was */
+static void grpo_tally_part_(const grpo_tally_ *s, grpo_row_part *p)
+{
+    double f;
+    p->largest = (double)s->largest;
+    if (s->largest == -HUGE_VALF) { p->sum.hi = grpo_lanes_total_(s->lanes.sum); return; }
+    f = ldexp(exp(-grpo_exps_log_(&s->k, s->tau, (double)s->largest)), -64);
+    p->sum.hi = f * grpo_lanes_total_(s->lanes.sum);
+    p->spread.hi = f * grpo_lanes_total_(s->lanes.spread) / s->tau;
+    if (s->squares) p->squares.hi = ldexp(f, 64) * ldexp(f, 64) * grpo_lanes_total_(s->lanes.squares);
+}
+
+static grpo_status grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_row_part *part)
+{
+    const int64_t target = x->target[row];
+    float copy[GRPO_BLOCK_];
+    grpo_tally_ s;
+    int64_t at, n;
+    memset(&s, 0, sizeof s);
+    s.k = grpo_exps_of_(x->temperature);
+    s.tau = x->temperature;
+    s.squares = x->squares;
+    s.largest = -HUGE_VALF;
+    for (at = 0; at < x->vocab; at += n) {
+        const float *z;
+        n = grpo_block_size_(x, at);
+        z = grpo_block_of_(x, row, at, n, copy);
+        if (target >= at && target < at + n) {
+            if (z != copy) memcpy(copy, z, sizeof copy);
+            part->target = (double)copy[target - at];
+            part->has_target = 1;
+            if (!(part->target < HUGE_VAL)) return GRPO_BAD_LOGITS;
+            copy[target - at] = -HUGE_VALF;
+            z = copy;
+        }
+        grpo_tally_block_(&s, z, grpo_steps_(n), copy);
+        if (s.largest == HUGE_VALF) return GRPO_BAD_LOGITS;
+    }
+    grpo_tally_part_(&s, part);
+    return part->sum.hi == part->sum.hi ? GRPO_OK : GRPO_BAD_LOGITS;
+}
+
+/* what the gradient at an element that is not the target has beside its power: at + slope (z - largest) */
+typedef struct { double at, slope; } grpo_slope_;
+
+static void grpo_block_gradient_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, float high, float low,
+                                 float *GRPO_RESTRICT_ g)
+{
+    GRPO_EXP_LOCALS_(k);
+    float out[GRPO_STEP_];
+    int64_t v;
+    int j;
+    (void)from;
+    for (v = 0; v < size; v += GRPO_STEP_) {
+        for (j = 0; j < GRPO_STEP_; j++) {
+            const float e = GRPO_EXP_(grpo_above_(z[v + j], origin, least));
+            out[j] = GRPO_MADD_(e, high, e * low);
+        }
+        memcpy(g + v, out, sizeof out);
+    }
+}
+
+static void grpo_block_gradients_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, grpo_slope_ by,
+                                  float *GRPO_RESTRICT_ g)
+{
+    GRPO_EXP_LOCALS_(k);
+    const double at = by.at, slope = by.slope;
+    float e[GRPO_STEP_], x[GRPO_STEP_], out[GRPO_STEP_];
+    int64_t v;
+    int j;
+    for (v = 0; v < size; v += GRPO_STEP_) {
+        for (j = 0; j < GRPO_STEP_; j++) {
+            const float d = grpo_above_(z[v + j], origin, least);
+            e[j] = GRPO_EXP_(d);
+            x[j] = d - from;
+        }
+        for (j = 0; j < GRPO_STEP_; j++) out[j] = (float)((double)e[j] * (at + slope * (double)x[j]));
+        memcpy(g + v, out, sizeof out);
+    }
+}
+
+static void grpo_put_block_(grpo_row_type type, const float *g, void *out, int64_t at, int64_t n)
+{
+    uint16_t *half = (uint16_t *)out + at;
+    int64_t v = 0;
+    int j;
+    if (type == GRPO_ROW_REAL) { memcpy((float *)out + at, g, (size_t)n * sizeof *g); return; }
+    for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
+        if (type == GRPO_ROW_BFLOAT16) for (j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_bfloat_(g[v + j]);
+        else for (j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_half_(g[v + j]);
+    }
+    for (; v < n; v++) half[v] = type == GRPO_ROW_BFLOAT16 ? grpo_to_bfloat_(g[v]) : grpo_to_half_(g[v]);
+}
+
+/* Powers that are already multiplied by a power of two, 2^a: chosen so that what is left of `at` is 2^-24, and the least number of float
+ * still comes from a power that is not 0.  1: `at` is in two floats.  0: it is beyond that. */
+static int grpo_fold_(grpo_exps_ *k, double tau, double at, float *high, float *low)
+{
+    int a;
+    (void)frexp(at, &a);
+    a = a + 24 > 0 ? 0 : a + 24 < -191 ? -191 : a + 24;
+    at = ldexp(at, -a);
+    if (!(fabs(at) < 1e18)) return 0;
+    k->shift += (float)a;
+    k->least = (float)(((double)k->top - 191 - a) * tau * 0.69314718055994531);
+    *high = (float)at;
+    *low = (float)(at - (double)*high);
+    return 1;
+}
+
+static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, double largest, double share, grpo_slope_ by, void *dlogits)
+{
+    const double tau = x->temperature, most = largest > -HUGE_VAL ? largest : 0;
+    float copy[GRPO_BLOCK_], g[GRPO_BLOCK_], high = 0, low = 0;
+    grpo_exps_ k = grpo_exps_of_(tau);
+    int64_t at, n;
+    double unit;
+    int folded;
+    grpo_exps_from_(&k, tau, most);
+    unit = ldexp(share * exp(-grpo_exps_log_(&k, tau, most)) / tau, -64);
+    by.at *= unit;
+    by.slope *= unit / tau;
+    folded = by.slope == 0 && grpo_fold_(&k, tau, by.at, &high, &low);
+    for (at = 0; at < x->vocab; at += n) {
+        const float *z;
+        n = grpo_block_size_(x, at);
+        z = grpo_block_of_(x, row, at, n, copy);
+        if (folded) grpo_block_gradient_(z, grpo_steps_(n), &k, high, low, g);
+        else grpo_block_gradients_(z, grpo_steps_(n), &k, by, g);
+        grpo_put_block_(x->type, g, dlogits, at, n);
+    }
+}
+
+/* ---- a row ---------------------------------------------------------------------------------------------------------------------- */
+
+/* the same sums one by one, exactly: for doubles, and for temperatures out of the ordinary */
+static grpo_status grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_row_part *p)
+{
+    int64_t v;
+    for (v = 0; v < x->vocab; v++) {
+        const double z = grpo_logit_(x, row, v);
+        if (!(z < HUGE_VAL)) return GRPO_BAD_LOGITS;
+        if (v == x->target[row]) { p->target = z; p->has_target = 1; }
+        else grpo_row_take_(p, z, x->temperature);
+    }
+    return GRPO_OK;
+}
+
 grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part)
 {
     grpo_row_part p;
     grpo_status st = grpo_check_logits_(x, row);
-    int64_t v;
     if (st) return st;
     if (!part) return GRPO_NULL_OUTPUT;
     memset(&p, 0, sizeof p);
     p.largest = -HUGE_VAL;
-    for (v = 0; v < x->vocab; v++) {
-        double z = grpo_logit_(x, row, v);
-        if (!(z < HUGE_VAL)) return GRPO_BAD_LOGITS;
-        if (v == x->target[row]) { p.target = z; p.has_target = 1; }
-        else grpo_row_take_(&p, z, x->temperature);
-    }
+    st = grpo_is_fast_(x) ? grpo_row_read_fast_(x, row, &p) : grpo_row_read_each_(x, row, &p);
+    if (st) return st;
+    if (!x->squares) p.squares = grpo_dd_of_(NAN);
     *part = p;
     return GRPO_OK;
 }
@@ -12192,18 +12652,22 @@ grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part
 grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, double temperature)
 {
     grpo_row_part low;
+    int squares;
     if (!into || !from) return GRPO_NULL_OUTPUT;
     if (!(temperature > 0 && grpo_is_finite(temperature))) return GRPO_BAD_LOGITS_TEMPERATURE;
     if (into->has_target && from->has_target) return GRPO_BAD_LOGITS_SHAPE;
     low = *from;
+    squares = low.squares.hi == low.squares.hi && into->squares.hi == into->squares.hi;
     if (low.largest > into->largest) { grpo_row_part high = low; low = *into; *into = high; }
     if (low.has_target) { into->target = low.target; into->has_target = 1; }
+    if (!squares) into->squares = grpo_dd_of_(NAN);
     if (low.largest == -HUGE_VAL) return GRPO_OK;
     grpo_row_raise_(&low, grpo_row_exponent_(into->largest, low.largest, temperature));
     into->sum = grpo_dd_add(into->sum, low.sum);
     into->spread = grpo_dd_add(into->spread, low.spread);
     into->squares = grpo_dd_add(into->squares, low.squares);
     grpo_row_take_(into, low.largest, temperature);
+    if (!squares) into->squares = grpo_dd_of_(NAN);                    /* which sums have made 0 of */
     return GRPO_OK;
 }
 
@@ -12243,36 +12707,227 @@ grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row 
     row->entropy = grpo_times(target, -row->logp);
     if (row->other > 0) row->entropy += row->other * (log1p(part->sum.hi) - part->spread.hi / rest + grpo_log_all_inverse_(&o));
     row->log_sum = -HUGE_VAL;
-    if (row->other > 0.5) row->log_sum = part->largest / temperature + log(rest) + grpo_log_all_inverse_(&o);
+    if (row->other > 0.5) row->log_sum = part->largest / temperature + (log1p(part->sum.hi) + grpo_log_all_inverse_(&o));
     else if (part->has_target) row->log_sum = part->target / temperature + grpo_log_all_(&o);
     row->sum_squares = target * target + row->other * row->other * ((1 + part->squares.hi) / (rest * rest));
     return GRPO_OK;
+}
+
+static void grpo_row_gradient_each_(const grpo_logits *x, int64_t row, double largest, double share, grpo_slope_ by, void *dlogits)
+{
+    int64_t v;
+    for (v = 0; v < x->vocab; v++) {
+        const double z = grpo_logit_(x, row, v);
+        double g = 0;
+        if (z > -HUGE_VAL && v != x->target[row]) {
+            const grpo_dd e = grpo_row_exponent_(z, largest, x->temperature);
+            const double p = grpo_exp(e) * share;
+            g = grpo_times(p, by.at) + grpo_times(p, grpo_times(by.slope, e.hi));
+        }
+        grpo_put_logit_(x->type, dlogits, v, g / x->temperature);
+    }
 }
 
 grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits)
 {
     grpo_row r;
     grpo_odds_ odds;
+    grpo_slope_ by = { 0, 0 };
     grpo_status st = grpo_check_logits_(x, row);
-    double log_other, share;
-    int64_t v;
+    double share, of_target;
     if (!st) st = part && dlogits ? grpo_row_of(part, x->temperature, &r) : GRPO_NULL_OUTPUT;
     if (st) return st;
     odds = grpo_row_odds_(part, x->temperature);
-    log_other = -grpo_log_all_inverse_(&odds) - log1p(part->sum.hi);
+    of_target = grpo_times(dlogp, r.other) - grpo_times(dentropy, grpo_times(1 / (1 + odds.ratio), r.logp + r.entropy));
     share = r.other / (1 + part->sum.hi);                              /* probability of the largest of the others */
-    for (v = 0; v < x->vocab; v++) {
-        double z = grpo_logit_(x, row, v), log_p, p, g = 0;
-        if (z > -HUGE_VAL) {
-            const int target = v == x->target[row];
-            const grpo_dd e = grpo_row_exponent_(z, part->largest, x->temperature);
-            log_p = target ? r.logp : e.hi + log_other;
-            p = target ? 1 / (1 + odds.ratio) : grpo_exp(e) * share;
-            g = grpo_times(dlogp, target ? r.other : -p) - grpo_times(dentropy, grpo_times(p, log_p + r.entropy));
-        }
-        grpo_put_logit_(x->type, dlogits, v, g / x->temperature);
+    if (share > 0) {                                                   /* of log p + H: what all have in common, and what differs */
+        by.at = -dlogp - grpo_times(dentropy, r.entropy - grpo_log_all_inverse_(&odds) - log1p(part->sum.hi));
+        by.slope = -dentropy;
+    }
+    if (part->target == -HUGE_VAL) of_target = 0;
+    if (by.at == 0 && by.slope == 0) memset(dlogits, 0, (size_t)x->vocab * grpo_element_size_(x->type));
+    else (grpo_is_fast_(x) && fabs(by.at) < 1e150 && fabs(by.slope) < 1e150 ? grpo_row_gradient_fast_ : grpo_row_gradient_each_)
+        (x, row, part->largest, share, by, dlogits);
+    if (x->target[row] >= 0 && x->target[row] < x->vocab) grpo_put_logit_(x->type, dlogits, x->target[row], of_target / x->temperature);
+    return GRPO_OK;
+}
+
+/* ---- the rows of a batch ------------------------------------------------------------------------------------------------------------ */
+
+static void *grpo_row_at_(const grpo_rows *rows, int64_t row)
+{
+    return (char *)rows->dlogits + (size_t)(row * rows->logits.stride) * grpo_element_size_(rows->logits.type);
+}
+
+/* 0 for NULL, which stands for nothing to pass on */
+static double grpo_real_at_(const grpo_real *x, int64_t t) { return x ? (double)x[t] : 0; }
+
+static grpo_status grpo_check_range_(const grpo_rows *rows, int64_t first, int64_t count)
+{
+    grpo_status st;
+    if (!rows || !rows->part) return GRPO_NULL_ROWS;
+    if (first < 0 || count < 0 || count > rows->logits.rows - first) return GRPO_BAD_LOGITS_SHAPE;
+    st = grpo_check_logits_(&rows->logits, first);
+    return count == 0 && st == GRPO_BAD_LOGITS_SHAPE ? GRPO_OK : st;
+}
+
+static void grpo_write_row_(const grpo_rows *rows, int64_t t, const grpo_row *r)
+{
+    int overflow;
+    if (rows->logp) grpo_put_(rows->logp, t, r ? r->logp : 0, &overflow);
+    if (rows->entropy) grpo_put_(rows->entropy, t, r ? r->entropy : 0, &overflow);
+}
+
+grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t first, int64_t count)
+{
+    grpo_status st = grpo_check_range_(rows, first, count);
+    grpo_row r;
+    int64_t t;
+    for (t = first; !st && t < first + count; t++) {
+        if (mask && !mask[t]) { grpo_write_row_(rows, t, NULL); continue; }
+        st = grpo_row_read(&rows->logits, t, &rows->part[t]);
+        if (!st) st = grpo_row_of(&rows->part[t], rows->logits.temperature, &r);
+        if (!st) grpo_write_row_(rows, t, &r);
+    }
+    return st;
+}
+
+static void grpo_clear_row_(const grpo_rows *rows, int64_t t)
+{
+    memset(grpo_row_at_(rows, t), 0, (size_t)rows->logits.vocab * grpo_element_size_(rows->logits.type));
+}
+
+grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const grpo_real *dlogp, const grpo_real *dentropy,
+                               int64_t first, int64_t count)
+{
+    grpo_status st = grpo_check_range_(rows, first, count);
+    int64_t t;
+    if (!st && !rows->dlogits) st = GRPO_NULL_OUTPUT;
+    for (t = first; !st && t < first + count; t++) {
+        if (mask && !mask[t]) grpo_clear_row_(rows, t);
+        else st = grpo_row_gradient(&rows->logits, t, &rows->part[t], grpo_real_at_(dlogp, t), grpo_real_at_(dentropy, t),
+                                    grpo_row_at_(rows, t));
+    }
+    return st;
+}
+
+/* what becomes of a row is noted in part.has_target until the row is read */
+enum { GRPO_ROW_OF_NONE_ = -3, GRPO_ROW_MASKED_ = -2, GRPO_ROW_COUNTS_ = -1 };
+
+static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_rows *rows)
+{
+    const grpo_logits *x = &rows->logits;
+    int64_t i, t;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+            if ((!b->mask || b->mask[t]) && !(x->target[t] >= 0 && x->target[t] < x->vocab)) return GRPO_BAD_TARGET;
+    for (t = 0; t < x->rows; t++) rows->part[t].has_target = GRPO_ROW_OF_NONE_;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+            rows->part[t].has_target = !b->mask || b->mask[t] ? GRPO_ROW_COUNTS_ : GRPO_ROW_MASKED_;
+    return GRPO_OK;
+}
+
+#ifdef _OPENMP
+#define GRPO_OMP_(text) _Pragma(text)
+#else
+#define GRPO_OMP_(text)
+#endif
+
+static grpo_status grpo_read_marked_(const grpo_rows *rows)
+{
+    const int64_t n = rows->logits.rows;
+    int64_t t;
+    int bad = 0;
+    GRPO_OMP_("omp parallel for schedule(guided) reduction(|:bad)")
+    for (t = 0; t < n; t++)
+        if (rows->part[t].has_target == GRPO_ROW_COUNTS_) bad |= grpo_row_read(&rows->logits, t, &rows->part[t]) != GRPO_OK;
+    if (bad) return GRPO_BAD_LOGITS;
+    GRPO_OMP_("omp parallel for schedule(static)")
+    for (t = 0; t < n; t++) {
+        grpo_row r;
+        if (rows->part[t].has_target == GRPO_ROW_MASKED_) grpo_write_row_(rows, t, NULL);
+        if (rows->part[t].has_target < 0) continue;
+        grpo_row_of(&rows->part[t], rows->logits.temperature, &r);
+        grpo_write_row_(rows, t, &r);
     }
     return GRPO_OK;
+}
+
+static void grpo_differentiate_marked_(const grpo_rows *rows, const grpo_output *out)
+{
+    const int64_t n = rows->logits.rows;
+    int64_t t;
+    GRPO_OMP_("omp parallel for schedule(guided)")
+    for (t = 0; t < n; t++) {
+        const grpo_row_part *p = &rows->part[t];
+        if (p->has_target == GRPO_ROW_MASKED_) grpo_clear_row_(rows, t);
+        if (p->has_target < 0) continue;
+        grpo_row_gradient(&rows->logits, t, p, (double)out->dlogp[t], (double)out->dentropy[t], grpo_row_at_(rows, t));
+    }
+}
+
+/* all that can be wrong before a row has been read */
+static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_rows *rows,
+                                    const grpo_output *out, const grpo_method_ *how)
+{
+    grpo_status st;
+    int needs;
+    if (!obj) return GRPO_NULL_OBJECTIVE;
+    st = grpo_objective_check(obj);
+    if (!st) st = grpo_check_layout_(batch);
+    if (st) return st;
+    needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
+    st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_);
+    if (st) return st;
+    if (!rows || !rows->part || !rows->logp || !rows->entropy) return GRPO_NULL_ROWS;
+    if (rows->dlogits && !(out && out->dlogp && out->dentropy)) return GRPO_NULL_ROWS;
+    if (how->scratch > 0 && !(out && out->scratch && out->scratch_size >= how->scratch)) return GRPO_NEEDS_SCRATCH;
+    if (rows->logits.rows != batch->n_tokens) return GRPO_BAD_LOGITS_SHAPE;
+    return grpo_check_range_(rows, 0, rows->logits.rows);
+}
+
+static grpo_status grpo_run_rows_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                  const grpo_rows *rows, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how)
+{
+    grpo_status st = grpo_check_rows_(obj, batch, advantage, rows, out, how);
+    grpo_batch b;
+    if (!st && !partial) st = GRPO_NULL_OUTPUT;
+    if (!st) st = grpo_mark_rows_(batch, rows);
+    if (!st) st = grpo_read_marked_(rows);
+    if (st) return st;
+    b = *batch;
+    b.logp = rows->logp; b.entropy = rows->entropy;
+    st = grpo_run_batch_(obj, &b, advantage, totals, out, partial, how);
+    if (!st && rows->dlogits) grpo_differentiate_marked_(rows, out);
+    return st;
+}
+
+static grpo_status grpo_run_rows_once_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                       const grpo_totals *totals, const grpo_rows *rows, const grpo_output *out, grpo_report *report,
+                                       const grpo_method_ *how)
+{
+    grpo_partial partial;
+    grpo_status st;
+    memset(&partial, 0, sizeof partial);
+    if (!report) return obj ? GRPO_NULL_OUTPUT : GRPO_NULL_OBJECTIVE;
+    st = grpo_run_rows_(obj, batch, advantage, totals, rows, out, &partial, how);
+    if (!st) grpo_report_of(&partial, report);
+    return st;
+}
+
+grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                             const grpo_rows *rows, const grpo_output *out, grpo_report *report)
+{
+    if (grpo_is_of_gspo_(obj)) return GRPO_NEEDS_GSPO;
+    return grpo_run_rows_once_(obj, batch, advantage, totals, rows, out, report, &grpo_by_tokens_);
+}
+
+grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial)
+{
+    if (grpo_is_of_gspo_(obj)) return GRPO_NEEDS_GSPO;
+    return grpo_run_rows_(obj, batch, advantage, totals, rows, out, partial, &grpo_by_tokens_);
 }
 
 /* ---- fields, presets, names ---------------------------------------------------------------------------------------------------- */

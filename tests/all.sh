@@ -26,7 +26,7 @@ step() { # name, command...
     printf '%-44s %8d passed %4d failed %5d s\n' "$name" "$p" "$f" $(($(date +%s) - start))
 }
 
-packages="gcc g++ clang libclang-rt-14-dev make meson ninja-build pkg-config libcjson-dev libstb-dev python3 python3-mpmath python3-jsonschema python3-numpy python3-torch nodejs git"
+packages="gcc g++ clang libclang-rt-14-dev make meson ninja-build pkg-config libcjson-dev libstb-dev python3 python3-mpmath python3-jsonschema python3-numpy python3-torch nodejs git libopenmpi-dev openmpi-bin"
 missing() { for p in $packages; do dpkg-query -W -f='${Status}\n' "$p" 2>/dev/null | grep -q 'ok installed' || echo "$p"; done; }
 install_packages() {
     want=$(missing)

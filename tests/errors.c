@@ -1795,11 +1795,35 @@ static void check_texts(void)
 
 /* ---- logits --------------------------------------------------------------------------------------------------------------------- */
 
+/* a batch of one token; tests/logits_loss.c has the rest */
+static void check_batch_logits(const grpo_real *z)
+{
+    static const int64_t group[2] = { 0, 1 }, offset = 0, length = 1, past = 2;
+    grpo_real numbers[7] = { 0, -1, 1, 5, 5, 5, 5 };
+    grpo_row_part part;
+    grpo_objective obj;
+    grpo_batch batch;
+    grpo_output out;
+    grpo_report report;
+    grpo_rows rows;
+    memset(&batch, 0, sizeof batch); memset(&out, 0, sizeof out); memset(&rows, 0, sizeof rows);
+    grpo_objective_named("grpo", &obj);
+    batch.n_groups = batch.n_tokens = 1; batch.group_begin = group; batch.offset = &offset; batch.length = &length;
+    batch.logp_old = batch.logp_ref = &numbers[1];
+    rows.logits.logits = z; rows.logits.rows = 1; rows.logits.vocab = rows.logits.stride = 2; rows.logits.target = &past;
+    rows.logits.temperature = 1; rows.part = &part; rows.logp = &numbers[3]; rows.entropy = &numbers[4];
+    check_status("grpo_logits_loss", "no rows", grpo_logits_loss(&obj, &batch, &numbers[2], NULL, NULL, &out, &report),
+                 GRPO_NULL_ROWS, "rows");
+    check_status("grpo_logits_loss", "a target past the end", grpo_logits_loss(&obj, &batch, &numbers[2], NULL, &rows, &out, &report),
+                 GRPO_BAD_TARGET, "target");
+    check(numbers[3] == 5 && numbers[4] == 5, "grpo_logits_loss: refused logits have been written");
+}
+
 static void check_logits(void)
 {
     grpo_real z[2] = { 1, 2 }, g[2] = { 5, 5 };
     const int64_t target = 1;
-    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 2, 2, NULL, NULL, 1 };
+    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 2, 2, NULL, NULL, 1, 0 };
     grpo_row_part part, other;
     grpo_row row;
     memset(&part, 0xa5, sizeof part);
@@ -1829,6 +1853,7 @@ static void check_logits(void)
     check_status("grpo_row_gradient", "no part", grpo_row_gradient(&x, 0, NULL, 1, 1, g), GRPO_NULL_OUTPUT, "output");
     check_status("grpo_row_gradient", "no gradient", grpo_row_gradient(&x, 0, &part, 1, 1, NULL), GRPO_NULL_OUTPUT, "output");
     check(g[0] == 5 && g[1] == 5, "grpo_row_gradient: a refused row has been written");
+    check_batch_logits(z);
 }
 
 /* ---- functions of papers -------------------------------------------------------------------------------------------------------- */

@@ -1,175 +1,341 @@
-/* rows: logits to log-probability, entropy and gradient, against a slow evaluation in long double. */
+/* rows: logits to log-probability, entropy and gradient, against a slow evaluation in long double.  Doubles are evaluated one by one;
+ * floats, bfloat16 and binary16 by vectors.  Errors are in units of 2^-52 or 2^-23 of the exact value; of log-sum and of gradients by
+ * logp and entropy together, of their scale, the sum of the absolute values of what they are added up from. */
 #include "../grpo.h"
 #include "check.h"
 #include "random_batch.h"
 #include <stdlib.h>
 
-#ifdef GRPO_DOUBLE
-#define EPS DBL_EPSILON
-#else
-#define EPS ((double)FLT_EPSILON)
-#endif
-
-enum { MOST = 5000 };
+enum { MOST = 1000000 };
 typedef struct { long double logp, entropy, log_sum, sum_squares, size; } exact_row;
+typedef struct {
+    grpo_row_type type;
+    int n, target;
+    double tau;
+    double z[MOST];                     /* -inf where not kept, and ... */
+    union { float real[MOST]; double twice[MOST]; uint16_t half[MOST]; } element;      /* ... the same as elements of the type */
+    int masked;
+    uint8_t kept[MOST];
+} sample;
 
-static double worst_logp, worst_entropy, worst_gradient;
+/* the worst seen, by how they are evaluated: 0 one by one, 1 by vectors */
+static struct { double logp, entropy, log_sum, squares, gradient, plain_gradient, cut; } worst[2];
+
+static int by_vectors(const sample *s) { return s->type != GRPO_ROW_REAL || sizeof(grpo_real) == sizeof(float); }
+static double eps(const sample *s) { return by_vectors(s) ? (double)FLT_EPSILON : DBL_EPSILON; }
+static double limit(const sample *s) { return by_vectors(s) ? 2 : 4; }
+static void raise_to(double *most, double x) { if (x > *most) *most = x; }
+
+/* ---- elements ---------------------------------------------------------------------------------------------------------------------- */
+
+static double of_half(uint16_t h)
+{
+    const int e = h >> 10 & 31, m = h & 1023;
+    const double x = e == 31 ? (m ? NAN : HUGE_VAL) : e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
+    return h & 0x8000 ? -x : x;
+}
+
+static double of_bfloat(uint16_t h)
+{
+    const uint32_t bits = (uint32_t)h << 16;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return (double)x;
+}
+
+static double get(const sample *s, const void *element, int v)
+{
+    if (s->type == GRPO_ROW_BFLOAT16) return of_bfloat(((const uint16_t *)element)[v]);
+    if (s->type == GRPO_ROW_FLOAT16) return of_half(((const uint16_t *)element)[v]);
+    return (double)((const grpo_real *)element)[v];
+}
+
+/* something near x; -inf stays */
+static void put(sample *s, int v, double x)
+{
+    uint32_t bits;
+    float f = (float)(x = s->type == GRPO_ROW_FLOAT16 && x > 6e4 ? 6e4 : x);
+    memcpy(&bits, &f, sizeof bits);
+    if (s->type == GRPO_ROW_BFLOAT16) s->element.half[v] = (uint16_t)(bits >> 16);
+    else if (s->type == GRPO_ROW_FLOAT16) {
+        const int e = x == 0 ? -14 : !(fabs(x) <= 65000) ? 16 : ilogb(x) < -14 ? -14 : ilogb(x);
+        const int m = e == 16 ? x != x : (int)ldexp(fabs(x), 10 - e);
+        s->element.half[v] = (uint16_t)((x < 0 ? 0x8000 : 0) + (e < 16 && m < 1024 ? m : ((e + 15) << 10) + (m & 1023)));
+    } else ((grpo_real *)&s->element)[v] = (grpo_real)x;
+    s->kept[v] = 1;
+    s->z[v] = get(s, &s->element, v);
+}
 
 /* ---- the slow way ----------------------------------------------------------------------------------------------------------------- */
 
+/* a sum whose error does not grow with the number of its terms (Kahan, 1965) */
+typedef struct { long double sum, lost; } long_sum;
+
+static void add(long_sum *s, long double x)
+{
+    const long double y = x - s->lost, sum = s->sum + y;
+    s->lost = (sum - s->sum) - y;
+    s->sum = sum;
+}
+
 /* p: probabilities, log_p: their logarithms, relative to the largest so that none cancels */
-static exact_row exact(const double *z, int n, int target, double tau, long double *p, long double *log_p)
+static exact_row exact(const sample *s, long double *p, long double *log_p)
 {
     exact_row r = { 0, 0, 0, 0, 0 };
-    long double rest = 0, log_rest;
+    const double *z = s->z;
+    const long double tau = s->tau;
+    long_sum rest = { 0, 0 }, entropy = rest, squares = rest;
+    long double log_rest;
     int v, most = 0;
-    for (v = 1; v < n; v++) if (z[v] > z[most]) most = v;
-    for (v = 0; v < n; v++) {
-        p[v] = z[v] == -HUGE_VAL ? 0 : expl(((long double)z[v] - z[most]) / tau);
-        if (v != most) rest += p[v];
+    for (v = 1; v < s->n; v++) if (z[v] > z[most]) most = v;
+    for (v = 0; v < s->n; v++) {
+        if (z[v] == -HUGE_VAL) p[v] = 0;
+        else p[v] = v > 0 && z[v] == z[v - 1] ? p[v - 1] : expl(((long double)z[v] - z[most]) / tau);
+        if (v != most) add(&rest, p[v]);
     }
-    log_rest = log1pl(rest);
-    r.log_sum = z[most] / (long double)tau + log_rest;
-    for (v = 0; v < n; v++) {
-        p[v] /= 1 + rest;
+    log_rest = log1pl(rest.sum);
+    r.log_sum = z[most] / tau + log_rest;
+    for (v = 0; v < s->n; v++) {
+        p[v] /= 1 + rest.sum;
         log_p[v] = ((long double)z[v] - z[most]) / tau - log_rest;
-        if (p[v] > 0) r.entropy -= p[v] * log_p[v];
-        r.sum_squares += p[v] * p[v];
-        if (p[v] > 0) r.size += p[v] * fabsl(z[v] / (long double)tau);
+        if (p[v] > 0) add(&entropy, -p[v] * log_p[v]);
+        add(&squares, p[v] * p[v]);
+        if (p[v] > 0) r.size += p[v] * fabsl(z[v] / tau);
     }
-    r.logp = log_p[target];
-    r.size += r.entropy;
+    r.logp = log_p[s->target]; r.entropy = entropy.sum; r.sum_squares = squares.sum;
+    r.size += r.entropy + fabsl(r.log_sum);
     return r;
 }
 
-/* in ulps of the value itself; 0 where both are below anything that counts */
-static double off(double found, long double expected)
+/* 0 where both are below anything that counts */
+static double off(const sample *s, double found, long double expected, long double scale)
 {
-    const double unit = (double)(fabsl(expected) * (long double)DBL_EPSILON);
-    if (found == (double)expected || (fabs(found) < 1e-300 && unit < 1e-300)) return 0;
-    return unit > 0 ? (double)(fabsl(found - expected) / unit) : HUGE_VAL;
+    const long double least = by_vectors(s) ? 1e-38L : 1e-300L, unit = fabsl(scale) * (long double)eps(s);
+    if (found == (double)expected || (fabsl(found) < least && fabsl(expected) < least)) return 0;
+    return unit > 0 && found == found ? (double)(fabsl(found - expected) / unit) : HUGE_VAL;
 }
 
 /* ---- one row ---------------------------------------------------------------------------------------------------------------------- */
-
-typedef struct { int n, target; double z[MOST], tau; grpo_real element[MOST]; } sample;
 
 static grpo_logits logits_of(const sample *s, const int64_t *target)
 {
     grpo_logits x;
     memset(&x, 0, sizeof x);
-    x.type = GRPO_ROW_REAL;
-    x.logits = s->element; x.rows = 1; x.vocab = x.stride = s->n;
+    x.type = s->type;
+    x.logits = &s->element; x.rows = 1; x.vocab = x.stride = s->n;
     x.target = target; x.temperature = s->tau;
+    x.kept = s->masked ? s->kept : NULL;
+    x.squares = 1;
     return x;
 }
 
-static void check_gradient(const sample *s, const grpo_logits *x, const grpo_row_part *part, const exact_row *e, const long double *p, const long double *logs)
+/* half of the last place of an element, beside x */
+static long double rounding(const sample *s, long double x)
 {
-    static grpo_real g[MOST];
-    const double dlogp = -0.75, dentropy = 0.5;
-    int v;
-    check(grpo_row_gradient(x, 0, part, dlogp, dentropy, g) == GRPO_OK, "gradient");
+    const int bits = s->type == GRPO_ROW_BFLOAT16 ? 8 : 11, least = s->type == GRPO_ROW_BFLOAT16 ? -126 : -14;
+    int e;
+    if (s->type == GRPO_ROW_REAL) return sizeof(grpo_real) == sizeof(float) ? 0x1p-149L : DBL_MIN;
+    (void)frexpl(x, &e);
+    return ldexpl(1, (e - 1 > least ? e - 1 : least) - bits);
+}
+
+static void check_gradient(const sample *s, const grpo_logits *x, const grpo_row_part *part, const exact_row *e, const long double *p,
+                           const long double *logs, double dlogp, double dentropy)
+{
+    static union { grpo_real real[MOST]; uint16_t half[MOST]; } g;
+    long_sum others = { 0, 0 };
+    double most = 0;
+    int v, at = 0;
+    for (v = 0; v < s->n; v++) if (v != s->target) add(&others, p[v]);
+    if (!check(grpo_row_gradient(x, 0, part, dlogp, dentropy, &g) == GRPO_OK, "gradient")) return;
     for (v = 0; v < s->n; v++) {
-        long double log_p = p[v] > 0 ? logs[v] : 0, rest = 0, through, entropic;
-        if (v == s->target) for (int k = 0; k < s->n; k++) rest += k == v ? 0 : p[k];
-        through = dlogp * (v == s->target ? rest : -p[v]);
-        entropic = -dentropy * p[v] * (log_p + e->entropy);
-        const long double expected = (through + entropic) / s->tau, scale = (fabsl(through) + dentropy * p[v] * (fabsl(log_p) + e->entropy)) / s->tau;
-        double error = scale > 0 ? (double)(fabsl(g[v] - expected) / (scale * (long double)EPS)) : g[v] != 0 ? HUGE_VAL : 0;
-        if ((double)scale < 1e-35) continue;                           /* where float ends */
-        if (error > worst_gradient) worst_gradient = error;
-        if (error > 4) check(0, "gradient of %d of %d: %.17g, expected %.17g", v, s->n, (double)g[v], (double)expected);
+        const double found = get(s, &g, v);
+        long double log_p = p[v] > 0 ? logs[v] : 0, through, entropic, expected, scale, error;
+        through = dlogp * (v == s->target ? others.sum : -p[v]) / s->tau;
+        entropic = -dentropy * p[v] * (log_p + e->entropy) / s->tau;
+        expected = through + entropic;
+        scale = fabsl(through) + fabsl(dentropy * p[v]) * (fabsl(log_p) + e->entropy) / s->tau;
+        if (s->z[v] == -HUGE_VAL) { check(found == 0, "gradient of a banned token: %g", found); continue; }
+        if (s->type == GRPO_ROW_FLOAT16 && fabsl(expected) > 65000) continue;
+        error = fabsl(found - expected) - rounding(s, expected);
+        error = found != found ? HUGE_VAL : error > 0 ? error / (scale * (long double)eps(s)) : 0;
+        if ((double)error > most) { most = (double)error; at = v; }
     }
+    check(most <= limit(s), "type %d, tau %g, by %g and %g: gradient %d of %d (target %d), z %g, p %Lg: off by %g", (int)s->type,
+          s->tau, dlogp, dentropy, at, s->n, s->target, s->z[at], p[at], most);
+    raise_to(dentropy == 0 ? &worst[by_vectors(s)].plain_gradient : &worst[by_vectors(s)].gradient, most);
 }
 
 static void check_sample(const sample *s)
 {
     static long double p[MOST], logs[MOST];
+    static const double by[][2] = { { -0.75, 0.5 }, { -1e-7, 0 }, { 1e9, 0 }, { 0, 1 }, { 1e-20, 1e-20 } };
     const int64_t target = s->target;
     const grpo_logits x = logits_of(s, &target);
-    const exact_row e = exact(s->z, s->n, s->target, s->tau, p, logs);
+    const exact_row e = exact(s, p, logs);
+    const int few = s->n > 20000 ? 2 : 5;
     grpo_row_part part;
     grpo_row r;
-    double a, b;
+    double a, b, c, d;
+    int k;
     if (!check(grpo_row_read(&x, 0, &part) == GRPO_OK && grpo_row_of(&part, s->tau, &r) == GRPO_OK, "a row of %d", s->n)) return;
-    a = s->z[s->target] == -HUGE_VAL ? (r.logp == -HUGE_VAL ? 0 : HUGE_VAL) : off(r.logp, e.logp);
-    b = off(r.entropy, e.entropy);
-    if (a > worst_logp) worst_logp = a;
-    if (b > worst_entropy) worst_entropy = b;
-    check(a <= 4 && b <= 4, "row of %d, tau %g: logp %.17g, expected %.17g; entropy %.17g, expected %.17g", s->n, s->tau, r.logp,
-          (double)e.logp, r.entropy, (double)e.entropy);
-    check(off(r.sum_squares, e.sum_squares) <= 8, "sum p^2 %.17g, expected %.17g", r.sum_squares, (double)e.sum_squares);
-    check(fabs(r.log_sum - (double)e.log_sum) <= 8 * DBL_EPSILON * (double)(fabsl(e.log_sum) + e.size), "log sum %.17g, expected %.17g",
-          r.log_sum, (double)e.log_sum);
-    check_gradient(s, &x, &part, &e, p, logs);
+    a = s->z[s->target] == -HUGE_VAL ? (r.logp == -HUGE_VAL ? 0 : HUGE_VAL) : off(s, r.logp, e.logp, e.logp);
+    b = off(s, r.entropy, e.entropy, e.entropy);
+    c = off(s, r.sum_squares, e.sum_squares, e.sum_squares);
+    d = off(s, r.log_sum, e.log_sum, e.size);
+    raise_to(&worst[by_vectors(s)].logp, a); raise_to(&worst[by_vectors(s)].entropy, b);
+    raise_to(&worst[by_vectors(s)].squares, c); raise_to(&worst[by_vectors(s)].log_sum, d);
+    check(a <= limit(s) && b <= limit(s), "type %d, row of %d, tau %g: logp %.17g, expected %.17g; entropy %.17g, expected %.17g",
+          (int)s->type, s->n, s->tau, r.logp, (double)e.logp, r.entropy, (double)e.entropy);
+    check(c <= limit(s), "sum p^2 %.17g, expected %.17g", r.sum_squares, (double)e.sum_squares);
+    check(d <= limit(s), "log sum %.17g, expected %.17g", r.log_sum, (double)e.log_sum);
+    if (s->z[s->target] > -HUGE_VAL) for (k = 0; k < few; k++) check_gradient(s, &x, &part, &e, p, logs, by[k][0], by[k][1]);
 }
 
 /* ---- shards ------------------------------------------------------------------------------------------------------------------------ */
 
-static void check_shards(rng *r, const sample *s)
+/* `cuts` places of the row, at random */
+static grpo_row_part merged_part(rng *r, const sample *s, int cuts)
 {
     const int64_t whole_target = s->target;
     grpo_logits x = logits_of(s, &whole_target);
-    grpo_row_part whole, merged, part;
-    grpo_row a, b;
-    int at = 0, first = 1;
-    memset(&merged, 0, sizeof merged);
-    merged.largest = -HUGE_VAL;
-    if (!check(!grpo_row_read(&x, 0, &whole), "the whole row")) return;
-    while (at < s->n) {
-        int n = 1 + (int)rng_below(r, (uint32_t)(s->n - at));
-        int64_t target = s->target - at;
+    grpo_row_part merged, part;
+    int at, end = 0, k;
+    for (k = 0, at = 0; at < s->n; k++, at = end) {
+        const size_t size = s->type != GRPO_ROW_REAL ? sizeof(uint16_t) : sizeof(grpo_real);
+        const int64_t target = s->target - at;
         grpo_logits shard = x;
-        shard.logits = s->element + at; shard.vocab = shard.stride = n; shard.target = &target;
+        end = k == cuts ? s->n : at + 1 + (int)rng_below(r, s->n - at);
+        shard.logits = (const char *)&s->element + (size_t)at * size;
+        shard.vocab = end - at; shard.target = &target;
+        if (x.kept) shard.kept = s->kept + at;
         check(!grpo_row_read(&shard, 0, &part), "a shard");
-        if (first) merged = part;
+        if (at == 0) merged = part;
         else check(!grpo_row_merge(&merged, &part, s->tau), "a merge");
-        first = 0;
-        at += n;
     }
-    check(!grpo_row_of(&whole, s->tau, &a) && !grpo_row_of(&merged, s->tau, &b), "both");
-    check((a.logp == b.logp || fabs(a.logp - b.logp) <= 64 * DBL_EPSILON * fabs(a.logp)) && fabs(a.entropy - b.entropy) <= 64 * DBL_EPSILON * a.entropy,
-          "cut: logp %.17g and %.17g, entropy %.17g and %.17g", a.logp, b.logp, a.entropy, b.entropy);
+    return merged;
+}
+
+/* Doubles: a few roundings of double.  Vectors: the same powers, added in other pairs, so both are within their bound of the exact value,
+ * and within twice that of each other. */
+static void check_shards(rng *r, const sample *s)
+{
+    const int64_t target = s->target;
+    const grpo_logits x = logits_of(s, &target);
+    const grpo_row_part parts = merged_part(r, s, s->n > 20000 ? 7 : s->n);
+    grpo_row_part whole;
+    grpo_row a, b;
+    double l, h, q;
+    if (!check(!grpo_row_read(&x, 0, &whole) && !grpo_row_of(&whole, s->tau, &a), "a row")) return;
+    if (!check(!grpo_row_of(&parts, s->tau, &b), "a row in parts")) return;
+    l = off(s, b.logp, a.logp, a.logp);
+    h = off(s, b.entropy, a.entropy, a.entropy);
+    q = off(s, b.sum_squares, a.sum_squares, a.sum_squares);
+    raise_to(&worst[by_vectors(s)].cut, l > h ? l > q ? l : q : h > q ? h : q);
+    check(whole.largest == parts.largest && l <= limit(s) * 2 && h <= limit(s) * 2 && q <= limit(s) * 2,
+          "cut: logp %.17g and %.17g, entropy %.17g and %.17g, sum p^2 %.17g and %.17g", a.logp, b.logp, a.entropy, b.entropy,
+          a.sum_squares, b.sum_squares);
+}
+
+static grpo_row_type random_type(rng *r) { return (grpo_row_type)rng_below(r, 3); }
+
+/* a target that is not banned, kept or not as the sample says */
+static void settle(rng *r, sample *s, double base)
+{
+    int v;
+    s->target = rng_chance(r, 40) ? 0 : (int)rng_below(r, (uint32_t)s->n);
+    if (s->z[s->target] == -HUGE_VAL) put(s, s->target, base);
+    s->masked = rng_chance(r, 20);
+    if (s->masked) for (v = 0; v < s->n; v++) {
+        if (v == s->target || !rng_chance(r, 30)) continue;
+        if (rng_chance(r, 30)) put(s, v, NAN);
+        s->kept[v] = 0;
+        s->z[v] = -HUGE_VAL;
+    }
 }
 
 static void random_sample(rng *r, sample *s)
 {
-    static const double width[] = { 0, 0.1, 3, 20, 300, 1e4 }, tau[] = { 1, 1, 0.7, 2, 0.1 };
-    const double w = width[rng_below(r, 6)], base = rng_chance(r, 30) ? 9000 * rng_unit(r) : 0;
+    static const double width[] = { 0, 0.1, 3, 20, 300, 1e4 }, tau[] = { 1, 1, 0.7, 2, 0.1, 1e-3, 50, 1e-5, 1e5 };
+    const double w = width[rng_below(r, 6)], base = rng_chance(r, 30) ? 9000 * (2 * rng_unit(r) - 1) : 0;
     int v;
+    s->type = random_type(r);
     s->n = rng_chance(r, 20) ? 1000 + (int)rng_below(r, 4000) : 1 + (int)rng_below(r, 12);
-    s->tau = tau[rng_below(r, 5)];
-    for (v = 0; v < s->n; v++) {
-        s->element[v] = (grpo_real)(base + w * (2 * rng_unit(r) - 1));
-        if (rng_chance(r, 5) && s->n > 1) s->element[v] = (grpo_real)-HUGE_VAL;
-        s->z[v] = (double)s->element[v];
+    s->tau = tau[rng_below(r, 9)];
+    for (v = 0; v < s->n; v++) put(s, v, rng_chance(r, 5) && s->n > 1 ? -HUGE_VAL : base + w * (2 * rng_unit(r) - 1));
+    if (rng_chance(r, 20)) put(s, 0, base + w + 30 * s->tau);          /* p near 1 */
+    settle(r, s, base);
+}
+
+/* ---- rows as wide as vocabularies ------------------------------------------------------------------------------------------------------
+ * What errors that all point the same way add up to: equal logits, and two kinds of them, one in each half of what a vector adds up. */
+
+static void alike_sample(rng *r, sample *s, int n, double below)
+{
+    const double other = below + rng_unit(r);
+    const int top = (int)rng_below(r, (uint32_t)n), pairs = rng_chance(r, 70);
+    int v;
+    s->n = n;
+    s->masked = 0;
+    for (v = 0; v < n; v++) put(s, v, pairs && v & 32 ? -other : -below);
+    put(s, top, 0);
+    s->target = rng_chance(r, 50) ? top : (int)rng_below(r, (uint32_t)n);
+}
+
+static void check_alike(rng *r, sample *s)
+{
+    int k;
+    for (k = 0; k < 600; k++) {
+        s->type = k % 8 == 0 ? random_type(r) : GRPO_ROW_REAL;
+        s->tau = k % 4 == 0 ? 0.2 + rng_unit(r) : 1;
+        alike_sample(r, s, 4000, 30 * rng_unit(r) * rng_unit(r));
+        check_sample(s);
+        check_shards(r, s);
     }
-    if (rng_chance(r, 20)) s->z[0] = (double)(s->element[0] = (grpo_real)(base + w + 30 * s->tau));      /* p near 1 */
-    s->target = rng_chance(r, 40) ? 0 : (int)rng_below(r, (uint32_t)s->n);
-    if (s->z[s->target] == -HUGE_VAL) s->z[s->target] = (double)(s->element[s->target] = (grpo_real)base);
+    s->type = GRPO_ROW_REAL;
+    s->tau = 1;
+    for (k = 0; k < 12; k++) {
+        alike_sample(r, s, MOST, 2 + 8.5 * k);                          /* up to where float ends */
+        check_sample(s);
+    }
+}
+
+static void check_wide(rng *r, sample *s)
+{
+    static const double width[] = { 0.5, 10, 1e4 };
+    int k, v;
+    for (k = 0; k < 12; k++) {
+        s->type = (grpo_row_type)(k % 3);
+        s->tau = k % 2 ? 1 : 0.3;
+        s->n = k < 3 ? MOST : 151936 - k;
+        for (v = 0; v < s->n; v++) put(s, v, width[k / 3 % 3] * (k == 8 ? (double)v / s->n : 2 * rng_unit(r) - 1));
+        settle(r, s, 0);
+        check_sample(s);
+        check_shards(r, s);
+    }
 }
 
 /* ---- sixteen bits, kept ------------------------------------------------------------------------------------------------------------ */
 
 static void check_sixteen_bits(void)
 {
-    static const float value[] = { 0, 1, -1, 0.5f, 65504, -65504, 65519, 65520, 1e30f, 6.1035156e-05f, 5.9604645e-08f, 2.9802322e-08f, 2.9802326e-08f, 1.00048828125f,
-                                   1.00146484375f, 0.333333343f };
-    static const uint16_t half[] = { 0, 0x3c00, 0xbc00, 0x3800, 0x7bff, 0xfbff, 0x7bff, 0x7c00, 0x7c00, 0x0400, 0x0001, 0, 0x0001, 0x3c00, 0x3c02, 0x3555 };
-    static const uint16_t bfloat[] = { 0, 0x3f80, 0xbf80, 0x3f00, 0x4780, 0xc780, 0x4780, 0x4780, 0x714a, 0x3880, 0x3380, 0x3300, 0x3300, 0x3f80, 0x3f80, 0x3eab };
+    static const float value[] = { 0, 1, -1, 0.5f, 65504, -65504, 65519, 65520, 1e30f, 6.1035156e-05f, 5.9604645e-08f, 2.9802322e-08f,
+                                   2.9802326e-08f, 1.00048828125f, 1.00146484375f, 0.333333343f };
+    static const uint16_t half[] = { 0, 0x3c00, 0xbc00, 0x3800, 0x7bff, 0xfbff, 0x7bff, 0x7c00, 0x7c00, 0x0400, 0x0001, 0,
+                                     0x0001, 0x3c00, 0x3c02, 0x3555 };
+    static const uint16_t bfloat[] = { 0, 0x3f80, 0xbf80, 0x3f00, 0x4780, 0xc780, 0x4780, 0x4780, 0x714a, 0x3880, 0x3380, 0x3300,
+                                       0x3300, 0x3f80, 0x3f80, 0x3eab };
     const int64_t target = 1;
     grpo_logits x;
     grpo_row_part part;
     uint16_t z[2], g[2];
     size_t k;
-    for (k = 0; k < sizeof value / sizeof *value; k++)                  /* logits z and 0: d/dz of -logp(0) is p, of a chosen size */
+    for (k = 0; k < sizeof value / sizeof *value; k++)                  /* two equal logits: p = 1/2 */
         for (int type = GRPO_ROW_BFLOAT16; type <= GRPO_ROW_FLOAT16; type++) {
             memset(&x, 0, sizeof x);
-            z[0] = type == GRPO_ROW_FLOAT16 ? 0x3c00 : 0x3f80; z[1] = 0;
+            z[0] = z[1] = 0;
             x.type = (grpo_row_type)type; x.logits = z; x.rows = 1; x.vocab = x.stride = 2; x.target = &target; x.temperature = 1;
-            check(!grpo_row_read(&x, 0, &part) && part.largest == 1 && part.target == 0, "a row of sixteen bits");
-            part.target = part.largest; part.sum.hi = 0;                /* two equal logits: p = 1/2 */
+            check(!grpo_row_read(&x, 0, &part) && part.largest == 0 && part.target == 0, "a row of sixteen bits");
             check(!grpo_row_gradient(&x, 0, &part, -2 * (double)value[k], 0, g), "its gradient");
             check(g[0] == (type == GRPO_ROW_FLOAT16 ? half[k] : bfloat[k]), "%g is stored as %x in type %d", (double)value[k], g[0], type);
         }
@@ -180,27 +346,70 @@ static void check_kept(void)
     grpo_real z[4] = { 1, 2, 30, 0 };
     const uint8_t kept[4] = { 1, 1, 0, 1 };
     const int64_t target = 1;
-    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 4, 4, NULL, NULL, 1 };
+    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 4, 4, NULL, NULL, 1, 0 };
     grpo_row_part part;
     grpo_row a, b;
     grpo_real g[4];
     x.logits = z; x.target = &target; x.kept = kept;
     check(!grpo_row_read(&x, 0, &part) && !grpo_row_of(&part, 1, &a) && !grpo_row_gradient(&x, 0, &part, 1, 1, g) && g[2] == 0, "kept");
+    check(a.sum_squares != a.sum_squares, "squares that nobody asked for");
+    check(!grpo_row_merge(&part, &part, 1) || part.squares.hi != part.squares.hi, "nor do they come from a merge");
     z[2] = (grpo_real)-HUGE_VAL; x.kept = NULL;
-    check(!grpo_row_read(&x, 0, &part) && !grpo_row_of(&part, 1, &b) && a.logp == b.logp && a.entropy == b.entropy, "what is not kept is banned");
+    check(!grpo_row_read(&x, 0, &part) && !grpo_row_of(&part, 1, &b), "banned");
+    check(a.logp == b.logp && a.entropy == b.entropy, "what is not kept is banned");
+}
+
+/* a NaN or an infinity anywhere, in a row that has blocks and a rest */
+static void check_refused(rng *r, sample *s)
+{
+    static const double bad[] = { NAN, -NAN, HUGE_VAL };
+    int64_t target;
+    int k, v, at;
+    for (k = 0; k < 600; k++) {
+        grpo_row_part part, before;
+        grpo_logits x;
+        s->type = random_type(r);
+        s->n = 1 + (int)rng_below(r, 3000);
+        s->tau = 1;
+        s->masked = 0;
+        for (v = 0; v < s->n; v++) put(s, v, rng_chance(r, 50) && k % 5 ? 9 * rng_unit(r) : -HUGE_VAL);
+        at = (int)rng_below(r, s->n);
+        target = s->target = rng_chance(r, 30) ? at : (int)rng_below(r, s->n);
+        x = logits_of(s, &target);
+        check(grpo_row_read(&x, 0, &part) == GRPO_OK, "a row of banned tokens");
+        if (s->type == GRPO_ROW_REAL) put(s, at, rng_pick(r, bad, 3));
+        else s->element.half[at] = (uint16_t)((s->type == GRPO_ROW_FLOAT16 ? 0x7c00 : 0x7f80) + rng_below(r, 3));
+        memset(&part, 0x5a, sizeof part);
+        before = part;
+        check(grpo_row_read(&x, 0, &part) == GRPO_BAD_LOGITS && !memcmp(&part, &before, sizeof part), "type %d, %d of %d: %g",
+              (int)s->type, at, s->n, get(s, &s->element, at));
+    }
+}
+
+static void show_worst(int vectors)
+{
+    if (worst[vectors].logp == 0) return;
+    printf("%s: logp %.2f, entropy %.2f, sum p^2 %.2f, log-sum %.2f, gradient %.2f, without entropy %.2f, cut %.2f ulps of %s\n",
+           vectors ? "by vectors" : "one by one", worst[vectors].logp, worst[vectors].entropy, worst[vectors].squares,
+           worst[vectors].log_sum, worst[vectors].gradient, worst[vectors].plain_gradient, worst[vectors].cut,
+           vectors ? "float" : "double");
 }
 
 int main(void)
 {
     static sample s;
     rng r = { 11 };
-    for (int k = 0; k < 2000; k++) {
+    for (int k = 0; k < 6000; k++) {
         random_sample(&r, &s);
         check_sample(&s);
         check_shards(&r, &s);
     }
+    check_alike(&r, &s);
+    check_wide(&r, &s);
+    check_refused(&r, &s);
     check_sixteen_bits();
     check_kept();
-    printf("worst: logp %.2f, entropy %.2f ulps of double; gradient %.2f ulps of its scale\n", worst_logp, worst_entropy, worst_gradient);
+    show_worst(0);
+    show_worst(1);
     return check_summary();
 }

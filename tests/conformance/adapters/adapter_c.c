@@ -259,7 +259,7 @@ static grpo_status logits_row(const cJSON *row, double temperature, int64_t targ
 {
     const int64_t vocab = cJSON_GetArraySize(row);
     grpo_real *z = malloc(((size_t)vocab + 1) * sizeof *z);
-    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 0, 0, NULL, NULL, 1 };
+    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 0, 0, NULL, NULL, 1, 0 };
     grpo_row_part sums;
     grpo_status st;
     int64_t v = 0;

@@ -1,0 +1,445 @@
+/* logits_loss: a batch from logits to loss and back.  It gives what its pieces give; its gradient is a slope; its bits do not depend on
+ * the number of threads (where it is compiled with OpenMP), the order of sequences, the split into parts, or where it is written. */
+#include "../gspo.h"
+#include "check.h"
+#include "random_batch.h"
+#include "scratch.h"
+#ifdef _OPENMP
+#include <omp.h>
+static void use_threads(int n) { omp_set_num_threads(n); }
+#else
+static void use_threads(int n) { (void)n; }
+#endif
+
+static const unsigned char UNTOUCHED = 0x5a;
+
+/* logits of a batch: rows, targets, what was kept; and all that a call writes */
+typedef struct {
+    grpo_rows rows;
+    unsigned char *logits, *dlogits;
+    int64_t *target;
+    uint8_t *kept;
+    size_t row_bytes;
+    grpo_real *dlogp, *dentropy, *advantage;
+    grpo_report report;
+    grpo_status status;
+} evaluation;
+
+static size_t element_size(grpo_row_type type) { return type == GRPO_ROW_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
+
+static void *untouched(int64_t n, size_t size)
+{
+    void *p = test_alloc(n, size);
+    memset(p, UNTOUCHED, (size_t)n * size);
+    return p;
+}
+
+static void evaluation_alloc(evaluation *e, const grpo_logits *shape, int64_t n)
+{
+    memset(e, 0, sizeof *e);
+    e->rows.logits = *shape;
+    e->rows.logits.rows = n;
+    e->row_bytes = (size_t)shape->stride * element_size(shape->type);
+    e->rows.logits.logits = e->logits = (unsigned char *)untouched(n, e->row_bytes);
+    e->rows.dlogits = e->dlogits = (unsigned char *)untouched(n, e->row_bytes);
+    e->rows.logits.target = e->target = (int64_t *)untouched(n, sizeof *e->target);
+    e->kept = (uint8_t *)untouched(n, (size_t)shape->stride);
+    if (shape->kept) e->rows.logits.kept = e->kept;
+    e->rows.part = (grpo_row_part *)untouched(n, sizeof *e->rows.part);
+    e->rows.logp = (grpo_real *)untouched(n, sizeof *e->rows.logp);
+    e->rows.entropy = (grpo_real *)untouched(n, sizeof *e->rows.entropy);
+    e->dlogp = (grpo_real *)untouched(n, sizeof *e->dlogp);
+    e->dentropy = (grpo_real *)untouched(n, sizeof *e->dentropy);
+    e->advantage = (grpo_real *)untouched(n, sizeof *e->advantage);
+}
+
+static void evaluation_free(evaluation *e)
+{
+    free(e->logits); free(e->dlogits); free(e->target); free(e->kept); free(e->rows.part); free(e->rows.logp); free(e->rows.entropy);
+    free(e->dlogp); free(e->dentropy); free(e->advantage);
+}
+
+static void put_logit(evaluation *e, int64_t at, double z)
+{
+    const float f = (float)z;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    if (e->rows.logits.type == GRPO_ROW_REAL) ((grpo_real *)e->logits)[at] = (grpo_real)z;
+    else if (e->rows.logits.type == GRPO_ROW_BFLOAT16) ((uint16_t *)e->logits)[at] = (uint16_t)(bits >> 16);
+    else ((uint16_t *)e->logits)[at] = (uint16_t)((z < 0 ? 0xc000 : 0x4000) + (bits >> 13 & 0x3ff));                        /* +-2 .. 4 */
+}
+
+/* garbage where nothing may be read: at masked tokens and in slots of no sequence */
+static void evaluation_random(rng *r, const rollouts *b, evaluation *e)
+{
+    static const double tau[] = { 1, 1, 0.7, 2 };
+    const grpo_row_type type = (grpo_row_type)rng_below(r, 3);
+    grpo_logits shape;
+    int64_t i, t, v;
+    memset(&shape, 0, sizeof shape);
+    shape.type = type;
+    shape.vocab = rng_chance(r, 10) ? 1000 + rng_below(r, 1200) : 2 + rng_below(r, 90);
+    shape.stride = shape.vocab + rng_below(r, 3);
+    shape.temperature = rng_pick(r, tau, 4);
+    if (rng_chance(r, 30)) shape.kept = &UNTOUCHED;                     /* to be replaced */
+    evaluation_alloc(e, &shape, b->n_tokens);
+    for (i = 0; i < b->group_begin[b->n_groups]; i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+            e->advantage[t] = (grpo_real)(rng_chance(r, 10) ? 0 : rng_bell(r));
+            if (!b->mask[t]) continue;
+            e->target[t] = rng_below(r, shape.vocab);
+            for (v = 0; v < shape.vocab; v++) {
+                put_logit(e, t * shape.stride + v, 3 * rng_bell(r));
+                e->kept[t * shape.stride + v] = v == e->target[t] || rng_chance(r, 80);
+            }
+        }
+    for (t = 0; t < b->n_tokens; t++) if (!b->mask[t]) memset(e->logits + (size_t)t * e->row_bytes, 0xff, e->row_bytes);      /* NaN */
+}
+
+static void evaluate(const grpo_objective *obj, const rollouts *b, evaluation *e)
+{
+    grpo_batch batch = rollouts_view(b);
+    grpo_output out = output_with_scratch(obj, &batch);
+    batch.logp = batch.entropy = NULL;
+    out.dlogp = e->dlogp; out.dentropy = e->dentropy;
+    e->status = gspo_logits_loss(obj, &batch, e->advantage, NULL, &e->rows, &out, &e->report);
+    free(out.scratch);
+}
+
+static int same_reports(const grpo_report *a, const grpo_report *b)
+{
+    return !memcmp(a, b, offsetof(grpo_report, overflow)) && a->overflow == b->overflow;
+}
+
+/* rows and numbers of b, arranged as `other` is */
+static void evaluation_arranged(const evaluation *e, const rollouts *other, evaluation *f)
+{
+    int64_t t, s;
+    evaluation_alloc(f, &e->rows.logits, other->n_tokens);
+    for (t = 0; t < other->n_tokens; t++) {
+        if ((s = other->from[t]) < 0) continue;
+        memcpy(f->logits + (size_t)t * e->row_bytes, e->logits + (size_t)s * e->row_bytes, e->row_bytes);
+        memcpy(f->kept + t * e->rows.logits.stride, e->kept + s * e->rows.logits.stride, (size_t)e->rows.logits.stride);
+        f->target[t] = e->target[s];
+        f->advantage[t] = e->advantage[s];
+    }
+}
+
+/* f is of `other`, which has tokens of the batch of e */
+static void check_same(const char *what, const evaluation *e, const evaluation *f, const rollouts *other)
+{
+    int64_t t, s, bad = 0;
+    for (t = 0; t < other->n_tokens; t++) {
+        if ((s = other->from[t]) < 0) continue;
+        bad += memcmp(&f->dlogp[t], &e->dlogp[s], sizeof *f->dlogp) || memcmp(&f->dentropy[t], &e->dentropy[s], sizeof *f->dentropy)
+               || memcmp(&f->rows.logp[t], &e->rows.logp[s], sizeof *f->dlogp)
+               || memcmp((char *)f->rows.dlogits + (size_t)t * e->row_bytes, (char *)e->rows.dlogits + (size_t)s * e->row_bytes,
+                         (size_t)e->rows.logits.vocab * element_size(e->rows.logits.type));
+    }
+    check(bad == 0, "%s: %d tokens of %d differ", what, (int)bad, (int)other->n_tokens);
+}
+
+/* ---- its pieces ------------------------------------------------------------------------------------------------------------------- */
+
+static int all_bytes(const unsigned char *x, size_t n, unsigned char value)
+{
+    while (n > 0) if (x[--n] != value) return 0;
+    return 1;
+}
+
+static void check_rows(const rollouts *b, const evaluation *e)
+{
+    const grpo_logits *x = &e->rows.logits;
+    const size_t bytes = (size_t)x->vocab * element_size(x->type);
+    unsigned char *g = (unsigned char *)test_alloc(1, e->row_bytes), *in_sequence = (unsigned char *)test_alloc(b->n_tokens, 1);
+    int64_t i, t;
+    memset(in_sequence, 0, (size_t)b->n_tokens);
+    for (i = 0; i < b->n_sequences; i++) memset(in_sequence + b->offset[i], 1, (size_t)b->length[i]);
+    for (t = 0; t < b->n_tokens; t++) {
+        const unsigned char *row = e->dlogits + (size_t)t * e->row_bytes;
+        grpo_row_part part;
+        grpo_row r;
+        if (!in_sequence[t]) { check(all_bytes(row, e->row_bytes, UNTOUCHED), "a row of no token is written"); continue; }
+        check(all_bytes(row + bytes, e->row_bytes - bytes, UNTOUCHED), "past the vocabulary");
+        if (!b->mask[t]) { check(all_bytes(row, bytes, 0) && e->rows.logp[t] == 0, "a masked row's gradient is 0"); continue; }
+        check(!grpo_row_read(x, t, &part) && !grpo_row_of(&part, x->temperature, &r), "a row");
+        check(e->rows.logp[t] == (grpo_real)r.logp && e->rows.entropy[t] == (grpo_real)r.entropy, "logp, entropy");
+        check(!grpo_row_gradient(x, t, &part, (double)e->dlogp[t], (double)e->dentropy[t], g), "a gradient");
+        check(!memcmp(g, row, bytes), "row %d: its gradient", (int)t);
+    }
+    free(g); free(in_sequence);
+}
+
+static void check_loss(const grpo_objective *obj, const rollouts *b, const evaluation *e)
+{
+    grpo_batch batch = rollouts_view(b);
+    grpo_output out = output_with_scratch(obj, &batch);
+    grpo_report report;
+    grpo_real *dlogp = (grpo_real *)untouched(b->n_tokens, sizeof *dlogp);
+    batch.logp = e->rows.logp; batch.entropy = e->rows.entropy;
+    out.dlogp = dlogp;
+    check(!gspo_loss(obj, &batch, e->advantage, NULL, &out, &report), "the loss");
+    report.overflow = e->report.overflow;                               /* which is of dentropy too */
+    check(same_reports(&report, &e->report), "report: loss %.17g, expected %.17g", e->report.loss, report.loss);
+    check(!memcmp(dlogp, e->dlogp, (size_t)b->n_tokens * sizeof *dlogp), "d loss / d logp");
+    free(out.scratch); free(dlogp);
+}
+
+/* the passes by themselves, in two ranges */
+static void check_ranges(rng *r, const rollouts *b, const evaluation *e)
+{
+    rollouts same = *b;
+    evaluation f;
+    int64_t t, cut = rng_below(r, b->n_tokens + 1);
+    uint8_t *mask = (uint8_t *)test_alloc(b->n_tokens, 1);
+    same.from = (int64_t *)test_alloc(b->n_tokens, sizeof *same.from);
+    for (t = 0; t < b->n_tokens; t++) same.from[t] = t;
+    evaluation_arranged(e, &same, &f);
+    memcpy(f.dlogp, e->dlogp, (size_t)b->n_tokens * sizeof *f.dlogp);
+    memcpy(f.dentropy, e->dentropy, (size_t)b->n_tokens * sizeof *f.dentropy);
+    for (t = 0; t < b->n_tokens; t++) { mask[t] = e->rows.part[t].has_target == 1; same.from[t] = mask[t] ? t : -1; }
+    check(!grpo_rows_read(&f.rows, mask, 0, cut) && !grpo_rows_read(&f.rows, mask, cut, b->n_tokens - cut), "ranges, forwards");
+    check(!grpo_rows_gradient(&f.rows, mask, f.dlogp, f.dentropy, cut, b->n_tokens - cut)
+          && !grpo_rows_gradient(&f.rows, mask, f.dlogp, f.dentropy, 0, cut), "ranges, backwards");
+    check_same("ranges", e, &f, &same);
+    evaluation_free(&f);
+    free(mask); free(same.from);
+}
+
+/* element v of row t, -inf where not kept */
+static double element_of(const evaluation *e, const void *rows, int64_t t, int64_t v)
+{
+    const int64_t at = t * e->rows.logits.stride + v;
+    const uint16_t h = ((const uint16_t *)rows)[e->rows.logits.type == GRPO_ROW_REAL ? 0 : at];
+    const uint32_t bits = (uint32_t)h << 16;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    if (e->rows.logits.type == GRPO_ROW_REAL) return (double)((const grpo_real *)rows)[at];
+    if (e->rows.logits.type == GRPO_ROW_BFLOAT16) return (double)f;
+    return (h & 0x8000 ? -1 : 1) * (h >> 10 & 31 ? ldexp(1024 + (h & 1023), (h >> 10 & 31) - 25) : ldexp(h & 1023, -24));
+}
+
+/* ---- slopes: d z against differences of dlogp logp(z) + dentropy H(z) in long double ------------------------------------------------- */
+
+static long double row_value(const evaluation *e, int64_t t, long double *z, double dlogp, double dentropy)
+{
+    const int64_t n = e->rows.logits.vocab;
+    long double top = -HUGE_VALL, sum = 0, H = 0, log_sum;
+    int64_t v;
+    for (v = 0; v < n; v++) if (z[v] > top) top = z[v];
+    for (v = 0; v < n; v++) sum += expl(z[v] - top);
+    log_sum = top + logl(sum);
+    for (v = 0; v < n; v++) if (z[v] > -HUGE_VALL) H -= expl(z[v] - log_sum) * (z[v] - log_sum);
+    return dlogp * (z[e->target[t]] - log_sum) + dentropy * H;
+}
+
+static void check_slopes(rng *r, const evaluation *e, int64_t t)
+{
+    const grpo_logits *x = &e->rows.logits;
+    const long double step = 1e-5L;
+    const double dlogp = (double)e->dlogp[t], dentropy = (double)e->dentropy[t];
+    static const double least[] = { 1e-45, 1e-40, 6e-8 };
+    const double own = x->type == GRPO_ROW_REAL ? 0x1p-22 : x->type == GRPO_ROW_FLOAT16 ? 0x1p-11 : 0x1p-8;
+    const double scale = fabs(dlogp) + fabs(dentropy);
+    long double *z = (long double *)test_alloc(x->vocab, sizeof *z);
+    grpo_row_part part;
+    grpo_row row;
+    int64_t v, k;
+    check(!grpo_row_read(x, t, &part) && !grpo_row_of(&part, x->temperature, &row), "a row");
+    for (v = 0; v < x->vocab; v++) {
+        const int banned = x->kept && !x->kept[t * x->stride + v];
+        z[v] = banned ? -HUGE_VALL : (long double)element_of(e, e->logits, t, v) / x->temperature;
+    }
+    for (k = 0; k < 4; k++) {
+        long double up, down, at, slope, allowed;
+        double found, p;
+        v = k ? rng_below(r, x->vocab) : e->target[t];
+        at = z[v];
+        if (!(at > -HUGE_VALL)) continue;
+        z[v] = at + step; up = row_value(e, t, z, dlogp, dentropy);
+        z[v] = at - step; down = row_value(e, t, z, dlogp, dentropy);
+        z[v] = at;
+        slope = (up - down) / (2 * step) / x->temperature;
+        found = element_of(e, e->dlogits, t, v);
+        p = exp((double)at - row.log_sum);
+        allowed = own * fabsl(slope) + least[x->type]                   /* its rounding, those of its terms, and the step's */
+            + (1e-6 * p * (fabs(dlogp) + fabs(dentropy) * (fabs((double)at - row.log_sum) + row.entropy)) + 1e-9 * scale) / x->temperature;
+        check(fabsl(found - slope) <= allowed, "type %d, row %d, element %d: gradient %.17g, slope %.17Lg", (int)x->type, (int)t, (int)v,
+              found, slope);
+    }
+    free(z);
+}
+
+/* ---- bits ------------------------------------------------------------------------------------------------------------------------- */
+
+static void check_threads(const grpo_objective *obj, const rollouts *b, const evaluation *e)
+{
+    static const int threads[] = { 1, 2, 4 };
+    rollouts same = *b;
+    int64_t t;
+    int k;
+    same.from = (int64_t *)test_alloc(b->n_tokens, sizeof *same.from);
+    for (t = 0; t < b->n_tokens; t++) same.from[t] = t;
+    for (k = 0; k < 3; k++) {
+        evaluation f;
+        use_threads(threads[k]);
+        evaluation_arranged(e, &same, &f);
+        if (k == 2) f.rows.dlogits = f.logits;                          /* in place */
+        evaluate(obj, b, &f);
+        for (t = 0; t < b->n_tokens; t++) same.from[t] = e->rows.part[t].has_target == 1 ? t : -1;
+        check(f.status == GRPO_OK && same_reports(&f.report, &e->report), "%d threads: report", threads[k]);
+        check_same(k == 2 ? "four threads, in place" : k ? "two threads" : "one thread", e, &f, &same);
+        for (t = 0; t < b->n_tokens; t++) same.from[t] = t;
+        evaluation_free(&f);
+    }
+    use_threads(1);
+    free(same.from);
+}
+
+static void check_orders(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e)
+{
+    rollouts other;
+    evaluation f;
+    rollouts_rearrange(r, b, 1, order_free(obj) & ARRANGE_SEQUENCES, &other);
+    evaluation_arranged(e, &other, &f);
+    evaluate(obj, &other, &f);
+    check(f.status == GRPO_OK && same_reports(&f.report, &e->report), "another order: report");
+    check_same("another order", e, &f, &other);
+    evaluation_free(&f);
+    rollouts_free(&other);
+}
+
+/* groups `begin` on as a batch of their own, merged into the partial */
+static void check_part(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e, const int64_t *groups, int64_t n,
+                       const grpo_totals *totals, grpo_partial *into)
+{
+    rollouts part;
+    evaluation f;
+    grpo_partial own;
+    grpo_batch batch;
+    grpo_output out;
+    memset(&own, 0, sizeof own);
+    rollouts_arrange(r, b, groups, n, 0, &part);
+    evaluation_arranged(e, &part, &f);
+    batch = rollouts_view(&part);
+    batch.logp = batch.entropy = NULL;
+    out = output_with_scratch(obj, &batch);
+    out.dlogp = f.dlogp; out.dentropy = f.dentropy;
+    check(!gspo_logits_loss_add(obj, &batch, f.advantage, totals, &f.rows, &out, &own) && !grpo_partial_merge(into, &own), "a part");
+    check_same("parts", e, &f, &part);
+    free(out.scratch);
+    evaluation_free(&f);
+    rollouts_free(&part);
+}
+
+static void check_parts(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e)
+{
+    int64_t g, begin, n, *order = (int64_t *)test_alloc(b->n_groups, sizeof *order);
+    grpo_batch batch = rollouts_view(b);
+    grpo_totals totals;
+    grpo_partial partial;
+    grpo_report report;
+    memset(&totals, 0, sizeof totals);
+    memset(&partial, 0, sizeof partial);
+    batch.logp = e->rows.logp; batch.entropy = e->rows.entropy;
+    check(!grpo_count(obj, &batch, e->advantage, &totals), "the count");
+    for (g = 0; g < b->n_groups; g++) order[g] = g;
+    rng_shuffle(r, order, b->n_groups);
+    for (begin = 0; begin < b->n_groups; begin += n) {
+        n = 1 + rng_below(r, b->n_groups - begin);
+        check_part(r, obj, b, e, order + begin, n, &totals, &partial);
+    }
+    grpo_report_of(&partial, &report);
+    check(same_reports(&report, &e->report), "parts: report");
+    free(order);
+}
+
+/* ---- refused ---------------------------------------------------------------------------------------------------------------------- */
+
+static void refuse(const char *what, const grpo_objective *obj, const rollouts *b, const grpo_rows *rows, const grpo_output *out,
+                   const grpo_real *advantage, grpo_status expected)
+{
+    grpo_batch batch = rollouts_view(b);
+    grpo_report report, before;
+    grpo_status st;
+    memset(&report, UNTOUCHED, sizeof report);
+    before = report;
+    st = gspo_logits_loss(obj, &batch, advantage, NULL, rows, out, &report);
+    check(st == expected, "%s: %s", what, grpo_status_text(st));
+    check(!memcmp(&report, &before, sizeof report), "%s: a report is written", what);
+}
+
+static void check_refused(rng *r)
+{
+    grpo_objective obj;
+    grpo_output out = { 0 }, none = { 0 };
+    grpo_rows rows;
+    rollouts b;
+    evaluation e;
+    int64_t t = 0, target;
+    check(!grpo_objective_named("gspo", &obj), "gspo");
+    do rollouts_random(r, 0, &b); while (b.n_tokens < 9 && (rollouts_free(&b), 1));
+    evaluation_random(r, &b, &e);
+    while (!b.mask[t] || e.target[t] < 0 || e.target[t] >= e.rows.logits.vocab) t++;
+    out.dlogp = e.dlogp; out.dentropy = e.dentropy;
+    refuse("no rows", &obj, &b, NULL, &out, e.advantage, GRPO_NULL_ROWS);
+    rows = e.rows; rows.part = NULL; refuse("no part", &obj, &b, &rows, &out, e.advantage, GRPO_NULL_ROWS);
+    rows = e.rows; rows.logp = NULL; refuse("no logp", &obj, &b, &rows, &out, e.advantage, GRPO_NULL_ROWS);
+    rows = e.rows; rows.entropy = NULL; refuse("no entropy", &obj, &b, &rows, &out, e.advantage, GRPO_NULL_ROWS);
+    refuse("no dlogp", &obj, &b, &e.rows, &none, e.advantage, GRPO_NULL_ROWS);
+    refuse("no output", &obj, &b, &e.rows, NULL, e.advantage, GRPO_NULL_ROWS);
+    refuse("no advantage", &obj, &b, &e.rows, &out, NULL, GRPO_NULL_ADVANTAGE);
+    refuse("no objective", NULL, &b, &e.rows, &out, e.advantage, GRPO_NULL_OBJECTIVE);
+    rows = e.rows; rows.logits.rows--; refuse("a row too few", &obj, &b, &rows, &out, e.advantage, GRPO_BAD_LOGITS_SHAPE);
+    rows = e.rows; rows.logits.temperature = -1; refuse("temperature", &obj, &b, &rows, &out, e.advantage, GRPO_BAD_LOGITS_TEMPERATURE);
+    rows = e.rows; rows.logits.logits = NULL; refuse("no logits", &obj, &b, &rows, &out, e.advantage, GRPO_NULL_LOGITS);
+    target = e.target[t];
+    e.target[t] = e.rows.logits.vocab; refuse("target", &obj, &b, &e.rows, &out, e.advantage, GRPO_BAD_TARGET);
+    e.target[t] = -1; refuse("target -1", &obj, &b, &e.rows, &out, e.advantage, GRPO_BAD_TARGET);
+    e.target[t] = target;
+    check(all_bytes((unsigned char *)e.rows.part, sizeof *e.rows.part * (size_t)b.n_tokens, UNTOUCHED), "part");
+    memset(e.logits + (size_t)t * e.row_bytes, 0xff, e.row_bytes);
+    e.rows.logits.kept = NULL;
+    refuse("NaN", &obj, &b, &e.rows, &out, e.advantage, GRPO_BAD_LOGITS);
+    check(all_bytes((unsigned char *)e.rows.logp, sizeof *e.rows.logp * (size_t)b.n_tokens, UNTOUCHED), "logp");
+    check(all_bytes((unsigned char *)e.dlogp, sizeof *e.dlogp * (size_t)b.n_tokens, UNTOUCHED), "dlogp");
+    check(all_bytes(e.dlogits, e.row_bytes * (size_t)b.n_tokens, UNTOUCHED), "d logits");
+    check(grpo_rows_read(&e.rows, NULL, 0, b.n_tokens + 1) == GRPO_BAD_LOGITS_SHAPE, "more rows than there are");
+    check(grpo_rows_read(NULL, NULL, 0, 0) == GRPO_NULL_ROWS, "ranges of nothing");
+    rows = e.rows; rows.dlogits = NULL;
+    check(grpo_rows_gradient(&rows, NULL, e.dlogp, NULL, 0, 1) == GRPO_NULL_OUTPUT, "no d logits");
+    evaluation_free(&e);
+    rollouts_free(&b);
+}
+
+int main(void)
+{
+    rng r = { 5 };
+    int k, asked = 0;
+    int64_t t;
+    for (k = 0; k < 250; k++) {
+        grpo_objective obj;
+        rollouts b;
+        evaluation e;
+        random_objective(&r, &obj);
+        rollouts_random(&r, 0, &b);
+        evaluation_random(&r, &b, &e);
+        use_threads(3);
+        evaluate(&obj, &b, &e);
+        if (check(e.status == GRPO_OK, "%s", grpo_status_text(e.status))) {
+            asked++;
+            check_rows(&b, &e);
+            check_loss(&obj, &b, &e);
+            check_ranges(&r, &b, &e);
+            for (t = 0; t < b.n_tokens; t++) if (e.rows.part[t].has_target == 1) check_slopes(&r, &e, t);
+            check_threads(&obj, &b, &e);
+            check_orders(&r, &obj, &b, &e);
+            check_parts(&r, &obj, &b, &e);
+        }
+        evaluation_free(&e);
+        rollouts_free(&b);
+    }
+    check(asked > 200, "only %d batches were evaluated", asked);
+    check_refused(&r);
+    return check_summary();
+}
