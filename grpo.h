@@ -391,16 +391,16 @@ extern "C" {
     X(GRPO_BAD_SCORE_EPS, "objective.surrogate.score_eps must not be negative") \
     X(GRPO_NULL_ARGUMENT, "an argument is NULL: accuracy, advantage, anchors, answer, choice, constraints, difficulty, distance, ended, " \
                           "entropy, gate, logp_old, mean, outcome, parent, scratch, utility, value or weight") \
-    X(GRPO_BAD_ENTRY, "accuracy, advantage, constraints, difficulty, distance, entropy, logp_old, mean, outcome, utility, value or weight " \
-                      "has an entry that is NaN, infinite, larger than 1e150 in magnitude or out of its range") \
+    X(GRPO_BAD_ENTRY, "accuracy, advantage, constraints, difficulty, distance, entropy, logp_old, mean, outcome, utility, value or " \
+                      "weight has an entry that is NaN, infinite, larger than 1e150 in magnitude or out of its range") \
     X(GRPO_BAD_PARAMETER, "alpha, beta, coef, down, gain_neg, gain_pos, gamma, k, target, up or wrong is NaN, infinite or larger than " \
                           "1e150 in magnitude") \
     X(GRPO_NEGATIVE_PARAMETER, "alpha, budget, delta, eps or factor is not in [0, 1e150], or delta of grpo_prefix_budget or eps of " \
                                "grpo_multi_scale_advantage is 0") \
     X(GRPO_BAD_SHARE_ARGUMENT, "share, least or quantile is not in [0, 1]") \
     X(GRPO_BAD_WIDTH, "width is less than an entry of batch.length") \
-    X(GRPO_BAD_SIZE, "size must be at least 1 (grpo_entropy_factor: 2), permutations not negative (judge: 2), n of grpo_position_advantage " \
-                     "at least 2, of grpo_multi_scale_advantage in 2 .. 20") \
+    X(GRPO_BAD_SIZE, "size must be at least 1 (grpo_entropy_factor: 2), permutations not negative (judge: 2), n of " \
+                     "grpo_position_advantage at least 2, of grpo_multi_scale_advantage in 2 .. 20") \
 
 #define GRPO_STATUS_ENUM_(name, text) name,
 typedef enum { GRPO_STATUS_LIST(GRPO_STATUS_ENUM_) GRPO_N_STATUS } grpo_status;
@@ -1148,7 +1148,7 @@ typedef enum {
     GRPO_SURROGATE_QUADRATIC,  /* -A w + |A| (w - 1)^2/(2 eps_high): best at 1 +- eps_high, never clipped (CFPO, 2601.22801) */
     GRPO_SURROGATE_UNBOUNDED_POSITIVE,     /* A > 0: -A, with the gradient of -A l; A < 0: dual_clip (UP, 2607.06987, eq. 15) */
     /* of a group */
-    GRPO_SURROGATE_STANDARDISED,   /* (A_i - k z_i)^2, z_i = (y_i - sg[mean y])/(sg[std y] + score_eps), std of a sample (GIFT, 2510.23868) */
+    GRPO_SURROGATE_STANDARDISED,   /* (A_i - k z_i)^2, z_i = (y_i - sg[mean y])/(sg[sample std y] + score_eps) (GIFT, 2510.23868) */
     GRPO_SURROGATE_TARGET,     /* -q_i log softmax(k y)_i, q = softmax(k o + A/tau_pos), o as y of logp_old: against nothing, unit
                                   sequence_mean or sequence_sum (TPO, 2604.06159) */
     GRPO_SURROGATE_HINGE       /* 1/P sum_b max(0, shift - k (y_i - y_b)) over the pairs of PAIRS (Click, 2306.03350) */
@@ -10766,24 +10766,28 @@ const grpo_preset *grpo_presets(int *count)
         { "up-grpo", "2607.06987", "15", "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001",
           { VERL_NORM, CLAMP(-20, 20), SURROGATE(UNBOUNDED_POSITIVE), BAND(0.2, 0.2), SET(surrogate.dual, 3), KL(K3, 0.001),
             DIVIDE(TOKEN_MEAN) } },
-        { "gift", "2510.23868", "author's pull request to verl", "the response's log-ratio, standardised over the group, regressed on the advantage",
+        { "gift", "2510.23868", "author's pull request to verl",
+          "the response's log-ratio, standardised over the group, regressed on the advantage",
           { VERL_NORM, UNIT(SEQUENCE_SUM), SURROGATE(STANDARDISED), SET(surrogate.strength, 1), SET(surrogate.score_eps, 1e-6),
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
         { "tpo", "2604.06159", "author's pull request to TRL, length_normalize",
           "cross-entropy of the group's likelihoods to the old ones tilted by the advantages",
           { GROUP_NORM, SET(advantage.std, GRPO_STD_POPULATION), UNIT(SEQUENCE_MEAN), SET(ratio.against, GRPO_AGAINST_NOTHING),
             SURROGATE(TARGET), SET(surrogate.strength, 1), SET(surrogate.tau_pos, 1), DIVIDE(GROUP_MEAN) } },
-        { "click", "2306.03350", "official code, contrastive loss", "hinge on how far each better response's likelihood is above a worse one's",
+        { "click", "2306.03350", "official code, contrastive loss",
+          "hinge on how far each better response's likelihood is above a worse one's",
           { UNIT(SEQUENCE_SUM), SET(ratio.against, GRPO_AGAINST_NOTHING), SURROGATE(HINGE), SET(surrogate.strength, 1),
             SET(surrogate.shift, 20), DIVIDE(GROUP_MEAN) } },
         { "minirl", "2512.01374", "5, 7", "detached ratio times the score where PPO's clip would not bind, rollout weights up to 5",
           { VERL_NORM, CLAMP(-20, 20), CISPO(0, HUGE_VAL), TRUST(ONE_SIDED, 0.2, 0.2), CORRECT(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT),
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
-        { "mirror-descent", "2501.12599", "2.3.2, token by token", "REINFORCE with the group mean as baseline and a squared log-ratio, token by token",
+        { "mirror-descent", "2501.12599", "2.3.2, token by token",
+          "REINFORCE with the group mean as baseline and a squared log-ratio, token by token",
           { BASELINE(GROUP_MEAN), KL(K2, 100), SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), DIVIDE(TOKEN_MEAN) } },
         { "dapo-zv", "2503.14476", "as TRL, without zero variance", "DAPO divided by the tokens of the groups whose rewards differ",
           { OVERLONG(20480, 4096), GROUP_NORM, CLIP(0.2, 0.28), DIVIDE(TOKEN_MEAN_VARIED) } },
-        { "dgpo", "2601.20614", "official code", "divided by the mean absolute deviation; harder prompts' weights are grpo_difficulty_weight",
+        { "dgpo", "2601.20614", "official code",
+          "divided by the mean absolute deviation; the weights of harder prompts are grpo_difficulty_weight",
           { BASELINE(GROUP_MEAN), SCALE(MEAN_DEVIATION), SET(advantage.eps, 1e-4), CLIP(0.2, 0.2), DIVIDE(TOKEN_MEAN) } },
         { "f-grpo", "2602.06717", "author's pull request to verl", "advantages times the prompt's share of failures",
           { VERL_NORM, SET(advantage.gain, GRPO_GAIN_FAILURE_POWER), SET(advantage.gain_power, 1), SET(advantage.gain_high, 1),

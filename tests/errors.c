@@ -1253,7 +1253,8 @@ static void check_combinations(void)
         { GRPO_BAD_COMBINATION, { "advantage.rewards", "each", "advantage.scale", "mean_deviation" } },
         { GRPO_BAD_COMBINATION, { "advantage.step_group", "index", "advantage.scale", "mean_deviation" } },
         { GRPO_BAD_COMBINATION, { "advantage.second", "batch", "advantage.gain", "failure_power" } },
-        { GRPO_BAD_COMBINATION, { "advantage.baseline", "batch_mean", "advantage.scale", "token_whiten", "advantage.gain", "failure_power" } },
+        { GRPO_BAD_COMBINATION,
+          { "advantage.baseline", "batch_mean", "advantage.scale", "token_whiten", "advantage.gain", "failure_power" } },
         { GRPO_OK, { "advantage.baseline", "group_mean", "advantage.scale", "mean_deviation", "advantage.gain", "failure_power" } },
     };
     size_t k;
@@ -1734,7 +1735,8 @@ static void check_found_rewards(setup *s)
     refused("pair_rewards", grpo_pair_rewards(b, ids, flags, x, NULL), GRPO_NULL_OUTPUT, "NULL");
     refused("spread_reward", grpo_spread_reward(larger, 4, y), GRPO_BAD_ENTRY, "distance");
     refused("spread_reward", grpo_spread_reward(NULL, 4, y), GRPO_NULL_ARGUMENT, "distance");
-    check(grpo_annealed_split(0, 2, 1).own < 0 && grpo_annealed_split(1, 1, 1).own < 0 && grpo_annealed_split(1, 2, 0).own < 0, "annealed_split");
+    check(grpo_annealed_split(0, 2, 1).own < 0 && grpo_annealed_split(1, 1, 1).own < 0 && grpo_annealed_split(1, 2, 0).own < 0,
+          "annealed_split refuses");
     check(grpo_annealed_split(3, 5, 3).other == 2 && grpo_annealed_split(3, 5, 3).own == 1, "annealed_split");
 }
 
