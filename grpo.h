@@ -449,7 +449,7 @@ extern "C" {
     X(GRPO_BAD_BASIS, "basis has an entry that is NaN, infinite or larger than 1e75 in magnitude") \
     X(GRPO_NONE_KEPT, "no gap is within bound of the mean") \
     X(GRPO_BAD_DISTRIBUTION, "student or teacher has no finite logit, or one that is NaN, +infinity or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_TARGET, "target is not in 0 .. n - 1") \
+    X(GRPO_BAD_SET_TARGET, "target is not in 0 .. n - 1") \
     X(GRPO_BAD_LEVELS, "level or max is negative, or low above high") \
     X(GRPO_BAD_GRAM, "gram is not symmetric, or has an entry that is NaN, larger than 1e150 in magnitude or, on the diagonal, negative") \
     X(GRPO_BAD_GAIN_POWER, "objective.advantage: gain failure_power needs gain_power >= 0 and gain_low < gain_high") \
@@ -457,8 +457,8 @@ extern "C" {
     X(GRPO_BAD_SCORE_EPS, "objective.surrogate.score_eps must not be negative") \
     X(GRPO_NULL_ARGUMENT, "an argument is NULL: accuracy, advantage, anchors, answer, choice, constraints, difficulty, distance, ended, " \
                           "entropy, gate, logp_old, mean, outcome, parent, scratch, utility, value or weight") \
-    X(GRPO_BAD_ENTRY, "accuracy, advantage, constraints, difficulty, distance, entropy, logp_old, mean, outcome, utility, value or weight " \
-                      "has an entry that is NaN, infinite, larger than 1e150 in magnitude or out of its range") \
+    X(GRPO_BAD_ENTRY, "accuracy, advantage, constraints, difficulty, distance, entropy, logp_old, mean, outcome, utility, value or " \
+                      "weight has an entry that is NaN, infinite, larger than 1e150 in magnitude or out of its range") \
     X(GRPO_BAD_PARAMETER, "alpha, beta, coef, down, gain_neg, gain_pos, gamma, k, target, up or wrong is NaN, infinite or larger than " \
                           "1e150 in magnitude") \
     X(GRPO_NEGATIVE_PARAMETER, "alpha, budget, delta, eps or factor is not in [0, 1e150], or delta of grpo_prefix_budget or eps of " \
@@ -1317,7 +1317,7 @@ typedef enum {
     GRPO_SURROGATE_QUADRATIC,  /* -A w + |A| (w - 1)^2/(2 eps_high): best at 1 +- eps_high, never clipped (CFPO, 2601.22801) */
     GRPO_SURROGATE_UNBOUNDED_POSITIVE,     /* A > 0: -A, with the gradient of -A l; A < 0: dual_clip (UP, 2607.06987, eq. 15) */
     /* of a group */
-    GRPO_SURROGATE_STANDARDISED,   /* (A_i - k z_i)^2, z_i = (s_i - sg[mean s])/(sg[std s] + score_eps), std of a sample (GIFT, 2510.23868) */
+    GRPO_SURROGATE_STANDARDISED,   /* (A_i - k z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + score_eps) (GIFT, 2510.23868) */
     GRPO_SURROGATE_TARGET,     /* -q_i log softmax(k s)_i, q = softmax(k o + A/tau_pos), o as y of logp_old: against nothing, unit
                                   sequence_mean or sequence_sum (TPO, 2604.06159) */
     GRPO_SURROGATE_HINGE       /* 1/P sum_b max(0, shift - k (s_i - s_b)) over the pairs of PAIRS (Click, 2306.03350) */
@@ -10422,7 +10422,7 @@ grpo_status grpo_set_gap(const double *student, const double *teacher, int64_t n
     if (!gap) return GRPO_NULL_OUTPUT;
     st = grpo_check_numbers_(student, teacher, n);
     if (st) return st;
-    if (target < 0 || target >= n) return GRPO_BAD_TARGET;
+    if (target < 0 || target >= n) return GRPO_BAD_SET_TARGET;
     *gap = grpo_dd_minus_(grpo_log_share_(teacher, n, target), grpo_log_share_(student, n, target)).hi;
     return GRPO_OK;
 }
@@ -12240,7 +12240,7 @@ static grpo_status grpo_check_logits_(const grpo_logits *x, int64_t row)
 #define GRPO_MADD_(a, b, c) ((a) * (b) + (c))
 #endif
 
-enum { GRPO_BLOCK_ = 1024, GRPO_LANES_ = 32, GRPO_STEP_ = 2 * GRPO_LANES_ };
+enum { GRPO_ROW_BLOCK_ = 1024, GRPO_ROW_LANES_ = 32, GRPO_STEP_ = 2 * GRPO_ROW_LANES_ };
 
 /* of one temperature: 1/h, h1, h2, and e^(g/tau) = 1 + b1 g + ... + b6 g^6 to 4.2e-9; of a row's largest logit, once there is one: R, N,
  * 1.5 2^23 + 191 - N, the z - R that stands for all below it, and largest - R */
@@ -12318,37 +12318,37 @@ static float grpo_largest_of_(const float *most)
 {
     float m = most[0];
     int j;
-    for (j = 1; j < GRPO_LANES_; j++) m = most[j] > m ? most[j] : m;
+    for (j = 1; j < GRPO_ROW_LANES_; j++) m = most[j] > m ? most[j] : m;
     return m;
 }
 
 /* of n numbers, n a multiple of GRPO_STEP_; NaN is passed over */
 static float grpo_block_largest_(const float *z, int64_t n)
 {
-    float most[GRPO_LANES_];
+    float most[GRPO_ROW_LANES_];
     int64_t v;
     int j;
-    for (j = 0; j < GRPO_LANES_; j++) most[j] = -HUGE_VALF;
-    for (v = 0; v < n; v += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) most[j] = z[v + j] > most[j] ? z[v + j] : most[j];
+    for (j = 0; j < GRPO_ROW_LANES_; j++) most[j] = -HUGE_VALF;
+    for (v = 0; v < n; v += GRPO_ROW_LANES_)
+        for (j = 0; j < GRPO_ROW_LANES_; j++) most[j] = z[v + j] > most[j] ? z[v + j] : most[j];
     return grpo_largest_of_(most);
 }
 
-typedef struct { double sum[GRPO_LANES_], spread[GRPO_LANES_], squares[GRPO_LANES_]; } grpo_lanes_;
+typedef struct { double sum[GRPO_ROW_LANES_], spread[GRPO_ROW_LANES_], squares[GRPO_ROW_LANES_]; } grpo_lanes_;
 
 /* sums of e, e (z - largest) and, if asked for, (2^-64 e)^2 over a block; returns the block's largest logit.  In float and in double by
  * turns: a loop that has both has vectors of doubles only. */
 GRPO_INLINE_ float grpo_block_sums_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, const int squares, grpo_lanes_ *out)
 {
     GRPO_EXP_LOCALS_(k);
-    double sum[GRPO_LANES_], spread[GRPO_LANES_], square[GRPO_LANES_];
-    float most[GRPO_LANES_], s[GRPO_LANES_], w[GRPO_LANES_], q[GRPO_LANES_];
+    double sum[GRPO_ROW_LANES_], spread[GRPO_ROW_LANES_], square[GRPO_ROW_LANES_];
+    float most[GRPO_ROW_LANES_], s[GRPO_ROW_LANES_], w[GRPO_ROW_LANES_], q[GRPO_ROW_LANES_];
     int64_t v;
     int j;
-    for (j = 0; j < GRPO_LANES_; j++) { sum[j] = spread[j] = square[j] = 0; most[j] = -HUGE_VALF; }
+    for (j = 0; j < GRPO_ROW_LANES_; j++) { sum[j] = spread[j] = square[j] = 0; most[j] = -HUGE_VALF; }
     for (v = 0; v < size; v += GRPO_STEP_) {
-        for (j = 0; j < GRPO_LANES_; j++) {
-            const float z0 = z[v + j], z1 = z[v + GRPO_LANES_ + j], larger = z0 > z1 ? z0 : z1;
+        for (j = 0; j < GRPO_ROW_LANES_; j++) {
+            const float z0 = z[v + j], z1 = z[v + GRPO_ROW_LANES_ + j], larger = z0 > z1 ? z0 : z1;
             const float d0 = grpo_above_(z0, origin, least), d1 = grpo_above_(z1, origin, least);
             const float e0 = GRPO_EXP_(d0), e1 = GRPO_EXP_(d1);
             most[j] = larger > most[j] ? larger : most[j];
@@ -12359,8 +12359,8 @@ GRPO_INLINE_ float grpo_block_sums_(const float *GRPO_RESTRICT_ z, int64_t size,
                 q[j] = GRPO_MADD_(p1, p1, p0 * p0);
             }
         }
-        for (j = 0; j < GRPO_LANES_; j++) { sum[j] += (double)s[j]; spread[j] += (double)w[j]; }
-        if (squares) for (j = 0; j < GRPO_LANES_; j++) square[j] += (double)q[j];
+        for (j = 0; j < GRPO_ROW_LANES_; j++) { sum[j] += (double)s[j]; spread[j] += (double)w[j]; }
+        if (squares) for (j = 0; j < GRPO_ROW_LANES_; j++) square[j] += (double)q[j];
     }
     memcpy(out->sum, sum, sizeof sum); memcpy(out->spread, spread, sizeof spread); memcpy(out->squares, square, sizeof square);
     return grpo_largest_of_(most);
@@ -12403,7 +12403,7 @@ static void grpo_tally_raise_(grpo_tally_ *s, float largest)
         f = exp(grpo_exps_log_(&s->k, s->tau, (double)s->largest));    /* of the old largest, from both */
         own = ldexp(f, 64);
         f /= exp(grpo_exps_log_(&old, s->tau, (double)s->largest));
-        for (j = 0; j < GRPO_LANES_; j++) {
+        for (j = 0; j < GRPO_ROW_LANES_; j++) {
             s->lanes.spread[j] = f * (s->lanes.spread[j] - up * s->lanes.sum[j]);
             s->lanes.sum[j] *= f;
             s->lanes.squares[j] *= f * f;
@@ -12430,7 +12430,7 @@ static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, floa
         copy[v] = -HUGE_VALF;
         if (s->squares) grpo_block_squared_(copy, size, &s->k, &block); else grpo_block_plain_(copy, size, &s->k, &block);
     }
-    for (j = 0; j < GRPO_LANES_; j++) {
+    for (j = 0; j < GRPO_ROW_LANES_; j++) {
         s->lanes.sum[j] += block.sum[j];
         s->lanes.spread[j] += block.spread[j];
         s->lanes.squares[j] += block.squares[j];
@@ -12461,7 +12461,7 @@ static const float *grpo_block_of_(const grpo_logits *x, int64_t row, int64_t at
 {
     const int64_t first = row * x->stride + at;
     int64_t v;
-    if (x->type == GRPO_ROW_REAL && !x->kept && n == GRPO_BLOCK_) return (const float *)x->logits + first;
+    if (x->type == GRPO_ROW_REAL && !x->kept && n == GRPO_ROW_BLOCK_) return (const float *)x->logits + first;
     if (x->type == GRPO_ROW_BFLOAT16) grpo_floats_of_bfloat_((const uint16_t *)x->logits + first, copy, n);
     else if (x->type == GRPO_ROW_FLOAT16) grpo_floats_of_half_((const uint16_t *)x->logits + first, copy, n);
     else memcpy(copy, (const float *)x->logits + first, (size_t)n * sizeof *copy);
@@ -12472,7 +12472,7 @@ static const float *grpo_block_of_(const grpo_logits *x, int64_t row, int64_t at
 
 static int64_t grpo_block_size_(const grpo_logits *x, int64_t at)
 {
-    const int64_t rest = x->vocab - at, whole = GRPO_BLOCK_;
+    const int64_t rest = x->vocab - at, whole = GRPO_ROW_BLOCK_;
     return rest < whole ? rest : whole;
 }
 
@@ -12482,7 +12482,7 @@ static double grpo_lanes_total_(const double *x)
 {
     double sum = 0;
     int j;
-    for (j = 0; j < GRPO_LANES_; j++) sum += x[j];
+    for (j = 0; j < GRPO_ROW_LANES_; j++) sum += x[j];
     return sum;
 }
 
@@ -12501,7 +12501,7 @@ static void grpo_tally_part_(const grpo_tally_ *s, grpo_row_part *p)
 static grpo_status grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_row_part *part)
 {
     const int64_t target = x->target[row];
-    float copy[GRPO_BLOCK_];
+    float copy[GRPO_ROW_BLOCK_];
     grpo_tally_ s;
     int64_t at, n;
     memset(&s, 0, sizeof s);
@@ -12599,7 +12599,7 @@ static int grpo_fold_(grpo_exps_ *k, double tau, double at, float *high, float *
 static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, double largest, double share, grpo_slope_ by, void *dlogits)
 {
     const double tau = x->temperature, most = largest > -HUGE_VAL ? largest : 0;
-    float copy[GRPO_BLOCK_], g[GRPO_BLOCK_], high = 0, low = 0;
+    float copy[GRPO_ROW_BLOCK_], g[GRPO_ROW_BLOCK_], high = 0, low = 0;
     grpo_exps_ k = grpo_exps_of_(tau);
     int64_t at, n;
     double unit;
@@ -13741,24 +13741,28 @@ const grpo_preset *grpo_presets(int *count)
         { "up-grpo", "2607.06987", "15", "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001",
           { VERL_NORM, CLAMP(-20, 20), SURROGATE(UNBOUNDED_POSITIVE), BAND(0.2, 0.2), SET(surrogate.dual, 3), KL(K3, 0.001),
             DIVIDE(TOKEN_MEAN) } },
-        { "gift", "2510.23868", "as the author's pull request to verl", "the response's log-ratio, standardised over the group, regressed on the advantage",
+        { "gift", "2510.23868", "as the author's pull request to verl",
+          "the response's log-ratio, standardised over the group, regressed on the advantage",
           { VERL_NORM, UNIT(SEQUENCE_SUM), SURROGATE(STANDARDISED), SET(surrogate.strength, 1), SET(surrogate.score_eps, 1e-6),
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
         { "tpo", "2604.06159", "as the author's pull request to TRL",
           "cross-entropy of the group's likelihoods to the old ones tilted by the advantages",
           { GROUP_NORM, SET(advantage.std, GRPO_STD_POPULATION), UNIT(SEQUENCE_MEAN), SET(ratio.against, GRPO_AGAINST_NOTHING),
             SURROGATE(TARGET), SET(surrogate.strength, 1), SET(surrogate.tau_pos, 1), DIVIDE(GROUP_MEAN) } },
-        { "click", "2306.03350", "contrastive loss, official code", "hinge on how far each better response's likelihood is above a worse one's",
+        { "click", "2306.03350", "contrastive loss, official code",
+          "hinge on how far each better response's likelihood is above a worse one's",
           { UNIT(SEQUENCE_SUM), SET(ratio.against, GRPO_AGAINST_NOTHING), SURROGATE(HINGE), SET(surrogate.strength, 1),
             SET(surrogate.shift, 20), DIVIDE(GROUP_MEAN) } },
         { "minirl", "2512.01374", "5, 7, as verl's port", "detached ratio times the score where PPO's clip would not bind, rollout weights up to 5",
           { BASELINE(GROUP_MEAN), CLAMP(-20, 20), CISPO(0, HUGE_VAL), TRUST(ONE_SIDED, 0.2, 0.2), CORRECT(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT),
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
-        { "mirror-descent", "2501.12599", "token by token, as verl's port", "REINFORCE with the group mean as baseline and a squared log-ratio, token by token",
+        { "mirror-descent", "2501.12599", "token by token, as verl's port",
+          "REINFORCE with the group mean as baseline and a squared log-ratio, token by token",
           { BASELINE(GROUP_MEAN), KL(K2, 100), SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), DIVIDE(TOKEN_MEAN) } },
         { "dapo-zv", "2503.14476", "8-13, divisor as TRL's dapo_zv", "DAPO divided by the tokens of the groups whose rewards differ",
           { OVERLONG(20480, 4096), GROUP_NORM, CLIP(0.2, 0.28), DIVIDE(TOKEN_MEAN_VARIED) } },
-        { "dgpo", "2601.20614", "DGPO, official code", "divided by the mean absolute deviation; harder prompts' weights are grpo_difficulty_weight",
+        { "dgpo", "2601.20614", "DGPO, official code",
+          "divided by the mean absolute deviation; the weights of harder prompts are grpo_difficulty_weight",
           { BASELINE(GROUP_MEAN), SCALE(MEAN_DEVIATION), SET(advantage.eps, 1e-4), CLIP(0.2, 0.2), DIVIDE(TOKEN_MEAN) } },
         { "f-grpo", "2602.06717", "F-GRPO, as verl's ports", "advantages times the prompt's share of failures",
           { VERL_NORM, SET(advantage.gain, GRPO_GAIN_FAILURE_POWER), SET(advantage.gain_power, 1), SET(advantage.gain_high, 1),

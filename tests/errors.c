@@ -1345,7 +1345,8 @@ static void check_combinations(void)
         { GRPO_BAD_COMBINATION, { "advantage.rewards", "each", "advantage.scale", "mean_deviation" } },
         { GRPO_BAD_COMBINATION, { "advantage.step_group", "index", "advantage.scale", "mean_deviation" } },
         { GRPO_BAD_COMBINATION, { "advantage.second", "batch", "advantage.gain", "failure_power" } },
-        { GRPO_BAD_COMBINATION, { "advantage.baseline", "batch_mean", "advantage.scale", "token_whiten", "advantage.gain", "failure_power" } },
+        { GRPO_BAD_COMBINATION,
+          { "advantage.baseline", "batch_mean", "advantage.scale", "token_whiten", "advantage.gain", "failure_power" } },
         { GRPO_OK, { "advantage.baseline", "group_mean", "advantage.scale", "mean_deviation", "advantage.gain", "failure_power" } },
         { GRPO_OK, { "surrogate.kind", "ppo_clip", "surrogate.bounds", "position", "ratio.unit", "prefix_sum" } },
         { GRPO_BAD_COMBINATION, { "surrogate.kind", "ratio", "surrogate.bounds", "position" } },
@@ -1998,8 +1999,8 @@ static void check_teachers_and_samplers(void)
     refused("divergence", "no token", grpo_divergence(x, x, 0, 1, 0.5, out, more), GRPO_TOO_FEW, "n must");
     refused("divergence", "no value", grpo_divergence(x, x, 3, 1, 0.5, NULL, more), GRPO_NULL_OUTPUT, "output");
     accepted("set_gap", grpo_set_gap(below, below, 4, 3, out));
-    refused("set_gap", "target 4", grpo_set_gap(below, below, 4, 4, out), GRPO_BAD_TARGET, "target");
-    refused("set_gap", "target -1", grpo_set_gap(below, below, 4, -1, out), GRPO_BAD_TARGET, "target");
+    refused("set_gap", "target 4", grpo_set_gap(below, below, 4, 4, out), GRPO_BAD_SET_TARGET, "target");
+    refused("set_gap", "target -1", grpo_set_gap(below, below, 4, -1, out), GRPO_BAD_SET_TARGET, "target");
     refused("set_gap", "banned", grpo_set_gap(below, banned, 3, 0, out), GRPO_BAD_LIST, "teacher");
     accepted("cluster_probability", grpo_cluster_probability(x, x, below + 2, 1, 0.3, out, more));
     refused("cluster_probability", "rate", grpo_cluster_probability(beyond, x, x, 4, 0.3, out, more), GRPO_BAD_UNIT, "rate");
@@ -2220,7 +2221,8 @@ static void check_found_rewards(setup *s)
     found_refused("pair_rewards", grpo_pair_rewards(b, answers, found_flags, x, NULL), GRPO_NULL_OUTPUT, "NULL");
     found_refused("spread_reward", grpo_spread_reward(larger, 4, y), GRPO_BAD_ENTRY, "distance");
     found_refused("spread_reward", grpo_spread_reward(NULL, 4, y), GRPO_NULL_ARGUMENT, "distance");
-    check(grpo_annealed_split(0, 2, 1).own < 0 && grpo_annealed_split(1, 1, 1).own < 0 && grpo_annealed_split(1, 2, 0).own < 0, "annealed_split");
+    check(grpo_annealed_split(0, 2, 1).own < 0 && grpo_annealed_split(1, 1, 1).own < 0 && grpo_annealed_split(1, 2, 0).own < 0,
+          "annealed_split refuses");
     check(grpo_annealed_split(3, 5, 3).other == 2 && grpo_annealed_split(3, 5, 3).own == 1, "annealed_split");
 }
 

@@ -888,7 +888,8 @@ static inline int64_t ref_segments_times_tokens(const reference *ref, int64_t i,
 static inline int ref_is_varied(const reference *ref, int64_t g)
 {
     int64_t i, j;
-    for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) for (j = ref->b->group_begin[g]; j < ref->b->group_begin[g + 1]; j++)
+    const int64_t begin = ref->b->group_begin[g], end = ref->b->group_begin[g + 1];
+    for (i = begin; i < end; i++) for (j = begin; j < end; j++)
         if ((reference_real)ref->b->reward[i] - (reference_real)ref->b->reward[j] > 1e-6) return 1;
     return 0;
 }
@@ -1228,7 +1229,7 @@ static inline ref_worth ref_contrast_of(const reference *ref, const ref_group *g
     return w;
 }
 
-/* mean and deviation are inside a stop-gradient; near is 1 where the scores are so close that rounding may be all of the deviation */
+/* mean and deviation are inside a stop-gradient; not judged where the scores are so close that rounding may be all of the deviation */
 static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, int i)
 {
     const reference_real k = ref->obj->surrogate.strength, n = g->n;
