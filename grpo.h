@@ -2154,9 +2154,10 @@ typedef struct {
     const grpo_real *step_reward;     /* read where step_end */
     const uint8_t *step_end;          /* last token of a step; segments end there too, masked tokens' flags count for them */
     const uint8_t *mask;              /* 0: the token takes part in nothing; NULL: all count */
-    const uint8_t *selected;          /* by entropy, covariance, at random ...: read by weight.selected, penalty.kl_on, likelihood_on and
-                                         advantage.marked */
-    const int64_t *state;             /* where the step started from (an observation, a node of a prefix tree ...): read where step_end */
+    const uint8_t *selected;          /* by entropy, covariance, at random ...: read by weight.selected, penalty.kl_on, likelihood_on,
+                                         advantage.marked and surrogate.kind shaped */
+    const int64_t *state;             /* where the step started from (an observation, a node of a prefix tree ...): read where step_end;
+                                         for advantage.credit prefix_tree what the token is: read everywhere */
     const grpo_real *probability_squares;     /* sum over the vocabulary of the squared probabilities under the old policy */
     /* per sequence */
     const grpo_real *reward;
@@ -5360,7 +5361,7 @@ static void grpo_credit_(const grpo_crediting_ *c, int64_t i, grpo_moments *coll
         int cut;
         if (b->mask && !b->mask[t]) { if (advantage) advantage[t] = 0; continue; }
         if (!same) G = grpo_credited_at_(c, &s, t);
-        cut = s.met++ < s.tail;
+        cut = s.tail > 0 && s.met++ < s.tail;
         if (collect) { if (!cut) grpo_collect_(c->obj, collect, G); continue; }
         A = cut ? 0 : grpo_credited_value_(G);
         if (a->scale == GRPO_SCALE_TOKEN_WHITEN && !cut) A = grpo_whitened_(c, A);
