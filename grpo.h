@@ -84,6 +84,10 @@ typedef double grpo_real;
 #define grpo_row_merge grpo_row_merge_f64
 #define grpo_row_of grpo_row_of_f64
 #define grpo_row_gradient grpo_row_gradient_f64
+#define grpo_row_nothing grpo_row_nothing_f64
+#define grpo_row_take grpo_row_take_f64
+#define grpo_row_slopes_of grpo_row_slopes_of_f64
+#define grpo_row_slope grpo_row_slope_f64
 #define grpo_rows grpo_rows_f64
 #define grpo_rows_read grpo_rows_read_f64
 #define grpo_rows_gradient grpo_rows_gradient_f64
@@ -226,7 +230,7 @@ typedef float grpo_real;
 #define GRPO_FN static inline
 #endif
 #if defined(__GNUC__)
-#define GRPO_INLINE_ static inline __attribute__((always_inline))
+#define GRPO_INLINE_ static inline __attribute__((always_inline))      /* where gcc -O2 would call the steps one by one */
 #else
 #define GRPO_INLINE_ static inline
 #endif
@@ -3257,13 +3261,29 @@ typedef struct {
     double other;                   /* 1 - p_target, small ones too */
 } grpo_row;
 
+#if defined(__CUDACC__)
+#define GRPO_ROW_FN __host__ __device__
+#else
+#define GRPO_ROW_FN
+#endif
+
 /* one row of the shard -> part */
 grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part);
-grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, double temperature);
+GRPO_ROW_FN grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, double temperature);
 /* the whole row's part -> numbers; a row without its target has logp -inf */
-grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row *row);
+GRPO_ROW_FN grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row *row);
 /* d loss/d z of the shard's row, elements of x->type, `part` that of the whole row; dlogits may be the logits' own row */
 grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits);
+
+/* The same one logit at a time, for kernels of your own (examples/cuda/): part = nothing, then take each logit of the row, in any order;
+ * parts of several threads merge.  is_target: it is the sampled token's. */
+GRPO_ROW_FN grpo_row_part grpo_row_nothing(void);
+GRPO_ROW_FN void grpo_row_take(grpo_row_part *part, double z, int is_target, double temperature);
+
+/* what d loss / d z is made of, for a row whose loss has these derivatives; then d loss / d z */
+typedef struct { double largest, temperature, share, at, slope, target; } grpo_row_slopes;
+GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double temperature, double dlogp, double dentropy);
+GRPO_ROW_FN double grpo_row_slope(const grpo_row_slopes *s, double z, int is_target);
 
 /* The rows of a batch: row t is what the token of slot t was drawn from, so rows = batch.n_tokens, padded or packed as the batch is.
  * The caller's arrays, O(tokens) of them. */
@@ -12165,17 +12185,17 @@ static void grpo_put_logit_(grpo_row_type type, void *out, int64_t v, double g)
     }
 }
 
-static void grpo_dd_take_(grpo_dd *sum, double x)
+static GRPO_ROW_FN void grpo_dd_take_(grpo_dd *sum, double x)
 {
     grpo_dd s = grpo_two_sum(sum->hi, x);
     *sum = grpo_two_sum(s.hi, s.lo + sum->lo);
 }
 
 /* (z - from)/tau, its exponential is then good to 1 ulp */
-static grpo_dd grpo_row_exponent_(double z, double from, double tau) { return grpo_dd_div(grpo_two_diff(z, from), tau); }
+static GRPO_ROW_FN grpo_dd grpo_row_exponent_(double z, double from, double tau) { return grpo_dd_div(grpo_two_diff(z, from), tau); }
 
 /* the sums, relative to the largest, become relative to a logit that is `up` above it, in units of tau */
-static void grpo_row_raise_(grpo_row_part *p, grpo_dd up)
+static GRPO_ROW_FN void grpo_row_raise_(grpo_row_part *p, grpo_dd up)
 {
     double f;
     up.hi = -up.hi; up.lo = -up.lo;
@@ -12185,7 +12205,7 @@ static void grpo_row_raise_(grpo_row_part *p, grpo_dd up)
     p->squares = grpo_dd_mul(grpo_dd_mul(p->squares, f), f);
 }
 
-static void grpo_row_take_(grpo_row_part *p, double z, double tau)
+static GRPO_ROW_FN void grpo_row_take_(grpo_row_part *p, double z, double tau)
 {
     grpo_dd x;
     double e;
@@ -12202,6 +12222,22 @@ static void grpo_row_take_(grpo_row_part *p, double z, double tau)
     grpo_dd_take_(&p->sum, e);
     grpo_dd_take_(&p->spread, grpo_times(e, x.hi));
     grpo_dd_take_(&p->squares, e * e);
+}
+
+GRPO_ROW_FN grpo_row_part grpo_row_nothing(void)
+{
+    const grpo_dd zero = { 0, 0 };
+    grpo_row_part p;
+    p.largest = -HUGE_VAL; p.target = 0; p.has_target = 0;
+    p.sum = p.spread = p.squares = zero;
+    return p;
+}
+
+GRPO_ROW_FN void grpo_row_take(grpo_row_part *part, double z, int is_target, double temperature)
+{
+    if (!is_target) { grpo_row_take_(part, z, temperature); return; }
+    part->target = z;
+    part->has_target = 1;
 }
 
 static grpo_status grpo_check_logits_(const grpo_logits *x, int64_t row)
@@ -12229,11 +12265,6 @@ static grpo_status grpo_check_logits_(const grpo_logits *x, int64_t row)
 #define GRPO_RESTRICT_ __restrict
 #else
 #define GRPO_RESTRICT_ restrict
-#endif
-#if defined(__GNUC__)
-#define GRPO_INLINE_ static inline __attribute__((always_inline))      /* gcc -O2 would call the powers one by one */
-#else
-#define GRPO_INLINE_ static inline
 #endif
 #if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
 #define GRPO_MADD_(a, b, c) fmaf(a, b, c)
@@ -12597,18 +12628,19 @@ static int grpo_fold_(grpo_exps_ *k, double tau, double at, float *high, float *
     return 1;
 }
 
-static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, double largest, double share, grpo_slope_ by, void *dlogits)
+static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits)
 {
-    const double tau = x->temperature, most = largest > -HUGE_VAL ? largest : 0;
+    const double tau = x->temperature, most = s->largest > -HUGE_VAL ? s->largest : 0;
     float copy[GRPO_ROW_BLOCK_], g[GRPO_ROW_BLOCK_], high = 0, low = 0;
     grpo_exps_ k = grpo_exps_of_(tau);
+    grpo_slope_ by;
     int64_t at, n;
     double unit;
     int folded;
     grpo_exps_from_(&k, tau, most);
-    unit = ldexp(share * exp(-grpo_exps_log_(&k, tau, most)) / tau, -64);
-    by.at *= unit;
-    by.slope *= unit / tau;
+    unit = ldexp(s->share * exp(-grpo_exps_log_(&k, tau, most)) / tau, -64);
+    by.at = s->at * unit;
+    by.slope = s->slope * (unit / tau);
     folded = by.slope == 0 && grpo_fold_(&k, tau, by.at, &high, &low);
     for (at = 0; at < x->vocab; at += n) {
         const float *z;
@@ -12629,8 +12661,7 @@ static grpo_status grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_r
     for (v = 0; v < x->vocab; v++) {
         const double z = grpo_logit_(x, row, v);
         if (!(z < HUGE_VAL)) return GRPO_BAD_LOGITS;
-        if (v == x->target[row]) { p->target = z; p->has_target = 1; }
-        else grpo_row_take_(p, z, x->temperature);
+        grpo_row_take(p, z, v == x->target[row], x->temperature);
     }
     return GRPO_OK;
 }
@@ -12642,7 +12673,7 @@ grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part
     if (st) return st;
     if (!part) return GRPO_NULL_OUTPUT;
     memset(&p, 0, sizeof p);
-    p.largest = -HUGE_VAL;
+    p = grpo_row_nothing();
     st = grpo_is_fast_(x) ? grpo_row_read_fast_(x, row, &p) : grpo_row_read_each_(x, row, &p);
     if (st) return st;
     if (!x->squares) p.squares = grpo_dd_of_(NAN);
@@ -12650,7 +12681,7 @@ grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part
     return GRPO_OK;
 }
 
-grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, double temperature)
+GRPO_ROW_FN grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, double temperature)
 {
     grpo_row_part low;
     int squares;
@@ -12661,21 +12692,21 @@ grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, doubl
     squares = low.squares.hi == low.squares.hi && into->squares.hi == into->squares.hi;
     if (low.largest > into->largest) { grpo_row_part high = low; low = *into; *into = high; }
     if (low.has_target) { into->target = low.target; into->has_target = 1; }
-    if (!squares) into->squares = grpo_dd_of_(NAN);
+    if (!squares) into->squares.hi = NAN;
     if (low.largest == -HUGE_VAL) return GRPO_OK;
     grpo_row_raise_(&low, grpo_row_exponent_(into->largest, low.largest, temperature));
     into->sum = grpo_dd_add(into->sum, low.sum);
     into->spread = grpo_dd_add(into->spread, low.spread);
     into->squares = grpo_dd_add(into->squares, low.squares);
     grpo_row_take_(into, low.largest, temperature);
-    if (!squares) into->squares = grpo_dd_of_(NAN);                    /* which sums have made 0 of */
+    if (!squares) into->squares.hi = NAN;                              /* which sums have made 0 of */
     return GRPO_OK;
 }
 
 /* (sum of the others)/(the target's), upside down, and its logarithm */
 typedef struct { double ratio, inverse, log; } grpo_odds_;
 
-static grpo_odds_ grpo_row_odds_(const grpo_row_part *p, double tau)
+static GRPO_ROW_FN grpo_odds_ grpo_row_odds_(const grpo_row_part *p, double tau)
 {
     grpo_odds_ o = { 0, HUGE_VAL, -HUGE_VAL }, all = { HUGE_VAL, 0, HUGE_VAL };
     const double rest = 1 + p->sum.hi;
@@ -12691,10 +12722,13 @@ static grpo_odds_ grpo_row_odds_(const grpo_row_part *p, double tau)
 }
 
 /* log(1 + ratio), log(1 + inverse) */
-static double grpo_log_all_(const grpo_odds_ *o) { return o->ratio <= 1 ? log1p(o->ratio) : o->log + log1p(o->inverse); }
-static double grpo_log_all_inverse_(const grpo_odds_ *o) { return o->inverse <= 1 ? log1p(o->inverse) : -o->log + log1p(o->ratio); }
+static GRPO_ROW_FN double grpo_log_all_(const grpo_odds_ *o) { return o->ratio <= 1 ? log1p(o->ratio) : o->log + log1p(o->inverse); }
+static GRPO_ROW_FN double grpo_log_all_inverse_(const grpo_odds_ *o)
+{
+    return o->inverse <= 1 ? log1p(o->inverse) : -o->log + log1p(o->ratio);
+}
 
-grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row *row)
+GRPO_ROW_FN grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row *row)
 {
     grpo_odds_ o;
     double rest, target;
@@ -12714,42 +12748,52 @@ grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row 
     return GRPO_OK;
 }
 
-static void grpo_row_gradient_each_(const grpo_logits *x, int64_t row, double largest, double share, grpo_slope_ by, void *dlogits)
+GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double temperature, double dlogp, double dentropy)
+{
+    const grpo_odds_ odds = grpo_row_odds_(part, temperature);
+    grpo_row_slopes s;
+    grpo_row r;
+    grpo_row_of(part, temperature, &r);
+    s.largest = part->largest; s.temperature = temperature;
+    s.at = s.slope = 0;
+    s.share = r.other / (1 + part->sum.hi);                            /* probability of the largest of the others */
+    if (s.share > 0) {                                                 /* of log p + H: what all have in common, and what differs */
+        s.at = -dlogp - grpo_times(dentropy, r.entropy - grpo_log_all_inverse_(&odds) - log1p(part->sum.hi));
+        s.slope = -dentropy;
+    }
+    s.target = grpo_times(dlogp, r.other) - grpo_times(dentropy, grpo_times(1 / (1 + odds.ratio), r.logp + r.entropy));
+    if (part->target == -HUGE_VAL) s.target = 0;
+    return s;
+}
+
+GRPO_ROW_FN double grpo_row_slope(const grpo_row_slopes *s, double z, int is_target)
+{
+    grpo_dd e;
+    double p;
+    if (is_target) return s->target / s->temperature;
+    if (z == -HUGE_VAL) return 0;
+    e = grpo_row_exponent_(z, s->largest, s->temperature);
+    p = grpo_exp(e) * s->share;
+    return (grpo_times(p, s->at) + grpo_times(p, grpo_times(s->slope, e.hi))) / s->temperature;
+}
+
+static void grpo_row_gradient_each_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits)
 {
     int64_t v;
-    for (v = 0; v < x->vocab; v++) {
-        const double z = grpo_logit_(x, row, v);
-        double g = 0;
-        if (z > -HUGE_VAL && v != x->target[row]) {
-            const grpo_dd e = grpo_row_exponent_(z, largest, x->temperature);
-            const double p = grpo_exp(e) * share;
-            g = grpo_times(p, by.at) + grpo_times(p, grpo_times(by.slope, e.hi));
-        }
-        grpo_put_logit_(x->type, dlogits, v, g / x->temperature);
-    }
+    for (v = 0; v < x->vocab; v++) grpo_put_logit_(x->type, dlogits, v, grpo_row_slope(s, grpo_logit_(x, row, v), 0));
 }
 
 grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits)
 {
-    grpo_row r;
-    grpo_odds_ odds;
-    grpo_slope_ by = { 0, 0 };
+    grpo_row_slopes s;
     grpo_status st = grpo_check_logits_(x, row);
-    double share, of_target;
-    if (!st) st = part && dlogits ? grpo_row_of(part, x->temperature, &r) : GRPO_NULL_OUTPUT;
     if (st) return st;
-    odds = grpo_row_odds_(part, x->temperature);
-    of_target = grpo_times(dlogp, r.other) - grpo_times(dentropy, grpo_times(1 / (1 + odds.ratio), r.logp + r.entropy));
-    share = r.other / (1 + part->sum.hi);                              /* probability of the largest of the others */
-    if (share > 0) {                                                   /* of log p + H: what all have in common, and what differs */
-        by.at = -dlogp - grpo_times(dentropy, r.entropy - grpo_log_all_inverse_(&odds) - log1p(part->sum.hi));
-        by.slope = -dentropy;
-    }
-    if (part->target == -HUGE_VAL) of_target = 0;
-    if (by.at == 0 && by.slope == 0) memset(dlogits, 0, (size_t)x->vocab * grpo_element_size_(x->type));
-    else (grpo_is_fast_(x) && fabs(by.at) < 1e150 && fabs(by.slope) < 1e150 ? grpo_row_gradient_fast_ : grpo_row_gradient_each_)
-        (x, row, part->largest, share, by, dlogits);
-    if (x->target[row] >= 0 && x->target[row] < x->vocab) grpo_put_logit_(x->type, dlogits, x->target[row], of_target / x->temperature);
+    if (!part || !dlogits) return GRPO_NULL_OUTPUT;
+    s = grpo_row_slopes_of(part, x->temperature, dlogp, dentropy);
+    if (s.at == 0 && s.slope == 0) memset(dlogits, 0, (size_t)x->vocab * grpo_element_size_(x->type));
+    else if (grpo_is_fast_(x) && fabs(s.at) < 1e150 && fabs(s.slope) < 1e150) grpo_row_gradient_fast_(x, row, &s, dlogits);
+    else grpo_row_gradient_each_(x, row, &s, dlogits);
+    if (x->target[row] >= 0 && x->target[row] < x->vocab) grpo_put_logit_(x->type, dlogits, x->target[row], grpo_row_slope(&s, 0, 1));
     return GRPO_OK;
 }
 
