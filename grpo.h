@@ -2273,7 +2273,8 @@ grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep);
 /* In parts (micro-batches, threads, ranks; groups are never cut).  First add every part's counts, and moments where the advantage axis
  * looks at the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, gain, second, entropy relative, kl_centred_coef);
  * then evaluate every part; then merge.
- * grpo_count reads advantages, which may else be NULL, for aggregation *_by_sign and likelihood_on positive and not_negative. */
+ * grpo_count reads advantages, which may else be NULL, for aggregation *_by_sign and likelihood_on positive and not_negative, and
+ * batch.reward for token_mean_varied, likelihood_on correct and pairs. */
 grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);
 grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage);
@@ -2428,8 +2429,8 @@ GRPO_FN grpo_value_term grpo_value_square(double value, double value_old, double
     return x;
 }
 
-/* aggregated over the mask as axis 7 says, but for token_mean_by_sign; dvalue (n_tokens; NULL: not wanted): d loss/d value, 0 where masked.
- * clip_fraction: share of tokens whose clipped square is the larger one.  value_old is read if clip > 0 */
+/* aggregated over the mask as axis 7 says, but for token_mean_by_sign, token_mean_varied and segments; dvalue (n_tokens; NULL: not wanted):
+ * d loss/d value, 0 where masked.  clip_fraction: share of tokens whose clipped square is the larger one.  value_old is read if clip > 0 */
 typedef struct { double loss, clip_fraction; } grpo_value_report;
 
 grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, const grpo_real *value_old, const grpo_real *returns,

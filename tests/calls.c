@@ -2000,6 +2000,8 @@ static void test_other_statuses(void)
     check(call_value(&s) == GRPO_OK, "value_loss: constant and value_old are not read");
     s.aggregation.kind = GRPO_TOKEN_MEAN_BY_SIGN;
     check(call_value(&s) == GRPO_BAD_AGGREGATION, "value_loss: no sign of an advantage");
+    s.aggregation.kind = GRPO_TOKEN_MEAN_VARIED;
+    check(call_value(&s) == GRPO_BAD_AGGREGATION, "value_loss: no rewards to differ");
     s.aggregation.kind = GRPO_TOKEN_MEAN;
     check(grpo_value_loss(&s.batch, s.value, NULL, s.returns, 0, &s.aggregation, NULL, &s.out.value) == GRPO_OK, "value_loss: no gradient");
 }
