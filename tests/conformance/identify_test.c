@@ -10,7 +10,7 @@
 enum { LIMIT = 60 };
 
 static const struct { const char *as, *set, *expected; } changed[] = {
-    { "grpo", "advantage.std=population", "it computes grpo with advantage.std = population" },
+    { "gdpo", "advantage.std=population", "it computes gdpo with advantage.std = population" },
     { "gspo", "surrogate.eps_high=3e-4", "it computes gspo with surrogate.eps_high = 0.0003" },
     { "dapo", "advantage.eps=1e-3", "it computes dapo with advantage.eps = 0.001 or trl-dapo with advantage.eps = 0.001" },
     { "luspo", "ratio.gradient=token", "it computes luspo with ratio.gradient = token" },

@@ -278,7 +278,7 @@ def grouped(o):
 
 def any_size(o):
     """Groups may have one response."""
-    return o["advantage"]["pass_k"] <= 1
+    return o["advantage"]["pass_k"] <= 1 and not is_weighed(o)
 
 
 def unit(o):
@@ -694,10 +694,15 @@ def two_wrong(o):
     return batch
 
 
+def is_weighed(o):
+    """Does it alone read weights of the tokens? Then its case has what all others read."""
+    return o["weight"]["given"] != "none"
+
+
 def is_special(o):
     """Is it told from its like only where there are states, squared probabilities and rewards between 0 and 1?"""
     a = o["advantage"]
-    return (a["step_group"] in ("state", "history") or a["token_baseline"] == "optimal" or a["scale"] == "beta"
+    return (is_weighed(o) or a["step_group"] in ("state", "history") or a["token_baseline"] == "optimal" or a["scale"] == "beta"
             or a["transform"] in ("pkpo_max", "pkpo_gain"))
 
 
@@ -712,7 +717,8 @@ def every_array(o):
          (0.25, 0.5))
     batch = full(o, (4, 2, 1) if any_size(o) else (4, 3), [len(x) for x in d], 61, d=lambda dice, i, t: d[i][t], b_gap=lambda dice, i, t: b[i][t],
                  mask={(3, 0), (3, 1), (5, 3)}, reward=(1, 0, 0.25, 0.5, -0.5, 1.5, 0.75),
-                 more=set(ORDER) - LATER - {"advantage", "log_z"} - (set() if is_special(o) else {"state", "probability_squares"}))
+                 more=set(ORDER) - LATER - {"advantage"} - (set() if is_weighed(o) else {"log_z"})
+                 - (set() if is_special(o) else {"state", "probability_squares"}))
     if is_special(o):
         batch["reward"] = [min(1, max(0, r)) for r in batch["reward"]]
     batch["truncated"] = [i == 2 for i in range(len(d))]
