@@ -208,6 +208,7 @@ typedef double grpo_real;
 #define grpo_shorter_correct grpo_shorter_correct_f64
 #define grpo_permutation_reward grpo_permutation_reward_f64
 #define grpo_frequency_reward grpo_frequency_reward_f64
+#define grpo_repetition_reward grpo_repetition_reward_f64
 #define grpo_correct_length grpo_correct_length_f64
 #define grpo_pair_rewards grpo_pair_rewards_f64
 #define grpo_spread_reward grpo_spread_reward_f64
@@ -460,10 +461,10 @@ extern "C" {
     X(GRPO_BAD_QUADRATIC, "objective.surrogate.eps_high must be positive for kind quadratic") \
     X(GRPO_BAD_SCORE_EPS, "objective.surrogate.score_eps must not be negative") \
     X(GRPO_NULL_ARGUMENT, "an argument is NULL: accuracy, advantage, anchors, answer, choice, constraints, difficulty, distance, ended, " \
-                          "entropy, gate, logp_old, mean, outcome, parent, scratch, utility, value or weight") \
+                          "entropy, gate, logp_old, mean, outcome, parent, scratch, token, utility, value or weight") \
     X(GRPO_BAD_ENTRY, "accuracy, advantage, constraints, difficulty, distance, entropy, logp_old, mean, outcome, utility, value or " \
                       "weight has an entry that is NaN, infinite, larger than 1e150 in magnitude or out of its range") \
-    X(GRPO_BAD_PARAMETER, "alpha, beta, coef, down, gain_neg, gain_pos, gamma, k, target, up or wrong is NaN, infinite or larger than " \
+    X(GRPO_BAD_PARAMETER, "alpha, beta, coef, down, gain_neg, gain_pos, gamma, k, penalty, target, up or wrong is NaN, infinite or larger than " \
                           "1e150 in magnitude") \
     X(GRPO_NEGATIVE_PARAMETER, "alpha, budget, delta, eps or factor is not in [0, 1e150], or delta of grpo_prefix_budget or eps of " \
                                "grpo_multi_scale_advantage is 0") \
@@ -3129,6 +3130,10 @@ grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations,
 /* reward (sequences) = 1 - (f - 1/size), f the share of its answer (sequences), an id, among the group's that are not negative; -1 of a
  * negative one (GAPO, EMNLP 2025) */
 grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward);
+
+/* reward (sequences) = penalty times the share of the runs of `size` tokens that have been there before, 0 where there are fewer tokens;
+ * token (n_tokens): ids, read where the mask is (2502.03373, appendix C.2, as TRL; 3, -1).  Quadratic in the length of a response */
+grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward);
 
 /* reward (sequences) = e^(-alpha z) of correct (sequences) ones, z = (T - mean)/(population deviation + eps) over these, 0 where they are
  * equal; else `wrong` (GRPO-LEAD, 2504.09696; 0.05, wrong -1) */
@@ -11706,6 +11711,54 @@ grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer
             if (answer[i] >= 0) x = grpo_dd_add(x, grpo_dd_div(grpo_dd_of_(valid - same), valid));      /* 1 - f */
             grpo_put_(reward, i, answer[i] < 0 ? -1 : x.hi, &overflow);
         }
+    return GRPO_OK;
+}
+
+/* the first token of the mask from t on, or end */
+static int64_t grpo_token_from_(const grpo_batch *b, int64_t t, int64_t end)
+{
+    while (t < end && !grpo_token_counts_(b, t)) t++;
+    return t;
+}
+
+/* are `size` tokens from s on those from t on?  s < t, and there are as many */
+static int grpo_is_same_run_(const grpo_batch *b, const int64_t *token, int64_t s, int64_t t, int64_t end, int64_t size)
+{
+    for (; size > 0; size--) {
+        if (token[s] != token[t]) return 0;
+        s = grpo_token_from_(b, s + 1, end);
+        t = grpo_token_from_(b, t + 1, end);
+    }
+    return 1;
+}
+
+/* share of the runs of sequence i that have been there before */
+static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t i, int64_t size)
+{
+    const int64_t begin = b->offset[i], end = begin + b->length[i];
+    int64_t s, t, left = 0, runs, again = 0;
+    for (t = begin; t < end; t++) left += grpo_token_counts_(b, t) != 0;
+    runs = left - size + 1;
+    if (runs < 1) return 0;
+    for (t = grpo_token_from_(b, begin, end), left = runs; left > 0; left--, t = grpo_token_from_(b, t + 1, end)) {
+        s = grpo_token_from_(b, begin, end);
+        while (s < t && !grpo_is_same_run_(b, token, s, t, end, size)) s = grpo_token_from_(b, s + 1, end);
+        again += s < t;
+    }
+    return (double)again / (double)runs;
+}
+
+grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t i;
+    int overflow = 0;
+    if (!st && batch->n_groups && !token) st = GRPO_NULL_ARGUMENT;
+    if (!st && size < 1) st = GRPO_BAD_SIZE;
+    if (!st) st = grpo_check_parameter_(penalty);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        grpo_put_(reward, i, grpo_times(penalty, grpo_repeated_(batch, token, i, size)), &overflow);
     return GRPO_OK;
 }
 

@@ -1380,6 +1380,13 @@ static void add_doubles(call *r, const char *key, const double *x, int64_t n, gr
     add_list(r, key, x, n, double_at);
 }
 
+static void run_repetition_reward(call *r)
+{
+    grpo_real *reward = sequence_out(r);
+    const int64_t *token = token_wholes(r, "token");
+    sequences_done(r, "reward", reward, grpo_repetition_reward(r->batch, token, whole(r, "size"), number(r, "penalty"), reward));
+}
+
 static void run_confidence_factor(call *r)
 {
     double *factor = group_out(r);
@@ -1695,6 +1702,7 @@ static const struct { const char *name; void (*run)(call *r); int elements; } fu
     { "logistic_shift", run_logistic_shift, DOUBLES },
     { "gram_rank", run_gram_rank, DOUBLES },
     { "confidence_factor", run_confidence_factor, DOUBLES },
+    { "repetition_reward", run_repetition_reward, ELEMENTS },
     { "collapsed_advantage", run_collapsed_advantage, ELEMENTS },
     { "shorter_correct", run_shorter_correct, ELEMENTS },
     { "surprisal_weight", run_surprisal_weight, ELEMENTS },

@@ -2211,6 +2211,9 @@ static void check_found_rewards(setup *s)
     found_refused("permutation_reward", grpo_permutation_reward(answers, 2, 2, none, y), GRPO_BAD_FORM, "form");
     found_refused("frequency_reward", grpo_frequency_reward(b, NULL, 1, x), GRPO_NULL_ARGUMENT, "answer");
     found_refused("frequency_reward", grpo_frequency_reward(b, answers, 0, x), GRPO_BAD_SIZE, "size");
+    found_refused("repetition_reward", grpo_repetition_reward(b, NULL, 3, -1, x), GRPO_NULL_ARGUMENT, "token");
+    found_refused("repetition_reward", grpo_repetition_reward(b, answers, 0, -1, x), GRPO_BAD_SIZE, "size");
+    found_refused("repetition_reward", grpo_repetition_reward(b, answers, 3, NAN, x), GRPO_BAD_PARAMETER, "penalty");
     found_refused("correct_length", grpo_correct_length(b, NULL, 1, 1, 1, x), GRPO_NULL_CORRECT, "correct");
     found_refused("correct_length", grpo_correct_length(b, found_flags, NAN, 1, 1, x), GRPO_BAD_PARAMETER, "alpha");
     found_refused("correct_length", grpo_correct_length(b, found_flags, 1, -1, 1, x), GRPO_NEGATIVE_PARAMETER, "eps");

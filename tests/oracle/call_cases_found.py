@@ -129,6 +129,17 @@ frequent("groups", "each group by itself; none valid, one alone", [1, 1, -1, -1,
 frequent("one", "one valid answer in all", [8, 8, 9], (0,) * 3, 1)
 
 
+def repeating(label, comment, ids, size, penalty=-1, mask=None, flags="UnequalLengths"):
+    call("repetition_reward", label, comment, of_lengths([len(row) for row in ids], mask=mask), flags, token=ids, size=size, penalty=penalty)
+
+
+repeating("plain", "all alike, all different, two pairs of three again", [[4, 4, 4, 4], [1, 2, 3], [7, 8, 7, 8, 7]], 2)
+repeating("three", "trigrams, and a response with fewer tokens than that", [[1, 2, 3, 1, 2, 3, 1], [5, 5]], 3, -0.5)
+repeating("one", "single tokens", [[3, 3, 9], [0]], 1)
+repeating("holes", "masked tokens are not there", [[1, 2, 6, 1, 2], [3, 3]], 2, mask="11011 00",
+          flags="UnequalLengths MaskHoles FullyMasked")
+
+
 def lead(label, comment, lengths, correct, group=None, mask=None, alpha=0.05, eps=0.000001, wrong=-1, flags="UnequalLengths"):
     call("correct_length", label, comment, of_lengths(lengths, group, mask=mask), flags, correct=marks(correct), alpha=alpha, eps=eps,
          wrong=wrong)

@@ -178,6 +178,15 @@ def check_votes(check):
             shares = [1 - found["reward"][i].value + Fraction(1, given["size"]) for i in first]
             check(f"shares of all answers are 1: {label}", sum(shares) == bool(valid))
             check(f"-1 for the others: {label}", all(found["reward"][i].value == -1 for i in group if i not in valid))
+    for label, given, batch, found in every("repetition_reward"):
+        mask = batch.get("mask", [[True] * n for n in batch["length"]])
+        for i, (ids, counts) in enumerate(zip(given["token"], mask)):
+            own, again = [x for x, yes in zip(ids, counts) if yes], 0
+            total = max(0, len(own) - given["size"] + 1)
+            for k in range(total):
+                again += any(own[j:j + given["size"]] == own[k:k + given["size"]] for j in range(k))
+            x = found["reward"][i].value
+            check(f"n-grams that were there before: {label}", x * total == Fraction(given["penalty"]) * again if total else x == 0)
 
 
 def check_pairs(check):

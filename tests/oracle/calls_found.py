@@ -173,6 +173,19 @@ def frequency_reward(batch, answer, size):
     return {"reward": per_group(batch, shaped)}
 
 
+def repetition_reward(batch, token, size, penalty):
+    """2502.03373 appendix C.2, on token ids as TRL: the share of n-grams that have been there before."""
+    n, line = int(size), [[] for _ in batch["length"]]
+    for i, t in places(batch):
+        line[i].append(token[i][t])
+
+    def repeated(i):
+        grams = [tuple(line[i][k:k + n]) for k in range(len(line[i]) - n + 1)]
+        x = penalty * Fraction(len(grams) - len(set(grams)), len(grams)) if grams else Fraction(0)
+        return Number(x, abs(x))
+    return {"reward": [repeated(i) for i in range(len(batch["length"]))]}
+
+
 def correct_length(batch, correct, alpha, eps, wrong):
     """GRPO-LEAD (2504.09696): e^(-alpha z), z the standardised length among the group's right responses."""
     T = lengths_of(batch)
@@ -431,4 +444,4 @@ def position_advantage(logp_old, reward):
 ALONE = (variant_advantage, step_weight, tree_advantage, permutation_reward, spread_reward, annealed_split, multi_scale_advantage,
          entropy_factor, position_advantage)
 ON_BATCHES = (confidence_factor, collapsed_advantage, shorter_correct, surprisal_weight, prefix_budget, difficulty_weight, two_anchors,
-              pairwise_calibration, gaussian_covariance, frequency_reward, correct_length, pair_rewards, hardest_miss)
+              pairwise_calibration, gaussian_covariance, frequency_reward, repetition_reward, correct_length, pair_rewards, hardest_miss)
