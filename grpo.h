@@ -368,7 +368,8 @@ extern "C" {
     X(GRPO_NULL_CORRECT, "correct is NULL") \
     X(GRPO_BAD_VALUES, "value, value_old or returns has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
     X(GRPO_BAD_VALUE_CLIP, "clip must lie in [0, 1e150]") \
-    X(GRPO_BAD_AGGREGATION, "aggregation: kind or empty is no choice, kind asks for advantages, rewards or segments, power is not finite, or constant is read and not in (0, 1e150]") \
+    X(GRPO_BAD_AGGREGATION, "aggregation: kind or empty is no choice, kind asks for advantages, rewards or segments, power is not " \
+      "finite, or constant is read and not in (0, 1e150]") \
     X(GRPO_BAD_VERSION, "version or behaviour_version at an unmasked token is not in 0 .. 2^53, or behaviour_version is above version") \
     X(GRPO_BAD_DIFFICULTY, "difficulty has an entry that is NaN or infinite") \
     X(GRPO_BAD_COST, "cost: output, input or turns has an entry outside [0, 1e150], or a coefficient is NaN or above 1e150 in magnitude") \
@@ -4005,9 +4006,15 @@ typedef enum { GRPO_LOG_PROBABILITY_, GRPO_FINITE_, GRPO_FACTOR_, GRPO_PART_, GR
 /* the numbers of a domain lie between these, infinities included; NaN does not */
 static double grpo_domain_low_(grpo_domain_ domain)
 {
-    return domain == GRPO_LOG_PROBABILITY_ ? -HUGE_VAL : domain == GRPO_FINITE_ ? -DBL_MAX : domain == GRPO_FACTOR_ || domain == GRPO_PART_ ? 0 : -1e150;
+    switch (domain) {
+    case GRPO_LOG_PROBABILITY_: return -HUGE_VAL;
+    case GRPO_FINITE_:          return -DBL_MAX;
+    case GRPO_FACTOR_: case GRPO_PART_: return 0;
+    default:                    return -1e150;                         /* squares must not overflow */
+    }
 }
-static double grpo_domain_high_(grpo_domain_ domain) { return domain == GRPO_MODERATE_ ? 1e150 : domain == GRPO_PART_ ? 1 : DBL_MAX; }    /* squares must not overflow */
+
+static double grpo_domain_high_(grpo_domain_ domain) { return domain == GRPO_MODERATE_ ? 1e150 : domain == GRPO_PART_ ? 1 : DBL_MAX; }
 
 static int grpo_in_domain_(double x, grpo_domain_ domain) { return x >= grpo_domain_low_(domain) && x <= grpo_domain_high_(domain); }
 
@@ -6709,7 +6716,8 @@ static inline double grpo_token_weight_(const grpo_run_ *r, const grpo_sequence_
 }
 
 /* M v g S of S = x; pool: the side on which the ratio's pool has clipped the token */
-GRPO_INLINE_ grpo_term grpo_weighed_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v, grpo_clip_side pool, grpo_term x)
+GRPO_INLINE_ grpo_term grpo_weighed_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v,
+                                     grpo_clip_side pool, grpo_term x)
 {
     const double A = (double)r->advantage[t];
     int distrusted;
@@ -7294,7 +7302,8 @@ static int grpo_weighs_plainly_(const grpo_objective *o)
 
 static int grpo_is_trusting_(const grpo_weight *w)
 {
-    return w->trust == GRPO_TRUST_NONE && w->off_policy == GRPO_OFF_POLICY_NONE && w->selected == GRPO_SELECTED_ALL && w->drift == GRPO_DRIFT_NONE;
+    return w->trust == GRPO_TRUST_NONE && w->off_policy == GRPO_OFF_POLICY_NONE && w->selected == GRPO_SELECTED_ALL
+        && w->drift == GRPO_DRIFT_NONE;
 }
 
 static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
@@ -13724,7 +13733,8 @@ const grpo_preset *grpo_presets(int *count)
         { "nemotron-cascade", "2512.13607", "RL objective",
           "strictly on-policy GRPO, ratio of the policy to itself, no KL, mean over the tokens of a prompt",
           { GROUP_NORM, SET(ratio.against, GRPO_AGAINST_CURRENT), SURROGATE(RATIO), DIVIDE(GROUP_MEAN_TOKEN_MEAN) } },
-        { "rec-oneside-nois", "2509.24203", "official code, one-side, weight none", "REINFORCE on the tokens where PPO's clip would not bind",
+        { "rec-oneside-nois", "2509.24203", "official code, one-side, weight none",
+          "REINFORCE on the tokens where PPO's clip would not bind",
           { BASELINE(GROUP_MEAN), SET(advantage.singleton, GRPO_SINGLETON_RAW), TRUST(ONE_SIDED, 0.2, 0.2), DIVIDE(TOKEN_MEAN) } },
         { "rec-oneside-is", "2509.24203", "official code, one-side, importance_sampling",
           "detached uncapped ratio times the score where PPO's clip would not bind: its gradient is PPO's",
@@ -13762,11 +13772,13 @@ const grpo_preset *grpo_presets(int *count)
         { "lopti", "2505.12929", "official code, Lopti", "selected tokens alone in loss and KL, improbable ones first, then the others",
           { VERL_NORM, DUAL(0.2, 0.24, 10), KL(K3, 0.001), SET(penalty.kl_on, GRPO_KL_ON_SELECTED), SET(penalty.kl_clamp_log, 5),
             SET(penalty.kl_clamp_value, 10), SET(weight.selected, GRPO_SELECTED_KEEP), DIVIDE(TOKEN_MEAN) } },
-        { "disco-b", "2505.12366", "DisCO-b, log-L, delta 1e-4 by kl_hinge", "mean likelihood of right responses less that of wrong ones, binary rewards",
+        { "disco-b", "2505.12366", "DisCO-b, log-L, delta 1e-4 by kl_hinge",
+          "mean likelihood of right responses less that of wrong ones, binary rewards",
           { UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(CONTRAST_MEAN), KL(K1, 0), SET(penalty.kl_against, GRPO_KL_AGAINST_OLD),
             DIVIDE(GROUP_MEAN) } },
         /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge, k1 against old being the KL's negative */
-        { "disco", "2505.12366", "DisCO, log-L, delta 1e-4 by kl_hinge", "right responses against a soft maximum of the wrong ones, KL under a hinge",
+        { "disco", "2505.12366", "DisCO, log-L, delta 1e-4 by kl_hinge",
+          "right responses against a soft maximum of the wrong ones, KL under a hinge",
           { UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(CONTRAST_LSE), SET(surrogate.tau_neg, 10), KL(K1, 0),
             SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), DIVIDE(GROUP_MEAN) } },
         { "disco-ratio", "2505.12366", "DisCO, L-ratio", "the same on the mean ratio of a response's tokens",
@@ -13778,13 +13790,15 @@ const grpo_preset *grpo_presets(int *count)
             SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), DIVIDE(GROUP_MEAN) } },
         { "dno", "2404.03715", "algorithm 1, 8", "a sigmoid of differences of log-ratios regressed on that of differences of rewards",
           { UNIT(SEQUENCE_SUM), SURROGATE(SOFT_PAIRS), SET(surrogate.strength, 0.1), SET(surrogate.tau_pos, 1), DIVIDE(GROUP_MEAN) } },
-        { "dmpo", "2605.19461", "official code, pure_dmpo", "likelihoods within the group drawn to a softmax of the advantages, squared differences",
+        { "dmpo", "2605.19461", "official code, pure_dmpo",
+          "likelihoods within the group drawn to a softmax of the advantages, squared differences",
           { GROUP_NORM, UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(MATCH), SET(surrogate.strength, 1),
             SET(surrogate.tau_pos, 1.0 / 15), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
         { "dmpo-js", "2605.19461", "official code, pure_dmpo, JS", "the same by the Jensen-Shannon divergence",
           { GROUP_NORM, UNIT(SEQUENCE_MEAN), AGAINST(NOTHING), SURROGATE(MATCH_JS), SET(surrogate.strength, 1),
             SET(surrogate.tau_pos, 1.0 / 15), DIVIDE(GROUP_MEAN) } },
-        { "vpd", "2605.15113", "E-step, restated", "logistic loss of right responses and of wrong ones, each with a mean; the shift is the caller's",
+        { "vpd", "2605.15113", "E-step, restated",
+          "logistic loss of right responses and of wrong ones, each with a mean; the shift is the caller's",
           { UNIT(SEQUENCE_SUM), AGAINST(REF), SURROGATE(LOGISTIC), SET(surrogate.strength, 0.1), DIVIDE(SEQ_MEAN_BY_SIGN) } },
         { "dispo", "2602.00983", "objective", "CISPO with bounds for each sign of the advantage: 0.8 to 11, and 0 to 101",
           { GROUP_NORM, SURROGATE(DISPO), SET(surrogate.weight_min, 0.8), SET(surrogate.weight_max, 11), SET(surrogate.weight_max_neg, 101),
@@ -13811,12 +13825,14 @@ const grpo_preset *grpo_presets(int *count)
         { "rlsd", "2604.03128", "as ms-swift", "swift-grpo with advantages that a teacher's log-ratio raises or lowers by at most a tenth",
           { TRL_NORM, SET(advantage.teacher_share, 0.5), SET(advantage.teacher_clip, 0.2), CLIP(0.2, 0.2), KL(K3, 0.04),
             SET(penalty.kl_clamp_log, 20), SET(penalty.kl_clamp_value, 10), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
-        { "igpo", "2510.14967", "3-4 of the second version", "rewards of turns normalised by kind, which is their state, and discounted by turn",
+        { "igpo", "2510.14967", "3-4 of the second version",
+          "rewards of turns normalised by kind, which is their state, and discounted by turn",
           { CREDIT(STEP, 0.95), STEPS(REWARD, STATE), SET(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS), GROUP_NORM, CLIP(0.2, 0.2),
             KL(K3, 0.001), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
         { "tempo", "2509.18314", "official code", "what a token adds to the mean reward of the responses with the same prefix",
           { SET(advantage.credit, GRPO_CREDIT_PREFIX_TREE), GROUP_NORM, SET(advantage.eps, 1e-6), CLIP(0.2, 0.28), DIVIDE(TOKEN_MEAN) } },
-        { "red-drop", "2509.24203", "RED-Drop, as Trinity-RFT", "REINFORCE without the negatives that the caller drew, which still count as tokens",
+        { "red-drop", "2509.24203", "RED-Drop, as Trinity-RFT",
+          "REINFORCE without the negatives that the caller drew, which still count as tokens",
           { BASELINE(GROUP_MEAN), SET(advantage.singleton, GRPO_SINGLETON_RAW), SET(advantage.outside, GRPO_OUTSIDE_ZERO),
             DIVIDE(TOKEN_MEAN) } },
         { "temp-samp", "2509.18056", "form (b)", "on-policy GRPO and a response from elsewhere, worth 1.2 times the best",
@@ -13826,7 +13842,8 @@ const grpo_preset *grpo_presets(int *count)
           { BASELINE(GROUP_MEAN), SET(advantage.entropy, GRPO_ENTROPY_RESPONSE), SET(advantage.entropy_coef, 0.1),
             SET(advantage.entropy_cap, 0.6931471805599453), AGAINST(CURRENT), SURROGATE(RATIO), SET(weight.given, GRPO_GIVEN_POLICY),
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
-        { "t-ppo", "2506.15050", "as the change to verl", "PPO on windows of responses that go on: the last value repeats, the last tokens wait",
+        { "t-ppo", "2506.15050", "as the change to verl",
+          "PPO on windows of responses that go on: the last value repeats, the last tokens wait",
           { GAE(1, 0.95), SET(advantage.bootstrap, GRPO_BOOTSTRAP_REPEAT), SET(advantage.lambda_length, 0.05),
             SET(advantage.truncated_tail, 8), SCALE(TOKEN_WHITEN), EPS(1e-8, INSIDE), SET(advantage.advantage_low, -10),
             SET(advantage.advantage_high, 10), DUAL(0.2, 0.28, 10), DIVIDE(TOKEN_MEAN) } },
@@ -13852,8 +13869,10 @@ const grpo_preset *grpo_presets(int *count)
           "hinge on how far each better response's likelihood is above a worse one's",
           { UNIT(SEQUENCE_SUM), SET(ratio.against, GRPO_AGAINST_NOTHING), SURROGATE(HINGE), SET(surrogate.strength, 1),
             SET(surrogate.shift, 20), DIVIDE(GROUP_MEAN) } },
-        { "minirl", "2512.01374", "5, 7, as verl's port", "detached ratio times the score where PPO's clip would not bind, rollout weights up to 5",
-          { BASELINE(GROUP_MEAN), CLAMP(-20, 20), CISPO(0, HUGE_VAL), TRUST(ONE_SIDED, 0.2, 0.2), CORRECT(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT),
+        { "minirl", "2512.01374", "5, 7, as verl's port",
+          "detached ratio times the score where PPO's clip would not bind, rollout weights up to 5",
+          { BASELINE(GROUP_MEAN), CLAMP(-20, 20), CISPO(0, HUGE_VAL), TRUST(ONE_SIDED, 0.2, 0.2),
+            CORRECT(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT),
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
         { "mirror-descent", "2501.12599", "token by token, as verl's port",
           "REINFORCE with the group mean as baseline and a squared log-ratio, token by token",
