@@ -216,7 +216,7 @@ def check_rows(check):
     """A row beside the one that it comes from."""
     rows = objectives.objective
     check("dapo-zv is dapo but for its divisor", changed(rows("dapo-zv"), aggregation={"kind": "token_mean"}) == rows("dapo"))
-    bare = {"gain": "none", "gain_high": 0, "gain_power": 0, "eps": 0}
+    bare = {"gain": "none", "gain_high": 0, "gain_power": 0, "eps": 0, "singleton": "zero"}
     check("f-grpo without its power is GRPO without its KL", changed(rows("f-grpo"), advantage=bare)
           == changed(rows("grpo"), penalty={"kl": "none", "kl_coef": 0}))
     check("mirror-descent is rep-k2 with another coefficient",
