@@ -64,11 +64,11 @@ if ! build_all >"$build/build.log" 2>&1; then
 fi
 rm -f "$build"/*.verdict
 for element in "" _f32; do
-    fuzz fuzz_advantages$element 220000 batches -max_len=2048 &
-    fuzz fuzz_objective$element 75000 batches -max_len=2048 &
+    fuzz fuzz_advantages$element 150000 batches -max_len=2048 &
+    fuzz fuzz_objective$element 50000 batches -max_len=2048 &
     wait
 done
-fuzz fuzz_json 600000 json -max_len=8192 -dict=fuzz/json.dict
+fuzz fuzz_json 400000 json -max_len=8192 -dict=fuzz/json.dict
 passed=$(cat "$build"/*.verdict | grep -c '^ok$')
 failed=$((5 - passed))
 echo "$passed passed, $failed failed"
