@@ -8379,15 +8379,6 @@ static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n)
     return count ? grpo_dd_div(grpo_sum_dd_(&sum), (double)count) : grpo_dd_of_(0);
 }
 
-/* 1/(1 + e^-x), 3 ulps */
-static double grpo_sigmoid_(grpo_dd x)
-{
-    double e;
-    if (x.hi >= 0) return 1 / (1 + grpo_exp(grpo_dd_negative(x)));
-    e = grpo_exp(x);
-    return e / (1 + e);
-}
-
 /* ---- weights ---- */
 
 /* (1 - strength) + strength clip(e^x, 1 - clip, 1 + clip) */
@@ -8709,7 +8700,7 @@ static void grpo_find_shares_(const grpo_sides_ *s)
     int64_t t;
     int side;
     for (at = grpo_before_tokens_(s->batch); (t = grpo_next_of_sides_(s, &at, &side)) >= 0; )
-        s->share[t] = grpo_dd_of_(grpo_sigmoid_(grpo_dd_div(s->margin[t], s->gamma[side])));
+        s->share[t] = grpo_dd_of_(grpo_sigmoid(grpo_dd_div(s->margin[t], s->gamma[side])).value);
 }
 
 static grpo_status grpo_check_centroids_(const grpo_batch *b, const grpo_real *advantage, const grpo_real *feature,
@@ -8873,8 +8864,8 @@ grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double ga
     if (!grpo_are_moderate_(entropy, 0, n)) return GRPO_BAD_LIST;
     for (k = 0; k < n; k++) {
         const grpo_dd x = grpo_dd_mul(grpo_two_diff(entropy[k], centre), gamma);
-        local[k] = grpo_sigmoid_(x);
-        global[k] = grpo_sigmoid_(grpo_dd_negative(x));
+        local[k] = grpo_sigmoid(x).value;
+        global[k] = grpo_sigmoid(grpo_dd_negative(x)).value;
     }
     return GRPO_OK;
 }
@@ -9068,7 +9059,7 @@ static void grpo_efficient_group_(const grpo_batch *b, int64_t g, const uint8_t 
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         grpo_dd z = grpo_dd_minus_(grpo_dd_of_((double)grpo_unmasked_(b, i)), mean);
         z = s > 0 ? grpo_dd_div(z, s) : grpo_dd_of_(0);
-        grpo_put_(reward, i, correct[i] ? grpo_dd_minus_(grpo_dd_of_(1), grpo_two_prod(alpha, grpo_sigmoid_(z))).hi : 0, &overflow);
+        grpo_put_(reward, i, correct[i] ? grpo_dd_minus_(grpo_dd_of_(1), grpo_two_prod(alpha, grpo_sigmoid(z).value)).hi : 0, &overflow);
     }
 }
 
