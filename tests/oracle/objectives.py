@@ -32,7 +32,8 @@ def plain():
                       "kl_centred_coef": 0, "marked": "none", "marked_value": 0,
                       "advantage_low": 0, "advantage_high": 0, "outside": "none", "outside_coef": 0},
         "ratio": {"against": "old", "clamp_low": 0, "clamp_high": 0, "unit": "token", "pool_low": 0, "pool_high": 0,
-                  "unit_clamp_low": 0, "unit_clamp_high": 0, "gradient": "unit", "mix": "none", "mix_token": 0, "mix_unit": 0},
+                  "unit_clamp_low": 0, "unit_clamp_high": 0, "gradient": "unit", "mix": "none", "mix_token": 0, "mix_unit": 0,
+                  "power": 1},
         "surrogate": {"kind": "score", "bounds": "fixed", "eps_low": 0, "eps_high": 0, "bound_cap": 0, "dual": 0,
                       "dual_pos": 0, "weight_min": 0, "weight_max": 0, "tau_pos": 0, "tau_neg": 0, "k_pos": 0,
                       "lambda_pos": 0, "k_neg": 0, "lambda_neg": 0, "strength": 0, "beta_low": 0, "beta_high": 0, "margin": 0,
@@ -42,7 +43,8 @@ def plain():
                     "kl_ratio_max": 0, "kl_coef": 0, "kl_clamp_log": 0, "kl_clamp_value": 0, "entropy_coef": 0,
                     "likelihood_on": "none", "likelihood_coef": 0, "likelihood_weight": "none",
                     "likelihood_form": "logp", "likelihood_gain": 0, "likelihood_gate": "none",
-                    "pairs": "none", "pair_coef": 0, "pair_margin": 0, "pair_beta": 0, "pair_score": "ref"},
+                    "pairs": "none", "pair_coef": 0, "pair_margin": 0, "pair_beta": 0, "pair_score": "ref",
+                    "pair_gain": 0},
         "weight": {"truncated": "keep", "correction": "none", "correction_low": 0, "correction_high": 0,
                    "correction_unit": "token", "correction_clamp": 0, "rejected": "zero_weight", "reject": "none",
                    "reject_unit": "token", "reject_low": 0, "reject_high": 0, "veto": 0, "correction_norm": "none",
@@ -58,9 +60,14 @@ def plain():
 ALWAYS = {("advantage", "baseline"), ("advantage", "scale"), ("ratio", "unit"), ("surrogate", "kind"), ("aggregation", "kind")}
 
 
+def is_written(objective, axis, field):
+    """Whatever its value? The one number whose default is not 0 is, where it is read: who fills in zeros is right as well."""
+    return (axis, field) in ALWAYS or field == "power" and objective[axis].get("unit") == "sequence_power_mean"
+
+
 def thinned(objective):
     """As the files have it: without the fields that have their defaults."""
-    axes = {axis: {field: x for field, x in objective[axis].items() if x != default[field] or (axis, field) in ALWAYS}
+    axes = {axis: {field: x for field, x in objective[axis].items() if x != default[field] or is_written(objective, axis, field)}
             for axis, default in plain().items()}
     return {axis: fields for axis, fields in axes.items() if fields}
 
@@ -260,10 +267,10 @@ ROWS = {**_rows(), **BRIEF_ROWS}
 # rows about steps, sets of responses and tokens, and found late: what is new in them stands in choices-steps, -shaping and -found
 SHORT_ROWS = ("gigpo", "gigpo-mean", "roll-gigpo", "step-reinforce", "hgpo", "nemo-gdpo", "verl-gdpo", "verl-otb", "bnpo", "pkpo-max",
               "pkpo-gain", "gtpo", "hicra",
-              "cfpo", "up-grpo", "gift", "tpo", "click", "minirl", "mirror-descent", "dapo-zv", "dgpo", "f-grpo")
-# what is new in these stands in choices-scores and choices-credit
+              "cfpo", "up-grpo", "gift", "tpo", "click", "minirl", "mirror-descent", "dapo-zv", "dgpo", "f-grpo", "apmpo", "reg-grpo")
+# what is new in these stands in choices-scores, -credit and -found
 SHORTEST_ROWS = ("disco-b", "disco", "disco-ratio", "drpo", "dno", "dmpo", "dmpo-js", "vpd", "dispo", "bgpo", "ctpo", "ctpo-geomean",
-                 "guide-grpo", "llds", "sdar", "rlsd", "igpo", "tempo", "red-drop", "temp-samp", "gtpo-conf", "t-ppo", "rank-grpo", "minillm")
+                 "guide-grpo", "llds", "sdar", "rlsd", "igpo", "tempo", "red-drop", "temp-samp", "gtpo-conf", "t-ppo", "rank-grpo", "minillm", "mt-guide")
 # what frameworks compute: their paper is no arXiv number, or their name says so
 FRAMEWORK_ROWS = [name for name, row in ROWS.items()
                   if name.startswith(("trl-", "verl-")) or name in BRIEF_ROWS and not row[0][0].isdigit()]

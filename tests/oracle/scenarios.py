@@ -34,7 +34,7 @@ class Dice:
 # ---- what an objective reads
 
 def uses_ratio(o):
-    return o["surrogate"]["kind"] != "score" or o["penalty"]["kl_ratio"] != "none"
+    return o["surrogate"]["kind"] not in ("score", "none") or o["penalty"]["kl_ratio"] != "none"
 
 
 def needs_ratio(o):
@@ -49,7 +49,7 @@ def kl_in_loss(o):
     return o["penalty"]["kl"] != "none"
 
 
-STEP_CREDITS = ("step", "step_own", "episode_step")
+STEP_CREDITS = ("step", "step_own", "episode_step", "step_gae")
 
 
 def reads_steps(a):
@@ -90,7 +90,7 @@ def reads(o, given=False):
     arrays = {"logp"}
     if not given:
         arrays |= {"reward"}
-        if o["advantage"]["credit"] == "gae":
+        if o["advantage"]["credit"] in ("gae", "step_gae"):
             arrays.add("value")
         if o["advantage"]["baseline"] == "given":
             arrays.add("baseline")
@@ -262,7 +262,7 @@ def stepwise(o):
 
 
 def rewarded(o):
-    return o["advantage"]["credit"] not in ("step", "step_own")
+    return o["advantage"]["credit"] not in ("step", "step_own", "step_gae")
 
 
 def compares(o):
@@ -286,7 +286,7 @@ def unit(o):
 
 
 def clips(o):
-    return o["surrogate"]["kind"] in ("ppo_clip", "dual_clip", "cispo") or o["ratio"]["unit"] == "sequence_clipped_mean"
+    return o["surrogate"]["kind"] in ("ppo_clip", "dual_clip", "cispo") or o["ratio"]["unit"] in ("sequence_clipped_mean", "sequence_power_mean")
 
 
 def corrected(o):
@@ -645,7 +645,7 @@ def step_rewards(o):
 
 
 @scenario("values", "MaskHoles UnequalLengths", "critic values with masked tokens between: delta and trace skip them",
-          lambda o: o["advantage"]["credit"] == "gae")
+          lambda o: o["advantage"]["credit"] in ("gae", "step_gae"))
 def values(o):
     return full(o, (1, 2), (6, 3, 2), 55, mask={(0, 1), (0, 2), (0, 5), (1, 0)}, reward=(1, -0.5, 0))
 

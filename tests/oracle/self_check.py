@@ -627,7 +627,7 @@ def check_choices_alive():
         check(f"the schema wants what is always written of {x}",
               {(x, field) for field in axis.get("required", ())} == {place for place in objectives.ALWAYS if place[0] == x})
         for field, kind in axis["properties"].items():
-            check(f"the default of {x}.{field} is its first choice or 0", objectives.plain()[x][field] == kind.get("enum", [0])[0])
+            check(f"the default of {x}.{field} is its first choice, the one that is said, or 0", objectives.plain()[x][field] == kind.get("enum", [kind.get("default", 0)])[0])
             check(f"{x}.{field} is never varied", (x, field) in varied)
             for v in kind.get("enum", ()):
                 check(f"{x}.{field} = {v} is in no case", v in values[(x, field)])

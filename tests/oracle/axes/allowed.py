@@ -43,6 +43,7 @@ RULES = (
     ("advantage", "step_group", "index", small_pools),
     ("advantage", "step_group", "history", lambda a, r: small_pools(a, r) and a["history"] >= 1),
     ("advantage", "step_discount", "steps", lambda a, r: a["credit"] == "step"),
+    ("advantage", "credit", "step_gae", lambda a, r: a["bootstrap"] == "zero"),
     ("advantage", "outside", "zero", of_outcomes),
     ("advantage", "outside", "anchor", of_outcomes),
     ("advantage", "outside", "own", of_outcomes),
@@ -72,8 +73,8 @@ RULES = (
 
 
 GROUP_KINDS = ("variance", "labels", "balance", "pairs", "contrast", "contrast_mean", "contrast_lse", "soft_pairs", "match", "match_js",
-               "standardised", "target", "hinge")
-OF_RESPONSE = ("sequence_mean", "sequence_sum", "sequence_clipped_mean", "sequence_mean_ratio")
+               "standardised", "target", "hinge", "regression")
+OF_RESPONSE = ("sequence_mean", "sequence_sum", "sequence_clipped_mean", "sequence_mean_ratio", "sequence_power_mean")
 CLIPS = ("ppo_clip", "dual_clip")
 
 
@@ -118,8 +119,10 @@ LOSS_RULES = (
     ("penalty", "likelihood_gate", ("sequence", "segment"), lambda o: o["penalty"]["likelihood_form"] == "lost"),
     ("surrogate", "kind", ("pairs", "hinge"), lambda o: o["surrogate"]["margin"] >= 0),
     ("surrogate", "kind", ("target",), of_whole_likelihoods),
-    ("surrogate", "kind", ("standardised",), lambda o: o["surrogate"]["score_eps"] >= 0),
+    ("surrogate", "kind", ("standardised", "regression"), lambda o: o["surrogate"]["score_eps"] >= 0),
     ("surrogate", "kind", ("quadratic",), lambda o: o["surrogate"]["eps_high"] > 0),
+    ("ratio", "unit", ("sequence_power_mean",), lambda o: 0 < o["ratio"]["power"] <= 16),
+    ("penalty", "pairs", ("margin", "margin_else_sign"), lambda o: o["penalty"]["pair_gain"] >= 0),
     ("weight", "drift", ("token", "sequence_sum", "sequence_mean"), drift_band),
 )
 
@@ -132,7 +135,7 @@ def check_loss(objective):
 
 def check(advantage, reward):
     axes = {"advantage": advantage, "reward": reward}
-    if advantage["truncated_tail"] and advantage["credit"] not in ("return", "gae"):
+    if advantage["truncated_tail"] and advantage["credit"] not in ("return", "gae", "step_gae"):
         raise Misfit("a tail goes with credits of tokens")
     for axis, field, choice, holds in RULES:
         if axes[axis][field] == choice and not holds(advantage, reward):

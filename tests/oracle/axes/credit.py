@@ -69,20 +69,37 @@ def ended(choice, reward, sequence, rho):
     return {**rho, last: NOTHING - Sized(reward_axis.token_kl(reward, last))}, Sized(last.value)
 
 
-def gae(choice, reward, batch, a):
-    # 1506.02438 eq. 16, over the tokens that count
-    gamma = mpf(choice["gamma"])
-    result = {}
-    for item, x in a.items():
-        lam = decay(choice, item.sequence)
-        rho, next_value = ended(choice, reward, item.sequence, token_rewards(reward, item.sequence, x))
-        later = NOTHING
-        for t in reversed(item.sequence.unmasked):
-            v = Sized(t.value)
-            later = rho[t] + next_value.times(gamma) - v + later.times(gamma * lam)
-            next_value = v
-            result[t] = later
+def estimated(choice, sequence, rho, next_value):
+    """1506.02438 eq. 16, over the tokens that count; next_value: V after the last of them"""
+    gamma, lam = mpf(choice["gamma"]), decay(choice, sequence)
+    result, later = {}, NOTHING
+    for t in reversed(sequence.unmasked):
+        v = Sized(t.value)
+        later = rho[t] + next_value.times(gamma) - v + later.times(gamma * lam)
+        next_value = v
+        result[t] = later
     return result
 
 
-CREDIT = {"outcome": outcome, "return": discounted, "step": step_sums, "gae": gae, "step_own": step_own}
+def gae(choice, reward, batch, a):
+    result = {}
+    for item, x in a.items():
+        s = item.sequence
+        result.update(estimated(choice, s, *ended(choice, reward, s, token_rewards(reward, s, x))))
+    return result
+
+
+def step_gae(choice, reward, batch, a):
+    # MT-GUIDE (2510.01132): what turns earn stands at their ends, as token-level rewards
+    result = {}
+    for s in batch.sequences:
+        rho = {t: NOTHING - Sized(reward_axis.token_kl(reward, t)) for t in s.unmasked}
+        for item, x in a.items():
+            if item.sequence is s:
+                rho[item.token] = rho[item.token] + x
+        result.update(estimated(choice, s, rho, NOTHING))
+    return result
+
+
+CREDIT = {"outcome": outcome, "return": discounted, "step": step_sums, "gae": gae, "step_own": step_own,
+          "step_gae": step_gae}

@@ -227,6 +227,28 @@ def standardised(s, y, a, z, lengths):
     return [square(added(a_i, -k * z_i)) for a_i, z_i in zip(a, scaled)]
 
 
+def regressed(k, D, bend, y, c, C, i, a_i):
+    """(A_i - k c_i/D)^2, whose every score has a part in c_i = y_i - mean and in D; bend: 1/(D^2 (n - 1) s), C: the sizes of c"""
+    n, rest, size = len(y), a_i - k * c[i] / D, abs(a_i) + abs(k) * C[i] / D
+    own = [ONE if j == i else ZERO for j in range(n)]
+    slopes = [-2 * k * rest * ((x - ONE / n) / D - c[i] * c[j] * bend) for j, x in enumerate(own)]
+    sizes = [2 * abs(k) * size * ((x + ONE / n) / D + C[i] * C[j] * bend) for j, x in enumerate(own)]
+    return Var(rest * rest, [p for p in zip(y, slopes, sizes) if isinstance(p[0], Var)], size * size)
+
+
+def regression(s, y, a, z, lengths):
+    # Reg-GRPO (2506.07464) eqs. 8-9: as GIFT's distance, but the scores' mean and deviation are differentiated too
+    k, n, v = mpf(s["strength"]), len(y), [value(y_i) for y_i in y]
+    deviation = spread(y) if n > 1 else ZERO
+    D = deviation + mpf(s["score_eps"])
+    if n == 1 or D == 0:
+        return [a_i * a_i for a_i in a]
+    mean, level = sum(v, ZERO) / n, sum(map(size, y), ZERO) / n
+    c = [x - mean if deviation else ZERO for x in v]
+    bend = ONE / (D * D * (n - 1) * deviation) if deviation else ZERO
+    return [regressed(k, D, bend, y, c, [size(y_i) + level for y_i in y], i, a_i) for i, a_i in enumerate(a)]
+
+
 def target(s, y, a, z, lengths):
     # TPO (2604.06159): cross-entropy to the old policy's shares, times e^(A/tau); z: the old scores
     if len(y) == 1:
@@ -262,7 +284,7 @@ def hinge(s, y, a, z, lengths):
 
 KIND = {"variance": variance, "labels": labels, "balance": balance, "pairs": pairs, "contrast": contrast,
         "contrast_mean": contrast_mean, "contrast_lse": contrast_lse, "soft_pairs": soft_pairs, "match": match,
-        "match_js": match_js, "standardised": standardised, "target": target, "hinge": hinge}
+        "match_js": match_js, "standardised": standardised, "regression": regression, "target": target, "hinge": hinge}
 
 
 def old_score(unit, tokens):

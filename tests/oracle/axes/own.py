@@ -1,7 +1,7 @@
 """Penalties with a divisor of their own: added to the loss, not to what the aggregation divides."""
 from mpmath import mpf
 
-from autodiff import Var, linear, sg, sigmoid, value
+from autodiff import Var, linear, nonlinear, sg, sigmoid, softplus, value
 from axes import weight
 from axes.group import better, farthest, pair
 from limits import ONE, ZERO, exp, is_infinite, sign
@@ -103,12 +103,33 @@ def ranked_pairs(choice, responses):
     """AMIR-GRPO (2601.03661): a logistic loss of the pairs of a group that its rewards tell apart."""
     if choice["pairs"] == "none":
         return []
-    beta, margin = mpf(choice["pair_beta"]), mpf(choice["pair_margin"])
+    margin = mpf(choice["pair_margin"])
     scored = [(s, mean_score(choice, tokens)) for s, tokens in responses]
-    told = [(s.group, x, y) for s, x in scored for r, y in scored
+    told = [(s, x, y) for s, x in scored for r, y in scored
             if s.group == r.group and better(margin, s.reward, r.reward)]
+    if not told and choice["pairs"] == "margin_else_sign":
+        return by_sign(choice, scored)
     c = mpf(choice["pair_coef"])
-    return [Term(pair(beta, x, y, abs(beta) * (farthest([x]) + farthest([y]))) * (c / len(told)), g) for g, x, y in told]
+    return [Term(told_apart(steepness(choice, s), x, y) * (c / len(told)), s.group) for s, x, y in told]
+
+
+def steepness(choice, winner):
+    """TRPA (2504.04524): kappa times as steep where the better response is one of the best level"""
+    gain = mpf(choice["pair_gain"])
+    return mpf(choice["pair_beta"]) * (gain if gain and sign(winner.reward) > 0 else ONE)
+
+
+def told_apart(beta, x, y):
+    return pair(beta, x, y, abs(beta) * (farthest([x]) + farthest([y])))
+
+
+def by_sign(choice, scored):
+    """TRPA, official code: a batch without any pair pushes its right responses up and the others down"""
+    def pushed(s, x):
+        way = 1 if sign(s.reward) > 0 else -1
+        return nonlinear(lambda xs: softplus(xs[0] * -way), [x], farthest([x]))
+    c = mpf(choice["pair_coef"])
+    return [Term(pushed(s, x) * (c / len(scored)), s.group) for s, x in scored]
 
 
 def terms(objective, batch):

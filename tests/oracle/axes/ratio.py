@@ -3,7 +3,7 @@ from mpmath import mpf
 
 from autodiff import clamp, exp, linear, log_mean_exp, maximum, minimum, sg, size, sized
 from axes.segments import pooled
-from limits import ZERO, bound, less
+from limits import ONE, ZERO, bound, less
 
 
 # x_it, the log-probability in the ratio's denominator
@@ -82,9 +82,21 @@ def sequence_mean_ratio(parts):
     return [log_mean_exp(parts)] * len(parts)
 
 
+def sequence_power_mean(parts, power):
+    # APMPO (2605.04066): between the geometric mean of the token ratios (power 0), the arithmetic one (1) and the largest
+    return [log_mean_exp([p * power for p in parts]) * (ONE / power)] * len(parts)
+
+
+CLIPPED_FIRST = ("sequence_clipped_mean", "sequence_power_mean")
+
 UNIT = {"token": token_unit, "sequence_mean": sequence_mean, "sequence_sum": sequence_sum,
         "sequence_clipped_mean": sequence_mean, "segment_sum": segment_sum, "segment_mean": segment_mean,
         "prefix_sum": prefix_sum, "prefix_mean": prefix_mean, "sequence_mean_ratio": sequence_mean_ratio}
+
+
+def unit_of(choice):
+    """{name: y of every token from their d}"""
+    return {**UNIT, "sequence_power_mean": lambda parts: sequence_power_mean(parts, mpf(choice["power"]))}
 
 
 def own_token(ys, parts):
@@ -121,9 +133,9 @@ def mixed(choice, ys, ds):
 def log_units(choice, tokens):
     """y_it of the active tokens of one sequence."""
     parts = ds = [clamped(choice, t) for t in tokens]
-    if choice["unit"] == "sequence_clipped_mean":
+    if choice["unit"] in CLIPPED_FIRST:
         parts = [pool_clipped(choice, t, d) for t, d in zip(tokens, parts)]
-    ys = pooled(UNIT, choice["unit"], tokens, parts)
+    ys = pooled(unit_of(choice), choice["unit"], tokens, parts)
     if choice["mix"] != "none":
         ys = mixed(choice, ys, ds)
     elif choice["gradient"] == "token":

@@ -17,7 +17,7 @@ CAP = mpf(2) ** 500  # of a ratio inside the effective sample size, so that its 
 
 
 def uses_ratio(objective):
-    return objective["surrogate"]["kind"] != "score" or objective["penalty"]["kl_ratio"] != "none"
+    return objective["surrogate"]["kind"] not in ("score", "none") or objective["penalty"]["kl_ratio"] != "none"
 
 
 def shows_ratio(objective):
@@ -65,7 +65,7 @@ def dropped_sides(entry):
 
 def pool_sides(objective, token):
     ratio = objective["ratio"]
-    if ratio["unit"] != "sequence_clipped_mean" or not uses_ratio(objective):
+    if ratio["unit"] not in ratio_axis.CLIPPED_FIRST or not uses_ratio(objective):
         return False, False, False
     d = value(ratio_axis.clamped(ratio, token))
     if less(token.advantage, ZERO):
@@ -83,7 +83,7 @@ def surrogate_sides(objective, entry):
 def clips(objective, entries):
     """How many active tokens each clip changes: a token counts once, under the first that acts."""
     counts = [0, 0, 0]
-    for e in entries:
+    for e in entries if objective["surrogate"]["kind"] != "none" else ():
         found = (dropped_sides(e), pool_sides(objective, e.token), surrogate_sides(objective, e))
         sides = next((s for s in found if any(s)), (False, False, False))
         counts = [k + bool(hit) for k, hit in zip(counts, sides)]

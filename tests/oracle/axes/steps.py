@@ -5,7 +5,7 @@ from axes import reward as reward_axis
 from axes.pool import Item
 from axes.sized import NOTHING, Sized, sign_of, total
 
-CREDITS = ("step", "step_own", "episode_step")
+CREDITS = ("step", "step_own", "episode_step", "step_gae")
 
 
 def ends(sequence):

@@ -263,10 +263,15 @@ def unbounded_positive(s, a, w, y, l):
     return dual_clip({**s, "bounds": "fixed"}, a, w, y, l)
 
 
+def none(s, a, w, y, l):
+    # TRPA (2504.04524): preferences and a KL are all there is
+    return ZERO
+
+
 KIND = {"score": score, "ratio": ratio, "ppo_clip": ppo_clip, "dual_clip": dual_clip, "cispo": cispo, "sapo": sapo,
         "vespo": vespo, "log_ratio": log_ratio, "squared": squared, "gppo": gppo, "aspo": aspo, "topr": topr,
         "band": band, "sapo_detached": sapo_detached, "logistic": logistic, "dispo": dispo, "bgpo": bgpo, "shaped": shaped,
-        "quadratic": quadratic, "unbounded_positive": unbounded_positive}
+        "quadratic": quadratic, "unbounded_positive": unbounded_positive, "none": none}
 ALSO_WITHOUT_ADVANTAGE = ("squared", "logistic")
 
 
