@@ -7,6 +7,7 @@ import choices_credit
 import choices_factors
 import choices_found
 import choices_group
+import choices_late
 import choices_reward
 import choices_scores
 import choices_shaping
@@ -929,7 +930,7 @@ AXES = ("reward", "advantage", "ratio", "surrogate", "penalty", "weight", "aggre
         "group", "own", "steps", "shaping", "units", "factors", "scores", "credit", "found")  # the last nine: of several axes
 CASES += choices_reward.CASES + choices_advantage.CASES + choices_token.CASES + choices_group.CASES
 CASES += choices_scores.CASES + choices_credit.CASES + choices_steps.CASES + choices_shaping.CASES + choices_units.CASES + choices_factors.CASES
-CASES += choices_found.CASES
+CASES += choices_found.CASES + choices_late.CASES
 
 
 def case_of(axis, label, **axes):
