@@ -12,7 +12,7 @@ import generate
 import limits
 from call_cases_lists import CALLS
 from call_cases_more import tokens
-from call_cases_found import CALLS
+from call_cases_late import CALLS
 from evaluate import Batch, informative
 from scenarios import PER_TOKEN, Dice
 

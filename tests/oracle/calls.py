@@ -1,5 +1,5 @@
 """Functions beside the objective: selection, control, sampling; more of them are in calls_more.py, calls_rewards.py, calls_advantages.py,
-calls_state.py, calls_lists.py, calls_groups.py and calls_found.py.
+calls_state.py, calls_lists.py, calls_groups.py, calls_found.py and calls_late.py.
 
 Each takes its arguments as fractions, and the batch first if it reads one, and returns {answer: numbers with their
 sizes, flags or counts}. Rationals are exact; roots, powers and e^x have 60 digits.
@@ -11,6 +11,7 @@ import mpmath
 import calls_advantages
 import calls_found
 import calls_groups
+import calls_late
 import calls_lists
 import calls_more
 import calls_rewards
@@ -191,11 +192,13 @@ def running_moments(visits, mean, variance, new_mean, new_variance):
 
 ALONE = {f.__name__: f for f in (kl_control, entropy_control, resample, smooth_advantage, running_moments,
                                  *calls_more.ALONE, *calls_rewards.ALONE, *calls_advantages.ALONE,
-                                 *calls_state.ALONE, *calls_lists.ALONE, *calls_found.ALONE)}
+                                 *calls_state.ALONE, *calls_lists.ALONE, *calls_found.ALONE,
+                                 *calls_late.ALONE)}
 ON_BATCHES = {f.__name__: f for f in (select_top, covariance, select_largest, select_between, select_second_moment,
                                       balanced_bounds, keep_between, resampling_weights, replay_score,
                                       *calls_more.ON_BATCHES, *calls_rewards.ON_BATCHES, *calls_advantages.ON_BATCHES,
-                                      *calls_state.ON_BATCHES, *calls_groups.ON_BATCHES, *calls_found.ON_BATCHES)}
+                                      *calls_state.ON_BATCHES, *calls_groups.ON_BATCHES, *calls_found.ON_BATCHES,
+                                      *calls_late.ON_BATCHES)}
 NAMES = {**ALONE, **ON_BATCHES}
 
 

@@ -15,7 +15,7 @@ import json
 import multiprocessing
 import os
 
-import call_cases_found
+import call_cases_late
 import calls
 import catalogue
 import choices
@@ -143,7 +143,7 @@ def logits_cases():
 
 def calls_cases():
     cases = []
-    for label, flags, comment, function, arguments, batch in call_cases_found.CALLS:
+    for label, flags, comment, function, arguments, batch in call_cases_late.CALLS:
         check_inputs(f"calls-{label}", batch or {})
         limits.near_misses.clear()
         expect, scale = calls.answers(function, arguments, batch)

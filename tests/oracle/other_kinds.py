@@ -46,6 +46,10 @@ split("gvpo", "gvpo", "functions of a group, mean over prompts, three micro-batc
 split("vpd-ranks", "vpd", "means by the sign of a response: the number of either is that of the whole step", TWO_RANKS, EMPTY, HOLED)
 split("dapo-zv", "dapo-zv", "the tokens of the prompts whose rewards vary divide, those of the whole step", TWO_RANKS,
       reward=(1, 0, 0.5, 0.5, 1, 0, 1, 1, -1, -1))
+split("trpa-ranks", "trpa", "pairs in one micro-batch alone: the others have none of their own, and no signs in their place", TWO_RANKS,
+      reward=(0, 0, 1, -1, 1, 0, 0, 0, 1, 1))
+split("trpa-signs", "trpa", "no pair in the step: a sign for every response, of which those with tokens divide", TWO_RANKS, EMPTY, HOLED,
+      reward=(1, 1, 0, 0, 1, -1, -1, -1, 1, 1))
 
 
 LOGITS = [

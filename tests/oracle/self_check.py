@@ -13,6 +13,7 @@ import answer
 import autodiff
 import call_checks
 import call_checks_found
+import call_checks_late
 import call_checks_lists
 import call_checks_more
 import call_checks_rewards
@@ -816,7 +817,7 @@ OWN = (check_gradients, check_digits, check_mistakes, check_limits, check_identi
 OTHERS = (identities.GROUPS + identities_group.GROUPS + identities_steps.GROUPS + identities_scores.GROUPS
           + identities_credit.GROUPS + identities_found.GROUPS + identities_late.GROUPS + unit_checks.GROUPS
           + call_checks.GROUPS + call_checks_more.GROUPS + call_checks_rewards.GROUPS + call_checks_state.GROUPS
-          + call_checks_lists.GROUPS + call_checks_found.GROUPS)
+          + call_checks_lists.GROUPS + call_checks_found.GROUPS + call_checks_late.GROUPS)
 
 
 def counted(k):
