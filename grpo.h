@@ -482,7 +482,8 @@ extern "C" {
       "and with bounds position and kind dual_clip log_dual be at least log_high") \
     X(GRPO_BAD_SURROGATE_SHAPE, "objective.surrogate.shape must be positive for kind shaped") \
     X(GRPO_BAD_TAIL, "objective.advantage.truncated_tail must be a whole number that is not negative") \
-    X(GRPO_BAD_TEACHER, "objective.advantage: teacher_share and teacher_gamma must lie in [0, 1] and teacher_clip in [0, 1)")
+    X(GRPO_BAD_TEACHER, "objective.advantage: teacher_share and teacher_gamma must lie in [0, 1] and teacher_clip in [0, 1)") \
+    X(GRPO_BAD_RATIO_POWER, "objective.ratio.power must lie in (0, 16] for unit sequence_power_mean")
 
 #define GRPO_STATUS_ENUM_(name, text) name,
 typedef enum { GRPO_STATUS_LIST(GRPO_STATUS_ENUM_) GRPO_N_STATUS } grpo_status;
@@ -588,17 +589,13 @@ GRPO_FN double grpo_exp(grpo_dd x)
     return grpo_is_finite(e) ? e + e * x.lo : e;
 }
 
-/* e^x to twice the precision, 2^-90; for exponents that are exponentials themselves */
-GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x)
+/* e^r - 1 to 2^-90 of it, for |r| < 0.35 */
+GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r)
 {
-    static const double ln2[3] = { 6.93147180559945286e-01, 2.31904681384629956e-17, 5.70770843841621207e-34 };
-    double n = floor(x.hi * 1.44269504088896341 + 0.5);
-    grpo_dd r = x, s, one = { 1, 0 };
+    const grpo_dd one = { 1, 0 };
+    grpo_dd s = { 0, 0 };                                              /* s = e^r - 1 by Horner, r^10/10! < 2^-95 */
     int k;
-    if (!(x.hi > -700 && x.hi < 700)) { r.hi = grpo_exp(x); r.lo = 0; return r; }
-    for (k = 0; k < 3; k++) r = grpo_dd_add(r, grpo_two_prod(-n, ln2[k]));
     r.hi *= 1.0 / 64; r.lo *= 1.0 / 64;                                /* |r| < 0.0055 */
-    s.hi = s.lo = 0;                                                   /* s = e^r - 1 by Horner, r^10/10! < 2^-95 */
     for (k = 9; k >= 1; k--) {                                         /* s := (r/k) (1 + s) */
         grpo_dd t = grpo_dd_add(one, s), u = grpo_dd_mul(t, r.hi);
         u = grpo_dd_add(u, grpo_two_prod(t.hi, r.lo));
@@ -609,9 +606,28 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x)
         s.hi *= 2; s.lo *= 2;
         s = grpo_dd_add(s, q);
     }
-    s = grpo_dd_add(one, s);
+    return s;
+}
+
+/* e^x to twice the precision, 2^-90; for exponents that are exponentials themselves */
+GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x)
+{
+    static const double ln2[3] = { 6.93147180559945286e-01, 2.31904681384629956e-17, 5.70770843841621207e-34 };
+    double n = floor(x.hi * 1.44269504088896341 + 0.5);
+    grpo_dd r = x, s, one = { 1, 0 };
+    int k;
+    if (!(x.hi > -700 && x.hi < 700)) { r.hi = grpo_exp(x); r.lo = 0; return r; }
+    for (k = 0; k < 3; k++) r = grpo_dd_add(r, grpo_two_prod(-n, ln2[k]));
+    s = grpo_dd_add(one, grpo_small_exp_minus_one_(r));
     s.hi = ldexp(s.hi, (int)n); s.lo = ldexp(s.lo, (int)n);
     return s;
+}
+
+/* e^x - 1 to 2^-88 of it */
+GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x)
+{
+    const grpo_dd minus_one = { -1, 0 };
+    return fabs(x.hi) < 0.34 ? grpo_small_exp_minus_one_(x) : grpo_dd_add(grpo_exp_twice(x), minus_one);
 }
 
 /* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
@@ -625,7 +641,19 @@ GRPO_FN grpo_dd grpo_log_twice(double x)
     return grpo_dd_add(y, e);
 }
 
-/* the same for every x > 0, however small or large */
+/* log(1 + x) to 2^-85 of it, or what an error of 2^-102 of x does to it, for -1 < x < 1e300: the same step on e^y - 1 = x */
+GRPO_FN grpo_dd grpo_log_one_plus_twice(grpo_dd x)
+{
+    const grpo_dd one = { 1, 0 };
+    grpo_dd y = { 0, 0 }, e;
+    y.hi = -log1p(x.hi);
+    e = grpo_dd_add(x, grpo_dd_product(grpo_dd_add(one, x), grpo_exp_minus_one_twice(y)));
+    e.lo -= 0.5 * e.hi * e.hi;
+    y.hi = -y.hi;
+    return grpo_dd_add(y, e);
+}
+
+/* log x for every x > 0, however small or large */
 GRPO_FN grpo_dd grpo_log_of(double x)
 {
     const grpo_dd ln2 = { 6.93147180559945286e-01, 2.31904681384629956e-17 };
@@ -1235,7 +1263,8 @@ typedef enum {
     GRPO_UNIT_SEGMENT_SUM,               /* y = sum of d over t's segment */
     GRPO_UNIT_PREFIX_SUM,                /* y = sum of d up to and including t */
     GRPO_UNIT_PREFIX_MEAN,               /* that divided by the number of them */
-    GRPO_UNIT_SEQUENCE_MEAN_RATIO        /* y = log((1/T) sum e^d): GRPO-S (2508.04349) */
+    GRPO_UNIT_SEQUENCE_MEAN_RATIO,       /* y = log((1/T) sum e^d): GRPO-S (2508.04349) */
+    GRPO_UNIT_SEQUENCE_POWER_MEAN        /* y = (1/power) log((1/T) sum e^(power d)) of d clipped as in the clipped mean: APMPO (2605.04066) */
 } grpo_unit_kind;
 typedef enum {
     GRPO_GRADIENT_UNIT,                  /* through every token of the unit */
@@ -1253,7 +1282,8 @@ typedef struct {
     grpo_mix_kind mix;                         /* of the token's own d with the unit's y */
     double mix_token, mix_unit;
     grpo_against_kind against;
-    double pool_low, pool_high;                /* log-space bounds of the clipped mean */
+    double pool_low, pool_high;                /* log-space bounds of the clipped mean and of the power mean */
+    double power;                              /* of the power mean, in (0, 16] */
     double clamp_low, clamp_high;              /* on d, derivative 0 outside; both 0: none */
     double unit_clamp_low, unit_clamp_high;    /* on y, likewise */
 } grpo_ratio_axis;
@@ -3599,7 +3629,7 @@ static int grpo_has_segments_(const grpo_weight *w)
 /* one y of the response */
 static int grpo_unit_is_sequence_(grpo_unit_kind unit)
 {
-    return (unit > GRPO_UNIT_TOKEN && unit < GRPO_UNIT_SEGMENT_MEAN) || unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO;
+    return (unit > GRPO_UNIT_TOKEN && unit < GRPO_UNIT_SEGMENT_MEAN) || unit >= GRPO_UNIT_SEQUENCE_MEAN_RATIO;
 }
 
 static int grpo_unit_is_segment_(grpo_unit_kind unit) { return unit == GRPO_UNIT_SEGMENT_MEAN || unit == GRPO_UNIT_SEGMENT_SUM; }
@@ -3970,6 +4000,7 @@ grpo_status grpo_objective_check(const grpo_objective *o)
     r = &o->ratio; p = &o->penalty;
     if (r->clamp_low > r->clamp_high || r->unit_clamp_low > r->unit_clamp_high) return GRPO_BAD_CLAMP;
     if (r->pool_low < 0 || r->pool_high < 0) return GRPO_BAD_POOL;
+    if (r->unit == GRPO_UNIT_SEQUENCE_POWER_MEAN && !(r->power > 0 && r->power <= 16)) return GRPO_BAD_RATIO_POWER;
     st = grpo_check_surrogate_(&o->surrogate, r->unit);
     if (st) return st;
     if (p->kl_clamp_log < 0 || p->kl_clamp_value < 0 || p->kl_ratio_max < 0) return GRPO_BAD_KL_CLAMP;
@@ -7363,7 +7394,7 @@ static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *b
 /* a unit of more than a token, or pairs; a number that is no choice is left to the checks */
 static int grpo_is_of_gspo_(const grpo_objective *obj)
 {
-    return obj && (((int)obj->ratio.unit > (int)GRPO_UNIT_TOKEN && (int)obj->ratio.unit <= (int)GRPO_UNIT_SEQUENCE_MEAN_RATIO)
+    return obj && (((int)obj->ratio.unit > (int)GRPO_UNIT_TOKEN && (int)obj->ratio.unit <= (int)GRPO_UNIT_SEQUENCE_POWER_MEAN)
                    || obj->penalty.pairs == GRPO_PAIRS_MARGIN);
 }
 
@@ -13083,9 +13114,11 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(advantage.marked, "none|fixed|boost"), GRPO_NUMBER_(advantage.marked_value),
         GRPO_NUMBER_(advantage.advantage_low), GRPO_NUMBER_(advantage.advantage_high),
         GRPO_CHOICE_(ratio.unit, "token|sequence_mean|sequence_sum|sequence_clipped_mean"
-                     "|segment_mean|segment_sum|prefix_sum|prefix_mean|sequence_mean_ratio"),
+                     "|segment_mean|segment_sum|prefix_sum|prefix_mean|sequence_mean_ratio"
+                     "|sequence_power_mean"),
         GRPO_CHOICE_(ratio.gradient, "unit|token"), GRPO_CHOICE_(ratio.against, "old|rollout|ref|current|nothing"),
-        GRPO_NUMBER_(ratio.pool_low), GRPO_NUMBER_(ratio.pool_high), GRPO_NUMBER_(ratio.clamp_low), GRPO_NUMBER_(ratio.clamp_high),
+        GRPO_NUMBER_(ratio.pool_low), GRPO_NUMBER_(ratio.pool_high), GRPO_NUMBER_(ratio.power),
+        GRPO_NUMBER_(ratio.clamp_low), GRPO_NUMBER_(ratio.clamp_high),
         GRPO_NUMBER_(ratio.unit_clamp_low), GRPO_NUMBER_(ratio.unit_clamp_high),
         GRPO_CHOICE_(ratio.mix, "none|average|weighted"), GRPO_NUMBER_(ratio.mix_token), GRPO_NUMBER_(ratio.mix_unit),
         GRPO_CHOICE_(surrogate.kind, "score|ratio|ppo_clip|dual_clip|cispo|sapo|vespo|log_ratio|squared|gppo|aspo|topr|band|sapo_detached"
@@ -13876,6 +13909,11 @@ const grpo_preset *grpo_presets(int *count)
         { "f-grpo", "2602.06717", "F-GRPO, as verl's ports", "advantages times the prompt's share of failures",
           { VERL_NORM, SET(advantage.gain, GRPO_GAIN_FAILURE_POWER), SET(advantage.gain_power, 1), SET(advantage.gain_high, 1),
             CLIP(0.2, 0.2), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        /* ratio.power and ratio.pool_high are the caller's of every step: grpo_power_clip */
+        { "apmpo", "2605.04066", "objective, at mean reward 0", "power mean of a response's clipped token ratios, from GRPO's to GMPO's",
+          { GROUP_NORM, SET(advantage.std, GRPO_STD_POPULATION), UNIT(SEQUENCE_POWER_MEAN), SET(ratio.power, 1),
+            SET(ratio.pool_low, 0.2231435513142097), SET(ratio.pool_high, 0.1823215567939546), SURROGATE(RATIO), KL(K3, 0.001),
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
     };
 #undef SET
 #undef OVERLONG

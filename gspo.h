@@ -16,7 +16,7 @@
  * An objective that looks at a group as a whole needs room for it, gspo_scratch elements in out.scratch.
  *
  * How it works.  The units of the tokens are a map from their log-ratios d to y: a mean or sum over the response, over a segment, over the
- * prefix that ends with the token; or the log of the mean of e^d.  Token t's term x_t is a function of y_t, or of a mixture y'_t of y_t and
+ * prefix that ends with the token; or the log of the power mean of e^d.  Token t's term x_t is a function of y_t, or of a mixture y'_t of y_t and
  * d_t, and the gradient goes back through the transposed map:
  *     d loss/d l_k = c_k (own_k + dx_k/dy' dy'_k/dd_k) + sum over t of c_t dx_t/dy' dy'_t/dy_t dy_t/dd_k,
  * or, with ratio.gradient = token, stays with the token: d loss/d l_k = c_k (own_k + dx_k/dy')   (GSPO-token, eq. 17).
@@ -124,15 +124,22 @@ static gspo_log_ gspo_own_log_(const grpo_run_ *r, int64_t t, int *passes)
     return gspo_log_of_(0, d);
 }
 
+/* does the unit take the bounds of GMPO for what is beyond them? */
+static int gspo_clips_pool_(const grpo_ratio_axis *a)
+{
+    return a->unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || a->unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
+}
+
 /* what token t gives to its unit: d, or of GMPO the bound its clip takes, which *side tells */
 static gspo_log_ gspo_token_log_(const grpo_run_ *r, int64_t t, int *passes, grpo_clip_side *side)
 {
     const grpo_ratio_axis *a = &r->obj->ratio;
-    const int down = r->advantage[t] < 0;
     const gspo_log_ x = gspo_own_log_(r, t, passes);
     const double d = gspo_value_(x).hi;
+    int down;
     *side = GRPO_CLIP_NO;
-    if (a->unit != GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) return x;
+    if (!gspo_clips_pool_(a)) return x;
+    down = r->advantage[t] < 0;
     if (down && d < -a->pool_low) *side = GRPO_CLIP_LOW;
     if (!down && d > a->pool_high) *side = GRPO_CLIP_HIGH;
     if (*side == GRPO_CLIP_NO) return x;
@@ -145,13 +152,13 @@ typedef struct {
     int segment;        /* of the token's segment, not of the whole response */
     int prefix;         /* up to and including the token */
     int mean;           /* divided by the number of tokens */
-    int ratios;         /* log of the sum of e^d, not the sum of d */
+    int ratios;         /* log of the sum of e^(power d) over power, not the sum of d */
 } gspo_map_;
 
 static gspo_map_ gspo_map_of_(grpo_unit_kind unit)
 {
     static const gspo_map_ of[] = { { 0, 0, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 0 }, { 0, 0, 1, 0 }, { 1, 0, 1, 0 }, { 1, 0, 0, 0 },
-                                    { 0, 1, 0, 0 }, { 0, 1, 1, 0 }, { 0, 0, 1, 1 } };
+                                    { 0, 1, 0, 0 }, { 0, 1, 1, 0 }, { 0, 0, 1, 1 }, { 0, 0, 1, 1 } };
     return of[unit];
 }
 
@@ -170,8 +177,9 @@ typedef struct {
     int plain;          /* every d passes, and none is asked for again */
     grpo_span_ span;
     int64_t count;      /* tokens that count; with `prefix` those up to the one at hand */
-    grpo_sum sum;       /* of their d; with `ratios` of e^(d - top) */
+    grpo_sum sum;       /* of their d; with `ratios` of e^(power (d - top)) - 1 */
     gspo_log_ top;      /* with `ratios`: the largest d */
+    double power;
     gspo_log_ y;
     grpo_ratio w;       /* of y, clamped; passes: does its derivative? */
     int passes;
@@ -187,23 +195,40 @@ static void gspo_sum_log_(grpo_sum *sum, double sign, gspo_log_ d)
     if (d.level != 0) grpo_sum_add_(sum, sign * d.level > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
-/* those below the level of the top are nothing beside it */
-static void gspo_sum_ratios_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
+/* with `ratios`: the largest d, and the power.  One so small that e^(power (d - top)) - 1 is power (d - top) to the last bit of twice the
+ * precision may as well be larger, for the sake of these numbers' own last bits */
+static void gspo_find_top_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
 {
     grpo_clip_side side;
-    gspo_log_ d;
+    gspo_log_ d, least = { 0, { 0, 0 } };
+    double least_power;
     int64_t t;
     int passes, any = 0;
     for (t = u->span.begin; t < u->span.end; t++) {
         if (!grpo_counted_(r, s, t)) continue;
         d = gspo_token_log_(r, t, &passes, &side);
         if (!any || d.level > u->top.level || (d.level == u->top.level && grpo_dd_less(u->top.rest, d.rest))) u->top = d;
+        if (!any || d.rest.hi < least.rest.hi) least = d;
         any = 1;
     }
+    u->power = r->obj->ratio.unit == GRPO_UNIT_SEQUENCE_POWER_MEAN ? r->obj->ratio.power : 1;
+    least_power = ldexp(1, -200) / (u->top.rest.hi - least.rest.hi);
+    if (u->power < least_power && grpo_is_finite(least_power)) u->power = least_power;
+}
+
+/* those below the level of the top are nothing beside it */
+static void gspo_sum_ratios_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
+{
+    grpo_clip_side side;
+    gspo_log_ d;
+    int64_t t;
+    int passes;
+    gspo_find_top_(r, s, u);
     for (t = u->span.begin; t < u->span.end; t++) {
         if (!grpo_counted_(r, s, t)) continue;
         d = gspo_minus_(gspo_token_log_(r, t, &passes, &side), u->top);
-        if (d.level == 0) grpo_sum_add_dd_(&u->sum, grpo_exp_twice(d.rest));
+        if (d.level == 0) grpo_sum_add_dd_(&u->sum, grpo_exp_minus_one_twice(grpo_dd_mul(d.rest, u->power)));
+        else grpo_sum_add_(&u->sum, -1);
         u->count++;
     }
 }
@@ -234,7 +259,7 @@ static gspo_log_ gspo_pooled_(const gspo_unit_ *u)
     mean = grpo_sum_dd_(&sum);
     if (n != 1) mean = grpo_dd_div(mean, n);
     if (!u->map.ratios) return gspo_log_of_((double)(u->sum.pos_inf - u->sum.neg_inf) / n, mean);
-    return gspo_log_of_(u->top.level, grpo_dd_add(u->top.rest, gspo_log_dd_(mean)));
+    return gspo_log_of_(u->top.level, grpo_dd_add(u->top.rest, grpo_dd_div(grpo_log_one_plus_twice(mean), u->power)));
 }
 
 static grpo_ratio gspo_clamped_(const grpo_run_ *r, gspo_log_ y, int *passes)
@@ -251,7 +276,7 @@ static void gspo_pool_(const grpo_run_ *r, gspo_unit_ *u)
 
 static int gspo_is_plain_(const grpo_ratio_axis *a, gspo_map_ map)
 {
-    return !map.prefix && !map.ratios && a->unit != GRPO_UNIT_SEQUENCE_CLIPPED_MEAN && a->mix == GRPO_MIX_NONE
+    return !map.prefix && !map.ratios && !gspo_clips_pool_(a) && a->mix == GRPO_MIX_NONE
         && a->clamp_low == 0 && a->clamp_high == 0;
 }
 
@@ -1029,7 +1054,7 @@ static double gspo_part_(const gspo_unit_ *u, const gspo_ratio_ *x, double throu
     if (u->map.prefix || !u->map.mean) return through;
     if (!u->map.ratios) return through / (double)u->count;
     d = gspo_minus_(x->d, u->y);
-    return d.level == 0 ? grpo_times(through, grpo_exp(d.rest)) / (double)u->count : 0;
+    return d.level == 0 ? grpo_times(through, grpo_exp(grpo_dd_mul(d.rest, u->power))) / (double)u->count : 0;
 }
 
 /* what token t gets of the slope that the group has by the response's y */

@@ -487,11 +487,12 @@ static void check_segment_units(void)
 {
     static setup s;
     int unit;
-    for (unit = GRPO_UNIT_SEQUENCE_MEAN; unit <= GRPO_UNIT_SEQUENCE_MEAN_RATIO; unit++) {
+    for (unit = GRPO_UNIT_SEQUENCE_MEAN; unit <= GRPO_UNIT_SEQUENCE_POWER_MEAN; unit++) {
         const int segment = unit == GRPO_UNIT_SEGMENT_MEAN || unit == GRPO_UNIT_SEGMENT_SUM;
         const grpo_status expected = segment ? GRPO_NULL_STEP_END : GRPO_OK;
         setup_make(&s);
         s.objective.ratio.unit = (grpo_unit_kind)unit;
+        s.objective.ratio.power = 1;
         s.batch.step_end = NULL;
         check_status("gspo_loss", "a unit without step_end", call_gspo_loss(&s), expected, segment ? "step_end" : "");
         s.objective.surrogate.kind = GRPO_SURROGATE_SCORE;
@@ -935,6 +936,7 @@ static void check_bounds(void)
         setup_make(&s);
         s.objective.surrogate.bounds = GRPO_BOUNDS_PROBABILITY;
         s.objective.ratio.unit = (grpo_unit_kind)unit;
+        s.objective.ratio.power = 1;
         check_status("grpo_objective_check", "bounds of a sequence", call_check(&s), GRPO_BAD_COMBINATION, "do not go together");
         check_status("gspo_loss", "bounds of a sequence", call_gspo_loss(&s), GRPO_BAD_COMBINATION, "choices");
         check_status("grpo_count", "bounds of a sequence", call_count(&s), GRPO_BAD_COMBINATION, "choices");
@@ -1087,6 +1089,7 @@ static void check_objectives(void)
         { GRPO_OK, 0, "", spoil_reject, "weight.correction_clamp", -1, GRPO_REJECT_NONE },
         { GRPO_BAD_POOL, OBJECTIVE, "pool_low", spoil_pool, "ratio.pool_low", -0.4, 0 },
         { GRPO_BAD_POOL, OBJECTIVE, "pool_high", spoil_pool, "ratio.pool_high", -0.4, 0 },
+        { GRPO_OK, 0, "", spoil_field, "ratio.power", -1, 0 },
         { GRPO_BAD_CORRECTION, OBJECTIVE, "correction_low", spoil_field, "weight.correction_low", 3, 0 },
         { GRPO_BAD_CORRECTION, OBJECTIVE, "correction_low", spoil_field, "weight.correction_low", -1, 0 },
         { GRPO_BAD_CORRECTION, OBJECTIVE, "correction_high", spoil_field, "weight.correction_high", -1, 0 },
@@ -1423,9 +1426,10 @@ static void check_needs_gspo(void)
 {
     static setup s;
     int unit;
-    for (unit = GRPO_UNIT_SEQUENCE_MEAN; unit <= GRPO_UNIT_SEQUENCE_MEAN_RATIO; unit++) {
+    for (unit = GRPO_UNIT_SEQUENCE_MEAN; unit <= GRPO_UNIT_SEQUENCE_POWER_MEAN; unit++) {
         setup_make(&s);
         s.objective.ratio.unit = (grpo_unit_kind)unit;
+        s.objective.ratio.power = 1;
         check_status("grpo_loss", "a sequence unit", call_grpo_loss(&s), GRPO_NEEDS_GSPO, "ratio.unit");
         check_status("grpo_loss_add", "a sequence unit", call_grpo_loss_add(&s), GRPO_NEEDS_GSPO, "gspo_loss");
         check(!memcmp(&s.out, &s.before, sizeof s.out), "a sequence unit: something was written");
@@ -1511,6 +1515,26 @@ static void check_target(void)
     s.batch.logp_old = s.b.token[TOKEN_OLD];
     s.batch.logp_ref = s.batch.logp_rollout = NULL;
     check(call_gspo_loss(&s) == GRPO_OK && call_gspo_loss_add(&s) == GRPO_OK, "gspo_loss refuses a target");
+    setup_free(&s);
+}
+
+static void check_power(void)
+{
+    static const double bad[] = { 0, -1, 16.5, -1e-300 }, good[] = { 1e-300, 1, 16 };
+    static setup s;
+    size_t k;
+    setup_make(&s);
+    s.objective.ratio.unit = GRPO_UNIT_SEQUENCE_POWER_MEAN;
+    for (k = 0; k < sizeof bad / sizeof *bad; k++) {
+        s.objective.ratio.power = bad[k];
+        check_status("grpo_objective_check", "power", call_check(&s), GRPO_BAD_RATIO_POWER, "ratio.power");
+        check_status("grpo_count", "power", call_count(&s), GRPO_BAD_RATIO_POWER, "(0, 16]");
+        check_both(&s, "power", GRPO_BAD_RATIO_POWER, "sequence_power_mean");
+    }
+    for (k = 0; k < sizeof good / sizeof *good; k++) {
+        s.objective.ratio.power = good[k];
+        check(call_gspo_loss(&s) == GRPO_OK, "power %g is refused", good[k]);
+    }
     setup_free(&s);
 }
 
@@ -1644,6 +1668,7 @@ static void check_groups(void)
     check_coupled(GRPO_SURROGATE_HINGE);
     check_target();
     for (kind = GRPO_SURROGATE_VARIANCE; kind <= GRPO_SURROGATE_MATCH_JS; kind++) check_coupled(kind);
+    check_power();
     check_pairs();
     check_clips();
     check_likelihood();

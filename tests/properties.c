@@ -565,7 +565,7 @@ static void property_one_token(const grpo_objective *obj, const rollouts *b, con
     answer sequence_answer, token_answer;
     (void)b;
     (void)base;
-    if (obj->ratio.unit == GRPO_UNIT_TOKEN || obj->ratio.unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) return;
+    if (obj->ratio.unit == GRPO_UNIT_TOKEN || ref_clips_pool(&obj->ratio)) return;
     if (is_of_a_group(obj->surrogate.kind)) return;
     rollouts_random(r, RANDOM_ONE_TOKEN | (rng_chance(r, 50) ? RANDOM_EXTREME : 0), &single);
     sequence = askable(*obj, &single);

@@ -443,6 +443,7 @@ static inline double random_number(rng *r, const char *path)
         { "advantage.eps", 4, { 0, 1e-8, 1e-4, 1 } },
         { "ratio.pool_low", 3, { 0, 3e-4, 0.4 } },
         { "ratio.pool_high", 3, { 0, 4e-4, 0.4 } },
+        { "ratio.power", 5, { 1, 0.5, 3, 16, 1e-3 } },
         { "ratio.clamp_low", 4, { 0, 0, -0.5, -20 } },
         { "ratio.clamp_high", 4, { 0, 0, 0.5, 20 } },
         { "ratio.unit_clamp_low", 4, { 0, 0, -0.1, -10 } },
@@ -535,7 +536,7 @@ static inline int is_of_a_group(grpo_surrogate_kind kind)
 
 static inline int is_of_a_response(grpo_unit_kind unit)
 {
-    return (unit >= GRPO_UNIT_SEQUENCE_MEAN && unit <= GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) || unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO;
+    return (unit >= GRPO_UNIT_SEQUENCE_MEAN && unit <= GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) || unit >= GRPO_UNIT_SEQUENCE_MEAN_RATIO;
 }
 
 /* does the loss look at the advantage of a response's first token? */

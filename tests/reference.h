@@ -230,11 +230,16 @@ static inline reference_real ref_own_log_ratio(reference *ref, const reference_r
     return ref_clamp(ref, ref_log(ref, l[t]) - ref_log(ref, ref_old(ref, t)), a->clamp_low, a->clamp_high);
 }
 
+static inline int ref_clips_pool(const grpo_ratio_axis *a)
+{
+    return a->unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || a->unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
+}
+
 static inline reference_real ref_token_log_ratio(reference *ref, const reference_real *l, int64_t t)
 {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     const reference_real d = ref_own_log_ratio(ref, l, t);
-    if (a->unit != GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) return d;
+    if (!ref_clips_pool(a)) return d;
     if (ref->advantage[t] >= 0) return ref_decide(ref, d > a->pool_high) ? a->pool_high : d;
     return ref_decide(ref, d < -a->pool_low) ? -a->pool_low : d;
 }
@@ -260,14 +265,14 @@ static inline int ref_in_unit(const reference *ref, int64_t t, int64_t k)
     }
 }
 
-/* log((1/n) sum e^x) of n numbers */
-static inline reference_real ref_log_mean_exp(const reference_real *x, int64_t n)
+/* (1/p) log((1/n) sum e^(p x)) of n numbers */
+static inline reference_real ref_log_mean_exp(const reference_real *x, int64_t n, reference_real p)
 {
     reference_real top = x[0], sum = 0;
     int64_t k;
     for (k = 1; k < n; k++) if (x[k] > top) top = x[k];
-    for (k = 0; k < n; k++) sum += ref_exp(x[k] - top);
-    return top + ref_ln(sum / (reference_real)n);
+    for (k = 0; k < n; k++) sum += ref_exp(p * (x[k] - top));
+    return top + ref_ln(sum / (reference_real)n) / p;
 }
 
 /* y of token t of sequence i before its mixture and clamp */
@@ -280,7 +285,8 @@ static inline reference_real ref_unit_log_ratio(reference *ref, const reference_
     for (k = ref->b->offset[i]; k < ref_end(ref, i); k++) {
         if (ref->active[k] && ref_in_unit(ref, t, k)) sum += d[n++] = ref_token_log_ratio(ref, l, k);
     }
-    if (unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO) return ref_log_mean_exp(d, n);
+    if (unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO) return ref_log_mean_exp(d, n, 1);
+    if (unit == GRPO_UNIT_SEQUENCE_POWER_MEAN) return ref_log_mean_exp(d, n, ref->obj->ratio.power);
     return unit == GRPO_UNIT_SEQUENCE_SUM || unit == GRPO_UNIT_SEGMENT_SUM || unit == GRPO_UNIT_PREFIX_SUM ? sum : sum / (reference_real)n;
 }
 
@@ -296,7 +302,7 @@ static inline reference_real ref_mixed(reference *ref, const reference_real *l, 
     reference_real both[2];
     both[0] = ref_own_log_ratio(ref, l, t);
     both[1] = unit;
-    return a->mix == GRPO_MIX_AVERAGE ? ref_log_mean_exp(both, 2) : a->mix_token * both[0] + a->mix_unit * unit;
+    return a->mix == GRPO_MIX_AVERAGE ? ref_log_mean_exp(both, 2, 1) : a->mix_token * both[0] + a->mix_unit * unit;
 }
 
 /* y of token t; unit: what ref_unit_log_ratio says, inside the stop-gradient if there is one */
@@ -1684,7 +1690,7 @@ static inline grpo_clip_side ref_pool_side(reference *ref, int64_t t)
 {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     reference_real d;
-    if (a->unit != GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || !ref_has_ratio(ref)) return GRPO_CLIP_NO;
+    if (!ref_clips_pool(a) || !ref_has_ratio(ref)) return GRPO_CLIP_NO;
     d = ref_clamp(ref, ref_log(ref, ref->fixed[t]) - ref_log(ref, ref_old(ref, t)), a->clamp_low, a->clamp_high);
     if (ref->advantage[t] < 0) return d < -a->pool_low ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
     return d > a->pool_high ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
