@@ -1264,7 +1264,7 @@ typedef enum {
     GRPO_UNIT_PREFIX_SUM,                /* y = sum of d up to and including t */
     GRPO_UNIT_PREFIX_MEAN,               /* that divided by the number of them */
     GRPO_UNIT_SEQUENCE_MEAN_RATIO,       /* y = log((1/T) sum e^d): GRPO-S (2508.04349) */
-    GRPO_UNIT_SEQUENCE_POWER_MEAN        /* y = (1/power) log((1/T) sum e^(power d)) of d clipped as in the clipped mean: APMPO (2605.04066) */
+    GRPO_UNIT_SEQUENCE_POWER_MEAN        /* y = (1/power) log((1/T) sum e^(power d)), d clipped as for the clipped mean: APMPO (2605.04066) */
 } grpo_unit_kind;
 typedef enum {
     GRPO_GRADIENT_UNIT,                  /* through every token of the unit */
@@ -1356,7 +1356,9 @@ typedef enum {
     GRPO_SURROGATE_STANDARDISED,   /* (A_i - k z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + score_eps) (GIFT, 2510.23868) */
     GRPO_SURROGATE_TARGET,     /* -q_i log softmax(k s)_i, q = softmax(k o + A/tau_pos), o as y of logp_old: against nothing, unit
                                   sequence_mean or sequence_sum (TPO, 2604.06159) */
-    GRPO_SURROGATE_HINGE       /* 1/P sum_b max(0, shift - k (s_i - s_b)) over the pairs of PAIRS (Click, 2306.03350) */
+    GRPO_SURROGATE_HINGE,      /* 1/P sum_b max(0, shift - k (s_i - s_b)) over the pairs of PAIRS (Click, 2306.03350) */
+    GRPO_SURROGATE_REGRESSION  /* STANDARDISED with mean and deviation differentiated too, A_i^2 of one response (Reg-GRPO, 2506.07464,
+                                  eqs. 8-9) */
 } grpo_surrogate_kind;
 
 /* what the functions of a group call a response's score */
@@ -1392,7 +1394,7 @@ typedef struct {
     double shift;                  /* logistic, hinge */
     double shape;                  /* shaped, > 0 */
     double margin;                 /* pairs, hinge, >= 0 */
-    double score_eps;              /* standardised, >= 0 */
+    double score_eps;              /* standardised, regression, >= 0 */
 } grpo_surrogate;
 
 typedef enum { GRPO_CLIP_NO, GRPO_CLIP_LOW, GRPO_CLIP_HIGH, GRPO_CLIP_DUAL } grpo_clip_side;
@@ -3560,6 +3562,7 @@ static const grpo_group_kind_ *grpo_group_kind_of_(grpo_surrogate_kind kind)
         { GRPO_SURROGATE_STANDARDISED, 0, 0 },
         { GRPO_SURROGATE_TARGET, GRPO_NEED_OLD_, GRPO_READS_TAU_POS_ },
         { GRPO_SURROGATE_HINGE, 0, 0 },
+        { GRPO_SURROGATE_REGRESSION, 0, 0 },
     };
     size_t k;
     for (k = 0; k < sizeof kinds / sizeof *kinds; k++) if (kinds[k].kind == kind) return &kinds[k];
@@ -13123,7 +13126,8 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(ratio.mix, "none|average|weighted"), GRPO_NUMBER_(ratio.mix_token), GRPO_NUMBER_(ratio.mix_unit),
         GRPO_CHOICE_(surrogate.kind, "score|ratio|ppo_clip|dual_clip|cispo|sapo|vespo|log_ratio|squared|gppo|aspo|topr|band|sapo_detached"
                      "|variance|labels|balance|pairs|contrast|contrast_mean|contrast_lse|soft_pairs|match|match_js"
-                     "|logistic|dispo|bgpo|shaped|quadratic|unbounded_positive|standardised|target|hinge"),
+                     "|logistic|dispo|bgpo|shaped|quadratic|unbounded_positive|standardised|target|hinge"
+                     "|regression"),
         GRPO_CHOICE_(surrogate.score, "log|ratio"),
         GRPO_CHOICE_(surrogate.bounds, "fixed|probability|position|given"),
         GRPO_NUMBER_(surrogate.eps_low), GRPO_NUMBER_(surrogate.eps_high), GRPO_NUMBER_(surrogate.bound_cap),
@@ -13909,6 +13913,8 @@ const grpo_preset *grpo_presets(int *count)
         { "f-grpo", "2602.06717", "F-GRPO, as verl's ports", "advantages times the prompt's share of failures",
           { VERL_NORM, SET(advantage.gain, GRPO_GAIN_FAILURE_POWER), SET(advantage.gain_power, 1), SET(advantage.gain_high, 1),
             CLIP(0.2, 0.2), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "reg-grpo", "2506.07464", "8-9, without the KL", "GRPO's advantage regressed on the response's log-ratio, standardised too",
+          { GROUP_NORM, UNIT(SEQUENCE_SUM), SURROGATE(REGRESSION), SET(surrogate.strength, 1), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
         /* ratio.power and ratio.pool_high are the caller's of every step: grpo_power_clip */
         { "apmpo", "2605.04066", "objective, at mean reward 0", "power mean of a response's clipped token ratios, from GRPO's to GMPO's",
           { GROUP_NORM, SET(advantage.std, GRPO_STD_POPULATION), UNIT(SEQUENCE_POWER_MEAN), SET(ratio.power, 1),

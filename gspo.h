@@ -631,7 +631,7 @@ static void gspo_target_(const grpo_surrogate *s, gspo_group_ *g)
 
 /* the scores as GIFT standardises them; where their squares may be no numbers, in units of 2^exponent.  An infinite one is K or -K, beside
  * which the others are 0 */
-typedef struct { grpo_dd mean, divisor; int exponent, infinite; } gspo_standard_;
+typedef struct { grpo_dd mean, deviation, divisor; int exponent, infinite; } gspo_standard_;
 
 static grpo_dd gspo_standing_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i)
 {
@@ -663,8 +663,17 @@ static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps)
     u.divisor = grpo_dd_of_(u.infinite ? 0 : ldexp(eps, -u.exponent));
     if (g->n < 2 || grpo_dd_same_(v.min, v.max)) return u;
     grpo_covariance_add_(&acc, n, &v.squares, &v.sum, &v.sum);
-    u.divisor = grpo_dd_add(u.divisor, grpo_sqrt_twice_(grpo_dd_div(grpo_sum_dd_(&acc), n * (n - 1))));
+    u.deviation = grpo_sqrt_twice_(grpo_dd_div(grpo_sum_dd_(&acc), n * (n - 1)));
+    u.divisor = grpo_dd_add(u.divisor, u.deviation);
     return u;
+}
+
+/* z_i, 0 where there is nothing to divide by */
+static grpo_dd gspo_standardise_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i)
+{
+    const grpo_dd off = gspo_difference_(gspo_standing_(g, u, i), u->mean);
+    if (off.hi == 0 || u->divisor.hi == 0 || !grpo_is_finite(u->divisor.hi)) return grpo_dd_of_(0);
+    return grpo_dd_quotient(off, u->divisor);
 }
 
 /* F_i = e_i^2, e_i = A_i - k z_i, z_i = (y_i - mean y)/(deviation + eps), of which only y_i is differentiated: GIFT (2510.23868) */
@@ -677,12 +686,41 @@ static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g)
         grpo_dd e = grpo_dd_of_(g->advantage[i]);
         double by = g->n == 1 ? k : 0;
         if (g->n > 1 && u.divisor.hi > 0) {
-            const grpo_dd off = gspo_difference_(gspo_standing_(g, &u, i), u.mean);
-            if (off.hi != 0 && grpo_is_finite(u.divisor.hi)) e = gspo_difference_(e, gspo_times_(grpo_dd_quotient(off, u.divisor), k));
+            e = gspo_difference_(e, gspo_times_(gspo_standardise_(g, &u, i), k));
             by = u.infinite ? 0 : ldexp(k / u.divisor.hi, -u.exponent);
         }
         g->value[i] = e.hi * e.hi;
         g->slope[i] = grpo_times(g->weight[i], grpo_times(-2 * by, e.hi));
+    }
+}
+
+/* the same with all of z_i differentiated, which is 0 of a single response: Reg-GRPO (2506.07464).  With b_i = -2 k C_i e_i what is handed
+ * to z_i, s the deviation and D = s + eps: dL/dy_j = (b_j - mean b - z_j (sum b_i z_i) D/((n - 1) s))/D */
+static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g)
+{
+    const gspo_standard_ u = gspo_standard_of_(g, s->score_eps);
+    const double k = s->strength, n = (double)g->n;
+    grpo_sum sum, along;
+    grpo_dd mean, tilt = { 0, 0 };
+    int64_t i;
+    memset(&sum, 0, sizeof sum);
+    memset(&along, 0, sizeof along);
+    for (i = 0; i < g->n; i++) {
+        const grpo_dd z = gspo_standardise_(g, &u, i), e = gspo_difference_(grpo_dd_of_(g->advantage[i]), gspo_times_(z, k));
+        const grpo_dd b = gspo_times_(gspo_times_(e, -2 * k), g->weight[i]);
+        g->value[i] = e.hi * e.hi;
+        g->slope[i] = 0;
+        gspo_keep_(g, i, b);
+        grpo_sum_add_dd_(&sum, b);
+        if (z.hi != 0) grpo_sum_add_dd_(&along, grpo_dd_product(b, z));
+    }
+    if (u.infinite || u.divisor.hi == 0) return;
+    mean = grpo_dd_div(grpo_sum_dd_(&sum), n);
+    if (u.deviation.hi > 0) tilt = grpo_dd_quotient(grpo_dd_div(grpo_sum_dd_(&along), n - 1), u.deviation);
+    for (i = 0; i < g->n; i++) {
+        const grpo_dd z = gspo_standardise_(g, &u, i);
+        const double straight = gspo_difference_(gspo_work_(g, i), mean).hi / u.divisor.hi;
+        g->slope[i] = ldexp(grpo_plus(straight, -grpo_times(tilt.hi, z.hi)), -u.exponent);
     }
 }
 
@@ -860,6 +898,7 @@ static gspo_function_ gspo_function_of_(const grpo_objective *obj)
         { GRPO_SURROGATE_STANDARDISED, gspo_standardised_ },
         { GRPO_SURROGATE_TARGET, gspo_target_ },
         { GRPO_SURROGATE_HINGE, gspo_pairs_ },
+        { GRPO_SURROGATE_REGRESSION, gspo_regression_ },
     };
     size_t k;
     for (k = 0; k < sizeof functions / sizeof *functions; k++)

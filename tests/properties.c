@@ -673,7 +673,7 @@ static void property_shift(const grpo_objective *obj, const rollouts *b, const a
 /* ---- loss and gradient against the reference ------------------------------------------------------------------------------------ */
 
 static long losses_judged, terms_judged, slopes_judged;
-static long slopes_of_kind[GRPO_SURROGATE_HINGE + 1], slopes_of_bounds[GRPO_BOUNDS_GIVEN + 1], slopes_of_score[GRPO_SCORE_RATIO + 1], log_z_judged;
+static long slopes_of_kind[GRPO_SURROGATE_REGRESSION + 1], slopes_of_bounds[GRPO_BOUNDS_GIVEN + 1], slopes_of_score[GRPO_SCORE_RATIO + 1], log_z_judged;
 static double worst_loss, worst_term;                            /* ulps of scale */
 
 static void note_error(double *worst, reference_real error, reference_real ulp)
@@ -878,7 +878,7 @@ static void check_trust_alone(void)
 static void check_groups_alone(void)
 {
     static const grpo_surrogate_kind all[] = { GRPO_SURROGATE_VARIANCE, GRPO_SURROGATE_LABELS, GRPO_SURROGATE_BALANCE, GRPO_SURROGATE_PAIRS,
-        GRPO_SURROGATE_CONTRAST, GRPO_SURROGATE_STANDARDISED, GRPO_SURROGATE_TARGET, GRPO_SURROGATE_HINGE };
+        GRPO_SURROGATE_CONTRAST, GRPO_SURROGATE_STANDARDISED, GRPO_SURROGATE_TARGET, GRPO_SURROGATE_HINGE, GRPO_SURROGATE_REGRESSION };
     const int count = (int)(sizeof all / sizeof *all);
     grpo_objective obj;
     char name[40];

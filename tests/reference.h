@@ -1258,6 +1258,31 @@ static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, 
     return w;
 }
 
+/* the same with nothing inside one */
+static inline ref_worth ref_regression_of(reference *ref, const ref_group *g, int i)
+{
+    const reference_real k = ref->obj->surrogate.strength, n = g->n;
+    reference_real mean = 0, size = 0, V = 0, s, D, e, most, all = 0;
+    ref_worth w = { 0, 0, 0 };
+    int j, same = 1;
+    for (j = 0; j < g->n; j++) { mean += g->y[j] / n; size += g->size[j] / n; }
+    for (j = 0; j < g->n; j++) {
+        V += (g->y[j] - mean) * (g->y[j] - mean);
+        all += g->size[j] + size;
+        same &= g->y[j] == g->y[0];
+    }
+    s = ref_decide(ref, same) ? 0 : ref_sqrt(V / (n - 1));
+    D = s + ref->obj->surrogate.score_eps;
+    if (!same && s < 0x1p-40 * size) ref->beyond = 1;
+    if (g->n == 1 || D == 0) { w.value = w.size = g->A[i] * g->A[i]; return w; }
+    e = g->A[i] - k * (g->y[i] - mean) / D;
+    most = ref_abs(g->A[i]) + ref_abs(k) * (g->size[i] + size) / D;
+    w.value = e * e;
+    w.size = ref_note(ref, most * most);
+    w.slope = 2 * ref_abs(k) / D * (most + 0x1p-31 * ref_abs(k) / D) * (2 + (same ? 0 : (g->size[i] + size) * all / (D * (n - 1) * s)));
+    return w;
+}
+
 static inline ref_worth ref_hinge_of(reference *ref, const ref_group *g, int i)
 {
     const grpo_surrogate *s = &ref->obj->surrogate;
@@ -1371,6 +1396,7 @@ static inline ref_worth ref_worth_of(reference *ref, const ref_group *g, int i)
     case GRPO_SURROGATE_TARGET:
     case GRPO_SURROGATE_CONTRAST: w = ref_contrast_of(ref, g, i); break;
     case GRPO_SURROGATE_STANDARDISED: w = ref_standardised_of(ref, g, i); break;
+    case GRPO_SURROGATE_REGRESSION: w = ref_regression_of(ref, g, i); break;
     case GRPO_SURROGATE_HINGE:    w = ref_hinge_of(ref, g, i); break;
     case GRPO_SURROGATE_CONTRAST_MEAN: case GRPO_SURROGATE_CONTRAST_LSE: w = ref_contrast_means_of(ref, g, i); break;
     case GRPO_SURROGATE_SOFT_PAIRS: w = ref_soft_pairs_of(ref, g, i); break;
