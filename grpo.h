@@ -1357,8 +1357,10 @@ typedef enum {
     GRPO_SURROGATE_TARGET,     /* -q_i log softmax(k s)_i, q = softmax(k o + A/tau_pos), o as y of logp_old: against nothing, unit
                                   sequence_mean or sequence_sum (TPO, 2604.06159) */
     GRPO_SURROGATE_HINGE,      /* 1/P sum_b max(0, shift - k (s_i - s_b)) over the pairs of PAIRS (Click, 2306.03350) */
-    GRPO_SURROGATE_REGRESSION  /* STANDARDISED with mean and deviation differentiated too, A_i^2 of one response (Reg-GRPO, 2506.07464,
+    GRPO_SURROGATE_REGRESSION, /* STANDARDISED with mean and deviation differentiated too, A_i^2 of one response (Reg-GRPO, 2506.07464,
                                   eqs. 8-9) */
+    GRPO_SURROGATE_NONE        /* 0: what else is paid for is all there is (TRPA, 2504.04524).  Needs no ratio, and no advantages where
+                                  nothing else reads them: NULL is all 0 */
 } grpo_surrogate_kind;
 
 /* what the functions of a group call a response's score */
@@ -3572,7 +3574,8 @@ static const grpo_group_kind_ *grpo_group_kind_of_(grpo_surrogate_kind kind)
 /* do surrogate or penalty have a ratio? */
 static int grpo_uses_ratio_(const grpo_objective *o)
 {
-    return o->surrogate.kind != GRPO_SURROGATE_SCORE || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_ratio != GRPO_KL_RATIO_NONE);
+    const int without = o->surrogate.kind == GRPO_SURROGATE_SCORE || o->surrogate.kind == GRPO_SURROGATE_NONE;
+    return !without || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_ratio != GRPO_KL_RATIO_NONE);
 }
 
 /* for the report to speak of */
@@ -3751,10 +3754,18 @@ static int grpo_count_needs_(const grpo_objective *o)
     return n;
 }
 
+/* does something beside the counts look at A? */
+static int grpo_reads_advantage_(const grpo_objective *o)
+{
+    const int pool = o->ratio.unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || o->ratio.unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
+    return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.future != GRPO_FUTURE_NONE || (pool && grpo_needs_ratio_(o));
+}
+
 static int grpo_loss_needs_(const grpo_objective *o)
 {
     const grpo_group_kind_ *group = grpo_group_kind_of_(o->surrogate.kind);
-    int n = GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_ | grpo_count_needs_(o) | (group ? group->needs : 0);
+    int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | (group ? group->needs : 0);
+    if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
     if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_whose_(&o->penalty));
     if (grpo_needs_ratio_(o) && grpo_unit_is_segment_(o->ratio.unit)) n |= GRPO_NEED_STEP_END_;
@@ -6775,6 +6786,8 @@ GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, int64_t t, grpo
 GRPO_INLINE_ grpo_term grpo_token_policy_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v,
                                             grpo_clip_side pool)
 {
+    const grpo_term zero = { 0, 0, 0, GRPO_CLIP_NO };
+    if (r->obj->surrogate.kind == GRPO_SURROGATE_NONE) return zero;    /* there may be no advantages */
     return grpo_weighed_(r, s, t, w, v, pool, grpo_token_surrogate_(r, t, w));
 }
 
@@ -7289,7 +7302,7 @@ static grpo_sequence_ grpo_open_sequence_(grpo_run_ *r, int64_t i)
 static int grpo_has_advantage_(const grpo_run_ *r, grpo_sequence_ *s)
 {
     int64_t t;
-    for (t = s->begin; t < s->end; t++)
+    for (t = s->begin; r->advantage && t < s->end; t++)
         if (r->advantage[t] != 0 && grpo_counted_(r, s, t)) return 1;
     return 0;
 }
@@ -7350,7 +7363,8 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     int64_t g;
     if (!obj) return GRPO_NULL_OBJECTIVE;
     if (!partial) return GRPO_NULL_OUTPUT;
-    st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_);
+    st = grpo_check_(obj, batch, advantage, grpo_loss_needs_,
+                     GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     memset(&own, 0, sizeof own);
     st = grpo_count(obj, batch, advantage, &own);
@@ -13011,7 +13025,7 @@ static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch 
     if (!st) st = grpo_check_layout_(batch);
     if (st) return st;
     needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
-    st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_);
+    st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     if (!rows || !rows->part || !rows->logp || !rows->entropy) return GRPO_NULL_ROWS;
     if (rows->dlogits && !(out && out->dlogp && out->dentropy)) return GRPO_NULL_ROWS;
@@ -13127,7 +13141,7 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(surrogate.kind, "score|ratio|ppo_clip|dual_clip|cispo|sapo|vespo|log_ratio|squared|gppo|aspo|topr|band|sapo_detached"
                      "|variance|labels|balance|pairs|contrast|contrast_mean|contrast_lse|soft_pairs|match|match_js"
                      "|logistic|dispo|bgpo|shaped|quadratic|unbounded_positive|standardised|target|hinge"
-                     "|regression"),
+                     "|regression|none"),
         GRPO_CHOICE_(surrogate.score, "log|ratio"),
         GRPO_CHOICE_(surrogate.bounds, "fixed|probability|position|given"),
         GRPO_NUMBER_(surrogate.eps_low), GRPO_NUMBER_(surrogate.eps_high), GRPO_NUMBER_(surrogate.bound_cap),

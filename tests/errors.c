@@ -405,6 +405,11 @@ static const need needs[] = {
     { { "surrogate.kind", "ratio.against" }, { GRPO_SURROGATE_RATIO, GRPO_AGAINST_REF }, NO_REF, GRPO_NULL_LOGP_REF, LOSSES, "logp_ref" },
     { { "surrogate.kind", "ratio.against" }, { GRPO_SURROGATE_RATIO, GRPO_AGAINST_REF }, NO_OLD | NO_ROLLOUT, GRPO_OK, 0, "" },
     { { "surrogate.kind", "ratio.against" }, { GRPO_SURROGATE_RATIO, GRPO_AGAINST_CURRENT }, NO_OPTIONAL, GRPO_OK, 0, "" },
+    { { "surrogate.kind", NULL }, { GRPO_SURROGATE_NONE, 0 }, NO_OPTIONAL | NO_REWARD | NO_ADVANTAGE, GRPO_NULL_REWARD, AXIS_2 | INFORMATIVE, "reward" },
+    { { "surrogate.kind", "weight.future" }, { GRPO_SURROGATE_NONE, GRPO_FUTURE_DECAYED }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, LOSSES, "advantage" },
+    { { "surrogate.kind", "weight.trust" }, { GRPO_SURROGATE_NONE, GRPO_TRUST_TWO_SIDED }, NO_ADVANTAGE, GRPO_OK, 0, "" },
+    { { "surrogate.kind", "penalty.likelihood_on" }, { GRPO_SURROGATE_NONE, GRPO_LIKELIHOOD_POSITIVE }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE,
+      COUNT | LOSSES, "advantage" },
     { { "weight.trust", NULL }, { GRPO_TRUST_TWO_SIDED, 0 }, NO_OLD, GRPO_NULL_LOGP_OLD, LOSSES, "logp_old" },
     { { "weight.trust", "ratio.against" }, { GRPO_TRUST_K2, GRPO_AGAINST_REF }, NO_REF, GRPO_NULL_LOGP_REF, LOSSES, "logp_ref" },
     { { "penalty.kl", NULL }, { GRPO_KL_K3, 0 }, NO_REF, GRPO_NULL_LOGP_REF, LOSSES, "logp_ref" },
@@ -506,6 +511,7 @@ static void spoil_need(setup *s, const fault *f)
     const need *n = &needs[f->where];
     int k;
     memset(&s->objective, 0, sizeof s->objective);
+    s->objective.weight.future_half_life = 1;
     for (k = 0; k < 2 && n->path[k]; k++) set(&s->objective, n->path[k], n->value[k]);
     if (n->missing & NO_OLD) s->batch.logp_old = NULL;
     if (n->missing & NO_REF) s->batch.logp_ref = NULL;
@@ -1518,6 +1524,34 @@ static void check_target(void)
     setup_free(&s);
 }
 
+/* NULL advantages are all 0 where the surrogate is none; a pool of the ratio reads them */
+static void check_none(void)
+{
+    static setup s;
+    setup_make(&s);
+    memset(&s.objective, 0, sizeof s.objective);
+    s.objective.surrogate.kind = GRPO_SURROGATE_NONE;
+    s.objective.penalty.kl = GRPO_KL_K3;
+    s.objective.penalty.kl_coef = 1;
+    s.objective.ratio.unit = GRPO_UNIT_SEQUENCE_CLIPPED_MEAN;
+    check(call_gspo_loss(&s) == GRPO_OK && s.out.report.loss != 0 && s.out.report.loss == s.out.report.penalty_loss, "none has no penalty");
+    check(s.out.report.degenerate_groups == 0, "none has advantages");
+    s.pass_advantage = NULL;
+    s.batch.logp_old = NULL;
+    check(call_gspo_loss(&s) == GRPO_OK && s.out.report.loss != 0, "none without advantages is refused");
+    check(s.out.report.degenerate_groups == s.out.report.groups, "advantages that are NULL are not 0");
+    setup_free(&s);
+    setup_make(&s);
+    memset(&s.objective, 0, sizeof s.objective);
+    s.objective.surrogate.kind = GRPO_SURROGATE_NONE;
+    s.objective.ratio.unit = GRPO_UNIT_SEQUENCE_CLIPPED_MEAN;
+    s.objective.penalty.kl = GRPO_KL_K3;
+    s.objective.penalty.kl_ratio = GRPO_KL_RATIO_UNIT;
+    s.pass_advantage = NULL;
+    check_both(&s, "a pool without advantages", GRPO_NULL_ADVANTAGE, "advantage");
+    setup_free(&s);
+}
+
 static void check_power(void)
 {
     static const double bad[] = { 0, -1, 16.5, -1e-300 }, good[] = { 1e-300, 1, 16 };
@@ -1669,6 +1703,7 @@ static void check_groups(void)
     check_coupled(GRPO_SURROGATE_REGRESSION);
     check_target();
     for (kind = GRPO_SURROGATE_VARIANCE; kind <= GRPO_SURROGATE_MATCH_JS; kind++) check_coupled(kind);
+    check_none();
     check_power();
     check_pairs();
     check_clips();
@@ -1783,7 +1818,7 @@ static void check_names(void)
     check_status("grpo_objective_set", "NULL", grpo_objective_set(NULL, "surrogate.eps_low", 1), GRPO_NULL_OBJECTIVE, "objective");
     check_status("grpo_objective_set", "NaN", grpo_objective_set(&obj, "surrogate.eps_low", NAN), GRPO_BAD_NUMBER, "NaN");
     check_status("grpo_objective_set", "choice 99", grpo_objective_set(&obj, "surrogate.kind", 99), GRPO_UNKNOWN_CHOICE, "choice");
-    check_status("grpo_objective_set", "a choice too many", grpo_objective_set(&obj, "surrogate.kind", GRPO_SURROGATE_REGRESSION + 1), GRPO_UNKNOWN_CHOICE, "choice");
+    check_status("grpo_objective_set", "a choice too many", grpo_objective_set(&obj, "surrogate.kind", GRPO_SURROGATE_NONE + 1), GRPO_UNKNOWN_CHOICE, "choice");
     check_status("grpo_objective_set", "choice -1", grpo_objective_set(&obj, "surrogate.kind", -1), GRPO_UNKNOWN_CHOICE, "choice");
     check_status("grpo_objective_set", "choice 0.5", grpo_objective_set(&obj, "surrogate.kind", 0.5), GRPO_UNKNOWN_CHOICE, "number");
     check_status("grpo_objective_set", "choice 1e300", grpo_objective_set(&obj, "surrogate.kind", 1e300), GRPO_UNKNOWN_CHOICE, "number");

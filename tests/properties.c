@@ -673,7 +673,7 @@ static void property_shift(const grpo_objective *obj, const rollouts *b, const a
 /* ---- loss and gradient against the reference ------------------------------------------------------------------------------------ */
 
 static long losses_judged, terms_judged, slopes_judged;
-static long slopes_of_kind[GRPO_SURROGATE_REGRESSION + 1], slopes_of_bounds[GRPO_BOUNDS_GIVEN + 1], slopes_of_score[GRPO_SCORE_RATIO + 1], log_z_judged;
+static long slopes_of_kind[GRPO_SURROGATE_NONE + 1], slopes_of_bounds[GRPO_BOUNDS_GIVEN + 1], slopes_of_score[GRPO_SCORE_RATIO + 1], log_z_judged;
 static double worst_loss, worst_term;                            /* ulps of scale */
 
 static void note_error(double *worst, reference_real error, reference_real ulp)
@@ -912,7 +912,7 @@ static void check_kinds_alone(void)
     char name[40];
     rng r = { 23 };
     int k;
-    for (k = 0; k < 480; k++) {
+    for (k = 0; k < 640; k++) {
         sprintf(name, "kind alone %d", k);
         random_objective(&r, &obj);
         memset(&obj.weight, 0, sizeof obj.weight);

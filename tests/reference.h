@@ -449,7 +449,7 @@ static inline int ref_surrogate_has_ratio(const reference *ref)
 {
     switch (ref->obj->surrogate.kind) {
     case GRPO_SURROGATE_SCORE: case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_VESPO: case GRPO_SURROGATE_TOPR: case GRPO_SURROGATE_BAND:
-    case GRPO_SURROGATE_SAPO_DETACHED: case GRPO_SURROGATE_DISPO: return 0;
+    case GRPO_SURROGATE_SAPO_DETACHED: case GRPO_SURROGATE_DISPO: case GRPO_SURROGATE_NONE: return 0;
     default: return 1;
     }
 }
@@ -539,7 +539,7 @@ static inline reference_real ref_surrogate(reference *ref, int64_t t, reference_
 {
     const grpo_surrogate_kind kind = ref->obj->surrogate.kind;
     reference_real A = ref_note(ref, ref->advantage[t]), y, w, move;
-    if (A == 0 && kind != GRPO_SURROGATE_SQUARED && kind != GRPO_SURROGATE_LOGISTIC) return 0;
+    if (kind == GRPO_SURROGATE_NONE || (A == 0 && kind != GRPO_SURROGATE_SQUARED && kind != GRPO_SURROGATE_LOGISTIC)) return 0;
     if (!ref_surrogate_has_ratio(ref)) return ref_score(ref, ref_detached_weight(ref, t, size), t, size);
     if (ref->obj->surrogate.kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE && A > 0) {
         size->derivative = A;
@@ -1033,7 +1033,8 @@ static inline uint8_t *ref_flags(int64_t n)
 static inline int ref_has_ratio(const reference *ref)
 {
     const grpo_penalty *p = &ref->obj->penalty;
-    return ref->obj->surrogate.kind != GRPO_SURROGATE_SCORE || (p->kl != GRPO_KL_NONE && p->kl_ratio != GRPO_KL_RATIO_NONE);
+    const int without = ref->obj->surrogate.kind == GRPO_SURROGATE_SCORE || ref->obj->surrogate.kind == GRPO_SURROGATE_NONE;
+    return !without || (p->kl != GRPO_KL_NONE && p->kl_ratio != GRPO_KL_RATIO_NONE);
 }
 
 static inline void reference_alloc(reference *ref, const grpo_objective *obj, const rollouts *b, const grpo_real *advantage, int64_t ranks)
@@ -1767,7 +1768,8 @@ static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t)
 static inline grpo_clip_side ref_side(reference *ref, int64_t t)
 {
     const double A = (double)ref->advantage[t];
-    grpo_clip_side pool = ref_pool_side(ref, t);
+    const grpo_clip_side pool = ref_pool_side(ref, t);
+    if (ref->obj->surrogate.kind == GRPO_SURROGATE_NONE) return GRPO_CLIP_NO;
     if (A != 0 && ref->dropped[t]) return A > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
     if (pool != GRPO_CLIP_NO || A == 0) return pool;
     return ref_surrogate_side(ref, t);
