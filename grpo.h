@@ -483,7 +483,8 @@ extern "C" {
     X(GRPO_BAD_SURROGATE_SHAPE, "objective.surrogate.shape must be positive for kind shaped") \
     X(GRPO_BAD_TAIL, "objective.advantage.truncated_tail must be a whole number that is not negative") \
     X(GRPO_BAD_TEACHER, "objective.advantage: teacher_share and teacher_gamma must lie in [0, 1] and teacher_clip in [0, 1)") \
-    X(GRPO_BAD_RATIO_POWER, "objective.ratio.power must lie in (0, 16] for unit sequence_power_mean")
+    X(GRPO_BAD_RATIO_POWER, "objective.ratio.power must lie in (0, 16] for unit sequence_power_mean") \
+    X(GRPO_BAD_PAIR_GAIN, "objective.penalty.pair_gain must not be negative")
 
 #define GRPO_STATUS_ENUM_(name, text) name,
 typedef enum { GRPO_STATUS_LIST(GRPO_STATUS_ENUM_) GRPO_N_STATUS } grpo_status;
@@ -1805,7 +1806,12 @@ typedef enum {
 
 /* of gspo.h: pair_coef/D times the sum of log(1 + e^(-pair_beta (s_a - s_b))) over the D pairs of responses of one group with
  * reward_a - reward_b > pair_margin (AMIR-GRPO, 2601.03661) */
-typedef enum { GRPO_PAIRS_NONE, GRPO_PAIRS_MARGIN } grpo_pairs_kind;
+typedef enum {
+    GRPO_PAIRS_NONE,
+    GRPO_PAIRS_MARGIN,
+    GRPO_PAIRS_MARGIN_ELSE_SIGN  /* where the step has no such pair pair_coef/N times the sum of log(1 + e^(-+s)) over its N responses with
+                                    tokens that count, - where the reward is > 0 (TRPA, 2504.04524) */
+} grpo_pairs_kind;
 typedef enum {
     GRPO_PAIR_SCORE_REF,         /* s = mean of l - logp_ref over the response */
     GRPO_PAIR_SCORE_FREE         /* s = mean of l */
@@ -1831,6 +1837,7 @@ typedef struct {
     grpo_pair_score_kind pair_score;
     double pair_margin;                    /* >= 0 */
     double pair_beta, pair_coef;
+    double pair_gain;                      /* >= 0; not 0: pair_beta is so many times as much where reward_a > 0 (TRPA's kappa) */
 } grpo_penalty;
 
 /* the KL part.  logp_ref: of kl_against; token_ratio: e^d at the token (kl_ratio token); unit: the ratio of axis 3 (kl_ratio unit) */
@@ -2252,6 +2259,7 @@ typedef struct {
     double divisor, factor;                         /* of all terms; ranks */
     double by_sign[2];                              /* divisors of the terms, or responses, with A <= 0 and A > 0, where they differ */
     double likelihood, pairs;                       /* coef/D */
+    int alone;                                      /* there is no pair: `pairs` is coef/N */
     grpo_dd norm;                                   /* mean of the correction weights, 0: none */
     double norm_top;                                /* an infinite weight over an infinite mean */
 } grpo_scales;
@@ -4019,6 +4027,7 @@ grpo_status grpo_objective_check(const grpo_objective *o)
     if (st) return st;
     if (p->kl_clamp_log < 0 || p->kl_clamp_value < 0 || p->kl_ratio_max < 0) return GRPO_BAD_KL_CLAMP;
     if (p->pair_margin < 0) return GRPO_BAD_MARGIN;
+    if (p->pair_gain < 0) return GRPO_BAD_PAIR_GAIN;
     if (p->likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE && p->likelihood_form != GRPO_LIKELIHOOD_FORM_LOST) return GRPO_BAD_COMBINATION;
     st = grpo_check_weight_(&o->weight);
     if (st) return st;
@@ -7246,7 +7255,7 @@ static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_
 static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n)
 {
     const grpo_penalty *p = &o->penalty;
-    grpo_scales s = { 1, 1, { 1, 1 }, 0, 0, { 0, 0 }, 0 };
+    grpo_scales s = { 1, 1, { 1, 1 }, 0, 0, 0, { 0, 0 }, 0 };
     s.divisor = grpo_divisor_(&o->aggregation, n);
     if (n->ranks) s.factor = (double)n->ranks;
     if (grpo_counts_by_sign_(o)) {
@@ -7258,7 +7267,9 @@ static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n
         s.by_sign[1] = grpo_at_least_one_((double)n->positive_sequences);
     }
     if (p->likelihood_on != GRPO_LIKELIHOOD_NONE && n->likelihood_tokens) s.likelihood = p->likelihood_coef / (double)n->likelihood_tokens;
+    s.alone = p->pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN && n->pairs == 0;
     if (p->pairs != GRPO_PAIRS_NONE && n->pairs) s.pairs = p->pair_coef / (double)n->pairs;
+    if (s.alone && n->sequences_nonempty) s.pairs = p->pair_coef / (double)n->sequences_nonempty;
     grpo_take_norm_(o, n, &s);
     return s;
 }
@@ -7266,7 +7277,7 @@ static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n
 static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b)
 {
     return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
-        && a->likelihood == b->likelihood && a->pairs == b->pairs
+        && a->likelihood == b->likelihood && a->pairs == b->pairs && a->alone == b->alone
         && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
 }
 
@@ -7412,7 +7423,7 @@ static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *b
 static int grpo_is_of_gspo_(const grpo_objective *obj)
 {
     return obj && (((int)obj->ratio.unit > (int)GRPO_UNIT_TOKEN && (int)obj->ratio.unit <= (int)GRPO_UNIT_SEQUENCE_POWER_MEAN)
-                   || obj->penalty.pairs == GRPO_PAIRS_MARGIN);
+                   || obj->penalty.pairs == GRPO_PAIRS_MARGIN || obj->penalty.pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN);
 }
 
 static const grpo_method_ grpo_by_tokens_ = { grpo_evaluate_tokens_, NULL, 0 };
@@ -13163,8 +13174,9 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(penalty.likelihood_weight, "none|p|p_not_p|teacher_gate"),
         GRPO_CHOICE_(penalty.likelihood_form, "logp|teacher_gap|lost"), GRPO_CHOICE_(penalty.likelihood_gate, "none|sequence|segment"),
         GRPO_NUMBER_(penalty.likelihood_gain), GRPO_NUMBER_(penalty.likelihood_coef),
-        GRPO_CHOICE_(penalty.pairs, "none|margin"), GRPO_CHOICE_(penalty.pair_score, "ref|free"),
+        GRPO_CHOICE_(penalty.pairs, "none|margin|margin_else_sign"), GRPO_CHOICE_(penalty.pair_score, "ref|free"),
         GRPO_NUMBER_(penalty.pair_margin), GRPO_NUMBER_(penalty.pair_beta), GRPO_NUMBER_(penalty.pair_coef),
+        GRPO_NUMBER_(penalty.pair_gain),
         GRPO_CHOICE_(weight.truncated, "keep|mask"),
         GRPO_CHOICE_(weight.trust, "none|one_sided|two_sided|log_two_sided|probability|probability_both|binary_kl|k2|ring"),
         GRPO_NUMBER_(weight.trust_low), GRPO_NUMBER_(weight.trust_high), GRPO_NUMBER_(weight.ring_low), GRPO_NUMBER_(weight.ring_high),
@@ -13929,6 +13941,11 @@ const grpo_preset *grpo_presets(int *count)
             CLIP(0.2, 0.2), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
         { "reg-grpo", "2506.07464", "8-9, without the KL", "GRPO's advantage regressed on the response's log-ratio, standardised too",
           { GROUP_NORM, UNIT(SEQUENCE_SUM), SURROGATE(REGRESSION), SET(surrogate.strength, 1), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        /* rewards are its levels of preference: the best one positive, the worse ones 0, -1, -2 */
+        { "trpa", "2504.04524", "official code, without the root", "pairs of better and worse responses, KL to the old policy",
+          { SURROGATE(NONE), KL(K3, 0.001), SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), SET(penalty.kl_clamp_value, 10),
+            SET(penalty.pairs, GRPO_PAIRS_MARGIN_ELSE_SIGN), SET(penalty.pair_beta, 0.1), SET(penalty.pair_coef, 1),
+            SET(penalty.pair_gain, 2.5), DIVIDE(TOKEN_MEAN) } },
         /* ratio.power and ratio.pool_high are the caller's of every step: grpo_power_clip */
         { "apmpo", "2605.04066", "objective, at mean reward 0", "power mean of a response's clipped token ratios, from GRPO's to GMPO's",
           { GROUP_NORM, SET(advantage.std, GRPO_STD_POPULATION), UNIT(SEQUENCE_POWER_MEAN), SET(ratio.power, 1),

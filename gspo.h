@@ -531,10 +531,10 @@ static int gspo_wins_(const gspo_group_ *g, int64_t i, int64_t j, double margin)
     return grpo_dd_exceeds(grpo_two_diff(g->advantage[i], g->advantage[j]), margin);
 }
 
-/* log(1 + e^(-k (y_i - y_j))) */
-static grpo_logistic gspo_lead_(const gspo_group_ *g, int64_t i, int64_t j, double k)
+/* k (y_i - y_j) */
+static grpo_dd gspo_lead_(const gspo_group_ *g, int64_t i, int64_t j, double k)
 {
-    return grpo_logistic_loss(gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, j)), k));
+    return gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, j)), k);
 }
 
 /* what the pair costs that i wins over j, and its derivative by k (y_i - y_j) */
@@ -542,8 +542,8 @@ static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, i
 {
     grpo_logistic f = { 0, 0 };
     grpo_dd rest;
-    if (s->kind != GRPO_SURROGATE_HINGE) return gspo_lead_(g, i, j, s->strength);
-    rest = gspo_difference_(grpo_dd_of_(s->shift), gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, j)), s->strength));
+    if (s->kind != GRPO_SURROGATE_HINGE) return grpo_logistic_loss(gspo_lead_(g, i, j, s->strength));
+    rest = gspo_difference_(grpo_dd_of_(s->shift), gspo_lead_(g, i, j, s->strength));
     if (rest.hi > 0) { f.value = rest.hi; f.slope = -1; }
     return f;
 }
@@ -1000,21 +1000,42 @@ static void gspo_gather_pairs_(const grpo_run_ *r, int64_t g, gspo_group_ *x)
     }
 }
 
+/* what the pair costs that i wins over j, and how much steeper it is than others */
+static grpo_logistic gspo_pair_cost_(const grpo_penalty *p, const gspo_group_ *x, int64_t i, int64_t j)
+{
+    const double gain = p->pair_gain != 0 && x->advantage[i] > 0 ? p->pair_gain : 1;
+    grpo_logistic f = grpo_logistic_loss(gspo_times_(gspo_lead_(x, i, j, p->pair_beta), gain));
+    f.slope *= gain;
+    return f;
+}
+
 static void gspo_compare_pairs_(grpo_run_ *r, const gspo_group_ *x)
 {
-    const double beta = r->obj->penalty.pair_beta, margin = r->obj->penalty.pair_margin;
+    const grpo_penalty *p = &r->obj->penalty;
     grpo_sum slope;
     int64_t i, j;
     for (i = 0; i < x->n; i++) {
         memset(&slope, 0, sizeof slope);
         for (j = 0; j < x->n; j++) {
-            if (gspo_wins_(x, i, j, margin)) {
-                const grpo_logistic f = gspo_lead_(x, i, j, beta);
+            if (gspo_wins_(x, i, j, p->pair_margin)) {
+                const grpo_logistic f = gspo_pair_cost_(p, x, i, j);
                 grpo_sum_add_(&r->partial->sum[GRPO_SUM_PAIRS], f.value);
                 grpo_sum_add_(&slope, f.slope);
-            } else if (gspo_wins_(x, j, i, margin)) grpo_sum_add_(&slope, -gspo_lead_(x, j, i, beta).slope);
+            } else if (gspo_wins_(x, j, i, p->pair_margin)) grpo_sum_add_(&slope, -gspo_pair_cost_(p, x, j, i).slope);
         }
-        x->pair_slope[i] = grpo_times(r->scales.pairs * beta, grpo_sum_value_(&slope)) / x->weight[i];
+        x->pair_slope[i] = grpo_times(r->scales.pairs * p->pair_beta, grpo_sum_value_(&slope)) / x->weight[i];
+    }
+}
+
+/* where the step has no pair: every response against 0, by the sign of its reward */
+static void gspo_compare_signs_(grpo_run_ *r, const gspo_group_ *x)
+{
+    int64_t i;
+    for (i = 0; i < x->n; i++) {
+        const int up = x->advantage[i] > 0;
+        const grpo_logistic f = grpo_logistic_loss(up ? gspo_score_(x, i) : grpo_dd_negative(gspo_score_(x, i)));
+        grpo_sum_add_(&r->partial->sum[GRPO_SUM_PAIRS], f.value);
+        x->pair_slope[i] = grpo_times(r->scales.pairs, up ? f.slope : -f.slope) / x->weight[i];
     }
 }
 
@@ -1032,7 +1053,7 @@ static void gspo_couple_(grpo_run_ *r, int64_t g)
     }
     if (r->scales.pairs != 0) {
         gspo_gather_pairs_(r, g, &x);
-        gspo_compare_pairs_(r, &x);
+        if (r->scales.alone) gspo_compare_signs_(r, &x); else gspo_compare_pairs_(r, &x);
         r->pair_slope = x.pair_slope;
     }
 }

@@ -1229,6 +1229,9 @@ static void check_surrogate_numbers(void)
     check_status("grpo_objective_check", "unbounded_positive, dual 1", grpo_objective_check(&obj), GRPO_BAD_DUAL, "dual");
     obj.surrogate.dual = 1.5;
     check_status("grpo_objective_check", "unbounded_positive", grpo_objective_check(&obj), GRPO_OK, "");
+    obj.penalty.pair_gain = -1e-300;
+    check_status("grpo_objective_check", "pair_gain", grpo_objective_check(&obj), GRPO_BAD_PAIR_GAIN, "pair_gain");
+    obj.penalty.pair_gain = 0;
     obj.surrogate.score_eps = -1e-300;
     check_status("grpo_objective_check", "score_eps", grpo_objective_check(&obj), GRPO_BAD_SCORE_EPS, "score_eps");
 }

@@ -956,6 +956,29 @@ static void check_likelihoods_alone(void)
     }
 }
 
+/* pairs alone, and where the margin leaves none the signs of the rewards */
+static void check_pairs_alone(void)
+{
+    grpo_objective obj;
+    char name[40];
+    rng r = { 37 };
+    int k;
+    for (k = 0; k < 160; k++) {
+        sprintf(name, "pairs alone %d", k);
+        random_objective(&r, &obj);
+        memset(&obj.weight, 0, sizeof obj.weight);
+        memset(&obj.penalty, 0, sizeof obj.penalty);
+        if (k % 2) obj.surrogate.kind = GRPO_SURROGATE_NONE, obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
+        obj.penalty.pairs = k % 8 ? GRPO_PAIRS_MARGIN_ELSE_SIGN : GRPO_PAIRS_MARGIN;
+        obj.penalty.pair_score = (grpo_pair_score_kind)(k / 2 % 2);
+        obj.penalty.pair_margin = k % 3 ? 0 : 1e30;
+        obj.penalty.pair_beta = 0.3;
+        obj.penalty.pair_gain = k % 5 ? 2.5 : 0;
+        obj.penalty.pair_coef = 0.5;
+        check_objective(name, obj, kinds[k % 4], 18000 + (uint64_t)k);
+    }
+}
+
 /* ---- equal rewards ------------------------------------------------------------------------------------------------------------- */
 
 static void equal_batch(rng *r, double reward, rollouts *b)
@@ -1497,6 +1520,7 @@ int main(void)
     check_groups_alone();
     check_kinds_alone();
     check_likelihoods_alone();
+    check_pairs_alone();
     check_equal_rewards();
     check_informative();
     check_choices();

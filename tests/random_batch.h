@@ -483,6 +483,7 @@ static inline double random_number(rng *r, const char *path)
         { "penalty.pair_margin", 3, { 0, 0.1, 1 } },
         { "penalty.pair_beta", 4, { 0, 0.2, 1, -2 } },
         { "penalty.pair_coef", 3, { 0, 0.01, 1 } },
+        { "penalty.pair_gain", 4, { 0, 0, 2.5, 0.3 } },
         { "penalty.kl_coef", 4, { 0, 0.001, 0.04, 1 } },
         { "penalty.kl_ratio_max", 4, { 0, 0, 0.9, 1.5 } },
         { "penalty.entropy_coef", 4, { 0, 0, 0.01, -1 } },

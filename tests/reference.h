@@ -44,7 +44,7 @@ typedef struct {
     reference_real *l, *fixed, *weight, *whole;  /* per token; weight: what multiplies S; whole: the term */
     reference_real *coefficient, *unit_fixed;    /* per token: c; y of its unit, 0 for unit token */
     reference_real by_sign[2];                   /* what of c tells A <= 0 from A > 0 */
-    reference_real likelihood, pairs;            /* coef/D times ranks */
+    reference_real likelihood, pairs, signs;     /* coef/D times ranks; signs: coef/N where there is no pair */
     reference_real log_z_moved;                  /* by how much every log_z is another */
     int64_t *count;                              /* per sequence: T_i */
     int blurred;                                 /* sums of log-probabilities are rounded */
@@ -974,7 +974,7 @@ static inline int ref_outdoes(const reference *ref, int64_t i, int64_t j)
 static inline void ref_find_divisors(reference *ref)
 {
     const grpo_penalty *p = &ref->obj->penalty;
-    int64_t g, i, j, t, likely = 0, pairs = 0, sign[2] = { 0, 0 };
+    int64_t g, i, j, t, likely = 0, pairs = 0, responses = 0, sign[2] = { 0, 0 };
     for (g = 0; g < ref->b->n_groups; g++) for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) {
         for (j = ref->b->group_begin[g]; j < ref->b->group_begin[g + 1]; j++) pairs += ref_outdoes(ref, i, j);
         for (t = ref->b->offset[i]; t < ref->b->offset[i] + ref->b->length[i]; t++) {
@@ -986,6 +986,8 @@ static inline void ref_find_divisors(reference *ref)
     for (i = 0; i < 2; i++) ref->by_sign[i] = ref->obj->aggregation.kind == GRPO_TOKEN_MEAN_BY_SIGN && sign[i] ? 1 / (reference_real)sign[i] : 1;
     ref->likelihood = likely ? ref->factor * p->likelihood_coef / (reference_real)likely : 0;
     ref->pairs = pairs && p->pairs != GRPO_PAIRS_NONE ? ref->factor * p->pair_coef / (reference_real)pairs : 0;
+    for (i = 0; i < ref->b->n_sequences; i++) responses += ref->count[i] > 0;
+    ref->signs = !pairs && responses && p->pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN ? ref->factor * p->pair_coef / (reference_real)responses : 0;
 }
 
 static inline void ref_find_coefficients(reference *ref)
@@ -1520,12 +1522,14 @@ static inline reference_real ref_pair_score(reference *ref, int64_t i)
 
 static inline reference_real ref_pairs(reference *ref, int64_t g)
 {
-    const reference_real beta = ref->obj->penalty.pair_beta, c = ref->pairs;
-    reference_real sum = 0, a, b, x;
+    const grpo_penalty *p = &ref->obj->penalty;
+    const reference_real c = ref->pairs;
+    reference_real sum = 0, a, b, x, beta;
     int64_t i, j;
     if (c == 0) return 0;
     for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) for (j = ref->b->group_begin[g]; j < ref->b->group_begin[g + 1]; j++) {
         if (!ref_outdoes(ref, i, j)) continue;
+        beta = (reference_real)p->pair_beta * (p->pair_gain != 0 && ref->b->reward[i] > 0 ? p->pair_gain : 1);
         a = ref_pair_score(ref, i);
         b = ref_pair_score(ref, j);
         x = beta * (a - b);
@@ -1537,10 +1541,27 @@ static inline reference_real ref_pairs(reference *ref, int64_t g)
     return sum;
 }
 
+/* where there is no pair */
+static inline reference_real ref_signs(reference *ref, int64_t g)
+{
+    reference_real sum = 0, s, x;
+    int64_t i;
+    for (i = ref->b->group_begin[g]; ref->signs != 0 && i < ref->b->group_begin[g + 1]; i++) {
+        if (!ref->count[i]) continue;
+        s = ref_pair_score(ref, i);
+        x = ref->b->reward[i] > 0 ? s : -s;
+        sum += ref_note(ref, ref->signs * ref_note(ref, ref_log_one_plus_exp(-x)));
+        ref->size += ref_abs(ref->signs) * (ref_log_one_plus_exp(-x) + ref_sigmoid(-x) * ref_abs(s));
+        ref->scale += ref_abs(ref->signs) * (ref_log_one_plus_exp(-x) + ref_sigmoid(-x) * ref_abs(s));
+        ref->steep += ref_abs(ref->signs) * ref_sigmoid(-x) * (1 + ref_abs(s));
+    }
+    return sum;
+}
+
 /* of group g all that is no sequence's own */
 static inline reference_real ref_of_group(reference *ref, int64_t g)
 {
-    return ref_coupled(ref, g) + ref_pairs(ref, g);
+    return ref_coupled(ref, g) + ref_pairs(ref, g) + ref_signs(ref, g);
 }
 
 static inline reference_answer reference_loss(reference *ref)
