@@ -258,7 +258,7 @@ extern "C" {
     X(GRPO_NULL_LOGP_ROLLOUT, "batch.logp_rollout is NULL but the objective needs it") \
     X(GRPO_NULL_REWARD, "batch.reward is NULL but the objective needs it") \
     X(GRPO_NULL_BASELINE, "batch.baseline is NULL but advantage.baseline is given") \
-    X(GRPO_NULL_VALUE, "batch.value is NULL but advantage.credit is gae") \
+    X(GRPO_NULL_VALUE, "batch.value is NULL but advantage.credit is gae or step_gae") \
     X(GRPO_NULL_STEP_REWARD, "batch.step_reward is NULL but advantage.credit is of steps") \
     X(GRPO_NULL_REWARDS, "batch.rewards is NULL but advantage.rewards is each") \
     X(GRPO_NULL_LOGP_TEACHER, "batch.logp_teacher is NULL but advantage.teacher_*, penalty.kl_against or penalty.likelihood_* needs it") \
@@ -963,8 +963,9 @@ typedef enum {
     GRPO_CREDIT_EPISODE_STEP,    /* e + step_coef times that, e the outcome advantage of the response (GiGPO, 2505.10978, eq. 8) */
     GRPO_CREDIT_ENTROPY_SHARE,   /* rewards of tokens by their share of the entropy at their position, normalised over the tokens of the
                                     prompt's responses with R > 0 and over those of the others (GTPO, 2508.04349) */
-    GRPO_CREDIT_PREFIX_TREE      /* a + (V_t - V_(t-1))/sigma, V_t the mean R of the prompt's responses whose first t tokens are i's own, as
+    GRPO_CREDIT_PREFIX_TREE,     /* a + (V_t - V_(t-1))/sigma, V_t the mean R of the prompt's responses whose first t tokens are i's own, as
                                     batch.state names them; after a masked token nobody's are (TEMPO, 2509.18314) */
+    GRPO_CREDIT_STEP_GAE         /* items are steps: gae whose reward is a at the end of each step and nothing at the last token (MT-GUIDE) */
 } grpo_credit_kind;
 typedef enum {
     GRPO_STEP_DISCOUNT_TOKENS,   /* credit step: gamma for every token between */
@@ -1038,7 +1039,7 @@ typedef struct {
     grpo_bootstrap_kind bootstrap;
     double gamma, lambda;
     double lambda_length;                           /* > 0: lambda is at least 1 - 1/max(1, lambda_length T) (VAPO, T-PPO) */
-    double truncated_tail;                          /* of return and gae: A = 0 at the last so many tokens where batch.truncated, and
+    double truncated_tail;                          /* of return and both gae: A = 0 at the last so many tokens where batch.truncated, and
                                                        whitening and second leave them out (T-PPO) */
     double step_coef;
     double share_coef, share_eps;
@@ -3598,8 +3599,11 @@ static int grpo_judges_(const grpo_weight *w) { return w->correction != GRPO_COR
 
 static int grpo_credits_steps_(const grpo_advantage *a)
 {
-    return a->credit == GRPO_CREDIT_STEP || a->credit == GRPO_CREDIT_STEP_OWN || a->credit == GRPO_CREDIT_EPISODE_STEP;
+    return a->credit == GRPO_CREDIT_STEP || a->credit == GRPO_CREDIT_STEP_OWN || a->credit == GRPO_CREDIT_EPISODE_STEP
+        || a->credit == GRPO_CREDIT_STEP_GAE;
 }
+
+static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
 
 /* what a statistic is pooled over, and how */
 typedef enum { GRPO_OVER_TOKEN_, GRPO_OVER_SEQUENCE_, GRPO_OVER_SEGMENT_ } grpo_pool_;
@@ -3676,7 +3680,7 @@ static int grpo_advantage_needs_(const grpo_objective *o)
     if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
     if (o->advantage.kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
     if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_SELECTED_;
-    if (o->advantage.credit == GRPO_CREDIT_GAE) n |= GRPO_NEED_VALUE_;
+    if (grpo_has_critic_(&o->advantage)) n |= GRPO_NEED_VALUE_;
     if (o->advantage.baseline == GRPO_BASELINE_GIVEN) n |= GRPO_NEED_BASELINE_;
     if (o->reward.kl != GRPO_KL_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_REF_;
     return n;
@@ -3978,9 +3982,10 @@ static int grpo_goes_with_target_(const grpo_ratio_axis *r)
 /* what single credits alone know */
 static int grpo_goes_with_credit_(const grpo_advantage *a)
 {
-    const int outcome = a->credit == GRPO_CREDIT_OUTCOME, tails = a->credit == GRPO_CREDIT_RETURN || a->credit == GRPO_CREDIT_GAE;
+    const int outcome = a->credit == GRPO_CREDIT_OUTCOME, tails = a->credit == GRPO_CREDIT_RETURN || grpo_has_critic_(a);
     if (a->step_discount != GRPO_STEP_DISCOUNT_TOKENS && a->credit != GRPO_CREDIT_STEP) return 0;
     if (a->truncated_tail != 0 && !tails) return 0;
+    if (a->credit == GRPO_CREDIT_STEP_GAE && a->bootstrap != GRPO_BOOTSTRAP_ZERO) return 0;
     if (a->credit == GRPO_CREDIT_PREFIX_TREE && !grpo_goes_with_pools_(a)) return 0;
     return a->outside == GRPO_OUTSIDE_NONE || (outcome && a->rewards == GRPO_REWARDS_ONE && grpo_goes_with_pools_(a));
 }
@@ -5150,7 +5155,7 @@ typedef struct { grpo_dd own, rest; } grpo_credited_;
 
 static double grpo_credited_value_(grpo_credited_ A) { return A.rest.hi == 0 ? A.own.hi : grpo_dd_add(A.own, A.rest).hi; }
 
-/* token reward rho_t of credit return, step and gae; a: the sequence's item */
+/* token reward rho_t of credit return, step and both gae; a: the sequence's item */
 static grpo_credited_ grpo_token_reward_(const grpo_crediting_ *c, int64_t i, int64_t t, int last, double a)
 {
     const grpo_objective *o = c->obj;
@@ -5158,7 +5163,7 @@ static grpo_credited_ grpo_token_reward_(const grpo_crediting_ *c, int64_t i, in
     grpo_credited_ rho = { { 0, 0 }, { 0, 0 } };
     grpo_index_ at;
     at.i = i; at.t = t; at.number = -1;
-    if (o->advantage.credit != GRPO_CREDIT_STEP) { if (last) rho.own.hi = a; }
+    if (!grpo_credits_steps_(&o->advantage)) { if (last) rho.own.hi = a; }
     else if (b->step_end[t]) rho.own.hi = grpo_worth_(c, at);
     if (o->reward.kl != GRPO_KL_NONE && o->reward.kl_coef != 0) rho.rest = grpo_dd_mul(grpo_reward_kl_(o, b, t), -o->reward.kl_coef);
     return rho;
@@ -5272,7 +5277,7 @@ static int grpo_splits_(const grpo_objective *o)
 {
     const grpo_advantage *a = &o->advantage;
     return grpo_gain_is_of_batch_(a->gain) && a->credit != GRPO_CREDIT_OUTCOME
-        && (a->credit == GRPO_CREDIT_GAE || (o->reward.kl != GRPO_KL_NONE && o->reward.kl_coef != 0));
+        && (grpo_has_critic_(a) || (o->reward.kl != GRPO_KL_NONE && o->reward.kl_coef != 0));
 }
 
 static void grpo_collect_(const grpo_objective *o, grpo_moments *m, grpo_credited_ A)
@@ -5400,13 +5405,13 @@ static grpo_dd grpo_step_credit_(const grpo_crediting_ *c, grpo_backwards_ *s, i
 /* G times a discount, where 0 wins over an infinity */
 static grpo_dd grpo_discounted_(grpo_dd G, double gamma) { return gamma == 0 ? grpo_dd_of_(0) : grpo_dd_mul(G, gamma); }
 
-/* A of credit return, step and gae */
+/* A of credit return, step and both gae */
 static grpo_credited_ grpo_return_(const grpo_crediting_ *c, grpo_backwards_ *s, int64_t t)
 {
     const grpo_advantage *a = &c->obj->advantage;
     const double gamma = a->step_discount == GRPO_STEP_DISCOUNT_STEPS && !c->batch->step_end[t] ? 1 : a->gamma;
     grpo_credited_ rho = grpo_token_reward_(c, s->i, t, s->last, s->item);
-    if (a->credit == GRPO_CREDIT_GAE) {
+    if (grpo_has_critic_(a)) {
         if (s->last && s->repeats) s->v_next = (double)c->batch->value[t];
         rho.rest = grpo_dd_minus_(grpo_dd_add(rho.rest, grpo_two_prod(a->gamma, s->v_next)), grpo_dd_of_((double)c->batch->value[t]));
         s->v_next = (double)c->batch->value[t];
@@ -13128,7 +13133,8 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(advantage.length_power), GRPO_NUMBER_(advantage.gain_temperature),
         GRPO_NUMBER_(advantage.gain_power),
         GRPO_CHOICE_(advantage.second, "none|batch|tokens"), GRPO_NUMBER_(advantage.second_eps),
-        GRPO_CHOICE_(advantage.credit, "outcome|return|step|gae|step_own|episode_step|entropy_share|prefix_tree"),
+        GRPO_CHOICE_(advantage.credit, "outcome|return|step|gae|step_own|episode_step|entropy_share|prefix_tree"
+                     "|step_gae"),
         GRPO_CHOICE_(advantage.step_discount, "tokens|steps"), GRPO_CHOICE_(advantage.bootstrap, "zero|repeat"),
         GRPO_NUMBER_(advantage.gamma), GRPO_NUMBER_(advantage.lambda), GRPO_NUMBER_(advantage.lambda_length),
         GRPO_NUMBER_(advantage.truncated_tail),
@@ -13946,6 +13952,9 @@ const grpo_preset *grpo_presets(int *count)
           { SURROGATE(NONE), KL(K3, 0.001), SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), SET(penalty.kl_clamp_value, 10),
             SET(penalty.pairs, GRPO_PAIRS_MARGIN_ELSE_SIGN), SET(penalty.pair_beta, 0.1), SET(penalty.pair_coef, 1),
             SET(penalty.pair_gain, 2.5), DIVIDE(TOKEN_MEAN) } },
+        { "mt-guide", "2510.01132", "token rewards at the ends of turns, as verl", "verl's PPO with a reward at the end of each turn",
+          { GAE(1, 1), SET(advantage.credit, GRPO_CREDIT_STEP_GAE), SCALE(TOKEN_WHITEN), EPS(1e-8, INSIDE), CLAMP(-20, 20),
+            DUAL(0.2, 0.2, 3), DIVIDE(TOKEN_MEAN) } },
         /* ratio.power and ratio.pool_high are the caller's of every step: grpo_power_clip */
         { "apmpo", "2605.04066", "objective, at mean reward 0", "power mean of a response's clipped token ratios, from GRPO's to GMPO's",
           { GROUP_NORM, SET(advantage.std, GRPO_STD_POPULATION), UNIT(SEQUENCE_POWER_MEAN), SET(ratio.power, 1),

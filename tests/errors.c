@@ -387,7 +387,7 @@ static void check_missing(void)
 
 enum { NO_OLD = 1, NO_REF = 2, NO_ROLLOUT = 4, NO_ENTROPY = 8, NO_SELECTED = 16, NO_TEACHER = 32, NO_STATE = 64, NO_SQUARES = 128,
        NO_STEP_END = 256, NO_STEP_REWARD = 512, NO_WEIGHT = 1024, NO_CLIP_LOW = 2048, NO_CLIP_HIGH = 4096, NO_OPTIONAL = 8191, NO_REWARD = 8192,
-       NO_ADVANTAGE = 16384, NO_TRUNCATED = 32768, NO_OUTSIDE = 65536 };
+       NO_ADVANTAGE = 16384, NO_TRUNCATED = 32768, NO_OUTSIDE = 65536, NO_VALUE = 131072 };
 
 typedef struct {
     const char *path[2];
@@ -456,6 +456,9 @@ static const need needs[] = {
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_STEP_OWN, GRPO_STEP_GROUP_INDEX }, NO_STATE, GRPO_OK, 0, "" },
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_OUTCOME, GRPO_STEP_GROUP_STATE }, NO_OPTIONAL, GRPO_OK, 0, "" },
     { { "advantage.credit", NULL }, { GRPO_CREDIT_STEP_OWN, 0 }, NO_STEP_REWARD, GRPO_NULL_STEP_REWARD, AXIS_2, "step_reward" },
+    { { "advantage.credit", NULL }, { GRPO_CREDIT_STEP_GAE, 0 }, NO_STEP_END, GRPO_NULL_STEP_END, AXIS_2, "step_end" },
+    { { "advantage.credit", NULL }, { GRPO_CREDIT_STEP_GAE, 0 }, NO_STEP_REWARD, GRPO_NULL_STEP_REWARD, AXIS_2, "step_reward" },
+    { { "advantage.credit", NULL }, { GRPO_CREDIT_STEP_GAE, 0 }, NO_VALUE, GRPO_NULL_VALUE, AXIS_2, "batch.value" },
     { { "advantage.credit", NULL }, { GRPO_CREDIT_EPISODE_STEP, 0 }, NO_STEP_END, GRPO_NULL_STEP_END, AXIS_2, "step_end" },
     { { "advantage.credit", "advantage.step_value" }, { GRPO_CREDIT_STEP, GRPO_STEP_VALUE_RESPONSE }, NO_STEP_END, GRPO_NULL_STEP_END, AXIS_2, "step_end" },
     { { "advantage.credit", "advantage.step_value" }, { GRPO_CREDIT_STEP, GRPO_STEP_VALUE_RESPONSE }, NO_STEP_REWARD, GRPO_OK, 0, "" },
@@ -529,6 +532,7 @@ static void spoil_need(setup *s, const fault *f)
     if (n->missing & NO_CLIP_LOW) s->batch.clip_low = NULL;
     if (n->missing & NO_TRUNCATED) s->batch.truncated = NULL;
     if (n->missing & NO_OUTSIDE) s->batch.outside = NULL;
+    if (n->missing & NO_VALUE) s->batch.value = NULL;
     if (n->missing & NO_CLIP_HIGH) s->batch.clip_high = NULL;
 }
 
@@ -1262,12 +1266,14 @@ static void check_tails(void)
 {
     grpo_objective obj;
     int credit;
-    for (credit = GRPO_CREDIT_OUTCOME; credit <= GRPO_CREDIT_STEP_OWN; credit++) {
+    for (credit = GRPO_CREDIT_OUTCOME; credit <= GRPO_CREDIT_STEP_GAE; credit++) {
         memset(&obj, 0, sizeof obj);
         obj.advantage.truncated_tail = 1;
+        obj.advantage.share_eps = 1;
         obj.advantage.credit = (grpo_credit_kind)credit;
         check_status("grpo_objective_check", "a tail", grpo_objective_check(&obj),
-                     credit == GRPO_CREDIT_RETURN || credit == GRPO_CREDIT_GAE ? GRPO_OK : GRPO_BAD_COMBINATION, "");
+                     credit == GRPO_CREDIT_RETURN || credit == GRPO_CREDIT_GAE || credit == GRPO_CREDIT_STEP_GAE ? GRPO_OK
+                                                                                                                 : GRPO_BAD_COMBINATION, "");
     }
 }
 
@@ -1300,6 +1306,13 @@ static void check_combinations(void)
         { GRPO_BAD_COMBINATION, { "advantage.step_group", "state", "advantage.transform", "pkpo" } },
         { GRPO_OK, { "advantage.step_group", "history", "advantage.baseline", "leave_one_out", "advantage.credit", "step" } },
         { GRPO_BAD_COMBINATION, { "advantage.gain", "length_power", "advantage.credit", "step_own" } },
+        { GRPO_OK, { "advantage.credit", "step_gae", "advantage.step_group", "state", "advantage.scale", "group_std" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "step_gae", "advantage.bootstrap", "repeat" } },
+        { GRPO_OK, { "advantage.credit", "gae", "advantage.bootstrap", "repeat" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "step_gae", "advantage.step_discount", "steps" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "step_gae", "advantage.gain", "length_power" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "step_gae", "advantage.step_group", "state", "advantage.baseline", "batch_mean" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "step_gae", "advantage.rewards", "each" } },
         { GRPO_BAD_COMBINATION, { "advantage.credit", "episode_step", "advantage.transform", "pkpo" } },
         { GRPO_BAD_COMBINATION, { "advantage.credit", "episode_step", "advantage.scale", "batch_std" } },
         { GRPO_BAD_COMBINATION, { "advantage.credit", "episode_step", "advantage.baseline", "batch_mean" } },

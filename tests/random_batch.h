@@ -587,7 +587,8 @@ static inline void random_steps_settle(rng *r, grpo_advantage *a)
 {
     static const grpo_scale_kind of_group[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
     const int pools = a->step_group != GRPO_STEP_GROUP_PROMPT, shares = a->credit == GRPO_CREDIT_ENTROPY_SHARE;
-    if (a->credit != GRPO_CREDIT_STEP && a->credit != GRPO_CREDIT_STEP_OWN && a->credit != GRPO_CREDIT_EPISODE_STEP) {
+    if (a->credit != GRPO_CREDIT_STEP && a->credit != GRPO_CREDIT_STEP_OWN && a->credit != GRPO_CREDIT_EPISODE_STEP
+        && a->credit != GRPO_CREDIT_STEP_GAE) {
         a->step_group = GRPO_STEP_GROUP_PROMPT;
         if (!shares) return;
     }
@@ -642,7 +643,8 @@ static inline void random_advantage_settle(rng *r, grpo_objective *obj)
         a->baseline = GRPO_BASELINE_DENSEST;
     if (a->scale == GRPO_SCALE_CONSTANT && a->eps == 0) a->eps = 0.5;
     if (a->credit != GRPO_CREDIT_STEP) a->step_discount = GRPO_STEP_DISCOUNT_TOKENS;
-    if (a->credit != GRPO_CREDIT_RETURN && a->credit != GRPO_CREDIT_GAE) a->truncated_tail = 0;
+    if (a->credit != GRPO_CREDIT_RETURN && a->credit != GRPO_CREDIT_GAE && a->credit != GRPO_CREDIT_STEP_GAE) a->truncated_tail = 0;
+    if (a->credit == GRPO_CREDIT_STEP_GAE) a->bootstrap = GRPO_BOOTSTRAP_ZERO;
 }
 
 static inline void random_objective(rng *r, grpo_objective *obj)
