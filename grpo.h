@@ -221,6 +221,9 @@ typedef double grpo_real;
 #define grpo_multi_scale_advantage grpo_multi_scale_advantage_f64
 #define grpo_hardest_miss grpo_hardest_miss_f64
 #define grpo_position_advantage grpo_position_advantage_f64
+#define grpo_route_weight grpo_route_weight_f64
+#define grpo_role_reward grpo_role_reward_f64
+#define grpo_sequence_distance grpo_sequence_distance_f64
 #else
 typedef float grpo_real;
 #endif
@@ -441,7 +444,7 @@ extern "C" {
     X(GRPO_BAD_HISTORY, "objective.advantage: history must be a whole number of at least 1, and history_power lie in [-16, 16]") \
     X(GRPO_BAD_GAIN_TEMPERATURE, "objective.advantage.gain_temperature must not be 0 for gain exponential") \
     X(GRPO_BAD_SHARE, "objective.advantage.share_eps must be positive for credit entropy_share") \
-    X(GRPO_TOO_FEW, "n must be at least 1, of grpo_interval_reward 2") \
+    X(GRPO_TOO_FEW, "n must be at least 1, of grpo_interval_reward 2; n_a and n_b at least 1") \
     X(GRPO_LONE_RESPONSE, "batch: a group has one response, but a response is compared with the others") \
     X(GRPO_BAD_TOKEN_LIST, "process, standard or feature has a NaN or a magnitude above 1e150 (feature: 1e70) at an unmasked token") \
     X(GRPO_BAD_UNIT, "share, gamma, weight_gamma, alpha, beta, rate, success or value must lie in [0, 1], success of clusters may be -1") \
@@ -461,13 +464,13 @@ extern "C" {
     X(GRPO_BAD_GAIN_POWER, "objective.advantage: gain failure_power needs gain_power >= 0 and gain_low < gain_high") \
     X(GRPO_BAD_QUADRATIC, "objective.surrogate.eps_high must be positive for kind quadratic") \
     X(GRPO_BAD_SCORE_EPS, "objective.surrogate.score_eps must not be negative") \
-    X(GRPO_NULL_ARGUMENT, "an argument is NULL: accuracy, advantage, anchors, answer, choice, constraints, difficulty, distance, ended, " \
-                          "entropy, gate, logp_old, mean, outcome, parent, scratch, token, utility, value or weight") \
+    X(GRPO_NULL_ARGUMENT, "an argument is NULL: a, b, accuracy, advantage, anchors, answer, choice, constraints, difficulty, distance, " \
+                          "ended, entropy, gate, logp_old, mean, outcome, parent, role, routed, scratch, token, utility, value or weight") \
     X(GRPO_BAD_ENTRY, "accuracy, advantage, constraints, difficulty, distance, entropy, logp_old, mean, outcome, utility, value or " \
                       "weight has an entry that is NaN, infinite, larger than 1e150 in magnitude or out of its range") \
     X(GRPO_BAD_PARAMETER, "alpha, beta, coef, down, gain_neg, gain_pos, gamma, k, penalty, target, up or wrong is NaN, infinite or larger than " \
                           "1e150 in magnitude") \
-    X(GRPO_NEGATIVE_PARAMETER, "alpha, budget, delta, eps or factor is not in [0, 1e150], or delta of grpo_prefix_budget or eps of " \
+    X(GRPO_NEGATIVE_PARAMETER, "alpha, beta, budget, delta, eps or factor is not in [0, 1e150], or delta of grpo_prefix_budget or eps of " \
                                "grpo_multi_scale_advantage is 0") \
     X(GRPO_BAD_SHARE_ARGUMENT, "share, least or quantile is not in [0, 1]") \
     X(GRPO_SMALL_WIDTH, "width is less than an entry of batch.length") \
@@ -3117,6 +3120,29 @@ GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta)
     return kl > delta ? beta * (kl - delta) : 0;
 }
 
+/* ratio.power and the bound of the power mean at a step whose rewards have mean mu and deviation sigma (APMPO, 2605.04066):
+ *     power = e^(-gamma mu),  eps = low + (high - low) tanh(mu/(sigma + delta)),  log_high = log(1 + eps), which is ratio.pool_high
+ * sigma, delta >= 0 and not both 0, 0 <= low <= high, eps > -1; NaN for other numbers */
+typedef struct { double power, eps, log_high; } grpo_power_bounds;
+
+GRPO_FN grpo_power_bounds grpo_power_clip(double mean, double deviation, double gamma, double low, double high, double delta)
+{
+    const grpo_power_bounds none = { NAN, NAN, NAN };
+    grpo_power_bounds r;
+    grpo_dd x = { 0, 0 }, eps = { 0, 0 }, one = { 1, 0 };
+    if (!grpo_is_finite(mean) || !grpo_is_finite(gamma) || !grpo_is_finite(high) || !(deviation >= 0 && delta >= 0)) return none;
+    if (!(low >= 0 && low <= high && deviation + delta > 0 && grpo_is_finite(deviation + delta))) return none;
+    x.hi = mean; eps.hi = low;
+    x = grpo_dd_quotient(x, grpo_two_sum(deviation, delta));
+    eps = grpo_dd_add(eps, grpo_dd_mul(grpo_two_diff(high, low), tanh(x.hi)));
+    one = grpo_dd_add(one, eps);
+    if (!(one.hi > 0)) return none;
+    r.power = grpo_exp(grpo_two_prod(-gamma, mean));
+    r.eps = eps.hi;
+    r.log_high = fabs(eps.hi) < 0.5 ? log1p(eps.hi) + eps.lo / one.hi : grpo_dd_log(one).hi;
+    return r;
+}
+
 /* ======== found in pull requests and code =========================================================================================
  * More functions of single methods, under the rules of the three sections before.  Statistics are to twice the precision before what is
  * rounded.  T: unmasked tokens of a response; G: responses of its group. */
@@ -3153,6 +3179,10 @@ grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accura
 /* weight (n_tokens) = w T/sum w over the T unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (logp - mean)(A - mean) and its
  * population deviation s over the batch; all 1 where all c are equal (CW-GRPO, 2605.11538) */
 grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight);
+
+/* weight (n_tokens) = u/mean u, u = e^(-beta H) of batch.entropy, the teacher's, over the unmasked tokens of routed (sequences) responses; 0
+ * at all other tokens (SRPO, 2604.02288; 1) */
+grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight);
 
 /* factor (n) = 1/(1 + alpha entropy/log size), entropy >= 0, size >= 2 (SEED-GRPO, 2505.12346, authors' code; 0.0417) */
 grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor);
@@ -3248,7 +3278,27 @@ grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, gr
  * 2604.26553, code) */
 grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage);
 
+/* advantage (n) from the rewards of turns, over those of the same role, any ids (MARS, official code, its first step); it may be reward */
+typedef enum {
+    GRPO_ROLE_MEAN,               /* r - mean */
+    GRPO_ROLE_MEAN_STD,           /* (r - mean)/(sample deviation + 1e-6), 0 where all are equal */
+    GRPO_ROLE_CLIPPED             /* that within [-1, 3] */
+} grpo_role_form;
+
+grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage);
+
 /* ---- what to sample ---- */
+
+/* how far a branch a (n_a) is from its parent b (n_b), lists of ids with n_a, n_b >= 1 (LATR, official code: drops it where edit < 0.4,
+ * suffix > 0.2 or rouge_l > 0.5).  scratch (2 n_b + 2), not of suffix */
+typedef enum {
+    GRPO_DISTANCE_EDIT,           /* insertions, deletions and replacements from one to the other, over the larger length */
+    GRPO_DISTANCE_SUFFIX,         /* the longest suffix of one that is somewhere in the other, over the larger length */
+    GRPO_DISTANCE_ROUGE_L         /* 2 L/(n_a + n_b), L the longest common subsequence */
+} grpo_distance_form;
+
+grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
+                                   double *distance);
 
 /* of size >= 1 rollouts at step >= 1, of steps >= 2 in which the share of the small model falls: ceil((1 - (step - 1)/(steps - 1)) size) of
  * its own, none after the last of them (S2L-PO, 2605.30789, Algorithm 1); -1 for other numbers, and for those above 2^31 */
@@ -11358,10 +11408,18 @@ static grpo_dd grpo_values_deviation_(const grpo_values *v, grpo_std_kind kind, 
 
 typedef struct { grpo_dd mean, deviation; } grpo_mean_deviation_of_;
 
+/* likewise */
+static grpo_mean_deviation_of_ grpo_mean_and_deviation_(const grpo_values *v, grpo_std_kind kind, int e)
+{
+    grpo_mean_deviation_of_ r;
+    r.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v->sum), (double)v->count), e);
+    r.deviation = grpo_values_deviation_(v, kind, e);
+    return r;
+}
+
 static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t g, grpo_std_kind kind)
 {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
-    grpo_mean_deviation_of_ r;
     grpo_values v;
     double largest = 0;
     int64_t i;
@@ -11370,9 +11428,7 @@ static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t 
     e = grpo_square_exponent_(largest);
     memset(&v, 0, sizeof v);
     for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
-    r.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count), e);
-    r.deviation = grpo_values_deviation_(&v, kind, e);
-    return r;
+    return grpo_mean_and_deviation_(&v, kind, e);
 }
 
 /* ---- weights and selection ---- */
@@ -11668,6 +11724,41 @@ grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *a
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) weight[t] = 1;
     grpo_survey_products_(&p);
     for (g = 0; p.variance > 0 && g < batch->n_groups; g++) grpo_gaussian_group_(&p, g, weight);
+    return GRPO_OK;
+}
+
+/* the next unmasked token of a routed response, or -1 */
+static int64_t grpo_next_routed_(const grpo_batch *b, const uint8_t *routed, grpo_index_ *at)
+{
+    int64_t t;
+    do t = grpo_next_token_(b, at); while (t >= 0 && !routed[at->i]);
+    return t;
+}
+
+grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_index_ at;
+    grpo_sum sum;
+    grpo_dd top = { -HUGE_VAL, 0 };
+    int64_t t, n = 0;
+    int overflow = 0;
+    if (!st) st = grpo_check_weighting_(beta);
+    if (!st && batch->n_groups && !routed) st = GRPO_NULL_ARGUMENT;
+    if (!st && batch->n_groups && !batch->entropy) st = GRPO_NULL_ENTROPY;
+    if (st) return st;
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; n++) {
+        const grpo_dd x = grpo_two_prod(-beta, (double)batch->entropy[t]);
+        if (!grpo_in_domain_((double)batch->entropy[t], GRPO_MODERATE_)) return GRPO_BAD_ENTROPY;
+        if (grpo_dd_less(top, x)) top = x;
+    }
+    grpo_clear_reals_(batch, weight);
+    memset(&sum, 0, sizeof sum);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
+        grpo_sum_add_dd_(&sum, grpo_exp_twice(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)));
+    if (n > 0) top = grpo_dd_add(top, grpo_dd_log(grpo_dd_div(grpo_sum_dd_(&sum), (double)n)));        /* log mean u */
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
+        grpo_put_(weight, t, grpo_exp(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)), &overflow);
     return GRPO_OK;
 }
 
@@ -12248,6 +12339,111 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
             if (pass == 0) size = grpo_dd_add(size, w.hi < 0 ? grpo_dd_negative(w) : w);
             else advantage[k] = size.hi > 0 ? grpo_dd_quotient(w, size).hi : 0;
         }
+    return GRPO_OK;
+}
+
+/* is no turn before number k of its role? */
+static int grpo_opens_role_(const int64_t *role, int64_t k)
+{
+    int64_t j = 0;
+    while (role[j] != role[k]) j++;
+    return j == k;
+}
+
+static grpo_mean_deviation_of_ grpo_role_spread_(const double *reward, const int64_t *role, int64_t n, int64_t id)
+{
+    grpo_values v;
+    double largest = 0;
+    int64_t k;
+    int e;
+    for (k = 0; k < n; k++) if (role[k] == id && fabs(reward[k]) > largest) largest = fabs(reward[k]);
+    e = grpo_square_exponent_(largest);
+    memset(&v, 0, sizeof v);
+    for (k = 0; k < n; k++) if (role[k] == id) grpo_values_take_(&v, grpo_dd_of_(ldexp(reward[k], -e)));
+    return grpo_mean_and_deviation_(&v, GRPO_STD_SAMPLE, e);
+}
+
+static double grpo_role_advantage_(double r, const grpo_mean_deviation_of_ *of, grpo_role_form form)
+{
+    grpo_dd x = grpo_dd_minus_(grpo_dd_of_(r), of->mean);
+    if (form == GRPO_ROLE_MEAN) return x.hi;
+    if (of->deviation.hi == 0) return 0;
+    x = grpo_dd_quotient(x, grpo_dd_add(of->deviation, grpo_dd_of_(1e-6)));
+    if (form == GRPO_ROLE_MEAN_STD) return x.hi;
+    return x.hi < -1 ? -1 : x.hi > 3 ? 3 : x.hi;
+}
+
+grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    int64_t k, j;
+    if (!st && form != GRPO_ROLE_MEAN && form != GRPO_ROLE_MEAN_STD && form != GRPO_ROLE_CLIPPED) st = GRPO_BAD_FORM;
+    if (!st && n > 0 && !reward) st = GRPO_NULL_REWARD_LIST;
+    if (!st && n > 0 && !role) st = GRPO_NULL_ARGUMENT;
+    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (st) return st;
+    for (k = 0; k < n; k++) {
+        grpo_mean_deviation_of_ of;
+        if (!grpo_opens_role_(role, k)) continue;
+        of = grpo_role_spread_(reward, role, n, role[k]);
+        for (j = k; j < n; j++) if (role[j] == role[k]) advantage[j] = grpo_role_advantage_(reward[j], &of, form);
+    }
+    return GRPO_OK;
+}
+
+/* ---- what to sample ---- */
+
+static int64_t grpo_better_(int64_t x, int64_t y, int least) { return (x < y) == least ? x : y; }
+
+/* row i of the table of two sequences from the one before, at j the first j of b: the least edits from one to the other, or the longest
+ * common subsequence */
+static void grpo_distance_row_(int64_t id, const int64_t *b, int64_t n, int edits, const int64_t *before, int64_t *row)
+{
+    int64_t j;
+    for (j = 1; j <= n; j++) {
+        const int64_t straight = before[j - 1] + (b[j - 1] == id ? !edits : edits), bent = grpo_better_(before[j], row[j - 1], edits) + edits;
+        row[j] = grpo_better_(straight, bent, edits);
+    }
+}
+
+static double grpo_table_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, int edits, int64_t *scratch)
+{
+    int64_t *before = scratch, *row = scratch + n_b + 1, *swap, i, j;
+    for (j = 0; j <= n_b; j++) before[j] = edits ? j : 0;
+    for (i = 0; i < n_a; i++) {
+        row[0] = edits ? i + 1 : 0;
+        grpo_distance_row_(a[i], b, n_b, edits, before, row);
+        swap = before; before = row; row = swap;
+    }
+    return (double)before[n_b];
+}
+
+/* of the suffixes of a the longest that is somewhere in b */
+static int64_t grpo_common_suffix_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b)
+{
+    int64_t end, k, most = 0;
+    for (end = n_b; end > most; end--) {
+        for (k = 0; k < end && k < n_a && a[n_a - 1 - k] == b[end - 1 - k]; k++) { }
+        if (k > most) most = k;
+    }
+    return most;
+}
+
+grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
+                                   double *distance)
+{
+    const double longer = (double)(n_a > n_b ? n_a : n_b);
+    int64_t there, back;
+    if (!distance) return GRPO_NULL_OUTPUT;
+    if (form != GRPO_DISTANCE_EDIT && form != GRPO_DISTANCE_SUFFIX && form != GRPO_DISTANCE_ROUGE_L) return GRPO_BAD_FORM;
+    if (n_a < 1 || n_b < 1) return GRPO_TOO_FEW;
+    if (!a || !b || (!scratch && form != GRPO_DISTANCE_SUFFIX)) return GRPO_NULL_ARGUMENT;
+    if (form == GRPO_DISTANCE_EDIT) *distance = grpo_table_(a, n_a, b, n_b, 1, scratch) / longer;
+    if (form == GRPO_DISTANCE_ROUGE_L) *distance = 2 * grpo_table_(a, n_a, b, n_b, 0, scratch) / ((double)n_a + (double)n_b);
+    if (form != GRPO_DISTANCE_SUFFIX) return GRPO_OK;
+    there = grpo_common_suffix_(a, n_a, b, n_b);
+    back = grpo_common_suffix_(b, n_b, a, n_a);
+    *distance = (double)(there > back ? there : back) / longer;
     return GRPO_OK;
 }
 

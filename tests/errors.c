@@ -2306,6 +2306,52 @@ static void check_found_rewards(setup *s)
     check(grpo_annealed_split(3, 5, 3).other == 2 && grpo_annealed_split(3, 5, 3).own == 1, "annealed_split");
 }
 
+static void check_found_distances(void)
+{
+    static const int64_t id[4] = { 1, 2, 3, 4 };
+    int64_t scratch[10];
+    double *y = found.number;
+    const grpo_distance_form none = (grpo_distance_form)3;
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, none, scratch, y), GRPO_BAD_FORM, "form");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 0, id, 4, GRPO_DISTANCE_EDIT, scratch, y), GRPO_TOO_FEW, "n_a");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, -1, GRPO_DISTANCE_SUFFIX, scratch, y), GRPO_TOO_FEW, "n_b");
+    found_refused("sequence_distance", grpo_sequence_distance(NULL, 4, id, 4, GRPO_DISTANCE_SUFFIX, scratch, y), GRPO_NULL_ARGUMENT, "a, b");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, NULL, 4, GRPO_DISTANCE_EDIT, scratch, y), GRPO_NULL_ARGUMENT, "a, b");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, GRPO_DISTANCE_ROUGE_L, NULL, y), GRPO_NULL_ARGUMENT, "scratch");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, GRPO_DISTANCE_EDIT, scratch, NULL), GRPO_NULL_OUTPUT, "last argument");
+}
+
+static void check_found_roles(setup *s)
+{
+    static const int64_t role[4] = { 1, 2, 1, 1 };
+    static const uint8_t some[SEQUENCES] = { 1 };
+    const grpo_batch *b = &s->batch;
+    const double *x = ones;
+    double *y = found.number;
+    grpo_real *w = found.real;
+    const grpo_role_form none = (grpo_role_form)3;
+    found_refused("role_reward", grpo_role_reward(x, role, 4, none, y), GRPO_BAD_FORM, "form");
+    found_refused("role_reward", grpo_role_reward(x, NULL, 4, GRPO_ROLE_MEAN, y), GRPO_NULL_ARGUMENT, "role");
+    found_refused("role_reward", grpo_role_reward(NULL, role, 4, GRPO_ROLE_MEAN, y), GRPO_NULL_REWARD_LIST, "reward");
+    found_refused("role_reward", grpo_role_reward(found_nans, role, 4, GRPO_ROLE_MEAN, y), GRPO_BAD_REWARD_LIST, "reward");
+    found_refused("role_reward", grpo_role_reward(larger, role, 4, GRPO_ROLE_CLIPPED, y), GRPO_BAD_REWARD_LIST, "reward");
+    found_refused("role_reward", grpo_role_reward(x, role, -1, GRPO_ROLE_MEAN, y), GRPO_BAD_COUNT, "count");
+    found_refused("role_reward", grpo_role_reward(x, role, 4, GRPO_ROLE_MEAN, NULL), GRPO_NULL_OUTPUT, "last argument");
+    found_refused("route_weight", grpo_route_weight(b, NULL, 1, w), GRPO_NULL_ARGUMENT, "routed");
+    found_refused("route_weight", grpo_route_weight(b, some, -1, w), GRPO_NEGATIVE_PARAMETER, "beta");
+    found_refused("route_weight", grpo_route_weight(b, some, NAN, w), GRPO_NEGATIVE_PARAMETER, "beta");
+    found_refused("route_weight", grpo_route_weight(b, some, 1, NULL), GRPO_NULL_OUTPUT, "NULL");
+    s->b.token[TOKEN_ENTROPY][FIRST_UNMASKED] = (grpo_real)NAN;
+    found_refused("route_weight", grpo_route_weight(b, some, 1, w), GRPO_BAD_ENTROPY, "entropy");
+    s->b.token[TOKEN_ENTROPY][FIRST_UNMASKED] = 1;
+    s->batch.entropy = NULL;
+    found_refused("route_weight", grpo_route_weight(b, some, 1, w), GRPO_NULL_ENTROPY, "entropy");
+    s->batch.entropy = s->b.token[TOKEN_ENTROPY];
+    s->b.token[TOKEN_ENTROPY][LAST_UNMASKED] = (grpo_real)NAN;
+    check(grpo_route_weight(b, some, 1, s->out.dlogp) == GRPO_OK, "route_weight: what is not routed is read");
+    s->b.token[TOKEN_ENTROPY][LAST_UNMASKED] = 1;
+}
+
 static void check_found_trees(void)
 {
     static const int64_t tree[4] = { -1, 0, 0, 2 }, later[4] = { -1, 0, 3, 0 }, low[4] = { -1, 0, -2, 0 };
@@ -2390,6 +2436,8 @@ static void check_found(void)
     memset(&found, 0x5a, sizeof found);
     check_found_weights(&s);
     check_found_rewards(&s);
+    check_found_distances();
+    check_found_roles(&s);
     check_found_trees();
     check_found_advantages(&s);
     check_found_batches(&s);
