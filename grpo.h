@@ -968,7 +968,7 @@ typedef enum {
                                     prompt's responses with R > 0 and over those of the others (GTPO, 2508.04349) */
     GRPO_CREDIT_PREFIX_TREE,     /* a + (V_t - V_(t-1))/sigma, V_t the mean R of the prompt's responses whose first t tokens are i's own, as
                                     batch.state names them; after a masked token nobody's are (TEMPO, 2509.18314) */
-    GRPO_CREDIT_STEP_GAE         /* items are steps: gae whose reward is a at the end of each step and nothing at the last token (MT-GUIDE) */
+    GRPO_CREDIT_STEP_GAE         /* items are steps: gae whose reward is a where a step ends, and nothing at the last token (MT-GUIDE) */
 } grpo_credit_kind;
 typedef enum {
     GRPO_STEP_DISCOUNT_TOKENS,   /* credit step: gamma for every token between */
@@ -1269,7 +1269,7 @@ typedef enum {
     GRPO_UNIT_PREFIX_SUM,                /* y = sum of d up to and including t */
     GRPO_UNIT_PREFIX_MEAN,               /* that divided by the number of them */
     GRPO_UNIT_SEQUENCE_MEAN_RATIO,       /* y = log((1/T) sum e^d): GRPO-S (2508.04349) */
-    GRPO_UNIT_SEQUENCE_POWER_MEAN        /* y = (1/power) log((1/T) sum e^(power d)), d clipped as for the clipped mean: APMPO (2605.04066) */
+    GRPO_UNIT_SEQUENCE_POWER_MEAN        /* y = (1/power) log((1/T) sum e^(power d)), d clipped as in GMPO: APMPO (2605.04066) */
 } grpo_unit_kind;
 typedef enum {
     GRPO_GRADIENT_UNIT,                  /* through every token of the unit */
@@ -3180,8 +3180,8 @@ grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accura
  * population deviation s over the batch; all 1 where all c are equal (CW-GRPO, 2605.11538) */
 grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight);
 
-/* weight (n_tokens) = u/mean u, u = e^(-beta H) of batch.entropy, the teacher's, over the unmasked tokens of routed (sequences) responses; 0
- * at all other tokens (SRPO, 2604.02288; 1) */
+/* weight (n_tokens) = u/mean u, u = e^(-beta H) of batch.entropy, the teacher's, over the unmasked tokens of routed (sequences) responses;
+ * 0 at all other tokens (SRPO, 2604.02288; 1) */
 grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight);
 
 /* factor (n) = 1/(1 + alpha entropy/log size), entropy >= 0, size >= 2 (SEED-GRPO, 2505.12346, authors' code; 0.0417) */
@@ -12401,8 +12401,8 @@ static void grpo_distance_row_(int64_t id, const int64_t *b, int64_t n, int edit
 {
     int64_t j;
     for (j = 1; j <= n; j++) {
-        const int64_t straight = before[j - 1] + (b[j - 1] == id ? !edits : edits), bent = grpo_better_(before[j], row[j - 1], edits) + edits;
-        row[j] = grpo_better_(straight, bent, edits);
+        const int64_t straight = before[j - 1] + (b[j - 1] == id ? !edits : edits);
+        row[j] = grpo_better_(straight, grpo_better_(before[j], row[j - 1], edits) + edits, edits);
     }
 }
 

@@ -16,8 +16,8 @@
  * An objective that looks at a group as a whole needs room for it, gspo_scratch elements in out.scratch.
  *
  * How it works.  The units of the tokens are a map from their log-ratios d to y: a mean or sum over the response, over a segment, over the
- * prefix that ends with the token; or the log of the power mean of e^d.  Token t's term x_t is a function of y_t, or of a mixture y'_t of y_t and
- * d_t, and the gradient goes back through the transposed map:
+ * prefix that ends with the token; or the log of the power mean of e^d.  Token t's term x_t is a function of y_t, or of a mixture y'_t of
+ * y_t and d_t, and the gradient goes back through the transposed map:
  *     d loss/d l_k = c_k (own_k + dx_k/dy' dy'_k/dd_k) + sum over t of c_t dx_t/dy' dy'_t/dy_t dy_t/dd_k,
  * or, with ratio.gradient = token, stays with the token: d loss/d l_k = c_k (own_k + dx_k/dy')   (GSPO-token, eq. 17).
  * The sums are exact, so y does not depend on the order in which they are made, and its rounding is carried into the exp.

@@ -1589,8 +1589,8 @@ static void run_position_advantage(call *r)
 
 static void run_power_clip(call *r)
 {
-    const double mean = number(r, "mean"), deviation = number(r, "deviation");
-    const grpo_power_bounds b = grpo_power_clip(mean, deviation, number(r, "gamma"), number(r, "low"), number(r, "high"), number(r, "delta"));
+    const double mean = number(r, "mean"), deviation = number(r, "deviation"), low = number(r, "low"), high = number(r, "high");
+    const grpo_power_bounds b = grpo_power_clip(mean, deviation, number(r, "gamma"), low, high, number(r, "delta"));
     add_number(r, "power", b.power);
     add_number(r, "eps", b.eps);
     add_number(r, "log_high", b.log_high);

@@ -2806,12 +2806,19 @@ static void test_roles(rng *r)
     double reward[12], found[3][12];
     int64_t role[12], n = rng_below(r, 13);
     const double scale = rng_pick(r, (const double[]){ 1, 1e-200, 1e150, 1e-6 }, 4);
-    for (int64_t k = 0; k < n; k++) { reward[k] = scale * (rng_chance(r, 50) ? rng_bell(r) / 10 : 1); role[k] = (int64_t)rng_below(r, 3) << 62; }
+    for (int64_t k = 0; k < n; k++) {
+        reward[k] = scale * (rng_chance(r, 50) ? rng_bell(r) / 10 : 1);
+        role[k] = rng_below(r, 3) * (INT64_C(1) << 61);
+    }
     for (int form = 0; form < 3; form++) check(!grpo_role_reward(reward, role, n, (grpo_role_form)form, found[form]), "role_reward");
     for (int64_t k = 0; k < n; k++) {
         reference_real mean = 0, size = 0, V = 0, G = 0, s, x;
         int same = 1;
-        for (int64_t j = 0; j < n; j++) if (role[j] == role[k]) { mean += reward[j]; size += ref_abs(reward[j]); G = G + 1; same &= reward[j] == reward[k]; }
+        for (int64_t j = 0; j < n; j++) {
+            if (role[j] != role[k]) continue;
+            mean += reward[j]; size += ref_abs(reward[j]); G = G + 1;
+            same &= reward[j] == reward[k];
+        }
         mean /= G; size = size / G + ref_abs(reward[k]);
         for (int64_t j = 0; j < n; j++) if (role[j] == role[k]) V += (reward[j] - mean) / scale * ((reward[j] - mean) / scale);
         s = same ? 1 : ref_sqrt(V / (G - 1)) * scale + (reference_real)1 / 1000000;
@@ -2826,12 +2833,13 @@ static void test_roles(rng *r)
 
 static void test_power_clip(rng *r)
 {
-    const double mean = rng_bell(r), deviation = rng_unit(r), gamma = 5 * rng_unit(r), low = rng_unit(r), high = low + rng_unit(r), delta = 1e-6;
-    const grpo_power_bounds b = grpo_power_clip(mean, deviation, gamma, low, high, delta);
-    const reference_real x = (reference_real)mean / ((reference_real)deviation + delta), e = ref_exp(-2 * ref_abs(x)), t = (1 - e) / (1 + e);
+    const double mean = rng_bell(r), deviation = rng_unit(r), gamma = 5 * rng_unit(r), low = rng_unit(r), high = low + rng_unit(r);
+    const grpo_power_bounds b = grpo_power_clip(mean, deviation, gamma, low, high, 1e-6);
+    const reference_real x = (reference_real)mean / ((reference_real)deviation + 1e-6), e = ref_exp(-2 * ref_abs(x)), t = (1 - e) / (1 + e);
     const reference_real eps = low + ((reference_real)high - low) * (x < 0 ? -t : t), size = low + ((reference_real)high - low) * t;
+    const reference_real power = ref_exp(-(reference_real)gamma * mean);
     if (eps <= -1) { check(b.power != b.power && b.eps != b.eps && b.log_high != b.log_high, "power_clip below -1"); return; }
-    judge("power_clip", b.power, ref_exp(-(reference_real)gamma * mean), ref_exp(-(reference_real)gamma * mean) * (1 + ref_abs(gamma * mean)), 0);
+    judge("power_clip", b.power, power, power * (1 + ref_abs(gamma * mean)), 0);
     judge("power_clip", b.eps, eps, size, 0);
     judge("power_clip", b.log_high, ref_ln1p(eps), size / (1 + eps), 0);
 }

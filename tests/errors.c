@@ -405,8 +405,10 @@ static const need needs[] = {
     { { "surrogate.kind", "ratio.against" }, { GRPO_SURROGATE_RATIO, GRPO_AGAINST_REF }, NO_REF, GRPO_NULL_LOGP_REF, LOSSES, "logp_ref" },
     { { "surrogate.kind", "ratio.against" }, { GRPO_SURROGATE_RATIO, GRPO_AGAINST_REF }, NO_OLD | NO_ROLLOUT, GRPO_OK, 0, "" },
     { { "surrogate.kind", "ratio.against" }, { GRPO_SURROGATE_RATIO, GRPO_AGAINST_CURRENT }, NO_OPTIONAL, GRPO_OK, 0, "" },
-    { { "surrogate.kind", NULL }, { GRPO_SURROGATE_NONE, 0 }, NO_OPTIONAL | NO_REWARD | NO_ADVANTAGE, GRPO_NULL_REWARD, AXIS_2 | INFORMATIVE, "reward" },
-    { { "surrogate.kind", "weight.future" }, { GRPO_SURROGATE_NONE, GRPO_FUTURE_DECAYED }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, LOSSES, "advantage" },
+    { { "surrogate.kind", NULL }, { GRPO_SURROGATE_NONE, 0 }, NO_OPTIONAL | NO_REWARD | NO_ADVANTAGE, GRPO_NULL_REWARD,
+      AXIS_2 | INFORMATIVE, "reward" },
+    { { "surrogate.kind", "weight.future" }, { GRPO_SURROGATE_NONE, GRPO_FUTURE_DECAYED }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, LOSSES,
+      "advantage" },
     { { "surrogate.kind", "weight.trust" }, { GRPO_SURROGATE_NONE, GRPO_TRUST_TWO_SIDED }, NO_ADVANTAGE, GRPO_OK, 0, "" },
     { { "surrogate.kind", "penalty.likelihood_on" }, { GRPO_SURROGATE_NONE, GRPO_LIKELIHOOD_POSITIVE }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE,
       COUNT | LOSSES, "advantage" },
@@ -1267,13 +1269,13 @@ static void check_tails(void)
     grpo_objective obj;
     int credit;
     for (credit = GRPO_CREDIT_OUTCOME; credit <= GRPO_CREDIT_STEP_GAE; credit++) {
+        const int tails = credit == GRPO_CREDIT_RETURN || credit == GRPO_CREDIT_GAE || credit == GRPO_CREDIT_STEP_GAE;
         memset(&obj, 0, sizeof obj);
         obj.advantage.truncated_tail = 1;
         obj.advantage.share_eps = 1;
         obj.advantage.credit = (grpo_credit_kind)credit;
         check_status("grpo_objective_check", "a tail", grpo_objective_check(&obj),
-                     credit == GRPO_CREDIT_RETURN || credit == GRPO_CREDIT_GAE || credit == GRPO_CREDIT_STEP_GAE ? GRPO_OK
-                                                                                                                 : GRPO_BAD_COMBINATION, "");
+                     tails ? GRPO_OK : GRPO_BAD_COMBINATION, "");
     }
 }
 
@@ -2315,10 +2317,10 @@ static void check_found_distances(void)
     found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, none, scratch, y), GRPO_BAD_FORM, "form");
     found_refused("sequence_distance", grpo_sequence_distance(id, 0, id, 4, GRPO_DISTANCE_EDIT, scratch, y), GRPO_TOO_FEW, "n_a");
     found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, -1, GRPO_DISTANCE_SUFFIX, scratch, y), GRPO_TOO_FEW, "n_b");
-    found_refused("sequence_distance", grpo_sequence_distance(NULL, 4, id, 4, GRPO_DISTANCE_SUFFIX, scratch, y), GRPO_NULL_ARGUMENT, "a, b");
+    found_refused("sequence_distance", grpo_sequence_distance(NULL, 4, id, 4, GRPO_DISTANCE_SUFFIX, NULL, y), GRPO_NULL_ARGUMENT, "a, b");
     found_refused("sequence_distance", grpo_sequence_distance(id, 4, NULL, 4, GRPO_DISTANCE_EDIT, scratch, y), GRPO_NULL_ARGUMENT, "a, b");
     found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, GRPO_DISTANCE_ROUGE_L, NULL, y), GRPO_NULL_ARGUMENT, "scratch");
-    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, GRPO_DISTANCE_EDIT, scratch, NULL), GRPO_NULL_OUTPUT, "last argument");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, GRPO_DISTANCE_EDIT, scratch, NULL), GRPO_NULL_OUTPUT, "last");
 }
 
 static void check_found_roles(setup *s)

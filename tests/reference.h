@@ -987,7 +987,7 @@ static inline void ref_find_divisors(reference *ref)
     ref->likelihood = likely ? ref->factor * p->likelihood_coef / (reference_real)likely : 0;
     ref->pairs = pairs && p->pairs != GRPO_PAIRS_NONE ? ref->factor * p->pair_coef / (reference_real)pairs : 0;
     for (i = 0; i < ref->b->n_sequences; i++) responses += ref->count[i] > 0;
-    ref->signs = !pairs && responses && p->pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN ? ref->factor * p->pair_coef / (reference_real)responses : 0;
+    if (!pairs && responses && p->pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN) ref->signs = ref->factor * p->pair_coef / (reference_real)responses;
 }
 
 static inline void ref_find_coefficients(reference *ref)
