@@ -583,6 +583,23 @@ static void property_one_token(const grpo_objective *obj, const rollouts *b, con
     rollouts_free(&single);
 }
 
+/* a power mean of power 1 whose bounds are nowhere is the mean ratio, to the bit */
+static void property_power_of_one(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
+{
+    grpo_objective power = *obj;
+    answer a;
+    (void)r;
+    if (obj->ratio.unit != GRPO_UNIT_SEQUENCE_MEAN_RATIO) return;
+    power.ratio.unit = GRPO_UNIT_SEQUENCE_POWER_MEAN;
+    power.ratio.power = 1;
+    power.ratio.pool_low = power.ratio.pool_high = HUGE_VAL;
+    answer_find(&power, b, &a);
+    check(a.status == base->status, "%s: a power of 1: %s", label, grpo_status_text(a.status));
+    check(same_bits(a.dlogp, base->dlogp, (size_t)b->n_tokens * sizeof(grpo_real)), "%s: a power of 1 has another gradient", label);
+    check_report("a power of 1", &base->report, &a.report);
+    answer_free(&a);
+}
+
 /* GSPO-token's theorem: with one advantage per response its gradient is GSPO's.  Not so for weights that differ from token to token. */
 static void property_gspo_token(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
 {
@@ -802,7 +819,8 @@ typedef void property(const grpo_objective *obj, const rollouts *b, const answer
 
 static property *const properties[] = {
     property_form, property_order, property_layout, property_parts, property_later_start, property_whole, property_outputs, property_grpo_is_gspo,
-    property_ranks, property_one_token, property_gspo_token, property_shift, property_gradient, property_all_masked
+    property_ranks, property_one_token, property_power_of_one, property_gspo_token, property_shift, property_gradient,
+    property_all_masked
 };
 
 static void check_properties(const grpo_objective *obj, const rollouts *b, rng *r)
