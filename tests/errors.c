@@ -1611,6 +1611,18 @@ static void check_pairs(void)
     s.batch.logp_old = NULL;
     check(call_gspo_loss(&s) == GRPO_OK, "gspo_loss refuses pairs");
     check(call_count(&s) == GRPO_OK && s.out.totals.pairs == 1 && s.out.totals.likelihood_tokens == 0, "pairs are counted");
+    s.objective.penalty.pairs = GRPO_PAIRS_MARGIN_ELSE_SIGN;
+    s.objective.penalty.pair_margin = 1e9;
+    s.objective.penalty.pair_coef = 1;
+    check_status("grpo_loss", "signs", call_grpo_loss(&s), GRPO_NEEDS_GSPO, "penalty.pairs");
+    check(call_count(&s) == GRPO_OK && s.out.totals.pairs == 1, "pairs beyond the margin are counted");              /* it adds to the 1 */
+    check(call_gspo_loss(&s) == GRPO_OK && s.out.report.penalty_loss > 0, "signs cost nothing");
+    s.objective.penalty.pairs = GRPO_PAIRS_MARGIN;
+    check(call_gspo_loss(&s) == GRPO_OK && s.out.report.penalty_loss == 0, "no pair costs something");
+    s.objective.penalty.pairs = GRPO_PAIRS_MARGIN_ELSE_SIGN;
+    s.batch.reward = NULL;
+    s.out = s.before;
+    check_both(&s, "signs without rewards", GRPO_NULL_REWARD, "reward");
     setup_free(&s);
 }
 
