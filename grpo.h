@@ -486,7 +486,7 @@ extern "C" {
     X(GRPO_BAD_SURROGATE_SHAPE, "objective.surrogate.shape must be positive for kind shaped") \
     X(GRPO_BAD_TAIL, "objective.advantage.truncated_tail must be a whole number that is not negative") \
     X(GRPO_BAD_TEACHER, "objective.advantage: teacher_share and teacher_gamma must lie in [0, 1] and teacher_clip in [0, 1)") \
-    X(GRPO_BAD_RATIO_POWER, "objective.ratio.power must lie in (0, 16] for unit sequence_power_mean") \
+    X(GRPO_BAD_RATIO_POWER, "objective.ratio.power must lie in (0, 16], or be 0 for 1, with unit sequence_power_mean") \
     X(GRPO_BAD_PAIR_GAIN, "objective.penalty.pair_gain must not be negative")
 
 #define GRPO_STATUS_ENUM_(name, text) name,
@@ -1288,7 +1288,7 @@ typedef struct {
     double mix_token, mix_unit;
     grpo_against_kind against;
     double pool_low, pool_high;                /* log-space bounds of the clipped mean and of the power mean */
-    double power;                              /* of the power mean, in (0, 16] */
+    double power;                              /* of the power mean, in (0, 16]; 0: 1 */
     double clamp_low, clamp_high;              /* on d, derivative 0 outside; both 0: none */
     double unit_clamp_low, unit_clamp_high;    /* on y, likewise */
 } grpo_ratio_axis;
@@ -4077,7 +4077,7 @@ grpo_status grpo_objective_check(const grpo_objective *o)
     r = &o->ratio; p = &o->penalty;
     if (r->clamp_low > r->clamp_high || r->unit_clamp_low > r->unit_clamp_high) return GRPO_BAD_CLAMP;
     if (r->pool_low < 0 || r->pool_high < 0) return GRPO_BAD_POOL;
-    if (r->unit == GRPO_UNIT_SEQUENCE_POWER_MEAN && !(r->power > 0 && r->power <= 16)) return GRPO_BAD_RATIO_POWER;
+    if (r->unit == GRPO_UNIT_SEQUENCE_POWER_MEAN && !(r->power >= 0 && r->power <= 16)) return GRPO_BAD_RATIO_POWER;
     st = grpo_check_surrogate_(&o->surrogate, r->unit);
     if (st) return st;
     if (p->kl_clamp_log < 0 || p->kl_clamp_value < 0 || p->kl_ratio_max < 0) return GRPO_BAD_KL_CLAMP;

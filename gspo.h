@@ -211,7 +211,7 @@ static void gspo_find_top_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
         if (!any || d.rest.hi < least.rest.hi) least = d;
         any = 1;
     }
-    u->power = r->obj->ratio.unit == GRPO_UNIT_SEQUENCE_POWER_MEAN ? r->obj->ratio.power : 1;
+    u->power = r->obj->ratio.unit == GRPO_UNIT_SEQUENCE_POWER_MEAN && r->obj->ratio.power != 0 ? r->obj->ratio.power : 1;
     least_power = ldexp(1, -200) / (u->top.rest.hi - least.rest.hi);
     if (u->power < least_power && grpo_is_finite(least_power)) u->power = least_power;
 }

@@ -1572,7 +1572,7 @@ static void check_none(void)
 
 static void check_power(void)
 {
-    static const double bad[] = { 0, -1, 16.5, -1e-300 }, good[] = { 1e-300, 1, 16 };
+    static const double bad[] = { -1, 16.5, -1e-300 }, good[] = { 0, 1e-300, 1, 16 };
     static setup s;
     size_t k;
     setup_make(&s);

@@ -588,10 +588,9 @@ static void property_power_of_one(const grpo_objective *obj, const rollouts *b, 
 {
     grpo_objective power = *obj;
     answer a;
-    (void)r;
     if (obj->ratio.unit != GRPO_UNIT_SEQUENCE_MEAN_RATIO) return;
     power.ratio.unit = GRPO_UNIT_SEQUENCE_POWER_MEAN;
-    power.ratio.power = 1;
+    power.ratio.power = rng_chance(r, 50) ? 1 : 0;
     power.ratio.pool_low = power.ratio.pool_high = HUGE_VAL;
     answer_find(&power, b, &a);
     check(a.status == base->status, "%s: a power of 1: %s", label, grpo_status_text(a.status));

@@ -443,7 +443,7 @@ static inline double random_number(rng *r, const char *path)
         { "advantage.eps", 4, { 0, 1e-8, 1e-4, 1 } },
         { "ratio.pool_low", 3, { 0, 3e-4, 0.4 } },
         { "ratio.pool_high", 3, { 0, 4e-4, 0.4 } },
-        { "ratio.power", 5, { 1, 0.5, 3, 16, 1e-3 } },
+        { "ratio.power", 5, { 0, 0.5, 3, 16, 1e-3 } },
         { "ratio.clamp_low", 4, { 0, 0, -0.5, -20 } },
         { "ratio.clamp_high", 4, { 0, 0, 0.5, 20 } },
         { "ratio.unit_clamp_low", 4, { 0, 0, -0.1, -10 } },

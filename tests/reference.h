@@ -286,7 +286,7 @@ static inline reference_real ref_unit_log_ratio(reference *ref, const reference_
         if (ref->active[k] && ref_in_unit(ref, t, k)) sum += d[n++] = ref_token_log_ratio(ref, l, k);
     }
     if (unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO) return ref_log_mean_exp(d, n, 1);
-    if (unit == GRPO_UNIT_SEQUENCE_POWER_MEAN) return ref_log_mean_exp(d, n, ref->obj->ratio.power);
+    if (unit == GRPO_UNIT_SEQUENCE_POWER_MEAN) return ref_log_mean_exp(d, n, ref->obj->ratio.power != 0 ? ref->obj->ratio.power : 1);
     return unit == GRPO_UNIT_SEQUENCE_SUM || unit == GRPO_UNIT_SEGMENT_SUM || unit == GRPO_UNIT_PREFIX_SUM ? sum : sum / (reference_real)n;
 }
 
