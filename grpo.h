@@ -221,6 +221,9 @@ typedef double grpo_real;
 #define grpo_multi_scale_advantage grpo_multi_scale_advantage_f64
 #define grpo_hardest_miss grpo_hardest_miss_f64
 #define grpo_position_advantage grpo_position_advantage_f64
+#define grpo_route_weight grpo_route_weight_f64
+#define grpo_role_reward grpo_role_reward_f64
+#define grpo_sequence_distance grpo_sequence_distance_f64
 #else
 typedef float grpo_real;
 #endif
@@ -258,7 +261,7 @@ extern "C" {
     X(GRPO_NULL_LOGP_ROLLOUT, "batch.logp_rollout is NULL but the objective needs it") \
     X(GRPO_NULL_REWARD, "batch.reward is NULL but the objective needs it") \
     X(GRPO_NULL_BASELINE, "batch.baseline is NULL but advantage.baseline is given") \
-    X(GRPO_NULL_VALUE, "batch.value is NULL but advantage.credit is gae") \
+    X(GRPO_NULL_VALUE, "batch.value is NULL but advantage.credit is gae or step_gae") \
     X(GRPO_NULL_STEP_REWARD, "batch.step_reward is NULL but advantage.credit is of steps") \
     X(GRPO_NULL_REWARDS, "batch.rewards is NULL but advantage.rewards is each") \
     X(GRPO_NULL_LOGP_TEACHER, "batch.logp_teacher is NULL but advantage.teacher_*, penalty.kl_against or penalty.likelihood_* needs it") \
@@ -441,7 +444,7 @@ extern "C" {
     X(GRPO_BAD_HISTORY, "objective.advantage: history must be a whole number of at least 1, and history_power lie in [-16, 16]") \
     X(GRPO_BAD_GAIN_TEMPERATURE, "objective.advantage.gain_temperature must not be 0 for gain exponential") \
     X(GRPO_BAD_SHARE, "objective.advantage.share_eps must be positive for credit entropy_share") \
-    X(GRPO_TOO_FEW, "n must be at least 1, of grpo_interval_reward 2") \
+    X(GRPO_TOO_FEW, "n must be at least 1, of grpo_interval_reward 2; n_a and n_b at least 1") \
     X(GRPO_LONE_RESPONSE, "batch: a group has one response, but a response is compared with the others") \
     X(GRPO_BAD_TOKEN_LIST, "process, standard or feature has a NaN or a magnitude above 1e150 (feature: 1e70) at an unmasked token") \
     X(GRPO_BAD_UNIT, "share, gamma, weight_gamma, alpha, beta, rate, success or value must lie in [0, 1], success of clusters may be -1") \
@@ -461,13 +464,13 @@ extern "C" {
     X(GRPO_BAD_GAIN_POWER, "objective.advantage: gain failure_power needs gain_power >= 0 and gain_low < gain_high") \
     X(GRPO_BAD_QUADRATIC, "objective.surrogate.eps_high must be positive for kind quadratic") \
     X(GRPO_BAD_SCORE_EPS, "objective.surrogate.score_eps must not be negative") \
-    X(GRPO_NULL_ARGUMENT, "an argument is NULL: accuracy, advantage, anchors, answer, choice, constraints, difficulty, distance, ended, " \
-                          "entropy, gate, logp_old, mean, outcome, parent, scratch, token, utility, value or weight") \
+    X(GRPO_NULL_ARGUMENT, "an argument is NULL: a, b, accuracy, advantage, anchors, answer, choice, constraints, difficulty, distance, " \
+                          "ended, entropy, gate, logp_old, mean, outcome, parent, role, routed, scratch, token, utility, value or weight") \
     X(GRPO_BAD_ENTRY, "accuracy, advantage, constraints, difficulty, distance, entropy, logp_old, mean, outcome, utility, value or " \
                       "weight has an entry that is NaN, infinite, larger than 1e150 in magnitude or out of its range") \
     X(GRPO_BAD_PARAMETER, "alpha, beta, coef, down, gain_neg, gain_pos, gamma, k, penalty, target, up or wrong is NaN, infinite or larger than " \
                           "1e150 in magnitude") \
-    X(GRPO_NEGATIVE_PARAMETER, "alpha, budget, delta, eps or factor is not in [0, 1e150], or delta of grpo_prefix_budget or eps of " \
+    X(GRPO_NEGATIVE_PARAMETER, "alpha, beta, budget, delta, eps or factor is not in [0, 1e150], or delta of grpo_prefix_budget or eps of " \
                                "grpo_multi_scale_advantage is 0") \
     X(GRPO_BAD_SHARE_ARGUMENT, "share, least or quantile is not in [0, 1]") \
     X(GRPO_SMALL_WIDTH, "width is less than an entry of batch.length") \
@@ -482,7 +485,9 @@ extern "C" {
       "and with bounds position and kind dual_clip log_dual be at least log_high") \
     X(GRPO_BAD_SURROGATE_SHAPE, "objective.surrogate.shape must be positive for kind shaped") \
     X(GRPO_BAD_TAIL, "objective.advantage.truncated_tail must be a whole number that is not negative") \
-    X(GRPO_BAD_TEACHER, "objective.advantage: teacher_share and teacher_gamma must lie in [0, 1] and teacher_clip in [0, 1)")
+    X(GRPO_BAD_TEACHER, "objective.advantage: teacher_share and teacher_gamma must lie in [0, 1] and teacher_clip in [0, 1)") \
+    X(GRPO_BAD_RATIO_POWER, "objective.ratio.power must lie in (0, 16], or be 0 for 1, with unit sequence_power_mean") \
+    X(GRPO_BAD_PAIR_GAIN, "objective.penalty.pair_gain must not be negative")
 
 #define GRPO_STATUS_ENUM_(name, text) name,
 typedef enum { GRPO_STATUS_LIST(GRPO_STATUS_ENUM_) GRPO_N_STATUS } grpo_status;
@@ -588,17 +593,13 @@ GRPO_FN double grpo_exp(grpo_dd x)
     return grpo_is_finite(e) ? e + e * x.lo : e;
 }
 
-/* e^x to twice the precision, 2^-90; for exponents that are exponentials themselves */
-GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x)
+/* e^r - 1 to 2^-90 of it, for |r| < 0.35 */
+GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r)
 {
-    static const double ln2[3] = { 6.93147180559945286e-01, 2.31904681384629956e-17, 5.70770843841621207e-34 };
-    double n = floor(x.hi * 1.44269504088896341 + 0.5);
-    grpo_dd r = x, s, one = { 1, 0 };
+    const grpo_dd one = { 1, 0 };
+    grpo_dd s = { 0, 0 };                                              /* s = e^r - 1 by Horner, r^10/10! < 2^-95 */
     int k;
-    if (!(x.hi > -700 && x.hi < 700)) { r.hi = grpo_exp(x); r.lo = 0; return r; }
-    for (k = 0; k < 3; k++) r = grpo_dd_add(r, grpo_two_prod(-n, ln2[k]));
     r.hi *= 1.0 / 64; r.lo *= 1.0 / 64;                                /* |r| < 0.0055 */
-    s.hi = s.lo = 0;                                                   /* s = e^r - 1 by Horner, r^10/10! < 2^-95 */
     for (k = 9; k >= 1; k--) {                                         /* s := (r/k) (1 + s) */
         grpo_dd t = grpo_dd_add(one, s), u = grpo_dd_mul(t, r.hi);
         u = grpo_dd_add(u, grpo_two_prod(t.hi, r.lo));
@@ -609,9 +610,28 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x)
         s.hi *= 2; s.lo *= 2;
         s = grpo_dd_add(s, q);
     }
-    s = grpo_dd_add(one, s);
+    return s;
+}
+
+/* e^x to twice the precision, 2^-90; for exponents that are exponentials themselves */
+GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x)
+{
+    static const double ln2[3] = { 6.93147180559945286e-01, 2.31904681384629956e-17, 5.70770843841621207e-34 };
+    double n = floor(x.hi * 1.44269504088896341 + 0.5);
+    grpo_dd r = x, s, one = { 1, 0 };
+    int k;
+    if (!(x.hi > -700 && x.hi < 700)) { r.hi = grpo_exp(x); r.lo = 0; return r; }
+    for (k = 0; k < 3; k++) r = grpo_dd_add(r, grpo_two_prod(-n, ln2[k]));
+    s = grpo_dd_add(one, grpo_small_exp_minus_one_(r));
     s.hi = ldexp(s.hi, (int)n); s.lo = ldexp(s.lo, (int)n);
     return s;
+}
+
+/* e^x - 1 to 2^-88 of it */
+GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x)
+{
+    const grpo_dd minus_one = { -1, 0 };
+    return fabs(x.hi) < 0.34 ? grpo_small_exp_minus_one_(x) : grpo_dd_add(grpo_exp_twice(x), minus_one);
 }
 
 /* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
@@ -625,7 +645,19 @@ GRPO_FN grpo_dd grpo_log_twice(double x)
     return grpo_dd_add(y, e);
 }
 
-/* the same for every x > 0, however small or large */
+/* log(1 + x) to 2^-85 of it, or what an error of 2^-102 of x does to it, for -1 < x < 1e300: the same step on e^y - 1 = x */
+GRPO_FN grpo_dd grpo_log_one_plus_twice(grpo_dd x)
+{
+    const grpo_dd one = { 1, 0 };
+    grpo_dd y = { 0, 0 }, e;
+    y.hi = -log1p(x.hi);
+    e = grpo_dd_add(x, grpo_dd_product(grpo_dd_add(one, x), grpo_exp_minus_one_twice(y)));
+    e.lo -= 0.5 * e.hi * e.hi;
+    y.hi = -y.hi;
+    return grpo_dd_add(y, e);
+}
+
+/* log x for every x > 0, however small or large */
 GRPO_FN grpo_dd grpo_log_of(double x)
 {
     const grpo_dd ln2 = { 6.93147180559945286e-01, 2.31904681384629956e-17 };
@@ -934,8 +966,9 @@ typedef enum {
     GRPO_CREDIT_EPISODE_STEP,    /* e + step_coef times that, e the outcome advantage of the response (GiGPO, 2505.10978, eq. 8) */
     GRPO_CREDIT_ENTROPY_SHARE,   /* rewards of tokens by their share of the entropy at their position, normalised over the tokens of the
                                     prompt's responses with R > 0 and over those of the others (GTPO, 2508.04349) */
-    GRPO_CREDIT_PREFIX_TREE      /* a + (V_t - V_(t-1))/sigma, V_t the mean R of the prompt's responses whose first t tokens are i's own, as
+    GRPO_CREDIT_PREFIX_TREE,     /* a + (V_t - V_(t-1))/sigma, V_t the mean R of the prompt's responses whose first t tokens are i's own, as
                                     batch.state names them; after a masked token nobody's are (TEMPO, 2509.18314) */
+    GRPO_CREDIT_STEP_GAE         /* items are steps: gae whose reward is a where a step ends, and nothing at the last token (MT-GUIDE) */
 } grpo_credit_kind;
 typedef enum {
     GRPO_STEP_DISCOUNT_TOKENS,   /* credit step: gamma for every token between */
@@ -1009,7 +1042,7 @@ typedef struct {
     grpo_bootstrap_kind bootstrap;
     double gamma, lambda;
     double lambda_length;                           /* > 0: lambda is at least 1 - 1/max(1, lambda_length T) (VAPO, T-PPO) */
-    double truncated_tail;                          /* of return and gae: A = 0 at the last so many tokens where batch.truncated, and
+    double truncated_tail;                          /* of return and both gae: A = 0 at the last so many tokens where batch.truncated, and
                                                        whitening and second leave them out (T-PPO) */
     double step_coef;
     double share_coef, share_eps;
@@ -1235,7 +1268,8 @@ typedef enum {
     GRPO_UNIT_SEGMENT_SUM,               /* y = sum of d over t's segment */
     GRPO_UNIT_PREFIX_SUM,                /* y = sum of d up to and including t */
     GRPO_UNIT_PREFIX_MEAN,               /* that divided by the number of them */
-    GRPO_UNIT_SEQUENCE_MEAN_RATIO        /* y = log((1/T) sum e^d): GRPO-S (2508.04349) */
+    GRPO_UNIT_SEQUENCE_MEAN_RATIO,       /* y = log((1/T) sum e^d): GRPO-S (2508.04349) */
+    GRPO_UNIT_SEQUENCE_POWER_MEAN        /* y = (1/power) log((1/T) sum e^(power d)), d clipped as in GMPO: APMPO (2605.04066) */
 } grpo_unit_kind;
 typedef enum {
     GRPO_GRADIENT_UNIT,                  /* through every token of the unit */
@@ -1253,7 +1287,8 @@ typedef struct {
     grpo_mix_kind mix;                         /* of the token's own d with the unit's y */
     double mix_token, mix_unit;
     grpo_against_kind against;
-    double pool_low, pool_high;                /* log-space bounds of the clipped mean */
+    double pool_low, pool_high;                /* log-space bounds of the clipped mean and of the power mean */
+    double power;                              /* of the power mean, in (0, 16]; 0: 1 */
     double clamp_low, clamp_high;              /* on d, derivative 0 outside; both 0: none */
     double unit_clamp_low, unit_clamp_high;    /* on y, likewise */
 } grpo_ratio_axis;
@@ -1326,7 +1361,11 @@ typedef enum {
     GRPO_SURROGATE_STANDARDISED,   /* (A_i - k z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + score_eps) (GIFT, 2510.23868) */
     GRPO_SURROGATE_TARGET,     /* -q_i log softmax(k s)_i, q = softmax(k o + A/tau_pos), o as y of logp_old: against nothing, unit
                                   sequence_mean or sequence_sum (TPO, 2604.06159) */
-    GRPO_SURROGATE_HINGE       /* 1/P sum_b max(0, shift - k (s_i - s_b)) over the pairs of PAIRS (Click, 2306.03350) */
+    GRPO_SURROGATE_HINGE,      /* 1/P sum_b max(0, shift - k (s_i - s_b)) over the pairs of PAIRS (Click, 2306.03350) */
+    GRPO_SURROGATE_REGRESSION, /* STANDARDISED with mean and deviation differentiated too, A_i^2 of one response (Reg-GRPO, 2506.07464,
+                                  eqs. 8-9) */
+    GRPO_SURROGATE_NONE        /* 0: what else is paid for is all there is (TRPA, 2504.04524).  Needs no ratio, and no advantages where
+                                  nothing else reads them: NULL is all 0 */
 } grpo_surrogate_kind;
 
 /* what the functions of a group call a response's score */
@@ -1362,7 +1401,7 @@ typedef struct {
     double shift;                  /* logistic, hinge */
     double shape;                  /* shaped, > 0 */
     double margin;                 /* pairs, hinge, >= 0 */
-    double score_eps;              /* standardised, >= 0 */
+    double score_eps;              /* standardised, regression, >= 0 */
 } grpo_surrogate;
 
 typedef enum { GRPO_CLIP_NO, GRPO_CLIP_LOW, GRPO_CLIP_HIGH, GRPO_CLIP_DUAL } grpo_clip_side;
@@ -1771,7 +1810,12 @@ typedef enum {
 
 /* of gspo.h: pair_coef/D times the sum of log(1 + e^(-pair_beta (s_a - s_b))) over the D pairs of responses of one group with
  * reward_a - reward_b > pair_margin (AMIR-GRPO, 2601.03661) */
-typedef enum { GRPO_PAIRS_NONE, GRPO_PAIRS_MARGIN } grpo_pairs_kind;
+typedef enum {
+    GRPO_PAIRS_NONE,
+    GRPO_PAIRS_MARGIN,
+    GRPO_PAIRS_MARGIN_ELSE_SIGN  /* where the step has no such pair pair_coef/N times the sum of log(1 + e^(-+s)) over its N responses with
+                                    tokens that count, - where the reward is > 0 (TRPA, 2504.04524) */
+} grpo_pairs_kind;
 typedef enum {
     GRPO_PAIR_SCORE_REF,         /* s = mean of l - logp_ref over the response */
     GRPO_PAIR_SCORE_FREE         /* s = mean of l */
@@ -1797,6 +1841,7 @@ typedef struct {
     grpo_pair_score_kind pair_score;
     double pair_margin;                    /* >= 0 */
     double pair_beta, pair_coef;
+    double pair_gain;                      /* >= 0; not 0: pair_beta is so many times as much where reward_a > 0 (TRPA's kappa) */
 } grpo_penalty;
 
 /* the KL part.  logp_ref: of kl_against; token_ratio: e^d at the token (kl_ratio token); unit: the ratio of axis 3 (kl_ratio unit) */
@@ -2218,6 +2263,7 @@ typedef struct {
     double divisor, factor;                         /* of all terms; ranks */
     double by_sign[2];                              /* divisors of the terms, or responses, with A <= 0 and A > 0, where they differ */
     double likelihood, pairs;                       /* coef/D */
+    int alone;                                      /* there is no pair: `pairs` is coef/N */
     grpo_dd norm;                                   /* mean of the correction weights, 0: none */
     double norm_top;                                /* an infinite weight over an infinite mean */
 } grpo_scales;
@@ -3074,6 +3120,29 @@ GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta)
     return kl > delta ? beta * (kl - delta) : 0;
 }
 
+/* ratio.power and the bound of the power mean at a step whose rewards have mean mu and deviation sigma (APMPO, 2605.04066):
+ *     power = e^(-gamma mu),  eps = low + (high - low) tanh(mu/(sigma + delta)),  log_high = log(1 + eps), which is ratio.pool_high
+ * sigma, delta >= 0 and not both 0, 0 <= low <= high, eps > -1; NaN for other numbers */
+typedef struct { double power, eps, log_high; } grpo_power_bounds;
+
+GRPO_FN grpo_power_bounds grpo_power_clip(double mean, double deviation, double gamma, double low, double high, double delta)
+{
+    const grpo_power_bounds none = { NAN, NAN, NAN };
+    grpo_power_bounds r;
+    grpo_dd x = { 0, 0 }, eps = { 0, 0 }, one = { 1, 0 };
+    if (!grpo_is_finite(mean) || !grpo_is_finite(gamma) || !grpo_is_finite(high) || !(deviation >= 0 && delta >= 0)) return none;
+    if (!(low >= 0 && low <= high && deviation + delta > 0 && grpo_is_finite(deviation + delta))) return none;
+    x.hi = mean; eps.hi = low;
+    x = grpo_dd_quotient(x, grpo_two_sum(deviation, delta));
+    eps = grpo_dd_add(eps, grpo_dd_mul(grpo_two_diff(high, low), tanh(x.hi)));
+    one = grpo_dd_add(one, eps);
+    if (!(one.hi > 0)) return none;
+    r.power = grpo_exp(grpo_two_prod(-gamma, mean));
+    r.eps = eps.hi;
+    r.log_high = fabs(eps.hi) < 0.5 ? log1p(eps.hi) + eps.lo / one.hi : grpo_dd_log(one).hi;
+    return r;
+}
+
 /* ======== found in pull requests and code =========================================================================================
  * More functions of single methods, under the rules of the three sections before.  Statistics are to twice the precision before what is
  * rounded.  T: unmasked tokens of a response; G: responses of its group. */
@@ -3110,6 +3179,10 @@ grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accura
 /* weight (n_tokens) = w T/sum w over the T unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (logp - mean)(A - mean) and its
  * population deviation s over the batch; all 1 where all c are equal (CW-GRPO, 2605.11538) */
 grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight);
+
+/* weight (n_tokens) = u/mean u, u = e^(-beta H) of batch.entropy, the teacher's, over the unmasked tokens of routed (sequences) responses;
+ * 0 at all other tokens (SRPO, 2604.02288; 1) */
+grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight);
 
 /* factor (n) = 1/(1 + alpha entropy/log size), entropy >= 0, size >= 2 (SEED-GRPO, 2505.12346, authors' code; 0.0417) */
 grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor);
@@ -3205,7 +3278,27 @@ grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, gr
  * 2604.26553, code) */
 grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage);
 
+/* advantage (n) from the rewards of turns, over those of the same role, any ids (MARS, official code, its first step); it may be reward */
+typedef enum {
+    GRPO_ROLE_MEAN,               /* r - mean */
+    GRPO_ROLE_MEAN_STD,           /* (r - mean)/(sample deviation + 1e-6), 0 where all are equal */
+    GRPO_ROLE_CLIPPED             /* that within [-1, 3] */
+} grpo_role_form;
+
+grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage);
+
 /* ---- what to sample ---- */
+
+/* how far a branch a (n_a) is from its parent b (n_b), lists of ids with n_a, n_b >= 1 (LATR, official code: drops it where edit < 0.4,
+ * suffix > 0.2 or rouge_l > 0.5).  scratch (2 n_b + 2), not of suffix */
+typedef enum {
+    GRPO_DISTANCE_EDIT,           /* insertions, deletions and replacements from one to the other, over the larger length */
+    GRPO_DISTANCE_SUFFIX,         /* the longest suffix of one that is somewhere in the other, over the larger length */
+    GRPO_DISTANCE_ROUGE_L         /* 2 L/(n_a + n_b), L the longest common subsequence */
+} grpo_distance_form;
+
+grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
+                                   double *distance);
 
 /* of size >= 1 rollouts at step >= 1, of steps >= 2 in which the share of the small model falls: ceil((1 - (step - 1)/(steps - 1)) size) of
  * its own, none after the last of them (S2L-PO, 2605.30789, Algorithm 1); -1 for other numbers, and for those above 2^31 */
@@ -3530,6 +3623,7 @@ static const grpo_group_kind_ *grpo_group_kind_of_(grpo_surrogate_kind kind)
         { GRPO_SURROGATE_STANDARDISED, 0, 0 },
         { GRPO_SURROGATE_TARGET, GRPO_NEED_OLD_, GRPO_READS_TAU_POS_ },
         { GRPO_SURROGATE_HINGE, 0, 0 },
+        { GRPO_SURROGATE_REGRESSION, 0, 0 },
     };
     size_t k;
     for (k = 0; k < sizeof kinds / sizeof *kinds; k++) if (kinds[k].kind == kind) return &kinds[k];
@@ -3539,7 +3633,8 @@ static const grpo_group_kind_ *grpo_group_kind_of_(grpo_surrogate_kind kind)
 /* do surrogate or penalty have a ratio? */
 static int grpo_uses_ratio_(const grpo_objective *o)
 {
-    return o->surrogate.kind != GRPO_SURROGATE_SCORE || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_ratio != GRPO_KL_RATIO_NONE);
+    const int without = o->surrogate.kind == GRPO_SURROGATE_SCORE || o->surrogate.kind == GRPO_SURROGATE_NONE;
+    return !without || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_ratio != GRPO_KL_RATIO_NONE);
 }
 
 /* for the report to speak of */
@@ -3554,8 +3649,11 @@ static int grpo_judges_(const grpo_weight *w) { return w->correction != GRPO_COR
 
 static int grpo_credits_steps_(const grpo_advantage *a)
 {
-    return a->credit == GRPO_CREDIT_STEP || a->credit == GRPO_CREDIT_STEP_OWN || a->credit == GRPO_CREDIT_EPISODE_STEP;
+    return a->credit == GRPO_CREDIT_STEP || a->credit == GRPO_CREDIT_STEP_OWN || a->credit == GRPO_CREDIT_EPISODE_STEP
+        || a->credit == GRPO_CREDIT_STEP_GAE;
 }
+
+static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
 
 /* what a statistic is pooled over, and how */
 typedef enum { GRPO_OVER_TOKEN_, GRPO_OVER_SEQUENCE_, GRPO_OVER_SEGMENT_ } grpo_pool_;
@@ -3599,7 +3697,7 @@ static int grpo_has_segments_(const grpo_weight *w)
 /* one y of the response */
 static int grpo_unit_is_sequence_(grpo_unit_kind unit)
 {
-    return (unit > GRPO_UNIT_TOKEN && unit < GRPO_UNIT_SEGMENT_MEAN) || unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO;
+    return (unit > GRPO_UNIT_TOKEN && unit < GRPO_UNIT_SEGMENT_MEAN) || unit >= GRPO_UNIT_SEQUENCE_MEAN_RATIO;
 }
 
 static int grpo_unit_is_segment_(grpo_unit_kind unit) { return unit == GRPO_UNIT_SEGMENT_MEAN || unit == GRPO_UNIT_SEGMENT_SUM; }
@@ -3632,7 +3730,7 @@ static int grpo_advantage_needs_(const grpo_objective *o)
     if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
     if (o->advantage.kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
     if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_SELECTED_;
-    if (o->advantage.credit == GRPO_CREDIT_GAE) n |= GRPO_NEED_VALUE_;
+    if (grpo_has_critic_(&o->advantage)) n |= GRPO_NEED_VALUE_;
     if (o->advantage.baseline == GRPO_BASELINE_GIVEN) n |= GRPO_NEED_BASELINE_;
     if (o->reward.kl != GRPO_KL_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_REF_;
     return n;
@@ -3718,10 +3816,18 @@ static int grpo_count_needs_(const grpo_objective *o)
     return n;
 }
 
+/* does something beside the counts look at A? */
+static int grpo_reads_advantage_(const grpo_objective *o)
+{
+    const int pool = o->ratio.unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || o->ratio.unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
+    return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.future != GRPO_FUTURE_NONE || (pool && grpo_needs_ratio_(o));
+}
+
 static int grpo_loss_needs_(const grpo_objective *o)
 {
     const grpo_group_kind_ *group = grpo_group_kind_of_(o->surrogate.kind);
-    int n = GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_ | grpo_count_needs_(o) | (group ? group->needs : 0);
+    int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | (group ? group->needs : 0);
+    if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
     if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_whose_(&o->penalty));
     if (grpo_needs_ratio_(o) && grpo_unit_is_segment_(o->ratio.unit)) n |= GRPO_NEED_STEP_END_;
@@ -3926,9 +4032,10 @@ static int grpo_goes_with_target_(const grpo_ratio_axis *r)
 /* what single credits alone know */
 static int grpo_goes_with_credit_(const grpo_advantage *a)
 {
-    const int outcome = a->credit == GRPO_CREDIT_OUTCOME, tails = a->credit == GRPO_CREDIT_RETURN || a->credit == GRPO_CREDIT_GAE;
+    const int outcome = a->credit == GRPO_CREDIT_OUTCOME, tails = a->credit == GRPO_CREDIT_RETURN || grpo_has_critic_(a);
     if (a->step_discount != GRPO_STEP_DISCOUNT_TOKENS && a->credit != GRPO_CREDIT_STEP) return 0;
     if (a->truncated_tail != 0 && !tails) return 0;
+    if (a->credit == GRPO_CREDIT_STEP_GAE && a->bootstrap != GRPO_BOOTSTRAP_ZERO) return 0;
     if (a->credit == GRPO_CREDIT_PREFIX_TREE && !grpo_goes_with_pools_(a)) return 0;
     return a->outside == GRPO_OUTSIDE_NONE || (outcome && a->rewards == GRPO_REWARDS_ONE && grpo_goes_with_pools_(a));
 }
@@ -3970,10 +4077,12 @@ grpo_status grpo_objective_check(const grpo_objective *o)
     r = &o->ratio; p = &o->penalty;
     if (r->clamp_low > r->clamp_high || r->unit_clamp_low > r->unit_clamp_high) return GRPO_BAD_CLAMP;
     if (r->pool_low < 0 || r->pool_high < 0) return GRPO_BAD_POOL;
+    if (r->unit == GRPO_UNIT_SEQUENCE_POWER_MEAN && !(r->power >= 0 && r->power <= 16)) return GRPO_BAD_RATIO_POWER;
     st = grpo_check_surrogate_(&o->surrogate, r->unit);
     if (st) return st;
     if (p->kl_clamp_log < 0 || p->kl_clamp_value < 0 || p->kl_ratio_max < 0) return GRPO_BAD_KL_CLAMP;
     if (p->pair_margin < 0) return GRPO_BAD_MARGIN;
+    if (p->pair_gain < 0) return GRPO_BAD_PAIR_GAIN;
     if (p->likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE && p->likelihood_form != GRPO_LIKELIHOOD_FORM_LOST) return GRPO_BAD_COMBINATION;
     st = grpo_check_weight_(&o->weight);
     if (st) return st;
@@ -5096,7 +5205,7 @@ typedef struct { grpo_dd own, rest; } grpo_credited_;
 
 static double grpo_credited_value_(grpo_credited_ A) { return A.rest.hi == 0 ? A.own.hi : grpo_dd_add(A.own, A.rest).hi; }
 
-/* token reward rho_t of credit return, step and gae; a: the sequence's item */
+/* token reward rho_t of credit return, step and both gae; a: the sequence's item */
 static grpo_credited_ grpo_token_reward_(const grpo_crediting_ *c, int64_t i, int64_t t, int last, double a)
 {
     const grpo_objective *o = c->obj;
@@ -5104,7 +5213,7 @@ static grpo_credited_ grpo_token_reward_(const grpo_crediting_ *c, int64_t i, in
     grpo_credited_ rho = { { 0, 0 }, { 0, 0 } };
     grpo_index_ at;
     at.i = i; at.t = t; at.number = -1;
-    if (o->advantage.credit != GRPO_CREDIT_STEP) { if (last) rho.own.hi = a; }
+    if (!grpo_credits_steps_(&o->advantage)) { if (last) rho.own.hi = a; }
     else if (b->step_end[t]) rho.own.hi = grpo_worth_(c, at);
     if (o->reward.kl != GRPO_KL_NONE && o->reward.kl_coef != 0) rho.rest = grpo_dd_mul(grpo_reward_kl_(o, b, t), -o->reward.kl_coef);
     return rho;
@@ -5218,7 +5327,7 @@ static int grpo_splits_(const grpo_objective *o)
 {
     const grpo_advantage *a = &o->advantage;
     return grpo_gain_is_of_batch_(a->gain) && a->credit != GRPO_CREDIT_OUTCOME
-        && (a->credit == GRPO_CREDIT_GAE || (o->reward.kl != GRPO_KL_NONE && o->reward.kl_coef != 0));
+        && (grpo_has_critic_(a) || (o->reward.kl != GRPO_KL_NONE && o->reward.kl_coef != 0));
 }
 
 static void grpo_collect_(const grpo_objective *o, grpo_moments *m, grpo_credited_ A)
@@ -5346,13 +5455,13 @@ static grpo_dd grpo_step_credit_(const grpo_crediting_ *c, grpo_backwards_ *s, i
 /* G times a discount, where 0 wins over an infinity */
 static grpo_dd grpo_discounted_(grpo_dd G, double gamma) { return gamma == 0 ? grpo_dd_of_(0) : grpo_dd_mul(G, gamma); }
 
-/* A of credit return, step and gae */
+/* A of credit return, step and both gae */
 static grpo_credited_ grpo_return_(const grpo_crediting_ *c, grpo_backwards_ *s, int64_t t)
 {
     const grpo_advantage *a = &c->obj->advantage;
     const double gamma = a->step_discount == GRPO_STEP_DISCOUNT_STEPS && !c->batch->step_end[t] ? 1 : a->gamma;
     grpo_credited_ rho = grpo_token_reward_(c, s->i, t, s->last, s->item);
-    if (a->credit == GRPO_CREDIT_GAE) {
+    if (grpo_has_critic_(a)) {
         if (s->last && s->repeats) s->v_next = (double)c->batch->value[t];
         rho.rest = grpo_dd_minus_(grpo_dd_add(rho.rest, grpo_two_prod(a->gamma, s->v_next)), grpo_dd_of_((double)c->batch->value[t]));
         s->v_next = (double)c->batch->value[t];
@@ -6741,6 +6850,8 @@ GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, int64_t t, grpo
 GRPO_INLINE_ grpo_term grpo_token_policy_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v,
                                             grpo_clip_side pool)
 {
+    const grpo_term zero = { 0, 0, 0, GRPO_CLIP_NO };
+    if (r->obj->surrogate.kind == GRPO_SURROGATE_NONE) return zero;    /* there may be no advantages */
     return grpo_weighed_(r, s, t, w, v, pool, grpo_token_surrogate_(r, t, w));
 }
 
@@ -7199,7 +7310,7 @@ static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_
 static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n)
 {
     const grpo_penalty *p = &o->penalty;
-    grpo_scales s = { 1, 1, { 1, 1 }, 0, 0, { 0, 0 }, 0 };
+    grpo_scales s = { 1, 1, { 1, 1 }, 0, 0, 0, { 0, 0 }, 0 };
     s.divisor = grpo_divisor_(&o->aggregation, n);
     if (n->ranks) s.factor = (double)n->ranks;
     if (grpo_counts_by_sign_(o)) {
@@ -7211,7 +7322,9 @@ static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n
         s.by_sign[1] = grpo_at_least_one_((double)n->positive_sequences);
     }
     if (p->likelihood_on != GRPO_LIKELIHOOD_NONE && n->likelihood_tokens) s.likelihood = p->likelihood_coef / (double)n->likelihood_tokens;
+    s.alone = p->pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN && n->pairs == 0;
     if (p->pairs != GRPO_PAIRS_NONE && n->pairs) s.pairs = p->pair_coef / (double)n->pairs;
+    if (s.alone && n->sequences_nonempty) s.pairs = p->pair_coef / (double)n->sequences_nonempty;
     grpo_take_norm_(o, n, &s);
     return s;
 }
@@ -7219,7 +7332,7 @@ static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n
 static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b)
 {
     return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
-        && a->likelihood == b->likelihood && a->pairs == b->pairs
+        && a->likelihood == b->likelihood && a->pairs == b->pairs && a->alone == b->alone
         && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
 }
 
@@ -7255,7 +7368,7 @@ static grpo_sequence_ grpo_open_sequence_(grpo_run_ *r, int64_t i)
 static int grpo_has_advantage_(const grpo_run_ *r, grpo_sequence_ *s)
 {
     int64_t t;
-    for (t = s->begin; t < s->end; t++)
+    for (t = s->begin; r->advantage && t < s->end; t++)
         if (r->advantage[t] != 0 && grpo_counted_(r, s, t)) return 1;
     return 0;
 }
@@ -7316,7 +7429,8 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     int64_t g;
     if (!obj) return GRPO_NULL_OBJECTIVE;
     if (!partial) return GRPO_NULL_OUTPUT;
-    st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_);
+    st = grpo_check_(obj, batch, advantage, grpo_loss_needs_,
+                     GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     memset(&own, 0, sizeof own);
     st = grpo_count(obj, batch, advantage, &own);
@@ -7363,8 +7477,8 @@ static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *b
 /* a unit of more than a token, or pairs; a number that is no choice is left to the checks */
 static int grpo_is_of_gspo_(const grpo_objective *obj)
 {
-    return obj && (((int)obj->ratio.unit > (int)GRPO_UNIT_TOKEN && (int)obj->ratio.unit <= (int)GRPO_UNIT_SEQUENCE_MEAN_RATIO)
-                   || obj->penalty.pairs == GRPO_PAIRS_MARGIN);
+    return obj && (((int)obj->ratio.unit > (int)GRPO_UNIT_TOKEN && (int)obj->ratio.unit <= (int)GRPO_UNIT_SEQUENCE_POWER_MEAN)
+                   || obj->penalty.pairs == GRPO_PAIRS_MARGIN || obj->penalty.pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN);
 }
 
 static const grpo_method_ grpo_by_tokens_ = { grpo_evaluate_tokens_, NULL, 0 };
@@ -11294,10 +11408,18 @@ static grpo_dd grpo_values_deviation_(const grpo_values *v, grpo_std_kind kind, 
 
 typedef struct { grpo_dd mean, deviation; } grpo_mean_deviation_of_;
 
+/* likewise */
+static grpo_mean_deviation_of_ grpo_mean_and_deviation_(const grpo_values *v, grpo_std_kind kind, int e)
+{
+    grpo_mean_deviation_of_ r;
+    r.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v->sum), (double)v->count), e);
+    r.deviation = grpo_values_deviation_(v, kind, e);
+    return r;
+}
+
 static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t g, grpo_std_kind kind)
 {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
-    grpo_mean_deviation_of_ r;
     grpo_values v;
     double largest = 0;
     int64_t i;
@@ -11306,9 +11428,7 @@ static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t 
     e = grpo_square_exponent_(largest);
     memset(&v, 0, sizeof v);
     for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
-    r.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count), e);
-    r.deviation = grpo_values_deviation_(&v, kind, e);
-    return r;
+    return grpo_mean_and_deviation_(&v, kind, e);
 }
 
 /* ---- weights and selection ---- */
@@ -11604,6 +11724,41 @@ grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *a
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) weight[t] = 1;
     grpo_survey_products_(&p);
     for (g = 0; p.variance > 0 && g < batch->n_groups; g++) grpo_gaussian_group_(&p, g, weight);
+    return GRPO_OK;
+}
+
+/* the next unmasked token of a routed response, or -1 */
+static int64_t grpo_next_routed_(const grpo_batch *b, const uint8_t *routed, grpo_index_ *at)
+{
+    int64_t t;
+    do t = grpo_next_token_(b, at); while (t >= 0 && !routed[at->i]);
+    return t;
+}
+
+grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_index_ at;
+    grpo_sum sum;
+    grpo_dd top = { -HUGE_VAL, 0 };
+    int64_t t, n = 0;
+    int overflow = 0;
+    if (!st) st = grpo_check_weighting_(beta);
+    if (!st && batch->n_groups && !routed) st = GRPO_NULL_ARGUMENT;
+    if (!st && batch->n_groups && !batch->entropy) st = GRPO_NULL_ENTROPY;
+    if (st) return st;
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; n++) {
+        const grpo_dd x = grpo_two_prod(-beta, (double)batch->entropy[t]);
+        if (!grpo_in_domain_((double)batch->entropy[t], GRPO_MODERATE_)) return GRPO_BAD_ENTROPY;
+        if (grpo_dd_less(top, x)) top = x;
+    }
+    grpo_clear_reals_(batch, weight);
+    memset(&sum, 0, sizeof sum);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
+        grpo_sum_add_dd_(&sum, grpo_exp_twice(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)));
+    if (n > 0) top = grpo_dd_add(top, grpo_dd_log(grpo_dd_div(grpo_sum_dd_(&sum), (double)n)));        /* log mean u */
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
+        grpo_put_(weight, t, grpo_exp(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)), &overflow);
     return GRPO_OK;
 }
 
@@ -12184,6 +12339,111 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
             if (pass == 0) size = grpo_dd_add(size, w.hi < 0 ? grpo_dd_negative(w) : w);
             else advantage[k] = size.hi > 0 ? grpo_dd_quotient(w, size).hi : 0;
         }
+    return GRPO_OK;
+}
+
+/* is no turn before number k of its role? */
+static int grpo_opens_role_(const int64_t *role, int64_t k)
+{
+    int64_t j = 0;
+    while (role[j] != role[k]) j++;
+    return j == k;
+}
+
+static grpo_mean_deviation_of_ grpo_role_spread_(const double *reward, const int64_t *role, int64_t n, int64_t id)
+{
+    grpo_values v;
+    double largest = 0;
+    int64_t k;
+    int e;
+    for (k = 0; k < n; k++) if (role[k] == id && fabs(reward[k]) > largest) largest = fabs(reward[k]);
+    e = grpo_square_exponent_(largest);
+    memset(&v, 0, sizeof v);
+    for (k = 0; k < n; k++) if (role[k] == id) grpo_values_take_(&v, grpo_dd_of_(ldexp(reward[k], -e)));
+    return grpo_mean_and_deviation_(&v, GRPO_STD_SAMPLE, e);
+}
+
+static double grpo_role_advantage_(double r, const grpo_mean_deviation_of_ *of, grpo_role_form form)
+{
+    grpo_dd x = grpo_dd_minus_(grpo_dd_of_(r), of->mean);
+    if (form == GRPO_ROLE_MEAN) return x.hi;
+    if (of->deviation.hi == 0) return 0;
+    x = grpo_dd_quotient(x, grpo_dd_add(of->deviation, grpo_dd_of_(1e-6)));
+    if (form == GRPO_ROLE_MEAN_STD) return x.hi;
+    return x.hi < -1 ? -1 : x.hi > 3 ? 3 : x.hi;
+}
+
+grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    int64_t k, j;
+    if (!st && form != GRPO_ROLE_MEAN && form != GRPO_ROLE_MEAN_STD && form != GRPO_ROLE_CLIPPED) st = GRPO_BAD_FORM;
+    if (!st && n > 0 && !reward) st = GRPO_NULL_REWARD_LIST;
+    if (!st && n > 0 && !role) st = GRPO_NULL_ARGUMENT;
+    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (st) return st;
+    for (k = 0; k < n; k++) {
+        grpo_mean_deviation_of_ of;
+        if (!grpo_opens_role_(role, k)) continue;
+        of = grpo_role_spread_(reward, role, n, role[k]);
+        for (j = k; j < n; j++) if (role[j] == role[k]) advantage[j] = grpo_role_advantage_(reward[j], &of, form);
+    }
+    return GRPO_OK;
+}
+
+/* ---- what to sample ---- */
+
+static int64_t grpo_better_(int64_t x, int64_t y, int least) { return (x < y) == least ? x : y; }
+
+/* row i of the table of two sequences from the one before, at j the first j of b: the least edits from one to the other, or the longest
+ * common subsequence */
+static void grpo_distance_row_(int64_t id, const int64_t *b, int64_t n, int edits, const int64_t *before, int64_t *row)
+{
+    int64_t j;
+    for (j = 1; j <= n; j++) {
+        const int64_t straight = before[j - 1] + (b[j - 1] == id ? !edits : edits);
+        row[j] = grpo_better_(straight, grpo_better_(before[j], row[j - 1], edits) + edits, edits);
+    }
+}
+
+static double grpo_table_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, int edits, int64_t *scratch)
+{
+    int64_t *before = scratch, *row = scratch + n_b + 1, *swap, i, j;
+    for (j = 0; j <= n_b; j++) before[j] = edits ? j : 0;
+    for (i = 0; i < n_a; i++) {
+        row[0] = edits ? i + 1 : 0;
+        grpo_distance_row_(a[i], b, n_b, edits, before, row);
+        swap = before; before = row; row = swap;
+    }
+    return (double)before[n_b];
+}
+
+/* of the suffixes of a the longest that is somewhere in b */
+static int64_t grpo_common_suffix_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b)
+{
+    int64_t end, k, most = 0;
+    for (end = n_b; end > most; end--) {
+        for (k = 0; k < end && k < n_a && a[n_a - 1 - k] == b[end - 1 - k]; k++) { }
+        if (k > most) most = k;
+    }
+    return most;
+}
+
+grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
+                                   double *distance)
+{
+    const double longer = (double)(n_a > n_b ? n_a : n_b);
+    int64_t there, back;
+    if (!distance) return GRPO_NULL_OUTPUT;
+    if (form != GRPO_DISTANCE_EDIT && form != GRPO_DISTANCE_SUFFIX && form != GRPO_DISTANCE_ROUGE_L) return GRPO_BAD_FORM;
+    if (n_a < 1 || n_b < 1) return GRPO_TOO_FEW;
+    if (!a || !b || (!scratch && form != GRPO_DISTANCE_SUFFIX)) return GRPO_NULL_ARGUMENT;
+    if (form == GRPO_DISTANCE_EDIT) *distance = grpo_table_(a, n_a, b, n_b, 1, scratch) / longer;
+    if (form == GRPO_DISTANCE_ROUGE_L) *distance = 2 * grpo_table_(a, n_a, b, n_b, 0, scratch) / ((double)n_a + (double)n_b);
+    if (form != GRPO_DISTANCE_SUFFIX) return GRPO_OK;
+    there = grpo_common_suffix_(a, n_a, b, n_b);
+    back = grpo_common_suffix_(b, n_b, a, n_a);
+    *distance = (double)(there > back ? there : back) / longer;
     return GRPO_OK;
 }
 
@@ -12977,7 +13237,7 @@ static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch 
     if (!st) st = grpo_check_layout_(batch);
     if (st) return st;
     needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
-    st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_);
+    st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     if (!rows || !rows->part || !rows->logp || !rows->entropy) return GRPO_NULL_ROWS;
     if (rows->dlogits && !(out && out->dlogp && out->dentropy)) return GRPO_NULL_ROWS;
@@ -13069,7 +13329,8 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(advantage.length_power), GRPO_NUMBER_(advantage.gain_temperature),
         GRPO_NUMBER_(advantage.gain_power),
         GRPO_CHOICE_(advantage.second, "none|batch|tokens"), GRPO_NUMBER_(advantage.second_eps),
-        GRPO_CHOICE_(advantage.credit, "outcome|return|step|gae|step_own|episode_step|entropy_share|prefix_tree"),
+        GRPO_CHOICE_(advantage.credit, "outcome|return|step|gae|step_own|episode_step|entropy_share|prefix_tree"
+                     "|step_gae"),
         GRPO_CHOICE_(advantage.step_discount, "tokens|steps"), GRPO_CHOICE_(advantage.bootstrap, "zero|repeat"),
         GRPO_NUMBER_(advantage.gamma), GRPO_NUMBER_(advantage.lambda), GRPO_NUMBER_(advantage.lambda_length),
         GRPO_NUMBER_(advantage.truncated_tail),
@@ -13083,14 +13344,17 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(advantage.marked, "none|fixed|boost"), GRPO_NUMBER_(advantage.marked_value),
         GRPO_NUMBER_(advantage.advantage_low), GRPO_NUMBER_(advantage.advantage_high),
         GRPO_CHOICE_(ratio.unit, "token|sequence_mean|sequence_sum|sequence_clipped_mean"
-                     "|segment_mean|segment_sum|prefix_sum|prefix_mean|sequence_mean_ratio"),
+                     "|segment_mean|segment_sum|prefix_sum|prefix_mean|sequence_mean_ratio"
+                     "|sequence_power_mean"),
         GRPO_CHOICE_(ratio.gradient, "unit|token"), GRPO_CHOICE_(ratio.against, "old|rollout|ref|current|nothing"),
-        GRPO_NUMBER_(ratio.pool_low), GRPO_NUMBER_(ratio.pool_high), GRPO_NUMBER_(ratio.clamp_low), GRPO_NUMBER_(ratio.clamp_high),
+        GRPO_NUMBER_(ratio.pool_low), GRPO_NUMBER_(ratio.pool_high), GRPO_NUMBER_(ratio.power),
+        GRPO_NUMBER_(ratio.clamp_low), GRPO_NUMBER_(ratio.clamp_high),
         GRPO_NUMBER_(ratio.unit_clamp_low), GRPO_NUMBER_(ratio.unit_clamp_high),
         GRPO_CHOICE_(ratio.mix, "none|average|weighted"), GRPO_NUMBER_(ratio.mix_token), GRPO_NUMBER_(ratio.mix_unit),
         GRPO_CHOICE_(surrogate.kind, "score|ratio|ppo_clip|dual_clip|cispo|sapo|vespo|log_ratio|squared|gppo|aspo|topr|band|sapo_detached"
                      "|variance|labels|balance|pairs|contrast|contrast_mean|contrast_lse|soft_pairs|match|match_js"
-                     "|logistic|dispo|bgpo|shaped|quadratic|unbounded_positive|standardised|target|hinge"),
+                     "|logistic|dispo|bgpo|shaped|quadratic|unbounded_positive|standardised|target|hinge"
+                     "|regression|none"),
         GRPO_CHOICE_(surrogate.score, "log|ratio"),
         GRPO_CHOICE_(surrogate.bounds, "fixed|probability|position|given"),
         GRPO_NUMBER_(surrogate.eps_low), GRPO_NUMBER_(surrogate.eps_high), GRPO_NUMBER_(surrogate.bound_cap),
@@ -13112,8 +13376,9 @@ const grpo_field *grpo_fields(int *count)
         GRPO_CHOICE_(penalty.likelihood_weight, "none|p|p_not_p|teacher_gate"),
         GRPO_CHOICE_(penalty.likelihood_form, "logp|teacher_gap|lost"), GRPO_CHOICE_(penalty.likelihood_gate, "none|sequence|segment"),
         GRPO_NUMBER_(penalty.likelihood_gain), GRPO_NUMBER_(penalty.likelihood_coef),
-        GRPO_CHOICE_(penalty.pairs, "none|margin"), GRPO_CHOICE_(penalty.pair_score, "ref|free"),
+        GRPO_CHOICE_(penalty.pairs, "none|margin|margin_else_sign"), GRPO_CHOICE_(penalty.pair_score, "ref|free"),
         GRPO_NUMBER_(penalty.pair_margin), GRPO_NUMBER_(penalty.pair_beta), GRPO_NUMBER_(penalty.pair_coef),
+        GRPO_NUMBER_(penalty.pair_gain),
         GRPO_CHOICE_(weight.truncated, "keep|mask"),
         GRPO_CHOICE_(weight.trust, "none|one_sided|two_sided|log_two_sided|probability|probability_both|binary_kl|k2|ring"),
         GRPO_NUMBER_(weight.trust_low), GRPO_NUMBER_(weight.trust_high), GRPO_NUMBER_(weight.ring_low), GRPO_NUMBER_(weight.ring_high),
@@ -13876,6 +14141,21 @@ const grpo_preset *grpo_presets(int *count)
         { "f-grpo", "2602.06717", "F-GRPO, as verl's ports", "advantages times the prompt's share of failures",
           { VERL_NORM, SET(advantage.gain, GRPO_GAIN_FAILURE_POWER), SET(advantage.gain_power, 1), SET(advantage.gain_high, 1),
             CLIP(0.2, 0.2), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        { "reg-grpo", "2506.07464", "8-9, without the KL", "GRPO's advantage regressed on the response's log-ratio, standardised too",
+          { GROUP_NORM, UNIT(SEQUENCE_SUM), SURROGATE(REGRESSION), SET(surrogate.strength, 1), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
+        /* rewards are its levels of preference: the best one positive, the worse ones 0, -1, -2 */
+        { "trpa", "2504.04524", "official code, without the root", "pairs of better and worse responses, KL to the old policy",
+          { SURROGATE(NONE), KL(K3, 0.001), SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), SET(penalty.kl_clamp_value, 10),
+            SET(penalty.pairs, GRPO_PAIRS_MARGIN_ELSE_SIGN), SET(penalty.pair_beta, 0.1), SET(penalty.pair_coef, 1),
+            SET(penalty.pair_gain, 2.5), DIVIDE(TOKEN_MEAN) } },
+        { "mt-guide", "2510.01132", "token rewards at the ends of turns, as verl", "verl's PPO with a reward at the end of each turn",
+          { GAE(1, 1), SET(advantage.credit, GRPO_CREDIT_STEP_GAE), SCALE(TOKEN_WHITEN), EPS(1e-8, INSIDE), CLAMP(-20, 20),
+            DUAL(0.2, 0.2, 3), DIVIDE(TOKEN_MEAN) } },
+        /* ratio.power and ratio.pool_high are the caller's of every step: grpo_power_clip */
+        { "apmpo", "2605.04066", "objective, at mean reward 0", "power mean of a response's clipped token ratios, from GRPO's to GMPO's",
+          { GROUP_NORM, SET(advantage.std, GRPO_STD_POPULATION), UNIT(SEQUENCE_POWER_MEAN), SET(ratio.power, 1),
+            SET(ratio.pool_low, 0.2231435513142097), SET(ratio.pool_high, 0.1823215567939546), SURROGATE(RATIO), KL(K3, 0.001),
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
     };
 #undef SET
 #undef OVERLONG

@@ -16,8 +16,8 @@
  * An objective that looks at a group as a whole needs room for it, gspo_scratch elements in out.scratch.
  *
  * How it works.  The units of the tokens are a map from their log-ratios d to y: a mean or sum over the response, over a segment, over the
- * prefix that ends with the token; or the log of the mean of e^d.  Token t's term x_t is a function of y_t, or of a mixture y'_t of y_t and
- * d_t, and the gradient goes back through the transposed map:
+ * prefix that ends with the token; or the log of the power mean of e^d.  Token t's term x_t is a function of y_t, or of a mixture y'_t of
+ * y_t and d_t, and the gradient goes back through the transposed map:
  *     d loss/d l_k = c_k (own_k + dx_k/dy' dy'_k/dd_k) + sum over t of c_t dx_t/dy' dy'_t/dy_t dy_t/dd_k,
  * or, with ratio.gradient = token, stays with the token: d loss/d l_k = c_k (own_k + dx_k/dy')   (GSPO-token, eq. 17).
  * The sums are exact, so y does not depend on the order in which they are made, and its rounding is carried into the exp.
@@ -124,15 +124,22 @@ static gspo_log_ gspo_own_log_(const grpo_run_ *r, int64_t t, int *passes)
     return gspo_log_of_(0, d);
 }
 
+/* does the unit take the bounds of GMPO for what is beyond them? */
+static int gspo_clips_pool_(const grpo_ratio_axis *a)
+{
+    return a->unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || a->unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
+}
+
 /* what token t gives to its unit: d, or of GMPO the bound its clip takes, which *side tells */
 static gspo_log_ gspo_token_log_(const grpo_run_ *r, int64_t t, int *passes, grpo_clip_side *side)
 {
     const grpo_ratio_axis *a = &r->obj->ratio;
-    const int down = r->advantage[t] < 0;
     const gspo_log_ x = gspo_own_log_(r, t, passes);
     const double d = gspo_value_(x).hi;
+    int down;
     *side = GRPO_CLIP_NO;
-    if (a->unit != GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) return x;
+    if (!gspo_clips_pool_(a)) return x;
+    down = r->advantage[t] < 0;
     if (down && d < -a->pool_low) *side = GRPO_CLIP_LOW;
     if (!down && d > a->pool_high) *side = GRPO_CLIP_HIGH;
     if (*side == GRPO_CLIP_NO) return x;
@@ -145,13 +152,13 @@ typedef struct {
     int segment;        /* of the token's segment, not of the whole response */
     int prefix;         /* up to and including the token */
     int mean;           /* divided by the number of tokens */
-    int ratios;         /* log of the sum of e^d, not the sum of d */
+    int ratios;         /* log of the sum of e^(power d) over power, not the sum of d */
 } gspo_map_;
 
 static gspo_map_ gspo_map_of_(grpo_unit_kind unit)
 {
     static const gspo_map_ of[] = { { 0, 0, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 0 }, { 0, 0, 1, 0 }, { 1, 0, 1, 0 }, { 1, 0, 0, 0 },
-                                    { 0, 1, 0, 0 }, { 0, 1, 1, 0 }, { 0, 0, 1, 1 } };
+                                    { 0, 1, 0, 0 }, { 0, 1, 1, 0 }, { 0, 0, 1, 1 }, { 0, 0, 1, 1 } };
     return of[unit];
 }
 
@@ -170,8 +177,9 @@ typedef struct {
     int plain;          /* every d passes, and none is asked for again */
     grpo_span_ span;
     int64_t count;      /* tokens that count; with `prefix` those up to the one at hand */
-    grpo_sum sum;       /* of their d; with `ratios` of e^(d - top) */
+    grpo_sum sum;       /* of their d; with `ratios` of e^(power (d - top)) - 1 */
     gspo_log_ top;      /* with `ratios`: the largest d */
+    double power;
     gspo_log_ y;
     grpo_ratio w;       /* of y, clamped; passes: does its derivative? */
     int passes;
@@ -187,23 +195,40 @@ static void gspo_sum_log_(grpo_sum *sum, double sign, gspo_log_ d)
     if (d.level != 0) grpo_sum_add_(sum, sign * d.level > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
-/* those below the level of the top are nothing beside it */
-static void gspo_sum_ratios_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
+/* with `ratios`: the largest d, and the power.  One so small that e^(power (d - top)) - 1 is power (d - top) to the last bit of twice the
+ * precision may as well be larger, for the sake of these numbers' own last bits */
+static void gspo_find_top_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
 {
     grpo_clip_side side;
-    gspo_log_ d;
+    gspo_log_ d, least = { 0, { 0, 0 } };
+    double least_power;
     int64_t t;
     int passes, any = 0;
     for (t = u->span.begin; t < u->span.end; t++) {
         if (!grpo_counted_(r, s, t)) continue;
         d = gspo_token_log_(r, t, &passes, &side);
         if (!any || d.level > u->top.level || (d.level == u->top.level && grpo_dd_less(u->top.rest, d.rest))) u->top = d;
+        if (!any || d.rest.hi < least.rest.hi) least = d;
         any = 1;
     }
+    u->power = r->obj->ratio.unit == GRPO_UNIT_SEQUENCE_POWER_MEAN && r->obj->ratio.power != 0 ? r->obj->ratio.power : 1;
+    least_power = ldexp(1, -200) / (u->top.rest.hi - least.rest.hi);
+    if (u->power < least_power && grpo_is_finite(least_power)) u->power = least_power;
+}
+
+/* those below the level of the top are nothing beside it */
+static void gspo_sum_ratios_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
+{
+    grpo_clip_side side;
+    gspo_log_ d;
+    int64_t t;
+    int passes;
+    gspo_find_top_(r, s, u);
     for (t = u->span.begin; t < u->span.end; t++) {
         if (!grpo_counted_(r, s, t)) continue;
         d = gspo_minus_(gspo_token_log_(r, t, &passes, &side), u->top);
-        if (d.level == 0) grpo_sum_add_dd_(&u->sum, grpo_exp_twice(d.rest));
+        if (d.level == 0) grpo_sum_add_dd_(&u->sum, grpo_exp_minus_one_twice(grpo_dd_mul(d.rest, u->power)));
+        else grpo_sum_add_(&u->sum, -1);
         u->count++;
     }
 }
@@ -234,7 +259,7 @@ static gspo_log_ gspo_pooled_(const gspo_unit_ *u)
     mean = grpo_sum_dd_(&sum);
     if (n != 1) mean = grpo_dd_div(mean, n);
     if (!u->map.ratios) return gspo_log_of_((double)(u->sum.pos_inf - u->sum.neg_inf) / n, mean);
-    return gspo_log_of_(u->top.level, grpo_dd_add(u->top.rest, gspo_log_dd_(mean)));
+    return gspo_log_of_(u->top.level, grpo_dd_add(u->top.rest, grpo_dd_div(grpo_log_one_plus_twice(mean), u->power)));
 }
 
 static grpo_ratio gspo_clamped_(const grpo_run_ *r, gspo_log_ y, int *passes)
@@ -251,7 +276,7 @@ static void gspo_pool_(const grpo_run_ *r, gspo_unit_ *u)
 
 static int gspo_is_plain_(const grpo_ratio_axis *a, gspo_map_ map)
 {
-    return !map.prefix && !map.ratios && a->unit != GRPO_UNIT_SEQUENCE_CLIPPED_MEAN && a->mix == GRPO_MIX_NONE
+    return !map.prefix && !map.ratios && !gspo_clips_pool_(a) && a->mix == GRPO_MIX_NONE
         && a->clamp_low == 0 && a->clamp_high == 0;
 }
 
@@ -506,10 +531,10 @@ static int gspo_wins_(const gspo_group_ *g, int64_t i, int64_t j, double margin)
     return grpo_dd_exceeds(grpo_two_diff(g->advantage[i], g->advantage[j]), margin);
 }
 
-/* log(1 + e^(-k (y_i - y_j))) */
-static grpo_logistic gspo_lead_(const gspo_group_ *g, int64_t i, int64_t j, double k)
+/* k (y_i - y_j) */
+static grpo_dd gspo_lead_(const gspo_group_ *g, int64_t i, int64_t j, double k)
 {
-    return grpo_logistic_loss(gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, j)), k));
+    return gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, j)), k);
 }
 
 /* what the pair costs that i wins over j, and its derivative by k (y_i - y_j) */
@@ -517,8 +542,8 @@ static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, i
 {
     grpo_logistic f = { 0, 0 };
     grpo_dd rest;
-    if (s->kind != GRPO_SURROGATE_HINGE) return gspo_lead_(g, i, j, s->strength);
-    rest = gspo_difference_(grpo_dd_of_(s->shift), gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, j)), s->strength));
+    if (s->kind != GRPO_SURROGATE_HINGE) return grpo_logistic_loss(gspo_lead_(g, i, j, s->strength));
+    rest = gspo_difference_(grpo_dd_of_(s->shift), gspo_lead_(g, i, j, s->strength));
     if (rest.hi > 0) { f.value = rest.hi; f.slope = -1; }
     return f;
 }
@@ -606,7 +631,7 @@ static void gspo_target_(const grpo_surrogate *s, gspo_group_ *g)
 
 /* the scores as GIFT standardises them; where their squares may be no numbers, in units of 2^exponent.  An infinite one is K or -K, beside
  * which the others are 0 */
-typedef struct { grpo_dd mean, divisor; int exponent, infinite; } gspo_standard_;
+typedef struct { grpo_dd mean, deviation, divisor; int exponent, infinite; } gspo_standard_;
 
 static grpo_dd gspo_standing_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i)
 {
@@ -638,8 +663,17 @@ static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps)
     u.divisor = grpo_dd_of_(u.infinite ? 0 : ldexp(eps, -u.exponent));
     if (g->n < 2 || grpo_dd_same_(v.min, v.max)) return u;
     grpo_covariance_add_(&acc, n, &v.squares, &v.sum, &v.sum);
-    u.divisor = grpo_dd_add(u.divisor, grpo_sqrt_twice_(grpo_dd_div(grpo_sum_dd_(&acc), n * (n - 1))));
+    u.deviation = grpo_sqrt_twice_(grpo_dd_div(grpo_sum_dd_(&acc), n * (n - 1)));
+    u.divisor = grpo_dd_add(u.divisor, u.deviation);
     return u;
+}
+
+/* z_i, 0 where there is nothing to divide by */
+static grpo_dd gspo_standardise_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i)
+{
+    const grpo_dd off = gspo_difference_(gspo_standing_(g, u, i), u->mean);
+    if (off.hi == 0 || u->divisor.hi == 0 || !grpo_is_finite(u->divisor.hi)) return grpo_dd_of_(0);
+    return grpo_dd_quotient(off, u->divisor);
 }
 
 /* F_i = e_i^2, e_i = A_i - k z_i, z_i = (y_i - mean y)/(deviation + eps), of which only y_i is differentiated: GIFT (2510.23868) */
@@ -652,12 +686,41 @@ static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g)
         grpo_dd e = grpo_dd_of_(g->advantage[i]);
         double by = g->n == 1 ? k : 0;
         if (g->n > 1 && u.divisor.hi > 0) {
-            const grpo_dd off = gspo_difference_(gspo_standing_(g, &u, i), u.mean);
-            if (off.hi != 0 && grpo_is_finite(u.divisor.hi)) e = gspo_difference_(e, gspo_times_(grpo_dd_quotient(off, u.divisor), k));
+            e = gspo_difference_(e, gspo_times_(gspo_standardise_(g, &u, i), k));
             by = u.infinite ? 0 : ldexp(k / u.divisor.hi, -u.exponent);
         }
         g->value[i] = e.hi * e.hi;
         g->slope[i] = grpo_times(g->weight[i], grpo_times(-2 * by, e.hi));
+    }
+}
+
+/* the same with all of z_i differentiated, which is 0 of a single response: Reg-GRPO (2506.07464).  With b_i = -2 k C_i e_i what is handed
+ * to z_i, s the deviation and D = s + eps: dL/dy_j = (b_j - mean b - z_j (sum b_i z_i) D/((n - 1) s))/D */
+static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g)
+{
+    const gspo_standard_ u = gspo_standard_of_(g, s->score_eps);
+    const double k = s->strength, n = (double)g->n;
+    grpo_sum sum, along;
+    grpo_dd mean, tilt = { 0, 0 };
+    int64_t i;
+    memset(&sum, 0, sizeof sum);
+    memset(&along, 0, sizeof along);
+    for (i = 0; i < g->n; i++) {
+        const grpo_dd z = gspo_standardise_(g, &u, i), e = gspo_difference_(grpo_dd_of_(g->advantage[i]), gspo_times_(z, k));
+        const grpo_dd b = gspo_times_(gspo_times_(e, -2 * k), g->weight[i]);
+        g->value[i] = e.hi * e.hi;
+        g->slope[i] = 0;
+        gspo_keep_(g, i, b);
+        grpo_sum_add_dd_(&sum, b);
+        if (z.hi != 0) grpo_sum_add_dd_(&along, grpo_dd_product(b, z));
+    }
+    if (u.infinite || u.divisor.hi == 0) return;
+    mean = grpo_dd_div(grpo_sum_dd_(&sum), n);
+    if (u.deviation.hi > 0) tilt = grpo_dd_quotient(grpo_dd_div(grpo_sum_dd_(&along), n - 1), u.deviation);
+    for (i = 0; i < g->n; i++) {
+        const grpo_dd z = gspo_standardise_(g, &u, i);
+        const double straight = gspo_difference_(gspo_work_(g, i), mean).hi / u.divisor.hi;
+        g->slope[i] = ldexp(grpo_plus(straight, -grpo_times(tilt.hi, z.hi)), -u.exponent);
     }
 }
 
@@ -835,6 +898,7 @@ static gspo_function_ gspo_function_of_(const grpo_objective *obj)
         { GRPO_SURROGATE_STANDARDISED, gspo_standardised_ },
         { GRPO_SURROGATE_TARGET, gspo_target_ },
         { GRPO_SURROGATE_HINGE, gspo_pairs_ },
+        { GRPO_SURROGATE_REGRESSION, gspo_regression_ },
     };
     size_t k;
     for (k = 0; k < sizeof functions / sizeof *functions; k++)
@@ -936,21 +1000,42 @@ static void gspo_gather_pairs_(const grpo_run_ *r, int64_t g, gspo_group_ *x)
     }
 }
 
+/* what the pair costs that i wins over j, and how much steeper it is than others */
+static grpo_logistic gspo_pair_cost_(const grpo_penalty *p, const gspo_group_ *x, int64_t i, int64_t j)
+{
+    const double gain = p->pair_gain != 0 && x->advantage[i] > 0 ? p->pair_gain : 1;
+    grpo_logistic f = grpo_logistic_loss(gspo_times_(gspo_lead_(x, i, j, p->pair_beta), gain));
+    f.slope *= gain;
+    return f;
+}
+
 static void gspo_compare_pairs_(grpo_run_ *r, const gspo_group_ *x)
 {
-    const double beta = r->obj->penalty.pair_beta, margin = r->obj->penalty.pair_margin;
+    const grpo_penalty *p = &r->obj->penalty;
     grpo_sum slope;
     int64_t i, j;
     for (i = 0; i < x->n; i++) {
         memset(&slope, 0, sizeof slope);
         for (j = 0; j < x->n; j++) {
-            if (gspo_wins_(x, i, j, margin)) {
-                const grpo_logistic f = gspo_lead_(x, i, j, beta);
+            if (gspo_wins_(x, i, j, p->pair_margin)) {
+                const grpo_logistic f = gspo_pair_cost_(p, x, i, j);
                 grpo_sum_add_(&r->partial->sum[GRPO_SUM_PAIRS], f.value);
                 grpo_sum_add_(&slope, f.slope);
-            } else if (gspo_wins_(x, j, i, margin)) grpo_sum_add_(&slope, -gspo_lead_(x, j, i, beta).slope);
+            } else if (gspo_wins_(x, j, i, p->pair_margin)) grpo_sum_add_(&slope, -gspo_pair_cost_(p, x, j, i).slope);
         }
-        x->pair_slope[i] = grpo_times(r->scales.pairs * beta, grpo_sum_value_(&slope)) / x->weight[i];
+        x->pair_slope[i] = grpo_times(r->scales.pairs * p->pair_beta, grpo_sum_value_(&slope)) / x->weight[i];
+    }
+}
+
+/* where the step has no pair: every response against 0, by the sign of its reward */
+static void gspo_compare_signs_(grpo_run_ *r, const gspo_group_ *x)
+{
+    int64_t i;
+    for (i = 0; i < x->n; i++) {
+        const int up = x->advantage[i] > 0;
+        const grpo_logistic f = grpo_logistic_loss(up ? gspo_score_(x, i) : grpo_dd_negative(gspo_score_(x, i)));
+        grpo_sum_add_(&r->partial->sum[GRPO_SUM_PAIRS], f.value);
+        x->pair_slope[i] = grpo_times(r->scales.pairs, up ? f.slope : -f.slope) / x->weight[i];
     }
 }
 
@@ -968,7 +1053,7 @@ static void gspo_couple_(grpo_run_ *r, int64_t g)
     }
     if (r->scales.pairs != 0) {
         gspo_gather_pairs_(r, g, &x);
-        gspo_compare_pairs_(r, &x);
+        if (r->scales.alone) gspo_compare_signs_(r, &x); else gspo_compare_pairs_(r, &x);
         r->pair_slope = x.pair_slope;
     }
 }
@@ -1029,7 +1114,7 @@ static double gspo_part_(const gspo_unit_ *u, const gspo_ratio_ *x, double throu
     if (u->map.prefix || !u->map.mean) return through;
     if (!u->map.ratios) return through / (double)u->count;
     d = gspo_minus_(x->d, u->y);
-    return d.level == 0 ? grpo_times(through, grpo_exp(d.rest)) / (double)u->count : 0;
+    return d.level == 0 ? grpo_times(through, grpo_exp(grpo_dd_mul(d.rest, u->power))) / (double)u->count : 0;
 }
 
 /* what token t gets of the slope that the group has by the response's y */

@@ -214,25 +214,36 @@ static number gain_at(const book *k, int64_t i, int64_t t, number a)
     return plus(plus(x, next < 0 ? zero() : times(number_of(k->b.token[TOKEN_VALUE][next]), o->gamma)), number_of(-V));
 }
 
+/* what the step that ends at token t is worth, 0 where none does */
+static number step_at(const book *k, const items *steps, int64_t t)
+{
+    int x;
+    for (x = 0; x < steps->n; x++) if (steps->of[x].t == t) return step_worth(k, steps, x);
+    return zero();
+}
+
 static void credit_returns(book *k, int64_t g)
 {
-    static items all;
+    static items all, steps;
     const grpo_advantage *a = &k->obj.advantage;
+    const int by_step = a->credit == GRPO_CREDIT_STEP_GAE, critic = by_step || a->credit == GRPO_CREDIT_GAE;
     int64_t t, j, left;
     int x;
     find_items(k, g, 0, &all);
+    if (by_step) find_items(k, g, 1, &steps);
     for (x = 0; x < all.n; x++) {
         const int64_t i = all.of[x].i, T = active_tokens_of(&k->b, i);
-        const number own = item_worth(a, &all, all.of[x].R);
-        reference_real lambda = a->credit == GRPO_CREDIT_GAE ? a->lambda : 1, long_lambda = a->lambda_length * (reference_real)T;
+        const number own = by_step ? zero() : item_worth(a, &all, all.of[x].R);
+        reference_real lambda = critic ? a->lambda : 1, long_lambda = a->lambda_length * (reference_real)T;
         long_lambda = long_lambda > 1 ? 1 - 1 / long_lambda : 0;
-        if (a->credit == GRPO_CREDIT_GAE && a->lambda_length > 0 && long_lambda > lambda) lambda = long_lambda;
+        if (critic && a->lambda_length > 0 && long_lambda > lambda) lambda = long_lambda;
         for (left = T, t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
             number sum = zero();
             reference_real discount = 1;
             if (!is_active(&k->b, t)) continue;
             for (j = t; j >= 0; j = next_active(&k->b, i, j)) {
                 sum = plus(sum, times(gain_at(k, i, j, own), discount));
+                if (by_step) sum = plus(sum, times(step_at(k, &steps, j), discount));
                 discount *= a->gamma * lambda;
             }
             k->cut[t] = k->b.truncated[i] && (double)left-- <= a->truncated_tail;
@@ -717,11 +728,15 @@ static void trial_returns(rng *r, int trial)
     grpo_advantage *a = &k.obj.advantage;
     int64_t g;
     memset(&k, 0, sizeof k);
-    a->credit = rng_chance(r, 70) ? GRPO_CREDIT_GAE : GRPO_CREDIT_RETURN;
+    a->credit = rng_chance(r, 30) ? GRPO_CREDIT_RETURN : trial % 2 ? GRPO_CREDIT_STEP_GAE : GRPO_CREDIT_GAE;
     a->gamma = any(r, 1, 0.95, 0.5);
     a->lambda = any(r, 1, 0.9, 0);
     a->lambda_length = any(r, 0, 0.3, 1);
-    a->bootstrap = (grpo_bootstrap_kind)rng_below(r, 2);
+    if (a->credit == GRPO_CREDIT_STEP_GAE) a->step_value = (grpo_step_value_kind)rng_below(r, 3);
+    if (a->credit == GRPO_CREDIT_STEP_GAE) a->step_group = (grpo_step_group_kind)rng_below(r, 4);
+    a->history = any(r, 1, 2, 4);
+    a->history_power = any(r, 0, 1, -1.5);
+    if (a->credit != GRPO_CREDIT_STEP_GAE) a->bootstrap = (grpo_bootstrap_kind)rng_below(r, 2);
     a->truncated_tail = any(r, 0, 1, 4);
     random_common(r, a);
     rollouts_random(r, 0, &k.b);

@@ -1587,6 +1587,46 @@ static void run_position_advantage(call *r)
     add_doubles(r, "advantage", advantage, n, grpo_position_advantage(logp_old, reward, n, advantage));
 }
 
+static void run_power_clip(call *r)
+{
+    const double mean = number(r, "mean"), deviation = number(r, "deviation"), low = number(r, "low"), high = number(r, "high");
+    const grpo_power_bounds b = grpo_power_clip(mean, deviation, number(r, "gamma"), low, high, number(r, "delta"));
+    add_number(r, "power", b.power);
+    add_number(r, "eps", b.eps);
+    add_number(r, "log_high", b.log_high);
+}
+
+static void run_role_reward(call *r)
+{
+    static const char *const names[] = { "mean", "mean_std", "clipped" };
+    static const grpo_role_form forms[] = { GRPO_ROLE_MEAN, GRPO_ROLE_MEAN_STD, GRPO_ROLE_CLIPPED };
+    int64_t n, roles;
+    const double *reward = list(r, "reward", &n);
+    const int64_t *role = wholes(r, "role", &roles);
+    double *advantage = allocate(r, n, sizeof *advantage);
+    if (roles != n) { fail(r, "argument role has not an entry for each turn"); return; }
+    add_doubles(r, "advantage", advantage, n, grpo_role_reward(reward, role, n, forms[choice(r, "form", names, 3)], advantage));
+}
+
+static void run_sequence_distance(call *r)
+{
+    static const char *const names[] = { "edit", "suffix", "rouge_l" };
+    static const grpo_distance_form forms[] = { GRPO_DISTANCE_EDIT, GRPO_DISTANCE_SUFFIX, GRPO_DISTANCE_ROUGE_L };
+    int64_t n_a, n_b;
+    const int64_t *a = wholes(r, "a", &n_a), *b = wholes(r, "b", &n_b);
+    int64_t *scratch = allocate(r, 2 * n_b + 2, sizeof *scratch);
+    double distance = NAN;
+    check_status(r, grpo_sequence_distance(a, n_a, b, n_b, forms[choice(r, "form", names, 3)], scratch, &distance));
+    add_number(r, "distance", distance);
+}
+
+static void run_route_weight(call *r)
+{
+    grpo_real *weight = token_real_out(r);
+    const uint8_t *routed = sequence_flags(r, "routed");
+    weight_done(r, weight, grpo_route_weight(r->batch, routed, number(r, "beta"), weight));
+}
+
 /* ---- the table ------------------------------------------------------------------------------------------------------------------ */
 
 enum { DOUBLES, ELEMENTS };
@@ -1724,6 +1764,10 @@ static const struct { const char *name; void (*run)(call *r); int elements; } fu
     { "entropy_factor", run_entropy_factor, DOUBLES },
     { "hardest_miss", run_hardest_miss, ELEMENTS },
     { "position_advantage", run_position_advantage, DOUBLES },
+    { "power_clip", run_power_clip, DOUBLES },
+    { "role_reward", run_role_reward, DOUBLES },
+    { "sequence_distance", run_sequence_distance, DOUBLES },
+    { "route_weight", run_route_weight, ELEMENTS },
 };
 
 /* nothing was wrong so far: is there an argument that the function does not read? */

@@ -2758,9 +2758,136 @@ static void test_between_sequences(rng *r)
     for (int t = 5; t < FOUR; t += 3) check(x.a[t] == 0 && x.centroid[t] == 0 && x.agent[t] == 0 && x.clip[2][t] == 0, "between sequences");
 }
 
+/* the definitions, by trying everything; n is small */
+static int64_t least_edits(const int64_t *a, int64_t n, const int64_t *b, int64_t m)
+{
+    int64_t straight, bent;
+    if (n == 0 || m == 0) return n + m;
+    straight = least_edits(a + 1, n - 1, b + 1, m - 1) + (*a != *b);
+    bent = 1 + least_edits(a + 1, n - 1, b, m);
+    if (1 + least_edits(a, n, b + 1, m - 1) < bent) bent = 1 + least_edits(a, n, b + 1, m - 1);
+    return straight < bent ? straight : bent;
+}
+
+static int64_t most_common(const int64_t *a, int64_t n, const int64_t *b, int64_t m)
+{
+    int64_t x, y;
+    if (n == 0 || m == 0) return 0;
+    if (*a == *b) return 1 + most_common(a + 1, n - 1, b + 1, m - 1);
+    x = most_common(a + 1, n - 1, b, m);
+    y = most_common(a, n, b + 1, m - 1);
+    return x > y ? x : y;
+}
+
+static int64_t longest_suffix(const int64_t *a, int64_t n, const int64_t *b, int64_t m)
+{
+    for (int64_t size = n < m ? n : m; size > 0; size--)
+        for (int64_t k = 0; k + size <= m; k++) if (!memcmp(a + n - size, b + k, (size_t)size * sizeof *a)) return size;
+    return 0;
+}
+
+static void test_distances(rng *r)
+{
+    const int64_t n = 1 + rng_below(r, 6), m = 1 + rng_below(r, 6), longer = n > m ? n : m;
+    int64_t a[6], b[6], scratch[14], u, v;
+    double found[3];
+    for (int64_t k = 0; k < 6; k++) { a[k] = rng_below(r, 3); b[k] = rng_below(r, 3); }
+    check(!grpo_sequence_distance(a, n, b, m, GRPO_DISTANCE_EDIT, scratch, &found[0]), "edit");
+    check(!grpo_sequence_distance(a, n, b, m, GRPO_DISTANCE_SUFFIX, NULL, &found[1]), "suffix");
+    check(!grpo_sequence_distance(a, n, b, m, GRPO_DISTANCE_ROUGE_L, scratch, &found[2]), "rouge_l");
+    u = longest_suffix(a, n, b, m); v = longest_suffix(b, m, a, n);
+    check(found[0] == (double)least_edits(a, n, b, m) / (double)longer, "edits: %g", found[0]);
+    check(found[1] == (double)(u > v ? u : v) / (double)longer, "suffix: %g", found[1]);
+    check(found[2] == 2.0 * (double)most_common(a, n, b, m) / (double)(n + m), "rouge_l: %g", found[2]);
+}
+
+static void test_roles(rng *r)
+{
+    double reward[12], found[3][12];
+    int64_t role[12], n = rng_below(r, 13);
+    const double scale = rng_pick(r, (const double[]){ 1, 1e-200, 1e150, 1e-6 }, 4);
+    for (int64_t k = 0; k < n; k++) {
+        reward[k] = scale * (rng_chance(r, 50) ? rng_bell(r) / 10 : 1);
+        role[k] = rng_below(r, 3) * (INT64_C(1) << 61);
+    }
+    for (int form = 0; form < 3; form++) check(!grpo_role_reward(reward, role, n, (grpo_role_form)form, found[form]), "role_reward");
+    for (int64_t k = 0; k < n; k++) {
+        reference_real mean = 0, size = 0, V = 0, G = 0, s, x;
+        int same = 1;
+        for (int64_t j = 0; j < n; j++) {
+            if (role[j] != role[k]) continue;
+            mean += reward[j]; size += ref_abs(reward[j]); G = G + 1;
+            same &= reward[j] == reward[k];
+        }
+        mean /= G; size = size / G + ref_abs(reward[k]);
+        for (int64_t j = 0; j < n; j++) if (role[j] == role[k]) V += (reward[j] - mean) / scale * ((reward[j] - mean) / scale);
+        s = same ? 1 : ref_sqrt(V / (G - 1)) * scale + (reference_real)1 / 1000000;
+        x = same ? 0 : (reward[k] - mean) / s;
+        judge("role_reward", found[0][k], reward[k] - mean, size, 0);
+        judge("role_reward", found[1][k], x, size / s, 0);
+        judge("role_reward", found[2][k], x < -1 ? -1 : x > 3 ? 3 : x, size / s, 0);
+    }
+    check(!grpo_role_reward(reward, role, n, GRPO_ROLE_MEAN_STD, reward), "role_reward");
+    check(!memcmp(reward, found[1], (size_t)n * sizeof *reward), "role_reward: written over what is read, it is another");
+}
+
+static void test_power_clip(rng *r)
+{
+    const double mean = rng_bell(r), deviation = rng_unit(r), gamma = 5 * rng_unit(r), low = rng_unit(r), high = low + rng_unit(r);
+    const grpo_power_bounds b = grpo_power_clip(mean, deviation, gamma, low, high, 1e-6);
+    const reference_real x = (reference_real)mean / ((reference_real)deviation + 1e-6), e = ref_exp(-2 * ref_abs(x)), t = (1 - e) / (1 + e);
+    const reference_real eps = low + ((reference_real)high - low) * (x < 0 ? -t : t), size = low + ((reference_real)high - low) * t;
+    const reference_real power = ref_exp(-(reference_real)gamma * mean);
+    if (eps <= -1) { check(b.power != b.power && b.eps != b.eps && b.log_high != b.log_high, "power_clip below -1"); return; }
+    judge("power_clip", b.power, power, power * (1 + ref_abs(gamma * mean)), 0);
+    judge("power_clip", b.eps, eps, size, 0);
+    judge("power_clip", b.log_high, ref_ln1p(eps), size / (1 + eps), 0);
+}
+
+static void test_power_by_hand(void)
+{
+    const double inf = HUGE_VAL;
+    check(grpo_power_clip(0, 1, 3, 0.1, 0.3, 0).power == 1 && grpo_power_clip(0, 1, 3, 0.1, 0.3, 0).eps == 0.1, "power_clip at mean 0");
+    check(grpo_power_clip(1, 1e-300, 1, 0.1, 0.3, 0).eps == 0.3, "power_clip without deviation");
+    check(!grpo_is_finite(grpo_power_clip(1, 0, 1, 0.1, 0.3, 0).eps) && !grpo_is_finite(grpo_power_clip(1, -1, 1, 0.1, 0.3, 2).eps)
+          && !grpo_is_finite(grpo_power_clip(1, 1, 1, 0.3, 0.1, 0).eps) && !grpo_is_finite(grpo_power_clip(1, 1, 1, -0.1, 0.3, 0).eps)
+          && !grpo_is_finite(grpo_power_clip(inf, 1, 1, 0.1, 0.3, 0).eps) && !grpo_is_finite(grpo_power_clip(1, 1, inf, 0.1, 0.3, 0).eps)
+          && !grpo_is_finite(grpo_power_clip(1, inf, 1, 0.1, 0.3, 0).eps) && !grpo_is_finite(grpo_power_clip(-9, 1, 1, 0.1, 3, 0).eps),
+          "power_clip refuses");
+}
+
+static void test_routes(rng *r)
+{
+    trial t;
+    double beta = rng_pick(r, (const double[]){ 0, 1, 0.3, 1e3 }, 4);
+    trial_make(r, &t);
+    uint8_t *routed = test_alloc(t.b.n_sequences, 1);
+    grpo_real *H = more_tokens(r, &t, 0, 8), *weight = no_tokens(&t);
+    reference_real least = HUGE_VAL, sum = 0, most = 0, n = 0;
+    for (int64_t i = 0; i < t.b.n_sequences; i++) routed[i] = (uint8_t)rng_chance(r, 60);
+    t.view.entropy = H;
+    check(!grpo_route_weight(&t.view, routed, beta, weight), "route_weight");
+    for (int pass = 0; pass < 3; pass++) for (int64_t i = 0; i < t.b.n_sequences; i++)
+        for (int64_t s = t.b.offset[i]; s < t.b.offset[i] + t.b.length[i]; s++) {
+            const int on = t.b.mask[s] && routed[i];
+            if (pass == 0 && on) { n = n + 1; if (H[s] < least) least = H[s]; if (H[s] > most) most = H[s]; }
+            if (pass == 1 && on) sum += ref_exp(-beta * (H[s] - least));
+            if (pass == 2 && on) {
+                const reference_real x = ref_exp(-beta * (H[s] - least)) * n / sum;
+                judge("route_weight", (double)weight[s], x, x * (1 + beta * (ref_abs(H[s]) + most)), 1);
+            }
+            if (pass == 2 && !on) check(weight[s] == 0, "route_weight: a token that is not routed has a weight");
+        }
+    free(routed); free(H); free(weight);
+    trial_free(&t);
+}
+
 static void test_new_papers(void)
 {
     rng r = { 77 };
+    test_power_by_hand();
+    for (int k = 0; k < 500; k++) { test_distances(&r); test_roles(&r); test_power_clip(&r); }
+    for (int k = 0; k < 60; k++) test_routes(&r);
     test_infinite_divergence();
     test_overwriting();
     for (int k = 0; k < 200; k++) { test_divergence_slopes(&r); test_between_sequences(&r); }

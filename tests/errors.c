@@ -387,7 +387,7 @@ static void check_missing(void)
 
 enum { NO_OLD = 1, NO_REF = 2, NO_ROLLOUT = 4, NO_ENTROPY = 8, NO_SELECTED = 16, NO_TEACHER = 32, NO_STATE = 64, NO_SQUARES = 128,
        NO_STEP_END = 256, NO_STEP_REWARD = 512, NO_WEIGHT = 1024, NO_CLIP_LOW = 2048, NO_CLIP_HIGH = 4096, NO_OPTIONAL = 8191, NO_REWARD = 8192,
-       NO_ADVANTAGE = 16384, NO_TRUNCATED = 32768, NO_OUTSIDE = 65536 };
+       NO_ADVANTAGE = 16384, NO_TRUNCATED = 32768, NO_OUTSIDE = 65536, NO_VALUE = 131072 };
 
 typedef struct {
     const char *path[2];
@@ -405,6 +405,13 @@ static const need needs[] = {
     { { "surrogate.kind", "ratio.against" }, { GRPO_SURROGATE_RATIO, GRPO_AGAINST_REF }, NO_REF, GRPO_NULL_LOGP_REF, LOSSES, "logp_ref" },
     { { "surrogate.kind", "ratio.against" }, { GRPO_SURROGATE_RATIO, GRPO_AGAINST_REF }, NO_OLD | NO_ROLLOUT, GRPO_OK, 0, "" },
     { { "surrogate.kind", "ratio.against" }, { GRPO_SURROGATE_RATIO, GRPO_AGAINST_CURRENT }, NO_OPTIONAL, GRPO_OK, 0, "" },
+    { { "surrogate.kind", NULL }, { GRPO_SURROGATE_NONE, 0 }, NO_OPTIONAL | NO_REWARD | NO_ADVANTAGE, GRPO_NULL_REWARD,
+      AXIS_2 | INFORMATIVE, "reward" },
+    { { "surrogate.kind", "weight.future" }, { GRPO_SURROGATE_NONE, GRPO_FUTURE_DECAYED }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE, LOSSES,
+      "advantage" },
+    { { "surrogate.kind", "weight.trust" }, { GRPO_SURROGATE_NONE, GRPO_TRUST_TWO_SIDED }, NO_ADVANTAGE, GRPO_OK, 0, "" },
+    { { "surrogate.kind", "penalty.likelihood_on" }, { GRPO_SURROGATE_NONE, GRPO_LIKELIHOOD_POSITIVE }, NO_ADVANTAGE, GRPO_NULL_ADVANTAGE,
+      COUNT | LOSSES, "advantage" },
     { { "weight.trust", NULL }, { GRPO_TRUST_TWO_SIDED, 0 }, NO_OLD, GRPO_NULL_LOGP_OLD, LOSSES, "logp_old" },
     { { "weight.trust", "ratio.against" }, { GRPO_TRUST_K2, GRPO_AGAINST_REF }, NO_REF, GRPO_NULL_LOGP_REF, LOSSES, "logp_ref" },
     { { "penalty.kl", NULL }, { GRPO_KL_K3, 0 }, NO_REF, GRPO_NULL_LOGP_REF, LOSSES, "logp_ref" },
@@ -451,6 +458,9 @@ static const need needs[] = {
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_STEP_OWN, GRPO_STEP_GROUP_INDEX }, NO_STATE, GRPO_OK, 0, "" },
     { { "advantage.credit", "advantage.step_group" }, { GRPO_CREDIT_OUTCOME, GRPO_STEP_GROUP_STATE }, NO_OPTIONAL, GRPO_OK, 0, "" },
     { { "advantage.credit", NULL }, { GRPO_CREDIT_STEP_OWN, 0 }, NO_STEP_REWARD, GRPO_NULL_STEP_REWARD, AXIS_2, "step_reward" },
+    { { "advantage.credit", NULL }, { GRPO_CREDIT_STEP_GAE, 0 }, NO_STEP_END, GRPO_NULL_STEP_END, AXIS_2, "step_end" },
+    { { "advantage.credit", NULL }, { GRPO_CREDIT_STEP_GAE, 0 }, NO_STEP_REWARD, GRPO_NULL_STEP_REWARD, AXIS_2, "step_reward" },
+    { { "advantage.credit", NULL }, { GRPO_CREDIT_STEP_GAE, 0 }, NO_VALUE, GRPO_NULL_VALUE, AXIS_2, "batch.value" },
     { { "advantage.credit", NULL }, { GRPO_CREDIT_EPISODE_STEP, 0 }, NO_STEP_END, GRPO_NULL_STEP_END, AXIS_2, "step_end" },
     { { "advantage.credit", "advantage.step_value" }, { GRPO_CREDIT_STEP, GRPO_STEP_VALUE_RESPONSE }, NO_STEP_END, GRPO_NULL_STEP_END, AXIS_2, "step_end" },
     { { "advantage.credit", "advantage.step_value" }, { GRPO_CREDIT_STEP, GRPO_STEP_VALUE_RESPONSE }, NO_STEP_REWARD, GRPO_OK, 0, "" },
@@ -487,11 +497,12 @@ static void check_segment_units(void)
 {
     static setup s;
     int unit;
-    for (unit = GRPO_UNIT_SEQUENCE_MEAN; unit <= GRPO_UNIT_SEQUENCE_MEAN_RATIO; unit++) {
+    for (unit = GRPO_UNIT_SEQUENCE_MEAN; unit <= GRPO_UNIT_SEQUENCE_POWER_MEAN; unit++) {
         const int segment = unit == GRPO_UNIT_SEGMENT_MEAN || unit == GRPO_UNIT_SEGMENT_SUM;
         const grpo_status expected = segment ? GRPO_NULL_STEP_END : GRPO_OK;
         setup_make(&s);
         s.objective.ratio.unit = (grpo_unit_kind)unit;
+        s.objective.ratio.power = 1;
         s.batch.step_end = NULL;
         check_status("gspo_loss", "a unit without step_end", call_gspo_loss(&s), expected, segment ? "step_end" : "");
         s.objective.surrogate.kind = GRPO_SURROGATE_SCORE;
@@ -505,6 +516,7 @@ static void spoil_need(setup *s, const fault *f)
     const need *n = &needs[f->where];
     int k;
     memset(&s->objective, 0, sizeof s->objective);
+    s->objective.weight.future_half_life = 1;
     for (k = 0; k < 2 && n->path[k]; k++) set(&s->objective, n->path[k], n->value[k]);
     if (n->missing & NO_OLD) s->batch.logp_old = NULL;
     if (n->missing & NO_REF) s->batch.logp_ref = NULL;
@@ -522,6 +534,7 @@ static void spoil_need(setup *s, const fault *f)
     if (n->missing & NO_CLIP_LOW) s->batch.clip_low = NULL;
     if (n->missing & NO_TRUNCATED) s->batch.truncated = NULL;
     if (n->missing & NO_OUTSIDE) s->batch.outside = NULL;
+    if (n->missing & NO_VALUE) s->batch.value = NULL;
     if (n->missing & NO_CLIP_HIGH) s->batch.clip_high = NULL;
 }
 
@@ -935,6 +948,7 @@ static void check_bounds(void)
         setup_make(&s);
         s.objective.surrogate.bounds = GRPO_BOUNDS_PROBABILITY;
         s.objective.ratio.unit = (grpo_unit_kind)unit;
+        s.objective.ratio.power = 1;
         check_status("grpo_objective_check", "bounds of a sequence", call_check(&s), GRPO_BAD_COMBINATION, "do not go together");
         check_status("gspo_loss", "bounds of a sequence", call_gspo_loss(&s), GRPO_BAD_COMBINATION, "choices");
         check_status("grpo_count", "bounds of a sequence", call_count(&s), GRPO_BAD_COMBINATION, "choices");
@@ -1087,6 +1101,7 @@ static void check_objectives(void)
         { GRPO_OK, 0, "", spoil_reject, "weight.correction_clamp", -1, GRPO_REJECT_NONE },
         { GRPO_BAD_POOL, OBJECTIVE, "pool_low", spoil_pool, "ratio.pool_low", -0.4, 0 },
         { GRPO_BAD_POOL, OBJECTIVE, "pool_high", spoil_pool, "ratio.pool_high", -0.4, 0 },
+        { GRPO_OK, 0, "", spoil_field, "ratio.power", -1, 0 },
         { GRPO_BAD_CORRECTION, OBJECTIVE, "correction_low", spoil_field, "weight.correction_low", 3, 0 },
         { GRPO_BAD_CORRECTION, OBJECTIVE, "correction_low", spoil_field, "weight.correction_low", -1, 0 },
         { GRPO_BAD_CORRECTION, OBJECTIVE, "correction_high", spoil_field, "weight.correction_high", -1, 0 },
@@ -1220,6 +1235,9 @@ static void check_surrogate_numbers(void)
     check_status("grpo_objective_check", "unbounded_positive, dual 1", grpo_objective_check(&obj), GRPO_BAD_DUAL, "dual");
     obj.surrogate.dual = 1.5;
     check_status("grpo_objective_check", "unbounded_positive", grpo_objective_check(&obj), GRPO_OK, "");
+    obj.penalty.pair_gain = -1e-300;
+    check_status("grpo_objective_check", "pair_gain", grpo_objective_check(&obj), GRPO_BAD_PAIR_GAIN, "pair_gain");
+    obj.penalty.pair_gain = 0;
     obj.surrogate.score_eps = -1e-300;
     check_status("grpo_objective_check", "score_eps", grpo_objective_check(&obj), GRPO_BAD_SCORE_EPS, "score_eps");
 }
@@ -1250,12 +1268,14 @@ static void check_tails(void)
 {
     grpo_objective obj;
     int credit;
-    for (credit = GRPO_CREDIT_OUTCOME; credit <= GRPO_CREDIT_STEP_OWN; credit++) {
+    for (credit = GRPO_CREDIT_OUTCOME; credit <= GRPO_CREDIT_STEP_GAE; credit++) {
+        const int tails = credit == GRPO_CREDIT_RETURN || credit == GRPO_CREDIT_GAE || credit == GRPO_CREDIT_STEP_GAE;
         memset(&obj, 0, sizeof obj);
         obj.advantage.truncated_tail = 1;
+        obj.advantage.share_eps = 1;
         obj.advantage.credit = (grpo_credit_kind)credit;
         check_status("grpo_objective_check", "a tail", grpo_objective_check(&obj),
-                     credit == GRPO_CREDIT_RETURN || credit == GRPO_CREDIT_GAE ? GRPO_OK : GRPO_BAD_COMBINATION, "");
+                     tails ? GRPO_OK : GRPO_BAD_COMBINATION, "");
     }
 }
 
@@ -1288,6 +1308,13 @@ static void check_combinations(void)
         { GRPO_BAD_COMBINATION, { "advantage.step_group", "state", "advantage.transform", "pkpo" } },
         { GRPO_OK, { "advantage.step_group", "history", "advantage.baseline", "leave_one_out", "advantage.credit", "step" } },
         { GRPO_BAD_COMBINATION, { "advantage.gain", "length_power", "advantage.credit", "step_own" } },
+        { GRPO_OK, { "advantage.credit", "step_gae", "advantage.step_group", "state", "advantage.scale", "group_std" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "step_gae", "advantage.bootstrap", "repeat" } },
+        { GRPO_OK, { "advantage.credit", "gae", "advantage.bootstrap", "repeat" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "step_gae", "advantage.step_discount", "steps" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "step_gae", "advantage.gain", "length_power" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "step_gae", "advantage.step_group", "state", "advantage.baseline", "batch_mean" } },
+        { GRPO_BAD_COMBINATION, { "advantage.credit", "step_gae", "advantage.rewards", "each" } },
         { GRPO_BAD_COMBINATION, { "advantage.credit", "episode_step", "advantage.transform", "pkpo" } },
         { GRPO_BAD_COMBINATION, { "advantage.credit", "episode_step", "advantage.scale", "batch_std" } },
         { GRPO_BAD_COMBINATION, { "advantage.credit", "episode_step", "advantage.baseline", "batch_mean" } },
@@ -1423,9 +1450,10 @@ static void check_needs_gspo(void)
 {
     static setup s;
     int unit;
-    for (unit = GRPO_UNIT_SEQUENCE_MEAN; unit <= GRPO_UNIT_SEQUENCE_MEAN_RATIO; unit++) {
+    for (unit = GRPO_UNIT_SEQUENCE_MEAN; unit <= GRPO_UNIT_SEQUENCE_POWER_MEAN; unit++) {
         setup_make(&s);
         s.objective.ratio.unit = (grpo_unit_kind)unit;
+        s.objective.ratio.power = 1;
         check_status("grpo_loss", "a sequence unit", call_grpo_loss(&s), GRPO_NEEDS_GSPO, "ratio.unit");
         check_status("grpo_loss_add", "a sequence unit", call_grpo_loss_add(&s), GRPO_NEEDS_GSPO, "gspo_loss");
         check(!memcmp(&s.out, &s.before, sizeof s.out), "a sequence unit: something was written");
@@ -1514,6 +1542,54 @@ static void check_target(void)
     setup_free(&s);
 }
 
+/* NULL advantages are all 0 where the surrogate is none; a pool of the ratio reads them */
+static void check_none(void)
+{
+    static setup s;
+    setup_make(&s);
+    memset(&s.objective, 0, sizeof s.objective);
+    s.objective.surrogate.kind = GRPO_SURROGATE_NONE;
+    s.objective.penalty.kl = GRPO_KL_K3;
+    s.objective.penalty.kl_coef = 1;
+    s.objective.ratio.unit = GRPO_UNIT_SEQUENCE_CLIPPED_MEAN;
+    check(call_gspo_loss(&s) == GRPO_OK && s.out.report.loss != 0 && s.out.report.loss == s.out.report.penalty_loss, "none has no penalty");
+    check(s.out.report.degenerate_groups == 0, "none has advantages");
+    s.pass_advantage = NULL;
+    s.batch.logp_old = NULL;
+    check(call_gspo_loss(&s) == GRPO_OK && s.out.report.loss != 0, "none without advantages is refused");
+    check(s.out.report.degenerate_groups == s.out.report.groups, "advantages that are NULL are not 0");
+    setup_free(&s);
+    setup_make(&s);
+    memset(&s.objective, 0, sizeof s.objective);
+    s.objective.surrogate.kind = GRPO_SURROGATE_NONE;
+    s.objective.ratio.unit = GRPO_UNIT_SEQUENCE_CLIPPED_MEAN;
+    s.objective.penalty.kl = GRPO_KL_K3;
+    s.objective.penalty.kl_ratio = GRPO_KL_RATIO_UNIT;
+    s.pass_advantage = NULL;
+    check_both(&s, "a pool without advantages", GRPO_NULL_ADVANTAGE, "advantage");
+    setup_free(&s);
+}
+
+static void check_power(void)
+{
+    static const double bad[] = { -1, 16.5, -1e-300 }, good[] = { 0, 1e-300, 1, 16 };
+    static setup s;
+    size_t k;
+    setup_make(&s);
+    s.objective.ratio.unit = GRPO_UNIT_SEQUENCE_POWER_MEAN;
+    for (k = 0; k < sizeof bad / sizeof *bad; k++) {
+        s.objective.ratio.power = bad[k];
+        check_status("grpo_objective_check", "power", call_check(&s), GRPO_BAD_RATIO_POWER, "ratio.power");
+        check_status("grpo_count", "power", call_count(&s), GRPO_BAD_RATIO_POWER, "(0, 16]");
+        check_both(&s, "power", GRPO_BAD_RATIO_POWER, "sequence_power_mean");
+    }
+    for (k = 0; k < sizeof good / sizeof *good; k++) {
+        s.objective.ratio.power = good[k];
+        check(call_gspo_loss(&s) == GRPO_OK, "power %g is refused", good[k]);
+    }
+    setup_free(&s);
+}
+
 static void check_pairs(void)
 {
     static setup s;
@@ -1535,6 +1611,18 @@ static void check_pairs(void)
     s.batch.logp_old = NULL;
     check(call_gspo_loss(&s) == GRPO_OK, "gspo_loss refuses pairs");
     check(call_count(&s) == GRPO_OK && s.out.totals.pairs == 1 && s.out.totals.likelihood_tokens == 0, "pairs are counted");
+    s.objective.penalty.pairs = GRPO_PAIRS_MARGIN_ELSE_SIGN;
+    s.objective.penalty.pair_margin = 1e9;
+    s.objective.penalty.pair_coef = 1;
+    check_status("grpo_loss", "signs", call_grpo_loss(&s), GRPO_NEEDS_GSPO, "penalty.pairs");
+    check(call_count(&s) == GRPO_OK && s.out.totals.pairs == 1, "pairs beyond the margin are counted");              /* it adds to the 1 */
+    check(call_gspo_loss(&s) == GRPO_OK && s.out.report.penalty_loss > 0, "signs cost nothing");
+    s.objective.penalty.pairs = GRPO_PAIRS_MARGIN;
+    check(call_gspo_loss(&s) == GRPO_OK && s.out.report.penalty_loss == 0, "no pair costs something");
+    s.objective.penalty.pairs = GRPO_PAIRS_MARGIN_ELSE_SIGN;
+    s.batch.reward = NULL;
+    s.out = s.before;
+    check_both(&s, "signs without rewards", GRPO_NULL_REWARD, "reward");
     setup_free(&s);
 }
 
@@ -1642,8 +1730,11 @@ static void check_groups(void)
     for (kind = GRPO_SURROGATE_VARIANCE; kind <= GRPO_SURROGATE_CONTRAST; kind++) check_coupled(kind);
     check_coupled(GRPO_SURROGATE_STANDARDISED);
     check_coupled(GRPO_SURROGATE_HINGE);
+    check_coupled(GRPO_SURROGATE_REGRESSION);
     check_target();
     for (kind = GRPO_SURROGATE_VARIANCE; kind <= GRPO_SURROGATE_MATCH_JS; kind++) check_coupled(kind);
+    check_none();
+    check_power();
     check_pairs();
     check_clips();
     check_likelihood();
@@ -1757,7 +1848,7 @@ static void check_names(void)
     check_status("grpo_objective_set", "NULL", grpo_objective_set(NULL, "surrogate.eps_low", 1), GRPO_NULL_OBJECTIVE, "objective");
     check_status("grpo_objective_set", "NaN", grpo_objective_set(&obj, "surrogate.eps_low", NAN), GRPO_BAD_NUMBER, "NaN");
     check_status("grpo_objective_set", "choice 99", grpo_objective_set(&obj, "surrogate.kind", 99), GRPO_UNKNOWN_CHOICE, "choice");
-    check_status("grpo_objective_set", "a choice too many", grpo_objective_set(&obj, "surrogate.kind", GRPO_SURROGATE_HINGE + 1), GRPO_UNKNOWN_CHOICE, "choice");
+    check_status("grpo_objective_set", "a choice too many", grpo_objective_set(&obj, "surrogate.kind", GRPO_SURROGATE_NONE + 1), GRPO_UNKNOWN_CHOICE, "choice");
     check_status("grpo_objective_set", "choice -1", grpo_objective_set(&obj, "surrogate.kind", -1), GRPO_UNKNOWN_CHOICE, "choice");
     check_status("grpo_objective_set", "choice 0.5", grpo_objective_set(&obj, "surrogate.kind", 0.5), GRPO_UNKNOWN_CHOICE, "number");
     check_status("grpo_objective_set", "choice 1e300", grpo_objective_set(&obj, "surrogate.kind", 1e300), GRPO_UNKNOWN_CHOICE, "number");
@@ -2229,6 +2320,52 @@ static void check_found_rewards(setup *s)
     check(grpo_annealed_split(3, 5, 3).other == 2 && grpo_annealed_split(3, 5, 3).own == 1, "annealed_split");
 }
 
+static void check_found_distances(void)
+{
+    static const int64_t id[4] = { 1, 2, 3, 4 };
+    int64_t scratch[10];
+    double *y = found.number;
+    const grpo_distance_form none = (grpo_distance_form)3;
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, none, scratch, y), GRPO_BAD_FORM, "form");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 0, id, 4, GRPO_DISTANCE_EDIT, scratch, y), GRPO_TOO_FEW, "n_a");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, -1, GRPO_DISTANCE_SUFFIX, scratch, y), GRPO_TOO_FEW, "n_b");
+    found_refused("sequence_distance", grpo_sequence_distance(NULL, 4, id, 4, GRPO_DISTANCE_SUFFIX, NULL, y), GRPO_NULL_ARGUMENT, "a, b");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, NULL, 4, GRPO_DISTANCE_EDIT, scratch, y), GRPO_NULL_ARGUMENT, "a, b");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, GRPO_DISTANCE_ROUGE_L, NULL, y), GRPO_NULL_ARGUMENT, "scratch");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, GRPO_DISTANCE_EDIT, scratch, NULL), GRPO_NULL_OUTPUT, "last");
+}
+
+static void check_found_roles(setup *s)
+{
+    static const int64_t role[4] = { 1, 2, 1, 1 };
+    static const uint8_t some[SEQUENCES] = { 1 };
+    const grpo_batch *b = &s->batch;
+    const double *x = ones;
+    double *y = found.number;
+    grpo_real *w = found.real;
+    const grpo_role_form none = (grpo_role_form)3;
+    found_refused("role_reward", grpo_role_reward(x, role, 4, none, y), GRPO_BAD_FORM, "form");
+    found_refused("role_reward", grpo_role_reward(x, NULL, 4, GRPO_ROLE_MEAN, y), GRPO_NULL_ARGUMENT, "role");
+    found_refused("role_reward", grpo_role_reward(NULL, role, 4, GRPO_ROLE_MEAN, y), GRPO_NULL_REWARD_LIST, "reward");
+    found_refused("role_reward", grpo_role_reward(found_nans, role, 4, GRPO_ROLE_MEAN, y), GRPO_BAD_REWARD_LIST, "reward");
+    found_refused("role_reward", grpo_role_reward(larger, role, 4, GRPO_ROLE_CLIPPED, y), GRPO_BAD_REWARD_LIST, "reward");
+    found_refused("role_reward", grpo_role_reward(x, role, -1, GRPO_ROLE_MEAN, y), GRPO_BAD_COUNT, "count");
+    found_refused("role_reward", grpo_role_reward(x, role, 4, GRPO_ROLE_MEAN, NULL), GRPO_NULL_OUTPUT, "last argument");
+    found_refused("route_weight", grpo_route_weight(b, NULL, 1, w), GRPO_NULL_ARGUMENT, "routed");
+    found_refused("route_weight", grpo_route_weight(b, some, -1, w), GRPO_NEGATIVE_PARAMETER, "beta");
+    found_refused("route_weight", grpo_route_weight(b, some, NAN, w), GRPO_NEGATIVE_PARAMETER, "beta");
+    found_refused("route_weight", grpo_route_weight(b, some, 1, NULL), GRPO_NULL_OUTPUT, "NULL");
+    s->b.token[TOKEN_ENTROPY][FIRST_UNMASKED] = (grpo_real)NAN;
+    found_refused("route_weight", grpo_route_weight(b, some, 1, w), GRPO_BAD_ENTROPY, "entropy");
+    s->b.token[TOKEN_ENTROPY][FIRST_UNMASKED] = 1;
+    s->batch.entropy = NULL;
+    found_refused("route_weight", grpo_route_weight(b, some, 1, w), GRPO_NULL_ENTROPY, "entropy");
+    s->batch.entropy = s->b.token[TOKEN_ENTROPY];
+    s->b.token[TOKEN_ENTROPY][LAST_UNMASKED] = (grpo_real)NAN;
+    check(grpo_route_weight(b, some, 1, s->out.dlogp) == GRPO_OK, "route_weight: what is not routed is read");
+    s->b.token[TOKEN_ENTROPY][LAST_UNMASKED] = 1;
+}
+
 static void check_found_trees(void)
 {
     static const int64_t tree[4] = { -1, 0, 0, 2 }, later[4] = { -1, 0, 3, 0 }, low[4] = { -1, 0, -2, 0 };
@@ -2313,6 +2450,8 @@ static void check_found(void)
     memset(&found, 0x5a, sizeof found);
     check_found_weights(&s);
     check_found_rewards(&s);
+    check_found_distances();
+    check_found_roles(&s);
     check_found_trees();
     check_found_advantages(&s);
     check_found_batches(&s);

@@ -46,6 +46,27 @@ static void check_pairs(void)
     printf("worst: change %.2f, binary KL %.2f, e^x - x - 1 %.2f ulps\n", change.worst, kl.worst, linear.worst);
 }
 
+/* of numbers in two words, in units of 2^-75 of the result */
+static void check_twice(void)
+{
+    static const double size[] = { 1e-300, 1e-12, 1e-4, 0.1, 0.3, 1, 30 };
+    double worst[2] = { 0, 0 };
+    rng r = { 6 };
+    int k, n;
+    for (k = 0; k < TRIALS; k++) {
+        const double x = rng_pick(&r, size, 7) * (rng_chance(&r, 50) ? rng_unit(&r) : -rng_unit(&r)), z = x > -0.99 ? x : -0.99;
+        const grpo_dd found[2] = { grpo_exp_minus_one_twice(grpo_two_sum(x, 0)), grpo_log_one_plus_twice(grpo_two_sum(z, 0)) };
+        const reference_real expected[2] = { ref_change(x, 0), ref_ln1p(z) };
+        for (n = 0; n < 2; n++) {
+            const reference_real error = ref_abs((reference_real)found[n].hi + found[n].lo - expected[n]);
+            const double ulps = expected[n] != 0 ? (double)(error / ref_abs(expected[n]) * 0x1p75) : error != 0;
+            if (ulps > worst[n]) worst[n] = ulps;
+            check(ulps <= 1, "%s(%.17g) is off by %.3g", n ? "grpo_log_one_plus_twice" : "grpo_exp_minus_one_twice", n ? z : x, ulps);
+        }
+    }
+    printf("worst: e^x - 1 %.2g, log(1 + x) %.2g of 2^-75\n", worst[0], worst[1]);
+}
+
 static void check_bounds(void)
 {
     static const double eps[] = { 3e-4, 0.1, 0.16, 0.2, 0.28, 2 };
@@ -97,6 +118,7 @@ static void check_ends(void)
 int main(void)
 {
     check_pairs();
+    check_twice();
     check_bounds();
     check_ends();
     return check_summary();

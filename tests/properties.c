@@ -565,7 +565,7 @@ static void property_one_token(const grpo_objective *obj, const rollouts *b, con
     answer sequence_answer, token_answer;
     (void)b;
     (void)base;
-    if (obj->ratio.unit == GRPO_UNIT_TOKEN || obj->ratio.unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) return;
+    if (obj->ratio.unit == GRPO_UNIT_TOKEN || ref_clips_pool(&obj->ratio)) return;
     if (is_of_a_group(obj->surrogate.kind)) return;
     rollouts_random(r, RANDOM_ONE_TOKEN | (rng_chance(r, 50) ? RANDOM_EXTREME : 0), &single);
     sequence = askable(*obj, &single);
@@ -581,6 +581,22 @@ static void property_one_token(const grpo_objective *obj, const rollouts *b, con
     answer_free(&sequence_answer);
     answer_free(&token_answer);
     rollouts_free(&single);
+}
+
+/* a power mean of power 1 whose bounds are nowhere is the mean ratio, to the bit */
+static void property_power_of_one(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
+{
+    grpo_objective power = *obj;
+    answer a;
+    if (obj->ratio.unit != GRPO_UNIT_SEQUENCE_MEAN_RATIO) return;
+    power.ratio.unit = GRPO_UNIT_SEQUENCE_POWER_MEAN;
+    power.ratio.power = rng_chance(r, 50) ? 1 : 0;
+    power.ratio.pool_low = power.ratio.pool_high = HUGE_VAL;
+    answer_find(&power, b, &a);
+    check(a.status == base->status, "%s: a power of 1: %s", label, grpo_status_text(a.status));
+    check(same_bits(a.dlogp, base->dlogp, (size_t)b->n_tokens * sizeof(grpo_real)), "%s: a power of 1 has another gradient", label);
+    check_report("a power of 1", &base->report, &a.report);
+    answer_free(&a);
 }
 
 /* GSPO-token's theorem: with one advantage per response its gradient is GSPO's.  Not so for weights that differ from token to token. */
@@ -673,7 +689,7 @@ static void property_shift(const grpo_objective *obj, const rollouts *b, const a
 /* ---- loss and gradient against the reference ------------------------------------------------------------------------------------ */
 
 static long losses_judged, terms_judged, slopes_judged;
-static long slopes_of_kind[GRPO_SURROGATE_HINGE + 1], slopes_of_bounds[GRPO_BOUNDS_GIVEN + 1], slopes_of_score[GRPO_SCORE_RATIO + 1], log_z_judged;
+static long slopes_of_kind[GRPO_SURROGATE_NONE + 1], slopes_of_bounds[GRPO_BOUNDS_GIVEN + 1], slopes_of_score[GRPO_SCORE_RATIO + 1], log_z_judged;
 static double worst_loss, worst_term;                            /* ulps of scale */
 
 static void note_error(double *worst, reference_real error, reference_real ulp)
@@ -802,7 +818,8 @@ typedef void property(const grpo_objective *obj, const rollouts *b, const answer
 
 static property *const properties[] = {
     property_form, property_order, property_layout, property_parts, property_later_start, property_whole, property_outputs, property_grpo_is_gspo,
-    property_ranks, property_one_token, property_gspo_token, property_shift, property_gradient, property_all_masked
+    property_ranks, property_one_token, property_power_of_one, property_gspo_token, property_shift, property_gradient,
+    property_all_masked
 };
 
 static void check_properties(const grpo_objective *obj, const rollouts *b, rng *r)
@@ -878,7 +895,7 @@ static void check_trust_alone(void)
 static void check_groups_alone(void)
 {
     static const grpo_surrogate_kind all[] = { GRPO_SURROGATE_VARIANCE, GRPO_SURROGATE_LABELS, GRPO_SURROGATE_BALANCE, GRPO_SURROGATE_PAIRS,
-        GRPO_SURROGATE_CONTRAST, GRPO_SURROGATE_STANDARDISED, GRPO_SURROGATE_TARGET, GRPO_SURROGATE_HINGE };
+        GRPO_SURROGATE_CONTRAST, GRPO_SURROGATE_STANDARDISED, GRPO_SURROGATE_TARGET, GRPO_SURROGATE_HINGE, GRPO_SURROGATE_REGRESSION };
     const int count = (int)(sizeof all / sizeof *all);
     grpo_objective obj;
     char name[40];
@@ -912,7 +929,7 @@ static void check_kinds_alone(void)
     char name[40];
     rng r = { 23 };
     int k;
-    for (k = 0; k < 480; k++) {
+    for (k = 0; k < 640; k++) {
         sprintf(name, "kind alone %d", k);
         random_objective(&r, &obj);
         memset(&obj.weight, 0, sizeof obj.weight);
@@ -953,6 +970,29 @@ static void check_likelihoods_alone(void)
         p->likelihood_gain = k % 4 - 1;
         p->likelihood_coef = 0.5;
         check_objective(name, obj, kinds[k % 4], 17000 + (uint64_t)k);
+    }
+}
+
+/* pairs alone, and where the margin leaves none the signs of the rewards */
+static void check_pairs_alone(void)
+{
+    grpo_objective obj;
+    char name[40];
+    rng r = { 37 };
+    int k;
+    for (k = 0; k < 160; k++) {
+        sprintf(name, "pairs alone %d", k);
+        random_objective(&r, &obj);
+        memset(&obj.weight, 0, sizeof obj.weight);
+        memset(&obj.penalty, 0, sizeof obj.penalty);
+        if (k % 2) obj.surrogate.kind = GRPO_SURROGATE_NONE, obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
+        obj.penalty.pairs = k % 8 ? GRPO_PAIRS_MARGIN_ELSE_SIGN : GRPO_PAIRS_MARGIN;
+        obj.penalty.pair_score = (grpo_pair_score_kind)(k / 2 % 2);
+        obj.penalty.pair_margin = k % 3 ? 0 : 1e30;
+        obj.penalty.pair_beta = 0.3;
+        obj.penalty.pair_gain = k % 5 ? 2.5 : 0;
+        obj.penalty.pair_coef = 0.5;
+        check_objective(name, obj, kinds[k % 4], 18000 + (uint64_t)k);
     }
 }
 
@@ -1497,6 +1537,7 @@ int main(void)
     check_groups_alone();
     check_kinds_alone();
     check_likelihoods_alone();
+    check_pairs_alone();
     check_equal_rewards();
     check_informative();
     check_choices();

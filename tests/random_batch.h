@@ -443,6 +443,7 @@ static inline double random_number(rng *r, const char *path)
         { "advantage.eps", 4, { 0, 1e-8, 1e-4, 1 } },
         { "ratio.pool_low", 3, { 0, 3e-4, 0.4 } },
         { "ratio.pool_high", 3, { 0, 4e-4, 0.4 } },
+        { "ratio.power", 5, { 0, 0.5, 3, 16, 1e-3 } },
         { "ratio.clamp_low", 4, { 0, 0, -0.5, -20 } },
         { "ratio.clamp_high", 4, { 0, 0, 0.5, 20 } },
         { "ratio.unit_clamp_low", 4, { 0, 0, -0.1, -10 } },
@@ -482,6 +483,7 @@ static inline double random_number(rng *r, const char *path)
         { "penalty.pair_margin", 3, { 0, 0.1, 1 } },
         { "penalty.pair_beta", 4, { 0, 0.2, 1, -2 } },
         { "penalty.pair_coef", 3, { 0, 0.01, 1 } },
+        { "penalty.pair_gain", 4, { 0, 0, 2.5, 0.3 } },
         { "penalty.kl_coef", 4, { 0, 0.001, 0.04, 1 } },
         { "penalty.kl_ratio_max", 4, { 0, 0, 0.9, 1.5 } },
         { "penalty.entropy_coef", 4, { 0, 0, 0.01, -1 } },
@@ -530,12 +532,13 @@ static inline int is_of_a_group(grpo_surrogate_kind kind)
 {
     return kind == GRPO_SURROGATE_VARIANCE || kind == GRPO_SURROGATE_LABELS || kind == GRPO_SURROGATE_BALANCE
         || kind == GRPO_SURROGATE_PAIRS || (kind >= GRPO_SURROGATE_CONTRAST && kind <= GRPO_SURROGATE_MATCH_JS)
-        || kind == GRPO_SURROGATE_STANDARDISED || kind == GRPO_SURROGATE_TARGET || kind == GRPO_SURROGATE_HINGE;
+        || kind == GRPO_SURROGATE_STANDARDISED || kind == GRPO_SURROGATE_TARGET || kind == GRPO_SURROGATE_HINGE
+        || kind == GRPO_SURROGATE_REGRESSION;
 }
 
 static inline int is_of_a_response(grpo_unit_kind unit)
 {
-    return (unit >= GRPO_UNIT_SEQUENCE_MEAN && unit <= GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) || unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO;
+    return (unit >= GRPO_UNIT_SEQUENCE_MEAN && unit <= GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) || unit >= GRPO_UNIT_SEQUENCE_MEAN_RATIO;
 }
 
 /* does the loss look at the advantage of a response's first token? */
@@ -584,7 +587,8 @@ static inline void random_steps_settle(rng *r, grpo_advantage *a)
 {
     static const grpo_scale_kind of_group[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
     const int pools = a->step_group != GRPO_STEP_GROUP_PROMPT, shares = a->credit == GRPO_CREDIT_ENTROPY_SHARE;
-    if (a->credit != GRPO_CREDIT_STEP && a->credit != GRPO_CREDIT_STEP_OWN && a->credit != GRPO_CREDIT_EPISODE_STEP) {
+    if (a->credit != GRPO_CREDIT_STEP && a->credit != GRPO_CREDIT_STEP_OWN && a->credit != GRPO_CREDIT_EPISODE_STEP
+        && a->credit != GRPO_CREDIT_STEP_GAE) {
         a->step_group = GRPO_STEP_GROUP_PROMPT;
         if (!shares) return;
     }
@@ -639,7 +643,8 @@ static inline void random_advantage_settle(rng *r, grpo_objective *obj)
         a->baseline = GRPO_BASELINE_DENSEST;
     if (a->scale == GRPO_SCALE_CONSTANT && a->eps == 0) a->eps = 0.5;
     if (a->credit != GRPO_CREDIT_STEP) a->step_discount = GRPO_STEP_DISCOUNT_TOKENS;
-    if (a->credit != GRPO_CREDIT_RETURN && a->credit != GRPO_CREDIT_GAE) a->truncated_tail = 0;
+    if (a->credit != GRPO_CREDIT_RETURN && a->credit != GRPO_CREDIT_GAE && a->credit != GRPO_CREDIT_STEP_GAE) a->truncated_tail = 0;
+    if (a->credit == GRPO_CREDIT_STEP_GAE) a->bootstrap = GRPO_BOOTSTRAP_ZERO;
 }
 
 static inline void random_objective(rng *r, grpo_objective *obj)

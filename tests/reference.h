@@ -44,7 +44,7 @@ typedef struct {
     reference_real *l, *fixed, *weight, *whole;  /* per token; weight: what multiplies S; whole: the term */
     reference_real *coefficient, *unit_fixed;    /* per token: c; y of its unit, 0 for unit token */
     reference_real by_sign[2];                   /* what of c tells A <= 0 from A > 0 */
-    reference_real likelihood, pairs;            /* coef/D times ranks */
+    reference_real likelihood, pairs, signs;     /* coef/D times ranks; signs: coef/N where there is no pair */
     reference_real log_z_moved;                  /* by how much every log_z is another */
     int64_t *count;                              /* per sequence: T_i */
     int blurred;                                 /* sums of log-probabilities are rounded */
@@ -230,11 +230,16 @@ static inline reference_real ref_own_log_ratio(reference *ref, const reference_r
     return ref_clamp(ref, ref_log(ref, l[t]) - ref_log(ref, ref_old(ref, t)), a->clamp_low, a->clamp_high);
 }
 
+static inline int ref_clips_pool(const grpo_ratio_axis *a)
+{
+    return a->unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || a->unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
+}
+
 static inline reference_real ref_token_log_ratio(reference *ref, const reference_real *l, int64_t t)
 {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     const reference_real d = ref_own_log_ratio(ref, l, t);
-    if (a->unit != GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) return d;
+    if (!ref_clips_pool(a)) return d;
     if (ref->advantage[t] >= 0) return ref_decide(ref, d > a->pool_high) ? a->pool_high : d;
     return ref_decide(ref, d < -a->pool_low) ? -a->pool_low : d;
 }
@@ -260,14 +265,14 @@ static inline int ref_in_unit(const reference *ref, int64_t t, int64_t k)
     }
 }
 
-/* log((1/n) sum e^x) of n numbers */
-static inline reference_real ref_log_mean_exp(const reference_real *x, int64_t n)
+/* (1/p) log((1/n) sum e^(p x)) of n numbers */
+static inline reference_real ref_log_mean_exp(const reference_real *x, int64_t n, reference_real p)
 {
     reference_real top = x[0], sum = 0;
     int64_t k;
     for (k = 1; k < n; k++) if (x[k] > top) top = x[k];
-    for (k = 0; k < n; k++) sum += ref_exp(x[k] - top);
-    return top + ref_ln(sum / (reference_real)n);
+    for (k = 0; k < n; k++) sum += ref_exp(p * (x[k] - top));
+    return top + ref_ln(sum / (reference_real)n) / p;
 }
 
 /* y of token t of sequence i before its mixture and clamp */
@@ -280,7 +285,8 @@ static inline reference_real ref_unit_log_ratio(reference *ref, const reference_
     for (k = ref->b->offset[i]; k < ref_end(ref, i); k++) {
         if (ref->active[k] && ref_in_unit(ref, t, k)) sum += d[n++] = ref_token_log_ratio(ref, l, k);
     }
-    if (unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO) return ref_log_mean_exp(d, n);
+    if (unit == GRPO_UNIT_SEQUENCE_MEAN_RATIO) return ref_log_mean_exp(d, n, 1);
+    if (unit == GRPO_UNIT_SEQUENCE_POWER_MEAN) return ref_log_mean_exp(d, n, ref->obj->ratio.power != 0 ? ref->obj->ratio.power : 1);
     return unit == GRPO_UNIT_SEQUENCE_SUM || unit == GRPO_UNIT_SEGMENT_SUM || unit == GRPO_UNIT_PREFIX_SUM ? sum : sum / (reference_real)n;
 }
 
@@ -296,7 +302,7 @@ static inline reference_real ref_mixed(reference *ref, const reference_real *l, 
     reference_real both[2];
     both[0] = ref_own_log_ratio(ref, l, t);
     both[1] = unit;
-    return a->mix == GRPO_MIX_AVERAGE ? ref_log_mean_exp(both, 2) : a->mix_token * both[0] + a->mix_unit * unit;
+    return a->mix == GRPO_MIX_AVERAGE ? ref_log_mean_exp(both, 2, 1) : a->mix_token * both[0] + a->mix_unit * unit;
 }
 
 /* y of token t; unit: what ref_unit_log_ratio says, inside the stop-gradient if there is one */
@@ -443,7 +449,7 @@ static inline int ref_surrogate_has_ratio(const reference *ref)
 {
     switch (ref->obj->surrogate.kind) {
     case GRPO_SURROGATE_SCORE: case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_VESPO: case GRPO_SURROGATE_TOPR: case GRPO_SURROGATE_BAND:
-    case GRPO_SURROGATE_SAPO_DETACHED: case GRPO_SURROGATE_DISPO: return 0;
+    case GRPO_SURROGATE_SAPO_DETACHED: case GRPO_SURROGATE_DISPO: case GRPO_SURROGATE_NONE: return 0;
     default: return 1;
     }
 }
@@ -533,7 +539,7 @@ static inline reference_real ref_surrogate(reference *ref, int64_t t, reference_
 {
     const grpo_surrogate_kind kind = ref->obj->surrogate.kind;
     reference_real A = ref_note(ref, ref->advantage[t]), y, w, move;
-    if (A == 0 && kind != GRPO_SURROGATE_SQUARED && kind != GRPO_SURROGATE_LOGISTIC) return 0;
+    if (kind == GRPO_SURROGATE_NONE || (A == 0 && kind != GRPO_SURROGATE_SQUARED && kind != GRPO_SURROGATE_LOGISTIC)) return 0;
     if (!ref_surrogate_has_ratio(ref)) return ref_score(ref, ref_detached_weight(ref, t, size), t, size);
     if (ref->obj->surrogate.kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE && A > 0) {
         size->derivative = A;
@@ -968,7 +974,7 @@ static inline int ref_outdoes(const reference *ref, int64_t i, int64_t j)
 static inline void ref_find_divisors(reference *ref)
 {
     const grpo_penalty *p = &ref->obj->penalty;
-    int64_t g, i, j, t, likely = 0, pairs = 0, sign[2] = { 0, 0 };
+    int64_t g, i, j, t, likely = 0, pairs = 0, responses = 0, sign[2] = { 0, 0 };
     for (g = 0; g < ref->b->n_groups; g++) for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) {
         for (j = ref->b->group_begin[g]; j < ref->b->group_begin[g + 1]; j++) pairs += ref_outdoes(ref, i, j);
         for (t = ref->b->offset[i]; t < ref->b->offset[i] + ref->b->length[i]; t++) {
@@ -980,6 +986,8 @@ static inline void ref_find_divisors(reference *ref)
     for (i = 0; i < 2; i++) ref->by_sign[i] = ref->obj->aggregation.kind == GRPO_TOKEN_MEAN_BY_SIGN && sign[i] ? 1 / (reference_real)sign[i] : 1;
     ref->likelihood = likely ? ref->factor * p->likelihood_coef / (reference_real)likely : 0;
     ref->pairs = pairs && p->pairs != GRPO_PAIRS_NONE ? ref->factor * p->pair_coef / (reference_real)pairs : 0;
+    for (i = 0; i < ref->b->n_sequences; i++) responses += ref->count[i] > 0;
+    if (!pairs && responses && p->pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN) ref->signs = ref->factor * p->pair_coef / (reference_real)responses;
 }
 
 static inline void ref_find_coefficients(reference *ref)
@@ -1027,7 +1035,8 @@ static inline uint8_t *ref_flags(int64_t n)
 static inline int ref_has_ratio(const reference *ref)
 {
     const grpo_penalty *p = &ref->obj->penalty;
-    return ref->obj->surrogate.kind != GRPO_SURROGATE_SCORE || (p->kl != GRPO_KL_NONE && p->kl_ratio != GRPO_KL_RATIO_NONE);
+    const int without = ref->obj->surrogate.kind == GRPO_SURROGATE_SCORE || ref->obj->surrogate.kind == GRPO_SURROGATE_NONE;
+    return !without || (p->kl != GRPO_KL_NONE && p->kl_ratio != GRPO_KL_RATIO_NONE);
 }
 
 static inline void reference_alloc(reference *ref, const grpo_objective *obj, const rollouts *b, const grpo_real *advantage, int64_t ranks)
@@ -1252,6 +1261,31 @@ static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, 
     return w;
 }
 
+/* the same with nothing inside one */
+static inline ref_worth ref_regression_of(reference *ref, const ref_group *g, int i)
+{
+    const reference_real k = ref->obj->surrogate.strength, n = g->n;
+    reference_real mean = 0, size = 0, V = 0, s, D, e, most, all = 0;
+    ref_worth w = { 0, 0, 0 };
+    int j, same = 1;
+    for (j = 0; j < g->n; j++) { mean += g->y[j] / n; size += g->size[j] / n; }
+    for (j = 0; j < g->n; j++) {
+        V += (g->y[j] - mean) * (g->y[j] - mean);
+        all += g->size[j] + size;
+        same &= g->y[j] == g->y[0];
+    }
+    s = ref_decide(ref, same) ? 0 : ref_sqrt(V / (n - 1));
+    D = s + ref->obj->surrogate.score_eps;
+    if (!same && s < 0x1p-40 * size) ref->beyond = 1;
+    if (g->n == 1 || D == 0) { w.value = w.size = g->A[i] * g->A[i]; return w; }
+    e = g->A[i] - k * (g->y[i] - mean) / D;
+    most = ref_abs(g->A[i]) + ref_abs(k) * (g->size[i] + size) / D;
+    w.value = e * e;
+    w.size = ref_note(ref, most * most);
+    w.slope = 2 * ref_abs(k) / D * (most + 0x1p-31 * ref_abs(k) / D) * (2 + (same ? 0 : (g->size[i] + size) * all / (D * (n - 1) * s)));
+    return w;
+}
+
 static inline ref_worth ref_hinge_of(reference *ref, const ref_group *g, int i)
 {
     const grpo_surrogate *s = &ref->obj->surrogate;
@@ -1365,6 +1399,7 @@ static inline ref_worth ref_worth_of(reference *ref, const ref_group *g, int i)
     case GRPO_SURROGATE_TARGET:
     case GRPO_SURROGATE_CONTRAST: w = ref_contrast_of(ref, g, i); break;
     case GRPO_SURROGATE_STANDARDISED: w = ref_standardised_of(ref, g, i); break;
+    case GRPO_SURROGATE_REGRESSION: w = ref_regression_of(ref, g, i); break;
     case GRPO_SURROGATE_HINGE:    w = ref_hinge_of(ref, g, i); break;
     case GRPO_SURROGATE_CONTRAST_MEAN: case GRPO_SURROGATE_CONTRAST_LSE: w = ref_contrast_means_of(ref, g, i); break;
     case GRPO_SURROGATE_SOFT_PAIRS: w = ref_soft_pairs_of(ref, g, i); break;
@@ -1487,12 +1522,14 @@ static inline reference_real ref_pair_score(reference *ref, int64_t i)
 
 static inline reference_real ref_pairs(reference *ref, int64_t g)
 {
-    const reference_real beta = ref->obj->penalty.pair_beta, c = ref->pairs;
-    reference_real sum = 0, a, b, x;
+    const grpo_penalty *p = &ref->obj->penalty;
+    const reference_real c = ref->pairs;
+    reference_real sum = 0, a, b, x, beta;
     int64_t i, j;
     if (c == 0) return 0;
     for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) for (j = ref->b->group_begin[g]; j < ref->b->group_begin[g + 1]; j++) {
         if (!ref_outdoes(ref, i, j)) continue;
+        beta = (reference_real)p->pair_beta * (p->pair_gain != 0 && ref->b->reward[i] > 0 ? p->pair_gain : 1);
         a = ref_pair_score(ref, i);
         b = ref_pair_score(ref, j);
         x = beta * (a - b);
@@ -1504,10 +1541,27 @@ static inline reference_real ref_pairs(reference *ref, int64_t g)
     return sum;
 }
 
+/* where there is no pair */
+static inline reference_real ref_signs(reference *ref, int64_t g)
+{
+    reference_real sum = 0, s, x;
+    int64_t i;
+    for (i = ref->b->group_begin[g]; ref->signs != 0 && i < ref->b->group_begin[g + 1]; i++) {
+        if (!ref->count[i]) continue;
+        s = ref_pair_score(ref, i);
+        x = ref->b->reward[i] > 0 ? s : -s;
+        sum += ref_note(ref, ref->signs * ref_note(ref, ref_log_one_plus_exp(-x)));
+        ref->size += ref_abs(ref->signs) * (ref_log_one_plus_exp(-x) + ref_sigmoid(-x) * ref_abs(s));
+        ref->scale += ref_abs(ref->signs) * (ref_log_one_plus_exp(-x) + ref_sigmoid(-x) * ref_abs(s));
+        ref->steep += ref_abs(ref->signs) * ref_sigmoid(-x) * (1 + ref_abs(s));
+    }
+    return sum;
+}
+
 /* of group g all that is no sequence's own */
 static inline reference_real ref_of_group(reference *ref, int64_t g)
 {
-    return ref_coupled(ref, g) + ref_pairs(ref, g);
+    return ref_coupled(ref, g) + ref_pairs(ref, g) + ref_signs(ref, g);
 }
 
 static inline reference_answer reference_loss(reference *ref)
@@ -1684,7 +1738,7 @@ static inline grpo_clip_side ref_pool_side(reference *ref, int64_t t)
 {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     reference_real d;
-    if (a->unit != GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || !ref_has_ratio(ref)) return GRPO_CLIP_NO;
+    if (!ref_clips_pool(a) || !ref_has_ratio(ref)) return GRPO_CLIP_NO;
     d = ref_clamp(ref, ref_log(ref, ref->fixed[t]) - ref_log(ref, ref_old(ref, t)), a->clamp_low, a->clamp_high);
     if (ref->advantage[t] < 0) return d < -a->pool_low ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
     return d > a->pool_high ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
@@ -1735,7 +1789,8 @@ static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t)
 static inline grpo_clip_side ref_side(reference *ref, int64_t t)
 {
     const double A = (double)ref->advantage[t];
-    grpo_clip_side pool = ref_pool_side(ref, t);
+    const grpo_clip_side pool = ref_pool_side(ref, t);
+    if (ref->obj->surrogate.kind == GRPO_SURROGATE_NONE) return GRPO_CLIP_NO;
     if (A != 0 && ref->dropped[t]) return A > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
     if (pool != GRPO_CLIP_NO || A == 0) return pool;
     return ref_surrogate_side(ref, t);
