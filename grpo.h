@@ -6636,7 +6636,8 @@ typedef struct {
     grpo_group_counts_ group;          /* where the local divisor asks */
     const double *value, *slope;       /* of the members of a group that a surrogate couples: F_i, dL/dy_i times divisor/factor */
     const double *pair_slope;          /* of the members of a group that a penalty couples: dL/dl/factor at each of its tokens */
-    struct grpo_waiting_ *pool;           /* what the report's sums will take */
+    struct grpo_waiting_ *pool;        /* what the report's sums will take */
+    struct grpo_block_ *block;         /* tokens that will be evaluated together; NULL: one by one */
 } grpo_run_;
 
 /* evaluates one sequence; grpo.h has the one for token ratios, gspo.h the one for all others */
@@ -6899,13 +6900,28 @@ GRPO_INLINE_ void grpo_report_ratio_(grpo_run_ *r, double w)
     if (w > cap) { grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], w); grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -cap); }
 }
 
-/* l - x of the token into difference[0] + difference[1]; where it is infinite into k1, of sign `sign`, and k3 at once: then 0 */
+/* l - x of the token into difference[0] + difference[1]; returns 0, and leaves 0 there, where it is infinite */
 GRPO_INLINE_ int grpo_report_gap_(double (*difference)[GRPO_BLOCK_], int n, double l, double x)
 {
     const grpo_dd d = grpo_two_diff(l, x);
     if (!grpo_is_finite(l - x)) return 0;
     difference[0][n] = d.hi; difference[1][n] = d.lo;
     return 1;
+}
+
+/* the same of what is infinite, at once */
+static void grpo_report_old_(grpo_partial *p, double l, double old)
+{
+    grpo_sum_add_diff_(&p->sum[GRPO_SUM_OLD_K1], old, l);
+    grpo_sum_add_(&p->sum[GRPO_SUM_OLD_K3], grpo_exp_minus_linear(grpo_two_diff(l, old)));
+}
+
+static void grpo_report_ref_(grpo_partial *p, double l, double ref)
+{
+    const grpo_dd D = grpo_two_diff(l, ref);
+    grpo_sum_add_diff_(&p->sum[GRPO_SUM_KL_K1], l, ref);
+    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl(GRPO_KL_K2, D).value);
+    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl(GRPO_KL_K3, D).value);
 }
 
 /* everything the report takes from one token */
@@ -6921,16 +6937,8 @@ GRPO_INLINE_ void grpo_report_token_(grpo_run_ *r, int64_t t, grpo_ratio w, doub
     p->clips[policy->clip]++;
     pool->policy[n] = grpo_share_(r, r->local == 1 ? policy->value : policy->value / r->local);
     if (penalty->value != 0) pool->penalty[n] = grpo_share_(r, penalty->value / r->local);
-    if (b->logp_old && !grpo_report_gap_(pool->old, n, l, (double)b->logp_old[t])) {
-        grpo_sum_add_diff_(&p->sum[GRPO_SUM_OLD_K1], (double)b->logp_old[t], l);
-        grpo_sum_add_(&p->sum[GRPO_SUM_OLD_K3], grpo_exp_minus_linear(grpo_two_diff(l, (double)b->logp_old[t])));
-    }
-    if (b->logp_ref && !grpo_report_gap_(pool->ref, n, l, (double)b->logp_ref[t])) {
-        const grpo_dd D = grpo_two_diff(l, (double)b->logp_ref[t]);
-        grpo_sum_add_diff_(&p->sum[GRPO_SUM_KL_K1], l, (double)b->logp_ref[t]);
-        grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl(GRPO_KL_K2, D).value);
-        grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl(GRPO_KL_K3, D).value);
-    }
+    if (b->logp_old && !grpo_report_gap_(pool->old, n, l, (double)b->logp_old[t])) grpo_report_old_(p, l, (double)b->logp_old[t]);
+    if (b->logp_ref && !grpo_report_gap_(pool->ref, n, l, (double)b->logp_ref[t])) grpo_report_ref_(p, l, (double)b->logp_ref[t]);
     if (b->entropy) pool->entropy[n] = (double)b->entropy[t];
     if (r->judges) { p->weight_tokens++; pool->weight[n] = v; }
     if (++pool->n == GRPO_BLOCK_) grpo_pool_flush_(r);
@@ -7111,10 +7119,279 @@ static double grpo_sequence_drift_(const grpo_run_ *r, grpo_sequence_ *s)
     return grpo_drift(c, c->drift == GRPO_DRIFT_SEQUENCE_MEAN ? grpo_dd_div(x, (double)s->count) : x);
 }
 
+/* ---- blocks of tokens ----
+ * Most objectives ask no more of a token than its own ratio, a clip and a KL, all weighed alike: such tokens wait until a block of them is
+ * full, and are evaluated side by side in loops that vectorise.  Those whose policy has moved far are done over, one by one. */
+
+typedef struct grpo_block_ {
+    int64_t at[GRPO_BLOCK_];
+    double logp[GRPO_BLOCK_], old[GRPO_BLOCK_], A[GRPO_BLOCK_];
+    double local[GRPO_BLOCK_], coef[GRPO_BLOCK_];                      /* of their sequences */
+    double w[GRPO_BLOCK_];
+    double value[GRPO_BLOCK_], slope[GRPO_BLOCK_];                     /* of S, and by the log-ratio */
+    double charge[GRPO_BLOCK_], pull[GRPO_BLOCK_];                     /* of P, and by logp */
+    int n;
+} grpo_block_;
+
+/* does the objective ask no more? */
+static int grpo_goes_by_blocks_(const grpo_run_ *r)
+{
+    const grpo_objective *o = r->obj;
+    const grpo_ratio_axis *a = &o->ratio;
+    const grpo_penalty *p = &o->penalty;
+    const grpo_surrogate_kind kind = o->surrogate.kind;
+    if (kind != GRPO_SURROGATE_RATIO && kind != GRPO_SURROGATE_PPO_CLIP && kind != GRPO_SURROGATE_DUAL_CLIP) return 0;
+    if (kind != GRPO_SURROGATE_RATIO && o->surrogate.bounds != GRPO_BOUNDS_FIXED) return 0;
+    if (a->unit != GRPO_UNIT_TOKEN || a->against != GRPO_AGAINST_OLD || a->clamp_low != 0 || a->clamp_high != 0) return 0;
+    if (a->unit_clamp_low != 0 || a->unit_clamp_high != 0 || !r->plain || !r->trusting || r->judges) return 0;
+    if (r->scales.likelihood != 0) return 0;
+    return p->kl == GRPO_KL_NONE || p->kl_coef == 0
+        || (p->kl_against == GRPO_KL_AGAINST_REF && p->kl_on == GRPO_KL_ON_ALL && p->kl_ratio == GRPO_KL_RATIO_NONE
+            && p->kl_gradient == GRPO_KL_GRADIENT_OWN && p->kl_clamp_log == 0 && p->kl_clamp_value == 0);
+}
+
+/* is a number beyond `most` among them, or one that is not finite? */
+static int grpo_block_exceeds_(const double *x, double most)
+{
+    double odd[GRPO_LANES_] = { 0 };
+    int k, j;
+    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_) for (j = 0; j < GRPO_LANES_; j++) odd[j] += x[k + j] - x[k + j];
+    for (j = 1; j < GRPO_LANES_; j++) odd[0] += odd[j];
+    return odd[0] != 0 || grpo_block_most_(x) > most;
+}
+
+/* a - b into difference[0] + difference[1]; returns whether one exceeds the reach of the series */
+static int grpo_block_gap_(double (*difference)[GRPO_BLOCK_], const double *a, const double *b)
+{
+    double *hi = difference[0], *lo = difference[1];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double s = a[k] - b[k], t = s - a[k];
+        hi[k] = s;
+        lo[k] = (a[k] - (s - t)) + (-b[k] - t);
+    }
+    return grpo_block_exceeds_(hi, GRPO_SERIES_);
+}
+
+static int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
+
+/* returns whether one exceeds that */
+static int grpo_block_ratios_(grpo_block_ *x, double (*d)[GRPO_BLOCK_])
+{
+    const int far = grpo_block_gap_(d, x->logp, x->old);
+    double *hi = d[0], *lo = d[1], *w = x->w;
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double e = hi[k] + grpo_exp_series_(hi[k]);
+        w[k] = 1 + (e + lo[k] * (1 + e));
+    }
+    for (k = 0; far && k < GRPO_BLOCK_; k++) {
+        grpo_dd y;
+        if (!grpo_is_far_(hi[k])) continue;
+        y = grpo_two_diff(x->logp[k], x->old[k]);
+        hi[k] = y.hi; lo[k] = y.lo;
+        w[k] = grpo_exp(y);
+    }
+    return far;
+}
+
+/* ratio, ppo_clip and dual_clip; d: the log-ratio, as far as the bounds are compared with it */
+static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *d)
+{
+    const grpo_surrogate *s = &r->obj->surrogate;
+    const int clips = s->kind != GRPO_SURROGATE_RATIO;
+    const double log_low = clips ? r->range.log_low : -HUGE_VAL, log_high = clips ? r->range.log_high : HUGE_VAL;
+    const double low = r->range.low, high = r->range.high, dual = s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->dual : HUGE_VAL;
+    const double *w = x->w, *A = x->A;
+    double *value = x->value, *slope = x->slope;
+    double lows[GRPO_LANES_] = { 0 }, highs[GRPO_LANES_] = { 0 }, duals[GRPO_LANES_] = { 0 };
+    int64_t *clip = r->partial->clips, clipped;
+    int k, j;
+    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) {
+            const double a = A[k + j], v = w[k + j], y = d[k + j];
+            const double up = a > 0 ? y : -HUGE_VAL, down = a < 0 ? y : HUGE_VAL, far = a < 0 ? v : 0;
+            const double by_high = up > log_high ? 1 : 0, by_low = down < log_low ? 1 : 0, by_dual = far > dual ? 1 : 0;
+            const double bound = by_dual > 0 ? dual : by_high > 0 ? high : low;
+            const double free_term = a == 0 ? 0 : v == 0 ? 0 : -a * v;
+            const double any = by_high + by_low + by_dual;
+            value[k + j] = any > 0 ? -bound * a : free_term;
+            slope[k + j] = any > 0 ? 0 : free_term;
+            highs[j] += by_high; lows[j] += by_low; duals[j] += by_dual;
+        }
+    for (j = 1; j < GRPO_LANES_; j++) { highs[0] += highs[j]; lows[0] += lows[j]; duals[0] += duals[j]; }
+    clipped = (int64_t)highs[0] + (int64_t)lows[0] + (int64_t)duals[0];
+    clip[GRPO_CLIP_HIGH] += (int64_t)highs[0];
+    clip[GRPO_CLIP_LOW] += (int64_t)lows[0];
+    clip[GRPO_CLIP_DUAL] += (int64_t)duals[0];
+    clip[GRPO_CLIP_NO] += x->n - clipped;
+}
+
+/* kl_coef K of D, and its derivative; far: some D is beyond the reach of the series */
+static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, double (*D)[GRPO_BLOCK_], int far)
+{
+    const double *hi = D[0], *lo = D[1];
+    double *value = x->charge, *slope = x->pull;
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double m = -hi[k], m_lo = -lo[k], e = grpo_exp_series_(m), change = m + e;
+        value[k] = p->kl_coef * (e + m_lo * change);
+        slope[k] = -p->kl_coef * (change + m_lo * (1 + change));
+    }
+    for (k = 0; (far || p->kl != GRPO_KL_K3) && k < GRPO_BLOCK_; k++) {
+        grpo_kl_term t;
+        grpo_dd y;
+        if (p->kl == GRPO_KL_K3 && !grpo_is_far_(hi[k])) continue;
+        y.hi = hi[k]; y.lo = lo[k];
+        t = grpo_kl(p->kl, y);
+        value[k] = grpo_times(p->kl_coef, t.value);
+        slope[k] = grpo_times(p->kl_coef, t.derivative);
+    }
+}
+
+/* writes x to the places of the block's tokens */
+static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_real *out, const double *x)
+{
+    int k;
+    if (!out) return;
+    if (grpo_block_exceeds_(x, FLT_MAX)) for (k = 0; k < b->n; k++) grpo_put_(out, b->at[k], x[k], &r->partial->overflow);
+    else for (k = 0; k < b->n; k++) out[b->at[k]] = (grpo_real)x[k];
+}
+
+static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b)
+{
+    const double coef = r->obj->penalty.entropy_coef;
+    double x[GRPO_BLOCK_];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->slope[k], b->pull[k]) * b->coef[k];
+    grpo_block_write_(r, b, r->out.dlogp, x);
+    if (r->out.term) {
+        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->charge[k]);
+        grpo_block_write_(r, b, r->out.term, x);
+    }
+    if (r->out.dentropy) {
+        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coef[k];
+        grpo_block_write_(r, b, r->out.dentropy, x);
+    }
+}
+
+/* the ratios into the report; what is beyond n is none */
+static void grpo_block_report_ratios_(grpo_run_ *r, grpo_block_ *x)
+{
+    const double cap = 3.2733906078961419e150;                         /* 2^500 */
+    grpo_partial *p = r->partial;
+    double least[GRPO_LANES_], most[GRPO_LANES_], *w = x->w, *ratio = r->pool->ratio;
+    int k, j;
+    for (k = x->n; k < GRPO_BLOCK_; k++) w[k] = w[0];
+    for (j = 0; j < GRPO_LANES_; j++) least[j] = most[j] = w[j];
+    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) {
+            least[j] = w[k + j] < least[j] ? w[k + j] : least[j];
+            most[j] = w[k + j] > most[j] ? w[k + j] : most[j];
+            ratio[k + j] = w[k + j] < cap ? w[k + j] : cap;
+        }
+    for (j = 1; j < GRPO_LANES_; j++) {
+        least[0] = least[j] < least[0] ? least[j] : least[0];
+        most[0] = most[j] > most[0] ? most[j] : most[0];
+    }
+    if (p->tokens == 0 || least[0] < p->ratio_min) p->ratio_min = least[0];
+    if (p->tokens == 0 || most[0] > p->ratio_max) p->ratio_max = most[0];
+    for (k = 0; most[0] > cap && k < x->n; k++)
+        if (w[k] > cap) { grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], w[k]); grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -cap); }
+    for (k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = 0;
+    p->ratio_tokens += x->n;
+}
+
+/* what is infinite among the differences goes to its sums at once */
+static void grpo_block_infinite_(const grpo_run_ *r, const grpo_block_ *x, double (*difference)[GRPO_BLOCK_], const grpo_real *than,
+                                 void (*report)(grpo_partial *, double, double))
+{
+    int k;
+    for (k = 0; k < x->n; k++) {
+        const double other = (double)than[x->at[k]];
+        if (grpo_is_finite(x->logp[k] - other)) continue;
+        difference[0][k] = difference[1][k] = 0;
+        report(r->partial, x->logp[k], other);
+    }
+}
+
+/* those beyond n are of no weight: l = logp_old = logp_ref = A = 0 */
+static void grpo_block_pad_(grpo_block_ *x)
+{
+    int k;
+    for (k = x->n; k < GRPO_BLOCK_; k++) {
+        x->logp[k] = x->old[k] = x->A[k] = x->coef[k] = 0;
+        x->local[k] = 1;
+    }
+}
+
+/* the gaps to batch.logp_ref, if it is there, and the penalty */
+static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x)
+{
+    const grpo_penalty *p = &r->obj->penalty;
+    const grpo_batch *b = r->batch;
+    double ref[GRPO_BLOCK_] = { 0 };
+    int k, far = 0;
+    for (k = 0; b->logp_ref && k < x->n; k++) ref[k] = (double)b->logp_ref[x->at[k]];
+    if (b->logp_ref) far = grpo_block_gap_(r->pool->ref, x->logp, ref);
+    for (k = 0; far && k < x->n; k++) {
+        const grpo_dd D = grpo_two_diff(x->logp[k], ref[k]);
+        r->pool->ref[0][k] = D.hi; r->pool->ref[1][k] = D.lo;
+    }
+    if (p->kl != GRPO_KL_NONE && p->kl_coef != 0) grpo_block_kl_(p, x, r->pool->ref, far);
+    else for (k = 0; k < GRPO_BLOCK_; k++) x->charge[k] = x->pull[k] = 0;
+    if (p->entropy_coef != 0)
+        for (k = 0; k < x->n; k++) x->charge[k] = grpo_plus(x->charge[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
+    return far;
+}
+
+/* evaluates the tokens that wait */
+static void grpo_block_flush_(grpo_run_ *r)
+{
+    const grpo_batch *b = r->batch;
+    grpo_waiting_ *pool = r->pool;
+    grpo_block_ *x = r->block;
+    int k, far, far_ref;
+    if (x->n == 0) return;
+    grpo_pool_flush_(r);
+    if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
+    far = grpo_block_ratios_(x, pool->old);
+    grpo_block_clip_(r, x, pool->old[0]);
+    far_ref = grpo_block_penalty_(r, x);
+    grpo_block_write_all_(r, x);
+    grpo_block_report_ratios_(r, x);
+    for (k = 0; k < GRPO_BLOCK_; k++) { pool->policy[k] = x->value[k] / x->local[k]; pool->penalty[k] = x->charge[k] / x->local[k]; }
+    for (k = 0; b->entropy && k < x->n; k++) pool->entropy[k] = (double)b->entropy[x->at[k]];
+    if (far) grpo_block_infinite_(r, x, pool->old, b->logp_old, grpo_report_old_);
+    if (far_ref) grpo_block_infinite_(r, x, pool->ref, b->logp_ref, grpo_report_ref_);
+    r->partial->tokens += x->n;
+    pool->n = GRPO_BLOCK_;
+    x->n = 0;
+    grpo_pool_flush_(r);
+}
+
+/* the tokens of a sequence wait */
+static void grpo_block_take_(grpo_run_ *r, grpo_sequence_ *s)
+{
+    const grpo_batch *b = r->batch;
+    grpo_block_ *x = r->block;
+    int64_t t;
+    for (t = s->begin; t < s->end; t++) {
+        const int k = x->n;
+        if (s->off || (b->mask && !b->mask[t])) { grpo_skip_token_(r, t); continue; }
+        x->at[k] = t;
+        x->logp[k] = (double)b->logp[t]; x->old[k] = (double)b->logp_old[t]; x->A[k] = (double)r->advantage[t];
+        x->local[k] = r->local; x->coef[k] = r->coef;
+        if (++x->n == GRPO_BLOCK_) grpo_block_flush_(r);
+    }
+}
+
+
 static void grpo_evaluate_tokens_(grpo_run_ *r, grpo_sequence_ *s)
 {
     const grpo_ratio_axis *a = &r->obj->ratio;
     grpo_walk_ k = grpo_walk_from_(s->end);
+    if (r->block && r->coef != 0) { grpo_block_take_(r, s); return; }
     while (grpo_step_back_(r, s, s->begin, &k)) {
         grpo_ratio w = { 0, 0, 1 };
         grpo_term policy, penalty;
@@ -7311,6 +7588,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
 {
     grpo_run_ r;
     grpo_waiting_ pool;
+    grpo_block_ block;
     grpo_totals own;
     grpo_status st;
     int64_t g;
@@ -7341,7 +7619,9 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     partial->scales = r.scales;
     memset(&pool, 0, sizeof pool);
     r.pool = &pool;
+    if (grpo_goes_by_blocks_(&r)) { block.n = 0; r.block = &block; }
     for (g = 0; g < batch->n_groups; g++) grpo_run_group_(&r, g, how);
+    if (r.block) grpo_block_flush_(&r);
     grpo_pool_flush_(&r);
     return GRPO_OK;
 }
