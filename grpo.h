@@ -3367,48 +3367,58 @@ static void grpo_sum_add_(grpo_sum *s, double x)
 
 /* A block of numbers: cut at a power of two so far above them that the upper parts, multiples of one unit, add without rounding in any
  * order (Rump, Ogita and Oishi, "Accurate floating-point summation"); what is left is exact and is cut again, or added one by one. */
-enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8, GRPO_CUTS_ = 2 };
+enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8 };
 
-static double grpo_block_most_(const double *x)
-{
-    double most[GRPO_LANES_] = { 0 };
-    int k, j;
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) { const double a = fabs(x[k + j]); most[j] = a > most[j] ? a : most[j]; }
-    for (j = 1; j < GRPO_LANES_; j++) most[0] = most[j] > most[0] ? most[j] : most[0];
-    return most[0];
-}
-
-/* the sum of the parts of x above the unit of `cut`, which are taken off x */
-static double grpo_block_cut_(double *x, double cut)
+/* sum of |x|, rounded; infinite or NaN where an x is */
+static double grpo_block_magnitude_(const double *x)
 {
     double sum[GRPO_LANES_] = { 0 };
     int k, j;
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) {
-            const double upper = (cut + x[k + j]) - cut;
-            sum[j] += upper;
-            x[k + j] -= upper;
-        }
+    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_) for (j = 0; j < GRPO_LANES_; j++) sum[j] += fabs(x[k + j]);
     for (j = 1; j < GRPO_LANES_; j++) sum[0] += sum[j];
     return sum[0];
 }
 
-/* what x holds afterwards is nothing to rely on */
-static void grpo_sum_add_block_(grpo_sum *s, double *x)
+/* into upper and lower the sums of the parts of x above the units of cut[0] and of cut[1]; returns whether that is not all */
+static int grpo_block_cut_(const double *x, const double *cut, double *upper, double *lower)
 {
+    const double high = cut[0], low = cut[1];
+    double a[GRPO_LANES_] = { 0 }, b[GRPO_LANES_] = { 0 }, left[GRPO_LANES_] = { 0 };
+    int k, j;
+    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) {
+            const double y = x[k + j], p = (high + y) - high, rest = y - p, q = (low + rest) - low;
+            a[j] += p;
+            b[j] += q;
+            left[j] += fabs(rest - q);
+        }
+    for (j = 1; j < GRPO_LANES_; j++) { a[0] += a[j]; b[0] += b[j]; left[0] += left[j]; }
+    *upper = a[0]; *lower = b[0];
+    return left[0] != 0;
+}
+
+/* adds the numbers of a block times a power of two, or minus that */
+static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x)
+{
+    const double size = grpo_block_magnitude_(x);
+    const int cuts = size > 1e-200 && size < 1e200;
+    double cut[2] = { 0, 0 }, upper, lower;
     int k, exponent;
-    double cut;
-    const double most = grpo_block_most_(x);
-    if (most == 0) return;
-    if (most > 1e-200 && most < 1e200) {
-        frexp(most, &exponent);                                        /* most < 2^exponent: the sum < 2^(exponent + 7) */
-        cut = ldexp(1, exponent + 8);
-        for (k = 0; k < GRPO_CUTS_; k++, cut *= 1.0 / (UINT64_C(1) << 45))     /* what is left of each is at most cut 2^-53 */
-            grpo_sum_add_(s, grpo_block_cut_(x, cut));
+    if (size == 0) return;
+    if (cuts) {
+        frexp(size, &exponent);
+        cut[0] = ldexp(1, exponent + 1);                               /* the parts add up to at most half of it */
+        cut[1] = cut[0] * (1.0 / (UINT64_C(1) << 45));                 /* what is left of each is at most cut 2^-53 */
+        k = grpo_block_cut_(x, cut, &upper, &lower);
+        grpo_sum_add_(s, factor * upper);
+        grpo_sum_add_(s, factor * lower);
+        if (!k) return;
     }
-    if (grpo_block_most_(x) == 0) return;
-    for (k = 0; k < GRPO_BLOCK_; k++) if (x[k] != 0) grpo_sum_add_(s, x[k]);
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        double y = x[k];
+        if (cuts) { y -= (cut[0] + y) - cut[0]; y -= (cut[1] + y) - cut[1]; }
+        if (y != 0) grpo_sum_add_(s, factor * y);
+    }
 }
 
 static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x)
@@ -6828,34 +6838,46 @@ typedef struct grpo_waiting_ {
     double policy[GRPO_BLOCK_], penalty[GRPO_BLOCK_];
     double ratio[GRPO_BLOCK_], entropy[GRPO_BLOCK_], weight[GRPO_BLOCK_];
     double old[2][GRPO_BLOCK_], ref[2][GRPO_BLOCK_];                   /* hi and lo of l - logp_old and of l - logp_ref */
-    int n;
+    double old_k3[GRPO_BLOCK_], ref_k3[GRPO_BLOCK_];                   /* e^x - x - 1 of them, of -x for ref, if they are known */
+    int n, has_k3;
 } grpo_waiting_;
 
-/* the sum over a block of e^x - x - 1, x = sign (hi + lo) */
-static void grpo_pool_k3_(grpo_sum *sum, double sign, const double *hi, const double *lo)
+/* is a number beyond `most` among them, or one that is not finite? */
+static int grpo_block_exceeds_(const double *x, double most)
 {
-    double v[GRPO_BLOCK_];
-    int k, far = 0;
+    double odd[GRPO_LANES_] = { 0 };
+    int k, j;
+    if (grpo_block_magnitude_(x) <= most) return 0;
+    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) odd[j] += fabs(x[k + j]) <= most ? 0 : 1;
+    for (j = 1; j < GRPO_LANES_; j++) odd[0] += odd[j];
+    return odd[0] != 0;
+}
+
+static int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
+
+/* e^x - x - 1 of a block, x = sign (hi + lo); far: some are beyond the reach of the series */
+static void grpo_block_k3_(double *k3, double sign, double (*d)[GRPO_BLOCK_], int far)
+{
+    const double *hi = d[0], *lo = d[1];
+    int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
         const double y = sign * hi[k], e = grpo_exp_series_(y);
-        v[k] = e + sign * lo[k] * (y + e);
+        k3[k] = e + sign * lo[k] * (y + e);
     }
-    for (k = 0; k < GRPO_BLOCK_; k++) far |= fabs(hi[k]) > GRPO_SERIES_;
     for (k = 0; far && k < GRPO_BLOCK_; k++) {
         grpo_dd x;
         x.hi = sign * hi[k]; x.lo = sign * lo[k];
-        if (fabs(hi[k]) > GRPO_SERIES_) v[k] = grpo_exp_minus_linear(x);
+        if (grpo_is_far_(hi[k])) k3[k] = grpo_exp_minus_linear(x);
     }
-    grpo_sum_add_block_(sum, v);
 }
 
-static void grpo_pool_add_(grpo_sum *sum, double sign, const double *from, int squared)
+static void grpo_pool_add_squares_(grpo_sum *sum, double factor, const double *from)
 {
     double v[GRPO_BLOCK_];
     int k;
-    if (squared) for (k = 0; k < GRPO_BLOCK_; k++) v[k] = sign * from[k] * from[k];
-    else for (k = 0; k < GRPO_BLOCK_; k++) v[k] = sign * from[k];
-    grpo_sum_add_block_(sum, v);
+    for (k = 0; k < GRPO_BLOCK_; k++) v[k] = factor * from[k] * from[k];
+    grpo_sum_add_block_(sum, 1, v);
 }
 
 /* the sums take what waits */
@@ -6865,26 +6887,28 @@ static void grpo_pool_flush_(grpo_run_ *r)
     grpo_waiting_ *p = r->pool;
     const grpo_batch *b = r->batch;
     if (p->n == 0) return;
-    grpo_pool_add_(&sum[GRPO_SUM_POLICY], 1, p->policy, 0);
-    grpo_pool_add_(&sum[GRPO_SUM_PENALTY], 1, p->penalty, 0);
+    grpo_sum_add_block_(&sum[GRPO_SUM_POLICY], 1, p->policy);
+    grpo_sum_add_block_(&sum[GRPO_SUM_PENALTY], 1, p->penalty);
     if (r->reports_ratio) {
-        grpo_pool_add_(&sum[GRPO_SUM_RATIO], 1, p->ratio, 0);
-        grpo_pool_add_(&sum[GRPO_SUM_RATIO_SQUARED], 1, p->ratio, 1);
+        grpo_sum_add_block_(&sum[GRPO_SUM_RATIO], 1, p->ratio);
+        grpo_pool_add_squares_(&sum[GRPO_SUM_RATIO_SQUARED], 1, p->ratio);
     }
     if (b->logp_old) {
-        grpo_pool_add_(&sum[GRPO_SUM_OLD_K1], -1, p->old[0], 0);
-        grpo_pool_add_(&sum[GRPO_SUM_OLD_K1], -1, p->old[1], 0);
-        grpo_pool_k3_(&sum[GRPO_SUM_OLD_K3], 1, p->old[0], p->old[1]);
+        grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, p->old[0]);
+        grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, p->old[1]);
+        if (!p->has_k3) grpo_block_k3_(p->old_k3, 1, p->old, grpo_block_exceeds_(p->old[0], GRPO_SERIES_));
+        grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K3], 1, p->old_k3);
     }
     if (b->logp_ref) {
-        grpo_pool_add_(&sum[GRPO_SUM_KL_K1], 1, p->ref[0], 0);
-        grpo_pool_add_(&sum[GRPO_SUM_KL_K1], 1, p->ref[1], 0);
-        grpo_pool_add_(&sum[GRPO_SUM_KL_K2], 0.5, p->ref[0], 1);
-        grpo_pool_k3_(&sum[GRPO_SUM_KL_K3], -1, p->ref[0], p->ref[1]);
+        grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, p->ref[0]);
+        grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, p->ref[1]);
+        grpo_pool_add_squares_(&sum[GRPO_SUM_KL_K2], 0.5, p->ref[0]);
+        if (!p->has_k3) grpo_block_k3_(p->ref_k3, -1, p->ref, grpo_block_exceeds_(p->ref[0], GRPO_SERIES_));
+        grpo_sum_add_block_(&sum[GRPO_SUM_KL_K3], 1, p->ref_k3);
     }
-    if (b->entropy) grpo_pool_add_(&sum[GRPO_SUM_ENTROPY], 1, p->entropy, 0);
-    if (r->judges) grpo_pool_add_(&sum[GRPO_SUM_WEIGHT], 1, p->weight, 0);
-    memset(p, 0, sizeof *p);
+    if (b->entropy) grpo_sum_add_block_(&sum[GRPO_SUM_ENTROPY], 1, p->entropy);
+    if (r->judges) grpo_sum_add_block_(&sum[GRPO_SUM_WEIGHT], 1, p->weight);
+    p->n = 0;
 }
 
 GRPO_INLINE_ void grpo_report_ratio_(grpo_run_ *r, double w)
@@ -6932,6 +6956,7 @@ GRPO_INLINE_ void grpo_report_token_(grpo_run_ *r, int64_t t, grpo_ratio w, doub
     grpo_waiting_ *pool = r->pool;
     const int n = pool->n;
     const double l = (double)b->logp[t];
+    if (n == 0) memset(pool, 0, sizeof *pool);
     grpo_report_ratio_(r, w.value);
     p->tokens++;
     p->clips[policy->clip]++;
@@ -7150,16 +7175,6 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r)
             && p->kl_gradient == GRPO_KL_GRADIENT_OWN && p->kl_clamp_log == 0 && p->kl_clamp_value == 0);
 }
 
-/* is a number beyond `most` among them, or one that is not finite? */
-static int grpo_block_exceeds_(const double *x, double most)
-{
-    double odd[GRPO_LANES_] = { 0 };
-    int k, j;
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_) for (j = 0; j < GRPO_LANES_; j++) odd[j] += x[k + j] - x[k + j];
-    for (j = 1; j < GRPO_LANES_; j++) odd[0] += odd[j];
-    return odd[0] != 0 || grpo_block_most_(x) > most;
-}
-
 /* a - b into difference[0] + difference[1]; returns whether one exceeds the reach of the series */
 static int grpo_block_gap_(double (*difference)[GRPO_BLOCK_], const double *a, const double *b)
 {
@@ -7173,17 +7188,16 @@ static int grpo_block_gap_(double (*difference)[GRPO_BLOCK_], const double *a, c
     return grpo_block_exceeds_(hi, GRPO_SERIES_);
 }
 
-static int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
-
-/* returns whether one exceeds that */
-static int grpo_block_ratios_(grpo_block_ *x, double (*d)[GRPO_BLOCK_])
+/* w, d and e^d - d - 1; returns whether a d exceeds that */
+static int grpo_block_ratios_(grpo_block_ *x, double (*d)[GRPO_BLOCK_], double *k3)
 {
     const int far = grpo_block_gap_(d, x->logp, x->old);
     double *hi = d[0], *lo = d[1], *w = x->w;
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
-        const double e = hi[k] + grpo_exp_series_(hi[k]);
+        const double f = grpo_exp_series_(hi[k]), e = hi[k] + f;
         w[k] = 1 + (e + lo[k] * (1 + e));
+        k3[k] = f + lo[k] * e;
     }
     for (k = 0; far && k < GRPO_BLOCK_; k++) {
         grpo_dd y;
@@ -7191,6 +7205,7 @@ static int grpo_block_ratios_(grpo_block_ *x, double (*d)[GRPO_BLOCK_])
         y = grpo_two_diff(x->logp[k], x->old[k]);
         hi[k] = y.hi; lo[k] = y.lo;
         w[k] = grpo_exp(y);
+        k3[k] = grpo_exp_minus_linear(y);
     }
     return far;
 }
@@ -7227,16 +7242,16 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *d
     clip[GRPO_CLIP_NO] += x->n - clipped;
 }
 
-/* kl_coef K of D, and its derivative; far: some D is beyond the reach of the series */
-static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, double (*D)[GRPO_BLOCK_], int far)
+/* kl_coef K of D, and its derivative; k3: that of D */
+static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, double (*D)[GRPO_BLOCK_], const double *k3, int far)
 {
     const double *hi = D[0], *lo = D[1];
     double *value = x->charge, *slope = x->pull;
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
-        const double m = -hi[k], m_lo = -lo[k], e = grpo_exp_series_(m), change = m + e;
-        value[k] = p->kl_coef * (e + m_lo * change);
-        slope[k] = -p->kl_coef * (change + m_lo * (1 + change));
+        const double m = -hi[k], change = m + (k3[k] + lo[k] * m);
+        value[k] = p->kl_coef * k3[k];
+        slope[k] = -p->kl_coef * (change + -lo[k] * (1 + change));
     }
     for (k = 0; (far || p->kl != GRPO_KL_K3) && k < GRPO_BLOCK_; k++) {
         grpo_kl_term t;
@@ -7303,14 +7318,14 @@ static void grpo_block_report_ratios_(grpo_run_ *r, grpo_block_ *x)
 }
 
 /* what is infinite among the differences goes to its sums at once */
-static void grpo_block_infinite_(const grpo_run_ *r, const grpo_block_ *x, double (*difference)[GRPO_BLOCK_], const grpo_real *than,
-                                 void (*report)(grpo_partial *, double, double))
+static void grpo_block_infinite_(const grpo_run_ *r, const grpo_block_ *x, double (*difference)[GRPO_BLOCK_], double *k3,
+                                 const grpo_real *than, void (*report)(grpo_partial *, double, double))
 {
     int k;
     for (k = 0; k < x->n; k++) {
         const double other = (double)than[x->at[k]];
         if (grpo_is_finite(x->logp[k] - other)) continue;
-        difference[0][k] = difference[1][k] = 0;
+        difference[0][k] = difference[1][k] = k3[k] = 0;
         report(r->partial, x->logp[k], other);
     }
 }
@@ -7330,15 +7345,17 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x)
 {
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_batch *b = r->batch;
+    grpo_waiting_ *pool = r->pool;
     double ref[GRPO_BLOCK_] = { 0 };
     int k, far = 0;
     for (k = 0; b->logp_ref && k < x->n; k++) ref[k] = (double)b->logp_ref[x->at[k]];
-    if (b->logp_ref) far = grpo_block_gap_(r->pool->ref, x->logp, ref);
+    if (b->logp_ref) far = grpo_block_gap_(pool->ref, x->logp, ref);
     for (k = 0; far && k < x->n; k++) {
         const grpo_dd D = grpo_two_diff(x->logp[k], ref[k]);
-        r->pool->ref[0][k] = D.hi; r->pool->ref[1][k] = D.lo;
+        pool->ref[0][k] = D.hi; pool->ref[1][k] = D.lo;
     }
-    if (p->kl != GRPO_KL_NONE && p->kl_coef != 0) grpo_block_kl_(p, x, r->pool->ref, far);
+    if (b->logp_ref) grpo_block_k3_(pool->ref_k3, -1, pool->ref, far);
+    if (p->kl != GRPO_KL_NONE && p->kl_coef != 0) grpo_block_kl_(p, x, pool->ref, pool->ref_k3, far);
     else for (k = 0; k < GRPO_BLOCK_; k++) x->charge[k] = x->pull[k] = 0;
     if (p->entropy_coef != 0)
         for (k = 0; k < x->n; k++) x->charge[k] = grpo_plus(x->charge[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
@@ -7355,37 +7372,50 @@ static void grpo_block_flush_(grpo_run_ *r)
     if (x->n == 0) return;
     grpo_pool_flush_(r);
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
-    far = grpo_block_ratios_(x, pool->old);
+    far = grpo_block_ratios_(x, pool->old, pool->old_k3);
     grpo_block_clip_(r, x, pool->old[0]);
     far_ref = grpo_block_penalty_(r, x);
     grpo_block_write_all_(r, x);
     grpo_block_report_ratios_(r, x);
     for (k = 0; k < GRPO_BLOCK_; k++) { pool->policy[k] = x->value[k] / x->local[k]; pool->penalty[k] = x->charge[k] / x->local[k]; }
-    for (k = 0; b->entropy && k < x->n; k++) pool->entropy[k] = (double)b->entropy[x->at[k]];
-    if (far) grpo_block_infinite_(r, x, pool->old, b->logp_old, grpo_report_old_);
-    if (far_ref) grpo_block_infinite_(r, x, pool->ref, b->logp_ref, grpo_report_ref_);
+    for (k = 0; b->entropy && k < GRPO_BLOCK_; k++) pool->entropy[k] = k < x->n ? (double)b->entropy[x->at[k]] : 0;
+    if (far) grpo_block_infinite_(r, x, pool->old, pool->old_k3, b->logp_old, grpo_report_old_);
+    if (far_ref) grpo_block_infinite_(r, x, pool->ref, pool->ref_k3, b->logp_ref, grpo_report_ref_);
     r->partial->tokens += x->n;
-    pool->n = GRPO_BLOCK_;
-    x->n = 0;
+    pool->n = x->n;
+    pool->has_k3 = 1;
     grpo_pool_flush_(r);
+    x->n = 0;
+}
+
+/* tokens begin .. begin + n - 1 of a sequence join those that wait, among which there is room */
+static void grpo_block_join_(const grpo_run_ *r, int64_t begin, int n)
+{
+    const grpo_real *logp = r->batch->logp + begin, *old = r->batch->logp_old + begin, *A = r->advantage + begin;
+    const int at = r->block->n;
+    grpo_block_ *x = r->block;
+    int k;
+    for (k = 0; k < n; k++) x->at[at + k] = begin + k;
+    for (k = 0; k < n; k++) { x->logp[at + k] = (double)logp[k]; x->old[at + k] = (double)old[k]; x->A[at + k] = (double)A[k]; }
+    for (k = 0; k < n; k++) { x->local[at + k] = r->local; x->coef[at + k] = r->coef; }
+    x->n += n;
 }
 
 /* the tokens of a sequence wait */
-static void grpo_block_take_(grpo_run_ *r, grpo_sequence_ *s)
+static void grpo_block_take_(grpo_run_ *r, const grpo_sequence_ *s)
 {
-    const grpo_batch *b = r->batch;
-    grpo_block_ *x = r->block;
-    int64_t t;
-    for (t = s->begin; t < s->end; t++) {
-        const int k = x->n;
-        if (s->off || (b->mask && !b->mask[t])) { grpo_skip_token_(r, t); continue; }
-        x->at[k] = t;
-        x->logp[k] = (double)b->logp[t]; x->old[k] = (double)b->logp_old[t]; x->A[k] = (double)r->advantage[t];
-        x->local[k] = r->local; x->coef[k] = r->coef;
-        if (++x->n == GRPO_BLOCK_) grpo_block_flush_(r);
+    const uint8_t *mask = r->batch->mask;
+    int64_t t = s->begin;
+    while (t < s->end) {
+        const int room = GRPO_BLOCK_ - r->block->n;
+        int n = 0;
+        while (n < room && t + n < s->end && !s->off && (!mask || mask[t + n])) n++;
+        if (n == 0) { grpo_skip_token_(r, t++); continue; }
+        grpo_block_join_(r, t, n);
+        t += n;
+        if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
 }
-
 
 static void grpo_evaluate_tokens_(grpo_run_ *r, grpo_sequence_ *s)
 {
@@ -7617,7 +7647,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     r.scales = grpo_scales_of_(obj, totals ? totals : &own);
     if (partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, &r.scales)) return GRPO_MIXED_PARTIALS;
     partial->scales = r.scales;
-    memset(&pool, 0, sizeof pool);
+    pool.n = 0;
     r.pool = &pool;
     if (grpo_goes_by_blocks_(&r)) { block.n = 0; r.block = &block; }
     for (g = 0; g < batch->n_groups; g++) grpo_run_group_(&r, g, how);
