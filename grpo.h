@@ -3369,6 +3369,16 @@ static void grpo_sum_add_(grpo_sum *s, double x)
  * order (Rump, Ogita and Oishi, "Accurate floating-point summation"); what is left is exact and is cut again, or added one by one. */
 enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8 };
 
+/* Loops over a block keep one sum each, by lanes, or none: compilers vectorise no more of it. */
+static double grpo_block_total_(const double *x)
+{
+    double sum[GRPO_LANES_] = { 0 };
+    int k, j;
+    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_) for (j = 0; j < GRPO_LANES_; j++) sum[j] += x[k + j];
+    for (j = 1; j < GRPO_LANES_; j++) sum[0] += sum[j];
+    return sum[0];
+}
+
 /* sum of |x|, rounded; infinite or NaN where an x is */
 static double grpo_block_magnitude_(const double *x)
 {
@@ -3383,18 +3393,17 @@ static double grpo_block_magnitude_(const double *x)
 static int grpo_block_cut_(const double *x, const double *cut, double *upper, double *lower)
 {
     const double high = cut[0], low = cut[1];
-    double a[GRPO_LANES_] = { 0 }, b[GRPO_LANES_] = { 0 }, left[GRPO_LANES_] = { 0 };
-    int k, j;
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) {
-            const double y = x[k + j], p = (high + y) - high, rest = y - p, q = (low + rest) - low;
-            a[j] += p;
-            b[j] += q;
-            left[j] += fabs(rest - q);
-        }
-    for (j = 1; j < GRPO_LANES_; j++) { a[0] += a[j]; b[0] += b[j]; left[0] += left[j]; }
-    *upper = a[0]; *lower = b[0];
-    return left[0] != 0;
+    double a[GRPO_BLOCK_], b[GRPO_BLOCK_], left[GRPO_BLOCK_];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double p = (high + x[k]) - high, rest = x[k] - p, q = (low + rest) - low;
+        a[k] = p;
+        b[k] = q;
+        left[k] = rest - q;
+    }
+    *upper = grpo_block_total_(a);
+    *lower = grpo_block_total_(b);
+    return grpo_block_magnitude_(left) != 0;
 }
 
 /* adds the numbers of a block times a power of two, or minus that */
@@ -6845,13 +6854,11 @@ typedef struct grpo_waiting_ {
 /* is a number beyond `most` among them, or one that is not finite? */
 static int grpo_block_exceeds_(const double *x, double most)
 {
-    double odd[GRPO_LANES_] = { 0 };
-    int k, j;
+    double beyond[GRPO_BLOCK_];
+    int k;
     if (grpo_block_magnitude_(x) <= most) return 0;
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) odd[j] += fabs(x[k + j]) <= most ? 0 : 1;
-    for (j = 1; j < GRPO_LANES_; j++) odd[0] += odd[j];
-    return odd[0] != 0;
+    for (k = 0; k < GRPO_BLOCK_; k++) beyond[k] = fabs(x[k]) <= most ? 0 : 1;
+    return grpo_block_total_(beyond) != 0;
 }
 
 static int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
@@ -7218,28 +7225,23 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *d
     const double log_low = clips ? r->range.log_low : -HUGE_VAL, log_high = clips ? r->range.log_high : HUGE_VAL;
     const double low = r->range.low, high = r->range.high, dual = s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->dual : HUGE_VAL;
     const double *w = x->w, *A = x->A;
-    double *value = x->value, *slope = x->slope;
-    double lows[GRPO_LANES_] = { 0 }, highs[GRPO_LANES_] = { 0 }, duals[GRPO_LANES_] = { 0 };
-    int64_t *clip = r->partial->clips, clipped;
-    int k, j;
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) {
-            const double a = A[k + j], v = w[k + j], y = d[k + j];
-            const double up = a > 0 ? y : -HUGE_VAL, down = a < 0 ? y : HUGE_VAL, far = a < 0 ? v : 0;
-            const double by_high = up > log_high ? 1 : 0, by_low = down < log_low ? 1 : 0, by_dual = far > dual ? 1 : 0;
-            const double bound = by_dual > 0 ? dual : by_high > 0 ? high : low;
-            const double free_term = a == 0 ? 0 : v == 0 ? 0 : -a * v;
-            const double any = by_high + by_low + by_dual;
-            value[k + j] = any > 0 ? -bound * a : free_term;
-            slope[k + j] = any > 0 ? 0 : free_term;
-            highs[j] += by_high; lows[j] += by_low; duals[j] += by_dual;
-        }
-    for (j = 1; j < GRPO_LANES_; j++) { highs[0] += highs[j]; lows[0] += lows[j]; duals[0] += duals[j]; }
-    clipped = (int64_t)highs[0] + (int64_t)lows[0] + (int64_t)duals[0];
-    clip[GRPO_CLIP_HIGH] += (int64_t)highs[0];
-    clip[GRPO_CLIP_LOW] += (int64_t)lows[0];
-    clip[GRPO_CLIP_DUAL] += (int64_t)duals[0];
-    clip[GRPO_CLIP_NO] += x->n - clipped;
+    double *value = x->value, *slope = x->slope, highs[GRPO_BLOCK_], lows[GRPO_BLOCK_], duals[GRPO_BLOCK_];
+    int64_t *clip = r->partial->clips, n_high, n_low, n_dual;
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double up = A[k] > 0 ? d[k] : -HUGE_VAL, down = A[k] < 0 ? d[k] : HUGE_VAL, far = A[k] < 0 ? w[k] : 0;
+        const double by_high = up > log_high ? 1 : 0, by_low = down < log_low ? 1 : 0, by_dual = far > dual ? 1 : 0;
+        const double bound = by_dual > 0 ? dual : by_high > 0 ? high : low, clipped = by_high + by_low + by_dual;
+        const double unclipped = A[k] == 0 ? 0 : w[k] == 0 ? 0 : -A[k] * w[k];
+        value[k] = clipped > 0 ? -bound * A[k] : unclipped;
+        slope[k] = clipped > 0 ? 0 : unclipped;
+        highs[k] = by_high; lows[k] = by_low; duals[k] = by_dual;
+    }
+    n_high = (int64_t)grpo_block_total_(highs); n_low = (int64_t)grpo_block_total_(lows); n_dual = (int64_t)grpo_block_total_(duals);
+    clip[GRPO_CLIP_HIGH] += n_high;
+    clip[GRPO_CLIP_LOW] += n_low;
+    clip[GRPO_CLIP_DUAL] += n_dual;
+    clip[GRPO_CLIP_NO] += x->n - n_high - n_low - n_dual;
 }
 
 /* kl_coef K of D, and its derivative; k3: that of D */
@@ -7290,28 +7292,42 @@ static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b)
     }
 }
 
+static double grpo_block_least_(const double *x)
+{
+    double least[GRPO_LANES_];
+    int k, j;
+    for (j = 0; j < GRPO_LANES_; j++) least[j] = x[j];
+    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) least[j] = x[k + j] < least[j] ? x[k + j] : least[j];
+    for (j = 1; j < GRPO_LANES_; j++) least[0] = least[j] < least[0] ? least[j] : least[0];
+    return least[0];
+}
+
+static double grpo_block_most_(const double *x)
+{
+    double most[GRPO_LANES_];
+    int k, j;
+    for (j = 0; j < GRPO_LANES_; j++) most[j] = x[j];
+    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) most[j] = x[k + j] > most[j] ? x[k + j] : most[j];
+    for (j = 1; j < GRPO_LANES_; j++) most[0] = most[j] > most[0] ? most[j] : most[0];
+    return most[0];
+}
+
 /* the ratios into the report; what is beyond n is none */
 static void grpo_block_report_ratios_(grpo_run_ *r, grpo_block_ *x)
 {
     const double cap = 3.2733906078961419e150;                         /* 2^500 */
     grpo_partial *p = r->partial;
-    double least[GRPO_LANES_], most[GRPO_LANES_], *w = x->w, *ratio = r->pool->ratio;
-    int k, j;
+    double least, most, *w = x->w, *ratio = r->pool->ratio;
+    int k;
     for (k = x->n; k < GRPO_BLOCK_; k++) w[k] = w[0];
-    for (j = 0; j < GRPO_LANES_; j++) least[j] = most[j] = w[j];
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) {
-            least[j] = w[k + j] < least[j] ? w[k + j] : least[j];
-            most[j] = w[k + j] > most[j] ? w[k + j] : most[j];
-            ratio[k + j] = w[k + j] < cap ? w[k + j] : cap;
-        }
-    for (j = 1; j < GRPO_LANES_; j++) {
-        least[0] = least[j] < least[0] ? least[j] : least[0];
-        most[0] = most[j] > most[0] ? most[j] : most[0];
-    }
-    if (p->tokens == 0 || least[0] < p->ratio_min) p->ratio_min = least[0];
-    if (p->tokens == 0 || most[0] > p->ratio_max) p->ratio_max = most[0];
-    for (k = 0; most[0] > cap && k < x->n; k++)
+    least = grpo_block_least_(w);
+    most = grpo_block_most_(w);
+    if (p->tokens == 0 || least < p->ratio_min) p->ratio_min = least;
+    if (p->tokens == 0 || most > p->ratio_max) p->ratio_max = most;
+    for (k = 0; k < GRPO_BLOCK_; k++) ratio[k] = w[k] < cap ? w[k] : cap;
+    for (k = 0; most > cap && k < x->n; k++)
         if (w[k] > cap) { grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], w[k]); grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -cap); }
     for (k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = 0;
     p->ratio_tokens += x->n;
