@@ -3369,24 +3369,33 @@ static void grpo_sum_add_(grpo_sum *s, double x)
  * order (Rump, Ogita and Oishi, "Accurate floating-point summation"); what is left is exact and is cut again, or added one by one. */
 enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8 };
 
-/* Loops over a block keep one sum each, by lanes, or none: compilers vectorise no more of it. */
+/* the sum of a quarter of a block, its rest having been added to it: by quarters, which vectorises everywhere and waits for nothing */
+static double grpo_quarter_total_(const double *x)
+{
+    double y[GRPO_BLOCK_ / 16];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_ / 16; k++)
+        y[k] = (x[k] + x[k + GRPO_BLOCK_ / 16]) + (x[k + GRPO_BLOCK_ / 8] + x[k + 3 * GRPO_BLOCK_ / 16]);
+    return ((y[0] + y[1]) + (y[2] + y[3])) + ((y[4] + y[5]) + (y[6] + y[7]));
+}
+
 static double grpo_block_total_(const double *x)
 {
-    double sum[GRPO_LANES_] = { 0 };
-    int k, j;
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_) for (j = 0; j < GRPO_LANES_; j++) sum[j] += x[k + j];
-    for (j = 1; j < GRPO_LANES_; j++) sum[0] += sum[j];
-    return sum[0];
+    double y[GRPO_BLOCK_ / 4];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_ / 4; k++)
+        y[k] = (x[k] + x[k + GRPO_BLOCK_ / 4]) + (x[k + GRPO_BLOCK_ / 2] + x[k + 3 * GRPO_BLOCK_ / 4]);
+    return grpo_quarter_total_(y);
 }
 
 /* sum of |x|, rounded; infinite or NaN where an x is */
 static double grpo_block_magnitude_(const double *x)
 {
-    double sum[GRPO_LANES_] = { 0 };
-    int k, j;
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_) for (j = 0; j < GRPO_LANES_; j++) sum[j] += fabs(x[k + j]);
-    for (j = 1; j < GRPO_LANES_; j++) sum[0] += sum[j];
-    return sum[0];
+    double y[GRPO_BLOCK_ / 4];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_ / 4; k++)
+        y[k] = (fabs(x[k]) + fabs(x[k + GRPO_BLOCK_ / 4])) + (fabs(x[k + GRPO_BLOCK_ / 2]) + fabs(x[k + 3 * GRPO_BLOCK_ / 4]));
+    return grpo_quarter_total_(y);
 }
 
 /* into upper and lower the sums of the parts of x above the units of cut[0] and of cut[1]; returns whether that is not all */
