@@ -3333,6 +3333,12 @@ grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const
 extern "C" {
 #endif
 
+#ifdef __cplusplus
+#define GRPO_RESTRICT_ __restrict
+#else
+#define GRPO_RESTRICT_ restrict
+#endif
+
 /* ---- exact sums ---------------------------------------------------------------------------------------------------------------- */
 
 static void grpo_sum_carry_(grpo_sum *s)
@@ -4049,9 +4055,16 @@ static int grpo_in_domain_(double x, grpo_domain_ domain) { return x >= grpo_dom
 static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_ domain)
 {
     const double low = grpo_domain_low_(domain), high = grpo_domain_high_(domain);
-    int outside = 0;
-    for (; begin < end; begin++) outside |= !((double)x[begin] >= low) | !((double)x[begin] <= high);
-    return !outside;
+    double outside[GRPO_LANES_] = { 0 };
+    int j;
+    for (; begin + GRPO_LANES_ <= end; begin += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) {
+            const double y = (double)x[begin + j];
+            outside[j] += y >= low && y <= high ? 0 : 1;
+        }
+    for (; begin < end; begin++) outside[0] += (double)x[begin] >= low && (double)x[begin] <= high ? 0 : 1;
+    for (j = 1; j < GRPO_LANES_; j++) outside[0] += outside[j];
+    return outside[0] == 0;
 }
 
 static int grpo_tokens_in_domain_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_ domain)
@@ -6873,9 +6886,8 @@ static int grpo_block_exceeds_(const double *x, double most)
 static int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
 
 /* e^x - x - 1 of a block, x = sign (hi + lo); far: some are beyond the reach of the series */
-static void grpo_block_k3_(double *k3, double sign, double (*d)[GRPO_BLOCK_], int far)
+static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo, int far)
 {
-    const double *hi = d[0], *lo = d[1];
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
         const double y = sign * hi[k], e = grpo_exp_series_(y);
@@ -6912,14 +6924,14 @@ static void grpo_pool_flush_(grpo_run_ *r)
     if (b->logp_old) {
         grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, p->old[0]);
         grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, p->old[1]);
-        if (!p->has_k3) grpo_block_k3_(p->old_k3, 1, p->old, grpo_block_exceeds_(p->old[0], GRPO_SERIES_));
+        if (!p->has_k3) grpo_block_k3_(p->old_k3, 1, p->old[0], p->old[1], grpo_block_exceeds_(p->old[0], GRPO_SERIES_));
         grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K3], 1, p->old_k3);
     }
     if (b->logp_ref) {
         grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, p->ref[0]);
         grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, p->ref[1]);
         grpo_pool_add_squares_(&sum[GRPO_SUM_KL_K2], 0.5, p->ref[0]);
-        if (!p->has_k3) grpo_block_k3_(p->ref_k3, -1, p->ref, grpo_block_exceeds_(p->ref[0], GRPO_SERIES_));
+        if (!p->has_k3) grpo_block_k3_(p->ref_k3, -1, p->ref[0], p->ref[1], grpo_block_exceeds_(p->ref[0], GRPO_SERIES_));
         grpo_sum_add_block_(&sum[GRPO_SUM_KL_K3], 1, p->ref_k3);
     }
     if (b->entropy) grpo_sum_add_block_(&sum[GRPO_SUM_ENTROPY], 1, p->entropy);
@@ -7191,10 +7203,10 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r)
             && p->kl_gradient == GRPO_KL_GRADIENT_OWN && p->kl_clamp_log == 0 && p->kl_clamp_value == 0);
 }
 
-/* a - b into difference[0] + difference[1]; returns whether one exceeds the reach of the series */
-static int grpo_block_gap_(double (*difference)[GRPO_BLOCK_], const double *a, const double *b)
+/* a - b into hi + lo; returns whether one exceeds the reach of the series */
+static int grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ a,
+                           const double *GRPO_RESTRICT_ b)
 {
-    double *hi = difference[0], *lo = difference[1];
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
         const double s = a[k] - b[k], t = s - a[k];
@@ -7204,17 +7216,25 @@ static int grpo_block_gap_(double (*difference)[GRPO_BLOCK_], const double *a, c
     return grpo_block_exceeds_(hi, GRPO_SERIES_);
 }
 
-/* w, d and e^d - d - 1; returns whether a d exceeds that */
-static int grpo_block_ratios_(grpo_block_ *x, double (*d)[GRPO_BLOCK_], double *k3)
+/* w = e^d and k3 = e^d - d - 1 of d = hi + lo, by the series */
+static void grpo_block_powers_(double *GRPO_RESTRICT_ w, double *GRPO_RESTRICT_ k3, const double *GRPO_RESTRICT_ hi,
+                               const double *GRPO_RESTRICT_ lo)
 {
-    const int far = grpo_block_gap_(d, x->logp, x->old);
-    double *hi = d[0], *lo = d[1], *w = x->w;
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
         const double f = grpo_exp_series_(hi[k]), e = hi[k] + f;
         w[k] = 1 + (e + lo[k] * (1 + e));
         k3[k] = f + lo[k] * e;
     }
+}
+
+/* the same of the block, with d = l - logp_old; returns whether a d exceeds the reach of the series */
+static int grpo_block_ratios_(grpo_block_ *x, double *hi, double *lo, double *k3)
+{
+    const int far = grpo_block_gap_(hi, lo, x->logp, x->old);
+    double *w = x->w;
+    int k;
+    grpo_block_powers_(w, k3, hi, lo);
     for (k = 0; far && k < GRPO_BLOCK_; k++) {
         grpo_dd y;
         if (!grpo_is_far_(hi[k])) continue;
@@ -7227,14 +7247,15 @@ static int grpo_block_ratios_(grpo_block_ *x, double (*d)[GRPO_BLOCK_], double *
 }
 
 /* ratio, ppo_clip and dual_clip; d: the log-ratio, as far as the bounds are compared with it */
-static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *d)
+static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *GRPO_RESTRICT_ d)
 {
     const grpo_surrogate *s = &r->obj->surrogate;
     const int clips = s->kind != GRPO_SURROGATE_RATIO;
     const double log_low = clips ? r->range.log_low : -HUGE_VAL, log_high = clips ? r->range.log_high : HUGE_VAL;
     const double low = r->range.low, high = r->range.high, dual = s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->dual : HUGE_VAL;
-    const double *w = x->w, *A = x->A;
-    double *value = x->value, *slope = x->slope, highs[GRPO_BLOCK_], lows[GRPO_BLOCK_], duals[GRPO_BLOCK_];
+    const double *GRPO_RESTRICT_ w = x->w, *GRPO_RESTRICT_ A = x->A;
+    double *GRPO_RESTRICT_ value = x->value, *GRPO_RESTRICT_ slope = x->slope;
+    double highs[GRPO_BLOCK_], lows[GRPO_BLOCK_], duals[GRPO_BLOCK_];
     int64_t *clip = r->partial->clips, n_high, n_low, n_dual;
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
@@ -7253,17 +7274,25 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *d
     clip[GRPO_CLIP_NO] += x->n - n_high - n_low - n_dual;
 }
 
-/* kl_coef K of D, and its derivative; k3: that of D */
+/* coef K3 of D = hi + lo, and its derivative; k3: that of D */
+static void grpo_block_charges_(double *GRPO_RESTRICT_ value, double *GRPO_RESTRICT_ slope, double coef, const double *GRPO_RESTRICT_ hi,
+                                const double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ k3)
+{
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double m = -hi[k], change = m + (k3[k] + lo[k] * m);     /* e^m - 1 */
+        value[k] = coef * k3[k];
+        slope[k] = -coef * (change + -lo[k] * (1 + change));
+    }
+}
+
+/* kl_coef K of D, and its derivative */
 static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, double (*D)[GRPO_BLOCK_], const double *k3, int far)
 {
     const double *hi = D[0], *lo = D[1];
     double *value = x->charge, *slope = x->pull;
     int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) {
-        const double m = -hi[k], change = m + (k3[k] + lo[k] * m);
-        value[k] = p->kl_coef * k3[k];
-        slope[k] = -p->kl_coef * (change + -lo[k] * (1 + change));
-    }
+    if (p->kl == GRPO_KL_K3) grpo_block_charges_(value, slope, p->kl_coef, hi, lo, k3);
     for (k = 0; (far || p->kl != GRPO_KL_K3) && k < GRPO_BLOCK_; k++) {
         grpo_kl_term t;
         grpo_dd y;
@@ -7374,12 +7403,12 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x)
     double ref[GRPO_BLOCK_] = { 0 };
     int k, far = 0;
     for (k = 0; b->logp_ref && k < x->n; k++) ref[k] = (double)b->logp_ref[x->at[k]];
-    if (b->logp_ref) far = grpo_block_gap_(pool->ref, x->logp, ref);
+    if (b->logp_ref) far = grpo_block_gap_(pool->ref[0], pool->ref[1], x->logp, ref);
     for (k = 0; far && k < x->n; k++) {
         const grpo_dd D = grpo_two_diff(x->logp[k], ref[k]);
         pool->ref[0][k] = D.hi; pool->ref[1][k] = D.lo;
     }
-    if (b->logp_ref) grpo_block_k3_(pool->ref_k3, -1, pool->ref, far);
+    if (b->logp_ref) grpo_block_k3_(pool->ref_k3, -1, pool->ref[0], pool->ref[1], far);
     if (p->kl != GRPO_KL_NONE && p->kl_coef != 0) grpo_block_kl_(p, x, pool->ref, pool->ref_k3, far);
     else for (k = 0; k < GRPO_BLOCK_; k++) x->charge[k] = x->pull[k] = 0;
     if (p->entropy_coef != 0)
@@ -7397,7 +7426,7 @@ static void grpo_block_flush_(grpo_run_ *r)
     if (x->n == 0) return;
     grpo_pool_flush_(r);
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
-    far = grpo_block_ratios_(x, pool->old, pool->old_k3);
+    far = grpo_block_ratios_(x, pool->old[0], pool->old[1], pool->old_k3);
     grpo_block_clip_(r, x, pool->old[0]);
     far_ref = grpo_block_penalty_(r, x);
     grpo_block_write_all_(r, x);
@@ -12650,11 +12679,6 @@ static grpo_status grpo_check_logits_(const grpo_logits *x, int64_t row)
  * Powers are 2^64 times those relative to 2^N, the first power of two that none exceeds: small ones count down to 2^-190 of the
  * largest, and what is below is 0.  Pairs of them are added in float, pairs of pairs in double. */
 
-#ifdef __cplusplus
-#define GRPO_RESTRICT_ __restrict
-#else
-#define GRPO_RESTRICT_ restrict
-#endif
 #if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
 #define GRPO_MADD_(a, b, c) fmaf(a, b, c)
 #else
