@@ -7197,7 +7197,7 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r)
     if (kind != GRPO_SURROGATE_RATIO && o->surrogate.bounds != GRPO_BOUNDS_FIXED) return 0;
     if (a->unit != GRPO_UNIT_TOKEN || a->against != GRPO_AGAINST_OLD || a->clamp_low != 0 || a->clamp_high != 0) return 0;
     if (a->unit_clamp_low != 0 || a->unit_clamp_high != 0 || !r->plain || !r->trusting || r->judges) return 0;
-    if (r->scales.likelihood != 0) return 0;
+    if (r->scales.likelihood != 0 || p->pairs != GRPO_PAIRS_NONE) return 0;
     return p->kl == GRPO_KL_NONE || p->kl_coef == 0
         || (p->kl_against == GRPO_KL_AGAINST_REF && p->kl_on == GRPO_KL_ON_ALL && p->kl_ratio == GRPO_KL_RATIO_NONE
             && p->kl_gradient == GRPO_KL_GRADIENT_OWN && p->kl_clamp_log == 0 && p->kl_clamp_value == 0);
@@ -7624,7 +7624,7 @@ static int grpo_has_advantage_(const grpo_run_ *r, grpo_sequence_ *s)
 static void grpo_run_group_(grpo_run_ *r, int64_t g, const grpo_method_ *how)
 {
     const grpo_batch *b = r->batch;
-    int64_t i, before = r->partial->tokens, members = 0;
+    int64_t i, members = 0;
     int any = 0;
     r->group = grpo_count_group_(r->obj, b, g);
     grpo_write_(r, r->out.dlog_z, g, 0);
@@ -7638,8 +7638,8 @@ static void grpo_run_group_(grpo_run_ *r, int64_t g, const grpo_method_ *how)
         if (!any) any = grpo_has_advantage_(r, &s);
         how->evaluate(r, &s);
     }
-    r->partial->groups += r->partial->tokens > before;
-    r->partial->degenerate_groups += r->partial->tokens > before && !any;
+    r->partial->groups += members > 0;
+    r->partial->degenerate_groups += members > 0 && !any;
 }
 
 static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part)
