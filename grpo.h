@@ -7181,10 +7181,15 @@ typedef struct grpo_block_ {
     double logp[GRPO_BLOCK_], old[GRPO_BLOCK_], A[GRPO_BLOCK_];
     double local[GRPO_BLOCK_], coef[GRPO_BLOCK_];                      /* of their sequences */
     double w[GRPO_BLOCK_];
-    double value[GRPO_BLOCK_], slope[GRPO_BLOCK_];                     /* of S, and by the log-ratio */
+    double value[GRPO_BLOCK_], slope[GRPO_BLOCK_], direct[GRPO_BLOCK_];    /* of S; by the log-ratio, by logp */
     double charge[GRPO_BLOCK_], pull[GRPO_BLOCK_];                     /* of P, and by logp */
-    int n;
+    int n, given;                                                      /* given: w, value and slope are those of their responses */
 } grpo_block_;
+
+static int grpo_is_clip_(grpo_surrogate_kind kind)
+{
+    return kind == GRPO_SURROGATE_RATIO || kind == GRPO_SURROGATE_PPO_CLIP || kind == GRPO_SURROGATE_DUAL_CLIP;
+}
 
 /* does the objective ask no more? */
 static int grpo_goes_by_blocks_(const grpo_run_ *r)
@@ -7193,14 +7198,15 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r)
     const grpo_ratio_axis *a = &o->ratio;
     const grpo_penalty *p = &o->penalty;
     const grpo_surrogate_kind kind = o->surrogate.kind;
-    if (kind != GRPO_SURROGATE_RATIO && kind != GRPO_SURROGATE_PPO_CLIP && kind != GRPO_SURROGATE_DUAL_CLIP) return 0;
-    if (kind != GRPO_SURROGATE_RATIO && o->surrogate.bounds != GRPO_BOUNDS_FIXED) return 0;
-    if (a->unit != GRPO_UNIT_TOKEN || a->against != GRPO_AGAINST_OLD || a->clamp_low != 0 || a->clamp_high != 0) return 0;
+    if (!r->reports_ratio || kind == GRPO_SURROGATE_SHAPED || grpo_group_kind_of_(kind)) return 0;
+    if (o->surrogate.bounds != GRPO_BOUNDS_FIXED && grpo_bounds_act_(&o->surrogate)) return 0;
+    if (a->unit > GRPO_UNIT_SEQUENCE_SUM || (a->unit != GRPO_UNIT_TOKEN && !grpo_is_clip_(kind)) || a->mix != GRPO_MIX_NONE || a->against != GRPO_AGAINST_OLD) return 0;
+    if (a->clamp_low != 0 || a->clamp_high != 0) return 0;
     if (a->unit_clamp_low != 0 || a->unit_clamp_high != 0 || !r->plain || !r->trusting || r->judges) return 0;
     if (r->scales.likelihood != 0 || p->pairs != GRPO_PAIRS_NONE) return 0;
     return p->kl == GRPO_KL_NONE || p->kl_coef == 0
         || (p->kl_against == GRPO_KL_AGAINST_REF && p->kl_on == GRPO_KL_ON_ALL && p->kl_ratio == GRPO_KL_RATIO_NONE
-            && p->kl_gradient == GRPO_KL_GRADIENT_OWN && p->kl_clamp_log == 0 && p->kl_clamp_value == 0);
+            && p->kl_gradient == GRPO_KL_GRADIENT_OWN && p->kl_clamp_log == 0 && p->kl_clamp_value == 0 && p->kl_ratio_max == 0);
 }
 
 /* a - b into hi + lo; returns whether one exceeds the reach of the series */
@@ -7232,7 +7238,7 @@ static void grpo_block_powers_(double *GRPO_RESTRICT_ w, double *GRPO_RESTRICT_ 
 static int grpo_block_ratios_(grpo_block_ *x, double *hi, double *lo, double *k3)
 {
     const int far = grpo_block_gap_(hi, lo, x->logp, x->old);
-    double *w = x->w;
+    double own[GRPO_BLOCK_], *w = x->given ? own : x->w;
     int k;
     grpo_block_powers_(w, k3, hi, lo);
     for (k = 0; far && k < GRPO_BLOCK_; k++) {
@@ -7272,6 +7278,20 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *G
     clip[GRPO_CLIP_LOW] += n_low;
     clip[GRPO_CLIP_DUAL] += n_dual;
     clip[GRPO_CLIP_NO] += x->n - n_high - n_low - n_dual;
+}
+
+/* S of the other kinds, token by token */
+static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, const double *hi, const double *lo)
+{
+    int k;
+    for (k = 0; k < x->n; k++) {
+        grpo_ratio w;
+        grpo_term t;
+        w.log = hi[k]; w.log_lo = lo[k]; w.value = x->w[k];
+        t = grpo_surrogate_term(&r->obj->surrogate, r->range, w, x->A[k], x->logp[k]);
+        x->value[k] = t.value; x->slope[k] = t.d_log_ratio; x->direct[k] = t.d_logp;
+        r->partial->clips[t.clip]++;
+    }
 }
 
 /* coef K3 of D = hi + lo, and its derivative; k3: that of D */
@@ -7318,7 +7338,9 @@ static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b)
     const double coef = r->obj->penalty.entropy_coef;
     double x[GRPO_BLOCK_];
     int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->slope[k], b->pull[k]) * b->coef[k];
+    for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->slope[k], b->pull[k]);
+    if (!grpo_is_clip_(r->obj->surrogate.kind)) for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(x[k], b->direct[k]);
+    for (k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coef[k];
     grpo_block_write_(r, b, r->out.dlogp, x);
     if (r->out.term) {
         for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->charge[k]);
@@ -7389,7 +7411,7 @@ static void grpo_block_pad_(grpo_block_ *x)
 {
     int k;
     for (k = x->n; k < GRPO_BLOCK_; k++) {
-        x->logp[k] = x->old[k] = x->A[k] = x->coef[k] = 0;
+        x->logp[k] = x->old[k] = x->A[k] = x->coef[k] = x->value[k] = x->slope[k] = x->direct[k] = 0;
         x->local[k] = 1;
     }
 }
@@ -7427,7 +7449,8 @@ static void grpo_block_flush_(grpo_run_ *r)
     grpo_pool_flush_(r);
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
     far = grpo_block_ratios_(x, pool->old[0], pool->old[1], pool->old_k3);
-    grpo_block_clip_(r, x, pool->old[0]);
+    if (!x->given && grpo_is_clip_(r->obj->surrogate.kind)) grpo_block_clip_(r, x, pool->old[0]);
+    else if (!x->given) grpo_block_terms_(r, x, pool->old[0], pool->old[1]);
     far_ref = grpo_block_penalty_(r, x);
     grpo_block_write_all_(r, x);
     grpo_block_report_ratios_(r, x);
@@ -7442,8 +7465,8 @@ static void grpo_block_flush_(grpo_run_ *r)
     x->n = 0;
 }
 
-/* tokens begin .. begin + n - 1 of a sequence join those that wait, among which there is room */
-static void grpo_block_join_(const grpo_run_ *r, int64_t begin, int n)
+/* tokens begin .. begin + n - 1 of a sequence join those that wait, among which there is room; w, term: of them all, if they are given */
+static void grpo_block_join_(const grpo_run_ *r, int64_t begin, int n, double w, const grpo_term *term)
 {
     const grpo_real *logp = r->batch->logp + begin, *old = r->batch->logp_old + begin, *A = r->advantage + begin;
     const int at = r->block->n;
@@ -7452,11 +7475,12 @@ static void grpo_block_join_(const grpo_run_ *r, int64_t begin, int n)
     for (k = 0; k < n; k++) x->at[at + k] = begin + k;
     for (k = 0; k < n; k++) { x->logp[at + k] = (double)logp[k]; x->old[at + k] = (double)old[k]; x->A[at + k] = (double)A[k]; }
     for (k = 0; k < n; k++) { x->local[at + k] = r->local; x->coef[at + k] = r->coef; }
+    for (k = 0; term && k < n; k++) { x->w[at + k] = w; x->value[at + k] = term->value; x->slope[at + k] = term->d_log_ratio; }
     x->n += n;
 }
 
 /* the tokens of a sequence wait */
-static void grpo_block_take_(grpo_run_ *r, const grpo_sequence_ *s)
+static void grpo_block_take_(grpo_run_ *r, const grpo_sequence_ *s, double w, const grpo_term *term)
 {
     const uint8_t *mask = r->batch->mask;
     int64_t t = s->begin;
@@ -7465,7 +7489,7 @@ static void grpo_block_take_(grpo_run_ *r, const grpo_sequence_ *s)
         int n = 0;
         while (n < room && t + n < s->end && !s->off && (!mask || mask[t + n])) n++;
         if (n == 0) { grpo_skip_token_(r, t++); continue; }
-        grpo_block_join_(r, t, n);
+        grpo_block_join_(r, t, n, w, term);
         t += n;
         if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
@@ -7475,7 +7499,7 @@ static void grpo_evaluate_tokens_(grpo_run_ *r, grpo_sequence_ *s)
 {
     const grpo_ratio_axis *a = &r->obj->ratio;
     grpo_walk_ k = grpo_walk_from_(s->end);
-    if (r->block && r->coef != 0) { grpo_block_take_(r, s); return; }
+    if (r->block && r->coef != 0) { grpo_block_take_(r, s, 1, NULL); return; }
     while (grpo_step_back_(r, s, s->begin, &k)) {
         grpo_ratio w = { 0, 0, 1 };
         grpo_term policy, penalty;
@@ -7703,7 +7727,9 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     partial->scales = r.scales;
     pool.n = 0;
     r.pool = &pool;
-    if (grpo_goes_by_blocks_(&r)) { block.n = 0; r.block = &block; }
+    block.n = 0;
+    block.given = obj->ratio.unit != GRPO_UNIT_TOKEN;
+    if (grpo_goes_by_blocks_(&r)) r.block = &block;
     for (g = 0; g < batch->n_groups; g++) grpo_run_group_(&r, g, how);
     if (r.block) grpo_block_flush_(&r);
     grpo_pool_flush_(&r);
