@@ -12765,8 +12765,9 @@ GRPO_INLINE_ float grpo_above_(float z, float origin, float least)
     return d < least ? least : d;                                      /* NaN stays */
 }
 
-/* 2^(64 - N) e^(d/tau): n ends up in the low bits of t, and from there in the exponent, which is 0 for the least */
-GRPO_INLINE_ float grpo_exp_float_(float d, float shift, float per, float h1, float h2,
+/* 2^(64 - N) high e^(d/tau), or where `twice` is 1 (high + low) of it, b1 .. b6 those of e^(g/tau) times that: n ends up in the low bits of
+ * t, and from there in the exponent, which is 0 for the least */
+GRPO_INLINE_ float grpo_exp_float_(float d, float shift, float per, float h1, float h2, const int twice, float high, float low,
                                    float b1, float b2, float b3, float b4, float b5, float b6)
 {
     const float t = GRPO_MADD_(d, per, shift), n = shift - t;
@@ -12776,14 +12777,14 @@ GRPO_INLINE_ float grpo_exp_float_(float d, float shift, float per, float h1, fl
     p = GRPO_MADD_(p, g, b3);
     p = GRPO_MADD_(p, g, b2);
     p = GRPO_MADD_(p, g, b1);
-    p = GRPO_MADD_(p, g, 1.0f);
+    p = twice ? high + GRPO_MADD_(p, g, low) : GRPO_MADD_(p, g, high);
     return p * grpo_float_of_bits_(grpo_bits_of_float_(t) << 23);
 }
 
 #define GRPO_EXP_LOCALS_(k) \
     const float shift = (k)->shift, per = (k)->per, h1 = (k)->h1, h2 = (k)->h2, origin = (k)->origin, least = (k)->least, \
                 from = (k)->from, b1 = (k)->b1, b2 = (k)->b2, b3 = (k)->b3, b4 = (k)->b4, b5 = (k)->b5, b6 = (k)->b6
-#define GRPO_EXP_(d) grpo_exp_float_(d, shift, per, h1, h2, b1, b2, b3, b4, b5, b6)
+#define GRPO_EXP_(d) grpo_exp_float_(d, shift, per, h1, h2, 0, 1.0f, 0.0f, b1, b2, b3, b4, b5, b6)
 
 static float grpo_largest_of_(const float *most)
 {
@@ -13002,19 +13003,20 @@ static grpo_status grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_r
 /* what the gradient at an element that is not the target has beside its power: at + slope (z - largest) */
 typedef struct { double at, slope; } grpo_slope_;
 
-static void grpo_block_gradient_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, float high, float low,
+/* at e^(g/tau) = (high + low) + c1 g + ... + c6 g^6 */
+typedef struct { float high, low, c1, c2, c3, c4, c5, c6; } grpo_powers_;
+
+static void grpo_block_gradient_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, const grpo_powers_ *c,
                                  float *GRPO_RESTRICT_ g)
 {
-    GRPO_EXP_LOCALS_(k);
+    const float shift = k->shift, per = k->per, h1 = k->h1, h2 = k->h2, origin = k->origin, least = k->least;
+    const float high = c->high, low = c->low, c1 = c->c1, c2 = c->c2, c3 = c->c3, c4 = c->c4, c5 = c->c5, c6 = c->c6;
     float out[GRPO_STEP_];
     int64_t v;
     int j;
-    (void)from;
     for (v = 0; v < size; v += GRPO_STEP_) {
-        for (j = 0; j < GRPO_STEP_; j++) {
-            const float e = GRPO_EXP_(grpo_above_(z[v + j], origin, least));
-            out[j] = GRPO_MADD_(e, high, e * low);
-        }
+        for (j = 0; j < GRPO_STEP_; j++)
+            out[j] = grpo_exp_float_(grpo_above_(z[v + j], origin, least), shift, per, h1, h2, 1, high, low, c1, c2, c3, c4, c5, c6);
         memcpy(g + v, out, sizeof out);
     }
 }
@@ -13053,7 +13055,7 @@ static void grpo_put_block_(grpo_row_type type, const float *g, void *out, int64
 
 /* Powers that are already multiplied by a power of two, 2^a: chosen so that what is left of `at` is 2^-24, and the least number of float
  * still comes from a power that is not 0.  1: `at` is in two floats.  0: it is beyond that. */
-static int grpo_fold_(grpo_exps_ *k, double tau, double at, float *high, float *low)
+static int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_powers_ *c)
 {
     int a;
     (void)frexp(at, &a);
@@ -13062,15 +13064,18 @@ static int grpo_fold_(grpo_exps_ *k, double tau, double at, float *high, float *
     if (!(fabs(at) < 1e18)) return 0;
     k->shift += (float)a;
     k->least = (float)(((double)k->top - 191 - a) * tau * 0.69314718055994531);
-    *high = (float)at;
-    *low = (float)(at - (double)*high);
+    c->high = (float)at;
+    c->low = (float)(at - (double)c->high);
+    c->c1 = (float)(at * (double)k->b1); c->c2 = (float)(at * (double)k->b2); c->c3 = (float)(at * (double)k->b3);
+    c->c4 = (float)(at * (double)k->b4); c->c5 = (float)(at * (double)k->b5); c->c6 = (float)(at * (double)k->b6);
     return 1;
 }
 
 static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits)
 {
     const double tau = x->temperature, most = s->largest > -HUGE_VAL ? s->largest : 0;
-    float copy[GRPO_ROW_BLOCK_], g[GRPO_ROW_BLOCK_], high = 0, low = 0;
+    float copy[GRPO_ROW_BLOCK_], own[GRPO_ROW_BLOCK_], *out = x->type == GRPO_ROW_REAL ? (float *)dlogits : NULL;
+    grpo_powers_ c;
     grpo_exps_ k = grpo_exps_of_(tau);
     grpo_slope_ by;
     int64_t at, n;
@@ -13080,14 +13085,16 @@ static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grp
     unit = ldexp(s->share * exp(-grpo_exps_log_(&k, tau, most)) / tau, -64);
     by.at = s->at * unit;
     by.slope = s->slope * (unit / tau);
-    folded = by.slope == 0 && grpo_fold_(&k, tau, by.at, &high, &low);
+    folded = by.slope == 0 && grpo_fold_(&k, tau, by.at, &c);
     for (at = 0; at < x->vocab; at += n) {
         const float *z;
+        float *g = own;
         n = grpo_block_size_(x, at);
         z = grpo_block_of_(x, row, at, n, copy);
-        if (folded) grpo_block_gradient_(z, grpo_steps_(n), &k, high, low, g);
+        if (out && n == GRPO_ROW_BLOCK_ && z != out + at) g = out + at;
+        if (folded) grpo_block_gradient_(z, grpo_steps_(n), &k, &c, g);
         else grpo_block_gradients_(z, grpo_steps_(n), &k, by, g);
-        grpo_put_block_(x->type, g, dlogits, at, n);
+        if (g == own) grpo_put_block_(x->type, g, dlogits, at, n);
     }
 }
 
