@@ -7252,32 +7252,42 @@ static int grpo_block_ratios_(grpo_block_ *x, double *hi, double *lo, double *k3
     return far;
 }
 
-/* ratio, ppo_clip and dual_clip; d: the log-ratio, as far as the bounds are compared with it */
+/* 1 where x > bound and A > 0, else 0; how many there are */
+static double grpo_block_above_(double *GRPO_RESTRICT_ is, const double *GRPO_RESTRICT_ A, const double *GRPO_RESTRICT_ x, double bound)
+{
+    double up[GRPO_BLOCK_];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) up[k] = A[k] > 0 ? 1 : 0;
+    for (k = 0; k < GRPO_BLOCK_; k++) is[k] = x[k] > bound ? 1 : 0;
+    for (k = 0; k < GRPO_BLOCK_; k++) is[k] *= up[k];
+    return grpo_block_total_(is);
+}
+
+/* ratio, ppo_clip and dual_clip, in loops with a choice each, which gcc -O2 vectorises; d: the log-ratio, as far as the bounds are compared
+ * with it.  Where a token is clipped, one of the three is 1. */
 static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *GRPO_RESTRICT_ d)
 {
     const grpo_surrogate *s = &r->obj->surrogate;
-    const int clips = s->kind != GRPO_SURROGATE_RATIO;
-    const double log_low = clips ? r->range.log_low : -HUGE_VAL, log_high = clips ? r->range.log_high : HUGE_VAL;
-    const double low = r->range.low, high = r->range.high, dual = s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->dual : HUGE_VAL;
+    const int clips = s->kind != GRPO_SURROGATE_RATIO, twice = s->kind == GRPO_SURROGATE_DUAL_CLIP;
+    const double low = r->range.low, high = grpo_is_finite(r->range.high) ? r->range.high : 0;
+    const double dual = twice && grpo_is_finite(s->dual) ? s->dual : 0;
     const double *GRPO_RESTRICT_ w = x->w, *GRPO_RESTRICT_ A = x->A;
     double *GRPO_RESTRICT_ value = x->value, *GRPO_RESTRICT_ slope = x->slope;
-    double highs[GRPO_BLOCK_], lows[GRPO_BLOCK_], duals[GRPO_BLOCK_];
-    int64_t *clip = r->partial->clips, n_high, n_low, n_dual;
+    double by_high[GRPO_BLOCK_], by_low[GRPO_BLOCK_], by_dual[GRPO_BLOCK_], own[GRPO_BLOCK_], down[GRPO_BLOCK_], minus_d[GRPO_BLOCK_];
+    int64_t *clip = r->partial->clips, highs, lows, duals;
     int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) {
-        const double up = A[k] > 0 ? d[k] : -HUGE_VAL, down = A[k] < 0 ? d[k] : HUGE_VAL, far = A[k] < 0 ? w[k] : 0;
-        const double by_high = up > log_high ? 1 : 0, by_low = down < log_low ? 1 : 0, by_dual = far > dual ? 1 : 0;
-        const double bound = by_dual > 0 ? dual : by_high > 0 ? high : low, clipped = by_high + by_low + by_dual;
-        const double unclipped = A[k] == 0 ? 0 : w[k] == 0 ? 0 : -A[k] * w[k];
-        value[k] = clipped > 0 ? -bound * A[k] : unclipped;
-        slope[k] = clipped > 0 ? 0 : unclipped;
-        highs[k] = by_high; lows[k] = by_low; duals[k] = by_dual;
-    }
-    n_high = (int64_t)grpo_block_total_(highs); n_low = (int64_t)grpo_block_total_(lows); n_dual = (int64_t)grpo_block_total_(duals);
-    clip[GRPO_CLIP_HIGH] += n_high;
-    clip[GRPO_CLIP_LOW] += n_low;
-    clip[GRPO_CLIP_DUAL] += n_dual;
-    clip[GRPO_CLIP_NO] += x->n - n_high - n_low - n_dual;
+    for (k = 0; k < GRPO_BLOCK_; k++) { down[k] = -A[k]; minus_d[k] = -d[k]; }
+    highs = (int64_t)grpo_block_above_(by_high, A, d, clips ? r->range.log_high : HUGE_VAL);
+    lows = (int64_t)grpo_block_above_(by_low, down, minus_d, clips ? -r->range.log_low : HUGE_VAL);
+    duals = (int64_t)grpo_block_above_(by_dual, down, w, twice ? s->dual : HUGE_VAL);
+    for (k = 0; k < GRPO_BLOCK_; k++) own[k] = down[k] * w[k] + 0.0;  /* no -0 */
+    if (!grpo_is_finite(grpo_block_magnitude_(w))) for (k = 0; k < GRPO_BLOCK_; k++) own[k] = grpo_times(down[k], w[k]);
+    for (k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : own[k];
+    for (k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] - (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * A[k];
+    clip[GRPO_CLIP_HIGH] += highs;
+    clip[GRPO_CLIP_LOW] += lows;
+    clip[GRPO_CLIP_DUAL] += duals;
+    clip[GRPO_CLIP_NO] += x->n - highs - lows - duals;
 }
 
 /* S of the other kinds, token by token */
