@@ -7184,6 +7184,7 @@ typedef struct grpo_block_ {
     double value[GRPO_BLOCK_], slope[GRPO_BLOCK_], direct[GRPO_BLOCK_];    /* of S; by the log-ratio, by logp */
     double charge[GRPO_BLOCK_], pull[GRPO_BLOCK_];                     /* of P, and by logp */
     int n, given;                                                      /* given: w, value and slope are those of their responses */
+    int divided;                                                       /* some local is not 1 */
 } grpo_block_;
 
 static int grpo_is_clip_(grpo_surrogate_kind kind)
@@ -7357,31 +7358,22 @@ static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b)
         grpo_block_write_(r, b, r->out.term, x);
     }
     if (r->out.dentropy) {
-        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coef[k];
+        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coef[k] + 0.0;      /* no -0 */
         grpo_block_write_(r, b, r->out.dentropy, x);
     }
 }
 
-static double grpo_block_least_(const double *x)
+/* the least of sign x */
+static double grpo_block_least_(const double *x, double sign)
 {
-    double least[GRPO_LANES_];
-    int k, j;
-    for (j = 0; j < GRPO_LANES_; j++) least[j] = x[j];
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) least[j] = x[k + j] < least[j] ? x[k + j] : least[j];
-    for (j = 1; j < GRPO_LANES_; j++) least[0] = least[j] < least[0] ? least[j] : least[0];
-    return least[0];
-}
-
-static double grpo_block_most_(const double *x)
-{
-    double most[GRPO_LANES_];
-    int k, j;
-    for (j = 0; j < GRPO_LANES_; j++) most[j] = x[j];
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) most[j] = x[k + j] > most[j] ? x[k + j] : most[j];
-    for (j = 1; j < GRPO_LANES_; j++) most[0] = most[j] > most[0] ? most[j] : most[0];
-    return most[0];
+    double y[GRPO_BLOCK_], least;
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) y[k] = sign * x[k];
+    for (k = 0; k < GRPO_BLOCK_ / 2; k++) { const double a = y[k], b = y[k + GRPO_BLOCK_ / 2]; y[k] = a < b ? a : b; }
+    for (k = 0; k < GRPO_BLOCK_ / 4; k++) { const double a = y[k], b = y[k + GRPO_BLOCK_ / 4]; y[k] = a < b ? a : b; }
+    for (k = 0; k < GRPO_BLOCK_ / 8; k++) { const double a = y[k], b = y[k + GRPO_BLOCK_ / 8]; y[k] = a < b ? a : b; }
+    for (least = y[0], k = 1; k < GRPO_BLOCK_ / 8; k++) least = y[k] < least ? y[k] : least;
+    return least;
 }
 
 /* the ratios into the report; what is beyond n is none */
@@ -7392,8 +7384,8 @@ static void grpo_block_report_ratios_(grpo_run_ *r, grpo_block_ *x)
     double least, most, *w = x->w, *ratio = r->pool->ratio;
     int k;
     for (k = x->n; k < GRPO_BLOCK_; k++) w[k] = w[0];
-    least = grpo_block_least_(w);
-    most = grpo_block_most_(w);
+    least = grpo_block_least_(w, 1);
+    most = -grpo_block_least_(w, -1);
     if (p->tokens == 0 || least < p->ratio_min) p->ratio_min = least;
     if (p->tokens == 0 || most > p->ratio_max) p->ratio_max = most;
     for (k = 0; k < GRPO_BLOCK_; k++) ratio[k] = w[k] < cap ? w[k] : cap;
@@ -7448,6 +7440,14 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x)
     return far;
 }
 
+/* what the report takes of a term: over its local divisor */
+static void grpo_block_over_(double *GRPO_RESTRICT_ to, const double *GRPO_RESTRICT_ from, const grpo_block_ *x)
+{
+    int k;
+    if (x->divided && grpo_block_magnitude_(from) != 0) for (k = 0; k < GRPO_BLOCK_; k++) to[k] = from[k] / x->local[k];
+    else memcpy(to, from, sizeof x->local);
+}
+
 /* evaluates the tokens that wait */
 static void grpo_block_flush_(grpo_run_ *r)
 {
@@ -7464,7 +7464,8 @@ static void grpo_block_flush_(grpo_run_ *r)
     far_ref = grpo_block_penalty_(r, x);
     grpo_block_write_all_(r, x);
     grpo_block_report_ratios_(r, x);
-    for (k = 0; k < GRPO_BLOCK_; k++) { pool->policy[k] = x->value[k] / x->local[k]; pool->penalty[k] = x->charge[k] / x->local[k]; }
+    grpo_block_over_(pool->policy, x->value, x);
+    grpo_block_over_(pool->penalty, x->charge, x);
     for (k = 0; b->entropy && k < GRPO_BLOCK_; k++) pool->entropy[k] = k < x->n ? (double)b->entropy[x->at[k]] : 0;
     if (far) grpo_block_infinite_(r, x, pool->old, pool->old_k3, b->logp_old, grpo_report_old_);
     if (far_ref) grpo_block_infinite_(r, x, pool->ref, pool->ref_k3, b->logp_ref, grpo_report_ref_);
@@ -7472,7 +7473,7 @@ static void grpo_block_flush_(grpo_run_ *r)
     pool->n = x->n;
     pool->has_k3 = 1;
     grpo_pool_flush_(r);
-    x->n = 0;
+    x->n = x->divided = 0;
 }
 
 /* tokens begin .. begin + n - 1 of a sequence join those that wait, among which there is room; w, term: of them all, if they are given */
@@ -7486,6 +7487,7 @@ static void grpo_block_join_(const grpo_run_ *r, int64_t begin, int n, double w,
     for (k = 0; k < n; k++) { x->logp[at + k] = (double)logp[k]; x->old[at + k] = (double)old[k]; x->A[at + k] = (double)A[k]; }
     for (k = 0; k < n; k++) { x->local[at + k] = r->local; x->coef[at + k] = r->coef; }
     for (k = 0; term && k < n; k++) { x->w[at + k] = w; x->value[at + k] = term->value; x->slope[at + k] = term->d_log_ratio; }
+    x->divided |= r->local != 1;
     x->n += n;
 }
 
@@ -7737,7 +7739,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     partial->scales = r.scales;
     pool.n = 0;
     r.pool = &pool;
-    block.n = 0;
+    block.n = block.divided = 0;
     block.given = obj->ratio.unit != GRPO_UNIT_TOKEN;
     if (grpo_goes_by_blocks_(&r)) r.block = &block;
     for (g = 0; g < batch->n_groups; g++) grpo_run_group_(&r, g, how);
