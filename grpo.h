@@ -3426,6 +3426,12 @@ grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const
 extern "C" {
 #endif
 
+#ifdef __cplusplus
+#define GRPO_RESTRICT_ __restrict
+#else
+#define GRPO_RESTRICT_ restrict
+#endif
+
 /* ---- exact sums ---------------------------------------------------------------------------------------------------------------- */
 
 static void grpo_sum_carry_(grpo_sum *s)
@@ -3460,48 +3466,76 @@ static void grpo_sum_add_(grpo_sum *s, double x)
 
 /* A block of numbers: cut at a power of two so far above them that the upper parts, multiples of one unit, add without rounding in any
  * order (Rump, Ogita and Oishi, "Accurate floating-point summation"); what is left is exact and is cut again, or added one by one. */
-enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8, GRPO_CUTS_ = 2 };
+enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8 };
 
-static double grpo_block_most_(const double *x)
+/* the sum of a quarter of a block, its rest having been added to it: by quarters, which vectorises everywhere and waits for nothing */
+static double grpo_quarter_total_(const double *x)
 {
-    double most[GRPO_LANES_] = { 0 };
-    int k, j;
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) { const double a = fabs(x[k + j]); most[j] = a > most[j] ? a : most[j]; }
-    for (j = 1; j < GRPO_LANES_; j++) most[0] = most[j] > most[0] ? most[j] : most[0];
-    return most[0];
+    double y[GRPO_BLOCK_ / 16];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_ / 16; k++)
+        y[k] = (x[k] + x[k + GRPO_BLOCK_ / 16]) + (x[k + GRPO_BLOCK_ / 8] + x[k + 3 * GRPO_BLOCK_ / 16]);
+    return ((y[0] + y[1]) + (y[2] + y[3])) + ((y[4] + y[5]) + (y[6] + y[7]));
 }
 
-/* the sum of the parts of x above the unit of `cut`, which are taken off x */
-static double grpo_block_cut_(double *x, double cut)
+static double grpo_block_total_(const double *x)
 {
-    double sum[GRPO_LANES_] = { 0 };
-    int k, j;
-    for (k = 0; k < GRPO_BLOCK_; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) {
-            const double upper = (cut + x[k + j]) - cut;
-            sum[j] += upper;
-            x[k + j] -= upper;
-        }
-    for (j = 1; j < GRPO_LANES_; j++) sum[0] += sum[j];
-    return sum[0];
+    double y[GRPO_BLOCK_ / 4];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_ / 4; k++)
+        y[k] = (x[k] + x[k + GRPO_BLOCK_ / 4]) + (x[k + GRPO_BLOCK_ / 2] + x[k + 3 * GRPO_BLOCK_ / 4]);
+    return grpo_quarter_total_(y);
 }
 
-/* what x holds afterwards is nothing to rely on */
-static void grpo_sum_add_block_(grpo_sum *s, double *x)
+/* sum of |x|, rounded; infinite or NaN where an x is */
+static double grpo_block_magnitude_(const double *x)
 {
-    int k, exponent;
-    double cut;
-    const double most = grpo_block_most_(x);
-    if (most == 0) return;
-    if (most > 1e-200 && most < 1e200) {
-        frexp(most, &exponent);                                        /* most < 2^exponent: the sum < 2^(exponent + 7) */
-        cut = ldexp(1, exponent + 8);
-        for (k = 0; k < GRPO_CUTS_; k++, cut *= 1.0 / (UINT64_C(1) << 45))     /* what is left of each is at most cut 2^-53 */
-            grpo_sum_add_(s, grpo_block_cut_(x, cut));
+    double y[GRPO_BLOCK_ / 4];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_ / 4; k++)
+        y[k] = (fabs(x[k]) + fabs(x[k + GRPO_BLOCK_ / 4])) + (fabs(x[k + GRPO_BLOCK_ / 2]) + fabs(x[k + 3 * GRPO_BLOCK_ / 4]));
+    return grpo_quarter_total_(y);
+}
+
+/* into upper and lower the sums of the parts of x above the units of cut[0] and of cut[1]; returns whether that is not all */
+static int grpo_block_cut_(const double *x, const double *cut, double *upper, double *lower)
+{
+    const double high = cut[0], low = cut[1];
+    double a[GRPO_BLOCK_], b[GRPO_BLOCK_], left[GRPO_BLOCK_];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double p = (high + x[k]) - high, rest = x[k] - p, q = (low + rest) - low;
+        a[k] = p;
+        b[k] = q;
+        left[k] = rest - q;
     }
-    if (grpo_block_most_(x) == 0) return;
-    for (k = 0; k < GRPO_BLOCK_; k++) if (x[k] != 0) grpo_sum_add_(s, x[k]);
+    *upper = grpo_block_total_(a);
+    *lower = grpo_block_total_(b);
+    return grpo_block_magnitude_(left) != 0;
+}
+
+/* adds the numbers of a block times a power of two, or minus that */
+static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x)
+{
+    const double size = grpo_block_magnitude_(x);
+    const int cuts = size > 1e-200 && size < 1e200;
+    double cut[2] = { 0, 0 }, upper, lower;
+    int k, exponent;
+    if (size == 0) return;
+    if (cuts) {
+        frexp(size, &exponent);
+        cut[0] = ldexp(1, exponent + 1);                               /* the parts add up to at most half of it */
+        cut[1] = cut[0] * (1.0 / (UINT64_C(1) << 45));                 /* what is left of each is at most cut 2^-53 */
+        k = grpo_block_cut_(x, cut, &upper, &lower);
+        grpo_sum_add_(s, factor * upper);
+        grpo_sum_add_(s, factor * lower);
+        if (!k) return;
+    }
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        double y = x[k];
+        if (cuts) { y -= (cut[0] + y) - cut[0]; y -= (cut[1] + y) - cut[1]; }
+        if (y != 0) grpo_sum_add_(s, factor * y);
+    }
 }
 
 static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x)
@@ -4130,9 +4164,16 @@ static int grpo_in_domain_(double x, grpo_domain_ domain) { return x >= grpo_dom
 static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_ domain)
 {
     const double low = grpo_domain_low_(domain), high = grpo_domain_high_(domain);
-    int outside = 0;
-    for (; begin < end; begin++) outside |= !((double)x[begin] >= low) | !((double)x[begin] <= high);
-    return !outside;
+    double outside[GRPO_LANES_] = { 0 };
+    int j;
+    for (; begin + GRPO_LANES_ <= end; begin += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) {
+            const double y = (double)x[begin + j];
+            outside[j] += y >= low && y <= high ? 0 : 1;
+        }
+    for (; begin < end; begin++) outside[0] += (double)x[begin] >= low && (double)x[begin] <= high ? 0 : 1;
+    for (j = 1; j < GRPO_LANES_; j++) outside[0] += outside[j];
+    return outside[0] == 0;
 }
 
 static int grpo_tokens_in_domain_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_ domain)
@@ -6745,7 +6786,8 @@ typedef struct {
     grpo_group_counts_ group;          /* where the local divisor asks */
     const double *value, *slope;       /* of the members of a group that a surrogate couples: F_i, dL/dy_i times divisor/factor */
     const double *pair_slope;          /* of the members of a group that a penalty couples: dL/dl/factor at each of its tokens */
-    struct grpo_waiting_ *pool;           /* what the report's sums will take */
+    struct grpo_waiting_ *pool;        /* what the report's sums will take */
+    struct grpo_block_ *block;         /* tokens that will be evaluated together; NULL: one by one */
 } grpo_run_;
 
 /* evaluates one sequence; grpo.h has the one for token ratios, gspo.h the one for all others */
@@ -6938,34 +6980,43 @@ typedef struct grpo_waiting_ {
     double policy[GRPO_BLOCK_], penalty[GRPO_BLOCK_];
     double ratio[GRPO_BLOCK_], entropy[GRPO_BLOCK_], weight[GRPO_BLOCK_];
     double old[2][GRPO_BLOCK_], ref[2][GRPO_BLOCK_];                   /* hi and lo of l - logp_old and of l - logp_ref */
-    int n;
+    double old_k3[GRPO_BLOCK_], ref_k3[GRPO_BLOCK_];                   /* e^x - x - 1 of them, of -x for ref, if they are known */
+    int n, has_k3;
 } grpo_waiting_;
 
-/* the sum over a block of e^x - x - 1, x = sign (hi + lo) */
-static void grpo_pool_k3_(grpo_sum *sum, double sign, const double *hi, const double *lo)
+/* is a number beyond `most` among them, or one that is not finite? */
+static int grpo_block_exceeds_(const double *x, double most)
 {
-    double v[GRPO_BLOCK_];
-    int k, far = 0;
+    double beyond[GRPO_BLOCK_];
+    int k;
+    if (grpo_block_magnitude_(x) <= most) return 0;
+    for (k = 0; k < GRPO_BLOCK_; k++) beyond[k] = fabs(x[k]) <= most ? 0 : 1;
+    return grpo_block_total_(beyond) != 0;
+}
+
+static int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
+
+/* e^x - x - 1 of a block, x = sign (hi + lo); far: some are beyond the reach of the series */
+static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo, int far)
+{
+    int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
         const double y = sign * hi[k], e = grpo_exp_series_(y);
-        v[k] = e + sign * lo[k] * (y + e);
+        k3[k] = e + sign * lo[k] * (y + e);
     }
-    for (k = 0; k < GRPO_BLOCK_; k++) far |= fabs(hi[k]) > GRPO_SERIES_;
     for (k = 0; far && k < GRPO_BLOCK_; k++) {
         grpo_dd x;
         x.hi = sign * hi[k]; x.lo = sign * lo[k];
-        if (fabs(hi[k]) > GRPO_SERIES_) v[k] = grpo_exp_minus_linear(x);
+        if (grpo_is_far_(hi[k])) k3[k] = grpo_exp_minus_linear(x);
     }
-    grpo_sum_add_block_(sum, v);
 }
 
-static void grpo_pool_add_(grpo_sum *sum, double sign, const double *from, int squared)
+static void grpo_pool_add_squares_(grpo_sum *sum, double factor, const double *from)
 {
     double v[GRPO_BLOCK_];
     int k;
-    if (squared) for (k = 0; k < GRPO_BLOCK_; k++) v[k] = sign * from[k] * from[k];
-    else for (k = 0; k < GRPO_BLOCK_; k++) v[k] = sign * from[k];
-    grpo_sum_add_block_(sum, v);
+    for (k = 0; k < GRPO_BLOCK_; k++) v[k] = factor * from[k] * from[k];
+    grpo_sum_add_block_(sum, 1, v);
 }
 
 /* the sums take what waits */
@@ -6975,26 +7026,28 @@ static void grpo_pool_flush_(grpo_run_ *r)
     grpo_waiting_ *p = r->pool;
     const grpo_batch *b = r->batch;
     if (p->n == 0) return;
-    grpo_pool_add_(&sum[GRPO_SUM_POLICY], 1, p->policy, 0);
-    grpo_pool_add_(&sum[GRPO_SUM_PENALTY], 1, p->penalty, 0);
+    grpo_sum_add_block_(&sum[GRPO_SUM_POLICY], 1, p->policy);
+    grpo_sum_add_block_(&sum[GRPO_SUM_PENALTY], 1, p->penalty);
     if (r->reports_ratio) {
-        grpo_pool_add_(&sum[GRPO_SUM_RATIO], 1, p->ratio, 0);
-        grpo_pool_add_(&sum[GRPO_SUM_RATIO_SQUARED], 1, p->ratio, 1);
+        grpo_sum_add_block_(&sum[GRPO_SUM_RATIO], 1, p->ratio);
+        grpo_pool_add_squares_(&sum[GRPO_SUM_RATIO_SQUARED], 1, p->ratio);
     }
     if (b->logp_old) {
-        grpo_pool_add_(&sum[GRPO_SUM_OLD_K1], -1, p->old[0], 0);
-        grpo_pool_add_(&sum[GRPO_SUM_OLD_K1], -1, p->old[1], 0);
-        grpo_pool_k3_(&sum[GRPO_SUM_OLD_K3], 1, p->old[0], p->old[1]);
+        grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, p->old[0]);
+        grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, p->old[1]);
+        if (!p->has_k3) grpo_block_k3_(p->old_k3, 1, p->old[0], p->old[1], grpo_block_exceeds_(p->old[0], GRPO_SERIES_));
+        grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K3], 1, p->old_k3);
     }
     if (b->logp_ref) {
-        grpo_pool_add_(&sum[GRPO_SUM_KL_K1], 1, p->ref[0], 0);
-        grpo_pool_add_(&sum[GRPO_SUM_KL_K1], 1, p->ref[1], 0);
-        grpo_pool_add_(&sum[GRPO_SUM_KL_K2], 0.5, p->ref[0], 1);
-        grpo_pool_k3_(&sum[GRPO_SUM_KL_K3], -1, p->ref[0], p->ref[1]);
+        grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, p->ref[0]);
+        grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, p->ref[1]);
+        grpo_pool_add_squares_(&sum[GRPO_SUM_KL_K2], 0.5, p->ref[0]);
+        if (!p->has_k3) grpo_block_k3_(p->ref_k3, -1, p->ref[0], p->ref[1], grpo_block_exceeds_(p->ref[0], GRPO_SERIES_));
+        grpo_sum_add_block_(&sum[GRPO_SUM_KL_K3], 1, p->ref_k3);
     }
-    if (b->entropy) grpo_pool_add_(&sum[GRPO_SUM_ENTROPY], 1, p->entropy, 0);
-    if (r->judges) grpo_pool_add_(&sum[GRPO_SUM_WEIGHT], 1, p->weight, 0);
-    memset(p, 0, sizeof *p);
+    if (b->entropy) grpo_sum_add_block_(&sum[GRPO_SUM_ENTROPY], 1, p->entropy);
+    if (r->judges) grpo_sum_add_block_(&sum[GRPO_SUM_WEIGHT], 1, p->weight);
+    p->n = 0;
 }
 
 GRPO_INLINE_ void grpo_report_ratio_(grpo_run_ *r, double w)
@@ -7010,13 +7063,28 @@ GRPO_INLINE_ void grpo_report_ratio_(grpo_run_ *r, double w)
     if (w > cap) { grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], w); grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -cap); }
 }
 
-/* l - x of the token into difference[0] + difference[1]; where it is infinite into k1, of sign `sign`, and k3 at once: then 0 */
+/* l - x of the token into difference[0] + difference[1]; returns 0, and leaves 0 there, where it is infinite */
 GRPO_INLINE_ int grpo_report_gap_(double (*difference)[GRPO_BLOCK_], int n, double l, double x)
 {
     const grpo_dd d = grpo_two_diff(l, x);
     if (!grpo_is_finite(l - x)) return 0;
     difference[0][n] = d.hi; difference[1][n] = d.lo;
     return 1;
+}
+
+/* the same of what is infinite, at once */
+static void grpo_report_old_(grpo_partial *p, double l, double old)
+{
+    grpo_sum_add_diff_(&p->sum[GRPO_SUM_OLD_K1], old, l);
+    grpo_sum_add_(&p->sum[GRPO_SUM_OLD_K3], grpo_exp_minus_linear(grpo_two_diff(l, old)));
+}
+
+static void grpo_report_ref_(grpo_partial *p, double l, double ref)
+{
+    const grpo_dd D = grpo_two_diff(l, ref);
+    grpo_sum_add_diff_(&p->sum[GRPO_SUM_KL_K1], l, ref);
+    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl(GRPO_KL_K2, D).value);
+    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl(GRPO_KL_K3, D).value);
 }
 
 /* everything the report takes from one token */
@@ -7027,21 +7095,14 @@ GRPO_INLINE_ void grpo_report_token_(grpo_run_ *r, int64_t t, grpo_ratio w, doub
     grpo_waiting_ *pool = r->pool;
     const int n = pool->n;
     const double l = (double)b->logp[t];
+    if (n == 0) memset(pool, 0, sizeof *pool);
     grpo_report_ratio_(r, w.value);
     p->tokens++;
     p->clips[policy->clip]++;
     pool->policy[n] = grpo_share_(r, r->local == 1 ? policy->value : policy->value / r->local);
     if (penalty->value != 0) pool->penalty[n] = grpo_share_(r, penalty->value / r->local);
-    if (b->logp_old && !grpo_report_gap_(pool->old, n, l, (double)b->logp_old[t])) {
-        grpo_sum_add_diff_(&p->sum[GRPO_SUM_OLD_K1], (double)b->logp_old[t], l);
-        grpo_sum_add_(&p->sum[GRPO_SUM_OLD_K3], grpo_exp_minus_linear(grpo_two_diff(l, (double)b->logp_old[t])));
-    }
-    if (b->logp_ref && !grpo_report_gap_(pool->ref, n, l, (double)b->logp_ref[t])) {
-        const grpo_dd D = grpo_two_diff(l, (double)b->logp_ref[t]);
-        grpo_sum_add_diff_(&p->sum[GRPO_SUM_KL_K1], l, (double)b->logp_ref[t]);
-        grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl(GRPO_KL_K2, D).value);
-        grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl(GRPO_KL_K3, D).value);
-    }
+    if (b->logp_old && !grpo_report_gap_(pool->old, n, l, (double)b->logp_old[t])) grpo_report_old_(p, l, (double)b->logp_old[t]);
+    if (b->logp_ref && !grpo_report_gap_(pool->ref, n, l, (double)b->logp_ref[t])) grpo_report_ref_(p, l, (double)b->logp_ref[t]);
     if (b->entropy) pool->entropy[n] = (double)b->entropy[t];
     if (r->judges) { p->weight_tokens++; pool->weight[n] = v; }
     if (++pool->n == GRPO_BLOCK_) grpo_pool_flush_(r);
@@ -7222,10 +7283,346 @@ static double grpo_sequence_drift_(const grpo_run_ *r, grpo_sequence_ *s)
     return grpo_drift(c, c->drift == GRPO_DRIFT_SEQUENCE_MEAN ? grpo_dd_div(x, (double)s->count) : x);
 }
 
+/* ---- blocks of tokens ----
+ * Most objectives ask no more of a token than its own ratio, a clip and a KL, all weighed alike: such tokens wait until a block of them is
+ * full, and are evaluated side by side in loops that vectorise.  Those whose policy has moved far are done over, one by one. */
+
+typedef struct grpo_block_ {
+    int64_t at[GRPO_BLOCK_];
+    double logp[GRPO_BLOCK_], old[GRPO_BLOCK_], A[GRPO_BLOCK_];
+    double local[GRPO_BLOCK_], coef[GRPO_BLOCK_];                      /* of their sequences */
+    double w[GRPO_BLOCK_];
+    double value[GRPO_BLOCK_], slope[GRPO_BLOCK_], direct[GRPO_BLOCK_];    /* of S; by the log-ratio, by logp */
+    double charge[GRPO_BLOCK_], pull[GRPO_BLOCK_];                     /* of P, and by logp */
+    int n, given;                                                      /* given: w, value and slope are those of their responses */
+    int divided;                                                       /* some local is not 1 */
+} grpo_block_;
+
+static int grpo_is_clip_(grpo_surrogate_kind kind)
+{
+    return kind == GRPO_SURROGATE_RATIO || kind == GRPO_SURROGATE_PPO_CLIP || kind == GRPO_SURROGATE_DUAL_CLIP;
+}
+
+/* does the objective ask no more? */
+static int grpo_goes_by_blocks_(const grpo_run_ *r)
+{
+    const grpo_objective *o = r->obj;
+    const grpo_ratio_axis *a = &o->ratio;
+    const grpo_penalty *p = &o->penalty;
+    const grpo_surrogate_kind kind = o->surrogate.kind;
+    if (!r->reports_ratio || kind == GRPO_SURROGATE_SHAPED || grpo_group_kind_of_(kind)) return 0;
+    if (o->surrogate.bounds != GRPO_BOUNDS_FIXED && grpo_bounds_act_(&o->surrogate)) return 0;
+    if (a->unit > GRPO_UNIT_SEQUENCE_SUM || (a->unit != GRPO_UNIT_TOKEN && !grpo_is_clip_(kind)) || a->mix != GRPO_MIX_NONE || a->against != GRPO_AGAINST_OLD) return 0;
+    if (a->clamp_low != 0 || a->clamp_high != 0) return 0;
+    if (a->unit_clamp_low != 0 || a->unit_clamp_high != 0 || !r->plain || !r->trusting || r->judges) return 0;
+    if (r->scales.likelihood != 0 || p->pairs != GRPO_PAIRS_NONE) return 0;
+    return p->kl == GRPO_KL_NONE || p->kl_coef == 0
+        || (p->kl_against == GRPO_KL_AGAINST_REF && p->kl_on == GRPO_KL_ON_ALL && p->kl_ratio == GRPO_KL_RATIO_NONE
+            && p->kl_gradient == GRPO_KL_GRADIENT_OWN && p->kl_clamp_log == 0 && p->kl_clamp_value == 0 && p->kl_ratio_max == 0);
+}
+
+/* a - b into hi + lo; returns whether one exceeds the reach of the series */
+static int grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ a,
+                           const double *GRPO_RESTRICT_ b)
+{
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double s = a[k] - b[k], t = s - a[k];
+        hi[k] = s;
+        lo[k] = (a[k] - (s - t)) + (-b[k] - t);
+    }
+    return grpo_block_exceeds_(hi, GRPO_SERIES_);
+}
+
+/* w = e^d and k3 = e^d - d - 1 of d = hi + lo, by the series */
+static void grpo_block_powers_(double *GRPO_RESTRICT_ w, double *GRPO_RESTRICT_ k3, const double *GRPO_RESTRICT_ hi,
+                               const double *GRPO_RESTRICT_ lo)
+{
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double f = grpo_exp_series_(hi[k]), e = hi[k] + f;
+        w[k] = 1 + (e + lo[k] * (1 + e));
+        k3[k] = f + lo[k] * e;
+    }
+}
+
+/* the same of the block, with d = l - logp_old; returns whether a d exceeds the reach of the series */
+static int grpo_block_ratios_(grpo_block_ *x, double *hi, double *lo, double *k3)
+{
+    const int far = grpo_block_gap_(hi, lo, x->logp, x->old);
+    double own[GRPO_BLOCK_], *w = x->given ? own : x->w;
+    int k;
+    grpo_block_powers_(w, k3, hi, lo);
+    for (k = 0; far && k < GRPO_BLOCK_; k++) {
+        grpo_dd y;
+        if (!grpo_is_far_(hi[k])) continue;
+        y = grpo_two_diff(x->logp[k], x->old[k]);
+        hi[k] = y.hi; lo[k] = y.lo;
+        w[k] = grpo_exp(y);
+        k3[k] = grpo_exp_minus_linear(y);
+    }
+    return far;
+}
+
+/* 1 where x > bound and A > 0, else 0; how many there are */
+static double grpo_block_above_(double *GRPO_RESTRICT_ is, const double *GRPO_RESTRICT_ A, const double *GRPO_RESTRICT_ x, double bound)
+{
+    double up[GRPO_BLOCK_];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) up[k] = A[k] > 0 ? 1 : 0;
+    for (k = 0; k < GRPO_BLOCK_; k++) is[k] = x[k] > bound ? 1 : 0;
+    for (k = 0; k < GRPO_BLOCK_; k++) is[k] *= up[k];
+    return grpo_block_total_(is);
+}
+
+/* ratio, ppo_clip and dual_clip, in loops with a choice each, which gcc -O2 vectorises; d: the log-ratio, as far as the bounds are compared
+ * with it.  Where a token is clipped, one of the three is 1. */
+static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *GRPO_RESTRICT_ d)
+{
+    const grpo_surrogate *s = &r->obj->surrogate;
+    const int clips = s->kind != GRPO_SURROGATE_RATIO, twice = s->kind == GRPO_SURROGATE_DUAL_CLIP;
+    const double low = r->range.low, high = grpo_is_finite(r->range.high) ? r->range.high : 0;
+    const double dual = twice && grpo_is_finite(s->dual) ? s->dual : 0;
+    const double *GRPO_RESTRICT_ w = x->w, *GRPO_RESTRICT_ A = x->A;
+    double *GRPO_RESTRICT_ value = x->value, *GRPO_RESTRICT_ slope = x->slope;
+    double by_high[GRPO_BLOCK_], by_low[GRPO_BLOCK_], by_dual[GRPO_BLOCK_], own[GRPO_BLOCK_], down[GRPO_BLOCK_], minus_d[GRPO_BLOCK_];
+    int64_t *clip = r->partial->clips, highs, lows, duals;
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) { down[k] = -A[k]; minus_d[k] = -d[k]; }
+    highs = (int64_t)grpo_block_above_(by_high, A, d, clips ? r->range.log_high : HUGE_VAL);
+    lows = (int64_t)grpo_block_above_(by_low, down, minus_d, clips ? -r->range.log_low : HUGE_VAL);
+    duals = (int64_t)grpo_block_above_(by_dual, down, w, twice ? s->dual : HUGE_VAL);
+    for (k = 0; k < GRPO_BLOCK_; k++) own[k] = down[k] * w[k] + 0.0;  /* no -0 */
+    if (!grpo_is_finite(grpo_block_magnitude_(w))) for (k = 0; k < GRPO_BLOCK_; k++) own[k] = grpo_times(down[k], w[k]);
+    for (k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : own[k];
+    for (k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] - (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * A[k];
+    clip[GRPO_CLIP_HIGH] += highs;
+    clip[GRPO_CLIP_LOW] += lows;
+    clip[GRPO_CLIP_DUAL] += duals;
+    clip[GRPO_CLIP_NO] += x->n - highs - lows - duals;
+}
+
+/* S of the other kinds, token by token */
+static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, const double *hi, const double *lo)
+{
+    int k;
+    for (k = 0; k < x->n; k++) {
+        grpo_ratio w;
+        grpo_term t;
+        w.log = hi[k]; w.log_lo = lo[k]; w.value = x->w[k];
+        t = grpo_surrogate_term(&r->obj->surrogate, r->range, w, x->A[k], x->logp[k]);
+        x->value[k] = t.value; x->slope[k] = t.d_log_ratio; x->direct[k] = t.d_logp;
+        r->partial->clips[t.clip]++;
+    }
+}
+
+/* coef K3 of D = hi + lo, and its derivative; k3: that of D */
+static void grpo_block_charges_(double *GRPO_RESTRICT_ value, double *GRPO_RESTRICT_ slope, double coef, const double *GRPO_RESTRICT_ hi,
+                                const double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ k3)
+{
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double m = -hi[k], change = m + (k3[k] + lo[k] * m);     /* e^m - 1 */
+        value[k] = coef * k3[k];
+        slope[k] = -coef * (change + -lo[k] * (1 + change));
+    }
+}
+
+/* kl_coef K of D, and its derivative */
+static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, double (*D)[GRPO_BLOCK_], const double *k3, int far)
+{
+    const double *hi = D[0], *lo = D[1];
+    double *value = x->charge, *slope = x->pull;
+    int k;
+    if (p->kl == GRPO_KL_K3) grpo_block_charges_(value, slope, p->kl_coef, hi, lo, k3);
+    for (k = 0; (far || p->kl != GRPO_KL_K3) && k < GRPO_BLOCK_; k++) {
+        grpo_kl_term t;
+        grpo_dd y;
+        if (p->kl == GRPO_KL_K3 && !grpo_is_far_(hi[k])) continue;
+        y.hi = hi[k]; y.lo = lo[k];
+        t = grpo_kl(p->kl, y);
+        value[k] = grpo_times(p->kl_coef, t.value);
+        slope[k] = grpo_times(p->kl_coef, t.derivative);
+    }
+}
+
+/* writes x to the places of the block's tokens */
+static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_real *out, const double *x)
+{
+    int k;
+    if (!out) return;
+    if (grpo_block_exceeds_(x, FLT_MAX)) for (k = 0; k < b->n; k++) grpo_put_(out, b->at[k], x[k], &r->partial->overflow);
+    else for (k = 0; k < b->n; k++) out[b->at[k]] = (grpo_real)x[k];
+}
+
+static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b)
+{
+    const double coef = r->obj->penalty.entropy_coef;
+    double x[GRPO_BLOCK_];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->slope[k], b->pull[k]);
+    if (!grpo_is_clip_(r->obj->surrogate.kind)) for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(x[k], b->direct[k]);
+    for (k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coef[k];
+    grpo_block_write_(r, b, r->out.dlogp, x);
+    if (r->out.term) {
+        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->charge[k]);
+        grpo_block_write_(r, b, r->out.term, x);
+    }
+    if (r->out.dentropy) {
+        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coef[k] + 0.0;      /* no -0 */
+        grpo_block_write_(r, b, r->out.dentropy, x);
+    }
+}
+
+/* the least of sign x */
+static double grpo_block_least_(const double *x, double sign)
+{
+    double y[GRPO_BLOCK_], least;
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) y[k] = sign * x[k];
+    for (k = 0; k < GRPO_BLOCK_ / 2; k++) { const double a = y[k], b = y[k + GRPO_BLOCK_ / 2]; y[k] = a < b ? a : b; }
+    for (k = 0; k < GRPO_BLOCK_ / 4; k++) { const double a = y[k], b = y[k + GRPO_BLOCK_ / 4]; y[k] = a < b ? a : b; }
+    for (k = 0; k < GRPO_BLOCK_ / 8; k++) { const double a = y[k], b = y[k + GRPO_BLOCK_ / 8]; y[k] = a < b ? a : b; }
+    for (least = y[0], k = 1; k < GRPO_BLOCK_ / 8; k++) least = y[k] < least ? y[k] : least;
+    return least;
+}
+
+/* the ratios into the report; what is beyond n is none */
+static void grpo_block_report_ratios_(grpo_run_ *r, grpo_block_ *x)
+{
+    const double cap = 3.2733906078961419e150;                         /* 2^500 */
+    grpo_partial *p = r->partial;
+    double least, most, *w = x->w, *ratio = r->pool->ratio;
+    int k;
+    for (k = x->n; k < GRPO_BLOCK_; k++) w[k] = w[0];
+    least = grpo_block_least_(w, 1);
+    most = -grpo_block_least_(w, -1);
+    if (p->tokens == 0 || least < p->ratio_min) p->ratio_min = least;
+    if (p->tokens == 0 || most > p->ratio_max) p->ratio_max = most;
+    for (k = 0; k < GRPO_BLOCK_; k++) ratio[k] = w[k] < cap ? w[k] : cap;
+    for (k = 0; most > cap && k < x->n; k++)
+        if (w[k] > cap) { grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], w[k]); grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -cap); }
+    for (k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = 0;
+    p->ratio_tokens += x->n;
+}
+
+/* what is infinite among the differences goes to its sums at once */
+static void grpo_block_infinite_(const grpo_run_ *r, const grpo_block_ *x, double (*difference)[GRPO_BLOCK_], double *k3,
+                                 const grpo_real *than, void (*report)(grpo_partial *, double, double))
+{
+    int k;
+    for (k = 0; k < x->n; k++) {
+        const double other = (double)than[x->at[k]];
+        if (grpo_is_finite(x->logp[k] - other)) continue;
+        difference[0][k] = difference[1][k] = k3[k] = 0;
+        report(r->partial, x->logp[k], other);
+    }
+}
+
+/* those beyond n are of no weight: l = logp_old = logp_ref = A = 0 */
+static void grpo_block_pad_(grpo_block_ *x)
+{
+    int k;
+    for (k = x->n; k < GRPO_BLOCK_; k++) {
+        x->logp[k] = x->old[k] = x->A[k] = x->coef[k] = x->value[k] = x->slope[k] = x->direct[k] = 0;
+        x->local[k] = 1;
+    }
+}
+
+/* the gaps to batch.logp_ref, if it is there, and the penalty */
+static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x)
+{
+    const grpo_penalty *p = &r->obj->penalty;
+    const grpo_batch *b = r->batch;
+    grpo_waiting_ *pool = r->pool;
+    double ref[GRPO_BLOCK_] = { 0 };
+    int k, far = 0;
+    for (k = 0; b->logp_ref && k < x->n; k++) ref[k] = (double)b->logp_ref[x->at[k]];
+    if (b->logp_ref) far = grpo_block_gap_(pool->ref[0], pool->ref[1], x->logp, ref);
+    for (k = 0; far && k < x->n; k++) {
+        const grpo_dd D = grpo_two_diff(x->logp[k], ref[k]);
+        pool->ref[0][k] = D.hi; pool->ref[1][k] = D.lo;
+    }
+    if (b->logp_ref) grpo_block_k3_(pool->ref_k3, -1, pool->ref[0], pool->ref[1], far);
+    if (p->kl != GRPO_KL_NONE && p->kl_coef != 0) grpo_block_kl_(p, x, pool->ref, pool->ref_k3, far);
+    else for (k = 0; k < GRPO_BLOCK_; k++) x->charge[k] = x->pull[k] = 0;
+    if (p->entropy_coef != 0)
+        for (k = 0; k < x->n; k++) x->charge[k] = grpo_plus(x->charge[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
+    return far;
+}
+
+/* what the report takes of a term: over its local divisor */
+static void grpo_block_over_(double *GRPO_RESTRICT_ to, const double *GRPO_RESTRICT_ from, const grpo_block_ *x)
+{
+    int k;
+    if (x->divided && grpo_block_magnitude_(from) != 0) for (k = 0; k < GRPO_BLOCK_; k++) to[k] = from[k] / x->local[k];
+    else memcpy(to, from, sizeof x->local);
+}
+
+/* evaluates the tokens that wait */
+static void grpo_block_flush_(grpo_run_ *r)
+{
+    const grpo_batch *b = r->batch;
+    grpo_waiting_ *pool = r->pool;
+    grpo_block_ *x = r->block;
+    int k, far, far_ref;
+    if (x->n == 0) return;
+    grpo_pool_flush_(r);
+    if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
+    far = grpo_block_ratios_(x, pool->old[0], pool->old[1], pool->old_k3);
+    if (!x->given && grpo_is_clip_(r->obj->surrogate.kind)) grpo_block_clip_(r, x, pool->old[0]);
+    else if (!x->given) grpo_block_terms_(r, x, pool->old[0], pool->old[1]);
+    far_ref = grpo_block_penalty_(r, x);
+    grpo_block_write_all_(r, x);
+    grpo_block_report_ratios_(r, x);
+    grpo_block_over_(pool->policy, x->value, x);
+    grpo_block_over_(pool->penalty, x->charge, x);
+    for (k = 0; b->entropy && k < GRPO_BLOCK_; k++) pool->entropy[k] = k < x->n ? (double)b->entropy[x->at[k]] : 0;
+    if (far) grpo_block_infinite_(r, x, pool->old, pool->old_k3, b->logp_old, grpo_report_old_);
+    if (far_ref) grpo_block_infinite_(r, x, pool->ref, pool->ref_k3, b->logp_ref, grpo_report_ref_);
+    r->partial->tokens += x->n;
+    pool->n = x->n;
+    pool->has_k3 = 1;
+    grpo_pool_flush_(r);
+    x->n = x->divided = 0;
+}
+
+/* tokens begin .. begin + n - 1 of a sequence join those that wait, among which there is room; w, term: of them all, if they are given */
+static void grpo_block_join_(const grpo_run_ *r, int64_t begin, int n, double w, const grpo_term *term)
+{
+    const grpo_real *logp = r->batch->logp + begin, *old = r->batch->logp_old + begin, *A = r->advantage + begin;
+    const int at = r->block->n;
+    grpo_block_ *x = r->block;
+    int k;
+    for (k = 0; k < n; k++) x->at[at + k] = begin + k;
+    for (k = 0; k < n; k++) { x->logp[at + k] = (double)logp[k]; x->old[at + k] = (double)old[k]; x->A[at + k] = (double)A[k]; }
+    for (k = 0; k < n; k++) { x->local[at + k] = r->local; x->coef[at + k] = r->coef; }
+    for (k = 0; term && k < n; k++) { x->w[at + k] = w; x->value[at + k] = term->value; x->slope[at + k] = term->d_log_ratio; }
+    x->divided |= r->local != 1;
+    x->n += n;
+}
+
+/* the tokens of a sequence wait */
+static void grpo_block_take_(grpo_run_ *r, const grpo_sequence_ *s, double w, const grpo_term *term)
+{
+    const uint8_t *mask = r->batch->mask;
+    int64_t t = s->begin;
+    while (t < s->end) {
+        const int room = GRPO_BLOCK_ - r->block->n;
+        int n = 0;
+        while (n < room && t + n < s->end && !s->off && (!mask || mask[t + n])) n++;
+        if (n == 0) { grpo_skip_token_(r, t++); continue; }
+        grpo_block_join_(r, t, n, w, term);
+        t += n;
+        if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
+    }
+}
+
 static void grpo_evaluate_tokens_(grpo_run_ *r, grpo_sequence_ *s)
 {
     const grpo_ratio_axis *a = &r->obj->ratio;
     grpo_walk_ k = grpo_walk_from_(s->end);
+    if (r->block && r->coef != 0) { grpo_block_take_(r, s, 1, NULL); return; }
     while (grpo_step_back_(r, s, s->begin, &k)) {
         grpo_ratio w = { 0, 0, 1 };
         grpo_term policy, penalty;
@@ -7376,7 +7773,7 @@ static int grpo_has_advantage_(const grpo_run_ *r, grpo_sequence_ *s)
 static void grpo_run_group_(grpo_run_ *r, int64_t g, const grpo_method_ *how)
 {
     const grpo_batch *b = r->batch;
-    int64_t i, before = r->partial->tokens, members = 0;
+    int64_t i, members = 0;
     int any = 0;
     r->group = grpo_count_group_(r->obj, b, g);
     grpo_write_(r, r->out.dlog_z, g, 0);
@@ -7390,8 +7787,8 @@ static void grpo_run_group_(grpo_run_ *r, int64_t g, const grpo_method_ *how)
         if (!any) any = grpo_has_advantage_(r, &s);
         how->evaluate(r, &s);
     }
-    r->partial->groups += r->partial->tokens > before;
-    r->partial->degenerate_groups += r->partial->tokens > before && !any;
+    r->partial->groups += members > 0;
+    r->partial->degenerate_groups += members > 0 && !any;
 }
 
 static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part)
@@ -7424,6 +7821,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
 {
     grpo_run_ r;
     grpo_waiting_ pool;
+    grpo_block_ block;
     grpo_totals own;
     grpo_status st;
     int64_t g;
@@ -7453,9 +7851,13 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     r.scales = grpo_scales_of_(obj, totals ? totals : &own);
     if (partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, &r.scales)) return GRPO_MIXED_PARTIALS;
     partial->scales = r.scales;
-    memset(&pool, 0, sizeof pool);
+    pool.n = 0;
     r.pool = &pool;
+    block.n = block.divided = 0;
+    block.given = obj->ratio.unit != GRPO_UNIT_TOKEN;
+    if (grpo_goes_by_blocks_(&r)) r.block = &block;
     for (g = 0; g < batch->n_groups; g++) grpo_run_group_(&r, g, how);
+    if (r.block) grpo_block_flush_(&r);
     grpo_pool_flush_(&r);
     return GRPO_OK;
 }
@@ -12575,11 +12977,6 @@ static grpo_status grpo_check_logits_(const grpo_logits *x, int64_t row)
  * Powers are 2^64 times those relative to 2^N, the first power of two that none exceeds: small ones count down to 2^-190 of the
  * largest, and what is below is 0.  Pairs of them are added in float, pairs of pairs in double. */
 
-#ifdef __cplusplus
-#define GRPO_RESTRICT_ __restrict
-#else
-#define GRPO_RESTRICT_ restrict
-#endif
 #if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
 #define GRPO_MADD_(a, b, c) fmaf(a, b, c)
 #else
@@ -12640,8 +13037,9 @@ GRPO_INLINE_ float grpo_above_(float z, float origin, float least)
     return d < least ? least : d;                                      /* NaN stays */
 }
 
-/* 2^(64 - N) e^(d/tau): n ends up in the low bits of t, and from there in the exponent, which is 0 for the least */
-GRPO_INLINE_ float grpo_exp_float_(float d, float shift, float per, float h1, float h2,
+/* 2^(64 - N) high e^(d/tau), or where `twice` is 1 (high + low) of it, b1 .. b6 those of e^(g/tau) times that: n ends up in the low bits of
+ * t, and from there in the exponent, which is 0 for the least */
+GRPO_INLINE_ float grpo_exp_float_(float d, float shift, float per, float h1, float h2, const int twice, float high, float low,
                                    float b1, float b2, float b3, float b4, float b5, float b6)
 {
     const float t = GRPO_MADD_(d, per, shift), n = shift - t;
@@ -12651,14 +13049,14 @@ GRPO_INLINE_ float grpo_exp_float_(float d, float shift, float per, float h1, fl
     p = GRPO_MADD_(p, g, b3);
     p = GRPO_MADD_(p, g, b2);
     p = GRPO_MADD_(p, g, b1);
-    p = GRPO_MADD_(p, g, 1.0f);
+    p = twice ? high + GRPO_MADD_(p, g, low) : GRPO_MADD_(p, g, high);
     return p * grpo_float_of_bits_(grpo_bits_of_float_(t) << 23);
 }
 
 #define GRPO_EXP_LOCALS_(k) \
     const float shift = (k)->shift, per = (k)->per, h1 = (k)->h1, h2 = (k)->h2, origin = (k)->origin, least = (k)->least, \
                 from = (k)->from, b1 = (k)->b1, b2 = (k)->b2, b3 = (k)->b3, b4 = (k)->b4, b5 = (k)->b5, b6 = (k)->b6
-#define GRPO_EXP_(d) grpo_exp_float_(d, shift, per, h1, h2, b1, b2, b3, b4, b5, b6)
+#define GRPO_EXP_(d) grpo_exp_float_(d, shift, per, h1, h2, 0, 1.0f, 0.0f, b1, b2, b3, b4, b5, b6)
 
 static float grpo_largest_of_(const float *most)
 {
@@ -12877,19 +13275,20 @@ static grpo_status grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_r
 /* what the gradient at an element that is not the target has beside its power: at + slope (z - largest) */
 typedef struct { double at, slope; } grpo_slope_;
 
-static void grpo_block_gradient_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, float high, float low,
+/* at e^(g/tau) = (high + low) + c1 g + ... + c6 g^6 */
+typedef struct { float high, low, c1, c2, c3, c4, c5, c6; } grpo_powers_;
+
+static void grpo_block_gradient_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, const grpo_powers_ *c,
                                  float *GRPO_RESTRICT_ g)
 {
-    GRPO_EXP_LOCALS_(k);
+    const float shift = k->shift, per = k->per, h1 = k->h1, h2 = k->h2, origin = k->origin, least = k->least;
+    const float high = c->high, low = c->low, c1 = c->c1, c2 = c->c2, c3 = c->c3, c4 = c->c4, c5 = c->c5, c6 = c->c6;
     float out[GRPO_STEP_];
     int64_t v;
     int j;
-    (void)from;
     for (v = 0; v < size; v += GRPO_STEP_) {
-        for (j = 0; j < GRPO_STEP_; j++) {
-            const float e = GRPO_EXP_(grpo_above_(z[v + j], origin, least));
-            out[j] = GRPO_MADD_(e, high, e * low);
-        }
+        for (j = 0; j < GRPO_STEP_; j++)
+            out[j] = grpo_exp_float_(grpo_above_(z[v + j], origin, least), shift, per, h1, h2, 1, high, low, c1, c2, c3, c4, c5, c6);
         memcpy(g + v, out, sizeof out);
     }
 }
@@ -12928,7 +13327,7 @@ static void grpo_put_block_(grpo_row_type type, const float *g, void *out, int64
 
 /* Powers that are already multiplied by a power of two, 2^a: chosen so that what is left of `at` is 2^-24, and the least number of float
  * still comes from a power that is not 0.  1: `at` is in two floats.  0: it is beyond that. */
-static int grpo_fold_(grpo_exps_ *k, double tau, double at, float *high, float *low)
+static int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_powers_ *c)
 {
     int a;
     (void)frexp(at, &a);
@@ -12937,15 +13336,18 @@ static int grpo_fold_(grpo_exps_ *k, double tau, double at, float *high, float *
     if (!(fabs(at) < 1e18)) return 0;
     k->shift += (float)a;
     k->least = (float)(((double)k->top - 191 - a) * tau * 0.69314718055994531);
-    *high = (float)at;
-    *low = (float)(at - (double)*high);
+    c->high = (float)at;
+    c->low = (float)(at - (double)c->high);
+    c->c1 = (float)(at * (double)k->b1); c->c2 = (float)(at * (double)k->b2); c->c3 = (float)(at * (double)k->b3);
+    c->c4 = (float)(at * (double)k->b4); c->c5 = (float)(at * (double)k->b5); c->c6 = (float)(at * (double)k->b6);
     return 1;
 }
 
 static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits)
 {
     const double tau = x->temperature, most = s->largest > -HUGE_VAL ? s->largest : 0;
-    float copy[GRPO_ROW_BLOCK_], g[GRPO_ROW_BLOCK_], high = 0, low = 0;
+    float copy[GRPO_ROW_BLOCK_], own[GRPO_ROW_BLOCK_], *out = x->type == GRPO_ROW_REAL ? (float *)dlogits : NULL;
+    grpo_powers_ c;
     grpo_exps_ k = grpo_exps_of_(tau);
     grpo_slope_ by;
     int64_t at, n;
@@ -12955,14 +13357,16 @@ static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grp
     unit = ldexp(s->share * exp(-grpo_exps_log_(&k, tau, most)) / tau, -64);
     by.at = s->at * unit;
     by.slope = s->slope * (unit / tau);
-    folded = by.slope == 0 && grpo_fold_(&k, tau, by.at, &high, &low);
+    folded = by.slope == 0 && grpo_fold_(&k, tau, by.at, &c);
     for (at = 0; at < x->vocab; at += n) {
         const float *z;
+        float *g = own;
         n = grpo_block_size_(x, at);
         z = grpo_block_of_(x, row, at, n, copy);
-        if (folded) grpo_block_gradient_(z, grpo_steps_(n), &k, high, low, g);
+        if (out && n == GRPO_ROW_BLOCK_ && z != out + at) g = out + at;
+        if (folded) grpo_block_gradient_(z, grpo_steps_(n), &k, &c, g);
         else grpo_block_gradients_(z, grpo_steps_(n), &k, by, g);
-        grpo_put_block_(x->type, g, dlogits, at, n);
+        if (g == own) grpo_put_block_(x->type, g, dlogits, at, n);
     }
 }
 

@@ -175,6 +175,7 @@ typedef struct {
 typedef struct {
     gspo_map_ map;
     int plain;          /* every d passes, and none is asked for again */
+    int finite;         /* and all are finite */
     grpo_span_ span;
     int64_t count;      /* tokens that count; with `prefix` those up to the one at hand */
     grpo_sum sum;       /* of their d; with `ratios` of e^(power (d - top)) - 1 */
@@ -245,6 +246,28 @@ static void gspo_sum_logs_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
     }
 }
 
+/* the same of a plain unit, in blocks; 0, with nothing in the sum: a d is not finite */
+static int gspo_sum_blocks_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
+{
+    double l[GRPO_BLOCK_], old[GRPO_BLOCK_], hi[GRPO_BLOCK_], lo[GRPO_BLOCK_];
+    int64_t t = u->span.begin;
+    int n;
+    while (t < u->span.end) {
+        for (n = 0; n < GRPO_BLOCK_ && t < u->span.end; t++) {
+            if (!grpo_counted_(r, s, t)) continue;
+            l[n] = (double)r->batch->logp[t];
+            old[n++] = grpo_old_(r, t);
+        }
+        u->count += n;
+        for (; n < GRPO_BLOCK_; n++) l[n] = old[n] = 0;
+        grpo_block_gap_(hi, lo, l, old);
+        if (!grpo_is_finite(grpo_block_magnitude_(hi))) { memset(&u->sum, 0, sizeof u->sum); u->count = 0; return 0; }
+        grpo_sum_add_block_(&u->sum, 1, hi);
+        grpo_sum_add_block_(&u->sum, 1, lo);
+    }
+    return 1;
+}
+
 /* log x to twice the precision: log(hi + lo) = log hi + lo/hi */
 static grpo_dd gspo_log_dd_(grpo_dd x) { return grpo_dd_add(grpo_log_twice(x.hi), grpo_dd_of_(x.lo / x.hi)); }
 
@@ -290,7 +313,8 @@ static void gspo_unit_at_(const grpo_run_ *r, grpo_sequence_ *s, int64_t end, gs
     if (u->map.segment && end > s->begin) u->span.begin = grpo_segment_at_(r->batch, s, end - 1).begin;
     u->same.w.value = 1;
     if (!r->needs_ratio) { u->plain = 1; return; }
-    if (u->map.ratios) gspo_sum_ratios_(r, s, u); else gspo_sum_logs_(r, s, u);
+    if (u->map.ratios) gspo_sum_ratios_(r, s, u);
+    else if (!(u->plain && (u->finite = gspo_sum_blocks_(r, s, u)))) gspo_sum_logs_(r, s, u);
     gspo_pool_(r, u);
     u->same.w = u->w;
     u->same.passes = 1;
@@ -1170,11 +1194,41 @@ static void gspo_backward_(grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u, grpo_
     }
 }
 
+/* The first token of s that counts, if all that do have the same advantage; else -1. */
+static int64_t gspo_same_advantage_(const grpo_run_ *r, const grpo_sequence_ *s)
+{
+    const uint8_t *mask = r->batch->mask;
+    int64_t t, first = -1, others = 0;
+    for (t = s->begin; first < 0 && t < s->end; t++) if (!mask || mask[t]) first = t;
+    for (; t < s->end; t++) others += r->advantage[t] != r->advantage[first] && (!mask || mask[t]);
+    return others ? -1 : first;
+}
+
+/* Where the objective asks no more (grpo_goes_by_blocks_) and all tokens of the response are worth the same, they wait for their block;
+ * 0: it is not so. */
+static int gspo_goes_by_block_(grpo_run_ *r, grpo_sequence_ *s)
+{
+    const int64_t t = r->coef != 0 && s->plain && s->count > 0 && !s->off ? gspo_same_advantage_(r, s) : -1;
+    grpo_term term;
+    gspo_unit_ u;
+    double handed;
+    if (t < 0) return 0;
+    gspo_unit_at_(r, s, s->end, &u);
+    if (!u.finite) return 0;
+    term = grpo_token_policy_(r, s, t, u.w, 1, GRPO_CLIP_NO);
+    r->partial->clips[term.clip] += u.count;
+    handed = grpo_times(u.same.unit, term.d_log_ratio) * (double)u.count;      /* the sum over its tokens, rounded once */
+    term.d_log_ratio = grpo_plus(grpo_times(u.same.own, term.d_log_ratio), gspo_part_(&u, &u.same, handed));
+    grpo_block_take_(r, s, u.w.value, &term);
+    return 1;
+}
+
 static void gspo_evaluate_sequence_(grpo_run_ *r, grpo_sequence_ *s)
 {
     grpo_walk_ k = grpo_walk_from_(s->end), from;
     gspo_unit_ u;
     double handed;
+    if (r->block && gspo_goes_by_block_(r, s)) return;
     while (k.t > s->begin) {
         from = k;
         gspo_unit_at_(r, s, k.t, &u);

@@ -859,6 +859,19 @@ static void check_presets(void)
     }
 }
 
+/* responses that are longer than the blocks which tokens are evaluated and summed in */
+static void check_long(void)
+{
+    static const char *const names[] = { "grpo", "dapo", "dr-grpo", "cispo", "sapo", "gspo", "gspo-token", "gmpo", "rloo", "tis" };
+    grpo_objective obj;
+    size_t k;
+    for (k = 0; k < sizeof names / sizeof *names; k++) {
+        if (!check(!grpo_objective_named(names[k], &obj), "there is no %s", names[k])) continue;
+        check_objective(names[k], obj, RANDOM_LONG, 21000 + (uint64_t)k);
+        check_objective(names[k], obj, RANDOM_LONG | RANDOM_EXTREME | RANDOM_NEG_INF, 22000 + (uint64_t)k);
+    }
+}
+
 static void check_random_objectives(void)
 {
     grpo_objective obj;
@@ -1532,6 +1545,7 @@ static void check_choices(void)
 int main(void)
 {
     check_presets();
+    check_long();
     check_random_objectives();
     check_trust_alone();
     check_groups_alone();

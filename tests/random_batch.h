@@ -201,7 +201,8 @@ enum {
     RANDOM_ONE_TOKEN = 4,        /* every sequence has one token, unmasked */
     RANDOM_DYADIC = 8,           /* rewards are multiples of 1/8 below 8 */
     RANDOM_ALL_MASKED = 16,
-    RANDOM_SMALL = 32            /* a few dozen tokens */
+    RANDOM_SMALL = 32,           /* a few dozen tokens */
+    RANDOM_LONG = 64             /* responses of up to 400 tokens */
 };
 
 static inline double random_log_ratio(rng *r, int kind)
@@ -292,7 +293,7 @@ static inline void rollouts_random(rng *r, int kind, rollouts *b)
     for (i = 0; i < b->n_rewards; i++) b->reward_weight[i] = (grpo_real)(i ? rng_bell(r) : 1);
     for (b->group_begin[0] = 0, g = 0; g < groups; g++) b->group_begin[g + 1] = b->group_begin[g] + size[g];
     for (i = 0; i < sequences; i++) {
-        b->length[i] = rng_chance(r, 10) ? 0 : 1 + rng_below(r, kind & RANDOM_SMALL ? 6 : 12);
+        b->length[i] = rng_chance(r, 10) ? 0 : 1 + rng_below(r, kind & RANDOM_LONG ? 400 : kind & RANDOM_SMALL ? 6 : 12);
         if (kind & RANDOM_ONE_TOKEN) b->length[i] = 1;
     }
     rollouts_alloc_tokens(b, rollouts_place(r, b));
