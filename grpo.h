@@ -14548,15 +14548,15 @@ const grpo_preset *grpo_presets(int *count)
         { "reg-grpo", "2506.07464", "8-9, without the KL", "GRPO's advantage regressed on the response's log-ratio, standardised too",
           { GROUP_NORM, UNIT(SEQUENCE_SUM), SURROGATE(REGRESSION), SET(surrogate.strength, 1), DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
         /* rewards are its levels of preference: the best one positive, the worse ones 0, -1, -2 */
-        { "trpa", "2504.04524", "official code, without the root", "pairs of better and worse responses, KL to the old policy",
+        { "trpa", "2504.04524", "official code", "pairs of better and worse responses, KL to the old policy",
           { SURROGATE(NONE), KL(K3, 0.001), SET(penalty.kl_against, GRPO_KL_AGAINST_OLD), SET(penalty.kl_clamp_value, 10),
             SET(penalty.pairs, GRPO_PAIRS_MARGIN_ELSE_SIGN), SET(penalty.pair_beta, 0.1), SET(penalty.pair_coef, 1),
             SET(penalty.pair_gain, 2.5), DIVIDE(TOKEN_MEAN) } },
-        { "mt-guide", "2510.01132", "token rewards at the ends of turns, as verl", "verl's PPO with a reward at the end of each turn",
+        { "mt-guide", "2510.01132", "PPO on dense rewards, without its KL", "verl's PPO with a reward at the end of each turn",
           { GAE(1, 1), SET(advantage.credit, GRPO_CREDIT_STEP_GAE), SCALE(TOKEN_WHITEN), EPS(1e-8, INSIDE), CLAMP(-20, 20),
             DUAL(0.2, 0.2, 3), DIVIDE(TOKEN_MEAN) } },
         /* ratio.power and ratio.pool_high are the caller's of every step: grpo_power_clip */
-        { "apmpo", "2605.04066", "objective, at mean reward 0", "power mean of a response's clipped token ratios, from GRPO's to GMPO's",
+        { "apmpo", "2605.04066", "objective, at a mean reward of 0", "power mean of a response's clipped token ratios, from GRPO's to GMPO's",
           { GROUP_NORM, SET(advantage.std, GRPO_STD_POPULATION), UNIT(SEQUENCE_POWER_MEAN), SET(ratio.power, 1),
             SET(ratio.pool_low, 0.2231435513142097), SET(ratio.pool_high, 0.1823215567939546), SURROGATE(RATIO), KL(K3, 0.001),
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },

@@ -63,6 +63,7 @@ def one_case(variant, label, comment, flags, objective, batch):
 
 
 BRIEF = set(objectives.BRIEF_ROWS) | {"choices-steps", "choices-shaping", "choices-found"}  # of a mistake they record one number
+MOST_IN_BRIEF = 40  # cases of a file of choices that list one mistake
 SILENT = {"choices-scores", "choices-credit"}  # and these none: the rows that use the choices do
 
 
@@ -173,6 +174,8 @@ def cases_of(name):
     if name not in SILENT:
         in_full = 0 if name in BRIEF else len(cases) if name in OTHERS else 1
         record.add_defects(cases, name, in_full)
+        if name.startswith("choices-"):
+            record.spread(cases, MOST_IN_BRIEF)
     return tidy(cases)
 
 

@@ -159,6 +159,20 @@ def add_defects(cases, variant, per_defect):
             case["defects"] = known
 
 
+def spread(cases, most):
+    """Of each mistake at most so many of the cases that have it in brief keep it, evenly over the file."""
+    listed = {}
+    for case in cases:
+        for name in in_brief(case):
+            listed.setdefault(name, []).append(case)
+    for name, telling in listed.items():
+        for k, case in enumerate(telling):
+            if (k + 1) * most // len(telling) == k * most // len(telling):
+                del case["defects"][name]
+                if not case["defects"]:
+                    del case["defects"]
+
+
 def record_if_it_runs(case, defect):
     try:
         return record(case, defect)
