@@ -43,8 +43,7 @@
  *
  * Contents:  data | exact sums | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation |
  *            objective | batch | functions | selection, control, sampling | beside the axes | of papers | trackers, samplers, allocators |
- *            found in pull requests and code | logits |
- *            implementation: numbers, checks, the axes again in order, evaluation, logits, presets
+ *            logits | implementation: numbers, checks, the axes again in order, evaluation, logits, presets
  *
  * Version 0.1.0.  Licence: MIT-0, at the end of the file. */
 #ifndef GRPO_H
@@ -2701,6 +2700,44 @@ grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *s
  * grpo_answer_entropy (COPO, 2508.04138; 20, 1.5) */
 grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global);
 
+/* factor (groups) = 4 c p (1 - p) + delta over the responses with unmasked tokens, delta without any: c = e^(mean of their means of
+ * batch.logp_old), p the share of correct (sequences) ones (CoDaPO, 2606.07950; 0.1: the factor of their z-scores) */
+grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor);
+
+/* weight (n_tokens): 1, but where the mean of batch.entropy over the mask is below target, `up` at the ceil(share n) of the n tokens with
+ * A > 0 that have the smallest logp and `down` at those with A < 0 likewise (STARE, 2606.19236; 0.1, 1.1, its C2 0.9, 0.3).  share n is
+ * rounded */
+grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
+                                  double target, grpo_real *weight);
+
+/* the trust region of a prefix (CPPO, 2606.10968, pull request to verl): with D = |e^logp - e^logp_old|, w = least + (1 - least)(width -
+ * p)/max(width - 1, 1) at position p = 1 .., masked tokens counted, S and W the sums of w D and of w over the unmasked tokens before,
+ * selected (n_tokens): A (e^(logp - logp_old) - 1) <= 0 or w D <= min(delta, delta + d W - S), d = clip(factor Q, budget, 5 budget), Q the
+ * quantile, linear, of the D of the response */
+typedef struct {
+    int64_t width;                /* at least every length */
+    double least, delta, budget, quantile, factor;      /* 0.8, 0.15, 0.02, 0.9, 1 */
+} grpo_prefix_gate;
+
+/* scratch (n_tokens) */
+grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
+                               uint8_t *selected);
+
+/* weight (groups): of the v groups whose rewards are not all equal v softmax(-D/temperature), D the mean of accuracy (sequences), 1 where
+ * that is 0, times (unmasked tokens of the batch)/(those of these groups); 1 of the others (DGPO, 2601.20614; 2) */
+grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight);
+
+/* weight (n_tokens) = w T/sum w over the T unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (logp - mean)(A - mean) and its
+ * population deviation s over the batch; all 1 where all c are equal (CW-GRPO, 2605.11538) */
+grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight);
+
+/* weight (n_tokens) = u/mean u, u = e^(-beta H) of batch.entropy, the teacher's, over the unmasked tokens of routed (sequences) responses;
+ * 0 at all other tokens (SRPO, 2604.02288; 1) */
+grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight);
+
+/* factor (n) = 1/(1 + alpha entropy/log size), entropy >= 0, size >= 2 (SEED-GRPO, 2505.12346, authors' code; 0.0417) */
+grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor);
+
 /* ---- rewards from a group ---- */
 
 /* reward (sequences) = r (1 - beta rank/G), rank 0 .. G - 1 ascending in the mean of batch.logp_old over the response's unmasked tokens, 0
@@ -2820,6 +2857,39 @@ typedef enum {
 
 grpo_status grpo_information_gain(const double *logp, int64_t n, grpo_information_form form, double *gain);
 
+/* reward (sequences): r (1 + coef (Tmax - T)/(Tmax - Tmin)) of the responses with r = 1, where the group has others too and their T differ;
+ * else r (AGPO, 2503.15952; 0.1) */
+grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward);
+
+/* reward (permutations, n) of choice (permutations, n), ids: 1 or -1 (PA-GRPO, 2603.21016) */
+typedef enum {
+    GRPO_PERMUTATION_JUDGE,       /* 1 where both permutations chose the same at that sample */
+    GRPO_PERMUTATION_VOTES        /* 1 where it is the only most frequent one of all choices */
+} grpo_permutation_form;
+
+grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward);
+
+/* reward (sequences) = 1 - (f - 1/size), f the share of its answer (sequences), an id, among the group's that are not negative; -1 of a
+ * negative one (GAPO, EMNLP 2025) */
+grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward);
+
+/* reward (sequences) = penalty times the share of the runs of `size` tokens that have been there before, 0 where there are fewer tokens;
+ * token (n_tokens): ids, read where the mask is (2502.03373, appendix C.2, as TRL; 3, -1).  Quadratic in the length of a response */
+grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward);
+
+/* reward (sequences) = e^(-alpha z) of correct (sequences) ones, z = (T - mean)/(population deviation + eps) over these, 0 where they are
+ * equal; else `wrong` (GRPO-LEAD, 2504.09696; 0.05, wrong -1) */
+grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
+                                grpo_real *reward);
+
+/* of each two responses of a group, in their order, outcome (pairs, of all groups): 1 the first wins, -1 the second, 0 a tie.  reward
+ * (sequences): of a winner Tmin/T, Tmin the least T of the group's winners that have ended (sequences), -1 if it has not; -1 of a loser; 0
+ * of ties and of the last one of an odd group.  masked (sequences): ties.  T is 1 at least (PPR-GDE, 2605.18191, official code) */
+grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked);
+
+/* reward (n) = (distance - min)/(max - min), all 0 where max - min < 1e-8 (PPR-GDE) */
+grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward);
+
 /* ---- advantages beside the axis ---- */
 
 /* advantage (sequences) = e^(R/temperature)/mean of it over the group (DRIFT, 2605.31455; 0.1; the 1e-12 is left out) */
@@ -2931,6 +3001,69 @@ typedef struct { grpo_dd value; int64_t leaves, depth; } grpo_branch;
 /* parent (n): an earlier node, of the first one -1; logp is not read by `leaves`; scratch (n).  O(n depth), probability O(n^2) */
 grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
                                   double alpha, grpo_branch *scratch, double *advantage);
+
+/* advantage (sequences): z = (r - mean)/(sample deviation + eps); in a group of equal rewards 1 if they are 1, -1 if they are 0, else 0; r
+ * in a group of one (AGPO, 2503.15952, code; 1e-6) */
+grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage);
+
+/* weighted (n) = e^(k (difficulty - mean) sign(A)) A (DIVA-GRPO, 2603.01106, the paper's form); weighted may be advantage */
+grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
+                                   double *weighted);
+
+/* weighted (n) = A W where A >= 0, A (2 - W) elsewhere; W = weight (n) in [0, 1] (DPEPO, 2604.24320); weighted may be advantage */
+grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted);
+
+/* advantage (n) of the nodes of a tree, 0 of a root; V is the mean over its children of: */
+typedef enum {
+    GRPO_TREE_TD,                 /* r_c + gamma V_c, 0 of a leaf.  A = (r + gamma V' - V'(parent))/(leaves from here on), V' = V, or value
+                                     where the parent has one child (ATPO, 2603.02216, code) */
+    GRPO_TREE_SIBLINGS,           /* V_c, r of a leaf.  A = V - mean V of the siblings, V without any (D-TreeRPO, 2512.09675, code) */
+    GRPO_TREE_PARENT              /* the same, A = V - V(parent) (D-TreeRPO, the paper) */
+} grpo_tree_advantage_form;
+
+typedef struct { grpo_dd value; int64_t leaves, children; } grpo_tree_state;
+
+/* parent (n): an earlier node, or -1; reward (n); value (n), gamma: of td; scratch (n) */
+grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
+                                grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage);
+
+/* advantage (sequences) = (1 - alpha) PT(z) + alpha PT(d), PT(v) = gain_pos tanh(beta v) for v >= 0, else gain_neg tanh(beta v); z = (r -
+ * mean)/max(population deviation, 1e-8); C = constraints (sequences) >= 1 (MDP-GRPO, 2606.06058) */
+typedef enum {
+    GRPO_ANCHORS_PAPER,           /* d = 2 sqrt(C) (r - 1/2) */
+    GRPO_ANCHORS_CODE             /* d = (r - max(1/2, mean))/sqrt(G/(4 C)) */
+} grpo_anchors_form;
+typedef struct { double alpha, beta, gain_pos, gain_neg; grpo_anchors_form form; } grpo_anchors;        /* 0.2, 0.8, 1.25, 2 */
+
+grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage);
+
+/* advantage (sequences): with s the mean of logp over the unmasked tokens, of a correct (sequences) one the sum over the group's wrong ones
+ * j of sigmoid((s_j - s)/temperature)/temperature, of a wrong one minus that over the correct ones of sigmoid((s - s_j)/temperature)/
+ * temperature; responses without tokens take no part and have 0 (CAPO, 2604.12632; 0.5) */
+grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
+                                      grpo_real *advantage);
+
+/* advantage (n), n in 2 .. 20: the mean over sizes 2 .. n of the mean over the subsets of that size with the item of (r - mean)/(population
+ * deviation + eps) over the subset, eps > 0 (MS-GRPO).  All 2^n subsets: a second for 20 */
+grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage);
+
+/* advantage (sequences): 1 of the first largest reward of the group, -1 of the first largest utility (sequences) among those of reward 0,
+ * where there are a reward above 0 and one of 0; else 0.  replace (groups): where all rewards are 0 the response with the first smallest
+ * utility, else -1 (ReCast, 2604.22169) */
+grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace);
+
+/* advantage (n) = w/sum |w| of n >= 2 candidates for one place, w = p (r - sum p r/sum p), p = e^logp_old; all 0 where the sum is 0 (TLPO,
+ * 2604.26553, code) */
+grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage);
+
+/* advantage (n) from the rewards of turns, over those of the same role, any ids (MARS, official code, its first step); it may be reward */
+typedef enum {
+    GRPO_ROLE_MEAN,               /* r - mean */
+    GRPO_ROLE_MEAN_STD,           /* (r - mean)/(sample deviation + 1e-6), 0 where all are equal */
+    GRPO_ROLE_CLIPPED             /* that within [-1, 3] */
+} grpo_role_form;
+
+grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage);
 
 /* ---- distances from a teacher ---- */
 
@@ -3061,6 +3194,31 @@ grpo_status grpo_advantage_keep(const double *advantage, int64_t n, double least
 /* tokens with e^logp_old < probability (Lopti, 2505.12929; SPO's segments cut there) */
 grpo_status grpo_probability_select(const grpo_batch *batch, double probability, uint8_t *selected);
 
+/* how far a branch a (n_a) is from its parent b (n_b), lists of ids with n_a, n_b >= 1 (LATR, official code: drops it where edit < 0.4,
+ * suffix > 0.2 or rouge_l > 0.5).  scratch (2 n_b + 2), not of suffix */
+typedef enum {
+    GRPO_DISTANCE_EDIT,           /* insertions, deletions and replacements from one to the other, over the larger length */
+    GRPO_DISTANCE_SUFFIX,         /* the longest suffix of one that is somewhere in the other, over the larger length */
+    GRPO_DISTANCE_ROUGE_L         /* 2 L/(n_a + n_b), L the longest common subsequence */
+} grpo_distance_form;
+
+grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
+                                   double *distance);
+
+/* of size >= 1 rollouts at step >= 1, of steps >= 2 in which the share of the small model falls: ceil((1 - (step - 1)/(steps - 1)) size) of
+ * its own, none after the last of them (S2L-PO, 2605.30789, Algorithm 1); -1 for other numbers, and for those above 2^31 */
+typedef struct { int64_t other, own; } grpo_split;
+
+GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size)
+{
+    const int64_t most = INT64_C(1) << 31;
+    grpo_split r = { -1, -1 };
+    if (step < 1 || steps < 2 || size < 1 || steps > most || size > most) return r;
+    r.other = step <= steps ? ((steps - step) * size + steps - 2) / (steps - 1) : 0;
+    r.own = size - r.other;
+    return r;
+}
+
 /* ---- statistics of a group or the batch ---- */
 
 /* advantage (sequences) = (r - m)/(d + eps), m the lower median of the group's rewards, d that of |r - m|; 0 where r = m.  pivot
@@ -3140,177 +3298,6 @@ GRPO_FN grpo_power_bounds grpo_power_clip(double mean, double deviation, double 
     r.power = grpo_exp(grpo_two_prod(-gamma, mean));
     r.eps = eps.hi;
     r.log_high = fabs(eps.hi) < 0.5 ? log1p(eps.hi) + eps.lo / one.hi : grpo_dd_log(one).hi;
-    return r;
-}
-
-/* ======== found in pull requests and code =========================================================================================
- * More functions of single methods, under the rules of the three sections before.  Statistics are to twice the precision before what is
- * rounded.  T: unmasked tokens of a response; G: responses of its group. */
-
-/* ---- weights and selection ---- */
-
-/* factor (groups) = 4 c p (1 - p) + delta over the responses with unmasked tokens, delta without any: c = e^(mean of their means of
- * batch.logp_old), p the share of correct (sequences) ones (CoDaPO, 2606.07950; 0.1: the factor of their z-scores) */
-grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor);
-
-/* weight (n_tokens): 1, but where the mean of batch.entropy over the mask is below target, `up` at the ceil(share n) of the n tokens with
- * A > 0 that have the smallest logp and `down` at those with A < 0 likewise (STARE, 2606.19236; 0.1, 1.1, its C2 0.9, 0.3).  share n is
- * rounded */
-grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
-                                  double target, grpo_real *weight);
-
-/* the trust region of a prefix (CPPO, 2606.10968, pull request to verl): with D = |e^logp - e^logp_old|, w = least + (1 - least)(width -
- * p)/max(width - 1, 1) at position p = 1 .., masked tokens counted, S and W the sums of w D and of w over the unmasked tokens before,
- * selected (n_tokens): A (e^(logp - logp_old) - 1) <= 0 or w D <= min(delta, delta + d W - S), d = clip(factor Q, budget, 5 budget), Q the
- * quantile, linear, of the D of the response */
-typedef struct {
-    int64_t width;                /* at least every length */
-    double least, delta, budget, quantile, factor;      /* 0.8, 0.15, 0.02, 0.9, 1 */
-} grpo_prefix_gate;
-
-/* scratch (n_tokens) */
-grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
-                               uint8_t *selected);
-
-/* weight (groups): of the v groups whose rewards are not all equal v softmax(-D/temperature), D the mean of accuracy (sequences), 1 where
- * that is 0, times (unmasked tokens of the batch)/(those of these groups); 1 of the others (DGPO, 2601.20614; 2) */
-grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight);
-
-/* weight (n_tokens) = w T/sum w over the T unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (logp - mean)(A - mean) and its
- * population deviation s over the batch; all 1 where all c are equal (CW-GRPO, 2605.11538) */
-grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight);
-
-/* weight (n_tokens) = u/mean u, u = e^(-beta H) of batch.entropy, the teacher's, over the unmasked tokens of routed (sequences) responses;
- * 0 at all other tokens (SRPO, 2604.02288; 1) */
-grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight);
-
-/* factor (n) = 1/(1 + alpha entropy/log size), entropy >= 0, size >= 2 (SEED-GRPO, 2505.12346, authors' code; 0.0417) */
-grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor);
-
-/* ---- rewards ---- */
-
-/* reward (sequences): r (1 + coef (Tmax - T)/(Tmax - Tmin)) of the responses with r = 1, where the group has others too and their T differ;
- * else r (AGPO, 2503.15952; 0.1) */
-grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward);
-
-/* reward (permutations, n) of choice (permutations, n), ids: 1 or -1 (PA-GRPO, 2603.21016) */
-typedef enum {
-    GRPO_PERMUTATION_JUDGE,       /* 1 where both permutations chose the same at that sample */
-    GRPO_PERMUTATION_VOTES        /* 1 where it is the only most frequent one of all choices */
-} grpo_permutation_form;
-
-grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward);
-
-/* reward (sequences) = 1 - (f - 1/size), f the share of its answer (sequences), an id, among the group's that are not negative; -1 of a
- * negative one (GAPO, EMNLP 2025) */
-grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward);
-
-/* reward (sequences) = penalty times the share of the runs of `size` tokens that have been there before, 0 where there are fewer tokens;
- * token (n_tokens): ids, read where the mask is (2502.03373, appendix C.2, as TRL; 3, -1).  Quadratic in the length of a response */
-grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward);
-
-/* reward (sequences) = e^(-alpha z) of correct (sequences) ones, z = (T - mean)/(population deviation + eps) over these, 0 where they are
- * equal; else `wrong` (GRPO-LEAD, 2504.09696; 0.05, wrong -1) */
-grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
-                                grpo_real *reward);
-
-/* of each two responses of a group, in their order, outcome (pairs, of all groups): 1 the first wins, -1 the second, 0 a tie.  reward
- * (sequences): of a winner Tmin/T, Tmin the least T of the group's winners that have ended (sequences), -1 if it has not; -1 of a loser; 0
- * of ties and of the last one of an odd group.  masked (sequences): ties.  T is 1 at least (PPR-GDE, 2605.18191, official code) */
-grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked);
-
-/* reward (n) = (distance - min)/(max - min), all 0 where max - min < 1e-8 (PPR-GDE) */
-grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward);
-
-/* ---- advantages ---- */
-
-/* advantage (sequences): z = (r - mean)/(sample deviation + eps); in a group of equal rewards 1 if they are 1, -1 if they are 0, else 0; r
- * in a group of one (AGPO, 2503.15952, code; 1e-6) */
-grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage);
-
-/* weighted (n) = e^(k (difficulty - mean) sign(A)) A (DIVA-GRPO, 2603.01106, the paper's form); weighted may be advantage */
-grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
-                                   double *weighted);
-
-/* weighted (n) = A W where A >= 0, A (2 - W) elsewhere; W = weight (n) in [0, 1] (DPEPO, 2604.24320); weighted may be advantage */
-grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted);
-
-/* advantage (n) of the nodes of a tree, 0 of a root; V is the mean over its children of: */
-typedef enum {
-    GRPO_TREE_TD,                 /* r_c + gamma V_c, 0 of a leaf.  A = (r + gamma V' - V'(parent))/(leaves from here on), V' = V, or value
-                                     where the parent has one child (ATPO, 2603.02216, code) */
-    GRPO_TREE_SIBLINGS,           /* V_c, r of a leaf.  A = V - mean V of the siblings, V without any (D-TreeRPO, 2512.09675, code) */
-    GRPO_TREE_PARENT              /* the same, A = V - V(parent) (D-TreeRPO, the paper) */
-} grpo_tree_advantage_form;
-
-typedef struct { grpo_dd value; int64_t leaves, children; } grpo_tree_state;
-
-/* parent (n): an earlier node, or -1; reward (n); value (n), gamma: of td; scratch (n) */
-grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
-                                grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage);
-
-/* advantage (sequences) = (1 - alpha) PT(z) + alpha PT(d), PT(v) = gain_pos tanh(beta v) for v >= 0, else gain_neg tanh(beta v); z = (r -
- * mean)/max(population deviation, 1e-8); C = constraints (sequences) >= 1 (MDP-GRPO, 2606.06058) */
-typedef enum {
-    GRPO_ANCHORS_PAPER,           /* d = 2 sqrt(C) (r - 1/2) */
-    GRPO_ANCHORS_CODE             /* d = (r - max(1/2, mean))/sqrt(G/(4 C)) */
-} grpo_anchors_form;
-typedef struct { double alpha, beta, gain_pos, gain_neg; grpo_anchors_form form; } grpo_anchors;        /* 0.2, 0.8, 1.25, 2 */
-
-grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage);
-
-/* advantage (sequences): with s the mean of logp over the unmasked tokens, of a correct (sequences) one the sum over the group's wrong ones
- * j of sigmoid((s_j - s)/temperature)/temperature, of a wrong one minus that over the correct ones of sigmoid((s - s_j)/temperature)/
- * temperature; responses without tokens take no part and have 0 (CAPO, 2604.12632; 0.5) */
-grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
-                                      grpo_real *advantage);
-
-/* advantage (n), n in 2 .. 20: the mean over sizes 2 .. n of the mean over the subsets of that size with the item of (r - mean)/(population
- * deviation + eps) over the subset, eps > 0 (MS-GRPO).  All 2^n subsets: a second for 20 */
-grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage);
-
-/* advantage (sequences): 1 of the first largest reward of the group, -1 of the first largest utility (sequences) among those of reward 0,
- * where there are a reward above 0 and one of 0; else 0.  replace (groups): where all rewards are 0 the response with the first smallest
- * utility, else -1 (ReCast, 2604.22169) */
-grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace);
-
-/* advantage (n) = w/sum |w| of n >= 2 candidates for one place, w = p (r - sum p r/sum p), p = e^logp_old; all 0 where the sum is 0 (TLPO,
- * 2604.26553, code) */
-grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage);
-
-/* advantage (n) from the rewards of turns, over those of the same role, any ids (MARS, official code, its first step); it may be reward */
-typedef enum {
-    GRPO_ROLE_MEAN,               /* r - mean */
-    GRPO_ROLE_MEAN_STD,           /* (r - mean)/(sample deviation + 1e-6), 0 where all are equal */
-    GRPO_ROLE_CLIPPED             /* that within [-1, 3] */
-} grpo_role_form;
-
-grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage);
-
-/* ---- what to sample ---- */
-
-/* how far a branch a (n_a) is from its parent b (n_b), lists of ids with n_a, n_b >= 1 (LATR, official code: drops it where edit < 0.4,
- * suffix > 0.2 or rouge_l > 0.5).  scratch (2 n_b + 2), not of suffix */
-typedef enum {
-    GRPO_DISTANCE_EDIT,           /* insertions, deletions and replacements from one to the other, over the larger length */
-    GRPO_DISTANCE_SUFFIX,         /* the longest suffix of one that is somewhere in the other, over the larger length */
-    GRPO_DISTANCE_ROUGE_L         /* 2 L/(n_a + n_b), L the longest common subsequence */
-} grpo_distance_form;
-
-grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
-                                   double *distance);
-
-/* of size >= 1 rollouts at step >= 1, of steps >= 2 in which the share of the small model falls: ceil((1 - (step - 1)/(steps - 1)) size) of
- * its own, none after the last of them (S2L-PO, 2605.30789, Algorithm 1); -1 for other numbers, and for those above 2^31 */
-typedef struct { int64_t other, own; } grpo_split;
-
-GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size)
-{
-    const int64_t most = INT64_C(1) << 31;
-    grpo_split r = { -1, -1 };
-    if (step < 1 || steps < 2 || size < 1 || steps > most || size > most) return r;
-    r.other = step <= steps ? ((steps - step) * size + steps - 2) / (steps - 1) : 0;
-    r.own = size - r.other;
     return r;
 }
 
@@ -8796,6 +8783,20 @@ grpo_status grpo_regret_temperature(const int64_t *length, const double *score, 
 
 /* ---- weights, rewards and advantages of papers --------------------------------------------------------------------------------------- */
 
+static const grpo_dd grpo_1e_minus_8_ = { 1e-8, -2.092256083012847e-25 };
+
+static int64_t grpo_group_size_(const grpo_batch *b, int64_t g) { return b->group_begin[g + 1] - b->group_begin[g]; }
+
+static int grpo_exponent_of_(const double *x, int64_t n)               /* of the largest magnitude */
+{
+    double largest = 0;
+    int64_t k;
+    int e;
+    for (k = 0; k < n; k++) if (fabs(x[k]) > largest) largest = fabs(x[k]);
+    frexp(largest, &e);
+    return e;
+}
+
 static int grpo_token_counts_(const grpo_batch *b, int64_t t) { return !b->mask || b->mask[t]; }
 
 /* of x - y over the unmasked tokens, y NULL: of x; 0 without any */
@@ -8893,6 +8894,82 @@ static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n)
     memset(&sum, 0, sizeof sum);
     for (k = 0; k < n; k++) if (!of || of[k]) { grpo_sum_add_(&sum, x[k]); count++; }
     return count ? grpo_dd_div(grpo_sum_dd_(&sum), (double)count) : grpo_dd_of_(0);
+}
+
+/* an array by response: there, and every entry in [low, high] */
+static grpo_status grpo_check_entries_(const grpo_batch *b, const double *x, double low, double high)
+{
+    if (b->n_groups == 0) return GRPO_OK;
+    if (!x) return GRPO_NULL_ARGUMENT;
+    return grpo_list_between_(x, grpo_first_sequence_(b), grpo_end_sequence_(b), low, high) ? GRPO_OK : GRPO_BAD_ENTRY;
+}
+
+static grpo_status grpo_check_entry_list_(const double *x, int64_t n, double low, double high)
+{
+    if (n > 0 && !x) return GRPO_NULL_ARGUMENT;
+    return grpo_list_between_(x, 0, n, low, high) ? GRPO_OK : GRPO_BAD_ENTRY;
+}
+
+static grpo_status grpo_check_list_call_(const void *result, int64_t n)
+{
+    return !result ? GRPO_NULL_OUTPUT : n < 0 ? GRPO_BAD_COUNT : GRPO_OK;
+}
+
+static grpo_status grpo_check_correct_(const grpo_batch *b, const uint8_t *correct)
+{
+    return b->n_groups && !correct ? GRPO_NULL_CORRECT : GRPO_OK;
+}
+
+static grpo_status grpo_check_parameter_(double x) { return grpo_in_domain_(x, GRPO_MODERATE_) ? GRPO_OK : GRPO_BAD_PARAMETER; }
+static grpo_status grpo_check_weighting_(double x) { return x >= 0 && x <= 1e150 ? GRPO_OK : GRPO_NEGATIVE_PARAMETER; }
+
+/* an exponent to divide by so that squares are numbers; 0 where they are */
+static int grpo_square_exponent_(double largest)
+{
+    int e;
+    frexp(largest, &e);
+    return e > -400 && e < 400 ? 0 : e;
+}
+
+static grpo_dd grpo_dd_scaled_(grpo_dd x, int e)
+{
+    if (e != 0) { x.hi = ldexp(x.hi, e); x.lo = ldexp(x.lo, e); }
+    return x;
+}
+
+/* of values in units of 2^e: the standard deviation, 0 where all are equal */
+static grpo_dd grpo_values_deviation_(const grpo_values *v, grpo_std_kind kind, int e)
+{
+    grpo_sum acc;
+    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return grpo_dd_of_(0);
+    memset(&acc, 0, sizeof acc);
+    grpo_covariance_add_(&acc, (double)v->count, &v->squares, &v->sum, &v->sum);
+    return grpo_dd_scaled_(grpo_sqrt_twice_(grpo_dd_div(grpo_sum_dd_(&acc), grpo_variance_divisor_((double)v->count, kind))), e);
+}
+
+typedef struct { grpo_dd mean, deviation; } grpo_mean_deviation_of_;
+
+/* likewise */
+static grpo_mean_deviation_of_ grpo_mean_and_deviation_(const grpo_values *v, grpo_std_kind kind, int e)
+{
+    grpo_mean_deviation_of_ r;
+    r.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v->sum), (double)v->count), e);
+    r.deviation = grpo_values_deviation_(v, kind, e);
+    return r;
+}
+
+static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t g, grpo_std_kind kind)
+{
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
+    grpo_values v;
+    double largest = 0;
+    int64_t i;
+    int e;
+    for (i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
+    e = grpo_square_exponent_(largest);
+    memset(&v, 0, sizeof v);
+    for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
+    return grpo_mean_and_deviation_(&v, kind, e);
 }
 
 /* ---- weights ---- */
@@ -9382,6 +9459,352 @@ grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double ga
         const grpo_dd x = grpo_dd_mul(grpo_two_diff(entropy[k], centre), gamma);
         local[k] = grpo_sigmoid(x).value;
         global[k] = grpo_sigmoid(grpo_dd_negative(x)).value;
+    }
+    return GRPO_OK;
+}
+
+static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8_t *correct)
+{
+    grpo_sum sum;
+    double n = 0, right = 0;
+    int64_t i;
+    memset(&sum, 0, sizeof sum);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        if (!grpo_unmasked_(b, i)) continue;
+        grpo_sum_add_dd_(&sum, grpo_response_mean_(b, b->logp_old, NULL, i));
+        n++;
+        right += correct[i] != 0;
+    }
+    if (n == 0) return 0;
+    return grpo_exp(grpo_dd_div(grpo_sum_dd_(&sum), n)) * (4 * right * (n - right) / (n * n));
+}
+
+grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor)
+{
+    grpo_status st = grpo_check_call_(batch, factor);
+    int64_t g;
+    if (!st) st = grpo_check_weighting_(delta);
+    if (!st) st = grpo_check_correct_(batch, correct);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) factor[g] = grpo_confidence_group_(batch, g, correct) + delta;
+    return GRPO_OK;
+}
+
+/* weight at the ceil(share n) of the n tokens whose A has that sign that have the smallest logp */
+static void grpo_weigh_surprising_(const grpo_batch *b, const grpo_real *advantage, int sign, double share, double by, grpo_real *weight)
+{
+    grpo_order_ o;
+    grpo_prefix_ p;
+    grpo_key_ key;
+    grpo_index_ at;
+    int64_t t, n = 0, ties;
+    int overflow = 0;
+    memset(&o, 0, sizeof o);
+    o.batch = b; o.by = b->logp; o.signed_by = advantage; o.sign = sign;
+    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; ) n += grpo_key_of_(&o, t, &key);
+    o.most = (int64_t)ceil(share * (double)n);
+    grpo_find_prefix_(&o, &p);
+    ties = p.ties;
+    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; )
+        if (grpo_key_of_(&o, t, &key) && grpo_in_prefix_(&p, &key, &ties)) grpo_put_(weight, t, by, &overflow);
+}
+
+grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
+                                  double target, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_index_ at;
+    grpo_sum sum;
+    int64_t t, n = 0;
+    if (!st && !(share >= 0 && share <= 1)) st = GRPO_BAD_SHARE_ARGUMENT;
+    if (!st) st = grpo_check_parameter_(up);
+    if (!st) st = grpo_check_parameter_(down);
+    if (!st) st = grpo_check_parameter_(target);
+    if (!st) st = grpo_check_tokens_(batch, batch->entropy, GRPO_NULL_ENTROPY, GRPO_BAD_ENTROPY);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    grpo_clear_reals_(batch, weight);
+    memset(&sum, 0, sizeof sum);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; n++) {
+        weight[t] = 1;
+        grpo_sum_add_(&sum, (double)batch->entropy[t]);
+    }
+    if (n == 0 || !(grpo_mean_exceeds_(&sum, n, target) < 0)) return GRPO_OK;
+    grpo_weigh_surprising_(batch, advantage, 1, share, up, weight);
+    grpo_weigh_surprising_(batch, advantage, -1, share, down, weight);
+    return GRPO_OK;
+}
+
+/* number k, from 0, in ascending order of the x >= 0 at the unmasked tokens of response i, found by its bits from the first on */
+static double grpo_order_statistic_(const grpo_batch *b, int64_t i, const double *x, int64_t k)
+{
+    uint64_t found = 0, trial, bits;
+    int64_t t, below;
+    double value;
+    int bit;
+    for (bit = 62; bit >= 0; bit--) {
+        trial = found | UINT64_C(1) << bit;
+        for (below = 0, t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+            if (!grpo_token_counts_(b, t)) continue;
+            memcpy(&bits, &x[t], sizeof bits);
+            below += bits < trial;
+        }
+        if (below <= k) found = trial;
+    }
+    memcpy(&value, &found, sizeof value);
+    return value;
+}
+
+/* between order statistics, at position q (n - 1) */
+static double grpo_linear_quantile_(const grpo_batch *b, int64_t i, const double *x, int64_t n, double q)
+{
+    const grpo_dd h = grpo_two_prod(q, (double)(n - 1));
+    double whole = floor(h.hi), low;
+    if (whole == h.hi && h.lo < 0) whole--;
+    low = grpo_order_statistic_(b, i, x, (int64_t)whole);
+    if ((int64_t)whole >= n - 1) return low;
+    return low + grpo_dd_add(h, grpo_dd_of_(-whole)).hi * (grpo_order_statistic_(b, i, x, (int64_t)whole + 1) - low);
+}
+
+static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real *advantage, const grpo_prefix_gate *x, double *D,
+                                uint8_t *selected)
+{
+    const double span = x->width > 1 ? (double)(x->width - 1) : 1;
+    const int64_t begin = b->offset[i], n = grpo_unmasked_(b, i);
+    grpo_dd S = grpo_dd_of_(0), W = S, w, Z, rest;
+    double d;
+    int64_t t;
+    for (t = begin; t < begin + b->length[i]; t++)
+        if (grpo_token_counts_(b, t)) D[t] = fabs(grpo_probability_change((double)b->logp[t], (double)b->logp_old[t]));
+    d = n ? x->factor * grpo_linear_quantile_(b, i, D, n, x->quantile) : 0;
+    d = d < x->budget ? x->budget : d > 5 * x->budget ? 5 * x->budget : d;
+    for (t = begin; t < begin + b->length[i]; t++) {
+        const double A = (double)advantage[t], l = (double)b->logp[t], o = (double)b->logp_old[t];
+        selected[t] = 0;
+        if (!grpo_token_counts_(b, t)) continue;
+        w = grpo_dd_div(grpo_dd_mul(grpo_two_diff(1, x->least), (double)(x->width - (t - begin) - 1)), span);
+        w = grpo_dd_add(w, grpo_dd_of_(x->least));
+        Z = grpo_dd_mul(w, D[t]);
+        rest = grpo_dd_add(grpo_dd_of_(x->delta), grpo_dd_minus_(grpo_dd_mul(W, d), S));
+        selected[t] = !((A > 0 && l > o) || (A < 0 && l < o)) || (!grpo_dd_exceeds(Z, x->delta) && !grpo_dd_less(rest, Z));
+        S = grpo_dd_add(S, Z);
+        W = grpo_dd_add(W, w);
+    }
+}
+
+static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefix_gate *x)
+{
+    grpo_status st = grpo_check_weighting_(x->delta);
+    int64_t i;
+    if (!st) st = grpo_check_weighting_(x->budget);
+    if (!st) st = grpo_check_weighting_(x->factor);
+    if (!st && x->delta == 0) st = GRPO_NEGATIVE_PARAMETER;
+    if (!st && !(x->least >= 0 && x->least <= 1 && x->quantile >= 0 && x->quantile <= 1)) st = GRPO_BAD_SHARE_ARGUMENT;
+    if (st) return st;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++) if (x->width < b->length[i]) return GRPO_SMALL_WIDTH;
+    return GRPO_OK;
+}
+
+grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
+                               uint8_t *selected)
+{
+    grpo_status st = grpo_check_call_(batch, selected);
+    int64_t i;
+    if (st) return st;
+    if (!gate || (batch->n_groups && !scratch)) return GRPO_NULL_ARGUMENT;
+    st = grpo_check_prefix_gate_(batch, gate);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        grpo_gate_response_(batch, i, advantage, gate, scratch, selected);
+    return GRPO_OK;
+}
+
+static int grpo_rewards_differ_(const grpo_batch *b, int64_t g)
+{
+    int64_t i;
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        if ((double)b->reward[i] != (double)b->reward[b->group_begin[g]]) return 1;
+    return 0;
+}
+
+static grpo_dd grpo_difficulty_of_(const grpo_batch *b, int64_t g, const double *accuracy)
+{
+    const grpo_dd D = grpo_list_mean_(b, g, accuracy, NULL);
+    return D.hi == 0 ? grpo_dd_of_(1) : D;
+}
+
+grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_dd least = grpo_dd_of_(HUGE_VAL), total;
+    grpo_sum sum;
+    double groups = 0, all = 0, own = 0;
+    int64_t g;
+    if (!st) st = grpo_check_temperature_(temperature);
+    if (!st) st = grpo_check_entries_(batch, accuracy, -1e150, 1e150);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    memset(&sum, 0, sizeof sum);
+    for (g = 0; g < batch->n_groups; g++) {
+        const double tokens = (double)grpo_count_mask_of_group_(batch, g).tokens;
+        all += tokens;
+        if (!grpo_rewards_differ_(batch, g)) continue;
+        groups++;
+        own += tokens;
+        if (grpo_dd_less(grpo_difficulty_of_(batch, g, accuracy), least)) least = grpo_difficulty_of_(batch, g, accuracy);
+    }
+    for (g = 0; g < batch->n_groups; g++) {
+        weight[g] = 1;
+        if (!grpo_rewards_differ_(batch, g)) continue;
+        weight[g] = grpo_exp(grpo_dd_div(grpo_dd_minus_(least, grpo_difficulty_of_(batch, g, accuracy)), temperature));
+        grpo_sum_add_(&sum, weight[g]);
+    }
+    total = grpo_dd_mul(grpo_sum_dd_(&sum), own > 0 ? own : 1);
+    for (g = 0; g < batch->n_groups; g++)
+        if (grpo_rewards_differ_(batch, g))
+            weight[g] = grpo_dd_quotient(grpo_dd_mul(grpo_two_prod(groups, own > 0 ? all : 1), weight[g]), total).hi;
+    return GRPO_OK;
+}
+
+/* (logp - mean)(A - mean) of the tokens of the batch */
+typedef struct {
+    const grpo_batch *batch;
+    const grpo_real *advantage;
+    grpo_dd mean_l, mean_A;
+    int exponent;                       /* of their unit, so that squares are numbers */
+    double variance;
+} grpo_products_;
+
+static grpo_dd grpo_product_at_(const grpo_products_ *p, int64_t t)
+{
+    const grpo_dd l = grpo_dd_minus_(grpo_dd_of_((double)p->batch->logp[t]), p->mean_l);
+    const grpo_dd A = grpo_dd_minus_(grpo_dd_of_((double)p->advantage[t]), p->mean_A);
+    return grpo_dd_steady_(grpo_dd_scaled_(grpo_dd_product(l, A), -p->exponent));
+}
+
+static void grpo_survey_products_(grpo_products_ *p)
+{
+    grpo_sum sum[2];
+    grpo_values v;
+    grpo_index_ at;
+    double n = 0, largest = 0;
+    int64_t t;
+    memset(sum, 0, sizeof sum);
+    memset(&v, 0, sizeof v);
+    for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; n++) {
+        grpo_sum_add_(&sum[0], (double)p->batch->logp[t]);
+        grpo_sum_add_(&sum[1], (double)p->advantage[t]);
+    }
+    p->mean_l = grpo_dd_div(grpo_sum_dd_(&sum[0]), n > 0 ? n : 1);
+    p->mean_A = grpo_dd_div(grpo_sum_dd_(&sum[1]), n > 0 ? n : 1);
+    p->exponent = 0;
+    for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; ) {
+        const double x = fabs(grpo_product_at_(p, t).hi);
+        if (x > largest) largest = x;
+    }
+    p->exponent = grpo_square_exponent_(largest);
+    for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; ) grpo_values_take_(&v, grpo_product_at_(p, t));
+    p->variance = grpo_variance_(&v, GRPO_STD_POPULATION);
+}
+
+/* c^2/(2 s^2) */
+static grpo_dd grpo_product_exponent_(const grpo_products_ *p, int64_t t)
+{
+    const grpo_dd c = grpo_product_at_(p, t);
+    return grpo_dd_div(grpo_dd_product(c, c), 2 * p->variance);
+}
+
+static void grpo_gaussian_group_(const grpo_products_ *p, int64_t g, grpo_real *weight)
+{
+    const grpo_batch *b = p->batch;
+    grpo_batch one = *b;
+    grpo_dd least = grpo_dd_of_(HUGE_VAL), x, total;
+    grpo_index_ at;
+    grpo_sum sum;
+    double n = 0;
+    int64_t t;
+    int overflow = 0;
+    one.n_groups = 1; one.group_begin = b->group_begin + g;
+    memset(&sum, 0, sizeof sum);
+    for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; n++) {
+        x = grpo_product_exponent_(p, t);
+        if (grpo_dd_less(x, least)) least = x;
+    }
+    for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; )
+        grpo_sum_add_(&sum, grpo_exp(grpo_dd_minus_(least, grpo_product_exponent_(p, t))));
+    total = grpo_sum_dd_(&sum);
+    for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; ) {
+        x = grpo_two_prod(n, grpo_exp(grpo_dd_minus_(least, grpo_product_exponent_(p, t))));
+        grpo_put_(weight, t, grpo_dd_quotient(x, total).hi, &overflow);
+    }
+}
+
+grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_products_ p;
+    grpo_index_ at;
+    int64_t g, t;
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    p.batch = batch; p.advantage = advantage;
+    grpo_clear_reals_(batch, weight);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) weight[t] = 1;
+    grpo_survey_products_(&p);
+    for (g = 0; p.variance > 0 && g < batch->n_groups; g++) grpo_gaussian_group_(&p, g, weight);
+    return GRPO_OK;
+}
+
+/* the next unmasked token of a routed response, or -1 */
+static int64_t grpo_next_routed_(const grpo_batch *b, const uint8_t *routed, grpo_index_ *at)
+{
+    int64_t t;
+    do t = grpo_next_token_(b, at); while (t >= 0 && !routed[at->i]);
+    return t;
+}
+
+grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_index_ at;
+    grpo_sum sum;
+    grpo_dd top = { -HUGE_VAL, 0 };
+    int64_t t, n = 0;
+    int overflow = 0;
+    if (!st) st = grpo_check_weighting_(beta);
+    if (!st && batch->n_groups && !routed) st = GRPO_NULL_ARGUMENT;
+    if (!st && batch->n_groups && !batch->entropy) st = GRPO_NULL_ENTROPY;
+    if (st) return st;
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; n++) {
+        const grpo_dd x = grpo_two_prod(-beta, (double)batch->entropy[t]);
+        if (!grpo_in_domain_((double)batch->entropy[t], GRPO_MODERATE_)) return GRPO_BAD_ENTROPY;
+        if (grpo_dd_less(top, x)) top = x;
+    }
+    grpo_clear_reals_(batch, weight);
+    memset(&sum, 0, sizeof sum);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
+        grpo_sum_add_dd_(&sum, grpo_exp_twice(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)));
+    if (n > 0) top = grpo_dd_add(top, grpo_dd_log(grpo_dd_div(grpo_sum_dd_(&sum), (double)n)));        /* log mean u */
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
+        grpo_put_(weight, t, grpo_exp(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)), &overflow);
+    return GRPO_OK;
+}
+
+grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor)
+{
+    grpo_status st = grpo_check_list_call_(factor, n);
+    grpo_dd most, x;
+    int64_t k;
+    if (!st) st = grpo_check_entry_list_(entropy, n, 0, 1e150);
+    if (!st) st = grpo_check_weighting_(alpha);
+    if (!st && size < 2) st = GRPO_BAD_SIZE;
+    if (st) return st;
+    most = grpo_log_twice((double)size);
+    for (k = 0; k < n; k++) {
+        x = grpo_dd_quotient(grpo_two_prod(alpha, entropy[k]), most);
+        factor[k] = grpo_dd_quotient(grpo_dd_of_(1), grpo_dd_add(grpo_dd_of_(1), x)).hi;
     }
     return GRPO_OK;
 }
@@ -9974,6 +10397,231 @@ grpo_status grpo_information_gain(const double *logp, int64_t n, grpo_informatio
     return GRPO_OK;
 }
 
+/* of the responses with reward 1: their tokens; 0: there are none, no others, or all are as long */
+static int grpo_correct_lengths_(const grpo_batch *b, int64_t g, grpo_lengths_ *l)
+{
+    int64_t i, right = 0;
+    l->shortest = HUGE_VAL; l->longest = 0;
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        const double T = (double)grpo_unmasked_(b, i);
+        if ((double)b->reward[i] != 1) continue;
+        right++;
+        if (T < l->shortest) l->shortest = T;
+        if (T > l->longest) l->longest = T;
+    }
+    return right > 0 && right < b->group_begin[g + 1] - b->group_begin[g] && l->shortest < l->longest;
+}
+
+grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_lengths_ l;
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_parameter_(coef);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const int pays = grpo_correct_lengths_(batch, g, &l);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const double r = (double)batch->reward[i];
+            grpo_dd more = grpo_dd_of_(0);
+            const double spared = l.longest - (double)grpo_unmasked_(batch, i);
+            if (pays && r == 1) more = grpo_dd_div(grpo_two_prod(coef, spared), l.longest - l.shortest);
+            grpo_put_(reward, i, grpo_dd_add(grpo_dd_of_(r), more).hi, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+static int64_t grpo_occurrences_(const int64_t *x, int64_t n, int64_t id)
+{
+    int64_t k, count = 0;
+    for (k = 0; k < n; k++) count += x[k] == id;
+    return count;
+}
+
+/* is it the most frequent of the n, and the only one? */
+static int grpo_is_mode_(const int64_t *x, int64_t n, int64_t id)
+{
+    const int64_t own = grpo_occurrences_(x, n, id);
+    int64_t k;
+    for (k = 0; k < n; k++) if (x[k] != id && grpo_occurrences_(x, n, x[k]) >= own) return 0;
+    return 1;
+}
+
+grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward)
+{
+    grpo_status st = grpo_check_list_call_(reward, n);
+    int64_t k, all;
+    if (st) return st;
+    if (form != GRPO_PERMUTATION_JUDGE && form != GRPO_PERMUTATION_VOTES) return GRPO_BAD_FORM;
+    if (permutations < 0 || (form == GRPO_PERMUTATION_JUDGE && permutations != 2)) return GRPO_BAD_SIZE;
+    all = permutations * n;
+    if (all > 0 && !choice) return GRPO_NULL_ARGUMENT;
+    for (k = 0; k < all; k++) {
+        const int agrees = form == GRPO_PERMUTATION_JUDGE ? choice[k % n] == choice[n + k % n] : grpo_is_mode_(choice, all, choice[k]);
+        reward[k] = agrees ? 1 : -1;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, i, j;
+    int overflow = 0;
+    if (!st && batch->n_groups && !answer) st = GRPO_NULL_ARGUMENT;
+    if (!st && size < 1) st = GRPO_BAD_SIZE;
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++)
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            double valid = 0, same = 0;
+            grpo_dd x = grpo_dd_div(grpo_dd_of_(1), (double)size);
+            for (j = batch->group_begin[g]; j < batch->group_begin[g + 1]; j++) { valid += answer[j] >= 0; same += answer[j] == answer[i]; }
+            if (answer[i] >= 0) x = grpo_dd_add(x, grpo_dd_div(grpo_dd_of_(valid - same), valid));      /* 1 - f */
+            grpo_put_(reward, i, answer[i] < 0 ? -1 : x.hi, &overflow);
+        }
+    return GRPO_OK;
+}
+
+/* the first token of the mask from t on, or end */
+static int64_t grpo_token_from_(const grpo_batch *b, int64_t t, int64_t end)
+{
+    while (t < end && !grpo_token_counts_(b, t)) t++;
+    return t;
+}
+
+/* are `size` tokens from s on those from t on?  s < t, and there are as many */
+static int grpo_is_same_run_(const grpo_batch *b, const int64_t *token, int64_t s, int64_t t, int64_t end, int64_t size)
+{
+    for (; size > 0; size--) {
+        if (token[s] != token[t]) return 0;
+        s = grpo_token_from_(b, s + 1, end);
+        t = grpo_token_from_(b, t + 1, end);
+    }
+    return 1;
+}
+
+/* share of the runs of sequence i that have been there before */
+static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t i, int64_t size)
+{
+    const int64_t begin = b->offset[i], end = begin + b->length[i];
+    int64_t s, t, left = 0, runs, again = 0;
+    for (t = begin; t < end; t++) left += grpo_token_counts_(b, t) != 0;
+    runs = left - size + 1;
+    if (runs < 1) return 0;
+    for (t = grpo_token_from_(b, begin, end), left = runs; left > 0; left--, t = grpo_token_from_(b, t + 1, end)) {
+        s = grpo_token_from_(b, begin, end);
+        while (s < t && !grpo_is_same_run_(b, token, s, t, end, size)) s = grpo_token_from_(b, s + 1, end);
+        again += s < t;
+    }
+    return (double)again / (double)runs;
+}
+
+grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t i;
+    int overflow = 0;
+    if (!st && batch->n_groups && !token) st = GRPO_NULL_ARGUMENT;
+    if (!st && size < 1) st = GRPO_BAD_SIZE;
+    if (!st) st = grpo_check_parameter_(penalty);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        grpo_put_(reward, i, grpo_times(penalty, grpo_repeated_(batch, token, i, size)), &overflow);
+    return GRPO_OK;
+}
+
+grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
+                                grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_values v;
+    grpo_dd mean, s, z;
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_parameter_(alpha);
+    if (!st) st = grpo_check_parameter_(wrong);
+    if (!st) st = grpo_check_weighting_(eps);
+    if (!st) st = grpo_check_correct_(batch, correct);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        memset(&v, 0, sizeof v);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            if (correct[i]) grpo_values_take_(&v, grpo_dd_of_((double)grpo_unmasked_(batch, i)));
+        mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
+        s = grpo_values_deviation_(&v, GRPO_STD_POPULATION, 0);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            z = grpo_dd_minus_(mean, grpo_dd_of_((double)grpo_unmasked_(batch, i)));
+            z = s.hi > 0 ? grpo_dd_mul(grpo_dd_quotient(z, grpo_dd_add(s, grpo_dd_of_(eps))), alpha) : grpo_dd_of_(0);
+            grpo_put_(reward, i, correct[i] ? grpo_exp(z) : wrong, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+/* of response i of a pair with that outcome: 1 it wins, -1 it loses, 0 neither */
+static int grpo_verdict_(const int64_t *outcome, int64_t place)
+{
+    const int first = place % 2 == 0, up = outcome[place / 2] > 0;
+    return outcome[place / 2] == 0 ? 0 : first == up ? 1 : -1;
+}
+
+static double grpo_tokens_or_one_(const grpo_batch *b, int64_t i) { return (double)(grpo_unmasked_(b, i) ? grpo_unmasked_(b, i) : 1); }
+
+static void grpo_pair_group_(const grpo_batch *b, int64_t g, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
+                             uint8_t *masked)
+{
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], paired = (end - begin) / 2 * 2;
+    double least = HUGE_VAL;
+    int64_t k;
+    int overflow = 0;
+    for (k = 0; k < paired; k++)
+        if (grpo_verdict_(outcome, k) > 0 && ended[begin + k] && grpo_tokens_or_one_(b, begin + k) < least)
+            least = grpo_tokens_or_one_(b, begin + k);
+    for (k = 0; k < end - begin; k++) {
+        const int verdict = k < paired ? grpo_verdict_(outcome, k) : 0, wins = verdict > 0 && ended[begin + k];
+        masked[begin + k] = k < paired && verdict == 0;
+        grpo_put_(reward, begin + k, wins ? least / grpo_tokens_or_one_(b, begin + k) : verdict ? -1 : 0, &overflow);
+    }
+}
+
+grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, k, pairs = 0;
+    if (!st && !masked) st = GRPO_NULL_OUTPUT;
+    if (!st && batch->n_groups && !ended) st = GRPO_NULL_ARGUMENT;
+    for (g = 0; !st && g < batch->n_groups; g++) pairs += grpo_group_size_(batch, g) / 2;
+    if (!st && pairs && !outcome) st = GRPO_NULL_ARGUMENT;
+    for (k = 0; !st && k < pairs; k++) if (outcome[k] < -1 || outcome[k] > 1) st = GRPO_BAD_ENTRY;
+    if (st) return st;
+    for (k = 0, g = 0; g < batch->n_groups; g++) {
+        grpo_pair_group_(batch, g, pairs ? outcome + k : NULL, ended, reward, masked);
+        k += grpo_group_size_(batch, g) / 2;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward)
+{
+    grpo_status st = grpo_check_list_call_(reward, n);
+    grpo_dd span;
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    int64_t k;
+    if (!st) st = grpo_check_entry_list_(distance, n, -1e150, 1e150);
+    if (st || n == 0) return st;
+    for (k = 0; k < n; k++) {
+        if (distance[k] < least) least = distance[k];
+        if (distance[k] > most) most = distance[k];
+    }
+    span = grpo_two_diff(most, least);
+    for (k = 0; k < n; k++)
+        reward[k] = grpo_dd_less(span, grpo_1e_minus_8_) ? 0 : grpo_dd_quotient(grpo_two_diff(distance[k], least), span).hi;
+    return GRPO_OK;
+}
+
 /* ---- advantages beside the axis ---- */
 
 grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature, grpo_real *advantage)
@@ -10246,8 +10894,6 @@ grpo_status grpo_virtual_reward(const grpo_batch *batch, double virtual_reward, 
     }
     return GRPO_OK;
 }
-
-static int64_t grpo_group_size_(const grpo_batch *b, int64_t g) { return b->group_begin[g + 1] - b->group_begin[g]; }
 
 /* the bundle of group g: its least group size; *groups: how many it has */
 static int64_t grpo_bundle_size_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t *groups)
@@ -10810,6 +11456,389 @@ grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, c
     return GRPO_OK;
 }
 
+static double grpo_collapsed_(double r) { return r == 1 ? 1 : r == 0 ? -1 : 0; }
+
+grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_weighting_(eps);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_mean_deviation_of_ x = grpo_reward_spread_(batch, g, GRPO_STD_SAMPLE);
+        const int alone = grpo_group_size_(batch, g) == 1, equal = !grpo_rewards_differ_(batch, g);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const double r = (double)batch->reward[i];
+            double A = alone ? r : grpo_collapsed_(r);
+            if (!equal) A = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(r), x.mean), grpo_dd_add(x.deviation, grpo_dd_of_(eps))).hi;
+            grpo_put_(advantage, i, A, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
+                                   double *weighted)
+{
+    grpo_status st = grpo_check_list_call_(weighted, n);
+    int64_t j;
+    if (!st) st = grpo_check_entry_list_(advantage, n, -1e150, 1e150);
+    if (!st) st = grpo_check_entry_list_(difficulty, n, -1e150, 1e150);
+    if (!st) st = grpo_check_entry_list_(mean, n, -1e150, 1e150);
+    if (!st) st = grpo_check_parameter_(k);
+    if (st) return st;
+    for (j = 0; j < n; j++) {
+        const grpo_dd x = grpo_dd_mul(grpo_two_diff(difficulty[j], mean[j]), advantage[j] < 0 ? -k : k);
+        weighted[j] = grpo_times(advantage[j], grpo_exp(x));
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted)
+{
+    grpo_status st = grpo_check_list_call_(weighted, n);
+    int64_t k;
+    if (!st) st = grpo_check_entry_list_(advantage, n, -1e150, 1e150);
+    if (!st) st = grpo_check_entry_list_(weight, n, 0, 1);
+    if (st) return st;
+    for (k = 0; k < n; k++)
+        weighted[k] = grpo_dd_mul(advantage[k] < 0 ? grpo_two_diff(2, weight[k]) : grpo_dd_of_(weight[k]), advantage[k]).hi;
+    return GRPO_OK;
+}
+
+/* node k, whose children have theirs */
+static grpo_tree_state grpo_tree_state_(const int64_t *parent, const double *reward, int64_t n, int64_t k, double gamma,
+                                        grpo_tree_advantage_form form, const grpo_tree_state *of)
+{
+    grpo_tree_state s = { { 0, 0 }, 0, 0 };
+    grpo_sum sum;
+    int64_t c;
+    memset(&sum, 0, sizeof sum);
+    for (c = k + 1; c < n; c++) {
+        if (parent[c] != k) continue;
+        if (form == GRPO_TREE_TD) grpo_sum_add_(&sum, reward[c]);
+        grpo_sum_add_dd_(&sum, form == GRPO_TREE_TD ? grpo_dd_mul(of[c].value, gamma) : of[c].value);
+        s.children++;
+        s.leaves += of[c].leaves;
+    }
+    if (s.children) s.value = grpo_dd_div(grpo_sum_dd_(&sum), (double)s.children);
+    else { s.leaves = 1; s.value = grpo_dd_of_(form == GRPO_TREE_TD ? 0 : reward[k]); }
+    return s;
+}
+
+static double grpo_tree_difference_(const int64_t *parent, const double *reward, const double *value, int64_t k, double gamma,
+                                    const grpo_tree_state *of)
+{
+    const int64_t up = parent[k];
+    const int alone = of[up].children == 1;
+    grpo_dd x = grpo_dd_mul(alone ? grpo_dd_of_(value[k]) : of[k].value, gamma);
+    x = grpo_dd_add(grpo_dd_of_(reward[k]), x);
+    return grpo_over_(grpo_dd_minus_(x, alone ? grpo_dd_of_(value[up]) : of[up].value), (double)of[k].leaves);
+}
+
+/* V - mean V of the other children of its parent */
+static double grpo_sibling_difference_(const int64_t *parent, int64_t n, int64_t k, const grpo_tree_state *of)
+{
+    grpo_sum sum;
+    int64_t c, others = of[parent[k]].children - 1;
+    memset(&sum, 0, sizeof sum);
+    for (c = 0; c < n; c++) if (c != k && parent[c] == parent[k]) grpo_sum_add_dd_(&sum, of[c].value);
+    return others ? grpo_dd_minus_(of[k].value, grpo_dd_div(grpo_sum_dd_(&sum), (double)others)).hi : of[k].value.hi;
+}
+
+static grpo_status grpo_check_tree_(const int64_t *parent, const double *reward, const double *value, int64_t n,
+                                    grpo_tree_advantage_form form)
+{
+    int64_t k;
+    if (form != GRPO_TREE_TD && form != GRPO_TREE_SIBLINGS && form != GRPO_TREE_PARENT) return GRPO_BAD_FORM;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (n > 0 && (!parent || (form == GRPO_TREE_TD && !value))) return GRPO_NULL_ARGUMENT;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    if (form == GRPO_TREE_TD && !grpo_are_moderate_(value, 0, n)) return GRPO_BAD_ENTRY;
+    for (k = 0; k < n; k++) if (parent[k] < -1 || parent[k] >= k) return GRPO_BAD_TREE;
+    return GRPO_OK;
+}
+
+grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
+                                grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    int64_t k;
+    if (!st) st = grpo_check_tree_(parent, reward, value, n, form);
+    if (!st && n > 0 && !scratch) st = GRPO_NULL_ARGUMENT;
+    if (!st) st = grpo_check_parameter_(gamma);
+    if (st) return st;
+    for (k = n - 1; k >= 0; k--) scratch[k] = grpo_tree_state_(parent, reward, n, k, gamma, form, scratch);
+    for (k = 0; k < n; k++) {
+        if (parent[k] < 0) advantage[k] = 0;
+        else if (form == GRPO_TREE_TD) advantage[k] = grpo_tree_difference_(parent, reward, value, k, gamma, scratch);
+        else if (form == GRPO_TREE_SIBLINGS) advantage[k] = grpo_sibling_difference_(parent, n, k, scratch);
+        else advantage[k] = grpo_dd_minus_(scratch[k].value, scratch[parent[k]].value).hi;
+    }
+    return GRPO_OK;
+}
+
+/* gain tanh(beta v) */
+static grpo_dd grpo_anchored_(const grpo_anchors *a, grpo_dd v)
+{
+    const grpo_dd x = grpo_dd_mul(v, a->beta);
+    double t = tanh(x.hi);
+    if (grpo_is_finite(x.hi)) t += (1 - t * t) * x.lo;
+    return grpo_two_prod(v.hi < 0 ? a->gain_neg : a->gain_pos, t);
+}
+
+/* the distance from the goal */
+static grpo_dd grpo_from_goal_(const grpo_anchors *a, double r, grpo_dd mean, double constraints, double n)
+{
+    grpo_dd goal = grpo_dd_of_(0.5), root = grpo_dd_of_(constraints);
+    if (a->form == GRPO_ANCHORS_CODE) {
+        if (grpo_dd_less(goal, mean)) goal = mean;
+        root = grpo_dd_div(root, n);
+    }
+    return grpo_dd_mul(grpo_dd_product(grpo_sqrt_twice_(root), grpo_dd_minus_(grpo_dd_of_(r), goal)), 2);
+}
+
+static grpo_status grpo_check_anchors_(const grpo_anchors *a)
+{
+    grpo_status st = grpo_check_parameter_(a->alpha);
+    if (!st) st = grpo_check_parameter_(a->beta);
+    if (!st) st = grpo_check_parameter_(a->gain_pos);
+    if (!st) st = grpo_check_parameter_(a->gain_neg);
+    return !st && a->form != GRPO_ANCHORS_PAPER && a->form != GRPO_ANCHORS_CODE ? GRPO_BAD_FORM : st;
+}
+
+grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int overflow = 0;
+    if (st) return st;
+    if (!anchors) return GRPO_NULL_ARGUMENT;
+    st = grpo_check_anchors_(anchors);
+    if (!st) st = grpo_check_entries_(batch, constraints, 1, 1e150);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_mean_deviation_of_ x = grpo_reward_spread_(batch, g, GRPO_STD_POPULATION);
+        const grpo_dd s = grpo_dd_less(x.deviation, grpo_1e_minus_8_) ? grpo_1e_minus_8_ : x.deviation;
+        const double n = (double)grpo_group_size_(batch, g);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const double r = (double)batch->reward[i];
+            grpo_dd z = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(r), x.mean), s);
+            const grpo_dd d = grpo_from_goal_(anchors, r, x.mean, constraints[i], n);
+            if (x.deviation.hi == 0) z = grpo_dd_of_(0);
+            z = grpo_dd_product(grpo_two_diff(1, anchors->alpha), grpo_anchored_(anchors, z));
+            grpo_put_(advantage, i, grpo_dd_add(z, grpo_dd_mul(grpo_anchored_(anchors, d), anchors->alpha)).hi, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+static double grpo_calibrated_(const grpo_batch *b, int64_t g, int64_t i, const uint8_t *correct, double temperature, const grpo_dd *mean)
+{
+    grpo_sum sum;
+    int64_t j;
+    memset(&sum, 0, sizeof sum);
+    for (j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
+        const grpo_dd ahead = correct[i] ? grpo_dd_minus_(mean[i], mean[j]) : grpo_dd_minus_(mean[j], mean[i]);
+        if (!correct[j] == !correct[i] || !grpo_unmasked_(b, j)) continue;
+        grpo_sum_add_(&sum, -grpo_logistic_loss(grpo_dd_div(ahead, temperature)).slope);
+    }
+    return grpo_sum_value_(&sum) / (correct[i] ? temperature : -temperature);
+}
+
+grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
+                                      grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_temperature_(temperature);
+    if (!st) st = grpo_check_correct_(batch, correct);
+    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_ARGUMENT;
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) scratch[i] = grpo_response_mean_(batch, batch->logp, NULL, i);
+    for (g = 0; g < batch->n_groups; g++)
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            grpo_put_(advantage, i, grpo_unmasked_(batch, i) ? grpo_calibrated_(batch, g, i, correct, temperature, scratch) : 0, &overflow);
+    return GRPO_OK;
+}
+
+/* of one subset, its size members: what each adds to the sums of its size */
+static void grpo_add_subset_(const double *x, int64_t n, uint32_t subset, int size, double eps, grpo_dd *sum)
+{
+    grpo_dd off[20], mean = { 0, 0 }, squares = { 0, 0 };
+    double s, first = 0;
+    int64_t k;
+    int any = 0, equal = 1;
+    for (k = 0; k < n; k++) {
+        if (!(subset >> k & 1)) continue;
+        if (any && x[k] != first) equal = 0;
+        if (!any) first = x[k];
+        any = 1;
+        mean = grpo_dd_add(mean, grpo_dd_of_(x[k]));
+    }
+    if (equal) return;
+    mean = grpo_dd_div(mean, (double)size);
+    for (k = 0; k < n; k++) {
+        if (!(subset >> k & 1)) continue;
+        off[k] = grpo_dd_minus_(grpo_dd_of_(x[k]), mean);
+        squares = grpo_dd_add(squares, grpo_two_prod(off[k].hi, off[k].hi));
+    }
+    s = sqrt(squares.hi / (double)size) + eps;
+    for (k = 0; k < n; k++) if (subset >> k & 1) sum[k] = grpo_dd_add(sum[k], grpo_dd_of_(off[k].hi / s));
+}
+
+grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    double x[20], count;
+    grpo_dd sum[21][20], total;
+    uint32_t subset, rest;
+    int64_t k;
+    int e, size;
+    if (!st && !reward) st = GRPO_NULL_REWARD_LIST;
+    if (!st) st = grpo_check_weighting_(eps);
+    if (!st && eps == 0) st = GRPO_NEGATIVE_PARAMETER;
+    if (!st && !(n >= 2 && n <= 20)) st = GRPO_BAD_SIZE;
+    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (st) return st;
+    e = grpo_square_exponent_(ldexp(1, grpo_exponent_of_(reward, n)));
+    memset(sum, 0, sizeof sum);
+    for (k = 0; k < n; k++) x[k] = ldexp(reward[k], -e);
+    for (subset = 3; subset < UINT32_C(1) << n; subset++) {
+        for (size = 0, rest = subset; rest; rest &= rest - 1) size++;
+        if (size > 1) grpo_add_subset_(x, n, subset, size, ldexp(eps, -e), sum[size]);
+    }
+    for (k = 0; k < n; k++) {
+        total = grpo_dd_of_(0);
+        for (count = 1, size = 2; size <= n; size++) {
+            count = count * (double)(n - size + 1) / (double)(size - 1);       /* C(n - 1, size - 1) */
+            total = grpo_dd_add(total, grpo_dd_div(sum[size][k], count));
+        }
+        advantage[k] = grpo_over_(total, (double)(n - 1));
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    if (!st && !replace) st = GRPO_NULL_OUTPUT;
+    if (!st) st = grpo_check_entries_(batch, utility, -1e150, 1e150);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        int64_t hit = batch->group_begin[g], miss = -1, least = hit, misses = 0;
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            advantage[i] = 0;
+            if (batch->reward[i] > batch->reward[hit]) hit = i;
+            if (utility[i] < utility[least]) least = i;
+            if (batch->reward[i] != 0) continue;
+            misses++;
+            if (miss < 0 || utility[i] > utility[miss]) miss = i;
+        }
+        replace[g] = misses == grpo_group_size_(batch, g) ? least : -1;
+        if (!(batch->reward[hit] > 0) || miss < 0) continue;
+        advantage[hit] = 1;
+        advantage[miss] = -1;
+    }
+    return GRPO_OK;
+}
+
+/* w = p sum_j p_j (r - r_j), over sum p, of candidate k as e^exponent times the result: of the probabilities of the others the largest is
+ * taken out, so that what underflows is nothing beside the rest */
+static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int64_t n, int64_t k, grpo_dd *exponent)
+{
+    grpo_dd sum = { 0, 0 };
+    double top = -HUGE_VAL;
+    int64_t j;
+    for (j = 0; j < n; j++) if (reward[j] != reward[k] && logp_old[j] > top) top = logp_old[j];
+    *exponent = grpo_two_sum(logp_old[k], top);
+    for (j = 0; j < n; j++)
+        if (reward[j] != reward[k])
+            sum = grpo_dd_add(sum, grpo_dd_product(grpo_exp_twice(grpo_two_diff(logp_old[j], top)), grpo_two_diff(reward[k], reward[j])));
+    return sum;
+}
+
+grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    grpo_dd top = { -HUGE_VAL, 0 }, size = { 0, 0 }, w, e;
+    int64_t k;
+    int pass;
+    if (!st && n < 2) st = GRPO_BAD_SIZE;
+    if (!st && !reward) st = GRPO_NULL_REWARD_LIST;
+    if (!st) st = grpo_check_entry_list_(logp_old, n, -1e150, 1e150);
+    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (st) return st;
+    for (k = 0; k < n; k++) {
+        grpo_candidate_(logp_old, reward, n, k, &e);
+        if (grpo_dd_less(top, e)) top = e;
+    }
+    for (pass = 0; pass < 2; pass++)
+        for (k = 0; k < n; k++) {
+            w = grpo_candidate_(logp_old, reward, n, k, &e);
+            w = w.hi == 0 ? w : grpo_dd_product(w, grpo_exp_twice(grpo_dd_minus_(e, top)));
+            if (pass == 0) size = grpo_dd_add(size, w.hi < 0 ? grpo_dd_negative(w) : w);
+            else advantage[k] = size.hi > 0 ? grpo_dd_quotient(w, size).hi : 0;
+        }
+    return GRPO_OK;
+}
+
+/* is no turn before number k of its role? */
+static int grpo_opens_role_(const int64_t *role, int64_t k)
+{
+    int64_t j = 0;
+    while (role[j] != role[k]) j++;
+    return j == k;
+}
+
+static grpo_mean_deviation_of_ grpo_role_spread_(const double *reward, const int64_t *role, int64_t n, int64_t id)
+{
+    grpo_values v;
+    double largest = 0;
+    int64_t k;
+    int e;
+    for (k = 0; k < n; k++) if (role[k] == id && fabs(reward[k]) > largest) largest = fabs(reward[k]);
+    e = grpo_square_exponent_(largest);
+    memset(&v, 0, sizeof v);
+    for (k = 0; k < n; k++) if (role[k] == id) grpo_values_take_(&v, grpo_dd_of_(ldexp(reward[k], -e)));
+    return grpo_mean_and_deviation_(&v, GRPO_STD_SAMPLE, e);
+}
+
+static double grpo_role_advantage_(double r, const grpo_mean_deviation_of_ *of, grpo_role_form form)
+{
+    grpo_dd x = grpo_dd_minus_(grpo_dd_of_(r), of->mean);
+    if (form == GRPO_ROLE_MEAN) return x.hi;
+    if (of->deviation.hi == 0) return 0;
+    x = grpo_dd_quotient(x, grpo_dd_add(of->deviation, grpo_dd_of_(1e-6)));
+    if (form == GRPO_ROLE_MEAN_STD) return x.hi;
+    return x.hi < -1 ? -1 : x.hi > 3 ? 3 : x.hi;
+}
+
+grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    int64_t k, j;
+    if (!st && form != GRPO_ROLE_MEAN && form != GRPO_ROLE_MEAN_STD && form != GRPO_ROLE_CLIPPED) st = GRPO_BAD_FORM;
+    if (!st && n > 0 && !reward) st = GRPO_NULL_REWARD_LIST;
+    if (!st && n > 0 && !role) st = GRPO_NULL_ARGUMENT;
+    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (st) return st;
+    for (k = 0; k < n; k++) {
+        grpo_mean_deviation_of_ of;
+        if (!grpo_opens_role_(role, k)) continue;
+        of = grpo_role_spread_(reward, role, n, role[k]);
+        for (j = k; j < n; j++) if (role[j] == role[k]) advantage[j] = grpo_role_advantage_(reward[j], &of, form);
+    }
+    return GRPO_OK;
+}
+
 /* ---- distances from a teacher ---- */
 
 /* p of the student, q of the teacher, as e^x/total with x = (z - top)/tau, and log q - log p = x_q - x_p - shift */
@@ -11177,16 +12206,6 @@ grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n
     return GRPO_OK;
 }
 
-static int grpo_exponent_of_(const double *x, int64_t n)               /* of the largest magnitude */
-{
-    double largest = 0;
-    int64_t k;
-    int e;
-    for (k = 0; k < n; k++) if (fabs(x[k]) > largest) largest = fabs(x[k]);
-    frexp(largest, &e);
-    return e;
-}
-
 /* count of the first and the rest of the last, for the largest n sum x^2 - (sum x)^2; index holds the last `count` in order */
 static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t count, const int64_t *index)
 {
@@ -11389,6 +12408,60 @@ grpo_status grpo_probability_select(const grpo_batch *batch, double probability,
     return GRPO_OK;
 }
 
+static int64_t grpo_better_(int64_t x, int64_t y, int least) { return (x < y) == least ? x : y; }
+
+/* row i of the table of two sequences from the one before, at j the first j of b: the least edits from one to the other, or the longest
+ * common subsequence */
+static void grpo_distance_row_(int64_t id, const int64_t *b, int64_t n, int edits, const int64_t *before, int64_t *row)
+{
+    int64_t j;
+    for (j = 1; j <= n; j++) {
+        const int64_t straight = before[j - 1] + (b[j - 1] == id ? !edits : edits);
+        row[j] = grpo_better_(straight, grpo_better_(before[j], row[j - 1], edits) + edits, edits);
+    }
+}
+
+static double grpo_table_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, int edits, int64_t *scratch)
+{
+    int64_t *before = scratch, *row = scratch + n_b + 1, *swap, i, j;
+    for (j = 0; j <= n_b; j++) before[j] = edits ? j : 0;
+    for (i = 0; i < n_a; i++) {
+        row[0] = edits ? i + 1 : 0;
+        grpo_distance_row_(a[i], b, n_b, edits, before, row);
+        swap = before; before = row; row = swap;
+    }
+    return (double)before[n_b];
+}
+
+/* of the suffixes of a the longest that is somewhere in b */
+static int64_t grpo_common_suffix_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b)
+{
+    int64_t end, k, most = 0;
+    for (end = n_b; end > most; end--) {
+        for (k = 0; k < end && k < n_a && a[n_a - 1 - k] == b[end - 1 - k]; k++) { }
+        if (k > most) most = k;
+    }
+    return most;
+}
+
+grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
+                                   double *distance)
+{
+    const double longer = (double)(n_a > n_b ? n_a : n_b);
+    int64_t there, back;
+    if (!distance) return GRPO_NULL_OUTPUT;
+    if (form != GRPO_DISTANCE_EDIT && form != GRPO_DISTANCE_SUFFIX && form != GRPO_DISTANCE_ROUGE_L) return GRPO_BAD_FORM;
+    if (n_a < 1 || n_b < 1) return GRPO_TOO_FEW;
+    if (!a || !b || (!scratch && form != GRPO_DISTANCE_SUFFIX)) return GRPO_NULL_ARGUMENT;
+    if (form == GRPO_DISTANCE_EDIT) *distance = grpo_table_(a, n_a, b, n_b, 1, scratch) / longer;
+    if (form == GRPO_DISTANCE_ROUGE_L) *distance = 2 * grpo_table_(a, n_a, b, n_b, 0, scratch) / ((double)n_a + (double)n_b);
+    if (form != GRPO_DISTANCE_SUFFIX) return GRPO_OK;
+    there = grpo_common_suffix_(a, n_a, b, n_b);
+    back = grpo_common_suffix_(b, n_b, a, n_a);
+    *distance = (double)(there > back ? there : back) / longer;
+    return GRPO_OK;
+}
+
 /* ---- statistics of a group or the batch ---- */
 
 static grpo_dd grpo_reward_from_(const grpo_batch *b, int64_t i, const double *centre)     /* r, or |r - centre| */
@@ -11530,11 +12603,9 @@ grpo_status grpo_length_preference(const grpo_batch *batch, const double *length
     return GRPO_OK;
 }
 
-static const grpo_dd grpo_least_entropy_ = { 1e-8, -2.092256083012847e-25 };
-
 static grpo_dd grpo_log_entropy_(double H)
 {
-    const grpo_dd least = grpo_least_entropy_;
+    const grpo_dd least = grpo_1e_minus_8_;
     if (!(H < least.hi)) return grpo_log_twice(H);
     return grpo_dd_add(grpo_log_twice(least.hi), grpo_dd_of_(least.lo / least.hi));
 }
@@ -11577,8 +12648,8 @@ static void grpo_survey_entropies_(const grpo_batch *b, int64_t n, grpo_entropie
         if (grpo_dd_less(d, s->below)) s->below = d;
     }
     square = grpo_dd_div(grpo_sum_dd_(&sum), (double)n);
-    if (grpo_dd_less(square, grpo_least_entropy_)) square = grpo_least_entropy_;
-    least = grpo_dd_product(grpo_sqrt_twice_(square), grpo_least_entropy_);
+    if (grpo_dd_less(square, grpo_1e_minus_8_)) square = grpo_1e_minus_8_;
+    least = grpo_dd_product(grpo_sqrt_twice_(square), grpo_1e_minus_8_);
     s->below = grpo_dd_negative(s->below);
     if (grpo_dd_less(s->above, least)) s->above = least;
     if (grpo_dd_less(s->below, least)) s->below = least;
@@ -11752,1100 +12823,6 @@ grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t 
     k = grpo_rounded_(share * grpo_participation_(gram, n), most < n - 1 ? most : n - 1);
     *rank = k > least ? k : least;
     *effective = grpo_effective_(gram, advantage, n);
-    return GRPO_OK;
-}
-
-/* ---- found in pull requests and code ----------------------------------------------------------------------------------------------- */
-
-/* an array by response: there, and every entry in [low, high] */
-static grpo_status grpo_check_entries_(const grpo_batch *b, const double *x, double low, double high)
-{
-    if (b->n_groups == 0) return GRPO_OK;
-    if (!x) return GRPO_NULL_ARGUMENT;
-    return grpo_list_between_(x, grpo_first_sequence_(b), grpo_end_sequence_(b), low, high) ? GRPO_OK : GRPO_BAD_ENTRY;
-}
-
-static grpo_status grpo_check_entry_list_(const double *x, int64_t n, double low, double high)
-{
-    if (n > 0 && !x) return GRPO_NULL_ARGUMENT;
-    return grpo_list_between_(x, 0, n, low, high) ? GRPO_OK : GRPO_BAD_ENTRY;
-}
-
-static grpo_status grpo_check_list_call_(const void *result, int64_t n)
-{
-    return !result ? GRPO_NULL_OUTPUT : n < 0 ? GRPO_BAD_COUNT : GRPO_OK;
-}
-
-static grpo_status grpo_check_correct_(const grpo_batch *b, const uint8_t *correct)
-{
-    return b->n_groups && !correct ? GRPO_NULL_CORRECT : GRPO_OK;
-}
-
-static grpo_status grpo_check_parameter_(double x) { return grpo_in_domain_(x, GRPO_MODERATE_) ? GRPO_OK : GRPO_BAD_PARAMETER; }
-static grpo_status grpo_check_weighting_(double x) { return x >= 0 && x <= 1e150 ? GRPO_OK : GRPO_NEGATIVE_PARAMETER; }
-
-/* an exponent to divide by so that squares are numbers; 0 where they are */
-static int grpo_square_exponent_(double largest)
-{
-    int e;
-    frexp(largest, &e);
-    return e > -400 && e < 400 ? 0 : e;
-}
-
-static grpo_dd grpo_dd_scaled_(grpo_dd x, int e)
-{
-    if (e != 0) { x.hi = ldexp(x.hi, e); x.lo = ldexp(x.lo, e); }
-    return x;
-}
-
-/* of values in units of 2^e: the standard deviation, 0 where all are equal */
-static grpo_dd grpo_values_deviation_(const grpo_values *v, grpo_std_kind kind, int e)
-{
-    grpo_sum acc;
-    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return grpo_dd_of_(0);
-    memset(&acc, 0, sizeof acc);
-    grpo_covariance_add_(&acc, (double)v->count, &v->squares, &v->sum, &v->sum);
-    return grpo_dd_scaled_(grpo_sqrt_twice_(grpo_dd_div(grpo_sum_dd_(&acc), grpo_variance_divisor_((double)v->count, kind))), e);
-}
-
-typedef struct { grpo_dd mean, deviation; } grpo_mean_deviation_of_;
-
-/* likewise */
-static grpo_mean_deviation_of_ grpo_mean_and_deviation_(const grpo_values *v, grpo_std_kind kind, int e)
-{
-    grpo_mean_deviation_of_ r;
-    r.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v->sum), (double)v->count), e);
-    r.deviation = grpo_values_deviation_(v, kind, e);
-    return r;
-}
-
-static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t g, grpo_std_kind kind)
-{
-    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
-    grpo_values v;
-    double largest = 0;
-    int64_t i;
-    int e;
-    for (i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
-    e = grpo_square_exponent_(largest);
-    memset(&v, 0, sizeof v);
-    for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
-    return grpo_mean_and_deviation_(&v, kind, e);
-}
-
-/* ---- weights and selection ---- */
-
-static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8_t *correct)
-{
-    grpo_sum sum;
-    double n = 0, right = 0;
-    int64_t i;
-    memset(&sum, 0, sizeof sum);
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        if (!grpo_unmasked_(b, i)) continue;
-        grpo_sum_add_dd_(&sum, grpo_response_mean_(b, b->logp_old, NULL, i));
-        n++;
-        right += correct[i] != 0;
-    }
-    if (n == 0) return 0;
-    return grpo_exp(grpo_dd_div(grpo_sum_dd_(&sum), n)) * (4 * right * (n - right) / (n * n));
-}
-
-grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor)
-{
-    grpo_status st = grpo_check_call_(batch, factor);
-    int64_t g;
-    if (!st) st = grpo_check_weighting_(delta);
-    if (!st) st = grpo_check_correct_(batch, correct);
-    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
-    if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) factor[g] = grpo_confidence_group_(batch, g, correct) + delta;
-    return GRPO_OK;
-}
-
-/* weight at the ceil(share n) of the n tokens whose A has that sign that have the smallest logp */
-static void grpo_weigh_surprising_(const grpo_batch *b, const grpo_real *advantage, int sign, double share, double by, grpo_real *weight)
-{
-    grpo_order_ o;
-    grpo_prefix_ p;
-    grpo_key_ key;
-    grpo_index_ at;
-    int64_t t, n = 0, ties;
-    int overflow = 0;
-    memset(&o, 0, sizeof o);
-    o.batch = b; o.by = b->logp; o.signed_by = advantage; o.sign = sign;
-    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; ) n += grpo_key_of_(&o, t, &key);
-    o.most = (int64_t)ceil(share * (double)n);
-    grpo_find_prefix_(&o, &p);
-    ties = p.ties;
-    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; )
-        if (grpo_key_of_(&o, t, &key) && grpo_in_prefix_(&p, &key, &ties)) grpo_put_(weight, t, by, &overflow);
-}
-
-grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
-                                  double target, grpo_real *weight)
-{
-    grpo_status st = grpo_check_call_(batch, weight);
-    grpo_index_ at;
-    grpo_sum sum;
-    int64_t t, n = 0;
-    if (!st && !(share >= 0 && share <= 1)) st = GRPO_BAD_SHARE_ARGUMENT;
-    if (!st) st = grpo_check_parameter_(up);
-    if (!st) st = grpo_check_parameter_(down);
-    if (!st) st = grpo_check_parameter_(target);
-    if (!st) st = grpo_check_tokens_(batch, batch->entropy, GRPO_NULL_ENTROPY, GRPO_BAD_ENTROPY);
-    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
-    if (st) return st;
-    grpo_clear_reals_(batch, weight);
-    memset(&sum, 0, sizeof sum);
-    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; n++) {
-        weight[t] = 1;
-        grpo_sum_add_(&sum, (double)batch->entropy[t]);
-    }
-    if (n == 0 || !(grpo_mean_exceeds_(&sum, n, target) < 0)) return GRPO_OK;
-    grpo_weigh_surprising_(batch, advantage, 1, share, up, weight);
-    grpo_weigh_surprising_(batch, advantage, -1, share, down, weight);
-    return GRPO_OK;
-}
-
-/* number k, from 0, in ascending order of the x >= 0 at the unmasked tokens of response i, found by its bits from the first on */
-static double grpo_order_statistic_(const grpo_batch *b, int64_t i, const double *x, int64_t k)
-{
-    uint64_t found = 0, trial, bits;
-    int64_t t, below;
-    double value;
-    int bit;
-    for (bit = 62; bit >= 0; bit--) {
-        trial = found | UINT64_C(1) << bit;
-        for (below = 0, t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
-            if (!grpo_token_counts_(b, t)) continue;
-            memcpy(&bits, &x[t], sizeof bits);
-            below += bits < trial;
-        }
-        if (below <= k) found = trial;
-    }
-    memcpy(&value, &found, sizeof value);
-    return value;
-}
-
-/* between order statistics, at position q (n - 1) */
-static double grpo_linear_quantile_(const grpo_batch *b, int64_t i, const double *x, int64_t n, double q)
-{
-    const grpo_dd h = grpo_two_prod(q, (double)(n - 1));
-    double whole = floor(h.hi), low;
-    if (whole == h.hi && h.lo < 0) whole--;
-    low = grpo_order_statistic_(b, i, x, (int64_t)whole);
-    if ((int64_t)whole >= n - 1) return low;
-    return low + grpo_dd_add(h, grpo_dd_of_(-whole)).hi * (grpo_order_statistic_(b, i, x, (int64_t)whole + 1) - low);
-}
-
-static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real *advantage, const grpo_prefix_gate *x, double *D,
-                                uint8_t *selected)
-{
-    const double span = x->width > 1 ? (double)(x->width - 1) : 1;
-    const int64_t begin = b->offset[i], n = grpo_unmasked_(b, i);
-    grpo_dd S = grpo_dd_of_(0), W = S, w, Z, rest;
-    double d;
-    int64_t t;
-    for (t = begin; t < begin + b->length[i]; t++)
-        if (grpo_token_counts_(b, t)) D[t] = fabs(grpo_probability_change((double)b->logp[t], (double)b->logp_old[t]));
-    d = n ? x->factor * grpo_linear_quantile_(b, i, D, n, x->quantile) : 0;
-    d = d < x->budget ? x->budget : d > 5 * x->budget ? 5 * x->budget : d;
-    for (t = begin; t < begin + b->length[i]; t++) {
-        const double A = (double)advantage[t], l = (double)b->logp[t], o = (double)b->logp_old[t];
-        selected[t] = 0;
-        if (!grpo_token_counts_(b, t)) continue;
-        w = grpo_dd_div(grpo_dd_mul(grpo_two_diff(1, x->least), (double)(x->width - (t - begin) - 1)), span);
-        w = grpo_dd_add(w, grpo_dd_of_(x->least));
-        Z = grpo_dd_mul(w, D[t]);
-        rest = grpo_dd_add(grpo_dd_of_(x->delta), grpo_dd_minus_(grpo_dd_mul(W, d), S));
-        selected[t] = !((A > 0 && l > o) || (A < 0 && l < o)) || (!grpo_dd_exceeds(Z, x->delta) && !grpo_dd_less(rest, Z));
-        S = grpo_dd_add(S, Z);
-        W = grpo_dd_add(W, w);
-    }
-}
-
-static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefix_gate *x)
-{
-    grpo_status st = grpo_check_weighting_(x->delta);
-    int64_t i;
-    if (!st) st = grpo_check_weighting_(x->budget);
-    if (!st) st = grpo_check_weighting_(x->factor);
-    if (!st && x->delta == 0) st = GRPO_NEGATIVE_PARAMETER;
-    if (!st && !(x->least >= 0 && x->least <= 1 && x->quantile >= 0 && x->quantile <= 1)) st = GRPO_BAD_SHARE_ARGUMENT;
-    if (st) return st;
-    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++) if (x->width < b->length[i]) return GRPO_SMALL_WIDTH;
-    return GRPO_OK;
-}
-
-grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
-                               uint8_t *selected)
-{
-    grpo_status st = grpo_check_call_(batch, selected);
-    int64_t i;
-    if (st) return st;
-    if (!gate || (batch->n_groups && !scratch)) return GRPO_NULL_ARGUMENT;
-    st = grpo_check_prefix_gate_(batch, gate);
-    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
-    if (st) return st;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
-        grpo_gate_response_(batch, i, advantage, gate, scratch, selected);
-    return GRPO_OK;
-}
-
-static int grpo_rewards_differ_(const grpo_batch *b, int64_t g)
-{
-    int64_t i;
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
-        if ((double)b->reward[i] != (double)b->reward[b->group_begin[g]]) return 1;
-    return 0;
-}
-
-static grpo_dd grpo_difficulty_of_(const grpo_batch *b, int64_t g, const double *accuracy)
-{
-    const grpo_dd D = grpo_list_mean_(b, g, accuracy, NULL);
-    return D.hi == 0 ? grpo_dd_of_(1) : D;
-}
-
-grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight)
-{
-    grpo_status st = grpo_check_call_(batch, weight);
-    grpo_dd least = grpo_dd_of_(HUGE_VAL), total;
-    grpo_sum sum;
-    double groups = 0, all = 0, own = 0;
-    int64_t g;
-    if (!st) st = grpo_check_temperature_(temperature);
-    if (!st) st = grpo_check_entries_(batch, accuracy, -1e150, 1e150);
-    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
-    if (st) return st;
-    memset(&sum, 0, sizeof sum);
-    for (g = 0; g < batch->n_groups; g++) {
-        const double tokens = (double)grpo_count_mask_of_group_(batch, g).tokens;
-        all += tokens;
-        if (!grpo_rewards_differ_(batch, g)) continue;
-        groups++;
-        own += tokens;
-        if (grpo_dd_less(grpo_difficulty_of_(batch, g, accuracy), least)) least = grpo_difficulty_of_(batch, g, accuracy);
-    }
-    for (g = 0; g < batch->n_groups; g++) {
-        weight[g] = 1;
-        if (!grpo_rewards_differ_(batch, g)) continue;
-        weight[g] = grpo_exp(grpo_dd_div(grpo_dd_minus_(least, grpo_difficulty_of_(batch, g, accuracy)), temperature));
-        grpo_sum_add_(&sum, weight[g]);
-    }
-    total = grpo_dd_mul(grpo_sum_dd_(&sum), own > 0 ? own : 1);
-    for (g = 0; g < batch->n_groups; g++)
-        if (grpo_rewards_differ_(batch, g))
-            weight[g] = grpo_dd_quotient(grpo_dd_mul(grpo_two_prod(groups, own > 0 ? all : 1), weight[g]), total).hi;
-    return GRPO_OK;
-}
-
-/* (logp - mean)(A - mean) of the tokens of the batch */
-typedef struct {
-    const grpo_batch *batch;
-    const grpo_real *advantage;
-    grpo_dd mean_l, mean_A;
-    int exponent;                       /* of their unit, so that squares are numbers */
-    double variance;
-} grpo_products_;
-
-static grpo_dd grpo_product_at_(const grpo_products_ *p, int64_t t)
-{
-    const grpo_dd l = grpo_dd_minus_(grpo_dd_of_((double)p->batch->logp[t]), p->mean_l);
-    const grpo_dd A = grpo_dd_minus_(grpo_dd_of_((double)p->advantage[t]), p->mean_A);
-    return grpo_dd_steady_(grpo_dd_scaled_(grpo_dd_product(l, A), -p->exponent));
-}
-
-static void grpo_survey_products_(grpo_products_ *p)
-{
-    grpo_sum sum[2];
-    grpo_values v;
-    grpo_index_ at;
-    double n = 0, largest = 0;
-    int64_t t;
-    memset(sum, 0, sizeof sum);
-    memset(&v, 0, sizeof v);
-    for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; n++) {
-        grpo_sum_add_(&sum[0], (double)p->batch->logp[t]);
-        grpo_sum_add_(&sum[1], (double)p->advantage[t]);
-    }
-    p->mean_l = grpo_dd_div(grpo_sum_dd_(&sum[0]), n > 0 ? n : 1);
-    p->mean_A = grpo_dd_div(grpo_sum_dd_(&sum[1]), n > 0 ? n : 1);
-    p->exponent = 0;
-    for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; ) {
-        const double x = fabs(grpo_product_at_(p, t).hi);
-        if (x > largest) largest = x;
-    }
-    p->exponent = grpo_square_exponent_(largest);
-    for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; ) grpo_values_take_(&v, grpo_product_at_(p, t));
-    p->variance = grpo_variance_(&v, GRPO_STD_POPULATION);
-}
-
-/* c^2/(2 s^2) */
-static grpo_dd grpo_product_exponent_(const grpo_products_ *p, int64_t t)
-{
-    const grpo_dd c = grpo_product_at_(p, t);
-    return grpo_dd_div(grpo_dd_product(c, c), 2 * p->variance);
-}
-
-static void grpo_gaussian_group_(const grpo_products_ *p, int64_t g, grpo_real *weight)
-{
-    const grpo_batch *b = p->batch;
-    grpo_batch one = *b;
-    grpo_dd least = grpo_dd_of_(HUGE_VAL), x, total;
-    grpo_index_ at;
-    grpo_sum sum;
-    double n = 0;
-    int64_t t;
-    int overflow = 0;
-    one.n_groups = 1; one.group_begin = b->group_begin + g;
-    memset(&sum, 0, sizeof sum);
-    for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; n++) {
-        x = grpo_product_exponent_(p, t);
-        if (grpo_dd_less(x, least)) least = x;
-    }
-    for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; )
-        grpo_sum_add_(&sum, grpo_exp(grpo_dd_minus_(least, grpo_product_exponent_(p, t))));
-    total = grpo_sum_dd_(&sum);
-    for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; ) {
-        x = grpo_two_prod(n, grpo_exp(grpo_dd_minus_(least, grpo_product_exponent_(p, t))));
-        grpo_put_(weight, t, grpo_dd_quotient(x, total).hi, &overflow);
-    }
-}
-
-grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight)
-{
-    grpo_status st = grpo_check_call_(batch, weight);
-    grpo_products_ p;
-    grpo_index_ at;
-    int64_t g, t;
-    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
-    if (st) return st;
-    p.batch = batch; p.advantage = advantage;
-    grpo_clear_reals_(batch, weight);
-    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) weight[t] = 1;
-    grpo_survey_products_(&p);
-    for (g = 0; p.variance > 0 && g < batch->n_groups; g++) grpo_gaussian_group_(&p, g, weight);
-    return GRPO_OK;
-}
-
-/* the next unmasked token of a routed response, or -1 */
-static int64_t grpo_next_routed_(const grpo_batch *b, const uint8_t *routed, grpo_index_ *at)
-{
-    int64_t t;
-    do t = grpo_next_token_(b, at); while (t >= 0 && !routed[at->i]);
-    return t;
-}
-
-grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight)
-{
-    grpo_status st = grpo_check_call_(batch, weight);
-    grpo_index_ at;
-    grpo_sum sum;
-    grpo_dd top = { -HUGE_VAL, 0 };
-    int64_t t, n = 0;
-    int overflow = 0;
-    if (!st) st = grpo_check_weighting_(beta);
-    if (!st && batch->n_groups && !routed) st = GRPO_NULL_ARGUMENT;
-    if (!st && batch->n_groups && !batch->entropy) st = GRPO_NULL_ENTROPY;
-    if (st) return st;
-    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; n++) {
-        const grpo_dd x = grpo_two_prod(-beta, (double)batch->entropy[t]);
-        if (!grpo_in_domain_((double)batch->entropy[t], GRPO_MODERATE_)) return GRPO_BAD_ENTROPY;
-        if (grpo_dd_less(top, x)) top = x;
-    }
-    grpo_clear_reals_(batch, weight);
-    memset(&sum, 0, sizeof sum);
-    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
-        grpo_sum_add_dd_(&sum, grpo_exp_twice(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)));
-    if (n > 0) top = grpo_dd_add(top, grpo_dd_log(grpo_dd_div(grpo_sum_dd_(&sum), (double)n)));        /* log mean u */
-    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
-        grpo_put_(weight, t, grpo_exp(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)), &overflow);
-    return GRPO_OK;
-}
-
-grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor)
-{
-    grpo_status st = grpo_check_list_call_(factor, n);
-    grpo_dd most, x;
-    int64_t k;
-    if (!st) st = grpo_check_entry_list_(entropy, n, 0, 1e150);
-    if (!st) st = grpo_check_weighting_(alpha);
-    if (!st && size < 2) st = GRPO_BAD_SIZE;
-    if (st) return st;
-    most = grpo_log_twice((double)size);
-    for (k = 0; k < n; k++) {
-        x = grpo_dd_quotient(grpo_two_prod(alpha, entropy[k]), most);
-        factor[k] = grpo_dd_quotient(grpo_dd_of_(1), grpo_dd_add(grpo_dd_of_(1), x)).hi;
-    }
-    return GRPO_OK;
-}
-
-/* ---- rewards ---- */
-
-/* of the responses with reward 1: their tokens; 0: there are none, no others, or all are as long */
-static int grpo_correct_lengths_(const grpo_batch *b, int64_t g, grpo_lengths_ *l)
-{
-    int64_t i, right = 0;
-    l->shortest = HUGE_VAL; l->longest = 0;
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        const double T = (double)grpo_unmasked_(b, i);
-        if ((double)b->reward[i] != 1) continue;
-        right++;
-        if (T < l->shortest) l->shortest = T;
-        if (T > l->longest) l->longest = T;
-    }
-    return right > 0 && right < b->group_begin[g + 1] - b->group_begin[g] && l->shortest < l->longest;
-}
-
-grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward)
-{
-    grpo_status st = grpo_check_call_(batch, reward);
-    grpo_lengths_ l;
-    int64_t g, i;
-    int overflow = 0;
-    if (!st) st = grpo_check_parameter_(coef);
-    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
-    if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
-        const int pays = grpo_correct_lengths_(batch, g, &l);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            const double r = (double)batch->reward[i];
-            grpo_dd more = grpo_dd_of_(0);
-            const double spared = l.longest - (double)grpo_unmasked_(batch, i);
-            if (pays && r == 1) more = grpo_dd_div(grpo_two_prod(coef, spared), l.longest - l.shortest);
-            grpo_put_(reward, i, grpo_dd_add(grpo_dd_of_(r), more).hi, &overflow);
-        }
-    }
-    return GRPO_OK;
-}
-
-static int64_t grpo_occurrences_(const int64_t *x, int64_t n, int64_t id)
-{
-    int64_t k, count = 0;
-    for (k = 0; k < n; k++) count += x[k] == id;
-    return count;
-}
-
-/* is it the most frequent of the n, and the only one? */
-static int grpo_is_mode_(const int64_t *x, int64_t n, int64_t id)
-{
-    const int64_t own = grpo_occurrences_(x, n, id);
-    int64_t k;
-    for (k = 0; k < n; k++) if (x[k] != id && grpo_occurrences_(x, n, x[k]) >= own) return 0;
-    return 1;
-}
-
-grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward)
-{
-    grpo_status st = grpo_check_list_call_(reward, n);
-    int64_t k, all;
-    if (st) return st;
-    if (form != GRPO_PERMUTATION_JUDGE && form != GRPO_PERMUTATION_VOTES) return GRPO_BAD_FORM;
-    if (permutations < 0 || (form == GRPO_PERMUTATION_JUDGE && permutations != 2)) return GRPO_BAD_SIZE;
-    all = permutations * n;
-    if (all > 0 && !choice) return GRPO_NULL_ARGUMENT;
-    for (k = 0; k < all; k++) {
-        const int agrees = form == GRPO_PERMUTATION_JUDGE ? choice[k % n] == choice[n + k % n] : grpo_is_mode_(choice, all, choice[k]);
-        reward[k] = agrees ? 1 : -1;
-    }
-    return GRPO_OK;
-}
-
-grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward)
-{
-    grpo_status st = grpo_check_call_(batch, reward);
-    int64_t g, i, j;
-    int overflow = 0;
-    if (!st && batch->n_groups && !answer) st = GRPO_NULL_ARGUMENT;
-    if (!st && size < 1) st = GRPO_BAD_SIZE;
-    if (st) return st;
-    for (g = 0; g < batch->n_groups; g++)
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            double valid = 0, same = 0;
-            grpo_dd x = grpo_dd_div(grpo_dd_of_(1), (double)size);
-            for (j = batch->group_begin[g]; j < batch->group_begin[g + 1]; j++) { valid += answer[j] >= 0; same += answer[j] == answer[i]; }
-            if (answer[i] >= 0) x = grpo_dd_add(x, grpo_dd_div(grpo_dd_of_(valid - same), valid));      /* 1 - f */
-            grpo_put_(reward, i, answer[i] < 0 ? -1 : x.hi, &overflow);
-        }
-    return GRPO_OK;
-}
-
-/* the first token of the mask from t on, or end */
-static int64_t grpo_token_from_(const grpo_batch *b, int64_t t, int64_t end)
-{
-    while (t < end && !grpo_token_counts_(b, t)) t++;
-    return t;
-}
-
-/* are `size` tokens from s on those from t on?  s < t, and there are as many */
-static int grpo_is_same_run_(const grpo_batch *b, const int64_t *token, int64_t s, int64_t t, int64_t end, int64_t size)
-{
-    for (; size > 0; size--) {
-        if (token[s] != token[t]) return 0;
-        s = grpo_token_from_(b, s + 1, end);
-        t = grpo_token_from_(b, t + 1, end);
-    }
-    return 1;
-}
-
-/* share of the runs of sequence i that have been there before */
-static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t i, int64_t size)
-{
-    const int64_t begin = b->offset[i], end = begin + b->length[i];
-    int64_t s, t, left = 0, runs, again = 0;
-    for (t = begin; t < end; t++) left += grpo_token_counts_(b, t) != 0;
-    runs = left - size + 1;
-    if (runs < 1) return 0;
-    for (t = grpo_token_from_(b, begin, end), left = runs; left > 0; left--, t = grpo_token_from_(b, t + 1, end)) {
-        s = grpo_token_from_(b, begin, end);
-        while (s < t && !grpo_is_same_run_(b, token, s, t, end, size)) s = grpo_token_from_(b, s + 1, end);
-        again += s < t;
-    }
-    return (double)again / (double)runs;
-}
-
-grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward)
-{
-    grpo_status st = grpo_check_call_(batch, reward);
-    int64_t i;
-    int overflow = 0;
-    if (!st && batch->n_groups && !token) st = GRPO_NULL_ARGUMENT;
-    if (!st && size < 1) st = GRPO_BAD_SIZE;
-    if (!st) st = grpo_check_parameter_(penalty);
-    if (st) return st;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
-        grpo_put_(reward, i, grpo_times(penalty, grpo_repeated_(batch, token, i, size)), &overflow);
-    return GRPO_OK;
-}
-
-grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
-                                grpo_real *reward)
-{
-    grpo_status st = grpo_check_call_(batch, reward);
-    grpo_values v;
-    grpo_dd mean, s, z;
-    int64_t g, i;
-    int overflow = 0;
-    if (!st) st = grpo_check_parameter_(alpha);
-    if (!st) st = grpo_check_parameter_(wrong);
-    if (!st) st = grpo_check_weighting_(eps);
-    if (!st) st = grpo_check_correct_(batch, correct);
-    if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
-        memset(&v, 0, sizeof v);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
-            if (correct[i]) grpo_values_take_(&v, grpo_dd_of_((double)grpo_unmasked_(batch, i)));
-        mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
-        s = grpo_values_deviation_(&v, GRPO_STD_POPULATION, 0);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            z = grpo_dd_minus_(mean, grpo_dd_of_((double)grpo_unmasked_(batch, i)));
-            z = s.hi > 0 ? grpo_dd_mul(grpo_dd_quotient(z, grpo_dd_add(s, grpo_dd_of_(eps))), alpha) : grpo_dd_of_(0);
-            grpo_put_(reward, i, correct[i] ? grpo_exp(z) : wrong, &overflow);
-        }
-    }
-    return GRPO_OK;
-}
-
-/* of response i of a pair with that outcome: 1 it wins, -1 it loses, 0 neither */
-static int grpo_verdict_(const int64_t *outcome, int64_t place)
-{
-    const int first = place % 2 == 0, up = outcome[place / 2] > 0;
-    return outcome[place / 2] == 0 ? 0 : first == up ? 1 : -1;
-}
-
-static double grpo_tokens_or_one_(const grpo_batch *b, int64_t i) { return (double)(grpo_unmasked_(b, i) ? grpo_unmasked_(b, i) : 1); }
-
-static void grpo_pair_group_(const grpo_batch *b, int64_t g, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
-                             uint8_t *masked)
-{
-    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], paired = (end - begin) / 2 * 2;
-    double least = HUGE_VAL;
-    int64_t k;
-    int overflow = 0;
-    for (k = 0; k < paired; k++)
-        if (grpo_verdict_(outcome, k) > 0 && ended[begin + k] && grpo_tokens_or_one_(b, begin + k) < least)
-            least = grpo_tokens_or_one_(b, begin + k);
-    for (k = 0; k < end - begin; k++) {
-        const int verdict = k < paired ? grpo_verdict_(outcome, k) : 0, wins = verdict > 0 && ended[begin + k];
-        masked[begin + k] = k < paired && verdict == 0;
-        grpo_put_(reward, begin + k, wins ? least / grpo_tokens_or_one_(b, begin + k) : verdict ? -1 : 0, &overflow);
-    }
-}
-
-grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked)
-{
-    grpo_status st = grpo_check_call_(batch, reward);
-    int64_t g, k, pairs = 0;
-    if (!st && !masked) st = GRPO_NULL_OUTPUT;
-    if (!st && batch->n_groups && !ended) st = GRPO_NULL_ARGUMENT;
-    for (g = 0; !st && g < batch->n_groups; g++) pairs += grpo_group_size_(batch, g) / 2;
-    if (!st && pairs && !outcome) st = GRPO_NULL_ARGUMENT;
-    for (k = 0; !st && k < pairs; k++) if (outcome[k] < -1 || outcome[k] > 1) st = GRPO_BAD_ENTRY;
-    if (st) return st;
-    for (k = 0, g = 0; g < batch->n_groups; g++) {
-        grpo_pair_group_(batch, g, pairs ? outcome + k : NULL, ended, reward, masked);
-        k += grpo_group_size_(batch, g) / 2;
-    }
-    return GRPO_OK;
-}
-
-grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward)
-{
-    grpo_status st = grpo_check_list_call_(reward, n);
-    grpo_dd span;
-    double least = HUGE_VAL, most = -HUGE_VAL;
-    int64_t k;
-    if (!st) st = grpo_check_entry_list_(distance, n, -1e150, 1e150);
-    if (st || n == 0) return st;
-    for (k = 0; k < n; k++) {
-        if (distance[k] < least) least = distance[k];
-        if (distance[k] > most) most = distance[k];
-    }
-    span = grpo_two_diff(most, least);
-    for (k = 0; k < n; k++)
-        reward[k] = grpo_dd_less(span, grpo_least_entropy_) ? 0 : grpo_dd_quotient(grpo_two_diff(distance[k], least), span).hi;
-    return GRPO_OK;
-}
-
-/* ---- advantages ---- */
-
-static double grpo_collapsed_(double r) { return r == 1 ? 1 : r == 0 ? -1 : 0; }
-
-grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage)
-{
-    grpo_status st = grpo_check_call_(batch, advantage);
-    int64_t g, i;
-    int overflow = 0;
-    if (!st) st = grpo_check_weighting_(eps);
-    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
-    if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
-        const grpo_mean_deviation_of_ x = grpo_reward_spread_(batch, g, GRPO_STD_SAMPLE);
-        const int alone = grpo_group_size_(batch, g) == 1, equal = !grpo_rewards_differ_(batch, g);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            const double r = (double)batch->reward[i];
-            double A = alone ? r : grpo_collapsed_(r);
-            if (!equal) A = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(r), x.mean), grpo_dd_add(x.deviation, grpo_dd_of_(eps))).hi;
-            grpo_put_(advantage, i, A, &overflow);
-        }
-    }
-    return GRPO_OK;
-}
-
-grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
-                                   double *weighted)
-{
-    grpo_status st = grpo_check_list_call_(weighted, n);
-    int64_t j;
-    if (!st) st = grpo_check_entry_list_(advantage, n, -1e150, 1e150);
-    if (!st) st = grpo_check_entry_list_(difficulty, n, -1e150, 1e150);
-    if (!st) st = grpo_check_entry_list_(mean, n, -1e150, 1e150);
-    if (!st) st = grpo_check_parameter_(k);
-    if (st) return st;
-    for (j = 0; j < n; j++) {
-        const grpo_dd x = grpo_dd_mul(grpo_two_diff(difficulty[j], mean[j]), advantage[j] < 0 ? -k : k);
-        weighted[j] = grpo_times(advantage[j], grpo_exp(x));
-    }
-    return GRPO_OK;
-}
-
-grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted)
-{
-    grpo_status st = grpo_check_list_call_(weighted, n);
-    int64_t k;
-    if (!st) st = grpo_check_entry_list_(advantage, n, -1e150, 1e150);
-    if (!st) st = grpo_check_entry_list_(weight, n, 0, 1);
-    if (st) return st;
-    for (k = 0; k < n; k++)
-        weighted[k] = grpo_dd_mul(advantage[k] < 0 ? grpo_two_diff(2, weight[k]) : grpo_dd_of_(weight[k]), advantage[k]).hi;
-    return GRPO_OK;
-}
-
-/* node k, whose children have theirs */
-static grpo_tree_state grpo_tree_state_(const int64_t *parent, const double *reward, int64_t n, int64_t k, double gamma,
-                                        grpo_tree_advantage_form form, const grpo_tree_state *of)
-{
-    grpo_tree_state s = { { 0, 0 }, 0, 0 };
-    grpo_sum sum;
-    int64_t c;
-    memset(&sum, 0, sizeof sum);
-    for (c = k + 1; c < n; c++) {
-        if (parent[c] != k) continue;
-        if (form == GRPO_TREE_TD) grpo_sum_add_(&sum, reward[c]);
-        grpo_sum_add_dd_(&sum, form == GRPO_TREE_TD ? grpo_dd_mul(of[c].value, gamma) : of[c].value);
-        s.children++;
-        s.leaves += of[c].leaves;
-    }
-    if (s.children) s.value = grpo_dd_div(grpo_sum_dd_(&sum), (double)s.children);
-    else { s.leaves = 1; s.value = grpo_dd_of_(form == GRPO_TREE_TD ? 0 : reward[k]); }
-    return s;
-}
-
-static double grpo_tree_difference_(const int64_t *parent, const double *reward, const double *value, int64_t k, double gamma,
-                                    const grpo_tree_state *of)
-{
-    const int64_t up = parent[k];
-    const int alone = of[up].children == 1;
-    grpo_dd x = grpo_dd_mul(alone ? grpo_dd_of_(value[k]) : of[k].value, gamma);
-    x = grpo_dd_add(grpo_dd_of_(reward[k]), x);
-    return grpo_over_(grpo_dd_minus_(x, alone ? grpo_dd_of_(value[up]) : of[up].value), (double)of[k].leaves);
-}
-
-/* V - mean V of the other children of its parent */
-static double grpo_sibling_difference_(const int64_t *parent, int64_t n, int64_t k, const grpo_tree_state *of)
-{
-    grpo_sum sum;
-    int64_t c, others = of[parent[k]].children - 1;
-    memset(&sum, 0, sizeof sum);
-    for (c = 0; c < n; c++) if (c != k && parent[c] == parent[k]) grpo_sum_add_dd_(&sum, of[c].value);
-    return others ? grpo_dd_minus_(of[k].value, grpo_dd_div(grpo_sum_dd_(&sum), (double)others)).hi : of[k].value.hi;
-}
-
-static grpo_status grpo_check_tree_(const int64_t *parent, const double *reward, const double *value, int64_t n,
-                                    grpo_tree_advantage_form form)
-{
-    int64_t k;
-    if (form != GRPO_TREE_TD && form != GRPO_TREE_SIBLINGS && form != GRPO_TREE_PARENT) return GRPO_BAD_FORM;
-    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
-    if (n > 0 && (!parent || (form == GRPO_TREE_TD && !value))) return GRPO_NULL_ARGUMENT;
-    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
-    if (form == GRPO_TREE_TD && !grpo_are_moderate_(value, 0, n)) return GRPO_BAD_ENTRY;
-    for (k = 0; k < n; k++) if (parent[k] < -1 || parent[k] >= k) return GRPO_BAD_TREE;
-    return GRPO_OK;
-}
-
-grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
-                                grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage)
-{
-    grpo_status st = grpo_check_list_call_(advantage, n);
-    int64_t k;
-    if (!st) st = grpo_check_tree_(parent, reward, value, n, form);
-    if (!st && n > 0 && !scratch) st = GRPO_NULL_ARGUMENT;
-    if (!st) st = grpo_check_parameter_(gamma);
-    if (st) return st;
-    for (k = n - 1; k >= 0; k--) scratch[k] = grpo_tree_state_(parent, reward, n, k, gamma, form, scratch);
-    for (k = 0; k < n; k++) {
-        if (parent[k] < 0) advantage[k] = 0;
-        else if (form == GRPO_TREE_TD) advantage[k] = grpo_tree_difference_(parent, reward, value, k, gamma, scratch);
-        else if (form == GRPO_TREE_SIBLINGS) advantage[k] = grpo_sibling_difference_(parent, n, k, scratch);
-        else advantage[k] = grpo_dd_minus_(scratch[k].value, scratch[parent[k]].value).hi;
-    }
-    return GRPO_OK;
-}
-
-/* gain tanh(beta v) */
-static grpo_dd grpo_anchored_(const grpo_anchors *a, grpo_dd v)
-{
-    const grpo_dd x = grpo_dd_mul(v, a->beta);
-    double t = tanh(x.hi);
-    if (grpo_is_finite(x.hi)) t += (1 - t * t) * x.lo;
-    return grpo_two_prod(v.hi < 0 ? a->gain_neg : a->gain_pos, t);
-}
-
-/* the distance from the goal */
-static grpo_dd grpo_from_goal_(const grpo_anchors *a, double r, grpo_dd mean, double constraints, double n)
-{
-    grpo_dd goal = grpo_dd_of_(0.5), root = grpo_dd_of_(constraints);
-    if (a->form == GRPO_ANCHORS_CODE) {
-        if (grpo_dd_less(goal, mean)) goal = mean;
-        root = grpo_dd_div(root, n);
-    }
-    return grpo_dd_mul(grpo_dd_product(grpo_sqrt_twice_(root), grpo_dd_minus_(grpo_dd_of_(r), goal)), 2);
-}
-
-static grpo_status grpo_check_anchors_(const grpo_anchors *a)
-{
-    grpo_status st = grpo_check_parameter_(a->alpha);
-    if (!st) st = grpo_check_parameter_(a->beta);
-    if (!st) st = grpo_check_parameter_(a->gain_pos);
-    if (!st) st = grpo_check_parameter_(a->gain_neg);
-    return !st && a->form != GRPO_ANCHORS_PAPER && a->form != GRPO_ANCHORS_CODE ? GRPO_BAD_FORM : st;
-}
-
-grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage)
-{
-    grpo_status st = grpo_check_call_(batch, advantage);
-    int64_t g, i;
-    int overflow = 0;
-    if (st) return st;
-    if (!anchors) return GRPO_NULL_ARGUMENT;
-    st = grpo_check_anchors_(anchors);
-    if (!st) st = grpo_check_entries_(batch, constraints, 1, 1e150);
-    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
-    if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
-        const grpo_mean_deviation_of_ x = grpo_reward_spread_(batch, g, GRPO_STD_POPULATION);
-        const grpo_dd s = grpo_dd_less(x.deviation, grpo_least_entropy_) ? grpo_least_entropy_ : x.deviation;
-        const double n = (double)grpo_group_size_(batch, g);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            const double r = (double)batch->reward[i];
-            grpo_dd z = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(r), x.mean), s);
-            const grpo_dd d = grpo_from_goal_(anchors, r, x.mean, constraints[i], n);
-            if (x.deviation.hi == 0) z = grpo_dd_of_(0);
-            z = grpo_dd_product(grpo_two_diff(1, anchors->alpha), grpo_anchored_(anchors, z));
-            grpo_put_(advantage, i, grpo_dd_add(z, grpo_dd_mul(grpo_anchored_(anchors, d), anchors->alpha)).hi, &overflow);
-        }
-    }
-    return GRPO_OK;
-}
-
-static double grpo_calibrated_(const grpo_batch *b, int64_t g, int64_t i, const uint8_t *correct, double temperature, const grpo_dd *mean)
-{
-    grpo_sum sum;
-    int64_t j;
-    memset(&sum, 0, sizeof sum);
-    for (j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
-        const grpo_dd ahead = correct[i] ? grpo_dd_minus_(mean[i], mean[j]) : grpo_dd_minus_(mean[j], mean[i]);
-        if (!correct[j] == !correct[i] || !grpo_unmasked_(b, j)) continue;
-        grpo_sum_add_(&sum, -grpo_logistic_loss(grpo_dd_div(ahead, temperature)).slope);
-    }
-    return grpo_sum_value_(&sum) / (correct[i] ? temperature : -temperature);
-}
-
-grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
-                                      grpo_real *advantage)
-{
-    grpo_status st = grpo_check_call_(batch, advantage);
-    int64_t g, i;
-    int overflow = 0;
-    if (!st) st = grpo_check_temperature_(temperature);
-    if (!st) st = grpo_check_correct_(batch, correct);
-    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_ARGUMENT;
-    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_);
-    if (st) return st;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) scratch[i] = grpo_response_mean_(batch, batch->logp, NULL, i);
-    for (g = 0; g < batch->n_groups; g++)
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
-            grpo_put_(advantage, i, grpo_unmasked_(batch, i) ? grpo_calibrated_(batch, g, i, correct, temperature, scratch) : 0, &overflow);
-    return GRPO_OK;
-}
-
-/* of one subset, its size members: what each adds to the sums of its size */
-static void grpo_add_subset_(const double *x, int64_t n, uint32_t subset, int size, double eps, grpo_dd *sum)
-{
-    grpo_dd off[20], mean = { 0, 0 }, squares = { 0, 0 };
-    double s, first = 0;
-    int64_t k;
-    int any = 0, equal = 1;
-    for (k = 0; k < n; k++) {
-        if (!(subset >> k & 1)) continue;
-        if (any && x[k] != first) equal = 0;
-        if (!any) first = x[k];
-        any = 1;
-        mean = grpo_dd_add(mean, grpo_dd_of_(x[k]));
-    }
-    if (equal) return;
-    mean = grpo_dd_div(mean, (double)size);
-    for (k = 0; k < n; k++) {
-        if (!(subset >> k & 1)) continue;
-        off[k] = grpo_dd_minus_(grpo_dd_of_(x[k]), mean);
-        squares = grpo_dd_add(squares, grpo_two_prod(off[k].hi, off[k].hi));
-    }
-    s = sqrt(squares.hi / (double)size) + eps;
-    for (k = 0; k < n; k++) if (subset >> k & 1) sum[k] = grpo_dd_add(sum[k], grpo_dd_of_(off[k].hi / s));
-}
-
-grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage)
-{
-    grpo_status st = grpo_check_list_call_(advantage, n);
-    double x[20], count;
-    grpo_dd sum[21][20], total;
-    uint32_t subset, rest;
-    int64_t k;
-    int e, size;
-    if (!st && !reward) st = GRPO_NULL_REWARD_LIST;
-    if (!st) st = grpo_check_weighting_(eps);
-    if (!st && eps == 0) st = GRPO_NEGATIVE_PARAMETER;
-    if (!st && !(n >= 2 && n <= 20)) st = GRPO_BAD_SIZE;
-    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
-    if (st) return st;
-    e = grpo_square_exponent_(ldexp(1, grpo_exponent_of_(reward, n)));
-    memset(sum, 0, sizeof sum);
-    for (k = 0; k < n; k++) x[k] = ldexp(reward[k], -e);
-    for (subset = 3; subset < UINT32_C(1) << n; subset++) {
-        for (size = 0, rest = subset; rest; rest &= rest - 1) size++;
-        if (size > 1) grpo_add_subset_(x, n, subset, size, ldexp(eps, -e), sum[size]);
-    }
-    for (k = 0; k < n; k++) {
-        total = grpo_dd_of_(0);
-        for (count = 1, size = 2; size <= n; size++) {
-            count = count * (double)(n - size + 1) / (double)(size - 1);       /* C(n - 1, size - 1) */
-            total = grpo_dd_add(total, grpo_dd_div(sum[size][k], count));
-        }
-        advantage[k] = grpo_over_(total, (double)(n - 1));
-    }
-    return GRPO_OK;
-}
-
-grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace)
-{
-    grpo_status st = grpo_check_call_(batch, advantage);
-    int64_t g, i;
-    if (!st && !replace) st = GRPO_NULL_OUTPUT;
-    if (!st) st = grpo_check_entries_(batch, utility, -1e150, 1e150);
-    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
-    if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
-        int64_t hit = batch->group_begin[g], miss = -1, least = hit, misses = 0;
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            advantage[i] = 0;
-            if (batch->reward[i] > batch->reward[hit]) hit = i;
-            if (utility[i] < utility[least]) least = i;
-            if (batch->reward[i] != 0) continue;
-            misses++;
-            if (miss < 0 || utility[i] > utility[miss]) miss = i;
-        }
-        replace[g] = misses == grpo_group_size_(batch, g) ? least : -1;
-        if (!(batch->reward[hit] > 0) || miss < 0) continue;
-        advantage[hit] = 1;
-        advantage[miss] = -1;
-    }
-    return GRPO_OK;
-}
-
-/* w = p sum_j p_j (r - r_j), over sum p, of candidate k as e^exponent times the result: of the probabilities of the others the largest is
- * taken out, so that what underflows is nothing beside the rest */
-static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int64_t n, int64_t k, grpo_dd *exponent)
-{
-    grpo_dd sum = { 0, 0 };
-    double top = -HUGE_VAL;
-    int64_t j;
-    for (j = 0; j < n; j++) if (reward[j] != reward[k] && logp_old[j] > top) top = logp_old[j];
-    *exponent = grpo_two_sum(logp_old[k], top);
-    for (j = 0; j < n; j++)
-        if (reward[j] != reward[k])
-            sum = grpo_dd_add(sum, grpo_dd_product(grpo_exp_twice(grpo_two_diff(logp_old[j], top)), grpo_two_diff(reward[k], reward[j])));
-    return sum;
-}
-
-grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage)
-{
-    grpo_status st = grpo_check_list_call_(advantage, n);
-    grpo_dd top = { -HUGE_VAL, 0 }, size = { 0, 0 }, w, e;
-    int64_t k;
-    int pass;
-    if (!st && n < 2) st = GRPO_BAD_SIZE;
-    if (!st && !reward) st = GRPO_NULL_REWARD_LIST;
-    if (!st) st = grpo_check_entry_list_(logp_old, n, -1e150, 1e150);
-    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
-    if (st) return st;
-    for (k = 0; k < n; k++) {
-        grpo_candidate_(logp_old, reward, n, k, &e);
-        if (grpo_dd_less(top, e)) top = e;
-    }
-    for (pass = 0; pass < 2; pass++)
-        for (k = 0; k < n; k++) {
-            w = grpo_candidate_(logp_old, reward, n, k, &e);
-            w = w.hi == 0 ? w : grpo_dd_product(w, grpo_exp_twice(grpo_dd_minus_(e, top)));
-            if (pass == 0) size = grpo_dd_add(size, w.hi < 0 ? grpo_dd_negative(w) : w);
-            else advantage[k] = size.hi > 0 ? grpo_dd_quotient(w, size).hi : 0;
-        }
-    return GRPO_OK;
-}
-
-/* is no turn before number k of its role? */
-static int grpo_opens_role_(const int64_t *role, int64_t k)
-{
-    int64_t j = 0;
-    while (role[j] != role[k]) j++;
-    return j == k;
-}
-
-static grpo_mean_deviation_of_ grpo_role_spread_(const double *reward, const int64_t *role, int64_t n, int64_t id)
-{
-    grpo_values v;
-    double largest = 0;
-    int64_t k;
-    int e;
-    for (k = 0; k < n; k++) if (role[k] == id && fabs(reward[k]) > largest) largest = fabs(reward[k]);
-    e = grpo_square_exponent_(largest);
-    memset(&v, 0, sizeof v);
-    for (k = 0; k < n; k++) if (role[k] == id) grpo_values_take_(&v, grpo_dd_of_(ldexp(reward[k], -e)));
-    return grpo_mean_and_deviation_(&v, GRPO_STD_SAMPLE, e);
-}
-
-static double grpo_role_advantage_(double r, const grpo_mean_deviation_of_ *of, grpo_role_form form)
-{
-    grpo_dd x = grpo_dd_minus_(grpo_dd_of_(r), of->mean);
-    if (form == GRPO_ROLE_MEAN) return x.hi;
-    if (of->deviation.hi == 0) return 0;
-    x = grpo_dd_quotient(x, grpo_dd_add(of->deviation, grpo_dd_of_(1e-6)));
-    if (form == GRPO_ROLE_MEAN_STD) return x.hi;
-    return x.hi < -1 ? -1 : x.hi > 3 ? 3 : x.hi;
-}
-
-grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage)
-{
-    grpo_status st = grpo_check_list_call_(advantage, n);
-    int64_t k, j;
-    if (!st && form != GRPO_ROLE_MEAN && form != GRPO_ROLE_MEAN_STD && form != GRPO_ROLE_CLIPPED) st = GRPO_BAD_FORM;
-    if (!st && n > 0 && !reward) st = GRPO_NULL_REWARD_LIST;
-    if (!st && n > 0 && !role) st = GRPO_NULL_ARGUMENT;
-    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
-    if (st) return st;
-    for (k = 0; k < n; k++) {
-        grpo_mean_deviation_of_ of;
-        if (!grpo_opens_role_(role, k)) continue;
-        of = grpo_role_spread_(reward, role, n, role[k]);
-        for (j = k; j < n; j++) if (role[j] == role[k]) advantage[j] = grpo_role_advantage_(reward[j], &of, form);
-    }
-    return GRPO_OK;
-}
-
-/* ---- what to sample ---- */
-
-static int64_t grpo_better_(int64_t x, int64_t y, int least) { return (x < y) == least ? x : y; }
-
-/* row i of the table of two sequences from the one before, at j the first j of b: the least edits from one to the other, or the longest
- * common subsequence */
-static void grpo_distance_row_(int64_t id, const int64_t *b, int64_t n, int edits, const int64_t *before, int64_t *row)
-{
-    int64_t j;
-    for (j = 1; j <= n; j++) {
-        const int64_t straight = before[j - 1] + (b[j - 1] == id ? !edits : edits);
-        row[j] = grpo_better_(straight, grpo_better_(before[j], row[j - 1], edits) + edits, edits);
-    }
-}
-
-static double grpo_table_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, int edits, int64_t *scratch)
-{
-    int64_t *before = scratch, *row = scratch + n_b + 1, *swap, i, j;
-    for (j = 0; j <= n_b; j++) before[j] = edits ? j : 0;
-    for (i = 0; i < n_a; i++) {
-        row[0] = edits ? i + 1 : 0;
-        grpo_distance_row_(a[i], b, n_b, edits, before, row);
-        swap = before; before = row; row = swap;
-    }
-    return (double)before[n_b];
-}
-
-/* of the suffixes of a the longest that is somewhere in b */
-static int64_t grpo_common_suffix_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b)
-{
-    int64_t end, k, most = 0;
-    for (end = n_b; end > most; end--) {
-        for (k = 0; k < end && k < n_a && a[n_a - 1 - k] == b[end - 1 - k]; k++) { }
-        if (k > most) most = k;
-    }
-    return most;
-}
-
-grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
-                                   double *distance)
-{
-    const double longer = (double)(n_a > n_b ? n_a : n_b);
-    int64_t there, back;
-    if (!distance) return GRPO_NULL_OUTPUT;
-    if (form != GRPO_DISTANCE_EDIT && form != GRPO_DISTANCE_SUFFIX && form != GRPO_DISTANCE_ROUGE_L) return GRPO_BAD_FORM;
-    if (n_a < 1 || n_b < 1) return GRPO_TOO_FEW;
-    if (!a || !b || (!scratch && form != GRPO_DISTANCE_SUFFIX)) return GRPO_NULL_ARGUMENT;
-    if (form == GRPO_DISTANCE_EDIT) *distance = grpo_table_(a, n_a, b, n_b, 1, scratch) / longer;
-    if (form == GRPO_DISTANCE_ROUGE_L) *distance = 2 * grpo_table_(a, n_a, b, n_b, 0, scratch) / ((double)n_a + (double)n_b);
-    if (form != GRPO_DISTANCE_SUFFIX) return GRPO_OK;
-    there = grpo_common_suffix_(a, n_a, b, n_b);
-    back = grpo_common_suffix_(b, n_b, a, n_a);
-    *distance = (double)(there > back ? there : back) / longer;
     return GRPO_OK;
 }
 
