@@ -4148,19 +4148,23 @@ static double grpo_domain_high_(grpo_domain_ domain) { return domain == GRPO_MOD
 
 static int grpo_in_domain_(double x, grpo_domain_ domain) { return x >= grpo_domain_low_(domain) && x <= grpo_domain_high_(domain); }
 
+/* by lanes of the element's own type, whose finite numbers all lie between bounds beyond them */
 static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_ domain)
 {
-    const double low = grpo_domain_low_(domain), high = grpo_domain_high_(domain);
-    double outside[GRPO_LANES_] = { 0 };
-    int j;
-    for (; begin + GRPO_LANES_ <= end; begin += GRPO_LANES_)
+    const double most = sizeof(grpo_real) == sizeof(float) ? FLT_MAX : DBL_MAX, above = grpo_domain_high_(domain), below = grpo_domain_low_(domain);
+    const grpo_real low = (grpo_real)(below < -most && below > -HUGE_VAL ? -most : below), high = (grpo_real)(above < most ? above : most);
+    grpo_real outside[GRPO_LANES_] = { 0 };
+    const int64_t n = end - begin, whole = n - n % GRPO_LANES_;
+    int64_t k, j;
+    int rest = 1;
+    for (k = 0; k < whole; k += GRPO_LANES_)
         for (j = 0; j < GRPO_LANES_; j++) {
-            const double y = (double)x[begin + j];
-            outside[j] += y >= low && y <= high ? 0 : 1;
+            const grpo_real y = x[begin + k + j], a = y >= low ? 0 : 1, b = y <= high ? 0 : 1;
+            outside[j] += a + b;
         }
-    for (; begin < end; begin++) outside[0] += (double)x[begin] >= low && (double)x[begin] <= high ? 0 : 1;
+    for (; k < n; k++) rest &= x[begin + k] >= low && x[begin + k] <= high;
     for (j = 1; j < GRPO_LANES_; j++) outside[0] += outside[j];
-    return outside[0] == 0;
+    return rest && outside[0] == 0;
 }
 
 static int grpo_tokens_in_domain_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_ domain)
@@ -6613,7 +6617,7 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
     s.correction.value = 1; s.correction.inside = 1;
     s.plain = !grpo_judges_(&o->weight);
     if (s.plain) {
-        for (t = s.begin; t < s.end; t++) s.count += !s.off && (!b->mask || b->mask[t]);
+        if (!s.off) s.count = grpo_unmasked_(b, i);
         return s;
     }
     if (!s.off && grpo_corrects_over_(&o->weight, GRPO_OVER_SEQUENCE_)) s.correction = grpo_pooled_correction_(o, b, response);
@@ -6716,14 +6720,10 @@ static int grpo_is_varied_(const grpo_batch *b, int64_t g)
     return grpo_dd_exceeds(grpo_two_diff(most, least), 1e-6);
 }
 
-grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals)
+/* grpo_count of what has been checked */
+static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals)
 {
-    grpo_status st;
     int64_t g, i;
-    if (!obj) return GRPO_NULL_OBJECTIVE;
-    if (!totals) return GRPO_NULL_OUTPUT;
-    st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
-    if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
         int64_t tokens = 0;
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
@@ -6742,7 +6742,16 @@ grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const
         if (obj->penalty.pairs != GRPO_PAIRS_NONE) totals->pairs += grpo_count_pairs_(obj, batch, g);
     }
     grpo_sum_carry_(&totals->weight);
-    return GRPO_OK;
+}
+
+grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals)
+{
+    grpo_status st;
+    if (!obj) return GRPO_NULL_OBJECTIVE;
+    if (!totals) return GRPO_NULL_OUTPUT;
+    st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
+    if (!st) grpo_count_all_(obj, batch, advantage, totals);
+    return st;
 }
 
 /* ---- evaluation ---------------------------------------------------------------------------------------------------------------- */
@@ -7282,7 +7291,7 @@ typedef struct grpo_block_ {
     double value[GRPO_BLOCK_], slope[GRPO_BLOCK_], direct[GRPO_BLOCK_];    /* of S; by the log-ratio, by logp */
     double charge[GRPO_BLOCK_], pull[GRPO_BLOCK_];                     /* of P, and by logp */
     int n, given;                                                      /* given: w, value and slope are those of their responses */
-    int divided;                                                       /* some local is not 1 */
+    int divided, scattered;                                            /* some local is not 1; their places are no single run */
 } grpo_block_;
 
 static int grpo_is_clip_(grpo_surrogate_kind kind)
@@ -7434,12 +7443,13 @@ static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, double (*D)[GR
 }
 
 /* writes x to the places of the block's tokens */
-static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_real *out, const double *x)
+static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_real *GRPO_RESTRICT_ out, const double *GRPO_RESTRICT_ x)
 {
     int k;
     if (!out) return;
     if (grpo_block_exceeds_(x, FLT_MAX)) for (k = 0; k < b->n; k++) grpo_put_(out, b->at[k], x[k], &r->partial->overflow);
-    else for (k = 0; k < b->n; k++) out[b->at[k]] = (grpo_real)x[k];
+    else if (b->scattered || b->n < GRPO_BLOCK_) for (k = 0; k < b->n; k++) out[b->at[k]] = (grpo_real)x[k];
+    else for (out += b->at[0], k = 0; k < GRPO_BLOCK_; k++) out[k] = (grpo_real)x[k];
 }
 
 static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b)
@@ -7455,8 +7465,9 @@ static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b)
         for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->charge[k]);
         grpo_block_write_(r, b, r->out.term, x);
     }
-    if (r->out.dentropy) {
-        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coef[k] + 0.0;      /* no -0 */
+    if (r->out.dentropy && coef == 0) for (k = 0; k < b->n; k++) r->out.dentropy[b->at[k]] = 0;
+    else if (r->out.dentropy) {
+        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coef[k];
         grpo_block_write_(r, b, r->out.dentropy, x);
     }
 }
@@ -7571,7 +7582,7 @@ static void grpo_block_flush_(grpo_run_ *r)
     pool->n = x->n;
     pool->has_k3 = 1;
     grpo_pool_flush_(r);
-    x->n = x->divided = 0;
+    x->n = x->divided = x->scattered = 0;
 }
 
 /* tokens begin .. begin + n - 1 of a sequence join those that wait, among which there is room; w, term: of them all, if they are given */
@@ -7581,6 +7592,7 @@ static void grpo_block_join_(const grpo_run_ *r, int64_t begin, int n, double w,
     const int at = r->block->n;
     grpo_block_ *x = r->block;
     int k;
+    x->scattered |= at > 0 && x->at[at - 1] != begin - 1;
     for (k = 0; k < n; k++) x->at[at + k] = begin + k;
     for (k = 0; k < n; k++) { x->logp[at + k] = (double)logp[k]; x->old[at + k] = (double)old[k]; x->A[at + k] = (double)A[k]; }
     for (k = 0; k < n; k++) { x->local[at + k] = r->local; x->coef[at + k] = r->coef; }
@@ -7596,8 +7608,9 @@ static void grpo_block_take_(grpo_run_ *r, const grpo_sequence_ *s, double w, co
     int64_t t = s->begin;
     while (t < s->end) {
         const int room = GRPO_BLOCK_ - r->block->n;
-        int n = 0;
-        while (n < room && t + n < s->end && !s->off && (!mask || mask[t + n])) n++;
+        const int most = s->off ? 0 : s->end - t < room ? (int)(s->end - t) : room;
+        int n = mask ? 0 : most;
+        while (mask && n < most && mask[t + n]) n++;
         if (n == 0) { grpo_skip_token_(r, t++); continue; }
         grpo_block_join_(r, t, n, w, term);
         t += n;
@@ -7818,8 +7831,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
                      GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     memset(&own, 0, sizeof own);
-    st = grpo_count(obj, batch, advantage, &own);
-    if (st) return st;
+    grpo_count_all_(obj, batch, advantage, &own);
     if (how->scratch > 0 && !(out && out->scratch && out->scratch_size >= how->scratch)) return GRPO_NEEDS_SCRATCH;
     if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_BAD_TOTALS;
     memset(&r, 0, sizeof r);
@@ -7840,7 +7852,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     partial->scales = r.scales;
     pool.n = 0;
     r.pool = &pool;
-    block.n = block.divided = 0;
+    block.n = block.divided = block.scattered = 0;
     block.given = obj->ratio.unit != GRPO_UNIT_TOKEN;
     if (grpo_goes_by_blocks_(&r)) r.block = &block;
     for (g = 0; g < batch->n_groups; g++) grpo_run_group_(&r, g, how);
