@@ -12964,7 +12964,7 @@ static grpo_status grpo_check_logits_(const grpo_logits *x, int64_t row)
  * h = h1 + h2 with h1 so short that n h1 is exact.  So g is off by 2^-25 h at most, and the power by 0.9 2^-23 of it.
  *
  * Powers are 2^64 times those relative to 2^N, the first power of two that none exceeds: small ones count down to 2^-190 of the
- * largest, and what is below is 0.  Pairs of them are added in float, pairs of pairs in double. */
+ * largest, and what is below is 0.  Four of them are added in float, fours in double. */
 
 #if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
 #define GRPO_MADD_(a, b, c) fmaf(a, b, c)
@@ -12972,7 +12972,7 @@ static grpo_status grpo_check_logits_(const grpo_logits *x, int64_t row)
 #define GRPO_MADD_(a, b, c) ((a) * (b) + (c))
 #endif
 
-enum { GRPO_ROW_BLOCK_ = 1024, GRPO_ROW_LANES_ = 32, GRPO_STEP_ = 2 * GRPO_ROW_LANES_ };
+enum { GRPO_ROW_BLOCK_ = 1024, GRPO_ROW_LANES_ = 32, GRPO_STRIDE_ = 2 * GRPO_ROW_LANES_, GRPO_STEP_ = 2 * GRPO_STRIDE_ };
 
 /* of one temperature: 1/h, h1, h2, and e^(g/tau) = 1 + b1 g + ... + b6 g^6 to 4.2e-9; of a row's largest logit, once there is one: R, N,
  * 1.5 2^23 + 191 - N, the z - R that stands for all below it, and largest - R */
@@ -13081,15 +13081,19 @@ GRPO_INLINE_ float grpo_block_sums_(const float *GRPO_RESTRICT_ z, int64_t size,
     for (j = 0; j < GRPO_ROW_LANES_; j++) { sum[j] = spread[j] = square[j] = 0; most[j] = -HUGE_VALF; }
     for (v = 0; v < size; v += GRPO_STEP_) {
         for (j = 0; j < GRPO_ROW_LANES_; j++) {
-            const float z0 = z[v + j], z1 = z[v + GRPO_ROW_LANES_ + j], larger = z0 > z1 ? z0 : z1;
+            const float z0 = z[v + j], z1 = z[v + GRPO_ROW_LANES_ + j];
+            const float z2 = z[v + 2 * GRPO_ROW_LANES_ + j], z3 = z[v + 3 * GRPO_ROW_LANES_ + j];
+            const float first = z0 > z1 ? z0 : z1, second = z2 > z3 ? z2 : z3, larger = first > second ? first : second;
             const float d0 = grpo_above_(z0, origin, least), d1 = grpo_above_(z1, origin, least);
-            const float e0 = GRPO_EXP_(d0), e1 = GRPO_EXP_(d1);
+            const float d2 = grpo_above_(z2, origin, least), d3 = grpo_above_(z3, origin, least);
+            const float e0 = GRPO_EXP_(d0), e1 = GRPO_EXP_(d1), e2 = GRPO_EXP_(d2), e3 = GRPO_EXP_(d3);
             most[j] = larger > most[j] ? larger : most[j];
-            s[j] = e0 + e1;
-            w[j] = GRPO_MADD_(e1, d1 - from, e0 * (d0 - from));
+            s[j] = (e0 + e1) + (e2 + e3);
+            w[j] = GRPO_MADD_(e1, d1 - from, e0 * (d0 - from)) + GRPO_MADD_(e3, d3 - from, e2 * (d2 - from));
             if (squares) {
                 const float p0 = e0 * 5.421010862427522e-20f, p1 = e1 * 5.421010862427522e-20f;
-                q[j] = GRPO_MADD_(p1, p1, p0 * p0);
+                const float p2 = e2 * 5.421010862427522e-20f, p3 = e3 * 5.421010862427522e-20f;
+                q[j] = GRPO_MADD_(p1, p1, p0 * p0) + GRPO_MADD_(p3, p3, p2 * p2);
             }
         }
         for (j = 0; j < GRPO_ROW_LANES_; j++) { sum[j] += (double)s[j]; spread[j] += (double)w[j]; }
@@ -13272,11 +13276,11 @@ static void grpo_block_gradient_(const float *GRPO_RESTRICT_ z, int64_t size, co
 {
     const float shift = k->shift, per = k->per, h1 = k->h1, h2 = k->h2, origin = k->origin, least = k->least;
     const float high = c->high, low = c->low, c1 = c->c1, c2 = c->c2, c3 = c->c3, c4 = c->c4, c5 = c->c5, c6 = c->c6;
-    float out[GRPO_STEP_];
+    float out[GRPO_STRIDE_];
     int64_t v;
     int j;
-    for (v = 0; v < size; v += GRPO_STEP_) {
-        for (j = 0; j < GRPO_STEP_; j++)
+    for (v = 0; v < size; v += GRPO_STRIDE_) {
+        for (j = 0; j < GRPO_STRIDE_; j++)
             out[j] = grpo_exp_float_(grpo_above_(z[v + j], origin, least), shift, per, h1, h2, 1, high, low, c1, c2, c3, c4, c5, c6);
         memcpy(g + v, out, sizeof out);
     }
@@ -13287,16 +13291,16 @@ static void grpo_block_gradients_(const float *GRPO_RESTRICT_ z, int64_t size, c
 {
     GRPO_EXP_LOCALS_(k);
     const double at = by.at, slope = by.slope;
-    float e[GRPO_STEP_], x[GRPO_STEP_], out[GRPO_STEP_];
+    float e[GRPO_STRIDE_], x[GRPO_STRIDE_], out[GRPO_STRIDE_];
     int64_t v;
     int j;
-    for (v = 0; v < size; v += GRPO_STEP_) {
-        for (j = 0; j < GRPO_STEP_; j++) {
+    for (v = 0; v < size; v += GRPO_STRIDE_) {
+        for (j = 0; j < GRPO_STRIDE_; j++) {
             const float d = grpo_above_(z[v + j], origin, least);
             e[j] = GRPO_EXP_(d);
             x[j] = d - from;
         }
-        for (j = 0; j < GRPO_STEP_; j++) out[j] = (float)((double)e[j] * (at + slope * (double)x[j]));
+        for (j = 0; j < GRPO_STRIDE_; j++) out[j] = (float)((double)e[j] * (at + slope * (double)x[j]));
         memcpy(g + v, out, sizeof out);
     }
 }
