@@ -2296,7 +2296,7 @@ typedef struct {
     int64_t items, sequences, sequences_nonempty, degenerate_sequences, nonzero_items;
 } grpo_moments;
 
-/* what to write, each may be NULL.  Zero-initialise. */
+/* what to write, each may be NULL; no array of the batch, nor the advantages.  Zero-initialise. */
 typedef struct {
     grpo_real *dlogp, *dentropy, *term;             /* per token: d loss/d logp, d loss/d entropy, the token's loss before aggregation */
     grpo_real *dlog_z;                              /* per group: d loss/d batch.log_z */
@@ -4151,7 +4151,8 @@ static int grpo_in_domain_(double x, grpo_domain_ domain) { return x >= grpo_dom
 /* by lanes of the element's own type, whose finite numbers all lie between bounds beyond them */
 static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_ domain)
 {
-    const double most = sizeof(grpo_real) == sizeof(float) ? FLT_MAX : DBL_MAX, above = grpo_domain_high_(domain), below = grpo_domain_low_(domain);
+    const double most = sizeof(grpo_real) == sizeof(float) ? FLT_MAX : DBL_MAX;
+    const double above = grpo_domain_high_(domain), below = grpo_domain_low_(domain);
     const grpo_real low = (grpo_real)(below < -most && below > -HUGE_VAL ? -most : below), high = (grpo_real)(above < most ? above : most);
     grpo_real outside[GRPO_LANES_] = { 0 };
     const int64_t n = end - begin, whole = n - n % GRPO_LANES_;
@@ -6993,7 +6994,8 @@ static int grpo_block_exceeds_(const double *x, double most)
 static int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
 
 /* e^x - x - 1 of a block, x = sign (hi + lo); far: some are beyond the reach of the series */
-static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo, int far)
+static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo,
+                           int far)
 {
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
@@ -7308,8 +7310,8 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r)
     const grpo_surrogate_kind kind = o->surrogate.kind;
     if (!r->reports_ratio || kind == GRPO_SURROGATE_SHAPED || grpo_group_kind_of_(kind)) return 0;
     if (o->surrogate.bounds != GRPO_BOUNDS_FIXED && grpo_bounds_act_(&o->surrogate)) return 0;
-    if (a->unit > GRPO_UNIT_SEQUENCE_SUM || (a->unit != GRPO_UNIT_TOKEN && !grpo_is_clip_(kind)) || a->mix != GRPO_MIX_NONE || a->against != GRPO_AGAINST_OLD) return 0;
-    if (a->clamp_low != 0 || a->clamp_high != 0) return 0;
+    if (a->unit > GRPO_UNIT_SEQUENCE_SUM || (a->unit != GRPO_UNIT_TOKEN && !grpo_is_clip_(kind))) return 0;
+    if (a->mix != GRPO_MIX_NONE || a->against != GRPO_AGAINST_OLD || a->clamp_low != 0 || a->clamp_high != 0) return 0;
     if (a->unit_clamp_low != 0 || a->unit_clamp_high != 0 || !r->plain || !r->trusting || r->judges) return 0;
     if (r->scales.likelihood != 0 || p->pairs != GRPO_PAIRS_NONE) return 0;
     return p->kl == GRPO_KL_NONE || p->kl_coef == 0
@@ -7377,7 +7379,7 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *G
 {
     const grpo_surrogate *s = &r->obj->surrogate;
     const int clips = s->kind != GRPO_SURROGATE_RATIO, twice = s->kind == GRPO_SURROGATE_DUAL_CLIP;
-    const double low = r->range.low, high = grpo_is_finite(r->range.high) ? r->range.high : 0;
+    const double low = grpo_is_finite(r->range.low) ? r->range.low : 0, high = grpo_is_finite(r->range.high) ? r->range.high : 0;
     const double dual = twice && grpo_is_finite(s->dual) ? s->dual : 0;
     const double *GRPO_RESTRICT_ w = x->w, *GRPO_RESTRICT_ A = x->A;
     double *GRPO_RESTRICT_ value = x->value, *GRPO_RESTRICT_ slope = x->slope;
