@@ -3455,7 +3455,7 @@ static void grpo_sum_add_(grpo_sum *s, double x)
  * order (Rump, Ogita and Oishi, "Accurate floating-point summation"); what is left is exact and is cut again, or added one by one. */
 enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8 };
 
-/* the sum of a quarter of a block, its rest having been added to it: by quarters, which vectorises everywhere and waits for nothing */
+/* Sums over a block go by quarters, which vectorises everywhere and waits for nothing.  Of a quarter to which the rest has been added: */
 static double grpo_quarter_total_(const double *x)
 {
     double y[GRPO_BLOCK_ / 16];
@@ -3487,18 +3487,21 @@ static double grpo_block_magnitude_(const double *x)
 /* into upper and lower the sums of the parts of x above the units of cut[0] and of cut[1]; returns whether that is not all */
 static int grpo_block_cut_(const double *x, const double *cut, double *upper, double *lower)
 {
+    const double *x1 = x + GRPO_BLOCK_ / 4, *x2 = x1 + GRPO_BLOCK_ / 4, *x3 = x2 + GRPO_BLOCK_ / 4;
     const double high = cut[0], low = cut[1];
-    double a[GRPO_BLOCK_], b[GRPO_BLOCK_], left[GRPO_BLOCK_];
+    double a[GRPO_BLOCK_ / 4], b[GRPO_BLOCK_ / 4], left[GRPO_BLOCK_ / 4];
     int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) {
-        const double p = (high + x[k]) - high, rest = x[k] - p, q = (low + rest) - low;
-        a[k] = p;
-        b[k] = q;
-        left[k] = rest - q;
+    for (k = 0; k < GRPO_BLOCK_ / 4; k++) {
+        const double p0 = (high + x[k]) - high, p1 = (high + x1[k]) - high, p2 = (high + x2[k]) - high, p3 = (high + x3[k]) - high;
+        const double r0 = x[k] - p0, r1 = x1[k] - p1, r2 = x2[k] - p2, r3 = x3[k] - p3;
+        const double q0 = (low + r0) - low, q1 = (low + r1) - low, q2 = (low + r2) - low, q3 = (low + r3) - low;
+        a[k] = (p0 + p1) + (p2 + p3);
+        b[k] = (q0 + q1) + (q2 + q3);
+        left[k] = (fabs(r0 - q0) + fabs(r1 - q1)) + (fabs(r2 - q2) + fabs(r3 - q3));
     }
-    *upper = grpo_block_total_(a);
-    *lower = grpo_block_total_(b);
-    return grpo_block_magnitude_(left) != 0;
+    *upper = grpo_quarter_total_(a);
+    *lower = grpo_quarter_total_(b);
+    return grpo_quarter_total_(left) != 0;
 }
 
 /* adds the numbers of a block times a power of two, or minus that */
@@ -7025,7 +7028,7 @@ static void grpo_pool_flush_(grpo_run_ *r)
     const grpo_batch *b = r->batch;
     if (p->n == 0) return;
     grpo_sum_add_block_(&sum[GRPO_SUM_POLICY], 1, p->policy);
-    grpo_sum_add_block_(&sum[GRPO_SUM_PENALTY], 1, p->penalty);
+    if (r->obj->penalty.kl != GRPO_KL_NONE || r->obj->penalty.entropy_coef != 0) grpo_sum_add_block_(&sum[GRPO_SUM_PENALTY], 1, p->penalty);
     if (r->reports_ratio) {
         grpo_sum_add_block_(&sum[GRPO_SUM_RATIO], 1, p->ratio);
         grpo_pool_add_squares_(&sum[GRPO_SUM_RATIO_SQUARED], 1, p->ratio);
@@ -7374,8 +7377,8 @@ static double grpo_block_above_(double *GRPO_RESTRICT_ is, const double *GRPO_RE
 }
 
 /* ratio, ppo_clip and dual_clip, in loops with a choice each, which gcc -O2 vectorises; d: the log-ratio, as far as the bounds are compared
- * with it.  Where a token is clipped, one of the three is 1. */
-static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *GRPO_RESTRICT_ d)
+ * with it; far: some are large.  Where a token is clipped, one of the three is 1. */
+static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *GRPO_RESTRICT_ d, int far)
 {
     const grpo_surrogate *s = &r->obj->surrogate;
     const int clips = s->kind != GRPO_SURROGATE_RATIO, twice = s->kind == GRPO_SURROGATE_DUAL_CLIP;
@@ -7391,7 +7394,7 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *G
     lows = (int64_t)grpo_block_above_(by_low, down, minus_d, clips ? -r->range.log_low : HUGE_VAL);
     duals = (int64_t)grpo_block_above_(by_dual, down, w, twice ? s->dual : HUGE_VAL);
     for (k = 0; k < GRPO_BLOCK_; k++) own[k] = down[k] * w[k] + 0.0;  /* no -0 */
-    if (!grpo_is_finite(grpo_block_magnitude_(w))) for (k = 0; k < GRPO_BLOCK_; k++) own[k] = grpo_times(down[k], w[k]);
+    for (k = 0; far && k < GRPO_BLOCK_; k++) own[k] = grpo_times(down[k], w[k]);
     for (k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : own[k];
     for (k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] - (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * A[k];
     clip[GRPO_CLIP_HIGH] += highs;
@@ -7535,9 +7538,9 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x)
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_batch *b = r->batch;
     grpo_waiting_ *pool = r->pool;
-    double ref[GRPO_BLOCK_] = { 0 };
+    double ref[GRPO_BLOCK_];
     int k, far = 0;
-    for (k = 0; b->logp_ref && k < x->n; k++) ref[k] = (double)b->logp_ref[x->at[k]];
+    for (k = 0; b->logp_ref && k < GRPO_BLOCK_; k++) ref[k] = k < x->n ? (double)b->logp_ref[x->at[k]] : 0;
     if (b->logp_ref) far = grpo_block_gap_(pool->ref[0], pool->ref[1], x->logp, ref);
     for (k = 0; far && k < x->n; k++) {
         const grpo_dd D = grpo_two_diff(x->logp[k], ref[k]);
@@ -7570,7 +7573,7 @@ static void grpo_block_flush_(grpo_run_ *r)
     grpo_pool_flush_(r);
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
     far = grpo_block_ratios_(x, pool->old[0], pool->old[1], pool->old_k3);
-    if (!x->given && grpo_is_clip_(r->obj->surrogate.kind)) grpo_block_clip_(r, x, pool->old[0]);
+    if (!x->given && grpo_is_clip_(r->obj->surrogate.kind)) grpo_block_clip_(r, x, pool->old[0], far);
     else if (!x->given) grpo_block_terms_(r, x, pool->old[0], pool->old[1]);
     far_ref = grpo_block_penalty_(r, x);
     grpo_block_write_all_(r, x);

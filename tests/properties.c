@@ -870,6 +870,14 @@ static void check_long(void)
         check_objective(names[k], obj, RANDOM_LONG, 21000 + (uint64_t)k);
         check_objective(names[k], obj, RANDOM_LONG | RANDOM_EXTREME | RANDOM_NEG_INF, 22000 + (uint64_t)k);
     }
+    if (!check(!grpo_objective_named("dapo", &obj), "there is no dapo")) return;
+    for (k = 0; k < 4; k++) {                                          /* bounds that never clip */
+        obj.surrogate.kind = k & 1 ? GRPO_SURROGATE_DUAL_CLIP : GRPO_SURROGATE_PPO_CLIP;
+        obj.surrogate.eps_low = k & 2 ? INFINITY : 0.2;
+        obj.surrogate.eps_high = k == 2 ? INFINITY : 0.2;
+        obj.surrogate.dual = INFINITY;
+        check_objective("dapo without bounds", obj, RANDOM_LONG, 23000 + (uint64_t)k);
+    }
 }
 
 static void check_random_objectives(void)
