@@ -14554,7 +14554,8 @@ const grpo_preset *grpo_presets(int *count)
           { GAE(1, 1), SET(advantage.credit, GRPO_CREDIT_STEP_GAE), SCALE(TOKEN_WHITEN), EPS(1e-8, INSIDE), CLAMP(-20, 20),
             DUAL(0.2, 0.2, 3), DIVIDE(TOKEN_MEAN) } },
         /* ratio.power and ratio.pool_high are the caller's of every step: grpo_power_clip */
-        { "apmpo", "2605.04066", "objective, at a mean reward of 0", "power mean of a response's clipped token ratios, from GRPO's to GMPO's",
+        { "apmpo", "2605.04066", "objective, at a mean reward of 0",
+          "power mean of a response's clipped token ratios, from GRPO's to GMPO's",
           { GROUP_NORM, SET(advantage.std, GRPO_STD_POPULATION), UNIT(SEQUENCE_POWER_MEAN), SET(ratio.power, 1),
             SET(ratio.pool_low, 0.2231435513142097), SET(ratio.pool_high, 0.1823215567939546), SURROGATE(RATIO), KL(K3, 0.001),
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) } },
