@@ -1,6 +1,6 @@
 /* Bytes <-> a batch with an objective, and what the harnesses share.
  *
- *     objective   u8 preset, the number of presets or more: a zeroed objective
+ *     objective   u8 u8 preset, the low byte first: its number mod the count of presets, or 65535: a zeroed objective
  *                 u8 n, then n changes: u8 field (index into grpo_fields), then a number, or for a choice
  *                     u8 c: 0..249: choice c mod count; 250..255: a value that is none of the choices
  *     missing     u8 u8 u8: bits of the optional arrays that are NULL
@@ -43,7 +43,7 @@ static inline int read_u8(reader *in)
     return *in->at++;
 }
 
-enum { FIRST_SPECIAL = 224, RAW = 255 };
+enum { FIRST_SPECIAL = 224, RAW = 255, NO_PRESET = 65535 };
 
 static inline const double *special_numbers(void)
 {
@@ -150,7 +150,8 @@ static inline void read_objective(reader *in, grpo_objective *obj)
 {
     int count, n, preset = read_u8(in);
     const grpo_preset *presets = grpo_presets(&count);
-    if (preset < count) *obj = grpo_objective_of(&presets[preset]);
+    preset += 256 * read_u8(in);
+    if (preset < NO_PRESET) *obj = grpo_objective_of(&presets[preset % count]);
     else memset(obj, 0, sizeof *obj);
     for (n = read_u8(in); n > 0; n--) read_change(in, obj);
 }
@@ -269,7 +270,8 @@ static inline void write_objective(writer *out, const grpo_objective *obj)
     int count, k, changes = 0;
     const grpo_field *field = grpo_fields(&count);
     for (k = 0; k < count; k++) changes += grpo_objective_get(obj, &field[k]) != 0;
-    write_u8(out, 255);
+    write_u8(out, NO_PRESET % 256);
+    write_u8(out, NO_PRESET / 256);
     write_u8(out, changes);
     for (k = 0; k < count; k++) {
         double value = grpo_objective_get(obj, &field[k]);
