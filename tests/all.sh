@@ -128,6 +128,7 @@ tables() { # what the pages say of the presets is what the headers say
 step "packages" install_packages
 step "every compiler, standard and element type" sh tests/matrix.sh
 step "ways of embedding" sh tests/embed.sh
+step "the bits of every row" sh tests/bits.sh
 step "gcc" meson_tests "$build" gcc -Dbuildtype=release
 step "clang, address and undefined sanitizers" sanitized
 step "vectors regenerate to the same bytes" vectors_regenerate

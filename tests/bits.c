@@ -1,0 +1,224 @@
+/* bits: a hash of everything that an evaluation gives, for every row and for every choice and number of an objective on top of some rows:
+ * advantages, terms, gradients, report.  A change of structure leaves all of them alone; bits.sh compares them with bits.txt. */
+#include "../gspo.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_TOKENS = 4096, MOST_SEQUENCES = 32, MOST_GROUPS = 8, MOST_SCRATCH = 1 << 16, N_BATCHES = 3, N_REWARDS = 2 };
+
+typedef struct {
+    grpo_batch batch;
+    int64_t group_begin[MOST_GROUPS + 1], offset[MOST_SEQUENCES], length[MOST_SEQUENCES], state[MOST_TOKENS];
+    grpo_real logp[MOST_TOKENS], logp_old[MOST_TOKENS], logp_ref[MOST_TOKENS], logp_rollout[MOST_TOKENS], logp_teacher[MOST_TOKENS];
+    grpo_real entropy[MOST_TOKENS], value[MOST_TOKENS], step_reward[MOST_TOKENS], squares[MOST_TOKENS], weight[MOST_TOKENS];
+    grpo_real clip_low[MOST_TOKENS], clip_high[MOST_TOKENS];
+    uint8_t step_end[MOST_TOKENS], mask[MOST_TOKENS], selected[MOST_TOKENS], truncated[MOST_SEQUENCES], outside[MOST_SEQUENCES];
+    grpo_real reward[MOST_SEQUENCES], rewards[MOST_SEQUENCES * N_REWARDS], reward_weight[N_REWARDS];
+    grpo_real baseline[MOST_GROUPS], log_z[MOST_GROUPS];
+} filled;
+
+static filled all[N_BATCHES];
+
+/* ---- batches: the same numbers for both element types --------------------------------------------------------------------------- */
+
+static uint64_t seed;
+
+static uint64_t draw(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+static double uniform(double low, double high) { return low + (high - low) * (double)(draw() >> 11) / 9007199254740992.0; }
+static grpo_real real(double low, double high) { return (grpo_real)(float)uniform(low, high); }
+static uint8_t flag(double probability) { return uniform(0, 1) < probability; }
+
+/* spread: how far the policies are apart */
+static void fill_token(filled *f, int64_t t, double spread)
+{
+    const double rare = spread > 1 ? 0.02 : 0;
+    f->logp[t] = flag(rare) ? (grpo_real)-HUGE_VAL : real(-6, -0.01);
+    f->logp_old[t] = flag(rare) ? (grpo_real)-HUGE_VAL : (grpo_real)(float)((flag(0.9) ? (double)f->logp[t] : -3) + uniform(-spread, spread));
+    f->logp_ref[t] = real(-6, -0.01);
+    f->logp_rollout[t] = (grpo_real)(float)((flag(0.9) ? (double)f->logp_old[t] : -3) + uniform(-spread, spread));
+    f->logp_teacher[t] = real(-6, -0.01);
+    if (!grpo_is_finite((double)f->logp_old[t])) f->logp_old[t] = -2;
+    if (!grpo_is_finite((double)f->logp_rollout[t])) f->logp_rollout[t] = -1;
+    f->entropy[t] = real(0, 3);
+    f->value[t] = real(-1, 1);
+    f->step_reward[t] = real(-1, 1);
+    f->squares[t] = real(0, 1);
+    f->weight[t] = real(0, 2);
+    f->clip_low[t] = real(0, 1);
+    f->clip_high[t] = real(0, 0.5);
+    f->step_end[t] = flag(0.3);
+    f->mask[t] = flag(0.9);
+    f->selected[t] = flag(0.5);
+    f->state[t] = (int64_t)(draw() % 3);
+}
+
+static void fill_sequence(filled *f, int64_t i, int64_t first, int64_t length, double spread)
+{
+    int64_t t;
+    f->offset[i] = first;
+    f->length[i] = length;
+    for (t = first; t < first + length; t++) fill_token(f, t, spread);
+    if (length) f->step_end[first + length - 1] = 1;
+    f->reward[i] = (grpo_real)(flag(0.5) ? (double)flag(0.5) : floor(uniform(0, 9)) / 8);
+    for (t = 0; t < N_REWARDS; t++) f->rewards[i * N_REWARDS + t] = real(0, 1);
+    f->truncated[i] = flag(0.3);
+    f->outside[i] = flag(0.2);
+}
+
+static void fill(filled *f, int number)
+{
+    static const double spread[N_BATCHES] = { 0.5, 0.05, 40 };
+    static const int64_t longest[N_BATCHES] = { 9, 300, 12 }, groups[N_BATCHES] = { 5, 1, 6 };
+    int64_t g, i = 0, k, tokens = 0;
+    grpo_batch *b = &f->batch;
+    seed = UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)number;
+    for (g = 0; g < groups[number]; g++) {
+        const int64_t responses = g == 3 ? 1 : 3 + (int64_t)(draw() % 3);
+        f->group_begin[g] = i;
+        for (k = 0; k < responses; k++, i++) {
+            const int64_t length = k == 2 && g == 1 ? 0 : 1 + (int64_t)(draw() % (uint64_t)longest[number]);
+            fill_sequence(f, i, tokens, length, spread[number]);
+            if (g == 2) f->reward[i] = (grpo_real)0.5;
+            tokens += length + 1;                                  /* a gap, as padding makes */
+            if (f->length[i]) f->selected[f->offset[i]] = 1;
+        }
+        f->baseline[g] = real(0, 1);
+        f->log_z[g] = real(-1, 1);
+    }
+    f->group_begin[g] = i;
+    for (k = 0; k < N_REWARDS; k++) f->reward_weight[k] = real(0.5, 1.5);
+    b->n_groups = groups[number]; b->n_tokens = tokens; b->n_rewards = N_REWARDS;
+    b->group_begin = f->group_begin; b->offset = f->offset; b->length = f->length; b->state = f->state;
+    b->logp = f->logp; b->logp_old = f->logp_old; b->logp_ref = f->logp_ref; b->logp_rollout = f->logp_rollout;
+    b->logp_teacher = f->logp_teacher; b->entropy = f->entropy; b->value = f->value; b->step_reward = f->step_reward;
+    b->step_end = f->step_end; b->mask = number == 1 ? NULL : f->mask; b->selected = f->selected; b->probability_squares = f->squares;
+    b->reward = f->reward; b->rewards = f->rewards; b->reward_weight = f->reward_weight; b->truncated = f->truncated;
+    b->outside = f->outside; b->baseline = f->baseline; b->log_z = f->log_z; b->weight = f->weight;
+    b->clip_low = f->clip_low; b->clip_high = f->clip_high;
+}
+
+/* ---- hashes: FNV-1a, 64 bits ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *byte = data;
+    size_t k;
+    for (k = 0; k < size; k++) hash = (hash ^ byte[k]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static uint64_t hash_number(uint64_t hash, double x)
+{
+    if (x == 0) x = 0;                                             /* -0 too */
+    return hash_bytes(hash, &x, sizeof x);
+}
+
+static uint64_t hash_array(uint64_t hash, const grpo_real *x, int64_t n)
+{
+    int64_t k;
+    for (k = 0; k < n; k++) hash = hash_number(hash, (double)x[k]);
+    return hash;
+}
+
+static uint64_t hash_report(uint64_t hash, const grpo_report *r)
+{
+    const double number[] = { r->loss, r->policy_loss, r->penalty_loss, r->clip_fraction, r->clip_low, r->clip_high, r->clip_dual,
+        r->ratio_mean, r->ratio_min, r->ratio_max, r->ess, r->old_k1, r->old_k3, r->kl_k1, r->kl_k2, r->kl_k3, r->entropy, r->weight_mean,
+        (double)r->tokens, (double)r->sequences, (double)r->groups, (double)r->masked_tokens, (double)r->rejected_tokens,
+        (double)r->degenerate_groups, (double)r->overflow };
+    size_t k;
+    for (k = 0; k < sizeof number / sizeof *number; k++) hash = hash_number(hash, number[k]);
+    return hash;
+}
+
+static grpo_real advantage[MOST_TOKENS], given[MOST_TOKENS], dlogp[MOST_TOKENS], dentropy[MOST_TOKENS], term[MOST_TOKENS], dlog_z[MOST_GROUPS];
+static double scratch[MOST_SCRATCH];
+
+/* advantages of its own and, where it has none, given ones; the loss of both */
+static uint64_t hash_of(uint64_t hash, const grpo_objective *objective, const grpo_batch *b)
+{
+    grpo_output out = { 0 };
+    grpo_report report;
+    int own;
+    if (gspo_scratch(objective, b) > MOST_SCRATCH) abort();
+    memset(advantage, 0, sizeof advantage);
+    own = !grpo_advantages(objective, b, advantage);
+    hash = hash_number(hash, own);
+    if (own) hash = hash_array(hash, advantage, b->n_tokens);
+    memset(dlogp, 0, sizeof dlogp); memset(dentropy, 0, sizeof dentropy); memset(term, 0, sizeof term); memset(dlog_z, 0, sizeof dlog_z);
+    memset(&report, 0, sizeof report);
+    out.dlogp = dlogp; out.dentropy = dentropy; out.term = term; out.dlog_z = dlog_z; out.scratch = scratch; out.scratch_size = MOST_SCRATCH;
+    if (gspo_loss(objective, b, own ? advantage : given, NULL, &out, &report)) return hash_number(hash, -1);
+    hash = hash_array(hash, dlogp, b->n_tokens);
+    hash = hash_array(hash, dentropy, b->n_tokens);
+    hash = hash_array(hash, term, b->n_tokens);
+    hash = hash_array(hash, dlog_z, b->n_groups);
+    return hash_report(hash, &report);
+}
+
+static uint64_t hash_of_batches(uint64_t hash, const grpo_objective *objective)
+{
+    int n;
+    for (n = 0; n < N_BATCHES; n++) hash = hash_of(hash, objective, &all[n].batch);
+    return hash;
+}
+
+/* ---- rows, and every choice and number on top of some --------------------------------------------------------------------------- */
+
+static void rows(const char *element)
+{
+    int n, count;
+    const grpo_preset *preset = grpo_presets(&count);
+    for (n = 0; n < count; n++) {
+        grpo_objective objective;
+        if (grpo_objective_named(preset[n].name, &objective)) abort();
+        printf("%s row %s %016llx\n", element, preset[n].name, (unsigned long long)hash_of_batches(UINT64_C(14695981039346656037), &objective));
+    }
+}
+
+/* a choice by its number, and each number at some values that change something */
+static uint64_t turned(uint64_t hash, const char *row, const grpo_field *field)
+{
+    static const double value[] = { 0.25, 2 };
+    int k;
+    for (k = 0; k < (field->choices ? 64 : 2); k++) {
+        grpo_objective objective;
+        if (grpo_objective_named(row, &objective)) abort();
+        if (grpo_objective_set(&objective, field->path, field->choices ? k : value[k])) break;
+        hash = hash_of_batches(hash, &objective);
+    }
+    return hash;
+}
+
+static void fields(const char *element)
+{
+    static const char *const base[] = { "grpo", "gspo", "reinforce++", "verl-ppo", "gmpo", "mis-sequence", "dppo-tv", "flowrl", "amir-grpo",
+        "gigpo", "fipo", "llds" };
+    int n, count;
+    size_t k;
+    const grpo_field *field = grpo_fields(&count);
+    for (n = 0; n < count; n++) {
+        uint64_t hash = UINT64_C(14695981039346656037);
+        for (k = 0; k < sizeof base / sizeof *base; k++) hash = turned(hash, base[k], &field[n]);
+        printf("%s field %s %016llx\n", element, field[n].path, (unsigned long long)hash);
+    }
+}
+
+int main(void)
+{
+    const char *element = sizeof(grpo_real) == sizeof(double) ? "double" : "float";
+    int n;
+    int64_t t;
+    for (n = 0; n < N_BATCHES; n++) fill(&all[n], n);
+    for (t = 0; t < MOST_TOKENS; t++) given[t] = real(-2, 2);
+    rows(element);
+    fields(element);
+    return 0;
+}

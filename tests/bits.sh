@@ -1,0 +1,40 @@
+#!/bin/sh
+# bits.sh [--write]: every row gives the bits that stand in bits.txt (IEEE arithmetic, nothing contracted: every compiler and level) and in
+# bits_fma.txt (gcc with fused multiply-adds, whose place is the compiler's choice: held to be the same for gcc 12 alone); with and without
+# blocks.  --write makes both files anew: only where numbers are meant to change.
+set -u
+cd "$(dirname "$0")/.."
+folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0
+
+hashes() { # compiler and options: both element types
+    for element in -DGRPO_DOUBLE -UGRPO_DOUBLE; do
+        "$@" $element -Wno-unknown-warning-option tests/bits.c tests/headers.c -lm -o "$folder/bits" && "$folder/bits" || return 1
+    done
+}
+
+compare() { # file, what, compiler and options
+    file=tests/$1 what=$2; shift 2
+    if ! hashes "$@" >"$folder/found"; then echo "FAIL $what: does not build or run"; failed=$((failed + 1)); return; fi
+    differ=$(diff "$file" "$folder/found" | grep -c '^[<>]')
+    same=$(grep -cxFf "$file" "$folder/found")
+    diff "$file" "$folder/found" | sed -n "s/^[<>]/FAIL $what: /p" | sort | head -20
+    passed=$((passed + same)) failed=$((failed + differ))
+    echo "$what: $same the same, $differ differ"
+}
+
+if [ "${1:-}" = --write ]; then
+    hashes gcc -std=c99 -O1 >tests/bits.txt && hashes gcc -std=gnu99 -O2 -march=x86-64-v3 >tests/bits_fma.txt
+    exit
+fi
+compare bits.txt "gcc -std=c99 -O1" gcc -std=c99 -O1
+[ "${1:-}" = --quick ] || compare bits.txt "clang -std=c99 -O2" clang -std=c99 -O2 -ffp-contract=off
+[ "${1:-}" = --quick ] || compare bits.txt "gcc -std=c99 -O1, without blocks" gcc -std=c99 -O1 -DGRPO_NO_BLOCKS
+case $(gcc -dumpversion).$(uname -m) in
+12.x86_64)
+    if grep -qw fma /proc/cpuinfo; then compare bits_fma.txt "gcc -std=gnu99 -march=x86-64-v3" gcc -std=gnu99 -O2 -march=x86-64-v3
+    else echo "skipped: this processor has no fused multiply-add"; fi ;;
+*) echo "skipped: fused multiply-adds are held for gcc 12 on x86-64" ;;
+esac
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
