@@ -1,3 +1,9 @@
+#include "../extra/grpo_control.h"
+#include "../extra/grpo_credit.h"
+#include "../extra/grpo_critic.h"
+#include "../extra/grpo_rewards.h"
+#include "../extra/grpo_selection.h"
+#include "../extra/grpo_weights.h"
 #include "call_run.h"
 #include <cJSON.h>
 #include <stb_ds.h>

@@ -2,6 +2,12 @@
  * cases of kind `call` in DIRECTORY/calls.json.
  *
  *     calls DIRECTORY */
+#include "../extra/grpo_control.h"
+#include "../extra/grpo_credit.h"
+#include "../extra/grpo_critic.h"
+#include "../extra/grpo_rewards.h"
+#include "../extra/grpo_selection.h"
+#include "../extra/grpo_weights.h"
 #include "compare.h"
 #include "call_run.h"
 #include "check.h"

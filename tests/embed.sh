@@ -22,7 +22,7 @@ copied() {
 }
 
 meson_subproject() {
-    mkdir -p "$work/meson/subprojects/grpo/tests" && cp grpo.h gspo.h meson.build "$work/meson/subprojects/grpo" && cp "$work/app.c" "$work/meson" &&
+    mkdir -p "$work/meson/subprojects/grpo/tests" && cp -R grpo.h gspo.h extra meson.build "$work/meson/subprojects/grpo" && cp "$work/app.c" "$work/meson" &&
     cat >"$work/meson/meson.build" <<'M' &&
 project('app', 'c')
 executable('app', 'app.c', dependencies: dependency('grpo', fallback: ['grpo', 'gspo_dep']))

@@ -1,5 +1,11 @@
 /* Bad input: every status is provoked, by every function it concerns; the message names the field; nothing has been written.
  * The starting point is an objective that needs every array, on a batch that has them all. */
+#include "../extra/grpo_control.h"
+#include "../extra/grpo_credit.h"
+#include "../extra/grpo_critic.h"
+#include "../extra/grpo_rewards.h"
+#include "../extra/grpo_selection.h"
+#include "../extra/grpo_weights.h"
 #include "../gspo.h"
 #include "check.h"
 #include "random_batch.h"

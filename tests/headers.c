@@ -1,2 +1,14 @@
 #define GSPO_IMPLEMENTATION
 #include "../gspo.h"
+#define GRPO_SELECTION_IMPLEMENTATION
+#include "../extra/grpo_selection.h"
+#define GRPO_CONTROL_IMPLEMENTATION
+#include "../extra/grpo_control.h"
+#define GRPO_CREDIT_IMPLEMENTATION
+#include "../extra/grpo_credit.h"
+#define GRPO_REWARDS_IMPLEMENTATION
+#include "../extra/grpo_rewards.h"
+#define GRPO_WEIGHTS_IMPLEMENTATION
+#include "../extra/grpo_weights.h"
+#define GRPO_CRITIC_IMPLEMENTATION
+#include "../extra/grpo_critic.h"

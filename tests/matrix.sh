@@ -25,8 +25,19 @@ printf '#define GRPO_IMPLEMENTATION\n#include "grpo.h"\n' >"$work/grpo_body.c"
 printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/gspo_body.c"
 printf '#include "grpo.h"\n#include "gspo.h"\n#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/late_body.c"
 
+# the optional headers: each alone as declarations, all as implementations behind that of gspo.h
+extra=$(cd extra && ls *.h | grep -v shared)
+sources="grpo_only.c gspo_only.c both.c grpo_body.c gspo_body.c late_body.c extra_body.c"
+printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/extra_body.c"
+for header in $extra; do
+    macro=$(basename "$header" .h | tr a-z A-Z)_IMPLEMENTATION
+    printf '#include "extra/%s"\nint unused;\n' "$header" >"$work/only_${header%.h}.c"
+    printf '#define %s\n#include "extra/%s"\n' "$macro" "$header" >>"$work/extra_body.c"
+    sources="$sources only_${header%.h}.c"
+done
+
 for element in "" -DGRPO_DOUBLE; do
-    for source in grpo_only.c gspo_only.c both.c grpo_body.c gspo_body.c late_body.c; do
+    for source in $sources; do
         for standard in c99 c11; do
             compile gcc $standard c $source "$element"
             compile clang $standard c $source "$element"
@@ -70,7 +81,7 @@ double use_double(void)
     return A;
 }
 C
-gcc -std=c99 -I. -c "$work/gspo_body.c" -o "$work/f.o" && gcc -std=c99 -DGRPO_DOUBLE -I. -c "$work/gspo_body.c" -o "$work/d.o"
+gcc -std=c99 -I. -c "$work/extra_body.c" -o "$work/f.o" && gcc -std=c99 -DGRPO_DOUBLE -I. -c "$work/extra_body.c" -o "$work/d.o"
 gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" "$work/d.o" -lm -o "$work/mixed" >"$work/log" 2>&1 && "$work/mixed"
 verdict "float and double in one program" $?
 gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" -lm -o "$work/mixed" >"$work/log" 2>&1
@@ -88,7 +99,7 @@ gcc -std=c99 -I. -dM -E "$work/gspo_only.c" | sort >"$work/with"; gcc -std=c99 -
 C
 comm -23 "$work/with" "$work/without" | awk '{ print $2 }' | grep -vE '^(GRPO|GSPO)_' >"$work/log"
 [ $? -ne 0 ]; verdict "macros start with GRPO_ or GSPO_" $?
-gcc -std=c99 -I. -dM -E "$work/gspo_body.c" | sort >"$work/with"
+gcc -std=c99 -I. -dM -E "$work/extra_body.c" | sort >"$work/with"
 comm -23 "$work/with" "$work/without" | awk '{ print $2 }' | grep -vE '^(GRPO|GSPO)_' >"$work/log"
 [ $? -ne 0 ]; verdict "macros of the implementation start with GRPO_ or GSPO_" $?
 

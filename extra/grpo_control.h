@@ -1,0 +1,693 @@
+/* grpo_control.h - coefficients, bounds and baselines that follow what was measured, from one step to the next.
+ * An optional part of grpo.h.  In one source file write
+ *
+ *     #define GRPO_CONTROL_IMPLEMENTATION
+ *     #include "extra/grpo_control.h"
+ *
+ * and include it plainly elsewhere.  No objective needs it.
+ *
+ * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
+ * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
+ * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
+ * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
+ * number return NaN where an argument is not finite or out of range. */
+#ifndef GRPO_CONTROL_H
+#define GRPO_CONTROL_H
+
+#include "../grpo.h"
+
+#if GRPO_VERSION_NUMBER != 200
+#error "extra/grpo_control.h and grpo.h are of different versions"
+#endif
+
+#ifdef GRPO_DOUBLE
+#define grpo_balanced_bounds grpo_balanced_bounds_f64
+#define grpo_running_baseline grpo_running_baseline_f64
+#define grpo_regret_temperature grpo_regret_temperature_f64
+#define grpo_adapted_clip grpo_adapted_clip_f64
+#define grpo_decay_by_drift grpo_decay_by_drift_f64
+#define grpo_quantile_track grpo_quantile_track_f64
+#define grpo_turn_factor grpo_turn_factor_f64
+#define grpo_hint_level grpo_hint_level_f64
+#define grpo_entropy_standard grpo_entropy_standard_f64
+#define grpo_ratio_quantile grpo_ratio_quantile_f64
+#define grpo_logistic_shift grpo_logistic_shift_f64
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* the adaptive KL coefficient (1909.08593): kl_coef (1 + clip(kl/target - 1, -0.2, 0.2) steps/horizon); target, horizon > 0, steps >= 0 */
+GRPO_FN double grpo_kl_control(double kl_coef, double kl, double target, double steps, double horizon)
+{
+    double e, m, s, h;
+    int em, es, eh;
+    if (!grpo_is_finite(kl_coef) || !grpo_is_finite(kl) || !(target > 0 && steps >= 0 && horizon > 0)) return NAN;
+    if (!grpo_is_finite(target) || !grpo_is_finite(steps) || !grpo_is_finite(horizon)) return NAN;
+    e = grpo_two_diff(kl, target).hi / target;                          /* kl/target - 1 would cancel, and steps/horizon multiply it */
+    e = e < -0.2 ? -0.2 : e > 0.2 ? 0.2 : e;
+    m = frexp(kl_coef, &em); s = frexp(steps, &es); h = frexp(horizon, &eh);      /* no overflow meets an underflow */
+    return kl_coef + ldexp(m * e * s / h, em + es - eh);
+}
+
+/* adaptive entropy (Skywork-OR1, 2505.22312): coef moves by delta, up where entropy < target, and is used there only.  inclusive: <=,
+ * as TRL; the official code is strict.  low <= high */
+typedef struct { double coef, used; } grpo_entropy_coef;
+
+GRPO_FN grpo_entropy_coef grpo_entropy_control(double coef, double entropy, double target, double delta, double low, double high,
+                                               int inclusive)
+{
+    const int below = inclusive ? entropy <= target : entropy < target;
+    const double moved = below ? coef + delta : coef - delta;
+    grpo_entropy_coef r = { NAN, NAN };
+    if (!grpo_is_finite(coef) || !grpo_is_finite(entropy) || !grpo_is_finite(target) || !grpo_is_finite(delta)) return r;
+    if (!grpo_is_finite(low) || !grpo_is_finite(high) || low > high) return r;
+    r.coef = moved < low ? low : moved > high ? high : moved;
+    r.used = below ? r.coef : 0;
+    return r;
+}
+
+/* smooth advantage standardisation (DCPO, 2509.02333): at visit i >= 1 of a prompt, of ((i-1) fresh + total)/i and
+ * (fresh + (i-1) total)/i the one that is smaller in magnitude, the second if they are equal */
+GRPO_FN double grpo_smooth_advantage(int64_t visits, double fresh, double total)
+{
+    const double i = (double)visits, past = (double)(visits - 1);
+    int side;
+    if (visits < 1 || !grpo_is_finite(fresh) || !grpo_is_finite(total)) return NAN;
+    side = ((fresh > total) - (fresh < total)) * ((fresh > -total) - (fresh < -total));   /* |a| < |b| iff (a - b)(a + b) < 0, which is */
+    if (visits == 1) side = -side;                                                        /* (i - 2)(fresh - total)(fresh + total)/i */
+    if (visits != 2 && side < 0) return past / i * fresh + total / i;
+    return fresh / i + past / i * total;
+}
+
+/* mean and variance over all visits of a prompt, this one (the i-th) included (DCPO's code): ((i-1) mean + observed mean)/i and
+ * ((i-1) variance + observed variance + ((i-1)/i)(observed mean - mean)^2)/i */
+typedef struct { double mean, variance; } grpo_mean_variance;
+
+GRPO_FN grpo_mean_variance grpo_running_moments(int64_t visits, grpo_mean_variance before, grpo_mean_variance observed)
+{
+    const double i = (double)visits;
+    grpo_mean_variance r = { NAN, NAN };
+    grpo_dd past = { 0, 0 }, x = { 0, 0 }, d;
+    if (visits < 1 || !grpo_is_finite(before.mean) || !grpo_is_finite(before.variance)) return r;
+    if (!grpo_is_finite(observed.mean) || !grpo_is_finite(observed.variance)) return r;
+    if (visits == 1) return observed;
+    past.hi = (double)(visits - 1);
+    past = grpo_dd_div(past, i);
+    x.hi = observed.mean;
+    r.mean = grpo_dd_add(grpo_dd_mul(past, before.mean), grpo_dd_div(x, i)).hi;
+    d = grpo_two_diff(observed.mean, before.mean);
+    x.hi = observed.variance;
+    x = grpo_dd_add(grpo_dd_mul(past, before.variance), grpo_dd_div(x, i));
+    r.variance = grpo_dd_add(x, grpo_dd_product(grpo_dd_div(grpo_dd_product(past, d), i), d)).hi;
+    return r;
+}
+
+/* BAPO's bounds of the clip (2510.18927, official code): with v = min(w, high) if A >= 0, max(w, low) if A < 0, P = sum of v A > 0, Q that
+ * of the others' |v A| and rho = P/Q, infinite if Q = 0: while rho < target and low < low_max, low := min(low + step, low_max); then high
+ * likewise.  Published: 0.6, 1.2, 0.8, 2, 0.05, 1.  One pass over the batch for every step */
+typedef struct { double low, high, low_max, high_max, step, target; } grpo_balance;
+typedef struct { double low, high; } grpo_bounds;
+
+grpo_status grpo_balanced_bounds(const grpo_batch *batch, const grpo_real *advantage, const grpo_balance *balance, grpo_bounds *bounds);
+
+/* advantage (n) = reward - *baseline, then *baseline := momentum *baseline + (1 - momentum) reward, one after the other, rounded at the end
+ * (SPIRAL, 2506.24119, as prime-rl: from 0 with 0.95, a baseline for each role) */
+grpo_status grpo_running_baseline(const double *reward, int64_t n, double momentum, double *advantage, double *baseline);
+
+/* the weight of a pairwise preference term beside a loss (AMIR-GRPO, 2601.03661, official code), by q = coef pair_loss/max(1e-9, loss):
+ * min(0.05, 1.25 coef) for q < 0.3, max(0.005, 0.8 coef) for q > 0.7, else coef */
+GRPO_FN double grpo_preference_margin_control(double coef, double pair_loss, double loss)
+{
+    const grpo_dd least = { 1e-9, -6.228159145777985e-26 };
+    grpo_dd q = grpo_dd_mul(grpo_two_prod(coef, pair_loss), 10), base = { 0, 0 };
+    const double more = 1.25 * coef, less = coef / 1.25;
+    if (!grpo_is_finite(coef) || !grpo_is_finite(pair_loss) || !grpo_is_finite(loss)) return NAN;
+    base.hi = loss;
+    if (!(loss > 1e-9)) base = least;
+    if (grpo_dd_exceeds(grpo_dd_add(grpo_dd_mul(base, 3), grpo_dd_negative(q)), 0)) return more < 0.05 ? more : 0.05;
+    if (grpo_dd_exceeds(grpo_dd_add(q, grpo_dd_mul(base, -7)), 0)) return less > 0.005 ? less : 0.005;
+    return coef;
+}
+
+/* temperature at which sum length s e^(s/temperature) is about 0, for scores s (n) whose sum length s is negative, else 0 (Trinity-RFT's
+ * CoD): bisection of [0.8, 100], up where the sum is not negative, to a width below 0.05; the last middle */
+grpo_status grpo_regret_temperature(const int64_t *length, const double *score, int64_t n, double *temperature);
+
+/* by h = standard (n_tokens), what grpo_entropy_standard gives (HAPO, 2509.16591, official code: 0.2, 0.2, 1, 1), all (n_tokens):
+ *     clip_low = low (1 - clip_coef h) where h <= 0, else low;   clip_high = high (1 + clip_coef h) where h > 0, else high
+ *     shaped = A (1 + gain h) for h > 0 outside of 1 - clip_low/2 < w < 1 + clip_high/2, and for h <= 0 inside it; else A; w = e^(l - o) */
+typedef struct { double low, high, clip_coef, gain; } grpo_adaptation;
+
+grpo_status grpo_adapted_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
+                              grpo_real *clip_low, grpo_real *clip_high, grpo_real *shaped);
+
+/* counts of a prompt's successes and failures, the past ones decaying: alpha := decay alpha + successes, beta := decay beta + failures,
+ * each rounded once (SPO-stream; VADE: 0.2 for the selected prompts, 0.999 and no trials for the others).  Counts >= 0, decay in [0, 1] */
+typedef struct { double alpha, beta; } grpo_counts;
+
+GRPO_FN grpo_counts grpo_decayed_counts(double alpha, double beta, double decay, double successes, double failures)
+{
+    grpo_counts r = { NAN, NAN };
+    if (!grpo_is_finite(alpha + beta) || !grpo_is_finite(successes + failures) || !(decay >= 0 && decay <= 1)) return r;
+    if (alpha < 0 || beta < 0 || successes < 0 || failures < 0) return r;
+    r.alpha = fma(decay, alpha, successes);
+    r.beta = fma(decay, beta, failures);
+    return r;
+}
+
+/* decay = clamp(2^(-D/half_life), low, high), D the mean of |logp - logp_old| over the mask, 0 without tokens (SPO-stream: 0.06, 0.875,
+ * 0.96); half_life > 0, low <= high */
+grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, double low, double high, double *decay);
+
+/* rate state + (1 - rate) value; rate in [0, 1] (RaPO's sigma: rate 0.999) */
+GRPO_FN double grpo_moving_average(double state, double value, double rate)
+{
+    if (!grpo_is_finite(state) || !grpo_is_finite(value) || !(rate >= 0 && rate <= 1)) return NAN;
+    return grpo_dd_add(grpo_two_prod(rate, state), grpo_dd_mul(grpo_two_diff(1, rate), value)).hi;
+}
+
+/* tracked (n) = quantile + rate (level - share of `observed` (m > 0) below quantile), a step down the pinball loss (RISKPO: 0.1); tracked
+ * may be quantile */
+grpo_status grpo_quantile_track(const double *quantile, const double *level, int64_t n, double rate, const double *observed, int64_t m,
+                                double *tracked);
+
+/* updated (sequences) = clamp(M clamp(e^g, 1 - low, 1 + high), 1 - low, 1 + high), M = factor (sequences) >= 0, g the mean of logp -
+ * logp_old over the response's mask within [-10, 10], 0 without tokens: the weight of the turns that are trained already (SeeUPO: 0.2, 0.2;
+ * logp after the step).  low in [0, 1], high >= 0; updated may be factor */
+grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, double low, double high, double *updated);
+
+/* start max(0, 1 - step/steps), start itself for steps 0 and before the first (SERL: 50; VISD counts from 1: step - 1); steps >= 0 */
+GRPO_FN double grpo_linear_decay(double start, double step, double steps)
+{
+    if (!grpo_is_finite(start) || !grpo_is_finite(step) || !(steps >= 0 && grpo_is_finite(steps))) return NAN;
+    if (steps == 0 || step <= 0) return start;
+    return step < steps ? grpo_two_diff(steps, step).hi / steps * start : 0;
+}
+
+/* max(1, start factor^floor(step/every)) (curriculum GRPO's tokens: 256, 0.7, 100); start > 0, factor in (0, 1], step >= 0, every > 0 */
+GRPO_FN double grpo_count_budget(double start, double factor, int64_t step, int64_t every)
+{
+    double budget;
+    if (!(start > 0 && grpo_is_finite(start)) || !(factor > 0 && factor <= 1) || step < 0 || every <= 0) return NAN;
+    budget = start * pow(factor, (double)(step / every));
+    return budget > 1 ? budget : 1;
+}
+
+/* new_level (n) = min(level + 1, max) where success < low, max(level - 1, 0) where success > high, else level (SAGE-light, 2602.03143: 0.1,
+ * 0.35, 3; the paper never lowers: high 1); new_level may be level */
+grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t n, double low, double high, int64_t max,
+                            int64_t *new_level);
+
+/* HAPO's standardised entropy (n_tokens), 0 where masked: e = log max(entropy, 1e-8), m its nearest-rank quantile (of the n tokens in
+ * ascending order the first number j with j/n >= quantile, j/n as a double), h = (e - m)/sqrt max(mean (e - m)^2, 1e-8); for h > 0
+ * h/max(max h, 1e-8), else */
+typedef enum {
+    GRPO_STANDARD_CODED,          /* h/min(min h, -1e-8), in [0, 1]: official code */
+    GRPO_STANDARD_INTENDED        /* -h/min(min h, -1e-8), in [-1, 0]: the paper */
+} grpo_standard_form;
+
+grpo_status grpo_entropy_standard(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard);
+
+/* *value = max(least, quantile of e^(logp - logp_old) over the unmasked tokens of batch.selected), interpolated linearly at position
+ * quantile (m - 1) of the m; least without any (GUIDE, 2506.13923: 0.9, 1e-4, g of its surrogate w/(w + g)) */
+grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value);
+
+/* *shift = (mean of z over the correct (sequences) + over the others)/2, a mean of none is 0; z = beta sum of logp - logp_ref over the
+ * unmasked tokens (VPD, 2605.15113: 0.1; its loss is -log sigmoid(z - shift), sign by correct) */
+grpo_status grpo_logistic_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift);
+
+/* of the penalty coef |entropy - target| (C3's target entropy: 0.55, 0.001): `value`, and as penalty.entropy_coef, whose bonus has the same
+ * gradient: coef sign(target - entropy) */
+typedef struct { double coef, value; } grpo_target_coef;
+
+GRPO_FN grpo_target_coef grpo_entropy_target_coef(double entropy, double target, double coef)
+{
+    grpo_target_coef r = { NAN, NAN };
+    if (!grpo_is_finite(entropy) || !grpo_is_finite(target) || !grpo_is_finite(coef)) return r;
+    r.coef = entropy < target ? coef : entropy > target ? -coef : 0;
+    r.value = coef * fabs(entropy - target);
+    return r;
+}
+
+/* coefficient of a KL that stands over delta: beta max(0, kl - delta) (DisCO, 2505.12366: 1e-4, 1000) */
+GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta)
+{
+    if (!grpo_is_finite(kl) || !grpo_is_finite(delta) || !grpo_is_finite(beta)) return NAN;
+    return kl > delta ? beta * (kl - delta) : 0;
+}
+
+/* ratio.power and the bound of the power mean at a step whose rewards have mean mu and deviation sigma (APMPO, 2605.04066):
+ *     power = e^(-gamma mu),  eps = low + (high - low) tanh(mu/(sigma + delta)),  log_high = log(1 + eps), which is ratio.pool_high
+ * sigma, delta >= 0 and not both 0, 0 <= low <= high, eps > -1; NaN for other numbers */
+typedef struct { double power, eps, log_high; } grpo_power_bounds;
+
+GRPO_FN grpo_power_bounds grpo_power_clip(double mean, double deviation, double gamma, double low, double high, double delta)
+{
+    const grpo_power_bounds none = { NAN, NAN, NAN };
+    grpo_power_bounds r;
+    grpo_dd x = { 0, 0 }, eps = { 0, 0 }, one = { 1, 0 };
+    if (!grpo_is_finite(mean) || !grpo_is_finite(gamma) || !grpo_is_finite(high) || !(deviation >= 0 && delta >= 0)) return none;
+    if (!(low >= 0 && low <= high && deviation + delta > 0 && grpo_is_finite(deviation + delta))) return none;
+    x.hi = mean; eps.hi = low;
+    x = grpo_dd_quotient(x, grpo_two_sum(deviation, delta));
+    eps = grpo_dd_add(eps, grpo_dd_mul(grpo_two_diff(high, low), tanh(x.hi)));
+    one = grpo_dd_add(one, eps);
+    if (!(one.hi > 0)) return none;
+    r.power = grpo_exp(grpo_two_prod(-gamma, mean));
+    r.eps = eps.hi;
+    r.log_high = fabs(eps.hi) < 0.5 ? log1p(eps.hi) + eps.lo / one.hi : grpo_dd_log(one).hi;
+    return r;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_CONTROL_H */
+
+#if defined(GRPO_CONTROL_IMPLEMENTATION) && !defined(GRPO_CONTROL_IMPLEMENTED)
+#define GRPO_CONTROL_IMPLEMENTED
+
+#include "grpo_shared.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* P < target Q, that is rho < target */
+static int grpo_is_negative_heavy_(const grpo_batch *b, const grpo_real *advantage, grpo_bounds bounds, double target)
+{
+    grpo_sum P, Q;
+    grpo_index_ at = grpo_before_tokens_(b);
+    grpo_dd mass;
+    double A, w, q[4];
+    int64_t t;
+    int k;
+    memset(&P, 0, sizeof P);
+    memset(&Q, 0, sizeof Q);
+    while ((t = grpo_next_token_(b, &at)) >= 0) {
+        A = (double)advantage[t];
+        w = grpo_exp(grpo_two_diff((double)b->logp[t], (double)b->logp_old[t]));
+        w = A >= 0 ? (w < bounds.high ? w : bounds.high) : (w > bounds.low ? w : bounds.low);
+        mass = A == 0 ? grpo_dd_of_(0) : grpo_two_prod(w, A);
+        if (mass.hi > 0) grpo_sum_add_dd_(&P, mass);
+        else grpo_sum_add_dd_(&Q, grpo_dd_negative(mass));
+    }
+    grpo_sum_expand_(&Q, q, 4);
+    if (q[0] == 0 || !(target > 0)) return 0;
+    for (k = 0; k < 4; k++) grpo_sum_add_dd_(&P, grpo_two_prod(-target, q[k]));
+    return grpo_sum_value_(&P) < 0;
+}
+
+/* does x + step arrive at max? */
+static int grpo_step_arrives_(double x, double max, double step)
+{
+    const double size = fabs(x) > fabs(max) ? fabs(x) : fabs(max);
+    return x >= max || (size + step / 2 > size && (max - x) / step <= 1e6);
+}
+
+grpo_status grpo_balanced_bounds(const grpo_batch *batch, const grpo_real *advantage, const grpo_balance *balance, grpo_bounds *bounds)
+{
+    grpo_status st = grpo_check_call_(batch, bounds);
+    grpo_bounds now;
+    if (st) return st;
+    if (!balance) return GRPO_NULL_BALANCE;
+    if (!(fabs(balance->low) <= 1e150 && fabs(balance->high) <= 1e150 && fabs(balance->low_max) <= 1e150 && fabs(balance->high_max) <= 1e150
+          && fabs(balance->target) <= 1e150)) return GRPO_BAD_BALANCE;
+    if (!(balance->step > 0 && grpo_is_finite(balance->step) && grpo_step_arrives_(balance->low, balance->low_max, balance->step)
+          && grpo_step_arrives_(balance->high, balance->high_max, balance->step))) return GRPO_BAD_STEP;
+    st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    now.low = balance->low;
+    now.high = balance->high;
+    while (now.low < balance->low_max && grpo_is_negative_heavy_(batch, advantage, now, balance->target))
+        now.low = now.low + balance->step < balance->low_max ? now.low + balance->step : balance->low_max;
+    while (now.high < balance->high_max && grpo_is_negative_heavy_(batch, advantage, now, balance->target))
+        now.high = now.high + balance->step < balance->high_max ? now.high + balance->step : balance->high_max;
+    *bounds = now;
+    return GRPO_OK;
+}
+
+static void grpo_clear_masked_(const grpo_batch *b, grpo_real *out)
+{
+    int64_t i, t;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (b->mask && !b->mask[t]) out[t] = 0;
+}
+
+grpo_status grpo_running_baseline(const double *reward, int64_t n, double momentum, double *advantage, double *baseline)
+{
+    const grpo_dd rest = grpo_two_diff(1, momentum);
+    grpo_dd b;
+    int64_t i;
+    if (!advantage || !baseline) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (!(momentum >= 0 && momentum <= 1) || !grpo_are_moderate_(baseline, 0, 1)) return GRPO_BAD_MOMENTUM;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    for (b = grpo_dd_of_(*baseline), i = 0; i < n; i++) {
+        const grpo_dd r = grpo_dd_of_(reward[i]);
+        advantage[i] = grpo_dd_minus_(r, b).hi;
+        b = grpo_dd_add(grpo_dd_mul(b, momentum), grpo_dd_product(rest, r));
+    }
+    *baseline = b.hi;
+    return GRPO_OK;
+}
+
+/* sum length s e^((s - top)/temperature) < 0, temperature = numerator/divisor; top: the largest score that is not 0 */
+static int grpo_regrets_(const int64_t *length, const double *score, int64_t n, double top, double numerator, double divisor)
+{
+    grpo_sum sum;
+    grpo_dd x;
+    int64_t k;
+    memset(&sum, 0, sizeof sum);
+    for (k = 0; k < n; k++) {
+        if (length[k] == 0 || score[k] == 0) continue;
+        x = grpo_dd_div(grpo_dd_mul(grpo_two_diff(score[k], top), divisor), numerator);
+        grpo_sum_add_dd_(&sum, grpo_dd_mul(grpo_dd_mul(grpo_exp_twice(x), score[k]), (double)length[k]));
+    }
+    return grpo_sum_value_(&sum) < 0;
+}
+
+/* 0.8 = 4 2^k/(5 2^k) and 100 = 500 2^k/(5 2^k): every middle is a quotient of whole numbers; 99.2/2^11 < 0.05 */
+static double grpo_bisected_temperature_(const int64_t *length, const double *score, int64_t n, double top)
+{
+    double low = 4, high = 500, divisor = 5, middle = 0;
+    while ((high - low) / divisor >= 0.05) {
+        low *= 2; high *= 2; divisor *= 2;
+        middle = (low + high) / 2;
+        if (grpo_regrets_(length, score, n, top, middle, divisor)) high = middle;
+        else low = middle;
+    }
+    return middle / divisor;
+}
+
+grpo_status grpo_regret_temperature(const int64_t *length, const double *score, int64_t n, double *temperature)
+{
+    grpo_sum sum;
+    double top = -HUGE_VAL;
+    int64_t k;
+    if (!temperature) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && (!length || !score)) return GRPO_NULL_SCORE;
+    memset(&sum, 0, sizeof sum);
+    for (k = 0; k < n; k++) {
+        if (length[k] < 0 || !grpo_in_domain_(score[k], GRPO_MODERATE_)) return GRPO_BAD_SCORE;
+        grpo_sum_add_dd_(&sum, grpo_two_prod((double)length[k], score[k]));
+        if (length[k] > 0 && score[k] != 0 && score[k] > top) top = score[k];
+    }
+    *temperature = grpo_sum_value_(&sum) < 0 ? grpo_bisected_temperature_(length, score, n, top) : 0;
+    return GRPO_OK;
+}
+
+/* the bounds at h, and A (1 + gain h) where the ratio's place asks for it */
+static void grpo_adapt_token_(const grpo_batch *b, int64_t t, double h, double A, const grpo_adaptation *x, grpo_real *clip_low,
+                              grpo_real *clip_high, grpo_real *shaped)
+{
+    const grpo_dd one = grpo_dd_of_(1), change = grpo_two_prod(x->clip_coef, h);
+    const grpo_dd low = h <= 0 ? grpo_dd_mul(grpo_dd_minus_(one, change), x->low) : grpo_dd_of_(x->low);
+    const grpo_dd high = h > 0 ? grpo_dd_mul(grpo_dd_add(one, change), x->high) : grpo_dd_of_(x->high);
+    const double off = grpo_exp_minus_one(grpo_two_diff((double)b->logp[t], (double)b->logp_old[t]));
+    const int inside = off > -low.hi / 2 && off < high.hi / 2;
+    int overflow = 0;
+    grpo_put_(clip_low, t, low.hi, &overflow);
+    grpo_put_(clip_high, t, high.hi, &overflow);
+    grpo_put_(shaped, t, inside == (h <= 0) ? grpo_dd_mul(grpo_dd_add(one, grpo_two_prod(x->gain, h)), A).hi : A, &overflow);
+}
+
+grpo_status grpo_adapted_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
+                              grpo_real *clip_low, grpo_real *clip_high, grpo_real *shaped)
+{
+    grpo_status st = grpo_check_call_(batch, shaped);
+    grpo_index_ at;
+    int64_t t;
+    if (st) return st;
+    if (!clip_low || !clip_high) return GRPO_NULL_OUTPUT;
+    if (!how) return GRPO_NULL_BOUNDS;
+    st = grpo_check_shaping_(how->low, how->high, how->clip_coef);
+    if (!st) st = grpo_check_shaping_(how->gain, 0, 0);
+    if (!st) st = grpo_check_tokens_(batch, standard, GRPO_NULL_LIST, GRPO_BAD_TOKEN_LIST);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
+        grpo_adapt_token_(batch, t, (double)standard[t], (double)advantage[t], how, clip_low, clip_high, shaped);
+    grpo_clear_masked_(batch, clip_low);
+    grpo_clear_masked_(batch, clip_high);
+    grpo_clear_masked_(batch, shaped);
+    return GRPO_OK;
+}
+
+/* over the mask of sequences begin .. end - 1: the mean of logp - logp_old, or of its magnitude; 0 without tokens */
+static grpo_dd grpo_mean_change_(const grpo_batch *b, int64_t begin, int64_t end, int magnitude)
+{
+    grpo_sum sum;
+    grpo_dd d;
+    int64_t i, t, n = 0;
+    memset(&sum, 0, sizeof sum);
+    for (i = begin; i < end; i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+            if (b->mask && !b->mask[t]) continue;
+            d = grpo_two_diff((double)b->logp[t], (double)b->logp_old[t]);
+            grpo_sum_add_dd_(&sum, magnitude && d.hi < 0 ? grpo_dd_negative(d) : d);
+            n++;
+        }
+    return n ? grpo_dd_div(grpo_sum_dd_(&sum), (double)n) : grpo_dd_of_(0);
+}
+
+grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, double low, double high, double *decay)
+{
+    const grpo_dd minus_ln2 = { -6.93147180559945286e-01, -2.31904681384629956e-17 };
+    grpo_status st = grpo_check_call_(batch, decay);
+    grpo_dd x;
+    double rho;
+    if (st) return st;
+    if (!(half_life > 0 && grpo_is_finite(half_life)) || !grpo_is_finite(low) || !grpo_is_finite(high) || low > high) return GRPO_BAD_DECAY;
+    st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_);
+    if (st) return st;
+    x = grpo_mean_change_(batch, grpo_first_sequence_(batch), grpo_end_sequence_(batch), 1);
+    rho = grpo_exp(grpo_dd_product(grpo_dd_div(x, half_life), minus_ln2));
+    *decay = rho < low ? low : rho > high ? high : rho;
+    return GRPO_OK;
+}
+
+grpo_status grpo_quantile_track(const double *quantile, const double *level, int64_t n, double rate, const double *observed, int64_t m,
+                                double *tracked)
+{
+    grpo_dd share;
+    int64_t k, j, below;
+    if (!tracked) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if ((n > 0 && (!quantile || !level)) || (m > 0 && !observed)) return GRPO_NULL_LIST;
+    if (m < 1 || !grpo_are_moderate_(quantile, 0, n) || !grpo_are_moderate_(level, 0, n)) return GRPO_BAD_TRACK;
+    if (!grpo_are_moderate_(&rate, 0, 1) || !grpo_are_moderate_(observed, 0, m)) return GRPO_BAD_TRACK;
+    for (k = 0; k < n; k++) {
+        for (below = 0, j = 0; j < m; j++) below += observed[j] < quantile[k];
+        share = grpo_dd_div(grpo_dd_of_((double)below), (double)m);
+        tracked[k] = grpo_dd_add(grpo_dd_of_(quantile[k]), grpo_dd_mul(grpo_dd_minus_(grpo_dd_of_(level[k]), share), rate)).hi;
+    }
+    return GRPO_OK;
+}
+
+static grpo_dd grpo_dd_between_(grpo_dd x, grpo_dd low, grpo_dd high)
+{
+    return grpo_dd_less(x, low) ? low : grpo_dd_less(high, x) ? high : x;
+}
+
+grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, double low, double high, double *updated)
+{
+    const grpo_dd least = grpo_two_diff(1, low), most = grpo_two_sum(1, high);
+    grpo_status st = grpo_check_call_(batch, updated);
+    grpo_dd g;
+    int64_t i;
+    if (st) return st;
+    if (batch->n_groups && !factor) return GRPO_NULL_LIST;
+    if (!(low >= 0 && low <= 1 && high >= 0 && high <= 1e150)) return GRPO_BAD_FACTOR;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        if (!(factor[i] >= 0 && factor[i] <= 1e150)) return GRPO_BAD_FACTOR;
+    st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) {
+        g = grpo_dd_between_(grpo_mean_change_(batch, i, i + 1, 0), grpo_dd_of_(-10), grpo_dd_of_(10));
+        g = grpo_dd_mul(grpo_dd_between_(grpo_exp_twice(g), least, most), factor[i]);
+        updated[i] = grpo_dd_between_(g, least, most).hi;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t n, double low, double high, int64_t max,
+                            int64_t *new_level)
+{
+    int64_t k, next;
+    if (!new_level) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && (!level || !success)) return GRPO_NULL_LIST;
+    if (!grpo_is_finite(low) || !grpo_is_finite(high) || low > high || max < 0) return GRPO_BAD_LEVELS;
+    for (k = 0; k < n; k++) if (level[k] < 0) return GRPO_BAD_LEVELS;
+    for (k = 0; k < n; k++) if (!grpo_is_unit_(success[k])) return GRPO_BAD_UNIT;
+    for (k = 0; k < n; k++) {
+        next = level[k];
+        if (success[k] < low) next = next < max ? next + 1 : max;
+        else if (success[k] > high) next = next > 0 ? next - 1 : 0;
+        new_level[k] = next;
+    }
+    return GRPO_OK;
+}
+
+static grpo_dd grpo_log_entropy_(double H)
+{
+    const grpo_dd least = grpo_1e_minus_8_;
+    if (!(H < least.hi)) return grpo_log_twice(H);
+    return grpo_dd_add(grpo_log_twice(least.hi), grpo_dd_of_(least.lo / least.hi));
+}
+
+/* the largest of the `rank` smallest */
+static double grpo_entropy_quantile_(const grpo_batch *b, int64_t rank)
+{
+    grpo_order_ o;
+    grpo_prefix_ p;
+    grpo_key_ key;
+    grpo_index_ at;
+    double H = -HUGE_VAL;
+    int64_t t, ties;
+    memset(&o, 0, sizeof o);
+    o.batch = b; o.by = b->entropy; o.most = rank;
+    grpo_find_prefix_(&o, &p);
+    ties = p.ties;
+    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; ) {
+        grpo_key_of_(&o, t, &key);
+        if (grpo_in_prefix_(&p, &key, &ties) && key.value.hi > H) H = key.value.hi;
+    }
+    return H;
+}
+
+/* of e - pivot: the largest and the least, at least 1e-8 deviations away */
+typedef struct { grpo_dd pivot, above, below; } grpo_entropies_;
+
+static void grpo_survey_entropies_(const grpo_batch *b, int64_t n, grpo_entropies_ *s)
+{
+    grpo_index_ at;
+    grpo_sum sum;
+    grpo_dd d, square, least;
+    int64_t t;
+    memset(&sum, 0, sizeof sum);
+    s->above = s->below = grpo_dd_of_(0);
+    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; ) {
+        d = grpo_dd_minus_(grpo_log_entropy_((double)b->entropy[t]), s->pivot);
+        grpo_sum_add_dd_(&sum, grpo_dd_product(d, d));
+        if (grpo_dd_less(s->above, d)) s->above = d;
+        if (grpo_dd_less(d, s->below)) s->below = d;
+    }
+    square = grpo_dd_div(grpo_sum_dd_(&sum), (double)n);
+    if (grpo_dd_less(square, grpo_1e_minus_8_)) square = grpo_1e_minus_8_;
+    least = grpo_dd_product(grpo_sqrt_twice_(square), grpo_1e_minus_8_);
+    s->below = grpo_dd_negative(s->below);
+    if (grpo_dd_less(s->above, least)) s->above = least;
+    if (grpo_dd_less(s->below, least)) s->below = least;
+}
+
+grpo_status grpo_entropy_standard(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard)
+{
+    grpo_status st = grpo_check_call_(batch, standard);
+    grpo_entropies_ s;
+    grpo_index_ at;
+    grpo_dd d;
+    int64_t i, t, n = 0, rank;
+    int overflow = 0;
+    if (st) return st;
+    if (form != GRPO_STANDARD_CODED && form != GRPO_STANDARD_INTENDED) return GRPO_BAD_FORM;
+    if (!(quantile >= 0 && quantile <= 1)) return GRPO_BAD_QUANTILE_LEVEL;
+    st = grpo_check_tokens_(batch, batch->entropy, GRPO_NULL_ENTROPY, GRPO_BAD_ENTROPY);
+    if (st) return st;
+    grpo_clear_reals_(batch, standard);
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) n += grpo_unmasked_(batch, i);
+    if (n == 0) return GRPO_OK;
+    rank = grpo_ceil_of_(quantile, n);
+    if ((double)(rank - 1) / (double)n >= quantile) rank--;
+    s.pivot = grpo_log_entropy_(grpo_entropy_quantile_(batch, rank > 0 ? rank : 1));
+    grpo_survey_entropies_(batch, n, &s);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) {
+        d = grpo_dd_minus_(grpo_log_entropy_((double)batch->entropy[t]), s.pivot);
+        if (d.hi < 0 && form == GRPO_STANDARD_CODED) d = grpo_dd_quotient(grpo_dd_negative(d), s.below);
+        else d = grpo_dd_quotient(d, d.hi < 0 ? s.below : s.above);
+        grpo_put_(standard, t, d.hi, &overflow);
+    }
+    return GRPO_OK;
+}
+
+/* e^(logp - logp_old) of the token of this rank, from 1 up, in ascending order */
+static double grpo_ratio_at_rank_(grpo_order_ *o, int64_t rank)
+{
+    grpo_prefix_ p;
+    grpo_key_ key;
+    grpo_index_ at;
+    grpo_dd d = { -HUGE_VAL, 0 };
+    int64_t t, ties;
+    o->most = rank;
+    grpo_find_prefix_(o, &p);
+    ties = p.ties;
+    for (at = grpo_before_tokens_(o->batch); (t = grpo_next_token_(o->batch, &at)) >= 0; )
+        if (grpo_key_of_(o, t, &key) && grpo_in_prefix_(&p, &key, &ties) && grpo_dd_less(d, key.value)) d = key.value;
+    return grpo_exp(d);
+}
+
+grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value)
+{
+    grpo_status st = grpo_check_call_(batch, value);
+    grpo_order_ o;
+    grpo_index_ at;
+    grpo_dd place;
+    double low, high, w = 0;
+    int64_t t, m = 0;
+    if (st) return st;
+    if (!(quantile >= 0 && quantile <= 1)) return GRPO_BAD_QUANTILE_LEVEL;
+    if (!(least >= 0 && least <= 1e150)) return GRPO_BAD_LEAST;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_SELECTED_, 0);
+    if (!st) st = grpo_check_marked_(batch, batch->logp, batch->selected, GRPO_NULL_LOGP, GRPO_BAD_LOGP);
+    if (!st) st = grpo_check_marked_(batch, batch->logp_old, batch->selected, GRPO_NULL_LOGP_OLD, GRPO_BAD_LOGP_OLD);
+    if (st) return st;
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) m += batch->selected[t] != 0;
+    if (m > 0) {
+        memset(&o, 0, sizeof o);
+        o.batch = batch; o.by = batch->logp; o.minus = batch->logp_old; o.with_sign = 1; o.where = batch->selected;
+        place = grpo_two_prod(quantile, (double)(m - 1));
+        low = floor(place.hi);
+        if (low == place.hi && place.lo < 0) low--;
+        place = grpo_dd_minus_(place, grpo_dd_of_(low));                /* what is left of it */
+        w = high = grpo_ratio_at_rank_(&o, (int64_t)low + 1);
+        if (place.hi > 0) high = grpo_ratio_at_rank_(&o, (int64_t)low + 2);
+        if (high > w) w = w + place.hi * (high - w);
+    }
+    *value = w > least ? w : least;
+    return GRPO_OK;
+}
+
+grpo_status grpo_logistic_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift)
+{
+    grpo_status st = grpo_check_call_(batch, shift);
+    grpo_sum sum[2];
+    grpo_dd mean = grpo_dd_of_(0);
+    int64_t i, t, n[2] = { 0, 0 };
+    int k;
+    if (!st) st = grpo_check_shaping_(beta, 0, 0);
+    if (st) return st;
+    if (batch->n_groups && !correct) return GRPO_NULL_CORRECT;
+    st = grpo_check_tokens_(batch, batch->logp_ref, GRPO_NULL_LOGP_REF, GRPO_BAD_LOGP_REF);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_);
+    if (st) return st;
+    memset(sum, 0, sizeof sum);
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) {
+        k = correct[i] != 0;
+        n[k]++;
+        for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++)
+            if (grpo_token_counts_(batch, t)) grpo_sum_add_diff_(&sum[k], (double)batch->logp[t], (double)batch->logp_ref[t]);
+    }
+    for (k = 0; k < 2; k++) if (n[k]) mean = grpo_dd_add(mean, grpo_dd_div(grpo_sum_dd_(&sum[k]), (double)n[k]));
+    *shift = grpo_dd_mul(mean, beta).hi / 2;
+    return GRPO_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_CONTROL_IMPLEMENTATION */

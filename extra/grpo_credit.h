@@ -1,0 +1,1813 @@
+/* grpo_credit.h - advantages that the axes of an objective do not make: from groups, trees, teachers, other responses.
+ * An optional part of grpo.h.  In one source file write
+ *
+ *     #define GRPO_CREDIT_IMPLEMENTATION
+ *     #include "extra/grpo_credit.h"
+ *
+ * and include it plainly elsewhere.  No objective needs it.
+ *
+ * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
+ * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
+ * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
+ * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
+ * number return NaN where an argument is not finite or out of range. */
+#ifndef GRPO_CREDIT_H
+#define GRPO_CREDIT_H
+
+#include "../grpo.h"
+
+#if GRPO_VERSION_NUMBER != 200
+#error "extra/grpo_credit.h and grpo.h are of different versions"
+#endif
+
+#ifdef GRPO_DOUBLE
+#define grpo_key_tokens grpo_key_tokens_f64
+#define grpo_jsd_advantage grpo_jsd_advantage_f64
+#define grpo_distribution_advantage grpo_distribution_advantage_f64
+#define grpo_boltzmann_advantage grpo_boltzmann_advantage_f64
+#define grpo_likelihood_share grpo_likelihood_share_f64
+#define grpo_canon_advantage grpo_canon_advantage_f64
+#define grpo_group_relative_scale grpo_group_relative_scale_f64
+#define grpo_sharpening grpo_sharpening_f64
+#define grpo_feature_bonus grpo_feature_bonus_f64
+#define grpo_virtual_reward grpo_virtual_reward_f64
+#define grpo_bundle_advantage grpo_bundle_advantage_f64
+#define grpo_set_advantage grpo_set_advantage_f64
+#define grpo_reference_advantage grpo_reference_advantage_f64
+#define grpo_implicit_advantage grpo_implicit_advantage_f64
+#define grpo_hardness_advantage grpo_hardness_advantage_f64
+#define grpo_token_advantage grpo_token_advantage_f64
+#define grpo_future_success grpo_future_success_f64
+#define grpo_coplayer_credit grpo_coplayer_credit_f64
+#define grpo_project_advantage grpo_project_advantage_f64
+#define grpo_branch_advantage grpo_branch_advantage_f64
+#define grpo_collapsed_advantage grpo_collapsed_advantage_f64
+#define grpo_variant_advantage grpo_variant_advantage_f64
+#define grpo_step_weight grpo_step_weight_f64
+#define grpo_tree_advantage grpo_tree_advantage_f64
+#define grpo_two_anchors grpo_two_anchors_f64
+#define grpo_pairwise_calibration grpo_pairwise_calibration_f64
+#define grpo_multi_scale_advantage grpo_multi_scale_advantage_f64
+#define grpo_hardest_miss grpo_hardest_miss_f64
+#define grpo_position_advantage grpo_position_advantage_f64
+#define grpo_role_reward grpo_role_reward_f64
+#define grpo_median_advantage grpo_median_advantage_f64
+#define grpo_mix_advantages grpo_mix_advantages_f64
+#define grpo_gram_rank grpo_gram_rank_f64
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* key tokens (KTAE, 2505.16826, official code): of an id, with a and b of the group's responses with reward > 0 and <= 0 that have it, c
+ * and d that do not, n of its copies among the L tokens of either kind of response,
+ *     key = top tanh(x/2),  x = (fisher f + gain IG) h/(fisher + gain)
+ *     f = e^-2p, 0 where p = 1: p the two-sided p-value of Fisher's exact test of (a b; c d)
+ *     IG = H(y) - H(y|x) in bits, y: is the response right, x: does it have the id
+ *     h = asin sqrt(a/(a + c + 1e-10)) - asin sqrt(b/(b + d + 1e-10)), + tf/(tf' + 1e-5) - tf'/(tf + 1e-5) if frequency,
+ *     tf = 3 q/(q + 1 + 2 L/(L + L')) of the right ones and tf' of the wrong, q = n/L
+ * 0 for the id `ignored` (-1: none is; theirs: the end of a response) and in groups that are all right or all wrong.  To be added to
+ * the advantages */
+typedef struct {
+    double fisher, gain, top;                   /* published: 1, 1, 1 */
+    int frequency;
+    int64_t ignored;
+} grpo_key_measure;
+
+typedef struct { int64_t token, sequence, slot; } grpo_token_place;
+
+/* key, token (n_tokens): ids; scratch (capacity): as many as the largest group has unmasked tokens, n_tokens suffice */
+grpo_status grpo_key_tokens(const grpo_batch *batch, const int64_t *token, const grpo_key_measure *measure, grpo_token_place *scratch,
+                            int64_t capacity, grpo_real *key);
+
+/* one token's share of the Jensen-Shannon divergence (Trinity-RFT): beta p (log p - log m) + (1 - beta) q (log q - log m), p = e^teacher,
+ * q = e^student, m = beta p + (1 - beta) q; 0 for beta 0 or 1 */
+GRPO_FN double grpo_jensen_shannon(double teacher, double student, double beta)
+{
+    const double rest = 1 - beta;
+    grpo_dd d = grpo_two_diff(teacher, student), back = grpo_dd_negative(d);
+    double of_teacher = rest * grpo_exp_minus_one(back), of_student = beta * grpo_exp_minus_one(d);      /* m/p - 1, m/q - 1 */
+    if (!(beta > 0 && beta < 1)) return 0;
+    if (of_teacher < -0.5) of_teacher = log(beta + rest * grpo_exp(back));
+    else of_teacher = grpo_is_finite(of_teacher) ? log1p(of_teacher) : back.hi + log(rest);
+    if (of_student < -0.5) of_student = log(rest + beta * grpo_exp(d));
+    else of_student = grpo_is_finite(of_student) ? log1p(of_student) : d.hi + log(beta);
+    return grpo_plus(-grpo_times(beta * exp(teacher), of_teacher), -grpo_times(rest * exp(student), of_student));
+}
+
+/* advantage (n_tokens) = -coef times that of batch.logp_teacher and batch.logp_old */
+grpo_status grpo_jsd_advantage(const grpo_batch *batch, double beta, double coef, grpo_real *advantage);
+
+/* shaped (n_tokens) = (1 - alpha) A + alpha c_i e^(tempered - logp_old), alpha = m/(p + m), m = min(|entropy_base - entropy|, 0.1), p the
+ * share of the batch's responses with c_i = correct (sequences) true; A itself where p = 0 (DCPO, distribution-centric, official code).
+ * tempered (n_tokens): logp_old at temperature 1.2 if entropy <= entropy_base, else 0.8; shaped may be advantage */
+grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *tempered,
+                                        const uint8_t *correct, double entropy, double entropy_base, grpo_real *shaped);
+
+/* advantage (sequences) = e^(R/temperature)/mean of it over the group (DRIFT, 2605.31455; 0.1; the 1e-12 is left out) */
+grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature, grpo_real *advantage);
+
+/* advantage (sequences): softmax of the mean of batch.logp_old over the unmasked tokens over temperature, among the group's responses with
+ * r > threshold that have any; by_length: each over its unmasked tokens, and those divided by their sum; 0 for the others (POPO,
+ * 2605.06650) */
+grpo_status grpo_likelihood_share(const grpo_batch *batch, double threshold, double temperature, int by_length, grpo_dd *scratch,
+                                  grpo_real *advantage);
+
+/* advantage (sequences) = mix (r' - mean r' of the other half + offset, of the low half - offset) + (1 - mix)(r - mean r of its half); by
+ * metric (sequences), the first floor(G/2) of the group are its low half; r' = alpha r in the half that `scaled` names, r in the other; a
+ * mean of none is 0 (CANON; 1, 0, 1) */
+typedef enum { GRPO_HALF_LOW, GRPO_HALF_HIGH } grpo_half;
+typedef struct { double alpha, offset, mix; grpo_half scaled; } grpo_canon;
+
+grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, const grpo_canon *canon, grpo_real *advantage);
+
+/* advantage (sequences) = 1/2 A (U/(sqrt p + 1e-6) + (1 - U)/(1 - sqrt p + 1e-6)) min(1, U/alpha), the last where A > 0; A = (r - p)/
+ * (sample std + 1e-6), p the group's mean of rewards that are 0 or 1, U = mean_reward, the mean of p over prompts; 0 for p of 0 or 1
+ * (A-GRAE, official code) */
+grpo_status grpo_group_relative_scale(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage);
+
+/* shaped (sequences) = A + min(max(lambda (1 - e^(s - mean s)), 0), kappa A) where r > 0 and A > 0, s the mean of batch.logp_old over the
+ * unmasked tokens, mean s over the group's responses that have any; else A = advantage (sequences) (XRPO; 2.5, 0.5) */
+grpo_status grpo_sharpening(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
+                            grpo_real *shaped);
+
+/* shaped (sequences) = A + clip(delta (feature - mean feature)/mean divisor, -k |A|, k |A|) where eligible, means over the eligible ones of
+ * the group (ASPO, 2508.19201; -2, 0.7: first token of code, length); all (sequences), divisor > 0 */
+typedef struct { const double *advantage, *feature, *divisor; const uint8_t *eligible; double delta, k; } grpo_feature;
+
+grpo_status grpo_feature_bonus(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped);
+
+/* advantage (sequences) = (R - m)/(s + eps), mean and sample standard deviation over the group and `count` rewards `virtual_reward` more; R
+ * itself in a group of one (NGRPO; 1, 1, 1e-6) */
+grpo_status grpo_virtual_reward(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage);
+
+/* advantage (sequences), of responses to the groups of one bundle (bundle, (groups): any ids), n the least of their sizes, B their number,
+ * S_k the sum of the rewards of their k-th responses, k < n; scratch (groups):
+ *     U = (omega v + u)/(omega + 1)/(std S + eps),  u = (max(S - low, 0) - max(S - high, 0))/(c - a + eps),  v = -max(low - S, 0)/(a + eps)
+ *     A = U (r - m)/D, m the mean of its group, D the sum of r - m over the k-th responses; U/B where |D| <= 1e-6
+ * sample std, 1 for n = 1; 0 for responses from the n-th on (RiskPO, official code without its natural baseline: a 0.2, c 0.8, omega 1.5,
+ * eps 1e-6; low and high: the quantiles of S at a and c) */
+typedef struct { double low, high, a, c, omega, eps; } grpo_risk;
+
+grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle, const grpo_risk *risk, grpo_dd *scratch,
+                                  grpo_real *advantage);
+
+/* advantage (n_sets) = f - mean f over the sets, f = mean reward of the set's members times its distinct classes over its size (POLY,
+ * 2509.25424); reward, klass (n); set s: member[set_begin[s]] .. member[set_begin[s+1]-1], not empty */
+grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64_t n, const int64_t *member, const int64_t *set_begin,
+                               int64_t n_sets, double *advantage);
+
+/* advantages of the responses to one prompt and of its reference answer y, for the score surrogate and seq_mean_token_mean over the n + 1:
+ *     advantage (n) = (1 + lambda) A (n + 1)/n,  reference = (n + 1)(beta A_y - lambda mean A)
+ * A = (r - mean)/population std over the responses, and y with with_reference; all 0 where that is 0 (GRAO) */
+grpo_status grpo_reference_advantage(const double *reward, int64_t n, double reference_reward, double beta, double lambda,
+                                     int with_reference, double *advantage, double *reference);
+
+/* advantage (n_tokens) = sum over this and the later unmasked tokens of the response of process_coef (x G/(G - 1) - B), B = sum of the
+ * group's means of x over unmasked tokens/(G - 1), + outcome_coef (r - mean r of the others) at the last (PRIME, 2502.01456, as verl's
+ * recipe: 5, 5, then whitened: advantage.token_whiten or second).  process (n_tokens): x, the implicit reward; G > 1 */
+grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *process, double process_coef, double outcome_coef,
+                                    grpo_real *advantage);
+
+/* advantage (sequences) = (r - m)(slope m + offset), m the mean over the group (Confucius3-Math: -0.256, 1.256) */
+grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, double offset, grpo_real *advantage);
+
+/* advantage (sequences) = (r - m)/(s + eps), mean and population deviation over the group's unmasked tokens, each with r of its response;
+ * 0 where all with tokens are equal.  If the magnitude of one that has tokens reaches `limit`: of the whole group mean and sample
+ * deviation over the responses.  scaled 0: r - m, likewise (HAPO, 2509.16591, official code: 1e-6, 5) */
+grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double limit, int scaled, grpo_real *advantage);
+
+/* advantage (n) = r_i (1 + mean of the later r), the last one r_n (StepCodeReasoner, 2605.11922: of the steps of a response) */
+grpo_status grpo_future_success(const double *reward, int64_t n, double *advantage);
+
+/* credit (n) = g^t (own_t + beta W_t other_t), by step; W_t = h sum_(k<t) h^(t-k) own_k, inclusive: h sum_(k<=t); per_step: over t + 1;
+ * then clipped to -clip .. clip, 0: not; then its sign; discount 0: without g^t (advantage alignment, 2511.19405, official code: gamma g =
+ * weight_gamma h = 0.96, beta 2) */
+typedef struct { double gamma, weight_gamma, beta, clip; int inclusive, sign, per_step, discount; } grpo_coplayer;
+
+grpo_status grpo_coplayer_credit(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit);
+
+/* shaped (n) = P A + alpha (B - P B), P = V^T V, B = max(A, 0) with positive, else A (SALT, 2606.05800, official code: alpha = 1 -
+ * effective of grpo_gram_rank within its bounds).  basis (k, n): V, its rows orthonormal, the first eigenvectors of the Gram matrix;
+ * scratch (k) */
+grpo_status grpo_project_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
+                                   grpo_dd *scratch, double *shaped);
+
+/* advantage (n) of the nodes of a tree = (R - mean)/(s + 1e-8) over those of one depth, s their sample deviation; 0 for s < 1e-6 and for a
+ * node alone (BranchGRPO, 2509.06040, official code).  R of a leaf is its reward (n), of other nodes: */
+typedef enum {
+    GRPO_BRANCH_LEAVES,           /* mean over the leaves below */
+    GRPO_BRANCH_PROBABILITY       /* sum over the children of softmax(alpha logp) R, logp (n) that of the edge to the child */
+} grpo_branch_form;
+
+typedef struct { grpo_dd value; int64_t leaves, depth; } grpo_branch;
+
+/* parent (n): an earlier node, of the first one -1; logp is not read by `leaves`; scratch (n).  O(n depth), probability O(n^2) */
+grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
+                                  double alpha, grpo_branch *scratch, double *advantage);
+
+/* advantage (sequences): z = (r - mean)/(sample deviation + eps); in a group of equal rewards 1 if they are 1, -1 if they are 0, else 0; r
+ * in a group of one (AGPO, 2503.15952, code; 1e-6) */
+grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage);
+
+/* weighted (n) = e^(k (difficulty - mean) sign(A)) A (DIVA-GRPO, 2603.01106, the paper's form); weighted may be advantage */
+grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
+                                   double *weighted);
+
+/* weighted (n) = A W where A >= 0, A (2 - W) elsewhere; W = weight (n) in [0, 1] (DPEPO, 2604.24320); weighted may be advantage */
+grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted);
+
+/* advantage (n) of the nodes of a tree, 0 of a root; V is the mean over its children of: */
+typedef enum {
+    GRPO_TREE_TD,                 /* r_c + gamma V_c, 0 of a leaf.  A = (r + gamma V' - V'(parent))/(leaves from here on), V' = V, or value
+                                     where the parent has one child (ATPO, 2603.02216, code) */
+    GRPO_TREE_SIBLINGS,           /* V_c, r of a leaf.  A = V - mean V of the siblings, V without any (D-TreeRPO, 2512.09675, code) */
+    GRPO_TREE_PARENT              /* the same, A = V - V(parent) (D-TreeRPO, the paper) */
+} grpo_tree_advantage_form;
+
+typedef struct { grpo_dd value; int64_t leaves, children; } grpo_tree_state;
+
+/* parent (n): an earlier node, or -1; reward (n); value (n), gamma: of td; scratch (n) */
+grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
+                                grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage);
+
+/* advantage (sequences) = (1 - alpha) PT(z) + alpha PT(d), PT(v) = gain_pos tanh(beta v) for v >= 0, else gain_neg tanh(beta v); z = (r -
+ * mean)/max(population deviation, 1e-8); C = constraints (sequences) >= 1 (MDP-GRPO, 2606.06058) */
+typedef enum {
+    GRPO_ANCHORS_PAPER,           /* d = 2 sqrt(C) (r - 1/2) */
+    GRPO_ANCHORS_CODE             /* d = (r - max(1/2, mean))/sqrt(G/(4 C)) */
+} grpo_anchors_form;
+typedef struct { double alpha, beta, gain_pos, gain_neg; grpo_anchors_form form; } grpo_anchors;        /* 0.2, 0.8, 1.25, 2 */
+
+grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage);
+
+/* advantage (sequences): with s the mean of logp over the unmasked tokens, of a correct (sequences) one the sum over the group's wrong ones
+ * j of sigmoid((s_j - s)/temperature)/temperature, of a wrong one minus that over the correct ones of sigmoid((s - s_j)/temperature)/
+ * temperature; responses without tokens take no part and have 0 (CAPO, 2604.12632; 0.5) */
+grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
+                                      grpo_real *advantage);
+
+/* advantage (n), n in 2 .. 20: the mean over sizes 2 .. n of the mean over the subsets of that size with the item of (r - mean)/(population
+ * deviation + eps) over the subset, eps > 0 (MS-GRPO).  All 2^n subsets: a second for 20 */
+grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage);
+
+/* advantage (sequences): 1 of the first largest reward of the group, -1 of the first largest utility (sequences) among those of reward 0,
+ * where there are a reward above 0 and one of 0; else 0.  replace (groups): where all rewards are 0 the response with the first smallest
+ * utility, else -1 (ReCast, 2604.22169) */
+grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace);
+
+/* advantage (n) = w/sum |w| of n >= 2 candidates for one place, w = p (r - sum p r/sum p), p = e^logp_old; all 0 where the sum is 0 (TLPO,
+ * 2604.26553, code) */
+grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage);
+
+/* advantage (n) from the rewards of turns, over those of the same role, any ids (MARS, official code, its first step); it may be reward */
+typedef enum {
+    GRPO_ROLE_MEAN,               /* r - mean */
+    GRPO_ROLE_MEAN_STD,           /* (r - mean)/(sample deviation + 1e-6), 0 where all are equal */
+    GRPO_ROLE_CLIPPED             /* that within [-1, 3] */
+} grpo_role_form;
+
+grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage);
+
+/* advantage (sequences) = (r - m)/(d + eps), m the lower median of the group's rewards, d that of |r - m|; 0 where r = m.  pivot
+ * (n_groups): the first response with r = m (MC-GRPO: 0.001; it leaves the loss) */
+grpo_status grpo_median_advantage(const grpo_batch *batch, double eps, double *advantage, int64_t *pivot);
+
+/* mixed (n) = a x + b y, rounded once (levels of advantages: GiGPO, stratified GRPO); mixed may be x or y */
+grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, double a, double b, double *mixed);
+
+/* of gram (n, n): K_ij = g_i g_j of the responses' gradients, symmetric (SALT, 2606.05800, official code: 1, 1, 64)
+ *     rank = max(least, min(share PR rounded half to even, most, n - 1)),  PR = (tr K)^2/(sum K_ij^2 + 1e-10 n^2)
+ *     effective = sum A_i A_j K_ij/(sum A_i^2 K_ii + 1e-9) */
+grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t n, double share, int64_t least, int64_t most, int64_t *rank,
+                           double *effective);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_CREDIT_H */
+
+#if defined(GRPO_CREDIT_IMPLEMENTATION) && !defined(GRPO_CREDIT_IMPLEMENTED)
+#define GRPO_CREDIT_IMPLEMENTED
+
+#include "grpo_shared.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* of the responses that are right [0] and wrong [1]: how many there are, how many have the id, their tokens, those with the id */
+typedef struct { double responses[2], with[2], tokens[2], hits[2]; } grpo_key_counts_;
+
+/* two-sided p-value of (a b; c d): the share of tables with its margins that are not more probable, each in units of its own probability.
+ * 1 exactly if all are */
+static grpo_dd grpo_fisher_(double a, double b, double c, double d)
+{
+    const grpo_dd one = grpo_dd_of_(1);
+    grpo_dd rare = one, total = one, w;
+    double k;
+    int all = 1, up;
+    for (up = 0; up < 2; up++) {
+        const double most = up ? (b < c ? b : c) : (a < d ? a : d);     /* tables a + k, b - k, c - k, d + k; downwards the signs change */
+        for (w = one, k = 0; k < most; k++) {
+            const double from = up ? (b - k) * (c - k) : (a - k) * (d - k);
+            w = grpo_dd_div(grpo_dd_mul(w, from), up ? (a + k + 1) * (d + k + 1) : (b + k + 1) * (c + k + 1));
+            total = grpo_dd_add(total, w);
+            if (w.hi <= 1 + 1e-15) rare = grpo_dd_add(rare, w);
+            else all = 0;
+        }
+    }
+    if (all) return one;
+    return grpo_is_finite(total.hi) ? grpo_dd_quotient(rare, total) : grpo_dd_of_(0);
+}
+
+static void grpo_add_log_(grpo_dd *sum, double sign, double n)         /* + sign n log n */
+{
+    if (n > 0) *sum = grpo_dd_add(*sum, grpo_dd_mul(grpo_log_twice(n), sign * n));
+}
+
+/* in bits; 0 exactly where the rows of (a b; c d) are proportional */
+static grpo_dd grpo_information_(double a, double b, double c, double d)
+{
+    const grpo_dd ln2 = { 6.93147180559945286e-01, 2.31904681384629956e-17 };
+    grpo_dd sum = { 0, 0 };
+    if (a * d == b * c) return sum;
+    grpo_add_log_(&sum, 1, a); grpo_add_log_(&sum, 1, b); grpo_add_log_(&sum, 1, c); grpo_add_log_(&sum, 1, d);
+    grpo_add_log_(&sum, -1, a + b); grpo_add_log_(&sum, -1, c + d); grpo_add_log_(&sum, -1, a + c); grpo_add_log_(&sum, -1, b + d);
+    grpo_add_log_(&sum, 1, a + b + c + d);
+    return grpo_dd_quotient(sum, grpo_dd_mul(ln2, a + b + c + d));
+}
+
+/* to twice the precision: atan x = 2 atan(x/(1 + sqrt(1 + x^2))) five times, then |x| < 0.05 and x^25/25 < 2^-110 */
+static grpo_dd grpo_atan_twice_(grpo_dd x)
+{
+    const grpo_dd one = grpo_dd_of_(1);
+    grpo_dd square, sum = { 0, 0 };
+    int k;
+    for (k = 0; k < 5; k++) x = grpo_dd_quotient(x, grpo_dd_add(one, grpo_sqrt_twice_(grpo_dd_add(one, grpo_dd_product(x, x)))));
+    square = grpo_dd_product(x, x);
+    for (k = 23; k >= 1; k -= 2) sum = grpo_dd_minus_(grpo_dd_div(one, k), grpo_dd_product(square, sum));
+    return grpo_dd_mul(grpo_dd_product(x, sum), 32);
+}
+
+/* asin sqrt(a/(a + c + eps)) - asin sqrt(b/(b + d + eps)) = atan sqrt(a/(c + eps)) - atan sqrt(b/(d + eps)) as one arc tangent */
+static grpo_dd grpo_arc_difference_(double a, double b, double c, double d)
+{
+    const grpo_dd eps = { 1e-10, -3.643219731549774e-27 };
+    const grpo_dd C = grpo_dd_add(grpo_dd_of_(c), eps), D = grpo_dd_add(grpo_dd_of_(d), eps);
+    grpo_dd over = grpo_dd_add(grpo_two_diff(a * d, b * c), grpo_dd_mul(eps, a - b)), under;
+    if (over.hi == 0) return over;
+    over = grpo_dd_quotient(over, grpo_dd_add(grpo_sqrt_twice_(grpo_dd_mul(D, a)), grpo_sqrt_twice_(grpo_dd_mul(C, b))));
+    under = grpo_dd_add(grpo_sqrt_twice_(grpo_dd_product(C, D)), grpo_sqrt_twice_(grpo_dd_of_(a * b)));
+    return grpo_atan_twice_(grpo_dd_quotient(over, under));
+}
+
+/* tf of the right (side 0) or the wrong responses: 3 n (L + L')/(n (L + L') + L (3 L + L')) */
+static grpo_dd grpo_term_frequency_(const grpo_key_counts_ *k, int side)
+{
+    const double n = k->hits[side], L = k->tokens[side], both = k->tokens[0] + k->tokens[1];
+    if (n == 0) return grpo_dd_of_(0);
+    return grpo_dd_steady_(grpo_dd_quotient(grpo_two_prod(3 * n, both), grpo_dd_add(grpo_two_prod(n, both), grpo_two_prod(L, 2 * L + both))));
+}
+
+/* tf/(tf' + eps) - tf'/(tf + eps) = (tf - tf')(tf + tf' + eps)/((tf' + eps)(tf + eps)) */
+static grpo_dd grpo_frequency_difference_(const grpo_key_counts_ *k)
+{
+    const grpo_dd eps = { 1e-5, -8.180305391403131e-22 };
+    const grpo_dd right = grpo_term_frequency_(k, 0), wrong = grpo_term_frequency_(k, 1), sum = grpo_dd_add(grpo_dd_add(right, wrong), eps);
+    const grpo_dd under = grpo_dd_product(grpo_dd_add(right, eps), grpo_dd_add(wrong, eps));
+    return grpo_dd_quotient(grpo_dd_product(grpo_dd_minus_(right, wrong), sum), under);
+}
+
+static double grpo_key_of_counts_(const grpo_key_measure *m, const grpo_key_counts_ *k)
+{
+    const double a = k->with[0], b = k->with[1], c = k->responses[0] - a, d = k->responses[1] - b;
+    const grpo_dd p = grpo_fisher_(a, b, c, d);
+    grpo_dd w = { 0, 0 }, h = grpo_arc_difference_(a, b, c, d);
+    double t;
+    if (p.hi != 1 || p.lo != 0) w = grpo_dd_mul(grpo_exp_twice(grpo_dd_mul(p, -2)), m->fisher);
+    w = grpo_dd_add(w, grpo_dd_mul(grpo_information_(a, b, c, d), m->gain));
+    if (m->frequency) h = grpo_dd_add(h, grpo_frequency_difference_(k));
+    h = grpo_dd_mul(grpo_dd_product(grpo_dd_quotient(w, grpo_two_sum(m->fisher, m->gain)), h), 0.5);
+    t = tanh(h.hi);
+    return grpo_times(m->top, t + h.lo * (1 - t * t));
+}
+
+static int grpo_place_before_(const grpo_token_place *x, const grpo_token_place *y)
+{
+    return x->token < y->token || (x->token == y->token && x->sequence < y->sequence);
+}
+
+/* the heap below `root` has only its root out of place */
+static void grpo_sift_(grpo_token_place *heap, int64_t root, int64_t n)
+{
+    int64_t child;
+    grpo_token_place x = heap[root];
+    for (; (child = 2 * root + 1) < n; root = child) {
+        if (child + 1 < n && grpo_place_before_(&heap[child], &heap[child + 1])) child++;
+        if (!grpo_place_before_(&x, &heap[child])) break;
+        heap[root] = heap[child];
+    }
+    heap[root] = x;
+}
+
+static void grpo_sort_places_(grpo_token_place *x, int64_t n)
+{
+    grpo_token_place last;
+    int64_t k;
+    for (k = n / 2; k > 0; k--) grpo_sift_(x, k - 1, n);
+    for (k = n - 1; k > 0; k--) {
+        last = x[k]; x[k] = x[0]; x[0] = last;
+        grpo_sift_(x, 0, k);
+    }
+}
+
+/* the unmasked tokens of group g, and the counts that all ids share */
+static int64_t grpo_gather_places_(const grpo_batch *b, int64_t g, const int64_t *token, grpo_token_place *place, grpo_key_counts_ *k)
+{
+    int64_t i, t, n = 0, before;
+    int wrong;
+    memset(k, 0, sizeof *k);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        wrong = !((double)b->reward[i] > 0);
+        for (before = n, t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+            if (b->mask && !b->mask[t]) continue;
+            place[n].token = token[t]; place[n].sequence = i; place[n].slot = t;
+            n++;
+        }
+        k->responses[wrong]++;
+        k->tokens[wrong] += (double)(n - before);
+    }
+    return n;
+}
+
+static void grpo_key_group_(const grpo_batch *b, int64_t g, const int64_t *token, const grpo_key_measure *m, grpo_token_place *place,
+                            grpo_real *key)
+{
+    grpo_key_counts_ k;
+    double x;
+    int64_t begin, end, j, n = grpo_gather_places_(b, g, token, place, &k);
+    int wrong, overflow = 0;
+    if (k.responses[0] == 0 || k.responses[1] == 0) return;
+    grpo_sort_places_(place, n);
+    for (begin = 0; begin < n; begin = end) {
+        k.with[0] = k.with[1] = k.hits[0] = k.hits[1] = 0;
+        for (end = begin; end < n && place[end].token == place[begin].token; end++) {
+            wrong = !((double)b->reward[place[end].sequence] > 0);
+            k.hits[wrong]++;
+            k.with[wrong] += end == begin || place[end].sequence != place[end - 1].sequence;
+        }
+        if (m->ignored != -1 && place[begin].token == m->ignored) continue;
+        x = grpo_key_of_counts_(m, &k);
+        for (j = begin; j < end; j++) grpo_put_(key, place[j].slot, x, &overflow);
+    }
+}
+
+static grpo_status grpo_check_scratch_(const grpo_batch *b, const grpo_token_place *scratch, int64_t capacity)
+{
+    int64_t g, i, n;
+    for (g = 0; g < b->n_groups; g++) {
+        for (n = 0, i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) n += grpo_unmasked_(b, i);
+        if (n > capacity || (n > 0 && !scratch)) return GRPO_BAD_SCRATCH;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_key_tokens(const grpo_batch *batch, const int64_t *token, const grpo_key_measure *measure, grpo_token_place *scratch,
+                            int64_t capacity, grpo_real *key)
+{
+    grpo_status st = grpo_check_call_(batch, key);
+    int64_t g;
+    if (st) return st;
+    if (!measure) return GRPO_NULL_KEY_MEASURE;
+    if (!(measure->fisher >= 0 && measure->fisher <= 1e150 && measure->gain >= 0 && measure->gain <= 1e150 && grpo_is_finite(measure->top)
+          && measure->fisher + measure->gain > 0)) return GRPO_BAD_KEY_MEASURE;
+    if (batch->n_groups && !token) return GRPO_NULL_TOKEN;
+    st = grpo_check_scratch_(batch, scratch, capacity);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    grpo_clear_reals_(batch, key);
+    for (g = 0; g < batch->n_groups; g++) grpo_key_group_(batch, g, token, measure, scratch, key);
+    return GRPO_OK;
+}
+
+grpo_status grpo_jsd_advantage(const grpo_batch *batch, double beta, double coef, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_index_ at;
+    int64_t t;
+    int overflow = 0;
+    if (st) return st;
+    if (!(beta >= 0 && beta <= 1 && grpo_is_finite(coef))) return GRPO_BAD_JSD;
+    st = grpo_check_tokens_(batch, batch->logp_teacher, GRPO_NULL_LOGP_TEACHER, GRPO_BAD_LOGP_TEACHER);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
+    if (st) return st;
+    grpo_clear_reals_(batch, advantage);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
+        grpo_put_(advantage, t, grpo_times(-coef, grpo_jensen_shannon((double)batch->logp_teacher[t], (double)batch->logp_old[t], beta)),
+                  &overflow);
+    return GRPO_OK;
+}
+
+/* alpha = m/(p + m) = m N/(c + m N) of the c correct ones among N; 0 for c = 0 */
+static grpo_dd grpo_distribution_share_(const grpo_batch *b, const uint8_t *correct, double entropy, double entropy_base)
+{
+    const grpo_dd tenth = { 0.1, -5.551115123125783e-18 };
+    const int64_t first = grpo_first_sequence_(b), end = grpo_end_sequence_(b);
+    grpo_dd m = grpo_two_diff(entropy_base, entropy);
+    int64_t i, c = 0;
+    for (i = first; i < end; i++) c += correct[i] != 0;
+    if (c == 0) return grpo_dd_of_(0);
+    if (m.hi < 0) m = grpo_dd_negative(m);
+    if (grpo_dd_less(tenth, m)) m = tenth;
+    m = grpo_dd_mul(m, (double)(end - first));
+    return grpo_dd_quotient(m, grpo_dd_add(grpo_dd_of_((double)c), m));
+}
+
+grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *tempered,
+                                        const uint8_t *correct, double entropy, double entropy_base, grpo_real *shaped)
+{
+    grpo_status st = grpo_check_call_(batch, shaped);
+    grpo_dd alpha, rest;
+    int64_t i, t;
+    int overflow = 0;
+    if (st) return st;
+    if (!grpo_is_finite(entropy) || !grpo_is_finite(entropy_base)) return GRPO_BAD_ENTROPY_BASE;
+    if (batch->n_groups && !correct) return GRPO_NULL_CORRECT;
+    st = grpo_check_tokens_(batch, tempered, GRPO_NULL_TEMPERED, GRPO_BAD_TEMPERED);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    alpha = grpo_distribution_share_(batch, correct, entropy, entropy_base);
+    rest = grpo_dd_minus_(grpo_dd_of_(1), alpha);
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++) {
+            double A = 0, push = 0;
+            if (!batch->mask || batch->mask[t]) A = grpo_dd_mul(rest, (double)advantage[t]).hi;
+            if ((!batch->mask || batch->mask[t]) && correct[i])
+                push = grpo_times(alpha.hi, grpo_exp(grpo_two_diff((double)tempered[t], (double)batch->logp_old[t])));
+            grpo_put_(shaped, t, A + push, &overflow);
+        }
+    return GRPO_OK;
+}
+
+typedef struct { grpo_dd mean, deviation; } grpo_mean_deviation_of_;
+
+/* likewise */
+static grpo_mean_deviation_of_ grpo_mean_and_deviation_(const grpo_values *v, grpo_std_kind kind, int e)
+{
+    grpo_mean_deviation_of_ r;
+    r.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v->sum), (double)v->count), e);
+    r.deviation = grpo_values_deviation_(v, kind, e);
+    return r;
+}
+
+static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t g, grpo_std_kind kind)
+{
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
+    grpo_values v;
+    double largest = 0;
+    int64_t i;
+    int e;
+    for (i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
+    e = grpo_square_exponent_(largest);
+    memset(&v, 0, sizeof v);
+    for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
+    return grpo_mean_and_deviation_(&v, kind, e);
+}
+
+grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_sum sum;
+    int64_t g, i, begin, end;
+    int overflow = 0;
+    if (!st) st = grpo_check_temperature_(temperature);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        double top = -HUGE_VAL;
+        grpo_dd mean;
+        begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
+        memset(&sum, 0, sizeof sum);
+        for (i = begin; i < end; i++) if ((double)batch->reward[i] > top) top = (double)batch->reward[i];
+        for (i = begin; i < end; i++) grpo_sum_add_(&sum, grpo_exp(grpo_dd_div(grpo_two_diff((double)batch->reward[i], top), temperature)));
+        mean = grpo_dd_div(grpo_sum_dd_(&sum), (double)(end - begin));
+        for (i = begin; i < end; i++)
+            grpo_put_(advantage, i, grpo_exp(grpo_dd_div(grpo_two_diff((double)batch->reward[i], top), temperature)) / mean.hi, &overflow);
+    }
+    return GRPO_OK;
+}
+
+/* e^((mean - largest mean)/temperature) of response i of those that take part, else 0 */
+static int grpo_has_likelihood_share_(const grpo_batch *b, double threshold, int64_t i)
+{
+    return (double)b->reward[i] > threshold && grpo_unmasked_(b, i) > 0;
+}
+
+static double grpo_likelihood_(const grpo_batch *b, double threshold, double temperature, const grpo_dd *mean, grpo_dd top, int64_t i)
+{
+    if (!grpo_has_likelihood_share_(b, threshold, i)) return 0;
+    return grpo_exp(grpo_dd_div(grpo_dd_minus_(mean[i], top), temperature));
+}
+
+static void grpo_likelihood_group_(const grpo_batch *b, int64_t g, double threshold, double temperature, int by_length, const grpo_dd *mean,
+                                   grpo_real *advantage)
+{
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
+    grpo_dd top = grpo_dd_of_(-HUGE_VAL);
+    grpo_sum sum, shares;
+    double e, whole;
+    int64_t i;
+    int overflow = 0;
+    memset(&sum, 0, sizeof sum);
+    memset(&shares, 0, sizeof shares);
+    for (i = begin; i < end; i++) if (grpo_has_likelihood_share_(b, threshold, i) && grpo_dd_less(top, mean[i])) top = mean[i];
+    for (i = begin; i < end; i++) {
+        e = grpo_likelihood_(b, threshold, temperature, mean, top, i);
+        grpo_sum_add_(&sum, e);
+        if (e > 0) grpo_sum_add_(&shares, e / (double)grpo_unmasked_(b, i));
+    }
+    whole = grpo_sum_value_(by_length ? &shares : &sum);
+    for (i = begin; i < end; i++) {
+        e = grpo_likelihood_(b, threshold, temperature, mean, top, i);
+        grpo_put_(advantage, i, e > 0 ? e / (by_length ? (double)grpo_unmasked_(b, i) : 1) / whole : 0, &overflow);
+    }
+}
+
+grpo_status grpo_likelihood_share(const grpo_batch *batch, double threshold, double temperature, int by_length, grpo_dd *scratch,
+                                  grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g;
+    if (!st) st = grpo_check_temperature_(temperature);
+    if (!st) st = grpo_check_shaping_(threshold, 0, 0);
+    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_LIST;
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
+    if (st) return st;
+    grpo_old_means_(batch, scratch);
+    for (g = 0; g < batch->n_groups; g++) grpo_likelihood_group_(batch, g, threshold, temperature, by_length, scratch, advantage);
+    return GRPO_OK;
+}
+
+/* is response i among the first floor(G/2) by metric? */
+static int grpo_is_low_(const double *metric, int64_t begin, int64_t end, int64_t i)
+{
+    int64_t j, rank = 0;
+    for (j = begin; j < end; j++) rank += metric[j] < metric[i] || (metric[j] == metric[i] && j < i);
+    return rank < (end - begin) / 2;
+}
+
+static void grpo_canon_group_(const grpo_batch *b, int64_t g, const double *metric, const grpo_canon *c, grpo_real *advantage)
+{
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], half = (end - begin) / 2;
+    grpo_dd mean[2] = { { 0, 0 }, { 0, 0 } }, inter, intra;             /* of the high half, of the low one */
+    grpo_sum sum[2];
+    int64_t i;
+    int low, overflow = 0;
+    memset(sum, 0, sizeof sum);
+    for (i = begin; i < end; i++) grpo_sum_add_(&sum[grpo_is_low_(metric, begin, end, i)], (double)b->reward[i]);
+    mean[0] = grpo_dd_div(grpo_sum_dd_(&sum[0]), (double)(end - begin - half));
+    if (half > 0) mean[1] = grpo_dd_div(grpo_sum_dd_(&sum[1]), (double)half);
+    for (i = begin; i < end; i++) {
+        const grpo_dd r = grpo_dd_of_((double)b->reward[i]);
+        low = grpo_is_low_(metric, begin, end, i);
+        inter = grpo_dd_minus_(grpo_dd_mul(r, low == (c->scaled == GRPO_HALF_LOW) ? c->alpha : 1),
+                               grpo_dd_mul(mean[!low], low == (c->scaled == GRPO_HALF_LOW) ? 1 : c->alpha));
+        inter = grpo_dd_add(inter, grpo_dd_of_(low ? -c->offset : c->offset));
+        intra = grpo_dd_minus_(r, mean[low]);
+        grpo_put_(advantage, i, grpo_dd_add(grpo_dd_mul(inter, c->mix), grpo_dd_product(grpo_two_diff(1, c->mix), intra)).hi, &overflow);
+    }
+}
+
+grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, const grpo_canon *canon, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g;
+    if (st) return st;
+    if (!canon) return GRPO_NULL_BOUNDS;
+    if (canon->scaled != GRPO_HALF_LOW && canon->scaled != GRPO_HALF_HIGH) return GRPO_BAD_FORM;
+    st = grpo_check_shaping_(canon->alpha, canon->offset, canon->mix);
+    if (!st) st = grpo_check_list_(batch, metric);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) grpo_canon_group_(batch, g, metric, canon, advantage);
+    return GRPO_OK;
+}
+
+/* of n rewards of which `right` are 1: 1/2 (U/(sqrt p + e) + (1 - U)/(1 - sqrt p + e))/(sample std + e), p = right/n */
+static double grpo_relative_factor_(double n, double right, double mean_reward)
+{
+    const double e = 1e-6, p = right / n, root = sqrt(p), rest = (n - right) / n / (1 + root);       /* 1 - sqrt p */
+    const double deviation = sqrt(right * (n - right) / (n * (n - 1)));
+    return 0.5 * (mean_reward / (root + e) + (1 - mean_reward) / (rest + e)) / (deviation + e);
+}
+
+grpo_status grpo_group_relative_scale(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i, begin, end;
+    int overflow = 0;
+    if (!st) st = grpo_check_shaping_(alpha, mean_reward, 0);
+    if (!st && !(alpha > 0)) st = GRPO_BAD_ALPHA;
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        if (batch->reward[i] != 0 && batch->reward[i] != 1) return GRPO_BAD_BINARY;
+    for (g = 0; g < batch->n_groups; g++) {
+        double n, right = 0, factor;
+        begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
+        for (n = (double)(end - begin), i = begin; i < end; i++) right += (double)batch->reward[i];
+        factor = right > 0 && right < n ? grpo_relative_factor_(n, right, mean_reward) : 0;
+        for (i = begin; i < end; i++) {
+            double A = factor * ((n * (double)batch->reward[i] - right) / n);
+            if (A > 0 && mean_reward < alpha) A *= mean_reward / alpha;
+            grpo_put_(advantage, i, A, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+/* the mean over group g of the means of responses with tokens */
+static grpo_dd grpo_mean_of_means_(const grpo_batch *b, int64_t g, const grpo_dd *mean)
+{
+    grpo_sum sum;
+    int64_t i, n = 0;
+    memset(&sum, 0, sizeof sum);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        if (!grpo_unmasked_(b, i)) continue;
+        grpo_sum_add_dd_(&sum, mean[i]);
+        n++;
+    }
+    return n ? grpo_dd_div(grpo_sum_dd_(&sum), (double)n) : grpo_dd_of_(0);
+}
+
+grpo_status grpo_sharpening(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
+                            grpo_real *shaped)
+{
+    grpo_status st = grpo_check_call_(batch, shaped);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_shaping_(lambda, kappa, 0);
+    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_LIST;
+    if (!st) st = grpo_check_list_(batch, advantage);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
+    if (st) return st;
+    grpo_old_means_(batch, scratch);
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_dd centre = grpo_mean_of_means_(batch, g, scratch);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const double A = advantage[i];
+            double more = 0;
+            if (A > 0 && batch->reward[i] > 0 && grpo_unmasked_(batch, i)) {
+                more = grpo_times(-lambda, grpo_exp_minus_one(grpo_dd_minus_(scratch[i], centre)));
+                if (!(more > 0)) more = 0;
+                if (more > kappa * A) more = kappa * A;
+            }
+            grpo_put_(shaped, i, A + more, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+static grpo_status grpo_check_feature_(const grpo_batch *b, const grpo_feature *f)
+{
+    grpo_status st;
+    if (!f) return GRPO_NULL_BOUNDS;
+    st = grpo_check_shaping_(f->delta, f->k, 0);
+    if (!st && b->n_groups && (!f->eligible || !f->divisor)) st = GRPO_NULL_LIST;
+    if (!st) st = grpo_check_list_(b, f->advantage);
+    if (!st) st = grpo_check_list_(b, f->feature);
+    if (!st && !grpo_list_between_(f->divisor, grpo_first_sequence_(b), grpo_end_sequence_(b), DBL_MIN, 1e150)) st = GRPO_BAD_DIVISOR;
+    return st;
+}
+
+grpo_status grpo_feature_bonus(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped)
+{
+    grpo_status st = grpo_check_call_(batch, shaped);
+    const grpo_feature *f = feature;
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_feature_(batch, f);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_dd centre = grpo_list_mean_(batch, g, f->feature, f->eligible), by = grpo_list_mean_(batch, g, f->divisor, f->eligible);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const grpo_dd most = grpo_two_prod(f->k, fabs(f->advantage[i]));
+            grpo_dd more = grpo_dd_of_(0);
+            if (f->eligible[i]) {
+                more = grpo_dd_quotient(grpo_dd_mul(grpo_dd_minus_(grpo_dd_of_(f->feature[i]), centre), f->delta), by);
+                if (grpo_dd_less(more, grpo_dd_negative(most))) more = grpo_dd_negative(most);
+                if (grpo_dd_less(most, more)) more = most;
+            }
+            grpo_put_(shaped, i, grpo_dd_add(grpo_dd_of_(f->advantage[i]), more).hi, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+/* `count` more values of x */
+static void grpo_values_repeat_(grpo_values *v, double x, int64_t count)
+{
+    const grpo_dd square = grpo_two_prod(x, x);
+    if (count == 0) return;
+    if (v->count == 0 || grpo_dd_less(grpo_dd_of_(x), v->min)) v->min = grpo_dd_of_(x);
+    if (v->count == 0 || grpo_dd_less(v->max, grpo_dd_of_(x))) v->max = grpo_dd_of_(x);
+    v->count += count;
+    grpo_sum_add_dd_(&v->sum, grpo_two_prod((double)count, x));
+    grpo_sum_add_dd_(&v->squares, grpo_two_prod((double)count, square.hi));
+    grpo_sum_add_dd_(&v->squares, grpo_two_prod((double)count, square.lo));
+}
+
+grpo_status grpo_virtual_reward(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i, begin, end;
+    int overflow = 0;
+    if (!st) st = grpo_check_shaping_(virtual_reward, eps, 0);
+    if (!st && eps < 0) st = GRPO_BAD_DEVIATION_EPS;
+    if (!st && (count < 0 || count > INT64_C(1) << 40)) st = GRPO_BAD_COUNT;
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        grpo_values v;
+        grpo_dd mean;
+        double s;
+        memset(&v, 0, sizeof v);
+        begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
+        for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_((double)batch->reward[i]));
+        grpo_values_repeat_(&v, virtual_reward, count);
+        mean = grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count);
+        s = sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
+        for (i = begin; i < end; i++) {
+            const double r = (double)batch->reward[i], off = grpo_dd_minus_(grpo_dd_of_(r), mean).hi;
+            grpo_put_(advantage, i, end - begin == 1 ? r : s == 0 ? 0 : off / (s + eps), &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+/* the bundle of group g: its least group size; *groups: how many it has */
+static int64_t grpo_bundle_size_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t *groups)
+{
+    int64_t h, least = grpo_group_size_(b, g);
+    for (*groups = 0, h = 0; h < b->n_groups; h++) {
+        if (bundle[h] != bundle[g]) continue;
+        if (grpo_group_size_(b, h) < least) least = grpo_group_size_(b, h);
+        ++*groups;
+    }
+    return least;
+}
+
+/* the sum of its k-th rewards, or of those less the means of their groups */
+static grpo_dd grpo_bundle_sum_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t k, const grpo_dd *mean)
+{
+    grpo_sum sum;
+    int64_t h;
+    memset(&sum, 0, sizeof sum);
+    for (h = 0; h < b->n_groups; h++) {
+        if (bundle[h] != bundle[g]) continue;
+        grpo_sum_add_(&sum, (double)b->reward[b->group_begin[h] + k]);
+        if (mean) grpo_sum_add_dd_(&sum, grpo_dd_negative(mean[h]));
+    }
+    return grpo_sum_dd_(&sum);
+}
+
+static grpo_dd grpo_positive_part_(grpo_dd x) { return x.hi > 0 ? x : grpo_dd_of_(0); }
+
+/* (omega v + u)/(omega + 1) */
+static double grpo_risk_(const grpo_risk *x, grpo_dd S)
+{
+    const grpo_dd above = grpo_dd_minus_(S, grpo_dd_of_(x->low)), beyond = grpo_dd_minus_(S, grpo_dd_of_(x->high));
+    const grpo_dd gain = grpo_dd_minus_(grpo_positive_part_(above), grpo_positive_part_(beyond));
+    const grpo_dd lost = grpo_positive_part_(grpo_dd_negative(above));
+    const grpo_dd u = grpo_dd_quotient(gain, grpo_dd_add(grpo_two_diff(x->c, x->a), grpo_dd_of_(x->eps)));
+    const grpo_dd v = grpo_dd_mul(grpo_dd_quotient(lost, grpo_two_sum(x->a, x->eps)), x->omega);
+    return grpo_dd_quotient(grpo_dd_minus_(u, v), grpo_two_sum(x->omega, 1)).hi;
+}
+
+static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const grpo_risk *risk, int64_t g, const grpo_dd *mean,
+                               grpo_real *advantage)
+{
+    int64_t groups, k;
+    const int64_t begin = b->group_begin[g], n = grpo_bundle_size_(b, bundle, g, &groups);
+    grpo_values v;
+    grpo_dd D, off;
+    double U, s;
+    int overflow = 0;
+    memset(&v, 0, sizeof v);
+    for (k = 0; k < n; k++) grpo_values_take_(&v, grpo_bundle_sum_(b, bundle, g, k, NULL));
+    s = (n > 1 ? sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE)) : 1) + risk->eps;
+    for (k = 0; k < grpo_group_size_(b, g); k++) {
+        if (k >= n) { grpo_put_(advantage, begin + k, 0, &overflow); continue; }
+        D = grpo_bundle_sum_(b, bundle, g, k, mean);
+        U = grpo_risk_(risk, grpo_bundle_sum_(b, bundle, g, k, NULL)) / s;
+        off = grpo_dd_minus_(grpo_dd_of_((double)b->reward[begin + k]), mean[g]);
+        grpo_put_(advantage, begin + k, fabs(D.hi) > 1e-6 ? U * (off.hi / D.hi) : U / (double)groups, &overflow);
+    }
+}
+
+static grpo_status grpo_check_risk_(const grpo_risk *x)
+{
+    grpo_status st = grpo_check_shaping_(x->low, x->high, x->omega);
+    if (!st) st = grpo_check_shaping_(x->a, x->c, x->eps);
+    return !st && !(x->eps >= 0 && x->a >= 0 && x->a + x->eps > 0 && x->a < x->c && x->omega >= 0) ? GRPO_BAD_RISK : st;
+}
+
+grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle, const grpo_risk *risk, grpo_dd *scratch,
+                                  grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    if (st) return st;
+    if (!risk) return GRPO_NULL_BOUNDS;
+    st = grpo_check_risk_(risk);
+    if (!st && batch->n_groups && (!bundle || !scratch)) st = GRPO_NULL_LIST;
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        grpo_sum sum;
+        memset(&sum, 0, sizeof sum);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)batch->reward[i]);
+        scratch[g] = grpo_dd_div(grpo_sum_dd_(&sum), (double)grpo_group_size_(batch, g));
+    }
+    for (g = 0; g < batch->n_groups; g++) grpo_bundle_group_(batch, bundle, risk, g, scratch, advantage);
+    return GRPO_OK;
+}
+
+/* mean reward times distinct classes over size */
+static grpo_dd grpo_set_value_(const double *reward, const int64_t *klass, const int64_t *member, int64_t size)
+{
+    grpo_sum sum;
+    int64_t j, k, distinct = 0;
+    memset(&sum, 0, sizeof sum);
+    for (k = 0; k < size; k++) {
+        grpo_sum_add_(&sum, reward[member[k]]);
+        for (j = 0; j < k && klass[member[j]] != klass[member[k]]; j++) { }
+        distinct += j == k;
+    }
+    return grpo_dd_steady_(grpo_dd_div(grpo_dd_div(grpo_dd_mul(grpo_sum_dd_(&sum), (double)distinct), (double)size), (double)size));
+}
+
+grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64_t n, const int64_t *member, const int64_t *set_begin,
+                               int64_t n_sets, double *advantage)
+{
+    grpo_values v;
+    grpo_dd f, mean;
+    int64_t s, k;
+    if (!advantage) return GRPO_NULL_OUTPUT;
+    if (n < 0 || n_sets < 0) return GRPO_BAD_COUNT;
+    if (n_sets == 0) return GRPO_OK;
+    if (!klass || !member || !set_begin) return GRPO_NULL_LIST;
+    if (!reward) return GRPO_NULL_REWARD_LIST;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    if (set_begin[0] < 0) return GRPO_BAD_SETS;
+    for (s = 0; s < n_sets; s++) if (set_begin[s + 1] <= set_begin[s]) return GRPO_BAD_SETS;
+    for (k = set_begin[0]; k < set_begin[n_sets]; k++) if (member[k] < 0 || member[k] >= n) return GRPO_BAD_SETS;
+    memset(&v, 0, sizeof v);
+    for (s = 0; s < n_sets; s++)
+        grpo_values_take_(&v, grpo_set_value_(reward, klass, member + set_begin[s], set_begin[s + 1] - set_begin[s]));
+    mean = grpo_dd_div(grpo_sum_dd_(&v.sum), (double)n_sets);
+    for (s = 0; s < n_sets; s++) {
+        f = grpo_set_value_(reward, klass, member + set_begin[s], set_begin[s + 1] - set_begin[s]);
+        advantage[s] = grpo_dd_same_(v.min, v.max) ? 0 : grpo_dd_minus_(f, mean).hi;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_reference_advantage(const double *reward, int64_t n, double reference_reward, double beta, double lambda,
+                                     int with_reference, double *advantage, double *reference)
+{
+    grpo_status st = grpo_check_shaping_(reference_reward, beta, lambda);
+    const grpo_dd y = grpo_dd_of_(reference_reward);
+    const double more = (double)n + 1;
+    grpo_values v;
+    grpo_dd mean, own, last;
+    double s;
+    int64_t i;
+    if (!advantage || !reference) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (st) return st;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    memset(&v, 0, sizeof v);
+    for (i = 0; i < n; i++) grpo_values_take_(&v, grpo_dd_of_(reward[i]));
+    own = grpo_dd_div(grpo_sum_dd_(&v.sum), n > 0 ? (double)n : 1);
+    if (with_reference) grpo_values_take_(&v, y);
+    mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count > 0 ? (double)v.count : 1);
+    s = sqrt(grpo_variance_(&v, GRPO_STD_POPULATION));
+    for (i = 0; i < n; i++) {
+        const grpo_dd off = grpo_dd_minus_(grpo_dd_of_(reward[i]), mean);
+        advantage[i] = s > 0 ? grpo_dd_product(grpo_two_sum(1, lambda), grpo_dd_div(grpo_dd_mul(off, more), (double)n)).hi / s : 0;
+    }
+    last = grpo_dd_mul(grpo_dd_minus_(y, mean), beta);
+    if (with_reference) last = grpo_dd_minus_(last, grpo_dd_mul(grpo_dd_minus_(own, mean), lambda));        /* else mean A = 0 */
+    *reference = s > 0 ? grpo_dd_mul(last, more).hi / s : 0;
+    return GRPO_OK;
+}
+
+/* of a group of G: process_coef (x G - S)/(G - 1) by token, S the sum of the responses' means, and outcome_coef (r G - R)/(G - 1) once */
+typedef struct { const grpo_real *process; double process_coef, outcome_coef, G; grpo_dd S, R; } grpo_implicit_;
+
+static grpo_dd grpo_against_others_(double x, grpo_dd sum, double G, double coef)
+{
+    return grpo_dd_mul(grpo_dd_div(grpo_dd_minus_(grpo_two_prod(x, G), sum), G - 1), coef);
+}
+
+static void grpo_implicit_response_(const grpo_batch *b, int64_t i, const grpo_implicit_ *x, grpo_real *advantage)
+{
+    grpo_dd sum = grpo_against_others_((double)b->reward[i], x->R, x->G, x->outcome_coef);
+    int64_t t;
+    int overflow = 0;
+    for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
+        if (!grpo_token_counts_(b, t)) { advantage[t] = 0; continue; }
+        sum = grpo_dd_add(sum, grpo_against_others_((double)x->process[t], x->S, x->G, x->process_coef));
+        grpo_put_(advantage, t, sum.hi, &overflow);
+    }
+}
+
+grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *process, double process_coef, double outcome_coef,
+                                    grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_implicit_ x;
+    int64_t g, i, begin, end;
+    if (!st) st = grpo_check_shaping_(process_coef, outcome_coef, 0);
+    if (!st) st = grpo_check_tokens_(batch, process, GRPO_NULL_LIST, GRPO_BAD_TOKEN_LIST);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) if (batch->group_begin[g + 1] - batch->group_begin[g] < 2) return GRPO_LONE_RESPONSE;
+    x.process = process; x.process_coef = process_coef; x.outcome_coef = outcome_coef;
+    for (g = 0; g < batch->n_groups; g++) {
+        grpo_sum means;
+        begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
+        memset(&means, 0, sizeof means);
+        for (i = begin; i < end; i++) grpo_sum_add_dd_(&means, grpo_response_mean_(batch, process, NULL, i));
+        x.G = (double)(end - begin);
+        x.S = grpo_sum_dd_(&means);
+        x.R = grpo_dd_mul(grpo_group_mean_(batch, g), x.G);
+        for (i = begin; i < end; i++) grpo_implicit_response_(batch, i, &x, advantage);
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, double offset, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_shaping_(slope, offset, 0);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_dd mean = grpo_group_mean_(batch, g), hard = grpo_dd_add(grpo_dd_mul(mean, slope), grpo_dd_of_(offset));
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            grpo_put_(advantage, i, grpo_dd_product(grpo_dd_minus_(grpo_dd_of_((double)batch->reward[i]), mean), hard).hi, &overflow);
+    }
+    return GRPO_OK;
+}
+
+/* (r - mean)/divisor, 0 where all are equal */
+typedef struct { grpo_dd mean; double divisor; int equal; } grpo_standing_;
+
+static double grpo_standing_of_(const grpo_standing_ *s, double r)
+{
+    return s->equal ? 0 : grpo_dd_minus_(grpo_dd_of_(r), s->mean).hi / s->divisor;
+}
+
+/* among the rewards of the group's unmasked tokens, or among those of its responses */
+static grpo_standing_ grpo_group_standing_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled)
+{
+    grpo_values v;
+    grpo_standing_ s;
+    int64_t i;
+    memset(&v, 0, sizeof v);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        grpo_values_repeat_(&v, (double)b->reward[i], by_token ? grpo_unmasked_(b, i) : 1);
+    s.equal = v.count == 0 || grpo_dd_same_(v.min, v.max);
+    s.mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
+    s.divisor = scaled ? sqrt(grpo_variance_(&v, by_token ? GRPO_STD_POPULATION : GRPO_STD_SAMPLE)) + eps : 1;
+    return s;
+}
+
+grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double limit, int scaled, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int beyond, overflow = 0;
+    if (st) return st;
+    if (!(eps >= 0 && eps <= 1e150)) return GRPO_BAD_LEAST;
+    if (!(limit > 0)) return GRPO_BAD_POSITIVE;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        grpo_standing_ s = grpo_group_standing_(batch, g, 1, eps, scaled);
+        for (beyond = 0, i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            beyond |= grpo_unmasked_(batch, i) > 0 && fabs(grpo_standing_of_(&s, (double)batch->reward[i])) >= limit;
+        if (beyond) s = grpo_group_standing_(batch, g, 0, eps, scaled);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            grpo_put_(advantage, i, grpo_standing_of_(&s, (double)batch->reward[i]), &overflow);
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_future_success(const double *reward, int64_t n, double *advantage)
+{
+    grpo_dd later = grpo_dd_of_(0), more;
+    double r;
+    int64_t i;
+    if (!advantage) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    for (i = n - 1; i >= 0; i--) {
+        r = reward[i];                                                  /* advantage may be reward */
+        more = grpo_dd_div(later, i < n - 1 ? (double)(n - 1 - i) : 1);
+        advantage[i] = grpo_dd_mul(grpo_dd_add(grpo_dd_of_(1), more), r).hi;
+        later = grpo_dd_add(later, grpo_dd_of_(r));
+    }
+    return GRPO_OK;
+}
+
+/* the sum of two of either sign */
+static grpo_power_ grpo_power_plus_(grpo_power_ a, grpo_power_ b) { return a.m.hi == 0 ? b : b.m.hi == 0 ? a : grpo_power_sum_(a, b); }
+
+static grpo_dd grpo_power_value_(grpo_power_ x)
+{
+    const int e = x.e > 4000 ? 4000 : x.e < -4000 ? -4000 : (int)x.e;
+    grpo_dd r;
+    r.hi = ldexp(x.m.hi, e);
+    r.lo = grpo_is_finite(r.hi) ? ldexp(x.m.lo, e) : 0;
+    return r;
+}
+
+static grpo_power_ grpo_power_from_(double x) { return grpo_power_of_(grpo_dd_of_(x), 0); }
+
+/* W from the discounted sum of what was before, or inclusive up to now */
+static grpo_power_ grpo_coplayer_weight_(const grpo_coplayer *c, grpo_power_ sum, int64_t t)
+{
+    grpo_power_ W = grpo_power_product_(grpo_power_from_(c->weight_gamma), sum);
+    grpo_dd x;
+    if (c->per_step) W = grpo_power_of_(grpo_dd_div(W.m, (double)t + 1), W.e);
+    x = grpo_power_value_(W);
+    if (c->clip > 0 && grpo_dd_exceeds(x.hi < 0 ? grpo_dd_negative(x) : x, c->clip)) W = grpo_power_from_(x.hi < 0 ? -c->clip : c->clip);
+    if (c->sign) W = grpo_power_from_((W.m.hi > 0) - (W.m.hi < 0));
+    return W;
+}
+
+/* sums and products of discounts in a range of their own: a step far on may be worth less than any double, and still be multiplied */
+grpo_status grpo_coplayer_credit(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit)
+{
+    grpo_power_ past = grpo_power_from_(0), discount = grpo_power_from_(1), with, x;
+    int64_t t;
+    if (!credit) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && (!own || !other)) return GRPO_NULL_LIST;
+    if (!how) return GRPO_NULL_BOUNDS;
+    if (!grpo_is_unit_(how->gamma) || !grpo_is_unit_(how->weight_gamma)) return GRPO_BAD_UNIT;
+    if (grpo_check_shaping_(how->beta, how->clip, 0)) return GRPO_BAD_SHAPING;
+    if (how->clip < 0) return GRPO_BAD_NEGATIVE;
+    if (!grpo_are_moderate_(own, 0, n) || !grpo_are_moderate_(other, 0, n)) return GRPO_BAD_LIST;
+    for (t = 0; t < n; t++) {
+        with = grpo_power_plus_(past, grpo_power_from_(own[t]));
+        x = grpo_power_product_(grpo_coplayer_weight_(how, how->inclusive ? with : past, t), grpo_power_from_(other[t]));
+        x = grpo_power_plus_(grpo_power_from_(own[t]), grpo_power_product_(grpo_power_from_(how->beta), x));
+        credit[t] = grpo_power_value_(grpo_power_product_(x, discount)).hi;
+        past = grpo_power_product_(with, grpo_power_from_(how->weight_gamma));
+        if (how->discount) discount = grpo_power_product_(discount, grpo_power_from_(how->gamma));
+    }
+    return GRPO_OK;
+}
+
+/* alpha B */
+static grpo_dd grpo_project_part_(double A, double alpha, int positive)
+{
+    return positive && !(A > 0) ? grpo_dd_of_(0) : grpo_two_prod(alpha, A);
+}
+
+grpo_status grpo_project_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
+                                   grpo_dd *scratch, double *shaped)
+{
+    grpo_status st = grpo_check_shaping_(alpha, 0, 0);
+    int64_t i, j;
+    if (!shaped) return GRPO_NULL_OUTPUT;
+    if (n < 0 || k < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && (!advantage || (k > 0 && (!basis || !scratch)))) return GRPO_NULL_LIST;
+    if (st) return st;
+    if (!grpo_are_moderate_(advantage, 0, n)) return GRPO_BAD_ADVANTAGE_LIST;
+    for (i = 0; i < n * k; i++) if (!(fabs(basis[i]) <= 1e75)) return GRPO_BAD_BASIS;
+    for (j = 0; j < k; j++)                                             /* P (A - alpha B) + alpha B */
+        for (scratch[j] = grpo_dd_of_(0), i = 0; i < n; i++) {
+            const grpo_dd x = grpo_dd_minus_(grpo_dd_of_(advantage[i]), grpo_project_part_(advantage[i], alpha, positive));
+            if (basis[j * n + i] != 0) scratch[j] = grpo_dd_add(scratch[j], grpo_dd_mul(x, basis[j * n + i]));
+        }
+    for (i = 0; i < n; i++) {
+        grpo_dd x = grpo_project_part_(advantage[i], alpha, positive);
+        for (j = 0; j < k; j++) if (basis[j * n + i] != 0) x = grpo_dd_add(x, grpo_dd_mul(scratch[j], basis[j * n + i]));
+        shaped[i] = x.hi;
+    }
+    return GRPO_OK;
+}
+
+/* sum over the children of k of softmax(alpha logp) R */
+static grpo_dd grpo_branch_expected_(const int64_t *parent, const double *logp, int64_t n, int64_t k, double alpha, const grpo_branch *node)
+{
+    grpo_sum sum, whole;
+    double top = -HUGE_VAL;
+    int64_t c;
+    memset(&sum, 0, sizeof sum);
+    memset(&whole, 0, sizeof whole);
+    for (c = k + 1; c < n; c++) if (parent[c] == k && alpha * logp[c] > top) top = alpha * logp[c];
+    for (c = k + 1; c < n; c++) {
+        double share;
+        if (parent[c] != k) continue;
+        share = grpo_exp(grpo_dd_minus_(grpo_two_prod(alpha, logp[c]), grpo_dd_of_(top)));
+        grpo_sum_add_(&whole, share);
+        if (share > 0) grpo_sum_add_dd_(&sum, grpo_dd_mul(node[c].value, share));
+    }
+    return grpo_dd_steady_(grpo_dd_quotient(grpo_sum_dd_(&sum), grpo_sum_dd_(&whole)));
+}
+
+/* depth, leaves below (a leaf: itself) and R of every node; the depths there are */
+static int64_t grpo_branch_values_(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
+                                   double alpha, grpo_branch *node)
+{
+    int64_t k, depths = 0;
+    for (k = 0; k < n; k++) {
+        node[k].value = grpo_dd_of_(0);
+        node[k].leaves = 0;
+        node[k].depth = k == 0 ? 0 : node[parent[k]].depth + 1;
+        if (node[k].depth >= depths) depths = node[k].depth + 1;
+    }
+    for (k = n - 1; k >= 0; k--) {                                      /* value: first the sum over the leaves */
+        const int leaf = node[k].leaves == 0;
+        if (leaf) { node[k].leaves = 1; node[k].value = grpo_dd_of_(reward[k]); }
+        if (k > 0) node[parent[k]].leaves += node[k].leaves;
+        if (k > 0 && form == GRPO_BRANCH_LEAVES) node[parent[k]].value = grpo_dd_add(node[parent[k]].value, node[k].value);
+        if (!leaf && form == GRPO_BRANCH_PROBABILITY) node[k].value = grpo_branch_expected_(parent, logp, n, k, alpha, node);
+    }
+    for (k = 0; k < n && form == GRPO_BRANCH_LEAVES; k++)
+        node[k].value = grpo_dd_steady_(grpo_dd_div(node[k].value, (double)node[k].leaves));
+    return depths;
+}
+
+static grpo_status grpo_check_branches_(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form)
+{
+    int64_t k;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && (!parent || (form == GRPO_BRANCH_PROBABILITY && !logp))) return GRPO_NULL_LIST;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    for (k = 0; k < n; k++) if (parent[k] >= k || parent[k] < (k == 0 ? -1 : 0)) return GRPO_BAD_TREE;
+    for (k = 0; k < n; k++) if (!grpo_in_domain_(reward[k], GRPO_MODERATE_) && !grpo_has_child_(parent, n, k)) return GRPO_BAD_REWARD_LIST;
+    if (form == GRPO_BRANCH_PROBABILITY && n > 1 && !grpo_are_moderate_(logp, 1, n)) return GRPO_BAD_LIST;
+    return GRPO_OK;
+}
+
+grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
+                                  double alpha, grpo_branch *scratch, double *advantage)
+{
+    grpo_status st = grpo_check_shaping_(alpha, 0, 0);
+    int64_t k, depth, depths;
+    if (!advantage) return GRPO_NULL_OUTPUT;
+    if (form != GRPO_BRANCH_LEAVES && form != GRPO_BRANCH_PROBABILITY) return GRPO_BAD_FORM;
+    if (!st) st = grpo_check_branches_(parent, reward, logp, n, form);
+    if (st) return st;
+    if (n > 0 && !scratch) return GRPO_NULL_LIST;
+    depths = grpo_branch_values_(parent, reward, logp, n, form, alpha, scratch);
+    for (depth = 0; depth < depths; depth++) {
+        grpo_values v;
+        grpo_dd mean;
+        double s;
+        memset(&v, 0, sizeof v);
+        for (k = 0; k < n; k++) if (scratch[k].depth == depth) grpo_values_take_(&v, scratch[k].value);
+        mean = grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count);
+        s = sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
+        for (k = 0; k < n; k++)
+            if (scratch[k].depth == depth) advantage[k] = s < 1e-6 ? 0 : grpo_dd_minus_(scratch[k].value, mean).hi / (s + 1e-8);
+    }
+    return GRPO_OK;
+}
+
+static double grpo_collapsed_(double r) { return r == 1 ? 1 : r == 0 ? -1 : 0; }
+
+grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_weighting_(eps);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_mean_deviation_of_ x = grpo_reward_spread_(batch, g, GRPO_STD_SAMPLE);
+        const int alone = grpo_group_size_(batch, g) == 1, equal = !grpo_rewards_differ_(batch, g);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const double r = (double)batch->reward[i];
+            double A = alone ? r : grpo_collapsed_(r);
+            if (!equal) A = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(r), x.mean), grpo_dd_add(x.deviation, grpo_dd_of_(eps))).hi;
+            grpo_put_(advantage, i, A, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
+                                   double *weighted)
+{
+    grpo_status st = grpo_check_list_call_(weighted, n);
+    int64_t j;
+    if (!st) st = grpo_check_entry_list_(advantage, n, -1e150, 1e150);
+    if (!st) st = grpo_check_entry_list_(difficulty, n, -1e150, 1e150);
+    if (!st) st = grpo_check_entry_list_(mean, n, -1e150, 1e150);
+    if (!st) st = grpo_check_parameter_(k);
+    if (st) return st;
+    for (j = 0; j < n; j++) {
+        const grpo_dd x = grpo_dd_mul(grpo_two_diff(difficulty[j], mean[j]), advantage[j] < 0 ? -k : k);
+        weighted[j] = grpo_times(advantage[j], grpo_exp(x));
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted)
+{
+    grpo_status st = grpo_check_list_call_(weighted, n);
+    int64_t k;
+    if (!st) st = grpo_check_entry_list_(advantage, n, -1e150, 1e150);
+    if (!st) st = grpo_check_entry_list_(weight, n, 0, 1);
+    if (st) return st;
+    for (k = 0; k < n; k++)
+        weighted[k] = grpo_dd_mul(advantage[k] < 0 ? grpo_two_diff(2, weight[k]) : grpo_dd_of_(weight[k]), advantage[k]).hi;
+    return GRPO_OK;
+}
+
+/* node k, whose children have theirs */
+static grpo_tree_state grpo_tree_state_(const int64_t *parent, const double *reward, int64_t n, int64_t k, double gamma,
+                                        grpo_tree_advantage_form form, const grpo_tree_state *of)
+{
+    grpo_tree_state s = { { 0, 0 }, 0, 0 };
+    grpo_sum sum;
+    int64_t c;
+    memset(&sum, 0, sizeof sum);
+    for (c = k + 1; c < n; c++) {
+        if (parent[c] != k) continue;
+        if (form == GRPO_TREE_TD) grpo_sum_add_(&sum, reward[c]);
+        grpo_sum_add_dd_(&sum, form == GRPO_TREE_TD ? grpo_dd_mul(of[c].value, gamma) : of[c].value);
+        s.children++;
+        s.leaves += of[c].leaves;
+    }
+    if (s.children) s.value = grpo_dd_div(grpo_sum_dd_(&sum), (double)s.children);
+    else { s.leaves = 1; s.value = grpo_dd_of_(form == GRPO_TREE_TD ? 0 : reward[k]); }
+    return s;
+}
+
+static double grpo_tree_difference_(const int64_t *parent, const double *reward, const double *value, int64_t k, double gamma,
+                                    const grpo_tree_state *of)
+{
+    const int64_t up = parent[k];
+    const int alone = of[up].children == 1;
+    grpo_dd x = grpo_dd_mul(alone ? grpo_dd_of_(value[k]) : of[k].value, gamma);
+    x = grpo_dd_add(grpo_dd_of_(reward[k]), x);
+    return grpo_over_(grpo_dd_minus_(x, alone ? grpo_dd_of_(value[up]) : of[up].value), (double)of[k].leaves);
+}
+
+/* V - mean V of the other children of its parent */
+static double grpo_sibling_difference_(const int64_t *parent, int64_t n, int64_t k, const grpo_tree_state *of)
+{
+    grpo_sum sum;
+    int64_t c, others = of[parent[k]].children - 1;
+    memset(&sum, 0, sizeof sum);
+    for (c = 0; c < n; c++) if (c != k && parent[c] == parent[k]) grpo_sum_add_dd_(&sum, of[c].value);
+    return others ? grpo_dd_minus_(of[k].value, grpo_dd_div(grpo_sum_dd_(&sum), (double)others)).hi : of[k].value.hi;
+}
+
+static grpo_status grpo_check_tree_(const int64_t *parent, const double *reward, const double *value, int64_t n,
+                                    grpo_tree_advantage_form form)
+{
+    int64_t k;
+    if (form != GRPO_TREE_TD && form != GRPO_TREE_SIBLINGS && form != GRPO_TREE_PARENT) return GRPO_BAD_FORM;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (n > 0 && (!parent || (form == GRPO_TREE_TD && !value))) return GRPO_NULL_ARGUMENT;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    if (form == GRPO_TREE_TD && !grpo_are_moderate_(value, 0, n)) return GRPO_BAD_ENTRY;
+    for (k = 0; k < n; k++) if (parent[k] < -1 || parent[k] >= k) return GRPO_BAD_TREE;
+    return GRPO_OK;
+}
+
+grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
+                                grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    int64_t k;
+    if (!st) st = grpo_check_tree_(parent, reward, value, n, form);
+    if (!st && n > 0 && !scratch) st = GRPO_NULL_ARGUMENT;
+    if (!st) st = grpo_check_parameter_(gamma);
+    if (st) return st;
+    for (k = n - 1; k >= 0; k--) scratch[k] = grpo_tree_state_(parent, reward, n, k, gamma, form, scratch);
+    for (k = 0; k < n; k++) {
+        if (parent[k] < 0) advantage[k] = 0;
+        else if (form == GRPO_TREE_TD) advantage[k] = grpo_tree_difference_(parent, reward, value, k, gamma, scratch);
+        else if (form == GRPO_TREE_SIBLINGS) advantage[k] = grpo_sibling_difference_(parent, n, k, scratch);
+        else advantage[k] = grpo_dd_minus_(scratch[k].value, scratch[parent[k]].value).hi;
+    }
+    return GRPO_OK;
+}
+
+/* gain tanh(beta v) */
+static grpo_dd grpo_anchored_(const grpo_anchors *a, grpo_dd v)
+{
+    const grpo_dd x = grpo_dd_mul(v, a->beta);
+    double t = tanh(x.hi);
+    if (grpo_is_finite(x.hi)) t += (1 - t * t) * x.lo;
+    return grpo_two_prod(v.hi < 0 ? a->gain_neg : a->gain_pos, t);
+}
+
+/* the distance from the goal */
+static grpo_dd grpo_from_goal_(const grpo_anchors *a, double r, grpo_dd mean, double constraints, double n)
+{
+    grpo_dd goal = grpo_dd_of_(0.5), root = grpo_dd_of_(constraints);
+    if (a->form == GRPO_ANCHORS_CODE) {
+        if (grpo_dd_less(goal, mean)) goal = mean;
+        root = grpo_dd_div(root, n);
+    }
+    return grpo_dd_mul(grpo_dd_product(grpo_sqrt_twice_(root), grpo_dd_minus_(grpo_dd_of_(r), goal)), 2);
+}
+
+static grpo_status grpo_check_anchors_(const grpo_anchors *a)
+{
+    grpo_status st = grpo_check_parameter_(a->alpha);
+    if (!st) st = grpo_check_parameter_(a->beta);
+    if (!st) st = grpo_check_parameter_(a->gain_pos);
+    if (!st) st = grpo_check_parameter_(a->gain_neg);
+    return !st && a->form != GRPO_ANCHORS_PAPER && a->form != GRPO_ANCHORS_CODE ? GRPO_BAD_FORM : st;
+}
+
+grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int overflow = 0;
+    if (st) return st;
+    if (!anchors) return GRPO_NULL_ARGUMENT;
+    st = grpo_check_anchors_(anchors);
+    if (!st) st = grpo_check_entries_(batch, constraints, 1, 1e150);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_mean_deviation_of_ x = grpo_reward_spread_(batch, g, GRPO_STD_POPULATION);
+        const grpo_dd s = grpo_dd_less(x.deviation, grpo_1e_minus_8_) ? grpo_1e_minus_8_ : x.deviation;
+        const double n = (double)grpo_group_size_(batch, g);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const double r = (double)batch->reward[i];
+            grpo_dd z = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(r), x.mean), s);
+            const grpo_dd d = grpo_from_goal_(anchors, r, x.mean, constraints[i], n);
+            if (x.deviation.hi == 0) z = grpo_dd_of_(0);
+            z = grpo_dd_product(grpo_two_diff(1, anchors->alpha), grpo_anchored_(anchors, z));
+            grpo_put_(advantage, i, grpo_dd_add(z, grpo_dd_mul(grpo_anchored_(anchors, d), anchors->alpha)).hi, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+static double grpo_calibrated_(const grpo_batch *b, int64_t g, int64_t i, const uint8_t *correct, double temperature, const grpo_dd *mean)
+{
+    grpo_sum sum;
+    int64_t j;
+    memset(&sum, 0, sizeof sum);
+    for (j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
+        const grpo_dd ahead = correct[i] ? grpo_dd_minus_(mean[i], mean[j]) : grpo_dd_minus_(mean[j], mean[i]);
+        if (!correct[j] == !correct[i] || !grpo_unmasked_(b, j)) continue;
+        grpo_sum_add_(&sum, -grpo_logistic_loss(grpo_dd_div(ahead, temperature)).slope);
+    }
+    return grpo_sum_value_(&sum) / (correct[i] ? temperature : -temperature);
+}
+
+grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
+                                      grpo_real *advantage)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_temperature_(temperature);
+    if (!st) st = grpo_check_correct_(batch, correct);
+    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_ARGUMENT;
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) scratch[i] = grpo_response_mean_(batch, batch->logp, NULL, i);
+    for (g = 0; g < batch->n_groups; g++)
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            grpo_put_(advantage, i, grpo_unmasked_(batch, i) ? grpo_calibrated_(batch, g, i, correct, temperature, scratch) : 0, &overflow);
+    return GRPO_OK;
+}
+
+/* of one subset, its size members: what each adds to the sums of its size */
+static void grpo_add_subset_(const double *x, int64_t n, uint32_t subset, int size, double eps, grpo_dd *sum)
+{
+    grpo_dd off[20], mean = { 0, 0 }, squares = { 0, 0 };
+    double s, first = 0;
+    int64_t k;
+    int any = 0, equal = 1;
+    for (k = 0; k < n; k++) {
+        if (!(subset >> k & 1)) continue;
+        if (any && x[k] != first) equal = 0;
+        if (!any) first = x[k];
+        any = 1;
+        mean = grpo_dd_add(mean, grpo_dd_of_(x[k]));
+    }
+    if (equal) return;
+    mean = grpo_dd_div(mean, (double)size);
+    for (k = 0; k < n; k++) {
+        if (!(subset >> k & 1)) continue;
+        off[k] = grpo_dd_minus_(grpo_dd_of_(x[k]), mean);
+        squares = grpo_dd_add(squares, grpo_two_prod(off[k].hi, off[k].hi));
+    }
+    s = sqrt(squares.hi / (double)size) + eps;
+    for (k = 0; k < n; k++) if (subset >> k & 1) sum[k] = grpo_dd_add(sum[k], grpo_dd_of_(off[k].hi / s));
+}
+
+grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    double x[20], count;
+    grpo_dd sum[21][20], total;
+    uint32_t subset, rest;
+    int64_t k;
+    int e, size;
+    if (!st && !reward) st = GRPO_NULL_REWARD_LIST;
+    if (!st) st = grpo_check_weighting_(eps);
+    if (!st && eps == 0) st = GRPO_NEGATIVE_PARAMETER;
+    if (!st && !(n >= 2 && n <= 20)) st = GRPO_BAD_SIZE;
+    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (st) return st;
+    e = grpo_square_exponent_(ldexp(1, grpo_exponent_of_(reward, n)));
+    memset(sum, 0, sizeof sum);
+    for (k = 0; k < n; k++) x[k] = ldexp(reward[k], -e);
+    for (subset = 3; subset < UINT32_C(1) << n; subset++) {
+        for (size = 0, rest = subset; rest; rest &= rest - 1) size++;
+        if (size > 1) grpo_add_subset_(x, n, subset, size, ldexp(eps, -e), sum[size]);
+    }
+    for (k = 0; k < n; k++) {
+        total = grpo_dd_of_(0);
+        for (count = 1, size = 2; size <= n; size++) {
+            count = count * (double)(n - size + 1) / (double)(size - 1);       /* C(n - 1, size - 1) */
+            total = grpo_dd_add(total, grpo_dd_div(sum[size][k], count));
+        }
+        advantage[k] = grpo_over_(total, (double)(n - 1));
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    int64_t g, i;
+    if (!st && !replace) st = GRPO_NULL_OUTPUT;
+    if (!st) st = grpo_check_entries_(batch, utility, -1e150, 1e150);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        int64_t hit = batch->group_begin[g], miss = -1, least = hit, misses = 0;
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            advantage[i] = 0;
+            if (batch->reward[i] > batch->reward[hit]) hit = i;
+            if (utility[i] < utility[least]) least = i;
+            if (batch->reward[i] != 0) continue;
+            misses++;
+            if (miss < 0 || utility[i] > utility[miss]) miss = i;
+        }
+        replace[g] = misses == grpo_group_size_(batch, g) ? least : -1;
+        if (!(batch->reward[hit] > 0) || miss < 0) continue;
+        advantage[hit] = 1;
+        advantage[miss] = -1;
+    }
+    return GRPO_OK;
+}
+
+/* w = p sum_j p_j (r - r_j), over sum p, of candidate k as e^exponent times the result: of the probabilities of the others the largest is
+ * taken out, so that what underflows is nothing beside the rest */
+static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int64_t n, int64_t k, grpo_dd *exponent)
+{
+    grpo_dd sum = { 0, 0 };
+    double top = -HUGE_VAL;
+    int64_t j;
+    for (j = 0; j < n; j++) if (reward[j] != reward[k] && logp_old[j] > top) top = logp_old[j];
+    *exponent = grpo_two_sum(logp_old[k], top);
+    for (j = 0; j < n; j++)
+        if (reward[j] != reward[k])
+            sum = grpo_dd_add(sum, grpo_dd_product(grpo_exp_twice(grpo_two_diff(logp_old[j], top)), grpo_two_diff(reward[k], reward[j])));
+    return sum;
+}
+
+grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    grpo_dd top = { -HUGE_VAL, 0 }, size = { 0, 0 }, w, e;
+    int64_t k;
+    int pass;
+    if (!st && n < 2) st = GRPO_BAD_SIZE;
+    if (!st && !reward) st = GRPO_NULL_REWARD_LIST;
+    if (!st) st = grpo_check_entry_list_(logp_old, n, -1e150, 1e150);
+    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (st) return st;
+    for (k = 0; k < n; k++) {
+        grpo_candidate_(logp_old, reward, n, k, &e);
+        if (grpo_dd_less(top, e)) top = e;
+    }
+    for (pass = 0; pass < 2; pass++)
+        for (k = 0; k < n; k++) {
+            w = grpo_candidate_(logp_old, reward, n, k, &e);
+            w = w.hi == 0 ? w : grpo_dd_product(w, grpo_exp_twice(grpo_dd_minus_(e, top)));
+            if (pass == 0) size = grpo_dd_add(size, w.hi < 0 ? grpo_dd_negative(w) : w);
+            else advantage[k] = size.hi > 0 ? grpo_dd_quotient(w, size).hi : 0;
+        }
+    return GRPO_OK;
+}
+
+/* is no turn before number k of its role? */
+static int grpo_opens_role_(const int64_t *role, int64_t k)
+{
+    int64_t j = 0;
+    while (role[j] != role[k]) j++;
+    return j == k;
+}
+
+static grpo_mean_deviation_of_ grpo_role_spread_(const double *reward, const int64_t *role, int64_t n, int64_t id)
+{
+    grpo_values v;
+    double largest = 0;
+    int64_t k;
+    int e;
+    for (k = 0; k < n; k++) if (role[k] == id && fabs(reward[k]) > largest) largest = fabs(reward[k]);
+    e = grpo_square_exponent_(largest);
+    memset(&v, 0, sizeof v);
+    for (k = 0; k < n; k++) if (role[k] == id) grpo_values_take_(&v, grpo_dd_of_(ldexp(reward[k], -e)));
+    return grpo_mean_and_deviation_(&v, GRPO_STD_SAMPLE, e);
+}
+
+static double grpo_role_advantage_(double r, const grpo_mean_deviation_of_ *of, grpo_role_form form)
+{
+    grpo_dd x = grpo_dd_minus_(grpo_dd_of_(r), of->mean);
+    if (form == GRPO_ROLE_MEAN) return x.hi;
+    if (of->deviation.hi == 0) return 0;
+    x = grpo_dd_quotient(x, grpo_dd_add(of->deviation, grpo_dd_of_(1e-6)));
+    if (form == GRPO_ROLE_MEAN_STD) return x.hi;
+    return x.hi < -1 ? -1 : x.hi > 3 ? 3 : x.hi;
+}
+
+grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage)
+{
+    grpo_status st = grpo_check_list_call_(advantage, n);
+    int64_t k, j;
+    if (!st && form != GRPO_ROLE_MEAN && form != GRPO_ROLE_MEAN_STD && form != GRPO_ROLE_CLIPPED) st = GRPO_BAD_FORM;
+    if (!st && n > 0 && !reward) st = GRPO_NULL_REWARD_LIST;
+    if (!st && n > 0 && !role) st = GRPO_NULL_ARGUMENT;
+    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (st) return st;
+    for (k = 0; k < n; k++) {
+        grpo_mean_deviation_of_ of;
+        if (!grpo_opens_role_(role, k)) continue;
+        of = grpo_role_spread_(reward, role, n, role[k]);
+        for (j = k; j < n; j++) if (role[j] == role[k]) advantage[j] = grpo_role_advantage_(reward[j], &of, form);
+    }
+    return GRPO_OK;
+}
+
+static grpo_dd grpo_reward_from_(const grpo_batch *b, int64_t i, const double *centre)     /* r, or |r - centre| */
+{
+    const grpo_dd d = grpo_two_diff((double)b->reward[i], centre ? *centre : 0);
+    return centre && d.hi < 0 ? grpo_dd_negative(d) : d;
+}
+
+/* number floor((n + 1)/2) of the n in ascending order */
+static grpo_dd grpo_lower_median_(const grpo_batch *b, int64_t g, const double *centre)
+{
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], place = (end - begin - 1) / 2;
+    int64_t i, j, below, same;
+    grpo_dd x = { 0, 0 }, y;
+    for (i = begin; i < end; i++) {
+        x = grpo_reward_from_(b, i, centre);
+        for (below = same = 0, j = begin; j < end; j++) {
+            y = grpo_reward_from_(b, j, centre);
+            below += grpo_dd_less(y, x);
+            same += grpo_dd_same_(y, x);
+        }
+        if (below <= place && place < below + same) break;
+    }
+    return x;
+}
+
+grpo_status grpo_median_advantage(const grpo_batch *batch, double eps, double *advantage, int64_t *pivot)
+{
+    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_dd d, scale;
+    double median;
+    int64_t g, i;
+    if (st) return st;
+    if (!pivot) return GRPO_NULL_OUTPUT;
+    if (!(eps >= 0 && eps <= 1e150)) return GRPO_BAD_LEAST;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        median = grpo_lower_median_(batch, g, NULL).hi;
+        scale = grpo_dd_add(grpo_lower_median_(batch, g, &median), grpo_dd_of_(eps));
+        for (pivot[g] = -1, i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            d = grpo_two_diff((double)batch->reward[i], median);
+            if (d.hi == 0 && pivot[g] < 0) pivot[g] = i;
+            if (d.hi == 0) advantage[i] = 0;
+            else advantage[i] = scale.hi > 0 ? grpo_dd_quotient(d, scale).hi : d.hi > 0 ? HUGE_VAL : -HUGE_VAL;
+        }
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, double a, double b, double *mixed)
+{
+    grpo_sum sum;
+    int64_t k;
+    if (!mixed) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && (!x || !y)) return GRPO_NULL_LIST;
+    if (!grpo_are_moderate_(x, 0, n) || !grpo_are_moderate_(y, 0, n)) return GRPO_BAD_ADVANTAGE_LIST;
+    if (!grpo_are_moderate_(&a, 0, 1) || !grpo_are_moderate_(&b, 0, 1)) return GRPO_BAD_ADVANTAGE_LIST;
+    for (k = 0; k < n; k++) {
+        memset(&sum, 0, sizeof sum);
+        grpo_sum_add_dd_(&sum, grpo_two_prod(a, x[k]));
+        grpo_sum_add_dd_(&sum, grpo_two_prod(b, y[k]));
+        mixed[k] = grpo_sum_value_(&sum);
+    }
+    return GRPO_OK;
+}
+
+static grpo_power_ grpo_gram_term_(const double *gram, const double *advantage, int64_t n, int64_t i, int64_t j)
+{
+    const grpo_power_ pair = grpo_power_product_(grpo_power_from_(advantage[i]), grpo_power_from_(advantage[j]));
+    return grpo_power_product_(pair, grpo_power_from_(gram[i * n + j]));
+}
+
+/* sum A_i A_j K_ij/(sum A_i^2 K_ii + 1e-9) */
+static double grpo_effective_(const double *gram, const double *advantage, int64_t n)
+{
+    grpo_power_ over = grpo_power_from_(0), under = grpo_power_from_(1e-9);
+    int64_t i, j;
+    for (i = 0; i < n; i++) {
+        for (j = 0; j < n; j++) over = grpo_power_plus_(over, grpo_gram_term_(gram, advantage, n, i, j));
+        under = grpo_power_plus_(under, grpo_gram_term_(gram, advantage, n, i, i));
+    }
+    return grpo_power_value_(grpo_power_of_(grpo_dd_quotient(over.m, under.m), over.e - under.e)).hi;
+}
+
+/* (tr K)^2/(sum K^2 + 1e-10 n^2) */
+static double grpo_participation_(const double *gram, int64_t n)
+{
+    const int e = grpo_exponent_of_(gram, n * n);
+    const double size = (double)n;
+    grpo_sum trace, squares;
+    double tr;
+    int64_t k;
+    memset(&trace, 0, sizeof trace);
+    memset(&squares, 0, sizeof squares);
+    for (k = 0; k < n; k++) grpo_sum_add_(&trace, ldexp(gram[k * n + k], -e));
+    for (k = 0; k < n * n; k++) grpo_sum_add_square_(&squares, 1, grpo_dd_of_(ldexp(gram[k], -e)));
+    tr = grpo_sum_value_(&trace);
+    return tr * tr / (grpo_sum_value_(&squares) + ldexp(1e-10 * size * size, -2 * e));
+}
+
+static int grpo_is_gram_(const double *gram, int64_t n)
+{
+    int64_t i, j;
+    if (!grpo_are_moderate_(gram, 0, n * n)) return 0;
+    for (i = 0; i < n; i++) {
+        if (gram[i * n + i] < 0) return 0;
+        for (j = 0; j < i; j++) if (gram[i * n + j] != gram[j * n + i]) return 0;
+    }
+    return 1;
+}
+
+/* to a whole number, halves to even, at most `most` */
+static int64_t grpo_rounded_(double x, int64_t most)
+{
+    double low = floor(x);
+    if (!(x < (double)most)) return most;
+    if (x - low > 0.5 || (x - low == 0.5 && fmod(low, 2) != 0)) low++;
+    return (int64_t)low;
+}
+
+grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t n, double share, int64_t least, int64_t most, int64_t *rank,
+                           double *effective)
+{
+    int64_t k;
+    if (!rank || !effective) return GRPO_NULL_OUTPUT;
+    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
+    if (!gram || !advantage) return GRPO_NULL_LIST;
+    if (!(share > 0 && share <= 1e150) || least < 1 || most < 1) return GRPO_BAD_POSITIVE;
+    if (!grpo_is_gram_(gram, n)) return GRPO_BAD_GRAM;
+    if (!grpo_are_moderate_(advantage, 0, n)) return GRPO_BAD_ADVANTAGE_LIST;
+    k = grpo_rounded_(share * grpo_participation_(gram, n), most < n - 1 ? most : n - 1);
+    *rank = k > least ? k : least;
+    *effective = grpo_effective_(gram, advantage, n);
+    return GRPO_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_CREDIT_IMPLEMENTATION */

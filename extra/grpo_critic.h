@@ -1,0 +1,377 @@
+/* grpo_critic.h - the value loss of a critic, log-probabilities of a proximal policy, distances from a teacher.
+ * An optional part of grpo.h.  In one source file write
+ *
+ *     #define GRPO_CRITIC_IMPLEMENTATION
+ *     #include "extra/grpo_critic.h"
+ *
+ * and include it plainly elsewhere.  No objective needs it.
+ *
+ * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
+ * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
+ * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
+ * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
+ * number return NaN where an argument is not finite or out of range. */
+#ifndef GRPO_CRITIC_H
+#define GRPO_CRITIC_H
+
+#include "../grpo.h"
+
+#if GRPO_VERSION_NUMBER != 200
+#error "extra/grpo_critic.h and grpo.h are of different versions"
+#endif
+
+#ifdef GRPO_DOUBLE
+#define grpo_value_loss grpo_value_loss_f64
+#define grpo_proximal_logp grpo_proximal_logp_f64
+#define grpo_divergence grpo_divergence_f64
+#define grpo_set_gap grpo_set_gap_f64
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* (V - R)^2/2 or, where that is larger, (v - R)^2/2 with v = clamp(V, Vold - clip, Vold + clip), as exact comparisons tell (PPO, as verl);
+ * slope: d loss/d V, 0 where the second is.  clip 0: none */
+typedef struct { double loss, slope; int clipped; } grpo_value_term;
+
+GRPO_FN grpo_value_term grpo_value_square(double value, double value_old, double returns, double clip)
+{
+    grpo_dd error = grpo_two_diff(value, returns), bound = { 0, 0 }, other, sides;
+    grpo_value_term x;
+    const int above = clip > 0 && grpo_dd_exceeds(grpo_dd_add(grpo_two_diff(value, value_old), grpo_two_diff(0, clip)), 0);
+    const int below = clip > 0 && grpo_dd_exceeds(grpo_dd_add(grpo_two_diff(value_old, value), grpo_two_diff(0, clip)), 0);
+    bound = grpo_two_sum(value_old, above ? clip : -clip);
+    other = grpo_dd_add(bound, grpo_two_diff(0, returns));
+    sides = grpo_dd_add(grpo_two_sum(value, value_old), grpo_two_sum(above ? clip : -clip, -2 * returns));
+    x.clipped = (above && sides.hi < 0) || (below && sides.hi > 0);     /* |v - R| > |V - R|: V + v - 2R has the sign of v - V */
+    x.loss = grpo_dd_mul(x.clipped ? grpo_dd_product(other, other) : grpo_dd_product(error, error), 0.5).hi;
+    x.slope = x.clipped ? 0 : error.hi;
+    return x;
+}
+
+/* aggregated over the mask as axis 7 says, but for token_mean_by_sign, token_mean_varied and segments; dvalue (n_tokens; NULL: not wanted):
+ * d loss/d value, 0 where masked.  clip_fraction: share of tokens whose clipped square is the larger one.  value_old is read if clip > 0 */
+typedef struct { double loss, clip_fraction; } grpo_value_report;
+
+grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, const grpo_real *value_old, const grpo_real *returns,
+                            double clip, const grpo_aggregation *aggregation, grpo_real *dvalue, grpo_value_report *report);
+
+/* the proximal policy between the one that sampled, `lag` versions ago, and the present one (AReaL, RLinf): with
+ * alpha = (lag - 1)/lag, 0 for lag 0, in log-probabilities b and l */
+typedef enum {
+    GRPO_PROXIMAL_LOG_LINEAR,     /* b + alpha (l - b) */
+    GRPO_PROXIMAL_LINEAR          /* log((1 - alpha) e^b + alpha e^l); their 1e-10 in the log is left out */
+} grpo_proximal_form;
+
+GRPO_FN double grpo_proximal(grpo_proximal_form form, double logp, double behaviour, int64_t lag)
+{
+    const double n = (double)lag, most = n - 1;
+    grpo_dd x = grpo_two_diff(logp, behaviour), y = { 0, 0 };
+    double change;
+    if (lag <= 1 || logp == behaviour) return behaviour;
+    if (form == GRPO_PROXIMAL_LOG_LINEAR) {
+        y.hi = behaviour;
+        return grpo_dd_div(grpo_dd_add(y, grpo_two_prod(logp, most)), n).hi;
+    }
+    if (x.hi > 0) return logp + log1p(grpo_exp_minus_one(grpo_dd_negative(x)) / n);
+    change = most / n * grpo_exp_minus_one(x);
+    return behaviour + (change > -0.5 ? log1p(change) : log((1 + most * grpo_exp(x)) / n));
+}
+
+/* logp_old (n_tokens) from batch.logp and batch.logp_rollout, 0 where masked; version now, behaviour_version (n_tokens) when the token was
+ * sampled, neither negative */
+grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const int64_t *behaviour_version, grpo_proximal_form form,
+                               grpo_real *logp_old);
+
+/* *value = beta KL(q, M) + (1 - beta) KL(p, M), M = (1 - beta) p + beta q; beta 0: KL(q, p), 1: KL(p, q), +infinity where the first has
+ * mass that the second lacks (OPSD, 2601.18734; GKD: 0.5, 1.1).  p and q: softmax of student and teacher (n) over temperature, -inf a
+ * banned token.  dstudent (n; NULL: not wanted): d value/d student, 0 where banned; where the value is infinite what is finite of it, or
+ * infinities */
+grpo_status grpo_divergence(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
+                            double *dstudent);
+
+/* *gap = log q_target - log p_target, each renormalised over a set of n tokens, from log-probabilities (VISD, 2605.06094: the teacher's
+ * top k and the sampled token) */
+grpo_status grpo_set_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_CRITIC_H */
+
+#if defined(GRPO_CRITIC_IMPLEMENTATION) && !defined(GRPO_CRITIC_IMPLEMENTED)
+#define GRPO_CRITIC_IMPLEMENTED
+
+#include "grpo_shared.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+static void grpo_count_mask_(const grpo_batch *b, grpo_totals *totals)
+{
+    int64_t g;
+    memset(totals, 0, sizeof *totals);
+    for (g = 0; g < b->n_groups; g++) {
+        const grpo_group_counts_ n = grpo_count_mask_of_group_(b, g);
+        totals->tokens += n.tokens;
+        totals->sequences += n.sequences;
+        totals->sequences_nonempty += n.nonempty;
+        totals->groups++;
+        totals->groups_nonempty += n.tokens > 0;
+    }
+}
+
+static grpo_status grpo_check_aggregation_(const grpo_aggregation *a)
+{
+    grpo_objective o;
+    memset(&o, 0, sizeof o);
+    o.aggregation = *a;
+    if (a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN || a->kind == GRPO_TOKEN_MEAN_VARIED) return GRPO_BAD_AGGREGATION;
+    return grpo_objective_check(&o) || grpo_counts_by_sign_(&o) || grpo_counts_sequences_by_sign_(&o) ? GRPO_BAD_AGGREGATION : GRPO_OK;
+}
+
+static grpo_status grpo_check_values_(const grpo_batch *b, const grpo_real *value, const grpo_real *value_old, const grpo_real *returns)
+{
+    grpo_status st = grpo_check_tokens_(b, value, GRPO_NULL_VALUES, GRPO_BAD_VALUES);
+    if (!st) st = grpo_check_tokens_(b, returns, GRPO_NULL_VALUES, GRPO_BAD_VALUES);
+    return st ? st : grpo_check_tokens_(b, value_old, GRPO_NULL_VALUES, GRPO_BAD_VALUES);
+}
+
+typedef struct {
+    const grpo_real *value, *value_old, *returns;
+    double clip, local, divisor;
+    grpo_real *dvalue;
+    grpo_sum loss;
+    int64_t clipped;
+} grpo_critic_;
+
+static void grpo_value_sequence_(const grpo_batch *b, int64_t i, grpo_critic_ *c)
+{
+    int64_t t;
+    int overflow = 0;
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+        grpo_value_term x = { 0, 0, 0 };
+        if (!b->mask || b->mask[t]) x = grpo_value_square((double)c->value[t], (double)c->value_old[t], (double)c->returns[t], c->clip);
+        grpo_sum_add_(&c->loss, x.loss / c->local);
+        c->clipped += x.clipped;
+        if (c->dvalue) grpo_put_(c->dvalue, t, x.slope / c->local / c->divisor, &overflow);
+    }
+}
+
+grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, const grpo_real *value_old, const grpo_real *returns,
+                            double clip, const grpo_aggregation *aggregation, grpo_real *dvalue, grpo_value_report *report)
+{
+    grpo_status st = grpo_check_call_(batch, report);
+    grpo_totals totals;
+    grpo_critic_ c;
+    grpo_group_counts_ group;
+    int64_t g, i;
+    if (st) return st;
+    if (!aggregation) return GRPO_NULL_AGGREGATION;
+    if (!(clip >= 0 && clip <= 1e150)) return GRPO_BAD_VALUE_CLIP;
+    st = grpo_check_aggregation_(aggregation);
+    if (!st) st = grpo_check_values_(batch, value, clip > 0 ? value_old : value, returns);
+    if (st) return st;
+    grpo_count_mask_(batch, &totals);
+    memset(&c, 0, sizeof c);
+    c.value = value; c.value_old = clip > 0 ? value_old : value; c.returns = returns; c.clip = clip; c.dvalue = dvalue;
+    c.divisor = grpo_divisor_(aggregation, &totals);
+    for (g = 0; g < batch->n_groups; g++) {
+        group = grpo_count_mask_of_group_(batch, g);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            c.local = grpo_local_divisor_(aggregation, grpo_unmasked_(batch, i), 0, &group);
+            grpo_value_sequence_(batch, i, &c);
+        }
+    }
+    report->loss = grpo_sum_total_(&c.loss) / c.divisor;
+    report->clip_fraction = totals.tokens ? (double)c.clipped / (double)totals.tokens : 0;
+    return GRPO_OK;
+}
+
+static int grpo_is_version_(int64_t v) { return v >= 0 && v <= INT64_C(1) << 53; }
+
+grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const int64_t *behaviour_version, grpo_proximal_form form,
+                               grpo_real *logp_old)
+{
+    grpo_status st = grpo_check_call_(batch, logp_old);
+    grpo_index_ at;
+    int64_t t;
+    int overflow = 0;
+    if (st) return st;
+    if (form != GRPO_PROXIMAL_LOG_LINEAR && form != GRPO_PROXIMAL_LINEAR) return GRPO_BAD_FORM;
+    if (batch->n_groups && !behaviour_version) return GRPO_NULL_VERSION;
+    st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_ROLLOUT_);
+    if (st) return st;
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
+        if (!grpo_is_version_(version) || !grpo_is_version_(behaviour_version[t]) || behaviour_version[t] > version) return GRPO_BAD_VERSION;
+    grpo_clear_reals_(batch, logp_old);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
+        grpo_put_(logp_old, t, grpo_proximal(form, (double)batch->logp[t], (double)batch->logp_rollout[t], version - behaviour_version[t]),
+                  &overflow);
+    return GRPO_OK;
+}
+
+/* p of the student, q of the teacher, as e^x/total with x = (z - top)/tau, and log q - log p = x_q - x_p - shift */
+typedef struct { const double *z[2]; int64_t n; double tau, beta, top[2], total[2], shift; int infinite; } grpo_two_rows_;
+
+static grpo_dd grpo_rows_exponent_(const grpo_two_rows_ *r, int row, int64_t v)
+{
+    return grpo_dd_div(grpo_two_diff(r->z[row][v], r->top[row]), r->tau);
+}
+
+static grpo_dd grpo_rows_apart_(const grpo_two_rows_ *r, int64_t v)
+{
+    return grpo_dd_div(grpo_dd_minus_(grpo_two_diff(r->z[1][v], r->top[1]), grpo_two_diff(r->z[0][v], r->top[0])), r->tau);
+}
+
+/* shift = log(total of q/total of p), by the difference of the two where they are near each other: exactly 0 where all are equal */
+static void grpo_survey_rows_(grpo_two_rows_ *r)
+{
+    grpo_sum total[2], difference;
+    int64_t v;
+    int k;
+    double D;
+    for (k = 0; k < 2; k++)
+        for (r->top[k] = -HUGE_VAL, v = 0; v < r->n; v++) if (r->z[k][v] > r->top[k]) r->top[k] = r->z[k][v];
+    memset(total, 0, sizeof total);
+    memset(&difference, 0, sizeof difference);
+    for (r->infinite = 0, v = 0; v < r->n; v++) {
+        const double p = grpo_exp(grpo_rows_exponent_(r, 0, v)), q = grpo_exp(grpo_rows_exponent_(r, 1, v));
+        const grpo_dd d = grpo_rows_apart_(r, v);
+        grpo_sum_add_(&total[0], p);
+        grpo_sum_add_(&total[1], q);
+        if (d.hi > 0) grpo_sum_add_(&difference, -grpo_times(q, grpo_exp_minus_one(grpo_dd_negative(d))));
+        else grpo_sum_add_(&difference, grpo_times(p, grpo_exp_minus_one(d)));
+        if (r->beta == 0) r->infinite |= r->z[0][v] == -HUGE_VAL && r->z[1][v] > -HUGE_VAL;
+        if (r->beta == 1) r->infinite |= r->z[1][v] == -HUGE_VAL && r->z[0][v] > -HUGE_VAL;
+    }
+    for (k = 0; k < 2; k++) r->total[k] = grpo_sum_value_(&total[k]);
+    D = grpo_sum_value_(&difference) / r->total[0];
+    r->shift = fabs(D) < 0.5 ? log1p(D) : log(r->total[1] / r->total[0]);
+}
+
+/* p, q and d = log q - log p of token v; both banned: p = q = d = 0 */
+typedef struct { double p, q; grpo_dd d; } grpo_rows_at_;
+
+static grpo_rows_at_ grpo_rows_look_(const grpo_two_rows_ *r, int64_t v)
+{
+    grpo_rows_at_ x;
+    x.p = grpo_exp(grpo_rows_exponent_(r, 0, v)) / r->total[0];
+    x.q = grpo_exp(grpo_rows_exponent_(r, 1, v)) / r->total[1];
+    x.d = grpo_dd_minus_(grpo_rows_apart_(r, v), grpo_dd_of_(r->shift));
+    return x;
+}
+
+/* a (log a - log b) - a + b >= 0, d = log a - log b: the same sum as without the last two, and what d is off by hardly counts */
+static double grpo_kl_part_(double a, double b, grpo_dd d)
+{
+    if (d.hi > -30 && d.hi < 30) return a * grpo_exp_minus_linear(grpo_dd_negative(d));
+    return grpo_times(a, d.hi) - a + b;
+}
+
+/* log(rest + w e^x), rest = 1 - w */
+static double grpo_mixture_log_(grpo_dd x, double w, double rest)
+{
+    const double e = w * grpo_exp_minus_one(x);
+    if (e < -0.5) return log(rest + w * grpo_exp(x));
+    return grpo_is_finite(e) ? log1p(e) : x.hi + log(w);
+}
+
+/* the part of v in the value: beta q log(q/M) + (1 - beta) p log(p/M), or of a KL */
+static double grpo_divergence_part_(const grpo_two_rows_ *r, int64_t v)
+{
+    const grpo_rows_at_ x = grpo_rows_look_(r, v);
+    const double beta = r->beta, rest = 1 - beta;
+    if (beta == 0) return grpo_kl_part_(x.q, x.p, x.d);
+    if (beta == 1) return grpo_kl_part_(x.p, x.q, grpo_dd_negative(x.d));
+    return -grpo_times(beta * x.q, grpo_mixture_log_(grpo_dd_negative(x.d), rest, beta))
+        - grpo_times(rest * x.p, grpo_mixture_log_(x.d, beta, rest));
+}
+
+/* d value/d p_v for beta > 0, but for a constant */
+static double grpo_divergence_slope_(const grpo_two_rows_ *r, const grpo_rows_at_ *x)
+{
+    return r->beta == 1 ? -x->d.hi : -(1 - r->beta) * grpo_mixture_log_(x->d, r->beta, 1 - r->beta);
+}
+
+/* p (g - sum p g)/tau; of beta 0 p g = -q */
+static double grpo_divergence_gradient_(const grpo_two_rows_ *r, int64_t v, double mean)
+{
+    const grpo_rows_at_ x = grpo_rows_look_(r, v);
+    double g;
+    if (r->z[0][v] == -HUGE_VAL) return 0;
+    if (r->beta == 0) return (x.p - x.q) / r->tau;
+    if (r->infinite) return r->z[1][v] == -HUGE_VAL ? HUGE_VAL : -HUGE_VAL;
+    g = grpo_divergence_slope_(r, &x) - mean;
+    return r->tau < 1 ? grpo_times(x.p / r->tau, g) : grpo_times(x.p, g) / r->tau;
+}
+
+static grpo_status grpo_check_row_(const double *z, int64_t n)
+{
+    int64_t v, finite = 0;
+    for (v = 0; v < n; v++) {
+        if (z[v] == -HUGE_VAL) continue;
+        if (!grpo_in_domain_(z[v], GRPO_MODERATE_)) return GRPO_BAD_DISTRIBUTION;
+        finite++;
+    }
+    return finite ? GRPO_OK : GRPO_BAD_DISTRIBUTION;
+}
+
+grpo_status grpo_divergence(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
+                            double *dstudent)
+{
+    grpo_status st = grpo_check_temperature_(temperature);
+    grpo_two_rows_ r;
+    grpo_sum sum, slopes;
+    double mean;
+    int64_t v;
+    if (!value) return GRPO_NULL_OUTPUT;
+    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
+    if (!student || !teacher) return GRPO_NULL_LIST;
+    if (!st && !grpo_is_unit_(beta)) st = GRPO_BAD_UNIT;
+    if (!st) st = grpo_check_row_(student, n);
+    if (!st) st = grpo_check_row_(teacher, n);
+    if (st) return st;
+    r.z[0] = student; r.z[1] = teacher; r.n = n; r.tau = temperature; r.beta = beta;
+    grpo_survey_rows_(&r);
+    memset(&sum, 0, sizeof sum);
+    memset(&slopes, 0, sizeof slopes);
+    for (v = 0; v < n && !r.infinite; v++) {
+        const grpo_rows_at_ x = grpo_rows_look_(&r, v);
+        grpo_sum_add_(&sum, grpo_divergence_part_(&r, v));
+        if (beta > 0 && dstudent) grpo_sum_add_(&slopes, grpo_times(x.p, grpo_divergence_slope_(&r, &x)));
+    }
+    mean = grpo_sum_value_(&slopes);
+    *value = r.infinite ? HUGE_VAL : grpo_sum_total_(&sum);
+    for (v = 0; v < n && dstudent; v++) dstudent[v] = grpo_divergence_gradient_(&r, v, mean);
+    return GRPO_OK;
+}
+
+/* x_k - log sum e^x = (x_k - top) - log(1 + sum over the others of e^(x - top)) */
+static grpo_dd grpo_log_share_(const double *x, int64_t n, int64_t k)
+{
+    grpo_sum others;
+    int64_t j, top = 0;
+    memset(&others, 0, sizeof others);
+    for (j = 1; j < n; j++) if (x[j] > x[top]) top = j;
+    for (j = 0; j < n; j++) if (j != top) grpo_sum_add_(&others, grpo_exp(grpo_two_diff(x[j], x[top])));
+    return grpo_dd_minus_(grpo_two_diff(x[k], x[top]), grpo_dd_of_(log1p(grpo_sum_value_(&others))));
+}
+
+grpo_status grpo_set_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap)
+{
+    grpo_status st;
+    if (!gap) return GRPO_NULL_OUTPUT;
+    st = grpo_check_numbers_(student, teacher, n);
+    if (st) return st;
+    if (target < 0 || target >= n) return GRPO_BAD_SET_TARGET;
+    *gap = grpo_dd_minus_(grpo_log_share_(teacher, n, target), grpo_log_share_(student, n, target)).hi;
+    return GRPO_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_CRITIC_IMPLEMENTATION */

@@ -1,0 +1,1128 @@
+/* grpo_rewards.h - rewards of responses: from their lengths, their group, lists of answers, trees and judges.
+ * An optional part of grpo.h.  In one source file write
+ *
+ *     #define GRPO_REWARDS_IMPLEMENTATION
+ *     #include "extra/grpo_rewards.h"
+ *
+ * and include it plainly elsewhere.  No objective needs it.
+ *
+ * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
+ * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
+ * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
+ * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
+ * number return NaN where an argument is not finite or out of range. */
+#ifndef GRPO_REWARDS_H
+#define GRPO_REWARDS_H
+
+#include "../grpo.h"
+
+#if GRPO_VERSION_NUMBER != 200
+#error "extra/grpo_rewards.h and grpo.h are of different versions"
+#endif
+
+#ifdef GRPO_DOUBLE
+#define grpo_relative_cost grpo_relative_cost_f64
+#define grpo_diversity_reward grpo_diversity_reward_f64
+#define grpo_unlikeliness grpo_unlikeliness_f64
+#define grpo_early_exit grpo_early_exit_f64
+#define grpo_trust_reward grpo_trust_reward_f64
+#define grpo_tool_efficiency grpo_tool_efficiency_f64
+#define grpo_entity_credit grpo_entity_credit_f64
+#define grpo_retention_reward grpo_retention_reward_f64
+#define grpo_efficiency_reward grpo_efficiency_reward_f64
+#define grpo_consistency_bonus grpo_consistency_bonus_f64
+#define grpo_gated_sum grpo_gated_sum_f64
+#define grpo_brier_reward grpo_brier_reward_f64
+#define grpo_length_shape grpo_length_shape_f64
+#define grpo_log_exp_map grpo_log_exp_map_f64
+#define grpo_tree_reward grpo_tree_reward_f64
+#define grpo_hint_reward grpo_hint_reward_f64
+#define grpo_meta_reward grpo_meta_reward_f64
+#define grpo_pairwise_wins grpo_pairwise_wins_f64
+#define grpo_entropy_rank_reward grpo_entropy_rank_reward_f64
+#define grpo_interval_reward grpo_interval_reward_f64
+#define grpo_dense_rewards grpo_dense_rewards_f64
+#define grpo_information_gain grpo_information_gain_f64
+#define grpo_shorter_correct grpo_shorter_correct_f64
+#define grpo_permutation_reward grpo_permutation_reward_f64
+#define grpo_frequency_reward grpo_frequency_reward_f64
+#define grpo_repetition_reward grpo_repetition_reward_f64
+#define grpo_correct_length grpo_correct_length_f64
+#define grpo_pair_rewards grpo_pair_rewards_f64
+#define grpo_spread_reward grpo_spread_reward_f64
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* reward (sequences) = r - rbar (output_coef output/max output + input_coef input/max input + turns_coef turns/max turns), mean and
+ * maxima over the group, 0 for a quotient whose maximum is 0 (prime-rl's linear length penalty: 0.25, 0.1, 0.1; it counts, and has
+ * max(1, maximum)).  output, input: tokens of the response and of what it was conditioned on; none is negative */
+typedef struct {
+    const double *output, *input, *turns;       /* (sequences) */
+    double output_coef, input_coef, turns_coef;
+} grpo_cost;
+
+grpo_status grpo_relative_cost(const grpo_batch *batch, const grpo_cost *cost, grpo_real *reward);
+
+/* shaped (n) = reward_i/(sum_j similarity_ij + eps) (DRA-GRPO, 2505.09655, official code: 1e-6); similarity (n, n), itself included;
+ * shaped may be reward */
+grpo_status grpo_diversity_reward(const double *reward, const double *similarity, int64_t n, double eps, double *shaped);
+
+/* reward (sequences) = r (1 - beta rank/G), rank 0 .. G - 1 ascending in the mean of batch.logp_old over the response's unmasked tokens, 0
+ * without any (2506.02355; 0.25) */
+grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward);
+
+/* reward (sequences) = 2^-(c-1) where r > 0, c such responses of the group so far with this one, else 0 (S-GRPO, 2505.07686) */
+grpo_status grpo_early_exit(const grpo_batch *batch, grpo_real *reward);
+
+/* reward (sequences) = outcome + gamma decay thought, thought 0 where outcome < low; over the group, C: outcome >= right, W: the rest, mc
+ * and mw means of thought, 0 for none; gamma = 1 if mc >= mw or C is empty, else e^(mc - mw); 0 if all outcomes >= every or all <= none
+ * (TRUST-GRPO, official code: 0.2, 0.5, 0.9, 0.1, decay 0.3 e^(-step/500)) */
+typedef struct { double low, right, every, none; } grpo_trust_bounds;
+
+grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, const double *thought, double decay,
+                              const grpo_trust_bounds *bounds, grpo_real *reward);
+
+/* reward (sequences) = alpha t of correct responses with m tool calls, else 0 (OTC, 2504.14870); nothing is correct: 0 */
+typedef enum {
+    GRPO_TOOLS_PPO,               /* t = cos(pi m/(2 m + smooth)) */
+    GRPO_TOOLS_GRPO               /* n = least m of the group's correct ones: that where n = 0, else sin(pi m/(m + n)) */
+} grpo_tools_form;
+
+grpo_status grpo_tool_efficiency(const grpo_batch *batch, const double *calls, const uint8_t *correct, double smooth, double alpha,
+                                 grpo_tools_form form, grpo_real *reward);
+
+/* reward (sequences) = 0 if invalid, 1 if correct, else alpha found/max found of the group, 0 where that is 0 (E-GRPO, 2510.24694; 0.3) */
+grpo_status grpo_entity_credit(const grpo_batch *batch, const double *found, const uint8_t *correct, const uint8_t *invalid, double alpha,
+                               grpo_real *reward);
+
+/* reward (sequences) = r + lambda e^(-alpha d), d = max(0, mean of o - f over the unmasked tokens) of batch.logp_old and batch.logp_ref
+ * (RaPO, 2605.09640; 0.5, 20) */
+grpo_status grpo_retention_reward(const grpo_batch *batch, double lambda, double alpha, grpo_real *reward);
+
+/* reward (sequences): 0 where not correct (sequences), 1 where correct, but in the first max(1, ceil(share n_groups)) groups by falling
+ * share of correct ones (product rounded to double; ties to the first), efficient[g] = 1, 1 - alpha sigmoid((T - m)/s): T unmasked tokens,
+ * m and s their mean and population deviation over the group's correct ones, sigmoid(0) for s = 0 (GRPO-lambda, 2505.18086; 0.2) */
+grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *correct, double share, double alpha, grpo_real *reward,
+                                   uint8_t *efficient);
+
+/* reward (sequences) = r + lambda a where a > 0.1, a >= mean a of the group and c >= mean c - margin, else r; a = accuracy (sequences), c =
+ * min(e^m, cap), m the mean of batch.logp_ref over the unmasked tokens of batch.selected (the answer), 0 without any; mean c over the
+ * responses that a lets pass (GRPO-CARE, 2506.16141, official code: 0.5, 0.95, 0.01) */
+grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accuracy, double lambda, double cap, double margin,
+                                   grpo_real *reward);
+
+/* reward (n) = sum_k weight_k g_k r_k of rewards (n, columns), g_k the column gate_k or, for -1, 1 (P-GRPO: gate of the last is the one
+ * before) */
+grpo_status grpo_gated_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate, double *reward);
+
+/* reward (n) = 1 - (p - c)^2, p = confidence clipped to [0, 1], c = correct; missing (NULL: none): p = 1/2, and 1 less (REFINE) */
+grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t *correct, const uint8_t *missing, double *reward);
+
+/* of x = length/max, 0 < peak < 1 */
+typedef enum {
+    GRPO_SHAPE_PARABOLA,          /* 1 - (1 - x/peak)^2, from the peak on 1 - 2 ((x - peak)/(1 - peak))^2 */
+    GRPO_SHAPE_POLYLINE,          /* x/peak, from the peak on 1 - 2 (x - peak)/(1 - peak); published with peak 1/2 */
+    GRPO_SHAPE_TRIANGLE           /* x/peak, from the peak on max(0, 2 - x/peak); any peak > 0 */
+} grpo_shape_form;
+
+grpo_status grpo_length_shape(const double *length, int64_t n, grpo_shape_form form, double peak, double max, double *reward);
+
+/* reward (n): for r >= threshold, threshold + upper log(1 + r - threshold), else threshold - (e^(lower (threshold - r)) - 1)/(e^lower - 1),
+ * r itself for lower = 0 (2509.18056; 0.8, 0.01, 1) */
+grpo_status grpo_log_exp_map(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped);
+
+/* shaped (n): what a node of a tree has from its children c; one without any keeps r (MURPHY, 2511.07833; 0.9) */
+typedef enum {
+    GRPO_TREE_MAX,                /* MARS: max(r, max_c R_c) */
+    GRPO_TREE_MEAN,               /* MERS: r + gamma mean_c R_c */
+    GRPO_TREE_MEAN_BY_DEPTH       /* that/(turns - depth + 1) */
+} grpo_tree_form;
+
+/* parent (n): an earlier node or -1; depth (n): 1 .. turns, read by mean_by_depth; scratch (n).  O(n^2) */
+grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const int64_t *depth, int64_t n, double gamma,
+                             grpo_tree_form form, int64_t turns, grpo_dd *scratch, double *shaped);
+
+/* *reward of a hint under which n rollouts have reward (n), p the share with r > 1/2: u e^(min(D, 0)/temperature), D the mean over those of
+ * gap (n): mean log-probability without the hint minus with it; 0 for p of 0 or 1; -0.2 with gate, the hint broke a rule (HiLL, 2604.00698,
+ * official code: informative, 0.3) */
+typedef enum {
+    GRPO_HINT_VARIANCE,           /* u = p (1 - p) */
+    GRPO_HINT_INFORMATIVE         /* u = 1 - p^n - (1 - p)^n */
+} grpo_hint_form;
+
+grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n, double temperature, grpo_hint_form form, int gate,
+                             double *reward_of_hint);
+
+/* *reward = (share of net (m) that is > 0 + 0.01^|share of correct (n) - passes/8| + [min < predicted_length < max of length (n) over the
+ * correct ones])/3, each 0 without its prediction, -1; net: of a predicted notion, right responses with it minus wrong ones (MASA,
+ * 2510.03259, official code) */
+grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int64_t n, const int64_t *net, int64_t m, int64_t passes,
+                             int64_t predicted_length, double *reward);
+
+/* reward (n) = sum_j wins_ij/(n - 1), 0 for n = 1; wins (n, n): 1, 1/2 or 0 of i against j, not read for i = j (Pref-GRPO, 2508.20751,
+ * which rounds to 3 decimals) */
+grpo_status grpo_pairwise_wins(const double *wins, int64_t n, double *reward);
+
+/* reward (n) = top (1 - k/(n - 1)), top for n = 1, k = 0 .. n - 1 by falling number of the others with a lower peak and a higher overall
+ * (R3, 2601.19620: mean entropy of the response's most uncertain tokens, and of all); scratch (n) */
+grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, int64_t n, double top, int64_t *scratch, double *reward);
+
+/* reward (n) = IoU([begin, end], [mean begin, mean end]) e^(-gamma u), u = std begin + std end, IoU = max(0, least end - largest begin)/
+ * (largest end - least begin) (URPA, 2508.06317); begin, end (n), n >= 2; sample: divisor n - 1 */
+grpo_status grpo_interval_reward(const double *begin, const double *end, int64_t n, double gamma, int sample, double *reward);
+
+/* shaped (n) = reward/D by turn, D = max(1, rewards > 0) if score > 0, else max(1, total) (A Practitioner's Guide to Multi-turn RL) */
+grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, double total, double *shaped);
+
+/* gain (n - 1) from logp (n): mean log-probability of the true answer before the first turn and after each (IGPO, 2510.14967) */
+typedef enum {
+    GRPO_INFORMATION_LOG,         /* x_t - x_(t-1): second version */
+    GRPO_INFORMATION_PROBABILITY  /* e^x_t - e^x_(t-1): first version and code */
+} grpo_information_form;
+
+grpo_status grpo_information_gain(const double *logp, int64_t n, grpo_information_form form, double *gain);
+
+/* reward (sequences): r (1 + coef (Tmax - T)/(Tmax - Tmin)) of the responses with r = 1, where the group has others too and their T differ;
+ * else r (AGPO, 2503.15952; 0.1) */
+grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward);
+
+/* reward (permutations, n) of choice (permutations, n), ids: 1 or -1 (PA-GRPO, 2603.21016) */
+typedef enum {
+    GRPO_PERMUTATION_JUDGE,       /* 1 where both permutations chose the same at that sample */
+    GRPO_PERMUTATION_VOTES        /* 1 where it is the only most frequent one of all choices */
+} grpo_permutation_form;
+
+grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward);
+
+/* reward (sequences) = 1 - (f - 1/size), f the share of its answer (sequences), an id, among the group's that are not negative; -1 of a
+ * negative one (GAPO, EMNLP 2025) */
+grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward);
+
+/* reward (sequences) = penalty times the share of the runs of `size` tokens that have been there before, 0 where there are fewer tokens;
+ * token (n_tokens): ids, read where the mask is (2502.03373, appendix C.2, as TRL; 3, -1).  Quadratic in the length of a response */
+grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward);
+
+/* reward (sequences) = e^(-alpha z) of correct (sequences) ones, z = (T - mean)/(population deviation + eps) over these, 0 where they are
+ * equal; else `wrong` (GRPO-LEAD, 2504.09696; 0.05, wrong -1) */
+grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
+                                grpo_real *reward);
+
+/* of each two responses of a group, in their order, outcome (pairs, of all groups): 1 the first wins, -1 the second, 0 a tie.  reward
+ * (sequences): of a winner Tmin/T, Tmin the least T of the group's winners that have ended (sequences), -1 if it has not; -1 of a loser; 0
+ * of ties and of the last one of an odd group.  masked (sequences): ties.  T is 1 at least (PPR-GDE, 2605.18191, official code) */
+grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked);
+
+/* reward (n) = (distance - min)/(max - min), all 0 where max - min < 1e-8 (PPR-GDE) */
+grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_REWARDS_H */
+
+#if defined(GRPO_REWARDS_IMPLEMENTATION) && !defined(GRPO_REWARDS_IMPLEMENTED)
+#define GRPO_REWARDS_IMPLEMENTED
+
+#include "grpo_shared.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+static double grpo_largest_(const double *x, int64_t begin, int64_t end)
+{
+    double most = 0;
+    for (; begin < end; begin++) if (x[begin] > most) most = x[begin];
+    return most;
+}
+
+static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t end)
+{
+    const double *const arrays[] = { c->output, c->input, c->turns }, coefs[] = { c->output_coef, c->input_coef, c->turns_coef };
+    int64_t i;
+    int k;
+    for (k = 0; k < 3; k++) if (begin < end && !arrays[k]) return GRPO_NULL_COST;
+    if (!grpo_are_moderate_(coefs, 0, 3)) return GRPO_BAD_COST;
+    for (k = 0; k < 3; k++) for (i = begin; i < end; i++) if (!(arrays[k][i] >= 0 && arrays[k][i] <= 1e150)) return GRPO_BAD_COST;
+    return GRPO_OK;
+}
+
+static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c, grpo_real *reward)
+{
+    const double *const arrays[] = { c->output, c->input, c->turns }, coefs[] = { c->output_coef, c->input_coef, c->turns_coef };
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
+    grpo_sum sum;
+    grpo_dd mean, share;
+    double most[3];
+    int64_t i;
+    int k, overflow = 0;
+    memset(&sum, 0, sizeof sum);
+    for (i = begin; i < end; i++) grpo_sum_add_(&sum, (double)b->reward[i]);
+    mean = grpo_dd_div(grpo_sum_dd_(&sum), (double)(end - begin));
+    for (k = 0; k < 3; k++) most[k] = grpo_largest_(arrays[k], begin, end);
+    for (i = begin; i < end; i++) {
+        share = grpo_dd_of_(0);
+        for (k = 0; k < 3; k++) if (most[k] > 0) share = grpo_dd_add(share, grpo_dd_div(grpo_two_prod(coefs[k], arrays[k][i]), most[k]));
+        grpo_put_(reward, i, grpo_dd_minus_(grpo_dd_of_((double)b->reward[i]), grpo_dd_product(mean, share)).hi, &overflow);
+    }
+}
+
+grpo_status grpo_relative_cost(const grpo_batch *batch, const grpo_cost *cost, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g;
+    if (st) return st;
+    if (!cost) return GRPO_NULL_COST;
+    st = grpo_check_cost_(cost, grpo_first_sequence_(batch), grpo_end_sequence_(batch));
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) grpo_cost_group_(batch, g, cost, reward);
+    return GRPO_OK;
+}
+
+static grpo_dd grpo_row_total_(const double *x, int64_t n, double eps)
+{
+    grpo_sum sum;
+    int64_t k;
+    memset(&sum, 0, sizeof sum);
+    grpo_sum_add_(&sum, eps);
+    for (k = 0; k < n; k++) grpo_sum_add_(&sum, x[k]);
+    return grpo_sum_dd_(&sum);
+}
+
+grpo_status grpo_diversity_reward(const double *reward, const double *similarity, int64_t n, double eps, double *shaped)
+{
+    grpo_dd total;
+    int64_t i;
+    if (!shaped) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (n > 0 && !similarity) return GRPO_NULL_SIMILARITY;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    if (!grpo_are_moderate_(similarity, 0, n * n) || !grpo_are_moderate_(&eps, 0, 1)) return GRPO_BAD_SIMILARITY;
+    for (i = 0; i < n; i++) if (grpo_row_total_(similarity + i * n, n, eps).hi == 0) return GRPO_BAD_SIMILARITY;
+    for (i = 0; i < n; i++) {
+        total = grpo_row_total_(similarity + i * n, n, eps);
+        shaped[i] = total.hi > 0 ? grpo_dd_quotient(grpo_dd_of_(reward[i]), total).hi
+                                 : grpo_dd_quotient(grpo_dd_of_(-reward[i]), grpo_dd_negative(total)).hi;
+    }
+    return GRPO_OK;
+}
+
+/* sin(pi a/b) for 0 <= a/b <= 1/2, 2 ulps */
+static double grpo_sine_pi_(grpo_dd a, grpo_dd b)
+{
+    const grpo_dd pi = { 3.14159265358979312, 1.22464679914735321e-16 };
+    const grpo_dd x = grpo_dd_product(grpo_dd_quotient(a, b), pi);
+    return sin(x.hi) + cos(x.hi) * x.lo;
+}
+
+grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, i, j, begin, end;
+    int overflow = 0;
+    if (!st) st = grpo_check_shaping_(beta, 0, 0);
+    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_LIST;
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
+    if (st) return st;
+    grpo_old_means_(batch, scratch);
+    for (g = 0; g < batch->n_groups; g++) {
+        begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
+        for (i = begin; i < end; i++) {
+            const double n = (double)(end - begin);
+            int64_t rank = 0;
+            grpo_dd factor;
+            for (j = begin; j < end; j++)
+                rank += grpo_dd_less(scratch[j], scratch[i]) || (j < i && grpo_dd_same_(scratch[j], scratch[i]));
+            factor = grpo_dd_div(grpo_dd_minus_(grpo_dd_of_(n), grpo_two_prod(beta, (double)rank)), n);
+            grpo_put_(reward, i, grpo_dd_mul(factor, (double)batch->reward[i]).hi, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_early_exit(const grpo_batch *batch, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, i;
+    int right, overflow = 0;
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++)
+        for (right = 0, i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            grpo_put_(reward, i, batch->reward[i] > 0 ? ldexp(1, -right) : 0, &overflow);
+            if (right < 2000) right += batch->reward[i] > 0;
+        }
+    return GRPO_OK;
+}
+
+/* the factor of thought in a group, before decay */
+static double grpo_trust_factor_(const grpo_batch *b, int64_t g, const double *outcome, const double *thought, const grpo_trust_bounds *x)
+{
+    grpo_sum sum[2];
+    int64_t i, n[2] = { 0, 0 }, every = 0, none = 0;
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
+    grpo_dd mean[2] = { { 0, 0 }, { 0, 0 } };
+    int k;
+    memset(sum, 0, sizeof sum);
+    for (i = begin; i < end; i++) {
+        k = outcome[i] >= x->right;
+        grpo_sum_add_(&sum[k], outcome[i] < x->low ? 0 : thought[i]);
+        n[k]++;
+        every += outcome[i] >= x->every; none += outcome[i] <= x->none;
+    }
+    for (k = 0; k < 2; k++) if (n[k]) mean[k] = grpo_dd_steady_(grpo_dd_div(grpo_sum_dd_(&sum[k]), (double)n[k]));
+    if (every == end - begin || none == end - begin) return 0;
+    return n[1] == 0 || !grpo_dd_less(mean[1], mean[0]) ? 1 : grpo_exp(grpo_dd_minus_(mean[1], mean[0]));
+}
+
+grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, const double *thought, double decay,
+                              const grpo_trust_bounds *bounds, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_shaping_(decay, 0, 0);
+    if (st) return st;
+    if (!bounds) return GRPO_NULL_BOUNDS;
+    if (!(grpo_is_finite(bounds->low) && grpo_is_finite(bounds->right) && grpo_is_finite(bounds->every) && grpo_is_finite(bounds->none)))
+        return GRPO_BAD_TRUST_BOUNDS;
+    st = grpo_check_list_(batch, outcome);
+    if (!st) st = grpo_check_list_(batch, thought);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const double gamma = grpo_trust_factor_(batch, g, outcome, thought, bounds);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const grpo_dd more = grpo_dd_mul(grpo_two_prod(gamma, decay), outcome[i] < bounds->low ? 0 : thought[i]);
+            grpo_put_(reward, i, grpo_dd_add(grpo_dd_of_(outcome[i]), more).hi, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+/* of m calls where the least is n */
+static double grpo_tool_factor_(double m, double n, double smooth, grpo_tools_form form)
+{
+    if (form == GRPO_TOOLS_GRPO && n > 0) return grpo_sine_pi_(grpo_dd_of_(n), grpo_two_sum(m, n));
+    return grpo_sine_pi_(grpo_dd_of_(smooth), grpo_two_sum(4 * m, 2 * smooth));     /* pi m/(2m + c) = pi/2 - pi c/(4m + 2c) */
+}
+
+grpo_status grpo_tool_efficiency(const grpo_batch *batch, const double *calls, const uint8_t *correct, double smooth, double alpha,
+                                 grpo_tools_form form, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_shaping_(alpha, 0, 0);
+    if (st) return st;
+    if (form != GRPO_TOOLS_PPO && form != GRPO_TOOLS_GRPO) return GRPO_BAD_FORM;
+    if (!(smooth > 0 && smooth <= 1e150)) return GRPO_BAD_SMOOTH;
+    if (batch->n_groups && !calls) return GRPO_NULL_LIST;
+    if (batch->n_groups && !correct) return GRPO_NULL_CORRECT;
+    if (!grpo_list_between_(calls, grpo_first_sequence_(batch), grpo_end_sequence_(batch), 0, 1e150)) return GRPO_BAD_CALLS;
+    for (g = 0; g < batch->n_groups; g++) {
+        double least = HUGE_VAL;
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) if (correct[i] && calls[i] < least) least = calls[i];
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            grpo_put_(reward, i, correct[i] ? alpha * grpo_tool_factor_(calls[i], least, smooth, form) : 0, &overflow);
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_entity_credit(const grpo_batch *batch, const double *found, const uint8_t *correct, const uint8_t *invalid, double alpha,
+                               grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_shaping_(alpha, 0, 0);
+    if (st) return st;
+    if (batch->n_groups && (!found || !invalid)) return GRPO_NULL_LIST;
+    if (batch->n_groups && !correct) return GRPO_NULL_CORRECT;
+    if (!grpo_list_between_(found, grpo_first_sequence_(batch), grpo_end_sequence_(batch), 0, 1)) return GRPO_BAD_FOUND;
+    for (g = 0; g < batch->n_groups; g++) {
+        const double most = grpo_largest_(found, batch->group_begin[g], batch->group_begin[g + 1]);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            double share = most > 0 ? grpo_dd_div(grpo_two_prod(alpha, found[i]), most).hi : 0;
+            grpo_put_(reward, i, invalid[i] ? 0 : correct[i] ? 1 : share, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_retention_reward(const grpo_batch *batch, double lambda, double alpha, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t i;
+    int overflow = 0;
+    if (!st) st = grpo_check_shaping_(lambda, alpha, 0);
+    if (!st && alpha < 0) st = GRPO_BAD_ALPHA;
+    if (!st) st = grpo_check_tokens_(batch, batch->logp_ref, GRPO_NULL_LOGP_REF, GRPO_BAD_LOGP_REF);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) {
+        grpo_dd d = grpo_response_mean_(batch, batch->logp_old, batch->logp_ref, i);
+        if (d.hi < 0) d = grpo_dd_of_(0);
+        d = grpo_two_prod(lambda, grpo_exp(grpo_dd_mul(d, -alpha)));
+        grpo_put_(reward, i, grpo_dd_add(grpo_dd_of_((double)batch->reward[i]), d).hi, &overflow);
+    }
+    return GRPO_OK;
+}
+
+static int64_t grpo_correct_in_(const grpo_batch *b, int64_t g, const uint8_t *correct)
+{
+    int64_t i, n = 0;
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) n += correct[i] != 0;
+    return n;
+}
+
+/* is g among the first `count` groups by falling share of correct ones? */
+static int grpo_is_efficient_(const grpo_batch *b, int64_t g, const uint8_t *correct, int64_t count)
+{
+    const double own = (double)grpo_correct_in_(b, g, correct), n = (double)(b->group_begin[g + 1] - b->group_begin[g]);
+    int64_t h, rank = 0;
+    for (h = 0; h < b->n_groups && rank < count; h++) {
+        const double other = (double)grpo_correct_in_(b, h, correct) * n, here = own * (double)(b->group_begin[h + 1] - b->group_begin[h]);
+        rank += other > here || (other == here && h < g);
+    }
+    return rank < count;
+}
+
+static void grpo_efficient_group_(const grpo_batch *b, int64_t g, const uint8_t *correct, double alpha, grpo_real *reward)
+{
+    grpo_values v;
+    grpo_dd mean;
+    double s;
+    int64_t i;
+    int overflow = 0;
+    memset(&v, 0, sizeof v);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        if (correct[i]) grpo_values_take_(&v, grpo_dd_of_((double)grpo_unmasked_(b, i)));
+    mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
+    s = sqrt(grpo_variance_(&v, GRPO_STD_POPULATION));
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        grpo_dd z = grpo_dd_minus_(grpo_dd_of_((double)grpo_unmasked_(b, i)), mean);
+        z = s > 0 ? grpo_dd_div(z, s) : grpo_dd_of_(0);
+        grpo_put_(reward, i, correct[i] ? grpo_dd_minus_(grpo_dd_of_(1), grpo_two_prod(alpha, grpo_sigmoid(z).value)).hi : 0, &overflow);
+    }
+}
+
+grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *correct, double share, double alpha, grpo_real *reward,
+                                   uint8_t *efficient)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, i, count;
+    if (st) return st;
+    if (!efficient) return GRPO_NULL_OUTPUT;
+    if (!grpo_is_unit_(share)) return GRPO_BAD_UNIT;
+    if (!(alpha >= 0 && alpha <= 1e150)) return GRPO_BAD_ALPHA;
+    if (batch->n_groups && !correct) return GRPO_NULL_CORRECT;
+    count = (int64_t)ceil(share * (double)batch->n_groups);
+    if (count < 1) count = 1;
+    for (g = 0; g < batch->n_groups; g++) {
+        efficient[g] = grpo_is_efficient_(batch, g, correct, count) ? 1 : 0;
+        if (efficient[g]) grpo_efficient_group_(batch, g, correct, alpha, reward);
+        else for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) reward[i] = correct[i] ? 1 : 0;
+    }
+    return GRPO_OK;
+}
+
+/* min(e^m, cap), m the mean of logp_ref over the tokens of the answer, 0 without any */
+static grpo_dd grpo_answer_likelihood_(const grpo_batch *b, int64_t i, double cap)
+{
+    grpo_sum sum;
+    grpo_dd c = grpo_dd_of_(1);
+    int64_t t, n = 0;
+    memset(&sum, 0, sizeof sum);
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+        if (!grpo_token_counts_(b, t) || !b->selected[t]) continue;
+        grpo_sum_add_(&sum, (double)b->logp_ref[t]);
+        n++;
+    }
+    if (n) c = grpo_dd_steady_(grpo_exp_twice(grpo_dd_steady_(grpo_dd_div(grpo_sum_dd_(&sum), (double)n))));
+    return grpo_dd_exceeds(c, cap) ? grpo_dd_of_(cap) : c;
+}
+
+/* is response i more than wrong, and no worse than the mean of its group, whose accuracies have this sum? */
+static int grpo_is_accurate_(double accuracy, const grpo_sum *sum, int64_t n)
+{
+    return accuracy > 0.1 && grpo_mean_exceeds_(sum, n, accuracy) <= 0;
+}
+
+static void grpo_bonus_group_(const grpo_batch *b, int64_t g, const double *accuracy, double lambda, double cap, double margin,
+                              grpo_real *reward)
+{
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
+    grpo_sum sum, likelihoods;
+    grpo_dd bar;
+    int64_t i, n = 0;
+    int overflow = 0;
+    memset(&sum, 0, sizeof sum);
+    memset(&likelihoods, 0, sizeof likelihoods);
+    for (i = begin; i < end; i++) grpo_sum_add_(&sum, accuracy[i]);
+    for (i = begin; i < end; i++) {
+        if (!grpo_is_accurate_(accuracy[i], &sum, end - begin)) continue;
+        grpo_sum_add_dd_(&likelihoods, grpo_answer_likelihood_(b, i, cap));
+        n++;
+    }
+    bar = grpo_dd_steady_(grpo_dd_div(grpo_sum_dd_(&likelihoods), n ? (double)n : 1));
+    for (i = begin; i < end; i++) {
+        const grpo_dd r = grpo_dd_of_((double)b->reward[i]);
+        const int passes = grpo_is_accurate_(accuracy[i], &sum, end - begin)
+            && !grpo_dd_less(grpo_dd_add(grpo_dd_minus_(grpo_answer_likelihood_(b, i, cap), bar), grpo_dd_of_(margin)), grpo_dd_of_(0));
+        grpo_put_(reward, i, passes ? grpo_dd_add(r, grpo_two_prod(lambda, accuracy[i])).hi : r.hi, &overflow);
+    }
+}
+
+grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accuracy, double lambda, double cap, double margin,
+                                   grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g;
+    if (!st) st = grpo_check_shaping_(lambda, cap, margin);
+    if (!st && !(cap > 0)) st = GRPO_BAD_POSITIVE;
+    if (!st) st = grpo_check_list_(batch, accuracy);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_ | GRPO_NEED_SELECTED_, 0);
+    if (!st) st = grpo_check_marked_(batch, batch->logp_ref, batch->selected, GRPO_NULL_LOGP_REF, GRPO_BAD_LOGP_REF);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) grpo_bonus_group_(batch, g, accuracy, lambda, cap, margin, reward);
+    return GRPO_OK;
+}
+
+grpo_status grpo_gated_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate, double *reward)
+{
+    int64_t i, k;
+    if (!reward) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (columns < 0) return GRPO_BAD_GATE;
+    if (n > 0 && columns > 0 && (!rewards || !weight || !gate)) return GRPO_NULL_LIST;
+    if (!grpo_are_moderate_(rewards, 0, n * columns) || !grpo_are_moderate_(weight, 0, n > 0 ? columns : 0)) return GRPO_BAD_LIST;
+    for (k = 0; n > 0 && k < columns; k++) if (gate[k] < -1 || gate[k] >= columns) return GRPO_BAD_GATE;
+    for (i = 0; i < n; i++) {
+        const double *r = rewards + i * columns;
+        grpo_dd sum = grpo_dd_of_(0);
+        for (k = 0; k < columns; k++) sum = grpo_dd_add(sum, grpo_dd_mul(grpo_two_prod(weight[k], r[k]), gate[k] < 0 ? 1 : r[gate[k]]));
+        reward[i] = sum.hi;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t *correct, const uint8_t *missing, double *reward)
+{
+    grpo_dd off;
+    double p;
+    int64_t i;
+    if (!reward) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !confidence) return GRPO_NULL_LIST;
+    if (n > 0 && !correct) return GRPO_NULL_CORRECT;
+    for (i = 0; i < n; i++) if (!(missing && missing[i]) && !grpo_in_domain_(confidence[i], GRPO_MODERATE_)) return GRPO_BAD_LIST;
+    for (i = 0; i < n; i++) {
+        const int absent = missing && missing[i];
+        p = absent ? 0.5 : confidence[i] < 0 ? 0 : confidence[i] > 1 ? 1 : confidence[i];
+        off = grpo_two_diff(p, correct[i] ? 1 : 0);
+        reward[i] = grpo_dd_minus_(grpo_dd_of_(absent ? 0 : 1), grpo_dd_product(off, off)).hi;
+    }
+    return GRPO_OK;
+}
+
+static double grpo_shape_(grpo_shape_form form, double length, double peak, double max)
+{
+    const grpo_dd one = grpo_dd_of_(1), x = grpo_dd_div(grpo_dd_of_(length), max);
+    const int beyond = grpo_dd_exceeds(grpo_dd_minus_(x, grpo_dd_of_(peak)), 0);
+    grpo_dd y = grpo_dd_div(x, peak), rest;
+    if (form == GRPO_SHAPE_TRIANGLE && beyond) y = grpo_dd_minus_(grpo_dd_of_(2), y);
+    if (form == GRPO_SHAPE_TRIANGLE) return y.hi > 0 ? y.hi : 0;
+    if (beyond) {
+        rest = grpo_dd_quotient(grpo_dd_minus_(x, grpo_dd_of_(peak)), grpo_two_diff(1, peak));
+        if (form == GRPO_SHAPE_PARABOLA) rest = grpo_dd_product(rest, rest);
+        return grpo_dd_minus_(one, grpo_dd_mul(rest, 2)).hi;
+    }
+    return form == GRPO_SHAPE_PARABOLA ? grpo_dd_product(y, grpo_dd_minus_(grpo_dd_of_(2), y)).hi : y.hi;
+}
+
+grpo_status grpo_length_shape(const double *length, int64_t n, grpo_shape_form form, double peak, double max, double *reward)
+{
+    const int triangle = form == GRPO_SHAPE_TRIANGLE;
+    int64_t i;
+    if (!reward) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !length) return GRPO_NULL_LIST;
+    if (form != GRPO_SHAPE_PARABOLA && form != GRPO_SHAPE_POLYLINE && !triangle) return GRPO_BAD_FORM;
+    if (!(max > 0 && max <= 1e150 && peak > 0 && (triangle ? peak <= 1e150 : peak < 1))) return GRPO_BAD_SHAPE;
+    if (!grpo_list_between_(length, 0, n, 0, 1e150)) return GRPO_BAD_CALLS;
+    for (i = 0; i < n; i++) reward[i] = grpo_shape_(form, length[i], peak, max);
+    return GRPO_OK;
+}
+
+/* (e^(a y) - 1)/(e^a - 1) for y > 0; for large a as e^(a (y - 1)) (1 - e^(-a y))/(1 - e^-a) */
+static double grpo_exp_curve_(double a, grpo_dd y)
+{
+    const grpo_dd x = grpo_dd_mul(y, a);
+    if (a == 0) return y.hi;
+    if (a < 1) return grpo_exp_minus_one(x) / expm1(a);
+    return grpo_times(grpo_exp(grpo_dd_mul(grpo_dd_minus_(y, grpo_dd_of_(1)), a)), grpo_exp_minus_one(grpo_dd_negative(x)) / expm1(-a));
+}
+
+grpo_status grpo_log_exp_map(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped)
+{
+    grpo_status st = grpo_check_shaping_(threshold, upper, lower);
+    int64_t i;
+    if (!mapped) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (st) return st;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    for (i = 0; i < n; i++) {
+        const grpo_dd above = grpo_two_diff(reward[i], threshold);
+        if (reward[i] >= threshold) mapped[i] = threshold + upper * (log1p(above.hi) + above.lo / (1 + above.hi));
+        else if (lower == 0) mapped[i] = reward[i];
+        else mapped[i] = threshold - grpo_exp_curve_(lower, grpo_dd_negative(above));
+    }
+    return GRPO_OK;
+}
+
+/* R of a node whose children have theirs */
+static grpo_dd grpo_tree_node_(const int64_t *parent, const double *reward, int64_t n, int64_t k, double gamma, grpo_tree_form form,
+                               const grpo_dd *R)
+{
+    grpo_dd most = grpo_dd_of_(reward[k]);
+    grpo_sum sum;
+    int64_t c, children = 0;
+    memset(&sum, 0, sizeof sum);
+    for (c = k + 1; c < n; c++) {
+        if (parent[c] != k) continue;
+        if (grpo_dd_less(most, R[c])) most = R[c];
+        grpo_sum_add_dd_(&sum, R[c]);
+        children++;
+    }
+    if (children == 0 || form == GRPO_TREE_MAX) return most;
+    return grpo_dd_add(grpo_dd_of_(reward[k]), grpo_dd_mul(grpo_dd_div(grpo_sum_dd_(&sum), (double)children), gamma));
+}
+
+grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const int64_t *depth, int64_t n, double gamma,
+                             grpo_tree_form form, int64_t turns, grpo_dd *scratch, double *shaped)
+{
+    const int divides = form == GRPO_TREE_MEAN_BY_DEPTH;
+    grpo_status st = grpo_check_shaping_(gamma, 0, 0);
+    int64_t k;
+    if (!shaped) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && (!parent || !scratch || (divides && !depth))) return GRPO_NULL_LIST;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (form != GRPO_TREE_MAX && form != GRPO_TREE_MEAN && !divides) return GRPO_BAD_FORM;
+    if (st) return st;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    for (k = 0; k < n; k++) if (parent[k] < -1 || parent[k] >= k || (divides && (depth[k] < 1 || depth[k] > turns))) return GRPO_BAD_TREE;
+    for (k = n - 1; k >= 0; k--) {
+        scratch[k] = grpo_tree_node_(parent, reward, n, k, gamma, form, scratch);
+        if (divides && grpo_has_child_(parent, n, k)) scratch[k] = grpo_dd_div(scratch[k], (double)(turns - depth[k] + 1));
+        shaped[k] = scratch[k].hi;
+    }
+    return GRPO_OK;
+}
+
+/* p (1 - p) or 1 - p^n - (1 - p)^n of p = right/n */
+static double grpo_hint_value_(double right, double n, grpo_hint_form form)
+{
+    const double a = (right < n - right ? right : n - right) / n;
+    if (form == GRPO_HINT_VARIANCE) return grpo_dd_div(grpo_dd_div(grpo_two_prod(right, n - right), n), n).hi;
+    return -expm1(n * log1p(-a)) - pow(a, n);
+}
+
+grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n, double temperature, grpo_hint_form form, int gate,
+                             double *reward_of_hint)
+{
+    grpo_status st = grpo_check_temperature_(temperature);
+    grpo_sum sum;
+    grpo_dd mean;
+    double right = 0;
+    int64_t k;
+    if (!reward_of_hint) return GRPO_NULL_OUTPUT;
+    if (form != GRPO_HINT_VARIANCE && form != GRPO_HINT_INFORMATIVE) return GRPO_BAD_FORM;
+    if (!st) st = grpo_check_numbers_(reward, gap, n);
+    if (st) return st;
+    memset(&sum, 0, sizeof sum);
+    for (k = 0; k < n; k++) if (reward[k] > 0.5) { grpo_sum_add_(&sum, gap[k]); right++; }
+    mean = grpo_dd_div(grpo_sum_dd_(&sum), right > 0 ? right : 1);
+    if (mean.hi > 0) mean = grpo_dd_of_(0);
+    *reward_of_hint = gate ? -0.2 : right == 0 || right == (double)n ? 0
+        : grpo_times(grpo_hint_value_(right, (double)n, form), grpo_exp(grpo_dd_div(mean, temperature)));
+    return GRPO_OK;
+}
+
+/* is x between the shortest and the longest of the correct ones? */
+static int grpo_inside_lengths_(const uint8_t *correct, const int64_t *length, int64_t n, int64_t x)
+{
+    int64_t k;
+    int longer = 0, shorter = 0;
+    for (k = 0; k < n; k++) if (correct[k]) { longer |= length[k] > x; shorter |= length[k] < x; }
+    return longer && shorter;
+}
+
+grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int64_t n, const int64_t *net, int64_t m, int64_t passes,
+                             int64_t predicted_length, double *reward)
+{
+    const grpo_dd minus_ln100 = { -4.605170185988092, 4.3415124467644987e-16 };
+    grpo_dd off;
+    double sum = 0;
+    int64_t k, right = 0, good = 0;
+    if (!reward) return GRPO_NULL_OUTPUT;
+    if (n < 1 || m < 0) return n < 0 || m < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
+    if (!correct) return GRPO_NULL_CORRECT;
+    if (!length || (m > 0 && !net)) return GRPO_NULL_LIST;
+    if (passes < -1 || passes > 8 || predicted_length < -1) return GRPO_BAD_PREDICTION;
+    for (k = 0; k < n; k++) if (length[k] < 0) return GRPO_BAD_PREDICTION;
+    for (k = 0; k < m; k++) good += net[k] > 0;
+    for (k = 0; k < n; k++) right += correct[k] != 0;
+    if (m > 0) sum = (double)good / (double)m;
+    if (passes >= 0) {
+        off = grpo_dd_div(grpo_dd_of_(fabs(8 * (double)right - (double)passes * (double)n)), 8 * (double)n);
+        sum += grpo_exp(grpo_dd_product(off, minus_ln100));
+    }
+    if (predicted_length >= 0) sum += grpo_inside_lengths_(correct, length, n, predicted_length);
+    *reward = sum / 3;
+    return GRPO_OK;
+}
+
+grpo_status grpo_pairwise_wins(const double *wins, int64_t n, double *reward)
+{
+    int64_t i, j;
+    if (!reward) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 1 && !wins) return GRPO_NULL_LIST;
+    for (i = 0; i < n; i++)
+        for (j = 0; j < n; j++) {
+            const double x = i == j ? 0.5 : wins[i * n + j], y = i == j ? 0.5 : wins[j * n + i];
+            if (!(x == 0 || x == 0.5 || x == 1) || x + y != 1) return GRPO_BAD_WINS;
+        }
+    for (i = 0; i < n; i++) {
+        double sum = 0;                                                 /* of halves */
+        for (j = 0; j < n; j++) if (j != i) sum += wins[i * n + j];
+        reward[i] = n > 1 ? sum / (double)(n - 1) : 0;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, int64_t n, double top, int64_t *scratch, double *reward)
+{
+    grpo_status st = grpo_check_shaping_(top, 0, 0);
+    int64_t i, j, rank;
+    if (!reward) return GRPO_NULL_OUTPUT;
+    if (n == 0) return GRPO_OK;
+    if (!st) st = grpo_check_numbers_(peak, overall, n);
+    if (st) return st;
+    if (!scratch) return GRPO_NULL_LIST;
+    for (i = 0; i < n; i++)                                             /* how many it dominates */
+        for (scratch[i] = 0, j = 0; j < n; j++) scratch[i] += peak[i] > peak[j] && overall[i] < overall[j];
+    for (i = 0; i < n; i++) {
+        for (rank = 0, j = 0; j < n; j++) rank += scratch[j] > scratch[i] || (scratch[j] == scratch[i] && j < i);
+        reward[i] = n > 1 ? grpo_dd_div(grpo_two_prod(top, (double)(n - 1 - rank)), (double)(n - 1)).hi : top;
+    }
+    return GRPO_OK;
+}
+
+/* the standard deviation of a list, of numbers whose squares no double holds too */
+static double grpo_list_deviation_(const double *x, int64_t n, grpo_std_kind kind)
+{
+    grpo_values v;
+    double largest = 0;
+    int64_t k;
+    int e;
+    for (k = 0; k < n; k++) if (fabs(x[k]) > largest) largest = fabs(x[k]);
+    frexp(largest, &e);
+    memset(&v, 0, sizeof v);
+    for (k = 0; k < n; k++) grpo_values_take_(&v, grpo_dd_of_(ldexp(x[k], -e)));
+    return ldexp(sqrt(grpo_variance_(&v, kind)), e);
+}
+
+/* [begin, end] and [s, e]: common length over that from the first begin to the last end */
+static double grpo_interval_overlap_(grpo_dd begin, grpo_dd end, grpo_dd s, grpo_dd e)
+{
+    const grpo_dd common = grpo_dd_minus_(grpo_dd_less(end, e) ? end : e, grpo_dd_less(s, begin) ? begin : s);
+    const grpo_dd all = grpo_dd_minus_(grpo_dd_less(end, e) ? e : end, grpo_dd_less(s, begin) ? s : begin);
+    return common.hi > 0 ? grpo_dd_quotient(common, all).hi : 0;
+}
+
+grpo_status grpo_interval_reward(const double *begin, const double *end, int64_t n, double gamma, int sample, double *reward)
+{
+    const grpo_std_kind kind = sample ? GRPO_STD_SAMPLE : GRPO_STD_POPULATION;
+    grpo_status st = grpo_check_shaping_(gamma, 0, 0);
+    grpo_dd s, e;
+    double confidence;
+    int64_t k;
+    if (!reward) return GRPO_NULL_OUTPUT;
+    if (!st && gamma < 0) st = GRPO_BAD_NEGATIVE;
+    if (!st) st = n == 1 ? GRPO_TOO_FEW : grpo_check_numbers_(begin, end, n);
+    if (st) return st;
+    for (k = 0; k < n; k++) if (!(end[k] > begin[k])) return GRPO_BAD_INTERVAL;
+    s = grpo_mean_of_(begin, NULL, n);
+    e = grpo_mean_of_(end, NULL, n);
+    confidence = grpo_exp(grpo_dd_mul(grpo_two_sum(grpo_list_deviation_(begin, n, kind), grpo_list_deviation_(end, n, kind)), -gamma));
+    for (k = 0; k < n; k++) reward[k] = grpo_times(grpo_interval_overlap_(grpo_dd_of_(begin[k]), grpo_dd_of_(end[k]), s, e), confidence);
+    return GRPO_OK;
+}
+
+grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, double total, double *shaped)
+{
+    grpo_status st = grpo_check_shaping_(score, total, 0);
+    double divisor = 0;
+    int64_t k;
+    if (!shaped) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (st) return st;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    for (k = 0; k < n; k++) if (reward[k] < 0) return GRPO_BAD_NEGATIVE;
+    for (k = 0; k < n; k++) divisor += reward[k] > 0;
+    if (!(score > 0)) divisor = total;
+    for (k = 0; k < n; k++) shaped[k] = divisor > 1 ? reward[k] / divisor : reward[k];
+    return GRPO_OK;
+}
+
+grpo_status grpo_information_gain(const double *logp, int64_t n, grpo_information_form form, double *gain)
+{
+    int64_t k;
+    if (!gain) return GRPO_NULL_OUTPUT;
+    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
+    if (!logp) return GRPO_NULL_LIST;
+    if (form != GRPO_INFORMATION_LOG && form != GRPO_INFORMATION_PROBABILITY) return GRPO_BAD_FORM;
+    if (!grpo_list_between_(logp, 0, n, -1e150, 0)) return GRPO_BAD_ANSWER_LOGP;
+    for (k = 1; k < n; k++)
+        gain[k - 1] = form == GRPO_INFORMATION_LOG ? logp[k] - logp[k - 1] : exp(logp[k]) - exp(logp[k - 1]);
+    return GRPO_OK;
+}
+
+/* of the responses with reward 1: their tokens; 0: there are none, no others, or all are as long */
+static int grpo_correct_lengths_(const grpo_batch *b, int64_t g, grpo_lengths_ *l)
+{
+    int64_t i, right = 0;
+    l->shortest = HUGE_VAL; l->longest = 0;
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        const double T = (double)grpo_unmasked_(b, i);
+        if ((double)b->reward[i] != 1) continue;
+        right++;
+        if (T < l->shortest) l->shortest = T;
+        if (T > l->longest) l->longest = T;
+    }
+    return right > 0 && right < b->group_begin[g + 1] - b->group_begin[g] && l->shortest < l->longest;
+}
+
+grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_lengths_ l;
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_parameter_(coef);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const int pays = grpo_correct_lengths_(batch, g, &l);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const double r = (double)batch->reward[i];
+            grpo_dd more = grpo_dd_of_(0);
+            const double spared = l.longest - (double)grpo_unmasked_(batch, i);
+            if (pays && r == 1) more = grpo_dd_div(grpo_two_prod(coef, spared), l.longest - l.shortest);
+            grpo_put_(reward, i, grpo_dd_add(grpo_dd_of_(r), more).hi, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+static int64_t grpo_occurrences_(const int64_t *x, int64_t n, int64_t id)
+{
+    int64_t k, count = 0;
+    for (k = 0; k < n; k++) count += x[k] == id;
+    return count;
+}
+
+/* is it the most frequent of the n, and the only one? */
+static int grpo_is_mode_(const int64_t *x, int64_t n, int64_t id)
+{
+    const int64_t own = grpo_occurrences_(x, n, id);
+    int64_t k;
+    for (k = 0; k < n; k++) if (x[k] != id && grpo_occurrences_(x, n, x[k]) >= own) return 0;
+    return 1;
+}
+
+grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward)
+{
+    grpo_status st = grpo_check_list_call_(reward, n);
+    int64_t k, all;
+    if (st) return st;
+    if (form != GRPO_PERMUTATION_JUDGE && form != GRPO_PERMUTATION_VOTES) return GRPO_BAD_FORM;
+    if (permutations < 0 || (form == GRPO_PERMUTATION_JUDGE && permutations != 2)) return GRPO_BAD_SIZE;
+    all = permutations * n;
+    if (all > 0 && !choice) return GRPO_NULL_ARGUMENT;
+    for (k = 0; k < all; k++) {
+        const int agrees = form == GRPO_PERMUTATION_JUDGE ? choice[k % n] == choice[n + k % n] : grpo_is_mode_(choice, all, choice[k]);
+        reward[k] = agrees ? 1 : -1;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, i, j;
+    int overflow = 0;
+    if (!st && batch->n_groups && !answer) st = GRPO_NULL_ARGUMENT;
+    if (!st && size < 1) st = GRPO_BAD_SIZE;
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++)
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            double valid = 0, same = 0;
+            grpo_dd x = grpo_dd_div(grpo_dd_of_(1), (double)size);
+            for (j = batch->group_begin[g]; j < batch->group_begin[g + 1]; j++) { valid += answer[j] >= 0; same += answer[j] == answer[i]; }
+            if (answer[i] >= 0) x = grpo_dd_add(x, grpo_dd_div(grpo_dd_of_(valid - same), valid));      /* 1 - f */
+            grpo_put_(reward, i, answer[i] < 0 ? -1 : x.hi, &overflow);
+        }
+    return GRPO_OK;
+}
+
+/* the first token of the mask from t on, or end */
+static int64_t grpo_token_from_(const grpo_batch *b, int64_t t, int64_t end)
+{
+    while (t < end && !grpo_token_counts_(b, t)) t++;
+    return t;
+}
+
+/* are `size` tokens from s on those from t on?  s < t, and there are as many */
+static int grpo_is_same_run_(const grpo_batch *b, const int64_t *token, int64_t s, int64_t t, int64_t end, int64_t size)
+{
+    for (; size > 0; size--) {
+        if (token[s] != token[t]) return 0;
+        s = grpo_token_from_(b, s + 1, end);
+        t = grpo_token_from_(b, t + 1, end);
+    }
+    return 1;
+}
+
+/* share of the runs of sequence i that have been there before */
+static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t i, int64_t size)
+{
+    const int64_t begin = b->offset[i], end = begin + b->length[i];
+    int64_t s, t, left = 0, runs, again = 0;
+    for (t = begin; t < end; t++) left += grpo_token_counts_(b, t) != 0;
+    runs = left - size + 1;
+    if (runs < 1) return 0;
+    for (t = grpo_token_from_(b, begin, end), left = runs; left > 0; left--, t = grpo_token_from_(b, t + 1, end)) {
+        s = grpo_token_from_(b, begin, end);
+        while (s < t && !grpo_is_same_run_(b, token, s, t, end, size)) s = grpo_token_from_(b, s + 1, end);
+        again += s < t;
+    }
+    return (double)again / (double)runs;
+}
+
+grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t i;
+    int overflow = 0;
+    if (!st && batch->n_groups && !token) st = GRPO_NULL_ARGUMENT;
+    if (!st && size < 1) st = GRPO_BAD_SIZE;
+    if (!st) st = grpo_check_parameter_(penalty);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        grpo_put_(reward, i, grpo_times(penalty, grpo_repeated_(batch, token, i, size)), &overflow);
+    return GRPO_OK;
+}
+
+grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
+                                grpo_real *reward)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_values v;
+    grpo_dd mean, s, z;
+    int64_t g, i;
+    int overflow = 0;
+    if (!st) st = grpo_check_parameter_(alpha);
+    if (!st) st = grpo_check_parameter_(wrong);
+    if (!st) st = grpo_check_weighting_(eps);
+    if (!st) st = grpo_check_correct_(batch, correct);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        memset(&v, 0, sizeof v);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            if (correct[i]) grpo_values_take_(&v, grpo_dd_of_((double)grpo_unmasked_(batch, i)));
+        mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
+        s = grpo_values_deviation_(&v, GRPO_STD_POPULATION, 0);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            z = grpo_dd_minus_(mean, grpo_dd_of_((double)grpo_unmasked_(batch, i)));
+            z = s.hi > 0 ? grpo_dd_mul(grpo_dd_quotient(z, grpo_dd_add(s, grpo_dd_of_(eps))), alpha) : grpo_dd_of_(0);
+            grpo_put_(reward, i, correct[i] ? grpo_exp(z) : wrong, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+/* of response i of a pair with that outcome: 1 it wins, -1 it loses, 0 neither */
+static int grpo_verdict_(const int64_t *outcome, int64_t place)
+{
+    const int first = place % 2 == 0, up = outcome[place / 2] > 0;
+    return outcome[place / 2] == 0 ? 0 : first == up ? 1 : -1;
+}
+
+static double grpo_tokens_or_one_(const grpo_batch *b, int64_t i) { return (double)(grpo_unmasked_(b, i) ? grpo_unmasked_(b, i) : 1); }
+
+static void grpo_pair_group_(const grpo_batch *b, int64_t g, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
+                             uint8_t *masked)
+{
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], paired = (end - begin) / 2 * 2;
+    double least = HUGE_VAL;
+    int64_t k;
+    int overflow = 0;
+    for (k = 0; k < paired; k++)
+        if (grpo_verdict_(outcome, k) > 0 && ended[begin + k] && grpo_tokens_or_one_(b, begin + k) < least)
+            least = grpo_tokens_or_one_(b, begin + k);
+    for (k = 0; k < end - begin; k++) {
+        const int verdict = k < paired ? grpo_verdict_(outcome, k) : 0, wins = verdict > 0 && ended[begin + k];
+        masked[begin + k] = k < paired && verdict == 0;
+        grpo_put_(reward, begin + k, wins ? least / grpo_tokens_or_one_(b, begin + k) : verdict ? -1 : 0, &overflow);
+    }
+}
+
+grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked)
+{
+    grpo_status st = grpo_check_call_(batch, reward);
+    int64_t g, k, pairs = 0;
+    if (!st && !masked) st = GRPO_NULL_OUTPUT;
+    if (!st && batch->n_groups && !ended) st = GRPO_NULL_ARGUMENT;
+    for (g = 0; !st && g < batch->n_groups; g++) pairs += grpo_group_size_(batch, g) / 2;
+    if (!st && pairs && !outcome) st = GRPO_NULL_ARGUMENT;
+    for (k = 0; !st && k < pairs; k++) if (outcome[k] < -1 || outcome[k] > 1) st = GRPO_BAD_ENTRY;
+    if (st) return st;
+    for (k = 0, g = 0; g < batch->n_groups; g++) {
+        grpo_pair_group_(batch, g, pairs ? outcome + k : NULL, ended, reward, masked);
+        k += grpo_group_size_(batch, g) / 2;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward)
+{
+    grpo_status st = grpo_check_list_call_(reward, n);
+    grpo_dd span;
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    int64_t k;
+    if (!st) st = grpo_check_entry_list_(distance, n, -1e150, 1e150);
+    if (st || n == 0) return st;
+    for (k = 0; k < n; k++) {
+        if (distance[k] < least) least = distance[k];
+        if (distance[k] > most) most = distance[k];
+    }
+    span = grpo_two_diff(most, least);
+    for (k = 0; k < n; k++)
+        reward[k] = grpo_dd_less(span, grpo_1e_minus_8_) ? 0 : grpo_dd_quotient(grpo_two_diff(distance[k], least), span).hi;
+    return GRPO_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_REWARDS_IMPLEMENTATION */

@@ -1,0 +1,1164 @@
+/* grpo_selection.h - which tokens, responses and prompts are kept, chosen or sampled again.
+ * An optional part of grpo.h.  In one source file write
+ *
+ *     #define GRPO_SELECTION_IMPLEMENTATION
+ *     #include "extra/grpo_selection.h"
+ *
+ * and include it plainly elsewhere.  No objective needs it.
+ *
+ * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
+ * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
+ * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
+ * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
+ * number return NaN where an argument is not finite or out of range. */
+#ifndef GRPO_SELECTION_H
+#define GRPO_SELECTION_H
+
+#include "../grpo.h"
+
+#if GRPO_VERSION_NUMBER != 200
+#error "extra/grpo_selection.h and grpo.h are of different versions"
+#endif
+
+#ifdef GRPO_DOUBLE
+#define grpo_select_top grpo_select_top_f64
+#define grpo_select_largest grpo_select_largest_f64
+#define grpo_select_between grpo_select_between_f64
+#define grpo_select_second_moment grpo_select_second_moment_f64
+#define grpo_covariance grpo_covariance_f64
+#define grpo_keep_between grpo_keep_between_f64
+#define grpo_resampling_weights grpo_resampling_weights_f64
+#define grpo_resample grpo_resample_f64
+#define grpo_replay_score grpo_replay_score_f64
+#define grpo_clip_below grpo_clip_below_f64
+#define grpo_clip_value grpo_clip_value_f64
+#define grpo_balanced_subset grpo_balanced_subset_f64
+#define grpo_prefix_budget grpo_prefix_budget_f64
+#define grpo_allocate grpo_allocate_f64
+#define grpo_value_information grpo_value_information_f64
+#define grpo_visit_value grpo_visit_value_f64
+#define grpo_downsample_variance grpo_downsample_variance_f64
+#define grpo_pad_valid grpo_pad_valid_f64
+#define grpo_cluster_probability grpo_cluster_probability_f64
+#define grpo_explore_weight grpo_explore_weight_f64
+#define grpo_spread_keep grpo_spread_keep_f64
+#define grpo_advantage_keep grpo_advantage_keep_f64
+#define grpo_probability_select grpo_probability_select_f64
+#define grpo_sequence_distance grpo_sequence_distance_f64
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* tokens at or above the (1 - fraction) quantile of `by` (n_tokens; batch.entropy, batch.logp ...), linearly interpolated at position
+ * (1 - fraction)(n - 1), 1 - fraction as a double (2506.01939) */
+grpo_status grpo_select_top(const grpo_batch *batch, const grpo_real *by, double fraction, uint8_t *selected);
+
+/* the `count` largest of `by`, all if there are fewer (KL-Cov, 2505.22617, by grpo_covariance) */
+grpo_status grpo_select_largest(const grpo_batch *batch, const grpo_real *by, int64_t count, uint8_t *selected);
+
+/* the first `count` tokens in `order` that have low < by < high and are not `excluded` (n_tokens; NULL: none are): Clip-Cov (2505.22617)
+ * by grpo_covariance.  order: a permutation of 0 .. (sum of batch.length) - 1, which count the tokens through the sequences, masked
+ * ones too; a repeated entry is found by a 64-bit checksum.  selected and excluded are not the same array */
+grpo_status grpo_select_between(const grpo_batch *batch, const grpo_real *by, double low, double high, const uint8_t *excluded,
+                                const int64_t *order, int64_t count, uint8_t *selected);
+
+/* M2PO: with delta^2 in ascending order, its longest prefix whose mean is below a threshold > 0 */
+typedef enum {
+    GRPO_SECOND_MOMENT_ALL,       /* delta = logp_rollout - logp_old; mean < threshold, at least one token (AReaL) */
+    GRPO_SECOND_MOMENT_DRIFTING   /* delta = logp - logp_old, only of tokens where its sign is that of the advantage; mean <= threshold;
+                                     all other tokens are selected (2510.01161 as Trinity-RFT) */
+} grpo_second_moment_form;
+
+/* advantage (n_tokens): read by form drifting */
+grpo_status grpo_select_second_moment(const grpo_batch *batch, const grpo_real *advantage, grpo_second_moment_form form, double threshold,
+                                      uint8_t *selected);
+
+/* (A - mean A)(logp - mean logp) (n_tokens), means over the mask (2505.22617) */
+grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *covariance);
+
+/* keep[g] (n_groups) = low < mean reward of group g < high (OpenRLHF, torchrl, ROLL) */
+grpo_status grpo_keep_between(const grpo_batch *batch, double low, double high, uint8_t *keep);
+
+/* weight (sequences) = |reward|^power + eps, both >= 0 (PF-PPO, as verl: 2, 1e-8) */
+grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, double eps, double *weight);
+
+/* index (draws): the smallest j with weight[0] + ... + weight[j] > uniform sum weight; weight (n), uniform (draws) in [0, 1) */
+grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform, int64_t draws, int64_t *index);
+
+/* score (n_groups) = sum over the responses of |A| at their first unmasked token, times the sample standard deviation of the rewards, 0
+ * for one response (TRL's replay buffer) */
+grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantage, double *score);
+
+/* tokens to drop for the entropy's sake, by S = e^logp (batch.entropy + logp) (2602.03392 as Trinity-RFT): A < 0 and
+ * S - mean S < -mu std S, mean and population std over the mask (Clip_B; published mu: 2.5) */
+grpo_status grpo_clip_below(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected);
+
+/* and by x = expected - S (Clip_V; published 8.5, 1e-4): A < 0 and x > mu std x, std x not 0; of them the max(1, floor(fraction n)) largest
+ * x, n tokens of the mask.  expected (n_tokens): of S under the full distribution */
+grpo_status grpo_clip_value(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu, double fraction,
+                            uint8_t *selected);
+
+/* index (count), ascending: of the subsets of that size with low < mean < high the one whose mean is nearest (low + high)/2, then with the
+ * largest max - min, then the first in lexicographic order (torchrl's MCAdvantageSelector where it enumerates them); n <= 20.  Every
+ * subset is looked at: microseconds for 4 of 8, a third of a second for 10 of 20 */
+grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count, double low, double high, int64_t *index);
+
+/* the trust region of a prefix (CPPO, 2606.10968, pull request to verl): with D = |e^logp - e^logp_old|, w = least + (1 - least)(width -
+ * p)/max(width - 1, 1) at position p = 1 .., masked tokens counted, S and W the sums of w D and of w over the unmasked tokens before,
+ * selected (n_tokens): A (e^(logp - logp_old) - 1) <= 0 or w D <= min(delta, delta + d W - S), d = clip(factor Q, budget, 5 budget), Q the
+ * quantile, linear, of the D of the response */
+typedef struct {
+    int64_t width;                /* at least every length */
+    double least, delta, budget, quantile, factor;      /* 0.8, 0.15, 0.02, 0.9, 1 */
+} grpo_prefix_gate;
+
+/* scratch (n_tokens) */
+grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
+                               uint8_t *selected);
+
+/* the chance that n responses, right with probability p each, are not all alike: 1 - p^n - (1 - p)^n (SAGE-HINT, HILL, Knapsack-RL); p in
+ * [0, 1], n >= 1 */
+GRPO_FN double grpo_informative_probability(double p, int64_t n)
+{
+    const double a = p > 0.5 ? 1 - p : p, count = (double)n;            /* exact */
+    if (!(p >= 0 && p <= 1) || n < 1) return NAN;
+    if (n == 1 || a == 0) return 0;
+    return -expm1(count * log1p(-a)) - pow(a, count);
+}
+
+/* count (n): responses for each prompt, low .. high of them (low >= 1) and `total` in all or fewer, whose sum of (1 - p^N - (1 - p)^N) p
+ * (1 - p)^2 is the largest (Knapsack-RL): from low on one by one where it adds most; low for p 0 or 1.  A pass over the prompts for
+ * every response above low */
+grpo_status grpo_allocate(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count);
+
+/* index (count): those with the largest q (1 - q)^2, the largest first; draw (n) in [0, 1]: q of each prompt, from Beta(alpha + 1,
+ * beta + 1) (VADE) */
+grpo_status grpo_value_information(const double *draw, int64_t n, int64_t count, int64_t *index);
+
+/* weight (n) = alpha p (1 - p) + beta diversity (VAS of MMR1: 0.8, 0.2); p in [0, 1] */
+grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n, double alpha, double beta, double *weight);
+
+/* index (count): of advantage in descending order the first k and the last count - k, k such that their variance is the largest, the
+ * smallest such k; in that order (D3S) */
+grpo_status grpo_downsample_variance(const double *advantage, int64_t n, int64_t count, int64_t *index);
+
+/* index (sequences), *count of them: of each group whose valid (sequences) responses are more than half of it, those, repeated in turn to
+ * the size of the group; none of the others (GLM-5) */
+grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_t *index, int64_t *count);
+
+/* new_rate (n) = success (n), the share of right answers in this step, or rate where that is -1: not sampled; new_probability (n) =
+ * (1 - alpha) probability + alpha new_rate/sum new_rate, 1/n where that sum is 0, over the sum of these (ADS, 2606.22305, official code:
+ * 0.3, rates from 0.5); they may be rate and probability */
+grpo_status grpo_cluster_probability(const double *rate, const double *probability, const double *success, int64_t n, double alpha,
+                                     double *new_rate, double *new_probability);
+
+/* weight (n) = sqrt(v (1 - v)) + least, v = value in [0, 1] (SPO's sampling weights: 0.05) */
+grpo_status grpo_explore_weight(const double *value, int64_t n, double least, double *weight);
+
+/* keep[g] (n_groups) = population deviation of the rewards >= least >= 0, compared as squares (ReST-GRPO: 0.05) */
+grpo_status grpo_spread_keep(const grpo_batch *batch, double least, uint8_t *keep);
+
+/* keep (n) = |A| >= least; then as many more, next largest |A| first, as make their number a multiple of `multiple` (0 or 1: none; all if
+ * there are too few); positive: only of those with A > 0 (LOOP: 0.01) */
+grpo_status grpo_advantage_keep(const double *advantage, int64_t n, double least, int64_t multiple, int positive, uint8_t *keep);
+
+/* tokens with e^logp_old < probability (Lopti, 2505.12929; SPO's segments cut there) */
+grpo_status grpo_probability_select(const grpo_batch *batch, double probability, uint8_t *selected);
+
+/* how far a branch a (n_a) is from its parent b (n_b), lists of ids with n_a, n_b >= 1 (LATR, official code: drops it where edit < 0.4,
+ * suffix > 0.2 or rouge_l > 0.5).  scratch (2 n_b + 2), not of suffix */
+typedef enum {
+    GRPO_DISTANCE_EDIT,           /* insertions, deletions and replacements from one to the other, over the larger length */
+    GRPO_DISTANCE_SUFFIX,         /* the longest suffix of one that is somewhere in the other, over the larger length */
+    GRPO_DISTANCE_ROUGE_L         /* 2 L/(n_a + n_b), L the longest common subsequence */
+} grpo_distance_form;
+
+grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
+                                   double *distance);
+
+/* of size >= 1 rollouts at step >= 1, of steps >= 2 in which the share of the small model falls: ceil((1 - (step - 1)/(steps - 1)) size) of
+ * its own, none after the last of them (S2L-PO, 2605.30789, Algorithm 1); -1 for other numbers, and for those above 2^31 */
+typedef struct { int64_t other, own; } grpo_split;
+
+GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size)
+{
+    const int64_t most = INT64_C(1) << 31;
+    grpo_split r = { -1, -1 };
+    if (step < 1 || steps < 2 || size < 1 || steps > most || size > most) return r;
+    r.other = step <= steps ? ((steps - step) * size + steps - 2) / (steps - 1) : 0;
+    r.own = size - r.other;
+    return r;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_SELECTION_H */
+
+#if defined(GRPO_SELECTION_IMPLEMENTATION) && !defined(GRPO_SELECTION_IMPLEMENTED)
+#define GRPO_SELECTION_IMPLEMENTED
+
+#include "grpo_shared.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+static grpo_status grpo_check_by_(const grpo_batch *b, const grpo_real *by)
+{
+    if (b->n_groups == 0) return GRPO_OK;
+    if (!by) return GRPO_NULL_BY;
+    return grpo_tokens_in_domain_(b, by, NULL, GRPO_FINITE_) ? GRPO_OK : GRPO_BAD_BY;
+}
+
+static void grpo_clear_tokens_(const grpo_batch *b, uint8_t *selected)
+{
+    int64_t i;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        if (b->length[i]) memset(selected + b->offset[i], 0, (size_t)b->length[i]);
+}
+
+/* selected = in: the prefix, or what it leaves; others: tokens that are not in the order */
+static void grpo_mark_prefix_(const grpo_order_ *o, const grpo_prefix_ *p, uint8_t in, uint8_t others, uint8_t *selected)
+{
+    grpo_index_ at = grpo_before_tokens_(o->batch);
+    grpo_key_ key;
+    int64_t t, ties = p->ties;
+    grpo_clear_tokens_(o->batch, selected);
+    while ((t = grpo_next_token_(o->batch, &at)) >= 0) {
+        selected[t] = others;
+        if (grpo_key_of_(o, t, &key)) selected[t] = grpo_in_prefix_(p, &key, &ties) ? in : !in;
+    }
+}
+
+/* no token lies inside the two that the quantile is between: at or above it is at or above the upper one, number ceil(position) */
+grpo_status grpo_select_top(const grpo_batch *batch, const grpo_real *by, double fraction, uint8_t *selected)
+{
+    grpo_status st = grpo_check_call_(batch, selected);
+    grpo_order_ o;
+    grpo_prefix_ p;
+    int64_t i, n = 0;
+    if (st) return st;
+    if (!(fraction >= 0 && fraction <= 1)) return GRPO_BAD_FRACTION;
+    st = grpo_check_by_(batch, by);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) n += grpo_unmasked_(batch, i);
+    memset(&o, 0, sizeof o);
+    o.batch = batch; o.by = by;
+    o.most = n > 0 ? grpo_ceil_of_(1 - fraction, n - 1) : 0;
+    grpo_find_prefix_(&o, &p);
+    p.ties = 0;
+    grpo_mark_prefix_(&o, &p, 0, 0, selected);
+    return GRPO_OK;
+}
+
+grpo_status grpo_select_largest(const grpo_batch *batch, const grpo_real *by, int64_t count, uint8_t *selected)
+{
+    grpo_status st = grpo_check_call_(batch, selected);
+    grpo_order_ o;
+    grpo_prefix_ p;
+    if (st) return st;
+    if (count < 0) return GRPO_BAD_COUNT;
+    st = grpo_check_by_(batch, by);
+    if (st) return st;
+    memset(&o, 0, sizeof o);
+    o.batch = batch; o.by = by; o.descending = 1; o.most = count;
+    grpo_find_prefix_(&o, &p);
+    grpo_mark_prefix_(&o, &p, 1, 0, selected);
+    return GRPO_OK;
+}
+
+grpo_status grpo_select_second_moment(const grpo_batch *batch, const grpo_real *advantage, grpo_second_moment_form form, double threshold,
+                                      uint8_t *selected)
+{
+    const int drifting = form == GRPO_SECOND_MOMENT_DRIFTING;
+    grpo_status st = grpo_check_call_(batch, selected);
+    grpo_order_ o;
+    grpo_prefix_ p;
+    if (st) return st;
+    if (form != GRPO_SECOND_MOMENT_ALL && !drifting) return GRPO_BAD_FORM;
+    if (!(threshold > 0 && grpo_is_finite(threshold))) return GRPO_BAD_THRESHOLD;
+    st = grpo_check_inputs_(batch, advantage, GRPO_NEED_OLD_ | (drifting ? GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_ : GRPO_NEED_ROLLOUT_));
+    if (st) return st;
+    memset(&o, 0, sizeof o);
+    o.batch = batch; o.by = drifting ? batch->logp : batch->logp_rollout; o.minus = batch->logp_old;
+    o.advantage = drifting ? advantage : NULL;
+    o.threshold = threshold; o.inclusive = drifting;
+    grpo_find_prefix_(&o, &p);
+    if (!drifting && !p.whole && p.count + p.ties == 0) p.ties = 1;
+    grpo_mark_prefix_(&o, &p, 1, 1, selected);
+    return GRPO_OK;
+}
+
+#define GRPO_STOPS_ 256
+typedef struct {
+    const grpo_batch *batch;
+    int64_t stride, n;                  /* sequences between two stops, tokens of the batch */
+    int64_t before[GRPO_STOPS_];        /* tokens before each stop */
+} grpo_places_;
+
+static void grpo_places_of_(const grpo_batch *b, grpo_places_ *p)
+{
+    int64_t k, first = grpo_first_sequence_(b), sequences = grpo_end_sequence_(b) - first;
+    p->batch = b;
+    p->stride = sequences / GRPO_STOPS_ + 1;
+    p->n = 0;
+    for (k = 0; k < sequences; k++) {
+        if (k % p->stride == 0) p->before[k / p->stride] = p->n;
+        p->n += b->length[first + k];
+    }
+    for (k = (sequences + p->stride - 1) / p->stride; k < GRPO_STOPS_; k++) p->before[k] = p->n;
+}
+
+/* the slot of token k < n */
+static int64_t grpo_slot_of_(const grpo_places_ *p, int64_t k)
+{
+    int64_t i;
+    int stop = 0, step;
+    for (step = GRPO_STOPS_ / 2; step > 0; step /= 2) if (p->before[stop + step] <= k) stop += step;
+    i = grpo_first_sequence_(p->batch) + stop * p->stride;
+    for (k -= p->before[stop]; k >= p->batch->length[i]; i++) k -= p->batch->length[i];
+    return p->batch->offset[i] + k;
+}
+
+static uint64_t grpo_scrambled_(uint64_t x)                            /* splitmix64's */
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* exact but for one chance in 2^64 to overlook that an entry is there twice, which would need memory to be found */
+static int grpo_is_permutation_(const int64_t *order, int64_t n)
+{
+    uint64_t sum = 0;
+    int64_t k;
+    for (k = 0; k < n; k++) {
+        if (order[k] < 0 || order[k] >= n) return 0;
+        sum += grpo_scrambled_((uint64_t)order[k]) - grpo_scrambled_((uint64_t)k);
+    }
+    return sum == 0;
+}
+
+grpo_status grpo_select_between(const grpo_batch *batch, const grpo_real *by, double low, double high, const uint8_t *excluded,
+                                const int64_t *order, int64_t count, uint8_t *selected)
+{
+    grpo_status st = grpo_check_call_(batch, selected);
+    grpo_places_ places;
+    int64_t k, t;
+    if (st) return st;
+    if (!grpo_is_finite(low) || !grpo_is_finite(high)) return GRPO_BAD_BOUND;
+    if (count < 0) return GRPO_BAD_COUNT;
+    st = grpo_check_by_(batch, by);
+    if (st) return st;
+    grpo_places_of_(batch, &places);
+    if (places.n > 0 && !order) return GRPO_NULL_ORDER;
+    if (!grpo_is_permutation_(order, places.n)) return GRPO_BAD_ORDER;
+    grpo_clear_tokens_(batch, selected);
+    for (k = 0; k < places.n && count > 0; k++) {
+        t = grpo_slot_of_(&places, order[k]);
+        if ((batch->mask && !batch->mask[t]) || (excluded && excluded[t])) continue;
+        if (!((double)by[t] > low && (double)by[t] < high)) continue;
+        selected[t] = 1;
+        count--;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *covariance)
+{
+    grpo_status st = grpo_check_call_(batch, covariance);
+    grpo_sum sum[2];
+    grpo_dd mean_A, mean_l;
+    grpo_index_ at;
+    int64_t i, t, n = 0;
+    int overflow = 0;
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    memset(sum, 0, sizeof sum);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; n++) {
+        grpo_sum_add_(&sum[0], (double)advantage[t]);
+        grpo_sum_add_(&sum[1], (double)batch->logp[t]);
+    }
+    mean_A = grpo_dd_div(grpo_sum_dd_(&sum[0]), n > 0 ? (double)n : 1);
+    mean_l = grpo_dd_div(grpo_sum_dd_(&sum[1]), n > 0 ? (double)n : 1);
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++) {
+            double c = 0;
+            if (!batch->mask || batch->mask[t])
+                c = grpo_dd_product(grpo_dd_minus_(grpo_dd_of_((double)advantage[t]), mean_A),
+                                    grpo_dd_minus_(grpo_dd_of_((double)batch->logp[t]), mean_l)).hi;
+            grpo_put_(covariance, t, c, &overflow);
+        }
+    return GRPO_OK;
+}
+
+grpo_status grpo_keep_between(const grpo_batch *batch, double low, double high, uint8_t *keep)
+{
+    grpo_status st = grpo_check_call_(batch, keep);
+    grpo_sum sum;
+    int64_t g, i, n;
+    if (st) return st;
+    if (!grpo_is_finite(low) || !grpo_is_finite(high)) return GRPO_BAD_BOUND;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        memset(&sum, 0, sizeof sum);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)batch->reward[i]);
+        n = batch->group_begin[g + 1] - batch->group_begin[g];
+        keep[g] = grpo_mean_exceeds_(&sum, n, low) > 0 && grpo_mean_exceeds_(&sum, n, high) < 0;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, double eps, double *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    int64_t i;
+    if (st) return st;
+    if (!(power >= 0 && grpo_is_finite(power) && eps >= 0 && grpo_is_finite(eps))) return GRPO_BAD_POWER;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        weight[i] = pow(fabs((double)batch->reward[i]), power) + eps;
+    return GRPO_OK;
+}
+
+/* a guess in double, put right by exact sums: above = weight[0] + ... + weight[j] - u total */
+static int64_t grpo_drawn_(const double *weight, int64_t n, double u, double total)
+{
+    grpo_sum above;
+    double before = 0;
+    int64_t i, j = 0;
+    memset(&above, 0, sizeof above);
+    for (i = 0; i < n; i++) grpo_sum_add_dd_(&above, grpo_two_prod(-u, weight[i]));
+    for (; j + 1 < n && before + weight[j] <= u * total; j++) before += weight[j];
+    for (i = 0; i <= j; i++) grpo_sum_add_(&above, weight[i]);
+    for (; j + 1 < n && grpo_sum_value_(&above) <= 0; j++) grpo_sum_add_(&above, weight[j + 1]);
+    for (; j > 0; j--) {
+        grpo_sum_add_(&above, -weight[j]);
+        if (grpo_sum_value_(&above) <= 0) break;
+    }
+    return j;
+}
+
+grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform, int64_t draws, int64_t *index)
+{
+    grpo_sum sum;
+    double total;
+    int64_t k;
+    if (!index) return GRPO_NULL_OUTPUT;
+    if (n < 0 || draws < 0) return GRPO_BAD_COUNT;
+    if (!weight) return GRPO_NULL_WEIGHT;
+    if (!uniform) return GRPO_NULL_UNIFORM;
+    memset(&sum, 0, sizeof sum);
+    for (k = 0; k < n; k++) {
+        if (!(weight[k] >= 0 && weight[k] <= 1e150)) return GRPO_BAD_WEIGHT;
+        grpo_sum_add_(&sum, weight[k]);
+    }
+    total = grpo_sum_value_(&sum);
+    if (!(total > 0)) return GRPO_BAD_WEIGHT;
+    for (k = 0; k < draws; k++) if (!(uniform[k] >= 0 && uniform[k] < 1)) return GRPO_BAD_UNIFORM;
+    for (k = 0; k < draws; k++) index[k] = grpo_drawn_(weight, n, uniform[k], total);
+    return GRPO_OK;
+}
+
+/* the sample deviation of the rewards of group g is the result times 2^exponent: what is far from 1 has no squares */
+static double grpo_reward_deviation_(const grpo_batch *b, int64_t g, int *exponent)
+{
+    grpo_values v;
+    double largest = 0;
+    int64_t i;
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
+    frexp(largest, exponent);
+    memset(&v, 0, sizeof v);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -*exponent)));
+    return sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
+}
+
+grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantage, double *score)
+{
+    grpo_status st = grpo_check_call_(batch, score);
+    grpo_sum sum;
+    double size, deviation;
+    int64_t g, i, t;
+    int e_size, e_deviation;
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_REWARD_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        memset(&sum, 0, sizeof sum);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i] && batch->mask && !batch->mask[t]; t++) { }
+            if (t < batch->offset[i] + batch->length[i]) grpo_sum_add_(&sum, fabs((double)advantage[t]));
+        }
+        size = frexp(grpo_sum_value_(&sum), &e_size);
+        deviation = grpo_reward_deviation_(batch, g, &e_deviation);
+        score[g] = ldexp(size * deviation, e_size + e_deviation);
+    }
+    return GRPO_OK;
+}
+
+/* of the signal over the mask, in units of 2^exponent, whose squares neither overflow nor underflow: sum x, n sum x^2 - (sum x)^2 */
+typedef struct { grpo_dd sum, square; double n; int exponent; } grpo_spread_;
+
+static grpo_spread_ grpo_spread_of_(const grpo_signal_ *s)
+{
+    grpo_spread_ r;
+    grpo_values v;
+    grpo_sum acc;
+    grpo_index_ at;
+    grpo_dd x;
+    double largest = 0;
+    int64_t t;
+    memset(&v, 0, sizeof v);
+    memset(&acc, 0, sizeof acc);
+    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_token_(s->batch, &at)) >= 0; ) {
+        x = grpo_signal_at_(s, t);
+        if (!(fabs(x.hi) <= largest)) largest = fabs(x.hi);
+    }
+    frexp(grpo_is_finite(largest) ? largest : 0, &r.exponent);
+    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_token_(s->batch, &at)) >= 0; ) {
+        x = grpo_signal_at_(s, t);
+        x.hi = ldexp(x.hi, -r.exponent); x.lo = ldexp(x.lo, -r.exponent);
+        grpo_values_take_(&v, x);
+    }
+    r.n = (double)v.count;
+    r.sum = grpo_sum_dd_(&v.sum);
+    r.square = grpo_dd_of_(0);
+    if (v.count < 2 || !grpo_is_finite(largest) || grpo_dd_same_(v.min, v.max)) return r;
+    grpo_covariance_add_(&acc, r.n, &v.squares, &v.sum, &v.sum);
+    r.square = grpo_sum_dd_(&acc);
+    return r;
+}
+
+/* n y > mu n std for y = mean x - x or, not centred, x; two that differ by less than 2^-60 of them are one number */
+static int grpo_stands_out_(const grpo_signal_ *s, const grpo_spread_ *spread, int64_t t, double mu)
+{
+    grpo_dd x = grpo_signal_at_(s, t), bound;
+    if (!(spread->square.hi > 0)) return 0;
+    x.hi = ldexp(x.hi, -spread->exponent); x.lo = ldexp(x.lo, -spread->exponent);
+    x = grpo_dd_mul(x, spread->n);
+    if (!s->expected) x = grpo_dd_minus_(spread->sum, x);
+    if (!(x.hi > 0)) return 0;
+    bound = grpo_dd_mul(grpo_sqrt_twice_(spread->square), mu);
+    return grpo_dd_minus_(x, bound).hi > ldexp(x.hi, -60);
+}
+
+/* selects the tokens with A < 0 that stand out, and counts them */
+static int64_t grpo_select_outliers_(const grpo_signal_ *s, const grpo_spread_ *spread, const grpo_real *advantage, double mu,
+                                     uint8_t *selected)
+{
+    grpo_index_ at;
+    int64_t t, n = 0;
+    grpo_clear_tokens_(s->batch, selected);
+    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_token_(s->batch, &at)) >= 0; ) {
+        if (!(advantage[t] < 0) || !grpo_stands_out_(s, spread, t, mu)) continue;
+        selected[t] = 1;
+        n++;
+    }
+    return n;
+}
+
+static grpo_status grpo_check_clip_(const grpo_batch *b, const grpo_real *advantage, double mu, const uint8_t *selected)
+{
+    grpo_status st = grpo_check_call_(b, selected);
+    if (st) return st;
+    if (!grpo_is_finite(mu)) return GRPO_BAD_MU;
+    return grpo_check_inputs_(b, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
+}
+
+grpo_status grpo_clip_below(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected)
+{
+    grpo_status st = grpo_check_clip_(batch, advantage, mu, selected);
+    grpo_signal_ s;
+    grpo_spread_ spread;
+    if (st) return st;
+    s.batch = batch; s.expected = NULL;
+    spread = grpo_spread_of_(&s);
+    grpo_select_outliers_(&s, &spread, advantage, mu, selected);
+    return GRPO_OK;
+}
+
+/* of the selected tokens only the `most` with the largest signal stay */
+static void grpo_keep_largest_(const grpo_signal_ *s, int64_t most, uint8_t *selected)
+{
+    grpo_batch candidates = *s->batch;
+    grpo_order_ o;
+    grpo_prefix_ p;
+    grpo_key_ key;
+    grpo_index_ at;
+    int64_t t, ties;
+    candidates.mask = selected;
+    memset(&o, 0, sizeof o);
+    o.batch = &candidates; o.signal = s; o.descending = 1; o.most = most;
+    grpo_find_prefix_(&o, &p);
+    ties = p.ties;
+    for (at = grpo_before_tokens_(&candidates); (t = grpo_next_token_(&candidates, &at)) >= 0; ) {
+        grpo_key_of_(&o, t, &key);
+        selected[t] = grpo_in_prefix_(&p, &key, &ties) ? 1 : 0;
+    }
+}
+
+grpo_status grpo_clip_value(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu, double fraction,
+                            uint8_t *selected)
+{
+    grpo_status st = grpo_check_clip_(batch, advantage, mu, selected);
+    grpo_signal_ s;
+    grpo_spread_ spread;
+    int64_t most;
+    if (!st && !(fraction >= 0 && fraction <= 1)) st = GRPO_BAD_FRACTION;
+    if (!st) st = grpo_check_tokens_(batch, expected, GRPO_NULL_EXPECTED, GRPO_BAD_EXPECTED);
+    if (st) return st;
+    s.batch = batch; s.expected = expected;
+    spread = grpo_spread_of_(&s);
+    most = -grpo_ceil_of_(-fraction, (int64_t)spread.n);                /* floor(fraction n) */
+    if (most < 1) most = 1;
+    if (grpo_select_outliers_(&s, &spread, advantage, mu, selected) > most) grpo_keep_largest_(&s, most, selected);
+    return GRPO_OK;
+}
+
+#define GRPO_MAX_CANDIDATES_ 20
+typedef struct { int64_t index[GRPO_MAX_CANDIDATES_]; int sign; grpo_dd spread; } grpo_subset_;
+
+/* + sign count (mean - bound) of a subset, times 2 */
+static void grpo_add_distance_(grpo_sum *s, const double *reward, const grpo_subset_ *x, int64_t count, double low, double high, int sign)
+{
+    int64_t k;
+    for (k = 0; k < count; k++) {
+        grpo_sum_add_(s, sign * 2 * reward[x->index[k]]);
+        grpo_sum_add_(s, -sign * low);
+        grpo_sum_add_(s, -sign * high);
+    }
+}
+
+static double grpo_distance_(const double *reward, const grpo_subset_ *x, int64_t count, double low, double high)
+{
+    grpo_sum s;
+    memset(&s, 0, sizeof s);
+    grpo_add_distance_(&s, reward, x, count, low, high, 1);
+    return grpo_sum_value_(&s);
+}
+
+/* the subset's place among others: on which side of the middle its mean is, and its spread.  0: the mean is not between the bounds */
+static int grpo_rate_subset_(const double *reward, grpo_subset_ *x, int64_t count, double low, double high)
+{
+    double least = reward[x->index[0]], most = least;
+    int64_t k;
+    if (!(grpo_distance_(reward, x, count, low, low) > 0 && grpo_distance_(reward, x, count, high, high) < 0)) return 0;
+    for (k = 1; k < count; k++) {
+        if (reward[x->index[k]] < least) least = reward[x->index[k]];
+        if (reward[x->index[k]] > most) most = reward[x->index[k]];
+    }
+    x->spread = grpo_two_diff(most, least);
+    x->sign = grpo_distance_(reward, x, count, low, high) < 0 ? -1 : 1;
+    return 1;
+}
+
+static int grpo_subset_better_(const double *reward, const grpo_subset_ *x, const grpo_subset_ *than, int64_t count, double low, double high)
+{
+    grpo_sum s;
+    double nearer;
+    memset(&s, 0, sizeof s);
+    grpo_add_distance_(&s, reward, x, count, low, high, x->sign);
+    grpo_add_distance_(&s, reward, than, count, low, high, -than->sign);
+    nearer = grpo_sum_value_(&s);
+    return nearer < 0 || (nearer == 0 && grpo_dd_less(than->spread, x->spread));
+}
+
+/* the next one in lexicographic order; 0: there is none */
+static int grpo_next_subset_(int64_t *index, int64_t n, int64_t count)
+{
+    int64_t j = count - 1, k;
+    while (j >= 0 && index[j] == n - count + j) j--;
+    if (j < 0) return 0;
+    for (index[j]++, k = j + 1; k < count; k++) index[k] = index[k - 1] + 1;
+    return 1;
+}
+
+grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count, double low, double high, int64_t *index)
+{
+    grpo_subset_ x, best;
+    int64_t k;
+    int any = 0;
+    if (!index) return GRPO_NULL_OUTPUT;
+    if (!reward) return GRPO_NULL_REWARD_LIST;
+    if (!(n >= 1 && n <= GRPO_MAX_CANDIDATES_ && count >= 1 && count <= n)) return GRPO_BAD_SUBSET;
+    if (!grpo_is_finite(low) || !grpo_is_finite(high)) return GRPO_BAD_BOUND;
+    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    memset(&x, 0, sizeof x);
+    best = x;
+    for (k = 0; k < count; k++) x.index[k] = k;
+    do {
+        if (!grpo_rate_subset_(reward, &x, count, low, high)) continue;
+        if (!any || grpo_subset_better_(reward, &x, &best, count, low, high)) best = x;
+        any = 1;
+    } while (grpo_next_subset_(x.index, n, count));
+    if (!any) return GRPO_NO_SUBSET;
+    for (k = 0; k < count; k++) index[k] = best.index[k];
+    return GRPO_OK;
+}
+
+/* number k, from 0, in ascending order of the x >= 0 at the unmasked tokens of response i, found by its bits from the first on */
+static double grpo_order_statistic_(const grpo_batch *b, int64_t i, const double *x, int64_t k)
+{
+    uint64_t found = 0, trial, bits;
+    int64_t t, below;
+    double value;
+    int bit;
+    for (bit = 62; bit >= 0; bit--) {
+        trial = found | UINT64_C(1) << bit;
+        for (below = 0, t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+            if (!grpo_token_counts_(b, t)) continue;
+            memcpy(&bits, &x[t], sizeof bits);
+            below += bits < trial;
+        }
+        if (below <= k) found = trial;
+    }
+    memcpy(&value, &found, sizeof value);
+    return value;
+}
+
+/* between order statistics, at position q (n - 1) */
+static double grpo_linear_quantile_(const grpo_batch *b, int64_t i, const double *x, int64_t n, double q)
+{
+    const grpo_dd h = grpo_two_prod(q, (double)(n - 1));
+    double whole = floor(h.hi), low;
+    if (whole == h.hi && h.lo < 0) whole--;
+    low = grpo_order_statistic_(b, i, x, (int64_t)whole);
+    if ((int64_t)whole >= n - 1) return low;
+    return low + grpo_dd_add(h, grpo_dd_of_(-whole)).hi * (grpo_order_statistic_(b, i, x, (int64_t)whole + 1) - low);
+}
+
+static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real *advantage, const grpo_prefix_gate *x, double *D,
+                                uint8_t *selected)
+{
+    const double span = x->width > 1 ? (double)(x->width - 1) : 1;
+    const int64_t begin = b->offset[i], n = grpo_unmasked_(b, i);
+    grpo_dd S = grpo_dd_of_(0), W = S, w, Z, rest;
+    double d;
+    int64_t t;
+    for (t = begin; t < begin + b->length[i]; t++)
+        if (grpo_token_counts_(b, t)) D[t] = fabs(grpo_probability_change((double)b->logp[t], (double)b->logp_old[t]));
+    d = n ? x->factor * grpo_linear_quantile_(b, i, D, n, x->quantile) : 0;
+    d = d < x->budget ? x->budget : d > 5 * x->budget ? 5 * x->budget : d;
+    for (t = begin; t < begin + b->length[i]; t++) {
+        const double A = (double)advantage[t], l = (double)b->logp[t], o = (double)b->logp_old[t];
+        selected[t] = 0;
+        if (!grpo_token_counts_(b, t)) continue;
+        w = grpo_dd_div(grpo_dd_mul(grpo_two_diff(1, x->least), (double)(x->width - (t - begin) - 1)), span);
+        w = grpo_dd_add(w, grpo_dd_of_(x->least));
+        Z = grpo_dd_mul(w, D[t]);
+        rest = grpo_dd_add(grpo_dd_of_(x->delta), grpo_dd_minus_(grpo_dd_mul(W, d), S));
+        selected[t] = !((A > 0 && l > o) || (A < 0 && l < o)) || (!grpo_dd_exceeds(Z, x->delta) && !grpo_dd_less(rest, Z));
+        S = grpo_dd_add(S, Z);
+        W = grpo_dd_add(W, w);
+    }
+}
+
+static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefix_gate *x)
+{
+    grpo_status st = grpo_check_weighting_(x->delta);
+    int64_t i;
+    if (!st) st = grpo_check_weighting_(x->budget);
+    if (!st) st = grpo_check_weighting_(x->factor);
+    if (!st && x->delta == 0) st = GRPO_NEGATIVE_PARAMETER;
+    if (!st && !(x->least >= 0 && x->least <= 1 && x->quantile >= 0 && x->quantile <= 1)) st = GRPO_BAD_SHARE_ARGUMENT;
+    if (st) return st;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++) if (x->width < b->length[i]) return GRPO_SMALL_WIDTH;
+    return GRPO_OK;
+}
+
+grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
+                               uint8_t *selected)
+{
+    grpo_status st = grpo_check_call_(batch, selected);
+    int64_t i;
+    if (st) return st;
+    if (!gate || (batch->n_groups && !scratch)) return GRPO_NULL_ARGUMENT;
+    st = grpo_check_prefix_gate_(batch, gate);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        grpo_gate_response_(batch, i, advantage, gate, scratch, selected);
+    return GRPO_OK;
+}
+
+static grpo_power_ grpo_power_raised_(grpo_power_ x, int64_t n)
+{
+    grpo_power_ r = grpo_power_of_(grpo_dd_of_(1), 0);
+    for (; n > 0; n >>= 1) {
+        if (n & 1) r = grpo_power_product_(r, x);
+        x = grpo_power_product_(x, x);
+    }
+    return r;
+}
+
+static int grpo_power_less_(grpo_power_ a, grpo_power_ b) { return a.e != b.e ? a.e < b.e : grpo_dd_less(a.m, b.m); }
+
+/* what the response after the N-th adds: p^2 q^3 (p^(N-1) + q^(N-1)), q = 1 - p; 0 < p < 1 */
+static grpo_power_ grpo_gain_of_response_(double p, int64_t N)
+{
+    const grpo_power_ P = grpo_power_of_(grpo_dd_of_(p), 0), Q = grpo_power_of_(grpo_two_diff(1, p), 0);
+    const grpo_power_ powers = grpo_power_sum_(grpo_power_raised_(P, N - 1), grpo_power_raised_(Q, N - 1));
+    return grpo_power_product_(grpo_power_product_(grpo_power_raised_(P, 2), grpo_power_raised_(Q, 3)), powers);
+}
+
+/* its logarithm, to 1e-12 of it */
+static double grpo_log_gain_(double p, int64_t N)
+{
+    const double x = log(p), y = log1p(-p), most = x > y ? x : y, least = x > y ? y : x, n = (double)(N - 1);
+    return 2 * x + 3 * y + n * most + log1p(exp(n * (least - most)));
+}
+
+/* the prompt to which one more response adds most, -1: none takes one */
+static int64_t grpo_neediest_(const double *p, const int64_t *count, int64_t n, int64_t high)
+{
+    double most = 0, x, near;
+    int64_t i, best = -1;
+    for (i = 0; i < n; i++) {
+        if (!(p[i] > 0 && p[i] < 1) || count[i] >= high) continue;
+        x = grpo_log_gain_(p[i], count[i]);
+        near = 1e-10 * (1 + fabs(x));
+        if (best >= 0 && x < most - near) continue;
+        if (best >= 0 && x <= most + near
+            && !grpo_power_less_(grpo_gain_of_response_(p[best], count[best]), grpo_gain_of_response_(p[i], count[i]))) continue;
+        best = i;
+        most = x;
+    }
+    return best;
+}
+
+/* are all in [0, 1]? */
+static int grpo_are_probabilities_(const double *p, int64_t n)
+{
+    int64_t k;
+    for (k = 0; k < n; k++) if (!(p[k] >= 0 && p[k] <= 1)) return 0;
+    return 1;
+}
+
+grpo_status grpo_allocate(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count)
+{
+    int64_t k, left, best;
+    if (!count) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !p) return GRPO_NULL_LIST;
+    if (low < 1 || high < low || total < 0 || (n > 0 && total / n < low)) return GRPO_BAD_ALLOCATION;
+    if (!grpo_are_probabilities_(p, n)) return GRPO_BAD_PROBABILITY;
+    for (k = 0; k < n; k++) count[k] = low;
+    for (left = total - n * low; left > 0; left--) {
+        best = grpo_neediest_(p, count, n, high);
+        if (best < 0) break;
+        count[best]++;
+    }
+    return GRPO_OK;
+}
+
+/* the sign of a - b, or of what they stand for */
+typedef int grpo_compare_(double a, double b);
+
+static int grpo_compare_numbers_(double a, double b) { return (a > b) - (a < b); }
+
+/* a (1 - a)^2 - b (1 - b)^2 = (a - b)(1 - 2a - 2b + a^2 + ab + b^2) */
+static int grpo_compare_information_(double a, double b)
+{
+    grpo_sum s;
+    memset(&s, 0, sizeof s);
+    grpo_sum_add_(&s, 1);
+    grpo_sum_add_(&s, -2 * a);
+    grpo_sum_add_(&s, -2 * b);
+    grpo_sum_add_dd_(&s, grpo_two_prod(a, a));
+    grpo_sum_add_dd_(&s, grpo_two_prod(a, b));
+    grpo_sum_add_dd_(&s, grpo_two_prod(b, b));
+    return grpo_compare_numbers_(a, b) * grpo_compare_numbers_(grpo_sum_value_(&s), 0);
+}
+
+/* is x[i] before (< 0) x[j] in descending order, the lower index first of equal ones? */
+static int grpo_place_of_(const double *x, grpo_compare_ *compare, int64_t i, int64_t j)
+{
+    const int c = compare(x[j], x[i]);
+    return c ? c : (i > j) - (i < j);
+}
+
+/* the first (direction 1) or last (-1) in that order of those after (before) `last`, of all where that is -1 */
+static int64_t grpo_next_place_(const double *x, int64_t n, grpo_compare_ *compare, int64_t last, int direction)
+{
+    int64_t i, best = -1;
+    for (i = 0; i < n; i++) {
+        if (last >= 0 && direction * grpo_place_of_(x, compare, i, last) <= 0) continue;
+        if (best < 0 || direction * grpo_place_of_(x, compare, i, best) < 0) best = i;
+    }
+    return best;
+}
+
+grpo_status grpo_value_information(const double *draw, int64_t n, int64_t count, int64_t *index)
+{
+    int64_t k, last = -1;
+    if (!index) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !draw) return GRPO_NULL_LIST;
+    if (count < 0 || count > n) return GRPO_BAD_CHOICE_COUNT;
+    if (!grpo_are_probabilities_(draw, n)) return GRPO_BAD_PROBABILITY;
+    for (k = 0; k < count; k++) index[k] = last = grpo_next_place_(draw, n, grpo_compare_information_, last, 1);
+    return GRPO_OK;
+}
+
+grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n, double alpha, double beta, double *weight)
+{
+    grpo_dd v;
+    int64_t k;
+    if (!weight) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && (!p || !diversity)) return GRPO_NULL_LIST;
+    if (!grpo_are_probabilities_(p, n)) return GRPO_BAD_PROBABILITY;
+    if (!grpo_are_moderate_(diversity, 0, n) || !grpo_in_domain_(alpha, GRPO_MODERATE_) || !grpo_in_domain_(beta, GRPO_MODERATE_))
+        return GRPO_BAD_VISIT;
+    for (k = 0; k < n; k++) {
+        v = grpo_dd_mul(grpo_dd_mul(grpo_two_diff(1, p[k]), p[k]), alpha);
+        weight[k] = grpo_dd_add(v, grpo_two_prod(beta, diversity[k])).hi;
+    }
+    return GRPO_OK;
+}
+
+/* count of the first and the rest of the last, for the largest n sum x^2 - (sum x)^2; index holds the last `count` in order */
+static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t count, const int64_t *index)
+{
+    const int e = -grpo_exponent_of_(advantage, n);
+    grpo_sum sum, squares, acc;
+    grpo_dd best = { 0, 0 }, spread, x;
+    int64_t k, top = -1, prefix = 0;
+    memset(&sum, 0, sizeof sum);
+    memset(&squares, 0, sizeof squares);
+    for (k = -count; k <= count; k++) {                                 /* first fill with the last ones, then exchange them */
+        const int64_t in = k < 0 ? index[k + count] : k > 0 ? (top = grpo_next_place_(advantage, n, grpo_compare_numbers_, top, 1)) : -1;
+        if (in >= 0) {
+            x = grpo_dd_of_(ldexp(advantage[in], e));
+            grpo_sum_add_(&sum, x.hi);
+            grpo_sum_add_square_(&squares, 1, x);
+        }
+        if (k > 0) {
+            x = grpo_dd_of_(ldexp(advantage[index[k - 1]], e));
+            grpo_sum_add_(&sum, -x.hi);
+            grpo_sum_add_square_(&squares, -1, x);
+        }
+        if (k < 0) continue;
+        memset(&acc, 0, sizeof acc);
+        grpo_covariance_add_(&acc, (double)count, &squares, &sum, &sum);
+        spread = grpo_sum_dd_(&acc);
+        if (k == 0 || grpo_dd_less(best, spread)) { best = spread; prefix = k; }
+    }
+    return prefix;
+}
+
+grpo_status grpo_downsample_variance(const double *advantage, int64_t n, int64_t count, int64_t *index)
+{
+    int64_t k, last = -1, prefix;
+    if (!index) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !advantage) return GRPO_NULL_LIST;
+    if (count < 0 || count > n) return GRPO_BAD_CHOICE_COUNT;
+    if (!grpo_are_moderate_(advantage, 0, n)) return GRPO_BAD_ADVANTAGE_LIST;
+    for (k = count - 1; k >= 0; k--) index[k] = last = grpo_next_place_(advantage, n, grpo_compare_numbers_, last, -1);
+    prefix = grpo_best_prefix_(advantage, n, count, index);
+    for (last = -1, k = 0; k < prefix; k++) index[k] = last = grpo_next_place_(advantage, n, grpo_compare_numbers_, last, 1);
+    return GRPO_OK;
+}
+
+grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_t *index, int64_t *count)
+{
+    grpo_status st = grpo_check_call_(batch, index);
+    int64_t g, i, begin, end, k, first, n = 0;
+    if (st) return st;
+    if (!count) return GRPO_NULL_OUTPUT;
+    if (batch->n_groups && !valid) return GRPO_NULL_LIST;
+    for (g = 0; g < batch->n_groups; g++) {
+        begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
+        for (first = n, i = begin; i < end; i++) if (valid[i]) index[n++] = i;
+        k = n - first;
+        if (2 * k > end - begin) for (i = first; n - first < end - begin; i++) index[n++] = index[i];
+        else n = first;
+    }
+    *count = n;
+    return GRPO_OK;
+}
+
+grpo_status grpo_cluster_probability(const double *rate, const double *probability, const double *success, int64_t n, double alpha,
+                                     double *new_rate, double *new_probability)
+{
+    grpo_sum rates, total;
+    grpo_dd all, divisor;
+    int64_t k;
+    if (!new_rate || !new_probability) return GRPO_NULL_OUTPUT;
+    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
+    if (!rate || !probability || !success) return GRPO_NULL_LIST;
+    if (!grpo_is_unit_(alpha)) return GRPO_BAD_UNIT;
+    memset(&rates, 0, sizeof rates);
+    memset(&total, 0, sizeof total);
+    for (k = 0; k < n; k++) {
+        if (!grpo_is_unit_(rate[k]) || !(success[k] == -1 || grpo_is_unit_(success[k]))) return GRPO_BAD_UNIT;
+        if (!(probability[k] >= 0 && probability[k] <= 1e150)) return GRPO_BAD_WEIGHT;
+        grpo_sum_add_(&rates, success[k] >= 0 ? success[k] : rate[k]);
+        grpo_sum_add_(&total, probability[k]);
+    }
+    all = grpo_sum_dd_(&rates);
+    divisor = grpo_sum_dd_(&total);
+    if (!(divisor.hi > 0)) return GRPO_BAD_WEIGHT;
+    divisor = grpo_dd_add(grpo_dd_product(divisor, grpo_two_diff(1, alpha)), grpo_dd_of_(alpha));
+    for (k = 0; k < n; k++) {
+        const grpo_dd r = grpo_dd_of_(success[k] >= 0 ? success[k] : rate[k]);
+        const grpo_dd share = all.hi > 0 ? grpo_dd_quotient(r, all) : grpo_dd_div(grpo_dd_of_(1), (double)n);
+        const grpo_dd p = grpo_dd_add(grpo_dd_mul(grpo_two_diff(1, alpha), probability[k]), grpo_dd_mul(share, alpha));
+        new_rate[k] = r.hi;
+        new_probability[k] = grpo_dd_quotient(p, divisor).hi;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_explore_weight(const double *value, int64_t n, double least, double *weight)
+{
+    int64_t k;
+    if (!weight) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !value) return GRPO_NULL_LIST;
+    if (!(least >= 0 && least <= 1e150)) return GRPO_BAD_LEAST;
+    for (k = 0; k < n; k++) if (!grpo_is_unit_(value[k])) return GRPO_BAD_UNIT;
+    for (k = 0; k < n; k++) weight[k] = sqrt(value[k] * (1 - value[k])) + least;
+    return GRPO_OK;
+}
+
+/* (n sum r^2 - (sum r)^2) >= (n least)^2, in units of 2^-e */
+static int grpo_spreads_(const grpo_batch *b, int64_t g, double least)
+{
+    const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
+    const double n = (double)(end - begin);
+    double largest = least;
+    grpo_values v;
+    grpo_sum acc;
+    int64_t i;
+    int e;
+    for (i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
+    frexp(largest, &e);
+    memset(&v, 0, sizeof v);
+    memset(&acc, 0, sizeof acc);
+    for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
+    grpo_covariance_add_(&acc, n, &v.squares, &v.sum, &v.sum);
+    grpo_sum_add_square_(&acc, -1, grpo_two_prod(n, ldexp(least, -e)));
+    return grpo_sum_value_(&acc) >= 0;
+}
+
+grpo_status grpo_spread_keep(const grpo_batch *batch, double least, uint8_t *keep)
+{
+    grpo_status st = grpo_check_call_(batch, keep);
+    int64_t g;
+    if (st) return st;
+    if (!(least >= 0 && least <= 1e150)) return GRPO_BAD_LEAST;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) keep[g] = grpo_spreads_(batch, g, least) ? 1 : 0;
+    return GRPO_OK;
+}
+
+grpo_status grpo_advantage_keep(const double *advantage, int64_t n, double least, int64_t multiple, int positive, uint8_t *keep)
+{
+    int64_t k, best, kept = 0;
+    if (!keep) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !advantage) return GRPO_NULL_LIST;
+    if (!(least >= 0 && least <= 1e150)) return GRPO_BAD_LEAST;
+    if (multiple < 0) return GRPO_BAD_MULTIPLE;
+    if (!grpo_are_moderate_(advantage, 0, n)) return GRPO_BAD_ADVANTAGE_LIST;
+    for (k = 0; k < n; k++) {
+        keep[k] = fabs(advantage[k]) >= least && (!positive || advantage[k] > 0) ? 1 : 0;
+        kept += keep[k];
+    }
+    while (multiple > 1 && kept % multiple != 0) {
+        for (best = -1, k = 0; k < n; k++) {
+            if (keep[k] || (positive && !(advantage[k] > 0))) continue;
+            if (best < 0 || fabs(advantage[k]) > fabs(advantage[best])) best = k;
+        }
+        if (best < 0) break;
+        keep[best] = 1;
+        kept++;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_probability_select(const grpo_batch *batch, double probability, uint8_t *selected)
+{
+    grpo_status st = grpo_check_call_(batch, selected);
+    grpo_dd bound = { -HUGE_VAL, 0 };
+    grpo_index_ at;
+    int64_t t;
+    if (st) return st;
+    if (!grpo_are_probabilities_(&probability, 1)) return GRPO_BAD_PROBABILITY;
+    st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
+    if (st) return st;
+    if (probability > 1e-290) bound = grpo_log_twice(probability);
+    else if (probability > 0) bound.hi = log(probability);
+    grpo_clear_tokens_(batch, selected);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
+        selected[t] = grpo_dd_less(grpo_dd_of_((double)batch->logp_old[t]), bound) ? 1 : 0;
+    return GRPO_OK;
+}
+
+static int64_t grpo_better_(int64_t x, int64_t y, int least) { return (x < y) == least ? x : y; }
+
+/* row i of the table of two sequences from the one before, at j the first j of b: the least edits from one to the other, or the longest
+ * common subsequence */
+static void grpo_distance_row_(int64_t id, const int64_t *b, int64_t n, int edits, const int64_t *before, int64_t *row)
+{
+    int64_t j;
+    for (j = 1; j <= n; j++) {
+        const int64_t straight = before[j - 1] + (b[j - 1] == id ? !edits : edits);
+        row[j] = grpo_better_(straight, grpo_better_(before[j], row[j - 1], edits) + edits, edits);
+    }
+}
+
+static double grpo_table_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, int edits, int64_t *scratch)
+{
+    int64_t *before = scratch, *row = scratch + n_b + 1, *swap, i, j;
+    for (j = 0; j <= n_b; j++) before[j] = edits ? j : 0;
+    for (i = 0; i < n_a; i++) {
+        row[0] = edits ? i + 1 : 0;
+        grpo_distance_row_(a[i], b, n_b, edits, before, row);
+        swap = before; before = row; row = swap;
+    }
+    return (double)before[n_b];
+}
+
+/* of the suffixes of a the longest that is somewhere in b */
+static int64_t grpo_common_suffix_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b)
+{
+    int64_t end, k, most = 0;
+    for (end = n_b; end > most; end--) {
+        for (k = 0; k < end && k < n_a && a[n_a - 1 - k] == b[end - 1 - k]; k++) { }
+        if (k > most) most = k;
+    }
+    return most;
+}
+
+grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
+                                   double *distance)
+{
+    const double longer = (double)(n_a > n_b ? n_a : n_b);
+    int64_t there, back;
+    if (!distance) return GRPO_NULL_OUTPUT;
+    if (form != GRPO_DISTANCE_EDIT && form != GRPO_DISTANCE_SUFFIX && form != GRPO_DISTANCE_ROUGE_L) return GRPO_BAD_FORM;
+    if (n_a < 1 || n_b < 1) return GRPO_TOO_FEW;
+    if (!a || !b || (!scratch && form != GRPO_DISTANCE_SUFFIX)) return GRPO_NULL_ARGUMENT;
+    if (form == GRPO_DISTANCE_EDIT) *distance = grpo_table_(a, n_a, b, n_b, 1, scratch) / longer;
+    if (form == GRPO_DISTANCE_ROUGE_L) *distance = 2 * grpo_table_(a, n_a, b, n_b, 0, scratch) / ((double)n_a + (double)n_b);
+    if (form != GRPO_DISTANCE_SUFFIX) return GRPO_OK;
+    there = grpo_common_suffix_(a, n_a, b, n_b);
+    back = grpo_common_suffix_(b, n_b, a, n_a);
+    *distance = (double)(there > back ? there : back) / longer;
+    return GRPO_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_SELECTION_IMPLEMENTATION */

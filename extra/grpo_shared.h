@@ -1,0 +1,444 @@
+/* grpo_shared.h - what the implementations of the optional headers share: checks of arguments, the tokens of the mask, means, prefixes of
+ * the tokens in ascending order.  Internal: include the headers that need it. */
+#ifndef GRPO_SHARED_H
+#define GRPO_SHARED_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* grpo_check_arrays_ lets -inf log-probabilities pass */
+static grpo_status grpo_check_bounded_(const grpo_batch *b, const grpo_real *advantage, int needs)
+{
+    const struct { int bit; const grpo_real *x; grpo_status bad; } token[] = {
+        { GRPO_NEED_LOGP_, b->logp, GRPO_UNBOUNDED_LOGP },
+        { GRPO_NEED_OLD_, b->logp_old, GRPO_UNBOUNDED_LOGP_OLD },
+        { GRPO_NEED_ROLLOUT_, b->logp_rollout, GRPO_UNBOUNDED_LOGP_ROLLOUT },
+        { GRPO_NEED_ADVANTAGE_, advantage, GRPO_UNBOUNDED_ADVANTAGE },
+    };
+    size_t k;
+    if (b->n_groups == 0) return GRPO_OK;
+    for (k = 0; k < sizeof token / sizeof *token; k++)
+        if ((needs & token[k].bit) && !grpo_tokens_in_domain_(b, token[k].x, NULL, GRPO_MODERATE_)) return token[k].bad;
+    return GRPO_OK;
+}
+
+/* a batch and the place for the result; what they hold is checked after the other arguments */
+static grpo_status grpo_check_call_(const grpo_batch *b, const void *result)
+{
+    grpo_status st = grpo_check_layout_(b);
+    return st ? st : result ? GRPO_OK : GRPO_NULL_OUTPUT;
+}
+
+static grpo_status grpo_check_inputs_(const grpo_batch *b, const grpo_real *advantage, int needs)
+{
+    grpo_status st = grpo_check_arrays_(b, advantage, needs, 0);
+    return st ? st : grpo_check_bounded_(b, advantage, needs);
+}
+
+static grpo_index_ grpo_before_tokens_(const grpo_batch *b)
+{
+    grpo_index_ at;
+    at.i = grpo_first_sequence_(b); at.t = -1;
+    return at;
+}
+
+/* the slot of the next one, -1 when there is none; at.t counts inside the sequence */
+static int64_t grpo_next_token_(const grpo_batch *b, grpo_index_ *at)
+{
+    for (; at->i < grpo_end_sequence_(b); at->i++, at->t = -1)
+        while (++at->t < b->length[at->i])
+            if (!b->mask || b->mask[b->offset[at->i] + at->t]) return b->offset[at->i] + at->t;
+    return -1;
+}
+
+typedef struct {
+    const grpo_batch *batch;
+    const grpo_real *expected;          /* x = expected - S; NULL: x = S */
+} grpo_signal_;
+
+static grpo_dd grpo_signal_at_(const grpo_signal_ *s, int64_t t)
+{
+    const double l = (double)s->batch->logp[t];
+    const grpo_dd p = grpo_exp_twice(grpo_dd_of_(l)), S = grpo_dd_product(p, grpo_two_sum((double)s->batch->entropy[t], l));
+    return s->expected ? grpo_dd_minus_(grpo_dd_of_((double)s->expected[t]), S) : S;
+}
+
+typedef struct {
+    const grpo_batch *batch;
+    const grpo_real *by, *minus;        /* the value: by, or |by - minus| where minus is given */
+    const grpo_signal_ *signal;         /* given: the value instead */
+    int with_sign;                      /* by - minus itself */
+    const grpo_real *advantage;         /* given: only of tokens where by - minus has the advantage's sign */
+    const uint8_t *where;               /* given: only of tokens where it is set */
+    const grpo_real *signed_by;         /* given: only of tokens where it has this sign, 1 or -1 */
+    int sign;
+    int descending;
+    double threshold;                   /* > 0: a prefix fits whose mean of squares is below */
+    int inclusive;                      /* or equal */
+    int64_t most;                       /* threshold 0: a prefix fits that has at most so many tokens */
+} grpo_order_;
+
+typedef struct { grpo_dd value; uint64_t word[2]; } grpo_key_;          /* value = hi + lo in order as its two words are */
+
+typedef struct {
+    uint64_t word[2];                   /* the key at which the prefix ends: it has all tokens below ... */
+    int64_t ties;                       /* ... and so many of those that have this key */
+    int whole;                          /* or all tokens there are */
+    int64_t count;                      /* its tokens below the key, and while it is sought those below the bits found */
+    grpo_sum squares;
+} grpo_prefix_;
+
+/* as integers in the order of the doubles; 0 and -0 are one */
+static uint64_t grpo_ordered_bits_(double x)
+{
+    uint64_t bits;
+    x += 0.0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+/* 0: the token is not in the order */
+static int grpo_key_of_(const grpo_order_ *o, int64_t t, grpo_key_ *key)
+{
+    double sign;
+    if (o->where && !o->where[t]) return 0;
+    key->value = o->signal ? grpo_signal_at_(o->signal, t) : grpo_two_diff((double)o->by[t], o->minus ? (double)o->minus[t] : 0);
+    if (o->signed_by && !(o->sign * (double)o->signed_by[t] > 0)) return 0;
+    if (o->advantage) {
+        sign = (double)o->advantage[t];
+        if (!((sign > 0 && key->value.hi > 0) || (sign < 0 && key->value.hi < 0))) return 0;
+    }
+    if (o->minus && !o->with_sign && key->value.hi < 0) key->value = grpo_dd_negative(key->value);
+    if (o->descending) key->value = grpo_dd_negative(key->value);
+    key->word[0] = grpo_ordered_bits_(key->value.hi);
+    key->word[1] = grpo_ordered_bits_(key->value.lo);
+    return 1;
+}
+
+static int grpo_fits_(const grpo_order_ *o, int64_t count, const grpo_sum *squares)
+{
+    grpo_sum excess;
+    double sign;
+    if (count == 0) return 1;
+    if (o->threshold == 0) return count <= o->most;
+    excess = *squares;
+    grpo_sum_add_dd_(&excess, grpo_two_prod(-o->threshold, (double)count));
+    sign = grpo_sum_value_(&excess);
+    return o->inclusive ? sign <= 0 : sign < 0;
+}
+
+static int grpo_begins_like_(const grpo_key_ *key, const grpo_prefix_ *p, int word, int shift)
+{
+    return (word == 0 || key->word[0] == p->word[0]) && key->word[word] >> shift >> 4 == p->word[word] >> shift >> 4;
+}
+
+/* the next four bits */
+static void grpo_narrow_prefix_(const grpo_order_ *o, grpo_prefix_ *p, int word, int shift)
+{
+    int64_t count[16], t;
+    grpo_sum squares[16], with;
+    grpo_index_ at = grpo_before_tokens_(o->batch);
+    grpo_key_ key;
+    int digit;
+    memset(count, 0, sizeof count);
+    memset(squares, 0, sizeof squares);
+    while ((t = grpo_next_token_(o->batch, &at)) >= 0) {
+        if (!grpo_key_of_(o, t, &key) || !grpo_begins_like_(&key, p, word, shift)) continue;
+        digit = (int)(key.word[word] >> shift & 15);
+        count[digit]++;
+        if (o->threshold != 0) grpo_sum_add_square_(&squares[digit], 1, key.value);
+    }
+    for (digit = 0; digit < 16; digit++) {
+        if (count[digit] == 0) continue;
+        with = p->squares;
+        grpo_sum_merge_(&with, &squares[digit]);
+        if (!grpo_fits_(o, p->count + count[digit], &with)) break;
+        p->squares = with;
+        p->count += count[digit];
+    }
+    if (digit == 16) p->whole = 1;
+    else p->word[word] |= (uint64_t)digit << shift;
+}
+
+/* of the tokens at the key, the first ones go in as long as they fit */
+static void grpo_take_ties_(const grpo_order_ *o, grpo_prefix_ *p)
+{
+    grpo_index_ at = grpo_before_tokens_(o->batch);
+    grpo_sum squares = p->squares;
+    grpo_key_ key;
+    int64_t t;
+    while ((t = grpo_next_token_(o->batch, &at)) >= 0) {
+        if (!grpo_key_of_(o, t, &key) || key.word[0] != p->word[0] || key.word[1] != p->word[1]) continue;
+        if (o->threshold != 0) grpo_sum_add_square_(&squares, 1, key.value);
+        if (!grpo_fits_(o, p->count + p->ties + 1, &squares)) return;
+        p->ties++;
+    }
+}
+
+static void grpo_find_prefix_(const grpo_order_ *o, grpo_prefix_ *p)
+{
+    const int single = !o->minus && !o->signal;
+    int word, shift;
+    memset(p, 0, sizeof *p);
+    for (word = 0; word < (single ? 1 : 2); word++)
+        for (shift = 60; shift >= 0 && !p->whole; shift -= 4) grpo_narrow_prefix_(o, p, word, shift);
+    if (single) p->word[1] = grpo_ordered_bits_(0);
+    if (!p->whole) grpo_take_ties_(o, p);
+}
+
+/* ties: how many tokens at the key are still to come */
+static int grpo_in_prefix_(const grpo_prefix_ *p, const grpo_key_ *key, int64_t *ties)
+{
+    if (p->whole || key->word[0] < p->word[0] || (key->word[0] == p->word[0] && key->word[1] < p->word[1])) return 1;
+    return key->word[0] == p->word[0] && key->word[1] == p->word[1] && (*ties)-- > 0;
+}
+
+/* ceil(q n) */
+static int64_t grpo_ceil_of_(double q, int64_t n)
+{
+    grpo_dd p = grpo_two_prod(q, (double)n);
+    double c = ceil(p.hi);
+    return (int64_t)c + (c == p.hi && p.lo > 0);
+}
+
+/* n (mean x - bound), from sum x */
+static double grpo_mean_exceeds_(const grpo_sum *sum, int64_t n, double bound)
+{
+    grpo_sum s = *sum;
+    grpo_sum_add_dd_(&s, grpo_two_prod(-bound, (double)n));
+    return grpo_sum_value_(&s);
+}
+
+/* an array of the caller's, by token; batches without groups need none */
+static grpo_status grpo_check_tokens_(const grpo_batch *b, const grpo_real *x, grpo_status null, grpo_status bad)
+{
+    if (b->n_groups == 0) return GRPO_OK;
+    if (!x) return null;
+    return grpo_tokens_in_domain_(b, x, NULL, GRPO_MODERATE_) ? GRPO_OK : bad;
+}
+
+/* |x| <= 1e150 */
+static int grpo_are_moderate_(const double *x, int64_t begin, int64_t end)
+{
+    for (; begin < end; begin++) if (!grpo_in_domain_(x[begin], GRPO_MODERATE_)) return 0;
+    return 1;
+}
+
+static void grpo_clear_reals_(const grpo_batch *b, grpo_real *out)
+{
+    int64_t i, t;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) out[t] = 0;
+}
+
+static grpo_group_counts_ grpo_count_mask_of_group_(const grpo_batch *b, int64_t g)
+{
+    grpo_group_counts_ n = { 0, 0, 0 };
+    int64_t i;
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        const int64_t tokens = grpo_unmasked_(b, i);
+        n.tokens += tokens;
+        n.nonempty += tokens > 0;
+        n.sequences++;
+    }
+    return n;
+}
+
+static const grpo_dd grpo_1e_minus_8_ = { 1e-8, -2.092256083012847e-25 };
+
+static int64_t grpo_group_size_(const grpo_batch *b, int64_t g) { return b->group_begin[g + 1] - b->group_begin[g]; }
+
+static int grpo_exponent_of_(const double *x, int64_t n)               /* of the largest magnitude */
+{
+    double largest = 0;
+    int64_t k;
+    int e;
+    for (k = 0; k < n; k++) if (fabs(x[k]) > largest) largest = fabs(x[k]);
+    frexp(largest, &e);
+    return e;
+}
+
+static int grpo_token_counts_(const grpo_batch *b, int64_t t) { return !b->mask || b->mask[t]; }
+
+/* of x - y over the unmasked tokens, y NULL: of x; 0 without any */
+static grpo_dd grpo_response_mean_(const grpo_batch *b, const grpo_real *x, const grpo_real *y, int64_t i)
+{
+    grpo_sum sum;
+    int64_t t, n = 0;
+    memset(&sum, 0, sizeof sum);
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+        if (!grpo_token_counts_(b, t)) continue;
+        grpo_sum_add_diff_(&sum, (double)x[t], y ? (double)y[t] : 0);
+        n++;
+    }
+    return n ? grpo_dd_steady_(grpo_dd_div(grpo_sum_dd_(&sum), (double)n)) : grpo_dd_of_(0);
+}
+
+static void grpo_old_means_(const grpo_batch *b, grpo_dd *mean)
+{
+    int64_t i;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++) mean[i] = grpo_response_mean_(b, b->logp_old, NULL, i);
+}
+
+/* x of the responses to group g, where `of` (NULL: all) is set */
+static grpo_dd grpo_list_mean_(const grpo_batch *b, int64_t g, const double *x, const uint8_t *of)
+{
+    grpo_sum sum;
+    int64_t i, n = 0;
+    memset(&sum, 0, sizeof sum);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) if (!of || of[i]) { grpo_sum_add_(&sum, x[i]); n++; }
+    return n ? grpo_dd_div(grpo_sum_dd_(&sum), (double)n) : grpo_dd_of_(0);
+}
+
+/* a list by response: there, and |x| <= 1e150 */
+static grpo_status grpo_check_list_(const grpo_batch *b, const double *x)
+{
+    if (b->n_groups == 0) return GRPO_OK;
+    if (!x) return GRPO_NULL_LIST;
+    return grpo_are_moderate_(x, grpo_first_sequence_(b), grpo_end_sequence_(b)) ? GRPO_OK : GRPO_BAD_LIST;
+}
+
+static int grpo_list_between_(const double *x, int64_t begin, int64_t end, double low, double high)
+{
+    for (; begin < end; begin++) if (!(x[begin] >= low && x[begin] <= high)) return 0;
+    return 1;
+}
+
+static grpo_status grpo_check_shaping_(double a, double b, double c)
+{
+    const double x[] = { a, b, c };
+    return grpo_are_moderate_(x, 0, 3) ? GRPO_OK : GRPO_BAD_SHAPING;
+}
+
+static grpo_status grpo_check_temperature_(double x) { return x >= 1e-150 && x <= 1e150 ? GRPO_OK : GRPO_BAD_SOFTMAX_TEMPERATURE; }
+
+/* where is set (NULL: everywhere) among the unmasked tokens: x is there, and |x| <= 1e150 */
+static grpo_status grpo_check_marked_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_status null, grpo_status bad)
+{
+    if (b->n_groups == 0) return GRPO_OK;
+    if (!x) return null;
+    return grpo_tokens_in_domain_(b, x, where, GRPO_MODERATE_) ? GRPO_OK : bad;
+}
+
+/* lists of n > 0 numbers, NULL where one is not needed: there, and |x| <= 1e150 */
+static grpo_status grpo_check_numbers_(const double *x, const double *y, int64_t n)
+{
+    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
+    if (!x || !y) return GRPO_NULL_LIST;
+    return grpo_are_moderate_(x, 0, n) && grpo_are_moderate_(y, 0, n) ? GRPO_OK : GRPO_BAD_LIST;
+}
+
+static int grpo_is_unit_(double x) { return x >= 0 && x <= 1; }
+
+static grpo_dd grpo_group_mean_(const grpo_batch *b, int64_t g)
+{
+    grpo_sum sum;
+    int64_t i;
+    memset(&sum, 0, sizeof sum);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)b->reward[i]);
+    return grpo_dd_div(grpo_sum_dd_(&sum), (double)(b->group_begin[g + 1] - b->group_begin[g]));
+}
+
+/* of x over the n numbers where `of` (NULL: all) is set; 0 without any */
+static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n)
+{
+    grpo_sum sum;
+    int64_t k, count = 0;
+    memset(&sum, 0, sizeof sum);
+    for (k = 0; k < n; k++) if (!of || of[k]) { grpo_sum_add_(&sum, x[k]); count++; }
+    return count ? grpo_dd_div(grpo_sum_dd_(&sum), (double)count) : grpo_dd_of_(0);
+}
+
+/* an array by response: there, and every entry in [low, high] */
+static grpo_status grpo_check_entries_(const grpo_batch *b, const double *x, double low, double high)
+{
+    if (b->n_groups == 0) return GRPO_OK;
+    if (!x) return GRPO_NULL_ARGUMENT;
+    return grpo_list_between_(x, grpo_first_sequence_(b), grpo_end_sequence_(b), low, high) ? GRPO_OK : GRPO_BAD_ENTRY;
+}
+
+static grpo_status grpo_check_entry_list_(const double *x, int64_t n, double low, double high)
+{
+    if (n > 0 && !x) return GRPO_NULL_ARGUMENT;
+    return grpo_list_between_(x, 0, n, low, high) ? GRPO_OK : GRPO_BAD_ENTRY;
+}
+
+static grpo_status grpo_check_list_call_(const void *result, int64_t n)
+{
+    return !result ? GRPO_NULL_OUTPUT : n < 0 ? GRPO_BAD_COUNT : GRPO_OK;
+}
+
+static grpo_status grpo_check_correct_(const grpo_batch *b, const uint8_t *correct)
+{
+    return b->n_groups && !correct ? GRPO_NULL_CORRECT : GRPO_OK;
+}
+
+static grpo_status grpo_check_parameter_(double x) { return grpo_in_domain_(x, GRPO_MODERATE_) ? GRPO_OK : GRPO_BAD_PARAMETER; }
+static grpo_status grpo_check_weighting_(double x) { return x >= 0 && x <= 1e150 ? GRPO_OK : GRPO_NEGATIVE_PARAMETER; }
+
+/* an exponent to divide by so that squares are numbers; 0 where they are */
+static int grpo_square_exponent_(double largest)
+{
+    int e;
+    frexp(largest, &e);
+    return e > -400 && e < 400 ? 0 : e;
+}
+
+static grpo_dd grpo_dd_scaled_(grpo_dd x, int e)
+{
+    if (e != 0) { x.hi = ldexp(x.hi, e); x.lo = ldexp(x.lo, e); }
+    return x;
+}
+
+/* of values in units of 2^e: the standard deviation, 0 where all are equal */
+static grpo_dd grpo_values_deviation_(const grpo_values *v, grpo_std_kind kind, int e)
+{
+    grpo_sum acc;
+    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return grpo_dd_of_(0);
+    memset(&acc, 0, sizeof acc);
+    grpo_covariance_add_(&acc, (double)v->count, &v->squares, &v->sum, &v->sum);
+    return grpo_dd_scaled_(grpo_sqrt_twice_(grpo_dd_div(grpo_sum_dd_(&acc), grpo_variance_divisor_((double)v->count, kind))), e);
+}
+
+static int grpo_rewards_differ_(const grpo_batch *b, int64_t g)
+{
+    int64_t i;
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        if ((double)b->reward[i] != (double)b->reward[b->group_begin[g]]) return 1;
+    return 0;
+}
+
+static int grpo_has_child_(const int64_t *parent, int64_t n, int64_t k)
+{
+    int64_t c;
+    for (c = k + 1; c < n; c++) if (parent[c] == k) return 1;
+    return 0;
+}
+
+typedef struct { grpo_dd m; int64_t e; } grpo_power_;                 /* m 2^e, 1/2 <= m < 1: powers that no double holds */
+
+static grpo_power_ grpo_power_of_(grpo_dd x, int64_t e)
+{
+    grpo_power_ r;
+    int k;
+    frexp(x.hi, &k);
+    r.m.hi = ldexp(x.hi, -k); r.m.lo = ldexp(x.lo, -k); r.e = e + k;
+    return r;
+}
+
+static grpo_power_ grpo_power_product_(grpo_power_ a, grpo_power_ b) { return grpo_power_of_(grpo_dd_product(a.m, b.m), a.e + b.e); }
+
+static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b)
+{
+    const grpo_power_ big = a.e < b.e ? b : a, small = a.e < b.e ? a : b;
+    const int shift = big.e - small.e < 1100 ? (int)(big.e - small.e) : 1100;
+    grpo_dd s;
+    s.hi = ldexp(small.m.hi, -shift); s.lo = ldexp(small.m.lo, -shift);
+    return grpo_power_of_(grpo_dd_add(big.m, s), big.e);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_SHARED_H */

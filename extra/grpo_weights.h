@@ -1,0 +1,1080 @@
+/* grpo_weights.h - weights of tokens, responses and prompts.
+ * An optional part of grpo.h.  In one source file write
+ *
+ *     #define GRPO_WEIGHTS_IMPLEMENTATION
+ *     #include "extra/grpo_weights.h"
+ *
+ * and include it plainly elsewhere.  No objective needs it.
+ *
+ * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
+ * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
+ * the batch is, and 0 at masked tokens; arrays of (sequences) are numbered as batch.reward is, of (n_tokens) as batch.logp; lists of (n)
+ * know no batch.  What is read must be finite and at most 1e150 in magnitude; at masked tokens nothing is.  Functions that return a
+ * number return NaN where an argument is not finite or out of range. */
+#ifndef GRPO_WEIGHTS_H
+#define GRPO_WEIGHTS_H
+
+#include "../grpo.h"
+
+#if GRPO_VERSION_NUMBER != 200
+#error "extra/grpo_weights.h and grpo.h are of different versions"
+#endif
+
+#ifdef GRPO_DOUBLE
+#define grpo_sample_weights grpo_sample_weights_f64
+#define grpo_teacher_gate grpo_teacher_gate_f64
+#define grpo_prefix_discrepancy grpo_prefix_discrepancy_f64
+#define grpo_window_weight grpo_window_weight_f64
+#define grpo_probability_gain grpo_probability_gain_f64
+#define grpo_conflict_weight grpo_conflict_weight_f64
+#define grpo_prompt_weight grpo_prompt_weight_f64
+#define grpo_invariance_weight grpo_invariance_weight_f64
+#define grpo_centroid_weight grpo_centroid_weight_f64
+#define grpo_agent_weights grpo_agent_weights_f64
+#define grpo_centred_weights grpo_centred_weights_f64
+#define grpo_consistency_weights grpo_consistency_weights_f64
+#define grpo_confidence_factor grpo_confidence_factor_f64
+#define grpo_surprisal_weight grpo_surprisal_weight_f64
+#define grpo_difficulty_weight grpo_difficulty_weight_f64
+#define grpo_gaussian_covariance grpo_gaussian_covariance_f64
+#define grpo_route_weight grpo_route_weight_f64
+#define grpo_entropy_factor grpo_entropy_factor_f64
+#define grpo_answer_entropy grpo_answer_entropy_f64
+#define grpo_dynamic_scale grpo_dynamic_scale_f64
+#define grpo_length_preference grpo_length_preference_f64
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* weight (sequences) = w N/sum w, w = (0.5 + 1.5 clamp(difficulty, 0, 1)) (1.5 - (T - Tmin)/(Tmax - Tmin)), the second factor 1.5 where
+ * Tmax = Tmin (ROLL; its 1e-8 are left out); T: unmasked tokens of the response, Tmin and Tmax over the batch.  difficulty (sequences;
+ * NULL: without the first factor); by_length: with the second */
+grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficulty, int by_length, double *weight);
+
+/* weight (n_tokens) = (1 - strength) + strength clip(e^(sign(A)(q - l)), 1 - clip, 1 + clip), q of batch.logp_teacher; 1 where A = 0 or
+ * selected (n_tokens; NULL: everywhere) is not set (SERL, 2605.19447; VISD, 2605.06094; 0.5, 0.2) */
+grpo_status grpo_teacher_gate(const grpo_batch *batch, const grpo_real *advantage, double strength, double clip, const uint8_t *selected,
+                              grpo_real *weight);
+
+/* weight (n_tokens) = 1 + gamma (1 - S_{t-1}/D), S_t = sum of |q - o| over the unmasked tokens up to t of batch.logp_teacher and
+ * batch.logp_old (IW-OPD, 2606.22600; 0.5) */
+typedef enum {
+    GRPO_DISCREPANCY_PAPER,       /* D = S_{T-1}; all weights 1 where it is 0 */
+    GRPO_DISCREPANCY_TRL          /* D = S_T (TRL; its 1e-8 is left out); all weights 1 + gamma where it is 0 */
+} grpo_discrepancy_form;
+
+grpo_status grpo_prefix_discrepancy(const grpo_batch *batch, double gamma, grpo_discrepancy_form form, grpo_real *weight);
+
+/* weight (n) = min(1, e^((x - c)/temperature)), c such that they sum up to target > 0, all 1 for target >= n; normalised (n) = n weight/sum
+ * weight (TAWin, 2604.22504: the soft top-K).  x (n) <= 0; O(n^2) */
+grpo_status grpo_window_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised);
+
+/* weight (n_tokens) = strength e^o + 1 - strength of batch.logp_old (AR, 2505.12929; 0.2, 0.3) */
+grpo_status grpo_probability_gain(const grpo_batch *batch, double strength, grpo_real *weight);
+
+/* weight (n_tokens): a place, counted over unmasked tokens, is in conflict if one id stands there in a response with sign > 0 and in one
+ * with sign < 0 of the group.  Factor `inside` for sign > 0, 0 for sign < 0, on the longest run of places in conflict from the first token,
+ * again on the one that ends with the last, where places are counted from the end; else 1 (GTPO, 2508.03772, the paper's form; 2).
+ * token (n_tokens), sign (sequences) */
+grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, const int64_t *sign, double inside, grpo_real *weight);
+
+/* weight (groups) of a prompt: 1 or `low`.  T: batch.length; right: reward > threshold; P: largest T of the right ones, Q: mean T of those
+ * that are wrong and have T < limit (ADORA) */
+typedef enum {
+    GRPO_PROMPT_LLM,              /* 1 iff some are right and none is in Q, or P > Q (1.01, 4054, 0.1) */
+    GRPO_PROMPT_VLM               /* 1 iff none is right, or P > Q and some are in Q (0.5, 4094, 0.1) */
+} grpo_prompt_form;
+
+grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form,
+                               double *weight);
+
+/* weight (sequences) = D r for responses to open prompts, 0 for those to anchors; D = mean over the anchors of the prompt's meta group of
+ * their mean rewards - the prompt's own mean reward, 0 where there are none (AIR, 2605.20994: it weighs log pi of the response, not the
+ * ratio).  meta: any ids, anchor (n_groups) */
+grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta, const uint8_t *anchor, grpo_real *weight);
+
+/* weight (n_tokens) = lambda n/sum lambda over the n unmasked tokens, lambda = low + (high - low) s, low where A = 0 (DelTA, 2605.21467,
+ * official code: refine 1, low 0.8, high 1.2).  Of the tokens with A > 0, and of those with A < 0:
+ *     mu = sum |A| v/max(sum |A|, 1e-8),  M = |v - mu'|^2 - |v - mu|^2, mu' the other side's
+ *     gamma = sqrt max(Var M, 1e-8),  s = sigmoid(M/gamma)
+ * then `refine` times: mu with |A| s for |A|, M with that, s with that and the gamma from before, gamma.  feature (n_tokens, width): v, at
+ * most 1e70 in magnitude; scratch (2 n_tokens + 2 width) */
+typedef struct { int64_t width, refine; double low, high; } grpo_centroids;
+
+grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *feature, const grpo_centroids *how,
+                                 grpo_dd *scratch, grpo_real *weight);
+
+/* weight (n_tokens) = 1/(a n), a the different ids among the response's unmasked tokens, n those with this id (RLinf's loss scales; with
+ * weight.given = term and seq_mean_token_sum every agent of a response weighs the same); agent (n_tokens): any ids */
+grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight);
+
+/* surrogate, penalty (sequences) = 1 + k (r - mean r), 1 - k (r - mean r), mean over the group (AP-GRPO, 2602.23615): weights of the two */
+grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *surrogate, grpo_real *penalty);
+
+/* local, global (n) = sigmoid(gamma (entropy - centre)), 1 - that: weights of the losses with advantages of the prompt and of the batch, by
+ * grpo_answer_entropy (COPO, 2508.04138; 20, 1.5) */
+grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global);
+
+/* factor (groups) = 4 c p (1 - p) + delta over the responses with unmasked tokens, delta without any: c = e^(mean of their means of
+ * batch.logp_old), p the share of correct (sequences) ones (CoDaPO, 2606.07950; 0.1: the factor of their z-scores) */
+grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor);
+
+/* weight (n_tokens): 1, but where the mean of batch.entropy over the mask is below target, `up` at the ceil(share n) of the n tokens with
+ * A > 0 that have the smallest logp and `down` at those with A < 0 likewise (STARE, 2606.19236; 0.1, 1.1, its C2 0.9, 0.3).  share n is
+ * rounded */
+grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
+                                  double target, grpo_real *weight);
+
+/* weight (groups): of the v groups whose rewards are not all equal v softmax(-D/temperature), D the mean of accuracy (sequences), 1 where
+ * that is 0, times (unmasked tokens of the batch)/(those of these groups); 1 of the others (DGPO, 2601.20614; 2) */
+grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight);
+
+/* weight (n_tokens) = w T/sum w over the T unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (logp - mean)(A - mean) and its
+ * population deviation s over the batch; all 1 where all c are equal (CW-GRPO, 2605.11538) */
+grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight);
+
+/* weight (n_tokens) = u/mean u, u = e^(-beta H) of batch.entropy, the teacher's, over the unmasked tokens of routed (sequences) responses;
+ * 0 at all other tokens (SRPO, 2604.02288; 1) */
+grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight);
+
+/* factor (n) = 1/(1 + alpha entropy/log size), entropy >= 0, size >= 2 (SEED-GRPO, 2505.12346, authors' code; 0.0417) */
+grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor);
+
+/* entropy (groups) = -sum_c p_c log p_c over clusters of responses with one answer, p_c = sum_{i in c} e^score/sum e^score (SEED-GRPO,
+ * COPO); answer (sequences), -1: one by itself; score (sequences): 0 for counts */
+grpo_status grpo_answer_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy);
+
+/* factor (n) = sigmoid(d)/sigmoid(mean d) sigmoid(m)/sigmoid(mean R), d = hardness (n), R = gap (n), m the mean of those with
+ * (R - mean R)^2 <= bound (DR-IRL's GRPO-S) */
+grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_t n, double bound, double *factor);
+
+/* lambda-GRPO: of the G responses of a group, with z = (length - mean)/population deviation, 0 where all are equal, h = max(1 + r z, 1e-6):
+ * weight (sequences) = G softmax(h^lambda), slope (sequences) = d weight/d lambda */
+grpo_status grpo_length_preference(const grpo_batch *batch, const double *length, double r, double lambda, double *weight, double *slope);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_WEIGHTS_H */
+
+#if defined(GRPO_WEIGHTS_IMPLEMENTATION) && !defined(GRPO_WEIGHTS_IMPLEMENTED)
+#define GRPO_WEIGHTS_IMPLEMENTED
+
+#include "grpo_shared.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* w of a response of T tokens, before the weights are normalised */
+static grpo_dd grpo_sample_weight_(const double *difficulty, int64_t i, int by_length, double T, grpo_lengths_ all)
+{
+    const double span = all.longest - all.shortest;
+    double hard;
+    grpo_dd w = grpo_dd_of_(1);
+    if (difficulty) {
+        hard = difficulty[i] < 0 ? 0 : difficulty[i] > 1 ? 1 : difficulty[i];
+        w = grpo_dd_add(grpo_dd_of_(0.5), grpo_two_prod(1.5, hard));
+    }
+    if (!by_length) return w;
+    if (!(span > 0)) return grpo_dd_mul(w, 1.5);
+    return grpo_dd_product(w, grpo_dd_div(grpo_dd_of_(1.5 * span - (T - all.shortest)), span));
+}
+
+grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficulty, int by_length, double *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    const int64_t first = st ? 0 : grpo_first_sequence_(batch), end = st ? 0 : grpo_end_sequence_(batch);
+    grpo_lengths_ all = { HUGE_VAL, 0 };
+    grpo_sum sum;
+    grpo_dd total, w;
+    double T;
+    int64_t i;
+    if (st) return st;
+    memset(&sum, 0, sizeof sum);
+    for (i = first; i < end; i++) {
+        if (difficulty && !grpo_is_finite(difficulty[i])) return GRPO_BAD_DIFFICULTY;
+        T = (double)grpo_unmasked_(batch, i);
+        if (T < all.shortest) all.shortest = T;
+        if (T > all.longest) all.longest = T;
+    }
+    for (i = first; i < end; i++)
+        grpo_sum_add_dd_(&sum, grpo_sample_weight_(difficulty, i, by_length, (double)grpo_unmasked_(batch, i), all));
+    total = grpo_sum_dd_(&sum);
+    for (i = first; i < end; i++) {
+        w = grpo_sample_weight_(difficulty, i, by_length, (double)grpo_unmasked_(batch, i), all);
+        weight[i] = grpo_dd_quotient(grpo_dd_mul(w, (double)(end - first)), total).hi;
+    }
+    return GRPO_OK;
+}
+
+/* (1 - strength) + strength clip(e^x, 1 - clip, 1 + clip) */
+static double grpo_gate_(grpo_dd x, double strength, double clip)
+{
+    grpo_dd e = grpo_dd_of_(grpo_exp(x));
+    const grpo_dd low = grpo_two_diff(1, clip), high = grpo_two_sum(1, clip);
+    if (grpo_dd_less(e, low)) e = low;
+    if (grpo_dd_less(high, e)) e = high;
+    return grpo_dd_add(grpo_two_diff(1, strength), grpo_dd_mul(e, strength)).hi;
+}
+
+grpo_status grpo_teacher_gate(const grpo_batch *batch, const grpo_real *advantage, double strength, double clip, const uint8_t *selected,
+                              grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_index_ at;
+    int64_t t;
+    int overflow = 0;
+    if (st) return st;
+    if (!(strength >= 0 && strength <= 1)) return GRPO_BAD_STRENGTH;
+    if (!(clip > 0 && clip < 1)) return GRPO_BAD_GATE_CLIP;
+    st = grpo_check_tokens_(batch, batch->logp_teacher, GRPO_NULL_LOGP_TEACHER, GRPO_BAD_LOGP_TEACHER);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    grpo_clear_reals_(batch, weight);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) {
+        const double q = (double)batch->logp_teacher[t], l = (double)batch->logp[t], A = (double)advantage[t];
+        const int acts = A != 0 && (!selected || selected[t]);
+        grpo_put_(weight, t, acts ? grpo_gate_(A > 0 ? grpo_two_diff(q, l) : grpo_two_diff(l, q), strength, clip) : 1, &overflow);
+    }
+    return GRPO_OK;
+}
+
+static grpo_dd grpo_discrepancy_(const grpo_batch *b, int64_t t)
+{
+    const grpo_dd d = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
+    return d.hi < 0 ? grpo_dd_negative(d) : d;
+}
+
+static void grpo_discrepancy_sequence_(const grpo_batch *b, int64_t i, double gamma, grpo_discrepancy_form form, grpo_real *weight)
+{
+    const int64_t begin = b->offset[i], end = begin + b->length[i];
+    grpo_dd sum = grpo_dd_of_(0), before = sum, whole, rest;
+    int64_t t;
+    int overflow = 0;
+    for (t = begin; t < end; t++) if (grpo_token_counts_(b, t)) { before = sum; sum = grpo_dd_add(sum, grpo_discrepancy_(b, t)); }
+    whole = form == GRPO_DISCREPANCY_PAPER ? before : sum;
+    for (sum = grpo_dd_of_(0), t = begin; t < end; t++) {
+        if (!grpo_token_counts_(b, t)) { weight[t] = 0; continue; }
+        rest = grpo_dd_of_(form == GRPO_DISCREPANCY_TRL);
+        if (whole.hi > 0) rest = grpo_dd_quotient(grpo_dd_minus_(whole, sum), whole);
+        grpo_put_(weight, t, grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(rest, gamma)).hi, &overflow);
+        sum = grpo_dd_add(sum, grpo_discrepancy_(b, t));
+    }
+}
+
+grpo_status grpo_prefix_discrepancy(const grpo_batch *batch, double gamma, grpo_discrepancy_form form, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    int64_t i;
+    if (!st) st = grpo_check_shaping_(gamma, 0, 0);
+    if (st) return st;
+    if (form != GRPO_DISCREPANCY_PAPER && form != GRPO_DISCREPANCY_TRL) return GRPO_BAD_FORM;
+    st = grpo_check_tokens_(batch, batch->logp_teacher, GRPO_NULL_LOGP_TEACHER, GRPO_BAD_LOGP_TEACHER);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) grpo_discrepancy_sequence_(batch, i, gamma, form, weight);
+    return GRPO_OK;
+}
+
+/* the next in descending order after number k (-1: the first) */
+static int64_t grpo_next_smaller_(const double *x, int64_t n, int64_t k)
+{
+    int64_t i, next = -1;
+    for (i = 0; i < n; i++) {
+        if (k >= 0 && (x[i] > x[k] || (x[i] == x[k] && i <= k))) continue;
+        if (next < 0 || x[i] > x[next]) next = i;
+    }
+    return next;
+}
+
+/* weight of x = top where those above it have 1 and the sum of all is target: (target - above)/sum_{x <= top} e^((x - top)/temperature) */
+static grpo_dd grpo_window_share_(const double *x, int64_t n, int64_t k, int64_t above, double target, double temperature)
+{
+    grpo_sum sum;
+    int64_t i;
+    memset(&sum, 0, sizeof sum);
+    for (i = 0; i < n; i++)
+        if (x[i] < x[k] || (x[i] == x[k] && i >= k)) grpo_sum_add_(&sum, grpo_exp(grpo_dd_div(grpo_two_diff(x[i], x[k]), temperature)));
+    return grpo_dd_quotient(grpo_two_diff(target, (double)above), grpo_sum_dd_(&sum));
+}
+
+grpo_status grpo_window_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised)
+{
+    grpo_status st = grpo_check_temperature_(temperature);
+    grpo_dd share = grpo_dd_of_(1);
+    int64_t i, k = -1, above = 0;
+    if (!weight || !normalised) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !x) return GRPO_NULL_LIST;
+    if (st) return st;
+    if (!(target > 0 && target <= 1e150) || !grpo_list_between_(x, 0, n, -1e150, 0)) return GRPO_BAD_WINDOW_WEIGHT;
+    for (i = 0; i < n; i++) weight[i] = normalised[i] = 1;
+    if (target >= (double)n) return GRPO_OK;
+    for (k = grpo_next_smaller_(x, n, -1); ; k = grpo_next_smaller_(x, n, k), above++) {
+        share = grpo_window_share_(x, n, k, above, target, temperature);
+        if (share.hi <= 1) break;
+    }
+    for (i = 0; i < n; i++) {
+        if (x[i] < x[k] || (x[i] == x[k] && i >= k))
+            weight[i] = grpo_times(share.hi, grpo_exp(grpo_dd_div(grpo_two_diff(x[i], x[k]), temperature)));
+        normalised[i] = weight[i] / target * (double)n;
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_probability_gain(const grpo_batch *batch, double strength, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_index_ at;
+    int64_t t;
+    int overflow = 0;
+    if (st) return st;
+    if (!(strength >= 0 && strength <= 1)) return GRPO_BAD_STRENGTH;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_OLD_, 0);
+    if (st) return st;
+    grpo_clear_reals_(batch, weight);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
+        grpo_put_(weight, t, grpo_times(strength, exp((double)batch->logp_old[t])) + (1 - strength), &overflow);
+    return GRPO_OK;
+}
+
+/* the slot of unmasked token `place` of response i, from its first or its last; -1: there is none */
+static int64_t grpo_place_(const grpo_batch *b, int64_t i, int64_t place, int backward)
+{
+    int64_t k, t;
+    for (k = 0; k < b->length[i]; k++) {
+        t = b->offset[i] + (backward ? b->length[i] - 1 - k : k);
+        if (grpo_token_counts_(b, t) && place-- == 0) return t;
+    }
+    return -1;
+}
+
+/* does the id in slot t stand at `place` in responses of both signs of group g? */
+static int grpo_in_conflict_(const grpo_batch *b, int64_t g, const int64_t *token, const int64_t *sign, int64_t t, int64_t place,
+                             int backward)
+{
+    int64_t j, other;
+    int up = 0, down = 0;
+    for (j = b->group_begin[g]; j < b->group_begin[g + 1] && !(up && down); j++) {
+        if (sign[j] == 0) continue;
+        other = grpo_place_(b, j, place, backward);
+        if (other < 0 || token[other] != token[t]) continue;
+        up |= sign[j] > 0; down |= sign[j] < 0;
+    }
+    return up && down;
+}
+
+grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, const int64_t *sign, double inside, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    int64_t g, i, t, place;
+    int backward, overflow = 0;
+    if (!st) st = grpo_check_shaping_(inside, 0, 0);
+    if (st) return st;
+    if (batch->n_groups && (!token || !sign)) return GRPO_NULL_LIST;
+    for (g = 0; g < batch->n_groups; g++)
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++)
+                weight[t] = (grpo_real)(grpo_token_counts_(batch, t) ? 1 : 0);
+            for (backward = 0; backward < 2 && sign[i] != 0; backward++)
+                for (place = 0; (t = grpo_place_(batch, i, place, backward)) >= 0; place++) {
+                    if (!grpo_in_conflict_(batch, g, token, sign, t, place, backward)) break;
+                    grpo_put_(weight, t, weight[t] == 1 ? (sign[i] > 0 ? inside : 0) : sign[i] > 0 ? inside * inside : 0, &overflow);
+                }
+        }
+    return GRPO_OK;
+}
+
+static int grpo_prompt_counts_(const grpo_batch *b, int64_t g, double threshold, double limit, grpo_prompt_form form)
+{
+    int64_t i, longest = -1, wrong = 0;
+    double sum = 0;                                                     /* of whole numbers */
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        if ((double)b->reward[i] > threshold) { if (b->length[i] > longest) longest = b->length[i]; }
+        else if ((double)b->length[i] < limit) { sum += (double)b->length[i]; wrong++; }
+    }
+    if (longest < 0) return form == GRPO_PROMPT_VLM;
+    if (wrong == 0) return form == GRPO_PROMPT_LLM;
+    return (double)longest * (double)wrong > sum;
+}
+
+grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form,
+                               double *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    int64_t g;
+    if (!st) st = grpo_check_shaping_(threshold, limit, low);
+    if (st) return st;
+    if (form != GRPO_PROMPT_LLM && form != GRPO_PROMPT_VLM) return GRPO_BAD_FORM;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) weight[g] = grpo_prompt_counts_(batch, g, threshold, limit, form) ? 1 : low;
+    return GRPO_OK;
+}
+
+/* the mean over the anchors of a meta group of their mean rewards; *count of them */
+static grpo_dd grpo_anchor_mean_(const grpo_batch *b, const int64_t *meta, const uint8_t *anchor, int64_t id, int64_t *count)
+{
+    grpo_sum sum;
+    int64_t g;
+    memset(&sum, 0, sizeof sum);
+    for (*count = 0, g = 0; g < b->n_groups; g++) {
+        if (!anchor[g] || meta[g] != id) continue;
+        grpo_sum_add_dd_(&sum, grpo_group_mean_(b, g));
+        ++*count;
+    }
+    return *count ? grpo_dd_div(grpo_sum_dd_(&sum), (double)*count) : grpo_dd_of_(0);
+}
+
+grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta, const uint8_t *anchor, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    int64_t g, i, anchors;
+    int overflow = 0;
+    if (st) return st;
+    if (batch->n_groups && (!meta || !anchor)) return GRPO_NULL_LIST;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_dd ahead = grpo_dd_minus_(grpo_anchor_mean_(batch, meta, anchor, meta[g], &anchors), grpo_group_mean_(batch, g));
+        const int acts = !anchor[g] && anchors > 0;
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            grpo_put_(weight, i, acts ? grpo_dd_mul(ahead, (double)batch->reward[i]).hi : 0, &overflow);
+    }
+    return GRPO_OK;
+}
+
+/* the tokens with A > 0, side 0, and with A < 0, side 1 */
+typedef struct {
+    const grpo_batch *batch;
+    const grpo_real *advantage, *feature;
+    int64_t width;
+    grpo_dd *centre;                    /* (2, width) */
+    grpo_dd *margin, *share;            /* (n_tokens) */
+    double gamma[2];
+} grpo_sides_;
+
+/* the next token of either side, -1 when there is none */
+static int64_t grpo_next_of_sides_(const grpo_sides_ *s, grpo_index_ *at, int *side)
+{
+    int64_t t;
+    while ((t = grpo_next_token_(s->batch, at)) >= 0) {
+        *side = s->advantage[t] < 0;
+        if (s->advantage[t] != 0) break;
+    }
+    return t;
+}
+
+/* mu = sum c v/max(sum c, 1e-8), c = |A| share */
+static void grpo_find_centres_(const grpo_sides_ *s)
+{
+    const grpo_dd least = { 1e-8, -2.092256083012847e-25 };
+    grpo_dd total[2] = { { 0, 0 }, { 0, 0 } };
+    grpo_index_ at;
+    int64_t t, d;
+    int side;
+    for (d = 0; d < 2 * s->width; d++) s->centre[d] = grpo_dd_of_(0);
+    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_of_sides_(s, &at, &side)) >= 0; ) {
+        const double c = fabs((double)s->advantage[t]) * s->share[t].hi;
+        const grpo_real *v = s->feature + t * s->width;
+        grpo_dd *mu = s->centre + side * s->width;
+        total[side] = grpo_dd_add(total[side], grpo_dd_of_(c));
+        for (d = 0; d < s->width; d++) mu[d] = grpo_dd_add(mu[d], grpo_two_prod(c, (double)v[d]));
+    }
+    for (side = 0; side < 2; side++) {
+        if (grpo_dd_less(total[side], least)) total[side] = least;
+        for (d = 0; d < s->width; d++) s->centre[side * s->width + d] = grpo_dd_quotient(s->centre[side * s->width + d], total[side]);
+    }
+}
+
+/* M = sum over d of (mu - mu')(2 v - mu - mu'), mu' of the other side */
+static void grpo_find_margins_(const grpo_sides_ *s)
+{
+    grpo_index_ at;
+    int64_t t, d;
+    int side;
+    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_of_sides_(s, &at, &side)) >= 0; ) {
+        const grpo_real *v = s->feature + t * s->width;
+        const grpo_dd *own = s->centre + side * s->width, *other = s->centre + !side * s->width;
+        grpo_dd sum = grpo_dd_of_(0);
+        for (d = 0; d < s->width; d++) {
+            const grpo_dd twice = grpo_dd_minus_(grpo_dd_minus_(grpo_dd_of_(2 * (double)v[d]), own[d]), other[d]);
+            sum = grpo_dd_add(sum, grpo_dd_product(grpo_dd_minus_(own[d], other[d]), twice));
+        }
+        s->margin[t] = sum;
+    }
+}
+
+/* the deviation of M on either side, at least 1e-4 */
+static void grpo_find_gammas_(grpo_sides_ *s)
+{
+    grpo_values v[2];
+    grpo_index_ at;
+    int64_t t;
+    int side;
+    memset(v, 0, sizeof v);
+    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_of_sides_(s, &at, &side)) >= 0; ) grpo_values_take_(&v[side], s->margin[t]);
+    for (side = 0; side < 2; side++) {
+        const double variance = grpo_variance_(&v[side], GRPO_STD_POPULATION);
+        s->gamma[side] = sqrt(variance > 1e-8 ? variance : 1e-8);
+    }
+}
+
+static void grpo_find_shares_(const grpo_sides_ *s)
+{
+    grpo_index_ at;
+    int64_t t;
+    int side;
+    for (at = grpo_before_tokens_(s->batch); (t = grpo_next_of_sides_(s, &at, &side)) >= 0; )
+        s->share[t] = grpo_dd_of_(grpo_sigmoid(grpo_dd_div(s->margin[t], s->gamma[side])).value);
+}
+
+static grpo_status grpo_check_centroids_(const grpo_batch *b, const grpo_real *advantage, const grpo_real *feature,
+                                         const grpo_centroids *how)
+{
+    grpo_status st = grpo_check_inputs_(b, advantage, GRPO_NEED_ADVANTAGE_);
+    grpo_index_ at;
+    int64_t t, d;
+    if (st || b->n_groups == 0) return st;
+    if (!feature) return GRPO_NULL_LIST;
+    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; )
+        for (d = 0; d < how->width; d++) if (!(fabs((double)feature[t * how->width + d]) <= 1e70)) return GRPO_BAD_TOKEN_LIST;
+    return GRPO_OK;
+}
+
+/* lambda = low + (high - low) share */
+static grpo_dd grpo_centroid_lambda_(const grpo_sides_ *s, const grpo_centroids *how, int64_t t)
+{
+    const grpo_dd low = grpo_dd_of_(how->low);
+    return s->advantage[t] == 0 ? low : grpo_dd_add(low, grpo_dd_mul(grpo_two_diff(how->high, how->low), s->share[t].hi));
+}
+
+grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *feature, const grpo_centroids *how,
+                                 grpo_dd *scratch, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_sides_ s;
+    grpo_sum sum;
+    grpo_index_ at;
+    grpo_dd total, n;
+    int64_t t, k;
+    int overflow = 0;
+    if (st) return st;
+    if (!how) return GRPO_NULL_BOUNDS;
+    if (how->width < 1 || how->refine < 0) return GRPO_BAD_WIDTH;
+    st = grpo_check_shaping_(how->low, how->high, 0);
+    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_LIST;
+    if (!st) st = grpo_check_centroids_(batch, advantage, feature, how);
+    if (st || batch->n_groups == 0) return st;
+    s.batch = batch; s.advantage = advantage; s.feature = feature; s.width = how->width;
+    s.centre = scratch; s.margin = scratch + 2 * how->width; s.share = s.margin + batch->n_tokens;
+    for (t = 0; t < batch->n_tokens; t++) s.share[t] = grpo_dd_of_(1);
+    for (k = 0; k <= how->refine; k++) {
+        grpo_find_centres_(&s);
+        grpo_find_margins_(&s);
+        if (k == 0) grpo_find_gammas_(&s);
+        grpo_find_shares_(&s);
+        if (k > 0) grpo_find_gammas_(&s);
+    }
+    memset(&sum, 0, sizeof sum);
+    n = grpo_dd_of_(0);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; n.hi++)
+        grpo_sum_add_dd_(&sum, grpo_centroid_lambda_(&s, how, t));
+    total = grpo_sum_dd_(&sum);
+    if (total.hi < 0) { total = grpo_dd_negative(total); n.hi = -n.hi; }
+    grpo_clear_reals_(batch, weight);
+    for (at = grpo_before_tokens_(batch); total.hi > 0 && (t = grpo_next_token_(batch, &at)) >= 0; )
+        grpo_put_(weight, t, grpo_dd_quotient(grpo_dd_mul(grpo_centroid_lambda_(&s, how, t), n.hi), total).hi, &overflow);
+    return GRPO_OK;
+}
+
+/* is no unmasked token before t, from `begin` on, of its agent? */
+static int grpo_is_first_of_agent_(const grpo_batch *b, const int64_t *agent, int64_t begin, int64_t t)
+{
+    int64_t u;
+    for (u = t - 1; u >= begin; u--) if (grpo_token_counts_(b, u) && agent[u] == agent[t]) return 0;
+    return 1;
+}
+
+static void grpo_agents_of_response_(const grpo_batch *b, const int64_t *agent, int64_t i, grpo_real *weight)
+{
+    const int64_t begin = b->offset[i], end = begin + b->length[i];
+    int64_t t, u, agents = 0, tokens;
+    int overflow = 0;
+    for (t = begin; t < end; t++) agents += grpo_token_counts_(b, t) && grpo_is_first_of_agent_(b, agent, begin, t);
+    for (t = begin; t < end; t++) {
+        if (!grpo_token_counts_(b, t)) { weight[t] = 0; continue; }
+        if (!grpo_is_first_of_agent_(b, agent, begin, t)) continue;
+        for (tokens = 0, u = t; u < end; u++) tokens += grpo_token_counts_(b, u) && agent[u] == agent[t];
+        for (u = t; u < end; u++)
+            if (grpo_token_counts_(b, u) && agent[u] == agent[t]) grpo_put_(weight, u, 1 / ((double)agents * (double)tokens), &overflow);
+    }
+}
+
+grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    int64_t i;
+    if (!st && batch->n_groups && !agent) st = GRPO_NULL_LIST;
+    if (st) return st;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) grpo_agents_of_response_(batch, agent, i, weight);
+    return GRPO_OK;
+}
+
+grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *surrogate, grpo_real *penalty)
+{
+    grpo_status st = grpo_check_call_(batch, surrogate);
+    const grpo_dd one = grpo_dd_of_(1);
+    int64_t g, i;
+    int overflow = 0;
+    if (!st && !penalty) st = GRPO_NULL_OUTPUT;
+    if (!st) st = grpo_check_shaping_(k, 0, 0);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        const grpo_dd mean = grpo_group_mean_(batch, g);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const grpo_dd off = grpo_dd_mul(grpo_dd_minus_(grpo_dd_of_((double)batch->reward[i]), mean), k);
+            grpo_put_(surrogate, i, grpo_dd_add(one, off).hi, &overflow);
+            grpo_put_(penalty, i, grpo_dd_minus_(one, off).hi, &overflow);
+        }
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global)
+{
+    grpo_status st = grpo_check_shaping_(gamma, centre, 0);
+    int64_t k;
+    if (!local || !global) return GRPO_NULL_OUTPUT;
+    if (n < 0) return GRPO_BAD_COUNT;
+    if (n > 0 && !entropy) return GRPO_NULL_LIST;
+    if (st) return st;
+    if (!grpo_are_moderate_(entropy, 0, n)) return GRPO_BAD_LIST;
+    for (k = 0; k < n; k++) {
+        const grpo_dd x = grpo_dd_mul(grpo_two_diff(entropy[k], centre), gamma);
+        local[k] = grpo_sigmoid(x).value;
+        global[k] = grpo_sigmoid(grpo_dd_negative(x)).value;
+    }
+    return GRPO_OK;
+}
+
+static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8_t *correct)
+{
+    grpo_sum sum;
+    double n = 0, right = 0;
+    int64_t i;
+    memset(&sum, 0, sizeof sum);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        if (!grpo_unmasked_(b, i)) continue;
+        grpo_sum_add_dd_(&sum, grpo_response_mean_(b, b->logp_old, NULL, i));
+        n++;
+        right += correct[i] != 0;
+    }
+    if (n == 0) return 0;
+    return grpo_exp(grpo_dd_div(grpo_sum_dd_(&sum), n)) * (4 * right * (n - right) / (n * n));
+}
+
+grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor)
+{
+    grpo_status st = grpo_check_call_(batch, factor);
+    int64_t g;
+    if (!st) st = grpo_check_weighting_(delta);
+    if (!st) st = grpo_check_correct_(batch, correct);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) factor[g] = grpo_confidence_group_(batch, g, correct) + delta;
+    return GRPO_OK;
+}
+
+/* weight at the ceil(share n) of the n tokens whose A has that sign that have the smallest logp */
+static void grpo_weigh_surprising_(const grpo_batch *b, const grpo_real *advantage, int sign, double share, double by, grpo_real *weight)
+{
+    grpo_order_ o;
+    grpo_prefix_ p;
+    grpo_key_ key;
+    grpo_index_ at;
+    int64_t t, n = 0, ties;
+    int overflow = 0;
+    memset(&o, 0, sizeof o);
+    o.batch = b; o.by = b->logp; o.signed_by = advantage; o.sign = sign;
+    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; ) n += grpo_key_of_(&o, t, &key);
+    o.most = (int64_t)ceil(share * (double)n);
+    grpo_find_prefix_(&o, &p);
+    ties = p.ties;
+    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; )
+        if (grpo_key_of_(&o, t, &key) && grpo_in_prefix_(&p, &key, &ties)) grpo_put_(weight, t, by, &overflow);
+}
+
+grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
+                                  double target, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_index_ at;
+    grpo_sum sum;
+    int64_t t, n = 0;
+    if (!st && !(share >= 0 && share <= 1)) st = GRPO_BAD_SHARE_ARGUMENT;
+    if (!st) st = grpo_check_parameter_(up);
+    if (!st) st = grpo_check_parameter_(down);
+    if (!st) st = grpo_check_parameter_(target);
+    if (!st) st = grpo_check_tokens_(batch, batch->entropy, GRPO_NULL_ENTROPY, GRPO_BAD_ENTROPY);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    grpo_clear_reals_(batch, weight);
+    memset(&sum, 0, sizeof sum);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; n++) {
+        weight[t] = 1;
+        grpo_sum_add_(&sum, (double)batch->entropy[t]);
+    }
+    if (n == 0 || !(grpo_mean_exceeds_(&sum, n, target) < 0)) return GRPO_OK;
+    grpo_weigh_surprising_(batch, advantage, 1, share, up, weight);
+    grpo_weigh_surprising_(batch, advantage, -1, share, down, weight);
+    return GRPO_OK;
+}
+
+static grpo_dd grpo_difficulty_of_(const grpo_batch *b, int64_t g, const double *accuracy)
+{
+    const grpo_dd D = grpo_list_mean_(b, g, accuracy, NULL);
+    return D.hi == 0 ? grpo_dd_of_(1) : D;
+}
+
+grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_dd least = grpo_dd_of_(HUGE_VAL), total;
+    grpo_sum sum;
+    double groups = 0, all = 0, own = 0;
+    int64_t g;
+    if (!st) st = grpo_check_temperature_(temperature);
+    if (!st) st = grpo_check_entries_(batch, accuracy, -1e150, 1e150);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    memset(&sum, 0, sizeof sum);
+    for (g = 0; g < batch->n_groups; g++) {
+        const double tokens = (double)grpo_count_mask_of_group_(batch, g).tokens;
+        all += tokens;
+        if (!grpo_rewards_differ_(batch, g)) continue;
+        groups++;
+        own += tokens;
+        if (grpo_dd_less(grpo_difficulty_of_(batch, g, accuracy), least)) least = grpo_difficulty_of_(batch, g, accuracy);
+    }
+    for (g = 0; g < batch->n_groups; g++) {
+        weight[g] = 1;
+        if (!grpo_rewards_differ_(batch, g)) continue;
+        weight[g] = grpo_exp(grpo_dd_div(grpo_dd_minus_(least, grpo_difficulty_of_(batch, g, accuracy)), temperature));
+        grpo_sum_add_(&sum, weight[g]);
+    }
+    total = grpo_dd_mul(grpo_sum_dd_(&sum), own > 0 ? own : 1);
+    for (g = 0; g < batch->n_groups; g++)
+        if (grpo_rewards_differ_(batch, g))
+            weight[g] = grpo_dd_quotient(grpo_dd_mul(grpo_two_prod(groups, own > 0 ? all : 1), weight[g]), total).hi;
+    return GRPO_OK;
+}
+
+/* (logp - mean)(A - mean) of the tokens of the batch */
+typedef struct {
+    const grpo_batch *batch;
+    const grpo_real *advantage;
+    grpo_dd mean_l, mean_A;
+    int exponent;                       /* of their unit, so that squares are numbers */
+    double variance;
+} grpo_products_;
+
+static grpo_dd grpo_product_at_(const grpo_products_ *p, int64_t t)
+{
+    const grpo_dd l = grpo_dd_minus_(grpo_dd_of_((double)p->batch->logp[t]), p->mean_l);
+    const grpo_dd A = grpo_dd_minus_(grpo_dd_of_((double)p->advantage[t]), p->mean_A);
+    return grpo_dd_steady_(grpo_dd_scaled_(grpo_dd_product(l, A), -p->exponent));
+}
+
+static void grpo_survey_products_(grpo_products_ *p)
+{
+    grpo_sum sum[2];
+    grpo_values v;
+    grpo_index_ at;
+    double n = 0, largest = 0;
+    int64_t t;
+    memset(sum, 0, sizeof sum);
+    memset(&v, 0, sizeof v);
+    for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; n++) {
+        grpo_sum_add_(&sum[0], (double)p->batch->logp[t]);
+        grpo_sum_add_(&sum[1], (double)p->advantage[t]);
+    }
+    p->mean_l = grpo_dd_div(grpo_sum_dd_(&sum[0]), n > 0 ? n : 1);
+    p->mean_A = grpo_dd_div(grpo_sum_dd_(&sum[1]), n > 0 ? n : 1);
+    p->exponent = 0;
+    for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; ) {
+        const double x = fabs(grpo_product_at_(p, t).hi);
+        if (x > largest) largest = x;
+    }
+    p->exponent = grpo_square_exponent_(largest);
+    for (at = grpo_before_tokens_(p->batch); (t = grpo_next_token_(p->batch, &at)) >= 0; ) grpo_values_take_(&v, grpo_product_at_(p, t));
+    p->variance = grpo_variance_(&v, GRPO_STD_POPULATION);
+}
+
+/* c^2/(2 s^2) */
+static grpo_dd grpo_product_exponent_(const grpo_products_ *p, int64_t t)
+{
+    const grpo_dd c = grpo_product_at_(p, t);
+    return grpo_dd_div(grpo_dd_product(c, c), 2 * p->variance);
+}
+
+static void grpo_gaussian_group_(const grpo_products_ *p, int64_t g, grpo_real *weight)
+{
+    const grpo_batch *b = p->batch;
+    grpo_batch one = *b;
+    grpo_dd least = grpo_dd_of_(HUGE_VAL), x, total;
+    grpo_index_ at;
+    grpo_sum sum;
+    double n = 0;
+    int64_t t;
+    int overflow = 0;
+    one.n_groups = 1; one.group_begin = b->group_begin + g;
+    memset(&sum, 0, sizeof sum);
+    for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; n++) {
+        x = grpo_product_exponent_(p, t);
+        if (grpo_dd_less(x, least)) least = x;
+    }
+    for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; )
+        grpo_sum_add_(&sum, grpo_exp(grpo_dd_minus_(least, grpo_product_exponent_(p, t))));
+    total = grpo_sum_dd_(&sum);
+    for (at = grpo_before_tokens_(&one); (t = grpo_next_token_(&one, &at)) >= 0; ) {
+        x = grpo_two_prod(n, grpo_exp(grpo_dd_minus_(least, grpo_product_exponent_(p, t))));
+        grpo_put_(weight, t, grpo_dd_quotient(x, total).hi, &overflow);
+    }
+}
+
+grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_products_ p;
+    grpo_index_ at;
+    int64_t g, t;
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
+    if (st) return st;
+    p.batch = batch; p.advantage = advantage;
+    grpo_clear_reals_(batch, weight);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) weight[t] = 1;
+    grpo_survey_products_(&p);
+    for (g = 0; p.variance > 0 && g < batch->n_groups; g++) grpo_gaussian_group_(&p, g, weight);
+    return GRPO_OK;
+}
+
+/* the next unmasked token of a routed response, or -1 */
+static int64_t grpo_next_routed_(const grpo_batch *b, const uint8_t *routed, grpo_index_ *at)
+{
+    int64_t t;
+    do t = grpo_next_token_(b, at); while (t >= 0 && !routed[at->i]);
+    return t;
+}
+
+grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_index_ at;
+    grpo_sum sum;
+    grpo_dd top = { -HUGE_VAL, 0 };
+    int64_t t, n = 0;
+    int overflow = 0;
+    if (!st) st = grpo_check_weighting_(beta);
+    if (!st && batch->n_groups && !routed) st = GRPO_NULL_ARGUMENT;
+    if (!st && batch->n_groups && !batch->entropy) st = GRPO_NULL_ENTROPY;
+    if (st) return st;
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; n++) {
+        const grpo_dd x = grpo_two_prod(-beta, (double)batch->entropy[t]);
+        if (!grpo_in_domain_((double)batch->entropy[t], GRPO_MODERATE_)) return GRPO_BAD_ENTROPY;
+        if (grpo_dd_less(top, x)) top = x;
+    }
+    grpo_clear_reals_(batch, weight);
+    memset(&sum, 0, sizeof sum);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
+        grpo_sum_add_dd_(&sum, grpo_exp_twice(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)));
+    if (n > 0) top = grpo_dd_add(top, grpo_dd_log(grpo_dd_div(grpo_sum_dd_(&sum), (double)n)));        /* log mean u */
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; )
+        grpo_put_(weight, t, grpo_exp(grpo_dd_minus_(grpo_two_prod(-beta, (double)batch->entropy[t]), top)), &overflow);
+    return GRPO_OK;
+}
+
+grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor)
+{
+    grpo_status st = grpo_check_list_call_(factor, n);
+    grpo_dd most, x;
+    int64_t k;
+    if (!st) st = grpo_check_entry_list_(entropy, n, 0, 1e150);
+    if (!st) st = grpo_check_weighting_(alpha);
+    if (!st && size < 2) st = GRPO_BAD_SIZE;
+    if (st) return st;
+    most = grpo_log_twice((double)size);
+    for (k = 0; k < n; k++) {
+        x = grpo_dd_quotient(grpo_two_prod(alpha, entropy[k]), most);
+        factor[k] = grpo_dd_quotient(grpo_dd_of_(1), grpo_dd_add(grpo_dd_of_(1), x)).hi;
+    }
+    return GRPO_OK;
+}
+
+/* are responses i and j of one cluster? */
+static int grpo_one_answer_(const int64_t *answer, int64_t i, int64_t j) { return i == j || (answer[i] >= 0 && answer[i] == answer[j]); }
+
+static double grpo_answer_entropy_group_(const int64_t *answer, const double *score, int64_t begin, int64_t end)
+{
+    grpo_sum in, out, H;
+    double top = -HUGE_VAL, w, rest;
+    int64_t i, j;
+    memset(&H, 0, sizeof H);
+    for (i = begin; i < end; i++) if (score[i] > top) top = score[i];
+    for (i = begin; i < end; i++) {
+        for (j = begin; j < i && !grpo_one_answer_(answer, i, j); j++) { }
+        if (j < i) continue;                                            /* its cluster was there */
+        memset(&in, 0, sizeof in);
+        memset(&out, 0, sizeof out);
+        for (j = begin; j < end; j++) grpo_sum_add_(grpo_one_answer_(answer, i, j) ? &in : &out, grpo_exp(grpo_two_diff(score[j], top)));
+        w = grpo_sum_value_(&in); rest = grpo_sum_value_(&out);
+        if (w > 0) grpo_sum_add_(&H, w / (w + rest) * (rest < 1e300 * w ? log1p(rest / w) : log(rest) - log(w)));     /* -p log p */
+    }
+    return grpo_sum_value_(&H);
+}
+
+grpo_status grpo_answer_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy)
+{
+    grpo_status st = grpo_check_call_(batch, entropy);
+    int64_t g;
+    if (!st && batch->n_groups && !answer) st = GRPO_NULL_LIST;
+    if (!st) st = grpo_check_list_(batch, score);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++)
+        entropy[g] = grpo_answer_entropy_group_(answer, score, batch->group_begin[g], batch->group_begin[g + 1]);
+    return GRPO_OK;
+}
+
+/* the mean of the gaps with (R - mean R)^2 <= bound: (n R - sum R)^2 <= bound n^2, exactly; *count of them */
+static grpo_dd grpo_kept_mean_(const double *gap, int64_t n, double bound, int64_t *count)
+{
+    const double size = (double)n;
+    grpo_sum sum, kept, off, excess;
+    double x[3];
+    int64_t k;
+    int i, j;
+    memset(&sum, 0, sizeof sum);
+    memset(&kept, 0, sizeof kept);
+    for (k = 0; k < n; k++) grpo_sum_add_(&sum, -gap[k]);
+    for (*count = 0, k = 0; k < n; k++) {
+        off = sum;
+        grpo_sum_add_dd_(&off, grpo_two_prod(size, gap[k]));
+        grpo_sum_expand_(&off, x, 3);
+        memset(&excess, 0, sizeof excess);
+        for (i = 0; i < 3; i++) for (j = 0; j < 3; j++) grpo_sum_add_dd_(&excess, grpo_two_prod(x[i], x[j]));
+        grpo_sum_add_dd_(&excess, grpo_two_prod(-bound, size * size));
+        if (grpo_sum_value_(&excess) > 0) continue;
+        grpo_sum_add_(&kept, gap[k]);
+        ++*count;
+    }
+    return grpo_dd_div(grpo_sum_dd_(&kept), *count ? (double)*count : 1);
+}
+
+/* sigmoid x as e^part/(1 + rest) */
+static grpo_dd grpo_sigmoid_part_(grpo_dd x) { return x.hi < 0 ? x : grpo_dd_of_(0); }
+static grpo_dd grpo_sigmoid_rest_(grpo_dd x) { return grpo_two_sum(1, grpo_exp(x.hi < 0 ? x : grpo_dd_negative(x))); }
+
+grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_t n, double bound, double *factor)
+{
+    grpo_status st = grpo_check_shaping_(bound, 0, 0);
+    grpo_dd hard, mean, kept;
+    int64_t k, count;
+    if (!factor) return GRPO_NULL_OUTPUT;
+    if (!st) st = grpo_check_numbers_(hardness, gap, n);
+    if (st) return st;
+    kept = grpo_kept_mean_(gap, n, bound, &count);
+    if (count == 0) return GRPO_NONE_KEPT;
+    hard = grpo_mean_of_(hardness, NULL, n);
+    mean = grpo_mean_of_(gap, NULL, n);
+    for (k = 0; k < n; k++) {
+        const grpo_dd d = grpo_dd_of_(hardness[k]);
+        const grpo_dd over = grpo_dd_add(grpo_sigmoid_part_(d), grpo_sigmoid_part_(kept));
+        const grpo_dd under = grpo_dd_add(grpo_sigmoid_part_(hard), grpo_sigmoid_part_(mean));
+        const grpo_dd rest = grpo_dd_quotient(grpo_dd_product(grpo_sigmoid_rest_(hard), grpo_sigmoid_rest_(mean)),
+                                              grpo_dd_product(grpo_sigmoid_rest_(d), grpo_sigmoid_rest_(kept)));
+        factor[k] = grpo_times(rest.hi, grpo_exp(grpo_dd_minus_(over, under)));
+    }
+    return GRPO_OK;
+}
+
+/* the lengths of a group: their number, sum and number times deviation; the exponents of the softmax, their largest, its sums */
+typedef struct { double n, r, lambda; grpo_dd sum, deviation, most, total, tilt; } grpo_preference_;
+
+/* g = h^lambda; slope: d g/d lambda = g log h */
+static grpo_dd grpo_preferred_(const grpo_preference_ *p, double length, grpo_dd *slope)
+{
+    const grpo_dd least = { 1e-6, 4.525188817411374e-23 };
+    grpo_dd h = grpo_dd_of_(1), log_h, g;
+    if (p->deviation.hi > 0)
+        h = grpo_dd_add(h, grpo_dd_mul(grpo_dd_quotient(grpo_dd_minus_(grpo_two_prod(p->n, length), p->sum), p->deviation), p->r));
+    if (grpo_dd_less(h, least)) h = least;
+    log_h = grpo_dd_add(grpo_log_twice(h.hi), grpo_dd_of_(h.lo / h.hi));
+    g = grpo_exp_twice(grpo_dd_mul(log_h, p->lambda));
+    *slope = grpo_dd_product(g, log_h);
+    return g;
+}
+
+/* 0: an exponent is too large */
+static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end, grpo_preference_ *p)
+{
+    grpo_values v;
+    grpo_sum acc;
+    grpo_dd g, e, slope;
+    int64_t i;
+    memset(&v, 0, sizeof v);
+    memset(&acc, 0, sizeof acc);
+    for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(length[i]));
+    p->n = (double)(end - begin);
+    grpo_covariance_add_(&acc, p->n, &v.squares, &v.sum, &v.sum);
+    p->sum = grpo_sum_dd_(&v.sum);
+    p->deviation = grpo_dd_same_(v.min, v.max) ? grpo_dd_of_(0) : grpo_sqrt_twice_(grpo_sum_dd_(&acc));
+    p->most = p->total = p->tilt = grpo_dd_of_(0);
+    for (i = begin; i < end; i++) {
+        g = grpo_preferred_(p, length[i], &slope);
+        if (!(g.hi <= 1e150)) return 0;
+        if (grpo_dd_less(p->most, g)) p->most = g;
+    }
+    for (i = begin; i < end; i++) {
+        g = grpo_preferred_(p, length[i], &slope);
+        e = grpo_exp_twice(grpo_dd_minus_(g, p->most));
+        p->total = grpo_dd_add(p->total, e);
+        p->tilt = grpo_dd_add(p->tilt, grpo_dd_product(e, slope));
+    }
+    return 1;
+}
+
+grpo_status grpo_length_preference(const grpo_batch *batch, const double *length, double r, double lambda, double *weight, double *slope)
+{
+    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_preference_ p;
+    grpo_dd share, rise;
+    int64_t g, i;
+    if (st) return st;
+    if (!slope) return GRPO_NULL_OUTPUT;
+    if (batch->n_groups && !length) return GRPO_NULL_LIST;
+    if (!grpo_are_moderate_(&r, 0, 1) || !grpo_are_moderate_(&lambda, 0, 1)) return GRPO_BAD_PREFERENCE;
+    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        if (!(length[i] >= 0 && length[i] <= 1e150)) return GRPO_BAD_PREFERENCE;
+    p.r = r; p.lambda = lambda;
+    for (g = 0; g < batch->n_groups; g++)
+        if (!grpo_survey_lengths_(length, batch->group_begin[g], batch->group_begin[g + 1], &p)) return GRPO_BAD_PREFERENCE;
+    for (g = 0; g < batch->n_groups; g++) {
+        grpo_survey_lengths_(length, batch->group_begin[g], batch->group_begin[g + 1], &p);
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            share = grpo_exp_twice(grpo_dd_minus_(grpo_preferred_(&p, length[i], &rise), p.most));
+            share = grpo_dd_quotient(grpo_dd_mul(share, p.n), p.total);
+            weight[i] = share.hi;
+            slope[i] = grpo_dd_product(share, grpo_dd_minus_(rise, grpo_dd_quotient(p.tilt, p.total))).hi;
+        }
+    }
+    return GRPO_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_WEIGHTS_IMPLEMENTATION */
