@@ -42,8 +42,9 @@
  * They need IEEE arithmetic: -ffast-math is refused (GRPO_ALLOW_FAST_MATH overrides, and voids them).
  *
  * Contents:  data | exact sums | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation |
- *            objective | batch | functions | selection, control, sampling | beside the axes | of papers | trackers, samplers, allocators |
- *            logits | implementation: numbers, checks, the axes again in order, evaluation, logits, presets
+ *            objective | batch | functions | logits | implementation: numbers, checks, the axes again in order, evaluation, logits, presets
+ * Beside it: extra/ holds functions that no objective calls, a header for each subject: grpo_selection.h, grpo_control.h, grpo_credit.h,
+ *            grpo_rewards.h, grpo_weights.h, grpo_critic.h.  Include what you use; each has an implementation macro of its own.
  *
  * Version 0.2.0.  Licence: MIT-0, at the end of the file. */
 #ifndef GRPO_H
