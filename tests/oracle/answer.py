@@ -13,7 +13,7 @@ import argparse
 import json
 import os
 
-import calls
+import functions
 import objectives
 from attempt import Attempt, right
 from defects import DEFECTS
@@ -36,7 +36,7 @@ def unknown(objective, axes):
 
 def answers(case, defect):
     if case.get("kind") == "call":
-        return calls.answers(case["function"], case["arguments"], case.get("batch"))[0]
+        return functions.answers(case["function"], case["arguments"], case.get("batch"))[0]
     advantage = case.get("advantage")
     found = right(case, advantage)
     if defect and defect.applies(case):
@@ -57,7 +57,7 @@ def run(request, defect, axes):
     case = request["case"]
     if case.get("kind", "objective") not in KINDS:
         return {"seq": request["seq"], "skip": "no such kind"}
-    if case.get("kind") == "call" and case["function"] not in calls.NAMES:
+    if case.get("kind") == "call" and case["function"] not in functions.FUNCTIONS:
         return {"seq": request["seq"], "skip": "no such function"}
     if "objective" in case:
         why = unknown(case["objective"], axes)

@@ -15,11 +15,10 @@ import json
 import multiprocessing
 import os
 
-import call_cases_late
-import calls
 import catalogue
 import choices
 import exposing
+import functions
 import limits
 import logits
 import objectives
@@ -144,10 +143,10 @@ def logits_cases():
 
 def calls_cases():
     cases = []
-    for label, flags, comment, function, arguments, batch in call_cases_late.CALLS:
+    for label, flags, comment, function, arguments, batch in functions.all_cases():
         check_inputs(f"calls-{label}", batch or {})
         limits.near_misses.clear()
-        expect, scale = calls.answers(function, arguments, batch)
+        expect, scale = functions.answers(function, arguments, batch)
         if limits.near_misses:
             raise AssertionError(f"calls-{label}: a comparison hangs on rounding: {limits.near_misses}")
         case = {"id": f"calls-{label}", "kind": "call", "comment": comment, "flags": flags, "function": function, "arguments": arguments}

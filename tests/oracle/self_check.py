@@ -11,14 +11,8 @@ import multiprocessing
 
 import answer
 import autodiff
-import call_checks
-import call_checks_found
-import call_checks_late
-import call_checks_lists
-import call_checks_more
-import call_checks_rewards
-import call_checks_state
 import choices
+import functions
 import generate
 import identities
 import identities_credit
@@ -40,6 +34,7 @@ from axes import own, surrogate
 from choices import case_of
 from defects import DEFECTS, LEFT_OUT, SAME
 from evaluate import Batch, entries_of, evaluate, given_or_computed_advantages, loss, roots
+from functions import every_function
 from generate import UNDEFINED
 from limits import K, Undefined, less, limit, mp, mpf, to_double
 
@@ -816,8 +811,7 @@ OWN = (check_gradients, check_digits, check_mistakes, check_limits, check_identi
        check_choices_alive, check_splits, check_logits)  # the longest first
 OTHERS = (identities.GROUPS + identities_group.GROUPS + identities_steps.GROUPS + identities_scores.GROUPS
           + identities_credit.GROUPS + identities_found.GROUPS + identities_late.GROUPS + unit_checks.GROUPS
-          + call_checks.GROUPS + call_checks_more.GROUPS + call_checks_rewards.GROUPS + call_checks_state.GROUPS
-          + call_checks_lists.GROUPS + call_checks_found.GROUPS + call_checks_late.GROUPS)
+          + every_function.GROUPS + tuple(functions.CHECKS))
 
 
 def counted(k):

@@ -1,0 +1,326 @@
+"""Bounds of the clip, and what sets them: by the batch, by its rewards, by entropy."""
+import itertools
+import math
+from fractions import Fraction
+
+import mpmath
+
+import limits
+from functions.arithmetic import NOTHING, Number, ascending, at, exp, mean, own_tokens, read, real, rows
+from functions.batches import HOLED, SELF, TEACHER, TENTHS, UNMASKED, WITH_HOLES, each, on, switches, tokens
+from functions.comparing import ask, cases_of, close, entry, every, exactly, near
+from functions.registry import cases, checks, function
+from limits import ZERO
+from scenarios import NAN
+
+
+# ---- balanced_bounds
+
+def out_of_balance(w, A, low, high, target):
+    """P/Q < target: what pushes up against what pushes down, under these bounds."""
+    pushes = [A[place] * (min(w[place], high) if A[place] >= 0 else max(w[place], low)) for place in A]
+    P, Q = (sum((abs(x) for x in pushes if (x > 0) == up), ZERO) for up in (True, False))
+    return limits.less(P, target * Q)  # false for Q = 0, where P/Q is infinite
+
+
+def added(bound, step, most):
+    """Binary64 rounds the sum."""
+    return min(float(bound) + float(step), float(most))
+
+
+@function
+def balanced_bounds(batch, low, high, low_max, high_max, step, target):
+    """BAPO (2510.18927), official code: the lower bound rises first, then the upper, until P/Q is at its target."""
+    A = {place: real(a) for place, a in at(batch, "advantage").items()}
+    l, o = at(batch, "logp"), at(batch, "logp_old")
+    w = {place: mpmath.exp(real(l[place] - o[place])) for place in l}
+    low, high = float(low), float(high)
+    while out_of_balance(w, A, low, high, real(target)) and low < low_max:
+        low = added(low, step, low_max)
+    while out_of_balance(w, A, low, high, real(target)) and high < high_max:
+        high = added(high, step, high_max)
+    return {name: Number(Fraction(x), abs(Fraction(x))) for name, x in (("low", low), ("high", high))}
+
+
+@cases("balanced_bounds")
+def balanced_bounds_cases(case):
+    def balanced(label, comment, drift, advantage, flags="", mask=None, low=0.6, high=1.2, low_max=0.8, high_max=2,
+                 step=0.05, target=1):
+        logp = [[NAN if x == NAN else x - 3 for x in row] for row in drift]
+        old = [[NAN if x == NAN else -3 for x in row] for row in drift]
+        x = tokens(mask=mask, logp=logp, logp_old=old, advantage=advantage)
+        case(label, comment, x, flags, low=low, high=high, low_max=low_max, high_max=high_max,
+             step=step, target=target)
+
+    balanced("stays", "the positive side is heavy enough: nothing moves", [[0.25, -0.5], [0.125]], [[1, 1], [-1]])
+    balanced("equal", "on policy, both sides exactly the same: P/Q is not below 1", [[0, 0], [0]], [[1, -0.5], [-0.5]],
+             "OnPolicy")
+    balanced("no-negative", "Q = 0: the quotient is infinite", [[1, -1], [0.5]], [[1, 0], [0.25]])
+    balanced("no-positive", "P = 0: both bounds go to their ends", [[1, -1], [0.5]], [[-1, 0], [-0.25]])
+    balanced("upper", "the lower bound goes to its end, the upper one until the sides balance", [[1, 0], [-2, 0.75]],
+             [[1, -1.25], [-0.5, 0.25]])
+    balanced("low-sides", "ratios below the lower bound weigh more as it rises", [[-1, -0.3125, 0.125], [1.5, -3]],
+             [[0.5, -2.5, 1], [1.25, -1.75]], "UnequalLengths")
+    balanced("exact-steps", "bounds of short fractions; P/Q meets its target exactly", [[2, 0]], [[1, -1.5]], low=0.5,
+             high=1, low_max=0.75, high_max=3, step=0.25)
+    balanced("overshoot", "a step beyond the end stops there", [[1, 0.5]], [[0.25, -1]], step=0.375)
+    balanced("at-ends", "the lower bound starts above its end, the upper one at it", [[1, 0.5]], [[0.25, -1]], low=0.9,
+             high=2)
+    balanced("target", "another target: three times the negative side", [[2, 0], [1]], [[1, -0.8125], [0.5]], target=3,
+             high_max=5)
+    balanced("holes", "masked tokens weigh nothing", [[1, NAN, 0], [NAN, 0.5]], [[1, NAN, -1.25], [-5, -0.0625]],
+             "UnequalLengths MaskHoles NaNMasked", "101 01")
+    balanced("none", "no token counts: Q = 0", [[1, 0.5]], [[0.25, -1]], "FullyMasked", "00")
+
+
+def quotient(batch, low, high):
+    """P/Q with the functions of the standard library."""
+    l, o, A = (at(batch, name) for name in ("logp", "logp_old", "advantage"))
+    up = down = 0.0
+    for p in l:
+        w = float(limits.mpmath.exp(real(l[p] - o[p])))
+        push = float(A[p]) * (min(w, high) if A[p] >= 0 else max(w, low))
+        up, down = up + max(push, 0), down + max(-push, 0)
+    return up / down if down else float("inf")
+
+
+@checks("balanced_bounds")
+def check_balanced_bounds(check):
+    for label, a, batch in cases_of("balanced_bounds"):
+        found = ask("balanced_bounds", batch, **a)
+        low, high = found["low"], found["high"]
+        at_ends = low >= a["low_max"] and high >= a["high_max"]
+        check(f"balanced, or at the ends: {label}", at_ends or quotient(batch, low, high) >= a["target"] - 1e-12)
+        if high > a["high"]:
+            before = max(h for h in itertools.accumulate([a["high"]] + [a["step"]] * 99) if h < high - a["step"] / 1000)
+            check(f"one step less was not enough: {label}", quotient(batch, low, before) < a["target"])
+            check(f"the lower bound went first: {label}", low >= a["low_max"])
+        elif low < a["low_max"]:
+            check(f"it need not move: {label}", low == a["low"] and quotient(batch, low, high) >= a["target"] - 1e-12)
+
+
+@checks("balanced_bounds")
+def check_balanced_bounds_by_hand(check):
+    """A = 1 and -1.25."""
+    def bounds(drift, target):
+        batch = tokens(logp=[[d - 4 for d in drift]], logp_old=[[-4, -4]], advantage=[[1, -1.25]])
+        return ask("balanced_bounds", batch, low=0.6, high=1.2, low_max=0.8, high_max=2, step=0.05, target=target)
+    check("w = 1 twice: P/Q is 0.8 within any bounds", bounds((0, 0), 1) == {"low": 0.8, "high": 2})
+    check("w = 1, e^-3: P/Q = 1/(1.25 0.6) = 4/3 is enough", bounds((0, -3), 1.25) == {"low": 0.6, "high": 1.2})
+    check("for 1.5 it is not, and at low = 0.8 it is 1", bounds((0, -3), 1.5) == {"low": 0.8, "high": 2})
+    found = bounds((3, -3), 1.6125)
+    check("w = e^3, e^-3: first 1.6; P/Q = high at low = 0.8, and nine steps of 0.05 make 1.65",
+          found["low"] == 0.8 and abs(found["high"] - 1.65) < 1e-12)
+
+
+# ---- power_clip
+
+@function
+def power_clip(mean, deviation, gamma, low, high, delta):
+    """APMPO (2605.04066): p = e^(-gamma mu), eps = eps_min + (eps_max - eps_min) tanh(mu/(sigma + delta)), by the rewards of a batch."""
+    power, reach = mpmath.exp(-real(gamma * mean)), real(mean / (deviation + delta))
+    eps = real(low) + real(high - low) * mpmath.tanh(reach)
+    size = real(low) + real(high - low) * mpmath.tanh(abs(reach))
+    if eps <= -1:
+        raise ValueError("no ratio is below 0")
+    bound = mpmath.log(1 + eps)
+    return {"power": Number(power, power * real(1 + abs(gamma * mean))), "eps": Number(eps, size),
+            "log_high": Number(bound, max(abs(bound), size / (1 + eps)))}
+
+
+@cases("power_clip")
+def power_clip_cases(case):
+    PAPER = dict(deviation=0.45, gamma=0.8, low=0.2, high=0.4, delta=0.000001)
+    each(case,
+         ("start", "a mean reward of 0: power 1 and the lower end", dict(PAPER, mean=0)),
+         ("paper", "half of the responses right", dict(PAPER, mean=0.5)),
+         ("solved", "all right and no deviation: the upper end", dict(PAPER, mean=1, deviation=0)),
+         ("below", "a mean below 0: a power above 1, a bound below 1", dict(PAPER, mean=-0.75, low=TENTHS, high=1, delta=0.25)),
+         ("wide", "an upper end of 2000, and a power that falls to e^-50", dict(PAPER, mean=62.5, low=0, high=2000, deviation=0.5)))
+
+
+PAPER = dict(gamma=0.8, low=0.2, high=0.4, delta=0.000001)
+
+
+@checks("power_clip")
+def check_power_clip(check):
+    for label, given, _, found in every("power_clip"):
+        up = math.tanh(given["mean"] / (given["deviation"] + given["delta"]))
+        check(f"by hand: {label}", close(found["power"].value, math.exp(-given["gamma"] * given["mean"]))
+              and close(found["eps"].value, given["low"] + (given["high"] - given["low"]) * up))
+        check(f"the bound is that of the ratio: {label}", near(mpmath.exp(found["log_high"].value), 1 + found["eps"].value))
+    at_0, solved = (exactly("power_clip", mean=m, deviation=s, **PAPER) for m, s in ((0, 0.5), (1, 0)))
+    check("it starts as the arithmetic mean with the lower bound", at_0["power"].value == 1 and close(at_0["eps"].value, 0.2))
+    check("and ends at the upper one", close(solved["eps"].value, 0.4))
+    powers = [exactly("power_clip", mean=m, deviation=0.5, **PAPER) for m in (-1, 0, 0.25, 1)]
+    check("the better the batch, the lower the power and the wider the bound", all(
+        a["power"].value > b["power"].value and a["eps"].value < b["eps"].value for a, b in zip(powers, powers[1:])))
+    try:
+        exactly("power_clip", mean=-9, deviation=0, **{**PAPER, "high": 4})
+        check("no ratio below 0", False)
+    except ValueError:
+        check("no ratio below 0", True)
+
+
+# ---- ratio_quantile
+
+@function
+def ratio_quantile(batch, quantile, least):
+    """GUIDE (2506.13923), official code: the ratio that most hinted tokens stay below, here of the selected ones."""
+    l, o = at(batch, "logp"), at(batch, "logp_old")
+    apart = {p: l[p] - o[p] for p in l if batch["selected"][p[0]][p[1]]}
+    if not apart:
+        return {"value": Number(least, least)}
+    w = [exp(apart[p]) for p in ascending(apart)]
+    k, rest = divmod(quantile * (len(w) - 1), 1)
+    value = w[k] + (real(rest) * (w[k + 1] - w[k]) if rest else 0)
+    return {"value": Number(max(value, real(least)), max(value, real(least)))}
+
+
+@cases("ratio_quantile")
+def ratio_quantile_cases(case):
+    def quantile(label, comment, selected, level=0.9, least=1e-4, now=SELF, old=TEACHER, mask=None, flags="UnequalLengths"):
+        batch = tokens([0, 0, 1], mask, logp=now, logp_old=old, selected=switches(selected))
+        case(label, comment, batch, flags, quantile=level, least=least)
+
+    quantile("plain", "between the two largest of five", "111 00 11")
+    quantile("median", "a ratio itself, of the selected ones", "101 10 00", 0.5)
+    quantile("ends", "the smallest", "111 11 11", 0)
+    quantile("least", "below the least", "010 00 01", 1, 1.5)
+    quantile("none", "nothing is selected", "000 00 00", 0.9, 0.7)
+    quantile("holes", "masked tokens do not count, selected or not", "0111 11 11", 0.25, 0, WITH_HOLES["logp_old"],
+             [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]], WITH_HOLES["mask"], HOLED)
+
+
+@checks("ratio_quantile")
+def check_ratio_quantile(check):
+    for label, given, batch, found in every("ratio_quantile"):
+        chosen = [p for line in own_tokens(batch) for p in line if entry(batch["selected"], p)]
+        w = sorted(math.exp(entry(batch["logp"], p) - entry(batch["logp_old"], p)) for p in chosen)
+        if len(w) > 1:
+            k = min(int(given["quantile"] * (len(w) - 1)), len(w) - 2)
+            line = w[k] + (given["quantile"] * (len(w) - 1) - k) * (w[k + 1] - w[k])
+        else:
+            line = w[0] if w else 0
+        check(f"with the standard library: {label}", close(float(found["value"].value), max(line, given["least"])))
+    none = tokens(logp=[[-1]], logp_old=[[-2]], selected=[[False]])
+    check("nothing selected: the least", ask("ratio_quantile", none, quantile=1, least=0.5) == {"value": 0.5})
+
+
+# ---- entropy_standard
+
+def nearest_rank(x, level):
+    """The smallest of the numbers {place: x} that a share of them does not exceed; the share is of binary64."""
+    xs = [x[place] for place in ascending(x)]
+    return next(y for j, y in enumerate(xs, 1) if j / len(xs) >= float(level))
+
+
+@function
+def entropy_standard(batch, quantile, form):
+    """HAPO (2509.16591): log-entropies from their quantile, each side divided by its largest."""
+    floor = Fraction(1, 10 ** 8)
+    H = {p: max(x, floor) for p, x in at(batch, "entropy").items()}
+    if not H:
+        return {"standard": rows(batch, {}, NOTHING)}
+    pivot = nearest_rank(H, quantile)
+    e = {p: mpmath.log(real(x)) for p, x in H.items()}
+    middle = mpmath.log(real(pivot))
+    squares = sum(((e[p] - middle) ** 2 for p in H if H[p] != pivot), ZERO) / len(H)
+    spread = mpmath.sqrt(max(squares, real(floor)))
+    h = {p: (e[p] - middle) / spread if H[p] != pivot else ZERO for p in H}
+    up, down = max(*h.values(), real(floor)), min(*h.values(), -real(floor))
+
+    def standard(p):
+        if H[p] == pivot:
+            return NOTHING
+        by = up if h[p] > 0 else down
+        x = h[p] / by
+        size = (abs(e[p]) + abs(middle)) / spread / abs(by)
+        return Number(-x if form == "intended" and by is down else x, size)
+    return {"standard": rows(batch, {p: standard(p) for p in H}, NOTHING)}
+
+
+@cases("entropy_standard")
+def entropy_standard_cases(case):
+    FIVE = [[0.75, 2, 0.125], [1.25, 0.5]]
+    for form in ("coded", "intended"):
+        on(case,
+           (f"{form}-fifth", "the fourth of five is the pivot", tokens([0, 1], entropy=FIVE), "UnequalLengths",
+            dict(quantile=0.8, form=form)),
+           (f"{form}-holes", "masked tokens do not count, and an entropy of 0 is taken as 1e-8",
+            tokens([0, 0, 1], "101 01 00", entropy=[[0, NAN, 1.5], [NAN, 0.25], [NAN, 9]]),
+            "UnequalLengths MaskHoles NaNMasked FullyMasked", dict(quantile=0.5, form=form)),
+           (f"{form}-equal", "all the same: 0", tokens(entropy=[[0.5, 0.5, 0.5]]), "", dict(quantile=0.8, form=form)),
+           (f"{form}-near", "so near each other that the least deviation stands: it cancels",
+            tokens(entropy=[[1, 1 + 2 ** -15, 1 - 2 ** -15]]), "", dict(quantile=0.5, form=form)),
+           (f"{form}-none", "no token counts", tokens(mask="00", entropy=[[NAN, 1]]), "FullyMasked NaNMasked",
+            dict(quantile=0.8, form=form)))
+
+
+@checks("entropy_standard")
+def check_entropy_standard(check):
+    for label, a, batch in cases_of("entropy_standard"):
+        coded, intended = (exactly("entropy_standard", batch, **{**a, "form": form})["standard"] for form in ("coded", "intended"))
+        H = at(batch, "entropy")
+        got = {p: (coded[p[0]][p[1]].value, intended[p[0]][p[1]].value) for p in H}
+        check(f"the same size: {label}", all(0 <= x <= 1 and x == abs(y) for x, y in got.values()))
+        order = sorted(H, key=H.get)
+        check(f"in order of entropy: {label}", all(got[p][1] <= got[q][1] for p, q in zip(order, order[1:])))
+        below = sum(y < 0 for _, y in got.values())
+        check(f"as many below as the level says: {label}", not H or below <= a["quantile"] * len(H))
+        check(f"the ends are 1 or at the pivot: {label}", not H or {got[order[0]][1], got[order[-1]][1]} <= {-1, 0, 1})
+
+
+# ---- adapted_clip
+
+@function
+def adapted_clip(batch, standard, low, high, clip_coef, gain):
+    """2509.16591, the range and the advantage by entropy: a sure token may fall farther, an unsure one rise farther."""
+    l, o, A, h = at(batch, "logp"), at(batch, "logp_old"), at(batch, "advantage"), read(batch, standard)
+    found = {"clip_low": {}, "clip_high": {}, "advantage": {}}
+    for p in l:
+        up = h[p] > 0
+        wider = Number(1 + clip_coef * abs(h[p]), 1 + abs(clip_coef * h[p]))
+        bound = {False: Number(low, abs(low)), True: Number(high, abs(high))}
+        bound[up] = Number(bound[up].value * wider.value, bound[up].size * wider.size)
+        w = exp(l[p] - o[p])
+        inside = limits.less(real(1 - bound[False].value / 2), w) and limits.less(w, real(1 + bound[True].value / 2))
+        plain = inside == up
+        found["clip_low"][p], found["clip_high"][p] = bound[False], bound[True]
+        found["advantage"][p] = Number(A[p] * (1 if plain else 1 + gain * h[p]), abs(A[p]) * (1 if plain else 1 + abs(gain * h[p])))
+    return {name: rows(batch, x, NOTHING) for name, x in found.items()}
+
+
+@cases("adapted_clip")
+def adapted_clip_cases(case):
+    def adapt(label, comment, now, old, advantage, standard, low=0.2, high=0.28, clip_coef=1, gain=1, mask=None, flags="UnequalLengths"):
+        batch = tokens([0, 1], mask, logp=now, logp_old=old, advantage=advantage)
+        case(label, comment, batch, flags, standard=standard, low=low, high=high, clip_coef=clip_coef, gain=gain)
+
+    NOW, OLD = [[-1, -1, -1], [-1, -1, -1]], [[-1.0625, -1.25, -0.75], [-0.9375, -1.25, -0.5]]
+    SIDES = [[1, -0.5, 0.75], [-1, 0.5, 2]]
+    adapt("signed", "sure and unsure tokens within and beyond the zone", NOW, OLD, SIDES, [[0.5, 0.75, 1], [-0.5, -0.25, -1]])
+    adapt("coded", "none below the pivot: only there the lower bound is of use", NOW, OLD, SIDES,
+          [[0, 0, 0.3125], [0.6875, 0, 1]], 0.2, 0.2, 0.5, 0.3)
+    adapt("still", "no drift: inside, but for bounds of 0",
+          [[-1], [-2]], [[-1], [-2]], [[1], [-TENTHS]], [[0.5], [-0.5]], 0, 0.25, flags="OneToken")
+    adapt("zone", "the bound of the zone moves with the entropy", [[-1, -1], [-1, -1]],
+          [[-1.1875, -1.1875], [-0.8125, -0.8125]], [[1, 1], [1, 1]],
+          [[0.25, 1], [-1, -0.125]], gain=0.5, flags="")
+    adapt("holes", "masked tokens are 0; ratios of e^-900", [[-900, NAN, -0.5], [NAN, -1]],
+          [[-0.5, NAN, -0.5], [-1, NAN]], [[1, NAN, -1], [NAN, 1]],
+          [[-0.5, UNMASKED, 0.5], [UNMASKED, UNMASKED]], mask="101 00", flags="UnequalLengths MaskHoles NaNMasked FullyMasked Extreme")
+
+
+@checks("adapted_clip")
+def check_adapted_clip(check):
+    for label, given, batch, found in every("adapted_clip"):
+        for p in at(batch, "logp"):
+            h, A = entry(given["standard"], p), entry(batch["advantage"], p)
+            w = math.exp(entry(batch["logp"], p) - entry(batch["logp_old"], p))
+            bent = 1 + given["clip_coef"] * abs(h)
+            low, high = (given["low"], given["high"] * bent) if h > 0 else (given["low"] * bent, given["high"])
+            gained = (1 - low / 2 < w < 1 + high / 2) != (h > 0)
+            expected = low, high, A * (1 + given["gain"] * h) if gained else A
+            got = [float(entry(found[key], p).value) for key in ("clip_low", "clip_high", "advantage")]
+            check(f"with the standard library: {label}", all(map(close, got, expected)))

@@ -1,0 +1,341 @@
+"""Coefficients that follow a measurement or a schedule."""
+import math
+from fractions import Fraction
+
+import mpmath
+
+import limits
+from functions.arithmetic import HALF, Number, at, clamp, less, mean, own_size, own_tokens, real
+from functions.batches import HOLED, SELF, TEACHER, WITH_HOLES, each, marks, tokens
+from functions.comparing import ask, cases_of, every, exactly
+from functions.registry import cases, checks, function
+from limits import ONE, ZERO
+from scenarios import NAN, Dice
+
+
+# ---- kl_control
+
+@function
+def kl_control(kl_coef, kl, target, steps, horizon):
+    """1909.08593 section 2.2: e = clip(KL/target - 1, -0.2, 0.2), beta (1 + K e); here K = steps/horizon."""
+    step = clamp(kl / target - 1, Fraction(-1, 5), Fraction(1, 5)) * steps / horizon
+    return {"kl_coef": Number(kl_coef * (1 + step), abs(kl_coef) * (1 + abs(step)))}
+
+
+@cases("kl_control")
+def kl_control_cases(case):
+    def kl_case(label, comment, kl, kl_coef=0.25, target=6, steps=256, horizon=10000):
+        case(label, comment, kl_coef=kl_coef, kl=kl, target=target, steps=steps, horizon=horizon)
+
+    kl_case("inside", "a KL 12.5 % above its target: the error is not clipped", 6.75)
+    kl_case("on-target", "the coefficient stays", 6)
+    kl_case("high", "a KL of four times the target: the error is clipped to 0.2", 24)
+    kl_case("low", "a KL of a tenth of the target: the error is clipped to -0.2", 0.0625, target=0.625)
+    kl_case("negative", "an estimate of the KL below 0", -0.5, target=0.1)
+    kl_case("no-steps", "no step was made: the coefficient stays", 24, steps=0)
+    kl_case("zero", "a coefficient of 0 stays 0", 24, kl_coef=0)
+    kl_case("fast", "ten horizons at once: the coefficient becomes negative, as the formula says", 0, steps=100000)
+
+
+@checks("kl_control")
+def check_kl_control(check):
+    usual = {"kl_coef": 0.25, "target": 5, "steps": 3, "horizon": 7}
+    kl = lambda x, **more: exactly("kl_control", **{**usual, "kl": x, **more})["kl_coef"]
+    up, down = kl(6), kl(4)
+    check("beyond the clip nothing changes", kl(50) == up and kl(-8) == down and kl(5.75).value < up.value)
+    check("the clip is 0.2 on both sides", up.value * 140 == 35 + 3 and up.value + down.value == Fraction(1, 2))
+    check("at the target the coefficient stays", kl(5).value == Fraction(1, 4) == kl(50, steps=0).value)
+
+
+# ---- kl_hinge
+
+@function
+def kl_hinge(kl, delta, beta):
+    """DisCO (2505.12366): a KL beyond its budget costs."""
+    return {"coef": Number(beta * (kl - delta if less(delta, kl) else 0), abs(beta) * (abs(kl) + abs(delta)))}
+
+
+@cases("kl_hinge")
+def kl_hinge_cases(case):
+    each(case,
+         ("above", "a KL beyond its budget", dict(kl=0.0005, delta=0.0001, beta=1000)),
+         ("below", "within it", dict(kl=0.00005, delta=0.0001, beta=1000)),
+         ("equal", "exactly at it", dict(kl=0.125, delta=0.125, beta=1000)),
+         ("negative", "an estimate of the KL below 0", dict(kl=-0.5, delta=0.0001, beta=10)))
+
+
+# ---- entropy_control
+
+@function
+def entropy_control(coef, entropy, target, delta, low, high, inclusive):
+    """2505.22312: the coefficient walks within bounds, and is used only where the entropy is below its target."""
+    below = less(entropy, target) or inclusive and entropy == target
+    moved = clamp(coef + delta if below else coef - delta, low, high)
+    size = abs(coef) + abs(delta)
+    return {"coef": Number(moved, size), "used": Number(moved if below else Fraction(0), size)}
+
+
+@cases("entropy_control")
+def entropy_control_cases(case):
+    def entropy_case(label, comment, entropy, inclusive=False, coef=0.0025, target=0.25, delta=0.0001, low=0, high=0.005):
+        case(label, comment, coef=coef, entropy=entropy, target=target, delta=delta, low=low, high=high,
+                inclusive=inclusive)
+
+    entropy_case("below", "the entropy is too small: the coefficient rises and is used", 0.125)
+    entropy_case("above", "the entropy is large enough: the coefficient falls and is not used", 0.5)
+    entropy_case("equal", "exactly at the target, the official code: it falls", 0.25)
+    entropy_case("equal-inclusive", "exactly at the target, TRL: it rises", 0.25, inclusive=True)
+    entropy_case("highest", "it would rise above its bound", 0.125, coef=0.875, delta=0.25, high=1)
+    entropy_case("lowest", "it would fall below its bound", 0.75, coef=0.00005, inclusive=True)
+    entropy_case("pinned", "both bounds are the same, and the coefficient starts outside", 0.125, coef=3, low=0.5, high=0.5,
+                 inclusive=True)
+    entropy_case("falling-used", "a negative step: the coefficient falls where the entropy is too small", 0.125, coef=0.5,
+                 delta=-0.125, low=-1, high=1)
+
+
+@checks("entropy_control")
+def check_entropy_control(check):
+    for label, arguments, _ in cases_of("entropy_control"):
+        official, trl = (exactly("entropy_control", **{**arguments, "inclusive": x}) for x in (False, True))
+        at_target = arguments["entropy"] == arguments["target"]
+        check(f"they differ at the target only: {label}", (official != trl) == at_target)
+        for found in (official, trl):
+            used = found["coef"].value if arguments["entropy"] < arguments["target"] else 0
+            check(f"used where the entropy is small: {label}", at_target or found["used"].value == used)
+            check(f"within the bounds: {label}", arguments["low"] <= found["coef"].value <= arguments["high"])
+
+
+# ---- entropy_target_coef
+
+@function
+def entropy_target_coef(entropy, target, coef):
+    """C3-TER (Confucius3-Math): the entropy_coef of the objective that has the gradient of c abs(H - H*)."""
+    sign = less(entropy, target) - less(target, entropy)
+    return {"coef": own_size(coef * sign), "value": Number(coef * abs(entropy - target), abs(coef) * (abs(entropy) + abs(target)))}
+
+
+@cases("entropy_target_coef")
+def entropy_target_coef_cases(case):
+    each(case,
+         ("above", "too much entropy: a penalty", dict(entropy=0.75, target=0.55, coef=0.001)),
+         ("below", "too little entropy: a bonus", dict(entropy=0.25, target=0.55, coef=0.001)),
+         ("equal", "at the target: nothing", dict(entropy=0.5, target=0.5, coef=0.001)),
+         ("zero", "no coefficient", dict(entropy=0.75, target=0.55, coef=0)))
+
+
+@checks("entropy_target_coef", "kl_hinge")
+def check_hinges(check):
+    h = Fraction(1, 4096)
+    dice = Dice(3)
+    for _ in range(20):
+        H, target, c = dice.fraction(0, 2, 16), dice.fraction(0, 2, 16), dice.fraction(0, 1, 8)
+        at = lambda x, name: exactly("entropy_target_coef", entropy=float(x), target=target, coef=c)[name].value
+        slope = (at(H + h, "value") - at(H - h, "value")) / (2 * h)
+        check("minus the coefficient is the slope", slope == -at(H, "coef"))
+        hinge = lambda x: exactly("kl_hinge", kl=float(x), delta=target, beta=c)["coef"].value
+        mirror = exactly("kl_hinge", kl=-H, delta=-target, beta=c)["coef"].value
+        check("up and down make a line", hinge(H) - mirror == Fraction(c) * (Fraction(H) - Fraction(target)))
+
+
+# ---- preference_margin_control
+
+@function
+def preference_margin_control(coef, pair_loss, loss):
+    """AMIR-GRPO (2601.03661), official code: the pair term stays between 0.3 and 0.7 of the other loss."""
+    share = coef * pair_loss / max(Fraction(1, 10 ** 9), loss)
+    if less(share, Fraction(3, 10)):
+        coef = min(Fraction(1, 20), Fraction(5, 4) * coef)
+    elif less(Fraction(7, 10), share):
+        coef = max(Fraction(1, 200), Fraction(4, 5) * coef)
+    return {"coef": Number(coef, abs(coef))}
+
+
+@cases("preference_margin_control")
+def preference_margin_control_cases(case):
+    for label, comment, coef, pair_loss, loss in (
+            ("small", "the pair term is a tenth of the loss: more", 0.01, 0.5, 0.05),
+            ("large", "it is three times the loss: less", 0.01, 6, 0.02),
+            ("between", "it is half the loss: the same", 0.01, 0.5, 0.01),
+            ("highest", "at most 0.05", 0.045, 0.01, 1),
+            ("above", "a coefficient above the most comes down to it", 0.25, 0.01, 1),
+            ("lowest", "at least 0.005", 0.006, 6, 0.01),
+            ("below", "a coefficient below the least comes up to it", 0.001, 6, 0.001),
+            ("negative-loss", "a loss below 0 counts as 1e-9", 0.02, 0.75, -0.5),
+            ("no-pairs", "a pair loss of 0", 0.02, 0, 0.5)):
+        case(label, comment, coef=coef, pair_loss=pair_loss, loss=loss)
+
+
+@checks("preference_margin_control")
+def check_preference_margin_control(check):
+    at = lambda coef, pair, loss: exactly("preference_margin_control", coef=coef, pair_loss=pair, loss=loss)["coef"].value
+    for label, given, _ in cases_of("preference_margin_control"):
+        larger = {**given, "pair_loss": 8 * given["pair_loss"], "loss": 8 * given["loss"]}
+        found, same = (exactly("preference_margin_control", **x)["coef"] for x in (given, larger))
+        check(f"only the quotient counts: {label}", given["loss"] < 0 or found == same)
+    check("five quarters, four fifths", at(0.015625, 1, 1) * 4 == Fraction(5, 64) and at(0.03125, 32, 1) * 5 == Fraction(1, 8))
+
+
+# ---- regret_temperature
+
+@function
+def regret_temperature(length, score):
+    """Trinity-RFT's chain-of-tasks advantage: the temperature at which s e^(s/temp) sums to 0 over the tokens."""
+    def negative(weight):
+        terms = [real(n * s) * weight(s) for n, s in zip(length, score)]
+        return limits.less(sum((x for x in terms if x > 0), ZERO), -sum((x for x in terms if x < 0), ZERO))
+    if not negative(lambda s: ONE):
+        return {"temperature": Number(ZERO, ZERO)}
+    low, high = Fraction(4, 5), Fraction(100)
+    for _ in range(20):
+        middle = (low + high) / 2
+        if negative(lambda s: mpmath.exp(real(s / middle))):
+            high = middle
+        else:
+            low = middle
+        if high - low < Fraction(1, 20):
+            break
+    return {"temperature": Number(middle, middle)}
+
+
+@cases("regret_temperature")
+def regret_temperature_cases(case):
+    for label, comment, length, score in (
+            ("bisected", "long failures: the temperature at which they weigh as much as the successes", [122, 40, 80], [-0.5, 0.25, 0.5]),
+            ("enough", "successes weigh enough: none", [10, 40, 100], [-0.5, 0.25, 0.5]),
+            ("zero", "a sum of exactly 0: none", [4, 2], [-0.25, 0.5]),
+            ("hopeless", "only failures: the lowest temperature", [4, 2], [-0.25, -0.5]),
+            ("slight", "the sum is hardly below 0: a high temperature", [103, 100], [-0.5, 0.5]),
+            ("hardly", "so little that even the highest is too low", [1001, 1000], [-0.5, 0.5]),
+            ("wide", "scores of some size", [7, 3, 11, 2], [-3, 2.5, -0.75, 6])):
+        case(label, comment, length=length, score=score)
+
+
+@checks("regret_temperature")
+def check_regret_temperature(check):
+    for label, given, _ in cases_of("regret_temperature"):
+        found = ask("regret_temperature", **given)["temperature"]
+        total = lambda temp: sum(n * s * (math.exp(s / temp) if temp else 1) for n, s in zip(given["length"], given["score"]))
+        check(f"none where they weigh enough: {label}", (found == 0) == (total(0) >= 0))
+        if found and 1 < found < 99:
+            check(f"the sum changes its sign here: {label}", total(found - 0.05) >= 0 >= total(found + 0.05))
+    for lengths in ((122, 100), (103, 100), (9, 2)):
+        found = ask("regret_temperature", length=lengths, score=[-0.5, 0.5])["temperature"]
+        root = 1 / math.log(lengths[0] / lengths[1])
+        check("by hand: e^(1/temp) is the quotient of the lengths", abs(found - max(root, 0.8)) < 0.05)
+
+
+# ---- logistic_shift
+
+@function
+def logistic_shift(batch, correct, beta):
+    """VPD (2605.15113): halfway between the mean log-ratios of right and wrong responses."""
+    l, f = at(batch, "logp"), at(batch, "logp_ref")
+    z = [[beta * (l[p] - f[p]) for p in own] for own in own_tokens(batch)]
+    sides = [[x for x, c in zip(z, correct) if c == right] for right in (True, False)]
+    half = lambda f: sum(mean([sum(f(y) for y in x) for x in side]) for side in sides if side) / Fraction(2)
+    return {"shift": Number(half(Fraction), half(abs))}
+
+
+@cases("logistic_shift")
+def logistic_shift_cases(case):
+    def shift(label, comment, correct, beta=0.1, now=SELF, ref=TEACHER, mask=None, flags="UnequalLengths"):
+        case(label, comment, tokens([0, 0, 1], mask, logp=now, logp_ref=ref), flags, correct=marks(correct), beta=beta)
+
+    shift("plain", "sums over tokens, means over either side, over prompts", "110")
+    shift("right", "no wrong ones: half of the one mean", "111")
+    shift("wrong", "no right ones", "000", 2)
+    shift("holes", "masked tokens do not count; a response without any is at 0", "011", 0.5, WITH_HOLES["logp_old"],
+          [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]], WITH_HOLES["mask"], HOLED)
+
+
+@checks("logistic_shift")
+def check_logistic_shift(check):
+    for label, given, batch, found in every("logistic_shift"):
+        mirrored = {**batch, "logp": batch["logp_ref"], "logp_ref": batch["logp"]}
+        flipped = exactly("logistic_shift", mirrored, **{**given, "correct": [not c for c in given["correct"]]})
+        check(f"policy and reference, right and wrong change places: {label}", flipped["shift"].value == -found["shift"].value)
+    plain = tokens([0, 0], logp=[[-1, -2], [-3]], logp_ref=[[-2, -2.5], [-1]])
+    check("(1.5 - 2)/2", exactly("logistic_shift", plain, correct=[True, False], beta=2)["shift"].value == -HALF)
+
+
+# ---- linear_decay
+
+@function
+def linear_decay(start, step, steps, offset):
+    """SERL (offset 0) and VISD (offset 1): falls to 0 in so many steps; 0 steps: constant."""
+    left = clamp(1 - (step - offset) / steps, Fraction(0), Fraction(1)) if steps else 1
+    return {"value": own_size(start * left)}
+
+
+@cases("linear_decay")
+def linear_decay_cases(case):
+    each(case,
+         ("start", "the first step", dict(start=0.5, step=0, steps=50, offset=0)),
+         ("third", "a step on the way", dict(start=0.5, step=17, steps=50, offset=0)),
+         ("offset", "steps counted from 1: the first one has it all", dict(start=0.5, step=1, steps=600, offset=1)),
+         ("last", "steps counted from 1: the last one still has a part", dict(start=0.7, step=600, steps=600, offset=1)),
+         ("over", "and then nothing", dict(start=0.5, step=601, steps=600, offset=1)),
+         ("before", "before the first step: not more than at the start", dict(start=0.5, step=0, steps=600, offset=1)),
+         ("constant", "0 steps: constant", dict(start=0.5, step=1000, steps=0, offset=0)))
+
+
+@checks("linear_decay")
+def check_linear_decay(check):
+    decay = lambda step, steps, offset=0: exactly("linear_decay", start=0.5, step=step, steps=steps, offset=offset)["value"].value
+    check("a line", [decay(s, 4) for s in range(6)] == [Fraction(x, 8) for x in (4, 3, 2, 1, 0, 0)])
+    check("from 1 on", [decay(s, 4, 1) for s in range(6)] == [Fraction(x, 8) for x in (4, 4, 3, 2, 1, 0)])
+    check("constant", decay(9, 0) == decay(0, 0) == Fraction(1, 2))
+
+
+# ---- count_budget
+
+@function
+def count_budget(start, factor, step, interval):
+    """CURRICULUM-GRPO: the budget of tokens shrinks by a factor at intervals, to no less than 1."""
+    budget = start * factor ** math.floor(step / interval)
+    return {"value": own_size(Fraction(1) if less(budget, Fraction(1)) else budget)}
+
+
+@cases("count_budget")
+def count_budget_cases(case):
+    each(case,
+         ("start", "the whole budget", dict(start=256, factor=0.7, step=99, interval=100)),
+         ("first", "after one interval", dict(start=256, factor=0.7, step=100, interval=100)),
+         ("later", "after five", dict(start=256, factor=0.7, step=599, interval=100)),
+         ("least", "never less than 1", dict(start=256, factor=0.7, step=5000, interval=100)))
+
+
+@checks("count_budget")
+def check_count_budget(check):
+    budget = lambda step: exactly("count_budget", start=8, factor=0.5, step=step, interval=3)["value"].value
+    check("halves", [budget(s) for s in range(13)] == [8] * 3 + [4] * 3 + [2] * 3 + [1] * 4)
+
+
+# ---- hint_level
+
+@function
+def hint_level(level, success, low, high, **most):
+    """SAGE (2602.03143): more of a hint where a prompt fails, less where it succeeds."""
+    def moved(k, s):
+        if less(s, low):
+            return min(k + 1, most["max"])
+        return max(k - 1, 0) if less(high, s) else k
+    return {"level": [int(moved(k, s)) for k, s in zip(level, success)]}
+
+
+@cases("hint_level")
+def hint_level_cases(case):
+    each(case,
+         ("plain", "up, as it was, down", dict(level=[1, 1, 2], success=[0.05, 0.2, 0.5], low=0.1, high=0.35, max=3)),
+         ("bounds", "exactly at a threshold: as it was", dict(level=[1, 2], success=[0.1, 0.35], low=0.1, high=0.35, max=3)),
+         ("ends", "not above the highest nor below 0; what is above it is brought back",
+          dict(level=[3, 0, 5], success=[0, 1, 0], low=0.1, high=0.35, max=3)),
+         ("paper", "a high threshold of 1: never down", dict(level=[2, 1, 0], success=[1, 0, 0.5], low=0.25, high=1, max=2)))
+
+
+@checks("hint_level")
+def check_hint_level(check):
+    for label, given, _, found in every("hint_level"):
+        for k, s, new in zip(given["level"], given["success"], found["level"]):
+            step = (s < given["low"]) - (s > given["high"])
+            check(f"one step: {label}", new == (min(max(k + step, 0), given["max"]) if step else k))

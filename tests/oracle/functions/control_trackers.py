@@ -1,0 +1,316 @@
+"""State that is kept over steps: averages, baselines, counts, quantiles."""
+import itertools
+import statistics
+from fractions import Fraction
+
+import mpmath
+from mpmath import mpf
+
+import limits
+from functions.arithmetic import Number, at, clamp, less, mean, own_size, real, summed
+from functions.batches import TENTHS, each, tokens
+from functions.comparing import ask, cases_of, exactly, near, thrown
+from functions.registry import cases, checks, function
+from scenarios import NAN, Dice
+
+
+# ---- moving_average
+
+@function
+def moving_average(state, value, rate):
+    """Exponential."""
+    return {"state": summed((rate * state, (1 - rate) * value))}
+
+
+@cases("moving_average")
+def moving_average_cases(case):
+    each(case,
+         ("plain", "a thousandth of what is new", dict(state=0.5, value=0.25, rate=0.999)),
+         ("all-new", "rate 0: what is new", dict(state=3, value=-1.5, rate=0)),
+         ("all-old", "rate 1: nothing changes", dict(state=3, value=-1.5, rate=1)),
+         ("signs", "old and new of both signs", dict(state=-0.3, value=0.1, rate=0.25)))
+
+
+# ---- running_baseline
+
+@function
+def running_baseline(baseline, momentum, reward):
+    """SPIRAL's role-conditioned baseline (2506.24119) as prime-rl has it: scored first, then moved."""
+    b, advantages = Number(baseline, abs(baseline)), []
+    for r in reward:
+        advantages.append(Number(r - b.value, abs(r) + b.size))
+        b = Number(momentum * b.value + (1 - momentum) * r, momentum * b.size + (1 - momentum) * abs(r))
+    return {"advantage": advantages, "baseline": b}
+
+
+@cases("running_baseline")
+def running_baseline_cases(case):
+    for label, comment, baseline, momentum, reward in (
+            ("usual", "scored before it moves", 0, 0.95, [1, -1, 1, 1]),
+            ("warm", "a baseline in use", 0.5, 0.75, [1, 0, 0.25]),
+            ("still", "momentum 1: the baseline stays", 0.25, 1, [1, 0, -2]),
+            ("last", "momentum 0: the baseline is the reward before", 0.25, 0, [1, 0, -2]),
+            ("equal", "rewards at the baseline", TENTHS, 0.5, [TENTHS, TENTHS]),
+            ("one", "a baseline below 0", -0.5, 0.95, [0.25])):
+        case(label, comment, baseline=baseline, momentum=momentum, reward=reward)
+
+
+@checks("running_baseline")
+def check_running_baseline(check):
+    for label, given, _ in cases_of("running_baseline"):
+        found, m, b = exactly("running_baseline", **given), Fraction(given["momentum"]), Fraction(given["baseline"])
+        for k, n in enumerate(found["advantage"] + [found["baseline"]]):
+            past = [Fraction(r) for r in given["reward"][:k]]
+            before = m ** k * b + (1 - m) * sum(m ** (k - 1 - j) * r for j, r in enumerate(past))
+            expected = Fraction(given["reward"][k]) - before if k < len(given["reward"]) else before
+            check(f"a weighted sum of what came before: {label}", n.value == expected)
+
+
+# ---- smooth_advantage
+
+@function
+def smooth_advantage(visits, new, total):
+    """DCPO (2509.02333), section 4.2: of two averages of the step's and the cumulative advantage, the one of smaller size."""
+    i = visits
+    by_new = ((i - 1) / i * new, total / i)
+    by_total = (new / i, (i - 1) / i * total)
+    terms = by_new if less(abs(sum(by_new)), abs(sum(by_total))) else by_total
+    return {"advantage": summed(terms)}
+
+
+@cases("smooth_advantage")
+def smooth_advantage_cases(case):
+    for label, comment, visits, new, total in (
+            ("first-total", "the first visit: the smaller of the two, here the cumulative one", 1, 1.5, -0.5),
+            ("first-new", "the first visit: the smaller of the two, here the step's", 1, 0.5, -1.5),
+            ("second", "at the second visit both are the same", 2, 1.25, -0.5),
+            ("third-new", "the third visit: the step's advantage is smaller, and so is its average", 3, 0.5, 2),
+            ("third-total", "the third visit, the other way round", 3, 2, -0.5),
+            ("equal", "sizes are exactly the same, signs are not: the cumulative one", 4, 1, -1),
+            ("zero", "a step without spread", 10, 0, 1.75),
+            ("cancel", "the step's average is exactly 0", 4, 0.5, -1.5)):
+        case(label, comment, visits=visits, new=new, total=total)
+
+
+@checks("smooth_advantage")
+def check_smooth_advantage(check):
+    smooth = lambda i, new, total: exactly("smooth_advantage", visits=i, new=new, total=total)["advantage"].value
+    for i, new, total in itertools.product((1, 2, 3, 10), (-1.5, 0, 0.25, 2), (-0.5, 1, 1.75)):
+        parts = [Fraction(k, i) * Fraction(new) + Fraction(i - k, i) * Fraction(total) for k in (i - 1, 1)]
+        check("the average of smaller size", abs(smooth(i, new, total)) == min(abs(x) for x in parts))
+        check("neither comes first", smooth(i, new, total) == smooth(i, total, new) or abs(parts[0]) == abs(parts[1]))
+    check("two that agree", smooth(7, 0.75, 0.75) == Fraction(3, 4) and smooth(1, 3, -2) == -2)
+
+
+# ---- running_moments
+
+@function
+def running_moments(visits, mean, variance, new_mean, new_variance):
+    """DCPO's official code: mean and variance over the visits, this one included."""
+    i = visits
+    means = ((i - 1) * mean / i, new_mean / i)
+    variances = ((i - 1) * variance / i, new_variance / i, (i - 1) * (new_mean - mean) ** 2 / i ** 2)
+    return {"mean": summed(means), "variance": summed(variances)}
+
+
+@cases("running_moments")
+def running_moments_cases(case):
+    for label, comment, visits, mean, variance, new_mean, new_variance in (
+            ("first", "the first visit: what was before has no weight", 1, 5, 7, 0.25, 0.1875),
+            ("second", "two visits", 2, 0.25, 0.1875, 0.75, 0.25),
+            ("seventh", "seven visits", 7, 0.5, 0.25, 0.125, 0.109375),
+            ("same-mean", "the mean stays, the variance averages", 3, 0.5, 0.25, 0.5, 0),
+            ("offset", "a mean of 1e7 that moves by 1", 5, 10000000, 0.5, 10000001, 0.25),
+            ("no-spread", "without any spread of its own, the difference of the means makes some", 4, -1, 0, 1, 0)):
+        case(label, comment, visits=visits, mean=mean, variance=variance, new_mean=new_mean,
+             new_variance=new_variance)
+
+
+@checks("running_moments")
+def check_running_moments(check):
+    dice, mean, variance, seen = Dice(5), 9, 9, []
+    for i in range(1, 8):  # visits of the same size, and variances of populations: the pooled moments
+        step = [Fraction(dice.fraction(-2, 2, 8)) for _ in range(5)]
+        seen += step
+        found = running_moments(Fraction(i), mean, variance, statistics.mean(step), statistics.pvariance(step))
+        mean, variance = found["mean"].value, found["variance"].value
+        check(f"pooled moments of {i} visits", mean == statistics.mean(seen) and variance == statistics.pvariance(seen))
+
+
+# ---- decayed_counts
+
+@function
+def decayed_counts(alpha, beta, decay, successes, failures):
+    """SPO (2509.13232) and VADE: counts of a prompt's successes and failures that forget."""
+    return {"alpha": summed((decay * alpha, successes)), "beta": summed((decay * beta, failures))}
+
+
+@cases("decayed_counts")
+def decayed_counts_cases(case):
+    def counts(alpha, beta, decay, successes, failures):
+        return dict(alpha=alpha, beta=beta, decay=decay, successes=successes, failures=failures)
+
+    each(case,
+         ("selected", "a prompt that was selected, one success of eight: 1.02 and 8.68", counts(0.1, 8.4, 0.2, 1, 7)),
+         ("more", "four of eight: 4.54 and 5.06", counts(2.7, 5.3, 0.2, 4, 4)),
+         ("unselected", "a prompt that was not selected forgets a little", counts(9, 0.2, 0.999, 0, 0)),
+         ("forget", "a decay of 0 leaves the step's own counts", counts(3, 5, 0, 2, 0.5)),
+         ("keep", "a decay of 1 sums them up", counts(3, 5, 1, 1, 0)))
+
+
+@checks("decayed_counts", "moving_average")
+def check_counts(check):
+    """A decay of a power is that many steps; the figure of VADE."""
+    state = dict(alpha=0.1, beta=8.4)
+    found = ask("decayed_counts", **state, decay=0.2, successes=1, failures=7)
+    check("VADE's figure", found == {"alpha": 1.02, "beta": 8.68})
+    for n in (1, 2, 5):
+        many = {"alpha": Fraction(3), "beta": Fraction(5)}
+        for _ in range(n):
+            step = decayed_counts(**many, decay=Fraction(1, 2), successes=0, failures=0)
+            many = {k: x.value for k, x in step.items()}
+        once = exactly("decayed_counts", alpha=3, beta=5, decay=2.0 ** -n, successes=0, failures=0)
+        check(f"{n} steps without answers", many == {k: x.value for k, x in once.items()})
+    average = exactly("moving_average", state=3, value=2, rate=0.75)["state"].value
+    counted = exactly("decayed_counts", alpha=3, beta=0, decay=0.75, successes=0.5, failures=0)["alpha"].value
+    check("an average as counts", average == counted)
+
+
+# ---- decay_by_drift
+
+@function
+def decay_by_drift(batch, half_life, low, high):
+    """SPO's streaming form: the farther the policy went from the one that answered, the more is forgotten."""
+    l, o = at(batch, "logp"), at(batch, "logp_old")
+    drift = mean([abs(l[p] - o[p]) for p in l]) / half_life if l else Fraction(0)
+    decay = mpmath.power(2, -real(drift))
+    for bound, below in ((low, lambda b: limits.less(decay, b)), (high, lambda b: limits.less(b, decay))):
+        if below(real(bound)):
+            return {"decay": own_size(bound)}
+    return {"decay": Number(decay, decay * (1 + real(drift)))}
+
+
+@cases("decay_by_drift")
+def decay_by_drift_cases(case):
+    BEFORE = [[-0.5, -2, -0.0625], [-1.25, -0.75]]
+
+    def drift(label, comment, now, flags="UnequalLengths", before=BEFORE, mask=None, half_life=0.06, low=0.875, high=0.96):
+        case(label, comment, tokens([0, 1][:len(now)], mask, logp=now, logp_old=before), flags, half_life=half_life,
+             low=low, high=high)
+
+    drift("inside", "a mean distance between the bounds", [[-0.5, -1.9921875, -0.0625], [-1.25, -0.765625]])
+    drift("far", "farther than the lower bound allows", [[-0.75, -1.5, -0.5], [-1.25, -3]])
+    drift("near", "no distance: the upper bound", BEFORE, "UnequalLengths OnPolicy")
+    drift("half", "one half life away, bounds that do not matter", [[-0.5, -2.5, -0.0625], [-1, -1.25]], half_life=0.25, low=0.25, high=1)
+    drift("holes", "masked tokens do not count; bounds far away", [[-0.75, NAN, -0.0625], [-2, -0.25]],
+          "UnequalLengths MaskHoles NaNMasked",
+          [[-0.5, NAN, -1], [-1.25, NAN]], "101 10", TENTHS, 0, 1)
+    drift("none", "no token counts: no distance", [[NAN, -1]], "FullyMasked NaNMasked", [[-1, NAN]], "00")
+
+
+@checks("decay_by_drift")
+def check_decay_by_drift(check):
+    free = dict(low=0, high=1)
+    for label, given, batch in cases_of("decay_by_drift"):
+        at = lambda half: exactly("decay_by_drift", batch, **{**given, **free, "half_life": half})["decay"].value
+        once, twice = at(given["half_life"]), at(2 * given["half_life"])
+        check(f"twice the half life is the root: {label}", near(once, real(twice) ** 2))
+        swapped = {**batch, "logp": batch["logp_old"], "logp_old": batch["logp"]}
+        check(f"either may be the older one: {label}", ask("decay_by_drift", swapped, **given) == ask("decay_by_drift", batch, **given))
+        clipped = min(max(float(once), given["low"]), given["high"])
+        check(f"clipped: {label}", abs(ask("decay_by_drift", batch, **given)["decay"] - clipped) < 1e-15)
+
+
+# ---- quantile_track
+
+@function
+def quantile_track(quantile, level, rate, observed):
+    """RiskPO: one step of the pinball loss for every quantile."""
+    below = [Fraction(sum(less(s, q) for s in observed), len(observed)) for q in quantile]
+    return {"quantile": [summed((q, rate * k, -rate * share)) for q, k, share in zip(quantile, level, below)]}
+
+
+@cases("quantile_track")
+def quantile_track_cases(case):
+    LEVELS = [0.05, 0.25, 0.5, 0.95]
+    each(case,
+         ("plain", "the share below each quantile", dict(quantile=[0.1, 0.25, 0.5, 0.9], level=LEVELS, rate=0.1,
+                                                         observed=[0.05, 0.3, 0.3, 0.7, 1])),
+         ("equal", "strictly below: what is at the quantile does not count", dict(quantile=[0.5, 1], level=[0.5, 0.9], rate=0.25,
+                                                                               observed=[0.5, 0.5, 0.25, 1])),
+         ("still", "the shares are the levels: nothing moves",
+          dict(quantile=[0.5, 2], level=[0.25, 0.75], rate=0.5, observed=[0, 1, 1, 3])),
+         ("negative", "quantiles of both signs and one observation", dict(quantile=[-1, 0, TENTHS], level=[0.1, 0.5, 0.9], rate=0.1,
+                                                                        observed=[-0.25])))
+
+
+@checks("quantile_track")
+def check_quantile_track(check):
+    """Where the share below is the level, nothing moves; the step is minus the slope of the pinball loss."""
+    dice = Dice(11)
+    for _ in range(30):
+        seen, q, level = thrown(dice, 7), Fraction(dice.fraction(-1, 1, 16) + 1 / 64), Fraction(dice.fraction(0, 1, 8))
+        pinball = lambda x: sum(max(level * (s - x), (level - 1) * (s - x)) for s in map(Fraction, seen)) / 7
+        h = Fraction(1, 1024)
+        slope = (pinball(q + h) - pinball(q - h)) / (2 * h)
+        found = exactly("quantile_track", quantile=[float(q)], level=[float(level)], rate=0.5, observed=seen)["quantile"][0].value
+        check("down the pinball loss", found == q - slope / 2)
+
+
+# ---- turn_factor
+
+@function
+def turn_factor(batch, factor, low, high):
+    """SeeUPO: how far the turns that were updated already have moved a trajectory, within bounds."""
+    l, o = at(batch, "logp"), at(batch, "logp_old")
+    bounds = [real(1 - low), real(1 + high)]
+    moved = []
+    for i, M in enumerate(factor):
+        steps = [l[p] - o[p] for p in l if p[0] == i] or [Fraction(0)]
+        g = clamp(mean(steps), Fraction(-10), Fraction(10))
+        size = mean([abs(d) for d in steps]) if g == mean(steps) else abs(g)
+        w = mpmath.exp(real(g))
+        inner = clipped(w, w * (1 + real(size)), bounds)
+        moved.append(clipped(real(M) * inner.value, real(M) * inner.size, bounds))
+    return {"factor": moved}
+
+
+def clipped(x, size, bounds):
+    low, high = bounds
+    if limits.less(x, low):
+        return own_size(low)
+    return own_size(high) if limits.less(high, x) else Number(x, size)
+
+
+@cases("turn_factor")
+def turn_factor_cases(case):
+    TURN = [[-0.5, -2, -0.0625], [-1.25, -0.75], [-3], [-0.5, -1]]
+    TURN_OLD = [[-0.625, -2, -0.125], [-1, -0.75], [-1], [-4, -2]]
+
+    def turn(label, comment, factor, now=None, old=None, mask=None, flags="UnequalLengths", low=0.2, high=0.2):
+        now, old = now or TURN, old or TURN_OLD
+        case(label, comment, tokens([0, 0, 1, 1][:len(now)], mask, logp=now, logp_old=old), flags, factor=factor, low=low,
+             high=high)
+
+    turn("first", "factors of 1: a turn that moved little, and some that moved beyond either bound", [1] * 4)
+    turn("again", "the product is clipped too", [1.15, 0.9, 0.8, 0.9])
+    turn("clamped", "far beyond a mean of 10, and bounds wider than that", [1, 0.5, 1, 1e-6],
+         [[-0.5, -1], [-40, -50], [-0.25], [-0.5]], [[-30, -20], [-1, -2], [-0.25], [-30]], low=1, high=30000)
+    turn("missing", "a turn without tokens that count leaves its factor, within the bounds", [1.125, 1.5, 0.75],
+         [[-0.5, NAN], [], [NAN]], [[-0.5625, NAN], [], [NAN]], "10 - 0", "UnequalLengths MaskHoles NaNMasked FullyMasked", TENTHS, 0.25)
+
+
+@checks("turn_factor")
+def check_turn_factor(check):
+    for label, given, batch in cases_of("turn_factor"):
+        found = ask("turn_factor", batch, **given)["factor"]
+        low, high = 1 - given["low"], 1 + given["high"]
+        check(f"within the bounds: {label}", all(low <= x <= high for x in found))
+        still = ask("turn_factor", {**batch, "logp": batch["logp_old"]}, **given)["factor"]
+        check(f"a turn that did not move: {label}", still == [min(max(x, low), high) for x in given["factor"]])
+    batch = tokens(logp=[[-1, -2]], logp_old=[[-1.125, -2.25]])
+    wide = dict(low=1, high=100)
+    one = exactly("turn_factor", batch, factor=[1], **wide)["factor"][0].value
+    check("e^(3/16)", near(one, mpmath.exp(mpf(3) / 16)))
+    again = exactly("turn_factor", batch, factor=[1.5], **wide)["factor"][0].value
+    check("times what was there", near(again, one * 1.5))

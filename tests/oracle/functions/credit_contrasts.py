@@ -1,0 +1,269 @@
+"""Advantages of responses by their share of a softmax, by pairs, by sets and beside a reference answer."""
+import itertools
+from fractions import Fraction
+
+import mpmath
+
+from functions.arithmetic import (NOTHING, Number, by_group, itself, less, mean, mean_of, means, per_group, places, real, rewards_of,
+                                  shares)
+from functions.batches import FOUR, HOLED, NOW, TENTHS, WITH_HOLES, marks, responses, tokens
+from functions.comparing import every, fraction, near, values
+from functions.registry import cases, checks, function
+from scenarios import NAN
+
+
+# ---- boltzmann_advantage
+
+@function
+def boltzmann_advantage(batch, temperature):
+    """DRIFT (2605.31455): e^(R/beta) over the group's mean of it."""
+    r = rewards_of(batch)
+
+    def advantages(group):
+        p, size = shares([r[i] for i in group], temperature)
+        return [Number(len(group) * x, len(group) * x * size) for x in p]
+    return {"advantage": per_group(batch, advantages)}
+
+
+@cases("boltzmann_advantage")
+def boltzmann_advantage_cases(case):
+    for label, comment, reward, group, temperature in (
+            ("plain", "mean 1 in the group", [1, 0, 0.5, -0.25], FOUR, 0.5),
+            ("equal", "equal rewards: 1", [TENTHS] * 4, FOUR, 0.1),
+            ("lone", "a group of one: 1", [1, 0, 2], (0, 0, 1), 0.25),
+            ("cold", "all but the best vanish", [1, 0, 0, 1], FOUR, 0.015625),
+            ("underflow", "e^-2000", [10, -10, 9.5], (0, 0, 0), 0.01)):
+        case(label, comment, responses(list(group), reward), "UnevenGroups Singleton" if group[-1] else "",
+             temperature=temperature)
+
+
+@checks("boltzmann_advantage")
+def check_boltzmann_advantage(check):
+    for label, given, batch, found in every("boltzmann_advantage"):
+        A, r, beta = values(found["advantage"]), fraction(batch["reward"]), Fraction(given["temperature"])
+        for group in by_group(batch):
+            check(f"mean 1: {label}", near(sum(A[i] for i in group), len(group)))
+            for i, j in itertools.combinations(group, 2):
+                check(f"odds: {label}", near(mpmath.log(A[i] / A[j]) * real(beta), r[i] - r[j]))
+
+
+# ---- likelihood_share
+
+@function
+def likelihood_share(batch, threshold, temperature, by_length):
+    """POPO (2605.06650), released code: the right responses by how likely they were."""
+    score, r = means(batch, "logp_old"), rewards_of(batch)
+    T = [sum(i == j for j, _ in places(batch)) for i in range(len(r))]
+
+    def advantages(group):
+        chosen = [i for i in group if i in score and less(threshold, r[i])]
+        if not chosen:
+            return [NOTHING] * len(group)
+        p, _ = shares([score[i].value for i in chosen], temperature)
+        w = {i: x / T[i] if by_length else x for i, x in zip(chosen, p)}
+        size = 1 + real(max(score[i].size for i in chosen) / temperature)
+        return [Number(w[i] / sum(w.values()), w[i] / sum(w.values()) * size) if i in w else NOTHING for i in group]
+    return {"advantage": per_group(batch, advantages)}
+
+
+@cases("likelihood_share")
+def likelihood_share_cases(case):
+    def popo(label, comment, reward, by_length, old=None, group=FOUR, threshold=0, temperature=1, mask=None, flags="UnequalLengths"):
+        old = old or [[-0.5, -0.25, -0.5], [-1], [-2, -0.75], [-3]]
+        case(label, comment, tokens(list(group), mask, list(reward), logp_old=old), flags, threshold=threshold,
+             temperature=temperature, by_length=by_length)
+
+    popo("plain", "a softmax over the right ones of their mean log-probabilities", [1, 1, 0, 1], False)
+    popo("by-length", "then over their lengths", [1, 1, 0, 1], True)
+    popo("threshold", "above the threshold, not at it", [0.5, 1, 0.75, 0.25], False, threshold=0.5, temperature=0.5)
+    popo("none", "none right: 0", [0, 0, -1, 0], True)
+    popo("holes", "groups; a right one without tokens is not among them", [1, 1, 1, 1], True, WITH_HOLES["logp_old"] + [[-2]], (0, 0, 1, 1),
+         mask="1011 00 11 1", flags=HOLED)
+    popo("far", "means a thousand apart", [1, 1, 1, 0], False, [[-0.5, -0.5], [-1000], [-600, -900], [-1]], flags="UnequalLengths Extreme")
+
+
+@checks("likelihood_share")
+def check_likelihood_share(check):
+    for label, given, batch, found in every("likelihood_share"):
+        for group in by_group(batch):
+            total = sum(values(found["advantage"][i] for i in group))
+            check(f"1 in all, or none is right: {label}", near(total, 1) or total == 0)
+            wrong = [i for i in group if batch["reward"][i] <= given["threshold"]]
+            check(f"only right ones: {label}", not any(found["advantage"][i].value for i in wrong))
+
+
+# ---- pairwise_calibration
+
+@function
+def pairwise_calibration(batch, correct, temperature):
+    """CAPO (2604.12632): the slope of log(1 + e^(-(s_right - s_wrong)/tau)) over the pairs of a right and a wrong response."""
+    score = means(batch, "logp")
+
+    def pulled(i, j):
+        """How far right i and wrong j are to be pulled apart, and its size."""
+        gap = real((score[i].value - score[j].value) / temperature)
+        x = 1 / (real(temperature) * (1 + mpmath.exp(gap)))
+        return Number(x, x * real(1 + (score[i].size + score[j].size) / temperature))
+
+    def advantages(group):
+        right, wrong = ([i for i in group if i in score and bool(correct[i]) == side] for side in (True, False))
+        found = dict.fromkeys(group, NOTHING)
+        for i, j in itertools.product(right, wrong):
+            x = pulled(i, j)
+            found[i] = Number(found[i].value + x.value, found[i].size + x.size)
+            found[j] = Number(found[j].value - x.value, found[j].size + x.size)
+        return [found[i] for i in group]
+    return {"advantage": per_group(batch, advantages)}
+
+
+@cases("pairwise_calibration")
+def pairwise_calibration_cases(case):
+    def calibrated(label, comment, correct, logp=NOW, group=None, temperature=0.6, flags="UnequalLengths", mask=None):
+        case(label, comment, tokens(group, mask, logp=logp), flags, correct=marks(correct), temperature=temperature)
+
+    calibrated("plain", "one right response and two wrong ones", "010")
+    calibrated("groups", "only one kind in a group: 0", "101", group=[0, 0, 1])
+    calibrated("holes", "a response without tokens is in no pair", "1010", [[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25], [-2]], [0] * 4, 0.5,
+               HOLED, "101 00 11 1")
+    calibrated("far", "means 900 apart, either way", "10", [[-900], [-1]], flags="Extreme OneToken")
+    calibrated("far-right", "and the right one ahead", "01", [[-900], [-1]], flags="Extreme OneToken")
+
+
+@checks("pairwise_calibration")
+def check_pairwise_calibration(check):
+    step = Fraction(1, 10 ** 9)
+    for label, given, batch, found in every("pairwise_calibration"):
+        scores = means(batch, "logp")
+        A, tau = values(found["advantage"]), Fraction(given["temperature"])
+        for group in by_group(batch):
+            own = [i for i in group if i in scores]
+            check(f"what is pulled up is pushed down: {label}", near(sum(A[i] for i in own), 0))
+
+            def loss(at):
+                pairs = [(i, j) for i in own for j in own if given["correct"][i] and not given["correct"][j]]
+                return sum(mpmath.log1p(mpmath.exp(real((at[j] - at[i]) / tau))) for i, j in pairs)
+            for i in own:
+                up, down = (loss({j: scores[j].value + (k if i == j else 0) for j in own}) for k in (step, -step))
+                check(f"minus the slope of a logistic loss: {label}", abs((down - up) / real(2 * step) - A[i]) < 1e-16)
+
+
+# ---- hardest_miss
+
+@function
+def hardest_miss(batch, utility):
+    """ReCast (2604.22169): a hit against the miss that was nearest; in groups without a hit the farthest one is to be replaced."""
+    r = rewards_of(batch)
+    advantage, replace = [Fraction(0)] * len(r), []
+    for group in by_group(batch):
+        misses = [i for i in group if r[i] == 0]
+        best = max(group, key=lambda i: (r[i], -i))
+        order = sorted(misses, key=lambda i: (utility[i], i))
+        for i, j in zip(order, order[1:]):
+            less(utility[i], utility[j])
+        replace.append(order[0] if len(misses) == len(group) else -1)
+        if r[best] > 0 and misses:
+            advantage[best] = Fraction(1)
+            advantage[max(misses, key=lambda i: (utility[i], -i))] = Fraction(-1)
+    return {"advantage": itself(advantage), "replace": replace}
+
+
+@cases("hardest_miss")
+def hardest_miss_cases(case):
+    def recast(label, comment, reward, utility, group=None, flags=""):
+        case(label, comment, responses(group or [0] * len(reward), reward), flags, utility=utility)
+
+    recast("plain", "the best hit against the best miss", [0, 1, 0, 0.5], [0.25, 1, 0.75, 0.5])
+    recast("ties", "the first of equal ones; a reward below 0 is no miss", [0, 1, 0, 1, -1], [0.5, 0, 0.5, 0, 0.75])
+    recast("repair", "nobody hits: the lowest is replaced, and there is no contrast", [0, 0, 0, 1, 1], [0.25, 0.125, 0.125, 0, 0],
+           [0, 0, 0, 1, 1], "UnevenGroups")
+    recast("below", "no hit and not all 0: nothing", [-1, 0, 0, 0], [0.5, 0.25, 1, 0.75], [0, 0, 1, 1])
+
+
+@checks("hardest_miss")
+def check_hardest_miss(check):
+    for label, given, batch, found in every("hardest_miss"):
+        r, u, A = batch["reward"], given["utility"], values(found["advantage"])
+        for g, group in enumerate(by_group(batch)):
+            misses, hits = [i for i in group if r[i] == 0], [i for i in group if r[i] > 0]
+            up, down = ([i for i in group if A[i] == side] for side in (1, -1))
+            check(f"one and one, or none: {label}", (len(up), len(down)) == ((1, 1) if misses and hits else (0, 0)))
+            for chosen, among, x in ((up, hits, r), (down, misses, u)):
+                first = [i for i in among if x[i] == max(x[j] for j in among)][:1]
+                check(f"the first of the largest: {label}", not chosen or chosen == first)
+            lowest = [i for i in group if u[i] == min(u[j] for j in group)][0]
+            check(f"repaired where nothing else is left: {label}", found["replace"][g] == (lowest if len(misses) == len(group) else -1))
+
+
+# ---- set_advantage
+
+@function
+def set_advantage(reward, sets, **more):
+    """POLY (2509.25424): mean reward of a set times its share of different classes, against the mean of all sets."""
+    def value(chosen):
+        own = [int(i) for i in chosen]
+        different = Fraction(len({more["class"][i] for i in own}), len(own))
+        return Number(mean([reward[i] for i in own]) * different, mean([abs(reward[i]) for i in own]) * different)
+    f = [value(chosen) for chosen in sets]
+    return {"advantage": [Number(n.value - mean_of(f).value, n.size + mean_of(f).size) for n in f]}
+
+
+@cases("set_advantage")
+def set_advantage_cases(case):
+    KINDS = [1, 1, 2, 3, 2]
+    for label, comment, reward, kinds, sets in (
+            ("plain", "sets of three, two and one class", [1, 0, 1, 0.5, 0.25], KINDS, [[0, 2, 3], [0, 1, 2], [0, 1], [2, 4, 3]]),
+            ("same", "a set twice", [1, 0, 1, TENTHS, 0.25], KINDS, [[0, 1], [0, 1], [3, 2]]),
+            ("equal", "all of one worth: 0", [1, 1, 1, 1, 1], KINDS, [[0, 2], [1, 3], [3, 4]]),
+            ("one", "one set: 0", [1, 0, 0.5, 1, 1], KINDS, [[0, 1, 3]])):
+        case(label, comment, reward=reward, sets=sets, **{"class": kinds})
+
+
+@checks("set_advantage")
+def check_set_advantage(check):
+    for label, given, _, found in every("set_advantage"):
+        check(f"they sum to 0: {label}", sum(values(found["advantage"])) == 0)
+
+
+# ---- reference_advantage
+
+@function
+def reference_advantage(reward, reference_reward, beta, with_reference, **more):
+    """GRAO: with these, the surrogate `score` and the mean of response means over the G + 1 sequences of one prompt the
+    loss is the paper's."""
+    G, weight = len(reward), more["lambda"]
+    known = reward + [reference_reward] if with_reference else reward
+    centre, size = mean(known), mean([abs(x) for x in known])
+    deviation = mpmath.sqrt(real(mean([(x - centre) ** 2 for x in known])))
+    if not deviation:
+        return {"advantage": [NOTHING] * G, "reference_advantage": NOTHING}
+    factor = (1 + weight) * Fraction(G + 1, G)
+    own = [Number(real(factor * (r - centre)) / deviation, real(abs(factor) * (abs(r) + size)) / deviation) for r in reward]
+    y = (G + 1) * (beta * (reference_reward - centre) - weight * (mean(reward) - centre))
+    y_size = (G + 1) * (abs(beta) * (abs(reference_reward) + size) + abs(weight) * (mean([abs(r) for r in reward]) + size))
+    return {"advantage": own, "reference_advantage": Number(real(y) / deviation, real(y_size) / deviation)}
+
+
+@cases("reference_advantage")
+def reference_advantage_cases(case):
+    for label, comment, reward, y, beta, with_y, weight in (
+            ("without", "statistics of the prompt's own responses: their mean is 0, so lambda does not act on the reference", [1, 0, 0], 1,
+             0.5, False, 0.25),
+            ("with", "statistics with the reference", [1, 0, 0], 1, 0.5, True, 0.25),
+            ("equal", "no deviation: 0, though the reference differs", [0.5, 0.5], 1, 1, False, 1),
+            ("only-reference", "the reference alone differs", [0, 0, 0], TENTHS, 1, True, 0.5)):
+        case(label, comment, reward=reward, reference_reward=y, beta=beta, with_reference=with_y, **{"lambda": weight})
+
+
+@checks("reference_advantage")
+def check_reference_advantage(check):
+    """The loss of GRAO, as written and by these advantages, for given mean log-likelihoods."""
+    for label, given, _, found in every("reference_advantage"):
+        r, y, G = fraction(given["reward"]), Fraction(given["reference_reward"]), len(given["reward"])
+        beta, weight = (real(Fraction(given[key])) for key in ("beta", "lambda"))
+        known = r + [y] * given["with_reference"]
+        std = mpmath.sqrt(real(mean([(x - mean(known)) ** 2 for x in known])))
+        z = [real(x - mean(known)) / std if std else mpmath.mpf(0) for x in r + [y]]
+        E = [mpmath.mpf(-k - 1) / 7 for k in range(G + 1)]
+        paper = -sum((1 + weight) * a * e for a, e in zip(z, E[:G])) / G - (beta * z[G] - weight * sum(z[:G]) / G) * E[G]
+        ours = -sum(real(n.value) * e for n, e in zip(found["advantage"] + [found["reference_advantage"]], E)) / (G + 1)
+        check(f"the paper's loss: {label}", near(paper, ours))

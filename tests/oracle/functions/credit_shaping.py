@@ -1,0 +1,292 @@
+"""Advantages that are given, and changed: bonuses, factors, mixtures, projections."""
+from fractions import Fraction
+from math import floor
+
+import mpmath
+from mpmath import mpf
+
+import limits
+from functions.arithmetic import HALF, Number, by_group, clamp, mean, mean_of, means, per_group, real, rewards_of, summed
+from functions.batches import FOUR, HOLED, TENTHS, WITH_HOLES, each, marks, tokens
+from functions.comparing import cases_of, every, exactly, fraction, near, thrown, values
+from functions.registry import cases, checks, function
+from scenarios import Dice
+
+
+# ---- sharpening
+
+@function
+def sharpening(batch, advantage, kappa, **more):
+    """XRPO: right responses that were less likely than the group's mean gain."""
+    score, r = means(batch, "logp_old"), rewards_of(batch)
+    strength = more["lambda"]
+
+    def sharpened(i, near):
+        A = advantage[i]
+        if i not in score or r[i] <= 0 or A <= 0:
+            return Number(A, abs(A))
+        eta = mpmath.exp(real(score[i].value - near.value))
+        bonus = real(strength) * (1 - eta)
+        if bonus <= 0 or real(kappa * A) <= bonus:
+            return Number(A, A) if bonus <= 0 else Number(A + kappa * A, A + kappa * A)
+        return Number(real(A) + bonus, real(A) + abs(real(strength)) * (1 + eta * real(1 + score[i].size + near.size)))
+    return {"advantage": per_group(batch, lambda group: [sharpened(i, mean_of([score[j] for j in group if j in score])) for i in group])}
+
+
+@cases("sharpening")
+def sharpening_cases(case):
+    def sharpen(label, comment, old, reward, advantage, group=FOUR, strength=2.5, kappa=0.5, mask=None, flags="UnequalLengths"):
+        case(label, comment, tokens(list(group), mask, list(reward), logp_old=old), flags, advantage=advantage, kappa=kappa,
+             **{"lambda": strength})
+
+    sharpen("plain", "likely ones stay, an unlikely one gains what is short of the cap, wrong ones stay",
+            [[-0.5, -0.25], [-1.125], [-1, -1], [-1.75]],
+            [1, 1, 0, 0], [1, 1, -1, -1])
+    sharpen("capped", "far below the mean: the cap", [[-0.5, -0.25], [-4], [-1, -3], [-2]], [1, 1, 1, 0], [0.75, 0.5, 0.625, -1])
+    sharpen("kept", "advantages of 0 and below stay, right or not", [[-3], [-4], [-1, -3], [-0.5]], [1, 1, 0, 1], [0, -0.5, 1, TENTHS])
+    sharpen("holes", "the mean is over those with tokens; one without stays", WITH_HOLES["logp_old"] + [[-2]], [1, 1, 1, 1], [1, 1, 0.5, 2],
+            (0, 0, 1, 1), 0.25, 1, "1011 00 11 1", HOLED)
+
+
+@checks("sharpening")
+def check_sharpening(check):
+    for label, given, batch, found in every("sharpening"):
+        A = fraction(given["advantage"])
+        gain = [real(n.value) - real(a) for n, a in zip(found["advantage"], A)]
+        most = [given["kappa"] * abs(real(a)) + 1e-30 for a in A]
+        check(f"from nothing to kappa A: {label}", all(0 <= x <= y for x, y in zip(gain, most)))
+        wide = exactly("sharpening", batch, **{**given, "kappa": 2 ** 40})["advantage"]
+        pairs = zip(found["advantage"], wide)
+        check(f"the cap only takes: {label}", all(real(x.value) <= real(y.value) for x, y in pairs))
+
+
+# ---- feature_bonus
+
+@function
+def feature_bonus(batch, advantage, feature, divisor, eligible, delta, k):
+    """ASPO (2508.19201): delta times a feature's deviation from the mean of the eligible ones, within k of abs(A)."""
+    def advantages(group):
+        chosen = [i for i in group if eligible[i]]
+        found = {i: Number(advantage[i], abs(advantage[i])) for i in group}
+        for i in chosen:
+            A, centre, size = advantage[i], mean([feature[j] for j in chosen]), mean([abs(feature[j]) for j in chosen])
+            step = delta / mean([divisor[j] for j in chosen])
+            bonus, bound = step * (feature[i] - centre), k * abs(A)
+            inside = abs(bonus) <= bound
+            found[i] = Number(A + clamp(bonus, -bound, bound), abs(A) + (abs(step) * (abs(feature[i]) + size) if inside else bound))
+        return [found[i] for i in group]
+    return {"advantage": per_group(batch, advantages)}
+
+
+@cases("feature_bonus")
+def feature_bonus_cases(case):
+    def feature(label, comment, advantage, x, y, eligible, delta=-2, k=0.7, group=FOUR):
+        case(label, comment, tokens(list(group), logp=[[-0.5]] * len(x)), "UnevenGroups" if group[-1] else "",
+             advantage=advantage, feature=x, divisor=y, eligible=marks(eligible), delta=delta, k=k)
+
+    feature("plain", "early code gains, late code loses; one is not eligible", [1, 0.75, 0.5, -1], [100, 120, 140, 900],
+            [400, 500, 600, 10],
+            "1110")
+    feature("bounded", "the bound on either side", [1, 0.75, 0.5, -1], [10, 120, 740, 900], [400, 500, 600, 10], "1110")
+    feature("negative", "an advantage below 0: k abs(A)", [-0.5, 0, 1, 2], [10, 20, 400, 30], [100, 100, 150, 50], "1111")
+    feature("lone", "one eligible in its group: unchanged", [1, 0.5, TENTHS, 0.25], [10, 20, 30, 40], [100, 100, 50, 60], "1011",
+            group=(0, 0, 1, 1))
+
+
+@checks("feature_bonus")
+def check_feature_bonus(check):
+    for label, given, batch, found in every("feature_bonus"):
+        wide = values(exactly("feature_bonus", batch, **{**given, "k": 2 ** 40})["advantage"])
+        A = fraction(given["advantage"])
+        for group in by_group(batch):
+            if all(A[i] for i in group):
+                check(f"bonuses sum to 0: {label}", sum(wide[i] - A[i] for i in group) == 0)
+        moved = exactly("feature_bonus", batch, **{**given, "feature": [x + 64 for x in given["feature"]]})["advantage"]
+        check(f"only differences count: {label}", values(moved) == values(found["advantage"]))
+
+
+# ---- variant_advantage
+
+@function
+def variant_advantage(advantage, difficulty, k, **more):
+    """DIVA-GRPO (2603.01106), the paper's form: e^(k (D - mean D) sign(A)) A."""
+    def weighted(A, D, centre):
+        sign = (A > 0) - (A < 0)
+        x = mpmath.exp(real(k * (D - centre) * sign)) * real(A)
+        return Number(x, abs(x) * real(1 + abs(k) * (abs(D) + abs(centre))))
+    return {"advantage": [weighted(*x) for x in zip(advantage, difficulty, more["mean"])]}
+
+
+@cases("variant_advantage")
+def variant_advantage_cases(case):
+    each(case,
+         ("plain", "either sign, harder and easier than the mean",
+          dict(advantage=[1, 1, -0.5, -0.5, 0], difficulty=[7, 3, 7, 3, 9], mean=[5] * 5, k=0.25)),
+         ("mean", "as hard as the mean: as it is", dict(advantage=[TENTHS, -2], difficulty=[4, 6.5], mean=[4, 6.5], k=2)),
+         ("off", "k = 0", dict(advantage=[0.5, -1], difficulty=[1, 9], mean=[3, 3], k=0)),
+         ("far", "e^80 and e^-80", dict(advantage=[1, -1], difficulty=[9, 9], mean=[1, 1], k=10)))
+
+
+@checks("variant_advantage")
+def check_variant_advantage(check):
+    for label, given, _, found in every("variant_advantage"):
+        turned = exactly("variant_advantage", **{**given, "advantage": [-x for x in given["advantage"]]})["advantage"]
+        product = [real(x.value * -y.value) for x, y in zip(found["advantage"], turned)]
+        check(f"what one sign gains the other loses: {label}", all(near(x, Fraction(a) ** 2) for x, a in zip(product, given["advantage"])))
+
+
+# ---- step_weight
+
+@function
+def step_weight(advantage, weight):
+    """DPEPO (2604.24320): what is worth less where it is good is worse where it is bad."""
+    return {"advantage": [Number(A * W, A) if A >= 0 else Number(A * (2 - W), 2 * -A) for A, W in zip(advantage, weight)]}
+
+
+@cases("step_weight")
+def step_weight_cases(case):
+    each(case,
+         ("plain", "either sign", dict(advantage=[1, -1, 0.5, -0.5, 0], weight=[0.25, 0.25, 0.75, 0.75, 0.5])),
+         ("ends", "weights of 0 and 1", dict(advantage=[1, -1, 1, -1], weight=[0, 0, 1, 1])),
+         ("short", "no short fractions", dict(advantage=[TENTHS, -TENTHS], weight=[0.1, 0.1])),
+         ("none", "no advantage", dict(advantage=[0, 0], weight=[0.5, 1])))
+
+
+@checks("step_weight")
+def check_step_weight(check):
+    for label, given, _, found in every("step_weight"):
+        back = [{**given, "advantage": [-x for x in given["advantage"]]}, found]
+        other = values(exactly("step_weight", **back[0])["advantage"])
+        gap = [x - y for x, y in zip(values(found["advantage"]), other)]
+        check(f"W and 2 - W make 2: {label}", all(x == 2 * Fraction(a) for x, a in zip(gap, given["advantage"])))
+
+
+# ---- mix_advantages
+
+@function
+def mix_advantages(x, y, a, b):
+    """A sum of two levels of advantages, as in GiGPO (2505.10978) or by strata."""
+    return {"advantage": [summed((a * u, b * v)) for u, v in zip(x, y)]}
+
+
+@cases("mix_advantages")
+def mix_advantages_cases(case):
+    each(case,
+         ("sum", "episode and step", dict(x=[1, -0.5, 0.25], y=[0.5, 0.5, -0.25], a=1, b=1)),
+         ("strata", "a share of each", dict(x=[1.5, -0.7, 0.1], y=[-1, 0.3, 0.1], a=0.3, b=0.7)),
+         ("cancel", "almost nothing is left", dict(x=[1, 3], y=[1 + 2 ** -50, 3 - 2 ** -48], a=1, b=-1)),
+         ("zero", "a weight of 0", dict(x=[5, -5], y=[0.1, 0.2], a=0, b=2)))
+
+
+@checks("mix_advantages")
+def check_mix_advantages(check):
+    for label, a, _ in cases_of("mix_advantages"):
+        found = values(exactly("mix_advantages", **a)["advantage"])
+        swapped = values(exactly("mix_advantages", x=a["y"], y=a["x"], a=a["b"], b=a["a"])["advantage"])
+        check(f"either first: {label}", found == swapped)
+    x, y = [0.5, -0.75], [3, 5]
+    check("only one", values(exactly("mix_advantages", x=x, y=y, a=1, b=0)["advantage"]) == x)
+
+
+# ---- gram_rank
+
+@function
+def gram_rank(gram, advantage, share, least, most):
+    """SALT (2606.05800), official code: the participation ratio of the gradients, and how much their sum cancels."""
+    n = len(gram)
+    trace, squares = sum(gram[i][i] for i in range(n)), sum(x * x for row in gram for x in row)
+    wanted = share * trace ** 2 / (squares + Fraction(n * n, 10 ** 10))
+    if abs(wanted - floor(wanted) - HALF) < Fraction(1, 10 ** 6):
+        limits.near_misses.append((wanted, "a half"))
+    pairs = summed([advantage[i] * advantage[j] * gram[i][j] for i in range(n) for j in range(n)])
+    alone = sum(a * a * gram[i][i] for i, a in enumerate(advantage)) + Fraction(1, 10 ** 9)
+    rank = max(least, min(round(wanted), most, n - 1))
+    return {"rank": int(rank), "effective": Number(pairs.value / alone, pairs.size / alone)}
+
+
+@cases("gram_rank")
+def gram_rank_cases(case):
+    def gram(label, comment, K, advantage, share=1, least=1, most=64):
+        case(label, comment, gram=K, advantage=advantage, share=share, least=least, most=most)
+
+    GRAM = [[2, 1, 0, -1], [1, 3, 0.5, 0], [0, 0.5, 1, 0.25], [-1, 0, 0.25, 2]]
+    gram("plain", "two of four, advantages of both signs", GRAM, [1, -0.5, 0.25, -1], 0.7)
+    gram("orthogonal", "features that have nothing in common: n, one less at most; nothing cancels",
+         [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [1, -1, 0.7])
+    gram("alike", "one feature three times: advantages that cancel", [[4] * 3] * 3, [1, 1, -2], 0.7)
+    gram("least", "at least so many, even beyond the responses", GRAM, [1, 1, 1, 1], 0.1, 7, 2)
+    gram("most", "at most so many", [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0.5, 0.5, -1], 1, 1, 1)
+    gram("tiny", "features so small that the guards count", [[2e-5, 0, 0, 0]] + [[1e-5 * (i == j) for j in range(4)] for i in (1, 2, 3)],
+         [0.01, -0.02, 0.01, 0.01], 1.5)
+    gram("nothing", "no features, no advantages", [[0, 0], [0, 0]], [0, 0], 1, 1)
+    gram("one", "a response alone", [[3]], [2])
+
+
+def rounded_ratio(K, share):
+    """Of the eigenvalues, the code's guard acting on K/n."""
+    spectrum = mpmath.eigsy(mpmath.matrix([[real(Fraction(x)) / len(K) for x in row] for row in K]), eigvals_only=True)
+    return int(mpmath.nint(share * sum(spectrum) ** 2 / (sum(x * x for x in spectrum) + mpf(10) ** -10)))
+
+
+@checks("gram_rank")
+def check_gram_rank(check):
+    dice = Dice(23)
+    for n, width in ((2, 3), (3, 3), (4, 2), (5, 6)):
+        g = [fraction(thrown(dice, width, -2, 2)) for _ in range(n)]
+        A = thrown(dice, n, -2, 2)
+        K = [[sum(x * y for x, y in zip(a, b)) for b in g] for a in g]
+        given = dict(gram=[[float(x) for x in row] for row in K], advantage=A)
+        together = sum(sum(Fraction(a) * row[d] for a, row in zip(A, g)) ** 2 for d in range(width))
+        alone = sum(Fraction(a) ** 2 * K[i][i] for i, a in enumerate(A)) + Fraction(1, 10 ** 9)
+        found = exactly("gram_rank", **given, share=1, least=1, most=n)
+        check("the square of a sum over the sum of squares", found["effective"].value == together / alone)
+        check("the participation ratio of the eigenvalues", found["rank"] == max(1, min(rounded_ratio(K, 1), n - 1)))
+    for label, given, _, found in every("gram_rank"):
+        rank = min(rounded_ratio(given["gram"], given["share"]), given["most"], len(given["gram"]) - 1)
+        check(f"the participation ratio of the eigenvalues: {label}", found["rank"] == max(given["least"], rank))
+
+
+# ---- project_advantage
+
+def projected(A, basis):
+    """P A, P made of orthonormal rows, and its sizes."""
+    n = len(A)
+    dots = [summed([v * a for v, a in zip(row, A)]) for row in basis]
+    return [Number(sum(row[i] * d.value for row, d in zip(basis, dots)), sum(abs(row[i]) * d.size for row, d in zip(basis, dots)))
+            for i in range(n)]
+
+
+@function
+def project_advantage(advantage, basis, alpha, positive):
+    """SALT: P A + alpha (I - P) relu(A)."""
+    B = [max(a, Fraction(0)) if positive else a for a in advantage]
+    parts = zip(projected(advantage, basis), B, projected(B, basis))
+    return {"advantage": [Number(x.value + alpha * (b - y.value), x.size + abs(alpha) * (abs(b) + y.size)) for x, b, y in parts]}
+
+
+@cases("project_advantage")
+def project_advantage_cases(case):
+    BASIS = [[0.6, 0.8, 0, 0], [0, 0, 0.8, -0.6]]
+    each(case,
+         ("positive", "two directions, and a part of what pushes up beside them",
+          dict(advantage=[1, -0.5, 0.25, -1], basis=BASIS, alpha=0.25, positive=True)),
+         ("both", "of both signs: alpha 1 gives all back", dict(advantage=[1, -0.5, 0.25, -1], basis=BASIS, alpha=1, positive=False)),
+         ("inside", "alpha 0: the projection alone", dict(advantage=[1, 2, -0.7], basis=[[0.6, 0, 0.8]], alpha=0, positive=True)),
+         ("whole", "a basis of everything: nothing is beside it",
+          dict(advantage=[1, -2], basis=[[0.6, 0.8], [0.8, -0.6]], alpha=0.5, positive=True)))
+
+
+@checks("project_advantage")
+def check_project_advantage(check):
+    for label, given, _, found in every("project_advantage"):
+        A, basis = fraction(given["advantage"]), [fraction(row) for row in given["basis"]]
+        off = max(abs(sum(x * x for x in row) - 1) for row in basis)
+        check(f"an orthonormal basis, but for rounding: {label}", off < Fraction(1, 10 ** 15))
+        kept = [max(a, 0) if given["positive"] else a for a in A]
+        got = values(found["advantage"])
+        for row in basis:  # along the basis it is A, beside it alpha times what is kept
+            moved = sum(v * (x - a) for v, x, a in zip(row, got, A))
+            check(f"along the basis nothing changes: {label}", abs(moved) < Fraction(1, 10 ** 14))
+        gone = values(exactly("project_advantage", **{**given, "advantage": [float(k) for k in kept], "alpha": 0})["advantage"])
+        inner = values(exactly("project_advantage", **{**given, "alpha": 0})["advantage"])
+        check(f"what is beside it: {label}", all(x - y == Fraction(given["alpha"]) * (k - z) for x, y, k, z in zip(got, inner, kept, gone)))

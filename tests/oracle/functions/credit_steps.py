@@ -1,0 +1,369 @@
+"""Advantages of turns, steps and nodes of a tree."""
+import math
+import statistics
+from fractions import Fraction
+
+import mpmath
+
+import limits
+from functions.arithmetic import NOTHING, Number, absolute, clamp, itself, less, mean, real, sample_variance, softmax, summed
+from functions.batches import TENTHS, UNMASKED, each
+from functions.comparing import close, every, exactly, fraction, near, thrown, values
+from functions.registry import cases, checks, function
+from limits import ONE, settle
+from scenarios import Dice
+
+
+# ---- future_success
+
+@function
+def future_success(reward):
+    """StepCodeReasoner (2605.11922, Eq. 11): a step's reward, more where the later steps succeed."""
+    def worth(i, r):
+        later = reward[i + 1:]
+        ahead = [mean(x) if x else Fraction(0) for x in (later, absolute(later))]
+        return Number(r * (1 + ahead[0]), abs(r) * (1 + ahead[1]))
+    return {"advantage": [worth(i, r) for i, r in enumerate(reward)]}
+
+
+@cases("future_success")
+def future_success_cases(case):
+    each(case,
+         ("right", "every step right: twice its reward, the last one once", dict(reward=[1, 1, 1])),
+         ("wrong", "a wrong step has nothing of what follows", dict(reward=[1, 0, 1, 0])),
+         ("signs", "rewards of both signs", dict(reward=[0.5, -1, 0.7, -0.25])),
+         ("one", "one step", dict(reward=[0.75])))
+
+
+@checks("future_success")
+def check_future_success(check):
+    dice = Dice(21)
+    for n in range(1, 6):
+        r = thrown(dice, n, -2, 2)
+        found = values(exactly("future_success", reward=r)["advantage"])
+        expected = [Fraction(x) * (1 + statistics.mean(fraction(r[i + 1:]) or [0])) for i, x in enumerate(r)]
+        check("a step and the mean of the later ones", found == expected)
+
+
+# ---- coplayer_credit
+
+def held(W, clip, sign):
+    if clip and less(clip, abs(W.value)):
+        W = Number(clip if W.value > 0 else -clip, clip)
+    return Number(Fraction((W.value > 0) - (W.value < 0)), Fraction(1)) if sign else W
+
+
+@function
+def coplayer_credit(own, other, gamma, weight_gamma, beta, inclusive, sign, per_step, discount, clip):
+    """ADALIGN (2511.19405), official code: the other's advantage counts as far as one's own has been good."""
+    def credit(t):
+        W = summed([weight_gamma ** (t - k + 1) * own[k] for k in range(t + inclusive)])
+        by = t + 1 if per_step else 1
+        W = held(Number(Fraction(W.value, by), Fraction(W.size, by)), clip, sign)
+        later = gamma ** t if discount else 1
+        return Number((own[t] + beta * W.value * other[t]) * later, (abs(own[t]) + abs(beta * other[t]) * W.size) * later)
+    return {"credit": [credit(t) for t in range(len(own))]}
+
+
+@cases("coplayer_credit")
+def coplayer_credit_cases(case):
+    def ally(label, comment, own=(0.5, -1, 0.25, 1), other=(1, 0.5, -2, 0.75), gamma=0.9, weight_gamma=0.96, beta=2, inclusive=False,
+             sign=False, per_step=False, discount=False, clip=0):
+        case(label, comment, own=list(own), other=list(other), gamma=gamma, weight_gamma=weight_gamma, beta=beta,
+             inclusive=inclusive, sign=sign, per_step=per_step, discount=discount, clip=clip)
+
+    ally("released", "what went before, both discounts", discount=True)
+    ally("inclusive", "the step itself counts too", inclusive=True)
+    ally("sign", "only the sign of what went before, at the first step 0", sign=True, beta=0.3)
+    ally("per-step", "divided by the steps so far", per_step=True, inclusive=True, beta=-1)
+    ally("clip", "both bounds, after the division by the steps", (2, 3, -9, -1), inclusive=True, per_step=True, clip=1.25)
+    ally("clip-sign", "the clip does not change a sign", (2, 3, -9, -1), inclusive=True, sign=True, clip=0.5, discount=True)
+    ally("forget", "a weight that forgets at once", weight_gamma=0, gamma=0, discount=True)
+
+
+@checks("coplayer_credit")
+def check_coplayer_credit(check):
+    for label, given, _, found in every("coplayer_credit"):
+        g, h, beta, c = (Fraction(given[key]) for key in ("gamma", "weight_gamma", "beta", "clip"))
+        W, expected = Fraction(0), []
+        for t, (a, b) in enumerate(zip(fraction(given["own"]), fraction(given["other"]))):
+            V = W + h * a if given["inclusive"] else W
+            W = h * (W + h * a)
+            V = V / (t + 1) if given["per_step"] else V
+            V = min(max(V, -c), c) if c else V
+            V = (V > 0) - (V < 0) if given["sign"] else V
+            expected.append((a + beta * V * b) * (g ** t if given["discount"] else 1))
+        check(f"by its recursion: {label}", values(found["credit"]) == expected)
+
+
+# ---- role_reward
+
+TINY = Fraction(1, 10 ** 6)
+
+
+def against_mean(own, r):
+    return Number(r - mean(own), abs(r) + mean([abs(x) for x in own]))
+
+
+def standardised(own, r):
+    if len(set(own)) == 1:
+        return NOTHING
+    x, s = against_mean(own, r), mpmath.sqrt(real(sample_variance(own))) + real(TINY)
+    return Number(real(x.value) / s, real(x.size) / s)
+
+
+def clipped(own, r):
+    x = standardised(own, r)
+    bound = clamp(x.value, -1, 3)
+    return x if bound == x.value else Number(real(Fraction(bound)), real(Fraction(abs(bound))))
+
+
+BY_ROLE = {"mean": against_mean, "mean_std": standardised, "clipped": clipped}
+
+
+@function
+def role_reward(reward, role, form):
+    """MARS, official code: turns against those of the same role."""
+    return {"advantage": [BY_ROLE[form]([x for x, other in zip(reward, role) if other == k], r) for r, k in zip(reward, role)]}
+
+
+@cases("role_reward")
+def role_reward_cases(case):
+    TURNS = dict(reward=[1, -0.5, TENTHS, 0.25, 2, -0.5, 0.75], role=[4, -7, 4, 2, 4, -7, 9007199254740991])
+    for form in ("mean", "mean_std", "clipped"):
+        each(case,(form, "three turns of one role, two equal ones of another, two alone", dict(TURNS, form=form)))
+    each(case,
+         ("bounds", "one of seventeen beyond 3, and below -1 the other way round",
+          dict(reward=[0] * 16 + [1, 3] + [4] * 3, role=[0] * 17 + [1] * 4, form="clipped")),
+         ("close", "rewards 2^-20 apart: the deviation is as small as what is beside it",
+          dict(reward=[0.5, 0.5 + 2 ** -20, 0.5], role=[1, 1, 1], form="mean_std")))
+
+
+@checks("role_reward")
+def check_role_reward(check):
+    for label, given, _, found in every("role_reward"):
+        r, role, A = given["reward"], given["role"], values(found["advantage"])
+        for k in set(role):
+            own = [i for i, other in enumerate(role) if other == k]
+            if given["form"] != "clipped":
+                check(f"a role's add up to 0: {label}", near(sum(A[i] for i in own), 0))
+            alone = exactly("role_reward", reward=[r[i] for i in own], role=[0] * len(own), form=given["form"])
+            check(f"other roles do not matter: {label}", alone["advantage"] == [found["advantage"][i] for i in own])
+        check(f"within bounds: {label}", given["form"] != "clipped" or all(-1 <= a <= 3 for a in A))
+    A = values(exactly("role_reward", reward=[0] * 16 + [1], role=[0] * 17, form="clipped")["advantage"])
+    check("one success of seventeen counts for 3", A[16] == 3 and all(-1 < a < 0 for a in A[:16]))
+
+
+# ---- branch_advantage
+
+def leaves_below(node, children, logp, alpha):
+    """{leaf: (weight, spreads on its way up)}; alpha None: each leaf weighs the same."""
+    if not children[node]:
+        return {node: (ONE, Fraction(0))}
+    below = [leaves_below(c, children, logp, alpha) for c in children[node]]
+    if alpha is None:
+        leaves = [leaf for part in below for leaf in part]
+        return {leaf: (Fraction(1, len(leaves)), Fraction(0)) for leaf in leaves}
+    share, wide = softmax([alpha * logp[c] for c in children[node]], 1)
+    return {leaf: (w * x, far + wide) for w, part in zip(share, below) for leaf, (x, far) in part.items()}
+
+
+@function
+def branch_advantage(parent, reward, logp, form, alpha):
+    """BRANCHGRPO (2509.06040), official code: nodes against those of the same depth."""
+    n = len(parent)
+    children = [[c for c in range(n) if parent[c] == i] for i in range(n)]
+    depth = []
+    for above in parent:
+        depth.append(depth[int(above)] + 1 if above >= 0 else 0)
+
+    def worth(node):
+        below = leaves_below(node, children, logp, alpha if form == "probability" else None)
+        terms = [(real(w) * real(reward[leaf]), real(1 + far)) for leaf, (w, far) in below.items()]
+        return Number(sum(x for x, _ in terms), sum(abs(x) * by for x, by in terms))
+    R = [worth(i) for i in range(n)]
+
+    def advantage(i):
+        level = [R[j] for j in range(n) if depth[j] == depth[i]]
+        centre, size = (sum(x) / len(level) for x in zip(*level))
+        if len(level) == 1:
+            return NOTHING
+        away = [settle(x.value - centre, x.size + size) for x in level]
+        s = mpmath.sqrt(sum(x * x for x in away) / (len(level) - 1))
+        if limits.less(s, real(Fraction(1, 10 ** 6))):
+            return NOTHING
+        s += real(Fraction(1, 10 ** 8))
+        return Number((R[i].value - centre) / s, (R[i].size + size) / s)
+    return {"advantage": [advantage(i) for i in range(n)]}
+
+
+@cases("branch_advantage")
+def branch_advantage_cases(case):
+    def branch(label, comment, parent, reward, logp, form="leaves", alpha=1):
+        case(label, comment, parent=parent, reward=reward, logp=logp, form=form, alpha=alpha)
+
+    TREE = [-1, 0, 0, 0, 1, 1, 2, 2, 2]
+    FRUIT = [UNMASKED] * 3 + [0.25, 1, 0.25, 0, 0.5, 0.125]
+    EDGES = [0, -0.5, -1, -2, -0.25, -2, -1, -1.5, -0.5]
+    branch("leaves", "a leaf beside branches of two leaves and of three; only leaves are read", TREE, FRUIT, EDGES)
+    branch("probability", "children by their probability", TREE, FRUIT, EDGES, "probability")
+    branch("probability-sharp", "by its third power, far apart", TREE, FRUIT, [0, -30, -1, -4, -0.25, -2, -1, -15, -0.5], "probability", 3)
+    branch("uneven", "all leaves below count the same, however deep", [-1, 0, 0, 0, 1, 1, 5, 5],
+           [UNMASKED, UNMASKED, 0.5, 0, 1, UNMASKED, -2, 0.25], [0] + [-1] * 7)
+    branch("uneven-probability", "what is deeper is worth what its parent is", [-1, 0, 0, 0, 1, 1, 5, 5],
+           [UNMASKED, UNMASKED, 0.5, 0, 1, UNMASKED, -2, 0.25], [0, -1, -2, -3, -0.5, -1, -0.25, -3], "probability", 0.5)
+    branch("equal", "nodes of one worth and a node alone at its depth: 0", [-1, 0, 0, 1, 1, 2, 2, 3], [UNMASKED] * 4 + [0.25, 1, 0.25, 1],
+           [0] + [-1] * 7)
+    branch("near", "a deviation below 1e-6: 0", [-1, 0, 0], [UNMASKED, 1, 1 + 2 ** -21], [0, -1, -2], "probability")
+    branch("small", "a deviation of some 1e-6 counts, and so does 1e-8 beside it", [-1, 0, 0], [UNMASKED, 1, 1 + 2 ** -17], [0, -1, -2])
+    branch("root", "the root alone", [-1], [1], [0])
+
+
+@checks("branch_advantage")
+def check_branch_advantage(check):
+    for label, given, _, found in every("branch_advantage"):
+        parent, A = given["parent"], values(found["advantage"])
+        n = len(parent)
+        children = [[c for c in range(n) if parent[c] == i] for i in range(n)]
+        depth = lambda i: 0 if parent[i] < 0 else 1 + depth(parent[i])
+        leaves = lambda i: [x for c in children[i] for x in leaves(c)] if children[i] else [given["reward"][i]]
+
+        def worth(i):
+            if given["form"] == "leaves" or not children[i]:
+                return statistics.mean(leaves(i))
+            w = [math.exp(given["alpha"] * given["logp"][c]) for c in children[i]]
+            return sum(x * worth(c) for x, c in zip(w, children[i])) / sum(w)
+        for d in {depth(i) for i in range(n)}:
+            level = [i for i in range(n) if depth(i) == d]
+            R = [worth(i) for i in level]
+            s = statistics.stdev(R) if len(R) > 1 else 0
+            expected = [(x - statistics.mean(R)) / (s + 1e-8) if s >= 1e-6 else 0 for x in R]
+            check(f"from the leaves up: {label}", all(close(float(A[i]), x) for i, x in zip(level, expected)))
+    even = dict(parent=[-1, 0, 0, 0, 1, 1, 2, 2, 3, 3], reward=[0, 0, 0, 0, 1, 0.5, 0, -1, 3, 0.25], logp=[0] + [-1] * 9, alpha=2)
+    by = [values(exactly("branch_advantage", **even, form=form)["advantage"]) for form in ("leaves", "probability")]
+    check("even edges of an even tree: all leaves alike", all(map(near, *by)))
+
+
+@checks("branch_advantage")
+def check_branch_advantage_unread(check):
+    for label, given, _, found in every("branch_advantage"):
+        reward = [5 if i in given["parent"] else r for i, r in enumerate(given["reward"])]
+        other = exactly("branch_advantage", **{**given, "reward": reward, "logp": [5] + given["logp"][1:]})
+        check(f"inner nodes and the root's edge: {label}", other == found)
+
+
+# ---- tree_advantage
+
+def children_of(parent):
+    return [[k for k, p in enumerate(parent) if p == n] for n in range(len(parent))]
+
+
+def average(numbers):
+    return Number(mean([n.value for n in numbers]), mean([n.size for n in numbers]))
+
+
+def difference(x, y):
+    return Number(x.value - y.value, x.size + y.size)
+
+
+def temporal_difference(parent, reward, value, gamma):
+    """ATPO (2603.02216), code: the critic's values where there is one child, those of the tree where there are more."""
+    children, n = children_of(parent), len(parent)
+    tree, leaves = itself([Fraction(0)] * n), [1] * n
+    for k in reversed(range(n)):
+        if children[k]:
+            tree[k] = average([Number(reward[c] + gamma * tree[c].value, abs(reward[c]) + abs(gamma) * tree[c].size) for c in children[k]])
+            leaves[k] = sum(leaves[c] for c in children[k])
+    critic = itself(value)
+
+    def advantage(k):
+        V = tree if len(children[parent[k]]) > 1 else critic
+        own = Number(reward[k] + gamma * V[k].value, abs(reward[k]) + abs(gamma) * V[k].size)
+        A = difference(own, V[parent[k]])
+        return Number(A.value / leaves[k], A.size / leaves[k])
+    return [NOTHING if parent[k] < 0 else advantage(k) for k in range(n)]
+
+
+def tree_means(parent, reward):
+    children, V = children_of(parent), itself(reward)
+    for k in reversed(range(len(parent))):
+        if children[k]:
+            V[k] = average([V[c] for c in children[k]])
+    return children, V
+
+
+def against_siblings(parent, reward, value, gamma):
+    """D-TreeRPO (2512.09675), code: a node against the mean of its siblings."""
+    children, V = tree_means(parent, reward)
+
+    def advantage(k):
+        others = [V[c] for c in children[parent[k]] if c != k]
+        return difference(V[k], average(others)) if others else V[k]
+    return [NOTHING if parent[k] < 0 else advantage(k) for k in range(len(parent))]
+
+
+def against_parent(parent, reward, value, gamma):
+    """D-TreeRPO, the paper's form."""
+    _, V = tree_means(parent, reward)
+    return [NOTHING if p < 0 else difference(V[k], V[int(p)]) for k, p in enumerate(parent)]
+
+
+TREES = {"td": temporal_difference, "siblings": against_siblings, "paper": against_parent}
+
+
+@function
+def tree_advantage(parent, reward, value, gamma, form):
+    """Nodes of a tree, in three forms."""
+    return {"advantage": TREES[form]([int(p) for p in parent], reward, value, gamma)}
+
+
+@cases("tree_advantage")
+def tree_advantage_cases(case):
+    TREE = dict(parent=[-1, 0, 0, 1, 1, 2, 5], reward=[0, 0.25, 0.5, 1, 0, 0.125, 0.75], value=[0.5, 0.75, 0.25, 0.5, -0.25, 1, 2],
+                gamma=0.9)
+    BRANCH = dict(parent=[-1, 0, 0, 0, 2, 2, 2], reward=[0.3, 1, 7, -0.5, 0, 1, TENTHS], value=[0] * 7, gamma=1)
+    for form in ("td", "siblings", "paper"):
+        case(form, "a root of two children, one of them of two, one of a chain", **TREE, form=form)
+        case(f"{form}-branch", "a root of three, one of them of three", **BRANCH, form=form)
+    case("td-chain", "one child each: the critic alone", parent=[-1, 0, 1], reward=[0, 0.5, 1], value=[0.25, 0.5, 2],
+         gamma=0.5, form="td")
+    case("siblings-root", "a root alone", parent=[-1], reward=[1], value=[0.5], gamma=1, form="siblings")
+
+
+def leaf_nodes(parent, n):
+    below = [leaf_nodes(parent, k) for k, p in enumerate(parent) if p == n]
+    return [leaf for part in below for leaf in part] or [n]
+
+
+def returns(parent, reward, gamma, n):
+    """The discounted sums of the rewards below n, averaged child by child."""
+    children = [k for k, p in enumerate(parent) if p == n]
+    return statistics.mean([reward[k] + gamma * returns(parent, reward, gamma, k) for k in children]) if children else Fraction(0)
+
+
+def outcomes(parent, reward, n):
+    children = [k for k, p in enumerate(parent) if p == n]
+    return statistics.mean([outcomes(parent, reward, k) for k in children]) if children else reward[n]
+
+
+@checks("tree_advantage")
+def check_tree_advantage(check):
+    for label, given, _, found in every("tree_advantage"):
+        parent, r, v, gamma = given["parent"], fraction(given["reward"]), fraction(given["value"]), Fraction(given["gamma"])
+        A = values(found["advantage"])
+        check(f"nothing for the root: {label}", A[0] == 0)
+        for n in range(1, len(parent)):
+            family = [k for k, p in enumerate(parent) if p == parent[n]]
+            if given["form"] == "td":
+                V = (lambda k: returns(parent, r, gamma, k)) if len(family) > 1 else v.__getitem__
+                hand = (r[n] + gamma * V(n) - V(parent[n])) / len(leaf_nodes(parent, n))
+            else:
+                others = [outcomes(parent, r, k) for k in family if k != n]
+                centre = outcomes(parent, r, parent[n]) if given["form"] == "paper" else statistics.mean(others) if others else 0
+                hand = outcomes(parent, r, n) - centre
+            check(f"node {n} by hand: {label}", A[n] == hand)
+        for n in range(len(parent)):
+            family = [k for k, p in enumerate(parent) if p == n]
+            weights = [len(leaf_nodes(parent, k)) if given["form"] == "td" else 1 for k in family]
+            total = sum(A[k] * w for k, w in zip(family, weights))
+            check(f"a family's advantages add up to 0: {label}", len(family) < 2 or total == 0)

@@ -1,0 +1,449 @@
+"""Advantages of tokens, and keys by which tokens tell right responses from wrong ones."""
+import itertools
+import math
+import statistics
+from fractions import Fraction
+
+import mpmath
+from mpmath import mpf
+
+import limits
+from functions.arithmetic import NOTHING, Number, at, by_group, mean, own_tokens, per_group, read, real, rewards_of, rows, sample_variance
+from functions.batches import TENTHS, UNMASKED, each, marks, tokens
+from functions.comparing import cases_of, close, entry, every, exactly, fraction, near, rational, replaced, values
+from functions.registry import cases, checks, function
+from limits import ONE, ZERO, settle
+from scenarios import NAN
+
+
+def numbers(rows):
+    return [n.value for row in rows for n in row]
+
+
+# ---- key_tokens
+
+def ways(n, k):
+    return math.comb(n, k) if 0 <= k <= n else 0
+
+
+def fisher_p(a, b, c, d):
+    """Fisher's exact test, two-sided: the probability of tables with these margins that are no likelier than this one."""
+    likelihood = lambda k: Fraction(ways(a + c, k) * ways(b + d, a + b - k), ways(a + b + c + d, a + b))
+    return sum(p for p in map(likelihood, range(a + b + 1)) if p <= likelihood(a))
+
+
+def fisher_score(*table):
+    p = fisher_p(*table)
+    return mpmath.exp(-2 * real(p)) if p != 1 else ZERO
+
+
+def split_entropy(x, y):
+    """Entropy of a split into x and y."""
+    shares = [mpf(z) / (x + y) for z in (x, y) if z]
+    return -sum((s * mpmath.log(s, 2) for s in shares), ZERO)
+
+
+def gain_in_bits(a, b, c, d):
+    """H(right) - H(right | the id occurs), in bits."""
+    n = a + b + c + d
+    given = sum((mpf(x + y) / n * split_entropy(x, y) for x, y in ((a, b), (c, d)) if x + y), ZERO)
+    return Number(split_entropy(a + c, b + d) - given, split_entropy(a + c, b + d) + given)
+
+
+GUARD = mpf(10) ** -10
+TF_GUARD = mpf(10) ** -5
+
+
+def cohen(a, c):
+    return mpmath.asin(mpmath.sqrt(a / (a + c + GUARD)))
+
+
+def saturated(count, total, average):
+    """BM25 of an id's share of the tokens on one side, k1 = 2 and b = 1/2."""
+    share = mpf(count) / total if total else ZERO
+    return 3 * share / (share + 2 * (mpf(1) / 2 + total / average / 2))
+
+
+def direction(table, counts, totals, frequency):
+    a, b, c, d = table
+    terms = [cohen(a, c), -cohen(b, d)]
+    if frequency:
+        right, wrong = (saturated(n, total, mpf(sum(totals)) / 2) for n, total in zip(counts, totals))
+        terms += [right / (wrong + TF_GUARD), -wrong / (right + TF_GUARD)]
+    return Number(sum(terms), sum(abs(x) for x in terms))
+
+
+def key(table, counts, totals, fisher, gain, top, frequency):
+    """top (2 sigmoid(z) - 1), z = (alpha f + beta IG) h/(alpha + beta)."""
+    f, G, h = fisher_score(*table), gain_in_bits(*table), direction(table, counts, totals, frequency)
+    share = lambda x: (real(fisher) * f + real(gain) * x) / real(fisher + gain)
+    size = share(G.size) * h.size
+    k = mpmath.tanh(settle(share(G.value) * h.value, size) / 2)
+    return Number(real(top) * k, real(abs(top)) * (abs(k) + (1 - k * k) * size / 2))
+
+
+@function
+def key_tokens(batch, token, fisher, gain, top, ignored, frequency):
+    """KTAE (2505.16826), official code: the ids that tell right responses from wrong ones, and how far."""
+    ids = read(batch, token)
+    found = {}
+    for group in by_group(batch):
+        sides = [[i for i in group if (batch["reward"][i] > 0) == right] for right in (True, False)]
+        here = [[ids[p] for p in ids if p[0] in side] for side in sides]
+        for p in (p for p in ids if p[0] in group and ids[p] != ignored and all(sides)):
+            with_it = [sum(any(ids[q] == ids[p] for q in ids if q[0] == i) for i in side) for side in sides]
+            without = [len(side) - n for side, n in zip(sides, with_it)]
+            found[p] = key((*with_it, *without), [side.count(ids[p]) for side in here], [len(side) for side in here],
+                           fisher, gain, top, frequency)
+    return {"key": rows(batch, found, NOTHING)}
+
+
+@cases("key_tokens")
+def key_tokens_cases(case):
+    IDS = [[3, 7, 7, 2], [7, 5, 2], [3, 5, 2], [5, 4, 2, 2]]
+
+    def ktae(label, comment, reward, ids=IDS, group=(0, 0, 0, 0), mask=None, flags="UnequalLengths", fisher=1, gain=1, top=1,
+             ignored=-1, frequency=True):
+        x = tokens(list(group), mask, reward, logp=[[-0.5] * len(row) for row in ids])
+        case(label, comment, x, flags, token=ids, fisher=fisher, gain=gain, top=top, ignored=ignored, frequency=frequency)
+
+    EVEN = [[3, 7, 2, 5], [7, 5, 2, 2], [7, 5, 2], [5, 2, 7, 7], [5, 5, 2, 9]]
+    ktae("one-side", "ids of one side only: a frequency over 1e-5 makes them 1 or -1, but for those whose score is small too",
+         [1, 1, 0, 0])
+    ktae("presence", "without frequencies", [1, 1, 0, 0], frequency=False)
+    ktae("fisher", "only Fisher's test", [1, 1, 0, 0], gain=0, frequency=False)
+    ktae("gain", "only the information gain", [1, 1, 0, 0], fisher=0, frequency=False)
+    ktae("both-sides", "every id but two occurs on both sides", [1, 1, 0, 0, 0], EVEN, (0,) * 5)
+    ktae("both-sides-weighted", "other weights, half the size", [1, 0, 1, 0, 0], EVEN, (0,) * 5, fisher=0.5, gain=2, top=0.5)
+    ktae("ignored", "an id that never is a key", [1, 1, 0, 0], ignored=7, frequency=False)
+    ktae("everywhere", "an id that every response has says nothing: 0", [1, 0], [[2, 2, 7], [2, 7]], (0, 0))
+    ktae("solved", "all right, all wrong, one alone: 0", [1, 2, 0, -1, 1], IDS + [[3]], (0, 0, 1, 1, 2),
+         flags="UnequalLengths UnevenGroups Singleton")
+    ktae("prompts", "every prompt by itself, rewards of 0 and below are wrong", [0.5, 0, -1, 2], IDS, (0, 0, 1, 1), frequency=False)
+    ktae("holes", "masked tokens count nowhere; a response without any counts among the responses", [1, 1, 0, 0, 0],
+         EVEN, (0,) * 5, "1101 0111 110 0000 1011", "UnequalLengths MaskHoles FullyMasked")
+    ktae("silent-side", "the right side has no token that counts: its share of every id is 0", [1, 0, 0], [[3, 7], [7, 5], [5]],
+         (0, 0, 0), "00 11 1", "UnequalLengths FullyMasked")
+
+
+def by_permutations(a, b, c, d):
+    """Fisher's test by dealing out who has the id."""
+    n, right = a + b + c + d, a + c
+    deals = [sum(i < right for i in who) for who in itertools.combinations(range(n), a + b)]
+    share = {k: Fraction(deals.count(k), len(deals)) for k in set(deals)}
+    return sum(p for p in share.values() if p <= share[a])
+
+
+@checks("key_tokens")
+def check_key_tokens_parts(check):
+    for table in itertools.product(range(4), repeat=4):
+        if table[0] + table[1] and table[0] + table[2] and table[1] + table[3]:
+            check(f"Fisher's test of {table}", fisher_p(*table) == by_permutations(*table))
+            a, b, c, d = table
+            n, joint = sum(table), {(0, 0): a, (0, 1): b, (1, 0): c, (1, 1): d}
+            margin = {(0, x): joint[x, 0] + joint[x, 1] for x in (0, 1)} | {(1, y): joint[0, y] + joint[1, y] for y in (0, 1)}
+            shared = sum((mpf(k) / n * mpmath.log(mpf(k * n) / (margin[0, x] * margin[1, y]), 2)
+                          for (x, y), k in joint.items() if k), mpf(0))
+            check(f"the gain is the mutual information of {table}", near(gain_in_bits(*table).value, shared))
+    tea = fisher_p(3, 1, 1, 3), fisher_p(4, 0, 0, 4)
+    check("the lady's tea", tea == (Fraction(34, 70), Fraction(2, 70)))
+    check("one bit", gain_in_bits(4, 0, 0, 4).value == 1 and gain_in_bits(2, 2, 2, 2).value == 0)
+
+
+@checks("key_tokens")
+def check_key_tokens_by_hand(check):
+    batch = tokens(logp=[[-1, -1], [-1]], reward=[1, 0])
+    given = {"token": [[7, 2], [2]], "fisher": 1, "gain": 1, "top": 2, "ignored": -1, "frequency": False}
+    found = numbers(exactly("key_tokens", batch, **given)["key"])
+    turn = mpmath.pi / 2 - mpmath.atan(mpf(10) ** -5)  # p = 1, a whole bit, all against none
+    check("two responses", near(found[0], 2 * mpmath.tanh(turn / 4)) and found[1:] == [0, 0])
+    check("half of two tokens, of three in all", near(saturated(1, 2, mpf(3) / 2), Fraction(9, 17)))
+    h = direction((1, 1, 0, 0), (1, 1), (2, 1), True)
+    right, wrong = Fraction(9, 17), Fraction(3) / (1 + 1 + Fraction(2, 3))
+    guard = Fraction(1, 10 ** 5)
+    check("their frequencies against each other", near(h.value, right / (wrong + guard) - wrong / (right + guard)))
+
+
+@checks("key_tokens")
+def check_key_tokens(check):
+    for label, given, batch in cases_of("key_tokens"):
+        found = numbers(exactly("key_tokens", batch, **given)["key"])
+        check(f"at most top: {label}", all(abs(k) <= given["top"] for k in found))
+        renamed = {**given, "token": replaced(replaced(given["token"], 5, 40), 2, 5)}
+        renamed["ignored"] = {5: 40, 2: 5}.get(given["ignored"], given["ignored"])
+        check(f"names of ids do not matter: {label}", numbers(exactly("key_tokens", batch, **renamed)["key"]) == found)
+        other = {**batch, "reward": [-r if r else 1 for r in batch["reward"]]}
+        swapped = numbers(exactly("key_tokens", other, **given)["key"])
+        check(f"right and wrong exchanged: {label}", all(near(x, -y) for x, y in zip(swapped, found)))
+        twice = numbers(exactly("key_tokens", batch, **{**given, "fisher": 2 * given["fisher"], "gain": 2 * given["gain"]})["key"])
+        check(f"only the proportion of the weights counts: {label}", all(map(near, twice, found)))
+        longer = {**batch, "reward": [3 * r for r in batch["reward"]]}
+        check(f"only the signs of rewards count: {label}", numbers(exactly("key_tokens", longer, **given)["key"]) == found)
+
+
+# ---- jsd_advantage
+
+@function
+def jsd_advantage(batch, beta, coef):
+    """Trinity-RFT's distillation: minus the token's part of beta KL(teacher || m) + (1 - beta) KL(student || m), where
+    m = beta teacher + (1 - beta) student."""
+    s, t = at(batch, "logp_old"), at(batch, "logp_teacher")
+    b, c = real(beta), real(coef)
+
+    def advantage(p):
+        beside = lambda x, y, share: -mpmath.log(1 - share + share * mpmath.exp(real(y - x)))  # x - log m
+        terms = [b * mpmath.exp(real(t[p])) * beside(t[p], s[p], 1 - b), (1 - b) * mpmath.exp(real(s[p])) * beside(s[p], t[p], b)]
+        return Number(-c * sum(terms), abs(c) * sum(abs(x) for x in terms))
+    return {"advantage": rows(batch, {p: advantage(p) for p in s}, NOTHING)}
+
+
+@cases("jsd_advantage")
+def jsd_advantage_cases(case):
+    STUDENT = [[-0.5, -2, -0.0625], [-1.25, -6]]
+    TEACHER = [[-0.75, -0.25, -0.0625], [-4, -5]]
+    for label, comment, beta, coef, x, flags in (
+            ("half", "both halves", 0.5, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+            ("student", "more of the student", 0.125, 2, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+            ("teacher", "more of the teacher", 0.9, 0.5, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+            ("none", "beta 0 has no divergence", 0, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+            ("all", "beta 1 neither", 1, 1, tokens(logp_old=STUDENT, logp_teacher=TEACHER), "UnequalLengths"),
+            ("equal", "the same policy: exactly 0", 0.7, 1, tokens(logp_old=STUDENT, logp_teacher=STUDENT), "UnequalLengths"),
+            ("near", "almost the same: the two parts nearly cancel", 0.5, 1,
+             tokens(logp_old=[[-0.5, -2]], logp_teacher=[[-0.5 + 2 ** -12, -2 - 2 ** -16]]), ""),
+            ("extreme", "one of them gives the token hardly any probability", 0.5, 1,
+             tokens(logp_old=[[-0.5, -300, -2 ** -20]], logp_teacher=[[-200, -0.25, -800]]), "Extreme"),
+            ("holes", "masked slots hold anything", 0.25, 1,
+             tokens(None, "101 01", logp_old=[[-0.5, NAN, -1], [0, -6]], logp_teacher=[[-0.75, NAN, -1.5], [NAN, -5]]),
+             "UnequalLengths MaskHoles NaNMasked")):
+        case(label, comment, x, flags, beta=beta, coef=coef)
+
+
+@checks("jsd_advantage")
+def check_jsd_advantage(check):
+    for label, given, batch in cases_of("jsd_advantage"):
+        swapped = {**batch, "logp_old": batch["logp_teacher"], "logp_teacher": batch["logp_old"]}
+        back = exactly("jsd_advantage", swapped, beta=1 - Fraction(given["beta"]), coef=given["coef"])["advantage"]
+        found = exactly("jsd_advantage", batch, **given)["advantage"]
+        check(f"student and teacher exchanged: {label}", all(map(near, numbers(back), numbers(found))))
+    odds = [(Fraction(1, 2), Fraction(1, 8)), (Fraction(1, 4), Fraction(1, 4)), (Fraction(1, 4), Fraction(5, 8))]
+    logs = [[mpmath.log(real(x)) for x in side] for side in zip(*odds)]
+    beta, H = Fraction(1, 4), lambda ps: -sum(real(p) * mpmath.log(real(p)) for p in ps)
+    student, teacher = ([[rational(x) for x in side]] for side in logs)
+    batch = {"group": [0], "length": [3], "logp_old": student, "logp_teacher": teacher}
+    parts = numbers(exactly("jsd_advantage", batch, beta=beta, coef=1)["advantage"])
+    mixed = [(1 - beta) * s + beta * t for s, t in odds]
+    whole = H(mixed) - (1 - real(beta)) * H([s for s, _ in odds]) - real(beta) * H([t for _, t in odds])
+    check("over a whole vocabulary: the entropy of the mixture less the mean entropy", abs(-sum(parts) - whole) < mpf(10) ** -40)
+
+
+# ---- distribution_advantage
+
+@function
+def distribution_advantage(batch, tempered, correct, entropy, entropy_base):
+    """Distribution-centric policy optimisation, released code: correct responses are also pulled towards the policy at
+    another temperature."""
+    A, o, x = at(batch, "advantage"), at(batch, "logp_old"), read(batch, tempered)
+    p = Fraction(sum(correct), len(correct))
+    away = min(abs(entropy_base - entropy), Fraction(1, 10))
+    alpha = away / (away + p) if p else Fraction(0)
+
+    def advantage(place):
+        terms = [real((1 - alpha) * A[place])]
+        if correct[place[0]]:
+            terms.append(real(alpha) * mpmath.exp(real(x[place] - o[place])))
+        return Number(sum(terms), sum(abs(y) for y in terms))
+    return {"advantage": rows(batch, {place: advantage(place) for place in A}, NOTHING)}
+
+
+@cases("distribution_advantage")
+def distribution_advantage_cases(case):
+    PULLED = dict(logp_old=[[-0.5, -2, -0.0625], [-1.25, -6], [-1]], advantage=[[1, 1, 1], [-0.5, -0.5], [0.25]])
+    WARM = [[-0.75, -1.5, -0.25], [-1, -4], [-1]]
+
+    def pulled(label, comment, correct, entropy, base=0.5, batch=None, flags="UnequalLengths UnevenGroups", tempered=WARM):
+        case(label, comment, batch or tokens([0, 0, 1], **PULLED), flags, tempered=tempered,
+             correct=marks(correct), entropy=entropy, entropy_base=base)
+
+    pulled("near", "a difference of entropies below 0.1", "101", 0.4375)
+    pulled("capped", "at most 0.1", "110", 1.25)
+    pulled("below", "below its base by more", "010", 0.125)
+    pulled("on-base", "at its base: advantages stay", "101", 0.5)
+    pulled("hopeless", "no correct response: advantages stay", "000", 0.25)
+    pulled("solved", "all are correct", "111", 0.25)
+    pulled("holes", "masked slots hold anything, and every response counts", "011", 0.46875,
+           batch=tokens([0, 0, 1], "101 00 1", logp_old=[[-0.5, NAN, -0.0625], [NAN, -6], [-1]],
+                        advantage=[[1, NAN, 0], [NAN, -0.5], [0.25]]),
+           flags="UnequalLengths UnevenGroups MaskHoles NaNMasked FullyMasked",
+           tempered=[[-0.75, UNMASKED, -0.25], [UNMASKED, UNMASKED], [-1.25]])
+
+
+@checks("distribution_advantage")
+def check_distribution_advantage(check):
+    for label, given, batch in cases_of("distribution_advantage"):
+        found = exactly("distribution_advantage", batch, **given)["advantage"]
+        mirrored = {**given, "entropy": given["entropy_base"], "entropy_base": given["entropy"]}
+        same = exactly("distribution_advantage", batch, **mirrored)["advantage"] == found
+        check(f"above or below does not matter: {label}", same)
+        p = Fraction(sum(given["correct"]), len(given["correct"]))
+        away = abs(Fraction(given["entropy"]) - Fraction(given["entropy_base"]))
+        odds = min(away, Fraction(1, 10)) / p if p else 0
+        for (i, t), A in at(batch, "advantage").items():
+            gap = Fraction(given["tempered"][i][t]) - Fraction(batch["logp_old"][i][t])
+            ratio = mpmath.exp(real(gap)) if given["correct"][i] else 0
+            check(f"undone: {label}", near(found[i][t].value * real(1 + odds) - real(odds) * ratio, A))
+
+
+# ---- implicit_advantage
+
+@function
+def implicit_advantage(batch, process, process_coef, outcome_coef):
+    """2502.01456 as verl's recipe: leave-one-out of implicit rewards and of the outcome, then what is still to come."""
+    x, r, own, found = read(batch, process), rewards_of(batch), own_tokens(batch), {}
+    for group in by_group(batch):
+        n = Fraction(len(group), len(group) - 1)
+        of = lambda f, i: mean([f(x[p]) for p in own[i]]) if own[i] else Fraction(0)
+        B, B_size = (sum(of(f, i) for i in group) / (len(group) - 1) for f in (Fraction, abs))
+        others, others_size = (sum(f(r[i]) for i in group) / (len(group) - 1) for f in (Fraction, abs))
+        for i in group:
+            left = Number(outcome_coef * (r[i] * n - others), abs(outcome_coef) * (abs(r[i]) * n + others_size))
+            for p in reversed(own[i]):
+                left = Number(left.value + process_coef * (x[p] * n - B), left.size + abs(process_coef) * (abs(x[p]) * n + B_size))
+                found[p] = left
+    return {"advantage": rows(batch, found, NOTHING)}
+
+
+@cases("implicit_advantage")
+def implicit_advantage_cases(case):
+    def prime(label, comment, process, reward, process_coef=0.5, outcome_coef=1, group=(0, 0, 1, 1, 1), mask=None,
+              flags="UnequalLengths UnevenGroups"):
+        batch = tokens(list(group), mask, reward, logp=[[-0.5] * len(row) for row in process])
+        case(label, comment, batch, flags, process=process, process_coef=process_coef, outcome_coef=outcome_coef)
+
+    PROCESS = [[0.5, -1, 0.25], [0.75, 0.5], [1], [-0.25, -0.5], [0.125, 2]]
+    prime("plain", "implicit rewards and the outcome, two prompts", PROCESS, [1, 0, 1, 1, 0])
+    prime("outcome", "the outcome alone: the same at every token", PROCESS, [1, 0, 1, TENTHS, 0], 0, 5)
+    prime("process", "implicit rewards alone; means of responses, not of tokens", PROCESS, [1, 0, 1, 1, 0], 5, 0)
+    prime("holes", "masked tokens have no reward; a response without tokens is one of the group",
+          [[0.5, UNMASKED, 0.25, 1], [UNMASKED, UNMASKED], [-1, UNMASKED]], [1, 1, 0], group=(0, 0, 0), mask="1011 00 10",
+          flags="UnequalLengths MaskHoles FullyMasked")
+
+
+@checks("implicit_advantage")
+def check_implicit_advantage(check):
+    for label, given, batch, found in every("implicit_advantage"):
+        x, r, A = given["process"], fraction(batch["reward"]), found["advantage"]
+        mine = own_tokens(batch)
+        bar = [statistics.mean(Fraction(entry(x, p)) for p in line) if line else Fraction(0) for line in mine]
+        for group in by_group(batch):
+            for i in group:
+                others = [j for j in group if j != i]
+                left = [sum(f[j] for j in others) / len(others) for f in (bar, r)]
+                steps = [entry(A, p).value for p in mine[i]] + [Fraction(0)]
+                rho = [a - b for a, b in zip(steps, steps[1:])]
+                means = [Fraction(given["process_coef"]) * (bar[i] - left[0]), Fraction(given["outcome_coef"]) * (r[i] - left[1])]
+                check(f"leave one out, by responses: {label}", not rho or sum(rho) == len(rho) * means[0] + means[1])
+                tilt = [a - b for a, b in zip(rho[:-1], rho[1:-1])]
+                apart = [Fraction(entry(x, p)) - Fraction(entry(x, q)) for p, q in zip(mine[i], mine[i][1:-1])]
+                scale = Fraction(given["process_coef"] * len(group)) / (len(group) - 1)
+                check(f"between tokens their own: {label}", tilt == [scale * y for y in apart])
+
+
+# ---- token_advantage
+
+def fallback(r, group, eps, scaled):
+    """The plain advantage: sample deviation over the responses."""
+    centre, size = mean([r[i] for i in group]), mean([abs(r[i]) for i in group])
+    by = mpmath.sqrt(real(sample_variance([r[i] for i in group]))) + real(eps) if scaled else ONE
+    return [Number(real(r[i] - centre) / by, real(abs(r[i]) + size) / by) for i in group]
+
+
+@function
+def token_advantage(batch, eps, limit, scaled):
+    """2509.16591, official code: every token carries its response's reward; wild groups fall back to responses."""
+    r, T = rewards_of(batch), [len(own) for own in own_tokens(batch)]
+
+    def advantages(group):
+        total, there = sum(T[i] for i in group), [i for i in group if T[i]]
+        if len({r[i] for i in there}) <= 1:
+            return [NOTHING] * len(group)
+        mu, size = (sum(T[i] * f(r[i]) for i in group) / total for f in (Fraction, abs))
+        by = mpmath.sqrt(real(sum(T[i] * (r[i] - mu) ** 2 for i in group) / total)) + real(eps) if scaled else ONE
+        if any(not limits.less(real(abs(r[i] - mu)) / by, real(limit)) for i in there):
+            return fallback(r, group, eps, scaled)
+        return [Number(real(r[i] - mu) / by, real(abs(r[i]) + size) / by) for i in group]
+    return {"advantage": per_group(batch, advantages)}
+
+
+@cases("token_advantage")
+def token_advantage_cases(case):
+    def carried(label, comment, lengths, reward, group=(0, 0, 0), eps=1e-6, limit=5, scaled=True, mask=None, flags="UnequalLengths"):
+        case(label, comment, tokens(list(group), mask, list(reward), logp=[[-0.5] * T for T in lengths]), flags, eps=eps,
+             limit=limit, scaled=scaled)
+
+    carried("plain", "the mean and the deviation of what the tokens carry", [3, 1, 2], [1, 0, 0.25])
+    carried("fallback", "a short right answer among long wrong ones is beyond the limit: means of responses",
+            [5, 1, 4], [0, 1, -0.125], limit=2)
+    carried("beyond", "unscaled, a wrong one beyond its limit", [4, 1, 3], [1, 0, 0.75], limit=0.75, scaled=False)
+    carried("unscaled", "not divided", [3, 1, 2], [1, 0, -TENTHS], limit=1, scaled=False)
+    carried("equal", "equal rewards, one alone, and nobody with tokens: 0", [2, 1, 1, 1, 1], [TENTHS, TENTHS, 1, 1, 0], (0, 0, 1, 2, 2), 0,
+            mask="11 1 1 0 0", flags="UnequalLengths UnevenGroups Singleton FullyMasked")
+    carried("silent", "a response without tokens is in no mean, has its advantage, and does not trip the limit", [2, 3, 2], [0, 1, 4],
+            limit=2, mask="11 111 00", flags="UnequalLengths FullyMasked")
+    carried("silent-equal", "those with tokens are equal: 0 for all", [1, 2, 1], [1, 1, 0], mask="1 10 0",
+            flags="UnequalLengths MaskHoles FullyMasked")
+
+
+@checks("token_advantage")
+def check_token_advantage(check):
+    for label, given, batch, found in every("token_advantage"):
+        A, r, T = values(found["advantage"]), fraction(batch["reward"]), [len(line) for line in own_tokens(batch)]
+        for group in by_group(batch):
+            carried = [float(r[i]) for i in group for _ in range(T[i])]
+            if len(set(carried)) <= 1:
+                check(f"nothing to tell apart: {label}", not any(A[i] for i in group))
+                continue
+            by = statistics.pstdev(carried) + given["eps"] if given["scaled"] else 1
+            expected = {i: (float(r[i]) - statistics.fmean(carried)) / by for i in group}
+            if max(abs(expected[i]) for i in group if T[i]) >= given["limit"]:
+                plain = [float(r[i]) for i in group]
+                by = statistics.stdev(plain) + given["eps"] if given["scaled"] else 1
+                expected = {i: (float(r[i]) - statistics.fmean(plain)) / by for i in group}
+            check(f"over what the tokens carry: {label}", all(close(float(A[i]), expected[i]) for i in group))
+
+
+# ---- position_advantage
+
+@function
+def position_advantage(logp_old, reward):
+    """TLPO (2604.26553), code: candidates of one position, by their probability; p (r - mean r) over the sum of its size."""
+    p = [mpmath.exp(real(o)) for o in logp_old]
+    total = sum(p)
+    w = [x * sum(y * real(r - s) for y, s in zip(p, reward)) / total for x, r in zip(p, reward)]  # exactly 0 where all are equal
+    size = sum(x * abs(real(r)) for x, r in zip(p, reward)) / total
+    whole = sum(abs(x) for x in w)
+    if not whole:
+        return {"advantage": [NOTHING] * len(p)}
+    return {"advantage": [Number(x / whole, y * (abs(real(r)) + size) / whole) for x, y, r in zip(w, p, reward)]}
+
+
+@cases("position_advantage")
+def position_advantage_cases(case):
+    each(case,
+         ("plain", "four candidates, weighed by their probability", dict(logp_old=[-0.5, -2, -1.5, -4], reward=[1, 0, 0.5, -1])),
+         ("equal", "equal scores: exactly 0", dict(logp_old=[-0.7, -1.1, -3.3], reward=[0.3] * 3)),
+         ("unlikely", "probabilities of e^-300 beside one another", dict(logp_old=[-300, -301], reward=[1, 0.25])),
+         ("offset", "scores of 100 and a little", dict(logp_old=[-1, -1, -2], reward=[100, 100.5, 99.75])))
+
+
+@checks("position_advantage")
+def check_position_advantage(check):
+    for label, given, _, found in every("position_advantage"):
+        A, r = values(found["advantage"]), given["reward"]
+        same = len(set(r)) == 1
+        check(f"half up, half down: {label}", near(sum(A), 0) and near(sum(map(abs, A)), not same))
+        weight = [mpmath.exp(real(Fraction(o))) for o in given["logp_old"]]
+        centre = sum(w * x for w, x in zip(weight, r)) / sum(weight)
+        worth = [a / (w * (x - centre)) for a, w, x in zip(A, weight, r) if x != r[0] and not same]
+        check(f"one factor for all: {label}", all(abs(x / worth[0] - 1) < 1e-12 for x in worth))
+        moved = exactly("position_advantage", **{**given, "reward": [Fraction(2) * Fraction(x) + 3 for x in r]})["advantage"]
+        check(f"units and origin do not matter: {label}", all(near(n.value, a) for n, a in zip(moved, A)))

@@ -1,0 +1,471 @@
+"""Rewards of a response beside the others of its group."""
+import math
+import statistics
+from fractions import Fraction
+
+import mpmath
+
+import limits
+from functions.arithmetic import (NOTHING, SMALL, Number, absolute, at, by_group, exp, itself, lengths_of, less, mean, means, own_tokens,
+                                  per_group, ranks, real, rewards_of, summed)
+from functions.batches import HOLED, TENTHS, UNMASKED, WITH_HOLES, each, marks, of_lengths, switches, tokens
+from functions.comparing import cases_of, close, entry, every, exactly, fraction, thrown, values
+from functions.registry import cases, checks, function
+from limits import ZERO, settle
+from scenarios import NAN, Dice
+
+
+# ---- diversity_reward
+
+@function
+def diversity_reward(reward, similarity, eps):
+    """DRA-GRPO (2505.09655), official code: what is like many others is worth less."""
+    def shared(r, row):
+        divisor = sum(row) + eps
+        return Number(r / divisor, abs(r) * (sum(abs(s) for s in row) + abs(eps)) / divisor ** 2)
+    return {"reward": [shared(r, row) for r, row in zip(reward, similarity)]}
+
+
+@cases("diversity_reward")
+def diversity_reward_cases(case):
+    ALIKE = [[1, 0.5, 0.25], [0.5, 1, 0.75], [0.25, 0.75, 1]]
+    for label, comment, reward, similarity, eps in (
+            ("plain", "what is like the others is worth less", [1, 0, 1], ALIKE, 1e-6),
+            ("same", "three of the same share one reward", [1, 1, 0.5], [[1] * 3] * 3, 0),
+            ("apart", "nothing is alike: rewards stay", [1, -0.5, 0.25], [[1, 0, 0], [0, 1, 0], [0, 0, 1]], 0),
+            ("opposite", "similarities below 0: a reward may grow", [1, 0.75, -1],
+             [[1, -0.5, 0.25], [-0.5, 1, -0.375], [0.25, -0.375, 1]], 1e-6),
+            ("negative-sum", "and turn its sign", [1, 1, 1], [[1, -0.875, -0.5], [-0.875, 1, 0.125], [-0.5, 0.125, 1]], 0),
+            ("one", "a response alone", [0.75], [[1]], 1e-6)):
+        case(label, comment, reward=reward, similarity=similarity, eps=eps)
+
+
+@checks("diversity_reward")
+def check_diversity_reward(check):
+    for label, given, _ in cases_of("diversity_reward"):
+        found = exactly("diversity_reward", **given)["reward"]
+        back = [n.value * (sum(map(Fraction, row)) + Fraction(given["eps"])) for n, row in zip(found, given["similarity"])]
+        check(f"times the sum again: {label}", back == given["reward"])
+        check(f"a size is not below its number: {label}", all(n.size >= abs(n.value) for n in found))
+
+
+# ---- unlikeliness
+
+@function
+def unlikeliness(batch, beta):
+    """2506.02355: what the policy finds likely is worth less; ranked by the mean log-probability."""
+    score = means(batch, "logp_old")
+    r = [Fraction(x) for x in batch["reward"]]
+
+    def shaped(group):
+        order = ranks([score[i].value if i in score else Fraction(0) for i in group])
+        return [Number(r[i] * (1 - beta * k / len(group)), abs(r[i]) * (1 + abs(beta) * k / len(group)))
+                for i, k in zip(group, order)]
+    return {"reward": per_group(batch, shaped)}
+
+
+@cases("unlikeliness")
+def unlikeliness_cases(case):
+    def unlikely(label, comment, old, reward, group, beta=0.25, flags="UnequalLengths", mask=None):
+        case(label, comment, tokens(list(group), mask, reward, logp_old=old), flags, beta=beta)
+
+    unlikely("plain", "the mean, not the sum: the long response is the likeliest", [[-0.5, -0.25, -0.5], [-1], [-2, -0.75], [-3]],
+             [1, 1, 1, 1], (0, 0, 0, 0))
+    unlikely("source", "ranks 0 and 2 of four are right", [[-4], [-1], [-3], [-2]], [1, 0, 0, 1], (0, 0, 0, 0), flags="OneToken")
+    unlikely("ties", "the same mean: the lower index first", [[-1], [-0.5, -1.5], [-1, -1, -1], [-2]], [1, TENTHS, -0.5, 1], (0, 0, 0, 0),
+             0.5)
+    unlikely("holes", "groups; a response that does not count is at mean 0", WITH_HOLES["logp_old"] + [[-2]], [1, 1, 1, -1], (0, 0, 1, 1),
+             0.3, HOLED, "1011 00 11 1")
+
+
+@checks("unlikeliness")
+def check_unlikeliness(check):
+    for label, given, batch, found in every("unlikeliness"):
+        worth = exactly("unlikeliness", {**batch, "reward": [1] * len(batch["reward"])}, **given)["reward"]
+        for group in by_group(batch):
+            lost = sorted((1 - worth[i].value) * len(group) / Fraction(given["beta"]) for i in group)
+            check(f"every rank once: {label}", lost == list(range(len(group))))
+        products = [x.value * Fraction(y) for x, y in zip(worth, batch["reward"])]
+        check(f"a factor: {label}", values(found["reward"]) == products)
+
+
+# ---- frequency_reward
+
+@function
+def frequency_reward(batch, answer, size):
+    """GAPO (group-aware, EMNLP 2025): an answer is worth less the more often the group gives it; signed around 1/L."""
+    def shaped(group):
+        valid = [answer[i] for i in group if answer[i] >= 0]
+        found = []
+        for i in group:
+            f = Fraction(valid.count(answer[i]), len(valid)) if answer[i] >= 0 else None
+            found.append(Number(Fraction(-1), Fraction(1)) if f is None else summed((Fraction(1), -f, 1 / size)))
+        return found
+    return {"reward": per_group(batch, shaped)}
+
+
+@cases("frequency_reward")
+def frequency_reward_cases(case):
+    def frequent(label, comment, answer, group, size):
+        flags = "UnevenGroups" if group[-1] else ""
+        case(label, comment, of_lengths([1] * len(answer), list(group)), flags, answer=answer, size=size)
+
+    frequent("plain", "a rare answer is worth more than 1, a frequent one less", [3, 3, 3, 7], (0,) * 4, 3)
+    frequent("invalid", "invalid ones are in no share", [5, -1, 5, 2, -1], (0,) * 5, 4)
+    frequent("groups", "each group by itself; none valid, one alone", [1, 1, -1, -1, 1], (0, 0, 1, 1, 2), 6)
+    frequent("one", "one valid answer in all", [8, 8, 9], (0,) * 3, 1)
+
+
+@checks("frequency_reward")
+def check_frequency_reward(check):
+    for label, given, batch, found in every("frequency_reward"):
+        for group in by_group(batch):
+            valid = [i for i in group if given["answer"][i] >= 0]
+            different = {given["answer"][i] for i in valid}
+            first = [next(i for i in valid if given["answer"][i] == x) for x in different]
+            shares = [1 - found["reward"][i].value + Fraction(1, given["size"]) for i in first]
+            check(f"shares of all answers are 1: {label}", sum(shares) == bool(valid))
+            check(f"-1 for the others: {label}", all(found["reward"][i].value == -1 for i in group if i not in valid))
+
+
+# ---- pairwise_wins
+
+@function
+def pairwise_wins(wins):
+    """PREF-GRPO (2508.20751): the share of comparisons that a response wins."""
+    others = max(len(wins) - 1, 1)
+    return {"reward": itself(Fraction(sum(x for j, x in enumerate(row) if j != i), others) for i, row in enumerate(wins))}
+
+
+@cases("pairwise_wins")
+def pairwise_wins_cases(case):
+    each(case,
+         ("plain", "four responses; the diagonal is not read",
+          dict(wins=[[UNMASKED, 1, 0.5, 0], [0, UNMASKED, 1, 1], [0.5, 0, -7, 0.5], [1, 0, 0.5, 3]])),
+         ("order", "the first beats all, the last none", dict(wins=[[0, 1, 1], [0, 0, 1], [0, 0, 0]])),
+         ("ties", "nobody wins", dict(wins=[[1, 0.5, 0.5], [0.5, 1, 0.5], [0.5, 0.5, 1]])),
+         ("one", "nobody to compare with", dict(wins=[[1]])))
+
+
+@checks("pairwise_wins")
+def check_pairwise_wins_unread(check):
+    for label, given, _, found in every("pairwise_wins"):
+        other = [[5 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(given["wins"])]
+        check(f"the diagonal: {label}", exactly("pairwise_wins", wins=other) == found)
+
+
+@checks("pairwise_wins")
+def check_pairwise_wins(check):
+    for label, given, _, found in every("pairwise_wins"):
+        n = len(given["wins"])
+        check(f"a win for every comparison: {label}", sum(values(found["reward"])) == (Fraction(n, 2) if n > 1 else 0))
+
+
+# ---- pair_rewards
+
+@function
+def pair_rewards(batch, outcome, ended):
+    """PPR-GDE (2605.18191), code: neighbours are compared; of the winners that ended the shortest is worth 1; ties are left out."""
+    T = lengths_of(batch)
+    pairs = [[group[k:k + 2] for k in range(0, len(group) - 1, 2)] for group in by_group(batch)]
+    sides = iter(outcome)
+    reward, masked = [Fraction(0)] * len(T), [False] * len(T)
+    for members in pairs:
+        winners = []
+        for (a, b), side in zip(members, [next(sides) for _ in members]):
+            if side:
+                winner, loser = (a, b) if side > 0 else (b, a)
+                winners.append(winner)
+                reward[winner] = reward[loser] = Fraction(-1)
+            else:
+                masked[a] = masked[b] = True
+        finished = [i for i in winners if ended[i]]
+        for i in finished:
+            reward[i] = Fraction(min(T[j] for j in finished), T[i])
+    return {"reward": itself(reward), "masked": masked}
+
+
+@cases("pair_rewards")
+def pair_rewards_cases(case):
+    def duel(label, comment, lengths, outcome, ended, group=None, mask=None, flags="UnequalLengths"):
+        case(label, comment, of_lengths(lengths, group, mask=mask), flags, outcome=outcome, ended=marks(ended))
+
+    duel("plain", "the shortest winner that ended is worth 1, a longer one its part", (4, 2, 1, 3), [1, -1], "1111")
+    duel("cut", "a winner that did not end loses too, and is not the shortest", (1, 2, 4, 1, 3, 5), [1, 1, -1], "001011")
+    duel("ties", "a tie is masked, an odd one is left alone; groups have their own shortest", (2, 1, 3, 4, 2, 3, 1), [0, 1, -1], "1111111",
+         [0, 0, 1, 1, 1, 2, 2], flags="UnequalLengths UnevenGroups")
+    duel("alone", "no pair at all", (2, 1), [], "11", [0, 1])
+    duel("masked", "tokens that count", (3, 2, 3, 2), [1, -1], "1111", mask="101 00 111 11", flags="UnequalLengths MaskHoles FullyMasked")
+
+
+@checks("pair_rewards")
+def check_pair_rewards(check):
+    for label, given, batch, found in every("pair_rewards"):
+        T, r = lengths_of(batch), values(found["reward"])
+        sides, winners = iter(given["outcome"]), {}
+        for g, group in enumerate(by_group(batch)):
+            for a, b in zip(group[::2], group[1::2]):
+                side = next(sides)
+                check(f"a tie, and only that, is masked: {label}", found["masked"][a] == found["masked"][b] == (side == 0))
+                check(f"the loser: {label}", side == 0 and r[a] == r[b] == 0 or r[b if side > 0 else a] == -1)
+                if side:
+                    winners.setdefault(g, []).append(a if side > 0 else b)
+            if len(group) % 2:
+                check(f"the odd one: {label}", r[group[-1]] == 0 and not found["masked"][group[-1]])
+        check(f"every pair is told: {label}", next(sides, None) is None)
+        for own in winners.values():
+            ended = [i for i in own if given["ended"][i]]
+            check(f"winners that ended have one product: {label}", len({r[i] * T[i] for i in ended}) <= 1)
+            check(f"the best of them has 1, the others lose: {label}", max([r[i] for i in ended], default=1) == 1
+                  and all(r[i] == -1 for i in own if i not in ended))
+
+
+# ---- permutation_reward
+
+def judge(choice):
+    """Two orders of the same question: 1 where the choices are the same."""
+    return [[Fraction(1 if a == b else -1) for a, b in zip(*choice)]] * 2
+
+
+def votes(choice):
+    """1 for the one choice that is more frequent than any other."""
+    every = [x for row in choice for x in row]
+    counts = {x: every.count(x) for x in every}
+    best = [x for x, n in counts.items() if n == max(counts.values())]
+    return [[Fraction(1 if best == [x] else -1) for x in row] for row in choice]
+
+
+CONSISTENT = {"judge": judge, "votes": votes}
+
+
+@function
+def permutation_reward(choice, form):
+    """PA-GRPO (2603.21016): the same choice, whatever order the options stand in."""
+    return {"reward": itself(x for row in CONSISTENT[form](choice) for x in row)}
+
+
+@cases("permutation_reward")
+def permutation_reward_cases(case):
+    each(case,
+         ("judge", "two orders, sample by sample", dict(choice=[[0, 1, 1, 0], [0, 0, 1, 1]], form="judge")),
+         ("votes", "the choice of most samples in all orders", dict(choice=[[2, 1], [2, 0], [2, 1], [3, 2], [2, 2]], form="votes")),
+         ("tie", "two choices are as frequent: nobody is right", dict(choice=[[0, 1, 2], [1, 0, 3]], form="votes")),
+         ("one", "a single order", dict(choice=[[4, 4, 1]], form="votes")))
+
+
+@checks("permutation_reward")
+def check_permutation_reward(check):
+    for label, given, _, found in every("permutation_reward"):
+        rows, r = given["choice"], values(found["reward"])
+        n = len(rows[0])
+        if given["form"] == "judge":
+            check(f"both alike: {label}", r[:n] == r[n:] and all((x == 1) == (a == b) for x, a, b in zip(r, *rows)))
+        else:
+            every_choice = [x for row in rows for x in row]
+            best = statistics.multimode(every_choice)
+            check(f"the mode: {label}", r == [1 if best == [x] else -1 for x in every_choice])
+
+
+# ---- spread_reward
+
+@function
+def spread_reward(distance):
+    """PPR-GDE: distances from the group's centre, from 0 to 1."""
+    low, high = min(distance), max(distance)
+    if less(high - low, SMALL):
+        return {"reward": [NOTHING] * len(distance)}
+    return {"reward": [Number((d - low) / (high - low), (abs(d) + abs(low)) / (high - low)) for d in distance]}
+
+
+@cases("spread_reward")
+def spread_reward_cases(case):
+    each(case,
+         ("plain", "from 0 to 1", dict(distance=[0.5, 2, TENTHS, 1.25])),
+         ("equal", "no spread: 0", dict(distance=[0.3, 0.3, 0.3])),
+         ("close", "a spread of less than 10^-8: 0; the same as no spread", dict(distance=[1, 1 + 2 ** -27, 1])),
+         ("narrow", "a spread of more", dict(distance=[1, 1 + 2 ** -26, 1 + 2 ** -27])),
+         ("one", "one response: 0", dict(distance=[4])))
+
+
+@checks("spread_reward")
+def check_spread_reward(check):
+    for label, given, _, found in every("spread_reward"):
+        r = values(found["reward"])
+        apart = max(given["distance"]) - min(given["distance"]) >= 1e-8
+        check(f"0 and 1 are there, or 0 alone: {label}", {min(r), max(r)} == ({0, 1} if apart else {0}))
+        moved = exactly("spread_reward", distance=[Fraction(3) * Fraction(x) + 5 for x in given["distance"]])["reward"]
+        check(f"units and origin do not matter: {label}", not apart or values(moved) == r)
+
+
+# ---- entropy_rank_reward
+
+@function
+def entropy_rank_reward(peak, overall, top):
+    """R3 (2601.19620): ranked by how many others have lower peaks and more entropy in all."""
+    n = len(peak)
+    beaten = [sum(less(peak[j], peak[i]) and less(overall[i], overall[j]) for j in range(n)) for i in range(n)]
+    order = sorted(range(n), key=lambda i: (-beaten[i], i))
+    return {"reward": [Number(top * (1 - Fraction(order.index(i), max(n - 1, 1))), abs(top)) for i in range(n)]}
+
+
+@cases("entropy_rank_reward")
+def entropy_rank_reward_cases(case):
+    each(case,
+         ("plain", "two dominate one each: the earlier first", dict(peak=[2, 1, 3, 0.5], overall=[0.5, 0.75, 1, 1.25], top=0.5)),
+         ("chain", "each dominates those after it in another order", dict(peak=[1, 4, 2, 3], overall=[0.8, 0.2, 0.6, 0.4], top=1)),
+         ("ties", "equal peaks or equal means dominate nobody", dict(peak=[1, 1, 2], overall=[0.5, 0.25, 0.5], top=0.7)),
+         ("one", "one alone has it all", dict(peak=[1], overall=[2], top=0.3)))
+
+
+@checks("entropy_rank_reward")
+def check_entropy_rank_reward(check):
+    dice = Dice(22)
+    given = [given for _, given, _ in cases_of("entropy_rank_reward")]
+    given += [dict(peak=thrown(dice, 5, 0, 1, 4), overall=thrown(dice, 5, 0, 1, 4), top=1) for _ in range(30)]
+    for a in given:
+        n, found = len(a["peak"]), values(exactly("entropy_rank_reward", **a)["reward"])
+        beats = lambda i, j: a["peak"][i] > a["peak"][j] and a["overall"][i] < a["overall"][j]
+        number = [sum(beats(i, j) for j in range(n)) for i in range(n)]
+        ahead = [sum(number[j] > number[i] or number[j] == number[i] and j < i for j in range(n)) for i in range(n)]
+        last = max(n - 1, 1)
+        check("as many steps down as are ahead", [x * last for x in found] == [Fraction(a["top"]) * (last - k) for k in ahead])
+        check("who beats another has more", all(found[i] > found[j] for i in range(n) for j in range(n) if beats(i, j)))
+
+
+# ---- entity_credit
+
+@function
+def entity_credit(batch, found, correct, invalid, alpha):
+    """E-GRPO (2510.24694): wrong responses get a part for the entities that they found, beside the group's best."""
+    def shaped(group):
+        most = max(found[i] for i in group)
+        share = lambda i: alpha * found[i] / most if most else Fraction(0)
+        return itself(Fraction(0) if invalid[i] else Fraction(1) if correct[i] else share(i) for i in group)
+    return {"reward": per_group(batch, shaped)}
+
+
+@cases("entity_credit")
+def entity_credit_cases(case):
+    for label, comment, found, correct, invalid, group in (
+            ("plain", "a wrong one gets its part of the most that one found", [0.5, 0.25, 0.75, 0], "0010", "0000", (0, 0, 0, 0)),
+            ("invalid", "a broken one gets 0, right or wrong, and its entities count for the most", [1, 0.25, 0.5, 0.5], "0010", "1001",
+             (0,) * 4),
+            ("nothing", "nobody found anything", [0, 0, 0], "010", "000", (0, 0, 0)),
+            ("groups", "each group by itself", [0.7, 0.3, 0.1, 0.2, 1], "00000", "00000", (0, 0, 1, 1, 2))):
+        case(label, comment, tokens(list(group), logp=[[-0.5]] * len(found)), "UnevenGroups" if group[-1] else "",
+             found=found, correct=marks(correct), invalid=marks(invalid), alpha=0.3)
+
+
+@checks("entity_credit")
+def check_entity_credit(check):
+    for label, given, batch, found in every("entity_credit"):
+        other = {**given, "found": [Fraction(x) / 2 for x in given["found"]]}
+        check(f"half of everything is the same: {label}", exactly("entity_credit", batch, **other) == found)
+
+
+# ---- consistency_bonus
+
+def below(x, y):
+    """x < y, of sums of 60 digits."""
+    return bool(settle(x - y, abs(x) + abs(y))) and limits.less(x, y)
+
+
+@function
+def consistency_bonus(batch, accuracy, cap, margin, **more):
+    """GRPO-CARE (2506.16141), official code: right responses whose answers the reference finds as likely as the others'."""
+    f, r, weight = at(batch, "logp_ref"), rewards_of(batch), more["lambda"]
+
+    def likely(own):
+        chosen = [f[p] for p in own if batch["selected"][p[0]][p[1]]]
+        return min(exp(mean(chosen) if chosen else 0), real(cap))
+    c = [likely(own) for own in own_tokens(batch)]
+
+    def shaped(group):
+        fair = [i for i in group if less(Fraction(0.1), accuracy[i]) and not less(accuracy[i], mean([accuracy[j] for j in group]))]
+        least = sum(c[i] for i in fair) / len(fair) - real(margin) if fair else ZERO
+        given = {i: weight * accuracy[i] if i in fair and not below(c[i], least) else Fraction(0) for i in group}
+        return [Number(r[i] + given[i], abs(r[i]) + abs(given[i])) for i in group]
+    return {"reward": per_group(batch, shaped)}
+
+
+@cases("consistency_bonus")
+def consistency_bonus_cases(case):
+    def care(label, comment, reward, ref, selected, accuracy, group=(0, 0, 0), cap=0.95, margin=0.01, mask=None,
+             flags="UnequalLengths", weight=0.5):
+        batch = tokens(list(group), mask, list(reward), logp_ref=ref, selected=switches(selected))
+        case(label, comment, batch, flags, accuracy=accuracy, cap=cap, margin=margin, **{"lambda": weight})
+
+    care("plain", "of two right ones the likelier answer; a wrong one, however likely", [1.5, 1, 0.5],
+         [[-2, -0.25, -0.5], [-0.25, -1.5], [-1, -0.125]],
+         "011 01 11", [1, 1, 0])
+    care("capped", "equal accuracies, all beyond the cap, no margin: all of them", [1, 1, 0.5],
+         [[-0.015625, -2, -4], [-1, -0.03125], [-3, 0]],
+         "100 01 01", [TENTHS] * 3, margin=0)
+    care("few", "an accuracy of 0.1 is not above it, and one below the mean is out", [0, 1, 0.25, 1], [[-1], [-1], [-2], [-3]], "1 1 1 1",
+         [0.1, 0.0625, 0.25, 1], (0, 0, 1, 1), margin=0.5, flags="OneToken")
+    care("empty", "no selected token counts: 1; the third falls short beside that", [1, 1, 1],
+         [[-0.5, NAN, -1], [NAN, -0.5], [-0.5, -2]],
+         "010 11 11", [1, 1, 1], cap=2, margin=0.25, mask="101 00 11", flags=HOLED)
+    care("hopeless", "nobody is right", [0, 0.25, -1], [[-1, -1], [-2], [-1]], "11 1 1", [0, 0, 0], weight=2)
+
+
+@checks("consistency_bonus")
+def check_consistency_bonus(check):
+    for label, given, batch, found in every("consistency_bonus"):
+        a, mine = fraction(given["accuracy"]), own_tokens(batch)
+        chosen = [[float(entry(batch["logp_ref"], p)) for p in line if entry(batch["selected"], p)] for line in mine]
+        c = [min(math.exp(statistics.mean(f or [0])), given["cap"]) for f in chosen]
+        for group in by_group(batch):
+            fair = [i for i in group if a[i] > Fraction(0.1) and a[i] * len(group) >= sum(a[j] for j in group)]
+            for i in group:
+                enough = i in fair and c[i] >= statistics.mean(c[j] for j in fair) - given["margin"] - 1e-12
+                more = found["reward"][i].value - Fraction(batch["reward"][i])
+                check(f"with the standard library: {label}", more == (Fraction(given["lambda"]) * a[i] if enough else 0))
+
+
+# ---- interval_reward
+
+def spread(xs, divisor):
+    """Standard deviation, and the same with plus for minus."""
+    sizes = [(abs(x) + mean(absolute(xs))) ** 2 for x in xs]
+    return [mpmath.sqrt(real(sum(squares) / divisor)) for squares in ([(x - mean(xs)) ** 2 for x in xs], sizes)]
+
+
+@function
+def interval_reward(begin, end, gamma, sample):
+    """URPA (2508.06317): the overlap with the mean interval, less where the intervals differ."""
+    n = len(begin)
+    spreads = [spread(xs, n - 1 if sample else n) for xs in (begin, end)]
+    doubt, size = (real(gamma) * sum(x) for x in zip(*spreads))
+
+    def worth(b, e):
+        ends = [b, e, mean(begin), mean(end)]
+        union = max(e, ends[3]) - min(b, ends[2])
+        overlap = max(Fraction(0), min(e, ends[3]) - max(b, ends[2])) / union
+        trust = mpmath.exp(-doubt)
+        return Number(real(overlap) * trust, real(overlap) * trust * (1 + size) + real(sum(absolute(ends)) / union) * trust)
+    return {"reward": [worth(*x) for x in zip(begin, end)]}
+
+
+@cases("interval_reward")
+def interval_reward_cases(case):
+    def span(label, comment, begin, end, gamma=0.5, sample=False):
+        case(label, comment, begin=begin, end=end, gamma=gamma, sample=sample)
+
+    span("plain", "near each other, and one that ends before the mean interval begins", [1, 1.5, 2, 0], [4, 3.5, 5, 1])
+    span("sample", "sample deviations", [1, 1.5, 2, 0], [4, 3.5, 5, 1], sample=True)
+    span("equal", "all the same: sure and right", [0.7, 0.7], [2.1, 2.1], 3)
+    span("certain", "no cost of doubt", [0, 10, 4], [2, 16, 7], 0)
+    span("negative", "before 0", [-3, -2.5], [-1, 0.1], 0.25, True)
+
+
+@checks("interval_reward")
+def check_interval_reward(check):
+    for label, given, _, found in every("interval_reward"):
+        deviation = statistics.stdev if given["sample"] else statistics.pstdev
+        u = sum(deviation(given[key]) for key in ("begin", "end"))
+        s, e = (statistics.mean(given[key]) for key in ("begin", "end"))
+        for b, f, n in zip(given["begin"], given["end"], found["reward"]):
+            inside = max(0, (f - b) + (e - s) - (max(f, e) - min(b, s)))  # two lengths less their hull is their overlap
+            expected = inside / (max(f, e) - min(b, s)) * math.exp(-given["gamma"] * u)
+            check(f"with the standard library: {label}", close(float(n.value), expected))

@@ -1,0 +1,385 @@
+"""Rewards by length, cost, calls and repetition."""
+import itertools
+import math
+import statistics
+from fractions import Fraction
+
+import mpmath
+
+from functions.arithmetic import (HALF, NOTHING, Number, by_group, itself, lengths_of, mean, own_tokens, per_group, places,
+                                  population_deviation, real, rewards_of, sigmoid)
+from functions.batches import TENTHS, marks, of_lengths, responses, tokens
+from functions.comparing import cases_of, close, every, exactly, fraction, logistic, near, values
+from functions.registry import cases, checks, function
+from limits import ONE, ZERO
+
+
+# ---- relative_cost
+
+@function
+def relative_cost(batch, output, input, turns, output_coef, input_coef, turns_coef):
+    """prime-rl: every cost as a share of the group's largest, scaled by the group's mean reward."""
+    r = [Fraction(x) for x in batch["reward"]]
+    shaped = {}
+    for group in by_group(batch):
+        share = lambda x, i: x[i] / max(x[j] for j in group) if any(x[j] for j in group) else Fraction(0)
+        for i in group:
+            costs = [output_coef * share(output, i), input_coef * share(input, i), turns_coef * share(turns, i)]
+            size = abs(r[i]) + mean([abs(r[j]) for j in group]) * sum(abs(x) for x in costs)
+            shaped[i] = Number(r[i] - mean([r[j] for j in group]) * sum(costs), size)
+    return {"reward": [shaped[i] for i in range(len(r))]}
+
+
+@cases("relative_cost")
+def relative_cost_cases(case):
+    COSTS = dict(output=[100, 50, 25, 10, 40], input=[7, 14, 0, 3, 3], turns=[1, 4, 2, 2, 2])
+
+    def costly(label, comment, reward, group=(0, 0, 0, 1, 1), flags="UnevenGroups", coefs=(0.25, 0.1, 0.1), **costs):
+        made = {**COSTS, **costs}
+        case(label, comment, responses(list(group), reward), flags, **made,
+             **dict(zip(("output_coef", "input_coef", "turns_coef"), coefs)))
+
+    costly("plain", "each cost is a share of its group's largest", [1, 0, 1, 1, 1])
+    costly("hopeless", "a mean reward of 0 costs nothing", [0, 0, 0, 1, -1])
+    costly("negative", "a mean reward below 0 rewards cost", [-1, 0.5, -0.25, -0.5, -1])
+    costly("no-input", "a largest cost of 0 costs nothing", [1, 0.5, 1, 1, 0], input=[0] * 5, turns=[0, 0, 0, 2, 1])
+    costly("one-coefficient", "only turns cost", [1, 0, 1, 1, 0.25], coefs=(0, 0, 0.5))
+    costly("lone", "a response alone in its group is its own largest", [1, 0, 0.25, 1, 0.75], (0, 0, 1, 2, 2),
+           "UnevenGroups Singleton")
+    costly("thirds", "shares and a mean that no binary fraction is", [1, 0, 0, TENTHS, 1], output=[3, 7, 1, 11, 9],
+           input=[6, 5, 2, 1, 13])
+
+
+@checks("relative_cost")
+def check_relative_cost(check):
+    for label, given, batch in cases_of("relative_cost"):
+        found = exactly("relative_cost", batch, **given)["reward"]
+        free = exactly("relative_cost", batch, **{**given, "output_coef": 0, "input_coef": 0, "turns_coef": 0})["reward"]
+        check(f"nothing costs: {label}", [n.value for n in free] == batch["reward"])
+        for kind in ("output", "input", "turns"):
+            scaled = exactly("relative_cost", batch, **{**given, kind: [3 * x for x in given[kind]]})["reward"]
+            check(f"units of {kind} do not matter: {label}", scaled == found)
+
+
+# ---- length_shape
+
+def parabola(x, p):
+    off = (1 - x / p) ** 2 if x <= p else 2 * ((x - p) / (1 - p)) ** 2
+    return Number(1 - off, 1 + off)
+
+
+def polyline(x, p):
+    off = 2 * (x - p) / (1 - p)
+    return Number(x / p, x / p) if x <= p else Number(1 - off, 1 + off)
+
+
+def triangle(x, p):
+    if x <= p:
+        return Number(x / p, x / p)
+    return Number(2 - x / p, 2 + x / p) if x <= 2 * p else Number(Fraction(0), Fraction(0))
+
+
+SHAPES = {"parabola": parabola, "polyline": polyline, "triangle": triangle}
+
+
+@function
+def length_shape(length, form, peak, max):
+    """1 at a peak, less for shorter and longer responses."""
+    return {"reward": [SHAPES[form](x / max, peak) for x in length]}
+
+
+@cases("length_shape")
+def length_shape_cases(case):
+    for label, comment, length, form, peak, most in (
+            ("parabola", "0.25, 0.75 and 1 of the most", [0, 768, 1536, 2304, 3072], "parabola", 0.5, 3072),
+            ("parabola-off-centre", "another peak, and beyond the most", [100, 1024, 1228, 4096], "parabola", 0.25, 3072),
+            ("polyline", "2x, then 3 - 4x", [0, 500, 1536, 2304, 3072], "polyline", 0.5, 3072),
+            ("polyline-beyond", "its second line goes on", [3073, 4000, 6144], "polyline", 0.5, 3072),
+            ("triangle", "up to the peak, down to twice it, 0 beyond", [0, 100, 256, 300, 512, 513, 4000], "triangle", 256, 1),
+            ("triangle-one", "a peak at one token", [0, 1, 2, 3], "triangle", 1, 1)):
+        case(label, comment, length=length, form=form, peak=peak, max=most)
+
+
+@checks("length_shape")
+def check_length_shape(check):
+    at = lambda form, x, p: exactly("length_shape", length=[Fraction(x) * 512], form=form, peak=p, max=512)["reward"][0].value
+    for p in (Fraction(1, 4), HALF):
+        ends = [[at(form, x, p) for x in (0, p, 1)] for form in ("parabola", "polyline")]
+        check("0, the peak, the most", ends == [[0, 1, -1]] * 2)
+        check("the triangle", [at("triangle", p * k / 2, p) for k in range(7)] == [0, HALF, 1, HALF, 0, 0, 0])
+    check("the page's quarters", [at("parabola", Fraction(k, 4), HALF) for k in (1, 3, 4)] == [Fraction(3, 4), HALF, -1])
+
+
+# ---- shorter_correct
+
+@function
+def shorter_correct(batch, coef):
+    """AGPO (2503.15952): the shortest right response of a group that is not all right earns up to coef more."""
+    r, T = rewards_of(batch), lengths_of(batch)
+
+    def shaped(group):
+        right = [T[i] for i in group if r[i] == 1]
+        bonus = lambda i: coef * (1 - Fraction(T[i] - min(right), max(right) - min(right)))
+        acts = right and len(right) < len(group) and min(right) < max(right)
+        return [Number(r[i] * (1 + bonus(i)) if acts and r[i] == 1 else r[i], abs(r[i]) * (1 + abs(coef))) for i in group]
+    return {"reward": per_group(batch, shaped)}
+
+
+@cases("shorter_correct")
+def shorter_correct_cases(case):
+    def shorter(label, comment, lengths, reward, group=(0, 0, 0, 0), mask=None, coef=0.1, flags="UnequalLengths"):
+        case(label, comment, of_lengths(lengths, list(group), reward, mask), flags, coef=coef)
+
+    shorter("plain", "10 % more for the shortest, none for the longest; a wrong one is shorter", (4, 2, 1, 3), [1, 1, 0, 1])
+    shorter("right", "all right: nothing", (4, 2, 1), [1, 1, 1], (0, 0, 0), flags="UnequalLengths EqualRewards")
+    shorter("same", "right ones of the same length: nothing; another group has none", (2, 1, 2, 3, 1), [1, 0.5, 1, TENTHS, 0],
+            (0, 0, 0, 1, 1))
+    shorter("masked", "tokens that count; a response without any is the shortest", (3, 2, 3, 2), [1, 1, 1, -2], mask="101 00 111 11",
+            coef=-0.25, flags="UnequalLengths MaskHoles FullyMasked")
+
+
+@checks("shorter_correct")
+def check_shorter_correct(check):
+    for label, given, batch, found in every("shorter_correct"):
+        T, r, coef = lengths_of(batch), fraction(batch["reward"]), Fraction(given["coef"])
+        for group in by_group(batch):
+            gain = {i: found["reward"][i].value - r[i] for i in group}
+            right = [i for i in group if r[i] == 1]
+            check(f"only right ones: {label}", not any(gain[i] for i in group if i not in right))
+            if any(gain.values()):
+                ends = {gain[i] for i in right if T[i] in (min(T[j] for j in right), max(T[j] for j in right))}
+                line = {(gain[i] - gain[j]) / (T[j] - T[i]) for i in right for j in right if T[i] != T[j]}
+                check(f"from coef to 0 on a line: {label}", ends == {coef, 0} and len(line) == 1 and len(right) < len(group))
+
+
+# ---- correct_length
+
+@function
+def correct_length(batch, correct, alpha, eps, wrong):
+    """GRPO-LEAD (2504.09696): e^(-alpha z), z the standardised length among the group's right responses."""
+    T = lengths_of(batch)
+
+    def shaped(group):
+        right = [Fraction(T[i]) for i in group if correct[i]]
+        s = population_deviation(right) if right else ZERO
+
+        def worth(i):
+            if not correct[i]:
+                return Number(wrong, abs(wrong))
+            if not s:
+                return Number(ONE, ONE)
+            z = real(T[i] - mean(right)) / (s + real(eps))
+            x = mpmath.exp(-real(alpha) * z)
+            return Number(x, x * (1 + abs(real(alpha)) * real(T[i] + mean(right)) / (s + real(eps))))
+        return [worth(i) for i in group]
+    return {"reward": per_group(batch, shaped)}
+
+
+@cases("correct_length")
+def correct_length_cases(case):
+    def lead(label, comment, lengths, correct, group=None, mask=None, alpha=0.05, eps=0.000001, wrong=-1, flags="UnequalLengths"):
+        case(label, comment, of_lengths(lengths, group, mask=mask), flags, correct=marks(correct), alpha=alpha, eps=eps,
+             wrong=wrong)
+
+    lead("plain", "short right answers are worth more than 1, long ones less", (4, 2, 1, 3), "1101")
+    lead("same", "right answers of one length, and one alone: 1", (2, 2, 5, 3, 4), "11010", [0, 0, 0, 1, 1], alpha=2)
+    lead("wrong", "none is right", (1, 2), "00", wrong=0)
+    lead("masked", "tokens that count, none too; no epsilon", (3, 2, 3), "111", mask="101 00 111", alpha=-0.75, eps=0,
+         flags="UnequalLengths MaskHoles FullyMasked")
+
+
+@checks("correct_length")
+def check_correct_length(check):
+    for label, given, batch, found in every("correct_length"):
+        for group in by_group(batch):
+            right = [i for i in group if given["correct"][i]]
+            z = [mpmath.log(found["reward"][i].value) / -real(Fraction(given["alpha"])) for i in right]
+            check(f"their mean is 0: {label}", near(sum(z), 0))
+            spread = len({lengths_of(batch)[i] for i in right}) > 1
+            square = float(sum(x * x for x in z)) if right else 0
+            check(f"and their variance almost 1: {label}", abs(square - spread * len(right)) < 1e-4)
+            check(f"the others: {label}", all(found["reward"][i].value == given["wrong"] for i in group if i not in right))
+
+
+# ---- efficiency_reward
+
+@function
+def efficiency_reward(batch, correct, share, alpha):
+    """GRPO-lambda (2505.18086): in the best groups of the batch short right responses are worth more."""
+    groups, T = by_group(batch), [Fraction(len(own)) for own in own_tokens(batch)]
+    solved = [Fraction(sum(correct[i] for i in group), len(group)) for group in groups]
+    order = sorted(range(len(groups)), key=lambda g: (-solved[g], g))
+    best = order[:max(1, math.ceil(float(share) * len(groups)))]  # the product of binary64
+    found = {}
+    for g, group in enumerate(groups):
+        right = [T[i] for i in group if correct[i]]
+        s = mpmath.sqrt(real(mean([(t - mean(right)) ** 2 for t in right]))) if right else ZERO
+        for i in group:
+            far = real(T[i] - mean(right)) / s if correct[i] and s else ZERO
+            short = Number(1 - real(alpha) * sigmoid(far), real(1 + alpha))
+            found[i] = NOTHING if not correct[i] else short if g in best else Number(Fraction(1), Fraction(1))
+    return {"reward": [found[i] for i in range(len(T))], "efficient": [g in best for g in range(len(groups))]}
+
+
+@cases("efficiency_reward")
+def efficiency_reward_cases(case):
+    def efficient(label, comment, lengths, group, correct, share=0.5, alpha=0.6, mask=None, flags="UnequalLengths"):
+        case(label, comment, tokens(list(group), mask, logp=[[-0.5] * T for T in lengths]), flags, correct=marks(correct),
+             share=share, alpha=alpha)
+
+    efficient("plain", "the better of two prompts: short answers gain; a wrong one has nothing",
+              [2, 4, 3, 1, 1, 3], (0, 0, 0, 1, 1, 1), "110111")
+    efficient("even", "equal shares: the earlier prompt; equal lengths: one half of alpha",
+              [2, 2, 1, 3, 1, 2], (0, 0, 0, 1, 1, 1), "110101", 0.1)
+    efficient("product", "0.2 times 5 is 1 in binary64, if not exactly", [1, 2, 1, 1, 1, 1, 1], (0, 0, 1, 2, 3, 4, 4), "1011101", 0.2, 1,
+              flags="UnequalLengths UnevenGroups Singleton")
+    efficient("none", "nobody is right: the first prompt is efficient, and nothing comes of it; no share is one prompt",
+              [1, 2, 3], (0, 0, 1), "000", 0)
+    efficient("all", "every prompt, one without a right answer; masked tokens do not count", [4, 1, 3, 2, 2], (0, 0, 0, 1, 1),
+              "10100", 1, 0.5,
+              "1010 1 111 00 10", "UnequalLengths MaskHoles FullyMasked")
+
+
+@checks("efficiency_reward")
+def check_efficiency_reward(check):
+    for label, given, batch, found in every("efficiency_reward"):
+        groups, T = by_group(batch), [len(line) for line in own_tokens(batch)]
+        solved = [Fraction(sum(given["correct"][i] for i in group), len(group)) for group in groups]
+        ahead = [sum(x > y or x == y and h < g for h, x in enumerate(solved)) for g, y in enumerate(solved)]
+        count = max(1, math.ceil(given["share"] * len(groups)))
+        check(f"the best prompts: {label}", found["efficient"] == [k < count for k in ahead])
+        for g, group in enumerate(groups):
+            right = [i for i in group if given["correct"][i]]
+            s = statistics.pstdev([T[i] for i in right]) if right else 0
+            for i in group:
+                z = (T[i] - statistics.mean(T[j] for j in right)) / s if s and i in right else 0
+                worth = (1 - given["alpha"] * logistic(z) if found["efficient"][g] else 1) if i in right else 0
+                check(f"with the standard library: {label}", close(float(found["reward"][i].value), worth))
+
+
+# ---- tool_efficiency
+
+def cosine_of_calls(m, c):
+    return mpmath.cospi(real(m / (2 * m + c)))
+
+
+def fewest_calls(m, n, c):
+    """1 at the fewest calls of a right response: f = 2nm/(m + n), sin(f pi/(2n))."""
+    if n == 0:
+        return ONE if m == 0 else cosine_of_calls(m, c)
+    return mpmath.sinpi(real(m / (m + n)))
+
+
+@function
+def tool_efficiency(batch, calls, correct, smooth, alpha, form):
+    """OTC (2504.14870): the fewer calls, the better a right response is."""
+    def shaped(group):
+        right = [calls[i] for i in group if correct[i]]
+        worth = {"ppo": lambda m: cosine_of_calls(m, smooth), "grpo": lambda m: fewest_calls(m, min(right), smooth)}[form]
+        return [Number(real(alpha) * worth(calls[i]), real(abs(alpha))) if correct[i] else NOTHING for i in group]
+    return {"reward": per_group(batch, shaped)}
+
+
+@cases("tool_efficiency")
+def tool_efficiency_cases(case):
+    def otc(form, label, comment, calls, correct, group=(0, 0, 0, 0), smooth=2, alpha=1):
+        case(f"{form}-{label}", comment, tokens(list(group), logp=[[-0.5]] * len(calls)),
+             "UnevenGroups" if group[-1] else "",
+             calls=calls, correct=marks(correct), smooth=smooth, alpha=alpha, form=form)
+
+    otc("ppo", "plain", "no call is worth most", [0, 1, 3, 10], "1111")
+    otc("ppo", "wrong", "wrong responses get 0", [0, 1, 3, 100], "0101", alpha=0.5, smooth=0.5)
+    otc("grpo", "plain", "exactly 1 at the fewest calls of a right response", [2, 3, 5, 1], "1110")
+    otc("grpo", "none-needed", "a right one without a call: 1, the others fall", [0, 0, 1, 7], "1011")
+    otc("grpo", "wrong", "none right: 0", [1, 2, 0, 3], "0000")
+    otc("grpo", "groups", "the fewest of each group", [4, 2, 3, 9, 0], "11101", (0, 0, 1, 1, 2), alpha=2, smooth=1.5)
+
+
+@checks("tool_efficiency")
+def check_tool_efficiency(check):
+    for label, given, batch, found in every("tool_efficiency"):
+        alpha = Fraction(given["alpha"])
+        for group in by_group(batch):
+            right = [i for i in group if given["correct"][i]]
+            rest = [i for i in group if i not in right]
+            check(f"wrong ones get nothing: {label}", not any(found["reward"][i].value for i in rest))
+            fewest = min((given["calls"][i] for i in right), default=None)
+            best = [found["reward"][i].value for i in right if given["calls"][i] == fewest]
+            check(f"the fewest calls: {label}", given["form"] == "ppo" or all(near(x, alpha) for x in best))
+            for i, j in itertools.permutations(right, 2):
+                more = given["calls"][i] > given["calls"][j]
+                check(f"more calls, less: {label}", not more or found["reward"][i].value < found["reward"][j].value)
+    check("sin(f pi/(2n)) of the page", all(near(fewest_calls(Fraction(m), Fraction(n), Fraction(1)), mpmath.sin(
+        real(Fraction(2 * n * m, m + n) / (2 * n)) * mpmath.pi)) for m in range(1, 9) for n in range(1, m + 1)))
+
+
+# ---- early_exit
+
+@function
+def early_exit(batch):
+    """S-GRPO (2505.07686): the group in the order of its exits; every right one halves what the next is worth."""
+    right = [r > 0 for r in batch["reward"]]
+
+    def shaped(group):
+        count = [sum(right[j] for j in group if j <= i) for i in group]
+        return itself(Fraction(1, 2 ** (c - 1)) if right[i] else Fraction(0) for i, c in zip(group, count))
+    return {"reward": per_group(batch, shaped)}
+
+
+@cases("early_exit")
+def early_exit_cases(case):
+    for label, comment, reward, group in (
+            ("source", "right, wrong, right, right", [1, 0, 1, 1], (0, 0, 0, 0)),
+            ("groups", "counted anew in each group; any reward above 0 is right", [0.5, 2, -1, 1, 0, 3], (0, 0, 1, 1, 1, 2)),
+            ("wrong", "none", [0, 0, -1], (0, 0, 0)),
+            ("late", "wrong ones before", [0, 0, 0, 1, 1], (0, 0, 0, 0, 0))):
+        case(label, comment, responses(list(group), reward), "UnevenGroups" if group[-1] else "")
+
+
+@checks("early_exit")
+def check_early_exit(check):
+    for label, _, batch, found in every("early_exit"):
+        for group in by_group(batch):
+            earned = [x for x in values(found["reward"][i] for i in group) if x]
+            check(f"halved each time: {label}", earned == [HALF ** k for k in range(len(earned))])
+
+
+# ---- repetition_reward
+
+@function
+def repetition_reward(batch, token, size, penalty):
+    """2502.03373 appendix C.2, on token ids as TRL: the share of n-grams that have been there before."""
+    n, line = int(size), [[] for _ in batch["length"]]
+    for i, t in places(batch):
+        line[i].append(token[i][t])
+
+    def repeated(i):
+        grams = [tuple(line[i][k:k + n]) for k in range(len(line[i]) - n + 1)]
+        x = penalty * Fraction(len(grams) - len(set(grams)), len(grams)) if grams else Fraction(0)
+        return Number(x, abs(x))
+    return {"reward": [repeated(i) for i in range(len(batch["length"]))]}
+
+
+@cases("repetition_reward")
+def repetition_reward_cases(case):
+    def repeating(label, comment, ids, size, penalty=-1, mask=None, flags="UnequalLengths"):
+        case(label, comment, of_lengths([len(row) for row in ids], mask=mask), flags, token=ids, size=size, penalty=penalty)
+
+    repeating("plain", "all alike, all different, two pairs of three again", [[4, 4, 4, 4], [1, 2, 3], [7, 8, 7, 8, 7]], 2)
+    repeating("three", "trigrams, and a response with fewer tokens than that", [[1, 2, 3, 1, 2, 3, 1], [5, 5]], 3, -0.5)
+    repeating("one", "single tokens", [[3, 3, 9], [0]], 1)
+    repeating("holes", "masked tokens are not there", [[1, 2, 6, 1, 2], [3, 3]], 2, mask="11011 00",
+              flags="UnequalLengths MaskHoles FullyMasked")
+
+
+@checks("repetition_reward")
+def check_repetition_reward(check):
+    for label, given, batch, found in every("repetition_reward"):
+        mask = batch.get("mask", [[True] * n for n in batch["length"]])
+        for i, (ids, counts) in enumerate(zip(given["token"], mask)):
+            own, again = [x for x, yes in zip(ids, counts) if yes], 0
+            total = max(0, len(own) - given["size"] + 1)
+            for k in range(total):
+                again += any(own[j:j + given["size"]] == own[k:k + given["size"]] for j in range(k))
+            x = found["reward"][i].value
+            check(f"n-grams that were there before: {label}", x * total == Fraction(given["penalty"]) * again if total else x == 0)

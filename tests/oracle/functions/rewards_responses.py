@@ -1,0 +1,399 @@
+"""Rewards made of other rewards, of confidence, hints, forecasts, turns and what is retained."""
+import itertools
+import statistics
+from fractions import Fraction
+
+import mpmath
+from mpmath import mpf
+
+from functions.arithmetic import HALF, NOTHING, Number, clamp, exp, itself, less, mean, means, real, summed
+from functions.batches import HOLED, SELF, TEACHER, TENTHS, UNMASKED, WITH_HOLES, each, marks, tokens
+from functions.comparing import every, exactly, fraction, near, values
+from functions.registry import cases, checks, function
+from limits import ZERO
+from scenarios import NAN
+
+
+# ---- gated_sum
+
+@function
+def gated_sum(rewards, weight, gate):
+    """Columns of rewards, some of them times another (P-GRPO: format + outcome + outcome thought)."""
+    def total(row):
+        terms = [w * x * (row[int(k)] if k >= 0 else 1) for w, x, k in zip(weight, row, gate)]
+        return Number(sum(terms), sum(abs(x) for x in terms))
+    return {"reward": [total(row) for row in rewards]}
+
+
+@cases("gated_sum")
+def gated_sum_cases(case):
+    for label, comment, rewards, weight, gates in (
+            ("p-grpo", "format, outcome, and the thought where the outcome is right", [[1, 1, 0.75], [1, 0, 0.5], [0, 1, 1]], [1, 1, 1],
+             [-1, -1, 1]),
+            ("weighted", "weighted columns", [[1, 0.5], [TENTHS, -1]], [0.25, 0.75], [-1, -1]),
+            ("itself", "a column may be its own gate", [[0.5, -2], [3, 1]], [1, -0.5], [0, 1]),
+            ("cancel", "terms that cancel", [[1, 1], [0.1, 0.3]], [1, -1], [-1, 0])):
+        case(label, comment, rewards=rewards, weight=weight, gate=gates)
+
+
+@checks("gated_sum")
+def check_gated_sum(check):
+    for label, given, _, found in every("gated_sum"):
+        rows, weight, gate = given["rewards"], given["weight"], given["gate"]
+        alone = [[w * (k == j) for j, w in enumerate(weight)] for k in range(len(gate))]
+        parts = [exactly("gated_sum", rewards=rows, weight=one, gate=gate)["reward"] for one in alone]
+        check(f"a sum of its columns: {label}", values(found["reward"]) == [sum(values(x)) for x in zip(*parts)])
+
+
+# ---- brier_reward
+
+@function
+def brier_reward(confidence, correct, missing):
+    """REFINE: 1 - (p - c)^2; a confidence that is missing is 1/2 and costs 1."""
+    def score(p, c, none):
+        off = ((HALF if none else clamp(p, Fraction(0), Fraction(1))) - c) ** 2
+        return Number(Fraction(1 - off - none), 1 + off + none)
+    return {"reward": [score(*x) for x in zip(confidence, correct, missing)]}
+
+
+@cases("brier_reward")
+def brier_reward_cases(case):
+    for label, comment, confidence, correct, missing in (
+            ("plain", "sure and right, sure and wrong, unsure", [0.875, 0.875, 0.5], [1, 0, 1], [False] * 3),
+            ("clipped", "outside 0 to 1", [1.5, -0.25, 2], [1, 1, 0], [False] * 3),
+            ("missing", "whatever its slot holds", [UNMASKED, 0.25, 0], [1, 0, 0], [True, False, True]),
+            ("thirds", "no short fractions", [0.7, 0.1], [1, 0], [False, False])):
+        case(label, comment, confidence=confidence, correct=correct, missing=missing)
+
+
+@checks("brier_reward")
+def check_brier_reward(check):
+    for label, given, _, found in every("brier_reward"):
+        other = {**given, "confidence": [1 - Fraction(p) for p in given["confidence"]], "correct": [1 - c for c in given["correct"]]}
+        check(f"the opposite claim: {label}", exactly("brier_reward", **other) == found)
+
+
+# ---- log_exp_map
+
+@function
+def log_exp_map(reward, threshold, upper, lower):
+    """2509.18056: above the threshold a logarithm, below it an exponential that falls by 1 at a distance of 1."""
+    def mapped(r):
+        gap = abs(r - threshold)
+        if not less(r, threshold):
+            terms = real(threshold), real(upper) * mpmath.log(1 + real(gap))
+        elif lower:
+            terms = real(threshold), -mpmath.expm1(real(lower * gap)) / mpmath.expm1(real(lower))
+        else:
+            return Number(r, abs(r))
+        return Number(sum(terms), abs(terms[0]) + abs(terms[1]) * real(1 + abs(lower) * gap))
+    return {"reward": [mapped(r) for r in reward]}
+
+
+@cases("log_exp_map")
+def log_exp_map_cases(case):
+    for label, comment, reward, threshold, upper, lower in (
+            ("source", "both sides of the threshold", [0, 0.4, 0.8, 1, -1], 0.8, 0.01, 1),
+            ("straight", "lower 0: the reward itself below", [0, 0.25, 0.75, 1.5], 0.75, 0.5, 0),
+            ("steep", "a lower of 8", [0, 0.5, 0.875, 1, 3], 0.875, 2, 8),
+            ("flat", "upper 0: the threshold at most", [0.5, 1, 2], 1, 0, 0.001)):
+        case(label, comment, reward=reward, threshold=threshold, upper=upper, lower=lower)
+
+
+@checks("log_exp_map")
+def check_log_exp_map(check):
+    for label, given, _, found in every("log_exp_map"):
+        tau, upper, lower = (Fraction(given[key]) for key in ("threshold", "upper", "lower"))
+        at = lambda r: exactly("log_exp_map", **{**given, "reward": [r]})["reward"][0].value
+        check(f"1 below the threshold it is 1 less: {label}", near(at(tau - 1), tau - 1))
+        check(f"the threshold itself: {label}", near(at(tau), tau))
+        check(f"e - 1 above it: {label}", near(at(tau + 1) - real(tau), real(upper) * mpmath.log(2)))
+        order = sorted(range(len(found["reward"])), key=lambda k: given["reward"][k])
+        mapped = [real(found["reward"][k].value) for k in order]
+        check(f"it never falls: {label}", all(x <= y for x, y in zip(mapped, mapped[1:])))
+
+
+# ---- trust_reward
+
+@function
+def trust_reward(outcome, thought, decay, least, right, high, low):
+    """TRUST-GRPO: the reward of the thought counts as far as right answers have the better thoughts."""
+    thought = [Fraction(0) if less(o, least) else x for o, x in zip(outcome, thought)]
+    sides = [[x for o, x in zip(outcome, thought) if less(o, right) == wrong] for wrong in (False, True)]
+    of_right, of_wrong = (mean(side) if side else Fraction(0) for side in sides)
+    size = 1 + sum(mean([abs(x) for x in side]) for side in sides if side)
+    trust = mpmath.exp(real(of_right - of_wrong)) if sides[0] and less(of_right, of_wrong) else Fraction(1)
+    alike = not any(less(o, high) for o in outcome) or not any(less(low, o) for o in outcome)
+    if alike or not decay:
+        return {"reward": itself(outcome)}
+    return {"reward": [Number(real(o) + real(trust) * real(decay * x), real(abs(o)) + real(trust) * real(abs(decay * x) * size))
+                       for o, x in zip(outcome, thought)]}
+
+
+@cases("trust_reward")
+def trust_reward_cases(case):
+    CUTS = dict(least=0.2, right=0.5, high=0.9, low=0.1)
+    for label, comment, outcome, thought, decay in (
+            ("trusted", "right answers have the better thoughts", [1, 0.75, 0.25, 0.5], [0.75, 0.5, 0.5, 0.25], 0.25),
+            ("mistrusted", "wrong answers have the better thoughts", [1, 0.625, 0.25, 0.375], [0.25, 0.5, 0.875, 1], 0.25),
+            ("forced", "the thought of a hopeless answer is 0 before the means", [1, 0, 0.125, 0.25], [0.5, 1, 1, 0.25], 0.3),
+            ("right", "all right: thoughts do not count", [1, 1, 0.9375], [0.25, 0.5, 1], 0.3),
+            ("wrong", "all wrong: nor here", [0, 0.0625, 0], [0.25, 0.5, 1], 0.3),
+            ("none-right", "none right: trusted", [0.25, 0.375, 0.3125], [0.25, 0.5, 1], 0.3),
+            ("bound", "exactly 0.5 is right; no wrong one", [0.5, 0.5, 0.625], [0.25, 0.5, 0], 0.125)):
+        case(label, comment, outcome=outcome, thought=thought, decay=decay, **CUTS)
+
+
+@checks("trust_reward")
+def check_trust_reward(check):
+    for label, given, _, found in every("trust_reward"):
+        free = exactly("trust_reward", **{**given, "decay": 0})["reward"]
+        check(f"without thoughts the outcome: {label}", values(free) == fraction(given["outcome"]))
+        twice = exactly("trust_reward", **{**given, "decay": 2 * given["decay"]})["reward"]
+        linear = all(near(2 * real(x.value) - real(y.value), real(z.value))
+                     for x, y, z in zip(found["reward"], twice, free))
+        check(f"linear in the decay: {label}", linear)
+
+
+# ---- retention_reward
+
+@function
+def retention_reward(batch, alpha, **more):
+    """RaPO (2605.09640): lambda e^(-alpha d) more, d the response's mean log-ratio to the anchor, not below 0."""
+    apart, weight = means(batch, "logp_old", "logp_ref"), more["lambda"]
+
+    def shaped(i, r):
+        d = apart.get(i, NOTHING)
+        kept = real(weight) * mpmath.exp(-real(alpha * max(d.value, 0)))
+        return Number(real(r) + kept, real(abs(r)) + abs(kept) * real(1 + abs(alpha) * d.size))
+    return {"reward": [shaped(i, Fraction(r)) for i, r in enumerate(batch["reward"])]}
+
+
+@cases("retention_reward")
+def retention_reward_cases(case):
+    def retain(label, comment, old, ref, reward=(1, 0, 0.5), alpha=20, flags="UnequalLengths", mask=None, weight=0.5):
+        case(label, comment, tokens([0, 0, 1], mask, list(reward), logp_old=old, logp_ref=ref), flags, alpha=alpha,
+             **{"lambda": weight})
+
+    retain("plain", "mean first: a response of both signs, one far off", SELF, [[-0.5, -2.25, -1.125], [-1, -3.25], [-1, -0.25]])
+    retain("below", "a mean below 0 counts as 0", SELF, [[-0.25, -1, -1], [-0.5, -3.25], [-0.5, -0.125]])
+    retain("holes", "masked tokens do not count; no token: d = 0", WITH_HOLES["logp_old"],
+           [[-0.75, NAN, -1.25, -0.375], [-3, NAN], [-1.25, -0.5]],
+           alpha=4, flags=HOLED, mask=WITH_HOLES["mask"])
+    retain("off", "lambda 0, the first task", SELF, TEACHER, weight=0)
+
+
+@checks("retention_reward")
+def check_retention_reward(check):
+    for label, given, batch, found in every("retention_reward"):
+        more = [real(n.value) - real(Fraction(r)) for n, r in zip(found["reward"], batch["reward"])]
+        check(f"between 0 and lambda: {label}", all(0 <= x <= given["lambda"] + 1e-30 for x in more))
+        same = {**batch, "logp_ref": batch["logp_old"]}
+        full = exactly("retention_reward", same, **given)["reward"]
+        most = [Fraction(r) + Fraction(given["lambda"]) for r in batch["reward"]]
+        check(f"nothing forgotten: {label}", all(near(n.value, x) for n, x in zip(full, most)))
+
+
+# ---- hint_reward
+
+def informative_chance(p, n):
+    return 1 - p ** n - (1 - p) ** n
+
+
+BASES = {"informative": informative_chance, "variance": lambda p, n: p * (1 - p)}
+
+
+@function
+def hint_reward(reward, gap, temperature, form, gate):
+    """HILL (2604.00698): a hint is worth the spread that it makes, less where right answers lean on it."""
+    n, right = len(reward), [i for i, r in enumerate(reward) if less(HALF, r)]
+    p = Fraction(len(right), n)
+    if gate:
+        return {"reward": Number(Fraction(-1, 5), Fraction(1, 5))}
+    if p in (0, 1):
+        return {"reward": NOTHING}
+    worth = real(BASES[form](p, n)) * exp(min(mean([gap[i] for i in right]), 0) / temperature)
+    return {"reward": Number(worth, worth * real(1 + mean([abs(gap[i]) for i in right]) / temperature))}
+
+
+@cases("hint_reward")
+def hint_reward_cases(case):
+    HINTED = dict(reward=[1, 0, 0.75, 0.5], gap=[-0.25, -3, -0.5, -2], temperature=0.3)
+    each(case,
+         ("variance", "a right one is above one half; the wrong ones' gaps do not count", dict(HINTED, form="variance", gate=False)),
+         ("informative", "the chance of a mixed group", dict(HINTED, form="informative", gate=False)),
+         ("transfers", "answers that are likelier without the hint gain nothing",
+          dict(HINTED, gap=[0.5, 0, -0.25, 0], form="variance", gate=False)),
+         ("hopeless", "none right", dict(HINTED, reward=[0.5, 0, 0.25, 0], form="informative", gate=False)),
+         ("solved", "all right", dict(HINTED, reward=[1, 1, 0.625, 1], form="variance", gate=False)),
+         ("gate", "a broken hint, whatever it reaches", dict(HINTED, form="informative", gate=True)))
+
+
+@checks("hint_reward")
+def check_hint_reward_unread(check):
+    for label, given, _, found in every("hint_reward"):
+        gap = [d if r > 0.5 else 7 for r, d in zip(given["reward"], given["gap"])]
+        check(f"gaps of wrong answers: {label}", exactly("hint_reward", **{**given, "gap": gap}) == found)
+
+
+@checks("hint_reward")
+def check_hint_reward(check):
+    for right, n in ((1, 2), (2, 3), (3, 8)):
+        given = dict(reward=[1] * right + [0] * (n - right), gap=[0] * n, temperature=1, gate=False)
+        p = Fraction(right, n)
+        mixed = sum(p ** sum(s) * (1 - p) ** (n - sum(s)) for s in itertools.product((0, 1), repeat=n) if 0 < sum(s) < n)
+        check("n answers that are not all alike", near(exactly("hint_reward", **given, form="informative")["reward"].value, mixed))
+        spread = statistics.pvariance(map(Fraction, given["reward"]))
+        check("their variance", near(exactly("hint_reward", **given, form="variance")["reward"].value, spread))
+        lean = exactly("hint_reward", **{**given, "gap": [-0.25] * right + [9] * (n - right)}, form="variance")["reward"].value
+        check("e^(-1/4) of it", near(lean, real(spread) * mpmath.exp(-mpf(1) / 4)))
+
+
+# ---- meta_reward
+
+@function
+def meta_reward(correct, length, net, passes, predicted_length):
+    """MASA (2510.03259): how well a group's notions, difficulty and lengths were foretold."""
+    notion = Fraction(sum(x > 0 for x in net), len(net)) if net else Fraction(0)
+    off = abs(Fraction(sum(correct), len(correct)) - passes / 8)
+    near = mpmath.power(real(Fraction(1, 100)), real(off)) if passes >= 0 else ZERO
+    right = [T for T, c in zip(length, correct) if c]
+    inside = predicted_length >= 0 and bool(right) and min(right) < predicted_length < max(right)
+    total = (real(notion) + near + inside) / 3
+    return {"reward": Number(total, 6 * total)}
+
+
+@cases("meta_reward")
+def meta_reward_cases(case):
+    FORETOLD = dict(correct=marks("1101"), length=[100, 300, 20, 200], net=[2, 0, -1, 1], passes=5, predicted_length=150)
+    each(case,
+         ("plain", "two notions of four help, five of eight foretold for three quarters, a length inside", FORETOLD),
+         ("bound", "the shortest right length is not inside; a wrong one's length does not count",
+          dict(FORETOLD, predicted_length=100, passes=6)),
+         ("upper", "nor is the longest", dict(FORETOLD, predicted_length=300)),
+         ("missing", "nothing was foretold", dict(FORETOLD, net=[], passes=-1, predicted_length=-1)),
+         ("none-right", "no right response has a length", dict(FORETOLD, correct=marks("0000"), passes=0, net=[-1, -2])),
+         ("one-right", "nothing lies between one length and itself", dict(FORETOLD, correct=marks("0001"), predicted_length=200, passes=8)))
+
+
+@checks("meta_reward")
+def check_meta_reward(check):
+    told = lambda **more: exactly("meta_reward", **{**dict(correct=[1, 0], length=[3, 9], net=[1], passes=4, predicted_length=5), **more})
+    check("a half right, four of eight, one length: two thirds", near(told()["reward"].value, Fraction(2, 3)))
+    check("a quarter off: a tenth to the half", near(told(passes=6, net=[0])["reward"].value * 3, mpmath.sqrt(mpf(1) / 10)))
+    check("three notions of four", near(told(net=[1, 2, -1, 3])["reward"].value, Fraction(7, 12)))
+    check("nothing is right, as foretold", near(told(correct=[0, 0], passes=0)["reward"].value, Fraction(2, 3)))
+    check("two ends are not between", all(near(told(correct=[1, 1], passes=8, predicted_length=x)["reward"].value * 3, 2) for x in (3, 9)))
+    check("between the lengths of two right ones", near(told(correct=[1, 1], passes=8)["reward"].value, 1))
+
+
+# ---- tree_reward
+
+def best_child(r, children, gamma, left):
+    best = max([r] + children, key=lambda n: n.value)
+    return Number(best.value, abs(best.value))
+
+
+def mean_child(r, children, gamma, left):
+    below = [mean([n[k] for n in children]) for k in (0, 1)] if children else (Fraction(0), Fraction(0))
+    return Number(r.value + gamma * below[0], r.size + abs(gamma) * below[1])
+
+
+def mean_child_by_depth(r, children, gamma, left):
+    R = mean_child(r, children, gamma, left)
+    return Number(R.value / left, R.size / left) if children else r
+
+
+TREES = {"max": best_child, "mean": mean_child, "mean_by_depth": mean_child_by_depth}
+
+
+@function
+def tree_reward(parent, reward, depth, gamma, form, turns):
+    """MURPHY (2511.07833): what later turns earned goes back to the turn that they came from."""
+    found = itself(reward)
+    for n in reversed(range(len(parent))):
+        children = [found[k] for k in range(len(parent)) if parent[k] == n]
+        found[n] = TREES[form](found[n], children, gamma, turns - depth[n] + 1)
+    return {"reward": found}
+
+
+@cases("tree_reward")
+def tree_reward_cases(case):
+    TREE = dict(parent=[-1, -1, 0, 0, 1, 2, 2], reward=[0, 0.5, 0.25, 0.75, 0, 1, 0.5], depth=[1, 1, 2, 2, 2, 3, 3], gamma=0.9, turns=3)
+    for form in ("max", "mean", "mean_by_depth"):
+        case(form.replace("_", "-"), "three turns, two roots; a leaf before the last turn", **TREE, form=form)
+    case("better-parent", "a parent that is better than its children keeps its own", parent=[-1, 0, 0], reward=[1, 0.25, -1],
+         depth=[1, 2, 2], gamma=0.5, turns=2, form="max")
+    case("negative", "rewards below 0", parent=[-1, 0, 0, 0], reward=[-0.5, -0.25, -1, TENTHS], depth=[1, 2, 2, 2], gamma=0.9,
+         turns=2, form="mean_by_depth")
+
+
+@checks("tree_reward")
+def check_tree_reward(check):
+    for label, given, _, found in every("tree_reward"):
+        r = fraction(given["reward"])
+        leaves = [n for n in range(len(r)) if n not in given["parent"]]
+        check(f"leaves keep theirs: {label}", all(found["reward"][n].value == r[n] for n in leaves))
+        below = {n: {n} for n in range(len(r))}
+        for n in reversed(range(len(r))):
+            if given["parent"][n] >= 0:
+                below[given["parent"][n]] |= below[n]
+        best = exactly("tree_reward", **{**given, "form": "max"})["reward"]
+        check(f"the best of what is below: {label}", all(best[n].value == max(r[k] for k in below[n]) for n in below))
+        still = exactly("tree_reward", **{**given, "form": "mean", "gamma": 0})["reward"]
+        check(f"no gamma, no change: {label}", values(still) == r)
+
+
+# ---- dense_rewards
+
+@function
+def dense_rewards(reward, score, total):
+    """MT-GUIDE: what the turns earned, divided by how many earned, or could have."""
+    divisor = max(Fraction(1), Fraction(sum(r > 0 for r in reward)) if score > 0 else total)
+    return {"reward": itself(r / divisor for r in reward)}
+
+
+@cases("dense_rewards")
+def dense_rewards_cases(case):
+    each(case,
+         ("won", "two turns earned", dict(reward=[1, 0, 0.5], score=1, total=6)),
+         ("lost", "what could have been earned divides", dict(reward=[1, 0, 0.5], score=0, total=6)),
+         ("nothing", "won without a turn's reward", dict(reward=[0, 0], score=0.5, total=4)),
+         ("no-total", "at least 1", dict(reward=[0.7, 2], score=-1, total=0)))
+
+
+@checks("dense_rewards")
+def check_dense_rewards(check):
+    for label, given, _, found in every("dense_rewards"):
+        earned = [x for x in given["reward"] if x > 0]
+        share = statistics.mean(fraction(earned)) if earned else 0
+        whole = sum(values(found["reward"]))
+        check(f"won: the mean of what was earned: {label}", given["score"] <= 0 or whole == share)
+        check(f"lost: a part of the whole: {label}", given["score"] > 0 or whole * max(1, given["total"]) == sum(fraction(given["reward"])))
+
+
+# ---- information_gain
+
+@function
+def information_gain(logp, form):
+    """IGPO (2510.14967): what a turn adds to the answer's mean log-probability, or to its probability."""
+    x = logp if form == "log" else [exp(y) for y in logp]
+    return {"gain": [summed((after, -before)) for before, after in zip(x, x[1:])]}
+
+
+@cases("information_gain")
+def information_gain_cases(case):
+    TURNS = [-2, -0.5, -0.75, -0.0625]
+    each(case,
+         ("log", "of log-probabilities", dict(logp=TURNS, form="log")),
+         ("probability", "of probabilities", dict(logp=TURNS, form="probability")),
+         ("still", "a turn that changes nothing", dict(logp=[-0.7, -0.7, -1], form="probability")),
+         ("far", "from next to nothing to certain", dict(logp=[-700, -30, 0], form="probability")),
+         ("log-far", "the same as log-probabilities", dict(logp=[-700, -30, 0], form="log")))
+
+
+@checks("information_gain")
+def check_information_gain(check):
+    for label, given, _, found in every("information_gain"):
+        ends = [x if given["form"] == "log" else mpmath.exp(x) for x in (given["logp"][-1], given["logp"][0])]
+        check(f"all of it is the last less the first: {label}", near(sum(map(real, values(found["gain"]))), ends[0] - ends[1]))

@@ -1,0 +1,248 @@
+"""Which prompts are sampled, how often, and by which model."""
+import itertools
+import math
+from fractions import Fraction
+
+import mpmath
+
+from functions.arithmetic import falling, itself, real, summed
+from functions.batches import each
+from functions.comparing import ask, cases_of, every, exactly, fraction, near, values
+from functions.registry import cases, checks, function
+from scenarios import Dice
+
+
+def informative(p, n):
+    """1 - p^n - (1 - p)^n, and its size from the side of the rarer answer."""
+    rare = min(p, 1 - p)
+    return summed((1 - (1 - rare) ** n, -rare ** n))
+
+
+def by_outcomes(p, n):
+    """By summing up what may happen."""
+    ways = [sum(s) for s in itertools.product((0, 1), repeat=n)]
+    return sum(p ** k * (1 - p) ** (n - k) for k in ways if 0 < k < n)
+
+
+# ---- informative_probability
+
+@function
+def informative_probability(p, n):
+    """The chance that n answers are neither all right nor all wrong."""
+    return {"probability": informative(p, int(n))}
+
+
+@cases("informative_probability")
+def informative_probability_cases(case):
+    each(case,
+         ("half", "eight answers to an even prompt", dict(p=0.5, n=8)),
+         ("third", "four answers", dict(p=0.3, n=4)),
+         ("rare", "a very hard prompt: about n p", dict(p=2 ** -40, n=16)),
+         ("sure", "an almost solved prompt", dict(p=1 - 2 ** -30, n=16)),
+         ("never", "never solved", dict(p=0, n=8)),
+         ("always", "always solved", dict(p=1, n=8)),
+         ("one", "one answer is never both", dict(p=0.3, n=1)),
+         ("many", "a thousand answers", dict(p=0.01, n=1000)))
+
+
+@checks("informative_probability")
+def check_informative_probability(check):
+    for n, p in itertools.product(range(1, 8), (0, 0.25, 0.3, 0.5, 0.96875, 1)):
+        found = exactly("informative_probability", p=p, n=n)["probability"]
+        check(f"{n} answers of probability {p}", found.value == by_outcomes(Fraction(p), n) <= found.size)
+
+
+# ---- allocate
+
+@function
+def allocate(p, low, high, total):
+    """KNAPSACK-RL: the next rollout goes where V = (1 - p^N - (1 - p)^N) p (1 - p)^2 grows most; V is concave in N."""
+    count = [int(low)] * len(p)
+
+    def gain(i):
+        q, n = p[i], count[i]
+        return (informative(q, n + 1).value - informative(q, n).value) * q * (1 - q) ** 2 if n < high else Fraction(0)
+    for _ in range(int(total) - sum(count)):
+        gains = [gain(i) for i in range(len(p))]
+        best = falling(gains)[0]
+        if not gains[best]:
+            break
+        count[best] += 1
+    return {"count": count}
+
+
+@cases("allocate")
+def allocate_cases(case):
+    each(case,
+         ("plain", "more for hard prompts that can be solved", dict(p=[0.1, 0.5, 0.9, 0.3], low=2, high=12, total=24)),
+         ("ends", "prompts never or always solved keep the least", dict(p=[0, 0.25, 1, 0.75], low=2, high=128, total=20)),
+         ("ties", "equal prompts: the first gets the odd one", dict(p=[0.25, 0.25, 0.25], low=1, high=8, total=10)),
+         ("full", "every prompt is full before the total is spent", dict(p=[0.2, 0.6], low=1, high=4, total=20)),
+         ("least", "nothing beyond the least", dict(p=[0.2, 0.6, 0.5], low=2, high=8, total=6)),
+         ("hopeless", "nothing grows: the rest is not spent", dict(p=[0, 1], low=2, high=8, total=12)))
+
+
+@checks("allocate")
+def check_allocate(check):
+    """Against all allocations."""
+    worth = lambda p, N: by_outcomes(p, N) * p * (1 - p) ** 2
+    check("KNAPSACK-RL's number", worth(Fraction(1, 2), 8) == Fraction(0.1240234375))
+    dice = Dice(7)
+    given = [(f"thrown {k}", dict(p=[dice.fraction(0, 1, 16) for _ in range(3)], low=1, high=5, total=3 + dice.below(10)))
+             for k in range(12)]
+    for label, a in given + [x[:2] for x in cases_of("allocate") if x[1]["high"] <= 8]:
+        p, found = [Fraction(x) for x in a["p"]], ask("allocate", **a)["count"]
+        table = {(x, N): worth(x, N) for x in p for N in range(a["low"], a["high"] + 1)}
+        total = lambda counts: sum(table[x, N] for x, N in zip(p, counts))
+        every = itertools.product(range(a["low"], a["high"] + 1), repeat=len(p))
+        fit = [counts for counts in every if sum(counts) <= a["total"]]
+        check(f"the best allocation: {label}", tuple(found) in fit and total(found) == max(map(total, fit)))
+
+
+# ---- value_information
+
+@function
+def value_information(draw, count):
+    """VADE: the prompts with the largest q (1 - q)^2, q drawn from their counts."""
+    return {"index": sorted(falling([q * (1 - q) ** 2 for q in draw])[:int(count)])}
+
+
+@cases("value_information")
+def value_information_cases(case):
+    each(case,
+         ("plain", "largest at a third", dict(draw=[0.9, 0.3, 0.1, 0.55, 0.4], count=2)),
+         ("ties", "equal draws: the earlier", dict(draw=[0.5, 0.25, 0.5, 0.5, 0.75], count=3)),
+         ("ends", "0 and 1 are worth nothing", dict(draw=[0, 1, 0.125, 1], count=2)),
+         ("all", "as many as there are", dict(draw=[0.5, 0.125], count=2)),
+         ("none", "none", dict(draw=[0.5, 0.125], count=0)))
+
+
+@checks("value_information")
+def check_value_information(check):
+    for label, a, _ in cases_of("value_information"):
+        worth = [Fraction(q) * (1 - Fraction(q)) ** 2 for q in a["draw"]]
+        ahead = [sum(w > v or w == v and j < i for j, w in enumerate(worth)) for i, v in enumerate(worth)]
+        check(f"by counting: {label}", ask("value_information", **a)["index"] == [i for i, k in enumerate(ahead) if k < a["count"]])
+    check("a third is worth most", ask("value_information", draw=[0.25, 0.375, 0.34375, 0.5], count=1)["index"] == [2])
+
+
+# ---- visit_value
+
+def visit_paper(p, diversity, alpha, beta):
+    return [summed((alpha * x * (1 - x), beta * d)) for x, d in zip(p, diversity)]
+
+
+@function
+def visit_value(p, diversity, alpha, beta, form):
+    """MMR1 (2509.21268): how much a prompt's rewards vary, and how diverse its answers are."""
+    return {"weight": {"paper": visit_paper}[form](p, diversity, alpha, beta)}
+
+
+@cases("visit_value")
+def visit_value_cases(case):
+    VISITED = dict(p=[0, 0.25, 0.5, 0.96875, 1], diversity=[0.5, 0.125, 1, 0, 0.7], alpha=0.8, beta=0.2)
+    each(case,
+         ("paper", "spread and diversity", dict(VISITED, form="paper")),
+         ("paper-spread", "only the spread", dict(VISITED, alpha=1, beta=0, form="paper")),
+         ("paper-diverse", "only the diversity", dict(VISITED, alpha=0, beta=1, form="paper")),
+         ("paper-negative", "a diversity that counts against", dict(VISITED, alpha=0.5, beta=-0.25, form="paper")))
+
+
+@checks("visit_value")
+def check_visit_value(check):
+    for label, a, _ in cases_of("visit_value"):
+        found = values(exactly("visit_value", **a)["weight"])
+        other = values(exactly("visit_value", **{**a, "p": [1 - p for p in a["p"]]})["weight"])
+        check(f"right and wrong alike: {label}", all(near(x, y) or abs(x - y) < 1e-9 for x, y in zip(found, other)))
+
+
+# ---- cluster_probability
+
+@function
+def cluster_probability(rate, probability, success, alpha):
+    """ADS (2606.22305), official code: clusters by how often they succeed, slowly."""
+    now = [s if s >= 0 else r for r, s in zip(rate, success)]
+    wanted = [r / sum(now) if any(now) else Fraction(1, len(now)) for r in now]
+    mixed = [(1 - alpha) * p + alpha * w for p, w in zip(probability, wanted)]
+    return {"rate": itself(now), "probability": itself(p / sum(mixed) for p in mixed)}
+
+
+@cases("cluster_probability")
+def cluster_probability_cases(case):
+    def clusters(label, comment, success, alpha=0.3, rate=(0.5, 0.25, 0.7, 0), probability=(0.25, 0.125, 0.5, 0.125)):
+        case(label, comment, rate=list(rate), probability=list(probability), success=success, alpha=alpha)
+
+    clusters("plain", "two of four were sampled, one without any success", [0.75, -1, 0, -1])
+    clusters("hopeless", "no success anywhere: towards all alike", [0, 0, 0, -1])
+    clusters("still", "alpha 0: probabilities that do not sum to 1 are brought there", [1, 0.3, -1, -1], 0, probability=[1, 2, 0, 0.5])
+    clusters("rates", "alpha 1: the rates alone", [-1, -1, -1, 0.1], 1)
+
+
+@checks("cluster_probability")
+def check_cluster_probability(check):
+    for label, given, _, found in every("cluster_probability"):
+        p = values(found["probability"])
+        check(f"they sum to 1: {label}", sum(p) == 1)
+        alpha, before = Fraction(given["alpha"]), fraction(given["probability"])
+        now = fraction(s if s >= 0 else r for r, s in zip(given["rate"], given["success"]))
+        gained = [x * ((1 - alpha) * sum(before) + alpha) - (1 - alpha) * y for x, y in zip(p, before)]
+        shares = [x * sum(now) == alpha * r for x, r in zip(gained, now)] if any(now) else [x == alpha / len(now) for x in gained]
+        check(f"what is new in them: {label}", values(found["rate"]) == now and all(shares))
+        twice = exactly("cluster_probability", **{**given, "rate": [x / 2 for x in given["rate"]],
+                                                  "success": [x / 2 if x >= 0 else x for x in given["success"]]})
+        check(f"only the proportion of the rates counts: {label}", values(twice["probability"]) == p)
+
+
+# ---- explore_weight
+
+@function
+def explore_weight(value, least):
+    """SPO (2509.13232): prompts by the deviation of their success, and a little for all."""
+    return {"weight": itself(mpmath.sqrt(real(v * (1 - v))) + real(least) for v in value)}
+
+
+@cases("explore_weight")
+def explore_weight_cases(case):
+    each(case,
+         ("plain", "most for an even chance", dict(value=[0, 0.25, 0.5, 0.9, 1], least=0.05)),
+         ("none", "nothing for the sure ones", dict(value=[0, 1, 0.3], least=0)),
+         ("near", "next to sure", dict(value=[2 ** -60, 1 - 2 ** -50], least=0)),
+         ("floor", "the least outweighs", dict(value=[0.5, 0.125], least=100)))
+
+
+@checks("explore_weight")
+def check_explore_weight(check):
+    for label, given, _, found in every("explore_weight"):
+        away = [(real(n.value) - real(Fraction(given["least"]))) ** 2 for n in found["weight"]]
+        spread = [Fraction(v) - Fraction(v) ** 2 for v in given["value"]]
+        check(f"the variance of a flag: {label}", all(map(near, away, spread)))
+
+
+# ---- annealed_split
+
+@function
+def annealed_split(step, steps, size):
+    """S2L-PO (2605.30789), Algorithm 1: ever fewer responses of the other model; exact, where binary64 may round up once more."""
+    other = math.ceil((1 - (step - 1) / (steps - 1)) * size) if step <= steps else 0
+    return {"other": other, "own": int(size) - other}
+
+
+@cases("annealed_split")
+def annealed_split_cases(case):
+    for label, comment, step, steps, size in (
+            ("first", "the other model alone", 1, 8, 16), ("middle", "12 of 16 and 4/7: rounded up", 3, 8, 16),
+            ("exact", "3/10 of 10, which binary64 rounds up to 4", 8, 11, 10), ("last", "the last step: none", 8, 8, 16),
+            ("after", "beyond the annealing", 9, 8, 16), ("two", "two steps, a group of one", 2, 2, 1)):
+        case(label, comment, step=step, steps=steps, size=size)
+
+
+@checks("annealed_split")
+def check_annealed_split(check):
+    at = lambda step, steps, size: ask("annealed_split", step=step, steps=steps, size=size)
+    for steps, size in itertools.product((2, 3, 8, 11), (1, 8, 10)):
+        other = [at(s, steps, size)["other"] for s in range(1, steps + 2)]
+        check("from all to none, never more", other[0] == size and other[-2:] == [0, 0] and all(x >= y for x, y in zip(other, other[1:])))
+        whole = all(at(s, steps, size)["own"] + x == size for s, x in enumerate(other, 1))
+        check("one group of the same size", whole)
+        least = all((steps - s) * size <= x * (steps - 1) < (steps - s) * size + steps - 1 for s, x in enumerate(other[:-1], 1))
+        check("the least integer above the line", least)

@@ -1,0 +1,453 @@
+"""Which responses and groups are kept, drawn again or replayed."""
+import bisect
+import itertools
+import statistics
+from fractions import Fraction
+
+import mpmath
+
+from evaluate import Batch, informative
+from functions.arithmetic import Number, at, by_group, falling, less, mean, real, sample_variance, variance
+from functions.batches import TENTHS, each, on, responses, tokens
+from functions.comparing import ask, cases_of, exactly, thrown
+from functions.registry import cases, checks, exact, function
+from scenarios import NAN, Dice
+
+
+# ---- keep_between
+
+@function
+def keep_between(batch, low, high):
+    """DAPO's filter as OpenRLHF, torchrl and ROLL have it: prompts that are neither solved nor hopeless."""
+    means = [mean([Fraction(batch["reward"][i]) for i in group]) for group in by_group(batch)]
+    return {"keep": [less(low, m) and less(m, high) for m in means]}
+
+
+@cases("keep_between")
+def keep_between_cases(case):
+    case("binary", "solved, hopeless and between", responses([0, 0, 1, 1, 2, 2, 2], [1, 1, 0, 0, 1, 0, 1]),
+         "UnevenGroups", low=0, high=1)
+    case("bounds", "a mean equal to a bound is not between",
+         responses([0, 0, 1, 1, 2], [0.25, 0.75, 1, 0.5, 0.625]), "UnevenGroups Singleton", low=0.5, high=0.75)
+    case("signed", "rewards below 0, and a mean that no binary fraction is",
+         responses([0, 0, 0, 1, 1], [-1, 0.5, 0, -2, -1]), "UnevenGroups", low=-1, high=-0.125)
+    case("empty", "the bounds are the same: nothing is between", responses([0, 0, 1], [0, 1, 0.5]),
+         "UnevenGroups Singleton", low=0.5, high=0.5)
+
+
+@checks("keep_between")
+def check_keep_between(check):
+    for label, arguments, batch in cases_of("keep_between"):
+        if set(batch["reward"]) <= {0, 1} and (arguments["low"], arguments["high"]) == (0, 1):
+            found = ask("keep_between", batch, **arguments)["keep"]
+            check(f"informative groups: {label}", found == informative(Batch(batch)))
+        moved = {**arguments, "low": arguments["low"] - 3, "high": arguments["high"] - 3}
+        lower = {**batch, "reward": [r - 3 for r in batch["reward"]]}
+        same = ask("keep_between", lower, **moved) == ask("keep_between", batch, **arguments)
+        check(f"a shift of everything: {label}", same)
+
+
+# ---- spread_keep
+
+@function
+def spread_keep(batch, least):
+    """REST-GRPO: prompts whose rewards spread enough; population deviation, compared by squares."""
+    r = [Fraction(x) for x in batch["reward"]]
+    return {"keep": [not less(variance([r[i] for i in group]), least ** 2) for group in by_group(batch)]}
+
+
+@cases("spread_keep")
+def spread_keep_cases(case):
+    on(case,
+       ("plain", "a small spread, a large one, and none", responses([0, 0, 0, 0, 1, 1, 2, 2], [1, 1, 1, 0.9375, 0, 1, 1, 1]),
+        "UnevenGroups", dict(least=0.05)),
+       ("equal", "exactly the least: kept", responses([0, 0, 1, 1, 1], [0, 1, 0.5, 0.25, 0.5]), "UnevenGroups", dict(least=0.5)),
+       ("zero", "a least of 0 keeps all", responses([0, 0, 1], [1, 1, 0.5]), "UnevenGroups Singleton EqualRewards", dict(least=0)),
+       ("offset", "rewards that are far from 0 and near each other", responses([0, 0, 1, 1], [1000000, 1000000.125, 1000000, 1000000]),
+        "OffsetRewards", dict(least=0.0625)))
+
+
+@checks("spread_keep")
+def check_spread_keep(check):
+    dice = Dice(5)
+    for _ in range(20):
+        r = thrown(dice, 4)
+        least = statistics.pvariance(map(Fraction, r))
+        kept = [ask("spread_keep", responses([0] * 4, r), least=x)["keep"][0] for x in (0.25, 0.5)]
+        check("the deviation", kept == [least >= Fraction(1, 16), least >= Fraction(1, 4)])
+
+
+# ---- advantage_keep
+
+@function
+def advantage_keep(advantage, least, multiple, positive):
+    """LOOP (2502.01600): the responses that push, and the next ones until they fill whole workers."""
+    order = [i for i in falling([abs(a) for a in advantage]) if advantage[i] > 0 or not positive]
+    count = sum(not less(abs(advantage[i]), least) for i in order)
+    kept = order[:-(-count // int(multiple)) * int(multiple)]
+    return {"keep": [i in kept for i in range(len(advantage))]}
+
+
+@cases("advantage_keep")
+def advantage_keep_cases(case):
+    each(case,
+         ("plain", "those of at least this size",
+          dict(advantage=[0.5, -0.001, 0.01, 0, -0.25, 0.005], least=0.01, multiple=1, positive=False)),
+         ("equal", "exactly this size is enough", dict(advantage=[0.25, -0.25, 0.125, 0.5], least=0.25, multiple=1, positive=False)),
+         ("multiple", "two more, the next largest, to fill two workers of four",
+          dict(advantage=[0.5, -0.0078125, 1, 0, -0.25, 0.0078125, -0.5, 0.001, 0.75, 0.005], least=0.01, multiple=4, positive=False)),
+         ("few", "not enough to fill a worker: all", dict(advantage=[0.5, 0.001, -1], least=0.01, multiple=8, positive=False)),
+         ("positive", "those pushed down neither count nor fill",
+          dict(advantage=[0.5, -0.5, 0.25, 0.005, -1, 0, 0.0078125], least=0.01, multiple=3, positive=True)),
+         ("none", "none is large enough: a multiple of anything",
+          dict(advantage=[0.005, 0, -0.001], least=0.01, multiple=2, positive=False)))
+
+
+@checks("advantage_keep")
+def check_advantage_keep(check):
+    for label, a, _ in cases_of("advantage_keep"):
+        keep, A = ask("advantage_keep", **a)["keep"], a["advantage"]
+        fit = [i for i, x in enumerate(A) if x > 0 or not a["positive"]]
+        kept = [i for i in fit if keep[i]]
+        check(f"of the candidates: {label}", sum(keep) == len(kept) and all(keep[i] for i in fit if abs(A[i]) >= a["least"]))
+        check(f"a multiple, or all: {label}", sum(keep) % a["multiple"] == 0 or len(kept) == len(fit))
+        check(f"the largest: {label}", all(abs(A[i]) >= abs(A[j]) for i in kept for j in fit if not keep[j]))
+        extra = sum(keep) - sum(abs(A[i]) >= a["least"] for i in fit)
+        check(f"no more than needed: {label}", 0 <= extra < a["multiple"])
+
+
+# ---- balanced_subset
+
+@function
+def balanced_subset(reward, count, low, high):
+    """torchrl's selector: of all subsets of this size with a mean within the bounds the one nearest their middle, of
+    these the one that spreads most, of these the first."""
+    best = None
+    for subset in itertools.combinations(range(len(reward)), int(count)):
+        r = [reward[i] for i in subset]
+        if less(low, mean(r)) and less(mean(r), high):
+            score = (abs(mean(r) - (low + high) / 2), min(r) - max(r))
+            if best is None or less(score[0], best[0][0]) or score[0] == best[0][0] and less(score[1], best[0][1]):
+                best = (score, subset)
+    return {"index": list(best[1]) if best else []}
+
+
+@cases("balanced_subset")
+def balanced_subset_cases(case):
+    for label, comment, reward, count, low, high in (
+            ("source", "the example of the source: one of each", [0, 0, 0, 1], 2, 0.1, 0.9),
+            ("nearest", "the mean nearest the middle", [0, 0.25, 0.75, 1, 0.5], 3, 0, 1),
+            ("spread", "two subsets with the same mean: the one that spreads more", [0.5, 0.25, 0.75, 0.375, 0.625], 2, 0, 1),
+            ("first", "the same mean and spread: the first in the order of the indices", [1, 0, 1, 0, 0.5], 2, 0, 1),
+            ("either-side", "means as far below the middle as above it", [0.25, 0.75, 0.125, 0.875], 1, 0, 1),
+            ("bounds", "a mean at a bound is not within", [0, 0, 1, 1], 2, 0.5, 1),
+            ("solved", "every subset is solved: none", [1, 1, 1, 1], 2, 0, 1),
+            ("all", "as many as there are", [1, 0, 0], 3, 0, 1),
+            ("all-outside", "as many as there are, and their mean is outside", [1, 1, 1], 3, 0, 1)):
+        case(label, comment, reward=reward, count=count, low=low, high=high)
+
+
+@checks("balanced_subset")
+def check_balanced_subset(check):
+    dice = Dice(11)
+    given = [arguments for _, arguments, _ in cases_of("balanced_subset")]
+    given += [{"reward": [dice.fraction(0, 1, 4) for _ in range(6)], "count": 1 + k % 6, "low": 0.25, "high": 1} for k in range(30)]
+    for arguments in given:
+        reward, count, low, high = (exact(arguments[key]) for key in ("reward", "count", "low", "high"))
+        fits = [s for s in itertools.combinations(range(len(reward)), int(count)) if low * count < sum(reward[i] for i in s) < high * count]
+
+        def rank(s):
+            r = [reward[i] for i in s]
+            return abs(2 * sum(r) - count * (low + high)), min(r) - max(r), s
+        check("the best of all subsets", ask("balanced_subset", **arguments)["index"] == list(min(fits, key=rank, default=())))
+
+
+# ---- downsample_variance
+
+@function
+def downsample_variance(advantage, count):
+    """D3S (2509.22115): the subset of largest variance is some from the top and the others from the bottom."""
+    order, n = falling(advantage), int(count)
+    best, most = [], None
+    for top in range(n + 1):
+        subset = order[:top] + order[len(order) - (n - top):]
+        spread = variance([advantage[i] for i in subset]) if subset else Fraction(0)
+        if most is None or less(most, spread):
+            best, most = subset, spread
+    return {"index": sorted(best)}
+
+
+@cases("downsample_variance")
+def downsample_variance_cases(case):
+    each(case,
+         ("two", "the two ends", dict(advantage=[0.5, -1, 1.5, -0.25, 0], count=2)),
+         ("three", "one more from the farther side", dict(advantage=[0.5, -1, 1.5, -0.25, 0, -0.75], count=3)),
+         ("mirror", "either side is as good: fewer from the top", dict(advantage=[1, -1, 0.5, -0.5], count=3)),
+         ("equal", "all are the same: none from the top, which is the last ones", dict(advantage=[0.5, 0.5, 0.5, 0.5], count=2)),
+         ("ties", "equal ones at the cut: the top begins with the first of them, the bottom ends with the last",
+          dict(advantage=[1, 0, 1, 0, 1, 0], count=2)),
+         ("one", "a variance of 0 in any case: the smallest", dict(advantage=[0.5, -1, 2], count=1)),
+         ("all", "all of them", dict(advantage=[0.5, -1, 2], count=3)),
+         ("lopsided", "several from the top", dict(advantage=[4, 3.5, 3.75, 0.125, 0.25, 0, 0.5, 0.375], count=5)))
+
+
+@checks("downsample_variance")
+def check_downsample_variance(check):
+    """No subset at all varies more."""
+    dice = Dice(9)
+    given = [dict(advantage=thrown(dice, 6), count=n) for n in range(1, 7) for _ in range(5)]
+    for a in given + [x[1] for x in cases_of("downsample_variance")]:
+        A, found = [Fraction(x) for x in a["advantage"]], ask("downsample_variance", **a)["index"]
+        spread = lambda subset: statistics.pvariance([A[i] for i in subset])
+        subsets = list(itertools.combinations(range(len(A)), a["count"]))
+        check("the largest variance", tuple(found) in subsets and spread(found) == max(map(spread, subsets)))
+        flipped = ask("downsample_variance", advantage=[float(-x) for x in A], count=a["count"])["index"]
+        check("upside down it varies as much", spread(flipped) == spread(found))
+
+
+# ---- pad_valid
+
+@function
+def pad_valid(batch, valid):
+    """GLM-5 (2602.15763): what failed is replaced by what did not, if that is more than half of the group."""
+    index = []
+    for group in by_group(batch):
+        left = [i for i in group if valid[i]]
+        if 2 * len(left) > len(group):
+            index += [left[k % len(left)] for k in range(len(group))]
+    return {"index": index}
+
+
+@cases("pad_valid")
+def pad_valid_cases(case):
+    on(case,
+       ("more", "three of four, two of three", responses([0, 0, 0, 0, 1, 1, 1], [0] * 7), "UnevenGroups",
+        dict(valid=[True, False, True, True, False, True, True])),
+       ("half", "exactly half is not more than half", responses([0, 0, 0, 0, 1, 1], [0] * 6), "UnevenGroups",
+        dict(valid=[True, False, True, False, True, True])),
+       ("cycle", "three of five fill five", responses([0] * 5, [0] * 5), "", dict(valid=[False, True, True, False, True])),
+       ("none", "nothing is valid", responses([0, 0, 1], [0] * 3), "UnevenGroups Singleton", dict(valid=[False, False, False])))
+
+
+@checks("pad_valid")
+def check_pad_valid(check):
+    for label, a, batch in cases_of("pad_valid"):
+        index = ask("pad_valid", batch, **a)["index"]
+        expected = []
+        for group in by_group(batch):
+            here = [i for i in index if i in group]
+            left = sum(a["valid"][i] for i in group)
+            check(f"a whole group or nothing: {label}", len(here) == (len(group) if left * 2 > len(group) else 0))
+            times = [here.count(i) for i in group if a["valid"][i]]
+            check(f"each about as often: {label}", not here or min(times) >= 1 and max(times) - min(times) <= 1)
+            expected += here
+        check(f"valid ones in the order of groups: {label}", index == expected and all(a["valid"][i] for i in index))
+
+
+# ---- resampling_weights
+
+@function
+def resampling_weights(batch, power, eps):
+    """PF-PPO (2409.06957), as verl: abs(r)^p + eps; 0^0 is 1."""
+    weights = [real(abs(Fraction(r))) ** real(power) + real(eps) for r in batch["reward"]]
+    return {"weight": [Number(w, w) for w in weights]}
+
+
+@cases("resampling_weights")
+def resampling_weights_cases(case):
+    REWARDS = responses([0, 0, 1, 1], [1.5, -2, 0, 0.25])
+    for label, comment, power, eps in (("one", "the first power", 1, 0.01), ("square", "the square", 2, 0.01),
+                                       ("root", "no integer, and no eps: a reward of 0 has weight 0", 0.5, 0),
+                                       ("zero", "power 0: every weight is 1 + eps, of a reward of 0 too", 0, 0.125),
+                                       ("cube", "the third power: no sign is left", 3, 1e-8)):
+        case(label, comment, REWARDS, power=power, eps=eps)
+
+
+@checks("resampling_weights")
+def check_resampling_weights(check):
+    rewards = cases_of("resampling_weights")[0][2]
+    def power(p, eps=0, rewards=rewards):
+        return [n.value for n in exactly("resampling_weights", rewards, power=p, eps=eps)["weight"]]
+    flipped = {**rewards, "reward": [-r for r in rewards["reward"]]}
+    check("the first power is the absolute value", power(1) == [abs(r) for r in rewards["reward"]])
+    check("a root squared", all(abs(a * a - b) < 1e-50 for a, b in zip(power(0.5), power(1))))
+    check("signs do not matter", power(3) == power(3, 0, flipped) and power(2.5) == power(2.5, 0, flipped))
+    check("eps is added", power(2, 0.5) == [w + 0.5 for w in power(2)] and power(0) == [1] * 4)
+
+
+# ---- resample
+
+@function
+def resample(weight, uniform):
+    """Drawn by the inverse of the cumulative sum."""
+    sums = [sum(weight[:j + 1]) for j in range(len(weight))]
+    return {"index": [next(j for j, s in enumerate(sums) if less(u * sums[-1], s)) for u in uniform]}
+
+
+@cases("resample")
+def resample_cases(case):
+    for label, comment, weight, uniform in (
+            ("plain", "weights that do not sum to 1", [0.5, 2, 0.25, 1.25], [0.0625, 0.875, 0.5, 0.25, 0.7]),
+            ("zeros", "responses of weight 0 are never drawn, the first and the last neither", [0, 1, 0, 0.5, 0],
+             [0, 0.5, 0.75, 0.99999]),
+            ("edges", "u times the sum is exactly a partial sum: the next response", [0.25, 0.25, 0.5], [0.25, 0.5, 0.125]),
+            ("edges-zeros", "the same before responses of weight 0", [1, 0, 0, 1], [0.5, 0, 0.25]),
+            ("near-one", "u = 0 and u near 1", [0.1, 0.2, 0.7], [0, 0.99999, 1 - 2 ** -16]),
+            ("one", "one response", [0.3], [0, 0.5, 0.99]),
+            ("no-draws", "nothing is drawn", [1, 2], [])):
+        case(label, comment, weight=weight, uniform=uniform)
+
+
+@checks("resample")
+def check_resample(check):
+    for label, arguments, _ in cases_of("resample"):
+        weight = [Fraction(w) for w in arguments["weight"]]
+        sums = list(itertools.accumulate(weight))
+        found = ask("resample", **arguments)["index"]
+        by_search = [bisect.bisect_right(sums, Fraction(u) * sums[-1]) for u in arguments["uniform"]]
+        check(f"the cumulative sum: {label}", found == by_search)
+        check(f"no weight, no draw: {label}", all(weight[j] > 0 for j in found))
+        every = ask("resample", weight=arguments["weight"], uniform=[(k + 0.5) / 512 for k in range(512)])["index"]
+        shares = [512 * w / sums[-1] for w in weight]
+        check(f"as often as the weight says: {label}", all(abs(every.count(j) - x) <= 1 for j, x in enumerate(shares)))
+        last = max(j for j, w in enumerate(weight) if w)
+        greatest = ask("resample", weight=arguments["weight"], uniform=[1 - 2 ** -53])["index"]
+        check(f"the greatest u: {label}", greatest == [last])
+
+
+# ---- replay_score
+
+@function
+def replay_score(batch):
+    """TRL's replay buffer: sum over responses of abs(A), times the standard deviation of the rewards."""
+    A = at(batch, "advantage")
+    first = {i: abs(A[i, t]) for i, t in reversed(list(A))}  # a response's first mask token is written last
+
+    def score(group):
+        spread = mpmath.sqrt(real(sample_variance([Fraction(batch["reward"][i]) for i in group])))
+        return real(sum((first.get(i, 0) for i in group), Fraction(0))) * spread
+    return {"score": [Number(x, x) for x in map(score, by_group(batch))]}
+
+
+@cases("replay_score")
+def replay_score_cases(case):
+    case("binary", "advantages of one group, and of one with another spread",
+         responses([0, 0, 0, 1, 1], [1, 0, 0, 1, 0.25],
+                   advantage=[[1.5, 1.5, 1.5], [-0.75, -0.75], [-0.75], [0.5, 0.5], [-0.5]]),
+         "UnequalLengths UnevenGroups")
+    case("equal", "equal rewards, and a group of one: 0, whatever the advantages",
+         responses([0, 0, 0, 1], [TENTHS] * 3 + [1], advantage=[[1], [0.5], [-0.25], [2]]),
+         "EqualRewards Singleton OneToken UnevenGroups")
+    case("holes",
+         "the first token that counts; a response without one, or of no token, adds 0 and keeps its reward",
+         tokens([0, 0, 0, 1, 1], "011 00 1 - 1", [1, 0, 0.5, -1, 2],
+                advantage=[[NAN, -0.5, 3], [NAN, 9], [1.25], [], [0.75]]),
+         "UnequalLengths MaskHoles NaNMasked FullyMasked UnevenGroups")
+    case("zero-advantage", "advantages of 0 beside different rewards",
+         responses([0, 0], [1, 0], advantage=[[0, 0], [0]]), "UnequalLengths")
+
+
+@checks("replay_score")
+def check_replay_score(check):
+    spread = tokens(reward=[1, 3, 5], advantage=[[-1], [0, 7], [1]])
+    check("with normalised advantages: the sum of deviations", ask("replay_score", spread)["score"] == [4])
+
+
+# ---- sequence_distance
+
+def edit_distance(a, b):
+    """Levenshtein's, of unit costs"""
+    before = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        now = [i]
+        for j, y in enumerate(b, 1):
+            now.append(min(before[j] + 1, now[-1] + 1, before[j - 1] + (x != y)))
+        before = now
+    return before[-1]
+
+
+def longest_suffix(a, b):
+    """The most last ids of a that stand somewhere in b as they are"""
+    return max(k for k in range(len(a) + 1) if any(b[i:i + k] == a[len(a) - k:] for i in range(len(b) - k + 1)))
+
+
+def common_subsequence(a, b):
+    before = [0] * (len(b) + 1)
+    for x in a:
+        now = [0]
+        for j, y in enumerate(b, 1):
+            now.append(before[j - 1] + 1 if x == y else max(before[j], now[-1]))
+        before = now
+    return before[-1]
+
+
+def edit(a, b):
+    return Fraction(edit_distance(a, b), max(len(a), len(b)))
+
+
+def suffix(a, b):
+    return Fraction(max(longest_suffix(a, b), longest_suffix(b, a)), max(len(a), len(b)))
+
+
+def rouge_l(a, b):
+    c = common_subsequence(a, b)
+    P, R = Fraction(c, len(a)), Fraction(c, len(b))
+    return 2 * P * R / (P + R) if c else Fraction(0)
+
+
+ALIKE = {"edit": edit, "suffix": suffix, "rouge_l": rouge_l}
+
+
+@function
+def sequence_distance(a, b, form):
+    """LATR, official code: how alike a branch and its parent are."""
+    x = ALIKE[form](a, b)
+    return {"distance": Number(x, x)}
+
+
+@cases("sequence_distance")
+def sequence_distance_cases(case):
+    BRANCH, PARENT = [5, 1, 2, 9, 3, 4], [1, 2, 3, 7, 2, 9]
+    for form in ("edit", "suffix", "rouge_l"):
+        each(case,
+             (form, "in no place alike, nor without a common part", dict(a=BRANCH, b=PARENT, form=form)),
+             (f"{form}-lengths", "of different length, the longer second", dict(a=[3, 8], b=[8, 3, 8, 1, 3, 8, 2], form=form)),
+             (f"{form}-other", "nothing in common", dict(a=[1, 2, 3], b=[4, -4], form=form)))
+    each(case,
+         ("suffix-all", "one is inside of the other", dict(a=[1, 1, 2, 1, 1, 1, 2], b=[1, 1, 2], form="suffix")),
+         ("edit-same", "the same", dict(a=[9007199254740991, 7], b=[9007199254740991, 7], form="edit")),
+         ("edit-swap", "neighbours in another order: two edits", dict(a=[1, 2, 3, 4, 5], b=[1, 3, 2, 4, 5], form="edit")))
+
+
+def subsequences(a):
+    return {tuple(x for x, kept in zip(a, keep) if kept) for keep in itertools.product((0, 1), repeat=len(a))}
+
+
+def by_search(a, b):
+    """The fewest edits, by all shorter pairs"""
+    if not a or not b:
+        return len(a) + len(b)
+    return min(by_search(a[1:], b) + 1, by_search(a, b[1:]) + 1, by_search(a[1:], b[1:]) + (a[0] != b[0]))
+
+
+def ends_inside(a, b):
+    text = "," + "".join(f"{x}," for x in b)
+    return max(k for k in range(len(a) + 1) if "," + "".join(f"{x}," for x in a[len(a) - k:]) in text)
+
+
+def distance(a, b, form):
+    return exactly("sequence_distance", a=a, b=b, form=form)["distance"].value
+
+
+@checks("sequence_distance")
+def check_sequence_distance(check):
+    dice = Dice(5)
+    for _ in range(40):
+        a, b = ([dice.below(3) for _ in range(1 + dice.below(6))] for _ in range(2))
+        most, common = max(len(a), len(b)), max(map(len, subsequences(a) & subsequences(b)))
+        check(f"edits of {a} and {b}", distance(a, b, "edit") == Fraction(by_search(a, b), most))
+        check(f"ends of {a} and {b}", distance(a, b, "suffix") == Fraction(max(ends_inside(a, b), ends_inside(b, a)), most))
+        check(f"what {a} and {b} share", distance(a, b, "rouge_l") == Fraction(2 * common, len(a) + len(b)))
+        for form in ("edit", "suffix", "rouge_l"):
+            check(f"{form} either way", distance(a, b, form) == distance(b, a, form))
+            check(f"{form} of itself", distance(a, a, form) == (0 if form == "edit" else 1))

@@ -1,0 +1,540 @@
+"""Weights of tokens."""
+import itertools
+import math
+import statistics
+from fractions import Fraction
+
+import mpmath
+
+import limits
+from functions.arithmetic import (NOTHING, Number, ascending, at, by_group, clamp, itself, less, mean, own_tokens, places, read, real,
+                                  rows, sigmoid, slots)
+from functions.batches import HOLED, NOW, SELF, TEACHER, UNMASKED, WITH_HOLES, marks, on, switches, tokens
+from functions.comparing import ask, close, entry, every, exactly, fraction, logistic, near, values
+from functions.registry import cases, checks, function
+from limits import ONE, ZERO
+from scenarios import NAN
+
+SIGNS = [[1, -0.5, 1], [0.5, -1], [0, -0.75]]
+
+
+# ---- teacher_gate
+
+@function
+def teacher_gate(batch, strength, clip):
+    """SERL (2605.19447), VISD (2605.06094): more where the teacher agrees with the sign of the advantage."""
+    A, l, q = (at(batch, name) for name in ("advantage", "logp", "logp_teacher"))
+
+    def weight(p):
+        if A[p] == 0 or "selected" in batch and not batch["selected"][p[0]][p[1]]:
+            return Number(ONE, ONE)
+        gap = q[p] - l[p] if A[p] > 0 else l[p] - q[p]
+        w = real(1 - strength) + real(strength) * clamp(mpmath.exp(real(gap)), real(1 - clip), real(1 + clip))
+        return Number(w, w)
+    return {"weight": rows(batch, {p: weight(p) for p in l}, NOTHING)}
+
+
+@cases("teacher_gate")
+def teacher_gate_cases(case):
+    HALVES = [[1, 1, -1], [0.5, -0.25], [0, -2]]
+
+    def gate(label, comment, strength=0.5, clip=0.2, advantage=HALVES, logp=SELF, teacher=TEACHER, flags="UnequalLengths", **more):
+        x = tokens([0, 0, 1], logp=logp, logp_teacher=teacher, advantage=advantage, **more)
+        case(label, comment, x, flags, strength=strength, clip=clip)
+
+    gate("both-signs", "within and beyond either bound, and an advantage of 0")
+    gate("selected", "it acts at selected tokens only", selected=switches("110 01 11"))
+    gate("off", "no strength: every weight is 1", 0)
+    gate("whole", "the whole strength: the clipped ratio itself", 1, 0.5)
+    gate("holes", "masked slots hold anything", mask="101 00 11", logp=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25]],
+         teacher=[[-0.75, NAN, -1.5], [-3, NAN], [-0.875, -0.125]], flags=HOLED)
+    gate("equal", "the teacher agrees: 1", teacher=SELF)
+    gate("far", "log-probabilities a thousand apart", logp=[[-1000, -0.5, -1], [-0.5, -900], [-1, -2]],
+         teacher=[[-0.5, -1000, -800], [-1000, -0.5], [-2, -1000]], flags="UnequalLengths Extreme")
+
+
+@checks("teacher_gate")
+def check_teacher_gate(check):
+    for label, given, batch, found in every("teacher_gate"):
+        turned = {**batch, "advantage": [[x if isinstance(x, str) else -x for x in row] for row in batch["advantage"]],
+                  "logp": batch["logp_teacher"], "logp_teacher": batch["logp"]}
+        check(f"policy and teacher, right and wrong change places: {label}", exactly("teacher_gate", turned, **given) == found)
+        lam, c = (real(Fraction(given[key])) for key in ("strength", "clip"))
+        for i, t in at(batch, "logp"):
+            check(f"near 1: {label}", abs(found["weight"][i][t].value - 1) <= lam * c + mpmath.mpf(10) ** -40)
+
+
+# ---- prefix_discrepancy
+
+@function
+def prefix_discrepancy(batch, gamma, form):
+    """IW-OPD (2606.22600): less the more the teacher has already disagreed; `trl` counts the last token too."""
+    o, q = at(batch, "logp_old"), at(batch, "logp_teacher")
+    found = {}
+    for i in range(len(batch["length"])):
+        own = [p for p in places(batch) if p[0] == i]
+        apart = [abs(q[p] - o[p]) for p in own]
+        whole = sum(apart if form == "trl" else apart[:-1], Fraction(0))
+        for n, p in enumerate(own):
+            share = sum(apart[:n]) / whole if whole else Fraction(form == "paper")
+            found[p] = Number(1 + gamma * (1 - share), 1 + abs(gamma) * (1 + share))
+    return {"weight": rows(batch, found, NOTHING)}
+
+
+@cases("prefix_discrepancy")
+def prefix_discrepancy_cases(case):
+    def prefix(label, comment, form, old=SELF, teacher=TEACHER, flags="UnequalLengths", mask=None, gamma=0.5):
+        case(f"{form}-{label}", comment, tokens([0, 0, 1], mask, logp_old=old, logp_teacher=teacher), flags,
+             gamma=gamma, form=form)
+
+    for form, last in (("paper", "all but the last token count: 1 there"), ("trl", "the last token counts too: over 1 there")):
+        prefix("plain", last, form)
+        prefix("equal", "the teacher agrees everywhere, or all but at the end", form, teacher=[SELF[0], [-0.75, -4], SELF[2]])
+        prefix("holes", "masked tokens count nowhere", form, WITH_HOLES["logp_old"], [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]],
+               HOLED, WITH_HOLES["mask"])
+    prefix("one", "responses of one token", "paper", [[-1], [-0.5], [-2]], [[-0.5], [-0.5], [-3]], "OneToken", gamma=0.75)
+    prefix("none", "gamma 0: 1", "trl", gamma=0)
+
+
+@checks("prefix_discrepancy")
+def check_prefix_discrepancy(check):
+    for label, given, batch, found in every("prefix_discrepancy"):
+        gamma = Fraction(given["gamma"])
+        apart = {p: abs(q - o) for (p, q), o in zip(at(batch, "logp_teacher").items(), at(batch, "logp_old").values())}
+        for i in {i for i, _ in apart}:
+            own = [p for p in apart if p[0] == i]
+            w = [found["weight"][i][t].value for _, t in own]
+            check(f"it never grows: {label}", all(x >= y for x, y in zip(w, w[1:])))
+            whole = sum(apart[p] for p in (own if given["form"] == "trl" else own[:-1]))
+            steps = [(x - y) * whole == gamma * apart[p] for x, y, p in zip(w, w[1:], own)]
+            check(f"it falls as the teacher disagrees: {label}", all(steps))
+            check(f"the first: {label}", w[0] == 1 + gamma * (whole > 0 or given["form"] == "trl"))
+            check(f"the last: {label}", given["form"] == "trl" or w[-1] == 1)
+
+
+# ---- window_weight
+
+@function
+def window_weight(x, target, temperature):
+    """TAWin (2604.22504), the soft top-K: w = min(1, e^((x - lambda)/tau)) with sum K. With the r largest at 1, e^(-lambda/tau)
+    is (K - r)/(sum of e^(x/tau) of the rest)."""
+    n = len(x)
+    size = 1 + (max(x) - min(x)) / temperature
+    if target >= n:
+        return {"weight": itself([Fraction(1)] * n), "normalised": itself([Fraction(1)] * n)}
+    falling = sorted(range(n), key=lambda i: (-x[i], i))
+    e = [mpmath.exp(real((y - max(x)) / temperature)) for y in x]
+    for r in range(n):
+        factor = real(target - r) / sum(e[i] for i in falling[r:])
+        if not limits.less(ONE, factor * e[falling[r]]):
+            break
+    w = [ONE if i in falling[:r] else factor * e[i] for i in range(n)]
+    return {"weight": [Number(y, y * real(size)) for y in w],
+            "normalised": [Number(n * y / sum(w), n * y / sum(w) * real(size)) for y in w]}
+
+
+@cases("window_weight")
+def window_weight_cases(case):
+    for label, comment, x, target, temperature in (
+            ("plain", "one at 1, the rest geometric", [0, -1.5, -0.25, -3], 2, 1),
+            ("several", "three at 1", [-0.125, -2, 0, -4, -0.25], 3.25, 0.5),
+            ("none-capped", "less than one in all", [-1, -1.25, -2], 0.75, 1),
+            ("equal", "all equal: K/n each", [-0.5] * 4, 3, 0.25),
+            ("ties", "two of the largest", [-1, -0.5, -0.5, -3], 1.5, 1),
+            ("all", "K = n: all 1", [-1, 0, -2], 3, 1),
+            ("more", "K > n: all 1", [-1, 0], 2.5, 1),
+            ("cold", "far apart", [-1, 0, -2, -40], 2.5, 0.125)):
+        case(label, comment, x=x, target=target, temperature=temperature)
+
+
+@checks("window_weight")
+def check_window_weight(check):
+    for label, given, _, found in every("window_weight"):
+        w, x = values(found["weight"]), fraction(given["x"])
+        n, target, tau = len(x), Fraction(given["target"]), Fraction(given["temperature"])
+        check(f"K in all: {label}", near(sum(map(real, w)), min(target, n)))
+        check(f"n in all: {label}", near(sum(map(real, values(found["normalised"]))), n))
+        levels = [real(y) - real(tau) * mpmath.log(v) for y, v in zip(x, w) if v < 1]
+        check(f"one lambda: {label}", all(near(level, levels[0]) for level in levels))
+        check(f"and what is at 1 is above it: {label}", not levels or all(real(y) >= levels[0] for y, v in zip(x, w) if v == 1))
+
+
+# ---- probability_gain
+
+@function
+def probability_gain(batch, strength):
+    """AR (2505.12929): a e^o + 1 - a."""
+    w = {p: real(strength) * mpmath.exp(real(o)) + real(1 - strength) for p, o in at(batch, "logp_old").items()}
+    return {"weight": rows(batch, {p: Number(x, x) for p, x in w.items()}, NOTHING)}
+
+
+@cases("probability_gain")
+def probability_gain_cases(case):
+    for label, comment, strength, old, flags, mask in (
+            ("plain", "a e^o + 1 - a", 0.3, SELF, "UnequalLengths", None),
+            ("none", "a = 0: 1", 0, SELF, "UnequalLengths", None),
+            ("whole", "a = 1: the probability", 1, [[0, -1, -30], [-700, -2 ** -20], [-1, -2]], "UnequalLengths Extreme", None),
+            ("holes", "masked slots hold anything", 0.2, WITH_HOLES["logp_old"], HOLED, WITH_HOLES["mask"])):
+        case(label, comment, tokens([0, 0, 1], mask, logp_old=old), flags, strength=strength)
+
+
+@checks("probability_gain")
+def check_probability_gain(check):
+    for label, given, batch, found in every("probability_gain"):
+        a, o = Fraction(given["strength"]), at(batch, "logp_old")
+        for (i, t), x in o.items():
+            w = found["weight"][i][t].value
+            check(f"the log-probability again: {label}", not a or near(mpmath.log((w - real(1 - a)) / real(a)), x))
+
+
+# ---- conflict_weight
+
+def conflict_runs(ids, sign):
+    """How many of a response's first tokens are, each at its place, in a response of either sign."""
+    def run(own):
+        for p, v in enumerate(own):
+            if not all(any(s == way and p < len(other) and other[p] == v for other, s in zip(ids, sign)) for way in (-1, 1)):
+                return p
+        return len(own)
+    return [run(own) for own in ids]
+
+
+@function
+def conflict_weight(batch, token, sign, inside):
+    """GTPO (2508.03772): what right and wrong responses share at their beginnings or ends is not pushed down, and up by
+    more."""
+    ids, found = read(batch, token), {}
+    for group in by_group(batch):
+        own = [[p for p in ids if p[0] == i] for i in group]
+        signs = [sign[i] for i in group]
+        forward = conflict_runs([[ids[p] for p in line] for line in own], signs)
+        backward = conflict_runs([[ids[p] for p in reversed(line)] for line in own], signs)
+        for line, s, first, last in zip(own, signs, forward, backward):
+            factor = {1: inside, 0: Fraction(1), -1: Fraction(0)}[s]
+            for n, p in enumerate(line):
+                w = (factor if n < first else 1) * (factor if len(line) - n <= last else 1)
+                found[p] = Number(Fraction(w), abs(w))
+    return {"weight": rows(batch, found, NOTHING)}
+
+
+@cases("conflict_weight")
+def conflict_weight_cases(case):
+    IDS = [[3, 7, 2, 5], [3, 7, 9, 5], [3, 4, 2, 6, 5]]
+
+    def conflict(label, comment, sign, ids=IDS, inside=2, group=(0, 0, 0), mask=None, flags="UnequalLengths"):
+        case(label, comment, tokens(list(group), mask, logp=[[-0.5] * len(row) for row in ids]), flags, token=ids,
+             sign=sign, inside=inside)
+
+    conflict("ends", "two tokens shared at the beginning, one at the end, seen from both sides", [1, -1, -1])
+    conflict("zero", "a response without a sign is in no comparison and keeps 1", [1, -1, 0])
+    conflict("same-sign", "one sign only: 1", [1, 1, 1])
+    conflict("whole", "a response that is all conflict, from both ends: W twice", [1, -1, -1], [[3, 7], [3, 7], [3, 4, 7]], 1.5)
+    conflict("groups", "each prompt by itself", [1, -1, -1], group=(0, 0, 1), flags="UnequalLengths UnevenGroups")
+    conflict("holes", "positions are of tokens that count", [1, -1, 1], [[3, UNMASKED, 7, 2], [3, 7, 5], [UNMASKED, 3]],
+             mask="1011 111 00", flags="UnequalLengths MaskHoles FullyMasked")
+
+
+@checks("conflict_weight")
+def check_conflict_weight(check):
+    for label, given, batch, found in every("conflict_weight"):
+        mask = batch.get("mask", [[True] * T for T in batch["length"]])
+        turn = lambda rows: [row[::-1] for row in rows]
+        mirrored = {**batch, "mask": turn(mask)}
+        same = exactly("conflict_weight", mirrored, **{**given, "token": turn(given["token"])})
+        check(f"the other way round: {label}", turn(same["weight"]) == found["weight"])
+        W = Fraction(given["inside"])
+        check(f"powers of W: {label}", {n.value for row in found["weight"] for n in row} <= {0, 1, W, W * W})
+    ids, sign = [[1, 2], [1, 3]], [1, -1]
+    hand = exactly("conflict_weight", tokens(logp=[[-1, -1]] * 2), token=ids, sign=sign, inside=3)["weight"]
+    check("by hand", [values(row) for row in hand] == [[3, 1], [0, 1]])
+
+
+# ---- surprisal_weight
+
+@function
+def surprisal_weight(batch, share, up, down, target):
+    """STARE (2606.19236): while the entropy is low, the least likely tokens of either sign of A have weights of their own."""
+    l, A, H = (at(batch, name) for name in ("logp", "advantage", "entropy"))
+    weight = dict.fromkeys(l, Fraction(1))
+    if l and less(mean(H.values()), target):
+        for sign, w in ((1, up), (-1, down)):
+            candidates = ascending({p: x for p, x in l.items() if A[p] * sign > 0})
+            weight.update(dict.fromkeys(candidates[:math.ceil(float(share) * len(candidates))], w))
+    return {"weight": rows(batch, {p: Number(w, abs(w)) for p, w in weight.items()}, NOTHING)}
+
+
+@cases("surprisal_weight")
+def surprisal_weight_cases(case):
+    CALM = [[0.125, 0.5, 0], [0.25, 0.375], [0.5, 0.0625]]
+
+    def stare(label, comment, share=0.4, down=0.9, target=0.3, logp=NOW, advantage=SIGNS, entropy=CALM, flags="UnequalLengths", mask=None):
+        x = tokens(None, mask, logp=logp, advantage=advantage, entropy=entropy)
+        case(label, comment, x, flags, share=share, up=1.1, down=down, target=target)
+
+    stare("both", "2 of 3 good tokens and 2 of 3 bad ones, the least likely; none without advantage")
+    stare("o1", "good ones only", 0.1, 1)
+    stare("lively", "the entropy is at its target: 1", target=0.25, entropy=CALM[:2] + [[0.5, 0]])
+    stare("share-0", "none of them", 0)
+    stare("ties", "equally likely: the first; a tenth of ten is one, as the product is rounded", 0.1, logp=[[-1] * 3, [-1] * 3, [-1] * 4],
+          advantage=[[1] * 3, [0.5] * 3, [2] * 4], entropy=[[0] * 3, [0] * 3, [0.5] * 4])
+    stare("holes", "masked tokens are in no mean and no number", mask="101 00 11", logp=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25]],
+          advantage=[[1, NAN, 0.5], [1, NAN], [-1, -0.5]], entropy=[[0.25, NAN, 0], [9, NAN], [0.5, 0.25]], flags=HOLED)
+
+
+@checks("surprisal_weight")
+def check_surprisal_weight(check):
+    for label, given, batch, found in every("surprisal_weight"):
+        l, A = at(batch, "logp"), at(batch, "advantage")
+        w = {p: found["weight"][p[0]][p[1]].value for p in l}
+        for sign, name in ((1, "up"), (-1, "down")):
+            own = [p for p in l if A[p] * sign > 0]
+            moved = [p for p in own if w[p] != 1]
+            rest = [p for p in own if p not in moved]
+            check(f"the least likely ones: {label}", all(l[p] <= l[q] for p in moved for q in rest))
+            check(f"as many as are wanted, or none: {label}", len(moved) in (0, math.ceil(given["share"] * len(own))))
+            check(f"with their weight: {label}", {w[p] for p in moved} <= {Fraction(given[name])})
+        check(f"nothing for A = 0: {label}", all(w[p] == 1 for p in l if A[p] == 0))
+        lively = exactly("surprisal_weight", batch, **{**given, "target": -1})["weight"]
+        check(f"an entropy above every target: {label}", all(lively[i][t].value == 1 for i, t in l))
+
+
+# ---- gaussian_covariance
+
+@function
+def gaussian_covariance(batch):
+    """CW-GRPO (2605.11538): e^(-c^2/(2 sigma^2)) of the covariance c, with mean 1 over the group's tokens."""
+    l, A = at(batch, "logp"), at(batch, "advantage")
+    if not l:
+        return {"weight": rows(batch, {}, NOTHING)}
+    centre = lambda x: (mean(x.values()), mean([abs(y) for y in x.values()]))
+    (l_mean, l_size), (A_mean, A_size) = centre(l), centre(A)
+    c = {p: (l[p] - l_mean) * (A[p] - A_mean) for p in l}
+    variance = mean([(x - mean(c.values())) ** 2 for x in c.values()])
+    found = {}
+    for group in by_group(batch):
+        own = [p for p in l if p[0] in group]
+        w = {p: mpmath.exp(-real(c[p] ** 2 / (2 * variance))) if variance else ONE for p in own}
+        size = max((((abs(l[p]) + l_size) * (abs(A[p]) + A_size)) ** 2 / variance for p in own), default=0) if variance else 0
+        for p in own:
+            weight = w[p] * len(own) / sum(w.values())
+            found[p] = Number(weight, weight * real(1 + size))
+    return {"weight": rows(batch, found, NOTHING)}
+
+
+@cases("gaussian_covariance")
+def gaussian_covariance_cases(case):
+    for label, comment, x, flags in (
+            ("plain", "tokens of large covariance count for little", tokens([0, 0, 1], logp=NOW, advantage=SIGNS), "UnequalLengths"),
+            ("equal", "equal advantages: 1", tokens([0, 0, 1], logp=NOW, advantage=[[0.5] * 3, [0.5] * 2, [0.5] * 2]), "UnequalLengths"),
+            ("square", "covariances of one size but not of one sign",
+             tokens([0, 0, 1], logp=[[-1, -3], [-1, -3], [-1, -3, -1, -3]],
+                    advantage=[[1, -1], [-1, 1], [1, 1, -1, -1]]), "UnequalLengths"),
+            ("holes", "masked tokens are in no mean",
+             tokens([0, 0, 1, 1], "101 00 11 1", logp=[[-0.5, NAN, -1.25], [NAN, -3], [-1, -0.25], [-4]],
+                    advantage=[[1, NAN, 0.5], [1, NAN], [-1, -0.5], [2]]), HOLED)):
+        case(label, comment, x, flags)
+
+
+@checks("gaussian_covariance")
+def check_gaussian_covariance(check):
+    for label, _, batch, found in every("gaussian_covariance"):
+        l, A = at(batch, "logp"), at(batch, "advantage")
+        w = {p: real(found["weight"][p[0]][p[1]].value) for p in l}
+        for group in by_group(batch):
+            own = [p for p in l if p[0] in group]
+            check(f"mean 1 over the group's tokens: {label}", near(sum(w[p] for p in own), len(own)))
+        c = {p: float(real((l[p] - mean(l.values())) * (A[p] - mean(A.values())))) for p in l}
+        variance = statistics.pvariance(c.values())
+        for p, q in itertools.combinations(l, 2):
+            same = batch["group"][p[0]] == batch["group"][q[0]] and variance
+            check(f"odds: {label}", not same or close(mpmath.log(w[p] / w[q]), (c[q] ** 2 - c[p] ** 2) / 2 / variance))
+        doubled = {**batch, "advantage": [[x if isinstance(x, str) else 2 * x for x in row] for row in batch["advantage"]]}
+        check(f"units of the advantage do not matter: {label}", ask("gaussian_covariance", doubled) == ask("gaussian_covariance", batch))
+
+
+# ---- centroid_weight
+
+def side_centres(v, weight, sides):
+    """{side: (mu, the same of absolute values)}, weighted means."""
+    found = {}
+    for s, side in sides.items():
+        by = max(sum((weight[p] for p in side), ZERO), real(Fraction(1, 10 ** 8)))
+        of = lambda f, d: sum((weight[p] * f(v[p][d]) for p in side), ZERO) / by
+        width = range(len(next(iter(v.values()), ())))
+        found[s] = [of(real, d) for d in width], [of(abs, d) for d in width]
+    return found
+
+
+def margins(v, centres, sides):
+    """{token: squared distance to the other side's centre less that to its own}."""
+    def apart(x, s):
+        return Number(sum((a - b) ** 2 for a, b in zip(x, centres[s][0])), sum((abs(a) + b) ** 2 for a, b in zip(x, centres[s][1])))
+    found = {}
+    for s, side in sides.items():
+        for p in side:
+            other, own = apart(v[p], -s), apart(v[p], s)
+            found[p] = Number(other.value - own.value, other.size + own.size)
+    return found
+
+
+def temperatures(M, sides):
+    """{token: its side's deviation of margins}."""
+    found = {}
+    for side in sides.values():
+        m = [M[p].value for p in side]
+        variance = sum((x - sum(m) / len(m)) ** 2 for x in m) / len(m) if m else ZERO
+        found.update(dict.fromkeys(side, mpmath.sqrt(max(variance, real(Fraction(1, 10 ** 8))))))
+    return found
+
+
+@function
+def centroid_weight(batch, feature, width, refine, low, high):
+    """DelTA (2605.21467), official code: more for tokens whose features tell their side from the other."""
+    A = at(batch, "advantage")
+    v = {p: [real(x) for x in row] for p, row in zip(slots(batch), feature) if p in A}
+    sides = {s: [p for p in A if A[p] * s > 0] for s in (1, -1)}
+    moved = [p for side in sides.values() for p in side]
+    size = {p: real(abs(A[p])) for p in moved}
+    M = margins(v, side_centres(v, size, sides), sides)
+    gamma = temperatures(M, sides)
+    used, alpha = gamma, {p: sigmoid(M[p].value / gamma[p]) for p in moved}
+    for _ in range(int(refine)):
+        M = margins(v, side_centres(v, {p: size[p] * alpha[p] for p in moved}, sides), sides)
+        used, alpha = gamma, {p: sigmoid(M[p].value / gamma[p]) for p in moved}
+        gamma = temperatures(M, sides)
+    weight = {p: real(low) + real(high - low) * alpha.get(p, ZERO) for p in A}
+    total = sum(weight.values(), ZERO)
+    w = {p: len(A) * x / total if total else ZERO for p, x in weight.items()}
+    return {"weight": rows(batch, {p: Number(x, x * (1 + (M[p].size / used[p] if p in M else 0))) for p, x in w.items()}, NOTHING)}
+
+
+@cases("centroid_weight")
+def centroid_weight_cases(case):
+    FLAT = [[-0.5] * 3, [-0.5] * 2, [-0.5] * 2]
+    POINTS = [[1, 0.5], [0.25, -1], [2, 1], [-1, 0.5], [-0.5, -0.25], [0.75, -2], [0, 1]]
+
+    def centroid(label, comment, advantage, refine=1, low=0.8, high=1.2, feature=POINTS, mask=None, flags="UnequalLengths"):
+        case(label, comment, tokens([0, 0, 1], mask, logp=FLAT, advantage=advantage), flags, feature=feature,
+             width=len(feature[0]), refine=refine, low=low, high=high)
+
+    UPS = [[1, 1, 1], [-0.5, -0.5], [-1, 0.25]]
+    centroid("plain", "refined once, as in the released scripts", UPS)
+    centroid("unrefined", "centroids of all tokens alike", UPS, 0)
+    centroid("twice", "the temperature of a refinement is of the margins before it", UPS, 2, 0.5, 2)
+    centroid("one-side", "the other side's centroid is 0", [[1, 1, 1], [0.5, 0.5], [0, 0]], 1)
+    centroid("lone", "a token alone on its side: the least deviation; tokens without advantage have the lower weight",
+             [[0, 0, 0], [0, -1], [1, 0]], 1,
+             0.25, 1, [[0, 0]] * 4 + [[0.001953125, 0], [0, 0.0009765625], [0, 0]])
+    centroid("faint", "advantages that sum to less than 1e-8", [[2 ** -30, 2 ** -30, 0], [-1, -1], [0, -1]], 0, 0.5, 1.5)
+    centroid("holes", "one dimension; what masked tokens hold is not read", [[1, NAN, 0.5], [NAN, -1], [-0.5, -1]], 1, 0.8, 1.2,
+             [[0.5], [UNMASKED], [1.25], [UNMASKED], [-0.75], [0.25], [-1]], "101 01 11", "UnequalLengths MaskHoles NaNMasked")
+    centroid("none", "weights of 0 are not divided", [[0, 0, 0], [0, 0], [0, 0]], 1, 0, 1)
+
+
+def dot(x, y):
+    return math.fsum(a * b for a, b in zip(x, y))
+
+
+def by_hand(feature, A, given):
+    """DelTA in binary64; the margin as a line of the feature."""
+    ups = {s: [p for p in A if A[p] * s > 0] for s in (1, -1)}
+    c = {p: abs(A[p]) for p in A}
+
+    def margins(weight):
+        mu = {s: [math.fsum(weight[p] * feature[p][d] for p in side) / max(math.fsum(weight[p] for p in side), 1e-8)
+                  for d in range(given["width"])] for s, side in ups.items()}
+        return {p: 2 * dot(feature[p], [a - b for a, b in zip(mu[s], mu[-s])]) + dot(mu[-s], mu[-s]) - dot(mu[s], mu[s])
+                for s, side in ups.items() for p in side}
+
+    def temperature(M):
+        return {p: math.sqrt(max(statistics.pvariance([M[q] for q in side]), 1e-8)) for side in ups.values() for p in side}
+    M = margins(c)
+    gamma, x = temperature(M), {p: logistic(M[p] / temperature(M)[p]) for p in M}
+    for _ in range(given["refine"]):
+        M = margins({p: c[p] * x.get(p, 0) for p in A})
+        x, gamma = {p: logistic(M[p] / gamma[p]) for p in M}, temperature(M)
+    weight = {p: given["low"] + (given["high"] - given["low"]) * x.get(p, 0) for p in A}
+    return {p: w * len(A) / math.fsum(weight.values()) if any(weight.values()) else 0 for p, w in weight.items()}
+
+
+@checks("centroid_weight")
+def check_centroid_weight(check):
+    for label, given, batch, found in every("centroid_weight"):
+        A = {p: float(a) for p, a in at(batch, "advantage").items()}
+        expected = by_hand(dict(zip(slots(batch), given["feature"])), A, given)
+        check(f"in binary64: {label}", all(abs(float(entry(found["weight"], p).value) - x) < 1e-9 for p, x in expected.items()))
+        flipped = {**batch, "advantage": [[a if isinstance(a, str) else -a for a in row] for row in batch["advantage"]]}
+        same = exactly("centroid_weight", flipped, **given) == found
+        check(f"the sides change places: {label}", same)
+
+
+# ---- agent_weights
+
+@function
+def agent_weights(batch, agent):
+    """RLinf's loss scales: the agents of a response weigh the same, however many tokens they have."""
+    ids, found = read(batch, agent), {}
+    for own in own_tokens(batch):
+        named = [ids[p] for p in own]
+        found.update({p: Fraction(1, len(set(named)) * named.count(ids[p])) for p in own})
+    return {"weight": rows(batch, {p: Number(w, w) for p, w in found.items()}, NOTHING)}
+
+
+@cases("agent_weights")
+def agent_weights_cases(case):
+    on(case,
+       ("plain", "two agents, one, three", tokens([0, 0, 1], logp=[[-0.5] * 4, [-0.5] * 2, [-0.5] * 3]), "UnequalLengths",
+        dict(agent=[[4, 4, 9, 4], [4, 4], [1, 0, 2]])),
+       ("alone", "one token each", tokens([0, 1], logp=[[-0.5], [-0.5]]), "OneToken", dict(agent=[[0], [7]])),
+       ("turns", "an agent that comes back is the same", tokens(logp=[[-0.5] * 5]), "", dict(agent=[[1, 2, 2, 2, 1]])),
+       ("holes", "an agent of masked tokens is none", tokens([0, 0, 1], "1011 00 01", logp=[[-0.5] * 4, [-0.5] * 2, [-0.5] * 2]),
+        "UnequalLengths MaskHoles FullyMasked", dict(agent=[[3, UNMASKED, 5, 3], [UNMASKED] * 2, [UNMASKED, 5]])))
+
+
+@checks("agent_weights")
+def check_agent_weights(check):
+    for label, given, batch, found in every("agent_weights"):
+        for line in own_tokens(batch):
+            parts = {}
+            for p in line:
+                parts[entry(given["agent"], p)] = parts.get(entry(given["agent"], p), 0) + entry(found["weight"], p).value
+            check(f"each agent has its part: {label}", set(parts.values()) <= {Fraction(1, max(len(parts), 1))})
+
+
+# ---- route_weight
+
+@function
+def route_weight(batch, routed, beta):
+    """SRPO (2604.02288), sample routing: of tokens that go to distillation, less where the teacher is unsure, with mean 1."""
+    H = {p: h for p, h in at(batch, "entropy").items() if routed[p[0]]}
+    u = {p: mpmath.exp(-real(beta * h)) for p, h in H.items()}
+    level = sum(u.values(), ZERO) / max(1, len(u))
+    most = max((abs(h) for h in H.values()), default=Fraction(0))
+    found = {p: Number(x / level, x / level * real(1 + beta * (abs(H[p]) + most))) for p, x in u.items()}
+    return {"weight": rows(batch, found, NOTHING)}
+
+
+@cases("route_weight")
+def route_weight_cases(case):
+    UNSURE = [[0.5, 2, 0], [1.25, 0.125], [3, 0.75]]
+    on(case,
+       ("plain", "two of three responses are routed", tokens(entropy=UNSURE), "UnequalLengths", dict(routed=marks("101"), beta=1)),
+       ("none", "nobody is routed: 0", tokens(entropy=UNSURE), "UnequalLengths", dict(routed=marks("000"), beta=1)),
+       ("flat", "beta 0: 1", tokens(entropy=UNSURE), "UnequalLengths", dict(routed=marks("011"), beta=0)),
+       ("far", "e^-1600 and e^-1200: only what they are beside each other counts",
+        tokens(entropy=[[4, 3], [3.0009765625]]), "UnequalLengths Extreme", dict(routed=marks("11"), beta=400)),
+       ("holes", "tokens that do not count; a routed response without any",
+        tokens(None, "101 00 11", entropy=[[0.5, NAN, 1], [NAN, 4], [2, 0.25]]), HOLED, dict(routed=marks("110"), beta=2)))
+
+
+@checks("route_weight")
+def check_route_weight(check):
+    for label, given, batch, found in every("route_weight"):
+        w = {(i, t): x.value for i, row in enumerate(found["weight"]) for t, x in enumerate(row)}
+        told = [p for p in at(batch, "entropy") if given["routed"][p[0]]]
+        check(f"their mean is 1: {label}", not told or near(sum(w[p] for p in told), len(told)))
+        check(f"0 for all others: {label}", all(x == 0 for p, x in w.items() if p not in told))
+        H = at(batch, "entropy")
+        beta = real(Fraction(given["beta"]))
+        for p, q in itertools.combinations(told, 2):
+            check(f"the difference in the exponent: {label}", near(mpmath.log(w[p] / w[q]), beta * real(H[q] - H[p])))
