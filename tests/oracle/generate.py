@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write tests/vectors/*.json and DEFECTS.md, or check that they are what would be written.
+"""Write tests/vectors/*.json, DEFECTS.md and functions/*.md, or check that they are what would be written.
 
     generate.py                 write every file
     generate.py --only NAME     write one
@@ -29,6 +29,7 @@ import split
 from attempt import told
 from axes.report import COUNTS, KEYS
 from evaluate import evaluate, laid_out, pinned
+from functions import write
 from limits import Undefined, rounded_up, tidy
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors")
@@ -219,7 +220,7 @@ def path(name):
 
 
 def files(wanted):
-    """(file name, content); the catalogue of mistakes comes with all of them."""
+    """(file name, content); the catalogue of mistakes and what follows from the functions come with all of them."""
     everything = []
     with multiprocessing.Pool(WORKERS) as pool:
         for name, cases in zip(wanted, pool.imap(cases_of, wanted)):
@@ -227,6 +228,7 @@ def files(wanted):
             yield name + ".json", text(name, cases)
     if wanted == names():
         yield "DEFECTS.md", catalogue.text(everything)
+        yield from write.files().items()
 
 
 def check(wanted):

@@ -9,6 +9,7 @@ import limits
 from functions.arithmetic import NOTHING, Number, ascending, at, exp, mean, own_tokens, read, real, rows
 from functions.batches import HOLED, SELF, TEACHER, TENTHS, UNMASKED, WITH_HOLES, each, on, switches, tokens
 from functions.comparing import ask, cases_of, close, entry, every, exactly, near
+from functions.domains import FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, TOKENS, many, one_of, reads
 from functions.registry import cases, checks, function
 from limits import ZERO
 from scenarios import NAN
@@ -28,9 +29,17 @@ def added(bound, step, most):
     return min(float(bound) + float(step), float(most))
 
 
-@function
-def balanced_bounds(batch, low, high, low_max, high_max, step, target):
-    """BAPO (2510.18927), official code: the lower bound rises first, then the upper, until P/Q is at its target."""
+@function(low=NOT_NEGATIVE, high=NOT_NEGATIVE)
+def balanced_bounds(batch: reads("logp_old", "advantage"), low: NOT_NEGATIVE, high: NOT_NEGATIVE, low_max: NOT_NEGATIVE,
+                    high_max: NOT_NEGATIVE, step: POSITIVE, target: NUMBER):
+    """BAPO (2510.18927), official code: the lower bound rises first, then the upper, until P/Q is at its target.
+
+    Source: 2510.18927, official code
+    Takes: batch with `logp_old`, `advantage`; `low`, `high`, `low_max`, `high_max`, `step` > 0, `target`
+    Gives: w = e^(l - o), u = min(w, high) if A >= 0, else max(w, low); P = sum of u A where it is > 0, Q = sum of abs(u A) of the other
+    mask tokens; P/Q is infinite if Q = 0. While P/Q < target and low < low_max: low := min(low + step, low_max); then while P/Q <
+    target and high < high_max: high := min(high + step, high_max); P/Q anew each time, sums binary64. `low`, `high`; scale themselves
+    """
     A = {place: real(a) for place, a in at(batch, "advantage").items()}
     l, o = at(batch, "logp"), at(batch, "logp_old")
     w = {place: mpmath.exp(real(l[place] - o[place])) for place in l}
@@ -115,9 +124,16 @@ def check_balanced_bounds_by_hand(check):
 
 # ---- power_clip
 
-@function
-def power_clip(mean, deviation, gamma, low, high, delta):
-    """APMPO (2605.04066): p = e^(-gamma mu), eps = eps_min + (eps_max - eps_min) tanh(mu/(sigma + delta)), by the rewards of a batch."""
+@function(power=NOT_NEGATIVE, eps=NUMBER, log_high=NUMBER)
+def power_clip(mean: NUMBER, deviation: NOT_NEGATIVE, gamma: NUMBER, low: NOT_NEGATIVE, high: NOT_NEGATIVE, delta: NOT_NEGATIVE):
+    """APMPO (2605.04066): p = e^(-gamma mu), eps = eps_min + (eps_max - eps_min) tanh(mu/(sigma + delta)), by the rewards of a batch.
+
+    Source: APMPO, 2605.04066
+    Takes: `mean` mu, `deviation` sigma >= 0, `gamma`, 0 <= `low` <= `high`, `delta` >= 0, sigma + delta > 0
+    Gives: `power`: e^(-gamma mu); `eps`: low + (high - low) tanh(mu/(sigma + delta)); `log_high`: log(1 + eps); eps <= -1 is an input
+    error. Scales: power (1 + abs(gamma mu)); low + (high - low) tanh(abs(mu)/(sigma + delta)); that/(1 + eps), or itself where it is
+    more
+    """
     power, reach = mpmath.exp(-real(gamma * mean)), real(mean / (deviation + delta))
     eps = real(low) + real(high - low) * mpmath.tanh(reach)
     size = real(low) + real(high - low) * mpmath.tanh(abs(reach))
@@ -164,9 +180,15 @@ def check_power_clip(check):
 
 # ---- ratio_quantile
 
-@function
-def ratio_quantile(batch, quantile, least):
-    """GUIDE (2506.13923), official code: the ratio that most hinted tokens stay below, here of the selected ones."""
+@function(value=NOT_NEGATIVE)
+def ratio_quantile(batch: reads("logp_old", "selected"), quantile: FRACTION, least: NOT_NEGATIVE):
+    """GUIDE (2506.13923), official code: the ratio that most hinted tokens stay below, here of the selected ones.
+
+    Source: GUIDE, 2506.13923
+    Takes: batch with `logp_old`, `selected`; 0 <= `quantile` <= 1, `least` >= 0
+    Gives: over the m mask tokens that are selected, w = e^(l - o), ascending: `value`: max(least, w interpolated linearly at position
+    quantile (m - 1) counted from 0), the position exact; least if m = 0; scale itself
+    """
     l, o = at(batch, "logp"), at(batch, "logp_old")
     apart = {p: l[p] - o[p] for p in l if batch["selected"][p[0]][p[1]]}
     if not apart:
@@ -215,9 +237,16 @@ def nearest_rank(x, level):
     return next(y for j, y in enumerate(xs, 1) if j / len(xs) >= float(level))
 
 
-@function
-def entropy_standard(batch, quantile, form):
-    """HAPO (2509.16591): log-entropies from their quantile, each side divided by its largest."""
+@function(standard=TOKENS)
+def entropy_standard(batch: reads("entropy"), quantile: FRACTION, form: one_of("coded", "intended")):
+    """HAPO (2509.16591): log-entropies from their quantile, each side divided by its largest.
+
+    Source: HAPO, 2509.16591
+    Takes: batch with `entropy`; 0 <= `quantile` <= 1, `form`
+    Gives: over the n mask tokens: e = log max(H, 1e-8), m = smallest e with #{e_j <= e}/n >= quantile, the quotient rounded to
+    binary64; h = (e - m)/s, s = sqrt(max(mean (e - m)^2, 1e-8)), P = max(max h, 1e-8), Q = min(min h, -1e-8). `standard` (N x length):
+    h/P if h > 0; else h/Q (`coded`), -h/Q (`intended`). Scale (abs(e) + abs(m))/(s P or s abs(Q)), 0 where e = m
+    """
     floor = Fraction(1, 10 ** 8)
     H = {p: max(x, floor) for p, x in at(batch, "entropy").items()}
     if not H:
@@ -273,9 +302,18 @@ def check_entropy_standard(check):
 
 # ---- adapted_clip
 
-@function
-def adapted_clip(batch, standard, low, high, clip_coef, gain):
-    """2509.16591, the range and the advantage by entropy: a sure token may fall farther, an unsure one rise farther."""
+@function(clip_low=TOKENS, clip_high=TOKENS, advantage=TOKENS)
+def adapted_clip(batch: reads("logp_old", "advantage"), standard: many(many(NUMBER)), low: NOT_NEGATIVE, high: NOT_NEGATIVE,
+                 clip_coef: NUMBER, gain: NUMBER):
+    """2509.16591, the range and the advantage by entropy: a sure token may fall farther, an unsure one rise farther.
+
+    Source: HAPO
+    Takes: batch with `logp_old`, `advantage`; `standard` h per token (as `entropy_standard` gives it), `low` >= 0, `high` >= 0,
+    `clip_coef` c, `gain` b
+    Gives: per token: `clip_low`: low (1 - c h) if h <= 0, else low; `clip_high`: high (1 + c h) if h > 0, else high; inside: 1 -
+    clip_low/2 < e^(l - o) < 1 + clip_high/2. `advantage`: A (1 + b h) outside if h > 0 and inside if h <= 0, else A. Scales: low (1 +
+    abs(c h)), or low; high likewise; abs(A)(1 + abs(b h)), or abs(A)
+    """
     l, o, A, h = at(batch, "logp"), at(batch, "logp_old"), at(batch, "advantage"), read(batch, standard)
     found = {"clip_low": {}, "clip_high": {}, "advantage": {}}
     for p in l:

@@ -8,6 +8,7 @@ import limits
 from functions.arithmetic import HALF, Number, at, clamp, less, mean, own_size, own_tokens, real
 from functions.batches import HOLED, SELF, TEACHER, WITH_HOLES, each, marks, tokens
 from functions.comparing import ask, cases_of, every, exactly
+from functions.domains import COUNT, FLAG, FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, number, reads
 from functions.registry import cases, checks, function
 from limits import ONE, ZERO
 from scenarios import NAN, Dice
@@ -15,9 +16,14 @@ from scenarios import NAN, Dice
 
 # ---- kl_control
 
-@function
-def kl_control(kl_coef, kl, target, steps, horizon):
-    """1909.08593 section 2.2: e = clip(KL/target - 1, -0.2, 0.2), beta (1 + K e); here K = steps/horizon."""
+@function(kl_coef=NUMBER)
+def kl_control(kl_coef: NUMBER, kl: NUMBER, target: POSITIVE, steps: NOT_NEGATIVE, horizon: POSITIVE):
+    """1909.08593 section 2.2: e = clip(KL/target - 1, -0.2, 0.2), beta (1 + K e); here K = steps/horizon.
+
+    Source: 1909.08593
+    Takes: `kl_coef`, `kl`, `target` > 0, `steps` >= 0, `horizon` > 0
+    Gives: `kl_coef`: kl_coef (1 + e), e = clip(kl/target - 1, -0.2, 0.2) steps/horizon; scale abs(kl_coef)(1 + abs(e))
+    """
     step = clamp(kl / target - 1, Fraction(-1, 5), Fraction(1, 5)) * steps / horizon
     return {"kl_coef": Number(kl_coef * (1 + step), abs(kl_coef) * (1 + abs(step)))}
 
@@ -49,9 +55,14 @@ def check_kl_control(check):
 
 # ---- kl_hinge
 
-@function
-def kl_hinge(kl, delta, beta):
-    """DisCO (2505.12366): a KL beyond its budget costs."""
+@function(coef=NOT_NEGATIVE)
+def kl_hinge(kl: NUMBER, delta: NUMBER, beta: NOT_NEGATIVE):
+    """DisCO (2505.12366): a KL beyond its budget costs.
+
+    Source: DisCO, 2505.12366
+    Takes: `kl`, `delta`, `beta` >= 0
+    Gives: `coef`: beta max(0, kl - delta); scale beta (abs(kl) + abs(delta))
+    """
     return {"coef": Number(beta * (kl - delta if less(delta, kl) else 0), abs(beta) * (abs(kl) + abs(delta)))}
 
 
@@ -66,9 +77,15 @@ def kl_hinge_cases(case):
 
 # ---- entropy_control
 
-@function
-def entropy_control(coef, entropy, target, delta, low, high, inclusive):
-    """2505.22312: the coefficient walks within bounds, and is used only where the entropy is below its target."""
+@function(coef=NUMBER, used=NUMBER)
+def entropy_control(coef: NUMBER, entropy: NUMBER, target: NUMBER, delta: NUMBER, low: NUMBER, high: NUMBER, inclusive: FLAG):
+    """2505.22312: the coefficient walks within bounds, and is used only where the entropy is below its target.
+
+    Source: 2505.22312
+    Takes: `coef`, `entropy`, `target`, `delta`, `low` <= `high`, `inclusive`
+    Gives: low is: entropy < target, or <= if `inclusive` (TRL; the official code is strict). `coef`: clamp(coef + delta if low is, else
+    coef - delta, `low`, `high`); `used`: that if low is, else 0; scale of both abs(coef) + abs(delta)
+    """
     below = less(entropy, target) or inclusive and entropy == target
     moved = clamp(coef + delta if below else coef - delta, low, high)
     size = abs(coef) + abs(delta)
@@ -107,9 +124,15 @@ def check_entropy_control(check):
 
 # ---- entropy_target_coef
 
-@function
-def entropy_target_coef(entropy, target, coef):
-    """C3-TER (Confucius3-Math): the entropy_coef of the objective that has the gradient of c abs(H - H*)."""
+@function(coef=NUMBER, value=NOT_NEGATIVE)
+def entropy_target_coef(entropy: NUMBER, target: NUMBER, coef: NOT_NEGATIVE):
+    """C3-TER (Confucius3-Math): the entropy_coef of the objective that has the gradient of c abs(H - H*).
+
+    Source: C3-TER
+    Takes: `entropy` H, `target`, `coef` >= 0
+    Gives: `coef`: coef if H < target, -coef if H > target, 0 if equal: the `entropy_coef` whose penalty has the gradient of coef abs(H
+    - target); scale itself. `value`: coef abs(H - target); scale coef (abs(H) + abs(target))
+    """
     sign = less(entropy, target) - less(target, entropy)
     return {"coef": own_size(coef * sign), "value": Number(coef * abs(entropy - target), abs(coef) * (abs(entropy) + abs(target)))}
 
@@ -139,9 +162,15 @@ def check_hinges(check):
 
 # ---- preference_margin_control
 
-@function
-def preference_margin_control(coef, pair_loss, loss):
-    """AMIR-GRPO (2601.03661), official code: the pair term stays between 0.3 and 0.7 of the other loss."""
+@function(coef=NUMBER)
+def preference_margin_control(coef: NUMBER, pair_loss: NUMBER, loss: NUMBER):
+    """AMIR-GRPO (2601.03661), official code: the pair term stays between 0.3 and 0.7 of the other loss.
+
+    Source: 2601.03661, official code
+    Takes: `coef`, `pair_loss`, `loss`
+    Gives: q = coef pair_loss/max(1e-9, loss). `coef`: min(0.05, 1.25 coef) if q < 0.3; max(0.005, 0.8 coef) if q > 0.7; else coef;
+    scale itself
+    """
     share = coef * pair_loss / max(Fraction(1, 10 ** 9), loss)
     if less(share, Fraction(3, 10)):
         coef = min(Fraction(1, 20), Fraction(5, 4) * coef)
@@ -177,9 +206,15 @@ def check_preference_margin_control(check):
 
 # ---- regret_temperature
 
-@function
-def regret_temperature(length, score):
-    """Trinity-RFT's chain-of-tasks advantage: the temperature at which s e^(s/temp) sums to 0 over the tokens."""
+@function(temperature=NOT_NEGATIVE)
+def regret_temperature(length: many(NOT_NEGATIVE), score: many(NUMBER)):
+    """Trinity-RFT's chain-of-tasks advantage: the temperature at which s e^(s/temp) sums to 0 over the tokens.
+
+    Source: Trinity-RFT, chain of tasks
+    Takes: `length` (n numbers >= 0), `score` (n)
+    Gives: with F(T) = sum_i length_i s_i e^(s_i/T): `temperature`: 0 if sum length_i s_i >= 0. Else low = 0.8, high = 100, then up to
+    20 times: T = (low + high)/2, high := T if F(T) < 0, else low := T; stop when high - low < 0.05; the last T; scale itself
+    """
     def negative(weight):
         terms = [real(n * s) * weight(s) for n, s in zip(length, score)]
         return limits.less(sum((x for x in terms if x > 0), ZERO), -sum((x for x in terms if x < 0), ZERO))
@@ -226,9 +261,15 @@ def check_regret_temperature(check):
 
 # ---- logistic_shift
 
-@function
-def logistic_shift(batch, correct, beta):
-    """VPD (2605.15113): halfway between the mean log-ratios of right and wrong responses."""
+@function(shift=NUMBER)
+def logistic_shift(batch: reads("logp_ref"), correct: many(FLAG), beta: NUMBER):
+    """VPD (2605.15113): halfway between the mean log-ratios of right and wrong responses.
+
+    Source: VPD, 2605.15113
+    Takes: batch with `logp_ref`; `correct` (N flags), `beta`
+    Gives: z_i = beta sum of l - f over the response's mask tokens. `shift`: (mean of z over the correct + mean of z over the others)/2,
+    means over responses of the batch, 0 for a side without any; scale: the same with abs(beta) and sums of abs(l - f)
+    """
     l, f = at(batch, "logp"), at(batch, "logp_ref")
     z = [[beta * (l[p] - f[p]) for p in own] for own in own_tokens(batch)]
     sides = [[x for x, c in zip(z, correct) if c == right] for right in (True, False)]
@@ -260,9 +301,14 @@ def check_logistic_shift(check):
 
 # ---- linear_decay
 
-@function
-def linear_decay(start, step, steps, offset):
-    """SERL (offset 0) and VISD (offset 1): falls to 0 in so many steps; 0 steps: constant."""
+@function(value=NUMBER)
+def linear_decay(start: NUMBER, step: COUNT, steps: COUNT, offset: COUNT):
+    """SERL (offset 0) and VISD (offset 1): falls to 0 in so many steps; 0 steps: constant.
+
+    Source: SERL: `offset` 0; VISD: 1
+    Takes: `start`, `step`, `steps`, `offset`, the last three >= 0
+    Gives: `value`: start clip(1 - (step - offset)/steps, 0, 1), start if steps = 0; scale itself
+    """
     left = clamp(1 - (step - offset) / steps, Fraction(0), Fraction(1)) if steps else 1
     return {"value": own_size(start * left)}
 
@@ -289,9 +335,14 @@ def check_linear_decay(check):
 
 # ---- count_budget
 
-@function
-def count_budget(start, factor, step, interval):
-    """CURRICULUM-GRPO: the budget of tokens shrinks by a factor at intervals, to no less than 1."""
+@function(value=number(least=1))
+def count_budget(start: NOT_NEGATIVE, factor: NOT_NEGATIVE, step: COUNT, interval: integer(1)):
+    """CURRICULUM-GRPO: the budget of tokens shrinks by a factor at intervals, to no less than 1.
+
+    Source: CURRICULUM-GRPO
+    Takes: `start`, `factor` >= 0, `step` >= 0, `interval` >= 1
+    Gives: `value`: max(1, start factor^floor(step/interval)), 0^0 = 1; scale itself
+    """
     budget = start * factor ** math.floor(step / interval)
     return {"value": own_size(Fraction(1) if less(budget, Fraction(1)) else budget)}
 
@@ -313,9 +364,15 @@ def check_count_budget(check):
 
 # ---- hint_level
 
-@function
-def hint_level(level, success, low, high, **most):
-    """SAGE (2602.03143): more of a hint where a prompt fails, less where it succeeds."""
+@function(level=many(COUNT))
+def hint_level(level: many(COUNT), success: many(FRACTION), low: NUMBER, high: NUMBER, **most: {"max": COUNT}):
+    """SAGE (2602.03143): more of a hint where a prompt fails, less where it succeeds.
+
+    Source: SAGE, 2602.03143
+    Takes: `level` (n integers >= 0), `success` (n, in [0, 1]), `low` <= `high`, `max` >= 0
+    Gives: `level` (n): min(level + 1, max) if success < low; max(level - 1, 0) if success > high; else as it was (high = 1: never down,
+    the paper's); no scale
+    """
     def moved(k, s):
         if less(s, low):
             return min(k + 1, most["max"])

@@ -10,15 +10,21 @@ import limits
 from functions.arithmetic import Number, at, clamp, less, mean, own_size, real, summed
 from functions.batches import TENTHS, each, tokens
 from functions.comparing import ask, cases_of, exactly, near, thrown
+from functions.domains import FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, reads
 from functions.registry import cases, checks, function
 from scenarios import NAN, Dice
 
 
 # ---- moving_average
 
-@function
-def moving_average(state, value, rate):
-    """Exponential."""
+@function(state=NUMBER)
+def moving_average(state: NUMBER, value: NUMBER, rate: FRACTION):
+    """Exponential.
+
+    Source: RaPO, VPD
+    Takes: `state`, `value`, 0 <= `rate` <= 1
+    Gives: `state`: rate state + (1 - rate) value; scale: the absolute values of the two terms
+    """
     return {"state": summed((rate * state, (1 - rate) * value))}
 
 
@@ -33,9 +39,15 @@ def moving_average_cases(case):
 
 # ---- running_baseline
 
-@function
-def running_baseline(baseline, momentum, reward):
-    """SPIRAL's role-conditioned baseline (2506.24119) as prime-rl has it: scored first, then moved."""
+@function(advantage=many(NUMBER), baseline=NUMBER)
+def running_baseline(baseline: NUMBER, momentum: FRACTION, reward: many(NUMBER, least=1)):
+    """SPIRAL's role-conditioned baseline (2506.24119) as prime-rl has it: scored first, then moved.
+
+    Source: 2506.24119 as prime-rl
+    Takes: `baseline` b, 0 <= `momentum` m <= 1, `reward` (n >= 1)
+    Gives: in order: `advantage` (n): r - b, then b := m b + (1 - m) r; `baseline`: b at the end; scales with absolute values: abs(r) +
+    size(b), m size(b) + (1 - m) abs(r)
+    """
     b, advantages = Number(baseline, abs(baseline)), []
     for r in reward:
         advantages.append(Number(r - b.value, abs(r) + b.size))
@@ -68,9 +80,15 @@ def check_running_baseline(check):
 
 # ---- smooth_advantage
 
-@function
-def smooth_advantage(visits, new, total):
-    """DCPO (2509.02333), section 4.2: of two averages of the step's and the cumulative advantage, the one of smaller size."""
+@function(advantage=NUMBER)
+def smooth_advantage(visits: integer(1), new: NUMBER, total: NUMBER):
+    """DCPO (2509.02333), section 4.2: of two averages of the step's and the cumulative advantage, the one of smaller size.
+
+    Source: 2509.02333
+    Takes: `visits` i >= 1, `new`, `total`
+    Gives: `advantage`: S = ((i-1)/i) new + (1/i) total if abs(S) < abs(S'), else S' = (1/i) new + ((i-1)/i) total; scale: the absolute
+    values of its two terms
+    """
     i = visits
     by_new = ((i - 1) / i * new, total / i)
     by_total = (new / i, (i - 1) / i * total)
@@ -104,9 +122,15 @@ def check_smooth_advantage(check):
 
 # ---- running_moments
 
-@function
-def running_moments(visits, mean, variance, new_mean, new_variance):
-    """DCPO's official code: mean and variance over the visits, this one included."""
+@function(mean=NUMBER, variance=NOT_NEGATIVE)
+def running_moments(visits: integer(1), mean: NUMBER, variance: NOT_NEGATIVE, new_mean: NUMBER, new_variance: NOT_NEGATIVE):
+    """DCPO's official code: mean and variance over the visits, this one included.
+
+    Source: 2509.02333, official code
+    Takes: `visits` i >= 1, this one included; `mean`, `variance` before; `new_mean`, `new_variance`
+    Gives: `mean`: ((i-1) mean + new_mean)/i; `variance`: ((i-1) variance + new_variance + ((i-1)/i)(new_mean - mean)^2)/i; scales: the
+    same with absolute values of the terms
+    """
     i = visits
     means = ((i - 1) * mean / i, new_mean / i)
     variances = ((i - 1) * variance / i, new_variance / i, (i - 1) * (new_mean - mean) ** 2 / i ** 2)
@@ -139,9 +163,14 @@ def check_running_moments(check):
 
 # ---- decayed_counts
 
-@function
-def decayed_counts(alpha, beta, decay, successes, failures):
-    """SPO (2509.13232) and VADE: counts of a prompt's successes and failures that forget."""
+@function(alpha=NOT_NEGATIVE, beta=NOT_NEGATIVE)
+def decayed_counts(alpha: NOT_NEGATIVE, beta: NOT_NEGATIVE, decay: FRACTION, successes: NOT_NEGATIVE, failures: NOT_NEGATIVE):
+    """SPO (2509.13232) and VADE: counts of a prompt's successes and failures that forget.
+
+    Source: SPO, 2509.13232; VADE; AT-PO
+    Takes: `alpha`, `beta`, `successes`, `failures` >= 0, 0 <= `decay` <= 1
+    Gives: `alpha`: decay alpha + successes; `beta`: decay beta + failures; scales themselves
+    """
     return {"alpha": summed((decay * alpha, successes)), "beta": summed((decay * beta, failures))}
 
 
@@ -178,9 +207,15 @@ def check_counts(check):
 
 # ---- decay_by_drift
 
-@function
-def decay_by_drift(batch, half_life, low, high):
-    """SPO's streaming form: the farther the policy went from the one that answered, the more is forgotten."""
+@function(decay=NOT_NEGATIVE)
+def decay_by_drift(batch: reads("logp_old"), half_life: POSITIVE, low: NOT_NEGATIVE, high: NOT_NEGATIVE):
+    """SPO's streaming form: the farther the policy went from the one that answered, the more is forgotten.
+
+    Source: SPO, streaming
+    Takes: batch with `logp_old`; `half_life` > 0, 0 <= `low` <= `high`
+    Gives: D = mean of abs(l - o) over the batch's mask tokens, 0 without any. `decay`: clip(2^(-D/half_life), low, high); scale itself,
+    times 1 + D/half_life where no bound binds
+    """
     l, o = at(batch, "logp"), at(batch, "logp_old")
     drift = mean([abs(l[p] - o[p]) for p in l]) / half_life if l else Fraction(0)
     decay = mpmath.power(2, -real(drift))
@@ -223,9 +258,14 @@ def check_decay_by_drift(check):
 
 # ---- quantile_track
 
-@function
-def quantile_track(quantile, level, rate, observed):
-    """RiskPO: one step of the pinball loss for every quantile."""
+@function(quantile=many(NUMBER))
+def quantile_track(quantile: many(NUMBER), level: many(FRACTION), rate: NUMBER, observed: many(NUMBER, least=1)):
+    """RiskPO: one step of the pinball loss for every quantile.
+
+    Source: RiskPO
+    Takes: `quantile` (n), `level` (n, in [0, 1]), `rate`, `observed` (m >= 1)
+    Gives: `quantile` (n): q + rate (level - share of the observed numbers that are < q); scale abs(q) + abs(rate)(level + share)
+    """
     below = [Fraction(sum(less(s, q) for s in observed), len(observed)) for q in quantile]
     return {"quantile": [summed((q, rate * k, -rate * share)) for q, k, share in zip(quantile, level, below)]}
 
@@ -259,9 +299,16 @@ def check_quantile_track(check):
 
 # ---- turn_factor
 
-@function
-def turn_factor(batch, factor, low, high):
-    """SeeUPO: how far the turns that were updated already have moved a trajectory, within bounds."""
+@function(factor=many(NOT_NEGATIVE))
+def turn_factor(batch: reads("logp_old"), factor: many(NOT_NEGATIVE), low: FRACTION, high: NOT_NEGATIVE):
+    """SeeUPO: how far the turns that were updated already have moved a trajectory, within bounds.
+
+    Source: SeeUPO
+    Takes: batch with `logp_old`: the turn that was updated, `logp` after it; `factor` M (N, >= 0), 0 <= `low` <= 1, `high` >= 0
+    Gives: g_i = clip(mean of l - o over the response's mask tokens, -10, 10), 0 without any; `factor` (N): clip(M_i clip(e^g_i, 1 -
+    low, 1 + high), 1 - low, 1 + high). Scale: itself, times 1 + mean abs(l - o) (10 where the inner clip to 10 binds) if none of the
+    bounds 1 - low, 1 + high does
+    """
     l, o = at(batch, "logp"), at(batch, "logp_old")
     bounds = [real(1 - low), real(1 + high)]
     moved = []

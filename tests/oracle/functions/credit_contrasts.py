@@ -8,15 +8,21 @@ from functions.arithmetic import (NOTHING, Number, by_group, itself, less, mean,
                                   shares)
 from functions.batches import FOUR, HOLED, NOW, TENTHS, WITH_HOLES, marks, responses, tokens
 from functions.comparing import every, fraction, near, values
+from functions.domains import COUNT, FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, reads
 from functions.registry import cases, checks, function
 from scenarios import NAN
 
 
 # ---- boltzmann_advantage
 
-@function
-def boltzmann_advantage(batch, temperature):
-    """DRIFT (2605.31455): e^(R/beta) over the group's mean of it."""
+@function(advantage=many(NOT_NEGATIVE))
+def boltzmann_advantage(batch: reads("reward"), temperature: POSITIVE):
+    """DRIFT (2605.31455): e^(R/beta) over the group's mean of it.
+
+    Source: DRIFT, 2605.31455
+    Takes: batch with `reward`; `temperature` > 0
+    Gives: `advantage` (N): e^(r/temperature)/mean of the same over the group; scale itself times 1 + the exponents' spread
+    """
     r = rewards_of(batch)
 
     def advantages(group):
@@ -49,9 +55,16 @@ def check_boltzmann_advantage(check):
 
 # ---- likelihood_share
 
-@function
-def likelihood_share(batch, threshold, temperature, by_length):
-    """POPO (2605.06650), released code: the right responses by how likely they were."""
+@function(advantage=many(FRACTION))
+def likelihood_share(batch: reads("logp_old", "reward"), threshold: NUMBER, temperature: POSITIVE, by_length: FLAG):
+    """POPO (2605.06650), released code: the right responses by how likely they were.
+
+    Source: POPO, 2605.06650, released code
+    Takes: batch with `logp_old`, `reward`; `threshold`, `temperature` > 0, `by_length`
+    Gives: over the responses of the group with r > threshold and a mask token: w = softmax of (mean of o over mask tokens)/temperature;
+    with `by_length` w_i := (w_i/T_i)/sum_j w_j/T_j, T mask tokens. `advantage` (N): w, 0 for the others; scale itself times 1 + max
+    abs(mean o)/temperature
+    """
     score, r = means(batch, "logp_old"), rewards_of(batch)
     T = [sum(i == j for j, _ in places(batch)) for i in range(len(r))]
 
@@ -94,9 +107,16 @@ def check_likelihood_share(check):
 
 # ---- pairwise_calibration
 
-@function
-def pairwise_calibration(batch, correct, temperature):
-    """CAPO (2604.12632): the slope of log(1 + e^(-(s_right - s_wrong)/tau)) over the pairs of a right and a wrong response."""
+@function(advantage=many(NUMBER))
+def pairwise_calibration(batch, correct: many(FLAG), temperature: POSITIVE):
+    """CAPO (2604.12632): the slope of log(1 + e^(-(s_right - s_wrong)/tau)) over the pairs of a right and a wrong response.
+
+    Source: CAPO, 2604.12632
+    Takes: batch; `correct` (N flags), `temperature` tau > 0
+    Gives: s the mean of l over mask tokens; responses without any take no part and have 0. `advantage` (N), with P_ij = (1/tau)/(1 +
+    e^((s_i - s_j)/tau)) of the pairs of a correct i and a wrong j of the group: sum_j P_ij for i, -sum_i P_ij for j; scale: sum of P_ij
+    (1 + (abs(s_i) + abs(s_j))/tau)
+    """
     score = means(batch, "logp")
 
     def pulled(i, j):
@@ -149,9 +169,16 @@ def check_pairwise_calibration(check):
 
 # ---- hardest_miss
 
-@function
-def hardest_miss(batch, utility):
-    """ReCast (2604.22169): a hit against the miss that was nearest; in groups without a hit the farthest one is to be replaced."""
+@function(advantage=many(NUMBER), replace=many(integer(-1)))
+def hardest_miss(batch: reads("reward"), utility: many(NUMBER)):
+    """ReCast (2604.22169): a hit against the miss that was nearest; in groups without a hit the farthest one is to be replaced.
+
+    Source: ReCast, 2604.22169
+    Takes: batch with `reward`; `utility` u (N)
+    Gives: misses have r = 0. `advantage` (N): in groups with some r > 0 and a miss 1 for the first of the largest r and -1 for the
+    first miss of the largest u; 0 for all others; scale itself. `replace` (groups): if all are misses the first response with the
+    smallest u, by its number in the batch, else -1
+    """
     r = rewards_of(batch)
     advantage, replace = [Fraction(0)] * len(r), []
     for group in by_group(batch):
@@ -196,9 +223,15 @@ def check_hardest_miss(check):
 
 # ---- set_advantage
 
-@function
-def set_advantage(reward, sets, **more):
-    """POLY (2509.25424): mean reward of a set times its share of different classes, against the mean of all sets."""
+@function(advantage=many(NUMBER))
+def set_advantage(reward: many(NUMBER), sets: many(many(COUNT, least=1), least=1), **more: {"class": many(INTEGER)}):
+    """POLY (2509.25424): mean reward of a set times its share of different classes, against the mean of all sets.
+
+    Source: POLY, 2509.25424
+    Takes: `reward` (n), `class` (n integers), `sets` (lists of response numbers, none empty)
+    Gives: f = (mean reward of the set)(number of different classes in it)/(its size). `advantage` (sets): f - mean f over the sets;
+    scale with absolute rewards and plus
+    """
     def value(chosen):
         own = [int(i) for i in chosen]
         different = Fraction(len({more["class"][i] for i in own}), len(own))
@@ -226,10 +259,18 @@ def check_set_advantage(check):
 
 # ---- reference_advantage
 
-@function
-def reference_advantage(reward, reference_reward, beta, with_reference, **more):
+@function(advantage=many(NUMBER), reference_advantage=NUMBER)
+def reference_advantage(reward: many(NUMBER, least=1), reference_reward: NUMBER, beta: NUMBER, with_reference: FLAG,
+                        **more: {"lambda": NUMBER}):
     """GRAO: with these, the surrogate `score` and the mean of response means over the G + 1 sequences of one prompt the
-    loss is the paper's."""
+    loss is the paper's.
+
+    Source: GRAO
+    Takes: one prompt: `reward` (n >= 1), `reference_reward`, `beta`, `lambda`, `with_reference`
+    Gives: m and population deviation s of the rewards, the reference's among them if `with_reference`; z = (r - m)/s, z_y of the
+    reference, all 0 if s = 0. `advantage` (n): (1 + lambda) z (n + 1)/n; `reference_advantage`: (n + 1)(beta z_y - lambda mean z), so
+    that `score` with `seq_mean_token_mean` over the n + 1 sequences is the paper's loss; scales: r and m in absolute values and plus
+    """
     G, weight = len(reward), more["lambda"]
     known = reward + [reference_reward] if with_reference else reward
     centre, size = mean(known), mean([abs(x) for x in known])

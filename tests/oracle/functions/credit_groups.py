@@ -11,6 +11,7 @@ from functions.arithmetic import (HALF, NOTHING, SMALL, Number, by_group, itself
                                   ranks, real, rewards_of, sample_variance)
 from functions.batches import FOUR, TENTHS, each, on, responses
 from functions.comparing import cases_of, close, every, exactly, fraction, near, values
+from functions.domains import COUNT, FRACTION, INTEGER, NOT_NEGATIVE, NUMBER, POSITIVE, many, number, one_of, reads
 from functions.registry import cases, checks, function
 from limits import ONE, ZERO
 from scenarios import Dice
@@ -20,9 +21,16 @@ MILLIONTH = Fraction(1, 10 ** 6)
 
 # ---- median_advantage
 
-@function
-def median_advantage(batch, eps):
-    """MC-GRPO: lower medians of the rewards and of their distances; the response at the median is the pivot."""
+@function(advantage=many(NUMBER), pivot=many(COUNT))
+def median_advantage(batch: reads("reward"), eps: POSITIVE):
+    """MC-GRPO: lower medians of the rewards and of their distances; the response at the median is the pivot.
+
+    Source: MC-GRPO
+    Takes: batch with `reward`; `eps` > 0
+    Gives: med = lower median of the group's rewards (number ceil(G/2) in ascending order), MAD = lower median of abs(r - med).
+    `advantage` (N): (r - med)/(MAD + eps); scale (abs(r) + abs(med))/(MAD + eps), 0 where r = med. `pivot` (groups): the first response
+    of the group, by its number in the batch, with r = med
+    """
     r = [Fraction(x) for x in batch["reward"]]
     found, pivots = {}, []
     for group in by_group(batch):
@@ -65,9 +73,15 @@ def check_median_advantage(check):
 
 # ---- virtual_reward
 
-@function
-def virtual_reward(batch, virtual, count, eps):
-    """NGRPO: mean and deviation as if some more responses had the best reward."""
+@function(advantage=many(NUMBER))
+def virtual_reward(batch: reads("reward"), virtual: NUMBER, count: COUNT, eps: NOT_NEGATIVE):
+    """NGRPO: mean and deviation as if some more responses had the best reward.
+
+    Source: NGRPO
+    Takes: batch with `reward`; `virtual`, `count` m >= 0, `eps` >= 0
+    Gives: `advantage` (N): (r - mean)/(s + eps), mean and sample standard deviation s over the group's rewards and m times `virtual`; 0
+    where r is the mean; r if the group has one response; scale (abs(r) + mean of absolute values)/(s + eps), or as it
+    """
     r = rewards_of(batch)
 
     def advantages(group):
@@ -106,9 +120,15 @@ def check_virtual_reward(check):
 
 # ---- collapsed_advantage
 
-@function
-def collapsed_advantage(batch, eps):
-    """AGPO (2503.15952), code: groups that are all right or all wrong have a constant advantage."""
+@function(advantage=many(NUMBER))
+def collapsed_advantage(batch: reads("reward"), eps: NOT_NEGATIVE):
+    """AGPO (2503.15952), code: groups that are all right or all wrong have a constant advantage.
+
+    Source: AGPO, 2503.15952, code
+    Takes: batch with `reward`; `eps` >= 0
+    Gives: `advantage` (N): (r - mean)/(s + eps) over the group, s the sample standard deviation; in a group of equal rewards 1 if they
+    are 1, -1 if they are 0, else 0; r in a group of one; scale (abs(r) + mean abs(r))/(s + eps), itself where the rewards are equal
+    """
     r = rewards_of(batch)
 
     def advantages(group):
@@ -156,9 +176,16 @@ def compositions(counts):
     return [ks for ks in itertools.product(*(range(c + 1) for c in counts)) if sum(ks) >= 2]
 
 
-@function
-def multi_scale_advantage(reward, eps):
-    """MS-GRPO: the mean over the sizes of the mean over the subgroups, each the z-score inside it."""
+@function(advantage=many(NUMBER))
+def multi_scale_advantage(reward: many(NUMBER, least=2, most=20), eps: POSITIVE):
+    """MS-GRPO: the mean over the sizes of the mean over the subgroups, each the z-score inside it.
+
+    Source: MS-GRPO
+    Takes: `reward` (n, 2 to 20 of them), `eps` > 0
+    Gives: `advantage` (n): the mean over k = 2..n of the mean over the subsets of k responses that have this one of (r -
+    mean)/(population deviation + eps), both over the subset; scale: the same of (abs(r) + mean abs)/(deviation + eps), 0 for subsets of
+    equal rewards
+    """
     n, different = len(reward), sorted(set(reward))
     counts = [reward.count(v) for v in different]
     found = {v: [ZERO, ZERO] for v in different}
@@ -221,9 +248,18 @@ def code_anchor(r, centre, G, C):
 ANCHORS = {"paper": paper_anchor, "code": code_anchor}
 
 
-@function
-def two_anchors(batch, constraints, alpha, beta, gain_pos, gain_neg, form):
-    """MDP-GRPO (2606.06058): tanh of the standardised reward and of the distance from a goal, losses steeper than gains."""
+@function(advantage=many(NUMBER))
+def two_anchors(batch: reads("reward"), constraints: many(number(least=1)), alpha: NUMBER, beta: NUMBER, gain_pos: NUMBER, gain_neg: NUMBER,
+                form: one_of("paper", "code")):
+    """MDP-GRPO (2606.06058): tanh of the standardised reward and of the distance from a goal, losses steeper than gains.
+
+    Source: MDP-GRPO, 2606.06058
+    Takes: batch with `reward`; `constraints` C >= 1 (N), `alpha`, `beta`, `gain_pos`, `gain_neg`, `form`
+    Gives: m the group's mean, z = (r - m)/max(population deviation, 10^-8), d = 2 sqrt(C)(r - 1/2) (`paper`) or (r - max(1/2,
+    m))/sqrt(G/(4 C)) (`code`); F(x) = g tanh(beta x), g = gain_pos if x >= 0, else gain_neg. `advantage` (N): (1 - alpha) F(z) + alpha
+    F(d); scale: the sum of abs(1 - alpha) and abs(alpha) times min(abs(g), abs(g beta) size), size of z and d with plus for minus and
+    absolute values, of z 0 where all rewards are equal
+    """
     r = rewards_of(batch)
 
     def prospect(v):
@@ -287,9 +323,18 @@ def halves(group, metric):
     return order[:len(group) // 2], order[len(group) // 2:]
 
 
-@function
-def canon_advantage(batch, metric, alpha, scaled, offset, mix):
-    """CANON, released code: against the mean of the other half of the group and that of the own half."""
+@function(advantage=many(NUMBER))
+def canon_advantage(batch: reads("reward"), metric: many(NUMBER), alpha: NUMBER, scaled: one_of("low", "high"), offset: NUMBER,
+                    mix: NUMBER):
+    """CANON, released code: against the mean of the other half of the group and that of the own half.
+
+    Source: CANON, released code
+    Takes: batch with `reward`; `metric` (N), `alpha`, `scaled` (`low`, `high`), `offset` b, `mix` mu
+    Gives: the group in ascending order of the metric, the lower index first where equal: its first floor(G/2) responses are the low
+    half, the others the high one. x = alpha r in the half `scaled`, r in the other. `advantage` (N): mu (x - mean x of the other half
+    +- b, + in the high half) + (1 - mu)(r - mean r of the own half); the mean of an empty half is 0; scale: the absolute values of the
+    terms, means of absolute values
+    """
     r = rewards_of(batch)
 
     def advantages(group):
@@ -353,9 +398,16 @@ def code_scale(p, u):
 SCALES = {"paper": (paper_scale, 0), "code": (code_scale, MILLIONTH)}
 
 
-@function
-def group_relative_scale(batch, form, alpha, mean_reward):
-    """A-GRAE: the normalised 0/1 reward, times a factor of the group's and the batch's mean reward."""
+@function(advantage=many(NUMBER))
+def group_relative_scale(batch: reads("reward"), form: one_of("paper", "code"), alpha: POSITIVE, mean_reward: FRACTION):
+    """A-GRAE: the normalised 0/1 reward, times a factor of the group's and the batch's mean reward.
+
+    Source: A-GRAE
+    Takes: batch with `reward` of 0 and 1; `form`, `alpha` > 0, 0 <= `mean_reward` u <= 1
+    Gives: p the group's mean, s its sample standard deviation. `advantage` (N): 0 if p is 0 or 1; else a, times min(1, u/alpha) where r
+    > p; `code` (the official code): a = ((r - p)/(s + e))(1/2)(u/(sqrt p + e) + (1 - u)/(1 - sqrt p + e)), e = 10^-6; scale: r + p for
+    r - p
+    """
     r, (scale, eps) = rewards_of(batch), SCALES[form]
     most = min(Fraction(1), mean_reward / alpha)
 
@@ -399,9 +451,14 @@ def check_group_relative_scale(check):
 
 # ---- hardness_advantage
 
-@function
-def hardness_advantage(batch, slope, offset):
-    """Confucius3-Math, section 6.2: the harder the prompt, the more its deviations count."""
+@function(advantage=many(NUMBER))
+def hardness_advantage(batch: reads("reward"), slope: NUMBER, offset: NUMBER):
+    """Confucius3-Math, section 6.2: the harder the prompt, the more its deviations count.
+
+    Source: Confucius3-Math
+    Takes: batch with `reward`; `slope` a, `offset` c
+    Gives: mu the group's mean. `advantage` (N): (r - mu)(a mu + c); scale (abs(r) + mean abs(r))(abs(a) mean abs(r) + abs(c))
+    """
     r = rewards_of(batch)
 
     def advantages(group):
@@ -455,9 +512,20 @@ def credit(U, r, centres):
             for x, y, c in zip(apart, r, centres)]
 
 
-@function
-def bundle_advantage(batch, bundle, low_quantile, high_quantile, low_level, high_level, omega, eps):
-    """RISKPO, released code with the settings of its script."""
+@function(advantage=many(NUMBER))
+def bundle_advantage(batch: reads("reward"), bundle: many(INTEGER), low_quantile: NUMBER, high_quantile: NUMBER, low_level: FRACTION,
+                     high_level: FRACTION, omega: NOT_NEGATIVE, eps: NOT_NEGATIVE):
+    """RISKPO, released code with the settings of its script.
+
+    Source: RISKPO, released code
+    Takes: batch with `reward`; `bundle` (groups: an id), `low_quantile` qa, `high_quantile` qc, `low_level` a, `high_level` c, `omega`
+    >= 0, `eps` >= 0
+    Gives: in a bundle of B groups, n its smallest G, for k < n: the k-th responses of its groups, S_k the sum of their rewards. U =
+    (omega v + u)/((omega + 1)(s + eps)), u = (relu(S - qa) - relu(S - qc))/(c - a + eps), v = -relu(qa - S)/(a + eps), s the sample
+    standard deviation of the n sums, 1 if n = 1. D = sum of r - rbar over the k-th responses, rbar the mean of the whole group.
+    `advantage` (N): U (r - rbar)/D if abs(D) > 10^-6, else U/B; 0 for responses beyond n. Scale: of U as everywhere, times (abs(r) +
+    abs(rbar))/abs(D) (1 + (sum of abs(r) + abs(rbar))/abs(D)), or 1/B
+    """
     groups, r = by_group(batch), rewards_of(batch)
     found = {i: NOTHING for i in range(len(r))}
     for one in sorted(set(bundle)):

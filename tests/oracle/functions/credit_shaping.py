@@ -9,15 +9,23 @@ import limits
 from functions.arithmetic import HALF, Number, by_group, clamp, mean, mean_of, means, per_group, real, rewards_of, summed
 from functions.batches import FOUR, HOLED, TENTHS, WITH_HOLES, each, marks, tokens
 from functions.comparing import cases_of, every, exactly, fraction, near, thrown, values
+from functions.domains import FLAG, FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, reads
 from functions.registry import cases, checks, function
 from scenarios import Dice
 
 
 # ---- sharpening
 
-@function
-def sharpening(batch, advantage, kappa, **more):
-    """XRPO: right responses that were less likely than the group's mean gain."""
+@function(advantage=many(NUMBER))
+def sharpening(batch: reads("logp_old", "reward"), advantage: many(NUMBER), kappa: NOT_NEGATIVE, **more: {"lambda": NOT_NEGATIVE}):
+    """XRPO: right responses that were less likely than the group's mean gain.
+
+    Source: XRPO
+    Takes: batch with `logp_old`, `reward`; `advantage` A (N), `lambda` >= 0, `kappa` >= 0
+    Gives: s the mean of o over mask tokens, m the mean of s over the responses of the group that have one. `advantage` (N): A +
+    min(max(lambda (1 - e^(s - m)), 0), kappa A) where r > 0 and A > 0 and there is an s, else A; scale abs(A), plus what is added:
+    kappa A, or lambda (1 + e^(s - m)(1 + size(s) + size(m))), means of absolute values
+    """
     score, r = means(batch, "logp_old"), rewards_of(batch)
     strength = more["lambda"]
 
@@ -62,9 +70,16 @@ def check_sharpening(check):
 
 # ---- feature_bonus
 
-@function
-def feature_bonus(batch, advantage, feature, divisor, eligible, delta, k):
-    """ASPO (2508.19201): delta times a feature's deviation from the mean of the eligible ones, within k of abs(A)."""
+@function(advantage=many(NUMBER))
+def feature_bonus(batch, advantage: many(NUMBER), feature: many(NUMBER), divisor: many(POSITIVE), eligible: many(FLAG), delta: NUMBER,
+                  k: NOT_NEGATIVE):
+    """ASPO (2508.19201): delta times a feature's deviation from the mean of the eligible ones, within k of abs(A).
+
+    Source: ASPO, 2508.19201
+    Takes: batch; `advantage` A, `feature` x, `divisor` y > 0 (N each), `eligible` (N flags), `delta`, `k` >= 0
+    Gives: `advantage` (N): A + clip(delta (x - mean x)/mean y, -k abs(A), k abs(A)) for the eligible ones, means over those of the
+    group; A for the others; scale abs(A) plus abs(delta)(abs(x) + mean abs(x))/mean y, or k abs(A) where it is clipped
+    """
     def advantages(group):
         chosen = [i for i in group if eligible[i]]
         found = {i: Number(advantage[i], abs(advantage[i])) for i in group}
@@ -107,9 +122,14 @@ def check_feature_bonus(check):
 
 # ---- variant_advantage
 
-@function
-def variant_advantage(advantage, difficulty, k, **more):
-    """DIVA-GRPO (2603.01106), the paper's form: e^(k (D - mean D) sign(A)) A."""
+@function(advantage=many(NUMBER))
+def variant_advantage(advantage: many(NUMBER), difficulty: many(NUMBER), k: NUMBER, **more: {"mean": many(NUMBER)}):
+    """DIVA-GRPO (2603.01106), the paper's form: e^(k (D - mean D) sign(A)) A.
+
+    Source: DIVA-GRPO, 2603.01106, the paper's form
+    Takes: `advantage` A, `difficulty` D, `mean` (n each), `k`
+    Gives: `advantage` (n): e^(k (D - mean) sign(A)) A; scale itself times 1 + abs(k)(abs(D) + abs(mean))
+    """
     def weighted(A, D, centre):
         sign = (A > 0) - (A < 0)
         x = mpmath.exp(real(k * (D - centre) * sign)) * real(A)
@@ -137,9 +157,14 @@ def check_variant_advantage(check):
 
 # ---- step_weight
 
-@function
-def step_weight(advantage, weight):
-    """DPEPO (2604.24320): what is worth less where it is good is worse where it is bad."""
+@function(advantage=many(NUMBER))
+def step_weight(advantage: many(NUMBER), weight: many(FRACTION)):
+    """DPEPO (2604.24320): what is worth less where it is good is worse where it is bad.
+
+    Source: DPEPO, 2604.24320
+    Takes: `advantage` A, `weight` W in [0, 1] (n each)
+    Gives: `advantage` (n): A W if A >= 0, else A (2 - W); scale abs(A), 2 abs(A) where A < 0
+    """
     return {"advantage": [Number(A * W, A) if A >= 0 else Number(A * (2 - W), 2 * -A) for A, W in zip(advantage, weight)]}
 
 
@@ -163,9 +188,14 @@ def check_step_weight(check):
 
 # ---- mix_advantages
 
-@function
-def mix_advantages(x, y, a, b):
-    """A sum of two levels of advantages, as in GiGPO (2505.10978) or by strata."""
+@function(advantage=many(NUMBER))
+def mix_advantages(x: many(NUMBER), y: many(NUMBER), a: NUMBER, b: NUMBER):
+    """A sum of two levels of advantages, as in GiGPO (2505.10978) or by strata.
+
+    Source: levels of GiGPO, 2505.10978; strata
+    Takes: `x`, `y` (n each), `a`, `b`
+    Gives: `advantage` (n): a x + b y; scale: the absolute values of the two terms
+    """
     return {"advantage": [summed((a * u, b * v)) for u, v in zip(x, y)]}
 
 
@@ -190,9 +220,17 @@ def check_mix_advantages(check):
 
 # ---- gram_rank
 
-@function
-def gram_rank(gram, advantage, share, least, most):
-    """SALT (2606.05800), official code: the participation ratio of the gradients, and how much their sum cancels."""
+@function(rank=integer(1), effective=NUMBER)
+def gram_rank(gram: many(many(NUMBER), least=1), advantage: many(NUMBER), share: POSITIVE, least: integer(1), most: integer(1)):
+    """SALT (2606.05800), official code: the participation ratio of the gradients, and how much their sum cancels.
+
+    Source: SALT, 2606.05800, official code
+    Takes: `gram` K (n x n, n >= 1, symmetric: K_ij = g_i.g_j, n times the code's), `advantage` A (n), `share` rho > 0, `least` >= 1,
+    `most` >= 1
+    Gives: PR = (tr K)^2/(sum K_ij^2 + 1e-10 n^2). `rank`: max(least, min(rho PR rounded to the nearest integer, most, n - 1)); no rho
+    PR is within 1e-6 of a half (Python's rounding goes to even there). `effective`: (sum_ij A_i A_j K_ij)/(sum_i A_i^2 K_ii + 1e-9);
+    scale with the absolute values of the upper terms
+    """
     n = len(gram)
     trace, squares = sum(gram[i][i] for i in range(n)), sum(x * x for row in gram for x in row)
     wanted = share * trace ** 2 / (squares + Fraction(n * n, 10 ** 10))
@@ -256,9 +294,15 @@ def projected(A, basis):
             for i in range(n)]
 
 
-@function
-def project_advantage(advantage, basis, alpha, positive):
-    """SALT: P A + alpha (I - P) relu(A)."""
+@function(advantage=many(NUMBER))
+def project_advantage(advantage: many(NUMBER), basis: many(many(NUMBER), least=1), alpha: NUMBER, positive: FLAG):
+    """SALT: P A + alpha (I - P) relu(A).
+
+    Source: SALT
+    Takes: `advantage` A (n), `basis` v (k x n, k >= 1, rows taken as orthonormal), `alpha`, flag `positive`
+    Gives: PA_i = sum_k v_ki sum_j v_kj A_j; `advantage` (n): PA + alpha (B - PB), B = max(A, 0) with positive, else A; scale with
+    absolute values and plus
+    """
     B = [max(a, Fraction(0)) if positive else a for a in advantage]
     parts = zip(projected(advantage, basis), B, projected(B, basis))
     return {"advantage": [Number(x.value + alpha * (b - y.value), x.size + abs(alpha) * (abs(b) + y.size)) for x, b, y in parts]}

@@ -9,6 +9,7 @@ import limits
 from functions.arithmetic import NOTHING, Number, absolute, clamp, itself, less, mean, real, sample_variance, softmax, summed
 from functions.batches import TENTHS, UNMASKED, each
 from functions.comparing import close, every, exactly, fraction, near, thrown, values
+from functions.domains import FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NUMBER, integer, many, one_of
 from functions.registry import cases, checks, function
 from limits import ONE, settle
 from scenarios import Dice
@@ -16,9 +17,14 @@ from scenarios import Dice
 
 # ---- future_success
 
-@function
-def future_success(reward):
-    """StepCodeReasoner (2605.11922, Eq. 11): a step's reward, more where the later steps succeed."""
+@function(advantage=many(NUMBER))
+def future_success(reward: many(NUMBER, least=1)):
+    """StepCodeReasoner (2605.11922, Eq. 11): a step's reward, more where the later steps succeed.
+
+    Source: StepCodeReasoner, 2605.11922
+    Takes: `reward` (n >= 1: the steps of a response)
+    Gives: `advantage` (n): r_i (1 + mean of the later r_j), the last one r_n; scale with absolute values
+    """
     def worth(i, r):
         later = reward[i + 1:]
         ahead = [mean(x) if x else Fraction(0) for x in (later, absolute(later))]
@@ -53,9 +59,18 @@ def held(W, clip, sign):
     return Number(Fraction((W.value > 0) - (W.value < 0)), Fraction(1)) if sign else W
 
 
-@function
-def coplayer_credit(own, other, gamma, weight_gamma, beta, inclusive, sign, per_step, discount, clip):
-    """ADALIGN (2511.19405), official code: the other's advantage counts as far as one's own has been good."""
+@function(credit=many(NUMBER))
+def coplayer_credit(own: many(NUMBER), other: many(NUMBER), gamma: FRACTION, weight_gamma: FRACTION, beta: NUMBER, inclusive: FLAG,
+                    sign: FLAG, per_step: FLAG, discount: FLAG, clip: NOT_NEGATIVE):
+    """ADALIGN (2511.19405), official code: the other's advantage counts as far as one's own has been good.
+
+    Source: ADALIGN, 2511.19405, official code
+    Takes: `own` a, `other` b (n steps each), `gamma` g and `weight_gamma` h in [0, 1], `beta`, flags `inclusive`, `sign`, `per_step`,
+    `discount`, `clip` c >= 0 (0: none)
+    Gives: W_t = h sum of h^(t-k) a_k over k < t, with inclusive over k <= t; then in this order: divided by t + 1 (per_step), clipped
+    to -c .. c, replaced by its sign, 0 of 0 (sign). `credit` (n): (a_t + beta W_t b_t), times g^t with discount; t from 0, 0^0 = 1.
+    Scale: absolute values and plus; in the place of W c where the clip binds, 1 with sign
+    """
     def credit(t):
         W = summed([weight_gamma ** (t - k + 1) * own[k] for k in range(t + inclusive)])
         by = t + 1 if per_step else 1
@@ -121,9 +136,16 @@ def clipped(own, r):
 BY_ROLE = {"mean": against_mean, "mean_std": standardised, "clipped": clipped}
 
 
-@function
-def role_reward(reward, role, form):
-    """MARS, official code: turns against those of the same role."""
+@function(advantage=many(NUMBER))
+def role_reward(reward: many(NUMBER, least=1), role: many(INTEGER, least=1), form: one_of("mean", "mean_std", "clipped")):
+    """MARS, official code: turns against those of the same role.
+
+    Source: MARS, official code, its first step
+    Takes: `reward` (n), `role` (n integer ids): of turns; `form`
+    Gives: over the turns of the same role: `mean`: r - mean; `mean_std`: (r - mean)/(sample deviation + 1e-6), 0 where all are equal or
+    the turn is alone; `clipped`: that clamped to -1 .. 3. `advantage` (n); scale abs(r) + mean abs(r), divided as the value is; the
+    clamp keeps it, and is abs(bound) where it binds
+    """
     return {"advantage": [BY_ROLE[form]([x for x, other in zip(reward, role) if other == k], r) for r, k in zip(reward, role)]}
 
 
@@ -168,9 +190,20 @@ def leaves_below(node, children, logp, alpha):
     return {leaf: (w * x, far + wide) for w, part in zip(share, below) for leaf, (x, far) in part.items()}
 
 
-@function
-def branch_advantage(parent, reward, logp, form, alpha):
-    """BRANCHGRPO (2509.06040), official code: nodes against those of the same depth."""
+@function(advantage=many(NUMBER))
+def branch_advantage(parent: many(integer(-1), least=1), reward: many(NUMBER), logp: many(NUMBER), form: one_of("leaves", "probability"),
+                     alpha: NUMBER):
+    """BRANCHGRPO (2509.06040), official code: nodes against those of the same depth.
+
+    Source: BRANCHGRPO, 2509.06040, official code
+    Takes: `parent` (n >= 1; -1: the root, exactly the first; else a lower number), `reward` (n; read at leaves), `logp` (n: of the edge
+    from the parent; the root's is not read), `form`, `alpha`
+    Gives: R of a node: sum over the leaves below it of weight times reward; `leaves`: the weights are equal; `probability`: the
+    product, on the way down, of softmax(alpha logp) over the children of a node. A leaf is its own. `advantage` (n): (R - mean)/(s +
+    1e-8) over the nodes as many edges below the root, s their sample deviation; 0 if s < 1e-6 or the node is alone there. Scale: (size
+    + mean of sizes)/(s + 1e-8), or 0; size: the sum with absolute values, every leaf's term times 1 + (the sum of the exponents'
+    spreads, abs(alpha)(max - min of logp), on its way)
+    """
     n = len(parent)
     children = [[c for c in range(n) if parent[c] == i] for i in range(n)]
     depth = []
@@ -311,9 +344,19 @@ def against_parent(parent, reward, value, gamma):
 TREES = {"td": temporal_difference, "siblings": against_siblings, "paper": against_parent}
 
 
-@function
-def tree_advantage(parent, reward, value, gamma, form):
-    """Nodes of a tree, in three forms."""
+@function(advantage=many(NUMBER))
+def tree_advantage(parent: many(integer(-1), least=1), reward: many(NUMBER), value: many(NUMBER), gamma: NUMBER,
+                   form: one_of("td", "siblings", "paper")):
+    """Nodes of a tree, in three forms.
+
+    Source: ATPO, 2603.02216, code; D-TreeRPO, 2512.09675
+    Takes: `parent` (n >= 1; the first -1: the root; else a lower number), `reward` r, `value` v (n each), `gamma`, `form`
+    Gives: `advantage` (n), 0 for the root; in the others x' is x of the parent. `td` (ATPO): V of a node without children is 0, else
+    the mean over its children c of r_c + gamma V_c; (r + gamma U - U')/(nodes without children below it, itself if it has none), U = V
+    if the parent has several children, v if it has this one. `siblings` (D-TreeRPO, code) and `paper`: V of a node without children is
+    r, else the mean of V of its children; V - mean of V of the parent's other children, V if there are none; V - V'; scale: the same
+    with absolute values
+    """
     return {"advantage": TREES[form]([int(p) for p in parent], reward, value, gamma)}
 
 

@@ -11,6 +11,7 @@ import limits
 from functions.arithmetic import NOTHING, Number, at, by_group, mean, own_tokens, per_group, read, real, rewards_of, rows, sample_variance
 from functions.batches import TENTHS, UNMASKED, each, marks, tokens
 from functions.comparing import cases_of, close, entry, every, exactly, fraction, near, rational, replaced, values
+from functions.domains import FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NOT_POSITIVE, NUMBER, POSITIVE, TOKENS, many, reads
 from functions.registry import cases, checks, function
 from limits import ONE, ZERO, settle
 from scenarios import NAN
@@ -82,9 +83,32 @@ def key(table, counts, totals, fisher, gain, top, frequency):
     return Number(real(top) * k, real(abs(top)) * (abs(k) + (1 - k * k) * size / 2))
 
 
-@function
-def key_tokens(batch, token, fisher, gain, top, ignored, frequency):
-    """KTAE (2505.16826), official code: the ids that tell right responses from wrong ones, and how far."""
+@function(key=TOKENS)
+def key_tokens(batch: reads("reward"), token: many(many(INTEGER)), fisher: NOT_NEGATIVE, gain: NOT_NEGATIVE, top: NUMBER, ignored: INTEGER,
+               frequency: FLAG):
+    """KTAE (2505.16826), official code: the ids that tell right responses from wrong ones, and how far.
+
+    Source: KTAE, 2505.16826, official code
+    Takes: batch with `reward`; `token` per token: an integer id; `fisher` alpha >= 0, `gain` beta >= 0, not both 0; `top`, `ignored`
+    (an id, -1: none), `frequency`
+    Gives: `key` per token: K of its id in its group, below
+
+    For an id v at a mask token of a group with right (r > 0) and wrong (r <= 0) responses: a right and b wrong responses have v at a mask
+    token, c and d have not (responses without mask tokens are among them); n = a + b + c + d.
+
+    - Fisher: p = sum of P(k) over the k with P(k) <= P(a), P(k) = C(a+c, k) C(b+d, a+b-k)/C(n, a+b), compared as exact rationals;
+      f = e^(-2p), 0 if p = 1.
+    - Information gain: G = H(a+c, b+d) - (a+b)/n H(a, b) - (c+d)/n H(c, d), H(x, y) the entropy in bits of the shares x/(x+y), y/(x+y);
+      H(0, 0) = 0.
+    - Direction: h = asin sqrt(a/(a+c+1e-10)) - asin sqrt(b/(b+d+1e-10)). With `frequency` + R/(W + 1e-5) - W/(R + 1e-5): of the L mask
+      tokens of the right responses a share q is v (0 if L = 0), R = 3 q/(q + 1 + L/m), m the mean of L of the two sides; W likewise of
+      the wrong ones.
+
+    K = top (2 sigmoid(z) - 1), z = (alpha f + beta G) h/(alpha + beta). K is 0 for the ignored id and in groups where every response is
+    right or every one is wrong. An id of one side only thus has R/1e-5 or -W/1e-5 in h, and K is almost +-top. Scale:
+    abs(top)(abs(k) + (1 - k^2) s/2), k = K/top and s = (alpha f + beta G') h'/(alpha + beta), G' and h' the sums of the absolute values of
+    their terms (for G' the three of G).
+    """
     ids = read(batch, token)
     found = {}
     for group in by_group(batch):
@@ -183,10 +207,16 @@ def check_key_tokens(check):
 
 # ---- jsd_advantage
 
-@function
-def jsd_advantage(batch, beta, coef):
+@function(advantage=TOKENS)
+def jsd_advantage(batch: reads("logp_old", "logp_teacher"), beta: FRACTION, coef: NUMBER):
     """Trinity-RFT's distillation: minus the token's part of beta KL(teacher || m) + (1 - beta) KL(student || m), where
-    m = beta teacher + (1 - beta) student."""
+    m = beta teacher + (1 - beta) student.
+
+    Source: Trinity-RFT
+    Takes: batch with `logp_old` (s), `logp_teacher` (t); 0 <= `beta` <= 1, `coef`
+    Gives: m = log(beta e^t + (1 - beta) e^s). `advantage` per token: -coef (beta e^t (t - m) + (1 - beta) e^s (s - m)), so 0 for beta 0
+    and 1 and where t = s; scale: the absolute values of the two terms, t - m and s - m as one number each
+    """
     s, t = at(batch, "logp_old"), at(batch, "logp_teacher")
     b, c = real(beta), real(coef)
 
@@ -238,10 +268,18 @@ def check_jsd_advantage(check):
 
 # ---- distribution_advantage
 
-@function
-def distribution_advantage(batch, tempered, correct, entropy, entropy_base):
+@function(advantage=TOKENS)
+def distribution_advantage(batch: reads("logp_old", "advantage"), tempered: many(many(NUMBER)), correct: many(FLAG), entropy: NUMBER,
+                           entropy_base: NUMBER):
     """Distribution-centric policy optimisation, released code: correct responses are also pulled towards the policy at
-    another temperature."""
+    another temperature.
+
+    Source: distribution-centric PO, released code
+    Takes: batch with `logp_old`, `advantage`; `tempered` per token: old log-probabilities at another temperature; `correct` (N flags),
+    `entropy`, `entropy_base`
+    Gives: p = fraction of the N responses that are correct, a = min(abs(entropy_base - entropy), 0.1), alpha = a/(a + p), 0 if p = 0.
+    `advantage` per token: (1 - alpha) A + alpha correct_i e^(tempered - o); scale: the absolute values of the two terms
+    """
     A, o, x = at(batch, "advantage"), at(batch, "logp_old"), read(batch, tempered)
     p = Fraction(sum(correct), len(correct))
     away = min(abs(entropy_base - entropy), Fraction(1, 10))
@@ -295,9 +333,17 @@ def check_distribution_advantage(check):
 
 # ---- implicit_advantage
 
-@function
-def implicit_advantage(batch, process, process_coef, outcome_coef):
-    """2502.01456 as verl's recipe: leave-one-out of implicit rewards and of the outcome, then what is still to come."""
+@function(advantage=TOKENS)
+def implicit_advantage(batch: reads("reward"), process: many(many(NUMBER)), process_coef: NUMBER, outcome_coef: NUMBER):
+    """2502.01456 as verl's recipe: leave-one-out of implicit rewards and of the outcome, then what is still to come.
+
+    Source: PRIME, 2502.01456, as verl's recipe
+    Takes: batch with `reward` (the outcome); `process` per token: implicit rewards; `process_coef`, `outcome_coef`
+    Gives: G responses in each group, all >= 2 (else an input error), those without mask tokens among them. m_i = mean of process over
+    the response's mask tokens, 0 without any; B = sum of m over the group/(G - 1). rho_it = process_coef (process_it G/(G - 1) - B), at
+    the last mask token + outcome_coef (r_i G/(G - 1) - sum of r over the group/(G - 1)). `advantage` per token: sum of rho over it and
+    the response's later mask tokens (whitening is `second` = `token_whiten`); scale with absolute values and plus
+    """
     x, r, own, found = read(batch, process), rewards_of(batch), own_tokens(batch), {}
     for group in by_group(batch):
         n = Fraction(len(group), len(group) - 1)
@@ -357,9 +403,17 @@ def fallback(r, group, eps, scaled):
     return [Number(real(r[i] - centre) / by, real(abs(r[i]) + size) / by) for i in group]
 
 
-@function
-def token_advantage(batch, eps, limit, scaled):
-    """2509.16591, official code: every token carries its response's reward; wild groups fall back to responses."""
+@function(advantage=many(NUMBER))
+def token_advantage(batch: reads("reward"), eps: NOT_NEGATIVE, limit: POSITIVE, scaled: FLAG):
+    """2509.16591, official code: every token carries its response's reward; wild groups fall back to responses.
+
+    Source: HAPO, 2509.16591, official code
+    Takes: batch with `reward`; `eps` >= 0, `limit` > 0, flag `scaled`
+    Gives: T_i mask tokens, mu = sum T r/sum T, sd = sqrt(sum T (r - mu)^2/sum T) over the group. a = (r - mu)/(sd + eps) if scaled,
+    else r - mu; 0 in the whole group if no two of its responses with T > 0 differ in r. If abs(a) >= limit at some response with T > 0,
+    for the whole group instead (r - rbar)/(s + eps), or r - rbar if not scaled, rbar and s mean and sample deviation of r over all its
+    responses. `advantage` (N): a, also where T = 0; scale (abs(r) + mean abs(r), weighted alike)/divisor, or 0
+    """
     r, T = rewards_of(batch), [len(own) for own in own_tokens(batch)]
 
     def advantages(group):
@@ -413,9 +467,15 @@ def check_token_advantage(check):
 
 # ---- position_advantage
 
-@function
-def position_advantage(logp_old, reward):
-    """TLPO (2604.26553), code: candidates of one position, by their probability; p (r - mean r) over the sum of its size."""
+@function(advantage=many(NUMBER))
+def position_advantage(logp_old: many(NOT_POSITIVE, least=2), reward: many(NUMBER)):
+    """TLPO (2604.26553), code: candidates of one position, by their probability; p (r - mean r) over the sum of its size.
+
+    Source: TLPO, 2604.26553, code
+    Takes: `logp_old` o, `reward` r (n >= 2 each: candidates at one position)
+    Gives: p = e^o, w = p (r - m), m = sum p r/sum p. `advantage` (n): w/sum abs(w), 0 where all r are equal; scale p (abs(r) + sum p
+    abs(r)/sum p)/sum abs(w), or 0
+    """
     p = [mpmath.exp(real(o)) for o in logp_old]
     total = sum(p)
     w = [x * sum(y * real(r - s) for y, s in zip(p, reward)) / total for x, r in zip(p, reward)]  # exactly 0 where all are equal

@@ -10,6 +10,7 @@ from axes.aggregation import KIND, Totals
 from functions.arithmetic import BANNED, HALF, NOTHING, Number, absolute, at, by_group, clamp, exp, read, real, rows, softmax, summed
 from functions.batches import TENTHS, UNMASKED, each, tokens
 from functions.comparing import TINY, cases_of, every, exactly, near, rational, values
+from functions.domains import ANSWER, COUNT, FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, TOKENS, either, many, one_of, optional, reads
 from functions.registry import cases, checks, exact, function
 from limits import ONE, ZERO, settle
 from scenarios import NAN
@@ -24,9 +25,21 @@ def value_pieces(v, old, goal, clip):
     return [autodiff.square(added(x, -real(goal))) * (ONE / 2) for x in (v, near)]
 
 
-@function
-def value_loss(batch, value, value_old, returns, clip, aggregation, constant):
-    """PPO's critic as in verl: the larger of both squares; where they are the same, the one that is not clipped."""
+@function(loss=NOT_NEGATIVE, dvalue=TOKENS, clip_fraction=NOT_NEGATIVE)
+def value_loss(batch, value: many(many(NUMBER)), value_old: many(many(NUMBER)), returns: many(many(NUMBER)), clip: NOT_NEGATIVE,
+               aggregation: one_of("token_sum", "token_mean", "seq_mean_token_mean", "seq_mean_token_sum", "seq_mean_constant", "constant",
+                                   "group_mean_token_mean", "seq_sum_token_mean"),
+               constant: NOT_NEGATIVE):
+    """PPO's critic as in verl: the larger of both squares; where they are the same, the one that is not clipped.
+
+    Source: PPO's critic, as verl
+    Takes: batch; `value` V, `value_old`, `returns` R per token; `clip` >= 0, `aggregation`: a `kind` of the
+    [aggregation](../README.md#aggregation) but `seq_mean_length_power`, `constant` C (0 where the kind has none; `empty` is `count`)
+    Gives: u = V clamped to value_old -+ clip (V if clip is 0). `loss`: sum of c_it max((V - R)^2, (u - R)^2)/2 over mask tokens;
+    `dvalue` per token: c_it (V - R), 0 where (u - R)^2 > (V - R)^2; `clip_fraction`: fraction of mask tokens with that, 0 without any.
+    Scales: sum of c_it (size + abs(R))^2/2, size = abs(V), or abs(value_old) + clip where (u - R)^2 is larger; c_it (abs(V) + abs(R)),
+    or 0; itself
+    """
     V, old, goal = (read(batch, x) for x in (value, value_old, returns))
     lengths = [sum(i == j for i, _ in V) for j in range(len(batch["length"]))]
     choice = {"empty": "count", "constant": real(constant), "power": 0}
@@ -116,9 +129,15 @@ def linear(b, l, alpha):
 FORMS = {"log_linear": log_linear, "linear": linear}
 
 
-@function
-def proximal_logp(batch, version, behaviour_version, form):
-    """AReaL: the policy one version back, between the one that sampled and the one of now."""
+@function(logp_old=TOKENS)
+def proximal_logp(batch: reads("logp_rollout"), version: COUNT, behaviour_version: many(many(COUNT)), form: one_of("log_linear", "linear")):
+    """AReaL: the policy one version back, between the one that sampled and the one of now.
+
+    Source: AReaL
+    Takes: batch with `logp_rollout`; `version` v and `behaviour_version` v_b per token, integers, 0 <= v_b <= v; `form`
+    Gives: `logp_old` per token, alpha = max(0, (v - 1 - v_b)/(v - v_b)), 0 where v = v_b: `log_linear`: b + alpha (l - b), scale abs(b)
+    + alpha abs(l - b); `linear`: log((1 - alpha) e^b + alpha e^l), scale abs(b) + abs(l)
+    """
     l, b, v = at(batch, "logp"), at(batch, "logp_rollout"), read(batch, behaviour_version)
 
     def alpha(place):
@@ -196,9 +215,20 @@ def slope_times_p(p, q, beta):
     return [(x * log_quotient(x, (1 - b) * x + b * y) * (1 if beta == 1 else 1 - b)) if x else ZERO for x, y in zip(p, q)]
 
 
-@function
-def divergence(student, teacher, temperature, beta):
-    """OPSD (2601.18734): between the student and the teacher over a vocabulary, and its slope by the logits of the student."""
+@function(value=ANSWER, dstudent=optional(many(NUMBER)))
+def divergence(student: many(either(NUMBER, "-Infinity"), least=1), teacher: many(either(NUMBER, "-Infinity"), least=1),
+               temperature: POSITIVE, beta: FRACTION):
+    """OPSD (2601.18734): between the student and the teacher over a vocabulary, and its slope by the logits of the student.
+
+    Source: OPSD, 2601.18734; GKD
+    Takes: `student`, `teacher` (n >= 1 logits each, -inf: banned, at least one of each is not), `temperature` tau > 0, 0 <= `beta` <= 1
+    Gives: p, q: softmax of student/tau, teacher/tau; M = (1 - beta) p + beta q. `value`: beta KL(q, M) + (1 - beta) KL(p, M); of beta =
+    0 KL(q, p), of beta = 1 KL(p, q); KL(x, y) = sum x log(x/y), a term 0 where x = 0, +inf where only y = 0 (so with beta 0 or 1 only).
+    `dstudent` (n): its gradient by the student's logits, the teacher's fixed, p_v (g_v - sum_u p_u g_u)/tau; absent where the value is
+    infinite. g = (1 - beta) log(p/M); -q/p (beta = 0); log(p/q) (beta = 1). Scales: F times the sum of the absolute terms (beta q
+    abs(log(q/M)), ...), 0 of an infinite value; F p_v (abs(g_v) + sum p abs(g))/tau; log(x/y) as one number, F = 1 + min(60, (max - min
+    of the finite student + the same of the teacher)/tau)
+    """
     (p, wide), (q, far) = softmax(student, temperature), softmax(teacher, temperature)
     factor = 1 + real(min(wide + far, Fraction(60)))
     terms = value_terms(p, q, beta)
@@ -279,9 +309,15 @@ def log_sum_exp(xs):
     return real(max(xs)) + mpmath.log(sum(exp(x - max(xs)) for x in xs))
 
 
-@function
-def set_gap(student, teacher, target):
-    """VISD (2605.06094): teacher against student at a token, both normalised over the same set."""
+@function(gap=NUMBER)
+def set_gap(student: many(NUMBER, least=1), teacher: many(NUMBER, least=1), target: COUNT):
+    """VISD (2605.06094): teacher against student at a token, both normalised over the same set.
+
+    Source: VISD, 2605.06094
+    Takes: `student`, `teacher` (n >= 1 finite log-probabilities of a set of tokens), `target`: a place in it
+    Gives: `gap`: log softmax(teacher) - log softmax(student) at the target; scale: the absolute values of the four terms,
+    log-probability and log-sum-exp of each
+    """
     t = int(target)
     return {"gap": summed((real(teacher[t]), -log_sum_exp(teacher), -real(student[t]), log_sum_exp(student)))}
 

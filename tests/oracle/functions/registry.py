@@ -1,6 +1,7 @@
 """What is registered: the functions, their cases and their checks; and how a function is asked.
 
-    @function               def f(batch, ...): answers     a function of the oracle; `batch` comes first if it reads one
+    @function(a=NUMBER)     def f(batch, x: NUMBER): ...   a function of the oracle and its answers; `batch` comes first if it reads one.
+                                                           What answers and arguments may be is said as in domains.py
     @cases("f")             def f_cases(case): ...         calls case(label, comment, batch, flags, **arguments) for each
     @checks("f", "g")       def check_f(check): ...        calls check(what, is it so) for each; of one function or several
 """
@@ -24,13 +25,18 @@ class Case(NamedTuple):
 
 
 FUNCTIONS = {}  # name: function
+ANSWERS = {}  # name: {answer: its domain}
 CASE_MAKERS = {}  # name: what makes its cases
 CHECKS = {}  # check: names of the functions that it is about
 
 
-def function(f):
-    FUNCTIONS[f.__name__] = f
-    return f
+def function(answers=None, **more):
+    """Of the answers and their domains; a dict where Python has a name as a word of its own."""
+    def register(f):
+        FUNCTIONS[f.__name__] = f
+        ANSWERS[f.__name__] = {**(answers or {}), **more}
+        return f
+    return register
 
 
 def cases(name):

@@ -10,6 +10,7 @@ from functions.arithmetic import (NOTHING, SMALL, Number, absolute, at, by_group
                                   per_group, ranks, real, rewards_of, summed)
 from functions.batches import HOLED, TENTHS, UNMASKED, WITH_HOLES, each, marks, of_lengths, switches, tokens
 from functions.comparing import cases_of, close, entry, every, exactly, fraction, thrown, values
+from functions.domains import FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, one_of, reads
 from functions.registry import cases, checks, function
 from limits import ZERO, settle
 from scenarios import NAN, Dice
@@ -17,9 +18,15 @@ from scenarios import NAN, Dice
 
 # ---- diversity_reward
 
-@function
-def diversity_reward(reward, similarity, eps):
-    """DRA-GRPO (2505.09655), official code: what is like many others is worth less."""
+@function(reward=many(NUMBER))
+def diversity_reward(reward: many(NUMBER), similarity: many(many(NUMBER)), eps: NUMBER):
+    """DRA-GRPO (2505.09655), official code: what is like many others is worth less.
+
+    Source: 2505.09655, official code
+    Takes: `reward` (n), `similarity` (n x n), `eps`
+    Gives: `reward` (n): r_i/D_i, D_i = sum_j similarity_ij + eps; D_i = 0 is an input error. Scale abs(r_i)(sum_j abs(similarity_ij) +
+    abs(eps))/D_i^2
+    """
     def shared(r, row):
         divisor = sum(row) + eps
         return Number(r / divisor, abs(r) * (sum(abs(s) for s in row) + abs(eps)) / divisor ** 2)
@@ -51,9 +58,15 @@ def check_diversity_reward(check):
 
 # ---- unlikeliness
 
-@function
-def unlikeliness(batch, beta):
-    """2506.02355: what the policy finds likely is worth less; ranked by the mean log-probability."""
+@function(reward=many(NUMBER))
+def unlikeliness(batch: reads("logp_old", "reward"), beta: NUMBER):
+    """2506.02355: what the policy finds likely is worth less; ranked by the mean log-probability.
+
+    Source: 2506.02355
+    Takes: batch with `logp_old`, `reward`; `beta`
+    Gives: `reward` (N): r (1 - beta k/G), k = 0.. the rank, ascending, of the mean of o over mask tokens (0 without any) in the group,
+    the lower index first where equal; scale abs(r)(1 + abs(beta) k/G)
+    """
     score = means(batch, "logp_old")
     r = [Fraction(x) for x in batch["reward"]]
 
@@ -91,9 +104,14 @@ def check_unlikeliness(check):
 
 # ---- frequency_reward
 
-@function
-def frequency_reward(batch, answer, size):
-    """GAPO (group-aware, EMNLP 2025): an answer is worth less the more often the group gives it; signed around 1/L."""
+@function(reward=many(NUMBER))
+def frequency_reward(batch, answer: many(integer(-1)), size: integer(1)):
+    """GAPO (group-aware, EMNLP 2025): an answer is worth less the more often the group gives it; signed around 1/L.
+
+    Source: GAPO, group-aware, EMNLP 2025
+    Takes: batch; `answer` (N ids >= 0, or -1: invalid), `size` L >= 1
+    Gives: `reward` (N): 1 - f + 1/L, f the share of its answer among the group's valid ones; -1 if invalid; scale 1 + f + 1/L, or 1
+    """
     def shaped(group):
         valid = [answer[i] for i in group if answer[i] >= 0]
         found = []
@@ -130,9 +148,14 @@ def check_frequency_reward(check):
 
 # ---- pairwise_wins
 
-@function
-def pairwise_wins(wins):
-    """PREF-GRPO (2508.20751): the share of comparisons that a response wins."""
+@function(reward=many(FRACTION))
+def pairwise_wins(wins: many(many(NUMBER), least=1)):
+    """PREF-GRPO (2508.20751): the share of comparisons that a response wins.
+
+    Source: PREF-GRPO, 2508.20751
+    Takes: `wins` (n x n, n >= 1: 1, 1/2 or 0 for i against j; wins_ij + wins_ji = 1; the diagonal is not read)
+    Gives: `reward` (n): sum of wins_ij over j != i, divided by n - 1; 0 if n = 1; scale itself
+    """
     others = max(len(wins) - 1, 1)
     return {"reward": itself(Fraction(sum(x for j, x in enumerate(row) if j != i), others) for i, row in enumerate(wins))}
 
@@ -163,9 +186,16 @@ def check_pairwise_wins(check):
 
 # ---- pair_rewards
 
-@function
-def pair_rewards(batch, outcome, ended):
-    """PPR-GDE (2605.18191), code: neighbours are compared; of the winners that ended the shortest is worth 1; ties are left out."""
+@function(reward=many(NUMBER), masked=many(FLAG))
+def pair_rewards(batch, outcome: many(one_of(-1, 0, 1)), ended: many(FLAG)):
+    """PPR-GDE (2605.18191), code: neighbours are compared; of the winners that ended the shortest is worth 1; ties are left out.
+
+    Source: PPR-GDE, 2605.18191, code
+    Takes: batch; `outcome` (of the pairs of responses 2k, 2k + 1 of each group, of all groups in order: 1 if the first wins, -1 the
+    second, 0 a tie), `ended` (N flags)
+    Gives: `reward` (N): of a loser -1, of a winner -1 if it did not end, else Tmin/T, T >= 1 its mask tokens and Tmin the smallest T of
+    the group's winners that ended; of others 0; scale itself. `masked` (N flags): the members of ties
+    """
     T = lengths_of(batch)
     pairs = [[group[k:k + 2] for k in range(0, len(group) - 1, 2)] for group in by_group(batch)]
     sides = iter(outcome)
@@ -238,9 +268,15 @@ def votes(choice):
 CONSISTENT = {"judge": judge, "votes": votes}
 
 
-@function
-def permutation_reward(choice, form):
-    """PA-GRPO (2603.21016): the same choice, whatever order the options stand in."""
+@function(reward=many(NUMBER))
+def permutation_reward(choice: many(many(INTEGER), least=1), form: one_of("judge", "votes")):
+    """PA-GRPO (2603.21016): the same choice, whatever order the options stand in.
+
+    Source: PA-GRPO, 2603.21016
+    Takes: `choice` (P rows of n ids: a row for each order of the options), `form`
+    Gives: `reward` (P n, row by row): `judge` (P = 2): 1 if both rows have the same id at that place, else -1; `votes`: 1 if its id is
+    more frequent than every other of all P n, else -1; scale itself
+    """
     return {"reward": itself(x for row in CONSISTENT[form](choice) for x in row)}
 
 
@@ -268,9 +304,14 @@ def check_permutation_reward(check):
 
 # ---- spread_reward
 
-@function
-def spread_reward(distance):
-    """PPR-GDE: distances from the group's centre, from 0 to 1."""
+@function(reward=many(NOT_NEGATIVE))
+def spread_reward(distance: many(NUMBER, least=1)):
+    """PPR-GDE: distances from the group's centre, from 0 to 1.
+
+    Source: PPR-GDE
+    Takes: `distance` d (n >= 1)
+    Gives: `reward` (n): (d - min)/(max - min), all 0 if max - min < 10^-8; scale (abs(d) + abs(min))/(max - min), or 0
+    """
     low, high = min(distance), max(distance)
     if less(high - low, SMALL):
         return {"reward": [NOTHING] * len(distance)}
@@ -299,9 +340,15 @@ def check_spread_reward(check):
 
 # ---- entropy_rank_reward
 
-@function
-def entropy_rank_reward(peak, overall, top):
-    """R3 (2601.19620): ranked by how many others have lower peaks and more entropy in all."""
+@function(reward=many(NUMBER))
+def entropy_rank_reward(peak: many(NUMBER, least=1), overall: many(NUMBER), top: NUMBER):
+    """R3 (2601.19620): ranked by how many others have lower peaks and more entropy in all.
+
+    Source: R3, 2601.19620
+    Takes: `peak`, `overall` (n >= 1 each), `top`
+    Gives: i dominates j if peak_i > peak_j and overall_i < overall_j. Ranks k = 0, 1, ... by falling number of those that it dominates,
+    the lower index first where equal. `reward` (n): top (1 - k/(n - 1)), top if n = 1; scale abs(top)
+    """
     n = len(peak)
     beaten = [sum(less(peak[j], peak[i]) and less(overall[i], overall[j]) for j in range(n)) for i in range(n)]
     order = sorted(range(n), key=lambda i: (-beaten[i], i))
@@ -334,9 +381,15 @@ def check_entropy_rank_reward(check):
 
 # ---- entity_credit
 
-@function
-def entity_credit(batch, found, correct, invalid, alpha):
-    """E-GRPO (2510.24694): wrong responses get a part for the entities that they found, beside the group's best."""
+@function(reward=many(NUMBER))
+def entity_credit(batch, found: many(FRACTION), correct: many(FLAG), invalid: many(FLAG), alpha: NUMBER):
+    """E-GRPO (2510.24694): wrong responses get a part for the entities that they found, beside the group's best.
+
+    Source: E-GRPO, 2510.24694
+    Takes: batch; `found` (N, in [0, 1]), `correct`, `invalid` (N flags each), `alpha`
+    Gives: `reward` (N): 0 if invalid; else 1 if correct; else alpha found_i/max found of the group (all its responses), 0 if the
+    maximum is 0; scale itself
+    """
     def shaped(group):
         most = max(found[i] for i in group)
         share = lambda i: alpha * found[i] / most if most else Fraction(0)
@@ -370,9 +423,17 @@ def below(x, y):
     return bool(settle(x - y, abs(x) + abs(y))) and limits.less(x, y)
 
 
-@function
-def consistency_bonus(batch, accuracy, cap, margin, **more):
-    """GRPO-CARE (2506.16141), official code: right responses whose answers the reference finds as likely as the others'."""
+@function(reward=many(NUMBER))
+def consistency_bonus(batch: reads("reward", "logp_ref", "selected"), accuracy: many(NUMBER), cap: POSITIVE, margin: NUMBER,
+                      **more: {"lambda": NUMBER}):
+    """GRPO-CARE (2506.16141), official code: right responses whose answers the reference finds as likely as the others'.
+
+    Source: GRPO-CARE, 2506.16141, official code
+    Takes: batch with `reward`, `logp_ref`, `selected` (the answer's tokens); `accuracy` a (N), `lambda`, `cap` > 0, `margin`
+    Gives: c_i = min(e^(mean of f over the response's mask tokens that are selected), cap), min(1, cap) without any. Fair: a_i > 0.1,
+    the binary64, and a_i >= mean a of the group; cbar = mean of c over the fair ones of the group. `reward` (N): r + lambda a_i if fair
+    and c_i >= cbar - margin, else r; scale abs(r) + abs(lambda a_i) where it is added
+    """
     f, r, weight = at(batch, "logp_ref"), rewards_of(batch), more["lambda"]
 
     def likely(own):
@@ -431,9 +492,16 @@ def spread(xs, divisor):
     return [mpmath.sqrt(real(sum(squares) / divisor)) for squares in ([(x - mean(xs)) ** 2 for x in xs], sizes)]
 
 
-@function
-def interval_reward(begin, end, gamma, sample):
-    """URPA (2508.06317): the overlap with the mean interval, less where the intervals differ."""
+@function(reward=many(FRACTION))
+def interval_reward(begin: many(NUMBER, least=2), end: many(NUMBER, least=2), gamma: NOT_NEGATIVE, sample: FLAG):
+    """URPA (2508.06317): the overlap with the mean interval, less where the intervals differ.
+
+    Source: URPA, 2508.06317
+    Takes: `begin`, `end` (n >= 2 each, end > begin), `gamma` >= 0, flag `sample`
+    Gives: s = mean begin, e = mean end, u = deviation of begin + deviation of end, divisor n - 1 with sample, else n. H = max(end, e) -
+    min(begin, s). `reward` (n): max(0, min(end, e) - max(begin, s))/H times e^(-gamma u). Scale: itself times 1 + gamma u', plus (sum
+    of the absolute values of the four ends)/H times e^(-gamma u); u' is u with abs(x) + mean abs(x) in the place of x - mean x
+    """
     n = len(begin)
     spreads = [spread(xs, n - 1 if sample else n) for xs in (begin, end)]
     doubt, size = (real(gamma) * sum(x) for x in zip(*spreads))

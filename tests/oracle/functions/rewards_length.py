@@ -10,15 +10,23 @@ from functions.arithmetic import (HALF, NOTHING, Number, by_group, itself, lengt
                                   population_deviation, real, rewards_of, sigmoid)
 from functions.batches import TENTHS, marks, of_lengths, responses, tokens
 from functions.comparing import cases_of, close, every, exactly, fraction, logistic, near, values
+from functions.domains import COUNT, FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, one_of, reads
 from functions.registry import cases, checks, function
 from limits import ONE, ZERO
 
 
 # ---- relative_cost
 
-@function
-def relative_cost(batch, output, input, turns, output_coef, input_coef, turns_coef):
-    """prime-rl: every cost as a share of the group's largest, scaled by the group's mean reward."""
+@function(reward=many(NUMBER))
+def relative_cost(batch: reads("reward"), output: many(NOT_NEGATIVE), input: many(NOT_NEGATIVE), turns: many(NOT_NEGATIVE),
+                  output_coef: NUMBER, input_coef: NUMBER, turns_coef: NUMBER):
+    """prime-rl: every cost as a share of the group's largest, scaled by the group's mean reward.
+
+    Source: prime-rl
+    Takes: batch with `reward`; `output`, `input`, `turns` (N numbers >= 0 each), `output_coef`, `input_coef`, `turns_coef`
+    Gives: `reward` (N): r_i - rbar sum over the three of coef x_i/max x, rbar and the maxima over the group, the quotient 0 if the
+    maximum is 0; scale abs(r_i) + (mean abs(r) of the group) sum abs(coef x_i/max x)
+    """
     r = [Fraction(x) for x in batch["reward"]]
     shaped = {}
     for group in by_group(batch):
@@ -82,9 +90,15 @@ def triangle(x, p):
 SHAPES = {"parabola": parabola, "polyline": polyline, "triangle": triangle}
 
 
-@function
-def length_shape(length, form, peak, max):
-    """1 at a peak, less for shorter and longer responses."""
+@function(reward=many(NUMBER))
+def length_shape(length: many(NOT_NEGATIVE), form: one_of("parabola", "polyline", "triangle"), peak: POSITIVE, max: POSITIVE):
+    """1 at a peak, less for shorter and longer responses.
+
+    Takes: `length` (n numbers >= 0), `form`, `peak` p > 0 (< 1 for the first two), `max` > 0
+    Gives: `reward` (n), x = length/max: `parabola`: 1 - (1 - x/p)^2 if x <= p, else 1 - 2((x - p)/(1 - p))^2; `polyline`: x/p if x <=
+    p, else 1 - 2(x - p)/(1 - p) (p = 1/2: 2x, 3 - 4x); both go on beyond x = 1; `triangle`: x/p if x <= p, 2 - x/p if x <= 2p, else 0;
+    scale: the absolute values of the terms, squares and x - p as one
+    """
     return {"reward": [SHAPES[form](x / max, peak) for x in length]}
 
 
@@ -112,9 +126,15 @@ def check_length_shape(check):
 
 # ---- shorter_correct
 
-@function
-def shorter_correct(batch, coef):
-    """AGPO (2503.15952): the shortest right response of a group that is not all right earns up to coef more."""
+@function(reward=many(NUMBER))
+def shorter_correct(batch: reads("reward"), coef: NUMBER):
+    """AGPO (2503.15952): the shortest right response of a group that is not all right earns up to coef more.
+
+    Source: AGPO
+    Takes: batch with `reward`; `coef`
+    Gives: T_i mask tokens. Where some response of the group has r = 1, some has not, and the T of those with r = 1 are not all equal,
+    `reward` (N) of these is r (1 + coef (1 - (T - Tmin)/(Tmax - Tmin))), Tmin and Tmax over them; else r; scale abs(r)(1 + abs(coef))
+    """
     r, T = rewards_of(batch), lengths_of(batch)
 
     def shaped(group):
@@ -154,9 +174,15 @@ def check_shorter_correct(check):
 
 # ---- correct_length
 
-@function
-def correct_length(batch, correct, alpha, eps, wrong):
-    """GRPO-LEAD (2504.09696): e^(-alpha z), z the standardised length among the group's right responses."""
+@function(reward=many(NUMBER))
+def correct_length(batch, correct: many(FLAG), alpha: NUMBER, eps: NOT_NEGATIVE, wrong: NUMBER):
+    """GRPO-LEAD (2504.09696): e^(-alpha z), z the standardised length among the group's right responses.
+
+    Source: GRPO-LEAD, 2504.09696
+    Takes: batch; `correct` (N flags), `alpha`, `eps` >= 0, `wrong`
+    Gives: T mask tokens; m and s mean and population deviation of T over the group's correct responses. `reward` (N): e^(-alpha (T -
+    m)/(s + eps)) if correct, 1 if s = 0; else wrong; scale itself, times 1 + abs(alpha)(T + m)/(s + eps) if s > 0
+    """
     T = lengths_of(batch)
 
     def shaped(group):
@@ -203,9 +229,17 @@ def check_correct_length(check):
 
 # ---- efficiency_reward
 
-@function
-def efficiency_reward(batch, correct, share, alpha):
-    """GRPO-lambda (2505.18086): in the best groups of the batch short right responses are worth more."""
+@function(reward=many(NUMBER), efficient=many(FLAG))
+def efficiency_reward(batch, correct: many(FLAG), share: FRACTION, alpha: NOT_NEGATIVE):
+    """GRPO-lambda (2505.18086): in the best groups of the batch short right responses are worth more.
+
+    Source: GRPO-lambda, 2505.18086
+    Takes: batch; `correct` (N flags), 0 <= `share` <= 1, `alpha` >= 0
+    Gives: T_i mask tokens. Groups by falling share of the correct, the earlier first where equal: the first max(1, ceil(share times the
+    number of groups)) are efficient, the product in binary64. `reward` (N): 0 if not correct; 1 in the other groups; in an efficient
+    one 1 - alpha sigmoid((T_i - m)/s), m and s mean and population deviation of T over the group's correct ones, sigmoid(0) if s = 0;
+    scale 1 + alpha, of 0 and 1 itself. `efficient` (groups): flags
+    """
     groups, T = by_group(batch), [Fraction(len(own)) for own in own_tokens(batch)]
     solved = [Fraction(sum(correct[i] for i in group), len(group)) for group in groups]
     order = sorted(range(len(groups)), key=lambda g: (-solved[g], g))
@@ -270,9 +304,15 @@ def fewest_calls(m, n, c):
     return mpmath.sinpi(real(m / (m + n)))
 
 
-@function
-def tool_efficiency(batch, calls, correct, smooth, alpha, form):
-    """OTC (2504.14870): the fewer calls, the better a right response is."""
+@function(reward=many(NUMBER))
+def tool_efficiency(batch, calls: many(COUNT), correct: many(FLAG), smooth: POSITIVE, alpha: NUMBER, form: one_of("ppo", "grpo")):
+    """OTC (2504.14870): the fewer calls, the better a right response is.
+
+    Source: OTC, 2504.14870
+    Takes: batch; `calls` m (N integers >= 0), `correct` (N flags), `smooth` c > 0, `alpha`, `form`
+    Gives: `reward` (N): 0 if not correct, else alpha t: `ppo`: t = cos(m pi/(2m + c)); `grpo`: with n the smallest m of the correct
+    ones of the group: n = 0: 1 if m = 0, else that cos; n > 0: sin(f pi/(2n)), f = 2nm/(m + n), so 1 at m = n; scale abs(alpha), or 0
+    """
     def shaped(group):
         right = [calls[i] for i in group if correct[i]]
         worth = {"ppo": lambda m: cosine_of_calls(m, smooth), "grpo": lambda m: fewest_calls(m, min(right), smooth)}[form]
@@ -315,9 +355,14 @@ def check_tool_efficiency(check):
 
 # ---- early_exit
 
-@function
-def early_exit(batch):
-    """S-GRPO (2505.07686): the group in the order of its exits; every right one halves what the next is worth."""
+@function(reward=many(FRACTION))
+def early_exit(batch: reads("reward")):
+    """S-GRPO (2505.07686): the group in the order of its exits; every right one halves what the next is worth.
+
+    Source: S-GRPO, 2505.07686
+    Takes: batch with `reward`, a group in the order of its exits
+    Gives: `reward` (N): 2^(1 - c) if r > 0, c the number of r > 0 in the group up to and with it; else 0; scale itself
+    """
     right = [r > 0 for r in batch["reward"]]
 
     def shaped(group):
@@ -346,9 +391,15 @@ def check_early_exit(check):
 
 # ---- repetition_reward
 
-@function
-def repetition_reward(batch, token, size, penalty):
-    """2502.03373 appendix C.2, on token ids as TRL: the share of n-grams that have been there before."""
+@function(reward=many(NUMBER))
+def repetition_reward(batch, token: many(many(INTEGER)), size: integer(1), penalty: NUMBER):
+    """2502.03373 appendix C.2, on token ids as TRL: the share of n-grams that have been there before.
+
+    Source: 2502.03373, appendix C.2, as TRL
+    Takes: batch; `token` per token: an integer id; `size` n >= 1, `penalty`
+    Gives: with T mask tokens and u different runs of n of them, one after the other (masked ones left out): `reward` (N): penalty (T -
+    n + 1 - u)/(T - n + 1), 0 where T < n; scale itself
+    """
     n, line = int(size), [[] for _ in batch["length"]]
     for i, t in places(batch):
         line[i].append(token[i][t])

@@ -9,6 +9,7 @@ from mpmath import mpf
 from functions.arithmetic import HALF, NOTHING, Number, clamp, exp, itself, less, mean, means, real, summed
 from functions.batches import HOLED, SELF, TEACHER, TENTHS, UNMASKED, WITH_HOLES, each, marks, tokens
 from functions.comparing import every, exactly, fraction, near, values
+from functions.domains import COUNT, FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NOT_POSITIVE, NUMBER, POSITIVE, integer, many, one_of, reads
 from functions.registry import cases, checks, function
 from limits import ZERO
 from scenarios import NAN
@@ -16,9 +17,13 @@ from scenarios import NAN
 
 # ---- gated_sum
 
-@function
-def gated_sum(rewards, weight, gate):
-    """Columns of rewards, some of them times another (P-GRPO: format + outcome + outcome thought)."""
+@function(reward=many(NUMBER))
+def gated_sum(rewards: many(many(NUMBER)), weight: many(NUMBER), gate: many(integer(-1))):
+    """Columns of rewards, some of them times another (P-GRPO: format + outcome + outcome thought).
+
+    Takes: `rewards` (n x K), `weight` (K), `gate` (K column numbers, or -1)
+    Gives: `reward` (n): sum_k w_k r_k g_k, g_k = 1 if the gate is -1, else r of that column; scale the absolute values of the terms
+    """
     def total(row):
         terms = [w * x * (row[int(k)] if k >= 0 else 1) for w, x, k in zip(weight, row, gate)]
         return Number(sum(terms), sum(abs(x) for x in terms))
@@ -47,9 +52,15 @@ def check_gated_sum(check):
 
 # ---- brier_reward
 
-@function
-def brier_reward(confidence, correct, missing):
-    """REFINE: 1 - (p - c)^2; a confidence that is missing is 1/2 and costs 1."""
+@function(reward=many(NUMBER))
+def brier_reward(confidence: many(NUMBER), correct: many(FRACTION), missing: many(FLAG)):
+    """REFINE: 1 - (p - c)^2; a confidence that is missing is 1/2 and costs 1.
+
+    Source: REFINE's confidence
+    Takes: `confidence` p, `correct` c in [0, 1], `missing` flags (n each)
+    Gives: `reward` (n): 1 - (clip(p, 0, 1) - c)^2; where missing p is not read: it is 1/2, and 1 is subtracted; scale: the absolute
+    values of the terms, the square as one
+    """
     def score(p, c, none):
         off = ((HALF if none else clamp(p, Fraction(0), Fraction(1))) - c) ** 2
         return Number(Fraction(1 - off - none), 1 + off + none)
@@ -75,9 +86,15 @@ def check_brier_reward(check):
 
 # ---- log_exp_map
 
-@function
-def log_exp_map(reward, threshold, upper, lower):
-    """2509.18056: above the threshold a logarithm, below it an exponential that falls by 1 at a distance of 1."""
+@function(reward=many(NUMBER))
+def log_exp_map(reward: many(NUMBER), threshold: NUMBER, upper: NUMBER, lower: NOT_NEGATIVE):
+    """2509.18056: above the threshold a logarithm, below it an exponential that falls by 1 at a distance of 1.
+
+    Source: 2509.18056
+    Takes: `reward` (n), `threshold` tau, `upper` a, `lower` b >= 0
+    Gives: `reward` (n): r >= tau: tau + a log(1 + r - tau); else tau - expm1(b (tau - r))/expm1(b), or r if b = 0; scale abs(tau) +
+    abs(second term)(1 + b abs(r - tau)), abs(r) where b = 0 and r < tau
+    """
     def mapped(r):
         gap = abs(r - threshold)
         if not less(r, threshold):
@@ -115,9 +132,18 @@ def check_log_exp_map(check):
 
 # ---- trust_reward
 
-@function
-def trust_reward(outcome, thought, decay, least, right, high, low):
-    """TRUST-GRPO: the reward of the thought counts as far as right answers have the better thoughts."""
+@function(reward=many(NUMBER))
+def trust_reward(outcome: many(NUMBER, least=1), thought: many(NUMBER, least=1), decay: NOT_NEGATIVE, least: NUMBER, right: NUMBER,
+                 high: NUMBER, low: NUMBER):
+    """TRUST-GRPO: the reward of the thought counts as far as right answers have the better thoughts.
+
+    Source: TRUST-GRPO
+    Takes: one group: `outcome` o, `thought` h (n >= 1 each); `decay` >= 0: alpha e^(-step/T); `least`, `right`, `high`, `low` (code:
+    0.2, 0.5, 0.9, 0.1)
+    Gives: h := 0 where o < least. m+ and m-: means of h where o >= right, and elsewhere, 0 if there are none. g = e^(m+ - m-) if m+ <
+    m- and some o >= right, else 1; g = 0 if all o >= high or all o <= low. `reward` (n): o + g decay h; scale abs(o) + abs(g decay h)(1
+    + mean abs(h) of either side), abs(o) if g = 0
+    """
     thought = [Fraction(0) if less(o, least) else x for o, x in zip(outcome, thought)]
     sides = [[x for o, x in zip(outcome, thought) if less(o, right) == wrong] for wrong in (False, True)]
     of_right, of_wrong = (mean(side) if side else Fraction(0) for side in sides)
@@ -157,9 +183,15 @@ def check_trust_reward(check):
 
 # ---- retention_reward
 
-@function
-def retention_reward(batch, alpha, **more):
-    """RaPO (2605.09640): lambda e^(-alpha d) more, d the response's mean log-ratio to the anchor, not below 0."""
+@function(reward=many(NUMBER))
+def retention_reward(batch: reads("logp_old", "logp_ref", "reward"), alpha: NOT_NEGATIVE, **more: {"lambda": NUMBER}):
+    """RaPO (2605.09640): lambda e^(-alpha d) more, d the response's mean log-ratio to the anchor, not below 0.
+
+    Source: RaPO, 2605.09640
+    Takes: batch with `logp_old`, `logp_ref`, `reward`; `lambda`, `alpha` >= 0
+    Gives: `reward` (N): r + lambda e^(-alpha d), d = max(0, mean of o - f over mask tokens), 0 without any; scale abs(r) + abs(second
+    term)(1 + alpha mean abs(o - f))
+    """
     apart, weight = means(batch, "logp_old", "logp_ref"), more["lambda"]
 
     def shaped(i, r):
@@ -203,9 +235,17 @@ def informative_chance(p, n):
 BASES = {"informative": informative_chance, "variance": lambda p, n: p * (1 - p)}
 
 
-@function
-def hint_reward(reward, gap, temperature, form, gate):
-    """HILL (2604.00698): a hint is worth the spread that it makes, less where right answers lean on it."""
+@function(reward=NUMBER)
+def hint_reward(reward: many(NUMBER, least=1), gap: many(NUMBER), temperature: POSITIVE, form: one_of("variance", "informative"),
+                gate: FLAG):
+    """HILL (2604.00698): a hint is worth the spread that it makes, less where right answers lean on it.
+
+    Source: HILL, 2604.00698
+    Takes: `reward` (n >= 1), `gap` D (n: mean log-probability without the hint minus with it), `temperature` > 0, `form`, flag `gate`
+    Gives: right: r > 1/2; p their share, Dbar the mean of D over them. `reward`: -0.2 if gate; else 0 if p is 0 or 1; else u
+    e^(min(Dbar, 0)/temperature), u = p (1 - p) (`variance`) or 1 - p^n - (1 - p)^n (`informative`). Scale: itself times 1 + (mean
+    abs(D) of the right)/temperature, itself of -0.2 and 0
+    """
     n, right = len(reward), [i for i, r in enumerate(reward) if less(HALF, r)]
     p = Fraction(len(right), n)
     if gate:
@@ -251,9 +291,18 @@ def check_hint_reward(check):
 
 # ---- meta_reward
 
-@function
-def meta_reward(correct, length, net, passes, predicted_length):
-    """MASA (2510.03259): how well a group's notions, difficulty and lengths were foretold."""
+@function(reward=NOT_NEGATIVE)
+def meta_reward(correct: many(FLAG, least=1), length: many(COUNT), net: many(INTEGER), passes: integer(-1, 8),
+                predicted_length: integer(-1)):
+    """MASA (2510.03259): how well a group's notions, difficulty and lengths were foretold.
+
+    Source: MASA, 2510.03259
+    Takes: `correct` (n >= 1 flags), `length` (n integers), `net` (a list of integers, maybe empty: for each predicted notion the right
+    responses that have it minus the wrong ones), `passes` (0 to 8, -1: missing), `predicted_length` (-1: missing)
+    Gives: `reward`: (a + b + c)/3: a the share of `net` that is > 0, 0 if it is empty; b = 0.01^abs(share of the correct - passes/8), 0
+    if missing; c = 1 if min < predicted_length < max of the lengths of the correct, else 0, also if missing or none is correct; scale 6
+    times itself
+    """
     notion = Fraction(sum(x > 0 for x in net), len(net)) if net else Fraction(0)
     off = abs(Fraction(sum(correct), len(correct)) - passes / 8)
     near = mpmath.power(real(Fraction(1, 100)), real(off)) if passes >= 0 else ZERO
@@ -307,9 +356,16 @@ def mean_child_by_depth(r, children, gamma, left):
 TREES = {"max": best_child, "mean": mean_child, "mean_by_depth": mean_child_by_depth}
 
 
-@function
-def tree_reward(parent, reward, depth, gamma, form, turns):
-    """MURPHY (2511.07833): what later turns earned goes back to the turn that they came from."""
+@function(reward=many(NUMBER))
+def tree_reward(parent: many(integer(-1)), reward: many(NUMBER), depth: many(integer(1)), gamma: NUMBER,
+                form: one_of("max", "mean", "mean_by_depth"), turns: integer(1)):
+    """MURPHY (2511.07833): what later turns earned goes back to the turn that they came from.
+
+    Source: MURPHY, 2511.07833
+    Takes: `parent` (n; -1: a root; else a lower number), `reward` r, `depth` s >= 1 (n each), `gamma`, `form`, `turns` S >= every s
+    Gives: `reward` (n), R of a node without children: r; else `max`: max(r, max R of its children); `mean`: r + gamma mean R of its
+    children; `mean_by_depth`: that/(S - s + 1); scale: the same with absolute values, of `max` itself
+    """
     found = itself(reward)
     for n in reversed(range(len(parent))):
         children = [found[k] for k in range(len(parent)) if parent[k] == n]
@@ -346,9 +402,14 @@ def check_tree_reward(check):
 
 # ---- dense_rewards
 
-@function
-def dense_rewards(reward, score, total):
-    """MT-GUIDE: what the turns earned, divided by how many earned, or could have."""
+@function(reward=many(NOT_NEGATIVE))
+def dense_rewards(reward: many(NOT_NEGATIVE), score: NUMBER, total: NUMBER):
+    """MT-GUIDE: what the turns earned, divided by how many earned, or could have.
+
+    Source: MT-GUIDE
+    Takes: `reward` (n numbers >= 0, by turn), `score`, `total`
+    Gives: `reward` (n): r/D, D = max(1, number of rewards > 0) if score > 0, else max(1, total); scale itself
+    """
     divisor = max(Fraction(1), Fraction(sum(r > 0 for r in reward)) if score > 0 else total)
     return {"reward": itself(r / divisor for r in reward)}
 
@@ -374,9 +435,14 @@ def check_dense_rewards(check):
 
 # ---- information_gain
 
-@function
-def information_gain(logp, form):
-    """IGPO (2510.14967): what a turn adds to the answer's mean log-probability, or to its probability."""
+@function(gain=many(NUMBER))
+def information_gain(logp: many(NOT_POSITIVE, least=1), form: one_of("log", "probability")):
+    """IGPO (2510.14967): what a turn adds to the answer's mean log-probability, or to its probability.
+
+    Source: IGPO, 2510.14967
+    Takes: `logp` x (n >= 1, finite, <= 0: mean log-probability of the answer before the first turn and after each), `form`
+    Gives: `gain` (n - 1): x_t - x_{t-1} (`log`) or e^(x_t) - e^(x_{t-1}) (`probability`); scale: the absolute values of the two terms
+    """
     x = logp if form == "log" else [exp(y) for y in logp]
     return {"gain": [summed((after, -before)) for before, after in zip(x, x[1:])]}
 

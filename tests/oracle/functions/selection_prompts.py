@@ -8,6 +8,7 @@ import mpmath
 from functions.arithmetic import falling, itself, real, summed
 from functions.batches import each
 from functions.comparing import ask, cases_of, every, exactly, fraction, near, values
+from functions.domains import COUNT, FRACTION, NOT_NEGATIVE, NUMBER, either, integer, many, one_of
 from functions.registry import cases, checks, function
 from scenarios import Dice
 
@@ -26,9 +27,14 @@ def by_outcomes(p, n):
 
 # ---- informative_probability
 
-@function
-def informative_probability(p, n):
-    """The chance that n answers are neither all right nor all wrong."""
+@function(probability=FRACTION)
+def informative_probability(p: FRACTION, n: integer(1)):
+    """The chance that n answers are neither all right nor all wrong.
+
+    Source: SAGE-HINT, HILL, KNAPSACK-RL
+    Takes: 0 <= `p` <= 1, `n` >= 1
+    Gives: `probability`: u(p, n) = 1 - p^n - (1 - p)^n; scale 1 - (1 - q)^n + q^n, q = min(p, 1 - p)
+    """
     return {"probability": informative(p, int(n))}
 
 
@@ -54,9 +60,15 @@ def check_informative_probability(check):
 
 # ---- allocate
 
-@function
-def allocate(p, low, high, total):
-    """KNAPSACK-RL: the next rollout goes where V = (1 - p^N - (1 - p)^N) p (1 - p)^2 grows most; V is concave in N."""
+@function(count=many(integer(1)))
+def allocate(p: many(FRACTION, least=1), low: integer(1), high: integer(1), total: COUNT):
+    """KNAPSACK-RL: the next rollout goes where V = (1 - p^N - (1 - p)^N) p (1 - p)^2 grows most; V is concave in N.
+
+    Source: KNAPSACK-RL
+    Takes: `p` (n, in [0, 1]), 1 <= `low` <= `high`, `total` >= n low
+    Gives: V(N, p) = u(p, N) p (1 - p)^2. `count` (n): all `low`; then, while their sum is below `total`, one more to the p with the
+    largest V(N + 1, p) - V(N, p) of those with N < high; stop if that is 0 or there is none
+    """
     count = [int(low)] * len(p)
 
     def gain(i):
@@ -101,9 +113,14 @@ def check_allocate(check):
 
 # ---- value_information
 
-@function
-def value_information(draw, count):
-    """VADE: the prompts with the largest q (1 - q)^2, q drawn from their counts."""
+@function(index=many(COUNT))
+def value_information(draw: many(FRACTION), count: COUNT):
+    """VADE: the prompts with the largest q (1 - q)^2, q drawn from their counts.
+
+    Source: VADE
+    Takes: `draw` q (n, in [0, 1]), 0 <= `count` <= n
+    Gives: `index`: the `count` largest q (1 - q)^2
+    """
     return {"index": sorted(falling([q * (1 - q) ** 2 for q in draw])[:int(count)])}
 
 
@@ -132,9 +149,14 @@ def visit_paper(p, diversity, alpha, beta):
     return [summed((alpha * x * (1 - x), beta * d)) for x, d in zip(p, diversity)]
 
 
-@function
-def visit_value(p, diversity, alpha, beta, form):
-    """MMR1 (2509.21268): how much a prompt's rewards vary, and how diverse its answers are."""
+@function(weight=many(NUMBER))
+def visit_value(p: many(FRACTION, least=1), diversity: many(NUMBER), alpha: NUMBER, beta: NUMBER, form: one_of("paper", "code")):
+    """MMR1 (2509.21268): how much a prompt's rewards vary, and how diverse its answers are.
+
+    Source: MMR1, 2509.21268
+    Takes: `p` (n >= 1, in [0, 1]), `diversity` (n), `alpha`, `beta`, `form`
+    Gives: `weight` (n): `paper`: alpha p (1 - p) + beta diversity; scale: the absolute values of the two terms
+    """
     return {"weight": {"paper": visit_paper}[form](p, diversity, alpha, beta)}
 
 
@@ -158,9 +180,16 @@ def check_visit_value(check):
 
 # ---- cluster_probability
 
-@function
-def cluster_probability(rate, probability, success, alpha):
-    """ADS (2606.22305), official code: clusters by how often they succeed, slowly."""
+@function(rate=many(FRACTION), probability=many(FRACTION))
+def cluster_probability(rate: many(FRACTION), probability: many(NOT_NEGATIVE), success: many(either(FRACTION, -1)), alpha: FRACTION):
+    """ADS (2606.22305), official code: clusters by how often they succeed, slowly.
+
+    Source: ADS, 2606.22305, official code
+    Takes: `rate` (n >= 1, in [0, 1]), `probability` p (n numbers >= 0, sum > 0), `success` (n: this step's success rate in [0, 1], or
+    -1: not sampled), 0 <= `alpha` <= 1
+    Gives: `rate` (n): success where sampled, else as it was; w = the new rate/sum of the new rates, 1/n if that is 0. `probability`
+    (n): x = (1 - alpha) p + alpha w, divided by sum x; scales themselves
+    """
     now = [s if s >= 0 else r for r, s in zip(rate, success)]
     wanted = [r / sum(now) if any(now) else Fraction(1, len(now)) for r in now]
     mixed = [(1 - alpha) * p + alpha * w for p, w in zip(probability, wanted)]
@@ -195,9 +224,14 @@ def check_cluster_probability(check):
 
 # ---- explore_weight
 
-@function
-def explore_weight(value, least):
-    """SPO (2509.13232): prompts by the deviation of their success, and a little for all."""
+@function(weight=many(NOT_NEGATIVE))
+def explore_weight(value: many(FRACTION), least: NOT_NEGATIVE):
+    """SPO (2509.13232): prompts by the deviation of their success, and a little for all.
+
+    Source: SPO, 2509.13232
+    Takes: `value` v (n, in [0, 1]), `least` >= 0
+    Gives: `weight` (n): sqrt(v (1 - v)) + least; scale itself
+    """
     return {"weight": itself(mpmath.sqrt(real(v * (1 - v))) + real(least) for v in value)}
 
 
@@ -220,9 +254,14 @@ def check_explore_weight(check):
 
 # ---- annealed_split
 
-@function
-def annealed_split(step, steps, size):
-    """S2L-PO (2605.30789), Algorithm 1: ever fewer responses of the other model; exact, where binary64 may round up once more."""
+@function(other=COUNT, own=COUNT)
+def annealed_split(step: integer(1), steps: integer(2), size: integer(1)):
+    """S2L-PO (2605.30789), Algorithm 1: ever fewer responses of the other model; exact, where binary64 may round up once more.
+
+    Source: S2L-PO, 2605.30789, Algorithm 1
+    Takes: integers `step` >= 1, `steps` N >= 2, `size` G >= 1
+    Gives: `other`: ceil((1 - (step - 1)/(N - 1)) G), exactly, 0 if step > N; `own`: G - other
+    """
     other = math.ceil((1 - (step - 1) / (steps - 1)) * size) if step <= steps else 0
     return {"other": other, "own": int(size) - other}
 

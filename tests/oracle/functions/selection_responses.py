@@ -10,15 +10,20 @@ from evaluate import Batch, informative
 from functions.arithmetic import Number, at, by_group, falling, less, mean, real, sample_variance, variance
 from functions.batches import TENTHS, each, on, responses, tokens
 from functions.comparing import ask, cases_of, exactly, thrown
+from functions.domains import COUNT, FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NUMBER, integer, many, number, one_of, reads
 from functions.registry import cases, checks, exact, function
 from scenarios import NAN, Dice
 
 
 # ---- keep_between
 
-@function
-def keep_between(batch, low, high):
-    """DAPO's filter as OpenRLHF, torchrl and ROLL have it: prompts that are neither solved nor hopeless."""
+@function(keep=many(FLAG))
+def keep_between(batch: reads("reward"), low: NUMBER, high: NUMBER):
+    """DAPO's filter as OpenRLHF, torchrl and ROLL have it: prompts that are neither solved nor hopeless.
+
+    Takes: batch with `reward`; `low`, `high`
+    Gives: `keep` (groups): low < mean reward < high
+    """
     means = [mean([Fraction(batch["reward"][i]) for i in group]) for group in by_group(batch)]
     return {"keep": [less(low, m) and less(m, high) for m in means]}
 
@@ -49,9 +54,14 @@ def check_keep_between(check):
 
 # ---- spread_keep
 
-@function
-def spread_keep(batch, least):
-    """REST-GRPO: prompts whose rewards spread enough; population deviation, compared by squares."""
+@function(keep=many(FLAG))
+def spread_keep(batch: reads("reward"), least: NOT_NEGATIVE):
+    """REST-GRPO: prompts whose rewards spread enough; population deviation, compared by squares.
+
+    Source: REST-GRPO
+    Takes: batch with `reward`; `least` >= 0
+    Gives: `keep` (groups): population variance of the rewards >= least^2, both exact
+    """
     r = [Fraction(x) for x in batch["reward"]]
     return {"keep": [not less(variance([r[i] for i in group]), least ** 2) for group in by_group(batch)]}
 
@@ -79,9 +89,15 @@ def check_spread_keep(check):
 
 # ---- advantage_keep
 
-@function
-def advantage_keep(advantage, least, multiple, positive):
-    """LOOP (2502.01600): the responses that push, and the next ones until they fill whole workers."""
+@function(keep=many(FLAG))
+def advantage_keep(advantage: many(NUMBER), least: NOT_NEGATIVE, multiple: integer(1), positive: FLAG):
+    """LOOP (2502.01600): the responses that push, and the next ones until they fill whole workers.
+
+    Source: LOOP, 2502.01600
+    Takes: `advantage` (n), `least` >= 0, `multiple` >= 1, flag `positive`
+    Gives: candidates: all, with `positive` those with A > 0, by falling abs(A). `keep` (n): the candidates with abs(A) >= least, k of
+    them, and the next ones up to the smallest multiple of `multiple` that is >= k, or all if there are fewer
+    """
     order = [i for i in falling([abs(a) for a in advantage]) if advantage[i] > 0 or not positive]
     count = sum(not less(abs(advantage[i]), least) for i in order)
     kept = order[:-(-count // int(multiple)) * int(multiple)]
@@ -118,10 +134,16 @@ def check_advantage_keep(check):
 
 # ---- balanced_subset
 
-@function
-def balanced_subset(reward, count, low, high):
+@function(index=many(COUNT))
+def balanced_subset(reward: many(NUMBER, least=1, most=20), count: integer(1), low: NUMBER, high: NUMBER):
     """torchrl's selector: of all subsets of this size with a mean within the bounds the one nearest their middle, of
-    these the one that spreads most, of these the first."""
+    these the one that spreads most, of these the first.
+
+    Source: torchrl's selector, where it tries every subset
+    Takes: `reward` (1 to 20), 1 <= `count` <= n, `low`, `high`
+    Gives: `index`: of the subsets of `count` responses with low < mean < high the one with the smallest abs(mean - (low + high)/2), of
+    these the largest (max - min), of these the first in the lexicographic order of ascending indices; ascending; empty if there is none
+    """
     best = None
     for subset in itertools.combinations(range(len(reward)), int(count)):
         r = [reward[i] for i in subset]
@@ -164,9 +186,15 @@ def check_balanced_subset(check):
 
 # ---- downsample_variance
 
-@function
-def downsample_variance(advantage, count):
-    """D3S (2509.22115): the subset of largest variance is some from the top and the others from the bottom."""
+@function(index=many(COUNT))
+def downsample_variance(advantage: many(NUMBER, least=1), count: COUNT):
+    """D3S (2509.22115): the subset of largest variance is some from the top and the others from the bottom.
+
+    Source: D3S, 2509.22115
+    Takes: `advantage` (n >= 1), 0 <= `count` <= n
+    Gives: in falling order, of equal ones the lower index first: the first k and the last count - k, k the smallest with the largest
+    variance of these. `index`: them
+    """
     order, n = falling(advantage), int(count)
     best, most = [], None
     for top in range(n + 1):
@@ -207,9 +235,15 @@ def check_downsample_variance(check):
 
 # ---- pad_valid
 
-@function
-def pad_valid(batch, valid):
-    """GLM-5 (2602.15763): what failed is replaced by what did not, if that is more than half of the group."""
+@function(index=many(COUNT))
+def pad_valid(batch, valid: many(FLAG)):
+    """GLM-5 (2602.15763): what failed is replaced by what did not, if that is more than half of the group.
+
+    Source: GLM-5, 2602.15763
+    Takes: batch; `valid` (N flags)
+    Gives: `index`: for each group with more than half valid, its valid responses by their number in the batch, ascending and from the
+    first again, G of them; nothing for the others. In the order of groups, not sorted
+    """
     index = []
     for group in by_group(batch):
         left = [i for i in group if valid[i]]
@@ -246,9 +280,14 @@ def check_pad_valid(check):
 
 # ---- resampling_weights
 
-@function
-def resampling_weights(batch, power, eps):
-    """PF-PPO (2409.06957), as verl: abs(r)^p + eps; 0^0 is 1."""
+@function(weight=many(NOT_NEGATIVE))
+def resampling_weights(batch: reads("reward"), power: NOT_NEGATIVE, eps: NOT_NEGATIVE):
+    """PF-PPO (2409.06957), as verl: abs(r)^p + eps; 0^0 is 1.
+
+    Source: 2409.06957 as verl
+    Takes: batch with `reward`; `power` >= 0, `eps` >= 0
+    Gives: `weight` (N): abs(r)^power + eps, 0^0 = 1; scale itself
+    """
     weights = [real(abs(Fraction(r))) ** real(power) + real(eps) for r in batch["reward"]]
     return {"weight": [Number(w, w) for w in weights]}
 
@@ -277,9 +316,13 @@ def check_resampling_weights(check):
 
 # ---- resample
 
-@function
-def resample(weight, uniform):
-    """Drawn by the inverse of the cumulative sum."""
+@function(index=many(COUNT))
+def resample(weight: many(NOT_NEGATIVE, least=1), uniform: many(number(least=0, below=1))):
+    """Drawn by the inverse of the cumulative sum.
+
+    Takes: `weight` (n numbers >= 0, sum > 0), `uniform` (k numbers in [0, 1))
+    Gives: `index` (k): the smallest j with sum_{i<=j} weight_i > u sum weight
+    """
     sums = [sum(weight[:j + 1]) for j in range(len(weight))]
     return {"index": [next(j for j, s in enumerate(sums) if less(u * sums[-1], s)) for u in uniform]}
 
@@ -317,9 +360,15 @@ def check_resample(check):
 
 # ---- replay_score
 
-@function
-def replay_score(batch):
-    """TRL's replay buffer: sum over responses of abs(A), times the standard deviation of the rewards."""
+@function(score=many(NOT_NEGATIVE))
+def replay_score(batch: reads("reward", "advantage")):
+    """TRL's replay buffer: sum over responses of abs(A), times the standard deviation of the rewards.
+
+    Source: TRL
+    Takes: batch with `reward`, `advantage`
+    Gives: `score` (groups): sum over the group's responses of abs(A) at the first mask token (0 without one), times the sample standard
+    deviation of their rewards (0 for one response); scale itself
+    """
     A = at(batch, "advantage")
     first = {i: abs(A[i, t]) for i, t in reversed(list(A))}  # a response's first mask token is written last
 
@@ -398,9 +447,17 @@ def rouge_l(a, b):
 ALIKE = {"edit": edit, "suffix": suffix, "rouge_l": rouge_l}
 
 
-@function
-def sequence_distance(a, b, form):
-    """LATR, official code: how alike a branch and its parent are."""
+@function(distance=FRACTION)
+def sequence_distance(a: many(INTEGER, least=1), b: many(INTEGER, least=1), form: one_of("edit", "suffix", "rouge_l")):
+    """LATR, official code: how alike a branch and its parent are.
+
+    Source: LATR, official code
+    Takes: `a` (m >= 1 integer ids), `b` (n >= 1), `form`
+    Gives: `distance`: `edit`: Levenshtein's distance, unit costs, over max(m, n); `suffix`: max(l1, l2)/max(m, n), l1 the length of the
+    longest suffix of a that stands anywhere in b as it is, l2 of one of b in a; `rouge_l`: 2 P R/(P + R), P = c/m, R = c/n, c the
+    length of the longest common subsequence, 0 if c = 0; scale itself. LATR drops a branch too like its parent: edit < 0.4, suffix >
+    0.2 or rouge_l > 0.5, of their last tokens
+    """
     x = ALIKE[form](a, b)
     return {"distance": Number(x, x)}
 

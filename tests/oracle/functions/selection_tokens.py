@@ -10,6 +10,7 @@ import limits
 from functions.arithmetic import NOTHING, Number, ascending, at, clamp, less, mean, read, real, rows, slots
 from functions.batches import HOLED, NOW, SELF, TENTHS, UNMASKED, on, switches, tokens
 from functions.comparing import cases_of, chosen, exactly, selected
+from functions.domains import COUNT, FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, TOKENS, TOKEN_ARRAY, TOKEN_FLAGS, many, number, one_of, reads
 from functions.registry import cases, checks, function
 from limits import ZERO, settle
 from scenarios import NAN, Dice
@@ -59,9 +60,15 @@ def thrown_batch(seed):
 
 # ---- select_top
 
-@function
-def select_top(batch, by, fraction):
-    """2506.01939: the tokens at or above the (1 - rho) quantile, which is interpolated linearly."""
+@function(selected=TOKEN_FLAGS)
+def select_top(batch, by: TOKEN_ARRAY, fraction: FRACTION):
+    """2506.01939: the tokens at or above the (1 - rho) quantile, which is interpolated linearly.
+
+    Source: 2506.01939
+    Takes: batch, `by`, 0 <= `fraction` <= 1
+    Gives: `selected` (N x length): x >= q, q interpolated linearly between the ascending x of the n mask tokens at position p = (1 -
+    fraction)(n - 1) counted from 0, so x >= the one at ceil(p); 1 - fraction is the binary64 difference, p is exact
+    """
     x = at(batch, by)
     if not x:
         return {"selected": flags(batch, ())}
@@ -111,9 +118,13 @@ def check_select_top(check):
 
 # ---- select_largest
 
-@function
-def select_largest(batch, by, count):
-    """KL-Cov (2505.22617) takes its tokens by the covariance like this."""
+@function(selected=TOKEN_FLAGS)
+def select_largest(batch, by: TOKEN_ARRAY, count: COUNT):
+    """KL-Cov (2505.22617) takes its tokens by the covariance like this.
+
+    Takes: batch, `by`, `count` >= 0
+    Gives: `selected`: the `count` largest of the mask tokens, all if there are fewer
+    """
     falling = ascending({place: -x for place, x in at(batch, by).items()})
     return {"selected": flags(batch, falling[:int(count)])}
 
@@ -148,9 +159,16 @@ def check_select_largest(check):
 
 # ---- select_between
 
-@function
-def select_between(batch, by, low, high, order, count, excluded=None):
-    """Clip-Cov (2505.22617): tokens strictly between two bounds, here the first in an order that is given."""
+@function(selected=TOKEN_FLAGS)
+def select_between(batch, by: TOKEN_ARRAY, low: NUMBER, high: NUMBER, order: many(COUNT, different=True), count: COUNT,
+                   excluded: TOKEN_FLAGS = None):
+    """Clip-Cov (2505.22617): tokens strictly between two bounds, here the first in an order that is given.
+
+    Source: 2505.22617, Clip-Cov
+    Takes: batch, `by`, `low`, `high`, `order`, `count`, `excluded` (N x length of flags; optional)
+    Gives: `selected`: the first `count` in `order` of the mask tokens that are not excluded and have low < x < high. `order` is a
+    permutation of 0 .. sum(length) - 1, tokens counted through the sequences, masked ones too
+    """
     x = at(batch, by)
     every = slots(batch)
     chosen = [(i, t) for i, t in (every[int(k)] for k in order)
@@ -225,9 +243,16 @@ def second_moment_drifting(batch, threshold):
 FORMS = {"all": second_moment_all, "drifting": second_moment_drifting}
 
 
-@function
-def select_second_moment(batch, threshold, form):
-    """M2PO: the tokens whose second moment of drift stays below a threshold, in two forms."""
+@function(selected=TOKEN_FLAGS)
+def select_second_moment(batch: reads("logp_old", "logp_rollout", "advantage"), threshold: POSITIVE, form: one_of("all", "drifting")):
+    """M2PO: the tokens whose second moment of drift stays below a threshold, in two forms.
+
+    Source: M2PO
+    Takes: batch with `logp_old`, `logp_rollout`, `advantage`; `threshold` > 0, `form`
+    Gives: `selected`, tokens ordered by ascending delta^2; `all` (AReaL): delta = b - o; the longest prefix of the mask tokens with
+    mean delta^2 < threshold, at least one token; `drifting` (2510.01161 as Trinity-RFT): delta = l - o; candidates have A > 0 and delta
+    > 0, or A < 0 and delta < 0; their longest prefix with mean delta^2 <= threshold, and every mask token that is no candidate
+    """
     return {"selected": flags(batch, FORMS[form](batch, threshold))}
 
 
@@ -292,9 +317,15 @@ def check_select_second_moment(check):
 
 # ---- covariance
 
-@function
-def covariance(batch):
-    """2505.22617: (A - mean A)(l - mean l), whose mean is the covariance."""
+@function(covariance=TOKENS)
+def covariance(batch: reads("advantage")):
+    """2505.22617: (A - mean A)(l - mean l), whose mean is the covariance.
+
+    Source: 2505.22617
+    Takes: batch with `advantage`
+    Gives: `covariance` (N x length): (A - mean A)(l - mean l), means over mask tokens; scale (abs(A) + mean abs(A))(abs(l) + mean
+    abs(l))
+    """
     A, l = at(batch, "advantage"), at(batch, "logp")
 
     def number(place):
@@ -345,9 +376,15 @@ def check_covariance(check):
 
 # ---- clip_below
 
-@function
-def clip_below(batch, mu):
-    """Clip_B (2602.03392) as Trinity-RFT: pushed down, and S far below its mean."""
+@function(selected=TOKEN_FLAGS)
+def clip_below(batch: reads("entropy", "advantage"), mu: NUMBER):
+    """Clip_B (2602.03392) as Trinity-RFT: pushed down, and S far below its mean.
+
+    Source: Clip_B, 2602.03392 as Trinity-RFT
+    Takes: batch with `entropy`, `advantage`; `mu`
+    Gives: S = e^l (H + l). `selected`: mask tokens with A < 0 and S - mean S < -mu std S, mean and population deviation over mask
+    tokens, both sides exactly 0 where all S are equal
+    """
     A, S = at(batch, "advantage"), entropy_push(batch)
     away, spread = centred(S) if S else ({}, ZERO)
     return {"selected": flags(batch, [p for p in S if A[p] < 0 and limits.less(away[p], -real(mu) * spread)])}
@@ -382,10 +419,16 @@ def check_clip_below(check):
 
 # ---- clip_value
 
-@function
-def clip_value(batch, expected, mu, fraction):
+@function(selected=TOKEN_FLAGS)
+def clip_value(batch: reads("entropy", "advantage"), expected: many(many(NUMBER)), mu: NUMBER, fraction: FRACTION):
     """Clip_V (2602.03392) as Trinity-RFT: pushed down, and the vocabulary's mean of S far above S; the farthest of them,
-    a fraction of all tokens, yet one."""
+    a fraction of all tokens, yet one.
+
+    Source: Clip_V, as above
+    Takes: batch with `entropy`, `advantage`; `expected` per token: the mean of S over the vocabulary; `mu`, 0 <= `fraction` <= 1
+    Gives: x = expected - S. `selected`: of the mask tokens with A < 0 and x > mu std x (population deviation over the n mask tokens; x
+    itself is not centred) the max(1, floor(fraction n)) largest x, product in binary64; none if all x are equal
+    """
     A, S, N = at(batch, "advantage"), entropy_push(batch), read(batch, expected)
     x = {p: real(N[p]) - S[p] for p in S}
     _, spread = centred(x) if x else ({}, ZERO)
@@ -431,9 +474,14 @@ def check_clip_value(check):
 
 # ---- probability_select
 
-@function
-def probability_select(batch, probability):
-    """Lopti (2505.12929), SPO-SEG: the tokens that were improbable."""
+@function(selected=TOKEN_FLAGS)
+def probability_select(batch: reads("logp_old"), probability: number(above=0, most=1)):
+    """Lopti (2505.12929), SPO-SEG: the tokens that were improbable.
+
+    Source: Lopti, 2505.12929; SPO-SEG
+    Takes: batch with `logp_old`; 0 < `probability` <= 1
+    Gives: `selected` (N x length): mask tokens with o < log(probability)
+    """
     o = at(batch, "logp_old")
     bound = mpmath.log(real(probability))
     return {"selected": flags(batch, [p for p in o if limits.less(real(o[p]), bound)])}
@@ -479,9 +527,20 @@ def within_budget(tokens, D, width, least, delta, budget, quantile, factor):
     return kept
 
 
-@function
-def prefix_budget(batch, **numbers):
-    """CPPO (2606.10968), code: a trust region whose width is what the response's prefix has not used."""
+@function(selected=TOKEN_FLAGS)
+def prefix_budget(batch: reads("logp_old", "advantage"),
+                  **numbers: {"width": COUNT, "least": FRACTION, "delta": POSITIVE, "budget": NOT_NEGATIVE, "quantile": FRACTION,
+                              "factor": NOT_NEGATIVE}):
+    """CPPO (2606.10968), code: a trust region whose width is what the response's prefix has not used.
+
+    Source: CPPO, 2606.10968, code
+    Takes: batch with `logp_old`, `advantage`; `width` >= every length, 0 <= `least` <= 1, `delta` > 0, `budget` b >= 0, 0 <= `quantile`
+    q <= 1, `factor` k >= 0
+    Gives: D = abs(e^l - e^o); w = least + (1 - least)(width - p)/max(width - 1, 1), p = 1.. the token's position in its response
+    (masked tokens count); Z = w D; S and W the sums of Z and w over the response's earlier mask tokens; d = clip(k Q, b, 5 b), Q the
+    q-quantile of D over its n mask tokens, linear at q (n - 1). `selected`: the mask tokens with A (e^(l - o) - 1) <= 0 or Z <=
+    min(delta, delta + d W - S)
+    """
     l, o, A = (at(batch, name) for name in ("logp", "logp_old", "advantage"))
     D = {p: abs(mpmath.exp(real(l[p])) - mpmath.exp(real(o[p]))) for p in l}
     kept = [p for p in l if A[p] * (l[p] - o[p]) <= 0]

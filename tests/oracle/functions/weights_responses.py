@@ -10,6 +10,7 @@ from functions.arithmetic import (NOTHING, Number, absolute, by_group, clamp, it
                                   real, rewards_of, shares, sigmoid, variance)
 from functions.batches import FOUR, HOLED, SELF, TENTHS, each, marks, of_lengths, on, responses, tokens
 from functions.comparing import cases_of, close, every, exactly, fraction, logistic, near, values
+from functions.domains import FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, one_of, reads
 from functions.registry import cases, checks, function
 from limits import ZERO
 from scenarios import NAN
@@ -17,9 +18,16 @@ from scenarios import NAN
 
 # ---- sample_weights
 
-@function
-def sample_weights(batch, difficulty, by_difficulty, by_length):
-    """ROLL: more for difficult prompts, less for long responses; the mean weight is 1."""
+@function(weight=many(NOT_NEGATIVE))
+def sample_weights(batch, difficulty: many(NUMBER), by_difficulty: FLAG, by_length: FLAG):
+    """ROLL: more for difficult prompts, less for long responses; the mean weight is 1.
+
+    Source: ROLL
+    Takes: batch; `difficulty` (N), flags `by_difficulty`, `by_length`
+    Gives: with T_i mask tokens of the response, Tmin and Tmax over the batch: w_i = (1/2 + 3/2 clip(difficulty_i, 0, 1) if
+    by_difficulty, else 1) times (3/2 - (T_i - Tmin)/(Tmax - Tmin) if by_length, the fraction 0 if Tmax = Tmin, else 1). `weight` (N):
+    w_i N / sum_j w_j; scale itself
+    """
     T = [Fraction(sum(i == j for i, _ in places(batch))) for j in range(len(batch["length"]))]
     spread = max(T) - min(T)
 
@@ -62,9 +70,16 @@ def check_sample_weights(check):
 
 # ---- invariance_weight
 
-@function
-def invariance_weight(batch, meta, anchor):
-    """AIR (2605.20994): what an open prompt's rewards lack of its anchors' weighs its responses."""
+@function(weight=many(NUMBER))
+def invariance_weight(batch: reads("reward"), meta: many(INTEGER), anchor: many(FLAG)):
+    """AIR (2605.20994): what an open prompt's rewards lack of its anchors' weighs its responses.
+
+    Source: AIR, 2605.20994
+    Takes: batch with `reward`; `meta` (groups: an integer id), `anchor` (groups, flags)
+    Gives: rbar_g the group's mean. Of an open group (no anchor) Delta = (mean of rbar over the anchors of its id) - rbar_g, 0 if there
+    is none. `weight` (N): Delta r_i, 0 in anchors; scale: (the same means of absolute values, plus) abs(r_i), 0 where Delta is 0 for
+    lack of anchors
+    """
     r, groups = rewards_of(batch), by_group(batch)
     bar = [Number(mean([r[i] for i in group]), mean([abs(r[i]) for i in group])) for group in groups]
     found = []
@@ -103,9 +118,15 @@ def check_invariance_weight(check):
 
 # ---- centred_weights
 
-@function
-def centred_weights(batch, k):
-    """AP-GRPO (2602.23615): right responses weigh more in the surrogate and less in the penalty."""
+@function(surrogate=many(NUMBER), penalty=many(NUMBER))
+def centred_weights(batch: reads("reward"), k: NUMBER):
+    """AP-GRPO (2602.23615): right responses weigh more in the surrogate and less in the penalty.
+
+    Source: AP-GRPO, 2602.23615
+    Takes: batch with `reward`; `k`
+    Gives: `surrogate` (N): 1 + k (r - rbar), `penalty` (N): 1 - k (r - rbar), rbar the group's mean; scales 1 + abs(k)(abs(r) + mean
+    abs(r))
+    """
     r = rewards_of(batch)
 
     def weights(way):
@@ -157,9 +178,16 @@ def preferred(T, r, power):
     return f, df
 
 
-@function
-def length_preference(batch, length, r, **power):
-    """lambda-GRPO (2510.06870): what a response's tokens weigh by its length; lambda is trained."""
+@function(weight=many(NOT_NEGATIVE), slope=many(NUMBER))
+def length_preference(batch, length: many(NOT_NEGATIVE), r: NUMBER, **power: {"lambda": NUMBER}):
+    """lambda-GRPO (2510.06870): what a response's tokens weigh by its length; lambda is trained.
+
+    Source: lambda-GRPO, 2510.06870
+    Takes: batch; `length` (N numbers >= 0), `r`, `lambda`
+    Gives: in a group of G: z = (T - mean T)/(population deviation), 0 if that is 0; h = max(1 + r z, 1e-6), g = h^lambda, P =
+    softmax(g). `weight` (N): f = G P; `slope` (N): df/dlambda = f (g log h - sum P g log h). Scales: f F and f F (g abs(log h) + sum P
+    g abs(log h)), F = 1 + g + sum P g
+    """
     f, df = {}, {}
     for group in by_group(batch):
         weights, slopes = preferred([length[i] for i in group], r, power["lambda"])
@@ -200,9 +228,16 @@ def check_length_preference(check):
 
 # ---- prompt_weight
 
-@function
-def prompt_weight(batch, threshold, limit, low, form):
-    """ADORA: 1 for prompts whose longest right response is longer than their wrong ones that ended are on average."""
+@function(weight=many(NOT_NEGATIVE))
+def prompt_weight(batch: reads("reward"), threshold: NUMBER, limit: NOT_NEGATIVE, low: NOT_NEGATIVE, form: one_of("llm", "vlm")):
+    """ADORA: 1 for prompts whose longest right response is longer than their wrong ones that ended are on average.
+
+    Source: ADORA
+    Takes: batch with `reward`; `threshold`, `limit`, `low` >= 0, `form`
+    Gives: right: r > threshold; short: not right and `length` < limit (masked tokens included). `weight` (groups): 1 if (largest length
+    of the right) > (mean length of the short), else low; where there are no right ones: low (`llm`) or 1 (`vlm`); where there are right
+    ones and no short ones: 1 (`llm`) or low (`vlm`); scale itself
+    """
     r, T = rewards_of(batch), batch["length"]
 
     def weight(group):
@@ -241,9 +276,15 @@ def check_prompt_weight(check):
 
 # ---- confidence_factor
 
-@function
-def confidence_factor(batch, correct, delta):
-    """CoDaPO (2606.07950): 4 c p (1 - p) + delta, c the confidence of the group and p its share of right responses."""
+@function(factor=many(NOT_NEGATIVE))
+def confidence_factor(batch: reads("logp_old"), correct: many(FLAG), delta: NOT_NEGATIVE):
+    """CoDaPO (2606.07950): 4 c p (1 - p) + delta, c the confidence of the group and p its share of right responses.
+
+    Source: CoDaPO, 2606.07950
+    Takes: batch with `logp_old`; `correct` (N flags), `delta` >= 0
+    Gives: over the group's responses that have mask tokens: c = e^(mean of their means of o), p the share of correct ones. `factor`
+    (groups): 4 c p (1 - p) + delta, delta without any; scale itself times 1 + the mean of their mean abs(o), delta without any
+    """
     score = means(batch, "logp_old")
 
     def factor(group):
@@ -285,9 +326,16 @@ def check_confidence_factor(check):
 
 # ---- difficulty_weight
 
-@function
-def difficulty_weight(batch, accuracy, temperature):
-    """DGPO (2601.20614): the harder prompts of those whose rewards differ weigh more, and the others leave the divisor."""
+@function(weight=many(NOT_NEGATIVE))
+def difficulty_weight(batch: reads("reward"), accuracy: many(NUMBER), temperature: POSITIVE):
+    """DGPO (2601.20614): the harder prompts of those whose rewards differ weigh more, and the others leave the divisor.
+
+    Source: DGPO, 2601.20614
+    Takes: batch with `reward`; `accuracy` (N), `temperature` > 0
+    Gives: of the v groups whose rewards are not all equal: D the mean accuracy, 1 if that is 0; P = softmax of -D/temperature over
+    them. `weight` (groups): v P (mask tokens of the batch)/(mask tokens of these groups), 1 for the others; scale itself times 1 + the
+    exponents' spread, 1 for the others. No case where these groups have no mask tokens
+    """
     r, T, groups = rewards_of(batch), lengths_of(batch), by_group(batch)
     valid = [g for g, group in enumerate(groups) if len({r[i] for i in group}) > 1]
     found = [Number(Fraction(1), Fraction(1))] * len(groups)
@@ -332,9 +380,15 @@ def check_difficulty_weight(check):
 
 # ---- answer_entropy
 
-@function
-def answer_entropy(batch, answer, score):
-    """SEED-GRPO, COPO: entropy of the group's final answers, each response weighing e^score."""
+@function(entropy=many(NOT_NEGATIVE))
+def answer_entropy(batch, answer: many(integer(-1)), score: many(NUMBER)):
+    """SEED-GRPO, COPO: entropy of the group's final answers, each response weighing e^score.
+
+    Source: SEED-GRPO, COPO
+    Takes: batch; `answer` (N ids >= 0, or -1: like no other), `score` (N: log weights)
+    Gives: `entropy` (groups): -sum p log p over the different answers of the group, p = sum of e^score over those that gave it/sum over
+    all; 0 for one answer; scale (1 + it)(1 + the exponents' spread, T = 1), 0 for one answer
+    """
     def entropy(group):
         e = {i: mpmath.exp(real(score[i] - max(score[j] for j in group))) for i in group}
         clusters = {}
@@ -375,9 +429,14 @@ def check_answer_entropy(check):
 
 # ---- entropy_factor
 
-@function
-def entropy_factor(entropy, alpha, size):
-    """SEED-GRPO (2505.12346), the authors' code: 1/(1 + alpha H/log G)."""
+@function(factor=many(NOT_NEGATIVE))
+def entropy_factor(entropy: many(NUMBER), alpha: NOT_NEGATIVE, size: integer(2)):
+    """SEED-GRPO (2505.12346), the authors' code: 1/(1 + alpha H/log G).
+
+    Source: SEED-GRPO, 2505.12346, the authors' code
+    Takes: `entropy` H (n), `alpha` >= 0, integer `size` G >= 2
+    Gives: `factor` (n): 1/(1 + alpha H/log G); scale itself
+    """
     factor = [1 / (1 + real(alpha * H) / mpmath.log(int(size))) for H in entropy]
     return {"factor": [Number(x, x) for x in factor]}
 
@@ -400,9 +459,15 @@ def check_entropy_factor(check):
 
 # ---- consistency_weights
 
-@function
-def consistency_weights(entropy, gamma, centre):
-    """COPO (2508.04138): the group's own advantage where its answers differ, the batch's where they agree."""
+@function({"local": many(FRACTION), "global": many(FRACTION)})
+def consistency_weights(entropy: many(NUMBER), gamma: NUMBER, centre: NUMBER):
+    """COPO (2508.04138): the group's own advantage where its answers differ, the batch's where they agree.
+
+    Source: COPO, 2508.04138
+    Takes: `entropy` H (n), `gamma`, `centre`
+    Gives: `local` (n): sigmoid(gamma (H - centre)); `global` (n): 1 - it, as sigmoid(-gamma (H - centre)); scales themselves times 1 +
+    abs(gamma)(abs(H) + abs(centre))
+    """
     def gate(H, way):
         w = sigmoid(way * gamma * (H - centre))
         return Number(w, w * real(1 + abs(gamma) * (abs(H) + abs(centre))))
@@ -429,9 +494,15 @@ def check_consistency_weights(check):
 
 # ---- dynamic_scale
 
-@function
-def dynamic_scale(hardness, gap, bound):
-    """DR-IRL's GRPO-S: data hardness times the model's responsiveness, outliers aside."""
+@function(factor=many(NOT_NEGATIVE))
+def dynamic_scale(hardness: many(NUMBER, least=1), gap: many(NUMBER), bound: NOT_NEGATIVE):
+    """DR-IRL's GRPO-S: data hardness times the model's responsiveness, outliers aside.
+
+    Source: DR-IRL's GRPO-S
+    Takes: `hardness` d (n >= 1), `gap` R (n), `bound` tau
+    Gives: kept: the R with (R - mean R)^2 <= tau; none is an input error. `factor` (n): sigmoid(d_i)/sigmoid(mean d) times sigmoid(mean
+    of the kept)/sigmoid(mean R); scale itself times 1 + abs(d_i) + mean abs(d) + mean abs(R) + mean abs of the kept
+    """
     kept = [R for R in gap if not less(bound, (R - mean(gap)) ** 2)]
     prompt = sigmoid(mean(kept)) / sigmoid(mean(gap))
     away = mean(absolute(hardness)) + mean(absolute(gap)) + mean(absolute(kept))

@@ -11,6 +11,8 @@ from functions.arithmetic import (NOTHING, Number, ascending, at, by_group, clam
                                   rows, sigmoid, slots)
 from functions.batches import HOLED, NOW, SELF, TEACHER, UNMASKED, WITH_HOLES, marks, on, switches, tokens
 from functions.comparing import ask, close, entry, every, exactly, fraction, logistic, near, values
+from functions.domains import (COUNT, FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NOT_POSITIVE, NUMBER, POSITIVE, TOKENS, TOKEN_SIZES, integer,
+                               many, number, one_of, reads)
 from functions.registry import cases, checks, function
 from limits import ONE, ZERO
 from scenarios import NAN
@@ -20,9 +22,15 @@ SIGNS = [[1, -0.5, 1], [0.5, -1], [0, -0.75]]
 
 # ---- teacher_gate
 
-@function
-def teacher_gate(batch, strength, clip):
-    """SERL (2605.19447), VISD (2605.06094): more where the teacher agrees with the sign of the advantage."""
+@function(weight=TOKENS)
+def teacher_gate(batch: reads("logp_teacher", "advantage"), strength: FRACTION, clip: number(above=0, below=1)):
+    """SERL (2605.19447), VISD (2605.06094): more where the teacher agrees with the sign of the advantage.
+
+    Source: SERL 2605.19447, VISD 2605.06094
+    Takes: batch with `logp_teacher` (q), `advantage`, optional `selected`; 0 <= `strength` s <= 1, 0 < `clip` c < 1
+    Gives: `weight` per token: (1 - s) + s clip(e^(sign(A)(q - l)), 1 - c, 1 + c); 1 where A = 0, and where `selected` is there and
+    false; scale itself
+    """
     A, l, q = (at(batch, name) for name in ("advantage", "logp", "logp_teacher"))
 
     def weight(p):
@@ -66,9 +74,16 @@ def check_teacher_gate(check):
 
 # ---- prefix_discrepancy
 
-@function
-def prefix_discrepancy(batch, gamma, form):
-    """IW-OPD (2606.22600): less the more the teacher has already disagreed; `trl` counts the last token too."""
+@function(weight=TOKENS)
+def prefix_discrepancy(batch: reads("logp_old", "logp_teacher"), gamma: NUMBER, form: one_of("paper", "trl")):
+    """IW-OPD (2606.22600): less the more the teacher has already disagreed; `trl` counts the last token too.
+
+    Source: IW-OPD, 2606.22600
+    Takes: batch with `logp_old`, `logp_teacher`; `gamma`, `form`
+    Gives: with S_n the sum of abs(q - o) over the first n of the response's T mask tokens, D = S_{T-1} (`paper`) or S_T (`trl`).
+    `weight` of the n-th: 1 + gamma (1 - S_{n-1}/D); where D = 0 it is 1 (`paper`) or 1 + gamma (`trl`); scale 1 + abs(gamma)(1 +
+    S_{n-1}/D)
+    """
     o, q = at(batch, "logp_old"), at(batch, "logp_teacher")
     found = {}
     for i in range(len(batch["length"])):
@@ -114,10 +129,16 @@ def check_prefix_discrepancy(check):
 
 # ---- window_weight
 
-@function
-def window_weight(x, target, temperature):
+@function(weight=many(NOT_NEGATIVE), normalised=many(NOT_NEGATIVE))
+def window_weight(x: many(NOT_POSITIVE, least=1), target: POSITIVE, temperature: POSITIVE):
     """TAWin (2604.22504), the soft top-K: w = min(1, e^((x - lambda)/tau)) with sum K. With the r largest at 1, e^(-lambda/tau)
-    is (K - r)/(sum of e^(x/tau) of the rest)."""
+    is (K - r)/(sum of e^(x/tau) of the rest).
+
+    Source: TAWin's soft top-K, 2604.22504
+    Takes: `x` (n >= 1 numbers <= 0), `target` K > 0, `temperature` tau > 0
+    Gives: `weight` (n): 1 if K >= n, else min(1, e^((x_i - lambda)/tau)) with the lambda for which they sum to K; `normalised` (n): n
+    w_i/sum w; scale of both itself times 1 + the exponents' spread (itself if K >= n)
+    """
     n = len(x)
     size = 1 + (max(x) - min(x)) / temperature
     if target >= n:
@@ -161,9 +182,14 @@ def check_window_weight(check):
 
 # ---- probability_gain
 
-@function
-def probability_gain(batch, strength):
-    """AR (2505.12929): a e^o + 1 - a."""
+@function(weight=TOKENS)
+def probability_gain(batch: reads("logp_old"), strength: FRACTION):
+    """AR (2505.12929): a e^o + 1 - a.
+
+    Source: AR, 2505.12929
+    Takes: batch with `logp_old`; 0 <= `strength` a <= 1
+    Gives: `weight` per token: a e^o + 1 - a; scale itself
+    """
     w = {p: real(strength) * mpmath.exp(real(o)) + real(1 - strength) for p, o in at(batch, "logp_old").items()}
     return {"weight": rows(batch, {p: Number(x, x) for p, x in w.items()}, NOTHING)}
 
@@ -199,10 +225,18 @@ def conflict_runs(ids, sign):
     return [run(own) for own in ids]
 
 
-@function
-def conflict_weight(batch, token, sign, inside):
+@function(weight=TOKENS)
+def conflict_weight(batch, token: many(many(INTEGER)), sign: many(one_of(-1, 0, 1)), inside: NOT_NEGATIVE):
     """GTPO (2508.03772): what right and wrong responses share at their beginnings or ends is not pushed down, and up by
-    more."""
+    more.
+
+    Source: GTPO, 2508.03772, the paper's form
+    Takes: batch; `token` per token: an integer id; `sign` (N): -1, 0 or 1; `inside` W >= 0
+    Gives: positions are counted among the response's mask tokens. Position p of a response conflicts if some response of its group with
+    sign 1 and some with sign -1 (itself may be one) have its id at p. Forward run: the longest prefix of conflicting positions;
+    backward run: the same with positions counted from each response's end. `weight` per token: the product over both runs of 1 outside
+    the run, else W, 1 or 0 for sign 1, 0, -1; scale itself
+    """
     ids, found = read(batch, token), {}
     for group in by_group(batch):
         own = [[p for p in ids if p[0] == i] for i in group]
@@ -251,9 +285,15 @@ def check_conflict_weight(check):
 
 # ---- surprisal_weight
 
-@function
-def surprisal_weight(batch, share, up, down, target):
-    """STARE (2606.19236): while the entropy is low, the least likely tokens of either sign of A have weights of their own."""
+@function(weight=TOKENS)
+def surprisal_weight(batch: reads("advantage", "entropy"), share: FRACTION, up: NUMBER, down: NUMBER, target: NUMBER):
+    """STARE (2606.19236): while the entropy is low, the least likely tokens of either sign of A have weights of their own.
+
+    Source: STARE, 2606.19236
+    Takes: batch with `advantage`, `entropy`; 0 <= `share` <= 1, `up`, `down`, `target`
+    Gives: `weight` per token: 1; if the mean of H over the batch's mask tokens is < target: `up` at the ceil(share n), the product in
+    binary64, mask tokens with the smallest l of the n that have A > 0, `down` likewise of those with A < 0; scale itself
+    """
     l, A, H = (at(batch, name) for name in ("logp", "advantage", "entropy"))
     weight = dict.fromkeys(l, Fraction(1))
     if l and less(mean(H.values()), target):
@@ -300,9 +340,16 @@ def check_surprisal_weight(check):
 
 # ---- gaussian_covariance
 
-@function
-def gaussian_covariance(batch):
-    """CW-GRPO (2605.11538): e^(-c^2/(2 sigma^2)) of the covariance c, with mean 1 over the group's tokens."""
+@function(weight=TOKENS)
+def gaussian_covariance(batch: reads("advantage")):
+    """CW-GRPO (2605.11538): e^(-c^2/(2 sigma^2)) of the covariance c, with mean 1 over the group's tokens.
+
+    Source: CW-GRPO, 2605.11538
+    Takes: batch with `advantage`
+    Gives: c as in `covariance`, V its population variance over the batch's mask tokens, w = e^(-c^2/(2 V)), 1 if V = 0. `weight` per
+    token: n w/sum w over the n mask tokens of the group; scale itself times 1 + max over the group of c'^2/V (0 if V = 0), c' the scale
+    of `covariance`
+    """
     l, A = at(batch, "logp"), at(batch, "advantage")
     if not l:
         return {"weight": rows(batch, {}, NOTHING)}
@@ -387,9 +434,21 @@ def temperatures(M, sides):
     return found
 
 
-@function
-def centroid_weight(batch, feature, width, refine, low, high):
-    """DelTA (2605.21467), official code: more for tokens whose features tell their side from the other."""
+@function(weight=TOKENS)
+def centroid_weight(batch: reads("advantage"), feature: many(many(NUMBER)), width: integer(1), refine: COUNT, low: NOT_NEGATIVE,
+                    high: NOT_NEGATIVE):
+    """DelTA (2605.21467), official code: more for tokens whose features tell their side from the other.
+
+    Source: DelTA, 2605.21467, official code
+    Takes: batch with `advantage`; `feature` (sum of `length` rows of D numbers: the tokens of the batch in order, masked ones too; what
+    theirs hold is not read), `width` D >= 1, `refine` >= 0, `low`, `high`
+    Gives: sides: the mask tokens with A > 0 and those with A < 0. mu of a side = sum c v/max(sum c, 1e-8), c = abs(A), so 0 of a side
+    without tokens; M = abs(v - mu other)^2 - abs(v - mu own)^2; gamma of a side = sqrt(max(population variance of its M, 1e-8)); x =
+    sigmoid(M/gamma). Then `refine` times: mu with c = abs(A) x, M from these, x = sigmoid(M/gamma) with the gamma of the M before,
+    gamma from the new M. lambda = low + (high - low) x, low where A = 0. `weight` per token: lambda n/(sum of lambda) over the n mask
+    tokens, 0 if the sum is 0. Scale: itself times 1 + (M with plus for minus, mu of absolute v)/gamma, the gamma of the last x; itself
+    where A = 0
+    """
     A = at(batch, "advantage")
     v = {p: [real(x) for x in row] for p, row in zip(slots(batch), feature) if p in A}
     sides = {s: [p for p in A if A[p] * s > 0] for s in (1, -1)}
@@ -470,9 +529,15 @@ def check_centroid_weight(check):
 
 # ---- agent_weights
 
-@function
-def agent_weights(batch, agent):
-    """RLinf's loss scales: the agents of a response weigh the same, however many tokens they have."""
+@function(weight=TOKENS)
+def agent_weights(batch, agent: many(many(INTEGER))):
+    """RLinf's loss scales: the agents of a response weigh the same, however many tokens they have.
+
+    Source: RLinf's loss scales
+    Takes: batch; `agent` per token: an integer id
+    Gives: `weight` per token: 1/((number of different ids at the response's mask tokens) (its mask tokens with this id)), so that with
+    `given` = `term` and `seq_mean_token_sum` every agent of a response weighs the same; scale itself
+    """
     ids, found = read(batch, agent), {}
     for own in own_tokens(batch):
         named = [ids[p] for p in own]
@@ -503,9 +568,15 @@ def check_agent_weights(check):
 
 # ---- route_weight
 
-@function
-def route_weight(batch, routed, beta):
-    """SRPO (2604.02288), sample routing: of tokens that go to distillation, less where the teacher is unsure, with mean 1."""
+@function(weight=TOKEN_SIZES)
+def route_weight(batch: reads("entropy"), routed: many(FLAG), beta: NOT_NEGATIVE):
+    """SRPO (2604.02288), sample routing: of tokens that go to distillation, less where the teacher is unsure, with mean 1.
+
+    Source: SRPO, sample routing, 2604.02288
+    Takes: batch with `entropy` (H, the teacher's); `routed` (N flags), `beta` >= 0
+    Gives: u = e^(-beta H) at the mask tokens of routed responses. `weight` per token: u/(mean of u over all of these in the batch), 0
+    at all others; scale itself times 1 + beta (abs(H) + max abs(H) over them)
+    """
     H = {p: h for p, h in at(batch, "entropy").items() if routed[p[0]]}
     u = {p: mpmath.exp(-real(beta * h)) for p, h in H.items()}
     level = sum(u.values(), ZERO) / max(1, len(u))

@@ -1,0 +1,60 @@
+"""The pages vectors/functions/*.md, from the functions' docstrings."""
+import importlib
+import inspect
+import re
+
+from functions import FUNCTIONS
+
+SUBJECTS = {
+    "selection": "which tokens, responses and prompts are trained on, kept or sampled",
+    "control": "coefficients, clips and state that follow what was measured",
+    "credit": "advantages beside the axis",
+    "rewards": "rewards of a response, a group or a list",
+    "weights": "weights of tokens, responses and prompts",
+    "critic": "the value loss, the policy to measure against, distances from a teacher",
+}
+
+
+def module_of(name):
+    return FUNCTIONS[name].__module__.rpartition(".")[2]
+
+
+def subject_of(name):
+    return module_of(name).partition("_")[0]
+
+
+def wrapped(text, width=136):
+    """Lines of words, none of which begins with what Markdown takes for a mark."""
+    words, line = re.sub(r" ([-+*=#<>]|\d+[.)])(?= )", "\0\\1", " ".join(text.split())).split(" "), ""
+    lines = []
+    for word in words:
+        if line and len(line) + 1 + len(word) > width:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    return "\n".join(lines + [line]).replace("\0", " ")
+
+
+def entry(name):
+    """`Source:`, `Takes:`, `Gives:` and what follows of a docstring, the summary left out."""
+    page, _, more = inspect.getdoc(FUNCTIONS[name]).split("\n\n", 1)[1].partition("\n\n")
+    source, takes, gives = re.fullmatch(r"(?:Source: (.*?)\n)?Takes: (.*?)\nGives: (.*)", page, re.DOTALL).groups()
+    title = f"### `{name}`" + (f" ({' '.join(source.split())})" if source else "")
+    return "\n\n".join([title, wrapped("Takes: " + takes), wrapped("Gives: " + gives)] + [more] * bool(more))
+
+
+def page(subject):
+    parts = [f"# {subject.capitalize()}: {SUBJECTS[subject]}",
+             "Written by `tests/oracle/functions/write.py`. [The README](../README.md#functions) says what the words mean; the cases are in\n"
+             "[`calls.json`](../calls.json)."]
+    names = [name for name in FUNCTIONS if subject_of(name) == subject]
+    for module in dict.fromkeys(map(module_of, names)):
+        parts.append("## " + importlib.import_module("functions." + module).__doc__.strip().rstrip("."))
+        parts += [entry(name) for name in names if module_of(name) == module]
+    return "\n\n".join(parts) + "\n"
+
+
+def pages():
+    """{file in vectors: text}"""
+    return {f"functions/{subject}.md": page(subject) for subject in SUBJECTS}

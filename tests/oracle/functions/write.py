@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Writes what follows from the functions: the rules of calls in vectors/schema.json and the pages vectors/functions/*.md.
+
+    write.py                    write them
+    write.py --check            are they what would be written?
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+VECTORS = os.path.join(HERE, os.pardir, os.pardir, "vectors")
+if __name__ == "__main__":
+    sys.path[0] = os.path.dirname(HERE)
+
+from functions import pages, schema
+
+
+def read(name):
+    try:
+        with open(os.path.join(VECTORS, name), encoding="ascii") as f:
+            return f.read()
+    except FileNotFoundError:
+        return None
+
+
+def files():
+    """{file in vectors: text}"""
+    return {"schema.json": schema.text(read("schema.json")), **pages.pages()}
+
+
+def main():
+    differing = {name: text for name, text in files().items() if read(name) != text}
+    for name, text in differing.items():
+        if "--check" in sys.argv[1:]:
+            print(f"{name}: differs from what the functions say")
+        else:
+            with open(os.path.join(VECTORS, name), "w", encoding="ascii", newline="\n") as f:
+                f.write(text)
+            print(f"{name}: written")
+    return "--check" in sys.argv[1:] and bool(differing)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
