@@ -114,8 +114,10 @@ typedef float grpo_real;
 #endif
 #if defined(__GNUC__)
 #define GRPO_INLINE_ static inline __attribute__((always_inline))      /* where gcc -O2 would call the steps one by one */
+#define GRPO_APART_ static __attribute__((noinline))                     /* where its locals would lie in its caller's frame for good */
 #else
 #define GRPO_INLINE_ static inline
+#define GRPO_APART_ static
 #endif
 
 #ifdef __cplusplus
@@ -2457,30 +2459,30 @@ static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from)
     into->pending = 2;
 }
 
-/* the sum rounded once; infinities of opposite sign cancel in pairs */
-static double grpo_sum_value_(const grpo_sum *sum)
+/* the sum rounded once; infinities of opposite sign cancel in pairs.  s holds the sum, or minus the
+ * sum where *negative; it is left at the one that is not negative */
+static double grpo_sum_round_(grpo_sum *s, int *negative)
 {
-    grpo_sum s = *sum;
     int64_t l[3];
     uint64_t top, rest, sticky, m;
-    int k, j, negative, z = 0;
+    int k, j, z = 0;
     double r;
-    if (s.pos_inf != s.neg_inf) return s.pos_inf > s.neg_inf ? HUGE_VAL : -HUGE_VAL;
-    grpo_sum_carry_(&s);
-    negative = s.limb[GRPO_SUM_LIMBS - 1] < 0;
-    if (negative) {
-        for (k = 0; k < GRPO_SUM_LIMBS; k++) s.limb[k] = -s.limb[k];
-        grpo_sum_carry_(&s);
+    if (s->pos_inf != s->neg_inf) return s->pos_inf > s->neg_inf ? HUGE_VAL : -HUGE_VAL;
+    grpo_sum_carry_(s);
+    if (s->limb[GRPO_SUM_LIMBS - 1] < 0) {
+        for (k = 0; k < GRPO_SUM_LIMBS; k++) s->limb[k] = -s->limb[k];
+        grpo_sum_carry_(s);
+        *negative = !*negative;
     }
-    for (k = GRPO_SUM_LIMBS - 1; k > 0 && s.limb[k] == 0; k--) { }
-    for (j = 0; j < 3; j++) l[j] = k >= j ? s.limb[k - j] : 0;
-    for (sticky = 0, j = k - 3; j >= 0; j--) sticky |= (uint64_t)s.limb[j];
+    for (k = GRPO_SUM_LIMBS - 1; k > 0 && s->limb[k] == 0; k--) { }
+    for (j = 0; j < 3; j++) l[j] = k >= j ? s->limb[k - j] : 0;
+    for (sticky = 0, j = k - 3; j >= 0; j--) sticky |= (uint64_t)s->limb[j];
     if (l[0] == 0) return 0;
     top = (uint64_t)l[0] << 32 | (uint64_t)l[1];                       /* value = (top + rest 2^-32) 2^(32 (k-1) - 1074) */
     rest = (uint64_t)l[2];
     if (k < 2 && (k == 0 || top < UINT64_C(1) << 53)) {                /* fewer bits than a double holds */
         r = ldexp((double)(k == 0 ? (uint64_t)l[0] : top), -1074);
-        return negative ? -r : r;
+        return *negative ? -r : r;
     }
     while (!(top >> 63)) {
         top = top << 1 | (rest >> 31 & 1);
@@ -2492,7 +2494,14 @@ static double grpo_sum_value_(const grpo_sum *sum)
     top &= 2047;
     if (top > 1024 || (top == 1024 && (sticky || (m & 1)))) m++;
     r = ldexp((double)m, 32 * (k - 1) - z + 11 - 1074);
-    return negative ? -r : r;
+    return *negative ? -r : r;
+}
+
+static double grpo_sum_value_(const grpo_sum *sum)
+{
+    grpo_sum s = *sum;
+    int negative = 0;
+    return grpo_sum_round_(&s, &negative);
 }
 
 /* for sums of losses: overflows of both signs give +infinity */
@@ -2505,10 +2514,10 @@ static double grpo_sum_total_(const grpo_sum *s)
 static void grpo_sum_expand_(const grpo_sum *sum, double *out, int n)
 {
     grpo_sum s = *sum;
-    int k;
+    int k, negative = 0;
     for (k = 0; k < n; k++) {
-        out[k] = grpo_sum_value_(&s);
-        if (grpo_is_finite(out[k])) grpo_sum_add_(&s, -out[k]);
+        out[k] = grpo_sum_round_(&s, &negative);
+        if (grpo_is_finite(out[k])) grpo_sum_add_(&s, negative ? out[k] : -out[k]);
     }
 }
 
@@ -3357,7 +3366,7 @@ typedef struct {
     grpo_step_group_kind pool;          /* only those of the pool of `of`, a history's of this level */
     grpo_index_ of;
     int64_t level;
-    const grpo_values *values;          /* of the items, after the transform */
+    const grpo_values *values;          /* of the items, after the transform; of one column of several NULL */
     grpo_lengths_ lengths;
     /* before the transform */
     int64_t count, positive;            /* items; those with R > 0 */
@@ -3382,6 +3391,10 @@ typedef struct {
 /* the rewards of the tokens of credit entropy_share: of a prompt's responses with R > 0, or of the others */
 typedef struct { grpo_dd sum; double count, sigma; } grpo_shares_;
 
+/* the exact sums of the items of one column of several as a few doubles, `whole` where so few hold them */
+enum { GRPO_SUM_PARTS_ = 4 };
+typedef struct { double sum[GRPO_SUM_PARTS_], squares[GRPO_SUM_PARTS_]; int whole; } grpo_column_sums_;
+
 typedef struct {
     const grpo_objective *obj;
     const grpo_batch *batch;
@@ -3394,7 +3407,8 @@ typedef struct {
     grpo_beta beta;
     int columns;
     grpo_group_ group[GRPO_MAX_REWARDS];                 /* of the group at hand, by column */
-    grpo_values values[GRPO_MAX_REWARDS];
+    grpo_column_sums_ column[GRPO_MAX_REWARDS];          /* where there are several, and scale asks */
+    grpo_values values;                 /* of the only column; else of what was looked at last */
     grpo_group_ episode;                /* its responses, where the items are steps */
     grpo_values episode_values;
     grpo_shares_ shares[2];             /* R > 0: 1 */
@@ -3492,12 +3506,16 @@ static grpo_dd grpo_step_value_(const grpo_group_ *s, grpo_index_ at)
     }
 }
 
+static grpo_dd grpo_column_reward_(const grpo_group_ *s, grpo_index_ at)
+{
+    return grpo_dd_of_((double)s->batch->rewards[at.i * s->batch->n_rewards + s->column]);
+}
+
 static grpo_dd grpo_raw_(const grpo_group_ *s, grpo_index_ at)
 {
-    const grpo_batch *b = s->batch;
     if (s->steps) return grpo_step_value_(s, at);
-    if (s->obj->advantage.rewards == GRPO_REWARDS_EACH) return grpo_dd_of_((double)b->rewards[at.i * b->n_rewards + s->column]);
-    return grpo_shaped_reward_(s->obj, b, at.i, s->lengths);
+    if (s->obj->advantage.rewards == GRPO_REWARDS_EACH) return grpo_column_reward_(s, at);
+    return grpo_shaped_reward_(s->obj, s->batch, at.i, s->lengths);
 }
 
 static grpo_dd grpo_transformed_(const grpo_group_ *s, grpo_dd R);
@@ -3613,22 +3631,26 @@ static grpo_dd grpo_quantile_linear_(const grpo_group_ *s, double q)
     return grpo_dd_add(below.value, grpo_dd_product(h, grpo_dd_minus_(above.value, below.value)));
 }
 
+/* sum of e^((R - max)/tau), less 1 each */
+static double grpo_sum_of_powers_(const grpo_group_ *s, double tau, int less_one)
+{
+    grpo_index_ at = grpo_before_items_(s);
+    grpo_sum sum;
+    memset(&sum, 0, sizeof sum);
+    while (grpo_next_item_(s, &at)) {
+        const grpo_dd x = grpo_dd_div(grpo_dd_minus_(grpo_item_value_(s, at), s->max), tau);
+        grpo_sum_add_(&sum, less_one ? grpo_exp_minus_one(x) : grpo_exp(x));
+    }
+    return grpo_sum_value_(&sum);
+}
+
 /* tau log((1/n) sum e^(R/tau)), from the largest R; the mean of e^x - 1 keeps what a mean near 1 would lose */
 static grpo_dd grpo_log_mean_exp_(const grpo_group_ *s, double tau)
 {
-    grpo_sum powers, minus_one;
-    grpo_index_ at = grpo_before_items_(s);
     double n = (double)s->count, below;
-    memset(&powers, 0, sizeof powers);
-    memset(&minus_one, 0, sizeof minus_one);
     if (grpo_dd_same_(s->min, s->max)) return s->max;
-    while (grpo_next_item_(s, &at)) {
-        grpo_dd x = grpo_dd_div(grpo_dd_minus_(grpo_item_value_(s, at), s->max), tau);
-        grpo_sum_add_(&powers, grpo_exp(x));
-        grpo_sum_add_(&minus_one, grpo_exp_minus_one(x));
-    }
-    below = grpo_sum_value_(&minus_one) / n;
-    below = below > -0.5 ? log1p(below) : log(grpo_sum_value_(&powers) / n);
+    below = grpo_sum_of_powers_(s, tau, 1) / n;
+    below = below > -0.5 ? log1p(below) : log(grpo_sum_of_powers_(s, tau, 0) / n);
     return grpo_dd_add(s->max, grpo_two_prod(tau, below));
 }
 
@@ -3733,13 +3755,45 @@ static grpo_dd grpo_shifted_(const grpo_crediting_ *c, const grpo_group_ *s, grp
     return c->obj->advantage.shift == 0 ? x : grpo_dd_minus_(x, grpo_two_prod(c->obj->advantage.shift, *divisor));
 }
 
+/* sum as parts; returns whether that is all of it */
+static int grpo_sum_in_parts_(const grpo_sum *sum, double *part)
+{
+    grpo_sum rest = *sum;
+    int k;
+    grpo_sum_expand_(sum, part, GRPO_SUM_PARTS_);
+    for (k = 0; k < GRPO_SUM_PARTS_; k++) grpo_sum_add_(&rest, -part[k]);
+    return grpo_sum_value_(&rest) == 0;
+}
+
+static grpo_column_sums_ grpo_column_sums_of_(const grpo_values *v)
+{
+    grpo_column_sums_ x;
+    x.whole = grpo_sum_in_parts_(&v->sum, x.sum);
+    x.whole &= grpo_sum_in_parts_(&v->squares, x.squares);
+    return x;
+}
+
+/* the items' values; of several columns made anew, to the same exact sums */
+static void grpo_values_of_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_values *v)
+{
+    const grpo_column_sums_ *x = &c->column[s->column];
+    grpo_index_ at = grpo_before_items_(s);
+    int k;
+    if (s->values) { *v = *s->values; return; }
+    memset(v, 0, sizeof *v);
+    if (!x->whole) { while (grpo_next_item_(s, &at)) grpo_values_take_(v, grpo_column_reward_(s, at)); return; }
+    v->count = s->count; v->min = s->min; v->max = s->max;
+    for (k = 0; k < GRPO_SUM_PARTS_; k++) { grpo_sum_add_(&v->sum, x->sum[k]); grpo_sum_add_(&v->squares, x->squares[k]); }
+}
+
 /* V of the items other than one that is R */
 static double grpo_variance_of_others_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_dd R)
 {
-    grpo_values others = *s->values;
+    grpo_values others;
     grpo_dd minus;
     minus.hi = -R.hi; minus.lo = -R.lo;
     if ((s->at_max == s->count - 1 && grpo_dd_same_(R, s->min)) || (s->at_min == s->count - 1 && grpo_dd_same_(R, s->max))) return 0;
+    grpo_values_of_(c, s, &others);
     others.count--;
     grpo_sum_add_dd_(&others.sum, minus);
     grpo_sum_add_square_(&others.squares, -1, R);
@@ -4042,15 +4096,20 @@ static double grpo_history_(const grpo_crediting_ *c, grpo_index_ at)
     return weights.hi > 0 ? grpo_dd_quotient(sum, weights).hi : 0;
 }
 
-/* a of a step within its pool */
-static double grpo_pool_worth_(const grpo_crediting_ *c, grpo_index_ at)
+/* a of a step within the pool of its state or number */
+static double grpo_pool_item_(const grpo_crediting_ *c, grpo_index_ at)
 {
     grpo_values values;
     grpo_group_ s;
-    at.number = grpo_step_number_(c->batch, at);
-    if (c->obj->advantage.step_group == GRPO_STEP_GROUP_HISTORY) return grpo_history_(c, at);
     grpo_pool_of_(c, at, 0, &s, &values);
     return grpo_item_(c, &s, at);
+}
+
+/* a of a step within its pool */
+static double grpo_pool_worth_(const grpo_crediting_ *c, grpo_index_ at)
+{
+    at.number = grpo_step_number_(c->batch, at);
+    return c->obj->advantage.step_group == GRPO_STEP_GROUP_HISTORY ? grpo_history_(c, at) : grpo_pool_item_(c, at);
 }
 
 /* ---- rewards by the share of the entropy ---- */
@@ -4128,7 +4187,10 @@ static void grpo_take_group_(grpo_crediting_ *c, int64_t g)
     for (k = 0; k < c->columns; k++) {
         memset(&c->group[k], 0, sizeof c->group[k]);
         c->group[k].index = g; c->group[k].column = k; c->group[k].steps = grpo_credits_steps_(a);
-        grpo_group_study_(c, &c->group[k], &c->values[k]);
+        grpo_group_study_(c, &c->group[k], &c->values);
+        if (c->columns == 1) continue;
+        c->group[k].values = NULL;
+        if (a->scale == GRPO_SCALE_LEAVE_ONE_OUT_STD) c->column[k] = grpo_column_sums_of_(&c->values);
     }
     if (a->credit == GRPO_CREDIT_EPISODE_STEP) {
         memset(&c->episode, 0, sizeof c->episode);
@@ -4732,50 +4794,71 @@ static grpo_status grpo_crediting_start_(grpo_crediting_ *c, const grpo_objectiv
     return grpo_check_items_(c);
 }
 
+static void grpo_add_moments_(grpo_crediting_ *c, grpo_moments *moments)
+{
+    int64_t g;
+    for (g = 0; g < c->batch->n_groups; g++) {
+        grpo_take_group_(c, g);
+        grpo_moments_of_group_(c, g, moments);
+    }
+}
+
+/* of a batch that is all there is */
+GRPO_APART_ void grpo_take_own_moments_(grpo_crediting_ *c)
+{
+    grpo_moments m;
+    memset(&m, 0, sizeof m);
+    grpo_add_moments_(c, &m);
+    grpo_take_moments_(c, &m);
+}
+
+static void grpo_write_advantages_(grpo_crediting_ *c, grpo_real *advantage)
+{
+    const grpo_batch *b = c->batch;
+    const grpo_advantage *a = &c->obj->advantage;
+    int64_t g, i;
+    for (g = 0; g < b->n_groups; g++) {
+        grpo_take_group_(c, g);
+        for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) grpo_credit_(c, i, NULL, advantage);
+        if (a->token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) grpo_rebase_(c, g, advantage);
+    }
+}
+
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments)
 {
     grpo_crediting_ c;
     grpo_status st;
-    int64_t g;
     if (!obj) return GRPO_NULL_OBJECTIVE;
     if (!moments) return GRPO_NULL_OUTPUT;
     st = grpo_crediting_start_(&c, obj, batch);
-    if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
-        grpo_take_group_(&c, g);
-        grpo_moments_of_group_(&c, g, moments);
-    }
-    return GRPO_OK;
+    if (!st) grpo_add_moments_(&c, moments);
+    return st;
 }
 
 grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage)
 {
     grpo_crediting_ c;
     grpo_status st;
-    int64_t g, i;
     if (!obj) return GRPO_NULL_OBJECTIVE;
     if (!advantage || (!moments && grpo_needs_moments_(&obj->advantage))) return GRPO_NULL_OUTPUT;
     st = grpo_crediting_start_(&c, obj, batch);
     if (st) return st;
     if (grpo_needs_moments_(&obj->advantage)) grpo_take_moments_(&c, moments);
-    for (g = 0; g < batch->n_groups; g++) {
-        grpo_take_group_(&c, g);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) grpo_credit_(&c, i, NULL, advantage);
-        if (obj->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) grpo_rebase_(&c, g, advantage);
-    }
+    grpo_write_advantages_(&c, advantage);
     return GRPO_OK;
 }
 
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage)
 {
-    grpo_moments m;
+    grpo_crediting_ c;
     grpo_status st;
     if (!obj) return GRPO_NULL_OBJECTIVE;
     if (!advantage) return GRPO_NULL_OUTPUT;
-    memset(&m, 0, sizeof m);
-    if (!grpo_needs_moments_(&obj->advantage)) return grpo_advantages_with(obj, batch, NULL, advantage);
-    st = grpo_moments_add(obj, batch, &m);
-    return st ? st : grpo_advantages_with(obj, batch, &m, advantage);
+    st = grpo_crediting_start_(&c, obj, batch);
+    if (st) return st;
+    if (grpo_needs_moments_(&obj->advantage)) grpo_take_own_moments_(&c);
+    grpo_write_advantages_(&c, advantage);
+    return GRPO_OK;
 }
 
 grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep)
