@@ -214,6 +214,7 @@ extern "C" {
     X(GRPO_BAD_LOGITS_SHAPE, "logits: 0 <= row < rows, 0 <= vocab <= stride, one shard with the target and a row per token are needed") \
     X(GRPO_BAD_LOGITS_TEMPERATURE, "logits: the temperature must be positive and finite") \
     X(GRPO_BAD_LOGITS, "logits has a NaN or +infinity") \
+    X(GRPO_BAD_LOGITS_TYPE, "logits.type is not one of its choices") \
     X(GRPO_BAD_TARGET, "logits.target is not in 0 .. vocab - 1 at an unmasked token") \
     X(GRPO_NULL_ROWS, "rows, or its part, logp or entropy, is NULL; or out.dlogp or out.dentropy is, and rows.dlogits asks for them") \
     X(GRPO_BAD_TOTALS, "totals are smaller than the part they are used with") \
@@ -2274,7 +2275,10 @@ GRPO_ROW_FN grpo_row_part grpo_row_nothing(void);
 GRPO_ROW_FN void grpo_row_take(grpo_row_part *part, double z, int is_target, double temperature);
 
 /* what d loss / d z is made of, for a row whose loss has these derivatives; then d loss / d z */
-typedef struct { double largest, temperature, share, at, slope, target; } grpo_row_slopes;
+typedef struct {
+    double largest, temperature, share, at, slope, target;
+    double scale;                   /* what at, slope and target are yet to be multiplied by: a power of two, or an infinity */
+} grpo_row_slopes;
 GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double temperature, double dlogp, double dentropy);
 GRPO_ROW_FN double grpo_row_slope(const grpo_row_slopes *s, double z, int is_target);
 
@@ -6520,6 +6524,7 @@ GRPO_ROW_FN void grpo_row_take(grpo_row_part *part, double z, int is_target, dou
 static grpo_status grpo_check_logits_(const grpo_logits *x, int64_t row)
 {
     if (!x || !x->logits || !x->target) return GRPO_NULL_LOGITS;
+    if ((int)x->type < (int)GRPO_ROW_REAL || (int)x->type > (int)GRPO_ROW_FLOAT16) return GRPO_BAD_LOGITS_TYPE;
     if (x->rows < 0 || x->vocab < 0 || x->stride < x->vocab || row < 0 || row >= x->rows) return GRPO_BAD_LOGITS_SHAPE;
     if (!(x->temperature > 0 && grpo_is_finite(x->temperature))) return GRPO_BAD_LOGITS_TEMPERATURE;
     return GRPO_OK;
@@ -7031,12 +7036,29 @@ GRPO_ROW_FN grpo_status grpo_row_of(const grpo_row_part *part, double temperatur
     return GRPO_OK;
 }
 
+/* Derivatives so large that what they come to together may be smaller than each, or beyond the largest double, are taken 2^-64 times.
+ * Of infinite ones nothing but their signs is known: they are taken as equally large, finite ones beside them as nothing. */
+static GRPO_ROW_FN double grpo_row_scale_(double *dlogp, double *dentropy)
+{
+    const double most = fabs(*dlogp) > fabs(*dentropy) ? fabs(*dlogp) : fabs(*dentropy);
+    if (most < 1e270) return 1;
+    if (grpo_is_finite(most)) {
+        *dlogp *= 1.0 / 18446744073709551616.0;
+        *dentropy *= 1.0 / 18446744073709551616.0;
+        return 18446744073709551616.0;
+    }
+    *dlogp = grpo_is_finite(*dlogp) ? 0 : *dlogp > 0 ? 1 : -1;
+    *dentropy = grpo_is_finite(*dentropy) ? 0 : *dentropy > 0 ? 1 : -1;
+    return HUGE_VAL;
+}
+
 GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double temperature, double dlogp, double dentropy)
 {
     const grpo_odds_ odds = grpo_row_odds_(part, temperature);
     grpo_row_slopes s;
     grpo_row r;
     grpo_row_of(part, temperature, &r);
+    s.scale = grpo_row_scale_(&dlogp, &dentropy);
     s.largest = part->largest; s.temperature = temperature;
     s.at = s.slope = 0;
     s.share = r.other / (1 + part->sum.hi);                            /* probability of the largest of the others */
@@ -7049,15 +7071,22 @@ GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double
     return s;
 }
 
+/* x times the scale, over the temperature: an infinity only where that is what it comes to */
+static GRPO_ROW_FN double grpo_row_unscaled_(const grpo_row_slopes *s, double x)
+{
+    const double whole = grpo_times(x, s->scale);
+    return grpo_is_finite(whole) ? whole / s->temperature : grpo_times(x / s->temperature, s->scale);
+}
+
 GRPO_ROW_FN double grpo_row_slope(const grpo_row_slopes *s, double z, int is_target)
 {
     grpo_dd e;
     double p;
-    if (is_target) return s->target / s->temperature;
+    if (is_target) return grpo_row_unscaled_(s, s->target);
     if (z == -HUGE_VAL) return 0;
     e = grpo_row_exponent_(z, s->largest, s->temperature);
     p = grpo_exp(e) * s->share;
-    return (grpo_times(p, s->at) + grpo_times(p, grpo_times(s->slope, e.hi))) / s->temperature;
+    return grpo_row_unscaled_(s, grpo_times(p, s->at) + grpo_times(p, grpo_times(s->slope, e.hi)));
 }
 
 static void grpo_row_gradient_each_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits)
@@ -7066,7 +7095,35 @@ static void grpo_row_gradient_each_(const grpo_logits *x, int64_t row, const grp
     for (v = 0; v < x->vocab; v++) grpo_put_logit_(x->type, dlogits, v, grpo_row_slope(s, grpo_logit_(x, row, v), 0));
 }
 
-grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits)
+/* the largest finite number of the type, or a little less */
+static double grpo_row_limit_(grpo_row_type type)
+{
+    switch (type) {
+    case GRPO_ROW_BFLOAT16: return 3.3e38;
+    case GRPO_ROW_FLOAT16:  return 65504;
+    default:                return sizeof(grpo_real) == sizeof(float) ? 3.4e38 : 1.7e308;
+    }
+}
+
+/* May a gradient be beyond that?  p is at most `share`, p |log p - log share| at most share/e. */
+static int grpo_row_may_overflow_(const grpo_logits *x, const grpo_row_slopes *s)
+{
+    const double most = s->share * (fabs(s->at) + fabs(s->slope)) + fabs(s->target);
+    return !(grpo_row_unscaled_(s, most) < grpo_row_limit_(x->type));
+}
+
+static int grpo_row_has_infinity_(const grpo_logits *x, const void *dlogits)
+{
+    grpo_logits g = *x;
+    int64_t v;
+    g.logits = dlogits; g.kept = NULL;
+    for (v = 0; v < x->vocab; v++) if (!grpo_is_finite(grpo_logit_(&g, 0, v))) return 1;
+    return 0;
+}
+
+/* grpo_row_gradient; *overflow: a gradient is beyond the largest number of its type */
+static grpo_status grpo_row_gradient_(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy,
+                                      void *dlogits, int *overflow)
 {
     grpo_row_slopes s;
     grpo_status st = grpo_check_logits_(x, row);
@@ -7074,10 +7131,17 @@ grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_
     if (!part || !dlogits) return GRPO_NULL_OUTPUT;
     s = grpo_row_slopes_of(part, x->temperature, dlogp, dentropy);
     if (s.at == 0 && s.slope == 0) memset(dlogits, 0, (size_t)x->vocab * grpo_element_size_(x->type));
-    else if (grpo_is_fast_(x) && fabs(s.at) < 1e150 && fabs(s.slope) < 1e150) grpo_row_gradient_fast_(x, row, &s, dlogits);
+    else if (grpo_is_fast_(x) && s.scale == 1 && fabs(s.at) < 1e150 && fabs(s.slope) < 1e150) grpo_row_gradient_fast_(x, row, &s, dlogits);
     else grpo_row_gradient_each_(x, row, &s, dlogits);
     if (x->target[row] >= 0 && x->target[row] < x->vocab) grpo_put_logit_(x->type, dlogits, x->target[row], grpo_row_slope(&s, 0, 1));
+    if (grpo_row_may_overflow_(x, &s) && grpo_row_has_infinity_(x, dlogits)) *overflow = 1;
     return GRPO_OK;
+}
+
+grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits)
+{
+    int overflow;
+    return grpo_row_gradient_(x, row, part, dlogp, dentropy, dlogits, &overflow);
 }
 
 /* ---- the rows of a batch ------------------------------------------------------------------------------------------------------------ */
@@ -7182,17 +7246,20 @@ static grpo_status grpo_read_marked_(const grpo_rows *rows)
     return GRPO_OK;
 }
 
-static void grpo_differentiate_marked_(const grpo_rows *rows, const grpo_output *out)
+/* returns whether a gradient is beyond the largest number of its type */
+static int grpo_differentiate_marked_(const grpo_rows *rows, const grpo_output *out)
 {
     const int64_t n = rows->logits.rows;
     int64_t t;
-    GRPO_OMP_("omp parallel for schedule(guided)")
+    int overflow = 0;
+    GRPO_OMP_("omp parallel for schedule(guided) reduction(|:overflow)")
     for (t = 0; t < n; t++) {
         const grpo_row_part *p = &rows->part[t];
         if (p->has_target == GRPO_ROW_MASKED_) grpo_clear_row_(rows, t);
         if (p->has_target < 0) continue;
-        grpo_row_gradient(&rows->logits, t, p, (double)out->dlogp[t], (double)out->dentropy[t], grpo_row_at_(rows, t));
+        grpo_row_gradient_(&rows->logits, t, p, (double)out->dlogp[t], (double)out->dentropy[t], grpo_row_at_(rows, t), &overflow);
     }
+    return overflow;
 }
 
 /* all that can be wrong before a row has been read */
@@ -7207,6 +7274,7 @@ static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch 
     if (st) return st;
     needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
     st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ADVANTAGE_);
+    if (!st && (needs & GRPO_NEED_CLIPS_)) st = grpo_check_dual_(&obj->surrogate, batch);
     if (st) return st;
     if (!rows || !rows->part || !rows->logp || !rows->entropy) return GRPO_NULL_ROWS;
     if (rows->dlogits && !(out && out->dlogp && out->dentropy)) return GRPO_NULL_ROWS;
@@ -7227,7 +7295,7 @@ static grpo_status grpo_run_rows_(const grpo_objective *obj, const grpo_batch *b
     b = *batch;
     b.logp = rows->logp; b.entropy = rows->entropy;
     st = grpo_run_batch_(obj, &b, advantage, totals, out, partial, how);
-    if (!st && rows->dlogits) grpo_differentiate_marked_(rows, out);
+    if (!st && rows->dlogits) partial->overflow |= grpo_differentiate_marked_(rows, out);
     return st;
 }
 

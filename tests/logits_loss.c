@@ -394,6 +394,7 @@ static void check_refused(rng *r)
     refuse("no objective", NULL, &b, &e.rows, &out, e.advantage, GRPO_NULL_OBJECTIVE);
     rows = e.rows; rows.logits.rows--; refuse("a row too few", &obj, &b, &rows, &out, e.advantage, GRPO_BAD_LOGITS_SHAPE);
     rows = e.rows; rows.logits.temperature = -1; refuse("temperature", &obj, &b, &rows, &out, e.advantage, GRPO_BAD_LOGITS_TEMPERATURE);
+    rows = e.rows; rows.logits.type = (grpo_row_type)3; refuse("type", &obj, &b, &rows, &out, e.advantage, GRPO_BAD_LOGITS_TYPE);
     rows = e.rows; rows.logits.logits = NULL; refuse("no logits", &obj, &b, &rows, &out, e.advantage, GRPO_NULL_LOGITS);
     target = e.target[t];
     e.target[t] = e.rows.logits.vocab; refuse("target", &obj, &b, &e.rows, &out, e.advantage, GRPO_BAD_TARGET);
@@ -412,6 +413,108 @@ static void check_refused(rng *r)
     check(grpo_rows_gradient(&rows, NULL, e.dlogp, NULL, 0, 1) == GRPO_NULL_OUTPUT, "no d logits");
     evaluation_free(&e);
     rollouts_free(&b);
+}
+
+/* ---- extremes --------------------------------------------------------------------------------------------------------------------- */
+
+/* one response of one token, and its row */
+typedef struct {
+    grpo_objective obj;
+    grpo_batch batch;
+    grpo_rows rows;
+    grpo_real advantage, logp, entropy, logp_old, low, high, dlogp, dentropy;
+    grpo_row_part part;
+    grpo_report report;
+    union { grpo_real real[3]; uint16_t half[3]; } z, dz;
+} single;
+
+static const int64_t one_group[] = { 0, 1 }, no_offset[] = { 0 }, one_token[] = { 1 }, second[] = { 1 };
+
+/* logits 2, 0, 0, the second sampled */
+static void single_init(single *s, grpo_row_type type)
+{
+    memset(s, 0, sizeof *s);
+    s->batch.n_groups = s->batch.n_tokens = 1;
+    s->batch.group_begin = one_group; s->batch.offset = no_offset; s->batch.length = one_token;
+    s->rows.logits.type = type;
+    s->rows.logits.rows = 1; s->rows.logits.vocab = s->rows.logits.stride = 3; s->rows.logits.temperature = 1;
+    s->rows.logits.target = second; s->rows.logits.logits = &s->z; s->rows.dlogits = &s->dz;
+    s->rows.part = &s->part; s->rows.logp = &s->logp; s->rows.entropy = &s->entropy;
+    if (type == GRPO_ROW_REAL) s->z.real[0] = 2; else s->z.half[0] = 0x4000;
+    memset(&s->logp, UNTOUCHED, sizeof s->logp);
+    memset(&s->entropy, UNTOUCHED, sizeof s->entropy);
+    s->obj.surrogate.kind = GRPO_SURROGATE_SCORE;
+}
+
+static grpo_status single_run(single *s)
+{
+    grpo_output out;
+    memset(&out, 0, sizeof out);
+    out.dlogp = &s->dlogp; out.dentropy = &s->dentropy;
+    return grpo_logits_loss(&s->obj, &s->batch, &s->advantage, NULL, &s->rows, &out, &s->report);
+}
+
+static double single_gradient(const single *s, int v)
+{
+    const uint32_t bits = (uint32_t)s->dz.half[v] << 16;
+    float f;
+    if (s->rows.logits.type == GRPO_ROW_REAL) return (double)s->dz.real[v];
+    if (s->rows.logits.type == GRPO_ROW_FLOAT16 && (s->dz.half[v] & 0x7c00) == 0x7c00) return s->dz.half[v] & 0x3ff ? NAN : HUGE_VAL;
+    memcpy(&f, &bits, sizeof f);
+    return s->rows.logits.type == GRPO_ROW_FLOAT16 ? 0 : (double)f;
+}
+
+/* the numbers of the objective and the batch are finite: is what is not a number none, and what is infinite reported? */
+static void check_single(const char *what, single *s, int overflows)
+{
+    int v, infinite = 0;
+    check(single_run(s) == GRPO_OK, "%s", what);
+    for (v = 0; v < 3; v++) {
+        const double g = single_gradient(s, v);
+        check(g == g, "%s: d logits[%d] is NaN", what, v);
+        infinite |= !(g < HUGE_VAL && g > -HUGE_VAL);
+    }
+    check(infinite == overflows, "%s: infinite %d", what, infinite);
+    check(s->report.overflow || !infinite, "%s: an infinity without overflow", what);
+}
+
+static void check_extremes(void)
+{
+    const double most = sizeof(grpo_real) == sizeof(float) ? 3e38 : 1.7e308;
+    single s;
+    int sign;
+    for (sign = -1; sign <= 1; sign += 2) {
+        single_init(&s, GRPO_ROW_REAL);
+        s.advantage = (grpo_real)most; s.obj.penalty.entropy_coef = sign * most;
+        check_single("advantage and entropy coefficient", &s, sign > 0 && most > 1e300);       /* -1.8e308 by the target's logit */
+        single_init(&s, GRPO_ROW_FLOAT16);
+        s.advantage = (grpo_real)(sign * 1e6);
+        check_single("binary16", &s, 1);
+        single_init(&s, GRPO_ROW_REAL);
+        s.advantage = (grpo_real)(sign * 1e10); s.rows.logits.temperature = 1e-300; s.z.real[0] = 0;
+        check_single("a small temperature", &s, 1);
+    }
+    single_init(&s, GRPO_ROW_FLOAT16);
+    s.advantage = 1e4f;
+    check_single("binary16 within its range", &s, 0);
+    check(!s.report.overflow, "overflow where there is none");
+}
+
+/* a second clip below a bound that is given is refused before anything is written */
+static void check_dual(void)
+{
+    grpo_real untouched_real;
+    single s;
+    memset(&untouched_real, UNTOUCHED, sizeof untouched_real);
+    single_init(&s, GRPO_ROW_REAL);
+    s.obj.surrogate.kind = GRPO_SURROGATE_DUAL_CLIP; s.obj.surrogate.bounds = GRPO_BOUNDS_GIVEN; s.obj.surrogate.dual = 3;
+    s.obj.ratio.against = GRPO_AGAINST_OLD;
+    s.high = 5;
+    s.batch.clip_low = &s.low; s.batch.clip_high = &s.high; s.batch.logp_old = &s.logp_old;
+    check(single_run(&s) == GRPO_BAD_CLIP_HIGH, "dual 3 within 1 + 5: %s", grpo_status_text(single_run(&s)));
+    check(!memcmp(&s.logp, &untouched_real, sizeof s.logp) && !memcmp(&s.entropy, &untouched_real, sizeof s.entropy), "refused, yet written");
+    s.high = 1;
+    check(single_run(&s) == GRPO_OK, "dual 3 beyond 1 + 1");
 }
 
 int main(void)
@@ -443,5 +546,7 @@ int main(void)
     }
     check(asked > 200, "only %d batches were evaluated", asked);
     check_refused(&r);
+    check_extremes();
+    check_dual();
     return check_summary();
 }

@@ -386,6 +386,75 @@ static void check_refused(rng *r, sample *s)
     }
 }
 
+/* an element type that is no choice says nothing of the size of a row */
+static void check_types(void)
+{
+    static const int none[] = { -1, 3, 255 };
+    uint16_t z[2] = { 0, 0 }, g[2] = { 7, 7 };
+    const int64_t target = 1;
+    grpo_logits x = { GRPO_ROW_FLOAT16, NULL, 1, 2, 2, NULL, NULL, 1, 0 };
+    grpo_row_part part, before;
+    size_t k;
+    x.logits = z; x.target = &target;
+    memset(&part, 0x5a, sizeof part);
+    before = part;
+    for (k = 0; k < sizeof none / sizeof *none; k++) {
+        memcpy(&x.type, &none[k], sizeof x.type);
+        check(grpo_row_read(&x, 0, &part) == GRPO_BAD_LOGITS_TYPE && !memcmp(&part, &before, sizeof part), "type %d is read", none[k]);
+        check(grpo_row_gradient(&x, 0, &part, 1, 1, g) == GRPO_BAD_LOGITS_TYPE && g[0] == 7 && g[1] == 7, "type %d is written", none[k]);
+    }
+}
+
+/* d loss/d z of an element whose true value is `exact`, to 64 ulps of `size`; beyond the largest number an infinity of its sign */
+static void check_extreme(double g, long double exact, long double size, const char *what)
+{
+    const long double most = sizeof(grpo_real) == sizeof(float) ? (long double)FLT_MAX : (long double)DBL_MAX;
+    const long double error = 64 * size * (sizeof(grpo_real) == sizeof(float) ? (long double)FLT_EPSILON : (long double)DBL_EPSILON);
+    check(g == g, "%s: NaN, and not %Lg", what, exact);
+    if (g == HUGE_VAL) check(exact + error > most, "%s: an infinity, and not %Lg", what, exact);
+    else if (g == -HUGE_VAL) check(exact - error < -most, "%s: -infinity, and not %Lg", what, exact);
+    else check(fabsl((long double)g - exact) <= error + (long double)FLT_MIN, "%s: %.17g, and not %.20Lg", what, g, exact);
+}
+
+static void check_extreme_row(const grpo_real *z, int64_t target, double tau, double dlogp, double dentropy)
+{
+    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 3, 3, NULL, NULL, 1, 0 };
+    grpo_row_part part;
+    grpo_real g[3];
+    char what[120];
+    long double power[3], sum = 0, entropy = 0, log_p[3], largest = (long double)z[0];
+    int v;
+    x.logits = z; x.target = &target; x.temperature = tau;
+    check(!grpo_row_read(&x, 0, &part) && !grpo_row_gradient(&x, 0, &part, dlogp, dentropy, g), "an extreme row");
+    for (v = 1; v < 3; v++) if ((long double)z[v] > largest) largest = (long double)z[v];
+    for (v = 0; v < 3; v++) sum += power[v] = expl(((long double)z[v] - largest) / (long double)tau);
+    for (v = 0; v < 3; v++) log_p[v] = ((long double)z[v] - largest) / (long double)tau - logl(sum);
+    for (v = 0; v < 3; v++) if (power[v] > 0) entropy -= power[v] / sum * log_p[v];
+    for (v = 0; v < 3; v++) {
+        const long double p = power[v] / sum, by_entropy = p > 0 ? -p * (log_p[v] + entropy) : 0, by_logp = (v == target) - p;
+        const long double size = (fabsl((long double)dlogp) * (v == target ? 1 + p : p)
+                                  + fabsl((long double)dentropy) * (p > 0 ? p * (fabsl(log_p[v]) + entropy) : 0)) / (long double)tau;
+        snprintf(what, sizeof what, "z = %g, %g, %g, tau %g, dlogp %g, dentropy %g: element %d", (double)z[0], (double)z[1], (double)z[2], tau,
+                 dlogp, dentropy, v);
+        check_extreme((double)g[v], ((long double)dlogp * by_logp + (long double)dentropy * by_entropy) / (long double)tau, size, what);
+    }
+}
+
+/* derivatives so large that their parts exceed the largest double, and cancel or do not */
+static void check_extremes(void)
+{
+    static const grpo_real row[][3] = { { 2, 0, 0 }, { 0, 2, -1 }, { 0, 0, 0 }, { 5, 30, -3 }, { -600, 100, 90 } };
+    static const double slope[] = { 1.5e308, 1e308, 1.7e308, 1e290, 1, 0 }, tau[] = { 1, 0.5, 3, 1e-300, 1e300 };
+    int j, k, n, m, signs;
+    check_extreme_row(row[0], 1, 1, 1.5e308, 1e308);
+    for (j = 0; j < 5; j++)
+        for (k = 0; k < 5; k++)
+            for (n = 0; n < 6; n++)
+                for (m = 0; m < 6; m++)
+                    for (signs = 0; signs < 4; signs++)
+                        check_extreme_row(row[j], j % 3, tau[k], signs & 1 ? -slope[n] : slope[n], signs & 2 ? -slope[m] : slope[m]);
+}
+
 static void show_worst(int vectors)
 {
     if (worst[vectors].logp == 0) return;
@@ -409,6 +478,8 @@ int main(void)
     check_refused(&r, &s);
     check_sixteen_bits();
     check_kept();
+    check_types();
+    check_extremes();
     show_worst(0);
     show_worst(1);
     return check_summary();
