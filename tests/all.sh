@@ -11,11 +11,17 @@ mkdir -p "${BUILD:-build}"
 build=$(cd "${BUILD:-build}" && pwd)
 passed=0 failed=0
 
-step() { # name, command...
+step() { # name, command...; a line every 25 seconds says how far its log is
     name=$1; shift
     log=$build/$(echo "$name" | tr -c 'a-zA-Z0-9\n' _).log
-    start=$(date +%s)
-    "$@" >"$log" 2>&1
+    start=$(date +%s) next=25
+    "$@" >"$log" 2>&1 &
+    command=$!
+    while sleep 1 && kill -0 $command 2>/dev/null; do
+        seconds=$(($(date +%s) - start))
+        if [ "$seconds" -ge $next ]; then progress "$name" "$seconds" "$log"; next=$((next + 25)); fi
+    done
+    wait $command
     status=$?
     counts=$(awk '/^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ { p += $1; f += $3 } END { print p + 0, f + 0 }' "$log")
     p=${counts% *} f=${counts#* }
@@ -24,6 +30,10 @@ step() { # name, command...
     if [ "$f" -ne 0 ]; then echo "--- $name failed (exit status $status):"; grep -E 'FAIL|rror' "$log" | head -20; tail -20 "$log"; fi
     passed=$((passed + p)) failed=$((failed + f))
     printf '%-44s %8d passed %4d failed %5d s\n' "$name" "$p" "$f" $(($(date +%s) - start))
+}
+
+progress() { # name, seconds, log
+    printf '    %s, %d s: %s\n' "$1" "$2" "$(tail -n 1 "$3" | tr '\r' '\n' | tail -n 1 | cut -c1-90)"
 }
 
 packages="gcc g++ clang libclang-rt-14-dev make meson ninja-build pkg-config libcjson-dev libstb-dev python3 python3-mpmath python3-jsonschema python3-numpy python3-torch nodejs git libopenmpi-dev openmpi-bin"
