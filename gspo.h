@@ -35,8 +35,6 @@
 #define gspo_loss_add gspo_loss_add_f64
 #define gspo_log_ratio gspo_log_ratio_f64
 #define gspo_scratch gspo_scratch_f64
-#define gspo_logits_loss gspo_logits_loss_f64
-#define gspo_logits_loss_add gspo_logits_loss_add_f64
 #endif
 
 #ifdef __cplusplus
@@ -50,12 +48,6 @@ grpo_status gspo_loss(const grpo_objective *obj, const grpo_batch *batch, const 
 /* as grpo_loss_add, for every ratio.unit */
 grpo_status gspo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                           const grpo_totals *totals, const grpo_output *out, grpo_partial *partial);
-
-/* as grpo_logits_loss and grpo_logits_loss_add, for every ratio.unit */
-grpo_status gspo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                             const grpo_rows *rows, const grpo_output *out, grpo_report *report);
-grpo_status gspo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial);
 
 /* elements that grpo_output.scratch must have, by the largest group of the batch; 0 for objectives that need none */
 int64_t gspo_scratch(const grpo_objective *obj, const grpo_batch *batch);
@@ -1258,20 +1250,6 @@ grpo_status gspo_loss(const grpo_objective *obj, const grpo_batch *batch, const 
 {
     const grpo_method_ how = gspo_method_(obj, batch);
     return grpo_run_once_(obj, batch, advantage, totals, out, report, &how);
-}
-
-grpo_status gspo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial)
-{
-    const grpo_method_ how = gspo_method_(obj, batch);
-    return grpo_run_rows_(obj, batch, advantage, totals, rows, out, partial, &how);
-}
-
-grpo_status gspo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                             const grpo_rows *rows, const grpo_output *out, grpo_report *report)
-{
-    const grpo_method_ how = gspo_method_(obj, batch);
-    return grpo_run_rows_once_(obj, batch, advantage, totals, rows, out, report, &how);
 }
 
 #ifdef __cplusplus

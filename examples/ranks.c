@@ -7,7 +7,8 @@
  * It prints what the batch comes to, as bits.  They are the same for 1, 2 and 4 ranks (the vocabulary has four shards, however many
  * ranks share them), and by data those of one evaluation of the whole. */
 #define GSPO_IMPLEMENTATION
-#include "../gspo.h"
+#define GRPO_LOGITS_IMPLEMENTATION
+#include "../extra/grpo_logits.h"
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
+#include "../extra/grpo_logits.h"
 #include "../extra/grpo_rewards.h"
 #include "../extra/grpo_selection.h"
 #include "../extra/grpo_weights.h"

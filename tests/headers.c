@@ -12,3 +12,5 @@
 #include "../extra/grpo_weights.h"
 #define GRPO_CRITIC_IMPLEMENTATION
 #include "../extra/grpo_critic.h"
+#define GRPO_LOGITS_IMPLEMENTATION
+#include "../extra/grpo_logits.h"

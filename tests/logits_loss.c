@@ -1,6 +1,6 @@
 /* logits_loss: a batch from logits to loss and back.  It gives what its pieces give; its gradient is a slope; its bits do not depend on
  * the number of threads (where it is compiled with OpenMP), the order of sequences, the split into parts, or where it is written. */
-#include "../gspo.h"
+#include "../extra/grpo_logits.h"
 #include "check.h"
 #include "random_batch.h"
 #include "scratch.h"

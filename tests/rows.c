@@ -1,7 +1,7 @@
 /* rows: logits to log-probability, entropy and gradient, against a slow evaluation in long double.  Doubles are evaluated one by one;
  * floats, bfloat16 and binary16 by vectors.  Errors are in units of 2^-52 or 2^-23 of the exact value; of log-sum and of gradients by
  * logp and entropy together, of their scale, the sum of the absolute values of what they are added up from. */
-#include "../grpo.h"
+#include "../extra/grpo_logits.h"
 #include "check.h"
 #include "random_batch.h"
 #include <stdlib.h>

@@ -6,8 +6,9 @@
  * on the host.  Exit status 77: there is no GPU.  The objective is DAPO's clip and token mean; any other of a token's own is as short.
  *
  * Written for exactness and to show how the functions fit together: arithmetic is double, as on the host. */
-#define GRPO_IMPLEMENTATION
-#include "../../grpo.h"
+#define GSPO_IMPLEMENTATION
+#define GRPO_LOGITS_IMPLEMENTATION
+#include "../../extra/grpo_logits.h"
 #include <cjson/cJSON.h>
 #include <cstdio>
 #include <cstdlib>

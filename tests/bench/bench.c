@@ -7,7 +7,8 @@
  * Passes: forward (logp, entropy), both (logits -> loss -> d logits), objective (loss, its gradient and report, of tokens alone), read. */
 #define _POSIX_C_SOURCE 200112L
 #define GSPO_IMPLEMENTATION
-#include "../../gspo.h"
+#define GRPO_LOGITS_IMPLEMENTATION
+#include "../../extra/grpo_logits.h"
 #include "../check.h"
 #include <stdlib.h>
 #include <sys/resource.h>

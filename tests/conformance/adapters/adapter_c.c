@@ -2,6 +2,7 @@
  * adapter_c_f32 with float.  The options make it a program that computes another objective than the one it is asked for, for trying
  * what the runner says of that. */
 #define _POSIX_C_SOURCE 200809L
+#include "../../../extra/grpo_logits.h"
 #include "../../call_run.h"
 #include "../../compare.h"
 #include "../../scratch.h"

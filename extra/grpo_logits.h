@@ -1,0 +1,1087 @@
+/* grpo_logits.h - from logits to the loss and to d loss / d logits, in two passes over each row.
+ * An optional part of grpo.h and gspo.h.  In one source file write
+ *
+ *     #define GRPO_LOGITS_IMPLEMENTATION
+ *     #include "extra/grpo_logits.h"
+ *
+ * and include it plainly elsewhere. */
+#ifndef GRPO_LOGITS_H
+#define GRPO_LOGITS_H
+
+#include "../gspo.h"
+
+#if GRPO_VERSION_NUMBER != 200
+#error "extra/grpo_logits.h and grpo.h are of different versions"
+#endif
+
+#ifdef GRPO_DOUBLE
+#define grpo_logits grpo_logits_f64
+#define grpo_row_read grpo_row_read_f64
+#define grpo_row_merge grpo_row_merge_f64
+#define grpo_row_of grpo_row_of_f64
+#define grpo_row_gradient grpo_row_gradient_f64
+#define grpo_row_nothing grpo_row_nothing_f64
+#define grpo_row_take grpo_row_take_f64
+#define grpo_row_slopes_of grpo_row_slopes_of_f64
+#define grpo_row_slope grpo_row_slope_f64
+#define grpo_rows grpo_rows_f64
+#define grpo_rows_read grpo_rows_read_f64
+#define grpo_rows_gradient grpo_rows_gradient_f64
+#define grpo_logits_loss grpo_logits_loss_f64
+#define grpo_logits_loss_add grpo_logits_loss_add_f64
+#define gspo_logits_loss gspo_logits_loss_f64
+#define gspo_logits_loss_add gspo_logits_loss_add_f64
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ======== logits ==================================================================================================================
+ * From a row of logits z (one position, the vocabulary wide) to logp and entropy, and from d loss/d logp, d loss/d entropy back to
+ * d loss/d z.  With p_v = e^(z_v/tau)/sum e^(z/tau), logp = log p_target, H = -sum p log p:
+ *
+ *     d logp/d z_v = (1[v = target] - p_v)/tau,    d H/d z_v = -p_v (log p_v + H)/tau
+ *
+ * One pass over the row for each, and between them only a few numbers: no softmax is stored.  A vocabulary may be cut into shards:
+ * each reads its part of the row, parts merge, each writes its part of the gradient.  A logit of -inf is a banned token, p = 0 and
+ * gradient 0; so is what `kept` leaves out.  NaN or +inf is an error.
+ *
+ * double elements are evaluated one by one, to 4 ulps of double.  All others are by loops that compilers turn into vector instructions,
+ * to 2 ulps of float (2^-23): of logp, entropy, sum p^2 and each d z before it is rounded to its type.  (Of log-sum, and of d z through
+ * logp and entropy together, ulps of the sum of the absolute values that make it up.)  However a row is cut, the results are within
+ * twice that of each other.  Builds for different processors may differ as much; calls, threads and orders never do. */
+
+typedef enum {
+    GRPO_ROW_REAL,           /* grpo_real */
+    GRPO_ROW_BFLOAT16,       /* stored as uint16_t */
+    GRPO_ROW_FLOAT16         /* IEEE binary16, stored as uint16_t */
+} grpo_row_type;
+
+typedef struct {
+    grpo_row_type type;
+    const void *logits;             /* (rows, stride) */
+    int64_t rows, vocab, stride;    /* of this shard; elements from one row to the next */
+    const int64_t *target;          /* (rows) the sampled token, counted from the shard's first; outside 0 .. vocab-1: in another shard */
+    const uint8_t *kept;            /* (rows, stride) 0: the sampler had cut the token off (top-k, top-p); NULL: none was */
+    double temperature;             /* tau > 0 */
+    int squares;                    /* 1: sum_squares is wanted; 0: it is NaN, and costs nothing */
+} grpo_logits;
+
+/* what a row, or a shard of one, comes to.  The target and the largest of the others are kept apart, so that a probability near 1 does
+ * not swallow the rest; sums are over all others, x = (z - largest)/tau. */
+typedef struct {
+    double largest;                 /* of the others; -inf: there is none */
+    grpo_dd sum, spread, squares;   /* sum e^x, sum e^x x, sum e^2x */
+    double target;                  /* its logit */
+    int has_target;
+} grpo_row_part;
+
+typedef struct {
+    double logp, entropy;           /* nats */
+    double log_sum;                 /* log sum e^(z/tau) */
+    double sum_squares;             /* sum p^2, if asked for */
+    double other;                   /* 1 - p_target, small ones too */
+} grpo_row;
+
+#if defined(__CUDACC__)
+#define GRPO_ROW_FN __host__ __device__
+#else
+#define GRPO_ROW_FN
+#endif
+
+/* one row of the shard -> part */
+grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part);
+GRPO_ROW_FN grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, double temperature);
+/* the whole row's part -> numbers; a row without its target has logp -inf */
+GRPO_ROW_FN grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row *row);
+/* d loss/d z of the shard's row, elements of x->type, `part` that of the whole row; dlogits may be the logits' own row */
+grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits);
+
+/* The same one logit at a time, for kernels of your own (examples/cuda/): part = nothing, then take each logit of the row, in any order;
+ * parts of several threads merge.  is_target: it is the sampled token's. */
+GRPO_ROW_FN grpo_row_part grpo_row_nothing(void);
+GRPO_ROW_FN void grpo_row_take(grpo_row_part *part, double z, int is_target, double temperature);
+
+/* what d loss / d z is made of, for a row whose loss has these derivatives; then d loss / d z */
+typedef struct {
+    double largest, temperature, share, at, slope, target;
+    double scale;                   /* what at, slope and target are yet to be multiplied by: a power of two, or an infinity */
+} grpo_row_slopes;
+GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double temperature, double dlogp, double dentropy);
+GRPO_ROW_FN double grpo_row_slope(const grpo_row_slopes *s, double z, int is_target);
+
+/* The rows of a batch: row t is what the token of slot t was drawn from, so rows = batch.n_tokens, padded or packed as the batch is.
+ * The caller's arrays, O(tokens) of them. */
+typedef struct {
+    grpo_logits logits;
+    grpo_row_part *part;            /* (rows) room to work in */
+    grpo_real *logp, *entropy;      /* (rows) written */
+    void *dlogits;                  /* (rows, stride) of logits.type, d loss / d logits: written; may be logits.logits; NULL: not wanted */
+} grpo_rows;
+
+/* All at once, logits -> loss -> d logits: grpo_loss with logp and entropy from the rows; batch.logp and batch.entropy are not read.
+ * out.dlogp and out.dentropy must be there if rows.dlogits is.  Rows of masked tokens are not read, and have gradient 0; rows of slots
+ * that are in no sequence are neither read nor written.  If the implementation is compiled with OpenMP, its threads share the rows.  The
+ * bits are the same for every number of threads, order of sequences, and split into parts with the same totals.
+ * Where logits are refused, part has been written; where totals or partial are, logp and entropy too. */
+grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                             const grpo_rows *rows, const grpo_output *out, grpo_report *report);
+grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial);
+
+/* The two passes by themselves, of rows first .. first + count - 1, in the calling thread: for pools of threads, and where advantages or
+ * an exchange between ranks come in between.  mask (rows), NULL: all count; where it is 0 nothing is read, and 0 is written.  read:
+ * logits -> part, logp, entropy (the last two unless NULL); a range that is refused may have been written up to the row at fault. */
+grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t first, int64_t count);
+grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const grpo_real *dlogp, const grpo_real *dentropy,
+                               int64_t first, int64_t count);
+
+/* as grpo_logits_loss and grpo_logits_loss_add, for every ratio.unit */
+grpo_status gspo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                             const grpo_rows *rows, const grpo_output *out, grpo_report *report);
+grpo_status gspo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_LOGITS_H */
+
+#if defined(GRPO_LOGITS_IMPLEMENTATION) && !defined(GRPO_LOGITS_IMPLEMENTED)
+#define GRPO_LOGITS_IMPLEMENTED
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- logits -------------------------------------------------------------------------------------------------------------------- */
+
+static float grpo_float_of_bits_(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
+static uint32_t grpo_bits_of_float_(float x) { uint32_t bits; memcpy(&bits, &x, sizeof bits); return bits; }
+
+static float grpo_from_half_(uint16_t h)
+{
+    const uint32_t sign = (uint32_t)(h & 0x8000) << 16, magnitude = (uint32_t)(h & 0x7fff) << 13;
+    const uint32_t bits = grpo_bits_of_float_(grpo_float_of_bits_(magnitude) * 5.192296858534828e33f);    /* 2^112 */
+    return grpo_float_of_bits_(sign | bits | (magnitude >= 0x0f800000 ? 0x7f800000 : 0));                 /* infinity, NaN */
+}
+
+/* to nearest, ties to even */
+static uint16_t grpo_to_half_(float x)
+{
+    const uint32_t bits = grpo_bits_of_float_(x), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff;
+    const uint32_t normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
+    const uint32_t small = grpo_bits_of_float_(grpo_float_of_bits_(a) + 0.5f) - 0x3f000000;             /* units of 2^-24 */
+    const uint32_t finite = a >= 0x38800000 ? normal : small, other = a > 0x7f800000 ? 0x7e00 : 0x7c00;
+    return (uint16_t)(sign | (a >= 0x477ff000 ? other : finite));                                       /* 65520 rounds to 2^16 */
+}
+
+static uint16_t grpo_to_bfloat_(float x)
+{
+    const uint32_t bits = grpo_bits_of_float_(x), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded);
+}
+
+static size_t grpo_element_size_(grpo_row_type type) { return type == GRPO_ROW_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
+
+/* -inf where it is not kept */
+static double grpo_logit_(const grpo_logits *x, int64_t row, int64_t v)
+{
+    int64_t at = row * x->stride + v;
+    if (x->kept && !x->kept[at]) return -HUGE_VAL;
+    switch (x->type) {
+    case GRPO_ROW_BFLOAT16: return (double)grpo_float_of_bits_((uint32_t)((const uint16_t *)x->logits)[at] << 16);
+    case GRPO_ROW_FLOAT16:  return (double)grpo_from_half_(((const uint16_t *)x->logits)[at]);
+    default:                return (double)((const grpo_real *)x->logits)[at];
+    }
+}
+
+static void grpo_put_logit_(grpo_row_type type, void *out, int64_t v, double g)
+{
+    int overflow;
+    switch (type) {
+    case GRPO_ROW_BFLOAT16: ((uint16_t *)out)[v] = grpo_to_bfloat_((float)g); break;
+    case GRPO_ROW_FLOAT16:  ((uint16_t *)out)[v] = grpo_to_half_((float)g); break;
+    default:                grpo_put_((grpo_real *)out, v, g, &overflow); break;
+    }
+}
+
+static GRPO_ROW_FN void grpo_dd_take_(grpo_dd *sum, double x)
+{
+    grpo_dd s = grpo_two_sum(sum->hi, x);
+    *sum = grpo_two_sum(s.hi, s.lo + sum->lo);
+}
+
+/* (z - from)/tau, its exponential is then good to 1 ulp */
+static GRPO_ROW_FN grpo_dd grpo_row_exponent_(double z, double from, double tau) { return grpo_dd_div(grpo_two_diff(z, from), tau); }
+
+/* the sums, relative to the largest, become relative to a logit that is `up` above it, in units of tau */
+static GRPO_ROW_FN void grpo_row_raise_(grpo_row_part *p, grpo_dd up)
+{
+    double f;
+    up.hi = -up.hi; up.lo = -up.lo;
+    f = grpo_exp(up);
+    p->spread = grpo_dd_mul(grpo_dd_add(p->spread, grpo_dd_mul(p->sum, up.hi)), f);
+    p->sum = grpo_dd_mul(p->sum, f);
+    p->squares = grpo_dd_mul(grpo_dd_mul(p->squares, f), f);
+}
+
+static GRPO_ROW_FN void grpo_row_take_(grpo_row_part *p, double z, double tau)
+{
+    grpo_dd x;
+    double e;
+    if (z == -HUGE_VAL) return;
+    if (p->largest == -HUGE_VAL) { p->largest = z; return; }
+    if (z > p->largest) {                                              /* the old largest joins the sums */
+        double old = p->largest;
+        grpo_row_raise_(p, grpo_row_exponent_(z, old, tau));
+        p->largest = z;
+        z = old;
+    }
+    x = grpo_row_exponent_(z, p->largest, tau);
+    e = grpo_exp(x);
+    grpo_dd_take_(&p->sum, e);
+    grpo_dd_take_(&p->spread, grpo_times(e, x.hi));
+    grpo_dd_take_(&p->squares, e * e);
+}
+
+GRPO_ROW_FN grpo_row_part grpo_row_nothing(void)
+{
+    const grpo_dd zero = { 0, 0 };
+    grpo_row_part p;
+    p.largest = -HUGE_VAL; p.target = 0; p.has_target = 0;
+    p.sum = p.spread = p.squares = zero;
+    return p;
+}
+
+GRPO_ROW_FN void grpo_row_take(grpo_row_part *part, double z, int is_target, double temperature)
+{
+    if (!is_target) { grpo_row_take_(part, z, temperature); return; }
+    part->target = z;
+    part->has_target = 1;
+}
+
+static grpo_status grpo_check_logits_(const grpo_logits *x, int64_t row)
+{
+    if (!x || !x->logits || !x->target) return GRPO_NULL_LOGITS;
+    if ((int)x->type < (int)GRPO_ROW_REAL || (int)x->type > (int)GRPO_ROW_FLOAT16) return GRPO_BAD_LOGITS_TYPE;
+    if (x->rows < 0 || x->vocab < 0 || x->stride < x->vocab || row < 0 || row >= x->rows) return GRPO_BAD_LOGITS_SHAPE;
+    if (!(x->temperature > 0 && grpo_is_finite(x->temperature))) return GRPO_BAD_LOGITS_TEMPERATURE;
+    return GRPO_OK;
+}
+
+/* ---- logits, many at a time -----------------------------------------------------------------------------------------------------
+ * Rows of float, bfloat16 and binary16, by loops that compilers turn into vector instructions: counts known at compile time, plain
+ * local variables, no branch.  With h = tau ln 2,
+ *
+ *     e^((z - R)/tau) = 2^n e^(g/tau),   n = round((z - R)/h),   g = (z - R) - n h,   |g| <= h/2
+ *
+ * (Cody and Waite, "Software Manual for the Elementary Functions", 1980, ch. 6).  Rounding z/tau itself would cost |z/tau| ulps.  R is 0
+ * where the largest logit is within 512 h of 0, and else the largest to a few bits: either way z - R is exact where the power is not 0.
+ * h = h1 + h2 with h1 so short that n h1 is exact.  So g is off by 2^-25 h at most, and the power by 0.9 2^-23 of it.
+ *
+ * Powers are 2^64 times those relative to 2^N, the first power of two that none exceeds: small ones count down to 2^-190 of the
+ * largest, and what is below is 0.  Four of them are added in float, fours in double. */
+
+#if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
+#define GRPO_MADD_(a, b, c) fmaf(a, b, c)
+#else
+#define GRPO_MADD_(a, b, c) ((a) * (b) + (c))
+#endif
+
+enum { GRPO_ROW_BLOCK_ = 1024, GRPO_ROW_LANES_ = 32, GRPO_STRIDE_ = 2 * GRPO_ROW_LANES_, GRPO_STEP_ = 2 * GRPO_STRIDE_ };
+
+/* of one temperature: 1/h, h1, h2, and e^(g/tau) = 1 + b1 g + ... + b6 g^6 to 4.2e-9; of a row's largest logit, once there is one: R, N,
+ * 1.5 2^23 + 191 - N, the z - R that stands for all below it, and largest - R */
+typedef struct {
+    float per, h1, h2, b1, b2, b3, b4, b5, b6;
+    float origin, top, shift, least, from;
+} grpo_exps_;
+
+static int grpo_is_fast_(const grpo_logits *x)
+{
+    return (sizeof(grpo_real) == sizeof(float) || x->type != GRPO_ROW_REAL) && x->temperature > 1e-4 && x->temperature < 1e4;
+}
+
+static void grpo_exps_from_(grpo_exps_ *k, double tau, double largest)
+{
+    const double h = tau * 0.69314718055994531, n = largest / h;
+    int e;
+    (void)frexp(h, &e);
+    k->origin = 0;
+    if (!(n >= -512 && n <= 512)) {
+        const double unit = ldexp(1, e), few = floor(largest / unit + 0.5);
+        k->origin = (float)(few > -8388608 && few < 8388608 ? few * unit : largest);
+    }
+    k->from = (float)(largest - (double)k->origin);
+    k->top = (float)ceil((double)k->from / h);
+    k->shift = 12582912.0f + (191 - k->top);
+    k->least = (float)(((double)k->top - 191) * h);
+}
+
+static grpo_exps_ grpo_exps_of_(double tau)
+{
+    const double h = tau * 0.69314718055994531, per = 1 / h;
+    grpo_exps_ k;
+    k.per = (float)per;
+    k.h1 = grpo_float_of_bits_(grpo_bits_of_float_((float)h) & 0xfffffc00);
+    k.h2 = (float)(h - (double)k.h1);
+    k.b1 = (float)(per * 0.693147228156);
+    k.b2 = (float)(per * per * 0.24022651108);
+    k.b3 = (float)(per * per * per * 0.0555029269622);
+    k.b4 = (float)(per * per * (per * per) * 0.00961802678505);
+    k.b5 = (float)(per * per * (per * per) * per * 0.00134115411451);
+    k.b6 = (float)(per * per * (per * per) * (per * per) * 0.000154710651778);
+    grpo_exps_from_(&k, tau, 0);
+    return k;
+}
+
+/* z - R, from below */
+GRPO_INLINE_ float grpo_above_(float z, float origin, float least)
+{
+    const float d = z - origin;
+    return d < least ? least : d;                                      /* NaN stays */
+}
+
+/* 2^(64 - N) high e^(d/tau), or where `twice` is 1 (high + low) of it, b1 .. b6 those of e^(g/tau) times that: n ends up in the low bits of
+ * t, and from there in the exponent, which is 0 for the least */
+GRPO_INLINE_ float grpo_exp_float_(float d, float shift, float per, float h1, float h2, const int twice, float high, float low,
+                                   float b1, float b2, float b3, float b4, float b5, float b6)
+{
+    const float t = GRPO_MADD_(d, per, shift), n = shift - t;
+    const float g = GRPO_MADD_(n, h2, GRPO_MADD_(n, h1, d));
+    float p = GRPO_MADD_(g, b6, b5);
+    p = GRPO_MADD_(p, g, b4);
+    p = GRPO_MADD_(p, g, b3);
+    p = GRPO_MADD_(p, g, b2);
+    p = GRPO_MADD_(p, g, b1);
+    p = twice ? high + GRPO_MADD_(p, g, low) : GRPO_MADD_(p, g, high);
+    return p * grpo_float_of_bits_(grpo_bits_of_float_(t) << 23);
+}
+
+#define GRPO_EXP_LOCALS_(k) \
+    const float shift = (k)->shift, per = (k)->per, h1 = (k)->h1, h2 = (k)->h2, origin = (k)->origin, least = (k)->least, \
+                from = (k)->from, b1 = (k)->b1, b2 = (k)->b2, b3 = (k)->b3, b4 = (k)->b4, b5 = (k)->b5, b6 = (k)->b6
+#define GRPO_EXP_(d) grpo_exp_float_(d, shift, per, h1, h2, 0, 1.0f, 0.0f, b1, b2, b3, b4, b5, b6)
+
+static float grpo_largest_of_(const float *most)
+{
+    float m = most[0];
+    int j;
+    for (j = 1; j < GRPO_ROW_LANES_; j++) m = most[j] > m ? most[j] : m;
+    return m;
+}
+
+/* of n numbers, n a multiple of GRPO_STEP_; NaN is passed over */
+static float grpo_block_largest_(const float *z, int64_t n)
+{
+    float most[GRPO_ROW_LANES_];
+    int64_t v;
+    int j;
+    for (j = 0; j < GRPO_ROW_LANES_; j++) most[j] = -HUGE_VALF;
+    for (v = 0; v < n; v += GRPO_ROW_LANES_)
+        for (j = 0; j < GRPO_ROW_LANES_; j++) most[j] = z[v + j] > most[j] ? z[v + j] : most[j];
+    return grpo_largest_of_(most);
+}
+
+typedef struct { double sum[GRPO_ROW_LANES_], spread[GRPO_ROW_LANES_], squares[GRPO_ROW_LANES_]; } grpo_lanes_;
+
+/* sums of e, e (z - largest) and, if asked for, (2^-64 e)^2 over a block; returns the block's largest logit.  In float and in double by
+ * turns: a loop that has both has vectors of doubles only. */
+GRPO_INLINE_ float grpo_block_sums_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, const int squares, grpo_lanes_ *out)
+{
+    GRPO_EXP_LOCALS_(k);
+    double sum[GRPO_ROW_LANES_], spread[GRPO_ROW_LANES_], square[GRPO_ROW_LANES_];
+    float most[GRPO_ROW_LANES_], s[GRPO_ROW_LANES_], w[GRPO_ROW_LANES_], q[GRPO_ROW_LANES_];
+    int64_t v;
+    int j;
+    for (j = 0; j < GRPO_ROW_LANES_; j++) { sum[j] = spread[j] = square[j] = 0; most[j] = -HUGE_VALF; }
+    for (v = 0; v < size; v += GRPO_STEP_) {
+        for (j = 0; j < GRPO_ROW_LANES_; j++) {
+            const float z0 = z[v + j], z1 = z[v + GRPO_ROW_LANES_ + j];
+            const float z2 = z[v + 2 * GRPO_ROW_LANES_ + j], z3 = z[v + 3 * GRPO_ROW_LANES_ + j];
+            const float first = z0 > z1 ? z0 : z1, second = z2 > z3 ? z2 : z3, larger = first > second ? first : second;
+            const float d0 = grpo_above_(z0, origin, least), d1 = grpo_above_(z1, origin, least);
+            const float d2 = grpo_above_(z2, origin, least), d3 = grpo_above_(z3, origin, least);
+            const float e0 = GRPO_EXP_(d0), e1 = GRPO_EXP_(d1), e2 = GRPO_EXP_(d2), e3 = GRPO_EXP_(d3);
+            most[j] = larger > most[j] ? larger : most[j];
+            s[j] = (e0 + e1) + (e2 + e3);
+            w[j] = GRPO_MADD_(e1, d1 - from, e0 * (d0 - from)) + GRPO_MADD_(e3, d3 - from, e2 * (d2 - from));
+            if (squares) {
+                const float p0 = e0 * 5.421010862427522e-20f, p1 = e1 * 5.421010862427522e-20f;
+                const float p2 = e2 * 5.421010862427522e-20f, p3 = e3 * 5.421010862427522e-20f;
+                q[j] = GRPO_MADD_(p1, p1, p0 * p0) + GRPO_MADD_(p3, p3, p2 * p2);
+            }
+        }
+        for (j = 0; j < GRPO_ROW_LANES_; j++) { sum[j] += (double)s[j]; spread[j] += (double)w[j]; }
+        if (squares) for (j = 0; j < GRPO_ROW_LANES_; j++) square[j] += (double)q[j];
+    }
+    memcpy(out->sum, sum, sizeof sum); memcpy(out->spread, spread, sizeof spread); memcpy(out->squares, square, sizeof square);
+    return grpo_largest_of_(most);
+}
+
+static float grpo_block_plain_(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out)
+{
+    return grpo_block_sums_(z, size, k, 0, out);
+}
+
+static float grpo_block_squared_(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out)
+{
+    return grpo_block_sums_(z, size, k, 1, out);
+}
+
+/* a shard's row on the way: sums in lanes, relative to the k of the largest logit, which is not in them */
+typedef struct {
+    grpo_exps_ k;
+    grpo_lanes_ lanes;
+    double tau;
+    float largest;
+    int squares;
+} grpo_tally_;
+
+/* (z - R)/tau - N log 2 */
+static double grpo_exps_log_(const grpo_exps_ *k, double tau, double z)
+{
+    return (z - (double)k->origin) / tau - (double)k->top * 0.69314718055994531;
+}
+
+/* a larger one comes: sums become relative to it, the old one joins them */
+static void grpo_tally_raise_(grpo_tally_ *s, float largest)
+{
+    const grpo_exps_ old = s->k;
+    const double up = (double)largest - (double)s->largest;
+    double f, own;
+    int j;
+    grpo_exps_from_(&s->k, s->tau, (double)largest);
+    if (s->largest > -HUGE_VALF) {
+        f = exp(grpo_exps_log_(&s->k, s->tau, (double)s->largest));    /* of the old largest, from both */
+        own = ldexp(f, 64);
+        f /= exp(grpo_exps_log_(&old, s->tau, (double)s->largest));
+        for (j = 0; j < GRPO_ROW_LANES_; j++) {
+            s->lanes.spread[j] = f * (s->lanes.spread[j] - up * s->lanes.sum[j]);
+            s->lanes.sum[j] *= f;
+            s->lanes.squares[j] *= f * f;
+        }
+        s->lanes.sum[0] += own;
+        s->lanes.spread[0] -= own > 0 ? own * up : 0;
+        s->lanes.squares[0] += ldexp(own, -64) * ldexp(own, -64);
+    }
+    s->largest = largest;
+}
+
+/* z: `size` logits, in the row or in `copy`; where they hold a new largest one, the block is done again without it */
+static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, float *copy)
+{
+    grpo_lanes_ block;
+    float most = s->largest == -HUGE_VALF ? grpo_block_largest_(z, size) : -HUGE_VALF;
+    int64_t v = 0;
+    int j;
+    if (!(most > s->largest)) most = s->squares ? grpo_block_squared_(z, size, &s->k, &block) : grpo_block_plain_(z, size, &s->k, &block);
+    if (most > s->largest) {
+        grpo_tally_raise_(s, most);
+        if (z != copy) memcpy(copy, z, (size_t)size * sizeof *copy);
+        while (copy[v] != most) v++;
+        copy[v] = -HUGE_VALF;
+        if (s->squares) grpo_block_squared_(copy, size, &s->k, &block); else grpo_block_plain_(copy, size, &s->k, &block);
+    }
+    for (j = 0; j < GRPO_ROW_LANES_; j++) {
+        s->lanes.sum[j] += block.sum[j];
+        s->lanes.spread[j] += block.spread[j];
+        s->lanes.squares[j] += block.squares[j];
+    }
+}
+
+static void grpo_floats_of_bfloat_(const uint16_t *from, float *to, int64_t n)
+{
+    int64_t v = 0;
+    int j;
+    for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_)
+        for (j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_float_of_bits_((uint32_t)from[v + j] << 16);
+    for (; v < n; v++) to[v] = grpo_float_of_bits_((uint32_t)from[v] << 16);
+}
+
+static void grpo_floats_of_half_(const uint16_t *from, float *to, int64_t n)
+{
+    int64_t v = 0;
+    int j;
+    for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_)
+        for (j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_from_half_(from[v + j]);
+    for (; v < n; v++) to[v] = grpo_from_half_(from[v]);
+}
+
+/* n logits of a row from `at` on, in the row itself if it has a whole block of floats, or else in `copy`: there -inf where not kept, and
+ * up to a multiple of GRPO_STEP_ */
+static const float *grpo_block_of_(const grpo_logits *x, int64_t row, int64_t at, int64_t n, float *copy)
+{
+    const int64_t first = row * x->stride + at;
+    int64_t v;
+    if (x->type == GRPO_ROW_REAL && !x->kept && n == GRPO_ROW_BLOCK_) return (const float *)x->logits + first;
+    if (x->type == GRPO_ROW_BFLOAT16) grpo_floats_of_bfloat_((const uint16_t *)x->logits + first, copy, n);
+    else if (x->type == GRPO_ROW_FLOAT16) grpo_floats_of_half_((const uint16_t *)x->logits + first, copy, n);
+    else memcpy(copy, (const float *)x->logits + first, (size_t)n * sizeof *copy);
+    if (x->kept) for (v = 0; v < n; v++) copy[v] = x->kept[first + v] ? copy[v] : -HUGE_VALF;
+    for (v = n; v % GRPO_STEP_ != 0; v++) copy[v] = -HUGE_VALF;
+    return copy;
+}
+
+static int64_t grpo_block_size_(const grpo_logits *x, int64_t at)
+{
+    const int64_t rest = x->vocab - at, whole = GRPO_ROW_BLOCK_;
+    return rest < whole ? rest : whole;
+}
+
+static int64_t grpo_steps_(int64_t n) { return (n + GRPO_STEP_ - 1) / GRPO_STEP_ * GRPO_STEP_; }
+
+static double grpo_lanes_total_(const double *x)
+{
+    double sum = 0;
+    int j;
+    for (j = 0; j < GRPO_ROW_LANES_; j++) sum += x[j];
+    return sum;
+}
+
+/* the sums, relative to the largest itself; NaN if a logit was */
+static void grpo_tally_part_(const grpo_tally_ *s, grpo_row_part *p)
+{
+    double f;
+    p->largest = (double)s->largest;
+    if (s->largest == -HUGE_VALF) { p->sum.hi = grpo_lanes_total_(s->lanes.sum); return; }
+    f = ldexp(exp(-grpo_exps_log_(&s->k, s->tau, (double)s->largest)), -64);
+    p->sum.hi = f * grpo_lanes_total_(s->lanes.sum);
+    p->spread.hi = f * grpo_lanes_total_(s->lanes.spread) / s->tau;
+    if (s->squares) p->squares.hi = ldexp(f, 64) * ldexp(f, 64) * grpo_lanes_total_(s->lanes.squares);
+}
+
+static grpo_status grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_row_part *part)
+{
+    const int64_t target = x->target[row];
+    float copy[GRPO_ROW_BLOCK_];
+    grpo_tally_ s;
+    int64_t at, n;
+    memset(&s, 0, sizeof s);
+    s.k = grpo_exps_of_(x->temperature);
+    s.tau = x->temperature;
+    s.squares = x->squares;
+    s.largest = -HUGE_VALF;
+    for (at = 0; at < x->vocab; at += n) {
+        const float *z;
+        n = grpo_block_size_(x, at);
+        z = grpo_block_of_(x, row, at, n, copy);
+        if (target >= at && target < at + n) {
+            if (z != copy) memcpy(copy, z, sizeof copy);
+            part->target = (double)copy[target - at];
+            part->has_target = 1;
+            if (!(part->target < HUGE_VAL)) return GRPO_BAD_LOGITS;
+            copy[target - at] = -HUGE_VALF;
+            z = copy;
+        }
+        grpo_tally_block_(&s, z, grpo_steps_(n), copy);
+        if (s.largest == HUGE_VALF) return GRPO_BAD_LOGITS;
+    }
+    grpo_tally_part_(&s, part);
+    return part->sum.hi == part->sum.hi ? GRPO_OK : GRPO_BAD_LOGITS;
+}
+
+/* what the gradient at an element that is not the target has beside its power: at + slope (z - largest) */
+typedef struct { double at, slope; } grpo_slope_;
+
+/* at e^(g/tau) = (high + low) + c1 g + ... + c6 g^6 */
+typedef struct { float high, low, c1, c2, c3, c4, c5, c6; } grpo_powers_;
+
+static void grpo_block_gradient_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, const grpo_powers_ *c,
+                                 float *GRPO_RESTRICT_ g)
+{
+    const float shift = k->shift, per = k->per, h1 = k->h1, h2 = k->h2, origin = k->origin, least = k->least;
+    const float high = c->high, low = c->low, c1 = c->c1, c2 = c->c2, c3 = c->c3, c4 = c->c4, c5 = c->c5, c6 = c->c6;
+    float out[GRPO_STRIDE_];
+    int64_t v;
+    int j;
+    for (v = 0; v < size; v += GRPO_STRIDE_) {
+        for (j = 0; j < GRPO_STRIDE_; j++)
+            out[j] = grpo_exp_float_(grpo_above_(z[v + j], origin, least), shift, per, h1, h2, 1, high, low, c1, c2, c3, c4, c5, c6);
+        memcpy(g + v, out, sizeof out);
+    }
+}
+
+static void grpo_block_gradients_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, grpo_slope_ by,
+                                  float *GRPO_RESTRICT_ g)
+{
+    GRPO_EXP_LOCALS_(k);
+    const double at = by.at, slope = by.slope;
+    float e[GRPO_STRIDE_], x[GRPO_STRIDE_], out[GRPO_STRIDE_];
+    int64_t v;
+    int j;
+    for (v = 0; v < size; v += GRPO_STRIDE_) {
+        for (j = 0; j < GRPO_STRIDE_; j++) {
+            const float d = grpo_above_(z[v + j], origin, least);
+            e[j] = GRPO_EXP_(d);
+            x[j] = d - from;
+        }
+        for (j = 0; j < GRPO_STRIDE_; j++) out[j] = (float)((double)e[j] * (at + slope * (double)x[j]));
+        memcpy(g + v, out, sizeof out);
+    }
+}
+
+static void grpo_put_block_(grpo_row_type type, const float *g, void *out, int64_t at, int64_t n)
+{
+    uint16_t *half = (uint16_t *)out + at;
+    int64_t v = 0;
+    int j;
+    if (type == GRPO_ROW_REAL) { memcpy((float *)out + at, g, (size_t)n * sizeof *g); return; }
+    for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
+        if (type == GRPO_ROW_BFLOAT16) for (j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_bfloat_(g[v + j]);
+        else for (j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_half_(g[v + j]);
+    }
+    for (; v < n; v++) half[v] = type == GRPO_ROW_BFLOAT16 ? grpo_to_bfloat_(g[v]) : grpo_to_half_(g[v]);
+}
+
+/* Powers that are already multiplied by a power of two, 2^a: chosen so that what is left of `at` is 2^-24, and the least number of float
+ * still comes from a power that is not 0.  1: `at` is in two floats.  0: it is beyond that. */
+static int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_powers_ *c)
+{
+    int a;
+    (void)frexp(at, &a);
+    a = a + 24 > 0 ? 0 : a + 24 < -191 ? -191 : a + 24;
+    at = ldexp(at, -a);
+    if (!(fabs(at) < 1e18)) return 0;
+    k->shift += (float)a;
+    k->least = (float)(((double)k->top - 191 - a) * tau * 0.69314718055994531);
+    c->high = (float)at;
+    c->low = (float)(at - (double)c->high);
+    c->c1 = (float)(at * (double)k->b1); c->c2 = (float)(at * (double)k->b2); c->c3 = (float)(at * (double)k->b3);
+    c->c4 = (float)(at * (double)k->b4); c->c5 = (float)(at * (double)k->b5); c->c6 = (float)(at * (double)k->b6);
+    return 1;
+}
+
+static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits)
+{
+    const double tau = x->temperature, most = s->largest > -HUGE_VAL ? s->largest : 0;
+    float copy[GRPO_ROW_BLOCK_], own[GRPO_ROW_BLOCK_], *out = x->type == GRPO_ROW_REAL ? (float *)dlogits : NULL;
+    grpo_powers_ c;
+    grpo_exps_ k = grpo_exps_of_(tau);
+    grpo_slope_ by;
+    int64_t at, n;
+    double unit;
+    int folded;
+    grpo_exps_from_(&k, tau, most);
+    unit = ldexp(s->share * exp(-grpo_exps_log_(&k, tau, most)) / tau, -64);
+    by.at = s->at * unit;
+    by.slope = s->slope * (unit / tau);
+    folded = by.slope == 0 && grpo_fold_(&k, tau, by.at, &c);
+    for (at = 0; at < x->vocab; at += n) {
+        const float *z;
+        float *g = own;
+        n = grpo_block_size_(x, at);
+        z = grpo_block_of_(x, row, at, n, copy);
+        if (out && n == GRPO_ROW_BLOCK_ && z != out + at) g = out + at;
+        if (folded) grpo_block_gradient_(z, grpo_steps_(n), &k, &c, g);
+        else grpo_block_gradients_(z, grpo_steps_(n), &k, by, g);
+        if (g == own) grpo_put_block_(x->type, g, dlogits, at, n);
+    }
+}
+
+/* ---- a row ---------------------------------------------------------------------------------------------------------------------- */
+
+/* the same sums one by one, exactly: for doubles, and for temperatures out of the ordinary */
+static grpo_status grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_row_part *p)
+{
+    int64_t v;
+    for (v = 0; v < x->vocab; v++) {
+        const double z = grpo_logit_(x, row, v);
+        if (!(z < HUGE_VAL)) return GRPO_BAD_LOGITS;
+        grpo_row_take(p, z, v == x->target[row], x->temperature);
+    }
+    return GRPO_OK;
+}
+
+grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part)
+{
+    grpo_row_part p;
+    grpo_status st = grpo_check_logits_(x, row);
+    if (st) return st;
+    if (!part) return GRPO_NULL_OUTPUT;
+    memset(&p, 0, sizeof p);
+    p = grpo_row_nothing();
+    st = grpo_is_fast_(x) ? grpo_row_read_fast_(x, row, &p) : grpo_row_read_each_(x, row, &p);
+    if (st) return st;
+    if (!x->squares) p.squares = grpo_dd_of_(NAN);
+    *part = p;
+    return GRPO_OK;
+}
+
+GRPO_ROW_FN grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, double temperature)
+{
+    grpo_row_part low;
+    int squares;
+    if (!into || !from) return GRPO_NULL_OUTPUT;
+    if (!(temperature > 0 && grpo_is_finite(temperature))) return GRPO_BAD_LOGITS_TEMPERATURE;
+    if (into->has_target && from->has_target) return GRPO_BAD_LOGITS_SHAPE;
+    low = *from;
+    squares = low.squares.hi == low.squares.hi && into->squares.hi == into->squares.hi;
+    if (low.largest > into->largest) { grpo_row_part high = low; low = *into; *into = high; }
+    if (low.has_target) { into->target = low.target; into->has_target = 1; }
+    if (!squares) into->squares.hi = NAN;
+    if (low.largest == -HUGE_VAL) return GRPO_OK;
+    grpo_row_raise_(&low, grpo_row_exponent_(into->largest, low.largest, temperature));
+    into->sum = grpo_dd_add(into->sum, low.sum);
+    into->spread = grpo_dd_add(into->spread, low.spread);
+    into->squares = grpo_dd_add(into->squares, low.squares);
+    grpo_row_take_(into, low.largest, temperature);
+    if (!squares) into->squares.hi = NAN;                              /* which sums have made 0 of */
+    return GRPO_OK;
+}
+
+/* (sum of the others)/(the target's), upside down, and its logarithm */
+typedef struct { double ratio, inverse, log; } grpo_odds_;
+
+static GRPO_ROW_FN grpo_odds_ grpo_row_odds_(const grpo_row_part *p, double tau)
+{
+    grpo_odds_ o = { 0, HUGE_VAL, -HUGE_VAL }, all = { HUGE_VAL, 0, HUGE_VAL };
+    const double rest = 1 + p->sum.hi;
+    grpo_dd d;
+    if (p->largest == -HUGE_VAL) return o;
+    if (!p->has_target || p->target == -HUGE_VAL) return all;
+    d = grpo_row_exponent_(p->largest, p->target, tau);
+    o.log = d.hi + log1p(p->sum.hi);
+    o.ratio = grpo_exp(d) * rest;
+    d.hi = -d.hi; d.lo = -d.lo;
+    o.inverse = grpo_exp(d) / rest;
+    return o;
+}
+
+/* log(1 + ratio), log(1 + inverse) */
+static GRPO_ROW_FN double grpo_log_all_(const grpo_odds_ *o) { return o->ratio <= 1 ? log1p(o->ratio) : o->log + log1p(o->inverse); }
+static GRPO_ROW_FN double grpo_log_all_inverse_(const grpo_odds_ *o)
+{
+    return o->inverse <= 1 ? log1p(o->inverse) : -o->log + log1p(o->ratio);
+}
+
+GRPO_ROW_FN grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row *row)
+{
+    grpo_odds_ o;
+    double rest, target;
+    if (!part || !row) return GRPO_NULL_OUTPUT;
+    if (!(temperature > 0 && grpo_is_finite(temperature))) return GRPO_BAD_LOGITS_TEMPERATURE;
+    o = grpo_row_odds_(part, temperature);
+    rest = 1 + part->sum.hi;                                           /* the others' sum, relative to their largest */
+    target = 1 / (1 + o.ratio);
+    row->other = 1 / (1 + o.inverse);
+    row->logp = -grpo_log_all_(&o);
+    row->entropy = grpo_times(target, -row->logp);
+    if (row->other > 0) row->entropy += row->other * (log1p(part->sum.hi) - part->spread.hi / rest + grpo_log_all_inverse_(&o));
+    row->log_sum = -HUGE_VAL;
+    if (row->other > 0.5) row->log_sum = part->largest / temperature + (log1p(part->sum.hi) + grpo_log_all_inverse_(&o));
+    else if (part->has_target) row->log_sum = part->target / temperature + grpo_log_all_(&o);
+    row->sum_squares = target * target + row->other * row->other * ((1 + part->squares.hi) / (rest * rest));
+    return GRPO_OK;
+}
+
+/* Derivatives so large that what they come to together may be smaller than each, or beyond the largest double, are taken 2^-64 times.
+ * Of infinite ones nothing but their signs is known: they are taken as equally large, finite ones beside them as nothing. */
+static GRPO_ROW_FN double grpo_row_scale_(double *dlogp, double *dentropy)
+{
+    const double most = fabs(*dlogp) > fabs(*dentropy) ? fabs(*dlogp) : fabs(*dentropy);
+    if (most < 1e270) return 1;
+    if (grpo_is_finite(most)) {
+        *dlogp *= 1.0 / 18446744073709551616.0;
+        *dentropy *= 1.0 / 18446744073709551616.0;
+        return 18446744073709551616.0;
+    }
+    *dlogp = grpo_is_finite(*dlogp) ? 0 : *dlogp > 0 ? 1 : -1;
+    *dentropy = grpo_is_finite(*dentropy) ? 0 : *dentropy > 0 ? 1 : -1;
+    return HUGE_VAL;
+}
+
+GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double temperature, double dlogp, double dentropy)
+{
+    const grpo_odds_ odds = grpo_row_odds_(part, temperature);
+    grpo_row_slopes s;
+    grpo_row r;
+    grpo_row_of(part, temperature, &r);
+    s.scale = grpo_row_scale_(&dlogp, &dentropy);
+    s.largest = part->largest; s.temperature = temperature;
+    s.at = s.slope = 0;
+    s.share = r.other / (1 + part->sum.hi);                            /* probability of the largest of the others */
+    if (s.share > 0) {                                                 /* of log p + H: what all have in common, and what differs */
+        s.at = -dlogp - grpo_times(dentropy, r.entropy - grpo_log_all_inverse_(&odds) - log1p(part->sum.hi));
+        s.slope = -dentropy;
+    }
+    s.target = grpo_times(dlogp, r.other) - grpo_times(dentropy, grpo_times(1 / (1 + odds.ratio), r.logp + r.entropy));
+    if (part->target == -HUGE_VAL) s.target = 0;
+    return s;
+}
+
+/* x times the scale, over the temperature: an infinity only where that is what it comes to */
+static GRPO_ROW_FN double grpo_row_unscaled_(const grpo_row_slopes *s, double x)
+{
+    const double whole = grpo_times(x, s->scale);
+    return grpo_is_finite(whole) ? whole / s->temperature : grpo_times(x / s->temperature, s->scale);
+}
+
+GRPO_ROW_FN double grpo_row_slope(const grpo_row_slopes *s, double z, int is_target)
+{
+    grpo_dd e;
+    double p;
+    if (is_target) return grpo_row_unscaled_(s, s->target);
+    if (z == -HUGE_VAL) return 0;
+    e = grpo_row_exponent_(z, s->largest, s->temperature);
+    p = grpo_exp(e) * s->share;
+    return grpo_row_unscaled_(s, grpo_times(p, s->at) + grpo_times(p, grpo_times(s->slope, e.hi)));
+}
+
+static void grpo_row_gradient_each_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits)
+{
+    int64_t v;
+    for (v = 0; v < x->vocab; v++) grpo_put_logit_(x->type, dlogits, v, grpo_row_slope(s, grpo_logit_(x, row, v), 0));
+}
+
+/* the largest finite number of the type, or a little less */
+static double grpo_row_limit_(grpo_row_type type)
+{
+    switch (type) {
+    case GRPO_ROW_BFLOAT16: return 3.3e38;
+    case GRPO_ROW_FLOAT16:  return 65504;
+    default:                return sizeof(grpo_real) == sizeof(float) ? 3.4e38 : 1.7e308;
+    }
+}
+
+/* May a gradient be beyond that?  p is at most `share`, p |log p - log share| at most share/e. */
+static int grpo_row_may_overflow_(const grpo_logits *x, const grpo_row_slopes *s)
+{
+    const double most = s->share * (fabs(s->at) + fabs(s->slope)) + fabs(s->target);
+    return !(grpo_row_unscaled_(s, most) < grpo_row_limit_(x->type));
+}
+
+static int grpo_row_has_infinity_(const grpo_logits *x, const void *dlogits)
+{
+    grpo_logits g = *x;
+    int64_t v;
+    g.logits = dlogits; g.kept = NULL;
+    for (v = 0; v < x->vocab; v++) if (!grpo_is_finite(grpo_logit_(&g, 0, v))) return 1;
+    return 0;
+}
+
+/* grpo_row_gradient; *overflow: a gradient is beyond the largest number of its type */
+static grpo_status grpo_row_gradient_(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy,
+                                      void *dlogits, int *overflow)
+{
+    grpo_row_slopes s;
+    grpo_status st = grpo_check_logits_(x, row);
+    if (st) return st;
+    if (!part || !dlogits) return GRPO_NULL_OUTPUT;
+    s = grpo_row_slopes_of(part, x->temperature, dlogp, dentropy);
+    if (s.at == 0 && s.slope == 0) memset(dlogits, 0, (size_t)x->vocab * grpo_element_size_(x->type));
+    else if (grpo_is_fast_(x) && s.scale == 1 && fabs(s.at) < 1e150 && fabs(s.slope) < 1e150) grpo_row_gradient_fast_(x, row, &s, dlogits);
+    else grpo_row_gradient_each_(x, row, &s, dlogits);
+    if (x->target[row] >= 0 && x->target[row] < x->vocab) grpo_put_logit_(x->type, dlogits, x->target[row], grpo_row_slope(&s, 0, 1));
+    if (grpo_row_may_overflow_(x, &s) && grpo_row_has_infinity_(x, dlogits)) *overflow = 1;
+    return GRPO_OK;
+}
+
+grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits)
+{
+    int overflow;
+    return grpo_row_gradient_(x, row, part, dlogp, dentropy, dlogits, &overflow);
+}
+
+/* ---- the rows of a batch ------------------------------------------------------------------------------------------------------------ */
+
+static void *grpo_row_at_(const grpo_rows *rows, int64_t row)
+{
+    return (char *)rows->dlogits + (size_t)(row * rows->logits.stride) * grpo_element_size_(rows->logits.type);
+}
+
+/* 0 for NULL, which stands for nothing to pass on */
+static double grpo_real_at_(const grpo_real *x, int64_t t) { return x ? (double)x[t] : 0; }
+
+static grpo_status grpo_check_range_(const grpo_rows *rows, int64_t first, int64_t count)
+{
+    grpo_status st;
+    if (!rows || !rows->part) return GRPO_NULL_ROWS;
+    if (first < 0 || count < 0 || count > rows->logits.rows - first) return GRPO_BAD_LOGITS_SHAPE;
+    st = grpo_check_logits_(&rows->logits, first);
+    return count == 0 && st == GRPO_BAD_LOGITS_SHAPE ? GRPO_OK : st;
+}
+
+static void grpo_write_row_(const grpo_rows *rows, int64_t t, const grpo_row *r)
+{
+    int overflow;
+    if (rows->logp) grpo_put_(rows->logp, t, r ? r->logp : 0, &overflow);
+    if (rows->entropy) grpo_put_(rows->entropy, t, r ? r->entropy : 0, &overflow);
+}
+
+grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t first, int64_t count)
+{
+    grpo_status st = grpo_check_range_(rows, first, count);
+    grpo_row r;
+    int64_t t;
+    for (t = first; !st && t < first + count; t++) {
+        if (mask && !mask[t]) { grpo_write_row_(rows, t, NULL); continue; }
+        st = grpo_row_read(&rows->logits, t, &rows->part[t]);
+        if (!st) st = grpo_row_of(&rows->part[t], rows->logits.temperature, &r);
+        if (!st) grpo_write_row_(rows, t, &r);
+    }
+    return st;
+}
+
+static void grpo_clear_row_(const grpo_rows *rows, int64_t t)
+{
+    memset(grpo_row_at_(rows, t), 0, (size_t)rows->logits.vocab * grpo_element_size_(rows->logits.type));
+}
+
+grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const grpo_real *dlogp, const grpo_real *dentropy,
+                               int64_t first, int64_t count)
+{
+    grpo_status st = grpo_check_range_(rows, first, count);
+    int64_t t;
+    if (!st && !rows->dlogits) st = GRPO_NULL_OUTPUT;
+    for (t = first; !st && t < first + count; t++) {
+        if (mask && !mask[t]) grpo_clear_row_(rows, t);
+        else st = grpo_row_gradient(&rows->logits, t, &rows->part[t], grpo_real_at_(dlogp, t), grpo_real_at_(dentropy, t),
+                                    grpo_row_at_(rows, t));
+    }
+    return st;
+}
+
+/* what becomes of a row is noted in part.has_target until the row is read */
+enum { GRPO_ROW_OF_NONE_ = -3, GRPO_ROW_MASKED_ = -2, GRPO_ROW_COUNTS_ = -1 };
+
+static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_rows *rows)
+{
+    const grpo_logits *x = &rows->logits;
+    int64_t i, t;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+            if ((!b->mask || b->mask[t]) && !(x->target[t] >= 0 && x->target[t] < x->vocab)) return GRPO_BAD_TARGET;
+    for (t = 0; t < x->rows; t++) rows->part[t].has_target = GRPO_ROW_OF_NONE_;
+    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+            rows->part[t].has_target = !b->mask || b->mask[t] ? GRPO_ROW_COUNTS_ : GRPO_ROW_MASKED_;
+    return GRPO_OK;
+}
+
+#ifdef _OPENMP
+#define GRPO_OMP_(text) _Pragma(text)
+#else
+#define GRPO_OMP_(text)
+#endif
+
+static grpo_status grpo_read_marked_(const grpo_rows *rows)
+{
+    const int64_t n = rows->logits.rows;
+    int64_t t;
+    int bad = 0;
+    GRPO_OMP_("omp parallel for schedule(guided) reduction(|:bad)")
+    for (t = 0; t < n; t++)
+        if (rows->part[t].has_target == GRPO_ROW_COUNTS_) bad |= grpo_row_read(&rows->logits, t, &rows->part[t]) != GRPO_OK;
+    if (bad) return GRPO_BAD_LOGITS;
+    GRPO_OMP_("omp parallel for schedule(static)")
+    for (t = 0; t < n; t++) {
+        grpo_row r;
+        if (rows->part[t].has_target == GRPO_ROW_MASKED_) grpo_write_row_(rows, t, NULL);
+        if (rows->part[t].has_target < 0) continue;
+        grpo_row_of(&rows->part[t], rows->logits.temperature, &r);
+        grpo_write_row_(rows, t, &r);
+    }
+    return GRPO_OK;
+}
+
+/* returns whether a gradient is beyond the largest number of its type */
+static int grpo_differentiate_marked_(const grpo_rows *rows, const grpo_output *out)
+{
+    const int64_t n = rows->logits.rows;
+    int64_t t;
+    int overflow = 0;
+    GRPO_OMP_("omp parallel for schedule(guided) reduction(|:overflow)")
+    for (t = 0; t < n; t++) {
+        const grpo_row_part *p = &rows->part[t];
+        if (p->has_target == GRPO_ROW_MASKED_) grpo_clear_row_(rows, t);
+        if (p->has_target < 0) continue;
+        grpo_row_gradient_(&rows->logits, t, p, (double)out->dlogp[t], (double)out->dentropy[t], grpo_row_at_(rows, t), &overflow);
+    }
+    return overflow;
+}
+
+/* all that can be wrong before a row has been read */
+static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_rows *rows,
+                                    const grpo_output *out, const grpo_method_ *how)
+{
+    grpo_status st;
+    int needs;
+    if (!obj) return GRPO_NULL_OBJECTIVE;
+    st = grpo_objective_check(obj);
+    if (!st) st = grpo_check_layout_(batch);
+    if (st) return st;
+    needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
+    st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ADVANTAGE_);
+    if (!st && (needs & GRPO_NEED_CLIPS_)) st = grpo_check_dual_(&obj->surrogate, batch);
+    if (st) return st;
+    if (!rows || !rows->part || !rows->logp || !rows->entropy) return GRPO_NULL_ROWS;
+    if (rows->dlogits && !(out && out->dlogp && out->dentropy)) return GRPO_NULL_ROWS;
+    if (how->scratch > 0 && !(out && out->scratch && out->scratch_size >= how->scratch)) return GRPO_NEEDS_SCRATCH;
+    if (rows->logits.rows != batch->n_tokens) return GRPO_BAD_LOGITS_SHAPE;
+    return grpo_check_range_(rows, 0, rows->logits.rows);
+}
+
+static grpo_status grpo_run_rows_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                  const grpo_rows *rows, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how)
+{
+    grpo_status st = grpo_check_rows_(obj, batch, advantage, rows, out, how);
+    grpo_batch b;
+    if (!st && !partial) st = GRPO_NULL_OUTPUT;
+    if (!st) st = grpo_mark_rows_(batch, rows);
+    if (!st) st = grpo_read_marked_(rows);
+    if (st) return st;
+    b = *batch;
+    b.logp = rows->logp; b.entropy = rows->entropy;
+    st = grpo_run_batch_(obj, &b, advantage, totals, out, partial, how);
+    if (!st && rows->dlogits) partial->overflow |= grpo_differentiate_marked_(rows, out);
+    return st;
+}
+
+static grpo_status grpo_run_rows_once_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                       const grpo_totals *totals, const grpo_rows *rows, const grpo_output *out, grpo_report *report,
+                                       const grpo_method_ *how)
+{
+    grpo_partial partial;
+    grpo_status st;
+    memset(&partial, 0, sizeof partial);
+    if (!report) return obj ? GRPO_NULL_OUTPUT : GRPO_NULL_OBJECTIVE;
+    st = grpo_run_rows_(obj, batch, advantage, totals, rows, out, &partial, how);
+    if (!st) grpo_report_of(&partial, report);
+    return st;
+}
+
+grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                             const grpo_rows *rows, const grpo_output *out, grpo_report *report)
+{
+    if (grpo_is_of_gspo_(obj)) return GRPO_NEEDS_GSPO;
+    return grpo_run_rows_once_(obj, batch, advantage, totals, rows, out, report, &grpo_by_tokens_);
+}
+
+grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial)
+{
+    if (grpo_is_of_gspo_(obj)) return GRPO_NEEDS_GSPO;
+    return grpo_run_rows_(obj, batch, advantage, totals, rows, out, partial, &grpo_by_tokens_);
+}
+
+grpo_status gspo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial)
+{
+    const grpo_method_ how = gspo_method_(obj, batch);
+    return grpo_run_rows_(obj, batch, advantage, totals, rows, out, partial, &how);
+}
+
+grpo_status gspo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                             const grpo_rows *rows, const grpo_output *out, grpo_report *report)
+{
+    const grpo_method_ how = gspo_method_(obj, batch);
+    return grpo_run_rows_once_(obj, batch, advantage, totals, rows, out, report, &how);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_LOGITS_IMPLEMENTATION */
