@@ -2422,6 +2422,113 @@ static grpo_dd grpo_sum_dd_(const grpo_sum *s)
     return r;
 }
 
+/* ---- numbers of two words ---- */
+
+static grpo_dd grpo_dd_of_(double x) { grpo_dd r; r.hi = x; r.lo = 0; return r; }
+static grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
+static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
+
+/* x/n, rounded once */
+static double grpo_over_(grpo_dd x, double n)
+{
+    const grpo_dd q = grpo_dd_div(x, n);
+    return q.hi + q.lo;
+}
+
+/* x to 96 bits: what is exactly equal and was found in different ways becomes equal in every bit, what is exact becomes exact */
+static grpo_dd grpo_dd_steady_(grpo_dd x)
+{
+    double big;
+    int e;
+    if (x.lo == 0) return x;
+    frexp(x.hi, &e);
+    if (e < -900) return grpo_dd_of_(x.hi);
+    big = ldexp(3, e - 96 + 51);                                        /* its last bit is worth 2^(e - 96) */
+    return grpo_two_sum(x.hi, (big + x.lo) - big);
+}
+
+/* e^y - y - 1 to twice the precision, 2^-69 */
+static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y)
+{
+    const grpo_dd one = grpo_dd_of_(1);
+    grpo_dd v = one;
+    int k;
+    if (!(fabs(y.hi) < 1.0 / 1024)) return grpo_dd_minus_(grpo_dd_minus_(grpo_exp_twice(y), y), one);
+    for (k = 10; k >= 3; k--) v = grpo_dd_add(one, grpo_dd_product(grpo_dd_div(y, k), v));
+    return grpo_dd_mul(grpo_dd_product(grpo_dd_product(y, y), v), 0.5);
+}
+
+/* ---- exact statistics ---- */
+
+/* sum/n, 0 of nothing */
+static grpo_dd grpo_mean_(const grpo_sum *sum, int64_t n) { return n ? grpo_dd_div(grpo_sum_dd_(sum), (double)n) : grpo_dd_of_(0); }
+
+/* the square of x times a sign, exactly */
+static void grpo_sum_add_square_(grpo_sum *s, double sign, grpo_dd x)
+{
+    grpo_sum_add_dd_(s, grpo_two_prod(sign * x.hi, x.hi));
+    if (x.lo == 0) return;
+    grpo_sum_add_dd_(s, grpo_two_prod(sign * 2 * x.hi, x.lo));
+    grpo_sum_add_dd_(s, grpo_two_prod(sign * x.lo, x.lo));
+}
+
+static void grpo_values_take_(grpo_values *v, grpo_dd x)
+{
+    if (v->count == 0 || grpo_dd_less(x, v->min)) v->min = x;
+    if (v->count == 0 || grpo_dd_less(v->max, x)) v->max = x;
+    v->count++;
+    grpo_sum_add_dd_(&v->sum, x);
+    grpo_sum_add_square_(&v->squares, 1, x);
+}
+
+/* += n sum uv - sum u sum v, exactly */
+static void grpo_covariance_add_(grpo_sum *acc, double n, const grpo_sum *uv, const grpo_sum *u, const grpo_sum *v)
+{
+    double q[4], s[4], t[4];
+    int j, k;
+    grpo_sum_expand_(uv, q, 4);
+    grpo_sum_expand_(u, s, 4);
+    grpo_sum_expand_(v, t, 4);
+    for (j = 0; j < 4; j++) grpo_sum_add_dd_(acc, grpo_two_prod(n, q[j]));
+    for (j = 0; j < 4; j++) for (k = 0; k < 4; k++) grpo_sum_add_dd_(acc, grpo_two_prod(-s[j], t[k]));
+}
+
+/* n^2 times their variance: n sum x^2 - (sum x)^2, which no offset of x can hurt */
+static void grpo_values_scatter_(const grpo_values *v, grpo_sum *scatter)
+{
+    memset(scatter, 0, sizeof *scatter);
+    grpo_covariance_add_(scatter, (double)v->count, &v->squares, &v->sum, &v->sum);
+}
+
+static double grpo_variance_divisor_(double n, grpo_std_kind kind) { return n * (kind == GRPO_STD_SAMPLE ? n - 1 : n); }
+
+/* exactly 0 iff all x are equal */
+static double grpo_variance_(const grpo_values *v, grpo_std_kind kind)
+{
+    grpo_sum scatter;
+    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return 0;
+    grpo_values_scatter_(v, &scatter);
+    if (v->squares.pos_inf || scatter.pos_inf || scatter.neg_inf) return HUGE_VAL;
+    return grpo_sum_value_(&scatter) / grpo_variance_divisor_((double)v->count, kind);
+}
+
+/* to twice the precision, of values whose squares are numbers */
+static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind)
+{
+    grpo_sum scatter;
+    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return grpo_dd_of_(0);
+    grpo_values_scatter_(v, &scatter);
+    return grpo_dd_div(grpo_sum_dd_(&scatter), grpo_variance_divisor_((double)v->count, kind));
+}
+
+static int64_t grpo_unmasked_(const grpo_batch *b, int64_t i)
+{
+    int64_t t, n = 0;
+    if (!b->mask) return b->length[i];
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) n += b->mask[t] != 0;
+    return n;
+}
+
 /* ---- checks -------------------------------------------------------------------------------------------------------------------- */
 
 /* arrays a stage needs */
@@ -3072,68 +3179,657 @@ GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow)
 #endif
 }
 
-/* ---- axes 1 and 2: rewards to advantages --------------------------------------------------------------------------------------- */
+/* ---- axes 1 and 2: rewards to advantages -------------------------------------------------------------------------------------- */
 
-static grpo_dd grpo_dd_of_(double x) { grpo_dd r; r.hi = x; r.lo = 0; return r; }
-static grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { b.hi = -b.hi; b.lo = -b.lo; return grpo_dd_add(a, b); }
+/* of the responses of a group, in tokens */
+typedef struct { double shortest, longest; } grpo_lengths_;
 
-/* x/n, rounded once */
-static double grpo_over_(grpo_dd x, double n)
-{
-    grpo_dd q = grpo_dd_div(x, n);
-    return q.hi + q.lo;
-}
+/* an item: a response, or a step of it with its last token, and from grpo_next_item_ its number within the response */
+typedef struct { int64_t i, t, number; } grpo_index_;
 
-static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
+/* the items that are compared with each other, of one column of rewards, and their statistics */
+typedef struct {
+    int64_t column;
+    int steps;                          /* the items are steps, not responses */
+    grpo_step_group_kind pool;          /* only those of the pool of `of`, a history's of this level */
+    grpo_index_ of;
+    int64_t level, count;
+    int equal;                          /* are all R? */
+    grpo_dd min, max, sum;              /* of R; after a transform of what it makes of them */
+    int doubles;                        /* are all R, so that sums of them are exact? */
+    double variance;                    /* of group_std or residual_rms */
+    grpo_dd baseline;                   /* where all items have the same and it is no mean */
+    double sigma;                       /* of scale group_mean, beta and mean_deviation */
+    grpo_dd weighted_sum;               /* sum T R */
+    double weight;                      /* sum T */
+    double gain_up, gain_down;          /* of gains that know the group: where a > 0, and elsewhere */
+    grpo_dd best, up, down;             /* largest R; what a transform makes of the best (or those with R > 0), and of the others */
+    grpo_dd factor, kth;                /* of pkpo: its factor; the pass_k-th smallest R */
+} grpo_group_;
 
-/* x to 96 bits: what is exactly equal and was found in different ways becomes equal in every bit, what is exact becomes exact */
-static grpo_dd grpo_dd_steady_(grpo_dd x)
-{
-    double big;
-    int e;
-    if (x.lo == 0) return x;
-    frexp(x.hi, &e);
-    if (e < -900) return grpo_dd_of_(x.hi);
-    big = ldexp(3, e - 96 + 51);                                        /* its last bit is worth 2^(e - 96) */
-    return grpo_two_sum(x.hi, (big + x.lo) - big);
-}
+/* the rewards of the tokens of credit entropy_share: of a prompt's responses with R > 0, or of the others */
+typedef struct { grpo_dd sum; double count, sigma; } grpo_shares_;
 
-/* e^y - y - 1 to twice the precision, 2^-69 */
-static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y)
-{
-    grpo_dd v = grpo_dd_of_(1), one = v;
-    int k;
-    if (!(fabs(y.hi) < 1.0 / 1024)) return grpo_dd_minus_(grpo_dd_minus_(grpo_exp_twice(y), y), one);
-    for (k = 10; k >= 3; k--) v = grpo_dd_add(one, grpo_dd_product(grpo_dd_div(y, k), v));
-    return grpo_dd_mul(grpo_dd_product(grpo_dd_product(y, y), v), 0.5);
-}
+enum { GRPO_KEPT_REWARDS_ = 128 };
 
-/* is a small sigma or mean of the group set against rewards that are large and not centred?  It then magnifies what they are rounded by */
-static int grpo_magnifies_(const grpo_advantage *a)
-{
-    const grpo_baseline_kind b = a->baseline;
-    if (a->scale == GRPO_SCALE_NONE || a->scale == GRPO_SCALE_TOKEN_WHITEN || a->scale == GRPO_SCALE_CONSTANT) return 0;
-    return a->scale == GRPO_SCALE_GROUP_MEAN || a->shift != 0 || b == GRPO_BASELINE_NONE || b == GRPO_BASELINE_GIVEN
-        || b == GRPO_BASELINE_BATCH_MEAN || b == GRPO_BASELINE_KALMAN;
-}
+/* what makes advantages of the rewards of one group after the other */
+typedef struct {
+    const grpo_objective *obj;
+    const grpo_batch *batch;
+    int columns;
+    /* statistics of the batch */
+    grpo_dd batch_sum;                  /* of what batch_variance is the variance of */
+    double batch_variance, batch_count, gain, items;
+    grpo_dd column_sum[GRPO_MAX_REWARDS];
+    grpo_dd entropy, divergence;        /* sums over the batch's tokens */
+    double tokens;
+    int has_beta;                       /* the prompts' means differ */
+    grpo_beta beta;
+    /* the group at hand */
+    int64_t index, begin, end;          /* its responses */
+    grpo_lengths_ lengths;
+    grpo_dd reward[GRPO_KEPT_REWARDS_];        /* R of the first of them */
+    grpo_group_ group[GRPO_MAX_REWARDS];       /* by column */
+    grpo_group_ episode;                /* its responses, where the items are steps */
+    grpo_shares_ shares[2];             /* R > 0: 1 */
+} grpo_estimator_;
+
+/* x/divisor is R - b; sigma 0: a is 0 */
+typedef struct { grpo_dd x; double divisor, sigma; } grpo_standardised_;
+
+/* A in two parts: what the gain multiplies, and what it does not (KL, critic) */
+typedef struct { grpo_dd own, rest; } grpo_credited_;
+
+/* the tokens of response i, taken from the last to the first */
+typedef struct {
+    int64_t i;
+    double item;                        /* a of the response, or of the step at hand */
+    double episode;                     /* e of credit episode_step */
+    grpo_dd decay;                      /* lambda */
+    grpo_credited_ G;                   /* A of the token at hand */
+    double v_next;
+    int last;                           /* the last token is yet to come */
+    int repeats;                        /* its value is that of what would have followed */
+    double tail, met;                   /* tokens at the end that are not credited, tokens met */
+    int64_t branch;                     /* of prefix_tree: the position before which the responses part that were the last to part */
+} grpo_trajectory_;
+
+/* what shaping knows of a response, whose tokens it meets from the last to the first */
+typedef struct {
+    int flat;                           /* entropy zero_variance acts on it */
+    int positive;                       /* R > 0 */
+    double max_entropy;
+    int uncertain;                      /* its mean entropy is above the cap of entropy response */
+    grpo_dd mean_entropy;
+    grpo_dd gap, discounts;             /* of the teacher, from the token at hand on */
+} grpo_shaping_;
+
+/* what further choices do where an objective makes them: below */
+static int grpo_magnifies_rounding_(const grpo_advantage *a);
+static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g);
+static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group);
+static int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at);
+static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at);
+static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R);
+static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s);
+static void grpo_take_credit_statistics_(grpo_estimator_ *e);
+static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at);
+static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at);
+static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at);
+static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
+static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t);
+static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
+static int grpo_has_shaping_(const grpo_advantage *a);
+static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i);
+static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
+static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m);
+static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m);
+static double grpo_batch_gain_(grpo_gain_kind kind, const grpo_moments *m);
+static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
+static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m);
+static grpo_status grpo_check_rewards_(grpo_estimator_ *e);
+static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
+
+/* ---- axis 1: R of a response --------------------------------------------------------------------------------------------------- */
 
 /* the estimators of grpo_kl to twice the precision; k3, ten times slower so, where that counts */
 static grpo_dd grpo_reward_kl_(const grpo_objective *o, const grpo_batch *b, int64_t t)
 {
-    grpo_dd D = grpo_two_diff((double)b->logp_old[t], (double)b->logp_ref[t]);
+    const grpo_dd D = grpo_two_diff((double)b->logp_old[t], (double)b->logp_ref[t]);
     switch (o->reward.kl) {
     case GRPO_KL_K1:  return D;
     case GRPO_KL_K2:  return grpo_dd_mul(grpo_dd_product(D, D), 0.5);
     case GRPO_KL_K3:
-        if (!grpo_magnifies_(&o->advantage)) return grpo_dd_of_(grpo_kl(GRPO_KL_K3, D).value);
+        if (!grpo_magnifies_rounding_(&o->advantage)) return grpo_dd_of_(grpo_kl(GRPO_KL_K3, D).value);
         return grpo_exp_minus_linear_twice_(grpo_dd_mul(D, -1));
     case GRPO_KL_ABS: return D.hi < 0 ? grpo_dd_mul(D, -1) : D;
     default:          return grpo_dd_of_(0);
     }
 }
 
-/* what the reward of a sequence is compared with: the lengths of its group */
-typedef struct { double shortest, longest; } grpo_lengths_;
+static int grpo_reward_has_kl_(const grpo_reward *r) { return r->kl != GRPO_KL_NONE && r->kl_coef != 0; }
+
+/* R_i; what is equal is equal in every bit */
+static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b, int64_t i, grpo_lengths_ group)
+{
+    const grpo_reward *r = &o->reward;
+    const double reward = (double)b->reward[i], T = (double)b->length[i];
+    const int exact = r->length == GRPO_LENGTH_NONE && r->overlong == GRPO_OVERLONG_NONE && r->map == GRPO_MAP_NONE;
+    const int paid = grpo_reward_has_kl_(r) && o->advantage.credit == GRPO_CREDIT_OUTCOME;       /* for KL: else each token is */
+    grpo_dd R = grpo_dd_of_(reward + 0);                                /* no -0 */
+    grpo_sum s;
+    int64_t t;
+    int passes;
+    if (r->truncated == GRPO_CUT_SCALE && b->truncated[i]) R = grpo_dd_add(grpo_two_prod(reward, r->truncated_factor), grpo_dd_of_(0));
+    if (exact && !paid) return R;
+    R = grpo_length_reward_(r, R, reward > 0, T, group);
+    R = grpo_dd_add(R, grpo_dd_steady_(grpo_overlong(r->overlong, T, r->overlong_max, r->overlong_cache, r->overlong_factor)));
+    if (r->map == GRPO_MAP_AFFINE) {
+        R = grpo_dd_mul(grpo_dd_add(R, grpo_dd_of_(r->map_bias)), r->map_factor);
+        R = grpo_clamp(R, r->map_low, r->map_high, &passes);
+    }
+    if (!paid) return grpo_dd_steady_(R);
+    memset(&s, 0, sizeof s);
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+        if (!b->mask || b->mask[t]) grpo_sum_add_dd_(&s, grpo_dd_mul(grpo_reward_kl_(o, b, t), -r->kl_coef));
+    grpo_sum_add_dd_(&s, R);
+    return grpo_dd_steady_(grpo_sum_dd_(&s));
+}
+
+/* ---- axis 2: the advantage of a response, or of its steps ---------------------------------------------------------------------- */
+
+/* the group at hand: g.  R is made once for each response, beyond the first GRPO_KEPT_REWARDS_ whenever it is read: nothing is allocated */
+static void grpo_enter_group_(grpo_estimator_ *e, int64_t g)
+{
+    const grpo_batch *b = e->batch;
+    int64_t k;
+    e->index = g;
+    e->begin = b->group_begin[g]; e->end = b->group_begin[g + 1];
+    if (e->obj->reward.length == GRPO_LENGTH_KIMI) e->lengths = grpo_lengths_of_(b, g);
+    if (!grpo_reads_shaped_(e->obj)) return;
+    for (k = 0; k < e->end - e->begin && k < GRPO_KEPT_REWARDS_; k++)
+        e->reward[k] = grpo_shaped_reward_(e->obj, b, e->begin + k, e->lengths);
+}
+
+static grpo_dd grpo_response_reward_(const grpo_estimator_ *e, int64_t i)
+{
+    const int64_t k = i - e->begin;
+    return k < GRPO_KEPT_REWARDS_ ? e->reward[k] : grpo_shaped_reward_(e->obj, e->batch, i, e->lengths);
+}
+
+/* ---- the items of a group ---- */
+
+static grpo_index_ grpo_before_items_(const grpo_estimator_ *e)
+{
+    grpo_index_ at;
+    at.i = e->begin - 1;
+    at.t = at.number = -1;
+    return at;
+}
+
+static int grpo_is_outside_(const grpo_estimator_ *e, int64_t i)
+{
+    return e->obj->advantage.outside != GRPO_OUTSIDE_NONE && e->batch->outside && e->batch->outside[i];
+}
+
+/* to the next item in order; 0: there is none */
+static int grpo_next_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at)
+{
+    if (s->steps) return grpo_next_pooled_step_(e, s, at);
+    do at->i++; while (at->i < e->end && grpo_is_outside_(e, at->i));
+    return at->i < e->end;
+}
+
+static grpo_dd grpo_item_reward_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    const grpo_batch *b = e->batch;
+    if (s->steps) return grpo_step_reward_(e, at);
+    if (e->obj->advantage.rewards == GRPO_REWARDS_EACH) return grpo_dd_of_((double)b->rewards[at.i * b->n_rewards + s->column]);
+    return grpo_response_reward_(e, at.i);
+}
+
+/* R as baseline and scale see it */
+static grpo_dd grpo_item_value_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    const grpo_dd R = grpo_item_reward_(e, s, at);
+    return e->obj->advantage.transform == GRPO_TRANSFORM_NONE ? R : grpo_transformed_(e, s, R);
+}
+
+/* of R, or of what the transform makes of them */
+static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int transformed)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    grpo_index_ at = grpo_before_items_(e);
+    grpo_values v;
+    memset(&v, 0, sizeof v);
+    s->doubles = 1;
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd R = transformed ? grpo_item_value_(e, s, at) : grpo_item_reward_(e, s, at);
+        grpo_values_take_(&v, R);
+        s->doubles &= R.lo == 0;
+    }
+    s->count = v.count;
+    s->min = v.min; s->max = v.max;
+    s->sum = grpo_sum_dd_(&v.sum);
+    if (a->scale == GRPO_SCALE_GROUP_STD) s->variance = grpo_variance_(&v, a->std);
+}
+
+/* everything about the items that s says which they are */
+static void grpo_group_prepare_(const grpo_estimator_ *e, grpo_group_ *s)
+{
+    grpo_group_statistics_(e, s, 0);
+    s->equal = grpo_dd_same_(s->min, s->max);
+    if (s->count) grpo_group_further_statistics_(e, s);
+}
+
+static void grpo_take_group_(grpo_estimator_ *e, int64_t g)
+{
+    int k;
+    grpo_enter_group_(e, g);
+    for (k = 0; k < e->columns; k++) {
+        memset(&e->group[k], 0, sizeof e->group[k]);
+        e->group[k].column = k; e->group[k].steps = grpo_credits_steps_(&e->obj->advantage);
+        grpo_group_prepare_(e, &e->group[k]);
+    }
+    grpo_take_credit_statistics_(e);
+}
+
+/* ---- a = (R - b)/sigma ---- */
+
+/* baselines and scales that know no more than the group: a single item has none */
+static int grpo_baseline_is_of_group_(grpo_baseline_kind k)
+{
+    return k != GRPO_BASELINE_NONE && k != GRPO_BASELINE_GIVEN && k != GRPO_BASELINE_BATCH_MEAN && k != GRPO_BASELINE_KALMAN;
+}
+
+static int grpo_scale_is_of_group_(grpo_scale_kind k)
+{
+    return k == GRPO_SCALE_GROUP_STD || k == GRPO_SCALE_GROUP_MEAN || k == GRPO_SCALE_RESIDUAL_RMS || k == GRPO_SCALE_MEAN_DEVIATION;
+}
+
+static int grpo_is_zero_singleton_(const grpo_advantage *a, const grpo_group_ *s)
+{
+    return s->count == 1 && a->singleton == GRPO_SINGLETON_ZERO
+        && (grpo_baseline_is_of_group_(a->baseline) || grpo_scale_is_of_group_(a->scale));
+}
+
+/* R - b as numerator and divisor, so that it is rounded only once; shift is added to b */
+static grpo_dd grpo_residual_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, double shift, double *divisor)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const int none = s->count == 1 && grpo_baseline_is_of_group_(a->baseline);            /* singleton raw */
+    const grpo_baseline_kind baseline = none ? GRPO_BASELINE_NONE : a->baseline;
+    const grpo_dd R = grpo_item_value_(e, s, at);
+    const double n = (double)s->count;
+    grpo_dd x = R;
+    *divisor = 1;
+    switch (baseline) {
+    case GRPO_BASELINE_NONE: break;
+    case GRPO_BASELINE_GROUP_MEAN:
+    case GRPO_BASELINE_LEAVE_ONE_OUT:
+        *divisor = baseline == GRPO_BASELINE_GROUP_MEAN ? n : n - 1;
+        x = grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
+        break;
+    case GRPO_BASELINE_LENGTH_WEIGHTED:
+        if (s->weight == 0) break;
+        *divisor = s->weight;
+        x = grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, s->weight), s->weighted_sum);
+        break;
+    case GRPO_BASELINE_GIVEN: x = grpo_dd_minus_(R, grpo_dd_of_((double)e->batch->baseline[e->index])); break;
+    case GRPO_BASELINE_BATCH_MEAN:
+        if (e->items == 0) break;                                       /* unknown yet, or what follows takes off a mean anyway */
+        *divisor = e->items;
+        x = grpo_dd_minus_(grpo_dd_mul(R, e->items), e->column_sum[s->column]);
+        break;
+    case GRPO_BASELINE_KALMAN: x = grpo_kalman_at_(e, s, at).residual; break;
+    default: x = grpo_dd_minus_(R, s->baseline);
+    }
+    return shift == 0 ? x : grpo_dd_minus_(x, grpo_two_prod(shift, *divisor));
+}
+
+/* 0: a is 0 */
+static double grpo_sigma_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    double variance;
+    switch (a->scale) {
+    case GRPO_SCALE_NONE:
+    case GRPO_SCALE_TOKEN_WHITEN: return 1;
+    case GRPO_SCALE_CONSTANT:     return a->eps;
+    case GRPO_SCALE_GROUP_STD:
+    case GRPO_SCALE_RESIDUAL_RMS: variance = s->count == 1 ? 1 : s->variance; break;
+    case GRPO_SCALE_BATCH_STD:
+    case GRPO_SCALE_BATCH_CENTRED_STD: variance = e->batch_variance; break;
+    case GRPO_SCALE_KALMAN_STD:   variance = grpo_kalman_at_(e, s, at).variance.hi; break;
+    case GRPO_SCALE_LEAVE_ONE_OUT_STD:
+        variance = grpo_variance_of_others_(e, s, at);
+        if (variance == 0) return 1;
+        break;
+    default: return s->sigma;
+    }
+    return variance == 0 ? 0 : grpo_deviation(variance, a->eps, a->eps_place);
+}
+
+static grpo_standardised_ grpo_standardise_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    grpo_standardised_ z = { { 0, 0 }, 1, 0 };
+    if (grpo_is_zero_singleton_(a, s)) return z;
+    z.sigma = grpo_sigma_(e, s, at);
+    z.x = grpo_residual_(e, s, at, a->shift, &z.divisor);
+    return z;
+}
+
+/* a of one column, without gain */
+static double grpo_column_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    grpo_standardised_ z;
+    if (grpo_is_outside_(e, at.i)) return grpo_outside_advantage_(e, s, at);
+    z = grpo_standardise_(e, s, at);
+    return z.sigma == 0 ? 0 : grpo_over_(z.x, z.divisor) / z.sigma;
+}
+
+/* (x - mean)/sigma with the mean of the batch; 0 where it does not vary, or too much for double */
+static double grpo_batch_normalised_(const grpo_estimator_ *e, double x, double sigma)
+{
+    const double n = e->batch_count;
+    if (e->batch_variance == 0 || !grpo_is_finite(sigma)) return 0;
+    return grpo_dd_minus_(grpo_two_prod(n, x), e->batch_sum).hi / (n * sigma);
+}
+
+/* a with its gain, after the second normalisation */
+static double grpo_item_advantage_(const grpo_estimator_ *e, grpo_index_ at)
+{
+    const grpo_advantage *o = &e->obj->advantage;
+    double a;
+    if (e->group[0].steps && o->step_group != GRPO_STEP_GROUP_PROMPT) return grpo_pooled_step_advantage_(e, at);
+    if (o->gain != GRPO_GAIN_NONE) return grpo_gained_advantage_(e, at);
+    a = o->rewards == GRPO_REWARDS_EACH ? grpo_weighted_columns_(e, at) : grpo_column_advantage_(e, &e->group[0], at);
+    if (o->second == GRPO_SECOND_BATCH && e->batch_count > 0) return grpo_batch_normalised_(e, a, sqrt(e->batch_variance) + o->second_eps);
+    return a == 0 ? 0 : a;                                              /* no -0 */
+}
+
+/* ---- credit: from the items to their tokens ---- */
+
+static double grpo_credited_value_(grpo_credited_ A) { return A.rest.hi == 0 ? A.own.hi : grpo_dd_add(A.own, A.rest).hi; }
+
+static grpo_trajectory_ grpo_trajectory_of_(const grpo_estimator_ *e, int64_t i)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    grpo_trajectory_ s;
+    grpo_index_ at;
+    memset(&s, 0, sizeof s);
+    at.i = i; at.t = at.number = -1;
+    s.i = i;
+    s.last = 1;
+    s.decay = grpo_dd_of_(a->lambda);
+    if (a->lambda_length > 0) {
+        const grpo_dd least = grpo_length_lambda(a->lambda_length, (double)grpo_unmasked_(e->batch, i));
+        if (grpo_dd_less(s.decay, least)) s.decay = least;
+    }
+    if (!grpo_credits_steps_(a)) s.item = grpo_item_advantage_(e, at);
+    if (e->batch->truncated && e->batch->truncated[i]) {
+        s.tail = a->truncated_tail;
+        s.repeats = a->credit == GRPO_CREDIT_GAE && a->bootstrap == GRPO_BOOTSTRAP_REPEAT;
+        if (s.repeats) s.item = 0;
+    }
+    if (a->credit == GRPO_CREDIT_OUTCOME) s.G.own.hi = s.item;
+    if (a->credit == GRPO_CREDIT_EPISODE_STEP) s.episode = grpo_column_advantage_(e, &e->episode, at);
+    s.branch = INT64_MAX;
+    return s;
+}
+
+/* token reward rho_t of credit return, step and both gae */
+static grpo_credited_ grpo_token_reward_(const grpo_estimator_ *e, const grpo_trajectory_ *s, int64_t t)
+{
+    const grpo_objective *o = e->obj;
+    grpo_credited_ rho = { { 0, 0 }, { 0, 0 } };
+    grpo_index_ at;
+    at.i = s->i; at.t = t; at.number = -1;
+    if (!grpo_credits_steps_(&o->advantage)) { if (s->last) rho.own.hi = s->item; }
+    else if (e->batch->step_end[t]) rho.own.hi = grpo_item_advantage_(e, at);
+    if (grpo_reward_has_kl_(&o->reward)) rho.rest = grpo_dd_mul(grpo_reward_kl_(o, e->batch, t), -o->reward.kl_coef);
+    return rho;
+}
+
+/* G times a discount, where 0 wins over an infinity */
+static grpo_dd grpo_discounted_(grpo_dd G, double gamma) { return gamma == 0 ? grpo_dd_of_(0) : grpo_dd_mul(G, gamma); }
+
+/* A of credit return, step and both gae */
+static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const double gamma = a->step_discount == GRPO_STEP_DISCOUNT_STEPS && !e->batch->step_end[t] ? 1 : a->gamma;
+    grpo_credited_ rho = grpo_token_reward_(e, s, t);
+    if (grpo_has_critic_(a)) {
+        const double v = (double)e->batch->value[t];
+        if (s->last && s->repeats) s->v_next = v;
+        rho.rest = grpo_dd_minus_(grpo_dd_add(rho.rest, grpo_two_prod(a->gamma, s->v_next)), grpo_dd_of_(v));
+        s->v_next = v;
+        s->G.own = s->decay.hi == 0 ? grpo_dd_of_(0) : grpo_dd_product(s->G.own, s->decay);
+        s->G.rest = grpo_dd_product(s->G.rest, s->decay);
+    }
+    s->G.own = grpo_dd_add(rho.own, grpo_discounted_(s->G.own, gamma));
+    s->G.rest = grpo_dd_add(rho.rest, grpo_dd_mul(s->G.rest, gamma));
+    s->last = 0;
+    return s->G;
+}
+
+static grpo_credited_ grpo_credit_at_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t)
+{
+    switch (e->obj->advantage.credit) {
+    case GRPO_CREDIT_OUTCOME:       break;
+    case GRPO_CREDIT_STEP_OWN:
+    case GRPO_CREDIT_EPISODE_STEP:  s->G.own = grpo_step_credit_(e, s, t); break;
+    case GRPO_CREDIT_ENTROPY_SHARE: s->G.own = grpo_entropy_share_credit_(e, s->i, t); break;
+    case GRPO_CREDIT_PREFIX_TREE:   s->G.own = grpo_prefix_tree_credit_(e, s, t); break;
+    default:                        return grpo_return_(e, s, t);
+    }
+    return s->G;
+}
+
+/* credits response i: its A go to `moments` before whitening, or are written to `advantage`, without what follows a token baseline */
+static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_moments *moments, grpo_real *advantage)
+{
+    const grpo_batch *b = e->batch;
+    const grpo_advantage *a = &e->obj->advantage;
+    const int same = a->credit == GRPO_CREDIT_OUTCOME, shapes = grpo_has_shaping_(a) && a->token_baseline == GRPO_TOKEN_BASELINE_NONE;
+    grpo_shaping_ shaping = grpo_shaping_of_(e, i);
+    grpo_trajectory_ s = grpo_trajectory_of_(e, i);
+    grpo_credited_ G = s.G;
+    int64_t t;
+    int overflow = 0;
+    for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
+        double A;
+        int cut;
+        if (b->mask && !b->mask[t]) { if (advantage) advantage[t] = 0; continue; }
+        if (!same) G = grpo_credit_at_(e, &s, t);
+        cut = s.tail > 0 && s.met++ < s.tail;
+        if (moments) { if (!cut) grpo_moments_of_token_(e, G, moments); continue; }
+        A = cut ? 0 : grpo_credited_value_(G);
+        if (a->scale == GRPO_SCALE_TOKEN_WHITEN && !cut)
+            A = grpo_batch_normalised_(e, A, grpo_deviation(e->batch_variance, a->eps, a->eps_place));
+        if (a->second == GRPO_SECOND_TOKENS && !cut) A = grpo_batch_normalised_(e, A, sqrt(e->batch_variance + a->second_eps));
+        grpo_put_(advantage, t, shapes ? grpo_shape_token_(e, &shaping, t, A) : A, &overflow);
+    }
+}
+
+/* ---- statistics of the batch ---- */
+
+static int grpo_needs_moments_(const grpo_advantage *a)
+{
+    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_gain_is_of_batch_(a->gain)
+        || a->second != GRPO_SECOND_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
+}
+
+/* item `at` of a column */
+static void grpo_moments_of_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const grpo_dd raw = grpo_item_reward_(e, s, at), R = grpo_transformed_(e, s, raw);
+    if (a->baseline == GRPO_BASELINE_BATCH_MEAN && a->transform != GRPO_TRANSFORM_PASS_AT_K) grpo_sum_add_dd_(&m->column[s->column], R);
+    if (s->column) return;
+    m->items++;
+    m->nonzero_items += raw.hi != 0;
+    if (a->scale == GRPO_SCALE_BATCH_STD) grpo_values_take_(&m->values, R);
+    if (a->scale == GRPO_SCALE_BATCH_CENTRED_STD) {
+        double divisor;
+        const grpo_dd x = grpo_residual_(e, s, at, 0, &divisor);        /* without the shift, as V is; a that is 0 is not shifted */
+        const int zero = grpo_is_zero_singleton_(a, s);
+        grpo_values_take_(&m->values, zero ? grpo_dd_of_(a->shift) : grpo_dd_steady_(grpo_dd_div(x, divisor)));
+    }
+    if (a->second == GRPO_SECOND_BATCH) grpo_values_take_(&m->values, grpo_dd_of_(grpo_item_advantage_(e, at)));
+}
+
+/* the group at hand */
+static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    int64_t i;
+    int k;
+    for (k = 0; k < e->columns; k++) {
+        grpo_index_ at = grpo_before_items_(e);
+        while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_of_item_(e, &e->group[k], at, m);
+    }
+    for (i = e->begin; i < e->end; i++) {
+        if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->second == GRPO_SECOND_TOKENS) grpo_credit_response_(e, i, m, NULL);
+        m->sequences++;
+        m->sequences_nonempty += grpo_unmasked_(e->batch, i) > 0;
+        m->degenerate_sequences += e->group[0].equal;
+    }
+    grpo_further_moments_of_group_(e, m);
+}
+
+/* the batch's statistics as the items and tokens need them */
+static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const double gain = grpo_batch_gain_(a->gain, m);
+    int k;
+    e->gain = gain;
+    e->batch_count = (double)m->values.count;
+    e->tokens = (double)m->tokens;
+    e->entropy = grpo_sum_dd_(&m->entropy);
+    e->divergence = grpo_sum_dd_(&m->divergence);
+    e->batch_variance = grpo_variance_(&m->values, a->std);
+    e->batch_sum = grpo_sum_dd_(&m->values.sum);
+    if (a->scale == GRPO_SCALE_BETA) grpo_take_beta_(e, &m->values);
+    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = gain own + rest */
+        e->batch_variance *= gain * gain;
+        e->batch_sum = grpo_dd_mul(e->batch_sum, gain);
+        grpo_take_parted_moments_(e, m);
+    } else if (a->baseline == GRPO_BASELINE_BATCH_MEAN) {
+        e->items = (double)m->items;
+        for (k = 0; k < e->columns; k++) e->column_sum[k] = grpo_sum_dd_(&m->column[k]);
+    }
+}
+
+static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objective *obj, const grpo_batch *batch)
+{
+    const grpo_status st = grpo_check_(obj, batch, NULL, grpo_advantage_needs_, 0);
+    if (st) return st;
+    memset(e, 0, sizeof *e);
+    e->obj = obj; e->batch = batch; e->gain = 1;
+    e->columns = obj->advantage.rewards == GRPO_REWARDS_EACH ? (int)batch->n_rewards : 1;
+    return grpo_check_rewards_(e);
+}
+
+/* ---- rewards to advantages ---- */
+
+static void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments)
+{
+    int64_t g;
+    for (g = 0; g < e->batch->n_groups; g++) {
+        grpo_take_group_(e, g);
+        grpo_moments_of_group_(e, moments);
+    }
+}
+
+/* of a batch that is all there is */
+GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e)
+{
+    grpo_moments m;
+    memset(&m, 0, sizeof m);
+    grpo_add_moments_(e, &m);
+    grpo_take_moments_(e, &m);
+}
+
+static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage)
+{
+    int64_t g, i;
+    for (g = 0; g < e->batch->n_groups; g++) {
+        grpo_take_group_(e, g);
+        for (i = e->begin; i < e->end; i++) grpo_credit_response_(e, i, NULL, advantage);
+        if (e->obj->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) grpo_subtract_token_baseline_(e, advantage);
+    }
+}
+
+grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments)
+{
+    grpo_estimator_ e;
+    grpo_status st;
+    if (!obj) return GRPO_NULL_OBJECTIVE;
+    if (!moments) return GRPO_NULL_OUTPUT;
+    st = grpo_estimator_start_(&e, obj, batch);
+    if (!st) grpo_add_moments_(&e, moments);
+    return st;
+}
+
+grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage)
+{
+    grpo_estimator_ e;
+    grpo_status st;
+    if (!obj) return GRPO_NULL_OBJECTIVE;
+    if (!advantage || (!moments && grpo_needs_moments_(&obj->advantage))) return GRPO_NULL_OUTPUT;
+    st = grpo_estimator_start_(&e, obj, batch);
+    if (st) return st;
+    if (grpo_needs_moments_(&obj->advantage)) grpo_take_moments_(&e, moments);
+    grpo_write_advantages_(&e, advantage);
+    return GRPO_OK;
+}
+
+grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage)
+{
+    grpo_estimator_ e;
+    grpo_status st;
+    if (!obj) return GRPO_NULL_OBJECTIVE;
+    if (!advantage) return GRPO_NULL_OUTPUT;
+    st = grpo_estimator_start_(&e, obj, batch);
+    if (st) return st;
+    if (grpo_needs_moments_(&obj->advantage)) grpo_take_own_moments_(&e);
+    grpo_write_advantages_(&e, advantage);
+    return GRPO_OK;
+}
+
+grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep)
+{
+    grpo_status st = grpo_check_layout_(batch);
+    int64_t g, i;
+    if (st) return st;
+    if (!keep) return GRPO_NULL_OUTPUT;
+    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (st) return st;
+    for (g = 0; g < batch->n_groups; g++) {
+        keep[g] = 0;
+        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+            if ((double)batch->reward[i] != (double)batch->reward[batch->group_begin[g]]) keep[g] = 1;
+    }
+    return GRPO_OK;
+}
+
+/* ---- further choices of axes 1 and 2 ------------------------------------------------------------------------------------------- */
+
+/* is a small sigma or mean of the group set against rewards that are large and not centred?  It then magnifies what they are rounded by */
+static int grpo_magnifies_rounding_(const grpo_advantage *a)
+{
+    const grpo_baseline_kind b = a->baseline;
+    if (a->scale == GRPO_SCALE_NONE || a->scale == GRPO_SCALE_TOKEN_WHITEN || a->scale == GRPO_SCALE_CONSTANT) return 0;
+    return a->scale == GRPO_SCALE_GROUP_MEAN || a->shift != 0 || b == GRPO_BASELINE_NONE || b == GRPO_BASELINE_GIVEN
+        || b == GRPO_BASELINE_BATCH_MEAN || b == GRPO_BASELINE_KALMAN;
+}
 
 static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g)
 {
@@ -3164,154 +3860,7 @@ static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct,
     }
 }
 
-/* R_i; what is equal is equal in every bit */
-static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b, int64_t i, grpo_lengths_ group)
-{
-    const grpo_reward *r = &o->reward;
-    const double reward = (double)b->reward[i], T = (double)b->length[i];
-    const int exact = r->length == GRPO_LENGTH_NONE && r->overlong == GRPO_OVERLONG_NONE && r->map == GRPO_MAP_NONE;
-    grpo_dd R = grpo_dd_of_(reward);
-    grpo_sum s;
-    int64_t t;
-    int passes;
-    if (r->truncated == GRPO_CUT_SCALE && b->truncated[i]) R = grpo_two_prod(reward, r->truncated_factor);
-    R = grpo_length_reward_(r, R, reward > 0, T, group);
-    R = grpo_dd_add(R, grpo_dd_steady_(grpo_overlong(r->overlong, T, r->overlong_max, r->overlong_cache, r->overlong_factor)));
-    if (r->map == GRPO_MAP_AFFINE) {
-        R = grpo_dd_mul(grpo_dd_add(R, grpo_dd_of_(r->map_bias)), r->map_factor);
-        R = grpo_clamp(R, r->map_low, r->map_high, &passes);
-    }
-    if (r->kl == GRPO_KL_NONE || r->kl_coef == 0 || o->advantage.credit != GRPO_CREDIT_OUTCOME) return exact ? R : grpo_dd_steady_(R);
-    memset(&s, 0, sizeof s);
-    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-        if (!b->mask || b->mask[t]) grpo_sum_add_dd_(&s, grpo_dd_mul(grpo_reward_kl_(o, b, t), -r->kl_coef));
-    grpo_sum_add_dd_(&s, R);
-    return grpo_dd_steady_(grpo_sum_dd_(&s));
-}
-
-/* ---- exact statistics ---- */
-
-/* the square of x times a sign, exactly */
-static void grpo_sum_add_square_(grpo_sum *s, double sign, grpo_dd x)
-{
-    grpo_sum_add_dd_(s, grpo_two_prod(sign * x.hi, x.hi));
-    if (x.lo == 0) return;
-    grpo_sum_add_dd_(s, grpo_two_prod(sign * 2 * x.hi, x.lo));
-    grpo_sum_add_dd_(s, grpo_two_prod(sign * x.lo, x.lo));
-}
-
-static void grpo_values_take_(grpo_values *v, grpo_dd x)
-{
-    if (v->count == 0 || grpo_dd_less(x, v->min)) v->min = x;
-    if (v->count == 0 || grpo_dd_less(v->max, x)) v->max = x;
-    v->count++;
-    grpo_sum_add_dd_(&v->sum, x);
-    grpo_sum_add_square_(&v->squares, 1, x);
-}
-
-/* += n sum uv - sum u sum v, exactly */
-static void grpo_covariance_add_(grpo_sum *acc, double n, const grpo_sum *uv, const grpo_sum *u, const grpo_sum *v)
-{
-    double q[4], s[4], t[4];
-    int j, k;
-    grpo_sum_expand_(uv, q, 4);
-    grpo_sum_expand_(u, s, 4);
-    grpo_sum_expand_(v, t, 4);
-    for (j = 0; j < 4; j++) grpo_sum_add_dd_(acc, grpo_two_prod(n, q[j]));
-    for (j = 0; j < 4; j++) for (k = 0; k < 4; k++) grpo_sum_add_dd_(acc, grpo_two_prod(-s[j], t[k]));
-}
-
-static double grpo_variance_divisor_(double n, grpo_std_kind kind) { return n * (kind == GRPO_STD_SAMPLE ? n - 1 : n); }
-
-/* (n sum x^2 - (sum x)^2)/(n (n-1) or n^2), from exact sums: no offset of x can hurt; exactly 0 iff all x are equal */
-static double grpo_variance_(const grpo_values *v, grpo_std_kind kind)
-{
-    double n = (double)v->count;
-    grpo_sum acc;
-    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return 0;
-    memset(&acc, 0, sizeof acc);
-    grpo_covariance_add_(&acc, n, &v->squares, &v->sum, &v->sum);
-    if (v->squares.pos_inf || acc.pos_inf || acc.neg_inf) return HUGE_VAL;
-    return grpo_sum_value_(&acc) / grpo_variance_divisor_(n, kind);
-}
-
-static int64_t grpo_unmasked_(const grpo_batch *b, int64_t i)
-{
-    int64_t t, n = 0;
-    if (!b->mask) return b->length[i];
-    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) n += b->mask[t] != 0;
-    return n;
-}
-
-/* ---- the items of a group ---- */
-
-/* an item: its sequence; of a step also its token, and from grpo_next_item_ its number within the sequence */
-typedef struct { int64_t i, t, number; } grpo_index_;
-
-/* the items of group `index`, one column of rewards, and their statistics */
-typedef struct {
-    const grpo_objective *obj;
-    const grpo_batch *batch;
-    int64_t index, column;
-    int steps;                          /* the items are steps, not responses */
-    grpo_step_group_kind pool;          /* only those of the pool of `of`, a history's of this level */
-    grpo_index_ of;
-    int64_t level;
-    const grpo_values *values;          /* of the items, after the transform; of one column of several NULL */
-    grpo_lengths_ lengths;
-    /* before the transform */
-    int64_t count, positive;            /* items; those with R > 0 */
-    int equal;                          /* all of them */
-    grpo_dd largest, second;            /* second: the largest beside one that is largest */
-    grpo_dd up, down;                   /* what the transform makes of the best (or those with R > 0) and of the others */
-    grpo_dd factor;                     /* of pkpo */
-    grpo_dd kth;                        /* the pass_k-th smallest */
-    double gain_up, gain_down;          /* of difficulty and failure_power */
-    /* after it */
-    grpo_dd min, max;
-    int64_t at_min, at_max;             /* items there */
-    grpo_dd sum, weighted_sum;          /* sum R, sum T R */
-    int doubles;                        /* all of them, so that the sums are exact */
-    int64_t weight;                     /* sum T */
-    grpo_dd baseline;                   /* where all items have the same and it is no mean */
-    double variance;                    /* of group_std or residual_rms */
-    double density;                     /* of beta */
-    double deviation;                   /* of mean_deviation: sigma */
-} grpo_group_;
-
-/* the rewards of the tokens of credit entropy_share: of a prompt's responses with R > 0, or of the others */
-typedef struct { grpo_dd sum; double count, sigma; } grpo_shares_;
-
-/* the exact sums of the items of one column of several as a few doubles, `whole` where so few hold them */
-enum { GRPO_SUM_PARTS_ = 4 };
-typedef struct { double sum[GRPO_SUM_PARTS_], squares[GRPO_SUM_PARTS_]; int whole; } grpo_column_sums_;
-
-typedef struct {
-    const grpo_objective *obj;
-    const grpo_batch *batch;
-    grpo_dd batch_sum;                  /* of what batch_variance is the variance of */
-    double batch_variance, batch_count, gain, items;
-    grpo_dd column_sum[GRPO_MAX_REWARDS];
-    grpo_dd entropy, divergence;        /* sums over the batch's tokens */
-    double tokens;
-    int has_beta;                       /* the prompts' means differ */
-    grpo_beta beta;
-    int columns;
-    grpo_group_ group[GRPO_MAX_REWARDS];                 /* of the group at hand, by column */
-    grpo_column_sums_ column[GRPO_MAX_REWARDS];          /* where there are several, and scale asks */
-    grpo_values values;                 /* of the only column; else of what was looked at last */
-    grpo_group_ episode;                /* its responses, where the items are steps */
-    grpo_values episode_values;
-    grpo_shares_ shares[2];             /* R > 0: 1 */
-} grpo_crediting_;
-
-static grpo_index_ grpo_before_items_(const grpo_group_ *s)
-{
-    grpo_index_ at;
-    at.i = s->batch->group_begin[s->index] - 1;
-    at.t = at.number = -1;
-    return at;
-}
+/* ---- steps as items ---- */
 
 static int grpo_ends_step_(const grpo_batch *b, int64_t t) { return b->step_end[t] && (!b->mask || b->mask[t]); }
 
@@ -3329,12 +3878,12 @@ static int64_t grpo_step_number_(const grpo_batch *b, grpo_index_ at)
 }
 
 /* to the next step of the group; 0: there is none */
-static int grpo_next_step_(const grpo_group_ *s, grpo_index_ *at)
+static int grpo_next_step_(const grpo_estimator_ *e, grpo_index_ *at)
 {
-    const grpo_batch *b = s->batch;
+    const grpo_batch *b = e->batch;
     for (at->t++; ; at->t++) {
-        while (at->i < b->group_begin[s->index] || at->t >= b->offset[at->i] + b->length[at->i]) {
-            if (++at->i >= b->group_begin[s->index + 1]) return 0;
+        while (at->i < e->begin || at->t >= b->offset[at->i] + b->length[at->i]) {
+            if (++at->i >= e->end) return 0;
             at->t = b->offset[at->i];
             at->number = -1;
         }
@@ -3352,29 +3901,19 @@ static int grpo_same_history_(const grpo_batch *b, grpo_index_ x, grpo_index_ y,
     return 0;
 }
 
-static int grpo_in_pool_(const grpo_group_ *s, grpo_index_ at)
+static int grpo_in_pool_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
 {
     switch (s->pool) {
-    case GRPO_STEP_GROUP_STATE:   return s->batch->state[at.t] == s->batch->state[s->of.t];
+    case GRPO_STEP_GROUP_STATE:   return e->batch->state[at.t] == e->batch->state[s->of.t];
     case GRPO_STEP_GROUP_INDEX:   return at.number == s->of.number;
-    case GRPO_STEP_GROUP_HISTORY: return grpo_same_history_(s->batch, at, s->of, s->level);
+    case GRPO_STEP_GROUP_HISTORY: return grpo_same_history_(e->batch, at, s->of, s->level);
     default:                      return 1;
     }
 }
 
-static int grpo_is_outside_(const grpo_objective *o, const grpo_batch *b, int64_t i)
+static int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at)
 {
-    return o->advantage.outside != GRPO_OUTSIDE_NONE && b->outside && b->outside[i];
-}
-
-/* to the next item in order; 0: there is none */
-static int grpo_next_item_(const grpo_group_ *s, grpo_index_ *at)
-{
-    while (!s->steps) {
-        if (++at->i >= s->batch->group_begin[s->index + 1]) return 0;
-        if (!grpo_is_outside_(s->obj, s->batch, at->i)) return 1;
-    }
-    while (grpo_next_step_(s, at)) if (grpo_in_pool_(s, *at)) return 1;
+    while (grpo_next_step_(e, at)) if (grpo_in_pool_(e, s, *at)) return 1;
     return 0;
 }
 
@@ -3388,598 +3927,46 @@ static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ 
     return grpo_dd_steady_(G);
 }
 
-static grpo_dd grpo_step_value_(const grpo_group_ *s, grpo_index_ at)
+static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at)
 {
-    switch (s->obj->advantage.step_value) {
-    case GRPO_STEP_VALUE_RETURN:   return grpo_step_return_(s->batch, s->obj->advantage.gamma, at);
-    case GRPO_STEP_VALUE_RESPONSE: return grpo_shaped_reward_(s->obj, s->batch, at.i, s->lengths);
-    default:                       return grpo_dd_of_((double)s->batch->step_reward[at.t]);
+    switch (e->obj->advantage.step_value) {
+    case GRPO_STEP_VALUE_RETURN:   return grpo_step_return_(e->batch, e->obj->advantage.gamma, at);
+    case GRPO_STEP_VALUE_RESPONSE: return grpo_response_reward_(e, at.i);
+    default:                       return grpo_dd_of_((double)e->batch->step_reward[at.t]);
     }
-}
-
-static grpo_dd grpo_column_reward_(const grpo_group_ *s, grpo_index_ at)
-{
-    return grpo_dd_of_((double)s->batch->rewards[at.i * s->batch->n_rewards + s->column]);
-}
-
-static grpo_dd grpo_raw_(const grpo_group_ *s, grpo_index_ at)
-{
-    if (s->steps) return grpo_step_value_(s, at);
-    if (s->obj->advantage.rewards == GRPO_REWARDS_EACH) return grpo_column_reward_(s, at);
-    return grpo_shaped_reward_(s->obj, s->batch, at.i, s->lengths);
-}
-
-static grpo_dd grpo_transformed_(const grpo_group_ *s, grpo_dd R);
-
-/* R as baseline and scale see it */
-static grpo_dd grpo_item_value_(const grpo_group_ *s, grpo_index_ at) { return grpo_transformed_(s, grpo_raw_(s, at)); }
-
-/* the item that has `rank` among the sorted ones (0: the smallest); order: its place among all, which decides between equal ones;
- * raw: sorted before the transform */
-typedef struct { int64_t rank, order; grpo_dd value; int raw; } grpo_sorted_;
-
-static void grpo_sorted_next_(const grpo_group_ *s, grpo_sorted_ *x)
-{
-    grpo_sorted_ next = { 0, -1, { 0, 0 }, 0 };
-    grpo_index_ at = grpo_before_items_(s);
-    int64_t order;
-    for (order = 0; grpo_next_item_(s, &at); order++) {
-        grpo_dd R = x->raw ? grpo_raw_(s, at) : grpo_item_value_(s, at);
-        if (x->rank >= 0 && (grpo_dd_less(R, x->value) || (grpo_dd_same_(R, x->value) && order <= x->order))) continue;
-        if (next.order < 0 || grpo_dd_less(R, next.value)) { next.value = R; next.order = order; }
-    }
-    next.rank = x->rank + 1;
-    next.raw = x->raw;
-    *x = next;
-}
-
-static grpo_sorted_ grpo_sorted_at_(const grpo_group_ *s, int raw, int64_t rank)
-{
-    grpo_sorted_ x = { -1, -1, { 0, 0 }, 0 };
-    x.raw = raw;
-    while (x.rank < rank) grpo_sorted_next_(s, &x);
-    return x;
-}
-
-/* items that are raw less than R, or up to it */
-static int64_t grpo_raw_below_(const grpo_group_ *s, grpo_dd R, int or_same)
-{
-    grpo_index_ at = grpo_before_items_(s);
-    int64_t n = 0;
-    while (grpo_next_item_(s, &at)) {
-        const grpo_dd x = grpo_raw_(s, at);
-        n += grpo_dd_less(x, R) || (or_same && grpo_dd_same_(x, R));
-    }
-    return n;
-}
-
-/* what one of n items gets, the smallest being R_1: (C(r-1, k-1) R_r + sum over m > r of C(m-2, k-2) R_m)/C(n, k) for the r-th.  The same
- * for all up to the k-th, and for all that are equal: the last of them stands for them */
-static grpo_dd grpo_pkpo_max_(const grpo_group_ *s, grpo_dd R)
-{
-    const double n = (double)s->count, k = s->obj->advantage.pass_k;
-    grpo_sorted_ x = { 0, INT64_MAX, { 0, 0 }, 1 };
-    grpo_dd own, above = grpo_dd_of_(0);
-    double m;
-    x.value = grpo_dd_less(R, s->kth) ? s->kth : R;
-    x.rank = grpo_raw_below_(s, x.value, 1) - 1;
-    own = grpo_dd_div(grpo_dd_mul(grpo_dd_product(grpo_binomial_ratio((double)x.rank, n - 1, k - 1), x.value), k), n);
-    if (k == 1) return grpo_dd_steady_(own);
-    for (m = (double)x.rank + 2; m <= n; m++) {
-        grpo_sorted_next_(s, &x);
-        above = grpo_dd_add(above, grpo_dd_product(grpo_binomial_ratio(m - 2, n - 2, k - 2), x.value));
-    }
-    return grpo_dd_steady_(grpo_dd_add(own, grpo_dd_div(grpo_dd_mul(above, k * (k - 1)), n * (n - 1))));
-}
-
-/* likewise sum over m of C(m-1, k-2) (R - R_m)/C(n, k), R_m the smaller ones */
-static grpo_dd grpo_pkpo_gain_(const grpo_group_ *s, grpo_dd R)
-{
-    const double n = (double)s->count, k = s->obj->advantage.pass_k, smaller = (double)grpo_raw_below_(s, R, 0);
-    grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
-    grpo_dd sum = grpo_dd_of_(0);
-    double m;
-    if (k == 1) return grpo_dd_steady_(grpo_dd_div(R, n));
-    for (m = 1; m <= smaller; m++) {
-        grpo_sorted_next_(s, &x);
-        sum = grpo_dd_add(sum, grpo_dd_product(grpo_binomial_ratio(m - 1, n - 2, k - 2), grpo_dd_minus_(R, x.value)));
-    }
-    return grpo_dd_steady_(grpo_dd_div(grpo_dd_mul(sum, k * (k - 1)), n * (n - 1)));
-}
-
-static grpo_dd grpo_transformed_(const grpo_group_ *s, grpo_dd R)
-{
-    switch (s->obj->advantage.transform) {
-    case GRPO_TRANSFORM_BEST_MINUS_SECOND: return grpo_dd_same_(R, s->largest) ? s->up : s->down;
-    case GRPO_TRANSFORM_PASS_AT_K:         return R.hi > 0 ? s->up : s->down;
-    case GRPO_TRANSFORM_PKPO:              return grpo_dd_steady_(grpo_dd_product(R, s->factor));
-    case GRPO_TRANSFORM_PKPO_MAX:          return grpo_pkpo_max_(s, R);
-    case GRPO_TRANSFORM_PKPO_GAIN:         return grpo_pkpo_gain_(s, R);
-    default:                               return R;
-    }
-}
-
-/* ---- baselines that are one number for the group ---- */
-
-/* inf{x : #{R <= x}/n >= q} */
-static grpo_dd grpo_quantile_(const grpo_group_ *s, double q)
-{
-    int64_t j = 1;
-    while (j < s->count && (double)j / (double)s->count < q) j++;
-    return grpo_sorted_at_(s, 0, j - 1).value;
-}
-
-/* between order statistics, at position q (n - 1) */
-static grpo_dd grpo_quantile_linear_(const grpo_group_ *s, double q)
-{
-    grpo_dd h = grpo_two_prod(q, (double)(s->count - 1));
-    double whole = floor(h.hi);
-    grpo_sorted_ below, above;
-    if (whole == h.hi && h.lo < 0) whole--;
-    below = above = grpo_sorted_at_(s, 0, (int64_t)whole);
-    if (below.rank < s->count - 1) grpo_sorted_next_(s, &above);
-    h = grpo_dd_add(h, grpo_dd_of_(-whole));
-    return grpo_dd_add(below.value, grpo_dd_product(h, grpo_dd_minus_(above.value, below.value)));
-}
-
-/* sum of e^((R - max)/tau), less 1 each */
-static double grpo_sum_of_powers_(const grpo_group_ *s, double tau, int less_one)
-{
-    grpo_index_ at = grpo_before_items_(s);
-    grpo_sum sum;
-    memset(&sum, 0, sizeof sum);
-    while (grpo_next_item_(s, &at)) {
-        const grpo_dd x = grpo_dd_div(grpo_dd_minus_(grpo_item_value_(s, at), s->max), tau);
-        grpo_sum_add_(&sum, less_one ? grpo_exp_minus_one(x) : grpo_exp(x));
-    }
-    return grpo_sum_value_(&sum);
-}
-
-/* tau log((1/n) sum e^(R/tau)), from the largest R; the mean of e^x - 1 keeps what a mean near 1 would lose */
-static grpo_dd grpo_log_mean_exp_(const grpo_group_ *s, double tau)
-{
-    double n = (double)s->count, below;
-    if (grpo_dd_same_(s->min, s->max)) return s->max;
-    below = grpo_sum_of_powers_(s, tau, 1) / n;
-    below = below > -0.5 ? log1p(below) : log(grpo_sum_of_powers_(s, tau, 0) / n);
-    return grpo_dd_add(s->max, grpo_two_prod(tau, below));
-}
-
-/* is [c, d] narrower than [a, b]?  Exact for doubles; of other numbers the last bits are not known */
-static int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d)
-{
-    grpo_dd gain = grpo_dd_minus_(grpo_dd_minus_(b, a), grpo_dd_minus_(d, c));
-    int doubles = a.lo == 0 && b.lo == 0 && c.lo == 0 && d.lo == 0;
-    return gain.hi > (doubles ? 0 : ldexp(fabs(a.hi) + fabs(b.hi) + fabs(c.hi) + fabs(d.hi), -90));
-}
-
-/* median of the narrowest window of h sorted items */
-static grpo_dd grpo_densest_(const grpo_group_ *s, double window)
-{
-    double n = (double)s->count, wanted = ceil(window * n);
-    int64_t h = wanted < 1 ? 1 : wanted > n ? s->count : (int64_t)wanted;
-    grpo_sorted_ low = grpo_sorted_at_(s, 0, 0), high = grpo_sorted_at_(s, 0, h - 1), first = low, last = high;
-    while (high.rank < s->count - 1) {
-        grpo_sorted_next_(s, &low);
-        grpo_sorted_next_(s, &high);
-        if (grpo_narrower_(first.value, last.value, low.value, high.value)) { first = low; last = high; }
-    }
-    low = high = grpo_sorted_at_(s, 0, first.rank + (h - 1) / 2);
-    if (h % 2 == 0) grpo_sorted_next_(s, &high);
-    return grpo_dd_mul(grpo_dd_add(low.value, high.value), 0.5);
-}
-
-static grpo_dd grpo_group_baseline_(const grpo_group_ *s)
-{
-    const grpo_advantage *a = &s->obj->advantage;
-    grpo_dd b = grpo_dd_of_(0);
-    if (s->count == 0) return b;
-    switch (a->baseline) {
-    case GRPO_BASELINE_QUANTILE:        b = grpo_quantile_(s, a->quantile); break;
-    case GRPO_BASELINE_QUANTILE_LINEAR: b = grpo_quantile_linear_(s, a->quantile); break;
-    case GRPO_BASELINE_LOG_MEAN_EXP:    b = grpo_log_mean_exp_(s, a->temperature); break;
-    case GRPO_BASELINE_DENSEST:         b = grpo_densest_(s, a->window); break;
-    default: break;
-    }
-    b.hi += 0;                                                          /* whichever of 0 and -0 came first */
-    return b;
-}
-
-/* the filter just after item `at` */
-static grpo_kalman grpo_filtered_(const grpo_group_ *s, grpo_index_ at)
-{
-    const grpo_advantage *a = &s->obj->advantage;
-    grpo_kalman f = { { 0, 0 }, { 1, 0 }, { 0, 0 } };
-    grpo_index_ k = grpo_before_items_(s);
-    while (grpo_next_item_(s, &k)) {
-        f = grpo_kalman_step(f, grpo_item_value_(s, k), a->process_noise, a->observation_noise);
-        if (k.i == at.i && k.t == at.t) break;
-    }
-    return f;
-}
-
-/* ---- one item ---- */
-
-/* baselines that a single item makes 0: singleton raw */
-static int grpo_baseline_is_of_group_(grpo_baseline_kind k)
-{
-    return k != GRPO_BASELINE_NONE && k != GRPO_BASELINE_GIVEN && k != GRPO_BASELINE_BATCH_MEAN && k != GRPO_BASELINE_KALMAN;
-}
-
-static int grpo_scale_is_of_group_(grpo_scale_kind k)
-{
-    return k == GRPO_SCALE_GROUP_STD || k == GRPO_SCALE_GROUP_MEAN || k == GRPO_SCALE_RESIDUAL_RMS || k == GRPO_SCALE_MEAN_DEVIATION;
-}
-
-/* R - b without the shift, as numerator and divisor, so that it is rounded only once */
-static grpo_dd grpo_centred_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at, grpo_dd R, double *divisor)
-{
-    const grpo_advantage *a = &c->obj->advantage;
-    double n = (double)s->count;
-    *divisor = 1;
-    if (s->count == 1 && grpo_baseline_is_of_group_(a->baseline)) return R;                  /* singleton raw */
-    switch (a->baseline) {
-    case GRPO_BASELINE_NONE: break;
-    case GRPO_BASELINE_GROUP_MEAN:
-    case GRPO_BASELINE_LEAVE_ONE_OUT:
-        *divisor = a->baseline == GRPO_BASELINE_GROUP_MEAN ? n : n - 1;
-        return grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
-    case GRPO_BASELINE_LENGTH_WEIGHTED:
-        if (s->weight == 0) break;
-        *divisor = (double)s->weight;
-        return grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, *divisor), s->weighted_sum);
-    case GRPO_BASELINE_GIVEN: return grpo_dd_minus_(R, grpo_dd_of_((double)c->batch->baseline[s->index]));
-    case GRPO_BASELINE_BATCH_MEAN:
-        if (c->items == 0) break;                                       /* unknown yet, or what follows takes off a mean anyway */
-        *divisor = c->items;
-        return grpo_dd_minus_(grpo_dd_mul(R, c->items), c->column_sum[s->column]);
-    case GRPO_BASELINE_KALMAN: return grpo_filtered_(s, at).residual;
-    default: return grpo_dd_minus_(R, s->baseline);
-    }
-    return R;
-}
-
-/* R - b */
-static grpo_dd grpo_shifted_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at, grpo_dd R, double *divisor)
-{
-    grpo_dd x = grpo_centred_(c, s, at, R, divisor);
-    return c->obj->advantage.shift == 0 ? x : grpo_dd_minus_(x, grpo_two_prod(c->obj->advantage.shift, *divisor));
-}
-
-/* sum as parts; returns whether that is all of it */
-static int grpo_sum_in_parts_(const grpo_sum *sum, double *part)
-{
-    grpo_sum rest = *sum;
-    int k;
-    grpo_sum_expand_(sum, part, GRPO_SUM_PARTS_);
-    for (k = 0; k < GRPO_SUM_PARTS_; k++) grpo_sum_add_(&rest, -part[k]);
-    return grpo_sum_value_(&rest) == 0;
-}
-
-static grpo_column_sums_ grpo_column_sums_of_(const grpo_values *v)
-{
-    grpo_column_sums_ x;
-    x.whole = grpo_sum_in_parts_(&v->sum, x.sum);
-    x.whole &= grpo_sum_in_parts_(&v->squares, x.squares);
-    return x;
-}
-
-/* the items' values; of several columns made anew, to the same exact sums */
-static void grpo_values_of_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_values *v)
-{
-    const grpo_column_sums_ *x = &c->column[s->column];
-    grpo_index_ at = grpo_before_items_(s);
-    int k;
-    if (s->values) { *v = *s->values; return; }
-    memset(v, 0, sizeof *v);
-    if (!x->whole) { while (grpo_next_item_(s, &at)) grpo_values_take_(v, grpo_column_reward_(s, at)); return; }
-    v->count = s->count; v->min = s->min; v->max = s->max;
-    for (k = 0; k < GRPO_SUM_PARTS_; k++) { grpo_sum_add_(&v->sum, x->sum[k]); grpo_sum_add_(&v->squares, x->squares[k]); }
-}
-
-/* V of the items other than one that is R */
-static double grpo_variance_of_others_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_dd R)
-{
-    grpo_values others;
-    grpo_dd minus;
-    minus.hi = -R.hi; minus.lo = -R.lo;
-    if ((s->at_max == s->count - 1 && grpo_dd_same_(R, s->min)) || (s->at_min == s->count - 1 && grpo_dd_same_(R, s->max))) return 0;
-    grpo_values_of_(c, s, &others);
-    others.count--;
-    grpo_sum_add_dd_(&others.sum, minus);
-    grpo_sum_add_square_(&others.squares, -1, R);
-    return grpo_variance_(&others, c->obj->advantage.std);
-}
-
-/* m + eps, 0 where m <= 0; of numbers that are no doubles the last bits are not known */
-static double grpo_group_mean_sigma_(const grpo_group_ *s)
-{
-    double n = (double)s->count, largest = fabs(s->min.hi) > fabs(s->max.hi) ? fabs(s->min.hi) : fabs(s->max.hi);
-    return s->sum.hi > (s->doubles ? 0 : ldexp(n * largest, -90)) ? grpo_over_(s->sum, n) + s->obj->advantage.eps : 0;
-}
-
-/* sigma; 0: a is 0 */
-static double grpo_sigma_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at, grpo_dd R)
-{
-    const grpo_advantage *a = &c->obj->advantage;
-    double variance = 0;
-    switch (a->scale) {
-    case GRPO_SCALE_NONE:
-    case GRPO_SCALE_TOKEN_WHITEN: return 1;
-    case GRPO_SCALE_CONSTANT:     return a->eps;
-    case GRPO_SCALE_BETA:         return s->density;
-    case GRPO_SCALE_GROUP_MEAN:   return grpo_group_mean_sigma_(s);
-    case GRPO_SCALE_MEAN_DEVIATION: return s->deviation;
-    case GRPO_SCALE_GROUP_STD:
-    case GRPO_SCALE_RESIDUAL_RMS: variance = s->count == 1 ? 1 : s->variance; break;
-    case GRPO_SCALE_BATCH_STD:
-    case GRPO_SCALE_BATCH_CENTRED_STD: variance = c->batch_variance; break;
-    case GRPO_SCALE_LEAVE_ONE_OUT_STD:
-        variance = grpo_variance_of_others_(c, s, R);
-        if (variance == 0) return 1;
-        break;
-    case GRPO_SCALE_KALMAN_STD: variance = grpo_filtered_(s, at).variance.hi; break;
-    }
-    return variance == 0 ? 0 : grpo_deviation(variance, a->eps, a->eps_place);
-}
-
-/* alone in a group that is its yardstick: a = 0 */
-static int grpo_is_pinned_(const grpo_group_ *s)
-{
-    const grpo_advantage *a = &s->obj->advantage;
-    return s->count == 1 && a->singleton == GRPO_SINGLETON_ZERO
-        && (grpo_baseline_is_of_group_(a->baseline) || grpo_scale_is_of_group_(a->scale));
-}
-
-/* x/divisor is R - b; sigma 0: a is 0 */
-typedef struct { grpo_dd x; double divisor, sigma; } grpo_item_parts_;
-
-static grpo_item_parts_ grpo_item_parts_of_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at)
-{
-    grpo_item_parts_ p = { { 0, 0 }, 1, 0 };
-    grpo_dd R;
-    if (grpo_is_pinned_(s)) return p;
-    R = grpo_item_value_(s, at);
-    p.sigma = grpo_sigma_(c, s, at, R);
-    p.x = grpo_shifted_(c, s, at, R, &p.divisor);
-    return p;
-}
-
-static double grpo_outside_worth_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at);
-
-/* a = (R - b)/sigma, of one column, without gain */
-static double grpo_item_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at)
-{
-    grpo_item_parts_ p;
-    if (grpo_is_outside_(c->obj, c->batch, at.i)) return grpo_outside_worth_(c, s, at);
-    p = grpo_item_parts_of_(c, s, at);
-    return p.sigma == 0 ? 0 : grpo_over_(p.x, p.divisor) / p.sigma;
-}
-
-/* a of a response that the statistics of its group leave out */
-static double grpo_outside_worth_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at)
-{
-    const grpo_advantage *a = &c->obj->advantage;
-    const grpo_dd R = grpo_item_value_(s, at);
-    const double sigma = grpo_sigma_(c, s, at, R), n = (double)s->count;
-    const int centres = s->count > 1 && a->baseline != GRPO_BASELINE_NONE;
-    grpo_dd x = R;
-    double best = -HUGE_VAL, own;
-    if (s->count == 0 || a->outside == GRPO_OUTSIDE_ZERO) return 0;
-    if (a->outside == GRPO_OUTSIDE_ANCHOR) {
-        for (at = grpo_before_items_(s); grpo_next_item_(s, &at); best = own > best ? own : best) own = grpo_item_(c, s, at);
-        return grpo_times(a->outside_coef, best);
-    }
-    if (sigma == 0 || grpo_is_pinned_(s)) return 0;
-    if (centres) x = grpo_dd_same_(R, s->min) && grpo_dd_same_(R, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
-    if (a->shift != 0) x = grpo_dd_minus_(x, grpo_two_prod(a->shift, centres ? n : 1));
-    return grpo_over_(x, centres ? n : 1) / sigma;
-}
-
-/* the same with its rounding, for an exponential */
-static grpo_dd grpo_item_twice_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at)
-{
-    const grpo_item_parts_ p = grpo_item_parts_of_(c, s, at);
-    return p.sigma == 0 ? grpo_dd_of_(0) : grpo_dd_div(grpo_dd_div(p.x, p.divisor), p.sigma);
-}
-
-static double grpo_weighted_columns_(const grpo_crediting_ *c, grpo_index_ at)
-{
-    grpo_dd a = grpo_dd_of_(0);
-    int k;
-    for (k = 0; k < c->columns; k++) {
-        double w = c->batch->reward_weight ? (double)c->batch->reward_weight[k] : 1, x = grpo_item_(c, &c->group[k], at);
-        if (w != 0 && x != 0) a = grpo_dd_add(a, grpo_two_prod(w, x));
-    }
-    return a.hi;
-}
-
-/* (x - mean)/sigma with the mean of the batch; 0 where it does not vary, or too much for double */
-static double grpo_normalised_(const grpo_crediting_ *c, double x, double sigma)
-{
-    double n = c->batch_count;
-    if (c->batch_variance == 0 || !grpo_is_finite(sigma)) return 0;
-    return grpo_dd_minus_(grpo_two_prod(n, x), c->batch_sum).hi / (n * sigma);
-}
-
-static double grpo_pool_worth_(const grpo_crediting_ *c, grpo_index_ at);
-
-/* a with its gain, after the second normalisation */
-static double grpo_worth_(const grpo_crediting_ *c, grpo_index_ at)
-{
-    const grpo_advantage *o = &c->obj->advantage;
-    const grpo_group_ *s = &c->group[0];
-    double a;
-    if (s->steps && o->step_group != GRPO_STEP_GROUP_PROMPT) return grpo_pool_worth_(c, at);
-    if (o->gain == GRPO_GAIN_EXPONENTIAL) return grpo_exponential_gain(grpo_item_twice_(c, s, at), o->gain_temperature);
-    a = o->rewards == GRPO_REWARDS_EACH ? grpo_weighted_columns_(c, at) : grpo_item_(c, s, at);
-    if (o->gain == GRPO_GAIN_DIFFICULTY || o->gain == GRPO_GAIN_FAILURE_POWER) return grpo_times(a, a > 0 ? s->gain_up : s->gain_down);
-    if (o->gain == GRPO_GAIN_LENGTH_POWER) {
-        int64_t T = grpo_unmasked_(c->batch, at.i);
-        return T ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)T, o->length_power), c->gain).hi) : 0;
-    }
-    if (o->second == GRPO_SECOND_BATCH && c->batch_count > 0) return grpo_normalised_(c, a, sqrt(c->batch_variance) + o->second_eps);
-    return grpo_times(a, c->gain);
-}
-
-/* ---- one group ---- */
-
-static void grpo_group_take_(grpo_group_ *s, grpo_values *v, grpo_sum *weighted, int64_t tokens, grpo_dd R)
-{
-    if (v->count == 0 || grpo_dd_less(R, v->min)) s->at_min = 0;
-    if (v->count == 0 || grpo_dd_less(v->max, R)) s->at_max = 0;
-    if (v->count) {
-        grpo_dd lesser = grpo_dd_less(R, v->max) ? R : v->max;
-        if (v->count == 1 || grpo_dd_less(s->second, lesser)) s->second = lesser;
-    }
-    grpo_values_take_(v, R);
-    s->at_min += grpo_dd_same_(R, v->min);
-    s->at_max += grpo_dd_same_(R, v->max);
-    s->positive += R.hi > 0;
-    s->doubles &= R.lo == 0;
-    s->weight += tokens;
-    if (tokens) {
-        grpo_sum_add_dd_(weighted, grpo_two_prod((double)tokens, R.hi));
-        if (R.lo != 0) grpo_sum_add_dd_(weighted, grpo_two_prod((double)tokens, R.lo));
-    }
-}
-
-/* all items, before or after the transform */
-static void grpo_group_survey_(grpo_group_ *s, int transformed, grpo_values *v)
-{
-    const int weigh = s->obj->advantage.baseline == GRPO_BASELINE_LENGTH_WEIGHTED;
-    grpo_index_ at = grpo_before_items_(s);
-    grpo_sum weighted;
-    memset(v, 0, sizeof *v);
-    memset(&weighted, 0, sizeof weighted);
-    s->positive = s->weight = 0;
-    s->doubles = 1;
-    while (grpo_next_item_(s, &at)) {
-        grpo_dd R = grpo_raw_(s, at);
-        grpo_group_take_(s, v, &weighted, weigh ? grpo_unmasked_(s->batch, at.i) : 0, transformed ? grpo_transformed_(s, R) : R);
-    }
-    s->count = v->count;
-    s->min = v->min; s->max = v->max;
-    s->sum = grpo_sum_dd_(&v->sum);
-    if (weigh) s->weighted_sum = grpo_sum_dd_(&weighted);
-}
-
-/* after the survey of the items before it: what the transform needs to know; s->variance is V of group_std */
-static void grpo_group_transform_(grpo_group_ *s, grpo_values *v)
-{
-    const grpo_advantage *a = &s->obj->advantage;
-    const double n = (double)s->count, c = (double)s->positive;
-    grpo_pass_at_k_values pass;
-    if (a->transform == GRPO_TRANSFORM_BEST_MINUS_SECOND && s->count > 1) s->up = grpo_dd_minus_(s->largest, s->second);
-    s->up.hi += 0;                                                      /* no -0, whichever of 0 and -0 was the second */
-    if (a->transform == GRPO_TRANSFORM_PASS_AT_K) {
-        pass = grpo_pass_at_k(n, c, a->pass_k);
-        s->up.hi = pass.up; s->down.hi = pass.down;
-        s->variance = pass.variance;
-    } else if (a->transform == GRPO_TRANSFORM_PKPO) s->factor = grpo_binomial_ratio(n - c, n - 1, a->pass_k - 1);
-    else s->variance = grpo_variance_(v, a->std);
-    if (a->transform == GRPO_TRANSFORM_NONE) return;
-    if (a->transform == GRPO_TRANSFORM_PKPO_MAX) s->kth = grpo_sorted_at_(s, 1, (int64_t)a->pass_k - 1).value;
-    grpo_group_survey_(s, 1, v);
-    s->positive = (int64_t)c;
-    if (a->transform == GRPO_TRANSFORM_PASS_AT_K) s->sum = grpo_dd_of_(0);                  /* c up + (n - c) down */
-    if (a->transform >= GRPO_TRANSFORM_PKPO) s->variance = grpo_variance_(v, a->std);       /* and its forms for any rewards */
-}
-
-/* sum (R - b)^2/(n - 1 or n) */
-static double grpo_residual_variance_(const grpo_crediting_ *c, const grpo_group_ *s)
-{
-    grpo_index_ at = grpo_before_items_(s);
-    double n = (double)s->count, divisor;
-    grpo_sum squares;
-    if (s->count < 2) return 0;
-    memset(&squares, 0, sizeof squares);
-    while (grpo_next_item_(s, &at)) {
-        grpo_dd x = grpo_shifted_(c, s, at, grpo_item_value_(s, at), &divisor);
-        grpo_sum_add_square_(&squares, 1, grpo_dd_of_(grpo_over_(x, divisor)));
-    }
-    return grpo_sum_value_(&squares) / (c->obj->advantage.std == GRPO_STD_SAMPLE ? n - 1 : n);
-}
-
-/* sigma of DGPO (2601.20614): (sum |R - mean R| + eps)/n, 1 for a single item, 0 where all are equal */
-static double grpo_mean_deviation_(const grpo_crediting_ *c, const grpo_group_ *s)
-{
-    grpo_index_ at = grpo_before_items_(s);
-    const double n = (double)s->count;
-    grpo_sum sum;
-    grpo_dd x;
-    if (s->count == 1) return 1;
-    if (grpo_dd_same_(s->min, s->max)) return 0;
-    memset(&sum, 0, sizeof sum);
-    while (grpo_next_item_(s, &at)) {
-        x = grpo_dd_minus_(grpo_dd_mul(grpo_item_value_(s, at), n), s->sum);
-        grpo_sum_add_dd_(&sum, x.hi < 0 ? grpo_dd_negative(x) : x);
-    }
-    return grpo_over_(grpo_dd_add(grpo_dd_div(grpo_sum_dd_(&sum), n), grpo_dd_of_(c->obj->advantage.eps)), n);
-}
-
-/* p of BNPO: the mean of the items, 0 for a single one */
-static grpo_dd grpo_success_rate_(const grpo_group_ *s)
-{
-    return s->count < 2 ? grpo_dd_of_(0) : grpo_dd_steady_(grpo_dd_div(s->sum, (double)s->count));
-}
-
-/* everything about the items that s says which they are */
-static void grpo_group_study_(const grpo_crediting_ *c, grpo_group_ *s, grpo_values *v)
-{
-    const grpo_advantage *a = &c->obj->advantage;
-    s->obj = c->obj; s->batch = c->batch; s->values = v;
-    s->lengths = grpo_lengths_of_(c->batch, s->index);
-    grpo_group_survey_(s, 0, v);
-    s->equal = grpo_dd_same_(s->min, s->max);
-    s->largest = s->max;
-    if (s->count == 0) return;
-    if (a->gain == GRPO_GAIN_DIFFICULTY) {
-        double n = (double)s->count, won = (double)s->positive;
-        s->gain_up = grpo_difficulty(won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
-        s->gain_down = grpo_difficulty(n - won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
-    }
-    if (a->gain == GRPO_GAIN_FAILURE_POWER)
-        s->gain_up = s->gain_down = grpo_failure_power(grpo_dd_div(s->sum, (double)s->count), a->gain_low, a->gain_high, a->gain_power);
-    grpo_group_transform_(s, v);
-    if (a->scale == GRPO_SCALE_MEAN_DEVIATION) s->deviation = grpo_mean_deviation_(c, s);
-    s->baseline = grpo_group_baseline_(s);
-    if (a->scale == GRPO_SCALE_RESIDUAL_RMS) s->variance = grpo_residual_variance_(c, s);
-    if (c->has_beta) s->density = fmax(grpo_beta_density(c->beta.alpha, c->beta.beta, grpo_success_rate_(s)), 1e-6);
 }
 
 /* the pool of step `of`; level: of a history */
-static void grpo_pool_of_(const grpo_crediting_ *c, grpo_index_ of, int64_t level, grpo_group_ *s, grpo_values *v)
+static void grpo_pool_prepare_(const grpo_estimator_ *e, grpo_index_ of, int64_t level, grpo_group_ *s)
 {
     memset(s, 0, sizeof *s);
-    s->index = c->group[0].index; s->steps = 1; s->level = level; s->of = of;
-    s->pool = c->obj->advantage.step_group;
-    grpo_group_study_(c, s, v);
+    s->steps = 1; s->level = level; s->of = of;
+    s->pool = e->obj->advantage.step_group;
+    grpo_group_prepare_(e, s);
 }
 
-/* a_k where it is not exactly 0; of numbers that are no doubles the last bits are not known */
-static double grpo_level_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at)
+/* a of one level of a history where it is not exactly 0; of numbers that are no doubles the last bits are not known */
+static double grpo_level_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
 {
-    const double largest = fabs(s->min.hi) > fabs(s->max.hi) ? fabs(s->min.hi) : fabs(s->max.hi);
-    const grpo_item_parts_ p = grpo_item_parts_of_(c, s, at);
-    if (p.sigma == 0 || fabs(p.x.hi) <= (s->doubles ? 0 : ldexp(p.divisor * largest, -90))) return 0;
-    return grpo_over_(p.x, p.divisor) / p.sigma;
+    const double largest = fmax(fabs(s->min.hi), fabs(s->max.hi));
+    const grpo_standardised_ z = grpo_standardise_(e, s, at);
+    if (z.sigma == 0 || fabs(z.x.hi) <= (s->doubles ? 0 : ldexp(z.divisor * largest, -90))) return 0;
+    return grpo_over_(z.x, z.divisor) / z.sigma;
 }
 
-/* sum w_k a_k of HGPO; the pools are nested */
-static double grpo_history_(const grpo_crediting_ *c, grpo_index_ at)
+/* sum w_k a_k of HGPO (2602.22817); the pools are nested */
+static double grpo_history_advantage_(const grpo_estimator_ *e, grpo_index_ at)
 {
-    const grpo_advantage *a = &c->obj->advantage;
+    const grpo_advantage *a = &e->obj->advantage;
     grpo_dd sum = grpo_dd_of_(0), weights = sum;
-    grpo_values values;
     grpo_group_ s;
     int64_t k;
     for (k = 1; (double)k <= a->history && k <= at.number + 1; k++) {
-        grpo_dd w = grpo_length_power((double)(k + 1), -a->history_power);
+        const grpo_dd w = grpo_length_power((double)(k + 1), -a->history_power);
         double x;
-        grpo_pool_of_(c, at, k, &s, &values);
+        grpo_pool_prepare_(e, at, k, &s);
         if (s.count < 2) break;
-        x = grpo_level_(c, &s, at);
+        x = grpo_level_advantage_(e, &s, at);
         if (x == 0) continue;
         weights = grpo_dd_add(weights, w);
         sum = grpo_dd_add(sum, grpo_dd_mul(w, x));
@@ -3987,646 +3974,31 @@ static double grpo_history_(const grpo_crediting_ *c, grpo_index_ at)
     return weights.hi > 0 ? grpo_dd_quotient(sum, weights).hi : 0;
 }
 
-/* a of a step within the pool of its state or number */
-static double grpo_pool_item_(const grpo_crediting_ *c, grpo_index_ at)
+static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at)
 {
-    grpo_values values;
     grpo_group_ s;
-    grpo_pool_of_(c, at, 0, &s, &values);
-    return grpo_item_(c, &s, at);
-}
-
-/* a of a step within its pool */
-static double grpo_pool_worth_(const grpo_crediting_ *c, grpo_index_ at)
-{
-    at.number = grpo_step_number_(c->batch, at);
-    return c->obj->advantage.step_group == GRPO_STEP_GROUP_HISTORY ? grpo_history_(c, at) : grpo_pool_item_(c, at);
-}
-
-/* ---- rewards by the share of the entropy ---- */
-
-static int grpo_is_plus_(const grpo_crediting_ *c, int64_t i)
-{
-    return grpo_shaped_reward_(c->obj, c->batch, i, c->group[0].lengths).hi > 0;
-}
-
-/* what token t of sequence i has of the entropy at its position, or of its inverse: H, or 1/(H + share_eps) */
-static grpo_dd grpo_share_part_(const grpo_crediting_ *c, int plus, int64_t t)
-{
-    const double H = (double)c->batch->entropy[t];
-    if (plus) return grpo_dd_of_(H);
-    return grpo_dd_quotient(grpo_dd_of_(1), grpo_two_sum(H, c->obj->advantage.share_eps));
-}
-
-/* u of GTPO (2508.04349): R + c n H/sum H where R > 0, else -1 - c n h/sum h, h = 1/(H + eps); sums over the n responses of that kind that
- * have a token at the position */
-static grpo_dd grpo_shared_reward_(const grpo_crediting_ *c, int64_t i, int64_t t)
-{
-    const grpo_batch *b = c->batch;
-    const int64_t g = c->group[0].index, position = t - b->offset[i];
-    const int plus = grpo_is_plus_(c, i);
-    grpo_dd u = plus ? grpo_shaped_reward_(c->obj, b, i, c->group[0].lengths) : grpo_dd_of_(-1), share, total;
-    grpo_sum sum;
-    int64_t k, n = 0;
-    memset(&sum, 0, sizeof sum);
-    for (k = b->group_begin[g]; k < b->group_begin[g + 1]; k++) {
-        const int64_t at = b->offset[k] + position;
-        if (position >= b->length[k] || (b->mask && !b->mask[at]) || grpo_is_plus_(c, k) != plus) continue;
-        grpo_sum_add_dd_(&sum, grpo_share_part_(c, plus, at));
-        n++;
-    }
-    total = grpo_sum_dd_(&sum);
-    share = grpo_dd_mul(grpo_share_part_(c, plus, t), (double)n);
-    if (total.hi == 0 || share.hi == 0 || !grpo_is_finite(total.hi) || !grpo_is_finite(share.hi)) return u;
-    share = grpo_dd_mul(grpo_dd_steady_(grpo_dd_quotient(share, total)), plus ? c->obj->advantage.share_coef : -c->obj->advantage.share_coef);
-    return grpo_dd_steady_(grpo_dd_add(u, share));
-}
-
-/* mean and sigma over the tokens of the prompt's responses with R > 0, or of the others */
-static grpo_shares_ grpo_shares_of_(const grpo_crediting_ *c, int64_t g, int plus)
-{
-    const grpo_batch *b = c->batch;
-    const grpo_advantage *a = &c->obj->advantage;
-    grpo_shares_ r;
-    grpo_values v;
-    double variance;
-    int64_t i, t;
-    memset(&v, 0, sizeof v);
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        if (grpo_is_plus_(c, i) != plus) continue;
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-            if (!b->mask || b->mask[t]) grpo_values_take_(&v, grpo_shared_reward_(c, i, t));
-    }
-    variance = grpo_variance_(&v, a->std);
-    r.count = (double)v.count;
-    r.sum = grpo_sum_dd_(&v.sum);
-    r.sigma = variance == 0 ? 0 : grpo_deviation(variance, a->eps, a->eps_place);
-    return r;
-}
-
-static grpo_dd grpo_shared_(const grpo_crediting_ *c, int64_t i, int64_t t)
-{
-    const grpo_shares_ *s = &c->shares[grpo_is_plus_(c, i)];
-    if (s->sigma == 0 || !grpo_is_finite(s->sigma)) return grpo_dd_of_(0);
-    return grpo_dd_of_(grpo_over_(grpo_dd_minus_(grpo_dd_mul(grpo_shared_reward_(c, i, t), s->count), s->sum), s->count) / s->sigma);
-}
-
-static void grpo_take_group_(grpo_crediting_ *c, int64_t g)
-{
-    const grpo_advantage *a = &c->obj->advantage;
-    int k;
-    for (k = 0; k < c->columns; k++) {
-        memset(&c->group[k], 0, sizeof c->group[k]);
-        c->group[k].index = g; c->group[k].column = k; c->group[k].steps = grpo_credits_steps_(a);
-        grpo_group_study_(c, &c->group[k], &c->values);
-        if (c->columns == 1) continue;
-        c->group[k].values = NULL;
-        if (a->scale == GRPO_SCALE_LEAVE_ONE_OUT_STD) c->column[k] = grpo_column_sums_of_(&c->values);
-    }
-    if (a->credit == GRPO_CREDIT_EPISODE_STEP) {
-        memset(&c->episode, 0, sizeof c->episode);
-        c->episode.index = g;
-        grpo_group_study_(c, &c->episode, &c->episode_values);
-    }
-    for (k = 0; a->credit == GRPO_CREDIT_ENTROPY_SHARE && k < 2; k++) c->shares[k] = grpo_shares_of_(c, g, k);
-}
-
-/* ---- credit ---- */
-
-/* A in two parts: what the gain multiplies, and what it does not (KL, critic) */
-typedef struct { grpo_dd own, rest; } grpo_credited_;
-
-static double grpo_credited_value_(grpo_credited_ A) { return A.rest.hi == 0 ? A.own.hi : grpo_dd_add(A.own, A.rest).hi; }
-
-/* token reward rho_t of credit return, step and both gae; a: the sequence's item */
-static grpo_credited_ grpo_token_reward_(const grpo_crediting_ *c, int64_t i, int64_t t, int last, double a)
-{
-    const grpo_objective *o = c->obj;
-    const grpo_batch *b = c->batch;
-    grpo_credited_ rho = { { 0, 0 }, { 0, 0 } };
-    grpo_index_ at;
-    at.i = i; at.t = t; at.number = -1;
-    if (!grpo_credits_steps_(&o->advantage)) { if (last) rho.own.hi = a; }
-    else if (b->step_end[t]) rho.own.hi = grpo_worth_(c, at);
-    if (o->reward.kl != GRPO_KL_NONE && o->reward.kl_coef != 0) rho.rest = grpo_dd_mul(grpo_reward_kl_(o, b, t), -o->reward.kl_coef);
-    return rho;
-}
-
-static double grpo_whitened_(const grpo_crediting_ *c, double A)
-{
-    const grpo_advantage *a = &c->obj->advantage;
-    return grpo_normalised_(c, A, grpo_deviation(c->batch_variance, a->eps, a->eps_place));
-}
-
-/* what the token level knows of a sequence, whose tokens it meets from the last to the first */
-typedef struct {
-    int flat;                           /* entropy zero_variance acts on it */
-    int positive;                       /* R > 0 */
-    double max_entropy;
-    int uncertain;                      /* its mean entropy is above the cap of entropy response */
-    grpo_dd mean_entropy;
-    grpo_dd gap, discounts;             /* of the teacher, from the token at hand on */
-} grpo_token_stage_;
-
-/* exactly: is the mean above the cap? */
-static void grpo_find_mean_entropy_(const grpo_crediting_ *c, int64_t i, grpo_token_stage_ *s)
-{
-    const grpo_batch *b = c->batch;
-    const double n = (double)grpo_unmasked_(b, i), cap = c->obj->advantage.entropy_cap;
-    grpo_sum sum;
-    int64_t t;
-    memset(&sum, 0, sizeof sum);
-    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!b->mask || b->mask[t]) grpo_sum_add_(&sum, (double)b->entropy[t]);
-    if (n > 0) s->mean_entropy = grpo_dd_div(grpo_sum_dd_(&sum), n);
-    grpo_sum_add_dd_(&sum, grpo_two_prod(-cap, n));
-    s->uncertain = cap != 0 && grpo_sum_value_(&sum) > 0;
-}
-
-static grpo_token_stage_ grpo_token_stage_of_(const grpo_crediting_ *c, int64_t i)
-{
-    const grpo_batch *b = c->batch;
-    grpo_token_stage_ s = { 0, 0, -HUGE_VAL, 0, { 0, 0 }, { 0, 0 }, { 0, 0 } };
-    int64_t t;
-    int k;
-    if (c->obj->advantage.entropy == GRPO_ENTROPY_RESPONSE) grpo_find_mean_entropy_(c, i, &s);
-    if (c->obj->advantage.entropy != GRPO_ENTROPY_ZERO_VARIANCE) return s;
-    for (s.flat = 1, k = 0; k < c->columns; k++) s.flat &= c->group[k].equal;
-    s.positive = grpo_shaped_reward_(c->obj, b, i, c->group[0].lengths).hi > 0;
-    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-        if ((!b->mask || b->mask[t]) && (double)b->entropy[t] > s.max_entropy) s.max_entropy = (double)b->entropy[t];
-    return s;
-}
-
-static double grpo_with_entropy_(const grpo_crediting_ *c, const grpo_token_stage_ *s, int64_t t, double A)
-{
-    const grpo_advantage *a = &c->obj->advantage;
-    const grpo_batch *b = c->batch;
-    if (a->entropy == GRPO_ENTROPY_BONUS) {
-        double bonus = a->entropy_coef * (double)b->entropy[t], most = fabs(A) / a->entropy_cap;
-        A = grpo_plus(A, bonus < most ? bonus : most);
-    }
-    if (s->flat) A = s->positive ? a->entropy_coef * (double)b->entropy[t]
-                                 : grpo_dd_mul(grpo_two_diff(s->max_entropy, (double)b->entropy[t]), -a->entropy_coef).hi;
-    if (a->entropy == GRPO_ENTROPY_RELATIVE)
-        A = grpo_times(A, grpo_relative_entropy((double)b->entropy[t], grpo_dd_div(c->entropy, c->tokens), a->entropy_coef));
-    if (a->entropy == GRPO_ENTROPY_RESPONSE)
-        A = s->uncertain ? 0 : grpo_dd_add(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), grpo_dd_of_(A)).hi;
-    return A;
-}
-
-/* what teacher_coef multiplies at token t, of which `gap` is the teacher's log-ratio */
-static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_token_stage_ *s, grpo_dd gap)
-{
-    if (a->teacher_gamma == 0) return gap;
-    s->gap = grpo_dd_add(gap, grpo_dd_mul(s->gap, a->teacher_gamma));
-    s->discounts = grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(s->discounts, a->teacher_gamma));
-    return a->teacher_norm == GRPO_TEACHER_NORM_MEAN ? grpo_dd_quotient(s->gap, s->discounts) : s->gap;
-}
-
-/* m - D of the token, as one number */
-static grpo_dd grpo_centred_divergence_(const grpo_crediting_ *c, int64_t t)
-{
-    const grpo_dd D = grpo_two_diff((double)c->batch->logp_rollout[t], (double)c->batch->logp_ref[t]);
-    return grpo_dd_div(grpo_dd_minus_(c->divergence, grpo_dd_mul(D, c->tokens)), c->tokens);
-}
-
-/* does anything follow a token's credit, whitening and baseline? */
-static int grpo_finishes_(const grpo_advantage *a)
-{
-    return a->entropy != GRPO_ENTROPY_NONE || a->teacher_share != 0 || a->teacher_coef != 0 || a->kl_centred_coef != 0
-        || a->marked != GRPO_MARKED_NONE || a->advantage_low != 0 || a->advantage_high != 0;
-}
-
-/* A with entropy, teacher, centred KL, mark and clamp */
-static double grpo_finished_(const grpo_crediting_ *c, grpo_token_stage_ *s, int64_t t, double A)
-{
-    const grpo_advantage *a = &c->obj->advantage;
-    const grpo_batch *b = c->batch;
-    if (a->entropy != GRPO_ENTROPY_NONE) A = grpo_with_entropy_(c, s, t, A);
-    if (a->teacher_coef != 0 || a->teacher_share != 0) {
-        const grpo_dd gap = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
-        if (a->teacher_share != 0) A = grpo_teacher_shared(A, gap, a->teacher_share, a->teacher_clip);
-        if (a->teacher_coef != 0) A = grpo_dd_add(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), grpo_dd_of_(A)).hi;
-    }
-    if (a->kl_centred_coef != 0)
-        A = grpo_dd_add(grpo_dd_mul(grpo_centred_divergence_(c, t), a->kl_centred_coef), grpo_dd_of_(A)).hi;
-    if (a->marked != GRPO_MARKED_NONE && b->selected[t]) A = grpo_marked(a->marked, A, a->marked_value);
-    if (a->advantage_low == 0 && a->advantage_high == 0) return A;
-    return A < a->advantage_low ? a->advantage_low : A > a->advantage_high ? a->advantage_high : A;
-}
-
-/* does the gain multiply only a part of A? */
-static int grpo_splits_(const grpo_objective *o)
-{
-    const grpo_advantage *a = &o->advantage;
-    return grpo_gain_is_of_batch_(a->gain) && a->credit != GRPO_CREDIT_OUTCOME
-        && (grpo_has_critic_(a) || (o->reward.kl != GRPO_KL_NONE && o->reward.kl_coef != 0));
-}
-
-static void grpo_collect_(const grpo_objective *o, grpo_moments *m, grpo_credited_ A)
-{
-    if (!grpo_splits_(o)) { grpo_values_take_(&m->values, grpo_dd_of_(grpo_credited_value_(A))); return; }
-    grpo_values_take_(&m->values, grpo_dd_of_(A.own.hi));
-    grpo_sum_add_(&m->rest, A.rest.hi);
-    grpo_sum_add_dd_(&m->rest_squares, grpo_two_prod(A.rest.hi, A.rest.hi));
-    grpo_sum_add_dd_(&m->rest_cross, grpo_two_prod(A.own.hi, A.rest.hi));
-}
-
-/* the tokens of sequence i, taken backwards */
-typedef struct {
-    int64_t i;
-    double item;                        /* what it is worth, or the step at hand */
-    double episode;                     /* e of credit episode_step */
-    grpo_dd decay;
-    grpo_credited_ G;
-    double v_next;
-    int last;                           /* the last token is yet to come */
-    int repeats;                        /* its value is that of what would have followed */
-    double tail, met;                   /* tokens at the end that are not credited, tokens met */
-    int64_t branch;                     /* of prefix_tree: the position before which the responses part that were the last to part */
-    double sigma;
-} grpo_backwards_;
-
-/* ---- prefixes of a prompt's responses ---- */
-
-/* positions from the first on at which both have the same unmasked token */
-static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j)
-{
-    const int64_t most = b->length[i] < b->length[j] ? b->length[i] : b->length[j], x = b->offset[i], y = b->offset[j];
-    int64_t k = 0;
-    while (k < most && (!b->mask || (b->mask[x + k] && b->mask[y + k])) && b->state[x + k] == b->state[y + k]) k++;
-    return k;
-}
-
-/* the longest prefix of response i that another has too, below a limit; -1: there is none */
-static int64_t grpo_branch_below_(const grpo_crediting_ *c, int64_t i, int64_t limit)
-{
-    const grpo_batch *b = c->batch;
-    const int64_t g = c->group[0].index;
-    int64_t j, branch = -1;
-    for (j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
-        const int64_t k = j != i ? grpo_common_prefix_(b, i, j) : -1;
-        if (k < limit && k > branch) branch = k;
-    }
-    return branch;
-}
-
-/* V of the responses that have i's first n + 1 tokens, less V of those that have the first n; 0 where they all have the same R */
-static double grpo_branch_value_(const grpo_crediting_ *c, int64_t i, int64_t n)
-{
-    const grpo_batch *b = c->batch;
-    const int64_t g = c->group[0].index;
-    grpo_values before;
-    grpo_sum after;
-    grpo_dd sum;
-    double still = 0, all;
-    int64_t j;
-    memset(&before, 0, sizeof before);
-    memset(&after, 0, sizeof after);
-    for (j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
-        const int64_t k = j != i ? grpo_common_prefix_(b, i, j) : n + 1;
-        const grpo_dd R = k < n ? grpo_dd_of_(0) : grpo_shaped_reward_(c->obj, b, j, c->group[0].lengths);
-        if (k < n) continue;
-        grpo_values_take_(&before, R);
-        if (k > n) { grpo_sum_add_dd_(&after, R); still++; }
-    }
-    if (grpo_dd_same_(before.min, before.max)) return 0;
-    all = (double)before.count;
-    sum = grpo_dd_minus_(grpo_dd_mul(grpo_sum_dd_(&after), all), grpo_dd_mul(grpo_sum_dd_(&before.sum), still));
-    return grpo_over_(sum, still * all);
-}
-
-/* A of a token of credit prefix_tree */
-static grpo_dd grpo_tree_credit_(const grpo_crediting_ *c, grpo_backwards_ *s, int64_t t)
-{
-    const int64_t position = t - c->batch->offset[s->i];
-    while (s->branch > position) s->branch = grpo_branch_below_(c, s->i, s->branch);
-    if (s->branch != position || s->sigma == 0) return grpo_dd_of_(s->item);
-    return grpo_dd_of_(grpo_plus(s->item, grpo_branch_value_(c, s->i, position) / s->sigma));
-}
-
-static grpo_backwards_ grpo_backwards_of_(const grpo_crediting_ *c, int64_t i)
-{
-    const grpo_advantage *a = &c->obj->advantage;
-    grpo_backwards_ s;
-    grpo_index_ at;
-    memset(&s, 0, sizeof s);
-    at.i = i; at.t = at.number = -1;
-    s.i = i;
-    s.last = 1;
-    s.decay = grpo_dd_of_(a->lambda);
-    if (a->lambda_length > 0) {
-        const grpo_dd least = grpo_length_lambda(a->lambda_length, (double)grpo_unmasked_(c->batch, i));
-        if (grpo_dd_less(s.decay, least)) s.decay = least;
-    }
-    if (!grpo_credits_steps_(a)) s.item = grpo_worth_(c, at);
-    if (c->batch->truncated && c->batch->truncated[i]) {
-        s.tail = a->truncated_tail;
-        s.repeats = a->credit == GRPO_CREDIT_GAE && a->bootstrap == GRPO_BOOTSTRAP_REPEAT;
-        if (s.repeats) s.item = 0;
-    }
-    if (a->credit == GRPO_CREDIT_PREFIX_TREE) {
-        s.sigma = grpo_item_parts_of_(c, &c->group[0], at).sigma;
-        s.branch = grpo_branch_below_(c, i, INT64_MAX);
-    }
-    if (a->credit == GRPO_CREDIT_OUTCOME) s.G.own.hi = s.item;
-    if (a->credit == GRPO_CREDIT_EPISODE_STEP) s.episode = grpo_item_(c, &c->episode, at);
-    return s;
+    at.number = grpo_step_number_(e->batch, at);
+    if (e->obj->advantage.step_group == GRPO_STEP_GROUP_HISTORY) return grpo_history_advantage_(e, at);
+    grpo_pool_prepare_(e, at, 0, &s);
+    return grpo_column_advantage_(e, &s, at);
 }
 
 /* A of a token of credit step_own or episode_step */
-static grpo_dd grpo_step_credit_(const grpo_crediting_ *c, grpo_backwards_ *s, int64_t t)
+static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t)
 {
-    const grpo_advantage *a = &c->obj->advantage;
+    const grpo_advantage *a = &e->obj->advantage;
     grpo_index_ at;
     at.i = s->i; at.t = t; at.number = -1;
-    if (c->batch->step_end[t]) s->item = grpo_worth_(c, at);
+    if (e->batch->step_end[t]) s->item = grpo_item_advantage_(e, at);
     if (a->credit == GRPO_CREDIT_STEP_OWN) return grpo_dd_of_(s->item);
     return grpo_dd_of_(grpo_dd_add(grpo_two_prod(a->step_coef, s->item), grpo_dd_of_(s->episode)).hi);
 }
 
-/* G times a discount, where 0 wins over an infinity */
-static grpo_dd grpo_discounted_(grpo_dd G, double gamma) { return gamma == 0 ? grpo_dd_of_(0) : grpo_dd_mul(G, gamma); }
-
-/* A of credit return, step and both gae */
-static grpo_credited_ grpo_return_(const grpo_crediting_ *c, grpo_backwards_ *s, int64_t t)
+/* the returns of the steps of response i must stay in the domain of rewards, and rewards of scale beta in [0, 1] */
+static grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i)
 {
-    const grpo_advantage *a = &c->obj->advantage;
-    const double gamma = a->step_discount == GRPO_STEP_DISCOUNT_STEPS && !c->batch->step_end[t] ? 1 : a->gamma;
-    grpo_credited_ rho = grpo_token_reward_(c, s->i, t, s->last, s->item);
-    if (grpo_has_critic_(a)) {
-        if (s->last && s->repeats) s->v_next = (double)c->batch->value[t];
-        rho.rest = grpo_dd_minus_(grpo_dd_add(rho.rest, grpo_two_prod(a->gamma, s->v_next)), grpo_dd_of_((double)c->batch->value[t]));
-        s->v_next = (double)c->batch->value[t];
-        s->G.own = s->decay.hi == 0 ? grpo_dd_of_(0) : grpo_dd_product(s->G.own, s->decay);
-        s->G.rest = grpo_dd_product(s->G.rest, s->decay);
-    }
-    s->G.own = grpo_dd_add(rho.own, grpo_discounted_(s->G.own, gamma));
-    s->G.rest = grpo_dd_add(rho.rest, grpo_dd_mul(s->G.rest, gamma));
-    s->last = 0;
-    return s->G;
-}
-
-static grpo_credited_ grpo_credited_at_(const grpo_crediting_ *c, grpo_backwards_ *s, int64_t t)
-{
-    switch (c->obj->advantage.credit) {
-    case GRPO_CREDIT_OUTCOME:       break;
-    case GRPO_CREDIT_STEP_OWN:
-    case GRPO_CREDIT_EPISODE_STEP:  s->G.own = grpo_step_credit_(c, s, t); break;
-    case GRPO_CREDIT_ENTROPY_SHARE: s->G.own = grpo_shared_(c, s->i, t); break;
-    case GRPO_CREDIT_PREFIX_TREE:   s->G.own = grpo_tree_credit_(c, s, t); break;
-    default:                        return grpo_return_(c, s, t);
-    }
-    return s->G;
-}
-
-/* credits sequence i: its A go to `collect` before whitening, or are written to `advantage`, without what follows a token baseline */
-static void grpo_credit_(const grpo_crediting_ *c, int64_t i, grpo_moments *collect, grpo_real *advantage)
-{
-    const grpo_batch *b = c->batch;
-    const grpo_advantage *a = &c->obj->advantage;
-    const int same = a->credit == GRPO_CREDIT_OUTCOME, finish = grpo_finishes_(a) && a->token_baseline == GRPO_TOKEN_BASELINE_NONE;
-    grpo_token_stage_ stage = grpo_token_stage_of_(c, i);
-    grpo_backwards_ s = grpo_backwards_of_(c, i);
-    grpo_credited_ G = s.G;
-    int64_t t;
-    int overflow = 0;
-    for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
-        double A;
-        int cut;
-        if (b->mask && !b->mask[t]) { if (advantage) advantage[t] = 0; continue; }
-        if (!same) G = grpo_credited_at_(c, &s, t);
-        cut = s.tail > 0 && s.met++ < s.tail;
-        if (collect) { if (!cut) grpo_collect_(c->obj, collect, G); continue; }
-        A = cut ? 0 : grpo_credited_value_(G);
-        if (a->scale == GRPO_SCALE_TOKEN_WHITEN && !cut) A = grpo_whitened_(c, A);
-        if (a->second == GRPO_SECOND_TOKENS && !cut) A = grpo_normalised_(c, A, sqrt(c->batch_variance + a->second_eps));
-        grpo_put_(advantage, t, finish ? grpo_finished_(c, &stage, t, A) : A, &overflow);
-    }
-}
-
-/* ---- the token baseline ----
- * The A of a prompt stand in `advantage`, position by position less their mean; of the first responses the energies so far are kept. */
-
-enum { GRPO_ENERGIES_ = 256 };
-
-static grpo_dd grpo_energy_at_(const grpo_batch *b, int64_t t) { return grpo_energy((double)b->logp_old[t], (double)b->probability_squares[t]); }
-
-/* up to and including token t */
-static grpo_dd grpo_energy_until_(const grpo_batch *b, int64_t i, int64_t t)
-{
-    grpo_dd W = grpo_dd_of_(0);
-    int64_t k;
-    for (k = b->offset[i]; k <= t; k++) if (!b->mask || b->mask[k]) W = grpo_dd_add(W, grpo_energy_at_(b, k));
-    return W;
-}
-
-/* A - (sum A W)/sum W, where nothing has weight A; alike: all A are the same */
-static double grpo_less_mean_(double A, grpo_dd weighted, grpo_dd weight, int alike)
-{
-    if (weight.hi == 0) return A;
-    if (alike) return 0;
-    if (!grpo_is_finite(weight.hi) || !grpo_is_finite(weighted.hi)) return A;
-    return grpo_dd_quotient(grpo_dd_minus_(grpo_dd_mul(weight, A), weighted), weight).hi;
-}
-
-static void grpo_rebase_position_(const grpo_crediting_ *c, int64_t g, int64_t position, grpo_dd *energy, grpo_real *advantage)
-{
-    const grpo_batch *b = c->batch;
-    grpo_sum weights, weighted;
-    grpo_dd W, product;
-    double A, low = HUGE_VAL, high = -HUGE_VAL;
-    int64_t i, t;
-    int pass, overflow = 0;
-    memset(&weights, 0, sizeof weights);
-    memset(&weighted, 0, sizeof weighted);
-    for (pass = 0; pass < 2; pass++) {
-        const grpo_dd sum = grpo_sum_dd_(&weights), product_sum = grpo_sum_dd_(&weighted);
-        for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-            const int64_t k = i - b->group_begin[g];
-            t = b->offset[i] + position;
-            if (position >= b->length[i] || (b->mask && !b->mask[t])) continue;
-            A = (double)advantage[t];
-            if (pass) { grpo_put_(advantage, t, grpo_less_mean_(A, product_sum, sum, low == high), &overflow); continue; }
-            W = k < GRPO_ENERGIES_ ? energy[k] = grpo_dd_add(energy[k], grpo_energy_at_(b, t)) : grpo_energy_until_(b, i, t);
-            low = A < low ? A : low;
-            high = A > high ? A : high;
-            grpo_sum_add_dd_(&weights, W);
-            if (A == 0) continue;
-            product = grpo_two_prod(W.hi, A);
-            grpo_sum_add_dd_(&weighted, product);
-            if (grpo_is_finite(product.hi)) grpo_sum_add_dd_(&weighted, grpo_two_prod(W.lo, A));
-        }
-    }
-}
-
-/* ... and what follows */
-static void grpo_rebase_(const grpo_crediting_ *c, int64_t g, grpo_real *advantage)
-{
-    const grpo_batch *b = c->batch;
-    const int64_t longest = b->group_begin[g + 1] - b->group_begin[g] > 1 ? (int64_t)grpo_lengths_of_(b, g).longest : 0;
-    grpo_dd energy[GRPO_ENERGIES_];
-    int64_t i, t;
-    int overflow = 0;
-    memset(energy, 0, sizeof energy);
-    for (t = 0; t < longest; t++) grpo_rebase_position_(c, g, t, energy, advantage);
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        grpo_token_stage_ stage = grpo_token_stage_of_(c, i);
-        for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--)
-            if (!b->mask || b->mask[t]) grpo_put_(advantage, t, grpo_finished_(c, &stage, t, (double)advantage[t]), &overflow);
-    }
-}
-
-/* ---- the batch ---- */
-
-static int grpo_needs_moments_(const grpo_advantage *a)
-{
-    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_gain_is_of_batch_(a->gain)
-        || a->second != GRPO_SECOND_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
-}
-
-/* the factor that is the same for the whole batch */
-static double grpo_gain_(grpo_gain_kind kind, const grpo_moments *m)
-{
-    int64_t valid = m->sequences - m->degenerate_sequences;
-    switch (kind) {
-    case GRPO_GAIN_VALID_GROUPS: return valid ? (double)m->sequences / (double)valid : 1;
-    case GRPO_GAIN_NONZERO_REWARDS: return (double)m->sequences / (double)(m->nonzero_items ? m->nonzero_items : 1);
-    case GRPO_GAIN_LENGTH_POWER: return m->sequences_nonempty ? (double)m->sequences_nonempty / grpo_sum_value_(&m->length) : 1;
-    default: return 1;
-    }
-}
-
-/* item `at` of column k into the batch's moments */
-static void grpo_moments_of_item_(const grpo_crediting_ *c, const grpo_group_ *s, grpo_index_ at, grpo_moments *m)
-{
-    const grpo_advantage *a = &c->obj->advantage;
-    grpo_dd raw = grpo_raw_(s, at), R = grpo_transformed_(s, raw);
-    if (a->baseline == GRPO_BASELINE_BATCH_MEAN && a->transform != GRPO_TRANSFORM_PASS_AT_K) grpo_sum_add_dd_(&m->column[s->column], R);
-    if (s->column) return;
-    m->items++;
-    m->nonzero_items += raw.hi != 0;
-    if (a->scale == GRPO_SCALE_BATCH_STD) grpo_values_take_(&m->values, R);
-    if (a->scale == GRPO_SCALE_BATCH_CENTRED_STD) {
-        double divisor;
-        grpo_dd x = grpo_centred_(c, s, at, R, &divisor);               /* without the shift, as V is; what is pinned to 0 is not shifted */
-        grpo_values_take_(&m->values, grpo_is_pinned_(s) ? grpo_dd_of_(a->shift) : grpo_dd_steady_(grpo_dd_div(x, divisor)));
-    }
-    if (a->second == GRPO_SECOND_BATCH) grpo_values_take_(&m->values, grpo_dd_of_(grpo_worth_(c, at)));
-}
-
-/* what the token level wants to know of the tokens of sequence i */
-static void grpo_moments_of_tokens_(const grpo_crediting_ *c, int64_t i, grpo_moments *m)
-{
-    const grpo_batch *b = c->batch;
-    const int entropy = c->obj->advantage.entropy == GRPO_ENTROPY_RELATIVE, divergence = c->obj->advantage.kl_centred_coef != 0;
-    int64_t t;
-    if (!entropy && !divergence) return;
-    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
-        if (b->mask && !b->mask[t]) continue;
-        m->tokens++;
-        if (entropy) grpo_sum_add_(&m->entropy, (double)b->entropy[t]);
-        if (divergence) grpo_sum_add_diff_(&m->divergence, (double)b->logp_rollout[t], (double)b->logp_ref[t]);
-    }
-}
-
-/* the items of one group, or its tokens, into the batch's moments */
-static void grpo_moments_of_group_(const grpo_crediting_ *c, int64_t g, grpo_moments *m)
-{
-    const grpo_batch *b = c->batch;
-    const grpo_advantage *a = &c->obj->advantage;
-    int64_t i;
-    int k;
-    for (k = 0; k < c->columns; k++) {
-        grpo_index_ at = grpo_before_items_(&c->group[k]);
-        while (grpo_next_item_(&c->group[k], &at)) grpo_moments_of_item_(c, &c->group[k], at, m);
-    }
-    if (a->scale == GRPO_SCALE_BETA && c->group[0].count > 0) grpo_values_take_(&m->values, grpo_success_rate_(&c->group[0]));
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        int64_t T = grpo_unmasked_(b, i);
-        if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->second == GRPO_SECOND_TOKENS) grpo_credit_(c, i, m, NULL);
-        grpo_moments_of_tokens_(c, i, m);
-        m->sequences++;
-        m->sequences_nonempty += T > 0;
-        m->degenerate_sequences += c->group[0].equal;
-        if (a->gain == GRPO_GAIN_LENGTH_POWER && T) grpo_sum_add_dd_(&m->length, grpo_length_power((double)T, a->length_power));
-    }
-}
-
-/* V and n m of A = gain own + rest over the batch's tokens: in one part, or in two */
-static void grpo_whitening_(grpo_crediting_ *c, const grpo_moments *m)
-{
-    const grpo_advantage *a = &c->obj->advantage;
-    double n = (double)m->values.count, gain = c->gain, variance;
-    grpo_sum own, rest, cross;
-    grpo_dd sum;
-    c->batch_variance = grpo_variance_(&m->values, a->std) * (gain * gain);
-    c->batch_sum = grpo_dd_mul(grpo_sum_dd_(&m->values.sum), gain);
-    if (!grpo_splits_(c->obj) || m->values.count < 2) return;
-    memset(&own, 0, sizeof own);
-    memset(&rest, 0, sizeof rest);
-    memset(&cross, 0, sizeof cross);
-    grpo_covariance_add_(&own, n, &m->values.squares, &m->values.sum, &m->values.sum);
-    grpo_covariance_add_(&rest, n, &m->rest_squares, &m->rest, &m->rest);
-    grpo_covariance_add_(&cross, n, &m->rest_cross, &m->values.sum, &m->rest);
-    sum = grpo_dd_mul(grpo_dd_mul(grpo_sum_dd_(&own), gain), gain);
-    sum = grpo_dd_add(sum, grpo_dd_mul(grpo_sum_dd_(&cross), 2 * gain));
-    sum = grpo_dd_add(sum, grpo_sum_dd_(&rest));
-    variance = sum.hi / grpo_variance_divisor_(n, a->std);
-    c->batch_variance = variance > 0 ? variance : 0;
-    c->batch_sum = grpo_dd_add(c->batch_sum, grpo_sum_dd_(&m->rest));
-}
-
-/* of the prompts' p; a single one has mean 0 and variance 1 */
-static void grpo_take_beta_(grpo_crediting_ *c, const grpo_values *v)
-{
-    const double n = (double)v->count;
-    grpo_sum acc;
-    if (v->count == 1) { c->beta = grpo_beta_of(grpo_dd_of_(0), grpo_dd_of_(1)); c->has_beta = 1; }
-    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return;
-    memset(&acc, 0, sizeof acc);
-    grpo_covariance_add_(&acc, n, &v->squares, &v->sum, &v->sum);
-    c->beta = grpo_beta_of(grpo_dd_div(grpo_sum_dd_(&v->sum), n), grpo_dd_div(grpo_sum_dd_(&acc), n * (n - 1)));
-    c->has_beta = 1;
-}
-
-/* the batch's statistics as the items and tokens need them */
-static void grpo_take_moments_(grpo_crediting_ *c, const grpo_moments *m)
-{
-    const grpo_advantage *a = &c->obj->advantage;
-    int k;
-    c->gain = grpo_gain_(a->gain, m);
-    c->batch_count = (double)m->values.count;
-    c->tokens = (double)m->tokens;
-    c->entropy = grpo_sum_dd_(&m->entropy);
-    c->divergence = grpo_sum_dd_(&m->divergence);
-    if (a->scale == GRPO_SCALE_BETA) grpo_take_beta_(c, &m->values);
-    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) grpo_whitening_(c, m);
-    else {
-        c->batch_variance = grpo_variance_(&m->values, a->std);
-        c->batch_sum = grpo_sum_dd_(&m->values.sum);
-    }
-    if (a->baseline != GRPO_BASELINE_BATCH_MEAN || a->scale == GRPO_SCALE_TOKEN_WHITEN) return;
-    c->items = (double)m->items;
-    for (k = 0; k < c->columns; k++) c->column_sum[k] = grpo_sum_dd_(&m->column[k]);
-}
-
-static int64_t grpo_items_of_group_(const grpo_crediting_ *c, int64_t g)
-{
-    grpo_group_ s;
-    grpo_index_ at;
-    int64_t n = 0;
-    memset(&s, 0, sizeof s);
-    s.obj = c->obj; s.batch = c->batch; s.index = g; s.steps = grpo_credits_steps_(&c->obj->advantage);
-    for (at = grpo_before_items_(&s); grpo_next_item_(&s, &at); ) n++;
-    return n;
-}
-
-/* the returns of sequence i must stay in the domain of rewards, and rewards of scale beta in [0, 1] */
-static grpo_status grpo_check_steps_(const grpo_crediting_ *c, int64_t i)
-{
-    const grpo_batch *b = c->batch;
-    const grpo_advantage *a = &c->obj->advantage;
+    const grpo_batch *b = e->batch;
+    const grpo_advantage *a = &e->obj->advantage;
     double G = 0;
     int64_t t;
     if (a->step_value == GRPO_STEP_VALUE_RESPONSE) return GRPO_OK;
@@ -4640,11 +4012,22 @@ static grpo_status grpo_check_steps_(const grpo_crediting_ *c, int64_t i)
     return GRPO_OK;
 }
 
-static grpo_status grpo_check_sequence_(const grpo_crediting_ *c, int64_t i, grpo_lengths_ lengths)
+static int64_t grpo_count_items_(const grpo_estimator_ *e)
 {
-    const grpo_objective *o = c->obj;
-    const grpo_batch *b = c->batch;
-    grpo_status st = grpo_credits_steps_(&o->advantage) ? grpo_check_steps_(c, i) : GRPO_OK;
+    grpo_index_ at = grpo_before_items_(e);
+    grpo_group_ s;
+    int64_t n = 0;
+    memset(&s, 0, sizeof s);
+    s.steps = grpo_credits_steps_(&e->obj->advantage);
+    while (grpo_next_item_(e, &s, &at)) n++;
+    return n;
+}
+
+static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i)
+{
+    const grpo_objective *o = e->obj;
+    const grpo_batch *b = e->batch;
+    grpo_status st = grpo_credits_steps_(&o->advantage) ? grpo_check_steps_(e, i) : GRPO_OK;
     grpo_dd R;
     int64_t t;
     if (st) return st;
@@ -4653,119 +4036,797 @@ static grpo_status grpo_check_sequence_(const grpo_crediting_ *c, int64_t i, grp
         if (!grpo_in_domain_(o->reward.kl_coef * grpo_reward_kl_(o, b, t).hi, GRPO_MODERATE_)) return GRPO_BAD_SHAPED_REWARD;
     }
     if (!grpo_reads_shaped_(o)) return GRPO_OK;
-    R = grpo_shaped_reward_(o, b, i, lengths);
+    R = grpo_response_reward_(e, i);
     if (!grpo_in_domain_(R.hi, GRPO_MODERATE_)) return GRPO_BAD_SHAPED_REWARD;
     return o->advantage.scale == GRPO_SCALE_BETA && (R.hi < 0 || grpo_dd_exceeds(R, 1)) ? GRPO_BAD_UNIT_REWARD : GRPO_OK;
 }
 
-/* what objective.reward does to rewards must stay in their domain: of a -inf log-probability it may not; k of n needs n items */
-static grpo_status grpo_check_items_(const grpo_crediting_ *c)
+/* before anything is written, hence R once more: what objective.reward does to rewards must leave them in their domain (of a -inf
+ * log-probability it may not), and k of n needs n items */
+static grpo_status grpo_check_rewards_(grpo_estimator_ *e)
 {
-    const grpo_objective *o = c->obj;
-    const grpo_batch *b = c->batch;
+    const grpo_advantage *a = &e->obj->advantage;
     int64_t g, i;
-    for (g = 0; g < b->n_groups; g++) {
-        grpo_lengths_ lengths = grpo_lengths_of_(b, g);
-        if (grpo_reads_pass_k_(o->advantage.transform) && (double)grpo_items_of_group_(c, g) < o->advantage.pass_k) return GRPO_FEW_ITEMS;
-        for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-            grpo_status st = grpo_check_sequence_(c, i, lengths);
+    for (g = 0; g < e->batch->n_groups; g++) {
+        grpo_enter_group_(e, g);
+        if (grpo_reads_pass_k_(a->transform) && (double)grpo_count_items_(e) < a->pass_k) return GRPO_FEW_ITEMS;
+        for (i = e->begin; i < e->end; i++) {
+            const grpo_status st = grpo_check_response_(e, i);
             if (st) return st;
         }
     }
     return GRPO_OK;
 }
 
-static grpo_status grpo_crediting_start_(grpo_crediting_ *c, const grpo_objective *obj, const grpo_batch *batch)
+/* ---- items in ascending order ---- */
+
+/* the item that has `rank` among the sorted ones (0: the smallest); order: its place among all, which decides between equal ones;
+ * raw: sorted before the transform */
+typedef struct { int64_t rank, order; grpo_dd value; int raw; } grpo_sorted_;
+
+static void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_sorted_ *x)
 {
-    grpo_status st = grpo_check_(obj, batch, NULL, grpo_advantage_needs_, 0);
-    memset(c, 0, sizeof *c);
-    c->obj = obj; c->batch = batch; c->gain = 1;
-    if (st) return st;
-    c->columns = obj->advantage.rewards == GRPO_REWARDS_EACH ? (int)batch->n_rewards : 1;
-    return grpo_check_items_(c);
+    grpo_sorted_ next = { 0, -1, { 0, 0 }, 0 };
+    grpo_index_ at = grpo_before_items_(e);
+    int64_t order;
+    for (order = 0; grpo_next_item_(e, s, &at); order++) {
+        const grpo_dd R = x->raw ? grpo_item_reward_(e, s, at) : grpo_item_value_(e, s, at);
+        if (x->rank >= 0 && (grpo_dd_less(R, x->value) || (grpo_dd_same_(R, x->value) && order <= x->order))) continue;
+        if (next.order < 0 || grpo_dd_less(R, next.value)) { next.value = R; next.order = order; }
+    }
+    next.rank = x->rank + 1;
+    next.raw = x->raw;
+    *x = next;
 }
 
-static void grpo_add_moments_(grpo_crediting_ *c, grpo_moments *moments)
+static grpo_sorted_ grpo_sorted_at_(const grpo_estimator_ *e, const grpo_group_ *s, int raw, int64_t rank)
 {
-    int64_t g;
-    for (g = 0; g < c->batch->n_groups; g++) {
-        grpo_take_group_(c, g);
-        grpo_moments_of_group_(c, g, moments);
+    grpo_sorted_ x = { -1, -1, { 0, 0 }, 0 };
+    x.raw = raw;
+    while (x.rank < rank) grpo_sorted_next_(e, s, &x);
+    return x;
+}
+
+/* ---- transforms ---- */
+
+/* items whose R is less than that, or up to it */
+static int64_t grpo_count_below_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R, int or_same)
+{
+    grpo_index_ at = grpo_before_items_(e);
+    int64_t n = 0;
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd x = grpo_item_reward_(e, s, at);
+        n += grpo_dd_less(x, R) || (or_same && grpo_dd_same_(x, R));
+    }
+    return n;
+}
+
+static double grpo_count_positive_(const grpo_estimator_ *e, const grpo_group_ *s)
+{
+    return (double)(s->count - grpo_count_below_(e, s, grpo_dd_of_(0), 1));
+}
+
+/* the largest R beside one that is the largest */
+static grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s)
+{
+    grpo_index_ at = grpo_before_items_(e);
+    grpo_dd second = grpo_dd_of_(-HUGE_VAL);
+    int best = 0;
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd R = grpo_item_reward_(e, s, at);
+        if (!best && grpo_dd_same_(R, s->best)) best = 1;
+        else if (grpo_dd_less(second, R)) second = R;
+    }
+    return second;
+}
+
+/* what one of n items gets, the smallest being R_1: (C(r-1, k-1) R_r + sum over m > r of C(m-2, k-2) R_m)/C(n, k) for the r-th.  The same
+ * for all up to the k-th, and for all that are equal: the last of them stands for them */
+static grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R)
+{
+    const double n = (double)s->count, k = e->obj->advantage.pass_k;
+    grpo_sorted_ x = { 0, INT64_MAX, { 0, 0 }, 1 };
+    grpo_dd own, above = grpo_dd_of_(0);
+    double m;
+    x.value = grpo_dd_less(R, s->kth) ? s->kth : R;
+    x.rank = grpo_count_below_(e, s, x.value, 1) - 1;
+    own = grpo_dd_div(grpo_dd_mul(grpo_dd_product(grpo_binomial_ratio((double)x.rank, n - 1, k - 1), x.value), k), n);
+    if (k == 1) return grpo_dd_steady_(own);
+    for (m = (double)x.rank + 2; m <= n; m++) {
+        grpo_sorted_next_(e, s, &x);
+        above = grpo_dd_add(above, grpo_dd_product(grpo_binomial_ratio(m - 2, n - 2, k - 2), x.value));
+    }
+    return grpo_dd_steady_(grpo_dd_add(own, grpo_dd_div(grpo_dd_mul(above, k * (k - 1)), n * (n - 1))));
+}
+
+/* likewise sum over m of C(m-1, k-2) (R - R_m)/C(n, k), R_m the smaller ones */
+static grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R)
+{
+    const double n = (double)s->count, k = e->obj->advantage.pass_k, smaller = (double)grpo_count_below_(e, s, R, 0);
+    grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
+    grpo_dd sum = grpo_dd_of_(0);
+    double m;
+    if (k == 1) return grpo_dd_steady_(grpo_dd_div(R, n));
+    for (m = 1; m <= smaller; m++) {
+        grpo_sorted_next_(e, s, &x);
+        sum = grpo_dd_add(sum, grpo_dd_product(grpo_binomial_ratio(m - 1, n - 2, k - 2), grpo_dd_minus_(R, x.value)));
+    }
+    return grpo_dd_steady_(grpo_dd_div(grpo_dd_mul(sum, k * (k - 1)), n * (n - 1)));
+}
+
+static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R)
+{
+    switch (e->obj->advantage.transform) {
+    case GRPO_TRANSFORM_BEST_MINUS_SECOND: return grpo_dd_same_(R, s->best) ? s->up : s->down;
+    case GRPO_TRANSFORM_PASS_AT_K:         return R.hi > 0 ? s->up : s->down;
+    case GRPO_TRANSFORM_PKPO:              return grpo_dd_steady_(grpo_dd_product(R, s->factor));
+    case GRPO_TRANSFORM_PKPO_MAX:          return grpo_pkpo_max_(e, s, R);
+    case GRPO_TRANSFORM_PKPO_GAIN:         return grpo_pkpo_gain_(e, s, R);
+    default:                               return R;
     }
 }
 
-/* of a batch that is all there is */
-GRPO_APART_ void grpo_take_own_moments_(grpo_crediting_ *c)
+/* what the transform needs to know, and the statistics of what it makes of the items */
+static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s)
 {
-    grpo_moments m;
-    memset(&m, 0, sizeof m);
-    grpo_add_moments_(c, &m);
-    grpo_take_moments_(c, &m);
+    const grpo_advantage *a = &e->obj->advantage;
+    const double n = (double)s->count, variance = s->variance;
+    grpo_pass_at_k_values pass = { 0, 0, 0 };
+    switch (a->transform) {
+    case GRPO_TRANSFORM_NONE: return;
+    case GRPO_TRANSFORM_BEST_MINUS_SECOND:
+        s->best = s->max;
+        if (s->count > 1) s->up = grpo_dd_minus_(s->best, grpo_second_best_(e, s));
+        s->up.hi += 0;                                                  /* no -0, whichever of 0 and -0 was the second */
+        break;
+    case GRPO_TRANSFORM_PASS_AT_K:
+        pass = grpo_pass_at_k(n, grpo_count_positive_(e, s), a->pass_k);
+        s->up.hi = pass.up; s->down.hi = pass.down;
+        break;
+    case GRPO_TRANSFORM_PKPO: s->factor = grpo_binomial_ratio(n - grpo_count_positive_(e, s), n - 1, a->pass_k - 1); break;
+    case GRPO_TRANSFORM_PKPO_MAX: s->kth = grpo_sorted_at_(e, s, 1, (int64_t)a->pass_k - 1).value; break;
+    case GRPO_TRANSFORM_PKPO_GAIN: break;
+    }
+    grpo_group_statistics_(e, s, 1);
+    if (a->transform == GRPO_TRANSFORM_BEST_MINUS_SECOND) s->variance = variance;
+    if (a->transform == GRPO_TRANSFORM_PASS_AT_K) { s->variance = pass.variance; s->sum = grpo_dd_of_(0); }  /* c up + (n - c) down */
 }
 
-static void grpo_write_advantages_(grpo_crediting_ *c, grpo_real *advantage)
+/* ---- baselines ---- */
+
+/* inf{x : #{R <= x}/n >= q} */
+static grpo_dd grpo_quantile_(const grpo_estimator_ *e, const grpo_group_ *s, double q)
 {
-    const grpo_batch *b = c->batch;
-    const grpo_advantage *a = &c->obj->advantage;
-    int64_t g, i;
-    for (g = 0; g < b->n_groups; g++) {
-        grpo_take_group_(c, g);
-        for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) grpo_credit_(c, i, NULL, advantage);
-        if (a->token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) grpo_rebase_(c, g, advantage);
+    int64_t j = 1;
+    while (j < s->count && (double)j / (double)s->count < q) j++;
+    return grpo_sorted_at_(e, s, 0, j - 1).value;
+}
+
+/* between order statistics, at position q (n - 1) */
+static grpo_dd grpo_quantile_linear_(const grpo_estimator_ *e, const grpo_group_ *s, double q)
+{
+    grpo_dd h = grpo_two_prod(q, (double)(s->count - 1));
+    double whole = floor(h.hi);
+    grpo_sorted_ below, above;
+    if (whole == h.hi && h.lo < 0) whole--;
+    below = above = grpo_sorted_at_(e, s, 0, (int64_t)whole);
+    if (below.rank < s->count - 1) grpo_sorted_next_(e, s, &above);
+    h = grpo_dd_add(h, grpo_dd_of_(-whole));
+    return grpo_dd_add(below.value, grpo_dd_product(h, grpo_dd_minus_(above.value, below.value)));
+}
+
+/* tau log((1/n) sum e^(R/tau)), from the largest R; the mean of e^x - 1 keeps what a mean near 1 would lose */
+static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s, double tau)
+{
+    grpo_sum powers, minus_one;
+    grpo_index_ at = grpo_before_items_(e);
+    const double n = (double)s->count;
+    double below;
+    memset(&powers, 0, sizeof powers);
+    memset(&minus_one, 0, sizeof minus_one);
+    if (grpo_dd_same_(s->min, s->max)) return s->max;
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd x = grpo_dd_div(grpo_dd_minus_(grpo_item_value_(e, s, at), s->max), tau);
+        grpo_sum_add_(&powers, grpo_exp(x));
+        grpo_sum_add_(&minus_one, grpo_exp_minus_one(x));
+    }
+    below = grpo_sum_value_(&minus_one) / n;
+    below = below > -0.5 ? log1p(below) : log(grpo_sum_value_(&powers) / n);
+    return grpo_dd_add(s->max, grpo_two_prod(tau, below));
+}
+
+/* is [c, d] narrower than [a, b]?  Exact for doubles; of other numbers the last bits are not known */
+static int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d)
+{
+    const grpo_dd gain = grpo_dd_minus_(grpo_dd_minus_(b, a), grpo_dd_minus_(d, c));
+    const int doubles = a.lo == 0 && b.lo == 0 && c.lo == 0 && d.lo == 0;
+    return gain.hi > (doubles ? 0 : ldexp(fabs(a.hi) + fabs(b.hi) + fabs(c.hi) + fabs(d.hi), -90));
+}
+
+/* median of the narrowest window of h sorted items */
+static grpo_dd grpo_densest_(const grpo_estimator_ *e, const grpo_group_ *s, double window)
+{
+    const double n = (double)s->count, wanted = ceil(window * n);
+    const int64_t h = wanted < 1 ? 1 : wanted > n ? s->count : (int64_t)wanted;
+    grpo_sorted_ low = grpo_sorted_at_(e, s, 0, 0), high = grpo_sorted_at_(e, s, 0, h - 1), first = low, last = high;
+    while (high.rank < s->count - 1) {
+        grpo_sorted_next_(e, s, &low);
+        grpo_sorted_next_(e, s, &high);
+        if (grpo_narrower_(first.value, last.value, low.value, high.value)) { first = low; last = high; }
+    }
+    low = high = grpo_sorted_at_(e, s, 0, first.rank + (h - 1) / 2);
+    if (h % 2 == 0) grpo_sorted_next_(e, s, &high);
+    return grpo_dd_mul(grpo_dd_add(low.value, high.value), 0.5);
+}
+
+/* of OPO: sum T R and sum T */
+static void grpo_group_weights_(const grpo_estimator_ *e, grpo_group_ *s)
+{
+    grpo_index_ at = grpo_before_items_(e);
+    grpo_sum weighted;
+    int64_t tokens = 0;
+    memset(&weighted, 0, sizeof weighted);
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd R = grpo_item_value_(e, s, at);
+        const int64_t T = grpo_unmasked_(e->batch, at.i);
+        tokens += T;
+        grpo_sum_add_dd_(&weighted, grpo_two_prod((double)T, R.hi));
+        if (R.lo != 0) grpo_sum_add_dd_(&weighted, grpo_two_prod((double)T, R.lo));
+    }
+    s->weight = (double)tokens;
+    s->weighted_sum = grpo_sum_dd_(&weighted);
+}
+
+/* the filter just after item `at` */
+static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    grpo_kalman f = { { 0, 0 }, { 1, 0 }, { 0, 0 } };
+    grpo_index_ k = grpo_before_items_(e);
+    while (grpo_next_item_(e, s, &k)) {
+        f = grpo_kalman_step(f, grpo_item_value_(e, s, k), a->process_noise, a->observation_noise);
+        if (k.i == at.i && k.t == at.t) break;
+    }
+    return f;
+}
+
+/* ---- scales ---- */
+
+/* V of the items without `at` */
+static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    grpo_index_ k = grpo_before_items_(e);
+    grpo_values others;
+    memset(&others, 0, sizeof others);
+    while (grpo_next_item_(e, s, &k))
+        if (k.i != at.i || k.t != at.t) grpo_values_take_(&others, grpo_item_value_(e, s, k));
+    return grpo_variance_(&others, e->obj->advantage.std);
+}
+
+/* sum (R - b)^2/(n - 1 or n) */
+static double grpo_residual_mean_square_(const grpo_estimator_ *e, const grpo_group_ *s)
+{
+    grpo_index_ at = grpo_before_items_(e);
+    const double n = (double)s->count;
+    double divisor;
+    grpo_sum squares;
+    if (s->count < 2) return 0;
+    memset(&squares, 0, sizeof squares);
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd x = grpo_residual_(e, s, at, e->obj->advantage.shift, &divisor);
+        grpo_sum_add_square_(&squares, 1, grpo_dd_of_(grpo_over_(x, divisor)));
+    }
+    return grpo_sum_value_(&squares) / (e->obj->advantage.std == GRPO_STD_SAMPLE ? n - 1 : n);
+}
+
+/* m + eps, 0 where m <= 0; of numbers that are no doubles the last bits are not known */
+static double grpo_group_mean_sigma_(const grpo_group_ *s, double eps)
+{
+    const double n = (double)s->count, largest = fmax(fabs(s->min.hi), fabs(s->max.hi));
+    return s->sum.hi > (s->doubles ? 0 : ldexp(n * largest, -90)) ? grpo_over_(s->sum, n) + eps : 0;
+}
+
+/* sigma of DGPO (2601.20614): (sum |R - mean R| + eps)/n, 1 for a single item, 0 where all are equal */
+static double grpo_mean_deviation_(const grpo_estimator_ *e, const grpo_group_ *s)
+{
+    grpo_index_ at = grpo_before_items_(e);
+    const double n = (double)s->count;
+    grpo_sum sum;
+    if (s->count == 1) return 1;
+    if (grpo_dd_same_(s->min, s->max)) return 0;
+    memset(&sum, 0, sizeof sum);
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd x = grpo_dd_minus_(grpo_dd_mul(grpo_item_value_(e, s, at), n), s->sum);
+        grpo_sum_add_dd_(&sum, x.hi < 0 ? grpo_dd_negative(x) : x);
+    }
+    return grpo_over_(grpo_dd_add(grpo_dd_div(grpo_sum_dd_(&sum), n), grpo_dd_of_(e->obj->advantage.eps)), n);
+}
+
+/* p of BNPO: the mean of the items, 0 for a single one */
+static grpo_dd grpo_success_rate_(const grpo_group_ *s)
+{
+    return s->count < 2 ? grpo_dd_of_(0) : grpo_dd_steady_(grpo_dd_div(s->sum, (double)s->count));
+}
+
+/* of the prompts' p; a single one has mean 0 and variance 1 */
+static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v)
+{
+    if (v->count == 0 || (v->count > 1 && grpo_dd_same_(v->min, v->max))) return;
+    e->has_beta = 1;
+    if (v->count == 1) e->beta = grpo_beta_of(grpo_dd_of_(0), grpo_dd_of_(1));
+    else e->beta = grpo_beta_of(grpo_mean_(&v->sum, v->count), grpo_variance_twice_(v, GRPO_STD_SAMPLE));
+}
+
+/* 0: they do not differ */
+static double grpo_beta_sigma_(const grpo_estimator_ *e, const grpo_group_ *s)
+{
+    return e->has_beta ? fmax(grpo_beta_density(e->beta.alpha, e->beta.beta, grpo_success_rate_(s)), 1e-6) : 0;
+}
+
+/* ---- gains ---- */
+
+/* the factors of the group, before the transform */
+static void grpo_group_gain_(const grpo_estimator_ *e, grpo_group_ *s)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const double n = (double)s->count;
+    if (a->gain == GRPO_GAIN_DIFFICULTY) {
+        const double won = grpo_count_positive_(e, s);
+        s->gain_up = grpo_difficulty(won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
+        s->gain_down = grpo_difficulty(n - won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
+    }
+    if (a->gain == GRPO_GAIN_FAILURE_POWER)
+        s->gain_up = s->gain_down = grpo_failure_power(grpo_dd_div(s->sum, n), a->gain_low, a->gain_high, a->gain_power);
+}
+
+/* the factor that is the same for the whole batch */
+static double grpo_batch_gain_(grpo_gain_kind kind, const grpo_moments *m)
+{
+    const int64_t valid = m->sequences - m->degenerate_sequences;
+    switch (kind) {
+    case GRPO_GAIN_VALID_GROUPS: return valid ? (double)m->sequences / (double)valid : 1;
+    case GRPO_GAIN_NONZERO_REWARDS: return (double)m->sequences / (double)(m->nonzero_items ? m->nonzero_items : 1);
+    case GRPO_GAIN_LENGTH_POWER: return m->sequences_nonempty ? (double)m->sequences_nonempty / grpo_sum_value_(&m->length) : 1;
+    default: return 1;
     }
 }
 
-grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments)
+/* a times its gain */
+static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at)
 {
-    grpo_crediting_ c;
-    grpo_status st;
-    if (!obj) return GRPO_NULL_OBJECTIVE;
-    if (!moments) return GRPO_NULL_OUTPUT;
-    st = grpo_crediting_start_(&c, obj, batch);
-    if (!st) grpo_add_moments_(&c, moments);
-    return st;
-}
-
-grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage)
-{
-    grpo_crediting_ c;
-    grpo_status st;
-    if (!obj) return GRPO_NULL_OBJECTIVE;
-    if (!advantage || (!moments && grpo_needs_moments_(&obj->advantage))) return GRPO_NULL_OUTPUT;
-    st = grpo_crediting_start_(&c, obj, batch);
-    if (st) return st;
-    if (grpo_needs_moments_(&obj->advantage)) grpo_take_moments_(&c, moments);
-    grpo_write_advantages_(&c, advantage);
-    return GRPO_OK;
-}
-
-grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage)
-{
-    grpo_crediting_ c;
-    grpo_status st;
-    if (!obj) return GRPO_NULL_OBJECTIVE;
-    if (!advantage) return GRPO_NULL_OUTPUT;
-    st = grpo_crediting_start_(&c, obj, batch);
-    if (st) return st;
-    if (grpo_needs_moments_(&obj->advantage)) grpo_take_own_moments_(&c);
-    grpo_write_advantages_(&c, advantage);
-    return GRPO_OK;
-}
-
-grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep)
-{
-    grpo_status st = grpo_check_layout_(batch);
-    int64_t g, i;
-    if (st) return st;
-    if (!keep) return GRPO_NULL_OUTPUT;
-    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
-    if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
-        keep[g] = 0;
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
-            if ((double)batch->reward[i] != (double)batch->reward[batch->group_begin[g]]) keep[g] = 1;
+    const grpo_advantage *o = &e->obj->advantage;
+    const grpo_group_ *s = &e->group[0];
+    const double a = o->gain == GRPO_GAIN_EXPONENTIAL ? 0 : grpo_column_advantage_(e, s, at);
+    grpo_standardised_ z;
+    int64_t T;
+    switch (o->gain) {
+    case GRPO_GAIN_EXPONENTIAL:                                         /* of a with its rounding */
+        z = grpo_standardise_(e, s, at);
+        return z.sigma == 0 ? 0 : grpo_exponential_gain(grpo_dd_div(grpo_dd_div(z.x, z.divisor), z.sigma), o->gain_temperature);
+    case GRPO_GAIN_DIFFICULTY:
+    case GRPO_GAIN_FAILURE_POWER: return grpo_times(a, a > 0 ? s->gain_up : s->gain_down);
+    case GRPO_GAIN_LENGTH_POWER:
+        T = grpo_unmasked_(e->batch, at.i);
+        return T ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)T, o->length_power), e->gain).hi) : 0;
+    default: return grpo_times(a, e->gain);
     }
-    return GRPO_OK;
+}
+
+/* what the group's transform, baseline, scale and gain need beside its mean and deviation */
+static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    if (a->gain != GRPO_GAIN_NONE) grpo_group_gain_(e, s);              /* of R before the transform */
+    if (a->transform != GRPO_TRANSFORM_NONE) grpo_group_transform_(e, s);
+    switch (a->baseline) {
+    case GRPO_BASELINE_QUANTILE:        s->baseline = grpo_quantile_(e, s, a->quantile); break;
+    case GRPO_BASELINE_QUANTILE_LINEAR: s->baseline = grpo_quantile_linear_(e, s, a->quantile); break;
+    case GRPO_BASELINE_LOG_MEAN_EXP:    s->baseline = grpo_log_mean_exp_(e, s, a->temperature); break;
+    case GRPO_BASELINE_DENSEST:         s->baseline = grpo_densest_(e, s, a->window); break;
+    case GRPO_BASELINE_LENGTH_WEIGHTED: grpo_group_weights_(e, s); break;
+    default: break;
+    }
+    s->baseline.hi += 0;                                                /* whichever of 0 and -0 came first */
+    switch (a->scale) {
+    case GRPO_SCALE_GROUP_MEAN:     s->sigma = grpo_group_mean_sigma_(s, a->eps); break;
+    case GRPO_SCALE_MEAN_DEVIATION: s->sigma = grpo_mean_deviation_(e, s); break;
+    case GRPO_SCALE_BETA:           s->sigma = grpo_beta_sigma_(e, s); break;
+    case GRPO_SCALE_RESIDUAL_RMS:   s->variance = grpo_residual_mean_square_(e, s); break;
+    default: break;
+    }
+}
+
+/* the columns' a in their weighted sum */
+static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at)
+{
+    const grpo_real *weight = e->batch->reward_weight;
+    grpo_dd a = grpo_dd_of_(0);
+    int k;
+    for (k = 0; k < e->columns; k++) {
+        const double w = weight ? (double)weight[k] : 1, x = grpo_column_advantage_(e, &e->group[k], at);
+        if (w != 0 && x != 0) a = grpo_dd_add(a, grpo_two_prod(w, x));
+    }
+    return a.hi;
+}
+
+/* a of a response that the statistics of its group leave out */
+static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const grpo_dd R = grpo_item_value_(e, s, at);
+    const double sigma = grpo_sigma_(e, s, at), n = (double)s->count;
+    const int centres = s->count > 1 && a->baseline != GRPO_BASELINE_NONE;
+    grpo_dd x = R;
+    double best = -HUGE_VAL, own;
+    if (s->count == 0 || a->outside == GRPO_OUTSIDE_ZERO) return 0;
+    if (a->outside == GRPO_OUTSIDE_ANCHOR) {
+        for (at = grpo_before_items_(e); grpo_next_item_(e, s, &at); best = own > best ? own : best) own = grpo_column_advantage_(e, s, at);
+        return grpo_times(a->outside_coef, best);
+    }
+    if (sigma == 0 || grpo_is_zero_singleton_(a, s)) return 0;
+    if (centres) x = grpo_dd_same_(R, s->min) && grpo_dd_same_(R, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
+    if (a->shift != 0) x = grpo_dd_minus_(x, grpo_two_prod(a->shift, centres ? n : 1));
+    return grpo_over_(x, centres ? n : 1) / sigma;
+}
+
+/* ---- whitening of A in two parts ---- */
+
+/* does the gain multiply only a part of A? */
+static int grpo_has_parts_(const grpo_objective *o)
+{
+    const grpo_advantage *a = &o->advantage;
+    return grpo_gain_is_of_batch_(a->gain) && a->credit != GRPO_CREDIT_OUTCOME && (grpo_has_critic_(a) || grpo_reward_has_kl_(&o->reward));
+}
+
+static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m)
+{
+    if (!grpo_has_parts_(e->obj)) { grpo_values_take_(&m->values, grpo_dd_of_(grpo_credited_value_(A))); return; }
+    grpo_values_take_(&m->values, grpo_dd_of_(A.own.hi));
+    grpo_sum_add_(&m->rest, A.rest.hi);
+    grpo_sum_add_dd_(&m->rest_squares, grpo_two_prod(A.rest.hi, A.rest.hi));
+    grpo_sum_add_dd_(&m->rest_cross, grpo_two_prod(A.own.hi, A.rest.hi));
+}
+
+/* V and n m of A = gain own + rest over the batch's tokens, where both are there */
+static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m)
+{
+    const double n = (double)m->values.count, gain = e->gain;
+    grpo_sum own, rest, cross;
+    grpo_dd sum;
+    double variance;
+    if (!grpo_has_parts_(e->obj) || m->values.count < 2) return;
+    memset(&rest, 0, sizeof rest);
+    memset(&cross, 0, sizeof cross);
+    grpo_values_scatter_(&m->values, &own);
+    grpo_covariance_add_(&rest, n, &m->rest_squares, &m->rest, &m->rest);
+    grpo_covariance_add_(&cross, n, &m->rest_cross, &m->values.sum, &m->rest);
+    sum = grpo_dd_mul(grpo_dd_mul(grpo_sum_dd_(&own), gain), gain);
+    sum = grpo_dd_add(sum, grpo_dd_mul(grpo_sum_dd_(&cross), 2 * gain));
+    sum = grpo_dd_add(sum, grpo_sum_dd_(&rest));
+    variance = sum.hi / grpo_variance_divisor_(n, e->obj->advantage.std);
+    e->batch_variance = variance > 0 ? variance : 0;
+    e->batch_sum = grpo_dd_add(e->batch_sum, grpo_sum_dd_(&m->rest));
+}
+
+/* ---- credit by the share of the entropy ---- */
+
+static int grpo_is_correct_(const grpo_estimator_ *e, int64_t i) { return grpo_response_reward_(e, i).hi > 0; }
+
+/* what token t of a response has of the entropy at its position, or of its inverse: H, or 1/(H + share_eps) */
+static grpo_dd grpo_entropy_part_(const grpo_estimator_ *e, int correct, int64_t t)
+{
+    const double H = (double)e->batch->entropy[t];
+    if (correct) return grpo_dd_of_(H);
+    return grpo_dd_quotient(grpo_dd_of_(1), grpo_two_sum(H, e->obj->advantage.share_eps));
+}
+
+/* u of GTPO (2508.04349): R + c n H/sum H where R > 0, else -1 - c n h/sum h, h = 1/(H + eps); sums over the n responses of that kind that
+ * have a token at the position */
+static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, int64_t t)
+{
+    const grpo_batch *b = e->batch;
+    const int64_t position = t - b->offset[i];
+    const int correct = grpo_is_correct_(e, i);
+    const double coef = e->obj->advantage.share_coef;
+    const grpo_dd u = correct ? grpo_response_reward_(e, i) : grpo_dd_of_(-1);
+    grpo_dd share, total;
+    grpo_sum sum;
+    int64_t k, n = 0;
+    memset(&sum, 0, sizeof sum);
+    for (k = e->begin; k < e->end; k++) {
+        const int64_t at = b->offset[k] + position;
+        if (position >= b->length[k] || (b->mask && !b->mask[at]) || grpo_is_correct_(e, k) != correct) continue;
+        grpo_sum_add_dd_(&sum, grpo_entropy_part_(e, correct, at));
+        n++;
+    }
+    total = grpo_sum_dd_(&sum);
+    share = grpo_dd_mul(grpo_entropy_part_(e, correct, t), (double)n);
+    if (total.hi == 0 || share.hi == 0 || !grpo_is_finite(total.hi) || !grpo_is_finite(share.hi)) return u;
+    share = grpo_dd_mul(grpo_dd_steady_(grpo_dd_quotient(share, total)), correct ? coef : -coef);
+    return grpo_dd_steady_(grpo_dd_add(u, share));
+}
+
+/* mean and sigma over the tokens of the prompt's responses with R > 0, or of the others */
+static grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct)
+{
+    const grpo_batch *b = e->batch;
+    const grpo_advantage *a = &e->obj->advantage;
+    grpo_shares_ r;
+    grpo_values v;
+    double variance;
+    int64_t i, t;
+    memset(&v, 0, sizeof v);
+    for (i = e->begin; i < e->end; i++) {
+        if (grpo_is_correct_(e, i) != correct) continue;
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+            if (!b->mask || b->mask[t]) grpo_values_take_(&v, grpo_entropy_share_reward_(e, i, t));
+    }
+    variance = grpo_variance_(&v, a->std);
+    r.count = (double)v.count;
+    r.sum = grpo_sum_dd_(&v.sum);
+    r.sigma = variance == 0 ? 0 : grpo_deviation(variance, a->eps, a->eps_place);
+    return r;
+}
+
+/* of the group at hand, for credit episode_step and entropy_share */
+static void grpo_take_credit_statistics_(grpo_estimator_ *e)
+{
+    const grpo_credit_kind credit = e->obj->advantage.credit;
+    int k;
+    if (credit == GRPO_CREDIT_EPISODE_STEP) {
+        memset(&e->episode, 0, sizeof e->episode);
+        grpo_group_prepare_(e, &e->episode);
+    }
+    for (k = 0; credit == GRPO_CREDIT_ENTROPY_SHARE && k < 2; k++) e->shares[k] = grpo_shares_of_(e, k);
+}
+
+static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t)
+{
+    const grpo_shares_ *s = &e->shares[grpo_is_correct_(e, i)];
+    grpo_dd x;
+    if (s->sigma == 0 || !grpo_is_finite(s->sigma)) return grpo_dd_of_(0);
+    x = grpo_dd_minus_(grpo_dd_mul(grpo_entropy_share_reward_(e, i, t), s->count), s->sum);
+    return grpo_dd_of_(grpo_over_(x, s->count) / s->sigma);
+}
+
+/* ---- credit by prefixes of a prompt's responses ---- */
+
+/* positions from the first on at which both have the same unmasked token */
+static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j)
+{
+    const int64_t most = b->length[i] < b->length[j] ? b->length[i] : b->length[j], x = b->offset[i], y = b->offset[j];
+    int64_t k = 0;
+    while (k < most && (!b->mask || (b->mask[x + k] && b->mask[y + k])) && b->state[x + k] == b->state[y + k]) k++;
+    return k;
+}
+
+/* the longest prefix of response i that another has too, below a limit; -1: there is none */
+static int64_t grpo_branch_below_(const grpo_estimator_ *e, int64_t i, int64_t limit)
+{
+    int64_t j, branch = -1;
+    for (j = e->begin; j < e->end; j++) {
+        const int64_t k = j != i ? grpo_common_prefix_(e->batch, i, j) : -1;
+        if (k < limit && k > branch) branch = k;
+    }
+    return branch;
+}
+
+/* V of the responses that have i's first n + 1 tokens, less V of those that have the first n; 0 where they all have the same R */
+static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n)
+{
+    grpo_values before;
+    grpo_sum after;
+    grpo_dd sum;
+    double still = 0, all;
+    int64_t j;
+    memset(&before, 0, sizeof before);
+    memset(&after, 0, sizeof after);
+    for (j = e->begin; j < e->end; j++) {
+        const int64_t k = j != i ? grpo_common_prefix_(e->batch, i, j) : n + 1;
+        if (k < n) continue;
+        grpo_values_take_(&before, grpo_response_reward_(e, j));
+        if (k > n) { grpo_sum_add_dd_(&after, grpo_response_reward_(e, j)); still++; }
+    }
+    if (grpo_dd_same_(before.min, before.max)) return 0;
+    all = (double)before.count;
+    sum = grpo_dd_minus_(grpo_dd_mul(grpo_sum_dd_(&after), all), grpo_dd_mul(grpo_sum_dd_(&before.sum), still));
+    return grpo_over_(sum, still * all);
+}
+
+static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t)
+{
+    const int64_t position = t - e->batch->offset[s->i];
+    grpo_index_ at;
+    double sigma;
+    while (s->branch > position) s->branch = grpo_branch_below_(e, s->i, s->branch);
+    if (s->branch != position) return grpo_dd_of_(s->item);
+    at.i = s->i; at.t = at.number = -1;
+    sigma = grpo_standardise_(e, &e->group[0], at).sigma;
+    return grpo_dd_of_(sigma == 0 ? s->item : grpo_plus(s->item, grpo_branch_value_(e, s->i, position) / sigma));
+}
+
+/* ---- shaping of tokens: entropy, teacher, centred KL, marks, clamp ---- */
+
+static int grpo_has_shaping_(const grpo_advantage *a)
+{
+    return a->entropy != GRPO_ENTROPY_NONE || a->teacher_share != 0 || a->teacher_coef != 0 || a->kl_centred_coef != 0
+        || a->marked != GRPO_MARKED_NONE || a->advantage_low != 0 || a->advantage_high != 0;
+}
+
+/* the group at hand, for scale beta, gain length_power and the shaping of tokens */
+static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const grpo_batch *b = e->batch;
+    const int entropy = a->entropy == GRPO_ENTROPY_RELATIVE, divergence = a->kl_centred_coef != 0;
+    int64_t i, t;
+    if (a->scale == GRPO_SCALE_BETA && e->group[0].count > 0) grpo_values_take_(&m->values, grpo_success_rate_(&e->group[0]));
+    for (i = e->begin; i < e->end; i++) {
+        const int64_t T = a->gain == GRPO_GAIN_LENGTH_POWER ? grpo_unmasked_(b, i) : 0;
+        if (T) grpo_sum_add_dd_(&m->length, grpo_length_power((double)T, a->length_power));
+        for (t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
+            if (b->mask && !b->mask[t]) continue;
+            m->tokens++;
+            if (entropy) grpo_sum_add_(&m->entropy, (double)b->entropy[t]);
+            if (divergence) grpo_sum_add_diff_(&m->divergence, (double)b->logp_rollout[t], (double)b->logp_ref[t]);
+        }
+    }
+}
+
+/* exactly: is the mean above the cap? */
+static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s)
+{
+    const grpo_batch *b = e->batch;
+    const int64_t n = grpo_unmasked_(b, i);
+    const double cap = e->obj->advantage.entropy_cap;
+    grpo_sum sum;
+    int64_t t;
+    memset(&sum, 0, sizeof sum);
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!b->mask || b->mask[t]) grpo_sum_add_(&sum, (double)b->entropy[t]);
+    s->mean_entropy = grpo_mean_(&sum, n);
+    grpo_sum_add_dd_(&sum, grpo_two_prod(-cap, (double)n));
+    s->uncertain = cap != 0 && grpo_sum_value_(&sum) > 0;
+}
+
+static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i)
+{
+    const grpo_batch *b = e->batch;
+    grpo_shaping_ s = { 0, 0, -HUGE_VAL, 0, { 0, 0 }, { 0, 0 }, { 0, 0 } };
+    int64_t t;
+    int k;
+    if (e->obj->advantage.entropy == GRPO_ENTROPY_RESPONSE) grpo_find_mean_entropy_(e, i, &s);
+    if (e->obj->advantage.entropy != GRPO_ENTROPY_ZERO_VARIANCE) return s;
+    for (s.flat = 1, k = 0; k < e->columns; k++) s.flat &= e->group[k].equal;
+    s.positive = grpo_is_correct_(e, i);
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+        if ((!b->mask || b->mask[t]) && (double)b->entropy[t] > s.max_entropy) s.max_entropy = (double)b->entropy[t];
+    return s;
+}
+
+static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shaping_ *s, int64_t t, double A)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const double H = (double)e->batch->entropy[t];
+    double bonus, most;
+    switch (a->entropy) {
+    case GRPO_ENTROPY_NONE: break;
+    case GRPO_ENTROPY_BONUS:
+        bonus = a->entropy_coef * H;
+        most = fabs(A) / a->entropy_cap;
+        return grpo_plus(A, bonus < most ? bonus : most);
+    case GRPO_ENTROPY_ZERO_VARIANCE:
+        if (!s->flat) break;
+        return s->positive ? a->entropy_coef * H : grpo_dd_mul(grpo_two_diff(s->max_entropy, H), -a->entropy_coef).hi;
+    case GRPO_ENTROPY_RELATIVE:
+        return grpo_times(A, grpo_relative_entropy(H, grpo_dd_div(e->entropy, e->tokens), a->entropy_coef));
+    case GRPO_ENTROPY_RESPONSE:
+        return s->uncertain ? 0 : grpo_dd_add(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), grpo_dd_of_(A)).hi;
+    }
+    return A;
+}
+
+/* what teacher_coef multiplies at token t, of which `gap` is the teacher's log-ratio */
+static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_shaping_ *s, grpo_dd gap)
+{
+    if (a->teacher_gamma == 0) return gap;
+    s->gap = grpo_dd_add(gap, grpo_dd_mul(s->gap, a->teacher_gamma));
+    s->discounts = grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(s->discounts, a->teacher_gamma));
+    return a->teacher_norm == GRPO_TEACHER_NORM_MEAN ? grpo_dd_quotient(s->gap, s->discounts) : s->gap;
+}
+
+static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const grpo_batch *b = e->batch;
+    if (a->entropy != GRPO_ENTROPY_NONE) A = grpo_shape_by_entropy_(e, s, t, A);
+    if (a->teacher_coef != 0 || a->teacher_share != 0) {
+        const grpo_dd gap = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
+        if (a->teacher_share != 0) A = grpo_teacher_shared(A, gap, a->teacher_share, a->teacher_clip);
+        if (a->teacher_coef != 0) A = grpo_dd_add(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), grpo_dd_of_(A)).hi;
+    }
+    if (a->kl_centred_coef != 0) {                                      /* mean D - D as one number */
+        const grpo_dd D = grpo_two_diff((double)b->logp_rollout[t], (double)b->logp_ref[t]);
+        const grpo_dd off = grpo_dd_div(grpo_dd_minus_(e->divergence, grpo_dd_mul(D, e->tokens)), e->tokens);
+        A = grpo_dd_add(grpo_dd_mul(off, a->kl_centred_coef), grpo_dd_of_(A)).hi;
+    }
+    if (a->marked != GRPO_MARKED_NONE && b->selected[t]) A = grpo_marked(a->marked, A, a->marked_value);
+    if (a->advantage_low == 0 && a->advantage_high == 0) return A;
+    return A < a->advantage_low ? a->advantage_low : A > a->advantage_high ? a->advantage_high : A;
+}
+
+/* ---- the token baseline ----
+ * The A of a prompt stand in `advantage`, position by position less their mean; of the first responses the energies so far are kept. */
+
+enum { GRPO_KEPT_ENERGIES_ = 256 };
+
+static grpo_dd grpo_energy_at_(const grpo_batch *b, int64_t t)
+{
+    return grpo_energy((double)b->logp_old[t], (double)b->probability_squares[t]);
+}
+
+/* up to and including token t */
+static grpo_dd grpo_energy_until_(const grpo_batch *b, int64_t i, int64_t t)
+{
+    grpo_dd W = grpo_dd_of_(0);
+    int64_t k;
+    for (k = b->offset[i]; k <= t; k++) if (!b->mask || b->mask[k]) W = grpo_dd_add(W, grpo_energy_at_(b, k));
+    return W;
+}
+
+/* A - (sum A W)/sum W, where nothing has weight A; alike: all A are the same */
+static double grpo_less_weighted_mean_(double A, grpo_dd weighted, grpo_dd weight, int alike)
+{
+    if (weight.hi == 0) return A;
+    if (alike) return 0;
+    if (!grpo_is_finite(weight.hi) || !grpo_is_finite(weighted.hi)) return A;
+    return grpo_dd_quotient(grpo_dd_minus_(grpo_dd_mul(weight, A), weighted), weight).hi;
+}
+
+static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t position, grpo_dd *energy, grpo_real *advantage)
+{
+    const grpo_batch *b = e->batch;
+    grpo_sum weights, weighted;
+    grpo_dd W, product, sum = { 0, 0 }, product_sum = { 0, 0 };
+    double A, low = HUGE_VAL, high = -HUGE_VAL;
+    int64_t i, t;
+    int pass, overflow = 0;
+    memset(&weights, 0, sizeof weights);
+    memset(&weighted, 0, sizeof weighted);
+    for (pass = 0; pass < 2; pass++) {
+        for (i = e->begin; i < e->end; i++) {
+            const int64_t k = i - e->begin;
+            t = b->offset[i] + position;
+            if (position >= b->length[i] || (b->mask && !b->mask[t])) continue;
+            A = (double)advantage[t];
+            if (pass) { grpo_put_(advantage, t, grpo_less_weighted_mean_(A, product_sum, sum, low == high), &overflow); continue; }
+            W = k < GRPO_KEPT_ENERGIES_ ? energy[k] = grpo_dd_add(energy[k], grpo_energy_at_(b, t)) : grpo_energy_until_(b, i, t);
+            low = A < low ? A : low;
+            high = A > high ? A : high;
+            grpo_sum_add_dd_(&weights, W);
+            if (A == 0) continue;
+            product = grpo_two_prod(W.hi, A);
+            grpo_sum_add_dd_(&weighted, product);
+            if (grpo_is_finite(product.hi)) grpo_sum_add_dd_(&weighted, grpo_two_prod(W.lo, A));
+        }
+        sum = grpo_sum_dd_(&weights); product_sum = grpo_sum_dd_(&weighted);
+    }
+}
+
+/* ... and the shaping that follows */
+static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage)
+{
+    const grpo_batch *b = e->batch;
+    const int64_t longest = e->end - e->begin > 1 ? (int64_t)grpo_lengths_of_(b, e->index).longest : 0;
+    grpo_dd energy[GRPO_KEPT_ENERGIES_];
+    int64_t i, t;
+    int overflow = 0;
+    memset(energy, 0, sizeof energy);
+    for (t = 0; t < longest; t++) grpo_subtract_position_baseline_(e, t, energy, advantage);
+    for (i = e->begin; i < e->end; i++) {
+        grpo_shaping_ shaping = grpo_shaping_of_(e, i);
+        for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--)
+            if (!b->mask || b->mask[t]) grpo_put_(advantage, t, grpo_shape_token_(e, &shaping, t, (double)advantage[t]), &overflow);
+    }
 }
 
 static int64_t grpo_first_sequence_(const grpo_batch *b) { return b->n_groups ? b->group_begin[0] : 0; }
