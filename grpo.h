@@ -26,7 +26,7 @@
  *     out.dlogp = dlogp;
  *     grpo_status st = grpo_advantages(&obj, &batch, advantage);
  *     if (!st) st = grpo_loss(&obj, &batch, advantage, NULL, &out, &report);
- *     if (st) return fprintf(stderr, "%s\n", grpo_status_text(st)), 1;
+ *     if (st) return fprintf(stderr, "%s\n", grpo_status_message(st, text, sizeof text)), 1;    // char text[GRPO_MESSAGE_SIZE]
  *     printf("loss %.17g, clipped %.2f %%\n", report.loss, 100 * report.clip_fraction);
  *
  * dlogp is d loss / d logp, same layout as logp: hand it to your backward pass.
@@ -89,7 +89,12 @@ typedef double grpo_real;
 #define grpo_objective_check grpo_objective_check_f64
 #define grpo_presets grpo_presets_f64
 #define grpo_fields grpo_fields_f64
+#define grpo_status_name grpo_status_name_f64
 #define grpo_status_text grpo_status_text_f64
+#define grpo_status_what grpo_status_what_f64
+#define grpo_status_other grpo_status_other_f64
+#define grpo_status_message grpo_status_message_f64
+#define grpo_field_domain grpo_field_domain_f64
 #else
 typedef float grpo_real;
 #endif
@@ -112,255 +117,62 @@ extern "C" {
 #endif
 
 /* ---- status ---------------------------------------------------------------------------------------------------------------------
- * Every function that can fail returns a status, 0 when all is well.  On any other status nothing has been written.  The text names
- * the field at fault. */
+ * Every function that can fail returns a status, 0 when all is well.  On any other status nothing has been written.  A status is a rule
+ * that was broken, what broke it (a field of the objective, an array of the batch, an argument) and at which element:
+ *
+ *     char text[GRPO_MESSAGE_SIZE];
+ *     puts(grpo_status_message(st, text, sizeof text));          // batch.logp_old[1041] is NaN
+ *
+ * Of a rule about two things, the second is grpo_status_other: penalty.likelihood_gate does not go with penalty.likelihood_form.
+ * GRPO_NO_TEXT leaves out the functions that give strings; rule, index and grpo_status_is stay. */
 
-#define GRPO_STATUS_LIST(X) \
-    X(GRPO_OK, "ok") \
-    X(GRPO_NULL_OBJECTIVE, "objective is NULL") \
-    X(GRPO_NULL_BATCH, "batch is NULL") \
-    X(GRPO_NULL_OUTPUT, "an output is NULL (advantage, totals, partial, moments, keep or report; or the last argument)") \
-    X(GRPO_NULL_GROUP_BEGIN, "batch.group_begin is NULL") \
-    X(GRPO_NULL_OFFSET, "batch.offset is NULL") \
-    X(GRPO_NULL_LENGTH, "batch.length is NULL") \
-    X(GRPO_NULL_LOGP, "batch.logp is NULL") \
-    X(GRPO_NULL_LOGP_OLD, "batch.logp_old is NULL but the objective needs it") \
-    X(GRPO_NULL_LOGP_REF, "batch.logp_ref is NULL but the objective needs it") \
-    X(GRPO_NULL_LOGP_ROLLOUT, "batch.logp_rollout is NULL but the objective needs it") \
-    X(GRPO_NULL_REWARD, "batch.reward is NULL but the objective needs it") \
-    X(GRPO_NULL_BASELINE, "batch.baseline is NULL but advantage.baseline is given") \
-    X(GRPO_NULL_VALUE, "batch.value is NULL but advantage.credit is gae or step_gae") \
-    X(GRPO_NULL_STEP_REWARD, "batch.step_reward is NULL but advantage.credit is of steps") \
-    X(GRPO_NULL_REWARDS, "batch.rewards is NULL but advantage.rewards is each") \
-    X(GRPO_NULL_LOGP_TEACHER, "batch.logp_teacher is NULL but advantage.teacher_*, penalty.kl_against or penalty.likelihood_* needs it") \
-    X(GRPO_NULL_ENTROPY, "batch.entropy is NULL but the objective needs it") \
-    X(GRPO_NULL_SELECTED, "batch.selected is NULL but weight.selected, penalty.kl_on or likelihood_on, advantage.marked or " \
-      "surrogate.kind shaped needs it") \
-    X(GRPO_NULL_TRUNCATED, "batch.truncated is NULL but the objective needs it") \
-    X(GRPO_NULL_STEP_END, "batch.step_end is NULL but the objective has steps or segments") \
-    X(GRPO_NULL_TOKEN_WEIGHT, "batch.weight is NULL but weight.given needs it") \
-    X(GRPO_NULL_LOG_Z, "batch.log_z is NULL but surrogate.kind is balance") \
-    X(GRPO_NULL_ADVANTAGE, "advantage is NULL but the loss, or the objective's way of counting tokens, needs it") \
-    X(GRPO_BAD_GROUPS, "batch.n_groups is negative") \
-    X(GRPO_BAD_GROUP_BEGIN, "batch.group_begin must start at 0 or later and increase: every group needs a sequence") \
-    X(GRPO_BAD_LENGTH, "batch.length has a negative entry") \
-    X(GRPO_BAD_OFFSET, "batch.offset is negative, or offset + length is past batch.n_tokens") \
-    X(GRPO_BAD_LOGP, "batch.logp has a NaN or +infinity at an unmasked token") \
-    X(GRPO_BAD_LOGP_OLD, "batch.logp_old has a NaN or +infinity at an unmasked token") \
-    X(GRPO_BAD_LOGP_REF, "batch.logp_ref has a NaN or +infinity at an unmasked token") \
-    X(GRPO_BAD_LOGP_ROLLOUT, "batch.logp_rollout has a NaN or +infinity at an unmasked token") \
-    X(GRPO_BAD_REWARD, "batch.reward has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_N_REWARDS, "batch.n_rewards must lie in 1..16 (GRPO_MAX_REWARDS)") \
-    X(GRPO_BAD_REWARDS, "batch.rewards has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_REWARD_WEIGHT, "batch.reward_weight has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_LOGP_TEACHER, "batch.logp_teacher has a NaN or +infinity at an unmasked token; for advantage.teacher_* it and " \
-      "batch.logp_old must be finite") \
-    X(GRPO_FEW_ITEMS, "batch: a group has fewer items than objective.advantage.pass_k") \
-    X(GRPO_BAD_SHAPED_REWARD, "objective.reward makes a reward, or the KL of a token in it, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_BASELINE, "batch.baseline has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_LOG_Z, "batch.log_z has an entry that is NaN or infinite") \
-    X(GRPO_BAD_VALUE, "batch.value has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_BAD_STEP_REWARD, "batch.step_reward has a NaN, an infinity or a magnitude above 1e150 at the end of a step, or a return has") \
-    X(GRPO_BAD_ENTROPY, "batch.entropy has a NaN or an infinity at an unmasked token") \
-    X(GRPO_BAD_TOKEN_WEIGHT, "batch.weight has an entry that is NaN, infinite or negative at an unmasked token") \
-    X(GRPO_BAD_ADVANTAGE, "advantage has a NaN or an infinity at an unmasked token") \
-    X(GRPO_BAD_CHOICE, "objective: an axis holds a value that is not one of its choices") \
-    X(GRPO_BAD_OVERLONG, "objective.reward: overlong needs 0 < overlong_cache <= overlong_max") \
-    X(GRPO_BAD_NUMBER, "objective: a number is NaN, or infinite where only clips and clamps may be") \
-    X(GRPO_BAD_GAMMA, "objective.advantage: gamma and lambda must lie in [0, 1]") \
-    X(GRPO_BAD_EPS, "objective.advantage.eps and second_eps must not be negative, and scale constant needs a positive eps") \
-    X(GRPO_BAD_COMBINATION, "objective: choices that do not go together") \
-    X(GRPO_BAD_LENGTH_MAX, "objective.reward.length_max must be positive for length cosine") \
-    X(GRPO_BAD_MAP, "objective.reward.map_low must not exceed map_high") \
-    X(GRPO_BAD_PASS_K, "objective.advantage.pass_k must be a whole number of at least 1 for this transform") \
-    X(GRPO_BAD_QUANTILE, "objective.advantage.quantile must lie in [0, 1]") \
-    X(GRPO_BAD_TEMPERATURE, "objective.advantage.temperature must be positive for baseline log_mean_exp") \
-    X(GRPO_BAD_WINDOW, "objective.advantage.window must be positive and at most 1 for baseline densest") \
-    X(GRPO_BAD_NOISE, "objective.advantage: baseline kalman needs process_noise >= 0 and observation_noise > 0, both at most 1e150") \
-    X(GRPO_BAD_LENGTH_POWER, "objective.advantage.length_power must lie in [-16, 16]") \
-    X(GRPO_BAD_LAMBDA_LENGTH, "objective.advantage.lambda_length must not be negative") \
-    X(GRPO_BAD_ENTROPY_CAP, "objective.advantage.entropy_cap must be positive for entropy bonus and not negative for entropy response") \
-    X(GRPO_BAD_ADVANTAGE_CLAMP, "objective.advantage.advantage_low must not exceed advantage_high") \
-    X(GRPO_BAD_CLAMP, "objective.ratio: a clamp's low must not exceed its high") \
-    X(GRPO_BAD_CLIP, "objective.surrogate: eps_low, eps_high and bound_cap must not be negative") \
-    X(GRPO_BAD_DUAL, "objective.surrogate.dual must exceed 1 + eps_high (gppo: or be 0); of aspo, dual and dual_pos must exceed 1 or be 0") \
-    X(GRPO_BAD_BETA, "objective.surrogate: beta_low and beta_high must not be negative") \
-    X(GRPO_BAD_WEIGHT_RANGE, "objective.surrogate: 0 <= weight_min <= weight_max is needed, of dispo of the weight_*_neg too") \
-    X(GRPO_BAD_TAU, "objective.surrogate: tau_pos and tau_neg must be positive where the kind reads them") \
-    X(GRPO_BAD_MARGIN, "objective: surrogate.margin and penalty.pair_margin must not be negative") \
-    X(GRPO_BAD_POOL, "objective.ratio: pool_low and pool_high must not be negative") \
-    X(GRPO_BAD_KL_CLAMP, "objective.penalty: kl_clamp_log, kl_clamp_value and kl_ratio_max must not be negative") \
-    X(GRPO_BAD_TRUST, "objective.weight: trust_low, trust_high, ring_low and ring_high must not be negative") \
-    X(GRPO_BAD_FUTURE, "objective.weight: future needs future_half_life > 0, 0 <= future_low <= future_high, 0 <= future_safe_low <= " \
-      "future_safe_high, and future_max and future_safe that are not negative") \
-    X(GRPO_BAD_CORRECTION, "objective.weight: 0 <= correction_low <= correction_high and 0 <= correction_clamp is needed") \
-    X(GRPO_BAD_DRIFT, "objective.weight: 0 <= drift_low <= drift_high and 0 < drift_high is needed") \
-    X(GRPO_BAD_REJECT, "objective.weight: reject_low <= reject_high, 0 <= veto and, for ratio, 0 <= reject_low is needed") \
-    X(GRPO_BAD_CONSTANT, "objective.aggregation.constant must be positive and at most 1e150 for this kind") \
-    X(GRPO_NULL_LOGITS, "logits, or its arrays logits or target, are NULL") \
-    X(GRPO_BAD_LOGITS_SHAPE, "logits: 0 <= row < rows, 0 <= vocab <= stride, one shard with the target and a row per token are needed") \
-    X(GRPO_BAD_LOGITS_TEMPERATURE, "logits: the temperature must be positive and finite") \
-    X(GRPO_BAD_LOGITS, "logits has a NaN or +infinity") \
-    X(GRPO_BAD_LOGITS_TYPE, "logits.type is not one of its choices") \
-    X(GRPO_BAD_TARGET, "logits.target is not in 0 .. vocab - 1 at an unmasked token") \
-    X(GRPO_NULL_ROWS, "rows, or its part, logp or entropy, is NULL; or out.dlogp or out.dentropy is, and rows.dlogits asks for them") \
-    X(GRPO_BAD_TOTALS, "totals are smaller than the part they are used with") \
-    X(GRPO_NULL_BY, "by is NULL: it is the array that tokens are selected by") \
-    X(GRPO_NULL_ORDER, "order is NULL") \
-    X(GRPO_NULL_BALANCE, "balance is NULL") \
-    X(GRPO_NULL_WEIGHT, "weight is NULL") \
-    X(GRPO_NULL_UNIFORM, "uniform is NULL") \
-    X(GRPO_BAD_BY, "by has a NaN or an infinity at an unmasked token") \
-    X(GRPO_UNBOUNDED_LOGP, "batch.logp has an infinity or a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_UNBOUNDED_LOGP_OLD, "batch.logp_old has an infinity or a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_UNBOUNDED_LOGP_ROLLOUT, "batch.logp_rollout has an infinity or a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_UNBOUNDED_ADVANTAGE, "advantage has a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_BAD_FRACTION, "fraction must lie in [0, 1]") \
-    X(GRPO_BAD_COUNT, "count is negative (of grpo_resample: n or draws)") \
-    X(GRPO_BAD_BOUND, "low or high is NaN or infinite") \
-    X(GRPO_BAD_ORDER, "order is not a permutation of 0 .. (sum of batch.length) - 1") \
-    X(GRPO_BAD_THRESHOLD, "threshold must be positive and finite") \
-    X(GRPO_BAD_FORM, "form is not one of its choices") \
-    X(GRPO_BAD_BALANCE, "balance: low, high, low_max, high_max or target is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_STEP, "balance.step must be positive and large enough to take low to low_max and high to high_max in a million steps") \
-    X(GRPO_BAD_POWER, "power and eps must be finite and not negative") \
-    X(GRPO_BAD_WEIGHT, "weight, or probability of clusters, has an entry that is NaN, negative or larger than 1e150, or its sum is 0") \
-    X(GRPO_BAD_UNIFORM, "uniform has an entry outside [0, 1)") \
-    X(GRPO_NULL_VALUES, "value or returns is NULL, or value_old is and clip is not 0") \
-    X(GRPO_NULL_AGGREGATION, "aggregation is NULL") \
-    X(GRPO_NULL_VERSION, "behaviour_version is NULL") \
-    X(GRPO_NULL_COST, "cost is NULL, or its output, input or turns is") \
-    X(GRPO_NULL_REWARD_LIST, "reward is NULL") \
-    X(GRPO_NULL_SIMILARITY, "similarity is NULL") \
-    X(GRPO_NULL_TOKEN, "token is NULL") \
-    X(GRPO_NULL_KEY_MEASURE, "measure is NULL") \
-    X(GRPO_NULL_EXPECTED, "expected is NULL") \
-    X(GRPO_NULL_SCORE, "length or score is NULL") \
-    X(GRPO_NULL_TEMPERED, "tempered is NULL") \
-    X(GRPO_NULL_CORRECT, "correct is NULL") \
-    X(GRPO_BAD_VALUES, "value, value_old or returns has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_BAD_VALUE_CLIP, "clip must lie in [0, 1e150]") \
-    X(GRPO_BAD_AGGREGATION, "aggregation: kind or empty is no choice, kind asks for advantages, rewards or segments, power is not " \
-      "finite, or constant is read and not in (0, 1e150]") \
-    X(GRPO_BAD_VERSION, "version or behaviour_version at an unmasked token is not in 0 .. 2^53, or behaviour_version is above version") \
-    X(GRPO_BAD_DIFFICULTY, "difficulty has an entry that is NaN or infinite") \
-    X(GRPO_BAD_COST, "cost: output, input or turns has an entry outside [0, 1e150], or a coefficient is NaN or above 1e150 in magnitude") \
-    X(GRPO_BAD_REWARD_LIST, "reward has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_SIMILARITY, "similarity or eps is NaN, infinite or larger than 1e150 in magnitude, or a row's sum and eps make 0") \
-    X(GRPO_BAD_KEY_MEASURE, "measure: fisher and gain must lie in [0, 1e150] and not both be 0, and top must be finite") \
-    X(GRPO_BAD_SCRATCH, "scratch is NULL, or capacity is less than the unmasked tokens of the largest group") \
-    X(GRPO_BAD_MOMENTUM, "momentum must lie in [0, 1], and the magnitude of baseline must not exceed 1e150") \
-    X(GRPO_BAD_SUBSET, "n must lie in 1 .. 20 and count in 1 .. n") \
-    X(GRPO_NO_SUBSET, "no subset of count rewards has a mean between low and high") \
-    X(GRPO_BAD_MU, "mu must be finite") \
-    X(GRPO_BAD_EXPECTED, "expected has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_BAD_SCORE, "length has a negative entry, or score one that is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_JSD, "beta must lie in [0, 1] and coef must be finite") \
-    X(GRPO_BAD_TEMPERED, "tempered has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_BAD_ENTROPY_BASE, "entropy or entropy_base is NaN or infinite") \
-    X(GRPO_NULL_LIST, "an array among the arguments is NULL: scratch, draw, p, diversity, level, observed, quantile, factor, valid, " \
-                      "length, advantage, x, y, token, sign, outcome, thought, calls, found, invalid, rewards, weight, gate, " \
-                      "confidence, parent, depth, metric, feature, divisor, eligible, klass, member, set_begin, answer, score, bundle, " \
-                      "meta, anchor, standard, agent, entropy, gap, net, wins, peak, overall, begin, end, logp, process, own, other, " \
-                      "basis, hardness, student, teacher, rate, probability, success, value or gram") \
-    X(GRPO_BAD_DECAY, "half_life must be positive and finite, low and high finite with low <= high") \
-    X(GRPO_BAD_TRACK, "quantile, level, rate or observed is NaN or larger than 1e150 in magnitude, or observed is empty") \
-    X(GRPO_BAD_FACTOR, "factor has an entry outside [0, 1e150], low is not in [0, 1] or high not in [0, 1e150]") \
-    X(GRPO_BAD_PROBABILITY, "p, draw or probability is not in [0, 1]") \
-    X(GRPO_BAD_ALLOCATION, "low must be at least 1, high at least low, and total at least n low") \
-    X(GRPO_BAD_CHOICE_COUNT, "count must lie in 0 .. n") \
-    X(GRPO_BAD_VISIT, "diversity, alpha or beta is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_ADVANTAGE_LIST, "advantage, x, y, a or b is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_LEAST, "least or eps is not in [0, 1e150]") \
-    X(GRPO_BAD_MULTIPLE, "multiple is negative") \
-    X(GRPO_BAD_PREFERENCE, "length has an entry outside [0, 1e150], r or lambda is not finite, or h^lambda is above 1e150") \
-    X(GRPO_BAD_QUANTILE_LEVEL, "quantile must lie in [0, 1]") \
-    X(GRPO_NULL_BOUNDS, "bounds, canon, feature, risk or how is NULL") \
-    X(GRPO_BAD_STRENGTH, "strength must lie in [0, 1]") \
-    X(GRPO_BAD_GATE_CLIP, "clip must lie in (0, 1)") \
-    X(GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature must lie in [1e-150, 1e150]") \
-    X(GRPO_BAD_SHAPING, "gamma, beta, lambda, alpha, kappa, delta, k, mix, offset, inside, high, a, c, omega, decay, threshold, limit, " \
-                        "low, mean_reward, reference_reward, virtual_reward, eps, upper, lower, clip_coef, gain, centre, cap, margin, " \
-                        "top, score, total, process_coef, outcome_coef, slope, clip or bound is NaN, infinite or above 1e150 in size") \
-    X(GRPO_BAD_ALPHA, "alpha must be positive, or of grpo_retention_reward and grpo_efficiency_reward not negative") \
-    X(GRPO_BAD_DEVIATION_EPS, "eps must not be negative") \
-    X(GRPO_BAD_SMOOTH, "smooth must lie in (0, 1e150]") \
-    X(GRPO_BAD_LIST, "outcome, thought, rewards, weight, confidence, metric, advantage, feature, score, accuracy, entropy, reward, gap, " \
-                     "peak, overall, begin, end, own, other, hardness, logp, student or teacher has an entry that is NaN, infinite or " \
-                     "larger than 1e150 in magnitude") \
-    X(GRPO_BAD_TRUST_BOUNDS, "bounds: low, right, every or none is NaN or infinite") \
-    X(GRPO_BAD_CALLS, "calls or length has an entry outside [0, 1e150]") \
-    X(GRPO_BAD_FOUND, "found has an entry outside [0, 1]") \
-    X(GRPO_BAD_GATE, "columns is negative, or gate is not -1 and no column") \
-    X(GRPO_BAD_SHAPE, "max must lie in (0, 1e150] and peak in (0, 1), of the triangle in (0, 1e150]") \
-    X(GRPO_BAD_TREE, "parent is not -1 and no earlier node, -1 of one that is not the first branch, or depth is not in 1 .. turns") \
-    X(GRPO_BAD_BINARY, "batch.reward has an entry that is not 0 or 1") \
-    X(GRPO_BAD_DIVISOR, "divisor has an entry outside (0, 1e150]") \
-    X(GRPO_BAD_RISK, "risk: 0 <= a < c, 0 <= omega, 0 <= eps and 0 < a + eps are needed") \
-    X(GRPO_BAD_SETS, "set_begin must start at 0 or later and increase, and member must be in 0 .. n - 1") \
-    X(GRPO_BAD_WINDOW_WEIGHT, "x has an entry outside [-1e150, 0], or target is not in (0, 1e150]") \
-    X(GRPO_NEEDS_GSPO, "objective.ratio.unit is more than a token, or penalty.pairs compares responses: use gspo_loss from gspo.h") \
-    X(GRPO_NEEDS_SCRATCH, "out.scratch is NULL, or out.scratch_size is less than gspo_scratch says") \
-    X(GRPO_UNKNOWN_OBJECTIVE, "no objective has that name") \
-    X(GRPO_UNKNOWN_FIELD, "no field of an objective has that path") \
-    X(GRPO_UNKNOWN_CHOICE, "the field has no choice of that name or number") \
-    X(GRPO_MIXED_PARTIALS, "the partials belong to different totals") \
-    X(GRPO_NULL_STATE, "batch.state is NULL but advantage.step_group is state or history, or advantage.credit prefix_tree") \
-    X(GRPO_NULL_PROBABILITY_SQUARES, "batch.probability_squares is NULL but advantage.token_baseline is optimal") \
-    X(GRPO_BAD_PROBABILITY_SQUARES, "batch.probability_squares has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_BAD_LOGP_CENTRED, "batch.logp_rollout or logp_ref has a NaN or an infinity at an unmasked token, but kl_centred_coef is not 0") \
-    X(GRPO_BAD_UNIT_REWARD, "objective.advantage.scale beta needs rewards in [0, 1]") \
-    X(GRPO_BAD_HISTORY, "objective.advantage: history must be a whole number of at least 1, and history_power lie in [-16, 16]") \
-    X(GRPO_BAD_GAIN_TEMPERATURE, "objective.advantage.gain_temperature must not be 0 for gain exponential") \
-    X(GRPO_BAD_SHARE, "objective.advantage.share_eps must be positive for credit entropy_share") \
-    X(GRPO_TOO_FEW, "n must be at least 1, of grpo_interval_reward 2; n_a and n_b at least 1") \
-    X(GRPO_LONE_RESPONSE, "batch: a group has one response, but a response is compared with the others") \
-    X(GRPO_BAD_TOKEN_LIST, "process, standard or feature has a NaN or a magnitude above 1e150 (feature: 1e70) at an unmasked token") \
-    X(GRPO_BAD_UNIT, "share, gamma, weight_gamma, alpha, beta, rate, success or value must lie in [0, 1], success of clusters may be -1") \
-    X(GRPO_BAD_POSITIVE, "cap, limit, share, least or most must be positive") \
-    X(GRPO_BAD_NEGATIVE, "gamma, clip or reward must not be negative") \
-    X(GRPO_BAD_WIDTH, "width must be at least 1, and refine not negative") \
-    X(GRPO_BAD_PREDICTION, "passes is not in -1 .. 8, predicted_length below -1, or length has a negative entry") \
-    X(GRPO_BAD_WINS, "wins has an entry beside the diagonal that is not 0, 1/2 or 1, or two that are not 1 together") \
-    X(GRPO_BAD_INTERVAL, "begin is not less than end") \
-    X(GRPO_BAD_ANSWER_LOGP, "logp has an entry outside [-1e150, 0]") \
-    X(GRPO_BAD_BASIS, "basis has an entry that is NaN, infinite or larger than 1e75 in magnitude") \
-    X(GRPO_NONE_KEPT, "no gap is within bound of the mean") \
-    X(GRPO_BAD_DISTRIBUTION, "student or teacher has no finite logit, or one that is NaN, +infinity or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_SET_TARGET, "target is not in 0 .. n - 1") \
-    X(GRPO_BAD_LEVELS, "level or max is negative, or low above high") \
-    X(GRPO_BAD_GRAM, "gram is not symmetric, or has an entry that is NaN, larger than 1e150 in magnitude or, on the diagonal, negative") \
-    X(GRPO_BAD_GAIN_POWER, "objective.advantage: gain failure_power needs gain_power >= 0 and gain_low < gain_high") \
-    X(GRPO_BAD_QUADRATIC, "objective.surrogate.eps_high must be positive for kind quadratic") \
-    X(GRPO_BAD_SCORE_EPS, "objective.surrogate.score_eps must not be negative") \
-    X(GRPO_NULL_ARGUMENT, "an argument is NULL: a, b, accuracy, advantage, anchors, answer, choice, constraints, difficulty, distance, " \
-                          "ended, entropy, gate, logp_old, mean, outcome, parent, role, routed, scratch, token, utility, value or weight") \
-    X(GRPO_BAD_ENTRY, "accuracy, advantage, constraints, difficulty, distance, entropy, logp_old, mean, outcome, utility, value or " \
-                      "weight has an entry that is NaN, infinite, larger than 1e150 in magnitude or out of its range") \
-    X(GRPO_BAD_PARAMETER, "alpha, beta, coef, down, gain_neg, gain_pos, gamma, k, penalty, target, up or wrong is NaN, infinite or larger than " \
-                          "1e150 in magnitude") \
-    X(GRPO_NEGATIVE_PARAMETER, "alpha, beta, budget, delta, eps or factor is not in [0, 1e150], or delta of grpo_prefix_budget or eps of " \
-                               "grpo_multi_scale_advantage is 0") \
-    X(GRPO_BAD_SHARE_ARGUMENT, "share, least or quantile is not in [0, 1]") \
-    X(GRPO_SMALL_WIDTH, "width is less than an entry of batch.length") \
-    X(GRPO_BAD_SIZE, "size must be at least 1 (grpo_entropy_factor: 2), permutations not negative (judge: 2), n of grpo_position_advantage " \
-                     "at least 2, of grpo_multi_scale_advantage in 2 .. 20") \
-    X(GRPO_NULL_CLIP_LOW, "batch.clip_low is NULL but surrogate.bounds is given") \
-    X(GRPO_NULL_CLIP_HIGH, "batch.clip_high is NULL but surrogate.bounds is given") \
-    X(GRPO_BAD_CLIP_LOW, "batch.clip_low has an entry outside [0, 1] at an unmasked token") \
-    X(GRPO_BAD_CLIP_HIGH, "batch.clip_high has an entry that is NaN, infinite, negative or at least surrogate.dual - 1 at an unmasked " \
-      "token") \
-    X(GRPO_BAD_POSITION, "objective.surrogate: log_low, log_high and log_dual must not be negative, position_power lie in [-16, 16], " \
-      "and with bounds position and kind dual_clip log_dual be at least log_high") \
-    X(GRPO_BAD_SURROGATE_SHAPE, "objective.surrogate.shape must be positive for kind shaped") \
-    X(GRPO_BAD_TAIL, "objective.advantage.truncated_tail must be a whole number that is not negative") \
-    X(GRPO_BAD_TEACHER, "objective.advantage: teacher_share and teacher_gamma must lie in [0, 1] and teacher_clip in [0, 1)") \
-    X(GRPO_BAD_RATIO_POWER, "objective.ratio.power must lie in (0, 16], or be 0 for 1, with unit sequence_power_mean") \
-    X(GRPO_BAD_PAIR_GAIN, "objective.penalty.pair_gain must not be negative")
+#define GRPO_RULES(X) \
+    X(GRPO_NULL, "is NULL but needed") \
+    X(GRPO_NAN, "is NaN") \
+    X(GRPO_INFINITE, "is infinite") \
+    X(GRPO_TOO_LARGE, "is larger than 1e150 in magnitude") \
+    X(GRPO_NEGATIVE, "must not be negative") \
+    X(GRPO_NOT_POSITIVE, "must be positive") \
+    X(GRPO_ZERO, "must not be 0") \
+    X(GRPO_NOT_UNIT, "must lie in [0, 1]") \
+    X(GRPO_NOT_BELOW_ONE, "must be less than 1") \
+    X(GRPO_NOT_ABOVE_ONE, "must exceed 1, or be 0") \
+    X(GRPO_NOT_POWER, "must lie in [-16, 16]") \
+    X(GRPO_NOT_WHOLE, "must be a whole number") \
+    X(GRPO_TOO_MANY, "is more than GRPO_MAX_REWARDS") \
+    X(GRPO_NOT_A_CHOICE, "is none of its choices") \
+    X(GRPO_UNKNOWN, "is unknown") \
+    X(GRPO_NOT_INCREASING, "must increase") \
+    X(GRPO_NEEDS_GSPO, "needs the functions of gspo.h") \
+    X(GRPO_TOO_SMALL, "is less than is needed") \
+    X(GRPO_MIXED, "belongs to other totals") \
+    /* of two things */ \
+    X(GRPO_CROSSED, "must not exceed") \
+    X(GRPO_NOT_BELOW, "must be less than") \
+    X(GRPO_NOT_BEYOND, "must exceed 1 +") \
+    X(GRPO_PAST_END, "reaches past") \
+    X(GRPO_FEW_ITEMS, "has fewer items than") \
+    X(GRPO_COMBINATION, "does not go with") \
+    X(GRPO_BAD_ARGUMENT, "is not sound")
 
-#define GRPO_STATUS_ENUM_(name, text) name,
-typedef enum { GRPO_STATUS_LIST(GRPO_STATUS_ENUM_) GRPO_N_STATUS } grpo_status;
-#undef GRPO_STATUS_ENUM_
+#define GRPO_ENUM_(id, ...) id,
+typedef enum { GRPO_NO_RULE, GRPO_RULES(GRPO_ENUM_) GRPO_N_RULES } grpo_rule;
+
+typedef int64_t grpo_status;       /* rule | what << 8 | other << 18 | (index + 1) << 28 */
+#define GRPO_OK ((grpo_status)0)
+
+#define GRPO_MESSAGE_SIZE 160
+
+GRPO_FN int grpo_status_rule(grpo_status st) { return (int)(st & 255); }
+GRPO_FN int grpo_status_is(grpo_status st, int rule) { return grpo_status_rule(st) == rule; }
+GRPO_FN int64_t grpo_status_index(grpo_status st) { return (st >> 28) - 1; }           /* of the element at fault, -1: of none */
+#ifndef GRPO_NO_TEXT
+const char *grpo_status_name(grpo_status st);      /* of the rule, for logs and other languages: "GRPO_NAN" */
+const char *grpo_status_text(grpo_status st);      /* of the rule, for people: "is NaN" */
+const char *grpo_status_what(grpo_status st);      /* "batch.logp_old", "surrogate.eps_high", "argument 3"; "": nothing */
+const char *grpo_status_other(grpo_status st);     /* likewise, of a rule about two things */
+const char *grpo_status_message(grpo_status st, char *buffer, size_t size);      /* all of it, cut where buffer ends; returns buffer */
+#endif
 
 /* ---- numbers --------------------------------------------------------------------------------------------------------------------
  * Rounding made before an exp is multiplied by its argument, so differences and means keep theirs in a second word. */
@@ -2021,11 +1833,20 @@ typedef struct {
     grpo_aggregation aggregation;
 } grpo_objective;
 
+/* what a number may be, whatever else is chosen */
+enum { GRPO_LOW_EXCLUDED = 1, GRPO_HIGH_EXCLUDED = 2, GRPO_WHOLE = 4, GRPO_EXCEPT_0 = 8, GRPO_OR_0 = 16 };
+typedef struct {
+    double low, high;        /* included, also where they are infinite; a number that must be finite ends at the largest double */
+    int flags;               /* GRPO_WHOLE: whole numbers; GRPO_EXCEPT_0: but not 0; GRPO_OR_0: or 0 */
+    grpo_rule below, above;  /* the rule that a number below or above breaks; an infinite one breaks GRPO_INFINITE, NaN is never allowed */
+} grpo_domain;
+
 /* a field of grpo_objective by its path, "surrogate.eps_high" */
 typedef struct {
     const char *path;
     const char *choices;     /* "none|soft|linear" in the order of the enum; NULL for a number */
     size_t offset;           /* into grpo_objective: of an enum, or of a double */
+    int domain;              /* of a number, for grpo_field_domain */
 } grpo_field;
 
 #ifndef GRPO_NO_ROWS
@@ -2040,8 +1861,8 @@ const grpo_field *grpo_fields(int *count);
 grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value);              /* a number, or a choice by number */
 grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const char *choice);
 double      grpo_objective_get(const grpo_objective *obj, const grpo_field *field);
+grpo_domain grpo_field_domain(const grpo_field *field);          /* choices ask more of the numbers they read */
 grpo_status grpo_objective_check(const grpo_objective *obj);     /* what every call checks first: are the numbers of the axes sound? */
-const char *grpo_status_text(grpo_status st);
 
 /* ======== the batch ===============================================================================================================
  * Caller's arrays, never copied.  Group g (a prompt) is the sequences group_begin[g] .. group_begin[g+1]-1; sequence i (a response) is
@@ -2088,6 +1909,347 @@ typedef struct {
     const grpo_real *weight;          /* finite, not negative; read by weight.given */
     const grpo_real *clip_low, *clip_high;    /* 0 <= clip_low <= 1, 0 <= clip_high: of surrogate.bounds given */
 } grpo_batch;
+
+/* The batch's arrays by their members: what one element is of, what its numbers may be, the stages' needs that read it (GRPO_NEED_*_), and
+ * those of the needs to which an infinity is no good.  Names in statuses and checks of arrays are made of this list. */
+#define GRPO_ARRAYS_(X) \
+    X(logp, TOKEN, LOG_PROBABILITY, GRPO_NEED_LOGP_, 0) \
+    X(logp_old, TOKEN, LOG_PROBABILITY, GRPO_NEED_OLD_ | GRPO_NEED_TEACHER_, GRPO_NEED_TEACHER_) \
+    X(logp_ref, TOKEN, LOG_PROBABILITY, GRPO_NEED_REF_ | GRPO_NEED_CENTRED_, GRPO_NEED_CENTRED_) \
+    X(logp_rollout, TOKEN, LOG_PROBABILITY, GRPO_NEED_ROLLOUT_ | GRPO_NEED_CENTRED_, GRPO_NEED_CENTRED_) \
+    X(logp_teacher, TOKEN, LOG_PROBABILITY, GRPO_NEED_LOGP_TEACHER_ | GRPO_NEED_TEACHER_, GRPO_NEED_TEACHER_) \
+    X(entropy, TOKEN, FINITE, GRPO_NEED_ENTROPY_, 0) \
+    X(value, TOKEN, MODERATE, GRPO_NEED_VALUE_, 0) \
+    X(step_end, FLAG, FINITE, GRPO_NEED_STEP_END_, 0) \
+    X(step_reward, STEP, MODERATE, GRPO_NEED_STEP_, 0) \
+    X(selected, FLAG, FINITE, GRPO_NEED_SELECTED_, 0) \
+    X(state, FLAG, FINITE, GRPO_NEED_STATE_, 0) \
+    X(probability_squares, TOKEN, MODERATE, GRPO_NEED_SQUARES_, 0) \
+    X(reward, SEQUENCE, MODERATE, GRPO_NEED_REWARD_, 0) \
+    X(rewards, COLUMNS, MODERATE, GRPO_NEED_REWARDS_, 0) \
+    X(reward_weight, COLUMN, MODERATE, GRPO_NEED_REWARDS_, 0) \
+    X(truncated, FLAG, FINITE, GRPO_NEED_TRUNCATED_, 0) \
+    X(baseline, GROUP, MODERATE, GRPO_NEED_BASELINE_, 0) \
+    X(log_z, GROUP, FINITE, GRPO_NEED_LOG_Z_, 0) \
+    X(weight, TOKEN, FACTOR, GRPO_NEED_WEIGHT_, 0) \
+    X(clip_low, TOKEN, PART, GRPO_NEED_CLIPS_, 0) \
+    X(clip_high, TOKEN, FACTOR, GRPO_NEED_CLIPS_, 0)
+
+/* what else a status can speak of */
+#define GRPO_NAMES_(X) \
+    X(objective, "objective") X(batch, "batch") X(advantage, "advantage") X(totals, "totals") X(partial, "partial") X(report, "report") \
+    X(moments, "moments") X(keep, "keep") X(into, "into") X(from, "from") X(scratch, "out.scratch") X(scratch_size, "out.scratch_size") \
+    X(name, "name") X(path, "path") X(n_groups, "batch.n_groups") X(group_begin, "batch.group_begin") X(offset, "batch.offset") \
+    X(length, "batch.length") X(n_tokens, "batch.n_tokens") X(n_rewards, "batch.n_rewards") X(group, "group") \
+    X(shaped_reward, "shaped reward") X(reward_kl, "KL in the reward") X(output, "the output, last argument,")
+
+/* What a status can speak of, by number: 0 nothing, from 1 the fields of an objective in the order of grpo_fields, then these, then the
+ * arguments of a function by their place, from 1. */
+#define GRPO_AT_(member, ...) GRPO_AT_##member##_,
+enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) GRPO_AT_END_, GRPO_AT_ARGUMENT_ = 512, GRPO_AT_OLD_ = 639 };
+#undef GRPO_AT_
+#define GRPO_STATUS_(rule, what) ((grpo_status)(rule) | (grpo_status)(what) << 8)
+#define GRPO_STATUS_ARGUMENT_(rule, place, index) \
+    (GRPO_STATUS_(rule, GRPO_AT_ARGUMENT_ + (place)) | ((grpo_status)(index) + 1) << 28)
+
+/* statuses of functions beside the objective that do not yet say which argument: rule and what it may be about */
+#define GRPO_STATUS_OLD_LIST_(X) \
+    X(GRPO_NULL_LOGITS, GRPO_NULL, "logits, or its arrays logits or target, are NULL") \
+    X(GRPO_BAD_LOGITS_SHAPE, GRPO_BAD_ARGUMENT, "logits: 0 <= row < rows, 0 <= vocab <= stride, one shard with the target and a " \
+      "row per token are needed") \
+    X(GRPO_BAD_LOGITS_TEMPERATURE, GRPO_BAD_ARGUMENT, "logits: the temperature must be positive and finite") \
+    X(GRPO_BAD_LOGITS, GRPO_BAD_ARGUMENT, "logits has a NaN or +infinity") \
+    X(GRPO_BAD_LOGITS_TYPE, GRPO_NOT_A_CHOICE, "logits.type") \
+    X(GRPO_BAD_TARGET, GRPO_BAD_ARGUMENT, "logits.target is not in 0 .. vocab - 1 at an unmasked token") \
+    X(GRPO_NULL_ROWS, GRPO_NULL, "rows, or its part, logp or entropy, is NULL; or out.dlogp or out.dentropy is, and rows.dlogits " \
+      "asks for them") \
+    X(GRPO_NULL_BY, GRPO_NULL, "by is NULL: it is the array that tokens are selected by") \
+    X(GRPO_NULL_ORDER, GRPO_NULL, "order is NULL") \
+    X(GRPO_NULL_BALANCE, GRPO_NULL, "balance is NULL") \
+    X(GRPO_NULL_WEIGHT, GRPO_NULL, "weight is NULL") \
+    X(GRPO_NULL_UNIFORM, GRPO_NULL, "uniform is NULL") \
+    X(GRPO_BAD_BY, GRPO_BAD_ARGUMENT, "by has a NaN or an infinity at an unmasked token") \
+    X(GRPO_UNBOUNDED_LOGP, GRPO_BAD_ARGUMENT, "batch.logp has an infinity or a magnitude above 1e150 at an unmasked token") \
+    X(GRPO_UNBOUNDED_LOGP_OLD, GRPO_BAD_ARGUMENT, "batch.logp_old has an infinity or a magnitude above 1e150 at an unmasked token") \
+    X(GRPO_UNBOUNDED_LOGP_ROLLOUT, GRPO_BAD_ARGUMENT, "batch.logp_rollout has an infinity or a magnitude above 1e150 at an " \
+      "unmasked token") \
+    X(GRPO_UNBOUNDED_ADVANTAGE, GRPO_BAD_ARGUMENT, "advantage has a magnitude above 1e150 at an unmasked token") \
+    X(GRPO_BAD_FRACTION, GRPO_BAD_ARGUMENT, "fraction must lie in [0, 1]") \
+    X(GRPO_BAD_COUNT, GRPO_BAD_ARGUMENT, "count is negative (of grpo_resample: n or draws)") \
+    X(GRPO_BAD_BOUND, GRPO_BAD_ARGUMENT, "low or high is NaN or infinite") \
+    X(GRPO_BAD_ORDER, GRPO_BAD_ARGUMENT, "order is not a permutation of 0 .. (sum of batch.length) - 1") \
+    X(GRPO_BAD_THRESHOLD, GRPO_BAD_ARGUMENT, "threshold must be positive and finite") \
+    X(GRPO_BAD_FORM, GRPO_NOT_A_CHOICE, "form is not one of its choices") \
+    X(GRPO_BAD_BALANCE, GRPO_BAD_ARGUMENT, "balance: low, high, low_max, high_max or target is NaN, infinite or larger than 1e150 " \
+      "in magnitude") \
+    X(GRPO_BAD_STEP, GRPO_BAD_ARGUMENT, "balance.step must be positive and large enough to take low to low_max and high to " \
+      "high_max in a million steps") \
+    X(GRPO_BAD_POWER, GRPO_BAD_ARGUMENT, "power and eps must be finite and not negative") \
+    X(GRPO_BAD_WEIGHT, GRPO_BAD_ARGUMENT, "weight, or probability of clusters, has an entry that is NaN, negative or larger than " \
+      "1e150, or its sum is 0") \
+    X(GRPO_BAD_UNIFORM, GRPO_BAD_ARGUMENT, "uniform has an entry outside [0, 1)") \
+    X(GRPO_NULL_VALUES, GRPO_NULL, "value or returns is NULL, or value_old is and clip is not 0") \
+    X(GRPO_NULL_AGGREGATION, GRPO_NULL, "aggregation is NULL") \
+    X(GRPO_NULL_VERSION, GRPO_NULL, "behaviour_version is NULL") \
+    X(GRPO_NULL_COST, GRPO_NULL, "cost is NULL, or its output, input or turns is") \
+    X(GRPO_NULL_REWARD_LIST, GRPO_NULL, "reward is NULL") \
+    X(GRPO_NULL_SIMILARITY, GRPO_NULL, "similarity is NULL") \
+    X(GRPO_NULL_TOKEN, GRPO_NULL, "token is NULL") \
+    X(GRPO_NULL_KEY_MEASURE, GRPO_NULL, "measure is NULL") \
+    X(GRPO_NULL_EXPECTED, GRPO_NULL, "expected is NULL") \
+    X(GRPO_NULL_SCORE, GRPO_NULL, "length or score is NULL") \
+    X(GRPO_NULL_TEMPERED, GRPO_NULL, "tempered is NULL") \
+    X(GRPO_NULL_CORRECT, GRPO_NULL, "correct is NULL") \
+    X(GRPO_BAD_VALUES, GRPO_BAD_ARGUMENT, "value, value_old or returns has a NaN, an infinity or a magnitude above 1e150 at an " \
+      "unmasked token") \
+    X(GRPO_BAD_VALUE_CLIP, GRPO_BAD_ARGUMENT, "clip must lie in [0, 1e150]") \
+    X(GRPO_BAD_AGGREGATION, GRPO_BAD_ARGUMENT, "aggregation: kind or empty is no choice, kind asks for advantages, rewards or " \
+      "segments, power is not finite, or constant is read and not in (0, 1e150]") \
+    X(GRPO_BAD_VERSION, GRPO_BAD_ARGUMENT, "version or behaviour_version at an unmasked token is not in 0 .. 2^53, or " \
+      "behaviour_version is above version") \
+    X(GRPO_BAD_DIFFICULTY, GRPO_BAD_ARGUMENT, "difficulty has an entry that is NaN or infinite") \
+    X(GRPO_BAD_COST, GRPO_BAD_ARGUMENT, "cost: output, input or turns has an entry outside [0, 1e150], or a coefficient is NaN or " \
+      "above 1e150 in magnitude") \
+    X(GRPO_BAD_REWARD_LIST, GRPO_BAD_ARGUMENT, "reward has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
+    X(GRPO_BAD_SIMILARITY, GRPO_BAD_ARGUMENT, "similarity or eps is NaN, infinite or larger than 1e150 in magnitude, or a row's " \
+      "sum and eps make 0") \
+    X(GRPO_BAD_KEY_MEASURE, GRPO_BAD_ARGUMENT, "measure: fisher and gain must lie in [0, 1e150] and not both be 0, and top must " \
+      "be finite") \
+    X(GRPO_BAD_SCRATCH, GRPO_BAD_ARGUMENT, "scratch is NULL, or capacity is less than the unmasked tokens of the largest group") \
+    X(GRPO_BAD_MOMENTUM, GRPO_BAD_ARGUMENT, "momentum must lie in [0, 1], and the magnitude of baseline must not exceed 1e150") \
+    X(GRPO_BAD_SUBSET, GRPO_BAD_ARGUMENT, "n must lie in 1 .. 20 and count in 1 .. n") \
+    X(GRPO_NO_SUBSET, GRPO_BAD_ARGUMENT, "no subset of count rewards has a mean between low and high") \
+    X(GRPO_BAD_MU, GRPO_BAD_ARGUMENT, "mu must be finite") \
+    X(GRPO_BAD_EXPECTED, GRPO_BAD_ARGUMENT, "expected has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
+    X(GRPO_BAD_SCORE, GRPO_BAD_ARGUMENT, "length has a negative entry, or score one that is NaN, infinite or larger than 1e150 in " \
+      "magnitude") \
+    X(GRPO_BAD_JSD, GRPO_BAD_ARGUMENT, "beta must lie in [0, 1] and coef must be finite") \
+    X(GRPO_BAD_TEMPERED, GRPO_BAD_ARGUMENT, "tempered has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
+    X(GRPO_BAD_ENTROPY_BASE, GRPO_BAD_ARGUMENT, "entropy or entropy_base is NaN or infinite") \
+    X(GRPO_NULL_LIST, GRPO_NULL, "an array among the arguments is NULL: scratch, draw, p, diversity, level, observed, quantile, " \
+      "factor, valid, length, advantage, x, y, token, sign, outcome, thought, calls, found, invalid, rewards, weight, gate, " \
+      "confidence, parent, depth, metric, feature, divisor, eligible, klass, member, set_begin, answer, score, bundle, meta, " \
+      "anchor, standard, agent, entropy, gap, net, wins, peak, overall, begin, end, logp, process, own, other, basis, hardness, " \
+      "student, teacher, rate, probability, success, value or gram") \
+    X(GRPO_BAD_DECAY, GRPO_BAD_ARGUMENT, "half_life must be positive and finite, low and high finite with low <= high") \
+    X(GRPO_BAD_TRACK, GRPO_BAD_ARGUMENT, "quantile, level, rate or observed is NaN or larger than 1e150 in magnitude, or observed " \
+      "is empty") \
+    X(GRPO_BAD_FACTOR, GRPO_BAD_ARGUMENT, "factor has an entry outside [0, 1e150], low is not in [0, 1] or high not in [0, 1e150]") \
+    X(GRPO_BAD_PROBABILITY, GRPO_BAD_ARGUMENT, "p, draw or probability is not in [0, 1]") \
+    X(GRPO_BAD_ALLOCATION, GRPO_BAD_ARGUMENT, "low must be at least 1, high at least low, and total at least n low") \
+    X(GRPO_BAD_CHOICE_COUNT, GRPO_BAD_ARGUMENT, "count must lie in 0 .. n") \
+    X(GRPO_BAD_VISIT, GRPO_BAD_ARGUMENT, "diversity, alpha or beta is NaN, infinite or larger than 1e150 in magnitude") \
+    X(GRPO_BAD_ADVANTAGE_LIST, GRPO_BAD_ARGUMENT, "advantage, x, y, a or b is NaN, infinite or larger than 1e150 in magnitude") \
+    X(GRPO_BAD_LEAST, GRPO_BAD_ARGUMENT, "least or eps is not in [0, 1e150]") \
+    X(GRPO_BAD_MULTIPLE, GRPO_BAD_ARGUMENT, "multiple is negative") \
+    X(GRPO_BAD_PREFERENCE, GRPO_BAD_ARGUMENT, "length has an entry outside [0, 1e150], r or lambda is not finite, or h^lambda is " \
+      "above 1e150") \
+    X(GRPO_BAD_QUANTILE_LEVEL, GRPO_BAD_ARGUMENT, "quantile must lie in [0, 1]") \
+    X(GRPO_NULL_BOUNDS, GRPO_NULL, "bounds, canon, feature, risk or how is NULL") \
+    X(GRPO_BAD_STRENGTH, GRPO_BAD_ARGUMENT, "strength must lie in [0, 1]") \
+    X(GRPO_BAD_GATE_CLIP, GRPO_BAD_ARGUMENT, "clip must lie in (0, 1)") \
+    X(GRPO_BAD_SOFTMAX_TEMPERATURE, GRPO_BAD_ARGUMENT, "temperature must lie in [1e-150, 1e150]") \
+    X(GRPO_BAD_SHAPING, GRPO_BAD_ARGUMENT, "gamma, beta, lambda, alpha, kappa, delta, k, mix, offset, inside, high, a, c, omega, " \
+      "decay, threshold, limit, low, mean_reward, reference_reward, virtual_reward, eps, upper, lower, clip_coef, gain, centre, " \
+      "cap, margin, top, score, total, process_coef, outcome_coef, slope, clip or bound is NaN, infinite or above 1e150 in size") \
+    X(GRPO_BAD_ALPHA, GRPO_BAD_ARGUMENT, "alpha must be positive, or of grpo_retention_reward and grpo_efficiency_reward not negative") \
+    X(GRPO_BAD_DEVIATION_EPS, GRPO_BAD_ARGUMENT, "eps must not be negative") \
+    X(GRPO_BAD_SMOOTH, GRPO_BAD_ARGUMENT, "smooth must lie in (0, 1e150]") \
+    X(GRPO_BAD_LIST, GRPO_BAD_ARGUMENT, "outcome, thought, rewards, weight, confidence, metric, advantage, feature, score, " \
+      "accuracy, entropy, reward, gap, peak, overall, begin, end, own, other, hardness, logp, student or teacher has an entry " \
+      "that is NaN, infinite or larger than 1e150 in magnitude") \
+    X(GRPO_BAD_TRUST_BOUNDS, GRPO_BAD_ARGUMENT, "bounds: low, right, every or none is NaN or infinite") \
+    X(GRPO_BAD_CALLS, GRPO_BAD_ARGUMENT, "calls or length has an entry outside [0, 1e150]") \
+    X(GRPO_BAD_FOUND, GRPO_BAD_ARGUMENT, "found has an entry outside [0, 1]") \
+    X(GRPO_BAD_GATE, GRPO_BAD_ARGUMENT, "columns is negative, or gate is not -1 and no column") \
+    X(GRPO_BAD_SHAPE, GRPO_BAD_ARGUMENT, "max must lie in (0, 1e150] and peak in (0, 1), of the triangle in (0, 1e150]") \
+    X(GRPO_BAD_TREE, GRPO_BAD_ARGUMENT, "parent is not -1 and no earlier node, -1 of one that is not the first branch, or depth " \
+      "is not in 1 .. turns") \
+    X(GRPO_BAD_BINARY, GRPO_BAD_ARGUMENT, "batch.reward has an entry that is not 0 or 1") \
+    X(GRPO_BAD_DIVISOR, GRPO_BAD_ARGUMENT, "divisor has an entry outside (0, 1e150]") \
+    X(GRPO_BAD_RISK, GRPO_BAD_ARGUMENT, "risk: 0 <= a < c, 0 <= omega, 0 <= eps and 0 < a + eps are needed") \
+    X(GRPO_BAD_SETS, GRPO_BAD_ARGUMENT, "set_begin must start at 0 or later and increase, and member must be in 0 .. n - 1") \
+    X(GRPO_BAD_WINDOW_WEIGHT, GRPO_BAD_ARGUMENT, "x has an entry outside [-1e150, 0], or target is not in (0, 1e150]") \
+    X(GRPO_TOO_FEW, GRPO_BAD_ARGUMENT, "n must be at least 1, of grpo_interval_reward 2; n_a and n_b at least 1") \
+    X(GRPO_LONE_RESPONSE, GRPO_BAD_ARGUMENT, "batch: a group has one response, but a response is compared with the others") \
+    X(GRPO_BAD_TOKEN_LIST, GRPO_BAD_ARGUMENT, "process, standard or feature has a NaN or a magnitude above 1e150 (feature: 1e70) " \
+      "at an unmasked token") \
+    X(GRPO_BAD_UNIT, GRPO_BAD_ARGUMENT, "share, gamma, weight_gamma, alpha, beta, rate, success or value must lie in [0, 1], " \
+      "success of clusters may be -1") \
+    X(GRPO_BAD_POSITIVE, GRPO_BAD_ARGUMENT, "cap, limit, share, least or most must be positive") \
+    X(GRPO_BAD_NEGATIVE, GRPO_BAD_ARGUMENT, "gamma, clip or reward must not be negative") \
+    X(GRPO_BAD_WIDTH, GRPO_BAD_ARGUMENT, "width must be at least 1, and refine not negative") \
+    X(GRPO_BAD_PREDICTION, GRPO_BAD_ARGUMENT, "passes is not in -1 .. 8, predicted_length below -1, or length has a negative entry") \
+    X(GRPO_BAD_WINS, GRPO_BAD_ARGUMENT, "wins has an entry beside the diagonal that is not 0, 1/2 or 1, or two that are not 1 together") \
+    X(GRPO_BAD_INTERVAL, GRPO_BAD_ARGUMENT, "begin is not less than end") \
+    X(GRPO_BAD_ANSWER_LOGP, GRPO_BAD_ARGUMENT, "logp has an entry outside [-1e150, 0]") \
+    X(GRPO_BAD_BASIS, GRPO_BAD_ARGUMENT, "basis has an entry that is NaN, infinite or larger than 1e75 in magnitude") \
+    X(GRPO_NONE_KEPT, GRPO_BAD_ARGUMENT, "no gap is within bound of the mean") \
+    X(GRPO_BAD_DISTRIBUTION, GRPO_BAD_ARGUMENT, "student or teacher has no finite logit, or one that is NaN, +infinity or larger " \
+      "than 1e150 in magnitude") \
+    X(GRPO_BAD_SET_TARGET, GRPO_BAD_ARGUMENT, "target is not in 0 .. n - 1") \
+    X(GRPO_BAD_LEVELS, GRPO_BAD_ARGUMENT, "level or max is negative, or low above high") \
+    X(GRPO_BAD_GRAM, GRPO_BAD_ARGUMENT, "gram is not symmetric, or has an entry that is NaN, larger than 1e150 in magnitude or, " \
+      "on the diagonal, negative") \
+    X(GRPO_NULL_ARGUMENT, GRPO_NULL, "an argument is NULL: a, b, accuracy, advantage, anchors, answer, choice, constraints, " \
+      "difficulty, distance, ended, entropy, gate, logp_old, mean, outcome, parent, role, routed, scratch, token, utility, value " \
+      "or weight") \
+    X(GRPO_BAD_ENTRY, GRPO_BAD_ARGUMENT, "accuracy, advantage, constraints, difficulty, distance, entropy, logp_old, mean, " \
+      "outcome, utility, value or weight has an entry that is NaN, infinite, larger than 1e150 in magnitude or out of its range") \
+    X(GRPO_BAD_PARAMETER, GRPO_BAD_ARGUMENT, "alpha, beta, coef, down, gain_neg, gain_pos, gamma, k, penalty, target, up or wrong " \
+      "is NaN, infinite or larger than 1e150 in magnitude") \
+    X(GRPO_NEGATIVE_PARAMETER, GRPO_BAD_ARGUMENT, "alpha, beta, budget, delta, eps or factor is not in [0, 1e150], or delta of " \
+      "grpo_prefix_budget or eps of grpo_multi_scale_advantage is 0") \
+    X(GRPO_BAD_SHARE_ARGUMENT, GRPO_BAD_ARGUMENT, "share, least or quantile is not in [0, 1]") \
+    X(GRPO_SMALL_WIDTH, GRPO_BAD_ARGUMENT, "width is less than an entry of batch.length") \
+    X(GRPO_BAD_SIZE, GRPO_BAD_ARGUMENT, "size must be at least 1 (grpo_entropy_factor: 2), permutations not negative (judge: 2), " \
+      "n of grpo_position_advantage at least 2, of grpo_multi_scale_advantage in 2 .. 20")
+#define GRPO_STATUS_OLD_AT_(name, rule, text) name##_AT_,
+enum { GRPO_AT_OLD_FIRST_ = GRPO_AT_OLD_, GRPO_STATUS_OLD_LIST_(GRPO_STATUS_OLD_AT_) GRPO_AT_OLD_END_ };
+#undef GRPO_STATUS_OLD_AT_
+#define GRPO_NULL_LOGITS GRPO_STATUS_(GRPO_NULL, GRPO_NULL_LOGITS_AT_)
+#define GRPO_BAD_LOGITS_SHAPE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_LOGITS_SHAPE_AT_)
+#define GRPO_BAD_LOGITS_TEMPERATURE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_LOGITS_TEMPERATURE_AT_)
+#define GRPO_BAD_LOGITS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_LOGITS_AT_)
+#define GRPO_BAD_LOGITS_TYPE GRPO_STATUS_(GRPO_NOT_A_CHOICE, GRPO_BAD_LOGITS_TYPE_AT_)
+#define GRPO_BAD_TARGET GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_TARGET_AT_)
+#define GRPO_NULL_ROWS GRPO_STATUS_(GRPO_NULL, GRPO_NULL_ROWS_AT_)
+#define GRPO_NULL_BY GRPO_STATUS_(GRPO_NULL, GRPO_NULL_BY_AT_)
+#define GRPO_NULL_ORDER GRPO_STATUS_(GRPO_NULL, GRPO_NULL_ORDER_AT_)
+#define GRPO_NULL_BALANCE GRPO_STATUS_(GRPO_NULL, GRPO_NULL_BALANCE_AT_)
+#define GRPO_NULL_WEIGHT GRPO_STATUS_(GRPO_NULL, GRPO_NULL_WEIGHT_AT_)
+#define GRPO_NULL_UNIFORM GRPO_STATUS_(GRPO_NULL, GRPO_NULL_UNIFORM_AT_)
+#define GRPO_BAD_BY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_BY_AT_)
+#define GRPO_UNBOUNDED_LOGP GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_UNBOUNDED_LOGP_AT_)
+#define GRPO_UNBOUNDED_LOGP_OLD GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_UNBOUNDED_LOGP_OLD_AT_)
+#define GRPO_UNBOUNDED_LOGP_ROLLOUT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_UNBOUNDED_LOGP_ROLLOUT_AT_)
+#define GRPO_UNBOUNDED_ADVANTAGE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_UNBOUNDED_ADVANTAGE_AT_)
+#define GRPO_BAD_FRACTION GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_FRACTION_AT_)
+#define GRPO_BAD_COUNT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_COUNT_AT_)
+#define GRPO_BAD_BOUND GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_BOUND_AT_)
+#define GRPO_BAD_ORDER GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ORDER_AT_)
+#define GRPO_BAD_THRESHOLD GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_THRESHOLD_AT_)
+#define GRPO_BAD_FORM GRPO_STATUS_(GRPO_NOT_A_CHOICE, GRPO_BAD_FORM_AT_)
+#define GRPO_BAD_BALANCE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_BALANCE_AT_)
+#define GRPO_BAD_STEP GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_STEP_AT_)
+#define GRPO_BAD_POWER GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_POWER_AT_)
+#define GRPO_BAD_WEIGHT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_WEIGHT_AT_)
+#define GRPO_BAD_UNIFORM GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_UNIFORM_AT_)
+#define GRPO_NULL_VALUES GRPO_STATUS_(GRPO_NULL, GRPO_NULL_VALUES_AT_)
+#define GRPO_NULL_AGGREGATION GRPO_STATUS_(GRPO_NULL, GRPO_NULL_AGGREGATION_AT_)
+#define GRPO_NULL_VERSION GRPO_STATUS_(GRPO_NULL, GRPO_NULL_VERSION_AT_)
+#define GRPO_NULL_COST GRPO_STATUS_(GRPO_NULL, GRPO_NULL_COST_AT_)
+#define GRPO_NULL_REWARD_LIST GRPO_STATUS_(GRPO_NULL, GRPO_NULL_REWARD_LIST_AT_)
+#define GRPO_NULL_SIMILARITY GRPO_STATUS_(GRPO_NULL, GRPO_NULL_SIMILARITY_AT_)
+#define GRPO_NULL_TOKEN GRPO_STATUS_(GRPO_NULL, GRPO_NULL_TOKEN_AT_)
+#define GRPO_NULL_KEY_MEASURE GRPO_STATUS_(GRPO_NULL, GRPO_NULL_KEY_MEASURE_AT_)
+#define GRPO_NULL_EXPECTED GRPO_STATUS_(GRPO_NULL, GRPO_NULL_EXPECTED_AT_)
+#define GRPO_NULL_SCORE GRPO_STATUS_(GRPO_NULL, GRPO_NULL_SCORE_AT_)
+#define GRPO_NULL_TEMPERED GRPO_STATUS_(GRPO_NULL, GRPO_NULL_TEMPERED_AT_)
+#define GRPO_NULL_CORRECT GRPO_STATUS_(GRPO_NULL, GRPO_NULL_CORRECT_AT_)
+#define GRPO_BAD_VALUES GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_VALUES_AT_)
+#define GRPO_BAD_VALUE_CLIP GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_VALUE_CLIP_AT_)
+#define GRPO_BAD_AGGREGATION GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_AGGREGATION_AT_)
+#define GRPO_BAD_VERSION GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_VERSION_AT_)
+#define GRPO_BAD_DIFFICULTY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_DIFFICULTY_AT_)
+#define GRPO_BAD_COST GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_COST_AT_)
+#define GRPO_BAD_REWARD_LIST GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_REWARD_LIST_AT_)
+#define GRPO_BAD_SIMILARITY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SIMILARITY_AT_)
+#define GRPO_BAD_KEY_MEASURE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_KEY_MEASURE_AT_)
+#define GRPO_BAD_SCRATCH GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SCRATCH_AT_)
+#define GRPO_BAD_MOMENTUM GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_MOMENTUM_AT_)
+#define GRPO_BAD_SUBSET GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SUBSET_AT_)
+#define GRPO_NO_SUBSET GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_NO_SUBSET_AT_)
+#define GRPO_BAD_MU GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_MU_AT_)
+#define GRPO_BAD_EXPECTED GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_EXPECTED_AT_)
+#define GRPO_BAD_SCORE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SCORE_AT_)
+#define GRPO_BAD_JSD GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_JSD_AT_)
+#define GRPO_BAD_TEMPERED GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_TEMPERED_AT_)
+#define GRPO_BAD_ENTROPY_BASE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ENTROPY_BASE_AT_)
+#define GRPO_NULL_LIST GRPO_STATUS_(GRPO_NULL, GRPO_NULL_LIST_AT_)
+#define GRPO_BAD_DECAY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_DECAY_AT_)
+#define GRPO_BAD_TRACK GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_TRACK_AT_)
+#define GRPO_BAD_FACTOR GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_FACTOR_AT_)
+#define GRPO_BAD_PROBABILITY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_PROBABILITY_AT_)
+#define GRPO_BAD_ALLOCATION GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ALLOCATION_AT_)
+#define GRPO_BAD_CHOICE_COUNT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_CHOICE_COUNT_AT_)
+#define GRPO_BAD_VISIT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_VISIT_AT_)
+#define GRPO_BAD_ADVANTAGE_LIST GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ADVANTAGE_LIST_AT_)
+#define GRPO_BAD_LEAST GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_LEAST_AT_)
+#define GRPO_BAD_MULTIPLE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_MULTIPLE_AT_)
+#define GRPO_BAD_PREFERENCE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_PREFERENCE_AT_)
+#define GRPO_BAD_QUANTILE_LEVEL GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_QUANTILE_LEVEL_AT_)
+#define GRPO_NULL_BOUNDS GRPO_STATUS_(GRPO_NULL, GRPO_NULL_BOUNDS_AT_)
+#define GRPO_BAD_STRENGTH GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_STRENGTH_AT_)
+#define GRPO_BAD_GATE_CLIP GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_GATE_CLIP_AT_)
+#define GRPO_BAD_SOFTMAX_TEMPERATURE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SOFTMAX_TEMPERATURE_AT_)
+#define GRPO_BAD_SHAPING GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SHAPING_AT_)
+#define GRPO_BAD_ALPHA GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ALPHA_AT_)
+#define GRPO_BAD_DEVIATION_EPS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_DEVIATION_EPS_AT_)
+#define GRPO_BAD_SMOOTH GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SMOOTH_AT_)
+#define GRPO_BAD_LIST GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_LIST_AT_)
+#define GRPO_BAD_TRUST_BOUNDS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_TRUST_BOUNDS_AT_)
+#define GRPO_BAD_CALLS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_CALLS_AT_)
+#define GRPO_BAD_FOUND GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_FOUND_AT_)
+#define GRPO_BAD_GATE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_GATE_AT_)
+#define GRPO_BAD_SHAPE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SHAPE_AT_)
+#define GRPO_BAD_TREE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_TREE_AT_)
+#define GRPO_BAD_BINARY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_BINARY_AT_)
+#define GRPO_BAD_DIVISOR GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_DIVISOR_AT_)
+#define GRPO_BAD_RISK GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_RISK_AT_)
+#define GRPO_BAD_SETS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SETS_AT_)
+#define GRPO_BAD_WINDOW_WEIGHT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_WINDOW_WEIGHT_AT_)
+#define GRPO_TOO_FEW GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_TOO_FEW_AT_)
+#define GRPO_LONE_RESPONSE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_LONE_RESPONSE_AT_)
+#define GRPO_BAD_TOKEN_LIST GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_TOKEN_LIST_AT_)
+#define GRPO_BAD_UNIT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_UNIT_AT_)
+#define GRPO_BAD_POSITIVE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_POSITIVE_AT_)
+#define GRPO_BAD_NEGATIVE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_NEGATIVE_AT_)
+#define GRPO_BAD_WIDTH GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_WIDTH_AT_)
+#define GRPO_BAD_PREDICTION GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_PREDICTION_AT_)
+#define GRPO_BAD_WINS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_WINS_AT_)
+#define GRPO_BAD_INTERVAL GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_INTERVAL_AT_)
+#define GRPO_BAD_ANSWER_LOGP GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ANSWER_LOGP_AT_)
+#define GRPO_BAD_BASIS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_BASIS_AT_)
+#define GRPO_NONE_KEPT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_NONE_KEPT_AT_)
+#define GRPO_BAD_DISTRIBUTION GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_DISTRIBUTION_AT_)
+#define GRPO_BAD_SET_TARGET GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SET_TARGET_AT_)
+#define GRPO_BAD_LEVELS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_LEVELS_AT_)
+#define GRPO_BAD_GRAM GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_GRAM_AT_)
+#define GRPO_NULL_ARGUMENT GRPO_STATUS_(GRPO_NULL, GRPO_NULL_ARGUMENT_AT_)
+#define GRPO_BAD_ENTRY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ENTRY_AT_)
+#define GRPO_BAD_PARAMETER GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_PARAMETER_AT_)
+#define GRPO_NEGATIVE_PARAMETER GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_NEGATIVE_PARAMETER_AT_)
+#define GRPO_BAD_SHARE_ARGUMENT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SHARE_ARGUMENT_AT_)
+#define GRPO_SMALL_WIDTH GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_SMALL_WIDTH_AT_)
+#define GRPO_BAD_SIZE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SIZE_AT_)
+#define GRPO_NULL_OBJECTIVE GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_)
+#define GRPO_NULL_BATCH GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_)
+#define GRPO_NULL_GROUP_BEGIN GRPO_STATUS_(GRPO_NULL, GRPO_AT_group_begin_)
+#define GRPO_NULL_OFFSET GRPO_STATUS_(GRPO_NULL, GRPO_AT_offset_)
+#define GRPO_NULL_LENGTH GRPO_STATUS_(GRPO_NULL, GRPO_AT_length_)
+#define GRPO_NULL_LOGP GRPO_STATUS_(GRPO_NULL, GRPO_AT_logp_)
+#define GRPO_NULL_LOGP_OLD GRPO_STATUS_(GRPO_NULL, GRPO_AT_logp_old_)
+#define GRPO_NULL_LOGP_REF GRPO_STATUS_(GRPO_NULL, GRPO_AT_logp_ref_)
+#define GRPO_NULL_LOGP_ROLLOUT GRPO_STATUS_(GRPO_NULL, GRPO_AT_logp_rollout_)
+#define GRPO_NULL_REWARD GRPO_STATUS_(GRPO_NULL, GRPO_AT_reward_)
+#define GRPO_NULL_LOGP_TEACHER GRPO_STATUS_(GRPO_NULL, GRPO_AT_logp_teacher_)
+#define GRPO_NULL_ENTROPY GRPO_STATUS_(GRPO_NULL, GRPO_AT_entropy_)
+#define GRPO_NULL_SELECTED GRPO_STATUS_(GRPO_NULL, GRPO_AT_selected_)
+#define GRPO_NULL_ADVANTAGE GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_)
+#define GRPO_BAD_GROUPS GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_)
+#define GRPO_BAD_GROUP_BEGIN GRPO_STATUS_(GRPO_NOT_INCREASING, GRPO_AT_group_begin_)
+#define GRPO_BAD_LENGTH GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_length_)
+#define GRPO_BAD_OFFSET GRPO_STATUS_(GRPO_PAST_END, GRPO_AT_length_)
+#define GRPO_BAD_LOGP GRPO_STATUS_(GRPO_NAN, GRPO_AT_logp_)
+#define GRPO_BAD_LOGP_OLD GRPO_STATUS_(GRPO_NAN, GRPO_AT_logp_old_)
+#define GRPO_BAD_LOGP_REF GRPO_STATUS_(GRPO_NAN, GRPO_AT_logp_ref_)
+#define GRPO_BAD_LOGP_ROLLOUT GRPO_STATUS_(GRPO_NAN, GRPO_AT_logp_rollout_)
+#define GRPO_BAD_REWARD GRPO_STATUS_(GRPO_NAN, GRPO_AT_reward_)
+#define GRPO_BAD_LOGP_TEACHER GRPO_STATUS_(GRPO_NAN, GRPO_AT_logp_teacher_)
+#define GRPO_BAD_ENTROPY GRPO_STATUS_(GRPO_NAN, GRPO_AT_entropy_)
+#define GRPO_BAD_ADVANTAGE GRPO_STATUS_(GRPO_NAN, GRPO_AT_advantage_)
+#define GRPO_NULL_OUTPUT GRPO_STATUS_(GRPO_NULL, GRPO_AT_output_)
 
 /* what the divisors count; add up over micro-batches and ranks, every number by itself (those of the exact sum too: grpo_count leaves it
  * with room for two thousand million ranks) */
@@ -2786,132 +2948,328 @@ static int grpo_choice_count_(const char *choices)
     return n;
 }
 
-/* a clip or clamp at infinity is none; elsewhere an infinite number makes NaN */
-static int grpo_may_be_infinite_(const char *path)
+/* ---- domains ---- */
+
+/* id, lowest, largest, flags, the rules that what is below and above breaks */
+#define GRPO_DOMAINS_(X) \
+    X(ANY, -HUGE_VAL, HUGE_VAL, 0, GRPO_INFINITE, GRPO_INFINITE)          /* an infinite clip or clamp is none */ \
+    X(FINITE, -DBL_MAX, DBL_MAX, 0, GRPO_INFINITE, GRPO_INFINITE) \
+    X(LOG_PROBABILITY, -HUGE_VAL, DBL_MAX, 0, GRPO_INFINITE, GRPO_INFINITE) \
+    X(FACTOR, 0, DBL_MAX, 0, GRPO_NEGATIVE, GRPO_INFINITE) \
+    X(PART, 0, 1, 0, GRPO_NOT_UNIT, GRPO_NOT_UNIT) \
+    X(MODERATE, -1e150, 1e150, 0, GRPO_TOO_LARGE, GRPO_TOO_LARGE)         /* squares must not overflow */ \
+    X(BOUND, 0, HUGE_VAL, 0, GRPO_NEGATIVE, GRPO_INFINITE) \
+    X(POSITIVE, 0, DBL_MAX, GRPO_LOW_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_INFINITE) \
+    X(POSITIVE_BOUND, 0, HUGE_VAL, GRPO_LOW_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_INFINITE) \
+    X(MODERATE_FACTOR, 0, 1e150, 0, GRPO_NEGATIVE, GRPO_TOO_LARGE) \
+    X(MODERATE_POSITIVE, 0, 1e150, GRPO_LOW_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_TOO_LARGE) \
+    X(BELOW_ONE, 0, 1, GRPO_HIGH_EXCLUDED, GRPO_NEGATIVE, GRPO_NOT_BELOW_ONE) \
+    X(SHARE, 0, 1, GRPO_LOW_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_NOT_UNIT) \
+    X(POWER, -16, 16, 0, GRPO_NOT_POWER, GRPO_NOT_POWER) \
+    X(POSITIVE_POWER, 0, 16, 0, GRPO_NEGATIVE, GRPO_NOT_POWER) \
+    X(WHOLE, 0, DBL_MAX, GRPO_WHOLE, GRPO_NEGATIVE, GRPO_INFINITE) \
+    X(POSITIVE_WHOLE, 1, DBL_MAX, GRPO_WHOLE, GRPO_NOT_POSITIVE, GRPO_INFINITE) \
+    X(EXCEPT_0, -DBL_MAX, DBL_MAX, GRPO_EXCEPT_0, GRPO_INFINITE, GRPO_INFINITE) \
+    X(ABOVE_ONE, 1, HUGE_VAL, GRPO_LOW_EXCLUDED | GRPO_OR_0, GRPO_NOT_ABOVE_ONE, GRPO_INFINITE)
+
+#define GRPO_DOMAIN_(id, ...) GRPO_##id##_,
+typedef enum { GRPO_DOMAINS_(GRPO_DOMAIN_) GRPO_N_DOMAINS_ } grpo_domain_kind_;
+#undef GRPO_DOMAIN_
+
+#define GRPO_DOMAIN_(id, low, high, flags, below, above) { low, high, flags, below, above },
+static const grpo_domain grpo_domains_[] = { GRPO_DOMAINS_(GRPO_DOMAIN_) };
+#undef GRPO_DOMAIN_
+
+/* the rule that x breaks */
+static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain)
 {
-    static const char *const paths[] = { "reward.map_low", "reward.map_high", "advantage.advantage_low", "advantage.advantage_high",
-        "surrogate.eps_low", "surrogate.eps_high", "surrogate.dual", "surrogate.weight_max", "surrogate.bound_cap", "surrogate.dual_pos",
-        "surrogate.weight_max_neg", "surrogate.log_low", "surrogate.log_high", "surrogate.log_dual",
-        "ratio.pool_low", "ratio.pool_high", "ratio.clamp_low", "ratio.clamp_high", "ratio.unit_clamp_low", "ratio.unit_clamp_high",
-        "penalty.kl_ratio_max", "penalty.kl_clamp_log", "penalty.kl_clamp_value", "weight.trust_low", "weight.trust_high",
-        "weight.off_policy_max", "weight.correction_high", "weight.correction_clamp", "weight.drift_high", "weight.reject_low",
-        "weight.reject_high", "weight.ring_high", "weight.future_max", "weight.future_high", "weight.future_safe",
-        "weight.future_safe_high" };
-    size_t k;
-    for (k = 0; k < sizeof paths / sizeof *paths; k++) if (strcmp(path, paths[k]) == 0) return 1;
+    const grpo_domain *d = &grpo_domains_[domain];
+    if (x != x) return GRPO_NAN;
+    if (x == 0 && (d->flags & GRPO_OR_0)) return GRPO_NO_RULE;
+    if (x == 0 && (d->flags & GRPO_EXCEPT_0)) return GRPO_ZERO;
+    if (x < d->low || (x == d->low && (d->flags & GRPO_LOW_EXCLUDED))) return x < -DBL_MAX ? GRPO_INFINITE : d->below;
+    if (x > d->high || (x == d->high && (d->flags & GRPO_HIGH_EXCLUDED))) return x > DBL_MAX ? GRPO_INFINITE : d->above;
+    return (d->flags & GRPO_WHOLE) && x != floor(x) ? GRPO_NOT_WHOLE : GRPO_NO_RULE;
+}
+
+/* ---- statuses ---- */
+
+#define GRPO_INDICES_ ((INT64_C(1) << 35) - 2)                         /* elements further back are not told apart */
+
+static grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index)
+{
+    return GRPO_STATUS_(rule, what) | (index < 0 || index > GRPO_INDICES_ ? 0 : index + 1) << 28;
+}
+
+static grpo_status grpo_status_between_(grpo_rule rule, int what, int other, int64_t index)
+{
+    return grpo_status_at_(rule, what, index) | (grpo_status)other << 18;
+}
+
+/* the number of the field that begins there */
+static int grpo_at_field_(size_t offset)
+{
+    int i, n;
+    const grpo_field *f = grpo_fields(&n);
+    for (i = 0; i < n; i++) if (f[i].offset == offset) return i + 1;
     return 0;
 }
 
+#define GRPO_FIELD_(path) offsetof(grpo_objective, path)
+
+static grpo_status grpo_status_of_fields_(grpo_rule rule, size_t field, size_t other)
+{
+    return grpo_status_between_(rule, grpo_at_field_(field), grpo_at_field_(other), -1);
+}
+
+/* ---- what choices ask of numbers, and of each other ---- */
+
+/* some choices of a field, a bit each; of a number bit 0 is 0 and bit 1 the rest */
+typedef struct { uint16_t field, is_number; uint64_t choices; } grpo_where_;
+
+#define GRPO_WHERE_(path, choices) { (uint16_t)GRPO_FIELD_(path), 0, choices }
+#define GRPO_WHERE_0_(path) { (uint16_t)GRPO_FIELD_(path), 1, 1 }
+#define GRPO_WHERE_NOT_0_(path) { (uint16_t)GRPO_FIELD_(path), 1, 2 }
+#define GRPO_IS_(choice) (UINT64_C(1) << (choice))
+#define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
+#define GRPO_ALWAYS_ (~UINT64_C(0))
+
+static double grpo_number_at_(const grpo_objective *o, size_t field)
+{
+    double x;
+    memcpy(&x, (const char *)o + field, sizeof x);
+    return x;
+}
+
+static int grpo_is_where_(const grpo_objective *o, const grpo_where_ *w)
+{
+    int choice;
+    if (w->is_number) choice = grpo_number_at_(o, w->field) != 0;
+    else memcpy(&choice, (const char *)o + w->field, sizeof choice);
+    return (int)(w->choices >> choice & 1);
+}
+
+/* every field by itself */
 static grpo_status grpo_check_fields_(const grpo_objective *o)
 {
     int i, n;
     const grpo_field *f = grpo_fields(&n);
     for (i = 0; i < n; i++) {
-        double v = grpo_objective_get(o, &f[i]);
-        if (v != v || (!grpo_is_finite(v) && !grpo_may_be_infinite_(f[i].path))) return GRPO_BAD_NUMBER;
-        if (f[i].choices && !(v >= 0 && v < grpo_choice_count_(f[i].choices))) return GRPO_BAD_CHOICE;
+        const double v = grpo_objective_get(o, &f[i]);
+        grpo_rule rule;
+        if (f[i].choices) rule = v >= 0 && v < grpo_choice_count_(f[i].choices) ? GRPO_NO_RULE : GRPO_NOT_A_CHOICE;
+        else rule = grpo_rule_of_(v, (grpo_domain_kind_)f[i].domain);
+        if (rule) return grpo_status_at_(rule, i + 1, -1);
     }
     return GRPO_OK;
 }
 
-/* the bounds of the clip and what they go with */
-static grpo_status grpo_check_bounds_(const grpo_surrogate *s, grpo_unit_kind unit)
+#define GRPO_PASS_K_ (~(GRPO_IS_(GRPO_TRANSFORM_NONE) | GRPO_IS_(GRPO_TRANSFORM_BEST_MINUS_SECOND)))
+#define GRPO_QUANTILES_ (GRPO_IS_(GRPO_BASELINE_QUANTILE) | GRPO_IS_(GRPO_BASELINE_QUANTILE_LINEAR))
+#define GRPO_WEIGHTS_ (GRPO_IS_(GRPO_SURROGATE_CISPO) | GRPO_IS_(GRPO_SURROGATE_TOPR) | GRPO_IS_(GRPO_SURROGATE_BAND) \
+    | GRPO_IS_(GRPO_SURROGATE_DISPO))
+#define GRPO_TAU_POS_ (GRPO_IS_(GRPO_SURROGATE_SAPO) | GRPO_IS_(GRPO_SURROGATE_SAPO_DETACHED) | GRPO_IS_(GRPO_SURROGATE_LABELS) \
+    | GRPO_IS_(GRPO_SURROGATE_CONTRAST) | GRPO_IS_(GRPO_SURROGATE_SOFT_PAIRS) | GRPO_IS_(GRPO_SURROGATE_MATCH) \
+    | GRPO_IS_(GRPO_SURROGATE_MATCH_JS) | GRPO_IS_(GRPO_SURROGATE_TARGET))
+#define GRPO_TAU_NEG_ (GRPO_IS_(GRPO_SURROGATE_SAPO) | GRPO_IS_(GRPO_SURROGATE_SAPO_DETACHED) | GRPO_IS_(GRPO_SURROGATE_LABELS) \
+    | GRPO_IS_(GRPO_SURROGATE_CONTRAST_LSE))
+#define GRPO_CONSTANTS_ (GRPO_IS_(GRPO_SEQ_MEAN_CONSTANT) | GRPO_IS_(GRPO_CONSTANT))
+
+/* where a choice reads a number, what that must be besides its domain */
+static grpo_status grpo_check_reads_(const grpo_objective *o)
 {
-    const int position = s->bounds == GRPO_BOUNDS_POSITION, given = s->bounds == GRPO_BOUNDS_GIVEN;
-    if (s->eps_low < 0 || s->eps_high < 0 || s->bound_cap < 0) return GRPO_BAD_CLIP;
-    if (s->log_low < 0 || s->log_high < 0 || s->log_dual < 0 || fabs(s->position_power) > 16) return GRPO_BAD_POSITION;
-    if (position && s->kind == GRPO_SURROGATE_DUAL_CLIP && s->log_dual < s->log_high) return GRPO_BAD_POSITION;
-    if (s->kind == GRPO_SURROGATE_DUAL_CLIP && !position && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
-    if (s->bounds == GRPO_BOUNDS_PROBABILITY && unit != GRPO_UNIT_TOKEN) return GRPO_BAD_COMBINATION;
-    if (given && !(grpo_bounds_act_(s) && unit == GRPO_UNIT_TOKEN)) return GRPO_BAD_COMBINATION;
-    if (position && !(grpo_bounds_act_(s) && s->kind != GRPO_SURROGATE_GPPO)) return GRPO_BAD_COMBINATION;
+    static const struct { grpo_where_ where; uint16_t number; grpo_domain_kind_ domain; } reads[] = {
+#define READS(path, choices, number, domain) { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(number), GRPO_##domain##_ }
+        READS(reward.length, GRPO_IS_(GRPO_LENGTH_COSINE), reward.length_max, POSITIVE),
+        READS(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, POSITIVE),
+        READS(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history, POSITIVE_WHOLE),
+        READS(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history_power, POWER),
+        READS(advantage.transform, GRPO_PASS_K_, advantage.pass_k, POSITIVE_WHOLE),
+        READS(advantage.baseline, GRPO_QUANTILES_, advantage.quantile, PART),
+        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_LOG_MEAN_EXP), advantage.temperature, POSITIVE),
+        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_DENSEST), advantage.window, SHARE),
+        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.process_noise, MODERATE_FACTOR),
+        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.observation_noise, MODERATE_POSITIVE),
+        READS(advantage.scale, GRPO_IS_(GRPO_SCALE_CONSTANT), advantage.eps, POSITIVE),
+        READS(advantage.gain, GRPO_IS_(GRPO_GAIN_LENGTH_POWER), advantage.length_power, POWER),       /* T^-p in double */
+        READS(advantage.gain, GRPO_IS_(GRPO_GAIN_EXPONENTIAL), advantage.gain_temperature, EXCEPT_0),
+        READS(advantage.gain, GRPO_IS_(GRPO_GAIN_FAILURE_POWER), advantage.gain_power, FACTOR),
+        READS(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.share_eps, POSITIVE),
+        READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_BONUS), advantage.entropy_cap, POSITIVE),
+        READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_RESPONSE), advantage.entropy_cap, FACTOR),
+        READS(ratio.unit, GRPO_IS_(GRPO_UNIT_SEQUENCE_POWER_MEAN), ratio.power, POSITIVE_POWER),
+        READS(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_QUADRATIC), surrogate.eps_high, POSITIVE_BOUND),
+        READS(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_ASPO), surrogate.dual, ABOVE_ONE),
+        READS(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_ASPO), surrogate.dual_pos, ABOVE_ONE),
+        READS(surrogate.kind, GRPO_WEIGHTS_, surrogate.weight_min, FACTOR),
+        READS(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_DISPO), surrogate.weight_min_neg, FACTOR),
+        READS(surrogate.kind, GRPO_TAU_POS_, surrogate.tau_pos, POSITIVE),
+        READS(surrogate.kind, GRPO_TAU_NEG_, surrogate.tau_neg, POSITIVE),
+        READS(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_SHAPED), surrogate.shape, POSITIVE),
+        READS(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_low, FACTOR),
+        READS(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_clamp, BOUND),
+        READS(weight.reject, GRPO_ISNT_(GRPO_REJECT_NONE), weight.correction_clamp, BOUND),
+        READS(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_low, FACTOR),
+        READS(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_high, POSITIVE_BOUND),
+        READS(weight.reject, GRPO_IS_(GRPO_REJECT_RATIO), weight.reject_low, BOUND),
+        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_half_life, POSITIVE),
+        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_max, BOUND),
+        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_low, FACTOR),
+        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_safe, BOUND),
+        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_safe_low, FACTOR),
+        READS(aggregation.kind, GRPO_CONSTANTS_, aggregation.constant, MODERATE_POSITIVE),
+#undef READS
+    };
+    size_t k;
+    for (k = 0; k < sizeof reads / sizeof *reads; k++) {
+        const int at = grpo_is_where_(o, &reads[k].where);
+        const grpo_rule rule = at ? grpo_rule_of_(grpo_number_at_(o, reads[k].number), reads[k].domain) : GRPO_NO_RULE;
+        if (rule) return grpo_status_at_(rule, grpo_at_field_(reads[k].number), -1);
+    }
     return GRPO_OK;
 }
 
-static grpo_status grpo_check_surrogate_(const grpo_surrogate *s, grpo_unit_kind unit)
+static int grpo_breaks_order_(grpo_rule rule, double x, double y)
 {
-    const int dispo = s->kind == GRPO_SURROGATE_DISPO;
-    const int weighs = s->kind == GRPO_SURROGATE_CISPO || s->kind == GRPO_SURROGATE_TOPR || s->kind == GRPO_SURROGATE_BAND || dispo;
-    const int gates = s->kind == GRPO_SURROGATE_SAPO || s->kind == GRPO_SURROGATE_SAPO_DETACHED;
-    const grpo_group_kind_ *group = grpo_group_kind_of_(s->kind);
-    const int reads = group ? group->reads : gates ? GRPO_READS_TAU_POS_ | GRPO_READS_TAU_NEG_ : 0;
-    const grpo_status st = grpo_check_bounds_(s, unit);
-    if (st) return st;
-    if (s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
-    if (s->kind == GRPO_SURROGATE_QUADRATIC && s->eps_high == 0) return GRPO_BAD_QUADRATIC;
-    if (s->score_eps < 0) return GRPO_BAD_SCORE_EPS;
-    if (s->kind == GRPO_SURROGATE_GPPO && s->dual != 0 && !(s->dual > 1 + s->eps_high)) return GRPO_BAD_DUAL;
-    if (s->kind == GRPO_SURROGATE_ASPO && s->dual != 0 && !(s->dual > 1)) return GRPO_BAD_DUAL;
-    if (s->kind == GRPO_SURROGATE_ASPO && s->dual_pos != 0 && !(s->dual_pos > 1)) return GRPO_BAD_DUAL;
-    if (s->beta_low < 0 || s->beta_high < 0) return GRPO_BAD_BETA;
-    if (weighs && !(s->weight_min >= 0 && s->weight_min <= s->weight_max)) return GRPO_BAD_WEIGHT_RANGE;
-    if (dispo && !(s->weight_min_neg >= 0 && s->weight_min_neg <= s->weight_max_neg)) return GRPO_BAD_WEIGHT_RANGE;
-    if (s->kind == GRPO_SURROGATE_SHAPED && !(s->shape > 0)) return GRPO_BAD_SURROGATE_SHAPE;
-    if ((reads & GRPO_READS_TAU_POS_) && !(s->tau_pos > 0)) return GRPO_BAD_TAU;
-    if ((reads & GRPO_READS_TAU_NEG_) && !(s->tau_neg > 0)) return GRPO_BAD_TAU;
-    if (s->margin < 0) return GRPO_BAD_MARGIN;
-    if (group && !grpo_unit_is_sequence_(unit)) return GRPO_BAD_COMBINATION;
+    return rule == GRPO_CROSSED ? x > y : rule == GRPO_NOT_BELOW ? !(x < y) : !(x > 1 + y);
+}
+
+/* where a choice reads two numbers, how they must lie to each other */
+static grpo_status grpo_check_order_(const grpo_objective *o)
+{
+    static const struct { grpo_where_ where; uint16_t first, second; grpo_rule rule; } orders[] = {
+#define ORDER(path, choices, first, rule, second) \
+        { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(first), (uint16_t)GRPO_FIELD_(second), rule }
+        ORDER(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, GRPO_CROSSED, reward.overlong_max),
+        ORDER(reward.map, GRPO_IS_(GRPO_MAP_AFFINE), reward.map_low, GRPO_CROSSED, reward.map_high),
+        ORDER(advantage.gain, GRPO_IS_(GRPO_GAIN_FAILURE_POWER), advantage.gain_low, GRPO_NOT_BELOW, advantage.gain_high),
+        ORDER(advantage.credit, GRPO_ALWAYS_, advantage.advantage_low, GRPO_CROSSED, advantage.advantage_high),
+        ORDER(ratio.unit, GRPO_ALWAYS_, ratio.clamp_low, GRPO_CROSSED, ratio.clamp_high),
+        ORDER(ratio.unit, GRPO_ALWAYS_, ratio.unit_clamp_low, GRPO_CROSSED, ratio.unit_clamp_high),
+        ORDER(surrogate.kind, GRPO_WEIGHTS_, surrogate.weight_min, GRPO_CROSSED, surrogate.weight_max),
+        ORDER(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_DISPO), surrogate.weight_min_neg, GRPO_CROSSED, surrogate.weight_max_neg),
+        ORDER(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_low, GRPO_CROSSED, weight.correction_high),
+        ORDER(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_low, GRPO_CROSSED, weight.drift_high),
+        ORDER(weight.reject, GRPO_ISNT_(GRPO_REJECT_NONE), weight.reject_low, GRPO_CROSSED, weight.reject_high),
+        ORDER(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_low, GRPO_CROSSED, weight.future_high),
+        ORDER(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_safe_low, GRPO_CROSSED, weight.future_safe_high),
+#undef ORDER
+    };
+    size_t k;
+    for (k = 0; k < sizeof orders / sizeof *orders; k++) {
+        const double x = grpo_number_at_(o, orders[k].first), y = grpo_number_at_(o, orders[k].second);
+        if (grpo_is_where_(o, &orders[k].where) && grpo_breaks_order_(orders[k].rule, x, y))
+            return grpo_status_of_fields_(orders[k].rule, orders[k].first, orders[k].second);
+    }
     return GRPO_OK;
 }
 
-static int grpo_future_is_sound_(const grpo_weight *w)
-{
-    if (w->future == GRPO_FUTURE_NONE) return 1;
-    return w->future_half_life > 0 && w->future_max >= 0 && w->future_low >= 0 && w->future_low <= w->future_high && w->future_safe >= 0
-        && w->future_safe_low >= 0 && w->future_safe_low <= w->future_safe_high;
-}
+/* the bounds of the clip are those of single tokens, and of surrogates that clip */
+#define GRPO_CLIPS_ (GRPO_IS_(GRPO_SURROGATE_PPO_CLIP) | GRPO_IS_(GRPO_SURROGATE_DUAL_CLIP) | GRPO_IS_(GRPO_SURROGATE_GPPO))
+/* a mean over the batch, and a gain that needs no other */
+#define GRPO_OF_BATCH_ (GRPO_IS_(GRPO_SCALE_BATCH_STD) | GRPO_IS_(GRPO_SCALE_BATCH_CENTRED_STD) | GRPO_IS_(GRPO_SCALE_BETA))
+#define GRPO_STEPS_ (GRPO_IS_(GRPO_CREDIT_STEP) | GRPO_IS_(GRPO_CREDIT_STEP_OWN) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP) \
+                     | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
+#define GRPO_TAILS_ (GRPO_IS_(GRPO_CREDIT_RETURN) | GRPO_IS_(GRPO_CREDIT_GAE) | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
+/* columns of rewards know no axis 1, and only what acts on one column at a time */
+#define GRPO_COLUMN_SCALES_ (GRPO_IS_(GRPO_SCALE_NONE) | GRPO_IS_(GRPO_SCALE_GROUP_STD) | GRPO_IS_(GRPO_SCALE_GROUP_MEAN) \
+                              | GRPO_IS_(GRPO_SCALE_CONSTANT) | GRPO_IS_(GRPO_SCALE_LEAVE_ONE_OUT_STD))
+/* pools within the prompt know no more than their own means and deviations */
+#define GRPO_POOL_MEANS_ (GRPO_IS_(GRPO_BASELINE_NONE) | GRPO_IS_(GRPO_BASELINE_GROUP_MEAN) | GRPO_IS_(GRPO_BASELINE_LEAVE_ONE_OUT))
+#define GRPO_POOL_SCALES_ (GRPO_IS_(GRPO_SCALE_NONE) | GRPO_IS_(GRPO_SCALE_GROUP_STD) | GRPO_IS_(GRPO_SCALE_CONSTANT))
+#define GRPO_MEANS_ (GRPO_IS_(GRPO_UNIT_SEQUENCE_MEAN) | GRPO_IS_(GRPO_UNIT_SEQUENCE_SUM))
 
-static grpo_status grpo_check_weight_(const grpo_weight *w)
+/* where the first, there the second: choices that go together */
+typedef struct { grpo_where_ first, second; } grpo_pair_of_choices_;
+
+static const grpo_pair_of_choices_ grpo_combinations_[] = {
+#define WITH(path, is, other, among) { GRPO_WHERE_(path, is), GRPO_WHERE_(other, among) }
+#define POOLS(path, is) WITH(path, is, advantage.baseline, GRPO_POOL_MEANS_), WITH(path, is, advantage.scale, GRPO_POOL_SCALES_), \
+        WITH(path, is, advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), WITH(path, is, advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)), \
+        WITH(path, is, advantage.second, GRPO_IS_(GRPO_SECOND_NONE))
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.length, GRPO_IS_(GRPO_LENGTH_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.overlong, GRPO_IS_(GRPO_OVERLONG_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.map, GRPO_IS_(GRPO_MAP_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.kl, GRPO_IS_(GRPO_KL_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.scale, GRPO_COLUMN_SCALES_),
+    WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_KALMAN_STD), advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN)),
+    WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_BETA), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    WITH(advantage.gain, GRPO_IS_(GRPO_GAIN_LENGTH_POWER), advantage.credit, ~GRPO_STEPS_),
+    POOLS(advantage.step_group, GRPO_ISNT_(GRPO_STEP_GROUP_PROMPT)),
+    /* the outcome advantage of a response beside its steps knows baseline and scale of its prompt */
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.scale, ~GRPO_OF_BATCH_),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.second, GRPO_ISNT_(GRPO_SECOND_BATCH)),
+    /* rewards of tokens are made of R itself */
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.baseline, GRPO_IS_(GRPO_BASELINE_NONE)),
+    { GRPO_WHERE_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE)), GRPO_WHERE_0_(advantage.shift) },
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.scale, GRPO_IS_(GRPO_SCALE_NONE)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.second, GRPO_ISNT_(GRPO_SECOND_BATCH)),
+    /* what single credits alone know */
+    WITH(advantage.step_discount, GRPO_ISNT_(GRPO_STEP_DISCOUNT_TOKENS), advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP)),
+    { GRPO_WHERE_NOT_0_(advantage.truncated_tail), GRPO_WHERE_(advantage.credit, GRPO_TAILS_) },
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP_GAE), advantage.bootstrap, GRPO_IS_(GRPO_BOOTSTRAP_ZERO)),
+    POOLS(advantage.credit, GRPO_IS_(GRPO_CREDIT_PREFIX_TREE)),
+    WITH(advantage.outside, GRPO_ISNT_(GRPO_OUTSIDE_NONE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
+    WITH(advantage.outside, GRPO_ISNT_(GRPO_OUTSIDE_NONE), advantage.rewards, GRPO_IS_(GRPO_REWARDS_ONE)),
+    POOLS(advantage.outside, GRPO_ISNT_(GRPO_OUTSIDE_NONE)),
+    WITH(advantage.second, GRPO_ISNT_(GRPO_SECOND_NONE), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
+    WITH(advantage.second, GRPO_ISNT_(GRPO_SECOND_NONE), advantage.scale, ~(GRPO_OF_BATCH_ | GRPO_IS_(GRPO_SCALE_TOKEN_WHITEN))),
+    WITH(advantage.second, GRPO_ISNT_(GRPO_SECOND_NONE), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
+    WITH(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_ZERO_VARIANCE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
+    WITH(ratio.mix, GRPO_ISNT_(GRPO_MIX_NONE), ratio.unit, GRPO_ISNT_(GRPO_UNIT_TOKEN)),
+    /* both distributions are of plain scores */
+    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TARGET), ratio.against, GRPO_IS_(GRPO_AGAINST_NOTHING)),
+    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TARGET), ratio.unit, GRPO_MEANS_),
+    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_PROBABILITY), ratio.unit, GRPO_IS_(GRPO_UNIT_TOKEN)),
+    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_GIVEN), surrogate.kind, GRPO_CLIPS_),
+    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_GIVEN), ratio.unit, GRPO_IS_(GRPO_UNIT_TOKEN)),
+    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_POSITION), surrogate.kind, GRPO_CLIPS_ & GRPO_ISNT_(GRPO_SURROGATE_GPPO)),
+    WITH(penalty.likelihood_gate, GRPO_ISNT_(GRPO_LIKELIHOOD_GATE_NONE), penalty.likelihood_form, GRPO_IS_(GRPO_LIKELIHOOD_FORM_LOST)),
+#undef WITH
+#undef POOLS
+};
+
+static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
+
+static grpo_status grpo_check_combinations_(const grpo_objective *o)
 {
-    const int corrects = w->correction != GRPO_CORRECTION_NONE;
-    if (corrects && !(w->correction_low >= 0 && w->correction_low <= w->correction_high)) return GRPO_BAD_CORRECTION;
-    if ((corrects || grpo_rejects_(w)) && w->correction_clamp < 0) return GRPO_BAD_CORRECTION;
-    if (w->drift != GRPO_DRIFT_NONE && !(w->drift_low >= 0 && w->drift_low <= w->drift_high && w->drift_high > 0)) return GRPO_BAD_DRIFT;
-    if (w->trust_low < 0 || w->trust_high < 0 || w->ring_low < 0 || w->ring_high < 0) return GRPO_BAD_TRUST;
-    if (w->reject != GRPO_REJECT_NONE && w->reject_low > w->reject_high) return GRPO_BAD_REJECT;
-    if (w->veto < 0 || (w->reject == GRPO_REJECT_RATIO && w->reject_low < 0)) return GRPO_BAD_REJECT;
-    if (!grpo_future_is_sound_(w)) return GRPO_BAD_FUTURE;
+    const grpo_advantage *a = &o->advantage;
+    const grpo_gain_kind g = a->gain;
+    size_t k;
+    for (k = 0; k < sizeof grpo_combinations_ / sizeof *grpo_combinations_; k++) {
+        const grpo_pair_of_choices_ *c = &grpo_combinations_[k];
+        if (grpo_is_where_(o, &c->first) && !grpo_is_where_(o, &c->second)) return grpo_clash_(c->first.field, c->second.field);
+    }
+    /* a mean over the batch of what needs another mean over the batch: only where the second undoes the first */
+    if (a->baseline != GRPO_BASELINE_BATCH_MEAN || a->scale != GRPO_SCALE_TOKEN_WHITEN) return GRPO_OK;
+    if (a->credit != GRPO_CREDIT_OUTCOME) return grpo_clash_(GRPO_FIELD_(advantage.baseline), GRPO_FIELD_(advantage.scale));
+    if (g == GRPO_GAIN_DIFFICULTY || g == GRPO_GAIN_LENGTH_POWER || g == GRPO_GAIN_FAILURE_POWER)
+        return grpo_clash_(GRPO_FIELD_(advantage.baseline), GRPO_FIELD_(advantage.gain));
     return GRPO_OK;
 }
 
-static grpo_status grpo_check_reward_(const grpo_reward *r)
+/* a clip of large ratios lies beyond that of the rest */
+static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s)
 {
-    if (r->overlong != GRPO_OVERLONG_NONE && !(r->overlong_cache > 0 && r->overlong_cache <= r->overlong_max)) return GRPO_BAD_OVERLONG;
-    if (r->length == GRPO_LENGTH_COSINE && !(r->length_max > 0)) return GRPO_BAD_LENGTH_MAX;
-    if (r->map == GRPO_MAP_AFFINE && r->map_low > r->map_high) return GRPO_BAD_MAP;
+    const int position = s->bounds == GRPO_BOUNDS_POSITION, clips = s->kind == GRPO_SURROGATE_DUAL_CLIP;
+    const int reads = (clips && !position) || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE
+        || (s->kind == GRPO_SURROGATE_GPPO && s->dual != 0);
+    if (clips && position && s->log_high > s->log_dual)
+        return grpo_status_of_fields_(GRPO_CROSSED, GRPO_FIELD_(surrogate.log_high), GRPO_FIELD_(surrogate.log_dual));
+    if (reads && !(s->dual > 1 + s->eps_high))
+        return grpo_status_of_fields_(GRPO_NOT_BEYOND, GRPO_FIELD_(surrogate.dual), GRPO_FIELD_(surrogate.eps_high));
     return GRPO_OK;
 }
 
-static int grpo_is_whole_(double x) { return x >= 1 && x == floor(x); }
 static int grpo_reads_pass_k_(grpo_transform_kind k) { return k != GRPO_TRANSFORM_NONE && k != GRPO_TRANSFORM_BEST_MINUS_SECOND; }
-
-/* the numbers that the choices read */
-static grpo_status grpo_check_advantage_(const grpo_advantage *a)
-{
-    grpo_baseline_kind b = a->baseline;
-    if (a->step_group == GRPO_STEP_GROUP_HISTORY && !(grpo_is_whole_(a->history) && fabs(a->history_power) <= 16)) return GRPO_BAD_HISTORY;
-    if (a->gain == GRPO_GAIN_EXPONENTIAL && a->gain_temperature == 0) return GRPO_BAD_GAIN_TEMPERATURE;
-    if (a->gain == GRPO_GAIN_FAILURE_POWER && !(a->gain_power >= 0 && a->gain_low < a->gain_high)) return GRPO_BAD_GAIN_POWER;
-    if (a->credit == GRPO_CREDIT_ENTROPY_SHARE && !(a->share_eps > 0)) return GRPO_BAD_SHARE;
-    if (!(a->gamma >= 0 && a->gamma <= 1 && a->lambda >= 0 && a->lambda <= 1)) return GRPO_BAD_GAMMA;
-    if (a->lambda_length < 0) return GRPO_BAD_LAMBDA_LENGTH;
-    if (a->eps < 0 || a->second_eps < 0 || (a->scale == GRPO_SCALE_CONSTANT && a->eps == 0)) return GRPO_BAD_EPS;
-    if (grpo_reads_pass_k_(a->transform) && !grpo_is_whole_(a->pass_k)) return GRPO_BAD_PASS_K;
-    if ((b == GRPO_BASELINE_QUANTILE || b == GRPO_BASELINE_QUANTILE_LINEAR) && !(a->quantile >= 0 && a->quantile <= 1))
-        return GRPO_BAD_QUANTILE;
-    if (b == GRPO_BASELINE_LOG_MEAN_EXP && !(a->temperature > 0)) return GRPO_BAD_TEMPERATURE;
-    if (b == GRPO_BASELINE_DENSEST && !(a->window > 0 && a->window <= 1)) return GRPO_BAD_WINDOW;
-    if (b == GRPO_BASELINE_KALMAN && !(a->process_noise >= 0 && a->process_noise <= 1e150)) return GRPO_BAD_NOISE;
-    if (b == GRPO_BASELINE_KALMAN && !(a->observation_noise > 0 && a->observation_noise <= 1e150)) return GRPO_BAD_NOISE;
-    if (a->gain == GRPO_GAIN_LENGTH_POWER && !(fabs(a->length_power) <= 16)) return GRPO_BAD_LENGTH_POWER;     /* T^-p in double */
-    if (a->entropy == GRPO_ENTROPY_BONUS && !(a->entropy_cap > 0)) return GRPO_BAD_ENTROPY_CAP;
-    if (a->entropy == GRPO_ENTROPY_RESPONSE && a->entropy_cap < 0) return GRPO_BAD_ENTROPY_CAP;
-    if (a->truncated_tail != 0 && !grpo_is_whole_(a->truncated_tail)) return GRPO_BAD_TAIL;
-    if (!(a->teacher_share >= 0 && a->teacher_share <= 1 && a->teacher_clip >= 0 && a->teacher_clip < 1)) return GRPO_BAD_TEACHER;
-    if (!(a->teacher_gamma >= 0 && a->teacher_gamma <= 1)) return GRPO_BAD_TEACHER;
-    if (a->advantage_low > a->advantage_high) return GRPO_BAD_ADVANTAGE_CLAMP;
-    return GRPO_OK;
-}
 
 static int grpo_scale_is_of_batch_(grpo_scale_kind k)
 {
@@ -2923,150 +3281,64 @@ static int grpo_gain_is_of_batch_(grpo_gain_kind k)
     return k == GRPO_GAIN_VALID_GROUPS || k == GRPO_GAIN_NONZERO_REWARDS || k == GRPO_GAIN_LENGTH_POWER;
 }
 
-/* columns of rewards know no axis 1, and only what acts on one column at a time */
-static int grpo_goes_with_columns_(const grpo_objective *o)
+/* functions of a group are of responses' scores */
+static grpo_status grpo_check_groups_of_(const grpo_objective *o)
 {
-    const grpo_reward *r = &o->reward;
-    const grpo_advantage *a = &o->advantage;
-    return r->length == GRPO_LENGTH_NONE && r->overlong == GRPO_OVERLONG_NONE && r->map == GRPO_MAP_NONE && r->kl == GRPO_KL_NONE
-        && a->credit == GRPO_CREDIT_OUTCOME && a->transform == GRPO_TRANSFORM_NONE && a->gain == GRPO_GAIN_NONE
-        && (a->scale == GRPO_SCALE_NONE || a->scale == GRPO_SCALE_GROUP_STD || a->scale == GRPO_SCALE_GROUP_MEAN
-            || a->scale == GRPO_SCALE_CONSTANT || a->scale == GRPO_SCALE_LEAVE_ONE_OUT_STD);
-}
-
-/* pools within the prompt know no more than their own means and deviations */
-static int grpo_goes_with_pools_(const grpo_advantage *a)
-{
-    const int baseline = a->baseline == GRPO_BASELINE_NONE || a->baseline == GRPO_BASELINE_GROUP_MEAN
-        || a->baseline == GRPO_BASELINE_LEAVE_ONE_OUT;
-    const int scale = a->scale == GRPO_SCALE_NONE || a->scale == GRPO_SCALE_GROUP_STD || a->scale == GRPO_SCALE_CONSTANT;
-    return baseline && scale && a->transform == GRPO_TRANSFORM_NONE && a->gain == GRPO_GAIN_NONE && a->second == GRPO_SECOND_NONE;
-}
-
-/* the outcome advantage of a response beside its steps knows baseline and scale of its prompt */
-static int grpo_goes_with_episodes_(const grpo_advantage *a)
-{
-    const int batch = grpo_scale_is_of_batch_(a->scale) && a->scale != GRPO_SCALE_TOKEN_WHITEN;
-    return !batch && a->baseline != GRPO_BASELINE_BATCH_MEAN && a->transform == GRPO_TRANSFORM_NONE && a->gain == GRPO_GAIN_NONE
-        && a->second != GRPO_SECOND_BATCH;
-}
-
-/* rewards of tokens are made of R itself */
-static int grpo_goes_with_shares_(const grpo_advantage *a)
-{
-    return a->baseline == GRPO_BASELINE_NONE && a->shift == 0 && a->scale == GRPO_SCALE_NONE && a->transform == GRPO_TRANSFORM_NONE
-        && a->gain == GRPO_GAIN_NONE && a->second != GRPO_SECOND_BATCH;
-}
-
-/* both distributions are of plain scores */
-static int grpo_goes_with_target_(const grpo_ratio_axis *r)
-{
-    return r->against == GRPO_AGAINST_NOTHING && (r->unit == GRPO_UNIT_SEQUENCE_MEAN || r->unit == GRPO_UNIT_SEQUENCE_SUM);
-}
-
-/* what single credits alone know */
-static int grpo_goes_with_credit_(const grpo_advantage *a)
-{
-    const int outcome = a->credit == GRPO_CREDIT_OUTCOME, tails = a->credit == GRPO_CREDIT_RETURN || grpo_has_critic_(a);
-    if (a->step_discount != GRPO_STEP_DISCOUNT_TOKENS && a->credit != GRPO_CREDIT_STEP) return 0;
-    if (a->truncated_tail != 0 && !tails) return 0;
-    if (a->credit == GRPO_CREDIT_STEP_GAE && a->bootstrap != GRPO_BOOTSTRAP_ZERO) return 0;
-    if (a->credit == GRPO_CREDIT_PREFIX_TREE && !grpo_goes_with_pools_(a)) return 0;
-    return a->outside == GRPO_OUTSIDE_NONE || (outcome && a->rewards == GRPO_REWARDS_ONE && grpo_goes_with_pools_(a));
-}
-
-static grpo_status grpo_check_combination_(const grpo_objective *o)
-{
-    const grpo_advantage *a = &o->advantage;
-    int outcome = a->credit == GRPO_CREDIT_OUTCOME, one_gain = a->gain != GRPO_GAIN_DIFFICULTY && a->gain != GRPO_GAIN_LENGTH_POWER
-        && a->gain != GRPO_GAIN_FAILURE_POWER;
-    int batch_mean = a->baseline == GRPO_BASELINE_BATCH_MEAN;
-    if (a->rewards == GRPO_REWARDS_EACH && !grpo_goes_with_columns_(o)) return GRPO_BAD_COMBINATION;
-    if (a->scale == GRPO_SCALE_KALMAN_STD && a->baseline != GRPO_BASELINE_KALMAN) return GRPO_BAD_COMBINATION;
-    if (a->scale == GRPO_SCALE_BETA && a->transform != GRPO_TRANSFORM_NONE) return GRPO_BAD_COMBINATION;
-    if (a->gain == GRPO_GAIN_LENGTH_POWER && grpo_credits_steps_(a)) return GRPO_BAD_COMBINATION;
-    if (a->step_group != GRPO_STEP_GROUP_PROMPT && !grpo_goes_with_pools_(a)) return GRPO_BAD_COMBINATION;
-    if (a->credit == GRPO_CREDIT_EPISODE_STEP && !grpo_goes_with_episodes_(a)) return GRPO_BAD_COMBINATION;
-    if (a->credit == GRPO_CREDIT_ENTROPY_SHARE && !grpo_goes_with_shares_(a)) return GRPO_BAD_COMBINATION;
-    if (!grpo_goes_with_credit_(a)) return GRPO_BAD_COMBINATION;
-    if (a->second != GRPO_SECOND_NONE && (batch_mean || grpo_scale_is_of_batch_(a->scale) || a->gain != GRPO_GAIN_NONE))
-        return GRPO_BAD_COMBINATION;
-    if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE && !outcome) return GRPO_BAD_COMBINATION;
-    if (o->ratio.mix != GRPO_MIX_NONE && (o->ratio.unit == GRPO_UNIT_TOKEN || grpo_group_kind_of_(o->surrogate.kind)))
-        return GRPO_BAD_COMBINATION;
-    if (o->surrogate.kind == GRPO_SURROGATE_TARGET && !grpo_goes_with_target_(&o->ratio)) return GRPO_BAD_COMBINATION;
-    /* a mean over the batch of what needs another mean over the batch: only where the second undoes the first */
-    if (batch_mean && a->scale == GRPO_SCALE_TOKEN_WHITEN && !(outcome && one_gain)) return GRPO_BAD_COMBINATION;
-    return GRPO_OK;
+    if (!grpo_group_kind_of_(o->surrogate.kind)) return GRPO_OK;
+    if (o->ratio.mix != GRPO_MIX_NONE) return grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.mix));
+    return grpo_unit_is_sequence_(o->ratio.unit) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.unit));
 }
 
 grpo_status grpo_objective_check(const grpo_objective *o)
 {
-    const grpo_ratio_axis *r;
-    const grpo_penalty *p;
-    grpo_status st = o ? grpo_check_fields_(o) : GRPO_NULL_OBJECTIVE;
-    if (!st) st = grpo_check_reward_(&o->reward);
-    if (!st) st = grpo_check_advantage_(&o->advantage);
-    if (!st) st = grpo_check_combination_(o);
-    if (st) return st;
-    r = &o->ratio; p = &o->penalty;
-    if (r->clamp_low > r->clamp_high || r->unit_clamp_low > r->unit_clamp_high) return GRPO_BAD_CLAMP;
-    if (r->pool_low < 0 || r->pool_high < 0) return GRPO_BAD_POOL;
-    if (r->unit == GRPO_UNIT_SEQUENCE_POWER_MEAN && !(r->power >= 0 && r->power <= 16)) return GRPO_BAD_RATIO_POWER;
-    st = grpo_check_surrogate_(&o->surrogate, r->unit);
-    if (st) return st;
-    if (p->kl_clamp_log < 0 || p->kl_clamp_value < 0 || p->kl_ratio_max < 0) return GRPO_BAD_KL_CLAMP;
-    if (p->pair_margin < 0) return GRPO_BAD_MARGIN;
-    if (p->pair_gain < 0) return GRPO_BAD_PAIR_GAIN;
-    if (p->likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE && p->likelihood_form != GRPO_LIKELIHOOD_FORM_LOST) return GRPO_BAD_COMBINATION;
-    st = grpo_check_weight_(&o->weight);
-    if (st) return st;
-    if ((o->aggregation.kind == GRPO_SEQ_MEAN_CONSTANT || o->aggregation.kind == GRPO_CONSTANT)
-        && !(o->aggregation.constant > 0 && o->aggregation.constant <= 1e150)) return GRPO_BAD_CONSTANT;
+    grpo_status st = o ? grpo_check_fields_(o) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!st) st = grpo_check_reads_(o);
+    if (!st) st = grpo_check_order_(o);
+    if (!st) st = grpo_check_combinations_(o);
+    if (!st) st = grpo_check_groups_of_(o);
+    if (!st) st = grpo_check_dual_numbers_(&o->surrogate);
+    if (!st && o->weight.veto != 0 && o->weight.correction_clamp < 0)
+        st = grpo_status_at_(GRPO_NEGATIVE, grpo_at_field_(GRPO_FIELD_(weight.correction_clamp)), -1);
+    return st;
+}
+
+static grpo_status grpo_check_group_begin_(const grpo_batch *b)
+{
+    int64_t g;
+    if (b->group_begin[0] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_group_begin_, 0);
+    for (g = 0; g < b->n_groups; g++)
+        if (b->group_begin[g + 1] <= b->group_begin[g]) return grpo_status_at_(GRPO_NOT_INCREASING, GRPO_AT_group_begin_, g + 1);
     return GRPO_OK;
 }
 
 static grpo_status grpo_check_layout_(const grpo_batch *b)
 {
-    int64_t g, i;
-    if (!b) return GRPO_NULL_BATCH;
-    if (b->n_groups < 0) return GRPO_BAD_GROUPS;
+    grpo_status st;
+    int64_t i;
+    if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
+    if (b->n_groups < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_);
     if (b->n_groups == 0) return GRPO_OK;
-    if (!b->group_begin) return GRPO_NULL_GROUP_BEGIN;
-    if (b->group_begin[0] < 0) return GRPO_BAD_GROUP_BEGIN;
-    for (g = 0; g < b->n_groups; g++)
-        if (b->group_begin[g + 1] <= b->group_begin[g]) return GRPO_BAD_GROUP_BEGIN;
-    if (!b->offset) return GRPO_NULL_OFFSET;
-    if (!b->length) return GRPO_NULL_LENGTH;
+    if (!b->group_begin) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_group_begin_);
+    st = grpo_check_group_begin_(b);
+    if (st) return st;
+    if (!b->offset) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_offset_);
+    if (!b->length) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_length_);
     for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
-        if (b->length[i] < 0) return GRPO_BAD_LENGTH;
-        if (b->offset[i] < 0 || b->offset[i] > b->n_tokens || b->length[i] > b->n_tokens - b->offset[i]) return GRPO_BAD_OFFSET;
+        if (b->length[i] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_length_, i);
+        if (b->offset[i] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_offset_, i);
+        if (b->offset[i] > b->n_tokens) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_offset_, GRPO_AT_n_tokens_, i);
+        if (b->length[i] > b->n_tokens - b->offset[i]) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_length_, GRPO_AT_n_tokens_, i);
     }
     return GRPO_OK;
 }
 
-typedef enum { GRPO_LOG_PROBABILITY_, GRPO_FINITE_, GRPO_FACTOR_, GRPO_PART_, GRPO_MODERATE_ } grpo_domain_;
-
-/* the numbers of a domain lie between these, infinities included; NaN does not */
-static double grpo_domain_low_(grpo_domain_ domain)
-{
-    switch (domain) {
-    case GRPO_LOG_PROBABILITY_: return -HUGE_VAL;
-    case GRPO_FINITE_:          return -DBL_MAX;
-    case GRPO_FACTOR_: case GRPO_PART_: return 0;
-    default:                    return -1e150;                         /* squares must not overflow */
-    }
-}
-
-static double grpo_domain_high_(grpo_domain_ domain) { return domain == GRPO_MODERATE_ ? 1e150 : domain == GRPO_PART_ ? 1 : DBL_MAX; }
-
-static int grpo_in_domain_(double x, grpo_domain_ domain) { return x >= grpo_domain_low_(domain) && x <= grpo_domain_high_(domain); }
+static int grpo_in_domain_(double x, grpo_domain_kind_ domain) { return x >= grpo_domains_[domain].low && x <= grpo_domains_[domain].high; }
 
 /* by lanes of the element's own type, whose finite numbers all lie between bounds beyond them */
-static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_ domain)
+static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain)
 {
     const double most = sizeof(grpo_real) == sizeof(float) ? FLT_MAX : DBL_MAX;
-    const double above = grpo_domain_high_(domain), below = grpo_domain_low_(domain);
+    const double above = grpo_domains_[domain].high, below = grpo_domains_[domain].low;
     const grpo_real low = (grpo_real)(below < -most && below > -HUGE_VAL ? -most : below), high = (grpo_real)(above < most ? above : most);
     grpo_real outside[GRPO_LANES_] = { 0 };
     const int64_t n = end - begin, whole = n - n % GRPO_LANES_;
@@ -3082,65 +3354,72 @@ static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, g
     return rest && outside[0] == 0;
 }
 
-static int grpo_tokens_in_domain_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_ domain)
+/* the first of them that is not, -1: none */
+static int64_t grpo_first_outside_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain)
 {
-    int64_t i, t;
+    if (grpo_all_in_domain_(x, begin, end, domain)) return -1;
+    while (grpo_in_domain_((double)x[begin], domain)) begin++;
+    return begin;
+}
+
+/* the first token that counts (and of which `where` is set, if it is there) whose x is not, -1: none */
+static int64_t grpo_first_token_outside_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain)
+{
+    int64_t i, t, found;
     for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
         const int64_t begin = b->offset[i], end = begin + b->length[i];
-        if (!b->mask && !where && !grpo_all_in_domain_(x, begin, end, domain)) return 0;
+        found = !b->mask && !where ? grpo_first_outside_(x, begin, end, domain) : -1;
+        if (found >= 0) return found;
         for (t = begin; (b->mask || where) && t < end; t++)
-            if ((!b->mask || b->mask[t]) && (!where || where[t]) && !grpo_in_domain_((double)x[t], domain)) return 0;
+            if ((!b->mask || b->mask[t]) && (!where || where[t]) && !grpo_in_domain_((double)x[t], domain)) return t;
     }
-    return 1;
+    return -1;
+}
+
+/* an array by what one element is of; of a FLAG only that it is there is checked, a COLUMN may be NULL */
+typedef enum { GRPO_OF_TOKEN_, GRPO_OF_STEP_, GRPO_OF_SEQUENCE_, GRPO_OF_COLUMNS_, GRPO_OF_COLUMN_, GRPO_OF_GROUP_,
+               GRPO_OF_FLAG_ } grpo_element_;
+typedef struct { int what; grpo_element_ of; grpo_domain_kind_ domain; int needs, finite; const void *array; } grpo_array_;
+
+static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, grpo_domain_kind_ domain)
+{
+    const grpo_real *x = (const grpo_real *)a->array;
+    const int64_t begin = b->group_begin[0], end = b->group_begin[b->n_groups];
+    int64_t k = -1;
+    switch (a->of) {
+    case GRPO_OF_TOKEN_:    k = grpo_first_token_outside_(b, x, NULL, domain); break;
+    case GRPO_OF_STEP_:     k = grpo_first_token_outside_(b, x, b->step_end, domain); break;
+    case GRPO_OF_SEQUENCE_: k = grpo_first_outside_(x, begin, end, domain); break;
+    case GRPO_OF_COLUMNS_:  k = grpo_first_outside_(x, begin * b->n_rewards, end * b->n_rewards, domain); break;
+    case GRPO_OF_COLUMN_:   k = grpo_first_outside_(x, 0, b->n_rewards, domain); break;
+    case GRPO_OF_GROUP_:    k = grpo_first_outside_(x, 0, b->n_groups, domain); break;
+    case GRPO_OF_FLAG_:     break;
+    }
+    return k < 0 ? GRPO_OK : grpo_status_at_(grpo_rule_of_((double)x[k], domain), a->what, k);
 }
 
 /* `needs` must be there; `reads` is looked at where it is there */
 static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads)
 {
-    const struct { int bit; const grpo_real *x; const uint8_t *where; grpo_domain_ domain; grpo_status null, bad; } token[] = {
-        { GRPO_NEED_LOGP_, b->logp, NULL, GRPO_LOG_PROBABILITY_, GRPO_NULL_LOGP, GRPO_BAD_LOGP },
-        { GRPO_NEED_OLD_, b->logp_old, NULL, GRPO_LOG_PROBABILITY_, GRPO_NULL_LOGP_OLD, GRPO_BAD_LOGP_OLD },
-        { GRPO_NEED_REF_, b->logp_ref, NULL, GRPO_LOG_PROBABILITY_, GRPO_NULL_LOGP_REF, GRPO_BAD_LOGP_REF },
-        { GRPO_NEED_ROLLOUT_, b->logp_rollout, NULL, GRPO_LOG_PROBABILITY_, GRPO_NULL_LOGP_ROLLOUT, GRPO_BAD_LOGP_ROLLOUT },
-        { GRPO_NEED_LOGP_TEACHER_, b->logp_teacher, NULL, GRPO_LOG_PROBABILITY_, GRPO_NULL_LOGP_TEACHER, GRPO_BAD_LOGP_TEACHER },
-        { GRPO_NEED_TEACHER_, b->logp_teacher, NULL, GRPO_FINITE_, GRPO_NULL_LOGP_TEACHER, GRPO_BAD_LOGP_TEACHER },
-        { GRPO_NEED_TEACHER_, b->logp_old, NULL, GRPO_FINITE_, GRPO_NULL_LOGP_OLD, GRPO_BAD_LOGP_TEACHER },
-        { GRPO_NEED_ENTROPY_, b->entropy, NULL, GRPO_FINITE_, GRPO_NULL_ENTROPY, GRPO_BAD_ENTROPY },
-        { GRPO_NEED_VALUE_, b->value, NULL, GRPO_MODERATE_, GRPO_NULL_VALUE, GRPO_BAD_VALUE },
-        { GRPO_NEED_STEP_, b->step_reward, b->step_end, GRPO_MODERATE_, GRPO_NULL_STEP_REWARD, GRPO_BAD_STEP_REWARD },
-        { GRPO_NEED_SQUARES_, b->probability_squares, NULL, GRPO_MODERATE_, GRPO_NULL_PROBABILITY_SQUARES, GRPO_BAD_PROBABILITY_SQUARES },
-        { GRPO_NEED_CENTRED_, b->logp_rollout, NULL, GRPO_FINITE_, GRPO_NULL_LOGP_ROLLOUT, GRPO_BAD_LOGP_CENTRED },
-        { GRPO_NEED_CENTRED_, b->logp_ref, NULL, GRPO_FINITE_, GRPO_NULL_LOGP_REF, GRPO_BAD_LOGP_CENTRED },
-        { GRPO_NEED_WEIGHT_, b->weight, NULL, GRPO_FACTOR_, GRPO_NULL_TOKEN_WEIGHT, GRPO_BAD_TOKEN_WEIGHT },
-        { GRPO_NEED_CLIPS_, b->clip_low, NULL, GRPO_PART_, GRPO_NULL_CLIP_LOW, GRPO_BAD_CLIP_LOW },
-        { GRPO_NEED_CLIPS_, b->clip_high, NULL, GRPO_FACTOR_, GRPO_NULL_CLIP_HIGH, GRPO_BAD_CLIP_HIGH },
-        { GRPO_NEED_ADVANTAGE_, advantage, NULL, GRPO_FINITE_, GRPO_NULL_ADVANTAGE, GRPO_BAD_ADVANTAGE },
+    const grpo_array_ arrays[] = {
+#define GRPO_ARRAY_(member, of, domain, needs, finite) { GRPO_AT_##member##_, GRPO_OF_##of##_, GRPO_##domain##_, needs, finite, b->member },
+        GRPO_ARRAYS_(GRPO_ARRAY_)
+#undef GRPO_ARRAY_
+        { GRPO_AT_advantage_, GRPO_OF_TOKEN_, GRPO_FINITE_, GRPO_NEED_ADVANTAGE_, 0, advantage },
     };
-    int64_t begin, end;
     size_t k;
     if (b->n_groups == 0) return GRPO_OK;
-    begin = b->group_begin[0]; end = b->group_begin[b->n_groups];
-    if ((needs & GRPO_NEED_STEP_END_) && !b->step_end) return GRPO_NULL_STEP_END;
-    for (k = 0; k < sizeof token / sizeof *token; k++)
-        if ((needs & token[k].bit) && !token[k].x) return token[k].null;
-    if ((needs & GRPO_NEED_REWARD_) && !b->reward) return GRPO_NULL_REWARD;
-    if ((needs & GRPO_NEED_REWARDS_) && !b->rewards) return GRPO_NULL_REWARDS;
-    if ((needs & GRPO_NEED_REWARDS_) && !(b->n_rewards >= 1 && b->n_rewards <= GRPO_MAX_REWARDS)) return GRPO_BAD_N_REWARDS;
-    if ((needs & GRPO_NEED_BASELINE_) && !b->baseline) return GRPO_NULL_BASELINE;
-    if ((needs & GRPO_NEED_LOG_Z_) && !b->log_z) return GRPO_NULL_LOG_Z;
-    if ((needs & GRPO_NEED_TRUNCATED_) && !b->truncated) return GRPO_NULL_TRUNCATED;
-    if ((needs & GRPO_NEED_SELECTED_) && !b->selected) return GRPO_NULL_SELECTED;
-    if ((needs & GRPO_NEED_STATE_) && !b->state) return GRPO_NULL_STATE;
-    for (k = 0; k < sizeof token / sizeof *token; k++)
-        if (((needs | reads) & token[k].bit) && token[k].x && !grpo_tokens_in_domain_(b, token[k].x, token[k].where, token[k].domain))
-            return token[k].bad;
-    if ((needs & GRPO_NEED_REWARD_) && !grpo_all_in_domain_(b->reward, begin, end, GRPO_MODERATE_)) return GRPO_BAD_REWARD;
-    if ((needs & GRPO_NEED_REWARDS_) && !grpo_all_in_domain_(b->rewards, begin * b->n_rewards, end * b->n_rewards, GRPO_MODERATE_))
-        return GRPO_BAD_REWARDS;
-    if ((needs & GRPO_NEED_REWARDS_) && b->reward_weight && !grpo_all_in_domain_(b->reward_weight, 0, b->n_rewards, GRPO_MODERATE_))
-        return GRPO_BAD_REWARD_WEIGHT;
-    if ((needs & GRPO_NEED_BASELINE_) && !grpo_all_in_domain_(b->baseline, 0, b->n_groups, GRPO_MODERATE_)) return GRPO_BAD_BASELINE;
-    if ((needs & GRPO_NEED_LOG_Z_) && !grpo_all_in_domain_(b->log_z, 0, b->n_groups, GRPO_FINITE_)) return GRPO_BAD_LOG_Z;
+    for (k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        if ((needs & arrays[k].needs) && !arrays[k].array && arrays[k].of != GRPO_OF_COLUMN_)
+            return GRPO_STATUS_(GRPO_NULL, arrays[k].what);
+    if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards < 1) return GRPO_STATUS_(GRPO_NOT_POSITIVE, GRPO_AT_n_rewards_);
+    if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards > GRPO_MAX_REWARDS) return GRPO_STATUS_(GRPO_TOO_MANY, GRPO_AT_n_rewards_);
+    for (k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        const grpo_array_ *a = &arrays[k];
+        const int looked_at = ((needs | reads) & a->needs) && a->array;
+        const grpo_status st = looked_at ? grpo_check_array_(b, a, needs & a->finite ? GRPO_FINITE_ : a->domain) : GRPO_OK;
+        if (st) return st;
+    }
     return GRPO_OK;
 }
 
@@ -3151,7 +3430,8 @@ static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b
     if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->dual == 0) || b->n_groups == 0) return GRPO_OK;
     for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-            if ((!b->mask || b->mask[t]) && !(s->dual > 1 + (double)b->clip_high[t])) return GRPO_BAD_CLIP_HIGH;
+            if ((!b->mask || b->mask[t]) && !(s->dual > 1 + (double)b->clip_high[t]))
+                return grpo_status_between_(GRPO_NOT_BEYOND, grpo_at_field_(GRPO_FIELD_(surrogate.dual)), GRPO_AT_clip_high_, t);
     return GRPO_OK;
 }
 
@@ -3772,7 +4052,7 @@ grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch,
     grpo_estimator_ e;
     grpo_status st;
     if (!obj) return GRPO_NULL_OBJECTIVE;
-    if (!moments) return GRPO_NULL_OUTPUT;
+    if (!moments) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
     st = grpo_estimator_start_(&e, obj, batch);
     if (!st) grpo_add_moments_(&e, moments);
     return st;
@@ -3783,7 +4063,8 @@ grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *ba
     grpo_estimator_ e;
     grpo_status st;
     if (!obj) return GRPO_NULL_OBJECTIVE;
-    if (!advantage || (!moments && grpo_needs_moments_(&obj->advantage))) return GRPO_NULL_OUTPUT;
+    if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
+    if (!moments && grpo_needs_moments_(&obj->advantage)) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
     st = grpo_estimator_start_(&e, obj, batch);
     if (st) return st;
     if (grpo_needs_moments_(&obj->advantage)) grpo_take_moments_(&e, moments);
@@ -3796,7 +4077,7 @@ grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, 
     grpo_estimator_ e;
     grpo_status st;
     if (!obj) return GRPO_NULL_OBJECTIVE;
-    if (!advantage) return GRPO_NULL_OUTPUT;
+    if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
     st = grpo_estimator_start_(&e, obj, batch);
     if (st) return st;
     if (grpo_needs_moments_(&obj->advantage)) grpo_take_own_moments_(&e);
@@ -3809,7 +4090,7 @@ grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep)
     grpo_status st = grpo_check_layout_(batch);
     int64_t g, i;
     if (st) return st;
-    if (!keep) return GRPO_NULL_OUTPUT;
+    if (!keep) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_keep_);
     st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
@@ -4006,8 +4287,8 @@ static grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i)
     for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
         if (!grpo_ends_step_(b, t)) continue;
         G = (double)b->step_reward[t] + (a->step_value == GRPO_STEP_VALUE_RETURN ? a->gamma * G : 0);
-        if (!grpo_in_domain_(G, GRPO_MODERATE_)) return GRPO_BAD_STEP_REWARD;
-        if (a->scale == GRPO_SCALE_BETA && !(G >= 0 && G <= 1)) return GRPO_BAD_UNIT_REWARD;
+        if (!grpo_in_domain_(G, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_step_reward_, t);
+        if (a->scale == GRPO_SCALE_BETA && !(G >= 0 && G <= 1)) return grpo_status_at_(GRPO_NOT_UNIT, GRPO_AT_step_reward_, t);
     }
     return GRPO_OK;
 }
@@ -4033,12 +4314,15 @@ static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i)
     if (st) return st;
     for (t = b->offset[i]; o->reward.kl != GRPO_KL_NONE && t < b->offset[i] + b->length[i]; t++) {
         if (b->mask && !b->mask[t]) continue;
-        if (!grpo_in_domain_(o->reward.kl_coef * grpo_reward_kl_(o, b, t).hi, GRPO_MODERATE_)) return GRPO_BAD_SHAPED_REWARD;
+        if (!grpo_in_domain_(o->reward.kl_coef * grpo_reward_kl_(o, b, t).hi, GRPO_MODERATE_))
+            return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_reward_kl_, t);
     }
     if (!grpo_reads_shaped_(o)) return GRPO_OK;
     R = grpo_response_reward_(e, i);
-    if (!grpo_in_domain_(R.hi, GRPO_MODERATE_)) return GRPO_BAD_SHAPED_REWARD;
-    return o->advantage.scale == GRPO_SCALE_BETA && (R.hi < 0 || grpo_dd_exceeds(R, 1)) ? GRPO_BAD_UNIT_REWARD : GRPO_OK;
+    if (!grpo_in_domain_(R.hi, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_shaped_reward_, i);
+    if (o->advantage.scale == GRPO_SCALE_BETA && (R.hi < 0 || grpo_dd_exceeds(R, 1)))
+        return grpo_status_at_(GRPO_NOT_UNIT, GRPO_AT_shaped_reward_, i);
+    return GRPO_OK;
 }
 
 /* before anything is written, hence R once more: what objective.reward does to rewards must leave them in their domain (of a -inf
@@ -4049,7 +4333,8 @@ static grpo_status grpo_check_rewards_(grpo_estimator_ *e)
     int64_t g, i;
     for (g = 0; g < e->batch->n_groups; g++) {
         grpo_enter_group_(e, g);
-        if (grpo_reads_pass_k_(a->transform) && (double)grpo_count_items_(e) < a->pass_k) return GRPO_FEW_ITEMS;
+        if (grpo_reads_pass_k_(a->transform) && (double)grpo_count_items_(e) < a->pass_k)
+            return grpo_status_between_(GRPO_FEW_ITEMS, GRPO_AT_group_, grpo_at_field_(GRPO_FIELD_(advantage.pass_k)), g);
         for (i = e->begin; i < e->end; i++) {
             const grpo_status st = grpo_check_response_(e, i);
             if (st) return st;
@@ -5121,7 +5406,7 @@ grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const
 {
     grpo_status st;
     if (!obj) return GRPO_NULL_OBJECTIVE;
-    if (!totals) return GRPO_NULL_OUTPUT;
+    if (!totals) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
     st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
     if (!st) grpo_count_all_(obj, batch, advantage, totals);
     return st;
@@ -6190,6 +6475,13 @@ static int grpo_is_trusting_(const grpo_weight *w)
         && w->drift == GRPO_DRIFT_NONE;
 }
 
+static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *how)
+{
+    if (how->scratch <= 0) return GRPO_OK;
+    if (!out || !out->scratch) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_scratch_);
+    return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
+}
+
 static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                                    const grpo_output *out, grpo_partial *partial, const grpo_method_ *how)
 {
@@ -6200,14 +6492,15 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     grpo_status st;
     int64_t g;
     if (!obj) return GRPO_NULL_OBJECTIVE;
-    if (!partial) return GRPO_NULL_OUTPUT;
+    if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
     st = grpo_check_(obj, batch, advantage, grpo_loss_needs_,
                      GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     memset(&own, 0, sizeof own);
     grpo_count_all_(obj, batch, advantage, &own);
-    if (how->scratch > 0 && !(out && out->scratch && out->scratch_size >= how->scratch)) return GRPO_NEEDS_SCRATCH;
-    if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_BAD_TOTALS;
+    st = grpo_check_room_(out, how);
+    if (st) return st;
+    if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
     memset(&r, 0, sizeof r);
     r.obj = obj; r.batch = batch; r.advantage = advantage; r.partial = partial;
     if (out) r.out = *out;
@@ -6222,7 +6515,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     r.shared = 1;
     if (obj->weight.future != GRPO_FUTURE_NONE) r.decay = grpo_future_decay(obj->weight.future_half_life);
     r.scales = grpo_scales_of_(obj, totals ? totals : &own);
-    if (partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, &r.scales)) return GRPO_MIXED_PARTIALS;
+    if (partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, &r.scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
     partial->scales = r.scales;
     pool.n = 0;
     r.pool = &pool;
@@ -6243,7 +6536,7 @@ static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *b
     grpo_status st;
     memset(&partial, 0, sizeof partial);
     if (!obj) return GRPO_NULL_OBJECTIVE;
-    if (!report) return GRPO_NULL_OUTPUT;
+    if (!report) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_report_);
     st = grpo_run_batch_(obj, batch, advantage, totals, out, &partial, how);
     if (!st) grpo_report_of(&partial, report);
     return st;
@@ -6256,28 +6549,35 @@ static int grpo_is_of_gspo_(const grpo_objective *obj)
                    || obj->penalty.pairs == GRPO_PAIRS_MARGIN || obj->penalty.pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN);
 }
 
+static grpo_status grpo_needs_gspo_(const grpo_objective *obj)
+{
+    const int unit = obj->ratio.unit != GRPO_UNIT_TOKEN;
+    return GRPO_STATUS_(GRPO_NEEDS_GSPO, grpo_at_field_(unit ? GRPO_FIELD_(ratio.unit) : GRPO_FIELD_(penalty.pairs)));
+}
+
 static const grpo_method_ grpo_by_tokens_ = { grpo_evaluate_tokens_, NULL, 0 };
 
 grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                           const grpo_totals *totals, const grpo_output *out, grpo_partial *partial)
 {
-    if (grpo_is_of_gspo_(obj)) return GRPO_NEEDS_GSPO;
+    if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
     return grpo_run_batch_(obj, batch, advantage, totals, out, partial, &grpo_by_tokens_);
 }
 
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report)
 {
-    if (grpo_is_of_gspo_(obj)) return GRPO_NEEDS_GSPO;
+    if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
     return grpo_run_once_(obj, batch, advantage, totals, out, report, &grpo_by_tokens_);
 }
 
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from)
 {
     int k;
-    if (!into || !from) return GRPO_NULL_OUTPUT;
+    if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
+    if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
     if (from->scales.divisor == 0) return GRPO_OK;
-    if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_MIXED_PARTIALS;
+    if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
     into->scales = from->scales;
     for (k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
     if (from->tokens && (!into->tokens || from->ratio_min < into->ratio_min)) into->ratio_min = from->ratio_min;
@@ -6367,112 +6667,122 @@ static grpo_dd grpo_sqrt_twice_(grpo_dd x)                             /* x >= 0
 const grpo_field *grpo_fields(int *count)
 {
     static const grpo_field fields[] = {
-#define GRPO_CHOICE_(path, choices) { #path, choices, offsetof(grpo_objective, path) }
-#define GRPO_NUMBER_(path) { #path, NULL, offsetof(grpo_objective, path) }
-        GRPO_CHOICE_(reward.truncated, "keep|scale"), GRPO_NUMBER_(reward.truncated_factor),
-        GRPO_CHOICE_(reward.length, "none|kimi|cosine|inverse"), GRPO_NUMBER_(reward.length_coef), GRPO_NUMBER_(reward.length_max),
-        GRPO_NUMBER_(reward.correct_low), GRPO_NUMBER_(reward.correct_high),
-        GRPO_NUMBER_(reward.wrong_low), GRPO_NUMBER_(reward.wrong_high),
+#define GRPO_CHOICE_(path, choices) { #path, choices, GRPO_FIELD_(path), 0 }
+#define GRPO_NUMBER_(path, domain) { #path, NULL, GRPO_FIELD_(path), GRPO_##domain##_ }
+        GRPO_CHOICE_(reward.truncated, "keep|scale"), GRPO_NUMBER_(reward.truncated_factor, FINITE),
+        GRPO_CHOICE_(reward.length, "none|kimi|cosine|inverse"), GRPO_NUMBER_(reward.length_coef, FINITE),
+        GRPO_NUMBER_(reward.length_max, FINITE),
+        GRPO_NUMBER_(reward.correct_low, FINITE), GRPO_NUMBER_(reward.correct_high, FINITE),
+        GRPO_NUMBER_(reward.wrong_low, FINITE), GRPO_NUMBER_(reward.wrong_high, FINITE),
         GRPO_CHOICE_(reward.overlong, "none|soft|linear"),
-        GRPO_NUMBER_(reward.overlong_max), GRPO_NUMBER_(reward.overlong_cache), GRPO_NUMBER_(reward.overlong_factor),
-        GRPO_CHOICE_(reward.map, "none|affine"), GRPO_NUMBER_(reward.map_bias), GRPO_NUMBER_(reward.map_factor),
-        GRPO_NUMBER_(reward.map_low), GRPO_NUMBER_(reward.map_high),
-        GRPO_CHOICE_(reward.kl, "none|k1|k2|k3|abs"), GRPO_NUMBER_(reward.kl_coef),
+        GRPO_NUMBER_(reward.overlong_max, FINITE), GRPO_NUMBER_(reward.overlong_cache, FINITE),
+        GRPO_NUMBER_(reward.overlong_factor, FINITE),
+        GRPO_CHOICE_(reward.map, "none|affine"), GRPO_NUMBER_(reward.map_bias, FINITE), GRPO_NUMBER_(reward.map_factor, FINITE),
+        GRPO_NUMBER_(reward.map_low, ANY), GRPO_NUMBER_(reward.map_high, ANY),
+        GRPO_CHOICE_(reward.kl, "none|k1|k2|k3|abs"), GRPO_NUMBER_(reward.kl_coef, FINITE),
         GRPO_CHOICE_(advantage.rewards, "one|each"),
         GRPO_CHOICE_(advantage.step_value, "reward|return|response"),
         GRPO_CHOICE_(advantage.step_group, "prompt|state|index|history"),
-        GRPO_NUMBER_(advantage.history), GRPO_NUMBER_(advantage.history_power),
-        GRPO_CHOICE_(advantage.outside, "none|zero|anchor|own"), GRPO_NUMBER_(advantage.outside_coef),
-        GRPO_CHOICE_(advantage.transform, "none|best_minus_second|pass_at_k|pkpo|pkpo_max|pkpo_gain"), GRPO_NUMBER_(advantage.pass_k),
+        GRPO_NUMBER_(advantage.history, FINITE), GRPO_NUMBER_(advantage.history_power, FINITE),
+        GRPO_CHOICE_(advantage.outside, "none|zero|anchor|own"), GRPO_NUMBER_(advantage.outside_coef, FINITE),
+        GRPO_CHOICE_(advantage.transform, "none|best_minus_second|pass_at_k|pkpo|pkpo_max|pkpo_gain"),
+        GRPO_NUMBER_(advantage.pass_k, FINITE),
         GRPO_CHOICE_(advantage.baseline, "none|group_mean|leave_one_out|length_weighted|given"
                      "|batch_mean|quantile|quantile_linear|log_mean_exp|densest|kalman"),
-        GRPO_NUMBER_(advantage.shift), GRPO_NUMBER_(advantage.quantile),
-        GRPO_NUMBER_(advantage.temperature), GRPO_NUMBER_(advantage.window),
-        GRPO_NUMBER_(advantage.process_noise), GRPO_NUMBER_(advantage.observation_noise),
+        GRPO_NUMBER_(advantage.shift, FINITE), GRPO_NUMBER_(advantage.quantile, FINITE),
+        GRPO_NUMBER_(advantage.temperature, FINITE), GRPO_NUMBER_(advantage.window, FINITE),
+        GRPO_NUMBER_(advantage.process_noise, FINITE), GRPO_NUMBER_(advantage.observation_noise, FINITE),
         GRPO_CHOICE_(advantage.scale, "none|group_std|batch_std|batch_centred_std|token_whiten"
                      "|group_mean|leave_one_out_std|residual_rms|kalman_std|constant|beta"
                      "|mean_deviation"),
         GRPO_CHOICE_(advantage.std, "sample|population"),
-        GRPO_NUMBER_(advantage.eps), GRPO_CHOICE_(advantage.eps_place, "add|inside|floor|floor_add"),
+        GRPO_NUMBER_(advantage.eps, FACTOR), GRPO_CHOICE_(advantage.eps_place, "add|inside|floor|floor_add"),
         GRPO_CHOICE_(advantage.singleton, "zero|raw"),
         GRPO_CHOICE_(advantage.gain, "none|valid_groups|nonzero_rewards|difficulty|length_power|exponential"
                      "|failure_power"),
-        GRPO_NUMBER_(advantage.gain_low), GRPO_NUMBER_(advantage.gain_high),
-        GRPO_NUMBER_(advantage.gain_slope), GRPO_NUMBER_(advantage.gain_centre),
-        GRPO_NUMBER_(advantage.length_power), GRPO_NUMBER_(advantage.gain_temperature),
-        GRPO_NUMBER_(advantage.gain_power),
-        GRPO_CHOICE_(advantage.second, "none|batch|tokens"), GRPO_NUMBER_(advantage.second_eps),
+        GRPO_NUMBER_(advantage.gain_low, FINITE), GRPO_NUMBER_(advantage.gain_high, FINITE),
+        GRPO_NUMBER_(advantage.gain_slope, FINITE), GRPO_NUMBER_(advantage.gain_centre, FINITE),
+        GRPO_NUMBER_(advantage.length_power, FINITE), GRPO_NUMBER_(advantage.gain_temperature, FINITE),
+        GRPO_NUMBER_(advantage.gain_power, FINITE),
+        GRPO_CHOICE_(advantage.second, "none|batch|tokens"), GRPO_NUMBER_(advantage.second_eps, FACTOR),
         GRPO_CHOICE_(advantage.credit, "outcome|return|step|gae|step_own|episode_step|entropy_share|prefix_tree"
                      "|step_gae"),
         GRPO_CHOICE_(advantage.step_discount, "tokens|steps"), GRPO_CHOICE_(advantage.bootstrap, "zero|repeat"),
-        GRPO_NUMBER_(advantage.gamma), GRPO_NUMBER_(advantage.lambda), GRPO_NUMBER_(advantage.lambda_length),
-        GRPO_NUMBER_(advantage.truncated_tail),
-        GRPO_NUMBER_(advantage.step_coef), GRPO_NUMBER_(advantage.share_coef), GRPO_NUMBER_(advantage.share_eps),
+        GRPO_NUMBER_(advantage.gamma, PART), GRPO_NUMBER_(advantage.lambda, PART), GRPO_NUMBER_(advantage.lambda_length, FACTOR),
+        GRPO_NUMBER_(advantage.truncated_tail, WHOLE),
+        GRPO_NUMBER_(advantage.step_coef, FINITE), GRPO_NUMBER_(advantage.share_coef, FINITE), GRPO_NUMBER_(advantage.share_eps, FINITE),
         GRPO_CHOICE_(advantage.token_baseline, "none|optimal"),
         GRPO_CHOICE_(advantage.entropy, "none|bonus|zero_variance|relative|response"),
-        GRPO_NUMBER_(advantage.entropy_coef), GRPO_NUMBER_(advantage.entropy_cap),
-        GRPO_NUMBER_(advantage.teacher_share), GRPO_NUMBER_(advantage.teacher_clip),
-        GRPO_NUMBER_(advantage.teacher_coef), GRPO_NUMBER_(advantage.teacher_gamma), GRPO_CHOICE_(advantage.teacher_norm, "none|mean"),
-        GRPO_NUMBER_(advantage.kl_centred_coef),
-        GRPO_CHOICE_(advantage.marked, "none|fixed|boost"), GRPO_NUMBER_(advantage.marked_value),
-        GRPO_NUMBER_(advantage.advantage_low), GRPO_NUMBER_(advantage.advantage_high),
+        GRPO_NUMBER_(advantage.entropy_coef, FINITE), GRPO_NUMBER_(advantage.entropy_cap, FINITE),
+        GRPO_NUMBER_(advantage.teacher_share, PART), GRPO_NUMBER_(advantage.teacher_clip, BELOW_ONE),
+        GRPO_NUMBER_(advantage.teacher_coef, FINITE), GRPO_NUMBER_(advantage.teacher_gamma, PART),
+        GRPO_CHOICE_(advantage.teacher_norm, "none|mean"),
+        GRPO_NUMBER_(advantage.kl_centred_coef, FINITE),
+        GRPO_CHOICE_(advantage.marked, "none|fixed|boost"), GRPO_NUMBER_(advantage.marked_value, FINITE),
+        GRPO_NUMBER_(advantage.advantage_low, ANY), GRPO_NUMBER_(advantage.advantage_high, ANY),
         GRPO_CHOICE_(ratio.unit, "token|sequence_mean|sequence_sum|sequence_clipped_mean"
                      "|segment_mean|segment_sum|prefix_sum|prefix_mean|sequence_mean_ratio"
                      "|sequence_power_mean"),
         GRPO_CHOICE_(ratio.gradient, "unit|token"), GRPO_CHOICE_(ratio.against, "old|rollout|ref|current|nothing"),
-        GRPO_NUMBER_(ratio.pool_low), GRPO_NUMBER_(ratio.pool_high), GRPO_NUMBER_(ratio.power),
-        GRPO_NUMBER_(ratio.clamp_low), GRPO_NUMBER_(ratio.clamp_high),
-        GRPO_NUMBER_(ratio.unit_clamp_low), GRPO_NUMBER_(ratio.unit_clamp_high),
-        GRPO_CHOICE_(ratio.mix, "none|average|weighted"), GRPO_NUMBER_(ratio.mix_token), GRPO_NUMBER_(ratio.mix_unit),
+        GRPO_NUMBER_(ratio.pool_low, BOUND), GRPO_NUMBER_(ratio.pool_high, BOUND), GRPO_NUMBER_(ratio.power, FINITE),
+        GRPO_NUMBER_(ratio.clamp_low, ANY), GRPO_NUMBER_(ratio.clamp_high, ANY),
+        GRPO_NUMBER_(ratio.unit_clamp_low, ANY), GRPO_NUMBER_(ratio.unit_clamp_high, ANY),
+        GRPO_CHOICE_(ratio.mix, "none|average|weighted"), GRPO_NUMBER_(ratio.mix_token, FINITE), GRPO_NUMBER_(ratio.mix_unit, FINITE),
         GRPO_CHOICE_(surrogate.kind, "score|ratio|ppo_clip|dual_clip|cispo|sapo|vespo|log_ratio|squared|gppo|aspo|topr|band|sapo_detached"
                      "|variance|labels|balance|pairs|contrast|contrast_mean|contrast_lse|soft_pairs|match|match_js"
                      "|logistic|dispo|bgpo|shaped|quadratic|unbounded_positive|standardised|target|hinge"
                      "|regression|none"),
         GRPO_CHOICE_(surrogate.score, "log|ratio"),
         GRPO_CHOICE_(surrogate.bounds, "fixed|probability|position|given"),
-        GRPO_NUMBER_(surrogate.eps_low), GRPO_NUMBER_(surrogate.eps_high), GRPO_NUMBER_(surrogate.bound_cap),
-        GRPO_NUMBER_(surrogate.log_low), GRPO_NUMBER_(surrogate.log_high), GRPO_NUMBER_(surrogate.log_dual),
-        GRPO_NUMBER_(surrogate.position_power),
-        GRPO_NUMBER_(surrogate.dual), GRPO_NUMBER_(surrogate.dual_pos), GRPO_NUMBER_(surrogate.beta_low), GRPO_NUMBER_(surrogate.beta_high),
-        GRPO_NUMBER_(surrogate.weight_min), GRPO_NUMBER_(surrogate.weight_max),
-        GRPO_NUMBER_(surrogate.weight_min_neg), GRPO_NUMBER_(surrogate.weight_max_neg),
-        GRPO_NUMBER_(surrogate.tau_pos), GRPO_NUMBER_(surrogate.tau_neg),
-        GRPO_NUMBER_(surrogate.k_pos), GRPO_NUMBER_(surrogate.lambda_pos), GRPO_NUMBER_(surrogate.k_neg), GRPO_NUMBER_(surrogate.lambda_neg),
-        GRPO_NUMBER_(surrogate.strength), GRPO_NUMBER_(surrogate.length_rate), GRPO_NUMBER_(surrogate.shift), GRPO_NUMBER_(surrogate.shape),
-        GRPO_NUMBER_(surrogate.margin), GRPO_NUMBER_(surrogate.score_eps),
+        GRPO_NUMBER_(surrogate.eps_low, BOUND), GRPO_NUMBER_(surrogate.eps_high, BOUND), GRPO_NUMBER_(surrogate.bound_cap, BOUND),
+        GRPO_NUMBER_(surrogate.log_low, BOUND), GRPO_NUMBER_(surrogate.log_high, BOUND), GRPO_NUMBER_(surrogate.log_dual, BOUND),
+        GRPO_NUMBER_(surrogate.position_power, POWER),
+        GRPO_NUMBER_(surrogate.dual, ANY), GRPO_NUMBER_(surrogate.dual_pos, ANY), GRPO_NUMBER_(surrogate.beta_low, FACTOR),
+        GRPO_NUMBER_(surrogate.beta_high, FACTOR),
+        GRPO_NUMBER_(surrogate.weight_min, FINITE), GRPO_NUMBER_(surrogate.weight_max, ANY),
+        GRPO_NUMBER_(surrogate.weight_min_neg, FINITE), GRPO_NUMBER_(surrogate.weight_max_neg, ANY),
+        GRPO_NUMBER_(surrogate.tau_pos, FINITE), GRPO_NUMBER_(surrogate.tau_neg, FINITE),
+        GRPO_NUMBER_(surrogate.k_pos, FINITE), GRPO_NUMBER_(surrogate.lambda_pos, FINITE), GRPO_NUMBER_(surrogate.k_neg, FINITE),
+        GRPO_NUMBER_(surrogate.lambda_neg, FINITE),
+        GRPO_NUMBER_(surrogate.strength, FINITE), GRPO_NUMBER_(surrogate.length_rate, FINITE),
+        GRPO_NUMBER_(surrogate.shift, FINITE), GRPO_NUMBER_(surrogate.shape, FINITE),
+        GRPO_NUMBER_(surrogate.margin, FACTOR), GRPO_NUMBER_(surrogate.score_eps, FACTOR),
         GRPO_CHOICE_(penalty.kl, "none|k1|k2|k3|abs"), GRPO_CHOICE_(penalty.kl_against, "ref|old|rollout|teacher"),
         GRPO_CHOICE_(penalty.kl_on, "all|selected"), GRPO_CHOICE_(penalty.kl_gradient, "own|k2|none"),
-        GRPO_CHOICE_(penalty.kl_ratio, "none|token|unit|score"), GRPO_NUMBER_(penalty.kl_ratio_max),
-        GRPO_NUMBER_(penalty.kl_coef), GRPO_NUMBER_(penalty.kl_clamp_log), GRPO_NUMBER_(penalty.kl_clamp_value),
-        GRPO_NUMBER_(penalty.entropy_coef),
+        GRPO_CHOICE_(penalty.kl_ratio, "none|token|unit|score"), GRPO_NUMBER_(penalty.kl_ratio_max, BOUND),
+        GRPO_NUMBER_(penalty.kl_coef, FINITE), GRPO_NUMBER_(penalty.kl_clamp_log, BOUND), GRPO_NUMBER_(penalty.kl_clamp_value, BOUND),
+        GRPO_NUMBER_(penalty.entropy_coef, FINITE),
         GRPO_CHOICE_(penalty.likelihood_on, "none|correct|positive|selected|all|not_negative"),
         GRPO_CHOICE_(penalty.likelihood_weight, "none|p|p_not_p|teacher_gate"),
         GRPO_CHOICE_(penalty.likelihood_form, "logp|teacher_gap|lost"), GRPO_CHOICE_(penalty.likelihood_gate, "none|sequence|segment"),
-        GRPO_NUMBER_(penalty.likelihood_gain), GRPO_NUMBER_(penalty.likelihood_coef),
+        GRPO_NUMBER_(penalty.likelihood_gain, FINITE), GRPO_NUMBER_(penalty.likelihood_coef, FINITE),
         GRPO_CHOICE_(penalty.pairs, "none|margin|margin_else_sign"), GRPO_CHOICE_(penalty.pair_score, "ref|free"),
-        GRPO_NUMBER_(penalty.pair_margin), GRPO_NUMBER_(penalty.pair_beta), GRPO_NUMBER_(penalty.pair_coef),
-        GRPO_NUMBER_(penalty.pair_gain),
+        GRPO_NUMBER_(penalty.pair_margin, FACTOR), GRPO_NUMBER_(penalty.pair_beta, FINITE), GRPO_NUMBER_(penalty.pair_coef, FINITE),
+        GRPO_NUMBER_(penalty.pair_gain, FACTOR),
         GRPO_CHOICE_(weight.truncated, "keep|mask"),
         GRPO_CHOICE_(weight.trust, "none|one_sided|two_sided|log_two_sided|probability|probability_both|binary_kl|k2|ring"),
-        GRPO_NUMBER_(weight.trust_low), GRPO_NUMBER_(weight.trust_high), GRPO_NUMBER_(weight.ring_low), GRPO_NUMBER_(weight.ring_high),
-        GRPO_CHOICE_(weight.off_policy, "none|old|rollout|total_variation"), GRPO_NUMBER_(weight.off_policy_max),
+        GRPO_NUMBER_(weight.trust_low, BOUND), GRPO_NUMBER_(weight.trust_high, BOUND), GRPO_NUMBER_(weight.ring_low, FACTOR),
+        GRPO_NUMBER_(weight.ring_high, BOUND),
+        GRPO_CHOICE_(weight.off_policy, "none|old|rollout|total_variation"), GRPO_NUMBER_(weight.off_policy_max, ANY),
         GRPO_CHOICE_(weight.selected, "all|keep|drop"), GRPO_CHOICE_(weight.correction, "none|truncate|mask|reject"),
         GRPO_CHOICE_(weight.correction_unit, "token|sequence_sum|sequence_mean|segment_sum|segment_mean"),
-        GRPO_NUMBER_(weight.correction_low), GRPO_NUMBER_(weight.correction_high), GRPO_NUMBER_(weight.correction_clamp),
+        GRPO_NUMBER_(weight.correction_low, FINITE), GRPO_NUMBER_(weight.correction_high, ANY),
+        GRPO_NUMBER_(weight.correction_clamp, ANY),
         GRPO_CHOICE_(weight.correction_norm, "none|mean"),
-        GRPO_CHOICE_(weight.drift, "none|token|sequence_sum|sequence_mean"), GRPO_NUMBER_(weight.drift_low), GRPO_NUMBER_(weight.drift_high),
+        GRPO_CHOICE_(weight.drift, "none|token|sequence_sum|sequence_mean"), GRPO_NUMBER_(weight.drift_low, FINITE),
+        GRPO_NUMBER_(weight.drift_high, ANY),
         GRPO_CHOICE_(weight.reject, "none|ratio|k2|k3|probability|exp_abs"),
         GRPO_CHOICE_(weight.reject_unit, "token|sequence_sum|sequence_mean|sequence_max|segment_sum|segment_mean|segment_max"),
-        GRPO_NUMBER_(weight.reject_low), GRPO_NUMBER_(weight.reject_high), GRPO_NUMBER_(weight.veto),
+        GRPO_NUMBER_(weight.reject_low, ANY), GRPO_NUMBER_(weight.reject_high, ANY), GRPO_NUMBER_(weight.veto, FACTOR),
         GRPO_CHOICE_(weight.rejected, "zero_weight|unmask"),
-        GRPO_CHOICE_(weight.future, "none|decayed"), GRPO_NUMBER_(weight.future_half_life), GRPO_NUMBER_(weight.future_max),
-        GRPO_NUMBER_(weight.future_low), GRPO_NUMBER_(weight.future_high), GRPO_NUMBER_(weight.future_safe),
-        GRPO_NUMBER_(weight.future_safe_low), GRPO_NUMBER_(weight.future_safe_high),
+        GRPO_CHOICE_(weight.future, "none|decayed"), GRPO_NUMBER_(weight.future_half_life, FINITE), GRPO_NUMBER_(weight.future_max, ANY),
+        GRPO_NUMBER_(weight.future_low, FINITE), GRPO_NUMBER_(weight.future_high, ANY), GRPO_NUMBER_(weight.future_safe, ANY),
+        GRPO_NUMBER_(weight.future_safe_low, FINITE), GRPO_NUMBER_(weight.future_safe_high, ANY),
         GRPO_CHOICE_(weight.given, "none|policy|term"),
         GRPO_CHOICE_(aggregation.kind, "token_sum|token_mean|seq_mean_token_mean|seq_mean_token_sum|seq_mean_constant|constant|group_mean_token_mean"
                                        "|seq_mean_length_power|seq_sum_token_mean|group_mean|group_mean_seq_mean|token_mean_by_sign"
                                        "|seq_mean_segment_mean|seq_mean_by_sign|token_mean_varied"),
-        GRPO_NUMBER_(aggregation.constant), GRPO_NUMBER_(aggregation.power), GRPO_CHOICE_(aggregation.empty, "count|skip")
+        GRPO_NUMBER_(aggregation.constant, FINITE), GRPO_NUMBER_(aggregation.power, FINITE), GRPO_CHOICE_(aggregation.empty, "count|skip")
 #undef GRPO_CHOICE_
 #undef GRPO_NUMBER_
     };
@@ -7296,10 +7606,10 @@ grpo_status grpo_objective_named(const char *name, grpo_objective *obj)
 {
     int row, n;
     const grpo_preset *p = grpo_presets(&n);
-    if (!obj) return GRPO_NULL_OBJECTIVE;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     for (row = 0; name && row < n; row++)
         if (strcmp(p[row].name, name) == 0) { *obj = grpo_objective_of_row_(row); return GRPO_OK; }
-    return GRPO_UNKNOWN_OBJECTIVE;
+    return GRPO_STATUS_(GRPO_UNKNOWN, GRPO_AT_name_);
 }
 
 grpo_objective grpo_objective_of(const grpo_preset *preset)
@@ -7340,13 +7650,20 @@ double grpo_objective_get(const grpo_objective *obj, const grpo_field *field)
     return number;
 }
 
+grpo_domain grpo_field_domain(const grpo_field *field) { return grpo_domains_[field->domain]; }
+
+static grpo_status grpo_refuse_field_(const grpo_field *f, grpo_rule rule)
+{
+    return f ? GRPO_STATUS_(rule, grpo_at_field_(f->offset)) : GRPO_STATUS_(GRPO_UNKNOWN, GRPO_AT_path_);
+}
+
 grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value)
 {
     const grpo_field *f = grpo_field_named_(path);
-    if (!obj) return GRPO_NULL_OBJECTIVE;
-    if (!f) return GRPO_UNKNOWN_FIELD;
-    if (value != value) return GRPO_BAD_NUMBER;
-    if (f->choices && !(value >= 0 && value < grpo_choice_count_(f->choices) && value == floor(value))) return GRPO_UNKNOWN_CHOICE;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!f || value != value) return grpo_refuse_field_(f, GRPO_NAN);
+    if (f->choices && !(value >= 0 && value < grpo_choice_count_(f->choices) && value == floor(value)))
+        return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
     grpo_field_put_(obj, f, value);
     return GRPO_OK;
 }
@@ -7356,23 +7673,96 @@ grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const c
     const grpo_field *f = grpo_field_named_(path);
     const char *p;
     int k = 0;
-    if (!obj) return GRPO_NULL_OBJECTIVE;
-    if (!f) return GRPO_UNKNOWN_FIELD;
-    if (!f->choices || !choice) return GRPO_UNKNOWN_CHOICE;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!f || !f->choices || !choice) return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
     for (p = f->choices; p; p = strchr(p, '|'), p = p ? p + 1 : NULL, k++) {
         size_t n = strcspn(p, "|");
         if (strlen(choice) == n && strncmp(choice, p, n) == 0) return grpo_objective_set(obj, path, k);
     }
-    return GRPO_UNKNOWN_CHOICE;
+    return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
+}
+
+/* ---- statuses in words ---- */
+
+#ifndef GRPO_NO_TEXT
+const char *grpo_status_name(grpo_status st)
+{
+#define GRPO_NAME_(id, text) #id,
+    static const char *const names[] = { "GRPO_OK", GRPO_RULES(GRPO_NAME_) };
+#undef GRPO_NAME_
+    const int rule = grpo_status_rule(st);
+    return rule < GRPO_N_RULES ? names[rule] : "";
 }
 
 const char *grpo_status_text(grpo_status st)
 {
-#define GRPO_STATUS_TEXT_(name, text) text,
-    static const char *const texts[] = { GRPO_STATUS_LIST(GRPO_STATUS_TEXT_) NULL };
-#undef GRPO_STATUS_TEXT_
-    return (int)st >= 0 && (int)st < GRPO_N_STATUS ? texts[(int)st] : "not a status of this library";
+#define GRPO_TEXT_(id, text) text,
+    static const char *const texts[] = { "all is well", GRPO_RULES(GRPO_TEXT_) };
+#undef GRPO_TEXT_
+    const int rule = grpo_status_rule(st);
+    return rule < GRPO_N_RULES ? texts[rule] : "is not a status of this library";
 }
+
+static const char *grpo_name_at_(int what)
+{
+#define GRPO_ARRAY_NAME_(member, ...) "batch." #member,
+#define GRPO_NAME_(id, text) text,
+#define GRPO_OLD_TEXT_(name, rule, text) text,
+    static const char *const names[] = { GRPO_ARRAYS_(GRPO_ARRAY_NAME_) GRPO_NAMES_(GRPO_NAME_) };
+    static const char *const arguments[] = { "argument 1", "argument 2", "argument 3", "argument 4", "argument 5", "argument 6",
+        "argument 7", "argument 8", "argument 9", "argument 10", "argument 11", "argument 12", "argument 13", "argument 14",
+        "argument 15", "argument 16" };
+    static const char *const old[] = { GRPO_STATUS_OLD_LIST_(GRPO_OLD_TEXT_) };
+#undef GRPO_ARRAY_NAME_
+#undef GRPO_NAME_
+#undef GRPO_OLD_TEXT_
+    int n;
+    const grpo_field *f = grpo_fields(&n);
+    if (what >= 1 && what <= n) return f[what - 1].path;
+    if (what > GRPO_AT_LAST_FIELD_ && what < GRPO_AT_END_) return names[what - GRPO_AT_LAST_FIELD_ - 1];
+    if (what > GRPO_AT_ARGUMENT_ && what <= GRPO_AT_ARGUMENT_ + 16) return arguments[what - GRPO_AT_ARGUMENT_ - 1];
+    return what > GRPO_AT_OLD_ && what < GRPO_AT_OLD_END_ ? old[what - GRPO_AT_OLD_ - 1] : "";
+}
+
+const char *grpo_status_what(grpo_status st) { return grpo_name_at_((int)(st >> 8 & 1023)); }
+const char *grpo_status_other(grpo_status st) { return grpo_name_at_((int)(st >> 18 & 1023)); }
+
+/* text to the end of a string in a buffer, as far as there is room */
+static void grpo_append_(char *buffer, size_t size, const char *text)
+{
+    const size_t begin = strlen(buffer), room = size - begin - 1, n = strlen(text) < room ? strlen(text) : room;
+    memcpy(buffer + begin, text, n);
+    buffer[begin + n] = 0;
+}
+
+static void grpo_append_index_(char *buffer, size_t size, int64_t index)
+{
+    char digits[24];
+    char *p = digits + sizeof digits;
+    *--p = 0;
+    *--p = ']';
+    do { *--p = (char)('0' + (int)(index % 10)); index /= 10; } while (index);
+    *--p = '[';
+    grpo_append_(buffer, size, p);
+}
+
+const char *grpo_status_message(grpo_status st, char *buffer, size_t size)
+{
+    const int what = (int)(st >> 8 & 1023), other = (int)(st >> 18 & 1023);
+    const int second = other > GRPO_AT_LAST_FIELD_ && what <= GRPO_AT_LAST_FIELD_;         /* a field has no elements */
+    const int64_t index = grpo_status_index(st);
+    if (size == 0) return "";
+    buffer[0] = 0;
+    grpo_append_(buffer, size, grpo_name_at_(what));
+    if (index >= 0 && !second) grpo_append_index_(buffer, size, index);
+    if (what) grpo_append_(buffer, size, " ");
+    grpo_append_(buffer, size, grpo_status_text(st));
+    if (other) grpo_append_(buffer, size, " ");
+    grpo_append_(buffer, size, grpo_name_at_(other));
+    if (index >= 0 && second) grpo_append_index_(buffer, size, index);
+    return buffer;
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -21,13 +21,14 @@ int main(void)
     for (int k = 0; k < 2; k++) {
         grpo_objective obj;
         grpo_report report;
+        char text[GRPO_MESSAGE_SIZE];
         float advantage[N_TOKENS], dlogp[N_TOKENS];
         const grpo_output out = { .dlogp = dlogp };
 
         grpo_status st = grpo_objective_named(name[k], &obj);
         if (!st) st = grpo_advantages(&obj, &batch, advantage);
         if (!st) st = gspo_loss(&obj, &batch, advantage, NULL, &out, &report);
-        if (st) return fprintf(stderr, "%s: %s\n", name[k], grpo_status_text(st)), 1;
+        if (st) return fprintf(stderr, "%s: %s\n", name[k], grpo_status_message(st, text, sizeof text)), 1;
 
         printf("%s\n  reward  advantage  d loss / d logp of each token\n", name[k]);
         for (int i = 0; i < N_RESPONSES; i++) {

@@ -34,7 +34,11 @@ static void fail(const char *what)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void ask(grpo_status st) { if (st) fail(grpo_status_text(st)); }
+static void ask(grpo_status st)
+{
+    char text[GRPO_MESSAGE_SIZE];
+    if (st) fail(grpo_status_message(st, text, sizeof text));
+}
 
 static double unit(void)
 {

@@ -660,8 +660,9 @@ static options parse_options(int argc, char **argv)
 static grpo_objective make_objective(const options *o)
 {
     grpo_objective obj;
+    char text[GRPO_MESSAGE_SIZE];
     grpo_status st = grpo_objective_named(o->objective, &obj);
-    if (st) fail("--objective %s: %s; --list shows them", o->objective, grpo_status_text(st));
+    if (st) fail("--objective %s: %s; --list shows them", o->objective, grpo_status_message(st, text, sizeof text));
     obj.reward.overlong_max = LIMIT;
     obj.reward.overlong_cache = LIMIT - (MAX_DIGITS + 1);   /* no right response is that long */
     obj.aggregation.constant = LIMIT;
@@ -674,7 +675,7 @@ static grpo_objective make_objective(const options *o)
         path[equals - o->set[i]] = 0;
         double number = strtod(equals + 1, &end);
         st = *end ? grpo_objective_choose(&obj, path, equals + 1) : grpo_objective_set(&obj, path, number);
-        if (st) fail("--set %s: %s", o->set[i], grpo_status_text(st));
+        if (st) fail("--set %s: %s", o->set[i], grpo_status_message(st, text, sizeof text));
     }
     return obj;
 }
@@ -724,7 +725,8 @@ int main(int argc, char **argv)
         rollout_sample(&r, &l.policy, &reference, &scratch, &rng);
         critic(critic_weights, &r);
         grpo_status st = update(&obj, &r, &l, o.updates, o.lr, &now);
-        if (st) fail("%s: %s", o.objective, grpo_status_text(st));
+        char text[GRPO_MESSAGE_SIZE];
+        if (st) fail("%s: %s", o.objective, grpo_status_message(st, text, sizeof text));
 
         for (int i = 0; i < r.n; i++) {
             now.reward += (double)r.reward[i] / r.n;

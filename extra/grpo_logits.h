@@ -1019,7 +1019,8 @@ static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch 
     if (st) return st;
     if (!rows || !rows->part || !rows->logp || !rows->entropy) return GRPO_NULL_ROWS;
     if (rows->dlogits && !(out && out->dlogp && out->dentropy)) return GRPO_NULL_ROWS;
-    if (how->scratch > 0 && !(out && out->scratch && out->scratch_size >= how->scratch)) return GRPO_NEEDS_SCRATCH;
+    st = grpo_check_room_(out, how);
+    if (st) return st;
     if (rows->logits.rows != batch->n_tokens) return GRPO_BAD_LOGITS_SHAPE;
     return grpo_check_range_(rows, 0, rows->logits.rows);
 }
@@ -1029,7 +1030,7 @@ static grpo_status grpo_run_rows_(const grpo_objective *obj, const grpo_batch *b
 {
     grpo_status st = grpo_check_rows_(obj, batch, advantage, rows, out, how);
     grpo_batch b;
-    if (!st && !partial) st = GRPO_NULL_OUTPUT;
+    if (!st && !partial) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
     if (!st) st = grpo_mark_rows_(batch, rows);
     if (!st) st = grpo_read_marked_(rows);
     if (st) return st;
@@ -1047,7 +1048,7 @@ static grpo_status grpo_run_rows_once_(const grpo_objective *obj, const grpo_bat
     grpo_partial partial;
     grpo_status st;
     memset(&partial, 0, sizeof partial);
-    if (!report) return obj ? GRPO_NULL_OUTPUT : GRPO_NULL_OBJECTIVE;
+    if (!report) return obj ? GRPO_STATUS_(GRPO_NULL, GRPO_AT_report_) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     st = grpo_run_rows_(obj, batch, advantage, totals, rows, out, &partial, how);
     if (!st) grpo_report_of(&partial, report);
     return st;
@@ -1056,14 +1057,14 @@ static grpo_status grpo_run_rows_once_(const grpo_objective *obj, const grpo_bat
 grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                              const grpo_rows *rows, const grpo_output *out, grpo_report *report)
 {
-    if (grpo_is_of_gspo_(obj)) return GRPO_NEEDS_GSPO;
+    if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
     return grpo_run_rows_once_(obj, batch, advantage, totals, rows, out, report, &grpo_by_tokens_);
 }
 
 grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                                  const grpo_rows *rows, const grpo_output *out, grpo_partial *partial)
 {
-    if (grpo_is_of_gspo_(obj)) return GRPO_NEEDS_GSPO;
+    if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
     return grpo_run_rows_(obj, batch, advantage, totals, rows, out, partial, &grpo_by_tokens_);
 }
 

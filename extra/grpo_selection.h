@@ -210,7 +210,7 @@ static grpo_status grpo_check_by_(const grpo_batch *b, const grpo_real *by)
 {
     if (b->n_groups == 0) return GRPO_OK;
     if (!by) return GRPO_NULL_BY;
-    return grpo_tokens_in_domain_(b, by, NULL, GRPO_FINITE_) ? GRPO_OK : GRPO_BAD_BY;
+    return grpo_first_token_outside_(b, by, NULL, GRPO_FINITE_) < 0 ? GRPO_OK : GRPO_BAD_BY;
 }
 
 static void grpo_clear_tokens_(const grpo_batch *b, uint8_t *selected)

@@ -19,7 +19,7 @@ static grpo_status grpo_check_bounded_(const grpo_batch *b, const grpo_real *adv
     size_t k;
     if (b->n_groups == 0) return GRPO_OK;
     for (k = 0; k < sizeof token / sizeof *token; k++)
-        if ((needs & token[k].bit) && !grpo_tokens_in_domain_(b, token[k].x, NULL, GRPO_MODERATE_)) return token[k].bad;
+        if ((needs & token[k].bit) && grpo_first_token_outside_(b, token[k].x, NULL, GRPO_MODERATE_) >= 0) return token[k].bad;
     return GRPO_OK;
 }
 
@@ -215,7 +215,7 @@ static grpo_status grpo_check_tokens_(const grpo_batch *b, const grpo_real *x, g
 {
     if (b->n_groups == 0) return GRPO_OK;
     if (!x) return null;
-    return grpo_tokens_in_domain_(b, x, NULL, GRPO_MODERATE_) ? GRPO_OK : bad;
+    return grpo_first_token_outside_(b, x, NULL, GRPO_MODERATE_) < 0 ? GRPO_OK : bad;
 }
 
 /* |x| <= 1e150 */
@@ -318,7 +318,7 @@ static grpo_status grpo_check_marked_(const grpo_batch *b, const grpo_real *x, c
 {
     if (b->n_groups == 0) return GRPO_OK;
     if (!x) return null;
-    return grpo_tokens_in_domain_(b, x, where, GRPO_MODERATE_) ? GRPO_OK : bad;
+    return grpo_first_token_outside_(b, x, where, GRPO_MODERATE_) < 0 ? GRPO_OK : bad;
 }
 
 /* lists of n > 0 numbers, NULL where one is not needed: there, and |x| <= 1e150 */

@@ -1,6 +1,7 @@
 /* advantages: steps, transforms, gains and tokens of the advantage axis as vectors/README.md writes them, in binary128 and without care for
  * speed, on random batches: within 4 ulps of their sizes, and 0 where they are exactly 0. */
 #include "check.h"
+#include "status.h"
 #include "reference.h"
 
 enum { MOST_ITEMS = 512, MOST_TOKENS = 1024, TRIALS = 400 };
@@ -613,7 +614,7 @@ static void compare(book *k, const char *what, int trial)
     grpo_real *found = (grpo_real *)test_alloc(k->b.n_tokens, sizeof *found);
     const grpo_status st = grpo_advantages(&k->obj, &batch, found);
     int64_t i, t;
-    check(!st, "%s %d: %s", what, trial, grpo_status_text(st));
+    check(!st, "%s %d: %s", what, trial, status_line(st));
     for (i = 0; i < k->b.n_sequences && !st; i++) for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
         const reference_real off = ref_abs((reference_real)found[t] - k->A[t].v);
         if (!is_active(&k->b, t) || !(k->A[t].s < (sizeof *found == 4 ? 1e37 : 1e290))) continue;         /* an exponential of too much */

@@ -5,6 +5,7 @@
 #include "../extra/grpo_selection.h"
 #include "../extra/grpo_weights.h"
 #include "call_run.h"
+#include "status.h"
 #include <cJSON.h>
 #include <stb_ds.h>
 #include <stdarg.h>
@@ -34,7 +35,7 @@ static void fail(call *r, const char *format, ...)
     va_end(args);
 }
 
-static void check_status(call *r, grpo_status st) { if (st) fail(r, "%s", grpo_status_text(st)); }
+static void check_status(call *r, grpo_status st) { if (st) fail(r, "%s", status_line(st)); }
 
 /* every bit is set: NaN, -1, no flag.  What a function forgets to write is seen. */
 static void *allocate(call *r, int64_t count, size_t size)

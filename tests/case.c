@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "case.h"
+#include "status.h"
 #include <cJSON.h>
 #include <dirent.h>
 #include <stb_ds.h>
@@ -304,7 +305,7 @@ static int read_field(const reader *r, const grpo_field *field, const cJSON *ite
     }
     if (!case_number(item, &v) || v != v) return fail(r, field->path, "not a number");
     st = grpo_objective_set(&r->c->objective, field->path, v);
-    return st ? fail(r, field->path, "%s", grpo_status_text(st)) : 0;
+    return st ? fail(r, field->path, "%s", status_line(st)) : 0;
 }
 
 static int read_axis(const reader *r, const cJSON *axis, uint8_t *seen)

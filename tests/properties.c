@@ -1,6 +1,7 @@
 /* What must hold for every objective and every batch: order, parts, layout and garbage change no bit; nothing is NaN; gradients are
  * those of the loss as vectors/README.md writes it.  Presets first, then objectives drawn at random from all choices. */
 #include "../gspo.h"
+#include "status.h"
 #include "check.h"
 #include "reference.h"
 #include "scratch.h"
@@ -75,20 +76,27 @@ static void answer_find(const grpo_objective *obj, const rollouts *b, answer *a)
     if (!a->status) answer_loss(obj, b, a);
 }
 
+static int is_of_rewards(grpo_status st)
+{
+    return grpo_status_is(st, GRPO_TOO_LARGE) && (speaks_of(st, "shaped reward") || speaks_of(st, "KL in the reward"));
+}
+
 /* what the batch cannot be asked for is left out: a KL that diverges, k of fewer items, a teacher beside a -inf */
 static grpo_objective askable(grpo_objective obj, const rollouts *b)
 {
     grpo_batch batch = rollouts_view(b);
     grpo_real *advantage = unwritten(b->n_tokens);
-    grpo_status st = GRPO_BAD_SHAPED_REWARD;
+    grpo_status st = GRPO_NULL;
     int tries;
     for (tries = 0; tries < 6 && st; tries++) {
+        int infinite;
         st = grpo_advantages(&obj, &batch, advantage);
-        if (st == GRPO_BAD_SHAPED_REWARD) obj.reward.kl = GRPO_KL_NONE;
-        if (st == GRPO_FEW_ITEMS) obj.advantage.transform = GRPO_TRANSFORM_NONE;
-        if (st == GRPO_BAD_LOGP_TEACHER) obj.advantage.teacher_coef = obj.advantage.teacher_share = 0;
-        if (st == GRPO_BAD_LOGP_CENTRED) obj.advantage.kl_centred_coef = 0;
-        if (st == GRPO_BAD_UNIT_REWARD) obj.advantage.scale = GRPO_SCALE_GROUP_STD;
+        infinite = grpo_status_is(st, GRPO_INFINITE);
+        if (is_of_rewards(st)) obj.reward.kl = GRPO_KL_NONE;
+        if (grpo_status_is(st, GRPO_FEW_ITEMS)) obj.advantage.transform = GRPO_TRANSFORM_NONE;
+        if (infinite && (speaks_of(st, "batch.logp_teacher") || speaks_of(st, "batch.logp_old"))) obj.advantage.teacher_coef = obj.advantage.teacher_share = 0;
+        if (infinite && (speaks_of(st, "batch.logp_rollout") || speaks_of(st, "batch.logp_ref"))) obj.advantage.kl_centred_coef = 0;
+        if (grpo_status_is(st, GRPO_NOT_UNIT)) obj.advantage.scale = GRPO_SCALE_GROUP_STD;
     }
     free(advantage);
     return obj;
@@ -149,7 +157,7 @@ static void check_groups(const char *what, const answer *base, const answer *fou
 
 static void check_same(const char *what, const answer *base, const answer *found, const rollouts *arranged)
 {
-    if (!check(found->status == GRPO_OK, "%s: %s: %s", label, what, grpo_status_text(found->status))) return;
+    if (!check(found->status == GRPO_OK, "%s: %s: %s", label, what, status_line(found->status))) return;
     check_tokens(what, "advantage", base->advantage, found->advantage, arranged);
     check_tokens(what, "dlogp", base->dlogp, found->dlogp, arranged);
     check_tokens(what, "dentropy", base->dentropy, found->dentropy, arranged);
@@ -245,7 +253,7 @@ static void part_evaluate(const grpo_objective *obj, const answer *base, const g
     if (!a.status) a.status = gspo_loss_add(obj, &batch, a.advantage, totals, &out, own);
     if (!a.status) a.status = gspo_loss_add(obj, &batch, a.advantage, totals, out.scratch_size ? &room : NULL, shared);
     free(out.scratch);
-    if (check(!a.status, "%s: a part: %s", label, grpo_status_text(a.status))) {
+    if (check(!a.status, "%s: a part: %s", label, status_line(a.status))) {
         check_tokens("parts", "advantage", base->advantage, a.advantage, part);
         check_tokens("parts", "dlogp", base->dlogp, a.dlogp, part);
         check_tokens("parts", "dentropy", base->dentropy, a.dentropy, part);
@@ -283,13 +291,13 @@ static void property_parts(const grpo_objective *obj, const rollouts *b, const a
     memset(&shared, 0, sizeof shared);
     memset(&fresh, 0, sizeof fresh);
     st = parts_survey(obj, &p, &totals, &moments);
-    if (check(!st, "%s: counting parts: %s", label, grpo_status_text(st))) {
+    if (check(!st, "%s: counting parts: %s", label, status_line(st))) {
         for (k = 0; k < p.count; k++) part_evaluate(obj, base, &totals, &moments, &p.batch[k], &p.partial[k], &shared);
         grpo_report_of(&shared, &report);
         check_fewer_outputs("parts into one partial", &base->report, report);
         st = parts_merge(r, &p);
         if (!st) st = grpo_partial_merge(&fresh, &p.partial[0]);
-        check(!st, "%s: merging: %s", label, grpo_status_text(st));
+        check(!st, "%s: merging: %s", label, status_line(st));
         grpo_report_of(&fresh, &report);
         check_report("parts merged", &base->report, &report);
     }
@@ -313,7 +321,7 @@ static void property_later_start(const grpo_objective *obj, const rollouts *b, c
     for (g = 0; g < packed.n_groups; g++) packed.group_from[g] = g;
     answer_find(obj, &tail, &expected);
     answer_find(obj, &packed, &found);
-    check(expected.status == found.status, "%s: later start: %s", label, grpo_status_text(expected.status));
+    check(expected.status == found.status, "%s: later start: %s", label, status_line(expected.status));
     if (!expected.status) check_same("later start", &expected, &found, &packed);
     answer_free(&expected);
     answer_free(&found);
@@ -438,12 +446,12 @@ static void property_whole(const grpo_objective *obj, const rollouts *b, const a
     (void)r;
     out.dlogp = dlogp;
     st = gspo_loss(obj, &batch, base->advantage, NULL, &out, &report);
-    check(!st, "%s: whole: %s", label, grpo_status_text(st));
+    check(!st, "%s: whole: %s", label, status_line(st));
     check(same_bits(dlogp, base->dlogp, (size_t)b->n_tokens * sizeof *dlogp), "%s: whole and added dlogp differ", label);
     check_fewer_outputs("whole and added", &base->report, report);
     out.dlogp = NULL;
     st = gspo_loss(obj, &batch, base->advantage, NULL, out.scratch_size ? &out : NULL, &report);
-    check(!st, "%s: outputs NULL: %s", label, grpo_status_text(st));
+    check(!st, "%s: outputs NULL: %s", label, status_line(st));
     check_fewer_outputs("outputs NULL", &base->report, report);
     check(before == hash_inputs(obj, b), "%s: an input changed", label);
     free(out.scratch);
@@ -468,7 +476,7 @@ static void check_output(const char *what, const grpo_objective *obj, const roll
     out.dentropy = with_dentropy ? a.dentropy : NULL;
     out.term = with_term ? a.term : NULL;
     if (!st) st = gspo_loss_add(obj, &batch, base->advantage, &totals, &out, &partial);
-    check(!st, "%s: %s: %s", label, what, grpo_status_text(st));
+    check(!st, "%s: %s: %s", label, what, status_line(st));
     grpo_report_of(&partial, &report);
     check_fewer_outputs(what, &base->report, report);
     if (with_dlogp) check(same_bits(a.dlogp, base->dlogp, (size_t)b->n_tokens * sizeof *a.dlogp), "%s: %s: dlogp", label, what);
@@ -498,9 +506,9 @@ static void property_grpo_is_gspo(const grpo_objective *obj, const rollouts *b, 
     out.dlogp = dlogp;
     st = grpo_loss(obj, &batch, base->advantage, NULL, &out, &report);
     if (obj->ratio.unit != GRPO_UNIT_TOKEN || obj->penalty.pairs != GRPO_PAIRS_NONE) {
-        check(st == GRPO_NEEDS_GSPO, "%s: grpo_loss: %s", label, grpo_status_text(st));
+        check(grpo_status_is(st, GRPO_NEEDS_GSPO), "%s: grpo_loss: %s", label, status_line(st));
     } else {
-        check(!st, "%s: grpo_loss: %s", label, grpo_status_text(st));
+        check(!st, "%s: grpo_loss: %s", label, status_line(st));
         check(same_bits(dlogp, base->dlogp, (size_t)b->n_tokens * sizeof *dlogp), "%s: grpo_loss and gspo_loss differ in dlogp", label);
         check_fewer_outputs("grpo_loss", &base->report, report);
     }
@@ -532,7 +540,7 @@ static void check_ranks(const grpo_objective *obj, const rollouts *b, const answ
     out = output_of(obj, &batch, &a);
     totals.ranks = ranks;
     if (!st) st = gspo_loss(obj, &batch, base->advantage, &totals, &out, &report);
-    check(!st, "%s: ranks: %s", label, grpo_status_text(st));
+    check(!st, "%s: ranks: %s", label, status_line(st));
     for (t = 0; t < b->n_tokens; t++) {
         if (base->dlogp[t] != UNWRITTEN && !times_close((double)base->dlogp[t], ranks, (double)a.dlogp[t], rounding * EPS)) bad = t;
     }
@@ -574,7 +582,7 @@ static void property_one_token(const grpo_objective *obj, const rollouts *b, con
     token.ratio.unit = GRPO_UNIT_TOKEN;
     answer_find(&sequence, &single, &sequence_answer);
     answer_find(&token, &single, &token_answer);
-    check(sequence_answer.status == token_answer.status, "%s: one token: %s", label, grpo_status_text(sequence_answer.status));
+    check(sequence_answer.status == token_answer.status, "%s: one token: %s", label, status_line(sequence_answer.status));
     check(same_bits(sequence_answer.dlogp, token_answer.dlogp, (size_t)single.n_tokens * sizeof(grpo_real)),
           "%s: one token: a sequence's gradient is not its token's", label);
     check_report("one token", &token_answer.report, &sequence_answer.report);
@@ -593,7 +601,7 @@ static void property_power_of_one(const grpo_objective *obj, const rollouts *b, 
     power.ratio.power = rng_chance(r, 50) ? 1 : 0;
     power.ratio.pool_low = power.ratio.pool_high = HUGE_VAL;
     answer_find(&power, b, &a);
-    check(a.status == base->status, "%s: a power of 1: %s", label, grpo_status_text(a.status));
+    check(a.status == base->status, "%s: a power of 1: %s", label, status_line(a.status));
     check(same_bits(a.dlogp, base->dlogp, (size_t)b->n_tokens * sizeof(grpo_real)), "%s: a power of 1 has another gradient", label);
     check_report("a power of 1", &base->report, &a.report);
     answer_free(&a);
@@ -779,9 +787,9 @@ static void property_gradient(const grpo_objective *obj, const rollouts *unused,
     rollouts_random(r, kind, &b);
     asked = askable(*obj, &b);
     answer_find(&asked, &b, &a);
-    refusable = ((kind & RANDOM_EXTREME) && (a.status == GRPO_BAD_ADVANTAGE || a.status == GRPO_BAD_SHAPED_REWARD))
-             || (asked.advantage.gain == GRPO_GAIN_EXPONENTIAL && a.status == GRPO_BAD_ADVANTAGE);
-    check(!a.status || refusable, "%s: gradient: %s", label, grpo_status_text(a.status));
+    refusable = ((kind & RANDOM_EXTREME) && (speaks_of(a.status, "advantage") || is_of_rewards(a.status)))
+             || (asked.advantage.gain == GRPO_GAIN_EXPONENTIAL && speaks_of(a.status, "advantage"));
+    check(!a.status || refusable, "%s: gradient: %s", label, status_line(a.status));
     if (!a.status) check_reference(&asked, &b, &a);
     answer_free(&a);
     rollouts_free(&b);
@@ -799,7 +807,7 @@ static void property_all_masked(const grpo_objective *obj, const rollouts *unuse
     rollouts_random(r, RANDOM_ALL_MASKED, &b);
     asked = askable(*obj, &b);
     answer_find(&asked, &b, &a);
-    if (check(!a.status, "%s: all masked: %s", label, grpo_status_text(a.status))) {
+    if (check(!a.status, "%s: all masked: %s", label, status_line(a.status))) {
         check_token_values("advantage, all masked", &b, a.advantage);
         check_token_values("dlogp, all masked", &b, a.dlogp);
         check_token_values("dentropy, all masked", &b, a.dentropy);
@@ -827,9 +835,9 @@ static void check_properties(const grpo_objective *obj, const rollouts *b, rng *
     answer base;
     size_t k;
     answer_find(obj, b, &base);
-    if (base.status == GRPO_BAD_ADVANTAGE && any_infinite(b, base.advantage)) {          /* beyond the largest float */
+    if (speaks_of(base.status, "advantage") && any_infinite(b, base.advantage)) {          /* beyond the largest float */
         check_token_values("advantage", b, base.advantage);
-    } else if (check(!base.status, "%s: %s", label, grpo_status_text(base.status))) {
+    } else if (check(!base.status, "%s: %s", label, status_line(base.status))) {
         for (k = 0; k < sizeof properties / sizeof *properties; k++) properties[k](obj, b, &base, r);
     }
     answer_free(&base);
@@ -1057,7 +1065,7 @@ static void check_equal(const grpo_objective *obj, const rollouts *b, double rew
     for (t = 0; t < b->n_tokens; t++) bad += advantage[t] != UNWRITTEN && advantage[t] != 0;
     check(!st && bad == 0, "equal rewards %.9g, baseline %d, scale %d, eps %g/%d, gain %d: %d advantages are not 0 (%s)", reward,
           obj->advantage.baseline, obj->advantage.scale, obj->advantage.eps, obj->advantage.eps_place, obj->advantage.gain, (int)bad,
-          grpo_status_text(st));
+          status_line(st));
     free(advantage);
 }
 
@@ -1092,7 +1100,7 @@ static void check_informative(void)
         rollouts_random(&r, 0, &b);
         batch = rollouts_view(&b);
         st = grpo_informative(&batch, keep);
-        check(!st, "informative: %s", grpo_status_text(st));
+        check(!st, "informative: %s", status_line(st));
         for (g = 0; g < b.n_groups; g++) {
             int differ = 0;
             for (i = b.group_begin[g]; i < b.group_begin[g + 1]; i++) differ |= b.reward[i] != b.reward[b.group_begin[g]];

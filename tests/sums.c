@@ -1,6 +1,7 @@
 /* Sums are exact and rounded once.  They are reached through the interface: with the score surrogate, advantage -1 and aggregation
  * token_sum the loss is the sum of logp; report.entropy is the sum of entropy over the number of tokens. */
 #include "../gspo.h"
+#include "status.h"
 #include "check.h"
 #include "random_batch.h"
 
@@ -53,7 +54,7 @@ static grpo_report sum(const grpo_real *x, int64_t n)
     grpo_status st;
     memset(&p, 0, sizeof p);
     st = add(&p, x, n, 1);
-    check(!st, "a sum of %d: %s", (int)n, grpo_status_text(st));
+    check(!st, "a sum of %d: %s", (int)n, status_line(st));
     grpo_report_of(&p, &r);
     return r;
 }

@@ -9,6 +9,7 @@
 #define GSPO_IMPLEMENTATION
 #define GRPO_LOGITS_IMPLEMENTATION
 #include "../../extra/grpo_logits.h"
+#include "../status.h"
 #include "../check.h"
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -146,7 +147,7 @@ static double run(workload *w, pass what)
     else if (what == OBJECTIVE) st = gspo_loss(&w->obj, &w->batch, advantage, NULL, &w->out, &report);
     else st = gspo_logits_loss(&w->obj, &w->batch, advantage, NULL, &rows, &w->out, &report);
     start = now() - start;
-    if (st) { fprintf(stderr, "%s\n", grpo_status_text(st)); exit(2); }
+    if (st) { fprintf(stderr, "%s\n", status_line(st)); exit(2); }
     return start;
 }
 

@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "../../../extra/grpo_logits.h"
 #include "../../call_run.h"
+#include "../../status.h"
 #include "../../compare.h"
 #include "../../scratch.h"
 #include "../text.h"
@@ -76,7 +77,7 @@ static grpo_status set_text(grpo_objective *obj, char *setting)
     char *value = strchr(setting, '='), *end;
     grpo_status st;
     double number;
-    if (!value) return GRPO_UNKNOWN_FIELD;
+    if (!value) return GRPO_UNKNOWN;
     *value++ = 0;
     number = strtod(value, &end);
     st = *end || end == value ? grpo_objective_choose(obj, setting, value) : grpo_objective_set(obj, setting, number);
@@ -88,9 +89,9 @@ static grpo_status twist(grpo_objective *obj)
 {
     grpo_status st = GRPO_OK;
     for (char **a = twists; *a && !st; a += 2) {
-        if (!a[1]) return GRPO_UNKNOWN_FIELD;
+        if (!a[1]) return GRPO_UNKNOWN;
         if (!strcmp(*a, "--as")) st = grpo_objective_named(a[1], obj);
-        else st = strcmp(*a, "--set") ? GRPO_UNKNOWN_FIELD : set_text(obj, a[1]);
+        else st = strcmp(*a, "--set") ? GRPO_UNKNOWN : set_text(obj, a[1]);
     }
     return st;
 }
@@ -237,7 +238,7 @@ static void write_result(char **t, test_case *c)
     if (!st) st = answer_case(&result, c);
     if (st) {
         text_add(t, "\"error\":");
-        text_quoted(t, grpo_status_text(st));
+        text_quoted(t, status_line(st));
     } else {
         text_add(t, "\"result\":{");
         if (arrlen(result)) text_bytes(t, result, (size_t)arrlen(result) - 1);       /* all but the last comma */
@@ -297,7 +298,7 @@ static void write_logits_result(char **t, const test_case *c)
     }
     if (st) {
         text_add(t, "\"error\":");
-        text_quoted(t, grpo_status_text(st));
+        text_quoted(t, status_line(st));
     } else {
         write_rows(&rows, "logp", c, logp);
         write_rows(&rows, "entropy", c, entropy);

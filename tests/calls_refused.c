@@ -1,0 +1,624 @@
+/* Logits and the functions beside the objective, with one argument wrong each: the status, that it names the argument, and that nothing has
+ * been written.  tests/errors.c does the same for the objective. */
+#include "../extra/grpo_control.h"
+#include "../extra/grpo_credit.h"
+#include "../extra/grpo_critic.h"
+#include "../extra/grpo_logits.h"
+#include "../extra/grpo_rewards.h"
+#include "../extra/grpo_selection.h"
+#include "../extra/grpo_weights.h"
+#include "../gspo.h"
+#include "check.h"
+#include "small_batch.h"
+#include "status.h"
+
+typedef struct {
+    rollouts b;
+    grpo_batch batch;
+    grpo_real advantage[TOKENS];
+} setup;
+
+static void setup_make(setup *s)
+{
+    int64_t t;
+    memset(s, 0, sizeof *s);
+    fill_batch(&s->b);
+    s->batch = rollouts_view(&s->b);
+    for (t = 0; t < TOKENS; t++) s->advantage[t] = 1;
+}
+
+static void setup_free(setup *s) { rollouts_free(&s->b); }
+
+static int seen[1024];                       /* by what the status speaks of */
+
+static void check_status(const char *call_name, const char *what, grpo_status found, grpo_status expected, const char *names)
+{
+    check(same_status(found, expected), "%s, %s: \"%s\" instead of \"%s\"", call_name, what, status_line(found), status_line(expected));
+    check(strstr(status_line(expected), names) != NULL, "\"%s\" does not name %s", status_line(expected), names);
+    seen[status_what(expected)]++;
+}
+
+/* ---- logits --------------------------------------------------------------------------------------------------------------------- */
+
+/* a batch of one token; tests/logits_loss.c has the rest */
+static void check_batch_logits(const grpo_real *z)
+{
+    static const int64_t group[2] = { 0, 1 }, offset = 0, length = 1, past = 2;
+    grpo_real numbers[7] = { 0, -1, 1, 5, 5, 5, 5 };
+    grpo_row_part part;
+    grpo_objective obj;
+    grpo_batch batch;
+    grpo_output out;
+    grpo_report report;
+    grpo_rows rows;
+    memset(&batch, 0, sizeof batch); memset(&out, 0, sizeof out); memset(&rows, 0, sizeof rows);
+    grpo_objective_named("grpo", &obj);
+    batch.n_groups = batch.n_tokens = 1; batch.group_begin = group; batch.offset = &offset; batch.length = &length;
+    batch.logp_old = batch.logp_ref = &numbers[1];
+    rows.logits.logits = z; rows.logits.rows = 1; rows.logits.vocab = rows.logits.stride = 2; rows.logits.target = &past;
+    rows.logits.temperature = 1; rows.part = &part; rows.logp = &numbers[3]; rows.entropy = &numbers[4];
+    check_status("grpo_logits_loss", "no rows", grpo_logits_loss(&obj, &batch, &numbers[2], NULL, NULL, &out, &report),
+                 GRPO_NULL_ROWS, "rows");
+    check_status("grpo_logits_loss", "a target past the end", grpo_logits_loss(&obj, &batch, &numbers[2], NULL, &rows, &out, &report),
+                 GRPO_BAD_TARGET, "target");
+    check(numbers[3] == 5 && numbers[4] == 5, "grpo_logits_loss: refused logits have been written");
+}
+
+static void check_logits(void)
+{
+    grpo_real z[2] = { 1, 2 }, g[2] = { 5, 5 };
+    const int64_t target = 1;
+    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 2, 2, NULL, NULL, 1, 0 };
+    grpo_row_part part, other;
+    grpo_row row;
+    memset(&part, 0xa5, sizeof part);
+    other = part;
+    check_status("grpo_row_read", "no logits", grpo_row_read(NULL, 0, &part), GRPO_NULL_LOGITS, "logits");
+    x.logits = z;
+    check_status("grpo_row_read", "no target", grpo_row_read(&x, 0, &part), GRPO_NULL_LOGITS, "logits");
+    x.target = &target;
+    check_status("grpo_row_read", "a row that is not there", grpo_row_read(&x, 1, &part), GRPO_BAD_LOGITS_SHAPE, "logits");
+    check_status("grpo_row_read", "no part", grpo_row_read(&x, 0, NULL), GRPO_NULL_OUTPUT, "output");
+    x.temperature = 0;
+    check_status("grpo_row_read", "temperature 0", grpo_row_read(&x, 0, &part), GRPO_BAD_LOGITS_TEMPERATURE, "temperature");
+    x.temperature = 1;
+    z[0] = (grpo_real)NAN;
+    check_status("grpo_row_read", "NaN", grpo_row_read(&x, 0, &part), GRPO_BAD_LOGITS, "logits");
+    z[0] = (grpo_real)HUGE_VAL;
+    check_status("grpo_row_read", "infinity", grpo_row_read(&x, 0, &part), GRPO_BAD_LOGITS, "logits");
+    check(!memcmp(&part, &other, sizeof part), "grpo_row_read: a refused row has been written");
+    z[0] = 1;
+    check_status("grpo_row_read", "a row", grpo_row_read(&x, 0, &part), GRPO_OK, "well");
+    other = part;
+    check_status("grpo_row_merge", "two targets", grpo_row_merge(&other, &part, 1), GRPO_BAD_LOGITS_SHAPE, "logits");
+    check_status("grpo_row_merge", "nothing", grpo_row_merge(&other, NULL, 1), GRPO_NULL_OUTPUT, "output");
+    check_status("grpo_row_merge", "temperature NaN", grpo_row_merge(&other, &part, NAN), GRPO_BAD_LOGITS_TEMPERATURE, "temperature");
+    check_status("grpo_row_of", "temperature infinite", grpo_row_of(&part, HUGE_VAL, &row), GRPO_BAD_LOGITS_TEMPERATURE, "temperature");
+    check_status("grpo_row_of", "nothing", grpo_row_of(NULL, 1, &row), GRPO_NULL_OUTPUT, "output");
+    check_status("grpo_row_gradient", "no part", grpo_row_gradient(&x, 0, NULL, 1, 1, g), GRPO_NULL_OUTPUT, "output");
+    check_status("grpo_row_gradient", "no gradient", grpo_row_gradient(&x, 0, &part, 1, 1, NULL), GRPO_NULL_OUTPUT, "output");
+    check(g[0] == 5 && g[1] == 5, "grpo_row_gradient: a refused row has been written");
+    check_batch_logits(z);
+}
+
+/* ---- functions of papers -------------------------------------------------------------------------------------------------------- */
+
+/* what they write to, and its bytes before */
+static struct { double x[8], y[8]; grpo_real a[TOKENS], b[TOKENS], c[TOKENS]; int64_t index[8]; uint8_t flag[8]; } room, blank;
+
+static void refused(const char *name, const char *what, grpo_status found, grpo_status expected, const char *names)
+{
+    check_status(name, what, found, expected, names);
+    check(!memcmp(&room, &blank, sizeof room), "%s, %s: something was written", name, what);
+    memcpy(&room, &blank, sizeof room);
+}
+
+static void accepted(const char *name, grpo_status found)
+{
+    check(found == GRPO_OK, "%s: %s", name, grpo_status_text(found));
+    memcpy(&room, &blank, sizeof room);
+}
+
+static const double fine[8] = { 0.5, 0.25, 0.75, 0.5, 0.5, 0.5, 0.5, 0.5 }, zeros[8], wild[8] = { 0.5, NAN, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5 };
+static const double below[8] = { -0.5, -0.25, -1, -2, -1, -1, -1, -1 }, beyond[8] = { 0.5, 1.5, 0.5, 0.5 };
+static const uint8_t flags[8] = { 1, 0, 1, 0 };
+static const int64_t ids[TOKENS] = { 1, 2, 1, 2 };
+
+static void check_lists_of_numbers(void)
+{
+    static const double wins[4] = { NAN, 1, 0, NAN }, no_wins[4] = { 0, 0.25, 0.75, 0 }, both[4] = { 0, 1, 1, 0 };
+    const double *const x = fine;
+    const int64_t minus[2] = { 3, -1 };
+    int64_t scratch[4];
+    double *const out = room.x;
+    accepted("hint_reward", grpo_hint_reward(x, x, 4, 1, GRPO_HINT_VARIANCE, 0, out));
+    refused("hint_reward", "no output", grpo_hint_reward(x, x, 4, 1, GRPO_HINT_VARIANCE, 0, NULL), GRPO_NULL_OUTPUT, "last argument");
+    refused("hint_reward", "no rollout", grpo_hint_reward(x, x, 0, 1, GRPO_HINT_VARIANCE, 0, out), GRPO_TOO_FEW, "n must");
+    refused("hint_reward", "n -1", grpo_hint_reward(x, x, -1, 1, GRPO_HINT_VARIANCE, 0, out), GRPO_BAD_COUNT, "negative");
+    refused("hint_reward", "no gap", grpo_hint_reward(x, NULL, 4, 1, GRPO_HINT_VARIANCE, 0, out), GRPO_NULL_LIST, "gap");
+    refused("hint_reward", "gap NaN", grpo_hint_reward(x, wild, 4, 1, GRPO_HINT_VARIANCE, 0, out), GRPO_BAD_LIST, "gap");
+    refused("hint_reward", "temperature 0", grpo_hint_reward(x, x, 4, 0, GRPO_HINT_VARIANCE, 0, out),
+            GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature");
+    refused("hint_reward", "form 2", grpo_hint_reward(x, x, 4, 1, (grpo_hint_form)2, 0, out), GRPO_BAD_FORM, "form");
+    accepted("meta_reward", grpo_meta_reward(flags, ids, 4, NULL, 0, 8, 1, out));
+    refused("meta_reward", "no correct", grpo_meta_reward(NULL, ids, 4, ids, 1, 8, 1, out), GRPO_NULL_CORRECT, "correct");
+    refused("meta_reward", "no net", grpo_meta_reward(flags, ids, 4, NULL, 1, 8, 1, out), GRPO_NULL_LIST, "net");
+    refused("meta_reward", "m -1", grpo_meta_reward(flags, ids, 4, ids, -1, 8, 1, out), GRPO_BAD_COUNT, "negative");
+    refused("meta_reward", "n 0", grpo_meta_reward(flags, ids, 0, ids, 1, 8, 1, out), GRPO_TOO_FEW, "n must");
+    refused("meta_reward", "passes 9", grpo_meta_reward(flags, ids, 4, ids, 1, 9, 1, out), GRPO_BAD_PREDICTION, "passes");
+    refused("meta_reward", "passes -2", grpo_meta_reward(flags, ids, 4, ids, 1, -2, 1, out), GRPO_BAD_PREDICTION, "passes");
+    refused("meta_reward", "length -2", grpo_meta_reward(flags, ids, 4, ids, 1, 8, -2, out), GRPO_BAD_PREDICTION, "predicted_length");
+    refused("meta_reward", "a length of -1", grpo_meta_reward(flags, minus, 2, ids, 1, 8, 1, out), GRPO_BAD_PREDICTION, "length");
+    accepted("pairwise_wins", grpo_pairwise_wins(wins, 2, out));
+    refused("pairwise_wins", "a quarter", grpo_pairwise_wins(no_wins, 2, out), GRPO_BAD_WINS, "wins");
+    refused("pairwise_wins", "two winners", grpo_pairwise_wins(both, 2, out), GRPO_BAD_WINS, "wins");
+    refused("pairwise_wins", "none", grpo_pairwise_wins(NULL, 2, out), GRPO_NULL_LIST, "wins");
+    accepted("entropy_rank_reward", grpo_entropy_rank_reward(x, x, 4, 1, scratch, out));
+    refused("entropy_rank_reward", "NaN", grpo_entropy_rank_reward(x, wild, 4, 1, scratch, out), GRPO_BAD_LIST, "overall");
+    refused("entropy_rank_reward", "no scratch", grpo_entropy_rank_reward(x, x, 4, 1, NULL, out), GRPO_NULL_LIST, "scratch");
+    refused("entropy_rank_reward", "top NaN", grpo_entropy_rank_reward(x, x, 4, NAN, scratch, out), GRPO_BAD_SHAPING, "top");
+    accepted("interval_reward", grpo_interval_reward(below, x, 4, 1, 0, out));
+    refused("interval_reward", "one", grpo_interval_reward(below, x, 1, 1, 0, out), GRPO_TOO_FEW, "interval");
+    refused("interval_reward", "empty", grpo_interval_reward(x, x, 4, 1, 0, out), GRPO_BAD_INTERVAL, "begin");
+    refused("interval_reward", "gamma -1", grpo_interval_reward(below, x, 4, -1, 0, out), GRPO_BAD_NEGATIVE, "gamma");
+    refused("interval_reward", "NaN", grpo_interval_reward(below, wild, 4, 1, 0, out), GRPO_BAD_LIST, "end");
+    accepted("dense_rewards", grpo_dense_rewards(x, 4, 1, 1, out));
+    refused("dense_rewards", "negative", grpo_dense_rewards(below, 4, 1, 1, out), GRPO_BAD_NEGATIVE, "reward");
+    refused("dense_rewards", "NaN", grpo_dense_rewards(wild, 4, 1, 1, out), GRPO_BAD_REWARD_LIST, "reward");
+    refused("dense_rewards", "total NaN", grpo_dense_rewards(x, 4, 1, NAN, out), GRPO_BAD_SHAPING, "total");
+    accepted("information_gain", grpo_information_gain(below, 4, GRPO_INFORMATION_LOG, out));
+    refused("information_gain", "above 0", grpo_information_gain(x, 4, GRPO_INFORMATION_LOG, out), GRPO_BAD_ANSWER_LOGP, "logp");
+    refused("information_gain", "NaN", grpo_information_gain(wild, 4, GRPO_INFORMATION_LOG, out), GRPO_BAD_ANSWER_LOGP, "logp");
+    refused("information_gain", "form 2", grpo_information_gain(below, 4, (grpo_information_form)2, out), GRPO_BAD_FORM, "form");
+    refused("information_gain", "none", grpo_information_gain(below, 0, GRPO_INFORMATION_LOG, out), GRPO_TOO_FEW, "n must");
+    accepted("consistency_weights", grpo_consistency_weights(x, 4, 20, 1.5, out, room.y));
+    refused("consistency_weights", "NaN", grpo_consistency_weights(wild, 4, 20, 1.5, out, room.y), GRPO_BAD_LIST, "entropy");
+    refused("consistency_weights", "centre", grpo_consistency_weights(x, 4, 20, INFINITY, out, room.y), GRPO_BAD_SHAPING, "centre");
+    refused("consistency_weights", "no global", grpo_consistency_weights(x, 4, 20, 1.5, out, NULL), GRPO_NULL_OUTPUT, "output");
+}
+
+static void check_advantages_of_lists(void)
+{
+    static const int64_t tree[4] = { -1, 0, 0, 1 }, two_roots[4] = { -1, 0, -1, 1 };
+    static const int64_t later[4] = { -1, 2, 0, 1 }, rootless[4] = { 0, 0, 0, 1 };
+    static const double inner[4] = { NAN, NAN, 0.5, 0.5 };
+    const double *const x = fine;
+    double *const out = room.x;
+    grpo_coplayer c = { 0.96, 0.96, 2, 0, 0, 0, 0, 1 };
+    grpo_branch nodes[4];
+    grpo_dd scratch[4];
+    accepted("future_success", grpo_future_success(x, 4, out));
+    refused("future_success", "NaN", grpo_future_success(wild, 4, out), GRPO_BAD_REWARD_LIST, "reward");
+    refused("future_success", "none", grpo_future_success(NULL, 4, out), GRPO_NULL_REWARD_LIST, "reward");
+    accepted("coplayer_credit", grpo_coplayer_credit(x, x, 4, &c, out));
+    refused("coplayer_credit", "NaN", grpo_coplayer_credit(x, wild, 4, &c, out), GRPO_BAD_LIST, "other");
+    refused("coplayer_credit", "no how", grpo_coplayer_credit(x, x, 4, NULL, out), GRPO_NULL_BOUNDS, "how");
+    c.clip = -1;
+    refused("coplayer_credit", "clip -1", grpo_coplayer_credit(x, x, 4, &c, out), GRPO_BAD_NEGATIVE, "clip");
+    c.clip = NAN;
+    refused("coplayer_credit", "clip NaN", grpo_coplayer_credit(x, x, 4, &c, out), GRPO_BAD_SHAPING, "clip");
+    c.weight_gamma = 1.5;
+    refused("coplayer_credit", "gamma 1.5", grpo_coplayer_credit(x, x, 4, &c, out), GRPO_BAD_UNIT, "weight_gamma");
+    accepted("project_advantage", grpo_project_advantage(x, 4, x, 1, 1, 0, scratch, out));
+    refused("project_advantage", "basis NaN", grpo_project_advantage(x, 4, wild, 1, 1, 0, scratch, out), GRPO_BAD_BASIS, "basis");
+    refused("project_advantage", "NaN", grpo_project_advantage(wild, 4, x, 1, 1, 0, scratch, out), GRPO_BAD_ADVANTAGE_LIST, "advantage");
+    refused("project_advantage", "no scratch", grpo_project_advantage(x, 4, x, 1, 1, 0, NULL, out), GRPO_NULL_LIST, "scratch");
+    refused("project_advantage", "k -1", grpo_project_advantage(x, 4, x, -1, 1, 0, scratch, out), GRPO_BAD_COUNT, "count");
+    accepted("dynamic_scale", grpo_dynamic_scale(x, x, 4, 1, out));
+    refused("dynamic_scale", "bound -1", grpo_dynamic_scale(x, x, 4, -1, out), GRPO_NONE_KEPT, "bound");
+    refused("dynamic_scale", "bound NaN", grpo_dynamic_scale(x, x, 4, NAN, out), GRPO_BAD_SHAPING, "bound");
+    refused("dynamic_scale", "NaN", grpo_dynamic_scale(wild, x, 4, 1, out), GRPO_BAD_LIST, "hardness");
+    accepted("branch_advantage", grpo_branch_advantage(tree, inner, NULL, 4, GRPO_BRANCH_LEAVES, 1, nodes, out));
+    accepted("branch_advantage", grpo_branch_advantage(tree, inner, x, 4, GRPO_BRANCH_PROBABILITY, 1, nodes, out));
+    refused("branch_advantage", "two roots", grpo_branch_advantage(two_roots, x, x, 4, GRPO_BRANCH_LEAVES, 1, nodes, out),
+            GRPO_BAD_TREE, "parent");
+    refused("branch_advantage", "a later parent", grpo_branch_advantage(later, x, x, 4, GRPO_BRANCH_LEAVES, 1, nodes, out),
+            GRPO_BAD_TREE, "parent");
+    refused("branch_advantage", "no root", grpo_branch_advantage(rootless, x, x, 4, GRPO_BRANCH_LEAVES, 1, nodes, out),
+            GRPO_BAD_TREE, "parent");
+    refused("branch_advantage", "a leaf NaN", grpo_branch_advantage(tree, inner, x, 2, GRPO_BRANCH_LEAVES, 1, nodes, out),
+            GRPO_BAD_REWARD_LIST, "reward");
+    refused("branch_advantage", "logp NaN", grpo_branch_advantage(tree, x, wild, 4, GRPO_BRANCH_PROBABILITY, 1, nodes, out),
+            GRPO_BAD_LIST, "logp");
+    refused("branch_advantage", "no logp", grpo_branch_advantage(tree, x, NULL, 4, GRPO_BRANCH_PROBABILITY, 1, nodes, out),
+            GRPO_NULL_LIST, "logp");
+    refused("branch_advantage", "form 2", grpo_branch_advantage(tree, x, x, 4, (grpo_branch_form)2, 1, nodes, out), GRPO_BAD_FORM, "form");
+    refused("branch_advantage", "no scratch", grpo_branch_advantage(tree, x, x, 4, GRPO_BRANCH_LEAVES, 1, NULL, out),
+            GRPO_NULL_LIST, "scratch");
+}
+
+static void check_teachers_and_samplers(void)
+{
+    static const double banned[3] = { -INFINITY, -INFINITY, -INFINITY }, up[3] = { 0, INFINITY, 0 };
+    static const double gram[4] = { 1, 0.5, 0.5, 1 }, lopsided[4] = { 1, 0.5, 0.25, 1 }, negative[4] = { -1, 0, 0, 1 };
+    const int64_t minus[2] = { 3, -1 };
+    const double *const x = fine;
+    double *const out = room.x, *const more = room.y;
+    accepted("divergence", grpo_divergence(x, x, 4, 1, 0.5, out, NULL));
+    refused("divergence", "all banned", grpo_divergence(banned, x, 3, 1, 0.5, out, more), GRPO_BAD_DISTRIBUTION, "student");
+    refused("divergence", "+infinity", grpo_divergence(x, up, 3, 1, 0.5, out, more), GRPO_BAD_DISTRIBUTION, "teacher");
+    refused("divergence", "NaN", grpo_divergence(x, wild, 3, 1, 0.5, out, more), GRPO_BAD_DISTRIBUTION, "NaN");
+    refused("divergence", "beta 1.5", grpo_divergence(x, x, 3, 1, 1.5, out, more), GRPO_BAD_UNIT, "beta");
+    refused("divergence", "temperature 0", grpo_divergence(x, x, 3, 0, 0.5, out, more), GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature");
+    refused("divergence", "no token", grpo_divergence(x, x, 0, 1, 0.5, out, more), GRPO_TOO_FEW, "n must");
+    refused("divergence", "no value", grpo_divergence(x, x, 3, 1, 0.5, NULL, more), GRPO_NULL_OUTPUT, "output");
+    accepted("set_gap", grpo_set_gap(below, below, 4, 3, out));
+    refused("set_gap", "target 4", grpo_set_gap(below, below, 4, 4, out), GRPO_BAD_SET_TARGET, "target");
+    refused("set_gap", "target -1", grpo_set_gap(below, below, 4, -1, out), GRPO_BAD_SET_TARGET, "target");
+    refused("set_gap", "banned", grpo_set_gap(below, banned, 3, 0, out), GRPO_BAD_LIST, "teacher");
+    accepted("cluster_probability", grpo_cluster_probability(x, x, below + 2, 1, 0.3, out, more));
+    refused("cluster_probability", "rate", grpo_cluster_probability(beyond, x, x, 4, 0.3, out, more), GRPO_BAD_UNIT, "rate");
+    refused("cluster_probability", "success -1/2", grpo_cluster_probability(x, x, below, 4, 0.3, out, more), GRPO_BAD_UNIT, "success");
+    refused("cluster_probability", "alpha 2", grpo_cluster_probability(x, x, x, 4, 2, out, more), GRPO_BAD_UNIT, "alpha");
+    refused("cluster_probability", "all 0", grpo_cluster_probability(x, zeros, x, 4, 0.3, out, more), GRPO_BAD_WEIGHT, "probability");
+    refused("cluster_probability", "negative", grpo_cluster_probability(x, below, x, 4, 0.3, out, more), GRPO_BAD_WEIGHT, "probability");
+    accepted("explore_weight", grpo_explore_weight(x, 4, 0.05, out));
+    refused("explore_weight", "value", grpo_explore_weight(beyond, 4, 0.05, out), GRPO_BAD_UNIT, "value");
+    refused("explore_weight", "least -1", grpo_explore_weight(x, 4, -1, out), GRPO_BAD_LEAST, "least");
+    accepted("hint_level", grpo_hint_level(ids, x, 4, 0.1, 0.35, 3, room.index));
+    refused("hint_level", "level -1", grpo_hint_level(minus, x, 2, 0.1, 0.35, 3, room.index), GRPO_BAD_LEVELS, "level");
+    refused("hint_level", "low > high", grpo_hint_level(ids, x, 4, 0.5, 0.35, 3, room.index), GRPO_BAD_LEVELS, "low");
+    refused("hint_level", "max -1", grpo_hint_level(ids, x, 4, 0.1, 0.35, -1, room.index), GRPO_BAD_LEVELS, "max");
+    refused("hint_level", "success", grpo_hint_level(ids, beyond, 4, 0.1, 0.35, 3, room.index), GRPO_BAD_UNIT, "success");
+    accepted("gram_rank", grpo_gram_rank(gram, x, 2, 1, 1, 64, room.index, out));
+    refused("gram_rank", "lopsided", grpo_gram_rank(lopsided, x, 2, 1, 1, 64, room.index, out), GRPO_BAD_GRAM, "gram");
+    refused("gram_rank", "a norm below 0", grpo_gram_rank(negative, x, 2, 1, 1, 64, room.index, out), GRPO_BAD_GRAM, "diagonal");
+    refused("gram_rank", "share 0", grpo_gram_rank(gram, x, 2, 0, 1, 64, room.index, out), GRPO_BAD_POSITIVE, "share");
+    refused("gram_rank", "least 0", grpo_gram_rank(gram, x, 2, 1, 0, 64, room.index, out), GRPO_BAD_POSITIVE, "least");
+    refused("gram_rank", "NaN", grpo_gram_rank(gram, wild, 2, 1, 1, 64, room.index, out), GRPO_BAD_ADVANTAGE_LIST, "advantage");
+}
+
+static void check_rewards_of_batches(setup *s)
+{
+    const grpo_batch *b = &s->batch;
+    grpo_real *const out = room.a;
+    accepted("invariance_weight", grpo_invariance_weight(b, ids, flags, out));
+    refused("invariance_weight", "no meta", grpo_invariance_weight(b, NULL, flags, out), GRPO_NULL_LIST, "meta");
+    refused("invariance_weight", "no batch", grpo_invariance_weight(NULL, ids, flags, out), GRPO_NULL_BATCH, "batch");
+    accepted("efficiency_reward", grpo_efficiency_reward(b, flags, 0.2, 0.6, out, room.flag));
+    refused("efficiency_reward", "share 2", grpo_efficiency_reward(b, flags, 2, 0.6, out, room.flag), GRPO_BAD_UNIT, "share");
+    refused("efficiency_reward", "alpha -1", grpo_efficiency_reward(b, flags, 0.2, -1, out, room.flag), GRPO_BAD_ALPHA, "efficiency");
+    refused("efficiency_reward", "no correct", grpo_efficiency_reward(b, NULL, 0.2, 1, out, room.flag), GRPO_NULL_CORRECT, "correct");
+    refused("efficiency_reward", "no flags", grpo_efficiency_reward(b, flags, 0.2, 1, out, NULL), GRPO_NULL_OUTPUT, "output");
+    accepted("consistency_bonus", grpo_consistency_bonus(b, fine, 0.5, 0.95, 0.01, out));
+    refused("consistency_bonus", "accuracy NaN", grpo_consistency_bonus(b, wild, 0.5, 0.95, 0.01, out), GRPO_BAD_LIST, "accuracy");
+    refused("consistency_bonus", "cap 0", grpo_consistency_bonus(b, fine, 0.5, 0, 0.01, out), GRPO_BAD_POSITIVE, "cap");
+    refused("consistency_bonus", "margin NaN", grpo_consistency_bonus(b, fine, 0.5, 0.95, NAN, out), GRPO_BAD_SHAPING, "margin");
+    accepted("hardness_advantage", grpo_hardness_advantage(b, -0.256, 1.256, out));
+    refused("hardness_advantage", "slope NaN", grpo_hardness_advantage(b, NAN, 1, out), GRPO_BAD_SHAPING, "slope");
+    accepted("token_advantage", grpo_token_advantage(b, 1e-6, 5, 1, out));
+    refused("token_advantage", "eps -1", grpo_token_advantage(b, -1, 5, 1, out), GRPO_BAD_LEAST, "eps");
+    refused("token_advantage", "limit 0", grpo_token_advantage(b, 0, 0, 1, out), GRPO_BAD_POSITIVE, "limit");
+    accepted("centred_weights", grpo_centred_weights(b, 1, out, room.b));
+    refused("centred_weights", "k NaN", grpo_centred_weights(b, NAN, out, room.b), GRPO_BAD_SHAPING, "k,");
+    refused("centred_weights", "no penalty", grpo_centred_weights(b, 1, out, NULL), GRPO_NULL_OUTPUT, "output");
+    accepted("ratio_quantile", grpo_ratio_quantile(b, 0.9, 1e-4, room.x));
+    refused("ratio_quantile", "quantile 2", grpo_ratio_quantile(b, 2, 1e-4, room.x), GRPO_BAD_QUANTILE_LEVEL, "quantile");
+    refused("ratio_quantile", "least NaN", grpo_ratio_quantile(b, 1, NAN, room.x), GRPO_BAD_LEAST, "least");
+    accepted("logistic_shift", grpo_logistic_shift(b, flags, 0.1, room.x));
+    refused("logistic_shift", "no correct", grpo_logistic_shift(b, NULL, 0.1, room.x), GRPO_NULL_CORRECT, "correct");
+    refused("logistic_shift", "beta NaN", grpo_logistic_shift(b, flags, NAN, room.x), GRPO_BAD_SHAPING, "beta");
+}
+
+static void check_tokens_of_batches(setup *s)
+{
+    static grpo_real feature[2 * TOKENS];
+    static grpo_dd scratch[2 * TOKENS + 4];
+    const grpo_batch *b = &s->batch;
+    grpo_adaptation a = { 0.2, 0.2, 1, 1 };
+    grpo_centroids c = { 2, 1, 0.8, 1.2 };
+    grpo_real list[TOKENS] = { 0 }, *const out = room.a;
+    list[MASKED] = feature[2 * MASKED] = (grpo_real)NAN;
+    accepted("implicit_advantage", grpo_implicit_advantage(b, list, 5, 5, out));
+    refused("implicit_advantage", "outcome_coef", grpo_implicit_advantage(b, list, 5, NAN, out), GRPO_BAD_SHAPING, "outcome_coef");
+    refused("implicit_advantage", "no process", grpo_implicit_advantage(b, NULL, 5, 5, out), GRPO_NULL_LIST, "process");
+    accepted("adapted_clip", grpo_adapted_clip(b, s->advantage, list, &a, out, room.b, room.c));
+    refused("adapted_clip", "no standard", grpo_adapted_clip(b, s->advantage, NULL, &a, out, room.b, room.c), GRPO_NULL_LIST, "standard");
+    refused("adapted_clip", "no how", grpo_adapted_clip(b, s->advantage, list, NULL, out, room.b, room.c), GRPO_NULL_BOUNDS, "how");
+    refused("adapted_clip", "no bound", grpo_adapted_clip(b, s->advantage, list, &a, NULL, room.b, room.c), GRPO_NULL_OUTPUT, "output");
+    accepted("centroid_weight", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out));
+    refused("centroid_weight", "no scratch", grpo_centroid_weight(b, s->advantage, feature, &c, NULL, out), GRPO_NULL_LIST, "scratch");
+    refused("centroid_weight", "no feature", grpo_centroid_weight(b, s->advantage, NULL, &c, scratch, out), GRPO_NULL_LIST, "feature");
+    refused("centroid_weight", "no how", grpo_centroid_weight(b, s->advantage, feature, NULL, scratch, out), GRPO_NULL_BOUNDS, "how");
+    c.refine = -1;
+    refused("centroid_weight", "refine -1", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out), GRPO_BAD_WIDTH, "refine");
+    c.refine = 1; c.width = 0;
+    refused("centroid_weight", "width 0", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out), GRPO_BAD_WIDTH, "width");
+    accepted("agent_weights", grpo_agent_weights(b, ids, out));
+    refused("agent_weights", "no agent", grpo_agent_weights(b, NULL, out), GRPO_NULL_LIST, "agent");
+    list[0] = feature[1] = (grpo_real)NAN;
+    c.width = 2; a.gain = NAN;
+    refused("adapted_clip", "gain NaN", grpo_adapted_clip(b, s->advantage, list, &a, out, room.b, room.c), GRPO_BAD_SHAPING, "gain");
+    a.gain = 1;
+    refused("adapted_clip", "NaN", grpo_adapted_clip(b, s->advantage, list, &a, out, room.b, room.c), GRPO_BAD_TOKEN_LIST, "standard");
+    refused("implicit_advantage", "NaN", grpo_implicit_advantage(b, list, 5, 5, out), GRPO_BAD_TOKEN_LIST, "process");
+    refused("centroid_weight", "NaN", grpo_centroid_weight(b, s->advantage, feature, &c, scratch, out), GRPO_BAD_TOKEN_LIST, "feature");
+}
+
+/* what a token that is not of the answer holds is not read */
+static void check_tokens_of_answers(setup *s)
+{
+    grpo_batch *b = &s->batch;
+    s->b.selected[0] = 0;
+    s->b.token[TOKEN_REF][0] = s->b.token[TOKEN_LOGP][0] = (grpo_real)NAN;
+    accepted("consistency_bonus", grpo_consistency_bonus(b, fine, 0.5, 0.95, 0.01, room.a));
+    accepted("ratio_quantile", grpo_ratio_quantile(b, 0.9, 1e-4, room.x));
+    refused("logistic_shift", "NaN", grpo_logistic_shift(b, flags, 0.1, room.x), GRPO_BAD_LOGP_REF, "logp_ref");
+    s->b.selected[0] = 1;
+    refused("consistency_bonus", "NaN", grpo_consistency_bonus(b, fine, 0.5, 0.95, 0.01, room.a), GRPO_BAD_LOGP_REF, "logp_ref");
+    refused("ratio_quantile", "NaN", grpo_ratio_quantile(b, 0.9, 1e-4, room.x), GRPO_BAD_LOGP, "logp");
+    s->b.reward[1] = (grpo_real)NAN;
+    refused("hardness_advantage", "NaN", grpo_hardness_advantage(b, 1, 1, room.a), GRPO_BAD_REWARD, "reward");
+    refused("token_advantage", "NaN", grpo_token_advantage(b, 1e-6, 5, 1, room.a), GRPO_BAD_REWARD, "reward");
+    refused("invariance_weight", "NaN", grpo_invariance_weight(b, ids, flags, room.a), GRPO_BAD_REWARD, "reward");
+    refused("centred_weights", "NaN", grpo_centred_weights(b, 1, room.a, room.b), GRPO_BAD_REWARD, "reward");
+    b->selected = NULL;
+    refused("consistency_bonus", "no answer", grpo_consistency_bonus(b, fine, 0.5, 0.95, 0.01, room.a), GRPO_NULL_SELECTED, "selected");
+    refused("ratio_quantile", "none selected", grpo_ratio_quantile(b, 0.9, 1e-4, room.x), GRPO_NULL_SELECTED, "selected");
+}
+
+static void check_papers(void)
+{
+    static setup s;
+    static const int64_t lone[] = { 0, 1, 4 };
+    grpo_real list[TOKENS] = { 0 };
+    setup_make(&s);
+    memset(&blank, 0x5a, sizeof blank);
+    memcpy(&room, &blank, sizeof room);
+    check_lists_of_numbers();
+    check_advantages_of_lists();
+    check_teachers_and_samplers();
+    check_rewards_of_batches(&s);
+    check_tokens_of_batches(&s);
+    check_tokens_of_answers(&s);
+    setup_free(&s);
+    setup_make(&s);
+    s.batch.group_begin = lone;
+    refused("implicit_advantage", "a group of one", grpo_implicit_advantage(&s.batch, list, 5, 5, room.a), GRPO_LONE_RESPONSE, "group");
+    setup_free(&s);
+}
+
+/* ---- functions found in pull requests and code ------------------------------------------------------------------------------------ */
+
+/* what they write to: no bit of it changes where they refuse */
+typedef struct {
+    grpo_real real[TOKENS];
+    double number[TOKENS];
+    uint8_t flag[TOKENS];
+    int64_t index[TOKENS];
+} found_outputs;
+
+static found_outputs found;
+
+static void found_refused(const char *name, grpo_status st, grpo_status expected, const char *names)
+{
+    const uint8_t *byte = (const uint8_t *)&found;
+    size_t k, written = 0;
+    check_status(name, "refused", st, expected, names);
+    for (k = 0; k < sizeof found; k++) written += byte[k] != 0x5a;
+    check(written == 0, "%s: \"%s\", yet written", name, grpo_status_text(expected));
+}
+
+static const double ones[4] = { 1, 1, 1, 1 }, found_nans[4] = { 1, 1, 1, NAN }, larger[4] = { 1, 1, 1, 1e151 }, found_below[4] = { 1, 1, 1, -1 };
+static const uint8_t found_flags[4] = { 1, 0, 1, 0 };
+
+static void check_found_weights(setup *s)
+{
+    const grpo_batch *b = &s->batch;
+    const grpo_prefix_gate good = { 3, 0.8, 0.15, 0.02, 0.9, 1 };
+    grpo_prefix_gate gate = good;
+    grpo_real *x = found.real;
+    double *y = found.number;
+    found_refused("confidence_factor", grpo_confidence_factor(b, found_flags, -1, y), GRPO_NEGATIVE_PARAMETER, "delta");
+    found_refused("confidence_factor", grpo_confidence_factor(b, NULL, 1, y), GRPO_NULL_CORRECT, "correct");
+    found_refused("confidence_factor", grpo_confidence_factor(b, found_flags, 1, NULL), GRPO_NULL_OUTPUT, "NULL");
+    found_refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1.5, 1, 1, 1, x), GRPO_BAD_SHARE_ARGUMENT, "share");
+    found_refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1, NAN, 1, 1, x), GRPO_BAD_PARAMETER, "up");
+    found_refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1, 1, INFINITY, 1, x), GRPO_BAD_PARAMETER, "down");
+    found_refused("surprisal_weight", grpo_surprisal_weight(b, s->advantage, 1, 1, 1, 1e151, x), GRPO_BAD_PARAMETER, "target");
+    found_refused("surprisal_weight", grpo_surprisal_weight(b, NULL, 1, 1, 1, 1, x), GRPO_NULL_ADVANTAGE, "advantage");
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, NULL, y, found.flag), GRPO_NULL_ARGUMENT, "gate");
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, NULL, found.flag), GRPO_NULL_ARGUMENT, "scratch");
+    gate.width = 2;
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_SMALL_WIDTH, "width");
+    gate = good; gate.delta = 0;
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_NEGATIVE_PARAMETER, "delta");
+    gate = good; gate.budget = -1;
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_NEGATIVE_PARAMETER, "budget");
+    gate = good; gate.factor = NAN;
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_NEGATIVE_PARAMETER, "factor");
+    gate = good; gate.least = -0.1;
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_BAD_SHARE_ARGUMENT, "least");
+    gate = good; gate.quantile = 1.1;
+    found_refused("prefix_budget", grpo_prefix_budget(b, s->advantage, &gate, y, found.flag), GRPO_BAD_SHARE_ARGUMENT, "quantile");
+    found_refused("difficulty_weight", grpo_difficulty_weight(b, found_nans, 1, y), GRPO_BAD_ENTRY, "accuracy");
+    found_refused("difficulty_weight", grpo_difficulty_weight(b, NULL, 1, y), GRPO_NULL_ARGUMENT, "accuracy");
+    found_refused("difficulty_weight", grpo_difficulty_weight(b, ones, 0, y), GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature");
+    found_refused("gaussian_covariance", grpo_gaussian_covariance(b, NULL, x), GRPO_NULL_ADVANTAGE, "advantage");
+    found_refused("entropy_factor", grpo_entropy_factor(found_below, 4, 1, 2, y), GRPO_BAD_ENTRY, "entropy");
+    found_refused("entropy_factor", grpo_entropy_factor(ones, 4, -1, 2, y), GRPO_NEGATIVE_PARAMETER, "alpha");
+    found_refused("entropy_factor", grpo_entropy_factor(ones, 4, 1, 1, y), GRPO_BAD_SIZE, "size");
+    found_refused("entropy_factor", grpo_entropy_factor(ones, -1, 1, 2, y), GRPO_BAD_COUNT, "count");
+}
+
+static void check_found_rewards(setup *s)
+{
+    static const int64_t answers[4] = { 0, 1, 2, -1 }, far[4] = { 0, 2, 0, 0 };
+    const grpo_batch *b = &s->batch;
+    grpo_real *x = found.real;
+    double *y = found.number;
+    const grpo_permutation_form none = (grpo_permutation_form)2;
+    found_refused("shorter_correct", grpo_shorter_correct(b, NAN, x), GRPO_BAD_PARAMETER, "coef");
+    found_refused("permutation_reward", grpo_permutation_reward(NULL, 2, 2, GRPO_PERMUTATION_JUDGE, y), GRPO_NULL_ARGUMENT, "choice");
+    found_refused("permutation_reward", grpo_permutation_reward(answers, 4, 1, GRPO_PERMUTATION_JUDGE, y), GRPO_BAD_SIZE, "permutations");
+    found_refused("permutation_reward", grpo_permutation_reward(answers, -1, 1, GRPO_PERMUTATION_VOTES, y), GRPO_BAD_SIZE, "permutations");
+    found_refused("permutation_reward", grpo_permutation_reward(answers, 2, 2, none, y), GRPO_BAD_FORM, "form");
+    found_refused("frequency_reward", grpo_frequency_reward(b, NULL, 1, x), GRPO_NULL_ARGUMENT, "answer");
+    found_refused("frequency_reward", grpo_frequency_reward(b, answers, 0, x), GRPO_BAD_SIZE, "size");
+    found_refused("repetition_reward", grpo_repetition_reward(b, NULL, 3, -1, x), GRPO_NULL_ARGUMENT, "token");
+    found_refused("repetition_reward", grpo_repetition_reward(b, answers, 0, -1, x), GRPO_BAD_SIZE, "size");
+    found_refused("repetition_reward", grpo_repetition_reward(b, answers, 3, NAN, x), GRPO_BAD_PARAMETER, "penalty");
+    found_refused("correct_length", grpo_correct_length(b, NULL, 1, 1, 1, x), GRPO_NULL_CORRECT, "correct");
+    found_refused("correct_length", grpo_correct_length(b, found_flags, NAN, 1, 1, x), GRPO_BAD_PARAMETER, "alpha");
+    found_refused("correct_length", grpo_correct_length(b, found_flags, 1, -1, 1, x), GRPO_NEGATIVE_PARAMETER, "eps");
+    found_refused("correct_length", grpo_correct_length(b, found_flags, 1, 1, INFINITY, x), GRPO_BAD_PARAMETER, "wrong");
+    found_refused("pair_rewards", grpo_pair_rewards(b, NULL, found_flags, x, found.flag), GRPO_NULL_ARGUMENT, "outcome");
+    found_refused("pair_rewards", grpo_pair_rewards(b, answers, NULL, x, found.flag), GRPO_NULL_ARGUMENT, "ended");
+    found_refused("pair_rewards", grpo_pair_rewards(b, far, found_flags, x, found.flag), GRPO_BAD_ENTRY, "outcome");
+    found_refused("pair_rewards", grpo_pair_rewards(b, answers, found_flags, x, NULL), GRPO_NULL_OUTPUT, "NULL");
+    found_refused("spread_reward", grpo_spread_reward(larger, 4, y), GRPO_BAD_ENTRY, "distance");
+    found_refused("spread_reward", grpo_spread_reward(NULL, 4, y), GRPO_NULL_ARGUMENT, "distance");
+    check(grpo_annealed_split(0, 2, 1).own < 0 && grpo_annealed_split(1, 1, 1).own < 0 && grpo_annealed_split(1, 2, 0).own < 0,
+          "annealed_split refuses");
+    check(grpo_annealed_split(3, 5, 3).other == 2 && grpo_annealed_split(3, 5, 3).own == 1, "annealed_split");
+}
+
+static void check_found_distances(void)
+{
+    static const int64_t id[4] = { 1, 2, 3, 4 };
+    int64_t scratch[10];
+    double *y = found.number;
+    const grpo_distance_form none = (grpo_distance_form)3;
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, none, scratch, y), GRPO_BAD_FORM, "form");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 0, id, 4, GRPO_DISTANCE_EDIT, scratch, y), GRPO_TOO_FEW, "n_a");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, -1, GRPO_DISTANCE_SUFFIX, scratch, y), GRPO_TOO_FEW, "n_b");
+    found_refused("sequence_distance", grpo_sequence_distance(NULL, 4, id, 4, GRPO_DISTANCE_SUFFIX, NULL, y), GRPO_NULL_ARGUMENT, "a, b");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, NULL, 4, GRPO_DISTANCE_EDIT, scratch, y), GRPO_NULL_ARGUMENT, "a, b");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, GRPO_DISTANCE_ROUGE_L, NULL, y), GRPO_NULL_ARGUMENT, "scratch");
+    found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, GRPO_DISTANCE_EDIT, scratch, NULL), GRPO_NULL_OUTPUT, "last");
+}
+
+static void check_found_roles(setup *s)
+{
+    static const int64_t role[4] = { 1, 2, 1, 1 };
+    static const uint8_t some[SEQUENCES] = { 1 };
+    const grpo_batch *b = &s->batch;
+    const double *x = ones;
+    double *y = found.number;
+    grpo_real *w = found.real, weight[TOKENS];
+    const grpo_role_form none = (grpo_role_form)3;
+    found_refused("role_reward", grpo_role_reward(x, role, 4, none, y), GRPO_BAD_FORM, "form");
+    found_refused("role_reward", grpo_role_reward(x, NULL, 4, GRPO_ROLE_MEAN, y), GRPO_NULL_ARGUMENT, "role");
+    found_refused("role_reward", grpo_role_reward(NULL, role, 4, GRPO_ROLE_MEAN, y), GRPO_NULL_REWARD_LIST, "reward");
+    found_refused("role_reward", grpo_role_reward(found_nans, role, 4, GRPO_ROLE_MEAN, y), GRPO_BAD_REWARD_LIST, "reward");
+    found_refused("role_reward", grpo_role_reward(larger, role, 4, GRPO_ROLE_CLIPPED, y), GRPO_BAD_REWARD_LIST, "reward");
+    found_refused("role_reward", grpo_role_reward(x, role, -1, GRPO_ROLE_MEAN, y), GRPO_BAD_COUNT, "count");
+    found_refused("role_reward", grpo_role_reward(x, role, 4, GRPO_ROLE_MEAN, NULL), GRPO_NULL_OUTPUT, "last argument");
+    found_refused("route_weight", grpo_route_weight(b, NULL, 1, w), GRPO_NULL_ARGUMENT, "routed");
+    found_refused("route_weight", grpo_route_weight(b, some, -1, w), GRPO_NEGATIVE_PARAMETER, "beta");
+    found_refused("route_weight", grpo_route_weight(b, some, NAN, w), GRPO_NEGATIVE_PARAMETER, "beta");
+    found_refused("route_weight", grpo_route_weight(b, some, 1, NULL), GRPO_NULL_OUTPUT, "NULL");
+    s->b.token[TOKEN_ENTROPY][FIRST_UNMASKED] = (grpo_real)NAN;
+    found_refused("route_weight", grpo_route_weight(b, some, 1, w), GRPO_BAD_ENTROPY, "entropy");
+    s->b.token[TOKEN_ENTROPY][FIRST_UNMASKED] = 1;
+    s->batch.entropy = NULL;
+    found_refused("route_weight", grpo_route_weight(b, some, 1, w), GRPO_NULL_ENTROPY, "entropy");
+    s->batch.entropy = s->b.token[TOKEN_ENTROPY];
+    s->b.token[TOKEN_ENTROPY][LAST_UNMASKED] = (grpo_real)NAN;
+    check(grpo_route_weight(b, some, 1, weight) == GRPO_OK, "route_weight: what is not routed is read");
+    s->b.token[TOKEN_ENTROPY][LAST_UNMASKED] = 1;
+}
+
+static void check_found_trees(void)
+{
+    static const int64_t tree[4] = { -1, 0, 0, 2 }, later[4] = { -1, 0, 3, 0 }, low[4] = { -1, 0, -2, 0 };
+    static grpo_tree_state state[4];
+    const grpo_tree_advantage_form none = (grpo_tree_advantage_form)3;
+    double *y = found.number;
+    found_refused("tree_advantage", grpo_tree_advantage(later, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_BAD_TREE, "parent");
+    found_refused("tree_advantage", grpo_tree_advantage(low, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_BAD_TREE, "parent");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, ones, NULL, 4, 1, GRPO_TREE_TD, state, y), GRPO_NULL_ARGUMENT, "value");
+    found_refused("tree_advantage", grpo_tree_advantage(NULL, ones, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_NULL_ARGUMENT, "parent");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, 1, GRPO_TREE_TD, NULL, y), GRPO_NULL_ARGUMENT, "scratch");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, ones, found_nans, 4, 1, GRPO_TREE_TD, state, y), GRPO_BAD_ENTRY, "value");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, NULL, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_NULL_REWARD_LIST, "reward");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, found_nans, NULL, 4, 1, GRPO_TREE_PARENT, state, y), GRPO_BAD_REWARD_LIST, "reward");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, NAN, GRPO_TREE_TD, state, y), GRPO_BAD_PARAMETER, "gamma");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, 1, none, state, y), GRPO_BAD_FORM, "form");
+}
+
+static void check_found_advantages(setup *s)
+{
+    static grpo_dd scratch[SEQUENCES];
+    const grpo_batch *b = &s->batch;
+    const grpo_anchors good = { 0.2, 0.8, 1.25, 2, GRPO_ANCHORS_PAPER };
+    grpo_anchors a = good;
+    grpo_real *x = found.real;
+    double *y = found.number;
+    found_refused("collapsed_advantage", grpo_collapsed_advantage(b, -1, x), GRPO_NEGATIVE_PARAMETER, "eps");
+    found_refused("variant_advantage", grpo_variant_advantage(found_nans, ones, ones, 4, 1, y), GRPO_BAD_ENTRY, "advantage");
+    found_refused("variant_advantage", grpo_variant_advantage(ones, found_nans, ones, 4, 1, y), GRPO_BAD_ENTRY, "difficulty");
+    found_refused("variant_advantage", grpo_variant_advantage(ones, ones, NULL, 4, 1, y), GRPO_NULL_ARGUMENT, "mean");
+    found_refused("variant_advantage", grpo_variant_advantage(ones, ones, ones, 4, NAN, y), GRPO_BAD_PARAMETER, "k,");
+    found_refused("step_weight", grpo_step_weight(ones, found_below, 4, y), GRPO_BAD_ENTRY, "weight");
+    found_refused("step_weight", grpo_step_weight(ones, NULL, 4, y), GRPO_NULL_ARGUMENT, "weight");
+    found_refused("two_anchors", grpo_two_anchors(b, ones, NULL, x), GRPO_NULL_ARGUMENT, "anchors");
+    found_refused("two_anchors", grpo_two_anchors(b, NULL, &a, x), GRPO_NULL_ARGUMENT, "constraints");
+    found_refused("two_anchors", grpo_two_anchors(b, found_below, &a, x), GRPO_BAD_ENTRY, "constraints");
+    a.gain_neg = NAN;
+    found_refused("two_anchors", grpo_two_anchors(b, ones, &a, x), GRPO_BAD_PARAMETER, "gain_neg");
+    a = good; a.form = (grpo_anchors_form)2;
+    found_refused("two_anchors", grpo_two_anchors(b, ones, &a, x), GRPO_BAD_FORM, "form");
+    found_refused("pairwise_calibration", grpo_pairwise_calibration(b, found_flags, 0, scratch, x), GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature");
+    found_refused("pairwise_calibration", grpo_pairwise_calibration(b, NULL, 1, scratch, x), GRPO_NULL_CORRECT, "correct");
+    found_refused("pairwise_calibration", grpo_pairwise_calibration(b, found_flags, 1, NULL, x), GRPO_NULL_ARGUMENT, "scratch");
+    found_refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 1, 1, y), GRPO_BAD_SIZE, "2 .. 20");
+    found_refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 21, 1, y), GRPO_BAD_SIZE, "2 .. 20");
+    found_refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 4, 0, y), GRPO_NEGATIVE_PARAMETER, "eps");
+    found_refused("multi_scale_advantage", grpo_multi_scale_advantage(found_nans, 4, 1, y), GRPO_BAD_REWARD_LIST, "reward");
+    found_refused("hardest_miss", grpo_hardest_miss(b, NULL, x, found.index), GRPO_NULL_ARGUMENT, "utility");
+    found_refused("hardest_miss", grpo_hardest_miss(b, larger, x, found.index), GRPO_BAD_ENTRY, "utility");
+    found_refused("hardest_miss", grpo_hardest_miss(b, ones, x, NULL), GRPO_NULL_OUTPUT, "NULL");
+    found_refused("position_advantage", grpo_position_advantage(ones, ones, 1, y), GRPO_BAD_SIZE, "position");
+    found_refused("position_advantage", grpo_position_advantage(NULL, ones, 4, y), GRPO_NULL_ARGUMENT, "logp_old");
+    found_refused("position_advantage", grpo_position_advantage(found_nans, ones, 4, y), GRPO_BAD_ENTRY, "logp_old");
+    found_refused("position_advantage", grpo_position_advantage(ones, found_nans, 4, y), GRPO_BAD_REWARD_LIST, "reward");
+}
+
+/* arrays of the batch that are not there, or hold what they may not */
+static void check_found_batches(setup *s)
+{
+    grpo_real *x = found.real;
+    double *y = found.number;
+    s->batch.reward = NULL;
+    found_refused("shorter_correct", grpo_shorter_correct(&s->batch, 1, x), GRPO_NULL_REWARD, "reward");
+    found_refused("collapsed_advantage", grpo_collapsed_advantage(&s->batch, 1, x), GRPO_NULL_REWARD, "reward");
+    found_refused("difficulty_weight", grpo_difficulty_weight(&s->batch, ones, 1, y), GRPO_NULL_REWARD, "reward");
+    found_refused("hardest_miss", grpo_hardest_miss(&s->batch, ones, x, found.index), GRPO_NULL_REWARD, "reward");
+    s->batch.logp_old = NULL;
+    found_refused("confidence_factor", grpo_confidence_factor(&s->batch, found_flags, 1, y), GRPO_NULL_LOGP_OLD, "logp_old");
+    s->batch.entropy = NULL;
+    found_refused("surprisal_weight", grpo_surprisal_weight(&s->batch, s->advantage, 1, 1, 1, 1, x), GRPO_NULL_ENTROPY, "entropy");
+    s->b.token[TOKEN_LOGP][LAST_UNMASKED] = (grpo_real)-INFINITY;
+    found_refused("gaussian_covariance", grpo_gaussian_covariance(&s->batch, s->advantage, x), GRPO_UNBOUNDED_LOGP, "batch.logp");
+    s->b.length[0] = -1;
+    found_refused("frequency_reward", grpo_frequency_reward(&s->batch, s->b.state, 1, x), GRPO_BAD_LENGTH, "length");
+    found_refused("correct_length", grpo_correct_length(NULL, found_flags, 1, 1, 1, x), GRPO_NULL_BATCH, "batch");
+}
+
+static void check_found(void)
+{
+    static setup s;
+    setup_make(&s);
+    memset(&found, 0x5a, sizeof found);
+    check_found_weights(&s);
+    check_found_rewards(&s);
+    check_found_distances();
+    check_found_roles(&s);
+    check_found_trees();
+    check_found_advantages(&s);
+    check_found_batches(&s);
+    setup_free(&s);
+}
+
+int main(void)
+{
+    int k;
+    check_logits();
+    check_papers();
+    check_found();
+    for (k = status_what(GRPO_NULL_LOGITS); k < GRPO_AT_OLD_END_; k++)
+        if (k != status_what(GRPO_BAD_LOGITS_TYPE) && (k <= status_what(GRPO_NULL_ROWS) || k > status_what(GRPO_BAD_WINDOW_WEIGHT)))
+            check(seen[k] > 0, "nothing gave status %d: %s", k, status_line((grpo_status)k << 8));
+    return check_summary();
+}
