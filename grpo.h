@@ -3492,7 +3492,7 @@ typedef struct { grpo_dd sum; double count, sigma; } grpo_shares_;
 
 enum { GRPO_KEPT_REWARDS_ = 128 };
 
-/* what makes advantages of the rewards of one group after the other */
+/* an advantage estimation, one group after the other */
 typedef struct {
     const grpo_objective *obj;
     const grpo_batch *batch;
@@ -3508,7 +3508,7 @@ typedef struct {
     /* the group at hand */
     int64_t index, begin, end;          /* its responses */
     grpo_lengths_ lengths;
-    grpo_dd reward[GRPO_KEPT_REWARDS_];        /* R of the first of them */
+    grpo_dd reward[GRPO_KEPT_REWARDS_];        /* R of the first of them, see grpo_enter_group_ */
     grpo_group_ group[GRPO_MAX_REWARDS];       /* by column */
     grpo_group_ episode;                /* its responses, where the items are steps */
     grpo_shares_ shares[2];             /* R > 0: 1 */
@@ -3544,7 +3544,7 @@ typedef struct {
     grpo_dd gap, discounts;             /* of the teacher, from the token at hand on */
 } grpo_shaping_;
 
-/* what further choices do where an objective makes them: below */
+/* further choices: their functions stand below */
 static int grpo_magnifies_rounding_(const grpo_advantage *a);
 static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g);
 static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group);
@@ -3598,20 +3598,20 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
     const grpo_reward *r = &o->reward;
     const double reward = (double)b->reward[i], T = (double)b->length[i];
     const int exact = r->length == GRPO_LENGTH_NONE && r->overlong == GRPO_OVERLONG_NONE && r->map == GRPO_MAP_NONE;
-    const int paid = grpo_reward_has_kl_(r) && o->advantage.credit == GRPO_CREDIT_OUTCOME;       /* for KL: else each token is */
+    const int less_kl = grpo_reward_has_kl_(r) && o->advantage.credit == GRPO_CREDIT_OUTCOME;    /* other credits take it off each token */
     grpo_dd R = grpo_dd_of_(reward + 0);                                /* no -0 */
     grpo_sum s;
     int64_t t;
     int passes;
     if (r->truncated == GRPO_CUT_SCALE && b->truncated[i]) R = grpo_dd_add(grpo_two_prod(reward, r->truncated_factor), grpo_dd_of_(0));
-    if (exact && !paid) return R;
+    if (exact && !less_kl) return R;
     R = grpo_length_reward_(r, R, reward > 0, T, group);
     R = grpo_dd_add(R, grpo_dd_steady_(grpo_overlong(r->overlong, T, r->overlong_max, r->overlong_cache, r->overlong_factor)));
     if (r->map == GRPO_MAP_AFFINE) {
         R = grpo_dd_mul(grpo_dd_add(R, grpo_dd_of_(r->map_bias)), r->map_factor);
         R = grpo_clamp(R, r->map_low, r->map_high, &passes);
     }
-    if (!paid) return grpo_dd_steady_(R);
+    if (!less_kl) return grpo_dd_steady_(R);
     memset(&s, 0, sizeof s);
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
         if (!b->mask || b->mask[t]) grpo_sum_add_dd_(&s, grpo_dd_mul(grpo_reward_kl_(o, b, t), -r->kl_coef));
@@ -3621,7 +3621,7 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
 
 /* ---- axis 2: the advantage of a response, or of its steps ---------------------------------------------------------------------- */
 
-/* the group at hand: g.  R is made once for each response, beyond the first GRPO_KEPT_REWARDS_ whenever it is read: nothing is allocated */
+/* makes g the group at hand.  R of its first responses is made here, of the others whenever it is read, as nothing is allocated */
 static void grpo_enter_group_(grpo_estimator_ *e, int64_t g)
 {
     const grpo_batch *b = e->batch;
@@ -3697,7 +3697,7 @@ static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int
     if (a->scale == GRPO_SCALE_GROUP_STD) s->variance = grpo_variance_(&v, a->std);
 }
 
-/* everything about the items that s says which they are */
+/* the statistics of the items that s speaks of */
 static void grpo_group_prepare_(const grpo_estimator_ *e, grpo_group_ *s)
 {
     grpo_group_statistics_(e, s, 0);
@@ -4325,8 +4325,8 @@ static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i)
     return GRPO_OK;
 }
 
-/* before anything is written, hence R once more: what objective.reward does to rewards must leave them in their domain (of a -inf
- * log-probability it may not), and k of n needs n items */
+/* what objective.reward does to rewards must leave them in their domain (of a -inf log-probability it may not), and k of n needs n items.
+ * Of all groups before anything is written, so R is made once more */
 static grpo_status grpo_check_rewards_(grpo_estimator_ *e)
 {
     const grpo_advantage *a = &e->obj->advantage;

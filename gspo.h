@@ -83,7 +83,7 @@ grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const u
     memset(&s, 0, sizeof s);
     for (t = 0; t < n; t++)
         if (!mask || mask[t]) { grpo_sum_add_diff_(&s, (double)logp[t], (double)logp_old[t]); count++; }
-    return count ? grpo_dd_div(grpo_sum_dd_(&s), (double)count) : grpo_dd_of_(0);
+    return grpo_mean_(&s, count);
 }
 
 /* a log-ratio: level K + rest, K -> infinity being what -inf log-probabilities stand for */
@@ -659,15 +659,12 @@ static grpo_dd gspo_standing_(const gspo_group_ *g, const gspo_standard_ *u, int
 /* divisor 0: there is nothing to divide by */
 static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps)
 {
-    const double n = (double)g->n;
     gspo_standard_ u;
     grpo_values v;
-    grpo_sum acc;
     double most = 0;
     int64_t i;
     memset(&u, 0, sizeof u);
     memset(&v, 0, sizeof v);
-    memset(&acc, 0, sizeof acc);
     for (i = 0; i < g->n; i++) {
         u.infinite |= !grpo_is_finite(g->score[i]);
         if (fabs(g->score[i]) > most) most = fabs(g->score[i]);
@@ -675,11 +672,10 @@ static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps)
     if (!u.infinite) frexp(most, &u.exponent);
     if (u.exponent > -400 && u.exponent < 400) u.exponent = 0;
     for (i = 0; i < g->n; i++) grpo_values_take_(&v, gspo_standing_(g, &u, i));
-    u.mean = grpo_dd_div(grpo_sum_dd_(&v.sum), n);
+    u.mean = grpo_mean_(&v.sum, g->n);
     u.divisor = grpo_dd_of_(u.infinite ? 0 : ldexp(eps, -u.exponent));
     if (g->n < 2 || grpo_dd_same_(v.min, v.max)) return u;
-    grpo_covariance_add_(&acc, n, &v.squares, &v.sum, &v.sum);
-    u.deviation = grpo_sqrt_twice_(grpo_dd_div(grpo_sum_dd_(&acc), n * (n - 1)));
+    u.deviation = grpo_sqrt_twice_(grpo_variance_twice_(&v, GRPO_STD_SAMPLE));
     u.divisor = grpo_dd_add(u.divisor, u.deviation);
     return u;
 }

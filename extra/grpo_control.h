@@ -452,7 +452,7 @@ static grpo_dd grpo_mean_change_(const grpo_batch *b, int64_t begin, int64_t end
             grpo_sum_add_dd_(&sum, magnitude && d.hi < 0 ? grpo_dd_negative(d) : d);
             n++;
         }
-    return n ? grpo_dd_div(grpo_sum_dd_(&sum), (double)n) : grpo_dd_of_(0);
+    return grpo_mean_(&sum, n);
 }
 
 grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, double low, double high, double *decay)

@@ -739,7 +739,7 @@ static grpo_dd grpo_mean_of_means_(const grpo_batch *b, int64_t g, const grpo_dd
         grpo_sum_add_dd_(&sum, mean[i]);
         n++;
     }
-    return n ? grpo_dd_div(grpo_sum_dd_(&sum), (double)n) : grpo_dd_of_(0);
+    return grpo_mean_(&sum, n);
 }
 
 grpo_status grpo_sharpening(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,

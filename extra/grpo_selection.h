@@ -515,7 +515,6 @@ static grpo_spread_ grpo_spread_of_(const grpo_signal_ *s)
     double largest = 0;
     int64_t t;
     memset(&v, 0, sizeof v);
-    memset(&acc, 0, sizeof acc);
     for (at = grpo_before_tokens_(s->batch); (t = grpo_next_token_(s->batch, &at)) >= 0; ) {
         x = grpo_signal_at_(s, t);
         if (!(fabs(x.hi) <= largest)) largest = fabs(x.hi);
@@ -530,7 +529,7 @@ static grpo_spread_ grpo_spread_of_(const grpo_signal_ *s)
     r.sum = grpo_sum_dd_(&v.sum);
     r.square = grpo_dd_of_(0);
     if (v.count < 2 || !grpo_is_finite(largest) || grpo_dd_same_(v.min, v.max)) return r;
-    grpo_covariance_add_(&acc, r.n, &v.squares, &v.sum, &v.sum);
+    grpo_values_scatter_(&v, &acc);
     r.square = grpo_sum_dd_(&acc);
     return r;
 }
@@ -1042,9 +1041,8 @@ static int grpo_spreads_(const grpo_batch *b, int64_t g, double least)
     for (i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
     frexp(largest, &e);
     memset(&v, 0, sizeof v);
-    memset(&acc, 0, sizeof acc);
     for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
-    grpo_covariance_add_(&acc, n, &v.squares, &v.sum, &v.sum);
+    grpo_values_scatter_(&v, &acc);
     grpo_sum_add_square_(&acc, -1, grpo_two_prod(n, ldexp(least, -e)));
     return grpo_sum_value_(&acc) >= 0;
 }

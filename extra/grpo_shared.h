@@ -272,7 +272,7 @@ static grpo_dd grpo_response_mean_(const grpo_batch *b, const grpo_real *x, cons
         grpo_sum_add_diff_(&sum, (double)x[t], y ? (double)y[t] : 0);
         n++;
     }
-    return n ? grpo_dd_steady_(grpo_dd_div(grpo_sum_dd_(&sum), (double)n)) : grpo_dd_of_(0);
+    return grpo_dd_steady_(grpo_mean_(&sum, n));
 }
 
 static void grpo_old_means_(const grpo_batch *b, grpo_dd *mean)
@@ -288,7 +288,7 @@ static grpo_dd grpo_list_mean_(const grpo_batch *b, int64_t g, const double *x, 
     int64_t i, n = 0;
     memset(&sum, 0, sizeof sum);
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) if (!of || of[i]) { grpo_sum_add_(&sum, x[i]); n++; }
-    return n ? grpo_dd_div(grpo_sum_dd_(&sum), (double)n) : grpo_dd_of_(0);
+    return grpo_mean_(&sum, n);
 }
 
 /* a list by response: there, and |x| <= 1e150 */
@@ -337,7 +337,7 @@ static grpo_dd grpo_group_mean_(const grpo_batch *b, int64_t g)
     int64_t i;
     memset(&sum, 0, sizeof sum);
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)b->reward[i]);
-    return grpo_dd_div(grpo_sum_dd_(&sum), (double)(b->group_begin[g + 1] - b->group_begin[g]));
+    return grpo_mean_(&sum, b->group_begin[g + 1] - b->group_begin[g]);
 }
 
 /* of x over the n numbers where `of` (NULL: all) is set; 0 without any */
@@ -347,7 +347,7 @@ static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n)
     int64_t k, count = 0;
     memset(&sum, 0, sizeof sum);
     for (k = 0; k < n; k++) if (!of || of[k]) { grpo_sum_add_(&sum, x[k]); count++; }
-    return count ? grpo_dd_div(grpo_sum_dd_(&sum), (double)count) : grpo_dd_of_(0);
+    return grpo_mean_(&sum, count);
 }
 
 /* an array by response: there, and every entry in [low, high] */
@@ -394,11 +394,7 @@ static grpo_dd grpo_dd_scaled_(grpo_dd x, int e)
 /* of values in units of 2^e: the standard deviation, 0 where all are equal */
 static grpo_dd grpo_values_deviation_(const grpo_values *v, grpo_std_kind kind, int e)
 {
-    grpo_sum acc;
-    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return grpo_dd_of_(0);
-    memset(&acc, 0, sizeof acc);
-    grpo_covariance_add_(&acc, (double)v->count, &v->squares, &v->sum, &v->sum);
-    return grpo_dd_scaled_(grpo_sqrt_twice_(grpo_dd_div(grpo_sum_dd_(&acc), grpo_variance_divisor_((double)v->count, kind))), e);
+    return grpo_dd_scaled_(grpo_sqrt_twice_(grpo_variance_twice_(v, kind)), e);
 }
 
 static int grpo_rewards_differ_(const grpo_batch *b, int64_t g)

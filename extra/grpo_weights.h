@@ -426,7 +426,7 @@ static grpo_dd grpo_anchor_mean_(const grpo_batch *b, const int64_t *meta, const
         grpo_sum_add_dd_(&sum, grpo_group_mean_(b, g));
         ++*count;
     }
-    return *count ? grpo_dd_div(grpo_sum_dd_(&sum), (double)*count) : grpo_dd_of_(0);
+    return grpo_mean_(&sum, *count);
 }
 
 grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta, const uint8_t *anchor, grpo_real *weight)
@@ -1026,10 +1026,9 @@ static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end
     grpo_dd g, e, slope;
     int64_t i;
     memset(&v, 0, sizeof v);
-    memset(&acc, 0, sizeof acc);
     for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(length[i]));
     p->n = (double)(end - begin);
-    grpo_covariance_add_(&acc, p->n, &v.squares, &v.sum, &v.sum);
+    grpo_values_scatter_(&v, &acc);
     p->sum = grpo_sum_dd_(&v.sum);
     p->deviation = grpo_dd_same_(v.min, v.max) ? grpo_dd_of_(0) : grpo_sqrt_twice_(grpo_sum_dd_(&acc));
     p->most = p->total = p->tilt = grpo_dd_of_(0);
