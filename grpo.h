@@ -5114,8 +5114,8 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
     }
 }
 
-static int64_t grpo_first_sequence_(const grpo_batch *b) { return b->n_groups ? b->group_begin[0] : 0; }
-static int64_t grpo_end_sequence_(const grpo_batch *b) { return b->n_groups ? b->group_begin[b->n_groups] : 0; }
+GRPO_FN int64_t grpo_first_sequence_(const grpo_batch *b) { return b->n_groups ? b->group_begin[0] : 0; }
+GRPO_FN int64_t grpo_end_sequence_(const grpo_batch *b) { return b->n_groups ? b->group_begin[b->n_groups] : 0; }
 
 /* ---- axis 6: which tokens count ------------------------------------------------------------------------------------------------ */
 
@@ -6655,7 +6655,7 @@ void grpo_report_of(const grpo_partial *p, grpo_report *r)
     r->weight_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
 }
 
-static grpo_dd grpo_sqrt_twice_(grpo_dd x)                             /* x >= 0 */
+GRPO_FN grpo_dd grpo_sqrt_twice_(grpo_dd x)                            /* x >= 0 */
 {
     grpo_dd s = grpo_dd_of_(sqrt(x.hi));
     if (s.hi == 0) return s;
