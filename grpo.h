@@ -101,8 +101,13 @@ typedef float grpo_real;
 
 #if defined(__CUDACC__)
 #define GRPO_FN static __host__ __device__ inline
+#define GRPO_SHORT_FN_ GRPO_FN
+#elif defined(__GNUC__)
+#define GRPO_FN static inline
+#define GRPO_SHORT_FN_ static inline __attribute__((always_inline))    /* whose steps are fused alike wherever it is called, if they are */
 #else
 #define GRPO_FN static inline
+#define GRPO_SHORT_FN_ GRPO_FN
 #endif
 #if defined(__GNUC__)
 #define GRPO_INLINE_ static inline __attribute__((always_inline))      /* where gcc -O2 would call the steps one by one */
@@ -179,18 +184,30 @@ const char *grpo_status_message(grpo_status st, char *buffer, size_t size);     
 
 typedef struct { double hi, lo; } grpo_dd;                             /* the number hi + lo, |lo| <= ulp(hi)/2 */
 
+#define GRPO_LN2_HI_ 6.93147180559945286e-01                           /* log 2 in three words */
+#define GRPO_LN2_LO_ 2.31904681384629956e-17
+#define GRPO_LN2_REST_ 5.70770843841621207e-34
+
 GRPO_FN int grpo_is_finite(double x) { return x - x == 0; }
 
-/* a + b exactly (Knuth); -inf and +inf cancel to 0, see "-inf log-probabilities" at grpo_batch */
+GRPO_FN grpo_dd grpo_dd_pair_(double hi, double lo)
+{
+    grpo_dd x;
+    x.hi = hi; x.lo = lo;
+    return x;
+}
+
+GRPO_FN grpo_dd grpo_dd_of_(double x) { return grpo_dd_pair_(x, 0); }
+
+/* what s = a + b was rounded by, exactly (Knuth); of one sum and of each of a block */
+GRPO_FN double grpo_sum_rounding_(double a, double b, double s) { const double t = s - a; return (a - (s - t)) + (b - t); }
+
+/* a + b exactly; -inf and +inf cancel to 0, see "-inf log-probabilities" at grpo_batch */
 GRPO_FN grpo_dd grpo_two_sum(double a, double b)
 {
-    grpo_dd r;
-    double t;
-    r.hi = a + b;
-    if (!grpo_is_finite(r.hi)) { r.lo = 0; if (r.hi != r.hi) r.hi = 0; return r; }
-    t = r.hi - a;
-    r.lo = (a - (r.hi - t)) + (b - t);
-    return r;
+    const double s = a + b;
+    if (!grpo_is_finite(s)) return grpo_dd_of_(s != s ? 0 : s);
+    return grpo_dd_pair_(s, grpo_sum_rounding_(a, b, s));
 }
 
 GRPO_FN grpo_dd grpo_two_diff(double a, double b) { return grpo_two_sum(a, -b); }
@@ -230,6 +247,7 @@ GRPO_FN grpo_dd grpo_dd_div(grpo_dd a, double b)                       /* b > 0 
 GRPO_FN int grpo_dd_less(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
 GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return x.hi > bound || (x.hi == bound && x.lo > 0); }
 GRPO_FN grpo_dd grpo_dd_negative(grpo_dd x) { x.hi = -x.hi; x.lo = -x.lo; return x; }
+GRPO_FN grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
 GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b)                  /* error below 2^-102 of it */
 {
     grpo_dd p = grpo_two_prod(a.hi, b.hi);
@@ -243,6 +261,9 @@ GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b)                 /* b > 0;
     return grpo_is_finite(q.hi) ? grpo_two_sum(q.hi, grpo_dd_add(a, grpo_dd_mul(b, -q.hi)).hi / b.hi) : q;
 }
 
+/* x within [low, high] */
+GRPO_FN double grpo_within(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
+
 /* x y where a factor that is exactly 0 wins over an infinite one */
 GRPO_FN double grpo_times(double x, double y) { return x == 0 || y == 0 ? 0 : x * y; }
 
@@ -252,7 +273,7 @@ GRPO_FN double grpo_plus(double x, double y) { double s = x + y; return s == s ?
 /* e^y - y - 1 = (y^2/2)(1 + y/3 + y^2/12 + ... + 2 y^15/17!) for |y| <= 1/2, 2 ulps; one polynomial in a shape that neither waits for
  * itself nor branches, so that loops over it vectorise */
 #define GRPO_SERIES_ 0.5
-GRPO_FN double grpo_exp_series_(double y)
+GRPO_SHORT_FN_ double grpo_exp_series_(double y)
 {
     const double z = y * y, z2 = z * z;
     const double a = (1 + y * (2.0 / 6)) + z * (2.0 / 24 + y * (2.0 / 120));
@@ -262,14 +283,18 @@ GRPO_FN double grpo_exp_series_(double y)
     return 0.5 * z * ((a + z2 * b) + z2 * z2 * (c + z2 * d));
 }
 
+/* is x beyond the reach of the series? */
+GRPO_FN int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
+
+/* e^x - x - 1 and e^x - 1 of x = hi + lo, from f = grpo_exp_series_(hi): of one number and of each of a block */
+GRPO_SHORT_FN_ double grpo_near_exp_minus_linear_(double hi, double lo, double f) { return f + lo * (hi + f); }
+GRPO_SHORT_FN_ double grpo_near_exp_minus_one_(double hi, double lo, double f) { const double e = hi + f; return e + lo * (1 + e); }
+
 /* e^(hi + lo), 1 ulp */
 GRPO_FN double grpo_exp(grpo_dd x)
 {
     double e;
-    if (x.hi >= -GRPO_SERIES_ && x.hi <= GRPO_SERIES_) {               /* most tokens: the policy has not moved far */
-        e = x.hi + grpo_exp_series_(x.hi);
-        return 1 + (e + x.lo * (1 + e));
-    }
+    if (!grpo_is_far_(x.hi)) return 1 + grpo_near_exp_minus_one_(x.hi, x.lo, grpo_exp_series_(x.hi));      /* most tokens */
     e = exp(x.hi);
     return grpo_is_finite(e) ? e + e * x.lo : e;
 }
@@ -297,7 +322,7 @@ GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r)
 /* e^x to twice the precision, 2^-90; for exponents that are exponentials themselves */
 GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x)
 {
-    static const double ln2[3] = { 6.93147180559945286e-01, 2.31904681384629956e-17, 5.70770843841621207e-34 };
+    static const double ln2[3] = { GRPO_LN2_HI_, GRPO_LN2_LO_, GRPO_LN2_REST_ };
     double n = floor(x.hi * 1.44269504088896341 + 0.5);
     grpo_dd r = x, s, one = { 1, 0 };
     int k;
@@ -326,6 +351,13 @@ GRPO_FN grpo_dd grpo_log_twice(double x)
     return grpo_dd_add(y, e);
 }
 
+/* log x of two words to twice the precision: log hi + lo/hi */
+GRPO_FN grpo_dd grpo_dd_log(grpo_dd x)
+{
+    if (!(x.hi > 1e-300 && x.hi < 1e300)) return grpo_dd_of_(log(x.hi));
+    return grpo_dd_add(grpo_log_twice(x.hi), grpo_dd_of_(x.lo / x.hi));
+}
+
 /* log(1 + x) to 2^-85 of it, or what an error of 2^-102 of x does to it, for -1 < x < 1e300: the same step on e^y - 1 = x */
 GRPO_FN grpo_dd grpo_log_one_plus_twice(grpo_dd x)
 {
@@ -341,7 +373,7 @@ GRPO_FN grpo_dd grpo_log_one_plus_twice(grpo_dd x)
 /* log x for every x > 0, however small or large */
 GRPO_FN grpo_dd grpo_log_of(double x)
 {
-    const grpo_dd ln2 = { 6.93147180559945286e-01, 2.31904681384629956e-17 };
+    const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     int e;
     const grpo_dd y = grpo_log_twice(frexp(x, &e));
     return grpo_dd_add(y, grpo_dd_mul(ln2, e));
@@ -365,7 +397,7 @@ GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y)
 GRPO_FN double grpo_exp_minus_linear(grpo_dd x)
 {
     double v, y = x.hi;
-    if (y >= -GRPO_SERIES_ && y <= GRPO_SERIES_) v = grpo_exp_series_(y);
+    if (!grpo_is_far_(y)) v = grpo_exp_series_(y);
     else if (y > -1 && y < 2) {                                        /* the same, further */
         static const double inv[25] = { 0, 1, 1.0/2, 1.0/3, 1.0/4, 1.0/5, 1.0/6, 1.0/7, 1.0/8, 1.0/9, 1.0/10, 1.0/11, 1.0/12,
             1.0/13, 1.0/14, 1.0/15, 1.0/16, 1.0/17, 1.0/18, 1.0/19, 1.0/20, 1.0/21, 1.0/22, 1.0/23, 1.0/24 };
@@ -513,10 +545,10 @@ typedef struct { double value, derivative; } grpo_kl_term;
 GRPO_FN grpo_kl_term grpo_k3_(grpo_dd m)
 {
     grpo_kl_term k;
-    if (m.hi >= -GRPO_SERIES_ && m.hi <= GRPO_SERIES_) {
-        const double e = grpo_exp_series_(m.hi), change = m.hi + e;    /* e^m - 1 */
-        k.value = e + m.lo * change;
-        k.derivative = -(change + m.lo * (1 + change));
+    if (!grpo_is_far_(m.hi)) {
+        const double f = grpo_exp_series_(m.hi);
+        k.value = grpo_near_exp_minus_linear_(m.hi, m.lo, f);
+        k.derivative = -grpo_near_exp_minus_one_(m.hi, m.lo, f);
     } else { k.value = grpo_exp_minus_linear(m); k.derivative = -grpo_exp_minus_one(m); }
     return k;
 }
@@ -525,13 +557,11 @@ GRPO_FN grpo_kl_term grpo_k3_(grpo_dd m)
 GRPO_FN grpo_kl_term grpo_kl(grpo_kl_kind kind, grpo_dd D)
 {
     grpo_kl_term k = { 0, 0 };
-    grpo_dd m;
-    m.hi = -D.hi; m.lo = -D.lo;
     switch (kind) {
     case GRPO_KL_NONE: break;
     case GRPO_KL_K1:   k.value = D.hi;                      k.derivative = 1; break;
     case GRPO_KL_K2:   k.value = 0.5 * D.hi * D.hi;         k.derivative = D.hi; break;
-    case GRPO_KL_K3:   return grpo_k3_(m);
+    case GRPO_KL_K3:   return grpo_k3_(grpo_dd_negative(D));
     case GRPO_KL_ABS:  k.value = fabs(D.hi);                k.derivative = D.hi > 0 ? 1 : D.hi < 0 ? -1 : 0; break;
     }
     return k;
@@ -770,8 +800,8 @@ GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k)
 /* A with a teacher's opinion of the token, gap = log of its probability over the old one's */
 GRPO_FN double grpo_teacher_shared(double A, grpo_dd gap, double share, double clip)
 {
-    const double w = grpo_exp(A < 0 ? grpo_dd_negative(gap) : gap), low = 1 - clip, high = 1 + clip;
-    return grpo_times(A, (1 - share) + share * (w < low ? low : w > high ? high : w));
+    const double w = grpo_exp(A < 0 ? grpo_dd_negative(gap) : gap);
+    return grpo_times(A, (1 - share) + share * grpo_within(w, 1 - clip, 1 + clip));
 }
 
 /* the filter of KRPO: starts at mean 0, variance 1 */
@@ -849,15 +879,6 @@ GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value)
     case GRPO_MARKED_BOOST: return grpo_times(A, 1 + (A < 0 ? -value : value));
     }
     return A;
-}
-
-/* log x to twice the precision */
-GRPO_FN grpo_dd grpo_dd_log(grpo_dd x)
-{
-    grpo_dd y = { 0, 0 };
-    if (!(x.hi > 1e-300 && x.hi < 1e300)) { y.hi = log(x.hi); return y; }
-    y.hi = x.lo / x.hi;
-    return grpo_dd_add(grpo_log_twice(x.hi), y);
 }
 
 /* (1 - mu)^power of F-GRPO (2602.06717), mu = (mean - low)/(high - low) within [0, 1]; 0^0 = 1 */
@@ -984,17 +1005,20 @@ GRPO_FN grpo_ratio grpo_ratio_exp(grpo_dd log_ratio)
     return r;
 }
 
+GRPO_FN grpo_dd grpo_ratio_log(grpo_ratio w) { return grpo_dd_pair_(w.log, w.log_lo); }
+
 /* the token's ratio, from log-probabilities under the new and the old policy */
 GRPO_FN grpo_ratio grpo_ratio_of(double logp, double logp_old) { return grpo_ratio_exp(grpo_two_diff(logp, logp_old)); }
 
 /* x clamped to [low, high]; *passes = 0 where the derivative is cut */
 GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes)
 {
-    grpo_dd bound = { 0, 0 };
     *passes = 1;
     if (low == 0 && high == 0) return x;
-    if (x.hi < low || (x.hi == low && x.lo < 0)) { bound.hi = low; *passes = 0; return bound; }
-    if (x.hi > high || (x.hi == high && x.lo > 0)) { bound.hi = high; *passes = 0; return bound; }
+    *passes = 0;
+    if (grpo_dd_exceeds(grpo_dd_negative(x), -low)) return grpo_dd_of_(low);
+    if (grpo_dd_exceeds(x, high)) return grpo_dd_of_(high);
+    *passes = 1;
     return x;
 }
 
@@ -1107,12 +1131,12 @@ GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_h
 {
     const double h = eps_high < HUGE_VAL ? grpo_times(2 * sqrt(eps_high), exp(-0.5 * x)) : HUGE_VAL;
     grpo_range r = { 1, HUGE_VAL, 0, HUGE_VAL };
-    grpo_dd minus_x = { 0, 0 }, one = { 1, 0 }, q;
+    grpo_dd minus_x = { 0, 0 }, q;
     double root;
     if (x > -HUGE_VAL) {
         minus_x.hi = -x;
         q = eps_low > 0 ? grpo_dd_mul(grpo_exp_twice(minus_x), 4 * eps_low) : minus_x;
-        root = eps_low > 0 ? grpo_dd_add(one, grpo_dd_negative(q)).hi : 1;
+        root = eps_low > 0 ? grpo_dd_minus_(grpo_dd_of_(1), q).hi : 1;
         root = root > 0 ? sqrt(root) : 0;
         r.low = 0.5 + 0.5 * root;
         r.log_low = root == 1 ? 0 : root > 0 ? log1p(-0.5 * q.hi / (1 + root)) : log(0.5);
@@ -1174,34 +1198,46 @@ GRPO_FN grpo_term grpo_clipped(double bound, double advantage, grpo_clip_side si
     return t;
 }
 
-GRPO_FN grpo_term grpo_ppo_clip(grpo_ratio w, double advantage, grpo_range range)
+/* The bound that takes the gradient, from whether the ratio is above the upper one, below the lower one and beyond the dual one: a bound
+ * binds where the surrogate would push the ratio further past it, and the dual one where A < 0 makes the loss large. */
+GRPO_FN grpo_clip_side grpo_clip_side_of(double advantage, int above, int below, int beyond)
 {
-    if (advantage > 0 && w.log > range.log_high) return grpo_clipped(range.high, advantage, GRPO_CLIP_HIGH);
-    if (advantage < 0 && w.log < range.log_low) return grpo_clipped(range.low, advantage, GRPO_CLIP_LOW);
-    return grpo_ratio_term(w, advantage);
+    if (advantage > 0) return above ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
+    if (advantage < 0) return beyond ? GRPO_CLIP_DUAL : below ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
+    return GRPO_CLIP_NO;
 }
 
+/* dual HUGE_VAL: none */
 GRPO_FN grpo_term grpo_dual_clip(grpo_ratio w, double advantage, grpo_range range, double dual)
 {
-    if (advantage < 0 && w.value > dual) return grpo_clipped(dual, advantage, GRPO_CLIP_DUAL);
-    return grpo_ppo_clip(w, advantage, range);
+    switch (grpo_clip_side_of(advantage, w.log > range.log_high, w.log < range.log_low, w.value > dual)) {
+    case GRPO_CLIP_DUAL: return grpo_clipped(dual, advantage, GRPO_CLIP_DUAL);
+    case GRPO_CLIP_HIGH: return grpo_clipped(range.high, advantage, GRPO_CLIP_HIGH);
+    case GRPO_CLIP_LOW:  return grpo_clipped(range.low, advantage, GRPO_CLIP_LOW);
+    default:             return grpo_ratio_term(w, advantage);
+    }
 }
 
-/* both, between bounds of the log-ratio: what is compared is known beyond double precision, and e^ is taken of what is worth something */
+GRPO_FN grpo_term grpo_ppo_clip(grpo_ratio w, double advantage, grpo_range range)
+{
+    return grpo_dual_clip(w, advantage, range, HUGE_VAL);
+}
+
+/* the same between bounds of the log-ratio: what is compared is known beyond double precision, and e^ is taken of what binds */
 GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range)
 {
-    grpo_dd y;
-    y.hi = w.log; y.lo = w.log_lo;
-    if (advantage < 0 && grpo_dd_less(range.dual, y)) return grpo_clipped(grpo_exp(range.dual), advantage, GRPO_CLIP_DUAL);
-    if (advantage > 0 && grpo_dd_less(range.high, y)) return grpo_clipped(grpo_exp(range.high), advantage, GRPO_CLIP_HIGH);
-    if (advantage < 0 && grpo_dd_less(y, range.low)) return grpo_clipped(grpo_exp(range.low), advantage, GRPO_CLIP_LOW);
-    return grpo_ratio_term(w, advantage);
+    const grpo_dd y = grpo_ratio_log(w);
+    switch (grpo_clip_side_of(advantage, grpo_dd_less(range.high, y), grpo_dd_less(y, range.low), grpo_dd_less(range.dual, y))) {
+    case GRPO_CLIP_DUAL: return grpo_clipped(grpo_exp(range.dual), advantage, GRPO_CLIP_DUAL);
+    case GRPO_CLIP_HIGH: return grpo_clipped(grpo_exp(range.high), advantage, GRPO_CLIP_HIGH);
+    case GRPO_CLIP_LOW:  return grpo_clipped(grpo_exp(range.low), advantage, GRPO_CLIP_LOW);
+    default:             return grpo_ratio_term(w, advantage);
+    }
 }
 
 GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max)
 {
-    double v = w.value < weight_min ? weight_min : w.value > weight_max ? weight_max : w.value;
-    grpo_term t = grpo_score(grpo_times(v, advantage), logp);
+    grpo_term t = grpo_score(grpo_times(grpo_within(w.value, weight_min, weight_max), advantage), logp);
     if (advantage != 0) t.clip = w.value < weight_min ? GRPO_CLIP_LOW : w.value > weight_max ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
     return t;
 }
@@ -1209,10 +1245,7 @@ GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double
 /* w - 1 as the argument of an exponential: the ratio itself must then be known beyond double precision */
 GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w)
 {
-    grpo_dd x, v = { 0, 0 }, minus_one = { -1, 0 };
-    x.hi = w.log; x.lo = w.log_lo;
-    v.hi = w.value;
-    return grpo_dd_add(w.value > 2 ? grpo_exp_twice(x) : v, minus_one);
+    return grpo_dd_add(w.value > 2 ? grpo_exp_twice(grpo_ratio_log(w)) : grpo_dd_of_(w.value), grpo_dd_of_(-1));
 }
 
 /* sigmoid(z) and its derivative, e/(1 + e)^2, even in z */
@@ -1258,10 +1291,9 @@ GRPO_FN grpo_term grpo_sapo_detached(grpo_ratio w, double advantage, double logp
 
 GRPO_FN grpo_term grpo_vespo(grpo_ratio w, double advantage, double logp, double k, double lambda)
 {
-    grpo_dd y, x = { 0, 0 };
-    y.hi = w.log; y.lo = w.log_lo;
+    grpo_dd x = { 0, 0 };
     if (lambda > 0 && w.value == HUGE_VAL) return grpo_score(0, logp);         /* the outer exponential wins */
-    if (k != 0) x = grpo_dd_mul(y, k);
+    if (k != 0) x = grpo_dd_mul(grpo_ratio_log(w), k);
     if (lambda != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_minus_one(w), -lambda));
     return grpo_score(grpo_times(grpo_exp(x), advantage), logp);
 }
@@ -1278,10 +1310,8 @@ GRPO_FN grpo_term grpo_log_ratio_term(grpo_ratio w, double advantage)
 GRPO_FN grpo_term grpo_squared(grpo_ratio w, double advantage, double strength)
 {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    grpo_dd y, e = { 0, 0 };
-    y.hi = w.log; y.lo = w.log_lo;
-    e.hi = advantage;
-    if (strength != 0) e = grpo_dd_add(e, grpo_dd_mul(y, -strength));
+    grpo_dd e = grpo_dd_of_(advantage);
+    if (strength != 0) e = grpo_dd_add(e, grpo_dd_mul(grpo_ratio_log(w), -strength));
     t.value = e.hi * e.hi;
     t.d_log_ratio = grpo_times(-2 * strength, e.hi);
     return t;
@@ -1298,21 +1328,18 @@ GRPO_FN grpo_term grpo_leaky(double bound, double advantage, grpo_clip_side side
 /* dual 0: none */
 GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, double dual, double beta_low, double beta_high)
 {
-    if (advantage < 0 && dual != 0 && w.value > dual) return grpo_clipped(dual, advantage, GRPO_CLIP_DUAL);
-    if (advantage > 0 && w.log > range.log_high) return grpo_leaky(grpo_times(beta_high, range.high), advantage, GRPO_CLIP_HIGH);
-    if (advantage < 0 && w.log < range.log_low) return grpo_leaky(beta_low * range.low, advantage, GRPO_CLIP_LOW);
-    return grpo_ratio_term(w, advantage);
+    const grpo_term t = grpo_dual_clip(w, advantage, range, dual != 0 ? dual : HUGE_VAL);
+    if (t.clip == GRPO_CLIP_HIGH) return grpo_leaky(grpo_times(beta_high, range.high), advantage, GRPO_CLIP_HIGH);
+    if (t.clip == GRPO_CLIP_LOW) return grpo_leaky(beta_low * range.low, advantage, GRPO_CLIP_LOW);
+    return t;
 }
 
 /* dual, dual_pos 0: none */
 GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_range range, double dual, double dual_pos)
 {
-    grpo_dd y;
-    grpo_ratio flipped;
+    const grpo_ratio flipped = grpo_ratio_exp(grpo_dd_negative(grpo_ratio_log(w)));        /* 1/w */
+    const double limit = advantage > 0 ? dual_pos : dual;
     grpo_term t;
-    double limit = advantage > 0 ? dual_pos : dual;
-    y.hi = -w.log; y.lo = -w.log_lo;
-    flipped = grpo_ratio_exp(y);                                       /* 1/w */
     if (limit != 0 && (advantage > 0 ? flipped.value : w.value) > limit) {
         t = grpo_score(limit * advantage, logp);
         t.clip = GRPO_CLIP_DUAL;
@@ -1340,11 +1367,9 @@ GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double stre
 {
     const double sign = advantage > 0 ? 1 : -1;
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    grpo_dd y, x = { 0, 0 };
+    grpo_dd x = grpo_dd_of_(-shift);
     grpo_logistic f;
-    y.hi = w.log; y.lo = w.log_lo;
-    x.hi = -shift;
-    if (strength != 0) x = grpo_dd_add(x, grpo_dd_mul(y, strength));
+    if (strength != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_log(w), strength));
     f = grpo_logistic_loss(sign < 0 ? grpo_dd_negative(x) : x);
     t.value = f.value;
     t.d_log_ratio = grpo_times(sign * strength, f.slope);
@@ -1355,10 +1380,8 @@ GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double stre
 GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage)
 {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    grpo_dd y, one = { 1, 0 };
     if (advantage < 0) return grpo_ratio_term(w, advantage);
-    y.hi = w.log; y.lo = w.log_lo;
-    t.value = grpo_times(-advantage, grpo_dd_add(one, y).hi);
+    t.value = grpo_times(-advantage, grpo_dd_add(grpo_dd_of_(1), grpo_ratio_log(w)).hi);
     t.d_log_ratio = -advantage;
     return t;
 }
@@ -1367,10 +1390,7 @@ GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage)
 GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape)
 {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    grpo_dd y;
-    grpo_gate g;
-    y.hi = w.log; y.lo = w.log_lo;
-    g = grpo_sigmoid(grpo_dd_add(y, grpo_dd_negative(grpo_log_of(shape))));
+    const grpo_gate g = grpo_sigmoid(grpo_dd_minus_(grpo_ratio_log(w), grpo_log_of(shape)));
     t.value = -advantage * g.value;
     t.d_log_ratio = -advantage * g.slope;
     return t;
@@ -1382,11 +1402,10 @@ GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps)
 {
     const double size = fabs(advantage);
     grpo_term t = grpo_ratio_term(w, advantage);
-    grpo_dd y, v, off, far, minus_one = { -1, 0 }, x;
+    grpo_dd v, off, far, minus_one = { -1, 0 }, x;
     if (eps == HUGE_VAL) return t;
     if (w.value == HUGE_VAL) { t.value = t.d_log_ratio = HUGE_VAL; return t; }
-    y.hi = w.log; y.lo = w.log_lo;
-    v = grpo_exp_twice(y);
+    v = grpo_exp_twice(grpo_ratio_log(w));
     off = grpo_dd_add(v, minus_one);
     far = grpo_dd_div(off, eps);
     x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5);
@@ -1704,10 +1723,10 @@ GRPO_FN int grpo_trusts(const grpo_weight *c, grpo_ratio w, double advantage, do
     double change;
     switch (c->trust) {
     case GRPO_TRUST_NONE: break;
-    case GRPO_TRUST_ONE_SIDED: return !(up && above) && !(down && below);
+    case GRPO_TRUST_ONE_SIDED: return grpo_clip_side_of(advantage, above, below, 0) == GRPO_CLIP_NO;
     case GRPO_TRUST_TWO_SIDED: return !above && !below;
     case GRPO_TRUST_LOG_TWO_SIDED:
-        y.hi = w.log; y.lo = w.log_lo;
+        y = grpo_ratio_log(w);
         return !grpo_dd_exceeds(y, c->trust_high) && !grpo_dd_exceeds(grpo_dd_negative(y), c->trust_low);
     case GRPO_TRUST_PROBABILITY:
         change = grpo_probability_change(logp, logp_old);
@@ -1772,24 +1791,22 @@ GRPO_FN grpo_corrected grpo_correct(const grpo_weight *c, grpo_ratio v)
 /* g of a log-ratio */
 GRPO_FN double grpo_drift(const grpo_weight *c, grpo_dd log_ratio)
 {
-    double g = grpo_exp(log_ratio);
-    return g < c->drift_low ? c->drift_low : g > c->drift_high ? c->drift_high : g;
+    return grpo_within(grpo_exp(log_ratio), c->drift_low, c->drift_high);
 }
 
 /* the decay of F from one position to the next, 2^(-1/half_life) */
 GRPO_FN grpo_dd grpo_future_decay(double half_life)
 {
-    grpo_dd ln2 = { 6.93147180559945286e-01, 2.31904681384629956e-17 };
+    grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     return grpo_exp_twice(grpo_dd_negative(grpo_dd_div(ln2, half_life)));
 }
 
 /* FIPO's factor on v, from F; token_ratio: e^d */
 GRPO_FN double grpo_future_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage)
 {
-    double f = grpo_exp(future);
-    f = f < c->future_low ? c->future_low : f > c->future_high ? c->future_high : f;
+    const double f = grpo_within(grpo_exp(future), c->future_low, c->future_high);
     if (!(advantage < 0 && c->future_safe != 0 && token_ratio > c->future_safe)) return f;
-    return f < c->future_safe_low ? c->future_safe_low : f > c->future_safe_high ? c->future_safe_high : f;
+    return grpo_within(f, c->future_safe_low, c->future_safe_high);
 }
 
 /* ======== axis 7: aggregation =====================================================================================================
@@ -2586,8 +2603,6 @@ static grpo_dd grpo_sum_dd_(const grpo_sum *s)
 
 /* ---- numbers of two words ---- */
 
-static grpo_dd grpo_dd_of_(double x) { grpo_dd r; r.hi = x; r.lo = 0; return r; }
-static grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
 static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
 
 /* x/n, rounded once */
@@ -2683,6 +2698,9 @@ static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind)
     return grpo_dd_div(grpo_sum_dd_(&scatter), grpo_variance_divisor_((double)v->count, kind));
 }
 
+/* does token t take part? */
+static inline int grpo_is_unmasked_(const grpo_batch *b, int64_t t) { return !b->mask || b->mask[t]; }
+
 static int64_t grpo_unmasked_(const grpo_batch *b, int64_t i)
 {
     int64_t t, n = 0;
@@ -2741,8 +2759,8 @@ static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(
 
 static int grpo_rejects_(const grpo_weight *w) { return w->reject != GRPO_REJECT_NONE || w->veto != 0; }
 
-/* are there weights, or grounds for rejection, besides the mask? */
-static int grpo_judges_(const grpo_weight *w) { return w->correction != GRPO_CORRECTION_NONE || grpo_rejects_(w); }
+/* are there correction weights, or grounds for rejection, besides the mask? */
+static int grpo_has_correction_(const grpo_weight *w) { return w->correction != GRPO_CORRECTION_NONE || grpo_rejects_(w); }
 
 static int grpo_credits_steps_(const grpo_advantage *a)
 {
@@ -2908,7 +2926,7 @@ static int grpo_count_needs_(const grpo_objective *o)
     if (grpo_counts_varied_(o)) n |= GRPO_NEED_REWARD_;
     if (o->penalty.pairs != GRPO_PAIRS_NONE) n |= GRPO_NEED_REWARD_;
     if (o->weight.truncated == GRPO_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
-    if (grpo_judges_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
+    if (grpo_has_correction_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
     if (grpo_has_segments_(&o->weight)) n |= GRPO_NEED_STEP_END_;
     return n;
 }
@@ -5124,27 +5142,50 @@ typedef struct { int64_t begin, end; } grpo_span_;                     /* tokens
 /* what the weight axis pools over a segment, as of a sequence below */
 typedef struct {
     grpo_span_ span;
-    int refused;
+    int rejected;
     grpo_corrected correction;
 } grpo_segment_;
 
+struct grpo_coupling_;
+
+/* a response; nobody changes it once it is made */
 typedef struct {
     int64_t index;                  /* in the batch */
     int64_t begin, end;             /* tokens */
     int64_t count;                  /* that count */
-    int64_t rejected;
-    int off;                        /* the whole sequence is masked as truncated */
-    int refused;                    /* the whole sequence is rejected, by a pooled statistic or a veto */
+    int64_t rejected_tokens;
+    int truncated;                  /* the whole sequence is masked as truncated */
+    int rejected;                   /* the whole sequence is rejected, by a pooled statistic or a veto */
+    int uncorrected;                /* neither correction nor rejection: every token that counts has v = 1 */
+    grpo_corrected correction;      /* when its unit is the sequence */
+    /* of its evaluation: */
     int stale;                      /* off_policy drops tokens of it */
-    int plain;                      /* neither correction nor rejection: every token that counts has v = 1 */
     double drift;                   /* when its unit is the sequence */
     int64_t member;                 /* which of the group's sequences with tokens that count it is */
-    grpo_corrected correction;      /* when its unit is the sequence */
-    grpo_segment_ segment;          /* the one that was asked for last */
+    const struct grpo_coupling_ *group;
+    double divisor;                 /* a coefficient is factor/(this, the token's divisor, the batch's divisor) */
+    double coefficient;             /* factor/(this, the batch's divisor) where that is exact enough to multiply with, else 0 */
 } grpo_sequence_;
 
 /* counts: is it in the mask, before rejection?  v: correction weight, 0 if rejected */
-typedef struct { int counts, rejected; double v; } grpo_token_;
+typedef struct { int counts, rejected; double v; } grpo_mask_;
+
+/* the tokens of a span that count, from its first to its last: while (grpo_next_active_(o, b, s, &c)) ... c.t, c.v */
+typedef struct {
+    int64_t t, end;
+    double v;
+    grpo_segment_ segment;          /* the one that was asked for last */
+} grpo_cursor_;
+
+static grpo_cursor_ grpo_cursor_of_(int64_t begin, int64_t end)
+{
+    grpo_cursor_ c;
+    memset(&c, 0, sizeof c);
+    c.t = begin - 1;
+    c.end = end;
+    c.v = 1;
+    return c;
+}
 
 /* the segment that token t of s is in; without step_end the response */
 static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s, int64_t t)
@@ -5181,9 +5222,9 @@ static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_s
     int passes;
     memset(&sum, 0, sizeof sum);
     for (t = span.begin; t < span.end; t++) {
-        if (b->mask && !b->mask[t]) continue;
+        if (!grpo_is_unmasked_(b, t)) continue;
         x = grpo_statistic_(o, b, t, kind, &passes);
-        if (x.hi > most.hi || (x.hi == most.hi && x.lo > most.lo)) most = x;
+        if (grpo_dd_less(most, x)) most = x;
         if (kind == GRPO_REJECT_RATIO && passes) grpo_sum_add_diff_(&sum, (double)b->logp_old[t], (double)b->logp_rollout[t]);
         else grpo_sum_add_dd_(&sum, x);
         n++;
@@ -5199,37 +5240,37 @@ static grpo_corrected grpo_pooled_correction_(const grpo_objective *o, const grp
     return grpo_correct(&o->weight, grpo_ratio_exp(q));
 }
 
-static int grpo_refuses_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span)
+/* is the span rejected by its pooled statistic? */
+static int grpo_span_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span)
 {
     const grpo_weight *w = &o->weight;
     return !grpo_accepts(w, grpo_pooled_(o, b, span, w->reject, grpo_reject_pooling_(w)));
 }
 
-static int grpo_refused_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response)
+static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response)
 {
     const grpo_weight *w = &o->weight;
     int64_t t;
     int passes;
-    if (grpo_rejects_over_(w, GRPO_OVER_SEQUENCE_) && grpo_refuses_(o, b, response)) return 1;
+    if (grpo_rejects_over_(w, GRPO_OVER_SEQUENCE_) && grpo_span_rejected_(o, b, response)) return 1;
     for (t = response.begin; w->veto != 0 && t < response.end; t++)
-        if ((!b->mask || b->mask[t]) && grpo_correction_log_(o, b, t, &passes).hi < log(w->veto)) return 1;
+        if (grpo_is_unmasked_(b, t) && grpo_correction_log_(o, b, t, &passes).hi < log(w->veto)) return 1;
     return 0;
 }
 
 /* what the weight axis pools over the segment of token t */
-static const grpo_segment_ *grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, grpo_sequence_ *s, int64_t t)
+static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t)
 {
-    grpo_segment_ *x = &s->segment;
-    if (grpo_is_in_(x->span, t)) return x;
-    x->span = grpo_segment_at_(b, s, t);
-    x->correction = s->correction;
-    if (grpo_corrects_over_(&o->weight, GRPO_OVER_SEGMENT_)) x->correction = grpo_pooled_correction_(o, b, x->span);
-    x->refused = grpo_rejects_over_(&o->weight, GRPO_OVER_SEGMENT_) && grpo_refuses_(o, b, x->span);
+    grpo_segment_ x;
+    x.span = grpo_segment_at_(b, s, t);
+    x.correction = s->correction;
+    if (grpo_corrects_over_(&o->weight, GRPO_OVER_SEGMENT_)) x.correction = grpo_pooled_correction_(o, b, x.span);
+    x.rejected = grpo_rejects_over_(&o->weight, GRPO_OVER_SEGMENT_) && grpo_span_rejected_(o, b, x.span);
     return x;
 }
 
 /* is the token outside of a band? */
-static int grpo_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_corrected v)
+static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_corrected v)
 {
     const grpo_weight *w = &o->weight;
     int passes;
@@ -5238,58 +5279,74 @@ static int grpo_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t 
     return !grpo_accepts(w, grpo_statistic_(o, b, t, w->reject, &passes));
 }
 
-GRPO_INLINE_ grpo_token_ grpo_token_at_(const grpo_objective *o, const grpo_batch *b, grpo_sequence_ *s, int64_t t)
+/* segment: that of the token before, if there was one */
+GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
+                                      grpo_segment_ *segment)
 {
-    grpo_token_ k = { 0, 0, 1 };
+    grpo_mask_ k = { 0, 0, 1 };
     grpo_corrected v = s->correction;
-    int passes, refused = s->refused;
-    k.counts = !s->off && (!b->mask || b->mask[t]);
-    if (!k.counts || s->plain) return k;
+    int passes, rejected = s->rejected;
+    k.counts = !s->truncated && grpo_is_unmasked_(b, t);
+    if (!k.counts || s->uncorrected) return k;
     if (grpo_has_segments_(&o->weight)) {
-        const grpo_segment_ *x = grpo_weight_segment_(o, b, s, t);
-        v = x->correction;
-        refused |= x->refused;
+        if (!grpo_is_in_(segment->span, t)) *segment = grpo_weight_segment_(o, b, s, t);
+        v = segment->correction;
+        rejected |= segment->rejected;
     }
     if (grpo_corrects_over_(&o->weight, GRPO_OVER_TOKEN_))
         v = grpo_correct(&o->weight, grpo_ratio_exp(grpo_correction_log_(o, b, t, &passes)));
-    k.rejected = refused || grpo_rejected_(o, b, t, v);
+    k.rejected = rejected || grpo_token_rejected_(o, b, t, v);
     k.v = k.rejected ? 0 : v.value;
     return k;
 }
 
-static int grpo_is_active_(const grpo_objective *o, const grpo_token_ *k)
+static int grpo_is_active_(const grpo_objective *o, const grpo_mask_ *k)
 {
     return k->counts && !(k->rejected && o->weight.rejected == GRPO_REJECTED_UNMASK);
+}
+
+/* the next token that counts, in c->t and c->v; 0: there is none */
+static inline int grpo_next_active_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c)
+{
+    if (s->truncated) return 0;
+    while (++c->t < c->end) {
+        grpo_mask_ k;
+        if (s->uncorrected) { if (grpo_is_unmasked_(b, c->t)) return 1; continue; }
+        k = grpo_mask_at_(o, b, s, c->t, &c->segment);
+        c->v = k.v;
+        if (grpo_is_active_(o, &k)) return 1;
+    }
+    return 0;
 }
 
 static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batch *b, int64_t i)
 {
     grpo_sequence_ s;
+    grpo_segment_ segment;
     grpo_span_ response;
     int64_t t;
     memset(&s, 0, sizeof s);
+    memset(&segment, 0, sizeof segment);
     s.index = i;
     s.begin = response.begin = b->offset[i]; s.end = response.end = s.begin + b->length[i];
-    s.off = o->weight.truncated == GRPO_TRUNCATED_MASK && b->truncated[i];
-    s.drift = 1;
+    s.truncated = o->weight.truncated == GRPO_TRUNCATED_MASK && b->truncated[i];
+    s.drift = s.divisor = 1;
     s.correction.value = 1; s.correction.inside = 1;
-    s.plain = !grpo_judges_(&o->weight);
-    if (s.plain) {
-        if (!s.off) s.count = grpo_unmasked_(b, i);
-        return s;
-    }
-    if (!s.off && grpo_corrects_over_(&o->weight, GRPO_OVER_SEQUENCE_)) s.correction = grpo_pooled_correction_(o, b, response);
-    s.refused = !s.off && grpo_refused_(o, b, response);
+    s.uncorrected = !grpo_has_correction_(&o->weight);
+    if (s.truncated) return s;
+    if (s.uncorrected) { s.count = grpo_unmasked_(b, i); return s; }
+    if (grpo_corrects_over_(&o->weight, GRPO_OVER_SEQUENCE_)) s.correction = grpo_pooled_correction_(o, b, response);
+    s.rejected = grpo_response_rejected_(o, b, response);
     for (t = s.begin; t < s.end; t++) {
-        grpo_token_ k = grpo_token_at_(o, b, &s, t);
-        s.rejected += k.rejected;
+        const grpo_mask_ k = grpo_mask_at_(o, b, &s, t, &segment);
+        s.rejected_tokens += k.rejected;
         s.count += grpo_is_active_(o, &k);
     }
     return s;
 }
 
-/* does token t of sequence i enter the likelihood, if it counts? */
-static int grpo_is_likely_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, int64_t i, int64_t t)
+/* is token t of sequence i, if it counts, among those of the likelihood term? */
+static int grpo_in_likelihood_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, int64_t i, int64_t t)
 {
     switch (o->penalty.likelihood_on) {
     case GRPO_LIKELIHOOD_CORRECT:  return b->reward[i] > 0;
@@ -5302,7 +5359,10 @@ static int grpo_is_likely_(const grpo_objective *o, const grpo_batch *b, const g
 }
 
 /* is reward a above reward b by more than the margin? */
-static int grpo_outdoes_(const grpo_objective *o, double a, double b) { return grpo_dd_exceeds(grpo_two_diff(a, b), o->penalty.pair_margin); }
+static int grpo_is_preferred_(const grpo_objective *o, double a, double b)
+{
+    return grpo_dd_exceeds(grpo_two_diff(a, b), o->penalty.pair_margin);
+}
 
 /* of one group, the sequences with tokens that count found in blocks */
 static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g)
@@ -5315,58 +5375,50 @@ static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, i
         for (j = 0; j < n; j++) counts[j] = grpo_sequence_at_(o, b, block + j).count > 0;
         for (i = b->group_begin[g]; i < end; i++) {
             if (grpo_sequence_at_(o, b, i).count == 0) continue;
-            for (j = 0; j < n; j++) pairs += counts[j] && grpo_outdoes_(o, (double)b->reward[i], (double)b->reward[block + j]);
+            for (j = 0; j < n; j++) pairs += counts[j] && grpo_is_preferred_(o, (double)b->reward[i], (double)b->reward[block + j]);
         }
     }
     return pairs;
 }
 
 /* positive_tokens and likelihood_tokens */
-static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, grpo_sequence_ *s,
+static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s,
                                grpo_totals *totals)
 {
-    int64_t t;
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     if (!grpo_counts_by_sign_(o) && o->penalty.likelihood_on == GRPO_LIKELIHOOD_NONE) return;
-    for (t = s->begin; t < s->end; t++) {
-        const grpo_token_ k = grpo_token_at_(o, b, s, t);
-        if (!grpo_is_active_(o, &k)) continue;
-        totals->positive_tokens += grpo_counts_by_sign_(o) && advantage[t] > 0;
-        totals->likelihood_tokens += grpo_is_likely_(o, b, advantage, s->index, t);
+    while (grpo_next_active_(o, b, s, &c)) {
+        totals->positive_tokens += grpo_counts_by_sign_(o) && advantage[c.t] > 0;
+        totals->likelihood_tokens += grpo_in_likelihood_(o, b, advantage, s->index, c.t);
     }
 }
 
-/* has the response A > 0 at the first token that counts? */
-static int grpo_starts_up_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, grpo_sequence_ *s)
+/* of a response: has it A > 0 at the first token that counts? */
+static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s)
 {
-    int64_t t;
-    for (t = s->begin; t < s->end; t++) {
-        const grpo_token_ k = grpo_token_at_(o, b, s, t);
-        if (grpo_is_active_(o, &k)) return advantage[t] > 0;
-    }
-    return 0;
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    return grpo_next_active_(o, b, s, &c) && advantage[c.t] > 0;
 }
 
 /* for the mean of the correction weights: one of each token that counts, or where the unit is the response the mean of those, of which
  * rejection leaves v or 0 */
-static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, grpo_sequence_ *s, grpo_totals *totals)
+static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals)
 {
     const int whole = grpo_correction_pooling_(&o->weight).over == GRPO_OVER_SEQUENCE_;
-    double v = 0, weighed = 0;
-    int64_t t;
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    double v = 0, accepted = 0;
     if (o->weight.correction_norm == GRPO_CORRECTION_NORM_NONE || s->count == 0) return;
     totals->weights += whole ? 1 : s->count;
-    for (t = s->begin; t < s->end; t++) {
-        grpo_token_ k = grpo_token_at_(o, b, s, t);
-        if (!grpo_is_active_(o, &k)) continue;
-        if (!whole) grpo_sum_add_(&totals->weight, k.v);
-        if (k.v != 0) { v = k.v; weighed++; }
+    while (grpo_next_active_(o, b, s, &c)) {
+        if (!whole) grpo_sum_add_(&totals->weight, c.v);
+        if (c.v != 0) { v = c.v; accepted++; }
     }
-    if (whole && v < HUGE_VAL) grpo_sum_add_dd_(&totals->weight, grpo_dd_div(grpo_two_prod(v, weighed), (double)s->count));
+    if (whole && v < HUGE_VAL) grpo_sum_add_dd_(&totals->weight, grpo_dd_div(grpo_two_prod(v, accepted), (double)s->count));
     else if (whole) grpo_sum_add_(&totals->weight, v);
 }
 
 /* do the rewards of group g differ by more than 1e-6? */
-static int grpo_is_varied_(const grpo_batch *b, int64_t g)
+static int grpo_rewards_vary_(const grpo_batch *b, int64_t g)
 {
     double least = (double)b->reward[b->group_begin[g]], most = least;
     int64_t i;
@@ -5385,16 +5437,16 @@ static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, 
     for (g = 0; g < batch->n_groups; g++) {
         int64_t tokens = 0;
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            grpo_sequence_ s = grpo_sequence_at_(obj, batch, i);
+            const grpo_sequence_ s = grpo_sequence_at_(obj, batch, i);
             tokens += s.count;
             totals->sequences++;
             totals->sequences_nonempty += s.count > 0;
-            totals->positive_sequences += grpo_counts_sequences_by_sign_(obj) && grpo_starts_up_(obj, batch, advantage, &s);
+            totals->positive_sequences += grpo_counts_sequences_by_sign_(obj) && grpo_is_positive_(obj, batch, advantage, &s);
             grpo_count_weights_(obj, batch, &s, totals);
             grpo_count_tokens_(obj, batch, advantage, &s, totals);
         }
         totals->tokens += tokens;
-        if (grpo_counts_varied_(obj) && grpo_is_varied_(batch, g)) totals->varied_tokens += tokens;
+        if (grpo_counts_varied_(obj) && grpo_rewards_vary_(batch, g)) totals->varied_tokens += tokens;
         totals->groups++;
         totals->groups_nonempty += tokens > 0;
         if (obj->penalty.pairs != GRPO_PAIRS_NONE) totals->pairs += grpo_count_pairs_(obj, batch, g);
@@ -5416,6 +5468,14 @@ grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const
 
 typedef struct { int64_t tokens, sequences, nonempty; } grpo_group_counts_;
 
+/* what the sequences of a group have to do with each other */
+typedef struct grpo_coupling_ {
+    grpo_group_counts_ count;          /* where the divisor of its sequences asks */
+    const double *value, *slope;       /* of the members that a surrogate couples: F_i, dL/dy_i times divisor/factor; else NULL */
+    const double *preference_slope;    /* of the members that penalty.pairs couples: dL/dl/factor at each of its tokens; else NULL */
+} grpo_coupling_;
+
+/* one call: what is the same for all sequences and tokens */
 typedef struct {
     const grpo_objective *obj;
     const grpo_batch *batch;
@@ -5423,45 +5483,49 @@ typedef struct {
     grpo_output out;
     grpo_partial *partial;
     grpo_range range;
-    const grpo_real *old;              /* log-probabilities in the ratio's denominator; NULL: 0 */
+    const grpo_real *behaviour;        /* log-probabilities in the ratio's denominator; NULL: 0 */
     int uses_ratio, needs_ratio;       /* needs: to trust tokens, though the report does not speak of it */
-    int reports_ratio, judges;
-    int plain;                         /* v of the correction is all that multiplies S, no divisor or bound is a token's own, no gate */
-    int trusting;                      /* nothing but v does: neither trust nor drift nor a selection */
+    int reports_ratio;
+    int has_correction;                /* of old over rollout policy: a weight, or grounds for rejection */
+    int has_token_factors;             /* a token has a factor besides v, or a divisor, a bound or a gate of its own */
+    int has_policy_mask;               /* trust, off_policy, selected or drift multiply S */
     grpo_scales scales;
-    double local;                      /* a coefficient is factor/(local shared divisor) */
-    double coef;                       /* factor/(local divisor) where that is exact enough to multiply with, else 0 */
-    double shared;                     /* of the token at hand: with tokens of its segment, or of its sign of A */
-    grpo_span_ segment;                /* the one that shared was last found for */
-    grpo_span_ gate;                   /* the tokens that the likelihood's gate was last found for, and whether it is shut */
-    int shut;
-    grpo_log_range log_range;          /* of the token at hand, with bounds position */
     grpo_dd decay;                     /* of F from one token to the next */
-    grpo_group_counts_ group;          /* where the local divisor asks */
-    const double *value, *slope;       /* of the members of a group that a surrogate couples: F_i, dL/dy_i times divisor/factor */
-    const double *pair_slope;          /* of the members of a group that a penalty couples: dL/dl/factor at each of its tokens */
-    struct grpo_waiting_ *pool;        /* what the report's sums will take */
+    struct grpo_waiting_ *waiting;     /* what the report's sums will take */
     struct grpo_block_ *block;         /* tokens that will be evaluated together; NULL: one by one */
 } grpo_run_;
 
+/* of a token that counts: v of the correction, what multiplies the surrogate, and what multiplies the whole term */
+typedef struct { double correction, policy, term; } grpo_factors_;
+
+/* the token at hand */
+typedef struct {
+    int64_t t;
+    int counts;
+    grpo_factors_ factor;
+    double divisor;                    /* tokens of its segment, or of its sign of A, where the aggregation asks */
+    int gated;                         /* the likelihood's gate is shut for it */
+    grpo_log_range range;              /* with bounds position */
+} grpo_token_;
+
 /* evaluates one sequence; grpo.h has the one for token ratios, gspo.h the one for all others */
-typedef void (*grpo_evaluate_)(grpo_run_ *run, grpo_sequence_ *s);
+typedef void (*grpo_evaluate_)(const grpo_run_ *run, const grpo_sequence_ *s);
 
 /* how to evaluate: couple, before the sequences of group g, finds what they have to do with each other; NULL: nothing */
 typedef struct {
     grpo_evaluate_ evaluate;
-    void (*couple)(grpo_run_ *run, int64_t g);
+    void (*couple)(const grpo_run_ *run, int64_t g, grpo_coupling_ *group);
     int64_t scratch;                   /* elements that couple needs */
 } grpo_method_;
 
 /* in the ratio's denominator */
-static double grpo_old_(const grpo_run_ *r, int64_t t) { return r->old ? (double)r->old[t] : 0; }
+static double grpo_behaviour_(const grpo_run_ *r, int64_t t) { return r->behaviour ? (double)r->behaviour[t] : 0; }
 
 /* d_t of axis 3 */
 GRPO_INLINE_ grpo_dd grpo_log_ratio_(const grpo_run_ *r, int64_t t, int *passes)
 {
     const grpo_ratio_axis *a = &r->obj->ratio;
-    return grpo_clamp(grpo_two_diff((double)r->batch->logp[t], grpo_old_(r, t)), a->clamp_low, a->clamp_high, passes);
+    return grpo_clamp(grpo_two_diff((double)r->batch->logp[t], grpo_behaviour_(r, t)), a->clamp_low, a->clamp_high, passes);
 }
 
 GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v)
@@ -5478,11 +5542,11 @@ GRPO_INLINE_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t)
     const grpo_surrogate *s = &r->obj->surrogate;
     if (s->bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(s)) return r->range;
     if (s->bounds == GRPO_BOUNDS_GIVEN) return grpo_clip_range((double)r->batch->clip_low[t], (double)r->batch->clip_high[t]);
-    return grpo_probability_range(grpo_old_(r, t), s->eps_low, s->eps_high, s->bound_cap);
+    return grpo_probability_range(grpo_behaviour_(r, t), s->eps_low, s->eps_high, s->bound_cap);
 }
 
 /* would the token's gradient drive a stale response further off? */
-static int grpo_drives_off_(const grpo_run_ *r, int64_t t, double A)
+static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A)
 {
     double o, b;
     if (r->obj->weight.off_policy != GRPO_OFF_POLICY_TOTAL_VARIATION) return A < 0;
@@ -5491,12 +5555,12 @@ static int grpo_drives_off_(const grpo_run_ *r, int64_t t, double A)
 }
 
 /* do trust or off_policy drop the token? */
-static inline int grpo_distrusted_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w)
+static inline int grpo_distrusted_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio)
 {
     const grpo_weight *c = &r->obj->weight;
     const double A = (double)r->advantage[t];
-    if (s->stale && grpo_drives_off_(r, t, A)) return 1;
-    return c->trust != GRPO_TRUST_NONE && !grpo_trusts(c, w, A, (double)r->batch->logp[t], grpo_old_(r, t));
+    if (s->stale && grpo_widens_gap_(r, t, A)) return 1;
+    return c->trust != GRPO_TRUST_NONE && !grpo_trusts(c, ratio, A, (double)r->batch->logp[t], grpo_behaviour_(r, t));
 }
 
 static int grpo_unselected_(const grpo_run_ *r, int64_t t)
@@ -5506,7 +5570,7 @@ static int grpo_unselected_(const grpo_run_ *r, int64_t t)
 }
 
 /* v g, g the drift of the token or of its sequence */
-static inline double grpo_drifted_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double v)
+static inline double grpo_with_drift_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double v)
 {
     const grpo_weight *c = &r->obj->weight;
     if (c->drift != GRPO_DRIFT_TOKEN) return grpo_times(v, s->drift);
@@ -5514,56 +5578,58 @@ static inline double grpo_drifted_(const grpo_run_ *r, const grpo_sequence_ *s, 
 }
 
 /* M v g; *distrusted: trust or off_policy dropped the token */
-static inline double grpo_token_weight_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v, int *distrusted)
+static inline double grpo_policy_weight_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio, double v,
+                                         int *distrusted)
 {
-    *distrusted = grpo_distrusted_(r, s, t, w);
-    return *distrusted || grpo_unselected_(r, t) ? 0 : grpo_drifted_(r, s, t, v);
+    *distrusted = grpo_distrusted_(r, s, t, ratio);
+    return *distrusted || grpo_unselected_(r, t) ? 0 : grpo_with_drift_(r, s, t, v);
 }
 
 /* M v g S of S = x; pool: the side on which the ratio's pool has clipped the token */
-GRPO_INLINE_ grpo_term grpo_weighed_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v,
-                                     grpo_clip_side pool, grpo_term x)
+GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
+                                           grpo_clip_side pool, grpo_term x)
 {
-    const double A = (double)r->advantage[t];
+    const double A = (double)r->advantage[k->t];
     int distrusted;
-    if (v == 1 && r->trusting && pool == GRPO_CLIP_NO) return x;
-    x = grpo_scaled_(x, grpo_token_weight_(r, s, t, w, v, &distrusted));
+    if (k->factor.policy == 1 && !r->has_policy_mask && pool == GRPO_CLIP_NO) return x;
+    x = grpo_scaled_(x, grpo_policy_weight_(r, s, k->t, ratio, k->factor.policy, &distrusted));
     if (pool != GRPO_CLIP_NO) x.clip = pool;
     if (distrusted && A != 0) x.clip = A > 0 ? GRPO_CLIP_HIGH : GRPO_CLIP_LOW;
     return x;
 }
 
-/* S of token t */
-GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, int64_t t, grpo_ratio w)
+/* S */
+GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio)
 {
     const grpo_surrogate *s = &r->obj->surrogate;
-    const double A = (double)r->advantage[t];
-    if (A != 0 && s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(w, A, r->log_range);
-    if (A != 0 && s->kind == GRPO_SURROGATE_SHAPED && r->batch->selected[t]) return grpo_shaped(w, A, s->shape);
-    return grpo_surrogate_term(s, grpo_range_at_(r, t), w, A, (double)r->batch->logp[t]);
+    const double A = (double)r->advantage[k->t];
+    if (A != 0 && s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(ratio, A, k->range);
+    if (A != 0 && s->kind == GRPO_SURROGATE_SHAPED && r->batch->selected[k->t]) return grpo_shaped(ratio, A, s->shape);
+    return grpo_surrogate_term(s, grpo_range_at_(r, k->t), ratio, A, (double)r->batch->logp[k->t]);
 }
 
-GRPO_INLINE_ grpo_term grpo_token_policy_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v,
-                                            grpo_clip_side pool)
+GRPO_INLINE_ grpo_term grpo_policy_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
+                                         grpo_clip_side pool)
 {
     const grpo_term zero = { 0, 0, 0, GRPO_CLIP_NO };
     if (r->obj->surrogate.kind == GRPO_SURROGATE_NONE) return zero;    /* there may be no advantages */
-    return grpo_weighed_(r, s, t, w, v, pool, grpo_token_surrogate_(r, t, w));
+    return grpo_weighted_term_(r, s, k, ratio, pool, grpo_token_surrogate_(r, k, ratio));
 }
 
-/* P; given: what multiplies the whole term */
-GRPO_INLINE_ grpo_term grpo_token_penalty_(const grpo_run_ *r, int64_t t, grpo_ratio w, double given)
+/* P */
+GRPO_INLINE_ grpo_term grpo_penalty_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio)
 {
     const grpo_penalty *p = &r->obj->penalty;
+    const int64_t t = k->t;
     double l = (double)r->batch->logp[t], own = 1;
     grpo_term x = { 0, 0, 0, GRPO_CLIP_NO };
     if (p->kl == GRPO_KL_NONE && p->entropy_coef == 0) return x;
     if (p->kl != GRPO_KL_NONE && (p->kl_on == GRPO_KL_ON_ALL || r->batch->selected[t])) {
-        if (p->kl_ratio == GRPO_KL_RATIO_TOKEN) own = grpo_ratio_of(l, grpo_old_(r, t)).value;
-        x = grpo_kl_penalty(p, l, (double)grpo_logp_of_(r->batch, grpo_kl_whose_(p))[t], own, w.value);
+        if (p->kl_ratio == GRPO_KL_RATIO_TOKEN) own = grpo_ratio_of(l, grpo_behaviour_(r, t)).value;
+        x = grpo_kl_penalty(p, l, (double)grpo_logp_of_(r->batch, grpo_kl_whose_(p))[t], own, ratio.value);
     }
     if (p->entropy_coef != 0) x.value = grpo_plus(x.value, -p->entropy_coef * (double)r->batch->entropy[t]);
-    return given == 1 ? x : grpo_scaled_(x, given);
+    return k->factor.term == 1 ? x : grpo_scaled_(x, k->factor.term);
 }
 
 GRPO_INLINE_ void grpo_write_(const grpo_run_ *r, grpo_real *out, int64_t t, double x)
@@ -5571,27 +5637,27 @@ GRPO_INLINE_ void grpo_write_(const grpo_run_ *r, grpo_real *out, int64_t t, dou
     if (out) grpo_put_(out, t, x, &r->partial->overflow);
 }
 
-static inline double grpo_aggregated_(const grpo_run_ *r, double x)
+static inline double grpo_aggregated_(const grpo_run_ *r, const grpo_sequence_ *s, double x)
 {
-    return r->coef != 0 ? x * r->coef : x * r->scales.factor / r->local / r->scales.divisor;
+    return s->coefficient != 0 ? x * s->coefficient : x * r->scales.factor / s->divisor / r->scales.divisor;
 }
 
-/* local, divisor and factor are whole numbers as a rule: then only the quotient is rounded */
-static double grpo_coef_(const grpo_run_ *r)
+/* the divisors and the factor are whole numbers as a rule: then only the quotient is rounded */
+static double grpo_coefficient_(const grpo_scales *scales, double divisor)
 {
-    const double product = r->local * r->scales.divisor, coef = r->scales.factor / product;
-    return fma(r->local, r->scales.divisor, -product) == 0 && coef > 1e-100 && coef < 1e100 ? coef : 0;
+    const double product = divisor * scales->divisor, c = scales->factor / product;
+    return fma(divisor, scales->divisor, -product) == 0 && c > 1e-100 && c < 1e100 ? c : 0;
 }
 
-/* x over what the token at hand shares */
-static inline double grpo_share_(const grpo_run_ *r, double x) { return r->shared == 1 ? x : x / r->shared; }
+/* x over the token's own divisor */
+static inline double grpo_over_own_(const grpo_token_ *k, double x) { return k->divisor == 1 ? x : x / k->divisor; }
 
-static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t)
+static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k)
 {
-    return r->scales.likelihood != 0 && !r->shut && grpo_is_likely_(r->obj, r->batch, r->advantage, s->index, t);
+    return r->scales.likelihood != 0 && !k->gated && grpo_in_likelihood_(r->obj, r->batch, r->advantage, s->index, k->t);
 }
 
-static grpo_term grpo_likelihood_at_(const grpo_run_ *r, int64_t t)
+static grpo_term grpo_likelihood_term_(const grpo_run_ *r, int64_t t)
 {
     const grpo_batch *b = r->batch;
     return grpo_likelihood(&r->obj->penalty, (double)b->logp[t], b->logp_old ? (double)b->logp_old[t] : 0,
@@ -5599,34 +5665,34 @@ static grpo_term grpo_likelihood_at_(const grpo_run_ *r, int64_t t)
 }
 
 /* the gradient of what is added to the loss beside the terms, over factor */
-static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t)
+static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k)
 {
-    double g = r->pair_slope ? r->pair_slope[s->member] : 0;
-    if (grpo_has_likelihood_(r, s, t)) g = grpo_plus(g, grpo_times(r->scales.likelihood, grpo_likelihood_at_(r, t).d_logp));
+    double g = s->group->preference_slope ? s->group->preference_slope[s->member] : 0;
+    if (grpo_has_likelihood_(r, s, k)) g = grpo_plus(g, grpo_times(r->scales.likelihood, grpo_likelihood_term_(r, k->t).d_logp));
     return g;
 }
 
-/* of the terms of the token at hand: what they give to its log-probability and to its ratio, the same whoever asks to the bit */
-static inline double grpo_own_share_(const grpo_run_ *r, const grpo_term *policy, const grpo_term *penalty)
+/* of the token's terms over its divisor: the derivatives by its log-probability and by its ratio, the same whoever asks to the bit */
+static inline double grpo_slope_by_logp_(const grpo_token_ *k, const grpo_term *policy, const grpo_term *penalty)
 {
-    return grpo_share_(r, grpo_plus(policy->d_logp, penalty->d_logp));
+    return grpo_over_own_(k, grpo_plus(policy->d_logp, penalty->d_logp));
 }
 
-static inline double grpo_ratio_share_(const grpo_run_ *r, const grpo_term *policy, const grpo_term *penalty)
+static inline double grpo_slope_by_ratio_(const grpo_token_ *k, const grpo_term *policy, const grpo_term *penalty)
 {
-    return grpo_plus(grpo_share_(r, policy->d_log_ratio), grpo_share_(r, penalty->d_log_ratio));
+    return grpo_plus(grpo_over_own_(k, policy->d_log_ratio), grpo_over_own_(k, penalty->d_log_ratio));
 }
 
-/* g: that of the terms, with their shares taken; coupled: what the group gives through the sequence, over the local divisors */
-GRPO_INLINE_ void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double g, double coupled)
+/* g: that of the terms, over the token's divisor; coupled: what the group gives through the sequence, over its divisor too */
+GRPO_INLINE_ void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, double g, double coupled)
 {
     double sum;
-    if (coupled == 0 && !r->pair_slope && r->scales.likelihood == 0) {
-        grpo_write_(r, r->out.dlogp, t, grpo_aggregated_(r, g));
+    if (coupled == 0 && !s->group->preference_slope && r->scales.likelihood == 0) {
+        grpo_write_(r, r->out.dlogp, k->t, grpo_aggregated_(r, s, g));
         return;
     }
-    sum = grpo_plus(g / r->local, coupled) / r->scales.divisor;
-    grpo_write_(r, r->out.dlogp, t, r->scales.factor * grpo_plus(sum, grpo_gradient_beside_(r, s, t)));
+    sum = grpo_plus(g / s->divisor, coupled) / r->scales.divisor;
+    grpo_write_(r, r->out.dlogp, k->t, r->scales.factor * grpo_plus(sum, grpo_gradient_beside_(r, s, k)));
 }
 
 /* The report is made of sums over tokens: these wait here until a block is full.  0 where there is nothing to add. */
@@ -5634,8 +5700,7 @@ typedef struct grpo_waiting_ {
     double policy[GRPO_BLOCK_], penalty[GRPO_BLOCK_];
     double ratio[GRPO_BLOCK_], entropy[GRPO_BLOCK_], weight[GRPO_BLOCK_];
     double old[2][GRPO_BLOCK_], ref[2][GRPO_BLOCK_];                   /* hi and lo of l - logp_old and of l - logp_ref */
-    double old_k3[GRPO_BLOCK_], ref_k3[GRPO_BLOCK_];                   /* e^x - x - 1 of them, of -x for ref, if they are known */
-    int n, has_k3;
+    int n;
 } grpo_waiting_;
 
 /* is a number beyond `most` among them, or one that is not finite? */
@@ -5648,25 +5713,20 @@ static int grpo_block_exceeds_(const double *x, double most)
     return grpo_block_total_(beyond) != 0;
 }
 
-static int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
-
 /* e^x - x - 1 of a block, x = sign (hi + lo); far: some are beyond the reach of the series */
 static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo,
                            int far)
 {
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
-        const double y = sign * hi[k], e = grpo_exp_series_(y);
-        k3[k] = e + sign * lo[k] * (y + e);
+        const double y = sign * hi[k];
+        k3[k] = grpo_near_exp_minus_linear_(y, sign * lo[k], grpo_exp_series_(y));
     }
-    for (k = 0; far && k < GRPO_BLOCK_; k++) {
-        grpo_dd x;
-        x.hi = sign * hi[k]; x.lo = sign * lo[k];
-        if (grpo_is_far_(hi[k])) k3[k] = grpo_exp_minus_linear(x);
-    }
+    for (k = 0; far && k < GRPO_BLOCK_; k++)
+        if (grpo_is_far_(hi[k])) k3[k] = grpo_exp_minus_linear(grpo_dd_pair_(sign * hi[k], sign * lo[k]));
 }
 
-static void grpo_pool_add_squares_(grpo_sum *sum, double factor, const double *from)
+static void grpo_sum_add_squares_block_(grpo_sum *sum, double factor, const double *from)
 {
     double v[GRPO_BLOCK_];
     int k;
@@ -5674,48 +5734,82 @@ static void grpo_pool_add_squares_(grpo_sum *sum, double factor, const double *f
     grpo_sum_add_block_(sum, 1, v);
 }
 
-/* the sums take what waits */
-static void grpo_pool_flush_(grpo_run_ *r)
+/* the sums take a block: terms over their sequences' and tokens' divisors, ratios, entropies */
+static void grpo_report_terms_(const grpo_run_ *r, const double *policy, const double *penalty, const double *ratio, const double *entropy)
 {
     grpo_sum *sum = r->partial->sum;
-    grpo_waiting_ *p = r->pool;
-    const grpo_batch *b = r->batch;
-    if (p->n == 0) return;
-    grpo_sum_add_block_(&sum[GRPO_SUM_POLICY], 1, p->policy);
-    if (r->obj->penalty.kl != GRPO_KL_NONE || r->obj->penalty.entropy_coef != 0) grpo_sum_add_block_(&sum[GRPO_SUM_PENALTY], 1, p->penalty);
+    grpo_sum_add_block_(&sum[GRPO_SUM_POLICY], 1, policy);
+    if (r->obj->penalty.kl != GRPO_KL_NONE || r->obj->penalty.entropy_coef != 0) grpo_sum_add_block_(&sum[GRPO_SUM_PENALTY], 1, penalty);
     if (r->reports_ratio) {
-        grpo_sum_add_block_(&sum[GRPO_SUM_RATIO], 1, p->ratio);
-        grpo_pool_add_squares_(&sum[GRPO_SUM_RATIO_SQUARED], 1, p->ratio);
+        grpo_sum_add_block_(&sum[GRPO_SUM_RATIO], 1, ratio);
+        grpo_sum_add_squares_block_(&sum[GRPO_SUM_RATIO_SQUARED], 1, ratio);
     }
-    if (b->logp_old) {
-        grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, p->old[0]);
-        grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, p->old[1]);
-        if (!p->has_k3) grpo_block_k3_(p->old_k3, 1, p->old[0], p->old[1], grpo_block_exceeds_(p->old[0], GRPO_SERIES_));
-        grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K3], 1, p->old_k3);
+    if (r->batch->entropy) grpo_sum_add_block_(&sum[GRPO_SUM_ENTROPY], 1, entropy);
+}
+
+/* d = l - logp_old in two words, and e^d - d - 1 */
+static void grpo_report_old_block_(grpo_sum *sum, double (*d)[GRPO_BLOCK_], const double *k3)
+{
+    grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, d[0]);
+    grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, d[1]);
+    grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K3], 1, k3);
+}
+
+/* D = l - logp_ref, and e^-D + D - 1 */
+static void grpo_report_ref_block_(grpo_sum *sum, double (*D)[GRPO_BLOCK_], const double *k3)
+{
+    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, D[0]);
+    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, D[1]);
+    grpo_sum_add_squares_block_(&sum[GRPO_SUM_KL_K2], 0.5, D[0]);
+    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K3], 1, k3);
+}
+
+/* the sums take what waits */
+static void grpo_report_flush_(const grpo_run_ *r)
+{
+    grpo_sum *sum = r->partial->sum;
+    grpo_waiting_ *p = r->waiting;
+    double k3[GRPO_BLOCK_];
+    if (p->n == 0) return;
+    grpo_report_terms_(r, p->policy, p->penalty, p->ratio, p->entropy);
+    if (r->batch->logp_old) {
+        grpo_block_k3_(k3, 1, p->old[0], p->old[1], grpo_block_exceeds_(p->old[0], GRPO_SERIES_));
+        grpo_report_old_block_(sum, p->old, k3);
     }
-    if (b->logp_ref) {
-        grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, p->ref[0]);
-        grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, p->ref[1]);
-        grpo_pool_add_squares_(&sum[GRPO_SUM_KL_K2], 0.5, p->ref[0]);
-        if (!p->has_k3) grpo_block_k3_(p->ref_k3, -1, p->ref[0], p->ref[1], grpo_block_exceeds_(p->ref[0], GRPO_SERIES_));
-        grpo_sum_add_block_(&sum[GRPO_SUM_KL_K3], 1, p->ref_k3);
+    if (r->batch->logp_ref) {
+        grpo_block_k3_(k3, -1, p->ref[0], p->ref[1], grpo_block_exceeds_(p->ref[0], GRPO_SERIES_));
+        grpo_report_ref_block_(sum, p->ref, k3);
     }
-    if (b->entropy) grpo_sum_add_block_(&sum[GRPO_SUM_ENTROPY], 1, p->entropy);
-    if (r->judges) grpo_sum_add_block_(&sum[GRPO_SUM_WEIGHT], 1, p->weight);
+    if (r->has_correction) grpo_sum_add_block_(&sum[GRPO_SUM_WEIGHT], 1, p->weight);
     p->n = 0;
 }
 
-GRPO_INLINE_ void grpo_report_ratio_(grpo_run_ *r, double w)
+/* 2^500: the sum of squares of the ratios takes larger ones for this, and the excess has a sum of its own */
+#define GRPO_RATIO_CAP_ 3.2733906078961419e150
+
+static inline void grpo_report_excess_(grpo_partial *p, double ratio)
 {
-    const double cap = 3.2733906078961419e150;                         /* 2^500 */
-    grpo_partial *p = r->partial;
-    if (!r->reports_ratio) w = 1;
-    if (p->tokens == 0 || w < p->ratio_min) p->ratio_min = w;
-    if (p->tokens == 0 || w > p->ratio_max) p->ratio_max = w;
-    if (!r->reports_ratio) return;
-    p->ratio_tokens++;
-    r->pool->ratio[r->pool->n] = w < cap ? w : cap;
-    if (w > cap) { grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], w); grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -cap); }
+    if (!(ratio > GRPO_RATIO_CAP_)) return;
+    grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], ratio);
+    grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -GRPO_RATIO_CAP_);
+}
+
+static inline double grpo_capped_ratio_(double ratio) { return ratio < GRPO_RATIO_CAP_ ? ratio : GRPO_RATIO_CAP_; }
+
+/* the least and the largest ratio of tokens that come next */
+GRPO_INLINE_ void grpo_report_extremes_(grpo_partial *p, double least, double most)
+{
+    if (p->tokens == 0 || least < p->ratio_min) p->ratio_min = least;
+    if (p->tokens == 0 || most > p->ratio_max) p->ratio_max = most;
+}
+
+GRPO_INLINE_ void grpo_report_ratio_(const grpo_run_ *r, double ratio)
+{
+    if (!r->reports_ratio) { grpo_report_extremes_(r->partial, 1, 1); return; }
+    grpo_report_extremes_(r->partial, ratio, ratio);
+    r->partial->ratio_tokens++;
+    r->waiting->ratio[r->waiting->n] = grpo_capped_ratio_(ratio);
+    grpo_report_excess_(r->partial, ratio);
 }
 
 /* l - x of the token into difference[0] + difference[1]; returns 0, and leaves 0 there, where it is infinite */
@@ -5743,41 +5837,40 @@ static void grpo_report_ref_(grpo_partial *p, double l, double ref)
 }
 
 /* everything the report takes from one token */
-GRPO_INLINE_ void grpo_report_token_(grpo_run_ *r, int64_t t, grpo_ratio w, double v, const grpo_term *policy, const grpo_term *penalty)
+GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
+                                     const grpo_term *policy, const grpo_term *penalty)
 {
     const grpo_batch *b = r->batch;
     grpo_partial *p = r->partial;
-    grpo_waiting_ *pool = r->pool;
-    const int n = pool->n;
-    const double l = (double)b->logp[t];
-    if (n == 0) memset(pool, 0, sizeof *pool);
-    grpo_report_ratio_(r, w.value);
+    grpo_waiting_ *to = r->waiting;
+    const int n = to->n;
+    const double l = (double)b->logp[k->t];
+    if (n == 0) memset(to, 0, sizeof *to);
+    grpo_report_ratio_(r, ratio.value);
     p->tokens++;
     p->clips[policy->clip]++;
-    pool->policy[n] = grpo_share_(r, r->local == 1 ? policy->value : policy->value / r->local);
-    if (penalty->value != 0) pool->penalty[n] = grpo_share_(r, penalty->value / r->local);
-    if (b->logp_old && !grpo_report_gap_(pool->old, n, l, (double)b->logp_old[t])) grpo_report_old_(p, l, (double)b->logp_old[t]);
-    if (b->logp_ref && !grpo_report_gap_(pool->ref, n, l, (double)b->logp_ref[t])) grpo_report_ref_(p, l, (double)b->logp_ref[t]);
-    if (b->entropy) pool->entropy[n] = (double)b->entropy[t];
-    if (r->judges) { p->weight_tokens++; pool->weight[n] = v; }
-    if (++pool->n == GRPO_BLOCK_) grpo_pool_flush_(r);
+    to->policy[n] = grpo_over_own_(k, s->divisor == 1 ? policy->value : policy->value / s->divisor);
+    if (penalty->value != 0) to->penalty[n] = grpo_over_own_(k, penalty->value / s->divisor);
+    if (b->logp_old && !grpo_report_gap_(to->old, n, l, (double)b->logp_old[k->t])) grpo_report_old_(p, l, (double)b->logp_old[k->t]);
+    if (b->logp_ref && !grpo_report_gap_(to->ref, n, l, (double)b->logp_ref[k->t])) grpo_report_ref_(p, l, (double)b->logp_ref[k->t]);
+    if (b->entropy) to->entropy[n] = (double)b->entropy[k->t];
+    if (r->has_correction) { p->weight_tokens++; to->weight[n] = k->factor.correction; }
+    if (++to->n == GRPO_BLOCK_) grpo_report_flush_(r);
 }
-
-/* of a token that counts: v of the correction, what multiplies the surrogate, and what multiplies the whole term */
-typedef struct { double correction, policy, term; } grpo_weights_;
 
 /* all but the gradient by logp, which may need the other tokens */
-GRPO_INLINE_ void grpo_take_token_(grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, grpo_weights_ v, const grpo_term *policy,
-                             const grpo_term *penalty)
+GRPO_INLINE_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
+                                   const grpo_term *policy, const grpo_term *penalty)
 {
     const double coef = r->obj->penalty.entropy_coef;
-    grpo_write_(r, r->out.term, t, grpo_plus(policy->value, penalty->value));
-    grpo_write_(r, r->out.dentropy, t, coef != 0 ? grpo_aggregated_(r, grpo_share_(r, grpo_times(-coef, v.term))) : 0);
-    grpo_report_token_(r, t, w, v.correction, policy, penalty);
-    if (grpo_has_likelihood_(r, s, t)) grpo_sum_add_(&r->partial->sum[GRPO_SUM_LIKELIHOOD], grpo_likelihood_at_(r, t).value);
+    grpo_write_(r, r->out.term, k->t, grpo_plus(policy->value, penalty->value));
+    grpo_write_(r, r->out.dentropy, k->t,
+                coef != 0 ? grpo_aggregated_(r, s, grpo_over_own_(k, grpo_times(-coef, k->factor.term))) : 0);
+    grpo_report_token_(r, s, k, ratio, policy, penalty);
+    if (grpo_has_likelihood_(r, s, k)) grpo_sum_add_(&r->partial->sum[GRPO_SUM_LIKELIHOOD], grpo_likelihood_term_(r, k->t).value);
 }
 
-static void grpo_skip_token_(grpo_run_ *r, int64_t t)
+static void grpo_skip_token_(const grpo_run_ *r, int64_t t)
 {
     r->partial->masked_tokens++;
     grpo_write_(r, r->out.term, t, 0);
@@ -5785,35 +5878,34 @@ static void grpo_skip_token_(grpo_run_ *r, int64_t t)
     grpo_write_(r, r->out.dentropy, t, 0);
 }
 
-static inline int grpo_counted_(const grpo_run_ *r, grpo_sequence_ *s, int64_t t)
+/* the next token of s that counts; 0: there is none */
+static inline int grpo_next_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_cursor_ *c)
 {
-    grpo_token_ k;
-    if (s->plain) return !s->off && (!r->batch->mask || r->batch->mask[t]);
-    k = grpo_token_at_(r->obj, r->batch, s, t);
-    return grpo_is_active_(r->obj, &k);
+    return grpo_next_active_(r->obj, r->batch, s, c);
 }
 
 /* A response is evaluated from its last token to its first, for what lies ahead of a token may be in its weight.  An infinite d is K as
  * in "-inf log-probabilities" at grpo_batch; F is then as infinite as the sum of their decays. */
 typedef struct {
-    int64_t t;
-    int counts;
-    int64_t met;                       /* tokens that count, up to the one at hand */
-    grpo_weights_ v;
+    grpo_token_ token;                 /* the one at hand */
+    int64_t met;                       /* tokens that count, up to it */
     grpo_dd future;                    /* F */
     double infinite;                   /* in units of K */
+    grpo_segment_ segment;             /* found last: what the weight axis pools over a segment, */
+    grpo_span_ share, gate;            /* the segment that the token's divisor counts, the tokens that the likelihood's gate is of */
 } grpo_walk_;
 
 static grpo_walk_ grpo_walk_from_(int64_t end)
 {
     grpo_walk_ k;
     memset(&k, 0, sizeof k);
-    k.t = end;
+    k.token.t = end;
+    k.token.divisor = k.token.factor.term = 1;
     return k;
 }
 
 /* F_t = d_t + 2^(-1/half_life) F_(t+1).  The decay makes no K a 0. */
-static void grpo_look_ahead_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d)
+static void grpo_add_future_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d)
 {
     const double infinite = k->infinite * r->decay.hi;
     if (k->infinite != 0) k->infinite = infinite != 0 ? infinite : k->infinite > 0 ? DBL_MIN : -DBL_MIN;
@@ -5824,80 +5916,94 @@ static void grpo_look_ahead_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d)
 }
 
 /* the factor that comes of it */
-static double grpo_ahead_(const grpo_run_ *r, grpo_walk_ *k)
+static double grpo_future_factor_(const grpo_run_ *r, grpo_walk_ *k)
 {
     const grpo_weight *c = &r->obj->weight;
+    const int64_t t = k->token.t;
     grpo_dd d = { 0, 0 }, all;
     double ratio;
-    if (k->counts) d = grpo_two_diff((double)r->batch->logp[k->t], (double)r->batch->logp_old[k->t]);
+    if (k->token.counts) d = grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t]);
     ratio = grpo_exp(d);
-    grpo_look_ahead_(r, k, c->future_max != 0 && ratio > c->future_max ? grpo_dd_of_(0) : d);
+    grpo_add_future_(r, k, c->future_max != 0 && ratio > c->future_max ? grpo_dd_of_(0) : d);
     all = k->future;
     if (k->infinite != 0) all = grpo_dd_of_(k->infinite > 0 ? HUGE_VAL : -HUGE_VAL);
-    return k->counts ? grpo_future_weight(c, all, ratio, (double)r->advantage[k->t]) : 1;
+    return k->token.counts ? grpo_future_weight(c, all, ratio, (double)r->advantage[t]) : 1;
 }
 
 /* v over the mean of the correction weights */
-static double grpo_normed_(const grpo_run_ *r, double v)
+static double grpo_normalised_weight_(const grpo_run_ *r, double v)
 {
     if (r->scales.norm.hi == 0 || v == 0) return v;
     if (r->scales.norm.hi == HUGE_VAL) return v == HUGE_VAL ? r->scales.norm_top : 0;
     return v == HUGE_VAL ? v : grpo_dd_quotient(grpo_dd_of_(v), r->scales.norm).hi;
 }
 
-static double grpo_shared_of_(const grpo_run_ *r, grpo_sequence_ *s, grpo_span_ segment)
+/* tokens of the segment that count */
+static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ segment)
 {
-    int64_t t, n = 0;
-    for (t = segment.begin; t < segment.end; t++) n += grpo_counted_(r, s, t);
+    grpo_cursor_ c = grpo_cursor_of_(segment.begin, segment.end);
+    int64_t n = 0;
+    while (grpo_next_(r, s, &c)) n++;
     return n ? (double)n : 1;
 }
 
-/* is the likelihood's gate shut for token t?  Exactly: the sum's rounding keeps its sign */
-static void grpo_find_gate_(grpo_run_ *r, grpo_sequence_ *s, int64_t t)
+/* the tokens that share the likelihood's gate with token t */
+static grpo_span_ grpo_gate_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t)
 {
-    const grpo_batch *b = r->batch;
-    grpo_sum lost;
-    if (grpo_is_in_(r->gate, t)) return;
-    r->gate.begin = s->begin; r->gate.end = s->end;
-    if (r->obj->penalty.likelihood_gate == GRPO_LIKELIHOOD_GATE_SEGMENT) r->gate = grpo_segment_at_(b, s, t);
-    memset(&lost, 0, sizeof lost);
-    for (t = r->gate.begin; t < r->gate.end; t++)
-        if (grpo_counted_(r, s, t) && grpo_is_likely_(r->obj, b, r->advantage, s->index, t))
-            grpo_sum_add_diff_(&lost, (double)b->logp_old[t], (double)b->logp[t]);
-    r->shut = !(grpo_sum_value_(&lost) > 0);
+    grpo_span_ x;
+    if (r->obj->penalty.likelihood_gate == GRPO_LIKELIHOOD_GATE_SEGMENT) return grpo_segment_at_(r->batch, s, t);
+    x.begin = s->begin; x.end = s->end;
+    return x;
 }
 
-/* the weights of the token at hand, of correction v, and what it shares with its segment */
-static void grpo_weigh_(grpo_run_ *r, grpo_sequence_ *s, grpo_walk_ *k, double v)
+/* is it shut?  Exactly: the sum's rounding keeps its sign */
+static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ gate)
+{
+    const grpo_batch *b = r->batch;
+    grpo_cursor_ c = grpo_cursor_of_(gate.begin, gate.end);
+    grpo_sum lost;
+    memset(&lost, 0, sizeof lost);
+    while (grpo_next_(r, s, &c))
+        if (grpo_in_likelihood_(r->obj, b, r->advantage, s->index, c.t))
+            grpo_sum_add_diff_(&lost, (double)b->logp_old[c.t], (double)b->logp[c.t]);
+    return !(grpo_sum_value_(&lost) > 0);
+}
+
+/* factors, divisor, gate and bounds of the token at hand, where they are more than its correction weight v */
+static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v)
 {
     const grpo_given_kind given = r->obj->weight.given;
-    const double ahead = r->obj->weight.future != GRPO_FUTURE_NONE ? grpo_ahead_(r, k) : 1;
-    if (!k->counts) return;
-    if (r->obj->penalty.likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE && r->scales.likelihood != 0) grpo_find_gate_(r, s, k->t);
-    k->v.policy = grpo_times(grpo_normed_(r, v), ahead);
-    k->v.term = given == GRPO_GIVEN_TERM ? (double)r->batch->weight[k->t] : 1;
-    if (given != GRPO_GIVEN_NONE) k->v.policy = grpo_times(k->v.policy, (double)r->batch->weight[k->t]);
+    const double future = r->obj->weight.future != GRPO_FUTURE_NONE ? grpo_future_factor_(r, k) : 1;
+    grpo_token_ *x = &k->token;
+    if (!x->counts) return;
+    if (r->obj->penalty.likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE && r->scales.likelihood != 0 && !grpo_is_in_(k->gate, x->t)) {
+        k->gate = grpo_gate_at_(r, s, x->t);
+        x->gated = grpo_gate_is_shut_(r, s, k->gate);
+    }
+    x->factor.policy = grpo_times(grpo_normalised_weight_(r, v), future);
+    x->factor.term = given == GRPO_GIVEN_TERM ? (double)r->batch->weight[x->t] : 1;
+    if (given != GRPO_GIVEN_NONE) x->factor.policy = grpo_times(x->factor.policy, (double)r->batch->weight[x->t]);
     if (r->obj->surrogate.bounds == GRPO_BOUNDS_POSITION)
-        r->log_range = grpo_position_range(&r->obj->surrogate, (double)(s->count - k->met + 1));
-    if (grpo_counts_by_sign_(r->obj)) r->shared = r->scales.by_sign[r->advantage[k->t] > 0];
-    if (r->obj->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_is_in_(r->segment, k->t)) {
-        r->segment = grpo_segment_at_(r->batch, s, k->t);
-        r->shared = grpo_shared_of_(r, s, r->segment);
+        x->range = grpo_position_range(&r->obj->surrogate, (double)(s->count - k->met + 1));
+    if (grpo_counts_by_sign_(r->obj)) x->divisor = r->scales.by_sign[r->advantage[x->t] > 0];
+    if (r->obj->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_is_in_(k->share, x->t)) {
+        k->share = grpo_segment_at_(r->batch, s, x->t);
+        x->divisor = grpo_segment_tokens_(r, s, k->share);
     }
 }
 
-/* one token on; 0 at the beginning of the span */
-GRPO_INLINE_ int grpo_step_back_(grpo_run_ *r, grpo_sequence_ *s, int64_t begin, grpo_walk_ *k)
+/* one token back; 0 at the beginning of the span */
+GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, grpo_walk_ *k)
 {
-    grpo_token_ x;
-    if (k->t == begin) return 0;
-    k->t--;
-    x = grpo_token_at_(r->obj, r->batch, s, k->t);
-    k->counts = grpo_is_active_(r->obj, &x);
-    k->met += k->counts;
-    k->v.correction = k->v.policy = x.v;
-    k->v.term = 1;
-    if (!r->plain) grpo_weigh_(r, s, k, x.v);
+    grpo_token_ *x = &k->token;
+    grpo_mask_ mask;
+    if (x->t == begin) return 0;
+    x->t--;
+    mask = grpo_mask_at_(r->obj, r->batch, s, x->t, &k->segment);
+    x->counts = grpo_is_active_(r->obj, &mask);
+    k->met += x->counts;
+    x->factor.correction = x->factor.policy = mask.v;
+    if (r->has_token_factors) grpo_set_factors_(r, s, k, mask.v);
     return 1;
 }
 
@@ -5912,30 +6018,30 @@ static void grpo_add_staleness_(const grpo_run_ *r, int64_t t, grpo_sum *sum)
 }
 
 /* is the mean over the tokens that count above the bound? */
-static int grpo_is_stale_(const grpo_run_ *r, grpo_sequence_ *s)
+static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
-    const grpo_weight *c = &r->obj->weight;
+    const grpo_weight *w = &r->obj->weight;
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
-    int64_t t;
-    if (c->off_policy == GRPO_OFF_POLICY_NONE || s->count == 0) return 0;
+    if (w->off_policy == GRPO_OFF_POLICY_NONE || s->count == 0) return 0;
     memset(&sum, 0, sizeof sum);
-    for (t = s->begin; t < s->end; t++) if (grpo_counted_(r, s, t)) grpo_add_staleness_(r, t, &sum);
-    return grpo_dd_exceeds(grpo_dd_div(grpo_sum_dd_(&sum), (double)s->count), c->off_policy_max);
+    while (grpo_next_(r, s, &c)) grpo_add_staleness_(r, c.t, &sum);
+    return grpo_dd_exceeds(grpo_dd_div(grpo_sum_dd_(&sum), (double)s->count), w->off_policy_max);
 }
 
 /* drift of a sequence as a whole, from its tokens that count */
-static double grpo_sequence_drift_(const grpo_run_ *r, grpo_sequence_ *s)
+static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
-    const grpo_weight *c = &r->obj->weight;
+    const grpo_weight *w = &r->obj->weight;
     const grpo_batch *b = r->batch;
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
     grpo_dd x;
-    int64_t t;
-    if (c->drift == GRPO_DRIFT_NONE || c->drift == GRPO_DRIFT_TOKEN || s->count == 0) return 1;
+    if (w->drift == GRPO_DRIFT_NONE || w->drift == GRPO_DRIFT_TOKEN || s->count == 0) return 1;
     memset(&sum, 0, sizeof sum);
-    for (t = s->begin; t < s->end; t++) if (grpo_counted_(r, s, t)) grpo_sum_add_diff_(&sum, (double)b->logp[t], (double)b->logp_old[t]);
+    while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], (double)b->logp_old[c.t]);
     x = grpo_sum_dd_(&sum);
-    return grpo_drift(c, c->drift == GRPO_DRIFT_SEQUENCE_MEAN ? grpo_dd_div(x, (double)s->count) : x);
+    return grpo_drift(w, w->drift == GRPO_DRIFT_SEQUENCE_MEAN ? grpo_dd_div(x, (double)s->count) : x);
 }
 
 /* ---- blocks of tokens ----
@@ -5945,12 +6051,14 @@ static double grpo_sequence_drift_(const grpo_run_ *r, grpo_sequence_ *s)
 typedef struct grpo_block_ {
     int64_t at[GRPO_BLOCK_];
     double logp[GRPO_BLOCK_], old[GRPO_BLOCK_], A[GRPO_BLOCK_];
-    double local[GRPO_BLOCK_], coef[GRPO_BLOCK_];                      /* of their sequences */
-    double w[GRPO_BLOCK_];
+    double divisor[GRPO_BLOCK_], coefficient[GRPO_BLOCK_];             /* of their sequences */
+    double ratio[GRPO_BLOCK_];
+    double d[2][GRPO_BLOCK_], old_k3[GRPO_BLOCK_];                     /* l - logp_old in two words, and e^d - d - 1 */
+    double D[2][GRPO_BLOCK_], ref_k3[GRPO_BLOCK_];                     /* l - logp_ref, and e^-D + D - 1 */
     double value[GRPO_BLOCK_], slope[GRPO_BLOCK_], direct[GRPO_BLOCK_];    /* of S; by the log-ratio, by logp */
-    double charge[GRPO_BLOCK_], pull[GRPO_BLOCK_];                     /* of P, and by logp */
-    int n, given;                                                      /* given: w, value and slope are those of their responses */
-    int divided, scattered;                                            /* some local is not 1; their places are no single run */
+    double penalty[GRPO_BLOCK_], penalty_slope[GRPO_BLOCK_];           /* P; by logp */
+    int n, given;                                                      /* given: ratio, value and slope are those of their responses */
+    int divided, scattered;                                            /* some divisor is not 1; their places are no single run */
 } grpo_block_;
 
 static int grpo_is_clip_(grpo_surrogate_kind kind)
@@ -5969,51 +6077,51 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r)
     if (o->surrogate.bounds != GRPO_BOUNDS_FIXED && grpo_bounds_act_(&o->surrogate)) return 0;
     if (a->unit > GRPO_UNIT_SEQUENCE_SUM || (a->unit != GRPO_UNIT_TOKEN && !grpo_is_clip_(kind))) return 0;
     if (a->mix != GRPO_MIX_NONE || a->against != GRPO_AGAINST_OLD || a->clamp_low != 0 || a->clamp_high != 0) return 0;
-    if (a->unit_clamp_low != 0 || a->unit_clamp_high != 0 || !r->plain || !r->trusting || r->judges) return 0;
+    if (a->unit_clamp_low != 0 || a->unit_clamp_high != 0 || r->has_token_factors || r->has_policy_mask || r->has_correction) return 0;
     if (r->scales.likelihood != 0 || p->pairs != GRPO_PAIRS_NONE) return 0;
     return p->kl == GRPO_KL_NONE || p->kl_coef == 0
         || (p->kl_against == GRPO_KL_AGAINST_REF && p->kl_on == GRPO_KL_ON_ALL && p->kl_ratio == GRPO_KL_RATIO_NONE
             && p->kl_gradient == GRPO_KL_GRADIENT_OWN && p->kl_clamp_log == 0 && p->kl_clamp_value == 0 && p->kl_ratio_max == 0);
 }
 
-/* a - b into hi + lo; returns whether one exceeds the reach of the series */
-static int grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ a,
-                           const double *GRPO_RESTRICT_ b)
+/* a - b into hi + lo */
+static void grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ a,
+                            const double *GRPO_RESTRICT_ b)
 {
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
-        const double s = a[k] - b[k], t = s - a[k];
-        hi[k] = s;
-        lo[k] = (a[k] - (s - t)) + (-b[k] - t);
+        hi[k] = a[k] - b[k];
+        lo[k] = grpo_sum_rounding_(a[k], -b[k], hi[k]);
     }
-    return grpo_block_exceeds_(hi, GRPO_SERIES_);
 }
 
-/* w = e^d and k3 = e^d - d - 1 of d = hi + lo, by the series */
-static void grpo_block_powers_(double *GRPO_RESTRICT_ w, double *GRPO_RESTRICT_ k3, const double *GRPO_RESTRICT_ hi,
+/* ratio = e^d and k3 = e^d - d - 1 of d = hi + lo, by the series */
+static void grpo_block_powers_(double *GRPO_RESTRICT_ ratio, double *GRPO_RESTRICT_ k3, const double *GRPO_RESTRICT_ hi,
                                const double *GRPO_RESTRICT_ lo)
 {
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
-        const double f = grpo_exp_series_(hi[k]), e = hi[k] + f;
-        w[k] = 1 + (e + lo[k] * (1 + e));
-        k3[k] = f + lo[k] * e;
+        const double f = grpo_exp_series_(hi[k]);
+        ratio[k] = 1 + grpo_near_exp_minus_one_(hi[k], lo[k], f);
+        k3[k] = grpo_near_exp_minus_linear_(hi[k], lo[k], f);
     }
 }
 
 /* the same of the block, with d = l - logp_old; returns whether a d exceeds the reach of the series */
-static int grpo_block_ratios_(grpo_block_ *x, double *hi, double *lo, double *k3)
+static int grpo_block_ratios_(grpo_block_ *x)
 {
-    const int far = grpo_block_gap_(hi, lo, x->logp, x->old);
-    double own[GRPO_BLOCK_], *w = x->given ? own : x->w;
-    int k;
-    grpo_block_powers_(w, k3, hi, lo);
+    double *hi = x->d[0], *lo = x->d[1], *k3 = x->old_k3;
+    double own[GRPO_BLOCK_], *ratio = x->given ? own : x->ratio;
+    int k, far;
+    grpo_block_gap_(hi, lo, x->logp, x->old);
+    far = grpo_block_exceeds_(hi, GRPO_SERIES_);
+    grpo_block_powers_(ratio, k3, hi, lo);
     for (k = 0; far && k < GRPO_BLOCK_; k++) {
         grpo_dd y;
         if (!grpo_is_far_(hi[k])) continue;
         y = grpo_two_diff(x->logp[k], x->old[k]);
         hi[k] = y.hi; lo[k] = y.lo;
-        w[k] = grpo_exp(y);
+        ratio[k] = grpo_exp(y);
         k3[k] = grpo_exp_minus_linear(y);
     }
     return far;
@@ -6030,15 +6138,15 @@ static double grpo_block_above_(double *GRPO_RESTRICT_ is, const double *GRPO_RE
     return grpo_block_total_(is);
 }
 
-/* ratio, ppo_clip and dual_clip, in loops with a choice each, which gcc -O2 vectorises; d: the log-ratio, as far as the bounds are compared
- * with it; far: some are large.  Where a token is clipped, one of the three is 1. */
-static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *GRPO_RESTRICT_ d, int far)
+/* ratio, ppo_clip and dual_clip, in loops with a choice each, which gcc -O2 vectorises; far: some log-ratios are large.  Where a token is
+ * clipped, one of the three is 1. */
+static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far)
 {
     const grpo_surrogate *s = &r->obj->surrogate;
     const int clips = s->kind != GRPO_SURROGATE_RATIO, twice = s->kind == GRPO_SURROGATE_DUAL_CLIP;
     const double low = grpo_is_finite(r->range.low) ? r->range.low : 0, high = grpo_is_finite(r->range.high) ? r->range.high : 0;
     const double dual = twice && grpo_is_finite(s->dual) ? s->dual : 0;
-    const double *GRPO_RESTRICT_ w = x->w, *GRPO_RESTRICT_ A = x->A;
+    const double *GRPO_RESTRICT_ d = x->d[0], *GRPO_RESTRICT_ ratio = x->ratio, *GRPO_RESTRICT_ A = x->A;
     double *GRPO_RESTRICT_ value = x->value, *GRPO_RESTRICT_ slope = x->slope;
     double by_high[GRPO_BLOCK_], by_low[GRPO_BLOCK_], by_dual[GRPO_BLOCK_], own[GRPO_BLOCK_], down[GRPO_BLOCK_], minus_d[GRPO_BLOCK_];
     int64_t *clip = r->partial->clips, highs, lows, duals;
@@ -6046,9 +6154,9 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *G
     for (k = 0; k < GRPO_BLOCK_; k++) { down[k] = -A[k]; minus_d[k] = -d[k]; }
     highs = (int64_t)grpo_block_above_(by_high, A, d, clips ? r->range.log_high : HUGE_VAL);
     lows = (int64_t)grpo_block_above_(by_low, down, minus_d, clips ? -r->range.log_low : HUGE_VAL);
-    duals = (int64_t)grpo_block_above_(by_dual, down, w, twice ? s->dual : HUGE_VAL);
-    for (k = 0; k < GRPO_BLOCK_; k++) own[k] = down[k] * w[k] + 0.0;  /* no -0 */
-    for (k = 0; far && k < GRPO_BLOCK_; k++) own[k] = grpo_times(down[k], w[k]);
+    duals = (int64_t)grpo_block_above_(by_dual, down, ratio, twice ? s->dual : HUGE_VAL);
+    for (k = 0; k < GRPO_BLOCK_; k++) own[k] = down[k] * ratio[k] + 0.0;  /* no -0 */
+    for (k = 0; far && k < GRPO_BLOCK_; k++) own[k] = grpo_times(down[k], ratio[k]);
     for (k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : own[k];
     for (k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] - (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * A[k];
     clip[GRPO_CLIP_HIGH] += highs;
@@ -6058,46 +6166,41 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, const double *G
 }
 
 /* S of the other kinds, token by token */
-static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x, const double *hi, const double *lo)
+static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x)
 {
     int k;
     for (k = 0; k < x->n; k++) {
-        grpo_ratio w;
+        grpo_ratio ratio;
         grpo_term t;
-        w.log = hi[k]; w.log_lo = lo[k]; w.value = x->w[k];
-        t = grpo_surrogate_term(&r->obj->surrogate, r->range, w, x->A[k], x->logp[k]);
+        ratio.log = x->d[0][k]; ratio.log_lo = x->d[1][k]; ratio.value = x->ratio[k];
+        t = grpo_surrogate_term(&r->obj->surrogate, r->range, ratio, x->A[k], x->logp[k]);
         x->value[k] = t.value; x->slope[k] = t.d_log_ratio; x->direct[k] = t.d_logp;
         r->partial->clips[t.clip]++;
     }
 }
 
-/* coef K3 of D = hi + lo, and its derivative; k3: that of D */
-static void grpo_block_charges_(double *GRPO_RESTRICT_ value, double *GRPO_RESTRICT_ slope, double coef, const double *GRPO_RESTRICT_ hi,
-                                const double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ k3)
+/* coef k3 of D = hi + lo, and its derivative; the series is k3 but for what lo gave to it, and not summed again */
+static void grpo_block_k3_penalty_(double *GRPO_RESTRICT_ value, double *GRPO_RESTRICT_ slope, double coef,
+                                   const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ k3)
 {
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
-        const double m = -hi[k], change = m + (k3[k] + lo[k] * m);     /* e^m - 1 */
+        const double m = -hi[k];
         value[k] = coef * k3[k];
-        slope[k] = -coef * (change + -lo[k] * (1 + change));
+        slope[k] = -coef * grpo_near_exp_minus_one_(m, -lo[k], k3[k] + lo[k] * m);
     }
 }
 
-/* kl_coef K of D, and its derivative */
-static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, double (*D)[GRPO_BLOCK_], const double *k3, int far)
+/* kl_coef K of D, and its derivative; of those beyond the series alone, or of all */
+static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, int all)
 {
-    const double *hi = D[0], *lo = D[1];
-    double *value = x->charge, *slope = x->pull;
     int k;
-    if (p->kl == GRPO_KL_K3) grpo_block_charges_(value, slope, p->kl_coef, hi, lo, k3);
-    for (k = 0; (far || p->kl != GRPO_KL_K3) && k < GRPO_BLOCK_; k++) {
+    for (k = 0; k < GRPO_BLOCK_; k++) {
         grpo_kl_term t;
-        grpo_dd y;
-        if (p->kl == GRPO_KL_K3 && !grpo_is_far_(hi[k])) continue;
-        y.hi = hi[k]; y.lo = lo[k];
-        t = grpo_kl(p->kl, y);
-        value[k] = grpo_times(p->kl_coef, t.value);
-        slope[k] = grpo_times(p->kl_coef, t.derivative);
+        if (!all && !grpo_is_far_(x->D[0][k])) continue;
+        t = grpo_kl(p->kl, grpo_dd_pair_(x->D[0][k], x->D[1][k]));
+        x->penalty[k] = grpo_times(p->kl_coef, t.value);
+        x->penalty_slope[k] = grpo_times(p->kl_coef, t.derivative);
     }
 }
 
@@ -6116,17 +6219,17 @@ static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b)
     const double coef = r->obj->penalty.entropy_coef;
     double x[GRPO_BLOCK_];
     int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->slope[k], b->pull[k]);
+    for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->slope[k], b->penalty_slope[k]);
     if (!grpo_is_clip_(r->obj->surrogate.kind)) for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(x[k], b->direct[k]);
-    for (k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coef[k];
+    for (k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coefficient[k];
     grpo_block_write_(r, b, r->out.dlogp, x);
     if (r->out.term) {
-        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->charge[k]);
+        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->penalty[k]);
         grpo_block_write_(r, b, r->out.term, x);
     }
     if (r->out.dentropy && coef == 0) for (k = 0; k < b->n; k++) r->out.dentropy[b->at[k]] = 0;
     else if (r->out.dentropy) {
-        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coef[k];
+        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coefficient[k];
         grpo_block_write_(r, b, r->out.dentropy, x);
     }
 }
@@ -6145,22 +6248,17 @@ static double grpo_block_least_(const double *x, double sign)
 }
 
 /* the ratios into the report; what is beyond n is none */
-static void grpo_block_report_ratios_(grpo_run_ *r, grpo_block_ *x)
+static void grpo_block_report_ratios_(const grpo_run_ *r, grpo_block_ *x)
 {
-    const double cap = 3.2733906078961419e150;                         /* 2^500 */
-    grpo_partial *p = r->partial;
-    double least, most, *w = x->w, *ratio = r->pool->ratio;
+    double most, *ratio = x->ratio;
     int k;
-    for (k = x->n; k < GRPO_BLOCK_; k++) w[k] = w[0];
-    least = grpo_block_least_(w, 1);
-    most = -grpo_block_least_(w, -1);
-    if (p->tokens == 0 || least < p->ratio_min) p->ratio_min = least;
-    if (p->tokens == 0 || most > p->ratio_max) p->ratio_max = most;
-    for (k = 0; k < GRPO_BLOCK_; k++) ratio[k] = w[k] < cap ? w[k] : cap;
-    for (k = 0; most > cap && k < x->n; k++)
-        if (w[k] > cap) { grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], w[k]); grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -cap); }
+    for (k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = ratio[0];
+    most = -grpo_block_least_(ratio, -1);
+    grpo_report_extremes_(r->partial, grpo_block_least_(ratio, 1), most);
+    for (k = 0; most > GRPO_RATIO_CAP_ && k < x->n; k++) grpo_report_excess_(r->partial, ratio[k]);
+    for (k = 0; most > GRPO_RATIO_CAP_ && k < x->n; k++) ratio[k] = grpo_capped_ratio_(ratio[k]);
     for (k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = 0;
-    p->ratio_tokens += x->n;
+    r->partial->ratio_tokens += x->n;
 }
 
 /* what is infinite among the differences goes to its sums at once */
@@ -6181,71 +6279,77 @@ static void grpo_block_pad_(grpo_block_ *x)
 {
     int k;
     for (k = x->n; k < GRPO_BLOCK_; k++) {
-        x->logp[k] = x->old[k] = x->A[k] = x->coef[k] = x->value[k] = x->slope[k] = x->direct[k] = 0;
-        x->local[k] = 1;
+        x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = x->direct[k] = 0;
+        x->divisor[k] = 1;
     }
 }
 
-/* the gaps to batch.logp_ref, if it is there, and the penalty */
+/* D and k3, where there is a reference, and the penalty; returns whether a D exceeds the reach of the series */
 static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x)
 {
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_batch *b = r->batch;
-    grpo_waiting_ *pool = r->pool;
-    double ref[GRPO_BLOCK_];
+    const int pays = p->kl != GRPO_KL_NONE && p->kl_coef != 0, by_series = pays && p->kl == GRPO_KL_K3;
+    double ref[GRPO_BLOCK_], *hi = x->D[0], *lo = x->D[1];
     int k, far = 0;
     for (k = 0; b->logp_ref && k < GRPO_BLOCK_; k++) ref[k] = k < x->n ? (double)b->logp_ref[x->at[k]] : 0;
-    if (b->logp_ref) far = grpo_block_gap_(pool->ref[0], pool->ref[1], x->logp, ref);
+    if (b->logp_ref) { grpo_block_gap_(hi, lo, x->logp, ref); far = grpo_block_exceeds_(hi, GRPO_SERIES_); }
     for (k = 0; far && k < x->n; k++) {
         const grpo_dd D = grpo_two_diff(x->logp[k], ref[k]);
-        pool->ref[0][k] = D.hi; pool->ref[1][k] = D.lo;
+        hi[k] = D.hi; lo[k] = D.lo;
     }
-    if (b->logp_ref) grpo_block_k3_(pool->ref_k3, -1, pool->ref[0], pool->ref[1], far);
-    if (p->kl != GRPO_KL_NONE && p->kl_coef != 0) grpo_block_kl_(p, x, pool->ref, pool->ref_k3, far);
-    else for (k = 0; k < GRPO_BLOCK_; k++) x->charge[k] = x->pull[k] = 0;
-    if (p->entropy_coef != 0)
-        for (k = 0; k < x->n; k++) x->charge[k] = grpo_plus(x->charge[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
+    if (b->logp_ref) grpo_block_k3_(x->ref_k3, -1, hi, lo, far);
+    if (by_series) grpo_block_k3_penalty_(x->penalty, x->penalty_slope, p->kl_coef, hi, lo, x->ref_k3);
+    if (pays && (far || !by_series)) grpo_block_kl_(p, x, !by_series);
+    for (k = 0; !pays && k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
+    for (k = 0; p->entropy_coef != 0 && k < x->n; k++)
+        x->penalty[k] = grpo_plus(x->penalty[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
     return far;
 }
 
-/* what the report takes of a term: over its local divisor */
-static void grpo_block_over_(double *GRPO_RESTRICT_ to, const double *GRPO_RESTRICT_ from, const grpo_block_ *x)
+/* what the report takes of a term: over its sequence's divisor */
+static void grpo_block_divide_(double *GRPO_RESTRICT_ term, const grpo_block_ *x)
 {
     int k;
-    if (x->divided && grpo_block_magnitude_(from) != 0) for (k = 0; k < GRPO_BLOCK_; k++) to[k] = from[k] / x->local[k];
-    else memcpy(to, from, sizeof x->local);
+    if (x->divided && grpo_block_magnitude_(term) != 0) for (k = 0; k < GRPO_BLOCK_; k++) term[k] /= x->divisor[k];
+}
+
+/* what the report takes of the block, whose numbers are its own to change once the outputs are written */
+static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x, int far, int far_ref)
+{
+    const grpo_batch *b = r->batch;
+    double entropy[GRPO_BLOCK_];
+    int k;
+    grpo_block_report_ratios_(r, x);
+    grpo_block_divide_(x->value, x);
+    grpo_block_divide_(x->penalty, x);
+    for (k = 0; b->entropy && k < GRPO_BLOCK_; k++) entropy[k] = k < x->n ? (double)b->entropy[x->at[k]] : 0;
+    grpo_report_terms_(r, x->value, x->penalty, x->ratio, entropy);
+    if (far) grpo_block_infinite_(r, x, x->d, x->old_k3, b->logp_old, grpo_report_old_);
+    grpo_report_old_block_(r->partial->sum, x->d, x->old_k3);
+    if (far_ref) grpo_block_infinite_(r, x, x->D, x->ref_k3, b->logp_ref, grpo_report_ref_);
+    if (b->logp_ref) grpo_report_ref_block_(r->partial->sum, x->D, x->ref_k3);
+    r->partial->tokens += x->n;
 }
 
 /* evaluates the tokens that wait */
-static void grpo_block_flush_(grpo_run_ *r)
+static void grpo_block_flush_(const grpo_run_ *r)
 {
-    const grpo_batch *b = r->batch;
-    grpo_waiting_ *pool = r->pool;
     grpo_block_ *x = r->block;
-    int k, far, far_ref;
-    if (x->n == 0) return;
-    grpo_pool_flush_(r);
+    int far, far_ref;
+    if (!x || x->n == 0) return;
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
-    far = grpo_block_ratios_(x, pool->old[0], pool->old[1], pool->old_k3);
-    if (!x->given && grpo_is_clip_(r->obj->surrogate.kind)) grpo_block_clip_(r, x, pool->old[0], far);
-    else if (!x->given) grpo_block_terms_(r, x, pool->old[0], pool->old[1]);
+    far = grpo_block_ratios_(x);
+    if (!x->given && grpo_is_clip_(r->obj->surrogate.kind)) grpo_block_clip_(r, x, far);
+    else if (!x->given) grpo_block_terms_(r, x);
     far_ref = grpo_block_penalty_(r, x);
     grpo_block_write_all_(r, x);
-    grpo_block_report_ratios_(r, x);
-    grpo_block_over_(pool->policy, x->value, x);
-    grpo_block_over_(pool->penalty, x->charge, x);
-    for (k = 0; b->entropy && k < GRPO_BLOCK_; k++) pool->entropy[k] = k < x->n ? (double)b->entropy[x->at[k]] : 0;
-    if (far) grpo_block_infinite_(r, x, pool->old, pool->old_k3, b->logp_old, grpo_report_old_);
-    if (far_ref) grpo_block_infinite_(r, x, pool->ref, pool->ref_k3, b->logp_ref, grpo_report_ref_);
-    r->partial->tokens += x->n;
-    pool->n = x->n;
-    pool->has_k3 = 1;
-    grpo_pool_flush_(r);
+    grpo_block_report_(r, x, far, far_ref);
     x->n = x->divided = x->scattered = 0;
 }
 
-/* tokens begin .. begin + n - 1 of a sequence join those that wait, among which there is room; w, term: of them all, if they are given */
-static void grpo_block_join_(const grpo_run_ *r, int64_t begin, int n, double w, const grpo_term *term)
+/* tokens begin .. begin + n - 1 of s join those that wait, among which there is room; ratio, term: of them all, if they are given */
+static void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, int n, double ratio, const grpo_term *term)
 {
     const grpo_real *logp = r->batch->logp + begin, *old = r->batch->logp_old + begin, *A = r->advantage + begin;
     const int at = r->block->n;
@@ -6254,48 +6358,49 @@ static void grpo_block_join_(const grpo_run_ *r, int64_t begin, int n, double w,
     x->scattered |= at > 0 && x->at[at - 1] != begin - 1;
     for (k = 0; k < n; k++) x->at[at + k] = begin + k;
     for (k = 0; k < n; k++) { x->logp[at + k] = (double)logp[k]; x->old[at + k] = (double)old[k]; x->A[at + k] = (double)A[k]; }
-    for (k = 0; k < n; k++) { x->local[at + k] = r->local; x->coef[at + k] = r->coef; }
-    for (k = 0; term && k < n; k++) { x->w[at + k] = w; x->value[at + k] = term->value; x->slope[at + k] = term->d_log_ratio; }
-    x->divided |= r->local != 1;
+    for (k = 0; k < n; k++) { x->divisor[at + k] = s->divisor; x->coefficient[at + k] = s->coefficient; }
+    for (k = 0; term && k < n; k++) { x->ratio[at + k] = ratio; x->value[at + k] = term->value; x->slope[at + k] = term->d_log_ratio; }
+    x->divided |= s->divisor != 1;
     x->n += n;
 }
 
 /* the tokens of a sequence wait */
-static void grpo_block_take_(grpo_run_ *r, const grpo_sequence_ *s, double w, const grpo_term *term)
+static void grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term)
 {
     const uint8_t *mask = r->batch->mask;
     int64_t t = s->begin;
     while (t < s->end) {
         const int room = GRPO_BLOCK_ - r->block->n;
-        const int most = s->off ? 0 : s->end - t < room ? (int)(s->end - t) : room;
+        const int most = s->truncated ? 0 : s->end - t < room ? (int)(s->end - t) : room;
         int n = mask ? 0 : most;
         while (mask && n < most && mask[t + n]) n++;
         if (n == 0) { grpo_skip_token_(r, t++); continue; }
-        grpo_block_join_(r, t, n, w, term);
+        grpo_block_join_(r, s, t, n, ratio, term);
         t += n;
         if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
 }
 
-static void grpo_evaluate_tokens_(grpo_run_ *r, grpo_sequence_ *s)
+static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
     const grpo_ratio_axis *a = &r->obj->ratio;
-    grpo_walk_ k = grpo_walk_from_(s->end);
-    if (r->block && r->coef != 0) { grpo_block_take_(r, s, 1, NULL); return; }
-    while (grpo_step_back_(r, s, s->begin, &k)) {
-        grpo_ratio w = { 0, 0, 1 };
+    grpo_walk_ walk = grpo_walk_from_(s->end);
+    const grpo_token_ *k = &walk.token;
+    if (r->block && s->coefficient != 0) { grpo_block_take_(r, s, 1, NULL); return; }
+    while (grpo_step_back_(r, s, s->begin, &walk)) {
+        grpo_ratio ratio = { 0, 0, 1 };
         grpo_term policy, penalty;
         double g;
         int passes = 1, unit_passes = 1;
-        if (!k.counts) { grpo_skip_token_(r, k.t); continue; }
+        if (!k->counts) { grpo_skip_token_(r, k->t); continue; }
         if (r->needs_ratio)
-            w = grpo_ratio_exp(grpo_clamp(grpo_log_ratio_(r, k.t, &passes), a->unit_clamp_low, a->unit_clamp_high, &unit_passes));
-        policy = grpo_token_policy_(r, s, k.t, w, k.v.policy, GRPO_CLIP_NO);
-        penalty = grpo_token_penalty_(r, k.t, w, k.v.term);
+            ratio = grpo_ratio_exp(grpo_clamp(grpo_log_ratio_(r, k->t, &passes), a->unit_clamp_low, a->unit_clamp_high, &unit_passes));
+        policy = grpo_policy_term_(r, s, k, ratio, GRPO_CLIP_NO);
+        penalty = grpo_penalty_term_(r, k, ratio);
         if (!passes || !unit_passes) policy.d_log_ratio = penalty.d_log_ratio = 0;
-        g = grpo_plus(grpo_own_share_(r, &policy, &penalty), grpo_ratio_share_(r, &policy, &penalty));
-        grpo_write_gradient_(r, s, k.t, g, 0);
-        grpo_take_token_(r, s, k.t, w, k.v, &policy, &penalty);
+        g = grpo_plus(grpo_slope_by_logp_(k, &policy, &penalty), grpo_slope_by_ratio_(k, &policy, &penalty));
+        grpo_write_gradient_(r, s, k, g, 0);
+        grpo_take_token_(r, s, k, ratio, &policy, &penalty);
     }
 }
 
@@ -6324,17 +6429,17 @@ static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n)
 }
 
 /* segments with a token that counts */
-static int64_t grpo_segments_(const grpo_run_ *r, grpo_sequence_ *s)
+static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
     grpo_span_ last = { 0, 0 };
-    int64_t t, n = 0;
-    for (t = s->begin; t < s->end; t++)
-        if (!grpo_is_in_(last, t) && grpo_counted_(r, s, t)) { last = grpo_segment_at_(r->batch, s, t); n++; }
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    int64_t n = 0;
+    while (grpo_next_(r, s, &c)) if (!grpo_is_in_(last, c.t)) { last = grpo_segment_at_(r->batch, s, c.t); n++; }
     return n;
 }
 
-/* and the one of this sequence */
-static double grpo_local_divisor_(const grpo_aggregation *a, int64_t sequence_tokens, int64_t segments, const grpo_group_counts_ *group)
+/* and the one of a sequence */
+static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence_tokens, int64_t segments, const grpo_group_counts_ *group)
 {
     const double tokens = grpo_at_least_one_((double)sequence_tokens);
     double power;
@@ -6348,7 +6453,7 @@ static double grpo_local_divisor_(const grpo_aggregation *a, int64_t sequence_to
     case GRPO_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_((double)segments);
     case GRPO_SEQ_MEAN_LENGTH_POWER:
         power = pow(tokens, 1 - a->power);
-        return power < DBL_MIN ? DBL_MIN : power > DBL_MAX ? DBL_MAX : power;           /* 0 / 0 and inf / inf have no sense */
+        return grpo_within(power, DBL_MIN, DBL_MAX);                                     /* 0 / 0 and inf / inf have no sense */
     case GRPO_GROUP_MEAN_TOKEN_MEAN: return grpo_at_least_one_((double)group->tokens);
     default:                         return 1;
     }
@@ -6407,42 +6512,43 @@ static grpo_group_counts_ grpo_count_group_(const grpo_objective *o, const grpo_
     return n;
 }
 
-/* sequence i as it is evaluated, with the run's local divisor set for it */
-static grpo_sequence_ grpo_open_sequence_(grpo_run_ *r, int64_t i)
+/* sequence i as it is evaluated; member: how many of the group with tokens that count come before it */
+static grpo_sequence_ grpo_open_sequence_(const grpo_run_ *r, const grpo_coupling_ *group, int64_t i, int64_t member)
 {
     const grpo_aggregation *a = &r->obj->aggregation;
     grpo_sequence_ s = grpo_sequence_at_(r->obj, r->batch, i);
+    s.group = group;
+    s.member = member;
     s.stale = grpo_is_stale_(r, &s);
     s.drift = grpo_sequence_drift_(r, &s);
-    r->local = grpo_local_divisor_(a, s.count, a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0, &r->group);
-    if (grpo_counts_sequences_by_sign_(r->obj)) r->local *= r->scales.by_sign[grpo_starts_up_(r->obj, r->batch, r->advantage, &s)];
-    r->coef = grpo_coef_(r);
-    r->segment.begin = r->segment.end = r->gate.begin = r->gate.end = 0;
+    s.divisor = grpo_sequence_divisor_(a, s.count, a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0, &group->count);
+    if (grpo_counts_sequences_by_sign_(r->obj)) s.divisor *= r->scales.by_sign[grpo_is_positive_(r->obj, r->batch, r->advantage, &s)];
+    s.coefficient = grpo_coefficient_(&r->scales, s.divisor);
     return s;
 }
 
-static int grpo_has_advantage_(const grpo_run_ *r, grpo_sequence_ *s)
+static int grpo_has_advantage_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
-    int64_t t;
-    for (t = s->begin; r->advantage && t < s->end; t++)
-        if (r->advantage[t] != 0 && grpo_counted_(r, s, t)) return 1;
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    while (r->advantage && grpo_next_(r, s, &c)) if (r->advantage[c.t] != 0) return 1;
     return 0;
 }
 
-static void grpo_run_group_(grpo_run_ *r, int64_t g, const grpo_method_ *how)
+static void grpo_run_group_(const grpo_run_ *r, int64_t g, const grpo_method_ *how)
 {
     const grpo_batch *b = r->batch;
+    grpo_coupling_ group;
     int64_t i, members = 0;
     int any = 0;
-    r->group = grpo_count_group_(r->obj, b, g);
+    memset(&group, 0, sizeof group);
+    group.count = grpo_count_group_(r->obj, b, g);
     grpo_write_(r, r->out.dlog_z, g, 0);
-    if (how->couple) how->couple(r, g);
+    if (how->couple) how->couple(r, g, &group);
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        grpo_sequence_ s = grpo_open_sequence_(r, i);
-        s.member = members;
+        const grpo_sequence_ s = grpo_open_sequence_(r, &group, i, members);
         members += s.count > 0;
         r->partial->sequences += s.count > 0;
-        r->partial->rejected_tokens += s.rejected;
+        r->partial->rejected_tokens += s.rejected_tokens;
         if (!any) any = grpo_has_advantage_(r, &s);
         how->evaluate(r, &s);
     }
@@ -6461,18 +6567,18 @@ static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part)
         && all->varied_tokens >= part->varied_tokens;
 }
 
-static int grpo_weighs_plainly_(const grpo_objective *o)
+static int grpo_has_token_factors_(const grpo_objective *o)
 {
     const grpo_weight *w = &o->weight;
-    return w->correction_norm == GRPO_CORRECTION_NORM_NONE && w->future == GRPO_FUTURE_NONE && w->given == GRPO_GIVEN_NONE
-        && o->penalty.likelihood_gate == GRPO_LIKELIHOOD_GATE_NONE && o->surrogate.bounds != GRPO_BOUNDS_POSITION
-        && o->aggregation.kind != GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_counts_by_sign_(o);
+    return w->correction_norm != GRPO_CORRECTION_NORM_NONE || w->future != GRPO_FUTURE_NONE || w->given != GRPO_GIVEN_NONE
+        || o->penalty.likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE || o->surrogate.bounds == GRPO_BOUNDS_POSITION
+        || o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN || grpo_counts_by_sign_(o);
 }
 
-static int grpo_is_trusting_(const grpo_weight *w)
+static int grpo_has_policy_mask_(const grpo_weight *w)
 {
-    return w->trust == GRPO_TRUST_NONE && w->off_policy == GRPO_OFF_POLICY_NONE && w->selected == GRPO_SELECTED_ALL
-        && w->drift == GRPO_DRIFT_NONE;
+    return w->trust != GRPO_TRUST_NONE || w->off_policy != GRPO_OFF_POLICY_NONE || w->selected != GRPO_SELECTED_ALL
+        || w->drift != GRPO_DRIFT_NONE;
 }
 
 static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *how)
@@ -6486,7 +6592,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
                                    const grpo_output *out, grpo_partial *partial, const grpo_method_ *how)
 {
     grpo_run_ r;
-    grpo_waiting_ pool;
+    grpo_waiting_ waiting;
     grpo_block_ block;
     grpo_totals own;
     grpo_status st;
@@ -6505,26 +6611,25 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     r.obj = obj; r.batch = batch; r.advantage = advantage; r.partial = partial;
     if (out) r.out = *out;
     r.range = grpo_clip_range(obj->surrogate.eps_low, obj->surrogate.eps_high);
-    r.old = grpo_logp_of_(batch, grpo_ratio_whose_(&obj->ratio));
+    r.behaviour = grpo_logp_of_(batch, grpo_ratio_whose_(&obj->ratio));
     r.uses_ratio = grpo_uses_ratio_(obj);
     r.needs_ratio = grpo_needs_ratio_(obj);
     r.reports_ratio = grpo_reports_ratio_(obj);
-    r.judges = grpo_judges_(&obj->weight);
-    r.plain = grpo_weighs_plainly_(obj);
-    r.trusting = grpo_is_trusting_(&obj->weight);
-    r.shared = 1;
+    r.has_correction = grpo_has_correction_(&obj->weight);
+    r.has_token_factors = grpo_has_token_factors_(obj);
+    r.has_policy_mask = grpo_has_policy_mask_(&obj->weight);
     if (obj->weight.future != GRPO_FUTURE_NONE) r.decay = grpo_future_decay(obj->weight.future_half_life);
     r.scales = grpo_scales_of_(obj, totals ? totals : &own);
     if (partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, &r.scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
     partial->scales = r.scales;
-    pool.n = 0;
-    r.pool = &pool;
+    waiting.n = 0;
+    r.waiting = &waiting;
     block.n = block.divided = block.scattered = 0;
     block.given = obj->ratio.unit != GRPO_UNIT_TOKEN;
     if (grpo_goes_by_blocks_(&r)) r.block = &block;
     for (g = 0; g < batch->n_groups; g++) grpo_run_group_(&r, g, how);
-    if (r.block) grpo_block_flush_(&r);
-    grpo_pool_flush_(&r);
+    grpo_block_flush_(&r);
+    grpo_report_flush_(&r);
     return GRPO_OK;
 }
 
@@ -6597,7 +6702,7 @@ grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from)
 
 static double grpo_part_of_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
-static double grpo_noted_(double x, grpo_report *r)
+static double grpo_note_overflow_(double x, grpo_report *r)
 {
     if (!grpo_is_finite(x)) r->overflow = 1;
     return x;
@@ -6610,17 +6715,17 @@ static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divi
     int k;
     if (b) grpo_sum_merge_(&s, b);
     total = grpo_sum_total_(&s);
-    if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return grpo_noted_(total, r) / divisor;
+    if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return grpo_note_overflow_(total, r) / divisor;
     grpo_sum_carry_(&s);                                               /* a sum beyond the largest double may have a mean: 2^64 times less */
     for (k = 0; k < GRPO_SUM_LIMBS; k++) s.limb[k] = k + 2 < GRPO_SUM_LIMBS ? s.limb[k + 2] : 0;
-    return grpo_noted_(ldexp(grpo_sum_value_(&s) / divisor, 64), r);
+    return grpo_note_overflow_(ldexp(grpo_sum_value_(&s) / divisor, 64), r);
 }
 
 /* the terms beside those that are aggregated */
 static double grpo_loss_beside_(const grpo_partial *p, grpo_report *r)
 {
     const double likelihood = grpo_times(p->scales.likelihood, grpo_sum_total_(&p->sum[GRPO_SUM_LIKELIHOOD]));
-    return grpo_noted_(grpo_plus(likelihood, grpo_times(p->scales.pairs, grpo_sum_total_(&p->sum[GRPO_SUM_PAIRS]))), r);
+    return grpo_note_overflow_(grpo_plus(likelihood, grpo_times(p->scales.pairs, grpo_sum_total_(&p->sum[GRPO_SUM_PAIRS]))), r);
 }
 
 void grpo_report_of(const grpo_partial *p, grpo_report *r)
@@ -6640,9 +6745,9 @@ void grpo_report_of(const grpo_partial *p, grpo_report *r)
     r->clip_high = grpo_part_of_(p->clips[GRPO_CLIP_HIGH], p->tokens);
     r->clip_dual = grpo_part_of_(p->clips[GRPO_CLIP_DUAL], p->tokens);
     r->clip_fraction = grpo_part_of_(p->clips[GRPO_CLIP_LOW] + p->clips[GRPO_CLIP_HIGH] + p->clips[GRPO_CLIP_DUAL], p->tokens);
-    r->old_k1 = grpo_noted_(grpo_sum_value_(&s[GRPO_SUM_OLD_K1]), r) / n;
+    r->old_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_OLD_K1]), r) / n;
     r->old_k3 = grpo_total_over_(&s[GRPO_SUM_OLD_K3], NULL, n, r);
-    r->kl_k1 = grpo_noted_(grpo_sum_value_(&s[GRPO_SUM_KL_K1]), r) / n;
+    r->kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_KL_K1]), r) / n;
     r->kl_k2 = grpo_total_over_(&s[GRPO_SUM_KL_K2], NULL, n, r);
     r->kl_k3 = grpo_total_over_(&s[GRPO_SUM_KL_K3], NULL, n, r);
     r->entropy = grpo_total_over_(&s[GRPO_SUM_ENTROPY], NULL, n, r);

@@ -109,7 +109,7 @@ static gspo_log_ gspo_log_times_(gspo_log_ x, double y)
 /* d_t; *passes: does its derivative pass? */
 static gspo_log_ gspo_own_log_(const grpo_run_ *r, int64_t t, int *passes)
 {
-    const double l = (double)r->batch->logp[t], old = grpo_old_(r, t);
+    const double l = (double)r->batch->logp[t], old = grpo_behaviour_(r, t);
     const grpo_dd d = grpo_log_ratio_(r, t, passes);
     if (d.hi == HUGE_VAL) return gspo_log_of_(1, grpo_dd_of_(grpo_is_finite(l) ? l : 0));
     if (d.hi == -HUGE_VAL) return gspo_log_of_(-1, grpo_dd_of_(grpo_is_finite(old) ? -old : 0));
@@ -156,8 +156,8 @@ static gspo_map_ gspo_map_of_(grpo_unit_kind unit)
 
 /* the ratio of a token, and what its term's derivative by y' is multiplied by for the token itself and for its unit */
 typedef struct {
-    grpo_ratio w;
-    gspo_log_ d;         /* what it gives to its unit; not of a plain one */
+    grpo_ratio ratio;
+    gspo_log_ d;         /* what it gives to its unit; not of a uniform one */
     double own, unit;
     int passes;          /* does a derivative by that reach l? */
     grpo_clip_side side;
@@ -166,7 +166,7 @@ typedef struct {
 /* tokens that are in one another's y, met from the last to the first */
 typedef struct {
     gspo_map_ map;
-    int plain;          /* every d passes, and none is asked for again */
+    int uniform;        /* one ratio and one derivative for all its tokens: every d passes, and none is asked for again */
     int finite;         /* and all are finite */
     grpo_span_ span;
     int64_t count;      /* tokens that count; with `prefix` those up to the one at hand */
@@ -174,9 +174,9 @@ typedef struct {
     gspo_log_ top;      /* with `ratios`: the largest d */
     double power;
     gspo_log_ y;
-    grpo_ratio w;       /* of y, clamped; passes: does its derivative? */
+    grpo_ratio ratio;   /* of y, clamped; passes: does its derivative? */
     int passes;
-    gspo_ratio_ same;   /* of every token, if it is plain */
+    gspo_ratio_ same;   /* of every token, if it is uniform */
     grpo_sum through;   /* what their terms hand back: sum of c dx/dy; with `prefix` of the tokens from the one at hand on */
 } gspo_unit_;
 
@@ -190,16 +190,15 @@ static void gspo_sum_log_(grpo_sum *sum, double sign, gspo_log_ d)
 
 /* with `ratios`: the largest d, and the power.  One so small that e^(power (d - top)) - 1 is power (d - top) to the last bit of twice the
  * precision may as well be larger, for the sake of these numbers' own last bits */
-static void gspo_find_top_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
+static void gspo_find_top_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u)
 {
+    grpo_cursor_ c = grpo_cursor_of_(u->span.begin, u->span.end);
     grpo_clip_side side;
     gspo_log_ d, least = { 0, { 0, 0 } };
     double least_power;
-    int64_t t;
     int passes, any = 0;
-    for (t = u->span.begin; t < u->span.end; t++) {
-        if (!grpo_counted_(r, s, t)) continue;
-        d = gspo_token_log_(r, t, &passes, &side);
+    while (grpo_next_(r, s, &c)) {
+        d = gspo_token_log_(r, c.t, &passes, &side);
         if (!any || d.level > u->top.level || (d.level == u->top.level && grpo_dd_less(u->top.rest, d.rest))) u->top = d;
         if (!any || d.rest.hi < least.rest.hi) least = d;
         any = 1;
@@ -210,46 +209,45 @@ static void gspo_find_top_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
 }
 
 /* those below the level of the top are nothing beside it */
-static void gspo_sum_ratios_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
+static void gspo_sum_ratios_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u)
 {
+    grpo_cursor_ c = grpo_cursor_of_(u->span.begin, u->span.end);
     grpo_clip_side side;
     gspo_log_ d;
-    int64_t t;
     int passes;
     gspo_find_top_(r, s, u);
-    for (t = u->span.begin; t < u->span.end; t++) {
-        if (!grpo_counted_(r, s, t)) continue;
-        d = gspo_minus_(gspo_token_log_(r, t, &passes, &side), u->top);
+    while (grpo_next_(r, s, &c)) {
+        d = gspo_minus_(gspo_token_log_(r, c.t, &passes, &side), u->top);
         if (d.level == 0) grpo_sum_add_dd_(&u->sum, grpo_exp_minus_one_twice(grpo_dd_mul(d.rest, u->power)));
         else grpo_sum_add_(&u->sum, -1);
         u->count++;
     }
 }
 
-static void gspo_sum_logs_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
+static void gspo_sum_logs_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u)
 {
+    grpo_cursor_ c = grpo_cursor_of_(u->span.begin, u->span.end);
     grpo_clip_side side;
-    int64_t t;
     int passes;
-    for (t = u->span.begin; t < u->span.end; t++) {
-        if (!grpo_counted_(r, s, t)) continue;
-        gspo_sum_log_(&u->sum, 1, gspo_token_log_(r, t, &passes, &side));
+    while (grpo_next_(r, s, &c)) {
+        gspo_sum_log_(&u->sum, 1, gspo_token_log_(r, c.t, &passes, &side));
         u->count++;
     }
 }
 
-/* the same of a plain unit, in blocks; 0, with nothing in the sum: a d is not finite */
-static int gspo_sum_blocks_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u)
+/* the same of a uniform unit, in blocks; 0, with nothing in the sum: a d is not finite */
+static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u)
 {
+    const grpo_real *logp = r->batch->logp, *behaviour = r->behaviour;
     double l[GRPO_BLOCK_], old[GRPO_BLOCK_], hi[GRPO_BLOCK_], lo[GRPO_BLOCK_];
-    int64_t t = u->span.begin;
+    grpo_cursor_ c = grpo_cursor_of_(u->span.begin, u->span.end);
     int n;
-    while (t < u->span.end) {
-        for (n = 0; n < GRPO_BLOCK_ && t < u->span.end; t++) {
-            if (!grpo_counted_(r, s, t)) continue;
-            l[n] = (double)r->batch->logp[t];
-            old[n++] = grpo_old_(r, t);
+    while (c.t < c.end) {
+        for (n = 0; n < GRPO_BLOCK_ && grpo_next_(r, s, &c); n++) {
+            l[n] = (double)logp[c.t];
+            old[n] = behaviour ? (double)behaviour[c.t] : 0;
         }
+        if (n == 0) break;
         u->count += n;
         for (; n < GRPO_BLOCK_; n++) l[n] = old[n] = 0;
         grpo_block_gap_(hi, lo, l, old);
@@ -259,9 +257,6 @@ static int gspo_sum_blocks_(const grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u
     }
     return 1;
 }
-
-/* log x to twice the precision: log(hi + lo) = log hi + lo/hi */
-static grpo_dd gspo_log_dd_(grpo_dd x) { return grpo_dd_add(grpo_log_twice(x.hi), grpo_dd_of_(x.lo / x.hi)); }
 
 /* y from the sum */
 static gspo_log_ gspo_pooled_(const gspo_unit_ *u)
@@ -286,29 +281,29 @@ static grpo_ratio gspo_clamped_(const grpo_run_ *r, gspo_log_ y, int *passes)
 static void gspo_pool_(const grpo_run_ *r, gspo_unit_ *u)
 {
     u->y = gspo_pooled_(u);
-    u->w = gspo_clamped_(r, u->y, &u->passes);
+    u->ratio = gspo_clamped_(r, u->y, &u->passes);
 }
 
-static int gspo_is_plain_(const grpo_ratio_axis *a, gspo_map_ map)
+static int gspo_is_uniform_(const grpo_ratio_axis *a, gspo_map_ map)
 {
     return !map.prefix && !map.ratios && !gspo_clips_pool_(a) && a->mix == GRPO_MIX_NONE
         && a->clamp_low == 0 && a->clamp_high == 0;
 }
 
 /* the unit whose last token is the one before `end` */
-static void gspo_unit_at_(const grpo_run_ *r, grpo_sequence_ *s, int64_t end, gspo_unit_ *u)
+static void gspo_unit_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t end, gspo_unit_ *u)
 {
     memset(u, 0, sizeof *u);
     u->map = gspo_map_of_(r->obj->ratio.unit);
     u->span.begin = s->begin; u->span.end = end;
-    u->plain = gspo_is_plain_(&r->obj->ratio, u->map);
+    u->uniform = gspo_is_uniform_(&r->obj->ratio, u->map);
     if (u->map.segment && end > s->begin) u->span.begin = grpo_segment_at_(r->batch, s, end - 1).begin;
-    u->same.w.value = 1;
-    if (!r->needs_ratio) { u->plain = 1; return; }
+    u->same.ratio.value = 1;
+    if (!r->needs_ratio) { u->uniform = 1; return; }
     if (u->map.ratios) gspo_sum_ratios_(r, s, u);
-    else if (!(u->plain && (u->finite = gspo_sum_blocks_(r, s, u)))) gspo_sum_logs_(r, s, u);
+    else if (!(u->uniform && (u->finite = gspo_sum_blocks_(r, s, u)))) gspo_sum_logs_(r, s, u);
     gspo_pool_(r, u);
-    u->same.w = u->w;
+    u->same.ratio = u->ratio;
     u->same.passes = 1;
     if (u->passes) *(r->obj->ratio.gradient == GRPO_GRADIENT_TOKEN ? &u->same.own : &u->same.unit) = 1;
 }
@@ -321,13 +316,13 @@ static grpo_dd gspo_log_cosh_(grpo_dd z)
     grpo_dd mean;
     if (z.hi < 1.0 / 1024) return grpo_dd_of_(log1p(2 * h * h));
     mean = grpo_dd_mul(grpo_dd_add(one, grpo_exp_twice(grpo_dd_negative(z))), 0.5);
-    return grpo_dd_add(grpo_dd_mul(z, 0.5), gspo_log_dd_(mean));
+    return grpo_dd_add(grpo_dd_mul(z, 0.5), grpo_dd_log(mean));
 }
 
 /* log((e^d + e^y)/2) = (d + y)/2 + log cosh((d - y)/2); *own, *unit: its derivatives by d and y */
 static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *own, double *unit)
 {
-    const grpo_dd ln2 = { 6.93147180559945286e-01, 2.31904681384629956e-17 };
+    const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     const gspo_log_ up = gspo_minus_(d, y);
     const grpo_dd down = grpo_dd_negative(up.rest);
     grpo_dd half;
@@ -360,15 +355,15 @@ static const gspo_ratio_ *gspo_ratio_at_(const grpo_run_ *r, const gspo_unit_ *u
     const grpo_ratio_axis *a = &r->obj->ratio;
     gspo_log_ d;
     int own_passes, unit_passes = u->passes;
-    if (u->plain) return &u->same;
+    if (u->uniform) return &u->same;
     *own = u->same;
     own->d = gspo_token_log_(r, t, &own->passes, &own->side);
-    own->w = u->w;
+    own->ratio = u->ratio;
     own->unit = 1;
     own->own = own->passes && a->gradient == GRPO_GRADIENT_TOKEN ? 1 : 0;
     if (a->mix != GRPO_MIX_NONE) {
         d = gspo_own_log_(r, t, &own_passes);
-        own->w = gspo_clamped_(r, gspo_mixed_(a, d, u->y, &own->own, &own->unit), &unit_passes);
+        own->ratio = gspo_clamped_(r, gspo_mixed_(a, d, u->y, &own->own, &own->unit), &unit_passes);
         if (!own_passes) own->own = 0;
     }
     if (a->gradient == GRPO_GRADIENT_TOKEN) own->unit = 0;
@@ -397,21 +392,12 @@ typedef struct {
 
 enum { GSPO_GROUP_ARRAYS_ = 10 };
 
-static grpo_dd gspo_pair_(double hi, double lo)
-{
-    grpo_dd x;
-    x.hi = hi; x.lo = lo;
-    return x;
-}
-
-static grpo_dd gspo_score_(const gspo_group_ *g, int64_t i) { return gspo_pair_(g->score[i], g->score_low[i]); }
-static grpo_dd gspo_work_(const gspo_group_ *g, int64_t i) { return gspo_pair_(g->work[i], g->work_low[i]); }
+static grpo_dd gspo_score_(const gspo_group_ *g, int64_t i) { return grpo_dd_pair_(g->score[i], g->score_low[i]); }
+static grpo_dd gspo_work_(const gspo_group_ *g, int64_t i) { return grpo_dd_pair_(g->work[i], g->work_low[i]); }
 static void gspo_keep_(const gspo_group_ *g, int64_t i, grpo_dd x) { g->work[i] = x.hi; g->work_low[i] = x.lo; }
 
 /* k x, where a 0 wins over an infinity */
 static grpo_dd gspo_times_(grpo_dd x, double k) { return k == 0 || x.hi == 0 ? grpo_dd_of_(0) : grpo_dd_mul(x, k); }
-
-static grpo_dd gspo_difference_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
 
 /* the responses of a group by the sign of A */
 typedef enum { GSPO_ALL_, GSPO_PLUS_, GSPO_MINUS_ } gspo_side_;
@@ -439,7 +425,7 @@ static gspo_peak_ gspo_peak_of_(const gspo_group_ *g, gspo_side_ side, int with_
         if (gspo_is_of_(g, side, i) && (grpo_dd_less(p.most, z) || (p.at < 0 && !with_one))) { p.most = z; p.at = i; }
     }
     for (i = 0; i < g->n; i++)
-        if (i != p.at && gspo_is_of_(g, side, i)) grpo_sum_add_(&sum, grpo_exp(gspo_difference_(gspo_work_(g, i), p.most)));
+        if (i != p.at && gspo_is_of_(g, side, i)) grpo_sum_add_(&sum, grpo_exp(grpo_dd_minus_(gspo_work_(g, i), p.most)));
     if (with_one && p.at >= 0) grpo_sum_add_(&sum, grpo_exp(grpo_dd_negative(p.most)));
     p.rest = grpo_sum_value_(&sum);
     return p;
@@ -448,7 +434,7 @@ static gspo_peak_ gspo_peak_of_(const gspo_group_ *g, gspo_side_ side, int with_
 /* e^z_i over their sum */
 static double gspo_share_of_(const gspo_group_ *g, const gspo_peak_ *p, int64_t i)
 {
-    return grpo_exp(gspo_difference_(gspo_work_(g, i), p->most)) / (1 + p->rest);
+    return grpo_exp(grpo_dd_minus_(gspo_work_(g, i), p->most)) / (1 + p->rest);
 }
 
 /* y_i - mean y, from the sum of y */
@@ -459,7 +445,7 @@ static grpo_dd gspo_centred_(const gspo_group_ *g, const grpo_sum *sum, int64_t 
     if (!grpo_is_finite(y.hi)) tilt += y.hi > 0 ? g->n : -g->n;
     if (tilt != 0) return grpo_dd_of_(tilt > 0 ? HUGE_VAL : -HUGE_VAL);
     if (!grpo_is_finite(y.hi)) return grpo_dd_of_(0);
-    return gspo_difference_(y, grpo_dd_div(grpo_sum_dd_(sum), (double)g->n));
+    return grpo_dd_minus_(y, grpo_dd_div(grpo_sum_dd_(sum), (double)g->n));
 }
 
 /* F_i = e_i^2/(2 (G - 1)), e_i = k (y_i - mean y) - A_i: GVPO (2504.19599) */
@@ -481,7 +467,7 @@ static void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g)
         grpo_sum_add_dd_(&weighed, e);
     }
     mean = grpo_dd_div(grpo_sum_dd_(&weighed), n);
-    for (i = 0; i < g->n; i++) g->slope[i] = grpo_times(s->strength, gspo_difference_(gspo_work_(g, i), mean).hi) / others;
+    for (i = 0; i < g->n; i++) g->slope[i] = grpo_times(s->strength, grpo_dd_minus_(gspo_work_(g, i), mean).hi) / others;
 }
 
 /* one of the two labels: n of them, F = log(1 + sum e^z)/n with z = -y/tau of positives, y/tau of the others */
@@ -533,7 +519,7 @@ static void gspo_balance_(const grpo_surrogate *s, gspo_group_ *g)
     memset(&sum, 0, sizeof sum);
     for (i = 0; i < g->n; i++) {
         e = grpo_dd_add(gspo_score_(g, i), grpo_dd_of_(g->log_z));
-        e = gspo_difference_(e, grpo_two_prod(s->strength, g->advantage[i]));
+        e = grpo_dd_minus_(e, grpo_two_prod(s->strength, g->advantage[i]));
         g->value[i] = e.hi * e.hi;
         g->slope[i] = grpo_times(2 * g->weight[i], e.hi);
         grpo_sum_add_(&sum, g->slope[i]);
@@ -550,7 +536,7 @@ static int gspo_wins_(const gspo_group_ *g, int64_t i, int64_t j, double margin)
 /* k (y_i - y_j) */
 static grpo_dd gspo_lead_(const gspo_group_ *g, int64_t i, int64_t j, double k)
 {
-    return gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, j)), k);
+    return gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, j)), k);
 }
 
 /* what the pair costs that i wins over j, and its derivative by k (y_i - y_j) */
@@ -559,7 +545,7 @@ static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, i
     grpo_logistic f = { 0, 0 };
     grpo_dd rest;
     if (s->kind != GRPO_SURROGATE_HINGE) return grpo_logistic_loss(gspo_lead_(g, i, j, s->strength));
-    rest = gspo_difference_(grpo_dd_of_(s->shift), gspo_lead_(g, i, j, s->strength));
+    rest = grpo_dd_minus_(grpo_dd_of_(s->shift), gspo_lead_(g, i, j, s->strength));
     if (rest.hi > 0) { f.value = rest.hi; f.slope = -1; }
     return f;
 }
@@ -613,7 +599,7 @@ static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g)
     }
     weight = grpo_sum_total_(&sum);
     top = gspo_score_(g, gspo_first_(g->score, g->score_low, g->n, k < 0 ? -1 : 1));
-    for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(gspo_difference_(gspo_score_(g, i), top), k));
+    for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), top), k));
     peak = gspo_peak_of_(g, GSPO_ALL_, 0);
     for (i = 0; i < g->n; i++) {
         p = g->slope[i];
@@ -653,7 +639,7 @@ static grpo_dd gspo_standing_(const gspo_group_ *g, const gspo_standard_ *u, int
 {
     const grpo_dd y = gspo_score_(g, i);
     if (u->infinite) return grpo_dd_of_(grpo_is_finite(y.hi) ? 0 : y.hi > 0 ? 1 : -1);
-    return grpo_dd_steady_(gspo_pair_(ldexp(y.hi, -u->exponent), ldexp(y.lo, -u->exponent)));
+    return grpo_dd_steady_(grpo_dd_pair_(ldexp(y.hi, -u->exponent), ldexp(y.lo, -u->exponent)));
 }
 
 /* divisor 0: there is nothing to divide by */
@@ -683,7 +669,7 @@ static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps)
 /* z_i, 0 where there is nothing to divide by */
 static grpo_dd gspo_standardise_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i)
 {
-    const grpo_dd off = gspo_difference_(gspo_standing_(g, u, i), u->mean);
+    const grpo_dd off = grpo_dd_minus_(gspo_standing_(g, u, i), u->mean);
     if (off.hi == 0 || u->divisor.hi == 0 || !grpo_is_finite(u->divisor.hi)) return grpo_dd_of_(0);
     return grpo_dd_quotient(off, u->divisor);
 }
@@ -698,7 +684,7 @@ static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g)
         grpo_dd e = grpo_dd_of_(g->advantage[i]);
         double by = g->n == 1 ? k : 0;
         if (g->n > 1 && u.divisor.hi > 0) {
-            e = gspo_difference_(e, gspo_times_(gspo_standardise_(g, &u, i), k));
+            e = grpo_dd_minus_(e, gspo_times_(gspo_standardise_(g, &u, i), k));
             by = u.infinite ? 0 : ldexp(k / u.divisor.hi, -u.exponent);
         }
         g->value[i] = e.hi * e.hi;
@@ -718,7 +704,7 @@ static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g)
     memset(&sum, 0, sizeof sum);
     memset(&along, 0, sizeof along);
     for (i = 0; i < g->n; i++) {
-        const grpo_dd z = gspo_standardise_(g, &u, i), e = gspo_difference_(grpo_dd_of_(g->advantage[i]), gspo_times_(z, k));
+        const grpo_dd z = gspo_standardise_(g, &u, i), e = grpo_dd_minus_(grpo_dd_of_(g->advantage[i]), gspo_times_(z, k));
         const grpo_dd b = gspo_times_(gspo_times_(e, -2 * k), g->weight[i]);
         g->value[i] = e.hi * e.hi;
         g->slope[i] = 0;
@@ -731,7 +717,7 @@ static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g)
     if (u.deviation.hi > 0) tilt = grpo_dd_quotient(grpo_dd_div(grpo_sum_dd_(&along), n - 1), u.deviation);
     for (i = 0; i < g->n; i++) {
         const grpo_dd z = gspo_standardise_(g, &u, i);
-        const double straight = gspo_difference_(gspo_work_(g, i), mean).hi / u.divisor.hi;
+        const double straight = grpo_dd_minus_(gspo_work_(g, i), mean).hi / u.divisor.hi;
         g->slope[i] = ldexp(grpo_plus(straight, -grpo_times(tilt.hi, z.hi)), -u.exponent);
     }
 }
@@ -788,7 +774,7 @@ static void gspo_contrast_lse_(const grpo_surrogate *s, gspo_group_ *g)
     below = grpo_two_prod(s->tau_neg, log((1 + peak.rest) / minus));
     for (i = 0; i < g->n; i++) {
         if (!gspo_is_plus_(g, i)) { g->slope[i] = grpo_times(weight, gspo_share_of_(g, &peak, i)); continue; }
-        g->value[i] = grpo_times(g->slope[i], grpo_dd_add(gspo_difference_(gspo_score_(g, peak.at), gspo_score_(g, i)), below).hi);
+        g->value[i] = grpo_times(g->slope[i], grpo_dd_add(grpo_dd_minus_(gspo_score_(g, peak.at), gspo_score_(g, i)), below).hi);
         g->slope[i] = -grpo_times(g->slope[i], g->weight[i]);
     }
 }
@@ -797,7 +783,7 @@ static void gspo_contrast_lse_(const grpo_surrogate *s, gspo_group_ *g)
 static double gspo_sigmoid_gap_(grpo_dd a, grpo_dd b)
 {
     if (grpo_dd_less(a, b)) return -gspo_sigmoid_gap_(b, a);
-    return -grpo_sigmoid(a).value * grpo_sigmoid(grpo_dd_negative(b)).value * grpo_exp_minus_one(gspo_difference_(b, a));
+    return -grpo_sigmoid(a).value * grpo_sigmoid(grpo_dd_negative(b)).value * grpo_exp_minus_one(grpo_dd_minus_(b, a));
 }
 
 /* log(1 + e^D) - p D for p = sigmoid(t), as log(1 + e^-|D|) + |D| (1 - p or p) */
@@ -818,7 +804,7 @@ static void gspo_soft_pairs_(const grpo_surrogate *s, gspo_group_ *g)
         memset(&value, 0, sizeof value);
         memset(&slope, 0, sizeof slope);
         for (j = 0; j < g->n; j++) {
-            const grpo_dd D = gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, j)), k);
+            const grpo_dd D = gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, j)), k);
             const grpo_dd t = grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[j]), s->tau_pos);
             const double gap = gspo_sigmoid_gap_(D, t);
             if (i == j) continue;
@@ -849,7 +835,7 @@ static void gspo_softmax_(gspo_group_ *g)
 /* log(p/q), q = (p + u)/2 */
 static double gspo_log_over_mean_(grpo_dd p, grpo_dd u)
 {
-    const double sum = grpo_dd_add(p, u).hi, lead = p.hi > 0 ? gspo_difference_(p, u).hi / sum : -1;
+    const double sum = grpo_dd_add(p, u).hi, lead = p.hi > 0 ? grpo_dd_minus_(p, u).hi / sum : -1;
     return lead > -0.5 ? log1p(lead) : log(2 * (p.hi > 0 ? p.hi / sum : 0));
 }
 
@@ -858,7 +844,7 @@ typedef struct { double value, slope; } gspo_match_;
 
 static gspo_match_ gspo_match_of_(grpo_surrogate_kind kind, grpo_dd p, grpo_dd u)
 {
-    const double lead = gspo_difference_(u, p).hi;
+    const double lead = grpo_dd_minus_(u, p).hi;
     gspo_match_ m;
     m.value = lead * lead;
     m.slope = 2 * lead;
@@ -880,10 +866,10 @@ static void gspo_matches_(const grpo_surrogate *s, gspo_group_ *g)
     for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->tau_pos));
     gspo_softmax_(g);
     for (i = 0; i < g->n; i++) { g->value[i] = g->work[i]; g->slope[i] = g->work_low[i]; }     /* p */
-    for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(gspo_difference_(gspo_score_(g, i), gspo_score_(g, top)), k));
+    for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), k));
     gspo_softmax_(g);
     for (i = 0; i < g->n; i++) {
-        const gspo_match_ m = gspo_match_of_(s->kind, gspo_pair_(g->value[i], g->slope[i]), gspo_work_(g, i));
+        const gspo_match_ m = gspo_match_of_(s->kind, grpo_dd_pair_(g->value[i], g->slope[i]), gspo_work_(g, i));
         g->value[i] = m.value;
         g->slope[i] = grpo_times(g->weight[i], grpo_times(g->work[i], m.slope));
         grpo_sum_add_(&sum, g->slope[i]);
@@ -945,14 +931,14 @@ static void gspo_join_(gspo_group_ *x, grpo_dd score, double advantage, double w
 }
 
 /* o of the response that joins next, mean or sum of logp_old over its tokens that count */
-static void gspo_note_old_(const grpo_run_ *r, grpo_sequence_ *s, gspo_group_ *x)
+static void gspo_add_old_score_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_group_ *x)
 {
     const double n = r->obj->ratio.unit == GRPO_UNIT_SEQUENCE_MEAN ? (double)s->count : 1;
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
     double infinite;
-    int64_t t;
     memset(&sum, 0, sizeof sum);
-    for (t = s->begin; t < s->end; t++) if (grpo_counted_(r, s, t)) grpo_sum_add_(&sum, (double)r->batch->logp_old[t]);
+    while (grpo_next_(r, s, &c)) grpo_sum_add_(&sum, (double)r->batch->logp_old[c.t]);
     infinite = (double)sum.neg_inf;
     sum.neg_inf = 0;
     gspo_keep_(x, x->n, grpo_dd_div(grpo_sum_dd_(&sum), n));
@@ -960,13 +946,14 @@ static void gspo_note_old_(const grpo_run_ *r, grpo_sequence_ *s, gspo_group_ *x
 }
 
 /* the scores, advantages and weights of group g */
-static void gspo_gather_(grpo_run_ *r, int64_t g, gspo_group_ *x)
+static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *group, gspo_group_ *x)
 {
     int64_t i;
     if (r->batch->log_z) x->log_z = (double)r->batch->log_z[g];
     for (x->n = 0, i = r->batch->group_begin[g]; i < r->batch->group_begin[g + 1]; i++) {
-        grpo_sequence_ s = grpo_open_sequence_(r, i);
-        grpo_walk_ k = grpo_walk_from_(s.end);
+        const grpo_sequence_ s = grpo_open_sequence_(r, group, i, x->n);
+        grpo_walk_ walk = grpo_walk_from_(s.end);
+        const grpo_token_ *k = &walk.token;
         grpo_sum weight;
         grpo_dd score;
         gspo_unit_ u;
@@ -975,13 +962,13 @@ static void gspo_gather_(grpo_run_ *r, int64_t g, gspo_group_ *x)
         if (s.count == 0) continue;
         gspo_unit_at_(r, &s, s.end, &u);
         memset(&weight, 0, sizeof weight);
-        while (grpo_step_back_(r, &s, s.begin, &k)) {
-            if (!k.counts) continue;
-            first = (double)r->advantage[k.t];
-            grpo_sum_add_(&weight, grpo_share_(r, grpo_token_weight_(r, &s, k.t, u.w, k.v.policy, &distrusted) / r->local));
+        while (grpo_step_back_(r, &s, s.begin, &walk)) {
+            if (!k->counts) continue;
+            first = (double)r->advantage[k->t];
+            grpo_sum_add_(&weight, grpo_over_own_(k, grpo_policy_weight_(r, &s, k->t, u.ratio, k->factor.policy, &distrusted) / s.divisor));
         }
-        if (r->obj->surrogate.kind == GRPO_SURROGATE_TARGET) gspo_note_old_(r, &s, x);
-        score = gspo_pair_(u.w.log, u.w.log_lo);
+        if (r->obj->surrogate.kind == GRPO_SURROGATE_TARGET) gspo_add_old_score_(r, &s, x);
+        score = grpo_ratio_log(u.ratio);
         if (r->obj->surrogate.score == GRPO_SCORE_RATIO) score = grpo_exp_twice(score);
         gspo_join_(x, score, first, grpo_sum_total_(&weight), (double)s.count);
     }
@@ -1001,13 +988,13 @@ static void gspo_gather_pairs_(const grpo_run_ *r, int64_t g, gspo_group_ *x)
     const grpo_batch *b = r->batch;
     const int free_of_ref = r->obj->penalty.pair_score == GRPO_PAIR_SCORE_FREE;
     grpo_sum sum;
-    int64_t i, t;
+    int64_t i;
     for (x->n = 0, i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        grpo_sequence_ s = grpo_sequence_at_(r->obj, b, i);
+        const grpo_sequence_ s = grpo_sequence_at_(r->obj, b, i);
+        grpo_cursor_ c = grpo_cursor_of_(s.begin, s.end);
         if (s.count == 0) continue;
         memset(&sum, 0, sizeof sum);
-        for (t = s.begin; t < s.end; t++)
-            if (grpo_counted_(r, &s, t)) grpo_sum_add_diff_(&sum, (double)b->logp[t], free_of_ref ? 0 : (double)b->logp_ref[t]);
+        while (grpo_next_(r, &s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], free_of_ref ? 0 : (double)b->logp_ref[c.t]);
         gspo_join_(x, grpo_dd_div(grpo_sum_dd_(&sum), (double)s.count), (double)b->reward[i], (double)s.count, (double)s.count);
     }
 }
@@ -1021,7 +1008,7 @@ static grpo_logistic gspo_pair_cost_(const grpo_penalty *p, const gspo_group_ *x
     return f;
 }
 
-static void gspo_compare_pairs_(grpo_run_ *r, const gspo_group_ *x)
+static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_group_ *x)
 {
     const grpo_penalty *p = &r->obj->penalty;
     grpo_sum slope;
@@ -1040,7 +1027,7 @@ static void gspo_compare_pairs_(grpo_run_ *r, const gspo_group_ *x)
 }
 
 /* where the step has no pair: every response against 0, by the sign of its reward */
-static void gspo_compare_signs_(grpo_run_ *r, const gspo_group_ *x)
+static void gspo_compare_signs_(const grpo_run_ *r, const gspo_group_ *x)
 {
     int64_t i;
     for (i = 0; i < x->n; i++) {
@@ -1051,22 +1038,22 @@ static void gspo_compare_signs_(grpo_run_ *r, const gspo_group_ *x)
     }
 }
 
-static void gspo_couple_(grpo_run_ *r, int64_t g)
+static void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *group)
 {
     const gspo_function_ function = gspo_function_of_(r->obj);
     gspo_group_ x = gspo_room_(r, g);
     if (function) {
-        gspo_gather_(r, g, &x);
+        gspo_gather_(r, g, group, &x);
         if (x.n > 0) function(&r->obj->surrogate, &x);
         gspo_chain_(&r->obj->surrogate, &x);
         grpo_write_(r, r->out.dlog_z, g, x.slope_z * r->scales.factor / r->scales.divisor);
-        r->value = x.value;
-        r->slope = x.slope;
+        group->value = x.value;
+        group->slope = x.slope;
     }
     if (r->scales.pairs != 0) {
         gspo_gather_pairs_(r, g, &x);
         if (r->scales.alone) gspo_compare_signs_(r, &x); else gspo_compare_pairs_(r, &x);
-        r->pair_slope = x.pair_slope;
+        group->preference_slope = x.pair_slope;
     }
 }
 
@@ -1091,28 +1078,28 @@ int64_t gspo_scratch(const grpo_objective *obj, const grpo_batch *batch)
 typedef struct { grpo_term policy, penalty; } gspo_terms_;
 
 /* M v g S, S of the token or of the group */
-static inline grpo_term gspo_token_policy_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio w, double v, grpo_clip_side pool)
+static inline grpo_term gspo_policy_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
+                                          grpo_clip_side pool)
 {
     grpo_term x = { 0, 0, 0, GRPO_CLIP_NO };
-    if (!r->value) return grpo_token_policy_(r, s, t, w, v, pool);
-    x.value = r->value[s->member];
-    return grpo_weighed_(r, s, t, w, v, pool, x);
+    if (!s->group->value) return grpo_policy_term_(r, s, k, ratio, pool);
+    x.value = s->group->value[s->member];
+    return grpo_weighted_term_(r, s, k, ratio, pool, x);
 }
 
-/* the terms of the token at hand */
-static void gspo_terms_at_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_walk_ *k, const gspo_ratio_ *x, gspo_terms_ *m)
+static void gspo_terms_at_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, const gspo_ratio_ *x, gspo_terms_ *m)
 {
-    m->policy = gspo_token_policy_(r, s, k->t, x->w, k->v.policy, r->uses_ratio ? x->side : GRPO_CLIP_NO);
-    m->penalty = grpo_token_penalty_(r, k->t, x->w, k->v.term);
+    m->policy = gspo_policy_term_(r, s, k, x->ratio, r->uses_ratio ? x->side : GRPO_CLIP_NO);
+    m->penalty = grpo_penalty_term_(r, k, x->ratio);
 }
 
 /* what they hand back to the unit */
-static void gspo_hand_back_(const grpo_run_ *r, gspo_unit_ *u, const gspo_ratio_ *x, const gspo_terms_ *m)
+static void gspo_hand_back_(const grpo_token_ *token, gspo_unit_ *u, const gspo_ratio_ *x, const gspo_terms_ *m)
 {
     const double each[2] = { m->policy.d_log_ratio, m->penalty.d_log_ratio };
     int k;
     for (k = 0; k < 2; k++) {
-        double y = grpo_share_(r, grpo_times(x->unit, each[k]));
+        const double y = grpo_over_own_(token, grpo_times(x->unit, each[k]));
         if (y == 0) continue;
         grpo_sum_add_(&u->through, u->map.prefix && u->map.mean ? y / (double)u->count : y);
     }
@@ -1132,8 +1119,9 @@ static double gspo_part_(const gspo_unit_ *u, const gspo_ratio_ *x, double throu
 /* what token t gets of the slope that the group has by the response's y */
 static double gspo_coupled_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, const gspo_ratio_ *x)
 {
-    if (!r->slope || !u->passes || !x->passes) return 0;
-    return r->obj->ratio.gradient == GRPO_GRADIENT_TOKEN ? r->slope[s->member] : gspo_part_(u, x, r->slope[s->member]);
+    const double *slope = s->group->slope;
+    if (!slope || !u->passes || !x->passes) return 0;
+    return r->obj->ratio.gradient == GRPO_GRADIENT_TOKEN ? slope[s->member] : gspo_part_(u, x, slope[s->member]);
 }
 
 /* of a prefix: y of the tokens before the one at hand */
@@ -1145,39 +1133,43 @@ static void gspo_leave_(const grpo_run_ *r, gspo_unit_ *u, const gspo_ratio_ *x)
     gspo_pool_(r, u);
 }
 
-/* terms and report of every token, and what they hand back; the walk ends where it is to begin anew */
-static void gspo_forward_(grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ u, grpo_walk_ *k, double *handed)
+/* Terms and report of every token, and what they hand back; the walk ends where it is to begin anew.  A token's gradient needs what all
+ * tokens of its unit hand back, so their terms are made here and once more in gspo_backward_: there is no room to keep them in, the outputs
+ * being too narrow for it. */
+static double gspo_forward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ u, grpo_walk_ *walk)
 {
-    while (grpo_step_back_(r, s, u.span.begin, k)) {
+    const grpo_token_ *k = &walk->token;
+    while (grpo_step_back_(r, s, u.span.begin, walk)) {
         const gspo_ratio_ *x;
         gspo_ratio_ own;
         gspo_terms_ m;
         if (!k->counts) { grpo_skip_token_(r, k->t); continue; }
         x = gspo_ratio_at_(r, &u, k->t, &own);
         gspo_terms_at_(r, s, k, x, &m);
-        grpo_take_token_(r, s, k->t, x->w, k->v, &m.policy, &m.penalty);
+        grpo_take_token_(r, s, k, x->ratio, &m.policy, &m.penalty);
         if (u.map.prefix) gspo_leave_(r, &u, x);
-        else gspo_hand_back_(r, &u, x, &m);
+        else gspo_hand_back_(k, &u, x, &m);
     }
-    *handed = grpo_sum_total_(&u.through);
+    return grpo_sum_total_(&u.through);
 }
 
 /* the gradient of every token */
-static void gspo_backward_(grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ k, double handed)
+static void gspo_backward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ walk, double handed)
 {
-    while (grpo_step_back_(r, s, u->span.begin, &k)) {
+    const grpo_token_ *k = &walk.token;
+    while (grpo_step_back_(r, s, u->span.begin, &walk)) {
         const gspo_ratio_ *x;
         gspo_ratio_ own;
         gspo_terms_ m;
         double g, y;
-        if (!k.counts) continue;
-        x = gspo_ratio_at_(r, u, k.t, &own);
-        gspo_terms_at_(r, s, &k, x, &m);
-        if (u->map.prefix) { gspo_hand_back_(r, u, x, &m); handed = grpo_sum_total_(&u->through); }
-        g = grpo_times(x->own, grpo_ratio_share_(r, &m.policy, &m.penalty));
-        g = grpo_plus(grpo_own_share_(r, &m.policy, &m.penalty), g);
+        if (!k->counts) continue;
+        x = gspo_ratio_at_(r, u, k->t, &own);
+        gspo_terms_at_(r, s, k, x, &m);
+        if (u->map.prefix) { gspo_hand_back_(k, u, x, &m); handed = grpo_sum_total_(&u->through); }
+        g = grpo_times(x->own, grpo_slope_by_ratio_(k, &m.policy, &m.penalty));
+        g = grpo_plus(grpo_slope_by_logp_(k, &m.policy, &m.penalty), g);
         y = gspo_part_(u, x, handed);
-        grpo_write_gradient_(r, s, k.t, grpo_plus(g, y), gspo_coupled_(r, s, u, x));
+        grpo_write_gradient_(r, s, k, grpo_plus(g, y), gspo_coupled_(r, s, u, x));
         if (u->map.prefix) gspo_leave_(r, u, x);
     }
 }
@@ -1185,42 +1177,45 @@ static void gspo_backward_(grpo_run_ *r, grpo_sequence_ *s, gspo_unit_ *u, grpo_
 /* The first token of s that counts, if all that do have the same advantage; else -1. */
 static int64_t gspo_same_advantage_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
-    const uint8_t *mask = r->batch->mask;
     int64_t t, first = -1, others = 0;
-    for (t = s->begin; first < 0 && t < s->end; t++) if (!mask || mask[t]) first = t;
-    for (; t < s->end; t++) others += r->advantage[t] != r->advantage[first] && (!mask || mask[t]);
+    for (t = s->begin; first < 0 && t < s->end; t++) if (grpo_is_unmasked_(r->batch, t)) first = t;
+    for (; t < s->end; t++) others += r->advantage[t] != r->advantage[first] && grpo_is_unmasked_(r->batch, t);
     return others ? -1 : first;
 }
 
 /* Where the objective asks no more (grpo_goes_by_blocks_) and all tokens of the response are worth the same, they wait for their block;
  * 0: it is not so. */
-static int gspo_goes_by_block_(grpo_run_ *r, grpo_sequence_ *s)
+static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
-    const int64_t t = r->coef != 0 && s->plain && s->count > 0 && !s->off ? gspo_same_advantage_(r, s) : -1;
+    const int64_t t = s->coefficient != 0 && s->uncorrected && s->count > 0 ? gspo_same_advantage_(r, s) : -1;
+    grpo_token_ token;
     grpo_term term;
     gspo_unit_ u;
     double handed;
     if (t < 0) return 0;
+    memset(&token, 0, sizeof token);
+    token.t = t;
+    token.factor.policy = 1;
     gspo_unit_at_(r, s, s->end, &u);
     if (!u.finite) return 0;
-    term = grpo_token_policy_(r, s, t, u.w, 1, GRPO_CLIP_NO);
+    term = grpo_policy_term_(r, s, &token, u.ratio, GRPO_CLIP_NO);
     r->partial->clips[term.clip] += u.count;
     handed = grpo_times(u.same.unit, term.d_log_ratio) * (double)u.count;      /* the sum over its tokens, rounded once */
     term.d_log_ratio = grpo_plus(grpo_times(u.same.own, term.d_log_ratio), gspo_part_(&u, &u.same, handed));
-    grpo_block_take_(r, s, u.w.value, &term);
+    grpo_block_take_(r, s, u.ratio.value, &term);
     return 1;
 }
 
-static void gspo_evaluate_sequence_(grpo_run_ *r, grpo_sequence_ *s)
+static void gspo_evaluate_sequence_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
-    grpo_walk_ k = grpo_walk_from_(s->end), from;
+    grpo_walk_ walk = grpo_walk_from_(s->end), from;
     gspo_unit_ u;
-    double handed;
     if (r->block && gspo_goes_by_block_(r, s)) return;
-    while (k.t > s->begin) {
-        from = k;
-        gspo_unit_at_(r, s, k.t, &u);
-        gspo_forward_(r, s, u, &k, &handed);
+    while (walk.token.t > s->begin) {
+        double handed;
+        from = walk;
+        gspo_unit_at_(r, s, walk.token.t, &u);
+        handed = gspo_forward_(r, s, u, &walk);
         if (r->out.dlogp) gspo_backward_(r, s, &u, from, handed);
     }
 }

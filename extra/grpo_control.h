@@ -457,7 +457,7 @@ static grpo_dd grpo_mean_change_(const grpo_batch *b, int64_t begin, int64_t end
 
 grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, double low, double high, double *decay)
 {
-    const grpo_dd minus_ln2 = { -6.93147180559945286e-01, -2.31904681384629956e-17 };
+    const grpo_dd minus_ln2 = { -GRPO_LN2_HI_, -GRPO_LN2_LO_ };
     grpo_status st = grpo_check_call_(batch, decay);
     grpo_dd x;
     double rho;
@@ -680,7 +680,7 @@ grpo_status grpo_logistic_shift(const grpo_batch *batch, const uint8_t *correct,
         k = correct[i] != 0;
         n[k]++;
         for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++)
-            if (grpo_token_counts_(batch, t)) grpo_sum_add_diff_(&sum[k], (double)batch->logp[t], (double)batch->logp_ref[t]);
+            if (grpo_is_unmasked_(batch, t)) grpo_sum_add_diff_(&sum[k], (double)batch->logp[t], (double)batch->logp_ref[t]);
     }
     for (k = 0; k < 2; k++) if (n[k]) mean = grpo_dd_add(mean, grpo_dd_div(grpo_sum_dd_(&sum[k]), (double)n[k]));
     *shift = grpo_dd_mul(mean, beta).hi / 2;

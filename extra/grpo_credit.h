@@ -330,7 +330,7 @@ static void grpo_add_log_(grpo_dd *sum, double sign, double n)         /* + sign
 /* in bits; 0 exactly where the rows of (a b; c d) are proportional */
 static grpo_dd grpo_information_(double a, double b, double c, double d)
 {
-    const grpo_dd ln2 = { 6.93147180559945286e-01, 2.31904681384629956e-17 };
+    const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     grpo_dd sum = { 0, 0 };
     if (a * d == b * c) return sum;
     grpo_add_log_(&sum, 1, a); grpo_add_log_(&sum, 1, b); grpo_add_log_(&sum, 1, c); grpo_add_log_(&sum, 1, d);
@@ -1020,7 +1020,7 @@ static void grpo_implicit_response_(const grpo_batch *b, int64_t i, const grpo_i
     int64_t t;
     int overflow = 0;
     for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
-        if (!grpo_token_counts_(b, t)) { advantage[t] = 0; continue; }
+        if (!grpo_is_unmasked_(b, t)) { advantage[t] = 0; continue; }
         sum = grpo_dd_add(sum, grpo_against_others_((double)x->process[t], x->S, x->G, x->process_coef));
         grpo_put_(advantage, t, sum.hi, &overflow);
     }

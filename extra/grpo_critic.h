@@ -181,7 +181,7 @@ grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, con
     for (g = 0; g < batch->n_groups; g++) {
         group = grpo_count_mask_of_group_(batch, g);
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
-            c.local = grpo_local_divisor_(aggregation, grpo_unmasked_(batch, i), 0, &group);
+            c.local = grpo_sequence_divisor_(aggregation, grpo_unmasked_(batch, i), 0, &group);
             grpo_value_sequence_(batch, i, &c);
         }
     }

@@ -539,7 +539,7 @@ static grpo_dd grpo_answer_likelihood_(const grpo_batch *b, int64_t i, double ca
     int64_t t, n = 0;
     memset(&sum, 0, sizeof sum);
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
-        if (!grpo_token_counts_(b, t) || !b->selected[t]) continue;
+        if (!grpo_is_unmasked_(b, t) || !b->selected[t]) continue;
         grpo_sum_add_(&sum, (double)b->logp_ref[t]);
         n++;
     }
@@ -988,7 +988,7 @@ grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer
 /* the first token of the mask from t on, or end */
 static int64_t grpo_token_from_(const grpo_batch *b, int64_t t, int64_t end)
 {
-    while (t < end && !grpo_token_counts_(b, t)) t++;
+    while (t < end && !grpo_is_unmasked_(b, t)) t++;
     return t;
 }
 
@@ -1008,7 +1008,7 @@ static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t 
 {
     const int64_t begin = b->offset[i], end = begin + b->length[i];
     int64_t s, t, left = 0, runs, again = 0;
-    for (t = begin; t < end; t++) left += grpo_token_counts_(b, t) != 0;
+    for (t = begin; t < end; t++) left += grpo_is_unmasked_(b, t) != 0;
     runs = left - size + 1;
     if (runs < 1) return 0;
     for (t = grpo_token_from_(b, begin, end), left = runs; left > 0; left--, t = grpo_token_from_(b, t + 1, end)) {

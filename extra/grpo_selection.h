@@ -711,7 +711,7 @@ static double grpo_order_statistic_(const grpo_batch *b, int64_t i, const double
     for (bit = 62; bit >= 0; bit--) {
         trial = found | UINT64_C(1) << bit;
         for (below = 0, t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
-            if (!grpo_token_counts_(b, t)) continue;
+            if (!grpo_is_unmasked_(b, t)) continue;
             memcpy(&bits, &x[t], sizeof bits);
             below += bits < trial;
         }
@@ -741,13 +741,13 @@ static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real 
     double d;
     int64_t t;
     for (t = begin; t < begin + b->length[i]; t++)
-        if (grpo_token_counts_(b, t)) D[t] = fabs(grpo_probability_change((double)b->logp[t], (double)b->logp_old[t]));
+        if (grpo_is_unmasked_(b, t)) D[t] = fabs(grpo_probability_change((double)b->logp[t], (double)b->logp_old[t]));
     d = n ? x->factor * grpo_linear_quantile_(b, i, D, n, x->quantile) : 0;
     d = d < x->budget ? x->budget : d > 5 * x->budget ? 5 * x->budget : d;
     for (t = begin; t < begin + b->length[i]; t++) {
         const double A = (double)advantage[t], l = (double)b->logp[t], o = (double)b->logp_old[t];
         selected[t] = 0;
-        if (!grpo_token_counts_(b, t)) continue;
+        if (!grpo_is_unmasked_(b, t)) continue;
         w = grpo_dd_div(grpo_dd_mul(grpo_two_diff(1, x->least), (double)(x->width - (t - begin) - 1)), span);
         w = grpo_dd_add(w, grpo_dd_of_(x->least));
         Z = grpo_dd_mul(w, D[t]);

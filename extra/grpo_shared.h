@@ -259,8 +259,6 @@ static int grpo_exponent_of_(const double *x, int64_t n)               /* of the
     return e;
 }
 
-static int grpo_token_counts_(const grpo_batch *b, int64_t t) { return !b->mask || b->mask[t]; }
-
 /* of x - y over the unmasked tokens, y NULL: of x; 0 without any */
 static grpo_dd grpo_response_mean_(const grpo_batch *b, const grpo_real *x, const grpo_real *y, int64_t i)
 {
@@ -268,7 +266,7 @@ static grpo_dd grpo_response_mean_(const grpo_batch *b, const grpo_real *x, cons
     int64_t t, n = 0;
     memset(&sum, 0, sizeof sum);
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
-        if (!grpo_token_counts_(b, t)) continue;
+        if (!grpo_is_unmasked_(b, t)) continue;
         grpo_sum_add_diff_(&sum, (double)x[t], y ? (double)y[t] : 0);
         n++;
     }

@@ -254,10 +254,10 @@ static void grpo_discrepancy_sequence_(const grpo_batch *b, int64_t i, double ga
     grpo_dd sum = grpo_dd_of_(0), before = sum, whole, rest;
     int64_t t;
     int overflow = 0;
-    for (t = begin; t < end; t++) if (grpo_token_counts_(b, t)) { before = sum; sum = grpo_dd_add(sum, grpo_discrepancy_(b, t)); }
+    for (t = begin; t < end; t++) if (grpo_is_unmasked_(b, t)) { before = sum; sum = grpo_dd_add(sum, grpo_discrepancy_(b, t)); }
     whole = form == GRPO_DISCREPANCY_PAPER ? before : sum;
     for (sum = grpo_dd_of_(0), t = begin; t < end; t++) {
-        if (!grpo_token_counts_(b, t)) { weight[t] = 0; continue; }
+        if (!grpo_is_unmasked_(b, t)) { weight[t] = 0; continue; }
         rest = grpo_dd_of_(form == GRPO_DISCREPANCY_TRL);
         if (whole.hi > 0) rest = grpo_dd_quotient(grpo_dd_minus_(whole, sum), whole);
         grpo_put_(weight, t, grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(rest, gamma)).hi, &overflow);
@@ -347,7 +347,7 @@ static int64_t grpo_place_(const grpo_batch *b, int64_t i, int64_t place, int ba
     int64_t k, t;
     for (k = 0; k < b->length[i]; k++) {
         t = b->offset[i] + (backward ? b->length[i] - 1 - k : k);
-        if (grpo_token_counts_(b, t) && place-- == 0) return t;
+        if (grpo_is_unmasked_(b, t) && place-- == 0) return t;
     }
     return -1;
 }
@@ -378,7 +378,7 @@ grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, 
     for (g = 0; g < batch->n_groups; g++)
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++)
-                weight[t] = (grpo_real)(grpo_token_counts_(batch, t) ? 1 : 0);
+                weight[t] = (grpo_real)(grpo_is_unmasked_(batch, t) ? 1 : 0);
             for (backward = 0; backward < 2 && sign[i] != 0; backward++)
                 for (place = 0; (t = grpo_place_(batch, i, place, backward)) >= 0; place++) {
                     if (!grpo_in_conflict_(batch, g, token, sign, t, place, backward)) break;
@@ -595,7 +595,7 @@ grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advan
 static int grpo_is_first_of_agent_(const grpo_batch *b, const int64_t *agent, int64_t begin, int64_t t)
 {
     int64_t u;
-    for (u = t - 1; u >= begin; u--) if (grpo_token_counts_(b, u) && agent[u] == agent[t]) return 0;
+    for (u = t - 1; u >= begin; u--) if (grpo_is_unmasked_(b, u) && agent[u] == agent[t]) return 0;
     return 1;
 }
 
@@ -604,13 +604,13 @@ static void grpo_agents_of_response_(const grpo_batch *b, const int64_t *agent, 
     const int64_t begin = b->offset[i], end = begin + b->length[i];
     int64_t t, u, agents = 0, tokens;
     int overflow = 0;
-    for (t = begin; t < end; t++) agents += grpo_token_counts_(b, t) && grpo_is_first_of_agent_(b, agent, begin, t);
+    for (t = begin; t < end; t++) agents += grpo_is_unmasked_(b, t) && grpo_is_first_of_agent_(b, agent, begin, t);
     for (t = begin; t < end; t++) {
-        if (!grpo_token_counts_(b, t)) { weight[t] = 0; continue; }
+        if (!grpo_is_unmasked_(b, t)) { weight[t] = 0; continue; }
         if (!grpo_is_first_of_agent_(b, agent, begin, t)) continue;
-        for (tokens = 0, u = t; u < end; u++) tokens += grpo_token_counts_(b, u) && agent[u] == agent[t];
+        for (tokens = 0, u = t; u < end; u++) tokens += grpo_is_unmasked_(b, u) && agent[u] == agent[t];
         for (u = t; u < end; u++)
-            if (grpo_token_counts_(b, u) && agent[u] == agent[t]) grpo_put_(weight, u, 1 / ((double)agents * (double)tokens), &overflow);
+            if (grpo_is_unmasked_(b, u) && agent[u] == agent[t]) grpo_put_(weight, u, 1 / ((double)agents * (double)tokens), &overflow);
     }
 }
 
