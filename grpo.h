@@ -3696,10 +3696,11 @@ static grpo_dd grpo_item_value_(const grpo_estimator_ *e, const grpo_group_ *s, 
     return e->obj->advantage.transform == GRPO_TRANSFORM_NONE ? R : grpo_transformed_(e, s, R);
 }
 
-/* of R, or of what the transform makes of them */
+/* of R, or of what the transform makes of them.  The deviation is that of R with best_minus_second, and pass_at_k brings its own */
 static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int transformed)
 {
     const grpo_advantage *a = &e->obj->advantage;
+    const int deviates = a->transform != GRPO_TRANSFORM_PASS_AT_K && (a->transform >= GRPO_TRANSFORM_PKPO) == transformed;
     grpo_index_ at = grpo_before_items_(e);
     grpo_values v;
     memset(&v, 0, sizeof v);
@@ -3712,7 +3713,7 @@ static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int
     s->count = v.count;
     s->min = v.min; s->max = v.max;
     s->sum = grpo_sum_dd_(&v.sum);
-    if (a->scale == GRPO_SCALE_GROUP_STD) s->variance = grpo_variance_(&v, a->std);
+    if (a->scale == GRPO_SCALE_GROUP_STD && deviates) s->variance = grpo_variance_(&v, a->std);
 }
 
 /* the statistics of the items that s speaks of */
@@ -4473,8 +4474,8 @@ static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s,
 static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s)
 {
     const grpo_advantage *a = &e->obj->advantage;
-    const double n = (double)s->count, variance = s->variance;
-    grpo_pass_at_k_values pass = { 0, 0, 0 };
+    const double n = (double)s->count;
+    grpo_pass_at_k_values pass;
     switch (a->transform) {
     case GRPO_TRANSFORM_NONE: return;
     case GRPO_TRANSFORM_BEST_MINUS_SECOND:
@@ -4485,14 +4486,14 @@ static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s)
     case GRPO_TRANSFORM_PASS_AT_K:
         pass = grpo_pass_at_k(n, grpo_count_positive_(e, s), a->pass_k);
         s->up.hi = pass.up; s->down.hi = pass.down;
+        s->variance = pass.variance;
         break;
     case GRPO_TRANSFORM_PKPO: s->factor = grpo_binomial_ratio(n - grpo_count_positive_(e, s), n - 1, a->pass_k - 1); break;
     case GRPO_TRANSFORM_PKPO_MAX: s->kth = grpo_sorted_at_(e, s, 1, (int64_t)a->pass_k - 1).value; break;
     case GRPO_TRANSFORM_PKPO_GAIN: break;
     }
     grpo_group_statistics_(e, s, 1);
-    if (a->transform == GRPO_TRANSFORM_BEST_MINUS_SECOND) s->variance = variance;
-    if (a->transform == GRPO_TRANSFORM_PASS_AT_K) { s->variance = pass.variance; s->sum = grpo_dd_of_(0); }  /* c up + (n - c) down */
+    if (a->transform == GRPO_TRANSFORM_PASS_AT_K) s->sum = grpo_dd_of_(0);                 /* c up + (n - c) down */
 }
 
 /* ---- baselines ---- */
@@ -5089,13 +5090,14 @@ static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t p
 {
     const grpo_batch *b = e->batch;
     grpo_sum weights, weighted;
-    grpo_dd W, product, sum = { 0, 0 }, product_sum = { 0, 0 };
+    grpo_dd W, product;
     double A, low = HUGE_VAL, high = -HUGE_VAL;
     int64_t i, t;
     int pass, overflow = 0;
     memset(&weights, 0, sizeof weights);
     memset(&weighted, 0, sizeof weighted);
     for (pass = 0; pass < 2; pass++) {
+        const grpo_dd sum = grpo_sum_dd_(&weights), product_sum = grpo_sum_dd_(&weighted);
         for (i = e->begin; i < e->end; i++) {
             const int64_t k = i - e->begin;
             t = b->offset[i] + position;
@@ -5111,7 +5113,6 @@ static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t p
             grpo_sum_add_dd_(&weighted, product);
             if (grpo_is_finite(product.hi)) grpo_sum_add_dd_(&weighted, grpo_two_prod(W.lo, A));
         }
-        sum = grpo_sum_dd_(&weights); product_sum = grpo_sum_dd_(&weighted);
     }
 }
 
