@@ -4120,1019 +4120,6 @@ grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep)
     return GRPO_OK;
 }
 
-/* ---- further choices of axes 1 and 2 ------------------------------------------------------------------------------------------- */
-
-/* is a small sigma or mean of the group set against rewards that are large and not centred?  It then magnifies what they are rounded by */
-static int grpo_magnifies_rounding_(const grpo_advantage *a)
-{
-    const grpo_baseline_kind b = a->baseline;
-    if (a->scale == GRPO_SCALE_NONE || a->scale == GRPO_SCALE_TOKEN_WHITEN || a->scale == GRPO_SCALE_CONSTANT) return 0;
-    return a->scale == GRPO_SCALE_GROUP_MEAN || a->shift != 0 || b == GRPO_BASELINE_NONE || b == GRPO_BASELINE_GIVEN
-        || b == GRPO_BASELINE_BATCH_MEAN || b == GRPO_BASELINE_KALMAN;
-}
-
-static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g)
-{
-    int64_t i, shortest = b->length[b->group_begin[g]], longest = shortest;
-    grpo_lengths_ l;
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        if (b->length[i] < shortest) shortest = b->length[i];
-        if (b->length[i] > longest) longest = b->length[i];
-    }
-    l.shortest = (double)shortest; l.longest = (double)longest;
-    return l;
-}
-
-/* reward.length of a reward R, T tokens long */
-static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group)
-{
-    grpo_dd lambda;
-    switch (r->length) {
-    case GRPO_LENGTH_KIMI:
-        lambda = grpo_kimi_length(T, group.shortest, group.longest, correct);
-        return grpo_dd_add(R, grpo_dd_steady_(grpo_dd_mul(lambda, r->length_coef)));
-    case GRPO_LENGTH_COSINE:
-        R = correct ? grpo_cosine_length(T, r->length_max, r->correct_high, r->correct_low)
-                    : grpo_cosine_length(T, r->length_max, r->wrong_low, r->wrong_high);
-        return grpo_dd_steady_(R);
-    case GRPO_LENGTH_INVERSE: return T > 0 ? grpo_dd_steady_(grpo_dd_div(R, T)) : grpo_dd_of_(0);
-    default:                  return R;
-    }
-}
-
-/* ---- steps as items ---- */
-
-static int grpo_ends_step_(const grpo_batch *b, int64_t t) { return b->step_end[t] && (!b->mask || b->mask[t]); }
-
-/* to the step before it in its response; 0: there is none */
-static int grpo_previous_step_(const grpo_batch *b, grpo_index_ *at)
-{
-    for (at->t--, at->number--; at->t >= b->offset[at->i]; at->t--) if (grpo_ends_step_(b, at->t)) return 1;
-    return 0;
-}
-
-static int64_t grpo_step_number_(const grpo_batch *b, grpo_index_ at)
-{
-    for (at.number = 0; grpo_previous_step_(b, &at); ) { }
-    return -at.number - 1;
-}
-
-/* to the next step of the group; 0: there is none */
-static int grpo_next_step_(const grpo_estimator_ *e, grpo_index_ *at)
-{
-    const grpo_batch *b = e->batch;
-    for (at->t++; ; at->t++) {
-        while (at->i < e->begin || at->t >= b->offset[at->i] + b->length[at->i]) {
-            if (++at->i >= e->end) return 0;
-            at->t = b->offset[at->i];
-            at->number = -1;
-        }
-        if (grpo_ends_step_(b, at->t)) { at->number++; return 1; }
-    }
-}
-
-/* have both steps the same last n states, their own and those of the steps before? */
-static int grpo_same_history_(const grpo_batch *b, grpo_index_ x, grpo_index_ y, int64_t n)
-{
-    while (b->state[x.t] == b->state[y.t]) {
-        if (--n == 0) return 1;
-        if (!grpo_previous_step_(b, &x) || !grpo_previous_step_(b, &y)) return 0;
-    }
-    return 0;
-}
-
-static int grpo_in_pool_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
-    switch (s->pool) {
-    case GRPO_STEP_GROUP_STATE:   return e->batch->state[at.t] == e->batch->state[s->of.t];
-    case GRPO_STEP_GROUP_INDEX:   return at.number == s->of.number;
-    case GRPO_STEP_GROUP_HISTORY: return grpo_same_history_(e->batch, at, s->of, s->level);
-    default:                      return 1;
-    }
-}
-
-static int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at)
-{
-    while (grpo_next_step_(e, at)) if (grpo_in_pool_(e, s, *at)) return 1;
-    return 0;
-}
-
-/* sum over this and later steps of gamma^(k' - k) r_k', backwards; the same rewards have the same bits */
-static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ at)
-{
-    grpo_dd G = grpo_dd_of_(0);
-    int64_t t;
-    for (t = b->offset[at.i] + b->length[at.i] - 1; t >= at.t; t--)
-        if (grpo_ends_step_(b, t)) G = grpo_dd_add(grpo_dd_mul(G, gamma), grpo_dd_of_((double)b->step_reward[t]));
-    return grpo_dd_steady_(G);
-}
-
-static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at)
-{
-    switch (e->obj->advantage.step_value) {
-    case GRPO_STEP_VALUE_RETURN:   return grpo_step_return_(e->batch, e->obj->advantage.gamma, at);
-    case GRPO_STEP_VALUE_RESPONSE: return grpo_response_reward_(e, at.i);
-    default:                       return grpo_dd_of_((double)e->batch->step_reward[at.t]);
-    }
-}
-
-/* the pool of step `of`; level: of a history */
-static void grpo_pool_prepare_(const grpo_estimator_ *e, grpo_index_ of, int64_t level, grpo_group_ *s)
-{
-    memset(s, 0, sizeof *s);
-    s->steps = 1; s->level = level; s->of = of;
-    s->pool = e->obj->advantage.step_group;
-    grpo_group_prepare_(e, s);
-}
-
-/* a of one level of a history where it is not exactly 0; of numbers that are no doubles the last bits are not known */
-static double grpo_level_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
-    const double largest = fmax(fabs(s->min.hi), fabs(s->max.hi));
-    const grpo_standardised_ z = grpo_standardise_(e, s, at);
-    if (z.sigma == 0 || fabs(z.x.hi) <= (s->doubles ? 0 : ldexp(z.divisor * largest, -90))) return 0;
-    return grpo_over_(z.x, z.divisor) / z.sigma;
-}
-
-/* sum w_k a_k of HGPO (2602.22817); the pools are nested */
-static double grpo_history_advantage_(const grpo_estimator_ *e, grpo_index_ at)
-{
-    const grpo_advantage *a = &e->obj->advantage;
-    grpo_dd sum = grpo_dd_of_(0), weights = sum;
-    grpo_group_ s;
-    int64_t k;
-    for (k = 1; (double)k <= a->history && k <= at.number + 1; k++) {
-        const grpo_dd w = grpo_length_power((double)(k + 1), -a->history_power);
-        double x;
-        grpo_pool_prepare_(e, at, k, &s);
-        if (s.count < 2) break;
-        x = grpo_level_advantage_(e, &s, at);
-        if (x == 0) continue;
-        weights = grpo_dd_add(weights, w);
-        sum = grpo_dd_add(sum, grpo_dd_mul(w, x));
-    }
-    return weights.hi > 0 ? grpo_dd_quotient(sum, weights).hi : 0;
-}
-
-static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at)
-{
-    grpo_group_ s;
-    at.number = grpo_step_number_(e->batch, at);
-    if (e->obj->advantage.step_group == GRPO_STEP_GROUP_HISTORY) return grpo_history_advantage_(e, at);
-    grpo_pool_prepare_(e, at, 0, &s);
-    return grpo_column_advantage_(e, &s, at);
-}
-
-/* A of a token of credit step_own or episode_step */
-static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t)
-{
-    const grpo_advantage *a = &e->obj->advantage;
-    grpo_index_ at;
-    at.i = s->i; at.t = t; at.number = -1;
-    if (e->batch->step_end[t]) s->item = grpo_item_advantage_(e, at);
-    if (a->credit == GRPO_CREDIT_STEP_OWN) return grpo_dd_of_(s->item);
-    return grpo_dd_of_(grpo_dd_add(grpo_two_prod(a->step_coef, s->item), grpo_dd_of_(s->episode)).hi);
-}
-
-/* the returns of the steps of response i must stay in the domain of rewards, and rewards of scale beta in [0, 1] */
-static grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i)
-{
-    const grpo_batch *b = e->batch;
-    const grpo_advantage *a = &e->obj->advantage;
-    double G = 0;
-    int64_t t;
-    if (a->step_value == GRPO_STEP_VALUE_RESPONSE) return GRPO_OK;
-    if (a->step_value == GRPO_STEP_VALUE_REWARD && a->scale != GRPO_SCALE_BETA) return GRPO_OK;
-    for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
-        if (!grpo_ends_step_(b, t)) continue;
-        G = (double)b->step_reward[t] + (a->step_value == GRPO_STEP_VALUE_RETURN ? a->gamma * G : 0);
-        if (!grpo_in_domain_(G, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_step_reward_, t);
-        if (a->scale == GRPO_SCALE_BETA && !(G >= 0 && G <= 1)) return grpo_status_at_(GRPO_NOT_UNIT, GRPO_AT_step_reward_, t);
-    }
-    return GRPO_OK;
-}
-
-static int64_t grpo_count_items_(const grpo_estimator_ *e)
-{
-    grpo_index_ at = grpo_before_items_(e);
-    grpo_group_ s;
-    int64_t n = 0;
-    memset(&s, 0, sizeof s);
-    s.steps = grpo_credits_steps_(&e->obj->advantage);
-    while (grpo_next_item_(e, &s, &at)) n++;
-    return n;
-}
-
-static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i)
-{
-    const grpo_objective *o = e->obj;
-    const grpo_batch *b = e->batch;
-    grpo_status st = grpo_credits_steps_(&o->advantage) ? grpo_check_steps_(e, i) : GRPO_OK;
-    grpo_dd R;
-    int64_t t;
-    if (st) return st;
-    for (t = b->offset[i]; o->reward.kl != GRPO_KL_NONE && t < b->offset[i] + b->length[i]; t++) {
-        if (b->mask && !b->mask[t]) continue;
-        if (!grpo_in_domain_(o->reward.kl_coef * grpo_reward_kl_(o, b, t).hi, GRPO_MODERATE_))
-            return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_reward_kl_, t);
-    }
-    if (!grpo_reads_shaped_(o)) return GRPO_OK;
-    R = grpo_response_reward_(e, i);
-    if (!grpo_in_domain_(R.hi, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_shaped_reward_, i);
-    if (o->advantage.scale == GRPO_SCALE_BETA && (R.hi < 0 || grpo_dd_exceeds(R, 1)))
-        return grpo_status_at_(GRPO_NOT_UNIT, GRPO_AT_shaped_reward_, i);
-    return GRPO_OK;
-}
-
-/* what objective.reward does to rewards must leave them in their domain (of a -inf log-probability it may not), and k of n needs n items.
- * Of all groups before anything is written, so R is made once more */
-static grpo_status grpo_check_rewards_(grpo_estimator_ *e)
-{
-    const grpo_advantage *a = &e->obj->advantage;
-    int64_t g, i;
-    for (g = 0; g < e->batch->n_groups; g++) {
-        grpo_enter_group_(e, g);
-        if (grpo_reads_pass_k_(a->transform) && (double)grpo_count_items_(e) < a->pass_k)
-            return grpo_status_between_(GRPO_FEW_ITEMS, GRPO_AT_group_, grpo_at_field_(GRPO_FIELD_(advantage.pass_k)), g);
-        for (i = e->begin; i < e->end; i++) {
-            const grpo_status st = grpo_check_response_(e, i);
-            if (st) return st;
-        }
-    }
-    return GRPO_OK;
-}
-
-/* ---- items in ascending order ---- */
-
-/* the item that has `rank` among the sorted ones (0: the smallest); order: its place among all, which decides between equal ones;
- * raw: sorted before the transform */
-typedef struct { int64_t rank, order; grpo_dd value; int raw; } grpo_sorted_;
-
-static void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_sorted_ *x)
-{
-    grpo_sorted_ next = { 0, -1, { 0, 0 }, 0 };
-    grpo_index_ at = grpo_before_items_(e);
-    int64_t order;
-    for (order = 0; grpo_next_item_(e, s, &at); order++) {
-        const grpo_dd R = x->raw ? grpo_item_reward_(e, s, at) : grpo_item_value_(e, s, at);
-        if (x->rank >= 0 && (grpo_dd_less(R, x->value) || (grpo_dd_same_(R, x->value) && order <= x->order))) continue;
-        if (next.order < 0 || grpo_dd_less(R, next.value)) { next.value = R; next.order = order; }
-    }
-    next.rank = x->rank + 1;
-    next.raw = x->raw;
-    *x = next;
-}
-
-static grpo_sorted_ grpo_sorted_at_(const grpo_estimator_ *e, const grpo_group_ *s, int raw, int64_t rank)
-{
-    grpo_sorted_ x = { -1, -1, { 0, 0 }, 0 };
-    x.raw = raw;
-    while (x.rank < rank) grpo_sorted_next_(e, s, &x);
-    return x;
-}
-
-/* ---- transforms ---- */
-
-/* items whose R is less than that, or up to it */
-static int64_t grpo_count_below_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R, int or_same)
-{
-    grpo_index_ at = grpo_before_items_(e);
-    int64_t n = 0;
-    while (grpo_next_item_(e, s, &at)) {
-        const grpo_dd x = grpo_item_reward_(e, s, at);
-        n += grpo_dd_less(x, R) || (or_same && grpo_dd_same_(x, R));
-    }
-    return n;
-}
-
-static double grpo_count_positive_(const grpo_estimator_ *e, const grpo_group_ *s)
-{
-    return (double)(s->count - grpo_count_below_(e, s, grpo_dd_of_(0), 1));
-}
-
-/* the largest R beside one that is the largest */
-static grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s)
-{
-    grpo_index_ at = grpo_before_items_(e);
-    grpo_dd second = grpo_dd_of_(-HUGE_VAL);
-    int best = 0;
-    while (grpo_next_item_(e, s, &at)) {
-        const grpo_dd R = grpo_item_reward_(e, s, at);
-        if (!best && grpo_dd_same_(R, s->best)) best = 1;
-        else if (grpo_dd_less(second, R)) second = R;
-    }
-    return second;
-}
-
-/* what one of n items gets, the smallest being R_1: (C(r-1, k-1) R_r + sum over m > r of C(m-2, k-2) R_m)/C(n, k) for the r-th.  The same
- * for all up to the k-th, and for all that are equal: the last of them stands for them */
-static grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R)
-{
-    const double n = (double)s->count, k = e->obj->advantage.pass_k;
-    grpo_sorted_ x = { 0, INT64_MAX, { 0, 0 }, 1 };
-    grpo_dd own, above = grpo_dd_of_(0);
-    double m;
-    x.value = grpo_dd_less(R, s->kth) ? s->kth : R;
-    x.rank = grpo_count_below_(e, s, x.value, 1) - 1;
-    own = grpo_dd_div(grpo_dd_mul(grpo_dd_product(grpo_binomial_ratio((double)x.rank, n - 1, k - 1), x.value), k), n);
-    if (k == 1) return grpo_dd_steady_(own);
-    for (m = (double)x.rank + 2; m <= n; m++) {
-        grpo_sorted_next_(e, s, &x);
-        above = grpo_dd_add(above, grpo_dd_product(grpo_binomial_ratio(m - 2, n - 2, k - 2), x.value));
-    }
-    return grpo_dd_steady_(grpo_dd_add(own, grpo_dd_div(grpo_dd_mul(above, k * (k - 1)), n * (n - 1))));
-}
-
-/* likewise sum over m of C(m-1, k-2) (R - R_m)/C(n, k), R_m the smaller ones */
-static grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R)
-{
-    const double n = (double)s->count, k = e->obj->advantage.pass_k, smaller = (double)grpo_count_below_(e, s, R, 0);
-    grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
-    grpo_dd sum = grpo_dd_of_(0);
-    double m;
-    if (k == 1) return grpo_dd_steady_(grpo_dd_div(R, n));
-    for (m = 1; m <= smaller; m++) {
-        grpo_sorted_next_(e, s, &x);
-        sum = grpo_dd_add(sum, grpo_dd_product(grpo_binomial_ratio(m - 1, n - 2, k - 2), grpo_dd_minus_(R, x.value)));
-    }
-    return grpo_dd_steady_(grpo_dd_div(grpo_dd_mul(sum, k * (k - 1)), n * (n - 1)));
-}
-
-static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R)
-{
-    switch (e->obj->advantage.transform) {
-    case GRPO_TRANSFORM_BEST_MINUS_SECOND: return grpo_dd_same_(R, s->best) ? s->up : s->down;
-    case GRPO_TRANSFORM_PASS_AT_K:         return R.hi > 0 ? s->up : s->down;
-    case GRPO_TRANSFORM_PKPO:              return grpo_dd_steady_(grpo_dd_product(R, s->factor));
-    case GRPO_TRANSFORM_PKPO_MAX:          return grpo_pkpo_max_(e, s, R);
-    case GRPO_TRANSFORM_PKPO_GAIN:         return grpo_pkpo_gain_(e, s, R);
-    default:                               return R;
-    }
-}
-
-/* what the transform needs to know, and the statistics of what it makes of the items */
-static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s)
-{
-    const grpo_advantage *a = &e->obj->advantage;
-    const double n = (double)s->count;
-    grpo_pass_at_k_values pass;
-    switch (a->transform) {
-    case GRPO_TRANSFORM_NONE: return;
-    case GRPO_TRANSFORM_BEST_MINUS_SECOND:
-        s->best = s->max;
-        if (s->count > 1) s->up = grpo_dd_minus_(s->best, grpo_second_best_(e, s));
-        s->up.hi += 0;                                                  /* no -0, whichever of 0 and -0 was the second */
-        break;
-    case GRPO_TRANSFORM_PASS_AT_K:
-        pass = grpo_pass_at_k(n, grpo_count_positive_(e, s), a->pass_k);
-        s->up.hi = pass.up; s->down.hi = pass.down;
-        s->variance = pass.variance;
-        break;
-    case GRPO_TRANSFORM_PKPO: s->factor = grpo_binomial_ratio(n - grpo_count_positive_(e, s), n - 1, a->pass_k - 1); break;
-    case GRPO_TRANSFORM_PKPO_MAX: s->kth = grpo_sorted_at_(e, s, 1, (int64_t)a->pass_k - 1).value; break;
-    case GRPO_TRANSFORM_PKPO_GAIN: break;
-    }
-    grpo_group_statistics_(e, s, 1);
-    if (a->transform == GRPO_TRANSFORM_PASS_AT_K) s->sum = grpo_dd_of_(0);                 /* c up + (n - c) down */
-}
-
-/* ---- baselines ---- */
-
-/* inf{x : #{R <= x}/n >= q} */
-static grpo_dd grpo_quantile_(const grpo_estimator_ *e, const grpo_group_ *s, double q)
-{
-    int64_t j = 1;
-    while (j < s->count && (double)j / (double)s->count < q) j++;
-    return grpo_sorted_at_(e, s, 0, j - 1).value;
-}
-
-/* between order statistics, at position q (n - 1) */
-static grpo_dd grpo_quantile_linear_(const grpo_estimator_ *e, const grpo_group_ *s, double q)
-{
-    grpo_dd h = grpo_two_prod(q, (double)(s->count - 1));
-    double whole = floor(h.hi);
-    grpo_sorted_ below, above;
-    if (whole == h.hi && h.lo < 0) whole--;
-    below = above = grpo_sorted_at_(e, s, 0, (int64_t)whole);
-    if (below.rank < s->count - 1) grpo_sorted_next_(e, s, &above);
-    h = grpo_dd_add(h, grpo_dd_of_(-whole));
-    return grpo_dd_add(below.value, grpo_dd_product(h, grpo_dd_minus_(above.value, below.value)));
-}
-
-/* tau log((1/n) sum e^(R/tau)), from the largest R; the mean of e^x - 1 keeps what a mean near 1 would lose */
-static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s, double tau)
-{
-    grpo_sum powers, minus_one;
-    grpo_index_ at = grpo_before_items_(e);
-    const double n = (double)s->count;
-    double below;
-    memset(&powers, 0, sizeof powers);
-    memset(&minus_one, 0, sizeof minus_one);
-    if (grpo_dd_same_(s->min, s->max)) return s->max;
-    while (grpo_next_item_(e, s, &at)) {
-        const grpo_dd x = grpo_dd_div(grpo_dd_minus_(grpo_item_value_(e, s, at), s->max), tau);
-        grpo_sum_add_(&powers, grpo_exp(x));
-        grpo_sum_add_(&minus_one, grpo_exp_minus_one(x));
-    }
-    below = grpo_sum_value_(&minus_one) / n;
-    below = below > -0.5 ? log1p(below) : log(grpo_sum_value_(&powers) / n);
-    return grpo_dd_add(s->max, grpo_two_prod(tau, below));
-}
-
-/* is [c, d] narrower than [a, b]?  Exact for doubles; of other numbers the last bits are not known */
-static int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d)
-{
-    const grpo_dd gain = grpo_dd_minus_(grpo_dd_minus_(b, a), grpo_dd_minus_(d, c));
-    const int doubles = a.lo == 0 && b.lo == 0 && c.lo == 0 && d.lo == 0;
-    return gain.hi > (doubles ? 0 : ldexp(fabs(a.hi) + fabs(b.hi) + fabs(c.hi) + fabs(d.hi), -90));
-}
-
-/* median of the narrowest window of h sorted items */
-static grpo_dd grpo_densest_(const grpo_estimator_ *e, const grpo_group_ *s, double window)
-{
-    const double n = (double)s->count, wanted = ceil(window * n);
-    const int64_t h = wanted < 1 ? 1 : wanted > n ? s->count : (int64_t)wanted;
-    grpo_sorted_ low = grpo_sorted_at_(e, s, 0, 0), high = grpo_sorted_at_(e, s, 0, h - 1), first = low, last = high;
-    while (high.rank < s->count - 1) {
-        grpo_sorted_next_(e, s, &low);
-        grpo_sorted_next_(e, s, &high);
-        if (grpo_narrower_(first.value, last.value, low.value, high.value)) { first = low; last = high; }
-    }
-    low = high = grpo_sorted_at_(e, s, 0, first.rank + (h - 1) / 2);
-    if (h % 2 == 0) grpo_sorted_next_(e, s, &high);
-    return grpo_dd_mul(grpo_dd_add(low.value, high.value), 0.5);
-}
-
-/* of OPO: sum T R and sum T */
-static void grpo_group_weights_(const grpo_estimator_ *e, grpo_group_ *s)
-{
-    grpo_index_ at = grpo_before_items_(e);
-    grpo_sum weighted;
-    int64_t tokens = 0;
-    memset(&weighted, 0, sizeof weighted);
-    while (grpo_next_item_(e, s, &at)) {
-        const grpo_dd R = grpo_item_value_(e, s, at);
-        const int64_t T = grpo_unmasked_(e->batch, at.i);
-        tokens += T;
-        grpo_sum_add_dd_(&weighted, grpo_two_prod((double)T, R.hi));
-        if (R.lo != 0) grpo_sum_add_dd_(&weighted, grpo_two_prod((double)T, R.lo));
-    }
-    s->weight = (double)tokens;
-    s->weighted_sum = grpo_sum_dd_(&weighted);
-}
-
-/* the filter just after item `at` */
-static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
-    const grpo_advantage *a = &e->obj->advantage;
-    grpo_kalman f = { { 0, 0 }, { 1, 0 }, { 0, 0 } };
-    grpo_index_ k = grpo_before_items_(e);
-    while (grpo_next_item_(e, s, &k)) {
-        f = grpo_kalman_step(f, grpo_item_value_(e, s, k), a->process_noise, a->observation_noise);
-        if (k.i == at.i && k.t == at.t) break;
-    }
-    return f;
-}
-
-/* ---- scales ---- */
-
-/* V of the items without `at` */
-static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
-    grpo_index_ k = grpo_before_items_(e);
-    grpo_values others;
-    memset(&others, 0, sizeof others);
-    while (grpo_next_item_(e, s, &k))
-        if (k.i != at.i || k.t != at.t) grpo_values_take_(&others, grpo_item_value_(e, s, k));
-    return grpo_variance_(&others, e->obj->advantage.std);
-}
-
-/* sum (R - b)^2/(n - 1 or n) */
-static double grpo_residual_mean_square_(const grpo_estimator_ *e, const grpo_group_ *s)
-{
-    grpo_index_ at = grpo_before_items_(e);
-    const double n = (double)s->count;
-    double divisor;
-    grpo_sum squares;
-    if (s->count < 2) return 0;
-    memset(&squares, 0, sizeof squares);
-    while (grpo_next_item_(e, s, &at)) {
-        const grpo_dd x = grpo_residual_(e, s, at, e->obj->advantage.shift, &divisor);
-        grpo_sum_add_square_(&squares, 1, grpo_dd_of_(grpo_over_(x, divisor)));
-    }
-    return grpo_sum_value_(&squares) / (e->obj->advantage.std == GRPO_STD_SAMPLE ? n - 1 : n);
-}
-
-/* m + eps, 0 where m <= 0; of numbers that are no doubles the last bits are not known */
-static double grpo_group_mean_sigma_(const grpo_group_ *s, double eps)
-{
-    const double n = (double)s->count, largest = fmax(fabs(s->min.hi), fabs(s->max.hi));
-    return s->sum.hi > (s->doubles ? 0 : ldexp(n * largest, -90)) ? grpo_over_(s->sum, n) + eps : 0;
-}
-
-/* sigma of DGPO (2601.20614): (sum |R - mean R| + eps)/n, 1 for a single item, 0 where all are equal */
-static double grpo_mean_deviation_(const grpo_estimator_ *e, const grpo_group_ *s)
-{
-    grpo_index_ at = grpo_before_items_(e);
-    const double n = (double)s->count;
-    grpo_sum sum;
-    if (s->count == 1) return 1;
-    if (grpo_dd_same_(s->min, s->max)) return 0;
-    memset(&sum, 0, sizeof sum);
-    while (grpo_next_item_(e, s, &at)) {
-        const grpo_dd x = grpo_dd_minus_(grpo_dd_mul(grpo_item_value_(e, s, at), n), s->sum);
-        grpo_sum_add_dd_(&sum, x.hi < 0 ? grpo_dd_negative(x) : x);
-    }
-    return grpo_over_(grpo_dd_add(grpo_dd_div(grpo_sum_dd_(&sum), n), grpo_dd_of_(e->obj->advantage.eps)), n);
-}
-
-/* p of BNPO: the mean of the items, 0 for a single one */
-static grpo_dd grpo_success_rate_(const grpo_group_ *s)
-{
-    return s->count < 2 ? grpo_dd_of_(0) : grpo_dd_steady_(grpo_dd_div(s->sum, (double)s->count));
-}
-
-/* of the prompts' p; a single one has mean 0 and variance 1 */
-static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v)
-{
-    if (v->count == 0 || (v->count > 1 && grpo_dd_same_(v->min, v->max))) return;
-    e->has_beta = 1;
-    if (v->count == 1) e->beta = grpo_beta_of(grpo_dd_of_(0), grpo_dd_of_(1));
-    else e->beta = grpo_beta_of(grpo_mean_(&v->sum, v->count), grpo_variance_twice_(v, GRPO_STD_SAMPLE));
-}
-
-/* 0: they do not differ */
-static double grpo_beta_sigma_(const grpo_estimator_ *e, const grpo_group_ *s)
-{
-    return e->has_beta ? fmax(grpo_beta_density(e->beta.alpha, e->beta.beta, grpo_success_rate_(s)), 1e-6) : 0;
-}
-
-/* ---- gains ---- */
-
-/* the factors of the group, before the transform */
-static void grpo_group_gain_(const grpo_estimator_ *e, grpo_group_ *s)
-{
-    const grpo_advantage *a = &e->obj->advantage;
-    const double n = (double)s->count;
-    if (a->gain == GRPO_GAIN_DIFFICULTY) {
-        const double won = grpo_count_positive_(e, s);
-        s->gain_up = grpo_difficulty(won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
-        s->gain_down = grpo_difficulty(n - won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
-    }
-    if (a->gain == GRPO_GAIN_FAILURE_POWER)
-        s->gain_up = s->gain_down = grpo_failure_power(grpo_dd_div(s->sum, n), a->gain_low, a->gain_high, a->gain_power);
-}
-
-/* the factor that is the same for the whole batch */
-static double grpo_batch_gain_(grpo_gain_kind kind, const grpo_moments *m)
-{
-    const int64_t valid = m->sequences - m->degenerate_sequences;
-    switch (kind) {
-    case GRPO_GAIN_VALID_GROUPS: return valid ? (double)m->sequences / (double)valid : 1;
-    case GRPO_GAIN_NONZERO_REWARDS: return (double)m->sequences / (double)(m->nonzero_items ? m->nonzero_items : 1);
-    case GRPO_GAIN_LENGTH_POWER: return m->sequences_nonempty ? (double)m->sequences_nonempty / grpo_sum_value_(&m->length) : 1;
-    default: return 1;
-    }
-}
-
-/* a times its gain */
-static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at)
-{
-    const grpo_advantage *o = &e->obj->advantage;
-    const grpo_group_ *s = &e->group[0];
-    const double a = o->gain == GRPO_GAIN_EXPONENTIAL ? 0 : grpo_column_advantage_(e, s, at);
-    grpo_standardised_ z;
-    int64_t T;
-    switch (o->gain) {
-    case GRPO_GAIN_EXPONENTIAL:                                         /* of a with its rounding */
-        z = grpo_standardise_(e, s, at);
-        return z.sigma == 0 ? 0 : grpo_exponential_gain(grpo_dd_div(grpo_dd_div(z.x, z.divisor), z.sigma), o->gain_temperature);
-    case GRPO_GAIN_DIFFICULTY:
-    case GRPO_GAIN_FAILURE_POWER: return grpo_times(a, a > 0 ? s->gain_up : s->gain_down);
-    case GRPO_GAIN_LENGTH_POWER:
-        T = grpo_unmasked_(e->batch, at.i);
-        return T ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)T, o->length_power), e->gain).hi) : 0;
-    default: return grpo_times(a, e->gain);
-    }
-}
-
-/* what the group's transform, baseline, scale and gain need beside its mean and deviation */
-static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s)
-{
-    const grpo_advantage *a = &e->obj->advantage;
-    if (a->gain != GRPO_GAIN_NONE) grpo_group_gain_(e, s);              /* of R before the transform */
-    if (a->transform != GRPO_TRANSFORM_NONE) grpo_group_transform_(e, s);
-    switch (a->baseline) {
-    case GRPO_BASELINE_QUANTILE:        s->baseline = grpo_quantile_(e, s, a->quantile); break;
-    case GRPO_BASELINE_QUANTILE_LINEAR: s->baseline = grpo_quantile_linear_(e, s, a->quantile); break;
-    case GRPO_BASELINE_LOG_MEAN_EXP:    s->baseline = grpo_log_mean_exp_(e, s, a->temperature); break;
-    case GRPO_BASELINE_DENSEST:         s->baseline = grpo_densest_(e, s, a->window); break;
-    case GRPO_BASELINE_LENGTH_WEIGHTED: grpo_group_weights_(e, s); break;
-    default: break;
-    }
-    s->baseline.hi += 0;                                                /* whichever of 0 and -0 came first */
-    switch (a->scale) {
-    case GRPO_SCALE_GROUP_MEAN:     s->sigma = grpo_group_mean_sigma_(s, a->eps); break;
-    case GRPO_SCALE_MEAN_DEVIATION: s->sigma = grpo_mean_deviation_(e, s); break;
-    case GRPO_SCALE_BETA:           s->sigma = grpo_beta_sigma_(e, s); break;
-    case GRPO_SCALE_RESIDUAL_RMS:   s->variance = grpo_residual_mean_square_(e, s); break;
-    default: break;
-    }
-}
-
-/* the columns' a in their weighted sum */
-static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at)
-{
-    const grpo_real *weight = e->batch->reward_weight;
-    grpo_dd a = grpo_dd_of_(0);
-    int k;
-    for (k = 0; k < e->columns; k++) {
-        const double w = weight ? (double)weight[k] : 1, x = grpo_column_advantage_(e, &e->group[k], at);
-        if (w != 0 && x != 0) a = grpo_dd_add(a, grpo_two_prod(w, x));
-    }
-    return a.hi;
-}
-
-/* a of a response that the statistics of its group leave out */
-static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
-    const grpo_advantage *a = &e->obj->advantage;
-    const grpo_dd R = grpo_item_value_(e, s, at);
-    const double sigma = grpo_sigma_(e, s, at), n = (double)s->count;
-    const int centres = s->count > 1 && a->baseline != GRPO_BASELINE_NONE;
-    grpo_dd x = R;
-    double best = -HUGE_VAL, own;
-    if (s->count == 0 || a->outside == GRPO_OUTSIDE_ZERO) return 0;
-    if (a->outside == GRPO_OUTSIDE_ANCHOR) {
-        for (at = grpo_before_items_(e); grpo_next_item_(e, s, &at); best = own > best ? own : best) own = grpo_column_advantage_(e, s, at);
-        return grpo_times(a->outside_coef, best);
-    }
-    if (sigma == 0 || grpo_is_zero_singleton_(a, s)) return 0;
-    if (centres) x = grpo_dd_same_(R, s->min) && grpo_dd_same_(R, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
-    if (a->shift != 0) x = grpo_dd_minus_(x, grpo_two_prod(a->shift, centres ? n : 1));
-    return grpo_over_(x, centres ? n : 1) / sigma;
-}
-
-/* ---- whitening of A in two parts ---- */
-
-/* does the gain multiply only a part of A? */
-static int grpo_has_parts_(const grpo_objective *o)
-{
-    const grpo_advantage *a = &o->advantage;
-    return grpo_gain_is_of_batch_(a->gain) && a->credit != GRPO_CREDIT_OUTCOME && (grpo_has_critic_(a) || grpo_reward_has_kl_(&o->reward));
-}
-
-static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m)
-{
-    if (!grpo_has_parts_(e->obj)) { grpo_values_take_(&m->values, grpo_dd_of_(grpo_credited_value_(A))); return; }
-    grpo_values_take_(&m->values, grpo_dd_of_(A.own.hi));
-    grpo_sum_add_(&m->rest, A.rest.hi);
-    grpo_sum_add_dd_(&m->rest_squares, grpo_two_prod(A.rest.hi, A.rest.hi));
-    grpo_sum_add_dd_(&m->rest_cross, grpo_two_prod(A.own.hi, A.rest.hi));
-}
-
-/* V and n m of A = gain own + rest over the batch's tokens, where both are there */
-static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m)
-{
-    const double n = (double)m->values.count, gain = e->gain;
-    grpo_sum own, rest, cross;
-    grpo_dd sum;
-    double variance;
-    if (!grpo_has_parts_(e->obj) || m->values.count < 2) return;
-    memset(&rest, 0, sizeof rest);
-    memset(&cross, 0, sizeof cross);
-    grpo_values_scatter_(&m->values, &own);
-    grpo_covariance_add_(&rest, n, &m->rest_squares, &m->rest, &m->rest);
-    grpo_covariance_add_(&cross, n, &m->rest_cross, &m->values.sum, &m->rest);
-    sum = grpo_dd_mul(grpo_dd_mul(grpo_sum_dd_(&own), gain), gain);
-    sum = grpo_dd_add(sum, grpo_dd_mul(grpo_sum_dd_(&cross), 2 * gain));
-    sum = grpo_dd_add(sum, grpo_sum_dd_(&rest));
-    variance = sum.hi / grpo_variance_divisor_(n, e->obj->advantage.std);
-    e->batch_variance = variance > 0 ? variance : 0;
-    e->batch_sum = grpo_dd_add(e->batch_sum, grpo_sum_dd_(&m->rest));
-}
-
-/* ---- credit by the share of the entropy ---- */
-
-static int grpo_is_correct_(const grpo_estimator_ *e, int64_t i) { return grpo_response_reward_(e, i).hi > 0; }
-
-/* what token t of a response has of the entropy at its position, or of its inverse: H, or 1/(H + share_eps) */
-static grpo_dd grpo_entropy_part_(const grpo_estimator_ *e, int correct, int64_t t)
-{
-    const double H = (double)e->batch->entropy[t];
-    if (correct) return grpo_dd_of_(H);
-    return grpo_dd_quotient(grpo_dd_of_(1), grpo_two_sum(H, e->obj->advantage.share_eps));
-}
-
-/* u of GTPO (2508.04349): R + c n H/sum H where R > 0, else -1 - c n h/sum h, h = 1/(H + eps); sums over the n responses of that kind that
- * have a token at the position */
-static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, int64_t t)
-{
-    const grpo_batch *b = e->batch;
-    const int64_t position = t - b->offset[i];
-    const int correct = grpo_is_correct_(e, i);
-    const double coef = e->obj->advantage.share_coef;
-    const grpo_dd u = correct ? grpo_response_reward_(e, i) : grpo_dd_of_(-1);
-    grpo_dd share, total;
-    grpo_sum sum;
-    int64_t k, n = 0;
-    memset(&sum, 0, sizeof sum);
-    for (k = e->begin; k < e->end; k++) {
-        const int64_t at = b->offset[k] + position;
-        if (position >= b->length[k] || (b->mask && !b->mask[at]) || grpo_is_correct_(e, k) != correct) continue;
-        grpo_sum_add_dd_(&sum, grpo_entropy_part_(e, correct, at));
-        n++;
-    }
-    total = grpo_sum_dd_(&sum);
-    share = grpo_dd_mul(grpo_entropy_part_(e, correct, t), (double)n);
-    if (total.hi == 0 || share.hi == 0 || !grpo_is_finite(total.hi) || !grpo_is_finite(share.hi)) return u;
-    share = grpo_dd_mul(grpo_dd_steady_(grpo_dd_quotient(share, total)), correct ? coef : -coef);
-    return grpo_dd_steady_(grpo_dd_add(u, share));
-}
-
-/* mean and sigma over the tokens of the prompt's responses with R > 0, or of the others */
-static grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct)
-{
-    const grpo_batch *b = e->batch;
-    const grpo_advantage *a = &e->obj->advantage;
-    grpo_shares_ r;
-    grpo_values v;
-    double variance;
-    int64_t i, t;
-    memset(&v, 0, sizeof v);
-    for (i = e->begin; i < e->end; i++) {
-        if (grpo_is_correct_(e, i) != correct) continue;
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-            if (!b->mask || b->mask[t]) grpo_values_take_(&v, grpo_entropy_share_reward_(e, i, t));
-    }
-    variance = grpo_variance_(&v, a->std);
-    r.count = (double)v.count;
-    r.sum = grpo_sum_dd_(&v.sum);
-    r.sigma = variance == 0 ? 0 : grpo_deviation(variance, a->eps, a->eps_place);
-    return r;
-}
-
-/* of the group at hand, for credit episode_step and entropy_share */
-static void grpo_take_credit_statistics_(grpo_estimator_ *e)
-{
-    const grpo_credit_kind credit = e->obj->advantage.credit;
-    int k;
-    if (credit == GRPO_CREDIT_EPISODE_STEP) {
-        memset(&e->episode, 0, sizeof e->episode);
-        grpo_group_prepare_(e, &e->episode);
-    }
-    for (k = 0; credit == GRPO_CREDIT_ENTROPY_SHARE && k < 2; k++) e->shares[k] = grpo_shares_of_(e, k);
-}
-
-static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t)
-{
-    const grpo_shares_ *s = &e->shares[grpo_is_correct_(e, i)];
-    grpo_dd x;
-    if (s->sigma == 0 || !grpo_is_finite(s->sigma)) return grpo_dd_of_(0);
-    x = grpo_dd_minus_(grpo_dd_mul(grpo_entropy_share_reward_(e, i, t), s->count), s->sum);
-    return grpo_dd_of_(grpo_over_(x, s->count) / s->sigma);
-}
-
-/* ---- credit by prefixes of a prompt's responses ---- */
-
-/* positions from the first on at which both have the same unmasked token */
-static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j)
-{
-    const int64_t most = b->length[i] < b->length[j] ? b->length[i] : b->length[j], x = b->offset[i], y = b->offset[j];
-    int64_t k = 0;
-    while (k < most && (!b->mask || (b->mask[x + k] && b->mask[y + k])) && b->state[x + k] == b->state[y + k]) k++;
-    return k;
-}
-
-/* the longest prefix of response i that another has too, below a limit; -1: there is none */
-static int64_t grpo_branch_below_(const grpo_estimator_ *e, int64_t i, int64_t limit)
-{
-    int64_t j, branch = -1;
-    for (j = e->begin; j < e->end; j++) {
-        const int64_t k = j != i ? grpo_common_prefix_(e->batch, i, j) : -1;
-        if (k < limit && k > branch) branch = k;
-    }
-    return branch;
-}
-
-/* V of the responses that have i's first n + 1 tokens, less V of those that have the first n; 0 where they all have the same R */
-static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n)
-{
-    grpo_values before;
-    grpo_sum after;
-    grpo_dd sum;
-    double still = 0, all;
-    int64_t j;
-    memset(&before, 0, sizeof before);
-    memset(&after, 0, sizeof after);
-    for (j = e->begin; j < e->end; j++) {
-        const int64_t k = j != i ? grpo_common_prefix_(e->batch, i, j) : n + 1;
-        if (k < n) continue;
-        grpo_values_take_(&before, grpo_response_reward_(e, j));
-        if (k > n) { grpo_sum_add_dd_(&after, grpo_response_reward_(e, j)); still++; }
-    }
-    if (grpo_dd_same_(before.min, before.max)) return 0;
-    all = (double)before.count;
-    sum = grpo_dd_minus_(grpo_dd_mul(grpo_sum_dd_(&after), all), grpo_dd_mul(grpo_sum_dd_(&before.sum), still));
-    return grpo_over_(sum, still * all);
-}
-
-static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t)
-{
-    const int64_t position = t - e->batch->offset[s->i];
-    grpo_index_ at;
-    double sigma;
-    while (s->branch > position) s->branch = grpo_branch_below_(e, s->i, s->branch);
-    if (s->branch != position) return grpo_dd_of_(s->item);
-    at.i = s->i; at.t = at.number = -1;
-    sigma = grpo_standardise_(e, &e->group[0], at).sigma;
-    return grpo_dd_of_(sigma == 0 ? s->item : grpo_plus(s->item, grpo_branch_value_(e, s->i, position) / sigma));
-}
-
-/* ---- shaping of tokens: entropy, teacher, centred KL, marks, clamp ---- */
-
-static int grpo_has_shaping_(const grpo_advantage *a)
-{
-    return a->entropy != GRPO_ENTROPY_NONE || a->teacher_share != 0 || a->teacher_coef != 0 || a->kl_centred_coef != 0
-        || a->marked != GRPO_MARKED_NONE || a->advantage_low != 0 || a->advantage_high != 0;
-}
-
-/* the group at hand, for scale beta, gain length_power and the shaping of tokens */
-static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m)
-{
-    const grpo_advantage *a = &e->obj->advantage;
-    const grpo_batch *b = e->batch;
-    const int entropy = a->entropy == GRPO_ENTROPY_RELATIVE, divergence = a->kl_centred_coef != 0;
-    int64_t i, t;
-    if (a->scale == GRPO_SCALE_BETA && e->group[0].count > 0) grpo_values_take_(&m->values, grpo_success_rate_(&e->group[0]));
-    for (i = e->begin; i < e->end; i++) {
-        const int64_t T = a->gain == GRPO_GAIN_LENGTH_POWER ? grpo_unmasked_(b, i) : 0;
-        if (T) grpo_sum_add_dd_(&m->length, grpo_length_power((double)T, a->length_power));
-        for (t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
-            if (b->mask && !b->mask[t]) continue;
-            m->tokens++;
-            if (entropy) grpo_sum_add_(&m->entropy, (double)b->entropy[t]);
-            if (divergence) grpo_sum_add_diff_(&m->divergence, (double)b->logp_rollout[t], (double)b->logp_ref[t]);
-        }
-    }
-}
-
-/* exactly: is the mean above the cap? */
-static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s)
-{
-    const grpo_batch *b = e->batch;
-    const int64_t n = grpo_unmasked_(b, i);
-    const double cap = e->obj->advantage.entropy_cap;
-    grpo_sum sum;
-    int64_t t;
-    memset(&sum, 0, sizeof sum);
-    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!b->mask || b->mask[t]) grpo_sum_add_(&sum, (double)b->entropy[t]);
-    s->mean_entropy = grpo_mean_(&sum, n);
-    grpo_sum_add_dd_(&sum, grpo_two_prod(-cap, (double)n));
-    s->uncertain = cap != 0 && grpo_sum_value_(&sum) > 0;
-}
-
-static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i)
-{
-    const grpo_batch *b = e->batch;
-    grpo_shaping_ s = { 0, 0, -HUGE_VAL, 0, { 0, 0 }, { 0, 0 }, { 0, 0 } };
-    int64_t t;
-    int k;
-    if (e->obj->advantage.entropy == GRPO_ENTROPY_RESPONSE) grpo_find_mean_entropy_(e, i, &s);
-    if (e->obj->advantage.entropy != GRPO_ENTROPY_ZERO_VARIANCE) return s;
-    for (s.flat = 1, k = 0; k < e->columns; k++) s.flat &= e->group[k].equal;
-    s.positive = grpo_is_correct_(e, i);
-    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-        if ((!b->mask || b->mask[t]) && (double)b->entropy[t] > s.max_entropy) s.max_entropy = (double)b->entropy[t];
-    return s;
-}
-
-static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shaping_ *s, int64_t t, double A)
-{
-    const grpo_advantage *a = &e->obj->advantage;
-    const double H = (double)e->batch->entropy[t];
-    double bonus, most;
-    switch (a->entropy) {
-    case GRPO_ENTROPY_NONE: break;
-    case GRPO_ENTROPY_BONUS:
-        bonus = a->entropy_coef * H;
-        most = fabs(A) / a->entropy_cap;
-        return grpo_plus(A, bonus < most ? bonus : most);
-    case GRPO_ENTROPY_ZERO_VARIANCE:
-        if (!s->flat) break;
-        return s->positive ? a->entropy_coef * H : grpo_dd_mul(grpo_two_diff(s->max_entropy, H), -a->entropy_coef).hi;
-    case GRPO_ENTROPY_RELATIVE:
-        return grpo_times(A, grpo_relative_entropy(H, grpo_dd_div(e->entropy, e->tokens), a->entropy_coef));
-    case GRPO_ENTROPY_RESPONSE:
-        return s->uncertain ? 0 : grpo_dd_add(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), grpo_dd_of_(A)).hi;
-    }
-    return A;
-}
-
-/* what teacher_coef multiplies at token t, of which `gap` is the teacher's log-ratio */
-static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_shaping_ *s, grpo_dd gap)
-{
-    if (a->teacher_gamma == 0) return gap;
-    s->gap = grpo_dd_add(gap, grpo_dd_mul(s->gap, a->teacher_gamma));
-    s->discounts = grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(s->discounts, a->teacher_gamma));
-    return a->teacher_norm == GRPO_TEACHER_NORM_MEAN ? grpo_dd_quotient(s->gap, s->discounts) : s->gap;
-}
-
-static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A)
-{
-    const grpo_advantage *a = &e->obj->advantage;
-    const grpo_batch *b = e->batch;
-    if (a->entropy != GRPO_ENTROPY_NONE) A = grpo_shape_by_entropy_(e, s, t, A);
-    if (a->teacher_coef != 0 || a->teacher_share != 0) {
-        const grpo_dd gap = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
-        if (a->teacher_share != 0) A = grpo_teacher_shared(A, gap, a->teacher_share, a->teacher_clip);
-        if (a->teacher_coef != 0) A = grpo_dd_add(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), grpo_dd_of_(A)).hi;
-    }
-    if (a->kl_centred_coef != 0) {                                      /* mean D - D as one number */
-        const grpo_dd D = grpo_two_diff((double)b->logp_rollout[t], (double)b->logp_ref[t]);
-        const grpo_dd off = grpo_dd_div(grpo_dd_minus_(e->divergence, grpo_dd_mul(D, e->tokens)), e->tokens);
-        A = grpo_dd_add(grpo_dd_mul(off, a->kl_centred_coef), grpo_dd_of_(A)).hi;
-    }
-    if (a->marked != GRPO_MARKED_NONE && b->selected[t]) A = grpo_marked(a->marked, A, a->marked_value);
-    if (a->advantage_low == 0 && a->advantage_high == 0) return A;
-    return A < a->advantage_low ? a->advantage_low : A > a->advantage_high ? a->advantage_high : A;
-}
-
-/* ---- the token baseline ----
- * The A of a prompt stand in `advantage`, position by position less their mean; of the first responses the energies so far are kept. */
-
-enum { GRPO_KEPT_ENERGIES_ = 256 };
-
-static grpo_dd grpo_energy_at_(const grpo_batch *b, int64_t t)
-{
-    return grpo_energy((double)b->logp_old[t], (double)b->probability_squares[t]);
-}
-
-/* up to and including token t */
-static grpo_dd grpo_energy_until_(const grpo_batch *b, int64_t i, int64_t t)
-{
-    grpo_dd W = grpo_dd_of_(0);
-    int64_t k;
-    for (k = b->offset[i]; k <= t; k++) if (!b->mask || b->mask[k]) W = grpo_dd_add(W, grpo_energy_at_(b, k));
-    return W;
-}
-
-/* A - (sum A W)/sum W, where nothing has weight A; alike: all A are the same */
-static double grpo_less_weighted_mean_(double A, grpo_dd weighted, grpo_dd weight, int alike)
-{
-    if (weight.hi == 0) return A;
-    if (alike) return 0;
-    if (!grpo_is_finite(weight.hi) || !grpo_is_finite(weighted.hi)) return A;
-    return grpo_dd_quotient(grpo_dd_minus_(grpo_dd_mul(weight, A), weighted), weight).hi;
-}
-
-static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t position, grpo_dd *energy, grpo_real *advantage)
-{
-    const grpo_batch *b = e->batch;
-    grpo_sum weights, weighted;
-    grpo_dd W, product;
-    double A, low = HUGE_VAL, high = -HUGE_VAL;
-    int64_t i, t;
-    int pass, overflow = 0;
-    memset(&weights, 0, sizeof weights);
-    memset(&weighted, 0, sizeof weighted);
-    for (pass = 0; pass < 2; pass++) {
-        const grpo_dd sum = grpo_sum_dd_(&weights), product_sum = grpo_sum_dd_(&weighted);
-        for (i = e->begin; i < e->end; i++) {
-            const int64_t k = i - e->begin;
-            t = b->offset[i] + position;
-            if (position >= b->length[i] || (b->mask && !b->mask[t])) continue;
-            A = (double)advantage[t];
-            if (pass) { grpo_put_(advantage, t, grpo_less_weighted_mean_(A, product_sum, sum, low == high), &overflow); continue; }
-            W = k < GRPO_KEPT_ENERGIES_ ? energy[k] = grpo_dd_add(energy[k], grpo_energy_at_(b, t)) : grpo_energy_until_(b, i, t);
-            low = A < low ? A : low;
-            high = A > high ? A : high;
-            grpo_sum_add_dd_(&weights, W);
-            if (A == 0) continue;
-            product = grpo_two_prod(W.hi, A);
-            grpo_sum_add_dd_(&weighted, product);
-            if (grpo_is_finite(product.hi)) grpo_sum_add_dd_(&weighted, grpo_two_prod(W.lo, A));
-        }
-    }
-}
-
-/* ... and the shaping that follows */
-static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage)
-{
-    const grpo_batch *b = e->batch;
-    const int64_t longest = e->end - e->begin > 1 ? (int64_t)grpo_lengths_of_(b, e->index).longest : 0;
-    grpo_dd energy[GRPO_KEPT_ENERGIES_];
-    int64_t i, t;
-    int overflow = 0;
-    memset(energy, 0, sizeof energy);
-    for (t = 0; t < longest; t++) grpo_subtract_position_baseline_(e, t, energy, advantage);
-    for (i = e->begin; i < e->end; i++) {
-        grpo_shaping_ shaping = grpo_shaping_of_(e, i);
-        for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--)
-            if (!b->mask || b->mask[t]) grpo_put_(advantage, t, grpo_shape_token_(e, &shaping, t, (double)advantage[t]), &overflow);
-    }
-}
-
 GRPO_FN int64_t grpo_first_sequence_(const grpo_batch *b) { return b->n_groups ? b->group_begin[0] : 0; }
 GRPO_FN int64_t grpo_end_sequence_(const grpo_batch *b) { return b->n_groups ? b->group_begin[b->n_groups] : 0; }
 
@@ -6766,6 +5753,1023 @@ GRPO_FN grpo_dd grpo_sqrt_twice_(grpo_dd x)                            /* x >= 0
     grpo_dd s = grpo_dd_of_(sqrt(x.hi));
     if (s.hi == 0) return s;
     return grpo_two_sum(s.hi, grpo_dd_minus_(x, grpo_two_prod(s.hi, s.hi)).hi / (2 * s.hi));
+}
+
+/* =================================================================================================================================
+ * You can stop reading here.  Below: further choices of the advantage, then fields, rows, names and texts
+ * ============================================================================================================================== */
+
+/* ---- further choices of axes 1 and 2 ------------------------------------------------------------------------------------------- */
+
+/* is a small sigma or mean of the group set against rewards that are large and not centred?  It then magnifies what they are rounded by */
+static int grpo_magnifies_rounding_(const grpo_advantage *a)
+{
+    const grpo_baseline_kind b = a->baseline;
+    if (a->scale == GRPO_SCALE_NONE || a->scale == GRPO_SCALE_TOKEN_WHITEN || a->scale == GRPO_SCALE_CONSTANT) return 0;
+    return a->scale == GRPO_SCALE_GROUP_MEAN || a->shift != 0 || b == GRPO_BASELINE_NONE || b == GRPO_BASELINE_GIVEN
+        || b == GRPO_BASELINE_BATCH_MEAN || b == GRPO_BASELINE_KALMAN;
+}
+
+static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g)
+{
+    int64_t i, shortest = b->length[b->group_begin[g]], longest = shortest;
+    grpo_lengths_ l;
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        if (b->length[i] < shortest) shortest = b->length[i];
+        if (b->length[i] > longest) longest = b->length[i];
+    }
+    l.shortest = (double)shortest; l.longest = (double)longest;
+    return l;
+}
+
+/* reward.length of a reward R, T tokens long */
+static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group)
+{
+    grpo_dd lambda;
+    switch (r->length) {
+    case GRPO_LENGTH_KIMI:
+        lambda = grpo_kimi_length(T, group.shortest, group.longest, correct);
+        return grpo_dd_add(R, grpo_dd_steady_(grpo_dd_mul(lambda, r->length_coef)));
+    case GRPO_LENGTH_COSINE:
+        R = correct ? grpo_cosine_length(T, r->length_max, r->correct_high, r->correct_low)
+                    : grpo_cosine_length(T, r->length_max, r->wrong_low, r->wrong_high);
+        return grpo_dd_steady_(R);
+    case GRPO_LENGTH_INVERSE: return T > 0 ? grpo_dd_steady_(grpo_dd_div(R, T)) : grpo_dd_of_(0);
+    default:                  return R;
+    }
+}
+
+/* ---- steps as items ---- */
+
+static int grpo_ends_step_(const grpo_batch *b, int64_t t) { return b->step_end[t] && (!b->mask || b->mask[t]); }
+
+/* to the step before it in its response; 0: there is none */
+static int grpo_previous_step_(const grpo_batch *b, grpo_index_ *at)
+{
+    for (at->t--, at->number--; at->t >= b->offset[at->i]; at->t--) if (grpo_ends_step_(b, at->t)) return 1;
+    return 0;
+}
+
+static int64_t grpo_step_number_(const grpo_batch *b, grpo_index_ at)
+{
+    for (at.number = 0; grpo_previous_step_(b, &at); ) { }
+    return -at.number - 1;
+}
+
+/* to the next step of the group; 0: there is none */
+static int grpo_next_step_(const grpo_estimator_ *e, grpo_index_ *at)
+{
+    const grpo_batch *b = e->batch;
+    for (at->t++; ; at->t++) {
+        while (at->i < e->begin || at->t >= b->offset[at->i] + b->length[at->i]) {
+            if (++at->i >= e->end) return 0;
+            at->t = b->offset[at->i];
+            at->number = -1;
+        }
+        if (grpo_ends_step_(b, at->t)) { at->number++; return 1; }
+    }
+}
+
+/* have both steps the same last n states, their own and those of the steps before? */
+static int grpo_same_history_(const grpo_batch *b, grpo_index_ x, grpo_index_ y, int64_t n)
+{
+    while (b->state[x.t] == b->state[y.t]) {
+        if (--n == 0) return 1;
+        if (!grpo_previous_step_(b, &x) || !grpo_previous_step_(b, &y)) return 0;
+    }
+    return 0;
+}
+
+static int grpo_in_pool_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    switch (s->pool) {
+    case GRPO_STEP_GROUP_STATE:   return e->batch->state[at.t] == e->batch->state[s->of.t];
+    case GRPO_STEP_GROUP_INDEX:   return at.number == s->of.number;
+    case GRPO_STEP_GROUP_HISTORY: return grpo_same_history_(e->batch, at, s->of, s->level);
+    default:                      return 1;
+    }
+}
+
+static int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at)
+{
+    while (grpo_next_step_(e, at)) if (grpo_in_pool_(e, s, *at)) return 1;
+    return 0;
+}
+
+/* sum over this and later steps of gamma^(k' - k) r_k', backwards; the same rewards have the same bits */
+static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ at)
+{
+    grpo_dd G = grpo_dd_of_(0);
+    int64_t t;
+    for (t = b->offset[at.i] + b->length[at.i] - 1; t >= at.t; t--)
+        if (grpo_ends_step_(b, t)) G = grpo_dd_add(grpo_dd_mul(G, gamma), grpo_dd_of_((double)b->step_reward[t]));
+    return grpo_dd_steady_(G);
+}
+
+static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at)
+{
+    switch (e->obj->advantage.step_value) {
+    case GRPO_STEP_VALUE_RETURN:   return grpo_step_return_(e->batch, e->obj->advantage.gamma, at);
+    case GRPO_STEP_VALUE_RESPONSE: return grpo_response_reward_(e, at.i);
+    default:                       return grpo_dd_of_((double)e->batch->step_reward[at.t]);
+    }
+}
+
+/* the pool of step `of`; level: of a history */
+static void grpo_pool_prepare_(const grpo_estimator_ *e, grpo_index_ of, int64_t level, grpo_group_ *s)
+{
+    memset(s, 0, sizeof *s);
+    s->steps = 1; s->level = level; s->of = of;
+    s->pool = e->obj->advantage.step_group;
+    grpo_group_prepare_(e, s);
+}
+
+/* a of one level of a history where it is not exactly 0; of numbers that are no doubles the last bits are not known */
+static double grpo_level_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    const double largest = fmax(fabs(s->min.hi), fabs(s->max.hi));
+    const grpo_standardised_ z = grpo_standardise_(e, s, at);
+    if (z.sigma == 0 || fabs(z.x.hi) <= (s->doubles ? 0 : ldexp(z.divisor * largest, -90))) return 0;
+    return grpo_over_(z.x, z.divisor) / z.sigma;
+}
+
+/* sum w_k a_k of HGPO (2602.22817); the pools are nested */
+static double grpo_history_advantage_(const grpo_estimator_ *e, grpo_index_ at)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    grpo_dd sum = grpo_dd_of_(0), weights = sum;
+    grpo_group_ s;
+    int64_t k;
+    for (k = 1; (double)k <= a->history && k <= at.number + 1; k++) {
+        const grpo_dd w = grpo_length_power((double)(k + 1), -a->history_power);
+        double x;
+        grpo_pool_prepare_(e, at, k, &s);
+        if (s.count < 2) break;
+        x = grpo_level_advantage_(e, &s, at);
+        if (x == 0) continue;
+        weights = grpo_dd_add(weights, w);
+        sum = grpo_dd_add(sum, grpo_dd_mul(w, x));
+    }
+    return weights.hi > 0 ? grpo_dd_quotient(sum, weights).hi : 0;
+}
+
+static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at)
+{
+    grpo_group_ s;
+    at.number = grpo_step_number_(e->batch, at);
+    if (e->obj->advantage.step_group == GRPO_STEP_GROUP_HISTORY) return grpo_history_advantage_(e, at);
+    grpo_pool_prepare_(e, at, 0, &s);
+    return grpo_column_advantage_(e, &s, at);
+}
+
+/* A of a token of credit step_own or episode_step */
+static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    grpo_index_ at;
+    at.i = s->i; at.t = t; at.number = -1;
+    if (e->batch->step_end[t]) s->item = grpo_item_advantage_(e, at);
+    if (a->credit == GRPO_CREDIT_STEP_OWN) return grpo_dd_of_(s->item);
+    return grpo_dd_of_(grpo_dd_add(grpo_two_prod(a->step_coef, s->item), grpo_dd_of_(s->episode)).hi);
+}
+
+/* the returns of the steps of response i must stay in the domain of rewards, and rewards of scale beta in [0, 1] */
+static grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i)
+{
+    const grpo_batch *b = e->batch;
+    const grpo_advantage *a = &e->obj->advantage;
+    double G = 0;
+    int64_t t;
+    if (a->step_value == GRPO_STEP_VALUE_RESPONSE) return GRPO_OK;
+    if (a->step_value == GRPO_STEP_VALUE_REWARD && a->scale != GRPO_SCALE_BETA) return GRPO_OK;
+    for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
+        if (!grpo_ends_step_(b, t)) continue;
+        G = (double)b->step_reward[t] + (a->step_value == GRPO_STEP_VALUE_RETURN ? a->gamma * G : 0);
+        if (!grpo_in_domain_(G, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_step_reward_, t);
+        if (a->scale == GRPO_SCALE_BETA && !(G >= 0 && G <= 1)) return grpo_status_at_(GRPO_NOT_UNIT, GRPO_AT_step_reward_, t);
+    }
+    return GRPO_OK;
+}
+
+static int64_t grpo_count_items_(const grpo_estimator_ *e)
+{
+    grpo_index_ at = grpo_before_items_(e);
+    grpo_group_ s;
+    int64_t n = 0;
+    memset(&s, 0, sizeof s);
+    s.steps = grpo_credits_steps_(&e->obj->advantage);
+    while (grpo_next_item_(e, &s, &at)) n++;
+    return n;
+}
+
+static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i)
+{
+    const grpo_objective *o = e->obj;
+    const grpo_batch *b = e->batch;
+    grpo_status st = grpo_credits_steps_(&o->advantage) ? grpo_check_steps_(e, i) : GRPO_OK;
+    grpo_dd R;
+    int64_t t;
+    if (st) return st;
+    for (t = b->offset[i]; o->reward.kl != GRPO_KL_NONE && t < b->offset[i] + b->length[i]; t++) {
+        if (b->mask && !b->mask[t]) continue;
+        if (!grpo_in_domain_(o->reward.kl_coef * grpo_reward_kl_(o, b, t).hi, GRPO_MODERATE_))
+            return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_reward_kl_, t);
+    }
+    if (!grpo_reads_shaped_(o)) return GRPO_OK;
+    R = grpo_response_reward_(e, i);
+    if (!grpo_in_domain_(R.hi, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_shaped_reward_, i);
+    if (o->advantage.scale == GRPO_SCALE_BETA && (R.hi < 0 || grpo_dd_exceeds(R, 1)))
+        return grpo_status_at_(GRPO_NOT_UNIT, GRPO_AT_shaped_reward_, i);
+    return GRPO_OK;
+}
+
+/* what objective.reward does to rewards must leave them in their domain (of a -inf log-probability it may not), and k of n needs n items.
+ * Of all groups before anything is written, so R is made once more */
+static grpo_status grpo_check_rewards_(grpo_estimator_ *e)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    int64_t g, i;
+    for (g = 0; g < e->batch->n_groups; g++) {
+        grpo_enter_group_(e, g);
+        if (grpo_reads_pass_k_(a->transform) && (double)grpo_count_items_(e) < a->pass_k)
+            return grpo_status_between_(GRPO_FEW_ITEMS, GRPO_AT_group_, grpo_at_field_(GRPO_FIELD_(advantage.pass_k)), g);
+        for (i = e->begin; i < e->end; i++) {
+            const grpo_status st = grpo_check_response_(e, i);
+            if (st) return st;
+        }
+    }
+    return GRPO_OK;
+}
+
+/* ---- items in ascending order ---- */
+
+/* the item that has `rank` among the sorted ones (0: the smallest); order: its place among all, which decides between equal ones;
+ * raw: sorted before the transform */
+typedef struct { int64_t rank, order; grpo_dd value; int raw; } grpo_sorted_;
+
+static void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_sorted_ *x)
+{
+    grpo_sorted_ next = { 0, -1, { 0, 0 }, 0 };
+    grpo_index_ at = grpo_before_items_(e);
+    int64_t order;
+    for (order = 0; grpo_next_item_(e, s, &at); order++) {
+        const grpo_dd R = x->raw ? grpo_item_reward_(e, s, at) : grpo_item_value_(e, s, at);
+        if (x->rank >= 0 && (grpo_dd_less(R, x->value) || (grpo_dd_same_(R, x->value) && order <= x->order))) continue;
+        if (next.order < 0 || grpo_dd_less(R, next.value)) { next.value = R; next.order = order; }
+    }
+    next.rank = x->rank + 1;
+    next.raw = x->raw;
+    *x = next;
+}
+
+static grpo_sorted_ grpo_sorted_at_(const grpo_estimator_ *e, const grpo_group_ *s, int raw, int64_t rank)
+{
+    grpo_sorted_ x = { -1, -1, { 0, 0 }, 0 };
+    x.raw = raw;
+    while (x.rank < rank) grpo_sorted_next_(e, s, &x);
+    return x;
+}
+
+/* ---- transforms ---- */
+
+/* items whose R is less than that, or up to it */
+static int64_t grpo_count_below_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R, int or_same)
+{
+    grpo_index_ at = grpo_before_items_(e);
+    int64_t n = 0;
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd x = grpo_item_reward_(e, s, at);
+        n += grpo_dd_less(x, R) || (or_same && grpo_dd_same_(x, R));
+    }
+    return n;
+}
+
+static double grpo_count_positive_(const grpo_estimator_ *e, const grpo_group_ *s)
+{
+    return (double)(s->count - grpo_count_below_(e, s, grpo_dd_of_(0), 1));
+}
+
+/* the largest R beside one that is the largest */
+static grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s)
+{
+    grpo_index_ at = grpo_before_items_(e);
+    grpo_dd second = grpo_dd_of_(-HUGE_VAL);
+    int best = 0;
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd R = grpo_item_reward_(e, s, at);
+        if (!best && grpo_dd_same_(R, s->best)) best = 1;
+        else if (grpo_dd_less(second, R)) second = R;
+    }
+    return second;
+}
+
+/* what one of n items gets, the smallest being R_1: (C(r-1, k-1) R_r + sum over m > r of C(m-2, k-2) R_m)/C(n, k) for the r-th.  The same
+ * for all up to the k-th, and for all that are equal: the last of them stands for them */
+static grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R)
+{
+    const double n = (double)s->count, k = e->obj->advantage.pass_k;
+    grpo_sorted_ x = { 0, INT64_MAX, { 0, 0 }, 1 };
+    grpo_dd own, above = grpo_dd_of_(0);
+    double m;
+    x.value = grpo_dd_less(R, s->kth) ? s->kth : R;
+    x.rank = grpo_count_below_(e, s, x.value, 1) - 1;
+    own = grpo_dd_div(grpo_dd_mul(grpo_dd_product(grpo_binomial_ratio((double)x.rank, n - 1, k - 1), x.value), k), n);
+    if (k == 1) return grpo_dd_steady_(own);
+    for (m = (double)x.rank + 2; m <= n; m++) {
+        grpo_sorted_next_(e, s, &x);
+        above = grpo_dd_add(above, grpo_dd_product(grpo_binomial_ratio(m - 2, n - 2, k - 2), x.value));
+    }
+    return grpo_dd_steady_(grpo_dd_add(own, grpo_dd_div(grpo_dd_mul(above, k * (k - 1)), n * (n - 1))));
+}
+
+/* likewise sum over m of C(m-1, k-2) (R - R_m)/C(n, k), R_m the smaller ones */
+static grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R)
+{
+    const double n = (double)s->count, k = e->obj->advantage.pass_k, smaller = (double)grpo_count_below_(e, s, R, 0);
+    grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
+    grpo_dd sum = grpo_dd_of_(0);
+    double m;
+    if (k == 1) return grpo_dd_steady_(grpo_dd_div(R, n));
+    for (m = 1; m <= smaller; m++) {
+        grpo_sorted_next_(e, s, &x);
+        sum = grpo_dd_add(sum, grpo_dd_product(grpo_binomial_ratio(m - 1, n - 2, k - 2), grpo_dd_minus_(R, x.value)));
+    }
+    return grpo_dd_steady_(grpo_dd_div(grpo_dd_mul(sum, k * (k - 1)), n * (n - 1)));
+}
+
+static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R)
+{
+    switch (e->obj->advantage.transform) {
+    case GRPO_TRANSFORM_BEST_MINUS_SECOND: return grpo_dd_same_(R, s->best) ? s->up : s->down;
+    case GRPO_TRANSFORM_PASS_AT_K:         return R.hi > 0 ? s->up : s->down;
+    case GRPO_TRANSFORM_PKPO:              return grpo_dd_steady_(grpo_dd_product(R, s->factor));
+    case GRPO_TRANSFORM_PKPO_MAX:          return grpo_pkpo_max_(e, s, R);
+    case GRPO_TRANSFORM_PKPO_GAIN:         return grpo_pkpo_gain_(e, s, R);
+    default:                               return R;
+    }
+}
+
+/* what the transform needs to know, and the statistics of what it makes of the items */
+static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const double n = (double)s->count;
+    grpo_pass_at_k_values pass;
+    switch (a->transform) {
+    case GRPO_TRANSFORM_NONE: return;
+    case GRPO_TRANSFORM_BEST_MINUS_SECOND:
+        s->best = s->max;
+        if (s->count > 1) s->up = grpo_dd_minus_(s->best, grpo_second_best_(e, s));
+        s->up.hi += 0;                                                  /* no -0, whichever of 0 and -0 was the second */
+        break;
+    case GRPO_TRANSFORM_PASS_AT_K:
+        pass = grpo_pass_at_k(n, grpo_count_positive_(e, s), a->pass_k);
+        s->up.hi = pass.up; s->down.hi = pass.down;
+        s->variance = pass.variance;
+        break;
+    case GRPO_TRANSFORM_PKPO: s->factor = grpo_binomial_ratio(n - grpo_count_positive_(e, s), n - 1, a->pass_k - 1); break;
+    case GRPO_TRANSFORM_PKPO_MAX: s->kth = grpo_sorted_at_(e, s, 1, (int64_t)a->pass_k - 1).value; break;
+    case GRPO_TRANSFORM_PKPO_GAIN: break;
+    }
+    grpo_group_statistics_(e, s, 1);
+    if (a->transform == GRPO_TRANSFORM_PASS_AT_K) s->sum = grpo_dd_of_(0);                 /* c up + (n - c) down */
+}
+
+/* ---- baselines ---- */
+
+/* inf{x : #{R <= x}/n >= q} */
+static grpo_dd grpo_quantile_(const grpo_estimator_ *e, const grpo_group_ *s, double q)
+{
+    int64_t j = 1;
+    while (j < s->count && (double)j / (double)s->count < q) j++;
+    return grpo_sorted_at_(e, s, 0, j - 1).value;
+}
+
+/* between order statistics, at position q (n - 1) */
+static grpo_dd grpo_quantile_linear_(const grpo_estimator_ *e, const grpo_group_ *s, double q)
+{
+    grpo_dd h = grpo_two_prod(q, (double)(s->count - 1));
+    double whole = floor(h.hi);
+    grpo_sorted_ below, above;
+    if (whole == h.hi && h.lo < 0) whole--;
+    below = above = grpo_sorted_at_(e, s, 0, (int64_t)whole);
+    if (below.rank < s->count - 1) grpo_sorted_next_(e, s, &above);
+    h = grpo_dd_add(h, grpo_dd_of_(-whole));
+    return grpo_dd_add(below.value, grpo_dd_product(h, grpo_dd_minus_(above.value, below.value)));
+}
+
+/* tau log((1/n) sum e^(R/tau)), from the largest R; the mean of e^x - 1 keeps what a mean near 1 would lose */
+static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s, double tau)
+{
+    grpo_sum powers, minus_one;
+    grpo_index_ at = grpo_before_items_(e);
+    const double n = (double)s->count;
+    double below;
+    memset(&powers, 0, sizeof powers);
+    memset(&minus_one, 0, sizeof minus_one);
+    if (grpo_dd_same_(s->min, s->max)) return s->max;
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd x = grpo_dd_div(grpo_dd_minus_(grpo_item_value_(e, s, at), s->max), tau);
+        grpo_sum_add_(&powers, grpo_exp(x));
+        grpo_sum_add_(&minus_one, grpo_exp_minus_one(x));
+    }
+    below = grpo_sum_value_(&minus_one) / n;
+    below = below > -0.5 ? log1p(below) : log(grpo_sum_value_(&powers) / n);
+    return grpo_dd_add(s->max, grpo_two_prod(tau, below));
+}
+
+/* is [c, d] narrower than [a, b]?  Exact for doubles; of other numbers the last bits are not known */
+static int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d)
+{
+    const grpo_dd gain = grpo_dd_minus_(grpo_dd_minus_(b, a), grpo_dd_minus_(d, c));
+    const int doubles = a.lo == 0 && b.lo == 0 && c.lo == 0 && d.lo == 0;
+    return gain.hi > (doubles ? 0 : ldexp(fabs(a.hi) + fabs(b.hi) + fabs(c.hi) + fabs(d.hi), -90));
+}
+
+/* median of the narrowest window of h sorted items */
+static grpo_dd grpo_densest_(const grpo_estimator_ *e, const grpo_group_ *s, double window)
+{
+    const double n = (double)s->count, wanted = ceil(window * n);
+    const int64_t h = wanted < 1 ? 1 : wanted > n ? s->count : (int64_t)wanted;
+    grpo_sorted_ low = grpo_sorted_at_(e, s, 0, 0), high = grpo_sorted_at_(e, s, 0, h - 1), first = low, last = high;
+    while (high.rank < s->count - 1) {
+        grpo_sorted_next_(e, s, &low);
+        grpo_sorted_next_(e, s, &high);
+        if (grpo_narrower_(first.value, last.value, low.value, high.value)) { first = low; last = high; }
+    }
+    low = high = grpo_sorted_at_(e, s, 0, first.rank + (h - 1) / 2);
+    if (h % 2 == 0) grpo_sorted_next_(e, s, &high);
+    return grpo_dd_mul(grpo_dd_add(low.value, high.value), 0.5);
+}
+
+/* of OPO: sum T R and sum T */
+static void grpo_group_weights_(const grpo_estimator_ *e, grpo_group_ *s)
+{
+    grpo_index_ at = grpo_before_items_(e);
+    grpo_sum weighted;
+    int64_t tokens = 0;
+    memset(&weighted, 0, sizeof weighted);
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd R = grpo_item_value_(e, s, at);
+        const int64_t T = grpo_unmasked_(e->batch, at.i);
+        tokens += T;
+        grpo_sum_add_dd_(&weighted, grpo_two_prod((double)T, R.hi));
+        if (R.lo != 0) grpo_sum_add_dd_(&weighted, grpo_two_prod((double)T, R.lo));
+    }
+    s->weight = (double)tokens;
+    s->weighted_sum = grpo_sum_dd_(&weighted);
+}
+
+/* the filter just after item `at` */
+static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    grpo_kalman f = { { 0, 0 }, { 1, 0 }, { 0, 0 } };
+    grpo_index_ k = grpo_before_items_(e);
+    while (grpo_next_item_(e, s, &k)) {
+        f = grpo_kalman_step(f, grpo_item_value_(e, s, k), a->process_noise, a->observation_noise);
+        if (k.i == at.i && k.t == at.t) break;
+    }
+    return f;
+}
+
+/* ---- scales ---- */
+
+/* V of the items without `at` */
+static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    grpo_index_ k = grpo_before_items_(e);
+    grpo_values others;
+    memset(&others, 0, sizeof others);
+    while (grpo_next_item_(e, s, &k))
+        if (k.i != at.i || k.t != at.t) grpo_values_take_(&others, grpo_item_value_(e, s, k));
+    return grpo_variance_(&others, e->obj->advantage.std);
+}
+
+/* sum (R - b)^2/(n - 1 or n) */
+static double grpo_residual_mean_square_(const grpo_estimator_ *e, const grpo_group_ *s)
+{
+    grpo_index_ at = grpo_before_items_(e);
+    const double n = (double)s->count;
+    double divisor;
+    grpo_sum squares;
+    if (s->count < 2) return 0;
+    memset(&squares, 0, sizeof squares);
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd x = grpo_residual_(e, s, at, e->obj->advantage.shift, &divisor);
+        grpo_sum_add_square_(&squares, 1, grpo_dd_of_(grpo_over_(x, divisor)));
+    }
+    return grpo_sum_value_(&squares) / (e->obj->advantage.std == GRPO_STD_SAMPLE ? n - 1 : n);
+}
+
+/* m + eps, 0 where m <= 0; of numbers that are no doubles the last bits are not known */
+static double grpo_group_mean_sigma_(const grpo_group_ *s, double eps)
+{
+    const double n = (double)s->count, largest = fmax(fabs(s->min.hi), fabs(s->max.hi));
+    return s->sum.hi > (s->doubles ? 0 : ldexp(n * largest, -90)) ? grpo_over_(s->sum, n) + eps : 0;
+}
+
+/* sigma of DGPO (2601.20614): (sum |R - mean R| + eps)/n, 1 for a single item, 0 where all are equal */
+static double grpo_mean_deviation_(const grpo_estimator_ *e, const grpo_group_ *s)
+{
+    grpo_index_ at = grpo_before_items_(e);
+    const double n = (double)s->count;
+    grpo_sum sum;
+    if (s->count == 1) return 1;
+    if (grpo_dd_same_(s->min, s->max)) return 0;
+    memset(&sum, 0, sizeof sum);
+    while (grpo_next_item_(e, s, &at)) {
+        const grpo_dd x = grpo_dd_minus_(grpo_dd_mul(grpo_item_value_(e, s, at), n), s->sum);
+        grpo_sum_add_dd_(&sum, x.hi < 0 ? grpo_dd_negative(x) : x);
+    }
+    return grpo_over_(grpo_dd_add(grpo_dd_div(grpo_sum_dd_(&sum), n), grpo_dd_of_(e->obj->advantage.eps)), n);
+}
+
+/* p of BNPO: the mean of the items, 0 for a single one */
+static grpo_dd grpo_success_rate_(const grpo_group_ *s)
+{
+    return s->count < 2 ? grpo_dd_of_(0) : grpo_dd_steady_(grpo_dd_div(s->sum, (double)s->count));
+}
+
+/* of the prompts' p; a single one has mean 0 and variance 1 */
+static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v)
+{
+    if (v->count == 0 || (v->count > 1 && grpo_dd_same_(v->min, v->max))) return;
+    e->has_beta = 1;
+    if (v->count == 1) e->beta = grpo_beta_of(grpo_dd_of_(0), grpo_dd_of_(1));
+    else e->beta = grpo_beta_of(grpo_mean_(&v->sum, v->count), grpo_variance_twice_(v, GRPO_STD_SAMPLE));
+}
+
+/* 0: they do not differ */
+static double grpo_beta_sigma_(const grpo_estimator_ *e, const grpo_group_ *s)
+{
+    return e->has_beta ? fmax(grpo_beta_density(e->beta.alpha, e->beta.beta, grpo_success_rate_(s)), 1e-6) : 0;
+}
+
+/* ---- gains ---- */
+
+/* the factors of the group, before the transform */
+static void grpo_group_gain_(const grpo_estimator_ *e, grpo_group_ *s)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const double n = (double)s->count;
+    if (a->gain == GRPO_GAIN_DIFFICULTY) {
+        const double won = grpo_count_positive_(e, s);
+        s->gain_up = grpo_difficulty(won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
+        s->gain_down = grpo_difficulty(n - won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
+    }
+    if (a->gain == GRPO_GAIN_FAILURE_POWER)
+        s->gain_up = s->gain_down = grpo_failure_power(grpo_dd_div(s->sum, n), a->gain_low, a->gain_high, a->gain_power);
+}
+
+/* the factor that is the same for the whole batch */
+static double grpo_batch_gain_(grpo_gain_kind kind, const grpo_moments *m)
+{
+    const int64_t valid = m->sequences - m->degenerate_sequences;
+    switch (kind) {
+    case GRPO_GAIN_VALID_GROUPS: return valid ? (double)m->sequences / (double)valid : 1;
+    case GRPO_GAIN_NONZERO_REWARDS: return (double)m->sequences / (double)(m->nonzero_items ? m->nonzero_items : 1);
+    case GRPO_GAIN_LENGTH_POWER: return m->sequences_nonempty ? (double)m->sequences_nonempty / grpo_sum_value_(&m->length) : 1;
+    default: return 1;
+    }
+}
+
+/* a times its gain */
+static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at)
+{
+    const grpo_advantage *o = &e->obj->advantage;
+    const grpo_group_ *s = &e->group[0];
+    const double a = o->gain == GRPO_GAIN_EXPONENTIAL ? 0 : grpo_column_advantage_(e, s, at);
+    grpo_standardised_ z;
+    int64_t T;
+    switch (o->gain) {
+    case GRPO_GAIN_EXPONENTIAL:                                         /* of a with its rounding */
+        z = grpo_standardise_(e, s, at);
+        return z.sigma == 0 ? 0 : grpo_exponential_gain(grpo_dd_div(grpo_dd_div(z.x, z.divisor), z.sigma), o->gain_temperature);
+    case GRPO_GAIN_DIFFICULTY:
+    case GRPO_GAIN_FAILURE_POWER: return grpo_times(a, a > 0 ? s->gain_up : s->gain_down);
+    case GRPO_GAIN_LENGTH_POWER:
+        T = grpo_unmasked_(e->batch, at.i);
+        return T ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)T, o->length_power), e->gain).hi) : 0;
+    default: return grpo_times(a, e->gain);
+    }
+}
+
+/* what the group's transform, baseline, scale and gain need beside its mean and deviation */
+static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    if (a->gain != GRPO_GAIN_NONE) grpo_group_gain_(e, s);              /* of R before the transform */
+    if (a->transform != GRPO_TRANSFORM_NONE) grpo_group_transform_(e, s);
+    switch (a->baseline) {
+    case GRPO_BASELINE_QUANTILE:        s->baseline = grpo_quantile_(e, s, a->quantile); break;
+    case GRPO_BASELINE_QUANTILE_LINEAR: s->baseline = grpo_quantile_linear_(e, s, a->quantile); break;
+    case GRPO_BASELINE_LOG_MEAN_EXP:    s->baseline = grpo_log_mean_exp_(e, s, a->temperature); break;
+    case GRPO_BASELINE_DENSEST:         s->baseline = grpo_densest_(e, s, a->window); break;
+    case GRPO_BASELINE_LENGTH_WEIGHTED: grpo_group_weights_(e, s); break;
+    default: break;
+    }
+    s->baseline.hi += 0;                                                /* whichever of 0 and -0 came first */
+    switch (a->scale) {
+    case GRPO_SCALE_GROUP_MEAN:     s->sigma = grpo_group_mean_sigma_(s, a->eps); break;
+    case GRPO_SCALE_MEAN_DEVIATION: s->sigma = grpo_mean_deviation_(e, s); break;
+    case GRPO_SCALE_BETA:           s->sigma = grpo_beta_sigma_(e, s); break;
+    case GRPO_SCALE_RESIDUAL_RMS:   s->variance = grpo_residual_mean_square_(e, s); break;
+    default: break;
+    }
+}
+
+/* the columns' a in their weighted sum */
+static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at)
+{
+    const grpo_real *weight = e->batch->reward_weight;
+    grpo_dd a = grpo_dd_of_(0);
+    int k;
+    for (k = 0; k < e->columns; k++) {
+        const double w = weight ? (double)weight[k] : 1, x = grpo_column_advantage_(e, &e->group[k], at);
+        if (w != 0 && x != 0) a = grpo_dd_add(a, grpo_two_prod(w, x));
+    }
+    return a.hi;
+}
+
+/* a of a response that the statistics of its group leave out */
+static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const grpo_dd R = grpo_item_value_(e, s, at);
+    const double sigma = grpo_sigma_(e, s, at), n = (double)s->count;
+    const int centres = s->count > 1 && a->baseline != GRPO_BASELINE_NONE;
+    grpo_dd x = R;
+    double best = -HUGE_VAL, own;
+    if (s->count == 0 || a->outside == GRPO_OUTSIDE_ZERO) return 0;
+    if (a->outside == GRPO_OUTSIDE_ANCHOR) {
+        for (at = grpo_before_items_(e); grpo_next_item_(e, s, &at); best = own > best ? own : best) own = grpo_column_advantage_(e, s, at);
+        return grpo_times(a->outside_coef, best);
+    }
+    if (sigma == 0 || grpo_is_zero_singleton_(a, s)) return 0;
+    if (centres) x = grpo_dd_same_(R, s->min) && grpo_dd_same_(R, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
+    if (a->shift != 0) x = grpo_dd_minus_(x, grpo_two_prod(a->shift, centres ? n : 1));
+    return grpo_over_(x, centres ? n : 1) / sigma;
+}
+
+/* ---- whitening of A in two parts ---- */
+
+/* does the gain multiply only a part of A? */
+static int grpo_has_parts_(const grpo_objective *o)
+{
+    const grpo_advantage *a = &o->advantage;
+    return grpo_gain_is_of_batch_(a->gain) && a->credit != GRPO_CREDIT_OUTCOME && (grpo_has_critic_(a) || grpo_reward_has_kl_(&o->reward));
+}
+
+static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m)
+{
+    if (!grpo_has_parts_(e->obj)) { grpo_values_take_(&m->values, grpo_dd_of_(grpo_credited_value_(A))); return; }
+    grpo_values_take_(&m->values, grpo_dd_of_(A.own.hi));
+    grpo_sum_add_(&m->rest, A.rest.hi);
+    grpo_sum_add_dd_(&m->rest_squares, grpo_two_prod(A.rest.hi, A.rest.hi));
+    grpo_sum_add_dd_(&m->rest_cross, grpo_two_prod(A.own.hi, A.rest.hi));
+}
+
+/* V and n m of A = gain own + rest over the batch's tokens, where both are there */
+static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m)
+{
+    const double n = (double)m->values.count, gain = e->gain;
+    grpo_sum own, rest, cross;
+    grpo_dd sum;
+    double variance;
+    if (!grpo_has_parts_(e->obj) || m->values.count < 2) return;
+    memset(&rest, 0, sizeof rest);
+    memset(&cross, 0, sizeof cross);
+    grpo_values_scatter_(&m->values, &own);
+    grpo_covariance_add_(&rest, n, &m->rest_squares, &m->rest, &m->rest);
+    grpo_covariance_add_(&cross, n, &m->rest_cross, &m->values.sum, &m->rest);
+    sum = grpo_dd_mul(grpo_dd_mul(grpo_sum_dd_(&own), gain), gain);
+    sum = grpo_dd_add(sum, grpo_dd_mul(grpo_sum_dd_(&cross), 2 * gain));
+    sum = grpo_dd_add(sum, grpo_sum_dd_(&rest));
+    variance = sum.hi / grpo_variance_divisor_(n, e->obj->advantage.std);
+    e->batch_variance = variance > 0 ? variance : 0;
+    e->batch_sum = grpo_dd_add(e->batch_sum, grpo_sum_dd_(&m->rest));
+}
+
+/* ---- credit by the share of the entropy ---- */
+
+static int grpo_is_correct_(const grpo_estimator_ *e, int64_t i) { return grpo_response_reward_(e, i).hi > 0; }
+
+/* what token t of a response has of the entropy at its position, or of its inverse: H, or 1/(H + share_eps) */
+static grpo_dd grpo_entropy_part_(const grpo_estimator_ *e, int correct, int64_t t)
+{
+    const double H = (double)e->batch->entropy[t];
+    if (correct) return grpo_dd_of_(H);
+    return grpo_dd_quotient(grpo_dd_of_(1), grpo_two_sum(H, e->obj->advantage.share_eps));
+}
+
+/* u of GTPO (2508.04349): R + c n H/sum H where R > 0, else -1 - c n h/sum h, h = 1/(H + eps); sums over the n responses of that kind that
+ * have a token at the position */
+static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, int64_t t)
+{
+    const grpo_batch *b = e->batch;
+    const int64_t position = t - b->offset[i];
+    const int correct = grpo_is_correct_(e, i);
+    const double coef = e->obj->advantage.share_coef;
+    const grpo_dd u = correct ? grpo_response_reward_(e, i) : grpo_dd_of_(-1);
+    grpo_dd share, total;
+    grpo_sum sum;
+    int64_t k, n = 0;
+    memset(&sum, 0, sizeof sum);
+    for (k = e->begin; k < e->end; k++) {
+        const int64_t at = b->offset[k] + position;
+        if (position >= b->length[k] || (b->mask && !b->mask[at]) || grpo_is_correct_(e, k) != correct) continue;
+        grpo_sum_add_dd_(&sum, grpo_entropy_part_(e, correct, at));
+        n++;
+    }
+    total = grpo_sum_dd_(&sum);
+    share = grpo_dd_mul(grpo_entropy_part_(e, correct, t), (double)n);
+    if (total.hi == 0 || share.hi == 0 || !grpo_is_finite(total.hi) || !grpo_is_finite(share.hi)) return u;
+    share = grpo_dd_mul(grpo_dd_steady_(grpo_dd_quotient(share, total)), correct ? coef : -coef);
+    return grpo_dd_steady_(grpo_dd_add(u, share));
+}
+
+/* mean and sigma over the tokens of the prompt's responses with R > 0, or of the others */
+static grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct)
+{
+    const grpo_batch *b = e->batch;
+    const grpo_advantage *a = &e->obj->advantage;
+    grpo_shares_ r;
+    grpo_values v;
+    double variance;
+    int64_t i, t;
+    memset(&v, 0, sizeof v);
+    for (i = e->begin; i < e->end; i++) {
+        if (grpo_is_correct_(e, i) != correct) continue;
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+            if (!b->mask || b->mask[t]) grpo_values_take_(&v, grpo_entropy_share_reward_(e, i, t));
+    }
+    variance = grpo_variance_(&v, a->std);
+    r.count = (double)v.count;
+    r.sum = grpo_sum_dd_(&v.sum);
+    r.sigma = variance == 0 ? 0 : grpo_deviation(variance, a->eps, a->eps_place);
+    return r;
+}
+
+/* of the group at hand, for credit episode_step and entropy_share */
+static void grpo_take_credit_statistics_(grpo_estimator_ *e)
+{
+    const grpo_credit_kind credit = e->obj->advantage.credit;
+    int k;
+    if (credit == GRPO_CREDIT_EPISODE_STEP) {
+        memset(&e->episode, 0, sizeof e->episode);
+        grpo_group_prepare_(e, &e->episode);
+    }
+    for (k = 0; credit == GRPO_CREDIT_ENTROPY_SHARE && k < 2; k++) e->shares[k] = grpo_shares_of_(e, k);
+}
+
+static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t)
+{
+    const grpo_shares_ *s = &e->shares[grpo_is_correct_(e, i)];
+    grpo_dd x;
+    if (s->sigma == 0 || !grpo_is_finite(s->sigma)) return grpo_dd_of_(0);
+    x = grpo_dd_minus_(grpo_dd_mul(grpo_entropy_share_reward_(e, i, t), s->count), s->sum);
+    return grpo_dd_of_(grpo_over_(x, s->count) / s->sigma);
+}
+
+/* ---- credit by prefixes of a prompt's responses ---- */
+
+/* positions from the first on at which both have the same unmasked token */
+static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j)
+{
+    const int64_t most = b->length[i] < b->length[j] ? b->length[i] : b->length[j], x = b->offset[i], y = b->offset[j];
+    int64_t k = 0;
+    while (k < most && (!b->mask || (b->mask[x + k] && b->mask[y + k])) && b->state[x + k] == b->state[y + k]) k++;
+    return k;
+}
+
+/* the longest prefix of response i that another has too, below a limit; -1: there is none */
+static int64_t grpo_branch_below_(const grpo_estimator_ *e, int64_t i, int64_t limit)
+{
+    int64_t j, branch = -1;
+    for (j = e->begin; j < e->end; j++) {
+        const int64_t k = j != i ? grpo_common_prefix_(e->batch, i, j) : -1;
+        if (k < limit && k > branch) branch = k;
+    }
+    return branch;
+}
+
+/* V of the responses that have i's first n + 1 tokens, less V of those that have the first n; 0 where they all have the same R */
+static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n)
+{
+    grpo_values before;
+    grpo_sum after;
+    grpo_dd sum;
+    double still = 0, all;
+    int64_t j;
+    memset(&before, 0, sizeof before);
+    memset(&after, 0, sizeof after);
+    for (j = e->begin; j < e->end; j++) {
+        const int64_t k = j != i ? grpo_common_prefix_(e->batch, i, j) : n + 1;
+        if (k < n) continue;
+        grpo_values_take_(&before, grpo_response_reward_(e, j));
+        if (k > n) { grpo_sum_add_dd_(&after, grpo_response_reward_(e, j)); still++; }
+    }
+    if (grpo_dd_same_(before.min, before.max)) return 0;
+    all = (double)before.count;
+    sum = grpo_dd_minus_(grpo_dd_mul(grpo_sum_dd_(&after), all), grpo_dd_mul(grpo_sum_dd_(&before.sum), still));
+    return grpo_over_(sum, still * all);
+}
+
+static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t)
+{
+    const int64_t position = t - e->batch->offset[s->i];
+    grpo_index_ at;
+    double sigma;
+    while (s->branch > position) s->branch = grpo_branch_below_(e, s->i, s->branch);
+    if (s->branch != position) return grpo_dd_of_(s->item);
+    at.i = s->i; at.t = at.number = -1;
+    sigma = grpo_standardise_(e, &e->group[0], at).sigma;
+    return grpo_dd_of_(sigma == 0 ? s->item : grpo_plus(s->item, grpo_branch_value_(e, s->i, position) / sigma));
+}
+
+/* ---- shaping of tokens: entropy, teacher, centred KL, marks, clamp ---- */
+
+static int grpo_has_shaping_(const grpo_advantage *a)
+{
+    return a->entropy != GRPO_ENTROPY_NONE || a->teacher_share != 0 || a->teacher_coef != 0 || a->kl_centred_coef != 0
+        || a->marked != GRPO_MARKED_NONE || a->advantage_low != 0 || a->advantage_high != 0;
+}
+
+/* the group at hand, for scale beta, gain length_power and the shaping of tokens */
+static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const grpo_batch *b = e->batch;
+    const int entropy = a->entropy == GRPO_ENTROPY_RELATIVE, divergence = a->kl_centred_coef != 0;
+    int64_t i, t;
+    if (a->scale == GRPO_SCALE_BETA && e->group[0].count > 0) grpo_values_take_(&m->values, grpo_success_rate_(&e->group[0]));
+    for (i = e->begin; i < e->end; i++) {
+        const int64_t T = a->gain == GRPO_GAIN_LENGTH_POWER ? grpo_unmasked_(b, i) : 0;
+        if (T) grpo_sum_add_dd_(&m->length, grpo_length_power((double)T, a->length_power));
+        for (t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
+            if (b->mask && !b->mask[t]) continue;
+            m->tokens++;
+            if (entropy) grpo_sum_add_(&m->entropy, (double)b->entropy[t]);
+            if (divergence) grpo_sum_add_diff_(&m->divergence, (double)b->logp_rollout[t], (double)b->logp_ref[t]);
+        }
+    }
+}
+
+/* exactly: is the mean above the cap? */
+static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s)
+{
+    const grpo_batch *b = e->batch;
+    const int64_t n = grpo_unmasked_(b, i);
+    const double cap = e->obj->advantage.entropy_cap;
+    grpo_sum sum;
+    int64_t t;
+    memset(&sum, 0, sizeof sum);
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!b->mask || b->mask[t]) grpo_sum_add_(&sum, (double)b->entropy[t]);
+    s->mean_entropy = grpo_mean_(&sum, n);
+    grpo_sum_add_dd_(&sum, grpo_two_prod(-cap, (double)n));
+    s->uncertain = cap != 0 && grpo_sum_value_(&sum) > 0;
+}
+
+static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i)
+{
+    const grpo_batch *b = e->batch;
+    grpo_shaping_ s = { 0, 0, -HUGE_VAL, 0, { 0, 0 }, { 0, 0 }, { 0, 0 } };
+    int64_t t;
+    int k;
+    if (e->obj->advantage.entropy == GRPO_ENTROPY_RESPONSE) grpo_find_mean_entropy_(e, i, &s);
+    if (e->obj->advantage.entropy != GRPO_ENTROPY_ZERO_VARIANCE) return s;
+    for (s.flat = 1, k = 0; k < e->columns; k++) s.flat &= e->group[k].equal;
+    s.positive = grpo_is_correct_(e, i);
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+        if ((!b->mask || b->mask[t]) && (double)b->entropy[t] > s.max_entropy) s.max_entropy = (double)b->entropy[t];
+    return s;
+}
+
+static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shaping_ *s, int64_t t, double A)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const double H = (double)e->batch->entropy[t];
+    double bonus, most;
+    switch (a->entropy) {
+    case GRPO_ENTROPY_NONE: break;
+    case GRPO_ENTROPY_BONUS:
+        bonus = a->entropy_coef * H;
+        most = fabs(A) / a->entropy_cap;
+        return grpo_plus(A, bonus < most ? bonus : most);
+    case GRPO_ENTROPY_ZERO_VARIANCE:
+        if (!s->flat) break;
+        return s->positive ? a->entropy_coef * H : grpo_dd_mul(grpo_two_diff(s->max_entropy, H), -a->entropy_coef).hi;
+    case GRPO_ENTROPY_RELATIVE:
+        return grpo_times(A, grpo_relative_entropy(H, grpo_dd_div(e->entropy, e->tokens), a->entropy_coef));
+    case GRPO_ENTROPY_RESPONSE:
+        return s->uncertain ? 0 : grpo_dd_add(grpo_dd_mul(s->mean_entropy, -a->entropy_coef), grpo_dd_of_(A)).hi;
+    }
+    return A;
+}
+
+/* what teacher_coef multiplies at token t, of which `gap` is the teacher's log-ratio */
+static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_shaping_ *s, grpo_dd gap)
+{
+    if (a->teacher_gamma == 0) return gap;
+    s->gap = grpo_dd_add(gap, grpo_dd_mul(s->gap, a->teacher_gamma));
+    s->discounts = grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(s->discounts, a->teacher_gamma));
+    return a->teacher_norm == GRPO_TEACHER_NORM_MEAN ? grpo_dd_quotient(s->gap, s->discounts) : s->gap;
+}
+
+static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A)
+{
+    const grpo_advantage *a = &e->obj->advantage;
+    const grpo_batch *b = e->batch;
+    if (a->entropy != GRPO_ENTROPY_NONE) A = grpo_shape_by_entropy_(e, s, t, A);
+    if (a->teacher_coef != 0 || a->teacher_share != 0) {
+        const grpo_dd gap = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
+        if (a->teacher_share != 0) A = grpo_teacher_shared(A, gap, a->teacher_share, a->teacher_clip);
+        if (a->teacher_coef != 0) A = grpo_dd_add(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), grpo_dd_of_(A)).hi;
+    }
+    if (a->kl_centred_coef != 0) {                                      /* mean D - D as one number */
+        const grpo_dd D = grpo_two_diff((double)b->logp_rollout[t], (double)b->logp_ref[t]);
+        const grpo_dd off = grpo_dd_div(grpo_dd_minus_(e->divergence, grpo_dd_mul(D, e->tokens)), e->tokens);
+        A = grpo_dd_add(grpo_dd_mul(off, a->kl_centred_coef), grpo_dd_of_(A)).hi;
+    }
+    if (a->marked != GRPO_MARKED_NONE && b->selected[t]) A = grpo_marked(a->marked, A, a->marked_value);
+    if (a->advantage_low == 0 && a->advantage_high == 0) return A;
+    return A < a->advantage_low ? a->advantage_low : A > a->advantage_high ? a->advantage_high : A;
+}
+
+/* ---- the token baseline ----
+ * The A of a prompt stand in `advantage`, position by position less their mean; of the first responses the energies so far are kept. */
+
+enum { GRPO_KEPT_ENERGIES_ = 256 };
+
+static grpo_dd grpo_energy_at_(const grpo_batch *b, int64_t t)
+{
+    return grpo_energy((double)b->logp_old[t], (double)b->probability_squares[t]);
+}
+
+/* up to and including token t */
+static grpo_dd grpo_energy_until_(const grpo_batch *b, int64_t i, int64_t t)
+{
+    grpo_dd W = grpo_dd_of_(0);
+    int64_t k;
+    for (k = b->offset[i]; k <= t; k++) if (!b->mask || b->mask[k]) W = grpo_dd_add(W, grpo_energy_at_(b, k));
+    return W;
+}
+
+/* A - (sum A W)/sum W, where nothing has weight A; alike: all A are the same */
+static double grpo_less_weighted_mean_(double A, grpo_dd weighted, grpo_dd weight, int alike)
+{
+    if (weight.hi == 0) return A;
+    if (alike) return 0;
+    if (!grpo_is_finite(weight.hi) || !grpo_is_finite(weighted.hi)) return A;
+    return grpo_dd_quotient(grpo_dd_minus_(grpo_dd_mul(weight, A), weighted), weight).hi;
+}
+
+static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t position, grpo_dd *energy, grpo_real *advantage)
+{
+    const grpo_batch *b = e->batch;
+    grpo_sum weights, weighted;
+    grpo_dd W, product;
+    double A, low = HUGE_VAL, high = -HUGE_VAL;
+    int64_t i, t;
+    int pass, overflow = 0;
+    memset(&weights, 0, sizeof weights);
+    memset(&weighted, 0, sizeof weighted);
+    for (pass = 0; pass < 2; pass++) {
+        const grpo_dd sum = grpo_sum_dd_(&weights), product_sum = grpo_sum_dd_(&weighted);
+        for (i = e->begin; i < e->end; i++) {
+            const int64_t k = i - e->begin;
+            t = b->offset[i] + position;
+            if (position >= b->length[i] || (b->mask && !b->mask[t])) continue;
+            A = (double)advantage[t];
+            if (pass) { grpo_put_(advantage, t, grpo_less_weighted_mean_(A, product_sum, sum, low == high), &overflow); continue; }
+            W = k < GRPO_KEPT_ENERGIES_ ? energy[k] = grpo_dd_add(energy[k], grpo_energy_at_(b, t)) : grpo_energy_until_(b, i, t);
+            low = A < low ? A : low;
+            high = A > high ? A : high;
+            grpo_sum_add_dd_(&weights, W);
+            if (A == 0) continue;
+            product = grpo_two_prod(W.hi, A);
+            grpo_sum_add_dd_(&weighted, product);
+            if (grpo_is_finite(product.hi)) grpo_sum_add_dd_(&weighted, grpo_two_prod(W.lo, A));
+        }
+    }
+}
+
+/* ... and the shaping that follows */
+static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage)
+{
+    const grpo_batch *b = e->batch;
+    const int64_t longest = e->end - e->begin > 1 ? (int64_t)grpo_lengths_of_(b, e->index).longest : 0;
+    grpo_dd energy[GRPO_KEPT_ENERGIES_];
+    int64_t i, t;
+    int overflow = 0;
+    memset(energy, 0, sizeof energy);
+    for (t = 0; t < longest; t++) grpo_subtract_position_baseline_(e, t, energy, advantage);
+    for (i = e->begin; i < e->end; i++) {
+        grpo_shaping_ shaping = grpo_shaping_of_(e, i);
+        for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--)
+            if (!b->mask || b->mask[t]) grpo_put_(advantage, t, grpo_shape_token_(e, &shaping, t, (double)advantage[t]), &overflow);
+    }
 }
 
 /* ---- fields, presets, names ---------------------------------------------------------------------------------------------------- */
