@@ -4691,6 +4691,17 @@ typedef struct grpo_waiting_ {
     int n;
 } grpo_waiting_;
 
+/* a - b into hi + lo, in blocks */
+static void grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ a,
+                            const double *GRPO_RESTRICT_ b)
+{
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        hi[k] = a[k] - b[k];
+        lo[k] = grpo_sum_rounding_(a[k], -b[k], hi[k]);
+    }
+}
+
 /* is a number beyond `most` among them, or one that is not finite? */
 static int grpo_block_exceeds_(const double *x, double most)
 {
@@ -5034,7 +5045,22 @@ static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s)
 
 /* ---- blocks of tokens ----
  * Most objectives ask no more of a token than its own ratio, a clip and a KL, all weighed alike: such tokens wait until a block of them is
- * full, and are evaluated side by side in loops that vectorise.  Those whose policy has moved far are done over, one by one. */
+ * full, and are evaluated side by side in loops that vectorise.  Those whose policy has moved far are done over, one by one.
+ * GRPO_NO_BLOCKS: all are evaluated one by one, to the same bits. */
+
+#ifdef GRPO_NO_BLOCKS
+
+typedef struct grpo_block_ { int n; } grpo_block_;
+
+static void grpo_block_open_(grpo_run_ *r, grpo_block_ *block) { block->n = 0; r->block = NULL; }
+static void grpo_block_flush_(const grpo_run_ *r) { (void)r; }
+static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term)
+{
+    (void)r; (void)s; (void)ratio; (void)term;
+    return 0;
+}
+
+#else
 
 typedef struct grpo_block_ {
     int64_t at[GRPO_BLOCK_];
@@ -5070,17 +5096,6 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r)
     return p->kl == GRPO_KL_NONE || p->kl_coef == 0
         || (p->kl_against == GRPO_KL_AGAINST_REF && p->kl_on == GRPO_KL_ON_ALL && p->kl_ratio == GRPO_KL_RATIO_NONE
             && p->kl_gradient == GRPO_KL_GRADIENT_OWN && p->kl_clamp_log == 0 && p->kl_clamp_value == 0 && p->kl_ratio_max == 0);
-}
-
-/* a - b into hi + lo */
-static void grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ a,
-                            const double *GRPO_RESTRICT_ b)
-{
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) {
-        hi[k] = a[k] - b[k];
-        lo[k] = grpo_sum_rounding_(a[k], -b[k], hi[k]);
-    }
 }
 
 /* ratio = e^d and k3 = e^d - d - 1 of d = hi + lo, by the series */
@@ -5352,11 +5367,12 @@ static void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, int64_
     x->n += n;
 }
 
-/* the tokens of a sequence wait */
-static void grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term)
+/* the tokens of a sequence wait; 0: they are to be evaluated one by one */
+static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term)
 {
     const uint8_t *mask = r->batch->mask;
     int64_t t = s->begin;
+    if (!r->block || s->coefficient == 0) return 0;
     while (t < s->end) {
         const int room = GRPO_BLOCK_ - r->block->n;
         const int most = s->truncated ? 0 : s->end - t < room ? (int)(s->end - t) : room;
@@ -5367,14 +5383,25 @@ static void grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double
         t += n;
         if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
     }
+    return 1;
 }
+
+/* of a call, if its objective asks no more */
+static void grpo_block_open_(grpo_run_ *r, grpo_block_ *block)
+{
+    block->n = block->divided = block->scattered = 0;
+    block->given = r->obj->ratio.unit != GRPO_UNIT_TOKEN;
+    r->block = grpo_goes_by_blocks_(r) ? block : NULL;
+}
+
+#endif
 
 static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
     const grpo_ratio_axis *a = &r->obj->ratio;
     grpo_walk_ walk = grpo_walk_from_(s->end);
     const grpo_token_ *k = &walk.token;
-    if (r->block && s->coefficient != 0) { grpo_block_take_(r, s, 1, NULL); return; }
+    if (grpo_block_take_(r, s, 1, NULL)) return;
     while (grpo_step_back_(r, s, s->begin, &walk)) {
         grpo_ratio ratio = { 0, 0, 1 };
         grpo_term policy, penalty;
@@ -5612,9 +5639,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     partial->scales = r.scales;
     waiting.n = 0;
     r.waiting = &waiting;
-    block.n = block.divided = block.scattered = 0;
-    block.given = obj->ratio.unit != GRPO_UNIT_TOKEN;
-    if (grpo_goes_by_blocks_(&r)) r.block = &block;
+    grpo_block_open_(&r, &block);
     for (g = 0; g < batch->n_groups; g++) grpo_run_group_(&r, g, how);
     grpo_block_flush_(&r);
     grpo_report_flush_(&r);

@@ -1174,6 +1174,8 @@ static void gspo_backward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
     }
 }
 
+#ifndef GRPO_NO_BLOCKS
+
 /* The first token of s that counts, if all that do have the same advantage; else -1. */
 static int64_t gspo_same_advantage_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
@@ -1187,7 +1189,7 @@ static int64_t gspo_same_advantage_(const grpo_run_ *r, const grpo_sequence_ *s)
  * 0: it is not so. */
 static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
-    const int64_t t = s->coefficient != 0 && s->uncorrected && s->count > 0 ? gspo_same_advantage_(r, s) : -1;
+    const int64_t t = r->block && s->coefficient != 0 && s->uncorrected && s->count > 0 ? gspo_same_advantage_(r, s) : -1;
     grpo_token_ token;
     grpo_term term;
     gspo_unit_ u;
@@ -1202,15 +1204,20 @@ static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s)
     r->partial->clips[term.clip] += u.count;
     handed = grpo_times(u.same.unit, term.d_log_ratio) * (double)u.count;      /* the sum over its tokens, rounded once */
     term.d_log_ratio = grpo_plus(grpo_times(u.same.own, term.d_log_ratio), gspo_part_(&u, &u.same, handed));
-    grpo_block_take_(r, s, u.ratio.value, &term);
-    return 1;
+    return grpo_block_take_(r, s, u.ratio.value, &term);
 }
+
+#else
+
+static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s) { return grpo_block_take_(r, s, 1, NULL); }
+
+#endif
 
 static void gspo_evaluate_sequence_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
     grpo_walk_ walk = grpo_walk_from_(s->end), from;
     gspo_unit_ u;
-    if (r->block && gspo_goes_by_block_(r, s)) return;
+    if (gspo_goes_by_block_(r, s)) return;
     while (walk.token.t > s->begin) {
         double handed;
         from = walk;
