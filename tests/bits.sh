@@ -6,11 +6,19 @@ set -u
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0
+printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$folder/body.c"
 
-hashes() { # compiler and options: both element types
-    for element in -DGRPO_DOUBLE -UGRPO_DOUBLE; do
-        "$@" $element -Wno-unknown-warning-option tests/bits.c tests/headers.c -lm -o "$folder/bits" && "$folder/bits" || return 1
-    done
+element_hashes() { # program, compiler and options
+    program=$1; shift
+    "$@" -I. tests/bits.c "$folder/body.c" -lm -o "$folder/$program" && "$folder/$program" >"$folder/$program.found"
+}
+
+hashes() { # compiler and options: both element types, one on each of two processors
+    rm -f "$folder"/*.found
+    element_hashes double "$@" -DGRPO_DOUBLE &
+    element_hashes float "$@" -UGRPO_DOUBLE
+    wait
+    cat "$folder/double.found" "$folder/float.found"
 }
 
 compare() { # file, what, compiler and options

@@ -13,9 +13,11 @@ verdict() { # what, exit status
 
 # only some warnings of gcc depend on what its optimiser sees: the older standards have it run
 compile() { # compiler standard language source element
-    case $1-$2 in gcc-c99|g++-c++11) how="-O1 -c -o $work/out.o" ;; *) how=-fsyntax-only ;; esac
-    $1 -x "$3" "-std=$2" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I. $5 $how "$work/$4" >"$work/log" 2>&1
-    verdict "$1 -std=$2 $5 $4" $?
+    out=$work/$1
+    case $1-$2 in gcc-c99|g++-c++11) how="-O1 -c -o $out.o" ;; *) how=-fsyntax-only ;; esac
+    if $1 -x "$3" "-std=$2" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I. $5 $how "$work/$4" >"$out.log" 2>&1
+    then echo "ok $1 -std=$2 $5 $4"
+    else echo "FAIL $1 -std=$2 $5 $4"; head -5 "$out.log"; fi
 }
 
 printf '#include "grpo.h"\nint unused;\n' >"$work/grpo_only.c"
@@ -36,18 +38,21 @@ for header in $extra; do
     sources="$sources only_${header%.h}.c"
 done
 
-for element in "" -DGRPO_DOUBLE; do
-    for source in $sources; do
-        for standard in c99 c11; do
-            compile gcc $standard c $source "$element"
-            compile clang $standard c $source "$element"
-        done
-        for standard in c++11 c++20; do
-            compile g++ $standard c++ $source "$element"
-            compile clang++ $standard c++ $source "$element"
+lane() { # C compiler, C++ compiler
+    for element in -UGRPO_DOUBLE -DGRPO_DOUBLE; do
+        for source in $sources; do
+            for standard in c99 c11; do compile "$1" $standard c $source "$element"; done
+            for standard in c++11 c++20; do compile "$2" $standard c++ $source "$element"; done
         done
     done
-done
+}
+
+lane gcc g++ >"$work/gcc.lane" &
+lane clang clang++ >"$work/clang.lane"
+wait
+cat "$work/gcc.lane" "$work/clang.lane" | grep -v '^ok'
+passed=$(cat "$work/gcc.lane" "$work/clang.lane" | grep -c '^ok')
+failed=$(cat "$work/gcc.lane" "$work/clang.lane" | grep -c '^FAIL')
 
 # -ffast-math is refused, unless overridden
 for compiler in gcc clang; do
