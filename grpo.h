@@ -512,11 +512,9 @@ typedef struct {
 /* penalty to add to the reward of a response of `length` tokens, <= 0 */
 GRPO_FN grpo_dd grpo_overlong(grpo_overlong_kind kind, double length, double max, double cache, double factor)
 {
-    grpo_dd zero = { 0, 0 }, full = { 0, 0 }, end = { 0, 0 }, over;
-    full.hi = -factor; end.hi = length;
-    over = grpo_dd_add(end, grpo_two_diff(cache, max));
-    if (kind == GRPO_OVERLONG_NONE || over.hi <= 0) return zero;
-    if (kind == GRPO_OVERLONG_SOFT && length > max) return full;
+    const grpo_dd over = grpo_dd_add(grpo_dd_of_(length), grpo_two_diff(cache, max));
+    if (kind == GRPO_OVERLONG_NONE || over.hi <= 0) return grpo_dd_of_(0);
+    if (kind == GRPO_OVERLONG_SOFT && length > max) return grpo_dd_of_(-factor);
     return grpo_dd_mul(grpo_dd_div(over, cache), -factor);
 }
 
@@ -533,10 +531,8 @@ GRPO_FN grpo_dd grpo_kimi_length(double length, double shortest, double longest,
 /* at_max + (at_0 - at_max)/2 (1 + cos(pi min(length/max, 1))) (2502.03373), as at_max + (at_0 - at_max) sin^2(pi/2 (1 - length/max)) */
 GRPO_FN grpo_dd grpo_cosine_length(double length, double max, double at_0, double at_max)
 {
-    grpo_dd left = { 0, 0 }, end = { 0, 0 };
-    end.hi = at_max;
-    if (length < max) left = grpo_dd_div(grpo_two_diff(max, length), max);
-    return grpo_dd_add(end, grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)));
+    const grpo_dd left = length < max ? grpo_dd_div(grpo_two_diff(max, length), max) : grpo_dd_of_(0);
+    return grpo_dd_add(grpo_dd_of_(at_max), grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)));
 }
 
 typedef struct { double value, derivative; } grpo_kl_term;
@@ -788,12 +784,11 @@ typedef struct { double up, down, variance; } grpo_pass_at_k_values;
 GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k)
 {
     grpo_pass_at_k_values v = { 0, 0, 0 };
-    grpo_dd fails = grpo_binomial_ratio(n - c, n, k), one = { 1, 0 }, minus;    /* 1 - Rbar */
+    const grpo_dd fails = grpo_binomial_ratio(n - c, n, k);                     /* 1 - Rbar */
     if (c == 0 || fails.hi == 0) return v;
-    minus.hi = -fails.hi; minus.lo = -fails.lo;
     v.up = fails.hi;
-    v.down = grpo_dd_div(grpo_dd_mul(minus, c), n - c).hi;     /* C(n-c-1, k-1)/C(n-1, k-1) = (1 - Rbar) n/(n - c) */
-    v.variance = grpo_dd_product(fails, grpo_dd_add(one, minus)).hi;
+    v.down = grpo_dd_div(grpo_dd_mul(fails, -c), n - c).hi;    /* C(n-c-1, k-1)/C(n-1, k-1) = (1 - Rbar) n/(n - c) */
+    v.variance = grpo_dd_product(fails, grpo_dd_minus_(grpo_dd_of_(1), fails)).hi;
     return v;
 }
 
@@ -810,30 +805,22 @@ typedef struct { grpo_dd mean, variance, residual; } grpo_kalman;
 /* takes x in: P' = P + process_noise, K = P'/(P' + observation_noise), mean += K (x - mean), P = (1 - K) P'; residual: x - mean after */
 GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_noise, double observation_noise)
 {
-    grpo_dd q = { 0, 0 }, r = { 0, 0 }, predicted, rest;
-    q.hi = process_noise; r.hi = observation_noise;
-    predicted = grpo_dd_add(f.variance, q);
-    rest = grpo_dd_quotient(r, grpo_dd_add(predicted, r));                       /* 1 - K */
-    f.mean.hi = -f.mean.hi; f.mean.lo = -f.mean.lo;
-    f.residual = grpo_dd_product(rest, grpo_dd_add(x, f.mean));
+    const grpo_dd noise = grpo_dd_of_(observation_noise), predicted = grpo_dd_add(f.variance, grpo_dd_of_(process_noise));
+    const grpo_dd rest = grpo_dd_quotient(noise, grpo_dd_add(predicted, noise));                 /* 1 - K */
+    f.residual = grpo_dd_product(rest, grpo_dd_minus_(x, f.mean));
     f.variance = grpo_dd_product(rest, predicted);
-    f.mean.hi = -f.residual.hi; f.mean.lo = -f.residual.lo;
-    f.mean = grpo_dd_add(x, f.mean);
+    f.mean = grpo_dd_minus_(x, f.residual);
     return f;
 }
 
 /* w(x) = low + (high - low)/(1 + e^(slope (x - centre))) of GRPO-LEAD (2504.09696), x = part/whole */
 GRPO_FN double grpo_difficulty(double part, double whole, double low, double high, double slope, double centre)
 {
-    grpo_dd x = { 0, 0 }, one = { 1, 0 }, minus_centre = { 0, 0 }, e, far, near;
-    int falling;
-    x.hi = part; minus_centre.hi = -centre;
-    x = grpo_dd_mul(grpo_dd_add(grpo_dd_div(x, whole), minus_centre), slope);
-    falling = x.hi > 0;
-    if (falling) { x.hi = -x.hi; x.lo = -x.lo; }
-    e = grpo_exp_twice(x);                                                       /* <= 1, whichever way */
-    near = grpo_dd_quotient(one, grpo_dd_add(one, e));
-    far = grpo_dd_product(e, near);
+    const grpo_dd one = grpo_dd_of_(1), off = grpo_dd_add(grpo_dd_div(grpo_dd_of_(part), whole), grpo_dd_of_(-centre));
+    const grpo_dd x = grpo_dd_mul(off, slope);
+    const int falling = x.hi > 0;
+    const grpo_dd e = grpo_exp_twice(falling ? grpo_dd_negative(x) : x);         /* <= 1, whichever way */
+    const grpo_dd near = grpo_dd_quotient(one, grpo_dd_add(one, e)), far = grpo_dd_product(e, near);
     return grpo_dd_add(grpo_dd_mul(falling ? near : far, low), grpo_dd_mul(falling ? far : near, high)).hi;
 }
 
@@ -843,8 +830,8 @@ GRPO_FN grpo_dd grpo_length_power(double length, double power) { return grpo_exp
 /* lambda of VAPO: 1 - 1/max(1, alpha T) */
 GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length)
 {
-    grpo_dd n = grpo_two_prod(alpha, length), none = { 0, 0 }, minus_one = { -1, 0 };
-    return n.hi > 1 || (n.hi == 1 && n.lo > 0) ? grpo_dd_quotient(grpo_dd_add(n, minus_one), n) : none;
+    const grpo_dd n = grpo_two_prod(alpha, length);
+    return grpo_dd_exceeds(n, 1) ? grpo_dd_quotient(grpo_dd_add(n, grpo_dd_of_(-1)), n) : grpo_dd_of_(0);
 }
 
 /* a e^(a/temperature) */
@@ -853,20 +840,17 @@ GRPO_FN double grpo_exponential_gain(grpo_dd a, double temperature) { return grp
 /* 1 - 2 p + s, p = e^l the probability of the token, s the sum of the squares of all: the squared gradient of l by the logits */
 GRPO_FN grpo_dd grpo_energy(double logp, double squares)
 {
-    grpo_dd one = { 1, 0 }, s = { 0, 0 };
-    s.hi = squares;
-    return grpo_dd_add(grpo_dd_add(one, s), grpo_dd_mul(grpo_exp_twice(grpo_two_sum(logp, 0)), -2));
+    return grpo_dd_add(grpo_dd_add(grpo_dd_of_(1), grpo_dd_of_(squares)), grpo_dd_mul(grpo_exp_twice(grpo_two_sum(logp, 0)), -2));
 }
 
 /* max(0, 1 + coef (H/mean - 1)); 1 where the mean is 0 */
 GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef)
 {
-    grpo_dd x = { 0, 0 }, minus_one = { -1, 0 }, one = { 1, 0 };
+    grpo_dd x;
     double factor;
     if (mean.hi == 0) return 1;
-    x.hi = H;
-    x = grpo_dd_add(grpo_dd_quotient(x, mean), minus_one);
-    factor = x.hi == 0 || coef == 0 ? 1 : grpo_dd_add(one, grpo_dd_mul(x, coef)).hi;
+    x = grpo_dd_add(grpo_dd_quotient(grpo_dd_of_(H), mean), grpo_dd_of_(-1));
+    factor = x.hi == 0 || coef == 0 ? 1 : grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(x, coef)).hi;
     return factor > 0 ? factor : 0;
 }
 
@@ -884,9 +868,7 @@ GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value)
 /* (1 - mu)^power of F-GRPO (2602.06717), mu = (mean - low)/(high - low) within [0, 1]; 0^0 = 1 */
 GRPO_FN double grpo_failure_power(grpo_dd mean, double low, double high, double power)
 {
-    grpo_dd rest = { 0, 0 };
-    rest.hi = high;
-    rest = grpo_dd_quotient(grpo_dd_add(rest, grpo_dd_negative(mean)), grpo_two_diff(high, low));
+    const grpo_dd rest = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(high), mean), grpo_two_diff(high, low));
     if (power == 0 || !grpo_dd_exceeds(grpo_dd_negative(rest), -1)) return 1;
     return rest.hi > 0 ? grpo_exp_twice(grpo_dd_mul(grpo_dd_log(rest), power)).hi : 0;
 }
@@ -896,30 +878,29 @@ GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x)
 {
     static const double over[12] = { 12, -360, 1260, -1680, 1188, -360360, 156, -122400, 244188, -125400, 5796, -1506960 };
     static const double numerator[12] = { 1, 1, 1, 1, 1, 691, 1, 3617, 43867, 174611, 77683, 236364091 };
-    const grpo_dd half_log_two_pi = { 0.91893853320467274178, -3.8782941580672414e-17 }, one = { 1, 0 }, minus_half = { -0.5, 0 };
-    grpo_dd product = one, square, series = { 0, 0 }, log_x;
+    const grpo_dd half_log_two_pi = { 0.91893853320467274178, -3.8782941580672414e-17 }, one = grpo_dd_of_(1);
+    grpo_dd product = one, square, series = grpo_dd_of_(0), log_x;
     int k;
     for (; x.hi < 32; x = grpo_dd_add(x, one)) product = grpo_dd_product(product, x);
     square = grpo_dd_quotient(one, grpo_dd_product(x, x));
     for (k = 11; k >= 0; k--) {
-        grpo_dd c = { 0, 0 };
-        c.hi = over[k] < 0 ? -numerator[k] : numerator[k];
+        const grpo_dd c = grpo_dd_of_(over[k] < 0 ? -numerator[k] : numerator[k]);
         series = grpo_dd_add(grpo_dd_product(series, square), grpo_dd_div(c, fabs(over[k])));
     }
     log_x = grpo_dd_log(x);
     series = grpo_dd_add(grpo_dd_quotient(series, x), half_log_two_pi);
-    series = grpo_dd_add(series, grpo_dd_product(grpo_dd_add(x, minus_half), log_x));
-    return grpo_dd_add(grpo_dd_add(series, grpo_dd_negative(x)), grpo_dd_negative(grpo_dd_log(product)));
+    series = grpo_dd_add(series, grpo_dd_product(grpo_dd_add(x, grpo_dd_of_(-0.5)), log_x));
+    return grpo_dd_minus_(grpo_dd_minus_(series, x), grpo_dd_log(product));
 }
 
 /* the density of Beta(alpha, beta) at p in [0, 1], for alpha, beta >= 1: within 4 ulps of 1 + its logarithm up to 1e6 */
 GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p)
 {
-    grpo_dd one = { 1, 0 }, minus_one = { -1, 0 }, log_density, rest = grpo_dd_add(one, grpo_dd_negative(p));
+    const grpo_dd minus_one = grpo_dd_of_(-1), rest = grpo_dd_minus_(grpo_dd_of_(1), p);
+    grpo_dd log_density;
     if (p.hi <= 0) return alpha.hi > 1 ? 0 : beta.hi;
     if (rest.hi <= 0) return beta.hi > 1 ? 0 : alpha.hi;
-    log_density = grpo_dd_add(grpo_log_gamma(grpo_dd_add(alpha, beta)),
-                              grpo_dd_negative(grpo_dd_add(grpo_log_gamma(alpha), grpo_log_gamma(beta))));
+    log_density = grpo_dd_minus_(grpo_log_gamma(grpo_dd_add(alpha, beta)), grpo_dd_add(grpo_log_gamma(alpha), grpo_log_gamma(beta)));
     log_density = grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(alpha, minus_one), grpo_dd_log(p)));
     return grpo_exp(grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(beta, minus_one), grpo_dd_log(rest))));
 }
@@ -930,9 +911,9 @@ typedef struct { grpo_dd alpha, beta; } grpo_beta;
 
 GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance)
 {
-    grpo_dd one = { 1, 0 }, minus_one = { -1, 0 }, rest = grpo_dd_add(one, grpo_dd_negative(mu)), m;
+    const grpo_dd one = grpo_dd_of_(1), rest = grpo_dd_minus_(one, mu);
+    const grpo_dd m = grpo_dd_add(grpo_dd_quotient(grpo_dd_product(mu, rest), variance), grpo_dd_of_(-1));
     grpo_beta r;
-    m = grpo_dd_add(grpo_dd_quotient(grpo_dd_product(mu, rest), variance), minus_one);
     r.alpha = r.beta = one;
     if (!(m.hi > 0)) return r;
     r.alpha = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(m, mu), 3));
