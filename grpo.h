@@ -518,23 +518,6 @@ GRPO_FN grpo_dd grpo_overlong(grpo_overlong_kind kind, double length, double max
     return grpo_dd_mul(grpo_dd_div(over, cache), -factor);
 }
 
-/* lambda of Kimi k1.5, 2.3.3: 1/2 for the shortest response of the group falling to -1/2 for the longest; wrong ones are not paid for it */
-GRPO_FN grpo_dd grpo_kimi_length(double length, double shortest, double longest, int correct)
-{
-    grpo_dd lambda = { 0, 0 };
-    if (longest <= shortest) return lambda;
-    lambda.hi = (longest - length) - (length - shortest);
-    if (!correct && lambda.hi > 0) lambda.hi = 0;
-    return grpo_dd_div(lambda, 2 * (longest - shortest));
-}
-
-/* at_max + (at_0 - at_max)/2 (1 + cos(pi min(length/max, 1))) (2502.03373), as at_max + (at_0 - at_max) sin^2(pi/2 (1 - length/max)) */
-GRPO_FN grpo_dd grpo_cosine_length(double length, double max, double at_0, double at_max)
-{
-    const grpo_dd left = length < max ? grpo_dd_div(grpo_two_diff(max, length), max) : grpo_dd_of_(0);
-    return grpo_dd_add(grpo_dd_of_(at_max), grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)));
-}
-
 typedef struct { double value, derivative; } grpo_kl_term;
 
 /* k3 from m = -D: e^m - m - 1 and -(e^m - 1) */
@@ -561,6 +544,25 @@ GRPO_FN grpo_kl_term grpo_kl(grpo_kl_kind kind, grpo_dd D)
     case GRPO_KL_ABS:  k.value = fabs(D.hi);                k.derivative = D.hi > 0 ? 1 : D.hi < 0 ? -1 : 0; break;
     }
     return k;
+}
+
+/* ---- further functions of the reward: lengths ---- */
+
+/* lambda of Kimi k1.5, 2.3.3: 1/2 for the shortest response of the group falling to -1/2 for the longest; wrong ones are not paid for it */
+GRPO_FN grpo_dd grpo_kimi_length(double length, double shortest, double longest, int correct)
+{
+    grpo_dd lambda = { 0, 0 };
+    if (longest <= shortest) return lambda;
+    lambda.hi = (longest - length) - (length - shortest);
+    if (!correct && lambda.hi > 0) lambda.hi = 0;
+    return grpo_dd_div(lambda, 2 * (longest - shortest));
+}
+
+/* at_max + (at_0 - at_max)/2 (1 + cos(pi min(length/max, 1))) (2502.03373), as at_max + (at_0 - at_max) sin^2(pi/2 (1 - length/max)) */
+GRPO_FN grpo_dd grpo_cosine_length(double length, double max, double at_0, double at_max)
+{
+    const grpo_dd left = length < max ? grpo_dd_div(grpo_two_diff(max, length), max) : grpo_dd_of_(0);
+    return grpo_dd_add(grpo_dd_of_(at_max), grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)));
 }
 
 /* ======== axis 2: advantage =======================================================================================================
@@ -768,6 +770,19 @@ typedef struct {
     double advantage_low, advantage_high;           /* clamp; both 0: none */
 } grpo_advantage;
 
+/* the divisor sigma from a variance */
+GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place place)
+{
+    switch (place) {
+    case GRPO_EPS_INSIDE:    return sqrt(variance + eps);
+    case GRPO_EPS_FLOOR:     return sqrt(variance > eps ? variance : eps);
+    case GRPO_EPS_FLOOR_ADD: return sqrt(variance > eps ? variance : eps) + eps;
+    default:                 return sqrt(variance) + eps;
+    }
+}
+
+/* ---- further functions of the advantage: transforms, filter, gains, shaping, Beta ---- */
+
 /* C(a, k)/C(b, k) for whole numbers 0 <= k <= b; 0 where a < k */
 GRPO_FN grpo_dd grpo_binomial_ratio(double a, double b, double k)
 {
@@ -919,17 +934,6 @@ GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance)
     r.alpha = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(m, mu), 3));
     r.beta = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(m, rest), 3));
     return r;
-}
-
-/* the divisor sigma from a variance */
-GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place place)
-{
-    switch (place) {
-    case GRPO_EPS_INSIDE:    return sqrt(variance + eps);
-    case GRPO_EPS_FLOOR:     return sqrt(variance > eps ? variance : eps);
-    case GRPO_EPS_FLOOR_ADD: return sqrt(variance > eps ? variance : eps) + eps;
-    default:                 return sqrt(variance) + eps;
-    }
 }
 
 /* ======== axis 3: ratio ===========================================================================================================
@@ -5938,6 +5942,8 @@ static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, 
     if (a->credit == GRPO_CREDIT_STEP_OWN) return grpo_dd_of_(s->item);
     return grpo_dd_of_(grpo_dd_add(grpo_two_prod(a->step_coef, s->item), grpo_dd_of_(s->episode)).hi);
 }
+
+/* ---- what rewards may become ---- */
 
 /* the returns of the steps of response i must stay in the domain of rewards, and rewards of scale beta in [0, 1] */
 static grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i)
