@@ -1,6 +1,114 @@
-/* variants [--markdown]: the table of presets; what a row changes is relative to "grpo". */
+/* variants: a line for each row of grpo_presets, with the axes in which it differs from "grpo".
+ * variants --markdown: the generated part of OBJECTIVES.md: papers by family, then frameworks, each row with all that it sets. */
 #include "../gspo.h"
 #include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_CELL = 300 };
+
+/* ---- where a row comes from ----------------------------------------------------------------------------------------------------- */
+
+static int is_prefix_of_name(const char *framework, size_t length, const char *name)     /* "TRL" of "trl-grpo" */
+{
+    size_t n;
+    for (n = 0; n < length; n++) if ((framework[n] | 32) != name[n]) return 0;
+    return name[length] == '-';
+}
+
+static int has_year(const char *paper)                 /* "1707.06347", "Williams 1992" */
+{
+    for (; *paper; paper++) if (strspn(paper, "0123456789") >= 4) return 1;
+    return 0;
+}
+
+/* the framework whose code the row restates, by its place in the row; NULL for a paper's objective, even if its numbers are from code */
+static const char *framework_of(const grpo_preset *p)
+{
+    const char *as = !strncmp(p->equations, "as ", 3) ? p->equations + 3 : NULL;
+    if (as && is_prefix_of_name(as, strlen(as), p->name)) return as;
+    return has_year(p->paper) ? NULL : p->paper;
+}
+
+/* ---- families of papers ---------------------------------------------------------------------------------------------------------- */
+
+static int has_critic(const grpo_objective *o)
+{
+    return o->advantage.credit == GRPO_CREDIT_GAE || o->advantage.credit == GRPO_CREDIT_STEP_GAE;
+}
+
+static int has_teacher(const grpo_objective *o)
+{
+    return o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0 ||
+        o->penalty.likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP ||
+        (o->penalty.kl && o->penalty.kl_against == GRPO_KL_AGAINST_TEACHER);
+}
+
+static int compares_responses(const grpo_objective *o)
+{
+    switch (o->surrogate.kind) {
+    case GRPO_SURROGATE_VARIANCE: case GRPO_SURROGATE_LABELS: case GRPO_SURROGATE_BALANCE: case GRPO_SURROGATE_PAIRS:
+    case GRPO_SURROGATE_CONTRAST: case GRPO_SURROGATE_CONTRAST_MEAN: case GRPO_SURROGATE_CONTRAST_LSE: case GRPO_SURROGATE_SOFT_PAIRS:
+    case GRPO_SURROGATE_MATCH: case GRPO_SURROGATE_MATCH_JS: case GRPO_SURROGATE_STANDARDISED: case GRPO_SURROGATE_TARGET:
+    case GRPO_SURROGATE_HINGE: case GRPO_SURROGATE_REGRESSION: case GRPO_SURROGATE_SQUARED: case GRPO_SURROGATE_LOGISTIC:
+        return 1;
+    default:
+        return o->penalty.pairs != GRPO_PAIRS_NONE;
+    }
+}
+
+static int has_rollout_gap(const grpo_objective *o)
+{
+    return o->weight.correction || o->weight.reject || o->ratio.against == GRPO_AGAINST_ROLLOUT ||
+        o->weight.off_policy == GRPO_OFF_POLICY_ROLLOUT;
+}
+
+static int has_long_unit(const grpo_objective *o) { return o->ratio.unit != GRPO_UNIT_TOKEN; }
+
+static int credits_parts(const grpo_objective *o) { return o->advantage.credit != GRPO_CREDIT_OUTCOME; }
+
+static int has_no_ratio(const grpo_objective *o)
+{
+    return o->surrogate.kind == GRPO_SURROGATE_SCORE ||
+        (o->surrogate.kind == GRPO_SURROGATE_RATIO && o->ratio.against == GRPO_AGAINST_CURRENT);
+}
+
+static int is_clipped(const grpo_objective *o)
+{
+    return o->surrogate.kind == GRPO_SURROGATE_PPO_CLIP || o->surrogate.kind == GRPO_SURROGATE_DUAL_CLIP;
+}
+
+static int has_other_surrogate(const grpo_objective *o) { return !is_clipped(o); }
+
+static int has_other_weights(const grpo_objective *o)
+{
+    return o->weight.selected || o->weight.trust || o->weight.future || o->weight.given;
+}
+
+/* a row is of the last family whose question it answers with yes */
+static const struct { const char *title, *summary; int (*holds)(const grpo_objective *); } families[] = {
+    { "GRPO and its advantages", "PPO's clip of the token's ratio; rewards, advantages, penalties and divisors differ", is_clipped },
+    { "Tokens chosen or weighted", "which tokens count, by entropy, covariance, trust or what follows", has_other_weights },
+    { "Other surrogates of the token", "clipped weights, gates, parabolas in place of PPO's clip", has_other_surrogate },
+    { "REINFORCE", "no ratio: the score of the token or the ratio of the policy to itself", has_no_ratio },
+    { "Credit inside the response", "rewards or advantages of steps, turns, prefixes, tokens", credits_parts },
+    { "Ratios of more than a token", "GSPO: responses, segments, prefixes", has_long_unit },
+    { "The gap to the rollout engine",
+      "the sampler's log-probabilities differ from the trainer's: weights, masks, rejection", has_rollout_gap },
+    { "Responses compared with each other", "pairs, contrasts, matches and regressions over the group", compares_responses },
+    { "A critic", "advantages from the values of a critic", has_critic },
+    { "A teacher", "log-probabilities of a teacher in the advantage or the loss", has_teacher }
+};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+static int family_of(const grpo_preset *p)
+{
+    grpo_objective obj = grpo_objective_of(p);
+    int k = FAMILIES - 1;
+    while (k > 0 && !families[k].holds(&obj)) k--;
+    return k;
+}
+
+/* ---- fields ---------------------------------------------------------------------------------------------------------------------- */
 
 static int axis_length(const char *path) { return (int)strcspn(path, "."); }
 
@@ -11,45 +119,191 @@ static int same_axis(const char *a, const char *b)
 }
 
 /* the axes on which two objectives differ, in the order of the objective */
-static void print_changes(const grpo_objective *from, const grpo_objective *to, const char *separator)
+static void print_changes(const grpo_objective *from, const grpo_objective *to)
 {
     int n, n_fields;
     const grpo_field *field = grpo_fields(&n_fields), *last = NULL;
     for (n = 0; n < n_fields; n++) {
         if (grpo_objective_get(from, &field[n]) == grpo_objective_get(to, &field[n])) continue;
         if (last && same_axis(last->path, field[n].path)) continue;
-        printf("%s%.*s", last ? separator : "", axis_length(field[n].path), field[n].path);
+        printf("%s%.*s", last ? "," : "", axis_length(field[n].path), field[n].path);
         last = &field[n];
     }
     if (!last) putchar('-');
 }
 
+static void write_number(char *text, size_t size, double x)      /* decimals that give x again */
+{
+    int digits;
+    for (digits = 15; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) return;
+    }
+}
+
+/* "baseline group_mean", "eps_low 0.2"; of the axis' kind the choice alone */
+static void write_setting(char *text, size_t size, const grpo_field *f, double value)
+{
+    const char *name = f->path + axis_length(f->path) + 1, *choice = f->choices;
+    char number[32];
+    int k, is_kind = !strcmp(name, "kind");
+    if (!choice) { write_number(number, sizeof number, value); snprintf(text, size, "%s %s", name, number); return; }
+    for (k = 0; k < (int)value; k++) choice += strcspn(choice, "|") + 1;
+    snprintf(text, size, "%s%s%.*s", is_kind ? "" : name, is_kind ? "" : " ", (int)strcspn(choice, "|"), choice);
+}
+
+/* what the objective sets of the axis of `first`, and its kind; returns the length, 0 if nothing */
+static size_t write_axis(char *cell, const grpo_objective *obj, const grpo_field *first, const grpo_field *end)
+{
+    char setting[128];
+    size_t length = 0, n;
+    const grpo_field *f;
+    cell[0] = 0;
+    for (f = first; f < end && same_axis(first->path, f->path); f++) {
+        double value = grpo_objective_get(obj, f);
+        if (value == 0 && strcmp(f->path + axis_length(f->path), ".kind")) continue;
+        write_setting(setting, sizeof setting, f, value);
+        n = strlen(setting);
+        if (length + n + 3 > MAX_CELL) { fprintf(stderr, "%s: a cell beyond %d characters\n", first->path, MAX_CELL); exit(1); }
+        if (length) { memcpy(cell + length, ", ", 2); length += 2; }
+        memcpy(cell + length, setting, n + 1);
+        length += n;
+    }
+    return length;
+}
+
+/* ---- the page -------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct { const grpo_preset *row[512]; int count; } section;
+
 static void print_cell(const char *text)
 {
+    if (strlen(text) > MAX_CELL) { fprintf(stderr, "a cell beyond %d characters: %s\n", MAX_CELL, text); exit(1); }
+    putchar(' ');
     for (; *text; text++) {
         if (*text == '|') putchar('\\');
         putchar(*text);
     }
-    fputs(" | ", stdout);
+    fputs(" |", stdout);
 }
 
-static void print_markdown(const grpo_preset *p, const grpo_objective *from)
+static void print_paper(const char *paper)
 {
-    grpo_objective obj = grpo_objective_of(p);
-    fputs("| ", stdout);
-    print_cell(p->name);
-    print_cell(p->paper);
-    print_cell(p->equations);
-    print_changes(from, &obj, ", ");
-    fputs(" | ", stdout);
-    printf("%s |\n", p->summary);
+    char link[96];
+    int is_arxiv = strlen(paper) == 10 && paper[4] == '.' && strspn(paper, ".0123456789") == 10;
+    if (is_arxiv) snprintf(link, sizeof link, "[%s](https://arxiv.org/abs/%s)", paper, paper);
+    print_cell(is_arxiv ? link : paper);
+}
+
+static void print_rows(const section *s)
+{
+    int n;
+    puts("| name | paper | equations | summary |\n|---|---|---|---|");
+    for (n = 0; n < s->count; n++) {
+        const grpo_preset *p = s->row[n];
+        putchar('|');
+        print_cell(p->name);
+        print_paper(p->paper);
+        print_cell(p->equations);
+        print_cell(p->summary);
+        putchar('\n');
+    }
+}
+
+static int is_axis_used(const section *s, const grpo_field *first, const grpo_field *end)
+{
+    char cell[MAX_CELL];
+    int n;
+    for (n = 0; n < s->count; n++) {
+        grpo_objective obj = grpo_objective_of(s->row[n]);
+        if (write_axis(cell, &obj, first, end)) return 1;
+    }
+    return 0;
+}
+
+static const grpo_field *next_axis(const grpo_field *f, const grpo_field *end)
+{
+    const grpo_field *first = f;
+    while (f < end && same_axis(first->path, f->path)) f++;
+    return f;
+}
+
+/* a column for each axis that a row of the section sets */
+static void print_settings(const section *s)
+{
+    char cell[MAX_CELL];
+    const grpo_field *axis[8], *f, *end;
+    int n, k, n_axes = 0, n_fields;
+    f = grpo_fields(&n_fields);
+    for (end = f + n_fields; f < end; f = next_axis(f, end)) if (is_axis_used(s, f, end)) axis[n_axes++] = f;
+    puts("\n<details><summary>What they set</summary>\n");
+    printf("| name |");
+    for (k = 0; k < n_axes; k++) printf(" %.*s |", axis_length(axis[k]->path), axis[k]->path);
+    printf("\n|---|");
+    for (k = 0; k < n_axes; k++) printf("---|");
+    putchar('\n');
+    for (n = 0; n < s->count; n++) {
+        grpo_objective obj = grpo_objective_of(s->row[n]);
+        putchar('|');
+        print_cell(s->row[n]->name);
+        for (k = 0; k < n_axes; k++) print_cell(write_axis(cell, &obj, axis[k], end) ? cell : "-");
+        putchar('\n');
+    }
+    puts("\n</details>");
+}
+
+static void print_section(const char *title, const char *summary, const section *s)
+{
+    if (!s->count) return;
+    printf("\n### %s\n\n", title);
+    if (summary) printf("%c%s.\n\n", summary[0] >= 'a' && summary[0] <= 'z' ? summary[0] - 32 : summary[0], summary + 1);
+    print_rows(s);
+    print_settings(s);
+}
+
+static void print_papers(const grpo_preset *preset, int count)
+{
+    static section s;
+    int n, k;
+    puts("## Papers");
+    for (k = 0; k < FAMILIES; k++) {
+        for (s.count = n = 0; n < count; n++) if (!framework_of(&preset[n]) && family_of(&preset[n]) == k) s.row[s.count++] = &preset[n];
+        print_section(families[k].title, families[k].summary, &s);
+    }
+}
+
+/* frameworks with fewer rows than this share the last section */
+enum { ROWS_FOR_A_SECTION = 3 };
+
+static void rows_of_framework(const grpo_preset *preset, int count, const char *framework, section *s)
+{
+    int n;
+    for (s->count = n = 0; n < count; n++) {
+        const char *f = framework_of(&preset[n]);
+        if (f && !strcmp(f, framework)) s->row[s->count++] = &preset[n];
+    }
+}
+
+static void print_frameworks(const grpo_preset *preset, int count)
+{
+    static section own, others;
+    int n;
+    puts("\n## Frameworks");
+    for (n = 0; n < count; n++) {
+        const char *framework = framework_of(&preset[n]);
+        if (!framework) continue;
+        rows_of_framework(preset, count, framework, &own);
+        if (own.count < ROWS_FOR_A_SECTION) others.row[others.count++] = &preset[n];
+        else if (own.row[0] == &preset[n]) print_section(framework, NULL, &own);
+    }
+    print_section("Others", NULL, &others);
 }
 
 static void print_line(const grpo_preset *p, const grpo_objective *from)
 {
     grpo_objective obj = grpo_objective_of(p);
     printf("%s\t%s\t", p->name, p->paper);
-    print_changes(from, &obj, ",");
+    print_changes(from, &obj);
     printf("\t%s\n", p->summary);
 }
 
@@ -60,10 +314,7 @@ int main(int argc, char **argv)
     grpo_objective from;
     if (argc != 1 + markdown) return fputs("usage: variants [--markdown]\n", stderr), 2;
     if (grpo_objective_named("grpo", &from)) return fputs("no preset \"grpo\"\n", stderr), 1;
-    if (markdown) puts("| name | paper | equations | changes | summary |\n|---|---|---|---|---|");
-    for (n = 0; n < count; n++) {
-        if (markdown) print_markdown(&preset[n], &from);
-        else print_line(&preset[n], &from);
-    }
+    if (markdown) { print_papers(preset, count); print_frameworks(preset, count); }
+    for (n = 0; !markdown && n < count; n++) print_line(&preset[n], &from);
     return 0;
 }

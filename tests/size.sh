@@ -1,0 +1,119 @@
+#!/bin/sh
+# The size of the headers: object bytes (text and data) and compile time (user seconds, the median of three) beside stb_image.h, as a table
+# in Markdown; then lines of code against their bounds.
+#   tests/size.sh            prints, about two minutes
+#   tests/size.sh --check    fails, too, where a bound is exceeded; ends with "N passed, N failed"
+#   tests/size.sh --lines    the lines alone, at once
+# GSPO alone is gspo.h with GRPO_NO_ROWS, GRPO_NO_TEXT and GRPO_NO_BLOCKS. Sizes are in bytes, K is a thousand. CC: the compiler, gcc.
+set -u
+cd "$(dirname "$0")/.."
+mode=${1:-}
+cc=${CC:-gcc}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+bound() { # what, value, at most
+    if awk "BEGIN { exit !($2 <= $3) }"
+    then passed=$((passed + 1)); verdict=ok
+    else failed=$((failed + 1)); verdict=FAIL; fi
+    printf '%-4s %-64s %8s  at most %s\n' $verdict "$1" "$2" "$3"
+}
+
+# ---- object bytes and compile time
+
+gspo='#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n'
+printf "$gspo" >"$work/gspo.c"
+printf "#define GRPO_NO_ROWS\n$gspo" >"$work/no_rows.c"
+printf "#define GRPO_NO_ROWS\n#define GRPO_NO_TEXT\n#define GRPO_NO_BLOCKS\n$gspo" >"$work/alone.c"
+printf '#define STB_IMAGE_IMPLEMENTATION\n#include "stb_image.h"\n' >"$work/stb_image.c"
+cp "$work/gspo.c" "$work/whole.c"
+for header in extra/*.h; do
+    name=$(basename "$header" .h | tr '[:lower:]' '[:upper:]')
+    grep -q "${name}_IMPLEMENTATION" "$header" || continue
+    printf '#define %s_IMPLEMENTATION\n#include "%s"\n' "$name" "$header" >>"$work/whole.c"
+done
+stb=$(pkg-config --cflags stb 2>/dev/null || echo -I/usr/include/stb)
+
+compile() { # program, level: its bytes and user seconds to $work/program.level
+    for _ in 1 2 3; do
+        sh -c '"$@" >&2; times' sh "$cc" -std=c99 -w "$2" -I. $stb -c "$work/$1.c" -o "$work/$1.o" | awk 'END { print $1 }'
+    done | sed 's/m/ /; s/s//' | awk '{ print 60 * $1 + $2 }' | sort -n | sed -n 2p >"$work/seconds"
+    [ -f "$work/$1.o" ] || { echo "$1 does not compile" >&2; exit 1; }
+    echo "$(size "$work/$1.o" | awk 'NR == 2 { print $1 + $2 }') $(cat "$work/seconds")" >"$work/$1.$2"
+}
+
+bytes() { cut -d' ' -f1 "$work/$1.$2"; }
+seconds() { cut -d' ' -f2 "$work/$1.$2"; }
+ratio() { awk "BEGIN { printf \"%.2f\", $(seconds "$1" "$2") / $(seconds stb_image "$2") }"; }
+
+table() {
+    echo "| | -O2: bytes | seconds | times stb_image | -Os: bytes | seconds | times stb_image |"
+    echo "|---|---:|---:|---:|---:|---:|---:|"
+    for program in whole gspo no_rows alone stb_image; do
+        case $program in
+            whole) name="everything: grpo.h, gspo.h, extra/*.h";;
+            gspo) name="grpo.h and gspo.h";;
+            no_rows) name="the same with GRPO_NO_ROWS";;
+            alone) name="GSPO alone: no rows, texts, blocks";;
+            stb_image) name="stb_image.h";;
+        esac
+        printf '| %s' "$name"
+        for level in -O2 -Os; do
+            compile $program $level
+            printf ' | %s | %s | %s' "$(bytes $program $level)" "$(seconds $program $level)" "$(ratio $program $level)"
+        done
+        echo ' |'
+    done
+}
+
+sizes() {
+    for level in -O2 -Os; do compile stb_image $level; done
+    table
+    echo
+    bound "GSPO alone, bytes at -O2" "$(bytes alone -O2)" 200000
+    bound "GSPO alone, bytes at -Os" "$(bytes alone -Os)" 110000
+    bound "GSPO alone, compile time at -O2, times that of stb_image.h" "$(ratio alone -O2)" 2.5
+    bound "grpo.h and gspo.h with all rows, bytes at -O2" "$(bytes gspo -O2)" 280000
+}
+
+# ---- lines
+
+lines_before_banner() { # the tables of choices, #define GRPO_...(X) over several lines, left out
+    awk '/You can stop reading here/ { exit }
+         /^#define GRPO_[A-Z0-9_]*\(X\).*\\$/ { table = 1 }
+         table { if (!/\\$/) table = 0; next }
+         { n++ } END { print n }' grpo.h
+}
+
+longest_function() { # lines from its { to its }, and its name
+    awk 'FNR == 1 { start = 0 }
+         /^[a-zA-Z].*\(/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name) }
+         /^\{/ { start = FNR }
+         /^\}/ && start {
+             n = FNR - start + 1; start = 0
+             if (n > 60) print FILENAME ": " name " has " n " lines" >"/dev/stderr"
+             if (n > most) most = n
+         }
+         END { print most + 0 }' "$@"
+}
+
+longest_line() {
+    awk 'length($0) > 140 { print FILENAME ":" FNR ": " length($0) " characters" >"/dev/stderr" }
+         length($0) > most { most = length($0) } END { print most + 0 }' "$@"
+}
+
+lines() {
+    headers="grpo.h gspo.h extra/*.h"
+    bound "lines of grpo.h" "$(awk 'END { print NR }' grpo.h)" 6500
+    if grep -q 'You can stop reading here' grpo.h
+    then bound "lines of grpo.h before its banner, tables of choices left out" "$(lines_before_banner)" 2800
+    else failed=$((failed + 1)); echo "FAIL grpo.h has no banner: You can stop reading here"; fi
+    bound "lines of the longest function of the headers" "$(longest_function $headers)" 60
+    bound "characters of the longest line of the headers" "$(longest_line $headers)" 140
+}
+
+[ "$mode" = --lines ] || sizes
+lines
+echo "$passed passed, $failed failed"
+[ "$mode" != --check ] || [ "$failed" -eq 0 ]

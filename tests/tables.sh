@@ -1,0 +1,22 @@
+#!/bin/sh
+# The pages that the headers' tables make: OBJECTIVES.md, from its mark on, and tests/vectors/CATALOGUE.md.
+#   tests/tables.sh BUILD            writes them anew; BUILD is the folder of meson
+#   tests/tables.sh BUILD --check    says where they differ
+set -eu
+build=$(cd "${1:?the build folder}" && pwd)
+check=${2:-}
+cd "$(dirname "$0")/.."
+new=$(mktemp -d)
+trap 'rm -rf "$new"' EXIT
+
+"$build/tests/variants" --markdown >"$new/rows"
+awk -v rows="$new/rows" '{ if (!on) print }
+    /<!-- presets -->/ { on = 1; while ((getline line <rows) > 0) print line }
+    /<!-- end of presets -->/ { on = 0; print }' OBJECTIVES.md >"$new/OBJECTIVES.md"
+"$build/tests/catalogue_check" --markdown tests/catalogue grpo.h gspo.h extra/*.h >"$new/CATALOGUE.md"
+
+page() { # the new one, its place
+    if [ "$check" = --check ]; then diff "$2" "$1"; else cp "$1" "$2"; fi
+}
+page "$new/OBJECTIVES.md" OBJECTIVES.md
+page "$new/CATALOGUE.md" tests/vectors/CATALOGUE.md
