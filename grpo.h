@@ -465,37 +465,38 @@ typedef struct {
 /* ======== axis 1: reward ==========================================================================================================
  * What is each response worth?  R_i = map(length(truncated(reward_i)) + overlong(T_i)) [- kl_coef sum_t KL_t], T_i the length. */
 
-typedef enum {
-    GRPO_CUT_KEEP,
-    GRPO_CUT_SCALE           /* times truncated_factor where the generation was cut off (AReaL's mask_no_eos_with_zero: 0) */
-} grpo_cut_kind;
+#define GRPO_CUT_CHOICES(X) \
+    X(GRPO_CUT_KEEP, keep, "") \
+    X(GRPO_CUT_SCALE, scale, "times truncated_factor where the generation was cut off (AReaL's mask_no_eos_with_zero: 0)")
+typedef enum { GRPO_CUT_CHOICES(GRPO_ENUM_) } grpo_cut_kind;
 
-typedef enum {
-    GRPO_LENGTH_NONE,
-    GRPO_LENGTH_KIMI,        /* + length_coef lambda (Kimi k1.5, 2501.12599, 2.3.3) */
-    GRPO_LENGTH_COSINE,      /* replaced by half a cosine of T (2502.03373, as TRL) */
-    GRPO_LENGTH_INVERSE      /* divided by T (TIC-GRPO, 2508.02833) */
-} grpo_length_kind;
+#define GRPO_LENGTH_CHOICES(X) \
+    X(GRPO_LENGTH_NONE, none, "") \
+    X(GRPO_LENGTH_KIMI, kimi, "+ length_coef lambda (Kimi k1.5, 2501.12599, 2.3.3)") \
+    X(GRPO_LENGTH_COSINE, cosine, "replaced by half a cosine of T (2502.03373, as TRL)") \
+    X(GRPO_LENGTH_INVERSE, inverse, "divided by T (TIC-GRPO, 2508.02833)")
+typedef enum { GRPO_LENGTH_CHOICES(GRPO_ENUM_) } grpo_length_kind;
 
-typedef enum {
-    GRPO_MAP_NONE,
-    GRPO_MAP_AFFINE          /* clamp((r + bias) factor, low, high) (AReaL) */
-} grpo_map_kind;
+#define GRPO_MAP_CHOICES(X) \
+    X(GRPO_MAP_NONE, none, "") \
+    X(GRPO_MAP_AFFINE, affine, "clamp((r + bias) factor, low, high) (AReaL)")
+typedef enum { GRPO_MAP_CHOICES(GRPO_ENUM_) } grpo_map_kind;
 
-typedef enum {
-    GRPO_OVERLONG_NONE,
-    GRPO_OVERLONG_SOFT,      /* DAPO eq. 13 (2503.14476): 0, then falling linearly to -factor over the last `cache` tokens, -factor beyond */
-    GRPO_OVERLONG_LINEAR     /* the same without the floor, as verl and AReaL compute it */
-} grpo_overlong_kind;
+#define GRPO_OVERLONG_CHOICES(X) \
+    X(GRPO_OVERLONG_NONE, none, "") \
+    X(GRPO_OVERLONG_SOFT, soft, "DAPO eq. 13 (2503.14476): 0, then falling linearly to -factor over the last `cache` tokens, -factor " \
+      "beyond") \
+    X(GRPO_OVERLONG_LINEAR, linear, "the same without the floor, as verl and AReaL compute it")
+typedef enum { GRPO_OVERLONG_CHOICES(GRPO_ENUM_) } grpo_overlong_kind;
 
 /* estimators of KL(p || q) from one token of p, D = log p - log q (Schulman, "Approximating KL divergence") */
-typedef enum {
-    GRPO_KL_NONE,
-    GRPO_KL_K1,              /* D */
-    GRPO_KL_K2,              /* D^2/2 */
-    GRPO_KL_K3,              /* e^-D + D - 1 */
-    GRPO_KL_ABS              /* |D| */
-} grpo_kl_kind;
+#define GRPO_KL_CHOICES(X) \
+    X(GRPO_KL_NONE, none, "") \
+    X(GRPO_KL_K1, k1, "D") \
+    X(GRPO_KL_K2, k2, "D^2/2") \
+    X(GRPO_KL_K3, k3, "e^-D + D - 1") \
+    X(GRPO_KL_ABS, abs, "|D|")
+typedef enum { GRPO_KL_CHOICES(GRPO_ENUM_) } grpo_kl_kind;
 
 typedef struct {
     grpo_cut_kind truncated;
@@ -576,148 +577,158 @@ GRPO_FN grpo_dd grpo_cosine_length(double length, double max, double at_0, doubl
  * a = gain (R - b)/sigma, and are then credited to tokens.  Statistics are exact; items that are all equal have a = 0 exactly.
  * The stages in their order, as are the fields of the struct: items, transform, baseline, scale, gain, second, credit, tokens. */
 
-typedef enum {
-    GRPO_REWARDS_ONE,        /* items are R of axis 1 */
-    GRPO_REWARDS_EACH        /* every column of batch.rewards by itself, then summed with batch.reward_weight (GDPO, 2601.05242) */
-} grpo_rewards_kind;
+#define GRPO_REWARDS_CHOICES(X) \
+    X(GRPO_REWARDS_ONE, one, "items are R of axis 1") \
+    X(GRPO_REWARDS_EACH, each, "every column of batch.rewards by itself, then summed with batch.reward_weight (GDPO, 2601.05242)")
+typedef enum { GRPO_REWARDS_CHOICES(GRPO_ENUM_) } grpo_rewards_kind;
 
 /* what the item of a step (credit step, step_own, episode_step) is worth before anything else */
-typedef enum {
-    GRPO_STEP_VALUE_REWARD,      /* r_k = batch.step_reward at its last token */
-    GRPO_STEP_VALUE_RETURN,      /* sum over this and later steps of the response of gamma^(k' - k) r_k' (GiGPO, 2505.10978, eq. 5) */
-    GRPO_STEP_VALUE_RESPONSE     /* R of its response (prefix trees: a node is worth what its leaves are) */
-} grpo_step_value_kind;
+#define GRPO_STEP_VALUE_CHOICES(X) \
+    X(GRPO_STEP_VALUE_REWARD, reward, "r_k = batch.step_reward at its last token") \
+    X(GRPO_STEP_VALUE_RETURN, return, "sum over this and later steps of the response of gamma^(k' - k) r_k' (GiGPO, 2505.10978, eq. 5)") \
+    X(GRPO_STEP_VALUE_RESPONSE, response, "R of its response (prefix trees: a node is worth what its leaves are)")
+typedef enum { GRPO_STEP_VALUE_CHOICES(GRPO_ENUM_) } grpo_step_value_kind;
 
 /* the pool a step is compared with, among the steps of its prompt: it stands for the group in baseline, scale and singleton.  A pool is
  * found by a pass over the prompt's tokens for every step, and one more for every level of a history */
-typedef enum {
-    GRPO_STEP_GROUP_PROMPT,      /* all of them */
-    GRPO_STEP_GROUP_STATE,       /* those that started from the same batch.state (GiGPO, 2505.10978, eq. 6) */
-    GRPO_STEP_GROUP_INDEX,       /* those with the same number within their response */
-    GRPO_STEP_GROUP_HISTORY      /* pools of level k = 1 .. min(history, number of the step): the last k states are the same, pools of one
-                                    do not count; a = sum w_k a_k over the levels with a_k != 0, w_k proportional to (k + 1)^history_power
-                                    (HGPO, 2602.22817, as verl-agent) */
-} grpo_step_group_kind;
+#define GRPO_STEP_GROUP_CHOICES(X) \
+    X(GRPO_STEP_GROUP_PROMPT, prompt, "all of them") \
+    X(GRPO_STEP_GROUP_STATE, state, "those that started from the same batch.state (GiGPO, 2505.10978, eq. 6)") \
+    X(GRPO_STEP_GROUP_INDEX, index, "those with the same number within their response") \
+    X(GRPO_STEP_GROUP_HISTORY, history, "pools of level k = 1 .. min(history, number of the step): the last k states are the same, " \
+      "pools of one do not count; a = sum w_k a_k over the levels with a_k != 0, w_k proportional to (k + 1)^history_power (HGPO, " \
+      "2602.22817, as verl-agent)")
+typedef enum { GRPO_STEP_GROUP_CHOICES(GRPO_ENUM_) } grpo_step_group_kind;
 
 /* responses with batch.outside: no part of their group's mean, deviation or number */
-typedef enum {
-    GRPO_OUTSIDE_NONE,           /* nobody, the array is not read */
-    GRPO_OUTSIDE_ZERO,           /* a = 0 (RED-Drop, 2509.24203) */
-    GRPO_OUTSIDE_ANCHOR,         /* a = outside_coef times the largest a of the others (TempSamp-R1, 2509.18056, (b)) */
-    GRPO_OUTSIDE_OWN             /* (R - b)/sigma with the mean and deviation of the others */
-} grpo_outside_kind;
+#define GRPO_OUTSIDE_CHOICES(X) \
+    X(GRPO_OUTSIDE_NONE, none, "nobody, the array is not read") \
+    X(GRPO_OUTSIDE_ZERO, zero, "a = 0 (RED-Drop, 2509.24203)") \
+    X(GRPO_OUTSIDE_ANCHOR, anchor, "a = outside_coef times the largest a of the others (TempSamp-R1, 2509.18056, (b))") \
+    X(GRPO_OUTSIDE_OWN, own, "(R - b)/sigma with the mean and deviation of the others")
+typedef enum { GRPO_OUTSIDE_CHOICES(GRPO_ENUM_) } grpo_outside_kind;
 
 /* n items, c of them with R > 0, k = pass_k */
-typedef enum {
-    GRPO_TRANSFORM_NONE,
-    GRPO_TRANSFORM_BEST_MINUS_SECOND,    /* of the best, 0 for the others (2503.19595); sigma is that of the R before */
-    GRPO_TRANSFORM_PASS_AT_K,            /* analytic pass@k advantage (2508.10751), V = Rbar (1 - Rbar) */
-    GRPO_TRANSFORM_PKPO,                 /* R C(n-c, k-1)/C(n-1, k-1) (2505.15201, binary form) */
-    /* of any rewards, over the C(n, k) subsets I of k items, in some n^3 steps for a group: */
-    GRPO_TRANSFORM_PKPO_MAX,             /* sum over the I with the item of max(I), over C(n, k) (2505.15201, s_i of eq. 19) */
-    GRPO_TRANSFORM_PKPO_GAIN             /* the same of max(I) - max(I without the item), max of nothing being 0 (s_i^(loo-1) of eq. 33) */
-} grpo_transform_kind;
+#define GRPO_TRANSFORM_CHOICES(X) \
+    X(GRPO_TRANSFORM_NONE, none, "") \
+    X(GRPO_TRANSFORM_BEST_MINUS_SECOND, best_minus_second, "of the best, 0 for the others (2503.19595); sigma is that of the R before") \
+    X(GRPO_TRANSFORM_PASS_AT_K, pass_at_k, "analytic pass@k advantage (2508.10751), V = Rbar (1 - Rbar)") \
+    X(GRPO_TRANSFORM_PKPO, pkpo, "R C(n-c, k-1)/C(n-1, k-1) (2505.15201, binary form)") \
+    /* of any rewards, over the C(n, k) subsets I of k items, in some n^3 steps for a group: */ \
+    X(GRPO_TRANSFORM_PKPO_MAX, pkpo_max, "sum over the I with the item of max(I), over C(n, k) (2505.15201, s_i of eq. 19)") \
+    X(GRPO_TRANSFORM_PKPO_GAIN, pkpo_gain, "the same of max(I) - max(I without the item), max of nothing being 0 (s_i^(loo-1) of eq. " \
+      "33)")
+typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
 
-typedef enum {
-    GRPO_BASELINE_NONE,
-    GRPO_BASELINE_GROUP_MEAN,        /* GRPO */
-    GRPO_BASELINE_LEAVE_ONE_OUT,     /* RLOO: mean of the others; R - b = G/(G-1) (R - mean) */
-    GRPO_BASELINE_LENGTH_WEIGHTED,   /* OPO: sum T R / sum T */
-    GRPO_BASELINE_GIVEN,             /* batch.baseline (ReMax: the greedy response's reward) */
-    GRPO_BASELINE_BATCH_MEAN,
-    GRPO_BASELINE_QUANTILE,          /* inf{x : F(x) >= quantile} (QAE, 2509.22611) */
-    GRPO_BASELINE_QUANTILE_LINEAR,   /* interpolated between order statistics (QAE's code) */
-    GRPO_BASELINE_LOG_MEAN_EXP,      /* tau log mean e^(R/tau), tau = temperature (OPMD) */
-    GRPO_BASELINE_DENSEST,           /* median of the narrowest window of the sorted items (GAPO, 2510.21830) */
-    GRPO_BASELINE_KALMAN             /* filtered over the items in their order (KRPO, 2505.07527) */
-} grpo_baseline_kind;
+#define GRPO_BASELINE_CHOICES(X) \
+    X(GRPO_BASELINE_NONE, none, "") \
+    X(GRPO_BASELINE_GROUP_MEAN, group_mean, "GRPO") \
+    X(GRPO_BASELINE_LEAVE_ONE_OUT, leave_one_out, "RLOO: mean of the others; R - b = G/(G-1) (R - mean)") \
+    X(GRPO_BASELINE_LENGTH_WEIGHTED, length_weighted, "OPO: sum T R / sum T") \
+    X(GRPO_BASELINE_GIVEN, given, "batch.baseline (ReMax: the greedy response's reward)") \
+    X(GRPO_BASELINE_BATCH_MEAN, batch_mean, "") \
+    X(GRPO_BASELINE_QUANTILE, quantile, "inf{x : F(x) >= quantile} (QAE, 2509.22611)") \
+    X(GRPO_BASELINE_QUANTILE_LINEAR, quantile_linear, "interpolated between order statistics (QAE's code)") \
+    X(GRPO_BASELINE_LOG_MEAN_EXP, log_mean_exp, "tau log mean e^(R/tau), tau = temperature (OPMD)") \
+    X(GRPO_BASELINE_DENSEST, densest, "median of the narrowest window of the sorted items (GAPO, 2510.21830)") \
+    X(GRPO_BASELINE_KALMAN, kalman, "filtered over the items in their order (KRPO, 2505.07527)")
+typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
 
-typedef enum {
-    GRPO_SCALE_NONE,
-    GRPO_SCALE_GROUP_STD,            /* GRPO */
-    GRPO_SCALE_BATCH_STD,            /* std of the raw items of the batch (Lite PPO) */
-    GRPO_SCALE_BATCH_CENTRED_STD,    /* std of R - b over the batch (ScaleRL) */
-    GRPO_SCALE_TOKEN_WHITEN,         /* after credit: (A - mean)/sigma over the batch's tokens (REINFORCE++) */
-    GRPO_SCALE_GROUP_MEAN,           /* m + eps, m the mean of the group (MaxRL, 2602.02710); a = 0 where m <= 0 */
-    GRPO_SCALE_LEAVE_ONE_OUT_STD,    /* of the other items; not divided where they are all equal (NeMo-RL) */
-    GRPO_SCALE_RESIDUAL_RMS,         /* of the R - b of the group (AReaL, GAPO) */
-    GRPO_SCALE_KALMAN_STD,           /* of the filter just after the item (KRPO) */
-    GRPO_SCALE_CONSTANT,             /* eps */
-    GRPO_SCALE_BETA,                 /* max(f(p), 1e-6), f a Beta density, p the mean of the group (BNPO, 2506.02864); rewards in [0, 1] */
-    GRPO_SCALE_MEAN_DEVIATION        /* (sum |R - mean R| + eps)/G over the group (DGPO, 2601.20614); a = 0 where all are equal */
-} grpo_scale_kind;
-typedef enum { GRPO_STD_SAMPLE, GRPO_STD_POPULATION } grpo_std_kind;                            /* divisor n - 1 or n */
-typedef enum {
-    GRPO_EPS_ADD,            /* sqrt(V) + eps */
-    GRPO_EPS_INSIDE,         /* sqrt(V + eps) */
-    GRPO_EPS_FLOOR,          /* sqrt(max(V, eps)) */
-    GRPO_EPS_FLOOR_ADD       /* sqrt(max(V, eps)) + eps */
-} grpo_eps_place;
-typedef enum {
-    GRPO_SINGLETON_ZERO,     /* an item alone in its group has a = 0 when the group is its yardstick */
-    GRPO_SINGLETON_RAW       /* baseline 0, deviation 1 (verl) */
-} grpo_singleton_kind;
-typedef enum {
-    GRPO_GAIN_NONE,
-    GRPO_GAIN_VALID_GROUPS,      /* N/(N - M), M responses in groups of equal rewards (GPG) */
-    GRPO_GAIN_NONZERO_REWARDS,   /* N/#{R != 0} (GPG as verl computes it) */
-    GRPO_GAIN_DIFFICULTY,        /* w(rho) where a > 0, w(1 - rho) elsewhere, rho the share of R > 0 (GRPO-LEAD, 2504.09696) */
-    GRPO_GAIN_LENGTH_POWER,      /* T^-p over its mean in the batch (Delta L, 2509.07558) */
-    GRPO_GAIN_EXPONENTIAL,       /* e^(a/gain_temperature) (Trinity-RFT's regret weighting; REC, 2509.24203, advantage weight) */
-    GRPO_GAIN_FAILURE_POWER      /* (1 - mu)^gain_power, mu the place of the group's mean in [gain_low, gain_high] (F-GRPO, 2602.06717) */
-} grpo_gain_kind;
-typedef enum {
-    GRPO_SECOND_NONE,
-    GRPO_SECOND_BATCH,       /* (a - mean)/(std + second_eps) over the items of the batch */
-    GRPO_SECOND_TOKENS       /* after credit: (A - mean)/sqrt(V + second_eps) over the batch's tokens (GDPO as verl) */
-} grpo_second_kind;
+#define GRPO_SCALE_CHOICES(X) \
+    X(GRPO_SCALE_NONE, none, "") \
+    X(GRPO_SCALE_GROUP_STD, group_std, "GRPO") \
+    X(GRPO_SCALE_BATCH_STD, batch_std, "std of the raw items of the batch (Lite PPO)") \
+    X(GRPO_SCALE_BATCH_CENTRED_STD, batch_centred_std, "std of R - b over the batch (ScaleRL)") \
+    X(GRPO_SCALE_TOKEN_WHITEN, token_whiten, "after credit: (A - mean)/sigma over the batch's tokens (REINFORCE++)") \
+    X(GRPO_SCALE_GROUP_MEAN, group_mean, "m + eps, m the mean of the group (MaxRL, 2602.02710); a = 0 where m <= 0") \
+    X(GRPO_SCALE_LEAVE_ONE_OUT_STD, leave_one_out_std, "of the other items; not divided where they are all equal (NeMo-RL)") \
+    X(GRPO_SCALE_RESIDUAL_RMS, residual_rms, "of the R - b of the group (AReaL, GAPO)") \
+    X(GRPO_SCALE_KALMAN_STD, kalman_std, "of the filter just after the item (KRPO)") \
+    X(GRPO_SCALE_CONSTANT, constant, "eps") \
+    X(GRPO_SCALE_BETA, beta, "max(f(p), 1e-6), f a Beta density, p the mean of the group (BNPO, 2506.02864); rewards in [0, 1]") \
+    X(GRPO_SCALE_MEAN_DEVIATION, mean_deviation, "(sum |R - mean R| + eps)/G over the group (DGPO, 2601.20614); a = 0 where all are " \
+      "equal")
+typedef enum { GRPO_SCALE_CHOICES(GRPO_ENUM_) } grpo_scale_kind;
+#define GRPO_STD_CHOICES(X) \
+    X(GRPO_STD_SAMPLE, sample, "") \
+    X(GRPO_STD_POPULATION, population, "")
+typedef enum { GRPO_STD_CHOICES(GRPO_ENUM_) } grpo_std_kind;                            /* divisor n - 1 or n */
+#define GRPO_EPS_PLACE_CHOICES(X) \
+    X(GRPO_EPS_ADD, add, "sqrt(V) + eps") \
+    X(GRPO_EPS_INSIDE, inside, "sqrt(V + eps)") \
+    X(GRPO_EPS_FLOOR, floor, "sqrt(max(V, eps))") \
+    X(GRPO_EPS_FLOOR_ADD, floor_add, "sqrt(max(V, eps)) + eps")
+typedef enum { GRPO_EPS_PLACE_CHOICES(GRPO_ENUM_) } grpo_eps_place;
+#define GRPO_SINGLETON_CHOICES(X) \
+    X(GRPO_SINGLETON_ZERO, zero, "an item alone in its group has a = 0 when the group is its yardstick") \
+    X(GRPO_SINGLETON_RAW, raw, "baseline 0, deviation 1 (verl)")
+typedef enum { GRPO_SINGLETON_CHOICES(GRPO_ENUM_) } grpo_singleton_kind;
+#define GRPO_GAIN_CHOICES(X) \
+    X(GRPO_GAIN_NONE, none, "") \
+    X(GRPO_GAIN_VALID_GROUPS, valid_groups, "N/(N - M), M responses in groups of equal rewards (GPG)") \
+    X(GRPO_GAIN_NONZERO_REWARDS, nonzero_rewards, "N/#{R != 0} (GPG as verl computes it)") \
+    X(GRPO_GAIN_DIFFICULTY, difficulty, "w(rho) where a > 0, w(1 - rho) elsewhere, rho the share of R > 0 (GRPO-LEAD, 2504.09696)") \
+    X(GRPO_GAIN_LENGTH_POWER, length_power, "T^-p over its mean in the batch (Delta L, 2509.07558)") \
+    X(GRPO_GAIN_EXPONENTIAL, exponential, "e^(a/gain_temperature) (Trinity-RFT's regret weighting; REC, 2509.24203, advantage weight)") \
+    X(GRPO_GAIN_FAILURE_POWER, failure_power, "(1 - mu)^gain_power, mu the place of the group's mean in [gain_low, gain_high] " \
+      "(F-GRPO, 2602.06717)")
+typedef enum { GRPO_GAIN_CHOICES(GRPO_ENUM_) } grpo_gain_kind;
+#define GRPO_SECOND_CHOICES(X) \
+    X(GRPO_SECOND_NONE, none, "") \
+    X(GRPO_SECOND_BATCH, batch, "(a - mean)/(std + second_eps) over the items of the batch") \
+    X(GRPO_SECOND_TOKENS, tokens, "after credit: (A - mean)/sqrt(V + second_eps) over the batch's tokens (GDPO as verl)")
+typedef enum { GRPO_SECOND_CHOICES(GRPO_ENUM_) } grpo_second_kind;
 
-typedef enum {
-    GRPO_CREDIT_OUTCOME,     /* A_t = a at every token */
-    GRPO_CREDIT_RETURN,      /* a at the last token, -kl at every token, discounted reward-to-go (REINFORCE++) */
-    GRPO_CREDIT_STEP,        /* items are steps: sum of the a of this and later steps, discounted (GRPO process supervision, 4.1.3) */
-    GRPO_CREDIT_GAE,         /* generalised advantage estimation over the unmasked tokens (1506.02438) */
-    GRPO_CREDIT_STEP_OWN,    /* items are steps: A_t = a of the step t is in, 0 after the last one */
-    GRPO_CREDIT_EPISODE_STEP,    /* e + step_coef times that, e the outcome advantage of the response (GiGPO, 2505.10978, eq. 8) */
-    GRPO_CREDIT_ENTROPY_SHARE,   /* rewards of tokens by their share of the entropy at their position, normalised over the tokens of the
-                                    prompt's responses with R > 0 and over those of the others (GTPO, 2508.04349) */
-    GRPO_CREDIT_PREFIX_TREE,     /* a + (V_t - V_(t-1))/sigma, V_t the mean R of the prompt's responses whose first t tokens are i's own, as
-                                    batch.state names them; after a masked token nobody's are (TEMPO, 2509.18314) */
-    GRPO_CREDIT_STEP_GAE         /* items are steps: gae whose reward is a where a step ends, and nothing at the last token (MT-GUIDE) */
-} grpo_credit_kind;
-typedef enum {
-    GRPO_STEP_DISCOUNT_TOKENS,   /* credit step: gamma for every token between */
-    GRPO_STEP_DISCOUNT_STEPS     /* for every step (IGPO, 2510.14967) */
-} grpo_step_discount_kind;
-typedef enum {
-    GRPO_BOOTSTRAP_ZERO,         /* credit gae: the value after the last token is 0 */
-    GRPO_BOOTSTRAP_REPEAT        /* where batch.truncated it is that of the last token, whose reward is dropped (T-PPO, 2506.15050) */
-} grpo_bootstrap_kind;
+#define GRPO_CREDIT_CHOICES(X) \
+    X(GRPO_CREDIT_OUTCOME, outcome, "A_t = a at every token") \
+    X(GRPO_CREDIT_RETURN, return, "a at the last token, -kl at every token, discounted reward-to-go (REINFORCE++)") \
+    X(GRPO_CREDIT_STEP, step, "items are steps: sum of the a of this and later steps, discounted (GRPO process supervision, 4.1.3)") \
+    X(GRPO_CREDIT_GAE, gae, "generalised advantage estimation over the unmasked tokens (1506.02438)") \
+    X(GRPO_CREDIT_STEP_OWN, step_own, "items are steps: A_t = a of the step t is in, 0 after the last one") \
+    X(GRPO_CREDIT_EPISODE_STEP, episode_step, "e + step_coef times that, e the outcome advantage of the response (GiGPO, 2505.10978, " \
+      "eq. 8)") \
+    X(GRPO_CREDIT_ENTROPY_SHARE, entropy_share, "rewards of tokens by their share of the entropy at their position, normalised over " \
+      "the tokens of the prompt's responses with R > 0 and over those of the others (GTPO, 2508.04349)") \
+    X(GRPO_CREDIT_PREFIX_TREE, prefix_tree, "a + (V_t - V_(t-1))/sigma, V_t the mean R of the prompt's responses whose first t " \
+      "tokens are i's own, as batch.state names them; after a masked token nobody's are (TEMPO, 2509.18314)") \
+    X(GRPO_CREDIT_STEP_GAE, step_gae, "items are steps: gae whose reward is a where a step ends, and nothing at the last token " \
+      "(MT-GUIDE)")
+typedef enum { GRPO_CREDIT_CHOICES(GRPO_ENUM_) } grpo_credit_kind;
+#define GRPO_STEP_DISCOUNT_CHOICES(X) \
+    X(GRPO_STEP_DISCOUNT_TOKENS, tokens, "credit step: gamma for every token between") \
+    X(GRPO_STEP_DISCOUNT_STEPS, steps, "for every step (IGPO, 2510.14967)")
+typedef enum { GRPO_STEP_DISCOUNT_CHOICES(GRPO_ENUM_) } grpo_step_discount_kind;
+#define GRPO_BOOTSTRAP_CHOICES(X) \
+    X(GRPO_BOOTSTRAP_ZERO, zero, "credit gae: the value after the last token is 0") \
+    X(GRPO_BOOTSTRAP_REPEAT, repeat, "where batch.truncated it is that of the last token, whose reward is dropped (T-PPO, 2506.15050)")
+typedef enum { GRPO_BOOTSTRAP_CHOICES(GRPO_ENUM_) } grpo_bootstrap_kind;
 
-typedef enum {
-    GRPO_ENTROPY_NONE,
-    GRPO_ENTROPY_BONUS,          /* A + min(coef H, |A|/cap) (2506.14758) */
-    GRPO_ENTROPY_ZERO_VARIANCE,  /* coef H or -coef (max H - H) by the sign of R, in groups of equal items (RL-ZVP, 2509.21880) */
-    GRPO_ENTROPY_RELATIVE,       /* A max(0, 1 + coef (H/mean H - 1)), mean over the batch's tokens (textpolicy) */
-    GRPO_ENTROPY_RESPONSE        /* A - coef mean H of the response, 0 where that mean is above cap; cap 0: none (GTPO, 2508.03772) */
-} grpo_entropy_kind;
-typedef enum {
-    GRPO_TEACHER_NORM_NONE,
-    GRPO_TEACHER_NORM_MEAN       /* over the sum of the discounts (MiniLLM, 2306.08543) */
-} grpo_teacher_norm_kind;
+#define GRPO_ENTROPY_CHOICES(X) \
+    X(GRPO_ENTROPY_NONE, none, "") \
+    X(GRPO_ENTROPY_BONUS, bonus, "A + min(coef H, |A|/cap) (2506.14758)") \
+    X(GRPO_ENTROPY_ZERO_VARIANCE, zero_variance, "coef H or -coef (max H - H) by the sign of R, in groups of equal items (RL-ZVP, " \
+      "2509.21880)") \
+    X(GRPO_ENTROPY_RELATIVE, relative, "A max(0, 1 + coef (H/mean H - 1)), mean over the batch's tokens (textpolicy)") \
+    X(GRPO_ENTROPY_RESPONSE, response, "A - coef mean H of the response, 0 where that mean is above cap; cap 0: none (GTPO, " \
+      "2508.03772)")
+typedef enum { GRPO_ENTROPY_CHOICES(GRPO_ENUM_) } grpo_entropy_kind;
+#define GRPO_TEACHER_NORM_CHOICES(X) \
+    X(GRPO_TEACHER_NORM_NONE, none, "") \
+    X(GRPO_TEACHER_NORM_MEAN, mean, "over the sum of the discounts (MiniLLM, 2306.08543)")
+typedef enum { GRPO_TEACHER_NORM_CHOICES(GRPO_ENUM_) } grpo_teacher_norm_kind;
 
-typedef enum {
-    GRPO_TOKEN_BASELINE_NONE,
-    GRPO_TOKEN_BASELINE_OPTIMAL  /* A - B, B the mean of the A at this position in the prompt's responses, weighted by the energies up to it
-                                    (optimal token baseline, as verl); a prompt of one response keeps A */
-} grpo_token_baseline_kind;
+#define GRPO_TOKEN_BASELINE_CHOICES(X) \
+    X(GRPO_TOKEN_BASELINE_NONE, none, "") \
+    X(GRPO_TOKEN_BASELINE_OPTIMAL, optimal, "A - B, B the mean of the A at this position in the prompt's responses, weighted by the " \
+      "energies up to it (optimal token baseline, as verl); a prompt of one response keeps A")
+typedef enum { GRPO_TOKEN_BASELINE_CHOICES(GRPO_ENUM_) } grpo_token_baseline_kind;
 
 /* tokens with batch.selected */
-typedef enum {
-    GRPO_MARKED_NONE,
-    GRPO_MARKED_FIXED,           /* A = marked_value (NeMo-RL: invalid tool calls) */
-    GRPO_MARKED_BOOST            /* A + marked_value |A| (HICRA, 2509.03646) */
-} grpo_marked_kind;
+#define GRPO_MARKED_CHOICES(X) \
+    X(GRPO_MARKED_NONE, none, "") \
+    X(GRPO_MARKED_FIXED, fixed, "A = marked_value (NeMo-RL: invalid tool calls)") \
+    X(GRPO_MARKED_BOOST, boost, "A + marked_value |A| (HICRA, 2509.03646)")
+typedef enum { GRPO_MARKED_CHOICES(GRPO_ENUM_) } grpo_marked_kind;
 
 typedef struct {
     /* items */
@@ -945,34 +956,36 @@ GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance)
 /* ======== axis 3: ratio ===========================================================================================================
  * How far has the policy moved, over which unit?  From d_t = logp - logp_old to the log-ratio y_t of the unit that token t is in. */
 
-typedef enum {
-    GRPO_AGAINST_OLD,
-    GRPO_AGAINST_ROLLOUT,
-    GRPO_AGAINST_REF,
-    GRPO_AGAINST_CURRENT,                /* d = l - sg[l]: the ratio is 1, its gradient that of log-probability (exactly on-policy) */
-    GRPO_AGAINST_NOTHING                 /* d = l: y is a log-probability and no ratio */
-} grpo_against_kind;
-typedef enum {
-    GRPO_UNIT_TOKEN,                     /* y = d_t */
-    GRPO_UNIT_SEQUENCE_MEAN,             /* y = (1/T) sum d: GSPO eq. 7 (2507.18071) */
-    GRPO_UNIT_SEQUENCE_SUM,              /* y = sum d: the ratio of the whole response */
-    GRPO_UNIT_SEQUENCE_CLIPPED_MEAN,     /* y = (1/T) sum of d clipped at pool_high (A >= 0) or -pool_low (A < 0): GMPO (2507.20673) */
-    GRPO_UNIT_SEGMENT_MEAN,              /* y = mean of d over t's segment (ROLL's turns) */
-    GRPO_UNIT_SEGMENT_SUM,               /* y = sum of d over t's segment */
-    GRPO_UNIT_PREFIX_SUM,                /* y = sum of d up to and including t */
-    GRPO_UNIT_PREFIX_MEAN,               /* that divided by the number of them */
-    GRPO_UNIT_SEQUENCE_MEAN_RATIO,       /* y = log((1/T) sum e^d): GRPO-S (2508.04349) */
-    GRPO_UNIT_SEQUENCE_POWER_MEAN        /* y = (1/power) log((1/T) sum e^(power d)), d clipped as in GMPO: APMPO (2605.04066) */
-} grpo_unit_kind;
-typedef enum {
-    GRPO_GRADIENT_UNIT,                  /* through every token of the unit */
-    GRPO_GRADIENT_TOKEN                  /* through the token itself: y = sg[y] + l - sg[l] (GSPO-token eq. 14) */
-} grpo_gradient_kind;
-typedef enum {
-    GRPO_MIX_NONE,
-    GRPO_MIX_AVERAGE,                    /* y := log((e^d + e^y)/2): mean of the token's and the unit's ratio (ART) */
-    GRPO_MIX_WEIGHTED                    /* y := mix_token d + mix_unit y (ART's geometric average: 1/2, 1/2) */
-} grpo_mix_kind;
+#define GRPO_AGAINST_CHOICES(X) \
+    X(GRPO_AGAINST_OLD, old, "") \
+    X(GRPO_AGAINST_ROLLOUT, rollout, "") \
+    X(GRPO_AGAINST_REF, ref, "") \
+    X(GRPO_AGAINST_CURRENT, current, "d = l - sg[l]: the ratio is 1, its gradient that of log-probability (exactly on-policy)") \
+    X(GRPO_AGAINST_NOTHING, nothing, "d = l: y is a log-probability and no ratio")
+typedef enum { GRPO_AGAINST_CHOICES(GRPO_ENUM_) } grpo_against_kind;
+#define GRPO_UNIT_CHOICES(X) \
+    X(GRPO_UNIT_TOKEN, token, "y = d_t") \
+    X(GRPO_UNIT_SEQUENCE_MEAN, sequence_mean, "y = (1/T) sum d: GSPO eq. 7 (2507.18071)") \
+    X(GRPO_UNIT_SEQUENCE_SUM, sequence_sum, "y = sum d: the ratio of the whole response") \
+    X(GRPO_UNIT_SEQUENCE_CLIPPED_MEAN, sequence_clipped_mean, "y = (1/T) sum of d clipped at pool_high (A >= 0) or -pool_low (A < " \
+      "0): GMPO (2507.20673)") \
+    X(GRPO_UNIT_SEGMENT_MEAN, segment_mean, "y = mean of d over t's segment (ROLL's turns)") \
+    X(GRPO_UNIT_SEGMENT_SUM, segment_sum, "y = sum of d over t's segment") \
+    X(GRPO_UNIT_PREFIX_SUM, prefix_sum, "y = sum of d up to and including t") \
+    X(GRPO_UNIT_PREFIX_MEAN, prefix_mean, "that divided by the number of them") \
+    X(GRPO_UNIT_SEQUENCE_MEAN_RATIO, sequence_mean_ratio, "y = log((1/T) sum e^d): GRPO-S (2508.04349)") \
+    X(GRPO_UNIT_SEQUENCE_POWER_MEAN, sequence_power_mean, "y = (1/power) log((1/T) sum e^(power d)), d clipped as in GMPO: APMPO " \
+      "(2605.04066)")
+typedef enum { GRPO_UNIT_CHOICES(GRPO_ENUM_) } grpo_unit_kind;
+#define GRPO_GRADIENT_CHOICES(X) \
+    X(GRPO_GRADIENT_UNIT, unit, "through every token of the unit") \
+    X(GRPO_GRADIENT_TOKEN, token, "through the token itself: y = sg[y] + l - sg[l] (GSPO-token eq. 14)")
+typedef enum { GRPO_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_gradient_kind;
+#define GRPO_MIX_CHOICES(X) \
+    X(GRPO_MIX_NONE, none, "") \
+    X(GRPO_MIX_AVERAGE, average, "y := log((e^d + e^y)/2): mean of the token's and the unit's ratio (ART)") \
+    X(GRPO_MIX_WEIGHTED, weighted, "y := mix_token d + mix_unit y (ART's geometric average: 1/2, 1/2)")
+typedef enum { GRPO_MIX_CHOICES(GRPO_ENUM_) } grpo_mix_kind;
 
 typedef struct {
     grpo_unit_kind unit;
@@ -1016,67 +1029,108 @@ GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes)
 /* ======== axis 4: surrogate =======================================================================================================
  * What is a (ratio, advantage) pair worth?  As a loss.  w = ratio, A = advantage, l = logp. */
 
-typedef enum {
-    GRPO_SURROGATE_SCORE,      /* -A l (Williams 1992) */
-    GRPO_SURROGATE_RATIO,      /* -w A */
-    GRPO_SURROGATE_PPO_CLIP,   /* max(-w A, -clip(w, 1 - eps_low, 1 + eps_high) A): PPO (1707.06347), DAPO's clip-higher */
-    GRPO_SURROGATE_DUAL_CLIP,  /* the same, and at most -dual A where A < 0 (1912.09729); also the two-sided clip "delta" (2505.07291) */
-    GRPO_SURROGATE_CISPO,      /* -sg[clip(w, weight_min, weight_max)] A l (2506.13585 eq. 4) */
-    GRPO_SURROGATE_SAPO,       /* -(4/tau) sigmoid(tau (w - 1)) A, tau by the sign of A (2511.20347 eqs. 5-7) */
-    GRPO_SURROGATE_VESPO,      /* -sg[w^k e^(lambda (1 - w))] A l, (k, lambda) by the sign of A (2602.10693) */
-    GRPO_SURROGATE_LOG_RATIO,  /* -A y, y the log-ratio */
-    GRPO_SURROGATE_SQUARED,    /* (A - strength y)^2, where A = 0 too (Kimi k1.5, 2501.12599 section 2.3.2; Kimi K2, 2507.20534) */
-    GRPO_SURROGATE_GPPO,       /* PPO clip that keeps a gradient: clipped, -beta bound A sg[1/w] w (2508.07629 eqs. 11, 17-18; CE-GPPO 2509.20712) */
-    GRPO_SURROGATE_ASPO,       /* weight 1/w instead of w where A > 0, soft dual clips on both sides (2510.06062) */
-    GRPO_SURROGATE_TOPR,       /* -sg[u] A l, u = 1 if A > 0, else w clipped to [weight_min, weight_max] (2503.14286) */
-    GRPO_SURROGATE_BAND,       /* -sg[w] A l inside [weight_min, weight_max], 0 outside */
-    GRPO_SURROGATE_SAPO_DETACHED,  /* -A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT) */
-    /* of gspo.h, functions of a group: F_i from the scores s_j and the advantages A_j (at the first active token) of its G responses
-     * with active tokens, with the unit of a response; F_i is the worth of each token of i.  k = strength; + and -: the n+ responses with
-     * A > 0 and the n- others; v = 1/n+, or where length_rate is not 0 the softmax over + of -length_rate T */
-    GRPO_SURROGATE_VARIANCE,   /* (k (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599) */
-    GRPO_SURROGATE_LABELS,     /* A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n- (REAL, 2602.05630) */
-    GRPO_SURROGATE_BALANCE,    /* (z + s_i - k A_i)^2, z = batch.log_z, whose gradient is grpo_output.dlog_z (FlowRL, 2509.15207) */
-    GRPO_SURROGATE_PAIRS,      /* 1/P sum_b log(1 + e^(-k (s_i - s_b))) over the P pairs of the group with A_i - A_b > margin */
-    GRPO_SURROGATE_CONTRAST,   /* -softmax(A/tau_pos)_i log softmax(k s)_i */
-    GRPO_SURROGATE_CONTRAST_MEAN,  /* A_i > 0: -v_i s_i, else s_i/n-; 0 without + or without - (DisCO-b, 2505.12366) */
-    GRPO_SURROGATE_CONTRAST_LSE,   /* A_i > 0: -v_i (s_i - tau_neg log((1/n-) sum_- e^(s_j/tau_neg))), else 0; 0 without + or without -
-                                      (DisCO; DRPO, 2510.04474, with a length_rate) */
-    GRPO_SURROGATE_SOFT_PAIRS, /* 1/(G (G - 1)) sum_j log(1 + e^D) - p D, D = k (s_i - s_j), p = sigmoid((A_i - A_j)/tau_pos) (DNO,
-                                  2404.03715, algorithm 1) */
-    GRPO_SURROGATE_MATCH,      /* (p_i - u_i)^2, p = softmax(A/tau_pos), u = softmax(k s) (DMPO, 2605.19461, its code) */
-    GRPO_SURROGATE_MATCH_JS,   /* (p_i log(p_i/q_i) + u_i log(u_i/q_i))/2, q = (p + u)/2 (the same) */
-    /* of one unit again */
-    GRPO_SURROGATE_LOGISTIC,   /* log(1 + e^(-+(k y - shift))), - where A > 0, else +, where A = 0 too (VPD, 2605.15113, E-step) */
-    GRPO_SURROGATE_DISPO,      /* cispo with bounds of its own where A < 0: weight_min_neg, weight_max_neg (2602.00983) */
-    GRPO_SURROGATE_BGPO,       /* A > 0: -(1 + y) A, A < 0: -w A: a bound on -w A (2510.11683 eqs. 11-16) */
-    GRPO_SURROGATE_SHAPED,     /* -A w/(w + shape) at tokens with batch.selected (GUIDE, 2506.13923; LUFFY, 2504.14945), ppo_clip at others */
-    GRPO_SURROGATE_QUADRATIC,  /* -A w + |A| (w - 1)^2/(2 eps_high): best at 1 +- eps_high, never clipped (CFPO, 2601.22801) */
-    GRPO_SURROGATE_UNBOUNDED_POSITIVE,     /* A > 0: -A, with the gradient of -A l; A < 0: dual_clip (UP, 2607.06987, eq. 15) */
-    /* of a group */
-    GRPO_SURROGATE_STANDARDISED,   /* (A_i - k z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + score_eps) (GIFT, 2510.23868) */
-    GRPO_SURROGATE_TARGET,     /* -q_i log softmax(k s)_i, q = softmax(k o + A/tau_pos), o as y of logp_old: against nothing, unit
-                                  sequence_mean or sequence_sum (TPO, 2604.06159) */
-    GRPO_SURROGATE_HINGE,      /* 1/P sum_b max(0, shift - k (s_i - s_b)) over the pairs of PAIRS (Click, 2306.03350) */
-    GRPO_SURROGATE_REGRESSION, /* STANDARDISED with mean and deviation differentiated too, A_i^2 of one response (Reg-GRPO, 2506.07464,
-                                  eqs. 8-9) */
-    GRPO_SURROGATE_NONE        /* 0: what else is paid for is all there is (TRPA, 2504.04524).  Needs no ratio, and no advantages where
-                                  nothing else reads them: NULL is all 0 */
-} grpo_surrogate_kind;
+/* id, name, a function of one TOKEN or of a GROUP, arrays it needs besides those of its ratio, numbers it reads with their domains (those of
+ * the field table always hold), the term, what it is */
+#define GRPO_SURROGATE_CHOICES(X) \
+    X(GRPO_SURROGATE_SCORE, score, TOKEN, 0, NOTHING, grpo_score(advantage, logp), \
+      "-A l (Williams 1992)") \
+    X(GRPO_SURROGATE_RATIO, ratio, TOKEN, 0, NOTHING, grpo_ratio_term(w, advantage), \
+      "-w A") \
+    X(GRPO_SURROGATE_PPO_CLIP, ppo_clip, TOKEN, 0, NOTHING, grpo_ppo_clip(w, advantage, range), \
+      "max(-w A, -clip(w, 1 - eps_low, 1 + eps_high) A): PPO (1707.06347), DAPO's clip-higher") \
+    X(GRPO_SURROGATE_DUAL_CLIP, dual_clip, TOKEN, 0, NOTHING, grpo_dual_clip(w, advantage, range, s->dual), \
+      "the same, and at most -dual A where A < 0 (1912.09729); also the two-sided clip \"delta\" (2505.07291)") \
+    X(GRPO_SURROGATE_CISPO, cispo, TOKEN, 0, RANGE(weight_min, weight_max), \
+      grpo_cispo(w, advantage, logp, s->weight_min, s->weight_max), \
+      "-sg[clip(w, weight_min, weight_max)] A l (2506.13585 eq. 4)") \
+    X(GRPO_SURROGATE_SAPO, sapo, TOKEN, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), grpo_sapo(w, advantage, up ? s->tau_pos : s->tau_neg), \
+      "-(4/tau) sigmoid(tau (w - 1)) A, tau by the sign of A (2511.20347 eqs. 5-7)") \
+    X(GRPO_SURROGATE_VESPO, vespo, TOKEN, 0, NOTHING, \
+      grpo_vespo(w, advantage, logp, up ? s->k_pos : s->k_neg, up ? s->lambda_pos : s->lambda_neg), \
+      "-sg[w^k e^(lambda (1 - w))] A l, (k, lambda) by the sign of A (2602.10693)") \
+    X(GRPO_SURROGATE_LOG_RATIO, log_ratio, TOKEN, 0, NOTHING, grpo_log_ratio_term(w, advantage), \
+      "-A y, y the log-ratio") \
+    X(GRPO_SURROGATE_SQUARED, squared, TOKEN, 0, NOTHING, grpo_squared(w, advantage, s->strength), \
+      "(A - strength y)^2, where A = 0 too (Kimi k1.5, 2501.12599 section 2.3.2; Kimi K2, 2507.20534)") \
+    X(GRPO_SURROGATE_GPPO, gppo, TOKEN, 0, NOTHING, grpo_gppo(w, advantage, range, s->dual, s->beta_low, s->beta_high), \
+      "PPO clip that keeps a gradient: clipped, -beta bound A sg[1/w] w (2508.07629 eqs. 11, 17-18; CE-GPPO 2509.20712)") \
+    X(GRPO_SURROGATE_ASPO, aspo, TOKEN, 0, ABOVE_ONE(dual) ABOVE_ONE(dual_pos), \
+      grpo_aspo(w, advantage, logp, range, s->dual, s->dual_pos), \
+      "weight 1/w instead of w where A > 0, soft dual clips on both sides (2510.06062)") \
+    X(GRPO_SURROGATE_TOPR, topr, TOKEN, 0, RANGE(weight_min, weight_max), grpo_topr(w, advantage, logp, s->weight_min, s->weight_max), \
+      "-sg[u] A l, u = 1 if A > 0, else w clipped to [weight_min, weight_max] (2503.14286)") \
+    X(GRPO_SURROGATE_BAND, band, TOKEN, 0, RANGE(weight_min, weight_max), grpo_band(w, advantage, logp, s->weight_min, s->weight_max), \
+      "-sg[w] A l inside [weight_min, weight_max], 0 outside") \
+    X(GRPO_SURROGATE_SAPO_DETACHED, sapo_detached, TOKEN, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), \
+      grpo_sapo_detached(w, advantage, logp, up ? s->tau_pos : s->tau_neg), \
+      "-A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT)") \
+    /* of gspo.h, functions of a group: F_i from the scores s_j and the advantages A_j (at the first active token) of its G responses with \
+       active tokens, with the unit of a response; F_i is the worth of each token of i.  k = strength; + and -: the n+ responses with \
+       A > 0 and the n- others; v = 1/n+, or where length_rate is not 0 the softmax over + of -length_rate T */ \
+    X(GRPO_SURROGATE_VARIANCE, variance, GROUP, 0, NOTHING, none, \
+      "(k (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599)") \
+    X(GRPO_SURROGATE_LABELS, labels, GROUP, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), none, \
+      "A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n- (REAL, 2602.05630)") \
+    X(GRPO_SURROGATE_BALANCE, balance, GROUP, GRPO_NEED_LOG_Z_, NOTHING, none, \
+      "(z + s_i - k A_i)^2, z = batch.log_z, whose gradient is grpo_output.dlog_z (FlowRL, 2509.15207)") \
+    X(GRPO_SURROGATE_PAIRS, pairs, GROUP, 0, NOTHING, none, \
+      "1/P sum_b log(1 + e^(-k (s_i - s_b))) over the P pairs of the group with A_i - A_b > margin") \
+    X(GRPO_SURROGATE_CONTRAST, contrast, GROUP, 0, POSITIVE(tau_pos), none, \
+      "-softmax(A/tau_pos)_i log softmax(k s)_i") \
+    X(GRPO_SURROGATE_CONTRAST_MEAN, contrast_mean, GROUP, 0, NOTHING, none, \
+      "A_i > 0: -v_i s_i, else s_i/n-; 0 without + or without - (DisCO-b, 2505.12366)") \
+    X(GRPO_SURROGATE_CONTRAST_LSE, contrast_lse, GROUP, 0, POSITIVE(tau_neg), none, \
+      "A_i > 0: -v_i (s_i - tau_neg log((1/n-) sum_- e^(s_j/tau_neg))), else 0; 0 without + or without - (DisCO; DRPO, 2510.04474, " \
+      "with a length_rate)") \
+    X(GRPO_SURROGATE_SOFT_PAIRS, soft_pairs, GROUP, 0, POSITIVE(tau_pos), none, \
+      "1/(G (G - 1)) sum_j log(1 + e^D) - p D, D = k (s_i - s_j), p = sigmoid((A_i - A_j)/tau_pos) (DNO, 2404.03715, algorithm 1)") \
+    X(GRPO_SURROGATE_MATCH, match, GROUP, 0, POSITIVE(tau_pos), none, \
+      "(p_i - u_i)^2, p = softmax(A/tau_pos), u = softmax(k s) (DMPO, 2605.19461, its code)") \
+    X(GRPO_SURROGATE_MATCH_JS, match_js, GROUP, 0, POSITIVE(tau_pos), none, \
+      "(p_i log(p_i/q_i) + u_i log(u_i/q_i))/2, q = (p + u)/2 (the same)") \
+    /* of one unit again */ \
+    X(GRPO_SURROGATE_LOGISTIC, logistic, TOKEN, 0, NOTHING, grpo_logistic_term(w, advantage, s->strength, s->shift), \
+      "log(1 + e^(-+(k y - shift))), - where A > 0, else +, where A = 0 too (VPD, 2605.15113, E-step)") \
+    X(GRPO_SURROGATE_DISPO, dispo, TOKEN, 0, RANGE(weight_min, weight_max) RANGE(weight_min_neg, weight_max_neg), \
+      grpo_cispo(w, advantage, logp, up ? s->weight_min : s->weight_min_neg, up ? s->weight_max : s->weight_max_neg), \
+      "cispo with bounds of its own where A < 0: weight_min_neg, weight_max_neg (2602.00983)") \
+    X(GRPO_SURROGATE_BGPO, bgpo, TOKEN, 0, NOTHING, grpo_bgpo(w, advantage), \
+      "A > 0: -(1 + y) A, A < 0: -w A: a bound on -w A (2510.11683 eqs. 11-16)") \
+    X(GRPO_SURROGATE_SHAPED, shaped, TOKEN, GRPO_NEED_SELECTED_, POSITIVE(shape), grpo_ppo_clip(w, advantage, range), \
+      "-A w/(w + shape) at tokens with batch.selected (GUIDE, 2506.13923; LUFFY, 2504.14945), ppo_clip at others") \
+    X(GRPO_SURROGATE_QUADRATIC, quadratic, TOKEN, 0, POSITIVE_BOUND(eps_high), grpo_quadratic(w, advantage, s->eps_high), \
+      "-A w + |A| (w - 1)^2/(2 eps_high): best at 1 +- eps_high, never clipped (CFPO, 2601.22801)") \
+    X(GRPO_SURROGATE_UNBOUNDED_POSITIVE, unbounded_positive, TOKEN, 0, NOTHING, grpo_unbounded_positive(w, advantage, range, s->dual), \
+      "A > 0: -A, with the gradient of -A l; A < 0: dual_clip (UP, 2607.06987, eq. 15)") \
+    /* of a group */ \
+    X(GRPO_SURROGATE_STANDARDISED, standardised, GROUP, 0, NOTHING, none, \
+      "(A_i - k z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + score_eps) (GIFT, 2510.23868)") \
+    X(GRPO_SURROGATE_TARGET, target, GROUP, GRPO_NEED_OLD_, POSITIVE(tau_pos), none, \
+      "-q_i log softmax(k s)_i, q = softmax(k o + A/tau_pos), o as y of logp_old: against nothing, unit sequence_mean or " \
+      "sequence_sum (TPO, 2604.06159)") \
+    X(GRPO_SURROGATE_HINGE, hinge, GROUP, 0, NOTHING, none, \
+      "1/P sum_b max(0, shift - k (s_i - s_b)) over the pairs of PAIRS (Click, 2306.03350)") \
+    X(GRPO_SURROGATE_REGRESSION, regression, GROUP, 0, NOTHING, none, \
+      "STANDARDISED with mean and deviation differentiated too, A_i^2 of one response (Reg-GRPO, 2506.07464, eqs. 8-9)") \
+    X(GRPO_SURROGATE_NONE, none, TOKEN, 0, NOTHING, none, \
+      "0: what else is paid for is all there is (TRPA, 2504.04524). Needs no ratio, and no advantages where nothing else reads them: " \
+      "NULL is all 0")
+typedef enum { GRPO_SURROGATE_CHOICES(GRPO_ENUM_) } grpo_surrogate_kind;
 
 /* what the functions of a group call a response's score */
-typedef enum {
-    GRPO_SCORE_LOG,            /* s = y */
-    GRPO_SCORE_RATIO           /* s = e^y */
-} grpo_score_kind;
+#define GRPO_SCORE_CHOICES(X) \
+    X(GRPO_SCORE_LOG, log, "s = y") \
+    X(GRPO_SCORE_RATIO, ratio, "s = e^y")
+typedef enum { GRPO_SCORE_CHOICES(GRPO_ENUM_) } grpo_score_kind;
 
-typedef enum {
-    GRPO_BOUNDS_FIXED,         /* 1 - eps_low, 1 + eps_high */
-    GRPO_BOUNDS_PROBABILITY,   /* wider for tokens that were less probable, of ppo_clip, dual_clip and gppo (DCPO 2509.02333) */
-    GRPO_BOUNDS_POSITION,      /* e^(-log_low s), e^(log_high s), e^(log_dual s), s = n^position_power at the n-th token that counts of its
-                                  response, of ppo_clip and dual_clip (CTPO 2605.07331) */
-    GRPO_BOUNDS_GIVEN          /* 1 - batch.clip_low, 1 + batch.clip_high, of ppo_clip, dual_clip and gppo */
-} grpo_bounds_kind;
+#define GRPO_BOUNDS_CHOICES(X) \
+    X(GRPO_BOUNDS_FIXED, fixed, "1 - eps_low, 1 + eps_high") \
+    X(GRPO_BOUNDS_PROBABILITY, probability, "wider for tokens that were less probable, of ppo_clip, dual_clip and gppo (DCPO " \
+      "2509.02333)") \
+    X(GRPO_BOUNDS_POSITION, position, "e^(-log_low s), e^(log_high s), e^(log_dual s), s = n^position_power at the n-th token that " \
+      "counts of its response, of ppo_clip and dual_clip (CTPO 2605.07331)") \
+    X(GRPO_BOUNDS_GIVEN, given, "1 - batch.clip_low, 1 + batch.clip_high, of ppo_clip, dual_clip and gppo")
+typedef enum { GRPO_BOUNDS_CHOICES(GRPO_ENUM_) } grpo_bounds_kind;
 
 typedef struct {
     grpo_surrogate_kind kind;
@@ -1419,98 +1473,86 @@ GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_r
 /* the choice, of shaped at tokens that are not selected; A = 0 is worth 0 and has no gradient, but for regressions */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp)
 {
-    grpo_term zero = { 0, 0, 0, GRPO_CLIP_NO };
-    if (advantage == 0 && s->kind != GRPO_SURROGATE_SQUARED && s->kind != GRPO_SURROGATE_LOGISTIC) return zero;
+    const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };                  /* of what is no function of one token, too */
+    const int up = advantage > 0;
+    if (advantage == 0 && s->kind != GRPO_SURROGATE_SQUARED && s->kind != GRPO_SURROGATE_LOGISTIC) return none;
     switch (s->kind) {
-    case GRPO_SURROGATE_SCORE:     return grpo_score(advantage, logp);
-    case GRPO_SURROGATE_RATIO:     return grpo_ratio_term(w, advantage);
-    case GRPO_SURROGATE_PPO_CLIP:  return grpo_ppo_clip(w, advantage, range);
-    case GRPO_SURROGATE_DUAL_CLIP: return grpo_dual_clip(w, advantage, range, s->dual);
-    case GRPO_SURROGATE_CISPO:     return grpo_cispo(w, advantage, logp, s->weight_min, s->weight_max);
-    case GRPO_SURROGATE_SAPO:      return grpo_sapo(w, advantage, advantage > 0 ? s->tau_pos : s->tau_neg);
-    case GRPO_SURROGATE_VESPO:     return advantage > 0 ? grpo_vespo(w, advantage, logp, s->k_pos, s->lambda_pos)
-                                                        : grpo_vespo(w, advantage, logp, s->k_neg, s->lambda_neg);
-    case GRPO_SURROGATE_LOG_RATIO: return grpo_log_ratio_term(w, advantage);
-    case GRPO_SURROGATE_SQUARED:   return grpo_squared(w, advantage, s->strength);
-    case GRPO_SURROGATE_GPPO:      return grpo_gppo(w, advantage, range, s->dual, s->beta_low, s->beta_high);
-    case GRPO_SURROGATE_ASPO:      return grpo_aspo(w, advantage, logp, range, s->dual, s->dual_pos);
-    case GRPO_SURROGATE_TOPR:      return grpo_topr(w, advantage, logp, s->weight_min, s->weight_max);
-    case GRPO_SURROGATE_BAND:      return grpo_band(w, advantage, logp, s->weight_min, s->weight_max);
-    case GRPO_SURROGATE_SAPO_DETACHED: return grpo_sapo_detached(w, advantage, logp, advantage > 0 ? s->tau_pos : s->tau_neg);
-    case GRPO_SURROGATE_LOGISTIC:  return grpo_logistic_term(w, advantage, s->strength, s->shift);
-    case GRPO_SURROGATE_DISPO:     return advantage > 0 ? grpo_cispo(w, advantage, logp, s->weight_min, s->weight_max)
-                                                        : grpo_cispo(w, advantage, logp, s->weight_min_neg, s->weight_max_neg);
-    case GRPO_SURROGATE_BGPO:      return grpo_bgpo(w, advantage);
-    case GRPO_SURROGATE_SHAPED:    return grpo_ppo_clip(w, advantage, range);
-    case GRPO_SURROGATE_QUADRATIC: return grpo_quadratic(w, advantage, s->eps_high);
-    case GRPO_SURROGATE_UNBOUNDED_POSITIVE: return grpo_unbounded_positive(w, advantage, range, s->dual);
-    default: return zero;                                              /* no function of one token */
+#define GRPO_TERM_(id, name, of, needs, reads, term, text) case id: return term;
+    GRPO_SURROGATE_CHOICES(GRPO_TERM_)
+#undef GRPO_TERM_
     }
+    return none;
 }
 
 /* ======== axis 5: penalty =========================================================================================================
  * What else is paid for?  At each token kl_coef u K - entropy_coef H, K an estimator of KL(policy || reference), H the entropy.  And
  * beside the terms, with divisors of their own: a likelihood over some tokens, and pairs of responses. */
 
-typedef enum { GRPO_KL_AGAINST_REF, GRPO_KL_AGAINST_OLD, GRPO_KL_AGAINST_ROLLOUT, GRPO_KL_AGAINST_TEACHER } grpo_kl_against_kind;
+#define GRPO_KL_AGAINST_CHOICES(X) \
+    X(GRPO_KL_AGAINST_REF, ref, "") \
+    X(GRPO_KL_AGAINST_OLD, old, "") \
+    X(GRPO_KL_AGAINST_ROLLOUT, rollout, "") \
+    X(GRPO_KL_AGAINST_TEACHER, teacher, "")
+typedef enum { GRPO_KL_AGAINST_CHOICES(GRPO_ENUM_) } grpo_kl_against_kind;
 
-typedef enum {
-    GRPO_KL_GRADIENT_OWN,
-    GRPO_KL_GRADIENT_K2,         /* value of K, gradient of k2: straight-through (verl's "k3+") */
-    GRPO_KL_GRADIENT_NONE        /* value of K, no gradient: what is left is that of u */
-} grpo_kl_gradient_kind;
-typedef enum {
-    GRPO_KL_RATIO_NONE,          /* u = 1 */
-    GRPO_KL_RATIO_TOKEN,         /* u = e^d, d of axis 3 unclamped, differentiated: unbiased off-policy (DeepSeek-V3.2, 2512.02556) */
-    GRPO_KL_RATIO_UNIT,          /* u = the ratio of axis 3, differentiated (TRL at sequence level) */
-    GRPO_KL_RATIO_SCORE          /* u = e^(l - sg[l]): 1, with the gradient of the score function */
-} grpo_kl_ratio_kind;
-typedef enum {
-    GRPO_KL_ON_ALL,
-    GRPO_KL_ON_SELECTED          /* at tokens with batch.selected (KL-Cov, 2505.22617) */
-} grpo_kl_on_kind;
+#define GRPO_KL_GRADIENT_CHOICES(X) \
+    X(GRPO_KL_GRADIENT_OWN, own, "") \
+    X(GRPO_KL_GRADIENT_K2, k2, "value of K, gradient of k2: straight-through (verl's \"k3+\")") \
+    X(GRPO_KL_GRADIENT_NONE, none, "value of K, no gradient: what is left is that of u")
+typedef enum { GRPO_KL_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_kl_gradient_kind;
+#define GRPO_KL_RATIO_CHOICES(X) \
+    X(GRPO_KL_RATIO_NONE, none, "u = 1") \
+    X(GRPO_KL_RATIO_TOKEN, token, "u = e^d, d of axis 3 unclamped, differentiated: unbiased off-policy (DeepSeek-V3.2, 2512.02556)") \
+    X(GRPO_KL_RATIO_UNIT, unit, "u = the ratio of axis 3, differentiated (TRL at sequence level)") \
+    X(GRPO_KL_RATIO_SCORE, score, "u = e^(l - sg[l]): 1, with the gradient of the score function")
+typedef enum { GRPO_KL_RATIO_CHOICES(GRPO_ENUM_) } grpo_kl_ratio_kind;
+#define GRPO_KL_ON_CHOICES(X) \
+    X(GRPO_KL_ON_ALL, all, "") \
+    X(GRPO_KL_ON_SELECTED, selected, "at tokens with batch.selected (KL-Cov, 2505.22617)")
+typedef enum { GRPO_KL_ON_CHOICES(GRPO_ENUM_) } grpo_kl_on_kind;
 
 /* likelihood_coef/D times the sum of -u h over D tokens of the batch */
-typedef enum {
-    GRPO_LIKELIHOOD_NONE,
-    GRPO_LIKELIHOOD_CORRECT,     /* of responses with batch.reward > 0 (VAPO, 2504.05118) */
-    GRPO_LIKELIHOOD_POSITIVE,    /* with A > 0 (OREAL, 2502.06781, as xtuner) */
-    GRPO_LIKELIHOOD_SELECTED,    /* with batch.selected (CHORD, 2508.11408: those of the demonstrations) */
-    GRPO_LIKELIHOOD_ALL,
-    GRPO_LIKELIHOOD_NOT_NEGATIVE /* with A >= 0 (LLDS, 2512.04220) */
-} grpo_likelihood_kind;
+#define GRPO_LIKELIHOOD_CHOICES(X) \
+    X(GRPO_LIKELIHOOD_NONE, none, "") \
+    X(GRPO_LIKELIHOOD_CORRECT, correct, "of responses with batch.reward > 0 (VAPO, 2504.05118)") \
+    X(GRPO_LIKELIHOOD_POSITIVE, positive, "with A > 0 (OREAL, 2502.06781, as xtuner)") \
+    X(GRPO_LIKELIHOOD_SELECTED, selected, "with batch.selected (CHORD, 2508.11408: those of the demonstrations)") \
+    X(GRPO_LIKELIHOOD_ALL, all, "") \
+    X(GRPO_LIKELIHOOD_NOT_NEGATIVE, not_negative, "with A >= 0 (LLDS, 2512.04220)")
+typedef enum { GRPO_LIKELIHOOD_CHOICES(GRPO_ENUM_) } grpo_likelihood_kind;
 /* u, detached; p = e^l */
-typedef enum {
-    GRPO_LIKELIHOOD_WEIGHT_NONE,       /* 1 */
-    GRPO_LIKELIHOOD_WEIGHT_P,          /* p */
-    GRPO_LIKELIHOOD_WEIGHT_P_NOT_P,    /* p (1 - p) (CHORD's phi) */
-    GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE    /* sigmoid(likelihood_gain (logp_teacher - l)) (SDAR, 2605.15155) */
-} grpo_likelihood_weight_kind;
+#define GRPO_LIKELIHOOD_WEIGHT_CHOICES(X) \
+    X(GRPO_LIKELIHOOD_WEIGHT_NONE, none, "1") \
+    X(GRPO_LIKELIHOOD_WEIGHT_P, p, "p") \
+    X(GRPO_LIKELIHOOD_WEIGHT_P_NOT_P, p_not_p, "p (1 - p) (CHORD's phi)") \
+    X(GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE, teacher_gate, "sigmoid(likelihood_gain (logp_teacher - l)) (SDAR, 2605.15155)")
+typedef enum { GRPO_LIKELIHOOD_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_likelihood_weight_kind;
 /* h */
-typedef enum {
-    GRPO_LIKELIHOOD_FORM_LOGP,         /* l */
-    GRPO_LIKELIHOOD_FORM_TEACHER_GAP,  /* l - logp_teacher (SDAR, 2605.15155) */
-    GRPO_LIKELIHOOD_FORM_LOST          /* -max(logp_old - l, 0) (LLDS, 2512.04220) */
-} grpo_likelihood_form_kind;
+#define GRPO_LIKELIHOOD_FORM_CHOICES(X) \
+    X(GRPO_LIKELIHOOD_FORM_LOGP, logp, "l") \
+    X(GRPO_LIKELIHOOD_FORM_TEACHER_GAP, teacher_gap, "l - logp_teacher (SDAR, 2605.15155)") \
+    X(GRPO_LIKELIHOOD_FORM_LOST, lost, "-max(logp_old - l, 0) (LLDS, 2512.04220)")
+typedef enum { GRPO_LIKELIHOOD_FORM_CHOICES(GRPO_ENUM_) } grpo_likelihood_form_kind;
 /* of form lost: tokens outside of what the gate lets pass add nothing and stay among the D */
-typedef enum {
-    GRPO_LIKELIHOOD_GATE_NONE,
-    GRPO_LIKELIHOOD_GATE_SEQUENCE,     /* responses whose logp_old - l sum to more than 0, over their tokens among the D (2512.04220) */
-    GRPO_LIKELIHOOD_GATE_SEGMENT       /* the same of segments: turns */
-} grpo_likelihood_gate_kind;
+#define GRPO_LIKELIHOOD_GATE_CHOICES(X) \
+    X(GRPO_LIKELIHOOD_GATE_NONE, none, "") \
+    X(GRPO_LIKELIHOOD_GATE_SEQUENCE, sequence, "responses whose logp_old - l sum to more than 0, over their tokens among the D " \
+      "(2512.04220)") \
+    X(GRPO_LIKELIHOOD_GATE_SEGMENT, segment, "the same of segments: turns")
+typedef enum { GRPO_LIKELIHOOD_GATE_CHOICES(GRPO_ENUM_) } grpo_likelihood_gate_kind;
 
 /* of gspo.h: pair_coef/D times the sum of log(1 + e^(-pair_beta (s_a - s_b))) over the D pairs of responses of one group with
  * reward_a - reward_b > pair_margin (AMIR-GRPO, 2601.03661) */
-typedef enum {
-    GRPO_PAIRS_NONE,
-    GRPO_PAIRS_MARGIN,
-    GRPO_PAIRS_MARGIN_ELSE_SIGN  /* where the step has no such pair pair_coef/N times the sum of log(1 + e^(-+s)) over its N responses with
-                                    tokens that count, - where the reward is > 0 (TRPA, 2504.04524) */
-} grpo_pairs_kind;
-typedef enum {
-    GRPO_PAIR_SCORE_REF,         /* s = mean of l - logp_ref over the response */
-    GRPO_PAIR_SCORE_FREE         /* s = mean of l */
-} grpo_pair_score_kind;
+#define GRPO_PAIRS_CHOICES(X) \
+    X(GRPO_PAIRS_NONE, none, "") \
+    X(GRPO_PAIRS_MARGIN, margin, "") \
+    X(GRPO_PAIRS_MARGIN_ELSE_SIGN, margin_else_sign, "where the step has no such pair pair_coef/N times the sum of log(1 + e^(-+s)) " \
+      "over its N responses with tokens that count, - where the reward is > 0 (TRPA, 2504.04524)")
+typedef enum { GRPO_PAIRS_CHOICES(GRPO_ENUM_) } grpo_pairs_kind;
+#define GRPO_PAIR_SCORE_CHOICES(X) \
+    X(GRPO_PAIR_SCORE_REF, ref, "s = mean of l - logp_ref over the response") \
+    X(GRPO_PAIR_SCORE_FREE, free, "s = mean of l")
+typedef enum { GRPO_PAIR_SCORE_CHOICES(GRPO_ENUM_) } grpo_pair_score_kind;
 
 typedef struct {
     grpo_kl_kind kl;
@@ -1594,86 +1636,97 @@ GRPO_FN grpo_term grpo_likelihood(const grpo_penalty *p, double logp, double log
  * Which tokens and sequences count, and how much?  The surrogate is multiplied by M v g: v = importance weight of old over rollout
  * policy, g that of the policy over old, M = 0 for tokens dropped by trust, off_policy or selected, else 1; all detached. */
 
-typedef enum { GRPO_TRUNCATED_KEEP, GRPO_TRUNCATED_MASK } grpo_truncated_kind;      /* mask: DAPO's overlong filtering */
-typedef enum {
-    GRPO_CORRECTION_NONE,
-    GRPO_CORRECTION_TRUNCATE,    /* clip(v, low, high): TIS */
-    GRPO_CORRECTION_MASK,        /* v inside [low, high], else 0: MIS, IcePop (2510.18855) */
-    GRPO_CORRECTION_REJECT       /* 1 inside, else 0: rejection sampling */
-} grpo_correction_kind;
-typedef enum {
-    GRPO_CORRECTION_TOKEN,           /* e^q_t, q = logp_old - logp_rollout */
-    GRPO_CORRECTION_SEQUENCE_SUM,    /* e^(sum q) */
-    GRPO_CORRECTION_SEQUENCE_MEAN,   /* e^(mean q), geometric */
-    GRPO_CORRECTION_SEGMENT_SUM,     /* the same over t's segment */
-    GRPO_CORRECTION_SEGMENT_MEAN
-} grpo_correction_unit;
+#define GRPO_TRUNCATED_CHOICES(X) \
+    X(GRPO_TRUNCATED_KEEP, keep, "") \
+    X(GRPO_TRUNCATED_MASK, mask, "")
+typedef enum { GRPO_TRUNCATED_CHOICES(GRPO_ENUM_) } grpo_truncated_kind;      /* mask: DAPO's overlong filtering */
+#define GRPO_CORRECTION_CHOICES(X) \
+    X(GRPO_CORRECTION_NONE, none, "") \
+    X(GRPO_CORRECTION_TRUNCATE, truncate, "clip(v, low, high): TIS") \
+    X(GRPO_CORRECTION_MASK, mask, "v inside [low, high], else 0: MIS, IcePop (2510.18855)") \
+    X(GRPO_CORRECTION_REJECT, reject, "1 inside, else 0: rejection sampling")
+typedef enum { GRPO_CORRECTION_CHOICES(GRPO_ENUM_) } grpo_correction_kind;
+#define GRPO_CORRECTION_UNIT_CHOICES(X) \
+    X(GRPO_CORRECTION_TOKEN, token, "e^q_t, q = logp_old - logp_rollout") \
+    X(GRPO_CORRECTION_SEQUENCE_SUM, sequence_sum, "e^(sum q)") \
+    X(GRPO_CORRECTION_SEQUENCE_MEAN, sequence_mean, "e^(mean q), geometric") \
+    X(GRPO_CORRECTION_SEGMENT_SUM, segment_sum, "the same over t's segment") \
+    X(GRPO_CORRECTION_SEGMENT_MEAN, segment_mean, "")
+typedef enum { GRPO_CORRECTION_UNIT_CHOICES(GRPO_ENUM_) } grpo_correction_unit;
 /* g, clipped to [drift_low, drift_high] */
-typedef enum {
-    GRPO_DRIFT_NONE,             /* 1 */
-    GRPO_DRIFT_TOKEN,            /* e^(logp - logp_old) */
-    GRPO_DRIFT_SEQUENCE_SUM,     /* e^(sum of logp - logp_old) (FlowRL, 2509.15207) */
-    GRPO_DRIFT_SEQUENCE_MEAN     /* e^(mean of it) */
-} grpo_drift_kind;
-typedef enum {
-    GRPO_CORRECTION_NORM_NONE,
-    GRPO_CORRECTION_NORM_MEAN        /* v over its mean in the batch: of tokens, or of responses where the unit is one (verl) */
-} grpo_correction_norm;
-typedef enum {
-    GRPO_REJECTED_ZERO_WEIGHT,   /* surrogate times 0; divisors and penalty keep the token (IcePop) */
-    GRPO_REJECTED_UNMASK         /* the token leaves the mask altogether (verl) */
-} grpo_rejected_kind;
+#define GRPO_DRIFT_CHOICES(X) \
+    X(GRPO_DRIFT_NONE, none, "1") \
+    X(GRPO_DRIFT_TOKEN, token, "e^(logp - logp_old)") \
+    X(GRPO_DRIFT_SEQUENCE_SUM, sequence_sum, "e^(sum of logp - logp_old) (FlowRL, 2509.15207)") \
+    X(GRPO_DRIFT_SEQUENCE_MEAN, sequence_mean, "e^(mean of it)")
+typedef enum { GRPO_DRIFT_CHOICES(GRPO_ENUM_) } grpo_drift_kind;
+#define GRPO_CORRECTION_NORM_CHOICES(X) \
+    X(GRPO_CORRECTION_NORM_NONE, none, "") \
+    X(GRPO_CORRECTION_NORM_MEAN, mean, "v over its mean in the batch: of tokens, or of responses where the unit is one (verl)")
+typedef enum { GRPO_CORRECTION_NORM_CHOICES(GRPO_ENUM_) } grpo_correction_norm;
+#define GRPO_REJECTED_CHOICES(X) \
+    X(GRPO_REJECTED_ZERO_WEIGHT, zero_weight, "surrogate times 0; divisors and penalty keep the token (IcePop)") \
+    X(GRPO_REJECTED_UNMASK, unmask, "the token leaves the mask altogether (verl)")
+typedef enum { GRPO_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rejected_kind;
 
 /* which tokens are dropped; x = log-probability in the ratio's denominator, p = e^l, p0 = e^x, w and y of axis 3, lo = trust_low, hi =
  * trust_high */
-typedef enum {
-    GRPO_TRUST_NONE,
-    GRPO_TRUST_ONE_SIDED,            /* A > 0 and w > 1 + hi, A < 0 and w < 1 - lo: where a PPO clip would bind */
-    GRPO_TRUST_TWO_SIDED,            /* w outside [1 - lo, 1 + hi], whatever A */
-    GRPO_TRUST_LOG_TWO_SIDED,        /* y outside [-lo, hi] */
-    GRPO_TRUST_PROBABILITY,          /* A > 0 and p - p0 > hi, A < 0 and p0 - p > lo (DPPO-TV, 2602.04879) */
-    GRPO_TRUST_PROBABILITY_BOTH,     /* |p - p0| > hi */
-    GRPO_TRUST_BINARY_KL,            /* p moved the way A wants and KL((p0, 1 - p0) || (p, 1 - p)) > hi (A > 0) or lo (A < 0) (DPPO-KL) */
-    GRPO_TRUST_K2,                   /* (l - x)^2/2 > hi */
-    GRPO_TRUST_RING                  /* w outside [1 - lo, 1 + hi], but not where A >= 0 and w <= 1 - ring_low, or A <= 0 and w >= 1 +
-                                        ring_high (REC, 2509.24203) */
-} grpo_trust_kind;
-typedef enum {
-    GRPO_OFF_POLICY_NONE,
-    GRPO_OFF_POLICY_OLD,         /* drop tokens with A < 0 where a sequence's mean of logp_old - logp is above off_policy_max (2512.02556) */
-    GRPO_OFF_POLICY_ROLLOUT,     /* the same from logp_rollout */
-    GRPO_OFF_POLICY_TOTAL_VARIATION  /* drop tokens with q A > 0 where a sequence's mean of |e^q - 1| is above it (VACO, 2603.01365) */
-} grpo_off_policy_kind;
-typedef enum {
-    GRPO_SELECTED_ALL,
-    GRPO_SELECTED_KEEP,          /* drop tokens without batch.selected (high-entropy tokens only, 2506.01939) */
-    GRPO_SELECTED_DROP           /* drop tokens with it (Clip-Cov, 2505.22617) */
-} grpo_selected_kind;
+#define GRPO_TRUST_CHOICES(X) \
+    X(GRPO_TRUST_NONE, none, "") \
+    X(GRPO_TRUST_ONE_SIDED, one_sided, "A > 0 and w > 1 + hi, A < 0 and w < 1 - lo: where a PPO clip would bind") \
+    X(GRPO_TRUST_TWO_SIDED, two_sided, "w outside [1 - lo, 1 + hi], whatever A") \
+    X(GRPO_TRUST_LOG_TWO_SIDED, log_two_sided, "y outside [-lo, hi]") \
+    X(GRPO_TRUST_PROBABILITY, probability, "A > 0 and p - p0 > hi, A < 0 and p0 - p > lo (DPPO-TV, 2602.04879)") \
+    X(GRPO_TRUST_PROBABILITY_BOTH, probability_both, "|p - p0| > hi") \
+    X(GRPO_TRUST_BINARY_KL, binary_kl, "p moved the way A wants and KL((p0, 1 - p0) || (p, 1 - p)) > hi (A > 0) or lo (A < 0) " \
+      "(DPPO-KL)") \
+    X(GRPO_TRUST_K2, k2, "(l - x)^2/2 > hi") \
+    X(GRPO_TRUST_RING, ring, "w outside [1 - lo, 1 + hi], but not where A >= 0 and w <= 1 - ring_low, or A <= 0 and w >= 1 + " \
+      "ring_high (REC, 2509.24203)")
+typedef enum { GRPO_TRUST_CHOICES(GRPO_ENUM_) } grpo_trust_kind;
+#define GRPO_OFF_POLICY_CHOICES(X) \
+    X(GRPO_OFF_POLICY_NONE, none, "") \
+    X(GRPO_OFF_POLICY_OLD, old, "drop tokens with A < 0 where a sequence's mean of logp_old - logp is above off_policy_max " \
+      "(2512.02556)") \
+    X(GRPO_OFF_POLICY_ROLLOUT, rollout, "the same from logp_rollout") \
+    X(GRPO_OFF_POLICY_TOTAL_VARIATION, total_variation, "drop tokens with q A > 0 where a sequence's mean of |e^q - 1| is above it " \
+      "(VACO, 2603.01365)")
+typedef enum { GRPO_OFF_POLICY_CHOICES(GRPO_ENUM_) } grpo_off_policy_kind;
+#define GRPO_SELECTED_CHOICES(X) \
+    X(GRPO_SELECTED_ALL, all, "") \
+    X(GRPO_SELECTED_KEEP, keep, "drop tokens without batch.selected (high-entropy tokens only, 2506.01939)") \
+    X(GRPO_SELECTED_DROP, drop, "drop tokens with it (Clip-Cov, 2505.22617)")
+typedef enum { GRPO_SELECTED_CHOICES(GRPO_ENUM_) } grpo_selected_kind;
 
 /* grounds for rejection besides the correction's band: a statistic of q, pooled over a unit, outside [reject_low, reject_high] */
-typedef enum {
-    GRPO_REJECT_NONE,
-    GRPO_REJECT_RATIO,           /* e^(pooled q) */
-    GRPO_REJECT_K2,              /* q^2/2 */
-    GRPO_REJECT_K3,              /* e^q - 1 - q */
-    GRPO_REJECT_PROBABILITY,     /* e^logp_old - e^logp_rollout */
-    GRPO_REJECT_EXP_ABS          /* e^|q| (NeMo-RL's probability error of a sequence) */
-} grpo_reject_kind;
-typedef enum {
-    GRPO_REJECT_TOKEN, GRPO_REJECT_SEQUENCE_SUM, GRPO_REJECT_SEQUENCE_MEAN, GRPO_REJECT_SEQUENCE_MAX,
-    GRPO_REJECT_SEGMENT_SUM, GRPO_REJECT_SEGMENT_MEAN, GRPO_REJECT_SEGMENT_MAX
-} grpo_reject_unit;
+#define GRPO_REJECT_CHOICES(X) \
+    X(GRPO_REJECT_NONE, none, "") \
+    X(GRPO_REJECT_RATIO, ratio, "e^(pooled q)") \
+    X(GRPO_REJECT_K2, k2, "q^2/2") \
+    X(GRPO_REJECT_K3, k3, "e^q - 1 - q") \
+    X(GRPO_REJECT_PROBABILITY, probability, "e^logp_old - e^logp_rollout") \
+    X(GRPO_REJECT_EXP_ABS, exp_abs, "e^|q| (NeMo-RL's probability error of a sequence)")
+typedef enum { GRPO_REJECT_CHOICES(GRPO_ENUM_) } grpo_reject_kind;
+#define GRPO_REJECT_UNIT_CHOICES(X) \
+    X(GRPO_REJECT_TOKEN, token, "") \
+    X(GRPO_REJECT_SEQUENCE_SUM, sequence_sum, "") \
+    X(GRPO_REJECT_SEQUENCE_MEAN, sequence_mean, "") \
+    X(GRPO_REJECT_SEQUENCE_MAX, sequence_max, "") \
+    X(GRPO_REJECT_SEGMENT_SUM, segment_sum, "") \
+    X(GRPO_REJECT_SEGMENT_MEAN, segment_mean, "") \
+    X(GRPO_REJECT_SEGMENT_MAX, segment_max, "")
+typedef enum { GRPO_REJECT_UNIT_CHOICES(GRPO_ENUM_) } grpo_reject_unit;
 
-typedef enum {
-    GRPO_FUTURE_NONE,
-    GRPO_FUTURE_DECAYED          /* v times clip(e^F, future_low, future_high), F = sum over k >= t of 2^(-(k - t)/half_life) d_k,
-                                    d = logp - logp_old; positions count, masked ones too (FIPO, 2603.19835) */
-} grpo_future_kind;
-typedef enum {
-    GRPO_GIVEN_NONE,
-    GRPO_GIVEN_POLICY,           /* batch.weight multiplies v */
-    GRPO_GIVEN_TERM              /* batch.weight multiplies the whole term */
-} grpo_given_kind;
+#define GRPO_FUTURE_CHOICES(X) \
+    X(GRPO_FUTURE_NONE, none, "") \
+    X(GRPO_FUTURE_DECAYED, decayed, "v times clip(e^F, future_low, future_high), F = sum over k >= t of 2^(-(k - t)/half_life) d_k, " \
+      "d = logp - logp_old; positions count, masked ones too (FIPO, 2603.19835)")
+typedef enum { GRPO_FUTURE_CHOICES(GRPO_ENUM_) } grpo_future_kind;
+#define GRPO_GIVEN_CHOICES(X) \
+    X(GRPO_GIVEN_NONE, none, "") \
+    X(GRPO_GIVEN_POLICY, policy, "batch.weight multiplies v") \
+    X(GRPO_GIVEN_TERM, term, "batch.weight multiplies the whole term")
+typedef enum { GRPO_GIVEN_CHOICES(GRPO_ENUM_) } grpo_given_kind;
 
 typedef struct {
     grpo_truncated_kind truncated;
@@ -1803,24 +1856,31 @@ GRPO_FN double grpo_future_weight(const grpo_weight *c, grpo_dd future, double t
 /* ======== axis 7: aggregation =====================================================================================================
  * Divided by what?  loss = sum of terms times the coefficient.  N sequences, T_i tokens that count, C = constant. */
 
-typedef enum {
-    GRPO_TOKEN_SUM,                  /* 1 */
-    GRPO_TOKEN_MEAN,                 /* 1/sum T (DAPO) */
-    GRPO_SEQ_MEAN_TOKEN_MEAN,        /* 1/(N T_i) (GRPO, GSPO) */
-    GRPO_SEQ_MEAN_TOKEN_SUM,         /* 1/N */
-    GRPO_SEQ_MEAN_CONSTANT,          /* 1/(N C) (Dr.GRPO) */
-    GRPO_CONSTANT,                   /* 1/C (verl's seq-mean-token-sum-norm) */
-    GRPO_GROUP_MEAN_TOKEN_MEAN,      /* 1/(groups * tokens of the group) (ScaleRL's prompt average) */
-    GRPO_SEQ_MEAN_LENGTH_POWER,      /* T_i^(power - 1)/N: token mean at power 0, token sum at 1 */
-    GRPO_SEQ_SUM_TOKEN_MEAN,         /* 1/T_i */
-    GRPO_GROUP_MEAN,                 /* 1/(groups * T_i): mean over groups of the sum over responses of token means (GVPO, REAL) */
-    GRPO_GROUP_MEAN_SEQ_MEAN,        /* 1/(groups * responses of the group * T_i) */
-    GRPO_TOKEN_MEAN_BY_SIGN,         /* 1/(tokens with A > 0) at those, 1/(the others) at the others (OREAL, 2502.06781, as xtuner) */
-    GRPO_SEQ_MEAN_SEGMENT_MEAN,      /* 1/(N K_i n), K_i segments with tokens that count, n of them in t's segment (RLinf's turns) */
-    GRPO_SEQ_MEAN_BY_SIGN,           /* 1/(T_i n), n the responses of i's sign: A > 0 at the first token that counts, or not (VPD, 2605.15113) */
-    GRPO_TOKEN_MEAN_VARIED           /* 1/(tokens of groups with max - min of batch.reward > 1e-6), of every token (DAPO-ZV); 1 if none */
-} grpo_aggregation_kind;
-typedef enum { GRPO_EMPTY_COUNT, GRPO_EMPTY_SKIP } grpo_empty_kind;      /* do sequences (groups) without tokens count in N? */
+#define GRPO_AGGREGATION_CHOICES(X) \
+    X(GRPO_TOKEN_SUM, token_sum, "1") \
+    X(GRPO_TOKEN_MEAN, token_mean, "1/sum T (DAPO)") \
+    X(GRPO_SEQ_MEAN_TOKEN_MEAN, seq_mean_token_mean, "1/(N T_i) (GRPO, GSPO)") \
+    X(GRPO_SEQ_MEAN_TOKEN_SUM, seq_mean_token_sum, "1/N") \
+    X(GRPO_SEQ_MEAN_CONSTANT, seq_mean_constant, "1/(N C) (Dr.GRPO)") \
+    X(GRPO_CONSTANT, constant, "1/C (verl's seq-mean-token-sum-norm)") \
+    X(GRPO_GROUP_MEAN_TOKEN_MEAN, group_mean_token_mean, "1/(groups * tokens of the group) (ScaleRL's prompt average)") \
+    X(GRPO_SEQ_MEAN_LENGTH_POWER, seq_mean_length_power, "T_i^(power - 1)/N: token mean at power 0, token sum at 1") \
+    X(GRPO_SEQ_SUM_TOKEN_MEAN, seq_sum_token_mean, "1/T_i") \
+    X(GRPO_GROUP_MEAN, group_mean, "1/(groups * T_i): mean over groups of the sum over responses of token means (GVPO, REAL)") \
+    X(GRPO_GROUP_MEAN_SEQ_MEAN, group_mean_seq_mean, "1/(groups * responses of the group * T_i)") \
+    X(GRPO_TOKEN_MEAN_BY_SIGN, token_mean_by_sign, "1/(tokens with A > 0) at those, 1/(the others) at the others (OREAL, 2502.06781, " \
+      "as xtuner)") \
+    X(GRPO_SEQ_MEAN_SEGMENT_MEAN, seq_mean_segment_mean, "1/(N K_i n), K_i segments with tokens that count, n of them in t's segment " \
+      "(RLinf's turns)") \
+    X(GRPO_SEQ_MEAN_BY_SIGN, seq_mean_by_sign, "1/(T_i n), n the responses of i's sign: A > 0 at the first token that counts, or not " \
+      "(VPD, 2605.15113)") \
+    X(GRPO_TOKEN_MEAN_VARIED, token_mean_varied, "1/(tokens of groups with max - min of batch.reward > 1e-6), of every token " \
+      "(DAPO-ZV); 1 if none")
+typedef enum { GRPO_AGGREGATION_CHOICES(GRPO_ENUM_) } grpo_aggregation_kind;
+#define GRPO_EMPTY_CHOICES(X) \
+    X(GRPO_EMPTY_COUNT, count, "") \
+    X(GRPO_EMPTY_SKIP, skip, "")
+typedef enum { GRPO_EMPTY_CHOICES(GRPO_ENUM_) } grpo_empty_kind;      /* do sequences (groups) without tokens count in N? */
 
 typedef struct {
     grpo_aggregation_kind kind;
@@ -1854,6 +1914,7 @@ typedef struct {
     const char *path;
     const char *choices;     /* "none|soft|linear" in the order of the enum; NULL for a number */
     size_t offset;           /* into grpo_objective: of an enum, or of a double */
+    int n_choices;           /* 0 for a number */
     int domain;              /* of a number, for grpo_field_domain */
 } grpo_field;
 
@@ -2709,31 +2770,24 @@ enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_RO
        GRPO_NEED_LOG_Z_ = 32768, GRPO_NEED_STEP_END_ = 65536, GRPO_NEED_STATE_ = 131072, GRPO_NEED_SQUARES_ = 262144,
        GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576, GRPO_NEED_CLIPS_ = 2097152 };
 
-/* the surrogates that are functions of a group: arrays they need, temperatures they read */
-enum { GRPO_READS_TAU_POS_ = 1, GRPO_READS_TAU_NEG_ = 2 };
-typedef struct { grpo_surrogate_kind kind; int needs, reads; } grpo_group_kind_;
+#define GRPO_IS_TOKEN_ 0
+#define GRPO_IS_GROUP_ 1
 
-static const grpo_group_kind_ *grpo_group_kind_of_(grpo_surrogate_kind kind)
+/* is it a function of a group? */
+static int grpo_is_of_group_(grpo_surrogate_kind kind)
 {
-    static const grpo_group_kind_ kinds[] = {
-        { GRPO_SURROGATE_VARIANCE, 0, 0 },
-        { GRPO_SURROGATE_LABELS, 0, GRPO_READS_TAU_POS_ | GRPO_READS_TAU_NEG_ },
-        { GRPO_SURROGATE_BALANCE, GRPO_NEED_LOG_Z_, 0 },
-        { GRPO_SURROGATE_PAIRS, 0, 0 },
-        { GRPO_SURROGATE_CONTRAST, 0, GRPO_READS_TAU_POS_ },
-        { GRPO_SURROGATE_CONTRAST_MEAN, 0, 0 },
-        { GRPO_SURROGATE_CONTRAST_LSE, 0, GRPO_READS_TAU_NEG_ },
-        { GRPO_SURROGATE_SOFT_PAIRS, 0, GRPO_READS_TAU_POS_ },
-        { GRPO_SURROGATE_MATCH, 0, GRPO_READS_TAU_POS_ },
-        { GRPO_SURROGATE_MATCH_JS, 0, GRPO_READS_TAU_POS_ },
-        { GRPO_SURROGATE_STANDARDISED, 0, 0 },
-        { GRPO_SURROGATE_TARGET, GRPO_NEED_OLD_, GRPO_READS_TAU_POS_ },
-        { GRPO_SURROGATE_HINGE, 0, 0 },
-        { GRPO_SURROGATE_REGRESSION, 0, 0 },
-    };
-    size_t k;
-    for (k = 0; k < sizeof kinds / sizeof *kinds; k++) if (kinds[k].kind == kind) return &kinds[k];
-    return NULL;
+#define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
+    static const uint64_t groups = 0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_);
+#undef GRPO_OF_GROUP_BIT_
+    return (int)(groups >> kind & 1);
+}
+
+static int grpo_surrogate_needs_(grpo_surrogate_kind kind)
+{
+#define GRPO_NEEDS_(id, name, of, needs, ...) needs,
+    static const int needs[] = { GRPO_SURROGATE_CHOICES(GRPO_NEEDS_) };
+#undef GRPO_NEEDS_
+    return needs[kind];
 }
 
 /* do surrogate or penalty have a ratio? */
@@ -2931,8 +2985,7 @@ static int grpo_reads_advantage_(const grpo_objective *o)
 
 static int grpo_loss_needs_(const grpo_objective *o)
 {
-    const grpo_group_kind_ *group = grpo_group_kind_of_(o->surrogate.kind);
-    int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | (group ? group->needs : 0);
+    int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | grpo_surrogate_needs_(o->surrogate.kind);
     if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
     if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_whose_(&o->penalty));
@@ -2945,15 +2998,7 @@ static int grpo_loss_needs_(const grpo_objective *o)
     if (o->penalty.pairs != GRPO_PAIRS_NONE && o->penalty.pair_score == GRPO_PAIR_SCORE_REF) n |= GRPO_NEED_REF_;
     if (o->weight.drift != GRPO_DRIFT_NONE) n |= GRPO_NEED_OLD_;
     if (o->weight.selected != GRPO_SELECTED_ALL || o->penalty.kl_on != GRPO_KL_ON_ALL) n |= GRPO_NEED_SELECTED_;
-    if (o->surrogate.kind == GRPO_SURROGATE_SHAPED) n |= GRPO_NEED_SELECTED_;
     if (o->surrogate.bounds == GRPO_BOUNDS_GIVEN) n |= GRPO_NEED_CLIPS_;
-    return n;
-}
-
-static int grpo_choice_count_(const char *choices)
-{
-    int n = 1;
-    for (; *choices; choices++) n += *choices == '|';
     return n;
 }
 
@@ -2993,6 +3038,7 @@ static const grpo_domain grpo_domains_[] = { GRPO_DOMAINS_(GRPO_DOMAIN_) };
 static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain)
 {
     const grpo_domain *d = &grpo_domains_[domain];
+    if (d->flags == 0 && x >= d->low && x <= d->high) return GRPO_NO_RULE;
     if (x != x) return GRPO_NAN;
     if (x == 0 && (d->flags & GRPO_OR_0)) return GRPO_NO_RULE;
     if (x == 0 && (d->flags & GRPO_EXCEPT_0)) return GRPO_ZERO;
@@ -3066,7 +3112,7 @@ static grpo_status grpo_check_fields_(const grpo_objective *o)
     for (i = 0; i < n; i++) {
         const double v = grpo_objective_get(o, &f[i]);
         grpo_rule rule;
-        if (f[i].choices) rule = v >= 0 && v < grpo_choice_count_(f[i].choices) ? GRPO_NO_RULE : GRPO_NOT_A_CHOICE;
+        if (f[i].choices) rule = v >= 0 && v < f[i].n_choices ? GRPO_NO_RULE : GRPO_NOT_A_CHOICE;
         else rule = grpo_rule_of_(v, (grpo_domain_kind_)f[i].domain);
         if (rule) return grpo_status_at_(rule, i + 1, -1);
     }
@@ -3075,13 +3121,6 @@ static grpo_status grpo_check_fields_(const grpo_objective *o)
 
 #define GRPO_PASS_K_ (~(GRPO_IS_(GRPO_TRANSFORM_NONE) | GRPO_IS_(GRPO_TRANSFORM_BEST_MINUS_SECOND)))
 #define GRPO_QUANTILES_ (GRPO_IS_(GRPO_BASELINE_QUANTILE) | GRPO_IS_(GRPO_BASELINE_QUANTILE_LINEAR))
-#define GRPO_WEIGHTS_ (GRPO_IS_(GRPO_SURROGATE_CISPO) | GRPO_IS_(GRPO_SURROGATE_TOPR) | GRPO_IS_(GRPO_SURROGATE_BAND) \
-    | GRPO_IS_(GRPO_SURROGATE_DISPO))
-#define GRPO_TAU_POS_ (GRPO_IS_(GRPO_SURROGATE_SAPO) | GRPO_IS_(GRPO_SURROGATE_SAPO_DETACHED) | GRPO_IS_(GRPO_SURROGATE_LABELS) \
-    | GRPO_IS_(GRPO_SURROGATE_CONTRAST) | GRPO_IS_(GRPO_SURROGATE_SOFT_PAIRS) | GRPO_IS_(GRPO_SURROGATE_MATCH) \
-    | GRPO_IS_(GRPO_SURROGATE_MATCH_JS) | GRPO_IS_(GRPO_SURROGATE_TARGET))
-#define GRPO_TAU_NEG_ (GRPO_IS_(GRPO_SURROGATE_SAPO) | GRPO_IS_(GRPO_SURROGATE_SAPO_DETACHED) | GRPO_IS_(GRPO_SURROGATE_LABELS) \
-    | GRPO_IS_(GRPO_SURROGATE_CONTRAST_LSE))
 #define GRPO_CONSTANTS_ (GRPO_IS_(GRPO_SEQ_MEAN_CONSTANT) | GRPO_IS_(GRPO_CONSTANT))
 
 /* where a choice reads a number, what that must be besides its domain */
@@ -3107,14 +3146,6 @@ static grpo_status grpo_check_reads_(const grpo_objective *o)
         READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_BONUS), advantage.entropy_cap, POSITIVE),
         READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_RESPONSE), advantage.entropy_cap, FACTOR),
         READS(ratio.unit, GRPO_IS_(GRPO_UNIT_SEQUENCE_POWER_MEAN), ratio.power, POSITIVE_POWER),
-        READS(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_QUADRATIC), surrogate.eps_high, POSITIVE_BOUND),
-        READS(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_ASPO), surrogate.dual, ABOVE_ONE),
-        READS(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_ASPO), surrogate.dual_pos, ABOVE_ONE),
-        READS(surrogate.kind, GRPO_WEIGHTS_, surrogate.weight_min, FACTOR),
-        READS(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_DISPO), surrogate.weight_min_neg, FACTOR),
-        READS(surrogate.kind, GRPO_TAU_POS_, surrogate.tau_pos, POSITIVE),
-        READS(surrogate.kind, GRPO_TAU_NEG_, surrogate.tau_neg, POSITIVE),
-        READS(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_SHAPED), surrogate.shape, POSITIVE),
         READS(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_low, FACTOR),
         READS(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_clamp, BOUND),
         READS(weight.reject, GRPO_ISNT_(GRPO_REJECT_NONE), weight.correction_clamp, BOUND),
@@ -3138,6 +3169,42 @@ static grpo_status grpo_check_reads_(const grpo_objective *o)
     return GRPO_OK;
 }
 
+/* what a surrogate asks of a number, or of two: that the second is no less than the first */
+typedef struct { uint16_t number, most; grpo_domain_kind_ domain; } grpo_read_;
+
+/* one list after the other, each with an end */
+static const grpo_read_ grpo_surrogate_reads_[] = {
+#define SURROGATE(field) (uint16_t)GRPO_FIELD_(surrogate.field)
+#define POSITIVE(field) { SURROGATE(field), 0, GRPO_POSITIVE_ },
+#define POSITIVE_BOUND(field) { SURROGATE(field), 0, GRPO_POSITIVE_BOUND_ },
+#define ABOVE_ONE(field) { SURROGATE(field), 0, GRPO_ABOVE_ONE_ },
+#define RANGE(low, high) { SURROGATE(low), 0, GRPO_FACTOR_ }, { SURROGATE(low), SURROGATE(high), GRPO_ANY_ },
+#define NOTHING
+#define GRPO_READS_(id, name, of, needs, reads, term, text) reads { 0, 0, GRPO_N_DOMAINS_ },
+    GRPO_SURROGATE_CHOICES(GRPO_READS_)
+#undef SURROGATE
+#undef POSITIVE
+#undef POSITIVE_BOUND
+#undef ABOVE_ONE
+#undef RANGE
+#undef NOTHING
+#undef GRPO_READS_
+};
+
+static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o)
+{
+    const grpo_read_ *r = grpo_surrogate_reads_;
+    int before = (int)o->surrogate.kind;
+    for (; before > 0; r++) before -= r->domain == GRPO_N_DOMAINS_;
+    for (; r->domain != GRPO_N_DOMAINS_; r++) {
+        const double x = grpo_number_at_(o, r->number);
+        const grpo_rule rule = grpo_rule_of_(x, r->domain);
+        if (rule) return grpo_status_at_(rule, grpo_at_field_(r->number), -1);
+        if (r->most && x > grpo_number_at_(o, r->most)) return grpo_status_of_fields_(GRPO_CROSSED, r->number, r->most);
+    }
+    return GRPO_OK;
+}
+
 static int grpo_breaks_order_(grpo_rule rule, double x, double y)
 {
     return rule == GRPO_CROSSED ? x > y : rule == GRPO_NOT_BELOW ? !(x < y) : !(x > 1 + y);
@@ -3155,8 +3222,6 @@ static grpo_status grpo_check_order_(const grpo_objective *o)
         ORDER(advantage.credit, GRPO_ALWAYS_, advantage.advantage_low, GRPO_CROSSED, advantage.advantage_high),
         ORDER(ratio.unit, GRPO_ALWAYS_, ratio.clamp_low, GRPO_CROSSED, ratio.clamp_high),
         ORDER(ratio.unit, GRPO_ALWAYS_, ratio.unit_clamp_low, GRPO_CROSSED, ratio.unit_clamp_high),
-        ORDER(surrogate.kind, GRPO_WEIGHTS_, surrogate.weight_min, GRPO_CROSSED, surrogate.weight_max),
-        ORDER(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_DISPO), surrogate.weight_min_neg, GRPO_CROSSED, surrogate.weight_max_neg),
         ORDER(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_low, GRPO_CROSSED, weight.correction_high),
         ORDER(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_low, GRPO_CROSSED, weight.drift_high),
         ORDER(weight.reject, GRPO_ISNT_(GRPO_REJECT_NONE), weight.reject_low, GRPO_CROSSED, weight.reject_high),
@@ -3293,7 +3358,7 @@ static int grpo_gain_is_of_batch_(grpo_gain_kind k)
 /* functions of a group are of responses' scores */
 static grpo_status grpo_check_groups_of_(const grpo_objective *o)
 {
-    if (!grpo_group_kind_of_(o->surrogate.kind)) return GRPO_OK;
+    if (!grpo_is_of_group_(o->surrogate.kind)) return GRPO_OK;
     if (o->ratio.mix != GRPO_MIX_NONE) return grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.mix));
     return grpo_unit_is_sequence_(o->ratio.unit) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.unit));
 }
@@ -3302,6 +3367,7 @@ grpo_status grpo_objective_check(const grpo_objective *o)
 {
     grpo_status st = o ? grpo_check_fields_(o) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!st) st = grpo_check_reads_(o);
+    if (!st) st = grpo_check_surrogate_reads_(o);
     if (!st) st = grpo_check_order_(o);
     if (!st) st = grpo_check_combinations_(o);
     if (!st) st = grpo_check_groups_of_(o);
@@ -5078,7 +5144,7 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r)
     const grpo_ratio_axis *a = &o->ratio;
     const grpo_penalty *p = &o->penalty;
     const grpo_surrogate_kind kind = o->surrogate.kind;
-    if (!r->reports_ratio || kind == GRPO_SURROGATE_SHAPED || grpo_group_kind_of_(kind)) return 0;
+    if (!r->reports_ratio || kind == GRPO_SURROGATE_SHAPED || grpo_is_of_group_(kind)) return 0;
     if (o->surrogate.bounds != GRPO_BOUNDS_FIXED && grpo_bounds_act_(&o->surrogate)) return 0;
     if (a->unit > GRPO_UNIT_SEQUENCE_SUM || (a->unit != GRPO_UNIT_TOKEN && !grpo_is_clip_(kind))) return 0;
     if (a->mix != GRPO_MIX_NONE || a->against != GRPO_AGAINST_OLD || a->clamp_low != 0 || a->clamp_high != 0) return 0;
@@ -6795,73 +6861,65 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
 const grpo_field *grpo_fields(int *count)
 {
     static const grpo_field fields[] = {
-#define GRPO_CHOICE_(path, choices) { #path, choices, GRPO_FIELD_(path), 0 }
-#define GRPO_NUMBER_(path, domain) { #path, NULL, GRPO_FIELD_(path), GRPO_##domain##_ }
-        GRPO_CHOICE_(reward.truncated, "keep|scale"), GRPO_NUMBER_(reward.truncated_factor, FINITE),
-        GRPO_CHOICE_(reward.length, "none|kimi|cosine|inverse"), GRPO_NUMBER_(reward.length_coef, FINITE),
+#define GRPO_NAME_OR_(id, name, ...) "|" #name
+#define GRPO_ONE_(...) + 1
+#define GRPO_CHOICE_(path, CHOICES) { #path, &(CHOICES(GRPO_NAME_OR_))[1], GRPO_FIELD_(path), 0 CHOICES(GRPO_ONE_), 0 }
+#define GRPO_NUMBER_(path, domain) { #path, NULL, GRPO_FIELD_(path), 0, GRPO_##domain##_ }
+        GRPO_CHOICE_(reward.truncated, GRPO_CUT_CHOICES), GRPO_NUMBER_(reward.truncated_factor, FINITE),
+        GRPO_CHOICE_(reward.length, GRPO_LENGTH_CHOICES), GRPO_NUMBER_(reward.length_coef, FINITE),
         GRPO_NUMBER_(reward.length_max, FINITE),
         GRPO_NUMBER_(reward.correct_low, FINITE), GRPO_NUMBER_(reward.correct_high, FINITE),
         GRPO_NUMBER_(reward.wrong_low, FINITE), GRPO_NUMBER_(reward.wrong_high, FINITE),
-        GRPO_CHOICE_(reward.overlong, "none|soft|linear"),
+        GRPO_CHOICE_(reward.overlong, GRPO_OVERLONG_CHOICES),
         GRPO_NUMBER_(reward.overlong_max, FINITE), GRPO_NUMBER_(reward.overlong_cache, FINITE),
         GRPO_NUMBER_(reward.overlong_factor, FINITE),
-        GRPO_CHOICE_(reward.map, "none|affine"), GRPO_NUMBER_(reward.map_bias, FINITE), GRPO_NUMBER_(reward.map_factor, FINITE),
+        GRPO_CHOICE_(reward.map, GRPO_MAP_CHOICES), GRPO_NUMBER_(reward.map_bias, FINITE), GRPO_NUMBER_(reward.map_factor, FINITE),
         GRPO_NUMBER_(reward.map_low, ANY), GRPO_NUMBER_(reward.map_high, ANY),
-        GRPO_CHOICE_(reward.kl, "none|k1|k2|k3|abs"), GRPO_NUMBER_(reward.kl_coef, FINITE),
-        GRPO_CHOICE_(advantage.rewards, "one|each"),
-        GRPO_CHOICE_(advantage.step_value, "reward|return|response"),
-        GRPO_CHOICE_(advantage.step_group, "prompt|state|index|history"),
+        GRPO_CHOICE_(reward.kl, GRPO_KL_CHOICES), GRPO_NUMBER_(reward.kl_coef, FINITE),
+        GRPO_CHOICE_(advantage.rewards, GRPO_REWARDS_CHOICES),
+        GRPO_CHOICE_(advantage.step_value, GRPO_STEP_VALUE_CHOICES),
+        GRPO_CHOICE_(advantage.step_group, GRPO_STEP_GROUP_CHOICES),
         GRPO_NUMBER_(advantage.history, FINITE), GRPO_NUMBER_(advantage.history_power, FINITE),
-        GRPO_CHOICE_(advantage.outside, "none|zero|anchor|own"), GRPO_NUMBER_(advantage.outside_coef, FINITE),
-        GRPO_CHOICE_(advantage.transform, "none|best_minus_second|pass_at_k|pkpo|pkpo_max|pkpo_gain"),
+        GRPO_CHOICE_(advantage.outside, GRPO_OUTSIDE_CHOICES), GRPO_NUMBER_(advantage.outside_coef, FINITE),
+        GRPO_CHOICE_(advantage.transform, GRPO_TRANSFORM_CHOICES),
         GRPO_NUMBER_(advantage.pass_k, FINITE),
-        GRPO_CHOICE_(advantage.baseline, "none|group_mean|leave_one_out|length_weighted|given"
-                     "|batch_mean|quantile|quantile_linear|log_mean_exp|densest|kalman"),
+        GRPO_CHOICE_(advantage.baseline, GRPO_BASELINE_CHOICES),
         GRPO_NUMBER_(advantage.shift, FINITE), GRPO_NUMBER_(advantage.quantile, FINITE),
         GRPO_NUMBER_(advantage.temperature, FINITE), GRPO_NUMBER_(advantage.window, FINITE),
         GRPO_NUMBER_(advantage.process_noise, FINITE), GRPO_NUMBER_(advantage.observation_noise, FINITE),
-        GRPO_CHOICE_(advantage.scale, "none|group_std|batch_std|batch_centred_std|token_whiten"
-                     "|group_mean|leave_one_out_std|residual_rms|kalman_std|constant|beta"
-                     "|mean_deviation"),
-        GRPO_CHOICE_(advantage.std, "sample|population"),
-        GRPO_NUMBER_(advantage.eps, FACTOR), GRPO_CHOICE_(advantage.eps_place, "add|inside|floor|floor_add"),
-        GRPO_CHOICE_(advantage.singleton, "zero|raw"),
-        GRPO_CHOICE_(advantage.gain, "none|valid_groups|nonzero_rewards|difficulty|length_power|exponential"
-                     "|failure_power"),
+        GRPO_CHOICE_(advantage.scale, GRPO_SCALE_CHOICES),
+        GRPO_CHOICE_(advantage.std, GRPO_STD_CHOICES),
+        GRPO_NUMBER_(advantage.eps, FACTOR), GRPO_CHOICE_(advantage.eps_place, GRPO_EPS_PLACE_CHOICES),
+        GRPO_CHOICE_(advantage.singleton, GRPO_SINGLETON_CHOICES),
+        GRPO_CHOICE_(advantage.gain, GRPO_GAIN_CHOICES),
         GRPO_NUMBER_(advantage.gain_low, FINITE), GRPO_NUMBER_(advantage.gain_high, FINITE),
         GRPO_NUMBER_(advantage.gain_slope, FINITE), GRPO_NUMBER_(advantage.gain_centre, FINITE),
         GRPO_NUMBER_(advantage.length_power, FINITE), GRPO_NUMBER_(advantage.gain_temperature, FINITE),
         GRPO_NUMBER_(advantage.gain_power, FINITE),
-        GRPO_CHOICE_(advantage.second, "none|batch|tokens"), GRPO_NUMBER_(advantage.second_eps, FACTOR),
-        GRPO_CHOICE_(advantage.credit, "outcome|return|step|gae|step_own|episode_step|entropy_share|prefix_tree"
-                     "|step_gae"),
-        GRPO_CHOICE_(advantage.step_discount, "tokens|steps"), GRPO_CHOICE_(advantage.bootstrap, "zero|repeat"),
+        GRPO_CHOICE_(advantage.second, GRPO_SECOND_CHOICES), GRPO_NUMBER_(advantage.second_eps, FACTOR),
+        GRPO_CHOICE_(advantage.credit, GRPO_CREDIT_CHOICES),
+        GRPO_CHOICE_(advantage.step_discount, GRPO_STEP_DISCOUNT_CHOICES), GRPO_CHOICE_(advantage.bootstrap, GRPO_BOOTSTRAP_CHOICES),
         GRPO_NUMBER_(advantage.gamma, PART), GRPO_NUMBER_(advantage.lambda, PART), GRPO_NUMBER_(advantage.lambda_length, FACTOR),
         GRPO_NUMBER_(advantage.truncated_tail, WHOLE),
         GRPO_NUMBER_(advantage.step_coef, FINITE), GRPO_NUMBER_(advantage.share_coef, FINITE), GRPO_NUMBER_(advantage.share_eps, FINITE),
-        GRPO_CHOICE_(advantage.token_baseline, "none|optimal"),
-        GRPO_CHOICE_(advantage.entropy, "none|bonus|zero_variance|relative|response"),
+        GRPO_CHOICE_(advantage.token_baseline, GRPO_TOKEN_BASELINE_CHOICES),
+        GRPO_CHOICE_(advantage.entropy, GRPO_ENTROPY_CHOICES),
         GRPO_NUMBER_(advantage.entropy_coef, FINITE), GRPO_NUMBER_(advantage.entropy_cap, FINITE),
         GRPO_NUMBER_(advantage.teacher_share, PART), GRPO_NUMBER_(advantage.teacher_clip, BELOW_ONE),
         GRPO_NUMBER_(advantage.teacher_coef, FINITE), GRPO_NUMBER_(advantage.teacher_gamma, PART),
-        GRPO_CHOICE_(advantage.teacher_norm, "none|mean"),
+        GRPO_CHOICE_(advantage.teacher_norm, GRPO_TEACHER_NORM_CHOICES),
         GRPO_NUMBER_(advantage.kl_centred_coef, FINITE),
-        GRPO_CHOICE_(advantage.marked, "none|fixed|boost"), GRPO_NUMBER_(advantage.marked_value, FINITE),
+        GRPO_CHOICE_(advantage.marked, GRPO_MARKED_CHOICES), GRPO_NUMBER_(advantage.marked_value, FINITE),
         GRPO_NUMBER_(advantage.advantage_low, ANY), GRPO_NUMBER_(advantage.advantage_high, ANY),
-        GRPO_CHOICE_(ratio.unit, "token|sequence_mean|sequence_sum|sequence_clipped_mean"
-                     "|segment_mean|segment_sum|prefix_sum|prefix_mean|sequence_mean_ratio"
-                     "|sequence_power_mean"),
-        GRPO_CHOICE_(ratio.gradient, "unit|token"), GRPO_CHOICE_(ratio.against, "old|rollout|ref|current|nothing"),
+        GRPO_CHOICE_(ratio.unit, GRPO_UNIT_CHOICES),
+        GRPO_CHOICE_(ratio.gradient, GRPO_GRADIENT_CHOICES), GRPO_CHOICE_(ratio.against, GRPO_AGAINST_CHOICES),
         GRPO_NUMBER_(ratio.pool_low, BOUND), GRPO_NUMBER_(ratio.pool_high, BOUND), GRPO_NUMBER_(ratio.power, FINITE),
         GRPO_NUMBER_(ratio.clamp_low, ANY), GRPO_NUMBER_(ratio.clamp_high, ANY),
         GRPO_NUMBER_(ratio.unit_clamp_low, ANY), GRPO_NUMBER_(ratio.unit_clamp_high, ANY),
-        GRPO_CHOICE_(ratio.mix, "none|average|weighted"), GRPO_NUMBER_(ratio.mix_token, FINITE), GRPO_NUMBER_(ratio.mix_unit, FINITE),
-        GRPO_CHOICE_(surrogate.kind, "score|ratio|ppo_clip|dual_clip|cispo|sapo|vespo|log_ratio|squared|gppo|aspo|topr|band|sapo_detached"
-                     "|variance|labels|balance|pairs|contrast|contrast_mean|contrast_lse|soft_pairs|match|match_js"
-                     "|logistic|dispo|bgpo|shaped|quadratic|unbounded_positive|standardised|target|hinge"
-                     "|regression|none"),
-        GRPO_CHOICE_(surrogate.score, "log|ratio"),
-        GRPO_CHOICE_(surrogate.bounds, "fixed|probability|position|given"),
+        GRPO_CHOICE_(ratio.mix, GRPO_MIX_CHOICES), GRPO_NUMBER_(ratio.mix_token, FINITE), GRPO_NUMBER_(ratio.mix_unit, FINITE),
+        GRPO_CHOICE_(surrogate.kind, GRPO_SURROGATE_CHOICES),
+        GRPO_CHOICE_(surrogate.score, GRPO_SCORE_CHOICES),
+        GRPO_CHOICE_(surrogate.bounds, GRPO_BOUNDS_CHOICES),
         GRPO_NUMBER_(surrogate.eps_low, BOUND), GRPO_NUMBER_(surrogate.eps_high, BOUND), GRPO_NUMBER_(surrogate.bound_cap, BOUND),
         GRPO_NUMBER_(surrogate.log_low, BOUND), GRPO_NUMBER_(surrogate.log_high, BOUND), GRPO_NUMBER_(surrogate.log_dual, BOUND),
         GRPO_NUMBER_(surrogate.position_power, POWER),
@@ -6875,44 +6933,47 @@ const grpo_field *grpo_fields(int *count)
         GRPO_NUMBER_(surrogate.strength, FINITE), GRPO_NUMBER_(surrogate.length_rate, FINITE),
         GRPO_NUMBER_(surrogate.shift, FINITE), GRPO_NUMBER_(surrogate.shape, FINITE),
         GRPO_NUMBER_(surrogate.margin, FACTOR), GRPO_NUMBER_(surrogate.score_eps, FACTOR),
-        GRPO_CHOICE_(penalty.kl, "none|k1|k2|k3|abs"), GRPO_CHOICE_(penalty.kl_against, "ref|old|rollout|teacher"),
-        GRPO_CHOICE_(penalty.kl_on, "all|selected"), GRPO_CHOICE_(penalty.kl_gradient, "own|k2|none"),
-        GRPO_CHOICE_(penalty.kl_ratio, "none|token|unit|score"), GRPO_NUMBER_(penalty.kl_ratio_max, BOUND),
+        GRPO_CHOICE_(penalty.kl, GRPO_KL_CHOICES), GRPO_CHOICE_(penalty.kl_against, GRPO_KL_AGAINST_CHOICES),
+        GRPO_CHOICE_(penalty.kl_on, GRPO_KL_ON_CHOICES), GRPO_CHOICE_(penalty.kl_gradient, GRPO_KL_GRADIENT_CHOICES),
+        GRPO_CHOICE_(penalty.kl_ratio, GRPO_KL_RATIO_CHOICES), GRPO_NUMBER_(penalty.kl_ratio_max, BOUND),
         GRPO_NUMBER_(penalty.kl_coef, FINITE), GRPO_NUMBER_(penalty.kl_clamp_log, BOUND), GRPO_NUMBER_(penalty.kl_clamp_value, BOUND),
         GRPO_NUMBER_(penalty.entropy_coef, FINITE),
-        GRPO_CHOICE_(penalty.likelihood_on, "none|correct|positive|selected|all|not_negative"),
-        GRPO_CHOICE_(penalty.likelihood_weight, "none|p|p_not_p|teacher_gate"),
-        GRPO_CHOICE_(penalty.likelihood_form, "logp|teacher_gap|lost"), GRPO_CHOICE_(penalty.likelihood_gate, "none|sequence|segment"),
+        GRPO_CHOICE_(penalty.likelihood_on, GRPO_LIKELIHOOD_CHOICES),
+        GRPO_CHOICE_(penalty.likelihood_weight, GRPO_LIKELIHOOD_WEIGHT_CHOICES),
+        GRPO_CHOICE_(penalty.likelihood_form, GRPO_LIKELIHOOD_FORM_CHOICES),
+        GRPO_CHOICE_(penalty.likelihood_gate, GRPO_LIKELIHOOD_GATE_CHOICES),
         GRPO_NUMBER_(penalty.likelihood_gain, FINITE), GRPO_NUMBER_(penalty.likelihood_coef, FINITE),
-        GRPO_CHOICE_(penalty.pairs, "none|margin|margin_else_sign"), GRPO_CHOICE_(penalty.pair_score, "ref|free"),
+        GRPO_CHOICE_(penalty.pairs, GRPO_PAIRS_CHOICES), GRPO_CHOICE_(penalty.pair_score, GRPO_PAIR_SCORE_CHOICES),
         GRPO_NUMBER_(penalty.pair_margin, FACTOR), GRPO_NUMBER_(penalty.pair_beta, FINITE), GRPO_NUMBER_(penalty.pair_coef, FINITE),
         GRPO_NUMBER_(penalty.pair_gain, FACTOR),
-        GRPO_CHOICE_(weight.truncated, "keep|mask"),
-        GRPO_CHOICE_(weight.trust, "none|one_sided|two_sided|log_two_sided|probability|probability_both|binary_kl|k2|ring"),
+        GRPO_CHOICE_(weight.truncated, GRPO_TRUNCATED_CHOICES),
+        GRPO_CHOICE_(weight.trust, GRPO_TRUST_CHOICES),
         GRPO_NUMBER_(weight.trust_low, BOUND), GRPO_NUMBER_(weight.trust_high, BOUND), GRPO_NUMBER_(weight.ring_low, FACTOR),
         GRPO_NUMBER_(weight.ring_high, BOUND),
-        GRPO_CHOICE_(weight.off_policy, "none|old|rollout|total_variation"), GRPO_NUMBER_(weight.off_policy_max, ANY),
-        GRPO_CHOICE_(weight.selected, "all|keep|drop"), GRPO_CHOICE_(weight.correction, "none|truncate|mask|reject"),
-        GRPO_CHOICE_(weight.correction_unit, "token|sequence_sum|sequence_mean|segment_sum|segment_mean"),
+        GRPO_CHOICE_(weight.off_policy, GRPO_OFF_POLICY_CHOICES), GRPO_NUMBER_(weight.off_policy_max, ANY),
+        GRPO_CHOICE_(weight.selected, GRPO_SELECTED_CHOICES), GRPO_CHOICE_(weight.correction, GRPO_CORRECTION_CHOICES),
+        GRPO_CHOICE_(weight.correction_unit, GRPO_CORRECTION_UNIT_CHOICES),
         GRPO_NUMBER_(weight.correction_low, FINITE), GRPO_NUMBER_(weight.correction_high, ANY),
         GRPO_NUMBER_(weight.correction_clamp, ANY),
-        GRPO_CHOICE_(weight.correction_norm, "none|mean"),
-        GRPO_CHOICE_(weight.drift, "none|token|sequence_sum|sequence_mean"), GRPO_NUMBER_(weight.drift_low, FINITE),
+        GRPO_CHOICE_(weight.correction_norm, GRPO_CORRECTION_NORM_CHOICES),
+        GRPO_CHOICE_(weight.drift, GRPO_DRIFT_CHOICES), GRPO_NUMBER_(weight.drift_low, FINITE),
         GRPO_NUMBER_(weight.drift_high, ANY),
-        GRPO_CHOICE_(weight.reject, "none|ratio|k2|k3|probability|exp_abs"),
-        GRPO_CHOICE_(weight.reject_unit, "token|sequence_sum|sequence_mean|sequence_max|segment_sum|segment_mean|segment_max"),
+        GRPO_CHOICE_(weight.reject, GRPO_REJECT_CHOICES),
+        GRPO_CHOICE_(weight.reject_unit, GRPO_REJECT_UNIT_CHOICES),
         GRPO_NUMBER_(weight.reject_low, ANY), GRPO_NUMBER_(weight.reject_high, ANY), GRPO_NUMBER_(weight.veto, FACTOR),
-        GRPO_CHOICE_(weight.rejected, "zero_weight|unmask"),
-        GRPO_CHOICE_(weight.future, "none|decayed"), GRPO_NUMBER_(weight.future_half_life, FINITE), GRPO_NUMBER_(weight.future_max, ANY),
+        GRPO_CHOICE_(weight.rejected, GRPO_REJECTED_CHOICES),
+        GRPO_CHOICE_(weight.future, GRPO_FUTURE_CHOICES),
+        GRPO_NUMBER_(weight.future_half_life, FINITE), GRPO_NUMBER_(weight.future_max, ANY),
         GRPO_NUMBER_(weight.future_low, FINITE), GRPO_NUMBER_(weight.future_high, ANY), GRPO_NUMBER_(weight.future_safe, ANY),
         GRPO_NUMBER_(weight.future_safe_low, FINITE), GRPO_NUMBER_(weight.future_safe_high, ANY),
-        GRPO_CHOICE_(weight.given, "none|policy|term"),
-        GRPO_CHOICE_(aggregation.kind, "token_sum|token_mean|seq_mean_token_mean|seq_mean_token_sum|seq_mean_constant|constant|group_mean_token_mean"
-                                       "|seq_mean_length_power|seq_sum_token_mean|group_mean|group_mean_seq_mean|token_mean_by_sign"
-                                       "|seq_mean_segment_mean|seq_mean_by_sign|token_mean_varied"),
-        GRPO_NUMBER_(aggregation.constant, FINITE), GRPO_NUMBER_(aggregation.power, FINITE), GRPO_CHOICE_(aggregation.empty, "count|skip")
+        GRPO_CHOICE_(weight.given, GRPO_GIVEN_CHOICES),
+        GRPO_CHOICE_(aggregation.kind, GRPO_AGGREGATION_CHOICES),
+        GRPO_NUMBER_(aggregation.constant, FINITE),
+        GRPO_NUMBER_(aggregation.power, FINITE), GRPO_CHOICE_(aggregation.empty, GRPO_EMPTY_CHOICES)
 #undef GRPO_CHOICE_
 #undef GRPO_NUMBER_
+#undef GRPO_NAME_OR_
+#undef GRPO_ONE_
     };
     *count = (int)(sizeof fields / sizeof *fields);
     return fields;
@@ -7790,7 +7851,7 @@ grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double val
     const grpo_field *f = grpo_field_named_(path);
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!f || value != value) return grpo_refuse_field_(f, GRPO_NAN);
-    if (f->choices && !(value >= 0 && value < grpo_choice_count_(f->choices) && value == floor(value)))
+    if (f->choices && !(value >= 0 && value < f->n_choices && value == floor(value)))
         return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
     grpo_field_put_(obj, f, value);
     return GRPO_OK;
