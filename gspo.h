@@ -33,6 +33,7 @@
 #ifdef GRPO_DOUBLE
 #define gspo_loss gspo_loss_f64
 #define gspo_loss_add gspo_loss_add_f64
+#define gspo_loss_check gspo_loss_check_f64
 #define gspo_log_ratio gspo_log_ratio_f64
 #define gspo_scratch gspo_scratch_f64
 #endif
@@ -48,6 +49,11 @@ grpo_status gspo_loss(const grpo_objective *obj, const grpo_batch *batch, const 
 /* as grpo_loss_add, for every ratio.unit */
 grpo_status gspo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                           const grpo_totals *totals, const grpo_output *out, grpo_partial *partial);
+
+/* what gspo_loss_add would refuse, before there are log-probabilities: batch.logp and batch.entropy are not looked at.  partial: NULL if
+ * there is none */
+grpo_status gspo_loss_check(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                            const grpo_totals *totals, const grpo_output *out, const grpo_partial *partial);
 
 /* elements that grpo_output.scratch must have, by the largest group of the batch; 0 for objectives that need none */
 int64_t gspo_scratch(const grpo_objective *obj, const grpo_batch *batch);
@@ -1234,6 +1240,32 @@ static grpo_method_ gspo_method_(const grpo_objective *obj, const grpo_batch *ba
     how.couple = gspo_couples_(obj) ? gspo_couple_ : NULL;
     how.scratch = gspo_scratch(obj, batch);
     return how;
+}
+
+grpo_status gspo_loss_check(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                            const grpo_totals *totals, const grpo_output *out, const grpo_partial *partial)
+{
+    grpo_totals own;
+    grpo_scales scales;
+    grpo_method_ how;
+    int needs;
+    grpo_status st = grpo_objective_check(obj);
+    if (!st) st = grpo_check_layout_(batch);
+    if (st) return st;
+    needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
+    st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ADVANTAGE_);
+    if (!st && (needs & GRPO_NEED_CLIPS_)) st = grpo_check_dual_(&obj->surrogate, batch);
+    if (st) return st;
+    how = gspo_method_(obj, batch);
+    st = grpo_check_room_(out, &how);
+    if (st) return st;
+    memset(&own, 0, sizeof own);
+    grpo_count_all_(obj, batch, advantage, &own);
+    if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
+    scales = grpo_scales_of_(obj, totals ? totals : &own);
+    if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, &scales))
+        return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
+    return GRPO_OK;
 }
 
 grpo_status gspo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,

@@ -104,7 +104,7 @@ static void evaluate_alone(answer *a)
     memset(&out, 0, sizeof out);
     out.dlogp = a->dlogp; out.dentropy = a->dentropy;
     ask(grpo_advantages(&obj, &b, a->advantage));
-    ask(gspo_logits_loss(&obj, &b, a->advantage, NULL, &rows, &out, &a->report));
+    ask(grpo_logits_loss(&obj, &b, a->advantage, NULL, &rows, &out, &a->report));
 }
 
 /* ---- by data --------------------------------------------------------------------------------------------------------------------- */

@@ -29,8 +29,6 @@
 #define grpo_rows_gradient grpo_rows_gradient_f64
 #define grpo_logits_loss grpo_logits_loss_f64
 #define grpo_logits_loss_add grpo_logits_loss_add_f64
-#define gspo_logits_loss gspo_logits_loss_f64
-#define gspo_logits_loss_add gspo_logits_loss_add_f64
 #endif
 
 #ifdef __cplusplus
@@ -124,7 +122,7 @@ typedef struct {
  * out.dlogp and out.dentropy must be there if rows.dlogits is.  Rows of masked tokens are not read, and have gradient 0; rows of slots
  * that are in no sequence are neither read nor written.  If the implementation is compiled with OpenMP, its threads share the rows.  The
  * bits are the same for every number of threads, order of sequences, and split into parts with the same totals.
- * Where logits are refused, part has been written; where totals or partial are, logp and entropy too. */
+ * Where a logit is refused, part has been written; else nothing is. */
 grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                              const grpo_rows *rows, const grpo_output *out, grpo_report *report);
 grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
@@ -136,12 +134,6 @@ grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *ba
 grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t first, int64_t count);
 grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const grpo_real *dlogp, const grpo_real *dentropy,
                                int64_t first, int64_t count);
-
-/* as grpo_logits_loss and grpo_logits_loss_add, for every ratio.unit */
-grpo_status gspo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                             const grpo_rows *rows, const grpo_output *out, grpo_report *report);
-grpo_status gspo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial);
 
 #ifdef __cplusplus
 }
@@ -1004,31 +996,21 @@ static int grpo_differentiate_marked_(const grpo_rows *rows, const grpo_output *
 }
 
 /* all that can be wrong before a row has been read */
-static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_rows *rows,
-                                    const grpo_output *out, const grpo_method_ *how)
+static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                    const grpo_totals *totals, const grpo_rows *rows, const grpo_output *out, const grpo_partial *partial)
 {
-    grpo_status st;
-    int needs;
-    if (!obj) return GRPO_NULL_OBJECTIVE;
-    st = grpo_objective_check(obj);
-    if (!st) st = grpo_check_layout_(batch);
-    if (st) return st;
-    needs = grpo_loss_needs_(obj) & ~(GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_);
-    st = grpo_check_arrays_(batch, advantage, needs, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ADVANTAGE_);
-    if (!st && (needs & GRPO_NEED_CLIPS_)) st = grpo_check_dual_(&obj->surrogate, batch);
+    grpo_status st = gspo_loss_check(obj, batch, advantage, totals, out, partial);
     if (st) return st;
     if (!rows || !rows->part || !rows->logp || !rows->entropy) return GRPO_NULL_ROWS;
     if (rows->dlogits && !(out && out->dlogp && out->dentropy)) return GRPO_NULL_ROWS;
-    st = grpo_check_room_(out, how);
-    if (st) return st;
     if (rows->logits.rows != batch->n_tokens) return GRPO_BAD_LOGITS_SHAPE;
     return grpo_check_range_(rows, 0, rows->logits.rows);
 }
 
-static grpo_status grpo_run_rows_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                  const grpo_rows *rows, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how)
+grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial)
 {
-    grpo_status st = grpo_check_rows_(obj, batch, advantage, rows, out, how);
+    grpo_status st = grpo_check_rows_(obj, batch, advantage, totals, rows, out, partial);
     grpo_batch b;
     if (!st && !partial) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
     if (!st) st = grpo_mark_rows_(batch, rows);
@@ -1036,50 +1018,21 @@ static grpo_status grpo_run_rows_(const grpo_objective *obj, const grpo_batch *b
     if (st) return st;
     b = *batch;
     b.logp = rows->logp; b.entropy = rows->entropy;
-    st = grpo_run_batch_(obj, &b, advantage, totals, out, partial, how);
+    st = gspo_loss_add(obj, &b, advantage, totals, out, partial);
     if (!st && rows->dlogits) partial->overflow |= grpo_differentiate_marked_(rows, out);
-    return st;
-}
-
-static grpo_status grpo_run_rows_once_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                       const grpo_totals *totals, const grpo_rows *rows, const grpo_output *out, grpo_report *report,
-                                       const grpo_method_ *how)
-{
-    grpo_partial partial;
-    grpo_status st;
-    memset(&partial, 0, sizeof partial);
-    if (!report) return obj ? GRPO_STATUS_(GRPO_NULL, GRPO_AT_report_) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    st = grpo_run_rows_(obj, batch, advantage, totals, rows, out, &partial, how);
-    if (!st) grpo_report_of(&partial, report);
     return st;
 }
 
 grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
                              const grpo_rows *rows, const grpo_output *out, grpo_report *report)
 {
-    if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
-    return grpo_run_rows_once_(obj, batch, advantage, totals, rows, out, report, &grpo_by_tokens_);
-}
-
-grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial)
-{
-    if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
-    return grpo_run_rows_(obj, batch, advantage, totals, rows, out, partial, &grpo_by_tokens_);
-}
-
-grpo_status gspo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial)
-{
-    const grpo_method_ how = gspo_method_(obj, batch);
-    return grpo_run_rows_(obj, batch, advantage, totals, rows, out, partial, &how);
-}
-
-grpo_status gspo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                             const grpo_rows *rows, const grpo_output *out, grpo_report *report)
-{
-    const grpo_method_ how = gspo_method_(obj, batch);
-    return grpo_run_rows_once_(obj, batch, advantage, totals, rows, out, report, &how);
+    grpo_partial partial;
+    grpo_status st;
+    memset(&partial, 0, sizeof partial);
+    if (!report) return obj ? GRPO_STATUS_(GRPO_NULL, GRPO_AT_report_) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    st = grpo_logits_loss_add(obj, batch, advantage, totals, rows, out, &partial);
+    if (!st) grpo_report_of(&partial, report);
+    return st;
 }
 
 #ifdef __cplusplus

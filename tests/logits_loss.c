@@ -103,7 +103,7 @@ static void evaluate(const grpo_objective *obj, const rollouts *b, evaluation *e
     grpo_output out = output_with_scratch(obj, &batch);
     batch.logp = batch.entropy = NULL;
     out.dlogp = e->dlogp; out.dentropy = e->dentropy;
-    e->status = gspo_logits_loss(obj, &batch, e->advantage, NULL, &e->rows, &out, &e->report);
+    e->status = grpo_logits_loss(obj, &batch, e->advantage, NULL, &e->rows, &out, &e->report);
     free(out.scratch);
 }
 
@@ -328,7 +328,7 @@ static void check_part(rng *r, const grpo_objective *obj, const rollouts *b, con
     batch.logp = batch.entropy = NULL;
     out = output_with_scratch(obj, &batch);
     out.dlogp = f.dlogp; out.dentropy = f.dentropy;
-    check(!gspo_logits_loss_add(obj, &batch, f.advantage, totals, &f.rows, &out, &own) && !grpo_partial_merge(into, &own), "a part");
+    check(!grpo_logits_loss_add(obj, &batch, f.advantage, totals, &f.rows, &out, &own) && !grpo_partial_merge(into, &own), "a part");
     check_same("parts", e, &f, &part);
     free(out.scratch);
     evaluation_free(&f);
@@ -367,7 +367,7 @@ static void refuse(const char *what, const grpo_objective *obj, const rollouts *
     grpo_status st;
     memset(&report, UNTOUCHED, sizeof report);
     before = report;
-    st = gspo_logits_loss(obj, &batch, advantage, NULL, rows, out, &report);
+    st = grpo_logits_loss(obj, &batch, advantage, NULL, rows, out, &report);
     check(same_status(st, expected), "%s: %s", what, status_line(st));
     check(!memcmp(&report, &before, sizeof report), "%s: a report is written", what);
 }

@@ -145,7 +145,7 @@ static double run(workload *w, pass what)
     start = now();
     if (what == READ) read_all((const uint32_t *)w->logits, w->bytes / 4);
     else if (what == OBJECTIVE) st = gspo_loss(&w->obj, &w->batch, advantage, NULL, &w->out, &report);
-    else st = gspo_logits_loss(&w->obj, &w->batch, advantage, NULL, &rows, &w->out, &report);
+    else st = grpo_logits_loss(&w->obj, &w->batch, advantage, NULL, &rows, &w->out, &report);
     start = now() - start;
     if (st) { fprintf(stderr, "%s\n", status_line(st)); exit(2); }
     return start;
