@@ -815,6 +815,81 @@ static void trial_beta(rng *r, int trial)
     rollouts_free(&k.b);
 }
 
+/* ---- large groups ------------------------------------------------------------------------------------------------------------------- */
+
+/* the responses of the only group in another order: from `first` on, then those before it.  The tokens stay where they are */
+static void rotate_responses(const rollouts *b, int64_t first, rollouts *to)
+{
+    const int64_t n = b->n_sequences;
+    int64_t i;
+    for (i = 0; i < n; i++) {
+        const int64_t from = (i + first) % n;
+        to->offset[i] = b->offset[from]; to->length[i] = b->length[from];
+        to->reward[i] = b->reward[from]; to->truncated[i] = b->truncated[from];
+    }
+}
+
+/* one that asks for R of any response at any time */
+static void large_group_objective(int kind, grpo_objective *obj)
+{
+    grpo_advantage *a = &obj->advantage;
+    memset(obj, 0, sizeof *obj);
+    obj->reward.length = GRPO_LENGTH_KIMI; obj->reward.length_coef = 0.5;
+    obj->reward.kl = GRPO_KL_K2; obj->reward.kl_coef = 0.25;
+    a->baseline = GRPO_BASELINE_GROUP_MEAN; a->scale = GRPO_SCALE_GROUP_STD; a->eps = 1e-6;
+    if (kind == 1) {                                                /* acts where all R are the same */
+        memset(&obj->reward, 0, sizeof obj->reward);
+        a->entropy = GRPO_ENTROPY_ZERO_VARIANCE; a->entropy_coef = 0.1;
+    }
+    if (kind == 2) a->token_baseline = GRPO_TOKEN_BASELINE_OPTIMAL;
+    if (kind == 3) { a->credit = GRPO_CREDIT_STEP_OWN; a->step_value = GRPO_STEP_VALUE_RESPONSE; }
+    if (kind == 4) a->credit = GRPO_CREDIT_PREFIX_TREE;
+    if (kind == 5) {
+        a->credit = GRPO_CREDIT_ENTROPY_SHARE; a->share_coef = 0.5; a->share_eps = 0.01;
+        a->baseline = GRPO_BASELINE_NONE; a->scale = GRPO_SCALE_NONE;
+    }
+}
+
+/* R, and energies, of the first responses of a group are kept: a response is worth the same wherever it stands */
+static void check_large_group(rng *r, int trial)
+{
+    static const int64_t first[] = { 1, 100, 257 };
+    enum { RESPONSES = 300 };
+    const int kind = trial % 6;
+    rollouts b, turned;
+    grpo_objective obj;
+    grpo_batch view;
+    grpo_real *A, *B;
+    int64_t i, size;
+    int k;
+    large_group_objective(kind, &obj);
+    rollouts_alloc_groups(&b, 1, RESPONSES, 1);
+    rollouts_alloc_groups(&turned, 1, RESPONSES, 1);
+    b.group_begin[0] = turned.group_begin[0] = 0; b.group_begin[1] = turned.group_begin[1] = RESPONSES;
+    for (i = 0; i < RESPONSES; i++) b.length[i] = 1 + rng_below(r, 3);
+    rollouts_alloc_tokens(&b, rollouts_place(r, &b));
+    rollouts_garble(r, &b);
+    random_group(r, 0, &b, 0);
+    for (i = 0; kind == 1 && i < RESPONSES; i++) b.reward[i] = 1;
+    size = b.n_tokens;
+    A = (grpo_real *)test_alloc(size, sizeof *A);
+    B = (grpo_real *)test_alloc(size, sizeof *B);
+    memset(A, 0, (size_t)size * sizeof *A);
+    memset(B, 0, (size_t)size * sizeof *B);
+    view = rollouts_view(&b);
+    check(grpo_advantages(&obj, &view, A) == GRPO_OK, "trial %d: a large group is refused", trial);
+    for (k = 0; k < 3; k++) {
+        rotate_responses(&b, first[k], &turned);
+        view.offset = turned.offset; view.length = turned.length; view.reward = turned.reward; view.truncated = turned.truncated;
+        check(grpo_advantages(&obj, &view, B) == GRPO_OK, "trial %d: a large group in another order is refused", trial);
+        check(memcmp(A, B, (size_t)size * sizeof *A) == 0, "trial %d, kind %d: the order of %d responses changes their advantages", trial, kind,
+              (int)RESPONSES);
+    }
+    free(A); free(B);
+    rollouts_free(&b);
+    rollouts_free(&turned);
+}
+
 int main(void)
 {
     rng r = { 29 };
@@ -825,6 +900,7 @@ int main(void)
     for (trial = 0; trial < 2 * TRIALS; trial++) trial_plain(&r, trial);
     for (trial = 0; trial < TRIALS; trial++) trial_shares(&r, trial);
     for (trial = 0; trial < TRIALS; trial++) trial_beta(&r, trial);
+    for (trial = 0; trial < 12; trial++) check_large_group(&r, trial);
     printf("worst of %ld advantages %.2f ulps of size\n", compared, worst);
     return check_summary();
 }
