@@ -956,25 +956,34 @@ GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance)
 /* ======== axis 3: ratio ===========================================================================================================
  * How far has the policy moved, over which unit?  From d_t = logp - logp_old to the log-ratio y_t of the unit that token t is in. */
 
+/* id, name, whose log-probabilities are in the denominator, what it is */
 #define GRPO_AGAINST_CHOICES(X) \
-    X(GRPO_AGAINST_OLD, old, "") \
-    X(GRPO_AGAINST_ROLLOUT, rollout, "") \
-    X(GRPO_AGAINST_REF, ref, "") \
-    X(GRPO_AGAINST_CURRENT, current, "d = l - sg[l]: the ratio is 1, its gradient that of log-probability (exactly on-policy)") \
-    X(GRPO_AGAINST_NOTHING, nothing, "d = l: y is a log-probability and no ratio")
+    X(GRPO_AGAINST_OLD, old, OLD, "") \
+    X(GRPO_AGAINST_ROLLOUT, rollout, ROLLOUT, "") \
+    X(GRPO_AGAINST_REF, ref, REF, "") \
+    X(GRPO_AGAINST_CURRENT, current, CURRENT, "d = l - sg[l]: the ratio is 1, its gradient that of log-probability (exactly on-policy)") \
+    X(GRPO_AGAINST_NOTHING, nothing, NOBODY, "d = l: y is a log-probability and no ratio")
 typedef enum { GRPO_AGAINST_CHOICES(GRPO_ENUM_) } grpo_against_kind;
+/* over what a quantity of tokens is taken, and how: id, name, over, how, what it is in the choices of units */
+typedef enum { GRPO_OVER_TOKEN, GRPO_OVER_SEGMENT, GRPO_OVER_PREFIX, GRPO_OVER_SEQUENCE } grpo_over;
+typedef enum { GRPO_HOW_SUM, GRPO_HOW_MEAN, GRPO_HOW_MAX } grpo_how;
+typedef struct { grpo_over over; grpo_how how; } grpo_pool;
+#define GRPO_POOL_(id, name, over, how, text) { GRPO_OVER_##over, GRPO_HOW_##how },
+
 #define GRPO_UNIT_CHOICES(X) \
-    X(GRPO_UNIT_TOKEN, token, "y = d_t") \
-    X(GRPO_UNIT_SEQUENCE_MEAN, sequence_mean, "y = (1/T) sum d: GSPO eq. 7 (2507.18071)") \
-    X(GRPO_UNIT_SEQUENCE_SUM, sequence_sum, "y = sum d: the ratio of the whole response") \
-    X(GRPO_UNIT_SEQUENCE_CLIPPED_MEAN, sequence_clipped_mean, "y = (1/T) sum of d clipped at pool_high (A >= 0) or -pool_low (A < " \
+    X(GRPO_UNIT_TOKEN, token, TOKEN, SUM, "y = d_t") \
+    X(GRPO_UNIT_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "y = (1/T) sum d: GSPO eq. 7 (2507.18071)") \
+    X(GRPO_UNIT_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "y = sum d: the ratio of the whole response") \
+    X(GRPO_UNIT_SEQUENCE_CLIPPED_MEAN, sequence_clipped_mean, SEQUENCE, MEAN, \
+      "y = (1/T) sum of d clipped at pool_high (A >= 0) or -pool_low (A < " \
       "0): GMPO (2507.20673)") \
-    X(GRPO_UNIT_SEGMENT_MEAN, segment_mean, "y = mean of d over t's segment (ROLL's turns)") \
-    X(GRPO_UNIT_SEGMENT_SUM, segment_sum, "y = sum of d over t's segment") \
-    X(GRPO_UNIT_PREFIX_SUM, prefix_sum, "y = sum of d up to and including t") \
-    X(GRPO_UNIT_PREFIX_MEAN, prefix_mean, "that divided by the number of them") \
-    X(GRPO_UNIT_SEQUENCE_MEAN_RATIO, sequence_mean_ratio, "y = log((1/T) sum e^d): GRPO-S (2508.04349)") \
-    X(GRPO_UNIT_SEQUENCE_POWER_MEAN, sequence_power_mean, "y = (1/power) log((1/T) sum e^(power d)), d clipped as in GMPO: APMPO " \
+    X(GRPO_UNIT_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "y = mean of d over t's segment (ROLL's turns)") \
+    X(GRPO_UNIT_SEGMENT_SUM, segment_sum, SEGMENT, SUM, "y = sum of d over t's segment") \
+    X(GRPO_UNIT_PREFIX_SUM, prefix_sum, PREFIX, SUM, "y = sum of d up to and including t") \
+    X(GRPO_UNIT_PREFIX_MEAN, prefix_mean, PREFIX, MEAN, "that divided by the number of them") \
+    X(GRPO_UNIT_SEQUENCE_MEAN_RATIO, sequence_mean_ratio, SEQUENCE, MEAN, "y = log((1/T) sum e^d): GRPO-S (2508.04349)") \
+    X(GRPO_UNIT_SEQUENCE_POWER_MEAN, sequence_power_mean, SEQUENCE, MEAN, \
+      "y = (1/power) log((1/T) sum e^(power d)), d clipped as in GMPO: APMPO " \
       "(2605.04066)")
 typedef enum { GRPO_UNIT_CHOICES(GRPO_ENUM_) } grpo_unit_kind;
 #define GRPO_GRADIENT_CHOICES(X) \
@@ -1029,8 +1038,8 @@ GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes)
 /* ======== axis 4: surrogate =======================================================================================================
  * What is a (ratio, advantage) pair worth?  As a loss.  w = ratio, A = advantage, l = logp. */
 
-/* id, name, a function of one TOKEN or of a GROUP, arrays it needs besides those of its ratio, numbers it reads with their domains (those of
- * the field table always hold), the term, what it is */
+/* id, name, a function of one TOKEN or of a GROUP, arrays it needs besides those of its ratio, numbers it reads with their domains (what the
+ * field table asks holds always), the term, what it is */
 #define GRPO_SURROGATE_CHOICES(X) \
     X(GRPO_SURROGATE_SCORE, score, TOKEN, 0, NOTHING, grpo_score(advantage, logp), \
       "-A l (Williams 1992)") \
@@ -1489,10 +1498,10 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
  * beside the terms, with divisors of their own: a likelihood over some tokens, and pairs of responses. */
 
 #define GRPO_KL_AGAINST_CHOICES(X) \
-    X(GRPO_KL_AGAINST_REF, ref, "") \
-    X(GRPO_KL_AGAINST_OLD, old, "") \
-    X(GRPO_KL_AGAINST_ROLLOUT, rollout, "") \
-    X(GRPO_KL_AGAINST_TEACHER, teacher, "")
+    X(GRPO_KL_AGAINST_REF, ref, REF, "") \
+    X(GRPO_KL_AGAINST_OLD, old, OLD, "") \
+    X(GRPO_KL_AGAINST_ROLLOUT, rollout, ROLLOUT, "") \
+    X(GRPO_KL_AGAINST_TEACHER, teacher, TEACHER, "")
 typedef enum { GRPO_KL_AGAINST_CHOICES(GRPO_ENUM_) } grpo_kl_against_kind;
 
 #define GRPO_KL_GRADIENT_CHOICES(X) \
@@ -1535,10 +1544,11 @@ typedef enum { GRPO_LIKELIHOOD_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_likelihood_weig
 typedef enum { GRPO_LIKELIHOOD_FORM_CHOICES(GRPO_ENUM_) } grpo_likelihood_form_kind;
 /* of form lost: tokens outside of what the gate lets pass add nothing and stay among the D */
 #define GRPO_LIKELIHOOD_GATE_CHOICES(X) \
-    X(GRPO_LIKELIHOOD_GATE_NONE, none, "") \
-    X(GRPO_LIKELIHOOD_GATE_SEQUENCE, sequence, "responses whose logp_old - l sum to more than 0, over their tokens among the D " \
+    X(GRPO_LIKELIHOOD_GATE_NONE, none, TOKEN, SUM, "") \
+    X(GRPO_LIKELIHOOD_GATE_SEQUENCE, sequence, SEQUENCE, SUM, \
+      "responses whose logp_old - l sum to more than 0, over their tokens among the D " \
       "(2512.04220)") \
-    X(GRPO_LIKELIHOOD_GATE_SEGMENT, segment, "the same of segments: turns")
+    X(GRPO_LIKELIHOOD_GATE_SEGMENT, segment, SEGMENT, SUM, "the same of segments: turns")
 typedef enum { GRPO_LIKELIHOOD_GATE_CHOICES(GRPO_ENUM_) } grpo_likelihood_gate_kind;
 
 /* of gspo.h: pair_coef/D times the sum of log(1 + e^(-pair_beta (s_a - s_b))) over the D pairs of responses of one group with
@@ -1647,18 +1657,18 @@ typedef enum { GRPO_TRUNCATED_CHOICES(GRPO_ENUM_) } grpo_truncated_kind;      /*
     X(GRPO_CORRECTION_REJECT, reject, "1 inside, else 0: rejection sampling")
 typedef enum { GRPO_CORRECTION_CHOICES(GRPO_ENUM_) } grpo_correction_kind;
 #define GRPO_CORRECTION_UNIT_CHOICES(X) \
-    X(GRPO_CORRECTION_TOKEN, token, "e^q_t, q = logp_old - logp_rollout") \
-    X(GRPO_CORRECTION_SEQUENCE_SUM, sequence_sum, "e^(sum q)") \
-    X(GRPO_CORRECTION_SEQUENCE_MEAN, sequence_mean, "e^(mean q), geometric") \
-    X(GRPO_CORRECTION_SEGMENT_SUM, segment_sum, "the same over t's segment") \
-    X(GRPO_CORRECTION_SEGMENT_MEAN, segment_mean, "")
+    X(GRPO_CORRECTION_TOKEN, token, TOKEN, SUM, "e^q_t, q = logp_old - logp_rollout") \
+    X(GRPO_CORRECTION_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "e^(sum q)") \
+    X(GRPO_CORRECTION_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "e^(mean q), geometric") \
+    X(GRPO_CORRECTION_SEGMENT_SUM, segment_sum, SEGMENT, SUM, "the same over t's segment") \
+    X(GRPO_CORRECTION_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "")
 typedef enum { GRPO_CORRECTION_UNIT_CHOICES(GRPO_ENUM_) } grpo_correction_unit;
 /* g, clipped to [drift_low, drift_high] */
 #define GRPO_DRIFT_CHOICES(X) \
-    X(GRPO_DRIFT_NONE, none, "1") \
-    X(GRPO_DRIFT_TOKEN, token, "e^(logp - logp_old)") \
-    X(GRPO_DRIFT_SEQUENCE_SUM, sequence_sum, "e^(sum of logp - logp_old) (FlowRL, 2509.15207)") \
-    X(GRPO_DRIFT_SEQUENCE_MEAN, sequence_mean, "e^(mean of it)")
+    X(GRPO_DRIFT_NONE, none, TOKEN, SUM, "1") \
+    X(GRPO_DRIFT_TOKEN, token, TOKEN, SUM, "e^(logp - logp_old)") \
+    X(GRPO_DRIFT_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "e^(sum of logp - logp_old) (FlowRL, 2509.15207)") \
+    X(GRPO_DRIFT_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "e^(mean of it)")
 typedef enum { GRPO_DRIFT_CHOICES(GRPO_ENUM_) } grpo_drift_kind;
 #define GRPO_CORRECTION_NORM_CHOICES(X) \
     X(GRPO_CORRECTION_NORM_NONE, none, "") \
@@ -1685,11 +1695,12 @@ typedef enum { GRPO_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rejected_kind;
       "ring_high (REC, 2509.24203)")
 typedef enum { GRPO_TRUST_CHOICES(GRPO_ENUM_) } grpo_trust_kind;
 #define GRPO_OFF_POLICY_CHOICES(X) \
-    X(GRPO_OFF_POLICY_NONE, none, "") \
-    X(GRPO_OFF_POLICY_OLD, old, "drop tokens with A < 0 where a sequence's mean of logp_old - logp is above off_policy_max " \
+    X(GRPO_OFF_POLICY_NONE, none, NOBODY, "") \
+    X(GRPO_OFF_POLICY_OLD, old, OLD, "drop tokens with A < 0 where a sequence's mean of logp_old - logp is above off_policy_max " \
       "(2512.02556)") \
-    X(GRPO_OFF_POLICY_ROLLOUT, rollout, "the same from logp_rollout") \
-    X(GRPO_OFF_POLICY_TOTAL_VARIATION, total_variation, "drop tokens with q A > 0 where a sequence's mean of |e^q - 1| is above it " \
+    X(GRPO_OFF_POLICY_ROLLOUT, rollout, ROLLOUT, "the same from logp_rollout") \
+    X(GRPO_OFF_POLICY_TOTAL_VARIATION, total_variation, ROLLOUT, \
+      "drop tokens with q A > 0 where a sequence's mean of |e^q - 1| is above it " \
       "(VACO, 2603.01365)")
 typedef enum { GRPO_OFF_POLICY_CHOICES(GRPO_ENUM_) } grpo_off_policy_kind;
 #define GRPO_SELECTED_CHOICES(X) \
@@ -1708,13 +1719,13 @@ typedef enum { GRPO_SELECTED_CHOICES(GRPO_ENUM_) } grpo_selected_kind;
     X(GRPO_REJECT_EXP_ABS, exp_abs, "e^|q| (NeMo-RL's probability error of a sequence)")
 typedef enum { GRPO_REJECT_CHOICES(GRPO_ENUM_) } grpo_reject_kind;
 #define GRPO_REJECT_UNIT_CHOICES(X) \
-    X(GRPO_REJECT_TOKEN, token, "") \
-    X(GRPO_REJECT_SEQUENCE_SUM, sequence_sum, "") \
-    X(GRPO_REJECT_SEQUENCE_MEAN, sequence_mean, "") \
-    X(GRPO_REJECT_SEQUENCE_MAX, sequence_max, "") \
-    X(GRPO_REJECT_SEGMENT_SUM, segment_sum, "") \
-    X(GRPO_REJECT_SEGMENT_MEAN, segment_mean, "") \
-    X(GRPO_REJECT_SEGMENT_MAX, segment_max, "")
+    X(GRPO_REJECT_TOKEN, token, TOKEN, SUM, "") \
+    X(GRPO_REJECT_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "") \
+    X(GRPO_REJECT_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "") \
+    X(GRPO_REJECT_SEQUENCE_MAX, sequence_max, SEQUENCE, MAX, "") \
+    X(GRPO_REJECT_SEGMENT_SUM, segment_sum, SEGMENT, SUM, "") \
+    X(GRPO_REJECT_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "") \
+    X(GRPO_REJECT_SEGMENT_MAX, segment_max, SEGMENT, MAX, "")
 typedef enum { GRPO_REJECT_UNIT_CHOICES(GRPO_ENUM_) } grpo_reject_unit;
 
 #define GRPO_FUTURE_CHOICES(X) \
@@ -2815,52 +2826,54 @@ static int grpo_credits_steps_(const grpo_advantage *a)
 
 static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
 
-/* what a statistic is pooled over, and how */
-typedef enum { GRPO_OVER_TOKEN_, GRPO_OVER_SEQUENCE_, GRPO_OVER_SEGMENT_ } grpo_pool_;
-typedef struct { grpo_pool_ over; int mean, max; } grpo_pooling_;
-
-static grpo_pooling_ grpo_correction_pooling_(const grpo_weight *w)
+static grpo_pool grpo_unit_pool_(grpo_unit_kind unit)
 {
-    const grpo_correction_unit u = w->correction_unit;
-    grpo_pooling_ p;
-    p.over = u == GRPO_CORRECTION_TOKEN ? GRPO_OVER_TOKEN_ : u < GRPO_CORRECTION_SEGMENT_SUM ? GRPO_OVER_SEQUENCE_ : GRPO_OVER_SEGMENT_;
-    p.mean = u == GRPO_CORRECTION_SEQUENCE_MEAN || u == GRPO_CORRECTION_SEGMENT_MEAN;
-    p.max = 0;
-    return p;
+    static const grpo_pool pools[] = { GRPO_UNIT_CHOICES(GRPO_POOL_) };
+    return pools[unit];
 }
 
-static grpo_pooling_ grpo_reject_pooling_(const grpo_weight *w)
+static grpo_pool grpo_correction_pool_(grpo_correction_unit unit)
 {
-    const grpo_reject_unit u = w->reject_unit;
-    grpo_pooling_ p;
-    p.over = u == GRPO_REJECT_TOKEN ? GRPO_OVER_TOKEN_ : u < GRPO_REJECT_SEGMENT_SUM ? GRPO_OVER_SEQUENCE_ : GRPO_OVER_SEGMENT_;
-    p.mean = u == GRPO_REJECT_SEQUENCE_MEAN || u == GRPO_REJECT_SEGMENT_MEAN;
-    p.max = u == GRPO_REJECT_SEQUENCE_MAX || u == GRPO_REJECT_SEGMENT_MAX;
-    return p;
+    static const grpo_pool pools[] = { GRPO_CORRECTION_UNIT_CHOICES(GRPO_POOL_) };
+    return pools[unit];
 }
 
-static int grpo_corrects_over_(const grpo_weight *w, grpo_pool_ over)
+static grpo_pool grpo_reject_pool_(grpo_reject_unit unit)
 {
-    return w->correction != GRPO_CORRECTION_NONE && grpo_correction_pooling_(w).over == over;
+    static const grpo_pool pools[] = { GRPO_REJECT_UNIT_CHOICES(GRPO_POOL_) };
+    return pools[unit];
 }
 
-static int grpo_rejects_over_(const grpo_weight *w, grpo_pool_ over)
+static grpo_pool grpo_drift_pool_(grpo_drift_kind kind)
 {
-    return w->reject != GRPO_REJECT_NONE && grpo_reject_pooling_(w).over == over;
+    static const grpo_pool pools[] = { GRPO_DRIFT_CHOICES(GRPO_POOL_) };
+    return pools[kind];
+}
+
+static grpo_pool grpo_gate_pool_(grpo_likelihood_gate_kind kind)
+{
+    static const grpo_pool pools[] = { GRPO_LIKELIHOOD_GATE_CHOICES(GRPO_POOL_) };
+    return pools[kind];
+}
+
+static int grpo_corrects_over_(const grpo_weight *w, grpo_over over)
+{
+    return w->correction != GRPO_CORRECTION_NONE && grpo_correction_pool_(w->correction_unit).over == over;
+}
+
+static int grpo_rejects_over_(const grpo_weight *w, grpo_over over)
+{
+    return w->reject != GRPO_REJECT_NONE && grpo_reject_pool_(w->reject_unit).over == over;
 }
 
 static int grpo_has_segments_(const grpo_weight *w)
 {
-    return grpo_corrects_over_(w, GRPO_OVER_SEGMENT_) || grpo_rejects_over_(w, GRPO_OVER_SEGMENT_);
+    return grpo_corrects_over_(w, GRPO_OVER_SEGMENT) || grpo_rejects_over_(w, GRPO_OVER_SEGMENT);
 }
 
 /* one y of the response */
-static int grpo_unit_is_sequence_(grpo_unit_kind unit)
-{
-    return (unit > GRPO_UNIT_TOKEN && unit < GRPO_UNIT_SEGMENT_MEAN) || unit >= GRPO_UNIT_SEQUENCE_MEAN_RATIO;
-}
-
-static int grpo_unit_is_segment_(grpo_unit_kind unit) { return unit == GRPO_UNIT_SEGMENT_MEAN || unit == GRPO_UNIT_SEGMENT_SUM; }
+static int grpo_unit_is_sequence_(grpo_unit_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEQUENCE; }
+static int grpo_unit_is_segment_(grpo_unit_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEGMENT; }
 
 /* does the advantage axis look at R of axis 1?  With several rewards only to tell the sign in groups without variance */
 static int grpo_reads_shaped_(const grpo_objective *o)
@@ -2896,39 +2909,54 @@ static int grpo_advantage_needs_(const grpo_objective *o)
     return n;
 }
 
-/* log-probabilities that something is measured against; nobody's are 0 */
-typedef enum { GRPO_OLD_, GRPO_ROLLOUT_, GRPO_REF_, GRPO_CURRENT_, GRPO_NOBODY_, GRPO_TEACHER_ } grpo_whose_;
+/* log-probabilities that something is measured against, the need of their array: nobody's are 0, the current policy's are sg[logp] */
+#define GRPO_POLICIES_(X) \
+    X(OLD, b->logp_old, GRPO_NEED_OLD_) \
+    X(ROLLOUT, b->logp_rollout, GRPO_NEED_ROLLOUT_) \
+    X(REF, b->logp_ref, GRPO_NEED_REF_) \
+    X(CURRENT, b->logp, GRPO_NEED_LOGP_) \
+    X(NOBODY, NULL, 0) \
+    X(TEACHER, b->logp_teacher, GRPO_NEED_LOGP_TEACHER_)
 
+#define GRPO_POLICY_(policy, array, need) GRPO_##policy##_,
+typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_whose_;
+#undef GRPO_POLICY_
+
+#define GRPO_WHOSE_(id, name, policy, text) GRPO_##policy##_,
 static grpo_whose_ grpo_ratio_whose_(const grpo_ratio_axis *a)
 {
-    static const grpo_whose_ whose[] = { GRPO_OLD_, GRPO_ROLLOUT_, GRPO_REF_, GRPO_CURRENT_, GRPO_NOBODY_ };
+    static const grpo_whose_ whose[] = { GRPO_AGAINST_CHOICES(GRPO_WHOSE_) };
     return whose[a->against];
 }
 
 static grpo_whose_ grpo_kl_whose_(const grpo_penalty *p)
 {
-    static const grpo_whose_ whose[] = { GRPO_REF_, GRPO_OLD_, GRPO_ROLLOUT_, GRPO_TEACHER_ };
+    static const grpo_whose_ whose[] = { GRPO_KL_AGAINST_CHOICES(GRPO_WHOSE_) };
     return whose[p->kl_against];
 }
 
-static grpo_whose_ grpo_off_policy_whose_(const grpo_weight *w) { return w->off_policy == GRPO_OFF_POLICY_OLD ? GRPO_OLD_ : GRPO_ROLLOUT_; }
+static grpo_whose_ grpo_off_policy_whose_(const grpo_weight *w)
+{
+    static const grpo_whose_ whose[] = { GRPO_OFF_POLICY_CHOICES(GRPO_WHOSE_) };
+    return whose[w->off_policy];
+}
+#undef GRPO_WHOSE_
 
-/* of the current policy: sg[logp] */
 static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose)
 {
     switch (whose) {
-    case GRPO_OLD_:     return b->logp_old;
-    case GRPO_ROLLOUT_: return b->logp_rollout;
-    case GRPO_REF_:     return b->logp_ref;
-    case GRPO_CURRENT_: return b->logp;
-    case GRPO_TEACHER_: return b->logp_teacher;
-    default:            return NULL;
+#define GRPO_ARRAY_OF_(policy, array, need) case GRPO_##policy##_: return array;
+    GRPO_POLICIES_(GRPO_ARRAY_OF_)
+#undef GRPO_ARRAY_OF_
+    default: return NULL;
     }
 }
 
 static int grpo_need_of_(grpo_whose_ whose)
 {
-    static const int need[] = { GRPO_NEED_OLD_, GRPO_NEED_ROLLOUT_, GRPO_NEED_REF_, GRPO_NEED_LOGP_, 0, GRPO_NEED_LOGP_TEACHER_ };
+#define GRPO_NEED_OF_(policy, array, need) need,
+    static const int need[] = { GRPO_POLICIES_(GRPO_NEED_OF_) };
+#undef GRPO_NEED_OF_
     return need[whose];
 }
 
@@ -2959,7 +2987,7 @@ static int grpo_likelihood_needs_(const grpo_penalty *p)
     if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST) n |= GRPO_NEED_OLD_;
     if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) n |= GRPO_NEED_LOGP_TEACHER_;
     if (p->likelihood_weight == GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE) n |= GRPO_NEED_LOGP_TEACHER_;
-    if (p->likelihood_gate == GRPO_LIKELIHOOD_GATE_SEGMENT) n |= GRPO_NEED_STEP_END_;
+    if (grpo_gate_pool_(p->likelihood_gate).over == GRPO_OVER_SEGMENT) n |= GRPO_NEED_STEP_END_;
     return n;
 }
 
@@ -4259,7 +4287,7 @@ static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int
 }
 
 /* the statistic pooled over the tokens of a span that are in the mask */
-static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_reject_kind kind, grpo_pooling_ how)
+static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_reject_kind kind, grpo_how how)
 {
     grpo_sum sum;
     grpo_dd x, most = { -HUGE_VAL, 0 };
@@ -4274,14 +4302,14 @@ static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_s
         else grpo_sum_add_dd_(&sum, x);
         n++;
     }
-    if (how.max) return most;
+    if (how == GRPO_HOW_MAX) return most;
     x = grpo_sum_dd_(&sum);
-    return how.mean && n ? grpo_dd_div(x, (double)n) : x;
+    return how == GRPO_HOW_MEAN && n ? grpo_dd_div(x, (double)n) : x;
 }
 
 static grpo_corrected grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span)
 {
-    const grpo_dd q = grpo_pooled_(o, b, span, GRPO_REJECT_RATIO, grpo_correction_pooling_(&o->weight));
+    const grpo_dd q = grpo_pooled_(o, b, span, GRPO_REJECT_RATIO, grpo_correction_pool_(o->weight.correction_unit).how);
     return grpo_correct(&o->weight, grpo_ratio_exp(q));
 }
 
@@ -4289,7 +4317,7 @@ static grpo_corrected grpo_pooled_correction_(const grpo_objective *o, const grp
 static int grpo_span_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span)
 {
     const grpo_weight *w = &o->weight;
-    return !grpo_accepts(w, grpo_pooled_(o, b, span, w->reject, grpo_reject_pooling_(w)));
+    return !grpo_accepts(w, grpo_pooled_(o, b, span, w->reject, grpo_reject_pool_(w->reject_unit).how));
 }
 
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response)
@@ -4297,7 +4325,7 @@ static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b,
     const grpo_weight *w = &o->weight;
     int64_t t;
     int passes;
-    if (grpo_rejects_over_(w, GRPO_OVER_SEQUENCE_) && grpo_span_rejected_(o, b, response)) return 1;
+    if (grpo_rejects_over_(w, GRPO_OVER_SEQUENCE) && grpo_span_rejected_(o, b, response)) return 1;
     for (t = response.begin; w->veto != 0 && t < response.end; t++)
         if (grpo_is_unmasked_(b, t) && grpo_correction_log_(o, b, t, &passes).hi < log(w->veto)) return 1;
     return 0;
@@ -4309,8 +4337,8 @@ static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_ba
     grpo_segment_ x;
     x.span = grpo_segment_at_(b, s, t);
     x.correction = s->correction;
-    if (grpo_corrects_over_(&o->weight, GRPO_OVER_SEGMENT_)) x.correction = grpo_pooled_correction_(o, b, x.span);
-    x.rejected = grpo_rejects_over_(&o->weight, GRPO_OVER_SEGMENT_) && grpo_span_rejected_(o, b, x.span);
+    if (grpo_corrects_over_(&o->weight, GRPO_OVER_SEGMENT)) x.correction = grpo_pooled_correction_(o, b, x.span);
+    x.rejected = grpo_rejects_over_(&o->weight, GRPO_OVER_SEGMENT) && grpo_span_rejected_(o, b, x.span);
     return x;
 }
 
@@ -4320,7 +4348,7 @@ static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, in
     const grpo_weight *w = &o->weight;
     int passes;
     if (!v.inside && (w->correction == GRPO_CORRECTION_MASK || w->correction == GRPO_CORRECTION_REJECT)) return 1;
-    if (!grpo_rejects_over_(w, GRPO_OVER_TOKEN_)) return 0;
+    if (!grpo_rejects_over_(w, GRPO_OVER_TOKEN)) return 0;
     return !grpo_accepts(w, grpo_statistic_(o, b, t, w->reject, &passes));
 }
 
@@ -4338,7 +4366,7 @@ GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch 
         v = segment->correction;
         rejected |= segment->rejected;
     }
-    if (grpo_corrects_over_(&o->weight, GRPO_OVER_TOKEN_))
+    if (grpo_corrects_over_(&o->weight, GRPO_OVER_TOKEN))
         v = grpo_correct(&o->weight, grpo_ratio_exp(grpo_correction_log_(o, b, t, &passes)));
     k.rejected = rejected || grpo_token_rejected_(o, b, t, v);
     k.v = k.rejected ? 0 : v.value;
@@ -4380,7 +4408,7 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
     s.uncorrected = !grpo_has_correction_(&o->weight);
     if (s.truncated) return s;
     if (s.uncorrected) { s.count = grpo_unmasked_(b, i); return s; }
-    if (grpo_corrects_over_(&o->weight, GRPO_OVER_SEQUENCE_)) s.correction = grpo_pooled_correction_(o, b, response);
+    if (grpo_corrects_over_(&o->weight, GRPO_OVER_SEQUENCE)) s.correction = grpo_pooled_correction_(o, b, response);
     s.rejected = grpo_response_rejected_(o, b, response);
     for (t = s.begin; t < s.end; t++) {
         const grpo_mask_ k = grpo_mask_at_(o, b, &s, t, &segment);
@@ -4449,7 +4477,7 @@ static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const
  * rejection leaves v or 0 */
 static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals)
 {
-    const int whole = grpo_correction_pooling_(&o->weight).over == GRPO_OVER_SEQUENCE_;
+    const int whole = grpo_correction_pool_(o->weight.correction_unit).over == GRPO_OVER_SEQUENCE;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     double v = 0, accepted = 0;
     if (o->weight.correction_norm == GRPO_CORRECTION_NORM_NONE || s->count == 0) return;
@@ -5007,7 +5035,7 @@ static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, 
 static grpo_span_ grpo_gate_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t)
 {
     grpo_span_ x;
-    if (r->obj->penalty.likelihood_gate == GRPO_LIKELIHOOD_GATE_SEGMENT) return grpo_segment_at_(r->batch, s, t);
+    if (grpo_gate_pool_(r->obj->penalty.likelihood_gate).over == GRPO_OVER_SEGMENT) return grpo_segment_at_(r->batch, s, t);
     x.begin = s->begin; x.end = s->end;
     return x;
 }
@@ -5093,11 +5121,11 @@ static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s)
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
     grpo_dd x;
-    if (w->drift == GRPO_DRIFT_NONE || w->drift == GRPO_DRIFT_TOKEN || s->count == 0) return 1;
+    if (grpo_drift_pool_(w->drift).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
     memset(&sum, 0, sizeof sum);
     while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], (double)b->logp_old[c.t]);
     x = grpo_sum_dd_(&sum);
-    return grpo_drift(w, w->drift == GRPO_DRIFT_SEQUENCE_MEAN ? grpo_dd_div(x, (double)s->count) : x);
+    return grpo_drift(w, grpo_drift_pool_(w->drift).how == GRPO_HOW_MEAN ? grpo_dd_div(x, (double)s->count) : x);
 }
 
 /* ---- blocks of tokens ----
