@@ -2,7 +2,6 @@
 
 A mistake (defects/) changes the attempt before it runs: the objective, the inputs, a function of the oracle, or the answers.
 """
-import copy
 import math
 
 from mpmath import mpf
@@ -16,6 +15,15 @@ from axes import ratio, report, surrogate, weight
 from limits import Undefined, settle, to_double
 
 
+def copied(x):
+    """Of what JSON can hold."""
+    if isinstance(x, dict):
+        return {key: copied(v) for key, v in x.items()}
+    if not isinstance(x, list):
+        return x
+    return [copied(v) for v in x] if x and isinstance(x[0], (list, dict)) else x[:]
+
+
 class Attempt:
     def __init__(self, case, advantage=None):
         """case: kind and input, as in the vectors; advantage: rows for the loss, where the batch gives none."""
@@ -27,11 +35,11 @@ class Attempt:
         if self.kind == "logits":
             self.logits, self.target, self.temperature = case["logits"], case["target"], case["temperature"]
             return
-        self.objective = copy.deepcopy(case["objective"])
-        self.first = copy.deepcopy(case["batch"])  # what the advantages are made from
-        self.second = copy.deepcopy(case["batch"])  # what the loss is made from
+        self.objective = copied(case["objective"])
+        self.first = copied(case["batch"])  # what the advantages are made from
+        self.second = copied(case["batch"])  # what the loss is made from
         if advantage is not None:
-            self.second["advantage"] = copy.deepcopy(advantage)
+            self.second["advantage"] = copied(advantage)
 
     # ---- what a mistake may do
 
@@ -145,9 +153,9 @@ class Attempt:
 
 def told(x, size):
     """As a binary64, which may be NaN."""
-    if not isinstance(x, limits.Growth) and (x != x or abs(x) == math.inf):
+    if limits.magnitude(x) is None and not isinstance(x, limits.Growth) and (x != x or abs(x) == math.inf):
         return float(x)
-    if isinstance(size, limits.Growth) or size == size and size != math.inf:
+    if limits.magnitude(size) is not None or isinstance(size, limits.Growth) or size == size and size != math.inf:
         x = settle(x, size)
         if evaluate.beyond(size) and evaluate.beyond(size + x) and evaluate.beyond(size - x):
             raise Undefined("overflow of both signs in one sum")

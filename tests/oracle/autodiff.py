@@ -65,7 +65,8 @@ def linear(pairs):
     """sum of coefficient * x over (x, coefficient). A lone factor keeps the size of what it multiplies."""
     total = ZERO
     for x, c in pairs:
-        total = total + value(x) * c
+        part = value(x) if c is ONE else value(x) * c
+        total = part if total is ZERO else total + part
     parents = [(x, c) for x, c in pairs if isinstance(x, Var)]
     kept = parents[0][0].size if len(pairs) == len(parents) == 1 else None
     return Var(total, parents, None if kept is None else kept * abs(parents[0][1])) if parents else total
@@ -232,16 +233,15 @@ def gradient(seeds, sizes=False):
 
     With sizes, the sum of absolute values over the paths from the roots instead: the size of what was added up.
     """
-    size = abs if sizes else (lambda x: x)
     adjoint = {}
 
-    def step(slope, larger=None):
-        return larger if sizes and larger is not None else size(slope)
+    def add(node, flow):
+        adjoint[node] = adjoint[node] + flow if node in adjoint else flow
     reach = {}
     stack = []
     for root, weight in seeds:
         if isinstance(root, Var):
-            adjoint[root] = adjoint.get(root, ZERO) + size(weight)
+            add(root, abs(weight) if sizes else weight)
             stack.append(root)
     while stack:
         node = stack.pop()
@@ -251,6 +251,8 @@ def gradient(seeds, sizes=False):
     for order in sorted(reach, reverse=True):
         node = reach[order]
         flow = adjoint.get(node, ZERO)
-        for parent, *slope in node.parents:
-            adjoint[parent] = adjoint.get(parent, ZERO) + flow * step(*slope)
+        for parent, slope, *larger in node.parents:
+            if sizes:
+                slope = larger[0] if larger and larger[0] is not None else abs(slope)
+            add(parent, flow if slope is ONE else flow * slope)
     return adjoint

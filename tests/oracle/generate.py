@@ -2,7 +2,7 @@
 """Write tests/vectors/*.json, DEFECTS.md and functions/*.md, or check that they are what would be written.
 
     generate.py                 write every file
-    generate.py --only NAME     write one
+    generate.py NAME...         write these, DEFECTS.md and functions/*.md
     generate.py --check         compare bytes, write nothing
     generate.py --schema        validate the files that are there (needs python3-jsonschema)
 """
@@ -11,9 +11,11 @@ import sys
 sys.dont_write_bytecode = True
 
 import argparse
+import gc
 import json
 import multiprocessing
 import os
+import time
 
 import catalogue
 import choices
@@ -34,6 +36,8 @@ from limits import Undefined, rounded_up, tidy
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors")
 WORKERS = 2
+TOKENS_IN_PART = 16000  # tokens times mistakes of a piece of work
+SECONDS_BETWEEN_LINES = 5
 
 # Cases whose answer the definition leaves open; any other that turns out so is an error here.
 UNDEFINED = {
@@ -162,7 +166,8 @@ def names():
     return list(objectives.ROWS) + ["choices-" + axis for axis in choices.AXES] + list(OTHERS)
 
 
-def cases_of(name):
+def right_cases(name):
+    """The cases of a file, without its mistakes."""
     if name in objectives.ROWS:
         cases = preset_cases(name)
     elif name in OTHERS:
@@ -171,12 +176,68 @@ def cases_of(name):
         cases = choice_cases(name[len("choices-"):])
     if len({case["id"] for case in cases}) != len(cases):
         raise AssertionError(f"{name}: an id is there twice")
-    if name not in SILENT:
-        in_full = 0 if name in BRIEF else len(cases) if name in OTHERS else 1
-        record.add_defects(cases, name, in_full)
-        if name.startswith("choices-"):
-            record.spread(cases, MOST_IN_BRIEF)
+    return cases
+
+
+def most_in_full(name, cases):
+    """Of how many cases a file records a mistake in full."""
+    return 0 if name in BRIEF else len(cases) if name in OTHERS else 1
+
+
+def parts(name, cases):
+    """The work of committing the mistakes, in pieces of some seconds at most: (place of the case, arguments of record.answers_of)"""
+    for place, case in enumerate(cases if name not in SILENT else ()):
+        mistakes = record.candidates(case)
+        size = max(1, TOKENS_IN_PART // (1 + sum(case["batch"]["length"] if "batch" in case else ())))
+        for k in range(0, len(mistakes), size):
+            yield place, (case, mistakes[k:k + size], name, most_in_full(name, cases) > 0)
+
+
+def with_mistakes(name, cases, found):
+    """The cases of a file with their `defects`; found: (place, what record.answers_of gave) of all parts."""
+    told_by = [{} for _ in cases]
+    for place, told_of in found:
+        told_by[place].update(told_of)
+    record.add_defects(cases, told_by, name, most_in_full(name, cases))
+    if name.startswith("choices-"):
+        record.spread(cases, MOST_IN_BRIEF)
     return tidy(cases)
+
+
+def committed(part):
+    place, arguments = part
+    return place, record.answers_of(*arguments)
+
+
+class Progress:
+    """A line at most every few seconds."""
+
+    def __init__(self):
+        self.start = self.last = time.monotonic()
+
+    def tell(self, what):
+        now = time.monotonic()
+        if now - self.last >= SECONDS_BETWEEN_LINES:
+            print(f"{now - self.start:5.0f} s  {what}", flush=True)
+            self.last = now
+
+
+def made(wanted):
+    """(name, cases) of files, in order."""
+    progress = Progress()
+    with multiprocessing.Pool(WORKERS, gc.disable) as pool:
+        right = {}
+        for name, cases in zip(wanted, pool.imap(right_cases, wanted)):
+            right[name] = cases
+            progress.tell(f"right answers: {len(right)} of {len(wanted)} files, {name}")
+        work = {name: list(parts(name, right[name])) for name in wanted}
+        found = pool.imap(committed, [part for name in wanted for part in work[name]])
+        for done, name in enumerate(wanted, 1):
+            of_file = []
+            for _ in work[name]:
+                of_file.append(next(found))
+                progress.tell(f"mistakes: {done} of {len(wanted)} files, {name}")
+            yield name, with_mistakes(name, right[name], of_file)
 
 
 def thin(case):
@@ -219,16 +280,21 @@ def path(name):
     return os.path.join(VECTORS, name)
 
 
+def as_written(name):
+    """The cases of a file that is there."""
+    with open(path(name + ".json"), encoding="ascii") as f:
+        return [whole(case) for case in json.load(f)["cases"]]
+
+
 def files(wanted):
-    """(file name, content); the catalogue of mistakes and what follows from the functions come with all of them."""
-    everything = []
-    with multiprocessing.Pool(WORKERS) as pool:
-        for name, cases in zip(wanted, pool.imap(cases_of, wanted)):
-            everything += cases
-            yield name + ".json", text(name, cases)
-    if wanted == names():
-        yield "DEFECTS.md", catalogue.text(everything)
-        yield from write.files().items()
+    """(file name, content); the catalogue of mistakes, from these and the files that are there, and what follows from the functions
+    come last."""
+    new = {}
+    for name, cases in made(wanted):
+        new[name] = cases
+        yield name + ".json", text(name, cases)
+    yield "DEFECTS.md", catalogue.text([case for name in names() for case in (new[name] if name in new else as_written(name))])
+    yield from write.files().items()
 
 
 def check(wanted):
@@ -270,11 +336,14 @@ def validate(wanted):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", metavar="NAME", choices=names())
+    parser.add_argument("names", metavar="NAME", nargs="*", help="files, without .json; all if there is none")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--schema", action="store_true")
     args = parser.parse_args()
-    wanted = [args.only] if args.only else names()
+    unknown = sorted(set(args.names) - set(names()))
+    if unknown:
+        parser.error(f"no such file: {' '.join(unknown)}")
+    wanted = [name for name in names() if name in args.names or not args.names]
     if args.check:
         return check(wanted)
     if args.schema:

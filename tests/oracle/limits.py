@@ -3,8 +3,10 @@
 A log-probability of -infinity stands for -K. Everything computed from it is a sum of terms c K^p e^(r K); keeping the
 terms instead of an infinity lets infinite log-ratios cancel, and e^(-K) K vanish, by arithmetic and not by special cases.
 """
+import math
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 import mpmath
 from mpmath import mp, mpf
@@ -95,6 +97,7 @@ def simplest(terms):
 K = Growth({(ZERO, 1): ONE})
 
 
+@lru_cache(maxsize=1 << 16)
 def number(x):
     """A number of the JSON, exactly; a log-probability of -infinity becomes -K."""
     if x == "-Infinity":
@@ -113,7 +116,23 @@ def leading(x):
 
 def sign(x):
     c = leading(x)[1] if isinstance(x, Growth) else x
+    if type(c) is mpf and c._mpf_[1]:
+        return -1 if c._mpf_[0] else 1
     return (c > 0) - (c < 0)
+
+
+def magnitude(x):
+    """e with 2^(e - 1) <= |x| < 2^e of a finite number that is not 0, else None."""
+    if type(x) is not mpf:
+        return None
+    _, mantissa, exponent, bits = x._mpf_
+    return exponent + bits if mantissa else None
+
+
+def far_above(x, y, bits):
+    """Is |x| surely above |y| / 2^bits? No is no answer. Told from the exponents alone."""
+    high, low = magnitude(x), magnitude(y)
+    return high is not None and low is not None and high > low - bits
 
 
 def limit(x):
@@ -143,11 +162,11 @@ near_misses = []
 def less(a, b):
     """a < b for all K from some K on. Values a hair apart are noted: a vector must not depend on such a comparison."""
     for x, y, way in ((a, b, -1), (b, a, 1)):
-        if not isinstance(y, Growth) and mpmath.isinf(y):
+        if magnitude(y) is None and not isinstance(y, Growth) and mpmath.isinf(y):
             return sign(y) * way < 0
     difference = a - b
     if not isinstance(difference, Growth) and difference != 0 and not isinstance(a, Growth):
-        if abs(difference) < NEAR * max(abs(a), abs(b)):
+        if not (far_above(difference, a, 18) and far_above(difference, b, 18)) and abs(difference) < NEAR * max(abs(a), abs(b)):
             near_misses.append((a, b))
     return sign(difference) < 0
 
@@ -194,7 +213,7 @@ class Doubts:
 def settle(value, size):
     """Cancellation of the terms, whose absolute values sum to `size`, to 15 digits less than there are, is an exact 0: if
     not, `certain` finds out."""
-    if isinstance(value, Growth) or isinstance(size, Growth):
+    if isinstance(value, Growth) or isinstance(size, Growth) or far_above(value, size, 100):
         return value
     if not abs(value) <= mpf(10) ** (15 - mp.dps) * size < mpf("inf"):
         return value
@@ -230,6 +249,10 @@ def to_double(x):
     mantissa, exponent = int(mantissa), int(exponent)
     if bits > TRUSTED:  # what is halfway but for rounding at 60 digits is halfway
         mantissa, exponent = (mantissa + (1 << bits - TRUSTED - 1)) >> bits - TRUSTED, exponent + bits - TRUSTED
+        bits = TRUSTED
+    if -1000 < exponent + bits < 1000:  # normal: the integer is rounded, and moving its exponent is exact
+        rounded = math.ldexp(float(mantissa), exponent)
+        return -rounded if negative else rounded
     exact = Fraction(mantissa) * Fraction(2) ** exponent
     try:
         rounded = float(exact)

@@ -135,26 +135,38 @@ def in_brief(case):
     return {name: x for name, x in case.get("defects", {}).items() if is_brief(x)}
 
 
-def scenes(defect, label, name):
-    """Where the case stands among those that show the defect, or None."""
-    for place, scene in enumerate(defect.scenes):
-        if scene in (label, name):
-            return place
-    return None
+def scene(case, name, variant):
+    """Where the case stands among those that show the mistake, or None."""
+    scenes = DEFECTS[name].scenes
+    return next((place for place, x in enumerate(scenes) if x in (case["id"][len(variant) + 1:], case["id"])), None)
 
 
-def add_defects(cases, variant, per_defect):
-    """Give the cases of a file their `defects`: every mistake that they tell."""
-    full = recorded_in_full(cases, variant, per_defect)
-    for case in cases:
-        known = {}
-        for name, defect in sorted(DEFECTS.items()):
-            if (case["id"], name) in full:
-                known[name] = full[case["id"], name]
-            elif defect.applies(case):
-                found = record_if_it_runs(case, defect)
-                if found:
-                    known[name] = one_number(case, found)
+def candidates(case):
+    """The names of the mistakes that can change an answer of the case."""
+    return [name for name, defect in sorted(DEFECTS.items()) if defect.applies(case)]
+
+
+def answers_of(case, names, variant, in_full):
+    """{mistake: what it gives}, of those that the case tells: an answer in full where the file may record one, else one number."""
+    told_by = {}
+    for name in names:
+        found = record_if_it_runs(case, DEFECTS[name])
+        if found:
+            told_by[name] = found if in_full and scene(case, name, variant) is not None else one_number(case, found)
+    return told_by
+
+
+def add_defects(cases, told_by, variant, per_defect):
+    """Give the cases of a file their `defects`: every mistake that they tell, in full the first `per_defect` that show it.
+    told_by: of every case what answers_of found."""
+    full = set()
+    for name in DEFECTS:
+        shown = [(scene(case, name, variant), case["id"], name) for case, told_of in zip(cases, told_by)
+                 if name in told_of and scene(case, name, variant) is not None]
+        full.update((label, name) for _, label, name in sorted(shown)[:per_defect])
+    for case, told_of in zip(cases, told_by):
+        known = {name: one_number(case, x) if (case["id"], name) not in full and not is_brief(x) else x
+                 for name, x in sorted(told_of.items())}
         if known:
             case["defects"] = known
 
@@ -178,23 +190,3 @@ def record_if_it_runs(case, defect):
         return record(case, defect)
     except (IndexError, ZeroDivisionError, Misfit):
         return {}  # a program that makes this mistake stops on such a batch
-
-
-def recorded_in_full(cases, variant, per_defect):
-    """{(id, mistake): answers}: of each mistake the first `per_defect` cases of the file that show it."""
-    full = {}
-    for _, defect in sorted(DEFECTS.items()) if per_defect else ():
-        shown = []
-        for case in cases:
-            place = scenes(defect, case["id"][len(variant) + 1:], case["id"])
-            if place is not None and defect.applies(case):
-                shown.append((place, case["id"], case))
-        left = per_defect
-        for _, _, case in sorted(shown, key=lambda x: x[:2]):
-            found = record(case, defect)
-            if found:
-                full[case["id"], defect.name] = found
-                left -= 1
-                if left == 0:
-                    break
-    return full
