@@ -10,7 +10,7 @@ from axes import aggregation, factors, group, off_policy, own, penalty, ratio, s
 from axes import report as report_axis
 from axes.allowed import check_loss
 from axes.surrogate import surrogate
-from limits import ONE, ZERO, Undefined, certain, magnitude, number, rounded_up, settle, sign, to_double
+from limits import ONE, ZERO, Undefined, certain, magnitude, number, rounded_up, settle, to_double
 
 
 class Token:

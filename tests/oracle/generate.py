@@ -18,7 +18,6 @@ import os
 import time
 
 import catalogue
-import choices
 import exposing
 import functions
 import limits
@@ -30,6 +29,7 @@ import scenarios
 import split
 from attempt import told
 from axes.report import COUNTS, KEYS
+from cases import CASES, FILES
 from evaluate import evaluate, laid_out, pinned
 from functions import write
 from limits import Undefined, rounded_up, tidy
@@ -106,13 +106,13 @@ def preset_cases(name):
     return cases
 
 
-def choice_cases(axis):
-    cases = []
-    for where, label, comment, base, changes, make in choices.CASES:
-        if where == axis:
+def choice_cases(name):
+    found = []
+    for file, label, comment, base, changes, make in CASES:
+        if file == name:
             objective = objectives.changed(base, **changes)
-            cases.append(one_case("choices-" + axis, label, comment, [], objective, scenarios.finish(objective, make(objective))))
-    return cases
+            found.append(one_case(file, label, comment, [], objective, scenarios.finish(objective, make(objective))))
+    return found
 
 
 def exposing_cases():
@@ -163,7 +163,7 @@ OTHERS = {"mistakes": exposing_cases, "split": split_cases, "logits": logits_cas
 
 
 def names():
-    return list(objectives.ROWS) + ["choices-" + axis for axis in choices.AXES] + list(OTHERS)
+    return list(objectives.ROWS) + list(FILES) + list(OTHERS)
 
 
 def right_cases(name):
@@ -173,7 +173,7 @@ def right_cases(name):
     elif name in OTHERS:
         cases = OTHERS[name]()
     else:
-        cases = choice_cases(name[len("choices-"):])
+        cases = choice_cases(name)
     if len({case["id"] for case in cases}) != len(cases):
         raise AssertionError(f"{name}: an id is there twice")
     return cases

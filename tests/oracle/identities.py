@@ -6,10 +6,10 @@ import itertools
 import math
 import statistics
 
-import choices
 import objectives
 import scenarios
 from axes import reward as reward_axis
+from cases import CASES
 from evaluate import Batch, evaluate
 
 R = (1, 0.25, 0, 0.75, 0, 0.5, -1, -0.25, 0.5)
@@ -284,15 +284,15 @@ def check_tokens(check):
 
 def check_masked(check):
     """What masked slots of the cases hold does not matter."""
-    for axis, label, _, base, changes, make in choices.CASES:
+    for file, label, _, base, changes, make in CASES:
         o = objectives.changed(base, **changes)
         batch = scenarios.finish(o, make(o))
-        if "mask" not in batch or axis not in ("reward", "advantage", "steps", "shaping"):
+        if "mask" not in batch or file[len("choices-"):] not in ("reward", "advantage", "steps", "shaping"):
             continue
         other = {key: rows for key, rows in batch.items()}
         for key in set(scenarios.PER_TOKEN) & set(batch) - {"mask"}:
             other[key] = [[x if m else 7 for x, m in zip(row, mask)] for row, mask in zip(batch[key], batch["mask"])]
-        check(f"masked slots of choices-{axis}-{label}", evaluate(o, other) == evaluate(o, batch))
+        check(f"masked slots of {file}-{label}", evaluate(o, other) == evaluate(o, batch))
 
 
 GROUPS = (check_transforms, check_baselines, check_scales, check_several, check_rewards, check_tokens, check_masked)

@@ -4,7 +4,7 @@ Each takes check(what, ok) of self_check.py.
 import math
 import statistics
 
-from choices import case_of
+from cases import case_of
 from evaluate import evaluate
 from identities import near
 from objectives import changed

@@ -5,7 +5,7 @@ Each takes check(what, ok) of self_check.py.
 import math
 
 import objectives
-from choices import case_of
+from cases import case_of
 from evaluate import evaluate
 from identities import batch_of as rewarded
 from identities import near, scores

@@ -4,7 +4,7 @@ number. Each takes check(what, ok) of self_check.py.
 import math
 
 import objectives
-from choices import case_of
+from cases import case_of
 from evaluate import evaluate
 from identities import near
 from identities_group import A, GROUPS_OF, LENGTHS, MEAN, answers, batch_of, scores, slopes, softmax, softplus, with_kind

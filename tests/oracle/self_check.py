@@ -11,7 +11,6 @@ import multiprocessing
 
 import answer
 import autodiff
-import choices
 import functions
 import generate
 import identities
@@ -31,7 +30,7 @@ import split
 import unit_checks
 from attempt import narrow
 from axes import own, surrogate
-from choices import case_of
+from cases import CASES, case_of
 from defects import DEFECTS, LEFT_OUT, SAME
 from evaluate import Batch, entries_of, evaluate, given_or_computed_advantages, loss, roots
 from functions import every_function
@@ -68,9 +67,9 @@ def preset_batches(name, labels=None):
 
 
 def choice_batches():
-    for axis, label, _, base, changes, make in choices.CASES:
+    for file, label, _, base, changes, make in CASES:
         o = objectives.changed(base, **changes)
-        yield f"choices-{axis}-{label}", o, scenarios.finish(o, make(o))
+        yield f"{file}-{label}", o, scenarios.finish(o, make(o))
 
 
 # ---- gradients
@@ -600,12 +599,12 @@ def check_digits():
 def check_choices_alive():
     """Every choice changes an answer against its base, and the cases cover every name and every number."""
     varied, values = set(), {}
-    for axis, label, _, base, changes, make in choices.CASES:
+    for file, label, _, base, changes, make in CASES:
         o = objectives.changed(base, **changes)
         batch = make(o)
         batch.pop("more")
         a, b = evaluate(base, batch)[0], evaluate(o, batch)[0]
-        check(f"choices-{axis}-{label} changes nothing", a != b)
+        check(f"{file}-{label} changes nothing", a != b)
         for x, fields in changes.items():
             for field, v in fields.items():
                 if base[x][field] != v:

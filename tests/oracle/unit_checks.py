@@ -1,10 +1,9 @@
 """Checks of segments, prefixes, mixtures and factors by other ways to the same number. Each takes check(what, ok) of self_check.py."""
 import math
 
-import choices
 import objectives
 import scenarios
-from choices import case_of
+from cases import CASES, case_of
 from evaluate import evaluate
 
 LATER = ("units", "factors")
@@ -231,15 +230,15 @@ def given_ones(batch):
 
 def check_masked(check):
     """What masked slots hold does not matter, but for the ends of segments."""
-    for axis, label, _, base, changes, make in choices.CASES:
+    for file, label, _, base, changes, make in CASES:
         o = objectives.changed(base, **changes)
         batch = scenarios.finish(o, make(o))
-        if "mask" not in batch or axis not in LATER:
+        if "mask" not in batch or file[len("choices-"):] not in LATER:
             continue
         other = dict(batch)
         for key in set(scenarios.PER_TOKEN) & set(batch) - {"mask", "step_end"}:
             other[key] = [[x if m else 7 for x, m in zip(row, mask)] for row, mask in zip(batch[key], batch["mask"])]
-        check(f"masked slots of choices-{axis}-{label}", evaluate(o, other) == evaluate(o, batch))
+        check(f"masked slots of {file}-{label}", evaluate(o, other) == evaluate(o, batch))
 
 
 GROUPS = (check_segments, check_units_by_hand, check_mixes, check_segment_means, check_norms, check_drops, check_future, check_given,

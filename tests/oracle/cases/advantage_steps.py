@@ -1,15 +1,13 @@
-"""The cases of choices-steps: what steps are worth, what they are compared with, how they are credited; as in choices.py."""
+"""The advantage of steps: what they are worth, what they are compared with, how they are credited; steps in GAE."""
+from cases.table import add, cases_of
 from objectives import changed, plain
 from scenarios import full, like
 
-CASES = []
+case = cases_of("choices-steps", axis="advantage")
+
 NONE = changed(plain(), aggregation={"kind": "token_mean"})
 SCORE = changed(NONE, advantage={"baseline": "group_mean"})
 OWN = changed(SCORE, advantage={"credit": "step_own", "gamma": 0.5})
-
-
-def case(label, comment, base, changes, make):
-    CASES.append(("steps", label, comment, base, {"advantage": changes}, make))
 
 
 def stepped(o, groups, lengths, seed, ends, rewards, states, **options):
@@ -133,6 +131,31 @@ case("episode_step-idle", "responses without steps, and alone", changed(EPISODE,
 case("episode_step-raw", "alone, they keep what they are worth", EPISODE, {"singleton": "raw"}, idle)
 case("episode_step-leave_one_out", "against the others", EPISODE, {"baseline": "leave_one_out"}, walks)
 case("episode_step-whiten", "whitened over the tokens", EPISODE, {"scale": "token_whiten", "step_group": "prompt"}, walks)
-CASES.append(("steps", "episode_step-kl", "the KL of the reward reaches neither", EPISODE,
-              {"reward": {"overlong": "linear", "overlong_max": 3, "overlong_cache": 2, "overlong_factor": 0.5,
-                          "kl": "k2", "kl_coef": 0.5}}, walks))
+add("choices-steps", 0, "episode_step-kl", "the KL of the reward reaches neither", EPISODE,
+    {"reward": {"overlong": "linear", "overlong_max": 3, "overlong_cache": 2, "overlong_factor": 0.5,
+                "kl": "k2", "kl_coef": 0.5}}, walks)
+
+
+# ---- steps in GAE
+
+
+case = cases_of("choices-found", 8)
+
+
+def turns(o):
+    """Steps of several tokens, a masked step, tokens after the last step, a response without any; one that was cut off."""
+    batch = full(o, (2, 2), (5, 3, 2, 2), 971, reward=(1, -0.5, 0.25, 0.75), mask={(0, 1)}, more=("truncated",))
+    batch["step_end"] = [[True, True, False, True, False], [False, True, True], [False, False], [True, True]]
+    batch["truncated"] = [True, False, True, False]
+    return batch
+
+
+GAE = changed(plain(), advantage={"credit": "gae", "gamma": 0.75, "lambda": 0.5}, aggregation={"kind": "token_mean"})
+STEPS = changed(GAE, advantage={"credit": "step_gae"})
+case("step_gae", "what steps earn, where they end; nothing for the response", GAE, {"advantage": {"credit": "step_gae"}}, turns)
+case("step_gae-whiten", "whitened over the tokens but for the last of what was cut off; lambda by length",
+     changed(STEPS, advantage={"scale": "token_whiten", "lambda_length": 0.75}), {"advantage": {"truncated_tail": 1}}, turns)
+case("step_gae-kl", "a KL at every token", STEPS, {"reward": {"kl": "k1", "kl_coef": 0.5}}, turns)
+case("step_gae-group_std", "steps compared with those of the same number, by their returns", STEPS,
+     {"advantage": {"baseline": "group_mean", "scale": "group_std", "eps": 0.125, "singleton": "raw", "step_group": "index",
+                    "step_value": "return"}}, turns)

@@ -1,13 +1,9 @@
-"""The cases of choices-units: segments and prefixes as units of ratio, weight and divisor, mixtures of ratios; as in choices.py."""
+"""The ratio: segments, prefixes and means of ratios as its unit, mixtures of ratios."""
+from cases.table import cases_of
 from objectives import INF, MINUS_INF, changed, plain
 from scenarios import NAN, full
 
-CASES = []  # (axis, label, comment, base, {axis: {field: value}}, make)
-
-
-def case(label, comment, base, changes, make):
-    CASES.append(("units", label, comment, base, changes, make))
-
+case = cases_of("choices-units")
 
 PPO = changed(plain(), surrogate={"kind": "ppo_clip", "eps_low": 0.2, "eps_high": 0.25}, aggregation={"kind": "seq_mean_token_mean"})
 KINDS = {"ratio": {"kind": "ratio", "eps_low": 0, "eps_high": 0}, "ppo_clip": {},
@@ -104,49 +100,3 @@ MIXED = on("sequence_mean", PPO, **HALVES)
 case("mix_token", "more of the token", MIXED, {"ratio": {"mix_token": 1.5}}, turns)
 case("mix-trust", "the trust looks at the mixture", on("sequence_mean", **AVERAGE),
      {"weight": {"trust": "two_sided", "trust_low": 0.25, "trust_high": 0.25}}, turns)
-
-# ---- units of the weight
-
-GAPS = ((0, 0.5, -0.75, 0.375, -1.5), (-1.75, 0.25, 0.125), (0.0625,))
-
-
-def mismatch(o):
-    batch = full(o, (2, 1), [len(g) for g in GAPS], 711, b_gap=lambda dice, i, t: GAPS[i][t], d=lambda dice, i, t: D[i][t] / 4,
-                 mask={(0, 1)})
-    batch["advantage"] = [list(a) for a in A]
-    batch["step_end"] = [list(ends) for ends in STEP_END]
-    return batch
-
-
-BAND = {"correction_low": 0.5, "correction_high": 1.5}
-for unit, correction, rejected in (("segment_mean", "mask", "zero_weight"), ("segment_sum", "reject", "unmask")):
-    fields = {"correction": correction, **BAND, "rejected": rejected}
-    case(f"{correction}-{unit}", "one weight for the segment",
-         changed(RATIO, weight={**fields, "correction_unit": unit.replace("segment", "sequence")}),
-         {"weight": {"correction_unit": unit}}, mismatch)
-for reject, unit, rejected, low, high in (("ratio", "segment_sum", "unmask", 0.5, 1.5), ("k2", "segment_mean", "zero_weight", 0, 0.25),
-                                          ("ratio", "segment_max", "unmask", 0.5, 1.5)):
-    fields = {"reject": reject, "reject_low": low, "reject_high": high, "rejected": rejected}
-    case(f"reject-{reject}-{unit}", "segments leave, and the others stay",
-         changed(RATIO, weight={**fields, "reject_unit": unit.replace("segment", "sequence")}), {"weight": {"reject_unit": unit}}, mismatch)
-case("reject-unit-segments", "a rejected segment is not in the ratio of what is left",
-     on("segment_mean", changed(RATIO, weight={"reject": "k2", "reject_high": 0.25, "rejected": "unmask"})),
-     {"ratio": {"unit": "prefix_mean"}}, mismatch)
-
-# ---- divisor
-
-SEGMENTS = {"kind": "seq_mean_segment_mean"}
-
-
-def without(o):
-    """A response that has no token that counts."""
-    batch = turns(o)
-    batch["mask"][2] = [False]
-    return batch
-
-
-case("seq_mean_segment_mean", "every segment of a response weighs the same", PPO, {"aggregation": SEGMENTS}, turns)
-case("seq_mean_segment_mean-skip", "a response without tokens does not count", changed(PPO, aggregation=SEGMENTS),
-     {"aggregation": {"empty": "skip"}}, without)
-case("seq_mean_segment_mean-entropy", "entropy and KL are divided as the loss is",
-     changed(PPO, aggregation=SEGMENTS, penalty={"kl": "k1", "kl_coef": 0.25}), {"penalty": {"entropy_coef": 0.25}}, turns)

@@ -1,14 +1,12 @@
-"""The cases of choices-advantage about tokens: lambda by length, entropy, a teacher, bounds; as in choices.py."""
+"""The advantage at tokens: lambda by length, entropy, a teacher, bounds."""
+from cases.table import add, cases_of
 from objectives import changed, plain
 from scenarios import MINUS_INF, NAN, full
 
-CASES = []
+case = cases_of("choices-advantage", 2, axis="advantage")
+
 NONE = changed(plain(), aggregation={"kind": "token_mean"})
 SCORE = changed(NONE, advantage={"baseline": "group_mean"})
-
-
-def case(label, comment, base, changes, make):
-    CASES.append(("advantage", label, comment, base, {"advantage": changes}, make))
 
 
 # ---- lambda_length
@@ -87,8 +85,8 @@ case("zero_variance-overlong", "equal or not with the punishment",
      changed(SCORE, reward={"overlong": "linear", "overlong_max": 3, "overlong_cache": 2, "overlong_factor": 0.5}),
      SETTLED,
      equal_by_length)
-CASES.append(("advantage", "zero_variance-map", "right and wrong by the mapped reward", ZVP,
-              {"reward": {"map": "affine", "map_bias": -0.5, "map_factor": -1}}, settled_groups))
+add("choices-advantage", 2, "zero_variance-map", "right and wrong by the mapped reward", ZVP,
+    {"reward": {"map": "affine", "map_bias": -0.5, "map_factor": -1}}, settled_groups)
 
 
 # ---- teacher
@@ -117,9 +115,9 @@ case("teacher-whitened", "after whitening", changed(SCORE, advantage={"scale": "
 for credit in ("return", "gae", "step"):
     case(f"teacher-{credit}", "at its own token, whatever the credit of the rewards",
          changed(SCORE, advantage={"credit": credit, "gamma": 0.5, "lambda": 0.5}), {"teacher_coef": 1}, taught)
-CASES.append(("advantage", "teacher-each", "beside several rewards",
-              changed(TAUGHT, advantage={"scale": "group_std", "singleton": "raw"}),
-              {"advantage": {"rewards": "each"}}, taught))
+add("choices-advantage", 2, "teacher-each", "beside several rewards",
+    changed(TAUGHT, advantage={"scale": "group_std", "singleton": "raw"}),
+    {"advantage": {"rewards": "each"}}, taught)
 
 
 # ---- bounds

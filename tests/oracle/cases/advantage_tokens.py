@@ -1,89 +1,13 @@
-"""The cases of choices-shaping: sets of responses, success rates, and what is done to advantages at tokens; as in choices.py."""
-from choices_advantage import several
+"""The advantage at tokens: a baseline of their own, entropy, centred KL, marks, shares of entropy."""
+from cases.table import cases_of
 from objectives import changed, plain
-from scenarios import MINUS_INF, NAN, binary32, full, like
+from scenarios import MINUS_INF, NAN, full, like
 
-CASES = []
+case = cases_of("choices-shaping", 1, axis="advantage")
+
 NONE = changed(plain(), aggregation={"kind": "token_mean"})
 SCORE = changed(NONE, advantage={"baseline": "group_mean"})
 NORM = changed(SCORE, advantage={"scale": "group_std"})
-
-
-def case(label, comment, base, changes, make):
-    CASES.append(("shaping", label, comment, base, {"advantage": changes}, make))
-
-
-def batch_of(groups, rewards, seed, lengths=None, **options):
-    lengths = lengths or [2 if i % 3 == 1 else 1 for i in range(len(rewards))]
-    return lambda o: full(o, groups, lengths, seed, reward=rewards, **options)
-
-
-# ---- transform
-
-# ties at the top and below, all equal, below 0
-ranks = batch_of((4, 3, 3), (0.5, 1, 1, -0.25, 0.5, 0.5, 0.5, -1, -0.25, -0.5), 711, lengths=[1] * 10)
-pairs = batch_of((2, 2), (1, 0.25, -0.5, -0.5), 712)
-for name, words in (("pkpo_max", "the largest reward of the sets that hold the response"),
-                    ("pkpo_gain", "what the response adds to the largest reward of the others in the set")):
-    case(name, words, NONE, {"transform": name, "pass_k": 2}, ranks)
-    case(f"{name}-1", "sets of one: the reward over their number", NONE, {"transform": name, "pass_k": 1}, pairs)
-    case(f"{name}-3", "sets of three, all of the group in two of them",
-         changed(NONE, advantage={"transform": name, "pass_k": 2}), {"pass_k": 3}, ranks)
-    case(f"{name}-leave_one_out", "with the others as baseline", changed(NONE, advantage={"baseline": "leave_one_out"}),
-         {"transform": name, "pass_k": 2}, ranks)
-
-
-# ---- scale: success rates
-
-BETA = changed(SCORE, advantage={"scale": "beta"})
-half = batch_of((4, 4), (1, 0, 0, 0, 1, 1, 0, 1), 721, lengths=[1] * 8)
-rates = batch_of((3, 2, 4), (1, 0, 0, 1, 0, 1, 1, 1, 0), 722, lengths=[1] * 9)
-ends = batch_of((2, 2, 2), (0, 0, 1, 1, 1, 0), 723)
-close = batch_of((4, 4), (0.5, 0.5, 0.25, 0.75, 0.5, 0.5 + 2 ** -9, 0.25, 0.75), 724)
-alone = batch_of((1, 2, 1, 2), (1, 1, 0, 0.5, 0.25, 0.75), 725)
-case("beta", "two prompts, of rates 1/4 and 3/4", SCORE, {"scale": "beta"}, half)
-case("beta-ends", "rates of 0 and 1 beside 1/2: the density is flat", changed(SCORE, advantage={"scale": "constant", "eps": 2}),
-     {"scale": "beta"}, ends)
-case("beta-close", "rates 2^-11 apart: parameters of 350 thousand, a density of 670", SCORE, {"scale": "beta"}, close)
-case("beta-same", "rates that do not differ: nothing", SCORE, {"scale": "beta"}, batch_of((2, 4), (1, 0, 1, 0, 0.25, 0.75), 726))
-case("beta-one", "one prompt: the density is 1", changed(NORM, advantage={"std": "population"}), {"scale": "beta"},
-     batch_of((3,), (1, 0, 0.25), 727))
-case("beta-none", "without a baseline, rates of 0, 1 and between: the weight is at most a million", NONE, {"scale": "beta"},
-     batch_of((2, 2, 2, 4), (0, 0, 1, 1, 1, 0, 0.5, 0.5, 0.25, 0.75), 728))
-case("beta-leave_one_out", "against the others", changed(BETA, advantage={"baseline": "none"}), {"baseline": "leave_one_out"},
-     rates)
-case("beta-alone", "a response alone is a prompt of rate 0", SCORE, {"scale": "beta"}, alone)
-case("beta-raw", "and keeps its reward", BETA, {"singleton": "raw"}, alone)
-CASES.append(("shaping", "beta-map", "rewards that are mapped to 0 and 1", BETA,
-              {"reward": {"map": "affine", "map_bias": -1, "map_factor": -1}}, rates))
-
-
-# ---- gain
-
-WEIGHTED = changed(SCORE, advantage={"gain": "exponential", "gain_temperature": 1})
-case("exponential", "a e^(a/tau)", SCORE, {"gain": "exponential", "gain_temperature": 1}, ranks)
-for tau in (0.25, -0.5, 0.03125):
-    case(f"exponential-{tau}", "another temperature", WEIGHTED, {"gain_temperature": tau}, pairs)
-case("exponential-group_std", "of the scaled advantages", NORM, {"gain": "exponential", "gain_temperature": 2}, pairs)
-
-
-# ---- several rewards, and once more over the tokens
-
-TWO = ((1, 0.25), (0, 0.5), (0.5, 0.5), (1, -1), (1, 0), (0.75, 0.5))
-two = several(TWO, (1, 0.5), 731)
-EACH = changed(SCORE, advantage={"rewards": "each", "scale": "group_std"})
-case("each-leave_one_out_std", "each over the deviation of the others, where they differ",
-     changed(EACH, advantage={"baseline": "leave_one_out"}), {"scale": "leave_one_out_std"}, two)
-case("tokens", "the sums are whitened over the tokens: longer responses count more", EACH, {"second": "tokens"}, two)
-SECOND = changed(SCORE, advantage={"second": "tokens"})
-lengths = batch_of((2, 2), (1, 0, 0.5, 0.25), 732, lengths=(3, 1, 2, 1), mask={(0, 1), (2, 1)})
-case("tokens-eps", "epsilon inside the root", SECOND, {"second_eps": 0.5}, lengths)
-case("tokens-population", "divisor n", SECOND, {"std": "population"}, lengths)
-case("tokens-return", "after the credit", changed(NONE, advantage={"credit": "return", "gamma": 0.5}), {"second": "tokens"},
-     lengths)
-case("tokens-equal", "all equal after the credit: 0", changed(NONE, advantage={"second_eps": 0.5}), {"second": "tokens"},
-     batch_of((2,), (binary32(0.7), binary32(0.7)), 733, lengths=(2, 1)))
-case("tokens-one", "one token: 0", NONE, {"second": "tokens"}, batch_of((2,), (1, 0.5), 734, lengths=(1, 1), mask={(1, 0)}))
 
 
 # ---- baseline of the token

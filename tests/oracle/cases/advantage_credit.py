@@ -1,16 +1,13 @@
-"""The cases of choices-credit: steps, critics of responses that were cut off, prefix trees, teachers, responses outside of their group;
-as in choices.py."""
+"""The advantage: discounts by step, critics of responses that were cut off, prefix trees, teachers, responses outside of their group."""
+from cases.table import cases_of
 from objectives import changed, plain
 from scenarios import full
 
-CASES = []
+case = cases_of("choices-credit", axis="advantage")
+
 NONE = changed(plain(), aggregation={"kind": "token_mean"})
 MEAN = changed(NONE, advantage={"baseline": "group_mean"})
 NORM = changed(MEAN, advantage={"scale": "group_std"})
-
-
-def case(label, comment, base, changes, make):
-    CASES.append(("credit", label, comment, base, {"advantage": changes}, make))
 
 
 # ---- steps

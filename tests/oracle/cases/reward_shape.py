@@ -1,13 +1,11 @@
-"""The cases of choices-reward beyond the overlong punishment and the KL, as in choices.py."""
+"""The reward: responses that were cut off, length (Kimi, cosine, inverse), maps."""
+from cases.table import add, cases_of
 from objectives import changed, plain
 from scenarios import full
 
-CASES = []
+case = cases_of("choices-reward", 1, axis="reward")
+
 SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
-
-
-def case(label, comment, base, changes, make):
-    CASES.append(("reward", label, comment, base, {"reward": changes}, make))
 
 
 # ---- truncated
@@ -124,6 +122,6 @@ case("affine-high", "an upper bound of 0 is a bound when the lower one is not 0"
 case("affine-overlong", "after the overlong punishment", changed(CLAMPED, reward={"map_factor": 1}), WINDOW, cut)
 case("affine-kl", "before the KL, which has no bound", changed(CLAMPED, reward={"map_factor": 1}),
      {"kl": "k1", "kl_coef": 0.5}, levels_kl)
-CASES.append(("reward", "affine-return", "the score at the last token is the mapped one",
-              changed(CLAMPED, advantage={"baseline": "none", "credit": "return", "gamma": 0.5}),
-              {"reward": {"map_factor": 2}}, levels))
+add("choices-reward", 1, "affine-return", "the score at the last token is the mapped one",
+    changed(CLAMPED, advantage={"baseline": "none", "credit": "return", "gamma": 0.5}),
+    {"reward": {"map_factor": 2}}, levels)

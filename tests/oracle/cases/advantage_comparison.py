@@ -1,18 +1,13 @@
-"""The cases of choices-advantage about what items become: transform, baseline, scale, gain, second, several rewards.
-
-(axis, label, comment, base, changes, make), as in choices.py.
-"""
+"""The advantage: what responses of a group become beside each other; transform, baseline, scale, gain, second, several rewards."""
+from cases.table import cases_of
 from objectives import changed, plain
 from scenarios import binary32, full
 
-CASES = []
+case = cases_of("choices-advantage", 1, axis="advantage")
+
 NONE = changed(plain(), aggregation={"kind": "token_mean"})
 SCORE = changed(NONE, advantage={"baseline": "group_mean"})
 NORM = changed(SCORE, advantage={"scale": "group_std"})
-
-
-def case(label, comment, base, changes, make):
-    CASES.append(("advantage", label, comment, base, {"advantage": changes}, make))
 
 
 def batch_of(groups, rewards, seed, lengths=None, **options):

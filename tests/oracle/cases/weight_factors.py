@@ -1,12 +1,9 @@
-"""The cases of choices-factors: what multiplies the weight, or drops a token, since the newer papers; as in choices.py."""
+"""The weight: normalised corrections, multiplicative errors, rings, what the future says, weights from outside."""
+from cases.table import cases_of
 from objectives import MINUS_INF, changed, plain
 from scenarios import NAN, full, like
 
-CASES = []  # (axis, label, comment, base, {axis: {field: value}}, make)
-
-
-def case(label, comment, base, changes, make):
-    CASES.append(("factors", label, comment, base, changes, make))
+case = cases_of("choices-factors")
 
 
 def weighs(label, comment, base, make, **changes):

@@ -1,0 +1,47 @@
+"""The aggregation: what divides tokens and responses."""
+from cases.table import cases_of
+from cases.advantage import stepped
+from cases.bases import PPO
+from objectives import changed, objective
+from scenarios import full
+
+case = cases_of("choices-aggregation")
+
+
+# ---- aggregation
+
+def empties(o):
+    return full(o, (2, 3, 1), (3, 2, 1, 2, 4, 2), 161, mask={(1, 0), (1, 1), (4, 2), (5, 0), (5, 1)},
+                reward=(1, 0, 0.5, -0.5, 1, 1))
+
+
+AGGREGATED = changed(PPO, advantage={"baseline": "none"})
+for kind in ("token_sum", "token_mean", "seq_mean_token_mean", "seq_mean_token_sum", "seq_mean_constant", "constant",
+             "group_mean_token_mean"):
+    constant = 6 if "constant" in kind else 0
+    for empty in ("count", "skip"):
+        if empty == "skip" and kind in ("token_sum", "token_mean", "constant"):
+            continue  # nothing to skip
+        base = changed(AGGREGATED, aggregation={"kind": "token_sum" if kind != "token_sum" else "token_mean"})
+        if empty == "skip":
+            base = changed(AGGREGATED, aggregation={"kind": kind, "constant": constant})
+        case(f"{kind}-{empty}", "responses of different length, one without active tokens, a group without any",
+             base,
+             {"aggregation": {"kind": kind, "constant": constant, "empty": empty}}, empties)
+for constant in (0.5, 3000):
+    case(f"constant-{constant}", "another constant",
+         changed(AGGREGATED, aggregation={"kind": "constant", "constant": 6}),
+         {"aggregation": {"constant": constant}}, empties)
+for empty in ("count", "skip"):
+    for power in (0.5, 0, 1, -1, 2):
+        fields = {"kind": "seq_mean_length_power", "power": power, "empty": empty}
+        case(f"seq_mean_length_power-{power}-{empty}",
+             "a power of the length beside the mean over responses",
+             changed(AGGREGATED, aggregation={**fields, "power": 0.25}), {"aggregation": fields}, empties)
+    case(f"seq_sum_token_mean-{empty}", "token means, added up", AGGREGATED,
+         {"aggregation": {"kind": "seq_sum_token_mean", "empty": empty}}, empties)
+case("seq_mean_length_power-skip", "responses without tokens do not count",
+     changed(AGGREGATED, aggregation={"kind": "seq_mean_length_power", "power": 0.75}),
+     {"aggregation": {"empty": "skip"}}, empties)
+case("process", "responses weighted by group, with step credit", objective("grpo-process"),
+     {"aggregation": {"kind": "group_mean_token_mean"}}, stepped)

@@ -1,0 +1,25 @@
+"""The aggregation: means over the segments of a response."""
+from cases.table import cases_of
+from cases.ratio_segments import PPO, turns
+from objectives import changed
+
+case = cases_of("choices-units", 2)
+
+
+# ---- divisor
+
+SEGMENTS = {"kind": "seq_mean_segment_mean"}
+
+
+def without(o):
+    """A response that has no token that counts."""
+    batch = turns(o)
+    batch["mask"][2] = [False]
+    return batch
+
+
+case("seq_mean_segment_mean", "every segment of a response weighs the same", PPO, {"aggregation": SEGMENTS}, turns)
+case("seq_mean_segment_mean-skip", "a response without tokens does not count", changed(PPO, aggregation=SEGMENTS),
+     {"aggregation": {"empty": "skip"}}, without)
+case("seq_mean_segment_mean-entropy", "entropy and KL are divided as the loss is",
+     changed(PPO, aggregation=SEGMENTS, penalty={"kl": "k1", "kl_coef": 0.25}), {"penalty": {"entropy_coef": 0.25}}, turns)

@@ -1,0 +1,66 @@
+"""The penalty: the KL to a teacher; minus the likelihood of some tokens, over their own number."""
+from cases.table import cases_of
+from cases.surrogate_group import NEG, kind
+from objectives import changed, plain
+from scenarios import full, placed
+
+case = cases_of("choices-own")
+
+SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
+
+
+# ---- the teacher in the penalty
+
+def taught(o):
+    batch = full(o, (2, 1), (2, 3, 1), 731, reward=(1, 0, 0.5), mask={(1, 1)})
+    batch["logp_teacher"] = [[-1.5, -0.25], [-2.25, -1, -0.5], [batch["logp"][2][0]]]
+    return batch
+
+
+TAUGHT = changed(SCORE, penalty={"kl": "k1", "kl_coef": 0.5})
+TO_TEACHER = changed(TAUGHT, penalty={"kl_against": "teacher"})
+case("teacher", "the KL to a teacher", changed(TAUGHT, penalty={"kl": "k3"}), {"penalty": {"kl_against": "teacher"}}, taught)
+case("teacher-neginf", "the teacher gives a token probability 0", TAUGHT, {"penalty": {"kl_against": "teacher"}},
+     lambda o: placed(o, 732, (2,), ((1, -0.5), (0.75,)), logp=((-1, -0.5), (-1.25,)), logp_teacher=((NEG, -1), (-1.5,))))
+for u in ("none", "token"):
+    case(f"detached-{u}", "K is a number: what is left of its gradient is that of its weight",
+         changed(TO_TEACHER, penalty={"kl_ratio": u}), {"penalty": {"kl_gradient": "none"}}, taught)
+
+
+# ---- likelihood
+
+def rated(o):
+    """Right and wrong responses, a right one without tokens, given advantages of other signs; probabilities 1 and e^-30."""
+    batch = placed(o, 741, (2, 2), ((1, -0.5, 0.25), (-1, 0), (0.5,), (-0.25, 2)),
+                   logp=((-0.5, -2, 0), (-30, -1), (-0.75,), (-1.25, -0.0009765625)))
+    batch["mask"] = [[True, True, True], [True, True], [False], [True, True]]
+    batch["reward"] = [1, 0, 2, -0.5]
+    batch["selected"] = [[False, True, True], [True, False], [True], [False, False]]
+    return batch
+
+
+def wrong(o):
+    return {**rated(o), "reward": [0, -1, 0, -0.5]}
+
+
+for who in ("correct", "positive", "selected", "all"):
+    case(f"likelihood-{who}", "minus the log-likelihood of some tokens, over their own number", SCORE,
+         {"penalty": {"likelihood_on": who, "likelihood_coef": 0.5}}, rated)
+LIKELY = changed(SCORE, penalty={"likelihood_on": "all", "likelihood_coef": 0.5})
+for w in ("p", "p_not_p"):
+    case(f"likelihood-{w}", "weighted by the probability, detached", LIKELY, {"penalty": {"likelihood_weight": w}}, rated)
+case("likelihood-none-correct", "no response is right: nothing is added", LIKELY,
+     {"penalty": {"likelihood_on": "correct"}}, wrong)
+case("likelihood-unmask", "rejected tokens leave the divisor",
+     changed(LIKELY, weight={"correction": "reject", "correction_low": 0.75, "correction_high": 1.25}),
+     {"weight": {"rejected": "unmask"}}, lambda o: {**rated(o), **{key: signless(o, key) for key in ("logp_old", "logp_rollout")}})
+for w in ("none", "p"):
+    case(f"likelihood-neginf-{w}", "a token of probability 0", changed(SCORE, surrogate=kind("ratio")),
+         {"penalty": {"likelihood_on": "all", "likelihood_coef": 0.5, "likelihood_weight": w}},
+         lambda o: placed(o, 742, (2,), ((1,), (0.75,)), logp=((NEG,), (-1.25,)), logp_old=((-1,), (-1.5,))))
+
+
+def signless(o, key):
+    """Rollout and old apart by 1 at two tokens."""
+    rows = {"logp_old": ((-0.5, -1, -1), (-1, -1), (-1,), (-1, -1)), "logp_rollout": ((-1.5, -1, -1), (-1, -2), (-1,), (-1, -1))}
+    return [list(row) for row in rows[key]]

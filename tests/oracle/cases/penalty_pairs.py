@@ -1,0 +1,41 @@
+"""The penalty: pairs of a group that its rewards tell apart; steeper ones, and signs where there is none."""
+from cases.table import cases_of
+from cases.surrogate_group import NEG, OF, kind
+from objectives import changed, plain
+from scenarios import full, placed
+
+case = cases_of("choices-own", 1)
+
+SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
+
+
+# ---- pairs
+
+def ranked(o):
+    """Rewards 3/2 and more apart, exactly and not quite; a response without tokens; two of equal reward."""
+    return full(o, (3, 4), (2, 1, 3, 1, 2, 2, 1), 751, mask={(5, 0), (5, 1), (4, 0)}, reward=(2, 0.5, 0, 2, 2, -1, 0.25),
+                more=("logp_ref",))
+
+
+def far_apart(o):
+    batch = ranked(o)
+    batch["logp"][0], batch["logp"][4][1] = [-800, -801], -0.0625
+    batch["logp_ref"][0] = [-0.5, -0.25]
+    return batch
+
+
+PAIRS = {"pairs": "margin", "pair_coef": 0.5, "pair_margin": 1.5, "pair_beta": 0.75}
+RANKED = changed(SCORE, penalty=PAIRS)
+case("pairs", "a logistic loss of the pairs whose rewards are more than the margin apart", SCORE, {"penalty": PAIRS}, ranked)
+case("pairs-free", "scores without the reference", RANKED, {"penalty": {"pair_score": "free"}}, ranked)
+case("pairs-margin", "any two rewards that differ", RANKED, {"penalty": {"pair_margin": 0}}, ranked)
+case("pairs-none", "no pair is so far apart: nothing is added", RANKED, {"penalty": {"pair_margin": 3}}, ranked)
+case("pairs-far-800", "scores 800 apart: e^600 overflows a binary32, e^-600 underflows it", SCORE, {"penalty": PAIRS}, far_apart)
+case("pairs-neginf", "an infinite score, that loses a pair and wins one", changed(SCORE, surrogate=kind("ratio")),
+     {"penalty": {**PAIRS, "pair_score": "free"}},
+     lambda o: {**placed(o, 752, (3,), ((1,), (-0.5, -0.5), (0.25,)), logp=((-1,), (NEG, -0.5), (-2,)),
+                         logp_old=((-1,), (-1, -1), (-1.5,))), "reward": [4, 2, 0]})
+case("everything", "a function of the group, a drift, a KL, a likelihood and pairs",
+     changed(OF["balance"], weight={"drift": "sequence_mean", "drift_low": 0.5, "drift_high": 2},
+             penalty={"kl": "k3", "kl_against": "teacher", "kl_coef": 0.25, "entropy_coef": 0.125}),
+     {"penalty": {"likelihood_on": "correct", "likelihood_coef": 0.25, **PAIRS}}, ranked)

@@ -1,0 +1,15 @@
+"""The table of cases that change one choice at a time: an objective that is plain on the other axes, a change, and a batch."""
+
+CASES = []  # (file, place, label, comment, base, {axis: {field: value}}, make)
+
+
+def add(file, place, label, comment, base, changes, make):
+    CASES.append((file, place, label, comment, base, changes, make))
+
+
+def cases_of(file, place=0, axis=None):
+    """case(label, comment, base, changes, make) of a file of vectors, whose cases stand in the order of their places.
+    With an axis, the changes are fields of that axis alone."""
+    def case(label, comment, base, changes, make):
+        add(file, place, label, comment, base, {axis: changes} if axis else changes, make)
+    return case

@@ -1,0 +1,288 @@
+"""The weight: truncation, correction, trust, off-policy responses, selection, rejection."""
+from cases.table import cases_of
+from cases.bases import NEG, PPO, SCORE, named
+from cases.ratio import KINDS, POOL
+from cases.surrogate import NEW_KINDS, every_level, only
+from objectives import INF, changed
+from scenarios import full, like, placed
+
+case = cases_of("choices-weight")
+
+
+# ---- weight
+
+def mismatch(o):
+    gaps = ((0, 0.5, -0.75), (-1.75, 0.25), (0.0625, 0), (2, -2.25, 0.125))
+    return full(o, (2, 2), [len(g) for g in gaps], 151, b_gap=lambda dice, i, t: gaps[i][t], d=lambda dice, i,
+                t: dice.signed(0, 0.5, 64),
+                reward=(1, 0, 0.5, 1))
+
+
+def cut_off(o):
+    batch = mismatch(o)
+    batch["truncated"] = [False, True, False, True]
+    return batch
+
+
+def agreement(o):
+    gaps = ((0, 0.25), (0, 0), (-0.25, 0))
+    return full(o, (2, 1), [len(g) for g in gaps], 152, b_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0, 0.5))
+
+
+WEIGHED = changed(PPO, ratio={"unit": "sequence_mean"}, penalty={"kl": "k3", "kl_coef": 0.25},
+                  aggregation={"kind": "seq_mean_token_mean"})
+for correction in ("truncate", "mask", "reject"):
+    for unit in ("token", "sequence_sum", "sequence_mean"):
+        for rejected in ("zero_weight", "unmask"):
+            if correction == "truncate" and rejected == "unmask":
+                continue  # nothing is ever outside
+            for clamp in (0, 0.5):
+                fields = {"correction": correction, "correction_low": 0.5, "correction_high": 1.5, "correction_unit": unit}
+                base = WEIGHED
+                if clamp:
+                    base = changed(WEIGHED, weight={**fields, "rejected": rejected})
+                elif rejected == "unmask":
+                    base = changed(WEIGHED, weight=fields)
+                case(f"{correction}-{unit}-{rejected}" + ("-clamp" if clamp else ""),
+                     "weights of old over rollout below, in and above the band", base,
+                     {"weight": {**fields, "correction_clamp": clamp, "rejected": rejected}}, mismatch)
+IN_BAND = changed(WEIGHED, weight={"correction": "mask", "correction_low": 0.5, "correction_high": 1.5})
+case("correction_low", "a wider band", IN_BAND, {"weight": {"correction_low": 0.125}}, mismatch)
+case("correction_high", "a wider band", IN_BAND, {"weight": {"correction_high": 8}}, mismatch)
+case("correction_high-inf", "no upper bound", IN_BAND, {"weight": {"correction_high": INF}}, mismatch)
+for low, high in ((1, 1.25), (0.75, 1)):
+    case(f"bound-{low}-{high}", "a weight of exactly 1 at the bound is inside", WEIGHED,
+         {"weight": {"correction": "reject", "correction_low": low, "correction_high": high, "rejected": "unmask"}}, agreement)
+case("truncated", "tokens of truncated responses are not active", WEIGHED, {"weight": {"truncated": "mask"}}, cut_off)
+case("truncated-correction", "truncated responses leave before the weights are made", IN_BAND,
+     {"weight": {"truncated": "mask"}}, cut_off)
+case("rollout-ratio", "correction and ratio both read the sampling engine", IN_BAND, {"ratio": {"against": "rollout"}},
+     mismatch)
+
+TRUSTED = changed(PPO, surrogate=KINDS["ratio"], penalty={"kl": "k3", "kl_coef": 0.25})  # the penalty stays where M = 0
+TRUST = {"one_sided": {"trust_low": 0.2, "trust_high": 0.25},
+         "two_sided": {"trust_low": 0.5, "trust_high": 0.5},
+         "log_two_sided": {"trust_low": 1, "trust_high": 0.25},
+         "probability": {"trust_low": 0.0625, "trust_high": 0.03125},
+         "probability_both": {"trust_high": 0.0625},
+         "binary_kl": {"trust_low": 0.03125, "trust_high": 0.015625},
+         "k2": {"trust_high": 0.0625}}
+WITHOUT_LOW = ("probability_both", "k2")
+for trust, fields in TRUST.items():
+    for unit in ("token", "sequence_mean"):
+        case(f"trust-{trust}-{unit}",
+             "tokens too far from the old policy are dropped, A of every sign at every level",
+             changed(TRUSTED, ratio={"unit": unit}), {"weight": {"trust": trust, **fields}}, every_level)
+    base = changed(TRUSTED, weight={"trust": trust, **fields})
+    if trust not in WITHOUT_LOW:
+        case(f"trust-{trust}-low", "another lower limit", base,
+             {"weight": {"trust_low": fields["trust_low"] * 16}}, every_level)
+    case(f"trust-{trust}-high", "another upper limit", base,
+         {"weight": {"trust_high": fields["trust_high"] * 8}}, every_level)
+    for against in ("rollout", "ref"):
+        case(f"trust-{trust}-{against}", "too far from the policy that the ratio is against", base,
+             {"ratio": {"against": against}}, every_level)
+case("trust-current", "the policy is never far from itself", TRUSTED,
+     {"ratio": {"against": "current"}, "weight": {"trust": "two_sided", **TRUST["two_sided"]}}, every_level)
+case("trust-two_sided-high-inf", "no upper limit",
+     changed(TRUSTED, weight={"trust": "two_sided", **TRUST["two_sided"]}),
+     {"weight": {"trust_high": INF}}, every_level)
+case("trust-sequence_sum", "the ratio of the whole response",
+     changed(TRUSTED, ratio={"unit": "sequence_sum"}),
+     {"weight": {"trust": "one_sided", **TRUST["one_sided"]}}, every_level)
+WITH_PPO = {kind: {**PPO["surrogate"], **KINDS[kind], "kind": kind}
+            for kind in ("ppo_clip", "dual_clip", "cispo", "ratio")}
+for kind in ("score", "ppo_clip", "dual_clip", "cispo", "squared", "gppo"):
+    fields = {"score": only("score"), **WITH_PPO, **NEW_KINDS}[kind]
+    for trust in ("two_sided", "probability"):
+        case(f"trust-{trust}-{kind}", "a dropped token is no clip of the surrogate as well",
+             changed(TRUSTED, surrogate=fields), {"weight": {"trust": trust, **TRUST[trust]}}, every_level)
+POOLED = changed(TRUSTED, ratio={"unit": "sequence_clipped_mean", **POOL})
+for trust in ("one_sided", "two_sided", "k2"):
+    case(f"trust-{trust}-pooled", "a dropped token is no clip of the pool as well", POOLED,
+         {"weight": {"trust": trust, **TRUST[trust]}}, every_level)
+
+
+def on_limits(o):
+    d = ((0.5, -0.5, 0.53125), (-0.53125, 0.5, -0.5), (0, 0.25))
+    batch = full(o, (2, 1), [len(x) for x in d], 153, d=lambda dice, i, t: d[i][t])
+    batch["advantage"] = [[1, -0.5, 0.75], [-1, -0.25, 1], [0.5, -0.75]]
+    return batch
+
+
+for trust, low, high in (("log_two_sided", 0.5, 0.5), ("k2", 0, 0.125), ("two_sided", 1, 0), ("one_sided", 0, 0),
+                         ("probability", 0, 0), ("probability_both", 0, 0), ("binary_kl", 0, 0)):
+    case(f"trust-{trust}-at-limit", "what is at exactly the limit stays", TRUSTED,
+         {"weight": {"trust": trust, "trust_low": low, "trust_high": high}}, on_limits)
+
+
+def certain(o):
+    """Probabilities of 1: under the policy, under the old one, under both; A of both signs."""
+    return placed(o, 154, (2, 2), ((1, -0.5), (0.75, -1), (-0.25, 1), (0.5, -0.75)),
+                  logp=((0, 0), (-0.5, -0.5), (0, 0), (-0.0009765625, -0.0625)),
+                  logp_old=((-0.5, -0.5), (0, 0), (0, 0), (0, -0.0009765625)))
+
+
+def impossible(o):
+    """Probabilities of 0: under the policy, under the old one, under both, and 1 under the other one."""
+    return placed(o, 155, (3,), ((1, -0.5), (0.75, 1, 0.5), (1, -0.25, -0.25)),
+                  logp=((NEG, NEG), (-0.5, 0, -0.25), (NEG, NEG, NEG)),
+                  logp_old=((-0.5, -1), (NEG, NEG, NEG), (NEG, NEG, 0)))
+
+
+def distant(o):
+    """Log-ratios of +-80 and +-800, each beyond a limit."""
+    return placed(o, 156, (2, 2), ((1, -0.5), (0.75, -1), (1, 0.5), (-0.25, -1)),
+                  logp=((-1, -81), (-0.5, -800.5), (-100, -900), (-81, -0.25)),
+                  logp_old=((-81, -1), (-800.5, -0.5), (-900, -0.125), (-80, -80.25)))
+
+
+for trust, fields in TRUST.items():
+    for label, comment, make in (("certain", "probabilities of 1", certain),
+                                 ("neginf", "probabilities of 0", impossible),
+                                 ("far-800", "log-ratios of +-80 and +-800", distant)):
+        case(f"trust-{trust}-{label}", comment, changed(TRUSTED, penalty={"kl": "none", "kl_coef": 0}),
+             {"weight": {"trust": trust, **fields}}, make)
+
+
+def strayed(o):
+    """mean(o - l) of the responses: 3/4, 1/8, -3/8, 1/4; mean(b - l): 1/8, 5/8, 1/4, 0; without masked tokens."""
+    d = ((-1, -0.5, 2), (-1, 0.75), (0.5, 0.25), (-2, 0.0625, -0.5625))
+    moved = ((0.5, -0.25, -2), (0.75, 0.5), (0.125, 0.375), (-1, 0.25, -0.25))
+    batch = full(o, (2, 2), [len(x) for x in d], 157, d=lambda dice, i, t: d[i][t], mask={(0, 2), (3, 0)})
+    batch["logp"] = like(batch["length"], lambda i, t: batch["logp"][i][t] - 2)
+    batch["logp_old"] = like(batch["length"], lambda i, t: batch["logp"][i][t] - d[i][t])
+    batch["logp_rollout"] = like(batch["length"], lambda i, t: batch["logp"][i][t] + moved[i][t])
+    batch["advantage"] = [[-1, 0.5, 1], [-0.5, -0.75], [-0.25, 1], [-1, -0.5, 0.75]]
+    return batch
+
+
+STALE = {"off_policy": "old", "off_policy_max": 0.25}
+for surrogate in ("ratio", "ppo_clip", "cispo"):
+    base = changed(TRUSTED, surrogate=WITH_PPO[surrogate])
+    for who in ("old", "rollout"):
+        case(f"off_policy-{who}-{surrogate}",
+             "bad tokens of responses that the policy has left are dropped; at the limit none is",
+             base, {"weight": {**STALE, "off_policy": who}}, strayed)
+OFF = changed(TRUSTED, weight=STALE)
+for limit in (0, 1, -1, INF):
+    case(f"off_policy_max-{named(limit)}", "another limit", OFF, {"weight": {"off_policy_max": limit}},
+         strayed)
+case("off_policy-score", "the ratio is not used", changed(SCORE, penalty={"kl": "k3", "kl_coef": 0.25}),
+     {"weight": STALE}, strayed)
+case("off_policy-sequence_mean", "one ratio for the response, some of its tokens dropped",
+     changed(TRUSTED, ratio={"unit": "sequence_mean"}), {"weight": STALE}, strayed)
+case("off_policy-pooled", "a dropped token is no clip of the pool as well", POOLED, {"weight": STALE},
+     strayed)
+case("off_policy-unmask", "the mean is over the tokens that rejection leaves",
+     changed(OFF, weight={"correction": "reject", "correction_low": 0.25, "correction_high": 2}),
+     {"weight": {"rejected": "unmask"}}, strayed)
+
+
+def left_alone(o):
+    """Infinite moves: o - l = K, -K, and K - K."""
+    return placed(o, 158, (3,), ((-1, 0.5), (-0.5, -1), (-0.75, -0.25)), logp=((NEG, -1), (-1, -0.5), (NEG, -1)),
+                  logp_old=((-0.5, -1.5), (NEG, -0.75), (-1, NEG)))
+
+
+case("off_policy-neginf", "infinite moves away, towards, and both", changed(PPO, surrogate=KINDS["cispo"]),
+     {"weight": STALE}, left_alone)
+
+
+def chosen(o):
+    batch = every_level(o)
+    batch["selected"] = [[True, False, True], [False, True, False], [True, True, False], [False, False, False],
+                         [True, True, True]]
+    return batch
+
+
+for selected in ("keep", "drop"):
+    for unit in ("token", "sequence_mean"):
+        case(f"selected-{selected}-{unit}", "selected tokens are kept, or dropped",
+             changed(TRUSTED, ratio={"unit": unit}), {"weight": {"selected": selected}}, chosen)
+    case(f"selected-{selected}-ppo_clip", "a token that is not chosen is no clip of its own",
+         changed(PPO, penalty={"kl": "k3", "kl_coef": 0.25}), {"weight": {"selected": selected}}, chosen)
+    case(f"selected-{selected}-squared", "tokens without advantage are kept or dropped too",
+         changed(PPO, surrogate=NEW_KINDS["squared"]), {"weight": {"selected": selected}}, chosen)
+    case(f"selected-{selected}-everything", "with trust and off-policy masking",
+         changed(OFF, weight={"trust": "one_sided", **TRUST["one_sided"]}), {"weight": {"selected": selected}}, chosen)
+
+
+def none_chosen(o):
+    batch = every_level(o)
+    batch["selected"] = like(batch["length"], lambda i, t: False)
+    return batch
+
+
+case("selected-none", "nothing is selected: only the penalty is left, the divisors stay", TRUSTED,
+     {"weight": {"selected": "keep"}}, none_chosen)
+
+
+REJECT = {"ratio": {"reject_low": 0.5, "reject_high": 1.5}, "k2": {"reject_low": 0, "reject_high": 0.5},
+          "k3": {"reject_low": 0, "reject_high": 0.5}, "probability": {"reject_low": -0.015625, "reject_high": 0.0625}}
+for reject, fields in REJECT.items():
+    for unit in ("token", "sequence_sum", "sequence_mean", "sequence_max"):
+        whole = {"reject": reject, "reject_unit": unit, **fields}
+        for rejected in ("zero_weight", "unmask"):
+            base = changed(WEIGHED, weight=whole) if rejected == "unmask" else WEIGHED
+            case(f"reject-{reject}-{unit}-{rejected}", "old against rollout below, in and above the bounds",
+                 base, {"weight": {**whole, "rejected": rejected}}, mismatch)
+    summed = {"reject": reject, "reject_unit": "sequence_sum", **fields}
+    case(f"reject-{reject}-clamp", "log-ratios are bounded before, probabilities are not",
+         WEIGHED if reject == "probability" else changed(WEIGHED, weight=summed),
+         {"weight": {**summed, "correction_clamp": 0.0625}}, mismatch)
+    within = changed(WEIGHED, weight={"reject": reject, **fields, "rejected": "unmask"})
+    case(f"reject-{reject}-low", "another lower bound", within,
+         {"weight": {"reject_low": {"ratio": 0.125, "probability": -0.0625}.get(reject, 0.0078125)}}, mismatch)
+    case(f"reject-{reject}-high", "another upper bound", within,
+         {"weight": {"reject_high": {"ratio": INF, "probability": 0.125}.get(reject, 8)}}, mismatch)
+    for correction in ("truncate", "mask", "reject") if reject in ("ratio", "probability") else ("mask",):
+        for rejected in ("zero_weight", "unmask"):
+            band = {"correction": correction, "correction_low": 0.75, "correction_high": 1.25, "rejected": rejected}
+            case(f"reject-{reject}-{correction}-{rejected}",
+                 "a rejection beside a correction: outside of either",
+                 changed(WEIGHED, weight=band), {"weight": {"reject": reject, "reject_unit": "sequence_max", **fields}},
+                 mismatch)
+for reject, low, high in (("ratio", 1, 1.25), ("ratio", 0.75, 1), ("k2", 0, 0), ("k3", 0, 0), ("probability", 0, 0)):
+    case(f"reject-{reject}-bound-{low}-{high}", "what is at exactly a bound is inside", WEIGHED,
+         {"weight": {"reject": reject, "reject_low": low, "reject_high": high, "rejected": "unmask"}}, agreement)
+for rejected in ("zero_weight", "unmask"):
+    case(f"reject-all-{rejected}", "everything is rejected", WEIGHED,
+         {"weight": {"reject": "ratio", "reject_low": 50, "reject_high": 60, "rejected": rejected}}, mismatch)
+    for correction in ("none", "truncate"):
+        case(f"veto-{correction}-{rejected}",
+             "a response with a token that the old policy would hardly have sampled goes",
+             changed(WEIGHED, weight={"correction": correction, "correction_high": 1.5}),
+             {"weight": {"veto": 0.25, "rejected": rejected}}, mismatch)
+    case(f"veto-reject-{rejected}", "rejected tokens, and a vetoed response",
+         changed(WEIGHED, weight={"reject": "k2", "reject_high": 1, "rejected": rejected}),
+         {"weight": {"veto": 0.5625}}, mismatch)
+VETO = changed(WEIGHED, weight={"veto": 0.25, "rejected": "unmask"})
+case("veto", "a stricter one", VETO, {"weight": {"veto": 0.75}}, mismatch)
+case("veto-clamp", "the log-ratio is bounded before: nothing is vetoed", VETO,
+     {"weight": {"correction_clamp": 0.5}}, mismatch)
+case("veto-bound", "a weight of exactly the veto stays", changed(WEIGHED, weight={"rejected": "unmask"}),
+     {"weight": {"veto": 1}}, agreement)
+case("reject-truncated", "truncated responses leave before, and are not counted",
+     changed(WEIGHED, weight={"reject": "ratio", **REJECT["ratio"], "rejected": "unmask"}),
+     {"weight": {"truncated": "mask"}}, cut_off)
+case("reject-masked", "masked tokens are in no sum",
+     changed(WEIGHED, weight={"reject": "k3", "reject_unit": "sequence_mean", "reject_high": 0.5}),
+     {"weight": {"rejected": "unmask"}},
+     lambda o: {**mismatch(o), "mask": [[True, True, False], [False, True], [True, True], [True, False, True]]})
+
+
+def engine_never(o):
+    """Probability 0 under the old policy, under the sampling engine, under both, and pairs that cancel."""
+    return placed(o, 159, (2, 2, 1), ((1, -0.5), (0.5, 0.25), (-0.25, 1), (0.75, -1), (0.5, -0.5)),
+                  logp=((-1, -0.5), (-0.75, -1), (-1.25, -0.5), (-0.5, -0.25), (-1, -1)),
+                  logp_old=((NEG, -1), (-0.5, -1), (NEG, -0.75), (NEG, -0.5), (-1, -0.75)),
+                  logp_rollout=((-1, -1), (NEG, -1.25), (NEG, -0.5), (-0.5, NEG), (-1.25, -0.75)))
+
+
+for reject, fields in REJECT.items():
+    for unit in ("token", "sequence_sum", "sequence_max"):
+        case(f"reject-{reject}-{unit}-neginf", "probabilities of 0, and pairs that cancel", SCORE,
+             {"weight": {"reject": reject, "reject_unit": unit, **fields, "rejected": "unmask"}}, engine_never)
+case("veto-neginf", "probabilities of 0 under the old policy", SCORE,
+     {"weight": {"veto": 0.0078125, "rejected": "unmask"}}, engine_never)

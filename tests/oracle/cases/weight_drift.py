@@ -1,0 +1,30 @@
+"""The weight: how far the policy has moved, as a factor."""
+from cases.table import cases_of
+from objectives import INF, MINUS_INF, changed, plain
+from scenarios import full, placed
+
+case = cases_of("choices-group", 1)
+
+NEG = MINUS_INF
+
+
+# ---- drift
+
+def moved(o):
+    """Log-ratios below, in and above a band of 3/4 to 5/4, and 0; of sums and means too."""
+    d = ((-1, 0.125, 0), (0.5, -0.5), (0.75,), (-0.0625, -0.125))
+    return full(o, (2, 2), [len(x) for x in d], 711, d=lambda dice, i, t: d[i][t], mask={(3, 1)}, reward=(1, 0, 0.5, -0.5))
+
+
+SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
+BAND = {"drift_low": 0.75, "drift_high": 1.25}
+for drift in ("token", "sequence_sum", "sequence_mean"):
+    case(f"drift-{drift}", "weighs the surrogate by how far the policy has moved, bounded", SCORE,
+         {"weight": {"drift": drift, **BAND}}, moved)
+case("drift-high-inf", "no bounds", changed(SCORE, weight={"drift": "sequence_sum", **BAND}),
+     {"weight": {"drift_low": 0, "drift_high": INF}}, moved)
+case("drift-correction", "after the correction, whose mean alone is reported",
+     changed(SCORE, weight={"correction": "truncate", "correction_high": 1.0625}, penalty={"kl": "k3", "kl_coef": 0.25}),
+     {"weight": {"drift": "token", **BAND}}, moved)
+case("drift-neginf", "a weight of 0 and one beyond all bounds", SCORE, {"weight": {"drift": "token", **BAND}},
+     lambda o: placed(o, 712, (2,), ((1, -0.5), (0.75,)), logp=((-1, -0.5), (NEG,)), logp_old=((NEG, -1), (-1.5,))))

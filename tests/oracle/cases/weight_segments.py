@@ -1,0 +1,36 @@
+"""The weight over segments."""
+from cases.table import cases_of
+from cases.ratio_segments import A, D, RATIO, STEP_END, on
+from objectives import changed
+from scenarios import full
+
+case = cases_of("choices-units", 1)
+
+
+# ---- units of the weight
+
+GAPS = ((0, 0.5, -0.75, 0.375, -1.5), (-1.75, 0.25, 0.125), (0.0625,))
+
+
+def mismatch(o):
+    batch = full(o, (2, 1), [len(g) for g in GAPS], 711, b_gap=lambda dice, i, t: GAPS[i][t], d=lambda dice, i, t: D[i][t] / 4,
+                 mask={(0, 1)})
+    batch["advantage"] = [list(a) for a in A]
+    batch["step_end"] = [list(ends) for ends in STEP_END]
+    return batch
+
+
+BAND = {"correction_low": 0.5, "correction_high": 1.5}
+for unit, correction, rejected in (("segment_mean", "mask", "zero_weight"), ("segment_sum", "reject", "unmask")):
+    fields = {"correction": correction, **BAND, "rejected": rejected}
+    case(f"{correction}-{unit}", "one weight for the segment",
+         changed(RATIO, weight={**fields, "correction_unit": unit.replace("segment", "sequence")}),
+         {"weight": {"correction_unit": unit}}, mismatch)
+for reject, unit, rejected, low, high in (("ratio", "segment_sum", "unmask", 0.5, 1.5), ("k2", "segment_mean", "zero_weight", 0, 0.25),
+                                          ("ratio", "segment_max", "unmask", 0.5, 1.5)):
+    fields = {"reject": reject, "reject_low": low, "reject_high": high, "rejected": rejected}
+    case(f"reject-{reject}-{unit}", "segments leave, and the others stay",
+         changed(RATIO, weight={**fields, "reject_unit": unit.replace("segment", "sequence")}), {"weight": {"reject_unit": unit}}, mismatch)
+case("reject-unit-segments", "a rejected segment is not in the ratio of what is left",
+     on("segment_mean", changed(RATIO, weight={"reject": "k2", "reject_high": 0.25, "rejected": "unmask"})),
+     {"ratio": {"unit": "prefix_mean"}}, mismatch)
