@@ -1,14 +1,10 @@
-"""Checks of steps, of responses that were cut off, prefix trees, teachers and guests of a group, by other ways to the same number.
-Each takes check(what, ok) of self_check.py.
-"""
+"""The advantage: steps, responses that were cut off, prefix trees, teachers and guests of a group."""
 import math
 import statistics
 
 from cases import case_of
+from checks.tools import active, flat, near
 from evaluate import evaluate
-from identities import near
-from objectives import changed
-from unit_checks import active, flat
 
 
 def answer(label, batch=None, **advantage):
@@ -24,8 +20,6 @@ def first(rows):
     """a of every response, where its tokens share it"""
     return [next((x for x in row if x), 0) for row in rows]
 
-
-# ---- steps, critics
 
 def check_steps(check):
     found, choice, batch = answer("step_discount")
@@ -66,8 +60,6 @@ def check_cut_off(check):
     check("everything waits", not any(flat(answer("tail-all")[0])))
 
 
-# ---- prefix trees
-
 def tree_by_hand(batch, i, t):
     """The responses of the group whose first t + 1 tokens are the first of i"""
     ids = [row[:t + 1] if len(row) > t else None for row in batch["state"]]
@@ -102,8 +94,6 @@ def check_trees(check):
     check("where nobody shares a token the first has all of it", near(flat(lonely), all_at_once))
 
 
-# ---- teachers, entropy
-
 def check_teachers(check):
     found, choice, batch = answer("teacher_share")
     base = answer("teacher_share", teacher_share=0)[0]
@@ -129,8 +119,6 @@ def check_entropy(check):
     check("GTPO by hand", near(first(found), [a - 0.25 * h if h <= 0.5 else 0 for a, h in zip(first(base), H)]))
     check("one is at the cap, one beyond", near([H[0]], [0.5]) and H[1] > 0.5)
 
-
-# ---- guests
 
 def check_guests(check):
     found, choice, batch = answer("outside-own")

@@ -1,56 +1,11 @@
-"""Checks of rewards and advantages by other ways to the same number: enumeration, closed forms, invariances.
-
-Each takes check(what, ok) of self_check.py.
-"""
+"""The advantage by other ways to the same number: enumeration, closed forms, invariances."""
 import itertools
 import math
 import statistics
 
-import objectives
-import scenarios
-from axes import reward as reward_axis
-from cases import CASES
-from evaluate import Batch, evaluate
+from checks.rewards import R, RIGHT, RIGHT_SIZES, SIZES, batch_of, by_group, each_group, scores, tokens
+from checks.tools import near
 
-R = (1, 0.25, 0, 0.75, 0, 0.5, -1, -0.25, 0.5)
-SIZES = (5, 4)
-RIGHT = (1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1)
-RIGHT_SIZES = (5, 4, 2)
-
-
-def batch_of(reward, sizes, lengths=None, **more):
-    lengths = lengths or [1] * len(reward)
-    return {"group": [g for g, n in enumerate(sizes) for _ in range(n)], "length": list(lengths),
-            "reward": list(reward),
-            "logp": [[-1] * T for T in lengths], **more}
-
-
-def tokens(batch, reward=None, **fields):
-    o = objectives.changed(objectives.plain(), advantage=fields, reward=reward or {})
-    return evaluate(o, batch)[0]["advantage"]
-
-
-def scores(rewards, sizes, lengths=None, reward=None, **fields):
-    """The advantage of the first token of every response."""
-    return [row[0] for row in tokens(batch_of(rewards, sizes, lengths), reward, **fields)]
-
-
-def by_group(xs, sizes):
-    xs = iter(xs)
-    return [list(itertools.islice(xs, n)) for n in sizes]
-
-
-def near(xs, ys, tolerance=1e-13):
-    xs, ys = list(xs), list(ys)
-    return len(xs) == len(ys) and all(abs(x - y) <= tolerance * max(1, abs(x), abs(y)) for x, y in zip(xs, ys))
-
-
-def each_group(f, rewards=R, sizes=SIZES):
-    """f(rewards of a group) -> advantages of the group, one list."""
-    return [a for group in by_group(rewards, sizes) for a in f(group)]
-
-
-# ---- transform
 
 def pass_by_sets(group, k):
     """A response's advantage is the mean success of the k-sets that hold it, minus that of all."""
@@ -91,8 +46,6 @@ def check_transforms(check):
         return [first - second if i == group.index(first) else 0 for i in range(len(group))]
     check("best minus second", near(scores(R, SIZES, transform="best_minus_second"), each_group(best)))
 
-
-# ---- baseline
 
 def kept(f):
     """R - f(group)"""
@@ -160,8 +113,6 @@ BASELINES = {"group_mean": {}, "leave_one_out": {}, "batch_mean": {}, "quantile"
              "kalman": {"process_noise": 0.5, "observation_noise": 0.25}}
 
 
-# ---- scale, gain, second
-
 def check_scales(check):
     same = dict(baseline="group_mean", eps=0.125)
     for std in ("sample", "population"):
@@ -218,81 +169,4 @@ def check_several(check):
     check("and normalised again", abs(sum(a)) < 1e-13 and abs(sum(x * x for x in a) - 8) < 1e-13)
 
 
-# ---- reward
-
-def check_rewards(check):
-    lengths = (1, 2, 3, 4, 5, 1, 2, 3, 4)
-    kimi = {"length": "kimi", "length_coef": 2}
-    a = scores(R, SIZES, lengths, kimi)
-    lam = [0.5 - (T - 1) / (4 if i < 5 else 3) for i, T in enumerate(lengths)]
-    check("the length reward by hand", near(a, [r + 2 * (x if r > 0 else min(0, x)) for r, x in zip(R, lam)]))
-    equal = scores(R, SIZES, (3,) * 9, kimi)
-    check("nothing for equal lengths", near(equal, R))
-    curve = {"length": "cosine", "length_max": 8, "correct_low": 0.5, "correct_high": 1, "wrong_low": -1,
-             "wrong_high": -0.5}
-    a = scores((1, 0, 1, 0, 1, 0), (6,), (4, 4, 8, 8, 16, 16), curve)
-    check("half a cosine: +-0.75 half way, 0.5 and -0.5 from the end on",
-          near(a, (0.75, -0.75, 0.5, -0.5, 0.5, -0.5), 1e-15))
-    a = scores((1, 0), (2,), (1, 1), {**curve, "length_max": 2.0 ** 40})
-    check("a short right answer is worth most, a short wrong one least", near(a, (1, -1), 1e-15))
-    check("the reward over the length", near(scores(R, SIZES, lengths, {"length": "inverse"}),
-                                             [r / T for r, T in zip(R, lengths)]))
-    norm = dict(baseline="group_mean", scale="group_std")
-    a = scores(R, SIZES, None, {"map": "affine", "map_bias": 3, "map_factor": 2}, **norm)
-    check("no map of positive factor changes normalised advantages", near(a, scores(R, SIZES, **norm)))
-    a = scores(R, SIZES, None, {"map": "affine", "map_factor": 2, "map_low": -1, "map_high": 1})
-    check("the map has bounds", near(a, [min(max(2 * r, -1), 1) for r in R]))
-    cut = batch_of(R, SIZES, truncated=[i % 2 == 0 for i in range(9)])
-    a = [row[0] for row in tokens(cut, {"truncated": "scale", "truncated_factor": 0.25})]
-    check("truncated rewards", near(a, [r / 4 if i % 2 == 0 else r for i, r in enumerate(R)]))
-    shaped = Batch(batch_of((1,), (1,), (3,))).sequences[0]
-    o = objectives.changed(objectives.plain(), reward={**kimi, "overlong": "linear", "overlong_max": 2,
-                                                       "overlong_cache": 1, "overlong_factor": 1})
-    check("sizes: what is added", float(reward_axis.shaped(o["reward"], shaped, [shaped]).size) == 1 + 2)
-
-
-# ---- tokens
-
-def check_tokens(check):
-    H = [[0.5, 2, 0.125], [1, 0, 3], [0.25, 0.5, 1], [1, 1, 0.5]]
-    mixed = batch_of((1, 0, 0.5, 0), (4,), (3,) * 4, entropy=H)
-    plain = tokens(mixed, baseline="group_mean")
-    lifted = tokens(mixed, baseline="group_mean", entropy="bonus", entropy_coef=0.4, entropy_cap=2)
-    check("the entropy bonus by hand", near(sum(lifted, []), [a + min(0.4 * h, abs(a) / 2) for a,
-                                                              h in zip(sum(plain, []), sum(H, []))]))
-    check("it turns no sign", all((a > 0) == (b > 0) for a, b in zip(sum(plain, []), sum(lifted, []))))
-    settled = batch_of((1, 1, 0, 0), (2, 2), (3,) * 4, entropy=H)
-    a = tokens(settled, baseline="group_mean", entropy="zero_variance", entropy_coef=0.5)
-    check("right answers of a settled group get their entropy", near(sum(a[:2], []), [0.5 * h for h in sum(H[:2], [])]))
-    check("wrong ones nothing at their largest entropy, and less elsewhere",
-          all(near(x, [0.5 * (h - max(hs)) for h in hs]) for x, hs in zip(a[2:], H[2:])))
-    taught = batch_of(R, SIZES, logp_old=[[-1 - i / 8] for i in range(9)],
-                      logp_teacher=[[-2 + i / 4] for i in range(9)])
-    a = [row[0] for row in tokens(taught, baseline="group_mean", teacher_coef=0.5)]
-    check("the teacher's share", near(a, [x + 0.5 * (-1 + 3 * i / 8) for i,
-                                          x in enumerate(scores(R, SIZES, baseline="group_mean"))]))
-    check("bounds", scores(R, SIZES, advantage_low=-0.5, advantage_high=0.25) == [min(max(r, -0.5), 0.25) for r in R])
-    lengths = (4,) * 3
-    valued = batch_of((1, 0, 0.5), (3,), lengths, value=[[0.5, -1, 0.25, 2], [1, 1, 0, -1], [0, 0.75, 2, 0.5]])
-    gae = dict(credit="gae", gamma=0.5)
-    check("lambda by length: 1 - 1/(alpha l)", tokens(valued, lambda_length=0.5, **gae) == tokens(valued,
-                                                                                                  **{**gae,
-                                                                                                     "lambda": 0.5})
-          != tokens(valued, **{**gae, "lambda": 0.25}))
-    check("at least 0", tokens(valued, lambda_length=0.125, **gae) == tokens(valued, **gae))
-
-
-def check_masked(check):
-    """What masked slots of the cases hold does not matter."""
-    for file, label, _, base, changes, make in CASES:
-        o = objectives.changed(base, **changes)
-        batch = scenarios.finish(o, make(o))
-        if "mask" not in batch or file[len("choices-"):] not in ("reward", "advantage", "steps", "shaping"):
-            continue
-        other = {key: rows for key, rows in batch.items()}
-        for key in set(scenarios.PER_TOKEN) & set(batch) - {"mask"}:
-            other[key] = [[x if m else 7 for x, m in zip(row, mask)] for row, mask in zip(batch[key], batch["mask"])]
-        check(f"masked slots of {file}-{label}", evaluate(o, other) == evaluate(o, batch))
-
-
-GROUPS = (check_transforms, check_baselines, check_scales, check_several, check_rewards, check_tokens, check_masked)
+GROUPS = (check_transforms, check_baselines, check_scales, check_several)

@@ -1,0 +1,49 @@
+"""The penalty: KL and entropy."""
+import math
+
+import objectives
+from cases import case_of
+from checks.tools import bare, close, flat, found
+
+
+def check_penalties(check):
+    def slopes(**fields):
+        o, batch = case_of("penalty", "k3-against-old", penalty={"kl_coef": 1, **fields}, surrogate=bare("score"),
+                          advantage={"baseline": "none"}, aggregation={"kind": "token_sum"})
+        batch["reward"] = [0] * len(batch["reward"])
+        held_to = batch["logp_" + o["penalty"]["kl_against"]]
+        D = [[l - x for l, x in zip(*rows)] for rows in zip(batch["logp"], held_to)]
+        return flat(found(o, batch)["dlogp"]), flat(D)
+    for who in ("ref", "old", "rollout"):
+        g, D = slopes(kl_against=who)
+        check(f"gradient of k3 against {who}", all(close(x, -math.expm1(-d)) for x, d in zip(g, D)))
+        g, D = slopes(kl_against=who, kl_ratio="score")
+        check(f"with the score function, against {who}: D, as w k3 on policy", all(close(x, d) for x, d in zip(g, D)))
+    g, D = slopes(kl_ratio="score", kl_ratio_max=0.5)
+    check("a bound below 1 halves the KL and takes the score function's part",
+          all(close(x, -math.expm1(-d) / 2) for x, d in zip(g, D)))
+    o, batch = case_of("penalty", "kl_on-k3")
+    some, none, every = (found(objectives.changed(o, penalty=p), batch)["dlogp"]
+                         for p in ({}, {"kl_coef": 0}, {"kl_on": "all"}))
+    check("the selected pay, the others do not", none != every and some == [[y if s else x for x, y, s in zip(*rows)]
+          for rows in zip(none, every, batch["selected"])])
+    o, batch = case_of("penalty", "kl_ratio_max-token")
+    free, wide = (found(objectives.changed(o, penalty={"kl_ratio_max": m}), batch) for m in (0, 1000))
+    check("a bound that nothing reaches", free == wide != found(o, batch))
+
+
+def check_entropy(check):
+    for label in ("entropy-k3-bonus", "entropy-unmask", "entropy-seq_mean_constant", "entropy-group_mean_token_mean"):
+        o, batch = case_of("penalty", label)
+        expect = found(o, batch)
+        coef, free = o["penalty"]["entropy_coef"], found(objectives.changed(o, penalty={"entropy_coef": 0}), batch)
+        paid = math.fsum(d * h for d, h in zip(flat(expect["dentropy"]), flat(batch["entropy"])))
+        check(f"the loss is linear in the entropies: {label}", close(expect["loss"], free["loss"] + paid) and paid != 0)
+        check(f"and their derivatives add up to minus the coefficient, or what divides: {label}",
+              close(sum(flat(expect["dentropy"])), -coef * {"entropy-seq_mean_constant": 9 / 36}.get(label, 1)
+                    * {"entropy-group_mean_token_mean": 2 / 3}.get(label, 1)))
+        check(f"they do not change the policy's gradient: {label}",
+              expect["dlogp"] == free["dlogp"] and "dentropy" not in free)
+
+
+GROUPS = (check_penalties, check_entropy)
