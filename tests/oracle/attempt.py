@@ -2,6 +2,7 @@
 
 A mistake (defects/) changes the attempt before it runs: the objective, the inputs, a function of the oracle, or the answers.
 """
+import itertools
 import math
 
 from mpmath import mpf
@@ -115,14 +116,19 @@ class Attempt:
 
     # ---- running it
 
-    def run(self, stages=("advantage", "loss")):
-        undo = []
+    def run(self, stages=("advantage", "loss"), enough=None):
+        """The answers; with enough(name, answer), only until it is true of one, the loss first."""
+        undo, answers = [], {}
         try:
             for owner, name, make in self.swaps:
                 table = owner if isinstance(owner, dict) else vars(owner)
                 undo.append((table, name, table[name]))
                 table[name] = make(table[name])
-            answers = self.answer(stages)
+            parts = [self.rewarded(stages), self.judged(stages)] if self.kind == "objective" else [self.beside()]
+            for name, answer in itertools.chain(*(reversed(parts) if enough else parts)):
+                answers[name] = answer
+                if enough and not self.last and enough(name, answer):
+                    break
         finally:
             for table, name, original in reversed(undo):
                 table[name] = original
@@ -130,25 +136,28 @@ class Attempt:
             f(answers)
         return answers
 
-    def answer(self, stages):
+    def beside(self):
         if self.kind == "logits":
-            return {name: [[told(*x) for x in row] for row in rows]
-                    for name, rows in logits.answers(self.logits, self.target, self.temperature).items()}
-        if self.kind == "split":
-            return self.told(split.answers(self.objective, self.second, self.case["parts"], self.case["ranks"]))
-        answers = {}
+            for name, rows in logits.answers(self.logits, self.target, self.temperature).items():
+                yield name, [[told(*x) for x in row] for row in rows]
+        else:
+            for name, found in split.answers(self.objective, self.second, self.case["parts"], self.case["ranks"]).items():
+                yield name, self.told(name, found)
+
+    def rewarded(self, stages):
         if "advantage" in stages and "advantage" not in self.first:
             sized = evaluate.given_or_computed_advantages(self.objective, evaluate.Batch(self.first))
-            answers.update(self.told({"advantage": evaluate.credited(sized)}))
+            yield "advantage", self.told("advantage", evaluate.credited(sized))
         if "advantage" in stages and "reward" in self.first:
-            answers["informative"] = evaluate.informative(evaluate.Batch(self.first))
-        if "loss" in stages:
-            answers.update(self.told(evaluate.judged(self.objective, evaluate.Batch(self.second))))
-        return answers
+            yield "informative", evaluate.informative(evaluate.Batch(self.first))
 
-    def told(self, exact):
-        return {name: evaluate.laid_out(self.case["batch"]["length"], name, {k: told(*x) for k, x in found.items()})
-                for name, found in exact.items()}
+    def judged(self, stages):
+        if "loss" in stages:
+            for name, found in evaluate.outputs(self.objective, evaluate.Batch(self.second)):
+                yield name, self.told(name, found)
+
+    def told(self, name, found):
+        return evaluate.laid_out(self.case["batch"]["length"], name, {k: told(*x) for k, x in found.items()})
 
 
 def told(x, size):

@@ -161,23 +161,20 @@ def loss(objective, raw):
     return total(entries_of(objective, batch)[0]) + own.paid(own.terms(objective, batch))
 
 
-def judged(objective, batch):
-    """The answers to a batch whose tokens have their advantages: {name: {place: (number, scale)}}, unrounded."""
+def outputs(objective, batch):
+    """The answers to a batch whose tokens have their advantages, in turn: (name, {place: (number, scale)}), unrounded."""
     entries, rejected = entries_of(objective, batch)
     terms = own.terms(objective, batch)
     seeds = roots(entries, terms)
+    yield "loss", {(): (total(entries) + own.paid(terms), sum((c * size(x) for x, c in seeds), ZERO))}
+    yield "term", {e.place(): (value(e.policy) + value(e.penalty), size(e.policy) + size(e.penalty)) for e in entries}
     slope, slope_size = gradient(seeds), gradient(seeds, sizes=True)
-    found = {
-        "loss": {(): (total(entries) + own.paid(terms), sum((c * size(x) for x, c in seeds), ZERO))},
-        "term": {e.place(): (value(e.policy) + value(e.penalty), size(e.policy) + size(e.penalty)) for e in entries},
-        "dlogp": {e.place(): (slope.get(e.token.l, ZERO), slope_size.get(e.token.l, ZERO)) for e in entries},
-    }
+    yield "dlogp", {e.place(): (slope.get(e.token.l, ZERO), slope_size.get(e.token.l, ZERO)) for e in entries}
     if objective["penalty"]["entropy_coef"] != 0:
-        found["dentropy"] = {e.place(): (slope.get(e.token.H, ZERO), slope_size.get(e.token.H, ZERO)) for e in entries}
+        yield "dentropy", {e.place(): (slope.get(e.token.H, ZERO), slope_size.get(e.token.H, ZERO)) for e in entries}
     if objective["surrogate"]["kind"] == "balance":
-        found["dlog_z"] = {(g,): (slope.get(z, ZERO), slope_size.get(z, ZERO)) for g, z in enumerate(batch.log_z)}
-    found["report"] = report_axis.report(objective, batch, entries, rejected)
-    return found
+        yield "dlog_z", {(g,): (slope.get(z, ZERO), slope_size.get(z, ZERO)) for g, z in enumerate(batch.log_z)}
+    yield "report", report_axis.report(objective, batch, entries, rejected)
 
 
 def informative(batch):
@@ -232,6 +229,6 @@ def answers(objective, raw):
         keep("advantage", credited(sized))
     if "reward" in raw:
         expect["informative"] = informative(batch)
-    for name, found in judged(objective, batch).items():
+    for name, found in outputs(objective, batch):
         keep(name, found)
     return expect, scale

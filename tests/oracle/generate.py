@@ -22,17 +22,20 @@ import exposing
 import functions
 import limits
 import logits
+
 import objectives
-import other_kinds
 import record
 import scenarios
 import split
+
 from attempt import told
 from axes.report import COUNTS, KEYS
 from cases import CASES, FILES
 from evaluate import evaluate, laid_out, pinned
 from functions import write
 from limits import Undefined, rounded_up, tidy
+from logits_cases import LOGITS
+from split_cases import SPLITS
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors")
 WORKERS = 2
@@ -66,28 +69,18 @@ def one_case(variant, label, comment, flags, objective, batch):
                  "expect": expect, "scale": scale})
 
 
-BRIEF = set(objectives.BRIEF_ROWS) | {"choices-steps", "choices-shaping", "choices-found"}  # of a mistake they record one number
 MOST_IN_BRIEF = 40  # cases of a file of choices that list one mistake
-SILENT = {"choices-scores", "choices-credit"}  # and these none: the rows that use the choices do
 
 
-def wanted_scenarios(name, label):
-    if name in objectives.SHORTEST_ROWS:
-        return scenarios.SHORTEST
-    if name in objectives.SHORT_ROWS:
-        return scenarios.SHORT
-    if name in objectives.FRAMEWORK_ROWS:
-        return scenarios.FRAMEWORK if name in objectives.BRIEF_ROWS else scenarios.OLDEST
-    return scenarios.BRIEF if name in objectives.BRIEF_ROWS else (label,)
+def wanted_scenarios(name):
+    return scenarios.SETS[objectives.ROWS[name][4]]
 
 
 def preset_cases(name):
     cases, seen = [], set()
     for label, flags, comment, wanted, adapt, make in scenarios.SCENARIOS:
         objective = objectives.changed(objectives.objective(name), **(adapt or {}))
-        if not wanted(objective) or (label == "long" and name not in scenarios.LONG_ROWS):
-            continue
-        if label not in wanted_scenarios(name, label):
+        if not wanted(objective) or label not in wanted_scenarios(name):
             continue
         batch = scenarios.finish(objective, make(objective))
         fingerprint = json.dumps(batch)
@@ -122,7 +115,7 @@ def exposing_cases():
 
 def split_cases():
     cases = []
-    for label, flags, comment, objective, batch, parts, ranks in other_kinds.SPLITS:
+    for label, flags, comment, objective, batch, parts, ranks in SPLITS:
         check_inputs(f"split-{label}", batch)
         expect, scale = {}, {}
         for name, found in split.answers(objective, batch, parts, ranks).items():
@@ -136,7 +129,7 @@ def split_cases():
 
 def logits_cases():
     cases = []
-    for label, flags, comment, rows, target, temperature in other_kinds.LOGITS:
+    for label, flags, comment, rows, target, temperature in LOGITS:
         check_inputs(f"logits-{label}", {"logits": [z for row in rows for z in row], "temperature": [temperature]})
         found = logits.answers(rows, target, temperature)
         expect = {name: [[told(*x) for x in row] for row in f] for name, f in found.items()}
@@ -181,12 +174,14 @@ def right_cases(name):
 
 def most_in_full(name, cases):
     """Of how many cases a file records a mistake in full."""
-    return 0 if name in BRIEF else len(cases) if name in OTHERS else 1
+    if name in objectives.ROWS:
+        return int(objectives.ROWS[name][4] in scenarios.IN_FULL)
+    return len(cases) if name in OTHERS else int(FILES[name] == "in full")
 
 
 def parts(name, cases):
     """The work of committing the mistakes, in pieces of some seconds at most: (place of the case, arguments of record.answers_of)"""
-    for place, case in enumerate(cases if name not in SILENT else ()):
+    for place, case in enumerate(() if FILES.get(name) == "none" else cases):
         mistakes = record.candidates(case)
         size = max(1, TOKENS_IN_PART // (1 + sum(case["batch"]["length"] if "batch" in case else ())))
         for k in range(0, len(mistakes), size):

@@ -105,6 +105,7 @@ def number(x):
     return mpf(x)
 
 
+@lru_cache(maxsize=1 << 12)
 def bound(x):
     """A number of an objective: here infinities are bounds that nothing reaches."""
     return mpf({"Infinity": "inf", "-Infinity": "-inf"}.get(x, x))
@@ -175,9 +176,14 @@ def equal(a, b):
     return sign(a - b) == 0
 
 
+@lru_cache(maxsize=1 << 16)
+def exp_of_number(x, bits):
+    return mpmath.exp(x)
+
+
 def exp(x):
     if not isinstance(x, Growth):
-        return mpmath.exp(x)
+        return exp_of_number(x, mp.prec)
     (r, p), c = leading(x)
     if r > 0 or p > 1:
         if c > 0:

@@ -59,14 +59,18 @@ def told(case, answers):
     return found
 
 
-def wrong_answers(case, defect):
+def wrong_answers(case, defect, in_full=True):
     """{output: answer} of exactly this mistake on the case; None if the case does not say (a rounding, an open
-    definition)."""
+    definition). Not in full: only the loss, where that tells the mistake."""
     limits.near_misses.clear()
     try:
         attempt = Attempt(case, advantage(case))
         defect.commit(attempt)
-        answers = attempt.run(defect.stages)
+        told_by_loss = None
+        if not in_full and "loss" in (attempt.outputs or ("loss",)):
+            def told_by_loss(name, answer):
+                return name == "loss" and differs(case["expect"][name], answer, case["scale"][name])
+        answers = attempt.run(defect.stages, told_by_loss)
     except Undefined:
         return None
     if limits.near_misses:
@@ -79,8 +83,8 @@ def advantage(case):
     return None if case.get("kind") == "logits" else case["expect"].get("advantage")
 
 
-def record(case, defect):
-    answers = wrong_answers(case, defect)
+def record(case, defect, in_full=True):
+    answers = wrong_answers(case, defect, in_full)
     return told(case, answers) if answers else {}
 
 
@@ -150,9 +154,10 @@ def answers_of(case, names, variant, in_full):
     """{mistake: what it gives}, of those that the case tells: an answer in full where the file may record one, else one number."""
     told_by = {}
     for name in names:
-        found = record_if_it_runs(case, DEFECTS[name])
+        whole = in_full and scene(case, name, variant) is not None
+        found = record_if_it_runs(case, DEFECTS[name], whole)
         if found:
-            told_by[name] = found if in_full and scene(case, name, variant) is not None else one_number(case, found)
+            told_by[name] = found if whole else one_number(case, found)
     return told_by
 
 
@@ -185,8 +190,8 @@ def spread(cases, most):
                     del case["defects"]
 
 
-def record_if_it_runs(case, defect):
+def record_if_it_runs(case, defect, in_full):
     try:
-        return record(case, defect)
+        return record(case, defect, in_full)
     except (IndexError, ZeroDivisionError, Misfit):
         return {}  # a program that makes this mistake stops on such a batch

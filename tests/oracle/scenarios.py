@@ -746,12 +746,18 @@ def long(o):
     return batch
 
 
-LONG_ROWS = ("grpo", "gspo")
-
-# of the rows that only recombine choices; what a choice does in every corner stands in the files of the choices
-BRIEF = ("extreme-50", "signs", "equal-rewards", "singleton", "holes", "every-array", "steps", "values", "returns", "likely",
-         "lagged")
-FRAMEWORK = ("signs", "singleton", "every-array", "values", "likely", "lagged")  # of those of frameworks
-OLDEST = FRAMEWORK + ("ragged", "tiny-spread")  # of the frameworks that most mistakes were seen in
-SHORT = ("singleton", "every-array", "steps")  # of the rows whose own choices have files of their own
-SHORTEST = ("every-array", "steps", "values", "two-wrong")  # a group of one is in the first
+# The sets of scenarios that a row may name in rows.txt. A row that recombines choices needs few: what a choice
+# does in every corner stands in the cases of single choices.
+EVERY = tuple(scenario[0] for scenario in SCENARIOS if scenario[0] != "long")
+LIBRARY = ("signs", "singleton", "every-array", "values", "likely", "lagged")
+SETS = {
+    "long": EVERY + ("long",),  # with a response of 4096 tokens, some minutes' work
+    "every": EVERY,
+    "corners": ("extreme-50", "signs", "equal-rewards", "singleton", "holes", "every-array", "steps", "values", "returns", "likely",
+                "lagged"),
+    "library-in-full": LIBRARY + ("ragged", "tiny-spread"),  # of the libraries that most mistakes were seen in
+    "library": LIBRARY,
+    "short": ("singleton", "every-array", "steps"),
+    "small": ("every-array", "steps", "values", "two-wrong"),  # where nothing is named; a group of one is in the first
+}
+IN_FULL = ("long", "every", "library-in-full")  # the rows of these record a mistake in full, the others by one number

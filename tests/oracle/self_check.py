@@ -16,11 +16,12 @@ import functions
 import generate
 import limits
 import logits
+import logits_cases
 import objectives
-import other_kinds
 import record
 import scenarios
 import split
+import split_cases
 from attempt import narrow
 from axes import own
 from cases import CASES
@@ -177,7 +178,7 @@ def check_choices_alive():
             for field, v in o[x].items():
                 if isinstance(v, str):
                     values.setdefault((x, field), set()).add(v)
-    for _, _, _, o in objectives.ROWS.values():
+    for _, _, _, o, _ in objectives.ROWS.values():
         for x in o:
             for field, v in o[x].items():
                 values.setdefault((x, field), set()).add(v)
@@ -229,7 +230,7 @@ def check_exact():
 # ---- the other kinds
 
 def check_splits():
-    for label, _, _, objective, batch, parts, ranks in other_kinds.SPLITS:
+    for label, _, _, objective, batch, parts, ranks in split_cases.SPLITS:
         whole = evaluate(objective, batch)[0]
         found = split.answers(objective, batch, parts, ranks)
         check(f"parts add up to the whole: {label}",
@@ -241,7 +242,7 @@ def check_splits():
 
 
 def check_logits():
-    for label, _, _, rows, target, temperature in other_kinds.LOGITS:
+    for label, _, _, rows, target, temperature in logits_cases.LOGITS:
         for z, y in zip((z for row in rows for z in row), (y for row in target for y in row)):
             s = logits.Softmax(z, temperature)
             check(f"probabilities sum to 1: {label}", abs(sum(s.p) - 1) < mpf(10) ** -50)

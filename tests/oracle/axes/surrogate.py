@@ -8,7 +8,7 @@ from limits import ONE, ZERO, bound, is_infinite, less, limit, log, sign, sqrt
 # ---- the bounds of the ratio
 
 def fixed_bounds(s):
-    return 1 - mpf(s["eps_low"]), 1 + mpf(s["eps_high"])
+    return 1 - bound(s["eps_low"]), 1 + bound(s["eps_high"])
 
 
 def probability_bounds(s):

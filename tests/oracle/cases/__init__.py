@@ -12,11 +12,18 @@ for module in sorted(os.listdir(os.path.dirname(__file__))):
     if module.endswith(".py") and module != "__init__.py":
         importlib.import_module("cases." + module[:-3])
 
-FILES = ("choices-reward", "choices-advantage", "choices-ratio", "choices-surrogate", "choices-penalty", "choices-weight",
-         "choices-aggregation", "choices-group", "choices-own", "choices-steps", "choices-shaping", "choices-units",
-         "choices-factors", "choices-scores", "choices-credit", "choices-found")  # the last nine: of several axes
+# How a file records the mistakes that its cases tell: one of each in full, all by one number, or none, as the rows that use the
+# choices do. The files below the line are of several axes.
+FILES = {
+    "choices-reward": "in full", "choices-advantage": "in full", "choices-ratio": "in full", "choices-surrogate": "in full",
+    "choices-penalty": "in full", "choices-weight": "in full", "choices-aggregation": "in full",
+    # ----
+    "choices-group": "in full", "choices-own": "in full", "choices-steps": "in brief", "choices-shaping": "in brief",
+    "choices-units": "in full", "choices-factors": "in full", "choices-scores": "none", "choices-credit": "none",
+    "choices-found": "in brief"}
+ORDER = list(FILES)
 # (file, label, comment, base, {axis: {field: value}}, make)
-CASES = [(file, *rest) for file, place, *rest in sorted(table.CASES, key=lambda case: (FILES.index(case[0]), case[1]))]
+CASES = [(file, *rest) for file, place, *rest in sorted(table.CASES, key=lambda case: (ORDER.index(case[0]), case[1]))]
 
 
 def case_of(file, label, **axes):

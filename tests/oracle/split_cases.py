@@ -1,4 +1,4 @@
-"""Cases of the kinds `split` and `logits`."""
+"""The cases of the kind `split`: a step in micro-batches and ranks."""
 from objectives import changed, objective
 from scenarios import finish, full, like
 
@@ -50,27 +50,3 @@ split("trpa-ranks", "trpa", "pairs in one micro-batch alone: the others have non
       reward=(0, 0, 1, -1, 1, 0, 0, 0, 1, 1))
 split("trpa-signs", "trpa", "no pair in the step: a sign for every response, of which those with tokens divide", TWO_RANKS, EMPTY, HOLED,
       reward=(1, 1, 0, 0, 1, -1, -1, -1, 1, 1))
-
-
-LOGITS = [
-    # (label, flags, comment, logits, target, temperature)
-    ("plain", [], "a few small vocabularies' worth of ordinary logits, temperature 1",
-     [[[0.5, -1.25, 2, 0.125], [1, 1, -3, 0.75], [-0.375, 4, 3.5, -2]], [[2.25, -0.5, 0, 1.5]]], [[0, 3, 2], [3]], 1),
-    ("tempered", [], "temperature 0.5: sharper",
-     [[[0.5, -1.25, 2, 0.125], [1, 1, -3, 0.75]], [[2.25, -0.5, 0, 1.5], [0, 0.25, -0.75, 0.5]]], [[0, 3], [3, 2]], 0.5),
-    ("hot", [], "temperature 1.25, which does not divide evenly: flatter",
-     [[[3, -2, 0.5, 1.25, -0.75], [0.0625, 5, 2, -1, 4]]], [[3, 4]], 1.25),
-    ("neginf", ["NegInf"], "logits of -infinity: such a token adds nothing to the entropy; sampled, it has probability 0",
-     [[["-Infinity", 1, 0.5], [0, "-Infinity", "-Infinity"], [2, "-Infinity", 1]]], [[1, 0, 1]], 1),
-    ("neginf-tempered", ["NegInf"], "the same at temperature 0.75",
-     [[["-Infinity", 1, 0.5, -1], [0, 3, "-Infinity", 2.5]]], [[2, 3]], 0.75),
-    ("large", ["Extreme"], "logits of 10000 and differences of 1000: e^z overflows, and the largest must be taken out first",
-     [[[10000, 9999.5, -10000], [1000, 0, -1000], [-5000, -5001, -5000.5]]], [[1, 1, 2]], 1),
-    ("large-tempered", ["Extreme"], "the same at temperature 2",
-     [[[10000, 9998, -10000, 9999], [-3000, -3001, 0, -2]]], [[1, 3]], 2),
-    ("flat", [], "equal logits: the uniform distribution, entropy log V",
-     [[[0.5] * 7, [-3] * 7], [[2.5] * 7]], [[0, 6], [3]], 1),
-    ("one", ["OneToken"], "a vocabulary of one: probability 1", [[[3.5], [-2]]], [[0, 0]], 0.5),
-    ("sharp", [], "one token has almost all the probability: its log-probability is near 0, and the others' are not",
-     [[[40, 0, 0.5, 1], [40, 0, 0.5, 1], [20, -20, 0, 19]]], [[0, 2, 1]], 1),
-]
