@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Write tests/vectors/*.json, DEFECTS.md and functions/*.md, or check that they are what would be written.
+"""Write tests/vectors/*.json, schema.json, DEFECTS.md and functions/*.md, or check that they are what would be written.
 
     generate.py                 write every file
-    generate.py NAME...         write these, DEFECTS.md and functions/*.md
+    generate.py NAME...         write these vectors, and what is made from all
     generate.py --check         compare bytes, write nothing
     generate.py --schema        validate the files that are there (needs python3-jsonschema)
 """
@@ -22,12 +22,11 @@ import exposing
 import functions
 import limits
 import logits
-
+import objective_schema
 import objectives
 import record
 import scenarios
 import split
-
 from attempt import told
 from axes.report import COUNTS, KEYS
 from cases import CASES, FILES
@@ -289,7 +288,9 @@ def files(wanted):
         new[name] = cases
         yield name + ".json", text(name, cases)
     yield "DEFECTS.md", catalogue.text([case for name in names() for case in (new[name] if name in new else as_written(name))])
-    yield from write.files().items()
+    pages = write.files()
+    yield "schema.json", objective_schema.text(pages.pop("schema.json"))
+    yield from pages.items()
 
 
 def check(wanted):
@@ -316,9 +317,9 @@ def check(wanted):
 def validate(wanted):
     import jsonschema
     with open(path("schema.json"), encoding="ascii") as f:
-        schema = json.load(f)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
+        rules = json.load(f)
+    jsonschema.Draft202012Validator.check_schema(rules)
+    validator = jsonschema.Draft202012Validator(rules)
     bad = 0
     for name in wanted:
         with open(path(name + ".json"), encoding="ascii") as f:

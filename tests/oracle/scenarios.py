@@ -6,6 +6,8 @@ scenario is about). `wanted` says for which objectives a scenario shows anything
 import math
 import struct
 
+from axes.choice import about
+
 NAN, INF, MINUS_INF = "NaN", "Infinity", "-Infinity"
 
 
@@ -33,8 +35,12 @@ class Dice:
 
 # ---- what an objective reads
 
+def surrogate_says(o, what, field="kind"):
+    return about("surrogate", field, o["surrogate"][field], what)
+
+
 def uses_ratio(o):
-    return o["surrogate"]["kind"] not in ("score", "none") or o["penalty"]["kl_ratio"] != "none"
+    return surrogate_says(o, "ratio") is not False or o["penalty"]["kl_ratio"] != "none"
 
 
 def needs_ratio(o):
@@ -124,14 +130,7 @@ def read_by_loss(o):
     arrays = LOGP[weight["off_policy"]] | (LOGP[o["ratio"]["against"]] if needs_ratio(o) else set()) | read_by_own_terms(penalty)
     if weight["drift"] != "none":
         arrays |= {"logp_old"}
-    if o["surrogate"]["kind"] == "balance":
-        arrays |= {"log_z"}
-    if o["surrogate"]["kind"] == "shaped":
-        arrays |= {"selected"}
-    if o["surrogate"]["bounds"] == "given":
-        arrays |= {"clip_low", "clip_high"}
-    if o["surrogate"]["kind"] == "target":
-        arrays |= {"logp_old"}
+    arrays |= surrogate_says(o, "reads") | surrogate_says(o, "reads", "bounds")
     if o["aggregation"]["kind"] == "token_mean_varied":
         arrays |= {"reward"}
     if kl_in_loss(o):

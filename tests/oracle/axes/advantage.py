@@ -7,7 +7,7 @@ from mpmath import log, mpf
 
 from axes import credit, prefix_tree, steps
 from axes import reward as reward_axis
-from axes.allowed import check
+from axes.allowed import check_advantage
 from axes.baseline import BASELINE, OWN_GROUP, filtered
 from axes.beta_scale import beta_weight
 from axes.entropy_share import entropy_share
@@ -303,7 +303,7 @@ def over_tokens(choice, advantages):
 
 def advantages(choice, reward, batch):
     """{token: Sized} for the tokens whose mask is true."""
-    check(choice, reward)
+    check_advantage(choice, reward)
     items, a = itemised(choice, reward, batch)
     found, waits = CREDIT[choice["credit"]](choice, reward, batch, second(choice, a)), tail(choice, batch)
     kept = over_tokens(choice, {t: x for t, x in found.items() if t not in waits})

@@ -5,7 +5,11 @@ y: the scores s of the group's active responses (their unit log-ratios, or ratio
 from mpmath import mpf
 
 from autodiff import Var, added, exp, largest_place, linear, log_sum_exp, nonlinear, sg, size, sized, softplus, square, summed, value
+from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only
 from limits import NEAR, ONE, ZERO, is_infinite, less, limit, log, mpmath, near_misses, settle, sign, sqrt
+
+OF_RESPONSE = ("sequence_mean", "sequence_sum", "sequence_clipped_mean", "sequence_mean_ratio", "sequence_power_mean")
+KIND = Table("surrogate", "kind", beside={"ratio.unit": one_of(*OF_RESPONSE)})
 
 
 def score(ys):
@@ -30,6 +34,7 @@ def farthest(ys):
     return max((limit(size(y)) for y in ys if not is_infinite(value(y))), default=ZERO)
 
 
+@KIND.choice()
 def variance(s, y, a, z, lengths):
     # GVPO (2504.19599): the squared distance of centred scores from advantages, over G - 1
     n, k = len(y), mpf(s["strength"])
@@ -46,6 +51,7 @@ def labelled(y, toward, tau, stretch):
     return nonlinear(lambda xs: log_sum_exp([ZERO] + [x * toward / tau for x in xs]), y, stretch / tau) * (ONE / len(y))
 
 
+@KIND.choice(beside={"tau_pos": ABOVE_0, "tau_neg": ABOVE_0})
 def labels(s, y, a, z, lengths):
     # REAL (2602.05630): rewards as labels, the good ones' scores above 0 and the others' below; a group of one label is dropped
     good = [sign(a_i) > 0 for a_i in a]
@@ -57,6 +63,7 @@ def labels(s, y, a, z, lengths):
     return [up if g else down for g in good]
 
 
+@KIND.choice(reads=("log_z",))
 def balance(s, y, a, z, lengths):
     # FlowRL (2509.15207): the residual of flow balance, log Z + y - beta r
     k = mpf(s["strength"])
@@ -72,6 +79,7 @@ def pair(k, winner, loser, stretch):
     return nonlinear(lambda xs: log_sum_exp([ZERO, (xs[0] - xs[1]) * -k]), [winner, loser], stretch)
 
 
+@KIND.choice(beside={"margin": AT_LEAST_0})
 def pairs(s, y, a, z, lengths):
     k, margin = mpf(s["strength"]), mpf(s["margin"])
     stretch = abs(k) * farthest(y)
@@ -96,6 +104,7 @@ def cross_entropy(q, k, y, i, stretch):
     return nonlinear(by_differences, y, stretch, apart)
 
 
+@KIND.choice(beside={"tau_pos": ABOVE_0})
 def contrast(s, y, a, z, lengths):
     if len(y) == 1:
         return [ZERO]
@@ -116,6 +125,7 @@ def shares(s, lengths, good):
     return dict(zip(good, softmax([-mpf(s["length_rate"]) * lengths[i] for i in good]) if good else []))
 
 
+@KIND.choice()
 def contrast_mean(s, y, a, z, lengths):
     # DisCO-b (2505.12366): the mean score of the good ones, minus that of the others
     good, others = sides(a)
@@ -135,6 +145,7 @@ def above(v, tau, y, rivals, stretch):
     return nonlinear(lambda xs: (xs[0] - soft_maximum(tau, xs[1:])) * -v, [y, *rivals], stretch, plus=plus)
 
 
+@KIND.choice(beside={"tau_neg": ABOVE_0})
 def contrast_lse(s, y, a, z, lengths):
     # DisCO (2505.12366), DRPO (2510.04474): against a soft maximum over the others
     good, others = sides(a)
@@ -153,6 +164,7 @@ def preferred(k, p, y, rival, share, stretch):
     return nonlinear(formula, [y, rival], stretch, plus=plus)
 
 
+@KIND.choice(beside={"tau_pos": ABOVE_0})
 def soft_pairs(s, y, a, z, lengths):
     # DNO (2404.03715) algorithm 1: sigmoid(eta (log-ratio - log-ratio')) towards sigmoid(r - r')
     G, k, tau = len(y), mpf(s["strength"]), mpf(s["tau_pos"])
@@ -185,6 +197,7 @@ def matched(s, y, a, distance, parted, plus):
             for i, p in enumerate(wanted)] if G > 1 else [ZERO]
 
 
+@KIND.choice(beside={"tau_pos": ABOVE_0})
 def match(s, y, a, z, lengths):
     # DMPO (2605.19461), code: the policy's share of every response towards that of its advantage
     return matched(s, y, a, lambda p, u: square(sized(u - p, abs(value(u) - p))), lambda p, u: square(added(u, -p)),
@@ -204,6 +217,7 @@ def half_divergence(p, u):
     return Var(sum(divergence(p, u.value)) / 2, [(u, slope, abs(slope) + p / (4 * q))])
 
 
+@KIND.choice(beside={"tau_pos": ABOVE_0})
 def match_js(s, y, a, z, lengths):
     return matched(s, y, a, half_divergence, half_divergence, lambda p, u: sum(map(abs, divergence(p, u))) / 2)
 
@@ -216,6 +230,7 @@ def spread(y):
     return sqrt(squares / (len(v) - 1))
 
 
+@KIND.choice(beside={"score_eps": AT_LEAST_0})
 def standardised(s, y, a, z, lengths):
     # GIFT (2510.23868): the distance of standardised scores from standardised rewards; their mean and deviation are numbers
     k, n = mpf(s["strength"]), len(y)
@@ -236,6 +251,7 @@ def regressed(k, D, bend, y, c, C, i, a_i):
     return Var(rest * rest, [p for p in zip(y, slopes, sizes) if isinstance(p[0], Var)], size * size)
 
 
+@KIND.choice(beside={"score_eps": AT_LEAST_0})
 def regression(s, y, a, z, lengths):
     # Reg-GRPO (2506.07464) eqs. 8-9: as GIFT's distance, but the scores' mean and deviation are differentiated too
     k, n, v = mpf(s["strength"]), len(y), [value(y_i) for y_i in y]
@@ -249,6 +265,7 @@ def regression(s, y, a, z, lengths):
     return [regressed(k, D, bend, y, c, [size(y_i) + level for y_i in y], i, a_i) for i, a_i in enumerate(a)]
 
 
+@KIND.choice(reads=("logp_old",), beside={"tau_pos": ABOVE_0, "ratio.against": only("nothing"), "ratio.unit": one_of("sequence_mean", "sequence_sum")})
 def target(s, y, a, z, lengths):
     # TPO (2604.06159): cross-entropy to the old policy's shares, times e^(A/tau); z: the old scores
     if len(y) == 1:
@@ -274,17 +291,13 @@ def hinge_of(shift, k, winner, loser):
     return sized(x, size + (abs(value(x)) if is_infinite(value(x)) else 0))
 
 
+@KIND.choice(beside={"margin": AT_LEAST_0})
 def hinge(s, y, a, z, lengths):
     # CLICK (2306.03350): the better response's log-probability ahead of the worse one's by shift/k
     shift, k, margin = mpf(s["shift"]), mpf(s["strength"]), mpf(s["margin"])
     won = [[hinge_of(shift, k, y_i, y_j) for y_j, a_j in zip(y, a) if better(margin, a_i, a_j)] for y_i, a_i in zip(y, a)]
     P = sum(map(len, won))
     return [summed(found) * (ONE / P) if found else ZERO for found in won]
-
-
-KIND = {"variance": variance, "labels": labels, "balance": balance, "pairs": pairs, "contrast": contrast,
-        "contrast_mean": contrast_mean, "contrast_lse": contrast_lse, "soft_pairs": soft_pairs, "match": match,
-        "match_js": match_js, "standardised": standardised, "regression": regression, "target": target, "hinge": hinge}
 
 
 def old_score(unit, tokens):

@@ -6,6 +6,7 @@ from mpmath import mpf
 from autodiff import size, value
 from axes import own
 from axes import ratio as ratio_axis
+from axes.choice import about
 from axes.surrogate import at, clip_sides
 from limits import ONE, ZERO, exp, finite_part, is_infinite, less, limit, sign
 
@@ -17,7 +18,8 @@ CAP = mpf(2) ** 500  # of a ratio inside the effective sample size, so that its 
 
 
 def uses_ratio(objective):
-    return objective["surrogate"]["kind"] not in ("score", "none") or objective["penalty"]["kl_ratio"] != "none"
+    of_ratio = about("surrogate", "kind", objective["surrogate"]["kind"], "ratio") is not False
+    return of_ratio or objective["penalty"]["kl_ratio"] != "none"
 
 
 def shows_ratio(objective):

@@ -2,16 +2,21 @@
 from mpmath import mpf
 
 from autodiff import Var, added, clamp, exp, maximum, minimum, sg, sigmoid, size, softplus, square, value
+from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only
 from limits import ONE, ZERO, bound, is_infinite, less, limit, log, sign, sqrt
+
+KIND, BOUNDS = Table("surrogate", "kind"), Table("surrogate", "bounds")
 
 
 # ---- the bounds of the ratio
 
-def fixed_bounds(s):
+@BOUNDS.choice()
+def fixed(s):
     return 1 - bound(s["eps_low"]), 1 + bound(s["eps_high"])
 
 
-def probability_bounds(s):
+@BOUNDS.choice()
+def probability(s):
     # DCPO (2509.02333) section 4.1: abs(w - 1) p w <= eps, p = e^x the probability in the ratio's denominator
     p = limit(exp(s["x"]))
     cap = bound(s["bound_cap"]) or mpf("inf")
@@ -27,16 +32,22 @@ def stretch(s):
     return mpf(s["position"]) ** mpf(s["position_power"])
 
 
-def position_bounds(s):
+def log_dual_is_outside(o):
+    return o["surrogate"]["kind"] == "ppo_clip" or o["surrogate"]["log_dual"] >= o["surrogate"]["log_high"]
+
+
+@BOUNDS.choice(beside={"kind": one_of("ppo_clip", "dual_clip"), "eps_low": only(0), "eps_high": only(0), "dual": only(0),
+                        "log_low": AT_LEAST_0, "log_high": AT_LEAST_0, "log_dual": AT_LEAST_0,
+                        "position_power": {"minimum": -16, "maximum": 16}}, also=log_dual_is_outside)
+def position(s):
     # CTPO (2605.07331), official code: log w within [-low n_t^p, high n_t^p]
     return exp(-mpf(s["log_low"]) * stretch(s)), exp(mpf(s["log_high"]) * stretch(s))
 
 
-def given_bounds(s):
+@BOUNDS.choice(reads=("clip_low", "clip_high"), beside={"kind": one_of("ppo_clip", "dual_clip", "gppo"), "eps_low": only(0),
+                                                         "eps_high": only(0), "ratio.unit": only("token")})
+def given(s):
     return 1 - s["clip_low"], 1 + s["clip_high"]
-
-
-BOUNDS = {"fixed": fixed_bounds, "probability": probability_bounds, "position": position_bounds, "given": given_bounds}
 
 
 def bounds(s):
@@ -103,27 +114,26 @@ def shaped_sides(s, a, w):
     return never(s, a, w) if s["selected"] else ppo_sides(s, a, w)
 
 
-SIDES = {"ppo_clip": ppo_sides, "dual_clip": dual_clip_sides, "cispo": weight_sides, "gppo": gppo_sides,
-         "aspo": aspo_sides, "topr": topr_sides, "band": weight_sides, "dispo": dispo_sides, "shaped": shaped_sides,
-         "unbounded_positive": unbounded_positive_sides}
-
-
 # ---- S
 
+@KIND.choice(ratio=False)
 def score(s, a, w, y, l):
     # REINFORCE (Williams 1992)
     return -a * l
 
 
+@KIND.choice()
 def ratio(s, a, w, y, l):
     return -a * w
 
 
+@KIND.choice(sides=ppo_sides)
 def ppo_clip(s, a, w, y, l):
     # PPO (1707.06347) eq. 7
     return maximum(-a * w, -a * clamp(w, *bounds(s)))
 
 
+@KIND.choice(sides=dual_clip_sides)
 def dual_clip(s, a, w, y, l):
     # 1912.09729: for A < 0 the loss is bounded by -c A
     loss = ppo_clip(s, a, w, y, l)
@@ -134,6 +144,7 @@ def clipped_weight(s, w):
     return clamp(w, bound(s["weight_min"]), bound(s["weight_max"]))
 
 
+@KIND.choice(sides=weight_sides)
 def cispo(s, a, w, y, l):
     # MiniMax-M1 (2506.13585) eqs. 4-5
     return -a * sg(clipped_weight(s, w)) * l
@@ -145,10 +156,12 @@ def gate(s, a, w):
     return (4 / tau) * sigmoid(tau * (w - 1))
 
 
+@KIND.choice()
 def sapo(s, a, w, y, l):
     return -a * gate(s, a, w)
 
 
+@KIND.choice()
 def vespo(s, a, w, y, l):
     # VESPO (2602.10693): phi(W) = W^k exp(lambda (1 - W)), W^k = e^(k y)
     side = "pos" if sign(a) > 0 else "neg"
@@ -156,11 +169,13 @@ def vespo(s, a, w, y, l):
     return -a * sg(exp(lam + k * y - lam * w)) * l
 
 
+@KIND.choice()
 def log_ratio(s, a, w, y, l):
     # sPPO of Trinity-RFT: the score function of the ratio's unit
     return -a * y
 
 
+@KIND.choice(without_advantage=True)
 def squared(s, a, w, y, l):
     # Kimi k1.5 (2501.12599) section 2.3.2 and K2 (2507.20534): (r - rbar - tau log(pi/pi_old))^2
     return square(added(a, -mpf(s["strength"]) * y))
@@ -171,6 +186,7 @@ def over_itself(y):
     return exp(y - sg(y))
 
 
+@KIND.choice(sides=gppo_sides)
 def gppo(s, a, w, y, l):
     # GPPO (2508.07629) eqs. 11-14, CE-GPPO (2509.20712): the clipped value, with the gradient let through times beta
     low, high, dual = gppo_sides(s, a, value(w))
@@ -190,6 +206,7 @@ def aspo_bad(s, a, w, l, low, high, dual):
     return -a * (1 - mpf(s["eps_low"])) if low else -a * w
 
 
+@KIND.choice(sides=aspo_sides)
 def aspo(s, a, w, y, l):
     # ASPO (2510.06062), official code: good tokens weigh 1/w; value -A (q / sg[q]) / sg[q], q = min(w, 1 + eps_high)
     low, high, dual = aspo_sides(s, a, value(w))
@@ -201,22 +218,26 @@ def aspo(s, a, w, y, l):
     return -a / (1 + mpf(s["eps_high"])) if high else -a * sg(exp(-value(y))) * one
 
 
+@KIND.choice(sides=topr_sides)
 def topr(s, a, w, y, l):
     # TOPR (2503.14286): good ones weigh 1, bad ones their ratio, tapered
     return -sg(clipped_weight(s, w) if sign(a) < 0 else ONE) * a * l
 
 
+@KIND.choice(sides=weight_sides)
 def band(s, a, w, y, l):
     # MiMo-V2-Flash MOPD (eqs. 5-9): sg[w] inside the band, nothing outside
     weight = sg(ZERO if any(weight_sides(s, a, value(w))) else w)
     return -weight * a * l
 
 
+@KIND.choice()
 def sapo_detached(s, a, w, y, l):
     # Trinity-RFT's SAPO: the gate as a weight of the score function
     return -a * sg(gate(s, a, w)) * l
 
 
+@KIND.choice(without_advantage=True)
 def logistic(s, a, w, y, l):
     # VPD (2605.15113), E-step: -log sigmoid(+-(beta y - delta)), + for a right response and - for the others
     k, delta, way = mpf(s["strength"]), mpf(s["shift"]), 1 if sign(a) > 0 else -1
@@ -232,21 +253,25 @@ def signed_weights(s, a):
     return {**s, "weight_min": s["weight_min_neg"], "weight_max": s["weight_max_neg"]} if sign(a) < 0 else s
 
 
+@KIND.choice(sides=dispo_sides)
 def dispo(s, a, w, y, l):
     # DISPO (2602.00983): CISPO with bounds by the sign of the advantage
     return cispo(signed_weights(s, a), a, w, y, l)
 
 
+@KIND.choice()
 def bgpo(s, a, w, y, l):
     # BGPO (2510.11683): a bound of w A from below, 1 + y <= e^y where A > 0
     return -a * added(y, ONE) if sign(a) > 0 else -a * w
 
 
+@KIND.choice(sides=shaped_sides, reads=("selected",), beside={"shape": ABOVE_0})
 def shaped(s, a, w, y, l):
     # Guide-GRPO (2506.13923): w/(w + g) = sigmoid(y - log g) at the tokens of a hinted response, unclipped
     return -a * sigmoid(y - log(mpf(s["shape"]))) if s["selected"] else ppo_clip(s, a, w, y, l)
 
 
+@KIND.choice(beside={"eps_high": ABOVE_0})
 def quadratic(s, a, w, y, l):
     # CFPO (2601.22801): -(A w - |A| (w - 1)^2/(2 eps)), a parabola of w where the clip has a corner
     v, eps, size = value(w), mpf(s["eps_high"]), abs(a)
@@ -256,6 +281,7 @@ def quadratic(s, a, w, y, l):
     return Var(-a * v + bend, [(y, slope, slope_size)] if isinstance(y, Var) else [], size * v + bend)
 
 
+@KIND.choice(sides=unbounded_positive_sides)
 def unbounded_positive(s, a, w, y, l):
     # UP (2607.06987) eq. 15: REINFORCE where A > 0, value -A; the dual clip where A < 0
     if sign(a) > 0:
@@ -263,25 +289,19 @@ def unbounded_positive(s, a, w, y, l):
     return dual_clip({**s, "bounds": "fixed"}, a, w, y, l)
 
 
+@KIND.choice(ratio=False)
 def none(s, a, w, y, l):
     # TRPA (2504.04524): preferences and a KL are all there is
     return ZERO
 
 
-KIND = {"score": score, "ratio": ratio, "ppo_clip": ppo_clip, "dual_clip": dual_clip, "cispo": cispo, "sapo": sapo,
-        "vespo": vespo, "log_ratio": log_ratio, "squared": squared, "gppo": gppo, "aspo": aspo, "topr": topr,
-        "band": band, "sapo_detached": sapo_detached, "logistic": logistic, "dispo": dispo, "bgpo": bgpo, "shaped": shaped,
-        "quadratic": quadratic, "unbounded_positive": unbounded_positive, "none": none}
-ALSO_WITHOUT_ADVANTAGE = ("squared", "logistic")
-
-
 def surrogate(choice, a, w, y, l, x=None, token=None):
     """x: the log-probability in the ratio's denominator; only bounds that depend on it, or on the token, read them."""
-    if sign(a) == 0 and choice["kind"] not in ALSO_WITHOUT_ADVANTAGE:
+    if sign(a) == 0 and not KIND.has(choice["kind"], "without_advantage"):
         return ZERO
     return KIND[choice["kind"]](at(choice, x, token), a, w, y, l)
 
 
 def clip_sides(choice, a, w):
     """(low, high, dual): whose gradient the clip changes, for the report. The choice is that of `at`."""
-    return SIDES.get(choice["kind"], never)(choice, a, value(w))
+    return (KIND.has(choice["kind"], "sides") or never)(choice, a, value(w))

@@ -1,0 +1,83 @@
+"""The choices of a field of an objective: the function of each, and beside it what it reads of the batch and what must hold of the
+other fields. From these come the checks of allowed.py, the arrays of scenarios.py and the schema of the vectors (../objective_schema.py)."""
+from limits import bound
+
+ABOVE_0, AT_LEAST_0, AT_LEAST_1 = {"exclusiveMinimum": 0}, {"minimum": 0}, {"minimum": 1}
+
+HOLDS = {"enum": lambda x, names: x in names, "const": lambda x, y: x == y, "not": lambda x, domain: not within(x, domain),
+         "minimum": lambda x, y: bound(x) >= y, "maximum": lambda x, y: bound(x) <= y,
+         "exclusiveMinimum": lambda x, y: bound(x) > y, "exclusiveMaximum": lambda x, y: bound(x) < y}
+
+
+def within(x, domain):
+    """Is a choice or a number in a domain, written as in a JSON schema?"""
+    return all(HOLDS[word](x, y) for word, y in domain.items())
+
+
+def one_of(*names):
+    return {"enum": list(names)}
+
+
+def only(value):
+    return {"const": value}
+
+
+def but(value):
+    return {"not": {"const": value}}
+
+
+class Rule:
+    """Where axis.field is in `where`, every other field is in its domain, and `also` holds of the objective.
+    beside: {field of the same axis, or axis.field: domain}; then: what a schema can say of `also`."""
+
+    def __init__(self, axis, field, where, beside=None, also=None, then=None):
+        self.axis, self.field, self.where, self.also, self.then = axis, field, where, also, then or {}
+        self.beside = {tuple(name.split(".")) if "." in name else (axis, name): domain for name, domain in (beside or {}).items()}
+
+    def applies(self, objective):
+        return within(objective[self.axis][self.field], self.where)
+
+    def holds(self, objective):
+        return (all(within(objective[axis][field], domain) for (axis, field), domain in self.beside.items())
+                and (self.also is None or self.also(objective)))
+
+
+RULES = []
+
+
+def rule(axis, field, names, beside=None, also=None, then=None):
+    """names: choices of the field, or a domain of numbers."""
+    RULES.append(Rule(axis, field, names if isinstance(names, dict) else one_of(*names), beside, also, then))
+
+
+TABLES = {}  # {(axis, field): [Table]}
+
+
+class Table(dict):
+    """{name: function} of choices of a field; `about` has what else was said of each."""
+
+    def __init__(self, axis, field, **every):
+        """every: what is said of all of them."""
+        super().__init__()
+        self.axis, self.field, self.about, self.every = axis, field, {}, every
+        TABLES.setdefault((axis, field), []).append(self)
+
+    def choice(self, beside=None, also=None, reads=(), **more):
+        """Decorates the function of the choice of its name. beside, also: see Rule; reads: arrays of the batch; more: by the axis."""
+        def register(function):
+            name = function.__name__
+            self[name] = function
+            self.about[name] = {**self.every, "reads": set(reads), **more}
+            for conditions, other in ((self.every.get("beside"), None), (beside, also)):
+                if conditions or other:
+                    rule(self.axis, self.field, (name,), conditions, other)
+            return function
+        return register
+
+    def has(self, name, what):
+        return self.about.get(name, {}).get(what)
+
+
+def about(axis, field, name, what):
+    """What was said of a choice, or None."""
+    return next((table.has(name, what) for table in TABLES[axis, field] if name in table), None)
