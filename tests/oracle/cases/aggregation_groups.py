@@ -1,14 +1,15 @@
-"""The aggregation: means over groups, and of good tokens and the others."""
+"""The aggregation: means over groups, of good tokens and the others, of responses by how they begin, of groups whose rewards are apart."""
+from cases.bases import only
+from cases.surrogate_logistic import LOGISTIC
 from cases.table import cases_of
 from objectives import changed, plain
 from scenarios import full
 
+# ---- over groups, and by sign of tokens
+
 case = cases_of("choices-group", 2)
+PLAIN_MEAN = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
 
-SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
-
-
-# ---- aggregation
 
 def empties(o):
     return full(o, (2, 3, 1), (3, 2, 1, 2, 4, 2), 721, mask={(1, 0), (1, 1), (4, 2), (5, 0), (5, 1)},
@@ -22,11 +23,48 @@ def signs(o):
     return batch
 
 
-K3 = changed(SCORE, advantage={"baseline": "none"}, penalty={"kl": "k3", "kl_coef": 0.25})
+WITH_KL = changed(PLAIN_MEAN, advantage={"baseline": "none"}, penalty={"kl": "k3", "kl_coef": 0.25})
 for name in ("group_mean", "group_mean_seq_mean"):
     for empty in ("count", "skip"):
         case(f"{name}-{empty}", "responses without active tokens, and a group without any",
-             K3 if empty == "count" else changed(K3, aggregation={"kind": name}), {"aggregation": {"kind": name, "empty": empty}},
+             WITH_KL if empty == "count" else changed(WITH_KL, aggregation={"kind": name}), {"aggregation": {"kind": name, "empty": empty}},
              empties)
-BY_SIGN = {"aggregation": {"kind": "token_mean_by_sign"}}
-case("by_sign", "good tokens have a mean of their own, and so have the others", K3, BY_SIGN, signs)
+TOKENS_BY_SIGN = {"aggregation": {"kind": "token_mean_by_sign"}}
+case("by_sign", "good tokens have a mean of their own, and so have the others", WITH_KL, TOKENS_BY_SIGN, signs)
+
+
+# ---- by how responses begin
+
+case = cases_of("choices-scores", 3)
+
+
+def signed(o):
+    """Two responses that begin well and one that does not; tokens of the other sign inside, and masked ones at the start."""
+    batch = full(o, (2, 2), (3, 2, 2, 2), 1031, mask={(0, 0), (3, 0), (3, 1)})
+    batch["advantage"] = [[-1, 1, -0.5], [0, 1], [0.5, -0.25], [1, 1]]
+    return batch
+
+
+RESPONSES_BY_SIGN = changed(LOGISTIC, penalty={"kl": "k3", "kl_coef": 0.25}, aggregation={"kind": "token_mean_by_sign"})
+case("seq_mean_by_sign", "responses that begin well have a mean of their own, and so have the others", RESPONSES_BY_SIGN,
+     {"aggregation": {"kind": "seq_mean_by_sign"}}, signed)
+case("seq_mean_by_sign-all", "no response begins badly", RESPONSES_BY_SIGN,
+     {"aggregation": {"kind": "seq_mean_by_sign"}}, lambda o: {**signed(o), "advantage": [[1] * 3, [0.5, -1], [2, 0], [1, 1]]})
+
+
+# ---- tokens of groups whose rewards are apart
+
+case = cases_of("choices-found", 2)
+SCORE = changed(plain(), aggregation={"kind": "token_mean"})
+K3 = changed(SCORE, advantage={"baseline": "group_mean"}, penalty={"kl": "k3", "kl_coef": 0.25})
+VARIED = {"aggregation": {"kind": "token_mean_varied"}}
+# apart by 1, by 2^-20 (which is less than 1e-6), by 2^-19, not at all; the response that differs may have no token that counts
+ranges = only((2, 2, 2, 1), 921, ((0.25, -0.5), (0.5,), (0.125,), (-0.25, 0.75), (1, 0), (0.5, 0.25), (0.5,)),
+              reward=(1, 0, 0.5, 0.5 + 2 ** -20, 1, 1 + 2 ** -19, 2), mask={(1, 0), (4, 1)})
+alike = only((2, 1), 922, ((0.25, -0.5), (0.5,), (-0.25,)), reward=(0.5, 0.5, 1))
+case("token_mean_varied", "tokens of groups of equal rewards are not in the divisor, their penalties are divided all the same", K3, VARIED,
+     ranges)
+case("token_mean_varied-none", "no group varies: 1 divides", K3, VARIED, alike)
+case("token_mean_varied-given", "rewards decide, not the advantages that are given",
+     changed(SCORE, aggregation={"kind": "token_mean_by_sign"}), VARIED,
+     only((2, 2), 923, ((0.25, -0.5), (0.5,), (-0.25,), (0,)), ((0, 0), (0,), (1,), (-0.5,)), reward=(1, 0, 0.25, 0.25)))
