@@ -59,17 +59,24 @@ def told(case, answers):
     return found
 
 
+def all_numbers(x):
+    """No infinities and no NaN?"""
+    if isinstance(x, dict):
+        x = list(x.values())
+    return all(map(all_numbers, x)) if isinstance(x, list) else not isinstance(x, str)
+
+
 def wrong_answers(case, defect, in_full=True):
     """{output: answer} of exactly this mistake on the case; None if the case does not say (a rounding, an open
-    definition). Not in full: only the loss, where that tells the mistake."""
+    definition). Not in full: only the loss, where that tells the mistake and nothing in the batch leaves an answer open."""
     limits.near_misses.clear()
     try:
         attempt = Attempt(case, advantage(case))
         defect.commit(attempt)
         told_by_loss = None
-        if not in_full and "loss" in (attempt.outputs or ("loss",)):
+        if not in_full and "loss" in (attempt.outputs or ("loss",)) and all_numbers(case.get("batch", {})):
             def told_by_loss(name, answer):
-                return name == "loss" and differs(case["expect"][name], answer, case["scale"][name])
+                return name == "loss" and math.isfinite(answer) and differs(case["expect"][name], answer, case["scale"][name])
         answers = attempt.run(defect.stages, told_by_loss)
     except Undefined:
         return None
