@@ -299,19 +299,19 @@ def check(wanted):
     for name in stray:
         print(f"{name}: not of this generator")
         return 1
-    count = 0
+    count = differing = 0
     for name, content in files(wanted):
         try:
             with open(path(name), encoding="ascii") as f:
                 found = f.read()
         except FileNotFoundError:
             found = None
-        if found != content:
-            print(f"{name}: differs")
-            return 1
         count += 1
-    print(f"{count} files, no difference")
-    return 0
+        if found != content:
+            differing += 1
+            print(f"{name}: differs", flush=True)
+    print(f"{count} files, {differing or 'no'} difference{'s' if differing > 1 else ''}")
+    return differing > 0
 
 
 def validate(wanted):
