@@ -12,7 +12,7 @@ FRACTION = {**AT_LEAST_0, "maximum": 1}
 # ---- reward
 
 rule("reward", "truncated", ("scale",), {"truncated_factor": FRACTION})
-rule("reward", "overlong", ("soft", "linear"), {"overlong_max": ABOVE_0, "overlong_cache": ABOVE_0})
+rule("reward", "overlong", ("soft", "linear"), {"overlong_max": ABOVE_0, "overlong_cache": ABOVE_0}, computed=True)
 rule("reward", "length", ("cosine",), {"length_max": ABOVE_0})
 
 # ---- advantage
@@ -54,7 +54,7 @@ rule("advantage", "baseline", ("kalman",), {"process_noise": AT_LEAST_0, "observ
 
 # ---- ratio, penalty, weight
 
-rule("ratio", "mix", ("average", "weighted"), {"unit": but("token")})
+rule("ratio", "mix", ("average", "weighted"), {"unit": but("token")}, computed=True)
 rule("ratio", "unit", ("sequence_power_mean",), {"power": {**ABOVE_0, "maximum": 16}})
 rule("penalty", "likelihood_gate", ("sequence", "segment"), {"likelihood_form": only("lost")})
 rule("penalty", "pairs", ("margin", "margin_else_sign"), {"pair_gain": AT_LEAST_0})
@@ -70,7 +70,7 @@ rule("weight", "drift", ("token", "sequence_sum", "sequence_mean"), {"drift_low"
 
 def check(objective, axes):
     for r in RULES:
-        if r.axis in axes and r.applies(objective) and not r.holds(objective):
+        if r.axis in axes and not r.computed and r.applies(objective) and not r.holds(objective):
             raise Misfit(f"{r.axis}.{r.field} = {objective[r.axis][r.field]} does not go with the rest of the objective")
 
 

@@ -28,10 +28,11 @@ def but(value):
 
 class Rule:
     """Where axis.field is in `where`, every other field is in its domain, and `also` holds of the objective.
-    beside: {field of the same axis, or axis.field: domain}; then: what a schema can say of `also`."""
+    beside: {field of the same axis, or axis.field: domain}; then: what a schema can say of `also`; computed: an objective that breaks
+    it has answers all the same, which mistakes give."""
 
-    def __init__(self, axis, field, where, beside=None, also=None, then=None):
-        self.axis, self.field, self.where, self.also, self.then = axis, field, where, also, then or {}
+    def __init__(self, axis, field, where, beside=None, also=None, then=None, computed=False):
+        self.axis, self.field, self.where, self.also, self.then, self.computed = axis, field, where, also, then or {}, computed
         self.beside = {tuple(name.split(".")) if "." in name else (axis, name): domain for name, domain in (beside or {}).items()}
 
     def applies(self, objective):
@@ -45,9 +46,9 @@ class Rule:
 RULES = []
 
 
-def rule(axis, field, names, beside=None, also=None, then=None):
+def rule(axis, field, names, beside=None, also=None, then=None, computed=False):
     """names: choices of the field, or a domain of numbers."""
-    RULES.append(Rule(axis, field, names if isinstance(names, dict) else one_of(*names), beside, also, then))
+    RULES.append(Rule(axis, field, names if isinstance(names, dict) else one_of(*names), beside, also, then, computed))
 
 
 TABLES = {}  # {(axis, field): [Table]}
