@@ -386,17 +386,27 @@ typedef struct {
     int64_t n;
     double *score, *score_low;      /* s_i = score + score_low */
     double *advantage;              /* A_i, at the first token that counts */
-    double *weight;                 /* C_i, what F_i is multiplied by in the loss */
+    double *coefficient;            /* C_i, what F_i is multiplied by in the loss */
     double *length;                 /* T_i, tokens that count */
+    double *old, *old_low;          /* of target: o_i = old + old_low - K old_infinite */
+    double *old_infinite;
     double log_z;
-    double *value;                  /* out: F_i; of `target` first what gspo_note_old_ finds */
+    double *value;                  /* out: F_i */
     double *slope;                  /* out: d (sum_j C_j F_j)/d s_i */
     double slope_z;                 /* out: that by log_z */
-    double *work, *work_low;        /* (n) for the function's own use */
-    double *pair_slope;             /* of penalty.pairs: out, d loss/d l over ranks at each token */
+    double *share, *share_low;      /* (n) for the function's own use: the distribution that the scores are to have, */
+    double *work, *work_low;        /* exponents, and what becomes of them */
 } gspo_group_;
 
-enum { GSPO_GROUP_ARRAYS_ = 10 };
+/* the same n, as penalty.pairs compares them */
+typedef struct {
+    int64_t n;
+    double *score, *score_low;
+    double *reward, *tokens;        /* tokens that count */
+    double *slope;                  /* out: d loss/d l over ranks at each token */
+} gspo_preferences_;
+
+enum { GSPO_GROUP_ARRAYS_ = 14, GSPO_SCRATCH_ARRAYS_ = GSPO_GROUP_ARRAYS_ + 1 };
 
 static grpo_dd gspo_score_(const gspo_group_ *g, int64_t i) { return grpo_dd_pair_(g->score[i], g->score_low[i]); }
 static grpo_dd gspo_work_(const gspo_group_ *g, int64_t i) { return grpo_dd_pair_(g->work[i], g->work_low[i]); }
@@ -468,7 +478,7 @@ static void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g)
     for (i = 0; i < g->n; i++) {
         e = grpo_dd_add(gspo_times_(gspo_centred_(g, &sum, i), s->strength), grpo_dd_of_(-g->advantage[i]));
         g->value[i] = 0.5 * e.hi * e.hi / others;
-        e = gspo_times_(e, g->weight[i]);
+        e = gspo_times_(e, g->coefficient[i]);
         gspo_keep_(g, i, e);
         grpo_sum_add_dd_(&weighed, e);
     }
@@ -490,7 +500,7 @@ static void gspo_label_(gspo_group_ *g, gspo_side_ side, double tau)
         if (!gspo_is_of_(g, side, i)) continue;
         y = gspo_score_(g, i);
         gspo_keep_(g, i, grpo_dd_div(positive ? grpo_dd_negative(y) : y, tau));
-        grpo_sum_add_(&weight, g->weight[i]);
+        grpo_sum_add_(&weight, g->coefficient[i]);
         n++;
     }
     if (n == 0) return;
@@ -527,31 +537,26 @@ static void gspo_balance_(const grpo_surrogate *s, gspo_group_ *g)
         e = grpo_dd_add(gspo_score_(g, i), grpo_dd_of_(g->log_z));
         e = grpo_dd_minus_(e, grpo_two_prod(s->strength, g->advantage[i]));
         g->value[i] = e.hi * e.hi;
-        g->slope[i] = grpo_times(2 * g->weight[i], e.hi);
+        g->slope[i] = grpo_times(2 * g->coefficient[i], e.hi);
         grpo_sum_add_(&sum, g->slope[i]);
     }
     g->slope_z = grpo_sum_total_(&sum);
 }
 
-/* does i win over j by more than the margin? */
-static int gspo_wins_(const gspo_group_ *g, int64_t i, int64_t j, double margin)
-{
-    return grpo_dd_exceeds(grpo_two_diff(g->advantage[i], g->advantage[j]), margin);
-}
+/* does i win over j by more than the margin?  x: what they are compared by */
+static int gspo_wins_(const double *x, int64_t i, int64_t j, double margin) { return grpo_dd_exceeds(grpo_two_diff(x[i], x[j]), margin); }
 
 /* k (y_i - y_j) */
-static grpo_dd gspo_lead_(const gspo_group_ *g, int64_t i, int64_t j, double k)
-{
-    return gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, j)), k);
-}
+static grpo_dd gspo_lead_(grpo_dd y_i, grpo_dd y_j, double k) { return gspo_times_(grpo_dd_minus_(y_i, y_j), k); }
 
 /* what the pair costs that i wins over j, and its derivative by k (y_i - y_j) */
 static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, int64_t i, int64_t j)
 {
+    const grpo_dd lead = gspo_lead_(gspo_score_(g, i), gspo_score_(g, j), s->strength);
     grpo_logistic f = { 0, 0 };
     grpo_dd rest;
-    if (s->kind != GRPO_SURROGATE_HINGE) return grpo_logistic_loss(gspo_lead_(g, i, j, s->strength));
-    rest = grpo_dd_minus_(grpo_dd_of_(s->shift), gspo_lead_(g, i, j, s->strength));
+    if (s->kind != GRPO_SURROGATE_HINGE) return grpo_logistic_loss(lead);
+    rest = grpo_dd_minus_(grpo_dd_of_(s->shift), lead);
     if (rest.hi > 0) { f.value = rest.hi; f.slope = -1; }
     return f;
 }
@@ -562,17 +567,17 @@ static void gspo_pairs_(const grpo_surrogate *s, gspo_group_ *g)
     grpo_sum value, slope;
     double pairs = 0;
     int64_t i, j;
-    for (i = 0; i < g->n; i++) for (j = 0; j < g->n; j++) pairs += gspo_wins_(g, i, j, s->margin);
+    for (i = 0; i < g->n; i++) for (j = 0; j < g->n; j++) pairs += gspo_wins_(g->advantage, i, j, s->margin);
     for (i = 0; i < g->n; i++) {
         memset(&value, 0, sizeof value);
         memset(&slope, 0, sizeof slope);
         for (j = 0; j < g->n; j++) {
-            if (gspo_wins_(g, i, j, s->margin)) {
+            if (gspo_wins_(g->advantage, i, j, s->margin)) {
                 const grpo_logistic f = gspo_cost_(s, g, i, j);
                 grpo_sum_add_(&value, f.value);
-                grpo_sum_add_(&slope, grpo_times(g->weight[i], f.slope));
-            } else if (gspo_wins_(g, j, i, s->margin))
-                grpo_sum_add_(&slope, -grpo_times(g->weight[j], gspo_cost_(s, g, j, i).slope));
+                grpo_sum_add_(&slope, grpo_times(g->coefficient[i], f.slope));
+            } else if (gspo_wins_(g->advantage, j, i, s->margin))
+                grpo_sum_add_(&slope, -grpo_times(g->coefficient[j], gspo_cost_(s, g, j, i).slope));
         }
         g->value[i] = pairs > 0 ? grpo_sum_total_(&value) / pairs : 0;
         g->slope[i] = pairs > 0 ? grpo_times(s->strength, grpo_sum_total_(&slope)) / pairs : 0;
@@ -588,7 +593,7 @@ static int64_t gspo_first_(const double *x, const double *low, int64_t n, double
     return best;
 }
 
-/* F_i = -p_i log softmax(k y)_i, p the softmax of the work array */
+/* F_i = -p_i log softmax(k y)_i, p the softmax of the work array, into `share` */
 static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g)
 {
     const double k = s->strength;
@@ -600,17 +605,17 @@ static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g)
     memset(&sum, 0, sizeof sum);
     peak = gspo_peak_of_(g, GSPO_ALL_, 0);
     for (i = 0; i < g->n; i++) {
-        g->slope[i] = gspo_share_of_(g, &peak, i);                     /* p */
-        grpo_sum_add_(&sum, grpo_times(g->weight[i], g->slope[i]));
+        g->share[i] = gspo_share_of_(g, &peak, i);
+        grpo_sum_add_(&sum, grpo_times(g->coefficient[i], g->share[i]));
     }
     weight = grpo_sum_total_(&sum);
     top = gspo_score_(g, gspo_first_(g->score, g->score_low, g->n, k < 0 ? -1 : 1));
     for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), top), k));
     peak = gspo_peak_of_(g, GSPO_ALL_, 0);
     for (i = 0; i < g->n; i++) {
-        p = g->slope[i];
+        p = g->share[i];
         g->value[i] = grpo_times(p, log1p(peak.rest) - g->work[i]);
-        g->slope[i] = grpo_times(k, grpo_plus(grpo_times(gspo_share_of_(g, &peak, i), weight), -grpo_times(p, g->weight[i])));
+        g->slope[i] = grpo_times(k, grpo_plus(grpo_times(gspo_share_of_(g, &peak, i), weight), -grpo_times(p, g->coefficient[i])));
     }
 }
 
@@ -622,17 +627,17 @@ static void gspo_contrast_(const grpo_surrogate *s, gspo_group_ *g)
     gspo_cross_entropy_(s, g);
 }
 
-/* p = softmax(k o + A/tau): TPO (2604.06159).  o is in the work array, and how often -K is in it in `value`: those with less than the
- * most of it have no share */
+/* p = softmax(k o + A/tau): TPO (2604.06159).  Those with less than the most of K in k o have no share */
 static void gspo_target_(const grpo_surrogate *s, gspo_group_ *g)
 {
     const double k = s->strength;
     double top = -HUGE_VAL;
     int64_t i;
-    for (i = 0; i < g->n; i++) if (-grpo_times(k, g->value[i]) > top) top = -grpo_times(k, g->value[i]);
+    for (i = 0; i < g->n; i++) if (-grpo_times(k, g->old_infinite[i]) > top) top = -grpo_times(k, g->old_infinite[i]);
     for (i = 0; i < g->n; i++) {
-        const grpo_dd z = grpo_dd_add(gspo_times_(gspo_work_(g, i), k), grpo_dd_div(grpo_dd_of_(g->advantage[i]), s->tau_pos));
-        gspo_keep_(g, i, -grpo_times(k, g->value[i]) < top ? grpo_dd_of_(-HUGE_VAL) : z);
+        const grpo_dd o = gspo_times_(grpo_dd_pair_(g->old[i], g->old_low[i]), k);
+        const grpo_dd z = grpo_dd_add(o, grpo_dd_div(grpo_dd_of_(g->advantage[i]), s->tau_pos));
+        gspo_keep_(g, i, -grpo_times(k, g->old_infinite[i]) < top ? grpo_dd_of_(-HUGE_VAL) : z);
     }
     gspo_cross_entropy_(s, g);
 }
@@ -694,7 +699,7 @@ static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g)
             by = u.infinite ? 0 : ldexp(k / u.divisor.hi, -u.exponent);
         }
         g->value[i] = e.hi * e.hi;
-        g->slope[i] = grpo_times(g->weight[i], grpo_times(-2 * by, e.hi));
+        g->slope[i] = grpo_times(g->coefficient[i], grpo_times(-2 * by, e.hi));
     }
 }
 
@@ -711,7 +716,7 @@ static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g)
     memset(&along, 0, sizeof along);
     for (i = 0; i < g->n; i++) {
         const grpo_dd z = gspo_standardise_(g, &u, i), e = grpo_dd_minus_(grpo_dd_of_(g->advantage[i]), gspo_times_(z, k));
-        const grpo_dd b = gspo_times_(gspo_times_(e, -2 * k), g->weight[i]);
+        const grpo_dd b = gspo_times_(gspo_times_(e, -2 * k), g->coefficient[i]);
         g->value[i] = e.hi * e.hi;
         g->slope[i] = 0;
         gspo_keep_(g, i, b);
@@ -728,8 +733,8 @@ static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g)
     }
 }
 
-/* v_i of the responses with A > 0, in the place of their slopes; the number of the others, or 0 where either are missing and all is 0 */
-static double gspo_favour_(const grpo_surrogate *s, gspo_group_ *g)
+/* v_i of the responses with A > 0, into `share`; the number of the others, or 0 where either are missing and all is 0 */
+static double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g)
 {
     const double sign = s->length_rate < 0 ? -1 : 1;
     double least = HUGE_VAL, plus = 0;
@@ -744,26 +749,26 @@ static double gspo_favour_(const grpo_surrogate *s, gspo_group_ *g)
     if (plus == 0 || plus == (double)g->n) return 0;
     for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_of_(sign * g->length[i] - least), -fabs(s->length_rate)));
     peak = gspo_peak_of_(g, GSPO_PLUS_, 0);
-    for (i = 0; i < g->n; i++) if (gspo_is_plus_(g, i)) g->slope[i] = gspo_share_of_(g, &peak, i);
+    for (i = 0; i < g->n; i++) if (gspo_is_plus_(g, i)) g->share[i] = gspo_share_of_(g, &peak, i);
     return (double)g->n - plus;
 }
 
 /* DisCO-b (2505.12366) */
 static void gspo_contrast_mean_(const grpo_surrogate *s, gspo_group_ *g)
 {
-    const double minus = gspo_favour_(s, g);
+    const double minus = gspo_share_by_length_(s, g);
     int64_t i;
     for (i = 0; i < g->n && minus > 0; i++) {
-        const double part = gspo_is_plus_(g, i) ? -g->slope[i] : 1 / minus;
+        const double part = gspo_is_plus_(g, i) ? -g->share[i] : 1 / minus;
         g->value[i] = gspo_is_plus_(g, i) ? grpo_times(part, g->score[i]) : g->score[i] / minus;
-        g->slope[i] = grpo_times(part, g->weight[i]);
+        g->slope[i] = grpo_times(part, g->coefficient[i]);
     }
 }
 
 /* DisCO (2505.12366), DRPO (2510.04474): tau log mean_- e^(s/tau) = M + tau log((1 + rest)/n-), M the largest score */
 static void gspo_contrast_lse_(const grpo_surrogate *s, gspo_group_ *g)
 {
-    const double minus = gspo_favour_(s, g);
+    const double minus = gspo_share_by_length_(s, g);
     gspo_peak_ peak;
     grpo_sum sum;
     grpo_dd below;
@@ -773,15 +778,15 @@ static void gspo_contrast_lse_(const grpo_surrogate *s, gspo_group_ *g)
     memset(&sum, 0, sizeof sum);
     for (i = 0; i < g->n; i++) {
         gspo_keep_(g, i, grpo_dd_div(gspo_score_(g, i), s->tau_neg));
-        if (gspo_is_plus_(g, i)) grpo_sum_add_(&sum, grpo_times(g->weight[i], g->slope[i]));
+        if (gspo_is_plus_(g, i)) grpo_sum_add_(&sum, grpo_times(g->coefficient[i], g->share[i]));
     }
     weight = grpo_sum_value_(&sum);
     peak = gspo_peak_of_(g, GSPO_MINUS_, 0);
     below = grpo_two_prod(s->tau_neg, log((1 + peak.rest) / minus));
     for (i = 0; i < g->n; i++) {
         if (!gspo_is_plus_(g, i)) { g->slope[i] = grpo_times(weight, gspo_share_of_(g, &peak, i)); continue; }
-        g->value[i] = grpo_times(g->slope[i], grpo_dd_add(grpo_dd_minus_(gspo_score_(g, peak.at), gspo_score_(g, i)), below).hi);
-        g->slope[i] = -grpo_times(g->slope[i], g->weight[i]);
+        g->value[i] = grpo_times(g->share[i], grpo_dd_add(grpo_dd_minus_(gspo_score_(g, peak.at), gspo_score_(g, i)), below).hi);
+        g->slope[i] = -grpo_times(g->share[i], g->coefficient[i]);
     }
 }
 
@@ -815,8 +820,8 @@ static void gspo_soft_pairs_(const grpo_surrogate *s, gspo_group_ *g)
             const double gap = gspo_sigmoid_gap_(D, t);
             if (i == j) continue;
             grpo_sum_add_(&value, gspo_coin_entropy_(D, t));
-            grpo_sum_add_(&slope, grpo_times(g->weight[i], gap));
-            grpo_sum_add_(&slope, grpo_times(g->weight[j], gap));      /* D and t of (j, i) are those of (i, j) with the other sign */
+            grpo_sum_add_(&slope, grpo_times(g->coefficient[i], gap));
+            grpo_sum_add_(&slope, grpo_times(g->coefficient[j], gap));      /* D and t of (j, i) are those of (i, j) with the other sign */
         }
         g->value[i] = pairs > 0 ? grpo_sum_total_(&value) / pairs : 0;
         g->slope[i] = pairs > 0 ? grpo_times(k, grpo_sum_total_(&slope)) / pairs : 0;
@@ -871,13 +876,13 @@ static void gspo_matches_(const grpo_surrogate *s, gspo_group_ *g)
     memset(&sum, 0, sizeof sum);
     for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->tau_pos));
     gspo_softmax_(g);
-    for (i = 0; i < g->n; i++) { g->value[i] = g->work[i]; g->slope[i] = g->work_low[i]; }     /* p */
+    for (i = 0; i < g->n; i++) { g->share[i] = g->work[i]; g->share_low[i] = g->work_low[i]; }
     for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), k));
     gspo_softmax_(g);
     for (i = 0; i < g->n; i++) {
-        const gspo_match_ m = gspo_match_of_(s->kind, grpo_dd_pair_(g->value[i], g->slope[i]), gspo_work_(g, i));
+        const gspo_match_ m = gspo_match_of_(s->kind, grpo_dd_pair_(g->share[i], g->share_low[i]), gspo_work_(g, i));
         g->value[i] = m.value;
-        g->slope[i] = grpo_times(g->weight[i], grpo_times(g->work[i], m.slope));
+        g->slope[i] = grpo_times(g->coefficient[i], grpo_times(g->work[i], m.slope));
         grpo_sum_add_(&sum, g->slope[i]);
     }
     through = grpo_sum_total_(&sum);
@@ -920,38 +925,41 @@ static gspo_group_ gspo_room_(const grpo_run_ *r, int64_t g)
     double **array[GSPO_GROUP_ARRAYS_];
     int k;
     memset(&x, 0, sizeof x);
-    array[0] = &x.score; array[1] = &x.score_low; array[2] = &x.advantage; array[3] = &x.weight; array[4] = &x.value;
-    array[5] = &x.slope; array[6] = &x.work; array[7] = &x.work_low; array[8] = &x.pair_slope; array[9] = &x.length;
+    array[0] = &x.score; array[1] = &x.score_low; array[2] = &x.advantage; array[3] = &x.coefficient; array[4] = &x.length;
+    array[5] = &x.old; array[6] = &x.old_low; array[7] = &x.old_infinite; array[8] = &x.share; array[9] = &x.share_low;
+    array[10] = &x.work; array[11] = &x.work_low; array[12] = &x.value; array[13] = &x.slope;
     for (k = 0; k < GSPO_GROUP_ARRAYS_; k++) *array[k] = room + k * size;
     return x;
 }
 
-/* a response becomes the next member of the group */
-static void gspo_join_(gspo_group_ *x, grpo_dd score, double advantage, double weight, double length)
+/* in the place of what a function of the group has read by then, but for the slopes */
+static gspo_preferences_ gspo_preference_room_(const grpo_run_ *r, int64_t g)
 {
-    x->length[x->n] = length;
-    x->score[x->n] = score.hi;
-    x->score_low[x->n] = score.lo;
-    x->advantage[x->n] = advantage;
-    x->weight[x->n++] = weight;
+    const int64_t size = r->batch->group_begin[g + 1] - r->batch->group_begin[g];
+    double *room = r->out.scratch;
+    gspo_preferences_ x;
+    x.n = 0;
+    x.score = room; x.score_low = room + size; x.reward = room + 2 * size; x.tokens = room + 3 * size;
+    x.slope = room + GSPO_GROUP_ARRAYS_ * size;
+    return x;
 }
 
-/* o of the response that joins next, mean or sum of logp_old over its tokens that count */
-static void gspo_add_old_score_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_group_ *x)
+/* o of the i-th member, mean or sum of logp_old over its tokens that count */
+static void gspo_set_old_score_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t i, gspo_group_ *x)
 {
     const double n = r->obj->ratio.unit == GRPO_UNIT_SEQUENCE_MEAN ? (double)s->count : 1;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
-    double infinite;
+    grpo_dd o;
     memset(&sum, 0, sizeof sum);
     while (grpo_next_(r, s, &c)) grpo_sum_add_(&sum, (double)r->batch->logp_old[c.t]);
-    infinite = (double)sum.neg_inf;
+    x->old_infinite[i] = (double)sum.neg_inf / n;
     sum.neg_inf = 0;
-    gspo_keep_(x, x->n, grpo_dd_div(grpo_sum_dd_(&sum), n));
-    x->value[x->n] = infinite / n;
+    o = grpo_dd_div(grpo_sum_dd_(&sum), n);
+    x->old[i] = o.hi; x->old_low[i] = o.lo;
 }
 
-/* the scores, advantages and weights of group g */
+/* the scores, advantages, coefficients and lengths of group g */
 static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *group, gspo_group_ *x)
 {
     int64_t i;
@@ -960,23 +968,26 @@ static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *gr
         const grpo_sequence_ s = grpo_open_sequence_(r, group, i, x->n);
         grpo_walk_ walk = grpo_walk_from_(s.end);
         const grpo_token_ *k = &walk.token;
-        grpo_sum weight;
+        grpo_sum coefficient;
         grpo_dd score;
         gspo_unit_ u;
-        double first = 0;
+        double weight;
         int distrusted;
         if (s.count == 0) continue;
         gspo_unit_at_(r, &s, s.end, &u);
-        memset(&weight, 0, sizeof weight);
+        memset(&coefficient, 0, sizeof coefficient);
         while (grpo_step_back_(r, &s, s.begin, &walk)) {
             if (!k->counts) continue;
-            first = (double)r->advantage[k->t];
-            grpo_sum_add_(&weight, grpo_over_own_(k, grpo_policy_weight_(r, &s, k->t, u.ratio, k->factor.policy, &distrusted) / s.divisor));
+            x->advantage[x->n] = (double)r->advantage[k->t];           /* the last one met is the first */
+            weight = grpo_policy_weight_(r, &s, k->t, u.ratio, k->factor.policy, &distrusted);
+            grpo_sum_add_(&coefficient, grpo_over_own_(k, weight / s.divisor));
         }
-        if (r->obj->surrogate.kind == GRPO_SURROGATE_TARGET) gspo_add_old_score_(r, &s, x);
+        if (r->obj->surrogate.kind == GRPO_SURROGATE_TARGET) gspo_set_old_score_(r, &s, x->n, x);
         score = grpo_ratio_log(u.ratio);
         if (r->obj->surrogate.score == GRPO_SCORE_RATIO) score = grpo_exp_twice(score);
-        gspo_join_(x, score, first, grpo_sum_total_(&weight), (double)s.count);
+        x->score[x->n] = score.hi; x->score_low[x->n] = score.lo;
+        x->length[x->n] = (double)s.count;
+        x->coefficient[x->n++] = grpo_sum_total_(&coefficient);
     }
 }
 
@@ -988,12 +999,12 @@ static void gspo_chain_(const grpo_surrogate *s, gspo_group_ *x)
     for (i = 0; i < x->n; i++) x->slope[i] = grpo_times(x->slope[i], x->score[i]);
 }
 
-/* for penalty.pairs: scores, rewards in place of advantages, numbers of tokens in place of weights */
-static void gspo_gather_pairs_(const grpo_run_ *r, int64_t g, gspo_group_ *x)
+static void gspo_gather_preferences_(const grpo_run_ *r, int64_t g, gspo_preferences_ *x)
 {
     const grpo_batch *b = r->batch;
     const int free_of_ref = r->obj->penalty.pair_score == GRPO_PAIR_SCORE_FREE;
     grpo_sum sum;
+    grpo_dd score;
     int64_t i;
     for (x->n = 0, i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         const grpo_sequence_ s = grpo_sequence_at_(r->obj, b, i);
@@ -1001,20 +1012,24 @@ static void gspo_gather_pairs_(const grpo_run_ *r, int64_t g, gspo_group_ *x)
         if (s.count == 0) continue;
         memset(&sum, 0, sizeof sum);
         while (grpo_next_(r, &s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], free_of_ref ? 0 : (double)b->logp_ref[c.t]);
-        gspo_join_(x, grpo_dd_div(grpo_sum_dd_(&sum), (double)s.count), (double)b->reward[i], (double)s.count, (double)s.count);
+        score = grpo_dd_div(grpo_sum_dd_(&sum), (double)s.count);
+        x->score[x->n] = score.hi; x->score_low[x->n] = score.lo;
+        x->reward[x->n] = (double)b->reward[i];
+        x->tokens[x->n++] = (double)s.count;
     }
 }
 
 /* what the pair costs that i wins over j, and how much steeper it is than others */
-static grpo_logistic gspo_pair_cost_(const grpo_penalty *p, const gspo_group_ *x, int64_t i, int64_t j)
+static grpo_logistic gspo_preference_cost_(const grpo_penalty *p, const gspo_preferences_ *x, int64_t i, int64_t j)
 {
-    const double gain = p->pair_gain != 0 && x->advantage[i] > 0 ? p->pair_gain : 1;
-    grpo_logistic f = grpo_logistic_loss(gspo_times_(gspo_lead_(x, i, j, p->pair_beta), gain));
+    const double gain = p->pair_gain != 0 && x->reward[i] > 0 ? p->pair_gain : 1;
+    const grpo_dd y_i = grpo_dd_pair_(x->score[i], x->score_low[i]), y_j = grpo_dd_pair_(x->score[j], x->score_low[j]);
+    grpo_logistic f = grpo_logistic_loss(gspo_times_(gspo_lead_(y_i, y_j, p->pair_beta), gain));
     f.slope *= gain;
     return f;
 }
 
-static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_group_ *x)
+static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ *x)
 {
     const grpo_penalty *p = &r->obj->penalty;
     grpo_sum slope;
@@ -1022,33 +1037,34 @@ static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_group_ *x)
     for (i = 0; i < x->n; i++) {
         memset(&slope, 0, sizeof slope);
         for (j = 0; j < x->n; j++) {
-            if (gspo_wins_(x, i, j, p->pair_margin)) {
-                const grpo_logistic f = gspo_pair_cost_(p, x, i, j);
+            if (gspo_wins_(x->reward, i, j, p->pair_margin)) {
+                const grpo_logistic f = gspo_preference_cost_(p, x, i, j);
                 grpo_sum_add_(&r->partial->sum[GRPO_SUM_PAIRS], f.value);
                 grpo_sum_add_(&slope, f.slope);
-            } else if (gspo_wins_(x, j, i, p->pair_margin)) grpo_sum_add_(&slope, -gspo_pair_cost_(p, x, j, i).slope);
+            } else if (gspo_wins_(x->reward, j, i, p->pair_margin)) grpo_sum_add_(&slope, -gspo_preference_cost_(p, x, j, i).slope);
         }
-        x->pair_slope[i] = grpo_times(r->scales.pairs * p->pair_beta, grpo_sum_value_(&slope)) / x->weight[i];
+        x->slope[i] = grpo_times(r->scales.pairs * p->pair_beta, grpo_sum_value_(&slope)) / x->tokens[i];
     }
 }
 
 /* where the step has no pair: every response against 0, by the sign of its reward */
-static void gspo_compare_signs_(const grpo_run_ *r, const gspo_group_ *x)
+static void gspo_compare_signs_(const grpo_run_ *r, const gspo_preferences_ *x)
 {
     int64_t i;
     for (i = 0; i < x->n; i++) {
-        const int up = x->advantage[i] > 0;
-        const grpo_logistic f = grpo_logistic_loss(up ? gspo_score_(x, i) : grpo_dd_negative(gspo_score_(x, i)));
+        const grpo_dd y = grpo_dd_pair_(x->score[i], x->score_low[i]);
+        const int up = x->reward[i] > 0;
+        const grpo_logistic f = grpo_logistic_loss(up ? y : grpo_dd_negative(y));
         grpo_sum_add_(&r->partial->sum[GRPO_SUM_PAIRS], f.value);
-        x->pair_slope[i] = grpo_times(r->scales.pairs, up ? f.slope : -f.slope) / x->weight[i];
+        x->slope[i] = grpo_times(r->scales.pairs, up ? f.slope : -f.slope) / x->tokens[i];
     }
 }
 
 static void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *group)
 {
     const gspo_function_ function = gspo_function_of_(r->obj);
-    gspo_group_ x = gspo_room_(r, g);
     if (function) {
+        gspo_group_ x = gspo_room_(r, g);
         gspo_gather_(r, g, group, &x);
         if (x.n > 0) function(&r->obj->surrogate, &x);
         gspo_chain_(&r->obj->surrogate, &x);
@@ -1057,9 +1073,10 @@ static void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *group)
         group->slope = x.slope;
     }
     if (r->scales.pairs != 0) {
-        gspo_gather_pairs_(r, g, &x);
+        gspo_preferences_ x = gspo_preference_room_(r, g);
+        gspo_gather_preferences_(r, g, &x);
         if (r->scales.alone) gspo_compare_signs_(r, &x); else gspo_compare_pairs_(r, &x);
-        group->preference_slope = x.pair_slope;
+        group->preference_slope = x.slope;
     }
 }
 
@@ -1076,7 +1093,7 @@ int64_t gspo_scratch(const grpo_objective *obj, const grpo_batch *batch)
         size = batch->group_begin[g + 1] - batch->group_begin[g];
         if (size > largest) largest = size;
     }
-    return GSPO_GROUP_ARRAYS_ * largest;
+    return GSPO_SCRATCH_ARRAYS_ * largest;
 }
 
 /* ---- units and their tokens ---- */

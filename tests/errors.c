@@ -13,7 +13,7 @@ enum {                                   /* the functions of the library */
 /* everything that a call could write to */
 typedef struct {
     grpo_real advantage[TOKENS], dlogp[TOKENS], dentropy[TOKENS], term[TOKENS], dlog_z[GROUPS];
-    double scratch[10 * 2];              /* of the largest group */
+    double scratch[15 * 2];              /* of the largest group */
     grpo_totals totals;
     grpo_partial partial;
     grpo_moments moments;
