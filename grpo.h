@@ -390,12 +390,12 @@ GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y)
 {
     grpo_dd half_pi = { 1.57079632679489656, 6.12323399573676604e-17 }, one = { 1, 0 }, x, x2, s = { 1, 0 };
     int k, complement = y.hi > 0.5;
-    if (complement) { y.hi = -y.hi; y.lo = -y.lo; y = grpo_dd_add(one, y); }
+    if (complement) y = grpo_dd_minus_(one, y);
     x = grpo_dd_product(y, half_pi);                                    /* at most pi/4: x^29/29! < 2^-110 */
     x2 = grpo_dd_product(x, x);
     for (k = 14; k >= 1; k--) s = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(grpo_dd_mul(x2, -1), s), 2.0 * k * (2 * k + 1)));
     s = grpo_dd_product(x2, grpo_dd_product(s, s));
-    if (complement) { s.hi = -s.hi; s.lo = -s.lo; s = grpo_dd_add(one, s); }
+    if (complement) s = grpo_dd_minus_(one, s);
     return s;
 }
 
@@ -3474,7 +3474,7 @@ static int64_t grpo_first_token_outside_(const grpo_batch *b, const grpo_real *x
         found = !b->mask && !where ? grpo_first_outside_(x, begin, end, domain) : -1;
         if (found >= 0) return found;
         for (t = begin; (b->mask || where) && t < end; t++)
-            if ((!b->mask || b->mask[t]) && (!where || where[t]) && !grpo_in_domain_((double)x[t], domain)) return t;
+            if (grpo_is_unmasked_(b, t) && (!where || where[t]) && !grpo_in_domain_((double)x[t], domain)) return t;
     }
     return -1;
 }
@@ -3533,7 +3533,7 @@ static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b
     if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->dual == 0) || b->n_groups == 0) return GRPO_OK;
     for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-            if ((!b->mask || b->mask[t]) && !(s->dual > 1 + (double)b->clip_high[t]))
+            if (grpo_is_unmasked_(b, t) && !(s->dual > 1 + (double)b->clip_high[t]))
                 return grpo_status_between_(GRPO_NOT_BEYOND, grpo_at_field_(GRPO_FIELD_(surrogate.dual)), GRPO_AT_clip_high_, t);
     return GRPO_OK;
 }
@@ -3717,7 +3717,7 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
     if (!less_kl) return grpo_dd_steady_(R);
     memset(&s, 0, sizeof s);
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-        if (!b->mask || b->mask[t]) grpo_sum_add_dd_(&s, grpo_dd_mul(grpo_reward_kl_(o, b, t), -r->kl_coef));
+        if (grpo_is_unmasked_(b, t)) grpo_sum_add_dd_(&s, grpo_dd_mul(grpo_reward_kl_(o, b, t), -r->kl_coef));
     grpo_sum_add_dd_(&s, R);
     return grpo_dd_steady_(grpo_sum_dd_(&s));
 }
@@ -4447,7 +4447,7 @@ static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, i
         n = end - block < most ? end - block : most;
         for (j = 0; j < n; j++) counts[j] = grpo_sequence_at_(o, b, block + j).count > 0;
         for (i = b->group_begin[g]; i < end; i++) {
-            if (grpo_sequence_at_(o, b, i).count == 0) continue;
+            if (!(i >= block && i < block + n ? counts[i - block] : grpo_sequence_at_(o, b, i).count > 0)) continue;
             for (j = 0; j < n; j++) pairs += counts[j] && grpo_is_preferred_(o, (double)b->reward[i], (double)b->reward[block + j]);
         }
     }
@@ -5911,7 +5911,7 @@ static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct,
 
 /* ---- steps as items ---- */
 
-static int grpo_ends_step_(const grpo_batch *b, int64_t t) { return b->step_end[t] && (!b->mask || b->mask[t]); }
+static int grpo_ends_step_(const grpo_batch *b, int64_t t) { return b->step_end[t] && grpo_is_unmasked_(b, t); }
 
 /* to the step before it in its response; 0: there is none */
 static int grpo_previous_step_(const grpo_batch *b, grpo_index_ *at)
@@ -6614,7 +6614,7 @@ static grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct)
     for (i = e->begin; i < e->end; i++) {
         if (grpo_is_correct_(e, i) != correct) continue;
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-            if (!b->mask || b->mask[t]) grpo_values_take_(&v, grpo_entropy_share_reward_(e, i, t));
+            if (grpo_is_unmasked_(b, t)) grpo_values_take_(&v, grpo_entropy_share_reward_(e, i, t));
     }
     variance = grpo_variance_(&v, a->std);
     r.count = (double)v.count;
@@ -6737,7 +6737,7 @@ static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_sh
     grpo_sum sum;
     int64_t t;
     memset(&sum, 0, sizeof sum);
-    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!b->mask || b->mask[t]) grpo_sum_add_(&sum, (double)b->entropy[t]);
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (grpo_is_unmasked_(b, t)) grpo_sum_add_(&sum, (double)b->entropy[t]);
     s->mean_entropy = grpo_mean_(&sum, n);
     grpo_sum_add_dd_(&sum, grpo_two_prod(-cap, (double)n));
     s->uncertain = cap != 0 && grpo_sum_value_(&sum) > 0;
@@ -6754,7 +6754,7 @@ static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i)
     for (s.flat = 1, k = 0; k < e->columns; k++) s.flat &= e->group[k].equal;
     s.positive = grpo_is_correct_(e, i);
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-        if ((!b->mask || b->mask[t]) && (double)b->entropy[t] > s.max_entropy) s.max_entropy = (double)b->entropy[t];
+        if (grpo_is_unmasked_(b, t) && (double)b->entropy[t] > s.max_entropy) s.max_entropy = (double)b->entropy[t];
     return s;
 }
 
@@ -6824,7 +6824,7 @@ static grpo_dd grpo_energy_until_(const grpo_batch *b, int64_t i, int64_t t)
 {
     grpo_dd W = grpo_dd_of_(0);
     int64_t k;
-    for (k = b->offset[i]; k <= t; k++) if (!b->mask || b->mask[k]) W = grpo_dd_add(W, grpo_energy_at_(b, k));
+    for (k = b->offset[i]; k <= t; k++) if (grpo_is_unmasked_(b, k)) W = grpo_dd_add(W, grpo_energy_at_(b, k));
     return W;
 }
 
@@ -6880,7 +6880,7 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
     for (i = e->begin; i < e->end; i++) {
         grpo_shaping_ shaping = grpo_shaping_of_(e, i);
         for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--)
-            if (!b->mask || b->mask[t]) grpo_put_(advantage, t, grpo_shape_token_(e, &shaping, t, (double)advantage[t]), &overflow);
+            if (grpo_is_unmasked_(b, t)) grpo_put_(advantage, t, grpo_shape_token_(e, &shaping, t, (double)advantage[t]), &overflow);
     }
 }
 

@@ -63,7 +63,7 @@ GRPO_FN grpo_entropy_coef grpo_entropy_control(double coef, double entropy, doub
     grpo_entropy_coef r = { NAN, NAN };
     if (!grpo_is_finite(coef) || !grpo_is_finite(entropy) || !grpo_is_finite(target) || !grpo_is_finite(delta)) return r;
     if (!grpo_is_finite(low) || !grpo_is_finite(high) || low > high) return r;
-    r.coef = moved < low ? low : moved > high ? high : moved;
+    r.coef = grpo_within(moved, low, high);
     r.used = below ? r.coef : 0;
     return r;
 }
@@ -467,7 +467,7 @@ grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, doubl
     if (st) return st;
     x = grpo_mean_change_(batch, grpo_first_sequence_(batch), grpo_end_sequence_(batch), 1);
     rho = grpo_exp(grpo_dd_product(grpo_dd_div(x, half_life), minus_ln2));
-    *decay = rho < low ? low : rho > high ? high : rho;
+    *decay = grpo_within(rho, low, high);
     return GRPO_OK;
 }
 

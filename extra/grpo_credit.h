@@ -543,8 +543,8 @@ grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++) {
             double A = 0, push = 0;
-            if (!batch->mask || batch->mask[t]) A = grpo_dd_mul(rest, (double)advantage[t]).hi;
-            if ((!batch->mask || batch->mask[t]) && correct[i])
+            if (grpo_is_unmasked_(batch, t)) A = grpo_dd_mul(rest, (double)advantage[t]).hi;
+            if (grpo_is_unmasked_(batch, t) && correct[i])
                 push = grpo_times(alpha.hi, grpo_exp(grpo_two_diff((double)tempered[t], (double)batch->logp_old[t])));
             grpo_put_(shaped, t, A + push, &overflow);
         }

@@ -153,7 +153,7 @@ static void grpo_value_sequence_(const grpo_batch *b, int64_t i, grpo_critic_ *c
     int overflow = 0;
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
         grpo_value_term x = { 0, 0, 0 };
-        if (!b->mask || b->mask[t]) x = grpo_value_square((double)c->value[t], (double)c->value_old[t], (double)c->returns[t], c->clip);
+        if (grpo_is_unmasked_(b, t)) x = grpo_value_square((double)c->value[t], (double)c->value_old[t], (double)c->returns[t], c->clip);
         grpo_sum_add_(&c->loss, x.loss / c->local);
         c->clipped += x.clipped;
         if (c->dvalue) grpo_put_(c->dvalue, t, x.slope / c->local / c->divisor, &overflow);

@@ -945,11 +945,11 @@ static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_rows *rows)
     int64_t i, t;
     for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-            if ((!b->mask || b->mask[t]) && !(x->target[t] >= 0 && x->target[t] < x->vocab)) return GRPO_BAD_TARGET;
+            if (grpo_is_unmasked_(b, t) && !(x->target[t] >= 0 && x->target[t] < x->vocab)) return GRPO_BAD_TARGET;
     for (t = 0; t < x->rows; t++) rows->part[t].has_target = GRPO_ROW_OF_NONE_;
     for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-            rows->part[t].has_target = !b->mask || b->mask[t] ? GRPO_ROW_COUNTS_ : GRPO_ROW_MASKED_;
+            rows->part[t].has_target = grpo_is_unmasked_(b, t) ? GRPO_ROW_COUNTS_ : GRPO_ROW_MASKED_;
     return GRPO_OK;
 }
 

@@ -388,7 +388,7 @@ grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage,
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++) {
             double c = 0;
-            if (!batch->mask || batch->mask[t])
+            if (grpo_is_unmasked_(batch, t))
                 c = grpo_dd_product(grpo_dd_minus_(grpo_dd_of_((double)advantage[t]), mean_A),
                                     grpo_dd_minus_(grpo_dd_of_((double)batch->logp[t]), mean_l)).hi;
             grpo_put_(covariance, t, c, &overflow);

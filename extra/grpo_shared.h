@@ -48,7 +48,7 @@ static int64_t grpo_next_token_(const grpo_batch *b, grpo_index_ *at)
 {
     for (; at->i < grpo_end_sequence_(b); at->i++, at->t = -1)
         while (++at->t < b->length[at->i])
-            if (!b->mask || b->mask[b->offset[at->i] + at->t]) return b->offset[at->i] + at->t;
+            if (grpo_is_unmasked_(b, b->offset[at->i] + at->t)) return b->offset[at->i] + at->t;
     return -1;
 }
 
