@@ -1252,13 +1252,16 @@ GRPO_FN grpo_term grpo_clipped(double bound, double advantage, grpo_clip_side si
     return t;
 }
 
-/* The bound that takes the gradient, from whether the ratio is above the upper one, below the lower one and beyond the dual one: a bound
- * binds where the surrogate would push the ratio further past it, and the dual one where A < 0 makes the loss large. */
+/* The rule of every clip: a bound takes the gradient where the ratio is past it and the surrogate would push it further; for a bound from
+ * below, and the dual one, the advantage with its sign turned. */
+GRPO_FN int grpo_clip_binds(double advantage, int past) { return advantage > 0 && past; }
+
+/* the bound that does: the ratio is above the upper one, below the lower one, beyond the dual one? */
 GRPO_FN grpo_clip_side grpo_clip_side_of(double advantage, int above, int below, int beyond)
 {
-    if (advantage > 0) return above ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
-    if (advantage < 0) return beyond ? GRPO_CLIP_DUAL : below ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
-    return GRPO_CLIP_NO;
+    if (grpo_clip_binds(advantage, above)) return GRPO_CLIP_HIGH;
+    if (grpo_clip_binds(-advantage, beyond)) return GRPO_CLIP_DUAL;
+    return grpo_clip_binds(-advantage, below) ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
 }
 
 /* dual HUGE_VAL: none */
@@ -5215,14 +5218,11 @@ static int grpo_block_ratios_(grpo_block_ *x)
     return far;
 }
 
-/* 1 where x > bound and A > 0, else 0; how many there are */
-static double grpo_block_above_(double *GRPO_RESTRICT_ is, const double *GRPO_RESTRICT_ A, const double *GRPO_RESTRICT_ x, double bound)
+/* 1 where the bound of x takes the gradient, else 0; how many there are */
+static double grpo_block_binds_(double *GRPO_RESTRICT_ is, const double *GRPO_RESTRICT_ A, const double *GRPO_RESTRICT_ x, double bound)
 {
-    double up[GRPO_BLOCK_];
     int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) up[k] = A[k] > 0 ? 1 : 0;
-    for (k = 0; k < GRPO_BLOCK_; k++) is[k] = x[k] > bound ? 1 : 0;
-    for (k = 0; k < GRPO_BLOCK_; k++) is[k] *= up[k];
+    for (k = 0; k < GRPO_BLOCK_; k++) is[k] = grpo_clip_binds(A[k], x[k] > bound) ? 1 : 0;
     return grpo_block_total_(is);
 }
 
@@ -5240,9 +5240,9 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far)
     int64_t *clip = r->partial->clips, highs, lows, duals;
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) { down[k] = -A[k]; minus_d[k] = -d[k]; }
-    highs = (int64_t)grpo_block_above_(by_high, A, d, clips ? r->range.log_high : HUGE_VAL);
-    lows = (int64_t)grpo_block_above_(by_low, down, minus_d, clips ? -r->range.log_low : HUGE_VAL);
-    duals = (int64_t)grpo_block_above_(by_dual, down, ratio, twice ? s->dual : HUGE_VAL);
+    highs = (int64_t)grpo_block_binds_(by_high, A, d, clips ? r->range.log_high : HUGE_VAL);
+    lows = (int64_t)grpo_block_binds_(by_low, down, minus_d, clips ? -r->range.log_low : HUGE_VAL);
+    duals = (int64_t)grpo_block_binds_(by_dual, down, ratio, twice ? s->dual : HUGE_VAL);
     for (k = 0; k < GRPO_BLOCK_; k++) own[k] = down[k] * ratio[k] + 0.0;  /* no -0 */
     for (k = 0; far && k < GRPO_BLOCK_; k++) own[k] = grpo_times(down[k], ratio[k]);
     for (k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : own[k];
