@@ -5688,8 +5688,8 @@ static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *
     return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
 }
 
-static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                   const grpo_output *out, grpo_partial *partial, const grpo_method_ *how)
+static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                   const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how)
 {
     grpo_run_ r;
     grpo_waiting_ waiting;
@@ -5814,7 +5814,7 @@ static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divi
     if (b) grpo_sum_merge_(&s, b);
     total = grpo_sum_total_(&s);
     if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return grpo_note_overflow_(total, r) / divisor;
-    grpo_sum_carry_(&s);                                               /* a sum beyond the largest double may have a mean: 2^64 times less */
+    grpo_sum_carry_(&s);                                    /* a sum beyond the largest double may have a mean: 2^64 times less */
     for (k = 0; k < GRPO_SUM_LIMBS; k++) s.limb[k] = k + 2 < GRPO_SUM_LIMBS ? s.limb[k + 2] : 0;
     return grpo_note_overflow_(ldexp(grpo_sum_value_(&s) / divisor, 64), r);
 }
