@@ -2,7 +2,7 @@
 # Writes everything that is generated: the vectors, their schema, DEFECTS.md and functions/*.md by the oracle, then OBJECTIVES.md and
 # CATALOGUE.md by what the headers say (tables.sh).
 #   tests/regenerate.sh [NAME...]    only these files of vectors, and what is made from all
-# The programs are built in the folder BUILD (default: build).
+# The programs are built in the folder BUILD (default: build); `ninja -C build regenerate` runs this with its own.
 set -eu
 cd "$(dirname "$0")/.."
 build=${MESON_BUILD_ROOT:-${BUILD:-build}}
