@@ -54,6 +54,47 @@ cat "$work/gcc.lane" "$work/clang.lane" | grep -v '^ok'
 passed=$(cat "$work/gcc.lane" "$work/clang.lane" | grep -c '^ok')
 failed=$(cat "$work/gcc.lane" "$work/clang.lane" | grep -c '^FAIL')
 
+# the switches: clean in every compiler, the same bits, and what they leave out is not there
+all="-DGRPO_NO_ROWS -DGRPO_NO_TEXT -DGRPO_NO_BLOCKS"
+for compiler in "gcc -std=c99" "clang -std=c99" "g++ -std=c++11 -x c++" "clang++ -std=c++11 -x c++"; do
+    for switches in -DGRPO_NO_ROWS -DGRPO_NO_TEXT -DGRPO_NO_BLOCKS "$all"; do
+        $compiler -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror $switches -I. -O1 \
+            -c "$work/extra_body.c" -o "$work/out.o" >"$work/log" 2>&1
+        verdict "$compiler $switches" $?
+    done
+done
+cat >"$work/alone.c" <<'C'
+#include <stdio.h>
+#define GSPO_IMPLEMENTATION
+#include "gspo.h"
+static const float logp[] = { -1, -2, -0.5f, -3, -0.25f }, old[] = { -1.125f, -1.75f, -0.5f, -3.5f, -0.375f }, reward[] = { 1, 0 };
+static const int64_t group[] = { 0, 2 }, offset[] = { 0, 2 }, length[] = { 2, 3 };
+int main(void)
+{
+    grpo_objective obj; grpo_batch b; grpo_report r; grpo_output out;
+    float A[5], dlogp[5];
+    memset(&obj, 0, sizeof obj); memset(&b, 0, sizeof b); memset(&out, 0, sizeof out);
+    obj.advantage.baseline = GRPO_BASELINE_GROUP_MEAN; obj.advantage.scale = GRPO_SCALE_GROUP_STD;
+    obj.ratio.unit = GRPO_UNIT_SEQUENCE_MEAN; obj.aggregation.kind = GRPO_SEQ_MEAN_TOKEN_MEAN;
+    obj.surrogate.kind = GRPO_SURROGATE_PPO_CLIP; obj.surrogate.eps_low = 3e-4; obj.surrogate.eps_high = 4e-4;
+    b.n_groups = 1; b.group_begin = group; b.offset = offset; b.length = length; b.n_tokens = 5;
+    b.logp = logp; b.logp_old = old; b.reward = reward;
+    out.dlogp = dlogp;
+    if (grpo_advantages(&obj, &b, A) || gspo_loss(&obj, &b, A, NULL, &out, &r)) return 1;
+    printf("%.17g %.9g %.9g %.9g %.9g %.9g\n", r.loss, dlogp[0], dlogp[1], dlogp[2], dlogp[3], dlogp[4]);
+    return 0;
+}
+C
+gcc -std=c99 -I. "$work/alone.c" -lm -o "$work/with" && "$work/with" >"$work/with.txt"; status=$?
+gcc -std=c99 -I. $all "$work/alone.c" -lm -o "$work/alone" >"$work/log" 2>&1 && "$work/alone" | diff "$work/with.txt" - >"$work/log"
+verdict "GSPO alone gives the same bits" $((status + $?))
+for absent in NO_ROWS:grpo_objective_named NO_ROWS:grpo_presets NO_TEXT:grpo_status_message; do
+    printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\nint main(void) { return !%s; }\n' "${absent#*:}" >"$work/absent.c"
+    gcc -std=c99 -I. "$work/absent.c" -lm -o "$work/out" >"$work/log" 2>&1; verdict "${absent#*:} is there" $?
+    gcc -std=c99 -I. -DGRPO_${absent%:*} "$work/absent.c" -lm -o "$work/out" >"$work/log" 2>&1
+    [ $? -ne 0 ] && grep -q "${absent#*:}. undeclared" "$work/log"; verdict "${absent#*:} is absent with GRPO_${absent%:*}" $?
+done
+
 # -ffast-math is refused, unless overridden
 for compiler in gcc clang; do
     $compiler -ffast-math -I. -c "$work/gspo_body.c" -o "$work/out.o" >"$work/log" 2>&1
