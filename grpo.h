@@ -1044,8 +1044,8 @@ GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes)
 /* ======== axis 4: surrogate =======================================================================================================
  * What is a (ratio, advantage) pair worth?  As a loss.  w = ratio, A = advantage, l = logp. */
 
-/* id, name, a function of one TOKEN or of a GROUP, arrays it needs besides those of its ratio, numbers it reads with their domains (what the
- * field table asks holds always), the term, what it is */
+/* id, name, a function of one TOKEN or of a GROUP, arrays it needs besides those of its ratio, numbers it reads with their domains (what
+ * the field table asks holds always), the term, what it is */
 #define GRPO_SURROGATE_CHOICES(X) \
     X(GRPO_SURROGATE_SCORE, score, TOKEN, 0, NOTHING, grpo_score(advantage, logp), \
       "-A l (Williams 1992)") \
@@ -2346,7 +2346,8 @@ typedef struct {
     int64_t tokens;                                 /* that count */
     int64_t sequences, sequences_nonempty;
     int64_t groups, groups_nonempty;
-    int64_t ranks;                                  /* loss and gradient are multiplied by it, for trainers that average gradients over ranks; 0: 1 */
+    int64_t ranks;                                  /* loss and gradient are multiplied by it, for trainers that average gradients over
+                                                       ranks; 0: 1 */
     int64_t positive_tokens, positive_sequences;    /* with A > 0, at the first token that counts, where aggregation.kind asks */
     int64_t varied_tokens;                          /* of groups whose rewards differ, where aggregation.kind asks */
     int64_t likelihood_tokens, pairs;               /* the D of penalty.likelihood_on and penalty.pairs */
@@ -2371,7 +2372,8 @@ typedef struct {
 } grpo_report;
 
 enum { GRPO_SUM_POLICY, GRPO_SUM_PENALTY, GRPO_SUM_RATIO, GRPO_SUM_RATIO_EXCESS, GRPO_SUM_RATIO_SQUARED, GRPO_SUM_OLD_K1, GRPO_SUM_OLD_K3,
-       GRPO_SUM_KL_K1, GRPO_SUM_KL_K2, GRPO_SUM_KL_K3, GRPO_SUM_ENTROPY, GRPO_SUM_WEIGHT, GRPO_SUM_LIKELIHOOD, GRPO_SUM_PAIRS, GRPO_N_SUMS };
+       GRPO_SUM_KL_K1, GRPO_SUM_KL_K2, GRPO_SUM_KL_K3, GRPO_SUM_ENTROPY, GRPO_SUM_WEIGHT, GRPO_SUM_LIKELIHOOD, GRPO_SUM_PAIRS,
+       GRPO_N_SUMS };
 
 /* what the sums of the loss are divided or multiplied by; the same in all parts */
 typedef struct {
@@ -2426,7 +2428,8 @@ typedef struct {
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage);
 
 /* advantages, log-probabilities -> loss, what `out` asks for (NULL: nothing), report.  totals: from grpo_count over all parts, NULL if
- * this batch is all there is.  Outputs are written at every token of every sequence (dlog_z: for every group), 0 where it does not count. */
+ * this batch is all there is.  Outputs are written at every token of every sequence (dlog_z: for every group), 0 where it does not
+ * count. */
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report);
 
@@ -2784,7 +2787,8 @@ static int64_t grpo_unmasked_(const grpo_batch *b, int64_t i)
 /* ---- checks -------------------------------------------------------------------------------------------------------------------- */
 
 /* arrays a stage needs */
-enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_ROLLOUT_ = 8, GRPO_NEED_REWARD_ = 16, GRPO_NEED_BASELINE_ = 32,
+enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_ROLLOUT_ = 8, GRPO_NEED_REWARD_ = 16,
+       GRPO_NEED_BASELINE_ = 32,
        GRPO_NEED_VALUE_ = 64, GRPO_NEED_STEP_ = 128, GRPO_NEED_TRUNCATED_ = 256, GRPO_NEED_ADVANTAGE_ = 512, GRPO_NEED_REWARDS_ = 1024,
        GRPO_NEED_TEACHER_ = 2048, GRPO_NEED_ENTROPY_ = 4096, GRPO_NEED_SELECTED_ = 8192, GRPO_NEED_LOGP_TEACHER_ = 16384,
        GRPO_NEED_LOG_Z_ = 32768, GRPO_NEED_STEP_END_ = 65536, GRPO_NEED_STATE_ = 131072, GRPO_NEED_SQUARES_ = 262144,

@@ -399,7 +399,8 @@ static void found_refused(const char *name, grpo_status st, grpo_status expected
     check(written == 0, "%s: \"%s\", yet written", name, grpo_status_text(expected));
 }
 
-static const double ones[4] = { 1, 1, 1, 1 }, found_nans[4] = { 1, 1, 1, NAN }, larger[4] = { 1, 1, 1, 1e151 }, found_below[4] = { 1, 1, 1, -1 };
+static const double ones[4] = { 1, 1, 1, 1 }, found_nans[4] = { 1, 1, 1, NAN }, larger[4] = { 1, 1, 1, 1e151 }, found_below[4] = { 1, 1,
+    1, -1 };
 static const uint8_t found_flags[4] = { 1, 0, 1, 0 };
 
 static void check_found_weights(setup *s)
@@ -532,7 +533,8 @@ static void check_found_trees(void)
     found_refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, 1, GRPO_TREE_TD, NULL, y), GRPO_NULL_ARGUMENT, "scratch");
     found_refused("tree_advantage", grpo_tree_advantage(tree, ones, found_nans, 4, 1, GRPO_TREE_TD, state, y), GRPO_BAD_ENTRY, "value");
     found_refused("tree_advantage", grpo_tree_advantage(tree, NULL, ones, 4, 1, GRPO_TREE_TD, state, y), GRPO_NULL_REWARD_LIST, "reward");
-    found_refused("tree_advantage", grpo_tree_advantage(tree, found_nans, NULL, 4, 1, GRPO_TREE_PARENT, state, y), GRPO_BAD_REWARD_LIST, "reward");
+    found_refused("tree_advantage", grpo_tree_advantage(tree, found_nans, NULL, 4, 1, GRPO_TREE_PARENT, state, y), GRPO_BAD_REWARD_LIST,
+        "reward");
     found_refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, NAN, GRPO_TREE_TD, state, y), GRPO_BAD_PARAMETER, "gamma");
     found_refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, 1, none, state, y), GRPO_BAD_FORM, "form");
 }
@@ -559,7 +561,8 @@ static void check_found_advantages(setup *s)
     found_refused("two_anchors", grpo_two_anchors(b, ones, &a, x), GRPO_BAD_PARAMETER, "gain_neg");
     a = good; a.form = (grpo_anchors_form)2;
     found_refused("two_anchors", grpo_two_anchors(b, ones, &a, x), GRPO_BAD_FORM, "form");
-    found_refused("pairwise_calibration", grpo_pairwise_calibration(b, found_flags, 0, scratch, x), GRPO_BAD_SOFTMAX_TEMPERATURE, "temperature");
+    found_refused("pairwise_calibration", grpo_pairwise_calibration(b, found_flags, 0, scratch, x), GRPO_BAD_SOFTMAX_TEMPERATURE,
+        "temperature");
     found_refused("pairwise_calibration", grpo_pairwise_calibration(b, NULL, 1, scratch, x), GRPO_NULL_CORRECT, "correct");
     found_refused("pairwise_calibration", grpo_pairwise_calibration(b, found_flags, 1, NULL, x), GRPO_NULL_ARGUMENT, "scratch");
     found_refused("multi_scale_advantage", grpo_multi_scale_advantage(ones, 1, 1, y), GRPO_BAD_SIZE, "2 .. 20");

@@ -6,8 +6,10 @@
 #include "status.h"
 
 enum {                                   /* the functions of the library */
-    ADVANTAGES = 1, WITH = 2, MOMENTS = 4, COUNT = 8, LOSS = 16, LOSS_ADD = 32, INFORMATIVE = 64, CHECK = 128, AXIS_2 = ADVANTAGES | WITH | MOMENTS,
-    LOSSES = LOSS | LOSS_ADD, WITH_OBJECTIVE = AXIS_2 | COUNT | LOSSES, ALL = WITH_OBJECTIVE | INFORMATIVE, OBJECTIVE = WITH_OBJECTIVE | CHECK
+    ADVANTAGES = 1, WITH = 2, MOMENTS = 4, COUNT = 8, LOSS = 16, LOSS_ADD = 32, INFORMATIVE = 64, CHECK = 128,
+        AXIS_2 = ADVANTAGES | WITH | MOMENTS,
+    LOSSES = LOSS | LOSS_ADD, WITH_OBJECTIVE = AXIS_2 | COUNT | LOSSES, ALL = WITH_OBJECTIVE | INFORMATIVE,
+        OBJECTIVE = WITH_OBJECTIVE | CHECK
 };
 
 /* everything that a call could write to */
@@ -81,6 +83,7 @@ static void base_objective(grpo_objective *obj)
     settle(obj, "advantage.entropy_cap=1 advantage.observation_noise=1 advantage.history=1 advantage.temperature=1 advantage.share_eps=1");
     settle(obj, "advantage.gain_temperature=1 advantage.gain_high=1 surrogate.tau_pos=1 surrogate.tau_neg=1 surrogate.shape=1");
     settle(obj, "surrogate.eps_high=0.1 weight.future_half_life=1 weight.drift_high=1 aggregation.constant=1");
+    settle(obj, "weight.future_low=1 weight.future_high=1 weight.future_safe_low=0.8 weight.future_safe_high=1");
 }
 
 static void setup_make(setup *s, const char *settings)
@@ -275,7 +278,8 @@ static void check_needs(void)
         setup_make(&s, needs[k].settings);
         take_away(&s, needs[k].missing);
         if (!strncmp(first, OPTIONAL " ", sizeof OPTIONAL)) first += sizeof OPTIONAL;
-        snprintf(message, sizeof message, "%s%.*s is NULL but needed", strncmp(first, "advantage", 9) ? "batch." : "", (int)strcspn(first, " "), first);
+        snprintf(message, sizeof message, "%s%.*s is NULL but needed", strncmp(first, "advantage", 9) ? "batch." : "", (int)strcspn(first,
+            " "), first);
         check_calls(&s, needs[k].concerns, message, needs[k].settings);
         setup_free(&s);
     }
@@ -392,8 +396,10 @@ static const fault faults[] = {
     { "reward.overlong=soft reward.overlong_max=2 reward.overlong_cache=2 reward.overlong_factor=1e151", "reward", 0, 0, AXIS_2,
       "shaped reward[0] is larger than 1e150 in magnitude" },
     { "reward.overlong=soft reward.overlong_max=2 reward.overlong_cache=2 reward.overlong_factor=1e149", "reward", 0, 0, 0, NULL },
-    { "reward.kl=k1 reward.kl_coef=0.1", "logp_old", FIRST_UNMASKED, -INFINITY, AXIS_2, "KL in the reward[0] is larger than 1e150 in magnitude" },
-    { "reward.kl=k1 reward.kl_coef=0.1", "logp_ref", LAST_UNMASKED, -INFINITY, AXIS_2, "KL in the reward[7] is larger than 1e150 in magnitude" },
+    { "reward.kl=k1 reward.kl_coef=0.1", "logp_old", FIRST_UNMASKED, -INFINITY, AXIS_2,
+      "KL in the reward[0] is larger than 1e150 in magnitude" },
+    { "reward.kl=k1 reward.kl_coef=0.1", "logp_ref", LAST_UNMASKED, -INFINITY, AXIS_2,
+      "KL in the reward[7] is larger than 1e150 in magnitude" },
     { "reward.kl=k1 reward.kl_coef=0.1", "logp_ref", MASKED, -INFINITY, 0, NULL },
     { "reward.kl=k3 reward.kl_coef=0.1", "logp_old", LAST_UNMASKED, -400, AXIS_2, "KL in the reward[7] is larger than 1e150 in magnitude" },
     { "reward.kl=k3 reward.kl_coef=0.1", "logp_old", LAST_UNMASKED, -300, 0, NULL },
@@ -473,7 +479,8 @@ static void check_refusals(void)
 }
 
 /* numbers that may be infinite, upwards or both ways; others must be finite */
-static const char *const upwards[] = { "surrogate.eps_low", "surrogate.eps_high", "surrogate.bound_cap", "surrogate.log_low", "surrogate.log_high",
+static const char *const upwards[] = { "surrogate.eps_low", "surrogate.eps_high", "surrogate.bound_cap", "surrogate.log_low",
+    "surrogate.log_high",
     "surrogate.log_dual", "ratio.pool_low", "ratio.pool_high", "penalty.kl_ratio_max", "penalty.kl_clamp_log", "penalty.kl_clamp_value",
     "weight.trust_low", "weight.trust_high", "weight.ring_high" };
 static const char *const both_ways[] = { "reward.map_low", "reward.map_high", "advantage.advantage_low", "advantage.advantage_high",
@@ -539,7 +546,8 @@ static void check_fields(void)
 static void check_arguments(void)
 {
     static const struct { int group; const char *message; } output[] = {
-        { ADVANTAGES | WITH, "advantage is NULL but needed" }, { MOMENTS, "moments is NULL but needed" }, { COUNT, "totals is NULL but needed" },
+        { ADVANTAGES | WITH, "advantage is NULL but needed" }, { MOMENTS, "moments is NULL but needed" }, { COUNT,
+          "totals is NULL but needed" },
         { LOSS, "report is NULL but needed" }, { LOSS_ADD, "partial is NULL but needed" }, { INFORMATIVE, "keep is NULL but needed" } };
     static setup s;
     static grpo_partial partial;
@@ -572,7 +580,8 @@ static void check_arguments(void)
 
 static void check_gspo(void)
 {
-    static const char *const of_group[] = { "variance", "labels", "balance", "pairs", "contrast", "contrast_mean", "contrast_lse", "soft_pairs",
+    static const char *const of_group[] = { "variance", "labels", "balance", "pairs", "contrast", "contrast_mean", "contrast_lse",
+        "soft_pairs",
         "match", "match_js", "standardised", "target", "hinge", "regression" };
     static setup s;
     char text[160];
@@ -628,7 +637,8 @@ static void check_accepted(void)
 
 static const struct { const char *settings; size_t count; int64_t bad, good; } totals[] = {
 #define COUNTED(name) offsetof(grpo_totals, name)
-    { "", COUNTED(tokens), 6, 7 }, { "", COUNTED(sequences), 3, 4 }, { "", COUNTED(sequences_nonempty), 2, 3 }, { "", COUNTED(groups), 1, 2 },
+    { "", COUNTED(tokens), 6, 7 }, { "", COUNTED(sequences), 3, 4 }, { "", COUNTED(sequences_nonempty), 2, 3 }, { "", COUNTED(groups), 1,
+      2 },
     { "", COUNTED(groups_nonempty), 1, 2 }, { "", COUNTED(ranks), -1, 8 },
     { "weight.correction=truncate weight.correction_high=2 weight.correction_norm=mean", COUNTED(weights), 6, 7 },
     { "penalty.likelihood_on=all", COUNTED(likelihood_tokens), -1, 50 }, { "penalty.pairs=margin", COUNTED(pairs), -1, 50 },
@@ -678,7 +688,8 @@ static void check_mixed(int other_ranks)
 
 static void check_names(void)
 {
-    static const char *const bad_name[] = { "grop", "", NULL }, *const bad_path[] = { "surrogate.eps", "surrogate", "surrogate.kin", "", NULL };
+    static const char *const bad_name[] = { "grop", "", NULL }, *const bad_path[] = { "surrogate.eps", "surrogate", "surrogate.kin", "",
+        NULL };
     static const char *const bad_choice[] = { "", "ppo", "score|ratio", NULL };
     static const double bad_value[] = { 99, GRPO_SURROGATE_NONE + 1, -1, 0.5, 1e300, INFINITY };
     grpo_objective obj, copy;
@@ -688,8 +699,10 @@ static void check_names(void)
     for (k = 0; k < 3; k++) expect("named", grpo_objective_named(bad_name[k], &obj), "name is unknown");
     for (k = 0; k < 5; k++) expect("set", grpo_objective_set(&obj, bad_path[k], 1), "path is unknown");
     for (k = 0; k < 5; k++) expect("choose", grpo_objective_choose(&obj, bad_path[k], "ratio"), "path is unknown");
-    for (k = 0; k < 4; k++) expect("choose", grpo_objective_choose(&obj, "surrogate.kind", bad_choice[k]), "surrogate.kind is none of its choices");
-    for (k = 0; k < 6; k++) expect("set", grpo_objective_set(&obj, "surrogate.kind", bad_value[k]), "surrogate.kind is none of its choices");
+    for (k = 0; k < 4; k++) expect("choose", grpo_objective_choose(&obj, "surrogate.kind", bad_choice[k]),
+        "surrogate.kind is none of its choices");
+    for (k = 0; k < 6; k++) expect("set", grpo_objective_set(&obj, "surrogate.kind", bad_value[k]),
+        "surrogate.kind is none of its choices");
     expect("choose", grpo_objective_choose(&obj, "surrogate.eps_low", "ratio"), "surrogate.eps_low is none of its choices");
     expect("set", grpo_objective_set(&obj, "surrogate.eps_low", NAN), "surrogate.eps_low is NaN");
     expect("named", grpo_objective_named("grpo", NULL), "objective is NULL but needed");
@@ -720,7 +733,8 @@ static void check_texts(void)
     st = call_informative(&s);
     expect("no fault", st, NULL);
     for (a = 1; a < GRPO_N_RULES; a++) for (b = 0; b < a; b++)
-        check(strcmp(grpo_status_text(a), grpo_status_text(b)) && strcmp(grpo_status_name(a), grpo_status_name(b)), "rules %d and %d", a, b);
+        check(strcmp(grpo_status_text(a), grpo_status_text(b)) && strcmp(grpo_status_name(a), grpo_status_name(b)), "rules %d and %d", a,
+            b);
     for (a = 0; a < 4096; a++) {
         const grpo_status odd = (grpo_status)a << 8 | (grpo_status)(a * 7919) << 18 | (a % 256);
         check(strlen(grpo_status_message(odd, text, sizeof text)) < sizeof text, "status %d has a long message", a);
