@@ -27,15 +27,15 @@ printf '#define GRPO_IMPLEMENTATION\n#include "grpo.h"\n' >"$work/grpo_body.c"
 printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/gspo_body.c"
 printf '#include "grpo.h"\n#include "gspo.h"\n#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/late_body.c"
 
-# the optional headers: each alone as declarations, all as implementations behind that of gspo.h
+# the optional headers: each alone as declarations, each as an implementation in a file of its own, all behind that of gspo.h
 extra=$(cd extra && ls *.h | grep -v shared)
 sources="grpo_only.c gspo_only.c both.c grpo_body.c gspo_body.c late_body.c extra_body.c"
 printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/extra_body.c"
 for header in $extra; do
     macro=$(basename "$header" .h | tr a-z A-Z)_IMPLEMENTATION
     printf '#include "extra/%s"\nint unused;\n' "$header" >"$work/only_${header%.h}.c"
-    printf '#define %s\n#include "extra/%s"\n' "$macro" "$header" >>"$work/extra_body.c"
-    sources="$sources only_${header%.h}.c"
+    printf '#define %s\n#include "extra/%s"\n' "$macro" "$header" | tee "$work/body_${header%.h}.c" >>"$work/extra_body.c"
+    sources="$sources only_${header%.h}.c body_${header%.h}.c"
 done
 
 lane() { # C compiler, C++ compiler
@@ -132,6 +132,22 @@ gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" "$work/d.o" -lm -o
 verdict "float and double in one program" $?
 gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" -lm -o "$work/mixed" >"$work/log" 2>&1
 [ $? -ne 0 ] && grep -q "gspo_loss_f64" "$work/log"; verdict "double without its implementation does not link" $?
+
+# the optional headers in files of their own link with the objectives', in both element types at once; one of another version is refused
+for header in $extra; do
+    gcc -std=c99 -I. -c "$work/body_${header%.h}.c" -o "$work/f_${header%.h}.o" &&
+    gcc -std=c99 -DGRPO_DOUBLE -I. -c "$work/body_${header%.h}.c" -o "$work/d_${header%.h}.o"
+done >"$work/log" 2>&1
+printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/core.c"
+gcc -std=c99 -I. -c "$work/core.c" -o "$work/f_core.o" && gcc -std=c99 -DGRPO_DOUBLE -I. -c "$work/core.c" -o "$work/d_core.o"
+gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work"/[fd]_*.o -lm -o "$work/apart" >>"$work/log" 2>&1 && "$work/apart"
+verdict "optional headers in files of their own, float and double in one program" $?
+printf '#define GRPO_DOUBLE\n#include "extra/grpo_control.h"\nint main(void) { return &grpo_running_baseline == 0; }\n' >"$work/takes_double.c"
+gcc -std=c99 -I. "$work/takes_double.c" "$work/f_core.o" "$work/f_grpo_control.o" -lm -o "$work/mixed" >"$work/log" 2>&1
+[ $? -ne 0 ] && grep -q "grpo_running_baseline_f64" "$work/log"; verdict "an optional header in the other element type does not link" $?
+sed 's/GRPO_VERSION_NUMBER [0-9]*/GRPO_VERSION_NUMBER 1/' grpo.h >"$work/grpo.h" && mkdir -p "$work/extra" && cp extra/*.h "$work/extra" && cp gspo.h "$work"
+(cd "$work" && gcc -std=c99 -fsyntax-only only_grpo_control.c) >"$work/log" 2>&1
+[ $? -ne 0 ] && grep -q "different versions" "$work/log"; verdict "an optional header of another version is refused" $?
 
 # every symbol the implementation exports has the prefix
 nm -g --defined-only "$work/f.o" "$work/d.o" | awk 'NF == 3 { print $3 }' | grep -vE '^(grpo|gspo)_' >"$work/log"
