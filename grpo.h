@@ -2457,8 +2457,14 @@ void        grpo_report_of(const grpo_partial *partial, grpo_report *report);
 /* =================================================================================================================================
  * Implementation
  * ============================================================================================================================== */
-#if defined(GRPO_IMPLEMENTATION) && !defined(GRPO_IMPLEMENTED)
-#define GRPO_IMPLEMENTED
+#if (defined(GRPO_IMPLEMENTATION) || defined(GRPO_KERNEL_)) && !defined(GRPO_KERNEL_DEFINED_)
+#define GRPO_KERNEL_DEFINED_
+
+/* The kernel: what the implementations of the optional headers use too, each of which may stand in a source file of its own */
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -2784,7 +2790,7 @@ static int64_t grpo_unmasked_(const grpo_batch *b, int64_t i)
     return n;
 }
 
-/* ---- checks -------------------------------------------------------------------------------------------------------------------- */
+/* ---- arrays, layout and statuses: what the optional headers check too ---- */
 
 /* arrays a stage needs */
 enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_ROLLOUT_ = 8, GRPO_NEED_REWARD_ = 16,
@@ -2793,6 +2799,280 @@ enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_RO
        GRPO_NEED_TEACHER_ = 2048, GRPO_NEED_ENTROPY_ = 4096, GRPO_NEED_SELECTED_ = 8192, GRPO_NEED_LOGP_TEACHER_ = 16384,
        GRPO_NEED_LOG_Z_ = 32768, GRPO_NEED_STEP_END_ = 65536, GRPO_NEED_STATE_ = 131072, GRPO_NEED_SQUARES_ = 262144,
        GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576, GRPO_NEED_CLIPS_ = 2097152 };
+
+static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_BY_SIGN; }
+static int grpo_counts_varied_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_VARIED; }
+static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_SEQ_MEAN_BY_SIGN; }
+
+/* id, lowest, largest, flags, the rules that what is below and above breaks */
+#define GRPO_DOMAINS_(X) \
+    X(ANY, -HUGE_VAL, HUGE_VAL, 0, GRPO_INFINITE, GRPO_INFINITE)          /* an infinite clip or clamp is none */ \
+    X(FINITE, -DBL_MAX, DBL_MAX, 0, GRPO_INFINITE, GRPO_INFINITE) \
+    X(LOG_PROBABILITY, -HUGE_VAL, DBL_MAX, 0, GRPO_INFINITE, GRPO_INFINITE) \
+    X(FACTOR, 0, DBL_MAX, 0, GRPO_NEGATIVE, GRPO_INFINITE) \
+    X(PART, 0, 1, 0, GRPO_NOT_UNIT, GRPO_NOT_UNIT) \
+    X(MODERATE, -1e150, 1e150, 0, GRPO_TOO_LARGE, GRPO_TOO_LARGE)         /* squares must not overflow */ \
+    X(BOUND, 0, HUGE_VAL, 0, GRPO_NEGATIVE, GRPO_INFINITE) \
+    X(POSITIVE, 0, DBL_MAX, GRPO_LOW_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_INFINITE) \
+    X(POSITIVE_BOUND, 0, HUGE_VAL, GRPO_LOW_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_INFINITE) \
+    X(MODERATE_FACTOR, 0, 1e150, 0, GRPO_NEGATIVE, GRPO_TOO_LARGE) \
+    X(MODERATE_POSITIVE, 0, 1e150, GRPO_LOW_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_TOO_LARGE) \
+    X(BELOW_ONE, 0, 1, GRPO_HIGH_EXCLUDED, GRPO_NEGATIVE, GRPO_NOT_BELOW_ONE) \
+    X(SHARE, 0, 1, GRPO_LOW_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_NOT_UNIT) \
+    X(POWER, -16, 16, 0, GRPO_NOT_POWER, GRPO_NOT_POWER) \
+    X(POSITIVE_POWER, 0, 16, 0, GRPO_NEGATIVE, GRPO_NOT_POWER) \
+    X(WHOLE, 0, DBL_MAX, GRPO_WHOLE, GRPO_NEGATIVE, GRPO_INFINITE) \
+    X(POSITIVE_WHOLE, 1, DBL_MAX, GRPO_WHOLE, GRPO_NOT_POSITIVE, GRPO_INFINITE) \
+    X(EXCEPT_0, -DBL_MAX, DBL_MAX, GRPO_EXCEPT_0, GRPO_INFINITE, GRPO_INFINITE) \
+    X(ABOVE_ONE, 1, HUGE_VAL, GRPO_LOW_EXCLUDED | GRPO_OR_0, GRPO_NOT_ABOVE_ONE, GRPO_INFINITE)
+
+#define GRPO_DOMAIN_(id, ...) GRPO_##id##_,
+typedef enum { GRPO_DOMAINS_(GRPO_DOMAIN_) GRPO_N_DOMAINS_ } grpo_domain_kind_;
+#undef GRPO_DOMAIN_
+
+#define GRPO_DOMAIN_(id, low, high, flags, below, above) { low, high, flags, below, above },
+static const grpo_domain grpo_domains_[] = { GRPO_DOMAINS_(GRPO_DOMAIN_) };
+#undef GRPO_DOMAIN_
+
+/* the rule that x breaks */
+static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain)
+{
+    const grpo_domain *d = &grpo_domains_[domain];
+    if (d->flags == 0 && x >= d->low && x <= d->high) return GRPO_NO_RULE;
+    if (x != x) return GRPO_NAN;
+    if (x == 0 && (d->flags & GRPO_OR_0)) return GRPO_NO_RULE;
+    if (x == 0 && (d->flags & GRPO_EXCEPT_0)) return GRPO_ZERO;
+    if (x < d->low || (x == d->low && (d->flags & GRPO_LOW_EXCLUDED))) return x < -DBL_MAX ? GRPO_INFINITE : d->below;
+    if (x > d->high || (x == d->high && (d->flags & GRPO_HIGH_EXCLUDED))) return x > DBL_MAX ? GRPO_INFINITE : d->above;
+    return (d->flags & GRPO_WHOLE) && x != floor(x) ? GRPO_NOT_WHOLE : GRPO_NO_RULE;
+}
+
+#define GRPO_INDICES_ ((INT64_C(1) << 35) - 2)                         /* elements further back are not told apart */
+
+static grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index)
+{
+    return GRPO_STATUS_(rule, what) | (index < 0 || index > GRPO_INDICES_ ? 0 : index + 1) << 28;
+}
+
+static grpo_status grpo_status_between_(grpo_rule rule, int what, int other, int64_t index)
+{
+    return grpo_status_at_(rule, what, index) | (grpo_status)other << 18;
+}
+
+static grpo_status grpo_check_group_begin_(const grpo_batch *b)
+{
+    int64_t g;
+    if (b->group_begin[0] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_group_begin_, 0);
+    for (g = 0; g < b->n_groups; g++)
+        if (b->group_begin[g + 1] <= b->group_begin[g]) return grpo_status_at_(GRPO_NOT_INCREASING, GRPO_AT_group_begin_, g + 1);
+    return GRPO_OK;
+}
+
+static grpo_status grpo_check_layout_(const grpo_batch *b)
+{
+    grpo_status st;
+    int64_t i;
+    if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
+    if (b->n_groups < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_);
+    if (b->n_groups == 0) return GRPO_OK;
+    if (!b->group_begin) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_group_begin_);
+    st = grpo_check_group_begin_(b);
+    if (st) return st;
+    if (!b->offset) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_offset_);
+    if (!b->length) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_length_);
+    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
+        if (b->length[i] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_length_, i);
+        if (b->offset[i] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_offset_, i);
+        if (b->offset[i] > b->n_tokens) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_offset_, GRPO_AT_n_tokens_, i);
+        if (b->length[i] > b->n_tokens - b->offset[i]) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_length_, GRPO_AT_n_tokens_, i);
+    }
+    return GRPO_OK;
+}
+
+static int grpo_in_domain_(double x, grpo_domain_kind_ domain) { return x >= grpo_domains_[domain].low && x <= grpo_domains_[domain].high; }
+
+/* by lanes of the element's own type, whose finite numbers all lie between bounds beyond them */
+static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain)
+{
+    const double most = sizeof(grpo_real) == sizeof(float) ? FLT_MAX : DBL_MAX;
+    const double above = grpo_domains_[domain].high, below = grpo_domains_[domain].low;
+    const grpo_real low = (grpo_real)(below < -most && below > -HUGE_VAL ? -most : below), high = (grpo_real)(above < most ? above : most);
+    grpo_real outside[GRPO_LANES_] = { 0 };
+    const int64_t n = end - begin, whole = n - n % GRPO_LANES_;
+    int64_t k, j;
+    int rest = 1;
+    for (k = 0; k < whole; k += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) {
+            const grpo_real y = x[begin + k + j], a = y >= low ? 0 : 1, b = y <= high ? 0 : 1;
+            outside[j] += a + b;
+        }
+    for (; k < n; k++) rest &= x[begin + k] >= low && x[begin + k] <= high;
+    for (j = 1; j < GRPO_LANES_; j++) outside[0] += outside[j];
+    return rest && outside[0] == 0;
+}
+
+/* the first of them that is not, -1: none */
+static int64_t grpo_first_outside_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain)
+{
+    if (grpo_all_in_domain_(x, begin, end, domain)) return -1;
+    while (grpo_in_domain_((double)x[begin], domain)) begin++;
+    return begin;
+}
+
+/* the first token that counts (and of which `where` is set, if it is there) whose x is not, -1: none */
+static int64_t grpo_first_token_outside_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain)
+{
+    int64_t i, t, found;
+    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
+        const int64_t begin = b->offset[i], end = begin + b->length[i];
+        found = !b->mask && !where ? grpo_first_outside_(x, begin, end, domain) : -1;
+        if (found >= 0) return found;
+        for (t = begin; (b->mask || where) && t < end; t++)
+            if (grpo_is_unmasked_(b, t) && (!where || where[t]) && !grpo_in_domain_((double)x[t], domain)) return t;
+    }
+    return -1;
+}
+
+/* an array by what one element is of; of a FLAG only that it is there is checked, a COLUMN may be NULL */
+typedef enum { GRPO_OF_TOKEN_, GRPO_OF_STEP_, GRPO_OF_SEQUENCE_, GRPO_OF_COLUMNS_, GRPO_OF_COLUMN_, GRPO_OF_GROUP_,
+               GRPO_OF_FLAG_ } grpo_element_;
+typedef struct { int what; grpo_element_ of; grpo_domain_kind_ domain; int needs, finite; const void *array; } grpo_array_;
+
+static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, grpo_domain_kind_ domain)
+{
+    const grpo_real *x = (const grpo_real *)a->array;
+    const int64_t begin = b->group_begin[0], end = b->group_begin[b->n_groups];
+    int64_t k = -1;
+    switch (a->of) {
+    case GRPO_OF_TOKEN_:    k = grpo_first_token_outside_(b, x, NULL, domain); break;
+    case GRPO_OF_STEP_:     k = grpo_first_token_outside_(b, x, b->step_end, domain); break;
+    case GRPO_OF_SEQUENCE_: k = grpo_first_outside_(x, begin, end, domain); break;
+    case GRPO_OF_COLUMNS_:  k = grpo_first_outside_(x, begin * b->n_rewards, end * b->n_rewards, domain); break;
+    case GRPO_OF_COLUMN_:   k = grpo_first_outside_(x, 0, b->n_rewards, domain); break;
+    case GRPO_OF_GROUP_:    k = grpo_first_outside_(x, 0, b->n_groups, domain); break;
+    case GRPO_OF_FLAG_:     break;
+    }
+    return k < 0 ? GRPO_OK : grpo_status_at_(grpo_rule_of_((double)x[k], domain), a->what, k);
+}
+
+/* `needs` must be there; `reads` is looked at where it is there */
+static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads)
+{
+    const grpo_array_ arrays[] = {
+#define GRPO_ARRAY_(member, of, domain, needs, finite) { GRPO_AT_##member##_, GRPO_OF_##of##_, GRPO_##domain##_, needs, finite, b->member },
+        GRPO_ARRAYS_(GRPO_ARRAY_)
+#undef GRPO_ARRAY_
+        { GRPO_AT_advantage_, GRPO_OF_TOKEN_, GRPO_FINITE_, GRPO_NEED_ADVANTAGE_, 0, advantage },
+    };
+    size_t k;
+    if (b->n_groups == 0) return GRPO_OK;
+    for (k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        if ((needs & arrays[k].needs) && !arrays[k].array && arrays[k].of != GRPO_OF_COLUMN_)
+            return GRPO_STATUS_(GRPO_NULL, arrays[k].what);
+    if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards < 1) return GRPO_STATUS_(GRPO_NOT_POSITIVE, GRPO_AT_n_rewards_);
+    if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards > GRPO_MAX_REWARDS) return GRPO_STATUS_(GRPO_TOO_MANY, GRPO_AT_n_rewards_);
+    for (k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        const grpo_array_ *a = &arrays[k];
+        const int looked_at = ((needs | reads) & a->needs) && a->array;
+        const grpo_status st = looked_at ? grpo_check_array_(b, a, needs & a->finite ? GRPO_FINITE_ : a->domain) : GRPO_OK;
+        if (st) return st;
+    }
+    return GRPO_OK;
+}
+
+GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow)
+{
+    if (!grpo_is_finite(x)) *overflow = 1;
+#ifdef GRPO_DOUBLE
+    out[t] = x;
+#else
+    if (x > FLT_MAX || x < -FLT_MAX) {                                 /* the halfway point to 2^128 rounds up */
+        int inf = fabs(x) >= 3.4028235677973366e38;
+        if (inf) *overflow = 1;
+        out[t] = x > 0 ? (inf ? (float)HUGE_VAL : FLT_MAX) : (inf ? -(float)HUGE_VAL : -FLT_MAX);
+    } else out[t] = (float)x;
+#endif
+}
+
+/* of the responses of a group, in tokens */
+typedef struct { double shortest, longest; } grpo_lengths_;
+
+/* an item: a response, or a step of it with its last token, and from grpo_next_item_ its number within the response */
+typedef struct { int64_t i, t, number; } grpo_index_;
+
+GRPO_FN int64_t grpo_first_sequence_(const grpo_batch *b) { return b->n_groups ? b->group_begin[0] : 0; }
+GRPO_FN int64_t grpo_end_sequence_(const grpo_batch *b) { return b->n_groups ? b->group_begin[b->n_groups] : 0; }
+
+typedef struct { int64_t tokens, sequences, nonempty; } grpo_group_counts_;
+
+static double grpo_at_least_one_(double x) { return x > 0 ? x : 1; }
+
+/* axis 7: the divisor that all terms share */
+static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n)
+{
+    int skip = a->empty == GRPO_EMPTY_SKIP;
+    double sequences = grpo_at_least_one_((double)(skip ? n->sequences_nonempty : n->sequences));
+    double groups = grpo_at_least_one_((double)(skip ? n->groups_nonempty : n->groups));
+    switch (a->kind) {
+    case GRPO_TOKEN_MEAN:            return grpo_at_least_one_((double)n->tokens);
+    case GRPO_TOKEN_MEAN_VARIED:     return grpo_at_least_one_((double)n->varied_tokens);
+    case GRPO_SEQ_MEAN_TOKEN_MEAN:
+    case GRPO_SEQ_MEAN_LENGTH_POWER:
+    case GRPO_SEQ_MEAN_SEGMENT_MEAN:
+    case GRPO_SEQ_MEAN_TOKEN_SUM:    return sequences;
+    case GRPO_SEQ_MEAN_CONSTANT:     return sequences * a->constant;
+    case GRPO_CONSTANT:              return a->constant;
+    case GRPO_GROUP_MEAN:
+    case GRPO_GROUP_MEAN_SEQ_MEAN:
+    case GRPO_GROUP_MEAN_TOKEN_MEAN: return groups;
+    default:                         return 1;
+    }
+}
+
+/* and the one of a sequence */
+static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence_tokens, int64_t segments, const grpo_group_counts_ *group)
+{
+    const double tokens = grpo_at_least_one_((double)sequence_tokens);
+    double power;
+    switch (a->kind) {
+    case GRPO_GROUP_MEAN_SEQ_MEAN:
+        return tokens * grpo_at_least_one_((double)(a->empty == GRPO_EMPTY_SKIP ? group->nonempty : group->sequences));
+    case GRPO_GROUP_MEAN:
+    case GRPO_SEQ_SUM_TOKEN_MEAN:
+    case GRPO_SEQ_MEAN_BY_SIGN:
+    case GRPO_SEQ_MEAN_TOKEN_MEAN:   return tokens;
+    case GRPO_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_((double)segments);
+    case GRPO_SEQ_MEAN_LENGTH_POWER:
+        power = pow(tokens, 1 - a->power);
+        return grpo_within(power, DBL_MIN, DBL_MAX);                                     /* 0 / 0 and inf / inf have no sense */
+    case GRPO_GROUP_MEAN_TOKEN_MEAN: return grpo_at_least_one_((double)group->tokens);
+    default:                         return 1;
+    }
+}
+
+GRPO_FN grpo_dd grpo_sqrt_twice_(grpo_dd x)                            /* x >= 0 */
+{
+    grpo_dd s = grpo_dd_of_(sqrt(x.hi));
+    if (s.hi == 0) return s;
+    return grpo_two_sum(s.hi, grpo_dd_minus_(x, grpo_two_prod(s.hi, s.hi)).hi / (2 * s.hi));
+}
+
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif /* kernel */
+
+#if defined(GRPO_IMPLEMENTATION) && !defined(GRPO_IMPLEMENTED)
+#define GRPO_IMPLEMENTED
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- checks -------------------------------------------------------------------------------------------------------------------- */
 
 #define GRPO_IS_TOKEN_ 0
 #define GRPO_IS_GROUP_ 1
@@ -2973,10 +3253,6 @@ static int grpo_need_of_(grpo_whose_ whose)
     return need[whose];
 }
 
-static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_BY_SIGN; }
-static int grpo_counts_varied_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_VARIED; }
-static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_SEQ_MEAN_BY_SIGN; }
-
 /* is the choice of bounds that of the surrogate?  The range of others is fixed */
 static int grpo_bounds_act_(const grpo_surrogate *s)
 {
@@ -3045,62 +3321,7 @@ static int grpo_loss_needs_(const grpo_objective *o)
 
 /* ---- domains ---- */
 
-/* id, lowest, largest, flags, the rules that what is below and above breaks */
-#define GRPO_DOMAINS_(X) \
-    X(ANY, -HUGE_VAL, HUGE_VAL, 0, GRPO_INFINITE, GRPO_INFINITE)          /* an infinite clip or clamp is none */ \
-    X(FINITE, -DBL_MAX, DBL_MAX, 0, GRPO_INFINITE, GRPO_INFINITE) \
-    X(LOG_PROBABILITY, -HUGE_VAL, DBL_MAX, 0, GRPO_INFINITE, GRPO_INFINITE) \
-    X(FACTOR, 0, DBL_MAX, 0, GRPO_NEGATIVE, GRPO_INFINITE) \
-    X(PART, 0, 1, 0, GRPO_NOT_UNIT, GRPO_NOT_UNIT) \
-    X(MODERATE, -1e150, 1e150, 0, GRPO_TOO_LARGE, GRPO_TOO_LARGE)         /* squares must not overflow */ \
-    X(BOUND, 0, HUGE_VAL, 0, GRPO_NEGATIVE, GRPO_INFINITE) \
-    X(POSITIVE, 0, DBL_MAX, GRPO_LOW_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_INFINITE) \
-    X(POSITIVE_BOUND, 0, HUGE_VAL, GRPO_LOW_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_INFINITE) \
-    X(MODERATE_FACTOR, 0, 1e150, 0, GRPO_NEGATIVE, GRPO_TOO_LARGE) \
-    X(MODERATE_POSITIVE, 0, 1e150, GRPO_LOW_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_TOO_LARGE) \
-    X(BELOW_ONE, 0, 1, GRPO_HIGH_EXCLUDED, GRPO_NEGATIVE, GRPO_NOT_BELOW_ONE) \
-    X(SHARE, 0, 1, GRPO_LOW_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_NOT_UNIT) \
-    X(POWER, -16, 16, 0, GRPO_NOT_POWER, GRPO_NOT_POWER) \
-    X(POSITIVE_POWER, 0, 16, 0, GRPO_NEGATIVE, GRPO_NOT_POWER) \
-    X(WHOLE, 0, DBL_MAX, GRPO_WHOLE, GRPO_NEGATIVE, GRPO_INFINITE) \
-    X(POSITIVE_WHOLE, 1, DBL_MAX, GRPO_WHOLE, GRPO_NOT_POSITIVE, GRPO_INFINITE) \
-    X(EXCEPT_0, -DBL_MAX, DBL_MAX, GRPO_EXCEPT_0, GRPO_INFINITE, GRPO_INFINITE) \
-    X(ABOVE_ONE, 1, HUGE_VAL, GRPO_LOW_EXCLUDED | GRPO_OR_0, GRPO_NOT_ABOVE_ONE, GRPO_INFINITE)
-
-#define GRPO_DOMAIN_(id, ...) GRPO_##id##_,
-typedef enum { GRPO_DOMAINS_(GRPO_DOMAIN_) GRPO_N_DOMAINS_ } grpo_domain_kind_;
-#undef GRPO_DOMAIN_
-
-#define GRPO_DOMAIN_(id, low, high, flags, below, above) { low, high, flags, below, above },
-static const grpo_domain grpo_domains_[] = { GRPO_DOMAINS_(GRPO_DOMAIN_) };
-#undef GRPO_DOMAIN_
-
-/* the rule that x breaks */
-static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain)
-{
-    const grpo_domain *d = &grpo_domains_[domain];
-    if (d->flags == 0 && x >= d->low && x <= d->high) return GRPO_NO_RULE;
-    if (x != x) return GRPO_NAN;
-    if (x == 0 && (d->flags & GRPO_OR_0)) return GRPO_NO_RULE;
-    if (x == 0 && (d->flags & GRPO_EXCEPT_0)) return GRPO_ZERO;
-    if (x < d->low || (x == d->low && (d->flags & GRPO_LOW_EXCLUDED))) return x < -DBL_MAX ? GRPO_INFINITE : d->below;
-    if (x > d->high || (x == d->high && (d->flags & GRPO_HIGH_EXCLUDED))) return x > DBL_MAX ? GRPO_INFINITE : d->above;
-    return (d->flags & GRPO_WHOLE) && x != floor(x) ? GRPO_NOT_WHOLE : GRPO_NO_RULE;
-}
-
 /* ---- statuses ---- */
-
-#define GRPO_INDICES_ ((INT64_C(1) << 35) - 2)                         /* elements further back are not told apart */
-
-static grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index)
-{
-    return GRPO_STATUS_(rule, what) | (index < 0 || index > GRPO_INDICES_ ? 0 : index + 1) << 28;
-}
-
-static grpo_status grpo_status_between_(grpo_rule rule, int what, int other, int64_t index)
-{
-    return grpo_status_at_(rule, what, index) | (grpo_status)other << 18;
-}
 
 /* the number of the field that begins there */
 static int grpo_at_field_(size_t offset)
@@ -3418,127 +3639,6 @@ grpo_status grpo_objective_check(const grpo_objective *o)
     return st;
 }
 
-static grpo_status grpo_check_group_begin_(const grpo_batch *b)
-{
-    int64_t g;
-    if (b->group_begin[0] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_group_begin_, 0);
-    for (g = 0; g < b->n_groups; g++)
-        if (b->group_begin[g + 1] <= b->group_begin[g]) return grpo_status_at_(GRPO_NOT_INCREASING, GRPO_AT_group_begin_, g + 1);
-    return GRPO_OK;
-}
-
-static grpo_status grpo_check_layout_(const grpo_batch *b)
-{
-    grpo_status st;
-    int64_t i;
-    if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
-    if (b->n_groups < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_);
-    if (b->n_groups == 0) return GRPO_OK;
-    if (!b->group_begin) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_group_begin_);
-    st = grpo_check_group_begin_(b);
-    if (st) return st;
-    if (!b->offset) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_offset_);
-    if (!b->length) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_length_);
-    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
-        if (b->length[i] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_length_, i);
-        if (b->offset[i] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_offset_, i);
-        if (b->offset[i] > b->n_tokens) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_offset_, GRPO_AT_n_tokens_, i);
-        if (b->length[i] > b->n_tokens - b->offset[i]) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_length_, GRPO_AT_n_tokens_, i);
-    }
-    return GRPO_OK;
-}
-
-static int grpo_in_domain_(double x, grpo_domain_kind_ domain) { return x >= grpo_domains_[domain].low && x <= grpo_domains_[domain].high; }
-
-/* by lanes of the element's own type, whose finite numbers all lie between bounds beyond them */
-static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain)
-{
-    const double most = sizeof(grpo_real) == sizeof(float) ? FLT_MAX : DBL_MAX;
-    const double above = grpo_domains_[domain].high, below = grpo_domains_[domain].low;
-    const grpo_real low = (grpo_real)(below < -most && below > -HUGE_VAL ? -most : below), high = (grpo_real)(above < most ? above : most);
-    grpo_real outside[GRPO_LANES_] = { 0 };
-    const int64_t n = end - begin, whole = n - n % GRPO_LANES_;
-    int64_t k, j;
-    int rest = 1;
-    for (k = 0; k < whole; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) {
-            const grpo_real y = x[begin + k + j], a = y >= low ? 0 : 1, b = y <= high ? 0 : 1;
-            outside[j] += a + b;
-        }
-    for (; k < n; k++) rest &= x[begin + k] >= low && x[begin + k] <= high;
-    for (j = 1; j < GRPO_LANES_; j++) outside[0] += outside[j];
-    return rest && outside[0] == 0;
-}
-
-/* the first of them that is not, -1: none */
-static int64_t grpo_first_outside_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain)
-{
-    if (grpo_all_in_domain_(x, begin, end, domain)) return -1;
-    while (grpo_in_domain_((double)x[begin], domain)) begin++;
-    return begin;
-}
-
-/* the first token that counts (and of which `where` is set, if it is there) whose x is not, -1: none */
-static int64_t grpo_first_token_outside_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain)
-{
-    int64_t i, t, found;
-    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
-        const int64_t begin = b->offset[i], end = begin + b->length[i];
-        found = !b->mask && !where ? grpo_first_outside_(x, begin, end, domain) : -1;
-        if (found >= 0) return found;
-        for (t = begin; (b->mask || where) && t < end; t++)
-            if (grpo_is_unmasked_(b, t) && (!where || where[t]) && !grpo_in_domain_((double)x[t], domain)) return t;
-    }
-    return -1;
-}
-
-/* an array by what one element is of; of a FLAG only that it is there is checked, a COLUMN may be NULL */
-typedef enum { GRPO_OF_TOKEN_, GRPO_OF_STEP_, GRPO_OF_SEQUENCE_, GRPO_OF_COLUMNS_, GRPO_OF_COLUMN_, GRPO_OF_GROUP_,
-               GRPO_OF_FLAG_ } grpo_element_;
-typedef struct { int what; grpo_element_ of; grpo_domain_kind_ domain; int needs, finite; const void *array; } grpo_array_;
-
-static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, grpo_domain_kind_ domain)
-{
-    const grpo_real *x = (const grpo_real *)a->array;
-    const int64_t begin = b->group_begin[0], end = b->group_begin[b->n_groups];
-    int64_t k = -1;
-    switch (a->of) {
-    case GRPO_OF_TOKEN_:    k = grpo_first_token_outside_(b, x, NULL, domain); break;
-    case GRPO_OF_STEP_:     k = grpo_first_token_outside_(b, x, b->step_end, domain); break;
-    case GRPO_OF_SEQUENCE_: k = grpo_first_outside_(x, begin, end, domain); break;
-    case GRPO_OF_COLUMNS_:  k = grpo_first_outside_(x, begin * b->n_rewards, end * b->n_rewards, domain); break;
-    case GRPO_OF_COLUMN_:   k = grpo_first_outside_(x, 0, b->n_rewards, domain); break;
-    case GRPO_OF_GROUP_:    k = grpo_first_outside_(x, 0, b->n_groups, domain); break;
-    case GRPO_OF_FLAG_:     break;
-    }
-    return k < 0 ? GRPO_OK : grpo_status_at_(grpo_rule_of_((double)x[k], domain), a->what, k);
-}
-
-/* `needs` must be there; `reads` is looked at where it is there */
-static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads)
-{
-    const grpo_array_ arrays[] = {
-#define GRPO_ARRAY_(member, of, domain, needs, finite) { GRPO_AT_##member##_, GRPO_OF_##of##_, GRPO_##domain##_, needs, finite, b->member },
-        GRPO_ARRAYS_(GRPO_ARRAY_)
-#undef GRPO_ARRAY_
-        { GRPO_AT_advantage_, GRPO_OF_TOKEN_, GRPO_FINITE_, GRPO_NEED_ADVANTAGE_, 0, advantage },
-    };
-    size_t k;
-    if (b->n_groups == 0) return GRPO_OK;
-    for (k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        if ((needs & arrays[k].needs) && !arrays[k].array && arrays[k].of != GRPO_OF_COLUMN_)
-            return GRPO_STATUS_(GRPO_NULL, arrays[k].what);
-    if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards < 1) return GRPO_STATUS_(GRPO_NOT_POSITIVE, GRPO_AT_n_rewards_);
-    if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards > GRPO_MAX_REWARDS) return GRPO_STATUS_(GRPO_TOO_MANY, GRPO_AT_n_rewards_);
-    for (k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-        const grpo_array_ *a = &arrays[k];
-        const int looked_at = ((needs | reads) & a->needs) && a->array;
-        const grpo_status st = looked_at ? grpo_check_array_(b, a, needs & a->finite ? GRPO_FINITE_ : a->domain) : GRPO_OK;
-        if (st) return st;
-    }
-    return GRPO_OK;
-}
-
 /* a second clip must lie beyond the first, as between the numbers of an objective */
 static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b)
 {
@@ -3561,27 +3661,7 @@ static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, con
     return !st && (needs(o) & GRPO_NEED_CLIPS_) ? grpo_check_dual_(&o->surrogate, b) : st;
 }
 
-GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow)
-{
-    if (!grpo_is_finite(x)) *overflow = 1;
-#ifdef GRPO_DOUBLE
-    out[t] = x;
-#else
-    if (x > FLT_MAX || x < -FLT_MAX) {                                 /* the halfway point to 2^128 rounds up */
-        int inf = fabs(x) >= 3.4028235677973366e38;
-        if (inf) *overflow = 1;
-        out[t] = x > 0 ? (inf ? (float)HUGE_VAL : FLT_MAX) : (inf ? -(float)HUGE_VAL : -FLT_MAX);
-    } else out[t] = (float)x;
-#endif
-}
-
 /* ---- axes 1 and 2: rewards to advantages -------------------------------------------------------------------------------------- */
-
-/* of the responses of a group, in tokens */
-typedef struct { double shortest, longest; } grpo_lengths_;
-
-/* an item: a response, or a step of it with its last token, and from grpo_next_item_ its number within the response */
-typedef struct { int64_t i, t, number; } grpo_index_;
 
 /* the items that are compared with each other, of one column of rewards, and their statistics */
 typedef struct {
@@ -4218,9 +4298,6 @@ grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep)
     return GRPO_OK;
 }
 
-GRPO_FN int64_t grpo_first_sequence_(const grpo_batch *b) { return b->n_groups ? b->group_begin[0] : 0; }
-GRPO_FN int64_t grpo_end_sequence_(const grpo_batch *b) { return b->n_groups ? b->group_begin[b->n_groups] : 0; }
-
 /* ---- axis 6: which tokens count ------------------------------------------------------------------------------------------------ */
 
 typedef struct { int64_t begin, end; } grpo_span_;                     /* tokens */
@@ -4551,8 +4628,6 @@ grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const
 }
 
 /* ---- evaluation ---------------------------------------------------------------------------------------------------------------- */
-
-typedef struct { int64_t tokens, sequences, nonempty; } grpo_group_counts_;
 
 /* what the sequences of a group have to do with each other */
 typedef struct grpo_coupling_ {
@@ -5514,30 +5589,6 @@ static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s)
     }
 }
 
-static double grpo_at_least_one_(double x) { return x > 0 ? x : 1; }
-
-/* axis 7: the divisor that all terms share */
-static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n)
-{
-    int skip = a->empty == GRPO_EMPTY_SKIP;
-    double sequences = grpo_at_least_one_((double)(skip ? n->sequences_nonempty : n->sequences));
-    double groups = grpo_at_least_one_((double)(skip ? n->groups_nonempty : n->groups));
-    switch (a->kind) {
-    case GRPO_TOKEN_MEAN:            return grpo_at_least_one_((double)n->tokens);
-    case GRPO_TOKEN_MEAN_VARIED:     return grpo_at_least_one_((double)n->varied_tokens);
-    case GRPO_SEQ_MEAN_TOKEN_MEAN:
-    case GRPO_SEQ_MEAN_LENGTH_POWER:
-    case GRPO_SEQ_MEAN_SEGMENT_MEAN:
-    case GRPO_SEQ_MEAN_TOKEN_SUM:    return sequences;
-    case GRPO_SEQ_MEAN_CONSTANT:     return sequences * a->constant;
-    case GRPO_CONSTANT:              return a->constant;
-    case GRPO_GROUP_MEAN:
-    case GRPO_GROUP_MEAN_SEQ_MEAN:
-    case GRPO_GROUP_MEAN_TOKEN_MEAN: return groups;
-    default:                         return 1;
-    }
-}
-
 /* segments with a token that counts */
 static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
@@ -5546,27 +5597,6 @@ static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s)
     int64_t n = 0;
     while (grpo_next_(r, s, &c)) if (!grpo_is_in_(last, c.t)) { last = grpo_segment_at_(r->batch, s, c.t); n++; }
     return n;
-}
-
-/* and the one of a sequence */
-static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence_tokens, int64_t segments, const grpo_group_counts_ *group)
-{
-    const double tokens = grpo_at_least_one_((double)sequence_tokens);
-    double power;
-    switch (a->kind) {
-    case GRPO_GROUP_MEAN_SEQ_MEAN:
-        return tokens * grpo_at_least_one_((double)(a->empty == GRPO_EMPTY_SKIP ? group->nonempty : group->sequences));
-    case GRPO_GROUP_MEAN:
-    case GRPO_SEQ_SUM_TOKEN_MEAN:
-    case GRPO_SEQ_MEAN_BY_SIGN:
-    case GRPO_SEQ_MEAN_TOKEN_MEAN:   return tokens;
-    case GRPO_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_((double)segments);
-    case GRPO_SEQ_MEAN_LENGTH_POWER:
-        power = pow(tokens, 1 - a->power);
-        return grpo_within(power, DBL_MIN, DBL_MAX);                                     /* 0 / 0 and inf / inf have no sense */
-    case GRPO_GROUP_MEAN_TOKEN_MEAN: return grpo_at_least_one_((double)group->tokens);
-    default:                         return 1;
-    }
 }
 
 /* the mean that correction_norm divides by; infinite ones among the weights are taken as equal */
@@ -5866,13 +5896,6 @@ void grpo_report_of(const grpo_partial *p, grpo_report *r)
     r->ratio_max = p->tokens ? p->ratio_max : 1;
     r->ess = squares > 0 ? (sum / n) * (sum / squares) : 1;
     r->weight_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
-}
-
-GRPO_FN grpo_dd grpo_sqrt_twice_(grpo_dd x)                            /* x >= 0 */
-{
-    grpo_dd s = grpo_dd_of_(sqrt(x.hi));
-    if (s.hi == 0) return s;
-    return grpo_two_sum(s.hi, grpo_dd_minus_(x, grpo_two_prod(s.hi, s.hi)).hi / (2 * s.hi));
 }
 
 /* =================================================================================================================================

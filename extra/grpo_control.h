@@ -4,7 +4,7 @@
  *     #define GRPO_CONTROL_IMPLEMENTATION
  *     #include "extra/grpo_control.h"
  *
- * and include it plainly elsewhere.  No objective needs it.
+ * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
@@ -269,6 +269,8 @@ GRPO_FN grpo_power_bounds grpo_power_clip(double mean, double deviation, double 
 #if defined(GRPO_CONTROL_IMPLEMENTATION) && !defined(GRPO_CONTROL_IMPLEMENTED)
 #define GRPO_CONTROL_IMPLEMENTED
 
+#define GRPO_KERNEL_
+#include "../grpo.h"
 #include "grpo_shared.h"
 
 #ifdef __cplusplus

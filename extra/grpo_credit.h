@@ -4,7 +4,7 @@
  *     #define GRPO_CREDIT_IMPLEMENTATION
  *     #include "extra/grpo_credit.h"
  *
- * and include it plainly elsewhere.  No objective needs it.
+ * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
@@ -291,6 +291,8 @@ grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t 
 #if defined(GRPO_CREDIT_IMPLEMENTATION) && !defined(GRPO_CREDIT_IMPLEMENTED)
 #define GRPO_CREDIT_IMPLEMENTED
 
+#define GRPO_KERNEL_
+#include "../grpo.h"
 #include "grpo_shared.h"
 
 #ifdef __cplusplus

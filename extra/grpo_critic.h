@@ -4,7 +4,7 @@
  *     #define GRPO_CRITIC_IMPLEMENTATION
  *     #include "extra/grpo_critic.h"
  *
- * and include it plainly elsewhere.  No objective needs it.
+ * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
@@ -103,6 +103,8 @@ grpo_status grpo_set_gap(const double *student, const double *teacher, int64_t n
 #if defined(GRPO_CRITIC_IMPLEMENTATION) && !defined(GRPO_CRITIC_IMPLEMENTED)
 #define GRPO_CRITIC_IMPLEMENTED
 
+#define GRPO_KERNEL_
+#include "../grpo.h"
 #include "grpo_shared.h"
 
 #ifdef __cplusplus

@@ -143,6 +143,8 @@ grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const
 #if defined(GRPO_LOGITS_IMPLEMENTATION) && !defined(GRPO_LOGITS_IMPLEMENTED)
 #define GRPO_LOGITS_IMPLEMENTED
 
+#define GRPO_KERNEL_
+#include "../grpo.h"
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -4,7 +4,7 @@
  *     #define GRPO_REWARDS_IMPLEMENTATION
  *     #include "extra/grpo_rewards.h"
  *
- * and include it plainly elsewhere.  No objective needs it.
+ * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
@@ -226,6 +226,8 @@ grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward
 #if defined(GRPO_REWARDS_IMPLEMENTATION) && !defined(GRPO_REWARDS_IMPLEMENTED)
 #define GRPO_REWARDS_IMPLEMENTED
 
+#define GRPO_KERNEL_
+#include "../grpo.h"
 #include "grpo_shared.h"
 
 #ifdef __cplusplus

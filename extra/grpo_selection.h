@@ -4,7 +4,7 @@
  *     #define GRPO_SELECTION_IMPLEMENTATION
  *     #include "extra/grpo_selection.h"
  *
- * and include it plainly elsewhere.  No objective needs it.
+ * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it.
  *
  * Functions are pure; statistics are exact: comparisons are those of the exact quantities (barring underflow), ties go to the token,
  * response or list entry that comes first.  Tokens are those of the mask; no weight axis acts.  What is written per token is laid out as
@@ -200,6 +200,8 @@ GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size
 #if defined(GRPO_SELECTION_IMPLEMENTATION) && !defined(GRPO_SELECTION_IMPLEMENTED)
 #define GRPO_SELECTION_IMPLEMENTED
 
+#define GRPO_KERNEL_
+#include "../grpo.h"
 #include "grpo_shared.h"
 
 #ifdef __cplusplus

@@ -3,6 +3,11 @@
 #ifndef GRPO_SHARED_H
 #define GRPO_SHARED_H
 
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"      /* no header uses all of them */
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -431,6 +436,10 @@ static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b)
     s.hi = ldexp(small.m.hi, -shift); s.lo = ldexp(small.m.lo, -shift);
     return grpo_power_of_(grpo_dd_add(big.m, s), big.e);
 }
+
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
 
 #ifdef __cplusplus
 }
