@@ -41,11 +41,12 @@
  *   - masked tokens may hold anything, NaN included.
  * They need IEEE arithmetic: -ffast-math is refused (GRPO_ALLOW_FAST_MATH overrides, and voids them).
  *
- * Switches, to be defined alike wherever the header is included; what each saves of the 288 KB of grpo.h and gspo.h (gcc 12 -O2, x86-64):
+ * Switches, to be defined alike wherever the header is included; what each saves of the 291 KB of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no table of published objectives: grpo_presets, grpo_objective_of and grpo_objective_named are absent; 50 KB
  *   GRPO_NO_TEXT     no statuses in words: grpo_status_name, _text, _what, _other and _message are absent; 13 KB
  *   GRPO_NO_BLOCKS   tokens one by one, not in blocks: the same bits, some four times slower; 45 KB
- * With all three GSPO and everything else that the two headers compute is 180 KB, 110 KB at -Os (tests/size.sh).
+ * Without rows and texts fields have no names, and grpo_objective_set and _choose are absent too.  With all three switches GSPO, and all
+ * else that the two headers compute, is 176 KB, 107 KB at -Os (tests/size.sh).
  *
  * Contents:  data | exact sums | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation |
  *            objective | batch | functions | implementation: numbers, checks, the axes again in order, evaluation, presets
@@ -1947,8 +1948,12 @@ grpo_objective grpo_objective_of(const grpo_preset *preset);                    
 grpo_status grpo_objective_named(const char *name, grpo_objective *obj);
 #endif
 const grpo_field *grpo_fields(int *count);
+#if defined(GRPO_NO_ROWS) && defined(GRPO_NO_TEXT)
+#define GRPO_NO_PATHS_               /* fields then have no names */
+#else
 grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value);              /* a number, or a choice by number */
 grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const char *choice);
+#endif
 double      grpo_objective_get(const grpo_objective *obj, const grpo_field *field);
 grpo_domain grpo_field_domain(const grpo_field *field);          /* choices ask more of the numbers they read */
 grpo_status grpo_objective_check(const grpo_objective *obj);     /* what every call checks first: are the numbers of the axes sound? */
@@ -6924,8 +6929,13 @@ const grpo_field *grpo_fields(int *count)
     static const grpo_field fields[] = {
 #define GRPO_NAME_OR_(id, name, ...) "|" #name
 #define GRPO_ONE_(...) + 1
+#ifndef GRPO_NO_PATHS_
 #define GRPO_CHOICE_(path, CHOICES) { #path, &(CHOICES(GRPO_NAME_OR_))[1], GRPO_FIELD_(path), 0 CHOICES(GRPO_ONE_), 0 }
 #define GRPO_NUMBER_(path, domain) { #path, NULL, GRPO_FIELD_(path), 0, GRPO_##domain##_ }
+#else
+#define GRPO_CHOICE_(path, CHOICES) { "", "", GRPO_FIELD_(path), 0 CHOICES(GRPO_ONE_), 0 }
+#define GRPO_NUMBER_(path, domain) { "", NULL, GRPO_FIELD_(path), 0, GRPO_##domain##_ }
+#endif
         GRPO_CHOICE_(reward.truncated, GRPO_CUT_CHOICES), GRPO_NUMBER_(reward.truncated_factor, FINITE),
         GRPO_CHOICE_(reward.length, GRPO_LENGTH_CHOICES), GRPO_NUMBER_(reward.length_coef, FINITE),
         GRPO_NUMBER_(reward.length_max, FINITE),
@@ -7878,21 +7888,6 @@ grpo_objective grpo_objective_of(const grpo_preset *preset)
 }
 #endif /* GRPO_NO_ROWS */
 
-static void grpo_field_put_(grpo_objective *obj, const grpo_field *field, double value)
-{
-    int choice = field->choices ? (int)value : 0;                      /* a number may be infinite */
-    if (field->choices) memcpy((char *)obj + field->offset, &choice, sizeof choice);
-    else memcpy((char *)obj + field->offset, &value, sizeof value);
-}
-
-static const grpo_field *grpo_field_named_(const char *path)
-{
-    int i, n;
-    const grpo_field *f = grpo_fields(&n);
-    for (i = 0; path && i < n; i++) if (strcmp(f[i].path, path) == 0) return &f[i];
-    return NULL;
-}
-
 /* enums are reached as int: the compiler may give them either signedness, never another size */
 typedef char grpo_enums_are_ints_[sizeof(grpo_credit_kind) == sizeof(int) ? 1 : -1];
 
@@ -7909,6 +7904,22 @@ double grpo_objective_get(const grpo_objective *obj, const grpo_field *field)
 }
 
 grpo_domain grpo_field_domain(const grpo_field *field) { return grpo_domains_[field->domain]; }
+
+#ifndef GRPO_NO_PATHS_
+static void grpo_field_put_(grpo_objective *obj, const grpo_field *field, double value)
+{
+    int choice = field->choices ? (int)value : 0;                      /* a number may be infinite */
+    if (field->choices) memcpy((char *)obj + field->offset, &choice, sizeof choice);
+    else memcpy((char *)obj + field->offset, &value, sizeof value);
+}
+
+static const grpo_field *grpo_field_named_(const char *path)
+{
+    int i, n;
+    const grpo_field *f = grpo_fields(&n);
+    for (i = 0; path && i < n; i++) if (strcmp(f[i].path, path) == 0) return &f[i];
+    return NULL;
+}
 
 static grpo_status grpo_refuse_field_(const grpo_field *f, grpo_rule rule)
 {
@@ -7939,6 +7950,7 @@ grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const c
     }
     return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
 }
+#endif
 
 /* ---- statuses in words ---- */
 
