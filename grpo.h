@@ -136,7 +136,8 @@ extern "C" {
 
 /* ---- status ---------------------------------------------------------------------------------------------------------------------
  * Every function that can fail returns a status, 0 when all is well.  On any other status nothing has been written.  A status is a rule
- * that was broken, what broke it (a field of the objective, an array of the batch, an argument) and at which element:
+ * that was broken, what broke it (a field of the objective, an array of the batch, an argument by its place from 1) and at which element
+ * of it (of a struct that is an argument by its place: at which member, from 0):
  *
  *     char text[GRPO_MESSAGE_SIZE];
  *     puts(grpo_status_message(st, text, sizeof text));          // batch.logp_old[1041] is NaN
@@ -164,14 +165,20 @@ extern "C" {
     X(GRPO_NEEDS_GSPO, "needs the functions of gspo.h") \
     X(GRPO_TOO_SMALL, "is less than is needed") \
     X(GRPO_MIXED, "belongs to other totals") \
+    X(GRPO_POSITIVE, "must not be positive") \
+    X(GRPO_OUT_OF_RANGE, "is out of range") \
+    X(GRPO_ZERO_SUM, "must not sum to 0") \
+    X(GRPO_NONE_LEFT, "leaves nothing to choose from") \
+    X(GRPO_NOT_PERMUTATION, "is not a permutation") \
+    X(GRPO_NOT_MIRRORED, "does not go with its mirror image") \
+    X(GRPO_LONE_RESPONSE, "has one response, but each is compared with the others") \
     /* of two things */ \
     X(GRPO_CROSSED, "must not exceed") \
     X(GRPO_NOT_BELOW, "must be less than") \
     X(GRPO_NOT_BEYOND, "must exceed 1 +") \
     X(GRPO_PAST_END, "reaches past") \
     X(GRPO_FEW_ITEMS, "has fewer items than") \
-    X(GRPO_COMBINATION, "does not go with") \
-    X(GRPO_BAD_ARGUMENT, "is not sound")
+    X(GRPO_COMBINATION, "does not go with")
 
 #define GRPO_ENUM_(id, ...) id,
 typedef enum { GRPO_NO_RULE, GRPO_RULES(GRPO_ENUM_) GRPO_N_RULES } grpo_rule;
@@ -2035,315 +2042,20 @@ typedef struct {
     X(moments, "moments") X(keep, "keep") X(into, "into") X(from, "from") X(scratch, "out.scratch") X(scratch_size, "out.scratch_size") \
     X(name, "name") X(path, "path") X(n_groups, "batch.n_groups") X(group_begin, "batch.group_begin") X(offset, "batch.offset") \
     X(length, "batch.length") X(n_tokens, "batch.n_tokens") X(n_rewards, "batch.n_rewards") X(group, "group") \
-    X(shaped_reward, "shaped reward") X(reward_kl, "KL in the reward") X(output, "the output, last argument,")
+    X(shaped_reward, "shaped reward") X(reward_kl, "KL in the reward") X(dlogp, "out.dlogp") \
+    X(dentropy, "out.dentropy") X(logits, "logits") X(logits_type, "logits.type") X(logits_logits, "logits.logits") \
+    X(logits_rows, "logits.rows") X(logits_vocab, "logits.vocab") X(logits_stride, "logits.stride") X(logits_target, "logits.target") \
+    X(logits_temperature, "logits.temperature") X(rows, "rows") X(rows_part, "rows.part") X(rows_logp, "rows.logp") \
+    X(rows_entropy, "rows.entropy") X(rows_dlogits, "rows.dlogits")
 
 /* What a status can speak of, by number: 0 nothing, from 1 the fields of an objective in the order of grpo_fields, then these, then the
  * arguments of a function by their place, from 1. */
 #define GRPO_AT_(member, ...) GRPO_AT_##member##_,
-enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) GRPO_AT_END_, GRPO_AT_ARGUMENT_ = 512, GRPO_AT_OLD_ = 639 };
+enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) GRPO_AT_END_, GRPO_AT_ARGUMENT_ = 512 };
 #undef GRPO_AT_
 #define GRPO_STATUS_(rule, what) ((grpo_status)(rule) | (grpo_status)(what) << 8)
 #define GRPO_STATUS_ARGUMENT_(rule, place, index) \
     (GRPO_STATUS_(rule, GRPO_AT_ARGUMENT_ + (place)) | ((grpo_status)(index) + 1) << 28)
-
-/* statuses of functions beside the objective that do not yet say which argument: rule and what it may be about */
-#define GRPO_STATUS_OLD_LIST_(X) \
-    X(GRPO_NULL_LOGITS, GRPO_NULL, "logits, or its arrays logits or target, are NULL") \
-    X(GRPO_BAD_LOGITS_SHAPE, GRPO_BAD_ARGUMENT, "logits: 0 <= row < rows, 0 <= vocab <= stride, one shard with the target and a " \
-      "row per token are needed") \
-    X(GRPO_BAD_LOGITS_TEMPERATURE, GRPO_BAD_ARGUMENT, "logits: the temperature must be positive and finite") \
-    X(GRPO_BAD_LOGITS, GRPO_BAD_ARGUMENT, "logits has a NaN or +infinity") \
-    X(GRPO_BAD_LOGITS_TYPE, GRPO_NOT_A_CHOICE, "logits.type") \
-    X(GRPO_BAD_TARGET, GRPO_BAD_ARGUMENT, "logits.target is not in 0 .. vocab - 1 at an unmasked token") \
-    X(GRPO_NULL_ROWS, GRPO_NULL, "rows, or its part, logp or entropy, is NULL; or out.dlogp or out.dentropy is, and rows.dlogits " \
-      "asks for them") \
-    X(GRPO_NULL_BY, GRPO_NULL, "by is NULL: it is the array that tokens are selected by") \
-    X(GRPO_NULL_ORDER, GRPO_NULL, "order is NULL") \
-    X(GRPO_NULL_BALANCE, GRPO_NULL, "balance is NULL") \
-    X(GRPO_NULL_WEIGHT, GRPO_NULL, "weight is NULL") \
-    X(GRPO_NULL_UNIFORM, GRPO_NULL, "uniform is NULL") \
-    X(GRPO_BAD_BY, GRPO_BAD_ARGUMENT, "by has a NaN or an infinity at an unmasked token") \
-    X(GRPO_UNBOUNDED_LOGP, GRPO_BAD_ARGUMENT, "batch.logp has an infinity or a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_UNBOUNDED_LOGP_OLD, GRPO_BAD_ARGUMENT, "batch.logp_old has an infinity or a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_UNBOUNDED_LOGP_ROLLOUT, GRPO_BAD_ARGUMENT, "batch.logp_rollout has an infinity or a magnitude above 1e150 at an " \
-      "unmasked token") \
-    X(GRPO_UNBOUNDED_ADVANTAGE, GRPO_BAD_ARGUMENT, "advantage has a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_BAD_FRACTION, GRPO_BAD_ARGUMENT, "fraction must lie in [0, 1]") \
-    X(GRPO_BAD_COUNT, GRPO_BAD_ARGUMENT, "count is negative (of grpo_resample: n or draws)") \
-    X(GRPO_BAD_BOUND, GRPO_BAD_ARGUMENT, "low or high is NaN or infinite") \
-    X(GRPO_BAD_ORDER, GRPO_BAD_ARGUMENT, "order is not a permutation of 0 .. (sum of batch.length) - 1") \
-    X(GRPO_BAD_THRESHOLD, GRPO_BAD_ARGUMENT, "threshold must be positive and finite") \
-    X(GRPO_BAD_FORM, GRPO_NOT_A_CHOICE, "form is not one of its choices") \
-    X(GRPO_BAD_BALANCE, GRPO_BAD_ARGUMENT, "balance: low, high, low_max, high_max or target is NaN, infinite or larger than 1e150 " \
-      "in magnitude") \
-    X(GRPO_BAD_STEP, GRPO_BAD_ARGUMENT, "balance.step must be positive and large enough to take low to low_max and high to " \
-      "high_max in a million steps") \
-    X(GRPO_BAD_POWER, GRPO_BAD_ARGUMENT, "power and eps must be finite and not negative") \
-    X(GRPO_BAD_WEIGHT, GRPO_BAD_ARGUMENT, "weight, or probability of clusters, has an entry that is NaN, negative or larger than " \
-      "1e150, or its sum is 0") \
-    X(GRPO_BAD_UNIFORM, GRPO_BAD_ARGUMENT, "uniform has an entry outside [0, 1)") \
-    X(GRPO_NULL_VALUES, GRPO_NULL, "value or returns is NULL, or value_old is and clip is not 0") \
-    X(GRPO_NULL_AGGREGATION, GRPO_NULL, "aggregation is NULL") \
-    X(GRPO_NULL_VERSION, GRPO_NULL, "behaviour_version is NULL") \
-    X(GRPO_NULL_COST, GRPO_NULL, "cost is NULL, or its output, input or turns is") \
-    X(GRPO_NULL_REWARD_LIST, GRPO_NULL, "reward is NULL") \
-    X(GRPO_NULL_SIMILARITY, GRPO_NULL, "similarity is NULL") \
-    X(GRPO_NULL_TOKEN, GRPO_NULL, "token is NULL") \
-    X(GRPO_NULL_KEY_MEASURE, GRPO_NULL, "measure is NULL") \
-    X(GRPO_NULL_EXPECTED, GRPO_NULL, "expected is NULL") \
-    X(GRPO_NULL_SCORE, GRPO_NULL, "length or score is NULL") \
-    X(GRPO_NULL_TEMPERED, GRPO_NULL, "tempered is NULL") \
-    X(GRPO_NULL_CORRECT, GRPO_NULL, "correct is NULL") \
-    X(GRPO_BAD_VALUES, GRPO_BAD_ARGUMENT, "value, value_old or returns has a NaN, an infinity or a magnitude above 1e150 at an " \
-      "unmasked token") \
-    X(GRPO_BAD_VALUE_CLIP, GRPO_BAD_ARGUMENT, "clip must lie in [0, 1e150]") \
-    X(GRPO_BAD_AGGREGATION, GRPO_BAD_ARGUMENT, "aggregation: kind or empty is no choice, kind asks for advantages, rewards or " \
-      "segments, power is not finite, or constant is read and not in (0, 1e150]") \
-    X(GRPO_BAD_VERSION, GRPO_BAD_ARGUMENT, "version or behaviour_version at an unmasked token is not in 0 .. 2^53, or " \
-      "behaviour_version is above version") \
-    X(GRPO_BAD_DIFFICULTY, GRPO_BAD_ARGUMENT, "difficulty has an entry that is NaN or infinite") \
-    X(GRPO_BAD_COST, GRPO_BAD_ARGUMENT, "cost: output, input or turns has an entry outside [0, 1e150], or a coefficient is NaN or " \
-      "above 1e150 in magnitude") \
-    X(GRPO_BAD_REWARD_LIST, GRPO_BAD_ARGUMENT, "reward has an entry that is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_SIMILARITY, GRPO_BAD_ARGUMENT, "similarity or eps is NaN, infinite or larger than 1e150 in magnitude, or a row's " \
-      "sum and eps make 0") \
-    X(GRPO_BAD_KEY_MEASURE, GRPO_BAD_ARGUMENT, "measure: fisher and gain must lie in [0, 1e150] and not both be 0, and top must " \
-      "be finite") \
-    X(GRPO_BAD_SCRATCH, GRPO_BAD_ARGUMENT, "scratch is NULL, or capacity is less than the unmasked tokens of the largest group") \
-    X(GRPO_BAD_MOMENTUM, GRPO_BAD_ARGUMENT, "momentum must lie in [0, 1], and the magnitude of baseline must not exceed 1e150") \
-    X(GRPO_BAD_SUBSET, GRPO_BAD_ARGUMENT, "n must lie in 1 .. 20 and count in 1 .. n") \
-    X(GRPO_NO_SUBSET, GRPO_BAD_ARGUMENT, "no subset of count rewards has a mean between low and high") \
-    X(GRPO_BAD_MU, GRPO_BAD_ARGUMENT, "mu must be finite") \
-    X(GRPO_BAD_EXPECTED, GRPO_BAD_ARGUMENT, "expected has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_BAD_SCORE, GRPO_BAD_ARGUMENT, "length has a negative entry, or score one that is NaN, infinite or larger than 1e150 in " \
-      "magnitude") \
-    X(GRPO_BAD_JSD, GRPO_BAD_ARGUMENT, "beta must lie in [0, 1] and coef must be finite") \
-    X(GRPO_BAD_TEMPERED, GRPO_BAD_ARGUMENT, "tempered has a NaN, an infinity or a magnitude above 1e150 at an unmasked token") \
-    X(GRPO_BAD_ENTROPY_BASE, GRPO_BAD_ARGUMENT, "entropy or entropy_base is NaN or infinite") \
-    X(GRPO_NULL_LIST, GRPO_NULL, "an array among the arguments is NULL: scratch, draw, p, diversity, level, observed, quantile, " \
-      "factor, valid, length, advantage, x, y, token, sign, outcome, thought, calls, found, invalid, rewards, weight, gate, " \
-      "confidence, parent, depth, metric, feature, divisor, eligible, klass, member, set_begin, answer, score, bundle, meta, " \
-      "anchor, standard, agent, entropy, gap, net, wins, peak, overall, begin, end, logp, process, own, other, basis, hardness, " \
-      "student, teacher, rate, probability, success, value or gram") \
-    X(GRPO_BAD_DECAY, GRPO_BAD_ARGUMENT, "half_life must be positive and finite, low and high finite with low <= high") \
-    X(GRPO_BAD_TRACK, GRPO_BAD_ARGUMENT, "quantile, level, rate or observed is NaN or larger than 1e150 in magnitude, or observed " \
-      "is empty") \
-    X(GRPO_BAD_FACTOR, GRPO_BAD_ARGUMENT, "factor has an entry outside [0, 1e150], low is not in [0, 1] or high not in [0, 1e150]") \
-    X(GRPO_BAD_PROBABILITY, GRPO_BAD_ARGUMENT, "p, draw or probability is not in [0, 1]") \
-    X(GRPO_BAD_ALLOCATION, GRPO_BAD_ARGUMENT, "low must be at least 1, high at least low, and total at least n low") \
-    X(GRPO_BAD_CHOICE_COUNT, GRPO_BAD_ARGUMENT, "count must lie in 0 .. n") \
-    X(GRPO_BAD_VISIT, GRPO_BAD_ARGUMENT, "diversity, alpha or beta is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_ADVANTAGE_LIST, GRPO_BAD_ARGUMENT, "advantage, x, y, a or b is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_LEAST, GRPO_BAD_ARGUMENT, "least or eps is not in [0, 1e150]") \
-    X(GRPO_BAD_MULTIPLE, GRPO_BAD_ARGUMENT, "multiple is negative") \
-    X(GRPO_BAD_PREFERENCE, GRPO_BAD_ARGUMENT, "length has an entry outside [0, 1e150], r or lambda is not finite, or h^lambda is " \
-      "above 1e150") \
-    X(GRPO_BAD_QUANTILE_LEVEL, GRPO_BAD_ARGUMENT, "quantile must lie in [0, 1]") \
-    X(GRPO_NULL_BOUNDS, GRPO_NULL, "bounds, canon, feature, risk or how is NULL") \
-    X(GRPO_BAD_STRENGTH, GRPO_BAD_ARGUMENT, "strength must lie in [0, 1]") \
-    X(GRPO_BAD_GATE_CLIP, GRPO_BAD_ARGUMENT, "clip must lie in (0, 1)") \
-    X(GRPO_BAD_SOFTMAX_TEMPERATURE, GRPO_BAD_ARGUMENT, "temperature must lie in [1e-150, 1e150]") \
-    X(GRPO_BAD_SHAPING, GRPO_BAD_ARGUMENT, "gamma, beta, lambda, alpha, kappa, delta, k, mix, offset, inside, high, a, c, omega, " \
-      "decay, threshold, limit, low, mean_reward, reference_reward, virtual_reward, eps, upper, lower, clip_coef, gain, centre, " \
-      "cap, margin, top, score, total, process_coef, outcome_coef, slope, clip or bound is NaN, infinite or above 1e150 in size") \
-    X(GRPO_BAD_ALPHA, GRPO_BAD_ARGUMENT, "alpha must be positive, or of grpo_retention_reward and grpo_efficiency_reward not negative") \
-    X(GRPO_BAD_DEVIATION_EPS, GRPO_BAD_ARGUMENT, "eps must not be negative") \
-    X(GRPO_BAD_SMOOTH, GRPO_BAD_ARGUMENT, "smooth must lie in (0, 1e150]") \
-    X(GRPO_BAD_LIST, GRPO_BAD_ARGUMENT, "outcome, thought, rewards, weight, confidence, metric, advantage, feature, score, " \
-      "accuracy, entropy, reward, gap, peak, overall, begin, end, own, other, hardness, logp, student or teacher has an entry " \
-      "that is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_BAD_TRUST_BOUNDS, GRPO_BAD_ARGUMENT, "bounds: low, right, every or none is NaN or infinite") \
-    X(GRPO_BAD_CALLS, GRPO_BAD_ARGUMENT, "calls or length has an entry outside [0, 1e150]") \
-    X(GRPO_BAD_FOUND, GRPO_BAD_ARGUMENT, "found has an entry outside [0, 1]") \
-    X(GRPO_BAD_GATE, GRPO_BAD_ARGUMENT, "columns is negative, or gate is not -1 and no column") \
-    X(GRPO_BAD_SHAPE, GRPO_BAD_ARGUMENT, "max must lie in (0, 1e150] and peak in (0, 1), of the triangle in (0, 1e150]") \
-    X(GRPO_BAD_TREE, GRPO_BAD_ARGUMENT, "parent is not -1 and no earlier node, -1 of one that is not the first branch, or depth " \
-      "is not in 1 .. turns") \
-    X(GRPO_BAD_BINARY, GRPO_BAD_ARGUMENT, "batch.reward has an entry that is not 0 or 1") \
-    X(GRPO_BAD_DIVISOR, GRPO_BAD_ARGUMENT, "divisor has an entry outside (0, 1e150]") \
-    X(GRPO_BAD_RISK, GRPO_BAD_ARGUMENT, "risk: 0 <= a < c, 0 <= omega, 0 <= eps and 0 < a + eps are needed") \
-    X(GRPO_BAD_SETS, GRPO_BAD_ARGUMENT, "set_begin must start at 0 or later and increase, and member must be in 0 .. n - 1") \
-    X(GRPO_BAD_WINDOW_WEIGHT, GRPO_BAD_ARGUMENT, "x has an entry outside [-1e150, 0], or target is not in (0, 1e150]") \
-    X(GRPO_TOO_FEW, GRPO_BAD_ARGUMENT, "n must be at least 1, of grpo_interval_reward 2; n_a and n_b at least 1") \
-    X(GRPO_LONE_RESPONSE, GRPO_BAD_ARGUMENT, "batch: a group has one response, but a response is compared with the others") \
-    X(GRPO_BAD_TOKEN_LIST, GRPO_BAD_ARGUMENT, "process, standard or feature has a NaN or a magnitude above 1e150 (feature: 1e70) " \
-      "at an unmasked token") \
-    X(GRPO_BAD_UNIT, GRPO_BAD_ARGUMENT, "share, gamma, weight_gamma, alpha, beta, rate, success or value must lie in [0, 1], " \
-      "success of clusters may be -1") \
-    X(GRPO_BAD_POSITIVE, GRPO_BAD_ARGUMENT, "cap, limit, share, least or most must be positive") \
-    X(GRPO_BAD_NEGATIVE, GRPO_BAD_ARGUMENT, "gamma, clip or reward must not be negative") \
-    X(GRPO_BAD_WIDTH, GRPO_BAD_ARGUMENT, "width must be at least 1, and refine not negative") \
-    X(GRPO_BAD_PREDICTION, GRPO_BAD_ARGUMENT, "passes is not in -1 .. 8, predicted_length below -1, or length has a negative entry") \
-    X(GRPO_BAD_WINS, GRPO_BAD_ARGUMENT, "wins has an entry beside the diagonal that is not 0, 1/2 or 1, or two that are not 1 together") \
-    X(GRPO_BAD_INTERVAL, GRPO_BAD_ARGUMENT, "begin is not less than end") \
-    X(GRPO_BAD_ANSWER_LOGP, GRPO_BAD_ARGUMENT, "logp has an entry outside [-1e150, 0]") \
-    X(GRPO_BAD_BASIS, GRPO_BAD_ARGUMENT, "basis has an entry that is NaN, infinite or larger than 1e75 in magnitude") \
-    X(GRPO_NONE_KEPT, GRPO_BAD_ARGUMENT, "no gap is within bound of the mean") \
-    X(GRPO_BAD_DISTRIBUTION, GRPO_BAD_ARGUMENT, "student or teacher has no finite logit, or one that is NaN, +infinity or larger " \
-      "than 1e150 in magnitude") \
-    X(GRPO_BAD_SET_TARGET, GRPO_BAD_ARGUMENT, "target is not in 0 .. n - 1") \
-    X(GRPO_BAD_LEVELS, GRPO_BAD_ARGUMENT, "level or max is negative, or low above high") \
-    X(GRPO_BAD_GRAM, GRPO_BAD_ARGUMENT, "gram is not symmetric, or has an entry that is NaN, larger than 1e150 in magnitude or, " \
-      "on the diagonal, negative") \
-    X(GRPO_NULL_ARGUMENT, GRPO_NULL, "an argument is NULL: a, b, accuracy, advantage, anchors, answer, choice, constraints, " \
-      "difficulty, distance, ended, entropy, gate, logp_old, mean, outcome, parent, role, routed, scratch, token, utility, value " \
-      "or weight") \
-    X(GRPO_BAD_ENTRY, GRPO_BAD_ARGUMENT, "accuracy, advantage, constraints, difficulty, distance, entropy, logp_old, mean, " \
-      "outcome, utility, value or weight has an entry that is NaN, infinite, larger than 1e150 in magnitude or out of its range") \
-    X(GRPO_BAD_PARAMETER, GRPO_BAD_ARGUMENT, "alpha, beta, coef, down, gain_neg, gain_pos, gamma, k, penalty, target, up or wrong " \
-      "is NaN, infinite or larger than 1e150 in magnitude") \
-    X(GRPO_NEGATIVE_PARAMETER, GRPO_BAD_ARGUMENT, "alpha, beta, budget, delta, eps or factor is not in [0, 1e150], or delta of " \
-      "grpo_prefix_budget or eps of grpo_multi_scale_advantage is 0") \
-    X(GRPO_BAD_SHARE_ARGUMENT, GRPO_BAD_ARGUMENT, "share, least or quantile is not in [0, 1]") \
-    X(GRPO_SMALL_WIDTH, GRPO_BAD_ARGUMENT, "width is less than an entry of batch.length") \
-    X(GRPO_BAD_SIZE, GRPO_BAD_ARGUMENT, "size must be at least 1 (grpo_entropy_factor: 2), permutations not negative (judge: 2), " \
-      "n of grpo_position_advantage at least 2, of grpo_multi_scale_advantage in 2 .. 20")
-#define GRPO_STATUS_OLD_AT_(name, rule, text) name##_AT_,
-enum { GRPO_AT_OLD_FIRST_ = GRPO_AT_OLD_, GRPO_STATUS_OLD_LIST_(GRPO_STATUS_OLD_AT_) GRPO_AT_OLD_END_ };
-#undef GRPO_STATUS_OLD_AT_
-#define GRPO_NULL_LOGITS GRPO_STATUS_(GRPO_NULL, GRPO_NULL_LOGITS_AT_)
-#define GRPO_BAD_LOGITS_SHAPE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_LOGITS_SHAPE_AT_)
-#define GRPO_BAD_LOGITS_TEMPERATURE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_LOGITS_TEMPERATURE_AT_)
-#define GRPO_BAD_LOGITS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_LOGITS_AT_)
-#define GRPO_BAD_LOGITS_TYPE GRPO_STATUS_(GRPO_NOT_A_CHOICE, GRPO_BAD_LOGITS_TYPE_AT_)
-#define GRPO_BAD_TARGET GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_TARGET_AT_)
-#define GRPO_NULL_ROWS GRPO_STATUS_(GRPO_NULL, GRPO_NULL_ROWS_AT_)
-#define GRPO_NULL_BY GRPO_STATUS_(GRPO_NULL, GRPO_NULL_BY_AT_)
-#define GRPO_NULL_ORDER GRPO_STATUS_(GRPO_NULL, GRPO_NULL_ORDER_AT_)
-#define GRPO_NULL_BALANCE GRPO_STATUS_(GRPO_NULL, GRPO_NULL_BALANCE_AT_)
-#define GRPO_NULL_WEIGHT GRPO_STATUS_(GRPO_NULL, GRPO_NULL_WEIGHT_AT_)
-#define GRPO_NULL_UNIFORM GRPO_STATUS_(GRPO_NULL, GRPO_NULL_UNIFORM_AT_)
-#define GRPO_BAD_BY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_BY_AT_)
-#define GRPO_UNBOUNDED_LOGP GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_UNBOUNDED_LOGP_AT_)
-#define GRPO_UNBOUNDED_LOGP_OLD GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_UNBOUNDED_LOGP_OLD_AT_)
-#define GRPO_UNBOUNDED_LOGP_ROLLOUT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_UNBOUNDED_LOGP_ROLLOUT_AT_)
-#define GRPO_UNBOUNDED_ADVANTAGE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_UNBOUNDED_ADVANTAGE_AT_)
-#define GRPO_BAD_FRACTION GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_FRACTION_AT_)
-#define GRPO_BAD_COUNT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_COUNT_AT_)
-#define GRPO_BAD_BOUND GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_BOUND_AT_)
-#define GRPO_BAD_ORDER GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ORDER_AT_)
-#define GRPO_BAD_THRESHOLD GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_THRESHOLD_AT_)
-#define GRPO_BAD_FORM GRPO_STATUS_(GRPO_NOT_A_CHOICE, GRPO_BAD_FORM_AT_)
-#define GRPO_BAD_BALANCE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_BALANCE_AT_)
-#define GRPO_BAD_STEP GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_STEP_AT_)
-#define GRPO_BAD_POWER GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_POWER_AT_)
-#define GRPO_BAD_WEIGHT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_WEIGHT_AT_)
-#define GRPO_BAD_UNIFORM GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_UNIFORM_AT_)
-#define GRPO_NULL_VALUES GRPO_STATUS_(GRPO_NULL, GRPO_NULL_VALUES_AT_)
-#define GRPO_NULL_AGGREGATION GRPO_STATUS_(GRPO_NULL, GRPO_NULL_AGGREGATION_AT_)
-#define GRPO_NULL_VERSION GRPO_STATUS_(GRPO_NULL, GRPO_NULL_VERSION_AT_)
-#define GRPO_NULL_COST GRPO_STATUS_(GRPO_NULL, GRPO_NULL_COST_AT_)
-#define GRPO_NULL_REWARD_LIST GRPO_STATUS_(GRPO_NULL, GRPO_NULL_REWARD_LIST_AT_)
-#define GRPO_NULL_SIMILARITY GRPO_STATUS_(GRPO_NULL, GRPO_NULL_SIMILARITY_AT_)
-#define GRPO_NULL_TOKEN GRPO_STATUS_(GRPO_NULL, GRPO_NULL_TOKEN_AT_)
-#define GRPO_NULL_KEY_MEASURE GRPO_STATUS_(GRPO_NULL, GRPO_NULL_KEY_MEASURE_AT_)
-#define GRPO_NULL_EXPECTED GRPO_STATUS_(GRPO_NULL, GRPO_NULL_EXPECTED_AT_)
-#define GRPO_NULL_SCORE GRPO_STATUS_(GRPO_NULL, GRPO_NULL_SCORE_AT_)
-#define GRPO_NULL_TEMPERED GRPO_STATUS_(GRPO_NULL, GRPO_NULL_TEMPERED_AT_)
-#define GRPO_NULL_CORRECT GRPO_STATUS_(GRPO_NULL, GRPO_NULL_CORRECT_AT_)
-#define GRPO_BAD_VALUES GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_VALUES_AT_)
-#define GRPO_BAD_VALUE_CLIP GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_VALUE_CLIP_AT_)
-#define GRPO_BAD_AGGREGATION GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_AGGREGATION_AT_)
-#define GRPO_BAD_VERSION GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_VERSION_AT_)
-#define GRPO_BAD_DIFFICULTY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_DIFFICULTY_AT_)
-#define GRPO_BAD_COST GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_COST_AT_)
-#define GRPO_BAD_REWARD_LIST GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_REWARD_LIST_AT_)
-#define GRPO_BAD_SIMILARITY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SIMILARITY_AT_)
-#define GRPO_BAD_KEY_MEASURE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_KEY_MEASURE_AT_)
-#define GRPO_BAD_SCRATCH GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SCRATCH_AT_)
-#define GRPO_BAD_MOMENTUM GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_MOMENTUM_AT_)
-#define GRPO_BAD_SUBSET GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SUBSET_AT_)
-#define GRPO_NO_SUBSET GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_NO_SUBSET_AT_)
-#define GRPO_BAD_MU GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_MU_AT_)
-#define GRPO_BAD_EXPECTED GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_EXPECTED_AT_)
-#define GRPO_BAD_SCORE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SCORE_AT_)
-#define GRPO_BAD_JSD GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_JSD_AT_)
-#define GRPO_BAD_TEMPERED GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_TEMPERED_AT_)
-#define GRPO_BAD_ENTROPY_BASE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ENTROPY_BASE_AT_)
-#define GRPO_NULL_LIST GRPO_STATUS_(GRPO_NULL, GRPO_NULL_LIST_AT_)
-#define GRPO_BAD_DECAY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_DECAY_AT_)
-#define GRPO_BAD_TRACK GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_TRACK_AT_)
-#define GRPO_BAD_FACTOR GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_FACTOR_AT_)
-#define GRPO_BAD_PROBABILITY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_PROBABILITY_AT_)
-#define GRPO_BAD_ALLOCATION GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ALLOCATION_AT_)
-#define GRPO_BAD_CHOICE_COUNT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_CHOICE_COUNT_AT_)
-#define GRPO_BAD_VISIT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_VISIT_AT_)
-#define GRPO_BAD_ADVANTAGE_LIST GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ADVANTAGE_LIST_AT_)
-#define GRPO_BAD_LEAST GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_LEAST_AT_)
-#define GRPO_BAD_MULTIPLE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_MULTIPLE_AT_)
-#define GRPO_BAD_PREFERENCE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_PREFERENCE_AT_)
-#define GRPO_BAD_QUANTILE_LEVEL GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_QUANTILE_LEVEL_AT_)
-#define GRPO_NULL_BOUNDS GRPO_STATUS_(GRPO_NULL, GRPO_NULL_BOUNDS_AT_)
-#define GRPO_BAD_STRENGTH GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_STRENGTH_AT_)
-#define GRPO_BAD_GATE_CLIP GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_GATE_CLIP_AT_)
-#define GRPO_BAD_SOFTMAX_TEMPERATURE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SOFTMAX_TEMPERATURE_AT_)
-#define GRPO_BAD_SHAPING GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SHAPING_AT_)
-#define GRPO_BAD_ALPHA GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ALPHA_AT_)
-#define GRPO_BAD_DEVIATION_EPS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_DEVIATION_EPS_AT_)
-#define GRPO_BAD_SMOOTH GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SMOOTH_AT_)
-#define GRPO_BAD_LIST GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_LIST_AT_)
-#define GRPO_BAD_TRUST_BOUNDS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_TRUST_BOUNDS_AT_)
-#define GRPO_BAD_CALLS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_CALLS_AT_)
-#define GRPO_BAD_FOUND GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_FOUND_AT_)
-#define GRPO_BAD_GATE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_GATE_AT_)
-#define GRPO_BAD_SHAPE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SHAPE_AT_)
-#define GRPO_BAD_TREE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_TREE_AT_)
-#define GRPO_BAD_BINARY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_BINARY_AT_)
-#define GRPO_BAD_DIVISOR GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_DIVISOR_AT_)
-#define GRPO_BAD_RISK GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_RISK_AT_)
-#define GRPO_BAD_SETS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SETS_AT_)
-#define GRPO_BAD_WINDOW_WEIGHT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_WINDOW_WEIGHT_AT_)
-#define GRPO_TOO_FEW GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_TOO_FEW_AT_)
-#define GRPO_LONE_RESPONSE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_LONE_RESPONSE_AT_)
-#define GRPO_BAD_TOKEN_LIST GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_TOKEN_LIST_AT_)
-#define GRPO_BAD_UNIT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_UNIT_AT_)
-#define GRPO_BAD_POSITIVE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_POSITIVE_AT_)
-#define GRPO_BAD_NEGATIVE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_NEGATIVE_AT_)
-#define GRPO_BAD_WIDTH GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_WIDTH_AT_)
-#define GRPO_BAD_PREDICTION GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_PREDICTION_AT_)
-#define GRPO_BAD_WINS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_WINS_AT_)
-#define GRPO_BAD_INTERVAL GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_INTERVAL_AT_)
-#define GRPO_BAD_ANSWER_LOGP GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ANSWER_LOGP_AT_)
-#define GRPO_BAD_BASIS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_BASIS_AT_)
-#define GRPO_NONE_KEPT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_NONE_KEPT_AT_)
-#define GRPO_BAD_DISTRIBUTION GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_DISTRIBUTION_AT_)
-#define GRPO_BAD_SET_TARGET GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SET_TARGET_AT_)
-#define GRPO_BAD_LEVELS GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_LEVELS_AT_)
-#define GRPO_BAD_GRAM GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_GRAM_AT_)
-#define GRPO_NULL_ARGUMENT GRPO_STATUS_(GRPO_NULL, GRPO_NULL_ARGUMENT_AT_)
-#define GRPO_BAD_ENTRY GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_ENTRY_AT_)
-#define GRPO_BAD_PARAMETER GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_PARAMETER_AT_)
-#define GRPO_NEGATIVE_PARAMETER GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_NEGATIVE_PARAMETER_AT_)
-#define GRPO_BAD_SHARE_ARGUMENT GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SHARE_ARGUMENT_AT_)
-#define GRPO_SMALL_WIDTH GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_SMALL_WIDTH_AT_)
-#define GRPO_BAD_SIZE GRPO_STATUS_(GRPO_BAD_ARGUMENT, GRPO_BAD_SIZE_AT_)
-#define GRPO_NULL_OBJECTIVE GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_)
-#define GRPO_NULL_BATCH GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_)
-#define GRPO_NULL_GROUP_BEGIN GRPO_STATUS_(GRPO_NULL, GRPO_AT_group_begin_)
-#define GRPO_NULL_OFFSET GRPO_STATUS_(GRPO_NULL, GRPO_AT_offset_)
-#define GRPO_NULL_LENGTH GRPO_STATUS_(GRPO_NULL, GRPO_AT_length_)
-#define GRPO_NULL_LOGP GRPO_STATUS_(GRPO_NULL, GRPO_AT_logp_)
-#define GRPO_NULL_LOGP_OLD GRPO_STATUS_(GRPO_NULL, GRPO_AT_logp_old_)
-#define GRPO_NULL_LOGP_REF GRPO_STATUS_(GRPO_NULL, GRPO_AT_logp_ref_)
-#define GRPO_NULL_LOGP_ROLLOUT GRPO_STATUS_(GRPO_NULL, GRPO_AT_logp_rollout_)
-#define GRPO_NULL_REWARD GRPO_STATUS_(GRPO_NULL, GRPO_AT_reward_)
-#define GRPO_NULL_LOGP_TEACHER GRPO_STATUS_(GRPO_NULL, GRPO_AT_logp_teacher_)
-#define GRPO_NULL_ENTROPY GRPO_STATUS_(GRPO_NULL, GRPO_AT_entropy_)
-#define GRPO_NULL_SELECTED GRPO_STATUS_(GRPO_NULL, GRPO_AT_selected_)
-#define GRPO_NULL_ADVANTAGE GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_)
-#define GRPO_BAD_GROUPS GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_)
-#define GRPO_BAD_GROUP_BEGIN GRPO_STATUS_(GRPO_NOT_INCREASING, GRPO_AT_group_begin_)
-#define GRPO_BAD_LENGTH GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_length_)
-#define GRPO_BAD_OFFSET GRPO_STATUS_(GRPO_PAST_END, GRPO_AT_length_)
-#define GRPO_BAD_LOGP GRPO_STATUS_(GRPO_NAN, GRPO_AT_logp_)
-#define GRPO_BAD_LOGP_OLD GRPO_STATUS_(GRPO_NAN, GRPO_AT_logp_old_)
-#define GRPO_BAD_LOGP_REF GRPO_STATUS_(GRPO_NAN, GRPO_AT_logp_ref_)
-#define GRPO_BAD_LOGP_ROLLOUT GRPO_STATUS_(GRPO_NAN, GRPO_AT_logp_rollout_)
-#define GRPO_BAD_REWARD GRPO_STATUS_(GRPO_NAN, GRPO_AT_reward_)
-#define GRPO_BAD_LOGP_TEACHER GRPO_STATUS_(GRPO_NAN, GRPO_AT_logp_teacher_)
-#define GRPO_BAD_ENTROPY GRPO_STATUS_(GRPO_NAN, GRPO_AT_entropy_)
-#define GRPO_BAD_ADVANTAGE GRPO_STATUS_(GRPO_NAN, GRPO_AT_advantage_)
-#define GRPO_NULL_OUTPUT GRPO_STATUS_(GRPO_NULL, GRPO_AT_output_)
 
 /* what the divisors count; add up over micro-batches and ranks, every number by itself (those of the exact sum too: grpo_count leaves it
  * with room for two thousand million ranks) */
@@ -2829,7 +2541,15 @@ static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->a
     X(WHOLE, 0, DBL_MAX, GRPO_WHOLE, GRPO_NEGATIVE, GRPO_INFINITE) \
     X(POSITIVE_WHOLE, 1, DBL_MAX, GRPO_WHOLE, GRPO_NOT_POSITIVE, GRPO_INFINITE) \
     X(EXCEPT_0, -DBL_MAX, DBL_MAX, GRPO_EXCEPT_0, GRPO_INFINITE, GRPO_INFINITE) \
-    X(ABOVE_ONE, 1, HUGE_VAL, GRPO_LOW_EXCLUDED | GRPO_OR_0, GRPO_NOT_ABOVE_ONE, GRPO_INFINITE)
+    X(ABOVE_ONE, 1, HUGE_VAL, GRPO_LOW_EXCLUDED | GRPO_OR_0, GRPO_NOT_ABOVE_ONE, GRPO_INFINITE) \
+    /* of arguments */ \
+    X(OPEN_PART, 0, 1, GRPO_LOW_EXCLUDED | GRPO_HIGH_EXCLUDED, GRPO_NOT_POSITIVE, GRPO_NOT_BELOW_ONE) \
+    X(MODERATE_NEGATIVE, -1e150, 0, 0, GRPO_TOO_LARGE, GRPO_POSITIVE) \
+    X(AT_LEAST_ONE, 1, 1e150, 0, GRPO_TOO_SMALL, GRPO_TOO_LARGE) \
+    X(TEMPERATURE, 1e-150, 1e150, 0, GRPO_TOO_SMALL, GRPO_TOO_LARGE) \
+    X(DIVISOR, DBL_MIN, 1e150, 0, GRPO_TOO_SMALL, GRPO_TOO_LARGE) \
+    X(UP_TO_1E75, -1e75, 1e75, 0, GRPO_OUT_OF_RANGE, GRPO_OUT_OF_RANGE) \
+    X(UP_TO_1E70, -1e70, 1e70, 0, GRPO_OUT_OF_RANGE, GRPO_OUT_OF_RANGE)
 
 #define GRPO_DOMAIN_(id, ...) GRPO_##id##_,
 typedef enum { GRPO_DOMAINS_(GRPO_DOMAIN_) GRPO_N_DOMAINS_ } grpo_domain_kind_;
@@ -4253,7 +3973,7 @@ grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch,
 {
     grpo_estimator_ e;
     grpo_status st;
-    if (!obj) return GRPO_NULL_OBJECTIVE;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!moments) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
     st = grpo_estimator_start_(&e, obj, batch);
     if (!st) grpo_add_moments_(&e, moments);
@@ -4264,7 +3984,7 @@ grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *ba
 {
     grpo_estimator_ e;
     grpo_status st;
-    if (!obj) return GRPO_NULL_OBJECTIVE;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
     if (!moments && grpo_needs_moments_(&obj->advantage)) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
     st = grpo_estimator_start_(&e, obj, batch);
@@ -4278,7 +3998,7 @@ grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, 
 {
     grpo_estimator_ e;
     grpo_status st;
-    if (!obj) return GRPO_NULL_OBJECTIVE;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
     st = grpo_estimator_start_(&e, obj, batch);
     if (st) return st;
@@ -4625,7 +4345,7 @@ static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, 
 grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals)
 {
     grpo_status st;
-    if (!obj) return GRPO_NULL_OBJECTIVE;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!totals) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
     st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
     if (!st) grpo_count_all_(obj, batch, advantage, totals);
@@ -5742,7 +5462,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     grpo_totals own;
     grpo_status st;
     int64_t g;
-    if (!obj) return GRPO_NULL_OBJECTIVE;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
     st = grpo_check_(obj, batch, advantage, grpo_loss_needs_,
                      GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
@@ -5783,7 +5503,7 @@ static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *b
     grpo_partial partial;
     grpo_status st;
     memset(&partial, 0, sizeof partial);
-    if (!obj) return GRPO_NULL_OBJECTIVE;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!report) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_report_);
     st = grpo_run_batch_(obj, batch, advantage, totals, out, &partial, how);
     if (!st) grpo_report_of(&partial, report);
@@ -7977,21 +7697,17 @@ static const char *grpo_name_at_(int what)
 {
 #define GRPO_ARRAY_NAME_(member, ...) "batch." #member,
 #define GRPO_NAME_(id, text) text,
-#define GRPO_OLD_TEXT_(name, rule, text) text,
     static const char *const names[] = { GRPO_ARRAYS_(GRPO_ARRAY_NAME_) GRPO_NAMES_(GRPO_NAME_) };
     static const char *const arguments[] = { "argument 1", "argument 2", "argument 3", "argument 4", "argument 5", "argument 6",
         "argument 7", "argument 8", "argument 9", "argument 10", "argument 11", "argument 12", "argument 13", "argument 14",
         "argument 15", "argument 16" };
-    static const char *const old[] = { GRPO_STATUS_OLD_LIST_(GRPO_OLD_TEXT_) };
 #undef GRPO_ARRAY_NAME_
 #undef GRPO_NAME_
-#undef GRPO_OLD_TEXT_
     int n;
     const grpo_field *f = grpo_fields(&n);
     if (what >= 1 && what <= n) return f[what - 1].path;
     if (what > GRPO_AT_LAST_FIELD_ && what < GRPO_AT_END_) return names[what - GRPO_AT_LAST_FIELD_ - 1];
-    if (what > GRPO_AT_ARGUMENT_ && what <= GRPO_AT_ARGUMENT_ + 16) return arguments[what - GRPO_AT_ARGUMENT_ - 1];
-    return what > GRPO_AT_OLD_ && what < GRPO_AT_OLD_END_ ? old[what - GRPO_AT_OLD_ - 1] : "";
+    return what > GRPO_AT_ARGUMENT_ && what <= GRPO_AT_ARGUMENT_ + 16 ? arguments[what - GRPO_AT_ARGUMENT_ - 1] : "";
 }
 
 const char *grpo_status_what(grpo_status st) { return grpo_name_at_((int)(st >> 8 & 1023)); }

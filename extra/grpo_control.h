@@ -309,17 +309,26 @@ static int grpo_step_arrives_(double x, double max, double step)
     return x >= max || (size + step / 2 > size && (max - x) / step <= 1e6);
 }
 
+/* the members of the struct by their order */
+static grpo_status grpo_check_balance_(const grpo_balance *x, int place)
+{
+    grpo_status st = grpo_check_member_(x->low, GRPO_MODERATE_, place, 0);
+    if (!st) st = grpo_check_member_(x->high, GRPO_MODERATE_, place, 1);
+    if (!st) st = grpo_check_member_(x->low_max, GRPO_MODERATE_, place, 2);
+    if (!st) st = grpo_check_member_(x->high_max, GRPO_MODERATE_, place, 3);
+    if (!st) st = grpo_check_member_(x->step, GRPO_POSITIVE_, place, 4);
+    if (!st && !(grpo_step_arrives_(x->low, x->low_max, x->step) && grpo_step_arrives_(x->high, x->high_max, x->step)))
+        st = grpo_refuse_(GRPO_TOO_SMALL, place, 4);
+    return st ? st : grpo_check_member_(x->target, GRPO_MODERATE_, place, 5);
+}
+
 grpo_status grpo_balanced_bounds(const grpo_batch *batch, const grpo_real *advantage, const grpo_balance *balance, grpo_bounds *bounds)
 {
-    grpo_status st = grpo_check_call_(batch, bounds);
+    grpo_status st = grpo_check_call_(batch, bounds, 4);
     grpo_bounds now;
-    if (st) return st;
-    if (!balance) return GRPO_NULL_BALANCE;
-    if (!(fabs(balance->low) <= 1e150 && fabs(balance->high) <= 1e150 && fabs(balance->low_max) <= 1e150 && fabs(balance->high_max) <= 1e150
-          && fabs(balance->target) <= 1e150)) return GRPO_BAD_BALANCE;
-    if (!(balance->step > 0 && grpo_is_finite(balance->step) && grpo_step_arrives_(balance->low, balance->low_max, balance->step)
-          && grpo_step_arrives_(balance->high, balance->high_max, balance->step))) return GRPO_BAD_STEP;
-    st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
+    if (!st) st = grpo_check_output_(balance, 3);
+    if (!st) st = grpo_check_balance_(balance, 3);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     now.low = balance->low;
     now.high = balance->high;
@@ -343,11 +352,13 @@ grpo_status grpo_running_baseline(const double *reward, int64_t n, double moment
     const grpo_dd rest = grpo_two_diff(1, momentum);
     grpo_dd b;
     int64_t i;
-    if (!advantage || !baseline) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
-    if (!(momentum >= 0 && momentum <= 1) || !grpo_are_moderate_(baseline, 0, 1)) return GRPO_BAD_MOMENTUM;
-    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    grpo_status st = grpo_check_output_(advantage, 4);
+    if (!st) st = grpo_check_output_(baseline, 5);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_number_(momentum, GRPO_PART_, 3);
+    if (!st) st = grpo_check_list_(baseline, 1, GRPO_MODERATE_, 5);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
+    if (st) return st;
     for (b = grpo_dd_of_(*baseline), i = 0; i < n; i++) {
         const grpo_dd r = grpo_dd_of_(reward[i]);
         advantage[i] = grpo_dd_minus_(r, b).hi;
@@ -390,12 +401,14 @@ grpo_status grpo_regret_temperature(const int64_t *length, const double *score, 
     grpo_sum sum;
     double top = -HUGE_VAL;
     int64_t k;
-    if (!temperature) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && (!length || !score)) return GRPO_NULL_SCORE;
+    grpo_status st = grpo_check_output_(temperature, 4);
+    if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_there_(length, n, 1);
+    if (!st) st = grpo_check_list_(score, n, GRPO_MODERATE_, 2);
+    for (k = 0; !st && k < n; k++) if (length[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 1, k);
+    if (st) return st;
     memset(&sum, 0, sizeof sum);
     for (k = 0; k < n; k++) {
-        if (length[k] < 0 || !grpo_in_domain_(score[k], GRPO_MODERATE_)) return GRPO_BAD_SCORE;
         grpo_sum_add_dd_(&sum, grpo_two_prod((double)length[k], score[k]));
         if (length[k] > 0 && score[k] != 0 && score[k] > top) top = score[k];
     }
@@ -421,15 +434,18 @@ static void grpo_adapt_token_(const grpo_batch *b, int64_t t, double h, double A
 grpo_status grpo_adapted_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
                               grpo_real *clip_low, grpo_real *clip_high, grpo_real *shaped)
 {
-    grpo_status st = grpo_check_call_(batch, shaped);
+    grpo_status st = grpo_check_call_(batch, shaped, 7);
     grpo_index_ at;
     int64_t t;
+    if (!st) st = grpo_check_output_(clip_low, 5);
+    if (!st) st = grpo_check_output_(clip_high, 6);
+    if (!st) st = grpo_check_output_(how, 4);
     if (st) return st;
-    if (!clip_low || !clip_high) return GRPO_NULL_OUTPUT;
-    if (!how) return GRPO_NULL_BOUNDS;
-    st = grpo_check_shaping_(how->low, how->high, how->clip_coef);
-    if (!st) st = grpo_check_shaping_(how->gain, 0, 0);
-    if (!st) st = grpo_check_tokens_(batch, standard, GRPO_NULL_LIST, GRPO_BAD_TOKEN_LIST);
+    st = grpo_check_member_(how->low, GRPO_MODERATE_, 4, 0);
+    if (!st) st = grpo_check_member_(how->high, GRPO_MODERATE_, 4, 1);
+    if (!st) st = grpo_check_member_(how->clip_coef, GRPO_MODERATE_, 4, 2);
+    if (!st) st = grpo_check_member_(how->gain, GRPO_MODERATE_, 4, 3);
+    if (!st) st = grpo_check_tokens_(batch, standard, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 3);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
@@ -460,12 +476,14 @@ static grpo_dd grpo_mean_change_(const grpo_batch *b, int64_t begin, int64_t end
 grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, double low, double high, double *decay)
 {
     const grpo_dd minus_ln2 = { -GRPO_LN2_HI_, -GRPO_LN2_LO_ };
-    grpo_status st = grpo_check_call_(batch, decay);
+    grpo_status st = grpo_check_call_(batch, decay, 5);
     grpo_dd x;
     double rho;
-    if (st) return st;
-    if (!(half_life > 0 && grpo_is_finite(half_life)) || !grpo_is_finite(low) || !grpo_is_finite(high) || low > high) return GRPO_BAD_DECAY;
-    st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_);
+    if (!st) st = grpo_check_number_(half_life, GRPO_POSITIVE_, 2);
+    if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 3);
+    if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 4);
+    if (!st && low > high) st = grpo_refuse_both_(GRPO_CROSSED, 3, 4, -1);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_);
     if (st) return st;
     x = grpo_mean_change_(batch, grpo_first_sequence_(batch), grpo_end_sequence_(batch), 1);
     rho = grpo_exp(grpo_dd_product(grpo_dd_div(x, half_life), minus_ln2));
@@ -478,11 +496,14 @@ grpo_status grpo_quantile_track(const double *quantile, const double *level, int
 {
     grpo_dd share;
     int64_t k, j, below;
-    if (!tracked) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if ((n > 0 && (!quantile || !level)) || (m > 0 && !observed)) return GRPO_NULL_LIST;
-    if (m < 1 || !grpo_are_moderate_(quantile, 0, n) || !grpo_are_moderate_(level, 0, n)) return GRPO_BAD_TRACK;
-    if (!grpo_are_moderate_(&rate, 0, 1) || !grpo_are_moderate_(observed, 0, m)) return GRPO_BAD_TRACK;
+    grpo_status st = grpo_check_output_(tracked, 7);
+    if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_count_(m, 1, 6);
+    if (!st) st = grpo_check_list_(quantile, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(level, n, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_number_(rate, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_list_(observed, m, GRPO_MODERATE_, 5);
+    if (st) return st;
     for (k = 0; k < n; k++) {
         for (below = 0, j = 0; j < m; j++) below += observed[j] < quantile[k];
         share = grpo_dd_div(grpo_dd_of_((double)below), (double)m);
@@ -499,15 +520,13 @@ static grpo_dd grpo_dd_between_(grpo_dd x, grpo_dd low, grpo_dd high)
 grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, double low, double high, double *updated)
 {
     const grpo_dd least = grpo_two_diff(1, low), most = grpo_two_sum(1, high);
-    grpo_status st = grpo_check_call_(batch, updated);
+    grpo_status st = grpo_check_call_(batch, updated, 5);
     grpo_dd g;
     int64_t i;
-    if (st) return st;
-    if (batch->n_groups && !factor) return GRPO_NULL_LIST;
-    if (!(low >= 0 && low <= 1 && high >= 0 && high <= 1e150)) return GRPO_BAD_FACTOR;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
-        if (!(factor[i] >= 0 && factor[i] <= 1e150)) return GRPO_BAD_FACTOR;
-    st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_);
+    if (!st) st = grpo_check_number_(low, GRPO_PART_, 3);
+    if (!st) st = grpo_check_number_(high, GRPO_MODERATE_FACTOR_, 4);
+    if (!st) st = grpo_check_responses_(batch, factor, GRPO_MODERATE_FACTOR_, 2);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_);
     if (st) return st;
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) {
         g = grpo_dd_between_(grpo_mean_change_(batch, i, i + 1, 0), grpo_dd_of_(-10), grpo_dd_of_(10));
@@ -521,12 +540,16 @@ grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t
                             int64_t *new_level)
 {
     int64_t k, next;
-    if (!new_level) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && (!level || !success)) return GRPO_NULL_LIST;
-    if (!grpo_is_finite(low) || !grpo_is_finite(high) || low > high || max < 0) return GRPO_BAD_LEVELS;
-    for (k = 0; k < n; k++) if (level[k] < 0) return GRPO_BAD_LEVELS;
-    for (k = 0; k < n; k++) if (!grpo_is_unit_(success[k])) return GRPO_BAD_UNIT;
+    grpo_status st = grpo_check_output_(new_level, 7);
+    if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_count_(max, 0, 6);
+    if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 4);
+    if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 5);
+    if (!st && low > high) st = grpo_refuse_both_(GRPO_CROSSED, 4, 5, -1);
+    if (!st) st = grpo_check_there_(level, n, 1);
+    for (k = 0; !st && k < n; k++) if (level[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 1, k);
+    if (!st) st = grpo_check_list_(success, n, GRPO_PART_, 2);
+    if (st) return st;
     for (k = 0; k < n; k++) {
         next = level[k];
         if (success[k] < low) next = next < max ? next + 1 : max;
@@ -590,16 +613,15 @@ static void grpo_survey_entropies_(const grpo_batch *b, int64_t n, grpo_entropie
 
 grpo_status grpo_entropy_standard(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard)
 {
-    grpo_status st = grpo_check_call_(batch, standard);
+    grpo_status st = grpo_check_call_(batch, standard, 4);
     grpo_entropies_ s;
     grpo_index_ at;
     grpo_dd d;
     int64_t i, t, n = 0, rank;
     int overflow = 0;
-    if (st) return st;
-    if (form != GRPO_STANDARD_CODED && form != GRPO_STANDARD_INTENDED) return GRPO_BAD_FORM;
-    if (!(quantile >= 0 && quantile <= 1)) return GRPO_BAD_QUANTILE_LEVEL;
-    st = grpo_check_tokens_(batch, batch->entropy, GRPO_NULL_ENTROPY, GRPO_BAD_ENTROPY);
+    if (!st) st = grpo_check_choice_((int)form, 2, 3);
+    if (!st) st = grpo_check_number_(quantile, GRPO_PART_, 2);
+    if (!st) st = grpo_check_tokens_(batch, batch->entropy, NULL, GRPO_MODERATE_, GRPO_AT_entropy_);
     if (st) return st;
     grpo_clear_reals_(batch, standard);
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) n += grpo_unmasked_(batch, i);
@@ -635,18 +657,17 @@ static double grpo_ratio_at_rank_(grpo_order_ *o, int64_t rank)
 
 grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value)
 {
-    grpo_status st = grpo_check_call_(batch, value);
+    grpo_status st = grpo_check_call_(batch, value, 4);
     grpo_order_ o;
     grpo_index_ at;
     grpo_dd place;
     double low, high, w = 0;
     int64_t t, m = 0;
-    if (st) return st;
-    if (!(quantile >= 0 && quantile <= 1)) return GRPO_BAD_QUANTILE_LEVEL;
-    if (!(least >= 0 && least <= 1e150)) return GRPO_BAD_LEAST;
-    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_SELECTED_, 0);
-    if (!st) st = grpo_check_marked_(batch, batch->logp, batch->selected, GRPO_NULL_LOGP, GRPO_BAD_LOGP);
-    if (!st) st = grpo_check_marked_(batch, batch->logp_old, batch->selected, GRPO_NULL_LOGP_OLD, GRPO_BAD_LOGP_OLD);
+    if (!st) st = grpo_check_number_(quantile, GRPO_PART_, 2);
+    if (!st) st = grpo_check_number_(least, GRPO_MODERATE_FACTOR_, 3);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_SELECTED_, 0);
+    if (!st) st = grpo_check_tokens_(batch, batch->logp, batch->selected, GRPO_MODERATE_, GRPO_AT_logp_);
+    if (!st) st = grpo_check_tokens_(batch, batch->logp_old, batch->selected, GRPO_MODERATE_, GRPO_AT_logp_old_);
     if (st) return st;
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) m += batch->selected[t] != 0;
     if (m > 0) {
@@ -666,16 +687,14 @@ grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double
 
 grpo_status grpo_logistic_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift)
 {
-    grpo_status st = grpo_check_call_(batch, shift);
+    grpo_status st = grpo_check_call_(batch, shift, 4);
     grpo_sum sum[2];
     grpo_dd mean = grpo_dd_of_(0);
     int64_t i, t, n[2] = { 0, 0 };
     int k;
-    if (!st) st = grpo_check_shaping_(beta, 0, 0);
-    if (st) return st;
-    if (batch->n_groups && !correct) return GRPO_NULL_CORRECT;
-    st = grpo_check_tokens_(batch, batch->logp_ref, GRPO_NULL_LOGP_REF, GRPO_BAD_LOGP_REF);
-    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_);
+    if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_REF_);
     if (st) return st;
     memset(sum, 0, sizeof sum);
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) {

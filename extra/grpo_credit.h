@@ -466,12 +466,13 @@ static void grpo_key_group_(const grpo_batch *b, int64_t g, const int64_t *token
     }
 }
 
-static grpo_status grpo_check_scratch_(const grpo_batch *b, const grpo_token_place *scratch, int64_t capacity)
+static grpo_status grpo_check_places_(const grpo_batch *b, const grpo_token_place *scratch, int64_t capacity, int place)
 {
     int64_t g, i, n;
     for (g = 0; g < b->n_groups; g++) {
         for (n = 0, i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) n += grpo_unmasked_(b, i);
-        if (n > capacity || (n > 0 && !scratch)) return GRPO_BAD_SCRATCH;
+        if (n > capacity) return grpo_refuse_(GRPO_TOO_SMALL, place + 1, -1);
+        if (n > 0 && !scratch) return grpo_refuse_(GRPO_NULL, place, -1);
     }
     return GRPO_OK;
 }
@@ -479,14 +480,16 @@ static grpo_status grpo_check_scratch_(const grpo_batch *b, const grpo_token_pla
 grpo_status grpo_key_tokens(const grpo_batch *batch, const int64_t *token, const grpo_key_measure *measure, grpo_token_place *scratch,
                             int64_t capacity, grpo_real *key)
 {
-    grpo_status st = grpo_check_call_(batch, key);
+    grpo_status st = grpo_check_call_(batch, key, 6);
     int64_t g;
+    if (!st) st = grpo_check_output_(measure, 3);
     if (st) return st;
-    if (!measure) return GRPO_NULL_KEY_MEASURE;
-    if (!(measure->fisher >= 0 && measure->fisher <= 1e150 && measure->gain >= 0 && measure->gain <= 1e150 && grpo_is_finite(measure->top)
-          && measure->fisher + measure->gain > 0)) return GRPO_BAD_KEY_MEASURE;
-    if (batch->n_groups && !token) return GRPO_NULL_TOKEN;
-    st = grpo_check_scratch_(batch, scratch, capacity);
+    st = grpo_check_member_(measure->fisher, GRPO_MODERATE_FACTOR_, 3, 0);
+    if (!st) st = grpo_check_member_(measure->gain, GRPO_MODERATE_FACTOR_, 3, 1);
+    if (!st) st = grpo_check_member_(measure->top, GRPO_FINITE_, 3, 2);
+    if (!st && measure->fisher == 0 && measure->gain == 0) st = grpo_refuse_(GRPO_ZERO, 3, 0);
+    if (!st) st = grpo_check_there_(token, batch->n_groups, 2);
+    if (!st) st = grpo_check_places_(batch, scratch, capacity, 4);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     grpo_clear_reals_(batch, key);
@@ -496,14 +499,13 @@ grpo_status grpo_key_tokens(const grpo_batch *batch, const int64_t *token, const
 
 grpo_status grpo_jsd_advantage(const grpo_batch *batch, double beta, double coef, grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 4);
     grpo_index_ at;
     int64_t t;
     int overflow = 0;
-    if (st) return st;
-    if (!(beta >= 0 && beta <= 1 && grpo_is_finite(coef))) return GRPO_BAD_JSD;
-    st = grpo_check_tokens_(batch, batch->logp_teacher, GRPO_NULL_LOGP_TEACHER, GRPO_BAD_LOGP_TEACHER);
-    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
+    if (!st) st = grpo_check_number_(beta, GRPO_PART_, 2);
+    if (!st) st = grpo_check_number_(coef, GRPO_FINITE_, 3);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_LOGP_TEACHER_);
     if (st) return st;
     grpo_clear_reals_(batch, advantage);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
@@ -530,14 +532,14 @@ static grpo_dd grpo_distribution_share_(const grpo_batch *b, const uint8_t *corr
 grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *tempered,
                                         const uint8_t *correct, double entropy, double entropy_base, grpo_real *shaped)
 {
-    grpo_status st = grpo_check_call_(batch, shaped);
+    grpo_status st = grpo_check_call_(batch, shaped, 7);
     grpo_dd alpha, rest;
     int64_t i, t;
     int overflow = 0;
-    if (st) return st;
-    if (!grpo_is_finite(entropy) || !grpo_is_finite(entropy_base)) return GRPO_BAD_ENTROPY_BASE;
-    if (batch->n_groups && !correct) return GRPO_NULL_CORRECT;
-    st = grpo_check_tokens_(batch, tempered, GRPO_NULL_TEMPERED, GRPO_BAD_TEMPERED);
+    if (!st) st = grpo_check_number_(entropy, GRPO_FINITE_, 5);
+    if (!st) st = grpo_check_number_(entropy_base, GRPO_FINITE_, 6);
+    if (!st) st = grpo_check_there_(correct, batch->n_groups, 4);
+    if (!st) st = grpo_check_tokens_(batch, tempered, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 3);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     alpha = grpo_distribution_share_(batch, correct, entropy, entropy_base);
@@ -580,11 +582,11 @@ static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t 
 
 grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature, grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 3);
     grpo_sum sum;
     int64_t g, i, begin, end;
     int overflow = 0;
-    if (!st) st = grpo_check_temperature_(temperature);
+    if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
@@ -640,11 +642,11 @@ static void grpo_likelihood_group_(const grpo_batch *b, int64_t g, double thresh
 grpo_status grpo_likelihood_share(const grpo_batch *batch, double threshold, double temperature, int by_length, grpo_dd *scratch,
                                   grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 6);
     int64_t g;
-    if (!st) st = grpo_check_temperature_(temperature);
-    if (!st) st = grpo_check_shaping_(threshold, 0, 0);
-    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_LIST;
+    if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
+    if (!st) st = grpo_check_number_(threshold, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
     if (st) return st;
     grpo_old_means_(batch, scratch);
@@ -684,13 +686,15 @@ static void grpo_canon_group_(const grpo_batch *b, int64_t g, const double *metr
 
 grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, const grpo_canon *canon, grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 4);
     int64_t g;
+    if (!st) st = grpo_check_output_(canon, 3);
     if (st) return st;
-    if (!canon) return GRPO_NULL_BOUNDS;
-    if (canon->scaled != GRPO_HALF_LOW && canon->scaled != GRPO_HALF_HIGH) return GRPO_BAD_FORM;
-    st = grpo_check_shaping_(canon->alpha, canon->offset, canon->mix);
-    if (!st) st = grpo_check_list_(batch, metric);
+    st = grpo_check_member_(canon->alpha, GRPO_MODERATE_, 3, 0);
+    if (!st) st = grpo_check_member_(canon->offset, GRPO_MODERATE_, 3, 1);
+    if (!st) st = grpo_check_member_(canon->mix, GRPO_MODERATE_, 3, 2);
+    if (!st && (int)canon->scaled != GRPO_HALF_LOW && (int)canon->scaled != GRPO_HALF_HIGH) st = grpo_refuse_(GRPO_NOT_A_CHOICE, 3, 3);
+    if (!st) st = grpo_check_responses_(batch, metric, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) grpo_canon_group_(batch, g, metric, canon, advantage);
@@ -707,15 +711,15 @@ static double grpo_relative_factor_(double n, double right, double mean_reward)
 
 grpo_status grpo_group_relative_scale(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 4);
     int64_t g, i, begin, end;
     int overflow = 0;
-    if (!st) st = grpo_check_shaping_(alpha, mean_reward, 0);
-    if (!st && !(alpha > 0)) st = GRPO_BAD_ALPHA;
+    if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_POSITIVE_, 2);
+    if (!st) st = grpo_check_number_(mean_reward, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
-        if (batch->reward[i] != 0 && batch->reward[i] != 1) return GRPO_BAD_BINARY;
+        if (batch->reward[i] != 0 && batch->reward[i] != 1) return grpo_status_at_(GRPO_NOT_A_CHOICE, GRPO_AT_reward_, i);
     for (g = 0; g < batch->n_groups; g++) {
         double n, right = 0, factor;
         begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
@@ -747,12 +751,13 @@ static grpo_dd grpo_mean_of_means_(const grpo_batch *b, int64_t g, const grpo_dd
 grpo_status grpo_sharpening(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
                             grpo_real *shaped)
 {
-    grpo_status st = grpo_check_call_(batch, shaped);
+    grpo_status st = grpo_check_call_(batch, shaped, 6);
     int64_t g, i;
     int overflow = 0;
-    if (!st) st = grpo_check_shaping_(lambda, kappa, 0);
-    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_LIST;
-    if (!st) st = grpo_check_list_(batch, advantage);
+    if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_number_(kappa, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
+    if (!st) st = grpo_check_responses_(batch, advantage, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
     if (st) return st;
     grpo_old_means_(batch, scratch);
@@ -772,25 +777,30 @@ grpo_status grpo_sharpening(const grpo_batch *batch, const double *advantage, do
     return GRPO_OK;
 }
 
-static grpo_status grpo_check_feature_(const grpo_batch *b, const grpo_feature *f)
+/* the members of the struct by their order */
+static grpo_status grpo_check_feature_(const grpo_batch *b, const grpo_feature *f, int place)
 {
-    grpo_status st;
-    if (!f) return GRPO_NULL_BOUNDS;
-    st = grpo_check_shaping_(f->delta, f->k, 0);
-    if (!st && b->n_groups && (!f->eligible || !f->divisor)) st = GRPO_NULL_LIST;
-    if (!st) st = grpo_check_list_(b, f->advantage);
-    if (!st) st = grpo_check_list_(b, f->feature);
-    if (!st && !grpo_list_between_(f->divisor, grpo_first_sequence_(b), grpo_end_sequence_(b), DBL_MIN, 1e150)) st = GRPO_BAD_DIVISOR;
-    return st;
+    const int64_t first = grpo_first_sequence_(b), end = grpo_end_sequence_(b);
+    const double *const lists[] = { f->advantage, f->feature, f->divisor };
+    grpo_status st = grpo_check_member_(f->delta, GRPO_MODERATE_, place, 4);
+    int64_t i;
+    int k;
+    if (!st) st = grpo_check_member_(f->k, GRPO_MODERATE_, place, 5);
+    for (k = 0; !st && k < 3; k++) {
+        if (end > first && !lists[k]) return grpo_refuse_(GRPO_NULL, place, k);
+        for (i = first; !st && i < end; i++) st = grpo_check_member_(lists[k][i], k < 2 ? GRPO_MODERATE_ : GRPO_DIVISOR_, place, k);
+    }
+    return !st && end > first && !f->eligible ? grpo_refuse_(GRPO_NULL, place, 3) : st;
 }
 
 grpo_status grpo_feature_bonus(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped)
 {
-    grpo_status st = grpo_check_call_(batch, shaped);
+    grpo_status st = grpo_check_call_(batch, shaped, 3);
     const grpo_feature *f = feature;
     int64_t g, i;
     int overflow = 0;
-    if (!st) st = grpo_check_feature_(batch, f);
+    if (!st) st = grpo_check_output_(f, 2);
+    if (!st) st = grpo_check_feature_(batch, f, 2);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
         const grpo_dd centre = grpo_list_mean_(batch, g, f->feature, f->eligible), by = grpo_list_mean_(batch, g, f->divisor, f->eligible);
@@ -823,12 +833,13 @@ static void grpo_values_repeat_(grpo_values *v, double x, int64_t count)
 
 grpo_status grpo_virtual_reward(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 5);
     int64_t g, i, begin, end;
     int overflow = 0;
-    if (!st) st = grpo_check_shaping_(virtual_reward, eps, 0);
-    if (!st && eps < 0) st = GRPO_BAD_DEVIATION_EPS;
-    if (!st && (count < 0 || count > INT64_C(1) << 40)) st = GRPO_BAD_COUNT;
+    if (!st) st = grpo_check_number_(virtual_reward, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_FACTOR_, 4);
+    if (!st) st = grpo_check_count_(count, 0, 3);
+    if (!st && count > INT64_C(1) << 40) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 3, -1);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
@@ -909,22 +920,28 @@ static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const
     }
 }
 
-static grpo_status grpo_check_risk_(const grpo_risk *x)
+/* the members of the struct by their order */
+static grpo_status grpo_check_risk_(const grpo_risk *x, int place)
 {
-    grpo_status st = grpo_check_shaping_(x->low, x->high, x->omega);
-    if (!st) st = grpo_check_shaping_(x->a, x->c, x->eps);
-    return !st && !(x->eps >= 0 && x->a >= 0 && x->a + x->eps > 0 && x->a < x->c && x->omega >= 0) ? GRPO_BAD_RISK : st;
+    grpo_status st = grpo_check_member_(x->low, GRPO_MODERATE_, place, 0);
+    if (!st) st = grpo_check_member_(x->high, GRPO_MODERATE_, place, 1);
+    if (!st) st = grpo_check_member_(x->a, GRPO_MODERATE_FACTOR_, place, 2);
+    if (!st) st = grpo_check_member_(x->c, GRPO_MODERATE_, place, 3);
+    if (!st) st = grpo_check_member_(x->omega, GRPO_MODERATE_FACTOR_, place, 4);
+    if (!st) st = grpo_check_member_(x->eps, GRPO_MODERATE_FACTOR_, place, 5);
+    if (!st && !(x->a + x->eps > 0)) st = grpo_refuse_(GRPO_NOT_POSITIVE, place, 5);
+    return !st && !(x->a < x->c) ? grpo_refuse_(GRPO_TOO_SMALL, place, 3) : st;
 }
 
 grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle, const grpo_risk *risk, grpo_dd *scratch,
                                   grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 5);
     int64_t g, i;
-    if (st) return st;
-    if (!risk) return GRPO_NULL_BOUNDS;
-    st = grpo_check_risk_(risk);
-    if (!st && batch->n_groups && (!bundle || !scratch)) st = GRPO_NULL_LIST;
+    if (!st) st = grpo_check_output_(risk, 3);
+    if (!st) st = grpo_check_risk_(risk, 3);
+    if (!st) st = grpo_check_there_(bundle, batch->n_groups, 2);
+    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
@@ -951,21 +968,32 @@ static grpo_dd grpo_set_value_(const double *reward, const int64_t *klass, const
     return grpo_dd_steady_(grpo_dd_div(grpo_dd_div(grpo_dd_mul(grpo_sum_dd_(&sum), (double)distinct), (double)size), (double)size));
 }
 
+static grpo_status grpo_check_sets_(const int64_t *member, const int64_t *set_begin, int64_t n_sets, int64_t n)
+{
+    int64_t s, k;
+    if (set_begin[0] < 0) return grpo_refuse_(GRPO_NEGATIVE, 5, 0);
+    for (s = 0; s < n_sets; s++) if (set_begin[s + 1] <= set_begin[s]) return grpo_refuse_(GRPO_NOT_INCREASING, 5, s + 1);
+    for (k = set_begin[0]; k < set_begin[n_sets]; k++) if (member[k] < 0 || member[k] >= n) return grpo_refuse_(GRPO_OUT_OF_RANGE, 4, k);
+    return GRPO_OK;
+}
+
 grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64_t n, const int64_t *member, const int64_t *set_begin,
                                int64_t n_sets, double *advantage)
 {
     grpo_values v;
     grpo_dd f, mean;
-    int64_t s, k;
-    if (!advantage) return GRPO_NULL_OUTPUT;
-    if (n < 0 || n_sets < 0) return GRPO_BAD_COUNT;
-    if (n_sets == 0) return GRPO_OK;
-    if (!klass || !member || !set_begin) return GRPO_NULL_LIST;
-    if (!reward) return GRPO_NULL_REWARD_LIST;
-    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
-    if (set_begin[0] < 0) return GRPO_BAD_SETS;
-    for (s = 0; s < n_sets; s++) if (set_begin[s + 1] <= set_begin[s]) return GRPO_BAD_SETS;
-    for (k = set_begin[0]; k < set_begin[n_sets]; k++) if (member[k] < 0 || member[k] >= n) return GRPO_BAD_SETS;
+    int64_t s;
+    grpo_status st = grpo_check_output_(advantage, 7);
+    if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_count_(n_sets, 0, 6);
+    if (st || n_sets == 0) return st;
+    if (!st) st = grpo_check_output_(klass, 2);
+    if (!st) st = grpo_check_output_(member, 4);
+    if (!st) st = grpo_check_output_(set_begin, 5);
+    if (!st) st = grpo_check_output_(reward, 1);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_sets_(member, set_begin, n_sets, n);
+    if (st) return st;
     memset(&v, 0, sizeof v);
     for (s = 0; s < n_sets; s++)
         grpo_values_take_(&v, grpo_set_value_(reward, klass, member + set_begin[s], set_begin[s + 1] - set_begin[s]));
@@ -980,18 +1008,20 @@ grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64
 grpo_status grpo_reference_advantage(const double *reward, int64_t n, double reference_reward, double beta, double lambda,
                                      int with_reference, double *advantage, double *reference)
 {
-    grpo_status st = grpo_check_shaping_(reference_reward, beta, lambda);
+    grpo_status st = grpo_check_output_(advantage, 7);
     const grpo_dd y = grpo_dd_of_(reference_reward);
     const double more = (double)n + 1;
     grpo_values v;
     grpo_dd mean, own, last;
     double s;
     int64_t i;
-    if (!advantage || !reference) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (!st) st = grpo_check_output_(reference, 8);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_number_(reference_reward, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 5);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (st) return st;
-    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
     memset(&v, 0, sizeof v);
     for (i = 0; i < n; i++) grpo_values_take_(&v, grpo_dd_of_(reward[i]));
     own = grpo_dd_div(grpo_sum_dd_(&v.sum), n > 0 ? (double)n : 1);
@@ -1031,14 +1061,16 @@ static void grpo_implicit_response_(const grpo_batch *b, int64_t i, const grpo_i
 grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *process, double process_coef, double outcome_coef,
                                     grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 5);
     grpo_implicit_ x;
     int64_t g, i, begin, end;
-    if (!st) st = grpo_check_shaping_(process_coef, outcome_coef, 0);
-    if (!st) st = grpo_check_tokens_(batch, process, GRPO_NULL_LIST, GRPO_BAD_TOKEN_LIST);
+    if (!st) st = grpo_check_number_(process_coef, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_number_(outcome_coef, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_tokens_(batch, process, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) if (batch->group_begin[g + 1] - batch->group_begin[g] < 2) return GRPO_LONE_RESPONSE;
+    for (g = 0; g < batch->n_groups; g++)
+        if (grpo_group_size_(batch, g) < 2) return grpo_status_at_(GRPO_LONE_RESPONSE, GRPO_AT_group_, g);
     x.process = process; x.process_coef = process_coef; x.outcome_coef = outcome_coef;
     for (g = 0; g < batch->n_groups; g++) {
         grpo_sum means;
@@ -1055,10 +1087,11 @@ grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *pr
 
 grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, double offset, grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 4);
     int64_t g, i;
     int overflow = 0;
-    if (!st) st = grpo_check_shaping_(slope, offset, 0);
+    if (!st) st = grpo_check_number_(slope, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_number_(offset, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
@@ -1094,13 +1127,12 @@ static grpo_standing_ grpo_group_standing_(const grpo_batch *b, int64_t g, int b
 
 grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double limit, int scaled, grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 5);
     int64_t g, i;
     int beyond, overflow = 0;
-    if (st) return st;
-    if (!(eps >= 0 && eps <= 1e150)) return GRPO_BAD_LEAST;
-    if (!(limit > 0)) return GRPO_BAD_POSITIVE;
-    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_FACTOR_, 2);
+    if (!st) st = grpo_check_number_(limit, GRPO_POSITIVE_BOUND_, 3);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
         grpo_standing_ s = grpo_group_standing_(batch, g, 1, eps, scaled);
@@ -1118,10 +1150,10 @@ grpo_status grpo_future_success(const double *reward, int64_t n, double *advanta
     grpo_dd later = grpo_dd_of_(0), more;
     double r;
     int64_t i;
-    if (!advantage) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
-    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    grpo_status st = grpo_check_output_(advantage, 3);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
+    if (st) return st;
     for (i = n - 1; i >= 0; i--) {
         r = reward[i];                                                  /* advantage may be reward */
         more = grpo_dd_div(later, i < n - 1 ? (double)(n - 1 - i) : 1);
@@ -1162,14 +1194,17 @@ grpo_status grpo_coplayer_credit(const double *own, const double *other, int64_t
 {
     grpo_power_ past = grpo_power_from_(0), discount = grpo_power_from_(1), with, x;
     int64_t t;
-    if (!credit) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && (!own || !other)) return GRPO_NULL_LIST;
-    if (!how) return GRPO_NULL_BOUNDS;
-    if (!grpo_is_unit_(how->gamma) || !grpo_is_unit_(how->weight_gamma)) return GRPO_BAD_UNIT;
-    if (grpo_check_shaping_(how->beta, how->clip, 0)) return GRPO_BAD_SHAPING;
-    if (how->clip < 0) return GRPO_BAD_NEGATIVE;
-    if (!grpo_are_moderate_(own, 0, n) || !grpo_are_moderate_(other, 0, n)) return GRPO_BAD_LIST;
+    grpo_status st = grpo_check_output_(credit, 5);
+    if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_output_(how, 4);
+    if (st) return st;
+    st = grpo_check_member_(how->gamma, GRPO_PART_, 4, 0);
+    if (!st) st = grpo_check_member_(how->weight_gamma, GRPO_PART_, 4, 1);
+    if (!st) st = grpo_check_member_(how->beta, GRPO_MODERATE_, 4, 2);
+    if (!st) st = grpo_check_member_(how->clip, GRPO_MODERATE_FACTOR_, 4, 3);
+    if (!st) st = grpo_check_list_(own, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(other, n, GRPO_MODERATE_, 2);
+    if (st) return st;
     for (t = 0; t < n; t++) {
         with = grpo_power_plus_(past, grpo_power_from_(own[t]));
         x = grpo_power_product_(grpo_coplayer_weight_(how, how->inclusive ? with : past, t), grpo_power_from_(other[t]));
@@ -1190,14 +1225,15 @@ static grpo_dd grpo_project_part_(double A, double alpha, int positive)
 grpo_status grpo_project_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
                                    grpo_dd *scratch, double *shaped)
 {
-    grpo_status st = grpo_check_shaping_(alpha, 0, 0);
+    grpo_status st = grpo_check_output_(shaped, 8);
     int64_t i, j;
-    if (!shaped) return GRPO_NULL_OUTPUT;
-    if (n < 0 || k < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && (!advantage || (k > 0 && (!basis || !scratch)))) return GRPO_NULL_LIST;
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_count_(k, 0, 4);
+    if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
+    if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(basis, n * k, GRPO_UP_TO_1E75_, 3);
+    if (!st) st = grpo_check_there_(scratch, n > 0 && k > 0, 7);
     if (st) return st;
-    if (!grpo_are_moderate_(advantage, 0, n)) return GRPO_BAD_ADVANTAGE_LIST;
-    for (i = 0; i < n * k; i++) if (!(fabs(basis[i]) <= 1e75)) return GRPO_BAD_BASIS;
     for (j = 0; j < k; j++)                                             /* P (A - alpha B) + alpha B */
         for (scratch[j] = grpo_dd_of_(0), i = 0; i < n; i++) {
             const grpo_dd x = grpo_dd_minus_(grpo_dd_of_(advantage[i]), grpo_project_part_(advantage[i], alpha, positive));
@@ -1255,26 +1291,31 @@ static int64_t grpo_branch_values_(const int64_t *parent, const double *reward, 
 
 static grpo_status grpo_check_branches_(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form)
 {
+    grpo_status st = grpo_check_there_(parent, n, 1);
     int64_t k;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && (!parent || (form == GRPO_BRANCH_PROBABILITY && !logp))) return GRPO_NULL_LIST;
-    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
-    for (k = 0; k < n; k++) if (parent[k] >= k || parent[k] < (k == 0 ? -1 : 0)) return GRPO_BAD_TREE;
-    for (k = 0; k < n; k++) if (!grpo_in_domain_(reward[k], GRPO_MODERATE_) && !grpo_has_child_(parent, n, k)) return GRPO_BAD_REWARD_LIST;
-    if (form == GRPO_BRANCH_PROBABILITY && n > 1 && !grpo_are_moderate_(logp, 1, n)) return GRPO_BAD_LIST;
-    return GRPO_OK;
+    if (!st) st = grpo_check_there_(reward, n, 2);
+    for (k = 0; !st && k < n; k++)
+        if (parent[k] >= k || parent[k] < (k == 0 ? -1 : 0)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
+    for (k = 0; !st && k < n; k++)
+        if (!grpo_in_domain_(reward[k], GRPO_MODERATE_) && !grpo_has_child_(parent, n, k))
+            st = grpo_check_member_(reward[k], GRPO_MODERATE_, 2, k);
+    if (form != GRPO_BRANCH_PROBABILITY) return st;
+    if (!st) st = grpo_check_there_(logp, n, 3);
+    for (k = 1; !st && k < n; k++) st = grpo_check_member_(logp[k], GRPO_MODERATE_, 3, k);
+    return st;
 }
 
 grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
                                   double alpha, grpo_branch *scratch, double *advantage)
 {
-    grpo_status st = grpo_check_shaping_(alpha, 0, 0);
+    grpo_status st = grpo_check_output_(advantage, 8);
     int64_t k, depth, depths;
-    if (!advantage) return GRPO_NULL_OUTPUT;
-    if (form != GRPO_BRANCH_LEAVES && form != GRPO_BRANCH_PROBABILITY) return GRPO_BAD_FORM;
+    if (!st) st = grpo_check_choice_((int)form, 2, 5);
+    if (!st) st = grpo_check_count_(n, 0, 4);
+    if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 6);
     if (!st) st = grpo_check_branches_(parent, reward, logp, n, form);
+    if (!st) st = grpo_check_there_(scratch, n, 7);
     if (st) return st;
-    if (n > 0 && !scratch) return GRPO_NULL_LIST;
     depths = grpo_branch_values_(parent, reward, logp, n, form, alpha, scratch);
     for (depth = 0; depth < depths; depth++) {
         grpo_values v;
@@ -1294,10 +1335,10 @@ static double grpo_collapsed_(double r) { return r == 1 ? 1 : r == 0 ? -1 : 0; }
 
 grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 3);
     int64_t g, i;
     int overflow = 0;
-    if (!st) st = grpo_check_weighting_(eps);
+    if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_FACTOR_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
@@ -1316,12 +1357,13 @@ grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_r
 grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
                                    double *weighted)
 {
-    grpo_status st = grpo_check_list_call_(weighted, n);
+    grpo_status st = grpo_check_output_(weighted, 6);
     int64_t j;
-    if (!st) st = grpo_check_entry_list_(advantage, n, -1e150, 1e150);
-    if (!st) st = grpo_check_entry_list_(difficulty, n, -1e150, 1e150);
-    if (!st) st = grpo_check_entry_list_(mean, n, -1e150, 1e150);
-    if (!st) st = grpo_check_parameter_(k);
+    if (!st) st = grpo_check_count_(n, 0, 4);
+    if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(difficulty, n, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_list_(mean, n, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_number_(k, GRPO_MODERATE_, 5);
     if (st) return st;
     for (j = 0; j < n; j++) {
         const grpo_dd x = grpo_dd_mul(grpo_two_diff(difficulty[j], mean[j]), advantage[j] < 0 ? -k : k);
@@ -1332,10 +1374,11 @@ grpo_status grpo_variant_advantage(const double *advantage, const double *diffic
 
 grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted)
 {
-    grpo_status st = grpo_check_list_call_(weighted, n);
+    grpo_status st = grpo_check_output_(weighted, 4);
     int64_t k;
-    if (!st) st = grpo_check_entry_list_(advantage, n, -1e150, 1e150);
-    if (!st) st = grpo_check_entry_list_(weight, n, 0, 1);
+    if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(weight, n, GRPO_PART_, 2);
     if (st) return st;
     for (k = 0; k < n; k++)
         weighted[k] = grpo_dd_mul(advantage[k] < 0 ? grpo_two_diff(2, weight[k]) : grpo_dd_of_(weight[k]), advantage[k]).hi;
@@ -1385,24 +1428,24 @@ static double grpo_sibling_difference_(const int64_t *parent, int64_t n, int64_t
 static grpo_status grpo_check_tree_(const int64_t *parent, const double *reward, const double *value, int64_t n,
                                     grpo_tree_advantage_form form)
 {
+    grpo_status st = grpo_check_there_(parent, n, 1);
     int64_t k;
-    if (form != GRPO_TREE_TD && form != GRPO_TREE_SIBLINGS && form != GRPO_TREE_PARENT) return GRPO_BAD_FORM;
-    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
-    if (n > 0 && (!parent || (form == GRPO_TREE_TD && !value))) return GRPO_NULL_ARGUMENT;
-    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
-    if (form == GRPO_TREE_TD && !grpo_are_moderate_(value, 0, n)) return GRPO_BAD_ENTRY;
-    for (k = 0; k < n; k++) if (parent[k] < -1 || parent[k] >= k) return GRPO_BAD_TREE;
-    return GRPO_OK;
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
+    if (!st && form == GRPO_TREE_TD) st = grpo_check_list_(value, n, GRPO_MODERATE_, 3);
+    for (k = 0; !st && k < n; k++) if (parent[k] < -1 || parent[k] >= k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
+    return st;
 }
 
 grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
                                 grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage)
 {
-    grpo_status st = grpo_check_list_call_(advantage, n);
+    grpo_status st = grpo_check_output_(advantage, 8);
     int64_t k;
+    if (!st) st = grpo_check_count_(n, 0, 4);
+    if (!st) st = grpo_check_choice_((int)form, 3, 6);
     if (!st) st = grpo_check_tree_(parent, reward, value, n, form);
-    if (!st && n > 0 && !scratch) st = GRPO_NULL_ARGUMENT;
-    if (!st) st = grpo_check_parameter_(gamma);
+    if (!st) st = grpo_check_there_(scratch, n, 7);
+    if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 5);
     if (st) return st;
     for (k = n - 1; k >= 0; k--) scratch[k] = grpo_tree_state_(parent, reward, n, k, gamma, form, scratch);
     for (k = 0; k < n; k++) {
@@ -1434,24 +1477,24 @@ static grpo_dd grpo_from_goal_(const grpo_anchors *a, double r, grpo_dd mean, do
     return grpo_dd_mul(grpo_dd_product(grpo_sqrt_twice_(root), grpo_dd_minus_(grpo_dd_of_(r), goal)), 2);
 }
 
-static grpo_status grpo_check_anchors_(const grpo_anchors *a)
+/* the members of the struct by their order */
+static grpo_status grpo_check_anchors_(const grpo_anchors *a, int place)
 {
-    grpo_status st = grpo_check_parameter_(a->alpha);
-    if (!st) st = grpo_check_parameter_(a->beta);
-    if (!st) st = grpo_check_parameter_(a->gain_pos);
-    if (!st) st = grpo_check_parameter_(a->gain_neg);
-    return !st && a->form != GRPO_ANCHORS_PAPER && a->form != GRPO_ANCHORS_CODE ? GRPO_BAD_FORM : st;
+    const double members[] = { a->alpha, a->beta, a->gain_pos, a->gain_neg };
+    grpo_status st = GRPO_OK;
+    int k;
+    for (k = 0; !st && k < 4; k++) st = grpo_check_member_(members[k], GRPO_MODERATE_, place, k);
+    return !st && (int)a->form != GRPO_ANCHORS_PAPER && (int)a->form != GRPO_ANCHORS_CODE ? grpo_refuse_(GRPO_NOT_A_CHOICE, place, 4) : st;
 }
 
 grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 4);
     int64_t g, i;
     int overflow = 0;
-    if (st) return st;
-    if (!anchors) return GRPO_NULL_ARGUMENT;
-    st = grpo_check_anchors_(anchors);
-    if (!st) st = grpo_check_entries_(batch, constraints, 1, 1e150);
+    if (!st) st = grpo_check_output_(anchors, 3);
+    if (!st) st = grpo_check_anchors_(anchors, 3);
+    if (!st) st = grpo_check_responses_(batch, constraints, GRPO_AT_LEAST_ONE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
@@ -1486,12 +1529,12 @@ static double grpo_calibrated_(const grpo_batch *b, int64_t g, int64_t i, const 
 grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
                                       grpo_real *advantage)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 5);
     int64_t g, i;
     int overflow = 0;
-    if (!st) st = grpo_check_temperature_(temperature);
-    if (!st) st = grpo_check_correct_(batch, correct);
-    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_ARGUMENT;
+    if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
+    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_);
     if (st) return st;
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) scratch[i] = grpo_response_mean_(batch, batch->logp, NULL, i);
@@ -1528,17 +1571,17 @@ static void grpo_add_subset_(const double *x, int64_t n, uint32_t subset, int si
 
 grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage)
 {
-    grpo_status st = grpo_check_list_call_(advantage, n);
+    grpo_status st = grpo_check_output_(advantage, 4);
     double x[20], count;
     grpo_dd sum[21][20], total;
     uint32_t subset, rest;
     int64_t k;
     int e, size;
-    if (!st && !reward) st = GRPO_NULL_REWARD_LIST;
-    if (!st) st = grpo_check_weighting_(eps);
-    if (!st && eps == 0) st = GRPO_NEGATIVE_PARAMETER;
-    if (!st && !(n >= 2 && n <= 20)) st = GRPO_BAD_SIZE;
-    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (!st) st = grpo_check_output_(reward, 1);
+    if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_POSITIVE_, 3);
+    if (!st) st = grpo_check_count_(n, 2, 2);
+    if (!st && n > 20) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, -1);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (st) return st;
     e = grpo_square_exponent_(ldexp(1, grpo_exponent_of_(reward, n)));
     memset(sum, 0, sizeof sum);
@@ -1560,10 +1603,10 @@ grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double e
 
 grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 3);
     int64_t g, i;
-    if (!st && !replace) st = GRPO_NULL_OUTPUT;
-    if (!st) st = grpo_check_entries_(batch, utility, -1e150, 1e150);
+    if (!st) st = grpo_check_output_(replace, 4);
+    if (!st) st = grpo_check_responses_(batch, utility, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
@@ -1601,14 +1644,13 @@ static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int
 
 grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage)
 {
-    grpo_status st = grpo_check_list_call_(advantage, n);
+    grpo_status st = grpo_check_output_(advantage, 4);
     grpo_dd top = { -HUGE_VAL, 0 }, size = { 0, 0 }, w, e;
     int64_t k;
     int pass;
-    if (!st && n < 2) st = GRPO_BAD_SIZE;
-    if (!st && !reward) st = GRPO_NULL_REWARD_LIST;
-    if (!st) st = grpo_check_entry_list_(logp_old, n, -1e150, 1e150);
-    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (!st) st = grpo_check_count_(n, 2, 3);
+    if (!st) st = grpo_check_list_(logp_old, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
     if (st) return st;
     for (k = 0; k < n; k++) {
         grpo_candidate_(logp_old, reward, n, k, &e);
@@ -1657,12 +1699,12 @@ static double grpo_role_advantage_(double r, const grpo_mean_deviation_of_ *of, 
 
 grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage)
 {
-    grpo_status st = grpo_check_list_call_(advantage, n);
+    grpo_status st = grpo_check_output_(advantage, 5);
     int64_t k, j;
-    if (!st && form != GRPO_ROLE_MEAN && form != GRPO_ROLE_MEAN_STD && form != GRPO_ROLE_CLIPPED) st = GRPO_BAD_FORM;
-    if (!st && n > 0 && !reward) st = GRPO_NULL_REWARD_LIST;
-    if (!st && n > 0 && !role) st = GRPO_NULL_ARGUMENT;
-    if (!st && !grpo_are_moderate_(reward, 0, n)) st = GRPO_BAD_REWARD_LIST;
+    if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_choice_((int)form, 3, 4);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_there_(role, n, 2);
     if (st) return st;
     for (k = 0; k < n; k++) {
         grpo_mean_deviation_of_ of;
@@ -1699,14 +1741,13 @@ static grpo_dd grpo_lower_median_(const grpo_batch *b, int64_t g, const double *
 
 grpo_status grpo_median_advantage(const grpo_batch *batch, double eps, double *advantage, int64_t *pivot)
 {
-    grpo_status st = grpo_check_call_(batch, advantage);
+    grpo_status st = grpo_check_call_(batch, advantage, 3);
     grpo_dd d, scale;
     double median;
     int64_t g, i;
-    if (st) return st;
-    if (!pivot) return GRPO_NULL_OUTPUT;
-    if (!(eps >= 0 && eps <= 1e150)) return GRPO_BAD_LEAST;
-    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (!st) st = grpo_check_output_(pivot, 4);
+    if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_FACTOR_, 2);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
         median = grpo_lower_median_(batch, g, NULL).hi;
@@ -1725,11 +1766,13 @@ grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, dou
 {
     grpo_sum sum;
     int64_t k;
-    if (!mixed) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && (!x || !y)) return GRPO_NULL_LIST;
-    if (!grpo_are_moderate_(x, 0, n) || !grpo_are_moderate_(y, 0, n)) return GRPO_BAD_ADVANTAGE_LIST;
-    if (!grpo_are_moderate_(&a, 0, 1) || !grpo_are_moderate_(&b, 0, 1)) return GRPO_BAD_ADVANTAGE_LIST;
+    grpo_status st = grpo_check_output_(mixed, 6);
+    if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_list_(x, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(y, n, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_number_(a, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_number_(b, GRPO_MODERATE_, 5);
+    if (st) return st;
     for (k = 0; k < n; k++) {
         memset(&sum, 0, sizeof sum);
         grpo_sum_add_dd_(&sum, grpo_two_prod(a, x[k]));
@@ -1773,15 +1816,15 @@ static double grpo_participation_(const double *gram, int64_t n)
     return tr * tr / (grpo_sum_value_(&squares) + ldexp(1e-10 * size * size, -2 * e));
 }
 
-static int grpo_is_gram_(const double *gram, int64_t n)
+static grpo_status grpo_check_gram_(const double *gram, int64_t n, int place)
 {
+    grpo_status st = grpo_check_list_(gram, n * n, GRPO_MODERATE_, place);
     int64_t i, j;
-    if (!grpo_are_moderate_(gram, 0, n * n)) return 0;
-    for (i = 0; i < n; i++) {
-        if (gram[i * n + i] < 0) return 0;
-        for (j = 0; j < i; j++) if (gram[i * n + j] != gram[j * n + i]) return 0;
+    for (i = 0; !st && i < n; i++) {
+        if (gram[i * n + i] < 0) st = grpo_refuse_(GRPO_NEGATIVE, place, i * n + i);
+        for (j = 0; !st && j < i; j++) if (gram[i * n + j] != gram[j * n + i]) st = grpo_refuse_(GRPO_NOT_MIRRORED, place, i * n + j);
     }
-    return 1;
+    return st;
 }
 
 /* to a whole number, halves to even, at most `most` */
@@ -1797,12 +1840,15 @@ grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t 
                            double *effective)
 {
     int64_t k;
-    if (!rank || !effective) return GRPO_NULL_OUTPUT;
-    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
-    if (!gram || !advantage) return GRPO_NULL_LIST;
-    if (!(share > 0 && share <= 1e150) || least < 1 || most < 1) return GRPO_BAD_POSITIVE;
-    if (!grpo_is_gram_(gram, n)) return GRPO_BAD_GRAM;
-    if (!grpo_are_moderate_(advantage, 0, n)) return GRPO_BAD_ADVANTAGE_LIST;
+    grpo_status st = grpo_check_output_(rank, 7);
+    if (!st) st = grpo_check_output_(effective, 8);
+    if (!st) st = grpo_check_count_(n, 1, 3);
+    if (!st) st = grpo_check_number_(share, GRPO_MODERATE_POSITIVE_, 4);
+    if (!st) st = grpo_check_count_(least, 1, 5);
+    if (!st) st = grpo_check_count_(most, 1, 6);
+    if (!st) st = grpo_check_gram_(gram, n, 1);
+    if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 2);
+    if (st) return st;
     k = grpo_rounded_(share * grpo_participation_(gram, n), most < n - 1 ? most : n - 1);
     *rank = k > least ? k : least;
     *effective = grpo_effective_(gram, advantage, n);

@@ -125,20 +125,17 @@ static void grpo_count_mask_(const grpo_batch *b, grpo_totals *totals)
     }
 }
 
+/* which kinds it takes, and the fields of axis 7 */
 static grpo_status grpo_check_aggregation_(const grpo_aggregation *a)
 {
     grpo_objective o;
+    grpo_status st;
     memset(&o, 0, sizeof o);
     o.aggregation = *a;
-    if (a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN || a->kind == GRPO_TOKEN_MEAN_VARIED) return GRPO_BAD_AGGREGATION;
-    return grpo_objective_check(&o) || grpo_counts_by_sign_(&o) || grpo_counts_sequences_by_sign_(&o) ? GRPO_BAD_AGGREGATION : GRPO_OK;
-}
-
-static grpo_status grpo_check_values_(const grpo_batch *b, const grpo_real *value, const grpo_real *value_old, const grpo_real *returns)
-{
-    grpo_status st = grpo_check_tokens_(b, value, GRPO_NULL_VALUES, GRPO_BAD_VALUES);
-    if (!st) st = grpo_check_tokens_(b, returns, GRPO_NULL_VALUES, GRPO_BAD_VALUES);
-    return st ? st : grpo_check_tokens_(b, value_old, GRPO_NULL_VALUES, GRPO_BAD_VALUES);
+    st = grpo_objective_check(&o);
+    if (st) return st;
+    return a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN || a->kind == GRPO_TOKEN_MEAN_VARIED || grpo_counts_by_sign_(&o)
+        || grpo_counts_sequences_by_sign_(&o) ? grpo_status_at_(GRPO_NOT_A_CHOICE, grpo_at_field_(GRPO_FIELD_(aggregation.kind)), -1) : GRPO_OK;
 }
 
 typedef struct {
@@ -165,16 +162,17 @@ static void grpo_value_sequence_(const grpo_batch *b, int64_t i, grpo_critic_ *c
 grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, const grpo_real *value_old, const grpo_real *returns,
                             double clip, const grpo_aggregation *aggregation, grpo_real *dvalue, grpo_value_report *report)
 {
-    grpo_status st = grpo_check_call_(batch, report);
+    grpo_status st = grpo_check_call_(batch, report, 8);
     grpo_totals totals;
     grpo_critic_ c;
     grpo_group_counts_ group;
     int64_t g, i;
-    if (st) return st;
-    if (!aggregation) return GRPO_NULL_AGGREGATION;
-    if (!(clip >= 0 && clip <= 1e150)) return GRPO_BAD_VALUE_CLIP;
-    st = grpo_check_aggregation_(aggregation);
-    if (!st) st = grpo_check_values_(batch, value, clip > 0 ? value_old : value, returns);
+    if (!st) st = grpo_check_output_(aggregation, 6);
+    if (!st) st = grpo_check_number_(clip, GRPO_MODERATE_FACTOR_, 5);
+    if (!st) st = grpo_check_aggregation_(aggregation);
+    if (!st) st = grpo_check_tokens_(batch, value, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 2);
+    if (!st && clip > 0) st = grpo_check_tokens_(batch, value_old, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 3);
+    if (!st) st = grpo_check_tokens_(batch, returns, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 4);
     if (st) return st;
     grpo_count_mask_(batch, &totals);
     memset(&c, 0, sizeof c);
@@ -192,22 +190,31 @@ grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, con
     return GRPO_OK;
 }
 
-static int grpo_is_version_(int64_t v) { return v >= 0 && v <= INT64_C(1) << 53; }
+static grpo_status grpo_check_versions_(const grpo_batch *b, int64_t version, const int64_t *behaviour_version)
+{
+    grpo_status st = grpo_check_count_(version, 0, 2);
+    grpo_index_ at;
+    int64_t t;
+    if (!st && version > INT64_C(1) << 53) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, -1);
+    if (!st) st = grpo_check_there_(behaviour_version, b->n_groups, 3);
+    for (at = grpo_before_tokens_(b); !st && (t = grpo_next_token_(b, &at)) >= 0; ) {
+        if (behaviour_version[t] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 3, t);
+        else if (behaviour_version[t] > version) st = grpo_refuse_both_(GRPO_CROSSED, 3, 2, t);
+    }
+    return st;
+}
 
 grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const int64_t *behaviour_version, grpo_proximal_form form,
                                grpo_real *logp_old)
 {
-    grpo_status st = grpo_check_call_(batch, logp_old);
+    grpo_status st = grpo_check_call_(batch, logp_old, 5);
     grpo_index_ at;
     int64_t t;
     int overflow = 0;
+    if (!st) st = grpo_check_choice_((int)form, 2, 4);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_ROLLOUT_);
+    if (!st) st = grpo_check_versions_(batch, version, behaviour_version);
     if (st) return st;
-    if (form != GRPO_PROXIMAL_LOG_LINEAR && form != GRPO_PROXIMAL_LINEAR) return GRPO_BAD_FORM;
-    if (batch->n_groups && !behaviour_version) return GRPO_NULL_VERSION;
-    st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_ROLLOUT_);
-    if (st) return st;
-    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
-        if (!grpo_is_version_(version) || !grpo_is_version_(behaviour_version[t]) || behaviour_version[t] > version) return GRPO_BAD_VERSION;
     grpo_clear_reals_(batch, logp_old);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
         grpo_put_(logp_old, t, grpo_proximal(form, (double)batch->logp[t], (double)batch->logp_rollout[t], version - behaviour_version[t]),
@@ -310,31 +317,32 @@ static double grpo_divergence_gradient_(const grpo_two_rows_ *r, int64_t v, doub
     return r->tau < 1 ? grpo_times(x.p / r->tau, g) : grpo_times(x.p, g) / r->tau;
 }
 
-static grpo_status grpo_check_row_(const double *z, int64_t n)
+/* -inf, a banned token, apart */
+static grpo_status grpo_check_row_(const double *z, int64_t n, int place)
 {
+    grpo_status st = grpo_check_there_(z, n, place);
     int64_t v, finite = 0;
-    for (v = 0; v < n; v++) {
+    for (v = 0; !st && v < n; v++) {
         if (z[v] == -HUGE_VAL) continue;
-        if (!grpo_in_domain_(z[v], GRPO_MODERATE_)) return GRPO_BAD_DISTRIBUTION;
+        st = grpo_check_member_(z[v], GRPO_MODERATE_, place, v);
         finite++;
     }
-    return finite ? GRPO_OK : GRPO_BAD_DISTRIBUTION;
+    return !st && !finite ? grpo_refuse_(GRPO_NONE_LEFT, place, -1) : st;
 }
 
 grpo_status grpo_divergence(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
                             double *dstudent)
 {
-    grpo_status st = grpo_check_temperature_(temperature);
+    grpo_status st = grpo_check_output_(value, 6);
     grpo_two_rows_ r;
     grpo_sum sum, slopes;
     double mean;
     int64_t v;
-    if (!value) return GRPO_NULL_OUTPUT;
-    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
-    if (!student || !teacher) return GRPO_NULL_LIST;
-    if (!st && !grpo_is_unit_(beta)) st = GRPO_BAD_UNIT;
-    if (!st) st = grpo_check_row_(student, n);
-    if (!st) st = grpo_check_row_(teacher, n);
+    if (!st) st = grpo_check_count_(n, 1, 3);
+    if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 4);
+    if (!st) st = grpo_check_number_(beta, GRPO_PART_, 5);
+    if (!st) st = grpo_check_row_(student, n, 1);
+    if (!st) st = grpo_check_row_(teacher, n, 2);
     if (st) return st;
     r.z[0] = student; r.z[1] = teacher; r.n = n; r.tau = temperature; r.beta = beta;
     grpo_survey_rows_(&r);
@@ -364,11 +372,12 @@ static grpo_dd grpo_log_share_(const double *x, int64_t n, int64_t k)
 
 grpo_status grpo_set_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap)
 {
-    grpo_status st;
-    if (!gap) return GRPO_NULL_OUTPUT;
-    st = grpo_check_numbers_(student, teacher, n);
+    grpo_status st = grpo_check_output_(gap, 5);
+    if (!st) st = grpo_check_count_(n, 1, 3);
+    if (!st) st = grpo_check_list_(student, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(teacher, n, GRPO_MODERATE_, 2);
+    if (!st && (target < 0 || target >= n)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 4, -1);
     if (st) return st;
-    if (target < 0 || target >= n) return GRPO_BAD_SET_TARGET;
     *gap = grpo_dd_minus_(grpo_log_share_(teacher, n, target), grpo_log_share_(student, n, target)).hi;
     return GRPO_OK;
 }

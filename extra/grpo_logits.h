@@ -256,13 +256,29 @@ GRPO_ROW_FN void grpo_row_take(grpo_row_part *part, double z, int is_target, dou
     part->has_target = 1;
 }
 
-static grpo_status grpo_check_logits_(const grpo_logits *x, int64_t row)
+/* the rule that a temperature breaks */
+static GRPO_ROW_FN grpo_rule grpo_rule_of_temperature_(double tau)
 {
-    if (!x || !x->logits || !x->target) return GRPO_NULL_LOGITS;
-    if ((int)x->type < (int)GRPO_ROW_REAL || (int)x->type > (int)GRPO_ROW_FLOAT16) return GRPO_BAD_LOGITS_TYPE;
-    if (x->rows < 0 || x->vocab < 0 || x->stride < x->vocab || row < 0 || row >= x->rows) return GRPO_BAD_LOGITS_SHAPE;
-    if (!(x->temperature > 0 && grpo_is_finite(x->temperature))) return GRPO_BAD_LOGITS_TEMPERATURE;
-    return GRPO_OK;
+    return tau != tau ? GRPO_NAN : !(tau > 0) ? GRPO_NOT_POSITIVE : grpo_is_finite(tau) ? GRPO_NO_RULE : GRPO_INFINITE;
+}
+
+static grpo_status grpo_check_logits_(const grpo_logits *x)
+{
+    if (!x) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_);
+    if (!x->logits) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_logits_);
+    if (!x->target) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_target_);
+    if ((int)x->type < (int)GRPO_ROW_REAL || (int)x->type > (int)GRPO_ROW_FLOAT16) return GRPO_STATUS_(GRPO_NOT_A_CHOICE, GRPO_AT_logits_type_);
+    if (x->rows < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_logits_rows_);
+    if (x->vocab < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_logits_vocab_);
+    if (x->stride < x->vocab) return grpo_status_between_(GRPO_CROSSED, GRPO_AT_logits_vocab_, GRPO_AT_logits_stride_, -1);
+    return grpo_rule_of_temperature_(x->temperature) ? GRPO_STATUS_(grpo_rule_of_temperature_(x->temperature), GRPO_AT_logits_temperature_)
+                                                     : GRPO_OK;
+}
+
+static grpo_status grpo_check_row_of_logits_(const grpo_logits *x, int64_t row)
+{
+    const grpo_status st = grpo_check_logits_(x);
+    return st || (row >= 0 && row < x->rows) ? st : GRPO_STATUS_ARGUMENT_(GRPO_OUT_OF_RANGE, 2, -1);
 }
 
 /* ---- logits, many at a time -----------------------------------------------------------------------------------------------------
@@ -547,7 +563,8 @@ static void grpo_tally_part_(const grpo_tally_ *s, grpo_row_part *p)
     if (s->squares) p->squares.hi = ldexp(f, 64) * ldexp(f, 64) * grpo_lanes_total_(s->lanes.squares);
 }
 
-static grpo_status grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_row_part *part)
+/* 0: there is a NaN or an infinity */
+static int grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_row_part *part)
 {
     const int64_t target = x->target[row];
     float copy[GRPO_ROW_BLOCK_];
@@ -566,15 +583,15 @@ static grpo_status grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_r
             if (z != copy) memcpy(copy, z, sizeof copy);
             part->target = (double)copy[target - at];
             part->has_target = 1;
-            if (!(part->target < HUGE_VAL)) return GRPO_BAD_LOGITS;
+            if (!(part->target < HUGE_VAL)) return 0;
             copy[target - at] = -HUGE_VALF;
             z = copy;
         }
         grpo_tally_block_(&s, z, grpo_steps_(n), copy);
-        if (s.largest == HUGE_VALF) return GRPO_BAD_LOGITS;
+        if (s.largest == HUGE_VALF) return 0;
     }
     grpo_tally_part_(&s, part);
-    return part->sum.hi == part->sum.hi ? GRPO_OK : GRPO_BAD_LOGITS;
+    return part->sum.hi == part->sum.hi;
 }
 
 /* what the gradient at an element that is not the target has beside its power: at + slope (z - largest) */
@@ -678,27 +695,34 @@ static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grp
 /* ---- a row ---------------------------------------------------------------------------------------------------------------------- */
 
 /* the same sums one by one, exactly: for doubles, and for temperatures out of the ordinary */
-static grpo_status grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_row_part *p)
+static int grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_row_part *p)
 {
     int64_t v;
     for (v = 0; v < x->vocab; v++) {
         const double z = grpo_logit_(x, row, v);
-        if (!(z < HUGE_VAL)) return GRPO_BAD_LOGITS;
+        if (!(z < HUGE_VAL)) return 0;
         grpo_row_take(p, z, v == x->target[row], x->temperature);
     }
-    return GRPO_OK;
+    return 1;
+}
+
+/* of a row with a NaN or +infinity */
+static grpo_status grpo_refuse_row_(const grpo_logits *x, int64_t row)
+{
+    int64_t v = 0;
+    while (v < x->vocab - 1 && grpo_logit_(x, row, v) < HUGE_VAL) v++;
+    return grpo_status_at_(grpo_logit_(x, row, v) > 0 ? GRPO_INFINITE : GRPO_NAN, GRPO_AT_logits_logits_, row * x->stride + v);
 }
 
 grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part)
 {
     grpo_row_part p;
-    grpo_status st = grpo_check_logits_(x, row);
+    grpo_status st = grpo_check_row_of_logits_(x, row);
     if (st) return st;
-    if (!part) return GRPO_NULL_OUTPUT;
+    if (!part) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 3, -1);
     memset(&p, 0, sizeof p);
     p = grpo_row_nothing();
-    st = grpo_is_fast_(x) ? grpo_row_read_fast_(x, row, &p) : grpo_row_read_each_(x, row, &p);
-    if (st) return st;
+    if (!(grpo_is_fast_(x) ? grpo_row_read_fast_(x, row, &p) : grpo_row_read_each_(x, row, &p))) return grpo_refuse_row_(x, row);
     if (!x->squares) p.squares = grpo_dd_of_(NAN);
     *part = p;
     return GRPO_OK;
@@ -708,9 +732,12 @@ GRPO_ROW_FN grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part 
 {
     grpo_row_part low;
     int squares;
-    if (!into || !from) return GRPO_NULL_OUTPUT;
-    if (!(temperature > 0 && grpo_is_finite(temperature))) return GRPO_BAD_LOGITS_TEMPERATURE;
-    if (into->has_target && from->has_target) return GRPO_BAD_LOGITS_SHAPE;
+    const grpo_rule rule = grpo_rule_of_temperature_(temperature);
+    if (!into) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 1, -1);
+    if (!from) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 2, -1);
+    if (rule) return GRPO_STATUS_ARGUMENT_(rule, 3, -1);
+    if (into->has_target && from->has_target)
+        return GRPO_STATUS_ARGUMENT_(GRPO_COMBINATION, 2, -1) | (grpo_status)(GRPO_AT_ARGUMENT_ + 1) << 18;
     low = *from;
     squares = low.squares.hi == low.squares.hi && into->squares.hi == into->squares.hi;
     if (low.largest > into->largest) { grpo_row_part high = low; low = *into; *into = high; }
@@ -755,8 +782,10 @@ GRPO_ROW_FN grpo_status grpo_row_of(const grpo_row_part *part, double temperatur
 {
     grpo_odds_ o;
     double rest, target;
-    if (!part || !row) return GRPO_NULL_OUTPUT;
-    if (!(temperature > 0 && grpo_is_finite(temperature))) return GRPO_BAD_LOGITS_TEMPERATURE;
+    const grpo_rule rule = grpo_rule_of_temperature_(temperature);
+    if (!part) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 1, -1);
+    if (rule) return GRPO_STATUS_ARGUMENT_(rule, 2, -1);
+    if (!row) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 3, -1);
     o = grpo_row_odds_(part, temperature);
     rest = 1 + part->sum.hi;                                           /* the others' sum, relative to their largest */
     target = 1 / (1 + o.ratio);
@@ -861,9 +890,10 @@ static grpo_status grpo_row_gradient_(const grpo_logits *x, int64_t row, const g
                                       void *dlogits, int *overflow)
 {
     grpo_row_slopes s;
-    grpo_status st = grpo_check_logits_(x, row);
+    grpo_status st = grpo_check_row_of_logits_(x, row);
     if (st) return st;
-    if (!part || !dlogits) return GRPO_NULL_OUTPUT;
+    if (!part) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 3, -1);
+    if (!dlogits) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 6, -1);
     s = grpo_row_slopes_of(part, x->temperature, dlogp, dentropy);
     if (s.at == 0 && s.slope == 0) memset(dlogits, 0, (size_t)x->vocab * grpo_element_size_(x->type));
     else if (grpo_is_fast_(x) && s.scale == 1 && fabs(s.at) < 1e150 && fabs(s.slope) < 1e150) grpo_row_gradient_fast_(x, row, &s, dlogits);
@@ -889,13 +919,22 @@ static void *grpo_row_at_(const grpo_rows *rows, int64_t row)
 /* 0 for NULL, which stands for nothing to pass on */
 static double grpo_real_at_(const grpo_real *x, int64_t t) { return x ? (double)x[t] : 0; }
 
-static grpo_status grpo_check_range_(const grpo_rows *rows, int64_t first, int64_t count)
+static grpo_status grpo_check_rows_there_(const grpo_rows *rows)
 {
-    grpo_status st;
-    if (!rows || !rows->part) return GRPO_NULL_ROWS;
-    if (first < 0 || count < 0 || count > rows->logits.rows - first) return GRPO_BAD_LOGITS_SHAPE;
-    st = grpo_check_logits_(&rows->logits, first);
-    return count == 0 && st == GRPO_BAD_LOGITS_SHAPE ? GRPO_OK : st;
+    if (!rows) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_);
+    return rows->part ? grpo_check_logits_(&rows->logits) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_part_);
+}
+
+/* rows first .. first + count - 1, arguments `place` and the next */
+static grpo_status grpo_check_range_(const grpo_rows *rows, int64_t first, int64_t count, int place)
+{
+    const grpo_status st = grpo_check_rows_there_(rows);
+    if (st) return st;
+    if (first < 0) return GRPO_STATUS_ARGUMENT_(GRPO_NEGATIVE, place, -1);
+    if (count < 0) return GRPO_STATUS_ARGUMENT_(GRPO_NEGATIVE, place + 1, -1);
+    if (first > rows->logits.rows) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_ARGUMENT_ + place, GRPO_AT_logits_rows_, -1);
+    return count <= rows->logits.rows - first ? GRPO_OK
+        : grpo_status_between_(GRPO_PAST_END, GRPO_AT_ARGUMENT_ + place + 1, GRPO_AT_logits_rows_, -1);
 }
 
 static void grpo_write_row_(const grpo_rows *rows, int64_t t, const grpo_row *r)
@@ -907,7 +946,7 @@ static void grpo_write_row_(const grpo_rows *rows, int64_t t, const grpo_row *r)
 
 grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t first, int64_t count)
 {
-    grpo_status st = grpo_check_range_(rows, first, count);
+    grpo_status st = grpo_check_range_(rows, first, count, 3);
     grpo_row r;
     int64_t t;
     for (t = first; !st && t < first + count; t++) {
@@ -927,9 +966,9 @@ static void grpo_clear_row_(const grpo_rows *rows, int64_t t)
 grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const grpo_real *dlogp, const grpo_real *dentropy,
                                int64_t first, int64_t count)
 {
-    grpo_status st = grpo_check_range_(rows, first, count);
+    grpo_status st = grpo_check_range_(rows, first, count, 5);
     int64_t t;
-    if (!st && !rows->dlogits) st = GRPO_NULL_OUTPUT;
+    if (!st && !rows->dlogits) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_dlogits_);
     for (t = first; !st && t < first + count; t++) {
         if (mask && !mask[t]) grpo_clear_row_(rows, t);
         else st = grpo_row_gradient(&rows->logits, t, &rows->part[t], grpo_real_at_(dlogp, t), grpo_real_at_(dentropy, t),
@@ -947,7 +986,8 @@ static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_rows *rows)
     int64_t i, t;
     for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-            if (grpo_is_unmasked_(b, t) && !(x->target[t] >= 0 && x->target[t] < x->vocab)) return GRPO_BAD_TARGET;
+            if (grpo_is_unmasked_(b, t) && !(x->target[t] >= 0 && x->target[t] < x->vocab))
+                return grpo_status_at_(GRPO_OUT_OF_RANGE, GRPO_AT_logits_target_, t);
     for (t = 0; t < x->rows; t++) rows->part[t].has_target = GRPO_ROW_OF_NONE_;
     for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
@@ -969,7 +1009,7 @@ static grpo_status grpo_read_marked_(const grpo_rows *rows)
     GRPO_OMP_("omp parallel for schedule(guided) reduction(|:bad)")
     for (t = 0; t < n; t++)
         if (rows->part[t].has_target == GRPO_ROW_COUNTS_) bad |= grpo_row_read(&rows->logits, t, &rows->part[t]) != GRPO_OK;
-    if (bad) return GRPO_BAD_LOGITS;
+    for (t = 0; bad && t < n; t++) if (rows->part[t].has_target == GRPO_ROW_COUNTS_) return grpo_refuse_row_(&rows->logits, t);
     GRPO_OMP_("omp parallel for schedule(static)")
     for (t = 0; t < n; t++) {
         grpo_row r;
@@ -1002,11 +1042,14 @@ static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch 
                                     const grpo_totals *totals, const grpo_rows *rows, const grpo_output *out, const grpo_partial *partial)
 {
     grpo_status st = gspo_loss_check(obj, batch, advantage, totals, out, partial);
+    if (!st) st = grpo_check_rows_there_(rows);
     if (st) return st;
-    if (!rows || !rows->part || !rows->logp || !rows->entropy) return GRPO_NULL_ROWS;
-    if (rows->dlogits && !(out && out->dlogp && out->dentropy)) return GRPO_NULL_ROWS;
-    if (rows->logits.rows != batch->n_tokens) return GRPO_BAD_LOGITS_SHAPE;
-    return grpo_check_range_(rows, 0, rows->logits.rows);
+    if (!rows->logp) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_logp_);
+    if (!rows->entropy) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_entropy_);
+    if (rows->dlogits && !(out && out->dlogp)) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_dlogp_);
+    if (rows->dlogits && !out->dentropy) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_dentropy_);
+    return rows->logits.rows == batch->n_tokens ? GRPO_OK
+        : grpo_status_between_(GRPO_COMBINATION, GRPO_AT_logits_rows_, GRPO_AT_n_tokens_, -1);
 }
 
 grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,

@@ -241,15 +241,18 @@ static double grpo_largest_(const double *x, int64_t begin, int64_t end)
     return most;
 }
 
-static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t end)
+/* the members of the struct by their order */
+static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t end, int place)
 {
-    const double *const arrays[] = { c->output, c->input, c->turns }, coefs[] = { c->output_coef, c->input_coef, c->turns_coef };
+    const double *const lists[] = { c->output, c->input, c->turns }, coefs[] = { c->output_coef, c->input_coef, c->turns_coef };
+    grpo_status st = GRPO_OK;
     int64_t i;
     int k;
-    for (k = 0; k < 3; k++) if (begin < end && !arrays[k]) return GRPO_NULL_COST;
-    if (!grpo_are_moderate_(coefs, 0, 3)) return GRPO_BAD_COST;
-    for (k = 0; k < 3; k++) for (i = begin; i < end; i++) if (!(arrays[k][i] >= 0 && arrays[k][i] <= 1e150)) return GRPO_BAD_COST;
-    return GRPO_OK;
+    for (k = 0; !st && k < 3; k++) if (begin < end && !lists[k]) st = grpo_refuse_(GRPO_NULL, place, k);
+    for (k = 0; !st && k < 3; k++) st = grpo_check_member_(coefs[k], GRPO_MODERATE_, place, 3 + k);
+    for (k = 0; !st && k < 3; k++)
+        for (i = begin; !st && i < end; i++) st = grpo_check_member_(lists[k][i], GRPO_MODERATE_FACTOR_, place, k);
+    return st;
 }
 
 static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c, grpo_real *reward)
@@ -274,11 +277,11 @@ static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c,
 
 grpo_status grpo_relative_cost(const grpo_batch *batch, const grpo_cost *cost, grpo_real *reward)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 3);
     int64_t g;
+    if (!st) st = grpo_check_output_(cost, 2);
     if (st) return st;
-    if (!cost) return GRPO_NULL_COST;
-    st = grpo_check_cost_(cost, grpo_first_sequence_(batch), grpo_end_sequence_(batch));
+    st = grpo_check_cost_(cost, grpo_first_sequence_(batch), grpo_end_sequence_(batch), 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) grpo_cost_group_(batch, g, cost, reward);
@@ -299,13 +302,14 @@ grpo_status grpo_diversity_reward(const double *reward, const double *similarity
 {
     grpo_dd total;
     int64_t i;
-    if (!shaped) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
-    if (n > 0 && !similarity) return GRPO_NULL_SIMILARITY;
-    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
-    if (!grpo_are_moderate_(similarity, 0, n * n) || !grpo_are_moderate_(&eps, 0, 1)) return GRPO_BAD_SIMILARITY;
-    for (i = 0; i < n; i++) if (grpo_row_total_(similarity + i * n, n, eps).hi == 0) return GRPO_BAD_SIMILARITY;
+    grpo_status st = grpo_check_output_(shaped, 5);
+    if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(similarity, n * n, GRPO_MODERATE_, 2);
+    for (i = 0; !st && i < n; i++)
+        if (grpo_row_total_(similarity + i * n, n, eps).hi == 0) st = grpo_refuse_(GRPO_ZERO_SUM, 2, i * n);
+    if (st) return st;
     for (i = 0; i < n; i++) {
         total = grpo_row_total_(similarity + i * n, n, eps);
         shaped[i] = total.hi > 0 ? grpo_dd_quotient(grpo_dd_of_(reward[i]), total).hi
@@ -324,11 +328,11 @@ static double grpo_sine_pi_(grpo_dd a, grpo_dd b)
 
 grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 4);
     int64_t g, i, j, begin, end;
     int overflow = 0;
-    if (!st) st = grpo_check_shaping_(beta, 0, 0);
-    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_LIST;
+    if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 3);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
     if (st) return st;
     grpo_old_means_(batch, scratch);
@@ -349,7 +353,7 @@ grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scr
 
 grpo_status grpo_early_exit(const grpo_batch *batch, grpo_real *reward)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 2);
     int64_t g, i;
     int right, overflow = 0;
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
@@ -385,16 +389,18 @@ static double grpo_trust_factor_(const grpo_batch *b, int64_t g, const double *o
 grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, const double *thought, double decay,
                               const grpo_trust_bounds *bounds, grpo_real *reward)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 6);
     int64_t g, i;
     int overflow = 0;
-    if (!st) st = grpo_check_shaping_(decay, 0, 0);
+    if (!st) st = grpo_check_number_(decay, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_output_(bounds, 5);
     if (st) return st;
-    if (!bounds) return GRPO_NULL_BOUNDS;
-    if (!(grpo_is_finite(bounds->low) && grpo_is_finite(bounds->right) && grpo_is_finite(bounds->every) && grpo_is_finite(bounds->none)))
-        return GRPO_BAD_TRUST_BOUNDS;
-    st = grpo_check_list_(batch, outcome);
-    if (!st) st = grpo_check_list_(batch, thought);
+    st = grpo_check_member_(bounds->low, GRPO_FINITE_, 5, 0);
+    if (!st) st = grpo_check_member_(bounds->right, GRPO_FINITE_, 5, 1);
+    if (!st) st = grpo_check_member_(bounds->every, GRPO_FINITE_, 5, 2);
+    if (!st) st = grpo_check_member_(bounds->none, GRPO_FINITE_, 5, 3);
+    if (!st) st = grpo_check_responses_(batch, outcome, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_responses_(batch, thought, GRPO_MODERATE_, 3);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
         const double gamma = grpo_trust_factor_(batch, g, outcome, thought, bounds);
@@ -416,16 +422,15 @@ static double grpo_tool_factor_(double m, double n, double smooth, grpo_tools_fo
 grpo_status grpo_tool_efficiency(const grpo_batch *batch, const double *calls, const uint8_t *correct, double smooth, double alpha,
                                  grpo_tools_form form, grpo_real *reward)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 7);
     int64_t g, i;
     int overflow = 0;
-    if (!st) st = grpo_check_shaping_(alpha, 0, 0);
+    if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
+    if (!st) st = grpo_check_choice_((int)form, 2, 6);
+    if (!st) st = grpo_check_number_(smooth, GRPO_MODERATE_POSITIVE_, 4);
+    if (!st) st = grpo_check_there_(correct, batch->n_groups, 3);
+    if (!st) st = grpo_check_responses_(batch, calls, GRPO_MODERATE_FACTOR_, 2);
     if (st) return st;
-    if (form != GRPO_TOOLS_PPO && form != GRPO_TOOLS_GRPO) return GRPO_BAD_FORM;
-    if (!(smooth > 0 && smooth <= 1e150)) return GRPO_BAD_SMOOTH;
-    if (batch->n_groups && !calls) return GRPO_NULL_LIST;
-    if (batch->n_groups && !correct) return GRPO_NULL_CORRECT;
-    if (!grpo_list_between_(calls, grpo_first_sequence_(batch), grpo_end_sequence_(batch), 0, 1e150)) return GRPO_BAD_CALLS;
     for (g = 0; g < batch->n_groups; g++) {
         double least = HUGE_VAL;
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) if (correct[i] && calls[i] < least) least = calls[i];
@@ -438,14 +443,14 @@ grpo_status grpo_tool_efficiency(const grpo_batch *batch, const double *calls, c
 grpo_status grpo_entity_credit(const grpo_batch *batch, const double *found, const uint8_t *correct, const uint8_t *invalid, double alpha,
                                grpo_real *reward)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 6);
     int64_t g, i;
     int overflow = 0;
-    if (!st) st = grpo_check_shaping_(alpha, 0, 0);
+    if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
+    if (!st) st = grpo_check_there_(correct, batch->n_groups, 3);
+    if (!st) st = grpo_check_there_(invalid, batch->n_groups, 4);
+    if (!st) st = grpo_check_responses_(batch, found, GRPO_PART_, 2);
     if (st) return st;
-    if (batch->n_groups && (!found || !invalid)) return GRPO_NULL_LIST;
-    if (batch->n_groups && !correct) return GRPO_NULL_CORRECT;
-    if (!grpo_list_between_(found, grpo_first_sequence_(batch), grpo_end_sequence_(batch), 0, 1)) return GRPO_BAD_FOUND;
     for (g = 0; g < batch->n_groups; g++) {
         const double most = grpo_largest_(found, batch->group_begin[g], batch->group_begin[g + 1]);
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
@@ -458,13 +463,12 @@ grpo_status grpo_entity_credit(const grpo_batch *batch, const double *found, con
 
 grpo_status grpo_retention_reward(const grpo_batch *batch, double lambda, double alpha, grpo_real *reward)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 4);
     int64_t i;
     int overflow = 0;
-    if (!st) st = grpo_check_shaping_(lambda, alpha, 0);
-    if (!st && alpha < 0) st = GRPO_BAD_ALPHA;
-    if (!st) st = grpo_check_tokens_(batch, batch->logp_ref, GRPO_NULL_LOGP_REF, GRPO_BAD_LOGP_REF);
-    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
+    if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_FACTOR_, 3);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_REWARD_);
     if (st) return st;
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) {
         grpo_dd d = grpo_response_mean_(batch, batch->logp_old, batch->logp_ref, i);
@@ -516,13 +520,13 @@ static void grpo_efficient_group_(const grpo_batch *b, int64_t g, const uint8_t 
 grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *correct, double share, double alpha, grpo_real *reward,
                                    uint8_t *efficient)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 5);
     int64_t g, i, count;
+    if (!st) st = grpo_check_output_(efficient, 6);
+    if (!st) st = grpo_check_number_(share, GRPO_PART_, 3);
+    if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_FACTOR_, 4);
+    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
     if (st) return st;
-    if (!efficient) return GRPO_NULL_OUTPUT;
-    if (!grpo_is_unit_(share)) return GRPO_BAD_UNIT;
-    if (!(alpha >= 0 && alpha <= 1e150)) return GRPO_BAD_ALPHA;
-    if (batch->n_groups && !correct) return GRPO_NULL_CORRECT;
     count = (int64_t)ceil(share * (double)batch->n_groups);
     if (count < 1) count = 1;
     for (g = 0; g < batch->n_groups; g++) {
@@ -583,13 +587,14 @@ static void grpo_bonus_group_(const grpo_batch *b, int64_t g, const double *accu
 grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accuracy, double lambda, double cap, double margin,
                                    grpo_real *reward)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 6);
     int64_t g;
-    if (!st) st = grpo_check_shaping_(lambda, cap, margin);
-    if (!st && !(cap > 0)) st = GRPO_BAD_POSITIVE;
-    if (!st) st = grpo_check_list_(batch, accuracy);
+    if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_number_(cap, GRPO_MODERATE_POSITIVE_, 4);
+    if (!st) st = grpo_check_number_(margin, GRPO_MODERATE_, 5);
+    if (!st) st = grpo_check_responses_(batch, accuracy, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_ | GRPO_NEED_SELECTED_, 0);
-    if (!st) st = grpo_check_marked_(batch, batch->logp_ref, batch->selected, GRPO_NULL_LOGP_REF, GRPO_BAD_LOGP_REF);
+    if (!st) st = grpo_check_tokens_(batch, batch->logp_ref, batch->selected, GRPO_MODERATE_, GRPO_AT_logp_ref_);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) grpo_bonus_group_(batch, g, accuracy, lambda, cap, margin, reward);
     return GRPO_OK;
@@ -598,12 +603,15 @@ grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accura
 grpo_status grpo_gated_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate, double *reward)
 {
     int64_t i, k;
-    if (!reward) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (columns < 0) return GRPO_BAD_GATE;
-    if (n > 0 && columns > 0 && (!rewards || !weight || !gate)) return GRPO_NULL_LIST;
-    if (!grpo_are_moderate_(rewards, 0, n * columns) || !grpo_are_moderate_(weight, 0, n > 0 ? columns : 0)) return GRPO_BAD_LIST;
-    for (k = 0; n > 0 && k < columns; k++) if (gate[k] < -1 || gate[k] >= columns) return GRPO_BAD_GATE;
+    grpo_status st = grpo_check_output_(reward, 6);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_count_(columns, 0, 3);
+    if (!st) st = grpo_check_list_(rewards, n * columns, GRPO_MODERATE_, 1);
+    if (!st && n > 0) st = grpo_check_list_(weight, columns, GRPO_MODERATE_, 4);
+    if (!st && n > 0) st = grpo_check_there_(gate, columns, 5);
+    for (k = 0; !st && n > 0 && k < columns; k++)
+        if (gate[k] < -1 || gate[k] >= columns) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 5, k);
+    if (st) return st;
     for (i = 0; i < n; i++) {
         const double *r = rewards + i * columns;
         grpo_dd sum = grpo_dd_of_(0);
@@ -618,11 +626,12 @@ grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t
     grpo_dd off;
     double p;
     int64_t i;
-    if (!reward) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !confidence) return GRPO_NULL_LIST;
-    if (n > 0 && !correct) return GRPO_NULL_CORRECT;
-    for (i = 0; i < n; i++) if (!(missing && missing[i]) && !grpo_in_domain_(confidence[i], GRPO_MODERATE_)) return GRPO_BAD_LIST;
+    grpo_status st = grpo_check_output_(reward, 5);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_there_(confidence, n, 1);
+    if (!st) st = grpo_check_there_(correct, n, 3);
+    for (i = 0; !st && i < n; i++) if (!(missing && missing[i])) st = grpo_check_member_(confidence[i], GRPO_MODERATE_, 1, i);
+    if (st) return st;
     for (i = 0; i < n; i++) {
         const int absent = missing && missing[i];
         p = absent ? 0.5 : confidence[i] < 0 ? 0 : confidence[i] > 1 ? 1 : confidence[i];
@@ -651,12 +660,13 @@ grpo_status grpo_length_shape(const double *length, int64_t n, grpo_shape_form f
 {
     const int triangle = form == GRPO_SHAPE_TRIANGLE;
     int64_t i;
-    if (!reward) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !length) return GRPO_NULL_LIST;
-    if (form != GRPO_SHAPE_PARABOLA && form != GRPO_SHAPE_POLYLINE && !triangle) return GRPO_BAD_FORM;
-    if (!(max > 0 && max <= 1e150 && peak > 0 && (triangle ? peak <= 1e150 : peak < 1))) return GRPO_BAD_SHAPE;
-    if (!grpo_list_between_(length, 0, n, 0, 1e150)) return GRPO_BAD_CALLS;
+    grpo_status st = grpo_check_output_(reward, 6);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_choice_((int)form, 3, 3);
+    if (!st) st = grpo_check_number_(max, GRPO_MODERATE_POSITIVE_, 5);
+    if (!st) st = grpo_check_number_(peak, triangle ? GRPO_MODERATE_POSITIVE_ : GRPO_OPEN_PART_, 4);
+    if (!st) st = grpo_check_list_(length, n, GRPO_MODERATE_FACTOR_, 1);
+    if (st) return st;
     for (i = 0; i < n; i++) reward[i] = grpo_shape_(form, length[i], peak, max);
     return GRPO_OK;
 }
@@ -672,13 +682,14 @@ static double grpo_exp_curve_(double a, grpo_dd y)
 
 grpo_status grpo_log_exp_map(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped)
 {
-    grpo_status st = grpo_check_shaping_(threshold, upper, lower);
+    grpo_status st = grpo_check_output_(mapped, 6);
     int64_t i;
-    if (!mapped) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_number_(threshold, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_number_(upper, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_number_(lower, GRPO_MODERATE_, 5);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (st) return st;
-    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
     for (i = 0; i < n; i++) {
         const grpo_dd above = grpo_two_diff(reward[i], threshold);
         if (reward[i] >= threshold) mapped[i] = threshold + upper * (log1p(above.hi) + above.lo / (1 + above.hi));
@@ -710,16 +721,20 @@ grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const 
                              grpo_tree_form form, int64_t turns, grpo_dd *scratch, double *shaped)
 {
     const int divides = form == GRPO_TREE_MEAN_BY_DEPTH;
-    grpo_status st = grpo_check_shaping_(gamma, 0, 0);
+    grpo_status st = grpo_check_output_(shaped, 9);
     int64_t k;
-    if (!shaped) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && (!parent || !scratch || (divides && !depth))) return GRPO_NULL_LIST;
-    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
-    if (form != GRPO_TREE_MAX && form != GRPO_TREE_MEAN && !divides) return GRPO_BAD_FORM;
+    if (!st) st = grpo_check_count_(n, 0, 4);
+    if (!st) st = grpo_check_choice_((int)form, 3, 6);
+    if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 5);
+    if (!st) st = grpo_check_there_(parent, n, 1);
+    if (!st) st = grpo_check_there_(scratch, n, 8);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
+    if (!st && divides) st = grpo_check_there_(depth, n, 3);
+    for (k = 0; !st && k < n; k++) {
+        if (parent[k] < -1 || parent[k] >= k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
+        if (!st && divides && (depth[k] < 1 || depth[k] > turns)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 3, k);
+    }
     if (st) return st;
-    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
-    for (k = 0; k < n; k++) if (parent[k] < -1 || parent[k] >= k || (divides && (depth[k] < 1 || depth[k] > turns))) return GRPO_BAD_TREE;
     for (k = n - 1; k >= 0; k--) {
         scratch[k] = grpo_tree_node_(parent, reward, n, k, gamma, form, scratch);
         if (divides && grpo_has_child_(parent, n, k)) scratch[k] = grpo_dd_div(scratch[k], (double)(turns - depth[k] + 1));
@@ -739,14 +754,16 @@ static double grpo_hint_value_(double right, double n, grpo_hint_form form)
 grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n, double temperature, grpo_hint_form form, int gate,
                              double *reward_of_hint)
 {
-    grpo_status st = grpo_check_temperature_(temperature);
+    grpo_status st = grpo_check_output_(reward_of_hint, 7);
     grpo_sum sum;
     grpo_dd mean;
     double right = 0;
     int64_t k;
-    if (!reward_of_hint) return GRPO_NULL_OUTPUT;
-    if (form != GRPO_HINT_VARIANCE && form != GRPO_HINT_INFORMATIVE) return GRPO_BAD_FORM;
-    if (!st) st = grpo_check_numbers_(reward, gap, n);
+    if (!st) st = grpo_check_count_(n, 1, 3);
+    if (!st) st = grpo_check_choice_((int)form, 2, 5);
+    if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 4);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(gap, n, GRPO_MODERATE_, 2);
     if (st) return st;
     memset(&sum, 0, sizeof sum);
     for (k = 0; k < n; k++) if (reward[k] > 0.5) { grpo_sum_add_(&sum, gap[k]); right++; }
@@ -773,12 +790,16 @@ grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int6
     grpo_dd off;
     double sum = 0;
     int64_t k, right = 0, good = 0;
-    if (!reward) return GRPO_NULL_OUTPUT;
-    if (n < 1 || m < 0) return n < 0 || m < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
-    if (!correct) return GRPO_NULL_CORRECT;
-    if (!length || (m > 0 && !net)) return GRPO_NULL_LIST;
-    if (passes < -1 || passes > 8 || predicted_length < -1) return GRPO_BAD_PREDICTION;
-    for (k = 0; k < n; k++) if (length[k] < 0) return GRPO_BAD_PREDICTION;
+    grpo_status st = grpo_check_output_(reward, 8);
+    if (!st) st = grpo_check_count_(n, 1, 3);
+    if (!st) st = grpo_check_count_(m, 0, 5);
+    if (!st) st = grpo_check_output_(correct, 1);
+    if (!st) st = grpo_check_output_(length, 2);
+    if (!st) st = grpo_check_there_(net, m, 4);
+    if (!st && (passes < -1 || passes > 8)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 6, -1);
+    if (!st) st = grpo_check_count_(predicted_length, -1, 7);
+    for (k = 0; !st && k < n; k++) if (length[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 2, k);
+    if (st) return st;
     for (k = 0; k < m; k++) good += net[k] > 0;
     for (k = 0; k < n; k++) right += correct[k] != 0;
     if (m > 0) sum = (double)good / (double)m;
@@ -794,14 +815,16 @@ grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int6
 grpo_status grpo_pairwise_wins(const double *wins, int64_t n, double *reward)
 {
     int64_t i, j;
-    if (!reward) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 1 && !wins) return GRPO_NULL_LIST;
-    for (i = 0; i < n; i++)
-        for (j = 0; j < n; j++) {
+    grpo_status st = grpo_check_output_(reward, 3);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st && n > 1) st = grpo_check_output_(wins, 1);
+    for (i = 0; !st && i < n; i++)
+        for (j = 0; !st && j < n; j++) {
             const double x = i == j ? 0.5 : wins[i * n + j], y = i == j ? 0.5 : wins[j * n + i];
-            if (!(x == 0 || x == 0.5 || x == 1) || x + y != 1) return GRPO_BAD_WINS;
+            if (!(x == 0 || x == 0.5 || x == 1)) st = grpo_refuse_(GRPO_NOT_A_CHOICE, 1, i * n + j);
+            else if (x + y != 1) st = grpo_refuse_(GRPO_NOT_MIRRORED, 1, i * n + j);
         }
+    if (st) return st;
     for (i = 0; i < n; i++) {
         double sum = 0;                                                 /* of halves */
         for (j = 0; j < n; j++) if (j != i) sum += wins[i * n + j];
@@ -812,13 +835,15 @@ grpo_status grpo_pairwise_wins(const double *wins, int64_t n, double *reward)
 
 grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, int64_t n, double top, int64_t *scratch, double *reward)
 {
-    grpo_status st = grpo_check_shaping_(top, 0, 0);
+    grpo_status st = grpo_check_output_(reward, 6);
     int64_t i, j, rank;
-    if (!reward) return GRPO_NULL_OUTPUT;
-    if (n == 0) return GRPO_OK;
-    if (!st) st = grpo_check_numbers_(peak, overall, n);
+    if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st && n == 0) return GRPO_OK;
+    if (!st) st = grpo_check_number_(top, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_list_(peak, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(overall, n, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_output_(scratch, 5);
     if (st) return st;
-    if (!scratch) return GRPO_NULL_LIST;
     for (i = 0; i < n; i++)                                             /* how many it dominates */
         for (scratch[i] = 0, j = 0; j < n; j++) scratch[i] += peak[i] > peak[j] && overall[i] < overall[j];
     for (i = 0; i < n; i++) {
@@ -853,15 +878,16 @@ static double grpo_interval_overlap_(grpo_dd begin, grpo_dd end, grpo_dd s, grpo
 grpo_status grpo_interval_reward(const double *begin, const double *end, int64_t n, double gamma, int sample, double *reward)
 {
     const grpo_std_kind kind = sample ? GRPO_STD_SAMPLE : GRPO_STD_POPULATION;
-    grpo_status st = grpo_check_shaping_(gamma, 0, 0);
+    grpo_status st = grpo_check_output_(reward, 6);
     grpo_dd s, e;
     double confidence;
     int64_t k;
-    if (!reward) return GRPO_NULL_OUTPUT;
-    if (!st && gamma < 0) st = GRPO_BAD_NEGATIVE;
-    if (!st) st = n == 1 ? GRPO_TOO_FEW : grpo_check_numbers_(begin, end, n);
+    if (!st) st = grpo_check_count_(n, 2, 3);
+    if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_FACTOR_, 4);
+    if (!st) st = grpo_check_list_(begin, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(end, n, GRPO_MODERATE_, 2);
+    for (k = 0; !st && k < n; k++) if (!(end[k] > begin[k])) st = grpo_refuse_both_(GRPO_NOT_BELOW, 1, 2, k);
     if (st) return st;
-    for (k = 0; k < n; k++) if (!(end[k] > begin[k])) return GRPO_BAD_INTERVAL;
     s = grpo_mean_of_(begin, NULL, n);
     e = grpo_mean_of_(end, NULL, n);
     confidence = grpo_exp(grpo_dd_mul(grpo_two_sum(grpo_list_deviation_(begin, n, kind), grpo_list_deviation_(end, n, kind)), -gamma));
@@ -871,15 +897,14 @@ grpo_status grpo_interval_reward(const double *begin, const double *end, int64_t
 
 grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, double total, double *shaped)
 {
-    grpo_status st = grpo_check_shaping_(score, total, 0);
+    grpo_status st = grpo_check_output_(shaped, 5);
     double divisor = 0;
     int64_t k;
-    if (!shaped) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !reward) return GRPO_NULL_REWARD_LIST;
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_number_(score, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_number_(total, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_FACTOR_, 1);
     if (st) return st;
-    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
-    for (k = 0; k < n; k++) if (reward[k] < 0) return GRPO_BAD_NEGATIVE;
     for (k = 0; k < n; k++) divisor += reward[k] > 0;
     if (!(score > 0)) divisor = total;
     for (k = 0; k < n; k++) shaped[k] = divisor > 1 ? reward[k] / divisor : reward[k];
@@ -889,11 +914,11 @@ grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, do
 grpo_status grpo_information_gain(const double *logp, int64_t n, grpo_information_form form, double *gain)
 {
     int64_t k;
-    if (!gain) return GRPO_NULL_OUTPUT;
-    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
-    if (!logp) return GRPO_NULL_LIST;
-    if (form != GRPO_INFORMATION_LOG && form != GRPO_INFORMATION_PROBABILITY) return GRPO_BAD_FORM;
-    if (!grpo_list_between_(logp, 0, n, -1e150, 0)) return GRPO_BAD_ANSWER_LOGP;
+    grpo_status st = grpo_check_output_(gain, 4);
+    if (!st) st = grpo_check_count_(n, 1, 2);
+    if (!st) st = grpo_check_choice_((int)form, 2, 3);
+    if (!st) st = grpo_check_list_(logp, n, GRPO_MODERATE_NEGATIVE_, 1);
+    if (st) return st;
     for (k = 1; k < n; k++)
         gain[k - 1] = form == GRPO_INFORMATION_LOG ? logp[k] - logp[k - 1] : exp(logp[k]) - exp(logp[k - 1]);
     return GRPO_OK;
@@ -916,11 +941,11 @@ static int grpo_correct_lengths_(const grpo_batch *b, int64_t g, grpo_lengths_ *
 
 grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 3);
     grpo_lengths_ l;
     int64_t g, i;
     int overflow = 0;
-    if (!st) st = grpo_check_parameter_(coef);
+    if (!st) st = grpo_check_number_(coef, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
@@ -954,13 +979,15 @@ static int grpo_is_mode_(const int64_t *x, int64_t n, int64_t id)
 
 grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward)
 {
-    grpo_status st = grpo_check_list_call_(reward, n);
+    grpo_status st = grpo_check_output_(reward, 5);
     int64_t k, all;
+    if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_choice_((int)form, 2, 4);
+    if (!st) st = grpo_check_count_(permutations, 0, 2);
+    if (!st && form == GRPO_PERMUTATION_JUDGE && permutations != 2) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, -1);
     if (st) return st;
-    if (form != GRPO_PERMUTATION_JUDGE && form != GRPO_PERMUTATION_VOTES) return GRPO_BAD_FORM;
-    if (permutations < 0 || (form == GRPO_PERMUTATION_JUDGE && permutations != 2)) return GRPO_BAD_SIZE;
     all = permutations * n;
-    if (all > 0 && !choice) return GRPO_NULL_ARGUMENT;
+    if (all > 0 && !choice) return grpo_refuse_(GRPO_NULL, 1, -1);
     for (k = 0; k < all; k++) {
         const int agrees = form == GRPO_PERMUTATION_JUDGE ? choice[k % n] == choice[n + k % n] : grpo_is_mode_(choice, all, choice[k]);
         reward[k] = agrees ? 1 : -1;
@@ -970,11 +997,11 @@ grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations,
 
 grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 4);
     int64_t g, i, j;
     int overflow = 0;
-    if (!st && batch->n_groups && !answer) st = GRPO_NULL_ARGUMENT;
-    if (!st && size < 1) st = GRPO_BAD_SIZE;
+    if (!st) st = grpo_check_there_(answer, batch->n_groups, 2);
+    if (!st) st = grpo_check_count_(size, 1, 3);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++)
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
@@ -1023,12 +1050,12 @@ static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t 
 
 grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 5);
     int64_t i;
     int overflow = 0;
-    if (!st && batch->n_groups && !token) st = GRPO_NULL_ARGUMENT;
-    if (!st && size < 1) st = GRPO_BAD_SIZE;
-    if (!st) st = grpo_check_parameter_(penalty);
+    if (!st) st = grpo_check_there_(token, batch->n_groups, 2);
+    if (!st) st = grpo_check_count_(size, 1, 3);
+    if (!st) st = grpo_check_number_(penalty, GRPO_MODERATE_, 4);
     if (st) return st;
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         grpo_put_(reward, i, grpo_times(penalty, grpo_repeated_(batch, token, i, size)), &overflow);
@@ -1038,15 +1065,15 @@ grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token
 grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
                                 grpo_real *reward)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 6);
     grpo_values v;
     grpo_dd mean, s, z;
     int64_t g, i;
     int overflow = 0;
-    if (!st) st = grpo_check_parameter_(alpha);
-    if (!st) st = grpo_check_parameter_(wrong);
-    if (!st) st = grpo_check_weighting_(eps);
-    if (!st) st = grpo_check_correct_(batch, correct);
+    if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_number_(wrong, GRPO_MODERATE_, 5);
+    if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_FACTOR_, 4);
+    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
         memset(&v, 0, sizeof v);
@@ -1091,13 +1118,13 @@ static void grpo_pair_group_(const grpo_batch *b, int64_t g, const int64_t *outc
 
 grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked)
 {
-    grpo_status st = grpo_check_call_(batch, reward);
+    grpo_status st = grpo_check_call_(batch, reward, 4);
     int64_t g, k, pairs = 0;
-    if (!st && !masked) st = GRPO_NULL_OUTPUT;
-    if (!st && batch->n_groups && !ended) st = GRPO_NULL_ARGUMENT;
+    if (!st) st = grpo_check_output_(masked, 5);
+    if (!st) st = grpo_check_there_(ended, batch->n_groups, 3);
     for (g = 0; !st && g < batch->n_groups; g++) pairs += grpo_group_size_(batch, g) / 2;
-    if (!st && pairs && !outcome) st = GRPO_NULL_ARGUMENT;
-    for (k = 0; !st && k < pairs; k++) if (outcome[k] < -1 || outcome[k] > 1) st = GRPO_BAD_ENTRY;
+    if (!st) st = grpo_check_there_(outcome, pairs, 2);
+    for (k = 0; !st && k < pairs; k++) if (outcome[k] < -1 || outcome[k] > 1) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, k);
     if (st) return st;
     for (k = 0, g = 0; g < batch->n_groups; g++) {
         grpo_pair_group_(batch, g, pairs ? outcome + k : NULL, ended, reward, masked);
@@ -1108,11 +1135,12 @@ grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, c
 
 grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward)
 {
-    grpo_status st = grpo_check_list_call_(reward, n);
+    grpo_status st = grpo_check_output_(reward, 3);
     grpo_dd span;
     double least = HUGE_VAL, most = -HUGE_VAL;
     int64_t k;
-    if (!st) st = grpo_check_entry_list_(distance, n, -1e150, 1e150);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_list_(distance, n, GRPO_MODERATE_, 1);
     if (st || n == 0) return st;
     for (k = 0; k < n; k++) {
         if (distance[k] < least) least = distance[k];

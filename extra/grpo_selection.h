@@ -208,11 +208,9 @@ GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size
 extern "C" {
 #endif
 
-static grpo_status grpo_check_by_(const grpo_batch *b, const grpo_real *by)
+static grpo_status grpo_check_by_(const grpo_batch *b, const grpo_real *by, int place)
 {
-    if (b->n_groups == 0) return GRPO_OK;
-    if (!by) return GRPO_NULL_BY;
-    return grpo_first_token_outside_(b, by, NULL, GRPO_FINITE_) < 0 ? GRPO_OK : GRPO_BAD_BY;
+    return grpo_check_tokens_(b, by, NULL, GRPO_FINITE_, GRPO_AT_ARGUMENT_ + place);
 }
 
 static void grpo_clear_tokens_(const grpo_batch *b, uint8_t *selected)
@@ -238,13 +236,12 @@ static void grpo_mark_prefix_(const grpo_order_ *o, const grpo_prefix_ *p, uint8
 /* no token lies inside the two that the quantile is between: at or above it is at or above the upper one, number ceil(position) */
 grpo_status grpo_select_top(const grpo_batch *batch, const grpo_real *by, double fraction, uint8_t *selected)
 {
-    grpo_status st = grpo_check_call_(batch, selected);
+    grpo_status st = grpo_check_call_(batch, selected, 4);
     grpo_order_ o;
     grpo_prefix_ p;
     int64_t i, n = 0;
-    if (st) return st;
-    if (!(fraction >= 0 && fraction <= 1)) return GRPO_BAD_FRACTION;
-    st = grpo_check_by_(batch, by);
+    if (!st) st = grpo_check_number_(fraction, GRPO_PART_, 3);
+    if (!st) st = grpo_check_by_(batch, by, 2);
     if (st) return st;
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) n += grpo_unmasked_(batch, i);
     memset(&o, 0, sizeof o);
@@ -258,12 +255,11 @@ grpo_status grpo_select_top(const grpo_batch *batch, const grpo_real *by, double
 
 grpo_status grpo_select_largest(const grpo_batch *batch, const grpo_real *by, int64_t count, uint8_t *selected)
 {
-    grpo_status st = grpo_check_call_(batch, selected);
+    grpo_status st = grpo_check_call_(batch, selected, 4);
     grpo_order_ o;
     grpo_prefix_ p;
-    if (st) return st;
-    if (count < 0) return GRPO_BAD_COUNT;
-    st = grpo_check_by_(batch, by);
+    if (!st) st = grpo_check_count_(count, 0, 3);
+    if (!st) st = grpo_check_by_(batch, by, 2);
     if (st) return st;
     memset(&o, 0, sizeof o);
     o.batch = batch; o.by = by; o.descending = 1; o.most = count;
@@ -276,13 +272,12 @@ grpo_status grpo_select_second_moment(const grpo_batch *batch, const grpo_real *
                                       uint8_t *selected)
 {
     const int drifting = form == GRPO_SECOND_MOMENT_DRIFTING;
-    grpo_status st = grpo_check_call_(batch, selected);
+    grpo_status st = grpo_check_call_(batch, selected, 5);
     grpo_order_ o;
     grpo_prefix_ p;
-    if (st) return st;
-    if (form != GRPO_SECOND_MOMENT_ALL && !drifting) return GRPO_BAD_FORM;
-    if (!(threshold > 0 && grpo_is_finite(threshold))) return GRPO_BAD_THRESHOLD;
-    st = grpo_check_inputs_(batch, advantage, GRPO_NEED_OLD_ | (drifting ? GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_ : GRPO_NEED_ROLLOUT_));
+    if (!st) st = grpo_check_choice_((int)form, 2, 3);
+    if (!st) st = grpo_check_number_(threshold, GRPO_POSITIVE_, 4);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_OLD_ | (drifting ? GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_ : GRPO_NEED_ROLLOUT_));
     if (st) return st;
     memset(&o, 0, sizeof o);
     o.batch = batch; o.by = drifting ? batch->logp : batch->logp_rollout; o.minus = batch->logp_old;
@@ -348,17 +343,17 @@ static int grpo_is_permutation_(const int64_t *order, int64_t n)
 grpo_status grpo_select_between(const grpo_batch *batch, const grpo_real *by, double low, double high, const uint8_t *excluded,
                                 const int64_t *order, int64_t count, uint8_t *selected)
 {
-    grpo_status st = grpo_check_call_(batch, selected);
+    grpo_status st = grpo_check_call_(batch, selected, 8);
     grpo_places_ places;
     int64_t k, t;
-    if (st) return st;
-    if (!grpo_is_finite(low) || !grpo_is_finite(high)) return GRPO_BAD_BOUND;
-    if (count < 0) return GRPO_BAD_COUNT;
-    st = grpo_check_by_(batch, by);
+    if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 3);
+    if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 4);
+    if (!st) st = grpo_check_count_(count, 0, 7);
+    if (!st) st = grpo_check_by_(batch, by, 2);
     if (st) return st;
     grpo_places_of_(batch, &places);
-    if (places.n > 0 && !order) return GRPO_NULL_ORDER;
-    if (!grpo_is_permutation_(order, places.n)) return GRPO_BAD_ORDER;
+    if (places.n > 0 && !order) return grpo_refuse_(GRPO_NULL, 6, -1);
+    if (!grpo_is_permutation_(order, places.n)) return grpo_refuse_(GRPO_NOT_PERMUTATION, 6, -1);
     grpo_clear_tokens_(batch, selected);
     for (k = 0; k < places.n && count > 0; k++) {
         t = grpo_slot_of_(&places, order[k]);
@@ -372,7 +367,7 @@ grpo_status grpo_select_between(const grpo_batch *batch, const grpo_real *by, do
 
 grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *covariance)
 {
-    grpo_status st = grpo_check_call_(batch, covariance);
+    grpo_status st = grpo_check_call_(batch, covariance, 3);
     grpo_sum sum[2];
     grpo_dd mean_A, mean_l;
     grpo_index_ at;
@@ -400,12 +395,12 @@ grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage,
 
 grpo_status grpo_keep_between(const grpo_batch *batch, double low, double high, uint8_t *keep)
 {
-    grpo_status st = grpo_check_call_(batch, keep);
+    grpo_status st = grpo_check_call_(batch, keep, 4);
     grpo_sum sum;
     int64_t g, i, n;
-    if (st) return st;
-    if (!grpo_is_finite(low) || !grpo_is_finite(high)) return GRPO_BAD_BOUND;
-    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 2);
+    if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 3);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
         memset(&sum, 0, sizeof sum);
@@ -418,11 +413,11 @@ grpo_status grpo_keep_between(const grpo_batch *batch, double low, double high, 
 
 grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, double eps, double *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 4);
     int64_t i;
-    if (st) return st;
-    if (!(power >= 0 && grpo_is_finite(power) && eps >= 0 && grpo_is_finite(eps))) return GRPO_BAD_POWER;
-    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (!st) st = grpo_check_number_(power, GRPO_FACTOR_, 2);
+    if (!st) st = grpo_check_number_(eps, GRPO_FACTOR_, 3);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         weight[i] = pow(fabs((double)batch->reward[i]), power) + eps;
@@ -452,18 +447,19 @@ grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform
     grpo_sum sum;
     double total;
     int64_t k;
-    if (!index) return GRPO_NULL_OUTPUT;
-    if (n < 0 || draws < 0) return GRPO_BAD_COUNT;
-    if (!weight) return GRPO_NULL_WEIGHT;
-    if (!uniform) return GRPO_NULL_UNIFORM;
+    grpo_status st = grpo_check_output_(index, 5);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_count_(draws, 0, 4);
+    if (!st) st = grpo_check_output_(weight, 1);
+    if (!st) st = grpo_check_output_(uniform, 3);
+    if (!st) st = grpo_check_list_(weight, n, GRPO_MODERATE_FACTOR_, 1);
+    if (st) return st;
     memset(&sum, 0, sizeof sum);
-    for (k = 0; k < n; k++) {
-        if (!(weight[k] >= 0 && weight[k] <= 1e150)) return GRPO_BAD_WEIGHT;
-        grpo_sum_add_(&sum, weight[k]);
-    }
+    for (k = 0; k < n; k++) grpo_sum_add_(&sum, weight[k]);
     total = grpo_sum_value_(&sum);
-    if (!(total > 0)) return GRPO_BAD_WEIGHT;
-    for (k = 0; k < draws; k++) if (!(uniform[k] >= 0 && uniform[k] < 1)) return GRPO_BAD_UNIFORM;
+    if (!(total > 0)) return grpo_refuse_(GRPO_ZERO_SUM, 1, -1);
+    st = grpo_check_list_(uniform, draws, GRPO_BELOW_ONE_, 3);
+    if (st) return st;
     for (k = 0; k < draws; k++) index[k] = grpo_drawn_(weight, n, uniform[k], total);
     return GRPO_OK;
 }
@@ -484,7 +480,7 @@ static double grpo_reward_deviation_(const grpo_batch *b, int64_t g, int *expone
 
 grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantage, double *score)
 {
-    grpo_status st = grpo_check_call_(batch, score);
+    grpo_status st = grpo_check_call_(batch, score, 3);
     grpo_sum sum;
     double size, deviation;
     int64_t g, i, t;
@@ -564,19 +560,18 @@ static int64_t grpo_select_outliers_(const grpo_signal_ *s, const grpo_spread_ *
     return n;
 }
 
-static grpo_status grpo_check_clip_(const grpo_batch *b, const grpo_real *advantage, double mu, const uint8_t *selected)
+static grpo_status grpo_check_clip_(const grpo_batch *b, const grpo_real *advantage, double mu, int place)
 {
-    grpo_status st = grpo_check_call_(b, selected);
-    if (st) return st;
-    if (!grpo_is_finite(mu)) return GRPO_BAD_MU;
-    return grpo_check_inputs_(b, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
+    const grpo_status st = grpo_check_number_(mu, GRPO_FINITE_, place);
+    return st ? st : grpo_check_inputs_(b, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
 }
 
 grpo_status grpo_clip_below(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected)
 {
-    grpo_status st = grpo_check_clip_(batch, advantage, mu, selected);
+    grpo_status st = grpo_check_call_(batch, selected, 4);
     grpo_signal_ s;
     grpo_spread_ spread;
+    if (!st) st = grpo_check_clip_(batch, advantage, mu, 3);
     if (st) return st;
     s.batch = batch; s.expected = NULL;
     spread = grpo_spread_of_(&s);
@@ -607,12 +602,13 @@ static void grpo_keep_largest_(const grpo_signal_ *s, int64_t most, uint8_t *sel
 grpo_status grpo_clip_value(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu, double fraction,
                             uint8_t *selected)
 {
-    grpo_status st = grpo_check_clip_(batch, advantage, mu, selected);
+    grpo_status st = grpo_check_call_(batch, selected, 6);
     grpo_signal_ s;
     grpo_spread_ spread;
     int64_t most;
-    if (!st && !(fraction >= 0 && fraction <= 1)) st = GRPO_BAD_FRACTION;
-    if (!st) st = grpo_check_tokens_(batch, expected, GRPO_NULL_EXPECTED, GRPO_BAD_EXPECTED);
+    if (!st) st = grpo_check_clip_(batch, advantage, mu, 4);
+    if (!st) st = grpo_check_number_(fraction, GRPO_PART_, 5);
+    if (!st) st = grpo_check_tokens_(batch, expected, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 3);
     if (st) return st;
     s.batch = batch; s.expected = expected;
     spread = grpo_spread_of_(&s);
@@ -685,11 +681,16 @@ grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count,
     grpo_subset_ x, best;
     int64_t k;
     int any = 0;
-    if (!index) return GRPO_NULL_OUTPUT;
-    if (!reward) return GRPO_NULL_REWARD_LIST;
-    if (!(n >= 1 && n <= GRPO_MAX_CANDIDATES_ && count >= 1 && count <= n)) return GRPO_BAD_SUBSET;
-    if (!grpo_is_finite(low) || !grpo_is_finite(high)) return GRPO_BAD_BOUND;
-    if (!grpo_are_moderate_(reward, 0, n)) return GRPO_BAD_REWARD_LIST;
+    grpo_status st = grpo_check_output_(index, 6);
+    if (!st) st = grpo_check_output_(reward, 1);
+    if (!st) st = grpo_check_count_(n, 1, 2);
+    if (!st && n > GRPO_MAX_CANDIDATES_) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 2, -1);
+    if (!st) st = grpo_check_count_(count, 1, 3);
+    if (!st && count > n) st = grpo_refuse_both_(GRPO_CROSSED, 3, 2, -1);
+    if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 4);
+    if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 5);
+    if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
+    if (st) return st;
     memset(&x, 0, sizeof x);
     best = x;
     for (k = 0; k < count; k++) x.index[k] = k;
@@ -698,7 +699,7 @@ grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count,
         if (!any || grpo_subset_better_(reward, &x, &best, count, low, high)) best = x;
         any = 1;
     } while (grpo_next_subset_(x.index, n, count));
-    if (!any) return GRPO_NO_SUBSET;
+    if (!any) return grpo_refuse_(GRPO_NONE_LEFT, 4, -1);
     for (k = 0; k < count; k++) index[k] = best.index[k];
     return GRPO_OK;
 }
@@ -760,27 +761,27 @@ static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real 
     }
 }
 
-static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefix_gate *x)
+static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefix_gate *x, int place)
 {
-    grpo_status st = grpo_check_weighting_(x->delta);
+    grpo_status st = grpo_check_output_(x, place);
     int64_t i;
-    if (!st) st = grpo_check_weighting_(x->budget);
-    if (!st) st = grpo_check_weighting_(x->factor);
-    if (!st && x->delta == 0) st = GRPO_NEGATIVE_PARAMETER;
-    if (!st && !(x->least >= 0 && x->least <= 1 && x->quantile >= 0 && x->quantile <= 1)) st = GRPO_BAD_SHARE_ARGUMENT;
-    if (st) return st;
-    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++) if (x->width < b->length[i]) return GRPO_SMALL_WIDTH;
-    return GRPO_OK;
+    if (!st) st = grpo_check_member_(x->least, GRPO_PART_, place, 1);
+    if (!st) st = grpo_check_member_(x->delta, GRPO_MODERATE_POSITIVE_, place, 2);
+    if (!st) st = grpo_check_member_(x->budget, GRPO_MODERATE_FACTOR_, place, 3);
+    if (!st) st = grpo_check_member_(x->quantile, GRPO_PART_, place, 4);
+    if (!st) st = grpo_check_member_(x->factor, GRPO_MODERATE_FACTOR_, place, 5);
+    for (i = grpo_first_sequence_(b); !st && i < grpo_end_sequence_(b); i++)
+        if (x->width < b->length[i]) st = grpo_refuse_(GRPO_TOO_SMALL, place, 0);
+    return st;
 }
 
 grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
                                uint8_t *selected)
 {
-    grpo_status st = grpo_check_call_(batch, selected);
+    grpo_status st = grpo_check_call_(batch, selected, 5);
     int64_t i;
-    if (st) return st;
-    if (!gate || (batch->n_groups && !scratch)) return GRPO_NULL_ARGUMENT;
-    st = grpo_check_prefix_gate_(batch, gate);
+    if (!st) st = grpo_check_prefix_gate_(batch, gate, 3);
+    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
@@ -834,21 +835,17 @@ static int64_t grpo_neediest_(const double *p, const int64_t *count, int64_t n, 
 }
 
 /* are all in [0, 1]? */
-static int grpo_are_probabilities_(const double *p, int64_t n)
-{
-    int64_t k;
-    for (k = 0; k < n; k++) if (!(p[k] >= 0 && p[k] <= 1)) return 0;
-    return 1;
-}
 
 grpo_status grpo_allocate(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count)
 {
     int64_t k, left, best;
-    if (!count) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !p) return GRPO_NULL_LIST;
-    if (low < 1 || high < low || total < 0 || (n > 0 && total / n < low)) return GRPO_BAD_ALLOCATION;
-    if (!grpo_are_probabilities_(p, n)) return GRPO_BAD_PROBABILITY;
+    grpo_status st = grpo_check_output_(count, 6);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_count_(low, 1, 3);
+    if (!st && high < low) st = grpo_refuse_both_(GRPO_CROSSED, 3, 4, -1);
+    if (!st && (total < 0 || (n > 0 && total / n < low))) st = grpo_refuse_(GRPO_TOO_SMALL, 5, -1);
+    if (!st) st = grpo_check_list_(p, n, GRPO_PART_, 1);
+    if (st) return st;
     for (k = 0; k < n; k++) count[k] = low;
     for (left = total - n * low; left > 0; left--) {
         best = grpo_neediest_(p, count, n, high);
@@ -898,11 +895,12 @@ static int64_t grpo_next_place_(const double *x, int64_t n, grpo_compare_ *compa
 grpo_status grpo_value_information(const double *draw, int64_t n, int64_t count, int64_t *index)
 {
     int64_t k, last = -1;
-    if (!index) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !draw) return GRPO_NULL_LIST;
-    if (count < 0 || count > n) return GRPO_BAD_CHOICE_COUNT;
-    if (!grpo_are_probabilities_(draw, n)) return GRPO_BAD_PROBABILITY;
+    grpo_status st = grpo_check_output_(index, 4);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_count_(count, 0, 3);
+    if (!st && count > n) st = grpo_refuse_both_(GRPO_CROSSED, 3, 2, -1);
+    if (!st) st = grpo_check_list_(draw, n, GRPO_PART_, 1);
+    if (st) return st;
     for (k = 0; k < count; k++) index[k] = last = grpo_next_place_(draw, n, grpo_compare_information_, last, 1);
     return GRPO_OK;
 }
@@ -911,12 +909,13 @@ grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n
 {
     grpo_dd v;
     int64_t k;
-    if (!weight) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && (!p || !diversity)) return GRPO_NULL_LIST;
-    if (!grpo_are_probabilities_(p, n)) return GRPO_BAD_PROBABILITY;
-    if (!grpo_are_moderate_(diversity, 0, n) || !grpo_in_domain_(alpha, GRPO_MODERATE_) || !grpo_in_domain_(beta, GRPO_MODERATE_))
-        return GRPO_BAD_VISIT;
+    grpo_status st = grpo_check_output_(weight, 6);
+    if (!st) st = grpo_check_count_(n, 0, 3);
+    if (!st) st = grpo_check_list_(p, n, GRPO_PART_, 1);
+    if (!st) st = grpo_check_list_(diversity, n, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_, 5);
+    if (st) return st;
     for (k = 0; k < n; k++) {
         v = grpo_dd_mul(grpo_dd_mul(grpo_two_diff(1, p[k]), p[k]), alpha);
         weight[k] = grpo_dd_add(v, grpo_two_prod(beta, diversity[k])).hi;
@@ -957,11 +956,12 @@ static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t cou
 grpo_status grpo_downsample_variance(const double *advantage, int64_t n, int64_t count, int64_t *index)
 {
     int64_t k, last = -1, prefix;
-    if (!index) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !advantage) return GRPO_NULL_LIST;
-    if (count < 0 || count > n) return GRPO_BAD_CHOICE_COUNT;
-    if (!grpo_are_moderate_(advantage, 0, n)) return GRPO_BAD_ADVANTAGE_LIST;
+    grpo_status st = grpo_check_output_(index, 4);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_count_(count, 0, 3);
+    if (!st && count > n) st = grpo_refuse_both_(GRPO_CROSSED, 3, 2, -1);
+    if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
+    if (st) return st;
     for (k = count - 1; k >= 0; k--) index[k] = last = grpo_next_place_(advantage, n, grpo_compare_numbers_, last, -1);
     prefix = grpo_best_prefix_(advantage, n, count, index);
     for (last = -1, k = 0; k < prefix; k++) index[k] = last = grpo_next_place_(advantage, n, grpo_compare_numbers_, last, 1);
@@ -970,11 +970,11 @@ grpo_status grpo_downsample_variance(const double *advantage, int64_t n, int64_t
 
 grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_t *index, int64_t *count)
 {
-    grpo_status st = grpo_check_call_(batch, index);
+    grpo_status st = grpo_check_call_(batch, index, 3);
     int64_t g, i, begin, end, k, first, n = 0;
+    if (!st) st = grpo_check_output_(count, 4);
+    if (!st) st = grpo_check_there_(valid, batch->n_groups, 2);
     if (st) return st;
-    if (!count) return GRPO_NULL_OUTPUT;
-    if (batch->n_groups && !valid) return GRPO_NULL_LIST;
     for (g = 0; g < batch->n_groups; g++) {
         begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
         for (first = n, i = begin; i < end; i++) if (valid[i]) index[n++] = i;
@@ -992,21 +992,24 @@ grpo_status grpo_cluster_probability(const double *rate, const double *probabili
     grpo_sum rates, total;
     grpo_dd all, divisor;
     int64_t k;
-    if (!new_rate || !new_probability) return GRPO_NULL_OUTPUT;
-    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
-    if (!rate || !probability || !success) return GRPO_NULL_LIST;
-    if (!grpo_is_unit_(alpha)) return GRPO_BAD_UNIT;
+    grpo_status st = grpo_check_output_(new_rate, 6);
+    if (!st) st = grpo_check_output_(new_probability, 7);
+    if (!st) st = grpo_check_count_(n, 1, 4);
+    if (!st) st = grpo_check_number_(alpha, GRPO_PART_, 5);
+    if (!st) st = grpo_check_list_(rate, n, GRPO_PART_, 1);
+    if (!st) st = grpo_check_list_(probability, n, GRPO_MODERATE_FACTOR_, 2);
+    if (!st) st = grpo_check_there_(success, n, 3);
+    for (k = 0; !st && k < n; k++) if (success[k] != -1) st = grpo_check_member_(success[k], GRPO_PART_, 3, k);
+    if (st) return st;
     memset(&rates, 0, sizeof rates);
     memset(&total, 0, sizeof total);
     for (k = 0; k < n; k++) {
-        if (!grpo_is_unit_(rate[k]) || !(success[k] == -1 || grpo_is_unit_(success[k]))) return GRPO_BAD_UNIT;
-        if (!(probability[k] >= 0 && probability[k] <= 1e150)) return GRPO_BAD_WEIGHT;
         grpo_sum_add_(&rates, success[k] >= 0 ? success[k] : rate[k]);
         grpo_sum_add_(&total, probability[k]);
     }
     all = grpo_sum_dd_(&rates);
     divisor = grpo_sum_dd_(&total);
-    if (!(divisor.hi > 0)) return GRPO_BAD_WEIGHT;
+    if (!(divisor.hi > 0)) return grpo_refuse_(GRPO_ZERO_SUM, 2, -1);
     divisor = grpo_dd_add(grpo_dd_product(divisor, grpo_two_diff(1, alpha)), grpo_dd_of_(alpha));
     for (k = 0; k < n; k++) {
         const grpo_dd r = grpo_dd_of_(success[k] >= 0 ? success[k] : rate[k]);
@@ -1021,11 +1024,11 @@ grpo_status grpo_cluster_probability(const double *rate, const double *probabili
 grpo_status grpo_explore_weight(const double *value, int64_t n, double least, double *weight)
 {
     int64_t k;
-    if (!weight) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !value) return GRPO_NULL_LIST;
-    if (!(least >= 0 && least <= 1e150)) return GRPO_BAD_LEAST;
-    for (k = 0; k < n; k++) if (!grpo_is_unit_(value[k])) return GRPO_BAD_UNIT;
+    grpo_status st = grpo_check_output_(weight, 4);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_number_(least, GRPO_MODERATE_FACTOR_, 3);
+    if (!st) st = grpo_check_list_(value, n, GRPO_PART_, 1);
+    if (st) return st;
     for (k = 0; k < n; k++) weight[k] = sqrt(value[k] * (1 - value[k])) + least;
     return GRPO_OK;
 }
@@ -1051,11 +1054,10 @@ static int grpo_spreads_(const grpo_batch *b, int64_t g, double least)
 
 grpo_status grpo_spread_keep(const grpo_batch *batch, double least, uint8_t *keep)
 {
-    grpo_status st = grpo_check_call_(batch, keep);
+    grpo_status st = grpo_check_call_(batch, keep, 3);
     int64_t g;
-    if (st) return st;
-    if (!(least >= 0 && least <= 1e150)) return GRPO_BAD_LEAST;
-    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (!st) st = grpo_check_number_(least, GRPO_MODERATE_FACTOR_, 2);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) keep[g] = grpo_spreads_(batch, g, least) ? 1 : 0;
     return GRPO_OK;
@@ -1064,12 +1066,12 @@ grpo_status grpo_spread_keep(const grpo_batch *batch, double least, uint8_t *kee
 grpo_status grpo_advantage_keep(const double *advantage, int64_t n, double least, int64_t multiple, int positive, uint8_t *keep)
 {
     int64_t k, best, kept = 0;
-    if (!keep) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !advantage) return GRPO_NULL_LIST;
-    if (!(least >= 0 && least <= 1e150)) return GRPO_BAD_LEAST;
-    if (multiple < 0) return GRPO_BAD_MULTIPLE;
-    if (!grpo_are_moderate_(advantage, 0, n)) return GRPO_BAD_ADVANTAGE_LIST;
+    grpo_status st = grpo_check_output_(keep, 6);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_count_(multiple, 0, 4);
+    if (!st) st = grpo_check_number_(least, GRPO_MODERATE_FACTOR_, 3);
+    if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
+    if (st) return st;
     for (k = 0; k < n; k++) {
         keep[k] = fabs(advantage[k]) >= least && (!positive || advantage[k] > 0) ? 1 : 0;
         kept += keep[k];
@@ -1088,13 +1090,12 @@ grpo_status grpo_advantage_keep(const double *advantage, int64_t n, double least
 
 grpo_status grpo_probability_select(const grpo_batch *batch, double probability, uint8_t *selected)
 {
-    grpo_status st = grpo_check_call_(batch, selected);
+    grpo_status st = grpo_check_call_(batch, selected, 3);
     grpo_dd bound = { -HUGE_VAL, 0 };
     grpo_index_ at;
     int64_t t;
-    if (st) return st;
-    if (!grpo_are_probabilities_(&probability, 1)) return GRPO_BAD_PROBABILITY;
-    st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
+    if (!st) st = grpo_check_number_(probability, GRPO_PART_, 2);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
     if (st) return st;
     if (probability > 1e-290) bound = grpo_log_twice(probability);
     else if (probability > 0) bound.hi = log(probability);
@@ -1145,10 +1146,14 @@ grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t 
 {
     const double longer = (double)(n_a > n_b ? n_a : n_b);
     int64_t there, back;
-    if (!distance) return GRPO_NULL_OUTPUT;
-    if (form != GRPO_DISTANCE_EDIT && form != GRPO_DISTANCE_SUFFIX && form != GRPO_DISTANCE_ROUGE_L) return GRPO_BAD_FORM;
-    if (n_a < 1 || n_b < 1) return GRPO_TOO_FEW;
-    if (!a || !b || (!scratch && form != GRPO_DISTANCE_SUFFIX)) return GRPO_NULL_ARGUMENT;
+    grpo_status st = grpo_check_output_(distance, 7);
+    if (!st) st = grpo_check_choice_((int)form, 3, 5);
+    if (!st) st = grpo_check_count_(n_a, 1, 2);
+    if (!st) st = grpo_check_count_(n_b, 1, 4);
+    if (!st) st = grpo_check_there_(a, n_a, 1);
+    if (!st) st = grpo_check_there_(b, n_b, 3);
+    if (!st && form != GRPO_DISTANCE_SUFFIX) st = grpo_check_output_(scratch, 6);
+    if (st) return st;
     if (form == GRPO_DISTANCE_EDIT) *distance = grpo_table_(a, n_a, b, n_b, 1, scratch) / longer;
     if (form == GRPO_DISTANCE_ROUGE_L) *distance = 2 * grpo_table_(a, n_a, b, n_b, 0, scratch) / ((double)n_a + (double)n_b);
     if (form != GRPO_DISTANCE_SUFFIX) return GRPO_OK;

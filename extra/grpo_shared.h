@@ -12,33 +12,98 @@
 extern "C" {
 #endif
 
-/* grpo_check_arrays_ lets -inf log-probabilities pass */
-static grpo_status grpo_check_bounded_(const grpo_batch *b, const grpo_real *advantage, int needs)
+/* ---- checks of arguments: by their place in the public function, from 1, and the entry at fault; of a struct by its place the entry is the
+ * member, from 0.  Those of batches and tokens ask nothing of a batch without groups. ---- */
+
+static inline grpo_status grpo_refuse_(grpo_rule rule, int place, int64_t index)
 {
-    const struct { int bit; const grpo_real *x; grpo_status bad; } token[] = {
-        { GRPO_NEED_LOGP_, b->logp, GRPO_UNBOUNDED_LOGP },
-        { GRPO_NEED_OLD_, b->logp_old, GRPO_UNBOUNDED_LOGP_OLD },
-        { GRPO_NEED_ROLLOUT_, b->logp_rollout, GRPO_UNBOUNDED_LOGP_ROLLOUT },
-        { GRPO_NEED_ADVANTAGE_, advantage, GRPO_UNBOUNDED_ADVANTAGE },
-    };
-    size_t k;
-    if (b->n_groups == 0) return GRPO_OK;
-    for (k = 0; k < sizeof token / sizeof *token; k++)
-        if ((needs & token[k].bit) && grpo_first_token_outside_(b, token[k].x, NULL, GRPO_MODERATE_) >= 0) return token[k].bad;
+    return grpo_status_at_(rule, GRPO_AT_ARGUMENT_ + place, index);
+}
+
+static inline grpo_status grpo_refuse_both_(grpo_rule rule, int place, int other, int64_t index)
+{
+    return grpo_status_between_(rule, GRPO_AT_ARGUMENT_ + place, GRPO_AT_ARGUMENT_ + other, index);
+}
+
+static inline grpo_status grpo_check_output_(const void *x, int place) { return x ? GRPO_OK : grpo_refuse_(GRPO_NULL, place, -1); }
+
+/* an array of n entries */
+static inline grpo_status grpo_check_there_(const void *x, int64_t n, int place) { return n > 0 ? grpo_check_output_(x, place) : GRPO_OK; }
+
+static inline grpo_status grpo_check_count_(int64_t n, int64_t least, int place)
+{
+    return n >= least ? GRPO_OK : grpo_refuse_(least == 0 ? GRPO_NEGATIVE : least == 1 ? GRPO_NOT_POSITIVE : GRPO_TOO_SMALL, place, -1);
+}
+
+static inline grpo_status grpo_check_choice_(int x, int choices, int place)
+{
+    return x >= 0 && x < choices ? GRPO_OK : grpo_refuse_(GRPO_NOT_A_CHOICE, place, -1);
+}
+
+/* an entry of an array, or a member of a struct */
+static inline grpo_status grpo_check_member_(double x, grpo_domain_kind_ domain, int place, int64_t index)
+{
+    const grpo_rule rule = grpo_rule_of_(x, domain);
+    return rule ? grpo_refuse_(rule, place, index) : GRPO_OK;
+}
+
+static inline grpo_status grpo_check_number_(double x, grpo_domain_kind_ domain, int place)
+{
+    return grpo_check_member_(x, domain, place, -1);
+}
+
+static inline grpo_status grpo_check_entries_(const double *x, int64_t begin, int64_t end, grpo_domain_kind_ domain, int place)
+{
+    for (; begin < end; begin++) if (grpo_rule_of_(x[begin], domain)) return grpo_check_member_(x[begin], domain, place, begin);
     return GRPO_OK;
 }
 
-/* a batch and the place for the result; what they hold is checked after the other arguments */
-static grpo_status grpo_check_call_(const grpo_batch *b, const void *result)
+static inline grpo_status grpo_check_list_(const double *x, int64_t n, grpo_domain_kind_ domain, int place)
 {
-    grpo_status st = grpo_check_layout_(b);
-    return st ? st : result ? GRPO_OK : GRPO_NULL_OUTPUT;
+    const grpo_status st = grpo_check_there_(x, n, place);
+    return st ? st : grpo_check_entries_(x, 0, n, domain, place);
 }
 
-static grpo_status grpo_check_inputs_(const grpo_batch *b, const grpo_real *advantage, int needs)
+/* a list by response */
+static inline grpo_status grpo_check_responses_(const grpo_batch *b, const double *x, grpo_domain_kind_ domain, int place)
 {
+    const grpo_status st = grpo_check_there_(x, b->n_groups, place);
+    return st ? st : grpo_check_entries_(x, grpo_first_sequence_(b), grpo_end_sequence_(b), domain, place);
+}
+
+/* an array by token, an argument or the batch's own; of unmasked tokens, where `where` (NULL: everywhere) is set */
+static inline grpo_status grpo_check_tokens_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain, int what)
+{
+    int64_t t;
+    if (b->n_groups == 0) return GRPO_OK;
+    if (!x) return grpo_status_at_(GRPO_NULL, what, -1);
+    t = grpo_first_token_outside_(b, x, where, domain);
+    return t < 0 ? GRPO_OK : grpo_status_at_(grpo_rule_of_((double)x[t], domain), what, t);
+}
+
+/* a batch and the place for the result; what they hold is checked after the other arguments */
+static inline grpo_status grpo_check_call_(const grpo_batch *b, const void *result, int place)
+{
+    const grpo_status st = grpo_check_layout_(b);
+    return st ? st : grpo_check_output_(result, place);
+}
+
+/* arrays of the batch; finite ones: grpo_check_arrays_ lets -inf log-probabilities pass */
+static inline grpo_status grpo_check_inputs_(const grpo_batch *b, const grpo_real *advantage, int needs)
+{
+    const struct { int bit, what; const grpo_real *x; } tokens[] = {
+        { GRPO_NEED_LOGP_, GRPO_AT_logp_, b->logp },
+        { GRPO_NEED_OLD_, GRPO_AT_logp_old_, b->logp_old },
+        { GRPO_NEED_REF_, GRPO_AT_logp_ref_, b->logp_ref },
+        { GRPO_NEED_ROLLOUT_, GRPO_AT_logp_rollout_, b->logp_rollout },
+        { GRPO_NEED_LOGP_TEACHER_, GRPO_AT_logp_teacher_, b->logp_teacher },
+        { GRPO_NEED_ADVANTAGE_, GRPO_AT_advantage_, advantage },
+    };
     grpo_status st = grpo_check_arrays_(b, advantage, needs, 0);
-    return st ? st : grpo_check_bounded_(b, advantage, needs);
+    size_t k;
+    for (k = 0; !st && k < sizeof tokens / sizeof *tokens; k++)
+        if (needs & tokens[k].bit) st = grpo_check_tokens_(b, tokens[k].x, NULL, GRPO_MODERATE_, tokens[k].what);
+    return st;
 }
 
 static grpo_index_ grpo_before_tokens_(const grpo_batch *b)
@@ -215,21 +280,6 @@ static double grpo_mean_exceeds_(const grpo_sum *sum, int64_t n, double bound)
     return grpo_sum_value_(&s);
 }
 
-/* an array of the caller's, by token; batches without groups need none */
-static grpo_status grpo_check_tokens_(const grpo_batch *b, const grpo_real *x, grpo_status null, grpo_status bad)
-{
-    if (b->n_groups == 0) return GRPO_OK;
-    if (!x) return null;
-    return grpo_first_token_outside_(b, x, NULL, GRPO_MODERATE_) < 0 ? GRPO_OK : bad;
-}
-
-/* |x| <= 1e150 */
-static int grpo_are_moderate_(const double *x, int64_t begin, int64_t end)
-{
-    for (; begin < end; begin++) if (!grpo_in_domain_(x[begin], GRPO_MODERATE_)) return 0;
-    return 1;
-}
-
 static void grpo_clear_reals_(const grpo_batch *b, grpo_real *out)
 {
     int64_t i, t;
@@ -294,46 +344,6 @@ static grpo_dd grpo_list_mean_(const grpo_batch *b, int64_t g, const double *x, 
     return grpo_mean_(&sum, n);
 }
 
-/* a list by response: there, and |x| <= 1e150 */
-static grpo_status grpo_check_list_(const grpo_batch *b, const double *x)
-{
-    if (b->n_groups == 0) return GRPO_OK;
-    if (!x) return GRPO_NULL_LIST;
-    return grpo_are_moderate_(x, grpo_first_sequence_(b), grpo_end_sequence_(b)) ? GRPO_OK : GRPO_BAD_LIST;
-}
-
-static int grpo_list_between_(const double *x, int64_t begin, int64_t end, double low, double high)
-{
-    for (; begin < end; begin++) if (!(x[begin] >= low && x[begin] <= high)) return 0;
-    return 1;
-}
-
-static grpo_status grpo_check_shaping_(double a, double b, double c)
-{
-    const double x[] = { a, b, c };
-    return grpo_are_moderate_(x, 0, 3) ? GRPO_OK : GRPO_BAD_SHAPING;
-}
-
-static grpo_status grpo_check_temperature_(double x) { return x >= 1e-150 && x <= 1e150 ? GRPO_OK : GRPO_BAD_SOFTMAX_TEMPERATURE; }
-
-/* where is set (NULL: everywhere) among the unmasked tokens: x is there, and |x| <= 1e150 */
-static grpo_status grpo_check_marked_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_status null, grpo_status bad)
-{
-    if (b->n_groups == 0) return GRPO_OK;
-    if (!x) return null;
-    return grpo_first_token_outside_(b, x, where, GRPO_MODERATE_) < 0 ? GRPO_OK : bad;
-}
-
-/* lists of n > 0 numbers, NULL where one is not needed: there, and |x| <= 1e150 */
-static grpo_status grpo_check_numbers_(const double *x, const double *y, int64_t n)
-{
-    if (n < 1) return n < 0 ? GRPO_BAD_COUNT : GRPO_TOO_FEW;
-    if (!x || !y) return GRPO_NULL_LIST;
-    return grpo_are_moderate_(x, 0, n) && grpo_are_moderate_(y, 0, n) ? GRPO_OK : GRPO_BAD_LIST;
-}
-
-static int grpo_is_unit_(double x) { return x >= 0 && x <= 1; }
-
 static grpo_dd grpo_group_mean_(const grpo_batch *b, int64_t g)
 {
     grpo_sum sum;
@@ -352,33 +362,6 @@ static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n)
     for (k = 0; k < n; k++) if (!of || of[k]) { grpo_sum_add_(&sum, x[k]); count++; }
     return grpo_mean_(&sum, count);
 }
-
-/* an array by response: there, and every entry in [low, high] */
-static grpo_status grpo_check_entries_(const grpo_batch *b, const double *x, double low, double high)
-{
-    if (b->n_groups == 0) return GRPO_OK;
-    if (!x) return GRPO_NULL_ARGUMENT;
-    return grpo_list_between_(x, grpo_first_sequence_(b), grpo_end_sequence_(b), low, high) ? GRPO_OK : GRPO_BAD_ENTRY;
-}
-
-static grpo_status grpo_check_entry_list_(const double *x, int64_t n, double low, double high)
-{
-    if (n > 0 && !x) return GRPO_NULL_ARGUMENT;
-    return grpo_list_between_(x, 0, n, low, high) ? GRPO_OK : GRPO_BAD_ENTRY;
-}
-
-static grpo_status grpo_check_list_call_(const void *result, int64_t n)
-{
-    return !result ? GRPO_NULL_OUTPUT : n < 0 ? GRPO_BAD_COUNT : GRPO_OK;
-}
-
-static grpo_status grpo_check_correct_(const grpo_batch *b, const uint8_t *correct)
-{
-    return b->n_groups && !correct ? GRPO_NULL_CORRECT : GRPO_OK;
-}
-
-static grpo_status grpo_check_parameter_(double x) { return grpo_in_domain_(x, GRPO_MODERATE_) ? GRPO_OK : GRPO_BAD_PARAMETER; }
-static grpo_status grpo_check_weighting_(double x) { return x >= 0 && x <= 1e150 ? GRPO_OK : GRPO_NEGATIVE_PARAMETER; }
 
 /* an exponent to divide by so that squares are numbers; 0 where they are */
 static int grpo_square_exponent_(double largest)

@@ -187,7 +187,7 @@ static grpo_dd grpo_sample_weight_(const double *difficulty, int64_t i, int by_l
 
 grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficulty, int by_length, double *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 4);
     const int64_t first = st ? 0 : grpo_first_sequence_(batch), end = st ? 0 : grpo_end_sequence_(batch);
     grpo_lengths_ all = { HUGE_VAL, 0 };
     grpo_sum sum;
@@ -197,7 +197,7 @@ grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficult
     if (st) return st;
     memset(&sum, 0, sizeof sum);
     for (i = first; i < end; i++) {
-        if (difficulty && !grpo_is_finite(difficulty[i])) return GRPO_BAD_DIFFICULTY;
+        if (difficulty && !grpo_is_finite(difficulty[i])) return grpo_check_member_(difficulty[i], GRPO_FINITE_, 2, i);
         T = (double)grpo_unmasked_(batch, i);
         if (T < all.shortest) all.shortest = T;
         if (T > all.longest) all.longest = T;
@@ -225,15 +225,13 @@ static double grpo_gate_(grpo_dd x, double strength, double clip)
 grpo_status grpo_teacher_gate(const grpo_batch *batch, const grpo_real *advantage, double strength, double clip, const uint8_t *selected,
                               grpo_real *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 6);
     grpo_index_ at;
     int64_t t;
     int overflow = 0;
-    if (st) return st;
-    if (!(strength >= 0 && strength <= 1)) return GRPO_BAD_STRENGTH;
-    if (!(clip > 0 && clip < 1)) return GRPO_BAD_GATE_CLIP;
-    st = grpo_check_tokens_(batch, batch->logp_teacher, GRPO_NULL_LOGP_TEACHER, GRPO_BAD_LOGP_TEACHER);
-    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
+    if (!st) st = grpo_check_number_(strength, GRPO_PART_, 3);
+    if (!st) st = grpo_check_number_(clip, GRPO_OPEN_PART_, 4);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_LOGP_TEACHER_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     grpo_clear_reals_(batch, weight);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) {
@@ -269,13 +267,11 @@ static void grpo_discrepancy_sequence_(const grpo_batch *b, int64_t i, double ga
 
 grpo_status grpo_prefix_discrepancy(const grpo_batch *batch, double gamma, grpo_discrepancy_form form, grpo_real *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 4);
     int64_t i;
-    if (!st) st = grpo_check_shaping_(gamma, 0, 0);
-    if (st) return st;
-    if (form != GRPO_DISCREPANCY_PAPER && form != GRPO_DISCREPANCY_TRL) return GRPO_BAD_FORM;
-    st = grpo_check_tokens_(batch, batch->logp_teacher, GRPO_NULL_LOGP_TEACHER, GRPO_BAD_LOGP_TEACHER);
-    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
+    if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_choice_((int)form, 2, 3);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_LOGP_TEACHER_);
     if (st) return st;
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) grpo_discrepancy_sequence_(batch, i, gamma, form, weight);
     return GRPO_OK;
@@ -305,14 +301,15 @@ static grpo_dd grpo_window_share_(const double *x, int64_t n, int64_t k, int64_t
 
 grpo_status grpo_window_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised)
 {
-    grpo_status st = grpo_check_temperature_(temperature);
+    grpo_status st = grpo_check_output_(weight, 5);
     grpo_dd share = grpo_dd_of_(1);
     int64_t i, k = -1, above = 0;
-    if (!weight || !normalised) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !x) return GRPO_NULL_LIST;
+    if (!st) st = grpo_check_output_(normalised, 6);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_number_(target, GRPO_MODERATE_POSITIVE_, 3);
+    if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 4);
+    if (!st) st = grpo_check_list_(x, n, GRPO_MODERATE_NEGATIVE_, 1);
     if (st) return st;
-    if (!(target > 0 && target <= 1e150) || !grpo_list_between_(x, 0, n, -1e150, 0)) return GRPO_BAD_WINDOW_WEIGHT;
     for (i = 0; i < n; i++) weight[i] = normalised[i] = 1;
     if (target >= (double)n) return GRPO_OK;
     for (k = grpo_next_smaller_(x, n, -1); ; k = grpo_next_smaller_(x, n, k), above++) {
@@ -329,13 +326,12 @@ grpo_status grpo_window_weight(const double *x, int64_t n, double target, double
 
 grpo_status grpo_probability_gain(const grpo_batch *batch, double strength, grpo_real *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 3);
     grpo_index_ at;
     int64_t t;
     int overflow = 0;
-    if (st) return st;
-    if (!(strength >= 0 && strength <= 1)) return GRPO_BAD_STRENGTH;
-    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_OLD_, 0);
+    if (!st) st = grpo_check_number_(strength, GRPO_PART_, 2);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_OLD_, 0);
     if (st) return st;
     grpo_clear_reals_(batch, weight);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; )
@@ -371,12 +367,13 @@ static int grpo_in_conflict_(const grpo_batch *b, int64_t g, const int64_t *toke
 
 grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, const int64_t *sign, double inside, grpo_real *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 5);
     int64_t g, i, t, place;
     int backward, overflow = 0;
-    if (!st) st = grpo_check_shaping_(inside, 0, 0);
+    if (!st) st = grpo_check_number_(inside, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_there_(token, batch->n_groups, 2);
+    if (!st) st = grpo_check_there_(sign, batch->n_groups, 3);
     if (st) return st;
-    if (batch->n_groups && (!token || !sign)) return GRPO_NULL_LIST;
     for (g = 0; g < batch->n_groups; g++)
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++)
@@ -406,12 +403,13 @@ static int grpo_prompt_counts_(const grpo_batch *b, int64_t g, double threshold,
 grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form,
                                double *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 6);
     int64_t g;
-    if (!st) st = grpo_check_shaping_(threshold, limit, low);
-    if (st) return st;
-    if (form != GRPO_PROMPT_LLM && form != GRPO_PROMPT_VLM) return GRPO_BAD_FORM;
-    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (!st) st = grpo_check_number_(threshold, GRPO_MODERATE_, 2);
+    if (!st) st = grpo_check_number_(limit, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_number_(low, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_choice_((int)form, 2, 5);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) weight[g] = grpo_prompt_counts_(batch, g, threshold, limit, form) ? 1 : low;
     return GRPO_OK;
@@ -433,12 +431,12 @@ static grpo_dd grpo_anchor_mean_(const grpo_batch *b, const int64_t *meta, const
 
 grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta, const uint8_t *anchor, grpo_real *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 4);
     int64_t g, i, anchors;
     int overflow = 0;
-    if (st) return st;
-    if (batch->n_groups && (!meta || !anchor)) return GRPO_NULL_LIST;
-    st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
+    if (!st) st = grpo_check_there_(meta, batch->n_groups, 2);
+    if (!st) st = grpo_check_there_(anchor, batch->n_groups, 3);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
         const grpo_dd ahead = grpo_dd_minus_(grpo_anchor_mean_(batch, meta, anchor, meta[g], &anchors), grpo_group_mean_(batch, g));
@@ -534,17 +532,24 @@ static void grpo_find_shares_(const grpo_sides_ *s)
         s->share[t] = grpo_dd_of_(grpo_sigmoid(grpo_dd_div(s->margin[t], s->gamma[side])).value);
 }
 
-static grpo_status grpo_check_centroids_(const grpo_batch *b, const grpo_real *advantage, const grpo_real *feature,
-                                         const grpo_centroids *how)
+static grpo_status grpo_check_centroids_(const grpo_centroids *how, int place)
 {
-    grpo_status st = grpo_check_inputs_(b, advantage, GRPO_NEED_ADVANTAGE_);
+    grpo_status st = grpo_check_output_(how, place);
+    if (!st && how->width < 1) st = grpo_refuse_(GRPO_NOT_POSITIVE, place, 0);
+    if (!st && how->refine < 0) st = grpo_refuse_(GRPO_NEGATIVE, place, 1);
+    if (!st) st = grpo_check_member_(how->low, GRPO_MODERATE_, place, 2);
+    return st ? st : grpo_check_member_(how->high, GRPO_MODERATE_, place, 3);
+}
+
+static grpo_status grpo_check_features_(const grpo_batch *b, const grpo_real *feature, int64_t width, int place)
+{
+    grpo_status st = grpo_check_there_(feature, b->n_groups, place);
     grpo_index_ at;
     int64_t t, d;
-    if (st || b->n_groups == 0) return st;
-    if (!feature) return GRPO_NULL_LIST;
-    for (at = grpo_before_tokens_(b); (t = grpo_next_token_(b, &at)) >= 0; )
-        for (d = 0; d < how->width; d++) if (!(fabs((double)feature[t * how->width + d]) <= 1e70)) return GRPO_BAD_TOKEN_LIST;
-    return GRPO_OK;
+    for (at = grpo_before_tokens_(b); !st && (t = grpo_next_token_(b, &at)) >= 0; )
+        for (d = 0; !st && d < width; d++)
+            st = grpo_check_member_((double)feature[t * width + d], GRPO_UP_TO_1E70_, place, t * width + d);
+    return st;
 }
 
 /* lambda = low + (high - low) share */
@@ -557,19 +562,17 @@ static grpo_dd grpo_centroid_lambda_(const grpo_sides_ *s, const grpo_centroids 
 grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *feature, const grpo_centroids *how,
                                  grpo_dd *scratch, grpo_real *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 6);
     grpo_sides_ s;
     grpo_sum sum;
     grpo_index_ at;
     grpo_dd total, n;
     int64_t t, k;
     int overflow = 0;
-    if (st) return st;
-    if (!how) return GRPO_NULL_BOUNDS;
-    if (how->width < 1 || how->refine < 0) return GRPO_BAD_WIDTH;
-    st = grpo_check_shaping_(how->low, how->high, 0);
-    if (!st && batch->n_groups && !scratch) st = GRPO_NULL_LIST;
-    if (!st) st = grpo_check_centroids_(batch, advantage, feature, how);
+    if (!st) st = grpo_check_centroids_(how, 4);
+    if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_ADVANTAGE_);
+    if (!st) st = grpo_check_features_(batch, feature, how->width, 3);
     if (st || batch->n_groups == 0) return st;
     s.batch = batch; s.advantage = advantage; s.feature = feature; s.width = how->width;
     s.centre = scratch; s.margin = scratch + 2 * how->width; s.share = s.margin + batch->n_tokens;
@@ -618,9 +621,9 @@ static void grpo_agents_of_response_(const grpo_batch *b, const int64_t *agent, 
 
 grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 3);
     int64_t i;
-    if (!st && batch->n_groups && !agent) st = GRPO_NULL_LIST;
+    if (!st) st = grpo_check_there_(agent, batch->n_groups, 2);
     if (st) return st;
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) grpo_agents_of_response_(batch, agent, i, weight);
     return GRPO_OK;
@@ -628,12 +631,12 @@ grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, gr
 
 grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *surrogate, grpo_real *penalty)
 {
-    grpo_status st = grpo_check_call_(batch, surrogate);
+    grpo_status st = grpo_check_call_(batch, surrogate, 3);
     const grpo_dd one = grpo_dd_of_(1);
     int64_t g, i;
     int overflow = 0;
-    if (!st && !penalty) st = GRPO_NULL_OUTPUT;
-    if (!st) st = grpo_check_shaping_(k, 0, 0);
+    if (!st) st = grpo_check_output_(penalty, 4);
+    if (!st) st = grpo_check_number_(k, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) {
@@ -649,13 +652,14 @@ grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *s
 
 grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global)
 {
-    grpo_status st = grpo_check_shaping_(gamma, centre, 0);
+    grpo_status st = grpo_check_output_(local, 5);
     int64_t k;
-    if (!local || !global) return GRPO_NULL_OUTPUT;
-    if (n < 0) return GRPO_BAD_COUNT;
-    if (n > 0 && !entropy) return GRPO_NULL_LIST;
+    if (!st) st = grpo_check_output_(global, 6);
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_number_(centre, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_list_(entropy, n, GRPO_MODERATE_, 1);
     if (st) return st;
-    if (!grpo_are_moderate_(entropy, 0, n)) return GRPO_BAD_LIST;
     for (k = 0; k < n; k++) {
         const grpo_dd x = grpo_dd_mul(grpo_two_diff(entropy[k], centre), gamma);
         local[k] = grpo_sigmoid(x).value;
@@ -682,10 +686,10 @@ static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8
 
 grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor)
 {
-    grpo_status st = grpo_check_call_(batch, factor);
+    grpo_status st = grpo_check_call_(batch, factor, 4);
     int64_t g;
-    if (!st) st = grpo_check_weighting_(delta);
-    if (!st) st = grpo_check_correct_(batch, correct);
+    if (!st) st = grpo_check_number_(delta, GRPO_MODERATE_FACTOR_, 3);
+    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++) factor[g] = grpo_confidence_group_(batch, g, correct) + delta;
@@ -714,16 +718,15 @@ static void grpo_weigh_surprising_(const grpo_batch *b, const grpo_real *advanta
 grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
                                   double target, grpo_real *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 7);
     grpo_index_ at;
     grpo_sum sum;
     int64_t t, n = 0;
-    if (!st && !(share >= 0 && share <= 1)) st = GRPO_BAD_SHARE_ARGUMENT;
-    if (!st) st = grpo_check_parameter_(up);
-    if (!st) st = grpo_check_parameter_(down);
-    if (!st) st = grpo_check_parameter_(target);
-    if (!st) st = grpo_check_tokens_(batch, batch->entropy, GRPO_NULL_ENTROPY, GRPO_BAD_ENTROPY);
-    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
+    if (!st) st = grpo_check_number_(share, GRPO_PART_, 3);
+    if (!st) st = grpo_check_number_(up, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_number_(down, GRPO_MODERATE_, 5);
+    if (!st) st = grpo_check_number_(target, GRPO_MODERATE_, 6);
+    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     grpo_clear_reals_(batch, weight);
     memset(&sum, 0, sizeof sum);
@@ -745,13 +748,13 @@ static grpo_dd grpo_difficulty_of_(const grpo_batch *b, int64_t g, const double 
 
 grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 4);
     grpo_dd least = grpo_dd_of_(HUGE_VAL), total;
     grpo_sum sum;
     double groups = 0, all = 0, own = 0;
     int64_t g;
-    if (!st) st = grpo_check_temperature_(temperature);
-    if (!st) st = grpo_check_entries_(batch, accuracy, -1e150, 1e150);
+    if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
+    if (!st) st = grpo_check_responses_(batch, accuracy, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     memset(&sum, 0, sizeof sum);
@@ -851,7 +854,7 @@ static void grpo_gaussian_group_(const grpo_products_ *p, int64_t g, grpo_real *
 
 grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 3);
     grpo_products_ p;
     grpo_index_ at;
     int64_t g, t;
@@ -875,19 +878,20 @@ static int64_t grpo_next_routed_(const grpo_batch *b, const uint8_t *routed, grp
 
 grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 4);
     grpo_index_ at;
     grpo_sum sum;
     grpo_dd top = { -HUGE_VAL, 0 };
     int64_t t, n = 0;
     int overflow = 0;
-    if (!st) st = grpo_check_weighting_(beta);
-    if (!st && batch->n_groups && !routed) st = GRPO_NULL_ARGUMENT;
-    if (!st && batch->n_groups && !batch->entropy) st = GRPO_NULL_ENTROPY;
+    if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_FACTOR_, 3);
+    if (!st) st = grpo_check_there_(routed, batch->n_groups, 2);
+    if (!st && batch->n_groups && !batch->entropy) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_entropy_);
     if (st) return st;
     for (at = grpo_before_tokens_(batch); (t = grpo_next_routed_(batch, routed, &at)) >= 0; n++) {
         const grpo_dd x = grpo_two_prod(-beta, (double)batch->entropy[t]);
-        if (!grpo_in_domain_((double)batch->entropy[t], GRPO_MODERATE_)) return GRPO_BAD_ENTROPY;
+        if (!grpo_in_domain_((double)batch->entropy[t], GRPO_MODERATE_))
+            return grpo_status_at_(grpo_rule_of_((double)batch->entropy[t], GRPO_MODERATE_), GRPO_AT_entropy_, t);
         if (grpo_dd_less(top, x)) top = x;
     }
     grpo_clear_reals_(batch, weight);
@@ -902,12 +906,13 @@ grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, do
 
 grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor)
 {
-    grpo_status st = grpo_check_list_call_(factor, n);
+    grpo_status st = grpo_check_output_(factor, 5);
     grpo_dd most, x;
     int64_t k;
-    if (!st) st = grpo_check_entry_list_(entropy, n, 0, 1e150);
-    if (!st) st = grpo_check_weighting_(alpha);
-    if (!st && size < 2) st = GRPO_BAD_SIZE;
+    if (!st) st = grpo_check_count_(n, 0, 2);
+    if (!st) st = grpo_check_list_(entropy, n, GRPO_MODERATE_FACTOR_, 1);
+    if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_FACTOR_, 3);
+    if (!st) st = grpo_check_count_(size, 2, 4);
     if (st) return st;
     most = grpo_log_twice((double)size);
     for (k = 0; k < n; k++) {
@@ -941,10 +946,10 @@ static double grpo_answer_entropy_group_(const int64_t *answer, const double *sc
 
 grpo_status grpo_answer_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy)
 {
-    grpo_status st = grpo_check_call_(batch, entropy);
+    grpo_status st = grpo_check_call_(batch, entropy, 4);
     int64_t g;
-    if (!st && batch->n_groups && !answer) st = GRPO_NULL_LIST;
-    if (!st) st = grpo_check_list_(batch, score);
+    if (!st) st = grpo_check_there_(answer, batch->n_groups, 2);
+    if (!st) st = grpo_check_responses_(batch, score, GRPO_MODERATE_, 3);
     if (st) return st;
     for (g = 0; g < batch->n_groups; g++)
         entropy[g] = grpo_answer_entropy_group_(answer, score, batch->group_begin[g], batch->group_begin[g + 1]);
@@ -982,14 +987,16 @@ static grpo_dd grpo_sigmoid_rest_(grpo_dd x) { return grpo_two_sum(1, grpo_exp(x
 
 grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_t n, double bound, double *factor)
 {
-    grpo_status st = grpo_check_shaping_(bound, 0, 0);
+    grpo_status st = grpo_check_output_(factor, 5);
     grpo_dd hard, mean, kept;
     int64_t k, count;
-    if (!factor) return GRPO_NULL_OUTPUT;
-    if (!st) st = grpo_check_numbers_(hardness, gap, n);
+    if (!st) st = grpo_check_count_(n, 1, 3);
+    if (!st) st = grpo_check_number_(bound, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_list_(hardness, n, GRPO_MODERATE_, 1);
+    if (!st) st = grpo_check_list_(gap, n, GRPO_MODERATE_, 2);
     if (st) return st;
     kept = grpo_kept_mean_(gap, n, bound, &count);
-    if (count == 0) return GRPO_NONE_KEPT;
+    if (count == 0) return grpo_refuse_(GRPO_NONE_LEFT, 4, -1);
     hard = grpo_mean_of_(hardness, NULL, n);
     mean = grpo_mean_of_(gap, NULL, n);
     for (k = 0; k < n; k++) {
@@ -1050,19 +1057,18 @@ static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end
 
 grpo_status grpo_length_preference(const grpo_batch *batch, const double *length, double r, double lambda, double *weight, double *slope)
 {
-    grpo_status st = grpo_check_call_(batch, weight);
+    grpo_status st = grpo_check_call_(batch, weight, 5);
     grpo_preference_ p;
     grpo_dd share, rise;
     int64_t g, i;
+    if (!st) st = grpo_check_output_(slope, 6);
+    if (!st) st = grpo_check_number_(r, GRPO_MODERATE_, 3);
+    if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 4);
+    if (!st) st = grpo_check_responses_(batch, length, GRPO_MODERATE_FACTOR_, 2);
     if (st) return st;
-    if (!slope) return GRPO_NULL_OUTPUT;
-    if (batch->n_groups && !length) return GRPO_NULL_LIST;
-    if (!grpo_are_moderate_(&r, 0, 1) || !grpo_are_moderate_(&lambda, 0, 1)) return GRPO_BAD_PREFERENCE;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
-        if (!(length[i] >= 0 && length[i] <= 1e150)) return GRPO_BAD_PREFERENCE;
     p.r = r; p.lambda = lambda;
     for (g = 0; g < batch->n_groups; g++)
-        if (!grpo_survey_lengths_(length, batch->group_begin[g], batch->group_begin[g + 1], &p)) return GRPO_BAD_PREFERENCE;
+        if (!grpo_survey_lengths_(length, batch->group_begin[g], batch->group_begin[g + 1], &p)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 4, -1);
     for (g = 0; g < batch->n_groups; g++) {
         grpo_survey_lengths_(length, batch->group_begin[g], batch->group_begin[g + 1], &p);
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
