@@ -370,7 +370,8 @@ static grpo_dd grpo_term_frequency_(const grpo_key_counts_ *k, int side)
 {
     const double n = k->hits[side], L = k->tokens[side], both = k->tokens[0] + k->tokens[1];
     if (n == 0) return grpo_dd_of_(0);
-    return grpo_dd_steady_(grpo_dd_quotient(grpo_two_prod(3 * n, both), grpo_dd_add(grpo_two_prod(n, both), grpo_two_prod(L, 2 * L + both))));
+    return grpo_dd_steady_(grpo_dd_quotient(grpo_two_prod(3 * n, both), grpo_dd_add(grpo_two_prod(n, both),
+                                                                                           grpo_two_prod(L, 2 * L + both))));
 }
 
 /* tf/(tf' + eps) - tf'/(tf + eps) = (tf - tf')(tf + tf' + eps)/((tf' + eps)(tf + eps)) */

@@ -267,7 +267,8 @@ static grpo_status grpo_check_logits_(const grpo_logits *x)
     if (!x) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_);
     if (!x->logits) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_logits_);
     if (!x->target) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_target_);
-    if ((int)x->type < (int)GRPO_ROW_REAL || (int)x->type > (int)GRPO_ROW_FLOAT16) return GRPO_STATUS_(GRPO_NOT_A_CHOICE, GRPO_AT_logits_type_);
+    if ((int)x->type < (int)GRPO_ROW_REAL || (int)x->type > (int)GRPO_ROW_FLOAT16)
+        return GRPO_STATUS_(GRPO_NOT_A_CHOICE, GRPO_AT_logits_type_);
     if (x->rows < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_logits_rows_);
     if (x->vocab < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_logits_vocab_);
     if (x->stride < x->vocab) return grpo_status_between_(GRPO_CROSSED, GRPO_AT_logits_vocab_, GRPO_AT_logits_stride_, -1);

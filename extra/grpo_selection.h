@@ -277,7 +277,8 @@ grpo_status grpo_select_second_moment(const grpo_batch *batch, const grpo_real *
     grpo_prefix_ p;
     if (!st) st = grpo_check_choice_((int)form, 2, 3);
     if (!st) st = grpo_check_number_(threshold, GRPO_POSITIVE_, 4);
-    if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_OLD_ | (drifting ? GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_ : GRPO_NEED_ROLLOUT_));
+    if (!st) st = grpo_check_inputs_(batch, advantage,
+                                     GRPO_NEED_OLD_ | (drifting ? GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_ : GRPO_NEED_ROLLOUT_));
     if (st) return st;
     memset(&o, 0, sizeof o);
     o.batch = batch; o.by = drifting ? batch->logp : batch->logp_rollout; o.minus = batch->logp_old;
@@ -655,7 +656,8 @@ static int grpo_rate_subset_(const double *reward, grpo_subset_ *x, int64_t coun
     return 1;
 }
 
-static int grpo_subset_better_(const double *reward, const grpo_subset_ *x, const grpo_subset_ *than, int64_t count, double low, double high)
+static int grpo_subset_better_(const double *reward, const grpo_subset_ *x, const grpo_subset_ *than, int64_t count, double low,
+                               double high)
 {
     grpo_sum s;
     double nearer;

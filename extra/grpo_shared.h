@@ -12,8 +12,9 @@
 extern "C" {
 #endif
 
-/* ---- checks of arguments: by their place in the public function, from 1, and the entry at fault; of a struct by its place the entry is the
- * member, from 0.  Those of batches and tokens ask nothing of a batch without groups. ---- */
+/* ---- checks of arguments ----
+ * By their place in the public function, from 1, and the entry at fault; of a struct the entry is the member, from 0.  Of a batch
+ * without groups no array is asked for. */
 
 static inline grpo_status grpo_refuse_(grpo_rule rule, int place, int64_t index)
 {
@@ -72,7 +73,8 @@ static inline grpo_status grpo_check_responses_(const grpo_batch *b, const doubl
 }
 
 /* an array by token, an argument or the batch's own; of unmasked tokens, where `where` (NULL: everywhere) is set */
-static inline grpo_status grpo_check_tokens_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain, int what)
+static inline grpo_status grpo_check_tokens_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain,
+                                             int what)
 {
     int64_t t;
     if (b->n_groups == 0) return GRPO_OK;

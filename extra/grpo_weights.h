@@ -1068,7 +1068,8 @@ grpo_status grpo_length_preference(const grpo_batch *batch, const double *length
     if (st) return st;
     p.r = r; p.lambda = lambda;
     for (g = 0; g < batch->n_groups; g++)
-        if (!grpo_survey_lengths_(length, batch->group_begin[g], batch->group_begin[g + 1], &p)) return grpo_refuse_(GRPO_OUT_OF_RANGE, 4, -1);
+        if (!grpo_survey_lengths_(length, batch->group_begin[g], batch->group_begin[g + 1], &p))
+            return grpo_refuse_(GRPO_OUT_OF_RANGE, 4, -1);
     for (g = 0; g < batch->n_groups; g++) {
         grpo_survey_lengths_(length, batch->group_begin[g], batch->group_begin[g + 1], &p);
         for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {

@@ -472,7 +472,7 @@ static void run_balanced_subset(call *r)
     int64_t n, count = whole(r, "count"), *index = allocate(r, count > 0 && count <= 20 ? count : 20, sizeof *index);
     const double *reward = list(r, "reward", &n);
     grpo_status st = grpo_balanced_subset(reward, n, count, number(r, "low"), number(r, "high"), index);
-    if (st == GRPO_NO_SUBSET) count = 0;                    /* there is none: an answer, and no error of the arguments */
+    if (grpo_status_is(st, GRPO_NONE_LEFT)) count = 0;                    /* there is none: an answer, and no error of the arguments */
     else check_status(r, st);
     add_list(r, "index", index, count > 0 && count <= 20 ? count : 0, index_at);
 }

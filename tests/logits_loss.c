@@ -360,7 +360,7 @@ static void check_parts(rng *r, const grpo_objective *obj, const rollouts *b, co
 /* ---- refused ---------------------------------------------------------------------------------------------------------------------- */
 
 static void refuse(const char *what, const grpo_objective *obj, const rollouts *b, const grpo_rows *rows, const grpo_output *out,
-                   const grpo_real *advantage, grpo_status expected)
+                   const grpo_real *advantage, int rule, const char *thing)
 {
     grpo_batch batch = rollouts_view(b);
     grpo_report report, before;
@@ -368,7 +368,7 @@ static void refuse(const char *what, const grpo_objective *obj, const rollouts *
     memset(&report, UNTOUCHED, sizeof report);
     before = report;
     st = grpo_logits_loss(obj, &batch, advantage, NULL, rows, out, &report);
-    check(same_status(st, expected), "%s: %s", what, status_line(st));
+    check(says("logits_loss", st, rule, thing), "%s: %s", what, status_line(st));
     check(!memcmp(&report, &before, sizeof report), "%s: a report is written", what);
 }
 
@@ -379,39 +379,46 @@ static void check_refused(rng *r)
     grpo_rows rows;
     rollouts b;
     evaluation e;
+    char thing[40];
     int64_t t = 0, target;
     check(!grpo_objective_named("gspo", &obj), "gspo");
     do rollouts_random(r, 0, &b); while (b.n_tokens < 9 && (rollouts_free(&b), 1));
     evaluation_random(r, &b, &e);
     while (!b.mask[t] || e.target[t] < 0 || e.target[t] >= e.rows.logits.vocab) t++;
     out.dlogp = e.dlogp; out.dentropy = e.dentropy;
-    refuse("no rows", &obj, &b, NULL, &out, e.advantage, GRPO_NULL_ROWS);
-    rows = e.rows; rows.part = NULL; refuse("no part", &obj, &b, &rows, &out, e.advantage, GRPO_NULL_ROWS);
-    rows = e.rows; rows.logp = NULL; refuse("no logp", &obj, &b, &rows, &out, e.advantage, GRPO_NULL_ROWS);
-    rows = e.rows; rows.entropy = NULL; refuse("no entropy", &obj, &b, &rows, &out, e.advantage, GRPO_NULL_ROWS);
-    refuse("no dlogp", &obj, &b, &e.rows, &none, e.advantage, GRPO_NULL_ROWS);
-    refuse("no output", &obj, &b, &e.rows, NULL, e.advantage, GRPO_NULL_ROWS);
-    refuse("no advantage", &obj, &b, &e.rows, &out, NULL, GRPO_NULL_ADVANTAGE);
-    refuse("no objective", NULL, &b, &e.rows, &out, e.advantage, GRPO_NULL_OBJECTIVE);
-    rows = e.rows; rows.logits.rows--; refuse("a row too few", &obj, &b, &rows, &out, e.advantage, GRPO_BAD_LOGITS_SHAPE);
-    rows = e.rows; rows.logits.temperature = -1; refuse("temperature", &obj, &b, &rows, &out, e.advantage, GRPO_BAD_LOGITS_TEMPERATURE);
-    rows = e.rows; rows.logits.type = (grpo_row_type)3; refuse("type", &obj, &b, &rows, &out, e.advantage, GRPO_BAD_LOGITS_TYPE);
-    rows = e.rows; rows.logits.logits = NULL; refuse("no logits", &obj, &b, &rows, &out, e.advantage, GRPO_NULL_LOGITS);
+    refuse("no rows", &obj, &b, NULL, &out, e.advantage, GRPO_NULL, "rows");
+    rows = e.rows; rows.part = NULL; refuse("no part", &obj, &b, &rows, &out, e.advantage, GRPO_NULL, "rows.part");
+    rows = e.rows; rows.logp = NULL; refuse("no logp", &obj, &b, &rows, &out, e.advantage, GRPO_NULL, "rows.logp");
+    rows = e.rows; rows.entropy = NULL; refuse("no entropy", &obj, &b, &rows, &out, e.advantage, GRPO_NULL, "rows.entropy");
+    refuse("no dlogp", &obj, &b, &e.rows, &none, e.advantage, GRPO_NULL, "out.dlogp");
+    refuse("no output", &obj, &b, &e.rows, NULL, e.advantage, GRPO_NULL, "out.dlogp");
+    refuse("no advantage", &obj, &b, &e.rows, &out, NULL, GRPO_NULL, "advantage");
+    refuse("no objective", NULL, &b, &e.rows, &out, e.advantage, GRPO_NULL, "objective");
+    rows = e.rows; rows.logits.rows--;
+    refuse("a row too few", &obj, &b, &rows, &out, e.advantage, GRPO_COMBINATION, "logits.rows, batch.n_tokens");
+    rows = e.rows; rows.logits.temperature = -1;
+    refuse("temperature", &obj, &b, &rows, &out, e.advantage, GRPO_NOT_POSITIVE, "logits.temperature");
+    rows = e.rows; rows.logits.type = (grpo_row_type)3;
+    refuse("type", &obj, &b, &rows, &out, e.advantage, GRPO_NOT_A_CHOICE, "logits.type");
+    rows = e.rows; rows.logits.logits = NULL; refuse("no logits", &obj, &b, &rows, &out, e.advantage, GRPO_NULL, "logits.logits");
     target = e.target[t];
-    e.target[t] = e.rows.logits.vocab; refuse("target", &obj, &b, &e.rows, &out, e.advantage, GRPO_BAD_TARGET);
-    e.target[t] = -1; refuse("target -1", &obj, &b, &e.rows, &out, e.advantage, GRPO_BAD_TARGET);
+    snprintf(thing, sizeof thing, "logits.target[%d]", (int)t);
+    e.target[t] = e.rows.logits.vocab; refuse("target", &obj, &b, &e.rows, &out, e.advantage, GRPO_OUT_OF_RANGE, thing);
+    e.target[t] = -1; refuse("target -1", &obj, &b, &e.rows, &out, e.advantage, GRPO_OUT_OF_RANGE, thing);
     e.target[t] = target;
     check(all_bytes((unsigned char *)e.rows.part, sizeof *e.rows.part * (size_t)b.n_tokens, UNTOUCHED), "part");
     memset(e.logits + (size_t)t * e.row_bytes, 0xff, e.row_bytes);
     e.rows.logits.kept = NULL;
-    refuse("NaN", &obj, &b, &e.rows, &out, e.advantage, GRPO_BAD_LOGITS);
+    snprintf(thing, sizeof thing, "logits.logits[%d]", (int)(t * e.rows.logits.stride));
+    refuse("NaN", &obj, &b, &e.rows, &out, e.advantage, GRPO_NAN, thing);
     check(all_bytes((unsigned char *)e.rows.logp, sizeof *e.rows.logp * (size_t)b.n_tokens, UNTOUCHED), "logp");
     check(all_bytes((unsigned char *)e.dlogp, sizeof *e.dlogp * (size_t)b.n_tokens, UNTOUCHED), "dlogp");
     check(all_bytes(e.dlogits, e.row_bytes * (size_t)b.n_tokens, UNTOUCHED), "d logits");
-    check(grpo_rows_read(&e.rows, NULL, 0, b.n_tokens + 1) == GRPO_BAD_LOGITS_SHAPE, "more rows than there are");
-    check(grpo_rows_read(NULL, NULL, 0, 0) == GRPO_NULL_ROWS, "ranges of nothing");
+    check(says("rows_read", grpo_rows_read(&e.rows, NULL, 0, b.n_tokens + 1), GRPO_PAST_END, "count, logits.rows"),
+          "more rows than there are");
+    check(says("rows_read", grpo_rows_read(NULL, NULL, 0, 0), GRPO_NULL, "rows"), "ranges of nothing");
     rows = e.rows; rows.dlogits = NULL;
-    check(grpo_rows_gradient(&rows, NULL, e.dlogp, NULL, 0, 1) == GRPO_NULL_OUTPUT, "no d logits");
+    check(says("rows_gradient", grpo_rows_gradient(&rows, NULL, e.dlogp, NULL, 0, 1), GRPO_NULL, "rows.dlogits"), "no d logits");
     evaluation_free(&e);
     rollouts_free(&b);
 }

@@ -4,6 +4,7 @@
 #include "../extra/grpo_logits.h"
 #include "check.h"
 #include "random_batch.h"
+#include "status.h"
 #include <stdlib.h>
 
 enum { MOST = 1000000 };
@@ -363,6 +364,7 @@ static void check_kept(void)
 static void check_refused(rng *r, sample *s)
 {
     static const double bad[] = { NAN, -NAN, HUGE_VAL };
+    char thing[40];
     int64_t target;
     int k, v, at;
     for (k = 0; k < 600; k++) {
@@ -381,7 +383,9 @@ static void check_refused(rng *r, sample *s)
         else s->element.half[at] = (uint16_t)((s->type == GRPO_ROW_FLOAT16 ? 0x7c00 : 0x7f80) + rng_below(r, 3));
         memset(&part, 0x5a, sizeof part);
         before = part;
-        check(grpo_row_read(&x, 0, &part) == GRPO_BAD_LOGITS && !memcmp(&part, &before, sizeof part), "type %d, %d of %d: %g",
+        snprintf(thing, sizeof thing, "logits.logits[%d]", at);
+        check(says("row_read", grpo_row_read(&x, 0, &part), isnan(get(s, &s->element, at)) ? GRPO_NAN : GRPO_INFINITE, thing)
+              && !memcmp(&part, &before, sizeof part), "type %d, %d of %d: %g",
               (int)s->type, at, s->n, get(s, &s->element, at));
     }
 }
@@ -400,8 +404,10 @@ static void check_types(void)
     before = part;
     for (k = 0; k < sizeof none / sizeof *none; k++) {
         memcpy(&x.type, &none[k], sizeof x.type);
-        check(grpo_row_read(&x, 0, &part) == GRPO_BAD_LOGITS_TYPE && !memcmp(&part, &before, sizeof part), "type %d is read", none[k]);
-        check(grpo_row_gradient(&x, 0, &part, 1, 1, g) == GRPO_BAD_LOGITS_TYPE && g[0] == 7 && g[1] == 7, "type %d is written", none[k]);
+        check(says("row_read", grpo_row_read(&x, 0, &part), GRPO_NOT_A_CHOICE, "logits.type")
+              && !memcmp(&part, &before, sizeof part), "type %d is read", none[k]);
+        check(says("row_gradient", grpo_row_gradient(&x, 0, &part, 1, 1, g), GRPO_NOT_A_CHOICE, "logits.type")
+              && g[0] == 7 && g[1] == 7, "type %d is written", none[k]);
     }
 }
 

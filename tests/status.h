@@ -2,6 +2,8 @@
 #ifndef STATUS_H
 #define STATUS_H
 #include "../grpo.h"
+#include "arguments.h"
+#include <stdio.h>
 
 /* the whole message; of the last four statuses asked for */
 static inline const char *status_line(grpo_status st)
@@ -24,6 +26,33 @@ static inline int same_status(grpo_status found, grpo_status expected)
 {
     const int rule = grpo_status_rule(found), wanted = grpo_status_rule(expected);
     return status_what(found) == status_what(expected) && (rule == wanted || (wanted == GRPO_NAN && is_of_a_value(rule)));
+}
+
+static inline void write_thing(const char *arguments, int place, const char *name, char *to, size_t size)
+{
+    size_t n = strlen(name);
+    const char *p = place < 1 ? name : argument_at(arguments, place, &n);
+    snprintf(to, size, "%.*s", (int)n, p);
+}
+
+/* what a status of that function is about, by the names of its declaration: "batch.logp[7]", "low, high", "gate[2]" */
+static inline const char *thing_of(const char *function, grpo_status st)
+{
+    static char line[200];
+    char what[80], other[80], entry[32] = "";
+    const char *arguments = arguments_of(function);
+    write_thing(arguments, status_what(st) - GRPO_AT_ARGUMENT_, grpo_status_what(st), what, sizeof what);
+    write_thing(arguments, (int)(st >> 18 & 1023) - GRPO_AT_ARGUMENT_, grpo_status_other(st), other, sizeof other);
+    if (grpo_status_index(st) >= 0) snprintf(entry, sizeof entry, "[%d]", (int)grpo_status_index(st));
+    snprintf(line, sizeof line, "%s%s%s%s", what, entry, *other ? ", " : "", other);
+    return line;
+}
+
+/* that rule, of that thing; "last": the last argument */
+static inline int says(const char *function, grpo_status st, int rule, const char *thing)
+{
+    if (strcmp(thing, "last") == 0) thing = strrchr(arguments_of(function), ' ') + 1;
+    return grpo_status_rule(st) == rule && strcmp(thing_of(function, st), thing) == 0;
 }
 
 /* is it about this? */
