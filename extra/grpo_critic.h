@@ -136,7 +136,7 @@ static grpo_status grpo_check_aggregation_(const grpo_aggregation *a)
     if (st) return st;
     if (a->kind != GRPO_SEQ_MEAN_SEGMENT_MEAN && a->kind != GRPO_TOKEN_MEAN_VARIED && !grpo_counts_by_sign_(&o)
         && !grpo_counts_sequences_by_sign_(&o)) return GRPO_OK;
-    return grpo_status_at_(GRPO_NOT_A_CHOICE, grpo_at_field_(GRPO_FIELD_(aggregation.kind)), -1);
+    return grpo_refuse_(GRPO_NOT_A_CHOICE, 6, 0);
 }
 
 typedef struct {
