@@ -4377,6 +4377,7 @@ typedef struct {
     int has_policy_mask;               /* trust, off_policy, selected or drift multiply S */
     grpo_scales scales;
     grpo_dd decay;                     /* of F from one token to the next */
+    struct grpo_room_ *room;           /* waiting and block are of it */
     struct grpo_waiting_ *waiting;     /* what the report's sums will take */
     struct grpo_block_ *block;         /* tokens that will be evaluated together; NULL: one by one */
 } grpo_run_;
@@ -4589,17 +4590,6 @@ typedef struct grpo_waiting_ {
     int n;
 } grpo_waiting_;
 
-/* a - b into hi + lo, in blocks */
-static void grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ a,
-                            const double *GRPO_RESTRICT_ b)
-{
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) {
-        hi[k] = a[k] - b[k];
-        lo[k] = grpo_sum_rounding_(a[k], -b[k], hi[k]);
-    }
-}
-
 /* is a number beyond `most` among them, or one that is not finite? */
 static int grpo_block_exceeds_(const double *x, double most)
 {
@@ -4666,7 +4656,7 @@ static void grpo_report_flush_(const grpo_run_ *r)
 {
     grpo_sum *sum = r->partial->sum;
     grpo_waiting_ *p = r->waiting;
-    double k3[GRPO_BLOCK_];
+    double *k3 = p->policy;                                            /* once the sums have that */
     if (p->n == 0) return;
     grpo_report_terms_(r, p->policy, p->penalty, p->ratio, p->entropy);
     if (r->batch->logp_old) {
@@ -4948,10 +4938,10 @@ static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s)
 
 #ifdef GRPO_NO_BLOCKS
 
-typedef struct grpo_block_ { int n; } grpo_block_;
+typedef struct grpo_room_ { grpo_waiting_ waiting; } grpo_room_;
 
-static void grpo_block_open_(grpo_run_ *r, grpo_block_ *block) { block->n = 0; r->block = NULL; }
-static void grpo_block_flush_(const grpo_run_ *r) { (void)r; }
+static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) { room->waiting.n = 0; r->waiting = &room->waiting; }
+static void grpo_go_singly_(const grpo_run_ *r) { (void)r; }
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term)
 {
     (void)r; (void)s; (void)ratio; (void)term;
@@ -4962,12 +4952,13 @@ static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double 
 
 typedef struct grpo_block_ {
     int64_t at[GRPO_BLOCK_];
-    double logp[GRPO_BLOCK_], old[GRPO_BLOCK_], A[GRPO_BLOCK_];
+    double logp[GRPO_BLOCK_], A[GRPO_BLOCK_];
+    double old[GRPO_BLOCK_];                                           /* logp_old; once the ratios are known, the slope of S by logp */
     double divisor[GRPO_BLOCK_], coefficient[GRPO_BLOCK_];             /* of their sequences */
     double ratio[GRPO_BLOCK_];
-    double d[2][GRPO_BLOCK_], old_k3[GRPO_BLOCK_];                     /* l - logp_old in two words, and e^d - d - 1 */
-    double D[2][GRPO_BLOCK_], ref_k3[GRPO_BLOCK_];                     /* l - logp_ref, and e^-D + D - 1 */
-    double value[GRPO_BLOCK_], slope[GRPO_BLOCK_], direct[GRPO_BLOCK_];    /* of S; by the log-ratio, by logp */
+    double d[2][GRPO_BLOCK_], k3[GRPO_BLOCK_];                         /* l - logp_old in two words, and e^d - d - 1; once the report has
+                                                                          them, D = l - logp_ref and e^-D + D - 1 */
+    double value[GRPO_BLOCK_], slope[GRPO_BLOCK_];                     /* of S; by the log-ratio */
     double penalty[GRPO_BLOCK_], penalty_slope[GRPO_BLOCK_];           /* P; by logp */
     int n, given;                                                      /* given: ratio, value and slope are those of their responses */
     int divided, scattered;                                            /* some divisor is not 1; their places are no single run */
@@ -4996,6 +4987,17 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r)
             && p->kl_gradient == GRPO_KL_GRADIENT_OWN && p->kl_clamp_log == 0 && p->kl_clamp_value == 0 && p->kl_ratio_max == 0);
 }
 
+/* a - b into hi + lo, in blocks */
+static void grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ a,
+                            const double *GRPO_RESTRICT_ b)
+{
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        hi[k] = a[k] - b[k];
+        lo[k] = grpo_sum_rounding_(a[k], -b[k], hi[k]);
+    }
+}
+
 /* ratio = e^d and k3 = e^d - d - 1 of d = hi + lo, by the series */
 static void grpo_block_powers_(double *GRPO_RESTRICT_ ratio, double *GRPO_RESTRICT_ k3, const double *GRPO_RESTRICT_ hi,
                                const double *GRPO_RESTRICT_ lo)
@@ -5011,7 +5013,7 @@ static void grpo_block_powers_(double *GRPO_RESTRICT_ ratio, double *GRPO_RESTRI
 /* the same of the block, with d = l - logp_old; returns whether a d exceeds the reach of the series */
 static int grpo_block_ratios_(grpo_block_ *x)
 {
-    double *hi = x->d[0], *lo = x->d[1], *k3 = x->old_k3;
+    double *hi = x->d[0], *lo = x->d[1], *k3 = x->k3;
     double own[GRPO_BLOCK_], *ratio = x->given ? own : x->ratio;
     int k, far;
     grpo_block_gap_(hi, lo, x->logp, x->old);
@@ -5044,19 +5046,20 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far)
     const int clips = s->kind != GRPO_SURROGATE_RATIO, twice = s->kind == GRPO_SURROGATE_DUAL_CLIP;
     const double low = grpo_is_finite(r->range.low) ? r->range.low : 0, high = grpo_is_finite(r->range.high) ? r->range.high : 0;
     const double dual = twice && grpo_is_finite(s->dual) ? s->dual : 0;
-    const double *GRPO_RESTRICT_ d = x->d[0], *GRPO_RESTRICT_ ratio = x->ratio, *GRPO_RESTRICT_ A = x->A;
+    const double *GRPO_RESTRICT_ d = x->d[0], *GRPO_RESTRICT_ ratio = x->ratio;
     double *GRPO_RESTRICT_ value = x->value, *GRPO_RESTRICT_ slope = x->slope;
-    double by_high[GRPO_BLOCK_], by_low[GRPO_BLOCK_], by_dual[GRPO_BLOCK_], own[GRPO_BLOCK_], down[GRPO_BLOCK_], minus_d[GRPO_BLOCK_];
+    double *GRPO_RESTRICT_ by_high = x->old, *GRPO_RESTRICT_ by_low = x->penalty, *GRPO_RESTRICT_ by_dual = x->penalty_slope;   /* free now */
+    double *GRPO_RESTRICT_ A = x->A;                                   /* then -A */
     int64_t *clip = r->partial->clips, highs, lows, duals;
     int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) { down[k] = -A[k]; minus_d[k] = -d[k]; }
     highs = (int64_t)grpo_block_binds_(by_high, A, d, clips ? r->range.log_high : HUGE_VAL);
-    lows = (int64_t)grpo_block_binds_(by_low, down, minus_d, clips ? -r->range.log_low : HUGE_VAL);
-    duals = (int64_t)grpo_block_binds_(by_dual, down, ratio, twice ? s->dual : HUGE_VAL);
-    for (k = 0; k < GRPO_BLOCK_; k++) own[k] = down[k] * ratio[k] + 0.0;  /* no -0 */
-    for (k = 0; far && k < GRPO_BLOCK_; k++) own[k] = grpo_times(down[k], ratio[k]);
-    for (k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : own[k];
-    for (k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] - (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * A[k];
+    for (k = 0; k < GRPO_BLOCK_; k++) { A[k] = -A[k]; value[k] = -d[k]; }
+    lows = (int64_t)grpo_block_binds_(by_low, A, value, clips ? -r->range.log_low : HUGE_VAL);
+    duals = (int64_t)grpo_block_binds_(by_dual, A, ratio, twice ? s->dual : HUGE_VAL);
+    for (k = 0; k < GRPO_BLOCK_; k++) slope[k] = A[k] * ratio[k] + 0.0;  /* no -0 */
+    for (k = 0; far && k < GRPO_BLOCK_; k++) slope[k] = grpo_times(A[k], ratio[k]);
+    for (k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : slope[k];
+    for (k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] + (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * A[k];
     clip[GRPO_CLIP_HIGH] += highs;
     clip[GRPO_CLIP_LOW] += lows;
     clip[GRPO_CLIP_DUAL] += duals;
@@ -5072,7 +5075,7 @@ static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x)
         grpo_term t;
         ratio.log = x->d[0][k]; ratio.log_lo = x->d[1][k]; ratio.value = x->ratio[k];
         t = grpo_surrogate_term(&r->obj->surrogate, r->range, ratio, x->A[k], x->logp[k]);
-        x->value[k] = t.value; x->slope[k] = t.d_log_ratio; x->direct[k] = t.d_logp;
+        x->value[k] = t.value; x->slope[k] = t.d_log_ratio; x->old[k] = t.d_logp;
         r->partial->clips[t.clip]++;
     }
 }
@@ -5095,8 +5098,8 @@ static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, int all)
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
         grpo_kl_term t;
-        if (!all && !grpo_is_far_(x->D[0][k])) continue;
-        t = grpo_kl(p->kl, grpo_dd_pair_(x->D[0][k], x->D[1][k]));
+        if (!all && !grpo_is_far_(x->d[0][k])) continue;
+        t = grpo_kl(p->kl, grpo_dd_pair_(x->d[0][k], x->d[1][k]));
         x->penalty[k] = grpo_times(p->kl_coef, t.value);
         x->penalty_slope[k] = grpo_times(p->kl_coef, t.derivative);
     }
@@ -5118,7 +5121,7 @@ static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b)
     double x[GRPO_BLOCK_];
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->slope[k], b->penalty_slope[k]);
-    if (!grpo_is_clip_(r->obj->surrogate.kind)) for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(x[k], b->direct[k]);
+    if (!grpo_is_clip_(r->obj->surrogate.kind)) for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(x[k], b->old[k]);
     for (k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coefficient[k];
     grpo_block_write_(r, b, r->out.dlogp, x);
     if (r->out.term) {
@@ -5160,14 +5163,14 @@ static void grpo_block_report_ratios_(const grpo_run_ *r, grpo_block_ *x)
 }
 
 /* what is infinite among the differences goes to its sums at once */
-static void grpo_block_infinite_(const grpo_run_ *r, const grpo_block_ *x, double (*difference)[GRPO_BLOCK_], double *k3,
-                                 const grpo_real *than, void (*report)(grpo_partial *, double, double))
+static void grpo_block_infinite_(const grpo_run_ *r, grpo_block_ *x, const grpo_real *than,
+                                 void (*report)(grpo_partial *, double, double))
 {
     int k;
     for (k = 0; k < x->n; k++) {
         const double other = (double)than[x->at[k]];
         if (grpo_is_finite(x->logp[k] - other)) continue;
-        difference[0][k] = difference[1][k] = k3[k] = 0;
+        x->d[0][k] = x->d[1][k] = x->k3[k] = 0;
         report(r->partial, x->logp[k], other);
     }
 }
@@ -5177,7 +5180,7 @@ static void grpo_block_pad_(grpo_block_ *x)
 {
     int k;
     for (k = x->n; k < GRPO_BLOCK_; k++) {
-        x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = x->direct[k] = 0;
+        x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = 0;
         x->divisor[k] = 1;
     }
 }
@@ -5188,7 +5191,7 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x)
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_batch *b = r->batch;
     const int pays = p->kl != GRPO_KL_NONE && p->kl_coef != 0, by_series = pays && p->kl == GRPO_KL_K3;
-    double ref[GRPO_BLOCK_], *hi = x->D[0], *lo = x->D[1];
+    double *ref = x->A, *hi = x->d[0], *lo = x->d[1];
     int k, far = 0;
     for (k = 0; b->logp_ref && k < GRPO_BLOCK_; k++) ref[k] = k < x->n ? (double)b->logp_ref[x->at[k]] : 0;
     if (b->logp_ref) { grpo_block_gap_(hi, lo, x->logp, ref); far = grpo_block_exceeds_(hi, GRPO_SERIES_); }
@@ -5196,8 +5199,8 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x)
         const grpo_dd D = grpo_two_diff(x->logp[k], ref[k]);
         hi[k] = D.hi; lo[k] = D.lo;
     }
-    if (b->logp_ref) grpo_block_k3_(x->ref_k3, -1, hi, lo, far);
-    if (by_series) grpo_block_k3_penalty_(x->penalty, x->penalty_slope, p->kl_coef, hi, lo, x->ref_k3);
+    if (b->logp_ref) grpo_block_k3_(x->k3, -1, hi, lo, far);
+    if (by_series) grpo_block_k3_penalty_(x->penalty, x->penalty_slope, p->kl_coef, hi, lo, x->k3);
     if (pays && (far || !by_series)) grpo_block_kl_(p, x, !by_series);
     for (k = 0; !pays && k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
     for (k = 0; p->entropy_coef != 0 && k < x->n; k++)
@@ -5213,37 +5216,62 @@ static void grpo_block_divide_(double *GRPO_RESTRICT_ term, const grpo_block_ *x
 }
 
 /* what the report takes of the block, whose numbers are its own to change once the outputs are written */
-static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x, int far, int far_ref)
+static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x, int far_ref)
 {
     const grpo_batch *b = r->batch;
-    double entropy[GRPO_BLOCK_];
+    double *entropy = x->slope;
     int k;
     grpo_block_report_ratios_(r, x);
     grpo_block_divide_(x->value, x);
     grpo_block_divide_(x->penalty, x);
     for (k = 0; b->entropy && k < GRPO_BLOCK_; k++) entropy[k] = k < x->n ? (double)b->entropy[x->at[k]] : 0;
     grpo_report_terms_(r, x->value, x->penalty, x->ratio, entropy);
-    if (far) grpo_block_infinite_(r, x, x->d, x->old_k3, b->logp_old, grpo_report_old_);
-    grpo_report_old_block_(r->partial->sum, x->d, x->old_k3);
-    if (far_ref) grpo_block_infinite_(r, x, x->D, x->ref_k3, b->logp_ref, grpo_report_ref_);
-    if (b->logp_ref) grpo_report_ref_block_(r->partial->sum, x->D, x->ref_k3);
+    if (far_ref) grpo_block_infinite_(r, x, b->logp_ref, grpo_report_ref_);
+    if (b->logp_ref) grpo_report_ref_block_(r->partial->sum, x->d, x->k3);
     r->partial->tokens += x->n;
 }
+
+/* Either tokens wait to be evaluated together or, evaluated, for the report: not both, for they share their room. */
+typedef struct grpo_room_ {
+    union { grpo_waiting_ waiting; grpo_block_ block; } of;
+    int together;
+} grpo_room_;
 
 /* evaluates the tokens that wait */
 static void grpo_block_flush_(const grpo_run_ *r)
 {
     grpo_block_ *x = r->block;
     int far, far_ref;
-    if (!x || x->n == 0) return;
+    if (x->n == 0) return;
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
     far = grpo_block_ratios_(x);
     if (!x->given && grpo_is_clip_(r->obj->surrogate.kind)) grpo_block_clip_(r, x, far);
     else if (!x->given) grpo_block_terms_(r, x);
+    if (far) grpo_block_infinite_(r, x, r->batch->logp_old, grpo_report_old_);
+    grpo_report_old_block_(r->partial->sum, x->d, x->k3);
     far_ref = grpo_block_penalty_(r, x);
     grpo_block_write_all_(r, x);
-    grpo_block_report_(r, x, far, far_ref);
+    grpo_block_report_(r, x, far_ref);
     x->n = x->divided = x->scattered = 0;
+}
+
+/* tokens that will be evaluated one by one come next: those that wait are done */
+static void grpo_go_singly_(const grpo_run_ *r)
+{
+    if (!r->room->together) return;
+    grpo_block_flush_(r);
+    r->room->together = 0;
+    r->waiting->n = 0;
+}
+
+static void grpo_go_together_(const grpo_run_ *r)
+{
+    grpo_block_ *x = r->block;
+    if (r->room->together) return;
+    grpo_report_flush_(r);
+    r->room->together = 1;
+    x->n = x->divided = x->scattered = 0;
+    x->given = r->obj->ratio.unit != GRPO_UNIT_TOKEN;
 }
 
 /* tokens begin .. begin + n - 1 of s join those that wait, among which there is room; ratio, term: of them all, if they are given */
@@ -5268,6 +5296,7 @@ static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double 
     const uint8_t *mask = r->batch->mask;
     int64_t t = s->begin;
     if (!r->block || s->coefficient == 0) return 0;
+    grpo_go_together_(r);
     while (t < s->end) {
         const int room = GRPO_BLOCK_ - r->block->n;
         const int most = s->truncated ? 0 : s->end - t < room ? (int)(s->end - t) : room;
@@ -5281,12 +5310,14 @@ static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double 
     return 1;
 }
 
-/* of a call, if its objective asks no more */
-static void grpo_block_open_(grpo_run_ *r, grpo_block_ *block)
+/* of a call; tokens go together if its objective asks no more */
+static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room)
 {
-    block->n = block->divided = block->scattered = 0;
-    block->given = r->obj->ratio.unit != GRPO_UNIT_TOKEN;
-    r->block = grpo_goes_by_blocks_(r) ? block : NULL;
+    room->together = 0;
+    room->of.waiting.n = 0;
+    r->room = room;
+    r->waiting = &room->of.waiting;
+    r->block = grpo_goes_by_blocks_(r) ? &room->of.block : NULL;
 }
 
 #endif
@@ -5297,6 +5328,7 @@ static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s)
     grpo_walk_ walk = grpo_walk_from_(s->end);
     const grpo_token_ *k = &walk.token;
     if (grpo_block_take_(r, s, 1, NULL)) return;
+    grpo_go_singly_(r);
     while (grpo_step_back_(r, s, s->begin, &walk)) {
         grpo_ratio ratio = { 0, 0, 1 };
         grpo_term policy, penalty;
@@ -5457,8 +5489,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
                                    const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how)
 {
     grpo_run_ r;
-    grpo_waiting_ waiting;
-    grpo_block_ block;
+    grpo_room_ room;
     grpo_totals own;
     grpo_status st;
     int64_t g;
@@ -5487,11 +5518,9 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     r.scales = grpo_scales_of_(obj, totals ? totals : &own);
     if (partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, &r.scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
     partial->scales = r.scales;
-    waiting.n = 0;
-    r.waiting = &waiting;
-    grpo_block_open_(&r, &block);
+    grpo_room_open_(&r, &room);
     for (g = 0; g < batch->n_groups; g++) grpo_run_group_(&r, g, how);
-    grpo_block_flush_(&r);
+    grpo_go_singly_(&r);
     grpo_report_flush_(&r);
     return GRPO_OK;
 }

@@ -241,11 +241,22 @@ static void gspo_sum_logs_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
     }
 }
 
+/* a - b in two words, in their place */
+static void gspo_block_difference_(double *GRPO_RESTRICT_ a, double *GRPO_RESTRICT_ b)
+{
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double hi = a[k] - b[k];
+        b[k] = grpo_sum_rounding_(a[k], -b[k], hi);
+        a[k] = hi;
+    }
+}
+
 /* the same of a uniform unit, in blocks; 0, with nothing in the sum: a d is not finite */
 static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u)
 {
     const grpo_real *logp = r->batch->logp, *behaviour = r->behaviour;
-    double l[GRPO_BLOCK_], old[GRPO_BLOCK_], hi[GRPO_BLOCK_], lo[GRPO_BLOCK_];
+    double l[GRPO_BLOCK_], old[GRPO_BLOCK_];                            /* then the difference's two words */
     grpo_cursor_ c = grpo_cursor_of_(u->span.begin, u->span.end);
     int n;
     while (c.t < c.end) {
@@ -256,10 +267,10 @@ static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_un
         if (n == 0) break;
         u->count += n;
         for (; n < GRPO_BLOCK_; n++) l[n] = old[n] = 0;
-        grpo_block_gap_(hi, lo, l, old);
-        if (!grpo_is_finite(grpo_block_magnitude_(hi))) { memset(&u->sum, 0, sizeof u->sum); u->count = 0; return 0; }
-        grpo_sum_add_block_(&u->sum, 1, hi);
-        grpo_sum_add_block_(&u->sum, 1, lo);
+        gspo_block_difference_(l, old);
+        if (!grpo_is_finite(grpo_block_magnitude_(l))) { memset(&u->sum, 0, sizeof u->sum); u->count = 0; return 0; }
+        grpo_sum_add_block_(&u->sum, 1, l);
+        grpo_sum_add_block_(&u->sum, 1, old);
     }
     return 1;
 }
@@ -963,6 +974,22 @@ static void gspo_set_old_score_(const grpo_run_ *r, const grpo_sequence_ *s, int
     x->old[i] = o.hi; x->old_low[i] = o.lo;
 }
 
+/* the coefficient of a response, summed over its tokens; *advantage: that of its first */
+GRPO_APART_ double gspo_response_coefficient_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_ratio ratio, double *advantage)
+{
+    grpo_walk_ walk = grpo_walk_from_(s->end);
+    const grpo_token_ *k = &walk.token;
+    grpo_sum coefficient;
+    int distrusted;
+    memset(&coefficient, 0, sizeof coefficient);
+    while (grpo_step_back_(r, s, s->begin, &walk)) {
+        if (!k->counts) continue;
+        *advantage = (double)r->advantage[k->t];                       /* the last one met is the first */
+        grpo_sum_add_(&coefficient, grpo_over_own_(k, grpo_policy_weight_(r, s, k->t, ratio, k->factor.policy, &distrusted) / s->divisor));
+    }
+    return grpo_sum_total_(&coefficient);
+}
+
 /* the scores, advantages, coefficients and lengths of group g */
 static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *group, gspo_group_ *x)
 {
@@ -970,28 +997,18 @@ static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *gr
     if (r->batch->log_z) x->log_z = (double)r->batch->log_z[g];
     for (x->n = 0, i = r->batch->group_begin[g]; i < r->batch->group_begin[g + 1]; i++) {
         const grpo_sequence_ s = grpo_open_sequence_(r, group, i, x->n);
-        grpo_walk_ walk = grpo_walk_from_(s.end);
-        const grpo_token_ *k = &walk.token;
-        grpo_sum coefficient;
+        double coefficient;
         grpo_dd score;
         gspo_unit_ u;
-        double weight;
-        int distrusted;
         if (s.count == 0) continue;
         gspo_unit_at_(r, &s, s.end, &u);
-        memset(&coefficient, 0, sizeof coefficient);
-        while (grpo_step_back_(r, &s, s.begin, &walk)) {
-            if (!k->counts) continue;
-            x->advantage[x->n] = (double)r->advantage[k->t];           /* the last one met is the first */
-            weight = grpo_policy_weight_(r, &s, k->t, u.ratio, k->factor.policy, &distrusted);
-            grpo_sum_add_(&coefficient, grpo_over_own_(k, weight / s.divisor));
-        }
+        coefficient = gspo_response_coefficient_(r, &s, u.ratio, &x->advantage[x->n]);
         if (r->obj->surrogate.kind == GRPO_SURROGATE_TARGET) gspo_set_old_score_(r, &s, x->n, x);
         score = grpo_ratio_log(u.ratio);
         if (r->obj->surrogate.score == GRPO_SCORE_RATIO) score = grpo_exp_twice(score);
         x->score[x->n] = score.hi; x->score_low[x->n] = score.lo;
         x->length[x->n] = (double)s.count;
-        x->coefficient[x->n++] = grpo_sum_total_(&coefficient);
+        x->coefficient[x->n++] = coefficient;
     }
 }
 
@@ -1003,7 +1020,7 @@ static void gspo_chain_(const grpo_surrogate *s, gspo_group_ *x)
     for (i = 0; i < x->n; i++) x->slope[i] = grpo_times(x->slope[i], x->score[i]);
 }
 
-static void gspo_gather_preferences_(const grpo_run_ *r, int64_t g, gspo_preferences_ *x)
+GRPO_APART_ void gspo_gather_preferences_(const grpo_run_ *r, int64_t g, gspo_preferences_ *x)
 {
     const grpo_batch *b = r->batch;
     const int free_of_ref = r->obj->penalty.pair_score == GRPO_PAIR_SCORE_FREE;
@@ -1214,7 +1231,7 @@ static int64_t gspo_same_advantage_(const grpo_run_ *r, const grpo_sequence_ *s)
 
 /* Where the objective asks no more (grpo_goes_by_blocks_) and all tokens of the response are worth the same, they wait for their block;
  * 0: it is not so. */
-static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s)
+GRPO_APART_ int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
     const int64_t t = r->block && s->coefficient != 0 && s->uncorrected && s->count > 0 ? gspo_same_advantage_(r, s) : -1;
     grpo_token_ token;
@@ -1240,18 +1257,29 @@ static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s) { re
 
 #endif
 
+GRPO_APART_ void gspo_evaluate_unit_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk)
+{
+    const grpo_walk_ from = *walk;
+    const double handed = gspo_forward_(r, s, *u, walk);
+    if (r->out.dlogp) gspo_backward_(r, s, u, from, handed);
+}
+
+/* every unit by itself */
+GRPO_APART_ void gspo_evaluate_units_(const grpo_run_ *r, const grpo_sequence_ *s)
+{
+    grpo_walk_ walk = grpo_walk_from_(s->end);
+    gspo_unit_ u;
+    while (walk.token.t > s->begin) {
+        gspo_unit_at_(r, s, walk.token.t, &u);
+        gspo_evaluate_unit_(r, s, &u, &walk);
+    }
+}
+
 static void gspo_evaluate_sequence_(const grpo_run_ *r, const grpo_sequence_ *s)
 {
-    grpo_walk_ walk = grpo_walk_from_(s->end), from;
-    gspo_unit_ u;
     if (gspo_goes_by_block_(r, s)) return;
-    while (walk.token.t > s->begin) {
-        double handed;
-        from = walk;
-        gspo_unit_at_(r, s, walk.token.t, &u);
-        handed = gspo_forward_(r, s, u, &walk);
-        if (r->out.dlogp) gspo_backward_(r, s, &u, from, handed);
-    }
+    grpo_go_singly_(r);
+    gspo_evaluate_units_(r, s);
 }
 
 static grpo_method_ gspo_method_(const grpo_objective *obj, const grpo_batch *batch)

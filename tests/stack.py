@@ -1,0 +1,74 @@
+"""The most stack that each entry point of the headers can take, by the compiler's own figures: gcc -fcallgraph-info=su says how many bytes
+each function takes and whom it calls; the longest way down from each function that is not static is what must not exceed the promise.
+A call through a pointer may go to any static function that nobody calls by name.  Of the C library only the first step counts: its
+functions are leaves here.
+
+    python3 tests/stack.py [-v] [gcc options...]        prints the deepest ways; ends with "N passed, N failed" """
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+POINTER = "__indirect_call"        # gcc's name for whatever a pointer to a function may call
+MOST = 32 * 1024
+LIBRARY = 256                      # bytes that a function of the C library is taken to need
+
+
+def call_graph(options):
+    with tempfile.TemporaryDirectory() as folder:
+        unit = os.path.join(folder, "headers.o")
+        subprocess.run(["gcc", "-std=c99", *options, "-fcallgraph-info=su", "-c", "tests/headers.c", "-o", unit], check=True)
+        with open(os.path.join(folder, "headers.ci")) as f:
+            text = f.read()
+    size, calls, known = {}, {}, set()
+    for title, label in re.findall(r'node: { title: "([^"]*)" label: "([^"]*)"', text):
+        used = re.search(r"(\d+) bytes", label)
+        size[title] = int(used.group(1)) if used else LIBRARY
+        if used:
+            known.add(title)
+    for source, target in re.findall(r'edge: { sourcename: "([^"]*)" targetname: "([^"]*)"', text):
+        calls.setdefault(source, set()).add(target)
+    called = {target for targets in calls.values() for target in targets}
+    is_static = {title for title in known if ":" in title}
+    calls[POINTER] = {title for title in is_static if title not in called}
+    size[POINTER] = 0
+    return size, calls, known - is_static
+
+
+def deepest(size, calls):
+    """function -> (bytes, the way down).  The few that call each other do so once: a second round is counted, no third."""
+    done = {}
+
+    def way(function, above):
+        if function in done:
+            return done[function]
+        below = (0, ())
+        for g in calls.get(function, ()):
+            if above.count(g) < (1 if g == POINTER else 2):
+                below = max(below, way(g, above + (function,)))
+        result = size[function] + below[0], (function,) + below[1]
+        if function not in above:
+            done[function] = result
+        return result
+    return lambda function: way(function, ())
+
+
+def main():
+    arguments = sys.argv[1:]
+    verbose = "-v" in arguments
+    options = [a for a in arguments if a != "-v"]
+    size, calls, entries = call_graph(options)
+    way = deepest(size, calls)
+    ways = sorted((way(f) for f in entries), reverse=True)
+    failed = 0
+    for total, path in ways:
+        failed += total > MOST
+        if total > MOST or (verbose and total > MOST / 4):
+            print(f"{'FAIL ' if total > MOST else ''}{total} bytes:", " > ".join(f"{f.split(':')[-1]} {size[f]}" for f in path))
+    print(f"deepest: {ways[0][1][0]}, {ways[0][0]} bytes")
+    print(f"{len(ways) - failed} passed, {failed} failed")
+    return failed != 0
+
+
+sys.exit(main())
