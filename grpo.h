@@ -172,6 +172,7 @@ extern "C" {
     X(GRPO_NOT_PERMUTATION, "is not a permutation") \
     X(GRPO_NOT_MIRRORED, "does not go with its mirror image") \
     X(GRPO_LONE_RESPONSE, "has one response, but each is compared with the others") \
+    X(GRPO_TOO_LONG, "adds up to more than 2^53") \
     /* of two things */ \
     X(GRPO_CROSSED, "must not exceed") \
     X(GRPO_NOT_BELOW, "must be less than") \
@@ -2593,10 +2594,21 @@ static grpo_status grpo_check_group_begin_(const grpo_batch *b)
     return GRPO_OK;
 }
 
+/* the largest count: double holds all up to it, and a sum of two is an int64_t */
+#define GRPO_MOST_COUNTED_ (INT64_C(1) << 53)
+
+/* counts that a caller handed in to be added to: did these functions make them? */
+static inline int grpo_are_counts_(const int64_t *count, size_t n)
+{
+    size_t k;
+    for (k = 0; k < n; k++) if (count[k] < 0 || count[k] > GRPO_MOST_COUNTED_) return 0;
+    return 1;
+}
+
 static grpo_status grpo_check_layout_(const grpo_batch *b)
 {
     grpo_status st;
-    int64_t i;
+    int64_t i, rest = GRPO_MOST_COUNTED_;
     if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
     if (b->n_groups < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_);
     if (b->n_groups == 0) return GRPO_OK;
@@ -2610,6 +2622,8 @@ static grpo_status grpo_check_layout_(const grpo_batch *b)
         if (b->offset[i] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_offset_, i);
         if (b->offset[i] > b->n_tokens) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_offset_, GRPO_AT_n_tokens_, i);
         if (b->length[i] > b->n_tokens - b->offset[i]) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_length_, GRPO_AT_n_tokens_, i);
+        if (b->length[i] > rest) return grpo_status_at_(GRPO_TOO_LONG, GRPO_AT_length_, i);
+        rest -= b->length[i];
     }
     return GRPO_OK;
 }
@@ -3969,13 +3983,21 @@ static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage)
     }
 }
 
+static grpo_status grpo_check_moments_(const grpo_moments *m)
+{
+    const int64_t counts[] = { m->values.count, m->tokens, m->items, m->sequences, m->sequences_nonempty, m->degenerate_sequences,
+                               m->nonzero_items };
+    return grpo_are_counts_(counts, sizeof counts / sizeof *counts) ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
+}
+
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments)
 {
     grpo_estimator_ e;
     grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!moments) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
-    st = grpo_estimator_start_(&e, obj, batch);
+    st = grpo_check_moments_(moments);
+    if (!st) st = grpo_estimator_start_(&e, obj, batch);
     if (!st) grpo_add_moments_(&e, moments);
     return st;
 }
@@ -3987,7 +4009,8 @@ grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *ba
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
     if (!moments && grpo_needs_moments_(&obj->advantage)) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
-    st = grpo_estimator_start_(&e, obj, batch);
+    st = grpo_needs_moments_(&obj->advantage) ? grpo_check_moments_(moments) : GRPO_OK;
+    if (!st) st = grpo_estimator_start_(&e, obj, batch);
     if (st) return st;
     if (grpo_needs_moments_(&obj->advantage)) grpo_take_moments_(&e, moments);
     grpo_write_advantages_(&e, advantage);
@@ -4342,11 +4365,19 @@ static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, 
     grpo_sum_carry_(&totals->weight);
 }
 
+static int grpo_are_totals_(const grpo_totals *n)
+{
+    const int64_t counts[] = { n->tokens, n->sequences, n->sequences_nonempty, n->groups, n->groups_nonempty, n->ranks, n->positive_tokens,
+                               n->positive_sequences, n->varied_tokens, n->likelihood_tokens, n->pairs, n->weights };
+    return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
+}
+
 grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals)
 {
     grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!totals) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
+    if (!grpo_are_totals_(totals)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
     st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
     if (!st) grpo_count_all_(obj, batch, advantage, totals);
     return st;
@@ -5485,24 +5516,43 @@ static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *
     return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
 }
 
+static int grpo_is_partial_(const grpo_partial *p)
+{
+    const int64_t counts[] = { p->tokens, p->sequences, p->groups, p->masked_tokens, p->rejected_tokens, p->degenerate_groups, p->ratio_tokens,
+                               p->weight_tokens, p->clips[0], p->clips[1], p->clips[2], p->clips[3] };
+    return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
+}
+
+/* what the batch's terms share, by the totals or, where there are none, by its own counts; the partial, if any, must be of the same */
+GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales)
+{
+    grpo_totals own;
+    if (partial && !grpo_is_partial_(partial)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
+    memset(&own, 0, sizeof own);
+    grpo_count_all_(obj, batch, advantage, &own);
+    if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
+    *scales = grpo_scales_of_(obj, totals ? totals : &own);
+    if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
+        return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
+    return GRPO_OK;
+}
+
 static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                    const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how)
 {
     grpo_run_ r;
     grpo_room_ room;
-    grpo_totals own;
+    grpo_scales scales;
     grpo_status st;
     int64_t g;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
     st = grpo_check_(obj, batch, advantage, grpo_loss_needs_,
                      GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
+    if (!st) st = grpo_check_room_(out, how);
+    if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
     if (st) return st;
-    memset(&own, 0, sizeof own);
-    grpo_count_all_(obj, batch, advantage, &own);
-    st = grpo_check_room_(out, how);
-    if (st) return st;
-    if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
     memset(&r, 0, sizeof r);
     r.obj = obj; r.batch = batch; r.advantage = advantage; r.partial = partial;
     if (out) r.out = *out;
@@ -5515,9 +5565,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     r.has_token_factors = grpo_has_token_factors_(obj);
     r.has_policy_mask = grpo_has_policy_mask_(&obj->weight);
     if (obj->weight.future != GRPO_FUTURE_NONE) r.decay = grpo_future_decay(obj->weight.future_half_life);
-    r.scales = grpo_scales_of_(obj, totals ? totals : &own);
-    if (partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, &r.scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
-    partial->scales = r.scales;
+    r.scales = partial->scales = scales;
     grpo_room_open_(&r, &room);
     for (g = 0; g < batch->n_groups; g++) grpo_run_group_(&r, g, how);
     grpo_go_singly_(&r);
@@ -5573,6 +5621,8 @@ grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from)
     int k;
     if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
     if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
+    if (!grpo_is_partial_(into)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
+    if (!grpo_is_partial_(from)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
     if (from->scales.divisor == 0) return GRPO_OK;
     if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
     into->scales = from->scales;

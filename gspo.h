@@ -1294,7 +1294,6 @@ static grpo_method_ gspo_method_(const grpo_objective *obj, const grpo_batch *ba
 grpo_status gspo_loss_check(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                             const grpo_totals *totals, const grpo_output *out, const grpo_partial *partial)
 {
-    grpo_totals own;
     grpo_scales scales;
     grpo_method_ how;
     int needs;
@@ -1308,13 +1307,7 @@ grpo_status gspo_loss_check(const grpo_objective *obj, const grpo_batch *batch, 
     how = gspo_method_(obj, batch);
     st = grpo_check_room_(out, &how);
     if (st) return st;
-    memset(&own, 0, sizeof own);
-    grpo_count_all_(obj, batch, advantage, &own);
-    if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
-    scales = grpo_scales_of_(obj, totals ? totals : &own);
-    if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, &scales))
-        return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
-    return GRPO_OK;
+    return grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
 }
 
 grpo_status gspo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,

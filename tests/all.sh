@@ -132,11 +132,16 @@ readme_quick() { # README's first command, as written
     (cd "$build/clone" && sh -ec "$command")
 }
 
+stack() {
+    for options in "-O0" "-O2" "-O2 -DGRPO_DOUBLE" "-O3"; do echo "gcc $options" && python3 tests/stack.py $options || return 1; done
+}
+
 tables() { sh tests/tables.sh "$build" --check; } # what the pages say of the rows is what the headers say
 
 step "packages" install_packages
 step "every compiler, standard and element type" sh tests/matrix.sh
 step "ways of embedding" sh tests/embed.sh
+step "no function needs more than 32 KB of stack" stack
 step "the bits of every row" sh tests/bits.sh
 step "gcc" meson_tests "$build" gcc -Dbuildtype=release
 step "clang, address and undefined sanitizers" sanitized

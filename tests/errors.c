@@ -35,7 +35,7 @@ typedef struct {
     const grpo_batch *pass_batch;
     const grpo_real *pass_advantage;
     const grpo_totals *pass_totals;
-    int no_output, less_scratch;         /* less_scratch: one too few; 2: NULL */
+    int no_output, less_scratch;         /* less_scratch: one too few; 2: NULL beside a size that suffices */
 } setup;
 
 static int seen[GRPO_N_RULES];
@@ -144,7 +144,7 @@ static grpo_output output_of(setup *s)
     out.term = s->out.term;
     out.dlog_z = s->out.dlog_z;
     out.scratch = s->less_scratch == 2 ? NULL : s->out.scratch;
-    out.scratch_size = (int64_t)(sizeof s->out.scratch / sizeof *s->out.scratch) - s->less_scratch;
+    out.scratch_size = (int64_t)(sizeof s->out.scratch / sizeof *s->out.scratch) - (s->less_scratch == 1);
     return out;
 }
 
@@ -252,7 +252,7 @@ static void take_away(setup *s, const char *names)
 static void put_element(setup *s, const char *name, int64_t at, double value)
 {
     const struct member *m = strcmp(name, "advantage") ? member_named(name, strlen(name)) : NULL;
-    const int64_t whole = value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)(m && m->kind == REAL ? 0 : value);
+    const int64_t whole = value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)(!m || m->kind == REAL ? 0 : value);
     void *array;
     if (!m) { s->advantage[at] = (grpo_real)value; return; }
     memcpy(&array, (char *)&s->batch + m->offset, sizeof array);
@@ -684,6 +684,77 @@ static void check_mixed(int other_ranks)
     setup_free(&s);
 }
 
+/* ---- counts beyond measure ------------------------------------------------------------------------------------------------------- */
+
+/* four responses that share their tokens, as many as an integer can count: their sum is none */
+static void check_long(void)
+{
+    static const int64_t group_begin[] = { 0, 2, 4 }, offset[] = { 0, 0, 0, 0 }, length[] = { INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX };
+    static setup s;
+    setup_make(&s, "");
+    s.batch.group_begin = group_begin; s.batch.offset = offset; s.batch.length = length;
+    s.batch.n_tokens = INT64_MAX;
+    s.batch.mask = NULL;
+    check_calls(&s, ALL, "batch.length[0] adds up to more than 2^53", "long responses");
+    setup_free(&s);
+}
+
+/* what other calls have left is added to: counts that cannot have come from there */
+static const struct { size_t at; const char *name; } in_moments[] = {
+#define HELD(type, member) { offsetof(type, member), #member }
+    HELD(grpo_moments, values.count), HELD(grpo_moments, tokens), HELD(grpo_moments, items), HELD(grpo_moments, sequences),
+    HELD(grpo_moments, sequences_nonempty), HELD(grpo_moments, degenerate_sequences), HELD(grpo_moments, nonzero_items),
+}, in_totals[] = {
+    HELD(grpo_totals, tokens), HELD(grpo_totals, sequences), HELD(grpo_totals, sequences_nonempty), HELD(grpo_totals, groups),
+    HELD(grpo_totals, groups_nonempty), HELD(grpo_totals, ranks), HELD(grpo_totals, positive_tokens), HELD(grpo_totals, positive_sequences),
+    HELD(grpo_totals, varied_tokens), HELD(grpo_totals, likelihood_tokens), HELD(grpo_totals, pairs), HELD(grpo_totals, weights),
+}, in_partial[] = {
+    HELD(grpo_partial, tokens), HELD(grpo_partial, sequences), HELD(grpo_partial, groups), HELD(grpo_partial, masked_tokens),
+    HELD(grpo_partial, rejected_tokens), HELD(grpo_partial, degenerate_groups), HELD(grpo_partial, ratio_tokens),
+    HELD(grpo_partial, weight_tokens), HELD(grpo_partial, clips[0]), HELD(grpo_partial, clips[3]),
+};
+
+static void check_held(void)
+{
+    static const int64_t wild[] = { INT64_MIN, -1, INT64_MAX, (INT64_C(1) << 53) + 1 };
+    static setup s;
+    static grpo_partial parts[2], copy;
+    size_t j, k;
+    for (j = 0; j < sizeof wild / sizeof *wild; j++) {
+        setup_make(&s, "advantage.scale=batch_std advantage.gain=valid_groups");
+        for (k = 0; k < sizeof in_moments / sizeof *in_moments; k++) {
+            memset(&s.out.moments, 0, sizeof s.out.moments);
+            memcpy((char *)&s.out.moments + in_moments[k].at, &wild[j], sizeof *wild);
+            s.before = s.out;
+            expect(in_moments[k].name, call_moments(&s), "moments is out of range");
+            expect(in_moments[k].name, grpo_advantages_with(&s.objective, &s.batch, &s.out.moments, s.out.advantage), "moments is out of range");
+            check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was written", in_moments[k].name);
+        }
+        for (k = 0; k < sizeof in_totals / sizeof *in_totals; k++) {
+            memset(&s.out.totals, 0, sizeof s.out.totals);
+            memcpy((char *)&s.out.totals + in_totals[k].at, &wild[j], sizeof *wild);
+            s.before = s.out;
+            expect(in_totals[k].name, call_count(&s), "totals is out of range");
+            check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was written", in_totals[k].name);
+        }
+        for (k = 0; k < sizeof in_partial / sizeof *in_partial; k++) {
+            memset(&s.out.partial, 0, sizeof s.out.partial);
+            memcpy((char *)&s.out.partial + in_partial[k].at, &wild[j], sizeof *wild);
+            s.before = s.out;
+            expect(in_partial[k].name, call_grpo_loss_add(&s), "partial is out of range");
+            check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was written", in_partial[k].name);
+            memset(parts, 0, sizeof parts);
+            parts[0] = s.out.partial;
+            parts[0].scales.divisor = parts[1].scales.divisor = 1;
+            copy = parts[0];
+            expect(in_partial[k].name, grpo_partial_merge(&parts[1], &parts[0]), "from is out of range");
+            expect(in_partial[k].name, grpo_partial_merge(&parts[0], &parts[1]), "into is out of range");
+            check(!memcmp(&parts[0], &copy, sizeof copy), "%s: something was merged", in_partial[k].name);
+        }
+        setup_free(&s);
+    }
+}
+
 /* ---- names and texts ----------------------------------------------------------------------------------------------------------- */
 
 static void check_names(void)
@@ -757,6 +828,8 @@ int main(void)
     check_totals();
     check_mixed(0);
     check_mixed(1);
+    check_long();
+    check_held();
     check_names();
     check_texts();
     for (k = 1; k < GRPO_N_RULES; k++)

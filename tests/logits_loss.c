@@ -525,6 +525,32 @@ static void check_dual(void)
     check(single_run(&s) == GRPO_OK, "dual 3 beyond 1 + 1");
 }
 
+/* so are totals that are too small, and a partial of others; and rows so many that no memory holds them */
+static void check_totals(void)
+{
+    static grpo_partial partial;
+    grpo_real untouched_real;
+    grpo_totals totals;
+    grpo_output out;
+    single s;
+    memset(&untouched_real, UNTOUCHED, sizeof untouched_real);
+    memset(&totals, 0, sizeof totals);
+    memset(&partial, 0, sizeof partial);
+    memset(&out, 0, sizeof out);
+    single_init(&s, GRPO_ROW_REAL);
+    out.dlogp = &s.dlogp; out.dentropy = &s.dentropy;
+    check(grpo_logits_loss_add(&s.obj, &s.batch, &s.advantage, &totals, &s.rows, &out, &partial) == GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_),
+          "totals of nothing");
+    partial.scales.divisor = 7;
+    check(grpo_logits_loss_add(&s.obj, &s.batch, &s.advantage, NULL, &s.rows, &out, &partial) == GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_),
+          "a partial of other totals");
+    check(!memcmp(&s.logp, &untouched_real, sizeof s.logp) && !memcmp(&s.entropy, &untouched_real, sizeof s.entropy), "refused, yet written");
+    s.rows.logits.rows = INT64_MAX;
+    check(grpo_row_read(&s.rows.logits, INT64_MAX - 1, &s.part) == GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_logits_rows_), "rows beyond all memory");
+    s.rows.logits.rows = INT64_MIN;
+    check(grpo_rows_read(&s.rows, NULL, 1, 1) == GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_logits_rows_), "fewer rows than none");
+}
+
 int main(void)
 {
     rng r = { 5 };
@@ -556,5 +582,6 @@ int main(void)
     check_refused(&r);
     check_extremes();
     check_dual();
+    check_totals();
     return check_summary();
 }

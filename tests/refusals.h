@@ -70,6 +70,8 @@
 { "surrogate.bounds=position surrogate.log_dual=0.05 surrogate.kind=dual_clip surrogate.log_high=0.05", NULL },
 { "surrogate.bounds=position surrogate.log_dual=0.05 surrogate.kind=dual_clip surrogate.log_high=0.06",
   "surrogate.log_high must not exceed surrogate.log_dual" },
+{ "surrogate.kind=dual_clip surrogate.dual=3 surrogate.log_high=1", NULL },
+{ "surrogate.kind=dual_clip surrogate.dual=3 surrogate.bounds=given surrogate.log_high=1", NULL },
 { "surrogate.bounds=position surrogate.log_dual=0.05 surrogate.kind=ppo_clip surrogate.log_high=inf", NULL },
 { "surrogate.bounds=position surrogate.log_dual=0.05 surrogate.kind=dual_clip surrogate.dual=0", NULL },
 { "surrogate.bounds=position surrogate.log_dual=0.05 surrogate.kind=gppo surrogate.log_high=0.05",
