@@ -344,7 +344,7 @@ static void grpo_clear_masked_(const grpo_batch *b, grpo_real *out)
 {
     int64_t i, t;
     for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (b->mask && !b->mask[t]) out[t] = 0;
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!grpo_is_unmasked_(b, t)) out[t] = 0;
 }
 
 grpo_status grpo_running_baseline(const double *reward, int64_t n, double momentum, double *advantage, double *baseline)
@@ -465,7 +465,7 @@ static grpo_dd grpo_mean_change_(const grpo_batch *b, int64_t begin, int64_t end
     memset(&sum, 0, sizeof sum);
     for (i = begin; i < end; i++)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
-            if (b->mask && !b->mask[t]) continue;
+            if (!grpo_is_unmasked_(b, t)) continue;
             d = grpo_two_diff((double)b->logp[t], (double)b->logp_old[t]);
             grpo_sum_add_dd_(&sum, magnitude && d.hi < 0 ? grpo_dd_negative(d) : d);
             n++;

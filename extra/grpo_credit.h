@@ -435,7 +435,7 @@ static int64_t grpo_gather_places_(const grpo_batch *b, int64_t g, const int64_t
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         wrong = !((double)b->reward[i] > 0);
         for (before = n, t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
-            if (b->mask && !b->mask[t]) continue;
+            if (!grpo_is_unmasked_(b, t)) continue;
             place[n].token = token[t]; place[n].sequence = i; place[n].slot = t;
             n++;
         }

@@ -336,23 +336,13 @@ static void grpo_old_means_(const grpo_batch *b, grpo_dd *mean)
     for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++) mean[i] = grpo_response_mean_(b, b->logp_old, NULL, i);
 }
 
-/* x of the responses to group g, where `of` (NULL: all) is set */
-static grpo_dd grpo_list_mean_(const grpo_batch *b, int64_t g, const double *x, const uint8_t *of)
-{
-    grpo_sum sum;
-    int64_t i, n = 0;
-    memset(&sum, 0, sizeof sum);
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) if (!of || of[i]) { grpo_sum_add_(&sum, x[i]); n++; }
-    return grpo_mean_(&sum, n);
-}
-
 static grpo_dd grpo_group_mean_(const grpo_batch *b, int64_t g)
 {
     grpo_sum sum;
     int64_t i;
     memset(&sum, 0, sizeof sum);
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)b->reward[i]);
-    return grpo_mean_(&sum, b->group_begin[g + 1] - b->group_begin[g]);
+    return grpo_mean_(&sum, grpo_group_size_(b, g));
 }
 
 /* of x over the n numbers where `of` (NULL: all) is set; 0 without any */
@@ -363,6 +353,13 @@ static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n)
     memset(&sum, 0, sizeof sum);
     for (k = 0; k < n; k++) if (!of || of[k]) { grpo_sum_add_(&sum, x[k]); count++; }
     return grpo_mean_(&sum, count);
+}
+
+/* x of the responses to group g, where `of` (NULL: all) is set */
+static grpo_dd grpo_list_mean_(const grpo_batch *b, int64_t g, const double *x, const uint8_t *of)
+{
+    const int64_t first = b->group_begin[g];
+    return grpo_mean_of_(x + first, of ? of + first : NULL, grpo_group_size_(b, g));
 }
 
 /* an exponent to divide by so that squares are numbers; 0 where they are */
