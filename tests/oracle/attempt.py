@@ -116,8 +116,7 @@ class Attempt:
 
     # ---- running it
 
-    def run(self, stages=("advantage", "loss"), enough=None):
-        """The answers; with enough(name, answer), only until it is true of one, the loss first."""
+    def run(self, stages=("advantage", "loss")):
         undo, answers = [], {}
         try:
             for owner, name, make in self.swaps:
@@ -125,10 +124,8 @@ class Attempt:
                 undo.append((table, name, table[name]))
                 table[name] = make(table[name])
             parts = [self.rewarded(stages), self.judged(stages)] if self.kind == "objective" else [self.beside()]
-            for name, answer in itertools.chain(*(reversed(parts) if enough else parts)):
+            for name, answer in itertools.chain(*parts):
                 answers[name] = answer
-                if enough and not self.last and enough(name, answer):
-                    break
         finally:
             for table, name, original in reversed(undo):
                 table[name] = original

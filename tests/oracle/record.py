@@ -59,25 +59,14 @@ def told(case, answers):
     return found
 
 
-def all_numbers(x):
-    """No infinities and no NaN?"""
-    if isinstance(x, dict):
-        x = list(x.values())
-    return all(map(all_numbers, x)) if isinstance(x, list) else not isinstance(x, str)
-
-
-def wrong_answers(case, defect, in_full=True):
+def wrong_answers(case, defect):
     """{output: answer} of exactly this mistake on the case; None if the case does not say (a rounding, an open
-    definition). Not in full: only the loss, where that tells the mistake and nothing in the batch leaves an answer open."""
+    definition)."""
     limits.near_misses.clear()
     try:
         attempt = Attempt(case, advantage(case))
         defect.commit(attempt)
-        told_by_loss = None
-        if not in_full and "loss" in (attempt.outputs or ("loss",)) and all_numbers(case.get("batch", {})):
-            def told_by_loss(name, answer):
-                return name == "loss" and math.isfinite(answer) and differs(case["expect"][name], answer, case["scale"][name])
-        answers = attempt.run(defect.stages, told_by_loss)
+        answers = attempt.run(defect.stages)
     except Undefined:
         return None
     if limits.near_misses:
@@ -90,8 +79,8 @@ def advantage(case):
     return None if case.get("kind") == "logits" else case["expect"].get("advantage")
 
 
-def record(case, defect, in_full=True):
-    answers = wrong_answers(case, defect, in_full)
+def record(case, defect):
+    answers = wrong_answers(case, defect)
     return told(case, answers) if answers else {}
 
 
@@ -162,7 +151,7 @@ def answers_of(case, names, variant, in_full):
     told_by = {}
     for name in names:
         whole = in_full and scene(case, name, variant) is not None
-        found = record_if_it_runs(case, DEFECTS[name], whole)
+        found = record_if_it_runs(case, DEFECTS[name])
         if found:
             told_by[name] = found if whole else one_number(case, found)
     return told_by
@@ -197,8 +186,8 @@ def spread(cases, most):
                     del case["defects"]
 
 
-def record_if_it_runs(case, defect, in_full):
+def record_if_it_runs(case, defect):
     try:
-        return record(case, defect, in_full)
+        return record(case, defect)
     except (IndexError, ZeroDivisionError, Misfit):
         return {}  # a program that makes this mistake stops on such a batch
