@@ -5079,7 +5079,8 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far)
     const double dual = twice && grpo_is_finite(s->dual) ? s->dual : 0;
     const double *GRPO_RESTRICT_ d = x->d[0], *GRPO_RESTRICT_ ratio = x->ratio;
     double *GRPO_RESTRICT_ value = x->value, *GRPO_RESTRICT_ slope = x->slope;
-    double *GRPO_RESTRICT_ by_high = x->old, *GRPO_RESTRICT_ by_low = x->penalty, *GRPO_RESTRICT_ by_dual = x->penalty_slope;   /* free now */
+    /* arrays that are free at this point */
+    double *GRPO_RESTRICT_ by_high = x->old, *GRPO_RESTRICT_ by_low = x->penalty, *GRPO_RESTRICT_ by_dual = x->penalty_slope;
     double *GRPO_RESTRICT_ A = x->A;                                   /* then -A */
     int64_t *clip = r->partial->clips, highs, lows, duals;
     int k;
@@ -5518,8 +5519,8 @@ static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *
 
 static int grpo_is_partial_(const grpo_partial *p)
 {
-    const int64_t counts[] = { p->tokens, p->sequences, p->groups, p->masked_tokens, p->rejected_tokens, p->degenerate_groups, p->ratio_tokens,
-                               p->weight_tokens, p->clips[0], p->clips[1], p->clips[2], p->clips[3] };
+    const int64_t counts[] = { p->tokens, p->sequences, p->groups, p->masked_tokens, p->rejected_tokens, p->degenerate_groups,
+        p->ratio_tokens, p->weight_tokens, p->clips[0], p->clips[1], p->clips[2], p->clips[3] };
     return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
 }
 

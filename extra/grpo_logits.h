@@ -272,7 +272,8 @@ static grpo_status grpo_check_logits_(const grpo_logits *x)
     if (x->rows < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_logits_rows_);
     if (x->vocab < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_logits_vocab_);
     if (x->stride < x->vocab) return grpo_status_between_(GRPO_CROSSED, GRPO_AT_logits_vocab_, GRPO_AT_logits_stride_, -1);
-    if (x->stride > 0 && x->rows > INT64_MAX / (int64_t)sizeof(double) / x->stride) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_logits_rows_);
+    if (x->stride > 0 && x->rows > INT64_MAX / (int64_t)sizeof(double) / x->stride)
+        return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_logits_rows_);
     return grpo_rule_of_temperature_(x->temperature) ? GRPO_STATUS_(grpo_rule_of_temperature_(x->temperature), GRPO_AT_logits_temperature_)
                                                      : GRPO_OK;
 }
