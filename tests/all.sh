@@ -36,7 +36,7 @@ progress() { # name, seconds, log
     printf '    %s, %d s: %s\n' "$1" "$2" "$(tail -n 1 "$3" | tr '\r' '\n' | tail -n 1 | cut -c1-90)"
 }
 
-packages="gcc g++ clang libclang-rt-14-dev make meson ninja-build pkg-config libcjson-dev libstb-dev python3 python3-mpmath python3-jsonschema python3-numpy python3-torch nodejs git libopenmpi-dev openmpi-bin"
+packages="gcc g++ clang libclang-rt-14-dev make meson ninja-build pkg-config libcjson-dev libstb-dev python3 python3-mpmath python3-jsonschema python3-numpy python3-torch nodejs git libopenmpi-dev openmpi-bin patch"
 missing() { for p in $packages; do dpkg-query -W -f='${Status}\n' "$p" 2>/dev/null | grep -q 'ok installed' || echo "$p"; done; }
 install_packages() {
     want=$(missing)
@@ -149,6 +149,7 @@ step "vectors regenerate to the same bytes" vectors_regenerate
 step "vectors obey their schema" vectors_validate
 step "the oracle checks itself" /usr/bin/python3 tests/oracle/self_check.py
 step "the oracle knows no header" oracle_is_independent
+step "CONTRIBUTING.md, done" sh tests/walkthrough.sh
 step "the vectors, read in other languages" example_checks
 step "they are what the README shows" examples_shown
 step "ports in Python conform" conform_python
