@@ -44,7 +44,7 @@
  * Switches, to be defined alike wherever the header is included; what each saves of the 291 KB of grpo.h and gspo.h (gcc 12 -O2, x86-64):
  *   GRPO_NO_ROWS     no table of published objectives: grpo_presets, grpo_objective_of and grpo_objective_named are absent; 50 KB
  *   GRPO_NO_TEXT     no statuses in words: grpo_status_name, _text, _what, _other and _message are absent; 13 KB
- *   GRPO_NO_BLOCKS   tokens one by one, not in blocks: the same bits, some four times slower; 45 KB
+ *   GRPO_NO_BLOCKS   tokens one by one, not in blocks: the same bits, slower; 45 KB
  * Without rows and texts fields have no names, and grpo_objective_set and _choose are absent too.  With all three switches GSPO, and all
  * else that the two headers compute, is 176 KB, 107 KB at -Os (tests/size.sh).
  *
