@@ -1,4 +1,4 @@
-/* advantages: steps, transforms, gains and tokens of the advantage axis as vectors/README.md writes them, in binary128 and without care for
+/* advantages: steps, transforms, gains and tokens of the advantage axis as vectors/objective/ writes them, in binary128 and without care for
  * speed, on random batches: within 4 ulps of their sizes, and 0 where they are exactly 0. */
 #include "check.h"
 #include "status.h"

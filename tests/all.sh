@@ -71,10 +71,10 @@ example_checks() { # the file-only tests: Rust and Go where they are here
     )
 }
 
-examples_shown() { # the blocks in the README of the vectors are the files
+examples_shown() { # the blocks in the README of the examples are the files
     for file in tests/vectors/examples/check.*; do
         awk -v mark="<!-- ${file##*/} -->" '$0 == mark { on = 1; next } on && /^```/ { n++; if (n == 2) exit; next } on && n { print }' \
-            tests/vectors/README.md | diff - "$file" || return 1
+            tests/vectors/examples/README.md | diff - "$file" || return 1
     done
 }
 
@@ -159,6 +159,7 @@ step "policies learn with grpo, dapo, gspo, cispo, rloo" learn grpo dapo gspo ci
 step "quickstart's rollouts regenerate" rollouts_regenerate
 step "README: first command, as written" readme_quick
 step "tables of objectives and of the catalogue" tables
+step "links and tables of the pages" python3 tests/pages.py
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,5 +1,5 @@
 /* What must hold for every objective and every batch: order, parts, layout and garbage change no bit; nothing is NaN; gradients are
- * those of the loss as vectors/README.md writes it.  Presets first, then objectives drawn at random from all choices. */
+ * those of the loss as vectors/objective/ writes it.  Presets first, then objectives drawn at random from all choices. */
 #include "../gspo.h"
 #include "status.h"
 #include "check.h"

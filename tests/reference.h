@@ -1,4 +1,4 @@
-/* The loss as tests/vectors/README.md writes it, in __float128, and its slopes: what the headers are compared with.
+/* The loss as tests/vectors/objective/ writes it, in __float128, and its slopes: what the headers are compared with.
  *
  *     reference ref;
  *     reference_alloc(&ref, &objective, &batch, advantage, ranks);
@@ -55,7 +55,7 @@ typedef struct {
     int rough;                                   /* too steep for the step */
     reference_real largest_log;
     reference_real scale, steep;                 /* sums of the terms' and of the derivatives' sizes, times what roundings may grow to */
-    reference_real size;                         /* the scale of vectors/README.md */
+    reference_real size;                         /* the scale of vectors/scale.md */
 } reference;
 
 static inline reference_real ref_abs(reference_real x) { return x < 0 ? -x : x; }

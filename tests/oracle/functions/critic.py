@@ -34,7 +34,7 @@ def value_loss(batch, value: many(many(NUMBER)), value_old: many(many(NUMBER)), 
 
     Source: PPO's critic, as verl
     Takes: batch; `value` V, `value_old`, `returns` R per token; `clip` >= 0, `aggregation`: a `kind` of the
-    [aggregation](../README.md#aggregation) but `seq_mean_length_power`, `constant` C (0 where the kind has none; `empty` is `count`)
+    [aggregation](../objective/aggregation.md) but `seq_mean_length_power`, `constant` C (0 where the kind has none; `empty` is `count`)
     Gives: u = V clamped to value_old -+ clip (V if clip is 0). `loss`: sum of c_it max((V - R)^2, (u - R)^2)/2 over mask tokens;
     `dvalue` per token: c_it (V - R), 0 where (u - R)^2 > (V - R)^2; `clip_fraction`: fraction of mask tokens with that, 0 without any.
     Scales: sum of c_it (size + abs(R))^2/2, size = abs(V), or abs(value_old) + clip where (u - R)^2 is larger; c_it (abs(V) + abs(R)),

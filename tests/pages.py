@@ -1,0 +1,125 @@
+"""Every relative link and every #anchor of every .md file leads somewhere; in tests/vectors/ no cell of a table is beyond 300 characters,
+and no row has another number of cells than its head.  python3 tests/pages.py; ends with "N passed, N failed"."""
+import os
+import re
+import subprocess
+import sys
+
+LONGEST_CELL = 300
+WITH_SHORT_CELLS = "tests/vectors/"
+FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
+CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+LINK = re.compile(r"\]\(\s*<?([^\s()<>]+(?:\([^\s()]*\)[^\s()<>]*)*)>?(?:\s+\"[^\"]*\")?\s*\)|^ {0,3}\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
+HREF = re.compile(r"<(?:a|img)\s[^>]*?(?:href|src)=\"([^\"]+)\"")
+NAMED = re.compile(r"<[a-z0-9]+\s[^>]*?(?:id|name)=\"([^\"]+)\"")
+
+
+def pages():
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], check=True, capture_output=True, text=True)
+    return [path for path in listed.stdout.splitlines() if os.path.exists(path)]
+
+
+def prose(text):
+    """The text without what stands in fences or is indented by four after an empty line: its lines are empty, so numbers of lines stay."""
+    lines, fence, indented = [], "", True
+    for line in text.split("\n"):
+        mark = FENCE.match(line)
+        if mark and not fence:
+            fence, line = mark[1], ""
+        elif fence:
+            if mark and mark[1].startswith(fence):
+                fence = ""
+            line = ""
+        elif indented and line.startswith("    "):
+            lines.append("")
+            continue
+        indented = not line.strip()
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def without_code(text):
+    return CODE.sub(lambda m: "\n" * m[2].count("\n") + "x", text)
+
+
+def anchors(text):
+    """Those that GitHub gives to headings (the second of a name has -1), and names written in HTML."""
+    found, seen = set(NAMED.findall(text)), {}
+    for title in re.findall(r"^ {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", text, re.MULTILINE):
+        title = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", title).replace("`", "").replace("*", "")
+        name = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        found.add(f"{name}-{seen[name]}" if name in seen else name)
+        seen[name] = seen.get(name, 0) + 1
+    return found
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def links(text):
+    """(line, target) of each."""
+    text = without_code(prose(text))
+    found = [(m.start(), m[1] or m[2]) for m in LINK.finditer(text)] + [(m.start(), m[1]) for m in HREF.finditer(text)]
+    return [(text.count("\n", 0, start) + 1, target) for start, target in found]
+
+
+def wrong_link(page, target):
+    """What is wrong with it, or None."""
+    path, _, anchor = target.partition("#")
+    file = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+    if not os.path.exists(file):
+        return f"there is no {file}"
+    if anchor and file.endswith(".md") and anchor not in anchors(prose(read(file))):
+        return f"{file} has no heading #{anchor}"
+    line = re.fullmatch(r"L(\d+)(?:-L(\d+))?", anchor)
+    if line and int(line[2] or line[1]) > read(file).count("\n"):
+        return f"{file} has no line {anchor}"
+    return None
+
+
+def cells(line):
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", re.sub(r"^\||(?<!\\)\|$", "", line.strip()))]
+
+
+def tables(text):
+    """For each table its lines as (number, cells)."""
+    table = []
+    for number, line in enumerate(prose(text).split("\n") + [""], 1):
+        if line.startswith("|"):
+            table.append((number, cells(line)))
+        elif table:
+            yield table
+            table = []
+
+
+def wrong_rows(table):
+    for number, row in table:
+        if len(row) != len(table[0][1]):
+            yield f"{number}: {len(row)} cells, the head has {len(table[0][1])}"
+        for cell in row:
+            if len(cell) > LONGEST_CELL:
+                yield f"{number}: a cell of {len(cell)} characters: {cell[:60]} ..."
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    passed, failures = 0, []
+    for page in pages():
+        text = read(page)
+        for number, target in links(text):
+            if not re.match(r"[a-z][a-z0-9+.-]*:|//", target):
+                wrong = wrong_link(page, target)
+                passed += not wrong
+                failures += [f"{page}:{number}: {target}: {wrong}"] if wrong else []
+        for table in tables(text) if page.startswith(WITH_SHORT_CELLS) else ():
+            wrong = [f"{page}:{line}" for line in wrong_rows(table)]
+            passed += not wrong
+            failures += wrong
+    print("".join(f"FAIL {line}\n" for line in failures) + f"{passed} passed, {len(failures)} failed")
+    return not passed or bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
