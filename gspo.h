@@ -920,11 +920,13 @@ static gspo_function_ gspo_function_of_(const grpo_objective *obj)
         { GRPO_SURROGATE_HINGE, gspo_pairs_ },
         { GRPO_SURROGATE_REGRESSION, gspo_regression_ },
     };
+#ifndef __CUDACC__                                                     /* which writes sizeof out anew, and wrong */
 #define GSPO_OF_GROUP_(id, name, of, ...) + GRPO_IS_##of##_
     typedef char one_for_each_row_[sizeof functions / sizeof *functions == 0 GRPO_SURROGATE_CHOICES(GSPO_OF_GROUP_) ? 1 : -1];
 #undef GSPO_OF_GROUP_
-    size_t k;
     (void)sizeof(one_for_each_row_);
+#endif
+    size_t k;
     for (k = 0; k < sizeof functions / sizeof *functions; k++)
         if (functions[k].kind == obj->surrogate.kind) return functions[k].function;
     return NULL;

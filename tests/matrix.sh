@@ -143,11 +143,12 @@ printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/core.c"
 gcc -std=c99 -I. -c "$work/core.c" -o "$work/f_core.o" && gcc -std=c99 -DGRPO_DOUBLE -I. -c "$work/core.c" -o "$work/d_core.o"
 gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work"/[fd]_*.o -lm -o "$work/apart" >>"$work/log" 2>&1 && "$work/apart"
 verdict "optional headers in files of their own, float and double in one program" $?
-printf '#define GRPO_DOUBLE\n#include "extra/grpo_control.h"\nint main(void) { return &grpo_running_baseline == 0; }\n' >"$work/takes_double.c"
+printf '#define GRPO_DOUBLE\n#include "extra/grpo_control.h"\nint main(void) { return grpo_running_baseline(0, 0, 0, 0, 0) != 0; }\n' >"$work/takes_double.c"
 gcc -std=c99 -I. "$work/takes_double.c" "$work/f_core.o" "$work/f_grpo_control.o" -lm -o "$work/mixed" >"$work/log" 2>&1
 [ $? -ne 0 ] && grep -q "grpo_running_baseline_f64" "$work/log"; verdict "an optional header in the other element type does not link" $?
-sed 's/GRPO_VERSION_NUMBER [0-9]*/GRPO_VERSION_NUMBER 1/' grpo.h >"$work/grpo.h" && mkdir -p "$work/extra" && cp extra/*.h "$work/extra" && cp gspo.h "$work"
-(cd "$work" && gcc -std=c99 -fsyntax-only only_grpo_control.c) >"$work/log" 2>&1
+mkdir -p "$work/other/extra" && cp extra/*.h "$work/other/extra" && cp gspo.h "$work/only_grpo_control.c" "$work/other"
+sed 's/GRPO_VERSION_NUMBER [0-9]*/GRPO_VERSION_NUMBER 1/' grpo.h >"$work/other/grpo.h"
+gcc -std=c99 -fsyntax-only "$work/other/only_grpo_control.c" >"$work/log" 2>&1
 [ $? -ne 0 ] && grep -q "different versions" "$work/log"; verdict "an optional header of another version is refused" $?
 
 # every symbol the implementation exports has the prefix
