@@ -2594,8 +2594,9 @@ static grpo_status grpo_check_group_begin_(const grpo_batch *b)
     return GRPO_OK;
 }
 
-/* the largest count: double holds all up to it, and a sum of two is an int64_t */
-#define GRPO_MOST_COUNTED_ (INT64_C(1) << 53)
+/* the most tokens of a batch, of which double holds every number; and the largest count of parts: a sum of two is an int64_t */
+#define GRPO_MOST_TOKENS_ (INT64_C(1) << 53)
+#define GRPO_MOST_COUNTED_ (INT64_C(1) << 61)
 
 /* counts that a caller handed in to be added to: did these functions make them? */
 static inline int grpo_are_counts_(const int64_t *count, size_t n)
@@ -2608,7 +2609,7 @@ static inline int grpo_are_counts_(const int64_t *count, size_t n)
 static grpo_status grpo_check_layout_(const grpo_batch *b)
 {
     grpo_status st;
-    int64_t i, rest = GRPO_MOST_COUNTED_;
+    int64_t i, rest = GRPO_MOST_TOKENS_;
     if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
     if (b->n_groups < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_);
     if (b->n_groups == 0) return GRPO_OK;

@@ -716,7 +716,7 @@ static const struct { size_t at; const char *name; } in_moments[] = {
 
 static void check_held(void)
 {
-    static const int64_t wild[] = { INT64_MIN, -1, INT64_MAX, (INT64_C(1) << 53) + 1 };
+    static const int64_t wild[] = { INT64_MIN, -1, INT64_MAX, (INT64_C(1) << 61) + 1 };
     static setup s;
     static grpo_partial parts[2], copy;
     size_t j, k;
