@@ -211,8 +211,7 @@ typedef struct { double hi, lo; } grpo_dd;                             /* the nu
 
 GRPO_FN int grpo_is_finite(double x) { return x - x == 0; }
 
-GRPO_FN grpo_dd grpo_dd_pair_(double hi, double lo)
-{
+GRPO_FN grpo_dd grpo_dd_pair_(double hi, double lo) {
     grpo_dd x;
     x.hi = hi; x.lo = lo;
     return x;
@@ -224,8 +223,7 @@ GRPO_FN grpo_dd grpo_dd_of_(double x) { return grpo_dd_pair_(x, 0); }
 GRPO_FN double grpo_sum_rounding_(double a, double b, double s) { const double t = s - a; return (a - (s - t)) + (b - t); }
 
 /* a + b exactly; -inf and +inf cancel to 0, see "-inf log-probabilities" at grpo_batch */
-GRPO_FN grpo_dd grpo_two_sum(double a, double b)
-{
+GRPO_FN grpo_dd grpo_two_sum(double a, double b) {
     const double s = a + b;
     if (!grpo_is_finite(s)) return grpo_dd_of_(s != s ? 0 : s);
     return grpo_dd_pair_(s, grpo_sum_rounding_(a, b, s));
@@ -234,16 +232,14 @@ GRPO_FN grpo_dd grpo_two_sum(double a, double b)
 GRPO_FN grpo_dd grpo_two_diff(double a, double b) { return grpo_two_sum(a, -b); }
 
 /* a b exactly, barring underflow */
-GRPO_FN grpo_dd grpo_two_prod(double a, double b)
-{
+GRPO_FN grpo_dd grpo_two_prod(double a, double b) {
     grpo_dd r;
     r.hi = a * b;
     r.lo = grpo_is_finite(r.hi) ? fma(a, b, -r.hi) : 0;
     return r;
 }
 
-GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b)                      /* error below 2^-103 of |a| + |b| */
-{
+GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b) {                    /* error below 2^-103 of |a| + |b| */
     grpo_dd s = grpo_two_sum(a.hi, b.hi), t;
     if (!grpo_is_finite(s.hi)) return s;
     t = grpo_two_sum(a.lo, b.lo);
@@ -251,14 +247,12 @@ GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b)                      /* error 
     return grpo_two_sum(s.hi, s.lo + t.lo);
 }
 
-GRPO_FN grpo_dd grpo_dd_mul(grpo_dd a, double b)
-{
+GRPO_FN grpo_dd grpo_dd_mul(grpo_dd a, double b) {
     grpo_dd p = grpo_two_prod(a.hi, b);
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + a.lo * b) : p;
 }
 
-GRPO_FN grpo_dd grpo_dd_div(grpo_dd a, double b)                       /* b > 0 */
-{
+GRPO_FN grpo_dd grpo_dd_div(grpo_dd a, double b) {                     /* b > 0 */
     grpo_dd q;
     q.hi = a.hi / b;
     q.lo = grpo_is_finite(q.hi) ? (fma(-q.hi, b, a.hi) + a.lo) / b : 0;
@@ -269,14 +263,12 @@ GRPO_FN int grpo_dd_less(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == 
 GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return x.hi > bound || (x.hi == bound && x.lo > 0); }
 GRPO_FN grpo_dd grpo_dd_negative(grpo_dd x) { x.hi = -x.hi; x.lo = -x.lo; return x; }
 GRPO_FN grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
-GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b)                  /* error below 2^-102 of it */
-{
+GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {                /* error below 2^-102 of it */
     grpo_dd p = grpo_two_prod(a.hi, b.hi);
     return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi)) : p;
 }
 
-GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b)                 /* b > 0; error below 2^-101 of it */
-{
+GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {               /* b > 0; error below 2^-101 of it */
     grpo_dd q;
     q.hi = a.hi / b.hi; q.lo = 0;
     return grpo_is_finite(q.hi) ? grpo_two_sum(q.hi, grpo_dd_add(a, grpo_dd_mul(b, -q.hi)).hi / b.hi) : q;
@@ -294,8 +286,7 @@ GRPO_FN double grpo_plus(double x, double y) { double s = x + y; return s == s ?
 /* e^y - y - 1 = (y^2/2)(1 + y/3 + y^2/12 + ... + 2 y^15/17!) for |y| <= 1/2, 2 ulps; one polynomial in a shape that neither waits for
  * itself nor branches, so that loops over it vectorise */
 #define GRPO_SERIES_ 0.5
-GRPO_SHORT_FN_ double grpo_exp_series_(double y)
-{
+GRPO_SHORT_FN_ double grpo_exp_series_(double y) {
     const double z = y * y, z2 = z * z;
     const double a = (1 + y * (2.0 / 6)) + z * (2.0 / 24 + y * (2.0 / 120));
     const double b = (2.0 / 720 + y * (2.0 / 5040)) + z * (2.0 / 40320 + y * (2.0 / 362880));
@@ -312,8 +303,7 @@ GRPO_SHORT_FN_ double grpo_near_exp_minus_linear_(double hi, double lo, double f
 GRPO_SHORT_FN_ double grpo_near_exp_minus_one_(double hi, double lo, double f) { const double e = hi + f; return e + lo * (1 + e); }
 
 /* e^(hi + lo), 1 ulp */
-GRPO_FN double grpo_exp(grpo_dd x)
-{
+GRPO_FN double grpo_exp(grpo_dd x) {
     double e;
     if (!grpo_is_far_(x.hi)) return 1 + grpo_near_exp_minus_one_(x.hi, x.lo, grpo_exp_series_(x.hi));      /* most tokens */
     e = exp(x.hi);
@@ -321,8 +311,7 @@ GRPO_FN double grpo_exp(grpo_dd x)
 }
 
 /* e^r - 1 to 2^-90 of it, for |r| < 0.35 */
-GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r)
-{
+GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r) {
     const grpo_dd one = { 1, 0 };
     grpo_dd s = { 0, 0 };                                              /* s = e^r - 1 by Horner, r^10/10! < 2^-95 */
     int k;
@@ -341,8 +330,7 @@ GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r)
 }
 
 /* e^x to twice the precision, 2^-90; for exponents that are exponentials themselves */
-GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x)
-{
+GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
     static const double ln2[3] = { GRPO_LN2_HI_, GRPO_LN2_LO_, GRPO_LN2_REST_ };
     double n = floor(x.hi * 1.44269504088896341 + 0.5);
     grpo_dd r = x, s, one = { 1, 0 };
@@ -355,15 +343,13 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x)
 }
 
 /* e^x - 1 to 2^-88 of it */
-GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x)
-{
+GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
     const grpo_dd minus_one = { -1, 0 };
     return fabs(x.hi) < 0.34 ? grpo_small_exp_minus_one_(x) : grpo_dd_add(grpo_exp_twice(x), minus_one);
 }
 
 /* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
-GRPO_FN grpo_dd grpo_log_twice(double x)
-{
+GRPO_FN grpo_dd grpo_log_twice(double x) {
     grpo_dd y = { 0, 0 }, e, minus_one = { -1, 0 };
     y.hi = -log(x);
     e = grpo_dd_add(grpo_dd_mul(grpo_exp_twice(y), x), minus_one);      /* x e^-y - 1; log(1 + e) = e - e^2/2 */
@@ -373,15 +359,13 @@ GRPO_FN grpo_dd grpo_log_twice(double x)
 }
 
 /* log x of two words to twice the precision: log hi + lo/hi */
-GRPO_FN grpo_dd grpo_dd_log(grpo_dd x)
-{
+GRPO_FN grpo_dd grpo_dd_log(grpo_dd x) {
     if (!(x.hi > 1e-300 && x.hi < 1e300)) return grpo_dd_of_(log(x.hi));
     return grpo_dd_add(grpo_log_twice(x.hi), grpo_dd_of_(x.lo / x.hi));
 }
 
 /* log(1 + x) to 2^-85 of it, or what an error of 2^-102 of x does to it, for -1 < x < 1e300: the same step on e^y - 1 = x */
-GRPO_FN grpo_dd grpo_log_one_plus_twice(grpo_dd x)
-{
+GRPO_FN grpo_dd grpo_log_one_plus_twice(grpo_dd x) {
     const grpo_dd one = { 1, 0 };
     grpo_dd y = { 0, 0 }, e;
     y.hi = -log1p(x.hi);
@@ -392,8 +376,7 @@ GRPO_FN grpo_dd grpo_log_one_plus_twice(grpo_dd x)
 }
 
 /* log x for every x > 0, however small or large */
-GRPO_FN grpo_dd grpo_log_of(double x)
-{
+GRPO_FN grpo_dd grpo_log_of(double x) {
     const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     int e;
     const grpo_dd y = grpo_log_twice(frexp(x, &e));
@@ -401,8 +384,7 @@ GRPO_FN grpo_dd grpo_log_of(double x)
 }
 
 /* sin^2(pi y/2) to twice the precision, 2^-95, for 0 <= y <= 1 */
-GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y)
-{
+GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y) {
     grpo_dd half_pi = { 1.57079632679489656, 6.12323399573676604e-17 }, one = { 1, 0 }, x, x2, s = { 1, 0 };
     int k, complement = y.hi > 0.5;
     if (complement) y = grpo_dd_minus_(one, y);
@@ -415,8 +397,7 @@ GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y)
 }
 
 /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
-GRPO_FN double grpo_exp_minus_linear(grpo_dd x)
-{
+GRPO_FN double grpo_exp_minus_linear(grpo_dd x) {
     double v, y = x.hi;
     if (!grpo_is_far_(y)) v = grpo_exp_series_(y);
     else if (y > -1 && y < 2) {                                        /* the same, further */
@@ -434,15 +415,13 @@ GRPO_FN double grpo_exp_minus_linear(grpo_dd x)
 }
 
 /* e^x - 1, 1 ulp */
-GRPO_FN double grpo_exp_minus_one(grpo_dd x)
-{
+GRPO_FN double grpo_exp_minus_one(grpo_dd x) {
     double e = expm1(x.hi);
     return grpo_is_finite(e) ? e + (e + 1) * x.lo : e;
 }
 
 /* e^a - e^b of log-probabilities, 4 ulps, no cancellation near a = b; what underflows keeps its sign */
-GRPO_FN double grpo_probability_change(double a, double b)
-{
+GRPO_FN double grpo_probability_change(double a, double b) {
     grpo_dd d = grpo_two_diff(a, b);
     double x;
     if (a > b) x = -grpo_times(exp(a), grpo_exp_minus_one(grpo_dd_negative(d)));       /* by the larger: no overflow meets an underflow */
@@ -452,8 +431,7 @@ GRPO_FN double grpo_probability_change(double a, double b)
 
 /* KL between coins, 12 ulps: p0 (x - l) + (1 - p0) log((1 - p0)/(1 - p)) for p = e^l, p0 = e^x, x <= 0; as p0 f(l - x) + (1 - p0) f(s) with
  * s = log((1 - p)/(1 - p0)) and f(y) = e^y - y - 1 >= 0, where nothing cancels */
-GRPO_FN double grpo_binary_kl(double l, double x)
-{
+GRPO_FN double grpo_binary_kl(double l, double x) {
     grpo_dd d = grpo_two_diff(l, x), s = { 0, 0 };
     double p0 = exp(x), rest = -expm1(x), change = grpo_probability_change(l, x), heads, kl;
     if (l == x) return 0;
@@ -532,8 +510,7 @@ typedef struct {
 } grpo_reward;
 
 /* penalty to add to the reward of a response of `length` tokens, <= 0 */
-GRPO_FN grpo_dd grpo_overlong(grpo_overlong_kind kind, double length, double max, double cache, double factor)
-{
+GRPO_FN grpo_dd grpo_overlong(grpo_overlong_kind kind, double length, double max, double cache, double factor) {
     const grpo_dd over = grpo_dd_add(grpo_dd_of_(length), grpo_two_diff(cache, max));
     if (kind == GRPO_OVERLONG_NONE || over.hi <= 0) return grpo_dd_of_(0);
     if (kind == GRPO_OVERLONG_SOFT && length > max) return grpo_dd_of_(-factor);
@@ -543,8 +520,7 @@ GRPO_FN grpo_dd grpo_overlong(grpo_overlong_kind kind, double length, double max
 typedef struct { double value, derivative; } grpo_kl_term;
 
 /* k3 from m = -D: e^m - m - 1 and -(e^m - 1) */
-GRPO_FN grpo_kl_term grpo_k3_(grpo_dd m)
-{
+GRPO_FN grpo_kl_term grpo_k3_(grpo_dd m) {
     grpo_kl_term k;
     if (!grpo_is_far_(m.hi)) {
         const double f = grpo_exp_series_(m.hi);
@@ -555,8 +531,7 @@ GRPO_FN grpo_kl_term grpo_k3_(grpo_dd m)
 }
 
 /* KL estimator and its derivative with respect to log p, from D = log p - log q */
-GRPO_FN grpo_kl_term grpo_kl(grpo_kl_kind kind, grpo_dd D)
-{
+GRPO_FN grpo_kl_term grpo_kl(grpo_kl_kind kind, grpo_dd D) {
     grpo_kl_term k = { 0, 0 };
     switch (kind) {
     case GRPO_KL_NONE: break;
@@ -571,8 +546,7 @@ GRPO_FN grpo_kl_term grpo_kl(grpo_kl_kind kind, grpo_dd D)
 /* ---- further functions of the reward: lengths ---- */
 
 /* lambda of Kimi k1.5, 2.3.3: 1/2 for the shortest response of the group falling to -1/2 for the longest; wrong ones are not paid for it */
-GRPO_FN grpo_dd grpo_kimi_length(double length, double shortest, double longest, int correct)
-{
+GRPO_FN grpo_dd grpo_kimi_length(double length, double shortest, double longest, int correct) {
     grpo_dd lambda = { 0, 0 };
     if (longest <= shortest) return lambda;
     lambda.hi = (longest - length) - (length - shortest);
@@ -581,8 +555,7 @@ GRPO_FN grpo_dd grpo_kimi_length(double length, double shortest, double longest,
 }
 
 /* at_max + (at_0 - at_max)/2 (1 + cos(pi min(length/max, 1))) (2502.03373), as at_max + (at_0 - at_max) sin^2(pi/2 (1 - length/max)) */
-GRPO_FN grpo_dd grpo_cosine_length(double length, double max, double at_0, double at_max)
-{
+GRPO_FN grpo_dd grpo_cosine_length(double length, double max, double at_0, double at_max) {
     const grpo_dd left = length < max ? grpo_dd_div(grpo_two_diff(max, length), max) : grpo_dd_of_(0);
     return grpo_dd_add(grpo_dd_of_(at_max), grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)));
 }
@@ -803,8 +776,7 @@ typedef struct {
 } grpo_advantage;
 
 /* the divisor sigma from a variance */
-GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place place)
-{
+GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place place) {
     switch (place) {
     case GRPO_EPS_INSIDE:    return sqrt(variance + eps);
     case GRPO_EPS_FLOOR:     return sqrt(variance > eps ? variance : eps);
@@ -816,8 +788,7 @@ GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place place)
 /* ---- further functions of the advantage: transforms, filter, gains, shaping, Beta ---- */
 
 /* C(a, k)/C(b, k) for whole numbers 0 <= k <= b; 0 where a < k */
-GRPO_FN grpo_dd grpo_binomial_ratio(double a, double b, double k)
-{
+GRPO_FN grpo_dd grpo_binomial_ratio(double a, double b, double k) {
     grpo_dd p = { 0, 0 };
     double j;
     if (a < k) return p;
@@ -828,8 +799,7 @@ GRPO_FN grpo_dd grpo_binomial_ratio(double a, double b, double k)
 /* R of pass@k (2508.10751) for items with R > 0 (up) and the others (down), and V of both */
 typedef struct { double up, down, variance; } grpo_pass_at_k_values;
 
-GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k)
-{
+GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k) {
     grpo_pass_at_k_values v = { 0, 0, 0 };
     const grpo_dd fails = grpo_binomial_ratio(n - c, n, k);                     /* 1 - Rbar */
     if (c == 0 || fails.hi == 0) return v;
@@ -840,8 +810,7 @@ GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k)
 }
 
 /* A with a teacher's opinion of the token, gap = log of its probability over the old one's */
-GRPO_FN double grpo_teacher_shared(double A, grpo_dd gap, double share, double clip)
-{
+GRPO_FN double grpo_teacher_shared(double A, grpo_dd gap, double share, double clip) {
     const double w = grpo_exp(A < 0 ? grpo_dd_negative(gap) : gap);
     return grpo_times(A, (1 - share) + share * grpo_within(w, 1 - clip, 1 + clip));
 }
@@ -850,8 +819,7 @@ GRPO_FN double grpo_teacher_shared(double A, grpo_dd gap, double share, double c
 typedef struct { grpo_dd mean, variance, residual; } grpo_kalman;
 
 /* takes x in: P' = P + process_noise, K = P'/(P' + observation_noise), mean += K (x - mean), P = (1 - K) P'; residual: x - mean after */
-GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_noise, double observation_noise)
-{
+GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_noise, double observation_noise) {
     const grpo_dd noise = grpo_dd_of_(observation_noise), predicted = grpo_dd_add(f.variance, grpo_dd_of_(process_noise));
     const grpo_dd rest = grpo_dd_quotient(noise, grpo_dd_add(predicted, noise));                 /* 1 - K */
     f.residual = grpo_dd_product(rest, grpo_dd_minus_(x, f.mean));
@@ -861,8 +829,7 @@ GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_no
 }
 
 /* w(x) = low + (high - low)/(1 + e^(slope (x - centre))) of GRPO-LEAD (2504.09696), x = part/whole */
-GRPO_FN double grpo_difficulty(double part, double whole, double low, double high, double slope, double centre)
-{
+GRPO_FN double grpo_difficulty(double part, double whole, double low, double high, double slope, double centre) {
     const grpo_dd one = grpo_dd_of_(1), off = grpo_dd_add(grpo_dd_div(grpo_dd_of_(part), whole), grpo_dd_of_(-centre));
     const grpo_dd x = grpo_dd_mul(off, slope);
     const int falling = x.hi > 0;
@@ -875,8 +842,7 @@ GRPO_FN double grpo_difficulty(double part, double whole, double low, double hig
 GRPO_FN grpo_dd grpo_length_power(double length, double power) { return grpo_exp_twice(grpo_dd_mul(grpo_log_twice(length), -power)); }
 
 /* lambda of VAPO: 1 - 1/max(1, alpha T) */
-GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length)
-{
+GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length) {
     const grpo_dd n = grpo_two_prod(alpha, length);
     return grpo_dd_exceeds(n, 1) ? grpo_dd_quotient(grpo_dd_add(n, grpo_dd_of_(-1)), n) : grpo_dd_of_(0);
 }
@@ -885,14 +851,12 @@ GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length)
 GRPO_FN double grpo_exponential_gain(grpo_dd a, double temperature) { return grpo_times(a.hi, grpo_exp(grpo_dd_div(a, temperature))); }
 
 /* 1 - 2 p + s, p = e^l the probability of the token, s the sum of the squares of all: the squared gradient of l by the logits */
-GRPO_FN grpo_dd grpo_energy(double logp, double squares)
-{
+GRPO_FN grpo_dd grpo_energy(double logp, double squares) {
     return grpo_dd_add(grpo_dd_add(grpo_dd_of_(1), grpo_dd_of_(squares)), grpo_dd_mul(grpo_exp_twice(grpo_two_sum(logp, 0)), -2));
 }
 
 /* max(0, 1 + coef (H/mean - 1)); 1 where the mean is 0 */
-GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef)
-{
+GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef) {
     grpo_dd x;
     double factor;
     if (mean.hi == 0) return 1;
@@ -902,8 +866,7 @@ GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef)
 }
 
 /* A at a token with batch.selected */
-GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value)
-{
+GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value) {
     switch (kind) {
     case GRPO_MARKED_NONE:  break;
     case GRPO_MARKED_FIXED: return value;
@@ -913,16 +876,14 @@ GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value)
 }
 
 /* (1 - mu)^power of F-GRPO (2602.06717), mu = (mean - low)/(high - low) within [0, 1]; 0^0 = 1 */
-GRPO_FN double grpo_failure_power(grpo_dd mean, double low, double high, double power)
-{
+GRPO_FN double grpo_failure_power(grpo_dd mean, double low, double high, double power) {
     const grpo_dd rest = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(high), mean), grpo_two_diff(high, low));
     if (power == 0 || !grpo_dd_exceeds(grpo_dd_negative(rest), -1)) return 1;
     return rest.hi > 0 ? grpo_exp_twice(grpo_dd_mul(grpo_dd_log(rest), power)).hi : 0;
 }
 
 /* log Gamma(x) to twice the precision, 2^-80 of x log x, for 1 <= x < 1e300: Stirling's series at x + n >= 32, less log x (x+1) ... */
-GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x)
-{
+GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x) {
     static const double over[12] = { 12, -360, 1260, -1680, 1188, -360360, 156, -122400, 244188, -125400, 5796, -1506960 };
     static const double numerator[12] = { 1, 1, 1, 1, 1, 691, 1, 3617, 43867, 174611, 77683, 236364091 };
     const grpo_dd half_log_two_pi = { 0.91893853320467274178, -3.8782941580672414e-17 }, one = grpo_dd_of_(1);
@@ -941,8 +902,7 @@ GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x)
 }
 
 /* the density of Beta(alpha, beta) at p in [0, 1], for alpha, beta >= 1: within 4 ulps of 1 + its logarithm up to 1e6 */
-GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p)
-{
+GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p) {
     const grpo_dd minus_one = grpo_dd_of_(-1), rest = grpo_dd_minus_(grpo_dd_of_(1), p);
     grpo_dd log_density;
     if (p.hi <= 0) return alpha.hi > 1 ? 0 : beta.hi;
@@ -956,8 +916,7 @@ GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p)
  * m = mu (1 - mu)/v - 1 */
 typedef struct { grpo_dd alpha, beta; } grpo_beta;
 
-GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance)
-{
+GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
     const grpo_dd one = grpo_dd_of_(1), rest = grpo_dd_minus_(one, mu);
     const grpo_dd m = grpo_dd_add(grpo_dd_quotient(grpo_dd_product(mu, rest), variance), grpo_dd_of_(-1));
     grpo_beta r;
@@ -1026,8 +985,7 @@ typedef struct {
 /* an importance ratio; comparisons use log, so that exp is never needed of what a clip discards */
 typedef struct { double log, log_lo, value; } grpo_ratio;
 
-GRPO_FN grpo_ratio grpo_ratio_exp(grpo_dd log_ratio)
-{
+GRPO_FN grpo_ratio grpo_ratio_exp(grpo_dd log_ratio) {
     grpo_ratio r;
     r.log = log_ratio.hi; r.log_lo = log_ratio.lo; r.value = grpo_exp(log_ratio);
     return r;
@@ -1039,8 +997,7 @@ GRPO_FN grpo_dd grpo_ratio_log(grpo_ratio w) { return grpo_dd_pair_(w.log, w.log
 GRPO_FN grpo_ratio grpo_ratio_of(double logp, double logp_old) { return grpo_ratio_exp(grpo_two_diff(logp, logp_old)); }
 
 /* x clamped to [low, high]; *passes = 0 where the derivative is cut */
-GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes)
-{
+GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
     *passes = 1;
     if (low == 0 && high == 0) return x;
     *passes = 0;
@@ -1185,8 +1142,7 @@ typedef struct { double value, d_log_ratio, d_logp; grpo_clip_side clip; } grpo_
 
 typedef struct { double low, high, log_low, log_high; } grpo_range;    /* of the ratio */
 
-GRPO_FN grpo_range grpo_clip_range(double eps_low, double eps_high)
-{
+GRPO_FN grpo_range grpo_clip_range(double eps_low, double eps_high) {
     grpo_range r;
     r.low = 1 - eps_low;      r.log_low = r.low > 0 ? log1p(-eps_low) : -HUGE_VAL;
     r.high = 1 + eps_high;    r.log_high = log1p(eps_high);
@@ -1196,8 +1152,7 @@ GRPO_FN grpo_range grpo_clip_range(double eps_low, double eps_high)
 /* DCPO's bounds on w of a token whose probability p = e^x is that in the ratio's denominator:
  * 1/2 + 1/2 sqrt(max(1 - 4 eps_low/p, 0)) and 1/2 + 1/2 sqrt(1 + 4 eps_high/p).  The first root is near 0 where p is near 4 eps_low: the
  * difference under it is taken beyond double precision.  The second is that of 1 + h^2, for h^2 may be beyond the largest double. */
-GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_high, double cap)
-{
+GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_high, double cap) {
     const double h = eps_high < HUGE_VAL ? grpo_times(2 * sqrt(eps_high), exp(-0.5 * x)) : HUGE_VAL;
     grpo_range r = { 1, HUGE_VAL, 0, HUGE_VAL };
     grpo_dd minus_x = { 0, 0 }, q;
@@ -1221,8 +1176,7 @@ GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_h
 typedef struct { grpo_dd low, high, dual; } grpo_log_range;
 
 /* n^power; exact where that has 106 bits and 2 power is whole */
-GRPO_FN grpo_dd grpo_position_scale(double n, double power)
-{
+GRPO_FN grpo_dd grpo_position_scale(double n, double power) {
     const double size = fabs(power), root = sqrt(n);
     grpo_dd s = { 1, 0 }, one = { 1, 0 }, r = { 0, 0 };
     int k;
@@ -1234,8 +1188,7 @@ GRPO_FN grpo_dd grpo_position_scale(double n, double power)
 }
 
 /* CTPO's, at the n-th token */
-GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n)
-{
+GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n) {
     const grpo_dd scale = grpo_position_scale(n, s->position_power);
     grpo_log_range r;
     r.low = grpo_dd_mul(scale, -s->log_low);
@@ -1244,23 +1197,20 @@ GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n)
     return r;
 }
 
-GRPO_FN grpo_term grpo_score(double advantage, double logp)
-{
+GRPO_FN grpo_term grpo_score(double advantage, double logp) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     t.value = grpo_times(-advantage, logp);
     t.d_logp = -advantage;
     return t;
 }
 
-GRPO_FN grpo_term grpo_ratio_term(grpo_ratio w, double advantage)
-{
+GRPO_FN grpo_term grpo_ratio_term(grpo_ratio w, double advantage) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     t.value = t.d_log_ratio = grpo_times(-advantage, w.value);
     return t;
 }
 
-GRPO_FN grpo_term grpo_clipped(double bound, double advantage, grpo_clip_side side)
-{
+GRPO_FN grpo_term grpo_clipped(double bound, double advantage, grpo_clip_side side) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     t.value = -bound * advantage;
     t.clip = side;
@@ -1272,16 +1222,14 @@ GRPO_FN grpo_term grpo_clipped(double bound, double advantage, grpo_clip_side si
 GRPO_FN int grpo_clip_binds(double advantage, int past) { return advantage > 0 && past; }
 
 /* the bound that does: the ratio is above the upper one, below the lower one, beyond the dual one? */
-GRPO_FN grpo_clip_side grpo_clip_side_of(double advantage, int above, int below, int beyond)
-{
+GRPO_FN grpo_clip_side grpo_clip_side_of(double advantage, int above, int below, int beyond) {
     if (grpo_clip_binds(advantage, above)) return GRPO_CLIP_HIGH;
     if (grpo_clip_binds(-advantage, beyond)) return GRPO_CLIP_DUAL;
     return grpo_clip_binds(-advantage, below) ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
 }
 
 /* dual HUGE_VAL: none */
-GRPO_FN grpo_term grpo_dual_clip(grpo_ratio w, double advantage, grpo_range range, double dual)
-{
+GRPO_FN grpo_term grpo_dual_clip(grpo_ratio w, double advantage, grpo_range range, double dual) {
     switch (grpo_clip_side_of(advantage, w.log > range.log_high, w.log < range.log_low, w.value > dual)) {
     case GRPO_CLIP_DUAL: return grpo_clipped(dual, advantage, GRPO_CLIP_DUAL);
     case GRPO_CLIP_HIGH: return grpo_clipped(range.high, advantage, GRPO_CLIP_HIGH);
@@ -1290,14 +1238,12 @@ GRPO_FN grpo_term grpo_dual_clip(grpo_ratio w, double advantage, grpo_range rang
     }
 }
 
-GRPO_FN grpo_term grpo_ppo_clip(grpo_ratio w, double advantage, grpo_range range)
-{
+GRPO_FN grpo_term grpo_ppo_clip(grpo_ratio w, double advantage, grpo_range range) {
     return grpo_dual_clip(w, advantage, range, HUGE_VAL);
 }
 
 /* the same between bounds of the log-ratio: what is compared is known beyond double precision, and e^ is taken of what binds */
-GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range)
-{
+GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range) {
     const grpo_dd y = grpo_ratio_log(w);
     switch (grpo_clip_side_of(advantage, grpo_dd_less(range.high, y), grpo_dd_less(y, range.low), grpo_dd_less(range.dual, y))) {
     case GRPO_CLIP_DUAL: return grpo_clipped(grpo_exp(range.dual), advantage, GRPO_CLIP_DUAL);
@@ -1307,24 +1253,21 @@ GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range r
     }
 }
 
-GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max)
-{
+GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
     grpo_term t = grpo_score(grpo_times(grpo_within(w.value, weight_min, weight_max), advantage), logp);
     if (advantage != 0) t.clip = w.value < weight_min ? GRPO_CLIP_LOW : w.value > weight_max ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
     return t;
 }
 
 /* w - 1 as the argument of an exponential: the ratio itself must then be known beyond double precision */
-GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w)
-{
+GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w) {
     return grpo_dd_add(w.value > 2 ? grpo_exp_twice(grpo_ratio_log(w)) : grpo_dd_of_(w.value), grpo_dd_of_(-1));
 }
 
 /* sigmoid(z) and its derivative, e/(1 + e)^2, even in z */
 typedef struct { double value, slope; } grpo_gate;
 
-GRPO_FN grpo_gate grpo_sigmoid(grpo_dd z)
-{
+GRPO_FN grpo_gate grpo_sigmoid(grpo_dd z) {
     double e = grpo_exp(z.hi > 0 ? grpo_dd_negative(z) : z);
     grpo_gate g;
     g.value = (z.hi > 0 ? 1 : e) / (1 + e);
@@ -1338,8 +1281,7 @@ GRPO_FN grpo_gate grpo_sigmoid_gate(grpo_ratio w, double tau) { return grpo_sigm
 /* log(1 + e^-x) and its derivative */
 typedef struct { double value, slope; } grpo_logistic;
 
-GRPO_FN grpo_logistic grpo_logistic_loss(grpo_dd x)
-{
+GRPO_FN grpo_logistic grpo_logistic_loss(grpo_dd x) {
     double e = grpo_exp(x.hi > 0 ? grpo_dd_negative(x) : x);           /* e^-|x| */
     grpo_logistic f;
     f.value = x.hi > 0 ? log1p(e) : grpo_plus(-x.hi, log1p(e));
@@ -1347,8 +1289,7 @@ GRPO_FN grpo_logistic grpo_logistic_loss(grpo_dd x)
     return f;
 }
 
-GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau)
-{
+GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_gate g = grpo_sigmoid_gate(w, tau);
     t.value = -(4 / tau) * g.value * advantage;
@@ -1356,13 +1297,11 @@ GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau)
     return t;
 }
 
-GRPO_FN grpo_term grpo_sapo_detached(grpo_ratio w, double advantage, double logp, double tau)
-{
+GRPO_FN grpo_term grpo_sapo_detached(grpo_ratio w, double advantage, double logp, double tau) {
     return grpo_score((4 / tau) * grpo_sigmoid_gate(w, tau).value * advantage, logp);
 }
 
-GRPO_FN grpo_term grpo_vespo(grpo_ratio w, double advantage, double logp, double k, double lambda)
-{
+GRPO_FN grpo_term grpo_vespo(grpo_ratio w, double advantage, double logp, double k, double lambda) {
     grpo_dd x = { 0, 0 };
     if (lambda > 0 && w.value == HUGE_VAL) return grpo_score(0, logp);         /* the outer exponential wins */
     if (k != 0) x = grpo_dd_mul(grpo_ratio_log(w), k);
@@ -1370,8 +1309,7 @@ GRPO_FN grpo_term grpo_vespo(grpo_ratio w, double advantage, double logp, double
     return grpo_score(grpo_times(grpo_exp(x), advantage), logp);
 }
 
-GRPO_FN grpo_term grpo_log_ratio_term(grpo_ratio w, double advantage)
-{
+GRPO_FN grpo_term grpo_log_ratio_term(grpo_ratio w, double advantage) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     t.value = grpo_times(-advantage, w.log);
     t.d_log_ratio = -advantage;
@@ -1379,8 +1317,7 @@ GRPO_FN grpo_term grpo_log_ratio_term(grpo_ratio w, double advantage)
 }
 
 /* the difference in twice the precision: k y may all but cancel A */
-GRPO_FN grpo_term grpo_squared(grpo_ratio w, double advantage, double strength)
-{
+GRPO_FN grpo_term grpo_squared(grpo_ratio w, double advantage, double strength) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_dd e = grpo_dd_of_(advantage);
     if (strength != 0) e = grpo_dd_add(e, grpo_dd_mul(grpo_ratio_log(w), -strength));
@@ -1390,16 +1327,14 @@ GRPO_FN grpo_term grpo_squared(grpo_ratio w, double advantage, double strength)
 }
 
 /* a clip that keeps the gradient: -bound A sg[1/w] w */
-GRPO_FN grpo_term grpo_leaky(double bound, double advantage, grpo_clip_side side)
-{
+GRPO_FN grpo_term grpo_leaky(double bound, double advantage, grpo_clip_side side) {
     grpo_term t = grpo_clipped(bound, advantage, side);
     t.d_log_ratio = t.value;
     return t;
 }
 
 /* dual 0: none */
-GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, double dual, double beta_low, double beta_high)
-{
+GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, double dual, double beta_low, double beta_high) {
     const grpo_term t = grpo_dual_clip(w, advantage, range, dual != 0 ? dual : HUGE_VAL);
     if (t.clip == GRPO_CLIP_HIGH) return grpo_leaky(grpo_times(beta_high, range.high), advantage, GRPO_CLIP_HIGH);
     if (t.clip == GRPO_CLIP_LOW) return grpo_leaky(beta_low * range.low, advantage, GRPO_CLIP_LOW);
@@ -1407,8 +1342,7 @@ GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, do
 }
 
 /* dual, dual_pos 0: none */
-GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_range range, double dual, double dual_pos)
-{
+GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_range range, double dual, double dual_pos) {
     const grpo_ratio flipped = grpo_ratio_exp(grpo_dd_negative(grpo_ratio_log(w)));        /* 1/w */
     const double limit = advantage > 0 ? dual_pos : dual;
     grpo_term t;
@@ -1422,21 +1356,18 @@ GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_ra
     return grpo_ratio_term(flipped, advantage);                        /* by y the same sign as with w: the flip is inside sg (sic) */
 }
 
-GRPO_FN grpo_term grpo_topr(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max)
-{
+GRPO_FN grpo_term grpo_topr(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
     return advantage > 0 ? grpo_score(advantage, logp) : grpo_cispo(w, advantage, logp, weight_min, weight_max);
 }
 
-GRPO_FN grpo_term grpo_band(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max)
-{
+GRPO_FN grpo_term grpo_band(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
     grpo_term t = grpo_cispo(w, advantage, logp, weight_min, weight_max);
     if (t.clip != GRPO_CLIP_NO) t.value = t.d_logp = 0;
     return t;
 }
 
 /* a response is right where A > 0 and wrong where not; x = k y - shift beyond double precision, for the two may all but cancel */
-GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double strength, double shift)
-{
+GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double strength, double shift) {
     const double sign = advantage > 0 ? 1 : -1;
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_dd x = grpo_dd_of_(-shift);
@@ -1449,8 +1380,7 @@ GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double stre
 }
 
 /* 1 + y <= w where a larger w is better, w itself where it is worse */
-GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage)
-{
+GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     if (advantage < 0) return grpo_ratio_term(w, advantage);
     t.value = grpo_times(-advantage, grpo_dd_add(grpo_dd_of_(1), grpo_ratio_log(w)).hi);
@@ -1459,8 +1389,7 @@ GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage)
 }
 
 /* -A w/(w + shape), as -A sigmoid(y - log shape): w may be beyond double */
-GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape)
-{
+GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     const grpo_gate g = grpo_sigmoid(grpo_dd_minus_(grpo_ratio_log(w), grpo_log_of(shape)));
     t.value = -advantage * g.value;
@@ -1470,8 +1399,7 @@ GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape)
 
 /* -A w + |A| (w - 1)^2/(2 eps), derivative w (-A + |A| (w - 1)/eps) (CFPO, 2601.22801): the two parts may all but cancel, and w - 1 may be
  * small beside w, so both are known to twice the precision */
-GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps)
-{
+GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
     const double size = fabs(advantage);
     grpo_term t = grpo_ratio_term(w, advantage);
     grpo_dd v, off, far, minus_one = { -1, 0 }, x;
@@ -1489,8 +1417,7 @@ GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps)
 }
 
 /* A > 0: -A e^(l - sg[l]); A < 0: dual clip (UP, 2607.06987, eq. 15) */
-GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_range range, double dual)
-{
+GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_range range, double dual) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     if (advantage < 0) return grpo_dual_clip(w, advantage, range, dual);
     t.value = t.d_logp = -advantage;
@@ -1498,8 +1425,7 @@ GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_r
 }
 
 /* the choice, of shaped at tokens that are not selected; A = 0 is worth 0 and has no gradient, but for regressions */
-GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp)
-{
+GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp) {
     const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };                  /* of what is no function of one token, too */
     const int up = advantage > 0;
     if (advantage == 0 && s->kind != GRPO_SURROGATE_SQUARED && s->kind != GRPO_SURROGATE_LOGISTIC) return none;
@@ -1606,8 +1532,7 @@ typedef struct {
 } grpo_penalty;
 
 /* the KL part.  logp_ref: of kl_against; token_ratio: e^d at the token (kl_ratio token); unit: the ratio of axis 3 (kl_ratio unit) */
-GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double unit)
-{
+GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double unit) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_kl_term k;
     grpo_dd D;
@@ -1633,8 +1558,7 @@ GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double log
 }
 
 /* u; logp_teacher: of teacher_gate */
-GRPO_FN double grpo_likelihood_weight(const grpo_penalty *p, double logp, double logp_teacher)
-{
+GRPO_FN double grpo_likelihood_weight(const grpo_penalty *p, double logp, double logp_teacher) {
     grpo_dd gap = { 0, 0 };
     switch (p->likelihood_weight) {
     case GRPO_LIKELIHOOD_WEIGHT_P:       return exp(logp);
@@ -1647,8 +1571,7 @@ GRPO_FN double grpo_likelihood_weight(const grpo_penalty *p, double logp, double
 }
 
 /* -u h and its derivative by l; logp_old: of form lost; logp_teacher: of teacher_gap and teacher_gate */
-GRPO_FN grpo_term grpo_likelihood(const grpo_penalty *p, double logp, double logp_old, double logp_teacher)
-{
+GRPO_FN grpo_term grpo_likelihood(const grpo_penalty *p, double logp, double logp_old, double logp_teacher) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_dd h = { 0, 0 };
     h.hi = logp;
@@ -1787,8 +1710,7 @@ typedef struct {
 } grpo_weight;
 
 /* 0: dropped.  w: of axis 3; logp_old: in its denominator */
-GRPO_FN int grpo_trusts(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old)
-{
+GRPO_FN int grpo_trusts(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old) {
     const grpo_range range = grpo_clip_range(c->trust_low, c->trust_high);
     const int above = w.log > range.log_high, below = w.log < range.log_low, up = advantage > 0, down = advantage < 0;
     grpo_range outer;
@@ -1820,8 +1742,7 @@ GRPO_FN int grpo_trusts(const grpo_weight *c, grpo_ratio w, double advantage, do
 }
 
 /* the statistic of a token; q = old - rollout after its clamp */
-GRPO_FN grpo_dd grpo_reject_statistic(grpo_reject_kind kind, grpo_dd q, double logp_old, double logp_rollout)
-{
+GRPO_FN grpo_dd grpo_reject_statistic(grpo_reject_kind kind, grpo_dd q, double logp_old, double logp_rollout) {
     grpo_dd s = { 0, 0 };
     switch (kind) {
     case GRPO_REJECT_NONE:        break;
@@ -1835,8 +1756,7 @@ GRPO_FN grpo_dd grpo_reject_statistic(grpo_reject_kind kind, grpo_dd q, double l
 }
 
 /* is the pooled statistic inside its bounds? */
-GRPO_FN int grpo_accepts(const grpo_weight *c, grpo_dd pooled)
-{
+GRPO_FN int grpo_accepts(const grpo_weight *c, grpo_dd pooled) {
     switch (c->reject) {
     case GRPO_REJECT_NONE:  return 1;
     case GRPO_REJECT_RATIO: return !(pooled.hi < log(c->reject_low)) && !(pooled.hi > log(c->reject_high));
@@ -1847,8 +1767,7 @@ GRPO_FN int grpo_accepts(const grpo_weight *c, grpo_dd pooled)
 typedef struct { double value; int inside; } grpo_corrected;      /* the weight, and whether v was inside [low, high] */
 
 /* v must be e^log_v; comparisons are made on the logarithm */
-GRPO_FN grpo_corrected grpo_correct(const grpo_weight *c, grpo_ratio v)
-{
+GRPO_FN grpo_corrected grpo_correct(const grpo_weight *c, grpo_ratio v) {
     grpo_corrected r;
     int below = v.log < log(c->correction_low), above = v.log > log(c->correction_high);
     r.inside = !below && !above;
@@ -1862,21 +1781,18 @@ GRPO_FN grpo_corrected grpo_correct(const grpo_weight *c, grpo_ratio v)
 }
 
 /* g of a log-ratio */
-GRPO_FN double grpo_drift(const grpo_weight *c, grpo_dd log_ratio)
-{
+GRPO_FN double grpo_drift(const grpo_weight *c, grpo_dd log_ratio) {
     return grpo_within(grpo_exp(log_ratio), c->drift_low, c->drift_high);
 }
 
 /* the decay of F from one position to the next, 2^(-1/half_life) */
-GRPO_FN grpo_dd grpo_future_decay(double half_life)
-{
+GRPO_FN grpo_dd grpo_future_decay(double half_life) {
     grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     return grpo_exp_twice(grpo_dd_negative(grpo_dd_div(ln2, half_life)));
 }
 
 /* FIPO's factor on v, from F; token_ratio: e^d */
-GRPO_FN double grpo_future_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage)
-{
+GRPO_FN double grpo_future_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage) {
     const double f = grpo_within(grpo_exp(future), c->future_low, c->future_high);
     if (!(advantage < 0 && c->future_safe != 0 && token_ratio > c->future_safe)) return f;
     return grpo_within(f, c->future_safe_low, c->future_safe_high);
@@ -2196,8 +2112,7 @@ extern "C" {
 
 /* ---- exact sums ---------------------------------------------------------------------------------------------------------------- */
 
-static void grpo_sum_carry_(grpo_sum *s)
-{
+static void grpo_sum_carry_(grpo_sum *s) {
     int k;
     for (k = 0; k + 1 < GRPO_SUM_LIMBS; k++) {
         int64_t low = s->limb[k] & INT64_C(0xffffffff);
@@ -2207,8 +2122,7 @@ static void grpo_sum_carry_(grpo_sum *s)
     s->pending = 0;
 }
 
-static void grpo_sum_add_(grpo_sum *s, double x)
-{
+static void grpo_sum_add_(grpo_sum *s, double x) {
     uint64_t bits, m;
     int64_t low, high;
     int e, k, shift;
@@ -2231,8 +2145,7 @@ static void grpo_sum_add_(grpo_sum *s, double x)
 enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8 };
 
 /* Sums over a block go by quarters, which vectorises everywhere and waits for nothing.  Of a quarter to which the rest has been added: */
-static double grpo_quarter_total_(const double *x)
-{
+static double grpo_quarter_total_(const double *x) {
     double y[GRPO_BLOCK_ / 16];
     int k;
     for (k = 0; k < GRPO_BLOCK_ / 16; k++)
@@ -2240,8 +2153,7 @@ static double grpo_quarter_total_(const double *x)
     return ((y[0] + y[1]) + (y[2] + y[3])) + ((y[4] + y[5]) + (y[6] + y[7]));
 }
 
-static double grpo_block_total_(const double *x)
-{
+static double grpo_block_total_(const double *x) {
     double y[GRPO_BLOCK_ / 4];
     int k;
     for (k = 0; k < GRPO_BLOCK_ / 4; k++)
@@ -2250,8 +2162,7 @@ static double grpo_block_total_(const double *x)
 }
 
 /* sum of |x|, rounded; infinite or NaN where an x is */
-static double grpo_block_magnitude_(const double *x)
-{
+static double grpo_block_magnitude_(const double *x) {
     double y[GRPO_BLOCK_ / 4];
     int k;
     for (k = 0; k < GRPO_BLOCK_ / 4; k++)
@@ -2260,8 +2171,7 @@ static double grpo_block_magnitude_(const double *x)
 }
 
 /* into upper and lower the sums of the parts of x above the units of cut[0] and of cut[1]; returns whether that is not all */
-static int grpo_block_cut_(const double *x, const double *cut, double *upper, double *lower)
-{
+static int grpo_block_cut_(const double *x, const double *cut, double *upper, double *lower) {
     const double *x1 = x + GRPO_BLOCK_ / 4, *x2 = x1 + GRPO_BLOCK_ / 4, *x3 = x2 + GRPO_BLOCK_ / 4;
     const double high = cut[0], low = cut[1];
     double a[GRPO_BLOCK_ / 4], b[GRPO_BLOCK_ / 4], left[GRPO_BLOCK_ / 4];
@@ -2280,8 +2190,7 @@ static int grpo_block_cut_(const double *x, const double *cut, double *upper, do
 }
 
 /* adds the numbers of a block times a power of two, or minus that */
-static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x)
-{
+static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x) {
     const double size = grpo_block_magnitude_(x);
     const int cuts = size > 1e-200 && size < 1e200;
     double cut[2] = { 0, 0 }, upper, lower;
@@ -2303,21 +2212,18 @@ static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x)
     }
 }
 
-static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x)
-{
+static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x) {
     grpo_sum_add_(s, x.hi);
     if (x.lo != 0) grpo_sum_add_(s, x.lo);
 }
 
 /* + a - b, of log-probabilities: of an infinite one the finite partner still counts */
-static void grpo_sum_add_diff_(grpo_sum *s, double a, double b)
-{
+static void grpo_sum_add_diff_(grpo_sum *s, double a, double b) {
     grpo_sum_add_(s, a);
     grpo_sum_add_(s, -b);
 }
 
-static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from)
-{
+static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from) {
     int k;
     grpo_sum other = *from;
     grpo_sum_carry_(into);
@@ -2330,8 +2236,7 @@ static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from)
 
 /* the sum rounded once; infinities of opposite sign cancel in pairs.  s holds the sum, or minus the
  * sum where *negative; it is left at the one that is not negative */
-static double grpo_sum_round_(grpo_sum *s, int *negative)
-{
+static double grpo_sum_round_(grpo_sum *s, int *negative) {
     int64_t l[3];
     uint64_t top, rest, sticky, m;
     int k, j, z = 0;
@@ -2366,22 +2271,19 @@ static double grpo_sum_round_(grpo_sum *s, int *negative)
     return *negative ? -r : r;
 }
 
-static double grpo_sum_value_(const grpo_sum *sum)
-{
+static double grpo_sum_value_(const grpo_sum *sum) {
     grpo_sum s = *sum;
     int negative = 0;
     return grpo_sum_round_(&s, &negative);
 }
 
 /* for sums of losses: overflows of both signs give +infinity */
-static double grpo_sum_total_(const grpo_sum *s)
-{
+static double grpo_sum_total_(const grpo_sum *s) {
     return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s);
 }
 
 /* the sum as out[0] + ... + out[n-1], each rounding what the ones before left */
-static void grpo_sum_expand_(const grpo_sum *sum, double *out, int n)
-{
+static void grpo_sum_expand_(const grpo_sum *sum, double *out, int n) {
     grpo_sum s = *sum;
     int k, negative = 0;
     for (k = 0; k < n; k++) {
@@ -2390,8 +2292,7 @@ static void grpo_sum_expand_(const grpo_sum *sum, double *out, int n)
     }
 }
 
-static grpo_dd grpo_sum_dd_(const grpo_sum *s)
-{
+static grpo_dd grpo_sum_dd_(const grpo_sum *s) {
     double out[2];
     grpo_dd r;
     grpo_sum_expand_(s, out, 2);
@@ -2405,15 +2306,13 @@ static grpo_dd grpo_sum_dd_(const grpo_sum *s)
 static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
 
 /* x/n, rounded once */
-static double grpo_over_(grpo_dd x, double n)
-{
+static double grpo_over_(grpo_dd x, double n) {
     const grpo_dd q = grpo_dd_div(x, n);
     return q.hi + q.lo;
 }
 
 /* x to 96 bits: what is exactly equal and was found in different ways becomes equal in every bit, what is exact becomes exact */
-static grpo_dd grpo_dd_steady_(grpo_dd x)
-{
+static grpo_dd grpo_dd_steady_(grpo_dd x) {
     double big;
     int e;
     if (x.lo == 0) return x;
@@ -2424,8 +2323,7 @@ static grpo_dd grpo_dd_steady_(grpo_dd x)
 }
 
 /* e^y - y - 1 to twice the precision, 2^-69 */
-static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y)
-{
+static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y) {
     const grpo_dd one = grpo_dd_of_(1);
     grpo_dd v = one;
     int k;
@@ -2440,16 +2338,14 @@ static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y)
 static grpo_dd grpo_mean_(const grpo_sum *sum, int64_t n) { return n ? grpo_dd_div(grpo_sum_dd_(sum), (double)n) : grpo_dd_of_(0); }
 
 /* the square of x times a sign, exactly */
-static void grpo_sum_add_square_(grpo_sum *s, double sign, grpo_dd x)
-{
+static void grpo_sum_add_square_(grpo_sum *s, double sign, grpo_dd x) {
     grpo_sum_add_dd_(s, grpo_two_prod(sign * x.hi, x.hi));
     if (x.lo == 0) return;
     grpo_sum_add_dd_(s, grpo_two_prod(sign * 2 * x.hi, x.lo));
     grpo_sum_add_dd_(s, grpo_two_prod(sign * x.lo, x.lo));
 }
 
-static void grpo_values_take_(grpo_values *v, grpo_dd x)
-{
+static void grpo_values_take_(grpo_values *v, grpo_dd x) {
     if (v->count == 0 || grpo_dd_less(x, v->min)) v->min = x;
     if (v->count == 0 || grpo_dd_less(v->max, x)) v->max = x;
     v->count++;
@@ -2458,8 +2354,7 @@ static void grpo_values_take_(grpo_values *v, grpo_dd x)
 }
 
 /* += n sum uv - sum u sum v, exactly */
-static void grpo_covariance_add_(grpo_sum *acc, double n, const grpo_sum *uv, const grpo_sum *u, const grpo_sum *v)
-{
+static void grpo_covariance_add_(grpo_sum *acc, double n, const grpo_sum *uv, const grpo_sum *u, const grpo_sum *v) {
     double q[4], s[4], t[4];
     int j, k;
     grpo_sum_expand_(uv, q, 4);
@@ -2470,8 +2365,7 @@ static void grpo_covariance_add_(grpo_sum *acc, double n, const grpo_sum *uv, co
 }
 
 /* n^2 times their variance: n sum x^2 - (sum x)^2, which no offset of x can hurt */
-static void grpo_values_scatter_(const grpo_values *v, grpo_sum *scatter)
-{
+static void grpo_values_scatter_(const grpo_values *v, grpo_sum *scatter) {
     memset(scatter, 0, sizeof *scatter);
     grpo_covariance_add_(scatter, (double)v->count, &v->squares, &v->sum, &v->sum);
 }
@@ -2479,8 +2373,7 @@ static void grpo_values_scatter_(const grpo_values *v, grpo_sum *scatter)
 static double grpo_variance_divisor_(double n, grpo_std_kind kind) { return n * (kind == GRPO_STD_SAMPLE ? n - 1 : n); }
 
 /* exactly 0 iff all x are equal */
-static double grpo_variance_(const grpo_values *v, grpo_std_kind kind)
-{
+static double grpo_variance_(const grpo_values *v, grpo_std_kind kind) {
     grpo_sum scatter;
     if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return 0;
     grpo_values_scatter_(v, &scatter);
@@ -2489,8 +2382,7 @@ static double grpo_variance_(const grpo_values *v, grpo_std_kind kind)
 }
 
 /* to twice the precision, of values whose squares are numbers */
-static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind)
-{
+static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind) {
     grpo_sum scatter;
     if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return grpo_dd_of_(0);
     grpo_values_scatter_(v, &scatter);
@@ -2500,8 +2392,7 @@ static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind)
 /* does token t take part? */
 static inline int grpo_is_unmasked_(const grpo_batch *b, int64_t t) { return !b->mask || b->mask[t]; }
 
-static int64_t grpo_unmasked_(const grpo_batch *b, int64_t i)
-{
+static int64_t grpo_unmasked_(const grpo_batch *b, int64_t i) {
     int64_t t, n = 0;
     if (!b->mask) return b->length[i];
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) n += b->mask[t] != 0;
@@ -2561,8 +2452,7 @@ static const grpo_domain grpo_domains_[] = { GRPO_DOMAINS_(GRPO_DOMAIN_) };
 #undef GRPO_DOMAIN_
 
 /* the rule that x breaks */
-static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain)
-{
+static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
     const grpo_domain *d = &grpo_domains_[domain];
     if (d->flags == 0 && x >= d->low && x <= d->high) return GRPO_NO_RULE;
     if (x != x) return GRPO_NAN;
@@ -2575,18 +2465,15 @@ static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain)
 
 #define GRPO_INDICES_ ((INT64_C(1) << 35) - 2)                         /* elements further back are not told apart */
 
-static grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index)
-{
+static grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index) {
     return GRPO_STATUS_(rule, what) | (index < 0 || index > GRPO_INDICES_ ? 0 : index + 1) << 28;
 }
 
-static grpo_status grpo_status_between_(grpo_rule rule, int what, int other, int64_t index)
-{
+static grpo_status grpo_status_between_(grpo_rule rule, int what, int other, int64_t index) {
     return grpo_status_at_(rule, what, index) | (grpo_status)other << 18;
 }
 
-static grpo_status grpo_check_group_begin_(const grpo_batch *b)
-{
+static grpo_status grpo_check_group_begin_(const grpo_batch *b) {
     int64_t g;
     if (b->group_begin[0] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_group_begin_, 0);
     for (g = 0; g < b->n_groups; g++)
@@ -2599,15 +2486,13 @@ static grpo_status grpo_check_group_begin_(const grpo_batch *b)
 #define GRPO_MOST_COUNTED_ (INT64_C(1) << 61)
 
 /* counts that a caller handed in to be added to: did these functions make them? */
-static inline int grpo_are_counts_(const int64_t *count, size_t n)
-{
+static inline int grpo_are_counts_(const int64_t *count, size_t n) {
     size_t k;
     for (k = 0; k < n; k++) if (count[k] < 0 || count[k] > GRPO_MOST_COUNTED_) return 0;
     return 1;
 }
 
-static grpo_status grpo_check_layout_(const grpo_batch *b)
-{
+static grpo_status grpo_check_layout_(const grpo_batch *b) {
     grpo_status st;
     int64_t i, rest = GRPO_MOST_TOKENS_;
     if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
@@ -2632,8 +2517,7 @@ static grpo_status grpo_check_layout_(const grpo_batch *b)
 static int grpo_in_domain_(double x, grpo_domain_kind_ domain) { return x >= grpo_domains_[domain].low && x <= grpo_domains_[domain].high; }
 
 /* by lanes of the element's own type, whose finite numbers all lie between bounds beyond them */
-static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain)
-{
+static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain) {
     const double most = sizeof(grpo_real) == sizeof(float) ? FLT_MAX : DBL_MAX;
     const double above = grpo_domains_[domain].high, below = grpo_domains_[domain].low;
     const grpo_real low = (grpo_real)(below < -most && below > -HUGE_VAL ? -most : below), high = (grpo_real)(above < most ? above : most);
@@ -2652,16 +2536,14 @@ static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, g
 }
 
 /* the first of them that is not, -1: none */
-static int64_t grpo_first_outside_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain)
-{
+static int64_t grpo_first_outside_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain) {
     if (grpo_all_in_domain_(x, begin, end, domain)) return -1;
     while (grpo_in_domain_((double)x[begin], domain)) begin++;
     return begin;
 }
 
 /* the first token that counts (and of which `where` is set, if it is there) whose x is not, -1: none */
-static int64_t grpo_first_token_outside_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain)
-{
+static int64_t grpo_first_token_outside_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain) {
     int64_t i, t, found;
     for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
         const int64_t begin = b->offset[i], end = begin + b->length[i];
@@ -2678,8 +2560,7 @@ typedef enum { GRPO_OF_TOKEN_, GRPO_OF_STEP_, GRPO_OF_SEQUENCE_, GRPO_OF_COLUMNS
                GRPO_OF_FLAG_ } grpo_element_;
 typedef struct { int what; grpo_element_ of; grpo_domain_kind_ domain; int needs, finite; const void *array; } grpo_array_;
 
-static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, grpo_domain_kind_ domain)
-{
+static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, grpo_domain_kind_ domain) {
     const grpo_real *x = (const grpo_real *)a->array;
     const int64_t begin = b->group_begin[0], end = b->group_begin[b->n_groups];
     int64_t k = -1;
@@ -2696,8 +2577,7 @@ static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, 
 }
 
 /* `needs` must be there; `reads` is looked at where it is there */
-static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads)
-{
+static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads) {
     const grpo_array_ arrays[] = {
 #define GRPO_ARRAY_(member, of, domain, needs, finite) { GRPO_AT_##member##_, GRPO_OF_##of##_, GRPO_##domain##_, needs, finite, b->member },
         GRPO_ARRAYS_(GRPO_ARRAY_)
@@ -2720,8 +2600,7 @@ static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *adva
     return GRPO_OK;
 }
 
-GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow)
-{
+GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow) {
     if (!grpo_is_finite(x)) *overflow = 1;
 #ifdef GRPO_DOUBLE
     out[t] = x;
@@ -2748,8 +2627,7 @@ typedef struct { int64_t tokens, sequences, nonempty; } grpo_group_counts_;
 static double grpo_at_least_one_(double x) { return x > 0 ? x : 1; }
 
 /* axis 7: the divisor that all terms share */
-static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n)
-{
+static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n) {
     int skip = a->empty == GRPO_EMPTY_SKIP;
     double sequences = grpo_at_least_one_((double)(skip ? n->sequences_nonempty : n->sequences));
     double groups = grpo_at_least_one_((double)(skip ? n->groups_nonempty : n->groups));
@@ -2770,8 +2648,8 @@ static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n)
 }
 
 /* and the one of a sequence */
-static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence_tokens, int64_t segments, const grpo_group_counts_ *group)
-{
+static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence_tokens, int64_t segments,
+                                     const grpo_group_counts_ *group) {
     const double tokens = grpo_at_least_one_((double)sequence_tokens);
     double power;
     switch (a->kind) {
@@ -2790,8 +2668,7 @@ static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence
     }
 }
 
-GRPO_FN grpo_dd grpo_sqrt_twice_(grpo_dd x)                            /* x >= 0 */
-{
+GRPO_FN grpo_dd grpo_sqrt_twice_(grpo_dd x) {                          /* x >= 0 */
     grpo_dd s = grpo_dd_of_(sqrt(x.hi));
     if (s.hi == 0) return s;
     return grpo_two_sum(s.hi, grpo_dd_minus_(x, grpo_two_prod(s.hi, s.hi)).hi / (2 * s.hi));
@@ -2818,16 +2695,14 @@ extern "C" {
 #define GRPO_IS_GROUP_ 1
 
 /* is it a function of a group? */
-static int grpo_is_of_group_(grpo_surrogate_kind kind)
-{
+static int grpo_is_of_group_(grpo_surrogate_kind kind) {
 #define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
     static const uint64_t groups = 0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_);
 #undef GRPO_OF_GROUP_BIT_
     return (int)(groups >> kind & 1);
 }
 
-static int grpo_surrogate_needs_(grpo_surrogate_kind kind)
-{
+static int grpo_surrogate_needs_(grpo_surrogate_kind kind) {
 #define GRPO_NEEDS_(id, name, of, needs, ...) needs,
     static const int needs[] = { GRPO_SURROGATE_CHOICES(GRPO_NEEDS_) };
 #undef GRPO_NEEDS_
@@ -2835,8 +2710,7 @@ static int grpo_surrogate_needs_(grpo_surrogate_kind kind)
 }
 
 /* do surrogate or penalty have a ratio? */
-static int grpo_uses_ratio_(const grpo_objective *o)
-{
+static int grpo_uses_ratio_(const grpo_objective *o) {
     const int without = o->surrogate.kind == GRPO_SURROGATE_SCORE || o->surrogate.kind == GRPO_SURROGATE_NONE;
     return !without || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_ratio != GRPO_KL_RATIO_NONE);
 }
@@ -2851,56 +2725,47 @@ static int grpo_rejects_(const grpo_weight *w) { return w->reject != GRPO_REJECT
 /* are there correction weights, or grounds for rejection, besides the mask? */
 static int grpo_has_correction_(const grpo_weight *w) { return w->correction != GRPO_CORRECTION_NONE || grpo_rejects_(w); }
 
-static int grpo_credits_steps_(const grpo_advantage *a)
-{
+static int grpo_credits_steps_(const grpo_advantage *a) {
     return a->credit == GRPO_CREDIT_STEP || a->credit == GRPO_CREDIT_STEP_OWN || a->credit == GRPO_CREDIT_EPISODE_STEP
         || a->credit == GRPO_CREDIT_STEP_GAE;
 }
 
 static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
 
-static grpo_pool grpo_unit_pool_(grpo_unit_kind unit)
-{
+static grpo_pool grpo_unit_pool_(grpo_unit_kind unit) {
     static const grpo_pool pools[] = { GRPO_UNIT_CHOICES(GRPO_POOL_) };
     return pools[unit];
 }
 
-static grpo_pool grpo_correction_pool_(grpo_correction_unit unit)
-{
+static grpo_pool grpo_correction_pool_(grpo_correction_unit unit) {
     static const grpo_pool pools[] = { GRPO_CORRECTION_UNIT_CHOICES(GRPO_POOL_) };
     return pools[unit];
 }
 
-static grpo_pool grpo_reject_pool_(grpo_reject_unit unit)
-{
+static grpo_pool grpo_reject_pool_(grpo_reject_unit unit) {
     static const grpo_pool pools[] = { GRPO_REJECT_UNIT_CHOICES(GRPO_POOL_) };
     return pools[unit];
 }
 
-static grpo_pool grpo_drift_pool_(grpo_drift_kind kind)
-{
+static grpo_pool grpo_drift_pool_(grpo_drift_kind kind) {
     static const grpo_pool pools[] = { GRPO_DRIFT_CHOICES(GRPO_POOL_) };
     return pools[kind];
 }
 
-static grpo_pool grpo_gate_pool_(grpo_likelihood_gate_kind kind)
-{
+static grpo_pool grpo_gate_pool_(grpo_likelihood_gate_kind kind) {
     static const grpo_pool pools[] = { GRPO_LIKELIHOOD_GATE_CHOICES(GRPO_POOL_) };
     return pools[kind];
 }
 
-static int grpo_corrects_over_(const grpo_weight *w, grpo_over over)
-{
+static int grpo_corrects_over_(const grpo_weight *w, grpo_over over) {
     return w->correction != GRPO_CORRECTION_NONE && grpo_correction_pool_(w->correction_unit).over == over;
 }
 
-static int grpo_rejects_over_(const grpo_weight *w, grpo_over over)
-{
+static int grpo_rejects_over_(const grpo_weight *w, grpo_over over) {
     return w->reject != GRPO_REJECT_NONE && grpo_reject_pool_(w->reject_unit).over == over;
 }
 
-static int grpo_has_segments_(const grpo_weight *w)
-{
+static int grpo_has_segments_(const grpo_weight *w) {
     return grpo_corrects_over_(w, GRPO_OVER_SEGMENT) || grpo_rejects_over_(w, GRPO_OVER_SEGMENT);
 }
 
@@ -2909,23 +2774,20 @@ static int grpo_unit_is_sequence_(grpo_unit_kind unit) { return grpo_unit_pool_(
 static int grpo_unit_is_segment_(grpo_unit_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEGMENT; }
 
 /* does the advantage axis look at R of axis 1?  With several rewards only to tell the sign in groups without variance */
-static int grpo_reads_shaped_(const grpo_objective *o)
-{
+static int grpo_reads_shaped_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     if (grpo_credits_steps_(a)) return a->credit == GRPO_CREDIT_EPISODE_STEP || a->step_value == GRPO_STEP_VALUE_RESPONSE;
     return a->rewards == GRPO_REWARDS_ONE || a->entropy == GRPO_ENTROPY_ZERO_VARIANCE;
 }
 
-static int grpo_step_needs_(const grpo_advantage *a)
-{
+static int grpo_step_needs_(const grpo_advantage *a) {
     int n = GRPO_NEED_STEP_END_;
     if (a->step_value != GRPO_STEP_VALUE_RESPONSE) n |= GRPO_NEED_STEP_;
     if (a->step_group == GRPO_STEP_GROUP_STATE || a->step_group == GRPO_STEP_GROUP_HISTORY) n |= GRPO_NEED_STATE_;
     return n;
 }
 
-static int grpo_advantage_needs_(const grpo_objective *o)
-{
+static int grpo_advantage_needs_(const grpo_objective *o) {
     int n = 0;
     if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
     if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_STATE_;
@@ -2956,27 +2818,23 @@ typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_whose_;
 #undef GRPO_POLICY_
 
 #define GRPO_WHOSE_(id, name, policy, text) GRPO_##policy##_,
-static grpo_whose_ grpo_ratio_whose_(const grpo_ratio_axis *a)
-{
+static grpo_whose_ grpo_ratio_whose_(const grpo_ratio_axis *a) {
     static const grpo_whose_ whose[] = { GRPO_AGAINST_CHOICES(GRPO_WHOSE_) };
     return whose[a->against];
 }
 
-static grpo_whose_ grpo_kl_whose_(const grpo_penalty *p)
-{
+static grpo_whose_ grpo_kl_whose_(const grpo_penalty *p) {
     static const grpo_whose_ whose[] = { GRPO_KL_AGAINST_CHOICES(GRPO_WHOSE_) };
     return whose[p->kl_against];
 }
 
-static grpo_whose_ grpo_off_policy_whose_(const grpo_weight *w)
-{
+static grpo_whose_ grpo_off_policy_whose_(const grpo_weight *w) {
     static const grpo_whose_ whose[] = { GRPO_OFF_POLICY_CHOICES(GRPO_WHOSE_) };
     return whose[w->off_policy];
 }
 #undef GRPO_WHOSE_
 
-static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose)
-{
+static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose) {
     switch (whose) {
 #define GRPO_ARRAY_OF_(policy, array, need) case GRPO_##policy##_: return array;
     GRPO_POLICIES_(GRPO_ARRAY_OF_)
@@ -2985,8 +2843,7 @@ static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose)
     }
 }
 
-static int grpo_need_of_(grpo_whose_ whose)
-{
+static int grpo_need_of_(grpo_whose_ whose) {
 #define GRPO_NEED_OF_(policy, array, need) need,
     static const int need[] = { GRPO_POLICIES_(GRPO_NEED_OF_) };
 #undef GRPO_NEED_OF_
@@ -2994,13 +2851,11 @@ static int grpo_need_of_(grpo_whose_ whose)
 }
 
 /* is the choice of bounds that of the surrogate?  The range of others is fixed */
-static int grpo_bounds_act_(const grpo_surrogate *s)
-{
+static int grpo_bounds_act_(const grpo_surrogate *s) {
     return s->kind == GRPO_SURROGATE_PPO_CLIP || s->kind == GRPO_SURROGATE_DUAL_CLIP || s->kind == GRPO_SURROGATE_GPPO;
 }
 
-static int grpo_off_policy_needs_(const grpo_weight *w)
-{
+static int grpo_off_policy_needs_(const grpo_weight *w) {
     switch (w->off_policy) {
     case GRPO_OFF_POLICY_NONE:            return 0;
     case GRPO_OFF_POLICY_TOTAL_VARIATION: return GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
@@ -3009,8 +2864,7 @@ static int grpo_off_policy_needs_(const grpo_weight *w)
 }
 
 /* of the tokens that enter the likelihood */
-static int grpo_likelihood_needs_(const grpo_penalty *p)
-{
+static int grpo_likelihood_needs_(const grpo_penalty *p) {
     int n = 0;
     if (p->likelihood_on == GRPO_LIKELIHOOD_NONE) return 0;
     if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST) n |= GRPO_NEED_OLD_;
@@ -3020,8 +2874,7 @@ static int grpo_likelihood_needs_(const grpo_penalty *p)
     return n;
 }
 
-static int grpo_count_needs_(const grpo_objective *o)
-{
+static int grpo_count_needs_(const grpo_objective *o) {
     static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_SELECTED_, 0, GRPO_NEED_ADVANTAGE_ };
     int n = likelihood[o->penalty.likelihood_on];
     if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
@@ -3034,14 +2887,12 @@ static int grpo_count_needs_(const grpo_objective *o)
 }
 
 /* does something beside the counts look at A? */
-static int grpo_reads_advantage_(const grpo_objective *o)
-{
+static int grpo_reads_advantage_(const grpo_objective *o) {
     const int pool = o->ratio.unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || o->ratio.unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
     return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.future != GRPO_FUTURE_NONE || (pool && grpo_needs_ratio_(o));
 }
 
-static int grpo_loss_needs_(const grpo_objective *o)
-{
+static int grpo_loss_needs_(const grpo_objective *o) {
     int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | grpo_surrogate_needs_(o->surrogate.kind);
     if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
@@ -3064,8 +2915,7 @@ static int grpo_loss_needs_(const grpo_objective *o)
 /* ---- statuses ---- */
 
 /* the number of the field that begins there */
-static int grpo_at_field_(size_t offset)
-{
+static int grpo_at_field_(size_t offset) {
     int i, n;
     const grpo_field *f = grpo_fields(&n);
     for (i = 0; i < n; i++) if (f[i].offset == offset) return i + 1;
@@ -3074,8 +2924,7 @@ static int grpo_at_field_(size_t offset)
 
 #define GRPO_FIELD_(path) offsetof(grpo_objective, path)
 
-static grpo_status grpo_status_of_fields_(grpo_rule rule, size_t field, size_t other)
-{
+static grpo_status grpo_status_of_fields_(grpo_rule rule, size_t field, size_t other) {
     return grpo_status_between_(rule, grpo_at_field_(field), grpo_at_field_(other), -1);
 }
 
@@ -3091,15 +2940,13 @@ typedef struct { uint16_t field, is_number; uint64_t choices; } grpo_where_;
 #define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
 #define GRPO_ALWAYS_ (~UINT64_C(0))
 
-static double grpo_number_at_(const grpo_objective *o, size_t field)
-{
+static double grpo_number_at_(const grpo_objective *o, size_t field) {
     double x;
     memcpy(&x, (const char *)o + field, sizeof x);
     return x;
 }
 
-static int grpo_is_where_(const grpo_objective *o, const grpo_where_ *w)
-{
+static int grpo_is_where_(const grpo_objective *o, const grpo_where_ *w) {
     int choice;
     if (w->is_number) choice = grpo_number_at_(o, w->field) != 0;
     else memcpy(&choice, (const char *)o + w->field, sizeof choice);
@@ -3107,8 +2954,7 @@ static int grpo_is_where_(const grpo_objective *o, const grpo_where_ *w)
 }
 
 /* every field by itself */
-static grpo_status grpo_check_fields_(const grpo_objective *o)
-{
+static grpo_status grpo_check_fields_(const grpo_objective *o) {
     int i, n;
     const grpo_field *f = grpo_fields(&n);
     for (i = 0; i < n; i++) {
@@ -3126,8 +2972,7 @@ static grpo_status grpo_check_fields_(const grpo_objective *o)
 #define GRPO_CONSTANTS_ (GRPO_IS_(GRPO_SEQ_MEAN_CONSTANT) | GRPO_IS_(GRPO_CONSTANT))
 
 /* where a choice reads a number, what that must be besides its domain */
-static grpo_status grpo_check_reads_(const grpo_objective *o)
-{
+static grpo_status grpo_check_reads_(const grpo_objective *o) {
     static const struct { grpo_where_ where; uint16_t number; grpo_domain_kind_ domain; } reads[] = {
 #define READS(path, choices, number, domain) { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(number), GRPO_##domain##_ }
         READS(reward.length, GRPO_IS_(GRPO_LENGTH_COSINE), reward.length_max, POSITIVE),
@@ -3193,8 +3038,7 @@ static const grpo_read_ grpo_surrogate_reads_[] = {
 #undef GRPO_READS_
 };
 
-static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o)
-{
+static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
     const grpo_read_ *r = grpo_surrogate_reads_;
     int before = (int)o->surrogate.kind;
     for (; before > 0; r++) before -= r->domain == GRPO_N_DOMAINS_;
@@ -3207,14 +3051,12 @@ static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o)
     return GRPO_OK;
 }
 
-static int grpo_breaks_order_(grpo_rule rule, double x, double y)
-{
+static int grpo_breaks_order_(grpo_rule rule, double x, double y) {
     return rule == GRPO_CROSSED ? x > y : rule == GRPO_NOT_BELOW ? !(x < y) : !(x > 1 + y);
 }
 
 /* where a choice reads two numbers, how they must lie to each other */
-static grpo_status grpo_check_order_(const grpo_objective *o)
-{
+static grpo_status grpo_check_order_(const grpo_objective *o) {
     static const struct { grpo_where_ where; uint16_t first, second; grpo_rule rule; } orders[] = {
 #define ORDER(path, choices, first, rule, second) \
         { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(first), (uint16_t)GRPO_FIELD_(second), rule }
@@ -3315,8 +3157,7 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
 
 static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
 
-static grpo_status grpo_check_combinations_(const grpo_objective *o)
-{
+static grpo_status grpo_check_combinations_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     const grpo_gain_kind g = a->gain;
     size_t k;
@@ -3333,8 +3174,7 @@ static grpo_status grpo_check_combinations_(const grpo_objective *o)
 }
 
 /* a clip of large ratios lies beyond that of the rest */
-static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s)
-{
+static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
     const int position = s->bounds == GRPO_BOUNDS_POSITION, clips = s->kind == GRPO_SURROGATE_DUAL_CLIP;
     const int reads = (clips && !position) || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE
         || (s->kind == GRPO_SURROGATE_GPPO && s->dual != 0);
@@ -3347,26 +3187,22 @@ static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s)
 
 static int grpo_reads_pass_k_(grpo_transform_kind k) { return k != GRPO_TRANSFORM_NONE && k != GRPO_TRANSFORM_BEST_MINUS_SECOND; }
 
-static int grpo_scale_is_of_batch_(grpo_scale_kind k)
-{
+static int grpo_scale_is_of_batch_(grpo_scale_kind k) {
     return k == GRPO_SCALE_BATCH_STD || k == GRPO_SCALE_BATCH_CENTRED_STD || k == GRPO_SCALE_TOKEN_WHITEN || k == GRPO_SCALE_BETA;
 }
 
-static int grpo_gain_is_of_batch_(grpo_gain_kind k)
-{
+static int grpo_gain_is_of_batch_(grpo_gain_kind k) {
     return k == GRPO_GAIN_VALID_GROUPS || k == GRPO_GAIN_NONZERO_REWARDS || k == GRPO_GAIN_LENGTH_POWER;
 }
 
 /* functions of a group are of responses' scores */
-static grpo_status grpo_check_groups_of_(const grpo_objective *o)
-{
+static grpo_status grpo_check_groups_of_(const grpo_objective *o) {
     if (!grpo_is_of_group_(o->surrogate.kind)) return GRPO_OK;
     if (o->ratio.mix != GRPO_MIX_NONE) return grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.mix));
     return grpo_unit_is_sequence_(o->ratio.unit) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.unit));
 }
 
-grpo_status grpo_objective_check(const grpo_objective *o)
-{
+grpo_status grpo_objective_check(const grpo_objective *o) {
     grpo_status st = o ? grpo_check_fields_(o) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!st) st = grpo_check_reads_(o);
     if (!st) st = grpo_check_surrogate_reads_(o);
@@ -3380,8 +3216,7 @@ grpo_status grpo_objective_check(const grpo_objective *o)
 }
 
 /* a second clip must lie beyond the first, as between the numbers of an objective */
-static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b)
-{
+static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b) {
     int64_t i, t;
     if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->dual == 0) || b->n_groups == 0) return GRPO_OK;
     for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
@@ -3393,8 +3228,7 @@ static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b
 
 /* needs: of a sound objective */
 static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage,
-                               int (*needs)(const grpo_objective *), int reads)
-{
+                               int (*needs)(const grpo_objective *), int reads) {
     grpo_status st = grpo_objective_check(o);
     if (!st) st = grpo_check_layout_(b);
     if (!st) st = grpo_check_arrays_(b, advantage, needs(o), reads);
@@ -3512,8 +3346,7 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
 /* ---- axis 1: R of a response --------------------------------------------------------------------------------------------------- */
 
 /* the estimators of grpo_kl to twice the precision; k3, ten times slower so, where that counts */
-static grpo_dd grpo_reward_kl_(const grpo_objective *o, const grpo_batch *b, int64_t t)
-{
+static grpo_dd grpo_reward_kl_(const grpo_objective *o, const grpo_batch *b, int64_t t) {
     const grpo_dd D = grpo_two_diff((double)b->logp_old[t], (double)b->logp_ref[t]);
     switch (o->reward.kl) {
     case GRPO_KL_K1:  return D;
@@ -3529,8 +3362,7 @@ static grpo_dd grpo_reward_kl_(const grpo_objective *o, const grpo_batch *b, int
 static int grpo_reward_has_kl_(const grpo_reward *r) { return r->kl != GRPO_KL_NONE && r->kl_coef != 0; }
 
 /* R_i; what is equal is equal in every bit */
-static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b, int64_t i, grpo_lengths_ group)
-{
+static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b, int64_t i, grpo_lengths_ group) {
     const grpo_reward *r = &o->reward;
     const double reward = (double)b->reward[i], T = (double)b->length[i];
     const int exact = r->length == GRPO_LENGTH_NONE && r->overlong == GRPO_OVERLONG_NONE && r->map == GRPO_MAP_NONE;
@@ -3558,8 +3390,7 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
 /* ---- axis 2: the advantage of a response, or of its steps ---------------------------------------------------------------------- */
 
 /* makes g the group at hand.  R of its first responses is made here, of the others whenever it is read, as nothing is allocated */
-static void grpo_enter_group_(grpo_estimator_ *e, int64_t g)
-{
+static void grpo_enter_group_(grpo_estimator_ *e, int64_t g) {
     const grpo_batch *b = e->batch;
     int64_t k;
     e->index = g;
@@ -3570,37 +3401,32 @@ static void grpo_enter_group_(grpo_estimator_ *e, int64_t g)
         e->reward[k] = grpo_shaped_reward_(e->obj, b, e->begin + k, e->lengths);
 }
 
-static grpo_dd grpo_response_reward_(const grpo_estimator_ *e, int64_t i)
-{
+static grpo_dd grpo_response_reward_(const grpo_estimator_ *e, int64_t i) {
     const int64_t k = i - e->begin;
     return k < GRPO_KEPT_REWARDS_ ? e->reward[k] : grpo_shaped_reward_(e->obj, e->batch, i, e->lengths);
 }
 
 /* ---- the items of a group ---- */
 
-static grpo_index_ grpo_before_items_(const grpo_estimator_ *e)
-{
+static grpo_index_ grpo_before_items_(const grpo_estimator_ *e) {
     grpo_index_ at;
     at.i = e->begin - 1;
     at.t = at.number = -1;
     return at;
 }
 
-static int grpo_is_outside_(const grpo_estimator_ *e, int64_t i)
-{
+static int grpo_is_outside_(const grpo_estimator_ *e, int64_t i) {
     return e->obj->advantage.outside != GRPO_OUTSIDE_NONE && e->batch->outside && e->batch->outside[i];
 }
 
 /* to the next item in order; 0: there is none */
-static int grpo_next_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at)
-{
+static int grpo_next_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at) {
     if (s->steps) return grpo_next_pooled_step_(e, s, at);
     do at->i++; while (at->i < e->end && grpo_is_outside_(e, at->i));
     return at->i < e->end;
 }
 
-static grpo_dd grpo_item_reward_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
+static grpo_dd grpo_item_reward_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_batch *b = e->batch;
     if (s->steps) return grpo_step_reward_(e, at);
     if (e->obj->advantage.rewards == GRPO_REWARDS_EACH) return grpo_dd_of_((double)b->rewards[at.i * b->n_rewards + s->column]);
@@ -3608,15 +3434,13 @@ static grpo_dd grpo_item_reward_(const grpo_estimator_ *e, const grpo_group_ *s,
 }
 
 /* R as baseline and scale see it */
-static grpo_dd grpo_item_value_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
+static grpo_dd grpo_item_value_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_dd R = grpo_item_reward_(e, s, at);
     return e->obj->advantage.transform == GRPO_TRANSFORM_NONE ? R : grpo_transformed_(e, s, R);
 }
 
 /* of R, or of what the transform makes of them.  The deviation is that of R with best_minus_second, and pass_at_k brings its own */
-static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int transformed)
-{
+static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int transformed) {
     const grpo_advantage *a = &e->obj->advantage;
     const int deviates = a->transform != GRPO_TRANSFORM_PASS_AT_K && (a->transform >= GRPO_TRANSFORM_PKPO) == transformed;
     grpo_index_ at = grpo_before_items_(e);
@@ -3635,15 +3459,13 @@ static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int
 }
 
 /* the statistics of the items that s speaks of */
-static void grpo_group_prepare_(const grpo_estimator_ *e, grpo_group_ *s)
-{
+static void grpo_group_prepare_(const grpo_estimator_ *e, grpo_group_ *s) {
     grpo_group_statistics_(e, s, 0);
     s->equal = grpo_dd_same_(s->min, s->max);
     if (s->count) grpo_group_further_statistics_(e, s);
 }
 
-static void grpo_take_group_(grpo_estimator_ *e, int64_t g)
-{
+static void grpo_take_group_(grpo_estimator_ *e, int64_t g) {
     int k;
     grpo_enter_group_(e, g);
     for (k = 0; k < e->columns; k++) {
@@ -3657,25 +3479,21 @@ static void grpo_take_group_(grpo_estimator_ *e, int64_t g)
 /* ---- a = (R - b)/sigma ---- */
 
 /* baselines and scales that know no more than the group: a single item has none */
-static int grpo_baseline_is_of_group_(grpo_baseline_kind k)
-{
+static int grpo_baseline_is_of_group_(grpo_baseline_kind k) {
     return k != GRPO_BASELINE_NONE && k != GRPO_BASELINE_GIVEN && k != GRPO_BASELINE_BATCH_MEAN && k != GRPO_BASELINE_KALMAN;
 }
 
-static int grpo_scale_is_of_group_(grpo_scale_kind k)
-{
+static int grpo_scale_is_of_group_(grpo_scale_kind k) {
     return k == GRPO_SCALE_GROUP_STD || k == GRPO_SCALE_GROUP_MEAN || k == GRPO_SCALE_RESIDUAL_RMS || k == GRPO_SCALE_MEAN_DEVIATION;
 }
 
-static int grpo_is_zero_singleton_(const grpo_advantage *a, const grpo_group_ *s)
-{
+static int grpo_is_zero_singleton_(const grpo_advantage *a, const grpo_group_ *s) {
     return s->count == 1 && a->singleton == GRPO_SINGLETON_ZERO
         && (grpo_baseline_is_of_group_(a->baseline) || grpo_scale_is_of_group_(a->scale));
 }
 
 /* R - b as numerator and divisor, so that it is rounded only once; shift is added to b */
-static grpo_dd grpo_residual_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, double shift, double *divisor)
-{
+static grpo_dd grpo_residual_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, double shift, double *divisor) {
     const grpo_advantage *a = &e->obj->advantage;
     const int none = s->count == 1 && grpo_baseline_is_of_group_(a->baseline);            /* singleton raw */
     const grpo_baseline_kind baseline = none ? GRPO_BASELINE_NONE : a->baseline;
@@ -3708,8 +3526,7 @@ static grpo_dd grpo_residual_(const grpo_estimator_ *e, const grpo_group_ *s, gr
 }
 
 /* 0: a is 0 */
-static double grpo_sigma_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
+static double grpo_sigma_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_advantage *a = &e->obj->advantage;
     double variance;
     switch (a->scale) {
@@ -3730,8 +3547,7 @@ static double grpo_sigma_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_i
     return variance == 0 ? 0 : grpo_deviation(variance, a->eps, a->eps_place);
 }
 
-static grpo_standardised_ grpo_standardise_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
+static grpo_standardised_ grpo_standardise_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_advantage *a = &e->obj->advantage;
     grpo_standardised_ z = { { 0, 0 }, 1, 0 };
     if (grpo_is_zero_singleton_(a, s)) return z;
@@ -3741,8 +3557,7 @@ static grpo_standardised_ grpo_standardise_(const grpo_estimator_ *e, const grpo
 }
 
 /* a of one column, without gain */
-static double grpo_column_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
+static double grpo_column_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     grpo_standardised_ z;
     if (grpo_is_outside_(e, at.i)) return grpo_outside_advantage_(e, s, at);
     z = grpo_standardise_(e, s, at);
@@ -3750,16 +3565,14 @@ static double grpo_column_advantage_(const grpo_estimator_ *e, const grpo_group_
 }
 
 /* (x - mean)/sigma with the mean of the batch; 0 where it does not vary, or too much for double */
-static double grpo_batch_normalised_(const grpo_estimator_ *e, double x, double sigma)
-{
+static double grpo_batch_normalised_(const grpo_estimator_ *e, double x, double sigma) {
     const double n = e->batch_count;
     if (e->batch_variance == 0 || !grpo_is_finite(sigma)) return 0;
     return grpo_dd_minus_(grpo_two_prod(n, x), e->batch_sum).hi / (n * sigma);
 }
 
 /* a with its gain, after the second normalisation */
-static double grpo_item_advantage_(const grpo_estimator_ *e, grpo_index_ at)
-{
+static double grpo_item_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *o = &e->obj->advantage;
     double a;
     if (e->group[0].steps && o->step_group != GRPO_STEP_GROUP_PROMPT) return grpo_pooled_step_advantage_(e, at);
@@ -3773,8 +3586,7 @@ static double grpo_item_advantage_(const grpo_estimator_ *e, grpo_index_ at)
 
 static double grpo_credited_value_(grpo_credited_ A) { return A.rest.hi == 0 ? A.own.hi : grpo_dd_add(A.own, A.rest).hi; }
 
-static grpo_trajectory_ grpo_trajectory_of_(const grpo_estimator_ *e, int64_t i)
-{
+static grpo_trajectory_ grpo_trajectory_of_(const grpo_estimator_ *e, int64_t i) {
     const grpo_advantage *a = &e->obj->advantage;
     grpo_trajectory_ s;
     grpo_index_ at;
@@ -3800,8 +3612,7 @@ static grpo_trajectory_ grpo_trajectory_of_(const grpo_estimator_ *e, int64_t i)
 }
 
 /* token reward rho_t of credit return, step and both gae */
-static grpo_credited_ grpo_token_reward_(const grpo_estimator_ *e, const grpo_trajectory_ *s, int64_t t)
-{
+static grpo_credited_ grpo_token_reward_(const grpo_estimator_ *e, const grpo_trajectory_ *s, int64_t t) {
     const grpo_objective *o = e->obj;
     grpo_credited_ rho = { { 0, 0 }, { 0, 0 } };
     grpo_index_ at;
@@ -3816,8 +3627,7 @@ static grpo_credited_ grpo_token_reward_(const grpo_estimator_ *e, const grpo_tr
 static grpo_dd grpo_discounted_(grpo_dd G, double gamma) { return gamma == 0 ? grpo_dd_of_(0) : grpo_dd_mul(G, gamma); }
 
 /* A of credit return, step and both gae */
-static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t)
-{
+static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     const grpo_advantage *a = &e->obj->advantage;
     const double gamma = a->step_discount == GRPO_STEP_DISCOUNT_STEPS && !e->batch->step_end[t] ? 1 : a->gamma;
     grpo_credited_ rho = grpo_token_reward_(e, s, t);
@@ -3835,8 +3645,7 @@ static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s
     return s->G;
 }
 
-static grpo_credited_ grpo_credit_at_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t)
-{
+static grpo_credited_ grpo_credit_at_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     switch (e->obj->advantage.credit) {
     case GRPO_CREDIT_OUTCOME:       break;
     case GRPO_CREDIT_STEP_OWN:
@@ -3849,8 +3658,7 @@ static grpo_credited_ grpo_credit_at_(const grpo_estimator_ *e, grpo_trajectory_
 }
 
 /* credits response i: its A go to `moments` before whitening, or are written to `advantage`, without what follows a token baseline */
-static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_moments *moments, grpo_real *advantage)
-{
+static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_moments *moments, grpo_real *advantage) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
     const int same = a->credit == GRPO_CREDIT_OUTCOME, shapes = grpo_has_shaping_(a) && a->token_baseline == GRPO_TOKEN_BASELINE_NONE;
@@ -3876,15 +3684,13 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
 
 /* ---- statistics of the batch ---- */
 
-static int grpo_needs_moments_(const grpo_advantage *a)
-{
+static int grpo_needs_moments_(const grpo_advantage *a) {
     return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_gain_is_of_batch_(a->gain)
         || a->second != GRPO_SECOND_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
 }
 
 /* item `at` of a column */
-static void grpo_moments_of_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m)
-{
+static void grpo_moments_of_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_dd raw = grpo_item_reward_(e, s, at), R = grpo_transformed_(e, s, raw);
     if (a->baseline == GRPO_BASELINE_BATCH_MEAN && a->transform != GRPO_TRANSFORM_PASS_AT_K) grpo_sum_add_dd_(&m->column[s->column], R);
@@ -3902,8 +3708,7 @@ static void grpo_moments_of_item_(const grpo_estimator_ *e, const grpo_group_ *s
 }
 
 /* the group at hand */
-static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m)
-{
+static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     int64_t i;
     int k;
@@ -3921,8 +3726,7 @@ static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m)
 }
 
 /* the batch's statistics as the items and tokens need them */
-static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m)
-{
+static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     const double gain = grpo_batch_gain_(a->gain, m);
     int k;
@@ -3944,8 +3748,7 @@ static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m)
     }
 }
 
-static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objective *obj, const grpo_batch *batch)
-{
+static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objective *obj, const grpo_batch *batch) {
     const grpo_status st = grpo_check_(obj, batch, NULL, grpo_advantage_needs_, 0);
     if (st) return st;
     memset(e, 0, sizeof *e);
@@ -3956,8 +3759,7 @@ static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objectiv
 
 /* ---- rewards to advantages ---- */
 
-static void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments)
-{
+static void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
     int64_t g;
     for (g = 0; g < e->batch->n_groups; g++) {
         grpo_take_group_(e, g);
@@ -3966,16 +3768,14 @@ static void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments)
 }
 
 /* of a batch that is all there is */
-GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e)
-{
+GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e) {
     grpo_moments m;
     memset(&m, 0, sizeof m);
     grpo_add_moments_(e, &m);
     grpo_take_moments_(e, &m);
 }
 
-static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage)
-{
+static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
     int64_t g, i;
     for (g = 0; g < e->batch->n_groups; g++) {
         grpo_take_group_(e, g);
@@ -3984,15 +3784,13 @@ static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage)
     }
 }
 
-static grpo_status grpo_check_moments_(const grpo_moments *m)
-{
+static grpo_status grpo_check_moments_(const grpo_moments *m) {
     const int64_t counts[] = { m->values.count, m->tokens, m->items, m->sequences, m->sequences_nonempty, m->degenerate_sequences,
                                m->nonzero_items };
     return grpo_are_counts_(counts, sizeof counts / sizeof *counts) ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
 }
 
-grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments)
-{
+grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments) {
     grpo_estimator_ e;
     grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
@@ -4003,8 +3801,7 @@ grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch,
     return st;
 }
 
-grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage)
-{
+grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage) {
     grpo_estimator_ e;
     grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
@@ -4018,8 +3815,7 @@ grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *ba
     return GRPO_OK;
 }
 
-grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage)
-{
+grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage) {
     grpo_estimator_ e;
     grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
@@ -4031,8 +3827,7 @@ grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, 
     return GRPO_OK;
 }
 
-grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep)
-{
+grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep) {
     grpo_status st = grpo_check_layout_(batch);
     int64_t g, i;
     if (st) return st;
@@ -4089,8 +3884,7 @@ typedef struct {
     grpo_segment_ segment;          /* the one that was asked for last */
 } grpo_cursor_;
 
-static grpo_cursor_ grpo_cursor_of_(int64_t begin, int64_t end)
-{
+static grpo_cursor_ grpo_cursor_of_(int64_t begin, int64_t end) {
     grpo_cursor_ c;
     memset(&c, 0, sizeof c);
     c.t = begin - 1;
@@ -4100,8 +3894,7 @@ static grpo_cursor_ grpo_cursor_of_(int64_t begin, int64_t end)
 }
 
 /* the segment that token t of s is in; without step_end the response */
-static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s, int64_t t)
-{
+static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
     grpo_span_ x;
     x.begin = t;
     x.end = t + 1;
@@ -4113,21 +3906,18 @@ static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s,
 static int grpo_is_in_(grpo_span_ x, int64_t t) { return t >= x.begin && t < x.end; }
 
 /* q */
-static grpo_dd grpo_correction_log_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes)
-{
+static grpo_dd grpo_correction_log_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes) {
     double c = o->weight.correction_clamp;
     return grpo_clamp(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]), -c, c, passes);
 }
 
 /* the statistic of one token; *passes: it is q itself, not a bound of its clamp */
-static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_reject_kind kind, int *passes)
-{
+static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_reject_kind kind, int *passes) {
     return grpo_reject_statistic(kind, grpo_correction_log_(o, b, t, passes), (double)b->logp_old[t], (double)b->logp_rollout[t]);
 }
 
 /* the statistic pooled over the tokens of a span that are in the mask */
-static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_reject_kind kind, grpo_how how)
-{
+static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_reject_kind kind, grpo_how how) {
     grpo_sum sum;
     grpo_dd x, most = { -HUGE_VAL, 0 };
     int64_t t, n = 0;
@@ -4146,21 +3936,18 @@ static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_s
     return how == GRPO_HOW_MEAN && n ? grpo_dd_div(x, (double)n) : x;
 }
 
-static grpo_corrected grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span)
-{
+static grpo_corrected grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
     const grpo_dd q = grpo_pooled_(o, b, span, GRPO_REJECT_RATIO, grpo_correction_pool_(o->weight.correction_unit).how);
     return grpo_correct(&o->weight, grpo_ratio_exp(q));
 }
 
 /* is the span rejected by its pooled statistic? */
-static int grpo_span_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span)
-{
+static int grpo_span_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
     const grpo_weight *w = &o->weight;
     return !grpo_accepts(w, grpo_pooled_(o, b, span, w->reject, grpo_reject_pool_(w->reject_unit).how));
 }
 
-static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response)
-{
+static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
     const grpo_weight *w = &o->weight;
     int64_t t;
     int passes;
@@ -4171,8 +3958,7 @@ static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b,
 }
 
 /* what the weight axis pools over the segment of token t */
-static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t)
-{
+static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
     grpo_segment_ x;
     x.span = grpo_segment_at_(b, s, t);
     x.correction = s->correction;
@@ -4182,8 +3968,7 @@ static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_ba
 }
 
 /* is the token outside of a band? */
-static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_corrected v)
-{
+static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_corrected v) {
     const grpo_weight *w = &o->weight;
     int passes;
     if (!v.inside && (w->correction == GRPO_CORRECTION_MASK || w->correction == GRPO_CORRECTION_REJECT)) return 1;
@@ -4193,8 +3978,7 @@ static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, in
 
 /* segment: that of the token before, if there was one */
 GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
-                                      grpo_segment_ *segment)
-{
+                                      grpo_segment_ *segment) {
     grpo_mask_ k = { 0, 0, 1 };
     grpo_corrected v = s->correction;
     int passes, rejected = s->rejected;
@@ -4212,14 +3996,12 @@ GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch 
     return k;
 }
 
-static int grpo_is_active_(const grpo_objective *o, const grpo_mask_ *k)
-{
+static int grpo_is_active_(const grpo_objective *o, const grpo_mask_ *k) {
     return k->counts && !(k->rejected && o->weight.rejected == GRPO_REJECTED_UNMASK);
 }
 
 /* the next token that counts, in c->t and c->v; 0: there is none */
-static inline int grpo_next_active_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c)
-{
+static inline int grpo_next_active_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
     if (s->truncated) return 0;
     while (++c->t < c->end) {
         grpo_mask_ k;
@@ -4231,8 +4013,7 @@ static inline int grpo_next_active_(const grpo_objective *o, const grpo_batch *b
     return 0;
 }
 
-static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batch *b, int64_t i)
-{
+static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batch *b, int64_t i) {
     grpo_sequence_ s;
     grpo_segment_ segment;
     grpo_span_ response;
@@ -4258,8 +4039,7 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
 }
 
 /* is token t of sequence i, if it counts, among those of the likelihood term? */
-static int grpo_in_likelihood_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, int64_t i, int64_t t)
-{
+static int grpo_in_likelihood_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, int64_t i, int64_t t) {
     switch (o->penalty.likelihood_on) {
     case GRPO_LIKELIHOOD_CORRECT:  return b->reward[i] > 0;
     case GRPO_LIKELIHOOD_POSITIVE: return advantage[t] > 0;
@@ -4271,14 +4051,12 @@ static int grpo_in_likelihood_(const grpo_objective *o, const grpo_batch *b, con
 }
 
 /* is reward a above reward b by more than the margin? */
-static int grpo_is_preferred_(const grpo_objective *o, double a, double b)
-{
+static int grpo_is_preferred_(const grpo_objective *o, double a, double b) {
     return grpo_dd_exceeds(grpo_two_diff(a, b), o->penalty.pair_margin);
 }
 
 /* of one group, the sequences with tokens that count found in blocks */
-static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g)
-{
+static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
     uint8_t counts[256];
     const int64_t most = (int64_t)sizeof counts, end = b->group_begin[g + 1];
     int64_t i, j, block, n, pairs = 0;
@@ -4295,8 +4073,7 @@ static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, i
 
 /* positive_tokens and likelihood_tokens */
 static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s,
-                               grpo_totals *totals)
-{
+                               grpo_totals *totals) {
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     if (!grpo_counts_by_sign_(o) && o->penalty.likelihood_on == GRPO_LIKELIHOOD_NONE) return;
     while (grpo_next_active_(o, b, s, &c)) {
@@ -4306,16 +4083,14 @@ static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, con
 }
 
 /* of a response: has it A > 0 at the first token that counts? */
-static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s)
-{
+static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s) {
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     return grpo_next_active_(o, b, s, &c) && advantage[c.t] > 0;
 }
 
 /* for the mean of the correction weights: one of each token that counts, or where the unit is the response the mean of those, of which
  * rejection leaves v or 0 */
-static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals)
-{
+static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals) {
     const int whole = grpo_correction_pool_(o->weight.correction_unit).over == GRPO_OVER_SEQUENCE;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     double v = 0, accepted = 0;
@@ -4330,8 +4105,7 @@ static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, co
 }
 
 /* do the rewards of group g differ by more than 1e-6? */
-static int grpo_rewards_vary_(const grpo_batch *b, int64_t g)
-{
+static int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
     double least = (double)b->reward[b->group_begin[g]], most = least;
     int64_t i;
     for (i = b->group_begin[g] + 1; i < b->group_begin[g + 1]; i++) {
@@ -4343,8 +4117,7 @@ static int grpo_rewards_vary_(const grpo_batch *b, int64_t g)
 }
 
 /* grpo_count of what has been checked */
-static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals)
-{
+static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
     int64_t g, i;
     for (g = 0; g < batch->n_groups; g++) {
         int64_t tokens = 0;
@@ -4366,15 +4139,13 @@ static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, 
     grpo_sum_carry_(&totals->weight);
 }
 
-static int grpo_are_totals_(const grpo_totals *n)
-{
+static int grpo_are_totals_(const grpo_totals *n) {
     const int64_t counts[] = { n->tokens, n->sequences, n->sequences_nonempty, n->groups, n->groups_nonempty, n->ranks, n->positive_tokens,
                                n->positive_sequences, n->varied_tokens, n->likelihood_tokens, n->pairs, n->weights };
     return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
 }
 
-grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals)
-{
+grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
     grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!totals) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
@@ -4441,14 +4212,12 @@ typedef struct {
 static double grpo_behaviour_(const grpo_run_ *r, int64_t t) { return r->behaviour ? (double)r->behaviour[t] : 0; }
 
 /* d_t of axis 3 */
-GRPO_INLINE_ grpo_dd grpo_log_ratio_(const grpo_run_ *r, int64_t t, int *passes)
-{
+GRPO_INLINE_ grpo_dd grpo_log_ratio_(const grpo_run_ *r, int64_t t, int *passes) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     return grpo_clamp(grpo_two_diff((double)r->batch->logp[t], grpo_behaviour_(r, t)), a->clamp_low, a->clamp_high, passes);
 }
 
-GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v)
-{
+GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v) {
     t.value = grpo_times(v, t.value);
     t.d_log_ratio = grpo_times(v, t.d_log_ratio);
     t.d_logp = grpo_times(v, t.d_logp);
@@ -4456,8 +4225,7 @@ GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v)
 }
 
 /* the bounds of the clip at token t */
-GRPO_INLINE_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t)
-{
+GRPO_INLINE_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t) {
     const grpo_surrogate *s = &r->obj->surrogate;
     if (s->bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(s)) return r->range;
     if (s->bounds == GRPO_BOUNDS_GIVEN) return grpo_clip_range((double)r->batch->clip_low[t], (double)r->batch->clip_high[t]);
@@ -4465,8 +4233,7 @@ GRPO_INLINE_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t)
 }
 
 /* would the token's gradient drive a stale response further off? */
-static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A)
-{
+static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A) {
     double o, b;
     if (r->obj->weight.off_policy != GRPO_OFF_POLICY_TOTAL_VARIATION) return A < 0;
     o = (double)r->batch->logp_old[t]; b = (double)r->batch->logp_rollout[t];
@@ -4474,23 +4241,20 @@ static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A)
 }
 
 /* do trust or off_policy drop the token? */
-static inline int grpo_distrusted_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio)
-{
+static inline int grpo_distrusted_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio) {
     const grpo_weight *c = &r->obj->weight;
     const double A = (double)r->advantage[t];
     if (s->stale && grpo_widens_gap_(r, t, A)) return 1;
     return c->trust != GRPO_TRUST_NONE && !grpo_trusts(c, ratio, A, (double)r->batch->logp[t], grpo_behaviour_(r, t));
 }
 
-static int grpo_unselected_(const grpo_run_ *r, int64_t t)
-{
+static int grpo_unselected_(const grpo_run_ *r, int64_t t) {
     const grpo_selected_kind kind = r->obj->weight.selected;
     return kind != GRPO_SELECTED_ALL && (kind == GRPO_SELECTED_KEEP) == !r->batch->selected[t];
 }
 
 /* v g, g the drift of the token or of its sequence */
-static inline double grpo_with_drift_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double v)
-{
+static inline double grpo_with_drift_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double v) {
     const grpo_weight *c = &r->obj->weight;
     if (c->drift != GRPO_DRIFT_TOKEN) return grpo_times(v, s->drift);
     return grpo_times(v, grpo_drift(c, grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t])));
@@ -4498,16 +4262,14 @@ static inline double grpo_with_drift_(const grpo_run_ *r, const grpo_sequence_ *
 
 /* M v g; *distrusted: trust or off_policy dropped the token */
 static inline double grpo_policy_weight_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio, double v,
-                                         int *distrusted)
-{
+                                         int *distrusted) {
     *distrusted = grpo_distrusted_(r, s, t, ratio);
     return *distrusted || grpo_unselected_(r, t) ? 0 : grpo_with_drift_(r, s, t, v);
 }
 
 /* M v g S of S = x; pool: the side on which the ratio's pool has clipped the token */
 GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
-                                           grpo_clip_side pool, grpo_term x)
-{
+                                           grpo_clip_side pool, grpo_term x) {
     const double A = (double)r->advantage[k->t];
     int distrusted;
     if (k->factor.policy == 1 && !r->has_policy_mask && pool == GRPO_CLIP_NO) return x;
@@ -4518,8 +4280,7 @@ GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_sequen
 }
 
 /* S */
-GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio)
-{
+GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_surrogate *s = &r->obj->surrogate;
     const double A = (double)r->advantage[k->t];
     if (A != 0 && s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(ratio, A, k->range);
@@ -4528,16 +4289,14 @@ GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_toke
 }
 
 GRPO_INLINE_ grpo_term grpo_policy_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
-                                         grpo_clip_side pool)
-{
+                                         grpo_clip_side pool) {
     const grpo_term zero = { 0, 0, 0, GRPO_CLIP_NO };
     if (r->obj->surrogate.kind == GRPO_SURROGATE_NONE) return zero;    /* there may be no advantages */
     return grpo_weighted_term_(r, s, k, ratio, pool, grpo_token_surrogate_(r, k, ratio));
 }
 
 /* P */
-GRPO_INLINE_ grpo_term grpo_penalty_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio)
-{
+GRPO_INLINE_ grpo_term grpo_penalty_term_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_penalty *p = &r->obj->penalty;
     const int64_t t = k->t;
     double l = (double)r->batch->logp[t], own = 1;
@@ -4551,19 +4310,16 @@ GRPO_INLINE_ grpo_term grpo_penalty_term_(const grpo_run_ *r, const grpo_token_ 
     return k->factor.term == 1 ? x : grpo_scaled_(x, k->factor.term);
 }
 
-GRPO_INLINE_ void grpo_write_(const grpo_run_ *r, grpo_real *out, int64_t t, double x)
-{
+GRPO_INLINE_ void grpo_write_(const grpo_run_ *r, grpo_real *out, int64_t t, double x) {
     if (out) grpo_put_(out, t, x, &r->partial->overflow);
 }
 
-static inline double grpo_aggregated_(const grpo_run_ *r, const grpo_sequence_ *s, double x)
-{
+static inline double grpo_aggregated_(const grpo_run_ *r, const grpo_sequence_ *s, double x) {
     return s->coefficient != 0 ? x * s->coefficient : x * r->scales.factor / s->divisor / r->scales.divisor;
 }
 
 /* the divisors and the factor are whole numbers as a rule: then only the quotient is rounded */
-static double grpo_coefficient_(const grpo_scales *scales, double divisor)
-{
+static double grpo_coefficient_(const grpo_scales *scales, double divisor) {
     const double product = divisor * scales->divisor, c = scales->factor / product;
     return fma(divisor, scales->divisor, -product) == 0 && c > 1e-100 && c < 1e100 ? c : 0;
 }
@@ -4571,40 +4327,34 @@ static double grpo_coefficient_(const grpo_scales *scales, double divisor)
 /* x over the token's own divisor */
 static inline double grpo_over_own_(const grpo_token_ *k, double x) { return k->divisor == 1 ? x : x / k->divisor; }
 
-static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k)
-{
+static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
     return r->scales.likelihood != 0 && !k->gated && grpo_in_likelihood_(r->obj, r->batch, r->advantage, s->index, k->t);
 }
 
-static grpo_term grpo_likelihood_term_(const grpo_run_ *r, int64_t t)
-{
+static grpo_term grpo_likelihood_term_(const grpo_run_ *r, int64_t t) {
     const grpo_batch *b = r->batch;
     return grpo_likelihood(&r->obj->penalty, (double)b->logp[t], b->logp_old ? (double)b->logp_old[t] : 0,
                            b->logp_teacher ? (double)b->logp_teacher[t] : 0);
 }
 
 /* the gradient of what is added to the loss beside the terms, over factor */
-static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k)
-{
+static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
     double g = s->group->preference_slope ? s->group->preference_slope[s->member] : 0;
     if (grpo_has_likelihood_(r, s, k)) g = grpo_plus(g, grpo_times(r->scales.likelihood, grpo_likelihood_term_(r, k->t).d_logp));
     return g;
 }
 
 /* of the token's terms over its divisor: the derivatives by its log-probability and by its ratio, the same whoever asks to the bit */
-static inline double grpo_slope_by_logp_(const grpo_token_ *k, const grpo_term *policy, const grpo_term *penalty)
-{
+static inline double grpo_slope_by_logp_(const grpo_token_ *k, const grpo_term *policy, const grpo_term *penalty) {
     return grpo_over_own_(k, grpo_plus(policy->d_logp, penalty->d_logp));
 }
 
-static inline double grpo_slope_by_ratio_(const grpo_token_ *k, const grpo_term *policy, const grpo_term *penalty)
-{
+static inline double grpo_slope_by_ratio_(const grpo_token_ *k, const grpo_term *policy, const grpo_term *penalty) {
     return grpo_plus(grpo_over_own_(k, policy->d_log_ratio), grpo_over_own_(k, penalty->d_log_ratio));
 }
 
 /* g: that of the terms, over the token's divisor; coupled: what the group gives through the sequence, over its divisor too */
-GRPO_INLINE_ void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, double g, double coupled)
-{
+GRPO_INLINE_ void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, double g, double coupled) {
     double sum;
     if (coupled == 0 && !s->group->preference_slope && r->scales.likelihood == 0) {
         grpo_write_(r, r->out.dlogp, k->t, grpo_aggregated_(r, s, g));
@@ -4623,8 +4373,7 @@ typedef struct grpo_waiting_ {
 } grpo_waiting_;
 
 /* is a number beyond `most` among them, or one that is not finite? */
-static int grpo_block_exceeds_(const double *x, double most)
-{
+static int grpo_block_exceeds_(const double *x, double most) {
     double beyond[GRPO_BLOCK_];
     int k;
     if (grpo_block_magnitude_(x) <= most) return 0;
@@ -4634,8 +4383,7 @@ static int grpo_block_exceeds_(const double *x, double most)
 
 /* e^x - x - 1 of a block, x = sign (hi + lo); far: some are beyond the reach of the series */
 static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo,
-                           int far)
-{
+                           int far) {
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
         const double y = sign * hi[k];
@@ -4645,8 +4393,7 @@ static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double 
         if (grpo_is_far_(hi[k])) k3[k] = grpo_exp_minus_linear(grpo_dd_pair_(sign * hi[k], sign * lo[k]));
 }
 
-static void grpo_sum_add_squares_block_(grpo_sum *sum, double factor, const double *from)
-{
+static void grpo_sum_add_squares_block_(grpo_sum *sum, double factor, const double *from) {
     double v[GRPO_BLOCK_];
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) v[k] = factor * from[k] * from[k];
@@ -4654,8 +4401,8 @@ static void grpo_sum_add_squares_block_(grpo_sum *sum, double factor, const doub
 }
 
 /* the sums take a block: terms over their sequences' and tokens' divisors, ratios, entropies */
-static void grpo_report_terms_(const grpo_run_ *r, const double *policy, const double *penalty, const double *ratio, const double *entropy)
-{
+static void grpo_report_terms_(const grpo_run_ *r, const double *policy, const double *penalty, const double *ratio,
+                               const double *entropy) {
     grpo_sum *sum = r->partial->sum;
     grpo_sum_add_block_(&sum[GRPO_SUM_POLICY], 1, policy);
     if (r->obj->penalty.kl != GRPO_KL_NONE || r->obj->penalty.entropy_coef != 0) grpo_sum_add_block_(&sum[GRPO_SUM_PENALTY], 1, penalty);
@@ -4667,16 +4414,14 @@ static void grpo_report_terms_(const grpo_run_ *r, const double *policy, const d
 }
 
 /* d = l - logp_old in two words, and e^d - d - 1 */
-static void grpo_report_old_block_(grpo_sum *sum, double (*d)[GRPO_BLOCK_], const double *k3)
-{
+static void grpo_report_old_block_(grpo_sum *sum, double (*d)[GRPO_BLOCK_], const double *k3) {
     grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, d[0]);
     grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, d[1]);
     grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K3], 1, k3);
 }
 
 /* D = l - logp_ref, and e^-D + D - 1 */
-static void grpo_report_ref_block_(grpo_sum *sum, double (*D)[GRPO_BLOCK_], const double *k3)
-{
+static void grpo_report_ref_block_(grpo_sum *sum, double (*D)[GRPO_BLOCK_], const double *k3) {
     grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, D[0]);
     grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, D[1]);
     grpo_sum_add_squares_block_(&sum[GRPO_SUM_KL_K2], 0.5, D[0]);
@@ -4684,8 +4429,7 @@ static void grpo_report_ref_block_(grpo_sum *sum, double (*D)[GRPO_BLOCK_], cons
 }
 
 /* the sums take what waits */
-static void grpo_report_flush_(const grpo_run_ *r)
-{
+static void grpo_report_flush_(const grpo_run_ *r) {
     grpo_sum *sum = r->partial->sum;
     grpo_waiting_ *p = r->waiting;
     double *k3 = p->policy;                                            /* once the sums have that */
@@ -4706,8 +4450,7 @@ static void grpo_report_flush_(const grpo_run_ *r)
 /* 2^500: the sum of squares of the ratios takes larger ones for this, and the excess has a sum of its own */
 #define GRPO_RATIO_CAP_ 3.2733906078961419e150
 
-static inline void grpo_report_excess_(grpo_partial *p, double ratio)
-{
+static inline void grpo_report_excess_(grpo_partial *p, double ratio) {
     if (!(ratio > GRPO_RATIO_CAP_)) return;
     grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], ratio);
     grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], -GRPO_RATIO_CAP_);
@@ -4716,14 +4459,12 @@ static inline void grpo_report_excess_(grpo_partial *p, double ratio)
 static inline double grpo_capped_ratio_(double ratio) { return ratio < GRPO_RATIO_CAP_ ? ratio : GRPO_RATIO_CAP_; }
 
 /* the least and the largest ratio of tokens that come next */
-GRPO_INLINE_ void grpo_report_extremes_(grpo_partial *p, double least, double most)
-{
+GRPO_INLINE_ void grpo_report_extremes_(grpo_partial *p, double least, double most) {
     if (p->tokens == 0 || least < p->ratio_min) p->ratio_min = least;
     if (p->tokens == 0 || most > p->ratio_max) p->ratio_max = most;
 }
 
-GRPO_INLINE_ void grpo_report_ratio_(const grpo_run_ *r, double ratio)
-{
+GRPO_INLINE_ void grpo_report_ratio_(const grpo_run_ *r, double ratio) {
     if (!r->reports_ratio) { grpo_report_extremes_(r->partial, 1, 1); return; }
     grpo_report_extremes_(r->partial, ratio, ratio);
     r->partial->ratio_tokens++;
@@ -4732,8 +4473,7 @@ GRPO_INLINE_ void grpo_report_ratio_(const grpo_run_ *r, double ratio)
 }
 
 /* l - x of the token into difference[0] + difference[1]; returns 0, and leaves 0 there, where it is infinite */
-GRPO_INLINE_ int grpo_report_gap_(double (*difference)[GRPO_BLOCK_], int n, double l, double x)
-{
+GRPO_INLINE_ int grpo_report_gap_(double (*difference)[GRPO_BLOCK_], int n, double l, double x) {
     const grpo_dd d = grpo_two_diff(l, x);
     if (!grpo_is_finite(l - x)) return 0;
     difference[0][n] = d.hi; difference[1][n] = d.lo;
@@ -4741,14 +4481,12 @@ GRPO_INLINE_ int grpo_report_gap_(double (*difference)[GRPO_BLOCK_], int n, doub
 }
 
 /* the same of what is infinite, at once */
-static void grpo_report_old_(grpo_partial *p, double l, double old)
-{
+static void grpo_report_old_(grpo_partial *p, double l, double old) {
     grpo_sum_add_diff_(&p->sum[GRPO_SUM_OLD_K1], old, l);
     grpo_sum_add_(&p->sum[GRPO_SUM_OLD_K3], grpo_exp_minus_linear(grpo_two_diff(l, old)));
 }
 
-static void grpo_report_ref_(grpo_partial *p, double l, double ref)
-{
+static void grpo_report_ref_(grpo_partial *p, double l, double ref) {
     const grpo_dd D = grpo_two_diff(l, ref);
     grpo_sum_add_diff_(&p->sum[GRPO_SUM_KL_K1], l, ref);
     grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl(GRPO_KL_K2, D).value);
@@ -4757,8 +4495,7 @@ static void grpo_report_ref_(grpo_partial *p, double l, double ref)
 
 /* everything the report takes from one token */
 GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
-                                     const grpo_term *policy, const grpo_term *penalty)
-{
+                                     const grpo_term *policy, const grpo_term *penalty) {
     const grpo_batch *b = r->batch;
     grpo_partial *p = r->partial;
     grpo_waiting_ *to = r->waiting;
@@ -4779,8 +4516,7 @@ GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s
 
 /* all but the gradient by logp, which may need the other tokens */
 GRPO_INLINE_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
-                                   const grpo_term *policy, const grpo_term *penalty)
-{
+                                   const grpo_term *policy, const grpo_term *penalty) {
     const double coef = r->obj->penalty.entropy_coef;
     grpo_write_(r, r->out.term, k->t, grpo_plus(policy->value, penalty->value));
     grpo_write_(r, r->out.dentropy, k->t,
@@ -4789,8 +4525,7 @@ GRPO_INLINE_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, 
     if (grpo_has_likelihood_(r, s, k)) grpo_sum_add_(&r->partial->sum[GRPO_SUM_LIKELIHOOD], grpo_likelihood_term_(r, k->t).value);
 }
 
-static void grpo_skip_token_(const grpo_run_ *r, int64_t t)
-{
+static void grpo_skip_token_(const grpo_run_ *r, int64_t t) {
     r->partial->masked_tokens++;
     grpo_write_(r, r->out.term, t, 0);
     grpo_write_(r, r->out.dlogp, t, 0);
@@ -4798,8 +4533,7 @@ static void grpo_skip_token_(const grpo_run_ *r, int64_t t)
 }
 
 /* the next token of s that counts; 0: there is none */
-static inline int grpo_next_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_cursor_ *c)
-{
+static inline int grpo_next_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_cursor_ *c) {
     return grpo_next_active_(r->obj, r->batch, s, c);
 }
 
@@ -4814,8 +4548,7 @@ typedef struct {
     grpo_span_ share, gate;            /* the segment that the token's divisor counts, the tokens that the likelihood's gate is of */
 } grpo_walk_;
 
-static grpo_walk_ grpo_walk_from_(int64_t end)
-{
+static grpo_walk_ grpo_walk_from_(int64_t end) {
     grpo_walk_ k;
     memset(&k, 0, sizeof k);
     k.token.t = end;
@@ -4824,8 +4557,7 @@ static grpo_walk_ grpo_walk_from_(int64_t end)
 }
 
 /* F_t = d_t + 2^(-1/half_life) F_(t+1).  The decay makes no K a 0. */
-static void grpo_add_future_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d)
-{
+static void grpo_add_future_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d) {
     const double infinite = k->infinite * r->decay.hi;
     if (k->infinite != 0) k->infinite = infinite != 0 ? infinite : k->infinite > 0 ? DBL_MIN : -DBL_MIN;
     k->future = grpo_dd_add(grpo_dd_product(k->future, r->decay), d);
@@ -4835,8 +4567,7 @@ static void grpo_add_future_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d)
 }
 
 /* the factor that comes of it */
-static double grpo_future_factor_(const grpo_run_ *r, grpo_walk_ *k)
-{
+static double grpo_future_factor_(const grpo_run_ *r, grpo_walk_ *k) {
     const grpo_weight *c = &r->obj->weight;
     const int64_t t = k->token.t;
     grpo_dd d = { 0, 0 }, all;
@@ -4850,16 +4581,14 @@ static double grpo_future_factor_(const grpo_run_ *r, grpo_walk_ *k)
 }
 
 /* v over the mean of the correction weights */
-static double grpo_normalised_weight_(const grpo_run_ *r, double v)
-{
+static double grpo_normalised_weight_(const grpo_run_ *r, double v) {
     if (r->scales.norm.hi == 0 || v == 0) return v;
     if (r->scales.norm.hi == HUGE_VAL) return v == HUGE_VAL ? r->scales.norm_top : 0;
     return v == HUGE_VAL ? v : grpo_dd_quotient(grpo_dd_of_(v), r->scales.norm).hi;
 }
 
 /* tokens of the segment that count */
-static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ segment)
-{
+static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ segment) {
     grpo_cursor_ c = grpo_cursor_of_(segment.begin, segment.end);
     int64_t n = 0;
     while (grpo_next_(r, s, &c)) n++;
@@ -4867,8 +4596,7 @@ static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, 
 }
 
 /* the tokens that share the likelihood's gate with token t */
-static grpo_span_ grpo_gate_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t)
-{
+static grpo_span_ grpo_gate_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t) {
     grpo_span_ x;
     if (grpo_gate_pool_(r->obj->penalty.likelihood_gate).over == GRPO_OVER_SEGMENT) return grpo_segment_at_(r->batch, s, t);
     x.begin = s->begin; x.end = s->end;
@@ -4876,8 +4604,7 @@ static grpo_span_ grpo_gate_at_(const grpo_run_ *r, const grpo_sequence_ *s, int
 }
 
 /* is it shut?  Exactly: the sum's rounding keeps its sign */
-static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ gate)
-{
+static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ gate) {
     const grpo_batch *b = r->batch;
     grpo_cursor_ c = grpo_cursor_of_(gate.begin, gate.end);
     grpo_sum lost;
@@ -4889,8 +4616,7 @@ static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_
 }
 
 /* factors, divisor, gate and bounds of the token at hand, where they are more than its correction weight v */
-static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v)
-{
+static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v) {
     const grpo_given_kind given = r->obj->weight.given;
     const double future = r->obj->weight.future != GRPO_FUTURE_NONE ? grpo_future_factor_(r, k) : 1;
     grpo_token_ *x = &k->token;
@@ -4912,8 +4638,7 @@ static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_
 }
 
 /* one token back; 0 at the beginning of the span */
-GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, grpo_walk_ *k)
-{
+GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, grpo_walk_ *k) {
     grpo_token_ *x = &k->token;
     grpo_mask_ mask;
     if (x->t == begin) return 0;
@@ -4927,8 +4652,7 @@ GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, in
 }
 
 /* what off_policy takes the mean of, of one token */
-static void grpo_add_staleness_(const grpo_run_ *r, int64_t t, grpo_sum *sum)
-{
+static void grpo_add_staleness_(const grpo_run_ *r, int64_t t, grpo_sum *sum) {
     const grpo_weight *c = &r->obj->weight;
     const grpo_batch *b = r->batch;
     if (c->off_policy == GRPO_OFF_POLICY_TOTAL_VARIATION)
@@ -4937,8 +4661,7 @@ static void grpo_add_staleness_(const grpo_run_ *r, int64_t t, grpo_sum *sum)
 }
 
 /* is the mean over the tokens that count above the bound? */
-static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s)
-{
+static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
@@ -4949,8 +4672,7 @@ static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s)
 }
 
 /* drift of a sequence as a whole, from its tokens that count */
-static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s)
-{
+static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
     const grpo_batch *b = r->batch;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
@@ -4974,8 +4696,7 @@ typedef struct grpo_room_ { grpo_waiting_ waiting; } grpo_room_;
 
 static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) { room->waiting.n = 0; r->waiting = &room->waiting; }
 static void grpo_go_singly_(const grpo_run_ *r) { (void)r; }
-static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term)
-{
+static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term) {
     (void)r; (void)s; (void)ratio; (void)term;
     return 0;
 }
@@ -4996,14 +4717,12 @@ typedef struct grpo_block_ {
     int divided, scattered;                                            /* some divisor is not 1; their places are no single run */
 } grpo_block_;
 
-static int grpo_is_clip_(grpo_surrogate_kind kind)
-{
+static int grpo_is_clip_(grpo_surrogate_kind kind) {
     return kind == GRPO_SURROGATE_RATIO || kind == GRPO_SURROGATE_PPO_CLIP || kind == GRPO_SURROGATE_DUAL_CLIP;
 }
 
 /* does the objective ask no more? */
-static int grpo_goes_by_blocks_(const grpo_run_ *r)
-{
+static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     const grpo_objective *o = r->obj;
     const grpo_ratio_axis *a = &o->ratio;
     const grpo_penalty *p = &o->penalty;
@@ -5021,8 +4740,7 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r)
 
 /* a - b into hi + lo, in blocks */
 static void grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ a,
-                            const double *GRPO_RESTRICT_ b)
-{
+                            const double *GRPO_RESTRICT_ b) {
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
         hi[k] = a[k] - b[k];
@@ -5032,8 +4750,7 @@ static void grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo
 
 /* ratio = e^d and k3 = e^d - d - 1 of d = hi + lo, by the series */
 static void grpo_block_powers_(double *GRPO_RESTRICT_ ratio, double *GRPO_RESTRICT_ k3, const double *GRPO_RESTRICT_ hi,
-                               const double *GRPO_RESTRICT_ lo)
-{
+                               const double *GRPO_RESTRICT_ lo) {
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
         const double f = grpo_exp_series_(hi[k]);
@@ -5043,8 +4760,7 @@ static void grpo_block_powers_(double *GRPO_RESTRICT_ ratio, double *GRPO_RESTRI
 }
 
 /* the same of the block, with d = l - logp_old; returns whether a d exceeds the reach of the series */
-static int grpo_block_ratios_(grpo_block_ *x)
-{
+static int grpo_block_ratios_(grpo_block_ *x) {
     double *hi = x->d[0], *lo = x->d[1], *k3 = x->k3;
     double own[GRPO_BLOCK_], *ratio = x->given ? own : x->ratio;
     int k, far;
@@ -5063,8 +4779,7 @@ static int grpo_block_ratios_(grpo_block_ *x)
 }
 
 /* 1 where the bound of x takes the gradient, else 0; how many there are */
-static double grpo_block_binds_(double *GRPO_RESTRICT_ is, const double *GRPO_RESTRICT_ A, const double *GRPO_RESTRICT_ x, double bound)
-{
+static double grpo_block_binds_(double *GRPO_RESTRICT_ is, const double *GRPO_RESTRICT_ A, const double *GRPO_RESTRICT_ x, double bound) {
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) is[k] = grpo_clip_binds(A[k], x[k] > bound) ? 1 : 0;
     return grpo_block_total_(is);
@@ -5072,8 +4787,7 @@ static double grpo_block_binds_(double *GRPO_RESTRICT_ is, const double *GRPO_RE
 
 /* ratio, ppo_clip and dual_clip, in loops with a choice each, which gcc -O2 vectorises; far: some log-ratios are large.  Where a token is
  * clipped, one of the three is 1. */
-static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far)
-{
+static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
     const grpo_surrogate *s = &r->obj->surrogate;
     const int clips = s->kind != GRPO_SURROGATE_RATIO, twice = s->kind == GRPO_SURROGATE_DUAL_CLIP;
     const double low = grpo_is_finite(r->range.low) ? r->range.low : 0, high = grpo_is_finite(r->range.high) ? r->range.high : 0;
@@ -5100,8 +4814,7 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far)
 }
 
 /* S of the other kinds, token by token */
-static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x)
-{
+static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x) {
     int k;
     for (k = 0; k < x->n; k++) {
         grpo_ratio ratio;
@@ -5115,8 +4828,7 @@ static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x)
 
 /* coef k3 of D = hi + lo, and its derivative; the series is k3 but for what lo gave to it, and not summed again */
 static void grpo_block_k3_penalty_(double *GRPO_RESTRICT_ value, double *GRPO_RESTRICT_ slope, double coef,
-                                   const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ k3)
-{
+                                   const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ k3) {
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
         const double m = -hi[k];
@@ -5126,8 +4838,7 @@ static void grpo_block_k3_penalty_(double *GRPO_RESTRICT_ value, double *GRPO_RE
 }
 
 /* kl_coef K of D, and its derivative; of those beyond the series alone, or of all */
-static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, int all)
-{
+static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, int all) {
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
         grpo_kl_term t;
@@ -5139,8 +4850,7 @@ static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, int all)
 }
 
 /* writes x to the places of the block's tokens */
-static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_real *GRPO_RESTRICT_ out, const double *GRPO_RESTRICT_ x)
-{
+static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_real *GRPO_RESTRICT_ out, const double *GRPO_RESTRICT_ x) {
     int k;
     if (!out) return;
     if (grpo_block_exceeds_(x, FLT_MAX)) for (k = 0; k < b->n; k++) grpo_put_(out, b->at[k], x[k], &r->partial->overflow);
@@ -5148,8 +4858,7 @@ static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_rea
     else for (out += b->at[0], k = 0; k < GRPO_BLOCK_; k++) out[k] = (grpo_real)x[k];
 }
 
-static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b)
-{
+static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b) {
     const double coef = r->obj->penalty.entropy_coef;
     double x[GRPO_BLOCK_];
     int k;
@@ -5169,8 +4878,7 @@ static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b)
 }
 
 /* the least of sign x */
-static double grpo_block_least_(const double *x, double sign)
-{
+static double grpo_block_least_(const double *x, double sign) {
     double y[GRPO_BLOCK_], least;
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) y[k] = sign * x[k];
@@ -5182,8 +4890,7 @@ static double grpo_block_least_(const double *x, double sign)
 }
 
 /* the ratios into the report; what is beyond n is none */
-static void grpo_block_report_ratios_(const grpo_run_ *r, grpo_block_ *x)
-{
+static void grpo_block_report_ratios_(const grpo_run_ *r, grpo_block_ *x) {
     double most, *ratio = x->ratio;
     int k;
     for (k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = ratio[0];
@@ -5197,8 +4904,7 @@ static void grpo_block_report_ratios_(const grpo_run_ *r, grpo_block_ *x)
 
 /* what is infinite among the differences goes to its sums at once */
 static void grpo_block_infinite_(const grpo_run_ *r, grpo_block_ *x, const grpo_real *than,
-                                 void (*report)(grpo_partial *, double, double))
-{
+                                 void (*report)(grpo_partial *, double, double)) {
     int k;
     for (k = 0; k < x->n; k++) {
         const double other = (double)than[x->at[k]];
@@ -5209,8 +4915,7 @@ static void grpo_block_infinite_(const grpo_run_ *r, grpo_block_ *x, const grpo_
 }
 
 /* those beyond n are of no weight: l = logp_old = logp_ref = A = 0 */
-static void grpo_block_pad_(grpo_block_ *x)
-{
+static void grpo_block_pad_(grpo_block_ *x) {
     int k;
     for (k = x->n; k < GRPO_BLOCK_; k++) {
         x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = 0;
@@ -5219,8 +4924,7 @@ static void grpo_block_pad_(grpo_block_ *x)
 }
 
 /* D and k3, where there is a reference, and the penalty; returns whether a D exceeds the reach of the series */
-static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x)
-{
+static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x) {
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_batch *b = r->batch;
     const int pays = p->kl != GRPO_KL_NONE && p->kl_coef != 0, by_series = pays && p->kl == GRPO_KL_K3;
@@ -5242,15 +4946,13 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x)
 }
 
 /* what the report takes of a term: over its sequence's divisor */
-static void grpo_block_divide_(double *GRPO_RESTRICT_ term, const grpo_block_ *x)
-{
+static void grpo_block_divide_(double *GRPO_RESTRICT_ term, const grpo_block_ *x) {
     int k;
     if (x->divided && grpo_block_magnitude_(term) != 0) for (k = 0; k < GRPO_BLOCK_; k++) term[k] /= x->divisor[k];
 }
 
 /* what the report takes of the block, whose numbers are its own to change once the outputs are written */
-static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x, int far_ref)
-{
+static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x, int far_ref) {
     const grpo_batch *b = r->batch;
     double *entropy = x->slope;
     int k;
@@ -5271,8 +4973,7 @@ typedef struct grpo_room_ {
 } grpo_room_;
 
 /* evaluates the tokens that wait */
-static void grpo_block_flush_(const grpo_run_ *r)
-{
+static void grpo_block_flush_(const grpo_run_ *r) {
     grpo_block_ *x = r->block;
     int far, far_ref;
     if (x->n == 0) return;
@@ -5289,16 +4990,14 @@ static void grpo_block_flush_(const grpo_run_ *r)
 }
 
 /* tokens that will be evaluated one by one come next: those that wait are done */
-static void grpo_go_singly_(const grpo_run_ *r)
-{
+static void grpo_go_singly_(const grpo_run_ *r) {
     if (!r->room->together) return;
     grpo_block_flush_(r);
     r->room->together = 0;
     r->waiting->n = 0;
 }
 
-static void grpo_go_together_(const grpo_run_ *r)
-{
+static void grpo_go_together_(const grpo_run_ *r) {
     grpo_block_ *x = r->block;
     if (r->room->together) return;
     grpo_report_flush_(r);
@@ -5308,8 +5007,7 @@ static void grpo_go_together_(const grpo_run_ *r)
 }
 
 /* tokens begin .. begin + n - 1 of s join those that wait, among which there is room; ratio, term: of them all, if they are given */
-static void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, int n, double ratio, const grpo_term *term)
-{
+static void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, int n, double ratio, const grpo_term *term) {
     const grpo_real *logp = r->batch->logp + begin, *old = r->batch->logp_old + begin, *A = r->advantage + begin;
     const int at = r->block->n;
     grpo_block_ *x = r->block;
@@ -5324,8 +5022,7 @@ static void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, int64_
 }
 
 /* the tokens of a sequence wait; 0: they are to be evaluated one by one */
-static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term)
-{
+static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term) {
     const uint8_t *mask = r->batch->mask;
     int64_t t = s->begin;
     if (!r->block || s->coefficient == 0) return 0;
@@ -5344,8 +5041,7 @@ static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double 
 }
 
 /* of a call; tokens go together if its objective asks no more */
-static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room)
-{
+static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) {
     room->together = 0;
     room->of.waiting.n = 0;
     r->room = room;
@@ -5355,8 +5051,7 @@ static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room)
 
 #endif
 
-static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s)
-{
+static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     grpo_walk_ walk = grpo_walk_from_(s->end);
     const grpo_token_ *k = &walk.token;
@@ -5380,8 +5075,7 @@ static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s)
 }
 
 /* segments with a token that counts */
-static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s)
-{
+static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
     grpo_span_ last = { 0, 0 };
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     int64_t n = 0;
@@ -5390,16 +5084,14 @@ static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s)
 }
 
 /* the mean that correction_norm divides by; infinite ones among the weights are taken as equal */
-static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s)
-{
+static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s) {
     if (o->weight.correction_norm == GRPO_CORRECTION_NORM_NONE || n->weights == 0) return;
     s->norm = grpo_dd_div(grpo_sum_dd_(&n->weight), (double)n->weights);
     s->norm_top = n->weight.pos_inf ? (double)n->weights / (double)n->weight.pos_inf : 0;
 }
 
 /* what all terms of the batch share, from its counts */
-static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n)
-{
+static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n) {
     const grpo_penalty *p = &o->penalty;
     grpo_scales s = { 1, 1, { 1, 1 }, 0, 0, 0, { 0, 0 }, 0 };
     s.divisor = grpo_divisor_(&o->aggregation, n);
@@ -5420,15 +5112,13 @@ static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n
     return s;
 }
 
-static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b)
-{
+static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
     return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
         && a->likelihood == b->likelihood && a->pairs == b->pairs && a->alone == b->alone
         && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
 }
 
-static grpo_group_counts_ grpo_count_group_(const grpo_objective *o, const grpo_batch *b, int64_t g)
-{
+static grpo_group_counts_ grpo_count_group_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
     grpo_group_counts_ n = { 0, 0, 0 };
     int64_t i;
     const grpo_aggregation_kind kind = o->aggregation.kind;
@@ -5443,8 +5133,7 @@ static grpo_group_counts_ grpo_count_group_(const grpo_objective *o, const grpo_
 }
 
 /* sequence i as it is evaluated; member: how many of the group with tokens that count come before it */
-static grpo_sequence_ grpo_open_sequence_(const grpo_run_ *r, const grpo_coupling_ *group, int64_t i, int64_t member)
-{
+static grpo_sequence_ grpo_open_sequence_(const grpo_run_ *r, const grpo_coupling_ *group, int64_t i, int64_t member) {
     const grpo_aggregation *a = &r->obj->aggregation;
     grpo_sequence_ s = grpo_sequence_at_(r->obj, r->batch, i);
     s.group = group;
@@ -5457,15 +5146,13 @@ static grpo_sequence_ grpo_open_sequence_(const grpo_run_ *r, const grpo_couplin
     return s;
 }
 
-static int grpo_has_advantage_(const grpo_run_ *r, const grpo_sequence_ *s)
-{
+static int grpo_has_advantage_(const grpo_run_ *r, const grpo_sequence_ *s) {
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     while (r->advantage && grpo_next_(r, s, &c)) if (r->advantage[c.t] != 0) return 1;
     return 0;
 }
 
-static void grpo_run_group_(const grpo_run_ *r, int64_t g, const grpo_method_ *how)
-{
+static void grpo_run_group_(const grpo_run_ *r, int64_t g, const grpo_method_ *how) {
     const grpo_batch *b = r->batch;
     grpo_coupling_ group;
     int64_t i, members = 0;
@@ -5486,8 +5173,7 @@ static void grpo_run_group_(const grpo_run_ *r, int64_t g, const grpo_method_ *h
     r->partial->degenerate_groups += members > 0 && !any;
 }
 
-static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part)
-{
+static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part) {
     return all->tokens >= part->tokens && all->sequences >= part->sequences && all->sequences_nonempty >= part->sequences_nonempty
         && all->groups >= part->groups && all->groups_nonempty >= part->groups_nonempty && all->ranks >= 0
         && all->positive_tokens >= part->positive_tokens && all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
@@ -5497,29 +5183,25 @@ static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part)
         && all->varied_tokens >= part->varied_tokens;
 }
 
-static int grpo_has_token_factors_(const grpo_objective *o)
-{
+static int grpo_has_token_factors_(const grpo_objective *o) {
     const grpo_weight *w = &o->weight;
     return w->correction_norm != GRPO_CORRECTION_NORM_NONE || w->future != GRPO_FUTURE_NONE || w->given != GRPO_GIVEN_NONE
         || o->penalty.likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE || o->surrogate.bounds == GRPO_BOUNDS_POSITION
         || o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN || grpo_counts_by_sign_(o);
 }
 
-static int grpo_has_policy_mask_(const grpo_weight *w)
-{
+static int grpo_has_policy_mask_(const grpo_weight *w) {
     return w->trust != GRPO_TRUST_NONE || w->off_policy != GRPO_OFF_POLICY_NONE || w->selected != GRPO_SELECTED_ALL
         || w->drift != GRPO_DRIFT_NONE;
 }
 
-static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *how)
-{
+static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *how) {
     if (how->scratch <= 0) return GRPO_OK;
     if (!out || !out->scratch) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_scratch_);
     return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
 }
 
-static int grpo_is_partial_(const grpo_partial *p)
-{
+static int grpo_is_partial_(const grpo_partial *p) {
     const int64_t counts[] = { p->tokens, p->sequences, p->groups, p->masked_tokens, p->rejected_tokens, p->degenerate_groups,
         p->ratio_tokens, p->weight_tokens, p->clips[0], p->clips[1], p->clips[2], p->clips[3] };
     return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
@@ -5527,8 +5209,7 @@ static int grpo_is_partial_(const grpo_partial *p)
 
 /* what the batch's terms share, by the totals or, where there are none, by its own counts; the partial, if any, must be of the same */
 GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales)
-{
+                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales) {
     grpo_totals own;
     if (partial && !grpo_is_partial_(partial)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
     memset(&own, 0, sizeof own);
@@ -5541,8 +5222,7 @@ GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_
 }
 
 static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                   const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how)
-{
+                                   const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how) {
     grpo_run_ r;
     grpo_room_ room;
     grpo_scales scales;
@@ -5577,8 +5257,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
 
 /* grpo_loss and gspo_loss in terms of their _add */
 static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                  const grpo_output *out, grpo_report *report, const grpo_method_ *how)
-{
+                                  const grpo_output *out, grpo_report *report, const grpo_method_ *how) {
     grpo_partial partial;
     grpo_status st;
     memset(&partial, 0, sizeof partial);
@@ -5590,14 +5269,12 @@ static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *b
 }
 
 /* a unit of more than a token, or pairs; a number that is no choice is left to the checks */
-static int grpo_is_of_gspo_(const grpo_objective *obj)
-{
+static int grpo_is_of_gspo_(const grpo_objective *obj) {
     return obj && (((int)obj->ratio.unit > (int)GRPO_UNIT_TOKEN && (int)obj->ratio.unit <= (int)GRPO_UNIT_SEQUENCE_POWER_MEAN)
                    || obj->penalty.pairs == GRPO_PAIRS_MARGIN || obj->penalty.pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN);
 }
 
-static grpo_status grpo_needs_gspo_(const grpo_objective *obj)
-{
+static grpo_status grpo_needs_gspo_(const grpo_objective *obj) {
     const int unit = obj->ratio.unit != GRPO_UNIT_TOKEN;
     return GRPO_STATUS_(GRPO_NEEDS_GSPO, grpo_at_field_(unit ? GRPO_FIELD_(ratio.unit) : GRPO_FIELD_(penalty.pairs)));
 }
@@ -5605,21 +5282,18 @@ static grpo_status grpo_needs_gspo_(const grpo_objective *obj)
 static const grpo_method_ grpo_by_tokens_ = { grpo_evaluate_tokens_, NULL, 0 };
 
 grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                          const grpo_totals *totals, const grpo_output *out, grpo_partial *partial)
-{
+                          const grpo_totals *totals, const grpo_output *out, grpo_partial *partial) {
     if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
     return grpo_run_batch_(obj, batch, advantage, totals, out, partial, &grpo_by_tokens_);
 }
 
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                      const grpo_totals *totals, const grpo_output *out, grpo_report *report)
-{
+                      const grpo_totals *totals, const grpo_output *out, grpo_report *report) {
     if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
     return grpo_run_once_(obj, batch, advantage, totals, out, report, &grpo_by_tokens_);
 }
 
-grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from)
-{
+grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
     int k;
     if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
     if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
@@ -5646,14 +5320,12 @@ grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from)
 
 static double grpo_part_of_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
-static double grpo_note_overflow_(double x, grpo_report *r)
-{
+static double grpo_note_overflow_(double x, grpo_report *r) {
     if (!grpo_is_finite(x)) r->overflow = 1;
     return x;
 }
 
-static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r)
-{
+static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r) {
     grpo_sum s = *a;
     double total;
     int k;
@@ -5666,14 +5338,12 @@ static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divi
 }
 
 /* the terms beside those that are aggregated */
-static double grpo_loss_beside_(const grpo_partial *p, grpo_report *r)
-{
+static double grpo_loss_beside_(const grpo_partial *p, grpo_report *r) {
     const double likelihood = grpo_times(p->scales.likelihood, grpo_sum_total_(&p->sum[GRPO_SUM_LIKELIHOOD]));
     return grpo_note_overflow_(grpo_plus(likelihood, grpo_times(p->scales.pairs, grpo_sum_total_(&p->sum[GRPO_SUM_PAIRS]))), r);
 }
 
-void grpo_report_of(const grpo_partial *p, grpo_report *r)
-{
+void grpo_report_of(const grpo_partial *p, grpo_report *r) {
     const grpo_sum *s = p->sum;
     double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1, sum, squares, beside;
     double factor = p->scales.factor != 0 ? p->scales.factor : 1;
@@ -5711,16 +5381,14 @@ void grpo_report_of(const grpo_partial *p, grpo_report *r)
 /* ---- further choices of axes 1 and 2 ------------------------------------------------------------------------------------------- */
 
 /* is a small sigma or mean of the group set against rewards that are large and not centred?  It then magnifies what they are rounded by */
-static int grpo_magnifies_rounding_(const grpo_advantage *a)
-{
+static int grpo_magnifies_rounding_(const grpo_advantage *a) {
     const grpo_baseline_kind b = a->baseline;
     if (a->scale == GRPO_SCALE_NONE || a->scale == GRPO_SCALE_TOKEN_WHITEN || a->scale == GRPO_SCALE_CONSTANT) return 0;
     return a->scale == GRPO_SCALE_GROUP_MEAN || a->shift != 0 || b == GRPO_BASELINE_NONE || b == GRPO_BASELINE_GIVEN
         || b == GRPO_BASELINE_BATCH_MEAN || b == GRPO_BASELINE_KALMAN;
 }
 
-static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g)
-{
+static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g) {
     int64_t i, shortest = b->length[b->group_begin[g]], longest = shortest;
     grpo_lengths_ l;
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
@@ -5732,8 +5400,7 @@ static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g)
 }
 
 /* reward.length of a reward R, T tokens long */
-static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group)
-{
+static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group) {
     grpo_dd lambda;
     switch (r->length) {
     case GRPO_LENGTH_KIMI:
@@ -5753,21 +5420,18 @@ static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct,
 static int grpo_ends_step_(const grpo_batch *b, int64_t t) { return b->step_end[t] && grpo_is_unmasked_(b, t); }
 
 /* to the step before it in its response; 0: there is none */
-static int grpo_previous_step_(const grpo_batch *b, grpo_index_ *at)
-{
+static int grpo_previous_step_(const grpo_batch *b, grpo_index_ *at) {
     for (at->t--, at->number--; at->t >= b->offset[at->i]; at->t--) if (grpo_ends_step_(b, at->t)) return 1;
     return 0;
 }
 
-static int64_t grpo_step_number_(const grpo_batch *b, grpo_index_ at)
-{
+static int64_t grpo_step_number_(const grpo_batch *b, grpo_index_ at) {
     for (at.number = 0; grpo_previous_step_(b, &at); ) { }
     return -at.number - 1;
 }
 
 /* to the next step of the group; 0: there is none */
-static int grpo_next_step_(const grpo_estimator_ *e, grpo_index_ *at)
-{
+static int grpo_next_step_(const grpo_estimator_ *e, grpo_index_ *at) {
     const grpo_batch *b = e->batch;
     for (at->t++; ; at->t++) {
         while (at->i < e->begin || at->t >= b->offset[at->i] + b->length[at->i]) {
@@ -5780,8 +5444,7 @@ static int grpo_next_step_(const grpo_estimator_ *e, grpo_index_ *at)
 }
 
 /* have both steps the same last n states, their own and those of the steps before? */
-static int grpo_same_history_(const grpo_batch *b, grpo_index_ x, grpo_index_ y, int64_t n)
-{
+static int grpo_same_history_(const grpo_batch *b, grpo_index_ x, grpo_index_ y, int64_t n) {
     while (b->state[x.t] == b->state[y.t]) {
         if (--n == 0) return 1;
         if (!grpo_previous_step_(b, &x) || !grpo_previous_step_(b, &y)) return 0;
@@ -5789,8 +5452,7 @@ static int grpo_same_history_(const grpo_batch *b, grpo_index_ x, grpo_index_ y,
     return 0;
 }
 
-static int grpo_in_pool_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
+static int grpo_in_pool_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     switch (s->pool) {
     case GRPO_STEP_GROUP_STATE:   return e->batch->state[at.t] == e->batch->state[s->of.t];
     case GRPO_STEP_GROUP_INDEX:   return at.number == s->of.number;
@@ -5799,15 +5461,13 @@ static int grpo_in_pool_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_in
     }
 }
 
-static int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at)
-{
+static int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at) {
     while (grpo_next_step_(e, at)) if (grpo_in_pool_(e, s, *at)) return 1;
     return 0;
 }
 
 /* sum over this and later steps of gamma^(k' - k) r_k', backwards; the same rewards have the same bits */
-static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ at)
-{
+static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ at) {
     grpo_dd G = grpo_dd_of_(0);
     int64_t t;
     for (t = b->offset[at.i] + b->length[at.i] - 1; t >= at.t; t--)
@@ -5815,8 +5475,7 @@ static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ 
     return grpo_dd_steady_(G);
 }
 
-static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at)
-{
+static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at) {
     switch (e->obj->advantage.step_value) {
     case GRPO_STEP_VALUE_RETURN:   return grpo_step_return_(e->batch, e->obj->advantage.gamma, at);
     case GRPO_STEP_VALUE_RESPONSE: return grpo_response_reward_(e, at.i);
@@ -5825,8 +5484,7 @@ static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at)
 }
 
 /* the pool of step `of`; level: of a history */
-static void grpo_pool_prepare_(const grpo_estimator_ *e, grpo_index_ of, int64_t level, grpo_group_ *s)
-{
+static void grpo_pool_prepare_(const grpo_estimator_ *e, grpo_index_ of, int64_t level, grpo_group_ *s) {
     memset(s, 0, sizeof *s);
     s->steps = 1; s->level = level; s->of = of;
     s->pool = e->obj->advantage.step_group;
@@ -5834,8 +5492,7 @@ static void grpo_pool_prepare_(const grpo_estimator_ *e, grpo_index_ of, int64_t
 }
 
 /* a of one level of a history where it is not exactly 0; of numbers that are no doubles the last bits are not known */
-static double grpo_level_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
+static double grpo_level_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const double largest = fmax(fabs(s->min.hi), fabs(s->max.hi));
     const grpo_standardised_ z = grpo_standardise_(e, s, at);
     if (z.sigma == 0 || fabs(z.x.hi) <= (s->doubles ? 0 : ldexp(z.divisor * largest, -90))) return 0;
@@ -5843,8 +5500,7 @@ static double grpo_level_advantage_(const grpo_estimator_ *e, const grpo_group_ 
 }
 
 /* sum w_k a_k of HGPO (2602.22817); the pools are nested */
-static double grpo_history_advantage_(const grpo_estimator_ *e, grpo_index_ at)
-{
+static double grpo_history_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *a = &e->obj->advantage;
     grpo_dd sum = grpo_dd_of_(0), weights = sum;
     grpo_group_ s;
@@ -5862,8 +5518,7 @@ static double grpo_history_advantage_(const grpo_estimator_ *e, grpo_index_ at)
     return weights.hi > 0 ? grpo_dd_quotient(sum, weights).hi : 0;
 }
 
-static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at)
-{
+static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     grpo_group_ s;
     at.number = grpo_step_number_(e->batch, at);
     if (e->obj->advantage.step_group == GRPO_STEP_GROUP_HISTORY) return grpo_history_advantage_(e, at);
@@ -5872,8 +5527,7 @@ static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ 
 }
 
 /* A of a token of credit step_own or episode_step */
-static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t)
-{
+static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     const grpo_advantage *a = &e->obj->advantage;
     grpo_index_ at;
     at.i = s->i; at.t = t; at.number = -1;
@@ -5885,8 +5539,7 @@ static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, 
 /* ---- what rewards may become ---- */
 
 /* the returns of the steps of response i must stay in the domain of rewards, and rewards of scale beta in [0, 1] */
-static grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i)
-{
+static grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
     double G = 0;
@@ -5902,8 +5555,7 @@ static grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i)
     return GRPO_OK;
 }
 
-static int64_t grpo_count_items_(const grpo_estimator_ *e)
-{
+static int64_t grpo_count_items_(const grpo_estimator_ *e) {
     grpo_index_ at = grpo_before_items_(e);
     grpo_group_ s;
     int64_t n = 0;
@@ -5913,8 +5565,7 @@ static int64_t grpo_count_items_(const grpo_estimator_ *e)
     return n;
 }
 
-static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i)
-{
+static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i) {
     const grpo_objective *o = e->obj;
     const grpo_batch *b = e->batch;
     grpo_status st = grpo_credits_steps_(&o->advantage) ? grpo_check_steps_(e, i) : GRPO_OK;
@@ -5936,8 +5587,7 @@ static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i)
 
 /* what objective.reward does to rewards must leave them in their domain (of a -inf log-probability it may not), and k of n needs n items.
  * Of all groups before anything is written, so R is made once more */
-static grpo_status grpo_check_rewards_(grpo_estimator_ *e)
-{
+static grpo_status grpo_check_rewards_(grpo_estimator_ *e) {
     const grpo_advantage *a = &e->obj->advantage;
     int64_t g, i;
     for (g = 0; g < e->batch->n_groups; g++) {
@@ -5958,8 +5608,7 @@ static grpo_status grpo_check_rewards_(grpo_estimator_ *e)
  * raw: sorted before the transform */
 typedef struct { int64_t rank, order; grpo_dd value; int raw; } grpo_sorted_;
 
-static void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_sorted_ *x)
-{
+static void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_sorted_ *x) {
     grpo_sorted_ next = { 0, -1, { 0, 0 }, 0 };
     grpo_index_ at = grpo_before_items_(e);
     int64_t order;
@@ -5973,8 +5622,7 @@ static void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, gr
     *x = next;
 }
 
-static grpo_sorted_ grpo_sorted_at_(const grpo_estimator_ *e, const grpo_group_ *s, int raw, int64_t rank)
-{
+static grpo_sorted_ grpo_sorted_at_(const grpo_estimator_ *e, const grpo_group_ *s, int raw, int64_t rank) {
     grpo_sorted_ x = { -1, -1, { 0, 0 }, 0 };
     x.raw = raw;
     while (x.rank < rank) grpo_sorted_next_(e, s, &x);
@@ -5984,8 +5632,7 @@ static grpo_sorted_ grpo_sorted_at_(const grpo_estimator_ *e, const grpo_group_ 
 /* ---- transforms ---- */
 
 /* items whose R is less than that, or up to it */
-static int64_t grpo_count_below_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R, int or_same)
-{
+static int64_t grpo_count_below_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R, int or_same) {
     grpo_index_ at = grpo_before_items_(e);
     int64_t n = 0;
     while (grpo_next_item_(e, s, &at)) {
@@ -5995,14 +5642,12 @@ static int64_t grpo_count_below_(const grpo_estimator_ *e, const grpo_group_ *s,
     return n;
 }
 
-static double grpo_count_positive_(const grpo_estimator_ *e, const grpo_group_ *s)
-{
+static double grpo_count_positive_(const grpo_estimator_ *e, const grpo_group_ *s) {
     return (double)(s->count - grpo_count_below_(e, s, grpo_dd_of_(0), 1));
 }
 
 /* the largest R beside one that is the largest */
-static grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s)
-{
+static grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s) {
     grpo_index_ at = grpo_before_items_(e);
     grpo_dd second = grpo_dd_of_(-HUGE_VAL);
     int best = 0;
@@ -6016,8 +5661,7 @@ static grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s)
 
 /* what one of n items gets, the smallest being R_1: (C(r-1, k-1) R_r + sum over m > r of C(m-2, k-2) R_m)/C(n, k) for the r-th.  The same
  * for all up to the k-th, and for all that are equal: the last of them stands for them */
-static grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R)
-{
+static grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     const double n = (double)s->count, k = e->obj->advantage.pass_k;
     grpo_sorted_ x = { 0, INT64_MAX, { 0, 0 }, 1 };
     grpo_dd own, above = grpo_dd_of_(0);
@@ -6034,8 +5678,7 @@ static grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, gr
 }
 
 /* likewise sum over m of C(m-1, k-2) (R - R_m)/C(n, k), R_m the smaller ones */
-static grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R)
-{
+static grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     const double n = (double)s->count, k = e->obj->advantage.pass_k, smaller = (double)grpo_count_below_(e, s, R, 0);
     grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
     grpo_dd sum = grpo_dd_of_(0);
@@ -6048,8 +5691,7 @@ static grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, g
     return grpo_dd_steady_(grpo_dd_div(grpo_dd_mul(sum, k * (k - 1)), n * (n - 1)));
 }
 
-static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R)
-{
+static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     switch (e->obj->advantage.transform) {
     case GRPO_TRANSFORM_BEST_MINUS_SECOND: return grpo_dd_same_(R, s->best) ? s->up : s->down;
     case GRPO_TRANSFORM_PASS_AT_K:         return R.hi > 0 ? s->up : s->down;
@@ -6061,8 +5703,7 @@ static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s,
 }
 
 /* what the transform needs to know, and the statistics of what it makes of the items */
-static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s)
-{
+static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s) {
     const grpo_advantage *a = &e->obj->advantage;
     const double n = (double)s->count;
     grpo_pass_at_k_values pass;
@@ -6089,16 +5730,14 @@ static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s)
 /* ---- baselines ---- */
 
 /* inf{x : #{R <= x}/n >= q} */
-static grpo_dd grpo_quantile_(const grpo_estimator_ *e, const grpo_group_ *s, double q)
-{
+static grpo_dd grpo_quantile_(const grpo_estimator_ *e, const grpo_group_ *s, double q) {
     int64_t j = 1;
     while (j < s->count && (double)j / (double)s->count < q) j++;
     return grpo_sorted_at_(e, s, 0, j - 1).value;
 }
 
 /* between order statistics, at position q (n - 1) */
-static grpo_dd grpo_quantile_linear_(const grpo_estimator_ *e, const grpo_group_ *s, double q)
-{
+static grpo_dd grpo_quantile_linear_(const grpo_estimator_ *e, const grpo_group_ *s, double q) {
     grpo_dd h = grpo_two_prod(q, (double)(s->count - 1));
     double whole = floor(h.hi);
     grpo_sorted_ below, above;
@@ -6110,8 +5749,7 @@ static grpo_dd grpo_quantile_linear_(const grpo_estimator_ *e, const grpo_group_
 }
 
 /* tau log((1/n) sum e^(R/tau)), from the largest R; the mean of e^x - 1 keeps what a mean near 1 would lose */
-static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s, double tau)
-{
+static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s, double tau) {
     grpo_sum powers, minus_one;
     grpo_index_ at = grpo_before_items_(e);
     const double n = (double)s->count;
@@ -6130,16 +5768,14 @@ static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s
 }
 
 /* is [c, d] narrower than [a, b]?  Exact for doubles; of other numbers the last bits are not known */
-static int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d)
-{
+static int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d) {
     const grpo_dd gain = grpo_dd_minus_(grpo_dd_minus_(b, a), grpo_dd_minus_(d, c));
     const int doubles = a.lo == 0 && b.lo == 0 && c.lo == 0 && d.lo == 0;
     return gain.hi > (doubles ? 0 : ldexp(fabs(a.hi) + fabs(b.hi) + fabs(c.hi) + fabs(d.hi), -90));
 }
 
 /* median of the narrowest window of h sorted items */
-static grpo_dd grpo_densest_(const grpo_estimator_ *e, const grpo_group_ *s, double window)
-{
+static grpo_dd grpo_densest_(const grpo_estimator_ *e, const grpo_group_ *s, double window) {
     const double n = (double)s->count, wanted = ceil(window * n);
     const int64_t h = wanted < 1 ? 1 : wanted > n ? s->count : (int64_t)wanted;
     grpo_sorted_ low = grpo_sorted_at_(e, s, 0, 0), high = grpo_sorted_at_(e, s, 0, h - 1), first = low, last = high;
@@ -6154,8 +5790,7 @@ static grpo_dd grpo_densest_(const grpo_estimator_ *e, const grpo_group_ *s, dou
 }
 
 /* of OPO: sum T R and sum T */
-static void grpo_group_weights_(const grpo_estimator_ *e, grpo_group_ *s)
-{
+static void grpo_group_weights_(const grpo_estimator_ *e, grpo_group_ *s) {
     grpo_index_ at = grpo_before_items_(e);
     grpo_sum weighted;
     int64_t tokens = 0;
@@ -6172,8 +5807,7 @@ static void grpo_group_weights_(const grpo_estimator_ *e, grpo_group_ *s)
 }
 
 /* the filter just after item `at` */
-static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
+static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_advantage *a = &e->obj->advantage;
     grpo_kalman f = { { 0, 0 }, { 1, 0 }, { 0, 0 } };
     grpo_index_ k = grpo_before_items_(e);
@@ -6187,8 +5821,7 @@ static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *
 /* ---- scales ---- */
 
 /* V of the items without `at` */
-static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
+static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     grpo_index_ k = grpo_before_items_(e);
     grpo_values others;
     memset(&others, 0, sizeof others);
@@ -6198,8 +5831,7 @@ static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_grou
 }
 
 /* sum (R - b)^2/(n - 1 or n) */
-static double grpo_residual_mean_square_(const grpo_estimator_ *e, const grpo_group_ *s)
-{
+static double grpo_residual_mean_square_(const grpo_estimator_ *e, const grpo_group_ *s) {
     grpo_index_ at = grpo_before_items_(e);
     const double n = (double)s->count;
     double divisor;
@@ -6214,15 +5846,13 @@ static double grpo_residual_mean_square_(const grpo_estimator_ *e, const grpo_gr
 }
 
 /* m + eps, 0 where m <= 0; of numbers that are no doubles the last bits are not known */
-static double grpo_group_mean_sigma_(const grpo_group_ *s, double eps)
-{
+static double grpo_group_mean_sigma_(const grpo_group_ *s, double eps) {
     const double n = (double)s->count, largest = fmax(fabs(s->min.hi), fabs(s->max.hi));
     return s->sum.hi > (s->doubles ? 0 : ldexp(n * largest, -90)) ? grpo_over_(s->sum, n) + eps : 0;
 }
 
 /* sigma of DGPO (2601.20614): (sum |R - mean R| + eps)/n, 1 for a single item, 0 where all are equal */
-static double grpo_mean_deviation_(const grpo_estimator_ *e, const grpo_group_ *s)
-{
+static double grpo_mean_deviation_(const grpo_estimator_ *e, const grpo_group_ *s) {
     grpo_index_ at = grpo_before_items_(e);
     const double n = (double)s->count;
     grpo_sum sum;
@@ -6237,14 +5867,12 @@ static double grpo_mean_deviation_(const grpo_estimator_ *e, const grpo_group_ *
 }
 
 /* p of BNPO: the mean of the items, 0 for a single one */
-static grpo_dd grpo_success_rate_(const grpo_group_ *s)
-{
+static grpo_dd grpo_success_rate_(const grpo_group_ *s) {
     return s->count < 2 ? grpo_dd_of_(0) : grpo_dd_steady_(grpo_dd_div(s->sum, (double)s->count));
 }
 
 /* of the prompts' p; a single one has mean 0 and variance 1 */
-static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v)
-{
+static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v) {
     if (v->count == 0 || (v->count > 1 && grpo_dd_same_(v->min, v->max))) return;
     e->has_beta = 1;
     if (v->count == 1) e->beta = grpo_beta_of(grpo_dd_of_(0), grpo_dd_of_(1));
@@ -6252,16 +5880,14 @@ static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v)
 }
 
 /* 0: they do not differ */
-static double grpo_beta_sigma_(const grpo_estimator_ *e, const grpo_group_ *s)
-{
+static double grpo_beta_sigma_(const grpo_estimator_ *e, const grpo_group_ *s) {
     return e->has_beta ? fmax(grpo_beta_density(e->beta.alpha, e->beta.beta, grpo_success_rate_(s)), 1e-6) : 0;
 }
 
 /* ---- gains ---- */
 
 /* the factors of the group, before the transform */
-static void grpo_group_gain_(const grpo_estimator_ *e, grpo_group_ *s)
-{
+static void grpo_group_gain_(const grpo_estimator_ *e, grpo_group_ *s) {
     const grpo_advantage *a = &e->obj->advantage;
     const double n = (double)s->count;
     if (a->gain == GRPO_GAIN_DIFFICULTY) {
@@ -6274,8 +5900,7 @@ static void grpo_group_gain_(const grpo_estimator_ *e, grpo_group_ *s)
 }
 
 /* the factor that is the same for the whole batch */
-static double grpo_batch_gain_(grpo_gain_kind kind, const grpo_moments *m)
-{
+static double grpo_batch_gain_(grpo_gain_kind kind, const grpo_moments *m) {
     const int64_t valid = m->sequences - m->degenerate_sequences;
     switch (kind) {
     case GRPO_GAIN_VALID_GROUPS: return valid ? (double)m->sequences / (double)valid : 1;
@@ -6286,8 +5911,7 @@ static double grpo_batch_gain_(grpo_gain_kind kind, const grpo_moments *m)
 }
 
 /* a times its gain */
-static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at)
-{
+static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *o = &e->obj->advantage;
     const grpo_group_ *s = &e->group[0];
     const double a = o->gain == GRPO_GAIN_EXPONENTIAL ? 0 : grpo_column_advantage_(e, s, at);
@@ -6307,8 +5931,7 @@ static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at)
 }
 
 /* what the group's transform, baseline, scale and gain need beside its mean and deviation */
-static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s)
-{
+static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s) {
     const grpo_advantage *a = &e->obj->advantage;
     if (a->gain != GRPO_GAIN_NONE) grpo_group_gain_(e, s);              /* of R before the transform */
     if (a->transform != GRPO_TRANSFORM_NONE) grpo_group_transform_(e, s);
@@ -6331,8 +5954,7 @@ static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_
 }
 
 /* the columns' a in their weighted sum */
-static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at)
-{
+static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_real *weight = e->batch->reward_weight;
     grpo_dd a = grpo_dd_of_(0);
     int k;
@@ -6344,8 +5966,7 @@ static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at)
 }
 
 /* a of a response that the statistics of its group leave out */
-static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at)
-{
+static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_dd R = grpo_item_value_(e, s, at);
     const double sigma = grpo_sigma_(e, s, at), n = (double)s->count;
@@ -6366,14 +5987,12 @@ static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group
 /* ---- whitening of A in two parts ---- */
 
 /* does the gain multiply only a part of A? */
-static int grpo_has_parts_(const grpo_objective *o)
-{
+static int grpo_has_parts_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     return grpo_gain_is_of_batch_(a->gain) && a->credit != GRPO_CREDIT_OUTCOME && (grpo_has_critic_(a) || grpo_reward_has_kl_(&o->reward));
 }
 
-static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m)
-{
+static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m) {
     if (!grpo_has_parts_(e->obj)) { grpo_values_take_(&m->values, grpo_dd_of_(grpo_credited_value_(A))); return; }
     grpo_values_take_(&m->values, grpo_dd_of_(A.own.hi));
     grpo_sum_add_(&m->rest, A.rest.hi);
@@ -6382,8 +6001,7 @@ static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, g
 }
 
 /* V and n m of A = gain own + rest over the batch's tokens, where both are there */
-static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m)
-{
+static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     const double n = (double)m->values.count, gain = e->gain;
     grpo_sum own, rest, cross;
     grpo_dd sum;
@@ -6407,8 +6025,7 @@ static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m)
 static int grpo_is_correct_(const grpo_estimator_ *e, int64_t i) { return grpo_response_reward_(e, i).hi > 0; }
 
 /* what token t of a response has of the entropy at its position, or of its inverse: H, or 1/(H + share_eps) */
-static grpo_dd grpo_entropy_part_(const grpo_estimator_ *e, int correct, int64_t t)
-{
+static grpo_dd grpo_entropy_part_(const grpo_estimator_ *e, int correct, int64_t t) {
     const double H = (double)e->batch->entropy[t];
     if (correct) return grpo_dd_of_(H);
     return grpo_dd_quotient(grpo_dd_of_(1), grpo_two_sum(H, e->obj->advantage.share_eps));
@@ -6416,8 +6033,7 @@ static grpo_dd grpo_entropy_part_(const grpo_estimator_ *e, int correct, int64_t
 
 /* u of GTPO (2508.04349): R + c n H/sum H where R > 0, else -1 - c n h/sum h, h = 1/(H + eps); sums over the n responses of that kind that
  * have a token at the position */
-static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, int64_t t)
-{
+static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, int64_t t) {
     const grpo_batch *b = e->batch;
     const int64_t position = t - b->offset[i];
     const int correct = grpo_is_correct_(e, i);
@@ -6441,8 +6057,7 @@ static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, i
 }
 
 /* mean and sigma over the tokens of the prompt's responses with R > 0, or of the others */
-static grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct)
-{
+static grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
     grpo_shares_ r;
@@ -6463,8 +6078,7 @@ static grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct)
 }
 
 /* of the group at hand, for credit episode_step and entropy_share */
-static void grpo_take_credit_statistics_(grpo_estimator_ *e)
-{
+static void grpo_take_credit_statistics_(grpo_estimator_ *e) {
     const grpo_credit_kind credit = e->obj->advantage.credit;
     int k;
     if (credit == GRPO_CREDIT_EPISODE_STEP) {
@@ -6474,8 +6088,7 @@ static void grpo_take_credit_statistics_(grpo_estimator_ *e)
     for (k = 0; credit == GRPO_CREDIT_ENTROPY_SHARE && k < 2; k++) e->shares[k] = grpo_shares_of_(e, k);
 }
 
-static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t)
-{
+static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t) {
     const grpo_shares_ *s = &e->shares[grpo_is_correct_(e, i)];
     grpo_dd x;
     if (s->sigma == 0 || !grpo_is_finite(s->sigma)) return grpo_dd_of_(0);
@@ -6486,8 +6099,7 @@ static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, i
 /* ---- credit by prefixes of a prompt's responses ---- */
 
 /* positions from the first on at which both have the same unmasked token */
-static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j)
-{
+static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j) {
     const int64_t most = b->length[i] < b->length[j] ? b->length[i] : b->length[j], x = b->offset[i], y = b->offset[j];
     int64_t k = 0;
     while (k < most && (!b->mask || (b->mask[x + k] && b->mask[y + k])) && b->state[x + k] == b->state[y + k]) k++;
@@ -6495,8 +6107,7 @@ static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j)
 }
 
 /* the longest prefix of response i that another has too, below a limit; -1: there is none */
-static int64_t grpo_branch_below_(const grpo_estimator_ *e, int64_t i, int64_t limit)
-{
+static int64_t grpo_branch_below_(const grpo_estimator_ *e, int64_t i, int64_t limit) {
     int64_t j, branch = -1;
     for (j = e->begin; j < e->end; j++) {
         const int64_t k = j != i ? grpo_common_prefix_(e->batch, i, j) : -1;
@@ -6506,8 +6117,7 @@ static int64_t grpo_branch_below_(const grpo_estimator_ *e, int64_t i, int64_t l
 }
 
 /* V of the responses that have i's first n + 1 tokens, less V of those that have the first n; 0 where they all have the same R */
-static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n)
-{
+static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n) {
     grpo_values before;
     grpo_sum after;
     grpo_dd sum;
@@ -6527,8 +6137,7 @@ static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n)
     return grpo_over_(sum, still * all);
 }
 
-static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t)
-{
+static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     const int64_t position = t - e->batch->offset[s->i];
     grpo_index_ at;
     double sigma;
@@ -6541,15 +6150,13 @@ static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajector
 
 /* ---- shaping of tokens: entropy, teacher, centred KL, marks, clamp ---- */
 
-static int grpo_has_shaping_(const grpo_advantage *a)
-{
+static int grpo_has_shaping_(const grpo_advantage *a) {
     return a->entropy != GRPO_ENTROPY_NONE || a->teacher_share != 0 || a->teacher_coef != 0 || a->kl_centred_coef != 0
         || a->marked != GRPO_MARKED_NONE || a->advantage_low != 0 || a->advantage_high != 0;
 }
 
 /* the group at hand, for scale beta, gain length_power and the shaping of tokens */
-static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m)
-{
+static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_batch *b = e->batch;
     const int entropy = a->entropy == GRPO_ENTROPY_RELATIVE, divergence = a->kl_centred_coef != 0;
@@ -6568,8 +6175,7 @@ static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moment
 }
 
 /* exactly: is the mean above the cap? */
-static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s)
-{
+static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s) {
     const grpo_batch *b = e->batch;
     const int64_t n = grpo_unmasked_(b, i);
     const double cap = e->obj->advantage.entropy_cap;
@@ -6582,8 +6188,7 @@ static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_sh
     s->uncertain = cap != 0 && grpo_sum_value_(&sum) > 0;
 }
 
-static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i)
-{
+static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i) {
     const grpo_batch *b = e->batch;
     grpo_shaping_ s = { 0, 0, -HUGE_VAL, 0, { 0, 0 }, { 0, 0 }, { 0, 0 } };
     int64_t t;
@@ -6597,8 +6202,7 @@ static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i)
     return s;
 }
 
-static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shaping_ *s, int64_t t, double A)
-{
+static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shaping_ *s, int64_t t, double A) {
     const grpo_advantage *a = &e->obj->advantage;
     const double H = (double)e->batch->entropy[t];
     double bonus, most;
@@ -6620,16 +6224,14 @@ static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shapin
 }
 
 /* what teacher_coef multiplies at token t, of which `gap` is the teacher's log-ratio */
-static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_shaping_ *s, grpo_dd gap)
-{
+static grpo_dd grpo_teacher_term_(const grpo_advantage *a, grpo_shaping_ *s, grpo_dd gap) {
     if (a->teacher_gamma == 0) return gap;
     s->gap = grpo_dd_add(gap, grpo_dd_mul(s->gap, a->teacher_gamma));
     s->discounts = grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(s->discounts, a->teacher_gamma));
     return a->teacher_norm == GRPO_TEACHER_NORM_MEAN ? grpo_dd_quotient(s->gap, s->discounts) : s->gap;
 }
 
-static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A)
-{
+static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_batch *b = e->batch;
     if (a->entropy != GRPO_ENTROPY_NONE) A = grpo_shape_by_entropy_(e, s, t, A);
@@ -6653,14 +6255,12 @@ static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int6
 
 enum { GRPO_KEPT_ENERGIES_ = 256 };
 
-static grpo_dd grpo_energy_at_(const grpo_batch *b, int64_t t)
-{
+static grpo_dd grpo_energy_at_(const grpo_batch *b, int64_t t) {
     return grpo_energy((double)b->logp_old[t], (double)b->probability_squares[t]);
 }
 
 /* up to and including token t */
-static grpo_dd grpo_energy_until_(const grpo_batch *b, int64_t i, int64_t t)
-{
+static grpo_dd grpo_energy_until_(const grpo_batch *b, int64_t i, int64_t t) {
     grpo_dd W = grpo_dd_of_(0);
     int64_t k;
     for (k = b->offset[i]; k <= t; k++) if (grpo_is_unmasked_(b, k)) W = grpo_dd_add(W, grpo_energy_at_(b, k));
@@ -6668,16 +6268,14 @@ static grpo_dd grpo_energy_until_(const grpo_batch *b, int64_t i, int64_t t)
 }
 
 /* A - (sum A W)/sum W, where nothing has weight A; alike: all A are the same */
-static double grpo_less_weighted_mean_(double A, grpo_dd weighted, grpo_dd weight, int alike)
-{
+static double grpo_less_weighted_mean_(double A, grpo_dd weighted, grpo_dd weight, int alike) {
     if (weight.hi == 0) return A;
     if (alike) return 0;
     if (!grpo_is_finite(weight.hi) || !grpo_is_finite(weighted.hi)) return A;
     return grpo_dd_quotient(grpo_dd_minus_(grpo_dd_mul(weight, A), weighted), weight).hi;
 }
 
-static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t position, grpo_dd *energy, grpo_real *advantage)
-{
+static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t position, grpo_dd *energy, grpo_real *advantage) {
     const grpo_batch *b = e->batch;
     grpo_sum weights, weighted;
     grpo_dd W, product;
@@ -6707,8 +6305,7 @@ static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t p
 }
 
 /* ... and the shaping that follows */
-static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage)
-{
+static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage) {
     const grpo_batch *b = e->batch;
     const int64_t longest = e->end - e->begin > 1 ? (int64_t)grpo_lengths_of_(b, e->index).longest : 0;
     grpo_dd energy[GRPO_KEPT_ENERGIES_];
@@ -6725,8 +6322,7 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
 
 /* ---- fields, presets, names ---------------------------------------------------------------------------------------------------- */
 
-const grpo_field *grpo_fields(int *count)
-{
+const grpo_field *grpo_fields(int *count) {
     static const grpo_field fields[] = {
 #define GRPO_NAME_OR_(id, name, ...) "|" #name
 #define GRPO_ONE_(...) + 1
@@ -7588,8 +7184,7 @@ const grpo_field *grpo_fields(int *count)
 enum { GRPO_ROW_END_ = 0xffff };
 #define GRPO_OFFSET_(path, type) \
     (offsetof(grpo_objective, path) + 0 * sizeof(char[sizeof(((grpo_objective *)0)->path) == sizeof(type) ? 1 : -1]))
-static grpo_objective grpo_objective_of_row_(int row)
-{
+static grpo_objective grpo_objective_of_row_(int row) {
 #define ROW(name, paper, equations, summary, ...) __VA_ARGS__ GRPO_ROW_END_,
 #define SET(path, value) GRPO_OFFSET_(path, double),
 #define CHOOSE(path, choice) GRPO_OFFSET_(path, int) + 1, choice,
@@ -7618,8 +7213,7 @@ static grpo_objective grpo_objective_of_row_(int row)
     return obj;
 }
 
-const grpo_preset *grpo_presets(int *count)
-{
+const grpo_preset *grpo_presets(int *count) {
 #define ROW(name, paper, equations, summary, ...) { name, paper, equations, summary },
     static const grpo_preset presets[] = { GRPO_ROWS_ };
     *count = (int)(sizeof presets / sizeof *presets);
@@ -7671,8 +7265,7 @@ const grpo_preset *grpo_presets(int *count)
 #undef DIVIDE
 #undef SKIP_EMPTY
 
-grpo_status grpo_objective_named(const char *name, grpo_objective *obj)
-{
+grpo_status grpo_objective_named(const char *name, grpo_objective *obj) {
     int row, n;
     const grpo_preset *p = grpo_presets(&n);
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
@@ -7681,8 +7274,7 @@ grpo_status grpo_objective_named(const char *name, grpo_objective *obj)
     return GRPO_STATUS_(GRPO_UNKNOWN, GRPO_AT_name_);
 }
 
-grpo_objective grpo_objective_of(const grpo_preset *preset)
-{
+grpo_objective grpo_objective_of(const grpo_preset *preset) {
     grpo_objective obj;
     if (grpo_objective_named(preset->name, &obj)) memset(&obj, 0, sizeof obj);
     return obj;
@@ -7692,8 +7284,7 @@ grpo_objective grpo_objective_of(const grpo_preset *preset)
 /* enums are reached as int: the compiler may give them either signedness, never another size */
 typedef char grpo_enums_are_ints_[sizeof(grpo_credit_kind) == sizeof(int) ? 1 : -1];
 
-double grpo_objective_get(const grpo_objective *obj, const grpo_field *field)
-{
+double grpo_objective_get(const grpo_objective *obj, const grpo_field *field) {
     int choice;
     double number;
     if (field->choices) {
@@ -7707,28 +7298,24 @@ double grpo_objective_get(const grpo_objective *obj, const grpo_field *field)
 grpo_domain grpo_field_domain(const grpo_field *field) { return grpo_domains_[field->domain]; }
 
 #ifndef GRPO_NO_PATHS_
-static void grpo_field_put_(grpo_objective *obj, const grpo_field *field, double value)
-{
+static void grpo_field_put_(grpo_objective *obj, const grpo_field *field, double value) {
     int choice = field->choices ? (int)value : 0;                      /* a number may be infinite */
     if (field->choices) memcpy((char *)obj + field->offset, &choice, sizeof choice);
     else memcpy((char *)obj + field->offset, &value, sizeof value);
 }
 
-static const grpo_field *grpo_field_named_(const char *path)
-{
+static const grpo_field *grpo_field_named_(const char *path) {
     int i, n;
     const grpo_field *f = grpo_fields(&n);
     for (i = 0; path && i < n; i++) if (strcmp(f[i].path, path) == 0) return &f[i];
     return NULL;
 }
 
-static grpo_status grpo_refuse_field_(const grpo_field *f, grpo_rule rule)
-{
+static grpo_status grpo_refuse_field_(const grpo_field *f, grpo_rule rule) {
     return f ? GRPO_STATUS_(rule, grpo_at_field_(f->offset)) : GRPO_STATUS_(GRPO_UNKNOWN, GRPO_AT_path_);
 }
 
-grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value)
-{
+grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double value) {
     const grpo_field *f = grpo_field_named_(path);
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!f || value != value) return grpo_refuse_field_(f, GRPO_NAN);
@@ -7738,8 +7325,7 @@ grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double val
     return GRPO_OK;
 }
 
-grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const char *choice)
-{
+grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const char *choice) {
     const grpo_field *f = grpo_field_named_(path);
     const char *p;
     int k = 0;
@@ -7756,8 +7342,7 @@ grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const c
 /* ---- statuses in words ---- */
 
 #ifndef GRPO_NO_TEXT
-const char *grpo_status_name(grpo_status st)
-{
+const char *grpo_status_name(grpo_status st) {
 #define GRPO_NAME_(id, text) #id,
     static const char *const names[] = { "GRPO_OK", GRPO_RULES(GRPO_NAME_) };
 #undef GRPO_NAME_
@@ -7765,8 +7350,7 @@ const char *grpo_status_name(grpo_status st)
     return rule < GRPO_N_RULES ? names[rule] : "";
 }
 
-const char *grpo_status_text(grpo_status st)
-{
+const char *grpo_status_text(grpo_status st) {
 #define GRPO_TEXT_(id, text) text,
     static const char *const texts[] = { "all is well", GRPO_RULES(GRPO_TEXT_) };
 #undef GRPO_TEXT_
@@ -7774,8 +7358,7 @@ const char *grpo_status_text(grpo_status st)
     return rule < GRPO_N_RULES ? texts[rule] : "is not a status of this library";
 }
 
-static const char *grpo_name_at_(int what)
-{
+static const char *grpo_name_at_(int what) {
 #define GRPO_ARRAY_NAME_(member, ...) "batch." #member,
 #define GRPO_NAME_(id, text) text,
     static const char *const names[] = { GRPO_ARRAYS_(GRPO_ARRAY_NAME_) GRPO_NAMES_(GRPO_NAME_) };
@@ -7795,15 +7378,13 @@ const char *grpo_status_what(grpo_status st) { return grpo_name_at_((int)(st >> 
 const char *grpo_status_other(grpo_status st) { return grpo_name_at_((int)(st >> 18 & 1023)); }
 
 /* text to the end of a string in a buffer, as far as there is room */
-static void grpo_append_(char *buffer, size_t size, const char *text)
-{
+static void grpo_append_(char *buffer, size_t size, const char *text) {
     const size_t begin = strlen(buffer), room = size - begin - 1, n = strlen(text) < room ? strlen(text) : room;
     memcpy(buffer + begin, text, n);
     buffer[begin + n] = 0;
 }
 
-static void grpo_append_index_(char *buffer, size_t size, int64_t index)
-{
+static void grpo_append_index_(char *buffer, size_t size, int64_t index) {
     char digits[24];
     char *p = digits + sizeof digits;
     *--p = 0;
@@ -7813,8 +7394,7 @@ static void grpo_append_index_(char *buffer, size_t size, int64_t index)
     grpo_append_(buffer, size, p);
 }
 
-const char *grpo_status_message(grpo_status st, char *buffer, size_t size)
-{
+const char *grpo_status_message(grpo_status st, char *buffer, size_t size) {
     const int what = (int)(st >> 8 & 1023), other = (int)(st >> 18 & 1023);
     const int second = other > GRPO_AT_LAST_FIELD_ && what <= GRPO_AT_LAST_FIELD_;         /* a field has no elements */
     const int64_t index = grpo_status_index(st);

@@ -82,8 +82,7 @@ grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const u
 extern "C" {
 #endif
 
-grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const uint8_t *mask, int64_t n)
-{
+grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const uint8_t *mask, int64_t n) {
     grpo_sum s;
     int64_t t, count = 0;
     memset(&s, 0, sizeof s);
@@ -95,8 +94,7 @@ grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const u
 /* a log-ratio: level K + rest, K -> infinity being what -inf log-probabilities stand for */
 typedef struct { double level; grpo_dd rest; } gspo_log_;
 
-static gspo_log_ gspo_log_of_(double level, grpo_dd rest)
-{
+static gspo_log_ gspo_log_of_(double level, grpo_dd rest) {
     gspo_log_ x;
     x.level = level; x.rest = rest;
     return x;
@@ -107,14 +105,12 @@ static grpo_dd gspo_value_(gspo_log_ x) { return x.level > 0 ? grpo_dd_of_(HUGE_
 static gspo_log_ gspo_minus_(gspo_log_ a, gspo_log_ b) { return gspo_log_of_(a.level - b.level, grpo_dd_minus_(a.rest, b.rest)); }
 
 /* x y; a factor that is exactly 0 wins */
-static gspo_log_ gspo_log_times_(gspo_log_ x, double y)
-{
+static gspo_log_ gspo_log_times_(gspo_log_ x, double y) {
     return y == 0 ? gspo_log_of_(0, grpo_dd_of_(0)) : gspo_log_of_(x.level * y, grpo_dd_mul(x.rest, y));
 }
 
 /* d_t; *passes: does its derivative pass? */
-static gspo_log_ gspo_own_log_(const grpo_run_ *r, int64_t t, int *passes)
-{
+static gspo_log_ gspo_own_log_(const grpo_run_ *r, int64_t t, int *passes) {
     const double l = (double)r->batch->logp[t], old = grpo_behaviour_(r, t);
     const grpo_dd d = grpo_log_ratio_(r, t, passes);
     if (d.hi == HUGE_VAL) return gspo_log_of_(1, grpo_dd_of_(grpo_is_finite(l) ? l : 0));
@@ -123,14 +119,12 @@ static gspo_log_ gspo_own_log_(const grpo_run_ *r, int64_t t, int *passes)
 }
 
 /* does the unit take the bounds of GMPO for what is beyond them? */
-static int gspo_clips_pool_(const grpo_ratio_axis *a)
-{
+static int gspo_clips_pool_(const grpo_ratio_axis *a) {
     return a->unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || a->unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
 }
 
 /* what token t gives to its unit: d, or of GMPO the bound its clip takes, which *side tells */
-static gspo_log_ gspo_token_log_(const grpo_run_ *r, int64_t t, int *passes, grpo_clip_side *side)
-{
+static gspo_log_ gspo_token_log_(const grpo_run_ *r, int64_t t, int *passes, grpo_clip_side *side) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     const gspo_log_ x = gspo_own_log_(r, t, passes);
     const double d = gspo_value_(x).hi;
@@ -153,8 +147,7 @@ typedef struct {
     int ratios;         /* log of the sum of e^(power d) over power, not the sum of d */
 } gspo_map_;
 
-static gspo_map_ gspo_map_of_(grpo_unit_kind unit)
-{
+static gspo_map_ gspo_map_of_(grpo_unit_kind unit) {
     static const gspo_map_ of[] = { { 0, 0, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 0 }, { 0, 0, 1, 0 }, { 1, 0, 1, 0 }, { 1, 0, 0, 0 },
                                     { 0, 1, 0, 0 }, { 0, 1, 1, 0 }, { 0, 0, 1, 1 }, { 0, 0, 1, 1 } };
     return of[unit];
@@ -187,8 +180,7 @@ typedef struct {
 } gspo_unit_;
 
 /* sign: 1 to add d to the sum, -1 to take it away */
-static void gspo_sum_log_(grpo_sum *sum, double sign, gspo_log_ d)
-{
+static void gspo_sum_log_(grpo_sum *sum, double sign, gspo_log_ d) {
     grpo_sum_add_(sum, sign * d.rest.hi);
     if (d.rest.lo != 0) grpo_sum_add_(sum, sign * d.rest.lo);
     if (d.level != 0) grpo_sum_add_(sum, sign * d.level > 0 ? HUGE_VAL : -HUGE_VAL);
@@ -196,8 +188,7 @@ static void gspo_sum_log_(grpo_sum *sum, double sign, gspo_log_ d)
 
 /* with `ratios`: the largest d, and the power.  One so small that e^(power (d - top)) - 1 is power (d - top) to the last bit of twice the
  * precision may as well be larger, for the sake of these numbers' own last bits */
-static void gspo_find_top_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u)
-{
+static void gspo_find_top_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u) {
     grpo_cursor_ c = grpo_cursor_of_(u->span.begin, u->span.end);
     grpo_clip_side side;
     gspo_log_ d, least = { 0, { 0, 0 } };
@@ -215,8 +206,7 @@ static void gspo_find_top_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
 }
 
 /* those below the level of the top are nothing beside it */
-static void gspo_sum_ratios_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u)
-{
+static void gspo_sum_ratios_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u) {
     grpo_cursor_ c = grpo_cursor_of_(u->span.begin, u->span.end);
     grpo_clip_side side;
     gspo_log_ d;
@@ -230,8 +220,7 @@ static void gspo_sum_ratios_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_u
     }
 }
 
-static void gspo_sum_logs_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u)
-{
+static void gspo_sum_logs_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u) {
     grpo_cursor_ c = grpo_cursor_of_(u->span.begin, u->span.end);
     grpo_clip_side side;
     int passes;
@@ -242,8 +231,7 @@ static void gspo_sum_logs_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
 }
 
 /* a - b in two words, in their place */
-static void gspo_block_difference_(double *GRPO_RESTRICT_ a, double *GRPO_RESTRICT_ b)
-{
+static void gspo_block_difference_(double *GRPO_RESTRICT_ a, double *GRPO_RESTRICT_ b) {
     int k;
     for (k = 0; k < GRPO_BLOCK_; k++) {
         const double hi = a[k] - b[k];
@@ -253,8 +241,7 @@ static void gspo_block_difference_(double *GRPO_RESTRICT_ a, double *GRPO_RESTRI
 }
 
 /* the same of a uniform unit, in blocks; 0, with nothing in the sum: a d is not finite */
-static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u)
-{
+static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u) {
     const grpo_real *logp = r->batch->logp, *behaviour = r->behaviour;
     double l[GRPO_BLOCK_], old[GRPO_BLOCK_];                            /* then the difference's two words */
     grpo_cursor_ c = grpo_cursor_of_(u->span.begin, u->span.end);
@@ -276,8 +263,7 @@ static int gspo_sum_blocks_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_un
 }
 
 /* y from the sum */
-static gspo_log_ gspo_pooled_(const gspo_unit_ *u)
-{
+static gspo_log_ gspo_pooled_(const gspo_unit_ *u) {
     const double n = u->map.mean ? (double)u->count : 1;
     grpo_sum sum = u->sum;
     grpo_dd mean;
@@ -289,27 +275,23 @@ static gspo_log_ gspo_pooled_(const gspo_unit_ *u)
     return gspo_log_of_(u->top.level, grpo_dd_add(u->top.rest, grpo_dd_div(grpo_log_one_plus_twice(mean), u->power)));
 }
 
-static grpo_ratio gspo_clamped_(const grpo_run_ *r, gspo_log_ y, int *passes)
-{
+static grpo_ratio gspo_clamped_(const grpo_run_ *r, gspo_log_ y, int *passes) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     return grpo_ratio_exp(grpo_clamp(gspo_value_(y), a->unit_clamp_low, a->unit_clamp_high, passes));
 }
 
-static void gspo_pool_(const grpo_run_ *r, gspo_unit_ *u)
-{
+static void gspo_pool_(const grpo_run_ *r, gspo_unit_ *u) {
     u->y = gspo_pooled_(u);
     u->ratio = gspo_clamped_(r, u->y, &u->passes);
 }
 
-static int gspo_is_uniform_(const grpo_ratio_axis *a, gspo_map_ map)
-{
+static int gspo_is_uniform_(const grpo_ratio_axis *a, gspo_map_ map) {
     return !map.prefix && !map.ratios && !gspo_clips_pool_(a) && a->mix == GRPO_MIX_NONE
         && a->clamp_low == 0 && a->clamp_high == 0;
 }
 
 /* the unit whose last token is the one before `end` */
-static void gspo_unit_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t end, gspo_unit_ *u)
-{
+static void gspo_unit_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t end, gspo_unit_ *u) {
     memset(u, 0, sizeof *u);
     u->map = gspo_map_of_(r->obj->ratio.unit);
     u->span.begin = s->begin; u->span.end = end;
@@ -326,8 +308,7 @@ static void gspo_unit_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t e
 }
 
 /* log((1 + e^-z)/2) + z/2 = log cosh(z/2) for z >= 0 */
-static grpo_dd gspo_log_cosh_(grpo_dd z)
-{
+static grpo_dd gspo_log_cosh_(grpo_dd z) {
     const grpo_dd one = { 1, 0 };
     const double h = sinh(0.25 * z.hi);
     grpo_dd mean;
@@ -337,8 +318,7 @@ static grpo_dd gspo_log_cosh_(grpo_dd z)
 }
 
 /* log((e^d + e^y)/2) = (d + y)/2 + log cosh((d - y)/2); *own, *unit: its derivatives by d and y */
-static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *own, double *unit)
-{
+static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *own, double *unit) {
     const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     const gspo_log_ up = gspo_minus_(d, y);
     const grpo_dd down = grpo_dd_negative(up.rest);
@@ -356,8 +336,7 @@ static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *own, double *un
 }
 
 /* y', and its derivatives */
-static gspo_log_ gspo_mixed_(const grpo_ratio_axis *a, gspo_log_ d, gspo_log_ y, double *own, double *unit)
-{
+static gspo_log_ gspo_mixed_(const grpo_ratio_axis *a, gspo_log_ d, gspo_log_ y, double *own, double *unit) {
     gspo_log_ x, z;
     if (a->mix == GRPO_MIX_AVERAGE) return gspo_average_(d, y, own, unit);
     *own = a->mix_token; *unit = a->mix_unit;
@@ -367,8 +346,7 @@ static gspo_log_ gspo_mixed_(const grpo_ratio_axis *a, gspo_log_ d, gspo_log_ y,
 }
 
 /* of token t; where it has none of its own, that of its unit */
-static const gspo_ratio_ *gspo_ratio_at_(const grpo_run_ *r, const gspo_unit_ *u, int64_t t, gspo_ratio_ *own)
-{
+static const gspo_ratio_ *gspo_ratio_at_(const grpo_run_ *r, const gspo_unit_ *u, int64_t t, gspo_ratio_ *own) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     gspo_log_ d;
     int own_passes, unit_passes = u->passes;
@@ -430,8 +408,7 @@ static grpo_dd gspo_times_(grpo_dd x, double k) { return k == 0 || x.hi == 0 ? g
 typedef enum { GSPO_ALL_, GSPO_PLUS_, GSPO_MINUS_ } gspo_side_;
 
 static int gspo_is_plus_(const gspo_group_ *g, int64_t i) { return g->advantage[i] > 0; }
-static int gspo_is_of_(const gspo_group_ *g, gspo_side_ side, int64_t i)
-{
+static int gspo_is_of_(const gspo_group_ *g, gspo_side_ side, int64_t i) {
     return side == GSPO_ALL_ || (side == GSPO_PLUS_) == gspo_is_plus_(g, i);
 }
 
@@ -439,8 +416,7 @@ static int gspo_is_of_(const gspo_group_ *g, gspo_side_ side, int64_t i)
 typedef struct { grpo_dd most; double rest; int64_t at; } gspo_peak_;
 
 /* of one side; with_one: and e^0 */
-static gspo_peak_ gspo_peak_of_(const gspo_group_ *g, gspo_side_ side, int with_one)
-{
+static gspo_peak_ gspo_peak_of_(const gspo_group_ *g, gspo_side_ side, int with_one) {
     gspo_peak_ p;
     grpo_sum sum;
     int64_t i;
@@ -459,14 +435,12 @@ static gspo_peak_ gspo_peak_of_(const gspo_group_ *g, gspo_side_ side, int with_
 }
 
 /* e^z_i over their sum */
-static double gspo_share_of_(const gspo_group_ *g, const gspo_peak_ *p, int64_t i)
-{
+static double gspo_share_of_(const gspo_group_ *g, const gspo_peak_ *p, int64_t i) {
     return grpo_exp(grpo_dd_minus_(gspo_work_(g, i), p->most)) / (1 + p->rest);
 }
 
 /* y_i - mean y, from the sum of y */
-static grpo_dd gspo_centred_(const gspo_group_ *g, const grpo_sum *sum, int64_t i)
-{
+static grpo_dd gspo_centred_(const gspo_group_ *g, const grpo_sum *sum, int64_t i) {
     const grpo_dd y = gspo_score_(g, i);
     int64_t tilt = sum->neg_inf - sum->pos_inf;                        /* how often K is in n (y_i - mean y) */
     if (!grpo_is_finite(y.hi)) tilt += y.hi > 0 ? g->n : -g->n;
@@ -476,8 +450,7 @@ static grpo_dd gspo_centred_(const gspo_group_ *g, const grpo_sum *sum, int64_t 
 }
 
 /* F_i = e_i^2/(2 (G - 1)), e_i = k (y_i - mean y) - A_i: GVPO (2504.19599) */
-static void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
     const double n = (double)g->n, others = n - 1;
     grpo_sum sum, weighed;
     grpo_dd mean, e;
@@ -498,8 +471,7 @@ static void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g)
 }
 
 /* one of the two labels: n of them, F = log(1 + sum e^z)/n with z = -y/tau of positives, y/tau of the others */
-static void gspo_label_(gspo_group_ *g, gspo_side_ side, double tau)
-{
+static void gspo_label_(gspo_group_ *g, gspo_side_ side, double tau) {
     const int positive = side == GSPO_PLUS_;
     gspo_peak_ peak;
     grpo_sum weight;
@@ -525,8 +497,7 @@ static void gspo_label_(gspo_group_ *g, gspo_side_ side, double tau)
 }
 
 /* REAL (2602.05630): a group of one label is worth nothing */
-static void gspo_labels_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_labels_(const grpo_surrogate *s, gspo_group_ *g) {
     int64_t i, positives = 0;
     for (i = 0; i < g->n; i++) {
         positives += gspo_is_plus_(g, i);
@@ -538,8 +509,7 @@ static void gspo_labels_(const grpo_surrogate *s, gspo_group_ *g)
 }
 
 /* F_i = e_i^2, e_i = z + y_i - k A_i: FlowRL (2509.15207) */
-static void gspo_balance_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_balance_(const grpo_surrogate *s, gspo_group_ *g) {
     grpo_sum sum;
     grpo_dd e;
     int64_t i;
@@ -561,8 +531,7 @@ static int gspo_wins_(const double *x, int64_t i, int64_t j, double margin) { re
 static grpo_dd gspo_lead_(grpo_dd y_i, grpo_dd y_j, double k) { return gspo_times_(grpo_dd_minus_(y_i, y_j), k); }
 
 /* what the pair costs that i wins over j, and its derivative by k (y_i - y_j) */
-static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, int64_t i, int64_t j)
-{
+static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, int64_t i, int64_t j) {
     const grpo_dd lead = gspo_lead_(gspo_score_(g, i), gspo_score_(g, j), s->strength);
     grpo_logistic f = { 0, 0 };
     grpo_dd rest;
@@ -573,8 +542,7 @@ static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, i
 }
 
 /* F_i = 1/P of what the pairs cost that i wins, of the P pairs of the group */
-static void gspo_pairs_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_pairs_(const grpo_surrogate *s, gspo_group_ *g) {
     grpo_sum value, slope;
     double pairs = 0;
     int64_t i, j;
@@ -596,8 +564,7 @@ static void gspo_pairs_(const grpo_surrogate *s, gspo_group_ *g)
 }
 
 /* the index of the largest of +-x */
-static int64_t gspo_first_(const double *x, const double *low, int64_t n, double sign)
-{
+static int64_t gspo_first_(const double *x, const double *low, int64_t n, double sign) {
     int64_t i, best = 0;
     for (i = 1; i < n; i++)
         if (sign * x[i] > sign * x[best] || (low && x[i] == x[best] && sign * low[i] > sign * low[best])) best = i;
@@ -605,8 +572,7 @@ static int64_t gspo_first_(const double *x, const double *low, int64_t n, double
 }
 
 /* F_i = -p_i log softmax(k y)_i, p the softmax of the work array, into `share` */
-static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->strength;
     gspo_peak_ peak;
     grpo_sum sum;
@@ -631,16 +597,14 @@ static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g)
 }
 
 /* p = softmax(A/tau) */
-static void gspo_contrast_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_contrast_(const grpo_surrogate *s, gspo_group_ *g) {
     int64_t i, best = gspo_first_(g->advantage, NULL, g->n, 1);
     for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->tau_pos));
     gspo_cross_entropy_(s, g);
 }
 
 /* p = softmax(k o + A/tau): TPO (2604.06159).  Those with less than the most of K in k o have no share */
-static void gspo_target_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_target_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->strength;
     double top = -HUGE_VAL;
     int64_t i;
@@ -657,16 +621,14 @@ static void gspo_target_(const grpo_surrogate *s, gspo_group_ *g)
  * which the others are 0 */
 typedef struct { grpo_dd mean, deviation, divisor; int exponent, infinite; } gspo_standard_;
 
-static grpo_dd gspo_standing_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i)
-{
+static grpo_dd gspo_standing_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i) {
     const grpo_dd y = gspo_score_(g, i);
     if (u->infinite) return grpo_dd_of_(grpo_is_finite(y.hi) ? 0 : y.hi > 0 ? 1 : -1);
     return grpo_dd_steady_(grpo_dd_pair_(ldexp(y.hi, -u->exponent), ldexp(y.lo, -u->exponent)));
 }
 
 /* divisor 0: there is nothing to divide by */
-static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps)
-{
+static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps) {
     gspo_standard_ u;
     grpo_values v;
     double most = 0;
@@ -689,16 +651,14 @@ static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps)
 }
 
 /* z_i, 0 where there is nothing to divide by */
-static grpo_dd gspo_standardise_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i)
-{
+static grpo_dd gspo_standardise_(const gspo_group_ *g, const gspo_standard_ *u, int64_t i) {
     const grpo_dd off = grpo_dd_minus_(gspo_standing_(g, u, i), u->mean);
     if (off.hi == 0 || u->divisor.hi == 0 || !grpo_is_finite(u->divisor.hi)) return grpo_dd_of_(0);
     return grpo_dd_quotient(off, u->divisor);
 }
 
 /* F_i = e_i^2, e_i = A_i - k z_i, z_i = (y_i - mean y)/(deviation + eps), of which only y_i is differentiated: GIFT (2510.23868) */
-static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
     const gspo_standard_ u = gspo_standard_of_(g, s->score_eps);
     const double k = s->strength;
     int64_t i;
@@ -716,8 +676,7 @@ static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g)
 
 /* the same with all of z_i differentiated, which is 0 of a single response: Reg-GRPO (2506.07464).  With b_i = -2 k C_i e_i what is handed
  * to z_i, s the deviation and D = s + eps: dL/dy_j = (b_j - mean b - z_j (sum b_i z_i) D/((n - 1) s))/D */
-static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g) {
     const gspo_standard_ u = gspo_standard_of_(g, s->score_eps);
     const double k = s->strength, n = (double)g->n;
     grpo_sum sum, along;
@@ -745,8 +704,7 @@ static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g)
 }
 
 /* v_i of the responses with A > 0, into `share`; the number of the others, or 0 where either are missing and all is 0 */
-static double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g) {
     const double sign = s->length_rate < 0 ? -1 : 1;
     double least = HUGE_VAL, plus = 0;
     gspo_peak_ peak;
@@ -765,8 +723,7 @@ static double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g)
 }
 
 /* DisCO-b (2505.12366) */
-static void gspo_contrast_mean_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_contrast_mean_(const grpo_surrogate *s, gspo_group_ *g) {
     const double minus = gspo_share_by_length_(s, g);
     int64_t i;
     for (i = 0; i < g->n && minus > 0; i++) {
@@ -777,8 +734,7 @@ static void gspo_contrast_mean_(const grpo_surrogate *s, gspo_group_ *g)
 }
 
 /* DisCO (2505.12366), DRPO (2510.04474): tau log mean_- e^(s/tau) = M + tau log((1 + rest)/n-), M the largest score */
-static void gspo_contrast_lse_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_contrast_lse_(const grpo_surrogate *s, gspo_group_ *g) {
     const double minus = gspo_share_by_length_(s, g);
     gspo_peak_ peak;
     grpo_sum sum;
@@ -802,23 +758,20 @@ static void gspo_contrast_lse_(const grpo_surrogate *s, gspo_group_ *g)
 }
 
 /* sigmoid(a) - sigmoid(b) = sigmoid(a) sigmoid(-b) (1 - e^(b - a)), where nothing cancels */
-static double gspo_sigmoid_gap_(grpo_dd a, grpo_dd b)
-{
+static double gspo_sigmoid_gap_(grpo_dd a, grpo_dd b) {
     if (grpo_dd_less(a, b)) return -gspo_sigmoid_gap_(b, a);
     return -grpo_sigmoid(a).value * grpo_sigmoid(grpo_dd_negative(b)).value * grpo_exp_minus_one(grpo_dd_minus_(b, a));
 }
 
 /* log(1 + e^D) - p D for p = sigmoid(t), as log(1 + e^-|D|) + |D| (1 - p or p) */
-static double gspo_coin_entropy_(grpo_dd D, grpo_dd t)
-{
+static double gspo_coin_entropy_(grpo_dd D, grpo_dd t) {
     const grpo_dd size = D.hi < 0 ? grpo_dd_negative(D) : D;
     if (!grpo_is_finite(D.hi)) return HUGE_VAL;
     return log1p(grpo_exp(grpo_dd_negative(size))) + grpo_sigmoid(D.hi < 0 ? t : grpo_dd_negative(t)).value * size.hi;
 }
 
 /* DNO (2404.03715), algorithm 1 */
-static void gspo_soft_pairs_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_soft_pairs_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->strength, pairs = (double)g->n * ((double)g->n - 1);
     grpo_sum value, slope;
     int64_t i, j;
@@ -840,8 +793,7 @@ static void gspo_soft_pairs_(const grpo_surrogate *s, gspo_group_ *g)
 }
 
 /* the work array, whose largest number is 0, becomes its softmax, to twice the precision */
-static void gspo_softmax_(gspo_group_ *g)
-{
+static void gspo_softmax_(gspo_group_ *g) {
     grpo_sum sum;
     grpo_dd whole;
     int64_t i;
@@ -855,8 +807,7 @@ static void gspo_softmax_(gspo_group_ *g)
 }
 
 /* log(p/q), q = (p + u)/2 */
-static double gspo_log_over_mean_(grpo_dd p, grpo_dd u)
-{
+static double gspo_log_over_mean_(grpo_dd p, grpo_dd u) {
     const double sum = grpo_dd_add(p, u).hi, lead = p.hi > 0 ? grpo_dd_minus_(p, u).hi / sum : -1;
     return lead > -0.5 ? log1p(lead) : log(2 * (p.hi > 0 ? p.hi / sum : 0));
 }
@@ -864,8 +815,7 @@ static double gspo_log_over_mean_(grpo_dd p, grpo_dd u)
 /* F of one response, and dF/du */
 typedef struct { double value, slope; } gspo_match_;
 
-static gspo_match_ gspo_match_of_(grpo_surrogate_kind kind, grpo_dd p, grpo_dd u)
-{
+static gspo_match_ gspo_match_of_(grpo_surrogate_kind kind, grpo_dd p, grpo_dd u) {
     const double lead = grpo_dd_minus_(u, p).hi;
     gspo_match_ m;
     m.value = lead * lead;
@@ -877,8 +827,7 @@ static gspo_match_ gspo_match_of_(grpo_surrogate_kind kind, grpo_dd p, grpo_dd u
 }
 
 /* DMPO (2605.19461, its code): du_i/ds_j = k u_i ([i = j] - u_j) */
-static void gspo_matches_(const grpo_surrogate *s, gspo_group_ *g)
-{
+static void gspo_matches_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->strength;
     const int64_t best = gspo_first_(g->advantage, NULL, g->n, 1), top = gspo_first_(g->score, g->score_low, g->n, k < 0 ? -1 : 1);
     grpo_sum sum;
@@ -902,8 +851,7 @@ static void gspo_matches_(const grpo_surrogate *s, gspo_group_ *g)
 
 typedef void (*gspo_function_)(const grpo_surrogate *s, gspo_group_ *g);
 
-static gspo_function_ gspo_function_of_(const grpo_objective *obj)
-{
+static gspo_function_ gspo_function_of_(const grpo_objective *obj) {
     static const struct { grpo_surrogate_kind kind; gspo_function_ function; } functions[] = {
         { GRPO_SURROGATE_VARIANCE, gspo_variance_ },
         { GRPO_SURROGATE_LABELS, gspo_labels_ },
@@ -934,8 +882,7 @@ static gspo_function_ gspo_function_of_(const grpo_objective *obj)
 
 /* ---- a group and its tokens ---- */
 
-static gspo_group_ gspo_room_(const grpo_run_ *r, int64_t g)
-{
+static gspo_group_ gspo_room_(const grpo_run_ *r, int64_t g) {
     const int64_t size = r->batch->group_begin[g + 1] - r->batch->group_begin[g];
     double *room = r->out.scratch;
     gspo_group_ x;
@@ -950,8 +897,7 @@ static gspo_group_ gspo_room_(const grpo_run_ *r, int64_t g)
 }
 
 /* in the place of what a function of the group has read by then, but for the slopes */
-static gspo_preferences_ gspo_preference_room_(const grpo_run_ *r, int64_t g)
-{
+static gspo_preferences_ gspo_preference_room_(const grpo_run_ *r, int64_t g) {
     const int64_t size = r->batch->group_begin[g + 1] - r->batch->group_begin[g];
     double *room = r->out.scratch;
     gspo_preferences_ x;
@@ -962,8 +908,7 @@ static gspo_preferences_ gspo_preference_room_(const grpo_run_ *r, int64_t g)
 }
 
 /* o of the i-th member, mean or sum of logp_old over its tokens that count */
-static void gspo_set_old_score_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t i, gspo_group_ *x)
-{
+static void gspo_set_old_score_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t i, gspo_group_ *x) {
     const double n = r->obj->ratio.unit == GRPO_UNIT_SEQUENCE_MEAN ? (double)s->count : 1;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
@@ -977,8 +922,7 @@ static void gspo_set_old_score_(const grpo_run_ *r, const grpo_sequence_ *s, int
 }
 
 /* the coefficient of a response, summed over its tokens; *advantage: that of its first */
-GRPO_APART_ double gspo_response_coefficient_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_ratio ratio, double *advantage)
-{
+GRPO_APART_ double gspo_response_coefficient_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_ratio ratio, double *advantage) {
     grpo_walk_ walk = grpo_walk_from_(s->end);
     const grpo_token_ *k = &walk.token;
     grpo_sum coefficient;
@@ -993,8 +937,7 @@ GRPO_APART_ double gspo_response_coefficient_(const grpo_run_ *r, const grpo_seq
 }
 
 /* the scores, advantages, coefficients and lengths of group g */
-static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *group, gspo_group_ *x)
-{
+static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *group, gspo_group_ *x) {
     int64_t i;
     if (r->batch->log_z) x->log_z = (double)r->batch->log_z[g];
     for (x->n = 0, i = r->batch->group_begin[g]; i < r->batch->group_begin[g + 1]; i++) {
@@ -1015,15 +958,13 @@ static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *gr
 }
 
 /* from slopes by s to slopes by y */
-static void gspo_chain_(const grpo_surrogate *s, gspo_group_ *x)
-{
+static void gspo_chain_(const grpo_surrogate *s, gspo_group_ *x) {
     int64_t i;
     if (s->score == GRPO_SCORE_LOG) return;
     for (i = 0; i < x->n; i++) x->slope[i] = grpo_times(x->slope[i], x->score[i]);
 }
 
-GRPO_APART_ void gspo_gather_preferences_(const grpo_run_ *r, int64_t g, gspo_preferences_ *x)
-{
+GRPO_APART_ void gspo_gather_preferences_(const grpo_run_ *r, int64_t g, gspo_preferences_ *x) {
     const grpo_batch *b = r->batch;
     const int free_of_ref = r->obj->penalty.pair_score == GRPO_PAIR_SCORE_FREE;
     grpo_sum sum;
@@ -1043,8 +984,7 @@ GRPO_APART_ void gspo_gather_preferences_(const grpo_run_ *r, int64_t g, gspo_pr
 }
 
 /* what the pair costs that i wins over j, and how much steeper it is than others */
-static grpo_logistic gspo_preference_cost_(const grpo_penalty *p, const gspo_preferences_ *x, int64_t i, int64_t j)
-{
+static grpo_logistic gspo_preference_cost_(const grpo_penalty *p, const gspo_preferences_ *x, int64_t i, int64_t j) {
     const double gain = p->pair_gain != 0 && x->reward[i] > 0 ? p->pair_gain : 1;
     const grpo_dd y_i = grpo_dd_pair_(x->score[i], x->score_low[i]), y_j = grpo_dd_pair_(x->score[j], x->score_low[j]);
     grpo_logistic f = grpo_logistic_loss(gspo_times_(gspo_lead_(y_i, y_j, p->pair_beta), gain));
@@ -1052,8 +992,7 @@ static grpo_logistic gspo_preference_cost_(const grpo_penalty *p, const gspo_pre
     return f;
 }
 
-static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ *x)
-{
+static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ *x) {
     const grpo_penalty *p = &r->obj->penalty;
     grpo_sum slope;
     int64_t i, j;
@@ -1071,8 +1010,7 @@ static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ *x)
 }
 
 /* where the step has no pair: every response against 0, by the sign of its reward */
-static void gspo_compare_signs_(const grpo_run_ *r, const gspo_preferences_ *x)
-{
+static void gspo_compare_signs_(const grpo_run_ *r, const gspo_preferences_ *x) {
     int64_t i;
     for (i = 0; i < x->n; i++) {
         const grpo_dd y = grpo_dd_pair_(x->score[i], x->score_low[i]);
@@ -1083,8 +1021,7 @@ static void gspo_compare_signs_(const grpo_run_ *r, const gspo_preferences_ *x)
     }
 }
 
-static void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *group)
-{
+static void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *group) {
     const gspo_function_ function = gspo_function_of_(r->obj);
     if (function) {
         gspo_group_ x = gspo_room_(r, g);
@@ -1103,13 +1040,11 @@ static void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *group)
     }
 }
 
-static int gspo_couples_(const grpo_objective *obj)
-{
+static int gspo_couples_(const grpo_objective *obj) {
     return obj && (gspo_function_of_(obj) || obj->penalty.pairs != GRPO_PAIRS_NONE);
 }
 
-int64_t gspo_scratch(const grpo_objective *obj, const grpo_batch *batch)
-{
+int64_t gspo_scratch(const grpo_objective *obj, const grpo_batch *batch) {
     int64_t g, size, largest = 0;
     if (!gspo_couples_(obj) || grpo_check_layout_(batch)) return 0;
     for (g = 0; g < batch->n_groups; g++) {
@@ -1125,23 +1060,20 @@ typedef struct { grpo_term policy, penalty; } gspo_terms_;
 
 /* M v g S, S of the token or of the group */
 static inline grpo_term gspo_policy_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
-                                          grpo_clip_side pool)
-{
+                                          grpo_clip_side pool) {
     grpo_term x = { 0, 0, 0, GRPO_CLIP_NO };
     if (!s->group->value) return grpo_policy_term_(r, s, k, ratio, pool);
     x.value = s->group->value[s->member];
     return grpo_weighted_term_(r, s, k, ratio, pool, x);
 }
 
-static void gspo_terms_at_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, const gspo_ratio_ *x, gspo_terms_ *m)
-{
+static void gspo_terms_at_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, const gspo_ratio_ *x, gspo_terms_ *m) {
     m->policy = gspo_policy_term_(r, s, k, x->ratio, r->uses_ratio ? x->side : GRPO_CLIP_NO);
     m->penalty = grpo_penalty_term_(r, k, x->ratio);
 }
 
 /* what they hand back to the unit */
-static void gspo_hand_back_(const grpo_token_ *token, gspo_unit_ *u, const gspo_ratio_ *x, const gspo_terms_ *m)
-{
+static void gspo_hand_back_(const grpo_token_ *token, gspo_unit_ *u, const gspo_ratio_ *x, const gspo_terms_ *m) {
     const double each[2] = { m->policy.d_log_ratio, m->penalty.d_log_ratio };
     int k;
     for (k = 0; k < 2; k++) {
@@ -1152,8 +1084,7 @@ static void gspo_hand_back_(const grpo_token_ *token, gspo_unit_ *u, const gspo_
 }
 
 /* the part of it that is token t's: times dy/dd_t */
-static double gspo_part_(const gspo_unit_ *u, const gspo_ratio_ *x, double through)
-{
+static double gspo_part_(const gspo_unit_ *u, const gspo_ratio_ *x, double through) {
     gspo_log_ d;
     if (!x->passes || through == 0) return 0;
     if (u->map.prefix || !u->map.mean) return through;
@@ -1163,16 +1094,14 @@ static double gspo_part_(const gspo_unit_ *u, const gspo_ratio_ *x, double throu
 }
 
 /* what token t gets of the slope that the group has by the response's y */
-static double gspo_coupled_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, const gspo_ratio_ *x)
-{
+static double gspo_coupled_(const grpo_run_ *r, const grpo_sequence_ *s, const gspo_unit_ *u, const gspo_ratio_ *x) {
     const double *slope = s->group->slope;
     if (!slope || !u->passes || !x->passes) return 0;
     return r->obj->ratio.gradient == GRPO_GRADIENT_TOKEN ? slope[s->member] : gspo_part_(u, x, slope[s->member]);
 }
 
 /* of a prefix: y of the tokens before the one at hand */
-static void gspo_leave_(const grpo_run_ *r, gspo_unit_ *u, const gspo_ratio_ *x)
-{
+static void gspo_leave_(const grpo_run_ *r, gspo_unit_ *u, const gspo_ratio_ *x) {
     if (!r->needs_ratio) return;
     gspo_sum_log_(&u->sum, -1, x->d);
     u->count--;
@@ -1182,8 +1111,7 @@ static void gspo_leave_(const grpo_run_ *r, gspo_unit_ *u, const gspo_ratio_ *x)
 /* Terms and report of every token, and what they hand back; the walk ends where it is to begin anew.  A token's gradient needs what all
  * tokens of its unit hand back, so their terms are made here and once more in gspo_backward_: there is no room to keep them in, the outputs
  * being too narrow for it. */
-static double gspo_forward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ u, grpo_walk_ *walk)
-{
+static double gspo_forward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ u, grpo_walk_ *walk) {
     const grpo_token_ *k = &walk->token;
     while (grpo_step_back_(r, s, u.span.begin, walk)) {
         const gspo_ratio_ *x;
@@ -1200,8 +1128,7 @@ static double gspo_forward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_un
 }
 
 /* the gradient of every token */
-static void gspo_backward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ walk, double handed)
-{
+static void gspo_backward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ walk, double handed) {
     const grpo_token_ *k = &walk.token;
     while (grpo_step_back_(r, s, u->span.begin, &walk)) {
         const gspo_ratio_ *x;
@@ -1223,8 +1150,7 @@ static void gspo_backward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
 #ifndef GRPO_NO_BLOCKS
 
 /* The first token of s that counts, if all that do have the same advantage; else -1. */
-static int64_t gspo_same_advantage_(const grpo_run_ *r, const grpo_sequence_ *s)
-{
+static int64_t gspo_same_advantage_(const grpo_run_ *r, const grpo_sequence_ *s) {
     int64_t t, first = -1, others = 0;
     for (t = s->begin; first < 0 && t < s->end; t++) if (grpo_is_unmasked_(r->batch, t)) first = t;
     for (; t < s->end; t++) others += r->advantage[t] != r->advantage[first] && grpo_is_unmasked_(r->batch, t);
@@ -1233,8 +1159,7 @@ static int64_t gspo_same_advantage_(const grpo_run_ *r, const grpo_sequence_ *s)
 
 /* Where the objective asks no more (grpo_goes_by_blocks_) and all tokens of the response are worth the same, they wait for their block;
  * 0: it is not so. */
-GRPO_APART_ int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s)
-{
+GRPO_APART_ int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const int64_t t = r->block && s->coefficient != 0 && s->uncorrected && s->count > 0 ? gspo_same_advantage_(r, s) : -1;
     grpo_token_ token;
     grpo_term term;
@@ -1259,16 +1184,14 @@ static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s) { re
 
 #endif
 
-GRPO_APART_ void gspo_evaluate_unit_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk)
-{
+GRPO_APART_ void gspo_evaluate_unit_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk) {
     const grpo_walk_ from = *walk;
     const double handed = gspo_forward_(r, s, *u, walk);
     if (r->out.dlogp) gspo_backward_(r, s, u, from, handed);
 }
 
 /* every unit by itself */
-GRPO_APART_ void gspo_evaluate_units_(const grpo_run_ *r, const grpo_sequence_ *s)
-{
+GRPO_APART_ void gspo_evaluate_units_(const grpo_run_ *r, const grpo_sequence_ *s) {
     grpo_walk_ walk = grpo_walk_from_(s->end);
     gspo_unit_ u;
     while (walk.token.t > s->begin) {
@@ -1277,15 +1200,13 @@ GRPO_APART_ void gspo_evaluate_units_(const grpo_run_ *r, const grpo_sequence_ *
     }
 }
 
-static void gspo_evaluate_sequence_(const grpo_run_ *r, const grpo_sequence_ *s)
-{
+static void gspo_evaluate_sequence_(const grpo_run_ *r, const grpo_sequence_ *s) {
     if (gspo_goes_by_block_(r, s)) return;
     grpo_go_singly_(r);
     gspo_evaluate_units_(r, s);
 }
 
-static grpo_method_ gspo_method_(const grpo_objective *obj, const grpo_batch *batch)
-{
+static grpo_method_ gspo_method_(const grpo_objective *obj, const grpo_batch *batch) {
     grpo_method_ how;
     how.evaluate = obj && obj->ratio.unit == GRPO_UNIT_TOKEN ? grpo_evaluate_tokens_ : gspo_evaluate_sequence_;
     how.couple = gspo_couples_(obj) ? gspo_couple_ : NULL;
@@ -1294,8 +1215,7 @@ static grpo_method_ gspo_method_(const grpo_objective *obj, const grpo_batch *ba
 }
 
 grpo_status gspo_loss_check(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                            const grpo_totals *totals, const grpo_output *out, const grpo_partial *partial)
-{
+                            const grpo_totals *totals, const grpo_output *out, const grpo_partial *partial) {
     grpo_scales scales;
     grpo_method_ how;
     int needs;
@@ -1313,15 +1233,13 @@ grpo_status gspo_loss_check(const grpo_objective *obj, const grpo_batch *batch, 
 }
 
 grpo_status gspo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                          const grpo_totals *totals, const grpo_output *out, grpo_partial *partial)
-{
+                          const grpo_totals *totals, const grpo_output *out, grpo_partial *partial) {
     const grpo_method_ how = gspo_method_(obj, batch);
     return grpo_run_batch_(obj, batch, advantage, totals, out, partial, &how);
 }
 
 grpo_status gspo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                      const grpo_totals *totals, const grpo_output *out, grpo_report *report)
-{
+                      const grpo_totals *totals, const grpo_output *out, grpo_report *report) {
     const grpo_method_ how = gspo_method_(obj, batch);
     return grpo_run_once_(obj, batch, advantage, totals, out, report, &how);
 }

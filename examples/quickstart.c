@@ -9,8 +9,7 @@
 
 #include "rollouts.inc"
 
-int main(void)
-{
+int main(void) {
     const char *name[] = { "grpo", "gspo" };
     const grpo_batch batch = {
         .n_groups = N_GROUPS, .group_begin = group_begin,

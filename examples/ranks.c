@@ -28,27 +28,23 @@ typedef struct {
 
 static int rank, ranks;
 
-static void fail(const char *what)
-{
+static void fail(const char *what) {
     fprintf(stderr, "rank %d: %s\n", rank, what);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void ask(grpo_status st)
-{
+static void ask(grpo_status st) {
     char text[GRPO_MESSAGE_SIZE];
     if (st) fail(grpo_status_message(st, text, sizeof text));
 }
 
-static double unit(void)
-{
+static double unit(void) {
     static uint64_t state = 1;
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(state >> 11) * 0x1p-53;
 }
 
-static void make_batch(void)
-{
+static void make_batch(void) {
     int i, t, v;
     for (i = 0; i <= GROUPS; i++) group_begin[i] = i * GROUP;
     for (i = 0; i < GROUPS * GROUP; i++) {
@@ -65,8 +61,7 @@ static void make_batch(void)
 }
 
 /* groups first .. end - 1 as a batch: a view */
-static grpo_batch batch_of(const answer *a, int64_t first, int64_t end)
-{
+static grpo_batch batch_of(const answer *a, int64_t first, int64_t end) {
     grpo_batch b;
     memset(&b, 0, sizeof b);
     b.n_groups = end - first; b.group_begin = group_begin + first;
@@ -75,8 +70,7 @@ static grpo_batch batch_of(const answer *a, int64_t first, int64_t end)
     return b;
 }
 
-static grpo_rows rows_of(answer *a, grpo_row_part *part)
-{
+static grpo_rows rows_of(answer *a, grpo_row_part *part) {
     grpo_rows r;
     memset(&r, 0, sizeof r);
     r.logits.logits = logits; r.logits.rows = TOKENS; r.logits.vocab = r.logits.stride = VOCAB;
@@ -85,8 +79,7 @@ static grpo_rows rows_of(answer *a, grpo_row_part *part)
     return r;
 }
 
-static grpo_objective objective(void)
-{
+static grpo_objective objective(void) {
     grpo_objective obj;
     ask(grpo_objective_named("gspo", &obj));
     return obj;
@@ -94,8 +87,7 @@ static grpo_objective objective(void)
 
 /* ---- by one rank alone ----------------------------------------------------------------------------------------------------------- */
 
-static void evaluate_alone(answer *a)
-{
+static void evaluate_alone(answer *a) {
     static grpo_row_part part[TOKENS];
     const grpo_objective obj = objective();
     const grpo_batch b = batch_of(a, 0, GROUPS);
@@ -113,13 +105,11 @@ static void evaluate_alone(answer *a)
 static void share(void *x, size_t bytes) { MPI_Allreduce(MPI_IN_PLACE, x, (int)(bytes / 4), MPI_UINT32_T, MPI_BOR, MPI_COMM_WORLD); }
 
 /* sums of whole numbers, in any order the same */
-static void add_totals(grpo_totals *totals)
-{
+static void add_totals(grpo_totals *totals) {
     MPI_Allreduce(MPI_IN_PLACE, totals, (int)(sizeof *totals / sizeof(int64_t)), MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 }
 
-static void merge_partials(const grpo_partial *own, grpo_report *report)
-{
+static void merge_partials(const grpo_partial *own, grpo_report *report) {
     grpo_partial *all = (grpo_partial *)malloc((size_t)ranks * sizeof *all), whole;
     int k;
     if (!all) fail("out of memory");
@@ -130,8 +120,7 @@ static void merge_partials(const grpo_partial *own, grpo_report *report)
     free(all);
 }
 
-static void evaluate_by_data(answer *a)
-{
+static void evaluate_by_data(answer *a) {
     static grpo_row_part part[TOKENS];
     const int64_t first = GROUPS * rank / ranks, end = GROUPS * (rank + 1) / ranks;
     const int64_t row = first * GROUP * LENGTH, count = (end - first) * GROUP * LENGTH;
@@ -158,8 +147,7 @@ static void evaluate_by_data(answer *a)
 static int64_t shard_begin(int shard) { return VOCAB * shard / SHARDS; }
 
 /* the columns of a shard; targets are counted from its first */
-static grpo_logits shard_of(int shard, int64_t *shard_target)
-{
+static grpo_logits shard_of(int shard, int64_t *shard_target) {
     const int64_t begin = shard_begin(shard);
     grpo_logits x;
     int t;
@@ -171,8 +159,7 @@ static grpo_logits shard_of(int shard, int64_t *shard_target)
 }
 
 /* shards of this rank, a part of each row from every one; then all ranks have all parts, and merge them in the order of the shards */
-static void read_shards(answer *a, int first, int end, grpo_row_part *whole)
-{
+static void read_shards(answer *a, int first, int end, grpo_row_part *whole) {
     static grpo_row_part part[SHARDS][TOKENS];
     static int64_t shard_target[TOKENS];
     grpo_row row;
@@ -193,8 +180,7 @@ static void read_shards(answer *a, int first, int end, grpo_row_part *whole)
     }
 }
 
-static void evaluate_by_vocabulary(answer *a)
-{
+static void evaluate_by_vocabulary(answer *a) {
     static grpo_row_part whole[TOKENS];
     static int64_t shard_target[TOKENS];
     const int first = SHARDS * rank / ranks, end = SHARDS * (rank + 1) / ranks;
@@ -219,8 +205,7 @@ static void evaluate_by_vocabulary(answer *a)
 /* ---- what comes of it ------------------------------------------------------------------------------------------------------------ */
 
 /* in units of 2^-23 of the gradient */
-static double distance(const answer *a, const answer *b)
-{
+static double distance(const answer *a, const answer *b) {
     double most = 0;
     int t, v;
     for (t = 0; t < TOKENS; t++)
@@ -231,8 +216,7 @@ static double distance(const answer *a, const answer *b)
     return most;
 }
 
-static void print_bits(const char *how, const answer *a)
-{
+static void print_bits(const char *how, const answer *a) {
     uint64_t loss, hash = UINT64_C(14695981039346656037);
     const unsigned char *byte = (const unsigned char *)a->dlogits;
     size_t k;
@@ -242,8 +226,7 @@ static void print_bits(const char *how, const answer *a)
            a->report.clip_fraction, (unsigned long long)hash);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     static answer alone, data, vocabulary;
     double apart;
     MPI_Init(&argc, &argv);

@@ -36,8 +36,7 @@ enum {
 
 /* ---- random numbers ------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t random_bits(uint64_t *state)   /* splitmix64 */
-{
+static uint64_t random_bits(uint64_t *state) { /* splitmix64 */
     uint64_t z = *state += 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
@@ -72,16 +71,14 @@ typedef struct {
 } activations;
 
 /* y += x w,  x (n), w (n, m), y (m) */
-static void linear_forward(float *restrict y, const float *restrict x, const float *restrict w, int n, int m)
-{
+static void linear_forward(float *restrict y, const float *restrict x, const float *restrict w, int n, int m) {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) y[j] += x[i] * w[i * m + j];
 }
 
 /* dx += w dy, dw += x dy */
 static void linear_backward(float *restrict dx, float *restrict dw, const float *restrict dy, const float *restrict x,
-                            const float *restrict w, int n, int m)
-{
+                            const float *restrict w, int n, int m) {
     for (int i = 0; i < n; i++) {
         float sum = 0;
         for (int j = 0; j < m; j++) { sum += w[i * m + j] * dy[j]; dw[i * m + j] += x[i] * dy[j]; }
@@ -90,8 +87,7 @@ static void linear_backward(float *restrict dx, float *restrict dw, const float 
 }
 
 /* in place; (n) */
-static void softmax(float *x, int n)
-{
+static void softmax(float *x, int n) {
     float max = x[0], sum = 0;
     for (int i = 1; i < n; i++) if (x[i] > max) max = x[i];
     for (int i = 0; i < n; i++) sum += x[i] = expf(x[i] - max);
@@ -99,8 +95,7 @@ static void softmax(float *x, int n)
 }
 
 /* position t looks at the positions first .. t */
-static void attention_forward(activations *a, int first, int t)
-{
+static void attention_forward(activations *a, int first, int t) {
     const float scale = 1 / sqrtf(D);
     for (int s = first; s <= t; s++) {
         float dot = 0;
@@ -114,8 +109,7 @@ static void attention_forward(activations *a, int first, int t)
 }
 
 /* dmix (D) -> dq (D) of position t, dk and dv (T, D) of the positions it looked at */
-static void attention_backward(const activations *a, int first, int t, const float *dmix, float *dq, float (*dk)[D], float (*dv)[D])
-{
+static void attention_backward(const activations *a, int first, int t, const float *dmix, float *dq, float (*dk)[D], float (*dv)[D]) {
     const float scale = 1 / sqrtf(D);
     float datt[T], mean = 0;
     for (int s = first; s <= t; s++) {
@@ -137,8 +131,7 @@ static void attention_backward(const activations *a, int first, int t, const flo
 
 /* The positions from .. to - 1 of tokens (T), given all earlier ones: a whole sequence at once, or one more token while sampling.
  * Before the '.' of the prompt nothing is predicted, and there only the keys and values are needed. */
-static void forward(const model *m, activations *a, const int *tokens, int first, int from, int to)
-{
+static void forward(const model *m, activations *a, const int *tokens, int first, int from, int to) {
     for (int t = from; t < to; t++) {
         memset(a->q[t], 0, sizeof a->q[t]);
         memset(a->k[t], 0, sizeof a->k[t]);
@@ -167,8 +160,7 @@ static void forward(const model *m, activations *a, const int *tokens, int first
 
 /* Adds to dm the gradient of a loss with respect to every weight, from dlogp (to - MAX_DIGITS), the loss's gradient with respect to the
  * log-probability of the token after each position MAX_DIGITS .. to - 1. */
-static void backward(const model *m, model *dm, const activations *a, const int *tokens, int first, int to, const grpo_real *dlogp)
-{
+static void backward(const model *m, model *dm, const activations *a, const int *tokens, int first, int to, const grpo_real *dlogp) {
     float dk[T][D] = { { 0 } }, dv[T][D] = { { 0 } }, dx[T][D] = { { 0 } };
     for (int t = to - 1; t >= MAX_DIGITS; t--) {
         float dlogit[V], dz[D] = { 0 }, dh[F] = { 0 }, dmix[D] = { 0 }, dq[D] = { 0 };
@@ -201,8 +193,7 @@ static void backward(const model *m, model *dm, const activations *a, const int 
     }
 }
 
-static void model_init(model *m, uint64_t *rng)
-{
+static void model_init(model *m, uint64_t *rng) {
     float *w = (float *)m;
     for (int i = 0; i < N_WEIGHTS; i++) w[i] = 0.6f * (random_uniform(rng) - 0.5f);   /* deviation 1/sqrt(D) */
     memset(m->up_bias, 0, sizeof m->up_bias);
@@ -216,8 +207,7 @@ typedef struct {
 } learner;
 
 /* Adam (1412.6980) with the gradient's norm clipped to 1 */
-static void adam(learner *l, double lr)
-{
+static void adam(learner *l, double lr) {
     float *w = (float *)&l->policy, *dw = (float *)&l->gradient, *mean = (float *)&l->mean, *square = (float *)&l->square;
     const float b1 = 0.9f, b2 = 0.99f;
     double norm = 0;
@@ -237,8 +227,7 @@ static void adam(learner *l, double lr)
 /* ---- task ----------------------------------------------------------------------------------------------------------------------- */
 
 /* a list of digits and '.', at the right end of tokens (MAX_DIGITS + 1); returns where it begins */
-static int task_prompt(int *tokens, uint64_t *rng)
-{
+static int task_prompt(int *tokens, uint64_t *rng) {
     const int first = random_below(rng, MAX_DIGITS - MIN_DIGITS + 1);
     for (int t = first; t < MAX_DIGITS; t++) tokens[t] = random_below(rng, 10);
     tokens[MAX_DIGITS] = END;
@@ -247,8 +236,7 @@ static int task_prompt(int *tokens, uint64_t *rng)
 
 /* Verifier: the square of the share of positions that hold the right token: the last mistake costs the most, and only the right response
  * is worth 1.  right (length) tells which positions. */
-static float task_reward(const int *tokens, int first, int64_t length, float *right)
-{
+static float task_reward(const int *tokens, int first, int64_t length, float *right) {
     const int64_t n = MAX_DIGITS - first + 1;
     int count = 0;
     for (int j = 0; j < length; j++) {
@@ -278,15 +266,13 @@ typedef struct {
     grpo_batch batch;                                       /* a view of all that */
 } rollout;
 
-static void *alloc(size_t count, size_t size)
-{
+static void *alloc(size_t count, size_t size) {
     void *p = calloc(count, size);
     if (!p) { fprintf(stderr, "train: out of memory\n"); exit(1); }
     return p;
 }
 
-static void rollout_init(rollout *r, int prompts, int group)
-{
+static void rollout_init(rollout *r, int prompts, int group) {
     const size_t n = (size_t)prompts * (size_t)group, tokens = n * LIMIT;
     grpo_real **per_token[] = { &r->logp, &r->logp_old, &r->logp_ref, &r->entropy, &r->value, &r->step_reward, &r->advantage, &r->dlogp };
     for (size_t i = 0; i < sizeof per_token / sizeof *per_token; i++) *per_token[i] = alloc(tokens, sizeof(grpo_real));
@@ -316,8 +302,7 @@ static void rollout_init(rollout *r, int prompts, int group)
 }
 
 /* continues tokens after the prompt; rng NULL: always the likeliest token.  Returns the number of tokens, '.' included. */
-static int generate(const model *m, activations *a, int *tokens, int first, uint64_t *rng)
-{
+static int generate(const model *m, activations *a, int *tokens, int first, uint64_t *rng) {
     int n = 0, from = first, token;
     do {
         int t = MAX_DIGITS + n;
@@ -337,8 +322,7 @@ static int generate(const model *m, activations *a, int *tokens, int first, uint
 }
 
 /* log-probabilities of response i from the activations of a forward pass: logp (LIMIT), entropy (LIMIT) unless NULL */
-static void response_logp(const rollout *r, int i, const activations *a, grpo_real *logp, grpo_real *entropy)
-{
+static void response_logp(const rollout *r, int i, const activations *a, grpo_real *logp, grpo_real *entropy) {
     for (int j = 0; j < r->length[i]; j++) {
         const float *p = a->prob[MAX_DIGITS + j];
         logp[j] = logf(p[r->tokens[i][MAX_DIGITS + 1 + j]]);
@@ -348,8 +332,7 @@ static void response_logp(const rollout *r, int i, const activations *a, grpo_re
     }
 }
 
-static void rollout_sample(rollout *r, const model *policy, const model *reference, activations *scratch, uint64_t *rng)
-{
+static void rollout_sample(rollout *r, const model *policy, const model *reference, activations *scratch, uint64_t *rng) {
     for (int g = 0; g < r->prompts; g++) {
         int tokens[T + 1];
         float right[LIMIT];
@@ -373,8 +356,7 @@ static void rollout_sample(rollout *r, const model *policy, const model *referen
  * What GAE calls V: a linear guess of the reward from the policy's last layer, made before each token.  It learns by normalised least
  * mean squares, and no gradient of it reaches the policy: with and without a critic the policy is the same. */
 
-static void critic(float *w, rollout *r)                    /* w (D + 1) */
-{
+static void critic(float *w, rollout *r) {                  /* w (D + 1) */
     for (int i = 0; i < r->n; i++) {
         grpo_real *value = &r->value[r->offset[i]];
         for (int j = 0; j < r->length[i]; j++) {
@@ -400,16 +382,14 @@ static void critic(float *w, rollout *r)                    /* w (D + 1) */
 typedef struct { double reward, loss, clip_fraction, ratio_mean, ratio_max, kl, length, tokens_per_s; } metrics;
 
 /* log-probabilities under m as it is now of the responses begin .. end - 1 */
-static void rollout_evaluate(rollout *r, const model *m, int64_t begin, int64_t end)
-{
+static void rollout_evaluate(rollout *r, const model *m, int64_t begin, int64_t end) {
     for (int i = (int)begin; i < end; i++) {
         forward(m, &r->act[i], r->tokens[i], r->first[i], r->first[i], MAX_DIGITS + (int)r->length[i]);
         response_logp(r, i, &r->act[i], &r->logp[r->offset[i]], &r->entropy[r->offset[i]]);
     }
 }
 
-static grpo_status update(const grpo_objective *obj, rollout *r, learner *l, int updates, double lr, metrics *now)
-{
+static grpo_status update(const grpo_objective *obj, rollout *r, learner *l, int updates, double lr, metrics *now) {
     const int64_t room = gspo_scratch(obj, &r->batch);      /* for objectives that look at a group as a whole */
     double *scratch = alloc((size_t)room + 1, sizeof *scratch);
     grpo_status st = grpo_advantages(obj, &r->batch, r->advantage);
@@ -441,8 +421,7 @@ static grpo_status update(const grpo_objective *obj, rollout *r, learner *l, int
 
 /* ---- files ---------------------------------------------------------------------------------------------------------------------- */
 
-static void fail(const char *format, ...)
-{
+static void fail(const char *format, ...) {
     va_list args;
     va_start(args, format);
     fputs("train: ", stderr);
@@ -452,30 +431,26 @@ static void fail(const char *format, ...)
     exit(2);
 }
 
-static FILE *open_file(const char *path)
-{
+static FILE *open_file(const char *path) {
     FILE *f = fopen(path, "w");
     if (!f) fail("cannot write %s: %s", path, strerror(errno));
     return f;
 }
 
-static void close_file(FILE *f, const char *path)
-{
+static void close_file(FILE *f, const char *path) {
     int bad = ferror(f);
     if (fclose(f) || bad) fail("cannot write %s", path);
 }
 
 /* an element of a JSON list; 17 digits are exactly the float */
-static void json_number(FILE *f, int first, double x)
-{
+static void json_number(FILE *f, int first, double x) {
     if (!first) fputs(", ", f);
     if (grpo_is_finite(x)) fprintf(f, "%.17g", x);
     else fputs(x > 0 ? "\"Infinity\"" : "\"-Infinity\"", f);
 }
 
 /* a row for each response; x (N, LIMIT), NULL: true everywhere */
-static void json_rows(FILE *f, const rollout *r, const char *key, const grpo_real *x)
-{
+static void json_rows(FILE *f, const rollout *r, const char *key, const grpo_real *x) {
     fprintf(f, ",\n    \"%s\": [", key);
     for (int i = 0; i < r->n; i++) {
         fputs(i ? ",\n      [" : "\n      [", f);
@@ -488,8 +463,7 @@ static void json_rows(FILE *f, const rollout *r, const char *key, const grpo_rea
 }
 
 /* the whole batch in the format of tests/vectors */
-static void dump_json(FILE *f, const char *objective, const rollout *r)
-{
+static void dump_json(FILE *f, const char *objective, const rollout *r) {
     fprintf(f, "{ \"objective\": \"%s\",\n  \"batch\": {\n    \"group\": [", objective);
     for (int i = 0; i < r->n; i++) json_number(f, !i, i / r->group);
     fputs("],\n    \"length\": [", f);
@@ -512,8 +486,7 @@ static void dump_json(FILE *f, const char *objective, const rollout *r)
 enum { RECORD_GROUPS = 2, RECORD_RESPONSES = 4, RECORD_N = RECORD_GROUPS * RECORD_RESPONSES };
 
 /* largest minus smallest reward among the responses of group g that a record would show */
-static float reward_spread(const rollout *r, int g)
-{
+static float reward_spread(const rollout *r, int g) {
     const grpo_real *x = &r->reward[g * r->group];
     float low = x[0], high = x[0];
     for (int i = 1; i < RECORD_RESPONSES; i++) {
@@ -523,8 +496,7 @@ static float reward_spread(const rollout *r, int g)
     return high - low;
 }
 
-static void record_tokens(FILE *f, const rollout *r, const int *row, const char *name, const grpo_real *x)
-{
+static void record_tokens(FILE *f, const rollout *r, const int *row, const char *name, const grpo_real *x) {
     fprintf(f, "\nstatic const float %s[] = {\n", name);
     for (int i = 0; i < RECORD_N; i++) {
         fputs("   ", f);
@@ -536,8 +508,7 @@ static void record_tokens(FILE *f, const rollout *r, const int *row, const char 
 
 /* Packed C arrays: the first responses of two groups of from .. prompts - 1, those whose rewards differ most, since a group of equal
  * rewards teaches nothing. */
-static void record_c(FILE *f, int argc, char **argv, const rollout *r, int from)
-{
+static void record_c(FILE *f, int argc, char **argv, const rollout *r, int from) {
     int row[RECORD_N];
     for (int k = 0; k < RECORD_GROUPS; k++) {
         int best = from + (k && row[0] == from * r->group);
@@ -600,8 +571,7 @@ static const char usage[] =
     "  --record FILE      eight responses of the last minibatch as C arrays\n"
     "  --target X         exit with status 1 if the mean reward of the last tenth of the steps is below X\n";
 
-static int64_t parse_integer(const char *name, const char *text, int64_t low, int64_t high)
-{
+static int64_t parse_integer(const char *name, const char *text, int64_t low, int64_t high) {
     char *end;
     errno = 0;
     long long n = strtoll(text, &end, 10);
@@ -610,23 +580,20 @@ static int64_t parse_integer(const char *name, const char *text, int64_t low, in
     return n;
 }
 
-static double parse_number(const char *name, const char *text, double low)
-{
+static double parse_number(const char *name, const char *text, double low) {
     char *end;
     double x = strtod(text, &end);
     if (end == text || *end || !grpo_is_finite(x) || x < low) fail("%s needs a number of at least %g, not \"%s\"", name, low, text);
     return x;
 }
 
-static void list_objectives(void)
-{
+static void list_objectives(void) {
     int n;
     const grpo_preset *preset = grpo_presets(&n);
     for (int i = 0; i < n; i++) printf("%-24s %-12s %s\n", preset[i].name, preset[i].paper ? preset[i].paper : "", preset[i].summary);
 }
 
-static options parse_options(int argc, char **argv)
-{
+static options parse_options(int argc, char **argv) {
     options o = { .objective = "gspo", .steps = 300, .prompts = 64, .group = 16, .updates = 4, .seed = 1, .lr = 0.0015 };
     o.set = alloc((size_t)argc, sizeof *o.set);
     for (int i = 1; i < argc; i += 2) {
@@ -657,8 +624,7 @@ static options parse_options(int argc, char **argv)
 }
 
 /* a row of the table, its lengths cut to this task's, then what the command line changes */
-static grpo_objective make_objective(const options *o)
-{
+static grpo_objective make_objective(const options *o) {
     grpo_objective obj;
     char text[GRPO_MESSAGE_SIZE];
     grpo_status st = grpo_objective_named(o->objective, &obj);
@@ -684,8 +650,7 @@ static grpo_objective make_objective(const options *o)
 
 static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-static void print_progress(int live, int step, int steps, const metrics *now)
-{
+static void print_progress(int live, int step, int steps, const metrics *now) {
     const int tenth = steps >= 10 ? steps / 10 : 1, last = step == steps - 1;
     if (!live && step % tenth && !last) return;
     printf("%sstep %4d/%d  reward %.3f  clipped %5.1f %%  kl %.3f  length %4.1f  %6.0f tokens/s%s",
@@ -694,8 +659,7 @@ static void print_progress(int live, int step, int steps, const metrics *now)
     fflush(stdout);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     static options o;                                       /* static: all memory is needed, and reachable, to the end */
     static rollout r;
     static learner l;

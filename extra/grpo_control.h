@@ -39,8 +39,7 @@ extern "C" {
 #endif
 
 /* the adaptive KL coefficient (1909.08593): kl_coef (1 + clip(kl/target - 1, -0.2, 0.2) steps/horizon); target, horizon > 0, steps >= 0 */
-GRPO_FN double grpo_kl_control(double kl_coef, double kl, double target, double steps, double horizon)
-{
+GRPO_FN double grpo_kl_control(double kl_coef, double kl, double target, double steps, double horizon) {
     double e, m, s, h;
     int em, es, eh;
     if (!grpo_is_finite(kl_coef) || !grpo_is_finite(kl) || !(target > 0 && steps >= 0 && horizon > 0)) return NAN;
@@ -56,8 +55,7 @@ GRPO_FN double grpo_kl_control(double kl_coef, double kl, double target, double 
 typedef struct { double coef, used; } grpo_entropy_coef;
 
 GRPO_FN grpo_entropy_coef grpo_entropy_control(double coef, double entropy, double target, double delta, double low, double high,
-                                               int inclusive)
-{
+                                               int inclusive) {
     const int below = inclusive ? entropy <= target : entropy < target;
     const double moved = below ? coef + delta : coef - delta;
     grpo_entropy_coef r = { NAN, NAN };
@@ -70,8 +68,7 @@ GRPO_FN grpo_entropy_coef grpo_entropy_control(double coef, double entropy, doub
 
 /* smooth advantage standardisation (DCPO, 2509.02333): at visit i >= 1 of a prompt, of ((i-1) fresh + total)/i and
  * (fresh + (i-1) total)/i the one that is smaller in magnitude, the second if they are equal */
-GRPO_FN double grpo_smooth_advantage(int64_t visits, double fresh, double total)
-{
+GRPO_FN double grpo_smooth_advantage(int64_t visits, double fresh, double total) {
     const double i = (double)visits, past = (double)(visits - 1);
     int side;
     if (visits < 1 || !grpo_is_finite(fresh) || !grpo_is_finite(total)) return NAN;
@@ -85,8 +82,7 @@ GRPO_FN double grpo_smooth_advantage(int64_t visits, double fresh, double total)
  * ((i-1) variance + observed variance + ((i-1)/i)(observed mean - mean)^2)/i */
 typedef struct { double mean, variance; } grpo_mean_variance;
 
-GRPO_FN grpo_mean_variance grpo_running_moments(int64_t visits, grpo_mean_variance before, grpo_mean_variance observed)
-{
+GRPO_FN grpo_mean_variance grpo_running_moments(int64_t visits, grpo_mean_variance before, grpo_mean_variance observed) {
     const double i = (double)visits;
     grpo_mean_variance r = { NAN, NAN };
     grpo_dd past = { 0, 0 }, x = { 0, 0 }, d;
@@ -118,8 +114,7 @@ grpo_status grpo_running_baseline(const double *reward, int64_t n, double moment
 
 /* the weight of a pairwise preference term beside a loss (AMIR-GRPO, 2601.03661, official code), by q = coef pair_loss/max(1e-9, loss):
  * min(0.05, 1.25 coef) for q < 0.3, max(0.005, 0.8 coef) for q > 0.7, else coef */
-GRPO_FN double grpo_preference_margin_control(double coef, double pair_loss, double loss)
-{
+GRPO_FN double grpo_preference_margin_control(double coef, double pair_loss, double loss) {
     const grpo_dd least = { 1e-9, -6.228159145777985e-26 };
     grpo_dd q = grpo_dd_mul(grpo_two_prod(coef, pair_loss), 10), base = { 0, 0 };
     const double more = 1.25 * coef, less = coef / 1.25;
@@ -147,8 +142,7 @@ grpo_status grpo_adapted_clip(const grpo_batch *batch, const grpo_real *advantag
  * each rounded once (SPO-stream; VADE: 0.2 for the selected prompts, 0.999 and no trials for the others).  Counts >= 0, decay in [0, 1] */
 typedef struct { double alpha, beta; } grpo_counts;
 
-GRPO_FN grpo_counts grpo_decayed_counts(double alpha, double beta, double decay, double successes, double failures)
-{
+GRPO_FN grpo_counts grpo_decayed_counts(double alpha, double beta, double decay, double successes, double failures) {
     grpo_counts r = { NAN, NAN };
     if (!grpo_is_finite(alpha + beta) || !grpo_is_finite(successes + failures) || !(decay >= 0 && decay <= 1)) return r;
     if (alpha < 0 || beta < 0 || successes < 0 || failures < 0) return r;
@@ -162,8 +156,7 @@ GRPO_FN grpo_counts grpo_decayed_counts(double alpha, double beta, double decay,
 grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, double low, double high, double *decay);
 
 /* rate state + (1 - rate) value; rate in [0, 1] (RaPO's sigma: rate 0.999) */
-GRPO_FN double grpo_moving_average(double state, double value, double rate)
-{
+GRPO_FN double grpo_moving_average(double state, double value, double rate) {
     if (!grpo_is_finite(state) || !grpo_is_finite(value) || !(rate >= 0 && rate <= 1)) return NAN;
     return grpo_dd_add(grpo_two_prod(rate, state), grpo_dd_mul(grpo_two_diff(1, rate), value)).hi;
 }
@@ -179,16 +172,14 @@ grpo_status grpo_quantile_track(const double *quantile, const double *level, int
 grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, double low, double high, double *updated);
 
 /* start max(0, 1 - step/steps), start itself for steps 0 and before the first (SERL: 50; VISD counts from 1: step - 1); steps >= 0 */
-GRPO_FN double grpo_linear_decay(double start, double step, double steps)
-{
+GRPO_FN double grpo_linear_decay(double start, double step, double steps) {
     if (!grpo_is_finite(start) || !grpo_is_finite(step) || !(steps >= 0 && grpo_is_finite(steps))) return NAN;
     if (steps == 0 || step <= 0) return start;
     return step < steps ? grpo_two_diff(steps, step).hi / steps * start : 0;
 }
 
 /* max(1, start factor^floor(step/every)) (curriculum GRPO's tokens: 256, 0.7, 100); start > 0, factor in (0, 1], step >= 0, every > 0 */
-GRPO_FN double grpo_count_budget(double start, double factor, int64_t step, int64_t every)
-{
+GRPO_FN double grpo_count_budget(double start, double factor, int64_t step, int64_t every) {
     double budget;
     if (!(start > 0 && grpo_is_finite(start)) || !(factor > 0 && factor <= 1) || step < 0 || every <= 0) return NAN;
     budget = start * pow(factor, (double)(step / every));
@@ -222,8 +213,7 @@ grpo_status grpo_logistic_shift(const grpo_batch *batch, const uint8_t *correct,
  * gradient: coef sign(target - entropy) */
 typedef struct { double coef, value; } grpo_target_coef;
 
-GRPO_FN grpo_target_coef grpo_entropy_target_coef(double entropy, double target, double coef)
-{
+GRPO_FN grpo_target_coef grpo_entropy_target_coef(double entropy, double target, double coef) {
     grpo_target_coef r = { NAN, NAN };
     if (!grpo_is_finite(entropy) || !grpo_is_finite(target) || !grpo_is_finite(coef)) return r;
     r.coef = entropy < target ? coef : entropy > target ? -coef : 0;
@@ -232,8 +222,7 @@ GRPO_FN grpo_target_coef grpo_entropy_target_coef(double entropy, double target,
 }
 
 /* coefficient of a KL that stands over delta: beta max(0, kl - delta) (DisCO, 2505.12366: 1e-4, 1000) */
-GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta)
-{
+GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta) {
     if (!grpo_is_finite(kl) || !grpo_is_finite(delta) || !grpo_is_finite(beta)) return NAN;
     return kl > delta ? beta * (kl - delta) : 0;
 }
@@ -243,8 +232,7 @@ GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta)
  * sigma, delta >= 0 and not both 0, 0 <= low <= high, eps > -1; NaN for other numbers */
 typedef struct { double power, eps, log_high; } grpo_power_bounds;
 
-GRPO_FN grpo_power_bounds grpo_power_clip(double mean, double deviation, double gamma, double low, double high, double delta)
-{
+GRPO_FN grpo_power_bounds grpo_power_clip(double mean, double deviation, double gamma, double low, double high, double delta) {
     const grpo_power_bounds none = { NAN, NAN, NAN };
     grpo_power_bounds r;
     grpo_dd x = { 0, 0 }, eps = { 0, 0 }, one = { 1, 0 };
@@ -278,8 +266,7 @@ extern "C" {
 #endif
 
 /* P < target Q, that is rho < target */
-static int grpo_is_negative_heavy_(const grpo_batch *b, const grpo_real *advantage, grpo_bounds bounds, double target)
-{
+static int grpo_is_negative_heavy_(const grpo_batch *b, const grpo_real *advantage, grpo_bounds bounds, double target) {
     grpo_sum P, Q;
     grpo_index_ at = grpo_before_tokens_(b);
     grpo_dd mass;
@@ -303,15 +290,13 @@ static int grpo_is_negative_heavy_(const grpo_batch *b, const grpo_real *advanta
 }
 
 /* does x + step arrive at max? */
-static int grpo_step_arrives_(double x, double max, double step)
-{
+static int grpo_step_arrives_(double x, double max, double step) {
     const double size = fabs(x) > fabs(max) ? fabs(x) : fabs(max);
     return x >= max || (size + step / 2 > size && (max - x) / step <= 1e6);
 }
 
 /* the members of the struct by their order */
-static grpo_status grpo_check_balance_(const grpo_balance *x, int place)
-{
+static grpo_status grpo_check_balance_(const grpo_balance *x, int place) {
     grpo_status st = grpo_check_member_(x->low, GRPO_MODERATE_, place, 0);
     if (!st) st = grpo_check_member_(x->high, GRPO_MODERATE_, place, 1);
     if (!st) st = grpo_check_member_(x->low_max, GRPO_MODERATE_, place, 2);
@@ -322,8 +307,7 @@ static grpo_status grpo_check_balance_(const grpo_balance *x, int place)
     return st ? st : grpo_check_member_(x->target, GRPO_MODERATE_, place, 5);
 }
 
-grpo_status grpo_balanced_bounds(const grpo_batch *batch, const grpo_real *advantage, const grpo_balance *balance, grpo_bounds *bounds)
-{
+grpo_status grpo_balanced_bounds(const grpo_batch *batch, const grpo_real *advantage, const grpo_balance *balance, grpo_bounds *bounds) {
     grpo_status st = grpo_check_call_(batch, bounds, 4);
     grpo_bounds now;
     if (!st) st = grpo_check_output_(balance, 3);
@@ -340,15 +324,13 @@ grpo_status grpo_balanced_bounds(const grpo_batch *batch, const grpo_real *advan
     return GRPO_OK;
 }
 
-static void grpo_clear_masked_(const grpo_batch *b, grpo_real *out)
-{
+static void grpo_clear_masked_(const grpo_batch *b, grpo_real *out) {
     int64_t i, t;
     for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!grpo_is_unmasked_(b, t)) out[t] = 0;
 }
 
-grpo_status grpo_running_baseline(const double *reward, int64_t n, double momentum, double *advantage, double *baseline)
-{
+grpo_status grpo_running_baseline(const double *reward, int64_t n, double momentum, double *advantage, double *baseline) {
     const grpo_dd rest = grpo_two_diff(1, momentum);
     grpo_dd b;
     int64_t i;
@@ -369,8 +351,7 @@ grpo_status grpo_running_baseline(const double *reward, int64_t n, double moment
 }
 
 /* sum length s e^((s - top)/temperature) < 0, temperature = numerator/divisor; top: the largest score that is not 0 */
-static int grpo_regrets_(const int64_t *length, const double *score, int64_t n, double top, double numerator, double divisor)
-{
+static int grpo_regrets_(const int64_t *length, const double *score, int64_t n, double top, double numerator, double divisor) {
     grpo_sum sum;
     grpo_dd x;
     int64_t k;
@@ -384,8 +365,7 @@ static int grpo_regrets_(const int64_t *length, const double *score, int64_t n, 
 }
 
 /* 0.8 = 4 2^k/(5 2^k) and 100 = 500 2^k/(5 2^k): every middle is a quotient of whole numbers; 99.2/2^11 < 0.05 */
-static double grpo_bisected_temperature_(const int64_t *length, const double *score, int64_t n, double top)
-{
+static double grpo_bisected_temperature_(const int64_t *length, const double *score, int64_t n, double top) {
     double low = 4, high = 500, divisor = 5, middle = 0;
     while ((high - low) / divisor >= 0.05) {
         low *= 2; high *= 2; divisor *= 2;
@@ -396,8 +376,7 @@ static double grpo_bisected_temperature_(const int64_t *length, const double *sc
     return middle / divisor;
 }
 
-grpo_status grpo_regret_temperature(const int64_t *length, const double *score, int64_t n, double *temperature)
-{
+grpo_status grpo_regret_temperature(const int64_t *length, const double *score, int64_t n, double *temperature) {
     grpo_sum sum;
     double top = -HUGE_VAL;
     int64_t k;
@@ -418,8 +397,7 @@ grpo_status grpo_regret_temperature(const int64_t *length, const double *score, 
 
 /* the bounds at h, and A (1 + gain h) where the ratio's place asks for it */
 static void grpo_adapt_token_(const grpo_batch *b, int64_t t, double h, double A, const grpo_adaptation *x, grpo_real *clip_low,
-                              grpo_real *clip_high, grpo_real *shaped)
-{
+                              grpo_real *clip_high, grpo_real *shaped) {
     const grpo_dd one = grpo_dd_of_(1), change = grpo_two_prod(x->clip_coef, h);
     const grpo_dd low = h <= 0 ? grpo_dd_mul(grpo_dd_minus_(one, change), x->low) : grpo_dd_of_(x->low);
     const grpo_dd high = h > 0 ? grpo_dd_mul(grpo_dd_add(one, change), x->high) : grpo_dd_of_(x->high);
@@ -432,8 +410,7 @@ static void grpo_adapt_token_(const grpo_batch *b, int64_t t, double h, double A
 }
 
 grpo_status grpo_adapted_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
-                              grpo_real *clip_low, grpo_real *clip_high, grpo_real *shaped)
-{
+                              grpo_real *clip_low, grpo_real *clip_high, grpo_real *shaped) {
     grpo_status st = grpo_check_call_(batch, shaped, 7);
     grpo_index_ at;
     int64_t t;
@@ -457,8 +434,7 @@ grpo_status grpo_adapted_clip(const grpo_batch *batch, const grpo_real *advantag
 }
 
 /* over the mask of sequences begin .. end - 1: the mean of logp - logp_old, or of its magnitude; 0 without tokens */
-static grpo_dd grpo_mean_change_(const grpo_batch *b, int64_t begin, int64_t end, int magnitude)
-{
+static grpo_dd grpo_mean_change_(const grpo_batch *b, int64_t begin, int64_t end, int magnitude) {
     grpo_sum sum;
     grpo_dd d;
     int64_t i, t, n = 0;
@@ -473,8 +449,7 @@ static grpo_dd grpo_mean_change_(const grpo_batch *b, int64_t begin, int64_t end
     return grpo_mean_(&sum, n);
 }
 
-grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, double low, double high, double *decay)
-{
+grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, double low, double high, double *decay) {
     const grpo_dd minus_ln2 = { -GRPO_LN2_HI_, -GRPO_LN2_LO_ };
     grpo_status st = grpo_check_call_(batch, decay, 5);
     grpo_dd x;
@@ -492,8 +467,7 @@ grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, doubl
 }
 
 grpo_status grpo_quantile_track(const double *quantile, const double *level, int64_t n, double rate, const double *observed, int64_t m,
-                                double *tracked)
-{
+                                double *tracked) {
     grpo_dd share;
     int64_t k, j, below;
     grpo_status st = grpo_check_output_(tracked, 7);
@@ -512,13 +486,11 @@ grpo_status grpo_quantile_track(const double *quantile, const double *level, int
     return GRPO_OK;
 }
 
-static grpo_dd grpo_dd_between_(grpo_dd x, grpo_dd low, grpo_dd high)
-{
+static grpo_dd grpo_dd_between_(grpo_dd x, grpo_dd low, grpo_dd high) {
     return grpo_dd_less(x, low) ? low : grpo_dd_less(high, x) ? high : x;
 }
 
-grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, double low, double high, double *updated)
-{
+grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, double low, double high, double *updated) {
     const grpo_dd least = grpo_two_diff(1, low), most = grpo_two_sum(1, high);
     grpo_status st = grpo_check_call_(batch, updated, 5);
     grpo_dd g;
@@ -537,8 +509,7 @@ grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, doub
 }
 
 grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t n, double low, double high, int64_t max,
-                            int64_t *new_level)
-{
+                            int64_t *new_level) {
     int64_t k, next;
     grpo_status st = grpo_check_output_(new_level, 7);
     if (!st) st = grpo_check_count_(n, 0, 3);
@@ -559,16 +530,14 @@ grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t
     return GRPO_OK;
 }
 
-static grpo_dd grpo_log_entropy_(double H)
-{
+static grpo_dd grpo_log_entropy_(double H) {
     const grpo_dd least = grpo_1e_minus_8_;
     if (!(H < least.hi)) return grpo_log_twice(H);
     return grpo_dd_add(grpo_log_twice(least.hi), grpo_dd_of_(least.lo / least.hi));
 }
 
 /* the largest of the `rank` smallest */
-static double grpo_entropy_quantile_(const grpo_batch *b, int64_t rank)
-{
+static double grpo_entropy_quantile_(const grpo_batch *b, int64_t rank) {
     grpo_order_ o;
     grpo_prefix_ p;
     grpo_key_ key;
@@ -589,8 +558,7 @@ static double grpo_entropy_quantile_(const grpo_batch *b, int64_t rank)
 /* of e - pivot: the largest and the least, at least 1e-8 deviations away */
 typedef struct { grpo_dd pivot, above, below; } grpo_entropies_;
 
-static void grpo_survey_entropies_(const grpo_batch *b, int64_t n, grpo_entropies_ *s)
-{
+static void grpo_survey_entropies_(const grpo_batch *b, int64_t n, grpo_entropies_ *s) {
     grpo_index_ at;
     grpo_sum sum;
     grpo_dd d, square, least;
@@ -611,8 +579,7 @@ static void grpo_survey_entropies_(const grpo_batch *b, int64_t n, grpo_entropie
     if (grpo_dd_less(s->below, least)) s->below = least;
 }
 
-grpo_status grpo_entropy_standard(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard)
-{
+grpo_status grpo_entropy_standard(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard) {
     grpo_status st = grpo_check_call_(batch, standard, 4);
     grpo_entropies_ s;
     grpo_index_ at;
@@ -640,8 +607,7 @@ grpo_status grpo_entropy_standard(const grpo_batch *batch, double quantile, grpo
 }
 
 /* e^(logp - logp_old) of the token of this rank, from 1 up, in ascending order */
-static double grpo_ratio_at_rank_(grpo_order_ *o, int64_t rank)
-{
+static double grpo_ratio_at_rank_(grpo_order_ *o, int64_t rank) {
     grpo_prefix_ p;
     grpo_key_ key;
     grpo_index_ at;
@@ -655,8 +621,7 @@ static double grpo_ratio_at_rank_(grpo_order_ *o, int64_t rank)
     return grpo_exp(d);
 }
 
-grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value)
-{
+grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value) {
     grpo_status st = grpo_check_call_(batch, value, 4);
     grpo_order_ o;
     grpo_index_ at;
@@ -685,8 +650,7 @@ grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double
     return GRPO_OK;
 }
 
-grpo_status grpo_logistic_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift)
-{
+grpo_status grpo_logistic_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift) {
     grpo_status st = grpo_check_call_(batch, shift, 4);
     grpo_sum sum[2];
     grpo_dd mean = grpo_dd_of_(0);

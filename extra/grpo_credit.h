@@ -83,8 +83,7 @@ grpo_status grpo_key_tokens(const grpo_batch *batch, const int64_t *token, const
 
 /* one token's share of the Jensen-Shannon divergence (Trinity-RFT): beta p (log p - log m) + (1 - beta) q (log q - log m), p = e^teacher,
  * q = e^student, m = beta p + (1 - beta) q; 0 for beta 0 or 1 */
-GRPO_FN double grpo_jensen_shannon(double teacher, double student, double beta)
-{
+GRPO_FN double grpo_jensen_shannon(double teacher, double student, double beta) {
     const double rest = 1 - beta;
     grpo_dd d = grpo_two_diff(teacher, student), back = grpo_dd_negative(d);
     double of_teacher = rest * grpo_exp_minus_one(back), of_student = beta * grpo_exp_minus_one(d);      /* m/p - 1, m/q - 1 */
@@ -304,8 +303,7 @@ typedef struct { double responses[2], with[2], tokens[2], hits[2]; } grpo_key_co
 
 /* two-sided p-value of (a b; c d): the share of tables with its margins that are not more probable, each in units of its own probability.
  * 1 exactly if all are */
-static grpo_dd grpo_fisher_(double a, double b, double c, double d)
-{
+static grpo_dd grpo_fisher_(double a, double b, double c, double d) {
     const grpo_dd one = grpo_dd_of_(1);
     grpo_dd rare = one, total = one, w;
     double k;
@@ -324,14 +322,12 @@ static grpo_dd grpo_fisher_(double a, double b, double c, double d)
     return grpo_is_finite(total.hi) ? grpo_dd_quotient(rare, total) : grpo_dd_of_(0);
 }
 
-static void grpo_add_log_(grpo_dd *sum, double sign, double n)         /* + sign n log n */
-{
+static void grpo_add_log_(grpo_dd *sum, double sign, double n) {       /* + sign n log n */
     if (n > 0) *sum = grpo_dd_add(*sum, grpo_dd_mul(grpo_log_twice(n), sign * n));
 }
 
 /* in bits; 0 exactly where the rows of (a b; c d) are proportional */
-static grpo_dd grpo_information_(double a, double b, double c, double d)
-{
+static grpo_dd grpo_information_(double a, double b, double c, double d) {
     const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     grpo_dd sum = { 0, 0 };
     if (a * d == b * c) return sum;
@@ -342,8 +338,7 @@ static grpo_dd grpo_information_(double a, double b, double c, double d)
 }
 
 /* to twice the precision: atan x = 2 atan(x/(1 + sqrt(1 + x^2))) five times, then |x| < 0.05 and x^25/25 < 2^-110 */
-static grpo_dd grpo_atan_twice_(grpo_dd x)
-{
+static grpo_dd grpo_atan_twice_(grpo_dd x) {
     const grpo_dd one = grpo_dd_of_(1);
     grpo_dd square, sum = { 0, 0 };
     int k;
@@ -354,8 +349,7 @@ static grpo_dd grpo_atan_twice_(grpo_dd x)
 }
 
 /* asin sqrt(a/(a + c + eps)) - asin sqrt(b/(b + d + eps)) = atan sqrt(a/(c + eps)) - atan sqrt(b/(d + eps)) as one arc tangent */
-static grpo_dd grpo_arc_difference_(double a, double b, double c, double d)
-{
+static grpo_dd grpo_arc_difference_(double a, double b, double c, double d) {
     const grpo_dd eps = { 1e-10, -3.643219731549774e-27 };
     const grpo_dd C = grpo_dd_add(grpo_dd_of_(c), eps), D = grpo_dd_add(grpo_dd_of_(d), eps);
     grpo_dd over = grpo_dd_add(grpo_two_diff(a * d, b * c), grpo_dd_mul(eps, a - b)), under;
@@ -366,8 +360,7 @@ static grpo_dd grpo_arc_difference_(double a, double b, double c, double d)
 }
 
 /* tf of the right (side 0) or the wrong responses: 3 n (L + L')/(n (L + L') + L (3 L + L')) */
-static grpo_dd grpo_term_frequency_(const grpo_key_counts_ *k, int side)
-{
+static grpo_dd grpo_term_frequency_(const grpo_key_counts_ *k, int side) {
     const double n = k->hits[side], L = k->tokens[side], both = k->tokens[0] + k->tokens[1];
     if (n == 0) return grpo_dd_of_(0);
     return grpo_dd_steady_(grpo_dd_quotient(grpo_two_prod(3 * n, both), grpo_dd_add(grpo_two_prod(n, both),
@@ -375,16 +368,14 @@ static grpo_dd grpo_term_frequency_(const grpo_key_counts_ *k, int side)
 }
 
 /* tf/(tf' + eps) - tf'/(tf + eps) = (tf - tf')(tf + tf' + eps)/((tf' + eps)(tf + eps)) */
-static grpo_dd grpo_frequency_difference_(const grpo_key_counts_ *k)
-{
+static grpo_dd grpo_frequency_difference_(const grpo_key_counts_ *k) {
     const grpo_dd eps = { 1e-5, -8.180305391403131e-22 };
     const grpo_dd right = grpo_term_frequency_(k, 0), wrong = grpo_term_frequency_(k, 1), sum = grpo_dd_add(grpo_dd_add(right, wrong), eps);
     const grpo_dd under = grpo_dd_product(grpo_dd_add(right, eps), grpo_dd_add(wrong, eps));
     return grpo_dd_quotient(grpo_dd_product(grpo_dd_minus_(right, wrong), sum), under);
 }
 
-static double grpo_key_of_counts_(const grpo_key_measure *m, const grpo_key_counts_ *k)
-{
+static double grpo_key_of_counts_(const grpo_key_measure *m, const grpo_key_counts_ *k) {
     const double a = k->with[0], b = k->with[1], c = k->responses[0] - a, d = k->responses[1] - b;
     const grpo_dd p = grpo_fisher_(a, b, c, d);
     grpo_dd w = { 0, 0 }, h = grpo_arc_difference_(a, b, c, d);
@@ -397,14 +388,12 @@ static double grpo_key_of_counts_(const grpo_key_measure *m, const grpo_key_coun
     return grpo_times(m->top, t + h.lo * (1 - t * t));
 }
 
-static int grpo_place_before_(const grpo_token_place *x, const grpo_token_place *y)
-{
+static int grpo_place_before_(const grpo_token_place *x, const grpo_token_place *y) {
     return x->token < y->token || (x->token == y->token && x->sequence < y->sequence);
 }
 
 /* the heap below `root` has only its root out of place */
-static void grpo_sift_(grpo_token_place *heap, int64_t root, int64_t n)
-{
+static void grpo_sift_(grpo_token_place *heap, int64_t root, int64_t n) {
     int64_t child;
     grpo_token_place x = heap[root];
     for (; (child = 2 * root + 1) < n; root = child) {
@@ -415,8 +404,7 @@ static void grpo_sift_(grpo_token_place *heap, int64_t root, int64_t n)
     heap[root] = x;
 }
 
-static void grpo_sort_places_(grpo_token_place *x, int64_t n)
-{
+static void grpo_sort_places_(grpo_token_place *x, int64_t n) {
     grpo_token_place last;
     int64_t k;
     for (k = n / 2; k > 0; k--) grpo_sift_(x, k - 1, n);
@@ -427,8 +415,7 @@ static void grpo_sort_places_(grpo_token_place *x, int64_t n)
 }
 
 /* the unmasked tokens of group g, and the counts that all ids share */
-static int64_t grpo_gather_places_(const grpo_batch *b, int64_t g, const int64_t *token, grpo_token_place *place, grpo_key_counts_ *k)
-{
+static int64_t grpo_gather_places_(const grpo_batch *b, int64_t g, const int64_t *token, grpo_token_place *place, grpo_key_counts_ *k) {
     int64_t i, t, n = 0, before;
     int wrong;
     memset(k, 0, sizeof *k);
@@ -446,8 +433,7 @@ static int64_t grpo_gather_places_(const grpo_batch *b, int64_t g, const int64_t
 }
 
 static void grpo_key_group_(const grpo_batch *b, int64_t g, const int64_t *token, const grpo_key_measure *m, grpo_token_place *place,
-                            grpo_real *key)
-{
+                            grpo_real *key) {
     grpo_key_counts_ k;
     double x;
     int64_t begin, end, j, n = grpo_gather_places_(b, g, token, place, &k);
@@ -467,8 +453,7 @@ static void grpo_key_group_(const grpo_batch *b, int64_t g, const int64_t *token
     }
 }
 
-static grpo_status grpo_check_places_(const grpo_batch *b, const grpo_token_place *scratch, int64_t capacity, int place)
-{
+static grpo_status grpo_check_places_(const grpo_batch *b, const grpo_token_place *scratch, int64_t capacity, int place) {
     int64_t g, i, n;
     for (g = 0; g < b->n_groups; g++) {
         for (n = 0, i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) n += grpo_unmasked_(b, i);
@@ -479,8 +464,7 @@ static grpo_status grpo_check_places_(const grpo_batch *b, const grpo_token_plac
 }
 
 grpo_status grpo_key_tokens(const grpo_batch *batch, const int64_t *token, const grpo_key_measure *measure, grpo_token_place *scratch,
-                            int64_t capacity, grpo_real *key)
-{
+                            int64_t capacity, grpo_real *key) {
     grpo_status st = grpo_check_call_(batch, key, 6);
     int64_t g;
     if (!st) st = grpo_check_output_(measure, 3);
@@ -498,8 +482,7 @@ grpo_status grpo_key_tokens(const grpo_batch *batch, const int64_t *token, const
     return GRPO_OK;
 }
 
-grpo_status grpo_jsd_advantage(const grpo_batch *batch, double beta, double coef, grpo_real *advantage)
-{
+grpo_status grpo_jsd_advantage(const grpo_batch *batch, double beta, double coef, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 4);
     grpo_index_ at;
     int64_t t;
@@ -516,8 +499,7 @@ grpo_status grpo_jsd_advantage(const grpo_batch *batch, double beta, double coef
 }
 
 /* alpha = m/(p + m) = m N/(c + m N) of the c correct ones among N; 0 for c = 0 */
-static grpo_dd grpo_distribution_share_(const grpo_batch *b, const uint8_t *correct, double entropy, double entropy_base)
-{
+static grpo_dd grpo_distribution_share_(const grpo_batch *b, const uint8_t *correct, double entropy, double entropy_base) {
     const grpo_dd tenth = { 0.1, -5.551115123125783e-18 };
     const int64_t first = grpo_first_sequence_(b), end = grpo_end_sequence_(b);
     grpo_dd m = grpo_two_diff(entropy_base, entropy);
@@ -531,8 +513,7 @@ static grpo_dd grpo_distribution_share_(const grpo_batch *b, const uint8_t *corr
 }
 
 grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *tempered,
-                                        const uint8_t *correct, double entropy, double entropy_base, grpo_real *shaped)
-{
+                                        const uint8_t *correct, double entropy, double entropy_base, grpo_real *shaped) {
     grpo_status st = grpo_check_call_(batch, shaped, 7);
     grpo_dd alpha, rest;
     int64_t i, t;
@@ -559,16 +540,14 @@ grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real
 typedef struct { grpo_dd mean, deviation; } grpo_mean_deviation_of_;
 
 /* likewise */
-static grpo_mean_deviation_of_ grpo_mean_and_deviation_(const grpo_values *v, grpo_std_kind kind, int e)
-{
+static grpo_mean_deviation_of_ grpo_mean_and_deviation_(const grpo_values *v, grpo_std_kind kind, int e) {
     grpo_mean_deviation_of_ r;
     r.mean = grpo_dd_scaled_(grpo_dd_div(grpo_sum_dd_(&v->sum), (double)v->count), e);
     r.deviation = grpo_values_deviation_(v, kind, e);
     return r;
 }
 
-static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t g, grpo_std_kind kind)
-{
+static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t g, grpo_std_kind kind) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
     grpo_values v;
     double largest = 0;
@@ -581,8 +560,7 @@ static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t 
     return grpo_mean_and_deviation_(&v, kind, e);
 }
 
-grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature, grpo_real *advantage)
-{
+grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 3);
     grpo_sum sum;
     int64_t g, i, begin, end;
@@ -605,20 +583,17 @@ grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature
 }
 
 /* e^((mean - largest mean)/temperature) of response i of those that take part, else 0 */
-static int grpo_has_likelihood_share_(const grpo_batch *b, double threshold, int64_t i)
-{
+static int grpo_has_likelihood_share_(const grpo_batch *b, double threshold, int64_t i) {
     return (double)b->reward[i] > threshold && grpo_unmasked_(b, i) > 0;
 }
 
-static double grpo_likelihood_(const grpo_batch *b, double threshold, double temperature, const grpo_dd *mean, grpo_dd top, int64_t i)
-{
+static double grpo_likelihood_(const grpo_batch *b, double threshold, double temperature, const grpo_dd *mean, grpo_dd top, int64_t i) {
     if (!grpo_has_likelihood_share_(b, threshold, i)) return 0;
     return grpo_exp(grpo_dd_div(grpo_dd_minus_(mean[i], top), temperature));
 }
 
 static void grpo_likelihood_group_(const grpo_batch *b, int64_t g, double threshold, double temperature, int by_length, const grpo_dd *mean,
-                                   grpo_real *advantage)
-{
+                                   grpo_real *advantage) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
     grpo_dd top = grpo_dd_of_(-HUGE_VAL);
     grpo_sum sum, shares;
@@ -641,8 +616,7 @@ static void grpo_likelihood_group_(const grpo_batch *b, int64_t g, double thresh
 }
 
 grpo_status grpo_likelihood_share(const grpo_batch *batch, double threshold, double temperature, int by_length, grpo_dd *scratch,
-                                  grpo_real *advantage)
-{
+                                  grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 6);
     int64_t g;
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
@@ -656,15 +630,13 @@ grpo_status grpo_likelihood_share(const grpo_batch *batch, double threshold, dou
 }
 
 /* is response i among the first floor(G/2) by metric? */
-static int grpo_is_low_(const double *metric, int64_t begin, int64_t end, int64_t i)
-{
+static int grpo_is_low_(const double *metric, int64_t begin, int64_t end, int64_t i) {
     int64_t j, rank = 0;
     for (j = begin; j < end; j++) rank += metric[j] < metric[i] || (metric[j] == metric[i] && j < i);
     return rank < (end - begin) / 2;
 }
 
-static void grpo_canon_group_(const grpo_batch *b, int64_t g, const double *metric, const grpo_canon *c, grpo_real *advantage)
-{
+static void grpo_canon_group_(const grpo_batch *b, int64_t g, const double *metric, const grpo_canon *c, grpo_real *advantage) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], half = (end - begin) / 2;
     grpo_dd mean[2] = { { 0, 0 }, { 0, 0 } }, inter, intra;             /* of the high half, of the low one */
     grpo_sum sum[2];
@@ -685,8 +657,7 @@ static void grpo_canon_group_(const grpo_batch *b, int64_t g, const double *metr
     }
 }
 
-grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, const grpo_canon *canon, grpo_real *advantage)
-{
+grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, const grpo_canon *canon, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 4);
     int64_t g;
     if (!st) st = grpo_check_output_(canon, 3);
@@ -703,15 +674,13 @@ grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, 
 }
 
 /* of n rewards of which `right` are 1: 1/2 (U/(sqrt p + e) + (1 - U)/(1 - sqrt p + e))/(sample std + e), p = right/n */
-static double grpo_relative_factor_(double n, double right, double mean_reward)
-{
+static double grpo_relative_factor_(double n, double right, double mean_reward) {
     const double e = 1e-6, p = right / n, root = sqrt(p), rest = (n - right) / n / (1 + root);       /* 1 - sqrt p */
     const double deviation = sqrt(right * (n - right) / (n * (n - 1)));
     return 0.5 * (mean_reward / (root + e) + (1 - mean_reward) / (rest + e)) / (deviation + e);
 }
 
-grpo_status grpo_group_relative_scale(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage)
-{
+grpo_status grpo_group_relative_scale(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 4);
     int64_t g, i, begin, end;
     int overflow = 0;
@@ -736,8 +705,7 @@ grpo_status grpo_group_relative_scale(const grpo_batch *batch, double alpha, dou
 }
 
 /* the mean over group g of the means of responses with tokens */
-static grpo_dd grpo_mean_of_means_(const grpo_batch *b, int64_t g, const grpo_dd *mean)
-{
+static grpo_dd grpo_mean_of_means_(const grpo_batch *b, int64_t g, const grpo_dd *mean) {
     grpo_sum sum;
     int64_t i, n = 0;
     memset(&sum, 0, sizeof sum);
@@ -750,8 +718,7 @@ static grpo_dd grpo_mean_of_means_(const grpo_batch *b, int64_t g, const grpo_dd
 }
 
 grpo_status grpo_sharpening(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
-                            grpo_real *shaped)
-{
+                            grpo_real *shaped) {
     grpo_status st = grpo_check_call_(batch, shaped, 6);
     int64_t g, i;
     int overflow = 0;
@@ -779,8 +746,7 @@ grpo_status grpo_sharpening(const grpo_batch *batch, const double *advantage, do
 }
 
 /* the members of the struct by their order */
-static grpo_status grpo_check_feature_(const grpo_batch *b, const grpo_feature *f, int place)
-{
+static grpo_status grpo_check_feature_(const grpo_batch *b, const grpo_feature *f, int place) {
     const int64_t first = grpo_first_sequence_(b), end = grpo_end_sequence_(b);
     const double *const lists[] = { f->advantage, f->feature, f->divisor };
     grpo_status st = grpo_check_member_(f->delta, GRPO_MODERATE_, place, 4);
@@ -794,8 +760,7 @@ static grpo_status grpo_check_feature_(const grpo_batch *b, const grpo_feature *
     return !st && end > first && !f->eligible ? grpo_refuse_(GRPO_NULL, place, 3) : st;
 }
 
-grpo_status grpo_feature_bonus(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped)
-{
+grpo_status grpo_feature_bonus(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped) {
     grpo_status st = grpo_check_call_(batch, shaped, 3);
     const grpo_feature *f = feature;
     int64_t g, i;
@@ -820,8 +785,7 @@ grpo_status grpo_feature_bonus(const grpo_batch *batch, const grpo_feature *feat
 }
 
 /* `count` more values of x */
-static void grpo_values_repeat_(grpo_values *v, double x, int64_t count)
-{
+static void grpo_values_repeat_(grpo_values *v, double x, int64_t count) {
     const grpo_dd square = grpo_two_prod(x, x);
     if (count == 0) return;
     if (v->count == 0 || grpo_dd_less(grpo_dd_of_(x), v->min)) v->min = grpo_dd_of_(x);
@@ -832,8 +796,7 @@ static void grpo_values_repeat_(grpo_values *v, double x, int64_t count)
     grpo_sum_add_dd_(&v->squares, grpo_two_prod((double)count, square.lo));
 }
 
-grpo_status grpo_virtual_reward(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage)
-{
+grpo_status grpo_virtual_reward(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 5);
     int64_t g, i, begin, end;
     int overflow = 0;
@@ -862,8 +825,7 @@ grpo_status grpo_virtual_reward(const grpo_batch *batch, double virtual_reward, 
 }
 
 /* the bundle of group g: its least group size; *groups: how many it has */
-static int64_t grpo_bundle_size_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t *groups)
-{
+static int64_t grpo_bundle_size_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t *groups) {
     int64_t h, least = grpo_group_size_(b, g);
     for (*groups = 0, h = 0; h < b->n_groups; h++) {
         if (bundle[h] != bundle[g]) continue;
@@ -874,8 +836,7 @@ static int64_t grpo_bundle_size_(const grpo_batch *b, const int64_t *bundle, int
 }
 
 /* the sum of its k-th rewards, or of those less the means of their groups */
-static grpo_dd grpo_bundle_sum_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t k, const grpo_dd *mean)
-{
+static grpo_dd grpo_bundle_sum_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t k, const grpo_dd *mean) {
     grpo_sum sum;
     int64_t h;
     memset(&sum, 0, sizeof sum);
@@ -890,8 +851,7 @@ static grpo_dd grpo_bundle_sum_(const grpo_batch *b, const int64_t *bundle, int6
 static grpo_dd grpo_positive_part_(grpo_dd x) { return x.hi > 0 ? x : grpo_dd_of_(0); }
 
 /* (omega v + u)/(omega + 1) */
-static double grpo_risk_(const grpo_risk *x, grpo_dd S)
-{
+static double grpo_risk_(const grpo_risk *x, grpo_dd S) {
     const grpo_dd above = grpo_dd_minus_(S, grpo_dd_of_(x->low)), beyond = grpo_dd_minus_(S, grpo_dd_of_(x->high));
     const grpo_dd gain = grpo_dd_minus_(grpo_positive_part_(above), grpo_positive_part_(beyond));
     const grpo_dd lost = grpo_positive_part_(grpo_dd_negative(above));
@@ -901,8 +861,7 @@ static double grpo_risk_(const grpo_risk *x, grpo_dd S)
 }
 
 static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const grpo_risk *risk, int64_t g, const grpo_dd *mean,
-                               grpo_real *advantage)
-{
+                               grpo_real *advantage) {
     int64_t groups, k;
     const int64_t begin = b->group_begin[g], n = grpo_bundle_size_(b, bundle, g, &groups);
     grpo_values v;
@@ -922,8 +881,7 @@ static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const
 }
 
 /* the members of the struct by their order */
-static grpo_status grpo_check_risk_(const grpo_risk *x, int place)
-{
+static grpo_status grpo_check_risk_(const grpo_risk *x, int place) {
     grpo_status st = grpo_check_member_(x->low, GRPO_MODERATE_, place, 0);
     if (!st) st = grpo_check_member_(x->high, GRPO_MODERATE_, place, 1);
     if (!st) st = grpo_check_member_(x->a, GRPO_MODERATE_FACTOR_, place, 2);
@@ -935,8 +893,7 @@ static grpo_status grpo_check_risk_(const grpo_risk *x, int place)
 }
 
 grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle, const grpo_risk *risk, grpo_dd *scratch,
-                                  grpo_real *advantage)
-{
+                                  grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 5);
     int64_t g, i;
     if (!st) st = grpo_check_output_(risk, 3);
@@ -956,8 +913,7 @@ grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle
 }
 
 /* mean reward times distinct classes over size */
-static grpo_dd grpo_set_value_(const double *reward, const int64_t *klass, const int64_t *member, int64_t size)
-{
+static grpo_dd grpo_set_value_(const double *reward, const int64_t *klass, const int64_t *member, int64_t size) {
     grpo_sum sum;
     int64_t j, k, distinct = 0;
     memset(&sum, 0, sizeof sum);
@@ -969,8 +925,7 @@ static grpo_dd grpo_set_value_(const double *reward, const int64_t *klass, const
     return grpo_dd_steady_(grpo_dd_div(grpo_dd_div(grpo_dd_mul(grpo_sum_dd_(&sum), (double)distinct), (double)size), (double)size));
 }
 
-static grpo_status grpo_check_sets_(const int64_t *member, const int64_t *set_begin, int64_t n_sets, int64_t n)
-{
+static grpo_status grpo_check_sets_(const int64_t *member, const int64_t *set_begin, int64_t n_sets, int64_t n) {
     int64_t s, k;
     if (set_begin[0] < 0) return grpo_refuse_(GRPO_NEGATIVE, 5, 0);
     for (s = 0; s < n_sets; s++) if (set_begin[s + 1] <= set_begin[s]) return grpo_refuse_(GRPO_NOT_INCREASING, 5, s + 1);
@@ -979,8 +934,7 @@ static grpo_status grpo_check_sets_(const int64_t *member, const int64_t *set_be
 }
 
 grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64_t n, const int64_t *member, const int64_t *set_begin,
-                               int64_t n_sets, double *advantage)
-{
+                               int64_t n_sets, double *advantage) {
     grpo_values v;
     grpo_dd f, mean;
     int64_t s;
@@ -1007,8 +961,7 @@ grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64
 }
 
 grpo_status grpo_reference_advantage(const double *reward, int64_t n, double reference_reward, double beta, double lambda,
-                                     int with_reference, double *advantage, double *reference)
-{
+                                     int with_reference, double *advantage, double *reference) {
     grpo_status st = grpo_check_output_(advantage, 7);
     const grpo_dd y = grpo_dd_of_(reference_reward);
     const double more = (double)n + 1;
@@ -1042,13 +995,11 @@ grpo_status grpo_reference_advantage(const double *reward, int64_t n, double ref
 /* of a group of G: process_coef (x G - S)/(G - 1) by token, S the sum of the responses' means, and outcome_coef (r G - R)/(G - 1) once */
 typedef struct { const grpo_real *process; double process_coef, outcome_coef, G; grpo_dd S, R; } grpo_implicit_;
 
-static grpo_dd grpo_against_others_(double x, grpo_dd sum, double G, double coef)
-{
+static grpo_dd grpo_against_others_(double x, grpo_dd sum, double G, double coef) {
     return grpo_dd_mul(grpo_dd_div(grpo_dd_minus_(grpo_two_prod(x, G), sum), G - 1), coef);
 }
 
-static void grpo_implicit_response_(const grpo_batch *b, int64_t i, const grpo_implicit_ *x, grpo_real *advantage)
-{
+static void grpo_implicit_response_(const grpo_batch *b, int64_t i, const grpo_implicit_ *x, grpo_real *advantage) {
     grpo_dd sum = grpo_against_others_((double)b->reward[i], x->R, x->G, x->outcome_coef);
     int64_t t;
     int overflow = 0;
@@ -1060,8 +1011,7 @@ static void grpo_implicit_response_(const grpo_batch *b, int64_t i, const grpo_i
 }
 
 grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *process, double process_coef, double outcome_coef,
-                                    grpo_real *advantage)
-{
+                                    grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 5);
     grpo_implicit_ x;
     int64_t g, i, begin, end;
@@ -1086,8 +1036,7 @@ grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *pr
     return GRPO_OK;
 }
 
-grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, double offset, grpo_real *advantage)
-{
+grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, double offset, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 4);
     int64_t g, i;
     int overflow = 0;
@@ -1106,14 +1055,12 @@ grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, doubl
 /* (r - mean)/divisor, 0 where all are equal */
 typedef struct { grpo_dd mean; double divisor; int equal; } grpo_standing_;
 
-static double grpo_standing_of_(const grpo_standing_ *s, double r)
-{
+static double grpo_standing_of_(const grpo_standing_ *s, double r) {
     return s->equal ? 0 : grpo_dd_minus_(grpo_dd_of_(r), s->mean).hi / s->divisor;
 }
 
 /* among the rewards of the group's unmasked tokens, or among those of its responses */
-static grpo_standing_ grpo_group_standing_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled)
-{
+static grpo_standing_ grpo_group_standing_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled) {
     grpo_values v;
     grpo_standing_ s;
     int64_t i;
@@ -1126,8 +1073,7 @@ static grpo_standing_ grpo_group_standing_(const grpo_batch *b, int64_t g, int b
     return s;
 }
 
-grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double limit, int scaled, grpo_real *advantage)
-{
+grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double limit, int scaled, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 5);
     int64_t g, i;
     int beyond, overflow = 0;
@@ -1146,8 +1092,7 @@ grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double lim
     return GRPO_OK;
 }
 
-grpo_status grpo_future_success(const double *reward, int64_t n, double *advantage)
-{
+grpo_status grpo_future_success(const double *reward, int64_t n, double *advantage) {
     grpo_dd later = grpo_dd_of_(0), more;
     double r;
     int64_t i;
@@ -1167,8 +1112,7 @@ grpo_status grpo_future_success(const double *reward, int64_t n, double *advanta
 /* the sum of two of either sign */
 static grpo_power_ grpo_power_plus_(grpo_power_ a, grpo_power_ b) { return a.m.hi == 0 ? b : b.m.hi == 0 ? a : grpo_power_sum_(a, b); }
 
-static grpo_dd grpo_power_value_(grpo_power_ x)
-{
+static grpo_dd grpo_power_value_(grpo_power_ x) {
     const int e = x.e > 4000 ? 4000 : x.e < -4000 ? -4000 : (int)x.e;
     grpo_dd r;
     r.hi = ldexp(x.m.hi, e);
@@ -1179,8 +1123,7 @@ static grpo_dd grpo_power_value_(grpo_power_ x)
 static grpo_power_ grpo_power_from_(double x) { return grpo_power_of_(grpo_dd_of_(x), 0); }
 
 /* W from the discounted sum of what was before, or inclusive up to now */
-static grpo_power_ grpo_coplayer_weight_(const grpo_coplayer *c, grpo_power_ sum, int64_t t)
-{
+static grpo_power_ grpo_coplayer_weight_(const grpo_coplayer *c, grpo_power_ sum, int64_t t) {
     grpo_power_ W = grpo_power_product_(grpo_power_from_(c->weight_gamma), sum);
     grpo_dd x;
     if (c->per_step) W = grpo_power_of_(grpo_dd_div(W.m, (double)t + 1), W.e);
@@ -1191,8 +1134,7 @@ static grpo_power_ grpo_coplayer_weight_(const grpo_coplayer *c, grpo_power_ sum
 }
 
 /* sums and products of discounts in a range of their own: a step far on may be worth less than any double, and still be multiplied */
-grpo_status grpo_coplayer_credit(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit)
-{
+grpo_status grpo_coplayer_credit(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit) {
     grpo_power_ past = grpo_power_from_(0), discount = grpo_power_from_(1), with, x;
     int64_t t;
     grpo_status st = grpo_check_output_(credit, 5);
@@ -1218,14 +1160,12 @@ grpo_status grpo_coplayer_credit(const double *own, const double *other, int64_t
 }
 
 /* alpha B */
-static grpo_dd grpo_project_part_(double A, double alpha, int positive)
-{
+static grpo_dd grpo_project_part_(double A, double alpha, int positive) {
     return positive && !(A > 0) ? grpo_dd_of_(0) : grpo_two_prod(alpha, A);
 }
 
 grpo_status grpo_project_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
-                                   grpo_dd *scratch, double *shaped)
-{
+                                   grpo_dd *scratch, double *shaped) {
     grpo_status st = grpo_check_output_(shaped, 8);
     int64_t i, j;
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -1249,8 +1189,8 @@ grpo_status grpo_project_advantage(const double *advantage, int64_t n, const dou
 }
 
 /* sum over the children of k of softmax(alpha logp) R */
-static grpo_dd grpo_branch_expected_(const int64_t *parent, const double *logp, int64_t n, int64_t k, double alpha, const grpo_branch *node)
-{
+static grpo_dd grpo_branch_expected_(const int64_t *parent, const double *logp, int64_t n, int64_t k, double alpha,
+                                     const grpo_branch *node) {
     grpo_sum sum, whole;
     double top = -HUGE_VAL;
     int64_t c;
@@ -1269,8 +1209,7 @@ static grpo_dd grpo_branch_expected_(const int64_t *parent, const double *logp, 
 
 /* depth, leaves below (a leaf: itself) and R of every node; the depths there are */
 static int64_t grpo_branch_values_(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
-                                   double alpha, grpo_branch *node)
-{
+                                   double alpha, grpo_branch *node) {
     int64_t k, depths = 0;
     for (k = 0; k < n; k++) {
         node[k].value = grpo_dd_of_(0);
@@ -1290,8 +1229,7 @@ static int64_t grpo_branch_values_(const int64_t *parent, const double *reward, 
     return depths;
 }
 
-static grpo_status grpo_check_branches_(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form)
-{
+static grpo_status grpo_check_branches_(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form) {
     grpo_status st = grpo_check_there_(parent, n, 1);
     int64_t k;
     if (!st) st = grpo_check_there_(reward, n, 2);
@@ -1307,8 +1245,7 @@ static grpo_status grpo_check_branches_(const int64_t *parent, const double *rew
 }
 
 grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
-                                  double alpha, grpo_branch *scratch, double *advantage)
-{
+                                  double alpha, grpo_branch *scratch, double *advantage) {
     grpo_status st = grpo_check_output_(advantage, 8);
     int64_t k, depth, depths;
     if (!st) st = grpo_check_choice_((int)form, 2, 5);
@@ -1334,8 +1271,7 @@ grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, c
 
 static double grpo_collapsed_(double r) { return r == 1 ? 1 : r == 0 ? -1 : 0; }
 
-grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage)
-{
+grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 3);
     int64_t g, i;
     int overflow = 0;
@@ -1356,8 +1292,7 @@ grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_r
 }
 
 grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
-                                   double *weighted)
-{
+                                   double *weighted) {
     grpo_status st = grpo_check_output_(weighted, 6);
     int64_t j;
     if (!st) st = grpo_check_count_(n, 0, 4);
@@ -1373,8 +1308,7 @@ grpo_status grpo_variant_advantage(const double *advantage, const double *diffic
     return GRPO_OK;
 }
 
-grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted)
-{
+grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted) {
     grpo_status st = grpo_check_output_(weighted, 4);
     int64_t k;
     if (!st) st = grpo_check_count_(n, 0, 3);
@@ -1388,8 +1322,7 @@ grpo_status grpo_step_weight(const double *advantage, const double *weight, int6
 
 /* node k, whose children have theirs */
 static grpo_tree_state grpo_tree_state_(const int64_t *parent, const double *reward, int64_t n, int64_t k, double gamma,
-                                        grpo_tree_advantage_form form, const grpo_tree_state *of)
-{
+                                        grpo_tree_advantage_form form, const grpo_tree_state *of) {
     grpo_tree_state s = { { 0, 0 }, 0, 0 };
     grpo_sum sum;
     int64_t c;
@@ -1407,8 +1340,7 @@ static grpo_tree_state grpo_tree_state_(const int64_t *parent, const double *rew
 }
 
 static double grpo_tree_difference_(const int64_t *parent, const double *reward, const double *value, int64_t k, double gamma,
-                                    const grpo_tree_state *of)
-{
+                                    const grpo_tree_state *of) {
     const int64_t up = parent[k];
     const int alone = of[up].children == 1;
     grpo_dd x = grpo_dd_mul(alone ? grpo_dd_of_(value[k]) : of[k].value, gamma);
@@ -1417,8 +1349,7 @@ static double grpo_tree_difference_(const int64_t *parent, const double *reward,
 }
 
 /* V - mean V of the other children of its parent */
-static double grpo_sibling_difference_(const int64_t *parent, int64_t n, int64_t k, const grpo_tree_state *of)
-{
+static double grpo_sibling_difference_(const int64_t *parent, int64_t n, int64_t k, const grpo_tree_state *of) {
     grpo_sum sum;
     int64_t c, others = of[parent[k]].children - 1;
     memset(&sum, 0, sizeof sum);
@@ -1427,8 +1358,7 @@ static double grpo_sibling_difference_(const int64_t *parent, int64_t n, int64_t
 }
 
 static grpo_status grpo_check_tree_(const int64_t *parent, const double *reward, const double *value, int64_t n,
-                                    grpo_tree_advantage_form form)
-{
+                                    grpo_tree_advantage_form form) {
     grpo_status st = grpo_check_there_(parent, n, 1);
     int64_t k;
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
@@ -1438,8 +1368,7 @@ static grpo_status grpo_check_tree_(const int64_t *parent, const double *reward,
 }
 
 grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
-                                grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage)
-{
+                                grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage) {
     grpo_status st = grpo_check_output_(advantage, 8);
     int64_t k;
     if (!st) st = grpo_check_count_(n, 0, 4);
@@ -1459,8 +1388,7 @@ grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, con
 }
 
 /* gain tanh(beta v) */
-static grpo_dd grpo_anchored_(const grpo_anchors *a, grpo_dd v)
-{
+static grpo_dd grpo_anchored_(const grpo_anchors *a, grpo_dd v) {
     const grpo_dd x = grpo_dd_mul(v, a->beta);
     double t = tanh(x.hi);
     if (grpo_is_finite(x.hi)) t += (1 - t * t) * x.lo;
@@ -1468,8 +1396,7 @@ static grpo_dd grpo_anchored_(const grpo_anchors *a, grpo_dd v)
 }
 
 /* the distance from the goal */
-static grpo_dd grpo_from_goal_(const grpo_anchors *a, double r, grpo_dd mean, double constraints, double n)
-{
+static grpo_dd grpo_from_goal_(const grpo_anchors *a, double r, grpo_dd mean, double constraints, double n) {
     grpo_dd goal = grpo_dd_of_(0.5), root = grpo_dd_of_(constraints);
     if (a->form == GRPO_ANCHORS_CODE) {
         if (grpo_dd_less(goal, mean)) goal = mean;
@@ -1479,8 +1406,7 @@ static grpo_dd grpo_from_goal_(const grpo_anchors *a, double r, grpo_dd mean, do
 }
 
 /* the members of the struct by their order */
-static grpo_status grpo_check_anchors_(const grpo_anchors *a, int place)
-{
+static grpo_status grpo_check_anchors_(const grpo_anchors *a, int place) {
     const double members[] = { a->alpha, a->beta, a->gain_pos, a->gain_neg };
     grpo_status st = GRPO_OK;
     int k;
@@ -1488,8 +1414,7 @@ static grpo_status grpo_check_anchors_(const grpo_anchors *a, int place)
     return !st && (int)a->form != GRPO_ANCHORS_PAPER && (int)a->form != GRPO_ANCHORS_CODE ? grpo_refuse_(GRPO_NOT_A_CHOICE, place, 4) : st;
 }
 
-grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage)
-{
+grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 4);
     int64_t g, i;
     int overflow = 0;
@@ -1514,8 +1439,7 @@ grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints,
     return GRPO_OK;
 }
 
-static double grpo_calibrated_(const grpo_batch *b, int64_t g, int64_t i, const uint8_t *correct, double temperature, const grpo_dd *mean)
-{
+static double grpo_calibrated_(const grpo_batch *b, int64_t g, int64_t i, const uint8_t *correct, double temperature, const grpo_dd *mean) {
     grpo_sum sum;
     int64_t j;
     memset(&sum, 0, sizeof sum);
@@ -1528,8 +1452,7 @@ static double grpo_calibrated_(const grpo_batch *b, int64_t g, int64_t i, const 
 }
 
 grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
-                                      grpo_real *advantage)
-{
+                                      grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 5);
     int64_t g, i;
     int overflow = 0;
@@ -1546,8 +1469,7 @@ grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *co
 }
 
 /* of one subset, its size members: what each adds to the sums of its size */
-static void grpo_add_subset_(const double *x, int64_t n, uint32_t subset, int size, double eps, grpo_dd *sum)
-{
+static void grpo_add_subset_(const double *x, int64_t n, uint32_t subset, int size, double eps, grpo_dd *sum) {
     grpo_dd off[20], mean = { 0, 0 }, squares = { 0, 0 };
     double s, first = 0;
     int64_t k;
@@ -1570,8 +1492,7 @@ static void grpo_add_subset_(const double *x, int64_t n, uint32_t subset, int si
     for (k = 0; k < n; k++) if (subset >> k & 1) sum[k] = grpo_dd_add(sum[k], grpo_dd_of_(off[k].hi / s));
 }
 
-grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage)
-{
+grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage) {
     grpo_status st = grpo_check_output_(advantage, 4);
     double x[20], count;
     grpo_dd sum[21][20], total;
@@ -1602,8 +1523,7 @@ grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double e
     return GRPO_OK;
 }
 
-grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace)
-{
+grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace) {
     grpo_status st = grpo_check_call_(batch, advantage, 3);
     int64_t g, i;
     if (!st) st = grpo_check_output_(replace, 4);
@@ -1630,8 +1550,7 @@ grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, gr
 
 /* w = p sum_j p_j (r - r_j), over sum p, of candidate k as e^exponent times the result: of the probabilities of the others the largest is
  * taken out, so that what underflows is nothing beside the rest */
-static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int64_t n, int64_t k, grpo_dd *exponent)
-{
+static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int64_t n, int64_t k, grpo_dd *exponent) {
     grpo_dd sum = { 0, 0 };
     double top = -HUGE_VAL;
     int64_t j;
@@ -1643,8 +1562,7 @@ static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int
     return sum;
 }
 
-grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage)
-{
+grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage) {
     grpo_status st = grpo_check_output_(advantage, 4);
     grpo_dd top = { -HUGE_VAL, 0 }, size = { 0, 0 }, w, e;
     int64_t k;
@@ -1668,15 +1586,13 @@ grpo_status grpo_position_advantage(const double *logp_old, const double *reward
 }
 
 /* is no turn before number k of its role? */
-static int grpo_opens_role_(const int64_t *role, int64_t k)
-{
+static int grpo_opens_role_(const int64_t *role, int64_t k) {
     int64_t j = 0;
     while (role[j] != role[k]) j++;
     return j == k;
 }
 
-static grpo_mean_deviation_of_ grpo_role_spread_(const double *reward, const int64_t *role, int64_t n, int64_t id)
-{
+static grpo_mean_deviation_of_ grpo_role_spread_(const double *reward, const int64_t *role, int64_t n, int64_t id) {
     grpo_values v;
     double largest = 0;
     int64_t k;
@@ -1688,8 +1604,7 @@ static grpo_mean_deviation_of_ grpo_role_spread_(const double *reward, const int
     return grpo_mean_and_deviation_(&v, GRPO_STD_SAMPLE, e);
 }
 
-static double grpo_role_advantage_(double r, const grpo_mean_deviation_of_ *of, grpo_role_form form)
-{
+static double grpo_role_advantage_(double r, const grpo_mean_deviation_of_ *of, grpo_role_form form) {
     grpo_dd x = grpo_dd_minus_(grpo_dd_of_(r), of->mean);
     if (form == GRPO_ROLE_MEAN) return x.hi;
     if (of->deviation.hi == 0) return 0;
@@ -1698,8 +1613,7 @@ static double grpo_role_advantage_(double r, const grpo_mean_deviation_of_ *of, 
     return x.hi < -1 ? -1 : x.hi > 3 ? 3 : x.hi;
 }
 
-grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage)
-{
+grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage) {
     grpo_status st = grpo_check_output_(advantage, 5);
     int64_t k, j;
     if (!st) st = grpo_check_count_(n, 0, 3);
@@ -1716,15 +1630,13 @@ grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t 
     return GRPO_OK;
 }
 
-static grpo_dd grpo_reward_from_(const grpo_batch *b, int64_t i, const double *centre)     /* r, or |r - centre| */
-{
+static grpo_dd grpo_reward_from_(const grpo_batch *b, int64_t i, const double *centre) {   /* r, or |r - centre| */
     const grpo_dd d = grpo_two_diff((double)b->reward[i], centre ? *centre : 0);
     return centre && d.hi < 0 ? grpo_dd_negative(d) : d;
 }
 
 /* number floor((n + 1)/2) of the n in ascending order */
-static grpo_dd grpo_lower_median_(const grpo_batch *b, int64_t g, const double *centre)
-{
+static grpo_dd grpo_lower_median_(const grpo_batch *b, int64_t g, const double *centre) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], place = (end - begin - 1) / 2;
     int64_t i, j, below, same;
     grpo_dd x = { 0, 0 }, y;
@@ -1740,8 +1652,7 @@ static grpo_dd grpo_lower_median_(const grpo_batch *b, int64_t g, const double *
     return x;
 }
 
-grpo_status grpo_median_advantage(const grpo_batch *batch, double eps, double *advantage, int64_t *pivot)
-{
+grpo_status grpo_median_advantage(const grpo_batch *batch, double eps, double *advantage, int64_t *pivot) {
     grpo_status st = grpo_check_call_(batch, advantage, 3);
     grpo_dd d, scale;
     double median;
@@ -1763,8 +1674,7 @@ grpo_status grpo_median_advantage(const grpo_batch *batch, double eps, double *a
     return GRPO_OK;
 }
 
-grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, double a, double b, double *mixed)
-{
+grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, double a, double b, double *mixed) {
     grpo_sum sum;
     int64_t k;
     grpo_status st = grpo_check_output_(mixed, 6);
@@ -1783,15 +1693,13 @@ grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, dou
     return GRPO_OK;
 }
 
-static grpo_power_ grpo_gram_term_(const double *gram, const double *advantage, int64_t n, int64_t i, int64_t j)
-{
+static grpo_power_ grpo_gram_term_(const double *gram, const double *advantage, int64_t n, int64_t i, int64_t j) {
     const grpo_power_ pair = grpo_power_product_(grpo_power_from_(advantage[i]), grpo_power_from_(advantage[j]));
     return grpo_power_product_(pair, grpo_power_from_(gram[i * n + j]));
 }
 
 /* sum A_i A_j K_ij/(sum A_i^2 K_ii + 1e-9) */
-static double grpo_effective_(const double *gram, const double *advantage, int64_t n)
-{
+static double grpo_effective_(const double *gram, const double *advantage, int64_t n) {
     grpo_power_ over = grpo_power_from_(0), under = grpo_power_from_(1e-9);
     int64_t i, j;
     for (i = 0; i < n; i++) {
@@ -1802,8 +1710,7 @@ static double grpo_effective_(const double *gram, const double *advantage, int64
 }
 
 /* (tr K)^2/(sum K^2 + 1e-10 n^2) */
-static double grpo_participation_(const double *gram, int64_t n)
-{
+static double grpo_participation_(const double *gram, int64_t n) {
     const int e = grpo_exponent_of_(gram, n * n);
     const double size = (double)n;
     grpo_sum trace, squares;
@@ -1817,8 +1724,7 @@ static double grpo_participation_(const double *gram, int64_t n)
     return tr * tr / (grpo_sum_value_(&squares) + ldexp(1e-10 * size * size, -2 * e));
 }
 
-static grpo_status grpo_check_gram_(const double *gram, int64_t n, int place)
-{
+static grpo_status grpo_check_gram_(const double *gram, int64_t n, int place) {
     grpo_status st = grpo_check_list_(gram, n * n, GRPO_MODERATE_, place);
     int64_t i, j;
     for (i = 0; !st && i < n; i++) {
@@ -1829,8 +1735,7 @@ static grpo_status grpo_check_gram_(const double *gram, int64_t n, int place)
 }
 
 /* to a whole number, halves to even, at most `most` */
-static int64_t grpo_rounded_(double x, int64_t most)
-{
+static int64_t grpo_rounded_(double x, int64_t most) {
     double low = floor(x);
     if (!(x < (double)most)) return most;
     if (x - low > 0.5 || (x - low == 0.5 && fmod(low, 2) != 0)) low++;
@@ -1838,8 +1743,7 @@ static int64_t grpo_rounded_(double x, int64_t most)
 }
 
 grpo_status grpo_gram_rank(const double *gram, const double *advantage, int64_t n, double share, int64_t least, int64_t most, int64_t *rank,
-                           double *effective)
-{
+                           double *effective) {
     int64_t k;
     grpo_status st = grpo_check_output_(rank, 7);
     if (!st) st = grpo_check_output_(effective, 8);

@@ -35,8 +35,7 @@ extern "C" {
  * slope: d loss/d V, 0 where the second is.  clip 0: none */
 typedef struct { double loss, slope; int clipped; } grpo_value_term;
 
-GRPO_FN grpo_value_term grpo_value_square(double value, double value_old, double returns, double clip)
-{
+GRPO_FN grpo_value_term grpo_value_square(double value, double value_old, double returns, double clip) {
     grpo_dd error = grpo_two_diff(value, returns), bound = { 0, 0 }, other, sides;
     grpo_value_term x;
     const int above = clip > 0 && grpo_dd_exceeds(grpo_dd_add(grpo_two_diff(value, value_old), grpo_two_diff(0, clip)), 0);
@@ -64,8 +63,7 @@ typedef enum {
     GRPO_PROXIMAL_LINEAR          /* log((1 - alpha) e^b + alpha e^l); their 1e-10 in the log is left out */
 } grpo_proximal_form;
 
-GRPO_FN double grpo_proximal(grpo_proximal_form form, double logp, double behaviour, int64_t lag)
-{
+GRPO_FN double grpo_proximal(grpo_proximal_form form, double logp, double behaviour, int64_t lag) {
     const double n = (double)lag, most = n - 1;
     grpo_dd x = grpo_two_diff(logp, behaviour), y = { 0, 0 };
     double change;
@@ -111,8 +109,7 @@ grpo_status grpo_set_gap(const double *student, const double *teacher, int64_t n
 extern "C" {
 #endif
 
-static void grpo_count_mask_(const grpo_batch *b, grpo_totals *totals)
-{
+static void grpo_count_mask_(const grpo_batch *b, grpo_totals *totals) {
     int64_t g;
     memset(totals, 0, sizeof *totals);
     for (g = 0; g < b->n_groups; g++) {
@@ -126,8 +123,7 @@ static void grpo_count_mask_(const grpo_batch *b, grpo_totals *totals)
 }
 
 /* which kinds it takes, and the fields of axis 7 */
-static grpo_status grpo_check_aggregation_(const grpo_aggregation *a)
-{
+static grpo_status grpo_check_aggregation_(const grpo_aggregation *a) {
     grpo_objective o;
     grpo_status st;
     memset(&o, 0, sizeof o);
@@ -147,8 +143,7 @@ typedef struct {
     int64_t clipped;
 } grpo_critic_;
 
-static void grpo_value_sequence_(const grpo_batch *b, int64_t i, grpo_critic_ *c)
-{
+static void grpo_value_sequence_(const grpo_batch *b, int64_t i, grpo_critic_ *c) {
     int64_t t;
     int overflow = 0;
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
@@ -161,8 +156,7 @@ static void grpo_value_sequence_(const grpo_batch *b, int64_t i, grpo_critic_ *c
 }
 
 grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, const grpo_real *value_old, const grpo_real *returns,
-                            double clip, const grpo_aggregation *aggregation, grpo_real *dvalue, grpo_value_report *report)
-{
+                            double clip, const grpo_aggregation *aggregation, grpo_real *dvalue, grpo_value_report *report) {
     grpo_status st = grpo_check_call_(batch, report, 8);
     grpo_totals totals;
     grpo_critic_ c;
@@ -191,8 +185,7 @@ grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, con
     return GRPO_OK;
 }
 
-static grpo_status grpo_check_versions_(const grpo_batch *b, int64_t version, const int64_t *behaviour_version)
-{
+static grpo_status grpo_check_versions_(const grpo_batch *b, int64_t version, const int64_t *behaviour_version) {
     grpo_status st = grpo_check_count_(version, 0, 2);
     grpo_index_ at;
     int64_t t;
@@ -206,8 +199,7 @@ static grpo_status grpo_check_versions_(const grpo_batch *b, int64_t version, co
 }
 
 grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const int64_t *behaviour_version, grpo_proximal_form form,
-                               grpo_real *logp_old)
-{
+                               grpo_real *logp_old) {
     grpo_status st = grpo_check_call_(batch, logp_old, 5);
     grpo_index_ at;
     int64_t t;
@@ -226,19 +218,16 @@ grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const i
 /* p of the student, q of the teacher, as e^x/total with x = (z - top)/tau, and log q - log p = x_q - x_p - shift */
 typedef struct { const double *z[2]; int64_t n; double tau, beta, top[2], total[2], shift; int infinite; } grpo_two_rows_;
 
-static grpo_dd grpo_rows_exponent_(const grpo_two_rows_ *r, int row, int64_t v)
-{
+static grpo_dd grpo_rows_exponent_(const grpo_two_rows_ *r, int row, int64_t v) {
     return grpo_dd_div(grpo_two_diff(r->z[row][v], r->top[row]), r->tau);
 }
 
-static grpo_dd grpo_rows_apart_(const grpo_two_rows_ *r, int64_t v)
-{
+static grpo_dd grpo_rows_apart_(const grpo_two_rows_ *r, int64_t v) {
     return grpo_dd_div(grpo_dd_minus_(grpo_two_diff(r->z[1][v], r->top[1]), grpo_two_diff(r->z[0][v], r->top[0])), r->tau);
 }
 
 /* shift = log(total of q/total of p), by the difference of the two where they are near each other: exactly 0 where all are equal */
-static void grpo_survey_rows_(grpo_two_rows_ *r)
-{
+static void grpo_survey_rows_(grpo_two_rows_ *r) {
     grpo_sum total[2], difference;
     int64_t v;
     int k;
@@ -265,8 +254,7 @@ static void grpo_survey_rows_(grpo_two_rows_ *r)
 /* p, q and d = log q - log p of token v; both banned: p = q = d = 0 */
 typedef struct { double p, q; grpo_dd d; } grpo_rows_at_;
 
-static grpo_rows_at_ grpo_rows_look_(const grpo_two_rows_ *r, int64_t v)
-{
+static grpo_rows_at_ grpo_rows_look_(const grpo_two_rows_ *r, int64_t v) {
     grpo_rows_at_ x;
     x.p = grpo_exp(grpo_rows_exponent_(r, 0, v)) / r->total[0];
     x.q = grpo_exp(grpo_rows_exponent_(r, 1, v)) / r->total[1];
@@ -275,23 +263,20 @@ static grpo_rows_at_ grpo_rows_look_(const grpo_two_rows_ *r, int64_t v)
 }
 
 /* a (log a - log b) - a + b >= 0, d = log a - log b: the same sum as without the last two, and what d is off by hardly counts */
-static double grpo_kl_part_(double a, double b, grpo_dd d)
-{
+static double grpo_kl_part_(double a, double b, grpo_dd d) {
     if (d.hi > -30 && d.hi < 30) return a * grpo_exp_minus_linear(grpo_dd_negative(d));
     return grpo_times(a, d.hi) - a + b;
 }
 
 /* log(rest + w e^x), rest = 1 - w */
-static double grpo_mixture_log_(grpo_dd x, double w, double rest)
-{
+static double grpo_mixture_log_(grpo_dd x, double w, double rest) {
     const double e = w * grpo_exp_minus_one(x);
     if (e < -0.5) return log(rest + w * grpo_exp(x));
     return grpo_is_finite(e) ? log1p(e) : x.hi + log(w);
 }
 
 /* the part of v in the value: beta q log(q/M) + (1 - beta) p log(p/M), or of a KL */
-static double grpo_divergence_part_(const grpo_two_rows_ *r, int64_t v)
-{
+static double grpo_divergence_part_(const grpo_two_rows_ *r, int64_t v) {
     const grpo_rows_at_ x = grpo_rows_look_(r, v);
     const double beta = r->beta, rest = 1 - beta;
     if (beta == 0) return grpo_kl_part_(x.q, x.p, x.d);
@@ -301,14 +286,12 @@ static double grpo_divergence_part_(const grpo_two_rows_ *r, int64_t v)
 }
 
 /* d value/d p_v for beta > 0, but for a constant */
-static double grpo_divergence_slope_(const grpo_two_rows_ *r, const grpo_rows_at_ *x)
-{
+static double grpo_divergence_slope_(const grpo_two_rows_ *r, const grpo_rows_at_ *x) {
     return r->beta == 1 ? -x->d.hi : -(1 - r->beta) * grpo_mixture_log_(x->d, r->beta, 1 - r->beta);
 }
 
 /* p (g - sum p g)/tau; of beta 0 p g = -q */
-static double grpo_divergence_gradient_(const grpo_two_rows_ *r, int64_t v, double mean)
-{
+static double grpo_divergence_gradient_(const grpo_two_rows_ *r, int64_t v, double mean) {
     const grpo_rows_at_ x = grpo_rows_look_(r, v);
     double g;
     if (r->z[0][v] == -HUGE_VAL) return 0;
@@ -319,8 +302,7 @@ static double grpo_divergence_gradient_(const grpo_two_rows_ *r, int64_t v, doub
 }
 
 /* -inf, a banned token, apart */
-static grpo_status grpo_check_row_(const double *z, int64_t n, int place)
-{
+static grpo_status grpo_check_row_(const double *z, int64_t n, int place) {
     grpo_status st = grpo_check_there_(z, n, place);
     int64_t v, finite = 0;
     for (v = 0; !st && v < n; v++) {
@@ -332,8 +314,7 @@ static grpo_status grpo_check_row_(const double *z, int64_t n, int place)
 }
 
 grpo_status grpo_divergence(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
-                            double *dstudent)
-{
+                            double *dstudent) {
     grpo_status st = grpo_check_output_(value, 6);
     grpo_two_rows_ r;
     grpo_sum sum, slopes;
@@ -361,8 +342,7 @@ grpo_status grpo_divergence(const double *student, const double *teacher, int64_
 }
 
 /* x_k - log sum e^x = (x_k - top) - log(1 + sum over the others of e^(x - top)) */
-static grpo_dd grpo_log_share_(const double *x, int64_t n, int64_t k)
-{
+static grpo_dd grpo_log_share_(const double *x, int64_t n, int64_t k) {
     grpo_sum others;
     int64_t j, top = 0;
     memset(&others, 0, sizeof others);
@@ -371,8 +351,7 @@ static grpo_dd grpo_log_share_(const double *x, int64_t n, int64_t k)
     return grpo_dd_minus_(grpo_two_diff(x[k], x[top]), grpo_dd_of_(log1p(grpo_sum_value_(&others))));
 }
 
-grpo_status grpo_set_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap)
-{
+grpo_status grpo_set_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap) {
     grpo_status st = grpo_check_output_(gap, 5);
     if (!st) st = grpo_check_count_(n, 1, 3);
     if (!st) st = grpo_check_list_(student, n, GRPO_MODERATE_, 1);

@@ -154,16 +154,14 @@ extern "C" {
 static float grpo_float_of_bits_(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
 static uint32_t grpo_bits_of_float_(float x) { uint32_t bits; memcpy(&bits, &x, sizeof bits); return bits; }
 
-static float grpo_from_half_(uint16_t h)
-{
+static float grpo_from_half_(uint16_t h) {
     const uint32_t sign = (uint32_t)(h & 0x8000) << 16, magnitude = (uint32_t)(h & 0x7fff) << 13;
     const uint32_t bits = grpo_bits_of_float_(grpo_float_of_bits_(magnitude) * 5.192296858534828e33f);    /* 2^112 */
     return grpo_float_of_bits_(sign | bits | (magnitude >= 0x0f800000 ? 0x7f800000 : 0));                 /* infinity, NaN */
 }
 
 /* to nearest, ties to even */
-static uint16_t grpo_to_half_(float x)
-{
+static uint16_t grpo_to_half_(float x) {
     const uint32_t bits = grpo_bits_of_float_(x), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff;
     const uint32_t normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
     const uint32_t small = grpo_bits_of_float_(grpo_float_of_bits_(a) + 0.5f) - 0x3f000000;             /* units of 2^-24 */
@@ -171,8 +169,7 @@ static uint16_t grpo_to_half_(float x)
     return (uint16_t)(sign | (a >= 0x477ff000 ? other : finite));                                       /* 65520 rounds to 2^16 */
 }
 
-static uint16_t grpo_to_bfloat_(float x)
-{
+static uint16_t grpo_to_bfloat_(float x) {
     const uint32_t bits = grpo_bits_of_float_(x), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
     return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded);
 }
@@ -180,8 +177,7 @@ static uint16_t grpo_to_bfloat_(float x)
 static size_t grpo_element_size_(grpo_row_type type) { return type == GRPO_ROW_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
 
 /* -inf where it is not kept */
-static double grpo_logit_(const grpo_logits *x, int64_t row, int64_t v)
-{
+static double grpo_logit_(const grpo_logits *x, int64_t row, int64_t v) {
     int64_t at = row * x->stride + v;
     if (x->kept && !x->kept[at]) return -HUGE_VAL;
     switch (x->type) {
@@ -191,8 +187,7 @@ static double grpo_logit_(const grpo_logits *x, int64_t row, int64_t v)
     }
 }
 
-static void grpo_put_logit_(grpo_row_type type, void *out, int64_t v, double g)
-{
+static void grpo_put_logit_(grpo_row_type type, void *out, int64_t v, double g) {
     int overflow;
     switch (type) {
     case GRPO_ROW_BFLOAT16: ((uint16_t *)out)[v] = grpo_to_bfloat_((float)g); break;
@@ -201,8 +196,7 @@ static void grpo_put_logit_(grpo_row_type type, void *out, int64_t v, double g)
     }
 }
 
-static GRPO_ROW_FN void grpo_dd_take_(grpo_dd *sum, double x)
-{
+static GRPO_ROW_FN void grpo_dd_take_(grpo_dd *sum, double x) {
     grpo_dd s = grpo_two_sum(sum->hi, x);
     *sum = grpo_two_sum(s.hi, s.lo + sum->lo);
 }
@@ -211,8 +205,7 @@ static GRPO_ROW_FN void grpo_dd_take_(grpo_dd *sum, double x)
 static GRPO_ROW_FN grpo_dd grpo_row_exponent_(double z, double from, double tau) { return grpo_dd_div(grpo_two_diff(z, from), tau); }
 
 /* the sums, relative to the largest, become relative to a logit that is `up` above it, in units of tau */
-static GRPO_ROW_FN void grpo_row_raise_(grpo_row_part *p, grpo_dd up)
-{
+static GRPO_ROW_FN void grpo_row_raise_(grpo_row_part *p, grpo_dd up) {
     double f;
     up.hi = -up.hi; up.lo = -up.lo;
     f = grpo_exp(up);
@@ -221,8 +214,7 @@ static GRPO_ROW_FN void grpo_row_raise_(grpo_row_part *p, grpo_dd up)
     p->squares = grpo_dd_mul(grpo_dd_mul(p->squares, f), f);
 }
 
-static GRPO_ROW_FN void grpo_row_take_(grpo_row_part *p, double z, double tau)
-{
+static GRPO_ROW_FN void grpo_row_take_(grpo_row_part *p, double z, double tau) {
     grpo_dd x;
     double e;
     if (z == -HUGE_VAL) return;
@@ -240,8 +232,7 @@ static GRPO_ROW_FN void grpo_row_take_(grpo_row_part *p, double z, double tau)
     grpo_dd_take_(&p->squares, e * e);
 }
 
-GRPO_ROW_FN grpo_row_part grpo_row_nothing(void)
-{
+GRPO_ROW_FN grpo_row_part grpo_row_nothing(void) {
     const grpo_dd zero = { 0, 0 };
     grpo_row_part p;
     p.largest = -HUGE_VAL; p.target = 0; p.has_target = 0;
@@ -249,21 +240,18 @@ GRPO_ROW_FN grpo_row_part grpo_row_nothing(void)
     return p;
 }
 
-GRPO_ROW_FN void grpo_row_take(grpo_row_part *part, double z, int is_target, double temperature)
-{
+GRPO_ROW_FN void grpo_row_take(grpo_row_part *part, double z, int is_target, double temperature) {
     if (!is_target) { grpo_row_take_(part, z, temperature); return; }
     part->target = z;
     part->has_target = 1;
 }
 
 /* the rule that a temperature breaks */
-static GRPO_ROW_FN grpo_rule grpo_rule_of_temperature_(double tau)
-{
+static GRPO_ROW_FN grpo_rule grpo_rule_of_temperature_(double tau) {
     return tau != tau ? GRPO_NAN : !(tau > 0) ? GRPO_NOT_POSITIVE : grpo_is_finite(tau) ? GRPO_NO_RULE : GRPO_INFINITE;
 }
 
-static grpo_status grpo_check_logits_(const grpo_logits *x)
-{
+static grpo_status grpo_check_logits_(const grpo_logits *x) {
     if (!x) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_);
     if (!x->logits) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_logits_);
     if (!x->target) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_target_);
@@ -278,8 +266,7 @@ static grpo_status grpo_check_logits_(const grpo_logits *x)
                                                      : GRPO_OK;
 }
 
-static grpo_status grpo_check_row_of_logits_(const grpo_logits *x, int64_t row)
-{
+static grpo_status grpo_check_row_of_logits_(const grpo_logits *x, int64_t row) {
     const grpo_status st = grpo_check_logits_(x);
     return st || (row >= 0 && row < x->rows) ? st : GRPO_STATUS_ARGUMENT_(GRPO_OUT_OF_RANGE, 2, -1);
 }
@@ -312,13 +299,11 @@ typedef struct {
     float origin, top, shift, least, from;
 } grpo_exps_;
 
-static int grpo_is_fast_(const grpo_logits *x)
-{
+static int grpo_is_fast_(const grpo_logits *x) {
     return (sizeof(grpo_real) == sizeof(float) || x->type != GRPO_ROW_REAL) && x->temperature > 1e-4 && x->temperature < 1e4;
 }
 
-static void grpo_exps_from_(grpo_exps_ *k, double tau, double largest)
-{
+static void grpo_exps_from_(grpo_exps_ *k, double tau, double largest) {
     const double h = tau * 0.69314718055994531, n = largest / h;
     int e;
     (void)frexp(h, &e);
@@ -333,8 +318,7 @@ static void grpo_exps_from_(grpo_exps_ *k, double tau, double largest)
     k->least = (float)(((double)k->top - 191) * h);
 }
 
-static grpo_exps_ grpo_exps_of_(double tau)
-{
+static grpo_exps_ grpo_exps_of_(double tau) {
     const double h = tau * 0.69314718055994531, per = 1 / h;
     grpo_exps_ k;
     k.per = (float)per;
@@ -351,8 +335,7 @@ static grpo_exps_ grpo_exps_of_(double tau)
 }
 
 /* z - R, from below */
-GRPO_INLINE_ float grpo_above_(float z, float origin, float least)
-{
+GRPO_INLINE_ float grpo_above_(float z, float origin, float least) {
     const float d = z - origin;
     return d < least ? least : d;                                      /* NaN stays */
 }
@@ -360,8 +343,7 @@ GRPO_INLINE_ float grpo_above_(float z, float origin, float least)
 /* 2^(64 - N) high e^(d/tau), or where `twice` is 1 (high + low) of it, b1 .. b6 those of e^(g/tau) times that: n ends up in the low bits of
  * t, and from there in the exponent, which is 0 for the least */
 GRPO_INLINE_ float grpo_exp_float_(float d, float shift, float per, float h1, float h2, const int twice, float high, float low,
-                                   float b1, float b2, float b3, float b4, float b5, float b6)
-{
+                                   float b1, float b2, float b3, float b4, float b5, float b6) {
     const float t = GRPO_MADD_(d, per, shift), n = shift - t;
     const float g = GRPO_MADD_(n, h2, GRPO_MADD_(n, h1, d));
     float p = GRPO_MADD_(g, b6, b5);
@@ -378,8 +360,7 @@ GRPO_INLINE_ float grpo_exp_float_(float d, float shift, float per, float h1, fl
                 from = (k)->from, b1 = (k)->b1, b2 = (k)->b2, b3 = (k)->b3, b4 = (k)->b4, b5 = (k)->b5, b6 = (k)->b6
 #define GRPO_EXP_(d) grpo_exp_float_(d, shift, per, h1, h2, 0, 1.0f, 0.0f, b1, b2, b3, b4, b5, b6)
 
-static float grpo_largest_of_(const float *most)
-{
+static float grpo_largest_of_(const float *most) {
     float m = most[0];
     int j;
     for (j = 1; j < GRPO_ROW_LANES_; j++) m = most[j] > m ? most[j] : m;
@@ -387,8 +368,7 @@ static float grpo_largest_of_(const float *most)
 }
 
 /* of n numbers, n a multiple of GRPO_STEP_; NaN is passed over */
-static float grpo_block_largest_(const float *z, int64_t n)
-{
+static float grpo_block_largest_(const float *z, int64_t n) {
     float most[GRPO_ROW_LANES_];
     int64_t v;
     int j;
@@ -402,8 +382,7 @@ typedef struct { double sum[GRPO_ROW_LANES_], spread[GRPO_ROW_LANES_], squares[G
 
 /* sums of e, e (z - largest) and, if asked for, (2^-64 e)^2 over a block; returns the block's largest logit.  In float and in double by
  * turns: a loop that has both has vectors of doubles only. */
-GRPO_INLINE_ float grpo_block_sums_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, const int squares, grpo_lanes_ *out)
-{
+GRPO_INLINE_ float grpo_block_sums_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, const int squares, grpo_lanes_ *out) {
     GRPO_EXP_LOCALS_(k);
     double sum[GRPO_ROW_LANES_], spread[GRPO_ROW_LANES_], square[GRPO_ROW_LANES_];
     float most[GRPO_ROW_LANES_], s[GRPO_ROW_LANES_], w[GRPO_ROW_LANES_], q[GRPO_ROW_LANES_];
@@ -434,13 +413,11 @@ GRPO_INLINE_ float grpo_block_sums_(const float *GRPO_RESTRICT_ z, int64_t size,
     return grpo_largest_of_(most);
 }
 
-static float grpo_block_plain_(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out)
-{
+static float grpo_block_plain_(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out) {
     return grpo_block_sums_(z, size, k, 0, out);
 }
 
-static float grpo_block_squared_(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out)
-{
+static float grpo_block_squared_(const float *z, int64_t size, const grpo_exps_ *k, grpo_lanes_ *out) {
     return grpo_block_sums_(z, size, k, 1, out);
 }
 
@@ -454,14 +431,12 @@ typedef struct {
 } grpo_tally_;
 
 /* (z - R)/tau - N log 2 */
-static double grpo_exps_log_(const grpo_exps_ *k, double tau, double z)
-{
+static double grpo_exps_log_(const grpo_exps_ *k, double tau, double z) {
     return (z - (double)k->origin) / tau - (double)k->top * 0.69314718055994531;
 }
 
 /* a larger one comes: sums become relative to it, the old one joins them */
-static void grpo_tally_raise_(grpo_tally_ *s, float largest)
-{
+static void grpo_tally_raise_(grpo_tally_ *s, float largest) {
     const grpo_exps_ old = s->k;
     const double up = (double)largest - (double)s->largest;
     double f, own;
@@ -484,8 +459,7 @@ static void grpo_tally_raise_(grpo_tally_ *s, float largest)
 }
 
 /* z: `size` logits, in the row or in `copy`; where they hold a new largest one, the block is done again without it */
-static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, float *copy)
-{
+static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, float *copy) {
     grpo_lanes_ block;
     float most = s->largest == -HUGE_VALF ? grpo_block_largest_(z, size) : -HUGE_VALF;
     int64_t v = 0;
@@ -505,8 +479,7 @@ static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, floa
     }
 }
 
-static void grpo_floats_of_bfloat_(const uint16_t *from, float *to, int64_t n)
-{
+static void grpo_floats_of_bfloat_(const uint16_t *from, float *to, int64_t n) {
     int64_t v = 0;
     int j;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_)
@@ -514,8 +487,7 @@ static void grpo_floats_of_bfloat_(const uint16_t *from, float *to, int64_t n)
     for (; v < n; v++) to[v] = grpo_float_of_bits_((uint32_t)from[v] << 16);
 }
 
-static void grpo_floats_of_half_(const uint16_t *from, float *to, int64_t n)
-{
+static void grpo_floats_of_half_(const uint16_t *from, float *to, int64_t n) {
     int64_t v = 0;
     int j;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_)
@@ -525,8 +497,7 @@ static void grpo_floats_of_half_(const uint16_t *from, float *to, int64_t n)
 
 /* n logits of a row from `at` on, in the row itself if it has a whole block of floats, or else in `copy`: there -inf where not kept, and
  * up to a multiple of GRPO_STEP_ */
-static const float *grpo_block_of_(const grpo_logits *x, int64_t row, int64_t at, int64_t n, float *copy)
-{
+static const float *grpo_block_of_(const grpo_logits *x, int64_t row, int64_t at, int64_t n, float *copy) {
     const int64_t first = row * x->stride + at;
     int64_t v;
     if (x->type == GRPO_ROW_REAL && !x->kept && n == GRPO_ROW_BLOCK_) return (const float *)x->logits + first;
@@ -538,16 +509,14 @@ static const float *grpo_block_of_(const grpo_logits *x, int64_t row, int64_t at
     return copy;
 }
 
-static int64_t grpo_block_size_(const grpo_logits *x, int64_t at)
-{
+static int64_t grpo_block_size_(const grpo_logits *x, int64_t at) {
     const int64_t rest = x->vocab - at, whole = GRPO_ROW_BLOCK_;
     return rest < whole ? rest : whole;
 }
 
 static int64_t grpo_steps_(int64_t n) { return (n + GRPO_STEP_ - 1) / GRPO_STEP_ * GRPO_STEP_; }
 
-static double grpo_lanes_total_(const double *x)
-{
+static double grpo_lanes_total_(const double *x) {
     double sum = 0;
     int j;
     for (j = 0; j < GRPO_ROW_LANES_; j++) sum += x[j];
@@ -555,8 +524,7 @@ static double grpo_lanes_total_(const double *x)
 }
 
 /* the sums, relative to the largest itself; NaN if a logit was */
-static void grpo_tally_part_(const grpo_tally_ *s, grpo_row_part *p)
-{
+static void grpo_tally_part_(const grpo_tally_ *s, grpo_row_part *p) {
     double f;
     p->largest = (double)s->largest;
     if (s->largest == -HUGE_VALF) { p->sum.hi = grpo_lanes_total_(s->lanes.sum); return; }
@@ -567,8 +535,7 @@ static void grpo_tally_part_(const grpo_tally_ *s, grpo_row_part *p)
 }
 
 /* 0: there is a NaN or an infinity */
-static int grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_row_part *part)
-{
+static int grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_row_part *part) {
     const int64_t target = x->target[row];
     float copy[GRPO_ROW_BLOCK_];
     grpo_tally_ s;
@@ -604,8 +571,7 @@ typedef struct { double at, slope; } grpo_slope_;
 typedef struct { float high, low, c1, c2, c3, c4, c5, c6; } grpo_powers_;
 
 static void grpo_block_gradient_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, const grpo_powers_ *c,
-                                 float *GRPO_RESTRICT_ g)
-{
+                                 float *GRPO_RESTRICT_ g) {
     const float shift = k->shift, per = k->per, h1 = k->h1, h2 = k->h2, origin = k->origin, least = k->least;
     const float high = c->high, low = c->low, c1 = c->c1, c2 = c->c2, c3 = c->c3, c4 = c->c4, c5 = c->c5, c6 = c->c6;
     float out[GRPO_STRIDE_];
@@ -619,8 +585,7 @@ static void grpo_block_gradient_(const float *GRPO_RESTRICT_ z, int64_t size, co
 }
 
 static void grpo_block_gradients_(const float *GRPO_RESTRICT_ z, int64_t size, const grpo_exps_ *k, grpo_slope_ by,
-                                  float *GRPO_RESTRICT_ g)
-{
+                                  float *GRPO_RESTRICT_ g) {
     GRPO_EXP_LOCALS_(k);
     const double at = by.at, slope = by.slope;
     float e[GRPO_STRIDE_], x[GRPO_STRIDE_], out[GRPO_STRIDE_];
@@ -637,8 +602,7 @@ static void grpo_block_gradients_(const float *GRPO_RESTRICT_ z, int64_t size, c
     }
 }
 
-static void grpo_put_block_(grpo_row_type type, const float *g, void *out, int64_t at, int64_t n)
-{
+static void grpo_put_block_(grpo_row_type type, const float *g, void *out, int64_t at, int64_t n) {
     uint16_t *half = (uint16_t *)out + at;
     int64_t v = 0;
     int j;
@@ -652,8 +616,7 @@ static void grpo_put_block_(grpo_row_type type, const float *g, void *out, int64
 
 /* Powers that are already multiplied by a power of two, 2^a: chosen so that what is left of `at` is 2^-24, and the least number of float
  * still comes from a power that is not 0.  1: `at` is in two floats.  0: it is beyond that. */
-static int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_powers_ *c)
-{
+static int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_powers_ *c) {
     int a;
     (void)frexp(at, &a);
     a = a + 24 > 0 ? 0 : a + 24 < -191 ? -191 : a + 24;
@@ -668,8 +631,7 @@ static int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_powers_ *c)
     return 1;
 }
 
-static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits)
-{
+static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits) {
     const double tau = x->temperature, most = s->largest > -HUGE_VAL ? s->largest : 0;
     float copy[GRPO_ROW_BLOCK_], own[GRPO_ROW_BLOCK_], *out = x->type == GRPO_ROW_REAL ? (float *)dlogits : NULL;
     grpo_powers_ c;
@@ -698,8 +660,7 @@ static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grp
 /* ---- a row ---------------------------------------------------------------------------------------------------------------------- */
 
 /* the same sums one by one, exactly: for doubles, and for temperatures out of the ordinary */
-static int grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_row_part *p)
-{
+static int grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_row_part *p) {
     int64_t v;
     for (v = 0; v < x->vocab; v++) {
         const double z = grpo_logit_(x, row, v);
@@ -710,15 +671,13 @@ static int grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_row_part 
 }
 
 /* of a row with a NaN or +infinity */
-static grpo_status grpo_refuse_row_(const grpo_logits *x, int64_t row)
-{
+static grpo_status grpo_refuse_row_(const grpo_logits *x, int64_t row) {
     int64_t v = 0;
     while (v < x->vocab - 1 && grpo_logit_(x, row, v) < HUGE_VAL) v++;
     return grpo_status_at_(grpo_logit_(x, row, v) > 0 ? GRPO_INFINITE : GRPO_NAN, GRPO_AT_logits_logits_, row * x->stride + v);
 }
 
-grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part)
-{
+grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part) {
     grpo_row_part p;
     grpo_status st = grpo_check_row_of_logits_(x, row);
     if (st) return st;
@@ -731,8 +690,7 @@ grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part
     return GRPO_OK;
 }
 
-GRPO_ROW_FN grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, double temperature)
-{
+GRPO_ROW_FN grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, double temperature) {
     grpo_row_part low;
     int squares;
     const grpo_rule rule = grpo_rule_of_temperature_(temperature);
@@ -759,8 +717,7 @@ GRPO_ROW_FN grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part 
 /* (sum of the others)/(the target's), upside down, and its logarithm */
 typedef struct { double ratio, inverse, log; } grpo_odds_;
 
-static GRPO_ROW_FN grpo_odds_ grpo_row_odds_(const grpo_row_part *p, double tau)
-{
+static GRPO_ROW_FN grpo_odds_ grpo_row_odds_(const grpo_row_part *p, double tau) {
     grpo_odds_ o = { 0, HUGE_VAL, -HUGE_VAL }, all = { HUGE_VAL, 0, HUGE_VAL };
     const double rest = 1 + p->sum.hi;
     grpo_dd d;
@@ -776,13 +733,11 @@ static GRPO_ROW_FN grpo_odds_ grpo_row_odds_(const grpo_row_part *p, double tau)
 
 /* log(1 + ratio), log(1 + inverse) */
 static GRPO_ROW_FN double grpo_log_all_(const grpo_odds_ *o) { return o->ratio <= 1 ? log1p(o->ratio) : o->log + log1p(o->inverse); }
-static GRPO_ROW_FN double grpo_log_all_inverse_(const grpo_odds_ *o)
-{
+static GRPO_ROW_FN double grpo_log_all_inverse_(const grpo_odds_ *o) {
     return o->inverse <= 1 ? log1p(o->inverse) : -o->log + log1p(o->ratio);
 }
 
-GRPO_ROW_FN grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row *row)
-{
+GRPO_ROW_FN grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row *row) {
     grpo_odds_ o;
     double rest, target;
     const grpo_rule rule = grpo_rule_of_temperature_(temperature);
@@ -805,8 +760,7 @@ GRPO_ROW_FN grpo_status grpo_row_of(const grpo_row_part *part, double temperatur
 
 /* Derivatives so large that what they come to together may be smaller than each, or beyond the largest double, are taken 2^-64 times.
  * Of infinite ones nothing but their signs is known: they are taken as equally large, finite ones beside them as nothing. */
-static GRPO_ROW_FN double grpo_row_scale_(double *dlogp, double *dentropy)
-{
+static GRPO_ROW_FN double grpo_row_scale_(double *dlogp, double *dentropy) {
     const double most = fabs(*dlogp) > fabs(*dentropy) ? fabs(*dlogp) : fabs(*dentropy);
     if (most < 1e270) return 1;
     if (grpo_is_finite(most)) {
@@ -819,8 +773,7 @@ static GRPO_ROW_FN double grpo_row_scale_(double *dlogp, double *dentropy)
     return HUGE_VAL;
 }
 
-GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double temperature, double dlogp, double dentropy)
-{
+GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double temperature, double dlogp, double dentropy) {
     const grpo_odds_ odds = grpo_row_odds_(part, temperature);
     grpo_row_slopes s;
     grpo_row r;
@@ -839,14 +792,12 @@ GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double
 }
 
 /* x times the scale, over the temperature: an infinity only where that is what it comes to */
-static GRPO_ROW_FN double grpo_row_unscaled_(const grpo_row_slopes *s, double x)
-{
+static GRPO_ROW_FN double grpo_row_unscaled_(const grpo_row_slopes *s, double x) {
     const double whole = grpo_times(x, s->scale);
     return grpo_is_finite(whole) ? whole / s->temperature : grpo_times(x / s->temperature, s->scale);
 }
 
-GRPO_ROW_FN double grpo_row_slope(const grpo_row_slopes *s, double z, int is_target)
-{
+GRPO_ROW_FN double grpo_row_slope(const grpo_row_slopes *s, double z, int is_target) {
     grpo_dd e;
     double p;
     if (is_target) return grpo_row_unscaled_(s, s->target);
@@ -856,15 +807,13 @@ GRPO_ROW_FN double grpo_row_slope(const grpo_row_slopes *s, double z, int is_tar
     return grpo_row_unscaled_(s, grpo_times(p, s->at) + grpo_times(p, grpo_times(s->slope, e.hi)));
 }
 
-static void grpo_row_gradient_each_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits)
-{
+static void grpo_row_gradient_each_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits) {
     int64_t v;
     for (v = 0; v < x->vocab; v++) grpo_put_logit_(x->type, dlogits, v, grpo_row_slope(s, grpo_logit_(x, row, v), 0));
 }
 
 /* the largest finite number of the type, or a little less */
-static double grpo_row_limit_(grpo_row_type type)
-{
+static double grpo_row_limit_(grpo_row_type type) {
     switch (type) {
     case GRPO_ROW_BFLOAT16: return 3.3e38;
     case GRPO_ROW_FLOAT16:  return 65504;
@@ -873,14 +822,12 @@ static double grpo_row_limit_(grpo_row_type type)
 }
 
 /* May a gradient be beyond that?  p is at most `share`, p |log p - log share| at most share/e. */
-static int grpo_row_may_overflow_(const grpo_logits *x, const grpo_row_slopes *s)
-{
+static int grpo_row_may_overflow_(const grpo_logits *x, const grpo_row_slopes *s) {
     const double most = s->share * (fabs(s->at) + fabs(s->slope)) + fabs(s->target);
     return !(grpo_row_unscaled_(s, most) < grpo_row_limit_(x->type));
 }
 
-static int grpo_row_has_infinity_(const grpo_logits *x, const void *dlogits)
-{
+static int grpo_row_has_infinity_(const grpo_logits *x, const void *dlogits) {
     grpo_logits g = *x;
     int64_t v;
     g.logits = dlogits; g.kept = NULL;
@@ -890,8 +837,7 @@ static int grpo_row_has_infinity_(const grpo_logits *x, const void *dlogits)
 
 /* grpo_row_gradient; *overflow: a gradient is beyond the largest number of its type */
 static grpo_status grpo_row_gradient_(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy,
-                                      void *dlogits, int *overflow)
-{
+                                      void *dlogits, int *overflow) {
     grpo_row_slopes s;
     grpo_status st = grpo_check_row_of_logits_(x, row);
     if (st) return st;
@@ -906,31 +852,27 @@ static grpo_status grpo_row_gradient_(const grpo_logits *x, int64_t row, const g
     return GRPO_OK;
 }
 
-grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits)
-{
+grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits) {
     int overflow;
     return grpo_row_gradient_(x, row, part, dlogp, dentropy, dlogits, &overflow);
 }
 
 /* ---- the rows of a batch ------------------------------------------------------------------------------------------------------------ */
 
-static void *grpo_row_at_(const grpo_rows *rows, int64_t row)
-{
+static void *grpo_row_at_(const grpo_rows *rows, int64_t row) {
     return (char *)rows->dlogits + (size_t)(row * rows->logits.stride) * grpo_element_size_(rows->logits.type);
 }
 
 /* 0 for NULL, which stands for nothing to pass on */
 static double grpo_real_at_(const grpo_real *x, int64_t t) { return x ? (double)x[t] : 0; }
 
-static grpo_status grpo_check_rows_there_(const grpo_rows *rows)
-{
+static grpo_status grpo_check_rows_there_(const grpo_rows *rows) {
     if (!rows) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_);
     return rows->part ? grpo_check_logits_(&rows->logits) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_part_);
 }
 
 /* rows first .. first + count - 1, arguments `place` and the next */
-static grpo_status grpo_check_range_(const grpo_rows *rows, int64_t first, int64_t count, int place)
-{
+static grpo_status grpo_check_range_(const grpo_rows *rows, int64_t first, int64_t count, int place) {
     const grpo_status st = grpo_check_rows_there_(rows);
     if (st) return st;
     if (first < 0) return GRPO_STATUS_ARGUMENT_(GRPO_NEGATIVE, place, -1);
@@ -940,15 +882,13 @@ static grpo_status grpo_check_range_(const grpo_rows *rows, int64_t first, int64
         : grpo_status_between_(GRPO_PAST_END, GRPO_AT_ARGUMENT_ + place + 1, GRPO_AT_logits_rows_, -1);
 }
 
-static void grpo_write_row_(const grpo_rows *rows, int64_t t, const grpo_row *r)
-{
+static void grpo_write_row_(const grpo_rows *rows, int64_t t, const grpo_row *r) {
     int overflow;
     if (rows->logp) grpo_put_(rows->logp, t, r ? r->logp : 0, &overflow);
     if (rows->entropy) grpo_put_(rows->entropy, t, r ? r->entropy : 0, &overflow);
 }
 
-grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t first, int64_t count)
-{
+grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t first, int64_t count) {
     grpo_status st = grpo_check_range_(rows, first, count, 3);
     grpo_row r;
     int64_t t;
@@ -961,14 +901,12 @@ grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t f
     return st;
 }
 
-static void grpo_clear_row_(const grpo_rows *rows, int64_t t)
-{
+static void grpo_clear_row_(const grpo_rows *rows, int64_t t) {
     memset(grpo_row_at_(rows, t), 0, (size_t)rows->logits.vocab * grpo_element_size_(rows->logits.type));
 }
 
 grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const grpo_real *dlogp, const grpo_real *dentropy,
-                               int64_t first, int64_t count)
-{
+                               int64_t first, int64_t count) {
     grpo_status st = grpo_check_range_(rows, first, count, 5);
     int64_t t;
     if (!st && !rows->dlogits) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_dlogits_);
@@ -983,8 +921,7 @@ grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const
 /* what becomes of a row is noted in part.has_target until the row is read */
 enum { GRPO_ROW_OF_NONE_ = -3, GRPO_ROW_MASKED_ = -2, GRPO_ROW_COUNTS_ = -1 };
 
-static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_rows *rows)
-{
+static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_rows *rows) {
     const grpo_logits *x = &rows->logits;
     int64_t i, t;
     for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
@@ -1004,8 +941,7 @@ static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_rows *rows)
 #define GRPO_OMP_(text)
 #endif
 
-static grpo_status grpo_read_marked_(const grpo_rows *rows)
-{
+static grpo_status grpo_read_marked_(const grpo_rows *rows) {
     const int64_t n = rows->logits.rows;
     int64_t t;
     int bad = 0;
@@ -1025,8 +961,7 @@ static grpo_status grpo_read_marked_(const grpo_rows *rows)
 }
 
 /* returns whether a gradient is beyond the largest number of its type */
-static int grpo_differentiate_marked_(const grpo_rows *rows, const grpo_output *out)
-{
+static int grpo_differentiate_marked_(const grpo_rows *rows, const grpo_output *out) {
     const int64_t n = rows->logits.rows;
     int64_t t;
     int overflow = 0;
@@ -1042,8 +977,7 @@ static int grpo_differentiate_marked_(const grpo_rows *rows, const grpo_output *
 
 /* all that can be wrong before a row has been read */
 static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                    const grpo_totals *totals, const grpo_rows *rows, const grpo_output *out, const grpo_partial *partial)
-{
+                                    const grpo_totals *totals, const grpo_rows *rows, const grpo_output *out, const grpo_partial *partial) {
     grpo_status st = gspo_loss_check(obj, batch, advantage, totals, out, partial);
     if (!st) st = grpo_check_rows_there_(rows);
     if (st) return st;
@@ -1056,8 +990,7 @@ static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch 
 }
 
 grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial)
-{
+                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial) {
     grpo_status st = grpo_check_rows_(obj, batch, advantage, totals, rows, out, partial);
     grpo_batch b;
     if (!st && !partial) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
@@ -1072,8 +1005,7 @@ grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *ba
 }
 
 grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                             const grpo_rows *rows, const grpo_output *out, grpo_report *report)
-{
+                             const grpo_rows *rows, const grpo_output *out, grpo_report *report) {
     grpo_partial partial;
     grpo_status st;
     memset(&partial, 0, sizeof partial);

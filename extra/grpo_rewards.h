@@ -234,16 +234,14 @@ grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward
 extern "C" {
 #endif
 
-static double grpo_largest_(const double *x, int64_t begin, int64_t end)
-{
+static double grpo_largest_(const double *x, int64_t begin, int64_t end) {
     double most = 0;
     for (; begin < end; begin++) if (x[begin] > most) most = x[begin];
     return most;
 }
 
 /* the members of the struct by their order */
-static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t end, int place)
-{
+static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t end, int place) {
     const double *const lists[] = { c->output, c->input, c->turns }, coefs[] = { c->output_coef, c->input_coef, c->turns_coef };
     grpo_status st = GRPO_OK;
     int64_t i;
@@ -255,8 +253,7 @@ static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t e
     return st;
 }
 
-static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c, grpo_real *reward)
-{
+static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c, grpo_real *reward) {
     const double *const arrays[] = { c->output, c->input, c->turns }, coefs[] = { c->output_coef, c->input_coef, c->turns_coef };
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
     grpo_sum sum;
@@ -275,8 +272,7 @@ static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c,
     }
 }
 
-grpo_status grpo_relative_cost(const grpo_batch *batch, const grpo_cost *cost, grpo_real *reward)
-{
+grpo_status grpo_relative_cost(const grpo_batch *batch, const grpo_cost *cost, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 3);
     int64_t g;
     if (!st) st = grpo_check_output_(cost, 2);
@@ -288,8 +284,7 @@ grpo_status grpo_relative_cost(const grpo_batch *batch, const grpo_cost *cost, g
     return GRPO_OK;
 }
 
-static grpo_dd grpo_row_total_(const double *x, int64_t n, double eps)
-{
+static grpo_dd grpo_row_total_(const double *x, int64_t n, double eps) {
     grpo_sum sum;
     int64_t k;
     memset(&sum, 0, sizeof sum);
@@ -298,8 +293,7 @@ static grpo_dd grpo_row_total_(const double *x, int64_t n, double eps)
     return grpo_sum_dd_(&sum);
 }
 
-grpo_status grpo_diversity_reward(const double *reward, const double *similarity, int64_t n, double eps, double *shaped)
-{
+grpo_status grpo_diversity_reward(const double *reward, const double *similarity, int64_t n, double eps, double *shaped) {
     grpo_dd total;
     int64_t i;
     grpo_status st = grpo_check_output_(shaped, 5);
@@ -319,15 +313,13 @@ grpo_status grpo_diversity_reward(const double *reward, const double *similarity
 }
 
 /* sin(pi a/b) for 0 <= a/b <= 1/2, 2 ulps */
-static double grpo_sine_pi_(grpo_dd a, grpo_dd b)
-{
+static double grpo_sine_pi_(grpo_dd a, grpo_dd b) {
     const grpo_dd pi = { 3.14159265358979312, 1.22464679914735321e-16 };
     const grpo_dd x = grpo_dd_product(grpo_dd_quotient(a, b), pi);
     return sin(x.hi) + cos(x.hi) * x.lo;
 }
 
-grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward)
-{
+grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 4);
     int64_t g, i, j, begin, end;
     int overflow = 0;
@@ -351,8 +343,7 @@ grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scr
     return GRPO_OK;
 }
 
-grpo_status grpo_early_exit(const grpo_batch *batch, grpo_real *reward)
-{
+grpo_status grpo_early_exit(const grpo_batch *batch, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 2);
     int64_t g, i;
     int right, overflow = 0;
@@ -367,8 +358,7 @@ grpo_status grpo_early_exit(const grpo_batch *batch, grpo_real *reward)
 }
 
 /* the factor of thought in a group, before decay */
-static double grpo_trust_factor_(const grpo_batch *b, int64_t g, const double *outcome, const double *thought, const grpo_trust_bounds *x)
-{
+static double grpo_trust_factor_(const grpo_batch *b, int64_t g, const double *outcome, const double *thought, const grpo_trust_bounds *x) {
     grpo_sum sum[2];
     int64_t i, n[2] = { 0, 0 }, every = 0, none = 0;
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
@@ -387,8 +377,7 @@ static double grpo_trust_factor_(const grpo_batch *b, int64_t g, const double *o
 }
 
 grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, const double *thought, double decay,
-                              const grpo_trust_bounds *bounds, grpo_real *reward)
-{
+                              const grpo_trust_bounds *bounds, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 6);
     int64_t g, i;
     int overflow = 0;
@@ -413,15 +402,13 @@ grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, co
 }
 
 /* of m calls where the least is n */
-static double grpo_tool_factor_(double m, double n, double smooth, grpo_tools_form form)
-{
+static double grpo_tool_factor_(double m, double n, double smooth, grpo_tools_form form) {
     if (form == GRPO_TOOLS_GRPO && n > 0) return grpo_sine_pi_(grpo_dd_of_(n), grpo_two_sum(m, n));
     return grpo_sine_pi_(grpo_dd_of_(smooth), grpo_two_sum(4 * m, 2 * smooth));     /* pi m/(2m + c) = pi/2 - pi c/(4m + 2c) */
 }
 
 grpo_status grpo_tool_efficiency(const grpo_batch *batch, const double *calls, const uint8_t *correct, double smooth, double alpha,
-                                 grpo_tools_form form, grpo_real *reward)
-{
+                                 grpo_tools_form form, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 7);
     int64_t g, i;
     int overflow = 0;
@@ -441,8 +428,7 @@ grpo_status grpo_tool_efficiency(const grpo_batch *batch, const double *calls, c
 }
 
 grpo_status grpo_entity_credit(const grpo_batch *batch, const double *found, const uint8_t *correct, const uint8_t *invalid, double alpha,
-                               grpo_real *reward)
-{
+                               grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 6);
     int64_t g, i;
     int overflow = 0;
@@ -461,8 +447,7 @@ grpo_status grpo_entity_credit(const grpo_batch *batch, const double *found, con
     return GRPO_OK;
 }
 
-grpo_status grpo_retention_reward(const grpo_batch *batch, double lambda, double alpha, grpo_real *reward)
-{
+grpo_status grpo_retention_reward(const grpo_batch *batch, double lambda, double alpha, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 4);
     int64_t i;
     int overflow = 0;
@@ -479,16 +464,14 @@ grpo_status grpo_retention_reward(const grpo_batch *batch, double lambda, double
     return GRPO_OK;
 }
 
-static int64_t grpo_correct_in_(const grpo_batch *b, int64_t g, const uint8_t *correct)
-{
+static int64_t grpo_correct_in_(const grpo_batch *b, int64_t g, const uint8_t *correct) {
     int64_t i, n = 0;
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) n += correct[i] != 0;
     return n;
 }
 
 /* is g among the first `count` groups by falling share of correct ones? */
-static int grpo_is_efficient_(const grpo_batch *b, int64_t g, const uint8_t *correct, int64_t count)
-{
+static int grpo_is_efficient_(const grpo_batch *b, int64_t g, const uint8_t *correct, int64_t count) {
     const double own = (double)grpo_correct_in_(b, g, correct), n = (double)(b->group_begin[g + 1] - b->group_begin[g]);
     int64_t h, rank = 0;
     for (h = 0; h < b->n_groups && rank < count; h++) {
@@ -498,8 +481,7 @@ static int grpo_is_efficient_(const grpo_batch *b, int64_t g, const uint8_t *cor
     return rank < count;
 }
 
-static void grpo_efficient_group_(const grpo_batch *b, int64_t g, const uint8_t *correct, double alpha, grpo_real *reward)
-{
+static void grpo_efficient_group_(const grpo_batch *b, int64_t g, const uint8_t *correct, double alpha, grpo_real *reward) {
     grpo_values v;
     grpo_dd mean;
     double s;
@@ -518,8 +500,7 @@ static void grpo_efficient_group_(const grpo_batch *b, int64_t g, const uint8_t 
 }
 
 grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *correct, double share, double alpha, grpo_real *reward,
-                                   uint8_t *efficient)
-{
+                                   uint8_t *efficient) {
     grpo_status st = grpo_check_call_(batch, reward, 5);
     int64_t g, i, count;
     if (!st) st = grpo_check_output_(efficient, 6);
@@ -538,8 +519,7 @@ grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *corre
 }
 
 /* min(e^m, cap), m the mean of logp_ref over the tokens of the answer, 0 without any */
-static grpo_dd grpo_answer_likelihood_(const grpo_batch *b, int64_t i, double cap)
-{
+static grpo_dd grpo_answer_likelihood_(const grpo_batch *b, int64_t i, double cap) {
     grpo_sum sum;
     grpo_dd c = grpo_dd_of_(1);
     int64_t t, n = 0;
@@ -554,14 +534,12 @@ static grpo_dd grpo_answer_likelihood_(const grpo_batch *b, int64_t i, double ca
 }
 
 /* is response i more than wrong, and no worse than the mean of its group, whose accuracies have this sum? */
-static int grpo_is_accurate_(double accuracy, const grpo_sum *sum, int64_t n)
-{
+static int grpo_is_accurate_(double accuracy, const grpo_sum *sum, int64_t n) {
     return accuracy > 0.1 && grpo_mean_exceeds_(sum, n, accuracy) <= 0;
 }
 
 static void grpo_bonus_group_(const grpo_batch *b, int64_t g, const double *accuracy, double lambda, double cap, double margin,
-                              grpo_real *reward)
-{
+                              grpo_real *reward) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
     grpo_sum sum, likelihoods;
     grpo_dd bar;
@@ -585,8 +563,7 @@ static void grpo_bonus_group_(const grpo_batch *b, int64_t g, const double *accu
 }
 
 grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accuracy, double lambda, double cap, double margin,
-                                   grpo_real *reward)
-{
+                                   grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 6);
     int64_t g;
     if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 3);
@@ -600,8 +577,7 @@ grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accura
     return GRPO_OK;
 }
 
-grpo_status grpo_gated_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate, double *reward)
-{
+grpo_status grpo_gated_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate, double *reward) {
     int64_t i, k;
     grpo_status st = grpo_check_output_(reward, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -621,8 +597,7 @@ grpo_status grpo_gated_sum(const double *rewards, int64_t n, int64_t columns, co
     return GRPO_OK;
 }
 
-grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t *correct, const uint8_t *missing, double *reward)
-{
+grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t *correct, const uint8_t *missing, double *reward) {
     grpo_dd off;
     double p;
     int64_t i;
@@ -641,8 +616,7 @@ grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t
     return GRPO_OK;
 }
 
-static double grpo_shape_(grpo_shape_form form, double length, double peak, double max)
-{
+static double grpo_shape_(grpo_shape_form form, double length, double peak, double max) {
     const grpo_dd one = grpo_dd_of_(1), x = grpo_dd_div(grpo_dd_of_(length), max);
     const int beyond = grpo_dd_exceeds(grpo_dd_minus_(x, grpo_dd_of_(peak)), 0);
     grpo_dd y = grpo_dd_div(x, peak), rest;
@@ -656,8 +630,7 @@ static double grpo_shape_(grpo_shape_form form, double length, double peak, doub
     return form == GRPO_SHAPE_PARABOLA ? grpo_dd_product(y, grpo_dd_minus_(grpo_dd_of_(2), y)).hi : y.hi;
 }
 
-grpo_status grpo_length_shape(const double *length, int64_t n, grpo_shape_form form, double peak, double max, double *reward)
-{
+grpo_status grpo_length_shape(const double *length, int64_t n, grpo_shape_form form, double peak, double max, double *reward) {
     const int triangle = form == GRPO_SHAPE_TRIANGLE;
     int64_t i;
     grpo_status st = grpo_check_output_(reward, 6);
@@ -672,16 +645,14 @@ grpo_status grpo_length_shape(const double *length, int64_t n, grpo_shape_form f
 }
 
 /* (e^(a y) - 1)/(e^a - 1) for y > 0; for large a as e^(a (y - 1)) (1 - e^(-a y))/(1 - e^-a) */
-static double grpo_exp_curve_(double a, grpo_dd y)
-{
+static double grpo_exp_curve_(double a, grpo_dd y) {
     const grpo_dd x = grpo_dd_mul(y, a);
     if (a == 0) return y.hi;
     if (a < 1) return grpo_exp_minus_one(x) / expm1(a);
     return grpo_times(grpo_exp(grpo_dd_mul(grpo_dd_minus_(y, grpo_dd_of_(1)), a)), grpo_exp_minus_one(grpo_dd_negative(x)) / expm1(-a));
 }
 
-grpo_status grpo_log_exp_map(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped)
-{
+grpo_status grpo_log_exp_map(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped) {
     grpo_status st = grpo_check_output_(mapped, 6);
     int64_t i;
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -701,8 +672,7 @@ grpo_status grpo_log_exp_map(const double *reward, int64_t n, double threshold, 
 
 /* R of a node whose children have theirs */
 static grpo_dd grpo_tree_node_(const int64_t *parent, const double *reward, int64_t n, int64_t k, double gamma, grpo_tree_form form,
-                               const grpo_dd *R)
-{
+                               const grpo_dd *R) {
     grpo_dd most = grpo_dd_of_(reward[k]);
     grpo_sum sum;
     int64_t c, children = 0;
@@ -718,8 +688,7 @@ static grpo_dd grpo_tree_node_(const int64_t *parent, const double *reward, int6
 }
 
 grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const int64_t *depth, int64_t n, double gamma,
-                             grpo_tree_form form, int64_t turns, grpo_dd *scratch, double *shaped)
-{
+                             grpo_tree_form form, int64_t turns, grpo_dd *scratch, double *shaped) {
     const int divides = form == GRPO_TREE_MEAN_BY_DEPTH;
     grpo_status st = grpo_check_output_(shaped, 9);
     int64_t k;
@@ -744,16 +713,14 @@ grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const 
 }
 
 /* p (1 - p) or 1 - p^n - (1 - p)^n of p = right/n */
-static double grpo_hint_value_(double right, double n, grpo_hint_form form)
-{
+static double grpo_hint_value_(double right, double n, grpo_hint_form form) {
     const double a = (right < n - right ? right : n - right) / n;
     if (form == GRPO_HINT_VARIANCE) return grpo_dd_div(grpo_dd_div(grpo_two_prod(right, n - right), n), n).hi;
     return -expm1(n * log1p(-a)) - pow(a, n);
 }
 
 grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n, double temperature, grpo_hint_form form, int gate,
-                             double *reward_of_hint)
-{
+                             double *reward_of_hint) {
     grpo_status st = grpo_check_output_(reward_of_hint, 7);
     grpo_sum sum;
     grpo_dd mean;
@@ -775,8 +742,7 @@ grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n,
 }
 
 /* is x between the shortest and the longest of the correct ones? */
-static int grpo_inside_lengths_(const uint8_t *correct, const int64_t *length, int64_t n, int64_t x)
-{
+static int grpo_inside_lengths_(const uint8_t *correct, const int64_t *length, int64_t n, int64_t x) {
     int64_t k;
     int longer = 0, shorter = 0;
     for (k = 0; k < n; k++) if (correct[k]) { longer |= length[k] > x; shorter |= length[k] < x; }
@@ -784,8 +750,7 @@ static int grpo_inside_lengths_(const uint8_t *correct, const int64_t *length, i
 }
 
 grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int64_t n, const int64_t *net, int64_t m, int64_t passes,
-                             int64_t predicted_length, double *reward)
-{
+                             int64_t predicted_length, double *reward) {
     const grpo_dd minus_ln100 = { -4.605170185988092, 4.3415124467644987e-16 };
     grpo_dd off;
     double sum = 0;
@@ -812,8 +777,7 @@ grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int6
     return GRPO_OK;
 }
 
-grpo_status grpo_pairwise_wins(const double *wins, int64_t n, double *reward)
-{
+grpo_status grpo_pairwise_wins(const double *wins, int64_t n, double *reward) {
     int64_t i, j;
     grpo_status st = grpo_check_output_(reward, 3);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -833,8 +797,7 @@ grpo_status grpo_pairwise_wins(const double *wins, int64_t n, double *reward)
     return GRPO_OK;
 }
 
-grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, int64_t n, double top, int64_t *scratch, double *reward)
-{
+grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, int64_t n, double top, int64_t *scratch, double *reward) {
     grpo_status st = grpo_check_output_(reward, 6);
     int64_t i, j, rank;
     if (!st) st = grpo_check_count_(n, 0, 3);
@@ -854,8 +817,7 @@ grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, 
 }
 
 /* the standard deviation of a list, of numbers whose squares no double holds too */
-static double grpo_list_deviation_(const double *x, int64_t n, grpo_std_kind kind)
-{
+static double grpo_list_deviation_(const double *x, int64_t n, grpo_std_kind kind) {
     grpo_values v;
     double largest = 0;
     int64_t k;
@@ -868,15 +830,13 @@ static double grpo_list_deviation_(const double *x, int64_t n, grpo_std_kind kin
 }
 
 /* [begin, end] and [s, e]: common length over that from the first begin to the last end */
-static double grpo_interval_overlap_(grpo_dd begin, grpo_dd end, grpo_dd s, grpo_dd e)
-{
+static double grpo_interval_overlap_(grpo_dd begin, grpo_dd end, grpo_dd s, grpo_dd e) {
     const grpo_dd common = grpo_dd_minus_(grpo_dd_less(end, e) ? end : e, grpo_dd_less(s, begin) ? begin : s);
     const grpo_dd all = grpo_dd_minus_(grpo_dd_less(end, e) ? e : end, grpo_dd_less(s, begin) ? s : begin);
     return common.hi > 0 ? grpo_dd_quotient(common, all).hi : 0;
 }
 
-grpo_status grpo_interval_reward(const double *begin, const double *end, int64_t n, double gamma, int sample, double *reward)
-{
+grpo_status grpo_interval_reward(const double *begin, const double *end, int64_t n, double gamma, int sample, double *reward) {
     const grpo_std_kind kind = sample ? GRPO_STD_SAMPLE : GRPO_STD_POPULATION;
     grpo_status st = grpo_check_output_(reward, 6);
     grpo_dd s, e;
@@ -895,8 +855,7 @@ grpo_status grpo_interval_reward(const double *begin, const double *end, int64_t
     return GRPO_OK;
 }
 
-grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, double total, double *shaped)
-{
+grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, double total, double *shaped) {
     grpo_status st = grpo_check_output_(shaped, 5);
     double divisor = 0;
     int64_t k;
@@ -911,8 +870,7 @@ grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, do
     return GRPO_OK;
 }
 
-grpo_status grpo_information_gain(const double *logp, int64_t n, grpo_information_form form, double *gain)
-{
+grpo_status grpo_information_gain(const double *logp, int64_t n, grpo_information_form form, double *gain) {
     int64_t k;
     grpo_status st = grpo_check_output_(gain, 4);
     if (!st) st = grpo_check_count_(n, 1, 2);
@@ -925,8 +883,7 @@ grpo_status grpo_information_gain(const double *logp, int64_t n, grpo_informatio
 }
 
 /* of the responses with reward 1: their tokens; 0: there are none, no others, or all are as long */
-static int grpo_correct_lengths_(const grpo_batch *b, int64_t g, grpo_lengths_ *l)
-{
+static int grpo_correct_lengths_(const grpo_batch *b, int64_t g, grpo_lengths_ *l) {
     int64_t i, right = 0;
     l->shortest = HUGE_VAL; l->longest = 0;
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
@@ -939,8 +896,7 @@ static int grpo_correct_lengths_(const grpo_batch *b, int64_t g, grpo_lengths_ *
     return right > 0 && right < b->group_begin[g + 1] - b->group_begin[g] && l->shortest < l->longest;
 }
 
-grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward)
-{
+grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 3);
     grpo_lengths_ l;
     int64_t g, i;
@@ -961,24 +917,21 @@ grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real
     return GRPO_OK;
 }
 
-static int64_t grpo_occurrences_(const int64_t *x, int64_t n, int64_t id)
-{
+static int64_t grpo_occurrences_(const int64_t *x, int64_t n, int64_t id) {
     int64_t k, count = 0;
     for (k = 0; k < n; k++) count += x[k] == id;
     return count;
 }
 
 /* is it the most frequent of the n, and the only one? */
-static int grpo_is_mode_(const int64_t *x, int64_t n, int64_t id)
-{
+static int grpo_is_mode_(const int64_t *x, int64_t n, int64_t id) {
     const int64_t own = grpo_occurrences_(x, n, id);
     int64_t k;
     for (k = 0; k < n; k++) if (x[k] != id && grpo_occurrences_(x, n, x[k]) >= own) return 0;
     return 1;
 }
 
-grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward)
-{
+grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward) {
     grpo_status st = grpo_check_output_(reward, 5);
     int64_t k, all;
     if (!st) st = grpo_check_count_(n, 0, 3);
@@ -995,8 +948,7 @@ grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations,
     return GRPO_OK;
 }
 
-grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward)
-{
+grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 4);
     int64_t g, i, j;
     int overflow = 0;
@@ -1015,15 +967,13 @@ grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer
 }
 
 /* the first token of the mask from t on, or end */
-static int64_t grpo_token_from_(const grpo_batch *b, int64_t t, int64_t end)
-{
+static int64_t grpo_token_from_(const grpo_batch *b, int64_t t, int64_t end) {
     while (t < end && !grpo_is_unmasked_(b, t)) t++;
     return t;
 }
 
 /* are `size` tokens from s on those from t on?  s < t, and there are as many */
-static int grpo_is_same_run_(const grpo_batch *b, const int64_t *token, int64_t s, int64_t t, int64_t end, int64_t size)
-{
+static int grpo_is_same_run_(const grpo_batch *b, const int64_t *token, int64_t s, int64_t t, int64_t end, int64_t size) {
     for (; size > 0; size--) {
         if (token[s] != token[t]) return 0;
         s = grpo_token_from_(b, s + 1, end);
@@ -1033,8 +983,7 @@ static int grpo_is_same_run_(const grpo_batch *b, const int64_t *token, int64_t 
 }
 
 /* share of the runs of sequence i that have been there before */
-static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t i, int64_t size)
-{
+static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t i, int64_t size) {
     const int64_t begin = b->offset[i], end = begin + b->length[i];
     int64_t s, t, left = 0, runs, again = 0;
     for (t = begin; t < end; t++) left += grpo_is_unmasked_(b, t) != 0;
@@ -1048,8 +997,7 @@ static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t 
     return (double)again / (double)runs;
 }
 
-grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward)
-{
+grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 5);
     int64_t i;
     int overflow = 0;
@@ -1063,8 +1011,7 @@ grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token
 }
 
 grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
-                                grpo_real *reward)
-{
+                                grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 6);
     grpo_values v;
     grpo_dd mean, s, z;
@@ -1091,8 +1038,7 @@ grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct,
 }
 
 /* of response i of a pair with that outcome: 1 it wins, -1 it loses, 0 neither */
-static int grpo_verdict_(const int64_t *outcome, int64_t place)
-{
+static int grpo_verdict_(const int64_t *outcome, int64_t place) {
     const int first = place % 2 == 0, up = outcome[place / 2] > 0;
     return outcome[place / 2] == 0 ? 0 : first == up ? 1 : -1;
 }
@@ -1100,8 +1046,7 @@ static int grpo_verdict_(const int64_t *outcome, int64_t place)
 static double grpo_tokens_or_one_(const grpo_batch *b, int64_t i) { return (double)(grpo_unmasked_(b, i) ? grpo_unmasked_(b, i) : 1); }
 
 static void grpo_pair_group_(const grpo_batch *b, int64_t g, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
-                             uint8_t *masked)
-{
+                             uint8_t *masked) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], paired = (end - begin) / 2 * 2;
     double least = HUGE_VAL;
     int64_t k;
@@ -1116,8 +1061,7 @@ static void grpo_pair_group_(const grpo_batch *b, int64_t g, const int64_t *outc
     }
 }
 
-grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked)
-{
+grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked) {
     grpo_status st = grpo_check_call_(batch, reward, 4);
     int64_t g, k, pairs = 0;
     if (!st) st = grpo_check_output_(masked, 5);
@@ -1133,8 +1077,7 @@ grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, c
     return GRPO_OK;
 }
 
-grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward)
-{
+grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward) {
     grpo_status st = grpo_check_output_(reward, 3);
     grpo_dd span;
     double least = HUGE_VAL, most = -HUGE_VAL;

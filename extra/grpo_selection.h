@@ -120,8 +120,7 @@ grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advanta
 
 /* the chance that n responses, right with probability p each, are not all alike: 1 - p^n - (1 - p)^n (SAGE-HINT, HILL, Knapsack-RL); p in
  * [0, 1], n >= 1 */
-GRPO_FN double grpo_informative_probability(double p, int64_t n)
-{
+GRPO_FN double grpo_informative_probability(double p, int64_t n) {
     const double a = p > 0.5 ? 1 - p : p, count = (double)n;            /* exact */
     if (!(p >= 0 && p <= 1) || n < 1) return NAN;
     if (n == 1 || a == 0) return 0;
@@ -182,8 +181,7 @@ grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t 
  * its own, none after the last of them (S2L-PO, 2605.30789, Algorithm 1); -1 for other numbers, and for those above 2^31 */
 typedef struct { int64_t other, own; } grpo_split;
 
-GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size)
-{
+GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size) {
     const int64_t most = INT64_C(1) << 31;
     grpo_split r = { -1, -1 };
     if (step < 1 || steps < 2 || size < 1 || steps > most || size > most) return r;
@@ -208,21 +206,18 @@ GRPO_FN grpo_split grpo_annealed_split(int64_t step, int64_t steps, int64_t size
 extern "C" {
 #endif
 
-static grpo_status grpo_check_by_(const grpo_batch *b, const grpo_real *by, int place)
-{
+static grpo_status grpo_check_by_(const grpo_batch *b, const grpo_real *by, int place) {
     return grpo_check_tokens_(b, by, NULL, GRPO_FINITE_, GRPO_AT_ARGUMENT_ + place);
 }
 
-static void grpo_clear_tokens_(const grpo_batch *b, uint8_t *selected)
-{
+static void grpo_clear_tokens_(const grpo_batch *b, uint8_t *selected) {
     int64_t i;
     for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
         if (b->length[i]) memset(selected + b->offset[i], 0, (size_t)b->length[i]);
 }
 
 /* selected = in: the prefix, or what it leaves; others: tokens that are not in the order */
-static void grpo_mark_prefix_(const grpo_order_ *o, const grpo_prefix_ *p, uint8_t in, uint8_t others, uint8_t *selected)
-{
+static void grpo_mark_prefix_(const grpo_order_ *o, const grpo_prefix_ *p, uint8_t in, uint8_t others, uint8_t *selected) {
     grpo_index_ at = grpo_before_tokens_(o->batch);
     grpo_key_ key;
     int64_t t, ties = p->ties;
@@ -234,8 +229,7 @@ static void grpo_mark_prefix_(const grpo_order_ *o, const grpo_prefix_ *p, uint8
 }
 
 /* no token lies inside the two that the quantile is between: at or above it is at or above the upper one, number ceil(position) */
-grpo_status grpo_select_top(const grpo_batch *batch, const grpo_real *by, double fraction, uint8_t *selected)
-{
+grpo_status grpo_select_top(const grpo_batch *batch, const grpo_real *by, double fraction, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 4);
     grpo_order_ o;
     grpo_prefix_ p;
@@ -253,8 +247,7 @@ grpo_status grpo_select_top(const grpo_batch *batch, const grpo_real *by, double
     return GRPO_OK;
 }
 
-grpo_status grpo_select_largest(const grpo_batch *batch, const grpo_real *by, int64_t count, uint8_t *selected)
-{
+grpo_status grpo_select_largest(const grpo_batch *batch, const grpo_real *by, int64_t count, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 4);
     grpo_order_ o;
     grpo_prefix_ p;
@@ -269,8 +262,7 @@ grpo_status grpo_select_largest(const grpo_batch *batch, const grpo_real *by, in
 }
 
 grpo_status grpo_select_second_moment(const grpo_batch *batch, const grpo_real *advantage, grpo_second_moment_form form, double threshold,
-                                      uint8_t *selected)
-{
+                                      uint8_t *selected) {
     const int drifting = form == GRPO_SECOND_MOMENT_DRIFTING;
     grpo_status st = grpo_check_call_(batch, selected, 5);
     grpo_order_ o;
@@ -297,8 +289,7 @@ typedef struct {
     int64_t before[GRPO_STOPS_];        /* tokens before each stop */
 } grpo_places_;
 
-static void grpo_places_of_(const grpo_batch *b, grpo_places_ *p)
-{
+static void grpo_places_of_(const grpo_batch *b, grpo_places_ *p) {
     int64_t k, first = grpo_first_sequence_(b), sequences = grpo_end_sequence_(b) - first;
     p->batch = b;
     p->stride = sequences / GRPO_STOPS_ + 1;
@@ -311,8 +302,7 @@ static void grpo_places_of_(const grpo_batch *b, grpo_places_ *p)
 }
 
 /* the slot of token k < n */
-static int64_t grpo_slot_of_(const grpo_places_ *p, int64_t k)
-{
+static int64_t grpo_slot_of_(const grpo_places_ *p, int64_t k) {
     int64_t i;
     int stop = 0, step;
     for (step = GRPO_STOPS_ / 2; step > 0; step /= 2) if (p->before[stop + step] <= k) stop += step;
@@ -321,8 +311,7 @@ static int64_t grpo_slot_of_(const grpo_places_ *p, int64_t k)
     return p->batch->offset[i] + k;
 }
 
-static uint64_t grpo_scrambled_(uint64_t x)                            /* splitmix64's */
-{
+static uint64_t grpo_scrambled_(uint64_t x) {                          /* splitmix64's */
     x += UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -330,8 +319,7 @@ static uint64_t grpo_scrambled_(uint64_t x)                            /* splitm
 }
 
 /* exact but for one chance in 2^64 to overlook that an entry is there twice, which would need memory to be found */
-static int grpo_is_permutation_(const int64_t *order, int64_t n)
-{
+static int grpo_is_permutation_(const int64_t *order, int64_t n) {
     uint64_t sum = 0;
     int64_t k;
     for (k = 0; k < n; k++) {
@@ -342,8 +330,7 @@ static int grpo_is_permutation_(const int64_t *order, int64_t n)
 }
 
 grpo_status grpo_select_between(const grpo_batch *batch, const grpo_real *by, double low, double high, const uint8_t *excluded,
-                                const int64_t *order, int64_t count, uint8_t *selected)
-{
+                                const int64_t *order, int64_t count, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 8);
     grpo_places_ places;
     int64_t k, t;
@@ -366,8 +353,7 @@ grpo_status grpo_select_between(const grpo_batch *batch, const grpo_real *by, do
     return GRPO_OK;
 }
 
-grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *covariance)
-{
+grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *covariance) {
     grpo_status st = grpo_check_call_(batch, covariance, 3);
     grpo_sum sum[2];
     grpo_dd mean_A, mean_l;
@@ -394,8 +380,7 @@ grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage,
     return GRPO_OK;
 }
 
-grpo_status grpo_keep_between(const grpo_batch *batch, double low, double high, uint8_t *keep)
-{
+grpo_status grpo_keep_between(const grpo_batch *batch, double low, double high, uint8_t *keep) {
     grpo_status st = grpo_check_call_(batch, keep, 4);
     grpo_sum sum;
     int64_t g, i, n;
@@ -412,8 +397,7 @@ grpo_status grpo_keep_between(const grpo_batch *batch, double low, double high, 
     return GRPO_OK;
 }
 
-grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, double eps, double *weight)
-{
+grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, double eps, double *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
     int64_t i;
     if (!st) st = grpo_check_number_(power, GRPO_FACTOR_, 2);
@@ -426,8 +410,7 @@ grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, doubl
 }
 
 /* a guess in double, put right by exact sums: above = weight[0] + ... + weight[j] - u total */
-static int64_t grpo_drawn_(const double *weight, int64_t n, double u, double total)
-{
+static int64_t grpo_drawn_(const double *weight, int64_t n, double u, double total) {
     grpo_sum above;
     double before = 0;
     int64_t i, j = 0;
@@ -443,8 +426,7 @@ static int64_t grpo_drawn_(const double *weight, int64_t n, double u, double tot
     return j;
 }
 
-grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform, int64_t draws, int64_t *index)
-{
+grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform, int64_t draws, int64_t *index) {
     grpo_sum sum;
     double total;
     int64_t k;
@@ -466,8 +448,7 @@ grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform
 }
 
 /* the sample deviation of the rewards of group g is the result times 2^exponent: what is far from 1 has no squares */
-static double grpo_reward_deviation_(const grpo_batch *b, int64_t g, int *exponent)
-{
+static double grpo_reward_deviation_(const grpo_batch *b, int64_t g, int *exponent) {
     grpo_values v;
     double largest = 0;
     int64_t i;
@@ -479,8 +460,7 @@ static double grpo_reward_deviation_(const grpo_batch *b, int64_t g, int *expone
     return sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
 }
 
-grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantage, double *score)
-{
+grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantage, double *score) {
     grpo_status st = grpo_check_call_(batch, score, 3);
     grpo_sum sum;
     double size, deviation;
@@ -504,8 +484,7 @@ grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantag
 /* of the signal over the mask, in units of 2^exponent, whose squares neither overflow nor underflow: sum x, n sum x^2 - (sum x)^2 */
 typedef struct { grpo_dd sum, square; double n; int exponent; } grpo_spread_;
 
-static grpo_spread_ grpo_spread_of_(const grpo_signal_ *s)
-{
+static grpo_spread_ grpo_spread_of_(const grpo_signal_ *s) {
     grpo_spread_ r;
     grpo_values v;
     grpo_sum acc;
@@ -534,8 +513,7 @@ static grpo_spread_ grpo_spread_of_(const grpo_signal_ *s)
 }
 
 /* n y > mu n std for y = mean x - x or, not centred, x; two that differ by less than 2^-60 of them are one number */
-static int grpo_stands_out_(const grpo_signal_ *s, const grpo_spread_ *spread, int64_t t, double mu)
-{
+static int grpo_stands_out_(const grpo_signal_ *s, const grpo_spread_ *spread, int64_t t, double mu) {
     grpo_dd x = grpo_signal_at_(s, t), bound;
     if (!(spread->square.hi > 0)) return 0;
     x.hi = ldexp(x.hi, -spread->exponent); x.lo = ldexp(x.lo, -spread->exponent);
@@ -548,8 +526,7 @@ static int grpo_stands_out_(const grpo_signal_ *s, const grpo_spread_ *spread, i
 
 /* selects the tokens with A < 0 that stand out, and counts them */
 static int64_t grpo_select_outliers_(const grpo_signal_ *s, const grpo_spread_ *spread, const grpo_real *advantage, double mu,
-                                     uint8_t *selected)
-{
+                                     uint8_t *selected) {
     grpo_index_ at;
     int64_t t, n = 0;
     grpo_clear_tokens_(s->batch, selected);
@@ -561,14 +538,12 @@ static int64_t grpo_select_outliers_(const grpo_signal_ *s, const grpo_spread_ *
     return n;
 }
 
-static grpo_status grpo_check_clip_(const grpo_batch *b, const grpo_real *advantage, double mu, int place)
-{
+static grpo_status grpo_check_clip_(const grpo_batch *b, const grpo_real *advantage, double mu, int place) {
     const grpo_status st = grpo_check_number_(mu, GRPO_FINITE_, place);
     return st ? st : grpo_check_inputs_(b, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
 }
 
-grpo_status grpo_clip_below(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected)
-{
+grpo_status grpo_clip_below(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 4);
     grpo_signal_ s;
     grpo_spread_ spread;
@@ -581,8 +556,7 @@ grpo_status grpo_clip_below(const grpo_batch *batch, const grpo_real *advantage,
 }
 
 /* of the selected tokens only the `most` with the largest signal stay */
-static void grpo_keep_largest_(const grpo_signal_ *s, int64_t most, uint8_t *selected)
-{
+static void grpo_keep_largest_(const grpo_signal_ *s, int64_t most, uint8_t *selected) {
     grpo_batch candidates = *s->batch;
     grpo_order_ o;
     grpo_prefix_ p;
@@ -601,8 +575,7 @@ static void grpo_keep_largest_(const grpo_signal_ *s, int64_t most, uint8_t *sel
 }
 
 grpo_status grpo_clip_value(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu, double fraction,
-                            uint8_t *selected)
-{
+                            uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 6);
     grpo_signal_ s;
     grpo_spread_ spread;
@@ -623,8 +596,7 @@ grpo_status grpo_clip_value(const grpo_batch *batch, const grpo_real *advantage,
 typedef struct { int64_t index[GRPO_MAX_CANDIDATES_]; int sign; grpo_dd spread; } grpo_subset_;
 
 /* + sign count (mean - bound) of a subset, times 2 */
-static void grpo_add_distance_(grpo_sum *s, const double *reward, const grpo_subset_ *x, int64_t count, double low, double high, int sign)
-{
+static void grpo_add_distance_(grpo_sum *s, const double *reward, const grpo_subset_ *x, int64_t count, double low, double high, int sign) {
     int64_t k;
     for (k = 0; k < count; k++) {
         grpo_sum_add_(s, sign * 2 * reward[x->index[k]]);
@@ -633,8 +605,7 @@ static void grpo_add_distance_(grpo_sum *s, const double *reward, const grpo_sub
     }
 }
 
-static double grpo_distance_(const double *reward, const grpo_subset_ *x, int64_t count, double low, double high)
-{
+static double grpo_distance_(const double *reward, const grpo_subset_ *x, int64_t count, double low, double high) {
     grpo_sum s;
     memset(&s, 0, sizeof s);
     grpo_add_distance_(&s, reward, x, count, low, high, 1);
@@ -642,8 +613,7 @@ static double grpo_distance_(const double *reward, const grpo_subset_ *x, int64_
 }
 
 /* the subset's place among others: on which side of the middle its mean is, and its spread.  0: the mean is not between the bounds */
-static int grpo_rate_subset_(const double *reward, grpo_subset_ *x, int64_t count, double low, double high)
-{
+static int grpo_rate_subset_(const double *reward, grpo_subset_ *x, int64_t count, double low, double high) {
     double least = reward[x->index[0]], most = least;
     int64_t k;
     if (!(grpo_distance_(reward, x, count, low, low) > 0 && grpo_distance_(reward, x, count, high, high) < 0)) return 0;
@@ -657,8 +627,7 @@ static int grpo_rate_subset_(const double *reward, grpo_subset_ *x, int64_t coun
 }
 
 static int grpo_subset_better_(const double *reward, const grpo_subset_ *x, const grpo_subset_ *than, int64_t count, double low,
-                               double high)
-{
+                               double high) {
     grpo_sum s;
     double nearer;
     memset(&s, 0, sizeof s);
@@ -669,8 +638,7 @@ static int grpo_subset_better_(const double *reward, const grpo_subset_ *x, cons
 }
 
 /* the next one in lexicographic order; 0: there is none */
-static int grpo_next_subset_(int64_t *index, int64_t n, int64_t count)
-{
+static int grpo_next_subset_(int64_t *index, int64_t n, int64_t count) {
     int64_t j = count - 1, k;
     while (j >= 0 && index[j] == n - count + j) j--;
     if (j < 0) return 0;
@@ -678,8 +646,7 @@ static int grpo_next_subset_(int64_t *index, int64_t n, int64_t count)
     return 1;
 }
 
-grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count, double low, double high, int64_t *index)
-{
+grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count, double low, double high, int64_t *index) {
     grpo_subset_ x, best;
     int64_t k;
     int any = 0;
@@ -707,8 +674,7 @@ grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count,
 }
 
 /* number k, from 0, in ascending order of the x >= 0 at the unmasked tokens of response i, found by its bits from the first on */
-static double grpo_order_statistic_(const grpo_batch *b, int64_t i, const double *x, int64_t k)
-{
+static double grpo_order_statistic_(const grpo_batch *b, int64_t i, const double *x, int64_t k) {
     uint64_t found = 0, trial, bits;
     int64_t t, below;
     double value;
@@ -727,8 +693,7 @@ static double grpo_order_statistic_(const grpo_batch *b, int64_t i, const double
 }
 
 /* between order statistics, at position q (n - 1) */
-static double grpo_linear_quantile_(const grpo_batch *b, int64_t i, const double *x, int64_t n, double q)
-{
+static double grpo_linear_quantile_(const grpo_batch *b, int64_t i, const double *x, int64_t n, double q) {
     const grpo_dd h = grpo_two_prod(q, (double)(n - 1));
     double whole = floor(h.hi), low;
     if (whole == h.hi && h.lo < 0) whole--;
@@ -738,8 +703,7 @@ static double grpo_linear_quantile_(const grpo_batch *b, int64_t i, const double
 }
 
 static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real *advantage, const grpo_prefix_gate *x, double *D,
-                                uint8_t *selected)
-{
+                                uint8_t *selected) {
     const double span = x->width > 1 ? (double)(x->width - 1) : 1;
     const int64_t begin = b->offset[i], n = grpo_unmasked_(b, i);
     grpo_dd S = grpo_dd_of_(0), W = S, w, Z, rest;
@@ -763,8 +727,7 @@ static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real 
     }
 }
 
-static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefix_gate *x, int place)
-{
+static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefix_gate *x, int place) {
     grpo_status st = grpo_check_output_(x, place);
     int64_t i;
     if (!st) st = grpo_check_member_(x->least, GRPO_PART_, place, 1);
@@ -778,8 +741,7 @@ static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefi
 }
 
 grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
-                               uint8_t *selected)
-{
+                               uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 5);
     int64_t i;
     if (!st) st = grpo_check_prefix_gate_(batch, gate, 3);
@@ -791,8 +753,7 @@ grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advanta
     return GRPO_OK;
 }
 
-static grpo_power_ grpo_power_raised_(grpo_power_ x, int64_t n)
-{
+static grpo_power_ grpo_power_raised_(grpo_power_ x, int64_t n) {
     grpo_power_ r = grpo_power_of_(grpo_dd_of_(1), 0);
     for (; n > 0; n >>= 1) {
         if (n & 1) r = grpo_power_product_(r, x);
@@ -804,23 +765,20 @@ static grpo_power_ grpo_power_raised_(grpo_power_ x, int64_t n)
 static int grpo_power_less_(grpo_power_ a, grpo_power_ b) { return a.e != b.e ? a.e < b.e : grpo_dd_less(a.m, b.m); }
 
 /* what the response after the N-th adds: p^2 q^3 (p^(N-1) + q^(N-1)), q = 1 - p; 0 < p < 1 */
-static grpo_power_ grpo_gain_of_response_(double p, int64_t N)
-{
+static grpo_power_ grpo_gain_of_response_(double p, int64_t N) {
     const grpo_power_ P = grpo_power_of_(grpo_dd_of_(p), 0), Q = grpo_power_of_(grpo_two_diff(1, p), 0);
     const grpo_power_ powers = grpo_power_sum_(grpo_power_raised_(P, N - 1), grpo_power_raised_(Q, N - 1));
     return grpo_power_product_(grpo_power_product_(grpo_power_raised_(P, 2), grpo_power_raised_(Q, 3)), powers);
 }
 
 /* its logarithm, to 1e-12 of it */
-static double grpo_log_gain_(double p, int64_t N)
-{
+static double grpo_log_gain_(double p, int64_t N) {
     const double x = log(p), y = log1p(-p), most = x > y ? x : y, least = x > y ? y : x, n = (double)(N - 1);
     return 2 * x + 3 * y + n * most + log1p(exp(n * (least - most)));
 }
 
 /* the prompt to which one more response adds most, -1: none takes one */
-static int64_t grpo_neediest_(const double *p, const int64_t *count, int64_t n, int64_t high)
-{
+static int64_t grpo_neediest_(const double *p, const int64_t *count, int64_t n, int64_t high) {
     double most = 0, x, near;
     int64_t i, best = -1;
     for (i = 0; i < n; i++) {
@@ -838,8 +796,7 @@ static int64_t grpo_neediest_(const double *p, const int64_t *count, int64_t n, 
 
 /* are all in [0, 1]? */
 
-grpo_status grpo_allocate(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count)
-{
+grpo_status grpo_allocate(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count) {
     int64_t k, left, best;
     grpo_status st = grpo_check_output_(count, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -863,8 +820,7 @@ typedef int grpo_compare_(double a, double b);
 static int grpo_compare_numbers_(double a, double b) { return (a > b) - (a < b); }
 
 /* a (1 - a)^2 - b (1 - b)^2 = (a - b)(1 - 2a - 2b + a^2 + ab + b^2) */
-static int grpo_compare_information_(double a, double b)
-{
+static int grpo_compare_information_(double a, double b) {
     grpo_sum s;
     memset(&s, 0, sizeof s);
     grpo_sum_add_(&s, 1);
@@ -877,15 +833,13 @@ static int grpo_compare_information_(double a, double b)
 }
 
 /* is x[i] before (< 0) x[j] in descending order, the lower index first of equal ones? */
-static int grpo_place_of_(const double *x, grpo_compare_ *compare, int64_t i, int64_t j)
-{
+static int grpo_place_of_(const double *x, grpo_compare_ *compare, int64_t i, int64_t j) {
     const int c = compare(x[j], x[i]);
     return c ? c : (i > j) - (i < j);
 }
 
 /* the first (direction 1) or last (-1) in that order of those after (before) `last`, of all where that is -1 */
-static int64_t grpo_next_place_(const double *x, int64_t n, grpo_compare_ *compare, int64_t last, int direction)
-{
+static int64_t grpo_next_place_(const double *x, int64_t n, grpo_compare_ *compare, int64_t last, int direction) {
     int64_t i, best = -1;
     for (i = 0; i < n; i++) {
         if (last >= 0 && direction * grpo_place_of_(x, compare, i, last) <= 0) continue;
@@ -894,8 +848,7 @@ static int64_t grpo_next_place_(const double *x, int64_t n, grpo_compare_ *compa
     return best;
 }
 
-grpo_status grpo_value_information(const double *draw, int64_t n, int64_t count, int64_t *index)
-{
+grpo_status grpo_value_information(const double *draw, int64_t n, int64_t count, int64_t *index) {
     int64_t k, last = -1;
     grpo_status st = grpo_check_output_(index, 4);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -907,8 +860,7 @@ grpo_status grpo_value_information(const double *draw, int64_t n, int64_t count,
     return GRPO_OK;
 }
 
-grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n, double alpha, double beta, double *weight)
-{
+grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n, double alpha, double beta, double *weight) {
     grpo_dd v;
     int64_t k;
     grpo_status st = grpo_check_output_(weight, 6);
@@ -926,8 +878,7 @@ grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n
 }
 
 /* count of the first and the rest of the last, for the largest n sum x^2 - (sum x)^2; index holds the last `count` in order */
-static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t count, const int64_t *index)
-{
+static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t count, const int64_t *index) {
     const int e = -grpo_exponent_of_(advantage, n);
     grpo_sum sum, squares, acc;
     grpo_dd best = { 0, 0 }, spread, x;
@@ -955,8 +906,7 @@ static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t cou
     return prefix;
 }
 
-grpo_status grpo_downsample_variance(const double *advantage, int64_t n, int64_t count, int64_t *index)
-{
+grpo_status grpo_downsample_variance(const double *advantage, int64_t n, int64_t count, int64_t *index) {
     int64_t k, last = -1, prefix;
     grpo_status st = grpo_check_output_(index, 4);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -970,8 +920,7 @@ grpo_status grpo_downsample_variance(const double *advantage, int64_t n, int64_t
     return GRPO_OK;
 }
 
-grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_t *index, int64_t *count)
-{
+grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_t *index, int64_t *count) {
     grpo_status st = grpo_check_call_(batch, index, 3);
     int64_t g, i, begin, end, k, first, n = 0;
     if (!st) st = grpo_check_output_(count, 4);
@@ -989,8 +938,7 @@ grpo_status grpo_pad_valid(const grpo_batch *batch, const uint8_t *valid, int64_
 }
 
 grpo_status grpo_cluster_probability(const double *rate, const double *probability, const double *success, int64_t n, double alpha,
-                                     double *new_rate, double *new_probability)
-{
+                                     double *new_rate, double *new_probability) {
     grpo_sum rates, total;
     grpo_dd all, divisor;
     int64_t k;
@@ -1023,8 +971,7 @@ grpo_status grpo_cluster_probability(const double *rate, const double *probabili
     return GRPO_OK;
 }
 
-grpo_status grpo_explore_weight(const double *value, int64_t n, double least, double *weight)
-{
+grpo_status grpo_explore_weight(const double *value, int64_t n, double least, double *weight) {
     int64_t k;
     grpo_status st = grpo_check_output_(weight, 4);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -1036,8 +983,7 @@ grpo_status grpo_explore_weight(const double *value, int64_t n, double least, do
 }
 
 /* (n sum r^2 - (sum r)^2) >= (n least)^2, in units of 2^-e */
-static int grpo_spreads_(const grpo_batch *b, int64_t g, double least)
-{
+static int grpo_spreads_(const grpo_batch *b, int64_t g, double least) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
     const double n = (double)(end - begin);
     double largest = least;
@@ -1054,8 +1000,7 @@ static int grpo_spreads_(const grpo_batch *b, int64_t g, double least)
     return grpo_sum_value_(&acc) >= 0;
 }
 
-grpo_status grpo_spread_keep(const grpo_batch *batch, double least, uint8_t *keep)
-{
+grpo_status grpo_spread_keep(const grpo_batch *batch, double least, uint8_t *keep) {
     grpo_status st = grpo_check_call_(batch, keep, 3);
     int64_t g;
     if (!st) st = grpo_check_number_(least, GRPO_MODERATE_FACTOR_, 2);
@@ -1065,8 +1010,7 @@ grpo_status grpo_spread_keep(const grpo_batch *batch, double least, uint8_t *kee
     return GRPO_OK;
 }
 
-grpo_status grpo_advantage_keep(const double *advantage, int64_t n, double least, int64_t multiple, int positive, uint8_t *keep)
-{
+grpo_status grpo_advantage_keep(const double *advantage, int64_t n, double least, int64_t multiple, int positive, uint8_t *keep) {
     int64_t k, best, kept = 0;
     grpo_status st = grpo_check_output_(keep, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -1090,8 +1034,7 @@ grpo_status grpo_advantage_keep(const double *advantage, int64_t n, double least
     return GRPO_OK;
 }
 
-grpo_status grpo_probability_select(const grpo_batch *batch, double probability, uint8_t *selected)
-{
+grpo_status grpo_probability_select(const grpo_batch *batch, double probability, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 3);
     grpo_dd bound = { -HUGE_VAL, 0 };
     grpo_index_ at;
@@ -1111,8 +1054,7 @@ static int64_t grpo_better_(int64_t x, int64_t y, int least) { return (x < y) ==
 
 /* row i of the table of two sequences from the one before, at j the first j of b: the least edits from one to the other, or the longest
  * common subsequence */
-static void grpo_distance_row_(int64_t id, const int64_t *b, int64_t n, int edits, const int64_t *before, int64_t *row)
-{
+static void grpo_distance_row_(int64_t id, const int64_t *b, int64_t n, int edits, const int64_t *before, int64_t *row) {
     int64_t j;
     for (j = 1; j <= n; j++) {
         const int64_t straight = before[j - 1] + (b[j - 1] == id ? !edits : edits);
@@ -1120,8 +1062,7 @@ static void grpo_distance_row_(int64_t id, const int64_t *b, int64_t n, int edit
     }
 }
 
-static double grpo_table_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, int edits, int64_t *scratch)
-{
+static double grpo_table_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, int edits, int64_t *scratch) {
     int64_t *before = scratch, *row = scratch + n_b + 1, *swap, i, j;
     for (j = 0; j <= n_b; j++) before[j] = edits ? j : 0;
     for (i = 0; i < n_a; i++) {
@@ -1133,8 +1074,7 @@ static double grpo_table_(const int64_t *a, int64_t n_a, const int64_t *b, int64
 }
 
 /* of the suffixes of a the longest that is somewhere in b */
-static int64_t grpo_common_suffix_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b)
-{
+static int64_t grpo_common_suffix_(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b) {
     int64_t end, k, most = 0;
     for (end = n_b; end > most; end--) {
         for (k = 0; k < end && k < n_a && a[n_a - 1 - k] == b[end - 1 - k]; k++) { }
@@ -1144,8 +1084,7 @@ static int64_t grpo_common_suffix_(const int64_t *a, int64_t n_a, const int64_t 
 }
 
 grpo_status grpo_sequence_distance(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b, grpo_distance_form form, int64_t *scratch,
-                                   double *distance)
-{
+                                   double *distance) {
     const double longer = (double)(n_a > n_b ? n_a : n_b);
     int64_t there, back;
     grpo_status st = grpo_check_output_(distance, 7);

@@ -16,13 +16,11 @@ extern "C" {
  * By their place in the public function, from 1, and the entry at fault; of a struct the entry is the member, from 0.  Of a batch
  * without groups no array is asked for. */
 
-static inline grpo_status grpo_refuse_(grpo_rule rule, int place, int64_t index)
-{
+static inline grpo_status grpo_refuse_(grpo_rule rule, int place, int64_t index) {
     return grpo_status_at_(rule, GRPO_AT_ARGUMENT_ + place, index);
 }
 
-static inline grpo_status grpo_refuse_both_(grpo_rule rule, int place, int other, int64_t index)
-{
+static inline grpo_status grpo_refuse_both_(grpo_rule rule, int place, int other, int64_t index) {
     return grpo_status_between_(rule, GRPO_AT_ARGUMENT_ + place, GRPO_AT_ARGUMENT_ + other, index);
 }
 
@@ -31,51 +29,43 @@ static inline grpo_status grpo_check_output_(const void *x, int place) { return 
 /* an array of n entries */
 static inline grpo_status grpo_check_there_(const void *x, int64_t n, int place) { return n > 0 ? grpo_check_output_(x, place) : GRPO_OK; }
 
-static inline grpo_status grpo_check_count_(int64_t n, int64_t least, int place)
-{
+static inline grpo_status grpo_check_count_(int64_t n, int64_t least, int place) {
     return n >= least ? GRPO_OK : grpo_refuse_(least == 0 ? GRPO_NEGATIVE : least == 1 ? GRPO_NOT_POSITIVE : GRPO_TOO_SMALL, place, -1);
 }
 
-static inline grpo_status grpo_check_choice_(int x, int choices, int place)
-{
+static inline grpo_status grpo_check_choice_(int x, int choices, int place) {
     return x >= 0 && x < choices ? GRPO_OK : grpo_refuse_(GRPO_NOT_A_CHOICE, place, -1);
 }
 
 /* an entry of an array, or a member of a struct */
-static inline grpo_status grpo_check_member_(double x, grpo_domain_kind_ domain, int place, int64_t index)
-{
+static inline grpo_status grpo_check_member_(double x, grpo_domain_kind_ domain, int place, int64_t index) {
     const grpo_rule rule = grpo_rule_of_(x, domain);
     return rule ? grpo_refuse_(rule, place, index) : GRPO_OK;
 }
 
-static inline grpo_status grpo_check_number_(double x, grpo_domain_kind_ domain, int place)
-{
+static inline grpo_status grpo_check_number_(double x, grpo_domain_kind_ domain, int place) {
     return grpo_check_member_(x, domain, place, -1);
 }
 
-static inline grpo_status grpo_check_entries_(const double *x, int64_t begin, int64_t end, grpo_domain_kind_ domain, int place)
-{
+static inline grpo_status grpo_check_entries_(const double *x, int64_t begin, int64_t end, grpo_domain_kind_ domain, int place) {
     for (; begin < end; begin++) if (grpo_rule_of_(x[begin], domain)) return grpo_check_member_(x[begin], domain, place, begin);
     return GRPO_OK;
 }
 
-static inline grpo_status grpo_check_list_(const double *x, int64_t n, grpo_domain_kind_ domain, int place)
-{
+static inline grpo_status grpo_check_list_(const double *x, int64_t n, grpo_domain_kind_ domain, int place) {
     const grpo_status st = grpo_check_there_(x, n, place);
     return st ? st : grpo_check_entries_(x, 0, n, domain, place);
 }
 
 /* a list by response */
-static inline grpo_status grpo_check_responses_(const grpo_batch *b, const double *x, grpo_domain_kind_ domain, int place)
-{
+static inline grpo_status grpo_check_responses_(const grpo_batch *b, const double *x, grpo_domain_kind_ domain, int place) {
     const grpo_status st = grpo_check_there_(x, b->n_groups, place);
     return st ? st : grpo_check_entries_(x, grpo_first_sequence_(b), grpo_end_sequence_(b), domain, place);
 }
 
 /* an array by token, an argument or the batch's own; of unmasked tokens, where `where` (NULL: everywhere) is set */
 static inline grpo_status grpo_check_tokens_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain,
-                                             int what)
-{
+                                             int what) {
     int64_t t;
     if (b->n_groups == 0) return GRPO_OK;
     if (!x) return grpo_status_at_(GRPO_NULL, what, -1);
@@ -84,15 +74,13 @@ static inline grpo_status grpo_check_tokens_(const grpo_batch *b, const grpo_rea
 }
 
 /* a batch and the place for the result; what they hold is checked after the other arguments */
-static inline grpo_status grpo_check_call_(const grpo_batch *b, const void *result, int place)
-{
+static inline grpo_status grpo_check_call_(const grpo_batch *b, const void *result, int place) {
     const grpo_status st = grpo_check_layout_(b);
     return st ? st : grpo_check_output_(result, place);
 }
 
 /* arrays of the batch; finite ones: grpo_check_arrays_ lets -inf log-probabilities pass */
-static inline grpo_status grpo_check_inputs_(const grpo_batch *b, const grpo_real *advantage, int needs)
-{
+static inline grpo_status grpo_check_inputs_(const grpo_batch *b, const grpo_real *advantage, int needs) {
     const struct { int bit, what; const grpo_real *x; } tokens[] = {
         { GRPO_NEED_LOGP_, GRPO_AT_logp_, b->logp },
         { GRPO_NEED_OLD_, GRPO_AT_logp_old_, b->logp_old },
@@ -108,16 +96,14 @@ static inline grpo_status grpo_check_inputs_(const grpo_batch *b, const grpo_rea
     return st;
 }
 
-static grpo_index_ grpo_before_tokens_(const grpo_batch *b)
-{
+static grpo_index_ grpo_before_tokens_(const grpo_batch *b) {
     grpo_index_ at;
     at.i = grpo_first_sequence_(b); at.t = -1;
     return at;
 }
 
 /* the slot of the next one, -1 when there is none; at.t counts inside the sequence */
-static int64_t grpo_next_token_(const grpo_batch *b, grpo_index_ *at)
-{
+static int64_t grpo_next_token_(const grpo_batch *b, grpo_index_ *at) {
     for (; at->i < grpo_end_sequence_(b); at->i++, at->t = -1)
         while (++at->t < b->length[at->i])
             if (grpo_is_unmasked_(b, b->offset[at->i] + at->t)) return b->offset[at->i] + at->t;
@@ -129,8 +115,7 @@ typedef struct {
     const grpo_real *expected;          /* x = expected - S; NULL: x = S */
 } grpo_signal_;
 
-static grpo_dd grpo_signal_at_(const grpo_signal_ *s, int64_t t)
-{
+static grpo_dd grpo_signal_at_(const grpo_signal_ *s, int64_t t) {
     const double l = (double)s->batch->logp[t];
     const grpo_dd p = grpo_exp_twice(grpo_dd_of_(l)), S = grpo_dd_product(p, grpo_two_sum((double)s->batch->entropy[t], l));
     return s->expected ? grpo_dd_minus_(grpo_dd_of_((double)s->expected[t]), S) : S;
@@ -162,8 +147,7 @@ typedef struct {
 } grpo_prefix_;
 
 /* as integers in the order of the doubles; 0 and -0 are one */
-static uint64_t grpo_ordered_bits_(double x)
-{
+static uint64_t grpo_ordered_bits_(double x) {
     uint64_t bits;
     x += 0.0;
     memcpy(&bits, &x, sizeof bits);
@@ -171,8 +155,7 @@ static uint64_t grpo_ordered_bits_(double x)
 }
 
 /* 0: the token is not in the order */
-static int grpo_key_of_(const grpo_order_ *o, int64_t t, grpo_key_ *key)
-{
+static int grpo_key_of_(const grpo_order_ *o, int64_t t, grpo_key_ *key) {
     double sign;
     if (o->where && !o->where[t]) return 0;
     key->value = o->signal ? grpo_signal_at_(o->signal, t) : grpo_two_diff((double)o->by[t], o->minus ? (double)o->minus[t] : 0);
@@ -188,8 +171,7 @@ static int grpo_key_of_(const grpo_order_ *o, int64_t t, grpo_key_ *key)
     return 1;
 }
 
-static int grpo_fits_(const grpo_order_ *o, int64_t count, const grpo_sum *squares)
-{
+static int grpo_fits_(const grpo_order_ *o, int64_t count, const grpo_sum *squares) {
     grpo_sum excess;
     double sign;
     if (count == 0) return 1;
@@ -200,14 +182,12 @@ static int grpo_fits_(const grpo_order_ *o, int64_t count, const grpo_sum *squar
     return o->inclusive ? sign <= 0 : sign < 0;
 }
 
-static int grpo_begins_like_(const grpo_key_ *key, const grpo_prefix_ *p, int word, int shift)
-{
+static int grpo_begins_like_(const grpo_key_ *key, const grpo_prefix_ *p, int word, int shift) {
     return (word == 0 || key->word[0] == p->word[0]) && key->word[word] >> shift >> 4 == p->word[word] >> shift >> 4;
 }
 
 /* the next four bits */
-static void grpo_narrow_prefix_(const grpo_order_ *o, grpo_prefix_ *p, int word, int shift)
-{
+static void grpo_narrow_prefix_(const grpo_order_ *o, grpo_prefix_ *p, int word, int shift) {
     int64_t count[16], t;
     grpo_sum squares[16], with;
     grpo_index_ at = grpo_before_tokens_(o->batch);
@@ -234,8 +214,7 @@ static void grpo_narrow_prefix_(const grpo_order_ *o, grpo_prefix_ *p, int word,
 }
 
 /* of the tokens at the key, the first ones go in as long as they fit */
-static void grpo_take_ties_(const grpo_order_ *o, grpo_prefix_ *p)
-{
+static void grpo_take_ties_(const grpo_order_ *o, grpo_prefix_ *p) {
     grpo_index_ at = grpo_before_tokens_(o->batch);
     grpo_sum squares = p->squares;
     grpo_key_ key;
@@ -248,8 +227,7 @@ static void grpo_take_ties_(const grpo_order_ *o, grpo_prefix_ *p)
     }
 }
 
-static void grpo_find_prefix_(const grpo_order_ *o, grpo_prefix_ *p)
-{
+static void grpo_find_prefix_(const grpo_order_ *o, grpo_prefix_ *p) {
     const int single = !o->minus && !o->signal;
     int word, shift;
     memset(p, 0, sizeof *p);
@@ -260,37 +238,32 @@ static void grpo_find_prefix_(const grpo_order_ *o, grpo_prefix_ *p)
 }
 
 /* ties: how many tokens at the key are still to come */
-static int grpo_in_prefix_(const grpo_prefix_ *p, const grpo_key_ *key, int64_t *ties)
-{
+static int grpo_in_prefix_(const grpo_prefix_ *p, const grpo_key_ *key, int64_t *ties) {
     if (p->whole || key->word[0] < p->word[0] || (key->word[0] == p->word[0] && key->word[1] < p->word[1])) return 1;
     return key->word[0] == p->word[0] && key->word[1] == p->word[1] && (*ties)-- > 0;
 }
 
 /* ceil(q n) */
-static int64_t grpo_ceil_of_(double q, int64_t n)
-{
+static int64_t grpo_ceil_of_(double q, int64_t n) {
     grpo_dd p = grpo_two_prod(q, (double)n);
     double c = ceil(p.hi);
     return (int64_t)c + (c == p.hi && p.lo > 0);
 }
 
 /* n (mean x - bound), from sum x */
-static double grpo_mean_exceeds_(const grpo_sum *sum, int64_t n, double bound)
-{
+static double grpo_mean_exceeds_(const grpo_sum *sum, int64_t n, double bound) {
     grpo_sum s = *sum;
     grpo_sum_add_dd_(&s, grpo_two_prod(-bound, (double)n));
     return grpo_sum_value_(&s);
 }
 
-static void grpo_clear_reals_(const grpo_batch *b, grpo_real *out)
-{
+static void grpo_clear_reals_(const grpo_batch *b, grpo_real *out) {
     int64_t i, t;
     for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) out[t] = 0;
 }
 
-static grpo_group_counts_ grpo_count_mask_of_group_(const grpo_batch *b, int64_t g)
-{
+static grpo_group_counts_ grpo_count_mask_of_group_(const grpo_batch *b, int64_t g) {
     grpo_group_counts_ n = { 0, 0, 0 };
     int64_t i;
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
@@ -306,8 +279,7 @@ static const grpo_dd grpo_1e_minus_8_ = { 1e-8, -2.092256083012847e-25 };
 
 static int64_t grpo_group_size_(const grpo_batch *b, int64_t g) { return b->group_begin[g + 1] - b->group_begin[g]; }
 
-static int grpo_exponent_of_(const double *x, int64_t n)               /* of the largest magnitude */
-{
+static int grpo_exponent_of_(const double *x, int64_t n) {             /* of the largest magnitude */
     double largest = 0;
     int64_t k;
     int e;
@@ -317,8 +289,7 @@ static int grpo_exponent_of_(const double *x, int64_t n)               /* of the
 }
 
 /* of x - y over the unmasked tokens, y NULL: of x; 0 without any */
-static grpo_dd grpo_response_mean_(const grpo_batch *b, const grpo_real *x, const grpo_real *y, int64_t i)
-{
+static grpo_dd grpo_response_mean_(const grpo_batch *b, const grpo_real *x, const grpo_real *y, int64_t i) {
     grpo_sum sum;
     int64_t t, n = 0;
     memset(&sum, 0, sizeof sum);
@@ -330,14 +301,12 @@ static grpo_dd grpo_response_mean_(const grpo_batch *b, const grpo_real *x, cons
     return grpo_dd_steady_(grpo_mean_(&sum, n));
 }
 
-static void grpo_old_means_(const grpo_batch *b, grpo_dd *mean)
-{
+static void grpo_old_means_(const grpo_batch *b, grpo_dd *mean) {
     int64_t i;
     for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++) mean[i] = grpo_response_mean_(b, b->logp_old, NULL, i);
 }
 
-static grpo_dd grpo_group_mean_(const grpo_batch *b, int64_t g)
-{
+static grpo_dd grpo_group_mean_(const grpo_batch *b, int64_t g) {
     grpo_sum sum;
     int64_t i;
     memset(&sum, 0, sizeof sum);
@@ -346,8 +315,7 @@ static grpo_dd grpo_group_mean_(const grpo_batch *b, int64_t g)
 }
 
 /* of x over the n numbers where `of` (NULL: all) is set; 0 without any */
-static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n)
-{
+static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n) {
     grpo_sum sum;
     int64_t k, count = 0;
     memset(&sum, 0, sizeof sum);
@@ -356,42 +324,36 @@ static grpo_dd grpo_mean_of_(const double *x, const uint8_t *of, int64_t n)
 }
 
 /* x of the responses to group g, where `of` (NULL: all) is set */
-static grpo_dd grpo_list_mean_(const grpo_batch *b, int64_t g, const double *x, const uint8_t *of)
-{
+static grpo_dd grpo_list_mean_(const grpo_batch *b, int64_t g, const double *x, const uint8_t *of) {
     const int64_t first = b->group_begin[g];
     return grpo_mean_of_(x + first, of ? of + first : NULL, grpo_group_size_(b, g));
 }
 
 /* an exponent to divide by so that squares are numbers; 0 where they are */
-static int grpo_square_exponent_(double largest)
-{
+static int grpo_square_exponent_(double largest) {
     int e;
     frexp(largest, &e);
     return e > -400 && e < 400 ? 0 : e;
 }
 
-static grpo_dd grpo_dd_scaled_(grpo_dd x, int e)
-{
+static grpo_dd grpo_dd_scaled_(grpo_dd x, int e) {
     if (e != 0) { x.hi = ldexp(x.hi, e); x.lo = ldexp(x.lo, e); }
     return x;
 }
 
 /* of values in units of 2^e: the standard deviation, 0 where all are equal */
-static grpo_dd grpo_values_deviation_(const grpo_values *v, grpo_std_kind kind, int e)
-{
+static grpo_dd grpo_values_deviation_(const grpo_values *v, grpo_std_kind kind, int e) {
     return grpo_dd_scaled_(grpo_sqrt_twice_(grpo_variance_twice_(v, kind)), e);
 }
 
-static int grpo_rewards_differ_(const grpo_batch *b, int64_t g)
-{
+static int grpo_rewards_differ_(const grpo_batch *b, int64_t g) {
     int64_t i;
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         if ((double)b->reward[i] != (double)b->reward[b->group_begin[g]]) return 1;
     return 0;
 }
 
-static int grpo_has_child_(const int64_t *parent, int64_t n, int64_t k)
-{
+static int grpo_has_child_(const int64_t *parent, int64_t n, int64_t k) {
     int64_t c;
     for (c = k + 1; c < n; c++) if (parent[c] == k) return 1;
     return 0;
@@ -399,8 +361,7 @@ static int grpo_has_child_(const int64_t *parent, int64_t n, int64_t k)
 
 typedef struct { grpo_dd m; int64_t e; } grpo_power_;                 /* m 2^e, 1/2 <= m < 1: powers that no double holds */
 
-static grpo_power_ grpo_power_of_(grpo_dd x, int64_t e)
-{
+static grpo_power_ grpo_power_of_(grpo_dd x, int64_t e) {
     grpo_power_ r;
     int k;
     frexp(x.hi, &k);
@@ -410,8 +371,7 @@ static grpo_power_ grpo_power_of_(grpo_dd x, int64_t e)
 
 static grpo_power_ grpo_power_product_(grpo_power_ a, grpo_power_ b) { return grpo_power_of_(grpo_dd_product(a.m, b.m), a.e + b.e); }
 
-static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b)
-{
+static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b) {
     const grpo_power_ big = a.e < b.e ? b : a, small = a.e < b.e ? a : b;
     const int shift = big.e - small.e < 1100 ? (int)(big.e - small.e) : 1100;
     grpo_dd s;

@@ -171,8 +171,7 @@ extern "C" {
 #endif
 
 /* w of a response of T tokens, before the weights are normalised */
-static grpo_dd grpo_sample_weight_(const double *difficulty, int64_t i, int by_length, double T, grpo_lengths_ all)
-{
+static grpo_dd grpo_sample_weight_(const double *difficulty, int64_t i, int by_length, double T, grpo_lengths_ all) {
     const double span = all.longest - all.shortest;
     double hard;
     grpo_dd w = grpo_dd_of_(1);
@@ -185,8 +184,7 @@ static grpo_dd grpo_sample_weight_(const double *difficulty, int64_t i, int by_l
     return grpo_dd_product(w, grpo_dd_div(grpo_dd_of_(1.5 * span - (T - all.shortest)), span));
 }
 
-grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficulty, int by_length, double *weight)
-{
+grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficulty, int by_length, double *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
     const int64_t first = st ? 0 : grpo_first_sequence_(batch), end = st ? 0 : grpo_end_sequence_(batch);
     grpo_lengths_ all = { HUGE_VAL, 0 };
@@ -213,8 +211,7 @@ grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficult
 }
 
 /* (1 - strength) + strength clip(e^x, 1 - clip, 1 + clip) */
-static double grpo_gate_(grpo_dd x, double strength, double clip)
-{
+static double grpo_gate_(grpo_dd x, double strength, double clip) {
     grpo_dd e = grpo_dd_of_(grpo_exp(x));
     const grpo_dd low = grpo_two_diff(1, clip), high = grpo_two_sum(1, clip);
     if (grpo_dd_less(e, low)) e = low;
@@ -223,8 +220,7 @@ static double grpo_gate_(grpo_dd x, double strength, double clip)
 }
 
 grpo_status grpo_teacher_gate(const grpo_batch *batch, const grpo_real *advantage, double strength, double clip, const uint8_t *selected,
-                              grpo_real *weight)
-{
+                              grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 6);
     grpo_index_ at;
     int64_t t;
@@ -242,14 +238,12 @@ grpo_status grpo_teacher_gate(const grpo_batch *batch, const grpo_real *advantag
     return GRPO_OK;
 }
 
-static grpo_dd grpo_discrepancy_(const grpo_batch *b, int64_t t)
-{
+static grpo_dd grpo_discrepancy_(const grpo_batch *b, int64_t t) {
     const grpo_dd d = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
     return d.hi < 0 ? grpo_dd_negative(d) : d;
 }
 
-static void grpo_discrepancy_sequence_(const grpo_batch *b, int64_t i, double gamma, grpo_discrepancy_form form, grpo_real *weight)
-{
+static void grpo_discrepancy_sequence_(const grpo_batch *b, int64_t i, double gamma, grpo_discrepancy_form form, grpo_real *weight) {
     const int64_t begin = b->offset[i], end = begin + b->length[i];
     grpo_dd sum = grpo_dd_of_(0), before = sum, whole, rest;
     int64_t t;
@@ -265,8 +259,7 @@ static void grpo_discrepancy_sequence_(const grpo_batch *b, int64_t i, double ga
     }
 }
 
-grpo_status grpo_prefix_discrepancy(const grpo_batch *batch, double gamma, grpo_discrepancy_form form, grpo_real *weight)
-{
+grpo_status grpo_prefix_discrepancy(const grpo_batch *batch, double gamma, grpo_discrepancy_form form, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
     int64_t i;
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 2);
@@ -278,8 +271,7 @@ grpo_status grpo_prefix_discrepancy(const grpo_batch *batch, double gamma, grpo_
 }
 
 /* the next in descending order after number k (-1: the first) */
-static int64_t grpo_next_smaller_(const double *x, int64_t n, int64_t k)
-{
+static int64_t grpo_next_smaller_(const double *x, int64_t n, int64_t k) {
     int64_t i, next = -1;
     for (i = 0; i < n; i++) {
         if (k >= 0 && (x[i] > x[k] || (x[i] == x[k] && i <= k))) continue;
@@ -289,8 +281,7 @@ static int64_t grpo_next_smaller_(const double *x, int64_t n, int64_t k)
 }
 
 /* weight of x = top where those above it have 1 and the sum of all is target: (target - above)/sum_{x <= top} e^((x - top)/temperature) */
-static grpo_dd grpo_window_share_(const double *x, int64_t n, int64_t k, int64_t above, double target, double temperature)
-{
+static grpo_dd grpo_window_share_(const double *x, int64_t n, int64_t k, int64_t above, double target, double temperature) {
     grpo_sum sum;
     int64_t i;
     memset(&sum, 0, sizeof sum);
@@ -299,8 +290,7 @@ static grpo_dd grpo_window_share_(const double *x, int64_t n, int64_t k, int64_t
     return grpo_dd_quotient(grpo_two_diff(target, (double)above), grpo_sum_dd_(&sum));
 }
 
-grpo_status grpo_window_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised)
-{
+grpo_status grpo_window_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised) {
     grpo_status st = grpo_check_output_(weight, 5);
     grpo_dd share = grpo_dd_of_(1);
     int64_t i, k = -1, above = 0;
@@ -324,8 +314,7 @@ grpo_status grpo_window_weight(const double *x, int64_t n, double target, double
     return GRPO_OK;
 }
 
-grpo_status grpo_probability_gain(const grpo_batch *batch, double strength, grpo_real *weight)
-{
+grpo_status grpo_probability_gain(const grpo_batch *batch, double strength, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 3);
     grpo_index_ at;
     int64_t t;
@@ -340,8 +329,7 @@ grpo_status grpo_probability_gain(const grpo_batch *batch, double strength, grpo
 }
 
 /* the slot of unmasked token `place` of response i, from its first or its last; -1: there is none */
-static int64_t grpo_place_(const grpo_batch *b, int64_t i, int64_t place, int backward)
-{
+static int64_t grpo_place_(const grpo_batch *b, int64_t i, int64_t place, int backward) {
     int64_t k, t;
     for (k = 0; k < b->length[i]; k++) {
         t = b->offset[i] + (backward ? b->length[i] - 1 - k : k);
@@ -352,8 +340,7 @@ static int64_t grpo_place_(const grpo_batch *b, int64_t i, int64_t place, int ba
 
 /* does the id in slot t stand at `place` in responses of both signs of group g? */
 static int grpo_in_conflict_(const grpo_batch *b, int64_t g, const int64_t *token, const int64_t *sign, int64_t t, int64_t place,
-                             int backward)
-{
+                             int backward) {
     int64_t j, other;
     int up = 0, down = 0;
     for (j = b->group_begin[g]; j < b->group_begin[g + 1] && !(up && down); j++) {
@@ -365,8 +352,7 @@ static int grpo_in_conflict_(const grpo_batch *b, int64_t g, const int64_t *toke
     return up && down;
 }
 
-grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, const int64_t *sign, double inside, grpo_real *weight)
-{
+grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, const int64_t *sign, double inside, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 5);
     int64_t g, i, t, place;
     int backward, overflow = 0;
@@ -387,8 +373,7 @@ grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, 
     return GRPO_OK;
 }
 
-static int grpo_prompt_counts_(const grpo_batch *b, int64_t g, double threshold, double limit, grpo_prompt_form form)
-{
+static int grpo_prompt_counts_(const grpo_batch *b, int64_t g, double threshold, double limit, grpo_prompt_form form) {
     int64_t i, longest = -1, wrong = 0;
     double sum = 0;                                                     /* of whole numbers */
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
@@ -401,8 +386,7 @@ static int grpo_prompt_counts_(const grpo_batch *b, int64_t g, double threshold,
 }
 
 grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form,
-                               double *weight)
-{
+                               double *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 6);
     int64_t g;
     if (!st) st = grpo_check_number_(threshold, GRPO_MODERATE_, 2);
@@ -416,8 +400,7 @@ grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double
 }
 
 /* the mean over the anchors of a meta group of their mean rewards; *count of them */
-static grpo_dd grpo_anchor_mean_(const grpo_batch *b, const int64_t *meta, const uint8_t *anchor, int64_t id, int64_t *count)
-{
+static grpo_dd grpo_anchor_mean_(const grpo_batch *b, const int64_t *meta, const uint8_t *anchor, int64_t id, int64_t *count) {
     grpo_sum sum;
     int64_t g;
     memset(&sum, 0, sizeof sum);
@@ -429,8 +412,7 @@ static grpo_dd grpo_anchor_mean_(const grpo_batch *b, const int64_t *meta, const
     return grpo_mean_(&sum, *count);
 }
 
-grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta, const uint8_t *anchor, grpo_real *weight)
-{
+grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta, const uint8_t *anchor, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
     int64_t g, i, anchors;
     int overflow = 0;
@@ -458,8 +440,7 @@ typedef struct {
 } grpo_sides_;
 
 /* the next token of either side, -1 when there is none */
-static int64_t grpo_next_of_sides_(const grpo_sides_ *s, grpo_index_ *at, int *side)
-{
+static int64_t grpo_next_of_sides_(const grpo_sides_ *s, grpo_index_ *at, int *side) {
     int64_t t;
     while ((t = grpo_next_token_(s->batch, at)) >= 0) {
         *side = s->advantage[t] < 0;
@@ -469,8 +450,7 @@ static int64_t grpo_next_of_sides_(const grpo_sides_ *s, grpo_index_ *at, int *s
 }
 
 /* mu = sum c v/max(sum c, 1e-8), c = |A| share */
-static void grpo_find_centres_(const grpo_sides_ *s)
-{
+static void grpo_find_centres_(const grpo_sides_ *s) {
     const grpo_dd least = { 1e-8, -2.092256083012847e-25 };
     grpo_dd total[2] = { { 0, 0 }, { 0, 0 } };
     grpo_index_ at;
@@ -491,8 +471,7 @@ static void grpo_find_centres_(const grpo_sides_ *s)
 }
 
 /* M = sum over d of (mu - mu')(2 v - mu - mu'), mu' of the other side */
-static void grpo_find_margins_(const grpo_sides_ *s)
-{
+static void grpo_find_margins_(const grpo_sides_ *s) {
     grpo_index_ at;
     int64_t t, d;
     int side;
@@ -509,8 +488,7 @@ static void grpo_find_margins_(const grpo_sides_ *s)
 }
 
 /* the deviation of M on either side, at least 1e-4 */
-static void grpo_find_gammas_(grpo_sides_ *s)
-{
+static void grpo_find_gammas_(grpo_sides_ *s) {
     grpo_values v[2];
     grpo_index_ at;
     int64_t t;
@@ -523,8 +501,7 @@ static void grpo_find_gammas_(grpo_sides_ *s)
     }
 }
 
-static void grpo_find_shares_(const grpo_sides_ *s)
-{
+static void grpo_find_shares_(const grpo_sides_ *s) {
     grpo_index_ at;
     int64_t t;
     int side;
@@ -532,8 +509,7 @@ static void grpo_find_shares_(const grpo_sides_ *s)
         s->share[t] = grpo_dd_of_(grpo_sigmoid(grpo_dd_div(s->margin[t], s->gamma[side])).value);
 }
 
-static grpo_status grpo_check_centroids_(const grpo_centroids *how, int place)
-{
+static grpo_status grpo_check_centroids_(const grpo_centroids *how, int place) {
     grpo_status st = grpo_check_output_(how, place);
     if (!st && how->width < 1) st = grpo_refuse_(GRPO_NOT_POSITIVE, place, 0);
     if (!st && how->refine < 0) st = grpo_refuse_(GRPO_NEGATIVE, place, 1);
@@ -541,8 +517,7 @@ static grpo_status grpo_check_centroids_(const grpo_centroids *how, int place)
     return st ? st : grpo_check_member_(how->high, GRPO_MODERATE_, place, 3);
 }
 
-static grpo_status grpo_check_features_(const grpo_batch *b, const grpo_real *feature, int64_t width, int place)
-{
+static grpo_status grpo_check_features_(const grpo_batch *b, const grpo_real *feature, int64_t width, int place) {
     grpo_status st = grpo_check_there_(feature, b->n_groups, place);
     grpo_index_ at;
     int64_t t, d;
@@ -553,15 +528,13 @@ static grpo_status grpo_check_features_(const grpo_batch *b, const grpo_real *fe
 }
 
 /* lambda = low + (high - low) share */
-static grpo_dd grpo_centroid_lambda_(const grpo_sides_ *s, const grpo_centroids *how, int64_t t)
-{
+static grpo_dd grpo_centroid_lambda_(const grpo_sides_ *s, const grpo_centroids *how, int64_t t) {
     const grpo_dd low = grpo_dd_of_(how->low);
     return s->advantage[t] == 0 ? low : grpo_dd_add(low, grpo_dd_mul(grpo_two_diff(how->high, how->low), s->share[t].hi));
 }
 
 grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *feature, const grpo_centroids *how,
-                                 grpo_dd *scratch, grpo_real *weight)
-{
+                                 grpo_dd *scratch, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 6);
     grpo_sides_ s;
     grpo_sum sum;
@@ -597,15 +570,13 @@ grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advan
 }
 
 /* is no unmasked token before t, from `begin` on, of its agent? */
-static int grpo_is_first_of_agent_(const grpo_batch *b, const int64_t *agent, int64_t begin, int64_t t)
-{
+static int grpo_is_first_of_agent_(const grpo_batch *b, const int64_t *agent, int64_t begin, int64_t t) {
     int64_t u;
     for (u = t - 1; u >= begin; u--) if (grpo_is_unmasked_(b, u) && agent[u] == agent[t]) return 0;
     return 1;
 }
 
-static void grpo_agents_of_response_(const grpo_batch *b, const int64_t *agent, int64_t i, grpo_real *weight)
-{
+static void grpo_agents_of_response_(const grpo_batch *b, const int64_t *agent, int64_t i, grpo_real *weight) {
     const int64_t begin = b->offset[i], end = begin + b->length[i];
     int64_t t, u, agents = 0, tokens;
     int overflow = 0;
@@ -619,8 +590,7 @@ static void grpo_agents_of_response_(const grpo_batch *b, const int64_t *agent, 
     }
 }
 
-grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight)
-{
+grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 3);
     int64_t i;
     if (!st) st = grpo_check_there_(agent, batch->n_groups, 2);
@@ -629,8 +599,7 @@ grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, gr
     return GRPO_OK;
 }
 
-grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *surrogate, grpo_real *penalty)
-{
+grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *surrogate, grpo_real *penalty) {
     grpo_status st = grpo_check_call_(batch, surrogate, 3);
     const grpo_dd one = grpo_dd_of_(1);
     int64_t g, i;
@@ -650,8 +619,7 @@ grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *s
     return GRPO_OK;
 }
 
-grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global)
-{
+grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global) {
     grpo_status st = grpo_check_output_(local, 5);
     int64_t k;
     if (!st) st = grpo_check_output_(global, 6);
@@ -668,8 +636,7 @@ grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double ga
     return GRPO_OK;
 }
 
-static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8_t *correct)
-{
+static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8_t *correct) {
     grpo_sum sum;
     double n = 0, right = 0;
     int64_t i;
@@ -684,8 +651,7 @@ static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8
     return grpo_exp(grpo_dd_div(grpo_sum_dd_(&sum), n)) * (4 * right * (n - right) / (n * n));
 }
 
-grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor)
-{
+grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor) {
     grpo_status st = grpo_check_call_(batch, factor, 4);
     int64_t g;
     if (!st) st = grpo_check_number_(delta, GRPO_MODERATE_FACTOR_, 3);
@@ -697,8 +663,7 @@ grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *corre
 }
 
 /* weight at the ceil(share n) of the n tokens whose A has that sign that have the smallest logp */
-static void grpo_weigh_surprising_(const grpo_batch *b, const grpo_real *advantage, int sign, double share, double by, grpo_real *weight)
-{
+static void grpo_weigh_surprising_(const grpo_batch *b, const grpo_real *advantage, int sign, double share, double by, grpo_real *weight) {
     grpo_order_ o;
     grpo_prefix_ p;
     grpo_key_ key;
@@ -716,8 +681,7 @@ static void grpo_weigh_surprising_(const grpo_batch *b, const grpo_real *advanta
 }
 
 grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *advantage, double share, double up, double down,
-                                  double target, grpo_real *weight)
-{
+                                  double target, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 7);
     grpo_index_ at;
     grpo_sum sum;
@@ -740,14 +704,12 @@ grpo_status grpo_surprisal_weight(const grpo_batch *batch, const grpo_real *adva
     return GRPO_OK;
 }
 
-static grpo_dd grpo_difficulty_of_(const grpo_batch *b, int64_t g, const double *accuracy)
-{
+static grpo_dd grpo_difficulty_of_(const grpo_batch *b, int64_t g, const double *accuracy) {
     const grpo_dd D = grpo_list_mean_(b, g, accuracy, NULL);
     return D.hi == 0 ? grpo_dd_of_(1) : D;
 }
 
-grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight)
-{
+grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accuracy, double temperature, double *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
     grpo_dd least = grpo_dd_of_(HUGE_VAL), total;
     grpo_sum sum;
@@ -788,15 +750,13 @@ typedef struct {
     double variance;
 } grpo_products_;
 
-static grpo_dd grpo_product_at_(const grpo_products_ *p, int64_t t)
-{
+static grpo_dd grpo_product_at_(const grpo_products_ *p, int64_t t) {
     const grpo_dd l = grpo_dd_minus_(grpo_dd_of_((double)p->batch->logp[t]), p->mean_l);
     const grpo_dd A = grpo_dd_minus_(grpo_dd_of_((double)p->advantage[t]), p->mean_A);
     return grpo_dd_steady_(grpo_dd_scaled_(grpo_dd_product(l, A), -p->exponent));
 }
 
-static void grpo_survey_products_(grpo_products_ *p)
-{
+static void grpo_survey_products_(grpo_products_ *p) {
     grpo_sum sum[2];
     grpo_values v;
     grpo_index_ at;
@@ -821,14 +781,12 @@ static void grpo_survey_products_(grpo_products_ *p)
 }
 
 /* c^2/(2 s^2) */
-static grpo_dd grpo_product_exponent_(const grpo_products_ *p, int64_t t)
-{
+static grpo_dd grpo_product_exponent_(const grpo_products_ *p, int64_t t) {
     const grpo_dd c = grpo_product_at_(p, t);
     return grpo_dd_div(grpo_dd_product(c, c), 2 * p->variance);
 }
 
-static void grpo_gaussian_group_(const grpo_products_ *p, int64_t g, grpo_real *weight)
-{
+static void grpo_gaussian_group_(const grpo_products_ *p, int64_t g, grpo_real *weight) {
     const grpo_batch *b = p->batch;
     grpo_batch one = *b;
     grpo_dd least = grpo_dd_of_(HUGE_VAL), x, total;
@@ -852,8 +810,7 @@ static void grpo_gaussian_group_(const grpo_products_ *p, int64_t g, grpo_real *
     }
 }
 
-grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight)
-{
+grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 3);
     grpo_products_ p;
     grpo_index_ at;
@@ -869,15 +826,13 @@ grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *a
 }
 
 /* the next unmasked token of a routed response, or -1 */
-static int64_t grpo_next_routed_(const grpo_batch *b, const uint8_t *routed, grpo_index_ *at)
-{
+static int64_t grpo_next_routed_(const grpo_batch *b, const uint8_t *routed, grpo_index_ *at) {
     int64_t t;
     do t = grpo_next_token_(b, at); while (t >= 0 && !routed[at->i]);
     return t;
 }
 
-grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight)
-{
+grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
     grpo_index_ at;
     grpo_sum sum;
@@ -904,8 +859,7 @@ grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, do
     return GRPO_OK;
 }
 
-grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor)
-{
+grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor) {
     grpo_status st = grpo_check_output_(factor, 5);
     grpo_dd most, x;
     int64_t k;
@@ -925,8 +879,7 @@ grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, 
 /* are responses i and j of one cluster? */
 static int grpo_one_answer_(const int64_t *answer, int64_t i, int64_t j) { return i == j || (answer[i] >= 0 && answer[i] == answer[j]); }
 
-static double grpo_answer_entropy_group_(const int64_t *answer, const double *score, int64_t begin, int64_t end)
-{
+static double grpo_answer_entropy_group_(const int64_t *answer, const double *score, int64_t begin, int64_t end) {
     grpo_sum in, out, H;
     double top = -HUGE_VAL, w, rest;
     int64_t i, j;
@@ -944,8 +897,7 @@ static double grpo_answer_entropy_group_(const int64_t *answer, const double *sc
     return grpo_sum_value_(&H);
 }
 
-grpo_status grpo_answer_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy)
-{
+grpo_status grpo_answer_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy) {
     grpo_status st = grpo_check_call_(batch, entropy, 4);
     int64_t g;
     if (!st) st = grpo_check_there_(answer, batch->n_groups, 2);
@@ -957,8 +909,7 @@ grpo_status grpo_answer_entropy(const grpo_batch *batch, const int64_t *answer, 
 }
 
 /* the mean of the gaps with (R - mean R)^2 <= bound: (n R - sum R)^2 <= bound n^2, exactly; *count of them */
-static grpo_dd grpo_kept_mean_(const double *gap, int64_t n, double bound, int64_t *count)
-{
+static grpo_dd grpo_kept_mean_(const double *gap, int64_t n, double bound, int64_t *count) {
     const double size = (double)n;
     grpo_sum sum, kept, off, excess;
     double x[3];
@@ -985,8 +936,7 @@ static grpo_dd grpo_kept_mean_(const double *gap, int64_t n, double bound, int64
 static grpo_dd grpo_sigmoid_part_(grpo_dd x) { return x.hi < 0 ? x : grpo_dd_of_(0); }
 static grpo_dd grpo_sigmoid_rest_(grpo_dd x) { return grpo_two_sum(1, grpo_exp(x.hi < 0 ? x : grpo_dd_negative(x))); }
 
-grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_t n, double bound, double *factor)
-{
+grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_t n, double bound, double *factor) {
     grpo_status st = grpo_check_output_(factor, 5);
     grpo_dd hard, mean, kept;
     int64_t k, count;
@@ -1014,8 +964,7 @@ grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_
 typedef struct { double n, r, lambda; grpo_dd sum, deviation, most, total, tilt; } grpo_preference_;
 
 /* g = h^lambda; slope: d g/d lambda = g log h */
-static grpo_dd grpo_preferred_(const grpo_preference_ *p, double length, grpo_dd *slope)
-{
+static grpo_dd grpo_preferred_(const grpo_preference_ *p, double length, grpo_dd *slope) {
     const grpo_dd least = { 1e-6, 4.525188817411374e-23 };
     grpo_dd h = grpo_dd_of_(1), log_h, g;
     if (p->deviation.hi > 0)
@@ -1028,8 +977,7 @@ static grpo_dd grpo_preferred_(const grpo_preference_ *p, double length, grpo_dd
 }
 
 /* 0: an exponent is too large */
-static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end, grpo_preference_ *p)
-{
+static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end, grpo_preference_ *p) {
     grpo_values v;
     grpo_sum acc;
     grpo_dd g, e, slope;
@@ -1055,8 +1003,7 @@ static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end
     return 1;
 }
 
-grpo_status grpo_length_preference(const grpo_batch *batch, const double *length, double r, double lambda, double *weight, double *slope)
-{
+grpo_status grpo_length_preference(const grpo_batch *batch, const double *length, double r, double lambda, double *weight, double *slope) {
     grpo_status st = grpo_check_call_(batch, weight, 5);
     grpo_preference_ p;
     grpo_dd share, rise;

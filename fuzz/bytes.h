@@ -25,8 +25,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static inline void require(int ok, const char *what)
-{
+static inline void require(int ok, const char *what) {
     if (ok) return;
     fprintf(stderr, "broken: %s\n", what);
     abort();
@@ -36,8 +35,7 @@ static inline void require(int ok, const char *what)
 
 typedef struct { const uint8_t *at; size_t left; } reader;
 
-static inline int read_u8(reader *in)
-{
+static inline int read_u8(reader *in) {
     if (!in->left) return 0;
     in->left--;
     return *in->at++;
@@ -45,8 +43,7 @@ static inline int read_u8(reader *in)
 
 enum { FIRST_SPECIAL = 224, RAW = 255, NO_PRESET = 65535 };
 
-static inline const double *special_numbers(void)
-{
+static inline const double *special_numbers(void) {
     static const double special[RAW - FIRST_SPECIAL] = {
         NAN, INFINITY, -INFINITY, -0.0, 0x1p-1074, -0x1p-149, 0x1p-1022, 1e-310, 1e-7, -1e-7, 0.7, 3e-4, 1.0 / 3, 19.9, 20.1, -88, 89, 103, 350,
         -709, 710, 800, -800, 1e7, 3e38, -3e38, 1e150, -1.01e150, 1e300, -0x1.fffffffffffffp1023, 1e-45
@@ -54,8 +51,7 @@ static inline const double *special_numbers(void)
     return special;
 }
 
-static inline double read_raw(reader *in)
-{
+static inline double read_raw(reader *in) {
     uint64_t bits = 0;
     double x;
     int k;
@@ -64,16 +60,14 @@ static inline double read_raw(reader *in)
     return x;
 }
 
-static inline double read_number(reader *in)
-{
+static inline double read_number(reader *in) {
     int c = read_u8(in);
     if (c == RAW) return read_raw(in);
     return c < FIRST_SPECIAL ? (c - 112) / 16.0 : special_numbers()[c - FIRST_SPECIAL];
 }
 
 /* to the element type; a float cannot hold every double, and the conversion is only defined within its range */
-static inline grpo_real element(double x)
-{
+static inline grpo_real element(double x) {
     if (sizeof(grpo_real) == 4 && fabs(x) > FLT_MAX && grpo_is_finite(x)) return x > 0 ? (grpo_real)FLT_MAX : (grpo_real)-FLT_MAX;
     return (grpo_real)x;
 }
@@ -98,8 +92,7 @@ typedef struct {
 } fuzz_case;
 
 /* of the batch itself or of an arrangement of it */
-static inline grpo_batch fuzz_view(const fuzz_case *c, const rollouts *b)
-{
+static inline grpo_batch fuzz_view(const fuzz_case *c, const rollouts *b) {
     grpo_batch v = rollouts_view(b);
     if (c->missing & MISSING_OLD) v.logp_old = NULL;
     if (c->missing & MISSING_REF) v.logp_ref = NULL;
@@ -129,8 +122,7 @@ static inline grpo_batch fuzz_view(const fuzz_case *c, const rollouts *b)
     return v;
 }
 
-static inline void read_change(reader *in, grpo_objective *obj)
-{
+static inline void read_change(reader *in, grpo_objective *obj) {
     static const int wrong[] = { -1, 70, 100, INT32_MAX, INT32_MIN, 256 };
     int count, choice;
     const grpo_field *field = grpo_fields(&count);
@@ -146,8 +138,7 @@ static inline void read_change(reader *in, grpo_objective *obj)
     }
 }
 
-static inline void read_objective(reader *in, grpo_objective *obj)
-{
+static inline void read_objective(reader *in, grpo_objective *obj) {
     int count, n, preset = read_u8(in);
     const grpo_preset *presets = grpo_presets(&count);
     preset += 256 * read_u8(in);
@@ -156,8 +147,7 @@ static inline void read_objective(reader *in, grpo_objective *obj)
     for (n = read_u8(in); n > 0; n--) read_change(in, obj);
 }
 
-static inline void read_shape(reader *in, rollouts *b)
-{
+static inline void read_shape(reader *in, rollouts *b) {
     int64_t g, i, gap, end = 0, groups = read_u8(in) % 6, size[6], sequences = 0, rewards;
     for (g = 0; g < groups; g++) sequences += size[g] = 1 + read_u8(in) % 4;
     rewards = 1 + read_u8(in) % 3;
@@ -171,8 +161,7 @@ static inline void read_shape(reader *in, rollouts *b)
 }
 
 /* wrong numbers, but none that lets a correct reader leave the arrays */
-static inline void spoil_shape(fuzz_case *c, int where)
-{
+static inline void spoil_shape(fuzz_case *c, int where) {
     rollouts *b = &c->b;
     int64_t g = b->n_groups ? where % b->n_groups : 0, i = b->n_sequences ? where % b->n_sequences : 0;
     if (!b->n_sequences) return;
@@ -190,8 +179,7 @@ static inline void spoil_shape(fuzz_case *c, int where)
     }
 }
 
-static inline void read_values(reader *in, fuzz_case *c)
-{
+static inline void read_values(reader *in, fuzz_case *c) {
     rollouts *b = &c->b;
     int64_t i, g, t;
     int k, flags;
@@ -217,8 +205,7 @@ static inline void read_values(reader *in, fuzz_case *c)
     c->ranks = read_u8(in) % 4;
 }
 
-static inline void fuzz_case_read(const uint8_t *data, size_t size, fuzz_case *c)
-{
+static inline void fuzz_case_read(const uint8_t *data, size_t size, fuzz_case *c) {
     reader in;
     int where;
     in.at = data;
@@ -236,8 +223,7 @@ static inline void fuzz_case_read(const uint8_t *data, size_t size, fuzz_case *c
     spoil_shape(c, where);
 }
 
-static inline void fuzz_case_free(fuzz_case *c)
-{
+static inline void fuzz_case_free(fuzz_case *c) {
     rollouts_free(&c->b);
     free(c->advantage);
 }
@@ -246,13 +232,11 @@ static inline void fuzz_case_free(fuzz_case *c)
 
 typedef struct { uint8_t *data; size_t size, room; } writer;
 
-static inline void write_u8(writer *out, int64_t value)
-{
+static inline void write_u8(writer *out, int64_t value) {
     if (out->size < out->room) out->data[out->size++] = (uint8_t)value;
 }
 
-static inline void write_number(writer *out, double x)
-{
+static inline void write_number(writer *out, double x) {
     double steps = x * 16 + 112;
     uint64_t bits;
     int k;
@@ -265,8 +249,7 @@ static inline void write_number(writer *out, double x)
     for (k = 0; k < 8; k++) write_u8(out, (int64_t)(bits >> (8 * k) & 255));
 }
 
-static inline void write_objective(writer *out, const grpo_objective *obj)
-{
+static inline void write_objective(writer *out, const grpo_objective *obj) {
     int count, k, changes = 0;
     const grpo_field *field = grpo_fields(&count);
     for (k = 0; k < count; k++) changes += grpo_objective_get(obj, &field[k]) != 0;
@@ -283,8 +266,7 @@ static inline void write_objective(writer *out, const grpo_objective *obj)
 }
 
 /* b must be packed, in order, without gaps: fuzz_case_read gives it back */
-static inline void write_batch(writer *out, const rollouts *b)
-{
+static inline void write_batch(writer *out, const rollouts *b) {
     int64_t g, i, t;
     int k;
     write_u8(out, 0); write_u8(out, 0); write_u8(out, 0);
@@ -311,23 +293,20 @@ static inline void write_batch(writer *out, const rollouts *b)
 
 static const grpo_real PATTERN = 12345;
 
-static inline grpo_real *patterned(int64_t n)
-{
+static inline grpo_real *patterned(int64_t n) {
     grpo_real *x = (grpo_real *)test_alloc(n, sizeof *x);
     int64_t t;
     for (t = 0; t < n; t++) x[t] = PATTERN;
     return x;
 }
 
-static inline int untouched(const grpo_real *x, int64_t n)
-{
+static inline int untouched(const grpo_real *x, int64_t n) {
     int64_t t;
     for (t = 0; t < n; t++) if (x[t] != PATTERN) return 0;
     return 1;
 }
 
-static inline uint64_t hash_bytes(const void *data, size_t size)
-{
+static inline uint64_t hash_bytes(const void *data, size_t size) {
     const unsigned char *p = (const unsigned char *)data;
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     for (; size > 0; size--) h = (h ^ *p++) * UINT64_C(0x100000001b3);
@@ -335,8 +314,7 @@ static inline uint64_t hash_bytes(const void *data, size_t size)
 }
 
 /* no NaN, 0 where masked, the rest of the array as it was */
-static inline void require_values(const rollouts *b, const grpo_real *x)
-{
+static inline void require_values(const rollouts *b, const grpo_real *x) {
     int64_t i, t, slots = 0;
     for (i = 0; i < b->n_sequences; i++) for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
         require(x[t] == x[t], "NaN in an output");
@@ -348,8 +326,7 @@ static inline void require_values(const rollouts *b, const grpo_real *x)
 }
 
 /* of an arrangement of the batch that `base` is for */
-static inline void require_same(const grpo_real *base, const grpo_real *found, const rollouts *arranged)
-{
+static inline void require_same(const grpo_real *base, const grpo_real *found, const rollouts *arranged) {
     int64_t t;
     for (t = 0; t < arranged->n_tokens; t++) {
         if (arranged->from[t] < 0) require(found[t] == PATTERN, "a slot outside of all sequences was written to");
@@ -361,8 +338,7 @@ static inline void require_same(const grpo_real *base, const grpo_real *found, c
 enum { MAX_PARTS = 8 };
 typedef struct { int count; rollouts part[MAX_PARTS]; } parts;
 
-static inline void parts_cut(rng *r, const rollouts *b, int shuffle, parts *p)
-{
+static inline void parts_cut(rng *r, const rollouts *b, int shuffle, parts *p) {
     int64_t g, n, begin, order[MAX_PARTS];
     for (g = 0; g < b->n_groups; g++) order[g] = g;
     rng_shuffle(r, order, b->n_groups);
@@ -372,8 +348,7 @@ static inline void parts_cut(rng *r, const rollouts *b, int shuffle, parts *p)
     }
 }
 
-static inline void parts_free(parts *p)
-{
+static inline void parts_free(parts *p) {
     int k;
     for (k = 0; k < p->count; k++) rollouts_free(&p->part[k]);
 }

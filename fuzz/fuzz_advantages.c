@@ -1,8 +1,7 @@
 /* Axes 1 and 2: a status or a result, never both; no NaN; order, layout and parts change no bit; equal rewards have advantage 0. */
 #include "bytes.h"
 
-static void require_refused(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, int64_t n)
-{
+static void require_refused(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, int64_t n) {
     grpo_moments m, zero;
     memset(&m, 0, sizeof m);
     memset(&zero, 0, sizeof zero);
@@ -12,8 +11,7 @@ static void require_refused(grpo_status st, const grpo_objective *obj, const grp
     require(!memcmp(&m, &zero, sizeof m), "refused, yet moments were added");
 }
 
-static void require_arrangements(const fuzz_case *c, const grpo_real *advantage, rng *r)
-{
+static void require_arrangements(const fuzz_case *c, const grpo_real *advantage, rng *r) {
     const int shuffle = order_free(&c->objective);
     rollouts other;
     grpo_batch view;
@@ -27,8 +25,7 @@ static void require_arrangements(const fuzz_case *c, const grpo_real *advantage,
     rollouts_free(&other);
 }
 
-static void require_parts(const fuzz_case *c, const grpo_real *advantage, rng *r)
-{
+static void require_parts(const fuzz_case *c, const grpo_real *advantage, rng *r) {
     static parts p;
     grpo_moments m;
     grpo_batch view;
@@ -51,16 +48,14 @@ static void require_parts(const fuzz_case *c, const grpo_real *advantage, rng *r
 }
 
 /* all rewards of group g equal? */
-static int equal_rewards(const rollouts *b, int64_t g)
-{
+static int equal_rewards(const rollouts *b, int64_t g) {
     int64_t i;
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) if (b->reward[i] != b->reward[b->group_begin[g]]) return 0;
     return 1;
 }
 
 /* equal rewards, whatever their lengths, have no advantage */
-static int centres_rewards(const grpo_objective *o)
-{
+static int centres_rewards(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     return a->rewards == GRPO_REWARDS_ONE && a->baseline == GRPO_BASELINE_GROUP_MEAN && a->shift == 0 && a->scale != GRPO_SCALE_TOKEN_WHITEN
         && a->singleton == GRPO_SINGLETON_ZERO && a->second == GRPO_SECOND_NONE && a->credit == GRPO_CREDIT_OUTCOME
@@ -69,8 +64,7 @@ static int centres_rewards(const grpo_objective *o)
         && o->reward.map == GRPO_MAP_NONE && o->reward.kl == GRPO_KL_NONE;
 }
 
-static void require_equal_is_zero(const fuzz_case *c, const grpo_real *advantage)
-{
+static void require_equal_is_zero(const fuzz_case *c, const grpo_real *advantage) {
     const rollouts *b = &c->b;
     int64_t g, i, t;
     if (!centres_rewards(&c->objective)) return;
@@ -82,8 +76,7 @@ static void require_equal_is_zero(const fuzz_case *c, const grpo_real *advantage
     }
 }
 
-static void require_informative(const fuzz_case *c, const grpo_batch *batch)
-{
+static void require_informative(const fuzz_case *c, const grpo_batch *batch) {
     uint8_t keep[8] = { 7, 7, 7, 7, 7, 7, 7, 7 };
     int64_t g;
     if (grpo_informative(batch, keep)) {
@@ -93,8 +86,7 @@ static void require_informative(const fuzz_case *c, const grpo_batch *batch)
     for (g = 0; g < c->b.n_groups; g++) require(keep[g] == !equal_rewards(&c->b, g), "informative");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_case c;
     grpo_batch batch;
     grpo_real *advantage;

@@ -6,15 +6,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void require(int ok, const char *what)
-{
+static void require(int ok, const char *what) {
     if (ok) return;
     fprintf(stderr, "broken: %s\n", what);
     abort();
 }
 
-static void evaluate(const test_case *c)
-{
+static void evaluate(const test_case *c) {
     const size_t tokens = c->batch.n_tokens > 0 ? (size_t)c->batch.n_tokens : 1;
     grpo_real *advantage = (grpo_real *)calloc(tokens, sizeof *advantage), *dlogp = (grpo_real *)calloc(tokens, sizeof *dlogp);
     grpo_report report;
@@ -31,8 +29,7 @@ static void evaluate(const test_case *c)
     free(dlogp);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char error[200];
     case_file file;
     int64_t k;

@@ -10,8 +10,7 @@ typedef struct {
     grpo_report report;
 } answer;
 
-static void answer_alloc(answer *a, int64_t n, int64_t groups)
-{
+static void answer_alloc(answer *a, int64_t n, int64_t groups) {
     memset(a, 0, sizeof *a);
     a->dlog_z = patterned(groups);
     a->dlogp = patterned(n);
@@ -21,8 +20,7 @@ static void answer_alloc(answer *a, int64_t n, int64_t groups)
 
 static void answer_free(answer *a) { free(a->dlogp); free(a->dentropy); free(a->term); free(a->dlog_z); }
 
-static void answer_add(const fuzz_case *c, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals, answer *a)
-{
+static void answer_add(const fuzz_case *c, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals, answer *a) {
     grpo_output out = output_with_scratch(&c->objective, batch);
     out.dlogp = a->dlogp;
     out.dentropy = a->dentropy;
@@ -32,8 +30,7 @@ static void answer_add(const fuzz_case *c, const grpo_batch *batch, const grpo_r
     free(out.scratch);
 }
 
-static void answer_find(const fuzz_case *c, const rollouts *b, const grpo_real *advantage, answer *a)
-{
+static void answer_find(const fuzz_case *c, const rollouts *b, const grpo_real *advantage, answer *a) {
     grpo_batch batch = fuzz_view(c, b);
     grpo_totals totals;
     memset(&totals, 0, sizeof totals);
@@ -47,24 +44,21 @@ static void answer_find(const fuzz_case *c, const rollouts *b, const grpo_real *
 static int same_numbers(const grpo_report *a, const grpo_report *b) { return !memcmp(a, b, offsetof(grpo_report, overflow)); }
 static int same_report(const grpo_report *a, const grpo_report *b) { return same_numbers(a, b) && a->overflow == b->overflow; }
 
-static void require_no_nan(const grpo_report *m)
-{
+static void require_no_nan(const grpo_report *m) {
     const double real[] = { m->loss, m->policy_loss, m->penalty_loss, m->clip_fraction, m->clip_low, m->clip_high, m->clip_dual, m->ratio_mean,
         m->ratio_min, m->ratio_max, m->ess, m->old_k1, m->old_k3, m->kl_k1, m->kl_k2, m->kl_k3, m->entropy, m->weight_mean };
     size_t k;
     for (k = 0; k < sizeof real / sizeof *real; k++) require(real[k] == real[k], "NaN in the report");
 }
 
-static void require_no_nan_of_groups(const fuzz_case *c, const answer *a)
-{
+static void require_no_nan_of_groups(const fuzz_case *c, const answer *a) {
     int64_t g;
     for (g = 0; g < c->b.n_groups; g++) require(a->dlog_z[g] == a->dlog_z[g], "NaN in dlog_z");
 }
 
 /* ---- refused ------------------------------------------------------------------------------------------------------------------- */
 
-static void require_refused(const fuzz_case *c, const answer *a)
-{
+static void require_refused(const fuzz_case *c, const answer *a) {
     static const grpo_partial zero;
     require(grpo_status_rule(a->status) > 0 && grpo_status_rule(a->status) < GRPO_N_RULES, "no such status");
     require(untouched(a->dlog_z, c->b.n_groups), "refused, yet written");
@@ -75,8 +69,7 @@ static void require_refused(const fuzz_case *c, const answer *a)
 
 /* ---- the two headers, in one go and in two -------------------------------------------------------------------------------------- */
 
-static void require_entry_points(const fuzz_case *c, const grpo_real *advantage, const answer *a)
-{
+static void require_entry_points(const fuzz_case *c, const grpo_real *advantage, const answer *a) {
     grpo_batch batch = fuzz_view(c, &c->b);
     grpo_real *dlogp = patterned(c->b.n_tokens);
     grpo_report report;
@@ -100,23 +93,20 @@ static void require_entry_points(const fuzz_case *c, const grpo_real *advantage,
 
 /* ---- order, layout, parts ------------------------------------------------------------------------------------------------------- */
 
-static grpo_real *carried(const grpo_real *x, const rollouts *b)
-{
+static grpo_real *carried(const grpo_real *x, const rollouts *b) {
     grpo_real *y = (grpo_real *)test_alloc(b->n_tokens, sizeof *y);
     int64_t t;
     for (t = 0; t < b->n_tokens; t++) y[t] = b->from[t] < 0 ? (grpo_real)NAN : x[b->from[t]];
     return y;
 }
 
-static void require_same_groups(const answer *base, const answer *found, const rollouts *arranged)
-{
+static void require_same_groups(const answer *base, const answer *found, const rollouts *arranged) {
     int64_t g;
     for (g = 0; g < arranged->n_groups; g++)
         require(!memcmp(&found->dlog_z[g], &base->dlog_z[arranged->group_from[g]], sizeof *base->dlog_z), "an arrangement has another dlog_z");
 }
 
-static void require_arrangements(const fuzz_case *c, const grpo_real *advantage, const answer *base, rng *r)
-{
+static void require_arrangements(const fuzz_case *c, const grpo_real *advantage, const answer *base, rng *r) {
     const int tokens = reads_positions(&c->objective) || reads_first_token(&c->objective) ? 0 : ARRANGE_TOKENS;
     rollouts other;
     answer a;
@@ -136,8 +126,7 @@ static void require_arrangements(const fuzz_case *c, const grpo_real *advantage,
 }
 
 static void require_part(const fuzz_case *c, const rollouts *part, const grpo_real *advantage, const grpo_totals *totals, const answer *base,
-                         grpo_partial *sum)
-{
+                         grpo_partial *sum) {
     grpo_batch view = fuzz_view(c, part);
     grpo_real *carried_advantage = carried(advantage, part);
     answer a;
@@ -153,8 +142,7 @@ static void require_part(const fuzz_case *c, const rollouts *part, const grpo_re
     free(carried_advantage);
 }
 
-static void require_parts(const fuzz_case *c, const grpo_real *advantage, const answer *base, rng *r)
-{
+static void require_parts(const fuzz_case *c, const grpo_real *advantage, const answer *base, rng *r) {
     static parts p;
     static grpo_partial sum;
     grpo_totals totals;
@@ -183,16 +171,14 @@ static void require_parts(const fuzz_case *c, const grpo_real *advantage, const 
 
 enum { MAX_SLOPES = 16 };
 
-static int64_t active_tokens(const reference *ref)
-{
+static int64_t active_tokens(const reference *ref) {
     int64_t i, n = 0;
     for (i = 0; i < ref->b->n_sequences; i++) n += ref->count[i];
     return n;
 }
 
 /* at every token, or at MAX_SLOPES of them */
-static void require_slopes(reference *ref, const answer *a, rng *r)
-{
+static void require_slopes(reference *ref, const answer *a, rng *r) {
     const int64_t stride = active_tokens(ref) / MAX_SLOPES + 1, first = rng_below(r, stride);
     int64_t i, t, n = 0;
     reference_answer slope;
@@ -205,8 +191,7 @@ static void require_slopes(reference *ref, const answer *a, rng *r)
     }
 }
 
-static void require_reference(const fuzz_case *c, const grpo_real *advantage, const answer *a, rng *r)
-{
+static void require_reference(const fuzz_case *c, const grpo_real *advantage, const answer *a, rng *r) {
     reference ref;
     reference_answer loss;
     reference_counts n;
@@ -219,8 +204,7 @@ static void require_reference(const fuzz_case *c, const grpo_real *advantage, co
     reference_free(&ref);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_case c;
     grpo_batch batch;
     grpo_real *computed;

@@ -9,8 +9,7 @@ enum { MAX_SEED = 8192, MAX_CASE = 3000, MAX_CASES_OF_A_FILE = 6 };
 
 static int seeds;
 
-static void save(const char *folder, const void *data, size_t size)
-{
+static void save(const char *folder, const void *data, size_t size) {
     char path[4096];
     FILE *f;
     snprintf(path, sizeof path, "%s/seed-%04d", folder, seeds++);
@@ -20,8 +19,7 @@ static void save(const char *folder, const void *data, size_t size)
 
 /* ---- batches ------------------------------------------------------------------------------------------------------------------- */
 
-static void save_batch(const char *folder, const grpo_objective *obj, const rollouts *b, rng *r)
-{
+static void save_batch(const char *folder, const grpo_objective *obj, const rollouts *b, rng *r) {
     static uint8_t data[MAX_SEED];
     writer out = { NULL, 0, MAX_SEED };
     int64_t i, t;
@@ -37,8 +35,7 @@ static void save_batch(const char *folder, const grpo_objective *obj, const roll
     save(folder, data, out.size);
 }
 
-static void make_batch(const char *folder, const grpo_objective *obj, rng *r)
-{
+static void make_batch(const char *folder, const grpo_objective *obj, rng *r) {
     static const int kinds[] = { 0, 0, RANDOM_EXTREME, RANDOM_NEG_INF };
     rollouts b;
     rollouts_random(r, RANDOM_SMALL | kinds[seeds % 4], &b);
@@ -46,8 +43,7 @@ static void make_batch(const char *folder, const grpo_objective *obj, rng *r)
     rollouts_free(&b);
 }
 
-static void make_batches(const char *folder)
-{
+static void make_batches(const char *folder) {
     int count, k;
     const grpo_preset *preset = grpo_presets(&count);
     grpo_objective obj;
@@ -64,8 +60,7 @@ static void make_batches(const char *folder)
 
 /* ---- vectors: a line per case -------------------------------------------------------------------------------------------------- */
 
-static char *read_file(const char *path, size_t *size)
-{
+static char *read_file(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
     char *text;
     long end;
@@ -77,8 +72,7 @@ static char *read_file(const char *path, size_t *size)
     return text;
 }
 
-static void save_case(const char *folder, const char *head, size_t head_size, const char *line, size_t size)
-{
+static void save_case(const char *folder, const char *head, size_t head_size, const char *line, size_t size) {
     char text[2 * MAX_CASE];
     if (head_size + size + 2 > sizeof text) return;
     memcpy(text, head, head_size);
@@ -87,8 +81,7 @@ static void save_case(const char *folder, const char *head, size_t head_size, co
     save(folder, text, head_size + size + 2);
 }
 
-static void cut_file(const char *folder, const char *path)
-{
+static void cut_file(const char *folder, const char *path) {
     size_t size, head_size;
     char *text = read_file(path, &size), *line = strchr(text, '\n'), *end;
     int saved = 0;
@@ -104,8 +97,7 @@ static void cut_file(const char *folder, const char *path)
 
 static int by_name(const void *a, const void *b) { return strcmp((const char *)a, (const char *)b); }
 
-static void cut_vectors(const char *folder, const char *vectors)
-{
+static void cut_vectors(const char *folder, const char *vectors) {
     static char name[512][256];
     char path[4096];
     struct dirent *entry;
@@ -124,8 +116,7 @@ static void cut_vectors(const char *folder, const char *vectors)
     }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     char folder[4096];
     if (argc != 3) { fputs("make_corpus OUT VECTORS\n", stderr); return 2; }
     mkdir(argv[1], 0777);

@@ -10,8 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static long files_run, files_failed;
 
-static int replay_stream(FILE *f)
-{
+static int replay_stream(FILE *f) {
     uint8_t *data = NULL, *grown;
     size_t size = 0, room = 0, n = 1;
     while (n > 0) {
@@ -33,8 +32,7 @@ static int replay_stream(FILE *f)
     return !grown;
 }
 
-static void replay_file(const char *path)
-{
+static void replay_file(const char *path) {
     FILE *f = fopen(path, "rb");
     files_run++;
     if (!f || replay_stream(f)) {
@@ -44,8 +42,7 @@ static void replay_file(const char *path)
     if (f) fclose(f);
 }
 
-static void replay(const char *path)
-{
+static void replay(const char *path) {
     char name[4096];
     struct dirent *entry;
     DIR *folder = opendir(path);
@@ -58,8 +55,7 @@ static void replay(const char *path)
     closedir(folder);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int k;
     for (k = 1; k < argc; k++) replay(argv[k]);
     printf("%ld passed, %ld failed\n", files_run - files_failed, files_failed);

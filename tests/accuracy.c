@@ -5,40 +5,35 @@
 
 typedef struct { double worst[COMPARE_N_OUTPUTS]; long measured[COMPARE_N_OUTPUTS], refused; } errors;
 
-static void note(void *user, const test_case *c, const compared *n)
-{
+static void note(void *user, const test_case *c, const compared *n) {
     errors *e = user;
     (void)c;
     e->measured[n->output]++;
     if (!(n->error <= e->worst[n->output])) e->worst[n->output] = n->error;
 }
 
-static void measure_advantage(const test_case *c, errors *e)
-{
+static void measure_advantage(const test_case *c, errors *e) {
     outcome o = outcome_of_advantages(c, &c->objective);
     if (o.status) e->refused++;
     else compare_advantage(c, &o, note, e);
     outcome_free(&o);
 }
 
-static void measure_loss(const test_case *c, const grpo_real *advantage, errors *e)
-{
+static void measure_loss(const test_case *c, const grpo_real *advantage, errors *e) {
     outcome o = outcome_of_parts(c, &c->objective, advantage, gspo_loss_add);
     if (o.status) e->refused++;
     else compare_loss(c, &o, note, e);
     outcome_free(&o);
 }
 
-static void measure_case(const test_case *c, errors *e)
-{
+static void measure_case(const test_case *c, errors *e) {
     grpo_real *advantage = compare_expected_advantage(c);
     if (advantage) measure_loss(c, advantage, e);
     if (c->advantage.expect) measure_advantage(c, e);
     free(advantage);
 }
 
-static int measure_file(const char *directory, const char *name, errors *e)
-{
+static int measure_file(const char *directory, const char *name, errors *e) {
     case_file file;
     char error[512];
     memset(e, 0, sizeof *e);
@@ -50,29 +45,25 @@ static int measure_file(const char *directory, const char *name, errors *e)
     return e->refused != 0;
 }
 
-static void join(errors *into, const errors *e)
-{
+static void join(errors *into, const errors *e) {
     for (int k = 0; k < COMPARE_N_OUTPUTS; k++) {
         if (e->worst[k] > into->worst[k]) into->worst[k] = e->worst[k];
         into->measured[k] += e->measured[k];
     }
 }
 
-static int within(const errors *e)
-{
+static int within(const errors *e) {
     for (int k = 0; k < COMPARE_N_OUTPUTS; k++) if (!(e->worst[k] <= COMPARE_LIMIT)) return 0;
     return 1;
 }
 
-static void print_error(int markdown, double error, long measured)
-{
+static void print_error(int markdown, double error, long measured) {
     char text[32] = "-";
     if (measured) snprintf(text, sizeof text, error < 1e4 ? "%.2f" : "%.1e", error);
     printf(markdown ? " %s |" : "%10s", text);
 }
 
-static void print_head(int markdown)
-{
+static void print_head(int markdown) {
     printf(markdown ? "| %s |" : "%-28s", markdown ? "objective" : "ulps of scale");
     for (int k = 0; k < COMPARE_N_OUTPUTS; k++) printf(markdown ? " %s |" : "%10s", compare_output_name[k]);
     putchar('\n');
@@ -82,15 +73,13 @@ static void print_head(int markdown)
     putchar('\n');
 }
 
-static void print_row(int markdown, const char *name, const errors *e)
-{
+static void print_row(int markdown, const char *name, const errors *e) {
     printf(markdown ? "| %s |" : "%-28s", name);
     for (int k = 0; k < COMPARE_N_OUTPUTS; k++) print_error(markdown, e->worst[k], e->measured[k]);
     putchar('\n');
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int markdown = argc > 1 && !strcmp(argv[1], "--markdown"), failed = 0;
     case_list list;
     errors worst, e;

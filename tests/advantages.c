@@ -34,8 +34,7 @@ static int is_step(const rollouts *b, int64_t t) { return is_active(b, t) && b->
 typedef struct { int64_t i, t; int step; number R; } item;
 typedef struct { int n; item of[MOST_ITEMS]; } items;
 
-static number step_value(const book *k, int64_t i, int64_t t)
-{
+static number step_value(const book *k, int64_t i, int64_t t) {
     const grpo_advantage *a = &k->obj.advantage;
     number R = zero();
     reference_real discount = 1;
@@ -49,8 +48,7 @@ static number step_value(const book *k, int64_t i, int64_t t)
     return R;
 }
 
-static void find_items(const book *k, int64_t g, int steps, items *all)
-{
+static void find_items(const book *k, int64_t g, int steps, items *all) {
     int64_t i, t;
     all->n = 0;
     for (i = k->b.group_begin[g]; i < k->b.group_begin[g + 1]; i++) {
@@ -67,16 +65,14 @@ static void find_items(const book *k, int64_t g, int steps, items *all)
 }
 
 /* the last `level` states of both, found in the list of all */
-static int same_past(const book *k, const items *all, int x, int y, int level)
-{
+static int same_past(const book *k, const items *all, int x, int y, int level) {
     int back;
     if (all->of[x].step + 1 < level || all->of[y].step + 1 < level) return 0;
     for (back = 0; back < level; back++) if (k->b.state[all->of[x - back].t] != k->b.state[all->of[y - back].t]) return 0;
     return 1;
 }
 
-static int pooled(const book *k, const items *all, int x, int y, int level)
-{
+static int pooled(const book *k, const items *all, int x, int y, int level) {
     switch (k->obj.advantage.step_group) {
     case GRPO_STEP_GROUP_STATE:   return k->b.state[all->of[x].t] == k->b.state[all->of[y].t];
     case GRPO_STEP_GROUP_INDEX:   return all->of[x].step == all->of[y].step;
@@ -85,8 +81,7 @@ static int pooled(const book *k, const items *all, int x, int y, int level)
     }
 }
 
-static reference_real variance_of(const items *pool, grpo_std_kind kind)
-{
+static reference_real variance_of(const items *pool, grpo_std_kind kind) {
     reference_real mean = 0, squares = 0, n = pool->n;
     int j, same = 1;
     for (j = 0; j < pool->n; j++) { mean += pool->of[j].R.v / n; same &= ref_abs(pool->of[j].R.v - pool->of[0].R.v) <= 0x1p-95 * pool->of[0].R.s; }
@@ -94,8 +89,7 @@ static reference_real variance_of(const items *pool, grpo_std_kind kind)
     return same || n < 2 ? 0 : squares / (kind == GRPO_STD_SAMPLE ? n - 1 : n);
 }
 
-static reference_real sigma_of(reference_real variance, double eps, grpo_eps_place place)
-{
+static reference_real sigma_of(reference_real variance, double eps, grpo_eps_place place) {
     const reference_real floored = variance > eps ? variance : eps;
     switch (place) {
     case GRPO_EPS_INSIDE:    return ref_sqrt(variance + eps);
@@ -106,8 +100,7 @@ static reference_real sigma_of(reference_real variance, double eps, grpo_eps_pla
 }
 
 /* (sum |R - mean| + eps)/n */
-static reference_real mean_deviation(const items *pool, double eps)
-{
+static reference_real mean_deviation(const items *pool, double eps) {
     reference_real mean = 0, sum = eps;
     int j;
     for (j = 0; j < pool->n; j++) mean += pool->of[j].R.v / pool->n;
@@ -116,8 +109,7 @@ static reference_real mean_deviation(const items *pool, double eps)
 }
 
 /* (R - b)/sigma of R within its pool; baselines none, group_mean, leave_one_out, scales none, group_std, constant, mean_deviation; other: it is of none */
-static number worth_beside(const grpo_advantage *a, const items *pool, number R, int other)
-{
+static number worth_beside(const grpo_advantage *a, const items *pool, number R, int other) {
     const int of_group = a->baseline != GRPO_BASELINE_NONE, alone = pool->n == 1, mean = a->baseline == GRPO_BASELINE_GROUP_MEAN || other;
     number sum = zero(), b = zero();
     reference_real V = alone ? 1 : variance_of(pool, a->std);
@@ -138,8 +130,7 @@ static number worth_beside(const grpo_advantage *a, const items *pool, number R,
 
 static number item_worth(const grpo_advantage *a, const items *pool, number R) { return worth_beside(a, pool, R, 0); }
 
-static number level_worth(const book *k, const items *all, int x, int level, int *count)
-{
+static number level_worth(const book *k, const items *all, int x, int level, int *count) {
     static items pool;
     int j;
     for (pool.n = 0, j = 0; j < all->n; j++) if (pooled(k, all, x, j, level)) pool.of[pool.n++] = all->of[j];
@@ -147,8 +138,7 @@ static number level_worth(const book *k, const items *all, int x, int level, int
     return item_worth(&k->obj.advantage, &pool, all->of[x].R);
 }
 
-static number step_worth(const book *k, const items *all, int x)
-{
+static number step_worth(const book *k, const items *all, int x) {
     const grpo_advantage *a = &k->obj.advantage;
     reference_real weights = 0, w;
     number sum = zero(), own;
@@ -166,8 +156,7 @@ static number step_worth(const book *k, const items *all, int x)
 
 /* ---- credit ----------------------------------------------------------------------------------------------------------------------- */
 
-static void credit_steps(book *k, int64_t g)
-{
+static void credit_steps(book *k, int64_t g) {
     static items all, responses;
     const grpo_advantage *a = &k->obj.advantage;
     const int by_token = a->step_discount == GRPO_STEP_DISCOUNT_TOKENS;
@@ -189,22 +178,19 @@ static void credit_steps(book *k, int64_t g)
 
 /* ---- returns and critics ---------------------------------------------------------------------------------------------------------- */
 
-static int64_t active_tokens_of(const rollouts *b, int64_t i)
-{
+static int64_t active_tokens_of(const rollouts *b, int64_t i) {
     int64_t t, n = 0;
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) n += is_active(b, t);
     return n;
 }
 
-static int64_t next_active(const rollouts *b, int64_t i, int64_t t)
-{
+static int64_t next_active(const rollouts *b, int64_t i, int64_t t) {
     for (t++; t < b->offset[i] + b->length[i]; t++) if (is_active(b, t)) return t;
     return -1;
 }
 
 /* delta of credit gae, or the reward of credit return */
-static number gain_at(const book *k, int64_t i, int64_t t, number a)
-{
+static number gain_at(const book *k, int64_t i, int64_t t, number a) {
     const grpo_advantage *o = &k->obj.advantage;
     const int64_t next = next_active(&k->b, i, t);
     const int repeat = o->bootstrap == GRPO_BOOTSTRAP_REPEAT && k->b.truncated[i];
@@ -216,15 +202,13 @@ static number gain_at(const book *k, int64_t i, int64_t t, number a)
 }
 
 /* what the step that ends at token t is worth, 0 where none does */
-static number step_at(const book *k, const items *steps, int64_t t)
-{
+static number step_at(const book *k, const items *steps, int64_t t) {
     int x;
     for (x = 0; x < steps->n; x++) if (steps->of[x].t == t) return step_worth(k, steps, x);
     return zero();
 }
 
-static void credit_returns(book *k, int64_t g)
-{
+static void credit_returns(book *k, int64_t g) {
     static items all, steps;
     const grpo_advantage *a = &k->obj.advantage;
     const int by_step = a->credit == GRPO_CREDIT_STEP_GAE, critic = by_step || a->credit == GRPO_CREDIT_GAE;
@@ -255,16 +239,14 @@ static void credit_returns(book *k, int64_t g)
 
 /* ---- trees of prefixes ------------------------------------------------------------------------------------------------------------ */
 
-static number mean_of(const items *all, const int *of)
-{
+static number mean_of(const items *all, const int *of) {
     number sum = zero();
     int j, n = 0;
     for (j = 0; j < all->n; j++) if (of[j]) sum = plus(sum, all->of[j].R), n++;
     return times(sum, 1 / (reference_real)n);
 }
 
-static void credit_tree(book *k, int64_t g)
-{
+static void credit_tree(book *k, int64_t g) {
     static items all;
     static int of[MOST_ITEMS];
     const grpo_advantage *a = &k->obj.advantage;
@@ -301,8 +283,7 @@ static void credit_tree(book *k, int64_t g)
 }
 
 /* subsets of k of the items as bits */
-static number subsets(const book *k, const items *all, int x)
-{
+static number subsets(const book *k, const items *all, int x) {
     const int size = (int)k->obj.advantage.pass_k, gain = k->obj.advantage.transform == GRPO_TRANSFORM_PKPO_GAIN;
     number sum = zero();
     reference_real count = 0;
@@ -326,8 +307,7 @@ static number subsets(const book *k, const items *all, int x)
 }
 
 /* times (1 - mu)^power, mu of the items before the transform */
-static number failing(const grpo_advantage *a, const items *all, number own)
-{
+static number failing(const grpo_advantage *a, const items *all, number own) {
     const reference_real span = (reference_real)a->gain_high - a->gain_low;
     reference_real mean = 0, size = 0, rest, w = 1, more = 1;
     int j;
@@ -343,8 +323,7 @@ static number failing(const grpo_advantage *a, const items *all, number own)
 }
 
 /* a of a response that is no part of the pool of the others */
-static number outside_worth(const grpo_advantage *a, const items *pool, number R)
-{
+static number outside_worth(const grpo_advantage *a, const items *pool, number R) {
     number best = { -HUGE_VAL, 0 }, own;
     int j;
     if (pool->n == 0 || a->outside == GRPO_OUTSIDE_ZERO) return zero();
@@ -357,8 +336,7 @@ static number outside_worth(const grpo_advantage *a, const items *pool, number R
     return times(best, a->outside_coef);
 }
 
-static void credit_beside(book *k, int64_t g)
-{
+static void credit_beside(book *k, int64_t g) {
     static items all, pool;
     const grpo_advantage *a = &k->obj.advantage;
     int64_t t;
@@ -372,8 +350,7 @@ static void credit_beside(book *k, int64_t g)
     }
 }
 
-static void credit_outcomes(book *k, int64_t g)
-{
+static void credit_outcomes(book *k, int64_t g) {
     static items all, pool;
     const grpo_advantage *a = &k->obj.advantage;
     int64_t t;
@@ -396,8 +373,7 @@ static void credit_outcomes(book *k, int64_t g)
 /* ---- scale beta ------------------------------------------------------------------------------------------------------------------- */
 
 /* log Gamma(x) by Stirling's series at x + 200 or more */
-static reference_real log_gamma(reference_real x)
-{
+static reference_real log_gamma(reference_real x) {
     const reference_real half_log_two_pi = ref_ln((reference_real)6.283185307179586232 + 2.4492935982947064e-16) / 2;
     reference_real below = 0, y;
     for (; x < 200; x++) below += ref_ln(x);
@@ -408,16 +384,14 @@ static reference_real log_gamma(reference_real x)
 }
 
 /* log of the density of Beta(1 + max(0, m mu/3), 1 + max(0, m (1 - mu)/3)) at p */
-static reference_real log_beta(reference_real mu, reference_real V, reference_real p)
-{
+static reference_real log_beta(reference_real mu, reference_real V, reference_real p) {
     const reference_real m = mu * (1 - mu) / V - 1;
     const reference_real alpha = m > 0 ? 1 + m * mu / 3 : 1, beta = m > 0 ? 1 + m * (1 - mu) / 3 : 1;
     return log_gamma(alpha + beta) - log_gamma(alpha) - log_gamma(beta) + (alpha - 1) * ref_ln(p) + (beta - 1) * ref_ln(1 - p);
 }
 
 /* rewards in [0, 1], a mean strictly between them in every group: A = (R - p) min(1/f, 1e6) */
-static void credit_beta(book *k)
-{
+static void credit_beta(book *k) {
     items means;
     number p = zero();
     reference_real V, log_f, factor;
@@ -443,13 +417,11 @@ static void credit_beta(book *k)
     }
 }
 
-static int active_at(const rollouts *b, int64_t i, int64_t position)
-{
+static int active_at(const rollouts *b, int64_t i, int64_t position) {
     return position < b->length[i] && is_active(b, b->offset[i] + position);
 }
 
-static number share_reward(const book *k, int64_t g, int64_t i, int64_t t)
-{
+static number share_reward(const book *k, int64_t g, int64_t i, int64_t t) {
     const grpo_advantage *a = &k->obj.advantage;
     const int64_t position = t - k->b.offset[i];
     const int win = k->b.reward[i] > 0;
@@ -465,8 +437,7 @@ static number share_reward(const book *k, int64_t g, int64_t i, int64_t t)
     return plus(number_of(-1), number_of(-a->share_coef * n / (own + a->share_eps) / sum));
 }
 
-static void normalise(const book *k, number *const *at, int n, reference_real (*sigma)(const book *k, reference_real V))
-{
+static void normalise(const book *k, number *const *at, int n, reference_real (*sigma)(const book *k, reference_real V)) {
     number sum = zero();
     reference_real squares = 0, V, mean;
     int j, same = 1;
@@ -480,8 +451,7 @@ static void normalise(const book *k, number *const *at, int n, reference_real (*
 static reference_real sigma_of_scale(const book *k, reference_real V) { return sigma_of(V, k->obj.advantage.eps, k->obj.advantage.eps_place); }
 static reference_real sigma_of_second(const book *k, reference_real V) { return ref_sqrt(V + k->obj.advantage.second_eps); }
 
-static void credit_shares(book *k, int64_t g)
-{
+static void credit_shares(book *k, int64_t g) {
     number *at[MOST_TOKENS];
     int64_t i, t;
     int win, n;
@@ -500,8 +470,7 @@ static void credit_shares(book *k, int64_t g)
 
 /* ---- tokens ----------------------------------------------------------------------------------------------------------------------- */
 
-static void subtract_optimal(book *k, int64_t g)
-{
+static void subtract_optimal(book *k, int64_t g) {
     static reference_real W[MOST_TOKENS];
     const int64_t begin = k->b.group_begin[g], end = k->b.group_begin[g + 1];
     int64_t i, t, position, longest = 0;
@@ -534,8 +503,7 @@ static void subtract_optimal(book *k, int64_t g)
 }
 
 /* less the mean entropy of the response, 0 where that is above the cap; the sums of a test are exact */
-static void finish_response(const book *k, int64_t i, number *A)
-{
+static void finish_response(const book *k, int64_t i, number *A) {
     const grpo_advantage *a = &k->obj.advantage;
     reference_real sum = 0;
     int64_t t;
@@ -544,8 +512,7 @@ static void finish_response(const book *k, int64_t i, number *A)
     *A = a->entropy_cap != 0 && sum > a->entropy_cap ? zero() : plus(*A, number_of(-(reference_real)a->entropy_coef * sum));
 }
 
-static void finish_teacher(const book *k, int64_t i, int64_t t, number *A)
-{
+static void finish_teacher(const book *k, int64_t i, int64_t t, number *A) {
     const grpo_advantage *a = &k->obj.advantage;
     const reference_real c = a->teacher_clip, s = a->teacher_share;
     reference_real gap = (reference_real)k->b.token[TOKEN_TEACHER][t] - k->b.token[TOKEN_OLD][t], w, discount = 1, discounts = 0;
@@ -563,8 +530,7 @@ static void finish_teacher(const book *k, int64_t i, int64_t t, number *A)
     if (a->teacher_coef != 0) *A = plus(*A, times(sum, a->teacher_coef));
 }
 
-static void finish_token(const book *k, int64_t i, int64_t t, number H, number D, number *A)
-{
+static void finish_token(const book *k, int64_t i, int64_t t, number H, number D, number *A) {
     const grpo_advantage *a = &k->obj.advantage;
     const reference_real h = k->b.token[TOKEN_ENTROPY][t], d = (reference_real)k->b.token[TOKEN_ROLLOUT][t] - k->b.token[TOKEN_REF][t];
     reference_real factor;
@@ -583,8 +549,7 @@ static void finish_token(const book *k, int64_t i, int64_t t, number H, number D
     if (A->v > a->advantage_high) A->v = a->advantage_high;
 }
 
-static void finish_all(book *k)
-{
+static void finish_all(book *k) {
     const grpo_advantage *a = &k->obj.advantage;
     number *at[MOST_TOKENS], H = zero(), D = zero();
     int64_t i, t, g;
@@ -608,8 +573,7 @@ static void finish_all(book *k)
 
 /* ---- the comparison --------------------------------------------------------------------------------------------------------------- */
 
-static void compare(book *k, const char *what, int trial)
-{
+static void compare(book *k, const char *what, int trial) {
     const grpo_batch batch = rollouts_view(&k->b);
     grpo_real *found = (grpo_real *)test_alloc(k->b.n_tokens, sizeof *found);
     const grpo_status st = grpo_advantages(&k->obj, &batch, found);
@@ -629,8 +593,7 @@ static void compare(book *k, const char *what, int trial)
 static double any(rng *r, double a, double b, double c) { const double x[] = { a, b, c }; return rng_pick(r, x, 3); }
 
 /* baseline, scale and what comes after credit */
-static void random_common(rng *r, grpo_advantage *a)
-{
+static void random_common(rng *r, grpo_advantage *a) {
     static const grpo_scale_kind scale[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT, GRPO_SCALE_TOKEN_WHITEN,
                                              GRPO_SCALE_MEAN_DEVIATION };
     a->baseline = (grpo_baseline_kind)rng_below(r, 3);
@@ -644,8 +607,7 @@ static void random_common(rng *r, grpo_advantage *a)
     a->second_eps = any(r, 0, 1e-8, 0.5);
 }
 
-static void random_finish(rng *r, grpo_advantage *a)
-{
+static void random_finish(rng *r, grpo_advantage *a) {
     if (rng_chance(r, 40)) a->token_baseline = GRPO_TOKEN_BASELINE_OPTIMAL;
     if (rng_chance(r, 30)) { a->entropy = GRPO_ENTROPY_RELATIVE; a->entropy_coef = any(r, 0.3, 2, -1); }
     else if (rng_chance(r, 30)) {
@@ -663,8 +625,7 @@ static void random_finish(rng *r, grpo_advantage *a)
 }
 
 /* rewards that meet: multiples of 1/8, or a few of them */
-static void random_rewards(rng *r, rollouts *b)
-{
+static void random_rewards(rng *r, rollouts *b) {
     const int kind = rng_chance(r, 50) ? REWARDS_DYADIC : REWARDS_BELL, few = rng_chance(r, 50);
     int64_t i, t;
     for (i = 0; i < b->n_sequences; i++) {
@@ -674,8 +635,7 @@ static void random_rewards(rng *r, rollouts *b)
     }
 }
 
-static void trial_steps(rng *r, int trial)
-{
+static void trial_steps(rng *r, int trial) {
     static book k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g;
@@ -698,8 +658,7 @@ static void trial_steps(rng *r, int trial)
     rollouts_free(&k.b);
 }
 
-static void trial_outcomes(rng *r, int trial)
-{
+static void trial_outcomes(rng *r, int trial) {
     static book k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g, smallest = MOST_ITEMS;
@@ -723,8 +682,7 @@ static void trial_outcomes(rng *r, int trial)
     rollouts_free(&k.b);
 }
 
-static void trial_returns(rng *r, int trial)
-{
+static void trial_returns(rng *r, int trial) {
     static book k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g;
@@ -751,8 +709,7 @@ static void trial_returns(rng *r, int trial)
 }
 
 /* trees, and responses beside the others of their group: the few choices that go with both */
-static void trial_plain(rng *r, int trial)
-{
+static void trial_plain(rng *r, int trial) {
     static const grpo_scale_kind scale[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
     static book k;
     grpo_advantage *a = &k.obj.advantage;
@@ -774,8 +731,7 @@ static void trial_plain(rng *r, int trial)
     rollouts_free(&k.b);
 }
 
-static void trial_shares(rng *r, int trial)
-{
+static void trial_shares(rng *r, int trial) {
     static book k;
     grpo_advantage *a = &k.obj.advantage;
     int64_t g;
@@ -795,8 +751,7 @@ static void trial_shares(rng *r, int trial)
     rollouts_free(&k.b);
 }
 
-static void trial_beta(rng *r, int trial)
-{
+static void trial_beta(rng *r, int trial) {
     static book k;
     const int kind = (int)rng_below(r, 3);
     int64_t g, i;
@@ -818,8 +773,7 @@ static void trial_beta(rng *r, int trial)
 /* ---- large groups ------------------------------------------------------------------------------------------------------------------- */
 
 /* the responses of the only group in another order: from `first` on, then those before it.  The tokens stay where they are */
-static void rotate_responses(const rollouts *b, int64_t first, rollouts *to)
-{
+static void rotate_responses(const rollouts *b, int64_t first, rollouts *to) {
     const int64_t n = b->n_sequences;
     int64_t i;
     for (i = 0; i < n; i++) {
@@ -830,8 +784,7 @@ static void rotate_responses(const rollouts *b, int64_t first, rollouts *to)
 }
 
 /* one that asks for R of any response at any time */
-static void large_group_objective(int kind, grpo_objective *obj)
-{
+static void large_group_objective(int kind, grpo_objective *obj) {
     grpo_advantage *a = &obj->advantage;
     memset(obj, 0, sizeof *obj);
     obj->reward.length = GRPO_LENGTH_KIMI; obj->reward.length_coef = 0.5;
@@ -851,8 +804,7 @@ static void large_group_objective(int kind, grpo_objective *obj)
 }
 
 /* R, and energies, of the first responses of a group are kept: a response is worth the same wherever it stands */
-static void check_large_group(rng *r, int trial)
-{
+static void check_large_group(rng *r, int trial) {
     static const int64_t first[] = { 1, 100, 257 };
     enum { RESPONSES = 300 };
     const int kind = trial % 6;
@@ -890,8 +842,7 @@ static void check_large_group(rng *r, int trial)
     rollouts_free(&turned);
 }
 
-int main(void)
-{
+int main(void) {
     rng r = { 29 };
     int trial;
     for (trial = 0; trial < TRIALS; trial++) trial_steps(&r, trial);

@@ -137,8 +137,7 @@ static const char *const declared_arguments[][2] = {
 };
 
 /* of a function, whose name ends at a space or a bracket, "grpo_" or not */
-static inline const char *arguments_of(const char *function)
-{
+static inline const char *arguments_of(const char *function) {
     const char *name = strncmp(function, "grpo_", 5) == 0 ? function + 5 : function;
     const size_t n = strcspn(name, " (");
     for (size_t k = 0; k < sizeof declared_arguments / sizeof *declared_arguments; k++)
@@ -147,8 +146,7 @@ static inline const char *arguments_of(const char *function)
 }
 
 /* the name at that place, from 1, and its length */
-static inline const char *argument_at(const char *arguments, int place, size_t *n)
-{
+static inline const char *argument_at(const char *arguments, int place, size_t *n) {
     const char *p = arguments;
     while (*p && --place) { p += strcspn(p, " "); p += *p == ' '; }
     *n = strcspn(p, " ");

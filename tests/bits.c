@@ -23,8 +23,7 @@ static filled all[N_BATCHES];
 
 static uint64_t seed;
 
-static uint64_t draw(void)
-{
+static uint64_t draw(void) {
     seed ^= seed << 13;
     seed ^= seed >> 7;
     seed ^= seed << 17;
@@ -36,8 +35,7 @@ static grpo_real real(double low, double high) { return (grpo_real)(float)unifor
 static uint8_t flag(double probability) { return uniform(0, 1) < probability; }
 
 /* spread: how far the policies are apart */
-static void fill_token(filled *f, int64_t t, double spread)
-{
+static void fill_token(filled *f, int64_t t, double spread) {
     const double rare = spread > 1 ? 0.02 : 0;
     f->logp[t] = flag(rare) ? (grpo_real)-HUGE_VAL : real(-6, -0.01);
     f->logp_old[t] = flag(rare) ? (grpo_real)-HUGE_VAL : (grpo_real)(float)((flag(0.9) ? (double)f->logp[t] : -3) + uniform(-spread, spread));
@@ -59,8 +57,7 @@ static void fill_token(filled *f, int64_t t, double spread)
     f->state[t] = (int64_t)(draw() % 3);
 }
 
-static void fill_sequence(filled *f, int64_t i, int64_t first, int64_t length, double spread)
-{
+static void fill_sequence(filled *f, int64_t i, int64_t first, int64_t length, double spread) {
     int64_t t;
     f->offset[i] = first;
     f->length[i] = length;
@@ -72,8 +69,7 @@ static void fill_sequence(filled *f, int64_t i, int64_t first, int64_t length, d
     f->outside[i] = flag(0.2);
 }
 
-static void fill(filled *f, int number)
-{
+static void fill(filled *f, int number) {
     static const double spread[N_BATCHES] = { 0.5, 0.05, 40 };
     static const int64_t longest[N_BATCHES] = { 9, 300, 12 }, groups[N_BATCHES] = { 5, 1, 6 };
     int64_t g, i = 0, k, tokens = 0;
@@ -106,29 +102,25 @@ static void fill(filled *f, int number)
 
 /* ---- hashes: FNV-1a, 64 bits ---------------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
-{
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
     const unsigned char *byte = data;
     size_t k;
     for (k = 0; k < size; k++) hash = (hash ^ byte[k]) * UINT64_C(1099511628211);
     return hash;
 }
 
-static uint64_t hash_number(uint64_t hash, double x)
-{
+static uint64_t hash_number(uint64_t hash, double x) {
     if (x == 0) x = 0;                                             /* -0 too */
     return hash_bytes(hash, &x, sizeof x);
 }
 
-static uint64_t hash_array(uint64_t hash, const grpo_real *x, int64_t n)
-{
+static uint64_t hash_array(uint64_t hash, const grpo_real *x, int64_t n) {
     int64_t k;
     for (k = 0; k < n; k++) hash = hash_number(hash, (double)x[k]);
     return hash;
 }
 
-static uint64_t hash_report(uint64_t hash, const grpo_report *r)
-{
+static uint64_t hash_report(uint64_t hash, const grpo_report *r) {
     const double number[] = { r->loss, r->policy_loss, r->penalty_loss, r->clip_fraction, r->clip_low, r->clip_high, r->clip_dual,
         r->ratio_mean, r->ratio_min, r->ratio_max, r->ess, r->old_k1, r->old_k3, r->kl_k1, r->kl_k2, r->kl_k3, r->entropy, r->weight_mean,
         (double)r->tokens, (double)r->sequences, (double)r->groups, (double)r->masked_tokens, (double)r->rejected_tokens,
@@ -142,8 +134,7 @@ static grpo_real advantage[MOST_TOKENS], given[MOST_TOKENS], dlogp[MOST_TOKENS],
 static double scratch[MOST_SCRATCH];
 
 /* advantages of its own and, where it has none, given ones; the loss of both */
-static uint64_t hash_of(uint64_t hash, const grpo_objective *objective, const grpo_batch *b)
-{
+static uint64_t hash_of(uint64_t hash, const grpo_objective *objective, const grpo_batch *b) {
     grpo_output out = { 0 };
     grpo_report report;
     int own;
@@ -163,8 +154,7 @@ static uint64_t hash_of(uint64_t hash, const grpo_objective *objective, const gr
     return hash_report(hash, &report);
 }
 
-static uint64_t hash_of_batches(uint64_t hash, const grpo_objective *objective)
-{
+static uint64_t hash_of_batches(uint64_t hash, const grpo_objective *objective) {
     int n;
     for (n = 0; n < N_BATCHES; n++) hash = hash_of(hash, objective, &all[n].batch);
     return hash;
@@ -172,8 +162,7 @@ static uint64_t hash_of_batches(uint64_t hash, const grpo_objective *objective)
 
 /* ---- rows, and every choice and number on top of some --------------------------------------------------------------------------- */
 
-static void rows(const char *element)
-{
+static void rows(const char *element) {
     int n, count;
     const grpo_preset *preset = grpo_presets(&count);
     for (n = 0; n < count; n++) {
@@ -184,8 +173,7 @@ static void rows(const char *element)
 }
 
 /* a choice by its number, and each number at some values that change something */
-static uint64_t turned(uint64_t hash, const char *row, const grpo_field *field)
-{
+static uint64_t turned(uint64_t hash, const char *row, const grpo_field *field) {
     static const double value[] = { 0.25, 2 };
     int k;
     for (k = 0; k < (field->choices ? 64 : 2); k++) {
@@ -197,8 +185,7 @@ static uint64_t turned(uint64_t hash, const char *row, const grpo_field *field)
     return hash;
 }
 
-static void fields(const char *element)
-{
+static void fields(const char *element) {
     static const char *const base[] = { "grpo", "gspo", "reinforce++", "verl-ppo", "gmpo", "mis-sequence", "dppo-tv", "flowrl", "amir-grpo",
         "gigpo", "fipo", "llds" };
     int n, count;
@@ -211,8 +198,7 @@ static void fields(const char *element)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const char *element = sizeof(grpo_real) == sizeof(double) ? "double" : "float";
     int n;
     int64_t t;

@@ -26,8 +26,7 @@ typedef struct {
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-static void fail(call *r, const char *format, ...)
-{
+static void fail(call *r, const char *format, ...) {
     va_list args;
     if (*r->out->error) return;
     va_start(args, format);
@@ -38,8 +37,7 @@ static void fail(call *r, const char *format, ...)
 static void check_status(call *r, grpo_status st) { if (st) fail(r, "%s", status_line(st)); }
 
 /* every bit is set: NaN, -1, no flag.  What a function forgets to write is seen. */
-static void *allocate(call *r, int64_t count, size_t size)
-{
+static void *allocate(call *r, int64_t count, size_t size) {
     void *p = malloc((size_t)(count + 1) * size);
     if (!p) abort();
     memset(p, 0xff, (size_t)(count + 1) * size);
@@ -49,8 +47,7 @@ static void *allocate(call *r, int64_t count, size_t size)
 
 /* ---- arguments: a function reads each once -------------------------------------------------------------------------------------- */
 
-static const cJSON *argument(call *r, const char *key)
-{
+static const cJSON *argument(call *r, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->c->arguments, key);
     if (item) r->read++;
     else fail(r, "argument %s is missing", key);
@@ -59,15 +56,13 @@ static const cJSON *argument(call *r, const char *key)
 
 static int is_there(const call *r, const char *key) { return cJSON_GetObjectItemCaseSensitive(r->c->arguments, key) != NULL; }
 
-static double number(call *r, const char *key)
-{
+static double number(call *r, const char *key) {
     double x = 0;
     if (!case_number(argument(r, key), &x)) fail(r, "argument %s is no number", key);
     return x;
 }
 
-static int64_t whole_of(call *r, const char *key, double x)
-{
+static int64_t whole_of(call *r, const char *key, double x) {
     if (fabs(x) <= 0x1p53 && x == floor(x)) return (int64_t)x;
     fail(r, "argument %s is no whole number", key);
     return 0;
@@ -75,16 +70,14 @@ static int64_t whole_of(call *r, const char *key, double x)
 
 static int64_t whole(call *r, const char *key) { return whole_of(r, key, number(r, key)); }
 
-static int flag(call *r, const char *key)
-{
+static int flag(call *r, const char *key) {
     const cJSON *item = argument(r, key);
     if (!cJSON_IsBool(item)) fail(r, "argument %s is no flag", key);
     return cJSON_IsTrue(item);
 }
 
 /* which of `count` names, 0 after a failure */
-static int choice(call *r, const char *key, const char *const *names, int count)
-{
+static int choice(call *r, const char *key, const char *const *names, int count) {
     const cJSON *item = argument(r, key);
     for (int k = 0; cJSON_IsString(item) && k < count; k++) if (!strcmp(names[k], item->valuestring)) return k;
     r->out->unknown |= cJSON_IsString(item) && !*r->out->error;
@@ -93,8 +86,7 @@ static int choice(call *r, const char *key, const char *const *names, int count)
 }
 
 /* the numbers or flags of a list */
-static double *list(call *r, const char *key, int64_t *count)
-{
+static double *list(call *r, const char *key, int64_t *count) {
     const cJSON *json = argument(r, key);
     double *x = allocate(r, cJSON_GetArraySize(json), sizeof *x);
     *count = 0;
@@ -105,8 +97,7 @@ static double *list(call *r, const char *key, int64_t *count)
 }
 
 /* a whole number for each token of the batch; zeros after a failure */
-static int64_t *token_order(call *r, const char *key)
-{
+static int64_t *token_order(call *r, const char *key) {
     const int64_t n = r->batch->n_tokens;
     int64_t *order = allocate(r, n, sizeof *order), count;
     const double *x = list(r, key, &count);
@@ -116,8 +107,7 @@ static int64_t *token_order(call *r, const char *key)
 }
 
 /* a flag for each token of the batch */
-static const uint8_t *token_flags(call *r, const char *key)
-{
+static const uint8_t *token_flags(call *r, const char *key) {
     uint8_t *flags = allocate(r, r->batch->n_tokens, 1);
     const cJSON *row = argument(r, key);
     int64_t k, i;
@@ -134,16 +124,14 @@ static const uint8_t *token_flags(call *r, const char *key)
 }
 
 /* a number for each of the batch's sequences */
-static const double *sequence_numbers(call *r, const char *key)
-{
+static const double *sequence_numbers(call *r, const char *key) {
     int64_t count;
     const double *x = list(r, key, &count);
     if (count != r->c->n_sequences) fail(r, "argument %s has not an entry for each sequence", key);
     return count == r->c->n_sequences ? x : allocate(r, r->c->n_sequences, sizeof *x);
 }
 
-static const uint8_t *sequence_flags(call *r, const char *key)
-{
+static const uint8_t *sequence_flags(call *r, const char *key) {
     uint8_t *flags = allocate(r, r->c->n_sequences, 1);
     const cJSON *json = argument(r, key), *item = json ? json->child : NULL;
     if (cJSON_GetArraySize(json) != r->c->n_sequences) fail(r, "argument %s has not a flag for each sequence", key);
@@ -155,8 +143,7 @@ static const uint8_t *sequence_flags(call *r, const char *key)
 }
 
 /* a number for each token of the batch, in its layout; NaN stays in slots that no sequence has, and after a failure */
-static const double *token_numbers(call *r, const char *key)
-{
+static const double *token_numbers(call *r, const char *key) {
     double *x = allocate(r, r->batch->n_tokens, sizeof *x);
     const cJSON *row = argument(r, key);
     int64_t k, i;
@@ -171,8 +158,7 @@ static const double *token_numbers(call *r, const char *key)
 }
 
 /* as elements, which must hold them */
-static const grpo_real *token_reals(call *r, const char *key)
-{
+static const grpo_real *token_reals(call *r, const char *key) {
     const double *x = token_numbers(r, key);
     grpo_real *y = allocate(r, r->batch->n_tokens, sizeof *y);
     for (int64_t t = 0; t < r->batch->n_tokens; t++) {
@@ -182,8 +168,7 @@ static const grpo_real *token_reals(call *r, const char *key)
     return y;
 }
 
-static const int64_t *token_wholes(call *r, const char *key)
-{
+static const int64_t *token_wholes(call *r, const char *key) {
     const double *x = token_numbers(r, key);
     int64_t *y = allocate(r, r->batch->n_tokens, sizeof *y);
     for (int64_t t = 0; t < r->batch->n_tokens; t++) if (x[t] == x[t]) y[t] = whole_of(r, key, x[t]);
@@ -191,8 +176,7 @@ static const int64_t *token_wholes(call *r, const char *key)
 }
 
 /* the array of the batch that `by` names */
-static const grpo_real *by(call *r)
-{
+static const grpo_real *by(call *r) {
     static const char *const names[] = { "logp", "logp_old", "logp_ref", "logp_rollout", "logp_teacher", "entropy", "value", "step_reward",
                                          "advantage" };
     const grpo_batch *b = r->batch;
@@ -205,8 +189,7 @@ static const grpo_real *by(call *r)
 
 typedef cJSON *leaf(const void *array, int64_t k);
 
-static cJSON *number_json(double x)
-{
+static cJSON *number_json(double x) {
     if (grpo_is_finite(x)) return cJSON_CreateNumber(x);
     return cJSON_CreateString(x != x ? "NaN" : x > 0 ? "Infinity" : "-Infinity");
 }
@@ -215,14 +198,12 @@ static cJSON *double_at(const void *array, int64_t k) { return number_json(((con
 static cJSON *real_at(const void *array, int64_t k) { return number_json((double)((const grpo_real *)array)[k]); }
 static cJSON *index_at(const void *array, int64_t k) { return number_json((double)((const int64_t *)array)[k]); }
 
-static cJSON *flag_at(const void *array, int64_t k)
-{
+static cJSON *flag_at(const void *array, int64_t k) {
     const uint8_t f = ((const uint8_t *)array)[k];
     return f > 1 ? cJSON_CreateNull() : cJSON_CreateBool(f);
 }
 
-static cJSON *list_json(const void *array, int64_t first, int64_t count, leaf *at)
-{
+static cJSON *list_json(const void *array, int64_t first, int64_t count, leaf *at) {
     cJSON *json = cJSON_CreateArray();
     for (int64_t k = 0; k < count; k++) cJSON_AddItemToArray(json, at(array, first + k));
     return json;
@@ -233,8 +214,7 @@ static void add_number(call *r, const char *key, double x) { add(r, key, number_
 
 static void add_list(call *r, const char *key, const void *array, int64_t count, leaf *at) { add(r, key, list_json(array, 0, count, at)); }
 
-static void add_tokens(call *r, const char *key, const void *array, leaf *at)
-{
+static void add_tokens(call *r, const char *key, const void *array, leaf *at) {
     cJSON *rows = cJSON_CreateArray();
     for (int64_t i = 0; i < r->c->n_sequences; i++)
         cJSON_AddItemToArray(rows, list_json(array, r->batch->offset[i], r->batch->length[i], at));
@@ -245,34 +225,29 @@ static void add_tokens(call *r, const char *key, const void *array, leaf *at)
 
 static uint8_t *token_out(call *r) { return allocate(r, r->batch->n_tokens, 1); }
 
-static void select_done(call *r, const uint8_t *selected, grpo_status st)
-{
+static void select_done(call *r, const uint8_t *selected, grpo_status st) {
     check_status(r, st);
     add_tokens(r, "selected", selected, flag_at);
 }
 
-static void run_select_top(call *r)
-{
+static void run_select_top(call *r) {
     uint8_t *selected = token_out(r);
     select_done(r, selected, grpo_select_top(r->batch, by(r), number(r, "fraction"), selected));
 }
 
-static void run_select_largest(call *r)
-{
+static void run_select_largest(call *r) {
     uint8_t *selected = token_out(r);
     select_done(r, selected, grpo_select_largest(r->batch, by(r), whole(r, "count"), selected));
 }
 
-static void run_select_between(call *r)
-{
+static void run_select_between(call *r) {
     uint8_t *selected = token_out(r);
     const uint8_t *excluded = is_there(r, "excluded") ? token_flags(r, "excluded") : NULL;
     select_done(r, selected, grpo_select_between(r->batch, by(r), number(r, "low"), number(r, "high"), excluded, token_order(r, "order"),
                                                  whole(r, "count"), selected));
 }
 
-static void run_select_second_moment(call *r)
-{
+static void run_select_second_moment(call *r) {
     static const char *const names[] = { "all", "drifting" };
     static const grpo_second_moment_form forms[] = { GRPO_SECOND_MOMENT_ALL, GRPO_SECOND_MOMENT_DRIFTING };
     uint8_t *selected = token_out(r);
@@ -280,15 +255,13 @@ static void run_select_second_moment(call *r)
                                                        selected));
 }
 
-static void run_covariance(call *r)
-{
+static void run_covariance(call *r) {
     grpo_real *covariance = allocate(r, r->batch->n_tokens, sizeof *covariance);
     check_status(r, grpo_covariance(r->batch, r->c->given, covariance));
     add_tokens(r, "covariance", covariance, real_at);
 }
 
-static void run_keep_between(call *r)
-{
+static void run_keep_between(call *r) {
     uint8_t *keep = allocate(r, r->batch->n_groups, 1);
     check_status(r, grpo_keep_between(r->batch, number(r, "low"), number(r, "high"), keep));
     add_list(r, "keep", keep, r->batch->n_groups, flag_at);
@@ -296,22 +269,19 @@ static void run_keep_between(call *r)
 
 /* ---- control -------------------------------------------------------------------------------------------------------------------- */
 
-static void run_kl_control(call *r)
-{
+static void run_kl_control(call *r) {
     add_number(r, "kl_coef", grpo_kl_control(number(r, "kl_coef"), number(r, "kl"), number(r, "target"), number(r, "steps"),
                                              number(r, "horizon")));
 }
 
-static void run_entropy_control(call *r)
-{
+static void run_entropy_control(call *r) {
     const grpo_entropy_coef e = grpo_entropy_control(number(r, "coef"), number(r, "entropy"), number(r, "target"), number(r, "delta"),
                                                      number(r, "low"), number(r, "high"), flag(r, "inclusive"));
     add_number(r, "coef", e.coef);
     add_number(r, "used", e.used);
 }
 
-static void run_balanced_bounds(call *r)
-{
+static void run_balanced_bounds(call *r) {
     grpo_balance c;
     grpo_bounds b = { NAN, NAN };
     c.low = number(r, "low"); c.high = number(r, "high"); c.low_max = number(r, "low_max"); c.high_max = number(r, "high_max");
@@ -321,13 +291,11 @@ static void run_balanced_bounds(call *r)
     add_number(r, "high", b.high);
 }
 
-static void run_smooth_advantage(call *r)
-{
+static void run_smooth_advantage(call *r) {
     add_number(r, "advantage", grpo_smooth_advantage(whole(r, "visits"), number(r, "new"), number(r, "total")));
 }
 
-static void run_running_moments(call *r)
-{
+static void run_running_moments(call *r) {
     grpo_mean_variance before, observed, m;
     before.mean = number(r, "mean"); before.variance = number(r, "variance");
     observed.mean = number(r, "new_mean"); observed.variance = number(r, "new_variance");
@@ -338,15 +306,13 @@ static void run_running_moments(call *r)
 
 /* ---- sampling ------------------------------------------------------------------------------------------------------------------- */
 
-static void run_resampling_weights(call *r)
-{
+static void run_resampling_weights(call *r) {
     double *weight = allocate(r, r->c->n_sequences, sizeof *weight);
     check_status(r, grpo_resampling_weights(r->batch, number(r, "power"), number(r, "eps"), weight));
     add_list(r, "weight", weight, r->c->n_sequences, double_at);
 }
 
-static void run_resample(call *r)
-{
+static void run_resample(call *r) {
     int64_t n, draws, *index;
     const double *weight = list(r, "weight", &n), *uniform = list(r, "uniform", &draws);
     index = allocate(r, draws, sizeof *index);
@@ -354,8 +320,7 @@ static void run_resample(call *r)
     add_list(r, "index", index, draws, index_at);
 }
 
-static void run_replay_score(call *r)
-{
+static void run_replay_score(call *r) {
     double *score = allocate(r, r->batch->n_groups, sizeof *score);
     check_status(r, grpo_replay_score(r->batch, r->c->given, score));
     add_list(r, "score", score, r->batch->n_groups, double_at);
@@ -364,8 +329,7 @@ static void run_replay_score(call *r)
 /* ---- beside the axes ------------------------------------------------------------------------------------------------------------ */
 
 /* the choices of aggregation.kind are those of the objective */
-static grpo_aggregation aggregation(call *r)
-{
+static grpo_aggregation aggregation(call *r) {
     grpo_objective o;
     const cJSON *kind = argument(r, "aggregation");
     memset(&o, 0, sizeof o);
@@ -378,8 +342,7 @@ static grpo_aggregation aggregation(call *r)
     return o.aggregation;
 }
 
-static void run_value_loss(call *r)
-{
+static void run_value_loss(call *r) {
     const grpo_real *value = token_reals(r, "value"), *returns = token_reals(r, "returns");
     const grpo_real *value_old = is_there(r, "value_old") ? token_reals(r, "value_old") : NULL;
     const grpo_aggregation divide = aggregation(r);
@@ -391,8 +354,7 @@ static void run_value_loss(call *r)
     add_number(r, "clip_fraction", report.clip_fraction);
 }
 
-static void run_proximal_logp(call *r)
-{
+static void run_proximal_logp(call *r) {
     static const char *const names[] = { "log_linear", "linear" };
     static const grpo_proximal_form forms[] = { GRPO_PROXIMAL_LOG_LINEAR, GRPO_PROXIMAL_LINEAR };
     const int64_t *behaviour = token_wholes(r, "behaviour_version"), version = whole(r, "version");
@@ -401,8 +363,7 @@ static void run_proximal_logp(call *r)
     add_tokens(r, "logp_old", logp_old, real_at);
 }
 
-static void run_sample_weights(call *r)
-{
+static void run_sample_weights(call *r) {
     double *weight = allocate(r, r->c->n_sequences, sizeof *weight);
     const int by_difficulty = flag(r, "by_difficulty"), by_length = flag(r, "by_length");
     const double *difficulty = by_difficulty || is_there(r, "difficulty") ? sequence_numbers(r, "difficulty") : NULL;
@@ -410,8 +371,7 @@ static void run_sample_weights(call *r)
     add_list(r, "weight", weight, r->c->n_sequences, double_at);
 }
 
-static void run_relative_cost(call *r)
-{
+static void run_relative_cost(call *r) {
     grpo_real *reward = allocate(r, r->c->n_sequences, sizeof *reward);
     grpo_cost c;
     c.output = sequence_numbers(r, "output"); c.input = sequence_numbers(r, "input"); c.turns = sequence_numbers(r, "turns");
@@ -421,8 +381,7 @@ static void run_relative_cost(call *r)
 }
 
 /* a list of n lists of n numbers */
-static const double *square(call *r, const char *key, int64_t n)
-{
+static const double *square(call *r, const char *key, int64_t n) {
     double *x = allocate(r, n * n, sizeof *x);
     const cJSON *row = argument(r, key);
     int64_t i, k;
@@ -436,8 +395,7 @@ static const double *square(call *r, const char *key, int64_t n)
     return x;
 }
 
-static void run_diversity_reward(call *r)
-{
+static void run_diversity_reward(call *r) {
     int64_t n;
     const double *reward = list(r, "reward", &n), *similarity = square(r, "similarity", n);
     double *shaped = allocate(r, n, sizeof *shaped);
@@ -445,8 +403,7 @@ static void run_diversity_reward(call *r)
     add_list(r, "reward", shaped, n, double_at);
 }
 
-static void run_key_tokens(call *r)
-{
+static void run_key_tokens(call *r) {
     const int64_t *token = token_wholes(r, "token");
     grpo_token_place *scratch = allocate(r, r->batch->n_tokens, sizeof *scratch);
     grpo_real *key = allocate(r, r->batch->n_tokens, sizeof *key);
@@ -457,8 +414,7 @@ static void run_key_tokens(call *r)
     add_tokens(r, "key", key, real_at);
 }
 
-static void run_running_baseline(call *r)
-{
+static void run_running_baseline(call *r) {
     int64_t n;
     const double *reward = list(r, "reward", &n);
     double *advantage = allocate(r, n, sizeof *advantage), baseline = number(r, "baseline");
@@ -467,8 +423,7 @@ static void run_running_baseline(call *r)
     add_number(r, "baseline", baseline);
 }
 
-static void run_balanced_subset(call *r)
-{
+static void run_balanced_subset(call *r) {
     int64_t n, count = whole(r, "count"), *index = allocate(r, count > 0 && count <= 20 ? count : 20, sizeof *index);
     const double *reward = list(r, "reward", &n);
     grpo_status st = grpo_balanced_subset(reward, n, count, number(r, "low"), number(r, "high"), index);
@@ -477,21 +432,18 @@ static void run_balanced_subset(call *r)
     add_list(r, "index", index, count > 0 && count <= 20 ? count : 0, index_at);
 }
 
-static void run_clip_below(call *r)
-{
+static void run_clip_below(call *r) {
     uint8_t *selected = token_out(r);
     select_done(r, selected, grpo_clip_below(r->batch, r->c->given, number(r, "mu"), selected));
 }
 
-static void run_clip_value(call *r)
-{
+static void run_clip_value(call *r) {
     uint8_t *selected = token_out(r);
     const grpo_real *expected = token_reals(r, "expected");
     select_done(r, selected, grpo_clip_value(r->batch, r->c->given, expected, number(r, "mu"), number(r, "fraction"), selected));
 }
 
-static void run_regret_temperature(call *r)
-{
+static void run_regret_temperature(call *r) {
     double temperature = NAN;
     int64_t n, count, *length;
     const double *wholes = list(r, "length", &n), *score = list(r, "score", &count);
@@ -502,15 +454,13 @@ static void run_regret_temperature(call *r)
     add_number(r, "temperature", temperature);
 }
 
-static void run_jsd_advantage(call *r)
-{
+static void run_jsd_advantage(call *r) {
     grpo_real *advantage = allocate(r, r->batch->n_tokens, sizeof *advantage);
     check_status(r, grpo_jsd_advantage(r->batch, number(r, "beta"), number(r, "coef"), advantage));
     add_tokens(r, "advantage", advantage, real_at);
 }
 
-static void run_distribution_advantage(call *r)
-{
+static void run_distribution_advantage(call *r) {
     const grpo_real *tempered = token_reals(r, "tempered");
     const uint8_t *correct = sequence_flags(r, "correct");
     grpo_real *advantage = allocate(r, r->batch->n_tokens, sizeof *advantage);
@@ -519,8 +469,7 @@ static void run_distribution_advantage(call *r)
     add_tokens(r, "advantage", advantage, real_at);
 }
 
-static void run_preference_margin_control(call *r)
-{
+static void run_preference_margin_control(call *r) {
     add_number(r, "coef", grpo_preference_margin_control(number(r, "coef"), number(r, "pair_loss"), number(r, "loss")));
 }
 
@@ -530,37 +479,32 @@ static grpo_real *token_real_out(call *r) { return allocate(r, r->batch->n_token
 static grpo_real *sequence_out(call *r) { return allocate(r, r->c->n_sequences, sizeof(grpo_real)); }
 static grpo_dd *dd_scratch(call *r, int64_t n) { return allocate(r, n, sizeof(grpo_dd)); }
 
-static void weight_done(call *r, const grpo_real *weight, grpo_status st)
-{
+static void weight_done(call *r, const grpo_real *weight, grpo_status st) {
     check_status(r, st);
     add_tokens(r, "weight", weight, real_at);
 }
 
-static void sequences_done(call *r, const char *key, const grpo_real *x, grpo_status st)
-{
+static void sequences_done(call *r, const char *key, const grpo_real *x, grpo_status st) {
     check_status(r, st);
     add_list(r, key, x, r->c->n_sequences, real_at);
 }
 
 /* the whole numbers or flags of a list */
-static int64_t *wholes(call *r, const char *key, int64_t *count)
-{
+static int64_t *wholes(call *r, const char *key, int64_t *count) {
     const double *x = list(r, key, count);
     int64_t *y = allocate(r, *count, sizeof *y);
     for (int64_t k = 0; k < *count; k++) y[k] = whole_of(r, key, x[k]);
     return y;
 }
 
-static const int64_t *sequence_wholes(call *r, const char *key)
-{
+static const int64_t *sequence_wholes(call *r, const char *key) {
     int64_t n, *x = wholes(r, key, &n);
     if (n != r->c->n_sequences) fail(r, "argument %s has not an entry for each sequence", key);
     return n == r->c->n_sequences ? x : allocate(r, r->c->n_sequences, sizeof *x);
 }
 
 /* a list of n entries, as the one before */
-static double *list_of(call *r, const char *key, int64_t n)
-{
+static double *list_of(call *r, const char *key, int64_t n) {
     int64_t count;
     double *x = list(r, key, &count);
     if (count == n) return x;
@@ -570,16 +514,14 @@ static double *list_of(call *r, const char *key, int64_t n)
     return x;
 }
 
-static const int64_t *wholes_of(call *r, const char *key, int64_t n)
-{
+static const int64_t *wholes_of(call *r, const char *key, int64_t n) {
     const double *x = list_of(r, key, n);
     int64_t *y = allocate(r, n, sizeof *y);
     for (int64_t k = 0; k < n; k++) y[k] = whole_of(r, key, x[k]);
     return y;
 }
 
-static const uint8_t *flags_of(call *r, const char *key, int64_t n)
-{
+static const uint8_t *flags_of(call *r, const char *key, int64_t n) {
     uint8_t *flags = allocate(r, n, 1);
     const cJSON *json = argument(r, key), *item = json ? json->child : NULL;
     if (cJSON_GetArraySize(json) != n) fail(r, "argument %s has not as many entries as the others", key);
@@ -590,22 +532,19 @@ static const uint8_t *flags_of(call *r, const char *key, int64_t n)
     return flags;
 }
 
-static void run_teacher_gate(call *r)
-{
+static void run_teacher_gate(call *r) {
     grpo_real *weight = token_real_out(r);
     weight_done(r, weight, grpo_teacher_gate(r->batch, r->c->given, number(r, "strength"), number(r, "clip"), r->batch->selected, weight));
 }
 
-static void run_prefix_discrepancy(call *r)
-{
+static void run_prefix_discrepancy(call *r) {
     static const char *const names[] = { "paper", "trl" };
     static const grpo_discrepancy_form forms[] = { GRPO_DISCREPANCY_PAPER, GRPO_DISCREPANCY_TRL };
     grpo_real *weight = token_real_out(r);
     weight_done(r, weight, grpo_prefix_discrepancy(r->batch, number(r, "gamma"), forms[choice(r, "form", names, 2)], weight));
 }
 
-static void run_window_weight(call *r)
-{
+static void run_window_weight(call *r) {
     int64_t n;
     const double *x = list(r, "x", &n);
     double *weight = allocate(r, n, sizeof *weight), *normalised = allocate(r, n, sizeof *normalised);
@@ -614,21 +553,18 @@ static void run_window_weight(call *r)
     add_list(r, "normalised", normalised, n, double_at);
 }
 
-static void run_probability_gain(call *r)
-{
+static void run_probability_gain(call *r) {
     grpo_real *weight = token_real_out(r);
     weight_done(r, weight, grpo_probability_gain(r->batch, number(r, "strength"), weight));
 }
 
-static void run_conflict_weight(call *r)
-{
+static void run_conflict_weight(call *r) {
     grpo_real *weight = token_real_out(r);
     const int64_t *token = token_wholes(r, "token"), *sign = sequence_wholes(r, "sign");
     weight_done(r, weight, grpo_conflict_weight(r->batch, token, sign, number(r, "inside"), weight));
 }
 
-static void run_prompt_weight(call *r)
-{
+static void run_prompt_weight(call *r) {
     static const char *const names[] = { "llm", "vlm" };
     static const grpo_prompt_form forms[] = { GRPO_PROMPT_LLM, GRPO_PROMPT_VLM };
     double *weight = allocate(r, r->batch->n_groups, sizeof *weight);
@@ -637,21 +573,18 @@ static void run_prompt_weight(call *r)
     add_list(r, "weight", weight, r->batch->n_groups, double_at);
 }
 
-static void run_unlikeliness(call *r)
-{
+static void run_unlikeliness(call *r) {
     grpo_real *reward = sequence_out(r);
     sequences_done(r, "reward", reward, grpo_unlikeliness(r->batch, number(r, "beta"), dd_scratch(r, r->c->n_sequences), reward));
 }
 
-static void run_early_exit(call *r)
-{
+static void run_early_exit(call *r) {
     grpo_real *reward = sequence_out(r);
     sequences_done(r, "reward", reward, grpo_early_exit(r->batch, reward));
 }
 
 /* of one group, which is all that the function reads of a batch */
-static void run_trust_reward(call *r)
-{
+static void run_trust_reward(call *r) {
     int64_t n, begin[2] = { 0, 0 };
     const double *outcome = list(r, "outcome", &n), *thought = list_of(r, "thought", n);
     grpo_real *reward = allocate(r, n, sizeof *reward);
@@ -667,8 +600,7 @@ static void run_trust_reward(call *r)
     add_list(r, "reward", reward, n, real_at);
 }
 
-static void run_tool_efficiency(call *r)
-{
+static void run_tool_efficiency(call *r) {
     static const char *const names[] = { "ppo", "grpo" };
     static const grpo_tools_form forms[] = { GRPO_TOOLS_PPO, GRPO_TOOLS_GRPO };
     grpo_real *reward = sequence_out(r);
@@ -678,23 +610,20 @@ static void run_tool_efficiency(call *r)
                                                              forms[choice(r, "form", names, 2)], reward));
 }
 
-static void run_entity_credit(call *r)
-{
+static void run_entity_credit(call *r) {
     grpo_real *reward = sequence_out(r);
     const double *found = sequence_numbers(r, "found");
     const uint8_t *correct = sequence_flags(r, "correct"), *invalid = sequence_flags(r, "invalid");
     sequences_done(r, "reward", reward, grpo_entity_credit(r->batch, found, correct, invalid, number(r, "alpha"), reward));
 }
 
-static void run_retention_reward(call *r)
-{
+static void run_retention_reward(call *r) {
     grpo_real *reward = sequence_out(r);
     sequences_done(r, "reward", reward, grpo_retention_reward(r->batch, number(r, "lambda"), number(r, "alpha"), reward));
 }
 
 /* the rows of a matrix, one after the other */
-static const double *matrix(call *r, const char *key, int64_t *rows, int64_t columns)
-{
+static const double *matrix(call *r, const char *key, int64_t *rows, int64_t columns) {
     const cJSON *json = argument(r, key), *row = json ? json->child : NULL;
     double *x = allocate(r, cJSON_GetArraySize(json) * columns, sizeof *x);
     for (*rows = 0; row; row = row->next, (*rows)++) {
@@ -706,8 +635,7 @@ static const double *matrix(call *r, const char *key, int64_t *rows, int64_t col
     return x;
 }
 
-static void run_gated_sum(call *r)
-{
+static void run_gated_sum(call *r) {
     int64_t n, columns;
     const double *weight = list(r, "weight", &columns), *rewards = matrix(r, "rewards", &n, columns);
     const int64_t *gate = wholes_of(r, "gate", columns);
@@ -716,8 +644,7 @@ static void run_gated_sum(call *r)
     add_list(r, "reward", reward, n, double_at);
 }
 
-static void run_brier_reward(call *r)
-{
+static void run_brier_reward(call *r) {
     int64_t n;
     const double *confidence = list(r, "confidence", &n);
     const int64_t *right = wholes_of(r, "correct", n);
@@ -729,8 +656,7 @@ static void run_brier_reward(call *r)
     add_list(r, "reward", reward, n, double_at);
 }
 
-static void run_length_shape(call *r)
-{
+static void run_length_shape(call *r) {
     static const char *const names[] = { "parabola", "polyline", "triangle" };
     static const grpo_shape_form forms[] = { GRPO_SHAPE_PARABOLA, GRPO_SHAPE_POLYLINE, GRPO_SHAPE_TRIANGLE };
     int64_t n;
@@ -740,8 +666,7 @@ static void run_length_shape(call *r)
     add_list(r, "reward", reward, n, double_at);
 }
 
-static void run_log_exp_map(call *r)
-{
+static void run_log_exp_map(call *r) {
     int64_t n;
     const double *reward = list(r, "reward", &n);
     double *mapped = allocate(r, n, sizeof *mapped);
@@ -749,8 +674,7 @@ static void run_log_exp_map(call *r)
     add_list(r, "reward", mapped, n, double_at);
 }
 
-static void run_tree_reward(call *r)
-{
+static void run_tree_reward(call *r) {
     static const char *const names[] = { "max", "mean", "mean_by_depth" };
     static const grpo_tree_form forms[] = { GRPO_TREE_MAX, GRPO_TREE_MEAN, GRPO_TREE_MEAN_BY_DEPTH };
     int64_t n, turns;
@@ -763,21 +687,18 @@ static void run_tree_reward(call *r)
     add_list(r, "reward", shaped, n, double_at);
 }
 
-static void run_boltzmann_advantage(call *r)
-{
+static void run_boltzmann_advantage(call *r) {
     grpo_real *advantage = sequence_out(r);
     sequences_done(r, "advantage", advantage, grpo_boltzmann_advantage(r->batch, number(r, "temperature"), advantage));
 }
 
-static void run_likelihood_share(call *r)
-{
+static void run_likelihood_share(call *r) {
     grpo_real *advantage = sequence_out(r);
     sequences_done(r, "advantage", advantage, grpo_likelihood_share(r->batch, number(r, "threshold"), number(r, "temperature"),
                                                                     flag(r, "by_length"), dd_scratch(r, r->c->n_sequences), advantage));
 }
 
-static void run_canon_advantage(call *r)
-{
+static void run_canon_advantage(call *r) {
     static const char *const names[] = { "low", "high" };
     static const grpo_half halves[] = { GRPO_HALF_LOW, GRPO_HALF_HIGH };
     grpo_real *advantage = sequence_out(r);
@@ -789,24 +710,21 @@ static void run_canon_advantage(call *r)
 }
 
 /* the official code's; the paper does not say which deviation it means */
-static void run_group_relative_scale(call *r)
-{
+static void run_group_relative_scale(call *r) {
     static const char *const names[] = { "code" };
     grpo_real *advantage = sequence_out(r);
     choice(r, "form", names, 1);
     sequences_done(r, "advantage", advantage, grpo_group_relative_scale(r->batch, number(r, "alpha"), number(r, "mean_reward"), advantage));
 }
 
-static void run_sharpening(call *r)
-{
+static void run_sharpening(call *r) {
     grpo_real *shaped = sequence_out(r);
     const double *advantage = sequence_numbers(r, "advantage");
     sequences_done(r, "advantage", shaped, grpo_sharpening(r->batch, advantage, number(r, "lambda"), number(r, "kappa"),
                                                            dd_scratch(r, r->c->n_sequences), shaped));
 }
 
-static void run_feature_bonus(call *r)
-{
+static void run_feature_bonus(call *r) {
     grpo_real *shaped = sequence_out(r);
     grpo_feature f;
     f.advantage = sequence_numbers(r, "advantage"); f.feature = sequence_numbers(r, "feature"); f.divisor = sequence_numbers(r, "divisor");
@@ -815,15 +733,13 @@ static void run_feature_bonus(call *r)
     sequences_done(r, "advantage", shaped, grpo_feature_bonus(r->batch, &f, shaped));
 }
 
-static void run_virtual_reward(call *r)
-{
+static void run_virtual_reward(call *r) {
     grpo_real *advantage = sequence_out(r);
     sequences_done(r, "advantage", advantage, grpo_virtual_reward(r->batch, number(r, "virtual"), whole(r, "count"), number(r, "eps"),
                                                                   advantage));
 }
 
-static void run_set_advantage(call *r)
-{
+static void run_set_advantage(call *r) {
     int64_t n, n_sets, *begin, *member, total = 0;
     const double *reward = list(r, "reward", &n);
     const int64_t *klass = wholes_of(r, "class", n);
@@ -845,16 +761,14 @@ static void run_set_advantage(call *r)
     add_list(r, "advantage", advantage, n_sets, double_at);
 }
 
-static void run_answer_entropy(call *r)
-{
+static void run_answer_entropy(call *r) {
     double *entropy = allocate(r, r->batch->n_groups, sizeof *entropy);
     const int64_t *answer = sequence_wholes(r, "answer");
     check_status(r, grpo_answer_entropy(r->batch, answer, sequence_numbers(r, "score"), entropy));
     add_list(r, "entropy", entropy, r->batch->n_groups, double_at);
 }
 
-static void run_reference_advantage(call *r)
-{
+static void run_reference_advantage(call *r) {
     int64_t n;
     const double *reward = list(r, "reward", &n);
     double *advantage = allocate(r, n, sizeof *advantage), reference = NAN;
@@ -864,8 +778,7 @@ static void run_reference_advantage(call *r)
     add_number(r, "reference_advantage", reference);
 }
 
-static void run_bundle_advantage(call *r)
-{
+static void run_bundle_advantage(call *r) {
     grpo_real *advantage = sequence_out(r);
     const int64_t *bundle = wholes_of(r, "bundle", r->batch->n_groups);
     grpo_risk x;
@@ -874,8 +787,7 @@ static void run_bundle_advantage(call *r)
     sequences_done(r, "advantage", advantage, grpo_bundle_advantage(r->batch, bundle, &x, dd_scratch(r, r->batch->n_groups), advantage));
 }
 
-static void run_invariance_weight(call *r)
-{
+static void run_invariance_weight(call *r) {
     grpo_real *weight = sequence_out(r);
     const int64_t *meta = wholes_of(r, "meta", r->batch->n_groups);
     const uint8_t *anchor = flags_of(r, "anchor", r->batch->n_groups);
@@ -883,8 +795,7 @@ static void run_invariance_weight(call *r)
 }
 
 /* a row of `width` elements for each token of the batch, in the order of sequences; NaN stays in slots that no sequence has */
-static const grpo_real *token_rows(call *r, const char *key, int64_t width)
-{
+static const grpo_real *token_rows(call *r, const char *key, int64_t width) {
     int64_t rows, k = 0;
     const double *x = matrix(r, key, &rows, width);
     grpo_real *y = allocate(r, r->batch->n_tokens * width, sizeof *y);
@@ -899,8 +810,7 @@ static const grpo_real *token_rows(call *r, const char *key, int64_t width)
     return y;
 }
 
-static void run_centroid_weight(call *r)
-{
+static void run_centroid_weight(call *r) {
     grpo_real *weight = token_real_out(r);
     grpo_centroids c;
     const grpo_real *feature;
@@ -910,8 +820,7 @@ static void run_centroid_weight(call *r)
                                                 dd_scratch(r, 2 * (r->batch->n_tokens + (c.width > 0 ? c.width : 0))), weight));
 }
 
-static void run_adapted_clip(call *r)
-{
+static void run_adapted_clip(call *r) {
     grpo_real *low = token_real_out(r), *high = token_real_out(r), *shaped = token_real_out(r);
     const grpo_real *standard = token_reals(r, "standard");
     grpo_adaptation a;
@@ -922,21 +831,18 @@ static void run_adapted_clip(call *r)
     add_tokens(r, "advantage", shaped, real_at);
 }
 
-static void run_agent_weights(call *r)
-{
+static void run_agent_weights(call *r) {
     grpo_real *weight = token_real_out(r);
     weight_done(r, weight, grpo_agent_weights(r->batch, token_wholes(r, "agent"), weight));
 }
 
-static void run_centred_weights(call *r)
-{
+static void run_centred_weights(call *r) {
     grpo_real *surrogate = sequence_out(r), *penalty = sequence_out(r);
     sequences_done(r, "surrogate", surrogate, grpo_centred_weights(r->batch, number(r, "k"), surrogate, penalty));
     add_list(r, "penalty", penalty, r->c->n_sequences, real_at);
 }
 
-static void run_consistency_weights(call *r)
-{
+static void run_consistency_weights(call *r) {
     int64_t n;
     const double *entropy = list(r, "entropy", &n);
     double *local = allocate(r, n, sizeof *local), *global = allocate(r, n, sizeof *global);
@@ -945,8 +851,7 @@ static void run_consistency_weights(call *r)
     add_list(r, "global", global, n, double_at);
 }
 
-static void run_efficiency_reward(call *r)
-{
+static void run_efficiency_reward(call *r) {
     grpo_real *reward = sequence_out(r);
     uint8_t *efficient = allocate(r, r->batch->n_groups, 1);
     const uint8_t *correct = sequence_flags(r, "correct");
@@ -955,16 +860,14 @@ static void run_efficiency_reward(call *r)
     add_list(r, "efficient", efficient, r->batch->n_groups, flag_at);
 }
 
-static void run_consistency_bonus(call *r)
-{
+static void run_consistency_bonus(call *r) {
     grpo_real *reward = sequence_out(r);
     const double *accuracy = sequence_numbers(r, "accuracy");
     sequences_done(r, "reward", reward, grpo_consistency_bonus(r->batch, accuracy, number(r, "lambda"), number(r, "cap"),
                                                                number(r, "margin"), reward));
 }
 
-static void run_hint_reward(call *r)
-{
+static void run_hint_reward(call *r) {
     static const char *const names[] = { "variance", "informative" };
     static const grpo_hint_form forms[] = { GRPO_HINT_VARIANCE, GRPO_HINT_INFORMATIVE };
     int64_t n;
@@ -975,8 +878,7 @@ static void run_hint_reward(call *r)
     add_number(r, "reward", shaped);
 }
 
-static void run_meta_reward(call *r)
-{
+static void run_meta_reward(call *r) {
     int64_t n, m;
     const int64_t *length = wholes(r, "length", &n), *net = wholes(r, "net", &m);
     const uint8_t *correct = flags_of(r, "correct", n);
@@ -985,8 +887,7 @@ static void run_meta_reward(call *r)
     add_number(r, "reward", reward);
 }
 
-static void run_pairwise_wins(call *r)
-{
+static void run_pairwise_wins(call *r) {
     const int64_t n = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(r->c->arguments, "wins"));
     const double *wins = square(r, "wins", n);
     double *reward = allocate(r, n, sizeof *reward);
@@ -994,8 +895,7 @@ static void run_pairwise_wins(call *r)
     add_list(r, "reward", reward, n, double_at);
 }
 
-static void run_entropy_rank_reward(call *r)
-{
+static void run_entropy_rank_reward(call *r) {
     int64_t n;
     const double *peak = list(r, "peak", &n), *overall = list_of(r, "overall", n);
     int64_t *scratch = allocate(r, n, sizeof *scratch);
@@ -1004,8 +904,7 @@ static void run_entropy_rank_reward(call *r)
     add_list(r, "reward", reward, n, double_at);
 }
 
-static void run_interval_reward(call *r)
-{
+static void run_interval_reward(call *r) {
     int64_t n;
     const double *begin = list(r, "begin", &n), *end = list_of(r, "end", n);
     double *reward = allocate(r, n, sizeof *reward);
@@ -1013,8 +912,7 @@ static void run_interval_reward(call *r)
     add_list(r, "reward", reward, n, double_at);
 }
 
-static void run_dense_rewards(call *r)
-{
+static void run_dense_rewards(call *r) {
     int64_t n;
     const double *reward = list(r, "reward", &n);
     double *shaped = allocate(r, n, sizeof *shaped);
@@ -1022,8 +920,7 @@ static void run_dense_rewards(call *r)
     add_list(r, "reward", shaped, n, double_at);
 }
 
-static void run_information_gain(call *r)
-{
+static void run_information_gain(call *r) {
     static const char *const names[] = { "log", "probability" };
     static const grpo_information_form forms[] = { GRPO_INFORMATION_LOG, GRPO_INFORMATION_PROBABILITY };
     int64_t n;
@@ -1033,29 +930,25 @@ static void run_information_gain(call *r)
     add_list(r, "gain", gain, n > 0 ? n - 1 : 0, double_at);
 }
 
-static void run_implicit_advantage(call *r)
-{
+static void run_implicit_advantage(call *r) {
     const grpo_real *process = token_reals(r, "process");
     grpo_real *advantage = token_real_out(r);
     check_status(r, grpo_implicit_advantage(r->batch, process, number(r, "process_coef"), number(r, "outcome_coef"), advantage));
     add_tokens(r, "advantage", advantage, real_at);
 }
 
-static void run_hardness_advantage(call *r)
-{
+static void run_hardness_advantage(call *r) {
     grpo_real *advantage = sequence_out(r);
     sequences_done(r, "advantage", advantage, grpo_hardness_advantage(r->batch, number(r, "slope"), number(r, "offset"), advantage));
 }
 
-static void run_token_advantage(call *r)
-{
+static void run_token_advantage(call *r) {
     grpo_real *advantage = sequence_out(r);
     sequences_done(r, "advantage", advantage, grpo_token_advantage(r->batch, number(r, "eps"), number(r, "limit"), flag(r, "scaled"),
                                                                    advantage));
 }
 
-static void run_future_success(call *r)
-{
+static void run_future_success(call *r) {
     int64_t n;
     const double *reward = list(r, "reward", &n);
     double *advantage = allocate(r, n, sizeof *advantage);
@@ -1063,8 +956,7 @@ static void run_future_success(call *r)
     add_list(r, "advantage", advantage, n, double_at);
 }
 
-static void run_coplayer_credit(call *r)
-{
+static void run_coplayer_credit(call *r) {
     int64_t n;
     const double *own = list(r, "own", &n), *other = list_of(r, "other", n);
     double *credit = allocate(r, n, sizeof *credit);
@@ -1075,8 +967,7 @@ static void run_coplayer_credit(call *r)
     add_list(r, "credit", credit, n, double_at);
 }
 
-static void run_project_advantage(call *r)
-{
+static void run_project_advantage(call *r) {
     int64_t n, k;
     const double *advantage = list(r, "advantage", &n), *basis = matrix(r, "basis", &k, n);
     double *shaped = allocate(r, n, sizeof *shaped);
@@ -1084,8 +975,7 @@ static void run_project_advantage(call *r)
     add_list(r, "advantage", shaped, n, double_at);
 }
 
-static void run_dynamic_scale(call *r)
-{
+static void run_dynamic_scale(call *r) {
     int64_t n;
     const double *hardness = list(r, "hardness", &n), *gap = list_of(r, "gap", n);
     double *factor = allocate(r, n, sizeof *factor);
@@ -1093,8 +983,7 @@ static void run_dynamic_scale(call *r)
     add_list(r, "factor", factor, n, double_at);
 }
 
-static void run_branch_advantage(call *r)
-{
+static void run_branch_advantage(call *r) {
     static const char *const names[] = { "leaves", "probability" };
     static const grpo_branch_form forms[] = { GRPO_BRANCH_LEAVES, GRPO_BRANCH_PROBABILITY };
     int64_t n;
@@ -1108,8 +997,7 @@ static void run_branch_advantage(call *r)
 }
 
 /* the gradient of an infinite value is not pinned */
-static void run_divergence(call *r)
-{
+static void run_divergence(call *r) {
     int64_t n;
     const double *student = list(r, "student", &n), *teacher = list_of(r, "teacher", n);
     double *dstudent = allocate(r, n, sizeof *dstudent), value = NAN;
@@ -1118,8 +1006,7 @@ static void run_divergence(call *r)
     if (grpo_is_finite(value)) add_list(r, "dstudent", dstudent, n, double_at);
 }
 
-static void run_set_gap(call *r)
-{
+static void run_set_gap(call *r) {
     int64_t n;
     const double *student = list(r, "student", &n), *teacher = list_of(r, "teacher", n);
     double gap = NAN;
@@ -1128,8 +1015,7 @@ static void run_set_gap(call *r)
 }
 
 /* as vectors/README.md has a set of indices */
-static void sort_indices(int64_t *index, int64_t n)
-{
+static void sort_indices(int64_t *index, int64_t n) {
     for (int64_t k = 1; k < n; k++)
         for (int64_t j = k; j > 0 && index[j] < index[j - 1]; j--) { int64_t x = index[j]; index[j] = index[j - 1]; index[j - 1] = x; }
 }
@@ -1137,8 +1023,7 @@ static void sort_indices(int64_t *index, int64_t n)
 /* ---- trackers, samplers, allocators ---------------------------------------------------------------------------------------------- */
 
 /* as many as the list of before has */
-static double *list_like(call *r, const char *key, int64_t n)
-{
+static double *list_like(call *r, const char *key, int64_t n) {
     int64_t count;
     double *x = list(r, key, &count);
     if (count == n) return x;
@@ -1146,28 +1031,24 @@ static double *list_like(call *r, const char *key, int64_t n)
     return allocate(r, n, sizeof *x);
 }
 
-static void run_decayed_counts(call *r)
-{
+static void run_decayed_counts(call *r) {
     const grpo_counts c = grpo_decayed_counts(number(r, "alpha"), number(r, "beta"), number(r, "decay"), number(r, "successes"),
                                               number(r, "failures"));
     add_number(r, "alpha", c.alpha);
     add_number(r, "beta", c.beta);
 }
 
-static void run_decay_by_drift(call *r)
-{
+static void run_decay_by_drift(call *r) {
     double decay = NAN;
     check_status(r, grpo_decay_by_drift(r->batch, number(r, "half_life"), number(r, "low"), number(r, "high"), &decay));
     add_number(r, "decay", decay);
 }
 
-static void run_moving_average(call *r)
-{
+static void run_moving_average(call *r) {
     add_number(r, "state", grpo_moving_average(number(r, "state"), number(r, "value"), number(r, "rate")));
 }
 
-static void run_quantile_track(call *r)
-{
+static void run_quantile_track(call *r) {
     int64_t n, m;
     const double *quantile = list(r, "quantile", &n), *level = list_like(r, "level", n), *observed = list(r, "observed", &m);
     double *tracked = allocate(r, n, sizeof *tracked);
@@ -1175,31 +1056,26 @@ static void run_quantile_track(call *r)
     add_list(r, "quantile", tracked, n, double_at);
 }
 
-static void run_turn_factor(call *r)
-{
+static void run_turn_factor(call *r) {
     const double *factor = sequence_numbers(r, "factor");
     double *updated = allocate(r, r->c->n_sequences, sizeof *updated);
     check_status(r, grpo_turn_factor(r->batch, factor, number(r, "low"), number(r, "high"), updated));
     add_list(r, "factor", updated, r->c->n_sequences, double_at);
 }
 
-static void run_linear_decay(call *r)
-{
+static void run_linear_decay(call *r) {
     add_number(r, "value", grpo_linear_decay(number(r, "start"), number(r, "step") - number(r, "offset"), number(r, "steps")));
 }
 
-static void run_count_budget(call *r)
-{
+static void run_count_budget(call *r) {
     add_number(r, "value", grpo_count_budget(number(r, "start"), number(r, "factor"), whole(r, "step"), whole(r, "interval")));
 }
 
-static void run_informative_probability(call *r)
-{
+static void run_informative_probability(call *r) {
     add_number(r, "probability", grpo_informative_probability(number(r, "p"), whole(r, "n")));
 }
 
-static void run_allocate(call *r)
-{
+static void run_allocate(call *r) {
     int64_t n, *count;
     const double *p = list(r, "p", &n);
     count = allocate(r, n, sizeof *count);
@@ -1210,8 +1086,7 @@ static void run_allocate(call *r)
 /* room for `count` of n indices */
 static int64_t *indices(call *r, int64_t n, int64_t count) { return allocate(r, count >= 0 && count <= n ? count : 0, sizeof(int64_t)); }
 
-static void run_value_information(call *r)
-{
+static void run_value_information(call *r) {
     int64_t n, count = whole(r, "count"), *index;
     const double *draw = list(r, "draw", &n);
     index = indices(r, n, count);
@@ -1220,8 +1095,7 @@ static void run_value_information(call *r)
     if (!*r->out->error) add_list(r, "index", index, count, index_at);
 }
 
-static void run_visit_value(call *r)
-{
+static void run_visit_value(call *r) {
     static const char *const names[] = { "paper" };
     int64_t n;
     const double *p = list(r, "p", &n), *diversity = list_like(r, "diversity", n);
@@ -1231,8 +1105,7 @@ static void run_visit_value(call *r)
     add_list(r, "weight", weight, n, double_at);
 }
 
-static void run_downsample_variance(call *r)
-{
+static void run_downsample_variance(call *r) {
     int64_t n, count = whole(r, "count"), *index;
     const double *advantage = list(r, "advantage", &n);
     index = indices(r, n, count);
@@ -1241,23 +1114,20 @@ static void run_downsample_variance(call *r)
     if (!*r->out->error) add_list(r, "index", index, count, index_at);
 }
 
-static void run_pad_valid(call *r)
-{
+static void run_pad_valid(call *r) {
     const uint8_t *valid = sequence_flags(r, "valid");
     int64_t count = 0, *index = allocate(r, r->c->n_sequences, sizeof *index);
     check_status(r, grpo_pad_valid(r->batch, valid, index, &count));
     add_list(r, "index", index, count, index_at);
 }
 
-static void run_spread_keep(call *r)
-{
+static void run_spread_keep(call *r) {
     uint8_t *keep = allocate(r, r->batch->n_groups, 1);
     check_status(r, grpo_spread_keep(r->batch, number(r, "least"), keep));
     add_list(r, "keep", keep, r->batch->n_groups, flag_at);
 }
 
-static void run_advantage_keep(call *r)
-{
+static void run_advantage_keep(call *r) {
     int64_t n;
     const double *advantage = list(r, "advantage", &n);
     uint8_t *keep = allocate(r, n, 1);
@@ -1266,14 +1136,12 @@ static void run_advantage_keep(call *r)
     add_list(r, "keep", keep, n, flag_at);
 }
 
-static void run_probability_select(call *r)
-{
+static void run_probability_select(call *r) {
     uint8_t *selected = token_out(r);
     select_done(r, selected, grpo_probability_select(r->batch, number(r, "probability"), selected));
 }
 
-static void run_median_advantage(call *r)
-{
+static void run_median_advantage(call *r) {
     double *advantage = allocate(r, r->c->n_sequences, sizeof *advantage);
     int64_t *pivot = allocate(r, r->batch->n_groups, sizeof *pivot);
     check_status(r, grpo_median_advantage(r->batch, number(r, "eps"), advantage, pivot));
@@ -1281,8 +1149,7 @@ static void run_median_advantage(call *r)
     add_list(r, "pivot", pivot, r->batch->n_groups, index_at);
 }
 
-static void run_mix_advantages(call *r)
-{
+static void run_mix_advantages(call *r) {
     int64_t n;
     const double *x = list(r, "x", &n), *y = list_like(r, "y", n);
     double *mixed = allocate(r, n, sizeof *mixed);
@@ -1290,8 +1157,7 @@ static void run_mix_advantages(call *r)
     add_list(r, "advantage", mixed, n, double_at);
 }
 
-static void run_length_preference(call *r)
-{
+static void run_length_preference(call *r) {
     const double *length = sequence_numbers(r, "length");
     double *weight = allocate(r, r->c->n_sequences, sizeof *weight), *slope = allocate(r, r->c->n_sequences, sizeof *slope);
     check_status(r, grpo_length_preference(r->batch, length, number(r, "r"), number(r, "lambda"), weight, slope));
@@ -1299,8 +1165,7 @@ static void run_length_preference(call *r)
     add_list(r, "slope", slope, r->c->n_sequences, double_at);
 }
 
-static void run_entropy_standard(call *r)
-{
+static void run_entropy_standard(call *r) {
     static const char *const names[] = { "coded", "intended" };
     static const grpo_standard_form forms[] = { GRPO_STANDARD_CODED, GRPO_STANDARD_INTENDED };
     grpo_real *standard = allocate(r, r->batch->n_tokens, sizeof *standard);
@@ -1308,8 +1173,7 @@ static void run_entropy_standard(call *r)
     add_tokens(r, "standard", standard, real_at);
 }
 
-static void run_entropy_target_coef(call *r)
-{
+static void run_entropy_target_coef(call *r) {
     const grpo_target_coef c = grpo_entropy_target_coef(number(r, "entropy"), number(r, "target"), number(r, "coef"));
     add_number(r, "coef", c.coef);
     add_number(r, "value", c.value);
@@ -1317,8 +1181,7 @@ static void run_entropy_target_coef(call *r)
 
 static void run_kl_hinge(call *r) { add_number(r, "coef", grpo_kl_hinge(number(r, "kl"), number(r, "delta"), number(r, "beta"))); }
 
-static void run_cluster_probability(call *r)
-{
+static void run_cluster_probability(call *r) {
     int64_t n;
     const double *rate = list(r, "rate", &n), *probability = list_like(r, "probability", n), *success = list_like(r, "success", n);
     double *new_rate = allocate(r, n, sizeof *new_rate), *new_probability = allocate(r, n, sizeof *new_probability);
@@ -1327,8 +1190,7 @@ static void run_cluster_probability(call *r)
     add_list(r, "probability", new_probability, n, double_at);
 }
 
-static void run_explore_weight(call *r)
-{
+static void run_explore_weight(call *r) {
     int64_t n;
     const double *value = list(r, "value", &n);
     double *weight = allocate(r, n, sizeof *weight);
@@ -1336,8 +1198,7 @@ static void run_explore_weight(call *r)
     add_list(r, "weight", weight, n, double_at);
 }
 
-static void run_hint_level(call *r)
-{
+static void run_hint_level(call *r) {
     int64_t n;
     const int64_t *level = wholes(r, "level", &n);
     const double *success = list_like(r, "success", n);
@@ -1346,23 +1207,20 @@ static void run_hint_level(call *r)
     add_list(r, "level", next, n, index_at);
 }
 
-static void run_ratio_quantile(call *r)
-{
+static void run_ratio_quantile(call *r) {
     double value = NAN;
     check_status(r, grpo_ratio_quantile(r->batch, number(r, "quantile"), number(r, "least"), &value));
     add_number(r, "value", value);
 }
 
-static void run_logistic_shift(call *r)
-{
+static void run_logistic_shift(call *r) {
     const uint8_t *correct = sequence_flags(r, "correct");
     double shift = NAN;
     check_status(r, grpo_logistic_shift(r->batch, correct, number(r, "beta"), &shift));
     add_number(r, "shift", shift);
 }
 
-static void run_gram_rank(call *r)
-{
+static void run_gram_rank(call *r) {
     int64_t n, rank = -1;
     const double *advantage = list(r, "advantage", &n), *gram = square(r, "gram", n);
     double effective = NAN;
@@ -1375,52 +1233,44 @@ static void run_gram_rank(call *r)
 
 static double *group_out(call *r) { return allocate(r, r->batch->n_groups, sizeof(double)); }
 
-static void add_groups(call *r, const char *key, const double *x, grpo_status st)
-{
+static void add_groups(call *r, const char *key, const double *x, grpo_status st) {
     check_status(r, st);
     add_list(r, key, x, r->batch->n_groups, double_at);
 }
 
-static void add_doubles(call *r, const char *key, const double *x, int64_t n, grpo_status st)
-{
+static void add_doubles(call *r, const char *key, const double *x, int64_t n, grpo_status st) {
     check_status(r, st);
     add_list(r, key, x, n, double_at);
 }
 
-static void run_repetition_reward(call *r)
-{
+static void run_repetition_reward(call *r) {
     grpo_real *reward = sequence_out(r);
     const int64_t *token = token_wholes(r, "token");
     sequences_done(r, "reward", reward, grpo_repetition_reward(r->batch, token, whole(r, "size"), number(r, "penalty"), reward));
 }
 
-static void run_confidence_factor(call *r)
-{
+static void run_confidence_factor(call *r) {
     double *factor = group_out(r);
     add_groups(r, "factor", factor, grpo_confidence_factor(r->batch, sequence_flags(r, "correct"), number(r, "delta"), factor));
 }
 
-static void run_collapsed_advantage(call *r)
-{
+static void run_collapsed_advantage(call *r) {
     grpo_real *advantage = sequence_out(r);
     sequences_done(r, "advantage", advantage, grpo_collapsed_advantage(r->batch, number(r, "eps"), advantage));
 }
 
-static void run_shorter_correct(call *r)
-{
+static void run_shorter_correct(call *r) {
     grpo_real *reward = sequence_out(r);
     sequences_done(r, "reward", reward, grpo_shorter_correct(r->batch, number(r, "coef"), reward));
 }
 
-static void run_surprisal_weight(call *r)
-{
+static void run_surprisal_weight(call *r) {
     grpo_real *weight = token_real_out(r);
     weight_done(r, weight, grpo_surprisal_weight(r->batch, r->c->given, number(r, "share"), number(r, "up"), number(r, "down"),
                                                  number(r, "target"), weight));
 }
 
-static void run_prefix_budget(call *r)
-{
+static void run_prefix_budget(call *r) {
     uint8_t *selected = token_out(r);
     double *scratch = allocate(r, r->batch->n_tokens, sizeof *scratch);
     grpo_prefix_gate x;
@@ -1430,30 +1280,26 @@ static void run_prefix_budget(call *r)
     select_done(r, selected, grpo_prefix_budget(r->batch, r->c->given, &x, scratch, selected));
 }
 
-static void run_difficulty_weight(call *r)
-{
+static void run_difficulty_weight(call *r) {
     double *weight = group_out(r);
     add_groups(r, "weight", weight, grpo_difficulty_weight(r->batch, sequence_numbers(r, "accuracy"), number(r, "temperature"), weight));
 }
 
-static void run_variant_advantage(call *r)
-{
+static void run_variant_advantage(call *r) {
     int64_t n;
     const double *advantage = list(r, "advantage", &n), *difficulty = list_of(r, "difficulty", n), *mean = list_of(r, "mean", n);
     double *weighted = allocate(r, n, sizeof *weighted);
     add_doubles(r, "advantage", weighted, n, grpo_variant_advantage(advantage, difficulty, mean, n, number(r, "k"), weighted));
 }
 
-static void run_step_weight(call *r)
-{
+static void run_step_weight(call *r) {
     int64_t n;
     const double *advantage = list(r, "advantage", &n), *weight = list_of(r, "weight", n);
     double *weighted = allocate(r, n, sizeof *weighted);
     add_doubles(r, "advantage", weighted, n, grpo_step_weight(advantage, weight, n, weighted));
 }
 
-static void run_tree_advantage(call *r)
-{
+static void run_tree_advantage(call *r) {
     static const char *const names[] = { "td", "siblings", "paper" };
     static const grpo_tree_advantage_form forms[] = { GRPO_TREE_TD, GRPO_TREE_SIBLINGS, GRPO_TREE_PARENT };
     int64_t n;
@@ -1466,8 +1312,7 @@ static void run_tree_advantage(call *r)
                 grpo_tree_advantage(parent, reward, value, n, gamma, forms[choice(r, "form", names, 3)], scratch, advantage));
 }
 
-static void run_two_anchors(call *r)
-{
+static void run_two_anchors(call *r) {
     static const char *const names[] = { "paper", "code" };
     static const grpo_anchors_form forms[] = { GRPO_ANCHORS_PAPER, GRPO_ANCHORS_CODE };
     grpo_real *advantage = sequence_out(r);
@@ -1478,23 +1323,20 @@ static void run_two_anchors(call *r)
     sequences_done(r, "advantage", advantage, grpo_two_anchors(r->batch, sequence_numbers(r, "constraints"), &a, advantage));
 }
 
-static void run_pairwise_calibration(call *r)
-{
+static void run_pairwise_calibration(call *r) {
     grpo_real *advantage = sequence_out(r);
     grpo_dd *scratch = dd_scratch(r, r->c->n_sequences);
     const uint8_t *correct = sequence_flags(r, "correct");
     sequences_done(r, "advantage", advantage, grpo_pairwise_calibration(r->batch, correct, number(r, "temperature"), scratch, advantage));
 }
 
-static void run_gaussian_covariance(call *r)
-{
+static void run_gaussian_covariance(call *r) {
     grpo_real *weight = token_real_out(r);
     weight_done(r, weight, grpo_gaussian_covariance(r->batch, r->c->given, weight));
 }
 
 /* a list of lists of n ids, one after the other */
-static const int64_t *rows_of_ids(call *r, const char *key, int64_t *rows, int64_t *n)
-{
+static const int64_t *rows_of_ids(call *r, const char *key, int64_t *rows, int64_t *n) {
     const cJSON *json = argument(r, key), *row = cJSON_IsArray(json) ? json->child : NULL, *item;
     int64_t *x, k = 0;
     double id;
@@ -1512,8 +1354,7 @@ static const int64_t *rows_of_ids(call *r, const char *key, int64_t *rows, int64
     return x;
 }
 
-static void run_permutation_reward(call *r)
-{
+static void run_permutation_reward(call *r) {
     static const char *const names[] = { "judge", "votes" };
     static const grpo_permutation_form forms[] = { GRPO_PERMUTATION_JUDGE, GRPO_PERMUTATION_VOTES };
     int64_t rows, n;
@@ -1522,21 +1363,18 @@ static void run_permutation_reward(call *r)
     add_doubles(r, "reward", reward, rows * n, grpo_permutation_reward(ids, rows, n, forms[choice(r, "form", names, 2)], reward));
 }
 
-static void run_frequency_reward(call *r)
-{
+static void run_frequency_reward(call *r) {
     grpo_real *reward = sequence_out(r);
     sequences_done(r, "reward", reward, grpo_frequency_reward(r->batch, sequence_wholes(r, "answer"), whole(r, "size"), reward));
 }
 
-static void run_correct_length(call *r)
-{
+static void run_correct_length(call *r) {
     grpo_real *reward = sequence_out(r);
     sequences_done(r, "reward", reward, grpo_correct_length(r->batch, sequence_flags(r, "correct"), number(r, "alpha"), number(r, "eps"),
                                                            number(r, "wrong"), reward));
 }
 
-static void run_pair_rewards(call *r)
-{
+static void run_pair_rewards(call *r) {
     grpo_real *reward = sequence_out(r);
     uint8_t *masked = allocate(r, r->c->n_sequences, 1);
     int64_t count, pairs = 0;
@@ -1547,55 +1385,48 @@ static void run_pair_rewards(call *r)
     add_list(r, "masked", masked, r->c->n_sequences, flag_at);
 }
 
-static void run_spread_reward(call *r)
-{
+static void run_spread_reward(call *r) {
     int64_t n;
     const double *distance = list(r, "distance", &n);
     double *reward = allocate(r, n, sizeof *reward);
     add_doubles(r, "reward", reward, n, grpo_spread_reward(distance, n, reward));
 }
 
-static void run_annealed_split(call *r)
-{
+static void run_annealed_split(call *r) {
     const grpo_split s = grpo_annealed_split(whole(r, "step"), whole(r, "steps"), whole(r, "size"));
     add_number(r, "other", (double)s.other);
     add_number(r, "own", (double)s.own);
 }
 
-static void run_multi_scale_advantage(call *r)
-{
+static void run_multi_scale_advantage(call *r) {
     int64_t n;
     const double *reward = list(r, "reward", &n);
     double *advantage = allocate(r, n, sizeof *advantage);
     add_doubles(r, "advantage", advantage, n, grpo_multi_scale_advantage(reward, n, number(r, "eps"), advantage));
 }
 
-static void run_entropy_factor(call *r)
-{
+static void run_entropy_factor(call *r) {
     int64_t n;
     const double *entropy = list(r, "entropy", &n);
     double *factor = allocate(r, n, sizeof *factor);
     add_doubles(r, "factor", factor, n, grpo_entropy_factor(entropy, n, number(r, "alpha"), whole(r, "size"), factor));
 }
 
-static void run_hardest_miss(call *r)
-{
+static void run_hardest_miss(call *r) {
     grpo_real *advantage = sequence_out(r);
     int64_t *replace = allocate(r, r->batch->n_groups, sizeof *replace);
     sequences_done(r, "advantage", advantage, grpo_hardest_miss(r->batch, sequence_numbers(r, "utility"), advantage, replace));
     add_list(r, "replace", replace, r->batch->n_groups, index_at);
 }
 
-static void run_position_advantage(call *r)
-{
+static void run_position_advantage(call *r) {
     int64_t n;
     const double *logp_old = list(r, "logp_old", &n), *reward = list_of(r, "reward", n);
     double *advantage = allocate(r, n, sizeof *advantage);
     add_doubles(r, "advantage", advantage, n, grpo_position_advantage(logp_old, reward, n, advantage));
 }
 
-static void run_power_clip(call *r)
-{
+static void run_power_clip(call *r) {
     const double mean = number(r, "mean"), deviation = number(r, "deviation"), low = number(r, "low"), high = number(r, "high");
     const grpo_power_bounds b = grpo_power_clip(mean, deviation, number(r, "gamma"), low, high, number(r, "delta"));
     add_number(r, "power", b.power);
@@ -1603,8 +1434,7 @@ static void run_power_clip(call *r)
     add_number(r, "log_high", b.log_high);
 }
 
-static void run_role_reward(call *r)
-{
+static void run_role_reward(call *r) {
     static const char *const names[] = { "mean", "mean_std", "clipped" };
     static const grpo_role_form forms[] = { GRPO_ROLE_MEAN, GRPO_ROLE_MEAN_STD, GRPO_ROLE_CLIPPED };
     int64_t n, roles;
@@ -1615,8 +1445,7 @@ static void run_role_reward(call *r)
     add_doubles(r, "advantage", advantage, n, grpo_role_reward(reward, role, n, forms[choice(r, "form", names, 3)], advantage));
 }
 
-static void run_sequence_distance(call *r)
-{
+static void run_sequence_distance(call *r) {
     static const char *const names[] = { "edit", "suffix", "rouge_l" };
     static const grpo_distance_form forms[] = { GRPO_DISTANCE_EDIT, GRPO_DISTANCE_SUFFIX, GRPO_DISTANCE_ROUGE_L };
     int64_t n_a, n_b;
@@ -1627,8 +1456,7 @@ static void run_sequence_distance(call *r)
     add_number(r, "distance", distance);
 }
 
-static void run_route_weight(call *r)
-{
+static void run_route_weight(call *r) {
     grpo_real *weight = token_real_out(r);
     const uint8_t *routed = sequence_flags(r, "routed");
     weight_done(r, weight, grpo_route_weight(r->batch, routed, number(r, "beta"), weight));
@@ -1778,15 +1606,13 @@ static const struct { const char *name; void (*run)(call *r); int elements; } fu
 };
 
 /* nothing was wrong so far: is there an argument that the function does not read? */
-static void check_arguments(call *r)
-{
+static void check_arguments(call *r) {
     if (*r->out->error || r->read == cJSON_GetArraySize(r->c->arguments)) return;
     r->out->unknown = 1;
     fail(r, "%.60s has an argument that is not known here", r->c->function);
 }
 
-call_result call_run(const test_case *c)
-{
+call_result call_run(const test_case *c) {
     const size_t count = sizeof functions / sizeof *functions;
     size_t k = 0;
     call_result out;
@@ -1808,8 +1634,7 @@ call_result call_run(const test_case *c)
     return out;
 }
 
-void call_free(call_result *r)
-{
+void call_free(call_result *r) {
     cJSON_Delete(r->answers);
     r->answers = NULL;
 }

@@ -26,8 +26,7 @@ static const double REAL_EPS = FLT_EPSILON, REAL_TINY = 0x1p-149, REAL_MAX = FLT
 enum { MAX_TALLIES = 192 };
 static struct { char name[40]; double worst; long count; } tallies[MAX_TALLIES];
 
-static void tally(const char *name, double error)
-{
+static void tally(const char *name, double error) {
     int k = 0;
     while (*tallies[k].name && strcmp(tallies[k].name, name)) k++;
     if (k == MAX_TALLIES - 1) abort();
@@ -36,15 +35,13 @@ static void tally(const char *name, double error)
     if (error > tallies[k].worst) tallies[k].worst = error;
 }
 
-static void print_tallies(void)
-{
+static void print_tallies(void) {
     for (int k = 0; *tallies[k].name; k++)
         printf("%-24s %8ld numbers, worst %.3g ulps\n", tallies[k].name, tallies[k].count, tallies[k].worst);
 }
 
 /* stored: found is an element of a token array, else it is a double whatever the elements are */
-static void judge(const char *name, double found, reference_real expected, reference_real scale, int stored)
-{
+static void judge(const char *name, double found, reference_real expected, reference_real scale, int stored) {
     const double eps = stored ? REAL_EPS : DBL_EPSILON, tiny = stored ? REAL_TINY : 0x1p-1074, max = stored ? REAL_MAX : DBL_MAX;
     reference_real off = ref_abs((reference_real)found - expected);
     double error;
@@ -69,8 +66,7 @@ typedef struct {
 
 enum { SMOOTH, LATTICE, WIDE, CONSTANT, MIXTURES };
 
-static grpo_real random_value(rng *r, int mixture)
-{
+static grpo_real random_value(rng *r, int mixture) {
     static const double lattice[] = { -1, -0.5, -0.25, -0.0, 0, 0.25, 0.5, 2 };
     double sign, x;
     switch (mixture) {
@@ -85,15 +81,13 @@ static grpo_real random_value(rng *r, int mixture)
 }
 
 /* two draws, one after the other whatever the compiler */
-static double random_scaled(rng *r, int binades)
-{
+static double random_scaled(rng *r, int binades) {
     const double x = rng_unit(r);
     return ldexp(x, (int)rng_below(r, binades));
 }
 
 /* hundreds of short sequences */
-static void many_sequences(rng *r, rollouts *b)
-{
+static void many_sequences(rng *r, rollouts *b) {
     const int64_t n = 256 + rng_below(r, 1000);
     rollouts_alloc_groups(b, 2, n, 1);
     b->group_begin[0] = 0; b->group_begin[1] = n / 3; b->group_begin[2] = n;
@@ -105,8 +99,7 @@ static void many_sequences(rng *r, rollouts *b)
     random_group(r, 0, b, 1);
 }
 
-static void trial_values(rng *r, trial *t)
-{
+static void trial_values(rng *r, trial *t) {
     const int mixture = (int)rng_below(r, MIXTURES), logs = (int)rng_below(r, MIXTURES);
     for (int64_t k = 0; k < t->total; k++) {
         int64_t s = t->place[k];
@@ -118,8 +111,7 @@ static void trial_values(rng *r, trial *t)
     }
 }
 
-static void trial_make(rng *r, trial *t)
-{
+static void trial_make(rng *r, trial *t) {
     const int kinds[] = { 0, RANDOM_EXTREME, RANDOM_DYADIC, RANDOM_SMALL, RANDOM_ONE_TOKEN, RANDOM_ALL_MASKED };
     const int64_t kind = rng_below(r, 20);
     if (kind == 19) many_sequences(r, &t->b);
@@ -146,22 +138,19 @@ static void trial_make(rng *r, trial *t)
     }
 }
 
-static void trial_free(trial *t)
-{
+static void trial_free(trial *t) {
     rollouts_free(&t->b);
     free(t->by); free(t->advantage); free(t->excluded); free(t->selected); free(t->expected); free(t->place);
 }
 
 /* slots outside the sequences are not written to */
-static void expect_nothing(trial *t)
-{
+static void expect_nothing(trial *t) {
     memset(t->selected, 0x5a, (size_t)t->b.n_tokens);
     memset(t->expected, 0x5a, (size_t)t->b.n_tokens);
     for (int64_t k = 0; k < t->total; k++) t->expected[t->place[k]] = 0;
 }
 
-static void check_selected(const trial *t, const char *what, grpo_status st)
-{
+static void check_selected(const trial *t, const char *what, grpo_status st) {
     int64_t s = 0;
     while (s < t->b.n_tokens && t->selected[s] == t->expected[s]) s++;
     check(st == GRPO_OK, "%s: %s", what, status_line(st));
@@ -173,14 +162,12 @@ static void check_selected(const trial *t, const char *what, grpo_status st)
 typedef struct { reference_real x; int64_t rank, slot; } sorted_token;
 typedef struct { sorted_token *token; int64_t n; int rounded; } sorted_list;    /* rounded: __float128 does not hold every x */
 
-static int ascending(const void *a, const void *b)
-{
+static int ascending(const void *a, const void *b) {
     const sorted_token *p = a, *q = b;
     return p->x < q->x ? -1 : p->x > q->x ? 1 : p->rank < q->rank ? -1 : 1;
 }
 
-static sorted_list list_of(const trial *t)
-{
+static sorted_list list_of(const trial *t) {
     sorted_list l;
     l.token = test_alloc(t->total, sizeof *l.token);
     l.n = 0;
@@ -198,8 +185,7 @@ static sorted_list list_of(const trial *t)
 
 static void list_sort(sorted_list *l) { qsort(l->token, (size_t)l->n, sizeof *l->token, ascending); }
 
-static void test_top(rng *r, trial *t)
-{
+static void test_top(rng *r, trial *t) {
     sorted_list l = list_of(t);
     const double rank = (double)rng_below(r, l.n + 1) / (double)(l.n > 1 ? l.n - 1 : 1);
     const double fractions[] = { 0, 1, 0.2, 0.5, rng_unit(r), rank, 1 - 0x1p-53, 0x1p-60 };
@@ -218,8 +204,7 @@ static void test_top(rng *r, trial *t)
     free(l.token);
 }
 
-static void test_largest(rng *r, trial *t)
-{
+static void test_largest(rng *r, trial *t) {
     sorted_list l = list_of(t);
     const int64_t counts[] = { 0, 1, l.n / 2, l.n, l.n + 3, rng_below(r, l.n + 1), INT64_MAX };
     for (int64_t j = 0; j < l.n; j++) l.token[j].x = -l.token[j].x;
@@ -232,8 +217,7 @@ static void test_largest(rng *r, trial *t)
     free(l.token);
 }
 
-static void test_between(rng *r, trial *t)
-{
+static void test_between(rng *r, trial *t) {
     int64_t *order = test_alloc(t->total, sizeof *order), n = 0;
     const double bounds[] = { -1, -0.25, 0, 0.25, 1, 1e30, -1e30, (double)(grpo_real)0.1 };
     const double low = rng_pick(r, bounds, 8), high = rng_pick(r, bounds, 8);
@@ -261,8 +245,7 @@ static void test_between(rng *r, trial *t)
 /* ---- second moments ------------------------------------------------------------------------------------------------------------- */
 
 /* delta^2 of the candidates; 0 for form all: every token is one */
-static void squares_of(const trial *t, sorted_list *l, int drifting)
-{
+static void squares_of(const trial *t, sorted_list *l, int drifting) {
     int64_t n = 0;
     for (int64_t j = 0; j < l->n; j++) {
         const int64_t s = l->token[j].slot;
@@ -278,8 +261,7 @@ static void squares_of(const trial *t, sorted_list *l, int drifting)
 }
 
 /* how many of the sorted list stay; -1 where rounding may decide */
-static int64_t prefix_of(const sorted_list *l, double threshold, int drifting)
-{
+static int64_t prefix_of(const sorted_list *l, double threshold, int drifting) {
     reference_real sum = 0, with, excess;
     int64_t k, size = 0;
     int rounded = l->rounded;
@@ -295,8 +277,7 @@ static int64_t prefix_of(const sorted_list *l, double threshold, int drifting)
     return size || drifting || l->n == 0 ? size : 1;
 }
 
-static void test_second_moment_at(trial *t, const sorted_list *l, const sorted_list *all, double threshold, int drifting)
-{
+static void test_second_moment_at(trial *t, const sorted_list *l, const sorted_list *all, double threshold, int drifting) {
     const grpo_second_moment_form form = drifting ? GRPO_SECOND_MOMENT_DRIFTING : GRPO_SECOND_MOMENT_ALL;
     const int64_t size = prefix_of(l, threshold, drifting);
     if (size < 0) return;
@@ -307,8 +288,7 @@ static void test_second_moment_at(trial *t, const sorted_list *l, const sorted_l
                    grpo_select_second_moment(&t->view, drifting ? t->advantage : NULL, form, threshold, t->selected));
 }
 
-static void test_second_moment(rng *r, trial *t)
-{
+static void test_second_moment(rng *r, trial *t) {
     for (int drifting = 0; drifting < 2; drifting++) {
         sorted_list l = list_of(t), all = list_of(t);
         reference_real sum = 0;
@@ -329,8 +309,7 @@ static void test_second_moment(rng *r, trial *t)
 
 /* ---- statistics of the batch ---------------------------------------------------------------------------------------------------- */
 
-static void test_covariance(trial *t)
-{
+static void test_covariance(trial *t) {
     grpo_real *found = test_alloc(t->b.n_tokens, sizeof *found);
     sorted_list l = list_of(t);
     reference_real A = 0, logp = 0, size_A = 0, size_l = 0;
@@ -352,8 +331,7 @@ static void test_covariance(trial *t)
 }
 
 /* rho < target: 1 or 0; -1 where rounding may decide */
-static int is_heavy(const trial *t, const sorted_list *l, grpo_bounds b, double target)
-{
+static int is_heavy(const trial *t, const sorted_list *l, grpo_bounds b, double target) {
     reference_real P = 0, Q = 0, excess;
     for (int64_t j = 0; j < l->n; j++) {
         const int64_t s = l->token[j].slot;
@@ -369,8 +347,7 @@ static int is_heavy(const trial *t, const sorted_list *l, grpo_bounds b, double 
     return Q != 0 && excess < 0;
 }
 
-static void test_bounds(rng *r, trial *t)
-{
+static void test_bounds(rng *r, trial *t) {
     static const double targets[] = { 1, 1, 0.5, 3, 1e-3, 100, 0, -1 };
     grpo_balance c = { 0.6, 1.2, 0.8, 2.0, 0.05, 1 };
     grpo_bounds found = { 0, 0 }, b;
@@ -391,8 +368,7 @@ static void test_bounds(rng *r, trial *t)
 
 /* ---- groups and sequences ------------------------------------------------------------------------------------------------------- */
 
-static void test_keep(rng *r, trial *t)
-{
+static void test_keep(rng *r, trial *t) {
     uint8_t *keep = test_alloc(t->b.n_groups, 1);
     const double low = rng_chance(r, 50) ? 0 : (double)t->b.reward[0];
     const double high = rng_chance(r, 50) ? 1 : (double)t->b.reward[t->b.n_sequences - 1];
@@ -406,8 +382,7 @@ static void test_keep(rng *r, trial *t)
     free(keep);
 }
 
-static void test_weights(rng *r, trial *t)
-{
+static void test_weights(rng *r, trial *t) {
     static const double powers[] = { 0, 0.5, 1, 2, 3.25, 40 }, eps[] = { 0, 1e-8, 1 };
     double *weight = test_alloc(t->b.n_sequences, sizeof *weight);
     const double p = rng_pick(r, powers, 6), e = rng_pick(r, eps, 3);
@@ -420,8 +395,7 @@ static void test_weights(rng *r, trial *t)
     free(weight);
 }
 
-static void test_score(trial *t)
-{
+static void test_score(trial *t) {
     double *score = test_alloc(t->b.n_groups, sizeof *score);
     check(grpo_replay_score(&t->view, t->advantage, score) == GRPO_OK, "replay_score");
     for (int64_t g = 0; g < t->b.n_groups; g++) {
@@ -443,8 +417,7 @@ static void test_score(trial *t)
     free(score);
 }
 
-static void test_resample(rng *r)
-{
+static void test_resample(rng *r) {
     enum { MOST = 40, DRAWS = 30 };
     double weight[MOST], uniform[DRAWS];
     int64_t index[DRAWS], n = 1 + rng_below(r, MOST);
@@ -470,14 +443,12 @@ static void test_resample(rng *r)
 
 static double random_size(rng *r, int decades) { return exp(log(10) * decades * (2 * rng_unit(r) - 1)); }
 
-static double random_signed(rng *r, int decades)
-{
+static double random_signed(rng *r, int decades) {
     const double x = rng_bell(r);
     return x * random_size(r, decades);
 }
 
-static void test_kl_control(rng *r)
-{
+static void test_kl_control(rng *r) {
     const double coef = random_signed(r, 3), target = random_size(r, 3), horizon = random_size(r, 5), steps = random_size(r, 5);
     const double kl = rng_chance(r, 50) ? target * (1 + random_signed(r, 12) * 1e-12) : rng_bell(r);
     reference_real clip = (reference_real)kl / target - 1;
@@ -486,8 +457,7 @@ static void test_kl_control(rng *r)
           fabs(coef) * (1 + ref_abs(clip) * steps / horizon), 0);
 }
 
-static void test_entropy_control(rng *r)
-{
+static void test_entropy_control(rng *r) {
     const double coef = rng_bell(r), delta = rng_bell(r), target = (double)rng_below(r, 4), entropy = (double)rng_below(r, 4);
     const double low = -2 * rng_unit(r), high = 2 * rng_unit(r);
     const int inclusive = rng_chance(r, 50), below = inclusive ? entropy <= target : entropy < target;
@@ -498,8 +468,7 @@ static void test_entropy_control(rng *r)
     judge("entropy_control", found.used, below ? c : 0, fabs(coef) + fabs(delta), 0);
 }
 
-static void test_smooth_advantage(rng *r)
-{
+static void test_smooth_advantage(rng *r) {
     const int64_t i = 1 + rng_below(r, rng_chance(r, 50) ? 4 : 1000);
     const double fresh = rng_chance(r, 30) ? rng_sign(r) : rng_bell(r);
     const double total = rng_chance(r, 20) ? -fresh : rng_chance(r, 30) ? rng_sign(r) : rng_bell(r);
@@ -510,8 +479,7 @@ static void test_smooth_advantage(rng *r)
     judge("smooth_advantage", grpo_smooth_advantage(i, fresh, total), first ? a : b, first ? scale_a : scale_b, 0);
 }
 
-static void test_running_moments(rng *r)
-{
+static void test_running_moments(rng *r) {
     const int64_t i = 1 + rng_below(r, rng_chance(r, 50) ? 4 : 1000000);
     grpo_mean_variance before, observed, found;
     reference_real d, past;
@@ -527,8 +495,7 @@ static void test_running_moments(rng *r)
     judge("running_moments", found.variance, d, d, 0);
 }
 
-static void test_random(void)
-{
+static void test_random(void) {
     rng r = { 20 };
     for (int k = 0; k < 600; k++) {
         trial t;
@@ -555,8 +522,7 @@ static void test_random(void)
 
 /* ---- by hand: numbers that random ones do not meet --------------------------------------------------------------------------------- */
 
-static void test_extremes(void)
-{
+static void test_extremes(void) {
     const double huge = 1e300, tiny = 1e-300, bad[] = { NAN, INFINITY, -INFINITY };
     const double many[] = { tiny, huge, 0, huge, tiny }, u[] = { 0, tiny, 0.5 };
     grpo_mean_variance zero = { 0, 0 }, far = { 1e200, 1 }, worse;
@@ -594,15 +560,13 @@ static void test_extremes(void)
 }
 
 /* equal in double and not in truth: 1 - 2^-60 and 1, as differences of elements */
-static void check_all(const grpo_batch *b, double threshold, int first, int second)
-{
+static void check_all(const grpo_batch *b, double threshold, int first, int second) {
     uint8_t selected[2] = { 9, 9 };
     check(grpo_select_second_moment(b, NULL, GRPO_SECOND_MOMENT_ALL, threshold, selected) == GRPO_OK, "close squares");
     check(selected[0] == first && selected[1] == second, "close squares, below %g: %d, %d", threshold, selected[0], selected[1]);
 }
 
-static void test_close_squares(void)
-{
+static void test_close_squares(void) {
     static const int64_t group[] = { 0, 1 }, offset[] = { 0 }, length[] = { 2 };
     grpo_real old[2], rollout[2] = { -1, -1 };
     grpo_batch b;
@@ -621,8 +585,7 @@ static void test_close_squares(void)
 /* ---- beside the axes ------------------------------------------------------------------------------------------------------------- */
 
 /* garbage but at unmasked tokens, which are on a lattice of quarters or anywhere in between */
-static grpo_real *more_tokens(rng *r, const trial *t, double low, double high)
-{
+static grpo_real *more_tokens(rng *r, const trial *t, double low, double high) {
     grpo_real *x = test_alloc(t->b.n_tokens, sizeof *x);
     const int lattice = rng_chance(r, 50);
     for (int64_t s = 0; s < t->b.n_tokens; s++) x[s] = rng_garbage(r);
@@ -634,15 +597,13 @@ static grpo_real *more_tokens(rng *r, const trial *t, double low, double high)
     return x;
 }
 
-static grpo_real *no_tokens(const trial *t)
-{
+static grpo_real *no_tokens(const trial *t) {
     grpo_real *x = test_alloc(t->b.n_tokens, sizeof *x);
     for (int64_t s = 0; s < t->b.n_tokens; s++) x[s] = 4321;
     return x;
 }
 
-static int64_t mask_tokens(const trial *t, int64_t begin, int64_t end)
-{
+static int64_t mask_tokens(const trial *t, int64_t begin, int64_t end) {
     int64_t n = 0;
     for (int64_t i = begin; i < end; i++) for (int64_t k = 0; k < t->b.length[i]; k++) n += t->b.mask[t->b.offset[i] + k];
     return n;
@@ -651,8 +612,7 @@ static int64_t mask_tokens(const trial *t, int64_t begin, int64_t end)
 static reference_real at_least_one(int64_t n) { return n > 0 ? n : 1; }
 
 /* c of a token of sequence i in group g */
-static reference_real reference_coefficient(const trial *t, const grpo_aggregation *a, int64_t g, int64_t i)
-{
+static reference_real reference_coefficient(const trial *t, const grpo_aggregation *a, int64_t g, int64_t i) {
     const int64_t T = mask_tokens(t, i, i + 1), of_group = mask_tokens(t, t->b.group_begin[g], t->b.group_begin[g + 1]);
     int64_t N = 0, G = 0, in_group = 0;
     for (int64_t j = 0; j < t->b.n_sequences; j++) {
@@ -677,8 +637,8 @@ static reference_real reference_coefficient(const trial *t, const grpo_aggregati
     }
 }
 
-static void test_value_with(trial *t, const grpo_real *V, const grpo_real *old, const grpo_real *R, double clip, const grpo_aggregation *a)
-{
+static void test_value_with(trial *t, const grpo_real *V, const grpo_real *old, const grpo_real *R, double clip,
+                            const grpo_aggregation *a) {
     grpo_real *dvalue = no_tokens(t);
     grpo_value_report found = { 0, 0 };
     reference_real loss = 0, scale = 0, v, error, other, c;
@@ -712,8 +672,7 @@ static void test_value_with(trial *t, const grpo_real *V, const grpo_real *old, 
     free(dvalue);
 }
 
-static void test_value(rng *r, trial *t)
-{
+static void test_value(rng *r, trial *t) {
     static const double clips[] = { 0, 0.25, 0.2, 1e-3, 1, 50 };
     grpo_real *V = more_tokens(r, t, -2, 2), *old = more_tokens(r, t, -2, 2), *R = more_tokens(r, t, -2, 2);
     grpo_aggregation a;
@@ -724,8 +683,7 @@ static void test_value(rng *r, trial *t)
     free(V); free(old); free(R);
 }
 
-static void test_proximal(rng *r, trial *t)
-{
+static void test_proximal(rng *r, trial *t) {
     grpo_real *l = more_tokens(r, t, -20, 0), *b = more_tokens(r, t, rng_chance(r, 50) ? -20 : -0.01, 0), *found = no_tokens(t);
     int64_t *behaviour = test_alloc(t->b.n_tokens, sizeof *behaviour);
     const int64_t version = rng_chance(r, 50) ? 5 : 1000000;
@@ -749,8 +707,7 @@ static void test_proximal(rng *r, trial *t)
 
 static double random_amount(rng *r) { return rng_chance(r, 30) ? 0 : rng_chance(r, 50) ? (double)rng_below(r, 4) : 1000 * rng_unit(r); }
 
-static void test_sample_weights(rng *r, trial *t)
-{
+static void test_sample_weights(rng *r, trial *t) {
     const int64_t N = t->b.n_sequences;
     double *difficulty = test_alloc(N, sizeof *difficulty), *found = test_alloc(N, sizeof *found);
     reference_real *w = test_alloc(N, sizeof *w), sum = 0;
@@ -774,8 +731,7 @@ static void test_sample_weights(rng *r, trial *t)
     free(difficulty); free(found); free(w);
 }
 
-static void test_relative_cost(rng *r, trial *t)
-{
+static void test_relative_cost(rng *r, trial *t) {
     const int64_t N = t->b.n_sequences;
     double *x[3];
     grpo_real *found = test_alloc(N, sizeof *found);
@@ -809,8 +765,7 @@ static void test_relative_cost(rng *r, trial *t)
     free(found);
 }
 
-static void test_diversity(rng *r)
-{
+static void test_diversity(rng *r) {
     enum { MOST = 12 };
     double reward[MOST], similarity[MOST * MOST], found[MOST];
     const int64_t n = 1 + rng_below(r, MOST);
@@ -827,8 +782,7 @@ static void test_diversity(rng *r)
 
 /* ---- key tokens: everything as the formulas are written ---- */
 
-static reference_real ref_atan(reference_real x)
-{
+static reference_real ref_atan(reference_real x) {
     reference_real sum = 0, power, square;
     for (int k = 0; k < 12; k++) x = x / (1 + ref_sqrt(1 + x * x));
     power = x; square = x * x;
@@ -838,8 +792,7 @@ static reference_real ref_atan(reference_real x)
 
 static reference_real ref_asin_sqrt(reference_real y) { return ref_atan(ref_sqrt(y / (1 - y))); }
 
-static reference_real ref_choose(int64_t n, int64_t k)
-{
+static reference_real ref_choose(int64_t n, int64_t k) {
     reference_real c = 1;
     for (int64_t j = 0; j < k; j++) c = c * (n - j) / (j + 1);
     return k < 0 || k > n ? 0 : c;
@@ -848,8 +801,7 @@ static reference_real ref_choose(int64_t n, int64_t k)
 static reference_real ref_entropy2(reference_real p) { return p > 0 ? -p * ref_ln(p) / ref_ln(2) : 0; }
 
 static reference_real reference_key(const grpo_key_measure *m, const int64_t *with, const int64_t *all, const int64_t *hits,
-                                    const int64_t *L)
-{
+                                    const int64_t *L) {
     const reference_real tiny = (reference_real)1 / 100000, ten = 10000000000.0;
     const int64_t a = with[0], b = with[1], c = all[0] - a, d = all[1] - b, N = all[0] + all[1];
     reference_real p = 0, f, gain, h, tf[2], x;
@@ -876,8 +828,7 @@ static reference_real reference_key(const grpo_key_measure *m, const int64_t *wi
     return 2 * (1 / (1 + ref_exp(-x)) - (reference_real)0.5) * m->top;
 }
 
-static void reference_keys(const trial *t, int64_t g, const int64_t *token, const grpo_key_measure *m, const grpo_real *found)
-{
+static void reference_keys(const trial *t, int64_t g, const int64_t *token, const grpo_key_measure *m, const grpo_real *found) {
     const int64_t begin = t->b.group_begin[g], end = t->b.group_begin[g + 1];
     int64_t all[2] = { 0, 0 }, L[2] = { 0, 0 };
     for (int64_t i = begin; i < end; i++) {
@@ -900,8 +851,7 @@ static void reference_keys(const trial *t, int64_t g, const int64_t *token, cons
     }
 }
 
-static void test_key_tokens(rng *r, trial *t)
-{
+static void test_key_tokens(rng *r, trial *t) {
     grpo_real *found = no_tokens(t);
     int64_t *token = test_alloc(t->b.n_tokens, sizeof *token);
     grpo_token_place *scratch = test_alloc(t->b.n_tokens, sizeof *scratch);
@@ -921,8 +871,7 @@ static void test_key_tokens(rng *r, trial *t)
 
 /* ---- advantages ---- */
 
-static void test_running_baseline(rng *r)
-{
+static void test_running_baseline(rng *r) {
     enum { MOST = 50 };
     double reward[MOST], found[MOST], momentum = rng_chance(r, 50) ? 0.95 : rng_chance(r, 20) ? (double)rng_below(r, 2) : rng_unit(r);
     double start = rng_chance(r, 50) ? 0 : rng_bell(r), baseline = start;
@@ -938,8 +887,7 @@ static void test_running_baseline(rng *r)
     judge("running_baseline", baseline, b, size, 0);
 }
 
-static void test_jsd(rng *r, trial *t)
-{
+static void test_jsd(rng *r, trial *t) {
     static const double betas[] = { 0, 1, 0.5, 0.1, 1e-12, 1 - 0x1p-40 };
     grpo_real *p = more_tokens(r, t, rng_chance(r, 30) ? -300 : -5, 0), *q = more_tokens(r, t, -5, 0), *found = no_tokens(t);
     const double beta = rng_pick(r, betas, 6), coef = rng_bell(r);
@@ -967,8 +915,7 @@ static void test_jsd(rng *r, trial *t)
     free(p); free(q); free(found);
 }
 
-static void test_distribution(rng *r, trial *t)
-{
+static void test_distribution(rng *r, trial *t) {
     grpo_real *o = more_tokens(r, t, -5, 0), *tempered = more_tokens(r, t, -5, 0), *found = no_tokens(t);
     uint8_t *correct = test_alloc(t->b.n_sequences, 1);
     const double entropy = rng_chance(r, 30) ? 0.5 : rng_unit(r), base = 0.5;
@@ -995,16 +942,15 @@ static void test_distribution(rng *r, trial *t)
 /* ---- entropy clips ---- */
 
 /* 0, 1, or -1 where rounding may decide; what differs by less than 1e-25 is equal */
-static int exceeds(reference_real x, reference_real bound)
-{
+static int exceeds(reference_real x, reference_real bound) {
     const reference_real d = x - bound, near = ref_abs(x) + ref_abs(bound);
     if (ref_abs(d) <= 1e-25 * near) return 0;
     return ref_abs(d) < 1e-15 * near ? -1 : d > 0;
 }
 
 /* the signal of every mask token in l.x; *mean, *deviation */
-static sorted_list signals_of(const trial *t, const grpo_batch *view, const grpo_real *expected, reference_real *mean, reference_real *std)
-{
+static sorted_list signals_of(const trial *t, const grpo_batch *view, const grpo_real *expected, reference_real *mean,
+                              reference_real *std) {
     sorted_list l = list_of(t);
     reference_real sum = 0, V = 0, size = 0;
     for (int64_t j = 0; j < l.n; j++) {
@@ -1021,8 +967,7 @@ static sorted_list signals_of(const trial *t, const grpo_batch *view, const grpo
     return l;
 }
 
-static void test_clip_below(rng *r, trial *t)
-{
+static void test_clip_below(rng *r, trial *t) {
     static const double mus[] = { 0, 0.5, 1, 2, 2.5 };
     const double mu = rng_pick(r, mus, 5);
     grpo_real *l = more_tokens(r, t, -4, 0), *H = more_tokens(r, t, 0, 2);
@@ -1043,8 +988,7 @@ static void test_clip_below(rng *r, trial *t)
     free(all.token); free(l); free(H);
 }
 
-static void test_clip_value(rng *r, trial *t)
-{
+static void test_clip_value(rng *r, trial *t) {
     static const double mus[] = { 0, 0.5, 1, 2 }, fractions[] = { 0, 1e-4, 0.1, 0.25, 1 };
     const double mu = rng_pick(r, mus, 4), fraction = rng_pick(r, fractions, 5);
     grpo_real *l = more_tokens(r, t, -4, 0), *H = more_tokens(r, t, 0, 2), *N = more_tokens(r, t, -1, 1);
@@ -1072,8 +1016,7 @@ static void test_clip_value(rng *r, trial *t)
 
 /* ---- subsets, controls ---- */
 
-static void reference_subset(const double *reward, int64_t n, int64_t count, double low, double high, int64_t *best)
-{
+static void reference_subset(const double *reward, int64_t n, int64_t count, double low, double high, int64_t *best) {
     reference_real distance = 0, spread = 0;
     best[0] = -1;
     for (int64_t set = 0; set < 1 << n; set++) {                       /* index 0 is the highest bit: downwards is lexicographic order */
@@ -1094,8 +1037,7 @@ static void reference_subset(const double *reward, int64_t n, int64_t count, dou
     }
 }
 
-static void test_subset(rng *r)
-{
+static void test_subset(rng *r) {
     double reward[12];
     int64_t found[12], best[12];
     const int64_t n = 1 + rng_below(r, rng_chance(r, 10) ? 11 : 6), count = 1 + rng_below(r, n);
@@ -1109,15 +1051,13 @@ static void test_subset(rng *r)
     check(st == GRPO_OK && !memcmp(found, best, (size_t)count * sizeof *best), "balanced_subset of %d from %d", (int)count, (int)n);
 }
 
-static reference_real regret(const int64_t *length, const double *score, int64_t n, reference_real temperature)
-{
+static reference_real regret(const int64_t *length, const double *score, int64_t n, reference_real temperature) {
     reference_real sum = 0;
     for (int64_t k = 0; k < n; k++) sum += length[k] * (score[k] * ref_exp(score[k] / temperature));
     return sum;
 }
 
-static void test_regret(rng *r)
-{
+static void test_regret(rng *r) {
     double score[12], found = -1;
     int64_t length[12], n = rng_below(r, 12);
     reference_real low = (reference_real)8 / 10, high = 100, middle = 0, sum = 0;
@@ -1136,8 +1076,7 @@ static void test_regret(rng *r)
     judge("regret_temperature", found, middle, middle, 0);
 }
 
-static void test_preference(rng *r)
-{
+static void test_preference(rng *r) {
     static const double q[] = { 0.3, 0.7, 0.1, 0.5, 1 };
     const double coef = rng_chance(r, 50) ? (double)(1 + rng_below(r, 8)) / 64 : 0.1 * rng_unit(r);
     const double pair = rng_chance(r, 30) ? 3 * (double)rng_below(r, 3) : rng_unit(r);
@@ -1149,8 +1088,7 @@ static void test_preference(rng *r)
     judge("preference_margin_control", grpo_preference_margin_control(coef, pair, loss), e, ref_abs(e), 0);
 }
 
-static void test_random_beside(void)
-{
+static void test_random_beside(void) {
     rng r = { 21 };
     for (int k = 0; k < 600; k++) {
         trial t;
@@ -1177,8 +1115,7 @@ static void test_random_beside(void)
 
 /* ---- by hand ---- */
 
-static void test_beside_by_hand(void)
-{
+static void test_beside_by_hand(void) {
     static const int64_t group[] = { 0, 1 }, offset[] = { 0 }, length[] = { 5 };
     const grpo_real l[] = { -1, -1, -2, -1, -1 }, H[] = { 2, 2, 1, 2, 2 }, A[] = { -1, -1, -1, -1, -1 };
     const double lone[] = { -1 }, both[] = { -2, 1 };
@@ -1205,14 +1142,12 @@ static void test_beside_by_hand(void)
 
 enum { LIST = 12 };
 
-static int descending_number(const void *a, const void *b)
-{
+static int descending_number(const void *a, const void *b) {
     const sorted_token *p = a, *q = b;
     return p->x > q->x ? -1 : p->x < q->x ? 1 : p->rank < q->rank ? -1 : 1;
 }
 
-static void test_counts(rng *r)
-{
+static void test_counts(rng *r) {
     const double alpha = 10 * rng_unit(r), beta = rng_chance(r, 20) ? 0 : 5 * rng_unit(r), decay = rng_chance(r, 10) ? 1 : rng_unit(r);
     const double k = (double)rng_below(r, 9), e = rng_bell(r), x = rng_chance(r, 20) ? e : rng_bell(r), c = rng_bell(r), p = rng_unit(r);
     const grpo_counts found = grpo_decayed_counts(alpha, beta, decay, k, 8 - k);
@@ -1235,8 +1170,7 @@ static void test_counts(rng *r)
     judge("count_budget", grpo_count_budget(alpha + 1, decay > 0 ? decay : 1, step, 100), budget, budget, 0);
 }
 
-static void test_quantile_track(rng *r)
-{
+static void test_quantile_track(rng *r) {
     double q[LIST], level[LIST], S[LIST], found[LIST];
     const int64_t n = rng_below(r, LIST), m = 1 + rng_below(r, LIST - 1);
     const double rate = rng_unit(r);
@@ -1251,8 +1185,7 @@ static void test_quantile_track(rng *r)
 }
 
 /* the mean of d or of its magnitude over the mask of sequences begin .. end - 1 */
-static reference_real reference_change(const trial *t, int64_t begin, int64_t end, int magnitude)
-{
+static reference_real reference_change(const trial *t, int64_t begin, int64_t end, int magnitude) {
     reference_real sum = 0, d;
     for (int64_t i = begin; i < end; i++)
         for (int64_t s = t->b.offset[i]; s < t->b.offset[i] + t->b.length[i]; s++) {
@@ -1265,8 +1198,7 @@ static reference_real reference_change(const trial *t, int64_t begin, int64_t en
 
 static reference_real clamped(reference_real x, reference_real low, reference_real high) { return x < low ? low : x > high ? high : x; }
 
-static void test_drift(rng *r, trial *t)
-{
+static void test_drift(rng *r, trial *t) {
     const double half = 0.06 + rng_unit(r), low = rng_chance(r, 50) ? 0 : 0.875, high = 0.96;
     const double down = 0.5 * rng_unit(r), up = 0.5 * rng_unit(r);
     const reference_real D = reference_change(t, 0, t->b.n_sequences, 1);
@@ -1285,8 +1217,7 @@ static void test_drift(rng *r, trial *t)
     free(factor); free(found);
 }
 
-static reference_real knapsack_value(double p, int64_t N)
-{
+static reference_real knapsack_value(double p, int64_t N) {
     const reference_real q = 1 - (reference_real)p;
     reference_real right = 1, wrong = 1;
     for (int64_t j = 0; j < N; j++) { right *= p; wrong *= q; }
@@ -1294,8 +1225,7 @@ static reference_real knapsack_value(double p, int64_t N)
 }
 
 /* the best sum that any choice of counts has */
-static reference_real best_allocation(const double *p, int64_t n, int64_t low, int64_t high, int64_t total)
-{
+static reference_real best_allocation(const double *p, int64_t n, int64_t low, int64_t high, int64_t total) {
     reference_real best = -1, x;
     if (n == 0) return 0;
     for (int64_t N = low; N <= high && N + (n - 1) * low <= total; N++) {
@@ -1305,8 +1235,7 @@ static reference_real best_allocation(const double *p, int64_t n, int64_t low, i
     return best;
 }
 
-static void test_allocate(rng *r)
-{
+static void test_allocate(rng *r) {
     static const double lattice[] = { 0, 0.125, 0.25, 0.5, 0.75, 1 };
     double p[4];
     int64_t count[4], expected[4], sum = 0;
@@ -1336,8 +1265,7 @@ static void test_allocate(rng *r)
     if (n < 4) check(!memcmp(count, expected, (size_t)n * sizeof *count), "allocate: not in order");
 }
 
-static void test_information(rng *r)
-{
+static void test_information(rng *r) {
     static const double lattice[] = { 0, 1, 0.25, 0.5, 1.0 / 3, 0x1.5555555555556p-2, 0x1.5555555555554p-2 };
     double q[LIST];
     int64_t index[LIST];
@@ -1353,8 +1281,7 @@ static void test_information(rng *r)
     for (int64_t k = 0; k < count; k++) check(index[k] == sorted[k].rank, "value_information: place %lld", (long long)k);
 }
 
-static void test_downsample(rng *r)
-{
+static void test_downsample(rng *r) {
     double A[LIST];
     int64_t index[LIST], best = 0;
     sorted_token sorted[LIST];
@@ -1381,8 +1308,7 @@ static void test_downsample(rng *r)
         check(index[k] == sorted[k < best ? k : n - count + k].rank, "downsample_variance: place %lld", (long long)k);
 }
 
-static void test_advantage_keep(rng *r)
-{
+static void test_advantage_keep(rng *r) {
     double A[LIST];
     uint8_t keep[LIST];
     sorted_token sorted[LIST];
@@ -1403,8 +1329,7 @@ static void test_advantage_keep(rng *r)
     for (int64_t k = 0; k < n; k++) check(!positive || A[k] > 0 || !keep[k], "advantage_keep: not positive");
 }
 
-static void test_mix(rng *r)
-{
+static void test_mix(rng *r) {
     double x[LIST], y[LIST], found[LIST], diversity[LIST];
     const double a = rng_bell(r), b = rng_bell(r);
     for (int k = 0; k < LIST; k++) { x[k] = rng_bell(r); y[k] = rng_chance(r, 20) ? -a * x[k] / b : rng_bell(r); }
@@ -1418,8 +1343,7 @@ static void test_mix(rng *r)
     }
 }
 
-static void test_group_keeps(rng *r, trial *t)
-{
+static void test_group_keeps(rng *r, trial *t) {
     uint8_t *keep = test_alloc(t->b.n_groups, 1), *valid = test_alloc(t->b.n_sequences, 1);
     int64_t *index = test_alloc(t->b.n_sequences, sizeof *index), count = -1, n = 0;
     const double least = rng_chance(r, 30) ? 0 : rng_chance(r, 50) ? 0.5 : rng_unit(r);
@@ -1448,8 +1372,7 @@ static void test_group_keeps(rng *r, trial *t)
     free(keep); free(valid); free(index);
 }
 
-static void test_probability_select(rng *r, trial *t)
-{
+static void test_probability_select(rng *r, trial *t) {
     const double x = rng_chance(r, 10) ? 0 : rng_chance(r, 10) ? 1 : rng_unit(r);
     check(grpo_probability_select(&t->view, x, t->selected) == GRPO_OK, "probability_select");
     for (int64_t k = 0; k < t->total; k++) {
@@ -1460,14 +1383,12 @@ static void test_probability_select(rng *r, trial *t)
     }
 }
 
-static reference_real middle_of(sorted_token *x, int64_t n)
-{
+static reference_real middle_of(sorted_token *x, int64_t n) {
     qsort(x, (size_t)n, sizeof *x, ascending);
     return x[(n - 1) / 2].x;
 }
 
-static void test_median(rng *r, trial *t)
-{
+static void test_median(rng *r, trial *t) {
     double *found = test_alloc(t->b.n_sequences, sizeof *found);
     int64_t *pivot = test_alloc(t->b.n_groups, sizeof *pivot);
     sorted_token *x = test_alloc(t->b.n_sequences, sizeof *x);
@@ -1492,8 +1413,7 @@ static void test_median(rng *r, trial *t)
     free(found); free(pivot); free(x);
 }
 
-static void test_preference_of_lengths(rng *r, trial *t)
-{
+static void test_preference_of_lengths(rng *r, trial *t) {
     double *length = test_alloc(t->b.n_sequences, sizeof *length), *weight = test_alloc(t->b.n_sequences, sizeof *weight);
     double *slope = test_alloc(t->b.n_sequences, sizeof *slope);
     const double k = rng_chance(r, 50) ? 1.0 / 9 : 2 * rng_bell(r), lambda = rng_chance(r, 30) ? 0 : rng_bell(r);
@@ -1523,8 +1443,7 @@ static void test_preference_of_lengths(rng *r, trial *t)
 
 static reference_real ref_log_entropy(double H) { return ref_ln(H * (reference_real)100000000 > 1 ? H : (reference_real)1 / 100000000); }
 
-static void test_entropy_standard(rng *r, trial *t)
-{
+static void test_entropy_standard(rng *r, trial *t) {
     sorted_list l = list_of(t);
     grpo_real *entropy = more_tokens(r, t, 0, 3), *found = no_tokens(t);
     const double quantiles[] = { 0.8, 0, 1, 0.5, rng_unit(r) }, q = rng_pick(r, quantiles, 5);
@@ -1556,8 +1475,7 @@ static void test_entropy_standard(rng *r, trial *t)
     free(l.token); free(entropy); free(found);
 }
 
-static void test_random_state(void)
-{
+static void test_random_state(void) {
     rng r = { 22 };
     for (int k = 0; k < 600; k++) {
         trial t;
@@ -1638,8 +1556,7 @@ typedef struct {
     results out, before;
 } setup;
 
-static void setup_beside(setup *s)
-{
+static void setup_beside(setup *s) {
     const grpo_key_measure measure = { 1, 1, 1, 1, -1 };
     for (int t = 0; t < TOKENS; t++) {
         s->entropy[t] = (grpo_real)(0.25 * t); s->teacher[t] = (grpo_real)(-0.5 * t); s->tempered[t] = -2; s->expected[t] = 1;
@@ -1667,8 +1584,7 @@ static void setup_beside(setup *s)
     s->pass_aggregation = &s->aggregation; s->pass_cost = &s->cost; s->pass_measure = &s->measure; s->pass_places = s->places;
 }
 
-static void setup_make(setup *s)
-{
+static void setup_make(setup *s) {
     static const int64_t group_begin[] = { 0, 2, 4 }, length[] = { 3, 2, 0, 3 }, offset[] = { 0, 3, 5, 5 };
     const grpo_balance balance = { 0.6, 1.2, 0.8, 2, 0.05, 1 };
     memset(s, 0, sizeof *s);
@@ -1699,29 +1615,24 @@ static void setup_make(setup *s)
 #define OUT(place) (s->no_output ? NULL : (place))
 static grpo_status call_top(setup *s) { return grpo_select_top(s->pass_batch, s->pass_by, s->fraction, OUT(s->out.selected)); }
 static grpo_status call_largest(setup *s) { return grpo_select_largest(s->pass_batch, s->pass_by, s->count, OUT(s->out.selected)); }
-static grpo_status call_between(setup *s)
-{
+static grpo_status call_between(setup *s) {
     return grpo_select_between(s->pass_batch, s->pass_by, s->low, s->high, NULL, s->pass_order, s->count, OUT(s->out.selected));
 }
-static grpo_second_moment_form form_of(const setup *s, grpo_second_moment_form right)
-{
+static grpo_second_moment_form form_of(const setup *s, grpo_second_moment_form right) {
     const int wrong = 2;
     grpo_second_moment_form form = right;
     if (s->bad_form) memcpy(&form, &wrong, sizeof form);
     return form;
 }
-static grpo_status call_moment_all(setup *s)
-{
+static grpo_status call_moment_all(setup *s) {
     return grpo_select_second_moment(s->pass_batch, NULL, form_of(s, GRPO_SECOND_MOMENT_ALL), s->threshold, OUT(s->out.selected));
 }
-static grpo_status call_drifting(setup *s)
-{
+static grpo_status call_drifting(setup *s) {
     return grpo_select_second_moment(s->pass_batch, s->pass_advantage, form_of(s, GRPO_SECOND_MOMENT_DRIFTING), s->threshold,
                                      OUT(s->out.selected));
 }
 static grpo_status call_covariance(setup *s) { return grpo_covariance(s->pass_batch, s->pass_advantage, OUT(s->out.covariance)); }
-static grpo_status call_bounds(setup *s)
-{
+static grpo_status call_bounds(setup *s) {
     return grpo_balanced_bounds(s->pass_batch, s->pass_advantage, s->pass_balance, OUT(&s->out.bounds));
 }
 static grpo_status call_keep(setup *s) { return grpo_keep_between(s->pass_batch, s->low, s->high, OUT(s->out.keep)); }
@@ -1729,13 +1640,11 @@ static grpo_status call_weights(setup *s) { return grpo_resampling_weights(s->pa
 static grpo_status call_score(setup *s) { return grpo_replay_score(s->pass_batch, s->pass_advantage, OUT(s->out.score)); }
 static grpo_status call_resample(setup *s) { return grpo_resample(s->pass_weight, s->n, s->pass_uniform, s->draws, OUT(s->out.index)); }
 
-static grpo_status call_value(setup *s)
-{
+static grpo_status call_value(setup *s) {
     return grpo_value_loss(s->pass_batch, s->pass_value, s->pass_value_old, s->pass_returns, s->clip, s->pass_aggregation, s->out.tokens,
                            OUT(&s->out.value));
 }
-static grpo_status call_proximal(setup *s)
-{
+static grpo_status call_proximal(setup *s) {
     const int wrong = 2;
     grpo_proximal_form form = GRPO_PROXIMAL_LINEAR;
     if (s->bad_form) memcpy(&form, &wrong, sizeof form);
@@ -1743,38 +1652,31 @@ static grpo_status call_proximal(setup *s)
 }
 static grpo_status call_sample(setup *s) { return grpo_sample_weights(s->pass_batch, s->difficulty, 1, OUT(s->out.weight)); }
 static grpo_status call_cost(setup *s) { return grpo_relative_cost(s->pass_batch, s->pass_cost, OUT(s->out.shaped)); }
-static grpo_status call_key(setup *s)
-{
+static grpo_status call_key(setup *s) {
     return grpo_key_tokens(s->pass_batch, s->pass_token, s->pass_measure, s->pass_places, s->capacity, OUT(s->out.tokens));
 }
 static grpo_status call_below(setup *s) { return grpo_clip_below(s->pass_batch, s->pass_advantage, s->mu, OUT(s->out.selected)); }
-static grpo_status call_clip_value(setup *s)
-{
+static grpo_status call_clip_value(setup *s) {
     return grpo_clip_value(s->pass_batch, s->pass_advantage, s->pass_expected, s->mu, s->fraction, OUT(s->out.selected));
 }
 static grpo_status call_jsd(setup *s) { return grpo_jsd_advantage(s->pass_batch, s->beta, s->coef, OUT(s->out.tokens)); }
-static grpo_status call_distribution(setup *s)
-{
+static grpo_status call_distribution(setup *s) {
     return grpo_distribution_advantage(s->pass_batch, s->pass_advantage, s->pass_tempered, s->pass_correct, s->current, s->base,
                                        OUT(s->out.tokens));
 }
-static grpo_status call_diversity(setup *s)
-{
+static grpo_status call_diversity(setup *s) {
     return grpo_diversity_reward(s->pass_numbers, s->pass_similarity, s->list_n, s->tie, OUT(s->out.list));
 }
-static grpo_status call_running(setup *s)
-{
+static grpo_status call_running(setup *s) {
     double baseline = s->start;
     const grpo_status st = grpo_running_baseline(s->pass_numbers, s->list_n, s->momentum, s->out.list, OUT(&baseline));
     if (!st) s->out.number = baseline;
     return st;
 }
-static grpo_status call_subset(setup *s)
-{
+static grpo_status call_subset(setup *s) {
     return grpo_balanced_subset(s->pass_numbers, s->subset_n, s->subset_count, s->low, s->high, OUT(s->out.index));
 }
-static grpo_status call_regret(setup *s)
-{
+static grpo_status call_regret(setup *s) {
     return grpo_regret_temperature(s->pass_responses, s->pass_score, s->list_n, OUT(&s->out.number));
 }
 
@@ -1797,8 +1699,7 @@ typedef struct { int rule, calls; const char *thing; size_t place; place_kind ki
 #define AT(member) offsetof(setup, member)
 #define TOKEN(array, t) (offsetof(setup, array) + (t) * sizeof(grpo_real))
 
-static void put(setup *s, const fault *f)
-{
+static void put(setup *s, const fault *f) {
     char *at = (char *)s + f->place;
     const int64_t count = fabs(f->value) < 9e18 ? (int64_t)f->value : 0;
     const grpo_real x = (grpo_real)f->value;
@@ -1812,8 +1713,7 @@ static void put(setup *s, const fault *f)
     }
 }
 
-static void test_fault(const fault *f)
-{
+static void test_fault(const fault *f) {
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
         setup s;
         grpo_status st;
@@ -1975,8 +1875,7 @@ static const fault faults[] = {
 };
 
 /* a batch of no groups needs no arrays */
-static void test_empty(void)
-{
+static void test_empty(void) {
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
         setup s;
         setup_make(&s);
@@ -1993,8 +1892,7 @@ static void test_empty(void)
 }
 
 /* what takes more than one thing that is wrong */
-static void test_other_statuses(void)
-{
+static void test_other_statuses(void) {
     setup s;
     setup_make(&s);
     s.high = 0.25;
@@ -2013,14 +1911,12 @@ static void test_other_statuses(void)
 
 /* ---- of trackers, samplers and allocators ---- */
 
-static void expect_status(const char *call, grpo_status found, int rule, const char *thing)
-{
+static void expect_status(const char *call, grpo_status found, int rule, const char *thing) {
     check(says(call, found, rule, thing), "%s: \"%s\" instead of %s: %s", call, status_line(found), thing, grpo_status_text(rule));
 }
 #define expect(call, rule, thing) expect_status(#call, call, rule, thing)
 
-static void test_batch_statuses(setup *s)
-{
+static void test_batch_statuses(setup *s) {
     const grpo_batch *b = &s->batch;
     double *list = s->out.list, *weight = s->out.weight, x = 0;
     int64_t *index = s->out.index, room[SEQUENCES], n;
@@ -2059,8 +1955,7 @@ static void test_batch_statuses(setup *s)
     check(!memcmp(&s->out, &s->before, sizeof s->out), "something has been written");
 }
 
-static void test_list_statuses(void)
-{
+static void test_list_statuses(void) {
     const double half[] = { 0.5, 0.5 }, bad[] = { 0.5, 2e150 };
     double out[2];
     int64_t index[2];
@@ -2096,8 +1991,7 @@ static void test_list_statuses(void)
     expect(grpo_mix_advantages(half, half, 2, NAN, 1, out), GRPO_NAN, "a");
 }
 
-static void test_state_by_hand(void)
-{
+static void test_state_by_hand(void) {
     const double halves[] = { 0.5, 0.5 };
     const grpo_counts vade = grpo_decayed_counts(0.1, 8.4, 0.2, 1, 7);
     int64_t count[2];
@@ -2114,8 +2008,7 @@ static void test_state_by_hand(void)
     check(grpo_count_budget(256, 0.5, 299, 100) == 64 && grpo_count_budget(256, 0.5, 100000, 1) == 1, "count_budget");
 }
 
-static void test_statuses(void)
-{
+static void test_statuses(void) {
     setup s;
     test_empty();
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
@@ -2131,8 +2024,7 @@ static void test_statuses(void)
 
 /* ---- the vectors ---------------------------------------------------------------------------------------------------------------- */
 
-static void check_answers(const test_case *c, const call_result *r)
-{
+static void check_answers(const test_case *c, const call_result *r) {
     double *value = test_alloc(c->n_call, sizeof *value);
     uint8_t *given = test_alloc(c->n_call, 1);
     char why[200], where[120];
@@ -2150,8 +2042,7 @@ static void check_answers(const test_case *c, const call_result *r)
     free(given);
 }
 
-static void check_call(const test_case *c)
-{
+static void check_call(const test_case *c) {
     call_result r = call_run(c);
     if (check(r.answers != NULL, "%s: %s", c->id, r.error)) {
         check_answers(c, &r);
@@ -2160,8 +2051,7 @@ static void check_call(const test_case *c)
     call_free(&r);
 }
 
-static void check_vectors(const char *directory)
-{
+static void check_vectors(const char *directory) {
     char path[4096], error[512];
     case_file file;
     FILE *f;
@@ -2189,8 +2079,7 @@ typedef struct {
     int64_t N;
 } paper;
 
-static void paper_make(rng *r, const trial *t, paper *p)
-{
+static void paper_make(rng *r, const trial *t, paper *p) {
     const int64_t N = p->N = t->b.n_sequences;
     const int binary = rng_chance(r, 50);
     p->b = t->view;
@@ -2214,8 +2103,7 @@ static void paper_make(rng *r, const trial *t, paper *p)
     p->b.logp = p->logp; p->b.logp_old = p->old; p->b.logp_ref = p->ref; p->b.logp_teacher = p->teacher; p->b.reward = p->reward;
 }
 
-static void paper_free(paper *p)
-{
+static void paper_free(paper *p) {
     void *const all[] = { p->logp, p->old, p->ref, p->teacher, p->reward, p->found, p->tokens, p->number, p->other, p->positive, p->unit,
                           p->whole, p->id, p->flag, p->second, p->scratch };
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
@@ -2223,8 +2111,7 @@ static void paper_free(paper *p)
 
 static int counts(const paper *p, int64_t t) { return !p->b.mask || p->b.mask[t]; }
 
-static reference_real paper_mean(const paper *p, const grpo_real *x, const grpo_real *y, int64_t i, int64_t *n)
-{
+static reference_real paper_mean(const paper *p, const grpo_real *x, const grpo_real *y, int64_t i, int64_t *n) {
     reference_real sum = 0;
     *n = 0;
     for (int64_t t = p->b.offset[i]; t < p->b.offset[i] + p->b.length[i]; t++)
@@ -2232,8 +2119,7 @@ static reference_real paper_mean(const paper *p, const grpo_real *x, const grpo_
     return *n ? sum / *n : 0;
 }
 
-static void test_token_weights(rng *r, const trial *t, paper *p)
-{
+static void test_token_weights(rng *r, const trial *t, paper *p) {
     const double strength = rng_unit(r), clip = rng_unit(r) * 0.9 + 0.01, gamma = rng_bell(r);
     const int trl = rng_chance(r, 50);
     grpo_real *gain = no_tokens(t), *discrepancy = no_tokens(t);
@@ -2262,8 +2148,7 @@ static void test_token_weights(rng *r, const trial *t, paper *p)
     free(gain); free(discrepancy);
 }
 
-static void test_rewards_by_likelihood(rng *r, paper *p)
-{
+static void test_rewards_by_likelihood(rng *r, paper *p) {
     const double beta = rng_bell(r), lambda = rng_bell(r), alpha = 20 * rng_unit(r), kappa = rng_unit(r);
     for (int what = 0; what < 3; what++) {
         if (what == 0) check(!grpo_unlikeliness(&p->b, beta, p->scratch, p->found), "unlikeliness");
@@ -2297,8 +2182,7 @@ static void test_rewards_by_likelihood(rng *r, paper *p)
     }
 }
 
-static void test_shares(rng *r, paper *p)
-{
+static void test_shares(rng *r, paper *p) {
     const double temperature = 0.1 + rng_unit(r), threshold = rng_chance(r, 50) ? 0 : rng_bell(r);
     const int by_length = rng_chance(r, 50);
     grpo_real *share = test_alloc(p->N, sizeof *share);
@@ -2321,8 +2205,7 @@ static void test_shares(rng *r, paper *p)
     free(share);
 }
 
-static void test_canon(rng *r, paper *p)
-{
+static void test_canon(rng *r, paper *p) {
     grpo_canon c;
     c.alpha = rng_bell(r); c.offset = rng_bell(r); c.mix = rng_unit(r); c.scaled = rng_chance(r, 50) ? GRPO_HALF_LOW : GRPO_HALF_HIGH;
     check(!grpo_canon_advantage(&p->b, p->number, &c, p->found), "canon_advantage");
@@ -2346,8 +2229,7 @@ static void test_canon(rng *r, paper *p)
     }
 }
 
-static void test_virtual(rng *r, paper *p)
-{
+static void test_virtual(rng *r, paper *p) {
     const double most = rng_chance(r, 50) ? 1 : rng_bell(r), eps = rng_chance(r, 50) ? 1e-6 : 0;
     const int64_t count = rng_below(r, 4);
     check(!grpo_virtual_reward(&p->b, most, count, eps, p->found), "virtual_reward");
@@ -2368,15 +2250,13 @@ static void test_virtual(rng *r, paper *p)
     }
 }
 
-static reference_real ref_sine(reference_real x)
-{
+static reference_real ref_sine(reference_real x) {
     reference_real s = 0, term = x;
     for (int k = 1; k < 40; k++) { s += term; term *= -x * x / (2 * k * (2 * k + 1)); }
     return s;
 }
 
-static void test_group_rewards(rng *r, paper *p)
-{
+static void test_group_rewards(rng *r, paper *p) {
     const reference_real pi = 3.14159265358979312 + (reference_real)1.22464679914735321e-16;
     const double smooth = 0.1 + rng_unit(r), alpha = rng_bell(r);
     const int form = (int)rng_below(r, 2);
@@ -2402,8 +2282,7 @@ static void test_group_rewards(rng *r, paper *p)
     free(credit);
 }
 
-static void test_feature_and_answers(rng *r, paper *p)
-{
+static void test_feature_and_answers(rng *r, paper *p) {
     double *entropy = test_alloc(p->b.n_groups, sizeof *entropy);
     grpo_feature f = { NULL, NULL, NULL, NULL, 0, 0 };
     for (int64_t i = 0; i < p->N; i++) p->positive[i] += 1;
@@ -2442,8 +2321,7 @@ static void test_feature_and_answers(rng *r, paper *p)
     free(entropy);
 }
 
-static void test_bundles(rng *r, paper *p)
-{
+static void test_bundles(rng *r, paper *p) {
     const grpo_risk x = { -0.5 + rng_bell(r), 0.5 + rng_bell(r), 0.2, 0.8, 1.5, 1e-6 };
     const int64_t n_groups = p->b.n_groups;
     int64_t *bundle = test_alloc(n_groups, sizeof *bundle);
@@ -2486,8 +2364,7 @@ static void test_bundles(rng *r, paper *p)
     free(bundle); free(scratch);
 }
 
-static void test_window(rng *r)
-{
+static void test_window(rng *r) {
     enum { MOST = 12 };
     double x[MOST], weight[MOST], normalised[MOST];
     const double target = (double)(1 + rng_below(r, 9)) + (rng_chance(r, 50) ? 0.3 : 0), temperature = 0.2 + rng_unit(r);
@@ -2508,8 +2385,7 @@ static void test_window(rng *r)
     }
 }
 
-static void test_log_exp_map(rng *r)
-{
+static void test_log_exp_map(rng *r) {
     const double threshold = rng_bell(r), upper = rng_bell(r), x = rng_bell(r);
     const double lower = rng_chance(r, 20) ? 0 : rng_chance(r, 50) ? 5 * rng_bell(r) : 100 * rng_unit(r);
     const reference_real d = (reference_real)threshold - x;
@@ -2519,8 +2395,7 @@ static void test_log_exp_map(rng *r)
     judge("log_exp_map", found, threshold + term, fabs(threshold) + ref_abs(term), 0);
 }
 
-static void test_random_papers(void)
-{
+static void test_random_papers(void) {
     rng r = { 55 };
     for (int k = 0; k < 300; k++) {
         trial t;
@@ -2543,13 +2418,11 @@ static void test_random_papers(void)
     for (int k = 0; k < 3000; k++) { test_window(&r); test_log_exp_map(&r); }
 }
 
-static void near_list(const char *name, const double *found, const double *expected, int n)
-{
+static void near_list(const char *name, const double *found, const double *expected, int n) {
     for (int k = 0; k < n; k++) judge(name, found[k], expected[k], fabs(expected[k]), 0);
 }
 
-static void near_reals(const char *name, const grpo_real *found, const double *expected, int n)
-{
+static void near_reals(const char *name, const grpo_real *found, const double *expected, int n) {
     for (int k = 0; k < n; k++) check(found[k] == (grpo_real)expected[k], "%s: %g, expected %g", name, (double)found[k], expected[k]);
 }
 
@@ -2561,8 +2434,7 @@ typedef struct {
     grpo_batch b;
 } four;
 
-static void four_make(four *f)
-{
+static void four_make(four *f) {
     memset(f, 0, sizeof *f);
     f->group_begin[1] = 4;
     for (int i = 0; i < 4; i++) { f->offset[i] = 3 * i; f->length[i] = 3; }
@@ -2571,8 +2443,7 @@ static void four_make(four *f)
     f->b.logp = f->b.logp_old = f->b.logp_ref = f->b.logp_teacher = f->tokens; f->b.reward = f->reward; f->b.mask = f->mask;
 }
 
-static void test_lists_by_hand(void)
-{
+static void test_lists_by_hand(void) {
     const double rewards[] = { 1, 0.5, 0.25, 2, 0, 4 }, ones[] = { 1, 1, 1 }, gated[] = { 1.625, 2 };
     const double confidence[] = { 0.75, -1, 2, 7 }, brier[] = { 0.9375, 0, 1, -0.25 }, length[] = { 64, 192, 256, 512 };
     const double parabola[] = { 0.75, 0.5, -1, -17 }, polyline[] = { 0.5, 0, -1, -5 }, triangle[] = { 0.5, 0.5, 0, 0 };
@@ -2606,8 +2477,7 @@ static void test_lists_by_hand(void)
     check(!grpo_reference_advantage(pooled, 3, 1, 1, 1, 0, found, &y) && fabs(y - 4 * sqrt(2)) < 4e-15, "reference_advantage: %g", y);
 }
 
-static void test_groups_by_hand(void)
-{
+static void test_groups_by_hand(void) {
     const double exits[] = { 1, 0, 0.5, 0.25 }, outcomes[] = { 0.6, 0.4, 0.1, 1 }, thought[] = { 0.5, 0.25, 8, 0.5 };
     const double trusted[] = { 1.1, 0.65, 0.1, 1.5 }, conflict[] = { 2, 2, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1 };
     const int64_t ids[] = { 5, 6, 1, 5, 6, 2, 5, 7, 3, 5, 6, 1 }, sign[] = { 1, -1, 0, 0 }, same[] = { 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
@@ -2639,8 +2509,7 @@ static void test_groups_by_hand(void)
     check(fabs((double)f.found[1] + 0.125 * weight) < 1e-7, "group_relative_scale: %g", (double)f.found[1]);
 }
 
-static void test_papers_by_hand(void)
-{
+static void test_papers_by_hand(void) {
     test_lists_by_hand();
     test_groups_by_hand();
 }
@@ -2648,8 +2517,7 @@ static void test_papers_by_hand(void)
 /* ---- of these, what no vector asks -------------------------------------------------------------------------------------------------- */
 
 /* d value/d student against differences of the value; it sums to 0 */
-static void test_divergence_slopes(rng *r)
-{
+static void test_divergence_slopes(rng *r) {
     static const double betas[] = { 0, 1, 0.5, 0.125, 0.9 };
     const double beta = rng_pick(r, betas, 5), tau = 0.5 + rng_unit(r), h = 1e-5;
     double student[6], teacher[6], slope[6], up, down, sum = 0;
@@ -2670,8 +2538,7 @@ static void test_divergence_slopes(rng *r)
     check(fabs(sum) < 1e-14, "divergence: slopes sum to %g", sum);
 }
 
-static void test_infinite_divergence(void)
-{
+static void test_infinite_divergence(void) {
     const double all[3] = { 0, 1, 2 }, less[3] = { 0, 1, -INFINITY };
     double value, slope[3];
     check(!grpo_divergence(less, all, 3, 1, 0, &value, slope) && value == HUGE_VAL && slope[2] == 0, "divergence: mass that p lacks");
@@ -2683,8 +2550,7 @@ static void test_infinite_divergence(void)
 }
 
 /* what may be written over what is read */
-static void test_overwriting(void)
-{
+static void test_overwriting(void) {
     const double rate[3] = { 0.5, 0.25, 0.5 }, probability[3] = { 1, 2, 1 }, success[3] = { -1, 1, 0 };
     const int64_t level[3] = { 3, 0, 1 };
     double new_rate[3], new_probability[3], own_rate[3], own_probability[3];
@@ -2704,8 +2570,7 @@ static void test_overwriting(void)
 enum { FOUR = 12 };
 typedef struct { grpo_real a[FOUR], clip[3][FOUR], centroid[FOUR], agent[FOUR]; double shift, quantile; } four_answers;
 
-static void four_ask(const grpo_batch *b, const int64_t *agent, four_answers *x)
-{
+static void four_ask(const grpo_batch *b, const int64_t *agent, four_answers *x) {
     static const uint8_t correct[4] = { 1, 0, 0, 1 };
     const grpo_adaptation adaptation = { 0.2, 0.25, 1, 1 };
     const grpo_centroids centroids = { 1, 1, 0.8, 1.2 };
@@ -2720,8 +2585,7 @@ static void four_ask(const grpo_batch *b, const int64_t *agent, four_answers *x)
 }
 
 /* the same answers where sequences stand apart and what is between them is NaN, which nobody writes to */
-static void test_between_sequences(rng *r)
-{
+static void test_between_sequences(rng *r) {
     four apart, packed;
     four_answers x, y;
     grpo_real spread[5][FOUR], dense[5][FOUR];
@@ -2756,8 +2620,7 @@ static void test_between_sequences(rng *r)
 }
 
 /* the definitions, by trying everything; n is small */
-static int64_t least_edits(const int64_t *a, int64_t n, const int64_t *b, int64_t m)
-{
+static int64_t least_edits(const int64_t *a, int64_t n, const int64_t *b, int64_t m) {
     int64_t straight, bent;
     if (n == 0 || m == 0) return n + m;
     straight = least_edits(a + 1, n - 1, b + 1, m - 1) + (*a != *b);
@@ -2766,8 +2629,7 @@ static int64_t least_edits(const int64_t *a, int64_t n, const int64_t *b, int64_
     return straight < bent ? straight : bent;
 }
 
-static int64_t most_common(const int64_t *a, int64_t n, const int64_t *b, int64_t m)
-{
+static int64_t most_common(const int64_t *a, int64_t n, const int64_t *b, int64_t m) {
     int64_t x, y;
     if (n == 0 || m == 0) return 0;
     if (*a == *b) return 1 + most_common(a + 1, n - 1, b + 1, m - 1);
@@ -2776,15 +2638,13 @@ static int64_t most_common(const int64_t *a, int64_t n, const int64_t *b, int64_
     return x > y ? x : y;
 }
 
-static int64_t longest_suffix(const int64_t *a, int64_t n, const int64_t *b, int64_t m)
-{
+static int64_t longest_suffix(const int64_t *a, int64_t n, const int64_t *b, int64_t m) {
     for (int64_t size = n < m ? n : m; size > 0; size--)
         for (int64_t k = 0; k + size <= m; k++) if (!memcmp(a + n - size, b + k, (size_t)size * sizeof *a)) return size;
     return 0;
 }
 
-static void test_distances(rng *r)
-{
+static void test_distances(rng *r) {
     const int64_t n = 1 + rng_below(r, 6), m = 1 + rng_below(r, 6), longer = n > m ? n : m;
     int64_t a[6], b[6], scratch[14], u, v;
     double found[3];
@@ -2798,8 +2658,7 @@ static void test_distances(rng *r)
     check(found[2] == 2.0 * (double)most_common(a, n, b, m) / (double)(n + m), "rouge_l: %g", found[2]);
 }
 
-static void test_roles(rng *r)
-{
+static void test_roles(rng *r) {
     double reward[12], found[3][12];
     int64_t role[12], n = rng_below(r, 13);
     const double scale = rng_pick(r, (const double[]){ 1, 1e-200, 1e150, 1e-6 }, 4);
@@ -2828,8 +2687,7 @@ static void test_roles(rng *r)
     check(!memcmp(reward, found[1], (size_t)n * sizeof *reward), "role_reward: written over what is read, it is another");
 }
 
-static void test_power_clip(rng *r)
-{
+static void test_power_clip(rng *r) {
     const double mean = rng_bell(r), deviation = rng_unit(r), gamma = 5 * rng_unit(r), low = rng_unit(r), high = low + rng_unit(r);
     const grpo_power_bounds b = grpo_power_clip(mean, deviation, gamma, low, high, 1e-6);
     const reference_real x = (reference_real)mean / ((reference_real)deviation + 1e-6), e = ref_exp(-2 * ref_abs(x)), t = (1 - e) / (1 + e);
@@ -2841,8 +2699,7 @@ static void test_power_clip(rng *r)
     judge("power_clip", b.log_high, ref_ln1p(eps), size / (1 + eps), 0);
 }
 
-static void test_power_by_hand(void)
-{
+static void test_power_by_hand(void) {
     const double inf = HUGE_VAL;
     check(grpo_power_clip(0, 1, 3, 0.1, 0.3, 0).power == 1 && grpo_power_clip(0, 1, 3, 0.1, 0.3, 0).eps == 0.1, "power_clip at mean 0");
     check(grpo_power_clip(1, 1e-300, 1, 0.1, 0.3, 0).eps == 0.3, "power_clip without deviation");
@@ -2853,8 +2710,7 @@ static void test_power_by_hand(void)
           "power_clip refuses");
 }
 
-static void test_routes(rng *r)
-{
+static void test_routes(rng *r) {
     trial t;
     double beta = rng_pick(r, (const double[]){ 0, 1, 0.3, 1e3 }, 4);
     trial_make(r, &t);
@@ -2879,8 +2735,7 @@ static void test_routes(rng *r)
     trial_free(&t);
 }
 
-static void test_new_papers(void)
-{
+static void test_new_papers(void) {
     rng r = { 77 };
     test_power_by_hand();
     for (int k = 0; k < 500; k++) { test_distances(&r); test_roles(&r); test_power_clip(&r); }
@@ -2891,14 +2746,12 @@ static void test_new_papers(void)
 }
 
 /* a call with one thing wrong: its status, and nothing is written */
-static void wrong(const char *what, grpo_status found, int rule, const char *thing, const grpo_real *out)
-{
+static void wrong(const char *what, grpo_status found, int rule, const char *thing, const grpo_real *out) {
     check(says(what, found, rule, thing), "%s: \"%s\" instead of %s: %s", what, status_line(found), thing, grpo_status_text(rule));
     for (int k = 0; out && k < 12; k++) check(out[k] == 0, "%s has written", what);
 }
 
-static void test_token_statuses(four *f)
-{
+static void test_token_statuses(four *f) {
     const grpo_batch *b = &f->b;
     grpo_batch other = f->b;
     grpo_real *out = f->found, A[12] = { 1 }, broken[12];
@@ -2926,8 +2779,7 @@ static void test_token_statuses(four *f)
     f->tokens[2] = -1;
 }
 
-static void test_group_statuses(four *f)
-{
+static void test_group_statuses(four *f) {
     const grpo_batch *b = &f->b;
     grpo_real *out = f->found;
     const double ok[4] = { 1, 1, 1, 1 }, bad[4] = { 1, 1, 1, NAN }, none[4] = { 0 };
@@ -2970,8 +2822,7 @@ static void test_group_statuses(four *f)
     wrong("virtual_reward", grpo_virtual_reward(b, 1, 1, 0, out), GRPO_NAN, "batch.reward[3]", out);
 }
 
-static void test_paper_list_statuses(void)
-{
+static void test_paper_list_statuses(void) {
     const double ok[4] = { 0 }, bad[4] = { 0, NAN, 0, 0 };
     const int64_t wide[4] = { 0, 1, 2, 9 }, zero[5] = { 0 };
     const uint8_t flags[4] = { 0 };
@@ -2993,8 +2844,7 @@ static void test_paper_list_statuses(void)
     wrong("reference_advantage", grpo_reference_advantage(ok, 4, 1, INFINITY, 1, 0, out, &y), GRPO_INFINITE, "beta", NULL);
 }
 
-static void test_paper_statuses(void)
-{
+static void test_paper_statuses(void) {
     four f;
     four_make(&f);
     test_token_statuses(&f);
@@ -3002,8 +2852,7 @@ static void test_paper_statuses(void)
     test_paper_list_statuses();
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     if (argc != 2) return fputs("usage: calls DIRECTORY\n", stderr), 2;
     test_random();
     test_extremes();

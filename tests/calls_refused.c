@@ -18,8 +18,7 @@ typedef struct {
     grpo_real advantage[TOKENS];
 } setup;
 
-static void setup_make(setup *s)
-{
+static void setup_make(setup *s) {
     int64_t t;
     memset(s, 0, sizeof *s);
     fill_batch(&s->b);
@@ -31,8 +30,7 @@ static void setup_free(setup *s) { rollouts_free(&s->b); }
 
 static int seen[GRPO_N_RULES];
 
-static void check_status(const char *call_name, const char *what, grpo_status found, int rule, const char *thing)
-{
+static void check_status(const char *call_name, const char *what, grpo_status found, int rule, const char *thing) {
     check(says(call_name, found, rule, thing), "%s, %s: \"%s\" instead of %s: %s", call_name, what, status_line(found), thing,
           grpo_status_text(rule));
     seen[rule]++;
@@ -41,8 +39,7 @@ static void check_status(const char *call_name, const char *what, grpo_status fo
 /* ---- logits --------------------------------------------------------------------------------------------------------------------- */
 
 /* a batch of one token; tests/logits_loss.c has the rest */
-static void check_batch_logits(const grpo_real *z)
-{
+static void check_batch_logits(const grpo_real *z) {
     static const int64_t group[2] = { 0, 1 }, offset = 0, length = 1, past = 2;
     grpo_real numbers[7] = { 0, -1, 1, 5, 5, 5, 5 };
     grpo_row_part part;
@@ -64,8 +61,7 @@ static void check_batch_logits(const grpo_real *z)
     check(numbers[3] == 5 && numbers[4] == 5, "grpo_logits_loss: refused logits have been written");
 }
 
-static void check_logits(void)
-{
+static void check_logits(void) {
     grpo_real z[2] = { 1, 2 }, g[2] = { 5, 5 };
     const int64_t target = 1;
     grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 2, 2, NULL, NULL, 1, 0 };
@@ -106,15 +102,13 @@ static void check_logits(void)
 /* what they write to, and its bytes before */
 static struct { double x[8], y[8]; grpo_real a[TOKENS], b[TOKENS], c[TOKENS]; int64_t index[8]; uint8_t flag[8]; } room, blank;
 
-static void refused(const char *name, const char *what, grpo_status found, int rule, const char *thing)
-{
+static void refused(const char *name, const char *what, grpo_status found, int rule, const char *thing) {
     check_status(name, what, found, rule, thing);
     check(!memcmp(&room, &blank, sizeof room), "%s, %s: something was written", name, what);
     memcpy(&room, &blank, sizeof room);
 }
 
-static void accepted(const char *name, grpo_status found)
-{
+static void accepted(const char *name, grpo_status found) {
     check(found == GRPO_OK, "%s: %s", name, grpo_status_text(found));
     memcpy(&room, &blank, sizeof room);
 }
@@ -125,8 +119,7 @@ static const double below_wild[4] = { -0.5, NAN, -1, -2 };
 static const uint8_t flags[8] = { 1, 0, 1, 0 };
 static const int64_t ids[TOKENS] = { 1, 2, 1, 2 };
 
-static void check_lists_of_numbers(void)
-{
+static void check_lists_of_numbers(void) {
     static const double wins[4] = { NAN, 1, 0, NAN }, no_wins[4] = { 0, 0.25, 0.75, 0 }, both[4] = { 0, 1, 1, 0 };
     const double *const x = fine;
     const int64_t minus[2] = { 3, -1 };
@@ -178,16 +171,14 @@ static void check_lists_of_numbers(void)
     refused("consistency_weights", "no global", grpo_consistency_weights(x, 4, 20, 1.5, out, NULL), GRPO_NULL, "global");
 }
 
-static void check_choices(setup *s)
-{
+static void check_choices(setup *s) {
     const int64_t twice[TOKENS] = { 0 };
     refused("select_between", "an entry twice", grpo_select_between(&s->batch, s->advantage, 0, 1, NULL, twice, 4, room.flag),
             GRPO_NOT_PERMUTATION, "order");
     refused("balanced_subset", "none between", grpo_balanced_subset(fine, 4, 2, 3, 4, room.index), GRPO_NONE_LEFT, "low");
 }
 
-static void check_advantages_of_lists(void)
-{
+static void check_advantages_of_lists(void) {
     static const int64_t tree[4] = { -1, 0, 0, 1 }, two_roots[4] = { -1, 0, -1, 1 };
     static const int64_t later[4] = { -1, 2, 0, 1 }, rootless[4] = { 0, 0, 0, 1 };
     static const double inner[4] = { NAN, NAN, 0.5, 0.5 };
@@ -237,8 +228,7 @@ static void check_advantages_of_lists(void)
             GRPO_NULL, "scratch");
 }
 
-static void check_teachers_and_samplers(void)
-{
+static void check_teachers_and_samplers(void) {
     static const double banned[3] = { -INFINITY, -INFINITY, -INFINITY }, up[3] = { 0, INFINITY, 0 };
     static const double gram[4] = { 1, 0.5, 0.5, 1 }, lopsided[4] = { 1, 0.5, 0.25, 1 }, negative[4] = { -1, 0, 0, 1 };
     const int64_t minus[2] = { 3, -1 };
@@ -278,8 +268,7 @@ static void check_teachers_and_samplers(void)
     refused("gram_rank", "NaN", grpo_gram_rank(gram, wild, 2, 1, 1, 64, room.index, out), GRPO_NAN, "advantage[1]");
 }
 
-static void check_rewards_of_batches(setup *s)
-{
+static void check_rewards_of_batches(setup *s) {
     const grpo_batch *b = &s->batch;
     grpo_real *const out = room.a;
     accepted("invariance_weight", grpo_invariance_weight(b, ids, flags, out));
@@ -310,8 +299,7 @@ static void check_rewards_of_batches(setup *s)
     refused("logistic_shift", "beta NaN", grpo_logistic_shift(b, flags, NAN, room.x), GRPO_NAN, "beta");
 }
 
-static void check_tokens_of_batches(setup *s)
-{
+static void check_tokens_of_batches(setup *s) {
     static grpo_real feature[2 * TOKENS];
     static grpo_dd scratch[2 * TOKENS + 4];
     const grpo_batch *b = &s->batch;
@@ -346,8 +334,7 @@ static void check_tokens_of_batches(setup *s)
 }
 
 /* what a token that is not of the answer holds is not read */
-static void check_tokens_of_answers(setup *s)
-{
+static void check_tokens_of_answers(setup *s) {
     grpo_batch *b = &s->batch;
     s->b.selected[0] = 0;
     s->b.token[TOKEN_REF][0] = s->b.token[TOKEN_LOGP][0] = (grpo_real)NAN;
@@ -370,8 +357,7 @@ static void check_tokens_of_answers(setup *s)
     refused("ratio_quantile", "none selected", grpo_ratio_quantile(b, 0.9, 1e-4, room.x), GRPO_NULL, "batch.selected");
 }
 
-static void check_papers(void)
-{
+static void check_papers(void) {
     static setup s;
     static const int64_t lone[] = { 0, 1, 4 };
     grpo_real list[TOKENS] = { 0 };
@@ -404,8 +390,7 @@ typedef struct {
 
 static found_outputs found;
 
-static void found_refused(const char *name, grpo_status found_status, int rule, const char *thing)
-{
+static void found_refused(const char *name, grpo_status found_status, int rule, const char *thing) {
     const uint8_t *byte = (const uint8_t *)&found;
     size_t k, written = 0;
     check_status(name, "refused", found_status, rule, thing);
@@ -417,8 +402,7 @@ static const double ones[4] = { 1, 1, 1, 1 }, found_nans[4] = { 1, 1, 1, NAN };
 static const double larger[4] = { 1, 1, 1, 1e151 }, found_below[4] = { 1, 1, 1, -1 };
 static const uint8_t found_flags[4] = { 1, 0, 1, 0 };
 
-static void check_found_weights(setup *s)
-{
+static void check_found_weights(setup *s) {
     const grpo_batch *b = &s->batch;
     const grpo_prefix_gate good = { 3, 0.8, 0.15, 0.02, 0.9, 1 };
     grpo_prefix_gate gate = good;
@@ -456,8 +440,7 @@ static void check_found_weights(setup *s)
     found_refused("entropy_factor", grpo_entropy_factor(ones, -1, 1, 2, y), GRPO_NEGATIVE, "n");
 }
 
-static void check_found_rewards(setup *s)
-{
+static void check_found_rewards(setup *s) {
     static const int64_t answers[4] = { 0, 1, 2, -1 }, far[4] = { 0, 2, 0, 0 };
     const grpo_batch *b = &s->batch;
     grpo_real *x = found.real;
@@ -489,8 +472,7 @@ static void check_found_rewards(setup *s)
     check(grpo_annealed_split(3, 5, 3).other == 2 && grpo_annealed_split(3, 5, 3).own == 1, "annealed_split");
 }
 
-static void check_found_distances(void)
-{
+static void check_found_distances(void) {
     static const int64_t id[4] = { 1, 2, 3, 4 };
     int64_t scratch[10];
     double *y = found.number;
@@ -504,8 +486,7 @@ static void check_found_distances(void)
     found_refused("sequence_distance", grpo_sequence_distance(id, 4, id, 4, GRPO_DISTANCE_EDIT, scratch, NULL), GRPO_NULL, "distance");
 }
 
-static void check_found_roles(setup *s)
-{
+static void check_found_roles(setup *s) {
     static const int64_t role[4] = { 1, 2, 1, 1 };
     static const uint8_t some[SEQUENCES] = { 1 };
     const grpo_batch *b = &s->batch;
@@ -535,8 +516,7 @@ static void check_found_roles(setup *s)
     s->b.token[TOKEN_ENTROPY][LAST_UNMASKED] = 1;
 }
 
-static void check_found_trees(void)
-{
+static void check_found_trees(void) {
     static const int64_t tree[4] = { -1, 0, 0, 2 }, later[4] = { -1, 0, 3, 0 }, low[4] = { -1, 0, -2, 0 };
     static grpo_tree_state state[4];
     const grpo_tree_advantage_form none = (grpo_tree_advantage_form)3;
@@ -553,8 +533,7 @@ static void check_found_trees(void)
     found_refused("tree_advantage", grpo_tree_advantage(tree, ones, ones, 4, 1, none, state, y), GRPO_NOT_A_CHOICE, "form");
 }
 
-static void check_found_advantages(setup *s)
-{
+static void check_found_advantages(setup *s) {
     static grpo_dd scratch[SEQUENCES];
     const grpo_batch *b = &s->batch;
     const grpo_anchors good = { 0.2, 0.8, 1.25, 2, GRPO_ANCHORS_PAPER };
@@ -592,8 +571,7 @@ static void check_found_advantages(setup *s)
 }
 
 /* arrays of the batch that are not there, or hold what they may not */
-static void check_found_batches(setup *s)
-{
+static void check_found_batches(setup *s) {
     grpo_real *x = found.real;
     double *y = found.number;
     s->batch.reward = NULL;
@@ -612,8 +590,7 @@ static void check_found_batches(setup *s)
     found_refused("correct_length", grpo_correct_length(NULL, found_flags, 1, 1, 1, x), GRPO_NULL, "batch");
 }
 
-static void check_found(void)
-{
+static void check_found(void) {
     static setup s;
     setup_make(&s);
     memset(&found, 0x5a, sizeof found);
@@ -627,8 +604,7 @@ static void check_found(void)
     setup_free(&s);
 }
 
-int main(void)
-{
+int main(void) {
     int k;
     check_logits();
     check_papers();

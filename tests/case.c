@@ -21,8 +21,7 @@ typedef struct {
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-static int fail(const reader *r, const char *key, const char *format, ...)
-{
+static int fail(const reader *r, const char *key, const char *format, ...) {
     char what[160];
     va_list args;
     va_start(args, format);
@@ -33,22 +32,19 @@ static int fail(const reader *r, const char *key, const char *format, ...)
 }
 
 /* whoever asks may know more than this reader: to be skipped, not an error */
-static int unknown(const reader *r, const char *key, const char *what)
-{
+static int unknown(const reader *r, const char *key, const char *what) {
     r->c->unknown = 1;
     return fail(r, key, "%.60s is not known here", what);
 }
 
-static void *allocate(test_case *c, int64_t count, size_t size)
-{
+static void *allocate(test_case *c, int64_t count, size_t size) {
     void *p = calloc((size_t)count + 1, size);      /* one more: an empty array is not a missing one */
     if (!p) abort();
     arrput(c->memory, p);
     return p;
 }
 
-static char *copy_text(const char *text)
-{
+static char *copy_text(const char *text) {
     size_t size = strlen(text) + 1;
     char *p = malloc(size);
     if (!p) abort();
@@ -56,8 +52,7 @@ static char *copy_text(const char *text)
     return p;
 }
 
-void case_free(test_case *c)
-{
+void case_free(test_case *c) {
     for (ptrdiff_t k = 0; k < arrlen(c->memory); k++) free(c->memory[k]);
     arrfree(c->memory);
     free(c->id);
@@ -66,8 +61,7 @@ void case_free(test_case *c)
 
 int case_has_loss(const test_case *c) { return c->kind == CASE_OBJECTIVE || c->kind == CASE_SPLIT; }
 
-void case_file_free(case_file *file)
-{
+void case_file_free(case_file *file) {
     for (int64_t k = 0; k < file->n_cases; k++) case_free(&file->cases[k]);
     free(file->cases);
     free(file->variant);
@@ -82,14 +76,12 @@ void case_file_free(case_file *file)
 typedef struct { const char *key; int required; const cJSON *item; } slot;      /* a list of slots ends with key NULL */
 enum { KEYS_LISTED_ONLY, KEYS_ANY };
 
-static slot *slot_named(slot *slots, const char *key)
-{
+static slot *slot_named(slot *slots, const char *key) {
     for (; slots->key; slots++) if (!strcmp(slots->key, key)) return slots;
     return NULL;
 }
 
-static int take(const reader *r, const char *object, const cJSON *json, slot *slots, int others)
-{
+static int take(const reader *r, const char *object, const cJSON *json, slot *slots, int others) {
     if (!cJSON_IsObject(json)) return fail(r, object, "not an object");
     for (const cJSON *item = json->child; item; item = item->next) {
         slot *s = slot_named(slots, item->string);
@@ -108,8 +100,7 @@ static int take(const reader *r, const char *object, const cJSON *json, slot *sl
 /* writes element `index` of an array, or says what is wrong */
 typedef const char *element(const cJSON *item, void *array, int64_t index);
 
-int case_number(const cJSON *item, double *value)
-{
+int case_number(const cJSON *item, double *value) {
     if (cJSON_IsNumber(item)) { *value = item->valuedouble; return grpo_is_finite(*value); }
     if (!cJSON_IsString(item)) return 0;
     if (!strcmp(item->valuestring, "Infinity")) { *value = HUGE_VAL; return 1; }
@@ -118,8 +109,7 @@ int case_number(const cJSON *item, double *value)
     return 0;
 }
 
-static const char *read_double(const cJSON *item, void *array, int64_t index)
-{
+static const char *read_double(const cJSON *item, void *array, int64_t index) {
     double v;
     if (!case_number(item, &v)) return "not a number";
     if (v != v) return "NaN is no answer";
@@ -127,8 +117,7 @@ static const char *read_double(const cJSON *item, void *array, int64_t index)
     return NULL;
 }
 
-static const char *read_real(const cJSON *item, void *array, int64_t index)
-{
+static const char *read_real(const cJSON *item, void *array, int64_t index) {
     double v;
     if (!case_number(item, &v)) return "not a number";
     if (grpo_is_finite(v) && (fabs(v) > FLT_MAX || (double)(float)v != v)) return "not a binary32 number";
@@ -136,23 +125,20 @@ static const char *read_real(const cJSON *item, void *array, int64_t index)
     return NULL;
 }
 
-static const char *read_flag(const cJSON *item, void *array, int64_t index)
-{
+static const char *read_flag(const cJSON *item, void *array, int64_t index) {
     if (!cJSON_IsBool(item)) return "neither true nor false";
     ((uint8_t *)array)[index] = cJSON_IsTrue(item) ? 1 : 0;
     return NULL;
 }
 
-static const char *read_count(const cJSON *item, void *array, int64_t index)
-{
+static const char *read_count(const cJSON *item, void *array, int64_t index) {
     double v;
     if (!case_number(item, &v) || !(v >= 0 && v <= MAX_TOKENS) || v != floor(v)) return "not a count";
     ((int64_t *)array)[index] = (int64_t)v;
     return NULL;
 }
 
-static const char *read_integer(const cJSON *item, void *array, int64_t index)
-{
+static const char *read_integer(const cJSON *item, void *array, int64_t index) {
     double v;
     if (!case_number(item, &v) || !(fabs(v) <= 9007199254740992) || v != floor(v)) return "not an integer up to 2^53";
     ((int64_t *)array)[index] = (int64_t)v;
@@ -163,8 +149,7 @@ static const char *read_integer(const cJSON *item, void *array, int64_t index)
 
 static int row_has(const cJSON *json, int64_t length) { return cJSON_IsArray(json) && cJSON_GetArraySize(json) == length; }
 
-static int read_elements(const reader *r, const char *key, const cJSON *json, element *read, void *array, int64_t first)
-{
+static int read_elements(const reader *r, const char *key, const cJSON *json, element *read, void *array, int64_t first) {
     int64_t index = first;
     for (const cJSON *item = json->child; item; item = item->next, index++) {
         const char *wrong = read(item, array, index);
@@ -174,16 +159,14 @@ static int read_elements(const reader *r, const char *key, const cJSON *json, el
 }
 
 /* one value per sequence or group; *array stays as it was when json is NULL */
-static int read_row(const reader *r, const char *key, const cJSON *json, int64_t length, element *read, size_t size, void **array)
-{
+static int read_row(const reader *r, const char *key, const cJSON *json, int64_t length, element *read, size_t size, void **array) {
     if (!json) return 0;
     if (!row_has(json, length)) return fail(r, key, "not an array of %lld", (long long)length);
     *array = allocate(r->c, length, size);
     return read_elements(r, key, json, read, *array, 0);
 }
 
-static int check_shape(const reader *r, const char *key, const cJSON *json)
-{
+static int check_shape(const reader *r, const char *key, const cJSON *json) {
     const grpo_batch *b = &r->c->batch;
     int64_t i = 0;
     if (!row_has(json, r->c->n_sequences)) return fail(r, key, "not an array of %lld rows", (long long)r->c->n_sequences);
@@ -193,8 +176,7 @@ static int check_shape(const reader *r, const char *key, const cJSON *json)
 }
 
 /* one value per token, packed; the shape is checked first, so that what is allocated is no more than what was read */
-static int read_rows(const reader *r, const char *key, const cJSON *json, element *read, size_t size, void **array)
-{
+static int read_rows(const reader *r, const char *key, const cJSON *json, element *read, size_t size, void **array) {
     int64_t i = 0;
     if (!json) return 0;
     if (check_shape(r, key, json)) return 1;
@@ -204,80 +186,70 @@ static int read_rows(const reader *r, const char *key, const cJSON *json, elemen
     return 0;
 }
 
-static int real_row(const reader *r, const char *key, const cJSON *json, int64_t length, const grpo_real **out)
-{
+static int real_row(const reader *r, const char *key, const cJSON *json, int64_t length, const grpo_real **out) {
     void *p = NULL;
     int failed = read_row(r, key, json, length, read_real, sizeof(grpo_real), &p);
     *out = p;
     return failed;
 }
 
-static int double_row(const reader *r, const char *key, const cJSON *json, int64_t length, double **out)
-{
+static int double_row(const reader *r, const char *key, const cJSON *json, int64_t length, double **out) {
     void *p = NULL;
     int failed = read_row(r, key, json, length, read_double, sizeof(double), &p);
     *out = p;
     return failed;
 }
 
-static int flag_row(const reader *r, const char *key, const cJSON *json, int64_t length, const uint8_t **out)
-{
+static int flag_row(const reader *r, const char *key, const cJSON *json, int64_t length, const uint8_t **out) {
     void *p = NULL;
     int failed = read_row(r, key, json, length, read_flag, 1, &p);
     *out = p;
     return failed;
 }
 
-static int count_row(const reader *r, const char *key, const cJSON *json, int64_t length, int64_t **out)
-{
+static int count_row(const reader *r, const char *key, const cJSON *json, int64_t length, int64_t **out) {
     void *p = NULL;
     int failed = read_row(r, key, json, length, read_count, sizeof(int64_t), &p);
     *out = p;
     return failed;
 }
 
-static int real_rows(const reader *r, const char *key, const cJSON *json, const grpo_real **out)
-{
+static int real_rows(const reader *r, const char *key, const cJSON *json, const grpo_real **out) {
     void *p = NULL;
     int failed = read_rows(r, key, json, read_real, sizeof(grpo_real), &p);
     *out = p;
     return failed;
 }
 
-static int flag_rows(const reader *r, const char *key, const cJSON *json, const uint8_t **out)
-{
+static int flag_rows(const reader *r, const char *key, const cJSON *json, const uint8_t **out) {
     void *p = NULL;
     int failed = read_rows(r, key, json, read_flag, 1, &p);
     *out = p;
     return failed;
 }
 
-static int integer_rows(const reader *r, const char *key, const cJSON *json, const int64_t **out)
-{
+static int integer_rows(const reader *r, const char *key, const cJSON *json, const int64_t **out) {
     void *p = NULL;
     int failed = read_rows(r, key, json, read_integer, sizeof(int64_t), &p);
     *out = p;
     return failed;
 }
 
-static int double_rows(const reader *r, const char *key, const cJSON *json, double **out)
-{
+static int double_rows(const reader *r, const char *key, const cJSON *json, double **out) {
     void *p = NULL;
     int failed = read_rows(r, key, json, read_double, sizeof(double), &p);
     *out = p;
     return failed;
 }
 
-static int double_item(const reader *r, const char *key, const cJSON *json, double *out)
-{
+static int double_item(const reader *r, const char *key, const cJSON *json, double *out) {
     const char *wrong = read_double(json, out, 0);
     return wrong ? fail(r, key, "%s", wrong) : 0;
 }
 
 /* ---- the objective -------------------------------------------------------------------------------------------------------------- */
 
-static int field_index(const char *axis, const char *key)
-{
+static int field_index(const char *axis, const char *key) {
     int count, n;
     const grpo_field *field = grpo_fields(&count);
     size_t length = strlen(axis);
@@ -286,8 +258,7 @@ static int field_index(const char *axis, const char *key)
     return -1;
 }
 
-static int axis_is_known(const char *axis)
-{
+static int axis_is_known(const char *axis) {
     int count, n;
     const grpo_field *field = grpo_fields(&count);
     size_t length = strlen(axis);
@@ -295,8 +266,7 @@ static int axis_is_known(const char *axis)
     return 0;
 }
 
-static int read_field(const reader *r, const grpo_field *field, const cJSON *item)
-{
+static int read_field(const reader *r, const grpo_field *field, const cJSON *item) {
     double v;
     grpo_status st;
     if (field->choices) {
@@ -308,8 +278,7 @@ static int read_field(const reader *r, const grpo_field *field, const cJSON *ite
     return st ? fail(r, field->path, "%s", status_line(st)) : 0;
 }
 
-static int read_axis(const reader *r, const cJSON *axis, uint8_t *seen)
-{
+static int read_axis(const reader *r, const cJSON *axis, uint8_t *seen) {
     int count;
     const grpo_field *field = grpo_fields(&count);
     if (!axis_is_known(axis->string)) return unknown(r, "objective", axis->string);
@@ -324,8 +293,7 @@ static int read_axis(const reader *r, const cJSON *axis, uint8_t *seen)
 }
 
 /* a field that is left out is its first choice or 0, which is what a case begins with */
-static int read_objective(const reader *r, const cJSON *json)
-{
+static int read_objective(const reader *r, const cJSON *json) {
     uint8_t seen[MAX_FIELDS] = { 0 };
     int count;
     grpo_fields(&count);
@@ -338,8 +306,7 @@ static int read_objective(const reader *r, const cJSON *json)
 
 /* ---- the batch ------------------------------------------------------------------------------------------------------------------ */
 
-static int read_groups(const reader *r, const cJSON *json)
-{
+static int read_groups(const reader *r, const cJSON *json) {
     grpo_batch *b = &r->c->batch;
     int64_t *group, *begin, i, n = 0;
     if (!cJSON_IsArray(json)) return fail(r, "batch.group", "not an array");
@@ -356,8 +323,7 @@ static int read_groups(const reader *r, const cJSON *json)
     return 0;
 }
 
-static int read_lengths(const reader *r, const cJSON *json)
-{
+static int read_lengths(const reader *r, const cJSON *json) {
     grpo_batch *b = &r->c->batch;
     int64_t *length, *offset, i;
     if (count_row(r, "batch.length", json, r->c->n_sequences, &length)) return 1;
@@ -373,8 +339,7 @@ static int read_lengths(const reader *r, const cJSON *json)
 }
 
 /* one row of rewards per sequence, all of one length */
-static int read_columns(const reader *r, const cJSON *json)
-{
+static int read_columns(const reader *r, const cJSON *json) {
     grpo_batch *b = &r->c->batch;
     grpo_real *rewards;
     int64_t i = 0;
@@ -390,8 +355,7 @@ static int read_columns(const reader *r, const cJSON *json)
     return 0;
 }
 
-static int read_batch(const reader *r, const cJSON *json)
-{
+static int read_batch(const reader *r, const cJSON *json) {
     enum { GROUP, LENGTH, REWARD, REWARDS, REWARD_WEIGHT, TRUNCATED, BASELINE, LOGP, LOGP_OLD, LOGP_REF, LOGP_ROLLOUT, LOGP_TEACHER,
            ENTROPY, VALUE, STEP_REWARD, STEP_END, MASK, ADVANTAGE, SELECTED, LOG_Z, STATE, PROBABILITY_SQUARES, WEIGHT,
            CLIP_LOW, CLIP_HIGH, OUTSIDE };
@@ -436,8 +400,7 @@ static int read_batch(const reader *r, const cJSON *json)
 
 /* ---- the answers ---------------------------------------------------------------------------------------------------------------- */
 
-const case_metric *case_metric_named(const test_case *c, const char *key)
-{
+const case_metric *case_metric_named(const test_case *c, const char *key) {
     for (int64_t k = 0; k < c->n_report; k++) if (!strcmp(c->report[k].key, key)) return &c->report[k];
     return NULL;
 }
@@ -449,8 +412,7 @@ static const char *const metric_keys[] = {
 };
 enum { N_METRICS = sizeof metric_keys / sizeof *metric_keys };
 
-static int known_metrics(const reader *r, const char *where, const cJSON *metrics)
-{
+static int known_metrics(const reader *r, const char *where, const cJSON *metrics) {
     int k;
     if (!cJSON_IsObject(metrics)) return fail(r, where, "not an object");
     for (const cJSON *item = metrics->child; item; item = item->next) {
@@ -461,8 +423,7 @@ static int known_metrics(const reader *r, const char *where, const cJSON *metric
 }
 
 /* a number that is left out is 0, a scale that is left out is the number without its sign */
-static int read_metric(const reader *r, const cJSON *numbers, const cJSON *scales, case_metric *m)
-{
+static int read_metric(const reader *r, const cJSON *numbers, const cJSON *scales, case_metric *m) {
     const cJSON *number = cJSON_GetObjectItemCaseSensitive(numbers, m->key), *scale = cJSON_GetObjectItemCaseSensitive(scales, m->key);
     m->expect = 0;
     if (number && double_item(r, m->key, number, &m->expect)) return 1;
@@ -470,8 +431,7 @@ static int read_metric(const reader *r, const cJSON *numbers, const cJSON *scale
     return scale && double_item(r, m->key, scale, &m->scale);
 }
 
-static int read_report(const reader *r, const cJSON *expect, const cJSON *scale)
-{
+static int read_report(const reader *r, const cJSON *expect, const cJSON *scale) {
     test_case *c = r->c;
     if (known_metrics(r, "expect.report", expect) || known_metrics(r, "scale.report", scale)) return 1;
     c->report = allocate(c, N_METRICS, sizeof *c->report);
@@ -482,8 +442,7 @@ static int read_report(const reader *r, const cJSON *expect, const cJSON *scale)
     return 0;
 }
 
-static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *scale_json)
-{
+static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *scale_json) {
     enum { LOSS, TERM, DLOGP, REPORT, ADVANTAGE, DENTROPY, DLOG_Z, INFORMATIVE };
     int whole = r->c->kind == CASE_OBJECTIVE, advantage = !r->c->given, informative = r->c->batch.reward != NULL;
     slot e[] = { { "loss", 1, NULL }, { "term", 1, NULL }, { "dlogp", 1, NULL }, { "report", 1, NULL }, { "advantage", 0, NULL },
@@ -518,8 +477,7 @@ static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *
         || ((e[REPORT].item || s[REPORT].item) && read_report(r, e[REPORT].item, s[REPORT].item));
 }
 
-static int read_logits_answers(const reader *r, const cJSON *expect_json, const cJSON *scale_json)
-{
+static int read_logits_answers(const reader *r, const cJSON *expect_json, const cJSON *scale_json) {
     enum { LOGP, ENTROPY };
     slot e[] = { { "logp", 1, NULL }, { "entropy", 1, NULL }, { NULL, 0, NULL } };
     slot s[] = { { "logp", 1, NULL }, { "entropy", 1, NULL }, { NULL, 0, NULL } };
@@ -535,16 +493,14 @@ static int read_logits_answers(const reader *r, const cJSON *expect_json, const 
 /* ---- the answers of a call ------------------------------------------------------------------------------------------------------ */
 
 /* text, and behind it the place in a list */
-static size_t add_place(char *text, size_t size, int64_t k)
-{
+static size_t add_place(char *text, size_t size, int64_t k) {
     const size_t length = strlen(text);
     snprintf(text + length, size - length, "[%lld]", (long long)k);
     return length;
 }
 
 /* appends the place of leaf *index of json, a number or a flag or a list of such; takes what json has from *index if that is fewer */
-static int find_leaf(const cJSON *json, int64_t *index, char *text, size_t size)
-{
+static int find_leaf(const cJSON *json, int64_t *index, char *text, size_t size) {
     int64_t k = 0;
     if (!cJSON_IsArray(json)) return (*index)-- == 0;
     for (const cJSON *item = json->child; item; item = item->next) {
@@ -555,8 +511,7 @@ static int find_leaf(const cJSON *json, int64_t *index, char *text, size_t size)
     return 0;
 }
 
-void case_call_where(const test_case *c, int64_t index, char *buffer, size_t size)
-{
+void case_call_where(const test_case *c, int64_t index, char *buffer, size_t size) {
     for (const cJSON *item = c->answers->child; item; item = item->next) {
         snprintf(buffer, size, "%s", item->string);
         if (find_leaf(item, &index, buffer, size)) return;
@@ -565,14 +520,12 @@ void case_call_where(const test_case *c, int64_t index, char *buffer, size_t siz
 
 typedef struct { char where[120]; double *value; uint8_t *given; int64_t n; char *error; size_t error_size; } call_reader;
 
-static int call_fails(const call_reader *r, const char *what)
-{
+static int call_fails(const call_reader *r, const char *what) {
     snprintf(r->error, r->error_size, "%s %s", r->where, what);
     return 1;
 }
 
-static int read_leaf(call_reader *r, const cJSON *expect, const cJSON *json)
-{
+static int read_leaf(call_reader *r, const cJSON *expect, const cJSON *json) {
     const int flag = cJSON_IsBool(expect);
     r->given[r->n] = 1;
     if (flag && cJSON_IsBool(json)) r->value[r->n] = cJSON_IsTrue(json) ? 1 : 0;
@@ -583,8 +536,7 @@ static int read_leaf(call_reader *r, const cJSON *expect, const cJSON *json)
 }
 
 /* what has the shape of expect */
-static int read_like(call_reader *r, const cJSON *expect, const cJSON *json)
-{
+static int read_like(call_reader *r, const cJSON *expect, const cJSON *json) {
     char what[60];
     int64_t k = 0;
     if (!cJSON_IsArray(expect)) return read_leaf(r, expect, json);
@@ -599,16 +551,14 @@ static int read_like(call_reader *r, const cJSON *expect, const cJSON *json)
     return 0;
 }
 
-static int64_t leaves(const cJSON *json)
-{
+static int64_t leaves(const cJSON *json) {
     int64_t n = 0;
     if (!cJSON_IsArray(json)) return 1;
     for (const cJSON *item = json->child; item; item = item->next) n += leaves(item);
     return n;
 }
 
-static int check_names(const test_case *c, const cJSON *json, char *error, size_t error_size)
-{
+static int check_names(const test_case *c, const cJSON *json, char *error, size_t error_size) {
     for (const cJSON *item = json->child; item; item = item->next) {
         if (!cJSON_GetObjectItemCaseSensitive(c->answers, item->string))
             return snprintf(error, error_size, "%.40s is not an answer of %.40s", item->string, c->function), 1;
@@ -618,8 +568,7 @@ static int check_names(const test_case *c, const cJSON *json, char *error, size_
     return 0;
 }
 
-int case_call_read(const test_case *c, const cJSON *json, double *value, uint8_t *given, char *error, size_t error_size)
-{
+int case_call_read(const test_case *c, const cJSON *json, double *value, uint8_t *given, char *error, size_t error_size) {
     call_reader r = { "", NULL, NULL, 0, NULL, 0 };
     r.value = value;
     r.given = given;
@@ -638,8 +587,7 @@ int case_call_read(const test_case *c, const cJSON *json, double *value, uint8_t
 }
 
 /* the answers, or their scales */
-static int read_call_numbers(const reader *r, const char *key, const cJSON *json, double **out)
-{
+static int read_call_numbers(const reader *r, const char *key, const cJSON *json, double **out) {
     uint8_t *given = allocate(r->c, r->c->n_call, 1);
     double *value = *out = allocate(r->c, r->c->n_call, sizeof *value);
     char error[200];
@@ -650,15 +598,13 @@ static int read_call_numbers(const reader *r, const char *key, const cJSON *json
 
 /* ---- cases and files ------------------------------------------------------------------------------------------------------------ */
 
-static int text_item(const reader *r, const char *key, const cJSON *json, char **out)
-{
+static int text_item(const reader *r, const char *key, const cJSON *json, char **out) {
     if (!cJSON_IsString(json)) return fail(r, key, "not a string");
     *out = copy_text(json->valuestring);
     return 0;
 }
 
-static int read_kind(const reader *r, const cJSON *json)
-{
+static int read_kind(const reader *r, const cJSON *json) {
     static const char *const names[] = { "objective", "split", "logits", "call" };
     int k;
     if (!json) return 0;
@@ -667,8 +613,7 @@ static int read_kind(const reader *r, const cJSON *json)
     return cJSON_IsString(json) ? unknown(r, "kind", json->valuestring) : fail(r, "kind", "not a string");
 }
 
-static int read_part(const reader *r, const cJSON *json, case_part *part)
-{
+static int read_part(const reader *r, const cJSON *json, case_part *part) {
     enum { RANK, GROUPS };
     slot s[] = { { "rank", 1, NULL }, { "groups", 1, NULL }, { NULL, 0, NULL } };
     int64_t *group, rank;
@@ -685,8 +630,7 @@ static int read_part(const reader *r, const cJSON *json, case_part *part)
 }
 
 /* every group is in one part */
-static int check_parts(const reader *r)
-{
+static int check_parts(const reader *r) {
     const test_case *c = r->c;
     uint8_t *seen = allocate(r->c, c->batch.n_groups, 1);
     int64_t n = 0;
@@ -699,8 +643,7 @@ static int check_parts(const reader *r)
     return n == c->batch.n_groups ? 0 : fail(r, "parts", "a group is in none of them");
 }
 
-static int read_parts(const reader *r, const cJSON *json, const cJSON *ranks)
-{
+static int read_parts(const reader *r, const cJSON *json, const cJSON *ranks) {
     const char *wrong = ranks ? read_count(ranks, &r->c->ranks, 0) : "missing";
     case_part *parts;
     if (wrong || r->c->ranks < 1) return fail(r, "ranks", "%s", wrong ? wrong : "there must be one");
@@ -712,8 +655,7 @@ static int read_parts(const reader *r, const cJSON *json, const cJSON *ranks)
 }
 
 /* the shape alone: of logits, what they are is for the program that is asked */
-static int read_targets(const reader *r, const cJSON *json)
-{
+static int read_targets(const reader *r, const cJSON *json) {
     int64_t *offset, *length, i = 0;
     if (!cJSON_IsArray(json)) return fail(r, "target", "not an array");
     r->c->n_sequences = cJSON_GetArraySize(json);
@@ -734,8 +676,7 @@ enum { CASE_KEY_ID, CASE_KEY_KIND, CASE_KEY_OBJECTIVE, CASE_KEY_BATCH, CASE_KEY_
                      { "ranks", 0, NULL }, { "target", 0, NULL }, { "expect", 0, NULL }, { "scale", 0, NULL }, { "advantage", 0, NULL }, \
                      { "function", 0, NULL }, { "arguments", 0, NULL }, { NULL, 0, NULL } }
 
-static int read_call(const reader *r, const slot *s)
-{
+static int read_call(const reader *r, const slot *s) {
     if (!cJSON_IsString(s[CASE_KEY_FUNCTION].item)) return fail(r, "function", "not a string");
     if (!cJSON_IsObject(s[CASE_KEY_ARGUMENTS].item)) return fail(r, "arguments", "not an object");
     r->c->function = s[CASE_KEY_FUNCTION].item->valuestring;
@@ -743,8 +684,7 @@ static int read_call(const reader *r, const slot *s)
     return s[CASE_KEY_BATCH].item && read_batch(r, s[CASE_KEY_BATCH].item);
 }
 
-static int read_call_answers(const reader *r, const slot *s)
-{
+static int read_call_answers(const reader *r, const slot *s) {
     test_case *c = r->c;
     if (!cJSON_IsObject(s[CASE_KEY_EXPECT].item)) return fail(r, "expect", "not an object");
     c->answers = s[CASE_KEY_EXPECT].item;
@@ -754,8 +694,7 @@ static int read_call_answers(const reader *r, const slot *s)
 }
 
 /* all but the answers */
-static int read_question(const reader *r, const cJSON *json, slot *s)
-{
+static int read_question(const reader *r, const cJSON *json, slot *s) {
     r->c->json = json;
     if (take(r, "case", json, s, KEYS_ANY)) return 1;
     if (text_item(r, "id", s[CASE_KEY_ID].item, &r->c->id) || read_kind(r, s[CASE_KEY_KIND].item)) return 1;
@@ -766,8 +705,7 @@ static int read_question(const reader *r, const cJSON *json, slot *s)
         || (r->c->kind == CASE_SPLIT && read_parts(r, s[CASE_KEY_PARTS].item, s[CASE_KEY_RANKS].item));
 }
 
-static int read_case(const reader *r, const cJSON *json)
-{
+static int read_case(const reader *r, const cJSON *json) {
     slot s[] = CASE_SLOTS;
     if (read_question(r, json, s)) return 1;
     if (r->c->kind == CASE_LOGITS) return read_logits_answers(r, s[CASE_KEY_EXPECT].item, s[CASE_KEY_SCALE].item);
@@ -775,8 +713,7 @@ static int read_case(const reader *r, const cJSON *json)
     return read_answers(r, s[CASE_KEY_EXPECT].item, s[CASE_KEY_SCALE].item);
 }
 
-int case_request_read(const cJSON *json, test_case *out, char *error, size_t error_size)
-{
+int case_request_read(const cJSON *json, test_case *out, char *error, size_t error_size) {
     slot s[] = CASE_SLOTS;
     reader r = { NULL, NULL, 0 };
     int failed;
@@ -791,8 +728,7 @@ int case_request_read(const cJSON *json, test_case *out, char *error, size_t err
     return failed;
 }
 
-static int read_cases(reader *r, const cJSON *json, case_file *out)
-{
+static int read_cases(reader *r, const cJSON *json, case_file *out) {
     if (!cJSON_IsArray(json)) return fail(r, "cases", "not an array");
     out->cases = calloc((size_t)cJSON_GetArraySize(json) + 1, sizeof *out->cases);
     if (!out->cases) abort();
@@ -805,8 +741,7 @@ static int read_cases(reader *r, const cJSON *json, case_file *out)
     return 0;
 }
 
-static int read_file(reader *r, const cJSON *json, case_file *out)
-{
+static int read_file(reader *r, const cJSON *json, case_file *out) {
     enum { VARIANT, PAPER, EQUATIONS, CASES };
     slot s[] = { { "variant", 1, NULL }, { "paper", 1, NULL }, { "equations", 1, NULL }, { "cases", 1, NULL }, { NULL, 0, NULL } };
     return take(r, "file", json, s, KEYS_ANY)
@@ -816,14 +751,12 @@ static int read_file(reader *r, const cJSON *json, case_file *out)
         || read_cases(r, s[CASES].item, out);
 }
 
-static int only_space(const char *text, const char *end)
-{
+static int only_space(const char *text, const char *end) {
     while (text < end && (*text == ' ' || *text == '\n' || *text == '\r' || *text == '\t')) text++;
     return text == end;
 }
 
-int case_file_parse(const char *text, size_t size, case_file *out, char *error, size_t error_size)
-{
+int case_file_parse(const char *text, size_t size, case_file *out, char *error, size_t error_size) {
     reader r = { NULL, NULL, 0 };
     const char *end = text;
     cJSON *json = cJSON_ParseWithLengthOpts(text, size, &end, 0);
@@ -838,8 +771,7 @@ int case_file_parse(const char *text, size_t size, case_file *out, char *error, 
     return failed;
 }
 
-static char *read_text(const char *path, size_t *size)
-{
+static char *read_text(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
     char *text = NULL;
     long length = -1;
@@ -854,8 +786,7 @@ static char *read_text(const char *path, size_t *size)
     return text;
 }
 
-int case_file_load(const char *path, case_file *out, char *error, size_t error_size)
-{
+int case_file_load(const char *path, case_file *out, char *error, size_t error_size) {
     size_t size = 0;
     char *text = read_text(path, &size);
     int failed;
@@ -871,8 +802,7 @@ int case_file_load(const char *path, case_file *out, char *error, size_t error_s
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 /* the variant that a file is about, NULL if it is not about one */
-static char *variant_of(const char *name)
-{
+static char *variant_of(const char *name) {
     size_t length = strlen(name);
     char *v;
     if (length <= 5 || strcmp(name + length - 5, ".json") || !strcmp(name, "schema.json") || !strcmp(name, "defects.json")) return NULL;
@@ -881,8 +811,7 @@ static char *variant_of(const char *name)
     return v;
 }
 
-int case_list_read(const char *directory, case_list *out)
-{
+int case_list_read(const char *directory, case_list *out) {
     DIR *dir = opendir(directory);
     struct dirent *entry;
     memset(out, 0, sizeof *out);
@@ -897,21 +826,18 @@ int case_list_read(const char *directory, case_list *out)
     return 0;
 }
 
-int case_list_load(const char *directory, const char *name, case_file *out, char *error, size_t error_size)
-{
+int case_list_load(const char *directory, const char *name, case_file *out, char *error, size_t error_size) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.json", directory, name);
     return case_file_load(path, out, error, error_size);
 }
 
-int case_list_has(const case_list *list, const char *name)
-{
+int case_list_has(const case_list *list, const char *name) {
     for (int64_t k = 0; k < list->count; k++) if (!strcmp(list->name[k], name)) return 1;
     return 0;
 }
 
-void case_list_free(case_list *list)
-{
+void case_list_free(case_list *list) {
     for (int64_t k = 0; k < list->count; k++) free(list->name[k]);
     arrfree(list->name);
     list->count = 0;

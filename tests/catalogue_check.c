@@ -18,8 +18,7 @@ typedef struct {
     int markdown;
 } catalogue;
 
-static char *read_file(const char *path, char *before)
-{
+static char *read_file(const char *path, char *before) {
     FILE *f = fopen(path, "rb");
     size_t had = before ? strlen(before) : 0, n;
     char *text;
@@ -35,8 +34,7 @@ static char *read_file(const char *path, char *before)
 }
 
 /* cuts `text` at the next `separator`, spaces around it removed; NULL at the end */
-static char *next_part(char **text, char separator)
-{
+static char *next_part(char **text, char separator) {
     char *part = *text, *end;
     if (!part) return NULL;
     end = strchr(part, separator);
@@ -47,16 +45,14 @@ static char *next_part(char **text, char separator)
     return part;
 }
 
-static void check_row(catalogue *c, const char *title, const char *name)
-{
+static void check_row(catalogue *c, const char *title, const char *name) {
     int n, k, found = 0;
     const grpo_preset *p = grpo_presets(&n);
     for (k = 0; k < n; k++) if (!strcmp(p[k].name, name)) found = c->named[k] = 1;
     check(found, "%s: no row is called %s", title, name);
 }
 
-static void check_setting(const char *title, char *setting)
-{
+static void check_setting(const char *title, char *setting) {
     grpo_objective obj;
     char *field = next_part(&setting, '='), *choice = next_part(&setting, '=');
     memset(&obj, 0, sizeof obj);
@@ -64,22 +60,19 @@ static void check_setting(const char *title, char *setting)
           "%s: no field %s with a choice %s", title, field, choice ? choice : "(a number)");
 }
 
-static void check_function(const catalogue *c, const char *title, const char *name)
-{
+static void check_function(const catalogue *c, const char *title, const char *name) {
     char call[128];
     snprintf(call, sizeof call, " %s(", name);
     check(strstr(c->headers, call) != NULL, "%s: the headers declare no %s", title, name);
 }
 
 /* the words after the keyword; NULL if `item` begins with another */
-static char *after(char *item, const char *keyword)
-{
+static char *after(char *item, const char *keyword) {
     size_t n = strlen(keyword);
     return !strncmp(item, keyword, n) && item[n] == ' ' ? item + n + 1 : NULL;
 }
 
-static void check_entry(catalogue *c, const char *title, char *what)
-{
+static void check_entry(catalogue *c, const char *title, char *what) {
     char *item, *rest, *name;
     int here = 0, open = 0, not_objective = 0;
     while ((item = next_part(&what, ';'))) {
@@ -97,16 +90,14 @@ static void check_entry(catalogue *c, const char *title, char *what)
     c->not_objective += not_objective && !here && !open;
 }
 
-static void print_cell(const char *text)
-{
+static void print_cell(const char *text) {
     for (; *text; text++) {
         if (*text == '|') putchar('\\');
         putchar(*text);
     }
 }
 
-static void print_entry(const char *source, const char *title, const char *what)
-{
+static void print_entry(const char *source, const char *title, const char *what) {
     printf("| %s | ", source);
     print_cell(title);
     fputs(" | ", stdout);
@@ -114,8 +105,7 @@ static void print_entry(const char *source, const char *title, const char *what)
     puts(" |");
 }
 
-static void read_entries(catalogue *c, char *titles, char *entries)
-{
+static void read_entries(catalogue *c, char *titles, char *entries) {
     char *title_line, *line, kept[MAX_LINE];
     while ((title_line = next_part(&titles, '\n'))) {
         char *source = next_part(&title_line, '|'), *title = next_part(&title_line, '|'), *entry_source, *entry_title;
@@ -141,8 +131,7 @@ static const char heading[] =
     "`../catalogue/entries.txt`.\n\n"
     "| survey | entry | what became of it |\n|---|---|---|";
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     static catalogue c;
     char path[1024], *titles, *entries;
     int k, n;

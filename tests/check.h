@@ -9,8 +9,7 @@ static long check_passed, check_failed;
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-static inline int check(int ok, const char *format, ...)
-{
+static inline int check(int ok, const char *format, ...) {
     va_list args;
     if (ok) { check_passed++; return 1; }
     if (++check_failed <= 50) {
@@ -23,8 +22,7 @@ static inline int check(int ok, const char *format, ...)
     return 0;
 }
 
-static inline int check_summary(void)
-{
+static inline int check_summary(void) {
     if (check_failed > 50) printf("(%ld more failures not shown)\n", check_failed - 50);
     printf("%ld passed, %ld failed\n", check_passed, check_failed);
     return check_failed != 0;

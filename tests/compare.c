@@ -19,8 +19,7 @@ typedef struct { const char *key; size_t offset; int count; } metric;      /* co
 static const metric metrics[] = { CASE_METRICS(METRIC, COUNT) };
 enum { N_METRICS = sizeof metrics / sizeof *metrics };
 
-static double metric_value(const metric *m, const grpo_report *report)
-{
+static double metric_value(const metric *m, const grpo_report *report) {
     const char *p = (const char *)report + m->offset;
     int64_t count;
     double value;
@@ -29,8 +28,7 @@ static double metric_value(const metric *m, const grpo_report *report)
     return value;
 }
 
-int compare_metric(const grpo_report *report, const char *key, double *value)
-{
+int compare_metric(const grpo_report *report, const char *key, double *value) {
     int n = 0;
     while (n < N_METRICS && strcmp(metrics[n].key, key)) n++;
     if (n < N_METRICS) *value = metric_value(&metrics[n], report);
@@ -42,13 +40,11 @@ const char *compare_metric_name(int n) { return n < N_METRICS ? metrics[n].key :
 /* ---- the error of one number ---------------------------------------------------------------------------------------------------- */
 
 /* may the rounding of this be an infinity? */
-static int beyond(const compare_precision *p, double expected, double scale)
-{
+static int beyond(const compare_precision *p, double expected, double scale) {
     return fabs(expected) + COMPARE_LIMIT * p->eps * fmin(scale, p->max) >= p->max;
 }
 
-static double error_of(const compare_precision *p, double found, double expected, double scale, int stored)
-{
+static double error_of(const compare_precision *p, double found, double expected, double scale, int stored) {
     double excess;
     if (found == expected) return 0;
     if (stored && found == copysign(HUGE_VAL, expected) && beyond(p, expected, scale)) return 0;
@@ -57,28 +53,24 @@ static double error_of(const compare_precision *p, double found, double expected
     return excess <= 0 ? 0 : excess / scale / p->eps;
 }
 
-double compare_error_in(const compare_precision *p, double found, double expected, double scale)
-{
+double compare_error_in(const compare_precision *p, double found, double expected, double scale) {
     return error_of(p, found, expected, scale, 1);
 }
 
-double compare_error(double found, double expected, double scale, int stored)
-{
+double compare_error(double found, double expected, double scale, int stored) {
     return error_of(COMPARE_REAL, found, expected, scale, stored);
 }
 
 /* ---- evaluations ---------------------------------------------------------------------------------------------------------------- */
 
-static grpo_real *unwritten(int64_t count)
-{
+static grpo_real *unwritten(int64_t count) {
     grpo_real *p = malloc(((size_t)count + 1) * sizeof *p);
     if (!p) abort();
     for (int64_t k = 0; k < count; k++) p[k] = (grpo_real)nan("");
     return p;
 }
 
-static outcome nothing(const test_case *c)
-{
+static outcome nothing(const test_case *c) {
     outcome o;
     memset(&o, 0, sizeof o);
     o.n_tokens = c->batch.n_tokens;
@@ -86,16 +78,14 @@ static outcome nothing(const test_case *c)
     return o;
 }
 
-outcome outcome_of_advantages(const test_case *c, const grpo_objective *obj)
-{
+outcome outcome_of_advantages(const test_case *c, const grpo_objective *obj) {
     outcome o = nothing(c);
     o.advantage = unwritten(o.n_tokens);
     o.status = grpo_advantages(obj, &c->batch, o.advantage);
     return o;
 }
 
-outcome outcome_of_loss(const test_case *c, const grpo_objective *obj, const grpo_real *advantage, loss_function *loss)
-{
+outcome outcome_of_loss(const test_case *c, const grpo_objective *obj, const grpo_real *advantage, loss_function *loss) {
     outcome o = nothing(c);
     grpo_output out = output_with_scratch(obj, &c->batch);
     out.dlogp = o.dlogp = unwritten(o.n_tokens);
@@ -106,8 +96,7 @@ outcome outcome_of_loss(const test_case *c, const grpo_objective *obj, const grp
     return o;
 }
 
-outcome outcome_of_parts(const test_case *c, const grpo_objective *obj, const grpo_real *advantage, loss_add_function *add)
-{
+outcome outcome_of_parts(const test_case *c, const grpo_objective *obj, const grpo_real *advantage, loss_add_function *add) {
     outcome o = nothing(c);
     grpo_totals totals;
     grpo_output out = output_with_scratch(obj, &c->batch);
@@ -125,8 +114,7 @@ outcome outcome_of_parts(const test_case *c, const grpo_objective *obj, const gr
     return o;
 }
 
-void outcome_free(outcome *o)
-{
+void outcome_free(outcome *o) {
     free(o->advantage);
     free(o->dlogp);
     free(o->dentropy);
@@ -135,27 +123,23 @@ void outcome_free(outcome *o)
     memset(o, 0, sizeof *o);
 }
 
-static int elements_differ(const grpo_real *a, const grpo_real *b, int64_t count)
-{
+static int elements_differ(const grpo_real *a, const grpo_real *b, int64_t count) {
     return a && b && memcmp(a, b, (size_t)count * sizeof *a) != 0;
 }
 
 /* field by field: padding has no say */
-static const char *report_difference(const grpo_report *a, const grpo_report *b)
-{
+static const char *report_difference(const grpo_report *a, const grpo_report *b) {
     for (int k = 0; k < N_METRICS; k++)
         if (memcmp((const char *)a + metrics[k].offset, (const char *)b + metrics[k].offset, 8)) return metrics[k].key;
     return memcmp(&a->loss, &b->loss, sizeof a->loss) ? "loss" : NULL;
 }
 
 /* the flag speaks of what was written: evaluations that wrote different arrays may differ in it */
-static int overflow_differs(const outcome *a, const outcome *b)
-{
+static int overflow_differs(const outcome *a, const outcome *b) {
     return !a->term == !b->term && a->report.overflow != b->report.overflow;
 }
 
-const char *outcome_difference(const outcome *a, const outcome *b)
-{
+const char *outcome_difference(const outcome *a, const outcome *b) {
     if (a->status != b->status) return "status";
     if (elements_differ(a->advantage, b->advantage, a->n_tokens)) return "advantage";
     if (elements_differ(a->dlogp, b->dlogp, a->n_tokens)) return "dlogp";
@@ -168,8 +152,7 @@ const char *outcome_difference(const outcome *a, const outcome *b)
 
 /* ---- a case against its answers ------------------------------------------------------------------------------------------------- */
 
-grpo_real *compare_expected_advantage(const test_case *c)
-{
+grpo_real *compare_expected_advantage(const test_case *c) {
     int64_t n = c->batch.n_tokens;
     grpo_real *advantage = unwritten(n);
     for (int64_t k = 0; k < n; k++) {
@@ -181,8 +164,7 @@ grpo_real *compare_expected_advantage(const test_case *c)
 }
 
 static void compare_elements(const test_case *c, compare_output output, const grpo_real *found, const case_answer *answer,
-                             compare_sink *sink, void *user)
-{
+                             compare_sink *sink, void *user) {
     compared n;
     n.output = output;
     n.key = compare_output_name[output];
@@ -198,8 +180,7 @@ static void compare_elements(const test_case *c, compare_output output, const gr
     }
 }
 
-static void compare_groups(const test_case *c, const outcome *o, compare_sink *sink, void *user)
-{
+static void compare_groups(const test_case *c, const outcome *o, compare_sink *sink, void *user) {
     compared n;
     n.output = COMPARE_DLOG_Z;
     n.key = compare_output_name[n.output];
@@ -214,8 +195,7 @@ static void compare_groups(const test_case *c, const outcome *o, compare_sink *s
 }
 
 static void compare_number(const test_case *c, compare_output output, const char *key, double found, double expected, double scale,
-                           compare_sink *sink, void *user)
-{
+                           compare_sink *sink, void *user) {
     compared n;
     n.output = output;
     n.key = key;
@@ -228,8 +208,7 @@ static void compare_number(const test_case *c, compare_output output, const char
 }
 
 /* a metric that only one side knows is an error: NaN stands for the side that lacks it */
-static void compare_report(const test_case *c, const grpo_report *report, compare_sink *sink, void *user)
-{
+static void compare_report(const test_case *c, const grpo_report *report, compare_sink *sink, void *user) {
     uint8_t known[N_METRICS] = { 0 };
     for (int64_t k = 0; k < c->n_report; k++) {
         const case_metric *m = &c->report[k];
@@ -243,13 +222,11 @@ static void compare_report(const test_case *c, const grpo_report *report, compar
         if (!known[n]) compare_number(c, COMPARE_REPORT, metrics[n].key, metric_value(&metrics[n], report), nan(""), 0, sink, user);
 }
 
-void compare_advantage(const test_case *c, const outcome *o, compare_sink *sink, void *user)
-{
+void compare_advantage(const test_case *c, const outcome *o, compare_sink *sink, void *user) {
     compare_elements(c, COMPARE_ADVANTAGE, o->advantage, &c->advantage, sink, user);
 }
 
-void compare_loss(const test_case *c, const outcome *o, compare_sink *sink, void *user)
-{
+void compare_loss(const test_case *c, const outcome *o, compare_sink *sink, void *user) {
     if (o->term) compare_elements(c, COMPARE_TERM, o->term, &c->term, sink, user);
     compare_elements(c, COMPARE_DLOGP, o->dlogp, &c->dlogp, sink, user);
     if (c->dentropy.expect) compare_elements(c, COMPARE_DENTROPY, o->dentropy, &c->dentropy, sink, user);

@@ -42,8 +42,7 @@ static int seen[GRPO_N_RULES];
 
 /* ---- a setup without fault ----------------------------------------------------------------------------------------------------- */
 
-static const grpo_field *field_named(const char *path)
-{
+static const grpo_field *field_named(const char *path) {
     int k, count;
     const grpo_field *f = grpo_fields(&count);
     for (k = 0; k < count; k++) if (!strcmp(f[k].path, path)) return &f[k];
@@ -52,16 +51,14 @@ static const grpo_field *field_named(const char *path)
 }
 
 /* past grpo_objective_set, which would refuse */
-static void put(grpo_objective *obj, const grpo_field *f, double value)
-{
+static void put(grpo_objective *obj, const grpo_field *f, double value) {
     int choice = (int)(f->choices ? value : 0);
     if (f->choices) memcpy((char *)obj + f->offset, &choice, sizeof choice);
     else memcpy((char *)obj + f->offset, &value, sizeof value);
 }
 
 /* "path=value path=value": numbers, and choices by name */
-static void settle(grpo_objective *obj, const char *settings)
-{
+static void settle(grpo_objective *obj, const char *settings) {
     char word[160], *value, *end;
     size_t n;
     for (; *settings; settings += n + (settings[n] == ' ')) {
@@ -76,8 +73,7 @@ static void settle(grpo_objective *obj, const char *settings)
 }
 
 /* asks for nothing; what choices read is there */
-static void base_objective(grpo_objective *obj)
-{
+static void base_objective(grpo_objective *obj) {
     memset(obj, 0, sizeof *obj);
     settle(obj, "reward.overlong_max=1 reward.overlong_cache=1 reward.length_max=1 advantage.eps=1 advantage.pass_k=1 advantage.window=1");
     settle(obj, "advantage.entropy_cap=1 advantage.observation_noise=1 advantage.history=1 advantage.temperature=1 advantage.share_eps=1");
@@ -86,8 +82,7 @@ static void base_objective(grpo_objective *obj)
     settle(obj, "weight.future_low=1 weight.future_high=1 weight.future_safe_low=0.8 weight.future_safe_high=1");
 }
 
-static void setup_make(setup *s, const char *settings)
-{
+static void setup_make(setup *s, const char *settings) {
     int64_t t;
     memset(s, 0, sizeof *s);
     base_objective(&s->objective);
@@ -112,32 +107,27 @@ static void setup_free(setup *s) { rollouts_free(&s->b); }
 
 typedef grpo_status call(setup *s);
 
-static grpo_status call_advantages(setup *s)
-{
+static grpo_status call_advantages(setup *s) {
     return grpo_advantages(s->pass_objective, s->pass_batch, s->no_output ? NULL : s->out.advantage);
 }
 
-static grpo_status call_with(setup *s)
-{
+static grpo_status call_with(setup *s) {
     grpo_moments m;
     memset(&m, 0, sizeof m);
     return grpo_advantages_with(s->pass_objective, s->pass_batch, &m, s->no_output ? NULL : s->out.advantage);
 }
 
-static grpo_status call_moments(setup *s)
-{
+static grpo_status call_moments(setup *s) {
     return grpo_moments_add(s->pass_objective, s->pass_batch, s->no_output ? NULL : &s->out.moments);
 }
 
-static grpo_status call_count(setup *s)
-{
+static grpo_status call_count(setup *s) {
     return grpo_count(s->pass_objective, s->pass_batch, s->pass_advantage, s->no_output ? NULL : &s->out.totals);
 }
 
 static grpo_status call_informative(setup *s) { return grpo_informative(s->pass_batch, s->no_output ? NULL : s->out.keep); }
 
-static grpo_output output_of(setup *s)
-{
+static grpo_output output_of(setup *s) {
     grpo_output out;
     out.dlogp = s->out.dlogp;
     out.dentropy = s->out.dentropy;
@@ -148,26 +138,22 @@ static grpo_output output_of(setup *s)
     return out;
 }
 
-static grpo_status call_grpo_loss(setup *s)
-{
+static grpo_status call_grpo_loss(setup *s) {
     grpo_output out = output_of(s);
     return grpo_loss(s->pass_objective, s->pass_batch, s->pass_advantage, s->pass_totals, &out, s->no_output ? NULL : &s->out.report);
 }
 
-static grpo_status call_gspo_loss(setup *s)
-{
+static grpo_status call_gspo_loss(setup *s) {
     grpo_output out = output_of(s);
     return gspo_loss(s->pass_objective, s->pass_batch, s->pass_advantage, s->pass_totals, &out, s->no_output ? NULL : &s->out.report);
 }
 
-static grpo_status call_grpo_loss_add(setup *s)
-{
+static grpo_status call_grpo_loss_add(setup *s) {
     grpo_output out = output_of(s);
     return grpo_loss_add(s->pass_objective, s->pass_batch, s->pass_advantage, s->pass_totals, &out, s->no_output ? NULL : &s->out.partial);
 }
 
-static grpo_status call_gspo_loss_add(setup *s)
-{
+static grpo_status call_gspo_loss_add(setup *s) {
     grpo_output out = output_of(s);
     return gspo_loss_add(s->pass_objective, s->pass_batch, s->pass_advantage, s->pass_totals, &out, s->no_output ? NULL : &s->out.partial);
 }
@@ -190,16 +176,14 @@ enum { CALLS = sizeof calls / sizeof *calls };
 
 static int is_of_gspo(const grpo_objective *o) { return o->ratio.unit != GRPO_UNIT_TOKEN || o->penalty.pairs != GRPO_PAIRS_NONE; }
 
-static void expect(const char *what, grpo_status found, const char *message)
-{
+static void expect(const char *what, grpo_status found, const char *message) {
     const char *line = found ? status_line(found) : "";
     check(!strcmp(line, message ? message : ""), "%s: \"%s\" instead of \"%s\"", what, line, message ? message : "");
     seen[grpo_status_rule(found)]++;
 }
 
 /* the functions of `concerns` give the message and write nothing; no other minds.  Does not free */
-static void check_calls(setup *s, int concerns, const char *message, const char *what)
-{
+static void check_calls(setup *s, int concerns, const char *message, const char *what) {
     static setup each;
     char text[300];
     int k;
@@ -229,8 +213,7 @@ static const struct member { const char *name; size_t offset; element kind; } me
     MEMBER(log_z, REAL), MEMBER(weight, REAL), MEMBER(clip_low, REAL), MEMBER(clip_high, REAL),
 };
 
-static const struct member *member_named(const char *name, size_t length)
-{
+static const struct member *member_named(const char *name, size_t length) {
     size_t k;
     for (k = 0; k < sizeof members / sizeof *members; k++)
         if (strlen(members[k].name) == length && !strncmp(members[k].name, name, length)) return &members[k];
@@ -239,8 +222,7 @@ static const struct member *member_named(const char *name, size_t length)
 }
 
 /* the arrays named, with spaces between, are NULL; "advantage" is the argument */
-static void take_away(setup *s, const char *names)
-{
+static void take_away(setup *s, const char *names) {
     size_t n;
     for (; *names; names += n + (names[n] == ' ')) {
         n = strcspn(names, " ");
@@ -249,8 +231,7 @@ static void take_away(setup *s, const char *names)
     }
 }
 
-static void put_element(setup *s, const char *name, int64_t at, double value)
-{
+static void put_element(setup *s, const char *name, int64_t at, double value) {
     const struct member *m = strcmp(name, "advantage") ? member_named(name, strlen(name)) : NULL;
     const int64_t whole = value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)(!m || m->kind == REAL ? 0 : value);
     void *array;
@@ -268,8 +249,7 @@ static const struct { const char *settings, *missing; int concerns; } needs[] = 
 #include "needs.h"
 };
 
-static void check_needs(void)
-{
+static void check_needs(void) {
     static setup s;
     char message[80];
     size_t k;
@@ -320,8 +300,7 @@ static const struct numbers { const char *settings, *array; int concerns, first,
 };
 
 /* the array with one element changed; rule: of the message, NULL: no function minds */
-static void check_element(const struct numbers *n, int at, double value, const char *rule)
-{
+static void check_element(const struct numbers *n, int at, double value, const char *rule) {
     static setup s;
     char message[120], what[160];
     setup_make(&s, n->settings);
@@ -332,8 +311,7 @@ static void check_element(const struct numbers *n, int at, double value, const c
     setup_free(&s);
 }
 
-static void check_numbers(void)
-{
+static void check_numbers(void) {
     const int wide = sizeof(grpo_real) == 8;
     size_t k;
     int last;
@@ -425,8 +403,7 @@ static const fault faults[] = {
     { "surrogate.kind=ppo_clip surrogate.bounds=given", "clip_high", LAST_UNMASKED, 2, 0, NULL },
 };
 
-static void check_faults(void)
-{
+static void check_faults(void) {
     static setup s;
     size_t k;
     int64_t t;
@@ -444,8 +421,7 @@ static void check_faults(void)
 }
 
 /* returns that are too large where no reward is; a reward that is not read where no step ends */
-static void check_returns(void)
-{
+static void check_returns(void) {
     static setup s;
     const int wide = sizeof(grpo_real) == 8;
     int64_t t;
@@ -466,8 +442,7 @@ static const struct { const char *settings, *message; } refusals[] = {
 #include "refusals.h"
 };
 
-static void check_refusals(void)
-{
+static void check_refusals(void) {
     static setup s;
     size_t k;
     for (k = 0; k < sizeof refusals / sizeof *refusals; k++) {
@@ -489,15 +464,13 @@ static const char *const both_ways[] = { "reward.map_low", "reward.map_high", "a
     "weight.drift_high", "weight.reject_low", "weight.reject_high", "weight.future_max", "weight.future_high", "weight.future_safe",
     "weight.future_safe_high" };
 
-static int is_among(const char *path, const char *const *paths, size_t n)
-{
+static int is_among(const char *path, const char *const *paths, size_t n) {
     size_t k;
     for (k = 0; k < n; k++) if (!strcmp(paths[k], path)) return 1;
     return 0;
 }
 
-static void check_field(const grpo_field *f, double value, const char *rule)
-{
+static void check_field(const grpo_field *f, double value, const char *rule) {
     static setup s;
     char message[120];
     snprintf(message, sizeof message, "%s %s", f->path, rule);
@@ -508,8 +481,7 @@ static void check_field(const grpo_field *f, double value, const char *rule)
 }
 
 /* accepted by itself: it may still lie badly to another number */
-static void check_may_be(const grpo_field *f, double value)
-{
+static void check_may_be(const grpo_field *f, double value) {
     grpo_objective obj;
     grpo_status st;
     base_objective(&obj);
@@ -519,8 +491,7 @@ static void check_may_be(const grpo_field *f, double value)
 }
 
 /* every choice one too low and one too high, every number NaN and infinite */
-static void check_fields(void)
-{
+static void check_fields(void) {
     int k, count;
     const grpo_field *field = grpo_fields(&count);
     for (k = 0; k < count; k++) {
@@ -543,8 +514,7 @@ static void check_fields(void)
 
 /* ---- arguments, scratch, gspo.h -------------------------------------------------------------------------------------------------- */
 
-static void check_arguments(void)
-{
+static void check_arguments(void) {
     static const struct { int group; const char *message; } output[] = {
         { ADVANTAGES | WITH, "advantage is NULL but needed" }, { MOMENTS, "moments is NULL but needed" }, { COUNT,
           "totals is NULL but needed" },
@@ -578,8 +548,7 @@ static void check_arguments(void)
     setup_free(&s);
 }
 
-static void check_gspo(void)
-{
+static void check_gspo(void) {
     static const char *const of_group[] = { "variance", "labels", "balance", "pairs", "contrast", "contrast_mean", "contrast_lse",
         "soft_pairs",
         "match", "match_js", "standardised", "target", "hinge", "regression" };
@@ -614,8 +583,7 @@ static void check_gspo(void)
 }
 
 /* NULL advantages are all 0 where the surrogate is none; pairs are counted, and cost what they say */
-static void check_accepted(void)
-{
+static void check_accepted(void) {
     static setup s;
     setup_make(&s, "surrogate.kind=none penalty.kl=k3 penalty.kl_coef=1 ratio.unit=sequence_clipped_mean");
     check(!call_gspo_loss(&s) && s.out.report.loss != 0 && s.out.report.loss == s.out.report.penalty_loss, "none has no penalty");
@@ -647,8 +615,7 @@ static const struct { const char *settings; size_t count; int64_t bad, good; } t
     { "aggregation.kind=seq_mean_by_sign", COUNTED(positive_sequences), -1, 50 },
 };
 
-static void check_totals(void)
-{
+static void check_totals(void) {
     static setup s;
     size_t k;
     int good;
@@ -661,8 +628,7 @@ static void check_totals(void)
     }
 }
 
-static void check_mixed(int other_ranks)
-{
+static void check_mixed(int other_ranks) {
     static setup s;
     static grpo_partial first, copy, other;
     setup_make(&s, "aggregation.kind=token_mean");
@@ -687,8 +653,7 @@ static void check_mixed(int other_ranks)
 /* ---- counts beyond measure ------------------------------------------------------------------------------------------------------- */
 
 /* four responses that share their tokens, as many as an integer can count: their sum is none */
-static void check_long(void)
-{
+static void check_long(void) {
     static const int64_t group_begin[] = { 0, 2, 4 }, offset[] = { 0, 0, 0, 0 }, length[] = { INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX };
     static setup s;
     setup_make(&s, "");
@@ -714,8 +679,7 @@ static const struct { size_t at; const char *name; } in_moments[] = {
     HELD(grpo_partial, weight_tokens), HELD(grpo_partial, clips[0]), HELD(grpo_partial, clips[3]),
 };
 
-static void check_held(void)
-{
+static void check_held(void) {
     static const int64_t wild[] = { INT64_MIN, -1, INT64_MAX, (INT64_C(1) << 61) + 1 };
     static setup s;
     static grpo_partial parts[2], copy;
@@ -757,8 +721,7 @@ static void check_held(void)
 
 /* ---- names and texts ----------------------------------------------------------------------------------------------------------- */
 
-static void check_names(void)
-{
+static void check_names(void) {
     static const char *const bad_name[] = { "grop", "", NULL }, *const bad_path[] = { "surrogate.eps", "surrogate", "surrogate.kin", "",
         NULL };
     static const char *const bad_choice[] = { "", "ppo", "score|ratio", NULL };
@@ -783,8 +746,7 @@ static void check_names(void)
 }
 
 /* the parts of a status, and messages in little room */
-static void check_texts(void)
-{
+static void check_texts(void) {
     static setup s;
     char text[GRPO_MESSAGE_SIZE], little[8] = "1234567";
     grpo_status st;
@@ -813,8 +775,7 @@ static void check_texts(void)
     setup_free(&s);
 }
 
-int main(void)
-{
+int main(void) {
     int k;
     check_needs();
     check_numbers();

@@ -12,15 +12,13 @@ typedef struct {
 
 /* ---- the knobs ------------------------------------------------------------------------------------------------------------------ */
 
-static int n_choices(const grpo_field *field)
-{
+static int n_choices(const grpo_field *field) {
     int n = 1;
     for (const char *p = field->choices; *p; p++) n += *p == '|';
     return n;
 }
 
-static knob *all_knobs(void)
-{
+static knob *all_knobs(void) {
     int n, count;
     const grpo_field *field = grpo_fields(&count);
     knob *knobs = NULL;
@@ -34,8 +32,7 @@ static knob *all_knobs(void)
     return knobs;
 }
 
-static const char *knob_name(const knob *k, char *buffer, size_t size)
-{
+static const char *knob_name(const knob *k, char *buffer, size_t size) {
     const char *name = k->field->choices;
     if (k->choice < 0) return k->field->path;
     for (int n = 0; n < k->choice; n++) name = strchr(name, '|') + 1;
@@ -43,8 +40,7 @@ static const char *knob_name(const knob *k, char *buffer, size_t size)
     return buffer;
 }
 
-static int knob_in(const knob *k, const test_case *c)
-{
+static int knob_in(const knob *k, const test_case *c) {
     double value = grpo_objective_get(&c->objective, k->field);
     return k->choice < 0 ? value != 0 : value == k->choice;
 }
@@ -53,8 +49,7 @@ static int knob_in(const knob *k, const test_case *c)
 
 typedef struct { outcome advantages, loss; } evaluation;
 
-static evaluation evaluate(const test_case *c, const grpo_objective *obj)
-{
+static evaluation evaluate(const test_case *c, const grpo_objective *obj) {
     evaluation e;
     memset(&e, 0, sizeof e);
     if (!c->given) e.advantages = outcome_of_advantages(c, obj);
@@ -62,15 +57,13 @@ static evaluation evaluate(const test_case *c, const grpo_objective *obj)
     return e;
 }
 
-static void evaluation_free(evaluation *e)
-{
+static void evaluation_free(evaluation *e) {
     outcome_free(&e->advantages);
     outcome_free(&e->loss);
 }
 
 /* a refusal is no difference: the turned objective must be one that can be asked for */
-static int turn_changes(const test_case *c, const evaluation *before, const grpo_field *field, double value)
-{
+static int turn_changes(const test_case *c, const evaluation *before, const grpo_field *field, double value) {
     grpo_objective obj = c->objective;
     evaluation after;
     int changed;
@@ -82,23 +75,20 @@ static int turn_changes(const test_case *c, const evaluation *before, const grpo
     return changed;
 }
 
-static int number_alive(const knob *k, const test_case *c, const evaluation *before)
-{
+static int number_alive(const knob *k, const test_case *c, const evaluation *before) {
     double value = grpo_objective_get(&c->objective, k->field);
     return turn_changes(c, before, k->field, 1.5 * value) || turn_changes(c, before, k->field, 0.5 * value);
 }
 
 /* turned from or turned to: what "none" leaves out has its numbers only where it is not "none" */
-static int choice_alive(const knob *k, const test_case *c, const evaluation *before)
-{
+static int choice_alive(const knob *k, const test_case *c, const evaluation *before) {
     if (!knob_in(k, c)) return turn_changes(c, before, k->field, k->choice);
     for (int other = 0; other < n_choices(k->field); other++)
         if (other != k->choice && turn_changes(c, before, k->field, other)) return 1;
     return 0;
 }
 
-static void turn_all(knob *knobs, const test_case *c)
-{
+static void turn_all(knob *knobs, const test_case *c) {
     evaluation before = evaluate(c, &c->objective);
     int refused = !check(!before.advantages.status && !before.loss.status, "%s: refused", c->id);
     for (ptrdiff_t n = 0; n < arrlen(knobs) && !refused; n++) {
@@ -111,8 +101,7 @@ static void turn_all(knob *knobs, const test_case *c)
 
 /* ---- all of them ---------------------------------------------------------------------------------------------------------------- */
 
-static void turn_file(knob *knobs, const char *directory, const char *name)
-{
+static void turn_file(knob *knobs, const char *directory, const char *name) {
     case_file file;
     char error[512];
     if (!check(!case_list_load(directory, name, &file, error, sizeof error), "%s: cannot be read", name)) return;
@@ -121,8 +110,7 @@ static void turn_file(knob *knobs, const char *directory, const char *name)
     case_file_free(&file);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     case_list list;
     knob *knobs = all_knobs();
     char name[160];

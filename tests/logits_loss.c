@@ -28,15 +28,13 @@ typedef struct {
 
 static size_t element_size(grpo_row_type type) { return type == GRPO_ROW_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
 
-static void *untouched(int64_t n, size_t size)
-{
+static void *untouched(int64_t n, size_t size) {
     void *p = test_alloc(n, size);
     memset(p, UNTOUCHED, (size_t)n * size);
     return p;
 }
 
-static void evaluation_alloc(evaluation *e, const grpo_logits *shape, int64_t n)
-{
+static void evaluation_alloc(evaluation *e, const grpo_logits *shape, int64_t n) {
     memset(e, 0, sizeof *e);
     e->rows.logits = *shape;
     e->rows.logits.rows = n;
@@ -54,14 +52,12 @@ static void evaluation_alloc(evaluation *e, const grpo_logits *shape, int64_t n)
     e->advantage = (grpo_real *)untouched(n, sizeof *e->advantage);
 }
 
-static void evaluation_free(evaluation *e)
-{
+static void evaluation_free(evaluation *e) {
     free(e->logits); free(e->dlogits); free(e->target); free(e->kept); free(e->rows.part); free(e->rows.logp); free(e->rows.entropy);
     free(e->dlogp); free(e->dentropy); free(e->advantage);
 }
 
-static void put_logit(evaluation *e, int64_t at, double z)
-{
+static void put_logit(evaluation *e, int64_t at, double z) {
     const float f = (float)z;
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
@@ -71,8 +67,7 @@ static void put_logit(evaluation *e, int64_t at, double z)
 }
 
 /* garbage where nothing may be read: at masked tokens and in slots of no sequence */
-static void evaluation_random(rng *r, const rollouts *b, evaluation *e)
-{
+static void evaluation_random(rng *r, const rollouts *b, evaluation *e) {
     static const double tau[] = { 1, 1, 0.7, 2 };
     const grpo_row_type type = (grpo_row_type)rng_below(r, 3);
     grpo_logits shape;
@@ -97,8 +92,7 @@ static void evaluation_random(rng *r, const rollouts *b, evaluation *e)
     for (t = 0; t < b->n_tokens; t++) if (!b->mask[t]) memset(e->logits + (size_t)t * e->row_bytes, 0xff, e->row_bytes);      /* NaN */
 }
 
-static void evaluate(const grpo_objective *obj, const rollouts *b, evaluation *e)
-{
+static void evaluate(const grpo_objective *obj, const rollouts *b, evaluation *e) {
     grpo_batch batch = rollouts_view(b);
     grpo_output out = output_with_scratch(obj, &batch);
     batch.logp = batch.entropy = NULL;
@@ -107,14 +101,12 @@ static void evaluate(const grpo_objective *obj, const rollouts *b, evaluation *e
     free(out.scratch);
 }
 
-static int same_reports(const grpo_report *a, const grpo_report *b)
-{
+static int same_reports(const grpo_report *a, const grpo_report *b) {
     return !memcmp(a, b, offsetof(grpo_report, overflow)) && a->overflow == b->overflow;
 }
 
 /* rows and numbers of b, arranged as `other` is */
-static void evaluation_arranged(const evaluation *e, const rollouts *other, evaluation *f)
-{
+static void evaluation_arranged(const evaluation *e, const rollouts *other, evaluation *f) {
     int64_t t, s;
     evaluation_alloc(f, &e->rows.logits, other->n_tokens);
     for (t = 0; t < other->n_tokens; t++) {
@@ -127,8 +119,7 @@ static void evaluation_arranged(const evaluation *e, const rollouts *other, eval
 }
 
 /* f is of `other`, which has tokens of the batch of e */
-static void check_same(const char *what, const evaluation *e, const evaluation *f, const rollouts *other)
-{
+static void check_same(const char *what, const evaluation *e, const evaluation *f, const rollouts *other) {
     int64_t t, s, bad = 0;
     for (t = 0; t < other->n_tokens; t++) {
         if ((s = other->from[t]) < 0) continue;
@@ -142,14 +133,12 @@ static void check_same(const char *what, const evaluation *e, const evaluation *
 
 /* ---- its pieces ------------------------------------------------------------------------------------------------------------------- */
 
-static int all_bytes(const unsigned char *x, size_t n, unsigned char value)
-{
+static int all_bytes(const unsigned char *x, size_t n, unsigned char value) {
     while (n > 0) if (x[--n] != value) return 0;
     return 1;
 }
 
-static void check_rows(const rollouts *b, const evaluation *e)
-{
+static void check_rows(const rollouts *b, const evaluation *e) {
     const grpo_logits *x = &e->rows.logits;
     const size_t bytes = (size_t)x->vocab * element_size(x->type);
     unsigned char *g = (unsigned char *)test_alloc(1, e->row_bytes), *in_sequence = (unsigned char *)test_alloc(b->n_tokens, 1);
@@ -171,8 +160,7 @@ static void check_rows(const rollouts *b, const evaluation *e)
     free(g); free(in_sequence);
 }
 
-static void check_loss(const grpo_objective *obj, const rollouts *b, const evaluation *e)
-{
+static void check_loss(const grpo_objective *obj, const rollouts *b, const evaluation *e) {
     grpo_batch batch = rollouts_view(b);
     grpo_output out = output_with_scratch(obj, &batch);
     grpo_report report;
@@ -187,8 +175,7 @@ static void check_loss(const grpo_objective *obj, const rollouts *b, const evalu
 }
 
 /* the passes by themselves, in two ranges */
-static void check_ranges(rng *r, const rollouts *b, const evaluation *e)
-{
+static void check_ranges(rng *r, const rollouts *b, const evaluation *e) {
     rollouts same = *b;
     evaluation f;
     int64_t t, cut = rng_below(r, b->n_tokens + 1);
@@ -208,8 +195,7 @@ static void check_ranges(rng *r, const rollouts *b, const evaluation *e)
 }
 
 /* element v of row t, -inf where not kept */
-static double element_of(const evaluation *e, const void *rows, int64_t t, int64_t v)
-{
+static double element_of(const evaluation *e, const void *rows, int64_t t, int64_t v) {
     const int64_t at = t * e->rows.logits.stride + v;
     const uint16_t h = ((const uint16_t *)rows)[e->rows.logits.type == GRPO_ROW_REAL ? 0 : at];
     const uint32_t bits = (uint32_t)h << 16;
@@ -223,8 +209,7 @@ static double element_of(const evaluation *e, const void *rows, int64_t t, int64
 
 /* ---- slopes: d z against differences of dlogp logp(z) + dentropy H(z) in long double ------------------------------------------------- */
 
-static long double row_value(const evaluation *e, int64_t t, long double *z, double dlogp, double dentropy)
-{
+static long double row_value(const evaluation *e, int64_t t, long double *z, double dlogp, double dentropy) {
     const int64_t n = e->rows.logits.vocab;
     long double top = -HUGE_VALL, sum = 0, H = 0, log_sum;
     int64_t v;
@@ -235,8 +220,7 @@ static long double row_value(const evaluation *e, int64_t t, long double *z, dou
     return dlogp * (z[e->target[t]] - log_sum) + dentropy * H;
 }
 
-static void check_slopes(rng *r, const evaluation *e, int64_t t)
-{
+static void check_slopes(rng *r, const evaluation *e, int64_t t) {
     const grpo_logits *x = &e->rows.logits;
     const long double step = 1e-5L;
     const double dlogp = (double)e->dlogp[t], dentropy = (double)e->dentropy[t];
@@ -275,8 +259,7 @@ static void check_slopes(rng *r, const evaluation *e, int64_t t)
 
 /* ---- bits ------------------------------------------------------------------------------------------------------------------------- */
 
-static void check_threads(const grpo_objective *obj, const rollouts *b, const evaluation *e)
-{
+static void check_threads(const grpo_objective *obj, const rollouts *b, const evaluation *e) {
     static const int threads[] = { 1, 2, 4 };
     rollouts same = *b;
     int64_t t;
@@ -299,8 +282,7 @@ static void check_threads(const grpo_objective *obj, const rollouts *b, const ev
     free(same.from);
 }
 
-static void check_orders(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e)
-{
+static void check_orders(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e) {
     rollouts other;
     evaluation f;
     rollouts_rearrange(r, b, 1, order_free(obj) & ARRANGE_SEQUENCES, &other);
@@ -314,8 +296,7 @@ static void check_orders(rng *r, const grpo_objective *obj, const rollouts *b, c
 
 /* groups `begin` on as a batch of their own, merged into the partial */
 static void check_part(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e, const int64_t *groups, int64_t n,
-                       const grpo_totals *totals, grpo_partial *into)
-{
+                       const grpo_totals *totals, grpo_partial *into) {
     rollouts part;
     evaluation f;
     grpo_partial own;
@@ -335,8 +316,7 @@ static void check_part(rng *r, const grpo_objective *obj, const rollouts *b, con
     rollouts_free(&part);
 }
 
-static void check_parts(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e)
-{
+static void check_parts(rng *r, const grpo_objective *obj, const rollouts *b, const evaluation *e) {
     int64_t g, begin, n, *order = (int64_t *)test_alloc(b->n_groups, sizeof *order);
     grpo_batch batch = rollouts_view(b);
     grpo_totals totals;
@@ -360,8 +340,7 @@ static void check_parts(rng *r, const grpo_objective *obj, const rollouts *b, co
 /* ---- refused ---------------------------------------------------------------------------------------------------------------------- */
 
 static void refuse(const char *what, const grpo_objective *obj, const rollouts *b, const grpo_rows *rows, const grpo_output *out,
-                   const grpo_real *advantage, int rule, const char *thing)
-{
+                   const grpo_real *advantage, int rule, const char *thing) {
     grpo_batch batch = rollouts_view(b);
     grpo_report report, before;
     grpo_status st;
@@ -372,8 +351,7 @@ static void refuse(const char *what, const grpo_objective *obj, const rollouts *
     check(!memcmp(&report, &before, sizeof report), "%s: a report is written", what);
 }
 
-static void check_refused(rng *r)
-{
+static void check_refused(rng *r) {
     grpo_objective obj;
     grpo_output out = { 0 }, none = { 0 };
     grpo_rows rows;
@@ -439,8 +417,7 @@ typedef struct {
 static const int64_t one_group[] = { 0, 1 }, no_offset[] = { 0 }, one_token[] = { 1 }, second[] = { 1 };
 
 /* logits 2, 0, 0, the second sampled */
-static void single_init(single *s, grpo_row_type type)
-{
+static void single_init(single *s, grpo_row_type type) {
     memset(s, 0, sizeof *s);
     s->batch.n_groups = s->batch.n_tokens = 1;
     s->batch.group_begin = one_group; s->batch.offset = no_offset; s->batch.length = one_token;
@@ -454,16 +431,14 @@ static void single_init(single *s, grpo_row_type type)
     s->obj.surrogate.kind = GRPO_SURROGATE_SCORE;
 }
 
-static grpo_status single_run(single *s)
-{
+static grpo_status single_run(single *s) {
     grpo_output out;
     memset(&out, 0, sizeof out);
     out.dlogp = &s->dlogp; out.dentropy = &s->dentropy;
     return grpo_logits_loss(&s->obj, &s->batch, &s->advantage, NULL, &s->rows, &out, &s->report);
 }
 
-static double single_gradient(const single *s, int v)
-{
+static double single_gradient(const single *s, int v) {
     const uint32_t bits = (uint32_t)s->dz.half[v] << 16;
     float f;
     if (s->rows.logits.type == GRPO_ROW_REAL) return (double)s->dz.real[v];
@@ -473,8 +448,7 @@ static double single_gradient(const single *s, int v)
 }
 
 /* the numbers of the objective and the batch are finite: is what is not a number none, and what is infinite reported? */
-static void check_single(const char *what, single *s, int overflows)
-{
+static void check_single(const char *what, single *s, int overflows) {
     int v, infinite = 0;
     check(single_run(s) == GRPO_OK, "%s", what);
     for (v = 0; v < 3; v++) {
@@ -486,8 +460,7 @@ static void check_single(const char *what, single *s, int overflows)
     check(s->report.overflow || !infinite, "%s: an infinity without overflow", what);
 }
 
-static void check_extremes(void)
-{
+static void check_extremes(void) {
     const double most = sizeof(grpo_real) == sizeof(float) ? 3e38 : 1.7e308;
     single s;
     int sign;
@@ -509,8 +482,7 @@ static void check_extremes(void)
 }
 
 /* a second clip below a bound that is given is refused before anything is written */
-static void check_dual(void)
-{
+static void check_dual(void) {
     grpo_real untouched_real;
     single s;
     memset(&untouched_real, UNTOUCHED, sizeof untouched_real);
@@ -526,8 +498,7 @@ static void check_dual(void)
 }
 
 /* so are totals that are too small, and a partial of others; and rows so many that no memory holds them */
-static void check_totals(void)
-{
+static void check_totals(void) {
     static grpo_partial partial;
     grpo_real untouched_real;
     grpo_totals totals;
@@ -551,8 +522,7 @@ static void check_totals(void)
     check(grpo_rows_read(&s.rows, NULL, 1, 1) == GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_logits_rows_), "fewer rows than none");
 }
 
-int main(void)
-{
+int main(void) {
     rng r = { 5 };
     int k, asked = 0;
     int64_t t;

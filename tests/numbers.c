@@ -7,8 +7,7 @@ enum { TRIALS = 50000 };
 
 typedef struct { const char *name; double limit, worst; } tally;
 
-static void judge(tally *t, double found, reference_real expected, double a, double b)
-{
+static void judge(tally *t, double found, reference_real expected, double a, double b) {
     const reference_real size = ref_abs(expected);
     double error = 0;
     if (size < 1e-290 || size > 1e290) return;
@@ -18,8 +17,7 @@ static void judge(tally *t, double found, reference_real expected, double a, dou
 }
 
 /* x <= 0 and l <= 0, from next to each other to far apart */
-static void pair(rng *r, double *l, double *x)
-{
+static void pair(rng *r, double *l, double *x) {
     static const double size[] = { 1e-9, 1e-7, 1e-5, 1e-3, 0.03, 0.5, 1, 5, 30, 300, 700 };
     const double scale = rng_pick(r, size, 11), gap = rng_pick(r, size, 11) * rng_unit(r);
     *x = -scale * rng_unit(r);
@@ -27,8 +25,7 @@ static void pair(rng *r, double *l, double *x)
     if (*l > 0) *l = 0.5 * *x;
 }
 
-static void check_pairs(void)
-{
+static void check_pairs(void) {
     tally change = { "grpo_probability_change", 4, 0 }, kl = { "grpo_binary_kl", 12, 0 }, linear = { "grpo_exp_minus_linear", 4, 0 };
     rng r = { 3 };
     int k;
@@ -47,8 +44,7 @@ static void check_pairs(void)
 }
 
 /* of numbers in two words, in units of 2^-75 of the result */
-static void check_twice(void)
-{
+static void check_twice(void) {
     static const double size[] = { 1e-300, 1e-12, 1e-4, 0.1, 0.3, 1, 30 };
     double worst[2] = { 0, 0 };
     rng r = { 6 };
@@ -67,8 +63,7 @@ static void check_twice(void)
     printf("worst: e^x - 1 %.2g, log(1 + x) %.2g of 2^-75\n", worst[0], worst[1]);
 }
 
-static void check_bounds(void)
-{
+static void check_bounds(void) {
     static const double eps[] = { 3e-4, 0.1, 0.16, 0.2, 0.28, 2 };
     tally low = { "low bound", 2, 0 }, high = { "high bound", 4, 0 }, log_low = { "its logarithm", 4, 0 }, log_high = { "its logarithm", 4, 0 };
     rng r = { 4 };
@@ -89,8 +84,7 @@ static void check_bounds(void)
 
 /* ---- the ends ------------------------------------------------------------------------------------------------------------------ */
 
-static void check_ends(void)
-{
+static void check_ends(void) {
     const double inf = HUGE_VAL;
     grpo_range r;
     check(grpo_probability_change(-inf, -inf) == 0 && grpo_probability_change(-1, -1) == 0, "no change");
@@ -115,8 +109,7 @@ static void check_ends(void)
     check(r.low == 0.5 && r.high == inf && r.log_high == inf, "bounds without end");
 }
 
-int main(void)
-{
+int main(void) {
     check_pairs();
     check_twice();
     check_bounds();

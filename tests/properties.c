@@ -21,16 +21,14 @@ typedef struct {
     grpo_report report;
 } answer;
 
-static grpo_real *unwritten(int64_t n)
-{
+static grpo_real *unwritten(int64_t n) {
     grpo_real *x = (grpo_real *)test_alloc(n, sizeof *x);
     int64_t t;
     for (t = 0; t < n; t++) x[t] = UNWRITTEN;
     return x;
 }
 
-static void answer_alloc(answer *a, const rollouts *b)
-{
+static void answer_alloc(answer *a, const rollouts *b) {
     const int64_t tokens = b->n_tokens;
     memset(a, 0, sizeof *a);
     a->dlog_z = unwritten(b->n_groups);
@@ -43,8 +41,7 @@ static void answer_alloc(answer *a, const rollouts *b)
 static void answer_free(answer *a) { free(a->advantage); free(a->dlogp); free(a->dentropy); free(a->term); free(a->dlog_z); }
 
 /* out.scratch is the caller's to free */
-static grpo_output output_of(const grpo_objective *obj, const grpo_batch *batch, const answer *a)
-{
+static grpo_output output_of(const grpo_objective *obj, const grpo_batch *batch, const answer *a) {
     grpo_output out = output_with_scratch(obj, batch);
     out.dlogp = a->dlogp;
     out.dentropy = a->dentropy;
@@ -54,8 +51,7 @@ static grpo_output output_of(const grpo_objective *obj, const grpo_batch *batch,
 }
 
 /* from the advantages in a->advantage */
-static void answer_loss(const grpo_objective *obj, const rollouts *b, answer *a)
-{
+static void answer_loss(const grpo_objective *obj, const rollouts *b, answer *a) {
     grpo_batch batch = rollouts_view(b);
     grpo_totals totals;
     grpo_partial partial;
@@ -68,22 +64,19 @@ static void answer_loss(const grpo_objective *obj, const rollouts *b, answer *a)
     free(out.scratch);
 }
 
-static void answer_find(const grpo_objective *obj, const rollouts *b, answer *a)
-{
+static void answer_find(const grpo_objective *obj, const rollouts *b, answer *a) {
     grpo_batch batch = rollouts_view(b);
     answer_alloc(a, b);
     a->status = grpo_advantages(obj, &batch, a->advantage);
     if (!a->status) answer_loss(obj, b, a);
 }
 
-static int is_of_rewards(grpo_status st)
-{
+static int is_of_rewards(grpo_status st) {
     return grpo_status_is(st, GRPO_TOO_LARGE) && (speaks_of(st, "shaped reward") || speaks_of(st, "KL in the reward"));
 }
 
 /* what the batch cannot be asked for is left out: a KL that diverges, k of fewer items, a teacher beside a -inf */
-static grpo_objective askable(grpo_objective obj, const rollouts *b)
-{
+static grpo_objective askable(grpo_objective obj, const rollouts *b) {
     grpo_batch batch = rollouts_view(b);
     grpo_real *advantage = unwritten(b->n_tokens);
     grpo_status st = GRPO_NULL;
@@ -103,15 +96,13 @@ static grpo_objective askable(grpo_objective obj, const rollouts *b)
 }
 
 /* the fields before `overflow` are eight bytes each, without padding */
-static int same_report(const grpo_report *a, const grpo_report *b)
-{
+static int same_report(const grpo_report *a, const grpo_report *b) {
     return same_bits(a, b, offsetof(grpo_report, overflow)) && a->overflow == b->overflow;
 }
 
 static int64_t report_words(void) { return (int64_t)(offsetof(grpo_report, overflow) / 8); }
 
-static void report_difference(const char *what, const grpo_report *a, const grpo_report *b)
-{
+static void report_difference(const char *what, const grpo_report *a, const grpo_report *b) {
     int64_t k, x, y;
     double u, v;
     for (k = 0; k < report_words(); k++) {
@@ -123,22 +114,19 @@ static void report_difference(const char *what, const grpo_report *a, const grpo
     }
 }
 
-static void check_report(const char *what, const grpo_report *a, const grpo_report *b)
-{
+static void check_report(const char *what, const grpo_report *a, const grpo_report *b) {
     if (!check(same_report(a, b), "%s: %s: report", label, what)) report_difference(what, a, b);
 }
 
 /* overflow is also that of the outputs asked for */
-static void check_fewer_outputs(const char *what, const grpo_report *all, grpo_report fewer)
-{
+static void check_fewer_outputs(const char *what, const grpo_report *all, grpo_report fewer) {
     check(fewer.overflow <= all->overflow, "%s: %s: overflow", label, what);
     fewer.overflow = all->overflow;
     check_report(what, all, &fewer);
 }
 
 /* found is the answer to an arrangement of the batch of base */
-static void check_tokens(const char *what, const char *name, const grpo_real *base, const grpo_real *found, const rollouts *arranged)
-{
+static void check_tokens(const char *what, const char *name, const grpo_real *base, const grpo_real *found, const rollouts *arranged) {
     int64_t t, s, bad = -1;
     for (t = 0; t < arranged->n_tokens; t++) {
         s = arranged->from[t];
@@ -148,15 +136,13 @@ static void check_tokens(const char *what, const char *name, const grpo_real *ba
           bad < 0 || arranged->from[bad] < 0 ? (double)UNWRITTEN : (double)base[arranged->from[bad]], bad < 0 ? 0 : (double)found[bad]);
 }
 
-static void check_groups(const char *what, const answer *base, const answer *found, const rollouts *arranged)
-{
+static void check_groups(const char *what, const answer *base, const answer *found, const rollouts *arranged) {
     int64_t g, bad = 0;
     for (g = 0; g < arranged->n_groups; g++) bad += !same_bits(&found->dlog_z[g], &base->dlog_z[arranged->group_from[g]], sizeof *base->dlog_z);
     check(bad == 0, "%s: %s: dlog_z of %d groups", label, what, (int)bad);
 }
 
-static void check_same(const char *what, const answer *base, const answer *found, const rollouts *arranged)
-{
+static void check_same(const char *what, const answer *base, const answer *found, const rollouts *arranged) {
     if (!check(found->status == GRPO_OK, "%s: %s: %s", label, what, status_line(found->status))) return;
     check_tokens(what, "advantage", base->advantage, found->advantage, arranged);
     check_tokens(what, "dlogp", base->dlogp, found->dlogp, arranged);
@@ -168,8 +154,7 @@ static void check_same(const char *what, const answer *base, const answer *found
 
 /* ---- order, layout, garbage ---------------------------------------------------------------------------------------------------- */
 
-static void check_arranged(const char *what, const grpo_objective *obj, const rollouts *b, const answer *base, rng *r, int groups, int shuffle)
-{
+static void check_arranged(const char *what, const grpo_objective *obj, const rollouts *b, const answer *base, rng *r, int groups, int shuffle) {
     rollouts other;
     answer found;
     rollouts_rearrange(r, b, groups, shuffle, &other);
@@ -179,8 +164,7 @@ static void check_arranged(const char *what, const grpo_objective *obj, const ro
     rollouts_free(&other);
 }
 
-static void property_order(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_order(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     const int tokens = order_free(obj) & ARRANGE_TOKENS, sequences = order_free(obj) & ARRANGE_SEQUENCES;
     if (tokens) check_arranged("tokens permuted", obj, b, base, r, 0, tokens);
     if (sequences) check_arranged("sequences permuted", obj, b, base, r, 0, sequences);
@@ -188,8 +172,7 @@ static void property_order(const grpo_objective *obj, const rollouts *b, const a
     check_arranged("all permuted", obj, b, base, r, 1, sequences | tokens);
 }
 
-static void property_layout(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_layout(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     check_arranged("another layout", obj, b, base, r, 0, 0);
 }
 
@@ -201,8 +184,7 @@ typedef struct {
     grpo_partial partial[MAX_GROUPS];
 } parts;
 
-static void parts_cut(rng *r, const rollouts *b, parts *p)
-{
+static void parts_cut(rng *r, const rollouts *b, parts *p) {
     int64_t g, n, begin, order[MAX_GROUPS];
     for (g = 0; g < b->n_groups; g++) order[g] = g;
     rng_shuffle(r, order, b->n_groups);
@@ -213,14 +195,12 @@ static void parts_cut(rng *r, const rollouts *b, parts *p)
     memset(p->partial, 0, sizeof p->partial);
 }
 
-static void parts_free(parts *p)
-{
+static void parts_free(parts *p) {
     int k;
     for (k = 0; k < p->count; k++) rollouts_free(&p->batch[k]);
 }
 
-static grpo_status parts_survey(const grpo_objective *obj, const parts *p, grpo_totals *totals, grpo_moments *moments)
-{
+static grpo_status parts_survey(const grpo_objective *obj, const parts *p, grpo_totals *totals, grpo_moments *moments) {
     grpo_status st = GRPO_OK;
     int k;
     memset(totals, 0, sizeof *totals);
@@ -240,8 +220,7 @@ static grpo_status parts_survey(const grpo_objective *obj, const parts *p, grpo_
 }
 
 static void part_evaluate(const grpo_objective *obj, const answer *base, const grpo_totals *totals, const grpo_moments *moments,
-                          const rollouts *part, grpo_partial *own, grpo_partial *shared)
-{
+                          const rollouts *part, grpo_partial *own, grpo_partial *shared) {
     grpo_batch batch = rollouts_view(part);
     grpo_output out, room;
     answer a;
@@ -264,8 +243,7 @@ static void part_evaluate(const grpo_objective *obj, const answer *base, const g
 }
 
 /* any two become one until one is left */
-static grpo_status parts_merge(rng *r, parts *p)
-{
+static grpo_status parts_merge(rng *r, parts *p) {
     grpo_status st = GRPO_OK;
     int left = p->count, i, j;
     while (left > 1 && !st) {
@@ -278,8 +256,7 @@ static grpo_status parts_merge(rng *r, parts *p)
     return st;
 }
 
-static void property_parts(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_parts(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     static parts p;
     static grpo_partial shared, fresh;
     grpo_totals totals;
@@ -305,8 +282,7 @@ static void property_parts(const grpo_objective *obj, const rollouts *b, const a
 }
 
 /* group_begin may start later: the sequences before it are nobody's */
-static void property_later_start(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_later_start(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     int64_t g, order[MAX_GROUPS];
     rollouts tail = *b, packed;
     answer found, expected;
@@ -332,8 +308,7 @@ static void property_later_start(const grpo_objective *obj, const rollouts *b, c
 
 static int is_nan(double x) { return x != x; }
 
-static void check_token_values(const char *name, const rollouts *b, const grpo_real *x)
-{
+static void check_token_values(const char *name, const rollouts *b, const grpo_real *x) {
     int64_t i, t, nan = 0, masked = 0;
     for (i = 0; i < b->n_sequences; i++) {
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
@@ -345,8 +320,7 @@ static void check_token_values(const char *name, const rollouts *b, const grpo_r
     check(masked == 0, "%s: %s is not 0 at %d masked tokens", label, name, (int)masked);
 }
 
-static int any_infinite(const rollouts *b, const grpo_real *x)
-{
+static int any_infinite(const rollouts *b, const grpo_real *x) {
     int64_t i, t;
     for (i = 0; i < b->n_sequences; i++) {
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
@@ -356,8 +330,7 @@ static int any_infinite(const rollouts *b, const grpo_real *x)
     return 0;
 }
 
-static int all_zero(const rollouts *b, const grpo_real *x)
-{
+static int all_zero(const rollouts *b, const grpo_real *x) {
     int64_t i, t;
     for (i = 0; i < b->n_sequences; i++) {
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (x[t] != 0) return 0;
@@ -365,8 +338,7 @@ static int all_zero(const rollouts *b, const grpo_real *x)
     return 1;
 }
 
-static int64_t tokens_of(const rollouts *b)
-{
+static int64_t tokens_of(const rollouts *b) {
     int64_t i, n = 0;
     for (i = 0; i < b->n_sequences; i++) n += b->length[i];
     return n;
@@ -374,8 +346,7 @@ static int64_t tokens_of(const rollouts *b)
 
 static int fraction(double x) { return x >= 0 && x <= 1 + 1e-15; }
 
-static void check_report_values(const grpo_objective *obj, const rollouts *b, const grpo_report *m)
-{
+static void check_report_values(const grpo_objective *obj, const rollouts *b, const grpo_report *m) {
     const double real[] = { m->loss, m->policy_loss, m->penalty_loss, m->clip_fraction, m->clip_low, m->clip_high, m->clip_dual, m->ratio_mean,
         m->ratio_min, m->ratio_max, m->ess, m->old_k1, m->old_k3, m->kl_k1, m->kl_k2, m->kl_k3, m->entropy, m->weight_mean };
     size_t k;
@@ -392,8 +363,7 @@ static void check_report_values(const grpo_objective *obj, const rollouts *b, co
         && obj->penalty.pairs == GRPO_PAIRS_NONE) check(m->penalty_loss == 0, "%s: penalty_loss without a penalty", label);
 }
 
-static void property_form(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_form(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     int infinite = !grpo_is_finite(base->report.loss) || any_infinite(b, base->dlogp) || any_infinite(b, base->term)
         || any_infinite(b, base->dentropy);
     int64_t g;
@@ -413,15 +383,13 @@ static void property_form(const grpo_objective *obj, const rollouts *b, const an
 
 /* ---- the entry points agree, NULL where it is allowed, inputs untouched -------------------------------------------------------- */
 
-static uint64_t hash(uint64_t h, const void *data, size_t size)
-{
+static uint64_t hash(uint64_t h, const void *data, size_t size) {
     const unsigned char *p = (const unsigned char *)data;
     for (; size > 0; size--) h = (h ^ *p++) * UINT64_C(0x100000001b3);
     return h;
 }
 
-static uint64_t hash_inputs(const grpo_objective *obj, const rollouts *b)
-{
+static uint64_t hash_inputs(const grpo_objective *obj, const rollouts *b) {
     size_t tokens = (size_t)b->n_tokens, sequences = (size_t)b->n_sequences, groups = (size_t)b->n_groups;
     uint64_t h = hash(1, obj, sizeof *obj);
     int k;
@@ -435,8 +403,7 @@ static uint64_t hash_inputs(const grpo_objective *obj, const rollouts *b)
     return hash(hash(h, b->group_begin, 8 * (groups + 1)), b->baseline, groups * sizeof(grpo_real));
 }
 
-static void property_whole(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_whole(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     grpo_batch batch = rollouts_view(b);
     grpo_real *dlogp = unwritten(b->n_tokens);
     uint64_t before = hash_inputs(obj, b);
@@ -459,8 +426,7 @@ static void property_whole(const grpo_objective *obj, const rollouts *b, const a
 }
 
 static void check_output(const char *what, const grpo_objective *obj, const rollouts *b, const answer *base, int with_dlogp,
-                         int with_dentropy, int with_term)
-{
+                         int with_dentropy, int with_term) {
     static grpo_partial partial;
     grpo_batch batch = rollouts_view(b);
     grpo_totals totals;
@@ -486,8 +452,7 @@ static void check_output(const char *what, const grpo_objective *obj, const roll
     answer_free(&a);
 }
 
-static void property_outputs(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_outputs(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     (void)r;
     check_output("dlogp alone", obj, b, base, 1, 0, 0);
     check_output("dentropy alone", obj, b, base, 0, 1, 0);
@@ -495,8 +460,7 @@ static void property_outputs(const grpo_objective *obj, const rollouts *b, const
     check_output("none of them", obj, b, base, 0, 0, 0);
 }
 
-static void property_grpo_is_gspo(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_grpo_is_gspo(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     grpo_batch batch = rollouts_view(b);
     grpo_real *dlogp = unwritten(b->n_tokens);
     grpo_report report;
@@ -519,14 +483,12 @@ static void property_grpo_is_gspo(const grpo_objective *obj, const rollouts *b, 
 /* ---- ranks --------------------------------------------------------------------------------------------------------------------- */
 
 /* exact for a power of two; results near the ends of the range round on their own */
-static int times_close(double x, double k, double found, double eps)
-{
+static int times_close(double x, double k, double found, double eps) {
     if (!(fabs(x) > 1e-36 && fabs(x) < 1e37)) return 1;
     return fabs(found - k * x) <= eps * fabs(k * x);
 }
 
-static void check_ranks(const grpo_objective *obj, const rollouts *b, const answer *base, int ranks, double rounding)
-{
+static void check_ranks(const grpo_objective *obj, const rollouts *b, const answer *base, int ranks, double rounding) {
     grpo_batch batch = rollouts_view(b);
     grpo_totals totals;
     grpo_report report;
@@ -556,8 +518,7 @@ static void check_ranks(const grpo_objective *obj, const rollouts *b, const answ
     answer_free(&a);
 }
 
-static void property_ranks(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_ranks(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     (void)r;
     check_ranks(obj, b, base, 1, 0);
     check_ranks(obj, b, base, 4, 0);
@@ -566,8 +527,7 @@ static void property_ranks(const grpo_objective *obj, const rollouts *b, const a
 
 /* ---- sequences against tokens -------------------------------------------------------------------------------------------------- */
 
-static void property_one_token(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_one_token(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     grpo_objective sequence, token;
     rollouts single;
     answer sequence_answer, token_answer;
@@ -592,8 +552,7 @@ static void property_one_token(const grpo_objective *obj, const rollouts *b, con
 }
 
 /* a power mean of power 1 whose bounds are nowhere is the mean ratio, to the bit */
-static void property_power_of_one(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_power_of_one(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     grpo_objective power = *obj;
     answer a;
     if (obj->ratio.unit != GRPO_UNIT_SEQUENCE_MEAN_RATIO) return;
@@ -608,8 +567,7 @@ static void property_power_of_one(const grpo_objective *obj, const rollouts *b, 
 }
 
 /* GSPO-token's theorem: with one advantage per response its gradient is GSPO's.  Not so for weights that differ from token to token. */
-static void property_gspo_token(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_gspo_token(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     grpo_objective unit = *obj, token;
     answer u, v;
     int64_t t, bad = 0;
@@ -650,8 +608,7 @@ static void property_gspo_token(const grpo_objective *obj, const rollouts *b, co
 /* ---- rewards shifted ----------------------------------------------------------------------------------------------------------- */
 
 /* do the choices look at differences of rewards alone? */
-static int ignores_shift(const grpo_objective *obj)
-{
+static int ignores_shift(const grpo_objective *obj) {
     const grpo_advantage *a = &obj->advantage;
     const grpo_baseline_kind b = a->baseline;
     return (b == GRPO_BASELINE_GROUP_MEAN || b == GRPO_BASELINE_LEAVE_ONE_OUT || b == GRPO_BASELINE_BATCH_MEAN
@@ -667,8 +624,7 @@ static int ignores_shift(const grpo_objective *obj)
 }
 
 /* multiples of 1/8: the shifted rewards are exact in float, so no bit may change */
-static void property_shift(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r)
-{
+static void property_shift(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     grpo_objective asked;
     rollouts dyadic;
     grpo_real *before, *after;
@@ -700,14 +656,12 @@ static long losses_judged, terms_judged, slopes_judged;
 static long slopes_of_kind[GRPO_SURROGATE_NONE + 1], slopes_of_bounds[GRPO_BOUNDS_GIVEN + 1], slopes_of_score[GRPO_SCORE_RATIO + 1], log_z_judged;
 static double worst_loss, worst_term;                            /* ulps of scale */
 
-static void note_error(double *worst, reference_real error, reference_real ulp)
-{
+static void note_error(double *worst, reference_real error, reference_real ulp) {
     if (sizeof(grpo_real) == 4) error -= 0x1p-149;                   /* what its underflow may cost */
     if (error > 0 && error > *worst * ulp) *worst = (double)(error / ulp);
 }
 
-static void check_term(reference *ref, const answer *a, int64_t i, int64_t t)
-{
+static void check_term(reference *ref, const answer *a, int64_t i, int64_t t) {
     reference_answer term = reference_term(ref, i, t), entropy;
     if (term.judged) {
         terms_judged++;
@@ -720,8 +674,7 @@ static void check_term(reference *ref, const answer *a, int64_t i, int64_t t)
                               label, (int)t, (double)a->dentropy[t], (double)entropy.value);
 }
 
-static void check_slope(reference *ref, const answer *a, int64_t i, int64_t t)
-{
+static void check_slope(reference *ref, const answer *a, int64_t i, int64_t t) {
     reference_answer slope = reference_slope(ref, i, t);
     if (!slope.judged) return;
     slopes_judged++;
@@ -734,8 +687,7 @@ static void check_slope(reference *ref, const answer *a, int64_t i, int64_t t)
 
 static long counts_judged;
 
-static void check_counts(reference *ref, const grpo_report *m)
-{
+static void check_counts(reference *ref, const grpo_report *m) {
     const reference_counts n = reference_count(ref);
     const double tokens = n.tokens ? (double)n.tokens : 1;
     if (!n.judged) return;
@@ -749,8 +701,7 @@ static void check_counts(reference *ref, const grpo_report *m)
     if (!ref_has_ratio(ref)) check(m->ratio_mean == 1 && m->ratio_min == 1 && m->ratio_max == 1 && m->ess == 1, "%s: a ratio is reported", label);
 }
 
-static void check_reference(const grpo_objective *obj, const rollouts *b, const answer *a)
-{
+static void check_reference(const grpo_objective *obj, const rollouts *b, const answer *a) {
     reference ref;
     reference_answer loss;
     int64_t i, t;
@@ -775,8 +726,7 @@ static void check_reference(const grpo_objective *obj, const rollouts *b, const 
     reference_free(&ref);
 }
 
-static void property_gradient(const grpo_objective *obj, const rollouts *unused, const answer *base, rng *r)
-{
+static void property_gradient(const grpo_objective *obj, const rollouts *unused, const answer *base, rng *r) {
     grpo_objective asked;
     rollouts b;
     answer a;
@@ -797,8 +747,7 @@ static void property_gradient(const grpo_objective *obj, const rollouts *unused,
 
 /* ---- every token masked -------------------------------------------------------------------------------------------------------- */
 
-static void property_all_masked(const grpo_objective *obj, const rollouts *unused, const answer *base, rng *r)
-{
+static void property_all_masked(const grpo_objective *obj, const rollouts *unused, const answer *base, rng *r) {
     grpo_objective asked;
     rollouts b;
     answer a;
@@ -830,8 +779,7 @@ static property *const properties[] = {
     property_all_masked
 };
 
-static void check_properties(const grpo_objective *obj, const rollouts *b, rng *r)
-{
+static void check_properties(const grpo_objective *obj, const rollouts *b, rng *r) {
     answer base;
     size_t k;
     answer_find(obj, b, &base);
@@ -843,8 +791,7 @@ static void check_properties(const grpo_objective *obj, const rollouts *b, rng *
     answer_free(&base);
 }
 
-static void check_objective(const char *name, grpo_objective obj, int kind, uint64_t seed)
-{
+static void check_objective(const char *name, grpo_objective obj, int kind, uint64_t seed) {
     rng r;
     rollouts b;
     r.state = seed;
@@ -857,8 +804,7 @@ static void check_objective(const char *name, grpo_objective obj, int kind, uint
 
 static const int kinds[] = { 0, RANDOM_EXTREME, RANDOM_NEG_INF, RANDOM_EXTREME | RANDOM_NEG_INF };
 
-static void check_presets(void)
-{
+static void check_presets(void) {
     int count, k;
     uint64_t seed;
     const grpo_preset *preset = grpo_presets(&count);
@@ -868,8 +814,7 @@ static void check_presets(void)
 }
 
 /* responses that are longer than the blocks which tokens are evaluated and summed in */
-static void check_long(void)
-{
+static void check_long(void) {
     static const char *const names[] = { "grpo", "dapo", "dr-grpo", "cispo", "sapo", "gspo", "gspo-token", "gmpo", "rloo", "tis" };
     grpo_objective obj;
     size_t k;
@@ -888,8 +833,7 @@ static void check_long(void)
     }
 }
 
-static void check_random_objectives(void)
-{
+static void check_random_objectives(void) {
     grpo_objective obj;
     char name[40];
     rng r = { 7 };
@@ -903,8 +847,7 @@ static void check_random_objectives(void)
 }
 
 /* trust looks at a ratio that neither surrogate nor report has */
-static void check_trust_alone(void)
-{
+static void check_trust_alone(void) {
     grpo_objective obj;
     char name[40];
     rng r = { 17 };
@@ -921,8 +864,7 @@ static void check_trust_alone(void)
 }
 
 /* groups of one kind after the other, with little else that could hide them */
-static void check_groups_alone(void)
-{
+static void check_groups_alone(void) {
     static const grpo_surrogate_kind all[] = { GRPO_SURROGATE_VARIANCE, GRPO_SURROGATE_LABELS, GRPO_SURROGATE_BALANCE, GRPO_SURROGATE_PAIRS,
         GRPO_SURROGATE_CONTRAST, GRPO_SURROGATE_STANDARDISED, GRPO_SURROGATE_TARGET, GRPO_SURROGATE_HINGE, GRPO_SURROGATE_REGRESSION };
     const int count = (int)(sizeof all / sizeof *all);
@@ -950,8 +892,7 @@ static void check_groups_alone(void)
 }
 
 /* kinds and bounds that random objectives seldom have, with little else that could hide them */
-static void check_kinds_alone(void)
-{
+static void check_kinds_alone(void) {
     static const grpo_surrogate_kind kind[] = { GRPO_SURROGATE_LOGISTIC, GRPO_SURROGATE_DISPO, GRPO_SURROGATE_BGPO, GRPO_SURROGATE_SHAPED,
                                                 GRPO_SURROGATE_PPO_CLIP, GRPO_SURROGATE_DUAL_CLIP, GRPO_SURROGATE_DUAL_CLIP, GRPO_SURROGATE_GPPO };
     grpo_objective obj;
@@ -979,8 +920,7 @@ static void check_kinds_alone(void)
 }
 
 /* what is beside the terms, alone: likelihoods of every form, weight and gate, and next to a surrogate */
-static void check_likelihoods_alone(void)
-{
+static void check_likelihoods_alone(void) {
     grpo_objective obj;
     char name[40];
     rng r = { 31 };
@@ -1003,8 +943,7 @@ static void check_likelihoods_alone(void)
 }
 
 /* pairs alone, and where the margin leaves none the signs of the rewards */
-static void check_pairs_alone(void)
-{
+static void check_pairs_alone(void) {
     grpo_objective obj;
     char name[40];
     rng r = { 37 };
@@ -1027,8 +966,7 @@ static void check_pairs_alone(void)
 
 /* ---- equal rewards ------------------------------------------------------------------------------------------------------------- */
 
-static void equal_batch(rng *r, double reward, rollouts *b)
-{
+static void equal_batch(rng *r, double reward, rollouts *b) {
     int64_t i;
     rollouts_random(r, 0, b);
     for (i = 0; i < b->n_sequences; i++) b->reward[i] = (grpo_real)reward;
@@ -1036,8 +974,7 @@ static void equal_batch(rng *r, double reward, rollouts *b)
 }
 
 /* the choices under which equal rewards are pinned to 0 */
-static void pin_equal(grpo_objective *obj)
-{
+static void pin_equal(grpo_objective *obj) {
     grpo_advantage *a = &obj->advantage;
     memset(&obj->reward, 0, sizeof obj->reward);
     a->credit = GRPO_CREDIT_OUTCOME;
@@ -1056,8 +993,7 @@ static void pin_equal(grpo_objective *obj)
     if (a->baseline == GRPO_BASELINE_LENGTH_WEIGHTED) a->second = GRPO_SECOND_NONE;     /* a group without tokens has no such mean */
 }
 
-static void check_equal(const grpo_objective *obj, const rollouts *b, double reward)
-{
+static void check_equal(const grpo_objective *obj, const rollouts *b, double reward) {
     grpo_batch batch = rollouts_view(b);
     grpo_real *advantage = unwritten(b->n_tokens);
     grpo_status st = grpo_advantages(obj, &batch, advantage);
@@ -1069,8 +1005,7 @@ static void check_equal(const grpo_objective *obj, const rollouts *b, double rew
     free(advantage);
 }
 
-static void check_equal_rewards(void)
-{
+static void check_equal_rewards(void) {
     static const double value[] = { 0.7, 0.1, -0.3, 1.0 / 3, 1e7 + 1, 1e-40, -3e38, 0, sizeof(grpo_real) == 8 ? 1e150 : 1e38 };
     rng r = { 11 };
     grpo_objective obj;
@@ -1087,8 +1022,7 @@ static void check_equal_rewards(void)
 
 /* ---- grpo_informative ---------------------------------------------------------------------------------------------------------- */
 
-static void check_informative(void)
-{
+static void check_informative(void) {
     rng r = { 13 };
     int trial;
     for (trial = 0; trial < 200; trial++) {
@@ -1120,8 +1054,7 @@ typedef struct {
     grpo_status status;
 } trial;
 
-static void trial_make(rng *r, int kind, int rewards, trial *x)
-{
+static void trial_make(rng *r, int kind, int rewards, trial *x) {
     int64_t i;
     rollouts_random(r, kind, &x->b);
     for (i = 0; i < x->b.n_sequences; i++) x->b.reward[i] = (grpo_real)random_reward(r, rewards);
@@ -1129,8 +1062,7 @@ static void trial_make(rng *r, int kind, int rewards, trial *x)
     x->advantage = unwritten(x->b.n_tokens);
 }
 
-static void trial_run(trial *x)
-{
+static void trial_run(trial *x) {
     grpo_batch batch = rollouts_view(&x->b);
     x->status = grpo_advantages(&x->obj, &batch, x->advantage);
 }
@@ -1140,15 +1072,13 @@ static void trial_free(trial *x) { rollouts_free(&x->b); free(x->advantage); }
 static double worth(const trial *x, int64_t i) { return (double)x->advantage[x->b.offset[i]]; }
 
 /* |sum of a| against sum of |a|, of sequences begin .. end - 1 */
-static int sums_to_zero(const trial *x, int64_t begin, int64_t end)
-{
+static int sums_to_zero(const trial *x, int64_t begin, int64_t end) {
     double sum = 0, size = 0;
     for (; begin < end; begin++) { sum += worth(x, begin); size += fabs(worth(x, begin)); }
     return fabs(sum) <= 16 * EPS * size;
 }
 
-static int same_advantages(const trial *x, const grpo_objective *other)
-{
+static int same_advantages(const trial *x, const grpo_objective *other) {
     trial y = *x;
     int same;
     y.obj = *other;
@@ -1159,8 +1089,7 @@ static int same_advantages(const trial *x, const grpo_objective *other)
     return same;
 }
 
-static void choice_pass_at_k(trial *x)
-{
+static void choice_pass_at_k(trial *x) {
     int64_t g, smallest = 1000;
     int scale;
     for (g = 0; g < x->b.n_groups; g++) {
@@ -1179,8 +1108,7 @@ static void choice_pass_at_k(trial *x)
     }
 }
 
-static void choice_best_minus_second(trial *x)
-{
+static void choice_best_minus_second(trial *x) {
     int64_t g, i;
     x->obj.advantage.transform = GRPO_TRANSFORM_BEST_MINUS_SECOND;
     trial_run(x);
@@ -1194,8 +1122,7 @@ static void choice_best_minus_second(trial *x)
     }
 }
 
-static void choice_quantile(trial *x)
-{
+static void choice_quantile(trial *x) {
     int64_t i;
     int linear;
     for (linear = 0; linear < 2; linear++) {
@@ -1210,8 +1137,7 @@ static void choice_quantile(trial *x)
 }
 
 /* #{R < b}/n < q <= #{R <= b}/n, b being the reward that is worth 0 */
-static void choice_inf_quantile(trial *x)
-{
+static void choice_inf_quantile(trial *x) {
     static const double q[] = { 0.25, 0.4, 0.5, 0.75 };
     int64_t g, i, j;
     int k, found;
@@ -1231,22 +1157,19 @@ static void choice_inf_quantile(trial *x)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
+static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static double narrowest_median(double *R, int n, int h)
-{
+static double narrowest_median(double *R, int n, int h) {
     int k, best = 0;
     qsort(R, (size_t)n, sizeof *R, by_value);
     for (k = 1; k + h <= n; k++) if (R[k + h - 1] - R[k] < R[best + h - 1] - R[best]) best = k;
     return (R[best + (h - 1) / 2] + R[best + h / 2]) / 2;
 }
 
-static double std_without(const double *R, int n, int without)
-{
+static double std_without(const double *R, int n, int without) {
     double mean = 0, squares = 0;
     int k;
     for (k = 0; k < n; k++) if (k != without) mean += R[k] / (n - 1);
@@ -1255,8 +1178,7 @@ static double std_without(const double *R, int n, int without)
 }
 
 /* by the book, on rewards that need no care */
-static void choice_sorted(trial *x)
-{
+static void choice_sorted(trial *x) {
     double R[MAX_SEQUENCES], sorted[MAX_SEQUENCES], b;
     int64_t g;
     int i, n, both;
@@ -1276,8 +1198,7 @@ static void choice_sorted(trial *x)
 }
 
 /* a window of all items has their median, and so have the interpolated quantiles; log_mean_exp goes from the largest to the mean */
-static void choice_median(trial *x)
-{
+static void choice_median(trial *x) {
     grpo_objective half = x->obj;
     double before[MAX_SEQUENCES];
     int64_t i;
@@ -1301,8 +1222,7 @@ static void choice_median(trial *x)
         check(!x->status && fabs(worth(x, i) - before[i]) <= 64 * EPS, "a hot log_mean_exp leaves %g, the mean %g", before[i], worth(x, i));
 }
 
-static void choice_batch(trial *x)
-{
+static void choice_batch(trial *x) {
     double squares = 0, n = (double)x->b.n_sequences;
     int64_t i;
     x->obj.advantage.baseline = GRPO_BASELINE_BATCH_MEAN;
@@ -1321,8 +1241,7 @@ static void choice_batch(trial *x)
 }
 
 /* not divided where the others are equal: a success among failures is worth what it is above them */
-static void choice_leave_one_out_std(trial *x)
-{
+static void choice_leave_one_out_std(trial *x) {
     int64_t g, i;
     for (i = 0; i < x->b.n_sequences; i++) x->b.reward[i] = (grpo_real)0.7;
     for (g = 0; g < x->b.n_groups; g++) x->b.reward[x->b.group_begin[g]] = 2;
@@ -1337,8 +1256,7 @@ static void choice_leave_one_out_std(trial *x)
 }
 
 /* powers of two go through every stage without rounding, those of the residual rms cancel */
-static void choice_residual(trial *x)
-{
+static void choice_residual(trial *x) {
     grpo_objective obj;
     int64_t i;
     x->obj.advantage.baseline = GRPO_BASELINE_DENSEST;
@@ -1350,8 +1268,7 @@ static void choice_residual(trial *x)
     check(!x->status && same_advantages(x, &obj), "residual_rms minds the unit of rewards");
 }
 
-static void choice_gain(trial *x)
-{
+static void choice_gain(trial *x) {
     grpo_objective plain;
     x->obj.advantage.baseline = GRPO_BASELINE_GROUP_MEAN;
     plain = x->obj;
@@ -1367,8 +1284,7 @@ static void choice_gain(trial *x)
 }
 
 /* mean and variance of A over the n tokens, or over the first ones of the sequences */
-static void token_statistics(const trial *x, int by_sequence, double *mean, double *variance, double *n)
-{
+static void token_statistics(const trial *x, int by_sequence, double *mean, double *variance, double *n) {
     double sum = 0, squares = 0;
     int64_t i, t;
     for (*n = 0, i = 0; i < x->b.n_sequences; i++) for (t = x->b.offset[i]; t < x->b.offset[i] + x->b.length[i]; t++) {
@@ -1383,8 +1299,7 @@ static void token_statistics(const trial *x, int by_sequence, double *mean, doub
 }
 
 /* gains of lengths have mean 1, and whitening leaves mean 0 and variance 1 whatever part of A the gain multiplies */
-static void choice_lengths(trial *x)
-{
+static void choice_lengths(trial *x) {
     double mean, variance, n;
     int64_t i;
     for (i = 0; i < x->b.n_sequences; i++) if (x->b.reward[i] == 0) x->b.reward[i] = 1;
@@ -1409,8 +1324,7 @@ static void choice_lengths(trial *x)
 }
 
 /* groups without variance: the sign is that of the reward */
-static void choice_flat(trial *x)
-{
+static void choice_flat(trial *x) {
     int64_t g, i, t;
     for (g = 0; g < x->b.n_groups; g++) for (i = x->b.group_begin[g]; i < x->b.group_begin[g + 1]; i++) x->b.reward[i] = (grpo_real)(g % 2);
     x->obj.advantage.entropy = GRPO_ENTROPY_ZERO_VARIANCE;
@@ -1429,8 +1343,7 @@ static void choice_flat(trial *x)
     }
 }
 
-static void choice_columns(trial *x)
-{
+static void choice_columns(trial *x) {
     grpo_objective one;
     int64_t i;
     x->b.n_rewards = 1;                                              /* its weight is 1 */
@@ -1444,8 +1357,7 @@ static void choice_columns(trial *x)
 }
 
 /* two equal columns are worth twice one, statistics of the others too */
-static void choice_twin_columns(trial *x)
-{
+static void choice_twin_columns(trial *x) {
     grpo_real weight[2] = { 2, 0 };
     rollouts twin = x->b;
     grpo_objective obj;
@@ -1471,8 +1383,7 @@ static void choice_twin_columns(trial *x)
     free(pairs);
 }
 
-static void choice_tokens(trial *x)
-{
+static void choice_tokens(trial *x) {
     int64_t i;
     x->obj.advantage.teacher_coef = -0.5;
     x->obj.reward.truncated = GRPO_CUT_SCALE;
@@ -1491,8 +1402,7 @@ static void choice_tokens(trial *x)
         check(!x->status && worth(x, i) >= -0.25 && worth(x, i) <= 0.5, "a clamp lets %g through", worth(x, i));
 }
 
-static void choice_entropy(trial *x)
-{
+static void choice_entropy(trial *x) {
     int64_t i;
     x->obj.advantage.entropy = GRPO_ENTROPY_BONUS;
     x->obj.advantage.entropy_coef = 0.4;
@@ -1514,8 +1424,7 @@ static void choice_entropy(trial *x)
 }
 
 /* a filter that trusts what it observes has nothing left to say; at noise 1 it takes half of the first */
-static void choice_kalman(trial *x)
-{
+static void choice_kalman(trial *x) {
     int64_t g, i;
     x->obj.advantage.baseline = GRPO_BASELINE_KALMAN;
     x->obj.advantage.process_noise = 1;
@@ -1533,8 +1442,7 @@ static void choice_kalman(trial *x)
 
 typedef void choice(trial *x);
 
-static void check_choices(void)
-{
+static void check_choices(void) {
     enum { ONE = RANDOM_ONE_TOKEN };
     static const struct { choice *promise; int kind, rewards; } all[] = {
         { choice_pass_at_k, ONE, REWARDS_BINARY }, { choice_best_minus_second, ONE, REWARDS_BELL },
@@ -1558,8 +1466,7 @@ static void check_choices(void)
     }
 }
 
-int main(void)
-{
+int main(void) {
     check_presets();
     check_long();
     check_random_objectives();

@@ -17,8 +17,7 @@
 
 typedef struct { uint64_t state; } rng;
 
-static inline uint64_t rng_next(rng *r)
-{
+static inline uint64_t rng_next(rng *r) {
     uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -32,16 +31,14 @@ static inline double rng_sign(rng *r) { return rng_chance(r, 50) ? 1 : -1; }
 static inline double rng_pick(rng *r, const double *from, int count) { return from[rng_below(r, count)]; }
 
 /* variance 1, within +-3 */
-static inline double rng_bell(rng *r)
-{
+static inline double rng_bell(rng *r) {
     double sum = -1.5;
     int k;
     for (k = 0; k < 3; k++) sum += rng_unit(r);
     return 2 * sum;
 }
 
-static inline void rng_shuffle(rng *r, int64_t *order, int64_t n)
-{
+static inline void rng_shuffle(rng *r, int64_t *order, int64_t n) {
     int64_t k, j, swap;
     for (k = n - 1; k > 0; k--) {
         j = rng_below(r, k + 1);
@@ -50,8 +47,7 @@ static inline void rng_shuffle(rng *r, int64_t *order, int64_t n)
 }
 
 /* what a slot that nothing may read can hold */
-static inline grpo_real rng_garbage(rng *r)
-{
+static inline grpo_real rng_garbage(rng *r) {
     static const double bad[] = { NAN, -NAN, INFINITY, -INFINITY, 3e38, -3e38, 1e-45, 0, -0.0, 12345.678 };
     return (grpo_real)rng_pick(r, bad, (int)(sizeof bad / sizeof *bad));
 }
@@ -76,15 +72,13 @@ typedef struct {
     int64_t *from;               /* after rollouts_arrange: the slot of the source that each slot copies, or -1 */
 } rollouts;
 
-static inline void *test_alloc(int64_t count, size_t size)
-{
+static inline void *test_alloc(int64_t count, size_t size) {
     void *p = malloc(count > 0 ? (size_t)count * size : 1);
     if (!p) { fputs("out of memory\n", stderr); exit(2); }
     return p;
 }
 
-static inline void rollouts_alloc_groups(rollouts *b, int64_t groups, int64_t sequences, int64_t rewards)
-{
+static inline void rollouts_alloc_groups(rollouts *b, int64_t groups, int64_t sequences, int64_t rewards) {
     memset(b, 0, sizeof *b);
     b->n_rewards = rewards;
     b->rewards = (grpo_real *)test_alloc(sequences * rewards, sizeof *b->rewards);
@@ -102,8 +96,7 @@ static inline void rollouts_alloc_groups(rollouts *b, int64_t groups, int64_t se
     b->outside = (uint8_t *)test_alloc(sequences, 1);
 }
 
-static inline void rollouts_alloc_tokens(rollouts *b, int64_t tokens)
-{
+static inline void rollouts_alloc_tokens(rollouts *b, int64_t tokens) {
     int k;
     b->n_tokens = tokens;
     for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k] = (grpo_real *)test_alloc(tokens, sizeof *b->token[k]);
@@ -114,8 +107,7 @@ static inline void rollouts_alloc_tokens(rollouts *b, int64_t tokens)
     b->from = (int64_t *)test_alloc(tokens, sizeof *b->from);
 }
 
-static inline void rollouts_free(rollouts *b)
-{
+static inline void rollouts_free(rollouts *b) {
     int k;
     for (k = 0; k < TOKEN_ARRAYS; k++) free(b->token[k]);
     free(b->group_begin); free(b->baseline); free(b->log_z); free(b->group_from);
@@ -124,8 +116,7 @@ static inline void rollouts_free(rollouts *b)
     memset(b, 0, sizeof *b);
 }
 
-static inline grpo_batch rollouts_view(const rollouts *b)
-{
+static inline grpo_batch rollouts_view(const rollouts *b) {
     grpo_batch v;
     memset(&v, 0, sizeof v);
     v.n_groups = b->n_groups;
@@ -161,8 +152,7 @@ static inline grpo_batch rollouts_view(const rollouts *b)
 }
 
 /* offsets for the lengths, packed or padded, in any order in memory; the number of slots */
-static inline int64_t rollouts_place(rng *r, rollouts *b)
-{
+static inline int64_t rollouts_place(rng *r, rollouts *b) {
     int64_t k, end = 0, width = 0, gap = rng_below(r, 4), *order = (int64_t *)test_alloc(b->n_sequences, sizeof *order);
     int padded = rng_chance(r, 50);
     for (k = 0; k < b->n_sequences; k++) {
@@ -179,8 +169,7 @@ static inline int64_t rollouts_place(rng *r, rollouts *b)
 }
 
 /* garbage in every slot, to be overwritten where something is */
-static inline void rollouts_garble(rng *r, rollouts *b)
-{
+static inline void rollouts_garble(rng *r, rollouts *b) {
     int64_t t;
     int k;
     for (t = 0; t < b->n_tokens; t++) {
@@ -205,8 +194,7 @@ enum {
     RANDOM_LONG = 64             /* responses of up to 400 tokens */
 };
 
-static inline double random_log_ratio(rng *r, int kind)
-{
+static inline double random_log_ratio(rng *r, int kind) {
     static const double size[] = { 0, 1e-7, 1e-5, 1e-4, 3e-4, 1e-3, 0.1, 0.2, 0.25, 1, 3, 19.9, 20.1, 50, 88, 89, 103, 350, 700, 709, 710, 745, 800 };
     if (kind & RANDOM_EXTREME) {
         double sign = rng_sign(r);                               /* first: the order of draws must not be the compiler's choice */
@@ -216,8 +204,7 @@ static inline double random_log_ratio(rng *r, int kind)
 }
 
 /* logp in the middle, the others at a log-ratio from it, none above 0 */
-static inline void random_logps(rng *r, int kind, rollouts *b, int64_t t)
-{
+static inline void random_logps(rng *r, int kind, rollouts *b, int64_t t) {
     double l[4];
     int k;
     l[0] = -4 * rng_unit(r);
@@ -231,8 +218,7 @@ static inline void random_logps(rng *r, int kind, rollouts *b, int64_t t)
     for (k = 0; k < 4; k++) b->token[TOKEN_LOGP + k][t] = (grpo_real)l[k];
 }
 
-static inline void random_tokens(rng *r, int kind, rollouts *b, int64_t i)
-{
+static inline void random_tokens(rng *r, int kind, rollouts *b, int64_t i) {
     int64_t t;
     int masked = rng_chance(r, 10), holes = rng_chance(r, 50);
     if (kind & RANDOM_ONE_TOKEN) masked = holes = 0;
@@ -258,8 +244,7 @@ static inline void random_tokens(rng *r, int kind, rollouts *b, int64_t i)
 
 enum { REWARDS_EQUAL, REWARDS_BINARY, REWARDS_BELL, REWARDS_OFFSET, REWARDS_DYADIC, REWARD_KINDS };
 
-static inline double random_reward(rng *r, int kind)
-{
+static inline double random_reward(rng *r, int kind) {
     switch (kind) {
     case REWARDS_EQUAL:  return 0.7;
     case REWARDS_BINARY: return rng_chance(r, 50);
@@ -269,8 +254,7 @@ static inline double random_reward(rng *r, int kind)
     }
 }
 
-static inline void random_group(rng *r, int kind, rollouts *b, int64_t g)
-{
+static inline void random_group(rng *r, int kind, rollouts *b, int64_t g) {
     int64_t i, k;
     int rewards = kind & RANDOM_DYADIC ? REWARDS_DYADIC : (int)rng_below(r, REWARD_KINDS);
     int others = kind & RANDOM_DYADIC ? REWARDS_DYADIC : (int)rng_below(r, REWARD_KINDS);
@@ -285,8 +269,7 @@ static inline void random_group(rng *r, int kind, rollouts *b, int64_t g)
     }
 }
 
-static inline void rollouts_random(rng *r, int kind, rollouts *b)
-{
+static inline void rollouts_random(rng *r, int kind, rollouts *b) {
     int64_t g, i, size[8], sequences = 0, groups = 1 + rng_below(r, kind & RANDOM_SMALL ? 3 : 8);
     for (g = 0; g < groups; g++) sequences += size[g] = rng_chance(r, 20) ? 1 : 1 + rng_below(r, kind & RANDOM_SMALL ? 4 : 7);
     rollouts_alloc_groups(b, groups, sequences, 1 + rng_below(r, 3));
@@ -305,8 +288,7 @@ static inline void rollouts_random(rng *r, int kind, rollouts *b)
 
 enum { ARRANGE_SEQUENCES = 1, ARRANGE_TOKENS = 2 };              /* what is shuffled, besides the groups as listed */
 
-static inline void rollouts_copy_token(const rollouts *src, int64_t s, rollouts *dst, int64_t d)
-{
+static inline void rollouts_copy_token(const rollouts *src, int64_t s, rollouts *dst, int64_t d) {
     int k;
     dst->from[d] = s;
     dst->mask[d] = src->mask[s];
@@ -317,8 +299,7 @@ static inline void rollouts_copy_token(const rollouts *src, int64_t s, rollouts 
     for (k = 0; k < TOKEN_ARRAYS; k++) dst->token[k][d] = src->token[k][s];
 }
 
-static inline void rollouts_copy_tokens(rng *r, int shuffle, const rollouts *src, int64_t s, rollouts *dst, int64_t d)
-{
+static inline void rollouts_copy_tokens(rng *r, int shuffle, const rollouts *src, int64_t s, rollouts *dst, int64_t d) {
     int64_t t, n = src->length[s], *order = (int64_t *)test_alloc(n, sizeof *order);
     for (t = 0; t < n; t++) order[t] = t;
     if (shuffle & ARRANGE_TOKENS) rng_shuffle(r, order, n);
@@ -327,8 +308,7 @@ static inline void rollouts_copy_tokens(rng *r, int shuffle, const rollouts *src
 }
 
 /* the groups listed, in that order, in a new layout with new garbage; a part of the batch where not all are listed */
-static inline void rollouts_arrange(rng *r, const rollouts *src, const int64_t *groups, int64_t n_groups, int shuffle, rollouts *dst)
-{
+static inline void rollouts_arrange(rng *r, const rollouts *src, const int64_t *groups, int64_t n_groups, int shuffle, rollouts *dst) {
     int64_t g, i, begin, size, n = 0, *order;
     for (g = 0; g < n_groups; g++) n += src->group_begin[groups[g] + 1] - src->group_begin[groups[g]];
     rollouts_alloc_groups(dst, n_groups, n, src->n_rewards);
@@ -358,8 +338,7 @@ static inline void rollouts_arrange(rng *r, const rollouts *src, const int64_t *
 }
 
 /* the whole batch, groups in their order or shuffled */
-static inline void rollouts_rearrange(rng *r, const rollouts *src, int shuffle_groups, int shuffle, rollouts *dst)
-{
+static inline void rollouts_rearrange(rng *r, const rollouts *src, int shuffle_groups, int shuffle, rollouts *dst) {
     int64_t g, *order = (int64_t *)test_alloc(src->n_groups, sizeof *order);
     for (g = 0; g < src->n_groups; g++) order[g] = g;
     if (shuffle_groups) rng_shuffle(r, order, src->n_groups);
@@ -368,8 +347,7 @@ static inline void rollouts_rearrange(rng *r, const rollouts *src, int shuffle_g
 }
 
 /* does the loss look at the order of the tokens of a response? */
-static inline int reads_positions(const grpo_objective *o)
-{
+static inline int reads_positions(const grpo_objective *o) {
     const grpo_unit_kind unit = o->ratio.unit;
     const grpo_weight *w = &o->weight;
     return (unit >= GRPO_UNIT_SEGMENT_MEAN && unit <= GRPO_UNIT_PREFIX_MEAN) || w->correction_unit >= GRPO_CORRECTION_SEGMENT_SUM
@@ -379,8 +357,7 @@ static inline int reads_positions(const grpo_objective *o)
 
 /* ---- a random objective -------------------------------------------------------------------------------------------------------- */
 
-static inline int field_choices(const grpo_field *f)
-{
+static inline int field_choices(const grpo_field *f) {
     const char *c = f->choices;
     int n = 1;
     for (; *c; c++) n += *c == '|';
@@ -388,8 +365,7 @@ static inline int field_choices(const grpo_field *f)
 }
 
 /* any of these goes with any other, so that every random objective is a valid one */
-static inline double random_number(rng *r, const char *path)
-{
+static inline double random_number(rng *r, const char *path) {
     static const struct { const char *path; int count; double value[6]; } menu[] = {
         { "reward.truncated_factor", 3, { 0, 0.5, 0.3 } },
         { "reward.length_coef", 3, { 0, 0.1, 1 } },
@@ -521,36 +497,31 @@ static inline double random_number(rng *r, const char *path)
 }
 
 /* what drops tokens is mostly absent: all of it together would leave none */
-static inline double random_choice(rng *r, const grpo_field *f)
-{
+static inline double random_choice(rng *r, const grpo_field *f) {
     static const char *const drops[] = { "weight.trust", "weight.off_policy", "weight.selected", "weight.reject" };
     size_t k;
     for (k = 0; k < sizeof drops / sizeof *drops; k++) if (!strcmp(f->path, drops[k]) && rng_chance(r, 60)) return 0;
     return (double)rng_below(r, field_choices(f));
 }
 
-static inline int is_of_a_group(grpo_surrogate_kind kind)
-{
+static inline int is_of_a_group(grpo_surrogate_kind kind) {
     return kind == GRPO_SURROGATE_VARIANCE || kind == GRPO_SURROGATE_LABELS || kind == GRPO_SURROGATE_BALANCE
         || kind == GRPO_SURROGATE_PAIRS || (kind >= GRPO_SURROGATE_CONTRAST && kind <= GRPO_SURROGATE_MATCH_JS)
         || kind == GRPO_SURROGATE_STANDARDISED || kind == GRPO_SURROGATE_TARGET || kind == GRPO_SURROGATE_HINGE
         || kind == GRPO_SURROGATE_REGRESSION;
 }
 
-static inline int is_of_a_response(grpo_unit_kind unit)
-{
+static inline int is_of_a_response(grpo_unit_kind unit) {
     return (unit >= GRPO_UNIT_SEQUENCE_MEAN && unit <= GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) || unit >= GRPO_UNIT_SEQUENCE_MEAN_RATIO;
 }
 
 /* does the loss look at the advantage of a response's first token? */
-static inline int reads_first_token(const grpo_objective *o)
-{
+static inline int reads_first_token(const grpo_objective *o) {
     return is_of_a_group(o->surrogate.kind) || o->aggregation.kind == GRPO_SEQ_MEAN_BY_SIGN;
 }
 
 /* choices that exclude each other */
-static inline void random_objective_settle(rng *r, grpo_objective *obj)
-{
+static inline void random_objective_settle(rng *r, grpo_objective *obj) {
     grpo_surrogate *s = &obj->surrogate;
     if (is_of_a_group(s->kind) && !is_of_a_response(obj->ratio.unit)) obj->ratio.unit = (grpo_unit_kind)(GRPO_UNIT_SEQUENCE_MEAN + rng_below(r, 3));
     if (s->kind == GRPO_SURROGATE_TARGET) {
@@ -567,16 +538,14 @@ static inline void random_objective_settle(rng *r, grpo_objective *obj)
 }
 
 /* are the tokens of a response alike in all but their credit? */
-static inline int tokens_alike(const grpo_advantage *a)
-{
+static inline int tokens_alike(const grpo_advantage *a) {
     return a->entropy == GRPO_ENTROPY_NONE && a->teacher_coef == 0 && a->teacher_share == 0 && a->kl_centred_coef == 0
         && a->marked == GRPO_MARKED_NONE;
 }
 
 /* what may be shuffled without changing what a token is: a filter knows an order, so do credit and baseline of tokens, and so does a
  * surrogate of a group, or an aggregation, that sees the advantage of the first token */
-static inline int order_free(const grpo_objective *obj)
-{
+static inline int order_free(const grpo_objective *obj) {
     const grpo_advantage *a = &obj->advantage;
     const int tokens = a->credit == GRPO_CREDIT_OUTCOME && a->token_baseline == GRPO_TOKEN_BASELINE_NONE && a->teacher_gamma == 0
                        && (tokens_alike(a) || !reads_first_token(obj)) && !reads_positions(obj);
@@ -584,8 +553,7 @@ static inline int order_free(const grpo_objective *obj)
 }
 
 /* credit of steps, and of shares of the entropy, knows few other choices */
-static inline void random_steps_settle(rng *r, grpo_advantage *a)
-{
+static inline void random_steps_settle(rng *r, grpo_advantage *a) {
     static const grpo_scale_kind of_group[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
     const int pools = a->step_group != GRPO_STEP_GROUP_PROMPT, shares = a->credit == GRPO_CREDIT_ENTROPY_SHARE;
     if (a->credit != GRPO_CREDIT_STEP && a->credit != GRPO_CREDIT_STEP_OWN && a->credit != GRPO_CREDIT_EPISODE_STEP
@@ -605,8 +573,7 @@ static inline void random_steps_settle(rng *r, grpo_advantage *a)
 }
 
 /* what knows no more than means and deviations of the prompt */
-static inline void random_plain_settle(rng *r, grpo_advantage *a)
-{
+static inline void random_plain_settle(rng *r, grpo_advantage *a) {
     static const grpo_scale_kind of_group[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
     if (a->credit == GRPO_CREDIT_PREFIX_TREE || rng_chance(r, 60)) a->outside = GRPO_OUTSIDE_NONE;
     if (a->outside == GRPO_OUTSIDE_NONE && a->credit != GRPO_CREDIT_PREFIX_TREE) return;
@@ -620,8 +587,7 @@ static inline void random_plain_settle(rng *r, grpo_advantage *a)
 }
 
 /* one of two choices that do not go together gives way */
-static inline void random_advantage_settle(rng *r, grpo_objective *obj)
-{
+static inline void random_advantage_settle(rng *r, grpo_objective *obj) {
     grpo_advantage *a = &obj->advantage;
     static const grpo_scale_kind for_columns[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_GROUP_MEAN, GRPO_SCALE_CONSTANT,
                                                    GRPO_SCALE_LEAVE_ONE_OUT_STD };
@@ -648,8 +614,7 @@ static inline void random_advantage_settle(rng *r, grpo_objective *obj)
     if (a->credit == GRPO_CREDIT_STEP_GAE) a->bootstrap = GRPO_BOOTSTRAP_ZERO;
 }
 
-static inline void random_objective(rng *r, grpo_objective *obj)
-{
+static inline void random_objective(rng *r, grpo_objective *obj) {
     int k, count;
     const grpo_field *field = grpo_fields(&count);
     memset(obj, 0, sizeof *obj);

@@ -63,8 +63,7 @@ static inline reference_real ref_abs(reference_real x) { return x < 0 ? -x : x; 
 /* ---- exponentials -------------------------------------------------------------------------------------------------------------- */
 
 /* e^x - x - 1 for |x| <= 1 to 1e-31, by its series at x/256 and q(2x) = 2 q(x) + (x + q(x))^2, which cancels nothing */
-static inline reference_real ref_small_exp_minus_linear(reference_real x)
-{
+static inline reference_real ref_small_exp_minus_linear(reference_real x) {
     const reference_real one = 1;
     const reference_real inverse[] = { 0, 0, 0, one / 3, one / 4, one / 5, one / 6, one / 7, one / 8, one / 9, one / 10, one / 11, one / 12,
                                        one / 13 };
@@ -80,15 +79,13 @@ static inline reference_real ref_small_exp_minus_linear(reference_real x)
     return q;
 }
 
-static inline reference_real ref_times_power_of_two(reference_real x, int n)
-{
+static inline reference_real ref_times_power_of_two(reference_real x, int n) {
     for (; n > 1000; n -= 1000) x *= 0x1p1000;
     for (; n < -1000; n += 1000) x *= 0x1p-1000;
     return x * ldexp(1, n);
 }
 
-static inline reference_real ref_exp(reference_real x)
-{
+static inline reference_real ref_exp(reference_real x) {
     static const double ln2[3] = { 6.93147180559945286e-01, 2.31904681384629956e-17, 5.70770843841621207e-34 };
     double n;
     if (x != x) return x;
@@ -99,14 +96,12 @@ static inline reference_real ref_exp(reference_real x)
     return ref_times_power_of_two(1 + (x + ref_small_exp_minus_linear(x)), (int)n);
 }
 
-static inline reference_real ref_exp_minus_linear(reference_real x)
-{
+static inline reference_real ref_exp_minus_linear(reference_real x) {
     return ref_abs(x) <= 1 ? ref_small_exp_minus_linear(x) : ref_exp(x) - x - 1;
 }
 
 /* of a number within the range of double; each step of Newton's doubles the digits */
-static inline reference_real ref_ln(reference_real x)
-{
+static inline reference_real ref_ln(reference_real x) {
     reference_real y = log((double)x);
     int k;
     for (k = 0; k < 3; k++) y += x * ref_exp(-y) - 1;
@@ -114,23 +109,20 @@ static inline reference_real ref_ln(reference_real x)
 }
 
 /* e^a - e^b */
-static inline reference_real ref_change(reference_real a, reference_real b)
-{
+static inline reference_real ref_change(reference_real a, reference_real b) {
     const reference_real d = a - b;
     if (d == 0) return 0;                                              /* also where e^a is beyond the largest number */
     return ref_abs(d) < 0.5 ? ref_exp(b) * (d + ref_exp_minus_linear(d)) : ref_exp(a) - ref_exp(b);
 }
 
 /* ln(1 + z) */
-static inline reference_real ref_ln1p(reference_real z)
-{
+static inline reference_real ref_ln1p(reference_real z) {
     const reference_real third = (reference_real)1 / 3;
     if (ref_abs(z) > 1e-9) return ref_ln(1 + z);
     return z * (1 - z * ((reference_real)1 / 2 - z * (third - z / 4)));
 }
 
-static inline reference_real ref_sqrt(reference_real x)
-{
+static inline reference_real ref_sqrt(reference_real x) {
     reference_real y = sqrt((double)x);
     int k;
     for (k = 0; k < 3 && y > 0; k++) y = (y + x / y) / 2;
@@ -139,81 +131,69 @@ static inline reference_real ref_sqrt(reference_real x)
 
 /* ---- what an evaluation notes -------------------------------------------------------------------------------------------------- */
 
-static inline void ref_begin(reference *ref)
-{
+static inline void ref_begin(reference *ref) {
     ref->branches = 0;
     ref->beyond = ref->rough = 0;
     ref->scale = ref->steep = ref->size = ref->largest_log = 0;
 }
 
-static inline int ref_decide(reference *ref, int yes)
-{
+static inline int ref_decide(reference *ref, int yes) {
     ref->branches = (ref->branches ^ (yes ? 1u : 2u)) * UINT64_C(0x100000001b3);
     return yes;
 }
 
 /* x is also a number of the computation in double */
-static inline reference_real ref_note(reference *ref, reference_real x)
-{
+static inline reference_real ref_note(reference *ref, reference_real x) {
     if (x != 0 && !(ref_abs(x) * REFERENCE_LARGEST >= 1 && ref_abs(x) <= REFERENCE_LARGEST)) ref->beyond = 1;
     return x;
 }
 
-static inline reference_real ref_log(reference *ref, reference_real l)
-{
+static inline reference_real ref_log(reference *ref, reference_real l) {
     if (!(ref_abs(l) <= REFERENCE_LARGEST_LOG)) ref->beyond = 1;
     if (l != 0 && ref_abs(l) < REFERENCE_SMALLEST_LOG) ref->blurred = 1;
     if (ref_abs(l) > ref->largest_log) ref->largest_log = ref_abs(l);
     return l;
 }
 
-static inline int ref_near(reference_real x, reference_real bound)
-{
+static inline int ref_near(reference_real x, reference_real bound) {
     return bound < HUGE_VAL && ref_abs(x - bound) <= 0x1p-40 * ref_abs(bound);
 }
 
 /* may rounding put x on the other side of the bound, or beside it?  exact: x is the same number in double if it is not blurred */
-static inline int ref_wavers(const reference *ref, reference_real x, reference_real bound, int exact)
-{
+static inline int ref_wavers(const reference *ref, reference_real x, reference_real bound, int exact) {
     if (x != x || (ref->blurred && ref_abs(x - bound) <= REFERENCE_BLUR)) return 1;
     return !exact && ref_near(x, bound);
 }
 
 /* x > bound, on which something jumps: what rounding may put on either side is not judged */
-static inline int ref_jumps(reference *ref, reference_real x, reference_real bound)
-{
+static inline int ref_jumps(reference *ref, reference_real x, reference_real bound) {
     if (ref_wavers(ref, x, bound, x == bound)) ref->beyond = 1;
     return ref_decide(ref, x > bound);
 }
 
 /* e^y; a y so small that e^y is 1 in here has a side of 1 all the same */
-static inline reference_real ref_ratio(reference *ref, reference_real y)
-{
+static inline reference_real ref_ratio(reference *ref, reference_real y) {
     const reference_real w = ref_exp(y);
     if (w == 1 && y != 0) ref->beyond = 1;
     return w;
 }
 
-static inline int ref_jumps_out(reference *ref, reference_real x, double low, double high)
-{
+static inline int ref_jumps_out(reference *ref, reference_real x, double low, double high) {
     return ref_jumps(ref, x, high) || ref_jumps(ref, -x, -(reference_real)low);
 }
 
-static inline reference_real ref_bounded(reference *ref, reference_real x, reference_real low, reference_real high)
-{
+static inline reference_real ref_bounded(reference *ref, reference_real x, reference_real low, reference_real high) {
     if (ref_decide(ref, x < low)) return low;
     return ref_decide(ref, x > high) ? high : x;
 }
 
-static inline reference_real ref_clamp(reference *ref, reference_real x, double low, double high)
-{
+static inline reference_real ref_clamp(reference *ref, reference_real x, double low, double high) {
     return low == 0 && high == 0 ? x : ref_bounded(ref, x, low, high);
 }
 
 /* ---- ratio --------------------------------------------------------------------------------------------------------------------- */
 
-static inline reference_real ref_old(const reference *ref, int64_t t)
-{
+static inline reference_real ref_old(const reference *ref, int64_t t) {
     switch (ref->obj->ratio.against) {
     case GRPO_AGAINST_ROLLOUT: return ref->b->token[TOKEN_ROLLOUT][t];
     case GRPO_AGAINST_REF:     return ref->b->token[TOKEN_REF][t];
@@ -224,19 +204,16 @@ static inline reference_real ref_old(const reference *ref, int64_t t)
 }
 
 /* d, and what the token gives to its unit */
-static inline reference_real ref_own_log_ratio(reference *ref, const reference_real *l, int64_t t)
-{
+static inline reference_real ref_own_log_ratio(reference *ref, const reference_real *l, int64_t t) {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     return ref_clamp(ref, ref_log(ref, l[t]) - ref_log(ref, ref_old(ref, t)), a->clamp_low, a->clamp_high);
 }
 
-static inline int ref_clips_pool(const grpo_ratio_axis *a)
-{
+static inline int ref_clips_pool(const grpo_ratio_axis *a) {
     return a->unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || a->unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
 }
 
-static inline reference_real ref_token_log_ratio(reference *ref, const reference_real *l, int64_t t)
-{
+static inline reference_real ref_token_log_ratio(reference *ref, const reference_real *l, int64_t t) {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     const reference_real d = ref_own_log_ratio(ref, l, t);
     if (!ref_clips_pool(a)) return d;
@@ -247,16 +224,14 @@ static inline reference_real ref_token_log_ratio(reference *ref, const reference
 static inline int64_t ref_end(const reference *ref, int64_t i) { return ref->b->offset[i] + ref->b->length[i]; }
 
 /* are tokens j and k of a response in one segment? */
-static inline int ref_same_segment(const reference *ref, int64_t j, int64_t k)
-{
+static inline int ref_same_segment(const reference *ref, int64_t j, int64_t k) {
     int64_t t;
     for (t = j < k ? j : k; t < (j < k ? k : j); t++) if (ref->b->step_end[t]) return 0;
     return 1;
 }
 
 /* is token k in the unit of token t? */
-static inline int ref_in_unit(const reference *ref, int64_t t, int64_t k)
-{
+static inline int ref_in_unit(const reference *ref, int64_t t, int64_t k) {
     switch (ref->obj->ratio.unit) {
     case GRPO_UNIT_TOKEN:                                     return k == t;
     case GRPO_UNIT_SEGMENT_MEAN: case GRPO_UNIT_SEGMENT_SUM:  return ref_same_segment(ref, t, k);
@@ -266,8 +241,7 @@ static inline int ref_in_unit(const reference *ref, int64_t t, int64_t k)
 }
 
 /* (1/p) log((1/n) sum e^(p x)) of n numbers */
-static inline reference_real ref_log_mean_exp(const reference_real *x, int64_t n, reference_real p)
-{
+static inline reference_real ref_log_mean_exp(const reference_real *x, int64_t n, reference_real p) {
     reference_real top = x[0], sum = 0;
     int64_t k;
     for (k = 1; k < n; k++) if (x[k] > top) top = x[k];
@@ -276,8 +250,7 @@ static inline reference_real ref_log_mean_exp(const reference_real *x, int64_t n
 }
 
 /* y of token t of sequence i before its mixture and clamp */
-static inline reference_real ref_unit_log_ratio(reference *ref, const reference_real *l, int64_t i, int64_t t)
-{
+static inline reference_real ref_unit_log_ratio(reference *ref, const reference_real *l, int64_t i, int64_t t) {
     const grpo_unit_kind unit = ref->obj->ratio.unit;
     reference_real sum = 0, d[64] = { 0 };                           /* more tokens than any response of a test has */
     int64_t k, n = 0;
@@ -290,14 +263,12 @@ static inline reference_real ref_unit_log_ratio(reference *ref, const reference_
     return unit == GRPO_UNIT_SEQUENCE_SUM || unit == GRPO_UNIT_SEGMENT_SUM || unit == GRPO_UNIT_PREFIX_SUM ? sum : sum / (reference_real)n;
 }
 
-static inline int ref_ratio_is_own(const reference *ref)
-{
+static inline int ref_ratio_is_own(const reference *ref) {
     return ref->obj->ratio.unit == GRPO_UNIT_TOKEN || ref->obj->ratio.gradient == GRPO_GRADIENT_TOKEN;
 }
 
 /* y' of the mixture */
-static inline reference_real ref_mixed(reference *ref, const reference_real *l, reference_real unit, int64_t t)
-{
+static inline reference_real ref_mixed(reference *ref, const reference_real *l, reference_real unit, int64_t t) {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     reference_real both[2];
     both[0] = ref_own_log_ratio(ref, l, t);
@@ -306,8 +277,7 @@ static inline reference_real ref_mixed(reference *ref, const reference_real *l, 
 }
 
 /* y of token t; unit: what ref_unit_log_ratio says, inside the stop-gradient if there is one */
-static inline reference_real ref_log_ratio(reference *ref, const reference_real *l, reference_real unit, int64_t t)
-{
+static inline reference_real ref_log_ratio(reference *ref, const reference_real *l, reference_real unit, int64_t t) {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     reference_real y = unit;
     if (a->unit == GRPO_UNIT_TOKEN) y = ref_token_log_ratio(ref, l, t);
@@ -323,8 +293,7 @@ static inline reference_real ref_log_ratio(reference *ref, const reference_real 
 typedef struct { reference_real rounding, derivative, added; } ref_size;
 
 /* the clip's range of w at token t */
-static inline void ref_clip_range(const reference *ref, int64_t t, reference_real *low, reference_real *high)
-{
+static inline void ref_clip_range(const reference *ref, int64_t t, reference_real *low, reference_real *high) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     reference_real p, below;
     *low = 1 - (reference_real)s->eps_low;
@@ -342,8 +311,7 @@ static inline void ref_clip_range(const reference *ref, int64_t t, reference_rea
     if (s->bound_cap != 0 && *high > s->bound_cap) *high = s->bound_cap;
 }
 
-static inline reference_real ref_ppo_clip(reference *ref, int64_t t, reference_real w, reference_real A, ref_size *size)
-{
+static inline reference_real ref_ppo_clip(reference *ref, int64_t t, reference_real w, reference_real A, ref_size *size) {
     reference_real low, high, plain = -w * A, clipped;
     ref_clip_range(ref, t, &low, &high);
     ref_note(ref, high);
@@ -355,26 +323,22 @@ static inline reference_real ref_ppo_clip(reference *ref, int64_t t, reference_r
     return clipped;
 }
 
-static inline reference_real ref_dual_clip(reference *ref, int64_t t, reference_real w, reference_real A, ref_size *size)
-{
+static inline reference_real ref_dual_clip(reference *ref, int64_t t, reference_real w, reference_real A, ref_size *size) {
     reference_real dual = -ref->obj->surrogate.dual * A, x = ref_ppo_clip(ref, t, w, A, size);
     return A < 0 && ref_decide(ref, x > dual) ? dual : x;
 }
 
-static inline reference_real ref_sigmoid(reference_real z)
-{
+static inline reference_real ref_sigmoid(reference_real z) {
     reference_real e = ref_exp(-ref_abs(z));
     return (z < 0 ? e : 1) / (1 + e);
 }
 
-static inline reference_real ref_log_one_plus_exp(reference_real z)
-{
+static inline reference_real ref_log_one_plus_exp(reference_real z) {
     return z > 0 ? z + ref_ln1p(ref_exp(-z)) : ref_ln1p(ref_exp(z));
 }
 
 /* n^p, n the active tokens of the response up to token t */
-static inline reference_real ref_position_scale(const reference *ref, int64_t t)
-{
+static inline reference_real ref_position_scale(const reference *ref, int64_t t) {
     int64_t i = 0, k, n = 0;
     while (t < ref->b->offset[i] || t >= ref_end(ref, i)) i++;
     for (k = ref->b->offset[i]; k <= t; k++) n += ref->active[k];
@@ -383,8 +347,7 @@ static inline reference_real ref_position_scale(const reference *ref, int64_t t)
 
 typedef struct { reference_real low, high, dual; } ref_log_bounds;
 
-static inline ref_log_bounds ref_position_bounds(const reference *ref, int64_t t)
-{
+static inline ref_log_bounds ref_position_bounds(const reference *ref, int64_t t) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     const reference_real scale = ref_position_scale(ref, t);
     ref_log_bounds b;
@@ -394,16 +357,14 @@ static inline ref_log_bounds ref_position_bounds(const reference *ref, int64_t t
     return b;
 }
 
-static inline reference_real ref_position_clip(reference *ref, int64_t t, reference_real y, reference_real A, ref_size *size)
-{
+static inline reference_real ref_position_clip(reference *ref, int64_t t, reference_real y, reference_real A, ref_size *size) {
     const ref_log_bounds b = ref_position_bounds(ref, t);
     if (A < 0 && ref_decide(ref, y > b.dual)) y = b.dual;
     else if (A < 0 ? ref_decide(ref, y < b.low) : ref_decide(ref, y > b.high)) y = A < 0 ? b.low : b.high;
     return -(size->derivative = ref_note(ref, ref_exp(y)) * A);
 }
 
-static inline reference_real ref_sapo(reference *ref, reference_real w, reference_real A, ref_size *size)
-{
+static inline reference_real ref_sapo(reference *ref, reference_real w, reference_real A, ref_size *size) {
     reference_real tau = A > 0 ? ref->obj->surrogate.tau_pos : ref->obj->surrogate.tau_neg;
     ref_note(ref, w);
     ref_note(ref, 4 / tau);
@@ -413,8 +374,7 @@ static inline reference_real ref_sapo(reference *ref, reference_real w, referenc
     return -ref_note(ref, (4 / tau) * ref_note(ref, ref_sigmoid(tau * (w - 1)))) * A;
 }
 
-static inline reference_real ref_vespo_weight(reference *ref, reference_real y, reference_real A, ref_size *size)
-{
+static inline reference_real ref_vespo_weight(reference *ref, reference_real y, reference_real A, ref_size *size) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     reference_real w = ref_note(ref, ref_exp(y)), k = A > 0 ? s->k_pos : s->k_neg, lambda = A > 0 ? s->lambda_pos : s->lambda_neg;
     size->rounding = 1 + 2 * ref_abs(lambda) * (w < 2 ? w : 2) + 0x1p-30 * (ref_abs(lambda) * w + ref_abs(k * y));
@@ -422,15 +382,13 @@ static inline reference_real ref_vespo_weight(reference *ref, reference_real y, 
     return ref_exp(lambda + k * y - lambda * w);
 }
 
-static inline reference_real ref_gate(reference *ref, reference_real w, reference_real A, ref_size *size)
-{
+static inline reference_real ref_gate(reference *ref, reference_real w, reference_real A, ref_size *size) {
     reference_real tau = A > 0 ? ref->obj->surrogate.tau_pos : ref->obj->surrogate.tau_neg;
     size->rounding = 2 + 2 * tau * (w < 2 ? w : 2);
     return ref_note(ref, (4 / tau) * ref_note(ref, ref_sigmoid(tau * (ref_note(ref, w) - 1))));
 }
 
-static inline reference_real ref_detached_weight(reference *ref, int64_t t, ref_size *size)
-{
+static inline reference_real ref_detached_weight(reference *ref, int64_t t, ref_size *size) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     const reference_real A = ref->advantage[t], y = ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t), w = ref_ratio(ref, y);
     if (s->kind == GRPO_SURROGATE_TOPR && A > 0) return 1;
@@ -445,8 +403,7 @@ static inline reference_real ref_detached_weight(reference *ref, int64_t t, ref_
     }
 }
 
-static inline int ref_surrogate_has_ratio(const reference *ref)
-{
+static inline int ref_surrogate_has_ratio(const reference *ref) {
     switch (ref->obj->surrogate.kind) {
     case GRPO_SURROGATE_SCORE: case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_VESPO: case GRPO_SURROGATE_TOPR: case GRPO_SURROGATE_BAND:
     case GRPO_SURROGATE_SAPO_DETACHED: case GRPO_SURROGATE_DISPO: case GRPO_SURROGATE_NONE: return 0;
@@ -455,14 +412,12 @@ static inline int ref_surrogate_has_ratio(const reference *ref)
 }
 
 /* -weight A l */
-static inline reference_real ref_score(reference *ref, reference_real weight, int64_t t, ref_size *size)
-{
+static inline reference_real ref_score(reference *ref, reference_real weight, int64_t t, ref_size *size) {
     size->derivative = ref_note(ref, ref_note(ref, weight) * ref->advantage[t]);
     return -size->derivative * ref_log(ref, ref->l[t]);
 }
 
-static inline reference_real ref_squared(reference *ref, reference_real y, reference_real A, ref_size *size)
-{
+static inline reference_real ref_squared(reference *ref, reference_real y, reference_real A, ref_size *size) {
     const reference_real k = ref_note(ref, ref->obj->surrogate.strength), e = A - k * y, most = ref_abs(A) + ref_abs(k * y);
     size->added = ref_note(ref, most * most);
     size->derivative = 2 * ref_abs(k) * most;
@@ -471,15 +426,13 @@ static inline reference_real ref_squared(reference *ref, reference_real y, refer
 }
 
 /* -weight A w, w only as what its gradient comes from: of value 1 */
-static inline reference_real ref_through(reference *ref, reference_real weight, reference_real A, reference_real move, ref_size *size)
-{
+static inline reference_real ref_through(reference *ref, reference_real weight, reference_real A, reference_real move, ref_size *size) {
     size->derivative = ref_note(ref, weight * A);
     return -size->derivative * ref_exp(move);
 }
 
 /* move: y - sg[y] */
-static inline reference_real ref_gppo(reference *ref, int64_t t, reference_real w, reference_real move, reference_real A, ref_size *size)
-{
+static inline reference_real ref_gppo(reference *ref, int64_t t, reference_real w, reference_real move, reference_real A, ref_size *size) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     reference_real low, high;
     ref_clip_range(ref, t, &low, &high);
@@ -489,8 +442,7 @@ static inline reference_real ref_gppo(reference *ref, int64_t t, reference_real 
     return -(size->derivative = ref_note(ref, w) * A);
 }
 
-static inline reference_real ref_aspo(reference *ref, int64_t t, reference_real w, reference_real move, reference_real A, ref_size *size)
-{
+static inline reference_real ref_aspo(reference *ref, int64_t t, reference_real w, reference_real move, reference_real A, ref_size *size) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     const reference_real low = 1 - (reference_real)s->eps_low;
     if (A < 0 && s->dual != 0 && ref_jumps(ref, w, s->dual)) return ref_score(ref, s->dual, t, size);
@@ -500,8 +452,7 @@ static inline reference_real ref_aspo(reference *ref, int64_t t, reference_real 
     return ref_through(ref, 1 / ref_note(ref, w / ref_exp(move)), A, move, size);
 }
 
-static inline reference_real ref_quadratic(reference *ref, reference_real y, reference_real w, reference_real A, ref_size *size)
-{
+static inline reference_real ref_quadratic(reference *ref, reference_real y, reference_real w, reference_real A, ref_size *size) {
     const reference_real eps = ref_note(ref, ref->obj->surrogate.eps_high), off = ref_change(y, 0), far = ref_note(ref, off / eps);
     size->added = ref_note(ref, ref_abs(A) * ref_note(ref, w + ref_note(ref, off * far) / 2));
     size->derivative = ref_note(ref, w * ref_abs(A) * (1 + ref_abs(far)));
@@ -509,8 +460,7 @@ static inline reference_real ref_quadratic(reference *ref, reference_real y, ref
     return ref_abs(A) * off * far / 2 - A * w;
 }
 
-static inline reference_real ref_logistic(reference *ref, reference_real y, reference_real A, ref_size *size)
-{
+static inline reference_real ref_logistic(reference *ref, reference_real y, reference_real A, ref_size *size) {
     const reference_real k = ref_note(ref, ref->obj->surrogate.strength), shift = ref->obj->surrogate.shift;
     const reference_real x = A > 0 ? k * y - shift : shift - k * y, value = ref_log_one_plus_exp(-x), slope = ref_sigmoid(-x);
     size->added = value + slope * (ref_abs(k * y) + ref_abs(shift));
@@ -519,24 +469,21 @@ static inline reference_real ref_logistic(reference *ref, reference_real y, refe
     return value;
 }
 
-static inline reference_real ref_bgpo(reference *ref, reference_real y, reference_real w, reference_real A, ref_size *size)
-{
+static inline reference_real ref_bgpo(reference *ref, reference_real y, reference_real w, reference_real A, ref_size *size) {
     if (A < 0) return -(size->derivative = ref_note(ref, w) * A);
     size->added = A * (1 + ref_abs(y));
     size->derivative = A;
     return -(1 + y) * A;
 }
 
-static inline reference_real ref_shaped(reference *ref, int64_t t, reference_real w, reference_real A, ref_size *size)
-{
+static inline reference_real ref_shaped(reference *ref, int64_t t, reference_real w, reference_real A, ref_size *size) {
     const reference_real g = ref->obj->surrogate.shape, whole = ref_note(ref, w) + g;
     if (!ref->b->selected[t]) return ref_ppo_clip(ref, t, w, A, size);
     size->derivative = A * (w / whole) * (g / whole);
     return -A * (w / whole);
 }
 
-static inline reference_real ref_surrogate(reference *ref, int64_t t, reference_real unit, ref_size *size)
-{
+static inline reference_real ref_surrogate(reference *ref, int64_t t, reference_real unit, ref_size *size) {
     const grpo_surrogate_kind kind = ref->obj->surrogate.kind;
     reference_real A = ref_note(ref, ref->advantage[t]), y, w, move;
     if (kind == GRPO_SURROGATE_NONE || (A == 0 && kind != GRPO_SURROGATE_SQUARED && kind != GRPO_SURROGATE_LOGISTIC)) return 0;
@@ -568,8 +515,7 @@ static inline reference_real ref_surrogate(reference *ref, int64_t t, reference_
 
 /* ---- penalty ------------------------------------------------------------------------------------------------------------------- */
 
-static inline reference_real ref_estimator(grpo_kl_kind kind, reference_real D)
-{
+static inline reference_real ref_estimator(grpo_kl_kind kind, reference_real D) {
     switch (kind) {
     case GRPO_KL_K1:  return D;
     case GRPO_KL_K2:  return D * D / 2;
@@ -579,8 +525,7 @@ static inline reference_real ref_estimator(grpo_kl_kind kind, reference_real D)
     }
 }
 
-static inline reference_real ref_kl(reference *ref, int64_t t, ref_size *size)
-{
+static inline reference_real ref_kl(reference *ref, int64_t t, ref_size *size) {
     const grpo_penalty *p = &ref->obj->penalty;
     static const int source[] = { TOKEN_REF, TOKEN_OLD, TOKEN_ROLLOUT, TOKEN_TEACHER };
     const reference_real f = ref_log(ref, ref->b->token[source[p->kl_against]][t]);
@@ -597,8 +542,7 @@ static inline reference_real ref_kl(reference *ref, int64_t t, ref_size *size)
     return ref_estimator(p->kl, D0) + (D - D0) * (D + D0) / 2;
 }
 
-static inline reference_real ref_penalty(reference *ref, int64_t t, reference_real unit, ref_size *size)
-{
+static inline reference_real ref_penalty(reference *ref, int64_t t, reference_real unit, ref_size *size) {
     const grpo_penalty *p = &ref->obj->penalty;
     reference_real u = 1, K, bonus = p->entropy_coef != 0 ? p->entropy_coef * (reference_real)ref->b->token[TOKEN_ENTROPY][t] : 0;
     size->added = ref_abs(bonus);
@@ -616,20 +560,17 @@ static inline reference_real ref_penalty(reference *ref, int64_t t, reference_re
 
 /* ---- weight -------------------------------------------------------------------------------------------------------------------- */
 
-static inline int ref_counts(const reference *ref, int64_t i, int64_t t)
-{
+static inline int ref_counts(const reference *ref, int64_t i, int64_t t) {
     return ref->b->mask[t] && !(ref->obj->weight.truncated == GRPO_TRUNCATED_MASK && ref->b->truncated[i]);
 }
 
-static inline reference_real ref_rollout_log_ratio(reference *ref, int64_t t)
-{
+static inline reference_real ref_rollout_log_ratio(reference *ref, int64_t t) {
     const double c = ref->obj->weight.correction_clamp;
     return ref_clamp(ref, ref_log(ref, ref->b->token[TOKEN_OLD][t]) - ref_log(ref, ref->b->token[TOKEN_ROLLOUT][t]), -c, c);
 }
 
 /* what `reject` looks at, of one token; the correction's q is that of `ratio` */
-static inline reference_real ref_statistic(reference *ref, grpo_reject_kind kind, int64_t t)
-{
+static inline reference_real ref_statistic(reference *ref, grpo_reject_kind kind, int64_t t) {
     const reference_real q = ref_note(ref, ref_rollout_log_ratio(ref, t));
     switch (kind) {
     case GRPO_REJECT_K2:          return ref_note(ref, q * q / 2);
@@ -641,8 +582,7 @@ static inline reference_real ref_statistic(reference *ref, grpo_reject_kind kind
 }
 
 /* pooled over the unit that token t of sequence i belongs to */
-static inline reference_real ref_pooled(reference *ref, grpo_reject_kind kind, grpo_reject_unit unit, int64_t i, int64_t t)
-{
+static inline reference_real ref_pooled(reference *ref, grpo_reject_kind kind, grpo_reject_unit unit, int64_t i, int64_t t) {
     const int segment = unit >= GRPO_REJECT_SEGMENT_SUM;
     reference_real sum = 0, most = -HUGE_VAL, x;
     int64_t k, n = 0;
@@ -658,15 +598,13 @@ static inline reference_real ref_pooled(reference *ref, grpo_reject_kind kind, g
 }
 
 /* is x in [low, high]?  sure: x is what both sides compute without rounding */
-static inline int ref_within(reference *ref, reference_real x, reference_real low, reference_real high, int sure)
-{
+static inline int ref_within(reference *ref, reference_real x, reference_real low, reference_real high, int sure) {
     if (ref_wavers(ref, x, low, sure) || ref_wavers(ref, x, high, sure)) ref->unsure = 1;      /* also a probability beyond the largest number */
     return x >= low && x <= high;
 }
 
 /* v after the correction, of a token that counts; *inside its band? */
-static inline reference_real ref_weight(reference *ref, int64_t i, int64_t t, int *inside)
-{
+static inline reference_real ref_weight(reference *ref, int64_t i, int64_t t, int *inside) {
     static const grpo_reject_unit unit[] = { GRPO_REJECT_TOKEN, GRPO_REJECT_SEQUENCE_SUM, GRPO_REJECT_SEQUENCE_MEAN,
                                              GRPO_REJECT_SEGMENT_SUM, GRPO_REJECT_SEGMENT_MEAN };
     const grpo_weight *w = &ref->obj->weight;
@@ -681,8 +619,7 @@ static inline reference_real ref_weight(reference *ref, int64_t i, int64_t t, in
     return w->correction == GRPO_CORRECTION_MASK ? ref_note(ref, v) : 1;
 }
 
-static inline int ref_vetoed(reference *ref, int64_t i)
-{
+static inline int ref_vetoed(reference *ref, int64_t i) {
     const grpo_weight *w = &ref->obj->weight;
     reference_real x;
     int64_t k;
@@ -694,8 +631,7 @@ static inline int ref_vetoed(reference *ref, int64_t i)
     return 0;
 }
 
-static inline int ref_accepted(reference *ref, int64_t i, int64_t t)
-{
+static inline int ref_accepted(reference *ref, int64_t i, int64_t t) {
     const grpo_weight *w = &ref->obj->weight;
     reference_real x;
     if (ref_vetoed(ref, i)) return 0;
@@ -705,8 +641,7 @@ static inline int ref_accepted(reference *ref, int64_t i, int64_t t)
 }
 
 /* g of token t of sequence i */
-static inline reference_real ref_drift(reference *ref, int64_t i, int64_t t)
-{
+static inline reference_real ref_drift(reference *ref, int64_t i, int64_t t) {
     const grpo_weight *w = &ref->obj->weight;
     const int64_t begin = w->drift == GRPO_DRIFT_TOKEN ? t : ref->b->offset[i], end = w->drift == GRPO_DRIFT_TOKEN ? t + 1 : begin + ref->b->length[i];
     reference_real sum = 0, g;
@@ -717,8 +652,7 @@ static inline reference_real ref_drift(reference *ref, int64_t i, int64_t t)
     return ref_note(ref, g < w->drift_low ? w->drift_low : g > w->drift_high ? w->drift_high : g);
 }
 
-static inline void ref_find_active(reference *ref, int64_t i)
-{
+static inline void ref_find_active(reference *ref, int64_t i) {
     int64_t t;
     int inside;
     ref->count[i] = 0;
@@ -735,8 +669,7 @@ static inline void ref_find_active(reference *ref, int64_t i)
 }
 
 /* v over its mean in the batch */
-static inline void ref_norm(reference *ref)
-{
+static inline void ref_norm(reference *ref) {
     const grpo_correction_unit unit = ref->obj->weight.correction_unit;
     const int whole = unit == GRPO_CORRECTION_SEQUENCE_SUM || unit == GRPO_CORRECTION_SEQUENCE_MEAN;
     reference_real sum = 0, n = 0;
@@ -752,8 +685,7 @@ static inline void ref_norm(reference *ref)
 }
 
 /* FIPO's factor on the weight of token t */
-static inline reference_real ref_ahead(reference *ref, int64_t i, int64_t t)
-{
+static inline reference_real ref_ahead(reference *ref, int64_t i, int64_t t) {
     const grpo_weight *w = &ref->obj->weight;
     const grpo_real *o = ref->b->token[TOKEN_OLD];
     reference_real F = 0, f, d;
@@ -770,8 +702,7 @@ static inline reference_real ref_ahead(reference *ref, int64_t i, int64_t t)
     return f < w->future_safe_low ? w->future_safe_low : f > w->future_safe_high ? w->future_safe_high : f;
 }
 
-static inline void ref_weigh(reference *ref)
-{
+static inline void ref_weigh(reference *ref) {
     const grpo_weight *w = &ref->obj->weight;
     int64_t i, t;
     ref_begin(ref);
@@ -786,8 +717,7 @@ static inline void ref_weigh(reference *ref)
 }
 
 /* KL between coins that show heads with p0 = e^x and p = e^l; more than 1 is no probability */
-static inline reference_real ref_coins(reference *ref, reference_real x, reference_real l)
-{
+static inline reference_real ref_coins(reference *ref, reference_real x, reference_real l) {
     const reference_real p0 = ref_exp(x), rest = -ref_change(x, 0), heads = p0 * (x - l);
     reference_real tails;
     if (x > 0 || l > 0) ref->beyond = 1;
@@ -798,16 +728,14 @@ static inline reference_real ref_coins(reference *ref, reference_real x, referen
     return heads + tails;
 }
 
-static inline int ref_ring(reference *ref, reference_real w, reference_real A)
-{
+static inline int ref_ring(reference *ref, reference_real w, reference_real A) {
     const grpo_weight *c = &ref->obj->weight;
     if (!ref_jumps_out(ref, w, 1 - c->trust_low, 1 + c->trust_high)) return 1;
     if (A >= 0 && !ref_jumps(ref, w, 1 - (reference_real)c->ring_low)) return 1;
     return A <= 0 && !ref_jumps(ref, -w, -(1 + (reference_real)c->ring_high));
 }
 
-static inline int ref_trusted(reference *ref, int64_t t)
-{
+static inline int ref_trusted(reference *ref, int64_t t) {
     const grpo_weight *c = &ref->obj->weight;
     const reference_real A = ref->advantage[t], l = ref_log(ref, ref->fixed[t]), x = ref_log(ref, ref_old(ref, t)), rise = ref_change(l, x);
     const reference_real y = ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t), w = ref_ratio(ref, y);
@@ -828,8 +756,7 @@ static inline int ref_trusted(reference *ref, int64_t t)
 }
 
 /* is the sequence too far from what sampled it? */
-static inline int ref_strays(reference *ref, int64_t i)
-{
+static inline int ref_strays(reference *ref, int64_t i) {
     const grpo_weight *c = &ref->obj->weight;
     const grpo_real *o = ref->b->token[TOKEN_OLD], *b = ref->b->token[TOKEN_ROLLOUT], *x = c->off_policy == GRPO_OFF_POLICY_OLD ? o : b;
     reference_real sum = 0;
@@ -844,15 +771,13 @@ static inline int ref_strays(reference *ref, int64_t i)
 }
 
 /* of a response that does: does off_policy drop the token? */
-static inline int ref_drops(const reference *ref, int64_t t)
-{
+static inline int ref_drops(const reference *ref, int64_t t) {
     const double A = (double)ref->advantage[t], q = (double)ref->b->token[TOKEN_OLD][t] - (double)ref->b->token[TOKEN_ROLLOUT][t];
     return ref->obj->weight.off_policy == GRPO_OFF_POLICY_TOTAL_VARIATION ? (q > 0 && A > 0) || (q < 0 && A < 0) : A < 0;
 }
 
 /* M, into the weights */
-static inline void ref_find_dropped(reference *ref, int64_t i)
-{
+static inline void ref_find_dropped(reference *ref, int64_t i) {
     const grpo_weight *c = &ref->obj->weight;
     int64_t t;
     int strays;
@@ -870,16 +795,14 @@ static inline void ref_find_dropped(reference *ref, int64_t i)
 
 /* ---- aggregation --------------------------------------------------------------------------------------------------------------- */
 
-static inline int64_t ref_group_tokens(const reference *ref, int64_t g)
-{
+static inline int64_t ref_group_tokens(const reference *ref, int64_t g) {
     int64_t i, n = 0;
     for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) n += ref->count[i];
     return n;
 }
 
 /* K n: segments of sequence i with active tokens, active tokens in that of t */
-static inline int64_t ref_segments_times_tokens(const reference *ref, int64_t i, int64_t t)
-{
+static inline int64_t ref_segments_times_tokens(const reference *ref, int64_t i, int64_t t) {
     int64_t k, last = -1, segments = 0, n = 0;
     for (k = ref->b->offset[i]; k < ref_end(ref, i); k++) {
         if (!ref->active[k]) continue;
@@ -891,8 +814,7 @@ static inline int64_t ref_segments_times_tokens(const reference *ref, int64_t i,
 }
 
 /* do the rewards of group g differ by more than 1e-6? */
-static inline int ref_is_varied(const reference *ref, int64_t g)
-{
+static inline int ref_is_varied(const reference *ref, int64_t g) {
     int64_t i, j;
     const int64_t begin = ref->b->group_begin[g], end = ref->b->group_begin[g + 1];
     for (i = begin; i < end; i++) for (j = begin; j < end; j++)
@@ -900,16 +822,14 @@ static inline int ref_is_varied(const reference *ref, int64_t g)
     return 0;
 }
 
-static inline int64_t ref_first_active(const reference *ref, int64_t i)
-{
+static inline int64_t ref_first_active(const reference *ref, int64_t i) {
     int64_t t = ref->b->offset[i];
     while (!ref->active[t]) t++;
     return t;
 }
 
 /* responses whose first active token has A of the sign of that of sequence i */
-static inline int64_t ref_like(const reference *ref, int64_t i)
-{
+static inline int64_t ref_like(const reference *ref, int64_t i) {
     int64_t k, n = 0;
     for (k = 0; k < ref->b->n_sequences; k++)
         n += ref->count[k] && (ref->advantage[ref_first_active(ref, k)] > 0) == (ref->advantage[ref_first_active(ref, i)] > 0);
@@ -917,8 +837,7 @@ static inline int64_t ref_like(const reference *ref, int64_t i)
 }
 
 /* 1 / c, of token t in sequence i of group g */
-static inline reference_real ref_divisor(const reference *ref, int64_t g, int64_t i, int64_t t)
-{
+static inline reference_real ref_divisor(const reference *ref, int64_t g, int64_t i, int64_t t) {
     const grpo_aggregation *a = &ref->obj->aggregation;
     int64_t k, tokens = 0, sequences = 0, groups = 0, all = a->empty == GRPO_EMPTY_COUNT;
     for (k = 0; k < ref->b->n_sequences; k++) tokens += ref->count[k], sequences += all || ref->count[k] > 0;
@@ -946,8 +865,7 @@ static inline reference_real ref_divisor(const reference *ref, int64_t g, int64_
     }
 }
 
-static inline int ref_is_likely(const reference *ref, int64_t i, int64_t t)
-{
+static inline int ref_is_likely(const reference *ref, int64_t i, int64_t t) {
     switch (ref->obj->penalty.likelihood_on) {
     case GRPO_LIKELIHOOD_CORRECT:  return ref->b->reward[i] > 0;
     case GRPO_LIKELIHOOD_POSITIVE: return ref->advantage[t] > 0;
@@ -959,20 +877,17 @@ static inline int ref_is_likely(const reference *ref, int64_t i, int64_t t)
 }
 
 /* a - b > margin, exactly: what the difference loses decides where it is the margin */
-static inline int ref_leads(reference_real a, reference_real b, reference_real margin)
-{
+static inline int ref_leads(reference_real a, reference_real b, reference_real margin) {
     const reference_real d = a - b, v = d - a, lost = (a - (d - v)) - (b + v);
     return d > margin || (d == margin && lost > 0);
 }
 
-static inline int ref_outdoes(const reference *ref, int64_t i, int64_t j)
-{
+static inline int ref_outdoes(const reference *ref, int64_t i, int64_t j) {
     return ref->count[i] && ref->count[j] && ref_leads(ref->b->reward[i], ref->b->reward[j], ref->obj->penalty.pair_margin);
 }
 
 /* the divisors of the sign of A, and of what is beside the terms */
-static inline void ref_find_divisors(reference *ref)
-{
+static inline void ref_find_divisors(reference *ref) {
     const grpo_penalty *p = &ref->obj->penalty;
     int64_t g, i, j, t, likely = 0, pairs = 0, responses = 0, sign[2] = { 0, 0 };
     for (g = 0; g < ref->b->n_groups; g++) for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) {
@@ -990,8 +905,7 @@ static inline void ref_find_divisors(reference *ref)
     if (!pairs && responses && p->pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN) ref->signs = ref->factor * p->pair_coef / (reference_real)responses;
 }
 
-static inline void ref_find_coefficients(reference *ref)
-{
+static inline void ref_find_coefficients(reference *ref) {
     int64_t g, i, t;
     ref_find_divisors(ref);
     for (g = 0; g < ref->b->n_groups; g++) for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) {
@@ -1006,8 +920,7 @@ static inline void ref_find_coefficients(reference *ref)
 /* ---- the loss ------------------------------------------------------------------------------------------------------------------ */
 
 /* NaN, which is never judged, where a log-probability is infinite or too large */
-static inline void ref_find_units(reference *ref)
-{
+static inline void ref_find_units(reference *ref) {
     int64_t i, t;
     for (i = 0; i < ref->b->n_sequences; i++) for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) {
         ref_begin(ref);
@@ -1016,31 +929,28 @@ static inline void ref_find_units(reference *ref)
     }
 }
 
-static inline reference_real *ref_zeros(int64_t n)
-{
+static inline reference_real *ref_zeros(int64_t n) {
     reference_real *x = (reference_real *)test_alloc(n, sizeof *x);
     int64_t k;
     for (k = 0; k < n; k++) x[k] = 0;
     return x;
 }
 
-static inline uint8_t *ref_flags(int64_t n)
-{
+static inline uint8_t *ref_flags(int64_t n) {
     uint8_t *x = (uint8_t *)test_alloc(n, 1);
     int64_t k;
     for (k = 0; k < n; k++) x[k] = 0;
     return x;
 }
 
-static inline int ref_has_ratio(const reference *ref)
-{
+static inline int ref_has_ratio(const reference *ref) {
     const grpo_penalty *p = &ref->obj->penalty;
     const int without = ref->obj->surrogate.kind == GRPO_SURROGATE_SCORE || ref->obj->surrogate.kind == GRPO_SURROGATE_NONE;
     return !without || (p->kl != GRPO_KL_NONE && p->kl_ratio != GRPO_KL_RATIO_NONE);
 }
 
-static inline void reference_alloc(reference *ref, const grpo_objective *obj, const rollouts *b, const grpo_real *advantage, int64_t ranks)
-{
+static inline void reference_alloc(reference *ref, const grpo_objective *obj, const rollouts *b, const grpo_real *advantage,
+                                   int64_t ranks) {
     int64_t i;
     memset(ref, 0, sizeof *ref);
     ref->obj = obj;
@@ -1064,8 +974,7 @@ static inline void reference_alloc(reference *ref, const grpo_objective *obj, co
     for (i = 0; i < b->n_sequences; i++) ref_find_dropped(ref, i);
 }
 
-static inline void reference_free(reference *ref)
-{
+static inline void reference_free(reference *ref) {
     free(ref->active); free(ref->dropped);
     free(ref->l); free(ref->fixed); free(ref->weight); free(ref->whole);
     free(ref->coefficient); free(ref->unit_fixed);
@@ -1073,8 +982,7 @@ static inline void reference_free(reference *ref)
 }
 
 /* c (v S + P), or of them what is asked for */
-static inline reference_real ref_term(reference *ref, int64_t t, reference_real c, reference_real unit, int policy, int penalty)
-{
+static inline reference_real ref_term(reference *ref, int64_t t, reference_real c, reference_real unit, int policy, int penalty) {
     ref_size S_size = { 1, 0, 0 }, P_size = { 1, 0, 0 };
     const reference_real v = ref_note(ref, ref->weight[t]);
     reference_real S = policy && v != 0 ? ref_note(ref, v * ref_note(ref, ref_surrogate(ref, t, unit, &S_size))) : 0;
@@ -1089,13 +997,11 @@ static inline reference_real ref_term(reference *ref, int64_t t, reference_real 
 }
 
 /* y of the unit of token t of sequence i */
-static inline reference_real ref_unit(reference *ref, int64_t i, int64_t t)
-{
+static inline reference_real ref_unit(reference *ref, int64_t i, int64_t t) {
     return ref_ratio_is_own(ref) || !ref_has_ratio(ref) ? ref->unit_fixed[t] : ref_unit_log_ratio(ref, ref->l, i, t);
 }
 
-static inline reference_real ref_sequence(reference *ref, int64_t i)
-{
+static inline reference_real ref_sequence(reference *ref, int64_t i) {
     reference_real sum = 0;
     int64_t t;
     for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) {
@@ -1108,8 +1014,7 @@ static inline reference_real ref_sequence(reference *ref, int64_t i)
  * With everything as written, sums over all the others for each; the size of a derivative is what it may lose, as the scales say. */
 
 /* y_i with all its clamps; a gradient of the token moves it by what its tokens move */
-static inline reference_real ref_score_of(reference *ref, const reference_real *l, int64_t i)
-{
+static inline reference_real ref_score_of(reference *ref, const reference_real *l, int64_t i) {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     const int64_t first = ref_first_active(ref, i);
     reference_real y = ref_unit_log_ratio(ref, l, i, first);
@@ -1123,8 +1028,7 @@ static inline reference_real ref_score_of(reference *ref, const reference_real *
 }
 
 /* o_i of `target` */
-static inline reference_real ref_old_score(reference *ref, int64_t i)
-{
+static inline reference_real ref_old_score(reference *ref, int64_t i) {
     reference_real sum = 0;
     int64_t t;
     for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) if (ref->active[t]) sum += ref_log(ref, ref->b->token[TOKEN_OLD][t]);
@@ -1143,8 +1047,7 @@ typedef struct {
 /* a value, its size in the sense of the scales, and that of its derivatives by all y, sum of absolute values */
 typedef struct { reference_real value, size, slope; } ref_worth;
 
-static inline ref_worth ref_variance_of(const reference *ref, const ref_group *g, int i)
-{
+static inline ref_worth ref_variance_of(const reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.strength, n = g->n;
     reference_real mean = 0, size = 0, e, most;
     ref_worth w = { 0, 0, 0 };
@@ -1159,8 +1062,7 @@ static inline ref_worth ref_variance_of(const reference *ref, const ref_group *g
     return w;
 }
 
-static inline ref_worth ref_labels_of(const reference *ref, const ref_group *g, int i)
-{
+static inline ref_worth ref_labels_of(const reference *ref, const ref_group *g, int i) {
     const int up = g->A[i] > 0;
     const reference_real tau = up ? ref->obj->surrogate.tau_pos : ref->obj->surrogate.tau_neg;
     reference_real z[REFERENCE_MOST], top = 0, sum, n = 0, largest = 0;
@@ -1188,8 +1090,7 @@ static inline ref_worth ref_labels_of(const reference *ref, const ref_group *g, 
     return w;
 }
 
-static inline ref_worth ref_balance_of(const reference *ref, const ref_group *g, int i)
-{
+static inline ref_worth ref_balance_of(const reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.strength, e = g->log_z + g->y[i] - k * g->A[i];
     const reference_real most = ref_abs(g->log_z) + g->size[i] + ref_abs(k * g->A[i]);
     ref_worth w;
@@ -1199,8 +1100,7 @@ static inline ref_worth ref_balance_of(const reference *ref, const ref_group *g,
     return w;
 }
 
-static inline ref_worth ref_pairs_of(const reference *ref, const ref_group *g, int i)
-{
+static inline ref_worth ref_pairs_of(const reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.strength, margin = ref->obj->surrogate.margin;
     reference_real pairs = 0;
     ref_worth w = { 0, 0, 0 };
@@ -1217,8 +1117,7 @@ static inline ref_worth ref_pairs_of(const reference *ref, const ref_group *g, i
 }
 
 /* of `target` too, which has the old scores beside A/tau */
-static inline ref_worth ref_contrast_of(const reference *ref, const ref_group *g, int i)
-{
+static inline ref_worth ref_contrast_of(const reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.strength, tau = ref->obj->surrogate.tau_pos;
     const reference_real old = ref->obj->surrogate.kind == GRPO_SURROGATE_TARGET ? k : 0;
     reference_real top = old * g->old[0] + g->A[0] / tau, high = k * g->y[0], weights = 0, sum = 0, p, largest = 0;
@@ -1239,8 +1138,7 @@ static inline ref_worth ref_contrast_of(const reference *ref, const ref_group *g
 }
 
 /* mean and deviation are inside a stop-gradient; not judged where the scores are so close that rounding may be all of the deviation */
-static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, int i)
-{
+static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.strength, n = g->n;
     reference_real mean = 0, size = 0, V = 0, s = 1, e, most;
     ref_worth w = { 0, 0, 0 };
@@ -1262,8 +1160,7 @@ static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, 
 }
 
 /* the same with nothing inside one */
-static inline ref_worth ref_regression_of(reference *ref, const ref_group *g, int i)
-{
+static inline ref_worth ref_regression_of(reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.strength, n = g->n;
     reference_real mean = 0, size = 0, V = 0, s, D, e, most, all = 0;
     ref_worth w = { 0, 0, 0 };
@@ -1286,8 +1183,7 @@ static inline ref_worth ref_regression_of(reference *ref, const ref_group *g, in
     return w;
 }
 
-static inline ref_worth ref_hinge_of(reference *ref, const ref_group *g, int i)
-{
+static inline ref_worth ref_hinge_of(reference *ref, const ref_group *g, int i) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     const reference_real k = s->strength;
     reference_real pairs = 0, x;
@@ -1305,8 +1201,7 @@ static inline ref_worth ref_hinge_of(reference *ref, const ref_group *g, int i)
     return w;
 }
 
-static inline reference_real ref_largest_size(const ref_group *g)
-{
+static inline reference_real ref_largest_size(const ref_group *g) {
     reference_real largest = 0;
     int j;
     for (j = 0; j < g->n; j++) if (g->size[j] > largest) largest = g->size[j];
@@ -1314,16 +1209,14 @@ static inline reference_real ref_largest_size(const ref_group *g)
 }
 
 /* e^z_i over their sum, of the n numbers where `of` */
-static inline reference_real ref_share(const reference_real *z, const int *of, int n, int i)
-{
+static inline reference_real ref_share(const reference_real *z, const int *of, int n, int i) {
     reference_real sum = 0;
     int j;
     for (j = 0; j < n; j++) if (of[j]) sum += ref_exp(z[j] - z[i]);
     return 1 / sum;
 }
 
-static inline ref_worth ref_contrast_means_of(const reference *ref, const ref_group *g, int i)
-{
+static inline ref_worth ref_contrast_means_of(const reference *ref, const ref_group *g, int i) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     const int lse = s->kind == GRPO_SURROGATE_CONTRAST_LSE;
     reference_real z[REFERENCE_MOST], v, tau = s->tau_neg, others, sum = 0, top = -HUGE_VAL, largest = ref_largest_size(g);
@@ -1344,8 +1237,7 @@ static inline ref_worth ref_contrast_means_of(const reference *ref, const ref_gr
     return w;
 }
 
-static inline ref_worth ref_soft_pairs_of(const reference *ref, const ref_group *g, int i)
-{
+static inline ref_worth ref_soft_pairs_of(const reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.strength, pairs = (reference_real)g->n * (g->n - 1), largest = ref_largest_size(g);
     ref_worth w = { 0, 0, 0 };
     int j;
@@ -1360,8 +1252,7 @@ static inline ref_worth ref_soft_pairs_of(const reference *ref, const ref_group 
     return w;
 }
 
-static inline ref_worth ref_match_of(reference *ref, const ref_group *g, int i)
-{
+static inline ref_worth ref_match_of(reference *ref, const ref_group *g, int i) {
     const reference_real k = ref->obj->surrogate.strength, reach = 1 + ref_abs(k) * ref_largest_size(g);
     reference_real z[REFERENCE_MOST], p, u, q, r;
     int all[REFERENCE_MOST], j;
@@ -1388,8 +1279,7 @@ static inline ref_worth ref_match_of(reference *ref, const ref_group *g, int i)
     return w;
 }
 
-static inline ref_worth ref_worth_of(reference *ref, const ref_group *g, int i)
-{
+static inline ref_worth ref_worth_of(reference *ref, const ref_group *g, int i) {
     ref_worth w = { 0, 0, 0 };
     switch (ref->obj->surrogate.kind) {
     case GRPO_SURROGATE_VARIANCE: w = ref_variance_of(ref, g, i); break;
@@ -1411,8 +1301,7 @@ static inline ref_worth ref_worth_of(reference *ref, const ref_group *g, int i)
 }
 
 /* a gradient that is the token's own counts every response as often as it has tokens */
-static inline ref_group ref_group_of(reference *ref, const reference_real *l, int64_t g)
-{
+static inline ref_group ref_group_of(reference *ref, const reference_real *l, int64_t g) {
     ref_group x;
     int64_t i;
     memset(&x, 0, sizeof x);
@@ -1439,8 +1328,7 @@ static inline ref_group ref_group_of(reference *ref, const reference_real *l, in
 }
 
 /* M v g F of every token of group g; an infinite size is none */
-static inline reference_real ref_coupled(reference *ref, int64_t g)
-{
+static inline reference_real ref_coupled(reference *ref, int64_t g) {
     const ref_group x = ref_group_of(ref, ref->l, g);
     reference_real sum = 0, c;
     ref_worth w;
@@ -1463,8 +1351,7 @@ static inline reference_real ref_coupled(reference *ref, int64_t g)
 }
 
 /* u, and how much its rounding may grow */
-static inline reference_real ref_likelihood_weight(reference *ref, int64_t t, reference_real *rounding)
-{
+static inline reference_real ref_likelihood_weight(reference *ref, int64_t t, reference_real *rounding) {
     const grpo_penalty *p = &ref->obj->penalty;
     const reference_real l = ref->fixed[t], e = ref_exp(l);
     reference_real gap;
@@ -1481,8 +1368,7 @@ static inline reference_real ref_likelihood_weight(reference *ref, int64_t t, re
 }
 
 /* does the gate let token t pass? */
-static inline int ref_passes(reference *ref, int64_t i, int64_t t)
-{
+static inline int ref_passes(reference *ref, int64_t i, int64_t t) {
     const grpo_likelihood_gate_kind gate = ref->obj->penalty.likelihood_gate;
     reference_real lost = 0;
     int64_t k;
@@ -1495,8 +1381,7 @@ static inline int ref_passes(reference *ref, int64_t i, int64_t t)
     return lost > 0;
 }
 
-static inline reference_real ref_likelihood(reference *ref, int64_t i, int64_t t)
-{
+static inline reference_real ref_likelihood(reference *ref, int64_t i, int64_t t) {
     const grpo_likelihood_form_kind form = ref->obj->penalty.likelihood_form;
     const reference_real l = ref_log(ref, ref->l[t]);
     reference_real h = l, weight, rounding;
@@ -1510,8 +1395,7 @@ static inline reference_real ref_likelihood(reference *ref, int64_t i, int64_t t
     return -ref_note(ref, weight * h);
 }
 
-static inline reference_real ref_pair_score(reference *ref, int64_t i)
-{
+static inline reference_real ref_pair_score(reference *ref, int64_t i) {
     const int free_of_ref = ref->obj->penalty.pair_score == GRPO_PAIR_SCORE_FREE;
     reference_real sum = 0;
     int64_t t;
@@ -1520,8 +1404,7 @@ static inline reference_real ref_pair_score(reference *ref, int64_t i)
     return sum / (reference_real)ref->count[i];
 }
 
-static inline reference_real ref_pairs(reference *ref, int64_t g)
-{
+static inline reference_real ref_pairs(reference *ref, int64_t g) {
     const grpo_penalty *p = &ref->obj->penalty;
     const reference_real c = ref->pairs;
     reference_real sum = 0, a, b, x, beta;
@@ -1542,8 +1425,7 @@ static inline reference_real ref_pairs(reference *ref, int64_t g)
 }
 
 /* where there is no pair */
-static inline reference_real ref_signs(reference *ref, int64_t g)
-{
+static inline reference_real ref_signs(reference *ref, int64_t g) {
     reference_real sum = 0, s, x;
     int64_t i;
     for (i = ref->b->group_begin[g]; ref->signs != 0 && i < ref->b->group_begin[g + 1]; i++) {
@@ -1559,13 +1441,11 @@ static inline reference_real ref_signs(reference *ref, int64_t g)
 }
 
 /* of group g all that is no sequence's own */
-static inline reference_real ref_of_group(reference *ref, int64_t g)
-{
+static inline reference_real ref_of_group(reference *ref, int64_t g) {
     return ref_coupled(ref, g) + ref_pairs(ref, g) + ref_signs(ref, g);
 }
 
-static inline reference_answer reference_loss(reference *ref)
-{
+static inline reference_answer reference_loss(reference *ref) {
     reference_answer loss = { 0, 0, 0 };
     int64_t i, t;
     ref_begin(ref);
@@ -1579,8 +1459,7 @@ static inline reference_answer reference_loss(reference *ref)
 }
 
 /* the terms that l[t] enters */
-static inline reference_real ref_entered(reference *ref, int64_t i, int64_t t)
-{
+static inline reference_real ref_entered(reference *ref, int64_t i, int64_t t) {
     const int coupled = is_of_a_group(ref->obj->surrogate.kind), policy = ref_surrogate_has_ratio(ref) && !coupled;
     const int penalty = ref->obj->penalty.kl_ratio == GRPO_KL_RATIO_UNIT;
     reference_real sum;
@@ -1596,8 +1475,7 @@ static inline reference_real ref_entered(reference *ref, int64_t i, int64_t t)
 }
 
 /* with l[t] moved */
-static inline reference_real ref_moved(reference *ref, int64_t i, int64_t t, reference_real by)
-{
+static inline reference_real ref_moved(reference *ref, int64_t i, int64_t t, reference_real by) {
     reference_real x;
     ref->l[t] = ref->fixed[t] + by;
     x = ref_entered(ref, i, t);
@@ -1608,8 +1486,7 @@ static inline reference_real ref_moved(reference *ref, int64_t i, int64_t t, ref
 /* a central difference, and whether its two ends are as fit to be compared as l[t] itself: a huge factor times the step may be anything */
 typedef struct { reference_real value, scale; uint64_t branches[2]; int beyond; } ref_difference;
 
-static inline ref_difference ref_central(reference *ref, int64_t i, int64_t t, reference_real by)
-{
+static inline ref_difference ref_central(reference *ref, int64_t i, int64_t t, reference_real by) {
     ref_difference d = { 0, 0, { 0, 0 }, 0 };
     int end;
     for (end = 0; end < 2; end++) {
@@ -1624,30 +1501,26 @@ static inline ref_difference ref_central(reference *ref, int64_t i, int64_t t, r
 }
 
 /* does no comparison turn within `by` of l[t]? */
-static inline int ref_straight(reference *ref, int64_t i, int64_t t, reference_real by, uint64_t branches)
-{
+static inline int ref_straight(reference *ref, int64_t i, int64_t t, reference_real by, uint64_t branches) {
     const ref_difference d = ref_central(ref, i, t, by);
     return d.branches[0] == branches && d.branches[1] == branches;
 }
 
 /* dlogp is an element: rounded to it, and an infinity beyond the largest */
-static inline void ref_as_element(reference_answer *a)
-{
+static inline void ref_as_element(reference_answer *a) {
     if (sizeof(grpo_real) != 4) return;
     if (ref_abs(a->value) + a->tolerance > 3e38) a->judged = 0;
     a->tolerance += 0x1p-24 * ref_abs(a->value) + 0x1p-149;
 }
 
 /* does the step rise out of the rounding of the terms at its ends, which is at most 2^-103 of their scale? */
-static inline int ref_resolves(const ref_difference *d, reference_real steep)
-{
+static inline int ref_resolves(const ref_difference *d, reference_real steep) {
     return !d->beyond && d->scale <= 0x1p35 * steep;
 }
 
 /* d loss / d l[t], of a token of sequence i.  The step is short enough where twice the step changes less than the tolerance: a third of the
  * change is the error that is left. */
-static inline reference_answer reference_slope(reference *ref, int64_t i, int64_t t)
-{
+static inline reference_answer reference_slope(reference *ref, int64_t i, int64_t t) {
     reference_answer slope = { 0, 0, 0 };
     const reference_real h = REFERENCE_STEP;
     reference_real steep, reach;
@@ -1672,8 +1545,7 @@ static inline reference_answer reference_slope(reference *ref, int64_t i, int64_
 }
 
 /* M v g F */
-static inline reference_real ref_coupled_term(reference *ref, int64_t i, int64_t t)
-{
+static inline reference_real ref_coupled_term(reference *ref, int64_t i, int64_t t) {
     int64_t g = 0;
     int k;
     ref_group x;
@@ -1686,8 +1558,7 @@ static inline reference_real ref_coupled_term(reference *ref, int64_t i, int64_t
 }
 
 /* d loss / d log_z of group g: the loss is a square in it, and has the slope of its secant */
-static inline reference_answer reference_log_z_slope(reference *ref, int64_t g)
-{
+static inline reference_answer reference_log_z_slope(reference *ref, int64_t g) {
     reference_answer slope = { 0, 0, 0 };
     ref_begin(ref);
     ref->log_z_moved = 1;
@@ -1702,8 +1573,7 @@ static inline reference_answer reference_log_z_slope(reference *ref, int64_t g)
 }
 
 /* the term of a token of sequence i, within what the headers promise */
-static inline reference_answer reference_term(reference *ref, int64_t i, int64_t t)
-{
+static inline reference_answer reference_term(reference *ref, int64_t i, int64_t t) {
     reference_answer term = { 0, 0, 0 };
     if (ref->unsure || !ref->active[t]) return term;
     ref_begin(ref);
@@ -1716,8 +1586,7 @@ static inline reference_answer reference_term(reference *ref, int64_t i, int64_t
 }
 
 /* d loss / d entropy, likewise */
-static inline reference_answer reference_entropy_slope(reference *ref, int64_t t)
-{
+static inline reference_answer reference_entropy_slope(reference *ref, int64_t t) {
     reference_answer slope = { 0, 0, 0 };
     ref_begin(ref);
     slope.value = ref->active[t] ? ref_note(ref, -ref->coefficient[t] * ref->whole[t] * ref->obj->penalty.entropy_coef) : 0;
@@ -1734,8 +1603,7 @@ typedef struct {
     int64_t tokens, rejected, clips[4];          /* by grpo_clip_side */
 } reference_counts;
 
-static inline grpo_clip_side ref_pool_side(reference *ref, int64_t t)
-{
+static inline grpo_clip_side ref_pool_side(reference *ref, int64_t t) {
     const grpo_ratio_axis *a = &ref->obj->ratio;
     reference_real d;
     if (!ref_clips_pool(a) || !ref_has_ratio(ref)) return GRPO_CLIP_NO;
@@ -1745,8 +1613,7 @@ static inline grpo_clip_side ref_pool_side(reference *ref, int64_t t)
 }
 
 /* with bounds position */
-static inline grpo_clip_side ref_position_side(reference *ref, int64_t t, int up)
-{
+static inline grpo_clip_side ref_position_side(reference *ref, int64_t t, int up) {
     const ref_log_bounds b = ref_position_bounds(ref, t);
     const reference_real y = ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t);
     if (up) return ref_jumps(ref, y, b.high) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
@@ -1754,14 +1621,12 @@ static inline grpo_clip_side ref_position_side(reference *ref, int64_t t, int up
     return ref_jumps(ref, -y, -b.low) ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
 }
 
-static inline grpo_clip_side ref_weight_side(reference *ref, reference_real w, double low, double high)
-{
+static inline grpo_clip_side ref_weight_side(reference *ref, reference_real w, double low, double high) {
     return ref_jumps(ref, -w, -low) ? GRPO_CLIP_LOW : ref_jumps(ref, w, high) ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
 }
 
 /* of a token with an advantage */
-static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t)
-{
+static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     const int up = ref->advantage[t] > 0, aspo = s->kind == GRPO_SURROGATE_ASPO;
     const reference_real w = ref_ratio(ref, ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t));
@@ -1786,8 +1651,7 @@ static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t)
     return ref_jumps(ref, -w, -low) ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
 }
 
-static inline grpo_clip_side ref_side(reference *ref, int64_t t)
-{
+static inline grpo_clip_side ref_side(reference *ref, int64_t t) {
     const double A = (double)ref->advantage[t];
     const grpo_clip_side pool = ref_pool_side(ref, t);
     if (ref->obj->surrogate.kind == GRPO_SURROGATE_NONE) return GRPO_CLIP_NO;
@@ -1796,8 +1660,7 @@ static inline grpo_clip_side ref_side(reference *ref, int64_t t)
     return ref_surrogate_side(ref, t);
 }
 
-static inline reference_counts reference_count(reference *ref)
-{
+static inline reference_counts reference_count(reference *ref) {
     reference_counts n;
     int64_t i, t;
     memset(&n, 0, sizeof n);
@@ -1814,8 +1677,7 @@ static inline reference_counts reference_count(reference *ref)
     return n;
 }
 
-static inline int reference_agrees(const reference_answer *expected, double found)
-{
+static inline int reference_agrees(const reference_answer *expected, double found) {
     return ref_abs(found - expected->value) <= expected->tolerance;
 }
 #endif

@@ -29,31 +29,27 @@ static void raise_to(double *most, double x) { if (x > *most) *most = x; }
 
 /* ---- elements ---------------------------------------------------------------------------------------------------------------------- */
 
-static double of_half(uint16_t h)
-{
+static double of_half(uint16_t h) {
     const int e = h >> 10 & 31, m = h & 1023;
     const double x = e == 31 ? (m ? NAN : HUGE_VAL) : e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
     return h & 0x8000 ? -x : x;
 }
 
-static double of_bfloat(uint16_t h)
-{
+static double of_bfloat(uint16_t h) {
     const uint32_t bits = (uint32_t)h << 16;
     float x;
     memcpy(&x, &bits, sizeof x);
     return (double)x;
 }
 
-static double get(const sample *s, const void *element, int v)
-{
+static double get(const sample *s, const void *element, int v) {
     if (s->type == GRPO_ROW_BFLOAT16) return of_bfloat(((const uint16_t *)element)[v]);
     if (s->type == GRPO_ROW_FLOAT16) return of_half(((const uint16_t *)element)[v]);
     return (double)((const grpo_real *)element)[v];
 }
 
 /* something near x; -inf stays */
-static void put(sample *s, int v, double x)
-{
+static void put(sample *s, int v, double x) {
     uint32_t bits;
     float f = (float)(x = s->type == GRPO_ROW_FLOAT16 && x > 6e4 ? 6e4 : x);
     memcpy(&bits, &f, sizeof bits);
@@ -72,16 +68,14 @@ static void put(sample *s, int v, double x)
 /* a sum whose error does not grow with the number of its terms (Kahan, 1965) */
 typedef struct { long double sum, lost; } long_sum;
 
-static void add(long_sum *s, long double x)
-{
+static void add(long_sum *s, long double x) {
     const long double y = x - s->lost, sum = s->sum + y;
     s->lost = (sum - s->sum) - y;
     s->sum = sum;
 }
 
 /* p: probabilities, log_p: their logarithms, relative to the largest so that none cancels */
-static exact_row exact(const sample *s, long double *p, long double *log_p)
-{
+static exact_row exact(const sample *s, long double *p, long double *log_p) {
     exact_row r = { 0, 0, 0, 0, 0 };
     const double *z = s->z;
     const long double tau = s->tau;
@@ -109,8 +103,7 @@ static exact_row exact(const sample *s, long double *p, long double *log_p)
 }
 
 /* 0 where both are below anything that counts */
-static double off(const sample *s, double found, long double expected, long double scale)
-{
+static double off(const sample *s, double found, long double expected, long double scale) {
     const long double least = by_vectors(s) ? 1e-38L : 1e-300L, unit = fabsl(scale) * (long double)eps(s);
     if (found == (double)expected || (fabsl(found) < least && fabsl(expected) < least)) return 0;
     return unit > 0 && found == found ? (double)(fabsl(found - expected) / unit) : HUGE_VAL;
@@ -118,8 +111,7 @@ static double off(const sample *s, double found, long double expected, long doub
 
 /* ---- one row ---------------------------------------------------------------------------------------------------------------------- */
 
-static grpo_logits logits_of(const sample *s, const int64_t *target)
-{
+static grpo_logits logits_of(const sample *s, const int64_t *target) {
     grpo_logits x;
     memset(&x, 0, sizeof x);
     x.type = s->type;
@@ -131,8 +123,7 @@ static grpo_logits logits_of(const sample *s, const int64_t *target)
 }
 
 /* half of the last place of an element, beside x */
-static long double rounding(const sample *s, long double x)
-{
+static long double rounding(const sample *s, long double x) {
     const int bits = s->type == GRPO_ROW_BFLOAT16 ? 8 : 11, least = s->type == GRPO_ROW_BFLOAT16 ? -126 : -14;
     int e;
     if (s->type == GRPO_ROW_REAL) return sizeof(grpo_real) == sizeof(float) ? 0x1p-149L : DBL_MIN;
@@ -141,8 +132,7 @@ static long double rounding(const sample *s, long double x)
 }
 
 static void check_gradient(const sample *s, const grpo_logits *x, const grpo_row_part *part, const exact_row *e, const long double *p,
-                           const long double *logs, double dlogp, double dentropy)
-{
+                           const long double *logs, double dlogp, double dentropy) {
     static union { grpo_real real[MOST]; uint16_t half[MOST]; } g;
     long_sum others = { 0, 0 };
     double most = 0;
@@ -167,8 +157,7 @@ static void check_gradient(const sample *s, const grpo_logits *x, const grpo_row
     raise_to(dentropy == 0 ? &worst[by_vectors(s)].plain_gradient : &worst[by_vectors(s)].gradient, most);
 }
 
-static void check_sample(const sample *s)
-{
+static void check_sample(const sample *s) {
     static long double p[MOST], logs[MOST];
     static const double by[][2] = { { -0.75, 0.5 }, { -1e-7, 0 }, { 1e9, 0 }, { 0, 1 }, { 1e-20, 1e-20 } };
     const int64_t target = s->target;
@@ -196,8 +185,7 @@ static void check_sample(const sample *s)
 /* ---- shards ------------------------------------------------------------------------------------------------------------------------ */
 
 /* `cuts` places of the row, at random */
-static grpo_row_part merged_part(rng *r, const sample *s, int cuts)
-{
+static grpo_row_part merged_part(rng *r, const sample *s, int cuts) {
     const int64_t whole_target = s->target;
     grpo_logits x = logits_of(s, &whole_target);
     grpo_row_part merged, part;
@@ -219,8 +207,7 @@ static grpo_row_part merged_part(rng *r, const sample *s, int cuts)
 
 /* Doubles: a few roundings of double.  Vectors: the same powers, added in other pairs, so both are within their bound of the exact value,
  * and within twice that of each other. */
-static void check_shards(rng *r, const sample *s)
-{
+static void check_shards(rng *r, const sample *s) {
     const int64_t target = s->target;
     const grpo_logits x = logits_of(s, &target);
     const grpo_row_part parts = merged_part(r, s, s->n > 20000 ? 7 : s->n);
@@ -241,8 +228,7 @@ static void check_shards(rng *r, const sample *s)
 static grpo_row_type random_type(rng *r) { return (grpo_row_type)rng_below(r, 3); }
 
 /* a target that is not banned, kept or not as the sample says */
-static void settle(rng *r, sample *s, double base)
-{
+static void settle(rng *r, sample *s, double base) {
     int v;
     s->target = rng_chance(r, 40) ? 0 : (int)rng_below(r, (uint32_t)s->n);
     if (s->z[s->target] == -HUGE_VAL) put(s, s->target, base);
@@ -255,8 +241,7 @@ static void settle(rng *r, sample *s, double base)
     }
 }
 
-static void random_sample(rng *r, sample *s)
-{
+static void random_sample(rng *r, sample *s) {
     static const double width[] = { 0, 0.1, 3, 20, 300, 1e4 }, tau[] = { 1, 1, 0.7, 2, 0.1, 1e-3, 50, 1e-5, 1e5 };
     const double w = width[rng_below(r, 6)], base = rng_chance(r, 30) ? 9000 * (2 * rng_unit(r) - 1) : 0;
     int v;
@@ -271,8 +256,7 @@ static void random_sample(rng *r, sample *s)
 /* ---- rows as wide as vocabularies ------------------------------------------------------------------------------------------------------
  * What errors that all point the same way add up to: equal logits, and two kinds of them, one in each half of what a vector adds up. */
 
-static void alike_sample(rng *r, sample *s, int n, double below)
-{
+static void alike_sample(rng *r, sample *s, int n, double below) {
     const double other = below + rng_unit(r);
     const int top = (int)rng_below(r, (uint32_t)n), pairs = rng_chance(r, 70);
     int v;
@@ -283,8 +267,7 @@ static void alike_sample(rng *r, sample *s, int n, double below)
     s->target = rng_chance(r, 50) ? top : (int)rng_below(r, (uint32_t)n);
 }
 
-static void check_alike(rng *r, sample *s)
-{
+static void check_alike(rng *r, sample *s) {
     int k;
     for (k = 0; k < 600; k++) {
         s->type = k % 8 == 0 ? random_type(r) : GRPO_ROW_REAL;
@@ -301,8 +284,7 @@ static void check_alike(rng *r, sample *s)
     }
 }
 
-static void check_wide(rng *r, sample *s)
-{
+static void check_wide(rng *r, sample *s) {
     static const double width[] = { 0.5, 10, 1e4 };
     int k, v;
     for (k = 0; k < 12; k++) {
@@ -318,8 +300,7 @@ static void check_wide(rng *r, sample *s)
 
 /* ---- sixteen bits, kept ------------------------------------------------------------------------------------------------------------ */
 
-static void check_sixteen_bits(void)
-{
+static void check_sixteen_bits(void) {
     static const float value[] = { 0, 1, -1, 0.5f, 65504, -65504, 65519, 65520, 1e30f, 6.1035156e-05f, 5.9604645e-08f, 2.9802322e-08f,
                                    2.9802326e-08f, 1.00048828125f, 1.00146484375f, 0.333333343f };
     static const uint16_t half[] = { 0, 0x3c00, 0xbc00, 0x3800, 0x7bff, 0xfbff, 0x7bff, 0x7c00, 0x7c00, 0x0400, 0x0001, 0,
@@ -342,8 +323,7 @@ static void check_sixteen_bits(void)
         }
 }
 
-static void check_kept(void)
-{
+static void check_kept(void) {
     grpo_real z[4] = { 1, 2, 30, 0 };
     const uint8_t kept[4] = { 1, 1, 0, 1 };
     const int64_t target = 1;
@@ -361,8 +341,7 @@ static void check_kept(void)
 }
 
 /* a NaN or an infinity anywhere, in a row that has blocks and a rest */
-static void check_refused(rng *r, sample *s)
-{
+static void check_refused(rng *r, sample *s) {
     static const double bad[] = { NAN, -NAN, HUGE_VAL };
     char thing[40];
     int64_t target;
@@ -391,8 +370,7 @@ static void check_refused(rng *r, sample *s)
 }
 
 /* an element type that is no choice says nothing of the size of a row */
-static void check_types(void)
-{
+static void check_types(void) {
     static const int none[] = { -1, 3, 255 };
     uint16_t z[2] = { 0, 0 }, g[2] = { 7, 7 };
     const int64_t target = 1;
@@ -412,8 +390,7 @@ static void check_types(void)
 }
 
 /* d loss/d z of an element whose true value is `exact`, to 64 ulps of `size`; beyond the largest number an infinity of its sign */
-static void check_extreme(double g, long double exact, long double size, const char *what)
-{
+static void check_extreme(double g, long double exact, long double size, const char *what) {
     const long double most = sizeof(grpo_real) == sizeof(float) ? (long double)FLT_MAX : (long double)DBL_MAX;
     const long double error = 64 * size * (sizeof(grpo_real) == sizeof(float) ? (long double)FLT_EPSILON : (long double)DBL_EPSILON);
     check(g == g, "%s: NaN, and not %Lg", what, exact);
@@ -422,8 +399,7 @@ static void check_extreme(double g, long double exact, long double size, const c
     else check(fabsl((long double)g - exact) <= error + (long double)FLT_MIN, "%s: %.17g, and not %.20Lg", what, g, exact);
 }
 
-static void check_extreme_row(const grpo_real *z, int64_t target, double tau, double dlogp, double dentropy)
-{
+static void check_extreme_row(const grpo_real *z, int64_t target, double tau, double dlogp, double dentropy) {
     grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 3, 3, NULL, NULL, 1, 0 };
     grpo_row_part part;
     grpo_real g[3];
@@ -447,8 +423,7 @@ static void check_extreme_row(const grpo_real *z, int64_t target, double tau, do
 }
 
 /* derivatives so large that their parts exceed the largest double, and cancel or do not */
-static void check_extremes(void)
-{
+static void check_extremes(void) {
     static const grpo_real row[][3] = { { 2, 0, 0 }, { 0, 2, -1 }, { 0, 0, 0 }, { 5, 30, -3 }, { -600, 100, 90 } };
     static const double slope[] = { 1.5e308, 1e308, 1.7e308, 1e290, 1, 0 }, tau[] = { 1, 0.5, 3, 1e-300, 1e300 };
     int j, k, n, m, signs;
@@ -461,8 +436,7 @@ static void check_extremes(void)
                         check_extreme_row(row[j], j % 3, tau[k], signs & 1 ? -slope[n] : slope[n], signs & 2 ? -slope[m] : slope[m]);
 }
 
-static void show_worst(int vectors)
-{
+static void show_worst(int vectors) {
     if (worst[vectors].logp == 0) return;
     printf("%s: logp %.2f, entropy %.2f, sum p^2 %.2f, log-sum %.2f, gradient %.2f, without entropy %.2f, cut %.2f ulps of %s\n",
            vectors ? "by vectors" : "one by one", worst[vectors].logp, worst[vectors].entropy, worst[vectors].squares,
@@ -470,8 +444,7 @@ static void show_worst(int vectors)
            vectors ? "float" : "double");
 }
 
-int main(void)
-{
+int main(void) {
     static sample s;
     rng r = { 11 };
     for (int k = 0; k < 6000; k++) {

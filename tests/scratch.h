@@ -8,8 +8,7 @@
 #include "../gspo.h"
 #include <stdlib.h>
 
-static inline grpo_output output_with_scratch(const grpo_objective *obj, const grpo_batch *batch)
-{
+static inline grpo_output output_with_scratch(const grpo_objective *obj, const grpo_batch *batch) {
     grpo_output out;
     memset(&out, 0, sizeof out);
     out.scratch_size = gspo_scratch(obj, batch);

@@ -87,9 +87,10 @@ lines_before_banner() { # the tables of choices, #define GRPO_...(X) over severa
 }
 
 longest_function() { # lines from its { to its }, and its name
-    awk 'FNR == 1 { start = 0 }
-         /^[a-zA-Z].*\(/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name) }
-         /^\{/ { start = FNR }
+    awk 'FNR == 1 { start = signature = 0 }
+         /^[a-zA-Z].*\(/ && !/^typedef/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); signature = 1 }
+         signature && /\{$/ { start = FNR; signature = 0 }
+         signature && /[;}]$/ { signature = 0 }
          /^\}/ && start {
              n = FNR - start + 1; start = 0
              if (n > 60) print FILENAME ": " name " has " n " lines" >"/dev/stderr"

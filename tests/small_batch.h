@@ -5,8 +5,7 @@
 
 enum { TOKENS = 8, SEQUENCES = 4, GROUPS = 2, REWARDS = 2, FIRST_UNMASKED = 0, MASKED = 2, LAST_UNMASKED = 7 };
 
-static inline void fill_batch(rollouts *b)
-{
+static inline void fill_batch(rollouts *b) {
     static const int64_t group_begin[] = { 0, 2, 4 }, length[] = { 3, 2, 0, 3 }, offset[] = { 0, 3, 5, 5 };
     int64_t t;
     int k;

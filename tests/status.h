@@ -6,8 +6,7 @@
 #include <stdio.h>
 
 /* the whole message; of the last four statuses asked for */
-static inline const char *status_line(grpo_status st)
-{
+static inline const char *status_line(grpo_status st) {
     static char line[4][700];
     static int k;
     k = (k + 1) % 4;
@@ -16,28 +15,24 @@ static inline const char *status_line(grpo_status st)
 
 static inline int status_what(grpo_status st) { return (int)(st >> 8 & 1023); }
 
-static inline int is_of_a_value(int rule)
-{
+static inline int is_of_a_value(int rule) {
     return rule == GRPO_NAN || rule == GRPO_INFINITE || rule == GRPO_TOO_LARGE || rule == GRPO_NEGATIVE || rule == GRPO_NOT_UNIT;
 }
 
 /* the same thing is at fault and the same rule broken; a number that is expected to be NAN may be wrong in another way */
-static inline int same_status(grpo_status found, grpo_status expected)
-{
+static inline int same_status(grpo_status found, grpo_status expected) {
     const int rule = grpo_status_rule(found), wanted = grpo_status_rule(expected);
     return status_what(found) == status_what(expected) && (rule == wanted || (wanted == GRPO_NAN && is_of_a_value(rule)));
 }
 
-static inline void write_thing(const char *arguments, int place, const char *name, char *to, size_t size)
-{
+static inline void write_thing(const char *arguments, int place, const char *name, char *to, size_t size) {
     size_t n = strlen(name);
     const char *p = place < 1 ? name : argument_at(arguments, place, &n);
     snprintf(to, size, "%.*s", (int)n, p);
 }
 
 /* what a status of that function is about, by the names of its declaration: "batch.logp[7]", "low, high", "gate[2]" */
-static inline const char *thing_of(const char *function, grpo_status st)
-{
+static inline const char *thing_of(const char *function, grpo_status st) {
     static char line[200];
     char what[80], other[80], entry[32] = "";
     const char *arguments = arguments_of(function);
@@ -49,8 +44,7 @@ static inline const char *thing_of(const char *function, grpo_status st)
 }
 
 /* that rule, of that thing; "last": the last argument */
-static inline int says(const char *function, grpo_status st, int rule, const char *thing)
-{
+static inline int says(const char *function, grpo_status st, int rule, const char *thing) {
     if (strcmp(thing, "last") == 0) thing = strrchr(arguments_of(function), ' ') + 1;
     return grpo_status_rule(st) == rule && strcmp(thing_of(function, st), thing) == 0;
 }

@@ -7,16 +7,14 @@
 
 enum { MANY = 4096 };
 
-static grpo_objective sum_objective(void)
-{
+static grpo_objective sum_objective(void) {
     grpo_objective obj;
     memset(&obj, 0, sizeof obj);                                 /* zero on every axis is the score function, summed */
     return obj;
 }
 
 /* one group of one sequence of n tokens */
-static grpo_batch one_sequence(const grpo_real *x, const int64_t *n)
-{
+static grpo_batch one_sequence(const grpo_real *x, const int64_t *n) {
     static const int64_t group_begin[] = { 0, 1 }, offset[] = { 0 };
     grpo_batch b;
     memset(&b, 0, sizeof b);
@@ -31,8 +29,7 @@ static grpo_batch one_sequence(const grpo_real *x, const int64_t *n)
 }
 
 /* x added `times` times */
-static grpo_status add(grpo_partial *p, const grpo_real *x, int64_t n, int64_t times)
-{
+static grpo_status add(grpo_partial *p, const grpo_real *x, int64_t n, int64_t times) {
     const grpo_objective obj = sum_objective();
     const grpo_batch b = one_sequence(x, &n);
     grpo_real *advantage = (grpo_real *)test_alloc(n, sizeof *advantage);
@@ -47,8 +44,7 @@ static grpo_status add(grpo_partial *p, const grpo_real *x, int64_t n, int64_t t
     return st;
 }
 
-static grpo_report sum(const grpo_real *x, int64_t n)
-{
+static grpo_report sum(const grpo_real *x, int64_t n) {
     static grpo_partial p;
     grpo_report r;
     grpo_status st;
@@ -59,16 +55,14 @@ static grpo_report sum(const grpo_real *x, int64_t n)
     return r;
 }
 
-static void check_sum(const char *what, const grpo_real *x, int64_t n, double expected)
-{
+static void check_sum(const char *what, const grpo_real *x, int64_t n, double expected) {
     grpo_report r = sum(x, n);
     check(r.loss == expected && !r.overflow, "%s: %.17g instead of %.17g", what, r.loss, expected);
 }
 
 /* ---- cancellation -------------------------------------------------------------------------------------------------------------- */
 
-static void check_small_sums(void)
-{
+static void check_small_sums(void) {
     static const grpo_real nothing[] = { 0, (grpo_real)-0.0 }, one[] = { (grpo_real)-0.7 }, pair[] = { (grpo_real)0.1, (grpo_real)-0.1 };
     static const grpo_real far[] = { 1, (grpo_real)3e38, (grpo_real)-3e38 }, both[] = { (grpo_real)3e38, 1, (grpo_real)-3e38, (grpo_real)1e-30 };
     check_sum("zeros", nothing, 2, 0);
@@ -80,8 +74,7 @@ static void check_small_sums(void)
 }
 
 /* huge numbers in shuffled pairs with a known rest */
-static void check_pairs(double huge, double rest)
-{
+static void check_pairs(double huge, double rest) {
     static grpo_real x[MANY];
     static int64_t order[MANY];
     static grpo_real shuffled[MANY];
@@ -100,8 +93,7 @@ static void check_pairs(double huge, double rest)
     check_sum("shuffled pairs", shuffled, MANY, (double)x[0]);
 }
 
-static void check_cancellation(void)
-{
+static void check_cancellation(void) {
     const double huge = sizeof(grpo_real) == 8 ? 1e308 : 3e38, tiny = sizeof(grpo_real) == 8 ? 5e-324 : 1.4e-45;
     check_pairs(huge, 1);
     check_pairs(huge, tiny);
@@ -113,8 +105,7 @@ static void check_cancellation(void)
 /* ---- rounding ------------------------------------------------------------------------------------------------------------------ */
 
 #ifdef GRPO_DOUBLE
-static void check_three(double a, double b, double c, double expected)
-{
+static void check_three(double a, double b, double c, double expected) {
     double x[3];
     x[0] = a; x[1] = b; x[2] = c;
     check_sum("three numbers", x, 3, expected);
@@ -125,8 +116,7 @@ static void check_three(double a, double b, double c, double expected)
 }
 
 /* to nearest, ties to even; what breaks the tie may be far away */
-static void check_rounding(void)
-{
+static void check_rounding(void) {
     check_three(1, 0x1p-53, 0, 1);
     check_three(1, 0x1p-53, 0x1p-1074, 1 + 0x1p-52);
     check_three(1, 0x1p-53, -0x1p-1074, 1);
@@ -148,8 +138,7 @@ static void check_rounding(void)
 }
 
 /* the bit that breaks the tie, at every distance */
-static void check_ties(void)
-{
+static void check_ties(void) {
     int k;
     for (k = 54; k <= 1074; k += k < 200 ? 1 : 23) {
         check_three(1, 0x1p-53, ldexp(1, -k), 1 + 0x1p-52);
@@ -159,8 +148,7 @@ static void check_ties(void)
     }
 }
 
-static void check_overflow(void)
-{
+static void check_overflow(void) {
     double x[2], y[2];
     grpo_report r, q;
     x[0] = x[1] = DBL_MAX;
@@ -178,8 +166,7 @@ static void check_overflow(void)
 }
 
 /* a million times the largest double and back */
-static void check_far_overflow(void)
-{
+static void check_far_overflow(void) {
     static grpo_partial p;
     static double x[MANY];
     double one = 1;
@@ -200,8 +187,7 @@ static void check_far_overflow(void)
 /* ---- against integers ---------------------------------------------------------------------------------------------------------- */
 
 /* multiples of 2^scale: their sum fits 64 bits, and 53 for few of them */
-static void check_integers(int scale, int bits, int64_t n)
-{
+static void check_integers(int scale, int bits, int64_t n) {
     grpo_real *x = (grpo_real *)test_alloc(n, sizeof *x);
     rng r = { 17 };
     int64_t k, m, total = 0;
@@ -218,8 +204,7 @@ static void check_integers(int scale, int bits, int64_t n)
     free(x);
 }
 
-static void check_against_integers(void)
-{
+static void check_against_integers(void) {
     const int lowest = sizeof(grpo_real) == 8 ? -1074 : -149, highest = sizeof(grpo_real) == 8 ? 970 : 100;
     int scale;
     for (scale = lowest; scale <= highest; scale += 13) check_integers(scale, 20, 1024);
@@ -230,8 +215,7 @@ static void check_against_integers(void)
 /* ---- carries ------------------------------------------------------------------------------------------------------------------- */
 
 /* every addition of 2^k - 1 units moves several limbs; of -1 after +1 borrows across all of them */
-static void check_millions(double value)
-{
+static void check_millions(double value) {
     static grpo_partial p;
     static grpo_real x[MANY];
     grpo_report r;
@@ -252,8 +236,7 @@ static void check_millions(double value)
     check(r.loss == 0 && r.entropy == 0, "2^22 times %.9g and back: %.17g", value, r.loss);
 }
 
-static void check_carries(void)
-{
+static void check_carries(void) {
     const double lowest = sizeof(grpo_real) == 8 ? 0x1p-1074 : 0x1p-149;
     check_millions(lowest);
     check_millions((double)(grpo_real)0.7);
@@ -262,8 +245,7 @@ static void check_carries(void)
 }
 
 /* merging chains of partials holds as many additions as one long sum */
-static void check_merges(void)
-{
+static void check_merges(void) {
     static grpo_partial part, total;
     static grpo_real x[MANY];
     grpo_report r;
@@ -280,8 +262,7 @@ static void check_merges(void)
 }
 
 /* doubling: 2^60 times a number by merging a partial into itself's copy */
-static void check_doubling(void)
-{
+static void check_doubling(void) {
     static grpo_partial p, copy;
     grpo_real x[] = { 1, (grpo_real)-0.375 };
     grpo_report r;
@@ -297,8 +278,7 @@ static void check_doubling(void)
 }
 
 /* the loss is finite, its gradient times four ranks is not: a merged partial must remember */
-static void check_overflow_merges(void)
-{
+static void check_overflow_merges(void) {
     static grpo_partial part, total;
     const grpo_objective obj = sum_objective();
     const grpo_real logp[] = { (grpo_real)-0.0078125 }, advantage[] = { (grpo_real)(sizeof(grpo_real) == 8 ? 1e308 : 3e38) };
@@ -325,8 +305,7 @@ static void check_overflow_merges(void)
 
 enum { REWARDS = 8 };
 
-static grpo_objective normalising(grpo_scale_kind scale)
-{
+static grpo_objective normalising(grpo_scale_kind scale) {
     grpo_objective obj;
     memset(&obj, 0, sizeof obj);
     obj.advantage.baseline = GRPO_BASELINE_GROUP_MEAN;
@@ -335,8 +314,7 @@ static grpo_objective normalising(grpo_scale_kind scale)
 }
 
 /* one group of responses of one token */
-static grpo_status advantages_of(const grpo_objective *obj, const double *reward, grpo_real *advantage)
-{
+static grpo_status advantages_of(const grpo_objective *obj, const double *reward, grpo_real *advantage) {
     static const int64_t group_begin[] = { 0, REWARDS }, offset[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, length[] = { 1, 1, 1, 1, 1, 1, 1, 1 };
     static const grpo_real logp[REWARDS];
     grpo_real r[REWARDS];
@@ -355,8 +333,7 @@ static grpo_status advantages_of(const grpo_objective *obj, const double *reward
 }
 
 /* z-scores of eight rewards, of which three are 1 above the others: (1 - 3/8)/sigma and -(3/8)/sigma, sigma^2 = 15/8/7 */
-static void check_offset(grpo_scale_kind scale, double base, double step)
-{
+static void check_offset(grpo_scale_kind scale, double base, double step) {
     static const int above[REWARDS] = { 0, 1, 0, 0, 1, 0, 1, 0 };
     const grpo_objective obj = normalising(scale);
     const double eps = sizeof(grpo_real) == 8 ? 0x1p-52 : 0x1p-23, sigma = sqrt(15.0 / 56);
@@ -372,8 +349,7 @@ static void check_offset(grpo_scale_kind scale, double base, double step)
     }
 }
 
-static void check_offsets(void)
-{
+static void check_offsets(void) {
     static const grpo_scale_kind scale[] = { GRPO_SCALE_GROUP_STD, GRPO_SCALE_BATCH_STD, GRPO_SCALE_BATCH_CENTRED_STD, GRPO_SCALE_TOKEN_WHITEN };
     const double small = sizeof(grpo_real) == 8 ? 0x1p-300 : 0x1p-140;
     int k;
@@ -389,8 +365,7 @@ static void check_offsets(void)
     }
 }
 
-int main(void)
-{
+int main(void) {
     check_small_sums();
     check_cancellation();
 #ifdef GRPO_DOUBLE

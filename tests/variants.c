@@ -8,22 +8,19 @@ enum { MAX_CELL = 300 };
 
 /* ---- where a row comes from ----------------------------------------------------------------------------------------------------- */
 
-static int is_prefix_of_name(const char *framework, size_t length, const char *name)     /* "TRL" of "trl-grpo" */
-{
+static int is_prefix_of_name(const char *framework, size_t length, const char *name) {   /* "TRL" of "trl-grpo" */
     size_t n;
     for (n = 0; n < length; n++) if ((framework[n] | 32) != name[n]) return 0;
     return name[length] == '-';
 }
 
-static int has_year(const char *paper)                 /* "1707.06347", "Williams 1992" */
-{
+static int has_year(const char *paper) {               /* "1707.06347", "Williams 1992" */
     for (; *paper; paper++) if (strspn(paper, "0123456789") >= 4) return 1;
     return 0;
 }
 
 /* the framework whose code the row restates, by its place in the row; NULL for a paper's objective, even if its numbers are from code */
-static const char *framework_of(const grpo_preset *p)
-{
+static const char *framework_of(const grpo_preset *p) {
     const char *as = !strncmp(p->equations, "as ", 3) ? p->equations + 3 : NULL;
     if (as && is_prefix_of_name(as, strlen(as), p->name)) return as;
     return has_year(p->paper) ? NULL : p->paper;
@@ -31,20 +28,17 @@ static const char *framework_of(const grpo_preset *p)
 
 /* ---- families of papers ---------------------------------------------------------------------------------------------------------- */
 
-static int has_critic(const grpo_objective *o)
-{
+static int has_critic(const grpo_objective *o) {
     return o->advantage.credit == GRPO_CREDIT_GAE || o->advantage.credit == GRPO_CREDIT_STEP_GAE;
 }
 
-static int has_teacher(const grpo_objective *o)
-{
+static int has_teacher(const grpo_objective *o) {
     return o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0 ||
         o->penalty.likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP ||
         (o->penalty.kl && o->penalty.kl_against == GRPO_KL_AGAINST_TEACHER);
 }
 
-static int compares_responses(const grpo_objective *o)
-{
+static int compares_responses(const grpo_objective *o) {
     switch (o->surrogate.kind) {
     case GRPO_SURROGATE_VARIANCE: case GRPO_SURROGATE_LABELS: case GRPO_SURROGATE_BALANCE: case GRPO_SURROGATE_PAIRS:
     case GRPO_SURROGATE_CONTRAST: case GRPO_SURROGATE_CONTRAST_MEAN: case GRPO_SURROGATE_CONTRAST_LSE: case GRPO_SURROGATE_SOFT_PAIRS:
@@ -56,8 +50,7 @@ static int compares_responses(const grpo_objective *o)
     }
 }
 
-static int has_rollout_gap(const grpo_objective *o)
-{
+static int has_rollout_gap(const grpo_objective *o) {
     return o->weight.correction || o->weight.reject || o->ratio.against == GRPO_AGAINST_ROLLOUT ||
         o->weight.off_policy == GRPO_OFF_POLICY_ROLLOUT;
 }
@@ -66,21 +59,18 @@ static int has_long_unit(const grpo_objective *o) { return o->ratio.unit != GRPO
 
 static int credits_parts(const grpo_objective *o) { return o->advantage.credit != GRPO_CREDIT_OUTCOME; }
 
-static int has_no_ratio(const grpo_objective *o)
-{
+static int has_no_ratio(const grpo_objective *o) {
     return o->surrogate.kind == GRPO_SURROGATE_SCORE ||
         (o->surrogate.kind == GRPO_SURROGATE_RATIO && o->ratio.against == GRPO_AGAINST_CURRENT);
 }
 
-static int is_clipped(const grpo_objective *o)
-{
+static int is_clipped(const grpo_objective *o) {
     return o->surrogate.kind == GRPO_SURROGATE_PPO_CLIP || o->surrogate.kind == GRPO_SURROGATE_DUAL_CLIP;
 }
 
 static int has_other_surrogate(const grpo_objective *o) { return !is_clipped(o); }
 
-static int has_other_weights(const grpo_objective *o)
-{
+static int has_other_weights(const grpo_objective *o) {
     return o->weight.selected || o->weight.trust || o->weight.future || o->weight.given;
 }
 
@@ -100,8 +90,7 @@ static const struct { const char *title, *summary; int (*holds)(const grpo_objec
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
-static int family_of(const grpo_preset *p)
-{
+static int family_of(const grpo_preset *p) {
     grpo_objective obj = grpo_objective_of(p);
     int k = FAMILIES - 1;
     while (k > 0 && !families[k].holds(&obj)) k--;
@@ -112,15 +101,13 @@ static int family_of(const grpo_preset *p)
 
 static int axis_length(const char *path) { return (int)strcspn(path, "."); }
 
-static int same_axis(const char *a, const char *b)
-{
+static int same_axis(const char *a, const char *b) {
     int length = axis_length(a);
     return length == axis_length(b) && !strncmp(a, b, (size_t)length);
 }
 
 /* the axes on which two objectives differ, in the order of the objective */
-static void print_changes(const grpo_objective *from, const grpo_objective *to)
-{
+static void print_changes(const grpo_objective *from, const grpo_objective *to) {
     int n, n_fields;
     const grpo_field *field = grpo_fields(&n_fields), *last = NULL;
     for (n = 0; n < n_fields; n++) {
@@ -132,8 +119,7 @@ static void print_changes(const grpo_objective *from, const grpo_objective *to)
     if (!last) putchar('-');
 }
 
-static void write_number(char *text, size_t size, double x)      /* decimals that give x again */
-{
+static void write_number(char *text, size_t size, double x) {    /* decimals that give x again */
     int digits;
     for (digits = 15; digits <= 17; digits++) {
         snprintf(text, size, "%.*g", digits, x);
@@ -142,8 +128,7 @@ static void write_number(char *text, size_t size, double x)      /* decimals tha
 }
 
 /* "baseline group_mean", "eps_low 0.2"; of the axis' kind the choice alone */
-static void write_setting(char *text, size_t size, const grpo_field *f, double value)
-{
+static void write_setting(char *text, size_t size, const grpo_field *f, double value) {
     const char *name = f->path + axis_length(f->path) + 1, *choice = f->choices;
     char number[32];
     int k, is_kind = !strcmp(name, "kind");
@@ -153,8 +138,7 @@ static void write_setting(char *text, size_t size, const grpo_field *f, double v
 }
 
 /* what the objective sets of the axis of `first`, and its kind; returns the length, 0 if nothing */
-static size_t write_axis(char *cell, const grpo_objective *obj, const grpo_field *first, const grpo_field *end)
-{
+static size_t write_axis(char *cell, const grpo_objective *obj, const grpo_field *first, const grpo_field *end) {
     char setting[128];
     size_t length = 0, n;
     const grpo_field *f;
@@ -176,8 +160,7 @@ static size_t write_axis(char *cell, const grpo_objective *obj, const grpo_field
 
 typedef struct { const grpo_preset *row[512]; int count; } section;
 
-static void print_cell(const char *text)
-{
+static void print_cell(const char *text) {
     if (strlen(text) > MAX_CELL) { fprintf(stderr, "a cell beyond %d characters: %s\n", MAX_CELL, text); exit(1); }
     putchar(' ');
     for (; *text; text++) {
@@ -187,16 +170,14 @@ static void print_cell(const char *text)
     fputs(" |", stdout);
 }
 
-static void print_paper(const char *paper)
-{
+static void print_paper(const char *paper) {
     char link[96];
     int is_arxiv = strlen(paper) == 10 && paper[4] == '.' && strspn(paper, ".0123456789") == 10;
     if (is_arxiv) snprintf(link, sizeof link, "[%s](https://arxiv.org/abs/%s)", paper, paper);
     print_cell(is_arxiv ? link : paper);
 }
 
-static void print_rows(const section *s)
-{
+static void print_rows(const section *s) {
     int n;
     puts("| name | paper | equations | summary |\n|---|---|---|---|");
     for (n = 0; n < s->count; n++) {
@@ -210,8 +191,7 @@ static void print_rows(const section *s)
     }
 }
 
-static int is_axis_used(const section *s, const grpo_field *first, const grpo_field *end)
-{
+static int is_axis_used(const section *s, const grpo_field *first, const grpo_field *end) {
     char cell[MAX_CELL];
     int n;
     for (n = 0; n < s->count; n++) {
@@ -221,16 +201,14 @@ static int is_axis_used(const section *s, const grpo_field *first, const grpo_fi
     return 0;
 }
 
-static const grpo_field *next_axis(const grpo_field *f, const grpo_field *end)
-{
+static const grpo_field *next_axis(const grpo_field *f, const grpo_field *end) {
     const grpo_field *first = f;
     while (f < end && same_axis(first->path, f->path)) f++;
     return f;
 }
 
 /* a column for each axis that a row of the section sets */
-static void print_settings(const section *s)
-{
+static void print_settings(const section *s) {
     char cell[MAX_CELL];
     const grpo_field *axis[8], *f, *end;
     int n, k, n_axes = 0, n_fields;
@@ -252,8 +230,7 @@ static void print_settings(const section *s)
     puts("\n</details>");
 }
 
-static void print_section(const char *title, const char *summary, const section *s)
-{
+static void print_section(const char *title, const char *summary, const section *s) {
     if (!s->count) return;
     printf("\n### %s\n\n", title);
     if (summary) printf("%c%s.\n\n", summary[0] >= 'a' && summary[0] <= 'z' ? summary[0] - 32 : summary[0], summary + 1);
@@ -261,8 +238,7 @@ static void print_section(const char *title, const char *summary, const section 
     print_settings(s);
 }
 
-static void print_papers(const grpo_preset *preset, int count)
-{
+static void print_papers(const grpo_preset *preset, int count) {
     static section s;
     int n, k;
     puts("## Papers");
@@ -275,8 +251,7 @@ static void print_papers(const grpo_preset *preset, int count)
 /* frameworks with fewer rows than this share the last section */
 enum { ROWS_FOR_A_SECTION = 3 };
 
-static void rows_of_framework(const grpo_preset *preset, int count, const char *framework, section *s)
-{
+static void rows_of_framework(const grpo_preset *preset, int count, const char *framework, section *s) {
     int n;
     for (s->count = n = 0; n < count; n++) {
         const char *f = framework_of(&preset[n]);
@@ -284,8 +259,7 @@ static void rows_of_framework(const grpo_preset *preset, int count, const char *
     }
 }
 
-static void print_frameworks(const grpo_preset *preset, int count)
-{
+static void print_frameworks(const grpo_preset *preset, int count) {
     static section own, others;
     int n;
     puts("\n## Frameworks");
@@ -299,16 +273,14 @@ static void print_frameworks(const grpo_preset *preset, int count)
     print_section("Others", NULL, &others);
 }
 
-static void print_line(const grpo_preset *p, const grpo_objective *from)
-{
+static void print_line(const grpo_preset *p, const grpo_objective *from) {
     grpo_objective obj = grpo_objective_of(p);
     printf("%s\t%s\t", p->name, p->paper);
     print_changes(from, &obj);
     printf("\t%s\n", p->summary);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int n, count, markdown = argc == 2 && !strcmp(argv[1], "--markdown");
     const grpo_preset *preset = grpo_presets(&count);
     grpo_objective from;

@@ -9,8 +9,7 @@ typedef struct {
     long cases, numbers, unheld;
 } tally;
 
-static void check_number(const char *what, double limit, const test_case *c, const compared *n)
-{
+static void check_number(const char *what, double limit, const test_case *c, const compared *n) {
     if (n->sequence < 0)
         check(n->error <= limit, "%s %s: %s: expected %.17g, found %.17g, error %.3g ulps of scale %.3g", c->id, what, n->key, n->expected,
               n->found, n->error, n->scale);
@@ -19,30 +18,26 @@ static void check_number(const char *what, double limit, const test_case *c, con
               what, n->key, (long long)n->sequence, (long long)n->token, n->expected, n->found, n->error, n->scale);
 }
 
-static void count_exact(void *user, const test_case *c, const compared *n)
-{
+static void count_exact(void *user, const test_case *c, const compared *n) {
     tally *t = user;
     t->numbers++;
     if (n->error > t->worst) t->worst = n->error;
     check_number("alone", COMPARE_LIMIT, c, n);
 }
 
-static int check_status(const test_case *c, const char *what, grpo_status expected, grpo_status found)
-{
+static int check_status(const test_case *c, const char *what, grpo_status expected, grpo_status found) {
     return check(expected == found || (expected && grpo_status_is(found, (int)expected)), "%s %s: expected status \"%s\", found \"%s\"", c->id, what, status_line(expected),
                  status_line(found));
 }
 
-static void check_same(const test_case *c, const char *what, const outcome *a, const outcome *b)
-{
+static void check_same(const test_case *c, const char *what, const outcome *a, const outcome *b) {
     const char *difference = outcome_difference(a, b);
     check(!difference, "%s %s: %s differs in its bits", c->id, what, difference ? difference : "");
 }
 
 /* ---- one case ------------------------------------------------------------------------------------------------------------------- */
 
-static void check_informative(const test_case *c)
-{
+static void check_informative(const test_case *c) {
     int64_t n = c->batch.n_groups;
     uint8_t *keep = malloc((size_t)n + 1);
     if (!keep) abort();
@@ -54,15 +49,13 @@ static void check_informative(const test_case *c)
     free(keep);
 }
 
-static int found_infinity(const outcome *o)
-{
+static int found_infinity(const outcome *o) {
     for (int64_t k = 0; k < o->n_tokens; k++) if (!grpo_is_finite((double)o->dlogp[k])) return 1;
     return !grpo_is_finite(o->report.loss);
 }
 
 /* grpo.h evaluates token-level objectives to the bits of gspo.h, and refuses the others */
-static void check_token_level(const test_case *c, const grpo_real *advantage, const outcome *loss, const outcome *parts)
-{
+static void check_token_level(const test_case *c, const grpo_real *advantage, const outcome *loss, const outcome *parts) {
     outcome token_loss = outcome_of_loss(c, &c->objective, advantage, grpo_loss);
     outcome token_parts = outcome_of_parts(c, &c->objective, advantage, grpo_loss_add);
     if (c->objective.ratio.unit == GRPO_UNIT_TOKEN && c->objective.penalty.pairs == GRPO_PAIRS_NONE) {
@@ -76,8 +69,7 @@ static void check_token_level(const test_case *c, const grpo_real *advantage, co
     outcome_free(&token_parts);
 }
 
-static void check_loss(tally *t, const test_case *c, const grpo_real *advantage)
-{
+static void check_loss(tally *t, const test_case *c, const grpo_real *advantage) {
     outcome loss = outcome_of_loss(c, &c->objective, advantage, gspo_loss);
     outcome parts = outcome_of_parts(c, &c->objective, advantage, gspo_loss_add);
     check_token_level(c, advantage, &loss, &parts);
@@ -91,15 +83,13 @@ static void check_loss(tally *t, const test_case *c, const grpo_real *advantage)
 }
 
 /* what an advantage's error, in ulps of its own scale, is in ulps of the scale of a term: more where the advantage is a cancelled sum */
-static double amplification(const test_case *c, int64_t k, grpo_real own, grpo_real expected)
-{
+static double amplification(const test_case *c, int64_t k, grpo_real own, grpo_real expected) {
     return own == expected ? 0 : c->advantage.scale[k] / fabs(c->advantage.expect[k]);
 }
 
 typedef struct { const grpo_real *own, *expected; } chain;
 
-static void count_chained(void *user, const test_case *c, const compared *n)
-{
+static void count_chained(void *user, const test_case *c, const compared *n) {
     const chain *a = user;
     int64_t first = n->sequence < 0 ? 0 : c->batch.offset[n->sequence];
     int64_t end = n->sequence < 0 ? c->batch.n_tokens : first + c->batch.length[n->sequence];
@@ -109,8 +99,7 @@ static void count_chained(void *user, const test_case *c, const compared *n)
 }
 
 /* rewards to gradient */
-static void check_chain(const test_case *c, const grpo_real *own, const grpo_real *expected)
-{
+static void check_chain(const test_case *c, const grpo_real *own, const grpo_real *expected) {
     outcome loss = outcome_of_parts(c, &c->objective, own, gspo_loss_add);
     chain a;
     a.own = own;
@@ -119,15 +108,13 @@ static void check_chain(const test_case *c, const grpo_real *own, const grpo_rea
     outcome_free(&loss);
 }
 
-static int check_advantages(tally *t, const test_case *c, const outcome *own)
-{
+static int check_advantages(tally *t, const test_case *c, const outcome *own) {
     if (!check_status(c, "grpo_advantages", GRPO_OK, own->status)) return 0;
     compare_advantage(c, own, count_exact, t);
     return 1;
 }
 
-static void check_case(tally *t, const test_case *c)
-{
+static void check_case(tally *t, const test_case *c) {
     grpo_real *expected = compare_expected_advantage(c);
     t->cases++;
     if (c->informative) check_informative(c);
@@ -143,8 +130,7 @@ static void check_case(tally *t, const test_case *c)
 
 /* ---- files and presets ---------------------------------------------------------------------------------------------------------- */
 
-static const grpo_preset *preset_named(const char *name)
-{
+static const grpo_preset *preset_named(const char *name) {
     int n, count_of_presets;
     const grpo_preset *preset = grpo_presets(&count_of_presets);
     for (n = 0; n < count_of_presets; n++) if (!strcmp(preset[n].name, name)) return &preset[n];
@@ -152,16 +138,14 @@ static const grpo_preset *preset_named(const char *name)
 }
 
 /* the case that has the row as it is published */
-static const test_case *plain_case(const case_file *file)
-{
+static const test_case *plain_case(const case_file *file) {
     char id[160];
     snprintf(id, sizeof id, "%s-moderate", file->variant);
     for (int64_t k = 0; k < file->n_cases; k++) if (!strcmp(file->cases[k].id, id)) return &file->cases[k];
     return file->n_cases ? &file->cases[0] : NULL;
 }
 
-static void check_fields(const test_case *c, const grpo_objective *row)
-{
+static void check_fields(const test_case *c, const grpo_objective *row) {
     int n, n_fields;
     const grpo_field *field = grpo_fields(&n_fields);
     for (n = 0; n < n_fields; n++) {
@@ -170,8 +154,7 @@ static void check_fields(const test_case *c, const grpo_objective *row)
     }
 }
 
-static void check_preset(const case_file *file)
-{
+static void check_preset(const case_file *file) {
     const grpo_preset *preset = preset_named(file->variant);
     const test_case *c = plain_case(file);
     grpo_objective row;
@@ -184,8 +167,7 @@ static void check_preset(const case_file *file)
     if (check_status(c, "grpo_objective_named", GRPO_OK, grpo_objective_named(file->variant, &row))) check_fields(c, &row);
 }
 
-static void check_ids(const case_file *file, const char *name)
-{
+static void check_ids(const case_file *file, const char *name) {
     size_t length = strlen(name);
     check(!strcmp(file->variant, name), "%s: the file's variant is \"%s\"", name, file->variant);
     for (int64_t k = 0; k < file->n_cases; k++)
@@ -193,8 +175,7 @@ static void check_ids(const case_file *file, const char *name)
               file->cases[k].id, name);
 }
 
-static void check_file(const char *directory, const char *name)
-{
+static void check_file(const char *directory, const char *name) {
     case_file file;
     char error[512];
     tally t = { 0, 0, 0, 0 };
@@ -212,8 +193,7 @@ static void check_file(const char *directory, const char *name)
     case_file_free(&file);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     case_list list;
     int n, n_presets;
     const grpo_preset *preset = grpo_presets(&n_presets);

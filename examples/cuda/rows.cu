@@ -25,8 +25,7 @@ struct tokens {
 };
 
 /* the parts of all threads into the first */
-static __device__ void merge_parts(grpo_row_part *part, double temperature)
-{
+static __device__ void merge_parts(grpo_row_part *part, double temperature) {
     for (int half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (threadIdx.x < half) grpo_row_merge(&part[threadIdx.x], &part[threadIdx.x + half], temperature);
@@ -34,8 +33,7 @@ static __device__ void merge_parts(grpo_row_part *part, double temperature)
     __syncthreads();
 }
 
-static __global__ void evaluate_rows(tokens x, grpo_surrogate surrogate, grpo_range range, double coefficient)
-{
+static __global__ void evaluate_rows(tokens x, grpo_surrogate surrogate, grpo_range range, double coefficient) {
     __shared__ grpo_row_part part[THREADS];
     __shared__ grpo_row_slopes slopes;
     const int64_t t = blockIdx.x;
@@ -60,16 +58,14 @@ static __global__ void evaluate_rows(tokens x, grpo_surrogate surrogate, grpo_ra
 
 /* ---- the host --------------------------------------------------------------------------------------------------------------------- */
 
-static void cuda(cudaError_t e)
-{
+static void cuda(cudaError_t e) {
     if (e == cudaSuccess) return;
     fprintf(stderr, "%s\n", cudaGetErrorString(e));
     exit(e == cudaErrorNoDevice || e == cudaErrorInsufficientDriver ? 77 : 1);
 }
 
 /* memory that both sides see */
-template <class T> static T *shared_memory(int64_t n)
-{
+template <class T> static T *shared_memory(int64_t n) {
     T *p = NULL;
     cuda(cudaMallocManaged(&p, (size_t)(n > 0 ? n : 1) * sizeof(T)));
     return p;
@@ -78,8 +74,7 @@ template <class T> static T *shared_memory(int64_t n)
 /* arrays for n tokens; logits, target, logp_old and advantage are to be filled through the pointers that are not const */
 struct host { tokens x; float *logits, *logp_old, *advantage; int64_t *target; };
 
-static host host_alloc(int64_t n, int64_t vocab, double temperature)
-{
+static host host_alloc(int64_t n, int64_t vocab, double temperature) {
     host h;
     h.logits = shared_memory<float>(n * vocab); h.logp_old = shared_memory<float>(n);
     h.advantage = shared_memory<float>(n); h.target = shared_memory<int64_t>(n);
@@ -91,14 +86,12 @@ static host host_alloc(int64_t n, int64_t vocab, double temperature)
     return h;
 }
 
-static void host_free(host *h)
-{
+static void host_free(host *h) {
     cudaFree(h->logits); cudaFree(h->logp_old); cudaFree(h->advantage); cudaFree(h->target);
     cudaFree(h->x.logp); cudaFree(h->x.entropy); cudaFree(h->x.term); cudaFree(h->x.dlogits);
 }
 
-static void evaluate(const host *h, const grpo_objective *obj, double coefficient)
-{
+static void evaluate(const host *h, const grpo_objective *obj, double coefficient) {
     const grpo_range range = grpo_clip_range(obj->surrogate.eps_low, obj->surrogate.eps_high);
     evaluate_rows<<<(unsigned)h->x.n, THREADS>>>(h->x, obj->surrogate, range, coefficient);
     cuda(cudaGetLastError());
@@ -108,8 +101,7 @@ static void evaluate(const host *h, const grpo_objective *obj, double coefficien
 static int passed, failed;
 
 /* within k ulps of float of the scale; -infinity is itself */
-static void check(const char *what, double found, double expected, double scale, double k)
-{
+static void check(const char *what, double found, double expected, double scale, double k) {
     if (found == expected || fabs(found - expected) <= k * (double)FLT_EPSILON * scale) { passed++; return; }
     if (failed++ < 20) printf("FAIL %s: %.9g, expected %.9g\n", what, found, expected);
 }
@@ -121,8 +113,7 @@ static double number(const cJSON *x) { return cJSON_IsString(x) ? (x->valuestrin
 
 /* one position at a time: rows of a case may differ in width */
 static void check_row(const grpo_objective *obj, const char *id, const cJSON *row, int target, double temperature, const double expected[2],
-                      const double scale[2])
-{
+                      const double scale[2]) {
     host h = host_alloc(1, cJSON_GetArraySize(row), temperature);
     const cJSON *z = row->child;
     for (int64_t v = 0; z; z = z->next) h.logits[v++] = (float)number(z);
@@ -133,8 +124,7 @@ static void check_row(const grpo_objective *obj, const char *id, const cJSON *ro
     host_free(&h);
 }
 
-static void check_case(const grpo_objective *obj, const cJSON *c)
-{
+static void check_case(const grpo_objective *obj, const cJSON *c) {
     const cJSON *expect = key(c, "expect"), *scale = key(c, "scale");
     for (int i = 0; i < cJSON_GetArraySize(key(c, "logits")); i++) {
         const cJSON *rows = cJSON_GetArrayItem(key(c, "logits"), i);
@@ -151,8 +141,7 @@ static void check_case(const grpo_objective *obj, const cJSON *c)
     }
 }
 
-static void check_vectors(const grpo_objective *obj, const char *path)
-{
+static void check_vectors(const grpo_objective *obj, const char *path) {
     FILE *f = fopen(path, "rb");
     static char text[1 << 20];
     if (!f) { perror(path); exit(1); }
@@ -166,15 +155,13 @@ static void check_vectors(const grpo_objective *obj, const char *path)
 
 /* ---- a batch, here and there ------------------------------------------------------------------------------------------------------ */
 
-static double unit(void)
-{
+static double unit(void) {
     static uint64_t state = 1;
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(state >> 11) * 0x1p-53;
 }
 
-static void check_batch(const grpo_objective *obj)
-{
+static void check_batch(const grpo_objective *obj) {
     enum { N = 64, VOCAB = 5003 };
     static const int64_t group_begin[] = { 0, 4 }, offset[] = { 0, 16, 32, 48 }, length[] = { 16, 16, 16, 16 };
     static grpo_row_part part[N];
@@ -206,8 +193,7 @@ static void check_batch(const grpo_objective *obj)
     host_free(&h);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     grpo_objective obj;
     if (argc != 2) return fprintf(stderr, "usage: rows tests/vectors/logits.json\n"), 2;
     if (grpo_objective_named("dapo", &obj)) return 1;

@@ -42,30 +42,26 @@ typedef struct {
     size_t bytes;                  /* of the logits */
 } workload;
 
-static double now(void)
-{
+static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static double unit(uint64_t *state)
-{
+static double unit(uint64_t *state) {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(*state >> 11) * 0x1p-53;
 }
 
 /* every page is touched (not with 0, which a compiler may leave to calloc): memory that a call took would show */
-static void *alloc(size_t bytes)
-{
+static void *alloc(size_t bytes) {
     void *p = malloc(bytes + 64);
     if (!p) { fputs("out of memory\n", stderr); exit(2); }
     memset(p, 1, bytes + 64);
     return p;
 }
 
-static void fill_logits(workload *w, uint64_t *state)
-{
+static void fill_logits(workload *w, uint64_t *state) {
     const int64_t n = w->of.tokens * w->of.vocab;
     int64_t k;
     for (k = 0; k < n; k++) {
@@ -75,8 +71,7 @@ static void fill_logits(workload *w, uint64_t *state)
     }
 }
 
-static void fill_tokens(workload *w, int64_t sequences, uint64_t *state)
-{
+static void fill_tokens(workload *w, int64_t sequences, uint64_t *state) {
     const int64_t n = w->of.tokens;
     grpo_real *x = w->real;
     int64_t *group = w->integer, *offset = group + sequences + 1, *length = offset + sequences, *target = length + sequences, k;
@@ -96,8 +91,7 @@ static void fill_tokens(workload *w, int64_t sequences, uint64_t *state)
     w->rows.logits.target = target;
 }
 
-static void workload_open(workload *w, job of)
-{
+static void workload_open(workload *w, job of) {
     const int64_t n = of.tokens, sequences = n >= 64 * GROUP ? n / 64 / GROUP * GROUP : GROUP;
     const size_t element = of.type == GRPO_ROW_REAL ? sizeof(float) : sizeof(uint16_t);
     uint64_t state = 1;
@@ -116,13 +110,11 @@ static void workload_open(workload *w, job of)
     w->rows.logits.rows = n; w->rows.logits.vocab = w->rows.logits.stride = of.vocab; w->rows.logits.temperature = 1;
 }
 
-static void workload_close(workload *w)
-{
+static void workload_close(workload *w) {
     free(w->real); free(w->integer); free(w->rows.part); free(w->logits); free(w->dlogits);
 }
 
-static void read_all(const uint32_t *x, size_t words)
-{
+static void read_all(const uint32_t *x, size_t words) {
     uint32_t sum[64], all = 0;
     size_t k;
     int j;
@@ -133,8 +125,7 @@ static void read_all(const uint32_t *x, size_t words)
 }
 
 /* seconds */
-static double run(workload *w, pass what)
-{
+static double run(workload *w, pass what) {
     const grpo_real *advantage = w->real + 2 * w->of.tokens;
     grpo_rows rows = w->rows;
     grpo_report report;
@@ -151,21 +142,18 @@ static double run(workload *w, pass what)
     return start;
 }
 
-static int ascending(const void *a, const void *b)
-{
+static int ascending(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static double median(double *x, int n)
-{
+static double median(double *x, int n) {
     qsort(x, (size_t)n, sizeof *x, ascending);
     return x[n / 2];
 }
 
 /* alternating, so that what else the machine does falls on all alike */
-static void medians(workload *const w[], const pass what[], int kinds, int repeats, double *seconds)
-{
+static void medians(workload *const w[], const pass what[], int kinds, int repeats, double *seconds) {
     static double all[8][MOST_REPEATS];
     int k, j;
     for (k = 0; k < repeats; k++) for (j = 0; j < kinds; j++) all[j][k] = run(w[j], what[j]);
@@ -174,8 +162,7 @@ static void medians(workload *const w[], const pass what[], int kinds, int repea
 
 /* ---- the table ------------------------------------------------------------------------------------------------------------------- */
 
-static void show_logits(job of)
-{
+static void show_logits(job of) {
     static const pass what[] = { FORWARD, BOTH, READ };
     workload w, *const of_all[] = { &w, &w, &w };
     double t[3];
@@ -190,8 +177,7 @@ static void show_logits(job of)
     workload_close(&w);
 }
 
-static void show_objective(int64_t tokens)
-{
+static void show_objective(int64_t tokens) {
     static const pass what[] = { OBJECTIVE };
     const job of = { OBJECTIVE, GRPO_ROW_REAL, tokens, 0, 1 };
     workload w, *const of_all[] = { &w };
@@ -202,8 +188,7 @@ static void show_objective(int64_t tokens)
     workload_close(&w);
 }
 
-static int show(void)
-{
+static int show(void) {
     static const int64_t vocab[] = { 32000, 151936 }, tokens[] = { 10240, 102400, 1024000, 10240000 };
     int v, k, threads;
     printf("%-10s %-9s %8s %8s %7s %12s %8s %8s %8s\n", "pass", "type", "tokens", "vocab", "threads", "ns/token", "ns/logit", "GB/s",
@@ -222,16 +207,14 @@ static int show(void)
 
 /* ---- ratios ---------------------------------------------------------------------------------------------------------------------- */
 
-static long peak(void)                                                 /* kilobytes, of the process */
-{
+static long peak(void) {                                               /* kilobytes, of the process */
     struct rusage u;
     getrusage(RUSAGE_SELF, &u);
     return u.ru_maxrss;
 }
 
 /* cost per element at eight times the size over that at the size */
-static void check_linear(pass what, job small, job large)
-{
+static void check_linear(pass what, job small, job large) {
     const pass both[] = { what, what };
     workload a, b, *const of_all[] = { &a, &b };
     const int64_t n = small.tokens * (small.vocab ? small.vocab : 1), m = large.tokens * (large.vocab ? large.vocab : 1);
@@ -252,8 +235,7 @@ static void check_linear(pass what, job small, job large)
     workload_close(&b);
 }
 
-static int smoke(void)
-{
+static int smoke(void) {
     const job few = { BOTH, GRPO_ROW_REAL, 16, 32768, 1 }, more = { BOTH, GRPO_ROW_REAL, 128, 32768, 1 };
     const job wide = { BOTH, GRPO_ROW_REAL, 16, 262144, 1 };
     const job tokens = { OBJECTIVE, GRPO_ROW_REAL, 64 * GROUP * 20, 0, 1 };
@@ -268,16 +250,14 @@ static int smoke(void)
 
 /* ---- for compare.py -------------------------------------------------------------------------------------------------------------- */
 
-static int named(const char *name, const char *const *names, int n)
-{
+static int named(const char *name, const char *const *names, int n) {
     int k;
     for (k = 0; k < n; k++) if (!strcmp(name, names[k])) return k;
     fprintf(stderr, "what is %s?\n", name);
     exit(2);
 }
 
-static int serve(void)
-{
+static int serve(void) {
     workload w;
     char what[16], type[16];
     long long tokens, vocab;
@@ -302,8 +282,7 @@ static int serve(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     if (argc == 2 && !strcmp(argv[1], "--smoke")) return smoke();
     if (argc == 2 && !strcmp(argv[1], "--serve")) return serve();
     if (argc == 1) return show();

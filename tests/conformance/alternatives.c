@@ -70,41 +70,35 @@ static const struct { const char *name, *remark; } remarks[] = {
 
 #define COUNT_OF(table) (sizeof table / sizeof *table)
 
-const char *change_remark(const char *name)
-{
+const char *change_remark(const char *name) {
     for (size_t k = 0; k < COUNT_OF(remarks); k++) if (!strcmp(remarks[k].name, name)) return remarks[k].remark;
     return NULL;
 }
 
 /* ---- axes and objectives -------------------------------------------------------------------------------------------------------- */
 
-static int same_axis(const char *a, const char *b)
-{
+static int same_axis(const char *a, const char *b) {
     size_t length = strcspn(a, ".");
     return length == strcspn(b, ".") && !strncmp(a, b, length);
 }
 
 /* the axes of the advantages come first */
-stage_kind stage_of_field(const grpo_field *field)
-{
+stage_kind stage_of_field(const grpo_field *field) {
     return field->offset < offsetof(grpo_objective, ratio) ? STAGE_ADVANTAGE : STAGE_LOSS;
 }
 
-static int same_in_fields(const grpo_objective *a, const grpo_objective *b, const grpo_field *from, const grpo_field *to)
-{
+static int same_in_fields(const grpo_objective *a, const grpo_objective *b, const grpo_field *from, const grpo_field *to) {
     for (const grpo_field *f = from; f < to; f++) if (grpo_objective_get(a, f) != grpo_objective_get(b, f)) return 0;
     return 1;
 }
 
-int same_objective(const grpo_objective *a, const grpo_objective *b)
-{
+int same_objective(const grpo_objective *a, const grpo_objective *b) {
     int count;
     const grpo_field *field = grpo_fields(&count);
     return same_in_fields(a, b, field, field + count);
 }
 
-int same_in_stage(const grpo_objective *a, const grpo_objective *b, stage_kind stage)
-{
+int same_in_stage(const grpo_objective *a, const grpo_objective *b, stage_kind stage) {
     int count;
     const grpo_field *field = grpo_fields(&count);
     for (int n = 0; n < count; n++)
@@ -116,8 +110,7 @@ static const char *changed_axis(const change *made) { return made->field ? made-
 int changes_same_axis(const change *a, const change *b) { return same_axis(changed_axis(a), changed_axis(b)); }
 
 /* as grpo_objective_set, without looking for the field: there are many to try */
-static void put(grpo_objective *obj, const grpo_field *field, double value)
-{
+static void put(grpo_objective *obj, const grpo_field *field, double value) {
     int choice = field->choices ? (int)value : 0;
     if (field->choices) memcpy((char *)obj + field->offset, &choice, sizeof choice);
     else memcpy((char *)obj + field->offset, &value, sizeof value);
@@ -135,28 +128,24 @@ typedef struct {
     int **rows;                     /* (n_fields): of the first field of an axis, presets for everything that the axis is met as */
 } catalogue;
 
-static void put_number(double **list, double value)
-{
+static void put_number(double **list, double value) {
     for (ptrdiff_t k = 0; k < arrlen(*list); k++) if ((*list)[k] == value) return;
     arrput(*list, value);
 }
 
-static void list_numbers(catalogue *c, int n)
-{
+static void list_numbers(catalogue *c, int n) {
     for (size_t k = 0; k < COUNT_OF(common); k++)
         for (int j = 0; j < 8 && !strcmp(common[k].path, c->field[n].path); j++) put_number(&c->numbers[n], common[k].value[j]);
     for (int j = 0; j < c->n_presets; j++) put_number(&c->numbers[n], grpo_objective_get(&c->objective[j], &c->field[n]));
 }
 
-static const grpo_field *end_of_axis(const catalogue *c, const grpo_field *first)
-{
+static const grpo_field *end_of_axis(const catalogue *c, const grpo_field *first) {
     const grpo_field *end = first;
     while (end < c->field + c->n_fields && same_axis(end->path, first->path)) end++;
     return end;
 }
 
-static void list_rows(catalogue *c, int n)
-{
+static void list_rows(catalogue *c, int n) {
     const grpo_field *from = &c->field[n], *to = end_of_axis(c, from);
     for (int j = 0; j < c->n_presets; j++) {
         ptrdiff_t k = 0;
@@ -165,8 +154,7 @@ static void list_rows(catalogue *c, int n)
     }
 }
 
-static void list_firsts(catalogue *c, stage_kind stage)
-{
+static void list_firsts(catalogue *c, stage_kind stage) {
     c->first[stage] = calloc((size_t)c->n_presets, sizeof **c->first);
     if (!c->first[stage]) abort();
     for (int j = 0; j < c->n_presets; j++)
@@ -175,8 +163,7 @@ static void list_firsts(catalogue *c, stage_kind stage)
 
 static int is_first_of_axis(const catalogue *c, int n) { return n == 0 || !same_axis(c->field[n - 1].path, c->field[n].path); }
 
-static void read_catalogue(catalogue *c)
-{
+static void read_catalogue(catalogue *c) {
     c->field = grpo_fields(&c->n_fields);
     c->preset = grpo_presets(&c->n_presets);
     c->objective = calloc((size_t)c->n_presets, sizeof *c->objective);
@@ -193,8 +180,7 @@ static void read_catalogue(catalogue *c)
 }
 
 /* read when it is first asked for, and kept */
-static const catalogue *presets_known(void)
-{
+static const catalogue *presets_known(void) {
     static catalogue c;
     if (!c.field) read_catalogue(&c);
     return &c;
@@ -203,8 +189,7 @@ static const catalogue *presets_known(void)
 const grpo_objective *preset_objective(int n) { return &presets_known()->objective[n]; }
 int preset_first(int n, stage_kind stage) { return presets_known()->first[stage][n]; }
 
-grpo_objective with_stage_of(const grpo_objective *asked, int preset, stage_kind stage)
-{
+grpo_objective with_stage_of(const grpo_objective *asked, int preset, stage_kind stage) {
     const catalogue *c = presets_known();
     grpo_objective obj = *asked;
     for (const grpo_field *f = c->field; f < c->field + c->n_fields; f++)
@@ -212,8 +197,7 @@ grpo_objective with_stage_of(const grpo_objective *asked, int preset, stage_kind
     return obj;
 }
 
-grpo_objective change_made(const grpo_objective *asked, const change *made)
-{
+grpo_objective change_made(const grpo_objective *asked, const change *made) {
     const catalogue *c = presets_known();
     grpo_objective obj = *asked;
     if (made->field) put(&obj, made->field, made->value);
@@ -228,8 +212,7 @@ grpo_objective change_made(const grpo_objective *asked, const change *made)
 
 typedef struct { const catalogue *known; const grpo_objective *asked; change *changes; } collection;
 
-static void collect_value(collection *all, const grpo_field *field, double value)
-{
+static void collect_value(collection *all, const grpo_field *field, double value) {
     change c;
     const char *choice = field->choices;
     if (value == grpo_objective_get(all->asked, field)) return;
@@ -242,21 +225,18 @@ static void collect_value(collection *all, const grpo_field *field, double value
     arrput(all->changes, c);
 }
 
-static void collect_choices(collection *all, const grpo_field *field)
-{
+static void collect_choices(collection *all, const grpo_field *field) {
     int last = 0;
     for (const char *p = field->choices; *p; p++) last += *p == '|';
     for (int k = 0; k <= last; k++) collect_value(all, field, k);
 }
 
-static const grpo_field *field_named(const catalogue *c, const char *path)
-{
+static const grpo_field *field_named(const catalogue *c, const char *path) {
     for (int n = 0; n < c->n_fields; n++) if (!strcmp(c->field[n].path, path)) return &c->field[n];
     return NULL;
 }
 
-static void collect_numbers(collection *all, int n)
-{
+static void collect_numbers(collection *all, int n) {
     const catalogue *c = all->known;
     double *values = NULL;
     for (size_t k = 0; k < COUNT_OF(twins); k++)
@@ -267,8 +247,7 @@ static void collect_numbers(collection *all, int n)
     arrfree(values);
 }
 
-static int fields_changed(const collection *all, const change *c)
-{
+static int fields_changed(const collection *all, const change *c) {
     grpo_objective obj = change_made(all->asked, c);
     int changed = 0;
     for (const grpo_field *f = c->axis_from; f < c->axis_to; f++)
@@ -277,8 +256,7 @@ static int fields_changed(const collection *all, const change *c)
 }
 
 /* a row that differs in one field of the axis is among the changes of fields */
-static void collect_axis(collection *all, int n)
-{
+static void collect_axis(collection *all, int n) {
     const catalogue *known = all->known;
     for (ptrdiff_t k = 0; k < arrlen(known->rows[n]); k++) {
         change c;
@@ -292,8 +270,7 @@ static void collect_axis(collection *all, int n)
     }
 }
 
-change *changes_of(const grpo_objective *asked, stage_kind stage)
-{
+change *changes_of(const grpo_objective *asked, stage_kind stage) {
     collection all;
     const catalogue *c = presets_known();
     all.known = c;

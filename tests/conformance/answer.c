@@ -6,15 +6,13 @@
 const char *const output_name[N_OUTPUTS] = { "advantage", "informative", "loss", "term", "dlogp", "dentropy", "dlog_z", "report", "logp",
                                              "entropy", "call" };
 
-stage_kind stage_of(output_kind output)
-{
+stage_kind stage_of(output_kind output) {
     if (output == OUT_ADVANTAGE || output == OUT_INFORMATIVE) return STAGE_ADVANTAGE;
     if (output == OUT_CALL) return STAGE_CALL;
     return output == OUT_LOGP || output == OUT_ENTROPY ? STAGE_LOGITS : STAGE_LOSS;
 }
 
-void answer_free(answer *a)
-{
+void answer_free(answer *a) {
     for (int k = 0; k < N_OUTPUTS; k++) {
         free(a->of[k].value);
         free(a->of[k].given);
@@ -23,8 +21,7 @@ void answer_free(answer *a)
 }
 
 /* room for an output, every number given */
-static double *add(answer *a, output_kind output, int64_t count)
-{
+static double *add(answer *a, output_kind output, int64_t count) {
     numbers *n = &a->of[output];
     n->value = calloc((size_t)count + 1, sizeof *n->value);
     n->given = malloc((size_t)count + 1);
@@ -34,15 +31,13 @@ static double *add(answer *a, output_kind output, int64_t count)
     return n->value;
 }
 
-static void add_copy(answer *a, output_kind output, const double *from, int64_t count)
-{
+static void add_copy(answer *a, output_kind output, const double *from, int64_t count) {
     if (from) memcpy(add(a, output, count), from, (size_t)count * sizeof *from);
 }
 
 /* ---- what a case has ------------------------------------------------------------------------------------------------------------ */
 
-static void add_tokens(answer *a, const test_case *c, int scale)
-{
+static void add_tokens(answer *a, const test_case *c, int scale) {
     const case_answer *tokens[N_OUTPUTS] = { NULL };
     tokens[OUT_ADVANTAGE] = &c->advantage;
     tokens[OUT_TERM] = &c->term;
@@ -54,8 +49,7 @@ static void add_tokens(answer *a, const test_case *c, int scale)
         if (tokens[k] && tokens[k]->scale) add_copy(a, (output_kind)k, scale ? tokens[k]->scale : tokens[k]->expect, c->batch.n_tokens);
 }
 
-static answer of_case(const test_case *c, int scale)
-{
+static answer of_case(const test_case *c, int scale) {
     answer a;
     memset(&a, 0, sizeof a);
     add_tokens(&a, c, scale);
@@ -76,8 +70,7 @@ static answer of_case(const test_case *c, int scale)
 answer answer_expected(const test_case *c) { return of_case(c, 0); }
 answer answer_scale(const test_case *c) { return of_case(c, 1); }
 
-void answer_where(const test_case *c, output_kind output, int64_t index, char *buffer, size_t size)
-{
+void answer_where(const test_case *c, output_kind output, int64_t index, char *buffer, size_t size) {
     int64_t i = 0;
     switch (output) {
     case OUT_LOSS: snprintf(buffer, size, "loss"); return;
@@ -97,8 +90,7 @@ typedef struct { const test_case *c; answer *out; char *error; size_t error_size
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-static int fail(const reader *r, const char *format, ...)
-{
+static int fail(const reader *r, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(r->error, r->error_size, format, args);
@@ -106,8 +98,7 @@ static int fail(const reader *r, const char *format, ...)
     return 1;
 }
 
-static int read_number(const reader *r, output_kind output, int64_t index, const cJSON *item)
-{
+static int read_number(const reader *r, output_kind output, int64_t index, const cJSON *item) {
     double v;
     char where[120];
     if (case_number(item, &v)) { r->out->of[output].value[index] = v; return 0; }
@@ -115,8 +106,7 @@ static int read_number(const reader *r, output_kind output, int64_t index, const
     return fail(r, "%s is neither a number nor \"Infinity\", \"-Infinity\" or \"NaN\"", where);
 }
 
-static int read_tokens(const reader *r, output_kind output, const cJSON *json)
-{
+static int read_tokens(const reader *r, output_kind output, const cJSON *json) {
     const grpo_batch *b = &r->c->batch;
     int64_t i = 0, k = 0;
     if (!cJSON_IsArray(json) || cJSON_GetArraySize(json) != r->c->n_sequences)
@@ -131,8 +121,7 @@ static int read_tokens(const reader *r, output_kind output, const cJSON *json)
     return 0;
 }
 
-static int read_informative(const reader *r, const cJSON *json)
-{
+static int read_informative(const reader *r, const cJSON *json) {
     int64_t n = r->c->batch.n_groups;
     int64_t g = 0;
     double *p;
@@ -145,14 +134,12 @@ static int read_informative(const reader *r, const cJSON *json)
     return 0;
 }
 
-static int metric_index(const test_case *c, const char *key)
-{
+static int metric_index(const test_case *c, const char *key) {
     for (int64_t k = 0; k < c->n_report; k++) if (!strcmp(c->report[k].key, key)) return (int)k;
     return -1;
 }
 
-static int read_report(const reader *r, const cJSON *json)
-{
+static int read_report(const reader *r, const cJSON *json) {
     if (!cJSON_IsObject(json)) return fail(r, "report is not an object");
     add(r->out, OUT_REPORT, r->c->n_report);
     memset(r->out->of[OUT_REPORT].given, 0, (size_t)r->c->n_report);
@@ -165,8 +152,7 @@ static int read_report(const reader *r, const cJSON *json)
     return 0;
 }
 
-static int read_dlog_z(const reader *r, const cJSON *json)
-{
+static int read_dlog_z(const reader *r, const cJSON *json) {
     int64_t g = 0;
     if (!cJSON_IsArray(json) || cJSON_GetArraySize(json) != r->c->batch.n_groups)
         return fail(r, "dlog_z is not an array of %lld", (long long)r->c->batch.n_groups);
@@ -175,8 +161,7 @@ static int read_dlog_z(const reader *r, const cJSON *json)
     return 0;
 }
 
-static int has_answer(const test_case *c, output_kind output)
-{
+static int has_answer(const test_case *c, output_kind output) {
     switch (output) {
     case OUT_ADVANTAGE: return c->advantage.scale != NULL;
     case OUT_INFORMATIVE: return c->informative != NULL;
@@ -191,8 +176,7 @@ static int has_answer(const test_case *c, output_kind output)
     }
 }
 
-static int read_output(const reader *r, const cJSON *item)
-{
+static int read_output(const reader *r, const cJSON *item) {
     int k = 0;
     while (k < OUT_CALL && strcmp(output_name[k], item->string)) k++;
     if (k == OUT_CALL) return fail(r, "%.40s is not an output", item->string);
@@ -207,8 +191,7 @@ static int read_output(const reader *r, const cJSON *item)
     }
 }
 
-int answer_read(const cJSON *json, const test_case *c, answer *out, char *error, size_t error_size)
-{
+int answer_read(const cJSON *json, const test_case *c, answer *out, char *error, size_t error_size) {
     reader r;
     r.c = c;
     r.out = out;
@@ -227,8 +210,7 @@ int answer_read(const cJSON *json, const test_case *c, answer *out, char *error,
     return 0;
 }
 
-const char *answer_missing(const cJSON *json, const test_case *c)
-{
+const char *answer_missing(const cJSON *json, const test_case *c) {
     const cJSON *item = c->kind == CASE_CALL ? c->answers->child : NULL;
     while (item && cJSON_GetObjectItemCaseSensitive(json, item->string)) item = item->next;
     return item ? item->string : NULL;
@@ -237,15 +219,13 @@ const char *answer_missing(const cJSON *json, const test_case *c)
 /* ---- one number of a known mistake ---------------------------------------------------------------------------------------------- */
 
 /* an output of which nothing is given yet */
-static double *add_unsaid(answer *a, output_kind output, int64_t count)
-{
+static double *add_unsaid(answer *a, output_kind output, int64_t count) {
     double *p = add(a, output, count);
     for (int64_t k = 0; k < count; k++) a->of[output].given[k] = 0;
     return p;
 }
 
-static int tell(answer *a, output_kind output, int64_t count, int64_t index, const cJSON *item)
-{
+static int tell(answer *a, output_kind output, int64_t count, int64_t index, const cJSON *item) {
     double v = cJSON_IsTrue(item);
     if (index < 0 || index >= count || (output != OUT_INFORMATIVE && !case_number(item, &v))) return 1;
     add_unsaid(a, output, count)[index] = v;
@@ -254,16 +234,14 @@ static int tell(answer *a, output_kind output, int64_t count, int64_t index, con
 }
 
 /* a sequence and its token, or -1 */
-static int64_t place_of(const test_case *c, const cJSON *sequence, const cJSON *token)
-{
+static int64_t place_of(const test_case *c, const cJSON *sequence, const cJSON *token) {
     int i = cJSON_IsNumber(sequence) ? sequence->valueint : -1, t = cJSON_IsNumber(token) ? token->valueint : -1;
     return i < 0 || i >= c->n_sequences || t < 0 || t >= c->batch.length[i] ? -1 : c->batch.offset[i] + t;
 }
 
 int answer_is_brief(const cJSON *json) { return !cJSON_IsObject(json); }
 
-int answer_read_brief(const cJSON *json, const test_case *c, answer *out)
-{
+int answer_read_brief(const cJSON *json, const test_case *c, answer *out) {
     const cJSON *name = cJSON_IsArray(json) ? json->child : NULL, *at = name ? name->next : NULL;
     int output = 0, n = cJSON_GetArraySize(json);
     memset(out, 0, sizeof *out);
@@ -281,14 +259,12 @@ int answer_read_brief(const cJSON *json, const test_case *c, answer *out)
 
 /* ---- what our headers find ------------------------------------------------------------------------------------------------------ */
 
-static void add_elements(answer *a, output_kind output, const grpo_real *from, int64_t count)
-{
+static void add_elements(answer *a, output_kind output, const grpo_real *from, int64_t count) {
     double *p = add(a, output, count);
     for (int64_t k = 0; k < count; k++) p[k] = (double)from[k];
 }
 
-static int evaluate_advantage(const test_case *c, const grpo_objective *obj, answer *out)
-{
+static int evaluate_advantage(const test_case *c, const grpo_objective *obj, answer *out) {
     outcome o = outcome_of_advantages(c, obj);
     int ok = !o.status;
     if (ok) add_elements(out, OUT_ADVANTAGE, o.advantage, c->batch.n_tokens);
@@ -296,15 +272,13 @@ static int evaluate_advantage(const test_case *c, const grpo_objective *obj, ans
     return ok;
 }
 
-static void add_report(const test_case *c, const grpo_report *report, answer *out)
-{
+static void add_report(const test_case *c, const grpo_report *report, answer *out) {
     double *p = add(out, OUT_REPORT, c->n_report);
     for (int64_t k = 0; k < c->n_report; k++)
         if (!compare_metric(report, c->report[k].key, &p[k])) out->of[OUT_REPORT].given[k] = 0;
 }
 
-static int evaluate_loss(const test_case *c, const grpo_objective *obj, const grpo_real *advantage, answer *out)
-{
+static int evaluate_loss(const test_case *c, const grpo_objective *obj, const grpo_real *advantage, answer *out) {
     outcome o = outcome_of_parts(c, obj, advantage, gspo_loss_add);
     int ok = !o.status;
     if (ok) {
@@ -319,16 +293,14 @@ static int evaluate_loss(const test_case *c, const grpo_objective *obj, const gr
     return ok;
 }
 
-static grpo_real *elements(const double *from, int64_t count)
-{
+static grpo_real *elements(const double *from, int64_t count) {
     grpo_real *p = malloc(((size_t)count + 1) * sizeof *p);
     if (!p) abort();
     for (int64_t k = 0; k < count; k++) p[k] = (grpo_real)from[k];
     return p;
 }
 
-int answer_evaluate(const test_case *c, const grpo_objective *obj, stage_kind stage, const double *advantage, answer *out)
-{
+int answer_evaluate(const test_case *c, const grpo_objective *obj, stage_kind stage, const double *advantage, answer *out) {
     grpo_real *a;
     int ok;
     memset(out, 0, sizeof *out);

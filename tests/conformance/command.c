@@ -11,15 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now(void)
-{
+static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static pid_t start(const char *const *command, int *from)
-{
+static pid_t start(const char *const *command, int *from) {
     int pair[2], nowhere;
     pid_t pid;
     if (pipe(pair)) abort();
@@ -40,8 +38,7 @@ static pid_t start(const char *const *command, int *from)
 }
 
 /* until the end or the deadline; 1 at the deadline */
-static int read_all(int from, double deadline, char **t)
-{
+static int read_all(int from, double deadline, char **t) {
     struct pollfd end = { 0, POLLIN, 0 };
     char block[1 << 16];
     end.fd = from;
@@ -56,8 +53,7 @@ static int read_all(int from, double deadline, char **t)
     }
 }
 
-command_result command_run(const char *const *command, double limit)
-{
+command_result command_run(const char *const *command, double limit) {
     command_result r = { 127, 0, NULL };
     double began = now();
     char *t = NULL;

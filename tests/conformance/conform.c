@@ -19,15 +19,13 @@ typedef struct {
 
 /* ---- what to ask ---------------------------------------------------------------------------------------------------------------- */
 
-static int wanted(const options *o, const char *id)
-{
+static int wanted(const options *o, const char *id) {
     for (ptrdiff_t k = 0; k < arrlen(o->only); k++) if (!fnmatch(o->only[k], id, 0)) return 1;
     return arrlen(o->only) == 0;
 }
 
 /* may a case of the file be wanted?  Ids begin with the variant and a "-". */
-static int file_wanted(const options *o, const char *variant)
-{
+static int file_wanted(const options *o, const char *variant) {
     size_t length = strlen(variant);
     for (ptrdiff_t k = 0; k < arrlen(o->only); k++) {
         size_t literal = strcspn(o->only[k], "*?[\\");
@@ -39,21 +37,18 @@ static int file_wanted(const options *o, const char *variant)
 
 /* ---- one case ------------------------------------------------------------------------------------------------------------------- */
 
-static char *copy(const char *s)
-{
+static char *copy(const char *s) {
     char *t = NULL;
     text_add(&t, s);
     return text_string(&t);
 }
 
-static int is_held(const compare_precision *p, double x)
-{
+static int is_held(const compare_precision *p, double x) {
     return x == 0 || !grpo_is_finite(x) || (fabs(x) <= p->max && fabs(x) >= p->tiny);
 }
 
 /* advantages that the precision cannot hold are none to compute a loss from */
-static void drop_unheld(const rules *r, const question *q, answer *found)
-{
+static void drop_unheld(const rules *r, const question *q, answer *found) {
     const numbers *a = &q->expected.of[OUT_ADVANTAGE];
     int held = 1;
     for (int64_t k = 0; k < a->count; k++) held &= is_held(r->precision, a->value[k]);
@@ -65,22 +60,19 @@ static void drop_unheld(const rules *r, const question *q, answer *found)
     }
 }
 
-static void fail_with(case_result *c, const char *before, const char *why)
-{
+static void fail_with(case_result *c, const char *before, const char *why) {
     char *t = NULL;
     text_format(&t, "%s%s", before, why);
     c->verdict = CASE_FAILED;
     c->reason = text_string(&t);
 }
 
-static void skip_with(case_result *c, const char *why)
-{
+static void skip_with(case_result *c, const char *why) {
     c->verdict = CASE_SKIPPED;
     c->reason = copy(why);
 }
 
-static void judge_result(run *r, const test_case *c, const cJSON *json, case_result *out)
-{
+static void judge_result(run *r, const test_case *c, const cJSON *json, case_result *out) {
     const char *missing;
     char error[200];
     answer found;
@@ -106,8 +98,7 @@ static void judge_result(run *r, const test_case *c, const cJSON *json, case_res
     answer_free(&found);
 }
 
-static case_result ask(run *r, const test_case *c)
-{
+static case_result ask(run *r, const test_case *c) {
     double start = program_clock();
     reply answered = session_ask(&r->s, c);
     case_result out;
@@ -130,20 +121,17 @@ static case_result ask(run *r, const test_case *c)
 
 /* ---- all of them ---------------------------------------------------------------------------------------------------------------- */
 
-static void show_progress(const run *r, const char *id)
-{
+static void show_progress(const run *r, const char *id) {
     if (!r->live) return;
     fprintf(stderr, "\r\033[K[%lld/%lld] %lld cases, %lld failed  %.60s", (long long)r->file, (long long)r->files,
             (long long)arrlen(r->r.results), (long long)r->r.failed, id);
 }
 
-static void hide_progress(const run *r)
-{
+static void hide_progress(const run *r) {
     if (r->live) fputs("\r\033[K", stderr);
 }
 
-static int run_file(run *r, const char *name)
-{
+static int run_file(run *r, const char *name) {
     case_file file;
     char error[512];
     if (case_list_load(r->o->vectors, name, &file, error, sizeof error)) {
@@ -164,8 +152,7 @@ static int run_file(run *r, const char *name)
     return 0;
 }
 
-static int run_files(run *r, const case_list *list)
-{
+static int run_files(run *r, const case_list *list) {
     int status = 0;
     for (int64_t k = 0; k < list->count; k++) r->files += file_wanted(r->o, list->name[k]);
     for (int64_t k = 0; k < list->count && !status; k++) {
@@ -177,8 +164,7 @@ static int run_files(run *r, const case_list *list)
     return status;
 }
 
-static void tell(run *r)
-{
+static void tell(run *r) {
     char summary[100], *wrong_end;
     r->r.d = &r->d;
     r->r.s = &r->s;
@@ -196,8 +182,7 @@ static void tell(run *r)
     if (!r->r.passed && !r->r.failed) fputs("conform: nothing was tested\n", stderr);
 }
 
-static int run_vectors(const options *o)
-{
+static int run_vectors(const options *o) {
     run r;
     case_list list;
     int status;
@@ -217,8 +202,7 @@ static int run_vectors(const options *o)
     return status;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     options o;
     int status = options_read(argc, argv, &o);
     if (!status && !o.done) status = o.identify ? identify(&o) : run_vectors(&o);

@@ -11,8 +11,7 @@ enum { SEARCHED_TOKENS = 100000000, TOKENS_OF_CALL = 32, SEARCHED_PAIRS = 4, TOK
 
 /* ---- what is known of the mistakes ---------------------------------------------------------------------------------------------- */
 
-static char *slurp(const char *directory, const char *name)
-{
+static char *slurp(const char *directory, const char *name) {
     char path[4096], *text = NULL;
     FILE *f;
     int c;
@@ -24,21 +23,18 @@ static char *slurp(const char *directory, const char *name)
     return text_string(&text);
 }
 
-static char *copy(const char *string)
-{
+static char *copy(const char *string) {
     char *t = NULL;
     text_add(&t, string ? string : "");
     return text_string(&t);
 }
 
-static char *member(const cJSON *object, const char *key)
-{
+static char *member(const cJSON *object, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
     return copy(cJSON_IsString(item) ? item->valuestring : "");
 }
 
-static void read_json(diagnostician *d, const char *text)
-{
+static void read_json(diagnostician *d, const char *text) {
     cJSON *json = cJSON_Parse(text);
     for (const cJSON *item = cJSON_IsObject(json) ? json->child : NULL; item; item = item->next) {
         known_mistake k;
@@ -55,8 +51,7 @@ static void read_json(diagnostician *d, const char *text)
 enum { MAX_CELLS = 12 };
 typedef struct { char *cell[MAX_CELLS]; int count; } row;
 
-static char *trimmed(const char *from, const char *to)
-{
+static char *trimmed(const char *from, const char *to) {
     char *t = NULL;
     while (from < to && (isspace((unsigned char)*from) || *from == '`' || *from == '*')) from++;
     while (to > from && (isspace((unsigned char)to[-1]) || to[-1] == '`' || to[-1] == '*')) to--;
@@ -64,8 +59,7 @@ static char *trimmed(const char *from, const char *to)
     return text_string(&t);
 }
 
-static row read_row(const char *line, const char *end)
-{
+static row read_row(const char *line, const char *end) {
     row r = { { NULL }, 0 };
     const char *start = line + 1;
     for (const char *p = start; p < end && r.count < MAX_CELLS; p++) {
@@ -76,14 +70,12 @@ static row read_row(const char *line, const char *end)
     return r;
 }
 
-static void free_row(row *r)
-{
+static void free_row(row *r) {
     for (int k = 0; k < r->count; k++) free(r->cell[k]);
     r->count = 0;
 }
 
-static const char *cell_under(const row *heads, const row *r, const char *head)
-{
+static const char *cell_under(const row *heads, const row *r, const char *head) {
     for (int k = 0; k < heads->count && k < r->count; k++) {
         const char *h = heads->cell[k];
         if (tolower((unsigned char)h[0]) == head[0] && !strncmp(h + 1, head + 1, strlen(head) - 1)) return r->cell[k];
@@ -91,8 +83,7 @@ static const char *cell_under(const row *heads, const row *r, const char *head)
     return NULL;
 }
 
-static void read_table_row(diagnostician *d, const row *heads, const row *r)
-{
+static void read_table_row(diagnostician *d, const row *heads, const row *r) {
     known_mistake k;
     if (!r->count || !strspn(r->cell[0], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") || !cell_under(heads, r, "wrong")) return;
     k.id = copy(r->cell[0]);
@@ -102,8 +93,7 @@ static void read_table_row(diagnostician *d, const row *heads, const row *r)
     arrput(d->known, k);
 }
 
-static void read_markdown(diagnostician *d, const char *text)
-{
+static void read_markdown(diagnostician *d, const char *text) {
     row heads = { { NULL }, 0 };
     for (const char *line = text, *end; *line; line = *end ? end + 1 : end) {
         end = line + strcspn(line, "\n");
@@ -114,8 +104,7 @@ static void read_markdown(diagnostician *d, const char *text)
     free_row(&heads);
 }
 
-void diagnostician_open(diagnostician *d, const char *vectors)
-{
+void diagnostician_open(diagnostician *d, const char *vectors) {
     char *text = slurp(vectors, "defects.json");
     memset(d, 0, sizeof *d);
     d->work_left = SEARCHED_TOKENS;
@@ -125,8 +114,7 @@ void diagnostician_open(diagnostician *d, const char *vectors)
     free(text);
 }
 
-void diagnostician_free(diagnostician *d)
-{
+void diagnostician_free(diagnostician *d) {
     for (ptrdiff_t k = 0; k < arrlen(d->known); k++) {
         free(d->known[k].id);
         free(d->known[k].wrong);
@@ -141,8 +129,7 @@ void diagnostician_free(diagnostician *d)
 
 /* ---- causes by name ------------------------------------------------------------------------------------------------------------- */
 
-static char *told_of(const diagnostician *d, const char *id)
-{
+static char *told_of(const diagnostician *d, const char *id) {
     char *t = NULL;
     for (ptrdiff_t k = 0; k < arrlen(d->known); k++) {
         const known_mistake *m = &d->known[k];
@@ -154,8 +141,7 @@ static char *told_of(const diagnostician *d, const char *id)
     return text_string(&t);
 }
 
-static int cause_named(diagnostician *d, const char *name, int known)
-{
+static int cause_named(diagnostician *d, const char *name, int known) {
     cause_info c;
     for (ptrdiff_t k = 0; k < arrlen(d->causes); k++)
         if (d->causes[k].known == known && !strcmp(d->causes[k].name, name)) return (int)k;
@@ -167,8 +153,7 @@ static int cause_named(diagnostician *d, const char *name, int known)
     return (int)arrlen(d->causes) - 1;
 }
 
-static void put_once(int **list, int value)
-{
+static void put_once(int **list, int value) {
     for (ptrdiff_t k = 0; k < arrlen(*list); k++) if ((*list)[k] == value) return;
     arrput(*list, value);
 }
@@ -185,8 +170,7 @@ typedef struct {
 
 static int is_same(const search *s, const answer *other) { return judge_against(s->r, s->q, s->stage, s->found, other) == JUDGE_SAME; }
 
-static void explained(const search *s, const char *name, int known)
-{
+static void explained(const search *s, const char *name, int known) {
     int k = cause_named(s->d, name, known);
     s->d->causes[k].explains = 1;
     put_once(&s->out->causes, k);
@@ -194,8 +178,7 @@ static void explained(const search *s, const char *name, int known)
 
 /* ---- known mistakes ------------------------------------------------------------------------------------------------------------- */
 
-static void try_known(const search *s, const char *id, judge_match match)
-{
+static void try_known(const search *s, const char *id, judge_match match) {
     switch (match) {
     case JUDGE_SAME:
         if (s->out->failed) explained(s, id, 1);
@@ -206,8 +189,7 @@ static void try_known(const search *s, const char *id, judge_match match)
 }
 
 /* what the case records of a mistake, in full or by one number, against what was found */
-static judge_match match_known(const search *s, const cJSON *recorded)
-{
+static judge_match match_known(const search *s, const cJSON *recorded) {
     judge_match match = JUDGE_SILENT;
     answer mistake;
     char error[200];
@@ -220,8 +202,7 @@ static judge_match match_known(const search *s, const cJSON *recorded)
 }
 
 /* those recorded in full first: they say more */
-static void try_all_known(const search *s)
-{
+static void try_all_known(const search *s) {
     const cJSON *defects = cJSON_GetObjectItemCaseSensitive(s->q->c->json, "defects");
     for (int brief = 0; brief < 2; brief++)
         for (const cJSON *item = cJSON_IsObject(defects) ? defects->child : NULL; item; item = item->next)
@@ -230,14 +211,12 @@ static void try_all_known(const search *s)
 
 /* ---- the right answer, used wrongly --------------------------------------------------------------------------------------------- */
 
-static int all_finite(const numbers *n)
-{
+static int all_finite(const numbers *n) {
     for (int64_t k = 0; k < n->count; k++) if (!grpo_is_finite(n->value[k])) return 0;
     return 1;
 }
 
-static void try_own_advantages(const search *s)
-{
+static void try_own_advantages(const search *s) {
     const numbers *own = &s->found->of[OUT_ADVANTAGE];
     answer a;
     if (s->stage != STAGE_LOSS || !own->value || !all_finite(own)) return;
@@ -248,15 +227,13 @@ static void try_own_advantages(const search *s)
 
 typedef struct { const char *name; double value; } quantity;
 
-static int64_t longest(const test_case *c)
-{
+static int64_t longest(const test_case *c) {
     int64_t most = 0;
     for (int64_t i = 0; i < c->n_sequences; i++) if (c->batch.length[i] > most) most = c->batch.length[i];
     return most;
 }
 
-static const char *quantity_named(const question *q, double factor, const char **of)
-{
+static const char *quantity_named(const question *q, double factor, const char **of) {
     const test_case *c = q->c;
     const case_metric *tokens = case_metric_named(c, "tokens");
     const quantity known[] = {
@@ -276,8 +253,7 @@ static const char *quantity_named(const question *q, double factor, const char *
 }
 
 /* the ratio of found to expected where expected is largest; NaN if there is none */
-static double factor_at(const question *q, const answer *found, output_kind output)
-{
+static double factor_at(const question *q, const answer *found, output_kind output) {
     const numbers *e = &q->expected.of[output], *f = &found->of[output];
     int64_t best = -1;
     double factor;
@@ -288,15 +264,13 @@ static double factor_at(const question *q, const answer *found, output_kind outp
     return grpo_is_finite(factor) ? factor : nan("");
 }
 
-static void scale_output(answer *a, output_kind output, const char *key, const test_case *c, double factor)
-{
+static void scale_output(answer *a, output_kind output, const char *key, const test_case *c, double factor) {
     for (int64_t k = 0; a->of[output].value && k < a->of[output].count; k++)
         if (!key || !strcmp(c->report[k].key, key)) a->of[output].value[k] *= factor;
 }
 
 /* the right answer with these outputs multiplied */
-static answer multiplied(const search *s, unsigned outputs, double factor)
-{
+static answer multiplied(const search *s, unsigned outputs, double factor) {
     answer a = answer_expected(s->q->c);
     for (int k = 0; k < N_OUTPUTS; k++) if (outputs >> k & 1) scale_output(&a, (output_kind)k, NULL, s->q->c, factor);
     if (outputs >> OUT_LOSS & 1) {
@@ -307,8 +281,7 @@ static answer multiplied(const search *s, unsigned outputs, double factor)
 }
 
 /* A factor fits a single number whatever it is: an unnamed one must fit two at least. */
-static int has_two_numbers(const answer *found, output_kind output)
-{
+static int has_two_numbers(const answer *found, output_kind output) {
     int n = 0;
     for (int64_t k = 0; found->of[output].value && k < found->of[output].count; k++) {
         double v = found->of[output].value[k];
@@ -317,8 +290,7 @@ static int has_two_numbers(const answer *found, output_kind output)
     return n >= 2;
 }
 
-static void name_factor(const search *s, unsigned outputs, const char *of, const char *what, char *name, size_t size)
-{
+static void name_factor(const search *s, unsigned outputs, const char *of, const char *what, char *name, size_t size) {
     *name = 0;
     for (int k = 0; k < N_OUTPUTS; k++)
         if (outputs >> k & 1 && s->found->of[k].value)
@@ -326,8 +298,7 @@ static void name_factor(const search *s, unsigned outputs, const char *of, const
     snprintf(name + strlen(name), size - strlen(name), " %s by %s", of, what);
 }
 
-static void try_factor(const search *s, output_kind lead, unsigned outputs, int any)
-{
+static void try_factor(const search *s, output_kind lead, unsigned outputs, int any) {
     double own = factor_at(s->q, s->found, lead), factor = own == own ? own : factor_at(s->q, s->found, OUT_LOSS);
     answer a = multiplied(s, outputs, factor);
     char name[200], number[40];
@@ -342,8 +313,7 @@ static void try_factor(const search *s, output_kind lead, unsigned outputs, int 
 }
 
 /* any: by whatever factor, else by one that means something */
-static void try_factors(const search *s, int any)
-{
+static void try_factors(const search *s, int any) {
     if (s->stage == STAGE_ADVANTAGE) try_factor(s, OUT_ADVANTAGE, 1u << OUT_ADVANTAGE, any);
     if (s->stage != STAGE_LOSS) return;
     try_factor(s, OUT_DLOGP, 1u << OUT_LOSS | 1u << OUT_DLOGP, any);
@@ -353,16 +323,14 @@ static void try_factors(const search *s, int any)
 
 /* ---- other objectives ----------------------------------------------------------------------------------------------------------- */
 
-static void swap_output(answer *a, answer *b, output_kind output)
-{
+static void swap_output(answer *a, answer *b, output_kind output) {
     numbers n = a->of[output];
     a->of[output] = b->of[output];
     b->of[output] = n;
 }
 
 /* the value of one objective with the gradient of another: a stop-gradient too many, or too few, in words of objectives */
-static int try_halves(const search *s, answer *a, const char *name)
-{
+static int try_halves(const search *s, answer *a, const char *name) {
     static const char *const where[] = { "in the gradient only", "in the value only" };
     answer right = answer_expected(s->q->c);
     char words[300];
@@ -380,8 +348,7 @@ static int try_halves(const search *s, answer *a, const char *name)
     return same[0] || same[1];
 }
 
-static int judge_objective(const search *s, answer *a, const char *name)
-{
+static int judge_objective(const search *s, answer *a, const char *name) {
     double distance = judge_distance(s->stage, s->found, a);
     if (distance < s->out->nearest_distance) {
         s->out->nearest_distance = distance;
@@ -397,8 +364,7 @@ static int judge_objective(const search *s, answer *a, const char *name)
 static int64_t cost_of_call(const search *s) { return s->q->c->batch.n_tokens + TOKENS_OF_CALL; }
 
 /* 1: these are its numbers */
-static int try_objective(const search *s, const grpo_objective *obj, const char *name)
-{
+static int try_objective(const search *s, const grpo_objective *obj, const char *name) {
     answer a;
     int same = 0;
     s->d->work_left -= cost_of_call(s);
@@ -407,15 +373,13 @@ static int try_objective(const search *s, const grpo_objective *obj, const char 
     return same;
 }
 
-static int explains_another(const diagnostician *d, const char *name)
-{
+static int explains_another(const diagnostician *d, const char *name) {
     for (ptrdiff_t k = 0; k < arrlen(d->causes); k++)
         if (d->causes[k].explains && !d->causes[k].known && !strcmp(d->causes[k].name, name)) return 1;
     return 0;
 }
 
-static void try_changes(const search *s, const change *changes, int explaining)
-{
+static void try_changes(const search *s, const change *changes, int explaining) {
     for (ptrdiff_t k = 0; k < arrlen(changes); k++) {
         grpo_objective obj;
         if (explains_another(s->d, changes[k].name) != explaining) continue;
@@ -425,8 +389,7 @@ static void try_changes(const search *s, const change *changes, int explaining)
 }
 
 /* the stage of a published objective, whatever was asked for; of those that have the same the first */
-static void try_presets(const search *s, int explaining)
-{
+static void try_presets(const search *s, int explaining) {
     int count;
     const grpo_preset *preset = grpo_presets(&count);
     const char *what = s->stage == STAGE_LOSS ? "the loss" : "advantages";
@@ -441,8 +404,7 @@ static void try_presets(const search *s, int explaining)
     }
 }
 
-static int try_pair(const search *s, const change *first, const change *second)
-{
+static int try_pair(const search *s, const change *first, const change *second) {
     grpo_objective obj = change_made(&s->q->c->objective, first);
     char name[220];
     obj = change_made(&obj, second);
@@ -450,18 +412,15 @@ static int try_pair(const search *s, const change *first, const change *second)
     return try_objective(s, &obj, name);
 }
 
-static int is_pair(const change *a, const change *b)
-{
+static int is_pair(const change *a, const change *b) {
     return a->field && b->field ? a->field != b->field : !changes_same_axis(a, b);
 }
 
-static int is_long_for_pairs(const search *s, const change *changes)
-{
+static int is_long_for_pairs(const search *s, const change *changes) {
     return arrlen(changes) * arrlen(changes) / 2 * cost_of_call(s) > TOKENS_FOR_PAIRS;
 }
 
-static void try_pairs(const search *s, const change *changes)
-{
+static void try_pairs(const search *s, const change *changes) {
     diagnostician *d = s->d;
     for (ptrdiff_t k = 0; k + 1 < arrlen(d->pairs); k += 2) try_pair(s, &d->pairs[k], &d->pairs[k + 1]);
     if (arrlen(s->out->causes) || is_long_for_pairs(s, changes) || d->pairs_left-- <= 0) return;
@@ -474,8 +433,7 @@ static void try_pairs(const search *s, const change *changes)
 }
 
 /* what explained another case comes first, and if it explains this one too nothing else is looked for */
-static void search_objectives(const search *s)
-{
+static void search_objectives(const search *s) {
     ptrdiff_t before = arrlen(s->out->causes);
     change *changes;
     if (!case_has_loss(s->q->c) || s->d->work_left <= 0 || s->r->tolerance * s->r->precision->eps > TOO_COARSE) return;
@@ -490,8 +448,7 @@ static void search_objectives(const search *s)
 
 /* ---- one case ------------------------------------------------------------------------------------------------------------------- */
 
-static void diagnose_stage(const search *s)
-{
+static void diagnose_stage(const search *s) {
     try_all_known(s);
     s->out->right_distance = judge_distance(s->stage, s->found, &s->q->expected);
     s->out->nearest_distance = NEAR_ENOUGH * s->out->right_distance;
@@ -501,8 +458,7 @@ static void diagnose_stage(const search *s)
     try_factors(s, arrlen(s->out->causes) == 0);
 }
 
-diagnosis diagnose(diagnostician *d, const rules *r, const question *q, const answer *found, const mismatch *wrong)
-{
+diagnosis diagnose(diagnostician *d, const rules *r, const question *q, const answer *found, const mismatch *wrong) {
     diagnosis out;
     search s;
     memset(&out, 0, sizeof out);
@@ -517,8 +473,7 @@ diagnosis diagnose(diagnostician *d, const rules *r, const question *q, const an
     return out;
 }
 
-void diagnosis_free(diagnosis *d)
-{
+void diagnosis_free(diagnosis *d) {
     for (int s = 0; s < N_STAGES; s++) {
         arrfree(d->stage[s].causes);
         arrfree(d->stage[s].refuted);

@@ -25,8 +25,7 @@ static const rules f64 = { &compare_f64, TOLERANCE }, f32 = { &compare_f32, TOLE
 
 /* ---- one case ------------------------------------------------------------------------------------------------------------------- */
 
-static int fails(const rules *r, const question *q, const answer *found)
-{
+static int fails(const rules *r, const question *q, const answer *found) {
     int64_t judged;
     double worst;
     mismatch *wrong = judge(r, q, found, &judged, &worst);
@@ -36,8 +35,7 @@ static int fails(const rules *r, const question *q, const answer *found)
 }
 
 /* what a program gives that computes `other`: advantages from the rewards, the loss from the advantages of the case */
-static void tell_case(const question *q, const grpo_objective *other, telling *t)
-{
+static void tell_case(const question *q, const grpo_objective *other, telling *t) {
     answer advantage, loss;
     int computed;
     memset(&advantage, 0, sizeof advantage);
@@ -51,8 +49,7 @@ static void tell_case(const question *q, const grpo_objective *other, telling *t
     answer_free(&loss);
 }
 
-static void tell_file(matrix *m, int row, const char *directory)
-{
+static void tell_file(matrix *m, int row, const char *directory) {
     case_file file;
     char error[512];
     if (!check(!case_list_load(directory, m->preset[row].name, &file, error, sizeof error), "%s: no vectors", m->preset[row].name)) return;
@@ -72,16 +69,14 @@ static void tell_file(matrix *m, int row, const char *directory)
 
 typedef struct { int told, told_f32, identical; } pair_counts;
 
-static telling both_ways(const matrix *m, int i, int j)
-{
+static telling both_ways(const matrix *m, int i, int j) {
     telling a = m->by[i * m->count + j], b = m->by[j * m->count + i];
     a.cases += b.cases;
     a.f32_cases += b.f32_cases;
     return a;
 }
 
-static void count_pair(const matrix *m, int i, int j, pair_counts *n, int quiet)
-{
+static void count_pair(const matrix *m, int i, int j, pair_counts *n, int quiet) {
     const char *a = m->preset[i].name, *b = m->preset[j].name;
     telling t = both_ways(m, i, j);
     if (same_objective(&m->objective[i], &m->objective[j])) {
@@ -95,8 +90,7 @@ static void count_pair(const matrix *m, int i, int j, pair_counts *n, int quiet)
     check(t.cases, "%s and %s differ in a field but no case tells them apart by its numbers", a, b);
 }
 
-static pair_counts count_pairs(const matrix *m, int quiet)
-{
+static pair_counts count_pairs(const matrix *m, int quiet) {
     pair_counts n = { 0, 0, 0 };
     for (int i = 0; i < m->count; i++) check(m->plain[i] > 0, "%s: no case asks for the row as it is published", m->preset[i].name);
     for (int i = 0; i < m->count; i++)
@@ -106,8 +100,7 @@ static pair_counts count_pairs(const matrix *m, int quiet)
 
 /* ---- printing ------------------------------------------------------------------------------------------------------------------- */
 
-static void print_nearest(const matrix *m)
-{
+static void print_nearest(const matrix *m) {
     for (int i = 0; i < m->count; i++) {
         int nearest = -1, least = 0;
         for (int j = 0; j < m->count; j++) {
@@ -120,8 +113,7 @@ static void print_nearest(const matrix *m)
     }
 }
 
-static void print_markdown(const matrix *m)
-{
+static void print_markdown(const matrix *m) {
     fputs("| # | objective |", stdout);
     for (int j = 0; j < m->count; j++) printf(" %d |", j + 1);
     fputs("\n|---:|---|", stdout);
@@ -140,8 +132,7 @@ static void print_markdown(const matrix *m)
     }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int markdown = argc > 1 && !strcmp(argv[1], "--markdown");
     matrix m;
     pair_counts n;

@@ -44,8 +44,7 @@ static double short_logp(double x) { return short_number(fmin(x, -0.015625)); }
 static int group_of(int which, int i) { return which < FULL_PROBABLE ? one_alone[i] : none_alone[i]; }
 
 /* in (-1, 1), by place alone */
-static double wobble(int stream, int i, int t)
-{
+static double wobble(int stream, int i, int t) {
     uint32_t x = (uint32_t)(stream * 7919 + i * 131 + t * 17 + 1) * 2654435761u;
     x ^= x >> 15;
     x *= 2246822519u;
@@ -54,8 +53,7 @@ static double wobble(int stream, int i, int t)
 }
 
 /* around `mean`, and in the mean over the sequence very near it */
-static double around(int stream, int i, int t, double mean, double width)
-{
+static double around(int stream, int i, int t, double mean, double width) {
     double sum = 0;
     for (int k = 0; k < length_of[i]; k++) sum += wobble(stream, i, k);
     return mean + width * (wobble(stream, i, t) - sum / length_of[i]);
@@ -64,13 +62,11 @@ static double around(int stream, int i, int t, double mean, double width)
 typedef enum { LOGP, LOGP_OLD, LOGP_REF, LOGP_ROLLOUT, LOGP_TEACHER, ENTROPY, VALUE, STEP_REWARD, WEIGHT, SQUARES, ADVANTAGE } token_key;
 
 /* around -24 no logp is above 0, and no ratio of any batch is cut off */
-static double logp_old(int which, int i, int t)
-{
+static double logp_old(int which, int i, int t) {
     return which == FULL_PROBABLE ? likely[i] + 0.2 * wobble(1, i, t) : -24 + 0.5 * wobble(1, i, t);
 }
 
-static double token_number(int which, token_key key, int i, int t)
-{
+static double token_number(int which, token_key key, int i, int t) {
     double old = logp_old(which, i, t);
     switch (key) {
     case LOGP: return short_logp(short_logp(old) + short_number(around(2, i, t, log_ratio[which][i], spread[which])));
@@ -90,8 +86,7 @@ static double token_number(int which, token_key key, int i, int t)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------------------ */
 
-static void write_rows(char **t, const char *key, int which, token_key what)
-{
+static void write_rows(char **t, const char *key, int which, token_key what) {
     text_format(t, ",\"%s\":[", key);
     for (int i = 0; i < N_SEQUENCES; i++) {
         text_add(t, i ? ",[" : "[");
@@ -104,8 +99,7 @@ static void write_rows(char **t, const char *key, int which, token_key what)
 static int is_step_end(int i, int t) { return t + 1 == length_of[i] || (t % 2 == 1 && i % 3 != 1); }
 static int is_selected(int i, int t) { return wobble(12, i, t) > -0.2; }
 
-static void write_flag_rows(char **t, const char *key, int (*flag)(int i, int t))
-{
+static void write_flag_rows(char **t, const char *key, int (*flag)(int i, int t)) {
     text_format(t, ",\"%s\":[", key);
     for (int i = 0; i < N_SEQUENCES; i++) {
         text_add(t, i ? ",[" : "[");
@@ -116,8 +110,7 @@ static void write_flag_rows(char **t, const char *key, int (*flag)(int i, int t)
 }
 
 /* one of two states, so that steps of a prompt share some of them and longer histories fewer */
-static void write_states(char **t)
-{
+static void write_states(char **t) {
     text_add(t, ",\"state\":[");
     for (int i = 0; i < N_SEQUENCES; i++) {
         text_add(t, i ? ",[" : "[");
@@ -131,8 +124,7 @@ static void write_states(char **t)
 static double reward(int which, int i) { return which == FULL_PROBABLE ? (reward_of[i] + 2) / 8 : reward_of[i] * (1 + which) / 2; }
 
 /* the first column is the reward */
-static void write_rewards(char **t, int which)
-{
+static void write_rewards(char **t, int which) {
     text_add(t, ",\"rewards\":[");
     for (int i = 0; i < N_SEQUENCES; i++) {
         text_add(t, i ? ",[" : "[");
@@ -146,8 +138,7 @@ static void write_rewards(char **t, int which)
     text_add(t, "]");
 }
 
-static void write_per_sequence(char **t, int which)
-{
+static void write_per_sequence(char **t, int which) {
     int n_groups = group_of(which, N_SEQUENCES - 1) + 1;
     text_add(t, "\"group\":[");
     for (int i = 0; i < N_SEQUENCES; i++) text_format(t, "%s%d", i ? "," : "", group_of(which, i));
@@ -165,8 +156,7 @@ static void write_per_sequence(char **t, int which)
     write_rewards(t, which);
 }
 
-static void write_batch(char **t, int which)
-{
+static void write_batch(char **t, int which) {
     static const struct { const char *key; token_key what; } tokens[] = {
         { "logp", LOGP }, { "logp_old", LOGP_OLD }, { "logp_ref", LOGP_REF }, { "logp_rollout", LOGP_ROLLOUT },
         { "logp_teacher", LOGP_TEACHER }, { "entropy", ENTROPY }, { "value", VALUE }, { "step_reward", STEP_REWARD },
@@ -181,8 +171,7 @@ static void write_batch(char **t, int which)
     text_add(t, "}");
 }
 
-static void write_field(char **t, double value, const grpo_field *field)
-{
+static void write_field(char **t, double value, const grpo_field *field) {
     const char *choice = field->choices;
     text_format(t, "\"%s\":", strchr(field->path, '.') + 1);
     if (!choice) { text_number(t, value); return; }
@@ -190,16 +179,14 @@ static void write_field(char **t, double value, const grpo_field *field)
     text_format(t, "\"%.*s\"", (int)strcspn(choice, "|"), choice);
 }
 
-static int always_written(const grpo_field *field)
-{
+static int always_written(const grpo_field *field) {
     static const char *const paths[] = { "advantage.baseline", "advantage.scale", "ratio.unit", "surrogate.kind", "aggregation.kind" };
     for (size_t k = 0; k < sizeof paths / sizeof *paths; k++) if (!strcmp(field->path, paths[k])) return 1;
     return 0;
 }
 
 /* without the fields that have their defaults, as the vectors have it */
-static void write_objective(char **t, const grpo_objective *obj)
-{
+static void write_objective(char **t, const grpo_objective *obj) {
     const char *axis = "";
     int count;
     const grpo_field *field = grpo_fields(&count);
@@ -217,8 +204,7 @@ static void write_objective(char **t, const grpo_objective *obj)
     text_add(t, "}}");
 }
 
-char *full_batch_case(int which, const grpo_objective *objective)
-{
+char *full_batch_case(int which, const grpo_objective *objective) {
     char *t = NULL;
     text_format(&t, "{\"id\":\"full-%d\",\"kind\":\"objective\"", which);
     write_objective(&t, objective);
@@ -228,8 +214,7 @@ char *full_batch_case(int which, const grpo_objective *objective)
     return text_string(&t);
 }
 
-cJSON *full_batch_read(int which, const grpo_objective *objective, test_case *out)
-{
+cJSON *full_batch_read(int which, const grpo_objective *objective, test_case *out) {
     char *text = full_batch_case(which, objective), error[300];
     cJSON *json = cJSON_Parse(text);
     if (case_request_read(json, out, error, sizeof error)) {

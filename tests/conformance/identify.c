@@ -26,8 +26,7 @@ typedef struct { const options *o; round_result round[N_FULL_BATCHES]; } intervi
 /* ---- asking --------------------------------------------------------------------------------------------------------------------- */
 
 /* metrics that the case then has keys for, so that a returned report can be read */
-static void expect_report(test_case *c, case_metric *metrics)
-{
+static void expect_report(test_case *c, case_metric *metrics) {
     c->report = metrics;
     for (int n = 0; compare_metric_name(n); n++) {
         metrics[n].key = compare_metric_name(n);
@@ -36,14 +35,12 @@ static void expect_report(test_case *c, case_metric *metrics)
 }
 
 /* an answer has the shape of what the headers give */
-static void expect_outputs(test_case *c, double *room)
-{
+static void expect_outputs(test_case *c, double *room) {
     c->advantage.scale = c->term.scale = c->dlogp.scale = room;
     c->term.expect = c->dlogp.expect = room;
 }
 
-static int ask_round(session *s, round_result *r, const char *text)
-{
+static int ask_round(session *s, round_result *r, const char *text) {
     char error[200] = "";
     reply answered = session_ask_json(s, text, &r->c);
     if (answered.kind == REPLY_RESULT) r->answered = !answer_read(answered.result, &r->c, &r->found, error, sizeof error);
@@ -55,8 +52,7 @@ static int ask_round(session *s, round_result *r, const char *text)
 /* ---- matching ------------------------------------------------------------------------------------------------------------------- */
 
 /* 1 if the objective cannot be evaluated */
-static double distance_on(const round_result *r, const grpo_objective *obj, stage_kind stage, int own)
-{
+static double distance_on(const round_result *r, const grpo_objective *obj, stage_kind stage, int own) {
     const double *advantage = own ? r->found.of[OUT_ADVANTAGE].value : NULL;
     answer a;
     double distance = 1;
@@ -67,16 +63,14 @@ static double distance_on(const round_result *r, const grpo_objective *obj, stag
 
 /* The largest over the batches, or what is beyond `enough`; the batches that say most come last.  A program may take one advantage for a
  * sequence, so the batch that has more has no say yet. */
-static double distance_to(const interview *v, const grpo_objective *obj, stage_kind stage, int own, double enough)
-{
+static double distance_to(const interview *v, const grpo_objective *obj, stage_kind stage, int own, double enough) {
     double worst = 0;
     for (int k = FULL_TOKEN_ADVANTAGES - 1; k >= 0 && worst <= enough; k--)
         if (v->round[k].answered) worst = fmax(worst, distance_on(&v->round[k], obj, stage, own));
     return worst;
 }
 
-static int count_presets(void)
-{
+static int count_presets(void) {
     int count;
     grpo_presets(&count);
     return count;
@@ -84,15 +78,13 @@ static int count_presets(void)
 
 static double allowed(const options *o) { return fmax(CHANGED_DIGITS, o->rules.tolerance * o->rules.precision->eps); }
 
-static grpo_objective objective_of(const match *m)
-{
+static grpo_objective objective_of(const match *m) {
     grpo_objective obj = *preset_objective(m->row);
     for (int k = 0; k < m->changes; k++) obj = change_made(&obj, &m->changed[k]);
     return obj;
 }
 
-static int is_near(const stage_matches *m, const grpo_objective *obj, stage_kind stage)
-{
+static int is_near(const stage_matches *m, const grpo_objective *obj, stage_kind stage) {
     for (int k = 0; k < m->n_near; k++) {
         grpo_objective other = objective_of(&m->near[k]);
         if (same_in_stage(&other, obj, stage)) return 1;
@@ -100,8 +92,7 @@ static int is_near(const stage_matches *m, const grpo_objective *obj, stage_kind
     return 0;
 }
 
-static void keep_near(stage_matches *m, const match *x, const grpo_objective *obj, stage_kind stage)
-{
+static void keep_near(stage_matches *m, const match *x, const grpo_objective *obj, stage_kind stage) {
     int at = m->n_near;
     if (at == BEAM && x->distance >= m->near[BEAM - 1].distance) return;
     if (is_near(m, obj, stage)) return;
@@ -112,14 +103,12 @@ static void keep_near(stage_matches *m, const match *x, const grpo_objective *ob
 }
 
 /* what is farther is neither a match nor among the nearest */
-static double far_enough(const interview *v, const stage_matches *m)
-{
+static double far_enough(const interview *v, const stage_matches *m) {
     return m->n_near < BEAM ? HUGE_VAL : fmax(allowed(v->o), m->near[BEAM - 1].distance);
 }
 
 /* `from` with one more change, or as it is */
-static void try_match(const interview *v, stage_kind stage, stage_matches *m, const match *from, const change *changed)
-{
+static void try_match(const interview *v, stage_kind stage, stage_matches *m, const match *from, const change *changed) {
     match x = *from;
     grpo_objective obj;
     if (changed) x.changed[x.changes++] = *changed;
@@ -129,42 +118,36 @@ static void try_match(const interview *v, stage_kind stage, stage_matches *m, co
     keep_near(m, &x, &obj, stage);
 }
 
-static void try_changes(const interview *v, stage_kind stage, stage_matches *m, const match *from)
-{
+static void try_changes(const interview *v, stage_kind stage, stage_matches *m, const match *from) {
     grpo_objective obj = objective_of(from);
     change *changes = changes_of(&obj, stage);
     for (ptrdiff_t k = 0; k < arrlen(changes); k++) try_match(v, stage, m, from, &changes[k]);
     arrfree(changes);
 }
 
-static int has_stage(const answer *a, stage_kind stage)
-{
+static int has_stage(const answer *a, stage_kind stage) {
     for (int k = 0; k < N_OUTPUTS; k++) if (stage_of((output_kind)k) == stage && k != OUT_INFORMATIVE && a->of[k].value) return 1;
     return 0;
 }
 
-static int is_returned(const interview *v, stage_kind stage)
-{
+static int is_returned(const interview *v, stage_kind stage) {
     for (int k = 0; k < N_FULL_BATCHES; k++) if (v->round[k].answered && has_stage(&v->round[k].found, stage)) return 1;
     return 0;
 }
 
-static int has_own_advantages(const interview *v)
-{
+static int has_own_advantages(const interview *v) {
     for (int k = 0; k < N_FULL_BATCHES; k++) if (v->round[k].answered && !v->round[k].found.of[OUT_ADVANTAGE].value) return 0;
     return 1;
 }
 
-static int holds_for_tokens(const interview *v, stage_kind stage, const stage_matches *m, const match *x)
-{
+static int holds_for_tokens(const interview *v, stage_kind stage, const stage_matches *m, const match *x) {
     const round_result *last = &v->round[FULL_TOKEN_ADVANTAGES];
     grpo_objective obj = objective_of(x);
     return !last->answered || distance_on(last, &obj, stage, m->own_advantages) <= allowed(v->o);
 }
 
 /* only the matches that hold for advantages of tokens, if there are any; 0 if not */
-static int prefer_tokens(const interview *v, stage_kind stage, stage_matches *m)
-{
+static int prefer_tokens(const interview *v, stage_kind stage, stage_matches *m) {
     match *better = NULL;
     for (ptrdiff_t k = 0; k < arrlen(m->matches); k++)
         if (holds_for_tokens(v, stage, m, &m->matches[k])) arrput(better, m->matches[k]);
@@ -174,8 +157,7 @@ static int prefer_tokens(const interview *v, stage_kind stage, stage_matches *m)
     return 1;
 }
 
-static match row_of(int preset)
-{
+static match row_of(int preset) {
     match m;
     memset(&m, 0, sizeof m);
     m.row = preset;
@@ -183,8 +165,7 @@ static match row_of(int preset)
 }
 
 /* every row that has the stage of a match instead of the first such row */
-static void name_all_rows(stage_matches *m, stage_kind stage)
-{
+static void name_all_rows(stage_matches *m, stage_kind stage) {
     match *all = NULL;
     for (int n = 0; n < count_presets(); n++)
         for (ptrdiff_t k = 0; k < arrlen(m->matches); k++) {
@@ -197,16 +178,14 @@ static void name_all_rows(stage_matches *m, stage_kind stage)
 }
 
 /* one more change to each of the nearest */
-static void step_on(const interview *v, stage_kind stage, stage_matches *m)
-{
+static void step_on(const interview *v, stage_kind stage, stage_matches *m) {
     stage_matches from = *m;
     for (int k = 0; k < from.n_near; k++) if (from.near[k].changes < MOST_CHANGES) try_changes(v, stage, m, &from.near[k]);
 }
 
 /* Rows, else rows changed in one place, else what more changes make of the nearest of these.  A row that holds only while a sequence has
  * one advantage is what is left if nothing holds for all.  Of rows that are the same in this stage the first is looked at. */
-static void search_stage(const interview *v, stage_kind stage, stage_matches *m)
-{
+static void search_stage(const interview *v, stage_kind stage, stage_matches *m) {
     ptrdiff_t rows;
     for (int n = 0; n < count_presets(); n++) {
         match row = row_of(n);
@@ -224,8 +203,7 @@ static void search_stage(const interview *v, stage_kind stage, stage_matches *m)
     if (!arrlen(m->matches) && m->near[0].almost) arrput(m->matches, m->near[0]);
 }
 
-static stage_matches match_stage(const interview *v, stage_kind stage, int own)
-{
+static stage_matches match_stage(const interview *v, stage_kind stage, int own) {
     stage_matches m;
     memset(&m, 0, sizeof m);
     m.returned = is_returned(v, stage);
@@ -237,16 +215,14 @@ static stage_matches match_stage(const interview *v, stage_kind stage, int own)
 
 /* ---- telling -------------------------------------------------------------------------------------------------------------------- */
 
-static void print_match(const match *m)
-{
+static void print_match(const match *m) {
     int count;
     printf("%s", grpo_presets(&count)[m->row].name);
     for (int k = 0; k < m->changes; k++) printf("%s%s", k ? " and " : " with ", m->changed[k].name);
     if (m->almost) printf(" (but for %.1g of the size)", m->distance);
 }
 
-static void print_stage(const char *what, const stage_matches *m)
-{
+static void print_stage(const char *what, const stage_matches *m) {
     printf("%s: ", what);
     if (!m->returned) { puts("not returned"); return; }
     if (arrlen(m->matches)) {
@@ -262,8 +238,7 @@ static void print_stage(const char *what, const stage_matches *m)
 }
 
 /* a row that both stages match, changed in one place at most */
-static int print_whole(const stage_matches *a, const stage_matches *l)
-{
+static int print_whole(const stage_matches *a, const stage_matches *l) {
     int printed = 0;
     for (ptrdiff_t j = 0; j < arrlen(l->matches); j++)
         for (ptrdiff_t k = 0; k < arrlen(a->matches) || (!a->returned && k == 0); k++) {
@@ -276,8 +251,7 @@ static int print_whole(const stage_matches *a, const stage_matches *l)
     return printed;
 }
 
-static int conclude(const stage_matches *a, const stage_matches *l)
-{
+static int conclude(const stage_matches *a, const stage_matches *l) {
     if (!a->returned && !l->returned) return puts("none: nothing was returned"), 1;
     print_stage("advantages", a);
     print_stage("loss", l);
@@ -294,8 +268,7 @@ static int conclude(const stage_matches *a, const stage_matches *l)
 
 /* ---- all of it ------------------------------------------------------------------------------------------------------------------ */
 
-static int hold_interview(interview *v, session *s, const grpo_objective *asked)
-{
+static int hold_interview(interview *v, session *s, const grpo_objective *asked) {
     int answered = 0;
     for (int k = 0; k < N_FULL_BATCHES && session_start(s); k++) {
         char *text = full_batch_case(k, asked);
@@ -306,8 +279,7 @@ static int hold_interview(interview *v, session *s, const grpo_objective *asked)
     return answered;
 }
 
-int identify(const options *o)
-{
+int identify(const options *o) {
     static case_metric metrics[N_FULL_BATCHES][64];
     static double room[N_FULL_BATCHES][256];
     interview v;

@@ -20,8 +20,7 @@ static const struct { const char *as, *set, *expected; } changed[] = {
     { "cispo", "surrogate.weight_max=3.5", "none of the published objectives, nor a few changes away from them" }
 };
 
-static char *last_line(char *text)
-{
+static char *last_line(char *text) {
     size_t length = strlen(text);
     char *line;
     if (length && text[length - 1] == '\n') text[length - 1] = 0;
@@ -29,8 +28,7 @@ static char *last_line(char *text)
     return line ? line + 1 : text;
 }
 
-static void check_identity(char **argv, const char *as, const char *set, const char *expected, int status)
-{
+static void check_identity(char **argv, const char *as, const char *set, const char *expected, int status) {
     const char *const command[] = { argv[1], "--identify", "--", argv[2], "--as", as, set ? "--set" : NULL, set, NULL };
     command_result r = command_run(command, LIMIT);
     char *found = last_line(r.output);
@@ -40,8 +38,7 @@ static void check_identity(char **argv, const char *as, const char *set, const c
     free(r.output);
 }
 
-static int same_objective(const grpo_objective *a, const grpo_objective *b)
-{
+static int same_objective(const grpo_objective *a, const grpo_objective *b) {
     int count;
     const grpo_field *field = grpo_fields(&count);
     for (int n = 0; n < count; n++) if (grpo_objective_get(a, &field[n]) != grpo_objective_get(b, &field[n])) return 0;
@@ -49,8 +46,7 @@ static int same_objective(const grpo_objective *a, const grpo_objective *b)
 }
 
 /* the preset and those that are identical to it, and no other */
-static char *names_of(const grpo_preset *preset, int count, int which)
-{
+static char *names_of(const grpo_preset *preset, int count, int which) {
     grpo_objective own = grpo_objective_of(&preset[which]);
     char *t = NULL;
     text_add(&t, "it computes ");
@@ -61,8 +57,7 @@ static char *names_of(const grpo_preset *preset, int count, int which)
     return text_string(&t);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int count;
     const grpo_preset *preset = grpo_presets(&count);
     if (argc != 3) return fputs("usage: identify_test CONFORM ADAPTER_C\n", stderr), 2;

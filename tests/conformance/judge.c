@@ -7,8 +7,7 @@
 #define UNSTORED_OF_SCALE 1e-5
 #define UNSTORED_OF_LARGEST 1e-9
 
-question question_of(const test_case *c)
-{
+question question_of(const test_case *c) {
     question q;
     q.c = c;
     q.expected = answer_expected(c);
@@ -16,23 +15,20 @@ question question_of(const test_case *c)
     return q;
 }
 
-void question_free(question *q)
-{
+void question_free(question *q) {
     answer_free(&q->expected);
     answer_free(&q->scale);
 }
 
 /* ---- right or wrong ------------------------------------------------------------------------------------------------------------- */
 
-static double error_at(const rules *r, const question *q, const answer *found, output_kind output, int64_t k)
-{
+static double error_at(const rules *r, const question *q, const answer *found, output_kind output, int64_t k) {
     double scale = q->scale.of[output].value[k];
     if (output == OUT_INFORMATIVE) scale = 0;
     return compare_error_in(r->precision, found->of[output].value[k], q->expected.of[output].value[k], scale);
 }
 
-static mismatch judge_output(const rules *r, const question *q, const answer *found, output_kind output)
-{
+static mismatch judge_output(const rules *r, const question *q, const answer *found, output_kind output) {
     mismatch m;
     memset(&m, 0, sizeof m);
     m.output = output;
@@ -52,8 +48,7 @@ static mismatch judge_output(const rules *r, const question *q, const answer *fo
     return m;
 }
 
-mismatch *judge(const rules *r, const question *q, const answer *found, int64_t *judged, double *worst)
-{
+mismatch *judge(const rules *r, const question *q, const answer *found, int64_t *judged, double *worst) {
     mismatch *wrong = NULL;
     *judged = 0;
     *worst = 0;
@@ -68,8 +63,7 @@ mismatch *judge(const rules *r, const question *q, const answer *found, int64_t 
     return wrong;
 }
 
-int judge_failed(const mismatch *wrong, stage_kind stage)
-{
+int judge_failed(const mismatch *wrong, stage_kind stage) {
     for (ptrdiff_t k = 0; k < arrlen(wrong); k++) if (stage_of(wrong[k].output) == stage) return 1;
     return 0;
 }
@@ -77,14 +71,12 @@ int judge_failed(const mismatch *wrong, stage_kind stage)
 /* ---- the same mistake? ---------------------------------------------------------------------------------------------------------- */
 
 /* the scale is the right answer's; a larger wrong one may carry an error that is larger in proportion */
-static double size_of(double other, double expected, double scale)
-{
+static double size_of(double other, double expected, double scale) {
     double size = fmax(fabs(other), scale);
     return expected != 0 && scale > 0 && grpo_is_finite(scale / expected) ? fmax(size, fabs(other / expected) * scale) : size;
 }
 
-static int agrees(const rules *r, double found, double other, double expected, double scale)
-{
+static int agrees(const rules *r, double found, double other, double expected, double scale) {
     const compare_precision *p = r->precision;
     double slack;
     if (found == other || (found != found && other != other)) return 1;
@@ -96,16 +88,14 @@ static int agrees(const rules *r, double found, double other, double expected, d
 
 static int named(const numbers *n, int64_t k) { return n->value && n->given[k]; }
 
-static double largest(const numbers *scale)
-{
+static double largest(const numbers *scale) {
     double most = 0;
     for (int64_t k = 0; k < scale->count; k++) if (grpo_is_finite(scale->value[k])) most = fmax(most, scale->value[k]);
     return most;
 }
 
 /* is what the mistake says nothing of right, as far as that means that it would not have said anything? */
-static int as_good_as_right(const rules *r, const question *q, const answer *found, output_kind output, int64_t k)
-{
+static int as_good_as_right(const rules *r, const question *q, const answer *found, output_kind output, int64_t k) {
     double expected = q->expected.of[output].value[k], x = found->of[output].value[k], scale = q->scale.of[output].value[k];
     double most = output == OUT_REPORT || output == OUT_CALL ? scale : largest(&q->scale.of[output]);
     if (error_at(r, q, found, output, k) <= r->tolerance) return 1;
@@ -113,8 +103,7 @@ static int as_good_as_right(const rules *r, const question *q, const answer *fou
     return fabs(x - expected) <= fmax(UNSTORED_OF_SCALE * scale, UNSTORED_OF_LARGEST * most);
 }
 
-static judge_match match(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, int only_named)
-{
+static judge_match match(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, int only_named) {
     int tells = 0, same = 1;
     for (int out = 0; out < N_OUTPUTS; out++) {
         const numbers *f = &found->of[out], *m = &mistake->of[out];
@@ -131,28 +120,24 @@ static judge_match match(const rules *r, const question *q, stage_kind stage, co
     return !tells ? JUDGE_SILENT : same ? JUDGE_SAME : JUDGE_DIFFERENT;
 }
 
-judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake)
-{
+judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake) {
     return match(r, q, stage, found, mistake, 0);
 }
 
-judge_match judge_named(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake)
-{
+judge_match judge_named(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake) {
     return match(r, q, stage, found, mistake, 1);
 }
 
 /* ---- how near ------------------------------------------------------------------------------------------------------------------- */
 
-static double difference(double a, double b)
-{
+static double difference(double a, double b) {
     if (a == b || (a != a && b != b)) return 0;
     return grpo_is_finite(a) && grpo_is_finite(b) ? fabs(a - b) : 1;
 }
 
 static double size(double a) { return grpo_is_finite(a) ? fabs(a) : 1; }
 
-static double output_distance(const numbers *a, const numbers *b)
-{
+static double output_distance(const numbers *a, const numbers *b) {
     double apart = 0, total = 0;
     for (int64_t k = 0; k < a->count; k++) {
         if (!a->given[k] || !b->given[k]) continue;
@@ -162,8 +147,7 @@ static double output_distance(const numbers *a, const numbers *b)
     return total > 0 ? fmin(apart / total, 1) : 0;
 }
 
-double judge_distance(stage_kind stage, const answer *a, const answer *b)
-{
+double judge_distance(stage_kind stage, const answer *a, const answer *b) {
     double worst = 0;
     for (int k = 0; k < N_OUTPUTS; k++)
         if (stage_of((output_kind)k) == stage && a->of[k].value && b->of[k].value && a->of[k].count == b->of[k].count)

@@ -7,20 +7,17 @@
 
 enum { WHEN = 2, MANY = 60 << 20 };
 
-static void say(const char *text)
-{
+static void say(const char *text) {
     fputs(text, stdout);
     fflush(stdout);
 }
 
-static void skip(long seq)
-{
+static void skip(long seq) {
     printf("{\"seq\":%ld,\"skip\":\"as usual\"}\n", seq);
     fflush(stdout);
 }
 
-static void fill(FILE *f, char c, long count)
-{
+static void fill(FILE *f, char c, long count) {
     static char block[1 << 16];
     memset(block, c, sizeof block);
     for (; count > 0; count -= (long)sizeof block)
@@ -43,8 +40,7 @@ static void disorder(long seq) { skip(seq + 1); }
 static void error(long seq) { printf("{\"seq\":%ld,\"error\":\"no such thing\"}\n", seq); fflush(stdout); }
 static void flood(long seq) { (void)seq; for (;;) fill(stdout, 'x', 1L << 30); }
 static void deep(long seq) { (void)seq; fill(stdout, '[', 1 << 20); say("\n"); }
-static void numbers(long seq)
-{
+static void numbers(long seq) {
     printf("{\"seq\":%ld,\"result\":{\"loss\":[", seq);
     for (long k = 0; k < 3000000; k++) fputs("0,", stdout);
     say("0]}}\n");
@@ -85,8 +81,7 @@ static const struct { const char *name, *result; } results[] = {
 };
 
 /* what it says of itself, or what it does instead */
-static void start(const char *mode)
-{
+static void start(const char *mode) {
     if (!strcmp(mode, "no-start")) exit(1);
     if (!strcmp(mode, "hang-start")) hang(0);
     if (!strcmp(mode, "garbage-start")) { say("Loading model...\n"); return; }
@@ -96,14 +91,12 @@ static void start(const char *mode)
     if (!strcmp(mode, "deaf-start")) hang(0);
 }
 
-static void stop(const char *mode)
-{
+static void stop(const char *mode) {
     if (!strcmp(mode, "ignores-stop")) hang(0);
     exit(!strcmp(mode, "bad-end"));
 }
 
-static void run(const char *mode, long seq)
-{
+static void run(const char *mode, long seq) {
     if (seq != WHEN) { skip(seq); return; }
     for (size_t k = 0; k < sizeof modes / sizeof *modes; k++) if (!strcmp(modes[k].name, mode)) modes[k].act(seq);
     for (size_t k = 0; k < sizeof results / sizeof *results; k++)
@@ -111,15 +104,13 @@ static void run(const char *mode, long seq)
     fflush(stdout);
 }
 
-static int is_mode(const char *name)
-{
+static int is_mode(const char *name) {
     for (size_t k = 0; k < sizeof modes / sizeof *modes; k++) if (!strcmp(modes[k].name, name)) return 1;
     for (size_t k = 0; k < sizeof results / sizeof *results; k++) if (!strcmp(results[k].name, name)) return 1;
     return 0;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     char *line = NULL;
     size_t room = 0;
     if (argc != 2 || !is_mode(argv[1])) {

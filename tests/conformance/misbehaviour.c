@@ -84,8 +84,7 @@ static const struct expectation { const char *mode; scope at; const char *timeou
 static char **wrapper;
 static const char *conform, *misbehave, *vectors;
 
-static command_result run(const struct expectation *e)
-{
+static command_result run(const struct expectation *e) {
     const char **command = NULL;
     const char *const fixed[] = { conform, "--vectors", vectors, "--only", asked[e->at].only[0], "--only", asked[e->at].only[1],
                                   "--format", "json", "--timeout", e->timeout, "--", misbehave, e->mode, NULL };
@@ -97,22 +96,19 @@ static command_result run(const struct expectation *e)
     return r;
 }
 
-static const char *word(const cJSON *json, const char *key)
-{
+static const char *word(const cJSON *json, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
     return cJSON_IsString(item) ? item->valuestring : "";
 }
 
-static void check_case(const char *mode, const cJSON *c, const char *verdict, const char *reason)
-{
+static void check_case(const char *mode, const cJSON *c, const char *verdict, const char *reason) {
     const cJSON *wrong = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(c, "wrong"), 0);
     const char *id = word(c, "id"), *found = word(wrong ? wrong : c, wrong ? "where" : "reason");
     check(!strcmp(word(c, "verdict"), verdict), "%s: %s: expected %s, found %s", mode, id, verdict, word(c, "verdict"));
     check(strstr(found, reason) != NULL, "%s: %s: expected \"%s\", found \"%s\"", mode, id, reason, found);
 }
 
-static void check_mode(const struct expectation *e)
-{
+static void check_mode(const struct expectation *e) {
     const int everywhere = asked[e->at].everywhere, status = strcmp(e->verdict, "passed") != 0;
     command_result r = run(e);
     cJSON *json = cJSON_Parse(r.output);
@@ -128,8 +124,7 @@ static void check_mode(const struct expectation *e)
     free(r.output);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     if (argc < 4) return fputs("usage: misbehaviour CONFORM MISBEHAVE VECTORS [WRAPPER...]\n", stderr), 2;
     conform = argv[1];
     misbehave = argv[2];

@@ -39,15 +39,13 @@ typedef int setter(options *o, const char *value);      /* nonzero: the value wi
 static int set_vectors(options *o, const char *value) { o->vectors = value; return 0; }
 static int set_only(options *o, const char *value) { arrput(o->only, value); return 0; }
 
-static int set_precision(options *o, const char *value)
-{
+static int set_precision(options *o, const char *value) {
     for (size_t k = 0; k < sizeof precisions / sizeof *precisions; k++)
         if (!strcmp(precisions[k].precision->name, value)) { o->rules.precision = precisions[k].precision; return 0; }
     return 1;
 }
 
-static int positive(const char *value, double *out)
-{
+static int positive(const char *value, double *out) {
     char *end;
     *out = strtod(value, &end);
     return end == value || *end || !(*out > 0) || !grpo_is_finite(*out);
@@ -56,15 +54,13 @@ static int positive(const char *value, double *out)
 static int set_tolerance(options *o, const char *value) { return positive(value, &o->rules.tolerance); }
 static int set_timeout(options *o, const char *value) { return positive(value, &o->timeout) || o->timeout > 1e6; }
 
-static int set_format(options *o, const char *value)
-{
+static int set_format(options *o, const char *value) {
     o->format = value;
     o->write = report_format(value);
     return !o->write;
 }
 
-static int set_verbose(options *o, const char *value)
-{
+static int set_verbose(options *o, const char *value) {
     o->verbose = !strcmp(value, "all");
     return !o->verbose;
 }
@@ -72,15 +68,13 @@ static int set_verbose(options *o, const char *value)
 static int set_complete(options *o, const char *value) { (void)value; o->complete = 1; return 0; }
 static int set_identify(options *o, const char *value) { (void)value; o->identify = 1; return 0; }
 
-static int print_version(options *o, const char *value)
-{
+static int print_version(options *o, const char *value) {
     (void)value;
     o->done = 1;
     return printf("conform %s, protocol 1\n", GRPO_VERSION) < 0;
 }
 
-static int print_help(options *o, const char *value)
-{
+static int print_help(options *o, const char *value) {
     (void)value;
     o->done = 1;
     return printf(help, VECTORS, precisions[0].tolerance, precisions[1].tolerance, precisions[2].tolerance) < 0;
@@ -93,8 +87,7 @@ static const struct { const char *name; int valued; setter *set; } known[] = {
 };
 
 /* the number of arguments used, 0 after a message */
-static int read_option(options *o, char **argument)
-{
+static int read_option(options *o, char **argument) {
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         size_t length = strlen(known[k].name);
         const char *value = NULL;
@@ -110,8 +103,7 @@ static int read_option(options *o, char **argument)
     return fprintf(stderr, "conform: there is no option %s\n", argument[0]), 0;
 }
 
-int options_read(int argc, char **argv, options *o)
-{
+int options_read(int argc, char **argv, options *o) {
     int n = 1;
     memset(o, 0, sizeof *o);
     o->vectors = VECTORS;

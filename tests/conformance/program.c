@@ -20,8 +20,7 @@ static char reason[400];
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
 #endif
-static const char *because(const char *format, ...)
-{
+static const char *because(const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(reason, sizeof reason, format, args);
@@ -29,8 +28,7 @@ static const char *because(const char *format, ...)
     return reason;
 }
 
-double program_clock(void)
-{
+double program_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
@@ -41,23 +39,20 @@ double program_clock(void)
 /* what an interrupt of ours has to take along: the program leads a group of its own, which the terminal does not signal */
 static volatile pid_t running;
 
-static void interrupted(int signal_number)
-{
+static void interrupted(int signal_number) {
     if (running > 0) kill(-running, SIGKILL);
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
 
-static void prepare_signals(void)
-{
+static void prepare_signals(void) {
     static const int deadly[] = { SIGINT, SIGTERM, SIGHUP };
     signal(SIGPIPE, SIG_IGN);
     for (int k = 0; k < 3; k++)
         if (signal(deadly[k], interrupted) == SIG_IGN) signal(deadly[k], SIG_IGN);
 }
 
-static void become(char *const *command, const int *in, const int *out, const int *failure)
-{
+static void become(char *const *command, const int *in, const int *out, const int *failure) {
     signal(SIGPIPE, SIG_DFL);
     setpgid(0, 0);
     if (dup2(in[0], 0) >= 0 && dup2(out[1], 1) >= 0) {
@@ -70,8 +65,7 @@ static void become(char *const *command, const int *in, const int *out, const in
 
 static void close_pair(const int *pair) { close(pair[0]); close(pair[1]); }
 
-static int pipes(int pair[3][2])
-{
+static int pipes(int pair[3][2]) {
     for (int k = 0; k < 3; k++) {
         if (!pipe(pair[k])) continue;
         while (k--) close_pair(pair[k]);
@@ -80,8 +74,7 @@ static int pipes(int pair[3][2])
     return 0;
 }
 
-const char *program_start(program *p, char *const *command)
-{
+const char *program_start(program *p, char *const *command) {
     enum { IN, OUT, FAILURE };
     int pair[3][2], failure = 0;
     ssize_t got;
@@ -112,16 +105,14 @@ const char *program_start(program *p, char *const *command)
     return NULL;
 }
 
-static void forget(program *p)
-{
+static void forget(program *p) {
     if (p->pid != 0) { close(p->to); close(p->from); }
     p->pid = running = 0;
     arrfree(p->received);
     p->given = 0;
 }
 
-void program_kill(program *p)
-{
+void program_kill(program *p) {
     if (p->pid > 0) {
         kill(-p->pid, SIGKILL);
         kill(p->pid, SIGKILL);
@@ -133,8 +124,7 @@ void program_kill(program *p)
 void program_free(program *p) { program_kill(p); }
 
 /* waits for the exit; 0 and the status, or 1 at the deadline */
-static int reap(const program *p, double deadline, int *status)
-{
+static int reap(const program *p, double deadline, int *status) {
     const struct timespec nap = { 0, 2000000 };
     for (;;) {
         pid_t got = waitpid(p->pid, status, WNOHANG);
@@ -146,8 +136,7 @@ static int reap(const program *p, double deadline, int *status)
 }
 
 /* the program closed its output: it has exited, or it hides */
-static const char *gone(program *p)
-{
+static const char *gone(program *p) {
     char *rest = NULL, *quoted;
     int status, hides = reap(p, program_clock() + 1, &status);
     if (arrlen(p->received)) {
@@ -166,15 +155,13 @@ static const char *gone(program *p)
 
 /* ---- lines ---------------------------------------------------------------------------------------------------------------------- */
 
-static void drop_given(program *p)
-{
+static void drop_given(program *p) {
     if (p->given) arrdeln(p->received, 0, p->given);
     p->given = 0;
 }
 
 /* 1: bytes came, 0: none for now, -1: the end */
-static int receive(program *p)
-{
+static int receive(program *p) {
     ssize_t got;
     char *room = arraddnptr(p->received, CHUNK);
     do got = read(p->from, room, CHUNK); while (got < 0 && errno == EINTR);
@@ -184,16 +171,14 @@ static int receive(program *p)
 }
 
 /* writes what the pipe takes; a reader that is gone takes everything */
-static size_t send_some(const program *p, const char *bytes, size_t count)
-{
+static size_t send_some(const program *p, const char *bytes, size_t count) {
     ssize_t sent;
     do sent = write(p->to, bytes, count); while (sent < 0 && errno == EINTR);
     if (sent >= 0) return (size_t)sent;
     return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : count;
 }
 
-static const char *too_late(program *p, double seconds, size_t unsent)
-{
+static const char *too_late(program *p, double seconds, size_t unsent) {
     char *rest = NULL, *quoted;
     if (arrlen(p->received)) {
         text_add(&rest, ", only half a line: ");
@@ -206,8 +191,7 @@ static const char *too_late(program *p, double seconds, size_t unsent)
     return reason;
 }
 
-static const char *talks_on(program *p)
-{
+static const char *talks_on(program *p) {
     char *rest = NULL, *quoted;
     text_excerpt(&rest, p->received + p->given, (size_t)arrlen(p->received) - p->given, 60);
     quoted = text_string(&rest);
@@ -217,8 +201,7 @@ static const char *talks_on(program *p)
     return reason;
 }
 
-static const char *wait_for_either(program *p, int sending, double deadline)
-{
+static const char *wait_for_either(program *p, int sending, double deadline) {
     struct pollfd end[2];
     double left = deadline - program_clock();
     end[0].fd = p->from;
@@ -230,8 +213,7 @@ static const char *wait_for_either(program *p, int sending, double deadline)
     return NULL;
 }
 
-const char *program_ask(program *p, const char *line, size_t size, double seconds, const char **answer, size_t *answer_size)
-{
+const char *program_ask(program *p, const char *line, size_t size, double seconds, const char **answer, size_t *answer_size) {
     double deadline = program_clock() + seconds;
     size_t sent = 0, looked = 0;
     const char *wrong;
@@ -260,8 +242,7 @@ const char *program_ask(program *p, const char *line, size_t size, double second
 }
 
 /* a last answer is allowed and not looked at */
-const char *program_end(program *p, const char *line, double seconds)
-{
+const char *program_end(program *p, const char *line, double seconds) {
     double deadline = program_clock() + seconds;
     int status;
     if (!p->pid) return NULL;

@@ -10,19 +10,16 @@ enum { SHOWN_IDS = 8, SHOWN_ALSO = 4, SHOWN_SKIPS = 8, FEW = 4, MANY = 10 };
 /* what a group has to cover: a stage of a failed case */
 typedef struct { int result; const stage_diagnosis *d; int covered; } item;
 
-static int contains(const int *list, int value)
-{
+static int contains(const int *list, int value) {
     for (ptrdiff_t k = 0; k < arrlen(list); k++) if (list[k] == value) return 1;
     return 0;
 }
 
-static void put_once(int **list, int value)
-{
+static void put_once(int **list, int value) {
     if (!contains(*list, value)) arrput(*list, value);
 }
 
-static item *items_of(const report *r)
-{
+static item *items_of(const report *r) {
     item *items = NULL;
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
         for (int s = 0; s < N_STAGES; s++) {
@@ -32,15 +29,13 @@ static item *items_of(const report *r)
     return items;
 }
 
-static int explained_by(const item *items, int cause)
-{
+static int explained_by(const item *items, int cause) {
     int n = 0;
     for (ptrdiff_t k = 0; k < arrlen(items); k++) n += !items[k].covered && contains(items[k].d->causes, cause);
     return n;
 }
 
-static int refuted_by(const report *r, int cause)
-{
+static int refuted_by(const report *r, int cause) {
     int n = 0;
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
         for (int s = 0; s < N_STAGES; s++) n += contains(r->results[k].diagnosis.stage[s].refuted, cause);
@@ -48,14 +43,12 @@ static int refuted_by(const report *r, int cause)
 }
 
 /* beside a cause of many failures, an objective that has the numbers of one case alone says nothing */
-static int is_coincidence(const report *r, int cause, int explains)
-{
+static int is_coincidence(const report *r, int cause, int explains) {
     return explains == 1 && !r->d->causes[cause].known && arrlen(r->groups) && arrlen(r->groups[0].cases) >= MANY;
 }
 
 /* the cause that explains most and is refuted least; known ones come first among equals.  -1: nothing is left that one explains */
-static int best_cause(const report *r, const item *items)
-{
+static int best_cause(const report *r, const item *items) {
     int best = -1, best_score = 0, best_refuted = 0;
     for (int c = 0; c < (int)arrlen(r->d->causes); c++) {
         int explains = explained_by(items, c), refuted, score;
@@ -73,8 +66,7 @@ static int best_cause(const report *r, const item *items)
 }
 
 /* how much of what one explains does the other explain too? */
-static int shared_by(const item *items, int one, int other)
-{
+static int shared_by(const item *items, int one, int other) {
     int n = 0;
     for (ptrdiff_t k = 0; k < arrlen(items); k++)
         n += !items[k].covered && contains(items[k].d->causes, one) && contains(items[k].d->causes, other);
@@ -82,8 +74,7 @@ static int shared_by(const item *items, int one, int other)
 }
 
 /* Not every case records every mistake: the known one, refuted nowhere, that an objective is in the cases which do.  -1: none */
-static int known_as(const report *r, const item *items, int cause)
-{
+static int known_as(const report *r, const item *items, int cause) {
     int best = -1, best_shared = 0, least = explained_by(items, cause) < FEW ? 1 : 2;
     for (int c = 0; c < (int)arrlen(r->d->causes); c++) {
         int shared = r->d->causes[c].known ? shared_by(items, cause, c) : 0;
@@ -94,8 +85,7 @@ static int known_as(const report *r, const item *items, int cause)
     return best;
 }
 
-static void cover_items(failure_group *g, item *items)
-{
+static void cover_items(failure_group *g, item *items) {
     for (ptrdiff_t k = 0; k < arrlen(items); k++) {
         const int *causes = items[k].d->causes;
         if (items[k].covered || !(contains(causes, g->cause) || (g->like >= 0 && contains(causes, g->like)))) continue;
@@ -104,8 +94,7 @@ static void cover_items(failure_group *g, item *items)
     }
 }
 
-static void cover(report *r, item *items, int cause)
-{
+static void cover(report *r, item *items, int cause) {
     failure_group g;
     int known = r->d->causes[cause].known ? -1 : known_as(r, items, cause);
     memset(&g, 0, sizeof g);
@@ -123,8 +112,7 @@ typedef enum { LIKE_NAN, LIKE_ROUNDING, LIKE_NOTHING, N_LIKENESSES } likeness;
 static const char *const likeness_text[N_LIKENESSES] = { "unexplained, NaN is found",
     "unexplained, and so near that it may be rounding: sum and subtract more carefully", "unexplained" };
 
-static likeness likeness_of(const report *r, const case_result *c)
-{
+static likeness likeness_of(const report *r, const case_result *c) {
     double worst = 0;
     for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) {
         if (c->wrong[k].m.found != c->wrong[k].m.found) return LIKE_NAN;
@@ -133,8 +121,7 @@ static likeness likeness_of(const report *r, const case_result *c)
     return worst < 100 * r->r->tolerance ? LIKE_ROUNDING : LIKE_NOTHING;
 }
 
-static void group_unexplained(report *r, const item *items, likeness like)
-{
+static void group_unexplained(report *r, const item *items, likeness like) {
     failure_group g;
     memset(&g, 0, sizeof g);
     g.cause = g.like = -1;
@@ -147,13 +134,11 @@ static void group_unexplained(report *r, const item *items, likeness like)
 /* up to what differs from case to case */
 static size_t reason_length(const char *reason) { return strcspn(reason, ":"); }
 
-static int same_reason(const char *a, const char *b)
-{
+static int same_reason(const char *a, const char *b) {
     return reason_length(a) == reason_length(b) && !strncmp(a, b, reason_length(a));
 }
 
-static void group_reason(report *r, int result)
-{
+static void group_reason(report *r, int result) {
     const char *reason = r->results[result].reason;
     failure_group g;
     for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) {
@@ -170,8 +155,7 @@ static void group_reason(report *r, int result)
     arrput(r->groups, g);
 }
 
-static void count(report *r)
-{
+static void count(report *r) {
     r->passed = r->failed = r->skipped = 0;
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
         r->passed += r->results[k].verdict == CASE_PASSED;
@@ -180,8 +164,7 @@ static void count(report *r)
     }
 }
 
-void report_group(report *r)
-{
+void report_group(report *r) {
     item *items = items_of(r);
     int cause;
     count(r);
@@ -192,8 +175,7 @@ void report_group(report *r)
     arrfree(items);
 }
 
-void report_free(report *r)
-{
+void report_free(report *r) {
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
         free(r->results[k].id);
         free(r->results[k].variant);
@@ -209,38 +191,33 @@ void report_free(report *r)
     arrfree(r->groups);
 }
 
-void report_summary(const report *r, char *buffer, size_t size)
-{
+void report_summary(const report *r, char *buffer, size_t size) {
     snprintf(buffer, size, "%lld passed, %lld failed, %lld skipped", (long long)r->passed, (long long)r->failed, (long long)r->skipped);
 }
 
 /* ---- one failure in words ------------------------------------------------------------------------------------------------------- */
 
-static void write_wrong(char **t, const char *indent, const wrong_output *w)
-{
+static void write_wrong(char **t, const char *indent, const wrong_output *w) {
     text_format(t, "%s%s: expected %.17g, found %.17g", indent, w->where, w->m.expected, w->m.found);
     if (grpo_is_finite(w->m.error)) text_format(t, ", error %.3g eps of scale", w->m.error);
     else text_add(t, ", no tolerance covers it");
     text_format(t, " (%lld of %lld numbers wrong, the worst is shown)\n", (long long)w->m.wrong, (long long)w->m.judged);
 }
 
-static void write_nearest(char **t, const char *indent, const diagnostician *d, const stage_diagnosis *s)
-{
+static void write_nearest(char **t, const char *indent, const diagnostician *d, const stage_diagnosis *s) {
     if (!s->failed || arrlen(s->causes) || s->nearest < 0) return;
     text_format(t, "%snearest: %s (%.2g of the size apart; the right answer: %.2g)\n", indent, d->causes[s->nearest].name,
                 s->nearest_distance, s->right_distance);
 }
 
 /* the numbers, and the nearest objective where nothing explains them */
-static void write_numbers(char **t, const char *indent, const report *r, const case_result *c)
-{
+static void write_numbers(char **t, const char *indent, const report *r, const case_result *c) {
     for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) write_wrong(t, indent, &c->wrong[k]);
     for (int s = 0; s < N_STAGES; s++) write_nearest(t, indent, r->d, &c->diagnosis.stage[s]);
 }
 
 /* the causes of a group, or what else is to be said of it, in a few words */
-static void write_title(char **t, const report *r, const failure_group *g)
-{
+static void write_title(char **t, const report *r, const failure_group *g) {
     if (g->cause == -2) text_format(t, "%.*s", (int)reason_length(g->reason), g->reason);
     else if (g->cause == -1) text_add(t, g->reason);
     else text_add(t, r->d->causes[g->cause].name);
@@ -252,8 +229,7 @@ static void write_title(char **t, const report *r, const failure_group *g)
 
 static int shared_cause(const report *r) { return arrlen(r->groups) && r->groups[0].cause >= 0; }
 
-static void write_diagnosis(char **t, const report *r, int result)
-{
+static void write_diagnosis(char **t, const report *r, int result) {
     int n = 0;
     for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) {
         if (!contains(r->groups[k].cases, result) || r->groups[k].cause == -2) continue;
@@ -268,14 +244,12 @@ static void write_diagnosis(char **t, const report *r, int result)
 
 /* ---- text ----------------------------------------------------------------------------------------------------------------------- */
 
-static void print_text(char **t)
-{
+static void print_text(char **t) {
     fwrite(*t, 1, (size_t)arrlen(*t), stdout);
     arrfree(*t);
 }
 
-static void write_ids(char **t, const report *r, const int *cases, ptrdiff_t most)
-{
+static void write_ids(char **t, const report *r, const int *cases, ptrdiff_t most) {
     ptrdiff_t shown = r->verbose || arrlen(cases) < most ? arrlen(cases) : most;
     for (ptrdiff_t k = 0; k < shown; k++) text_format(t, " %s", r->results[cases[k]].id);
     if (shown < arrlen(cases)) text_format(t, " and %lld more", (long long)(arrlen(cases) - shown));
@@ -283,8 +257,7 @@ static void write_ids(char **t, const report *r, const int *cases, ptrdiff_t mos
 }
 
 /* the case with the fewest wrong numbers is the easiest to follow */
-static int example_of(const report *r, const failure_group *g)
-{
+static int example_of(const report *r, const failure_group *g) {
     int best = g->cases[0];
     int64_t least = -1;
     for (ptrdiff_t k = 0; k < arrlen(g->cases); k++) {
@@ -298,16 +271,14 @@ static int example_of(const report *r, const failure_group *g)
 
 static void write_known(char **t, const report *r, int c) { text_format(t, "%s: %s\n", r->d->causes[c].name, r->d->causes[c].text); }
 
-static void write_cause_text(char **t, const report *r, int c)
-{
+static void write_cause_text(char **t, const report *r, int c) {
     if (!*r->d->causes[c].text) return;
     text_add(t, "   ");
     if (r->d->causes[c].known) write_known(t, r, c);
     else text_format(t, "%s\n", r->d->causes[c].text);
 }
 
-static void write_group(char **t, const report *r, const failure_group *g, int number)
-{
+static void write_group(char **t, const report *r, const failure_group *g, int number) {
     const case_result *example = &r->results[example_of(r, g)];
     text_format(t, "\n%d. %lld case%s: ", number, (long long)arrlen(g->cases), arrlen(g->cases) == 1 ? "" : "s");
     write_title(t, r, g);
@@ -323,8 +294,7 @@ static void write_group(char **t, const report *r, const failure_group *g, int n
     write_ids(t, r, g->cases, SHOWN_IDS);
 }
 
-static void write_each_failure(char **t, const report *r)
-{
+static void write_each_failure(char **t, const report *r) {
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
         const case_result *c = &r->results[k];
         if (c->verdict != CASE_FAILED) continue;
@@ -336,15 +306,13 @@ static void write_each_failure(char **t, const report *r)
     }
 }
 
-static int same_skip(const report *r, int a, int b)
-{
+static int same_skip(const report *r, int a, int b) {
     const case_result *x = &r->results[a], *y = &r->results[b];
     return x->verdict == CASE_SKIPPED && y->verdict == CASE_SKIPPED && !strcmp(x->reason, y->reason);
 }
 
 /* one for each reason */
-static int *first_skips(const report *r)
-{
+static int *first_skips(const report *r) {
     int *first = NULL;
     for (int k = 0; k < (int)arrlen(r->results); k++) {
         int known = r->results[k].verdict != CASE_SKIPPED;
@@ -354,8 +322,7 @@ static int *first_skips(const report *r)
     return first;
 }
 
-static void write_skips(char **t, const report *r)
-{
+static void write_skips(char **t, const report *r) {
     int *first = first_skips(r);
     ptrdiff_t shown = r->verbose || arrlen(first) < SHOWN_SKIPS ? arrlen(first) : SHOWN_SKIPS;
     for (ptrdiff_t j = 0; j < shown; j++) {
@@ -369,16 +336,14 @@ static void write_skips(char **t, const report *r)
     arrfree(first);
 }
 
-static double worst_of(const report *r)
-{
+static double worst_of(const report *r) {
     double worst = 0;
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
         if (r->results[k].verdict == CASE_PASSED && r->results[k].worst > worst) worst = r->results[k].worst;
     return worst;
 }
 
-static void write_head(char **t, const report *r)
-{
+static void write_head(char **t, const report *r) {
     int64_t judged = 0;
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) judged += r->results[k].judged;
     text_format(t, "%s %s (%s), %s, tolerance %g eps of scale: %lld cases, %lld numbers; worst error that passed %.3g eps\n",
@@ -386,8 +351,7 @@ static void write_head(char **t, const report *r)
                 r->s->precision, r->r->tolerance, (long long)arrlen(r->results), (long long)judged, worst_of(r));
 }
 
-static void report_text(const report *r)
-{
+static void report_text(const report *r) {
     char *t = NULL, summary[100];
     report_summary(r, summary, sizeof summary);
     write_head(&t, r);
@@ -404,8 +368,7 @@ static void report_text(const report *r)
 /* ---- TAP ------------------------------------------------------------------------------------------------------------------------ */
 
 /* reason or diagnosis, and the numbers */
-static char *details(const report *r, int result)
-{
+static char *details(const report *r, int result) {
     const case_result *c = &r->results[result];
     char *t = NULL;
     if (c->reason) text_add(&t, c->reason);
@@ -415,8 +378,7 @@ static char *details(const report *r, int result)
     return text_string(&t);
 }
 
-static void write_indented(char **t, const char *indent, const char *lines)
-{
+static void write_indented(char **t, const char *indent, const char *lines) {
     for (const char *end; *lines; lines = *end ? end + 1 : end) {
         end = lines + strcspn(lines, "\n");
         text_add(t, indent);
@@ -425,8 +387,7 @@ static void write_indented(char **t, const char *indent, const char *lines)
     }
 }
 
-static void report_tap(const report *r)
-{
+static void report_tap(const report *r) {
     char *t = NULL, summary[100];
     report_summary(r, summary, sizeof summary);
     text_format(&t, "TAP version 13\n1..%lld\n", (long long)arrlen(r->results));
@@ -449,8 +410,7 @@ static void report_tap(const report *r)
 
 /* ---- JUnit ---------------------------------------------------------------------------------------------------------------------- */
 
-static void write_xml(char **t, const char *s)
-{
+static void write_xml(char **t, const char *s) {
     for (; *s; s++) {
         if (*s == '<') text_add(t, "&lt;");
         else if (*s == '>') text_add(t, "&gt;");
@@ -461,8 +421,7 @@ static void write_xml(char **t, const char *s)
     }
 }
 
-static void write_junit_case(char **t, const report *r, int result)
-{
+static void write_junit_case(char **t, const report *r, int result) {
     const case_result *c = &r->results[result];
     text_add(t, "  <testcase classname=\"");
     write_xml(t, c->variant);
@@ -488,8 +447,7 @@ static void write_junit_case(char **t, const report *r, int result)
     text_add(t, "</testcase>\n");
 }
 
-static void report_junit(const report *r)
-{
+static void report_junit(const report *r) {
     char *t = NULL;
     double seconds = 0;
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) seconds += r->results[k].seconds;
@@ -504,29 +462,25 @@ static void report_junit(const report *r)
 
 /* ---- JSON ----------------------------------------------------------------------------------------------------------------------- */
 
-static void write_pair(char **t, const char *key, const char *value)
-{
+static void write_pair(char **t, const char *key, const char *value) {
     text_quoted(t, key);
     text_add(t, ":");
     if (value) text_quoted(t, value);
     else text_add(t, "null");
 }
 
-static void write_number_pair(char **t, const char *key, double value)
-{
+static void write_number_pair(char **t, const char *key, double value) {
     text_format(t, ",\"%s\":", key);
     text_number(t, value);
 }
 
-static const char *group_kind(const report *r, const failure_group *g)
-{
+static const char *group_kind(const report *r, const failure_group *g) {
     if (g->cause == -2) return "protocol";
     if (g->cause == -1) return "unexplained";
     return r->d->causes[g->cause].known ? "known mistake" : "other objective";
 }
 
-static void write_json_group(char **t, const report *r, const failure_group *g)
-{
+static void write_json_group(char **t, const report *r, const failure_group *g) {
     text_add(t, "{");
     write_pair(t, "kind", group_kind(r, g));
     text_add(t, ",");
@@ -542,8 +496,7 @@ static void write_json_group(char **t, const report *r, const failure_group *g)
     text_add(t, "]}");
 }
 
-static void write_json_wrong(char **t, const wrong_output *w)
-{
+static void write_json_wrong(char **t, const wrong_output *w) {
     text_add(t, "{");
     write_pair(t, "output", output_name[w->m.output]);
     text_add(t, ",");
@@ -554,8 +507,7 @@ static void write_json_wrong(char **t, const wrong_output *w)
     text_format(t, ",\"wrong\":%lld,\"judged\":%lld}", (long long)w->m.wrong, (long long)w->m.judged);
 }
 
-static void write_json_causes(char **t, const report *r, const case_result *c)
-{
+static void write_json_causes(char **t, const report *r, const case_result *c) {
     int n = 0;
     for (int s = 0; s < N_STAGES; s++)
         for (ptrdiff_t k = 0; k < arrlen(c->diagnosis.stage[s].causes); k++) {
@@ -564,8 +516,7 @@ static void write_json_causes(char **t, const report *r, const case_result *c)
         }
 }
 
-static void write_json_case(char **t, const report *r, const case_result *c)
-{
+static void write_json_case(char **t, const report *r, const case_result *c) {
     static const char *const verdicts[] = { "passed", "failed", "skipped" };
     text_add(t, "{");
     write_pair(t, "id", c->id);
@@ -580,8 +531,7 @@ static void write_json_case(char **t, const report *r, const case_result *c)
     text_add(t, "]}");
 }
 
-static void report_json(const report *r)
-{
+static void report_json(const report *r) {
     char *t = NULL;
     text_add(&t, "{\"program\":{");
     write_pair(&t, "name", r->s->name);
@@ -601,8 +551,7 @@ static void report_json(const report *r)
     print_text(&t);
 }
 
-report_writer *report_format(const char *name)
-{
+report_writer *report_format(const char *name) {
     static const struct { const char *name; report_writer *write; } formats[] = {
         { "text", report_text }, { "tap", report_tap }, { "junit", report_junit }, { "json", report_json }
     };

@@ -21,22 +21,19 @@ typedef struct {
 
 /* ---- what the vectors tell ------------------------------------------------------------------------------------------------------ */
 
-static char *copy(const char *s)
-{
+static char *copy(const char *s) {
     char *t = NULL;
     text_add(&t, s);
     return text_string(&t);
 }
 
-static const char *interned(knowledge *k, const char *id)
-{
+static const char *interned(knowledge *k, const char *id) {
     for (ptrdiff_t n = 0; n < arrlen(k->ids); n++) if (!strcmp(k->ids[n], id)) return k->ids[n];
     arrput(k->ids, copy(id));
     return arrlast(k->ids);
 }
 
-static void learn_case(knowledge *k, const test_case *c)
-{
+static void learn_case(knowledge *k, const test_case *c) {
     const cJSON *defects = cJSON_GetObjectItemCaseSensitive(c->json, "defects");
     telling_case t;
     memset(&t, 0, sizeof t);
@@ -55,8 +52,7 @@ static void learn_case(knowledge *k, const test_case *c)
     arrput(k->cases, t);
 }
 
-static void learn_table(knowledge *k, const char *vectors)
-{
+static void learn_table(knowledge *k, const char *vectors) {
     char path[4096], *text = NULL, *string;
     FILE *f;
     int c;
@@ -75,8 +71,7 @@ static void learn_table(knowledge *k, const char *vectors)
 
 /* ---- calls ---------------------------------------------------------------------------------------------------------------------- */
 
-static mismatch *judged(const question *q, const answer *found)
-{
+static mismatch *judged(const question *q, const answer *found) {
     const rules r = { &compare_f64, 64 };
     int64_t count;
     double worst;
@@ -84,8 +79,7 @@ static mismatch *judged(const question *q, const answer *found)
 }
 
 /* the right answers pass; a flag turned, a number off by twice the tolerance or by 1 where it has no scale, is told with its place */
-static void check_call_numbers(const test_case *c)
-{
+static void check_call_numbers(const test_case *c) {
     question q = question_of(c);
     answer found = answer_expected(c);
     mismatch *wrong = judged(&q, &found);
@@ -103,8 +97,7 @@ static void check_call_numbers(const test_case *c)
     question_free(&q);
 }
 
-static void check_call_names(const test_case *c)
-{
+static void check_call_names(const test_case *c) {
     for (const cJSON *item = c->answers->child; item; item = item->next) {
         cJSON *json = cJSON_Duplicate(c->answers, 1);
         const char *missing;
@@ -118,8 +111,7 @@ static void check_call_names(const test_case *c)
 
 /* ---- all files ------------------------------------------------------------------------------------------------------------------ */
 
-static void learn_file(knowledge *k, const case_file *file)
-{
+static void learn_file(knowledge *k, const case_file *file) {
     for (int64_t j = 0; j < file->n_cases; j++) {
         const test_case *c = &file->cases[j];
         learn_case(k, c);
@@ -129,8 +121,7 @@ static void learn_file(knowledge *k, const case_file *file)
     }
 }
 
-static int learn(knowledge *k, const char *vectors)
-{
+static int learn(knowledge *k, const char *vectors) {
     case_list list;
     memset(k, 0, sizeof *k);
     if (case_list_read(vectors, &list)) return 1;
@@ -146,8 +137,7 @@ static int learn(knowledge *k, const char *vectors)
     return 0;
 }
 
-static void forget(knowledge *k)
-{
+static void forget(knowledge *k) {
     for (ptrdiff_t n = 0; n < arrlen(k->cases); n++) {
         for (ptrdiff_t j = 0; j < arrlen(k->cases[n].mistakes); j++) free(k->cases[n].mistakes[j].answers);
         arrfree(k->cases[n].mistakes);
@@ -160,15 +150,13 @@ static void forget(knowledge *k)
 
 /* ---- which cases to ask --------------------------------------------------------------------------------------------------------- */
 
-static const char *answers_of(const telling_case *c, const char *id)
-{
+static const char *answers_of(const telling_case *c, const char *id) {
     for (ptrdiff_t k = 0; k < arrlen(c->mistakes); k++) if (c->mistakes[k].id == id) return c->mistakes[k].answers;
     return NULL;
 }
 
 /* of `others`, those that give in the case what `id` gives */
-static const char **same_in(const telling_case *c, const char *id, const char **others)
-{
+static const char **same_in(const telling_case *c, const char *id, const char **others) {
     const char *own = answers_of(c, id), **same = NULL;
     for (ptrdiff_t k = 0; k < arrlen(others); k++) {
         const char *a = answers_of(c, others[k]);
@@ -178,8 +166,7 @@ static const char **same_in(const telling_case *c, const char *id, const char **
 }
 
 /* the case that leaves fewest others that give the same, the smallest of such; -1: none tells the mistake */
-static ptrdiff_t best_case(const knowledge *k, const char *id, const char **others)
-{
+static ptrdiff_t best_case(const knowledge *k, const char *id, const char **others) {
     ptrdiff_t best = -1, best_left = 0;
     for (ptrdiff_t n = 0; n < arrlen(k->cases); n++) {
         const telling_case *c = &k->cases[n];
@@ -197,8 +184,7 @@ static ptrdiff_t best_case(const knowledge *k, const char *id, const char **othe
 }
 
 /* cases, and in *same the other mistakes that none of them can tell from this one */
-static const char **choose_cases(const knowledge *k, const char *id, const char ***same)
-{
+static const char **choose_cases(const knowledge *k, const char *id, const char ***same) {
     const char **chosen = NULL;
     *same = NULL;
     for (ptrdiff_t n = 0; n < arrlen(k->ids); n++) if (k->ids[n] != id) arrput(*same, k->ids[n]);
@@ -220,8 +206,7 @@ static const char **choose_cases(const knowledge *k, const char *id, const char 
 
 typedef struct { int told, diagnosed, alone; double seconds; } tally;
 
-static command_result run(const char *conform, const char *vectors, char **program, const char *id, const char **cases)
-{
+static command_result run(const char *conform, const char *vectors, char **program, const char *id, const char **cases) {
     const char **command = NULL;
     command_result r;
     arrput(command, conform);
@@ -240,29 +225,25 @@ static command_result run(const char *conform, const char *vectors, char **progr
     return r;
 }
 
-static int names(const cJSON *list, const char *id)
-{
+static int names(const cJSON *list, const char *id) {
     for (const cJSON *item = list ? list->child : NULL; item; item = item->next) if (!strcmp(item->valuestring, id)) return 1;
     return 0;
 }
 
-static int in(const char **list, const char *id)
-{
+static int in(const char **list, const char *id) {
     for (ptrdiff_t k = 0; k < arrlen(list); k++) if (!strcmp(list[k], id)) return 1;
     return 0;
 }
 
 /* the first group names it, alone or beside mistakes that give the same in these cases; a name that gives the same will do in its place */
-static int is_diagnosed(const cJSON *group, const char *id, const char **same)
-{
+static int is_diagnosed(const cJSON *group, const char *id, const char **same) {
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(group, "name"), *also = cJSON_GetObjectItemCaseSensitive(group, "also");
     if (!cJSON_IsString(name)) return 0;
     return !strcmp(name->valuestring, id) || (in(same, name->valuestring) && names(also, id));
 }
 
 /* failed: as many cases as were asked; named: the first group by which the failures are explained */
-static void check_report(const cJSON *report, const char *id, const char **cases, const char **same, int status, tally *t)
-{
+static void check_report(const cJSON *report, const char *id, const char **cases, const char **same, int status, tally *t) {
     const cJSON *failed = cJSON_GetObjectItemCaseSensitive(report, "failed");
     const cJSON *group = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "groups"), 0);
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(group, "name");
@@ -273,8 +254,7 @@ static void check_report(const cJSON *report, const char *id, const char **cases
                           cJSON_IsString(name) ? name->valuestring : "nothing", cases[0], arrlen(cases) > 1 ? " ..." : "");
 }
 
-static void test_mistake(const char *conform, const char *vectors, char **program, const knowledge *k, const char *id, tally *t)
-{
+static void test_mistake(const char *conform, const char *vectors, char **program, const knowledge *k, const char *id, tally *t) {
     const char **same, **cases = choose_cases(k, id, &same);
     command_result r;
     cJSON *json;
@@ -290,8 +270,7 @@ static void test_mistake(const char *conform, const char *vectors, char **progra
     arrfree(same);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     knowledge k;
     tally t = { 0, 0, 0, 0 };
     if (argc < 4) return fputs("usage: self_test CONFORM VECTORS PROGRAM [ARGUMENT...]\n", stderr), 2;

@@ -7,8 +7,7 @@
 
 enum { VERSION = 1, MAX_STARTS = 3, EXCERPT = 60, MOST_WORDS = 200 };
 
-static char *copy(const char *s)
-{
+static char *copy(const char *s) {
     char *t = NULL;
     text_add(&t, s);
     return text_string(&t);
@@ -16,15 +15,13 @@ static char *copy(const char *s)
 
 /* ---- reading a line ------------------------------------------------------------------------------------------------------------- */
 
-static int occurs(const char *line, size_t size, const char *word)
-{
+static int occurs(const char *line, size_t size, const char *word) {
     size_t length = strlen(word);
     for (size_t k = 0; k + length <= size; k++) if (!memcmp(line + k, word, length)) return 1;
     return 0;
 }
 
-static int has_bare_number(const char *line, size_t size)
-{
+static int has_bare_number(const char *line, size_t size) {
     static const char *const before[] = { "[", ",", ":", " ", "-" }, *const word[] = { "NaN", "nan", "Infinity", "inf" };
     char text[16];
     for (int j = 0; j < 5; j++)
@@ -35,14 +32,12 @@ static int has_bare_number(const char *line, size_t size)
     return 0;
 }
 
-static int only_space(const char *from, const char *end)
-{
+static int only_space(const char *from, const char *end) {
     while (from < end && strchr(" \t\r\n", *from)) from++;
     return from == end;
 }
 
-static size_t count_of(const char *line, size_t size, char wanted)
-{
+static size_t count_of(const char *line, size_t size, char wanted) {
     size_t n = 0;
     for (size_t k = 0; k < size; k++) n += line[k] == wanted;
     return n;
@@ -50,8 +45,7 @@ static size_t count_of(const char *line, size_t size, char wanted)
 
 /* the one object that a line must be, or NULL with what it is instead.  Each number costs many times its bytes in memory, so a line with
  * more of them than any answer has is not read. */
-static cJSON *object_of(const char *line, size_t size, size_t most_numbers, char **wrong)
-{
+static cJSON *object_of(const char *line, size_t size, size_t most_numbers, char **wrong) {
     const char *end = line;
     cJSON *json = NULL;
     char *t = NULL;
@@ -69,39 +63,34 @@ static cJSON *object_of(const char *line, size_t size, size_t most_numbers, char
     return NULL;
 }
 
-static const char *string_of(const cJSON *json, const char *key)
-{
+static const char *string_of(const cJSON *json, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
     return cJSON_IsString(item) ? item->valuestring : NULL;
 }
 
 /* ---- start ---------------------------------------------------------------------------------------------------------------------- */
 
-void session_open(session *s, char *const *command, const char *precision, double timeout)
-{
+void session_open(session *s, char *const *command, const char *precision, double timeout) {
     memset(s, 0, sizeof *s);
     s->command = command;
     s->precision = precision;
     s->timeout = timeout;
 }
 
-static void end_session(session *s, char *why, int refused)
-{
+static void end_session(session *s, char *why, int refused) {
     program_kill(&s->p);
     s->over = why;
     s->refused = refused;
 }
 
-static void note_word(char **into, const cJSON *json, const char *key)
-{
+static void note_word(char **into, const cJSON *json, const char *key) {
     const char *word = string_of(json, key);
     if (*into) return;
     *into = copy(word ? word : "?");
 }
 
 /* what the program says of itself may end the session */
-static void greet(session *s, const cJSON *json)
-{
+static void greet(session *s, const cJSON *json) {
     const cJSON *version = cJSON_GetObjectItemCaseSensitive(json, "version");
     const char *error = string_of(json, "error"), *precision = string_of(json, "precision");
     char *t = NULL;
@@ -116,8 +105,7 @@ static void greet(session *s, const cJSON *json)
     if (t) end_session(s, text_string(&t), 1);
 }
 
-static char *try_start(session *s)
-{
+static char *try_start(session *s) {
     char *line = NULL, *wrong = NULL;
     const char *text, *failure = program_start(&s->p, s->command);
     size_t size;
@@ -134,8 +122,7 @@ static char *try_start(session *s)
     return wrong;
 }
 
-int session_start(session *s)
-{
+int session_start(session *s) {
     while (!s->over && !s->p.pid) {
         char *t = NULL, *wrong = try_start(s);
         if (!wrong) { s->failed_starts = 0; break; }
@@ -150,15 +137,13 @@ int session_start(session *s)
 
 /* ---- run ------------------------------------------------------------------------------------------------------------------------ */
 
-static int withheld(const char *key)
-{
+static int withheld(const char *key) {
     static const char *const keys[] = { "comment", "flags", "expect", "scale", "defects", "kind", "advantage" };
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) if (!strcmp(keys[k], key)) return 1;
     return 0;
 }
 
-static void write_rows(char **t, const test_case *c, const double *value)
-{
+static void write_rows(char **t, const test_case *c, const double *value) {
     text_add(t, "[");
     for (int64_t i = 0; i < c->n_sequences; i++) {
         text_add(t, i ? ",[" : "[");
@@ -171,8 +156,7 @@ static void write_rows(char **t, const test_case *c, const double *value)
     text_add(t, "]");
 }
 
-static void write_advantage(char **t, const test_case *c)
-{
+static void write_advantage(char **t, const test_case *c) {
     const cJSON *given = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(c->json, "batch"), "advantage");
     answer own;
     if (given) text_json(t, given);
@@ -183,8 +167,7 @@ static void write_advantage(char **t, const test_case *c)
     } else text_add(t, "null");
 }
 
-char *session_case(const test_case *c)
-{
+char *session_case(const test_case *c) {
     static const char *const kinds[] = { "objective", "split", "logits", "call" };
     char *t = NULL;
     text_format(&t, "{\"kind\":\"%s\"", kinds[c->kind]);
@@ -200,8 +183,7 @@ char *session_case(const test_case *c)
     return text_string(&t);
 }
 
-static reply broken(session *s, char *why)
-{
+static reply broken(session *s, char *why) {
     reply r = { REPLY_BROKEN, NULL, NULL, NULL };
     program_kill(&s->p);
     s->restarts++;
@@ -209,8 +191,7 @@ static reply broken(session *s, char *why)
     return r;
 }
 
-static char *wrong_seq(const session *s, const cJSON *seq)
-{
+static char *wrong_seq(const session *s, const cJSON *seq) {
     char *t = NULL;
     if (cJSON_IsNumber(seq)) text_format(&t, "it answered seq %.17g where %d was asked", seq->valuedouble, s->asked);
     else text_format(&t, "its answer has no seq (%d was asked)", s->asked);
@@ -218,8 +199,7 @@ static char *wrong_seq(const session *s, const cJSON *seq)
 }
 
 /* a skip's reason, an error with its status; some of it is enough */
-static char *words_of(const cJSON *json, const cJSON *item)
-{
+static char *words_of(const cJSON *json, const cJSON *item) {
     const char *words = cJSON_IsString(item) ? item->valuestring : "no reason given", *status = string_of(json, "status");
     char *t = NULL;
     text_excerpt(&t, words, strlen(words), MOST_WORDS);
@@ -231,8 +211,7 @@ static char *words_of(const cJSON *json, const cJSON *item)
     return text_string(&t);
 }
 
-static reply read_reply(session *s, cJSON *json)
-{
+static reply read_reply(session *s, cJSON *json) {
     static const char *const keys[] = { "result", "skip", "error" };
     reply r = { REPLY_RESULT, NULL, NULL, NULL };
     const cJSON *seq = cJSON_GetObjectItemCaseSensitive(json, "seq");
@@ -256,8 +235,7 @@ static reply read_reply(session *s, cJSON *json)
     return broken(s, copy("its answer is not exactly one of result, skip and error"));
 }
 
-reply session_ask_json(session *s, const char *case_json, const test_case *c)
-{
+reply session_ask_json(session *s, const char *case_json, const test_case *c) {
     reply r = { REPLY_NONE, NULL, NULL, NULL };
     char *line = NULL, *wrong = NULL;
     const char *text, *failure;
@@ -274,16 +252,14 @@ reply session_ask_json(session *s, const char *case_json, const test_case *c)
     return json ? read_reply(s, json) : broken(s, wrong);
 }
 
-reply session_ask(session *s, const test_case *c)
-{
+reply session_ask(session *s, const test_case *c) {
     char *json = session_case(c);
     reply r = session_ask_json(s, json, c);
     free(json);
     return r;
 }
 
-void reply_free(reply *r)
-{
+void reply_free(reply *r) {
     free(r->text);
     cJSON_Delete(r->json);
     memset(r, 0, sizeof *r);
@@ -291,8 +267,7 @@ void reply_free(reply *r)
 
 /* ---- stop ----------------------------------------------------------------------------------------------------------------------- */
 
-char *session_close(session *s)
-{
+char *session_close(session *s) {
     const char *wrong = program_end(&s->p, "{\"cmd\":\"stop\"}\n", s->timeout < 5 ? s->timeout : 5);
     char *text = wrong ? copy(wrong) : NULL;
     program_free(&s->p);

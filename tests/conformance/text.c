@@ -4,15 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void text_bytes(char **t, const char *bytes, size_t count)
-{
+void text_bytes(char **t, const char *bytes, size_t count) {
     if (count) memcpy(arraddnptr(*t, count), bytes, count);
 }
 
 void text_add(char **t, const char *string) { text_bytes(t, string, strlen(string)); }
 
-void text_format(char **t, const char *format, ...)
-{
+void text_format(char **t, const char *format, ...) {
     va_list args;
     int length;
     va_start(args, format);
@@ -25,8 +23,7 @@ void text_format(char **t, const char *format, ...)
     arrsetlen(*t, (size_t)arrlen(*t) - 1);
 }
 
-char *text_string(char **t)
-{
+char *text_string(char **t) {
     size_t length = (size_t)arrlen(*t);
     char *s = malloc(length + 1);
     if (!s) abort();
@@ -36,8 +33,7 @@ char *text_string(char **t)
     return s;
 }
 
-void text_number(char **t, double value)
-{
+void text_number(char **t, double value) {
     char digits[32];
     if (value - value != 0) {
         text_add(t, value != value ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
@@ -52,8 +48,7 @@ void text_number(char **t, double value)
 
 static int plain(unsigned char c) { return c >= 0x20 && c != '"' && c != '\\' && c != 0x7f; }
 
-void text_quoted(char **t, const char *string)
-{
+void text_quoted(char **t, const char *string) {
     text_add(t, "\"");
     for (; *string; string++) {
         unsigned char c = (unsigned char)*string;
@@ -64,8 +59,7 @@ void text_quoted(char **t, const char *string)
     text_add(t, "\"");
 }
 
-static void list(char **t, const cJSON *parent, char open, char close)
-{
+static void list(char **t, const cJSON *parent, char open, char close) {
     arrput(*t, open);
     for (const cJSON *item = parent->child; item; item = item->next) {
         if (item != parent->child) arrput(*t, ',');
@@ -75,8 +69,7 @@ static void list(char **t, const cJSON *parent, char open, char close)
     arrput(*t, close);
 }
 
-void text_json(char **t, const cJSON *item)
-{
+void text_json(char **t, const cJSON *item) {
     if (cJSON_IsObject(item)) list(t, item, '{', '}');
     else if (cJSON_IsArray(item)) list(t, item, '[', ']');
     else if (cJSON_IsNumber(item)) text_number(t, item->valuedouble);
@@ -84,8 +77,7 @@ void text_json(char **t, const cJSON *item)
     else text_add(t, cJSON_IsTrue(item) ? "true" : cJSON_IsFalse(item) ? "false" : "null");
 }
 
-void text_excerpt(char **t, const char *bytes, size_t count, size_t limit)
-{
+void text_excerpt(char **t, const char *bytes, size_t count, size_t limit) {
     for (size_t k = 0; k < count && k < limit; k++) arrput(*t, bytes[k] >= 0x20 && bytes[k] < 0x7f ? bytes[k] : '.');
     if (count > limit) text_add(t, "...");
 }

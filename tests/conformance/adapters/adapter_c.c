@@ -19,8 +19,7 @@
 
 /* ---- writing -------------------------------------------------------------------------------------------------------------------- */
 
-static void write_rows(char **t, const char *key, const test_case *c, const grpo_real *x)
-{
+static void write_rows(char **t, const char *key, const test_case *c, const grpo_real *x) {
     text_format(t, "\"%s\":[", key);
     for (int64_t i = 0; i < c->n_sequences; i++) {
         text_add(t, i ? ",[" : "[");
@@ -33,8 +32,7 @@ static void write_rows(char **t, const char *key, const test_case *c, const grpo
     text_add(t, "],");
 }
 
-static void write_report(char **t, const grpo_report *report)
-{
+static void write_report(char **t, const grpo_report *report) {
     double value;
     text_add(t, "\"report\":{");
     for (int n = 0; compare_metric_name(n); n++) {
@@ -45,8 +43,7 @@ static void write_report(char **t, const grpo_report *report)
     text_add(t, "},");
 }
 
-static void write_groups(char **t, const char *key, const test_case *c, const grpo_real *x)
-{
+static void write_groups(char **t, const char *key, const test_case *c, const grpo_real *x) {
     text_format(t, "\"%s\":[", key);
     for (int64_t g = 0; g < c->batch.n_groups; g++) {
         if (g) text_add(t, ",");
@@ -55,8 +52,7 @@ static void write_groups(char **t, const char *key, const test_case *c, const gr
     text_add(t, "],");
 }
 
-static void write_loss(char **t, const test_case *c, const outcome *o)
-{
+static void write_loss(char **t, const test_case *c, const outcome *o) {
     text_add(t, "\"loss\":");
     text_number(t, o->report.loss);
     text_add(t, ",");
@@ -72,8 +68,7 @@ static void write_loss(char **t, const test_case *c, const outcome *o)
 
 static char **twists;       /* the command line */
 
-static grpo_status set_text(grpo_objective *obj, char *setting)
-{
+static grpo_status set_text(grpo_objective *obj, char *setting) {
     char *value = strchr(setting, '='), *end;
     grpo_status st;
     double number;
@@ -85,8 +80,7 @@ static grpo_status set_text(grpo_objective *obj, char *setting)
     return st;
 }
 
-static grpo_status twist(grpo_objective *obj)
-{
+static grpo_status twist(grpo_objective *obj) {
     grpo_status st = GRPO_OK;
     for (char **a = twists; *a && !st; a += 2) {
         if (!a[1]) return GRPO_UNKNOWN;
@@ -98,8 +92,7 @@ static grpo_status twist(grpo_objective *obj)
 
 /* ---- evaluating ----------------------------------------------------------------------------------------------------------------- */
 
-static grpo_status answer_advantages(char **t, const test_case *c)
-{
+static grpo_status answer_advantages(char **t, const test_case *c) {
     outcome o = outcome_of_advantages(c, &c->objective);
     uint8_t *keep = malloc((size_t)c->batch.n_groups + 1);
     grpo_status st = o.status;
@@ -118,8 +111,7 @@ static grpo_status answer_advantages(char **t, const test_case *c)
 /* A micro-batch is a batch of some of the groups: the same token arrays, other groups of other offsets and lengths. */
 typedef struct { grpo_batch batch; int64_t *group_begin, *offset, *length; uint8_t *truncated; grpo_real *reward; } part;
 
-static part part_of(const test_case *c, const case_part *which)
-{
+static part part_of(const test_case *c, const case_part *which) {
     part p;
     int64_t n = 0;
     size_t most = (size_t)c->n_sequences + 1;
@@ -146,8 +138,7 @@ static part part_of(const test_case *c, const case_part *which)
     return p;
 }
 
-static void part_free(part *p)
-{
+static void part_free(part *p) {
     free(p->group_begin);
     free(p->offset);
     free(p->length);
@@ -156,8 +147,7 @@ static void part_free(part *p)
 }
 
 /* totals over all parts, then every part with them; with totals.ranks a part's loss and gradient are what its rank hands to the average */
-static grpo_status evaluate_parts(const test_case *c, const grpo_real *advantage, part *parts, grpo_real *dlogp, grpo_partial *whole)
-{
+static grpo_status evaluate_parts(const test_case *c, const grpo_real *advantage, part *parts, grpo_real *dlogp, grpo_partial *whole) {
     grpo_totals totals;
     grpo_status st = GRPO_OK;
     memset(&totals, 0, sizeof totals);
@@ -176,8 +166,7 @@ static grpo_status evaluate_parts(const test_case *c, const grpo_real *advantage
 }
 
 /* dlogp and loss of one optimiser step: the average over ranks of the sums over their micro-batches */
-static grpo_status answer_split(char **t, const test_case *c, const grpo_real *advantage)
-{
+static grpo_status answer_split(char **t, const test_case *c, const grpo_real *advantage) {
     part *parts = calloc((size_t)c->n_parts + 1, sizeof *parts);
     grpo_real *dlogp = calloc((size_t)c->batch.n_tokens + 1, sizeof *dlogp);
     grpo_partial whole;
@@ -200,8 +189,7 @@ static grpo_status answer_split(char **t, const test_case *c, const grpo_real *a
     return o.status;
 }
 
-static grpo_status answer_whole(char **t, const test_case *c, const grpo_real *advantage)
-{
+static grpo_status answer_whole(char **t, const test_case *c, const grpo_real *advantage) {
     outcome o = outcome_of_parts(c, &c->objective, advantage, gspo_loss_add);
     grpo_status st = o.status;
     if (!st) write_loss(t, c, &o);
@@ -209,8 +197,7 @@ static grpo_status answer_whole(char **t, const test_case *c, const grpo_real *a
     return st;
 }
 
-static grpo_status answer_case(char **t, const test_case *c)
-{
+static grpo_status answer_case(char **t, const test_case *c) {
     grpo_real *advantage = c->given || c->advantage.expect ? compare_expected_advantage(c) : NULL;
     grpo_status st = GRPO_OK;
     if (c->kind == CASE_OBJECTIVE && !c->given) st = answer_advantages(t, c);
@@ -221,8 +208,7 @@ static grpo_status answer_case(char **t, const test_case *c)
 
 /* ---- the protocol --------------------------------------------------------------------------------------------------------------- */
 
-static void answer_start(char **t, const cJSON *request)
-{
+static void answer_start(char **t, const cJSON *request) {
     const cJSON *precision = cJSON_GetObjectItemCaseSensitive(request, "precision");
     if (cJSON_IsString(precision) && !strcmp(precision->valuestring, PRECISION))
         text_add(t, "{\"version\":1,\"name\":\"grpo.h, gspo.h\",\"language\":\"C\",\"release\":\"" GRPO_VERSION
@@ -231,8 +217,7 @@ static void answer_start(char **t, const cJSON *request)
     else text_add(t, "{\"error\":\"this build computes in " PRECISION "\"}");
 }
 
-static void write_result(char **t, test_case *c)
-{
+static void write_result(char **t, test_case *c) {
     char *result = NULL;
     grpo_status st = twist(&c->objective);
     if (!st) st = answer_case(&result, c);
@@ -249,16 +234,14 @@ static void write_result(char **t, test_case *c)
 
 /* ---- logits --------------------------------------------------------------------------------------------------------------------- */
 
-static grpo_real element(const cJSON *item)
-{
+static grpo_real element(const cJSON *item) {
     double x = 0;
     case_number(item, &x);
     return (grpo_real)x;
 }
 
 /* one position: its logits, its target */
-static grpo_status logits_row(const cJSON *row, double temperature, int64_t target, grpo_row *found)
-{
+static grpo_status logits_row(const cJSON *row, double temperature, int64_t target, grpo_row *found) {
     const int64_t vocab = cJSON_GetArraySize(row);
     grpo_real *z = malloc(((size_t)vocab + 1) * sizeof *z);
     grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 0, 0, NULL, NULL, 1, 0 };
@@ -277,8 +260,7 @@ static grpo_status logits_row(const cJSON *row, double temperature, int64_t targ
     return st;
 }
 
-static void write_logits_result(char **t, const test_case *c)
-{
+static void write_logits_result(char **t, const test_case *c) {
     const cJSON *sequence = cJSON_GetObjectItemCaseSensitive(c->json, "logits"), *target = cJSON_GetObjectItemCaseSensitive(c->json, "target");
     double temperature = 0;
     grpo_real *logp = malloc(((size_t)c->batch.n_tokens + 1) * sizeof *logp), *entropy = malloc(((size_t)c->batch.n_tokens + 1) * sizeof *entropy);
@@ -313,8 +295,7 @@ static void write_logits_result(char **t, const test_case *c)
 
 /* ---- functions ------------------------------------------------------------------------------------------------------------------ */
 
-static void write_call_result(char **t, const test_case *c)
-{
+static void write_call_result(char **t, const test_case *c) {
     call_result r = call_run(c);
     text_add(t, r.answers ? "\"result\":" : r.unknown ? "\"skip\":" : "\"error\":");
     if (r.answers) text_json(t, r.answers);
@@ -324,8 +305,7 @@ static void write_call_result(char **t, const test_case *c)
 
 /* ---- a request ------------------------------------------------------------------------------------------------------------------ */
 
-static void answer_run(char **t, const cJSON *request)
-{
+static void answer_run(char **t, const cJSON *request) {
     const cJSON *seq = cJSON_GetObjectItemCaseSensitive(request, "seq");
     test_case c;
     char error[300];
@@ -345,8 +325,7 @@ static void answer_run(char **t, const cJSON *request)
 }
 
 /* 0: stop */
-static int answer(const char *line, char **t)
-{
+static int answer(const char *line, char **t) {
     cJSON *request = cJSON_Parse(line);
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(request, "cmd");
     const char *cmd = cJSON_IsString(item) ? item->valuestring : "";
@@ -359,8 +338,7 @@ static int answer(const char *line, char **t)
     return !stop;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     char *line = NULL, *t = NULL;
     size_t room = 0;
     int more = 1;
