@@ -18,11 +18,22 @@ int main(void) { grpo_objective obj; return grpo_objective_named("gspo", &obj) |
 C
 
 copied() {
-    mkdir "$work/copy" && cp grpo.h gspo.h "$work/copy" && cc -std=c99 -I"$work/copy" "$work/app.c" -lm -o "$work/copy/app" && "$work/copy/app"
+    mkdir "$work/copy" && cp grpo.h grpo_rows.h gspo.h "$work/copy" &&
+    cc -std=c99 -I"$work/copy" "$work/app.c" -lm -o "$work/copy/app" && "$work/copy/app"
+}
+
+copied_without_rows() {
+    cat >"$work/no_rows.c" <<'C'
+#define GRPO_NO_ROWS
+#define GSPO_IMPLEMENTATION
+#include <gspo.h>
+int main(void) { grpo_objective obj; memset(&obj, 0, sizeof obj); return grpo_objective_choose(&obj, "ratio.unit", "sequence_mean") != GRPO_OK; }
+C
+    mkdir "$work/two" && cp grpo.h gspo.h "$work/two" && cc -std=c99 -I"$work/two" "$work/no_rows.c" -lm -o "$work/two/app" && "$work/two/app"
 }
 
 meson_subproject() {
-    mkdir -p "$work/meson/subprojects/grpo/tests" && cp -R grpo.h gspo.h extra meson.build "$work/meson/subprojects/grpo" && cp "$work/app.c" "$work/meson" &&
+    mkdir -p "$work/meson/subprojects/grpo/tests" && cp -R grpo.h grpo_rows.h gspo.h extra meson.build "$work/meson/subprojects/grpo" && cp "$work/app.c" "$work/meson" &&
     cat >"$work/meson/meson.build" <<'M' &&
 project('app', 'c')
 executable('app', 'app.c', dependencies: dependency('grpo', fallback: ['grpo', 'gspo_dep']))
@@ -36,7 +47,7 @@ pkg_config() {
     cc -std=c99 $(pkg-config --cflags grpo) "$work/app.c" $(pkg-config --libs grpo) -o "$work/app" && "$work/app"
 }
 
-for way in copied meson_subproject pkg_config; do
+for way in copied copied_without_rows meson_subproject pkg_config; do
     $way >"$work/log" 2>&1
     verdict "$way" $?
 done

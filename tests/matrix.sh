@@ -134,6 +134,15 @@ verdict "float and double in one program" $?
 gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" -lm -o "$work/mixed" >"$work/log" 2>&1
 [ $? -ne 0 ] && grep -q "gspo_loss_f64" "$work/log"; verdict "double without its implementation does not link" $?
 
+# the rows are a part of the implementation, of its version
+printf '#include "grpo_rows.h"\n' >"$work/rows_alone.c"
+gcc -std=c99 -I. -fsyntax-only "$work/rows_alone.c" >"$work/log" 2>&1
+[ $? -ne 0 ] && grep -q "a part of grpo.h" "$work/log"; verdict "grpo_rows.h alone is refused" $?
+mkdir "$work/older" && cp grpo_rows.h "$work/older" && sed 's/GRPO_VERSION_NUMBER [0-9]*/GRPO_VERSION_NUMBER 1/' grpo.h >"$work/older/grpo.h"
+printf '#define GRPO_IMPLEMENTATION\n#include "older/grpo.h"\n' >"$work/older.c"
+gcc -std=c99 -fsyntax-only "$work/older.c" >"$work/log" 2>&1
+[ $? -ne 0 ] && grep -q "different versions" "$work/log"; verdict "grpo_rows.h of another version is refused" $?
+
 # the optional headers in files of their own link with the objectives', in both element types at once; one of another version is refused
 for header in $extra; do
     gcc -std=c99 -I. -c "$work/body_${header%.h}.c" -o "$work/f_${header%.h}.o" &&
