@@ -4373,80 +4373,7 @@ typedef struct grpo_waiting_ {
     int n;
 } grpo_waiting_;
 
-/* is a number beyond `most` among them, or one that is not finite? */
-static int grpo_block_exceeds_(const double *x, double most) {
-    double beyond[GRPO_BLOCK_];
-    int k;
-    if (grpo_block_magnitude_(x) <= most) return 0;
-    for (k = 0; k < GRPO_BLOCK_; k++) beyond[k] = fabs(x[k]) <= most ? 0 : 1;
-    return grpo_block_total_(beyond) != 0;
-}
-
-/* e^x - x - 1 of a block, x = sign (hi + lo); far: some are beyond the reach of the series */
-static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo,
-                           int far) {
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) {
-        const double y = sign * hi[k];
-        k3[k] = grpo_near_exp_minus_linear_(y, sign * lo[k], grpo_exp_series_(y));
-    }
-    for (k = 0; far && k < GRPO_BLOCK_; k++)
-        if (grpo_is_far_(hi[k])) k3[k] = grpo_exp_minus_linear(grpo_dd_pair_(sign * hi[k], sign * lo[k]));
-}
-
-static void grpo_sum_add_squares_block_(grpo_sum *sum, double factor, const double *from) {
-    double v[GRPO_BLOCK_];
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) v[k] = factor * from[k] * from[k];
-    grpo_sum_add_block_(sum, 1, v);
-}
-
-/* the sums take a block: terms over their sequences' and tokens' divisors, ratios, entropies */
-static void grpo_report_terms_(const grpo_run_ *r, const double *policy, const double *penalty, const double *ratio,
-                               const double *entropy) {
-    grpo_sum *sum = r->partial->sum;
-    grpo_sum_add_block_(&sum[GRPO_SUM_POLICY], 1, policy);
-    if (r->obj->penalty.kl != GRPO_KL_NONE || r->obj->penalty.entropy_coef != 0) grpo_sum_add_block_(&sum[GRPO_SUM_PENALTY], 1, penalty);
-    if (r->reports_ratio) {
-        grpo_sum_add_block_(&sum[GRPO_SUM_RATIO], 1, ratio);
-        grpo_sum_add_squares_block_(&sum[GRPO_SUM_RATIO_SQUARED], 1, ratio);
-    }
-    if (r->batch->entropy) grpo_sum_add_block_(&sum[GRPO_SUM_ENTROPY], 1, entropy);
-}
-
-/* d = l - logp_old in two words, and e^d - d - 1 */
-static void grpo_report_old_block_(grpo_sum *sum, double (*d)[GRPO_BLOCK_], const double *k3) {
-    grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, d[0]);
-    grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, d[1]);
-    grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K3], 1, k3);
-}
-
-/* D = l - logp_ref, and e^-D + D - 1 */
-static void grpo_report_ref_block_(grpo_sum *sum, double (*D)[GRPO_BLOCK_], const double *k3) {
-    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, D[0]);
-    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, D[1]);
-    grpo_sum_add_squares_block_(&sum[GRPO_SUM_KL_K2], 0.5, D[0]);
-    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K3], 1, k3);
-}
-
-/* the sums take what waits */
-static void grpo_report_flush_(const grpo_run_ *r) {
-    grpo_sum *sum = r->partial->sum;
-    grpo_waiting_ *p = r->waiting;
-    double *k3 = p->policy;                                            /* once the sums have that */
-    if (p->n == 0) return;
-    grpo_report_terms_(r, p->policy, p->penalty, p->ratio, p->entropy);
-    if (r->batch->logp_old) {
-        grpo_block_k3_(k3, 1, p->old[0], p->old[1], grpo_block_exceeds_(p->old[0], GRPO_SERIES_));
-        grpo_report_old_block_(sum, p->old, k3);
-    }
-    if (r->batch->logp_ref) {
-        grpo_block_k3_(k3, -1, p->ref[0], p->ref[1], grpo_block_exceeds_(p->ref[0], GRPO_SERIES_));
-        grpo_report_ref_block_(sum, p->ref, k3);
-    }
-    if (r->has_correction) grpo_sum_add_block_(&sum[GRPO_SUM_WEIGHT], 1, p->weight);
-    p->n = 0;
-}
+static void grpo_report_flush_(const grpo_run_ *r);                    /* the sums take what waits */
 
 /* 2^500: the sum of squares of the ratios takes larger ones for this, and the excess has a sum of its own */
 #define GRPO_RATIO_CAP_ 3.2733906078961419e150
@@ -4684,6 +4611,426 @@ static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s) 
     while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], (double)b->logp_old[c.t]);
     x = grpo_sum_dd_(&sum);
     return grpo_drift(w, grpo_drift_pool_(w->drift).how == GRPO_HOW_MEAN ? grpo_dd_div(x, (double)s->count) : x);
+}
+
+/* tokens whose objective asks no more than a clip and a KL are evaluated in blocks; "blocks of tokens" below */
+static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term);      /* 0: one by one */
+static void grpo_go_singly_(const grpo_run_ *r);                      /* the next tokens come one by one: those that wait are done */
+static void grpo_run_groups_in_room_(grpo_run_ *r, const grpo_method_ *how);
+
+static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
+    const grpo_ratio_axis *a = &r->obj->ratio;
+    grpo_walk_ walk = grpo_walk_from_(s->end);
+    const grpo_token_ *k = &walk.token;
+    if (grpo_block_take_(r, s, 1, NULL)) return;
+    grpo_go_singly_(r);
+    while (grpo_step_back_(r, s, s->begin, &walk)) {
+        grpo_ratio ratio = { 0, 0, 1 };
+        grpo_term policy, penalty;
+        double g;
+        int passes = 1, unit_passes = 1;
+        if (!k->counts) { grpo_skip_token_(r, k->t); continue; }
+        if (r->needs_ratio)
+            ratio = grpo_ratio_exp(grpo_clamp(grpo_log_ratio_(r, k->t, &passes), a->unit_clamp_low, a->unit_clamp_high, &unit_passes));
+        policy = grpo_policy_term_(r, s, k, ratio, GRPO_CLIP_NO);
+        penalty = grpo_penalty_term_(r, k, ratio);
+        if (!passes || !unit_passes) policy.d_log_ratio = penalty.d_log_ratio = 0;
+        g = grpo_plus(grpo_slope_by_logp_(k, &policy, &penalty), grpo_slope_by_ratio_(k, &policy, &penalty));
+        grpo_write_gradient_(r, s, k, g, 0);
+        grpo_take_token_(r, s, k, ratio, &policy, &penalty);
+    }
+}
+
+/* segments with a token that counts */
+static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
+    grpo_span_ last = { 0, 0 };
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    int64_t n = 0;
+    while (grpo_next_(r, s, &c)) if (!grpo_is_in_(last, c.t)) { last = grpo_segment_at_(r->batch, s, c.t); n++; }
+    return n;
+}
+
+/* the mean that correction_norm divides by; infinite ones among the weights are taken as equal */
+static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s) {
+    if (o->weight.correction_norm == GRPO_CORRECTION_NORM_NONE || n->weights == 0) return;
+    s->norm = grpo_dd_div(grpo_sum_dd_(&n->weight), (double)n->weights);
+    s->norm_top = n->weight.pos_inf ? (double)n->weights / (double)n->weight.pos_inf : 0;
+}
+
+/* what all terms of the batch share, from its counts */
+static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n) {
+    const grpo_penalty *p = &o->penalty;
+    grpo_scales s = { 1, 1, { 1, 1 }, 0, 0, 0, { 0, 0 }, 0 };
+    s.divisor = grpo_divisor_(&o->aggregation, n);
+    if (n->ranks) s.factor = (double)n->ranks;
+    if (grpo_counts_by_sign_(o)) {
+        s.by_sign[0] = grpo_at_least_one_((double)(n->tokens - n->positive_tokens));
+        s.by_sign[1] = grpo_at_least_one_((double)n->positive_tokens);
+    }
+    if (grpo_counts_sequences_by_sign_(o)) {
+        s.by_sign[0] = grpo_at_least_one_((double)(n->sequences_nonempty - n->positive_sequences));
+        s.by_sign[1] = grpo_at_least_one_((double)n->positive_sequences);
+    }
+    if (p->likelihood_on != GRPO_LIKELIHOOD_NONE && n->likelihood_tokens) s.likelihood = p->likelihood_coef / (double)n->likelihood_tokens;
+    s.alone = p->pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN && n->pairs == 0;
+    if (p->pairs != GRPO_PAIRS_NONE && n->pairs) s.pairs = p->pair_coef / (double)n->pairs;
+    if (s.alone && n->sequences_nonempty) s.pairs = p->pair_coef / (double)n->sequences_nonempty;
+    grpo_take_norm_(o, n, &s);
+    return s;
+}
+
+static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
+    return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
+        && a->likelihood == b->likelihood && a->pairs == b->pairs && a->alone == b->alone
+        && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
+}
+
+static grpo_group_counts_ grpo_count_group_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
+    grpo_group_counts_ n = { 0, 0, 0 };
+    int64_t i;
+    const grpo_aggregation_kind kind = o->aggregation.kind;
+    if (kind != GRPO_GROUP_MEAN_TOKEN_MEAN && kind != GRPO_GROUP_MEAN_SEQ_MEAN) return n;
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        const int64_t tokens = grpo_sequence_at_(o, b, i).count;
+        n.tokens += tokens;
+        n.nonempty += tokens > 0;
+        n.sequences++;
+    }
+    return n;
+}
+
+/* sequence i as it is evaluated; member: how many of the group with tokens that count come before it */
+static grpo_sequence_ grpo_open_sequence_(const grpo_run_ *r, const grpo_coupling_ *group, int64_t i, int64_t member) {
+    const grpo_aggregation *a = &r->obj->aggregation;
+    grpo_sequence_ s = grpo_sequence_at_(r->obj, r->batch, i);
+    s.group = group;
+    s.member = member;
+    s.stale = grpo_is_stale_(r, &s);
+    s.drift = grpo_sequence_drift_(r, &s);
+    s.divisor = grpo_sequence_divisor_(a, s.count, a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0, &group->count);
+    if (grpo_counts_sequences_by_sign_(r->obj)) s.divisor *= r->scales.by_sign[grpo_is_positive_(r->obj, r->batch, r->advantage, &s)];
+    s.coefficient = grpo_coefficient_(&r->scales, s.divisor);
+    return s;
+}
+
+static int grpo_has_advantage_(const grpo_run_ *r, const grpo_sequence_ *s) {
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    while (r->advantage && grpo_next_(r, s, &c)) if (r->advantage[c.t] != 0) return 1;
+    return 0;
+}
+
+static void grpo_run_group_(const grpo_run_ *r, int64_t g, const grpo_method_ *how) {
+    const grpo_batch *b = r->batch;
+    grpo_coupling_ group;
+    int64_t i, members = 0;
+    int any = 0;
+    memset(&group, 0, sizeof group);
+    group.count = grpo_count_group_(r->obj, b, g);
+    grpo_write_(r, r->out.dlog_z, g, 0);
+    if (how->couple) how->couple(r, g, &group);
+    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+        const grpo_sequence_ s = grpo_open_sequence_(r, &group, i, members);
+        members += s.count > 0;
+        r->partial->sequences += s.count > 0;
+        r->partial->rejected_tokens += s.rejected_tokens;
+        if (!any) any = grpo_has_advantage_(r, &s);
+        how->evaluate(r, &s);
+    }
+    r->partial->groups += members > 0;
+    r->partial->degenerate_groups += members > 0 && !any;
+}
+
+static void grpo_run_groups_(const grpo_run_ *r, const grpo_method_ *how) {
+    int64_t g;
+    for (g = 0; g < r->batch->n_groups; g++) grpo_run_group_(r, g, how);
+}
+
+static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part) {
+    return all->tokens >= part->tokens && all->sequences >= part->sequences && all->sequences_nonempty >= part->sequences_nonempty
+        && all->groups >= part->groups && all->groups_nonempty >= part->groups_nonempty && all->ranks >= 0
+        && all->positive_tokens >= part->positive_tokens && all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
+        && all->positive_sequences >= part->positive_sequences
+        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences
+        && all->likelihood_tokens >= part->likelihood_tokens && all->pairs >= part->pairs && all->weights >= part->weights
+        && all->varied_tokens >= part->varied_tokens;
+}
+
+static int grpo_has_token_factors_(const grpo_objective *o) {
+    const grpo_weight *w = &o->weight;
+    return w->correction_norm != GRPO_CORRECTION_NORM_NONE || w->future != GRPO_FUTURE_NONE || w->given != GRPO_GIVEN_NONE
+        || o->penalty.likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE || o->surrogate.bounds == GRPO_BOUNDS_POSITION
+        || o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN || grpo_counts_by_sign_(o);
+}
+
+static int grpo_has_policy_mask_(const grpo_weight *w) {
+    return w->trust != GRPO_TRUST_NONE || w->off_policy != GRPO_OFF_POLICY_NONE || w->selected != GRPO_SELECTED_ALL
+        || w->drift != GRPO_DRIFT_NONE;
+}
+
+static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *how) {
+    if (how->scratch <= 0) return GRPO_OK;
+    if (!out || !out->scratch) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_scratch_);
+    return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
+}
+
+static int grpo_is_partial_(const grpo_partial *p) {
+    const int64_t counts[] = { p->tokens, p->sequences, p->groups, p->masked_tokens, p->rejected_tokens, p->degenerate_groups,
+        p->ratio_tokens, p->weight_tokens, p->clips[0], p->clips[1], p->clips[2], p->clips[3] };
+    return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
+}
+
+/* what the batch's terms share, by the totals or, where there are none, by its own counts; the partial, if any, must be of the same */
+GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales) {
+    grpo_totals own;
+    if (partial && !grpo_is_partial_(partial)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
+    memset(&own, 0, sizeof own);
+    grpo_count_all_(obj, batch, advantage, &own);
+    if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
+    *scales = grpo_scales_of_(obj, totals ? totals : &own);
+    if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
+        return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
+    return GRPO_OK;
+}
+
+static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                   const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how) {
+    grpo_run_ r;
+    grpo_scales scales;
+    grpo_status st;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
+    st = grpo_check_(obj, batch, advantage, grpo_loss_needs_,
+                     GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
+    if (!st) st = grpo_check_room_(out, how);
+    if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
+    if (st) return st;
+    memset(&r, 0, sizeof r);
+    r.obj = obj; r.batch = batch; r.advantage = advantage; r.partial = partial;
+    if (out) r.out = *out;
+    r.range = grpo_clip_range(obj->surrogate.eps_low, obj->surrogate.eps_high);
+    r.behaviour = grpo_logp_of_(batch, grpo_ratio_whose_(&obj->ratio));
+    r.uses_ratio = grpo_uses_ratio_(obj);
+    r.needs_ratio = grpo_needs_ratio_(obj);
+    r.reports_ratio = grpo_reports_ratio_(obj);
+    r.has_correction = grpo_has_correction_(&obj->weight);
+    r.has_token_factors = grpo_has_token_factors_(obj);
+    r.has_policy_mask = grpo_has_policy_mask_(&obj->weight);
+    if (obj->weight.future != GRPO_FUTURE_NONE) r.decay = grpo_future_decay(obj->weight.future_half_life);
+    r.scales = partial->scales = scales;
+    grpo_run_groups_in_room_(&r, how);
+    return GRPO_OK;
+}
+
+/* grpo_loss and gspo_loss in terms of their _add */
+static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
+                                  const grpo_output *out, grpo_report *report, const grpo_method_ *how) {
+    grpo_partial partial;
+    grpo_status st;
+    memset(&partial, 0, sizeof partial);
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!report) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_report_);
+    st = grpo_run_batch_(obj, batch, advantage, totals, out, &partial, how);
+    if (!st) grpo_report_of(&partial, report);
+    return st;
+}
+
+/* a unit of more than a token, or pairs; a number that is no choice is left to the checks */
+static int grpo_is_of_gspo_(const grpo_objective *obj) {
+    return obj && (((int)obj->ratio.unit > (int)GRPO_UNIT_TOKEN && (int)obj->ratio.unit <= (int)GRPO_UNIT_SEQUENCE_POWER_MEAN)
+                   || obj->penalty.pairs == GRPO_PAIRS_MARGIN || obj->penalty.pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN);
+}
+
+static grpo_status grpo_needs_gspo_(const grpo_objective *obj) {
+    const int unit = obj->ratio.unit != GRPO_UNIT_TOKEN;
+    return GRPO_STATUS_(GRPO_NEEDS_GSPO, grpo_at_field_(unit ? GRPO_FIELD_(ratio.unit) : GRPO_FIELD_(penalty.pairs)));
+}
+
+static const grpo_method_ grpo_by_tokens_ = { grpo_evaluate_tokens_, NULL, 0 };
+
+grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                          const grpo_totals *totals, const grpo_output *out, grpo_partial *partial) {
+    if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
+    return grpo_run_batch_(obj, batch, advantage, totals, out, partial, &grpo_by_tokens_);
+}
+
+grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                      const grpo_totals *totals, const grpo_output *out, grpo_report *report) {
+    if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
+    return grpo_run_once_(obj, batch, advantage, totals, out, report, &grpo_by_tokens_);
+}
+
+grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
+    int k;
+    if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
+    if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
+    if (!grpo_is_partial_(into)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
+    if (!grpo_is_partial_(from)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
+    if (from->scales.divisor == 0) return GRPO_OK;
+    if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
+    into->scales = from->scales;
+    for (k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
+    if (from->tokens && (!into->tokens || from->ratio_min < into->ratio_min)) into->ratio_min = from->ratio_min;
+    if (from->tokens && (!into->tokens || from->ratio_max > into->ratio_max)) into->ratio_max = from->ratio_max;
+    into->tokens += from->tokens;
+    into->ratio_tokens += from->ratio_tokens;
+    into->weight_tokens += from->weight_tokens;
+    into->sequences += from->sequences;
+    into->groups += from->groups;
+    into->masked_tokens += from->masked_tokens;
+    into->rejected_tokens += from->rejected_tokens;
+    into->degenerate_groups += from->degenerate_groups;
+    for (k = 0; k < 4; k++) into->clips[k] += from->clips[k];
+    into->overflow |= from->overflow;
+    return GRPO_OK;
+}
+
+static double grpo_part_of_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
+
+static double grpo_note_overflow_(double x, grpo_report *r) {
+    if (!grpo_is_finite(x)) r->overflow = 1;
+    return x;
+}
+
+static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r) {
+    grpo_sum s = *a;
+    double total;
+    int k;
+    if (b) grpo_sum_merge_(&s, b);
+    total = grpo_sum_total_(&s);
+    if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return grpo_note_overflow_(total, r) / divisor;
+    grpo_sum_carry_(&s);                                    /* a sum beyond the largest double may have a mean: 2^64 times less */
+    for (k = 0; k < GRPO_SUM_LIMBS; k++) s.limb[k] = k + 2 < GRPO_SUM_LIMBS ? s.limb[k + 2] : 0;
+    return grpo_note_overflow_(ldexp(grpo_sum_value_(&s) / divisor, 64), r);
+}
+
+/* the terms beside those that are aggregated */
+static double grpo_loss_beside_(const grpo_partial *p, grpo_report *r) {
+    const double likelihood = grpo_times(p->scales.likelihood, grpo_sum_total_(&p->sum[GRPO_SUM_LIKELIHOOD]));
+    return grpo_note_overflow_(grpo_plus(likelihood, grpo_times(p->scales.pairs, grpo_sum_total_(&p->sum[GRPO_SUM_PAIRS]))), r);
+}
+
+void grpo_report_of(const grpo_partial *p, grpo_report *r) {
+    const grpo_sum *s = p->sum;
+    double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1, sum, squares, beside;
+    double factor = p->scales.factor != 0 ? p->scales.factor : 1;
+    memset(r, 0, sizeof *r);
+    r->overflow = p->overflow;
+    beside = grpo_loss_beside_(p, r);
+    r->loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_POLICY], &s[GRPO_SUM_PENALTY], divisor, r), beside);
+    r->policy_loss = factor * grpo_total_over_(&s[GRPO_SUM_POLICY], NULL, divisor, r);
+    r->penalty_loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_PENALTY], NULL, divisor, r), beside);
+    r->tokens = p->tokens; r->sequences = p->sequences; r->groups = p->groups;
+    r->masked_tokens = p->masked_tokens; r->rejected_tokens = p->rejected_tokens; r->degenerate_groups = p->degenerate_groups;
+    r->clip_low = grpo_part_of_(p->clips[GRPO_CLIP_LOW], p->tokens);
+    r->clip_high = grpo_part_of_(p->clips[GRPO_CLIP_HIGH], p->tokens);
+    r->clip_dual = grpo_part_of_(p->clips[GRPO_CLIP_DUAL], p->tokens);
+    r->clip_fraction = grpo_part_of_(p->clips[GRPO_CLIP_LOW] + p->clips[GRPO_CLIP_HIGH] + p->clips[GRPO_CLIP_DUAL], p->tokens);
+    r->old_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_OLD_K1]), r) / n;
+    r->old_k3 = grpo_total_over_(&s[GRPO_SUM_OLD_K3], NULL, n, r);
+    r->kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_KL_K1]), r) / n;
+    r->kl_k2 = grpo_total_over_(&s[GRPO_SUM_KL_K2], NULL, n, r);
+    r->kl_k3 = grpo_total_over_(&s[GRPO_SUM_KL_K3], NULL, n, r);
+    r->entropy = grpo_total_over_(&s[GRPO_SUM_ENTROPY], NULL, n, r);
+    sum = grpo_sum_total_(&s[GRPO_SUM_RATIO]);
+    squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_SQUARED]);
+    r->ratio_mean = p->ratio_tokens ? grpo_total_over_(&s[GRPO_SUM_RATIO], &s[GRPO_SUM_RATIO_EXCESS], n, r) : 1;
+    r->ratio_min = p->tokens ? p->ratio_min : 1;
+    r->ratio_max = p->tokens ? p->ratio_max : 1;
+    r->ess = squares > 0 ? (sum / n) * (sum / squares) : 1;
+    r->weight_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* the way that every row goes */
+
+/* =================================================================================================================================
+ * You can stop reading here.  Below: blocks of tokens, further choices of the advantage, fields, rows, names and texts
+ * ============================================================================================================================== */
+#if defined(GRPO_IMPLEMENTATION) && !defined(GRPO_FURTHER_IMPLEMENTED_)
+#define GRPO_FURTHER_IMPLEMENTED_
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the sums of the report, a block at a time ---------------------------------------------------------------------------------- */
+
+/* is a number beyond `most` among them, or one that is not finite? */
+static int grpo_block_exceeds_(const double *x, double most) {
+    double beyond[GRPO_BLOCK_];
+    int k;
+    if (grpo_block_magnitude_(x) <= most) return 0;
+    for (k = 0; k < GRPO_BLOCK_; k++) beyond[k] = fabs(x[k]) <= most ? 0 : 1;
+    return grpo_block_total_(beyond) != 0;
+}
+
+/* e^x - x - 1 of a block, x = sign (hi + lo); far: some are beyond the reach of the series */
+static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo,
+                           int far) {
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        const double y = sign * hi[k];
+        k3[k] = grpo_near_exp_minus_linear_(y, sign * lo[k], grpo_exp_series_(y));
+    }
+    for (k = 0; far && k < GRPO_BLOCK_; k++)
+        if (grpo_is_far_(hi[k])) k3[k] = grpo_exp_minus_linear(grpo_dd_pair_(sign * hi[k], sign * lo[k]));
+}
+
+static void grpo_sum_add_squares_block_(grpo_sum *sum, double factor, const double *from) {
+    double v[GRPO_BLOCK_];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) v[k] = factor * from[k] * from[k];
+    grpo_sum_add_block_(sum, 1, v);
+}
+
+/* the sums take a block: terms over their sequences' and tokens' divisors, ratios, entropies */
+static void grpo_report_terms_(const grpo_run_ *r, const double *policy, const double *penalty, const double *ratio,
+                               const double *entropy) {
+    grpo_sum *sum = r->partial->sum;
+    grpo_sum_add_block_(&sum[GRPO_SUM_POLICY], 1, policy);
+    if (r->obj->penalty.kl != GRPO_KL_NONE || r->obj->penalty.entropy_coef != 0) grpo_sum_add_block_(&sum[GRPO_SUM_PENALTY], 1, penalty);
+    if (r->reports_ratio) {
+        grpo_sum_add_block_(&sum[GRPO_SUM_RATIO], 1, ratio);
+        grpo_sum_add_squares_block_(&sum[GRPO_SUM_RATIO_SQUARED], 1, ratio);
+    }
+    if (r->batch->entropy) grpo_sum_add_block_(&sum[GRPO_SUM_ENTROPY], 1, entropy);
+}
+
+/* d = l - logp_old in two words, and e^d - d - 1 */
+static void grpo_report_old_block_(grpo_sum *sum, double (*d)[GRPO_BLOCK_], const double *k3) {
+    grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, d[0]);
+    grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, d[1]);
+    grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K3], 1, k3);
+}
+
+/* D = l - logp_ref, and e^-D + D - 1 */
+static void grpo_report_ref_block_(grpo_sum *sum, double (*D)[GRPO_BLOCK_], const double *k3) {
+    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, D[0]);
+    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K1], 1, D[1]);
+    grpo_sum_add_squares_block_(&sum[GRPO_SUM_KL_K2], 0.5, D[0]);
+    grpo_sum_add_block_(&sum[GRPO_SUM_KL_K3], 1, k3);
+}
+
+/* the sums take what waits */
+static void grpo_report_flush_(const grpo_run_ *r) {
+    grpo_sum *sum = r->partial->sum;
+    grpo_waiting_ *p = r->waiting;
+    double *k3 = p->policy;                                            /* once the sums have that */
+    if (p->n == 0) return;
+    grpo_report_terms_(r, p->policy, p->penalty, p->ratio, p->entropy);
+    if (r->batch->logp_old) {
+        grpo_block_k3_(k3, 1, p->old[0], p->old[1], grpo_block_exceeds_(p->old[0], GRPO_SERIES_));
+        grpo_report_old_block_(sum, p->old, k3);
+    }
+    if (r->batch->logp_ref) {
+        grpo_block_k3_(k3, -1, p->ref[0], p->ref[1], grpo_block_exceeds_(p->ref[0], GRPO_SERIES_));
+        grpo_report_ref_block_(sum, p->ref, k3);
+    }
+    if (r->has_correction) grpo_sum_add_block_(&sum[GRPO_SUM_WEIGHT], 1, p->weight);
+    p->n = 0;
 }
 
 /* ---- blocks of tokens ----
@@ -5052,332 +5399,14 @@ static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) {
 
 #endif
 
-static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    const grpo_ratio_axis *a = &r->obj->ratio;
-    grpo_walk_ walk = grpo_walk_from_(s->end);
-    const grpo_token_ *k = &walk.token;
-    if (grpo_block_take_(r, s, 1, NULL)) return;
-    grpo_go_singly_(r);
-    while (grpo_step_back_(r, s, s->begin, &walk)) {
-        grpo_ratio ratio = { 0, 0, 1 };
-        grpo_term policy, penalty;
-        double g;
-        int passes = 1, unit_passes = 1;
-        if (!k->counts) { grpo_skip_token_(r, k->t); continue; }
-        if (r->needs_ratio)
-            ratio = grpo_ratio_exp(grpo_clamp(grpo_log_ratio_(r, k->t, &passes), a->unit_clamp_low, a->unit_clamp_high, &unit_passes));
-        policy = grpo_policy_term_(r, s, k, ratio, GRPO_CLIP_NO);
-        penalty = grpo_penalty_term_(r, k, ratio);
-        if (!passes || !unit_passes) policy.d_log_ratio = penalty.d_log_ratio = 0;
-        g = grpo_plus(grpo_slope_by_logp_(k, &policy, &penalty), grpo_slope_by_ratio_(k, &policy, &penalty));
-        grpo_write_gradient_(r, s, k, g, 0);
-        grpo_take_token_(r, s, k, ratio, &policy, &penalty);
-    }
-}
-
-/* segments with a token that counts */
-static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    grpo_span_ last = { 0, 0 };
-    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    int64_t n = 0;
-    while (grpo_next_(r, s, &c)) if (!grpo_is_in_(last, c.t)) { last = grpo_segment_at_(r->batch, s, c.t); n++; }
-    return n;
-}
-
-/* the mean that correction_norm divides by; infinite ones among the weights are taken as equal */
-static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s) {
-    if (o->weight.correction_norm == GRPO_CORRECTION_NORM_NONE || n->weights == 0) return;
-    s->norm = grpo_dd_div(grpo_sum_dd_(&n->weight), (double)n->weights);
-    s->norm_top = n->weight.pos_inf ? (double)n->weights / (double)n->weight.pos_inf : 0;
-}
-
-/* what all terms of the batch share, from its counts */
-static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n) {
-    const grpo_penalty *p = &o->penalty;
-    grpo_scales s = { 1, 1, { 1, 1 }, 0, 0, 0, { 0, 0 }, 0 };
-    s.divisor = grpo_divisor_(&o->aggregation, n);
-    if (n->ranks) s.factor = (double)n->ranks;
-    if (grpo_counts_by_sign_(o)) {
-        s.by_sign[0] = grpo_at_least_one_((double)(n->tokens - n->positive_tokens));
-        s.by_sign[1] = grpo_at_least_one_((double)n->positive_tokens);
-    }
-    if (grpo_counts_sequences_by_sign_(o)) {
-        s.by_sign[0] = grpo_at_least_one_((double)(n->sequences_nonempty - n->positive_sequences));
-        s.by_sign[1] = grpo_at_least_one_((double)n->positive_sequences);
-    }
-    if (p->likelihood_on != GRPO_LIKELIHOOD_NONE && n->likelihood_tokens) s.likelihood = p->likelihood_coef / (double)n->likelihood_tokens;
-    s.alone = p->pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN && n->pairs == 0;
-    if (p->pairs != GRPO_PAIRS_NONE && n->pairs) s.pairs = p->pair_coef / (double)n->pairs;
-    if (s.alone && n->sequences_nonempty) s.pairs = p->pair_coef / (double)n->sequences_nonempty;
-    grpo_take_norm_(o, n, &s);
-    return s;
-}
-
-static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
-    return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
-        && a->likelihood == b->likelihood && a->pairs == b->pairs && a->alone == b->alone
-        && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
-}
-
-static grpo_group_counts_ grpo_count_group_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
-    grpo_group_counts_ n = { 0, 0, 0 };
-    int64_t i;
-    const grpo_aggregation_kind kind = o->aggregation.kind;
-    if (kind != GRPO_GROUP_MEAN_TOKEN_MEAN && kind != GRPO_GROUP_MEAN_SEQ_MEAN) return n;
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        const int64_t tokens = grpo_sequence_at_(o, b, i).count;
-        n.tokens += tokens;
-        n.nonempty += tokens > 0;
-        n.sequences++;
-    }
-    return n;
-}
-
-/* sequence i as it is evaluated; member: how many of the group with tokens that count come before it */
-static grpo_sequence_ grpo_open_sequence_(const grpo_run_ *r, const grpo_coupling_ *group, int64_t i, int64_t member) {
-    const grpo_aggregation *a = &r->obj->aggregation;
-    grpo_sequence_ s = grpo_sequence_at_(r->obj, r->batch, i);
-    s.group = group;
-    s.member = member;
-    s.stale = grpo_is_stale_(r, &s);
-    s.drift = grpo_sequence_drift_(r, &s);
-    s.divisor = grpo_sequence_divisor_(a, s.count, a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0, &group->count);
-    if (grpo_counts_sequences_by_sign_(r->obj)) s.divisor *= r->scales.by_sign[grpo_is_positive_(r->obj, r->batch, r->advantage, &s)];
-    s.coefficient = grpo_coefficient_(&r->scales, s.divisor);
-    return s;
-}
-
-static int grpo_has_advantage_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    while (r->advantage && grpo_next_(r, s, &c)) if (r->advantage[c.t] != 0) return 1;
-    return 0;
-}
-
-static void grpo_run_group_(const grpo_run_ *r, int64_t g, const grpo_method_ *how) {
-    const grpo_batch *b = r->batch;
-    grpo_coupling_ group;
-    int64_t i, members = 0;
-    int any = 0;
-    memset(&group, 0, sizeof group);
-    group.count = grpo_count_group_(r->obj, b, g);
-    grpo_write_(r, r->out.dlog_z, g, 0);
-    if (how->couple) how->couple(r, g, &group);
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
-        const grpo_sequence_ s = grpo_open_sequence_(r, &group, i, members);
-        members += s.count > 0;
-        r->partial->sequences += s.count > 0;
-        r->partial->rejected_tokens += s.rejected_tokens;
-        if (!any) any = grpo_has_advantage_(r, &s);
-        how->evaluate(r, &s);
-    }
-    r->partial->groups += members > 0;
-    r->partial->degenerate_groups += members > 0 && !any;
-}
-
-static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part) {
-    return all->tokens >= part->tokens && all->sequences >= part->sequences && all->sequences_nonempty >= part->sequences_nonempty
-        && all->groups >= part->groups && all->groups_nonempty >= part->groups_nonempty && all->ranks >= 0
-        && all->positive_tokens >= part->positive_tokens && all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
-        && all->positive_sequences >= part->positive_sequences
-        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences
-        && all->likelihood_tokens >= part->likelihood_tokens && all->pairs >= part->pairs && all->weights >= part->weights
-        && all->varied_tokens >= part->varied_tokens;
-}
-
-static int grpo_has_token_factors_(const grpo_objective *o) {
-    const grpo_weight *w = &o->weight;
-    return w->correction_norm != GRPO_CORRECTION_NORM_NONE || w->future != GRPO_FUTURE_NONE || w->given != GRPO_GIVEN_NONE
-        || o->penalty.likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE || o->surrogate.bounds == GRPO_BOUNDS_POSITION
-        || o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN || grpo_counts_by_sign_(o);
-}
-
-static int grpo_has_policy_mask_(const grpo_weight *w) {
-    return w->trust != GRPO_TRUST_NONE || w->off_policy != GRPO_OFF_POLICY_NONE || w->selected != GRPO_SELECTED_ALL
-        || w->drift != GRPO_DRIFT_NONE;
-}
-
-static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *how) {
-    if (how->scratch <= 0) return GRPO_OK;
-    if (!out || !out->scratch) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_scratch_);
-    return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
-}
-
-static int grpo_is_partial_(const grpo_partial *p) {
-    const int64_t counts[] = { p->tokens, p->sequences, p->groups, p->masked_tokens, p->rejected_tokens, p->degenerate_groups,
-        p->ratio_tokens, p->weight_tokens, p->clips[0], p->clips[1], p->clips[2], p->clips[3] };
-    return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
-}
-
-/* what the batch's terms share, by the totals or, where there are none, by its own counts; the partial, if any, must be of the same */
-GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales) {
-    grpo_totals own;
-    if (partial && !grpo_is_partial_(partial)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
-    memset(&own, 0, sizeof own);
-    grpo_count_all_(obj, batch, advantage, &own);
-    if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
-    *scales = grpo_scales_of_(obj, totals ? totals : &own);
-    if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
-        return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
-    return GRPO_OK;
-}
-
-static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                   const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how) {
-    grpo_run_ r;
+/* all groups, with a room for tokens that wait */
+static void grpo_run_groups_in_room_(grpo_run_ *r, const grpo_method_ *how) {
     grpo_room_ room;
-    grpo_scales scales;
-    grpo_status st;
-    int64_t g;
-    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
-    st = grpo_check_(obj, batch, advantage, grpo_loss_needs_,
-                     GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
-    if (!st) st = grpo_check_room_(out, how);
-    if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
-    if (st) return st;
-    memset(&r, 0, sizeof r);
-    r.obj = obj; r.batch = batch; r.advantage = advantage; r.partial = partial;
-    if (out) r.out = *out;
-    r.range = grpo_clip_range(obj->surrogate.eps_low, obj->surrogate.eps_high);
-    r.behaviour = grpo_logp_of_(batch, grpo_ratio_whose_(&obj->ratio));
-    r.uses_ratio = grpo_uses_ratio_(obj);
-    r.needs_ratio = grpo_needs_ratio_(obj);
-    r.reports_ratio = grpo_reports_ratio_(obj);
-    r.has_correction = grpo_has_correction_(&obj->weight);
-    r.has_token_factors = grpo_has_token_factors_(obj);
-    r.has_policy_mask = grpo_has_policy_mask_(&obj->weight);
-    if (obj->weight.future != GRPO_FUTURE_NONE) r.decay = grpo_future_decay(obj->weight.future_half_life);
-    r.scales = partial->scales = scales;
-    grpo_room_open_(&r, &room);
-    for (g = 0; g < batch->n_groups; g++) grpo_run_group_(&r, g, how);
-    grpo_go_singly_(&r);
-    grpo_report_flush_(&r);
-    return GRPO_OK;
+    grpo_room_open_(r, &room);
+    grpo_run_groups_(r, how);
+    grpo_go_singly_(r);
+    grpo_report_flush_(r);
 }
-
-/* grpo_loss and gspo_loss in terms of their _add */
-static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                  const grpo_output *out, grpo_report *report, const grpo_method_ *how) {
-    grpo_partial partial;
-    grpo_status st;
-    memset(&partial, 0, sizeof partial);
-    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!report) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_report_);
-    st = grpo_run_batch_(obj, batch, advantage, totals, out, &partial, how);
-    if (!st) grpo_report_of(&partial, report);
-    return st;
-}
-
-/* a unit of more than a token, or pairs; a number that is no choice is left to the checks */
-static int grpo_is_of_gspo_(const grpo_objective *obj) {
-    return obj && (((int)obj->ratio.unit > (int)GRPO_UNIT_TOKEN && (int)obj->ratio.unit <= (int)GRPO_UNIT_SEQUENCE_POWER_MEAN)
-                   || obj->penalty.pairs == GRPO_PAIRS_MARGIN || obj->penalty.pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN);
-}
-
-static grpo_status grpo_needs_gspo_(const grpo_objective *obj) {
-    const int unit = obj->ratio.unit != GRPO_UNIT_TOKEN;
-    return GRPO_STATUS_(GRPO_NEEDS_GSPO, grpo_at_field_(unit ? GRPO_FIELD_(ratio.unit) : GRPO_FIELD_(penalty.pairs)));
-}
-
-static const grpo_method_ grpo_by_tokens_ = { grpo_evaluate_tokens_, NULL, 0 };
-
-grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                          const grpo_totals *totals, const grpo_output *out, grpo_partial *partial) {
-    if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
-    return grpo_run_batch_(obj, batch, advantage, totals, out, partial, &grpo_by_tokens_);
-}
-
-grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                      const grpo_totals *totals, const grpo_output *out, grpo_report *report) {
-    if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
-    return grpo_run_once_(obj, batch, advantage, totals, out, report, &grpo_by_tokens_);
-}
-
-grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
-    int k;
-    if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
-    if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
-    if (!grpo_is_partial_(into)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
-    if (!grpo_is_partial_(from)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
-    if (from->scales.divisor == 0) return GRPO_OK;
-    if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
-    into->scales = from->scales;
-    for (k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
-    if (from->tokens && (!into->tokens || from->ratio_min < into->ratio_min)) into->ratio_min = from->ratio_min;
-    if (from->tokens && (!into->tokens || from->ratio_max > into->ratio_max)) into->ratio_max = from->ratio_max;
-    into->tokens += from->tokens;
-    into->ratio_tokens += from->ratio_tokens;
-    into->weight_tokens += from->weight_tokens;
-    into->sequences += from->sequences;
-    into->groups += from->groups;
-    into->masked_tokens += from->masked_tokens;
-    into->rejected_tokens += from->rejected_tokens;
-    into->degenerate_groups += from->degenerate_groups;
-    for (k = 0; k < 4; k++) into->clips[k] += from->clips[k];
-    into->overflow |= from->overflow;
-    return GRPO_OK;
-}
-
-static double grpo_part_of_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
-
-static double grpo_note_overflow_(double x, grpo_report *r) {
-    if (!grpo_is_finite(x)) r->overflow = 1;
-    return x;
-}
-
-static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r) {
-    grpo_sum s = *a;
-    double total;
-    int k;
-    if (b) grpo_sum_merge_(&s, b);
-    total = grpo_sum_total_(&s);
-    if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return grpo_note_overflow_(total, r) / divisor;
-    grpo_sum_carry_(&s);                                    /* a sum beyond the largest double may have a mean: 2^64 times less */
-    for (k = 0; k < GRPO_SUM_LIMBS; k++) s.limb[k] = k + 2 < GRPO_SUM_LIMBS ? s.limb[k + 2] : 0;
-    return grpo_note_overflow_(ldexp(grpo_sum_value_(&s) / divisor, 64), r);
-}
-
-/* the terms beside those that are aggregated */
-static double grpo_loss_beside_(const grpo_partial *p, grpo_report *r) {
-    const double likelihood = grpo_times(p->scales.likelihood, grpo_sum_total_(&p->sum[GRPO_SUM_LIKELIHOOD]));
-    return grpo_note_overflow_(grpo_plus(likelihood, grpo_times(p->scales.pairs, grpo_sum_total_(&p->sum[GRPO_SUM_PAIRS]))), r);
-}
-
-void grpo_report_of(const grpo_partial *p, grpo_report *r) {
-    const grpo_sum *s = p->sum;
-    double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1, sum, squares, beside;
-    double factor = p->scales.factor != 0 ? p->scales.factor : 1;
-    memset(r, 0, sizeof *r);
-    r->overflow = p->overflow;
-    beside = grpo_loss_beside_(p, r);
-    r->loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_POLICY], &s[GRPO_SUM_PENALTY], divisor, r), beside);
-    r->policy_loss = factor * grpo_total_over_(&s[GRPO_SUM_POLICY], NULL, divisor, r);
-    r->penalty_loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_PENALTY], NULL, divisor, r), beside);
-    r->tokens = p->tokens; r->sequences = p->sequences; r->groups = p->groups;
-    r->masked_tokens = p->masked_tokens; r->rejected_tokens = p->rejected_tokens; r->degenerate_groups = p->degenerate_groups;
-    r->clip_low = grpo_part_of_(p->clips[GRPO_CLIP_LOW], p->tokens);
-    r->clip_high = grpo_part_of_(p->clips[GRPO_CLIP_HIGH], p->tokens);
-    r->clip_dual = grpo_part_of_(p->clips[GRPO_CLIP_DUAL], p->tokens);
-    r->clip_fraction = grpo_part_of_(p->clips[GRPO_CLIP_LOW] + p->clips[GRPO_CLIP_HIGH] + p->clips[GRPO_CLIP_DUAL], p->tokens);
-    r->old_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_OLD_K1]), r) / n;
-    r->old_k3 = grpo_total_over_(&s[GRPO_SUM_OLD_K3], NULL, n, r);
-    r->kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_KL_K1]), r) / n;
-    r->kl_k2 = grpo_total_over_(&s[GRPO_SUM_KL_K2], NULL, n, r);
-    r->kl_k3 = grpo_total_over_(&s[GRPO_SUM_KL_K3], NULL, n, r);
-    r->entropy = grpo_total_over_(&s[GRPO_SUM_ENTROPY], NULL, n, r);
-    sum = grpo_sum_total_(&s[GRPO_SUM_RATIO]);
-    squares = grpo_sum_total_(&s[GRPO_SUM_RATIO_SQUARED]);
-    r->ratio_mean = p->ratio_tokens ? grpo_total_over_(&s[GRPO_SUM_RATIO], &s[GRPO_SUM_RATIO_EXCESS], n, r) : 1;
-    r->ratio_min = p->tokens ? p->ratio_min : 1;
-    r->ratio_max = p->tokens ? p->ratio_max : 1;
-    r->ess = squares > 0 ? (sum / n) * (sum / squares) : 1;
-    r->weight_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
-}
-
-/* =================================================================================================================================
- * You can stop reading here.  Below: further choices of the advantage, then fields, names and texts
- * ============================================================================================================================== */
 
 /* ---- further choices of axes 1 and 2 ------------------------------------------------------------------------------------------- */
 
