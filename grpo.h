@@ -232,48 +232,17 @@ GRPO_FN grpo_dd grpo_two_sum(double a, double b) {
 
 GRPO_FN grpo_dd grpo_two_diff(double a, double b) { return grpo_two_sum(a, -b); }
 
-/* a b exactly, barring underflow */
-GRPO_FN grpo_dd grpo_two_prod(double a, double b) {
-    grpo_dd r;
-    r.hi = a * b;
-    r.lo = grpo_is_finite(r.hi) ? fma(a, b, -r.hi) : 0;
-    return r;
-}
-
-GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b) {                    /* error below 2^-103 of |a| + |b| */
-    grpo_dd s = grpo_two_sum(a.hi, b.hi), t;
-    if (!grpo_is_finite(s.hi)) return s;
-    t = grpo_two_sum(a.lo, b.lo);
-    s = grpo_two_sum(s.hi, s.lo + t.hi);
-    return grpo_two_sum(s.hi, s.lo + t.lo);
-}
-
-GRPO_FN grpo_dd grpo_dd_mul(grpo_dd a, double b) {
-    grpo_dd p = grpo_two_prod(a.hi, b);
-    return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + a.lo * b) : p;
-}
-
-GRPO_FN grpo_dd grpo_dd_div(grpo_dd a, double b) {                     /* b > 0 */
-    grpo_dd q;
-    q.hi = a.hi / b;
-    q.lo = grpo_is_finite(q.hi) ? (fma(-q.hi, b, a.hi) + a.lo) / b : 0;
-    return q;
-}
+GRPO_FN grpo_dd grpo_two_prod(double a, double b);                     /* a b exactly, barring underflow */
+GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b);                     /* error below 2^-103 of |a| + |b| */
+GRPO_FN grpo_dd grpo_dd_mul(grpo_dd a, double b);
+GRPO_FN grpo_dd grpo_dd_div(grpo_dd a, double b);                      /* b > 0 */
 
 GRPO_FN int grpo_dd_less(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
 GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return x.hi > bound || (x.hi == bound && x.lo > 0); }
 GRPO_FN grpo_dd grpo_dd_negative(grpo_dd x) { x.hi = -x.hi; x.lo = -x.lo; return x; }
 GRPO_FN grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
-GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {                /* error below 2^-102 of it */
-    grpo_dd p = grpo_two_prod(a.hi, b.hi);
-    return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi)) : p;
-}
-
-GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {               /* b > 0; error below 2^-101 of it */
-    grpo_dd q;
-    q.hi = a.hi / b.hi; q.lo = 0;
-    return grpo_is_finite(q.hi) ? grpo_two_sum(q.hi, grpo_dd_add(a, grpo_dd_mul(b, -q.hi)).hi / b.hi) : q;
-}
+GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b);                 /* error below 2^-102 of it */
+GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b);                /* b > 0; error below 2^-101 of it */
 
 /* x within [low, high] */
 GRPO_FN double grpo_within(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
@@ -284,17 +253,8 @@ GRPO_FN double grpo_times(double x, double y) { return x == 0 || y == 0 ? 0 : x 
 /* x + y; two overflows of opposite sign, which have no sum in double, give +infinity and never NaN */
 GRPO_FN double grpo_plus(double x, double y) { double s = x + y; return s == s ? s : HUGE_VAL; }
 
-/* e^y - y - 1 = (y^2/2)(1 + y/3 + y^2/12 + ... + 2 y^15/17!) for |y| <= 1/2, 2 ulps; one polynomial in a shape that neither waits for
- * itself nor branches, so that loops over it vectorise */
 #define GRPO_SERIES_ 0.5
-GRPO_SHORT_FN_ double grpo_exp_series_(double y) {
-    const double z = y * y, z2 = z * z;
-    const double a = (1 + y * (2.0 / 6)) + z * (2.0 / 24 + y * (2.0 / 120));
-    const double b = (2.0 / 720 + y * (2.0 / 5040)) + z * (2.0 / 40320 + y * (2.0 / 362880));
-    const double c = (2.0 / 3628800 + y * (2.0 / 39916800)) + z * (2.0 / 479001600 + y * (2.0 / 6227020800));
-    const double d = (2.0 / 87178291200 + y * (2.0 / 1307674368000)) + z * (2.0 / 20922789888000 + y * (2.0 / 355687428096000));
-    return 0.5 * z * ((a + z2 * b) + z2 * z2 * (c + z2 * d));
-}
+GRPO_SHORT_FN_ double grpo_exp_series_(double y);                      /* e^y - y - 1 for |y| <= GRPO_SERIES_, 2 ulps */
 
 /* is x beyond the reach of the series? */
 GRPO_FN int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
@@ -311,139 +271,9 @@ GRPO_FN double grpo_exp(grpo_dd x) {
     return grpo_is_finite(e) ? e + e * x.lo : e;
 }
 
-/* e^r - 1 to 2^-90 of it, for |r| < 0.35 */
-GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r) {
-    const grpo_dd one = { 1, 0 };
-    grpo_dd s = { 0, 0 };                                              /* s = e^r - 1 by Horner, r^10/10! < 2^-95 */
-    int k;
-    r.hi *= 1.0 / 64; r.lo *= 1.0 / 64;                                /* |r| < 0.0055 */
-    for (k = 9; k >= 1; k--) {                                         /* s := (r/k) (1 + s) */
-        grpo_dd t = grpo_dd_add(one, s), u = grpo_dd_mul(t, r.hi);
-        u = grpo_dd_add(u, grpo_two_prod(t.hi, r.lo));
-        s = grpo_dd_div(u, k);
-    }
-    for (k = 0; k < 6; k++) {                                          /* e^2r - 1 = 2s + s^2 */
-        grpo_dd q = grpo_dd_add(grpo_two_prod(s.hi, s.hi), grpo_two_prod(2 * s.hi, s.lo));
-        s.hi *= 2; s.lo *= 2;
-        s = grpo_dd_add(s, q);
-    }
-    return s;
-}
-
-/* e^x to twice the precision, 2^-90; for exponents that are exponentials themselves */
-GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
-    static const double ln2[3] = { GRPO_LN2_HI_, GRPO_LN2_LO_, GRPO_LN2_REST_ };
-    double n = floor(x.hi * 1.44269504088896341 + 0.5);
-    grpo_dd r = x, s, one = { 1, 0 };
-    int k;
-    if (!(x.hi > -700 && x.hi < 700)) { r.hi = grpo_exp(x); r.lo = 0; return r; }
-    for (k = 0; k < 3; k++) r = grpo_dd_add(r, grpo_two_prod(-n, ln2[k]));
-    s = grpo_dd_add(one, grpo_small_exp_minus_one_(r));
-    s.hi = ldexp(s.hi, (int)n); s.lo = ldexp(s.lo, (int)n);
-    return s;
-}
-
-/* e^x - 1 to 2^-88 of it */
-GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
-    const grpo_dd minus_one = { -1, 0 };
-    return fabs(x.hi) < 0.34 ? grpo_small_exp_minus_one_(x) : grpo_dd_add(grpo_exp_twice(x), minus_one);
-}
-
-/* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
-GRPO_FN grpo_dd grpo_log_twice(double x) {
-    grpo_dd y = { 0, 0 }, e, minus_one = { -1, 0 };
-    y.hi = -log(x);
-    e = grpo_dd_add(grpo_dd_mul(grpo_exp_twice(y), x), minus_one);      /* x e^-y - 1; log(1 + e) = e - e^2/2 */
-    e.lo -= 0.5 * e.hi * e.hi;
-    y.hi = -y.hi;
-    return grpo_dd_add(y, e);
-}
-
-/* log x of two words to twice the precision: log hi + lo/hi */
-GRPO_FN grpo_dd grpo_dd_log(grpo_dd x) {
-    if (!(x.hi > 1e-300 && x.hi < 1e300)) return grpo_dd_of_(log(x.hi));
-    return grpo_dd_add(grpo_log_twice(x.hi), grpo_dd_of_(x.lo / x.hi));
-}
-
-/* log(1 + x) to 2^-85 of it, or what an error of 2^-102 of x does to it, for -1 < x < 1e300: the same step on e^y - 1 = x */
-GRPO_FN grpo_dd grpo_log_one_plus_twice(grpo_dd x) {
-    const grpo_dd one = { 1, 0 };
-    grpo_dd y = { 0, 0 }, e;
-    y.hi = -log1p(x.hi);
-    e = grpo_dd_add(x, grpo_dd_product(grpo_dd_add(one, x), grpo_exp_minus_one_twice(y)));
-    e.lo -= 0.5 * e.hi * e.hi;
-    y.hi = -y.hi;
-    return grpo_dd_add(y, e);
-}
-
-/* log x for every x > 0, however small or large */
-GRPO_FN grpo_dd grpo_log_of(double x) {
-    const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
-    int e;
-    const grpo_dd y = grpo_log_twice(frexp(x, &e));
-    return grpo_dd_add(y, grpo_dd_mul(ln2, e));
-}
-
-/* sin^2(pi y/2) to twice the precision, 2^-95, for 0 <= y <= 1 */
-GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y) {
-    grpo_dd half_pi = { 1.57079632679489656, 6.12323399573676604e-17 }, one = { 1, 0 }, x, x2, s = { 1, 0 };
-    int k, complement = y.hi > 0.5;
-    if (complement) y = grpo_dd_minus_(one, y);
-    x = grpo_dd_product(y, half_pi);                                    /* at most pi/4: x^29/29! < 2^-110 */
-    x2 = grpo_dd_product(x, x);
-    for (k = 14; k >= 1; k--) s = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(grpo_dd_mul(x2, -1), s), 2.0 * k * (2 * k + 1)));
-    s = grpo_dd_product(x2, grpo_dd_product(s, s));
-    if (complement) s = grpo_dd_minus_(one, s);
-    return s;
-}
-
-/* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
-GRPO_FN double grpo_exp_minus_linear(grpo_dd x) {
-    double v, y = x.hi;
-    if (!grpo_is_far_(y)) v = grpo_exp_series_(y);
-    else if (y > -1 && y < 2) {                                        /* the same, further */
-        static const double inv[25] = { 0, 1, 1.0/2, 1.0/3, 1.0/4, 1.0/5, 1.0/6, 1.0/7, 1.0/8, 1.0/9, 1.0/10, 1.0/11, 1.0/12,
-            1.0/13, 1.0/14, 1.0/15, 1.0/16, 1.0/17, 1.0/18, 1.0/19, 1.0/20, 1.0/21, 1.0/22, 1.0/23, 1.0/24 };
-        int k;
-        for (v = 1, k = 24; k >= 3; k--) v = 1 + y * inv[k] * v;
-        v *= 0.5 * y * y;
-    } else {
-        v = exp(y);
-        v = grpo_is_finite(v) ? (v - y) - 1 : v;
-        if (y == -HUGE_VAL) v = HUGE_VAL;
-    }
-    return x.lo == 0 || !grpo_is_finite(v) ? v : v + x.lo * expm1(y);
-}
-
-/* e^x - 1, 1 ulp */
-GRPO_FN double grpo_exp_minus_one(grpo_dd x) {
-    double e = expm1(x.hi);
-    return grpo_is_finite(e) ? e + (e + 1) * x.lo : e;
-}
-
-/* e^a - e^b of log-probabilities, 4 ulps, no cancellation near a = b; what underflows keeps its sign */
-GRPO_FN double grpo_probability_change(double a, double b) {
-    grpo_dd d = grpo_two_diff(a, b);
-    double x;
-    if (a > b) x = -grpo_times(exp(a), grpo_exp_minus_one(grpo_dd_negative(d)));       /* by the larger: no overflow meets an underflow */
-    else x = grpo_times(exp(b), grpo_exp_minus_one(d));
-    return x != 0 || a == b ? x : a > b ? DBL_MIN : -DBL_MIN;
-}
-
-/* KL between coins, 12 ulps: p0 (x - l) + (1 - p0) log((1 - p0)/(1 - p)) for p = e^l, p0 = e^x, x <= 0; as p0 f(l - x) + (1 - p0) f(s) with
- * s = log((1 - p)/(1 - p0)) and f(y) = e^y - y - 1 >= 0, where nothing cancels */
-GRPO_FN double grpo_binary_kl(double l, double x) {
-    grpo_dd d = grpo_two_diff(l, x), s = { 0, 0 };
-    double p0 = exp(x), rest = -expm1(x), change = grpo_probability_change(l, x), heads, kl;
-    if (l == x) return 0;
-    if (l == -HUGE_VAL) return HUGE_VAL;
-    if (!(rest > 0)) return -d.hi;
-    if (l >= 0) return HUGE_VAL;
-    s.hi = fabs(change) < 0.5 * rest ? log1p(-change / rest) : log(expm1(l) / expm1(x));
-    heads = d.hi > 1 ? change - grpo_times(p0, d.hi) : p0 * grpo_exp_minus_linear(d);      /* p0 e^d may be all there is of it */
-    kl = heads + rest * grpo_exp_minus_linear(s);
-    return kl > 0 ? kl : DBL_MIN;
-}
+GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x);                             /* e^x to twice the precision, 2^-90 */
+GRPO_FN double grpo_exp_minus_linear(grpo_dd x);                       /* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
+GRPO_FN double grpo_exp_minus_one(grpo_dd x);                          /* e^x - 1, 1 ulp */
 
 /* ---- exact sums -----------------------------------------------------------------------------------------------------------------
  * A fixed-point number as wide as the range of double: what is added stays exact, so the sum does not depend on order or grouping
@@ -542,23 +372,6 @@ GRPO_FN grpo_kl_term grpo_kl(grpo_kl_kind kind, grpo_dd D) {
     case GRPO_KL_ABS:  k.value = fabs(D.hi);                k.derivative = D.hi > 0 ? 1 : D.hi < 0 ? -1 : 0; break;
     }
     return k;
-}
-
-/* ---- further functions of the reward: lengths ---- */
-
-/* lambda of Kimi k1.5, 2.3.3: 1/2 for the shortest response of the group falling to -1/2 for the longest; wrong ones are not paid for it */
-GRPO_FN grpo_dd grpo_kimi_length(double length, double shortest, double longest, int correct) {
-    grpo_dd lambda = { 0, 0 };
-    if (longest <= shortest) return lambda;
-    lambda.hi = (longest - length) - (length - shortest);
-    if (!correct && lambda.hi > 0) lambda.hi = 0;
-    return grpo_dd_div(lambda, 2 * (longest - shortest));
-}
-
-/* at_max + (at_0 - at_max)/2 (1 + cos(pi min(length/max, 1))) (2502.03373), as at_max + (at_0 - at_max) sin^2(pi/2 (1 - length/max)) */
-GRPO_FN grpo_dd grpo_cosine_length(double length, double max, double at_0, double at_max) {
-    const grpo_dd left = length < max ? grpo_dd_div(grpo_two_diff(max, length), max) : grpo_dd_of_(0);
-    return grpo_dd_add(grpo_dd_of_(at_max), grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)));
 }
 
 /* ======== axis 2: advantage =======================================================================================================
@@ -786,148 +599,6 @@ GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place place)
     }
 }
 
-/* ---- further functions of the advantage: transforms, filter, gains, shaping, Beta ---- */
-
-/* C(a, k)/C(b, k) for whole numbers 0 <= k <= b; 0 where a < k */
-GRPO_FN grpo_dd grpo_binomial_ratio(double a, double b, double k) {
-    grpo_dd p = { 0, 0 };
-    double j;
-    if (a < k) return p;
-    for (p.hi = 1, j = 0; j < k; j++) p = grpo_dd_div(grpo_dd_mul(p, a - j), b - j);
-    return p;
-}
-
-/* R of pass@k (2508.10751) for items with R > 0 (up) and the others (down), and V of both */
-typedef struct { double up, down, variance; } grpo_pass_at_k_values;
-
-GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k) {
-    grpo_pass_at_k_values v = { 0, 0, 0 };
-    const grpo_dd fails = grpo_binomial_ratio(n - c, n, k);                     /* 1 - Rbar */
-    if (c == 0 || fails.hi == 0) return v;
-    v.up = fails.hi;
-    v.down = grpo_dd_div(grpo_dd_mul(fails, -c), n - c).hi;    /* C(n-c-1, k-1)/C(n-1, k-1) = (1 - Rbar) n/(n - c) */
-    v.variance = grpo_dd_product(fails, grpo_dd_minus_(grpo_dd_of_(1), fails)).hi;
-    return v;
-}
-
-/* A with a teacher's opinion of the token, gap = log of its probability over the old one's */
-GRPO_FN double grpo_teacher_shared(double A, grpo_dd gap, double share, double clip) {
-    const double w = grpo_exp(A < 0 ? grpo_dd_negative(gap) : gap);
-    return grpo_times(A, (1 - share) + share * grpo_within(w, 1 - clip, 1 + clip));
-}
-
-/* the filter of KRPO: starts at mean 0, variance 1 */
-typedef struct { grpo_dd mean, variance, residual; } grpo_kalman;
-
-/* takes x in: P' = P + process_noise, K = P'/(P' + observation_noise), mean += K (x - mean), P = (1 - K) P'; residual: x - mean after */
-GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_noise, double observation_noise) {
-    const grpo_dd noise = grpo_dd_of_(observation_noise), predicted = grpo_dd_add(f.variance, grpo_dd_of_(process_noise));
-    const grpo_dd rest = grpo_dd_quotient(noise, grpo_dd_add(predicted, noise));                 /* 1 - K */
-    f.residual = grpo_dd_product(rest, grpo_dd_minus_(x, f.mean));
-    f.variance = grpo_dd_product(rest, predicted);
-    f.mean = grpo_dd_minus_(x, f.residual);
-    return f;
-}
-
-/* w(x) = low + (high - low)/(1 + e^(slope (x - centre))) of GRPO-LEAD (2504.09696), x = part/whole */
-GRPO_FN double grpo_difficulty(double part, double whole, double low, double high, double slope, double centre) {
-    const grpo_dd one = grpo_dd_of_(1), off = grpo_dd_add(grpo_dd_div(grpo_dd_of_(part), whole), grpo_dd_of_(-centre));
-    const grpo_dd x = grpo_dd_mul(off, slope);
-    const int falling = x.hi > 0;
-    const grpo_dd e = grpo_exp_twice(falling ? grpo_dd_negative(x) : x);         /* <= 1, whichever way */
-    const grpo_dd near = grpo_dd_quotient(one, grpo_dd_add(one, e)), far = grpo_dd_product(e, near);
-    return grpo_dd_add(grpo_dd_mul(falling ? near : far, low), grpo_dd_mul(falling ? far : near, high)).hi;
-}
-
-/* T^-p of Delta L (2509.07558), T >= 1 */
-GRPO_FN grpo_dd grpo_length_power(double length, double power) { return grpo_exp_twice(grpo_dd_mul(grpo_log_twice(length), -power)); }
-
-/* lambda of VAPO: 1 - 1/max(1, alpha T) */
-GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length) {
-    const grpo_dd n = grpo_two_prod(alpha, length);
-    return grpo_dd_exceeds(n, 1) ? grpo_dd_quotient(grpo_dd_add(n, grpo_dd_of_(-1)), n) : grpo_dd_of_(0);
-}
-
-/* a e^(a/temperature) */
-GRPO_FN double grpo_exponential_gain(grpo_dd a, double temperature) { return grpo_times(a.hi, grpo_exp(grpo_dd_div(a, temperature))); }
-
-/* 1 - 2 p + s, p = e^l the probability of the token, s the sum of the squares of all: the squared gradient of l by the logits */
-GRPO_FN grpo_dd grpo_energy(double logp, double squares) {
-    return grpo_dd_add(grpo_dd_add(grpo_dd_of_(1), grpo_dd_of_(squares)), grpo_dd_mul(grpo_exp_twice(grpo_two_sum(logp, 0)), -2));
-}
-
-/* max(0, 1 + coef (H/mean - 1)); 1 where the mean is 0 */
-GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef) {
-    grpo_dd x;
-    double factor;
-    if (mean.hi == 0) return 1;
-    x = grpo_dd_add(grpo_dd_quotient(grpo_dd_of_(H), mean), grpo_dd_of_(-1));
-    factor = x.hi == 0 || coef == 0 ? 1 : grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(x, coef)).hi;
-    return factor > 0 ? factor : 0;
-}
-
-/* A at a token with batch.selected */
-GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value) {
-    switch (kind) {
-    case GRPO_MARKED_NONE:  break;
-    case GRPO_MARKED_FIXED: return value;
-    case GRPO_MARKED_BOOST: return grpo_times(A, 1 + (A < 0 ? -value : value));
-    }
-    return A;
-}
-
-/* (1 - mu)^power of F-GRPO (2602.06717), mu = (mean - low)/(high - low) within [0, 1]; 0^0 = 1 */
-GRPO_FN double grpo_failure_power(grpo_dd mean, double low, double high, double power) {
-    const grpo_dd rest = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(high), mean), grpo_two_diff(high, low));
-    if (power == 0 || !grpo_dd_exceeds(grpo_dd_negative(rest), -1)) return 1;
-    return rest.hi > 0 ? grpo_exp_twice(grpo_dd_mul(grpo_dd_log(rest), power)).hi : 0;
-}
-
-/* log Gamma(x) to twice the precision, 2^-80 of x log x, for 1 <= x < 1e300: Stirling's series at x + n >= 32, less log x (x+1) ... */
-GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x) {
-    static const double over[12] = { 12, -360, 1260, -1680, 1188, -360360, 156, -122400, 244188, -125400, 5796, -1506960 };
-    static const double numerator[12] = { 1, 1, 1, 1, 1, 691, 1, 3617, 43867, 174611, 77683, 236364091 };
-    const grpo_dd half_log_two_pi = { 0.91893853320467274178, -3.8782941580672414e-17 }, one = grpo_dd_of_(1);
-    grpo_dd product = one, square, series = grpo_dd_of_(0), log_x;
-    int k;
-    for (; x.hi < 32; x = grpo_dd_add(x, one)) product = grpo_dd_product(product, x);
-    square = grpo_dd_quotient(one, grpo_dd_product(x, x));
-    for (k = 11; k >= 0; k--) {
-        const grpo_dd c = grpo_dd_of_(over[k] < 0 ? -numerator[k] : numerator[k]);
-        series = grpo_dd_add(grpo_dd_product(series, square), grpo_dd_div(c, fabs(over[k])));
-    }
-    log_x = grpo_dd_log(x);
-    series = grpo_dd_add(grpo_dd_quotient(series, x), half_log_two_pi);
-    series = grpo_dd_add(series, grpo_dd_product(grpo_dd_add(x, grpo_dd_of_(-0.5)), log_x));
-    return grpo_dd_minus_(grpo_dd_minus_(series, x), grpo_dd_log(product));
-}
-
-/* the density of Beta(alpha, beta) at p in [0, 1], for alpha, beta >= 1: within 4 ulps of 1 + its logarithm up to 1e6 */
-GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p) {
-    const grpo_dd minus_one = grpo_dd_of_(-1), rest = grpo_dd_minus_(grpo_dd_of_(1), p);
-    grpo_dd log_density;
-    if (p.hi <= 0) return alpha.hi > 1 ? 0 : beta.hi;
-    if (rest.hi <= 0) return beta.hi > 1 ? 0 : alpha.hi;
-    log_density = grpo_dd_minus_(grpo_log_gamma(grpo_dd_add(alpha, beta)), grpo_dd_add(grpo_log_gamma(alpha), grpo_log_gamma(beta)));
-    log_density = grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(alpha, minus_one), grpo_dd_log(p)));
-    return grpo_exp(grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(beta, minus_one), grpo_dd_log(rest))));
-}
-
-/* alpha and beta of BNPO: with v the variance of the prompts' means and mu their mean, 1 + max(0, m mu/3) and 1 + max(0, m (1 - mu)/3),
- * m = mu (1 - mu)/v - 1 */
-typedef struct { grpo_dd alpha, beta; } grpo_beta;
-
-GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
-    const grpo_dd one = grpo_dd_of_(1), rest = grpo_dd_minus_(one, mu);
-    const grpo_dd m = grpo_dd_add(grpo_dd_quotient(grpo_dd_product(mu, rest), variance), grpo_dd_of_(-1));
-    grpo_beta r;
-    r.alpha = r.beta = one;
-    if (!(m.hi > 0)) return r;
-    r.alpha = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(m, mu), 3));
-    r.beta = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(m, rest), 3));
-    return r;
-}
-
 /* ======== axis 3: ratio ===========================================================================================================
  * How far has the policy moved, over which unit?  From d_t = logp - logp_old to the log-ratio y_t of the unit that token t is in. */
 
@@ -1150,53 +821,13 @@ GRPO_FN grpo_range grpo_clip_range(double eps_low, double eps_high) {
     return r;
 }
 
-/* DCPO's bounds on w of a token whose probability p = e^x is that in the ratio's denominator:
- * 1/2 + 1/2 sqrt(max(1 - 4 eps_low/p, 0)) and 1/2 + 1/2 sqrt(1 + 4 eps_high/p).  The first root is near 0 where p is near 4 eps_low: the
- * difference under it is taken beyond double precision.  The second is that of 1 + h^2, for h^2 may be beyond the largest double. */
-GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_high, double cap) {
-    const double h = eps_high < HUGE_VAL ? grpo_times(2 * sqrt(eps_high), exp(-0.5 * x)) : HUGE_VAL;
-    grpo_range r = { 1, HUGE_VAL, 0, HUGE_VAL };
-    grpo_dd minus_x = { 0, 0 }, q;
-    double root;
-    if (x > -HUGE_VAL) {
-        minus_x.hi = -x;
-        q = eps_low > 0 ? grpo_dd_mul(grpo_exp_twice(minus_x), 4 * eps_low) : minus_x;
-        root = eps_low > 0 ? grpo_dd_minus_(grpo_dd_of_(1), q).hi : 1;
-        root = root > 0 ? sqrt(root) : 0;
-        r.low = 0.5 + 0.5 * root;
-        r.log_low = root == 1 ? 0 : root > 0 ? log1p(-0.5 * q.hi / (1 + root)) : log(0.5);
-        root = h < 1e100 ? sqrt(1 + h * h) : h;
-        r.high = 0.5 + 0.5 * root;
-        r.log_high = h < 1e100 ? log1p(0.5 * (h * h) / (1 + root)) : 0.5 * (log(eps_high) - x);
-    }
-    if (cap != 0 && r.high > cap) { r.high = cap; r.log_high = log(cap); }
-    return r;
-}
+/* DCPO's, x the log-probability in the ratio's denominator */
+GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_high, double cap);
 
 /* bounds of the log-ratio */
 typedef struct { grpo_dd low, high, dual; } grpo_log_range;
 
-/* n^power; exact where that has 106 bits and 2 power is whole */
-GRPO_FN grpo_dd grpo_position_scale(double n, double power) {
-    const double size = fabs(power), root = sqrt(n);
-    grpo_dd s = { 1, 0 }, one = { 1, 0 }, r = { 0, 0 };
-    int k;
-    if (2 * size != floor(2 * size)) return grpo_length_power(n, -power);
-    for (k = 0; k < (int)size; k++) s = grpo_dd_mul(s, n);
-    r.hi = root; r.lo = fma(-root, root, n) / (2 * root);
-    if (size != floor(size)) s = grpo_dd_product(s, r);
-    return power < 0 ? grpo_dd_quotient(one, s) : s;
-}
-
-/* CTPO's, at the n-th token */
-GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n) {
-    const grpo_dd scale = grpo_position_scale(n, s->position_power);
-    grpo_log_range r;
-    r.low = grpo_dd_mul(scale, -s->log_low);
-    r.high = grpo_dd_mul(scale, s->log_high);
-    r.dual = grpo_dd_mul(scale, s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->log_dual : HUGE_VAL);
-    return r;
-}
+GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n);      /* CTPO's, at the n-th token */
 
 GRPO_FN grpo_term grpo_score(double advantage, double logp) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
@@ -1243,16 +874,7 @@ GRPO_FN grpo_term grpo_ppo_clip(grpo_ratio w, double advantage, grpo_range range
     return grpo_dual_clip(w, advantage, range, HUGE_VAL);
 }
 
-/* the same between bounds of the log-ratio: what is compared is known beyond double precision, and e^ is taken of what binds */
-GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range) {
-    const grpo_dd y = grpo_ratio_log(w);
-    switch (grpo_clip_side_of(advantage, grpo_dd_less(range.high, y), grpo_dd_less(y, range.low), grpo_dd_less(range.dual, y))) {
-    case GRPO_CLIP_DUAL: return grpo_clipped(grpo_exp(range.dual), advantage, GRPO_CLIP_DUAL);
-    case GRPO_CLIP_HIGH: return grpo_clipped(grpo_exp(range.high), advantage, GRPO_CLIP_HIGH);
-    case GRPO_CLIP_LOW:  return grpo_clipped(grpo_exp(range.low), advantage, GRPO_CLIP_LOW);
-    default:             return grpo_ratio_term(w, advantage);
-    }
-}
+GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range);      /* dual_clip between bounds of the log-ratio */
 
 GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
     grpo_term t = grpo_score(grpo_times(grpo_within(w.value, weight_min, weight_max), advantage), logp);
@@ -1279,17 +901,6 @@ GRPO_FN grpo_gate grpo_sigmoid(grpo_dd z) {
 /* that of tau (w - 1) */
 GRPO_FN grpo_gate grpo_sigmoid_gate(grpo_ratio w, double tau) { return grpo_sigmoid(grpo_dd_mul(grpo_ratio_minus_one(w), tau)); }
 
-/* log(1 + e^-x) and its derivative */
-typedef struct { double value, slope; } grpo_logistic;
-
-GRPO_FN grpo_logistic grpo_logistic_loss(grpo_dd x) {
-    double e = grpo_exp(x.hi > 0 ? grpo_dd_negative(x) : x);           /* e^-|x| */
-    grpo_logistic f;
-    f.value = x.hi > 0 ? log1p(e) : grpo_plus(-x.hi, log1p(e));
-    f.slope = -(x.hi > 0 ? e : 1) / (1 + e);
-    return f;
-}
-
 GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_gate g = grpo_sigmoid_gate(w, tau);
@@ -1298,145 +909,10 @@ GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
     return t;
 }
 
-GRPO_FN grpo_term grpo_sapo_detached(grpo_ratio w, double advantage, double logp, double tau) {
-    return grpo_score((4 / tau) * grpo_sigmoid_gate(w, tau).value * advantage, logp);
-}
+GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape);
 
-GRPO_FN grpo_term grpo_vespo(grpo_ratio w, double advantage, double logp, double k, double lambda) {
-    grpo_dd x = { 0, 0 };
-    if (lambda > 0 && w.value == HUGE_VAL) return grpo_score(0, logp);         /* the outer exponential wins */
-    if (k != 0) x = grpo_dd_mul(grpo_ratio_log(w), k);
-    if (lambda != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_minus_one(w), -lambda));
-    return grpo_score(grpo_times(grpo_exp(x), advantage), logp);
-}
-
-GRPO_FN grpo_term grpo_log_ratio_term(grpo_ratio w, double advantage) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    t.value = grpo_times(-advantage, w.log);
-    t.d_log_ratio = -advantage;
-    return t;
-}
-
-/* the difference in twice the precision: k y may all but cancel A */
-GRPO_FN grpo_term grpo_squared(grpo_ratio w, double advantage, double strength) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    grpo_dd e = grpo_dd_of_(advantage);
-    if (strength != 0) e = grpo_dd_add(e, grpo_dd_mul(grpo_ratio_log(w), -strength));
-    t.value = e.hi * e.hi;
-    t.d_log_ratio = grpo_times(-2 * strength, e.hi);
-    return t;
-}
-
-/* a clip that keeps the gradient: -bound A sg[1/w] w */
-GRPO_FN grpo_term grpo_leaky(double bound, double advantage, grpo_clip_side side) {
-    grpo_term t = grpo_clipped(bound, advantage, side);
-    t.d_log_ratio = t.value;
-    return t;
-}
-
-/* dual 0: none */
-GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, double dual, double beta_low, double beta_high) {
-    const grpo_term t = grpo_dual_clip(w, advantage, range, dual != 0 ? dual : HUGE_VAL);
-    if (t.clip == GRPO_CLIP_HIGH) return grpo_leaky(grpo_times(beta_high, range.high), advantage, GRPO_CLIP_HIGH);
-    if (t.clip == GRPO_CLIP_LOW) return grpo_leaky(beta_low * range.low, advantage, GRPO_CLIP_LOW);
-    return t;
-}
-
-/* dual, dual_pos 0: none */
-GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_range range, double dual, double dual_pos) {
-    const grpo_ratio flipped = grpo_ratio_exp(grpo_dd_negative(grpo_ratio_log(w)));        /* 1/w */
-    const double limit = advantage > 0 ? dual_pos : dual;
-    grpo_term t;
-    if (limit != 0 && (advantage > 0 ? flipped.value : w.value) > limit) {
-        t = grpo_score(limit * advantage, logp);
-        t.clip = GRPO_CLIP_DUAL;
-        return t;
-    }
-    if (advantage < 0) return grpo_ppo_clip(w, advantage, range);
-    if (w.log > range.log_high) return grpo_clipped(1 / range.high, advantage, GRPO_CLIP_HIGH);
-    return grpo_ratio_term(flipped, advantage);                        /* by y the same sign as with w: the flip is inside sg (sic) */
-}
-
-GRPO_FN grpo_term grpo_topr(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
-    return advantage > 0 ? grpo_score(advantage, logp) : grpo_cispo(w, advantage, logp, weight_min, weight_max);
-}
-
-GRPO_FN grpo_term grpo_band(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
-    grpo_term t = grpo_cispo(w, advantage, logp, weight_min, weight_max);
-    if (t.clip != GRPO_CLIP_NO) t.value = t.d_logp = 0;
-    return t;
-}
-
-/* a response is right where A > 0 and wrong where not; x = k y - shift beyond double precision, for the two may all but cancel */
-GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double strength, double shift) {
-    const double sign = advantage > 0 ? 1 : -1;
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    grpo_dd x = grpo_dd_of_(-shift);
-    grpo_logistic f;
-    if (strength != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_log(w), strength));
-    f = grpo_logistic_loss(sign < 0 ? grpo_dd_negative(x) : x);
-    t.value = f.value;
-    t.d_log_ratio = grpo_times(sign * strength, f.slope);
-    return t;
-}
-
-/* 1 + y <= w where a larger w is better, w itself where it is worse */
-GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    if (advantage < 0) return grpo_ratio_term(w, advantage);
-    t.value = grpo_times(-advantage, grpo_dd_add(grpo_dd_of_(1), grpo_ratio_log(w)).hi);
-    t.d_log_ratio = -advantage;
-    return t;
-}
-
-/* -A w/(w + shape), as -A sigmoid(y - log shape): w may be beyond double */
-GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    const grpo_gate g = grpo_sigmoid(grpo_dd_minus_(grpo_ratio_log(w), grpo_log_of(shape)));
-    t.value = -advantage * g.value;
-    t.d_log_ratio = -advantage * g.slope;
-    return t;
-}
-
-/* -A w + |A| (w - 1)^2/(2 eps), derivative w (-A + |A| (w - 1)/eps) (CFPO, 2601.22801): the two parts may all but cancel, and w - 1 may be
- * small beside w, so both are known to twice the precision */
-GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
-    const double size = fabs(advantage);
-    grpo_term t = grpo_ratio_term(w, advantage);
-    grpo_dd v, off, far, minus_one = { -1, 0 }, x;
-    if (eps == HUGE_VAL) return t;
-    if (w.value == HUGE_VAL) { t.value = t.d_log_ratio = HUGE_VAL; return t; }
-    v = grpo_exp_twice(grpo_ratio_log(w));
-    off = grpo_dd_add(v, minus_one);
-    far = grpo_dd_div(off, eps);
-    x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5);
-    if (grpo_is_finite(x.hi) && grpo_is_finite(t.value)) t.value = grpo_dd_add(x, grpo_dd_mul(v, -advantage)).hi;
-    else t.value = grpo_times(size, grpo_dd_add(grpo_dd_mul(grpo_dd_product(off, far), 0.5), advantage > 0 ? grpo_dd_negative(v) : v).hi);
-    x = grpo_dd_add(grpo_dd_mul(far, size), grpo_dd_mul(minus_one, advantage));
-    t.d_log_ratio = grpo_is_finite(x.hi) ? grpo_dd_product(v, x).hi : grpo_times(v.hi, x.hi);
-    return t;
-}
-
-/* A > 0: -A e^(l - sg[l]); A < 0: dual clip (UP, 2607.06987, eq. 15) */
-GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_range range, double dual) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    if (advantage < 0) return grpo_dual_clip(w, advantage, range, dual);
-    t.value = t.d_logp = -advantage;
-    return t;
-}
-
-/* the choice, of shaped at tokens that are not selected; A = 0 is worth 0 and has no gradient, but for regressions */
-GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp) {
-    const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };                  /* of what is no function of one token, too */
-    const int up = advantage > 0;
-    if (advantage == 0 && s->kind != GRPO_SURROGATE_SQUARED && s->kind != GRPO_SURROGATE_LOGISTIC) return none;
-    switch (s->kind) {
-#define GRPO_TERM_(id, name, of, needs, reads, term, text) case id: return term;
-    GRPO_SURROGATE_CHOICES(GRPO_TERM_)
-#undef GRPO_TERM_
-    }
-    return none;
-}
+/* the term of the table; of shaped at tokens that are not selected.  A = 0 is worth 0, but for regressions */
+GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp);
 
 /* ======== axis 5: penalty =========================================================================================================
  * What else is paid for?  At each token kl_coef u K - entropy_coef H, K an estimator of KL(policy || reference), H the entropy.  And
@@ -1558,31 +1034,8 @@ GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double log
     return t;
 }
 
-/* u; logp_teacher: of teacher_gate */
-GRPO_FN double grpo_likelihood_weight(const grpo_penalty *p, double logp, double logp_teacher) {
-    grpo_dd gap = { 0, 0 };
-    switch (p->likelihood_weight) {
-    case GRPO_LIKELIHOOD_WEIGHT_P:       return exp(logp);
-    case GRPO_LIKELIHOOD_WEIGHT_P_NOT_P: return -grpo_times(exp(logp), expm1(logp));
-    case GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE:
-        if (p->likelihood_gain != 0) gap = grpo_dd_mul(grpo_two_diff(logp_teacher, logp), p->likelihood_gain);
-        return grpo_sigmoid(gap).value;
-    default:                             return 1;
-    }
-}
-
-/* -u h and its derivative by l; logp_old: of form lost; logp_teacher: of teacher_gap and teacher_gate */
-GRPO_FN grpo_term grpo_likelihood(const grpo_penalty *p, double logp, double logp_old, double logp_teacher) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    grpo_dd h = { 0, 0 };
-    h.hi = logp;
-    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) h = grpo_two_diff(logp, logp_teacher);
-    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST) h = grpo_two_diff(logp, logp_old);
-    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST && !(h.hi < 0)) return t;
-    t.d_logp = -grpo_likelihood_weight(p, logp, logp_teacher);
-    t.value = grpo_times(t.d_logp, h.hi);
-    return t;
-}
+/* -u h and its derivative by l */
+GRPO_FN grpo_term grpo_likelihood(const grpo_penalty *p, double logp, double logp_old, double logp_teacher);
 
 /* ======== axis 6: weight ==========================================================================================================
  * Which tokens and sequences count, and how much?  The surrogate is multiplied by M v g: v = importance weight of old over rollout
@@ -1710,60 +1163,11 @@ typedef struct {
     grpo_given_kind given;
 } grpo_weight;
 
-/* 0: dropped.  w: of axis 3; logp_old: in its denominator */
-GRPO_FN int grpo_trusts(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old) {
-    const grpo_range range = grpo_clip_range(c->trust_low, c->trust_high);
-    const int above = w.log > range.log_high, below = w.log < range.log_low, up = advantage > 0, down = advantage < 0;
-    grpo_range outer;
-    grpo_dd y, d;
-    double change;
-    switch (c->trust) {
-    case GRPO_TRUST_NONE: break;
-    case GRPO_TRUST_ONE_SIDED: return grpo_clip_side_of(advantage, above, below, 0) == GRPO_CLIP_NO;
-    case GRPO_TRUST_TWO_SIDED: return !above && !below;
-    case GRPO_TRUST_LOG_TWO_SIDED:
-        y = grpo_ratio_log(w);
-        return !grpo_dd_exceeds(y, c->trust_high) && !grpo_dd_exceeds(grpo_dd_negative(y), c->trust_low);
-    case GRPO_TRUST_PROBABILITY:
-        change = grpo_probability_change(logp, logp_old);
-        return !(up && change > c->trust_high) && !(down && -change > c->trust_low);
-    case GRPO_TRUST_PROBABILITY_BOTH: return !(fabs(grpo_probability_change(logp, logp_old)) > c->trust_high);
-    case GRPO_TRUST_BINARY_KL:
-        if (up && logp > logp_old) return !(grpo_binary_kl(logp, logp_old) > c->trust_high);
-        return !(down && logp < logp_old && grpo_binary_kl(logp, logp_old) > c->trust_low);
-    case GRPO_TRUST_K2:
-        d = grpo_two_diff(logp, logp_old);
-        return !(0.5 * d.hi * d.hi > c->trust_high);
-    case GRPO_TRUST_RING:
-        outer = grpo_clip_range(c->ring_low, c->ring_high);
-        if (!down && outer.low >= 0 && !(w.log > outer.log_low)) return 1;
-        return (!above && !below) || (!up && !(w.log < outer.log_high));
-    }
-    return 1;
-}
+GRPO_FN int grpo_trusts(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old);      /* 0: dropped */
 
-/* the statistic of a token; q = old - rollout after its clamp */
-GRPO_FN grpo_dd grpo_reject_statistic(grpo_reject_kind kind, grpo_dd q, double logp_old, double logp_rollout) {
-    grpo_dd s = { 0, 0 };
-    switch (kind) {
-    case GRPO_REJECT_NONE:        break;
-    case GRPO_REJECT_RATIO:       return q;
-    case GRPO_REJECT_K2:          s.hi = 0.5 * q.hi * q.hi; break;
-    case GRPO_REJECT_K3:          s.hi = grpo_exp_minus_linear(q); break;
-    case GRPO_REJECT_PROBABILITY: s.hi = grpo_probability_change(logp_old, logp_rollout); break;
-    case GRPO_REJECT_EXP_ABS:     s.hi = grpo_exp(q.hi < 0 ? grpo_dd_negative(q) : q); break;
-    }
-    return s;
-}
-
-/* is the pooled statistic inside its bounds? */
-GRPO_FN int grpo_accepts(const grpo_weight *c, grpo_dd pooled) {
-    switch (c->reject) {
-    case GRPO_REJECT_NONE:  return 1;
-    case GRPO_REJECT_RATIO: return !(pooled.hi < log(c->reject_low)) && !(pooled.hi > log(c->reject_high));
-    default:                return pooled.hi >= c->reject_low && pooled.hi <= c->reject_high;
-    }
-}
+/* q = old - rollout after its clamp */
+GRPO_FN grpo_dd grpo_reject_statistic(grpo_reject_kind kind, grpo_dd q, double logp_old, double logp_rollout);
+GRPO_FN int grpo_accepts(const grpo_weight *c, grpo_dd pooled);        /* is the pooled statistic inside its bounds? */
 
 typedef struct { double value; int inside; } grpo_corrected;      /* the weight, and whether v was inside [low, high] */
 
@@ -1781,23 +1185,11 @@ GRPO_FN grpo_corrected grpo_correct(const grpo_weight *c, grpo_ratio v) {
     return r;
 }
 
-/* g of a log-ratio */
-GRPO_FN double grpo_drift(const grpo_weight *c, grpo_dd log_ratio) {
-    return grpo_within(grpo_exp(log_ratio), c->drift_low, c->drift_high);
-}
-
-/* the decay of F from one position to the next, 2^(-1/half_life) */
-GRPO_FN grpo_dd grpo_future_decay(double half_life) {
-    grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
-    return grpo_exp_twice(grpo_dd_negative(grpo_dd_div(ln2, half_life)));
-}
+GRPO_FN double grpo_drift(const grpo_weight *c, grpo_dd log_ratio);    /* g of a log-ratio */
+GRPO_FN grpo_dd grpo_future_decay(double half_life);                   /* of F from one position to the next */
 
 /* FIPO's factor on v, from F; token_ratio: e^d */
-GRPO_FN double grpo_future_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage) {
-    const double f = grpo_within(grpo_exp(future), c->future_low, c->future_high);
-    if (!(advantage < 0 && c->future_safe != 0 && token_ratio > c->future_safe)) return f;
-    return grpo_within(f, c->future_safe_low, c->future_safe_high);
-}
+GRPO_FN double grpo_future_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage);
 
 /* ======== axis 7: aggregation =====================================================================================================
  * Divided by what?  loss = sum of terms times the coefficient.  N sequences, T_i tokens that count, C = constant. */
@@ -4949,6 +4341,677 @@ void grpo_report_of(const grpo_partial *p, grpo_report *r) {
 /* =================================================================================================================================
  * You can stop reading here.  Below: blocks of tokens, further choices of the advantage, fields, rows, names and texts
  * ============================================================================================================================== */
+#ifndef GRPO_FURTHER_
+#define GRPO_FURTHER_
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- numbers of two words ------------------------------------------------------------------------------------------------------------ */
+
+/* a b exactly, barring underflow */
+GRPO_FN grpo_dd grpo_two_prod(double a, double b) {
+    grpo_dd r;
+    r.hi = a * b;
+    r.lo = grpo_is_finite(r.hi) ? fma(a, b, -r.hi) : 0;
+    return r;
+}
+
+GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b) {                    /* error below 2^-103 of |a| + |b| */
+    grpo_dd s = grpo_two_sum(a.hi, b.hi), t;
+    if (!grpo_is_finite(s.hi)) return s;
+    t = grpo_two_sum(a.lo, b.lo);
+    s = grpo_two_sum(s.hi, s.lo + t.hi);
+    return grpo_two_sum(s.hi, s.lo + t.lo);
+}
+
+GRPO_FN grpo_dd grpo_dd_mul(grpo_dd a, double b) {
+    grpo_dd p = grpo_two_prod(a.hi, b);
+    return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + a.lo * b) : p;
+}
+
+GRPO_FN grpo_dd grpo_dd_div(grpo_dd a, double b) {                     /* b > 0 */
+    grpo_dd q;
+    q.hi = a.hi / b;
+    q.lo = grpo_is_finite(q.hi) ? (fma(-q.hi, b, a.hi) + a.lo) / b : 0;
+    return q;
+}
+
+GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {                /* error below 2^-102 of it */
+    grpo_dd p = grpo_two_prod(a.hi, b.hi);
+    return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi)) : p;
+}
+
+GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {               /* b > 0; error below 2^-101 of it */
+    grpo_dd q;
+    q.hi = a.hi / b.hi; q.lo = 0;
+    return grpo_is_finite(q.hi) ? grpo_two_sum(q.hi, grpo_dd_add(a, grpo_dd_mul(b, -q.hi)).hi / b.hi) : q;
+}
+
+/* ---- exp, log and what is made of them ----------------------------------------------------------------------------------------------- */
+
+/* (y^2/2)(1 + y/3 + y^2/12 + ... + 2 y^15/17!): one polynomial in a shape that neither waits for itself nor branches, so that loops
+ * over it vectorise */
+GRPO_SHORT_FN_ double grpo_exp_series_(double y) {
+    const double z = y * y, z2 = z * z;
+    const double a = (1 + y * (2.0 / 6)) + z * (2.0 / 24 + y * (2.0 / 120));
+    const double b = (2.0 / 720 + y * (2.0 / 5040)) + z * (2.0 / 40320 + y * (2.0 / 362880));
+    const double c = (2.0 / 3628800 + y * (2.0 / 39916800)) + z * (2.0 / 479001600 + y * (2.0 / 6227020800));
+    const double d = (2.0 / 87178291200 + y * (2.0 / 1307674368000)) + z * (2.0 / 20922789888000 + y * (2.0 / 355687428096000));
+    return 0.5 * z * ((a + z2 * b) + z2 * z2 * (c + z2 * d));
+}
+
+/* e^r - 1 to 2^-90 of it, for |r| < 0.35 */
+GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r) {
+    const grpo_dd one = { 1, 0 };
+    grpo_dd s = { 0, 0 };                                              /* s = e^r - 1 by Horner, r^10/10! < 2^-95 */
+    int k;
+    r.hi *= 1.0 / 64; r.lo *= 1.0 / 64;                                /* |r| < 0.0055 */
+    for (k = 9; k >= 1; k--) {                                         /* s := (r/k) (1 + s) */
+        grpo_dd t = grpo_dd_add(one, s), u = grpo_dd_mul(t, r.hi);
+        u = grpo_dd_add(u, grpo_two_prod(t.hi, r.lo));
+        s = grpo_dd_div(u, k);
+    }
+    for (k = 0; k < 6; k++) {                                          /* e^2r - 1 = 2s + s^2 */
+        grpo_dd q = grpo_dd_add(grpo_two_prod(s.hi, s.hi), grpo_two_prod(2 * s.hi, s.lo));
+        s.hi *= 2; s.lo *= 2;
+        s = grpo_dd_add(s, q);
+    }
+    return s;
+}
+
+/* e^x to twice the precision, 2^-90; for exponents that are exponentials themselves */
+GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
+    static const double ln2[3] = { GRPO_LN2_HI_, GRPO_LN2_LO_, GRPO_LN2_REST_ };
+    double n = floor(x.hi * 1.44269504088896341 + 0.5);
+    grpo_dd r = x, s, one = { 1, 0 };
+    int k;
+    if (!(x.hi > -700 && x.hi < 700)) { r.hi = grpo_exp(x); r.lo = 0; return r; }
+    for (k = 0; k < 3; k++) r = grpo_dd_add(r, grpo_two_prod(-n, ln2[k]));
+    s = grpo_dd_add(one, grpo_small_exp_minus_one_(r));
+    s.hi = ldexp(s.hi, (int)n); s.lo = ldexp(s.lo, (int)n);
+    return s;
+}
+
+/* e^x - 1 to 2^-88 of it */
+GRPO_FN grpo_dd grpo_exp_minus_one_twice(grpo_dd x) {
+    const grpo_dd minus_one = { -1, 0 };
+    return fabs(x.hi) < 0.34 ? grpo_small_exp_minus_one_(x) : grpo_dd_add(grpo_exp_twice(x), minus_one);
+}
+
+/* log x to twice the precision, 2^-90, for 1e-300 < x < 1e300: a Newton step on e^y = x */
+GRPO_FN grpo_dd grpo_log_twice(double x) {
+    grpo_dd y = { 0, 0 }, e, minus_one = { -1, 0 };
+    y.hi = -log(x);
+    e = grpo_dd_add(grpo_dd_mul(grpo_exp_twice(y), x), minus_one);      /* x e^-y - 1; log(1 + e) = e - e^2/2 */
+    e.lo -= 0.5 * e.hi * e.hi;
+    y.hi = -y.hi;
+    return grpo_dd_add(y, e);
+}
+
+/* log x of two words to twice the precision: log hi + lo/hi */
+GRPO_FN grpo_dd grpo_dd_log(grpo_dd x) {
+    if (!(x.hi > 1e-300 && x.hi < 1e300)) return grpo_dd_of_(log(x.hi));
+    return grpo_dd_add(grpo_log_twice(x.hi), grpo_dd_of_(x.lo / x.hi));
+}
+
+/* log(1 + x) to 2^-85 of it, or what an error of 2^-102 of x does to it, for -1 < x < 1e300: the same step on e^y - 1 = x */
+GRPO_FN grpo_dd grpo_log_one_plus_twice(grpo_dd x) {
+    const grpo_dd one = { 1, 0 };
+    grpo_dd y = { 0, 0 }, e;
+    y.hi = -log1p(x.hi);
+    e = grpo_dd_add(x, grpo_dd_product(grpo_dd_add(one, x), grpo_exp_minus_one_twice(y)));
+    e.lo -= 0.5 * e.hi * e.hi;
+    y.hi = -y.hi;
+    return grpo_dd_add(y, e);
+}
+
+/* log x for every x > 0, however small or large */
+GRPO_FN grpo_dd grpo_log_of(double x) {
+    const grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
+    int e;
+    const grpo_dd y = grpo_log_twice(frexp(x, &e));
+    return grpo_dd_add(y, grpo_dd_mul(ln2, e));
+}
+
+/* sin^2(pi y/2) to twice the precision, 2^-95, for 0 <= y <= 1 */
+GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y) {
+    grpo_dd half_pi = { 1.57079632679489656, 6.12323399573676604e-17 }, one = { 1, 0 }, x, x2, s = { 1, 0 };
+    int k, complement = y.hi > 0.5;
+    if (complement) y = grpo_dd_minus_(one, y);
+    x = grpo_dd_product(y, half_pi);                                    /* at most pi/4: x^29/29! < 2^-110 */
+    x2 = grpo_dd_product(x, x);
+    for (k = 14; k >= 1; k--) s = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(grpo_dd_mul(x2, -1), s), 2.0 * k * (2 * k + 1)));
+    s = grpo_dd_product(x2, grpo_dd_product(s, s));
+    if (complement) s = grpo_dd_minus_(one, s);
+    return s;
+}
+
+/* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
+GRPO_FN double grpo_exp_minus_linear(grpo_dd x) {
+    double v, y = x.hi;
+    if (!grpo_is_far_(y)) v = grpo_exp_series_(y);
+    else if (y > -1 && y < 2) {                                        /* the same, further */
+        static const double inv[25] = { 0, 1, 1.0/2, 1.0/3, 1.0/4, 1.0/5, 1.0/6, 1.0/7, 1.0/8, 1.0/9, 1.0/10, 1.0/11, 1.0/12,
+            1.0/13, 1.0/14, 1.0/15, 1.0/16, 1.0/17, 1.0/18, 1.0/19, 1.0/20, 1.0/21, 1.0/22, 1.0/23, 1.0/24 };
+        int k;
+        for (v = 1, k = 24; k >= 3; k--) v = 1 + y * inv[k] * v;
+        v *= 0.5 * y * y;
+    } else {
+        v = exp(y);
+        v = grpo_is_finite(v) ? (v - y) - 1 : v;
+        if (y == -HUGE_VAL) v = HUGE_VAL;
+    }
+    return x.lo == 0 || !grpo_is_finite(v) ? v : v + x.lo * expm1(y);
+}
+
+/* e^x - 1, 1 ulp */
+GRPO_FN double grpo_exp_minus_one(grpo_dd x) {
+    double e = expm1(x.hi);
+    return grpo_is_finite(e) ? e + (e + 1) * x.lo : e;
+}
+
+/* e^a - e^b of log-probabilities, 4 ulps, no cancellation near a = b; what underflows keeps its sign */
+GRPO_FN double grpo_probability_change(double a, double b) {
+    grpo_dd d = grpo_two_diff(a, b);
+    double x;
+    if (a > b) x = -grpo_times(exp(a), grpo_exp_minus_one(grpo_dd_negative(d)));       /* by the larger: no overflow meets an underflow */
+    else x = grpo_times(exp(b), grpo_exp_minus_one(d));
+    return x != 0 || a == b ? x : a > b ? DBL_MIN : -DBL_MIN;
+}
+
+/* KL between coins, 12 ulps: p0 (x - l) + (1 - p0) log((1 - p0)/(1 - p)) for p = e^l, p0 = e^x, x <= 0; as p0 f(l - x) + (1 - p0) f(s) with
+ * s = log((1 - p)/(1 - p0)) and f(y) = e^y - y - 1 >= 0, where nothing cancels */
+GRPO_FN double grpo_binary_kl(double l, double x) {
+    grpo_dd d = grpo_two_diff(l, x), s = { 0, 0 };
+    double p0 = exp(x), rest = -expm1(x), change = grpo_probability_change(l, x), heads, kl;
+    if (l == x) return 0;
+    if (l == -HUGE_VAL) return HUGE_VAL;
+    if (!(rest > 0)) return -d.hi;
+    if (l >= 0) return HUGE_VAL;
+    s.hi = fabs(change) < 0.5 * rest ? log1p(-change / rest) : log(expm1(l) / expm1(x));
+    heads = d.hi > 1 ? change - grpo_times(p0, d.hi) : p0 * grpo_exp_minus_linear(d);      /* p0 e^d may be all there is of it */
+    kl = heads + rest * grpo_exp_minus_linear(s);
+    return kl > 0 ? kl : DBL_MIN;
+}
+
+/* ---- axis 1: lengths ----------------------------------------------------------------------------------------------------------------- */
+
+/* lambda of Kimi k1.5, 2.3.3: 1/2 for the shortest response of the group falling to -1/2 for the longest; wrong ones are not paid for it */
+GRPO_FN grpo_dd grpo_kimi_length(double length, double shortest, double longest, int correct) {
+    grpo_dd lambda = { 0, 0 };
+    if (longest <= shortest) return lambda;
+    lambda.hi = (longest - length) - (length - shortest);
+    if (!correct && lambda.hi > 0) lambda.hi = 0;
+    return grpo_dd_div(lambda, 2 * (longest - shortest));
+}
+
+/* at_max + (at_0 - at_max)/2 (1 + cos(pi min(length/max, 1))) (2502.03373), as at_max + (at_0 - at_max) sin^2(pi/2 (1 - length/max)) */
+GRPO_FN grpo_dd grpo_cosine_length(double length, double max, double at_0, double at_max) {
+    const grpo_dd left = length < max ? grpo_dd_div(grpo_two_diff(max, length), max) : grpo_dd_of_(0);
+    return grpo_dd_add(grpo_dd_of_(at_max), grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)));
+}
+
+/* ---- axis 2: transforms, filter, gains, shaping, Beta -------------------------------------------------------------------------------- */
+
+/* C(a, k)/C(b, k) for whole numbers 0 <= k <= b; 0 where a < k */
+GRPO_FN grpo_dd grpo_binomial_ratio(double a, double b, double k) {
+    grpo_dd p = { 0, 0 };
+    double j;
+    if (a < k) return p;
+    for (p.hi = 1, j = 0; j < k; j++) p = grpo_dd_div(grpo_dd_mul(p, a - j), b - j);
+    return p;
+}
+
+/* R of pass@k (2508.10751) for items with R > 0 (up) and the others (down), and V of both */
+typedef struct { double up, down, variance; } grpo_pass_at_k_values;
+
+GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k) {
+    grpo_pass_at_k_values v = { 0, 0, 0 };
+    const grpo_dd fails = grpo_binomial_ratio(n - c, n, k);                     /* 1 - Rbar */
+    if (c == 0 || fails.hi == 0) return v;
+    v.up = fails.hi;
+    v.down = grpo_dd_div(grpo_dd_mul(fails, -c), n - c).hi;    /* C(n-c-1, k-1)/C(n-1, k-1) = (1 - Rbar) n/(n - c) */
+    v.variance = grpo_dd_product(fails, grpo_dd_minus_(grpo_dd_of_(1), fails)).hi;
+    return v;
+}
+
+/* A with a teacher's opinion of the token, gap = log of its probability over the old one's */
+GRPO_FN double grpo_teacher_shared(double A, grpo_dd gap, double share, double clip) {
+    const double w = grpo_exp(A < 0 ? grpo_dd_negative(gap) : gap);
+    return grpo_times(A, (1 - share) + share * grpo_within(w, 1 - clip, 1 + clip));
+}
+
+/* the filter of KRPO: starts at mean 0, variance 1 */
+typedef struct { grpo_dd mean, variance, residual; } grpo_kalman;
+
+/* takes x in: P' = P + process_noise, K = P'/(P' + observation_noise), mean += K (x - mean), P = (1 - K) P'; residual: x - mean after */
+GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_noise, double observation_noise) {
+    const grpo_dd noise = grpo_dd_of_(observation_noise), predicted = grpo_dd_add(f.variance, grpo_dd_of_(process_noise));
+    const grpo_dd rest = grpo_dd_quotient(noise, grpo_dd_add(predicted, noise));                 /* 1 - K */
+    f.residual = grpo_dd_product(rest, grpo_dd_minus_(x, f.mean));
+    f.variance = grpo_dd_product(rest, predicted);
+    f.mean = grpo_dd_minus_(x, f.residual);
+    return f;
+}
+
+/* w(x) = low + (high - low)/(1 + e^(slope (x - centre))) of GRPO-LEAD (2504.09696), x = part/whole */
+GRPO_FN double grpo_difficulty(double part, double whole, double low, double high, double slope, double centre) {
+    const grpo_dd one = grpo_dd_of_(1), off = grpo_dd_add(grpo_dd_div(grpo_dd_of_(part), whole), grpo_dd_of_(-centre));
+    const grpo_dd x = grpo_dd_mul(off, slope);
+    const int falling = x.hi > 0;
+    const grpo_dd e = grpo_exp_twice(falling ? grpo_dd_negative(x) : x);         /* <= 1, whichever way */
+    const grpo_dd near = grpo_dd_quotient(one, grpo_dd_add(one, e)), far = grpo_dd_product(e, near);
+    return grpo_dd_add(grpo_dd_mul(falling ? near : far, low), grpo_dd_mul(falling ? far : near, high)).hi;
+}
+
+/* T^-p of Delta L (2509.07558), T >= 1 */
+GRPO_FN grpo_dd grpo_length_power(double length, double power) { return grpo_exp_twice(grpo_dd_mul(grpo_log_twice(length), -power)); }
+
+/* lambda of VAPO: 1 - 1/max(1, alpha T) */
+GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length) {
+    const grpo_dd n = grpo_two_prod(alpha, length);
+    return grpo_dd_exceeds(n, 1) ? grpo_dd_quotient(grpo_dd_add(n, grpo_dd_of_(-1)), n) : grpo_dd_of_(0);
+}
+
+/* a e^(a/temperature) */
+GRPO_FN double grpo_exponential_gain(grpo_dd a, double temperature) { return grpo_times(a.hi, grpo_exp(grpo_dd_div(a, temperature))); }
+
+/* 1 - 2 p + s, p = e^l the probability of the token, s the sum of the squares of all: the squared gradient of l by the logits */
+GRPO_FN grpo_dd grpo_energy(double logp, double squares) {
+    return grpo_dd_add(grpo_dd_add(grpo_dd_of_(1), grpo_dd_of_(squares)), grpo_dd_mul(grpo_exp_twice(grpo_two_sum(logp, 0)), -2));
+}
+
+/* max(0, 1 + coef (H/mean - 1)); 1 where the mean is 0 */
+GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef) {
+    grpo_dd x;
+    double factor;
+    if (mean.hi == 0) return 1;
+    x = grpo_dd_add(grpo_dd_quotient(grpo_dd_of_(H), mean), grpo_dd_of_(-1));
+    factor = x.hi == 0 || coef == 0 ? 1 : grpo_dd_add(grpo_dd_of_(1), grpo_dd_mul(x, coef)).hi;
+    return factor > 0 ? factor : 0;
+}
+
+/* A at a token with batch.selected */
+GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value) {
+    switch (kind) {
+    case GRPO_MARKED_NONE:  break;
+    case GRPO_MARKED_FIXED: return value;
+    case GRPO_MARKED_BOOST: return grpo_times(A, 1 + (A < 0 ? -value : value));
+    }
+    return A;
+}
+
+/* (1 - mu)^power of F-GRPO (2602.06717), mu = (mean - low)/(high - low) within [0, 1]; 0^0 = 1 */
+GRPO_FN double grpo_failure_power(grpo_dd mean, double low, double high, double power) {
+    const grpo_dd rest = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(high), mean), grpo_two_diff(high, low));
+    if (power == 0 || !grpo_dd_exceeds(grpo_dd_negative(rest), -1)) return 1;
+    return rest.hi > 0 ? grpo_exp_twice(grpo_dd_mul(grpo_dd_log(rest), power)).hi : 0;
+}
+
+/* log Gamma(x) to twice the precision, 2^-80 of x log x, for 1 <= x < 1e300: Stirling's series at x + n >= 32, less log x (x+1) ... */
+GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x) {
+    static const double over[12] = { 12, -360, 1260, -1680, 1188, -360360, 156, -122400, 244188, -125400, 5796, -1506960 };
+    static const double numerator[12] = { 1, 1, 1, 1, 1, 691, 1, 3617, 43867, 174611, 77683, 236364091 };
+    const grpo_dd half_log_two_pi = { 0.91893853320467274178, -3.8782941580672414e-17 }, one = grpo_dd_of_(1);
+    grpo_dd product = one, square, series = grpo_dd_of_(0), log_x;
+    int k;
+    for (; x.hi < 32; x = grpo_dd_add(x, one)) product = grpo_dd_product(product, x);
+    square = grpo_dd_quotient(one, grpo_dd_product(x, x));
+    for (k = 11; k >= 0; k--) {
+        const grpo_dd c = grpo_dd_of_(over[k] < 0 ? -numerator[k] : numerator[k]);
+        series = grpo_dd_add(grpo_dd_product(series, square), grpo_dd_div(c, fabs(over[k])));
+    }
+    log_x = grpo_dd_log(x);
+    series = grpo_dd_add(grpo_dd_quotient(series, x), half_log_two_pi);
+    series = grpo_dd_add(series, grpo_dd_product(grpo_dd_add(x, grpo_dd_of_(-0.5)), log_x));
+    return grpo_dd_minus_(grpo_dd_minus_(series, x), grpo_dd_log(product));
+}
+
+/* the density of Beta(alpha, beta) at p in [0, 1], for alpha, beta >= 1: within 4 ulps of 1 + its logarithm up to 1e6 */
+GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p) {
+    const grpo_dd minus_one = grpo_dd_of_(-1), rest = grpo_dd_minus_(grpo_dd_of_(1), p);
+    grpo_dd log_density;
+    if (p.hi <= 0) return alpha.hi > 1 ? 0 : beta.hi;
+    if (rest.hi <= 0) return beta.hi > 1 ? 0 : alpha.hi;
+    log_density = grpo_dd_minus_(grpo_log_gamma(grpo_dd_add(alpha, beta)), grpo_dd_add(grpo_log_gamma(alpha), grpo_log_gamma(beta)));
+    log_density = grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(alpha, minus_one), grpo_dd_log(p)));
+    return grpo_exp(grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(beta, minus_one), grpo_dd_log(rest))));
+}
+
+/* alpha and beta of BNPO: with v the variance of the prompts' means and mu their mean, 1 + max(0, m mu/3) and 1 + max(0, m (1 - mu)/3),
+ * m = mu (1 - mu)/v - 1 */
+typedef struct { grpo_dd alpha, beta; } grpo_beta;
+
+GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
+    const grpo_dd one = grpo_dd_of_(1), rest = grpo_dd_minus_(one, mu);
+    const grpo_dd m = grpo_dd_add(grpo_dd_quotient(grpo_dd_product(mu, rest), variance), grpo_dd_of_(-1));
+    grpo_beta r;
+    r.alpha = r.beta = one;
+    if (!(m.hi > 0)) return r;
+    r.alpha = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(m, mu), 3));
+    r.beta = grpo_dd_add(one, grpo_dd_div(grpo_dd_product(m, rest), 3));
+    return r;
+}
+
+/* ---- axis 4: further bounds and surrogates ------------------------------------------------------------------------------------------- */
+
+/* DCPO's bounds on w of a token whose probability p = e^x is that in the ratio's denominator:
+ * 1/2 + 1/2 sqrt(max(1 - 4 eps_low/p, 0)) and 1/2 + 1/2 sqrt(1 + 4 eps_high/p).  The first root is near 0 where p is near 4 eps_low: the
+ * difference under it is taken beyond double precision.  The second is that of 1 + h^2, for h^2 may be beyond the largest double. */
+GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_high, double cap) {
+    const double h = eps_high < HUGE_VAL ? grpo_times(2 * sqrt(eps_high), exp(-0.5 * x)) : HUGE_VAL;
+    grpo_range r = { 1, HUGE_VAL, 0, HUGE_VAL };
+    grpo_dd minus_x = { 0, 0 }, q;
+    double root;
+    if (x > -HUGE_VAL) {
+        minus_x.hi = -x;
+        q = eps_low > 0 ? grpo_dd_mul(grpo_exp_twice(minus_x), 4 * eps_low) : minus_x;
+        root = eps_low > 0 ? grpo_dd_minus_(grpo_dd_of_(1), q).hi : 1;
+        root = root > 0 ? sqrt(root) : 0;
+        r.low = 0.5 + 0.5 * root;
+        r.log_low = root == 1 ? 0 : root > 0 ? log1p(-0.5 * q.hi / (1 + root)) : log(0.5);
+        root = h < 1e100 ? sqrt(1 + h * h) : h;
+        r.high = 0.5 + 0.5 * root;
+        r.log_high = h < 1e100 ? log1p(0.5 * (h * h) / (1 + root)) : 0.5 * (log(eps_high) - x);
+    }
+    if (cap != 0 && r.high > cap) { r.high = cap; r.log_high = log(cap); }
+    return r;
+}
+
+/* n^power; exact where that has 106 bits and 2 power is whole */
+GRPO_FN grpo_dd grpo_position_scale(double n, double power) {
+    const double size = fabs(power), root = sqrt(n);
+    grpo_dd s = { 1, 0 }, one = { 1, 0 }, r = { 0, 0 };
+    int k;
+    if (2 * size != floor(2 * size)) return grpo_length_power(n, -power);
+    for (k = 0; k < (int)size; k++) s = grpo_dd_mul(s, n);
+    r.hi = root; r.lo = fma(-root, root, n) / (2 * root);
+    if (size != floor(size)) s = grpo_dd_product(s, r);
+    return power < 0 ? grpo_dd_quotient(one, s) : s;
+}
+
+/* CTPO's, at the n-th token */
+GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n) {
+    const grpo_dd scale = grpo_position_scale(n, s->position_power);
+    grpo_log_range r;
+    r.low = grpo_dd_mul(scale, -s->log_low);
+    r.high = grpo_dd_mul(scale, s->log_high);
+    r.dual = grpo_dd_mul(scale, s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->log_dual : HUGE_VAL);
+    return r;
+}
+
+/* the same between bounds of the log-ratio: what is compared is known beyond double precision, and e^ is taken of what binds */
+GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range) {
+    const grpo_dd y = grpo_ratio_log(w);
+    switch (grpo_clip_side_of(advantage, grpo_dd_less(range.high, y), grpo_dd_less(y, range.low), grpo_dd_less(range.dual, y))) {
+    case GRPO_CLIP_DUAL: return grpo_clipped(grpo_exp(range.dual), advantage, GRPO_CLIP_DUAL);
+    case GRPO_CLIP_HIGH: return grpo_clipped(grpo_exp(range.high), advantage, GRPO_CLIP_HIGH);
+    case GRPO_CLIP_LOW:  return grpo_clipped(grpo_exp(range.low), advantage, GRPO_CLIP_LOW);
+    default:             return grpo_ratio_term(w, advantage);
+    }
+}
+
+/* log(1 + e^-x) and its derivative */
+typedef struct { double value, slope; } grpo_logistic;
+
+GRPO_FN grpo_logistic grpo_logistic_loss(grpo_dd x) {
+    double e = grpo_exp(x.hi > 0 ? grpo_dd_negative(x) : x);           /* e^-|x| */
+    grpo_logistic f;
+    f.value = x.hi > 0 ? log1p(e) : grpo_plus(-x.hi, log1p(e));
+    f.slope = -(x.hi > 0 ? e : 1) / (1 + e);
+    return f;
+}
+
+GRPO_FN grpo_term grpo_sapo_detached(grpo_ratio w, double advantage, double logp, double tau) {
+    return grpo_score((4 / tau) * grpo_sigmoid_gate(w, tau).value * advantage, logp);
+}
+
+GRPO_FN grpo_term grpo_vespo(grpo_ratio w, double advantage, double logp, double k, double lambda) {
+    grpo_dd x = { 0, 0 };
+    if (lambda > 0 && w.value == HUGE_VAL) return grpo_score(0, logp);         /* the outer exponential wins */
+    if (k != 0) x = grpo_dd_mul(grpo_ratio_log(w), k);
+    if (lambda != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_minus_one(w), -lambda));
+    return grpo_score(grpo_times(grpo_exp(x), advantage), logp);
+}
+
+GRPO_FN grpo_term grpo_log_ratio_term(grpo_ratio w, double advantage) {
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    t.value = grpo_times(-advantage, w.log);
+    t.d_log_ratio = -advantage;
+    return t;
+}
+
+/* the difference in twice the precision: k y may all but cancel A */
+GRPO_FN grpo_term grpo_squared(grpo_ratio w, double advantage, double strength) {
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    grpo_dd e = grpo_dd_of_(advantage);
+    if (strength != 0) e = grpo_dd_add(e, grpo_dd_mul(grpo_ratio_log(w), -strength));
+    t.value = e.hi * e.hi;
+    t.d_log_ratio = grpo_times(-2 * strength, e.hi);
+    return t;
+}
+
+/* a clip that keeps the gradient: -bound A sg[1/w] w */
+GRPO_FN grpo_term grpo_leaky(double bound, double advantage, grpo_clip_side side) {
+    grpo_term t = grpo_clipped(bound, advantage, side);
+    t.d_log_ratio = t.value;
+    return t;
+}
+
+/* dual 0: none */
+GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, double dual, double beta_low, double beta_high) {
+    const grpo_term t = grpo_dual_clip(w, advantage, range, dual != 0 ? dual : HUGE_VAL);
+    if (t.clip == GRPO_CLIP_HIGH) return grpo_leaky(grpo_times(beta_high, range.high), advantage, GRPO_CLIP_HIGH);
+    if (t.clip == GRPO_CLIP_LOW) return grpo_leaky(beta_low * range.low, advantage, GRPO_CLIP_LOW);
+    return t;
+}
+
+/* dual, dual_pos 0: none */
+GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_range range, double dual, double dual_pos) {
+    const grpo_ratio flipped = grpo_ratio_exp(grpo_dd_negative(grpo_ratio_log(w)));        /* 1/w */
+    const double limit = advantage > 0 ? dual_pos : dual;
+    grpo_term t;
+    if (limit != 0 && (advantage > 0 ? flipped.value : w.value) > limit) {
+        t = grpo_score(limit * advantage, logp);
+        t.clip = GRPO_CLIP_DUAL;
+        return t;
+    }
+    if (advantage < 0) return grpo_ppo_clip(w, advantage, range);
+    if (w.log > range.log_high) return grpo_clipped(1 / range.high, advantage, GRPO_CLIP_HIGH);
+    return grpo_ratio_term(flipped, advantage);                        /* by y the same sign as with w: the flip is inside sg (sic) */
+}
+
+GRPO_FN grpo_term grpo_topr(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
+    return advantage > 0 ? grpo_score(advantage, logp) : grpo_cispo(w, advantage, logp, weight_min, weight_max);
+}
+
+GRPO_FN grpo_term grpo_band(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
+    grpo_term t = grpo_cispo(w, advantage, logp, weight_min, weight_max);
+    if (t.clip != GRPO_CLIP_NO) t.value = t.d_logp = 0;
+    return t;
+}
+
+/* a response is right where A > 0 and wrong where not; x = k y - shift beyond double precision, for the two may all but cancel */
+GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double strength, double shift) {
+    const double sign = advantage > 0 ? 1 : -1;
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    grpo_dd x = grpo_dd_of_(-shift);
+    grpo_logistic f;
+    if (strength != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_log(w), strength));
+    f = grpo_logistic_loss(sign < 0 ? grpo_dd_negative(x) : x);
+    t.value = f.value;
+    t.d_log_ratio = grpo_times(sign * strength, f.slope);
+    return t;
+}
+
+/* 1 + y <= w where a larger w is better, w itself where it is worse */
+GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage) {
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    if (advantage < 0) return grpo_ratio_term(w, advantage);
+    t.value = grpo_times(-advantage, grpo_dd_add(grpo_dd_of_(1), grpo_ratio_log(w)).hi);
+    t.d_log_ratio = -advantage;
+    return t;
+}
+
+/* -A w/(w + shape), as -A sigmoid(y - log shape): w may be beyond double */
+GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape) {
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    const grpo_gate g = grpo_sigmoid(grpo_dd_minus_(grpo_ratio_log(w), grpo_log_of(shape)));
+    t.value = -advantage * g.value;
+    t.d_log_ratio = -advantage * g.slope;
+    return t;
+}
+
+/* -A w + |A| (w - 1)^2/(2 eps), derivative w (-A + |A| (w - 1)/eps) (CFPO, 2601.22801): the two parts may all but cancel, and w - 1 may be
+ * small beside w, so both are known to twice the precision */
+GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
+    const double size = fabs(advantage);
+    grpo_term t = grpo_ratio_term(w, advantage);
+    grpo_dd v, off, far, minus_one = { -1, 0 }, x;
+    if (eps == HUGE_VAL) return t;
+    if (w.value == HUGE_VAL) { t.value = t.d_log_ratio = HUGE_VAL; return t; }
+    v = grpo_exp_twice(grpo_ratio_log(w));
+    off = grpo_dd_add(v, minus_one);
+    far = grpo_dd_div(off, eps);
+    x = grpo_dd_mul(grpo_dd_product(grpo_dd_mul(off, size), far), 0.5);
+    if (grpo_is_finite(x.hi) && grpo_is_finite(t.value)) t.value = grpo_dd_add(x, grpo_dd_mul(v, -advantage)).hi;
+    else t.value = grpo_times(size, grpo_dd_add(grpo_dd_mul(grpo_dd_product(off, far), 0.5), advantage > 0 ? grpo_dd_negative(v) : v).hi);
+    x = grpo_dd_add(grpo_dd_mul(far, size), grpo_dd_mul(minus_one, advantage));
+    t.d_log_ratio = grpo_is_finite(x.hi) ? grpo_dd_product(v, x).hi : grpo_times(v.hi, x.hi);
+    return t;
+}
+
+/* A > 0: -A e^(l - sg[l]); A < 0: dual clip (UP, 2607.06987, eq. 15) */
+GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_range range, double dual) {
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    if (advantage < 0) return grpo_dual_clip(w, advantage, range, dual);
+    t.value = t.d_logp = -advantage;
+    return t;
+}
+
+/* the choice, of shaped at tokens that are not selected; A = 0 is worth 0 and has no gradient, but for regressions */
+GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp) {
+    const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };                  /* of what is no function of one token, too */
+    const int up = advantage > 0;
+    if (advantage == 0 && s->kind != GRPO_SURROGATE_SQUARED && s->kind != GRPO_SURROGATE_LOGISTIC) return none;
+    switch (s->kind) {
+#define GRPO_TERM_(id, name, of, needs, reads, term, text) case id: return term;
+    GRPO_SURROGATE_CHOICES(GRPO_TERM_)
+#undef GRPO_TERM_
+    }
+    return none;
+}
+
+/* ---- axis 5: the likelihood beside the terms ----------------------------------------------------------------------------------------- */
+
+/* u; logp_teacher: of teacher_gate */
+GRPO_FN double grpo_likelihood_weight(const grpo_penalty *p, double logp, double logp_teacher) {
+    grpo_dd gap = { 0, 0 };
+    switch (p->likelihood_weight) {
+    case GRPO_LIKELIHOOD_WEIGHT_P:       return exp(logp);
+    case GRPO_LIKELIHOOD_WEIGHT_P_NOT_P: return -grpo_times(exp(logp), expm1(logp));
+    case GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE:
+        if (p->likelihood_gain != 0) gap = grpo_dd_mul(grpo_two_diff(logp_teacher, logp), p->likelihood_gain);
+        return grpo_sigmoid(gap).value;
+    default:                             return 1;
+    }
+}
+
+/* -u h and its derivative by l; logp_old: of form lost; logp_teacher: of teacher_gap and teacher_gate */
+GRPO_FN grpo_term grpo_likelihood(const grpo_penalty *p, double logp, double logp_old, double logp_teacher) {
+    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
+    grpo_dd h = { 0, 0 };
+    h.hi = logp;
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) h = grpo_two_diff(logp, logp_teacher);
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST) h = grpo_two_diff(logp, logp_old);
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST && !(h.hi < 0)) return t;
+    t.d_logp = -grpo_likelihood_weight(p, logp, logp_teacher);
+    t.value = grpo_times(t.d_logp, h.hi);
+    return t;
+}
+
+/* ---- axis 6: trust, rejection, drift, future ----------------------------------------------------------------------------------------- */
+
+/* 0: dropped.  w: of axis 3; logp_old: in its denominator */
+GRPO_FN int grpo_trusts(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old) {
+    const grpo_range range = grpo_clip_range(c->trust_low, c->trust_high);
+    const int above = w.log > range.log_high, below = w.log < range.log_low, up = advantage > 0, down = advantage < 0;
+    grpo_range outer;
+    grpo_dd y, d;
+    double change;
+    switch (c->trust) {
+    case GRPO_TRUST_NONE: break;
+    case GRPO_TRUST_ONE_SIDED: return grpo_clip_side_of(advantage, above, below, 0) == GRPO_CLIP_NO;
+    case GRPO_TRUST_TWO_SIDED: return !above && !below;
+    case GRPO_TRUST_LOG_TWO_SIDED:
+        y = grpo_ratio_log(w);
+        return !grpo_dd_exceeds(y, c->trust_high) && !grpo_dd_exceeds(grpo_dd_negative(y), c->trust_low);
+    case GRPO_TRUST_PROBABILITY:
+        change = grpo_probability_change(logp, logp_old);
+        return !(up && change > c->trust_high) && !(down && -change > c->trust_low);
+    case GRPO_TRUST_PROBABILITY_BOTH: return !(fabs(grpo_probability_change(logp, logp_old)) > c->trust_high);
+    case GRPO_TRUST_BINARY_KL:
+        if (up && logp > logp_old) return !(grpo_binary_kl(logp, logp_old) > c->trust_high);
+        return !(down && logp < logp_old && grpo_binary_kl(logp, logp_old) > c->trust_low);
+    case GRPO_TRUST_K2:
+        d = grpo_two_diff(logp, logp_old);
+        return !(0.5 * d.hi * d.hi > c->trust_high);
+    case GRPO_TRUST_RING:
+        outer = grpo_clip_range(c->ring_low, c->ring_high);
+        if (!down && outer.low >= 0 && !(w.log > outer.log_low)) return 1;
+        return (!above && !below) || (!up && !(w.log < outer.log_high));
+    }
+    return 1;
+}
+
+/* the statistic of a token; q = old - rollout after its clamp */
+GRPO_FN grpo_dd grpo_reject_statistic(grpo_reject_kind kind, grpo_dd q, double logp_old, double logp_rollout) {
+    grpo_dd s = { 0, 0 };
+    switch (kind) {
+    case GRPO_REJECT_NONE:        break;
+    case GRPO_REJECT_RATIO:       return q;
+    case GRPO_REJECT_K2:          s.hi = 0.5 * q.hi * q.hi; break;
+    case GRPO_REJECT_K3:          s.hi = grpo_exp_minus_linear(q); break;
+    case GRPO_REJECT_PROBABILITY: s.hi = grpo_probability_change(logp_old, logp_rollout); break;
+    case GRPO_REJECT_EXP_ABS:     s.hi = grpo_exp(q.hi < 0 ? grpo_dd_negative(q) : q); break;
+    }
+    return s;
+}
+
+/* is the pooled statistic inside its bounds? */
+GRPO_FN int grpo_accepts(const grpo_weight *c, grpo_dd pooled) {
+    switch (c->reject) {
+    case GRPO_REJECT_NONE:  return 1;
+    case GRPO_REJECT_RATIO: return !(pooled.hi < log(c->reject_low)) && !(pooled.hi > log(c->reject_high));
+    default:                return pooled.hi >= c->reject_low && pooled.hi <= c->reject_high;
+    }
+}
+
+/* g of a log-ratio */
+GRPO_FN double grpo_drift(const grpo_weight *c, grpo_dd log_ratio) {
+    return grpo_within(grpo_exp(log_ratio), c->drift_low, c->drift_high);
+}
+
+/* the decay of F from one position to the next, 2^(-1/half_life) */
+GRPO_FN grpo_dd grpo_future_decay(double half_life) {
+    grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
+    return grpo_exp_twice(grpo_dd_negative(grpo_dd_div(ln2, half_life)));
+}
+
+/* FIPO's factor on v, from F; token_ratio: e^d */
+GRPO_FN double grpo_future_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage) {
+    const double f = grpo_within(grpo_exp(future), c->future_low, c->future_high);
+    if (!(advantage < 0 && c->future_safe != 0 && token_ratio > c->future_safe)) return f;
+    return grpo_within(f, c->future_safe_low, c->future_safe_high);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_FURTHER_ */
+
 #if defined(GRPO_IMPLEMENTATION) && !defined(GRPO_FURTHER_IMPLEMENTED_)
 #define GRPO_FURTHER_IMPLEMENTED_
 
