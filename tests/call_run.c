@@ -1,3 +1,6 @@
+/* The calls of the vectors.  A function of extra/ is one row of CALLS: its C arguments in order, each read from the case by its name, or
+ * written into its answers.  Readers give something of the right size after a failure too, so the order of evaluation does not matter:
+ * the function is called, and what it says is forgotten for the first failure. */
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
@@ -12,11 +15,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* how an answer stands in JSON: one value, a list, a list in ascending order, or a list for each sequence */
+typedef enum { AS_ONE, AS_LIST, AS_SET, AS_TOKENS } layout;
+typedef cJSON *leaf(const void *array, int64_t k);
+typedef struct { const char *key; void *array; layout as; int64_t count; leaf *at; } answer;
+
 typedef struct {
     const test_case *c;
     const grpo_batch *batch;
     call_result *out;
-    int read;                   /* arguments */
+    const cJSON **read;         /* arguments */
+    answer *answers;            /* written when the function has returned */
     void **memory;
 } call;
 
@@ -45,16 +54,24 @@ static void *allocate(call *r, int64_t count, size_t size) {
     return p;
 }
 
-/* ---- arguments: a function reads each once -------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------------------------------------------- */
+
+static const cJSON *find(const call *r, const char *key) { return cJSON_GetObjectItemCaseSensitive(r->c->arguments, key); }
+static int is_there(const call *r, const char *key) { return find(r, key) != NULL; }
 
 static const cJSON *argument(call *r, const char *key) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->c->arguments, key);
-    if (item) r->read++;
-    else fail(r, "argument %s is missing", key);
+    const cJSON *item = find(r, key);
+    ptrdiff_t k = 0;
+    if (!item) fail(r, "argument %s is missing", key);
+    while (k < arrlen(r->read) && r->read[k] != item) k++;
+    if (item && k == arrlen(r->read)) arrput(r->read, item);
     return item;
 }
 
-static int is_there(const call *r, const char *key) { return cJSON_GetObjectItemCaseSensitive(r->c->arguments, key) != NULL; }
+/* entries of a list, and of the first list in it */
+static int64_t size_of(const cJSON *json) { return cJSON_IsArray(json) ? cJSON_GetArraySize(json) : 0; }
+static int64_t size(const call *r, const char *key) { return size_of(find(r, key)); }
+static int64_t width(const call *r, const char *key) { return size_of(size(r, key) ? find(r, key)->child : NULL); }
 
 static double number(call *r, const char *key) {
     double x = 0;
@@ -76,102 +93,154 @@ static int flag(call *r, const char *key) {
     return cJSON_IsTrue(item);
 }
 
-/* which of `count` names, 0 after a failure */
-static int choice(call *r, const char *key, const char *const *names, int count) {
+/* a choice's words are those of the vectors: function, word, enumerator */
+static const struct { const char *function, *word; int value; } choices[] = {
+    { "select_second_moment", "all", GRPO_SECOND_MOMENT_ALL }, { "select_second_moment", "drifting", GRPO_SECOND_MOMENT_DRIFTING },
+    { "proximal_logp", "log_linear", GRPO_PROXIMAL_LOG_LINEAR }, { "proximal_logp", "linear", GRPO_PROXIMAL_LINEAR },
+    { "prefix_discrepancy", "paper", GRPO_DISCREPANCY_PAPER }, { "prefix_discrepancy", "trl", GRPO_DISCREPANCY_TRL },
+    { "prompt_weight", "llm", GRPO_PROMPT_LLM }, { "prompt_weight", "vlm", GRPO_PROMPT_VLM },
+    { "tool_efficiency", "ppo", GRPO_TOOLS_PPO }, { "tool_efficiency", "grpo", GRPO_TOOLS_GRPO },
+    { "length_shape", "parabola", GRPO_SHAPE_PARABOLA }, { "length_shape", "polyline", GRPO_SHAPE_POLYLINE },
+    { "length_shape", "triangle", GRPO_SHAPE_TRIANGLE },
+    { "tree_reward", "max", GRPO_TREE_MAX }, { "tree_reward", "mean", GRPO_TREE_MEAN },
+    { "tree_reward", "mean_by_depth", GRPO_TREE_MEAN_BY_DEPTH },
+    { "canon_advantage", "low", GRPO_HALF_LOW }, { "canon_advantage", "high", GRPO_HALF_HIGH },
+    { "hint_reward", "variance", GRPO_HINT_VARIANCE }, { "hint_reward", "informative", GRPO_HINT_INFORMATIVE },
+    { "information_gain", "log", GRPO_INFORMATION_LOG }, { "information_gain", "probability", GRPO_INFORMATION_PROBABILITY },
+    { "branch_advantage", "leaves", GRPO_BRANCH_LEAVES }, { "branch_advantage", "probability", GRPO_BRANCH_PROBABILITY },
+    { "entropy_standard", "coded", GRPO_STANDARD_CODED }, { "entropy_standard", "intended", GRPO_STANDARD_INTENDED },
+    { "tree_advantage", "td", GRPO_TREE_TD }, { "tree_advantage", "siblings", GRPO_TREE_SIBLINGS },
+    { "tree_advantage", "paper", GRPO_TREE_PARENT },
+    { "two_anchors", "paper", GRPO_ANCHORS_PAPER }, { "two_anchors", "code", GRPO_ANCHORS_CODE },
+    { "permutation_reward", "judge", GRPO_PERMUTATION_JUDGE }, { "permutation_reward", "votes", GRPO_PERMUTATION_VOTES },
+    { "role_reward", "mean", GRPO_ROLE_MEAN }, { "role_reward", "mean_std", GRPO_ROLE_MEAN_STD },
+    { "role_reward", "clipped", GRPO_ROLE_CLIPPED },
+    { "sequence_distance", "edit", GRPO_DISTANCE_EDIT }, { "sequence_distance", "suffix", GRPO_DISTANCE_SUFFIX },
+    { "sequence_distance", "rouge_l", GRPO_DISTANCE_ROUGE_L },
+    { "group_relative_scale", "code", 0 },      /* the official code's: the paper does not say which deviation it means */
+    { "visit_value", "paper", 0 },
+};
+
+/* the enumerator, 0 after a failure */
+static int choice(call *r, const char *key) {
     const cJSON *item = argument(r, key);
-    for (int k = 0; cJSON_IsString(item) && k < count; k++) if (!strcmp(names[k], item->valuestring)) return k;
+    for (size_t k = 0; cJSON_IsString(item) && k < sizeof choices / sizeof *choices; k++)
+        if (!strcmp(choices[k].function, r->c->function) && !strcmp(choices[k].word, item->valuestring)) return choices[k].value;
     r->out->unknown |= cJSON_IsString(item) && !*r->out->error;
     fail(r, "argument %s is none that is known here", key);
     return 0;
 }
 
-/* the numbers or flags of a list */
-static double *list(call *r, const char *key, int64_t *count) {
-    const cJSON *json = argument(r, key);
-    double *x = allocate(r, cJSON_GetArraySize(json), sizeof *x);
-    *count = 0;
-    if (!cJSON_IsArray(json)) fail(r, "argument %s is no list", key);
-    for (const cJSON *item = cJSON_IsArray(json) ? json->child : NULL; item; item = item->next)
-        if (!case_number(item, &x[(*count)++])) fail(r, "argument %s is not all numbers", key);
-    return x;
+/* one of the entries of a list: a number, or where those are asked for a flag, 0 or 1 */
+static double entry(call *r, const char *key, const cJSON *item, int is_flag) {
+    double x = 0;
+    if (is_flag ? !cJSON_IsBool(item) : !case_number(item, &x)) fail(r, "argument %s is not all %s", key, is_flag ? "flags" : "numbers");
+    return is_flag ? cJSON_IsTrue(item) : x;
 }
 
-/* a whole number for each token of the batch; zeros after a failure */
-static int64_t *token_order(call *r, const char *key) {
-    const int64_t n = r->batch->n_tokens;
-    int64_t *order = allocate(r, n, sizeof *order), count;
-    const double *x = list(r, key, &count);
-    if (count != n) fail(r, "argument %s has not an entry for each token", key);
-    for (int64_t k = 0; k < n; k++) order[k] = k < count ? whole_of(r, key, x[k]) : 0;
-    return order;
-}
-
-/* a flag for each token of the batch */
-static const uint8_t *token_flags(call *r, const char *key) {
-    uint8_t *flags = allocate(r, r->batch->n_tokens, 1);
-    const cJSON *row = argument(r, key);
-    int64_t k, i;
-    if (cJSON_GetArraySize(row) != r->c->n_sequences) fail(r, "argument %s has not a row for each sequence", key);
-    for (i = 0, row = row ? row->child : NULL; row && i < r->c->n_sequences; row = row->next, i++) {
+/* rows of `columns` numbers, one after the other; zeros after a failure */
+static double *matrix(call *r, const char *key, int64_t rows, int64_t columns) {
+    const cJSON *json = argument(r, key), *row = cJSON_IsArray(json) ? json->child : NULL;
+    double *x = allocate(r, rows * columns, sizeof *x);
+    for (int64_t k = 0; k < rows * columns; k++) x[k] = 0;
+    if (!cJSON_IsArray(json) || size_of(json) != rows) fail(r, "argument %s has not as many rows as it should", key);
+    for (int64_t i = 0; row && i < rows; row = row->next, i++) {
         const cJSON *item = row->child;
-        if (cJSON_GetArraySize(row) != r->batch->length[i]) fail(r, "argument %s has not a flag for each token", key);
-        for (k = 0; item && k < r->batch->length[i]; item = item->next, k++) {
-            if (!cJSON_IsBool(item)) fail(r, "argument %s is not all flags", key);
-            flags[r->batch->offset[i] + k] = cJSON_IsTrue(item) ? 1 : 0;
-        }
-    }
-    return flags;
-}
-
-/* a number for each of the batch's sequences */
-static const double *sequence_numbers(call *r, const char *key) {
-    int64_t count;
-    const double *x = list(r, key, &count);
-    if (count != r->c->n_sequences) fail(r, "argument %s has not an entry for each sequence", key);
-    return count == r->c->n_sequences ? x : allocate(r, r->c->n_sequences, sizeof *x);
-}
-
-static const uint8_t *sequence_flags(call *r, const char *key) {
-    uint8_t *flags = allocate(r, r->c->n_sequences, 1);
-    const cJSON *json = argument(r, key), *item = json ? json->child : NULL;
-    if (cJSON_GetArraySize(json) != r->c->n_sequences) fail(r, "argument %s has not a flag for each sequence", key);
-    for (int64_t i = 0; item && i < r->c->n_sequences; item = item->next, i++) {
-        if (!cJSON_IsBool(item)) fail(r, "argument %s is not all flags", key);
-        flags[i] = cJSON_IsTrue(item) ? 1 : 0;
-    }
-    return flags;
-}
-
-/* a number for each token of the batch, in its layout; NaN stays in slots that no sequence has, and after a failure */
-static const double *token_numbers(call *r, const char *key) {
-    double *x = allocate(r, r->batch->n_tokens, sizeof *x);
-    const cJSON *row = argument(r, key);
-    int64_t k, i;
-    if (cJSON_GetArraySize(row) != r->c->n_sequences) fail(r, "argument %s has not a row for each sequence", key);
-    for (i = 0, row = row ? row->child : NULL; row && i < r->c->n_sequences; row = row->next, i++) {
-        const cJSON *item = row->child;
-        if (cJSON_GetArraySize(row) != r->batch->length[i]) fail(r, "argument %s has not a number for each token", key);
-        for (k = 0; item && k < r->batch->length[i]; item = item->next, k++)
-            if (!case_number(item, &x[r->batch->offset[i] + k])) fail(r, "argument %s is not all numbers", key);
+        if (size_of(row) != columns) fail(r, "argument %s has a row of another size", key);
+        for (int64_t k = 0; item && k < columns; item = item->next, k++) x[i * columns + k] = entry(r, key, item, 0);
     }
     return x;
 }
 
-/* as elements, which must hold them */
-static const grpo_real *token_reals(call *r, const char *key) {
-    const double *x = token_numbers(r, key);
-    grpo_real *y = allocate(r, r->batch->n_tokens, sizeof *y);
-    for (int64_t t = 0; t < r->batch->n_tokens; t++) {
-        y[t] = (grpo_real)x[t];
-        if (x[t] == x[t] && (double)y[t] != x[t]) fail(r, "argument %s has a number that an element does not hold", key);
-    }
+/* n numbers or flags; zeros after a failure */
+static double *entries(call *r, const char *key, int64_t n, int are_flags) {
+    const cJSON *json = argument(r, key), *item = cJSON_IsArray(json) ? json->child : NULL;
+    double *x = allocate(r, n, sizeof *x);
+    for (int64_t k = 0; k < n; k++) x[k] = 0;
+    if (!cJSON_IsArray(json) || size_of(json) != n) fail(r, "argument %s is no list of as many entries as it should be", key);
+    for (int64_t k = 0; item && k < n; item = item->next, k++) x[k] = entry(r, key, item, are_flags);
+    return x;
+}
+
+static double *list(call *r, const char *key, int64_t n) { return entries(r, key, n, 0); }
+
+static int64_t *whole_numbers(call *r, const char *key, const double *x, int64_t n) {
+    int64_t *y = allocate(r, n, sizeof *y);
+    for (int64_t k = 0; k < n; k++) y[k] = whole_of(r, key, x[k]);
     return y;
 }
 
+static const uint8_t *as_flags(call *r, const double *x, int64_t n) {
+    uint8_t *y = allocate(r, n, 1);
+    for (int64_t k = 0; k < n; k++) if (x[k] == x[k]) y[k] = x[k] != 0;
+    return y;
+}
+
+static int64_t *wholes(call *r, const char *key, int64_t n) { return whole_numbers(r, key, list(r, key, n), n); }
+
+static int64_t *whole_matrix(call *r, const char *key) {
+    const int64_t rows = size(r, key), columns = width(r, key);
+    return whole_numbers(r, key, matrix(r, key, rows, columns), rows * columns);
+}
+
+/* the size that an argument says, at least 1: if it is less, that is for the function to refuse */
+static int64_t positive(call *r, const char *key) { const int64_t n = whole(r, key); return n > 0 ? n : 1; }
+
+static const uint8_t *flags(call *r, const char *key, int64_t n) { return as_flags(r, entries(r, key, n, 1), n); }
+
+/* 1 where a list of whole numbers has another than 0 */
+static const uint8_t *nonzero(call *r, const char *key, int64_t n) {
+    const double *x = list(r, key, n);
+    whole_numbers(r, key, x, n);
+    return as_flags(r, x, n);
+}
+
+/* the numbers or flags of each token of the batch, in its layout; NaN stays in slots that no sequence has, and after a failure */
+static double *token_numbers(call *r, const char *key, int are_flags) {
+    double *x = allocate(r, r->batch->n_tokens, sizeof *x);
+    const cJSON *row = argument(r, key);
+    int64_t k, i;
+    if (size_of(row) != r->c->n_sequences) fail(r, "argument %s has not a row for each sequence", key);
+    for (i = 0, row = row ? row->child : NULL; row && i < r->c->n_sequences; row = row->next, i++) {
+        const cJSON *item = row->child;
+        if (size_of(row) != r->batch->length[i]) fail(r, "argument %s has not an entry for each token", key);
+        for (k = 0; item && k < r->batch->length[i]; item = item->next, k++) x[r->batch->offset[i] + k] = entry(r, key, item, are_flags);
+    }
+    return x;
+}
+
+static const uint8_t *token_flags(call *r, const char *key) { return as_flags(r, token_numbers(r, key, 1), r->batch->n_tokens); }
+
 static const int64_t *token_wholes(call *r, const char *key) {
-    const double *x = token_numbers(r, key);
+    const double *x = token_numbers(r, key, 0);
     int64_t *y = allocate(r, r->batch->n_tokens, sizeof *y);
     for (int64_t t = 0; t < r->batch->n_tokens; t++) if (x[t] == x[t]) y[t] = whole_of(r, key, x[t]);
+    return y;
+}
+
+/* as an element, which must hold it */
+static grpo_real element(call *r, const char *key, double x) {
+    const grpo_real y = (grpo_real)x;
+    if (x == x && (double)y != x) fail(r, "argument %s has a number that an element does not hold", key);
+    return y;
+}
+
+static const grpo_real *token_reals(call *r, const char *key) {
+    const double *x = token_numbers(r, key, 0);
+    grpo_real *y = allocate(r, r->batch->n_tokens, sizeof *y);
+    for (int64_t t = 0; t < r->batch->n_tokens; t++) y[t] = element(r, key, x[t]);
+    return y;
+}
+
+/* a row of `columns` elements for each token of the batch, in the order of sequences; NaN stays in slots that no sequence has */
+static const grpo_real *token_rows(call *r, const char *key, int64_t columns) {
+    int64_t rows = 0, k = 0;
+    const double *x;
+    grpo_real *y = allocate(r, r->batch->n_tokens * columns, sizeof *y);
+    for (int64_t i = 0; i < r->c->n_sequences; i++) rows += r->batch->length[i];
+    x = matrix(r, key, rows, columns);
+    for (int64_t i = 0; i < r->c->n_sequences; i++)
+        for (int64_t t = 0; t < r->batch->length[i] * columns; t++) y[r->batch->offset[i] * columns + t] = element(r, key, x[k++]);
     return y;
 }
 
@@ -182,12 +251,68 @@ static const grpo_real *by(call *r) {
     const grpo_batch *b = r->batch;
     const grpo_real *const arrays[] = { b->logp, b->logp_old, b->logp_ref, b->logp_rollout, b->logp_teacher, b->entropy, b->value,
                                         b->step_reward, r->c->given };
-    return arrays[choice(r, "by", names, (int)(sizeof names / sizeof *names))];
+    const cJSON *item = argument(r, "by");
+    for (size_t k = 0; cJSON_IsString(item) && k < sizeof names / sizeof *names; k++)
+        if (!strcmp(names[k], item->valuestring)) return arrays[k];
+    r->out->unknown |= cJSON_IsString(item) && !*r->out->error;
+    fail(r, "argument by is none that is known here");
+    return NULL;
+}
+
+/* the choices of aggregation.kind are those of the objective */
+static const grpo_aggregation *aggregation(call *r) {
+    grpo_objective *o = allocate(r, 1, sizeof *o);
+    const cJSON *kind = argument(r, "aggregation");
+    memset(o, 0, sizeof *o);
+    if (!cJSON_IsString(kind) || grpo_objective_choose(o, "aggregation.kind", kind->valuestring)) {
+        r->out->unknown |= cJSON_IsString(kind) && !*r->out->error;
+        fail(r, "argument aggregation is none that is known here");
+    }
+    if (is_there(r, "constant")) o->aggregation.constant = number(r, "constant");
+    if (is_there(r, "power")) o->aggregation.power = number(r, "power");
+    return &o->aggregation;
+}
+
+/* a list of lists: its entries one after the other, and where each begins, the end too */
+static const int64_t *ragged(call *r, const char *key, int begins) {
+    const cJSON *json = argument(r, key), *row;
+    int64_t total = 0, sets = 0, *begin = allocate(r, size_of(json) + 1, sizeof *begin), *member;
+    for (row = size_of(json) ? json->child : NULL; row; row = row->next) total += size_of(row);
+    member = allocate(r, total, sizeof *member);
+    begin[0] = total = 0;
+    if (!cJSON_IsArray(json)) fail(r, "argument %s is no list", key);
+    for (row = size_of(json) ? json->child : NULL; row; row = row->next, begin[++sets] = total)
+        for (const cJSON *item = size_of(row) ? row->child : NULL; item; item = item->next)
+            member[total++] = whole_of(r, key, entry(r, key, item, 0));
+    return begins ? begin : member;
+}
+
+/* the pairs of all groups: two neighbours each */
+static int64_t pairs_of(const grpo_batch *b) {
+    int64_t pairs = 0;
+    for (int64_t g = 0; g < b->n_groups; g++) pairs += (b->group_begin[g + 1] - b->group_begin[g]) / 2;
+    return pairs;
+}
+
+/* a batch of one group of n empty sequences, where the function reads no more of it */
+static const grpo_batch *one_group(call *r, int64_t n) {
+    grpo_batch *b = allocate(r, 1, sizeof *b);
+    int64_t *begin = allocate(r, 2, sizeof *begin), *empty = allocate(r, n, sizeof *empty);
+    memset(b, 0, sizeof *b);
+    memset(empty, 0, (size_t)n * sizeof *empty);
+    begin[0] = 0; begin[1] = n;
+    b->n_groups = 1; b->group_begin = begin; b->offset = b->length = empty;
+    return b;
+}
+
+/* read where it is given, used where the weights go by it */
+static const double *difficulty(call *r) {
+    const int used = flag(r, "by_difficulty");
+    const double *x = used || is_there(r, "difficulty") ? list(r, "difficulty", r->c->n_sequences) : NULL;
+    return used ? x : NULL;
 }
 
 /* ---- answers -------------------------------------------------------------------------------------------------------------------- */
-
-typedef cJSON *leaf(const void *array, int64_t k);
 
 static cJSON *number_json(double x) {
     if (grpo_is_finite(x)) return cJSON_CreateNumber(x);
@@ -209,1405 +334,378 @@ static cJSON *list_json(const void *array, int64_t first, int64_t count, leaf *a
     return json;
 }
 
-static void add(call *r, const char *key, cJSON *json) { cJSON_AddItemToObject(r->out->answers, key, json); }
-static void add_number(call *r, const char *key, double x) { add(r, key, number_json(x)); }
-
-static void add_list(call *r, const char *key, const void *array, int64_t count, leaf *at) { add(r, key, list_json(array, 0, count, at)); }
-
-static void add_tokens(call *r, const char *key, const void *array, leaf *at) {
+static cJSON *token_json(const call *r, const void *array, leaf *at) {
     cJSON *rows = cJSON_CreateArray();
     for (int64_t i = 0; i < r->c->n_sequences; i++)
         cJSON_AddItemToArray(rows, list_json(array, r->batch->offset[i], r->batch->length[i], at));
-    add(r, key, rows);
+    return rows;
 }
 
-/* ---- selection ------------------------------------------------------------------------------------------------------------------ */
+static void add(call *r, const char *key, cJSON *json) { cJSON_AddItemToObject(r->out->answers, key, json); }
+static void add_number(call *r, const char *key, double x) { add(r, key, number_json(x)); }
 
-static uint8_t *token_out(call *r) { return allocate(r, r->batch->n_tokens, 1); }
-
-static void select_done(call *r, const uint8_t *selected, grpo_status st) {
-    check_status(r, st);
-    add_tokens(r, "selected", selected, flag_at);
+static int ascending(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
 }
 
-static void run_select_top(call *r) {
-    uint8_t *selected = token_out(r);
-    select_done(r, selected, grpo_select_top(r->batch, by(r), number(r, "fraction"), selected));
+static void add_answers(call *r) {
+    for (ptrdiff_t k = 0; k < arrlen(r->answers); k++) {
+        const answer *a = &r->answers[k];
+        if (a->as == AS_SET) qsort(a->array, (size_t)a->count, sizeof(int64_t), ascending);
+        if (a->as == AS_ONE) add(r, a->key, a->at(a->array, 0));
+        else add(r, a->key, a->as == AS_TOKENS ? token_json(r, a->array, a->at) : list_json(a->array, 0, a->count, a->at));
+    }
 }
 
-static void run_select_largest(call *r) {
-    uint8_t *selected = token_out(r);
-    select_done(r, selected, grpo_select_largest(r->batch, by(r), whole(r, "count"), selected));
+/* room for an answer.  Its `count` may be negative where the function is to refuse it */
+static void *answer_of(call *r, const char *key, layout as, int64_t count, size_t size_of_one, leaf *at) {
+    const answer a = { key, allocate(r, count > 0 ? count : 0, size_of_one), as, count > 0 ? count : 0, at };
+    arrput(r->answers, a);
+    r->out->elements |= at == real_at;
+    return a.array;
 }
 
-static void run_select_between(call *r) {
-    uint8_t *selected = token_out(r);
-    const uint8_t *excluded = is_there(r, "excluded") ? token_flags(r, "excluded") : NULL;
-    select_done(r, selected, grpo_select_between(r->batch, by(r), number(r, "low"), number(r, "high"), excluded, token_order(r, "order"),
-                                                 whole(r, "count"), selected));
+/* a number that is an argument and an answer */
+static double *in_out(call *r, const char *key) {
+    double *x = answer_of(r, key, AS_ONE, 1, sizeof *x, double_at);
+    *x = number(r, key);
+    return x;
 }
 
-static void run_select_second_moment(call *r) {
-    static const char *const names[] = { "all", "drifting" };
-    static const grpo_second_moment_form forms[] = { GRPO_SECOND_MOMENT_ALL, GRPO_SECOND_MOMENT_DRIFTING };
-    uint8_t *selected = token_out(r);
-    select_done(r, selected, grpo_select_second_moment(r->batch, r->c->given, forms[choice(r, "form", names, 2)], number(r, "threshold"),
-                                                       selected));
-}
+/* ---- an argument of a row ------------------------------------------------------------------------------------------------------ */
 
-static void run_covariance(call *r) {
-    grpo_real *covariance = allocate(r, r->batch->n_tokens, sizeof *covariance);
-    check_status(r, grpo_covariance(r->batch, r->c->given, covariance));
-    add_tokens(r, "covariance", covariance, real_at);
-}
+#define BATCH r->batch
+#define ADVANTAGE r->c->given               /* of the case: n_tokens */
+#define BY by(r)                            /* the batch's array that the case names */
+#define TOKENS r->batch->n_tokens
+#define SEQUENCES r->c->n_sequences
+#define GROUPS r->batch->n_groups
+#define SIZE(key) size(r, #key)             /* entries of a list that is an argument */
+#define WIDTH(key) width(r, #key)
 
-static void run_keep_between(call *r) {
-    uint8_t *keep = allocate(r, r->batch->n_groups, 1);
-    check_status(r, grpo_keep_between(r->batch, number(r, "low"), number(r, "high"), keep));
-    add_list(r, "keep", keep, r->batch->n_groups, flag_at);
-}
+#define NUMBER(key) number(r, #key)
+#define WHOLE(key) whole(r, #key)
+#define FLAG(key) flag(r, #key)
+#define FORM(type) (grpo_##type##_form)choice(r, "form")
+#define LIST(key) DOUBLES(key, SIZE(key))
+#define DOUBLES(key, n) list(r, #key, n)
+#define MATRIX(key, rows, columns) matrix(r, #key, rows, columns)
+#define WHOLES(key, n) wholes(r, #key, n)
+#define FLAGS(key, n) flags(r, #key, n)
+#define TOKEN_REALS(key) token_reals(r, #key)
+#define TOKEN_WHOLES(key) token_wholes(r, #key)
+#define IF(key, read) (is_there(r, #key) ? (read) : 0)          /* an argument that a case may leave out */
+#define SCRATCH(type, n) allocate(r, n, sizeof(type))
 
-/* ---- control -------------------------------------------------------------------------------------------------------------------- */
+#define OUT_TOKENS(key) answer_of(r, #key, AS_TOKENS, TOKENS, sizeof(grpo_real), real_at)
+#define OUT_TOKEN_FLAGS(key) answer_of(r, #key, AS_TOKENS, TOKENS, 1, flag_at)
+#define OUT_REALS(key, n) answer_of(r, #key, AS_LIST, n, sizeof(grpo_real), real_at)
+#define OUT_DOUBLES(key, n) answer_of(r, #key, AS_LIST, n, sizeof(double), double_at)
+#define OUT_FLAGS(key, n) answer_of(r, #key, AS_LIST, n, 1, flag_at)
+#define OUT_WHOLES(key, n) answer_of(r, #key, AS_LIST, n, sizeof(int64_t), index_at)
+#define OUT_SET(key, count, n) answer_of(r, #key, AS_SET, (count) <= (n) ? (count) : 0, sizeof(int64_t), index_at)
+#define OUT_NUMBER(key) answer_of(r, #key, AS_ONE, 1, sizeof(double), double_at)
+#define OUT_WHOLE(key) answer_of(r, #key, AS_ONE, 1, sizeof(int64_t), index_at)
 
-static void run_kl_control(call *r) {
-    add_number(r, "kl_coef", grpo_kl_control(number(r, "kl_coef"), number(r, "kl"), number(r, "target"), number(r, "steps"),
-                                             number(r, "horizon")));
-}
+/* ---- functions that are no row: what they give is not what the vectors hold, or its shape depends on it ---- */
 
-static void run_entropy_control(call *r) {
-    const grpo_entropy_coef e = grpo_entropy_control(number(r, "coef"), number(r, "entropy"), number(r, "target"), number(r, "delta"),
-                                                     number(r, "low"), number(r, "high"), flag(r, "inclusive"));
-    add_number(r, "coef", e.coef);
-    add_number(r, "used", e.used);
-}
-
-static void run_balanced_bounds(call *r) {
-    grpo_balance c;
+static grpo_status run_balanced_bounds(call *r) {
+    const grpo_balance c = { NUMBER(low), NUMBER(high), NUMBER(low_max), NUMBER(high_max), NUMBER(step), NUMBER(target) };
     grpo_bounds b = { NAN, NAN };
-    c.low = number(r, "low"); c.high = number(r, "high"); c.low_max = number(r, "low_max"); c.high_max = number(r, "high_max");
-    c.step = number(r, "step"); c.target = number(r, "target");
-    check_status(r, grpo_balanced_bounds(r->batch, r->c->given, &c, &b));
+    const grpo_status st = grpo_balanced_bounds(r->batch, r->c->given, &c, &b);
     add_number(r, "low", b.low);
     add_number(r, "high", b.high);
+    return st;
 }
 
-static void run_smooth_advantage(call *r) {
-    add_number(r, "advantage", grpo_smooth_advantage(whole(r, "visits"), number(r, "new"), number(r, "total")));
+static grpo_status run_balanced_subset(call *r) {
+    int64_t count = WHOLE(count), *index = allocate(r, 20, sizeof *index);
+    const grpo_status st = grpo_balanced_subset(LIST(reward), SIZE(reward), count, NUMBER(low), NUMBER(high), index);
+    const int none = grpo_status_is(st, GRPO_NONE_LEFT);                  /* an answer, and no error of the arguments */
+    add(r, "index", list_json(index, 0, none || count > 20 ? 0 : count, index_at));
+    return none ? GRPO_OK : st;
 }
 
-static void run_running_moments(call *r) {
-    grpo_mean_variance before, observed, m;
-    before.mean = number(r, "mean"); before.variance = number(r, "variance");
-    observed.mean = number(r, "new_mean"); observed.variance = number(r, "new_variance");
-    m = grpo_running_moments(whole(r, "visits"), before, observed);
-    add_number(r, "mean", m.mean);
-    add_number(r, "variance", m.variance);
+static grpo_status run_pad_valid(call *r) {
+    int64_t count = 0, *index = allocate(r, SEQUENCES, sizeof *index);
+    const grpo_status st = grpo_pad_valid(r->batch, FLAGS(valid, SEQUENCES), index, &count);
+    add(r, "index", list_json(index, 0, count, index_at));
+    return st;
 }
 
-/* ---- sampling ------------------------------------------------------------------------------------------------------------------- */
-
-static void run_resampling_weights(call *r) {
-    double *weight = allocate(r, r->c->n_sequences, sizeof *weight);
-    check_status(r, grpo_resampling_weights(r->batch, number(r, "power"), number(r, "eps"), weight));
-    add_list(r, "weight", weight, r->c->n_sequences, double_at);
-}
-
-static void run_resample(call *r) {
-    int64_t n, draws, *index;
-    const double *weight = list(r, "weight", &n), *uniform = list(r, "uniform", &draws);
-    index = allocate(r, draws, sizeof *index);
-    check_status(r, grpo_resample(weight, n, uniform, draws, index));
-    add_list(r, "index", index, draws, index_at);
-}
-
-static void run_replay_score(call *r) {
-    double *score = allocate(r, r->batch->n_groups, sizeof *score);
-    check_status(r, grpo_replay_score(r->batch, r->c->given, score));
-    add_list(r, "score", score, r->batch->n_groups, double_at);
-}
-
-/* ---- beside the axes ------------------------------------------------------------------------------------------------------------ */
-
-/* the choices of aggregation.kind are those of the objective */
-static grpo_aggregation aggregation(call *r) {
-    grpo_objective o;
-    const cJSON *kind = argument(r, "aggregation");
-    memset(&o, 0, sizeof o);
-    if (!cJSON_IsString(kind) || grpo_objective_choose(&o, "aggregation.kind", kind->valuestring)) {
-        r->out->unknown |= cJSON_IsString(kind) && !*r->out->error;
-        fail(r, "argument aggregation is none that is known here");
-    }
-    if (is_there(r, "constant")) o.aggregation.constant = number(r, "constant");
-    if (is_there(r, "power")) o.aggregation.power = number(r, "power");
-    return o.aggregation;
-}
-
-static void run_value_loss(call *r) {
-    const grpo_real *value = token_reals(r, "value"), *returns = token_reals(r, "returns");
-    const grpo_real *value_old = is_there(r, "value_old") ? token_reals(r, "value_old") : NULL;
-    const grpo_aggregation divide = aggregation(r);
-    grpo_real *dvalue = allocate(r, r->batch->n_tokens, sizeof *dvalue);
+static grpo_status run_value_loss(call *r) {
     grpo_value_report report = { NAN, NAN };
-    check_status(r, grpo_value_loss(r->batch, value, value_old, returns, number(r, "clip"), &divide, dvalue, &report));
+    const grpo_status st = grpo_value_loss(r->batch, TOKEN_REALS(value), IF(value_old, TOKEN_REALS(value_old)), TOKEN_REALS(returns),
+                                           NUMBER(clip), aggregation(r), OUT_TOKENS(dvalue), &report);
     add_number(r, "loss", report.loss);
-    add_tokens(r, "dvalue", dvalue, real_at);
     add_number(r, "clip_fraction", report.clip_fraction);
-}
-
-static void run_proximal_logp(call *r) {
-    static const char *const names[] = { "log_linear", "linear" };
-    static const grpo_proximal_form forms[] = { GRPO_PROXIMAL_LOG_LINEAR, GRPO_PROXIMAL_LINEAR };
-    const int64_t *behaviour = token_wholes(r, "behaviour_version"), version = whole(r, "version");
-    grpo_real *logp_old = allocate(r, r->batch->n_tokens, sizeof *logp_old);
-    check_status(r, grpo_proximal_logp(r->batch, version, behaviour, forms[choice(r, "form", names, 2)], logp_old));
-    add_tokens(r, "logp_old", logp_old, real_at);
-}
-
-static void run_sample_weights(call *r) {
-    double *weight = allocate(r, r->c->n_sequences, sizeof *weight);
-    const int by_difficulty = flag(r, "by_difficulty"), by_length = flag(r, "by_length");
-    const double *difficulty = by_difficulty || is_there(r, "difficulty") ? sequence_numbers(r, "difficulty") : NULL;
-    check_status(r, grpo_sample_weights(r->batch, by_difficulty ? difficulty : NULL, by_length, weight));
-    add_list(r, "weight", weight, r->c->n_sequences, double_at);
-}
-
-static void run_relative_cost(call *r) {
-    grpo_real *reward = allocate(r, r->c->n_sequences, sizeof *reward);
-    grpo_cost c;
-    c.output = sequence_numbers(r, "output"); c.input = sequence_numbers(r, "input"); c.turns = sequence_numbers(r, "turns");
-    c.output_coef = number(r, "output_coef"); c.input_coef = number(r, "input_coef"); c.turns_coef = number(r, "turns_coef");
-    check_status(r, grpo_relative_cost(r->batch, &c, reward));
-    add_list(r, "reward", reward, r->c->n_sequences, real_at);
-}
-
-/* a list of n lists of n numbers */
-static const double *square(call *r, const char *key, int64_t n) {
-    double *x = allocate(r, n * n, sizeof *x);
-    const cJSON *row = argument(r, key);
-    int64_t i, k;
-    if (cJSON_GetArraySize(row) != n) fail(r, "argument %s is not square", key);
-    for (i = 0, row = row ? row->child : NULL; row && i < n; row = row->next, i++) {
-        const cJSON *item = row->child;
-        if (cJSON_GetArraySize(row) != n) fail(r, "argument %s is not square", key);
-        for (k = 0; item && k < n; item = item->next, k++)
-            if (!case_number(item, &x[i * n + k])) fail(r, "argument %s is not all numbers", key);
-    }
-    return x;
-}
-
-static void run_diversity_reward(call *r) {
-    int64_t n;
-    const double *reward = list(r, "reward", &n), *similarity = square(r, "similarity", n);
-    double *shaped = allocate(r, n, sizeof *shaped);
-    check_status(r, grpo_diversity_reward(reward, similarity, n, number(r, "eps"), shaped));
-    add_list(r, "reward", shaped, n, double_at);
-}
-
-static void run_key_tokens(call *r) {
-    const int64_t *token = token_wholes(r, "token");
-    grpo_token_place *scratch = allocate(r, r->batch->n_tokens, sizeof *scratch);
-    grpo_real *key = allocate(r, r->batch->n_tokens, sizeof *key);
-    grpo_key_measure m;
-    m.fisher = number(r, "fisher"); m.gain = number(r, "gain"); m.top = number(r, "top");
-    m.frequency = flag(r, "frequency"); m.ignored = whole(r, "ignored");
-    check_status(r, grpo_key_tokens(r->batch, token, &m, scratch, r->batch->n_tokens, key));
-    add_tokens(r, "key", key, real_at);
-}
-
-static void run_running_baseline(call *r) {
-    int64_t n;
-    const double *reward = list(r, "reward", &n);
-    double *advantage = allocate(r, n, sizeof *advantage), baseline = number(r, "baseline");
-    check_status(r, grpo_running_baseline(reward, n, number(r, "momentum"), advantage, &baseline));
-    add_list(r, "advantage", advantage, n, double_at);
-    add_number(r, "baseline", baseline);
-}
-
-static void run_balanced_subset(call *r) {
-    int64_t n, count = whole(r, "count"), *index = allocate(r, count > 0 && count <= 20 ? count : 20, sizeof *index);
-    const double *reward = list(r, "reward", &n);
-    grpo_status st = grpo_balanced_subset(reward, n, count, number(r, "low"), number(r, "high"), index);
-    if (grpo_status_is(st, GRPO_NONE_LEFT)) count = 0;                    /* there is none: an answer, and no error of the arguments */
-    else check_status(r, st);
-    add_list(r, "index", index, count > 0 && count <= 20 ? count : 0, index_at);
-}
-
-static void run_clip_below(call *r) {
-    uint8_t *selected = token_out(r);
-    select_done(r, selected, grpo_clip_below(r->batch, r->c->given, number(r, "mu"), selected));
-}
-
-static void run_clip_value(call *r) {
-    uint8_t *selected = token_out(r);
-    const grpo_real *expected = token_reals(r, "expected");
-    select_done(r, selected, grpo_clip_value(r->batch, r->c->given, expected, number(r, "mu"), number(r, "fraction"), selected));
-}
-
-static void run_regret_temperature(call *r) {
-    double temperature = NAN;
-    int64_t n, count, *length;
-    const double *wholes = list(r, "length", &n), *score = list(r, "score", &count);
-    length = allocate(r, n, sizeof *length);
-    for (int64_t k = 0; k < n; k++) length[k] = whole_of(r, "length", wholes[k]);
-    if (n != count) fail(r, "length and score have not as many entries");
-    else check_status(r, grpo_regret_temperature(length, score, n, &temperature));
-    add_number(r, "temperature", temperature);
-}
-
-static void run_jsd_advantage(call *r) {
-    grpo_real *advantage = allocate(r, r->batch->n_tokens, sizeof *advantage);
-    check_status(r, grpo_jsd_advantage(r->batch, number(r, "beta"), number(r, "coef"), advantage));
-    add_tokens(r, "advantage", advantage, real_at);
-}
-
-static void run_distribution_advantage(call *r) {
-    const grpo_real *tempered = token_reals(r, "tempered");
-    const uint8_t *correct = sequence_flags(r, "correct");
-    grpo_real *advantage = allocate(r, r->batch->n_tokens, sizeof *advantage);
-    check_status(r, grpo_distribution_advantage(r->batch, r->c->given, tempered, correct, number(r, "entropy"), number(r, "entropy_base"),
-                                                advantage));
-    add_tokens(r, "advantage", advantage, real_at);
-}
-
-static void run_preference_margin_control(call *r) {
-    add_number(r, "coef", grpo_preference_margin_control(number(r, "coef"), number(r, "pair_loss"), number(r, "loss")));
-}
-
-/* ---- weights, rewards and advantages of papers ----------------------------------------------------------------------------------- */
-
-static grpo_real *token_real_out(call *r) { return allocate(r, r->batch->n_tokens, sizeof(grpo_real)); }
-static grpo_real *sequence_out(call *r) { return allocate(r, r->c->n_sequences, sizeof(grpo_real)); }
-static grpo_dd *dd_scratch(call *r, int64_t n) { return allocate(r, n, sizeof(grpo_dd)); }
-
-static void weight_done(call *r, const grpo_real *weight, grpo_status st) {
-    check_status(r, st);
-    add_tokens(r, "weight", weight, real_at);
-}
-
-static void sequences_done(call *r, const char *key, const grpo_real *x, grpo_status st) {
-    check_status(r, st);
-    add_list(r, key, x, r->c->n_sequences, real_at);
-}
-
-/* the whole numbers or flags of a list */
-static int64_t *wholes(call *r, const char *key, int64_t *count) {
-    const double *x = list(r, key, count);
-    int64_t *y = allocate(r, *count, sizeof *y);
-    for (int64_t k = 0; k < *count; k++) y[k] = whole_of(r, key, x[k]);
-    return y;
-}
-
-static const int64_t *sequence_wholes(call *r, const char *key) {
-    int64_t n, *x = wholes(r, key, &n);
-    if (n != r->c->n_sequences) fail(r, "argument %s has not an entry for each sequence", key);
-    return n == r->c->n_sequences ? x : allocate(r, r->c->n_sequences, sizeof *x);
-}
-
-/* a list of n entries, as the one before */
-static double *list_of(call *r, const char *key, int64_t n) {
-    int64_t count;
-    double *x = list(r, key, &count);
-    if (count == n) return x;
-    fail(r, "argument %s has not as many entries as the others", key);
-    x = allocate(r, n, sizeof *x);
-    for (int64_t k = 0; k < n; k++) x[k] = 0;
-    return x;
-}
-
-static const int64_t *wholes_of(call *r, const char *key, int64_t n) {
-    const double *x = list_of(r, key, n);
-    int64_t *y = allocate(r, n, sizeof *y);
-    for (int64_t k = 0; k < n; k++) y[k] = whole_of(r, key, x[k]);
-    return y;
-}
-
-static const uint8_t *flags_of(call *r, const char *key, int64_t n) {
-    uint8_t *flags = allocate(r, n, 1);
-    const cJSON *json = argument(r, key), *item = json ? json->child : NULL;
-    if (cJSON_GetArraySize(json) != n) fail(r, "argument %s has not as many entries as the others", key);
-    for (int64_t k = 0; item && k < n; item = item->next, k++) {
-        if (!cJSON_IsBool(item)) fail(r, "argument %s is not all flags", key);
-        flags[k] = cJSON_IsTrue(item) ? 1 : 0;
-    }
-    return flags;
-}
-
-static void run_teacher_gate(call *r) {
-    grpo_real *weight = token_real_out(r);
-    weight_done(r, weight, grpo_teacher_gate(r->batch, r->c->given, number(r, "strength"), number(r, "clip"), r->batch->selected, weight));
-}
-
-static void run_prefix_discrepancy(call *r) {
-    static const char *const names[] = { "paper", "trl" };
-    static const grpo_discrepancy_form forms[] = { GRPO_DISCREPANCY_PAPER, GRPO_DISCREPANCY_TRL };
-    grpo_real *weight = token_real_out(r);
-    weight_done(r, weight, grpo_prefix_discrepancy(r->batch, number(r, "gamma"), forms[choice(r, "form", names, 2)], weight));
-}
-
-static void run_window_weight(call *r) {
-    int64_t n;
-    const double *x = list(r, "x", &n);
-    double *weight = allocate(r, n, sizeof *weight), *normalised = allocate(r, n, sizeof *normalised);
-    check_status(r, grpo_window_weight(x, n, number(r, "target"), number(r, "temperature"), weight, normalised));
-    add_list(r, "weight", weight, n, double_at);
-    add_list(r, "normalised", normalised, n, double_at);
-}
-
-static void run_probability_gain(call *r) {
-    grpo_real *weight = token_real_out(r);
-    weight_done(r, weight, grpo_probability_gain(r->batch, number(r, "strength"), weight));
-}
-
-static void run_conflict_weight(call *r) {
-    grpo_real *weight = token_real_out(r);
-    const int64_t *token = token_wholes(r, "token"), *sign = sequence_wholes(r, "sign");
-    weight_done(r, weight, grpo_conflict_weight(r->batch, token, sign, number(r, "inside"), weight));
-}
-
-static void run_prompt_weight(call *r) {
-    static const char *const names[] = { "llm", "vlm" };
-    static const grpo_prompt_form forms[] = { GRPO_PROMPT_LLM, GRPO_PROMPT_VLM };
-    double *weight = allocate(r, r->batch->n_groups, sizeof *weight);
-    check_status(r, grpo_prompt_weight(r->batch, number(r, "threshold"), number(r, "limit"), number(r, "low"),
-                                       forms[choice(r, "form", names, 2)], weight));
-    add_list(r, "weight", weight, r->batch->n_groups, double_at);
-}
-
-static void run_unlikeliness(call *r) {
-    grpo_real *reward = sequence_out(r);
-    sequences_done(r, "reward", reward, grpo_unlikeliness(r->batch, number(r, "beta"), dd_scratch(r, r->c->n_sequences), reward));
-}
-
-static void run_early_exit(call *r) {
-    grpo_real *reward = sequence_out(r);
-    sequences_done(r, "reward", reward, grpo_early_exit(r->batch, reward));
-}
-
-/* of one group, which is all that the function reads of a batch */
-static void run_trust_reward(call *r) {
-    int64_t n, begin[2] = { 0, 0 };
-    const double *outcome = list(r, "outcome", &n), *thought = list_of(r, "thought", n);
-    grpo_real *reward = allocate(r, n, sizeof *reward);
-    int64_t *empty = allocate(r, n, sizeof *empty);
-    grpo_batch group;
-    grpo_trust_bounds b;
-    memset(&group, 0, sizeof group);
-    memset(empty, 0, (size_t)n * sizeof *empty);
-    begin[1] = n;
-    group.n_groups = 1; group.group_begin = begin; group.offset = group.length = empty;
-    b.low = number(r, "least"); b.right = number(r, "right"); b.every = number(r, "high"); b.none = number(r, "low");
-    check_status(r, grpo_trust_reward(&group, outcome, thought, number(r, "decay"), &b, reward));
-    add_list(r, "reward", reward, n, real_at);
-}
-
-static void run_tool_efficiency(call *r) {
-    static const char *const names[] = { "ppo", "grpo" };
-    static const grpo_tools_form forms[] = { GRPO_TOOLS_PPO, GRPO_TOOLS_GRPO };
-    grpo_real *reward = sequence_out(r);
-    const double *calls = sequence_numbers(r, "calls");
-    const uint8_t *correct = sequence_flags(r, "correct");
-    sequences_done(r, "reward", reward, grpo_tool_efficiency(r->batch, calls, correct, number(r, "smooth"), number(r, "alpha"),
-                                                             forms[choice(r, "form", names, 2)], reward));
-}
-
-static void run_entity_credit(call *r) {
-    grpo_real *reward = sequence_out(r);
-    const double *found = sequence_numbers(r, "found");
-    const uint8_t *correct = sequence_flags(r, "correct"), *invalid = sequence_flags(r, "invalid");
-    sequences_done(r, "reward", reward, grpo_entity_credit(r->batch, found, correct, invalid, number(r, "alpha"), reward));
-}
-
-static void run_retention_reward(call *r) {
-    grpo_real *reward = sequence_out(r);
-    sequences_done(r, "reward", reward, grpo_retention_reward(r->batch, number(r, "lambda"), number(r, "alpha"), reward));
-}
-
-/* the rows of a matrix, one after the other */
-static const double *matrix(call *r, const char *key, int64_t *rows, int64_t columns) {
-    const cJSON *json = argument(r, key), *row = json ? json->child : NULL;
-    double *x = allocate(r, cJSON_GetArraySize(json) * columns, sizeof *x);
-    for (*rows = 0; row; row = row->next, (*rows)++) {
-        const cJSON *item = row->child;
-        if (cJSON_GetArraySize(row) != columns) fail(r, "argument %s has a row of another size", key);
-        for (int64_t k = 0; item && k < columns; item = item->next, k++)
-            if (!case_number(item, &x[*rows * columns + k])) fail(r, "argument %s is not all numbers", key);
-    }
-    return x;
-}
-
-static void run_gated_sum(call *r) {
-    int64_t n, columns;
-    const double *weight = list(r, "weight", &columns), *rewards = matrix(r, "rewards", &n, columns);
-    const int64_t *gate = wholes_of(r, "gate", columns);
-    double *reward = allocate(r, n, sizeof *reward);
-    check_status(r, grpo_gated_sum(rewards, n, columns, weight, gate, reward));
-    add_list(r, "reward", reward, n, double_at);
-}
-
-static void run_brier_reward(call *r) {
-    int64_t n;
-    const double *confidence = list(r, "confidence", &n);
-    const int64_t *right = wholes_of(r, "correct", n);
-    const uint8_t *missing = is_there(r, "missing") ? flags_of(r, "missing", n) : NULL;
-    uint8_t *correct = allocate(r, n, 1);
-    double *reward = allocate(r, n, sizeof *reward);
-    for (int64_t k = 0; k < n; k++) correct[k] = right[k] != 0;
-    check_status(r, grpo_brier_reward(confidence, n, correct, missing, reward));
-    add_list(r, "reward", reward, n, double_at);
-}
-
-static void run_length_shape(call *r) {
-    static const char *const names[] = { "parabola", "polyline", "triangle" };
-    static const grpo_shape_form forms[] = { GRPO_SHAPE_PARABOLA, GRPO_SHAPE_POLYLINE, GRPO_SHAPE_TRIANGLE };
-    int64_t n;
-    const double *length = list(r, "length", &n);
-    double *reward = allocate(r, n, sizeof *reward);
-    check_status(r, grpo_length_shape(length, n, forms[choice(r, "form", names, 3)], number(r, "peak"), number(r, "max"), reward));
-    add_list(r, "reward", reward, n, double_at);
-}
-
-static void run_log_exp_map(call *r) {
-    int64_t n;
-    const double *reward = list(r, "reward", &n);
-    double *mapped = allocate(r, n, sizeof *mapped);
-    check_status(r, grpo_log_exp_map(reward, n, number(r, "threshold"), number(r, "upper"), number(r, "lower"), mapped));
-    add_list(r, "reward", mapped, n, double_at);
-}
-
-static void run_tree_reward(call *r) {
-    static const char *const names[] = { "max", "mean", "mean_by_depth" };
-    static const grpo_tree_form forms[] = { GRPO_TREE_MAX, GRPO_TREE_MEAN, GRPO_TREE_MEAN_BY_DEPTH };
-    int64_t n, turns;
-    const double *reward = list(r, "reward", &n);
-    const int64_t *parent = wholes_of(r, "parent", n), *depth = is_there(r, "depth") ? wholes_of(r, "depth", n) : NULL;
-    double *shaped = allocate(r, n, sizeof *shaped);
-    turns = is_there(r, "turns") ? whole(r, "turns") : 0;
-    check_status(r, grpo_tree_reward(parent, reward, depth, n, is_there(r, "gamma") ? number(r, "gamma") : 0,
-                                     forms[choice(r, "form", names, 3)], turns, dd_scratch(r, n), shaped));
-    add_list(r, "reward", shaped, n, double_at);
-}
-
-static void run_boltzmann_advantage(call *r) {
-    grpo_real *advantage = sequence_out(r);
-    sequences_done(r, "advantage", advantage, grpo_boltzmann_advantage(r->batch, number(r, "temperature"), advantage));
-}
-
-static void run_likelihood_share(call *r) {
-    grpo_real *advantage = sequence_out(r);
-    sequences_done(r, "advantage", advantage, grpo_likelihood_share(r->batch, number(r, "threshold"), number(r, "temperature"),
-                                                                    flag(r, "by_length"), dd_scratch(r, r->c->n_sequences), advantage));
-}
-
-static void run_canon_advantage(call *r) {
-    static const char *const names[] = { "low", "high" };
-    static const grpo_half halves[] = { GRPO_HALF_LOW, GRPO_HALF_HIGH };
-    grpo_real *advantage = sequence_out(r);
-    const double *metric = sequence_numbers(r, "metric");
-    grpo_canon c;
-    c.alpha = number(r, "alpha"); c.offset = number(r, "offset"); c.mix = number(r, "mix");
-    c.scaled = halves[choice(r, "scaled", names, 2)];
-    sequences_done(r, "advantage", advantage, grpo_canon_advantage(r->batch, metric, &c, advantage));
-}
-
-/* the official code's; the paper does not say which deviation it means */
-static void run_group_relative_scale(call *r) {
-    static const char *const names[] = { "code" };
-    grpo_real *advantage = sequence_out(r);
-    choice(r, "form", names, 1);
-    sequences_done(r, "advantage", advantage, grpo_group_relative_scale(r->batch, number(r, "alpha"), number(r, "mean_reward"), advantage));
-}
-
-static void run_sharpening(call *r) {
-    grpo_real *shaped = sequence_out(r);
-    const double *advantage = sequence_numbers(r, "advantage");
-    sequences_done(r, "advantage", shaped, grpo_sharpening(r->batch, advantage, number(r, "lambda"), number(r, "kappa"),
-                                                           dd_scratch(r, r->c->n_sequences), shaped));
-}
-
-static void run_feature_bonus(call *r) {
-    grpo_real *shaped = sequence_out(r);
-    grpo_feature f;
-    f.advantage = sequence_numbers(r, "advantage"); f.feature = sequence_numbers(r, "feature"); f.divisor = sequence_numbers(r, "divisor");
-    f.eligible = sequence_flags(r, "eligible");
-    f.delta = number(r, "delta"); f.k = number(r, "k");
-    sequences_done(r, "advantage", shaped, grpo_feature_bonus(r->batch, &f, shaped));
-}
-
-static void run_virtual_reward(call *r) {
-    grpo_real *advantage = sequence_out(r);
-    sequences_done(r, "advantage", advantage, grpo_virtual_reward(r->batch, number(r, "virtual"), whole(r, "count"), number(r, "eps"),
-                                                                  advantage));
-}
-
-static void run_set_advantage(call *r) {
-    int64_t n, n_sets, *begin, *member, total = 0;
-    const double *reward = list(r, "reward", &n);
-    const int64_t *klass = wholes_of(r, "class", n);
-    const cJSON *json = argument(r, "sets"), *set = json ? json->child : NULL;
-    double *advantage;
-    n_sets = cJSON_GetArraySize(json);
-    begin = allocate(r, n_sets + 1, sizeof *begin);
-    advantage = allocate(r, n_sets, sizeof *advantage);
-    for (; set; set = set->next) total += cJSON_GetArraySize(set);
-    member = allocate(r, total, sizeof *member);
-    set = json ? json->child : NULL;
-    for (begin[0] = total = n_sets = 0; set; set = set->next, begin[++n_sets] = total)
-        for (const cJSON *item = set->child; item; item = item->next) {
-            double x = -1;
-            if (!case_number(item, &x)) fail(r, "argument sets is not all numbers");
-            member[total++] = whole_of(r, "sets", x);
-        }
-    check_status(r, grpo_set_advantage(reward, klass, n, member, begin, n_sets, advantage));
-    add_list(r, "advantage", advantage, n_sets, double_at);
-}
-
-static void run_answer_entropy(call *r) {
-    double *entropy = allocate(r, r->batch->n_groups, sizeof *entropy);
-    const int64_t *answer = sequence_wholes(r, "answer");
-    check_status(r, grpo_answer_entropy(r->batch, answer, sequence_numbers(r, "score"), entropy));
-    add_list(r, "entropy", entropy, r->batch->n_groups, double_at);
-}
-
-static void run_reference_advantage(call *r) {
-    int64_t n;
-    const double *reward = list(r, "reward", &n);
-    double *advantage = allocate(r, n, sizeof *advantage), reference = NAN;
-    check_status(r, grpo_reference_advantage(reward, n, number(r, "reference_reward"), number(r, "beta"), number(r, "lambda"),
-                                             flag(r, "with_reference"), advantage, &reference));
-    add_list(r, "advantage", advantage, n, double_at);
-    add_number(r, "reference_advantage", reference);
-}
-
-static void run_bundle_advantage(call *r) {
-    grpo_real *advantage = sequence_out(r);
-    const int64_t *bundle = wholes_of(r, "bundle", r->batch->n_groups);
-    grpo_risk x;
-    x.low = number(r, "low_quantile"); x.high = number(r, "high_quantile"); x.a = number(r, "low_level"); x.c = number(r, "high_level");
-    x.omega = number(r, "omega"); x.eps = number(r, "eps");
-    sequences_done(r, "advantage", advantage, grpo_bundle_advantage(r->batch, bundle, &x, dd_scratch(r, r->batch->n_groups), advantage));
-}
-
-static void run_invariance_weight(call *r) {
-    grpo_real *weight = sequence_out(r);
-    const int64_t *meta = wholes_of(r, "meta", r->batch->n_groups);
-    const uint8_t *anchor = flags_of(r, "anchor", r->batch->n_groups);
-    sequences_done(r, "weight", weight, grpo_invariance_weight(r->batch, meta, anchor, weight));
-}
-
-/* a row of `width` elements for each token of the batch, in the order of sequences; NaN stays in slots that no sequence has */
-static const grpo_real *token_rows(call *r, const char *key, int64_t width) {
-    int64_t rows, k = 0;
-    const double *x = matrix(r, key, &rows, width);
-    grpo_real *y = allocate(r, r->batch->n_tokens * width, sizeof *y);
-    for (int64_t i = 0; i < r->c->n_sequences; i++)
-        for (int64_t t = 0; t < r->batch->length[i] * width && k < rows * width; t++, k++) {
-            grpo_real *at = &y[r->batch->offset[i] * width + t];
-            *at = (grpo_real)x[k];
-            if (x[k] == x[k] && (double)*at != x[k]) fail(r, "argument %s has a number that an element does not hold", key);
-        }
-    for (int64_t i = 0; i < r->c->n_sequences; i++) rows -= r->batch->length[i];
-    if (rows != 0) fail(r, "argument %s has not a row for each token", key);
-    return y;
-}
-
-static void run_centroid_weight(call *r) {
-    grpo_real *weight = token_real_out(r);
-    grpo_centroids c;
-    const grpo_real *feature;
-    c.width = whole(r, "width"); c.refine = whole(r, "refine"); c.low = number(r, "low"); c.high = number(r, "high");
-    feature = token_rows(r, "feature", c.width > 0 ? c.width : 1);
-    weight_done(r, weight, grpo_centroid_weight(r->batch, r->c->given, feature, &c,
-                                                dd_scratch(r, 2 * (r->batch->n_tokens + (c.width > 0 ? c.width : 0))), weight));
-}
-
-static void run_adapted_clip(call *r) {
-    grpo_real *low = token_real_out(r), *high = token_real_out(r), *shaped = token_real_out(r);
-    const grpo_real *standard = token_reals(r, "standard");
-    grpo_adaptation a;
-    a.low = number(r, "low"); a.high = number(r, "high"); a.clip_coef = number(r, "clip_coef"); a.gain = number(r, "gain");
-    check_status(r, grpo_adapted_clip(r->batch, r->c->given, standard, &a, low, high, shaped));
-    add_tokens(r, "clip_low", low, real_at);
-    add_tokens(r, "clip_high", high, real_at);
-    add_tokens(r, "advantage", shaped, real_at);
-}
-
-static void run_agent_weights(call *r) {
-    grpo_real *weight = token_real_out(r);
-    weight_done(r, weight, grpo_agent_weights(r->batch, token_wholes(r, "agent"), weight));
-}
-
-static void run_centred_weights(call *r) {
-    grpo_real *surrogate = sequence_out(r), *penalty = sequence_out(r);
-    sequences_done(r, "surrogate", surrogate, grpo_centred_weights(r->batch, number(r, "k"), surrogate, penalty));
-    add_list(r, "penalty", penalty, r->c->n_sequences, real_at);
-}
-
-static void run_consistency_weights(call *r) {
-    int64_t n;
-    const double *entropy = list(r, "entropy", &n);
-    double *local = allocate(r, n, sizeof *local), *global = allocate(r, n, sizeof *global);
-    check_status(r, grpo_consistency_weights(entropy, n, number(r, "gamma"), number(r, "centre"), local, global));
-    add_list(r, "local", local, n, double_at);
-    add_list(r, "global", global, n, double_at);
-}
-
-static void run_efficiency_reward(call *r) {
-    grpo_real *reward = sequence_out(r);
-    uint8_t *efficient = allocate(r, r->batch->n_groups, 1);
-    const uint8_t *correct = sequence_flags(r, "correct");
-    sequences_done(r, "reward", reward, grpo_efficiency_reward(r->batch, correct, number(r, "share"), number(r, "alpha"), reward,
-                                                               efficient));
-    add_list(r, "efficient", efficient, r->batch->n_groups, flag_at);
-}
-
-static void run_consistency_bonus(call *r) {
-    grpo_real *reward = sequence_out(r);
-    const double *accuracy = sequence_numbers(r, "accuracy");
-    sequences_done(r, "reward", reward, grpo_consistency_bonus(r->batch, accuracy, number(r, "lambda"), number(r, "cap"),
-                                                               number(r, "margin"), reward));
-}
-
-static void run_hint_reward(call *r) {
-    static const char *const names[] = { "variance", "informative" };
-    static const grpo_hint_form forms[] = { GRPO_HINT_VARIANCE, GRPO_HINT_INFORMATIVE };
-    int64_t n;
-    const double *reward = list(r, "reward", &n), *gap = list_of(r, "gap", n);
-    double shaped = NAN;
-    check_status(r, grpo_hint_reward(reward, gap, n, number(r, "temperature"), forms[choice(r, "form", names, 2)], flag(r, "gate"),
-                                     &shaped));
-    add_number(r, "reward", shaped);
-}
-
-static void run_meta_reward(call *r) {
-    int64_t n, m;
-    const int64_t *length = wholes(r, "length", &n), *net = wholes(r, "net", &m);
-    const uint8_t *correct = flags_of(r, "correct", n);
-    double reward = NAN;
-    check_status(r, grpo_meta_reward(correct, length, n, net, m, whole(r, "passes"), whole(r, "predicted_length"), &reward));
-    add_number(r, "reward", reward);
-}
-
-static void run_pairwise_wins(call *r) {
-    const int64_t n = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(r->c->arguments, "wins"));
-    const double *wins = square(r, "wins", n);
-    double *reward = allocate(r, n, sizeof *reward);
-    check_status(r, grpo_pairwise_wins(wins, n, reward));
-    add_list(r, "reward", reward, n, double_at);
-}
-
-static void run_entropy_rank_reward(call *r) {
-    int64_t n;
-    const double *peak = list(r, "peak", &n), *overall = list_of(r, "overall", n);
-    int64_t *scratch = allocate(r, n, sizeof *scratch);
-    double *reward = allocate(r, n, sizeof *reward);
-    check_status(r, grpo_entropy_rank_reward(peak, overall, n, number(r, "top"), scratch, reward));
-    add_list(r, "reward", reward, n, double_at);
-}
-
-static void run_interval_reward(call *r) {
-    int64_t n;
-    const double *begin = list(r, "begin", &n), *end = list_of(r, "end", n);
-    double *reward = allocate(r, n, sizeof *reward);
-    check_status(r, grpo_interval_reward(begin, end, n, number(r, "gamma"), flag(r, "sample"), reward));
-    add_list(r, "reward", reward, n, double_at);
-}
-
-static void run_dense_rewards(call *r) {
-    int64_t n;
-    const double *reward = list(r, "reward", &n);
-    double *shaped = allocate(r, n, sizeof *shaped);
-    check_status(r, grpo_dense_rewards(reward, n, number(r, "score"), number(r, "total"), shaped));
-    add_list(r, "reward", shaped, n, double_at);
-}
-
-static void run_information_gain(call *r) {
-    static const char *const names[] = { "log", "probability" };
-    static const grpo_information_form forms[] = { GRPO_INFORMATION_LOG, GRPO_INFORMATION_PROBABILITY };
-    int64_t n;
-    const double *logp = list(r, "logp", &n);
-    double *gain = allocate(r, n, sizeof *gain);
-    check_status(r, grpo_information_gain(logp, n, forms[choice(r, "form", names, 2)], gain));
-    add_list(r, "gain", gain, n > 0 ? n - 1 : 0, double_at);
-}
-
-static void run_implicit_advantage(call *r) {
-    const grpo_real *process = token_reals(r, "process");
-    grpo_real *advantage = token_real_out(r);
-    check_status(r, grpo_implicit_advantage(r->batch, process, number(r, "process_coef"), number(r, "outcome_coef"), advantage));
-    add_tokens(r, "advantage", advantage, real_at);
-}
-
-static void run_hardness_advantage(call *r) {
-    grpo_real *advantage = sequence_out(r);
-    sequences_done(r, "advantage", advantage, grpo_hardness_advantage(r->batch, number(r, "slope"), number(r, "offset"), advantage));
-}
-
-static void run_token_advantage(call *r) {
-    grpo_real *advantage = sequence_out(r);
-    sequences_done(r, "advantage", advantage, grpo_token_advantage(r->batch, number(r, "eps"), number(r, "limit"), flag(r, "scaled"),
-                                                                   advantage));
-}
-
-static void run_future_success(call *r) {
-    int64_t n;
-    const double *reward = list(r, "reward", &n);
-    double *advantage = allocate(r, n, sizeof *advantage);
-    check_status(r, grpo_future_success(reward, n, advantage));
-    add_list(r, "advantage", advantage, n, double_at);
-}
-
-static void run_coplayer_credit(call *r) {
-    int64_t n;
-    const double *own = list(r, "own", &n), *other = list_of(r, "other", n);
-    double *credit = allocate(r, n, sizeof *credit);
-    grpo_coplayer c;
-    c.gamma = number(r, "gamma"); c.weight_gamma = number(r, "weight_gamma"); c.beta = number(r, "beta"); c.clip = number(r, "clip");
-    c.inclusive = flag(r, "inclusive"); c.sign = flag(r, "sign"); c.per_step = flag(r, "per_step"); c.discount = flag(r, "discount");
-    check_status(r, grpo_coplayer_credit(own, other, n, &c, credit));
-    add_list(r, "credit", credit, n, double_at);
-}
-
-static void run_project_advantage(call *r) {
-    int64_t n, k;
-    const double *advantage = list(r, "advantage", &n), *basis = matrix(r, "basis", &k, n);
-    double *shaped = allocate(r, n, sizeof *shaped);
-    check_status(r, grpo_project_advantage(advantage, n, basis, k, number(r, "alpha"), flag(r, "positive"), dd_scratch(r, k), shaped));
-    add_list(r, "advantage", shaped, n, double_at);
-}
-
-static void run_dynamic_scale(call *r) {
-    int64_t n;
-    const double *hardness = list(r, "hardness", &n), *gap = list_of(r, "gap", n);
-    double *factor = allocate(r, n, sizeof *factor);
-    check_status(r, grpo_dynamic_scale(hardness, gap, n, number(r, "bound"), factor));
-    add_list(r, "factor", factor, n, double_at);
-}
-
-static void run_branch_advantage(call *r) {
-    static const char *const names[] = { "leaves", "probability" };
-    static const grpo_branch_form forms[] = { GRPO_BRANCH_LEAVES, GRPO_BRANCH_PROBABILITY };
-    int64_t n;
-    const int64_t *parent = wholes(r, "parent", &n);
-    const double *reward = list_of(r, "reward", n), *logp = list_of(r, "logp", n);
-    grpo_branch *scratch = allocate(r, n, sizeof *scratch);
-    double *advantage = allocate(r, n, sizeof *advantage);
-    check_status(r, grpo_branch_advantage(parent, reward, logp, n, forms[choice(r, "form", names, 2)], number(r, "alpha"), scratch,
-                                          advantage));
-    add_list(r, "advantage", advantage, n, double_at);
+    return st;
 }
 
 /* the gradient of an infinite value is not pinned */
-static void run_divergence(call *r) {
-    int64_t n;
-    const double *student = list(r, "student", &n), *teacher = list_of(r, "teacher", n);
-    double *dstudent = allocate(r, n, sizeof *dstudent), value = NAN;
-    check_status(r, grpo_divergence(student, teacher, n, number(r, "temperature"), number(r, "beta"), &value, dstudent));
+static grpo_status run_divergence(call *r) {
+    double value = NAN, *dstudent = allocate(r, SIZE(student), sizeof *dstudent);
+    const grpo_status st = grpo_divergence(LIST(student), DOUBLES(teacher, SIZE(student)), SIZE(student), NUMBER(temperature),
+                                           NUMBER(beta), &value, dstudent);
     add_number(r, "value", value);
-    if (grpo_is_finite(value)) add_list(r, "dstudent", dstudent, n, double_at);
+    if (grpo_is_finite(value)) add(r, "dstudent", list_json(dstudent, 0, SIZE(student), double_at));
+    return st;
 }
 
-static void run_set_gap(call *r) {
-    int64_t n;
-    const double *student = list(r, "student", &n), *teacher = list_of(r, "teacher", n);
-    double gap = NAN;
-    check_status(r, grpo_set_gap(student, teacher, n, whole(r, "target"), &gap));
-    add_number(r, "gap", gap);
-}
-
-/* as vectors/README.md has a set of indices */
-static void sort_indices(int64_t *index, int64_t n) {
-    for (int64_t k = 1; k < n; k++)
-        for (int64_t j = k; j > 0 && index[j] < index[j - 1]; j--) { int64_t x = index[j]; index[j] = index[j - 1]; index[j - 1] = x; }
-}
-
-/* ---- trackers, samplers, allocators ---------------------------------------------------------------------------------------------- */
-
-/* as many as the list of before has */
-static double *list_like(call *r, const char *key, int64_t n) {
-    int64_t count;
-    double *x = list(r, key, &count);
-    if (count == n) return x;
-    fail(r, "argument %s has not as many entries as the one before", key);
-    return allocate(r, n, sizeof *x);
-}
-
-static void run_decayed_counts(call *r) {
-    const grpo_counts c = grpo_decayed_counts(number(r, "alpha"), number(r, "beta"), number(r, "decay"), number(r, "successes"),
-                                              number(r, "failures"));
-    add_number(r, "alpha", c.alpha);
-    add_number(r, "beta", c.beta);
-}
-
-static void run_decay_by_drift(call *r) {
-    double decay = NAN;
-    check_status(r, grpo_decay_by_drift(r->batch, number(r, "half_life"), number(r, "low"), number(r, "high"), &decay));
-    add_number(r, "decay", decay);
-}
-
-static void run_moving_average(call *r) {
-    add_number(r, "state", grpo_moving_average(number(r, "state"), number(r, "value"), number(r, "rate")));
-}
-
-static void run_quantile_track(call *r) {
-    int64_t n, m;
-    const double *quantile = list(r, "quantile", &n), *level = list_like(r, "level", n), *observed = list(r, "observed", &m);
-    double *tracked = allocate(r, n, sizeof *tracked);
-    check_status(r, grpo_quantile_track(quantile, level, n, number(r, "rate"), observed, m, tracked));
-    add_list(r, "quantile", tracked, n, double_at);
-}
-
-static void run_turn_factor(call *r) {
-    const double *factor = sequence_numbers(r, "factor");
-    double *updated = allocate(r, r->c->n_sequences, sizeof *updated);
-    check_status(r, grpo_turn_factor(r->batch, factor, number(r, "low"), number(r, "high"), updated));
-    add_list(r, "factor", updated, r->c->n_sequences, double_at);
-}
-
-static void run_linear_decay(call *r) {
-    add_number(r, "value", grpo_linear_decay(number(r, "start"), number(r, "step") - number(r, "offset"), number(r, "steps")));
-}
-
-static void run_count_budget(call *r) {
-    add_number(r, "value", grpo_count_budget(number(r, "start"), number(r, "factor"), whole(r, "step"), whole(r, "interval")));
-}
-
-static void run_informative_probability(call *r) {
-    add_number(r, "probability", grpo_informative_probability(number(r, "p"), whole(r, "n")));
-}
-
-static void run_allocate(call *r) {
-    int64_t n, *count;
-    const double *p = list(r, "p", &n);
-    count = allocate(r, n, sizeof *count);
-    check_status(r, grpo_allocate(p, n, whole(r, "low"), whole(r, "high"), whole(r, "total"), count));
-    add_list(r, "count", count, n, index_at);
-}
-
-/* room for `count` of n indices */
-static int64_t *indices(call *r, int64_t n, int64_t count) { return allocate(r, count >= 0 && count <= n ? count : 0, sizeof(int64_t)); }
-
-static void run_value_information(call *r) {
-    int64_t n, count = whole(r, "count"), *index;
-    const double *draw = list(r, "draw", &n);
-    index = indices(r, n, count);
-    check_status(r, grpo_value_information(draw, n, count, index));
-    if (!*r->out->error) sort_indices(index, count);
-    if (!*r->out->error) add_list(r, "index", index, count, index_at);
-}
-
-static void run_visit_value(call *r) {
-    static const char *const names[] = { "paper" };
-    int64_t n;
-    const double *p = list(r, "p", &n), *diversity = list_like(r, "diversity", n);
-    double *weight = allocate(r, n, sizeof *weight);
-    if (is_there(r, "form")) choice(r, "form", names, 1);
-    check_status(r, grpo_visit_value(p, diversity, n, number(r, "alpha"), number(r, "beta"), weight));
-    add_list(r, "weight", weight, n, double_at);
-}
-
-static void run_downsample_variance(call *r) {
-    int64_t n, count = whole(r, "count"), *index;
-    const double *advantage = list(r, "advantage", &n);
-    index = indices(r, n, count);
-    check_status(r, grpo_downsample_variance(advantage, n, count, index));
-    if (!*r->out->error) sort_indices(index, count);
-    if (!*r->out->error) add_list(r, "index", index, count, index_at);
-}
-
-static void run_pad_valid(call *r) {
-    const uint8_t *valid = sequence_flags(r, "valid");
-    int64_t count = 0, *index = allocate(r, r->c->n_sequences, sizeof *index);
-    check_status(r, grpo_pad_valid(r->batch, valid, index, &count));
-    add_list(r, "index", index, count, index_at);
-}
-
-static void run_spread_keep(call *r) {
-    uint8_t *keep = allocate(r, r->batch->n_groups, 1);
-    check_status(r, grpo_spread_keep(r->batch, number(r, "least"), keep));
-    add_list(r, "keep", keep, r->batch->n_groups, flag_at);
-}
-
-static void run_advantage_keep(call *r) {
-    int64_t n;
-    const double *advantage = list(r, "advantage", &n);
-    uint8_t *keep = allocate(r, n, 1);
-    const int64_t multiple = is_there(r, "multiple") ? whole(r, "multiple") : 0;
-    check_status(r, grpo_advantage_keep(advantage, n, number(r, "least"), multiple, is_there(r, "positive") && flag(r, "positive"), keep));
-    add_list(r, "keep", keep, n, flag_at);
-}
-
-static void run_probability_select(call *r) {
-    uint8_t *selected = token_out(r);
-    select_done(r, selected, grpo_probability_select(r->batch, number(r, "probability"), selected));
-}
-
-static void run_median_advantage(call *r) {
-    double *advantage = allocate(r, r->c->n_sequences, sizeof *advantage);
-    int64_t *pivot = allocate(r, r->batch->n_groups, sizeof *pivot);
-    check_status(r, grpo_median_advantage(r->batch, number(r, "eps"), advantage, pivot));
-    add_list(r, "advantage", advantage, r->c->n_sequences, double_at);
-    add_list(r, "pivot", pivot, r->batch->n_groups, index_at);
-}
-
-static void run_mix_advantages(call *r) {
-    int64_t n;
-    const double *x = list(r, "x", &n), *y = list_like(r, "y", n);
-    double *mixed = allocate(r, n, sizeof *mixed);
-    check_status(r, grpo_mix_advantages(x, y, n, number(r, "a"), number(r, "b"), mixed));
-    add_list(r, "advantage", mixed, n, double_at);
-}
-
-static void run_length_preference(call *r) {
-    const double *length = sequence_numbers(r, "length");
-    double *weight = allocate(r, r->c->n_sequences, sizeof *weight), *slope = allocate(r, r->c->n_sequences, sizeof *slope);
-    check_status(r, grpo_length_preference(r->batch, length, number(r, "r"), number(r, "lambda"), weight, slope));
-    add_list(r, "weight", weight, r->c->n_sequences, double_at);
-    add_list(r, "slope", slope, r->c->n_sequences, double_at);
-}
-
-static void run_entropy_standard(call *r) {
-    static const char *const names[] = { "coded", "intended" };
-    static const grpo_standard_form forms[] = { GRPO_STANDARD_CODED, GRPO_STANDARD_INTENDED };
-    grpo_real *standard = allocate(r, r->batch->n_tokens, sizeof *standard);
-    check_status(r, grpo_entropy_standard(r->batch, number(r, "quantile"), forms[choice(r, "form", names, 2)], standard));
-    add_tokens(r, "standard", standard, real_at);
-}
-
-static void run_entropy_target_coef(call *r) {
-    const grpo_target_coef c = grpo_entropy_target_coef(number(r, "entropy"), number(r, "target"), number(r, "coef"));
-    add_number(r, "coef", c.coef);
-    add_number(r, "value", c.value);
-}
-
-static void run_kl_hinge(call *r) { add_number(r, "coef", grpo_kl_hinge(number(r, "kl"), number(r, "delta"), number(r, "beta"))); }
-
-static void run_cluster_probability(call *r) {
-    int64_t n;
-    const double *rate = list(r, "rate", &n), *probability = list_like(r, "probability", n), *success = list_like(r, "success", n);
-    double *new_rate = allocate(r, n, sizeof *new_rate), *new_probability = allocate(r, n, sizeof *new_probability);
-    check_status(r, grpo_cluster_probability(rate, probability, success, n, number(r, "alpha"), new_rate, new_probability));
-    add_list(r, "rate", new_rate, n, double_at);
-    add_list(r, "probability", new_probability, n, double_at);
-}
-
-static void run_explore_weight(call *r) {
-    int64_t n;
-    const double *value = list(r, "value", &n);
-    double *weight = allocate(r, n, sizeof *weight);
-    check_status(r, grpo_explore_weight(value, n, number(r, "least"), weight));
-    add_list(r, "weight", weight, n, double_at);
-}
-
-static void run_hint_level(call *r) {
-    int64_t n;
-    const int64_t *level = wholes(r, "level", &n);
-    const double *success = list_like(r, "success", n);
-    int64_t *next = allocate(r, n, sizeof *next);
-    check_status(r, grpo_hint_level(level, success, n, number(r, "low"), number(r, "high"), whole(r, "max"), next));
-    add_list(r, "level", next, n, index_at);
-}
-
-static void run_ratio_quantile(call *r) {
-    double value = NAN;
-    check_status(r, grpo_ratio_quantile(r->batch, number(r, "quantile"), number(r, "least"), &value));
-    add_number(r, "value", value);
-}
-
-static void run_logistic_shift(call *r) {
-    const uint8_t *correct = sequence_flags(r, "correct");
-    double shift = NAN;
-    check_status(r, grpo_logistic_shift(r->batch, correct, number(r, "beta"), &shift));
-    add_number(r, "shift", shift);
-}
-
-static void run_gram_rank(call *r) {
-    int64_t n, rank = -1;
-    const double *advantage = list(r, "advantage", &n), *gram = square(r, "gram", n);
-    double effective = NAN;
-    check_status(r, grpo_gram_rank(gram, advantage, n, number(r, "share"), whole(r, "least"), whole(r, "most"), &rank, &effective));
-    add_number(r, "rank", (double)rank);
-    add_number(r, "effective", effective);
-}
-
-/* ---- found in pull requests and code -------------------------------------------------------------------------------------------- */
-
-static double *group_out(call *r) { return allocate(r, r->batch->n_groups, sizeof(double)); }
-
-static void add_groups(call *r, const char *key, const double *x, grpo_status st) {
-    check_status(r, st);
-    add_list(r, key, x, r->batch->n_groups, double_at);
-}
-
-static void add_doubles(call *r, const char *key, const double *x, int64_t n, grpo_status st) {
-    check_status(r, st);
-    add_list(r, key, x, n, double_at);
-}
-
-static void run_repetition_reward(call *r) {
-    grpo_real *reward = sequence_out(r);
-    const int64_t *token = token_wholes(r, "token");
-    sequences_done(r, "reward", reward, grpo_repetition_reward(r->batch, token, whole(r, "size"), number(r, "penalty"), reward));
-}
-
-static void run_confidence_factor(call *r) {
-    double *factor = group_out(r);
-    add_groups(r, "factor", factor, grpo_confidence_factor(r->batch, sequence_flags(r, "correct"), number(r, "delta"), factor));
-}
-
-static void run_collapsed_advantage(call *r) {
-    grpo_real *advantage = sequence_out(r);
-    sequences_done(r, "advantage", advantage, grpo_collapsed_advantage(r->batch, number(r, "eps"), advantage));
-}
-
-static void run_shorter_correct(call *r) {
-    grpo_real *reward = sequence_out(r);
-    sequences_done(r, "reward", reward, grpo_shorter_correct(r->batch, number(r, "coef"), reward));
-}
-
-static void run_surprisal_weight(call *r) {
-    grpo_real *weight = token_real_out(r);
-    weight_done(r, weight, grpo_surprisal_weight(r->batch, r->c->given, number(r, "share"), number(r, "up"), number(r, "down"),
-                                                 number(r, "target"), weight));
-}
-
-static void run_prefix_budget(call *r) {
-    uint8_t *selected = token_out(r);
-    double *scratch = allocate(r, r->batch->n_tokens, sizeof *scratch);
-    grpo_prefix_gate x;
-    x.width = whole(r, "width");
-    x.least = number(r, "least"); x.delta = number(r, "delta"); x.budget = number(r, "budget");
-    x.quantile = number(r, "quantile"); x.factor = number(r, "factor");
-    select_done(r, selected, grpo_prefix_budget(r->batch, r->c->given, &x, scratch, selected));
-}
-
-static void run_difficulty_weight(call *r) {
-    double *weight = group_out(r);
-    add_groups(r, "weight", weight, grpo_difficulty_weight(r->batch, sequence_numbers(r, "accuracy"), number(r, "temperature"), weight));
-}
-
-static void run_variant_advantage(call *r) {
-    int64_t n;
-    const double *advantage = list(r, "advantage", &n), *difficulty = list_of(r, "difficulty", n), *mean = list_of(r, "mean", n);
-    double *weighted = allocate(r, n, sizeof *weighted);
-    add_doubles(r, "advantage", weighted, n, grpo_variant_advantage(advantage, difficulty, mean, n, number(r, "k"), weighted));
-}
-
-static void run_step_weight(call *r) {
-    int64_t n;
-    const double *advantage = list(r, "advantage", &n), *weight = list_of(r, "weight", n);
-    double *weighted = allocate(r, n, sizeof *weighted);
-    add_doubles(r, "advantage", weighted, n, grpo_step_weight(advantage, weight, n, weighted));
-}
-
-static void run_tree_advantage(call *r) {
-    static const char *const names[] = { "td", "siblings", "paper" };
-    static const grpo_tree_advantage_form forms[] = { GRPO_TREE_TD, GRPO_TREE_SIBLINGS, GRPO_TREE_PARENT };
-    int64_t n;
-    const int64_t *parent = wholes(r, "parent", &n);
-    const double *reward = list_of(r, "reward", n), *value = is_there(r, "value") ? list_of(r, "value", n) : NULL;
-    const double gamma = is_there(r, "gamma") ? number(r, "gamma") : 0;
-    double *advantage = allocate(r, n, sizeof *advantage);
-    grpo_tree_state *scratch = allocate(r, n, sizeof *scratch);
-    add_doubles(r, "advantage", advantage, n,
-                grpo_tree_advantage(parent, reward, value, n, gamma, forms[choice(r, "form", names, 3)], scratch, advantage));
-}
-
-static void run_two_anchors(call *r) {
-    static const char *const names[] = { "paper", "code" };
-    static const grpo_anchors_form forms[] = { GRPO_ANCHORS_PAPER, GRPO_ANCHORS_CODE };
-    grpo_real *advantage = sequence_out(r);
-    grpo_anchors a;
-    a.alpha = number(r, "alpha"); a.beta = number(r, "beta");
-    a.gain_pos = number(r, "gain_pos"); a.gain_neg = number(r, "gain_neg");
-    a.form = forms[choice(r, "form", names, 2)];
-    sequences_done(r, "advantage", advantage, grpo_two_anchors(r->batch, sequence_numbers(r, "constraints"), &a, advantage));
-}
-
-static void run_pairwise_calibration(call *r) {
-    grpo_real *advantage = sequence_out(r);
-    grpo_dd *scratch = dd_scratch(r, r->c->n_sequences);
-    const uint8_t *correct = sequence_flags(r, "correct");
-    sequences_done(r, "advantage", advantage, grpo_pairwise_calibration(r->batch, correct, number(r, "temperature"), scratch, advantage));
-}
-
-static void run_gaussian_covariance(call *r) {
-    grpo_real *weight = token_real_out(r);
-    weight_done(r, weight, grpo_gaussian_covariance(r->batch, r->c->given, weight));
-}
-
-/* a list of lists of n ids, one after the other */
-static const int64_t *rows_of_ids(call *r, const char *key, int64_t *rows, int64_t *n) {
-    const cJSON *json = argument(r, key), *row = cJSON_IsArray(json) ? json->child : NULL, *item;
-    int64_t *x, k = 0;
-    double id;
-    *rows = cJSON_GetArraySize(json);
-    *n = cJSON_GetArraySize(row);
-    x = allocate(r, *rows * *n, sizeof *x);
-    if (!cJSON_IsArray(json)) fail(r, "argument %s is no list", key);
-    for (; row; row = row->next) {
-        if (cJSON_GetArraySize(row) != *n) { fail(r, "the lists of argument %s differ in length", key); break; }
-        for (item = row->child; item; item = item->next) {
-            if (!case_number(item, &id)) { fail(r, "argument %s is not all numbers", key); id = 0; }
-            x[k++] = whole_of(r, key, id);
-        }
-    }
-    return x;
-}
-
-static void run_permutation_reward(call *r) {
-    static const char *const names[] = { "judge", "votes" };
-    static const grpo_permutation_form forms[] = { GRPO_PERMUTATION_JUDGE, GRPO_PERMUTATION_VOTES };
-    int64_t rows, n;
-    const int64_t *ids = rows_of_ids(r, "choice", &rows, &n);
-    double *reward = allocate(r, rows * n, sizeof *reward);
-    add_doubles(r, "reward", reward, rows * n, grpo_permutation_reward(ids, rows, n, forms[choice(r, "form", names, 2)], reward));
-}
-
-static void run_frequency_reward(call *r) {
-    grpo_real *reward = sequence_out(r);
-    sequences_done(r, "reward", reward, grpo_frequency_reward(r->batch, sequence_wholes(r, "answer"), whole(r, "size"), reward));
-}
-
-static void run_correct_length(call *r) {
-    grpo_real *reward = sequence_out(r);
-    sequences_done(r, "reward", reward, grpo_correct_length(r->batch, sequence_flags(r, "correct"), number(r, "alpha"), number(r, "eps"),
-                                                           number(r, "wrong"), reward));
-}
-
-static void run_pair_rewards(call *r) {
-    grpo_real *reward = sequence_out(r);
-    uint8_t *masked = allocate(r, r->c->n_sequences, 1);
-    int64_t count, pairs = 0;
-    const int64_t *outcome = wholes(r, "outcome", &count);
-    for (int64_t g = 0; g < r->batch->n_groups; g++) pairs += (r->batch->group_begin[g + 1] - r->batch->group_begin[g]) / 2;
-    if (count != pairs) { fail(r, "argument outcome has not an entry for each pair"); return; }
-    sequences_done(r, "reward", reward, grpo_pair_rewards(r->batch, outcome, sequence_flags(r, "ended"), reward, masked));
-    add_list(r, "masked", masked, r->c->n_sequences, flag_at);
-}
-
-static void run_spread_reward(call *r) {
-    int64_t n;
-    const double *distance = list(r, "distance", &n);
-    double *reward = allocate(r, n, sizeof *reward);
-    add_doubles(r, "reward", reward, n, grpo_spread_reward(distance, n, reward));
-}
-
-static void run_annealed_split(call *r) {
-    const grpo_split s = grpo_annealed_split(whole(r, "step"), whole(r, "steps"), whole(r, "size"));
-    add_number(r, "other", (double)s.other);
-    add_number(r, "own", (double)s.own);
-}
-
-static void run_multi_scale_advantage(call *r) {
-    int64_t n;
-    const double *reward = list(r, "reward", &n);
-    double *advantage = allocate(r, n, sizeof *advantage);
-    add_doubles(r, "advantage", advantage, n, grpo_multi_scale_advantage(reward, n, number(r, "eps"), advantage));
-}
-
-static void run_entropy_factor(call *r) {
-    int64_t n;
-    const double *entropy = list(r, "entropy", &n);
-    double *factor = allocate(r, n, sizeof *factor);
-    add_doubles(r, "factor", factor, n, grpo_entropy_factor(entropy, n, number(r, "alpha"), whole(r, "size"), factor));
-}
-
-static void run_hardest_miss(call *r) {
-    grpo_real *advantage = sequence_out(r);
-    int64_t *replace = allocate(r, r->batch->n_groups, sizeof *replace);
-    sequences_done(r, "advantage", advantage, grpo_hardest_miss(r->batch, sequence_numbers(r, "utility"), advantage, replace));
-    add_list(r, "replace", replace, r->batch->n_groups, index_at);
-}
-
-static void run_position_advantage(call *r) {
-    int64_t n;
-    const double *logp_old = list(r, "logp_old", &n), *reward = list_of(r, "reward", n);
-    double *advantage = allocate(r, n, sizeof *advantage);
-    add_doubles(r, "advantage", advantage, n, grpo_position_advantage(logp_old, reward, n, advantage));
-}
-
-static void run_power_clip(call *r) {
-    const double mean = number(r, "mean"), deviation = number(r, "deviation"), low = number(r, "low"), high = number(r, "high");
-    const grpo_power_bounds b = grpo_power_clip(mean, deviation, number(r, "gamma"), low, high, number(r, "delta"));
+static grpo_status run_power_clip(call *r) {
+    const grpo_power_bounds b = grpo_power_clip(NUMBER(mean), NUMBER(deviation), NUMBER(gamma), NUMBER(low), NUMBER(high), NUMBER(delta));
     add_number(r, "power", b.power);
     add_number(r, "eps", b.eps);
     add_number(r, "log_high", b.log_high);
+    return GRPO_OK;
 }
 
-static void run_role_reward(call *r) {
-    static const char *const names[] = { "mean", "mean_std", "clipped" };
-    static const grpo_role_form forms[] = { GRPO_ROLE_MEAN, GRPO_ROLE_MEAN_STD, GRPO_ROLE_CLIPPED };
-    int64_t n, roles;
-    const double *reward = list(r, "reward", &n);
-    const int64_t *role = wholes(r, "role", &roles);
-    double *advantage = allocate(r, n, sizeof *advantage);
-    if (roles != n) { fail(r, "argument role has not an entry for each turn"); return; }
-    add_doubles(r, "advantage", advantage, n, grpo_role_reward(reward, role, n, forms[choice(r, "form", names, 3)], advantage));
-}
+/* ---- the table: CALL(function, its arguments), VALUE(function, answer, arguments) of one that returns a number, PAIR of one that
+ * returns a struct of two, OTHER of the functions above ---- */
 
-static void run_sequence_distance(call *r) {
-    static const char *const names[] = { "edit", "suffix", "rouge_l" };
-    static const grpo_distance_form forms[] = { GRPO_DISTANCE_EDIT, GRPO_DISTANCE_SUFFIX, GRPO_DISTANCE_ROUGE_L };
-    int64_t n_a, n_b;
-    const int64_t *a = wholes(r, "a", &n_a), *b = wholes(r, "b", &n_b);
-    int64_t *scratch = allocate(r, 2 * n_b + 2, sizeof *scratch);
-    double distance = NAN;
-    check_status(r, grpo_sequence_distance(a, n_a, b, n_b, forms[choice(r, "form", names, 3)], scratch, &distance));
-    add_number(r, "distance", distance);
-}
+#define CALLS_SELECTION(CALL, VALUE, PAIR, OTHER) \
+    CALL(select_top, BATCH, BY, NUMBER(fraction), OUT_TOKEN_FLAGS(selected)) \
+    CALL(select_largest, BATCH, BY, WHOLE(count), OUT_TOKEN_FLAGS(selected)) \
+    CALL(select_between, BATCH, BY, NUMBER(low), NUMBER(high), IF(excluded, token_flags(r, "excluded")), WHOLES(order, TOKENS), \
+         WHOLE(count), OUT_TOKEN_FLAGS(selected)) \
+    CALL(select_second_moment, BATCH, ADVANTAGE, FORM(second_moment), NUMBER(threshold), OUT_TOKEN_FLAGS(selected)) \
+    CALL(covariance, BATCH, ADVANTAGE, OUT_TOKENS(covariance)) \
+    CALL(keep_between, BATCH, NUMBER(low), NUMBER(high), OUT_FLAGS(keep, GROUPS)) \
+    CALL(resampling_weights, BATCH, NUMBER(power), NUMBER(eps), OUT_DOUBLES(weight, SEQUENCES)) \
+    CALL(resample, LIST(weight), SIZE(weight), LIST(uniform), SIZE(uniform), OUT_WHOLES(index, SIZE(uniform))) \
+    CALL(replay_score, BATCH, ADVANTAGE, OUT_DOUBLES(score, GROUPS)) \
+    CALL(clip_below, BATCH, ADVANTAGE, NUMBER(mu), OUT_TOKEN_FLAGS(selected)) \
+    CALL(clip_value, BATCH, ADVANTAGE, TOKEN_REALS(expected), NUMBER(mu), NUMBER(fraction), OUT_TOKEN_FLAGS(selected)) \
+    OTHER(balanced_subset) \
+    CALL(prefix_budget, BATCH, ADVANTAGE, \
+         &(grpo_prefix_gate){ .width = WHOLE(width), .least = NUMBER(least), .delta = NUMBER(delta), .budget = NUMBER(budget), \
+                              .quantile = NUMBER(quantile), .factor = NUMBER(factor) }, \
+         SCRATCH(double, TOKENS), OUT_TOKEN_FLAGS(selected)) \
+    CALL(allocate, LIST(p), SIZE(p), WHOLE(low), WHOLE(high), WHOLE(total), OUT_WHOLES(count, SIZE(p))) \
+    CALL(value_information, LIST(draw), SIZE(draw), WHOLE(count), OUT_SET(index, WHOLE(count), SIZE(draw))) \
+    CALL(visit_value, LIST(p), DOUBLES(diversity, SIZE(p)), ((void)IF(form, choice(r, "form")), SIZE(p)), NUMBER(alpha), NUMBER(beta), \
+         OUT_DOUBLES(weight, SIZE(p))) \
+    CALL(downsample_variance, LIST(advantage), SIZE(advantage), WHOLE(count), OUT_SET(index, WHOLE(count), SIZE(advantage))) \
+    OTHER(pad_valid) \
+    CALL(cluster_probability, LIST(rate), DOUBLES(probability, SIZE(rate)), DOUBLES(success, SIZE(rate)), SIZE(rate), NUMBER(alpha), \
+         OUT_DOUBLES(rate, SIZE(rate)), OUT_DOUBLES(probability, SIZE(rate))) \
+    CALL(explore_weight, LIST(value), SIZE(value), NUMBER(least), OUT_DOUBLES(weight, SIZE(value))) \
+    CALL(spread_keep, BATCH, NUMBER(least), OUT_FLAGS(keep, GROUPS)) \
+    CALL(advantage_keep, LIST(advantage), SIZE(advantage), NUMBER(least), IF(multiple, WHOLE(multiple)), IF(positive, FLAG(positive)), \
+         OUT_FLAGS(keep, SIZE(advantage))) \
+    CALL(probability_select, BATCH, NUMBER(probability), OUT_TOKEN_FLAGS(selected)) \
+    CALL(sequence_distance, WHOLES(a, SIZE(a)), SIZE(a), WHOLES(b, SIZE(b)), SIZE(b), FORM(distance), \
+         SCRATCH(int64_t, 2 * SIZE(b) + 2), OUT_NUMBER(distance)) \
+    VALUE(informative_probability, probability, NUMBER(p), WHOLE(n))
 
-static void run_route_weight(call *r) {
-    grpo_real *weight = token_real_out(r);
-    const uint8_t *routed = sequence_flags(r, "routed");
-    weight_done(r, weight, grpo_route_weight(r->batch, routed, number(r, "beta"), weight));
-}
+#define CALLS_CONTROL(CALL, VALUE, PAIR, OTHER) \
+    VALUE(kl_control, kl_coef, NUMBER(kl_coef), NUMBER(kl), NUMBER(target), NUMBER(steps), NUMBER(horizon)) \
+    PAIR(entropy_control, grpo_entropy_coef, coef, used, NUMBER(coef), NUMBER(entropy), NUMBER(target), NUMBER(delta), NUMBER(low), \
+         NUMBER(high), FLAG(inclusive)) \
+    OTHER(balanced_bounds) \
+    VALUE(smooth_advantage, advantage, WHOLE(visits), NUMBER(new), NUMBER(total)) \
+    PAIR(running_moments, grpo_mean_variance, mean, variance, WHOLE(visits), \
+         (grpo_mean_variance){ .mean = NUMBER(mean), .variance = NUMBER(variance) }, \
+         (grpo_mean_variance){ .mean = NUMBER(new_mean), .variance = NUMBER(new_variance) }) \
+    CALL(running_baseline, LIST(reward), SIZE(reward), NUMBER(momentum), OUT_DOUBLES(advantage, SIZE(reward)), in_out(r, "baseline")) \
+    CALL(regret_temperature, WHOLES(length, SIZE(length)), DOUBLES(score, SIZE(length)), SIZE(length), OUT_NUMBER(temperature)) \
+    VALUE(preference_margin_control, coef, NUMBER(coef), NUMBER(pair_loss), NUMBER(loss)) \
+    CALL(adapted_clip, BATCH, ADVANTAGE, TOKEN_REALS(standard), \
+         &(grpo_adaptation){ .low = NUMBER(low), .high = NUMBER(high), .clip_coef = NUMBER(clip_coef), .gain = NUMBER(gain) }, \
+         OUT_TOKENS(clip_low), OUT_TOKENS(clip_high), OUT_TOKENS(advantage)) \
+    PAIR(decayed_counts, grpo_counts, alpha, beta, NUMBER(alpha), NUMBER(beta), NUMBER(decay), NUMBER(successes), NUMBER(failures)) \
+    CALL(decay_by_drift, BATCH, NUMBER(half_life), NUMBER(low), NUMBER(high), OUT_NUMBER(decay)) \
+    VALUE(moving_average, state, NUMBER(state), NUMBER(value), NUMBER(rate)) \
+    CALL(quantile_track, LIST(quantile), DOUBLES(level, SIZE(quantile)), SIZE(quantile), NUMBER(rate), LIST(observed), SIZE(observed), \
+         OUT_DOUBLES(quantile, SIZE(quantile))) \
+    CALL(turn_factor, BATCH, DOUBLES(factor, SEQUENCES), NUMBER(low), NUMBER(high), OUT_DOUBLES(factor, SEQUENCES)) \
+    VALUE(linear_decay, value, NUMBER(start), NUMBER(step) - NUMBER(offset), NUMBER(steps)) \
+    VALUE(count_budget, value, NUMBER(start), NUMBER(factor), WHOLE(step), WHOLE(interval)) \
+    CALL(hint_level, WHOLES(level, SIZE(level)), DOUBLES(success, SIZE(level)), SIZE(level), NUMBER(low), NUMBER(high), WHOLE(max), \
+         OUT_WHOLES(level, SIZE(level))) \
+    CALL(entropy_standard, BATCH, NUMBER(quantile), FORM(standard), OUT_TOKENS(standard)) \
+    PAIR(entropy_target_coef, grpo_target_coef, coef, value, NUMBER(entropy), NUMBER(target), NUMBER(coef)) \
+    VALUE(kl_hinge, coef, NUMBER(kl), NUMBER(delta), NUMBER(beta)) \
+    CALL(ratio_quantile, BATCH, NUMBER(quantile), NUMBER(least), OUT_NUMBER(value)) \
+    CALL(logistic_shift, BATCH, FLAGS(correct, SEQUENCES), NUMBER(beta), OUT_NUMBER(shift)) \
+    OTHER(power_clip) \
+    PAIR(annealed_split, grpo_split, other, own, WHOLE(step), WHOLE(steps), WHOLE(size))
 
-/* ---- the table ------------------------------------------------------------------------------------------------------------------ */
+#define CALLS_CREDIT(CALL, VALUE, PAIR, OTHER) \
+    CALL(key_tokens, BATCH, TOKEN_WHOLES(token), \
+         &(grpo_key_measure){ .fisher = NUMBER(fisher), .gain = NUMBER(gain), .top = NUMBER(top), .frequency = FLAG(frequency), \
+                              .ignored = WHOLE(ignored) }, \
+         SCRATCH(grpo_token_place, TOKENS), TOKENS, OUT_TOKENS(key)) \
+    CALL(jsd_advantage, BATCH, NUMBER(beta), NUMBER(coef), OUT_TOKENS(advantage)) \
+    CALL(distribution_advantage, BATCH, ADVANTAGE, TOKEN_REALS(tempered), FLAGS(correct, SEQUENCES), NUMBER(entropy), \
+         NUMBER(entropy_base), OUT_TOKENS(advantage)) \
+    CALL(boltzmann_advantage, BATCH, NUMBER(temperature), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(likelihood_share, BATCH, NUMBER(threshold), NUMBER(temperature), FLAG(by_length), SCRATCH(grpo_dd, SEQUENCES), \
+         OUT_REALS(advantage, SEQUENCES)) \
+    CALL(canon_advantage, BATCH, DOUBLES(metric, SEQUENCES), \
+         &(grpo_canon){ .alpha = NUMBER(alpha), .offset = NUMBER(offset), .mix = NUMBER(mix), .scaled = (grpo_half)choice(r, "scaled") }, \
+         OUT_REALS(advantage, SEQUENCES)) \
+    CALL(group_relative_scale, ((void)choice(r, "form"), BATCH), NUMBER(alpha), NUMBER(mean_reward), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(sharpening, BATCH, DOUBLES(advantage, SEQUENCES), NUMBER(lambda), NUMBER(kappa), SCRATCH(grpo_dd, SEQUENCES), \
+         OUT_REALS(advantage, SEQUENCES)) \
+    CALL(feature_bonus, BATCH, \
+         &(grpo_feature){ .advantage = DOUBLES(advantage, SEQUENCES), .feature = DOUBLES(feature, SEQUENCES), \
+                          .divisor = DOUBLES(divisor, SEQUENCES), .eligible = FLAGS(eligible, SEQUENCES), .delta = NUMBER(delta), \
+                          .k = NUMBER(k) }, \
+         OUT_REALS(advantage, SEQUENCES)) \
+    CALL(virtual_reward, BATCH, NUMBER(virtual), WHOLE(count), NUMBER(eps), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(bundle_advantage, BATCH, WHOLES(bundle, GROUPS), \
+         &(grpo_risk){ .low = NUMBER(low_quantile), .high = NUMBER(high_quantile), .a = NUMBER(low_level), .c = NUMBER(high_level), \
+                       .omega = NUMBER(omega), .eps = NUMBER(eps) }, \
+         SCRATCH(grpo_dd, GROUPS), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(set_advantage, LIST(reward), WHOLES(class, SIZE(reward)), SIZE(reward), ragged(r, "sets", 0), ragged(r, "sets", 1), SIZE(sets), \
+         OUT_DOUBLES(advantage, SIZE(sets))) \
+    CALL(reference_advantage, LIST(reward), SIZE(reward), NUMBER(reference_reward), NUMBER(beta), NUMBER(lambda), FLAG(with_reference), \
+         OUT_DOUBLES(advantage, SIZE(reward)), OUT_NUMBER(reference_advantage)) \
+    CALL(implicit_advantage, BATCH, TOKEN_REALS(process), NUMBER(process_coef), NUMBER(outcome_coef), OUT_TOKENS(advantage)) \
+    CALL(hardness_advantage, BATCH, NUMBER(slope), NUMBER(offset), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(token_advantage, BATCH, NUMBER(eps), NUMBER(limit), FLAG(scaled), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(future_success, LIST(reward), SIZE(reward), OUT_DOUBLES(advantage, SIZE(reward))) \
+    CALL(coplayer_credit, LIST(own), DOUBLES(other, SIZE(own)), SIZE(own), \
+         &(grpo_coplayer){ .gamma = NUMBER(gamma), .weight_gamma = NUMBER(weight_gamma), .beta = NUMBER(beta), .clip = NUMBER(clip), \
+                           .inclusive = FLAG(inclusive), .sign = FLAG(sign), .per_step = FLAG(per_step), .discount = FLAG(discount) }, \
+         OUT_DOUBLES(credit, SIZE(own))) \
+    CALL(project_advantage, LIST(advantage), SIZE(advantage), MATRIX(basis, SIZE(basis), SIZE(advantage)), SIZE(basis), NUMBER(alpha), \
+         FLAG(positive), SCRATCH(grpo_dd, SIZE(basis)), OUT_DOUBLES(advantage, SIZE(advantage))) \
+    CALL(branch_advantage, WHOLES(parent, SIZE(parent)), DOUBLES(reward, SIZE(parent)), DOUBLES(logp, SIZE(parent)), SIZE(parent), \
+         FORM(branch), NUMBER(alpha), SCRATCH(grpo_branch, SIZE(parent)), OUT_DOUBLES(advantage, SIZE(parent))) \
+    CALL(collapsed_advantage, BATCH, NUMBER(eps), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(variant_advantage, LIST(advantage), DOUBLES(difficulty, SIZE(advantage)), DOUBLES(mean, SIZE(advantage)), SIZE(advantage), \
+         NUMBER(k), OUT_DOUBLES(advantage, SIZE(advantage))) \
+    CALL(step_weight, LIST(advantage), DOUBLES(weight, SIZE(advantage)), SIZE(advantage), OUT_DOUBLES(advantage, SIZE(advantage))) \
+    CALL(tree_advantage, WHOLES(parent, SIZE(parent)), DOUBLES(reward, SIZE(parent)), IF(value, DOUBLES(value, SIZE(parent))), \
+         SIZE(parent), IF(gamma, NUMBER(gamma)), FORM(tree_advantage), SCRATCH(grpo_tree_state, SIZE(parent)), \
+         OUT_DOUBLES(advantage, SIZE(parent))) \
+    CALL(two_anchors, BATCH, DOUBLES(constraints, SEQUENCES), \
+         &(grpo_anchors){ .alpha = NUMBER(alpha), .beta = NUMBER(beta), .gain_pos = NUMBER(gain_pos), .gain_neg = NUMBER(gain_neg), \
+                          .form = FORM(anchors) }, \
+         OUT_REALS(advantage, SEQUENCES)) \
+    CALL(pairwise_calibration, BATCH, FLAGS(correct, SEQUENCES), NUMBER(temperature), SCRATCH(grpo_dd, SEQUENCES), \
+         OUT_REALS(advantage, SEQUENCES)) \
+    CALL(multi_scale_advantage, LIST(reward), SIZE(reward), NUMBER(eps), OUT_DOUBLES(advantage, SIZE(reward))) \
+    CALL(hardest_miss, BATCH, DOUBLES(utility, SEQUENCES), OUT_REALS(advantage, SEQUENCES), OUT_WHOLES(replace, GROUPS)) \
+    CALL(position_advantage, LIST(logp_old), DOUBLES(reward, SIZE(logp_old)), SIZE(logp_old), OUT_DOUBLES(advantage, SIZE(logp_old))) \
+    CALL(role_reward, LIST(reward), WHOLES(role, SIZE(reward)), SIZE(reward), FORM(role), OUT_DOUBLES(advantage, SIZE(reward))) \
+    CALL(median_advantage, BATCH, NUMBER(eps), OUT_DOUBLES(advantage, SEQUENCES), OUT_WHOLES(pivot, GROUPS)) \
+    CALL(mix_advantages, LIST(x), DOUBLES(y, SIZE(x)), SIZE(x), NUMBER(a), NUMBER(b), OUT_DOUBLES(advantage, SIZE(x))) \
+    CALL(gram_rank, MATRIX(gram, SIZE(advantage), SIZE(advantage)), LIST(advantage), SIZE(advantage), NUMBER(share), WHOLE(least), \
+         WHOLE(most), OUT_WHOLE(rank), OUT_NUMBER(effective))
 
-enum { DOUBLES, ELEMENTS };
+#define CALLS_REWARDS(CALL, VALUE, PAIR, OTHER) \
+    CALL(relative_cost, BATCH, \
+         &(grpo_cost){ .output = DOUBLES(output, SEQUENCES), .input = DOUBLES(input, SEQUENCES), .turns = DOUBLES(turns, SEQUENCES), \
+                       .output_coef = NUMBER(output_coef), .input_coef = NUMBER(input_coef), .turns_coef = NUMBER(turns_coef) }, \
+         OUT_REALS(reward, SEQUENCES)) \
+    CALL(diversity_reward, LIST(reward), MATRIX(similarity, SIZE(reward), SIZE(reward)), SIZE(reward), NUMBER(eps), \
+         OUT_DOUBLES(reward, SIZE(reward))) \
+    CALL(unlikeliness, BATCH, NUMBER(beta), SCRATCH(grpo_dd, SEQUENCES), OUT_REALS(reward, SEQUENCES)) \
+    CALL(early_exit, BATCH, OUT_REALS(reward, SEQUENCES)) \
+    CALL(trust_reward, one_group(r, SIZE(outcome)), LIST(outcome), DOUBLES(thought, SIZE(outcome)), NUMBER(decay), \
+         &(grpo_trust_bounds){ .low = NUMBER(least), .right = NUMBER(right), .every = NUMBER(high), .none = NUMBER(low) }, \
+         OUT_REALS(reward, SIZE(outcome))) \
+    CALL(tool_efficiency, BATCH, DOUBLES(calls, SEQUENCES), FLAGS(correct, SEQUENCES), NUMBER(smooth), NUMBER(alpha), FORM(tools), \
+         OUT_REALS(reward, SEQUENCES)) \
+    CALL(entity_credit, BATCH, DOUBLES(found, SEQUENCES), FLAGS(correct, SEQUENCES), FLAGS(invalid, SEQUENCES), NUMBER(alpha), \
+         OUT_REALS(reward, SEQUENCES)) \
+    CALL(retention_reward, BATCH, NUMBER(lambda), NUMBER(alpha), OUT_REALS(reward, SEQUENCES)) \
+    CALL(efficiency_reward, BATCH, FLAGS(correct, SEQUENCES), NUMBER(share), NUMBER(alpha), OUT_REALS(reward, SEQUENCES), \
+         OUT_FLAGS(efficient, GROUPS)) \
+    CALL(consistency_bonus, BATCH, DOUBLES(accuracy, SEQUENCES), NUMBER(lambda), NUMBER(cap), NUMBER(margin), \
+         OUT_REALS(reward, SEQUENCES)) \
+    CALL(gated_sum, MATRIX(rewards, SIZE(rewards), SIZE(weight)), SIZE(rewards), SIZE(weight), LIST(weight), WHOLES(gate, SIZE(weight)), \
+         OUT_DOUBLES(reward, SIZE(rewards))) \
+    CALL(brier_reward, LIST(confidence), SIZE(confidence), nonzero(r, "correct", SIZE(confidence)), \
+         IF(missing, FLAGS(missing, SIZE(confidence))), OUT_DOUBLES(reward, SIZE(confidence))) \
+    CALL(length_shape, LIST(length), SIZE(length), FORM(shape), NUMBER(peak), NUMBER(max), OUT_DOUBLES(reward, SIZE(length))) \
+    CALL(log_exp_map, LIST(reward), SIZE(reward), NUMBER(threshold), NUMBER(upper), NUMBER(lower), OUT_DOUBLES(reward, SIZE(reward))) \
+    CALL(tree_reward, WHOLES(parent, SIZE(reward)), LIST(reward), IF(depth, WHOLES(depth, SIZE(reward))), SIZE(reward), \
+         IF(gamma, NUMBER(gamma)), FORM(tree), IF(turns, WHOLE(turns)), SCRATCH(grpo_dd, SIZE(reward)), \
+         OUT_DOUBLES(reward, SIZE(reward))) \
+    CALL(hint_reward, LIST(reward), DOUBLES(gap, SIZE(reward)), SIZE(reward), NUMBER(temperature), FORM(hint), FLAG(gate), \
+         OUT_NUMBER(reward)) \
+    CALL(meta_reward, FLAGS(correct, SIZE(length)), WHOLES(length, SIZE(length)), SIZE(length), WHOLES(net, SIZE(net)), SIZE(net), \
+         WHOLE(passes), WHOLE(predicted_length), OUT_NUMBER(reward)) \
+    CALL(pairwise_wins, MATRIX(wins, SIZE(wins), SIZE(wins)), SIZE(wins), OUT_DOUBLES(reward, SIZE(wins))) \
+    CALL(entropy_rank_reward, LIST(peak), DOUBLES(overall, SIZE(peak)), SIZE(peak), NUMBER(top), SCRATCH(int64_t, SIZE(peak)), \
+         OUT_DOUBLES(reward, SIZE(peak))) \
+    CALL(interval_reward, LIST(begin), DOUBLES(end, SIZE(begin)), SIZE(begin), NUMBER(gamma), FLAG(sample), \
+         OUT_DOUBLES(reward, SIZE(begin))) \
+    CALL(dense_rewards, LIST(reward), SIZE(reward), NUMBER(score), NUMBER(total), OUT_DOUBLES(reward, SIZE(reward))) \
+    CALL(information_gain, LIST(logp), SIZE(logp), FORM(information), OUT_DOUBLES(gain, SIZE(logp) - 1)) \
+    CALL(shorter_correct, BATCH, NUMBER(coef), OUT_REALS(reward, SEQUENCES)) \
+    CALL(permutation_reward, whole_matrix(r, "choice"), SIZE(choice), WIDTH(choice), FORM(permutation), \
+         OUT_DOUBLES(reward, SIZE(choice) * WIDTH(choice))) \
+    CALL(frequency_reward, BATCH, WHOLES(answer, SEQUENCES), WHOLE(size), OUT_REALS(reward, SEQUENCES)) \
+    CALL(repetition_reward, BATCH, TOKEN_WHOLES(token), WHOLE(size), NUMBER(penalty), OUT_REALS(reward, SEQUENCES)) \
+    CALL(correct_length, BATCH, FLAGS(correct, SEQUENCES), NUMBER(alpha), NUMBER(eps), NUMBER(wrong), OUT_REALS(reward, SEQUENCES)) \
+    CALL(pair_rewards, BATCH, WHOLES(outcome, pairs_of(BATCH)), FLAGS(ended, SEQUENCES), OUT_REALS(reward, SEQUENCES), \
+         OUT_FLAGS(masked, SEQUENCES)) \
+    CALL(spread_reward, LIST(distance), SIZE(distance), OUT_DOUBLES(reward, SIZE(distance)))
 
-static const struct { const char *name; void (*run)(call *r); int elements; } functions[] = {
-    { "select_top", run_select_top, DOUBLES },
-    { "select_largest", run_select_largest, DOUBLES },
-    { "select_between", run_select_between, DOUBLES },
-    { "select_second_moment", run_select_second_moment, DOUBLES },
-    { "covariance", run_covariance, ELEMENTS },
-    { "keep_between", run_keep_between, DOUBLES },
-    { "kl_control", run_kl_control, DOUBLES },
-    { "entropy_control", run_entropy_control, DOUBLES },
-    { "balanced_bounds", run_balanced_bounds, DOUBLES },
-    { "smooth_advantage", run_smooth_advantage, DOUBLES },
-    { "running_moments", run_running_moments, DOUBLES },
-    { "resampling_weights", run_resampling_weights, DOUBLES },
-    { "resample", run_resample, DOUBLES },
-    { "replay_score", run_replay_score, DOUBLES },
-    { "value_loss", run_value_loss, ELEMENTS },
-    { "proximal_logp", run_proximal_logp, ELEMENTS },
-    { "sample_weights", run_sample_weights, DOUBLES },
-    { "relative_cost", run_relative_cost, ELEMENTS },
-    { "diversity_reward", run_diversity_reward, DOUBLES },
-    { "key_tokens", run_key_tokens, ELEMENTS },
-    { "running_baseline", run_running_baseline, DOUBLES },
-    { "balanced_subset", run_balanced_subset, DOUBLES },
-    { "clip_below", run_clip_below, DOUBLES },
-    { "clip_value", run_clip_value, DOUBLES },
-    { "regret_temperature", run_regret_temperature, DOUBLES },
-    { "jsd_advantage", run_jsd_advantage, ELEMENTS },
-    { "distribution_advantage", run_distribution_advantage, ELEMENTS },
-    { "preference_margin_control", run_preference_margin_control, DOUBLES },
-    { "teacher_gate", run_teacher_gate, ELEMENTS },
-    { "prefix_discrepancy", run_prefix_discrepancy, ELEMENTS },
-    { "window_weight", run_window_weight, DOUBLES },
-    { "probability_gain", run_probability_gain, ELEMENTS },
-    { "conflict_weight", run_conflict_weight, ELEMENTS },
-    { "prompt_weight", run_prompt_weight, DOUBLES },
-    { "unlikeliness", run_unlikeliness, ELEMENTS },
-    { "early_exit", run_early_exit, ELEMENTS },
-    { "trust_reward", run_trust_reward, ELEMENTS },
-    { "tool_efficiency", run_tool_efficiency, ELEMENTS },
-    { "entity_credit", run_entity_credit, ELEMENTS },
-    { "retention_reward", run_retention_reward, ELEMENTS },
-    { "gated_sum", run_gated_sum, DOUBLES },
-    { "brier_reward", run_brier_reward, DOUBLES },
-    { "length_shape", run_length_shape, DOUBLES },
-    { "log_exp_map", run_log_exp_map, DOUBLES },
-    { "tree_reward", run_tree_reward, DOUBLES },
-    { "boltzmann_advantage", run_boltzmann_advantage, ELEMENTS },
-    { "likelihood_share", run_likelihood_share, ELEMENTS },
-    { "canon_advantage", run_canon_advantage, ELEMENTS },
-    { "group_relative_scale", run_group_relative_scale, ELEMENTS },
-    { "sharpening", run_sharpening, ELEMENTS },
-    { "feature_bonus", run_feature_bonus, ELEMENTS },
-    { "virtual_reward", run_virtual_reward, ELEMENTS },
-    { "set_advantage", run_set_advantage, DOUBLES },
-    { "answer_entropy", run_answer_entropy, DOUBLES },
-    { "reference_advantage", run_reference_advantage, DOUBLES },
-    { "bundle_advantage", run_bundle_advantage, ELEMENTS },
-    { "invariance_weight", run_invariance_weight, ELEMENTS },
-    { "centroid_weight", run_centroid_weight, ELEMENTS },
-    { "adapted_clip", run_adapted_clip, ELEMENTS },
-    { "agent_weights", run_agent_weights, ELEMENTS },
-    { "centred_weights", run_centred_weights, ELEMENTS },
-    { "consistency_weights", run_consistency_weights, DOUBLES },
-    { "efficiency_reward", run_efficiency_reward, ELEMENTS },
-    { "consistency_bonus", run_consistency_bonus, ELEMENTS },
-    { "hint_reward", run_hint_reward, DOUBLES },
-    { "meta_reward", run_meta_reward, DOUBLES },
-    { "pairwise_wins", run_pairwise_wins, DOUBLES },
-    { "entropy_rank_reward", run_entropy_rank_reward, DOUBLES },
-    { "interval_reward", run_interval_reward, DOUBLES },
-    { "dense_rewards", run_dense_rewards, DOUBLES },
-    { "information_gain", run_information_gain, DOUBLES },
-    { "implicit_advantage", run_implicit_advantage, ELEMENTS },
-    { "hardness_advantage", run_hardness_advantage, ELEMENTS },
-    { "token_advantage", run_token_advantage, ELEMENTS },
-    { "future_success", run_future_success, DOUBLES },
-    { "coplayer_credit", run_coplayer_credit, DOUBLES },
-    { "project_advantage", run_project_advantage, DOUBLES },
-    { "dynamic_scale", run_dynamic_scale, DOUBLES },
-    { "branch_advantage", run_branch_advantage, DOUBLES },
-    { "divergence", run_divergence, DOUBLES },
-    { "set_gap", run_set_gap, DOUBLES },
-    { "decayed_counts", run_decayed_counts, DOUBLES },
-    { "decay_by_drift", run_decay_by_drift, DOUBLES },
-    { "moving_average", run_moving_average, DOUBLES },
-    { "quantile_track", run_quantile_track, DOUBLES },
-    { "turn_factor", run_turn_factor, DOUBLES },
-    { "linear_decay", run_linear_decay, DOUBLES },
-    { "count_budget", run_count_budget, DOUBLES },
-    { "informative_probability", run_informative_probability, DOUBLES },
-    { "allocate", run_allocate, DOUBLES },
-    { "value_information", run_value_information, DOUBLES },
-    { "visit_value", run_visit_value, DOUBLES },
-    { "downsample_variance", run_downsample_variance, DOUBLES },
-    { "pad_valid", run_pad_valid, DOUBLES },
-    { "spread_keep", run_spread_keep, DOUBLES },
-    { "advantage_keep", run_advantage_keep, DOUBLES },
-    { "probability_select", run_probability_select, DOUBLES },
-    { "median_advantage", run_median_advantage, DOUBLES },
-    { "mix_advantages", run_mix_advantages, DOUBLES },
-    { "length_preference", run_length_preference, DOUBLES },
-    { "entropy_standard", run_entropy_standard, ELEMENTS },
-    { "entropy_target_coef", run_entropy_target_coef, DOUBLES },
-    { "kl_hinge", run_kl_hinge, DOUBLES },
-    { "cluster_probability", run_cluster_probability, DOUBLES },
-    { "explore_weight", run_explore_weight, DOUBLES },
-    { "hint_level", run_hint_level, DOUBLES },
-    { "ratio_quantile", run_ratio_quantile, DOUBLES },
-    { "logistic_shift", run_logistic_shift, DOUBLES },
-    { "gram_rank", run_gram_rank, DOUBLES },
-    { "confidence_factor", run_confidence_factor, DOUBLES },
-    { "repetition_reward", run_repetition_reward, ELEMENTS },
-    { "collapsed_advantage", run_collapsed_advantage, ELEMENTS },
-    { "shorter_correct", run_shorter_correct, ELEMENTS },
-    { "surprisal_weight", run_surprisal_weight, ELEMENTS },
-    { "prefix_budget", run_prefix_budget, DOUBLES },
-    { "difficulty_weight", run_difficulty_weight, DOUBLES },
-    { "variant_advantage", run_variant_advantage, DOUBLES },
-    { "step_weight", run_step_weight, DOUBLES },
-    { "tree_advantage", run_tree_advantage, DOUBLES },
-    { "two_anchors", run_two_anchors, ELEMENTS },
-    { "pairwise_calibration", run_pairwise_calibration, ELEMENTS },
-    { "gaussian_covariance", run_gaussian_covariance, ELEMENTS },
-    { "permutation_reward", run_permutation_reward, DOUBLES },
-    { "frequency_reward", run_frequency_reward, ELEMENTS },
-    { "correct_length", run_correct_length, ELEMENTS },
-    { "pair_rewards", run_pair_rewards, ELEMENTS },
-    { "spread_reward", run_spread_reward, DOUBLES },
-    { "annealed_split", run_annealed_split, DOUBLES },
-    { "multi_scale_advantage", run_multi_scale_advantage, DOUBLES },
-    { "entropy_factor", run_entropy_factor, DOUBLES },
-    { "hardest_miss", run_hardest_miss, ELEMENTS },
-    { "position_advantage", run_position_advantage, DOUBLES },
-    { "power_clip", run_power_clip, DOUBLES },
-    { "role_reward", run_role_reward, DOUBLES },
-    { "sequence_distance", run_sequence_distance, DOUBLES },
-    { "route_weight", run_route_weight, ELEMENTS },
-};
+#define CALLS_WEIGHTS(CALL, VALUE, PAIR, OTHER) \
+    CALL(sample_weights, BATCH, difficulty(r), FLAG(by_length), OUT_DOUBLES(weight, SEQUENCES)) \
+    CALL(teacher_gate, BATCH, ADVANTAGE, NUMBER(strength), NUMBER(clip), r->batch->selected, OUT_TOKENS(weight)) \
+    CALL(prefix_discrepancy, BATCH, NUMBER(gamma), FORM(discrepancy), OUT_TOKENS(weight)) \
+    CALL(window_weight, LIST(x), SIZE(x), NUMBER(target), NUMBER(temperature), OUT_DOUBLES(weight, SIZE(x)), \
+         OUT_DOUBLES(normalised, SIZE(x))) \
+    CALL(probability_gain, BATCH, NUMBER(strength), OUT_TOKENS(weight)) \
+    CALL(conflict_weight, BATCH, TOKEN_WHOLES(token), WHOLES(sign, SEQUENCES), NUMBER(inside), OUT_TOKENS(weight)) \
+    CALL(prompt_weight, BATCH, NUMBER(threshold), NUMBER(limit), NUMBER(low), FORM(prompt), OUT_DOUBLES(weight, GROUPS)) \
+    CALL(invariance_weight, BATCH, WHOLES(meta, GROUPS), FLAGS(anchor, GROUPS), OUT_REALS(weight, SEQUENCES)) \
+    CALL(centroid_weight, BATCH, ADVANTAGE, token_rows(r, "feature", positive(r, "width")), \
+         &(grpo_centroids){ .width = WHOLE(width), .refine = WHOLE(refine), .low = NUMBER(low), .high = NUMBER(high) }, \
+         SCRATCH(grpo_dd, 2 * (TOKENS + positive(r, "width"))), OUT_TOKENS(weight)) \
+    CALL(agent_weights, BATCH, TOKEN_WHOLES(agent), OUT_TOKENS(weight)) \
+    CALL(centred_weights, BATCH, NUMBER(k), OUT_REALS(surrogate, SEQUENCES), OUT_REALS(penalty, SEQUENCES)) \
+    CALL(consistency_weights, LIST(entropy), SIZE(entropy), NUMBER(gamma), NUMBER(centre), OUT_DOUBLES(local, SIZE(entropy)), \
+         OUT_DOUBLES(global, SIZE(entropy))) \
+    CALL(confidence_factor, BATCH, FLAGS(correct, SEQUENCES), NUMBER(delta), OUT_DOUBLES(factor, GROUPS)) \
+    CALL(surprisal_weight, BATCH, ADVANTAGE, NUMBER(share), NUMBER(up), NUMBER(down), NUMBER(target), OUT_TOKENS(weight)) \
+    CALL(difficulty_weight, BATCH, DOUBLES(accuracy, SEQUENCES), NUMBER(temperature), OUT_DOUBLES(weight, GROUPS)) \
+    CALL(gaussian_covariance, BATCH, ADVANTAGE, OUT_TOKENS(weight)) \
+    CALL(route_weight, BATCH, FLAGS(routed, SEQUENCES), NUMBER(beta), OUT_TOKENS(weight)) \
+    CALL(entropy_factor, LIST(entropy), SIZE(entropy), NUMBER(alpha), WHOLE(size), OUT_DOUBLES(factor, SIZE(entropy))) \
+    CALL(answer_entropy, BATCH, WHOLES(answer, SEQUENCES), DOUBLES(score, SEQUENCES), OUT_DOUBLES(entropy, GROUPS)) \
+    CALL(dynamic_scale, LIST(hardness), DOUBLES(gap, SIZE(hardness)), SIZE(hardness), NUMBER(bound), OUT_DOUBLES(factor, SIZE(hardness))) \
+    CALL(length_preference, BATCH, DOUBLES(length, SEQUENCES), NUMBER(r), NUMBER(lambda), OUT_DOUBLES(weight, SEQUENCES), \
+         OUT_DOUBLES(slope, SEQUENCES))
+
+#define CALLS_CRITIC(CALL, VALUE, PAIR, OTHER) \
+    OTHER(value_loss) \
+    CALL(proximal_logp, BATCH, WHOLE(version), TOKEN_WHOLES(behaviour_version), FORM(proximal), OUT_TOKENS(logp_old)) \
+    OTHER(divergence) \
+    CALL(set_gap, LIST(student), DOUBLES(teacher, SIZE(student)), SIZE(student), WHOLE(target), OUT_NUMBER(gap))
+
+#define CALLS(CALL, VALUE, PAIR, OTHER) \
+    CALLS_SELECTION(CALL, VALUE, PAIR, OTHER) CALLS_CONTROL(CALL, VALUE, PAIR, OTHER) CALLS_CREDIT(CALL, VALUE, PAIR, OTHER) \
+    CALLS_REWARDS(CALL, VALUE, PAIR, OTHER) CALLS_WEIGHTS(CALL, VALUE, PAIR, OTHER) CALLS_CRITIC(CALL, VALUE, PAIR, OTHER)
+
+#define RUN_CALL(name, ...) static grpo_status run_##name(call *r) { return grpo_##name(__VA_ARGS__); }
+#define RUN_VALUE(name, key, ...) \
+    static grpo_status run_##name(call *r) { add_number(r, #key, grpo_##name(__VA_ARGS__)); return GRPO_OK; }
+#define RUN_PAIR(name, type, first, second, ...) \
+    static grpo_status run_##name(call *r) { \
+        const type x = grpo_##name(__VA_ARGS__); \
+        add_number(r, #first, (double)x.first); \
+        add_number(r, #second, (double)x.second); \
+        return GRPO_OK; \
+    }
+#define RUN_OTHER(name)
+CALLS(RUN_CALL, RUN_VALUE, RUN_PAIR, RUN_OTHER)
+
+#define ROW(name, ...) { #name, run_##name },
+#define ROW_OF_OTHER(name) { #name, run_##name },
+static const struct { const char *name; grpo_status (*run)(call *r); } functions[] = { CALLS(ROW, ROW, ROW, ROW_OF_OTHER) };
 
 /* nothing was wrong so far: is there an argument that the function does not read? */
 static void check_arguments(call *r) {
-    if (*r->out->error || r->read == cJSON_GetArraySize(r->c->arguments)) return;
+    if (*r->out->error || arrlen(r->read) == cJSON_GetArraySize(r->c->arguments)) return;
     r->out->unknown = 1;
     fail(r, "%.60s has an argument that is not known here", r->c->function);
 }
@@ -1616,21 +714,20 @@ call_result call_run(const test_case *c) {
     const size_t count = sizeof functions / sizeof *functions;
     size_t k = 0;
     call_result out;
-    call r = { NULL, NULL, NULL, 0, NULL };
+    call r = { c, &c->batch, &out, NULL, NULL, NULL };
     memset(&out, 0, sizeof out);
-    r.c = c;
-    r.batch = &c->batch;
-    r.out = &out;
     while (k < count && strcmp(functions[k].name, c->function)) k++;
     out.unknown = k == count;
     if (out.unknown) { fail(&r, "no function %.60s", c->function); return out; }
-    out.elements = functions[k].elements;
     out.answers = cJSON_CreateObject();
-    functions[k].run(&r);
+    check_status(&r, functions[k].run(&r));
     check_arguments(&r);
-    if (*out.error) call_free(&out);
+    if (!*out.error) add_answers(&r);
+    else call_free(&out);
     for (ptrdiff_t j = 0; j < arrlen(r.memory); j++) free(r.memory[j]);
     arrfree(r.memory);
+    arrfree(r.read);
+    arrfree(r.answers);
     return out;
 }
 
