@@ -1505,282 +1505,34 @@ extern "C" {
 
 /* ---- exact sums ---------------------------------------------------------------------------------------------------------------- */
 
-static void grpo_sum_carry_(grpo_sum *s) {
-    int k;
-    for (k = 0; k + 1 < GRPO_SUM_LIMBS; k++) {
-        int64_t low = s->limb[k] & INT64_C(0xffffffff);
-        s->limb[k + 1] += (s->limb[k] - low) / INT64_C(0x100000000);
-        s->limb[k] = low;
-    }
-    s->pending = 0;
-}
+static void grpo_sum_carry_(grpo_sum *s);                              /* to limbs of 32 bits */
+static void grpo_sum_add_(grpo_sum *s, double x);                      /* of infinities it counts how many */
 
-static void grpo_sum_add_(grpo_sum *s, double x) {
-    uint64_t bits, m;
-    int64_t low, high;
-    int e, k, shift;
-    if (!grpo_is_finite(x)) { if (x > 0) s->pos_inf++; else s->neg_inf++; return; }
-    memcpy(&bits, &x, sizeof bits);
-    e = (int)(bits >> 52 & 2047);
-    m = bits & ((UINT64_C(1) << 52) - 1);
-    if (e) { m |= UINT64_C(1) << 52; e--; }                             /* |x| = m 2^(e - 1074) */
-    k = e >> 5; shift = e & 31;
-    low = (int64_t)((m << shift) & 0xffffffff);
-    high = (int64_t)(m >> (32 - shift));                               /* < 2^53: a thousand of them fit */
-    if (bits >> 63) { low = -low; high = -high; }
-    s->limb[k] += low;
-    s->limb[k + 1] += high;
-    if (++s->pending == 1000) grpo_sum_carry_(s);
-}
-
-/* A block of numbers: cut at a power of two so far above them that the upper parts, multiples of one unit, add without rounding in any
- * order (Rump, Ogita and Oishi, "Accurate floating-point summation"); what is left is exact and is cut again, or added one by one. */
+/* a block of numbers, that is added at once */
 enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8 };
 
-/* Sums over a block go by quarters, which vectorises everywhere and waits for nothing.  Of a quarter to which the rest has been added: */
-static double grpo_quarter_total_(const double *x) {
-    double y[GRPO_BLOCK_ / 16];
-    int k;
-    for (k = 0; k < GRPO_BLOCK_ / 16; k++)
-        y[k] = (x[k] + x[k + GRPO_BLOCK_ / 16]) + (x[k + GRPO_BLOCK_ / 8] + x[k + 3 * GRPO_BLOCK_ / 16]);
-    return ((y[0] + y[1]) + (y[2] + y[3])) + ((y[4] + y[5]) + (y[6] + y[7]));
-}
+/* the numbers of a block times a power of two, or minus that */
+static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x);
+static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x);
 
-static double grpo_block_total_(const double *x) {
-    double y[GRPO_BLOCK_ / 4];
-    int k;
-    for (k = 0; k < GRPO_BLOCK_ / 4; k++)
-        y[k] = (x[k] + x[k + GRPO_BLOCK_ / 4]) + (x[k + GRPO_BLOCK_ / 2] + x[k + 3 * GRPO_BLOCK_ / 4]);
-    return grpo_quarter_total_(y);
-}
-
-/* sum of |x|, rounded; infinite or NaN where an x is */
-static double grpo_block_magnitude_(const double *x) {
-    double y[GRPO_BLOCK_ / 4];
-    int k;
-    for (k = 0; k < GRPO_BLOCK_ / 4; k++)
-        y[k] = (fabs(x[k]) + fabs(x[k + GRPO_BLOCK_ / 4])) + (fabs(x[k + GRPO_BLOCK_ / 2]) + fabs(x[k + 3 * GRPO_BLOCK_ / 4]));
-    return grpo_quarter_total_(y);
-}
-
-/* into upper and lower the sums of the parts of x above the units of cut[0] and of cut[1]; returns whether that is not all */
-static int grpo_block_cut_(const double *x, const double *cut, double *upper, double *lower) {
-    const double *x1 = x + GRPO_BLOCK_ / 4, *x2 = x1 + GRPO_BLOCK_ / 4, *x3 = x2 + GRPO_BLOCK_ / 4;
-    const double high = cut[0], low = cut[1];
-    double a[GRPO_BLOCK_ / 4], b[GRPO_BLOCK_ / 4], left[GRPO_BLOCK_ / 4];
-    int k;
-    for (k = 0; k < GRPO_BLOCK_ / 4; k++) {
-        const double p0 = (high + x[k]) - high, p1 = (high + x1[k]) - high, p2 = (high + x2[k]) - high, p3 = (high + x3[k]) - high;
-        const double r0 = x[k] - p0, r1 = x1[k] - p1, r2 = x2[k] - p2, r3 = x3[k] - p3;
-        const double q0 = (low + r0) - low, q1 = (low + r1) - low, q2 = (low + r2) - low, q3 = (low + r3) - low;
-        a[k] = (p0 + p1) + (p2 + p3);
-        b[k] = (q0 + q1) + (q2 + q3);
-        left[k] = (fabs(r0 - q0) + fabs(r1 - q1)) + (fabs(r2 - q2) + fabs(r3 - q3));
-    }
-    *upper = grpo_quarter_total_(a);
-    *lower = grpo_quarter_total_(b);
-    return grpo_quarter_total_(left) != 0;
-}
-
-/* adds the numbers of a block times a power of two, or minus that */
-static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x) {
-    const double size = grpo_block_magnitude_(x);
-    const int cuts = size > 1e-200 && size < 1e200;
-    double cut[2] = { 0, 0 }, upper, lower;
-    int k, exponent;
-    if (size == 0) return;
-    if (cuts) {
-        frexp(size, &exponent);
-        cut[0] = ldexp(1, exponent + 1);                               /* the parts add up to at most half of it */
-        cut[1] = cut[0] * (1.0 / (UINT64_C(1) << 45));                 /* what is left of each is at most cut 2^-53 */
-        k = grpo_block_cut_(x, cut, &upper, &lower);
-        grpo_sum_add_(s, factor * upper);
-        grpo_sum_add_(s, factor * lower);
-        if (!k) return;
-    }
-    for (k = 0; k < GRPO_BLOCK_; k++) {
-        double y = x[k];
-        if (cuts) { y -= (cut[0] + y) - cut[0]; y -= (cut[1] + y) - cut[1]; }
-        if (y != 0) grpo_sum_add_(s, factor * y);
-    }
-}
-
-static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x) {
-    grpo_sum_add_(s, x.hi);
-    if (x.lo != 0) grpo_sum_add_(s, x.lo);
-}
-
-/* + a - b, of log-probabilities: of an infinite one the finite partner still counts */
-static void grpo_sum_add_diff_(grpo_sum *s, double a, double b) {
-    grpo_sum_add_(s, a);
-    grpo_sum_add_(s, -b);
-}
-
-static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from) {
-    int k;
-    grpo_sum other = *from;
-    grpo_sum_carry_(into);
-    grpo_sum_carry_(&other);
-    for (k = 0; k < GRPO_SUM_LIMBS; k++) into->limb[k] += other.limb[k];
-    into->pos_inf += from->pos_inf;
-    into->neg_inf += from->neg_inf;
-    into->pending = 2;
-}
-
-/* the sum rounded once; infinities of opposite sign cancel in pairs.  s holds the sum, or minus the
- * sum where *negative; it is left at the one that is not negative */
-static double grpo_sum_round_(grpo_sum *s, int *negative) {
-    int64_t l[3];
-    uint64_t top, rest, sticky, m;
-    int k, j, z = 0;
-    double r;
-    if (s->pos_inf != s->neg_inf) return s->pos_inf > s->neg_inf ? HUGE_VAL : -HUGE_VAL;
-    grpo_sum_carry_(s);
-    if (s->limb[GRPO_SUM_LIMBS - 1] < 0) {
-        for (k = 0; k < GRPO_SUM_LIMBS; k++) s->limb[k] = -s->limb[k];
-        grpo_sum_carry_(s);
-        *negative = !*negative;
-    }
-    for (k = GRPO_SUM_LIMBS - 1; k > 0 && s->limb[k] == 0; k--) { }
-    for (j = 0; j < 3; j++) l[j] = k >= j ? s->limb[k - j] : 0;
-    for (sticky = 0, j = k - 3; j >= 0; j--) sticky |= (uint64_t)s->limb[j];
-    if (l[0] == 0) return 0;
-    top = (uint64_t)l[0] << 32 | (uint64_t)l[1];                       /* value = (top + rest 2^-32) 2^(32 (k-1) - 1074) */
-    rest = (uint64_t)l[2];
-    if (k < 2 && (k == 0 || top < UINT64_C(1) << 53)) {                /* fewer bits than a double holds */
-        r = ldexp((double)(k == 0 ? (uint64_t)l[0] : top), -1074);
-        return *negative ? -r : r;
-    }
-    while (!(top >> 63)) {
-        top = top << 1 | (rest >> 31 & 1);
-        rest = rest << 1 & 0xffffffff;
-        z++;
-    }
-    sticky |= rest;
-    m = top >> 11;
-    top &= 2047;
-    if (top > 1024 || (top == 1024 && (sticky || (m & 1)))) m++;
-    r = ldexp((double)m, 32 * (k - 1) - z + 11 - 1074);
-    return *negative ? -r : r;
-}
-
-static double grpo_sum_value_(const grpo_sum *sum) {
-    grpo_sum s = *sum;
-    int negative = 0;
-    return grpo_sum_round_(&s, &negative);
-}
-
-/* for sums of losses: overflows of both signs give +infinity */
-static double grpo_sum_total_(const grpo_sum *s) {
-    return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s);
-}
-
-/* the sum as out[0] + ... + out[n-1], each rounding what the ones before left */
-static void grpo_sum_expand_(const grpo_sum *sum, double *out, int n) {
-    grpo_sum s = *sum;
-    int k, negative = 0;
-    for (k = 0; k < n; k++) {
-        out[k] = grpo_sum_round_(&s, &negative);
-        if (grpo_is_finite(out[k])) grpo_sum_add_(&s, negative ? out[k] : -out[k]);
-    }
-}
-
-static grpo_dd grpo_sum_dd_(const grpo_sum *s) {
-    double out[2];
-    grpo_dd r;
-    grpo_sum_expand_(s, out, 2);
-    r.hi = out[0];
-    r.lo = grpo_is_finite(out[0]) ? out[1] : 0;
-    return r;
-}
+/* a - b of log-probabilities: of an infinite one the finite partner still counts */
+static void grpo_sum_add_diff_(grpo_sum *s, double a, double b);
+static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from);
+static double grpo_sum_value_(const grpo_sum *sum);  /* the sum rounded once; infinities of opposite sign cancel in pairs */
+static double grpo_sum_total_(const grpo_sum *s);                      /* for sums of losses: overflows of both signs give +infinity */
+static grpo_dd grpo_sum_dd_(const grpo_sum *s);
 
 /* ---- numbers of two words ---- */
 
-static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
-
-/* x/n, rounded once */
-static double grpo_over_(grpo_dd x, double n) {
-    const grpo_dd q = grpo_dd_div(x, n);
-    return q.hi + q.lo;
-}
-
-/* x to 96 bits: what is exactly equal and was found in different ways becomes equal in every bit, what is exact becomes exact */
-static grpo_dd grpo_dd_steady_(grpo_dd x) {
-    double big;
-    int e;
-    if (x.lo == 0) return x;
-    frexp(x.hi, &e);
-    if (e < -900) return grpo_dd_of_(x.hi);
-    big = ldexp(3, e - 96 + 51);                                        /* its last bit is worth 2^(e - 96) */
-    return grpo_two_sum(x.hi, (big + x.lo) - big);
-}
-
-/* e^y - y - 1 to twice the precision, 2^-69 */
-static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y) {
-    const grpo_dd one = grpo_dd_of_(1);
-    grpo_dd v = one;
-    int k;
-    if (!(fabs(y.hi) < 1.0 / 1024)) return grpo_dd_minus_(grpo_dd_minus_(grpo_exp_twice(y), y), one);
-    for (k = 10; k >= 3; k--) v = grpo_dd_add(one, grpo_dd_product(grpo_dd_div(y, k), v));
-    return grpo_dd_mul(grpo_dd_product(grpo_dd_product(y, y), v), 0.5);
-}
+static int grpo_dd_same_(grpo_dd a, grpo_dd b);
+static double grpo_over_(grpo_dd x, double n);                         /* x/n, rounded once */
+static grpo_dd grpo_dd_steady_(grpo_dd x);  /* x to 96 bits: what is equal and was found in different ways becomes equal in every bit */
+static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y);                /* e^y - y - 1 to twice the precision, 2^-69 */
 
 /* ---- exact statistics ---- */
 
-/* sum/n, 0 of nothing */
-static grpo_dd grpo_mean_(const grpo_sum *sum, int64_t n) { return n ? grpo_dd_div(grpo_sum_dd_(sum), (double)n) : grpo_dd_of_(0); }
-
-/* the square of x times a sign, exactly */
-static void grpo_sum_add_square_(grpo_sum *s, double sign, grpo_dd x) {
-    grpo_sum_add_dd_(s, grpo_two_prod(sign * x.hi, x.hi));
-    if (x.lo == 0) return;
-    grpo_sum_add_dd_(s, grpo_two_prod(sign * 2 * x.hi, x.lo));
-    grpo_sum_add_dd_(s, grpo_two_prod(sign * x.lo, x.lo));
-}
-
-static void grpo_values_take_(grpo_values *v, grpo_dd x) {
-    if (v->count == 0 || grpo_dd_less(x, v->min)) v->min = x;
-    if (v->count == 0 || grpo_dd_less(v->max, x)) v->max = x;
-    v->count++;
-    grpo_sum_add_dd_(&v->sum, x);
-    grpo_sum_add_square_(&v->squares, 1, x);
-}
-
-/* += n sum uv - sum u sum v, exactly */
-static void grpo_covariance_add_(grpo_sum *acc, double n, const grpo_sum *uv, const grpo_sum *u, const grpo_sum *v) {
-    double q[4], s[4], t[4];
-    int j, k;
-    grpo_sum_expand_(uv, q, 4);
-    grpo_sum_expand_(u, s, 4);
-    grpo_sum_expand_(v, t, 4);
-    for (j = 0; j < 4; j++) grpo_sum_add_dd_(acc, grpo_two_prod(n, q[j]));
-    for (j = 0; j < 4; j++) for (k = 0; k < 4; k++) grpo_sum_add_dd_(acc, grpo_two_prod(-s[j], t[k]));
-}
-
-/* n^2 times their variance: n sum x^2 - (sum x)^2, which no offset of x can hurt */
-static void grpo_values_scatter_(const grpo_values *v, grpo_sum *scatter) {
-    memset(scatter, 0, sizeof *scatter);
-    grpo_covariance_add_(scatter, (double)v->count, &v->squares, &v->sum, &v->sum);
-}
-
-static double grpo_variance_divisor_(double n, grpo_std_kind kind) { return n * (kind == GRPO_STD_SAMPLE ? n - 1 : n); }
-
-/* exactly 0 iff all x are equal */
-static double grpo_variance_(const grpo_values *v, grpo_std_kind kind) {
-    grpo_sum scatter;
-    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return 0;
-    grpo_values_scatter_(v, &scatter);
-    if (v->squares.pos_inf || scatter.pos_inf || scatter.neg_inf) return HUGE_VAL;
-    return grpo_sum_value_(&scatter) / grpo_variance_divisor_((double)v->count, kind);
-}
-
-/* to twice the precision, of values whose squares are numbers */
-static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind) {
-    grpo_sum scatter;
-    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return grpo_dd_of_(0);
-    grpo_values_scatter_(v, &scatter);
-    return grpo_dd_div(grpo_sum_dd_(&scatter), grpo_variance_divisor_((double)v->count, kind));
-}
+static void grpo_values_take_(grpo_values *v, grpo_dd x);              /* one more */
+static double grpo_variance_(const grpo_values *v, grpo_std_kind kind);      /* exactly 0 iff all are equal */
 
 /* does token t take part? */
 static inline int grpo_is_unmasked_(const grpo_batch *b, int64_t t) { return !b->mask || b->mask[t]; }
@@ -5011,6 +4763,304 @@ GRPO_FN double grpo_future_weight(const grpo_weight *c, grpo_dd future, double t
 }
 #endif
 #endif /* GRPO_FURTHER_ */
+
+#if (defined(GRPO_IMPLEMENTATION) || defined(GRPO_KERNEL_)) && !defined(GRPO_FURTHER_KERNEL_)
+#define GRPO_FURTHER_KERNEL_
+
+/* the kernel's further part */
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- exact sums ---------------------------------------------------------------------------------------------------------------------- */
+
+static void grpo_sum_carry_(grpo_sum *s) {
+    int k;
+    for (k = 0; k + 1 < GRPO_SUM_LIMBS; k++) {
+        int64_t low = s->limb[k] & INT64_C(0xffffffff);
+        s->limb[k + 1] += (s->limb[k] - low) / INT64_C(0x100000000);
+        s->limb[k] = low;
+    }
+    s->pending = 0;
+}
+
+static void grpo_sum_add_(grpo_sum *s, double x) {
+    uint64_t bits, m;
+    int64_t low, high;
+    int e, k, shift;
+    if (!grpo_is_finite(x)) { if (x > 0) s->pos_inf++; else s->neg_inf++; return; }
+    memcpy(&bits, &x, sizeof bits);
+    e = (int)(bits >> 52 & 2047);
+    m = bits & ((UINT64_C(1) << 52) - 1);
+    if (e) { m |= UINT64_C(1) << 52; e--; }                             /* |x| = m 2^(e - 1074) */
+    k = e >> 5; shift = e & 31;
+    low = (int64_t)((m << shift) & 0xffffffff);
+    high = (int64_t)(m >> (32 - shift));                               /* < 2^53: a thousand of them fit */
+    if (bits >> 63) { low = -low; high = -high; }
+    s->limb[k] += low;
+    s->limb[k + 1] += high;
+    if (++s->pending == 1000) grpo_sum_carry_(s);
+}
+
+/* A block of numbers: cut at a power of two so far above them that the upper parts, multiples of one unit, add without rounding in any
+ * order (Rump, Ogita and Oishi, "Accurate floating-point summation"); what is left is exact and is cut again, or added one by one. */
+
+/* Sums over a block go by quarters, which vectorises everywhere and waits for nothing.  Of a quarter to which the rest has been added: */
+static double grpo_quarter_total_(const double *x) {
+    double y[GRPO_BLOCK_ / 16];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_ / 16; k++)
+        y[k] = (x[k] + x[k + GRPO_BLOCK_ / 16]) + (x[k + GRPO_BLOCK_ / 8] + x[k + 3 * GRPO_BLOCK_ / 16]);
+    return ((y[0] + y[1]) + (y[2] + y[3])) + ((y[4] + y[5]) + (y[6] + y[7]));
+}
+
+static double grpo_block_total_(const double *x) {
+    double y[GRPO_BLOCK_ / 4];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_ / 4; k++)
+        y[k] = (x[k] + x[k + GRPO_BLOCK_ / 4]) + (x[k + GRPO_BLOCK_ / 2] + x[k + 3 * GRPO_BLOCK_ / 4]);
+    return grpo_quarter_total_(y);
+}
+
+/* sum of |x|, rounded; infinite or NaN where an x is */
+static double grpo_block_magnitude_(const double *x) {
+    double y[GRPO_BLOCK_ / 4];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_ / 4; k++)
+        y[k] = (fabs(x[k]) + fabs(x[k + GRPO_BLOCK_ / 4])) + (fabs(x[k + GRPO_BLOCK_ / 2]) + fabs(x[k + 3 * GRPO_BLOCK_ / 4]));
+    return grpo_quarter_total_(y);
+}
+
+/* into upper and lower the sums of the parts of x above the units of cut[0] and of cut[1]; returns whether that is not all */
+static int grpo_block_cut_(const double *x, const double *cut, double *upper, double *lower) {
+    const double *x1 = x + GRPO_BLOCK_ / 4, *x2 = x1 + GRPO_BLOCK_ / 4, *x3 = x2 + GRPO_BLOCK_ / 4;
+    const double high = cut[0], low = cut[1];
+    double a[GRPO_BLOCK_ / 4], b[GRPO_BLOCK_ / 4], left[GRPO_BLOCK_ / 4];
+    int k;
+    for (k = 0; k < GRPO_BLOCK_ / 4; k++) {
+        const double p0 = (high + x[k]) - high, p1 = (high + x1[k]) - high, p2 = (high + x2[k]) - high, p3 = (high + x3[k]) - high;
+        const double r0 = x[k] - p0, r1 = x1[k] - p1, r2 = x2[k] - p2, r3 = x3[k] - p3;
+        const double q0 = (low + r0) - low, q1 = (low + r1) - low, q2 = (low + r2) - low, q3 = (low + r3) - low;
+        a[k] = (p0 + p1) + (p2 + p3);
+        b[k] = (q0 + q1) + (q2 + q3);
+        left[k] = (fabs(r0 - q0) + fabs(r1 - q1)) + (fabs(r2 - q2) + fabs(r3 - q3));
+    }
+    *upper = grpo_quarter_total_(a);
+    *lower = grpo_quarter_total_(b);
+    return grpo_quarter_total_(left) != 0;
+}
+
+/* adds the numbers of a block times a power of two, or minus that */
+static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x) {
+    const double size = grpo_block_magnitude_(x);
+    const int cuts = size > 1e-200 && size < 1e200;
+    double cut[2] = { 0, 0 }, upper, lower;
+    int k, exponent;
+    if (size == 0) return;
+    if (cuts) {
+        frexp(size, &exponent);
+        cut[0] = ldexp(1, exponent + 1);                               /* the parts add up to at most half of it */
+        cut[1] = cut[0] * (1.0 / (UINT64_C(1) << 45));                 /* what is left of each is at most cut 2^-53 */
+        k = grpo_block_cut_(x, cut, &upper, &lower);
+        grpo_sum_add_(s, factor * upper);
+        grpo_sum_add_(s, factor * lower);
+        if (!k) return;
+    }
+    for (k = 0; k < GRPO_BLOCK_; k++) {
+        double y = x[k];
+        if (cuts) { y -= (cut[0] + y) - cut[0]; y -= (cut[1] + y) - cut[1]; }
+        if (y != 0) grpo_sum_add_(s, factor * y);
+    }
+}
+
+static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x) {
+    grpo_sum_add_(s, x.hi);
+    if (x.lo != 0) grpo_sum_add_(s, x.lo);
+}
+
+/* + a - b, of log-probabilities: of an infinite one the finite partner still counts */
+static void grpo_sum_add_diff_(grpo_sum *s, double a, double b) {
+    grpo_sum_add_(s, a);
+    grpo_sum_add_(s, -b);
+}
+
+static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from) {
+    int k;
+    grpo_sum other = *from;
+    grpo_sum_carry_(into);
+    grpo_sum_carry_(&other);
+    for (k = 0; k < GRPO_SUM_LIMBS; k++) into->limb[k] += other.limb[k];
+    into->pos_inf += from->pos_inf;
+    into->neg_inf += from->neg_inf;
+    into->pending = 2;
+}
+
+/* the sum rounded once; infinities of opposite sign cancel in pairs.  s holds the sum, or minus the
+ * sum where *negative; it is left at the one that is not negative */
+static double grpo_sum_round_(grpo_sum *s, int *negative) {
+    int64_t l[3];
+    uint64_t top, rest, sticky, m;
+    int k, j, z = 0;
+    double r;
+    if (s->pos_inf != s->neg_inf) return s->pos_inf > s->neg_inf ? HUGE_VAL : -HUGE_VAL;
+    grpo_sum_carry_(s);
+    if (s->limb[GRPO_SUM_LIMBS - 1] < 0) {
+        for (k = 0; k < GRPO_SUM_LIMBS; k++) s->limb[k] = -s->limb[k];
+        grpo_sum_carry_(s);
+        *negative = !*negative;
+    }
+    for (k = GRPO_SUM_LIMBS - 1; k > 0 && s->limb[k] == 0; k--) { }
+    for (j = 0; j < 3; j++) l[j] = k >= j ? s->limb[k - j] : 0;
+    for (sticky = 0, j = k - 3; j >= 0; j--) sticky |= (uint64_t)s->limb[j];
+    if (l[0] == 0) return 0;
+    top = (uint64_t)l[0] << 32 | (uint64_t)l[1];                       /* value = (top + rest 2^-32) 2^(32 (k-1) - 1074) */
+    rest = (uint64_t)l[2];
+    if (k < 2 && (k == 0 || top < UINT64_C(1) << 53)) {                /* fewer bits than a double holds */
+        r = ldexp((double)(k == 0 ? (uint64_t)l[0] : top), -1074);
+        return *negative ? -r : r;
+    }
+    while (!(top >> 63)) {
+        top = top << 1 | (rest >> 31 & 1);
+        rest = rest << 1 & 0xffffffff;
+        z++;
+    }
+    sticky |= rest;
+    m = top >> 11;
+    top &= 2047;
+    if (top > 1024 || (top == 1024 && (sticky || (m & 1)))) m++;
+    r = ldexp((double)m, 32 * (k - 1) - z + 11 - 1074);
+    return *negative ? -r : r;
+}
+
+static double grpo_sum_value_(const grpo_sum *sum) {
+    grpo_sum s = *sum;
+    int negative = 0;
+    return grpo_sum_round_(&s, &negative);
+}
+
+/* for sums of losses: overflows of both signs give +infinity */
+static double grpo_sum_total_(const grpo_sum *s) {
+    return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s);
+}
+
+/* the sum as out[0] + ... + out[n-1], each rounding what the ones before left */
+static void grpo_sum_expand_(const grpo_sum *sum, double *out, int n) {
+    grpo_sum s = *sum;
+    int k, negative = 0;
+    for (k = 0; k < n; k++) {
+        out[k] = grpo_sum_round_(&s, &negative);
+        if (grpo_is_finite(out[k])) grpo_sum_add_(&s, negative ? out[k] : -out[k]);
+    }
+}
+
+static grpo_dd grpo_sum_dd_(const grpo_sum *s) {
+    double out[2];
+    grpo_dd r;
+    grpo_sum_expand_(s, out, 2);
+    r.hi = out[0];
+    r.lo = grpo_is_finite(out[0]) ? out[1] : 0;
+    return r;
+}
+
+/* ---- numbers of two words, of the kernel --------------------------------------------------------------------------------------------- */
+
+static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
+
+/* x/n, rounded once */
+static double grpo_over_(grpo_dd x, double n) {
+    const grpo_dd q = grpo_dd_div(x, n);
+    return q.hi + q.lo;
+}
+
+/* x to 96 bits: what is exactly equal and was found in different ways becomes equal in every bit, what is exact becomes exact */
+static grpo_dd grpo_dd_steady_(grpo_dd x) {
+    double big;
+    int e;
+    if (x.lo == 0) return x;
+    frexp(x.hi, &e);
+    if (e < -900) return grpo_dd_of_(x.hi);
+    big = ldexp(3, e - 96 + 51);                                        /* its last bit is worth 2^(e - 96) */
+    return grpo_two_sum(x.hi, (big + x.lo) - big);
+}
+
+/* e^y - y - 1 to twice the precision, 2^-69 */
+static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y) {
+    const grpo_dd one = grpo_dd_of_(1);
+    grpo_dd v = one;
+    int k;
+    if (!(fabs(y.hi) < 1.0 / 1024)) return grpo_dd_minus_(grpo_dd_minus_(grpo_exp_twice(y), y), one);
+    for (k = 10; k >= 3; k--) v = grpo_dd_add(one, grpo_dd_product(grpo_dd_div(y, k), v));
+    return grpo_dd_mul(grpo_dd_product(grpo_dd_product(y, y), v), 0.5);
+}
+
+/* ---- exact statistics ---------------------------------------------------------------------------------------------------------------- */
+
+/* sum/n, 0 of nothing */
+static grpo_dd grpo_mean_(const grpo_sum *sum, int64_t n) { return n ? grpo_dd_div(grpo_sum_dd_(sum), (double)n) : grpo_dd_of_(0); }
+
+/* the square of x times a sign, exactly */
+static void grpo_sum_add_square_(grpo_sum *s, double sign, grpo_dd x) {
+    grpo_sum_add_dd_(s, grpo_two_prod(sign * x.hi, x.hi));
+    if (x.lo == 0) return;
+    grpo_sum_add_dd_(s, grpo_two_prod(sign * 2 * x.hi, x.lo));
+    grpo_sum_add_dd_(s, grpo_two_prod(sign * x.lo, x.lo));
+}
+
+static void grpo_values_take_(grpo_values *v, grpo_dd x) {
+    if (v->count == 0 || grpo_dd_less(x, v->min)) v->min = x;
+    if (v->count == 0 || grpo_dd_less(v->max, x)) v->max = x;
+    v->count++;
+    grpo_sum_add_dd_(&v->sum, x);
+    grpo_sum_add_square_(&v->squares, 1, x);
+}
+
+/* += n sum uv - sum u sum v, exactly */
+static void grpo_covariance_add_(grpo_sum *acc, double n, const grpo_sum *uv, const grpo_sum *u, const grpo_sum *v) {
+    double q[4], s[4], t[4];
+    int j, k;
+    grpo_sum_expand_(uv, q, 4);
+    grpo_sum_expand_(u, s, 4);
+    grpo_sum_expand_(v, t, 4);
+    for (j = 0; j < 4; j++) grpo_sum_add_dd_(acc, grpo_two_prod(n, q[j]));
+    for (j = 0; j < 4; j++) for (k = 0; k < 4; k++) grpo_sum_add_dd_(acc, grpo_two_prod(-s[j], t[k]));
+}
+
+/* n^2 times their variance: n sum x^2 - (sum x)^2, which no offset of x can hurt */
+static void grpo_values_scatter_(const grpo_values *v, grpo_sum *scatter) {
+    memset(scatter, 0, sizeof *scatter);
+    grpo_covariance_add_(scatter, (double)v->count, &v->squares, &v->sum, &v->sum);
+}
+
+static double grpo_variance_divisor_(double n, grpo_std_kind kind) { return n * (kind == GRPO_STD_SAMPLE ? n - 1 : n); }
+
+/* exactly 0 iff all x are equal */
+static double grpo_variance_(const grpo_values *v, grpo_std_kind kind) {
+    grpo_sum scatter;
+    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return 0;
+    grpo_values_scatter_(v, &scatter);
+    if (v->squares.pos_inf || scatter.pos_inf || scatter.neg_inf) return HUGE_VAL;
+    return grpo_sum_value_(&scatter) / grpo_variance_divisor_((double)v->count, kind);
+}
+
+/* to twice the precision, of values whose squares are numbers */
+static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind) {
+    grpo_sum scatter;
+    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return grpo_dd_of_(0);
+    grpo_values_scatter_(v, &scatter);
+    return grpo_dd_div(grpo_sum_dd_(&scatter), grpo_variance_divisor_((double)v->count, kind));
+}
+
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif /* kernel */
 
 #if defined(GRPO_IMPLEMENTATION) && !defined(GRPO_FURTHER_IMPLEMENTED_)
 #define GRPO_FURTHER_IMPLEMENTED_
