@@ -1,0 +1,297 @@
+/* Axis 2, without the credit: what an item is worth in its pool, and what becomes of the advantages of tokens, as vectors/objective/ writes
+ * it, without care for speed. A number has beside it the size that its error is measured against. */
+#ifndef REFERENCE_ADVANTAGE_H
+#define REFERENCE_ADVANTAGE_H
+#include "../random_batch.h"
+#include "number.h"
+
+enum { MOST_ITEMS = 512, MOST_TOKENS = 1024 };
+
+/* a number and the size that its error is measured against */
+typedef struct { reference_real v, s; } number;
+
+static number number_of(reference_real v) { number x; x.v = v; x.s = ref_abs(v); return x; }
+static number plus(number x, number y) { x.v += y.v; x.s += y.s; return x; }
+static number times(number x, reference_real by) { x.v *= by; x.s *= ref_abs(by); return x; }
+static number less(number x, number y) { return plus(x, times(y, -1)); }
+static number zero(void) { return number_of(0); }
+
+typedef struct {
+    grpo_objective obj;
+    rollouts b;
+    number A[MOST_TOKENS];                       /* by slot */
+    int cut[MOST_TOKENS];                        /* 0 by truncated_tail */
+} book;
+
+static int is_active(const rollouts *b, int64_t t) { return b->mask[t] != 0; }
+static int is_step(const rollouts *b, int64_t t) { return is_active(b, t) && b->step_end[t]; }
+
+static int64_t active_tokens_of(const rollouts *b, int64_t i) {
+    int64_t t, n = 0;
+    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) n += is_active(b, t);
+    return n;
+}
+
+static int64_t next_active(const rollouts *b, int64_t i, int64_t t) {
+    for (t++; t < b->offset[i] + b->length[i]; t++) if (is_active(b, t)) return t;
+    return -1;
+}
+
+/* ---- items ------------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct { int64_t i, t; int step; number R; } item;
+typedef struct { int n; item of[MOST_ITEMS]; } items;
+
+static number step_value(const book *k, int64_t i, int64_t t) {
+    const grpo_advantage *a = &k->obj.advantage;
+    number R = zero();
+    reference_real discount = 1;
+    if (a->step_value == GRPO_STEP_VALUE_RESPONSE) return number_of(k->b.reward[i]);
+    if (a->step_value == GRPO_STEP_VALUE_REWARD) return number_of(k->b.token[TOKEN_STEP_REWARD][t]);
+    for (; t < k->b.offset[i] + k->b.length[i]; t++) {
+        if (!is_step(&k->b, t)) continue;
+        R = plus(R, times(number_of(k->b.token[TOKEN_STEP_REWARD][t]), discount));
+        discount *= a->gamma;
+    }
+    return R;
+}
+
+static void find_items(const book *k, int64_t g, int steps, items *all) {
+    int64_t i, t;
+    all->n = 0;
+    for (i = k->b.group_begin[g]; i < k->b.group_begin[g + 1]; i++) {
+        int step = 0;
+        if (!steps) { item x = { i, -1, 0, { 0, 0 } }; x.R = number_of(k->b.reward[i]); all->of[all->n++] = x; continue; }
+        for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
+            item x = { i, t, 0, { 0, 0 } };
+            if (!is_step(&k->b, t)) continue;
+            x.step = step++;
+            x.R = step_value(k, i, t);
+            all->of[all->n++] = x;
+        }
+    }
+}
+
+/* the last `level` states of both, found in the list of all */
+static int same_past(const book *k, const items *all, int x, int y, int level) {
+    int back;
+    if (all->of[x].step + 1 < level || all->of[y].step + 1 < level) return 0;
+    for (back = 0; back < level; back++) if (k->b.state[all->of[x - back].t] != k->b.state[all->of[y - back].t]) return 0;
+    return 1;
+}
+
+static int pooled(const book *k, const items *all, int x, int y, int level) {
+    switch (k->obj.advantage.step_group) {
+    case GRPO_STEP_GROUP_STATE:   return k->b.state[all->of[x].t] == k->b.state[all->of[y].t];
+    case GRPO_STEP_GROUP_INDEX:   return all->of[x].step == all->of[y].step;
+    case GRPO_STEP_GROUP_HISTORY: return same_past(k, all, x, y, level);
+    default:                      return 1;
+    }
+}
+
+static reference_real variance_of(const items *pool, grpo_std_kind kind) {
+    reference_real mean = 0, squares = 0, n = pool->n;
+    int j, same = 1;
+    for (j = 0; j < pool->n; j++) {
+        mean += pool->of[j].R.v / n;
+        same &= ref_abs(pool->of[j].R.v - pool->of[0].R.v) <= 0x1p-95 * pool->of[0].R.s;
+    }
+    for (j = 0; j < pool->n; j++) squares += (pool->of[j].R.v - mean) * (pool->of[j].R.v - mean);
+    return same || n < 2 ? 0 : squares / (kind == GRPO_STD_SAMPLE ? n - 1 : n);
+}
+
+static reference_real sigma_of(reference_real variance, double eps, grpo_eps_place place) {
+    const reference_real floored = variance > eps ? variance : eps;
+    switch (place) {
+    case GRPO_EPS_INSIDE:    return ref_sqrt(variance + eps);
+    case GRPO_EPS_FLOOR:     return ref_sqrt(floored);
+    case GRPO_EPS_FLOOR_ADD: return ref_sqrt(floored) + eps;
+    default:                 return ref_sqrt(variance) + eps;
+    }
+}
+
+/* (sum |R - mean| + eps)/n */
+static reference_real mean_deviation(const items *pool, double eps) {
+    reference_real mean = 0, sum = eps;
+    int j;
+    for (j = 0; j < pool->n; j++) mean += pool->of[j].R.v / pool->n;
+    for (j = 0; j < pool->n; j++) sum += ref_abs(pool->of[j].R.v - mean);
+    return sum / pool->n;
+}
+
+/* (R - b)/sigma of R within its pool; baselines none, group_mean, leave_one_out, scales none, group_std, constant, mean_deviation;
+ * other: R is no part of the pool */
+static number worth_beside(const grpo_advantage *a, const items *pool, number R, int other) {
+    const int of_group = a->baseline != GRPO_BASELINE_NONE, alone = pool->n == 1, mean = a->baseline == GRPO_BASELINE_GROUP_MEAN || other;
+    number sum = zero(), b = zero();
+    reference_real V = alone ? 1 : variance_of(pool, a->std);
+    int j, same = alone || variance_of(pool, a->std) == 0;
+    if (alone && a->singleton == GRPO_SINGLETON_ZERO
+        && (of_group || a->scale == GRPO_SCALE_GROUP_STD || a->scale == GRPO_SCALE_MEAN_DEVIATION)) return zero();
+    for (j = 0; j < pool->n; j++) sum = plus(sum, pool->of[j].R);
+    if (of_group && !alone) b = mean ? times(sum, 1 / (reference_real)pool->n) : times(less(sum, R), 1 / (reference_real)(pool->n - 1));
+    b.s = of_group && !alone && !mean ? (sum.s - R.s) / (pool->n - 1) : b.s;
+    b = plus(b, number_of(a->shift));
+    R = less(R, b);
+    if (of_group && !alone && same && !other) R.v = -(reference_real)a->shift;
+    if (ref_abs(R.v) < 0x1p-85 * R.s) R.v = 0;
+    if (a->scale == GRPO_SCALE_MEAN_DEVIATION) return alone ? R : same ? zero() : times(R, 1 / mean_deviation(pool, a->eps));
+    if (a->scale == GRPO_SCALE_GROUP_STD) return V == 0 ? zero() : times(R, 1 / sigma_of(V, a->eps, a->eps_place));
+    return a->scale == GRPO_SCALE_CONSTANT ? times(R, 1 / (reference_real)a->eps) : R;
+}
+
+static number item_worth(const grpo_advantage *a, const items *pool, number R) { return worth_beside(a, pool, R, 0); }
+
+static number level_worth(const book *k, const items *all, int x, int level, int *count) {
+    static items pool;
+    int j;
+    for (pool.n = 0, j = 0; j < all->n; j++) if (pooled(k, all, x, j, level)) pool.of[pool.n++] = all->of[j];
+    *count = pool.n;
+    return item_worth(&k->obj.advantage, &pool, all->of[x].R);
+}
+
+static number step_worth(const book *k, const items *all, int x) {
+    const grpo_advantage *a = &k->obj.advantage;
+    reference_real weights = 0, w;
+    number sum = zero(), own;
+    int level, n;
+    if (a->step_group != GRPO_STEP_GROUP_HISTORY) return level_worth(k, all, x, 0, &n);
+    for (level = 1; level <= a->history && level <= all->of[x].step + 1; level++) {
+        own = level_worth(k, all, x, level, &n);
+        if (n < 2 || own.v == 0) continue;
+        w = ref_exp(a->history_power * ref_ln(level + 1));
+        weights += w;
+        sum = plus(sum, times(own, w));
+    }
+    return weights > 0 ? times(sum, 1 / weights) : zero();
+}
+
+/* ---- over many tokens ------------------------------------------------------------------------------------------------------------- */
+
+static int active_at(const rollouts *b, int64_t i, int64_t position) {
+    return position < b->length[i] && is_active(b, b->offset[i] + position);
+}
+
+static void normalise(const book *k, number *const *at, int n, reference_real (*sigma)(const book *k, reference_real V)) {
+    number sum = zero();
+    reference_real squares = 0, V, mean;
+    int j, same = 1;
+    for (j = 0; j < n; j++) { sum = plus(sum, *at[j]); same &= ref_abs(at[j]->v - at[0]->v) <= 0x1p-95 * at[0]->s; }
+    mean = n ? sum.v / n : 0;
+    for (j = 0; j < n; j++) squares += (at[j]->v - mean) * (at[j]->v - mean);
+    V = n < 2 || same ? 0 : squares / (k->obj.advantage.std == GRPO_STD_SAMPLE ? n - 1 : n);
+    for (j = 0; j < n; j++) *at[j] = V == 0 ? zero() : times(less(*at[j], times(sum, 1 / (reference_real)n)), 1 / sigma(k, V));
+}
+
+static reference_real sigma_of_scale(const book *k, reference_real V) {
+    return sigma_of(V, k->obj.advantage.eps, k->obj.advantage.eps_place);
+}
+
+static reference_real sigma_of_second(const book *k, reference_real V) { return ref_sqrt(V + k->obj.advantage.second_eps); }
+
+/* ---- tokens ----------------------------------------------------------------------------------------------------------------------- */
+
+static void subtract_optimal(book *k, int64_t g) {
+    static reference_real W[MOST_TOKENS];
+    const int64_t begin = k->b.group_begin[g], end = k->b.group_begin[g + 1];
+    int64_t i, t, position, longest = 0;
+    if (end - begin == 1) return;
+    for (i = begin; i < end; i++) {
+        reference_real sum = 0;
+        if (k->b.length[i] > longest) longest = k->b.length[i];
+        for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
+            if (!is_active(&k->b, t)) continue;
+            sum += 1 - 2 * ref_exp(k->b.token[TOKEN_OLD][t]) + k->b.token[TOKEN_SQUARES][t];
+            W[t] = sum;
+        }
+    }
+    for (position = 0; position < longest; position++) {
+        reference_real weight = 0;
+        number sum = zero();
+        int n = 0;
+        for (i = begin; i < end; i++) if (active_at(&k->b, i, position)) {
+            t = k->b.offset[i] + position;
+            n++;
+            sum = plus(sum, times(k->A[t], W[t]));
+            weight += W[t];
+        }
+        for (i = begin; i < end; i++) if (active_at(&k->b, i, position)) {
+            number *A = &k->A[k->b.offset[i] + position];
+            if (weight == 0) continue;
+            *A = n == 1 ? zero() : less(*A, times(sum, 1 / weight));
+        }
+    }
+}
+
+/* less the mean entropy of the response, 0 where that is above the cap; the sums of a test are exact */
+static void finish_response(const book *k, int64_t i, number *A) {
+    const grpo_advantage *a = &k->obj.advantage;
+    reference_real sum = 0;
+    int64_t t;
+    for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) if (is_active(&k->b, t)) sum += k->b.token[TOKEN_ENTROPY][t];
+    sum /= (reference_real)active_tokens_of(&k->b, i);
+    *A = a->entropy_cap != 0 && sum > a->entropy_cap ? zero() : plus(*A, number_of(-(reference_real)a->entropy_coef * sum));
+}
+
+static void finish_teacher(const book *k, int64_t i, int64_t t, number *A) {
+    const grpo_advantage *a = &k->obj.advantage;
+    const reference_real c = a->teacher_clip, s = a->teacher_share;
+    reference_real gap = (reference_real)k->b.token[TOKEN_TEACHER][t] - k->b.token[TOKEN_OLD][t], w, discount = 1, discounts = 0;
+    number sum = zero();
+    int64_t j;
+    w = ref_exp(A->v < 0 ? -gap : gap);
+    if (s != 0) *A = times(*A, (1 - s) + s * (w < 1 - c ? 1 - c : w > 1 + c ? 1 + c : w));
+    for (j = t; j >= 0; j = next_active(&k->b, i, j)) {
+        sum = plus(sum, times(number_of((reference_real)k->b.token[TOKEN_TEACHER][j] - k->b.token[TOKEN_OLD][j]), discount));
+        discounts += discount;
+        discount *= a->teacher_gamma;
+        if (a->teacher_gamma == 0) break;
+    }
+    if (a->teacher_norm == GRPO_TEACHER_NORM_MEAN && a->teacher_gamma != 0) sum = times(sum, 1 / discounts);
+    if (a->teacher_coef != 0) *A = plus(*A, times(sum, a->teacher_coef));
+}
+
+static void finish_token(const book *k, int64_t i, int64_t t, number H, number D, number *A) {
+    const grpo_advantage *a = &k->obj.advantage;
+    const reference_real h = k->b.token[TOKEN_ENTROPY][t], d = (reference_real)k->b.token[TOKEN_ROLLOUT][t] - k->b.token[TOKEN_REF][t];
+    reference_real factor;
+    if (a->entropy == GRPO_ENTROPY_RELATIVE && H.v != 0) {
+        factor = 1 + a->entropy_coef * (h / H.v - 1);
+        A->v *= factor > 0 ? factor : 0;
+        A->s *= 1 + ref_abs(a->entropy_coef) * (h / H.v + 1);
+    }
+    if (a->entropy == GRPO_ENTROPY_RESPONSE) finish_response(k, i, A);
+    finish_teacher(k, i, t, A);
+    if (a->kl_centred_coef != 0) { A->v += a->kl_centred_coef * (D.v - d); A->s += ref_abs(a->kl_centred_coef) * (ref_abs(d) + D.s); }
+    if (a->marked == GRPO_MARKED_FIXED && k->b.selected[t]) *A = number_of(a->marked_value);
+    if (a->marked == GRPO_MARKED_BOOST && k->b.selected[t]) {
+        A->v += a->marked_value * ref_abs(A->v);
+        A->s *= 1 + ref_abs(a->marked_value);
+    }
+    if (a->advantage_low == 0 && a->advantage_high == 0) return;
+    if (A->v < a->advantage_low) A->v = a->advantage_low;
+    if (A->v > a->advantage_high) A->v = a->advantage_high;
+}
+
+static void finish_all(book *k) {
+    const grpo_advantage *a = &k->obj.advantage;
+    number *at[MOST_TOKENS], H = zero(), D = zero();
+    int64_t i, t, g;
+    int n = 0, tokens = 0;
+    for (i = 0; i < k->b.n_sequences; i++) for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
+        if (!is_active(&k->b, t)) continue;
+        H = plus(H, number_of(k->b.token[TOKEN_ENTROPY][t]));
+        D = plus(D, number_of((reference_real)k->b.token[TOKEN_ROLLOUT][t] - k->b.token[TOKEN_REF][t]));
+        tokens++;
+        if (!k->cut[t]) at[n++] = &k->A[t];
+    }
+    if (!tokens) return;
+    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) normalise(k, at, n, sigma_of_scale);
+    if (a->second == GRPO_SECOND_TOKENS) normalise(k, at, n, sigma_of_second);
+    for (g = 0; a->token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL && g < k->b.n_groups; g++) subtract_optimal(k, g);
+    H = times(H, 1 / (reference_real)tokens);
+    D = times(D, 1 / (reference_real)tokens);
+    for (i = 0; i < k->b.n_sequences; i++) for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++)
+        if (is_active(&k->b, t)) finish_token(k, i, t, H, D, &k->A[t]);
+}
+#endif

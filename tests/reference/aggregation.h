@@ -1,0 +1,95 @@
+/* Axis 7: the coefficient of a term, and the divisors of what stands beside the terms. */
+#ifndef REFERENCE_AGGREGATION_H
+#define REFERENCE_AGGREGATION_H
+#include "penalty.h"
+
+/* K n: segments of sequence i with active tokens, active tokens in that of t */
+static inline int64_t ref_segments_times_tokens(const reference *ref, int64_t i, int64_t t) {
+    int64_t k, last = -1, segments = 0, n = 0;
+    for (k = ref->b->offset[i]; k < ref_end(ref, i); k++) {
+        if (!ref->active[k]) continue;
+        n += ref_same_segment(ref, k, t);
+        segments += last < 0 || !ref_same_segment(ref, last, k);
+        last = k;
+    }
+    return segments * n;
+}
+
+/* do the rewards of group g differ by more than 1e-6? */
+static inline int ref_is_varied(const reference *ref, int64_t g) {
+    int64_t i, j;
+    const int64_t begin = ref->b->group_begin[g], end = ref->b->group_begin[g + 1];
+    for (i = begin; i < end; i++) for (j = begin; j < end; j++)
+        if ((reference_real)ref->b->reward[i] - (reference_real)ref->b->reward[j] > 1e-6) return 1;
+    return 0;
+}
+
+/* responses whose first active token has A of the sign of that of sequence i */
+static inline int64_t ref_like(const reference *ref, int64_t i) {
+    int64_t k, n = 0;
+    for (k = 0; k < ref->b->n_sequences; k++)
+        n += ref->count[k] && (ref->advantage[ref_first_active(ref, k)] > 0) == (ref->advantage[ref_first_active(ref, i)] > 0);
+    return n;
+}
+
+/* 1 / c, of token t in sequence i of group g */
+static inline reference_real ref_divisor(const reference *ref, int64_t g, int64_t i, int64_t t) {
+    const grpo_aggregation *a = &ref->obj->aggregation;
+    int64_t k, tokens = 0, sequences = 0, groups = 0, all = a->empty == GRPO_EMPTY_COUNT;
+    for (k = 0; k < ref->b->n_sequences; k++) tokens += ref->count[k], sequences += all || ref->count[k] > 0;
+    for (k = 0; k < ref->b->n_groups; k++) groups += all || ref_group_tokens(ref, k) > 0;
+    switch (a->kind) {
+    case GRPO_TOKEN_MEAN:            return (reference_real)tokens;
+    case GRPO_TOKEN_MEAN_VARIED:
+        for (tokens = 0, k = 0; k < ref->b->n_groups; k++) tokens += ref_is_varied(ref, k) ? ref_group_tokens(ref, k) : 0;
+        return (reference_real)(tokens ? tokens : 1);
+    case GRPO_SEQ_MEAN_TOKEN_MEAN:   return (reference_real)(sequences * ref->count[i]);
+    case GRPO_SEQ_MEAN_TOKEN_SUM:    return (reference_real)sequences;
+    case GRPO_SEQ_MEAN_CONSTANT:     return (reference_real)sequences * a->constant;
+    case GRPO_CONSTANT:              return a->constant;
+    case GRPO_GROUP_MEAN_TOKEN_MEAN: return (reference_real)(groups * ref_group_tokens(ref, g));
+    case GRPO_SEQ_MEAN_LENGTH_POWER:
+        return (reference_real)sequences * ref_exp((1 - (reference_real)a->power) * ref_ln((reference_real)ref->count[i]));
+    case GRPO_SEQ_SUM_TOKEN_MEAN:    return (reference_real)ref->count[i];
+    case GRPO_GROUP_MEAN:            return (reference_real)(groups * ref->count[i]);
+    case GRPO_GROUP_MEAN_SEQ_MEAN:
+        for (sequences = 0, k = ref->b->group_begin[g]; k < ref->b->group_begin[g + 1]; k++) sequences += all || ref->count[k] > 0;
+        return (reference_real)(groups * sequences * ref->count[i]);
+    case GRPO_SEQ_MEAN_SEGMENT_MEAN: return (reference_real)(sequences * ref_segments_times_tokens(ref, i, t));
+    case GRPO_SEQ_MEAN_BY_SIGN:      return (reference_real)(ref->count[i] * ref_like(ref, i));
+    default:                         return 1;
+    }
+}
+
+/* the divisors of the sign of A, and of what is beside the terms */
+static inline void ref_find_divisors(reference *ref) {
+    const grpo_penalty *p = &ref->obj->penalty;
+    int64_t g, i, j, t, likely = 0, pairs = 0, responses = 0, sign[2] = { 0, 0 };
+    for (g = 0; g < ref->b->n_groups; g++) for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) {
+        for (j = ref->b->group_begin[g]; j < ref->b->group_begin[g + 1]; j++) pairs += ref_outdoes(ref, i, j);
+        for (t = ref->b->offset[i]; t < ref->b->offset[i] + ref->b->length[i]; t++) {
+            if (!ref->active[t]) continue;
+            sign[ref->advantage[t] > 0]++;
+            likely += ref_is_likely(ref, i, t);
+        }
+    }
+    for (i = 0; i < 2; i++)
+        ref->by_sign[i] = ref->obj->aggregation.kind == GRPO_TOKEN_MEAN_BY_SIGN && sign[i] ? 1 / (reference_real)sign[i] : 1;
+    ref->likelihood = likely ? ref->factor * p->likelihood_coef / (reference_real)likely : 0;
+    ref->pairs = pairs && p->pairs != GRPO_PAIRS_NONE ? ref->factor * p->pair_coef / (reference_real)pairs : 0;
+    for (i = 0; i < ref->b->n_sequences; i++) responses += ref->count[i] > 0;
+    if (!pairs && responses && p->pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN) ref->signs = ref->factor * p->pair_coef / (reference_real)responses;
+}
+
+static inline void ref_find_coefficients(reference *ref) {
+    int64_t g, i, t;
+    ref_find_divisors(ref);
+    for (g = 0; g < ref->b->n_groups; g++) for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) {
+        for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) {
+            if (!ref->active[t]) continue;
+            ref->coefficient[t] = ref_note(ref, ref->factor / ref_note(ref, ref_divisor(ref, g, i, t)));
+            ref->coefficient[t] = ref_note(ref, ref->coefficient[t] * ref->by_sign[ref->advantage[t] > 0]);
+        }
+    }
+}
+#endif

@@ -1,0 +1,291 @@
+/* Axis 2, the credit: every token's advantage from the rewards of its group, its steps, its critic or its tree. */
+#ifndef REFERENCE_CREDIT_H
+#define REFERENCE_CREDIT_H
+#include "advantage.h"
+
+/* ---- credit ----------------------------------------------------------------------------------------------------------------------- */
+
+static void credit_steps(book *k, int64_t g) {
+    static items all, responses;
+    const grpo_advantage *a = &k->obj.advantage;
+    const int by_token = a->step_discount == GRPO_STEP_DISCOUNT_TOKENS;
+    int64_t i, t;
+    int x;
+    find_items(k, g, 1, &all);
+    find_items(k, g, 0, &responses);
+    for (i = k->b.group_begin[g]; i < k->b.group_begin[g + 1]; i++) {
+        number now = zero(), e = item_worth(a, &responses, number_of(k->b.reward[i]));
+        for (x = all.n - 1, t = k->b.offset[i] + k->b.length[i] - 1; t >= k->b.offset[i]; t--) {
+            if (!is_active(&k->b, t)) continue;
+            while (x >= 0 && (all.of[x].i != i || all.of[x].t > t)) x--;
+            if (a->credit == GRPO_CREDIT_STEP && (by_token || is_step(&k->b, t))) now = times(now, a->gamma);
+            if (x >= 0 && all.of[x].t == t) now = plus(a->credit == GRPO_CREDIT_STEP ? now : zero(), step_worth(k, &all, x));
+            k->A[t] = a->credit == GRPO_CREDIT_EPISODE_STEP ? plus(e, times(now, a->step_coef)) : now;
+        }
+    }
+}
+
+/* ---- returns and critics ---------------------------------------------------------------------------------------------------------- */
+
+/* delta of credit gae, or the reward of credit return */
+static number gain_at(const book *k, int64_t i, int64_t t, number a) {
+    const grpo_advantage *o = &k->obj.advantage;
+    const int64_t next = next_active(&k->b, i, t);
+    const int repeat = o->bootstrap == GRPO_BOOTSTRAP_REPEAT && k->b.truncated[i];
+    const reference_real V = k->b.token[TOKEN_VALUE][t];
+    number x = next < 0 ? a : zero();
+    if (o->credit == GRPO_CREDIT_RETURN) return x;
+    if (next < 0 && repeat) return plus(times(number_of(V), o->gamma), number_of(-V));
+    return plus(plus(x, next < 0 ? zero() : times(number_of(k->b.token[TOKEN_VALUE][next]), o->gamma)), number_of(-V));
+}
+
+/* what the step that ends at token t is worth, 0 where none does */
+static number step_at(const book *k, const items *steps, int64_t t) {
+    int x;
+    for (x = 0; x < steps->n; x++) if (steps->of[x].t == t) return step_worth(k, steps, x);
+    return zero();
+}
+
+static void credit_returns(book *k, int64_t g) {
+    static items all, steps;
+    const grpo_advantage *a = &k->obj.advantage;
+    const int by_step = a->credit == GRPO_CREDIT_STEP_GAE, critic = by_step || a->credit == GRPO_CREDIT_GAE;
+    int64_t t, j, left;
+    int x;
+    find_items(k, g, 0, &all);
+    if (by_step) find_items(k, g, 1, &steps);
+    for (x = 0; x < all.n; x++) {
+        const int64_t i = all.of[x].i, T = active_tokens_of(&k->b, i);
+        const number own = by_step ? zero() : item_worth(a, &all, all.of[x].R);
+        reference_real lambda = critic ? a->lambda : 1, long_lambda = a->lambda_length * (reference_real)T;
+        long_lambda = long_lambda > 1 ? 1 - 1 / long_lambda : 0;
+        if (critic && a->lambda_length > 0 && long_lambda > lambda) lambda = long_lambda;
+        for (left = T, t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
+            number sum = zero();
+            reference_real discount = 1;
+            if (!is_active(&k->b, t)) continue;
+            for (j = t; j >= 0; j = next_active(&k->b, i, j)) {
+                sum = plus(sum, times(gain_at(k, i, j, own), discount));
+                if (by_step) sum = plus(sum, times(step_at(k, &steps, j), discount));
+                discount *= a->gamma * lambda;
+            }
+            k->cut[t] = k->b.truncated[i] && (double)left-- <= a->truncated_tail;
+            k->A[t] = k->cut[t] ? zero() : sum;
+        }
+    }
+}
+
+/* ---- trees of prefixes ------------------------------------------------------------------------------------------------------------ */
+
+static number mean_of(const items *all, const int *of) {
+    number sum = zero();
+    int j, n = 0;
+    for (j = 0; j < all->n; j++) if (of[j]) sum = plus(sum, all->of[j].R), n++;
+    return times(sum, 1 / (reference_real)n);
+}
+
+static void credit_tree(book *k, int64_t g) {
+    static items all;
+    static int of[MOST_ITEMS];
+    const grpo_advantage *a = &k->obj.advantage;
+    int64_t position;
+    int x, j, leaves;
+    find_items(k, g, 0, &all);
+    for (x = 0; x < all.n; x++) {
+        const int64_t i = all.of[x].i, begin = k->b.offset[i];
+        const number own = item_worth(a, &all, all.of[x].R);
+        const reference_real V = all.n == 1 ? 1 : variance_of(&all, a->std);
+        const int of_group = a->baseline != GRPO_BASELINE_NONE || a->scale == GRPO_SCALE_GROUP_STD;
+        const int pinned = all.n == 1 && a->singleton == GRPO_SINGLETON_ZERO && of_group;
+        reference_real sigma = a->scale == GRPO_SCALE_CONSTANT ? a->eps : 1;
+        if (a->scale == GRPO_SCALE_GROUP_STD) sigma = V == 0 ? (reference_real)HUGE_VAL : sigma_of(V, a->eps, a->eps_place);
+        for (j = 0; j < all.n; j++) of[j] = 1;
+        for (position = 0; position < k->b.length[i]; position++) {
+            const int64_t t = begin + position;
+            number before = mean_of(&all, of), after;
+            for (leaves = 0, j = 0; j < all.n; j++) {
+                const int64_t other = all.of[j].i, at = k->b.offset[other] + position;
+                const int there = position < k->b.length[other] && is_active(&k->b, at) && is_active(&k->b, t);
+                const int stays = there && k->b.state[at] == k->b.state[t];
+                if (j != x && of[j] && !stays) { of[j] = 0; leaves++; }
+            }
+            if (!is_active(&k->b, t)) continue;
+            after = mean_of(&all, of);
+            k->A[t] = own;
+            if (!leaves || pinned) continue;
+            before = times(less(after, before), 1 / sigma);
+            if (ref_abs(before.v) < 0x1p-85 * before.s) before.v = 0;
+            k->A[t] = plus(own, before);
+        }
+    }
+}
+
+/* subsets of k of the items as bits */
+static number subsets(const book *k, const items *all, int x) {
+    const int size = (int)k->obj.advantage.pass_k, gain = k->obj.advantage.transform == GRPO_TRANSFORM_PKPO_GAIN;
+    number sum = zero();
+    reference_real count = 0;
+    unsigned set;
+    int j;
+    for (set = 0; set < 1u << all->n; set++) {
+        number with = { -HUGE_VAL, 0 }, without = { -HUGE_VAL, 0 };
+        int members = 0;
+        for (j = 0; j < all->n; j++) if (set >> j & 1) {
+            members++;
+            if (all->of[j].R.v > with.v) with = all->of[j].R;
+            if (j != x && all->of[j].R.v > without.v) without = all->of[j].R;
+        }
+        if (members != size) continue;
+        count++;
+        if (!(set >> x & 1)) continue;
+        if (size == 1) without = zero();
+        sum = plus(sum, gain ? less(with, without) : with);
+    }
+    return times(sum, 1 / count);
+}
+
+/* times (1 - mu)^power, mu of the items before the transform */
+static number failing(const grpo_advantage *a, const items *all, number own) {
+    const reference_real span = (reference_real)a->gain_high - a->gain_low;
+    reference_real mean = 0, size = 0, rest, w = 1, more = 1;
+    int j;
+    for (j = 0; j < all->n; j++) { mean += all->of[j].R.v / all->n; size += all->of[j].R.s / all->n; }
+    rest = 1 - (mean - a->gain_low) / span;
+    if (a->gain_power == 0 || rest >= 1) return own;
+    if (rest <= 0x1p-90 * (1 + size / span)) return zero();
+    w = ref_exp(a->gain_power * ref_ln(rest));
+    more = 1 + a->gain_power * (size + ref_abs((reference_real)a->gain_low)) / span / rest;
+    own.v *= w;
+    own.s *= w * more;
+    return own;
+}
+
+/* a of a response that is no part of the pool of the others */
+static number outside_worth(const grpo_advantage *a, const items *pool, number R) {
+    number best = { -HUGE_VAL, 0 }, own;
+    int j;
+    if (pool->n == 0 || a->outside == GRPO_OUTSIDE_ZERO) return zero();
+    if (a->outside == GRPO_OUTSIDE_OWN) return worth_beside(a, pool, R, 1);
+    for (j = 0; j < pool->n; j++) {
+        own = item_worth(a, pool, pool->of[j].R);
+        if (own.v > best.v) best.v = own.v;
+        if (own.s > best.s) best.s = own.s;
+    }
+    return times(best, a->outside_coef);
+}
+
+static void credit_beside(book *k, int64_t g) {
+    static items all, pool;
+    const grpo_advantage *a = &k->obj.advantage;
+    int64_t t;
+    int x;
+    find_items(k, g, 0, &all);
+    for (pool.n = 0, x = 0; x < all.n; x++) if (!k->b.outside[all.of[x].i]) pool.of[pool.n++] = all.of[x];
+    for (x = 0; x < all.n; x++) {
+        const int64_t i = all.of[x].i;
+        const number own = k->b.outside[i] ? outside_worth(a, &pool, all.of[x].R) : item_worth(a, &pool, all.of[x].R);
+        for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) if (is_active(&k->b, t)) k->A[t] = own;
+    }
+}
+
+static void credit_outcomes(book *k, int64_t g) {
+    static items all, pool;
+    const grpo_advantage *a = &k->obj.advantage;
+    int64_t t;
+    int x;
+    find_items(k, g, 0, &all);
+    pool = all;
+    for (x = 0; x < all.n && a->transform != GRPO_TRANSFORM_NONE; x++) pool.of[x].R = subsets(k, &all, x);
+    for (x = 0; x < all.n; x++) {
+        const int64_t i = all.of[x].i;
+        number own = item_worth(a, &pool, pool.of[x].R);
+        if (a->gain == GRPO_GAIN_EXPONENTIAL) {
+            const reference_real e = ref_exp(own.v / a->gain_temperature);
+            own.v *= e;
+            own.s *= e * (1 + own.s / ref_abs(a->gain_temperature));
+        }
+        if (a->gain == GRPO_GAIN_FAILURE_POWER) own = failing(a, &all, own);
+        for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) if (is_active(&k->b, t)) k->A[t] = own;
+    }
+}
+
+/* ---- scale beta ------------------------------------------------------------------------------------------------------------------- */
+
+/* log Gamma(x) by Stirling's series at x + 200 or more */
+static reference_real log_gamma(reference_real x) {
+    const reference_real half_log_two_pi = ref_ln((reference_real)6.283185307179586232 + 2.4492935982947064e-16) / 2;
+    reference_real below = 0, y;
+    for (; x < 200; x++) below += ref_ln(x);
+    y = 1 / (x * x);
+    y = (1 - y * (1 / (reference_real)30 - y * (1 / (reference_real)105 - y * (1 / (reference_real)140 - y * (1 / (reference_real)99
+        - y * (691 / (reference_real)30030)))))) / (12 * x);
+    return (x - (reference_real)1 / 2) * ref_ln(x) - x + half_log_two_pi + y - below;
+}
+
+/* log of the density of Beta(1 + max(0, m mu/3), 1 + max(0, m (1 - mu)/3)) at p */
+static reference_real log_beta(reference_real mu, reference_real V, reference_real p) {
+    const reference_real m = mu * (1 - mu) / V - 1;
+    const reference_real alpha = m > 0 ? 1 + m * mu / 3 : 1, beta = m > 0 ? 1 + m * (1 - mu) / 3 : 1;
+    return log_gamma(alpha + beta) - log_gamma(alpha) - log_gamma(beta) + (alpha - 1) * ref_ln(p) + (beta - 1) * ref_ln(1 - p);
+}
+
+/* rewards in [0, 1], a mean strictly between them in every group: A = (R - p) min(1/f, 1e6) */
+static void credit_beta(book *k) {
+    items means;
+    number p = zero();
+    reference_real V, log_f, factor;
+    int64_t g, i, t;
+    means.n = 0;
+    for (g = 0; g < k->b.n_groups; g++) {
+        const int64_t begin = k->b.group_begin[g], end = k->b.group_begin[g + 1];
+        for (p = zero(), i = begin; i < end; i++) p = plus(p, number_of((reference_real)k->b.reward[i] / (reference_real)(end - begin)));
+        means.of[means.n].R = p;
+        means.n++;
+    }
+    for (p = zero(), g = 0; g < means.n; g++) p = plus(p, times(means.of[g].R, 1 / (reference_real)means.n));
+    V = variance_of(&means, GRPO_STD_SAMPLE);
+    for (g = 0; g < k->b.n_groups; g++) for (i = k->b.group_begin[g]; i < k->b.group_begin[g + 1]; i++) {
+        log_f = means.n == 1 ? 0 : V == 0 ? HUGE_VAL : log_beta(p.v, V, means.of[g].R.v);
+        factor = log_f == HUGE_VAL ? 0 : ref_exp(-log_f);
+        if (factor > 1e6) { factor = 1e6; log_f = ref_ln(1e6); }
+        for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
+            if (!is_active(&k->b, t)) continue;
+            k->A[t] = V == 0 && means.n > 1 ? zero() : times(less(number_of(k->b.reward[i]), means.of[g].R), factor);
+            k->A[t].s *= 1 + ref_abs(log_f);
+        }
+    }
+}
+
+static number share_reward(const book *k, int64_t g, int64_t i, int64_t t) {
+    const grpo_advantage *a = &k->obj.advantage;
+    const int64_t position = t - k->b.offset[i];
+    const int win = k->b.reward[i] > 0;
+    reference_real sum = 0, n = 0, own = k->b.token[TOKEN_ENTROPY][t], H;
+    int64_t j;
+    for (j = k->b.group_begin[g]; j < k->b.group_begin[g + 1]; j++) {
+        if (!active_at(&k->b, j, position) || (k->b.reward[j] > 0) != win) continue;
+        H = k->b.token[TOKEN_ENTROPY][k->b.offset[j] + position];
+        sum += win ? H : 1 / (H + a->share_eps);
+        n++;
+    }
+    if (win) return plus(number_of(k->b.reward[i]), number_of(sum == 0 ? 0 : a->share_coef * own * n / sum));
+    return plus(number_of(-1), number_of(-a->share_coef * n / (own + a->share_eps) / sum));
+}
+
+static void credit_shares(book *k, int64_t g) {
+    number *at[MOST_TOKENS];
+    int64_t i, t;
+    int win, n;
+    for (win = 0; win < 2; win++) {
+        for (n = 0, i = k->b.group_begin[g]; i < k->b.group_begin[g + 1]; i++) {
+            if ((k->b.reward[i] > 0) != win) continue;
+            for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) {
+                if (!is_active(&k->b, t)) continue;
+                k->A[t] = share_reward(k, g, i, t);
+                at[n++] = &k->A[t];
+            }
+        }
+        normalise(k, at, n, sigma_of_scale);
+    }
+}
+#endif

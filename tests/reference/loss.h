@@ -1,0 +1,249 @@
+/* The loss, and its slopes by central differences of the terms that a log-probability enters. */
+#ifndef REFERENCE_LOSS_H
+#define REFERENCE_LOSS_H
+#include "weight.h"
+#include "aggregation.h"
+#include "group.h"
+
+static inline reference_real *ref_zeros(int64_t n) {
+    reference_real *x = (reference_real *)test_alloc(n, sizeof *x);
+    int64_t k;
+    for (k = 0; k < n; k++) x[k] = 0;
+    return x;
+}
+
+static inline uint8_t *ref_flags(int64_t n) {
+    uint8_t *x = (uint8_t *)test_alloc(n, 1);
+    int64_t k;
+    for (k = 0; k < n; k++) x[k] = 0;
+    return x;
+}
+
+static inline int ref_has_ratio(const reference *ref) {
+    const grpo_penalty *p = &ref->obj->penalty;
+    const int without = ref->obj->surrogate.kind == GRPO_SURROGATE_SCORE || ref->obj->surrogate.kind == GRPO_SURROGATE_NONE;
+    return !without || (p->kl != GRPO_KL_NONE && p->kl_ratio != GRPO_KL_RATIO_NONE);
+}
+
+/* NaN, which is never judged, where a log-probability is infinite or too large */
+static inline void ref_find_units(reference *ref) {
+    int64_t i, t;
+    for (i = 0; i < ref->b->n_sequences; i++) for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) {
+        ref_begin(ref);
+        if (ref->active[t]) ref->unit_fixed[t] = ref_unit_log_ratio(ref, ref->fixed, i, t);
+        if (ref->beyond) ref->unit_fixed[t] = NAN;
+    }
+}
+
+static inline void reference_alloc(reference *ref, const grpo_objective *obj, const rollouts *b, const grpo_real *advantage,
+                                   int64_t ranks) {
+    int64_t i;
+    memset(ref, 0, sizeof *ref);
+    ref->obj = obj;
+    ref->b = b;
+    ref->advantage = advantage;
+    ref->factor = ranks ? (reference_real)ranks : 1;
+    ref->active = ref_flags(b->n_tokens);
+    ref->dropped = ref_flags(b->n_tokens);
+    ref->l = ref_zeros(b->n_tokens);
+    ref->fixed = ref_zeros(b->n_tokens);
+    ref->weight = ref_zeros(b->n_tokens);
+    ref->whole = ref_zeros(b->n_tokens);
+    ref->coefficient = ref_zeros(b->n_tokens);
+    ref->unit_fixed = ref_zeros(b->n_tokens);
+    ref->count = (int64_t *)test_alloc(b->n_sequences, sizeof *ref->count);
+    for (i = 0; i < b->n_sequences; i++) ref_find_active(ref, i);
+    ref_find_coefficients(ref);
+    ref->unsure |= ref->beyond;
+    ref_weigh(ref);
+    if (ref_has_ratio(ref) || obj->weight.trust != GRPO_TRUST_NONE) ref_find_units(ref);
+    for (i = 0; i < b->n_sequences; i++) ref_find_dropped(ref, i);
+}
+
+static inline void reference_free(reference *ref) {
+    free(ref->active); free(ref->dropped);
+    free(ref->l); free(ref->fixed); free(ref->weight); free(ref->whole);
+    free(ref->coefficient); free(ref->unit_fixed);
+    free(ref->count);
+}
+
+/* ---- terms ------------------------------------------------------------------------------------------------------------------------- */
+
+/* c (v S + P), or of them what is asked for */
+static inline reference_real ref_term(reference *ref, int64_t t, reference_real c, reference_real unit, int policy, int penalty) {
+    ref_size S_size = { 1, 0, 0 }, P_size = { 1, 0, 0 };
+    const reference_real v = ref_note(ref, ref->weight[t]);
+    reference_real S = policy && v != 0 ? ref_note(ref, v * ref_note(ref, ref_surrogate(ref, t, unit, &S_size))) : 0;
+    reference_real P = penalty ? ref_note(ref, ref->whole[t] * ref_note(ref, ref_penalty(ref, t, unit, &P_size))) : 0;
+    const reference_real S_scale = S_size.added != 0 ? v * S_size.added : ref_abs(S);
+    P_size.added *= ref->whole[t];
+    P_size.derivative *= ref->whole[t];
+    ref->size += c * (S_scale + P_size.added);
+    ref->scale += ref_note(ref, c * S_size.rounding * S_scale) + ref_note(ref, c * P_size.added);
+    ref->steep += ref_note(ref, c * v * ref_abs(S_size.derivative)) + ref_note(ref, c * P_size.derivative);
+    return ref_note(ref, c * S) + ref_note(ref, c * P);
+}
+
+/* y of the unit of token t of sequence i */
+static inline reference_real ref_unit(reference *ref, int64_t i, int64_t t) {
+    return ref_ratio_is_own(ref) || !ref_has_ratio(ref) ? ref->unit_fixed[t] : ref_unit_log_ratio(ref, ref->l, i, t);
+}
+
+static inline reference_real ref_sequence(reference *ref, int64_t i) {
+    reference_real sum = 0;
+    int64_t t;
+    for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) {
+        if (ref->active[t]) sum += ref_term(ref, t, ref->coefficient[t], ref_unit(ref, i, t), !is_of_a_group(ref->obj->surrogate.kind), 1);
+    }
+    return sum;
+}
+
+/* of group g all that is no sequence's own */
+static inline reference_real ref_of_group(reference *ref, int64_t g) {
+    return ref_coupled(ref, g) + ref_pairs(ref, g) + ref_signs(ref, g);
+}
+
+static inline reference_answer reference_loss(reference *ref) {
+    reference_answer loss = { 0, 0, 0 };
+    int64_t i, t;
+    ref_begin(ref);
+    for (i = 0; i < ref->b->n_sequences; i++) loss.value += ref_sequence(ref, i);
+    for (i = 0; i < ref->b->n_groups; i++) loss.value += ref_of_group(ref, i);
+    for (i = 0; i < ref->b->n_sequences; i++) for (t = ref->b->offset[i]; t < ref->b->offset[i] + ref->b->length[i]; t++)
+        if (ref->active[t]) loss.value += ref_likelihood(ref, i, t);
+    loss.judged = !ref->unsure && !ref->beyond;
+    loss.tolerance = 0x1p-49 * ref->scale;       /* at most sixteen roundings lie between a log-probability and the sum */
+    return loss;
+}
+
+/* ---- slopes ------------------------------------------------------------------------------------------------------------------------ */
+
+/* the terms that l[t] enters */
+static inline reference_real ref_entered(reference *ref, int64_t i, int64_t t) {
+    const int coupled = is_of_a_group(ref->obj->surrogate.kind), policy = ref_surrogate_has_ratio(ref) && !coupled;
+    const int penalty = ref->obj->penalty.kl_ratio == GRPO_KL_RATIO_UNIT;
+    reference_real sum;
+    int64_t k, g = 0;
+    ref_begin(ref);
+    while (ref->b->group_begin[g + 1] <= i) g++;
+    sum = ref_of_group(ref, g) + ref_likelihood(ref, i, t);
+    for (k = ref->b->offset[i]; k < ref_end(ref, i); k++) {
+        if (k != t && (!ref->active[k] || ref_ratio_is_own(ref) || !ref_in_unit(ref, k, t))) continue;
+        sum += ref_term(ref, k, ref->coefficient[k], ref_unit(ref, i, k), k == t ? !coupled : policy, k == t || penalty);
+    }
+    return sum;
+}
+
+/* with l[t] moved */
+static inline reference_real ref_moved(reference *ref, int64_t i, int64_t t, reference_real by) {
+    reference_real x;
+    ref->l[t] = ref->fixed[t] + by;
+    x = ref_entered(ref, i, t);
+    ref->l[t] = ref->fixed[t];
+    return x;
+}
+
+/* a central difference, and whether its two ends are as fit to be compared as l[t] itself: a huge factor times the step may be anything */
+typedef struct { reference_real value, scale; uint64_t branches[2]; int beyond; } ref_difference;
+
+static inline ref_difference ref_central(reference *ref, int64_t i, int64_t t, reference_real by) {
+    ref_difference d = { 0, 0, { 0, 0 }, 0 };
+    int end;
+    for (end = 0; end < 2; end++) {
+        const reference_real x = ref_moved(ref, i, t, end ? by : -by);
+        d.value += end ? x : -x;
+        if (ref->scale > d.scale) d.scale = ref->scale;
+        d.beyond |= ref->beyond;
+        d.branches[end] = ref->branches;
+    }
+    d.value /= 2 * by;
+    return d;
+}
+
+/* does no comparison turn within `by` of l[t]? */
+static inline int ref_straight(reference *ref, int64_t i, int64_t t, reference_real by, uint64_t branches) {
+    const ref_difference d = ref_central(ref, i, t, by);
+    return d.branches[0] == branches && d.branches[1] == branches;
+}
+
+/* dlogp is an element: rounded to it, and an infinity beyond the largest */
+static inline void ref_as_element(reference_answer *a) {
+    if (sizeof(grpo_real) != 4) return;
+    if (ref_abs(a->value) + a->tolerance > 3e38) a->judged = 0;
+    a->tolerance += 0x1p-24 * ref_abs(a->value) + 0x1p-149;
+}
+
+/* does the step rise out of the rounding of the terms at its ends, which is at most 2^-103 of their scale? */
+static inline int ref_resolves(const ref_difference *d, reference_real steep) {
+    return !d->beyond && d->scale <= 0x1p35 * steep;
+}
+
+/* d loss / d l[t], of a token of sequence i.  The step is short enough where twice the step changes less than the tolerance: a third of the
+ * change is the error that is left. */
+static inline reference_answer reference_slope(reference *ref, int64_t i, int64_t t) {
+    reference_answer slope = { 0, 0, 0 };
+    const reference_real h = REFERENCE_STEP;
+    reference_real steep, reach;
+    uint64_t branches;
+    ref_difference near, far;
+    slope.judged = !ref->unsure;
+    if (ref->unsure || !ref->active[t]) return slope;
+    ref_entered(ref, i, t);
+    steep = ref->steep;
+    branches = ref->branches;
+    reach = 16 * h + 0x1p-40 * ref->largest_log;           /* the larger the numbers, the larger the rounding of what is compared */
+    slope.tolerance = 0x1p-33 * steep;
+    slope.judged = !ref->beyond && !ref->rough && ref->scale <= 0x1p35 * steep;
+    if (!slope.judged) return slope;
+    near = ref_central(ref, i, t, h);
+    far = ref_central(ref, i, t, 2 * h);
+    slope.value = near.value;
+    slope.judged = ref_resolves(&near, steep) && ref_resolves(&far, steep) && ref_abs(near.value - far.value) <= slope.tolerance
+                   && ref_straight(ref, i, t, reach, branches);
+    ref_as_element(&slope);
+    return slope;
+}
+
+/* d loss / d log_z of group g: the loss is a square in it, and has the slope of its secant */
+static inline reference_answer reference_log_z_slope(reference *ref, int64_t g) {
+    reference_answer slope = { 0, 0, 0 };
+    ref_begin(ref);
+    ref->log_z_moved = 1;
+    slope.value = ref_coupled(ref, g);
+    ref->log_z_moved = -1;
+    slope.value = (slope.value - ref_coupled(ref, g)) / 2;
+    ref->log_z_moved = 0;
+    slope.judged = ref->obj->surrogate.kind == GRPO_SURROGATE_BALANCE && !ref->unsure && !ref->beyond && ref->size <= 0x1p58 * ref->steep;
+    slope.tolerance = 0x1p-50 * ref->steep;
+    ref_as_element(&slope);
+    return slope;
+}
+
+/* the term of a token of sequence i, within what the headers promise */
+static inline reference_answer reference_term(reference *ref, int64_t i, int64_t t) {
+    reference_answer term = { 0, 0, 0 };
+    if (ref->unsure || !ref->active[t]) return term;
+    ref_begin(ref);
+    term.value = ref_term(ref, t, 1, ref_unit(ref, i, t), !is_of_a_group(ref->obj->surrogate.kind), 1);
+    if (is_of_a_group(ref->obj->surrogate.kind)) term.value += ref_coupled_term(ref, i, t);
+    term.judged = !ref->beyond && ref->scale <= 512 * ref->size;       /* not at a bound, where logarithms are compared */
+    term.tolerance = 0x1p-50 * ref->size;
+    ref_as_element(&term);
+    return term;
+}
+
+/* d loss / d entropy, likewise */
+static inline reference_answer reference_entropy_slope(reference *ref, int64_t t) {
+    reference_answer slope = { 0, 0, 0 };
+    ref_begin(ref);
+    slope.value = ref->active[t] ? ref_note(ref, -ref->coefficient[t] * ref->whole[t] * ref->obj->penalty.entropy_coef) : 0;
+    slope.judged = !ref->unsure && !ref->beyond;
+    slope.tolerance = 0x1p-50 * ref_abs(slope.value);
+    ref_as_element(&slope);
+    return slope;
+}
+
+static inline int reference_agrees(const reference_answer *expected, double found) {
+    return ref_abs(found - expected->value) <= expected->tolerance;
+}
+#endif

@@ -1,0 +1,105 @@
+/* Numbers of binary128 and their functions. */
+#ifndef REFERENCE_NUMBER_H
+#define REFERENCE_NUMBER_H
+#include <float.h>
+#include <math.h>
+
+#if LDBL_MANT_DIG == 113
+typedef long double reference_real;
+#else
+__extension__ typedef __float128 reference_real;
+#endif
+
+static inline reference_real ref_abs(reference_real x) { return x < 0 ? -x : x; }
+
+/* e^x - x - 1 for |x| <= 1 to 1e-31, by its series at x/256 and q(2x) = 2 q(x) + (x + q(x))^2, which cancels nothing */
+static inline reference_real ref_small_exp_minus_linear(reference_real x) {
+    const reference_real one = 1;
+    const reference_real inverse[] = { 0, 0, 0, one / 3, one / 4, one / 5, one / 6, one / 7, one / 8, one / 9, one / 10, one / 11, one / 12,
+                                       one / 13 };
+    reference_real q = 1;
+    int k;
+    x /= 256;
+    for (k = 13; k >= 3; k--) q = 1 + x * inverse[k] * q;
+    q *= x * x / 2;
+    for (k = 0; k < 8; k++) {
+        q = 2 * q + (x + q) * (x + q);
+        x *= 2;
+    }
+    return q;
+}
+
+static inline reference_real ref_times_power_of_two(reference_real x, int n) {
+    for (; n > 1000; n -= 1000) x *= 0x1p1000;
+    for (; n < -1000; n += 1000) x *= 0x1p-1000;
+    return x * ldexp(1, n);
+}
+
+static inline reference_real ref_exp(reference_real x) {
+    static const double ln2[3] = { 6.93147180559945286e-01, 2.31904681384629956e-17, 5.70770843841621207e-34 };
+    double n;
+    if (x != x) return x;
+    if (x > 11300) return HUGE_VAL;
+    if (x < -11300) return 0;
+    n = floor((double)x * 1.44269504088896341 + 0.5);
+    x = ((x - (reference_real)n * ln2[0]) - (reference_real)n * ln2[1]) - (reference_real)n * ln2[2];
+    return ref_times_power_of_two(1 + (x + ref_small_exp_minus_linear(x)), (int)n);
+}
+
+static inline reference_real ref_exp_minus_linear(reference_real x) {
+    return ref_abs(x) <= 1 ? ref_small_exp_minus_linear(x) : ref_exp(x) - x - 1;
+}
+
+/* of a number within the range of double; each step of Newton's doubles the digits */
+static inline reference_real ref_ln(reference_real x) {
+    reference_real y = log((double)x);
+    int k;
+    for (k = 0; k < 3; k++) y += x * ref_exp(-y) - 1;
+    return y;
+}
+
+/* e^a - e^b */
+static inline reference_real ref_change(reference_real a, reference_real b) {
+    const reference_real d = a - b;
+    if (d == 0) return 0;                                              /* also where e^a is beyond the largest number */
+    return ref_abs(d) < 0.5 ? ref_exp(b) * (d + ref_exp_minus_linear(d)) : ref_exp(a) - ref_exp(b);
+}
+
+/* ln(1 + z) */
+static inline reference_real ref_ln1p(reference_real z) {
+    const reference_real third = (reference_real)1 / 3;
+    if (ref_abs(z) > 1e-9) return ref_ln(1 + z);
+    return z * (1 - z * ((reference_real)1 / 2 - z * (third - z / 4)));
+}
+
+static inline reference_real ref_sqrt(reference_real x) {
+    reference_real y = sqrt((double)x);
+    int k;
+    for (k = 0; k < 3 && y > 0; k++) y = (y + x / y) / 2;
+    return y;
+}
+
+static inline reference_real ref_sigmoid(reference_real z) {
+    reference_real e = ref_exp(-ref_abs(z));
+    return (z < 0 ? e : 1) / (1 + e);
+}
+
+static inline reference_real ref_log_one_plus_exp(reference_real z) {
+    return z > 0 ? z + ref_ln1p(ref_exp(-z)) : ref_ln1p(ref_exp(z));
+}
+
+/* (1/p) log((1/n) sum e^(p x)) of n numbers */
+static inline reference_real ref_log_mean_exp(const reference_real *x, int64_t n, reference_real p) {
+    reference_real top = x[0], sum = 0;
+    int64_t k;
+    for (k = 1; k < n; k++) if (x[k] > top) top = x[k];
+    for (k = 0; k < n; k++) sum += ref_exp(p * (x[k] - top));
+    return top + ref_ln(sum / (reference_real)n) / p;
+}
+
+/* a - b > margin, exactly: what the difference loses decides where it is the margin */
+static inline int ref_leads(reference_real a, reference_real b, reference_real margin) {
+    const reference_real d = a - b, v = d - a, lost = (a - (d - v)) - (b + v);
+    return d > margin || (d == margin && lost > 0);
+}
+#endif

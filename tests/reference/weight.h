@@ -1,0 +1,241 @@
+/* Axis 6: which tokens count, correction and rejection, trust, drift, weights of the future and given ones. */
+#ifndef REFERENCE_WEIGHT_H
+#define REFERENCE_WEIGHT_H
+#include "ratio.h"
+
+static inline int ref_counts(const reference *ref, int64_t i, int64_t t) {
+    return ref->b->mask[t] && !(ref->obj->weight.truncated == GRPO_TRUNCATED_MASK && ref->b->truncated[i]);
+}
+
+static inline reference_real ref_rollout_log_ratio(reference *ref, int64_t t) {
+    const double c = ref->obj->weight.correction_clamp;
+    return ref_clamp(ref, ref_log(ref, ref->b->token[TOKEN_OLD][t]) - ref_log(ref, ref->b->token[TOKEN_ROLLOUT][t]), -c, c);
+}
+
+/* what `reject` looks at, of one token; the correction's q is that of `ratio` */
+static inline reference_real ref_statistic(reference *ref, grpo_reject_kind kind, int64_t t) {
+    const grpo_real *o = ref->b->token[TOKEN_OLD], *b = ref->b->token[TOKEN_ROLLOUT];
+    const reference_real q = ref_note(ref, ref_rollout_log_ratio(ref, t));
+    switch (kind) {
+    case GRPO_REJECT_K2:          return ref_note(ref, q * q / 2);
+    case GRPO_REJECT_K3:          return ref_note(ref, ref_exp_minus_linear(q));
+    case GRPO_REJECT_EXP_ABS:     return ref_note(ref, ref_exp(ref_abs(q)));
+    case GRPO_REJECT_PROBABILITY: return ref_change(ref_log(ref, o[t]), ref_log(ref, b[t]));
+    default:                      return q;
+    }
+}
+
+/* pooled over the unit that token t of sequence i belongs to */
+static inline reference_real ref_pooled(reference *ref, grpo_reject_kind kind, grpo_reject_unit unit, int64_t i, int64_t t) {
+    const int segment = unit >= GRPO_REJECT_SEGMENT_SUM;
+    reference_real sum = 0, most = -HUGE_VAL, x;
+    int64_t k, n = 0;
+    if (unit == GRPO_REJECT_TOKEN) return ref_statistic(ref, kind, t);
+    for (k = ref->b->offset[i]; k < ref_end(ref, i); k++) {
+        if (!ref_counts(ref, i, k) || (segment && !ref_same_segment(ref, k, t))) continue;
+        x = ref_statistic(ref, kind, k);
+        sum += x, n++;
+        if (x > most) most = x;
+    }
+    if (unit == GRPO_REJECT_SEQUENCE_MAX || unit == GRPO_REJECT_SEGMENT_MAX) return most;
+    return unit == GRPO_REJECT_SEQUENCE_MEAN || unit == GRPO_REJECT_SEGMENT_MEAN ? sum / (reference_real)n : sum;
+}
+
+/* is x in [low, high]?  sure: x is what both sides compute without rounding */
+static inline int ref_within(reference *ref, reference_real x, reference_real low, reference_real high, int sure) {
+    if (ref_wavers(ref, x, low, sure) || ref_wavers(ref, x, high, sure)) ref->unsure = 1;    /* also a ratio beyond the largest */
+    return x >= low && x <= high;
+}
+
+/* v after the correction, of a token that counts; *inside its band? */
+static inline reference_real ref_weight(reference *ref, int64_t i, int64_t t, int *inside) {
+    static const grpo_reject_unit unit[] = { GRPO_REJECT_TOKEN, GRPO_REJECT_SEQUENCE_SUM, GRPO_REJECT_SEQUENCE_MEAN,
+                                             GRPO_REJECT_SEGMENT_SUM, GRPO_REJECT_SEGMENT_MEAN };
+    const grpo_weight *w = &ref->obj->weight;
+    reference_real low = w->correction_low, high = w->correction_high, q, v;
+    *inside = 1;
+    if (w->correction == GRPO_CORRECTION_NONE) return 1;
+    q = ref_pooled(ref, GRPO_REJECT_RATIO, unit[w->correction_unit], i, t);
+    v = ref_exp(q);
+    *inside = ref_within(ref, v, low, high, q == 0);
+    if (w->correction == GRPO_CORRECTION_TRUNCATE) { *inside = 1; return ref_note(ref, v < low ? low : v > high ? high : v); }
+    if (!*inside) return 0;
+    return w->correction == GRPO_CORRECTION_MASK ? ref_note(ref, v) : 1;
+}
+
+static inline int ref_vetoed(reference *ref, int64_t i) {
+    const grpo_weight *w = &ref->obj->weight;
+    reference_real x;
+    int64_t k;
+    for (k = ref->b->offset[i]; w->veto != 0 && k < ref->b->offset[i] + ref->b->length[i]; k++) {
+        if (!ref_counts(ref, i, k)) continue;
+        x = ref_rollout_log_ratio(ref, k);
+        if (!ref_within(ref, ref_exp(x), w->veto, HUGE_VAL, x == 0)) return 1;
+    }
+    return 0;
+}
+
+static inline int ref_accepted(reference *ref, int64_t i, int64_t t) {
+    const grpo_weight *w = &ref->obj->weight;
+    reference_real x;
+    if (ref_vetoed(ref, i)) return 0;
+    if (w->reject == GRPO_REJECT_NONE) return 1;
+    x = ref_pooled(ref, w->reject, w->reject_unit, i, t);
+    return ref_within(ref, w->reject == GRPO_REJECT_RATIO ? ref_exp(x) : x, w->reject_low, w->reject_high, x == 0);
+}
+
+/* g of token t of sequence i */
+static inline reference_real ref_drift(reference *ref, int64_t i, int64_t t) {
+    const grpo_weight *w = &ref->obj->weight;
+    const int own = w->drift == GRPO_DRIFT_TOKEN;
+    const int64_t begin = own ? t : ref->b->offset[i], end = own ? t + 1 : ref_end(ref, i);
+    reference_real sum = 0, g;
+    int64_t k;
+    if (w->drift == GRPO_DRIFT_NONE) return 1;
+    for (k = begin; k < end; k++) if (ref->active[k]) sum += ref_log(ref, ref->fixed[k]) - ref_log(ref, ref->b->token[TOKEN_OLD][k]);
+    g = ref_exp(w->drift == GRPO_DRIFT_SEQUENCE_MEAN ? sum / (reference_real)ref->count[i] : sum);
+    return ref_note(ref, g < w->drift_low ? w->drift_low : g > w->drift_high ? w->drift_high : g);
+}
+
+static inline void ref_find_active(reference *ref, int64_t i) {
+    int64_t t;
+    int inside;
+    ref->count[i] = 0;
+    for (t = ref->b->offset[i]; t < ref->b->offset[i] + ref->b->length[i]; t++) {
+        if (!ref_counts(ref, i, t)) continue;
+        ref->weight[t] = ref_weight(ref, i, t, &inside);
+        if (!ref_accepted(ref, i, t)) ref->weight[t] = inside = 0;
+        ref->rejected += !inside;
+        ref->active[t] = inside || ref->obj->weight.rejected != GRPO_REJECTED_UNMASK;
+        ref->count[i] += ref->active[t];
+        ref->whole[t] = 1;
+        if (ref->active[t]) ref->l[t] = ref->fixed[t] = ref->b->token[TOKEN_LOGP][t];
+    }
+}
+
+/* v over its mean in the batch */
+static inline void ref_norm(reference *ref) {
+    const grpo_correction_unit unit = ref->obj->weight.correction_unit;
+    const int whole = unit == GRPO_CORRECTION_SEQUENCE_SUM || unit == GRPO_CORRECTION_SEQUENCE_MEAN;
+    reference_real sum = 0, n = 0;
+    int64_t i, t;
+    if (ref->obj->weight.correction_norm == GRPO_CORRECTION_NORM_NONE) return;
+    for (i = 0; i < ref->b->n_sequences; i++) {
+        const reference_real each = whole ? (reference_real)ref->count[i] : 1;
+        for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) if (ref->active[t]) sum += ref->weight[t] / each, n += !whole;
+        n += whole && ref->count[i] > 0;
+    }
+    if (sum == 0) return;
+    for (t = 0; t < ref->b->n_tokens; t++) ref->weight[t] = ref_note(ref, ref->weight[t] / ref_note(ref, sum / n));
+}
+
+/* FIPO's factor on the weight of token t */
+static inline reference_real ref_ahead(reference *ref, int64_t i, int64_t t) {
+    const grpo_weight *w = &ref->obj->weight;
+    const grpo_real *o = ref->b->token[TOKEN_OLD];
+    reference_real F = 0, f, d;
+    int64_t k;
+    for (k = t; k < ref_end(ref, i); k++) {
+        if (!ref->active[k]) continue;
+        d = ref_log(ref, ref->fixed[k]) - ref_log(ref, o[k]);
+        if (w->future_max != 0 && ref_jumps(ref, ref_exp(d), w->future_max)) continue;
+        F += d * ref_exp(-(reference_real)(k - t) / w->future_half_life * ref_ln(2));
+    }
+    f = ref_exp(F);
+    f = f < w->future_low ? w->future_low : f > w->future_high ? w->future_high : f;
+    if (!(ref->advantage[t] < 0 && w->future_safe != 0 && ref_jumps(ref, ref_exp(ref->fixed[t] - o[t]), w->future_safe))) return f;
+    return f < w->future_safe_low ? w->future_safe_low : f > w->future_safe_high ? w->future_safe_high : f;
+}
+
+static inline void ref_weigh(reference *ref) {
+    const grpo_weight *w = &ref->obj->weight;
+    int64_t i, t;
+    ref_begin(ref);
+    ref_norm(ref);
+    for (i = 0; i < ref->b->n_sequences; i++) for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) {
+        if (!ref->active[t]) continue;
+        if (w->future != GRPO_FUTURE_NONE) ref->weight[t] *= ref_ahead(ref, i, t);
+        if (w->given != GRPO_GIVEN_NONE) ref->weight[t] *= ref->b->token[TOKEN_WEIGHT][t];
+        if (w->given == GRPO_GIVEN_TERM) ref->whole[t] = ref->b->token[TOKEN_WEIGHT][t];
+    }
+    ref->unsure |= ref->beyond;
+}
+
+/* KL between coins that show heads with p0 = e^x and p = e^l; more than 1 is no probability */
+static inline reference_real ref_coins(reference *ref, reference_real x, reference_real l) {
+    const reference_real p0 = ref_exp(x), rest = -ref_change(x, 0), heads = p0 * (x - l);
+    reference_real tails;
+    if (x > 0 || l > 0) ref->beyond = 1;
+    if (ref->beyond) return 0;
+    if (l == 0) return x < 0 ? HUGE_VAL : 0;
+    tails = x < 0 ? -rest * ref_ln1p(-ref_change(l, x) / rest) : 0;
+    if (!(heads + tails > 0x1p-40 * ref_abs(heads) && heads + tails < HUGE_VAL)) ref->beyond = 1;    /* nothing left, or an overflow */
+    return heads + tails;
+}
+
+static inline int ref_ring(reference *ref, reference_real w, reference_real A) {
+    const grpo_weight *c = &ref->obj->weight;
+    if (!ref_jumps_out(ref, w, 1 - c->trust_low, 1 + c->trust_high)) return 1;
+    if (A >= 0 && !ref_jumps(ref, w, 1 - (reference_real)c->ring_low)) return 1;
+    return A <= 0 && !ref_jumps(ref, -w, -(1 + (reference_real)c->ring_high));
+}
+
+static inline int ref_trusted(reference *ref, int64_t t) {
+    const grpo_weight *c = &ref->obj->weight;
+    const reference_real A = ref->advantage[t], l = ref_log(ref, ref->fixed[t]), x = ref_log(ref, ref_old(ref, t)), rise = ref_change(l, x);
+    const reference_real y = ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t), w = ref_ratio(ref, y);
+    const reference_real low = 1 - (reference_real)c->trust_low, high = 1 + (reference_real)c->trust_high;
+    switch (c->trust) {
+    case GRPO_TRUST_ONE_SIDED:        return !(A > 0 && ref_jumps(ref, w, high)) && !(A < 0 && ref_jumps(ref, -w, -low));
+    case GRPO_TRUST_TWO_SIDED:        return !ref_jumps(ref, w, high) && !ref_jumps(ref, -w, -low);
+    case GRPO_TRUST_RING:             return ref_ring(ref, w, A);
+    case GRPO_TRUST_LOG_TWO_SIDED:    return !ref_jumps(ref, y, c->trust_high) && !ref_jumps(ref, -y, c->trust_low);
+    case GRPO_TRUST_PROBABILITY:
+        return !(A > 0 && ref_jumps(ref, rise, c->trust_high)) && !(A < 0 && ref_jumps(ref, -rise, c->trust_low));
+    case GRPO_TRUST_PROBABILITY_BOTH: return !ref_jumps(ref, ref_abs(rise), c->trust_high);
+    case GRPO_TRUST_BINARY_KL:
+        if (A > 0 && l > x) return !ref_jumps(ref, ref_coins(ref, x, l), c->trust_high);
+        return !(A < 0 && l < x && ref_jumps(ref, ref_coins(ref, x, l), c->trust_low));
+    case GRPO_TRUST_K2:               return !ref_jumps(ref, ref_note(ref, (l - x) * (l - x) / 2), c->trust_high);
+    default:                          return 1;
+    }
+}
+
+/* is the sequence too far from what sampled it? */
+static inline int ref_strays(reference *ref, int64_t i) {
+    const grpo_weight *c = &ref->obj->weight;
+    const grpo_real *o = ref->b->token[TOKEN_OLD], *b = ref->b->token[TOKEN_ROLLOUT], *x = c->off_policy == GRPO_OFF_POLICY_OLD ? o : b;
+    reference_real sum = 0;
+    int64_t t;
+    if (c->off_policy == GRPO_OFF_POLICY_NONE || ref->count[i] == 0) return 0;
+    for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) {
+        if (!ref->active[t]) continue;
+        if (c->off_policy == GRPO_OFF_POLICY_TOTAL_VARIATION) sum += ref_abs(ref_exp(ref_log(ref, o[t]) - ref_log(ref, b[t])) - 1);
+        else sum += ref_log(ref, x[t]) - ref_log(ref, ref->fixed[t]);
+    }
+    return ref_jumps(ref, sum / (reference_real)ref->count[i], c->off_policy_max);
+}
+
+/* of a response that does: does off_policy drop the token? */
+static inline int ref_drops(const reference *ref, int64_t t) {
+    const double A = (double)ref->advantage[t], q = (double)ref->b->token[TOKEN_OLD][t] - (double)ref->b->token[TOKEN_ROLLOUT][t];
+    return ref->obj->weight.off_policy == GRPO_OFF_POLICY_TOTAL_VARIATION ? (q > 0 && A > 0) || (q < 0 && A < 0) : A < 0;
+}
+
+/* M, into the weights */
+static inline void ref_find_dropped(reference *ref, int64_t i) {
+    const grpo_weight *c = &ref->obj->weight;
+    int64_t t;
+    int strays;
+    ref_begin(ref);
+    strays = ref_strays(ref, i);
+    for (t = ref->b->offset[i]; t < ref->b->offset[i] + ref->b->length[i]; t++) {
+        if (!ref->active[t]) continue;
+        ref->dropped[t] = (strays && ref_drops(ref, t)) || (c->trust != GRPO_TRUST_NONE && !ref_trusted(ref, t));
+        ref->weight[t] = ref->dropped[t] ? 0 : ref_note(ref, ref->weight[t] * ref_drift(ref, i, t));
+        if (c->selected == GRPO_SELECTED_KEEP && !ref->b->selected[t]) ref->weight[t] = 0;
+        if (c->selected == GRPO_SELECTED_DROP && ref->b->selected[t]) ref->weight[t] = 0;
+    }
+    ref->unsure |= ref->beyond;
+}
+#endif
