@@ -1251,9 +1251,9 @@ typedef struct {
 typedef struct {
     const char *path;
     const char *choices;     /* "none|soft|linear" in the order of the enum; NULL for a number */
-    size_t offset;           /* into grpo_objective: of an enum, or of a double */
-    int n_choices;           /* 0 for a number */
-    int domain;              /* of a number, for grpo_field_domain */
+    uint16_t offset;         /* into grpo_objective: of an enum, or of a double */
+    uint16_t n_choices;      /* 0 for a number */
+    uint16_t domain;         /* of a number, for grpo_field_domain */
 } grpo_field;
 
 #ifndef GRPO_NO_ROWS                  /* of grpo_rows.h */
@@ -6465,8 +6465,101 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
 
 /* ---- fields, names ------------------------------------------------------------------------------------------------------------- */
 
+/* the fields in the order of the structs: a choice with its table of choices, a number with its domain */
+#define GRPO_FIELDS_ \
+    GRPO_CHOICE_(reward.truncated, GRPO_CUT_CHOICES), GRPO_NUMBER_(reward.truncated_factor, FINITE), \
+    GRPO_CHOICE_(reward.length, GRPO_LENGTH_CHOICES), GRPO_NUMBER_(reward.length_coef, FINITE), \
+    GRPO_NUMBER_(reward.length_max, FINITE), GRPO_NUMBER_(reward.correct_low, FINITE), \
+    GRPO_NUMBER_(reward.correct_high, FINITE), GRPO_NUMBER_(reward.wrong_low, FINITE), GRPO_NUMBER_(reward.wrong_high, FINITE), \
+    GRPO_CHOICE_(reward.overlong, GRPO_OVERLONG_CHOICES), GRPO_NUMBER_(reward.overlong_max, FINITE), \
+    GRPO_NUMBER_(reward.overlong_cache, FINITE), GRPO_NUMBER_(reward.overlong_factor, FINITE), \
+    GRPO_CHOICE_(reward.map, GRPO_MAP_CHOICES), GRPO_NUMBER_(reward.map_bias, FINITE), GRPO_NUMBER_(reward.map_factor, FINITE), \
+    GRPO_NUMBER_(reward.map_low, ANY), GRPO_NUMBER_(reward.map_high, ANY), GRPO_CHOICE_(reward.kl, GRPO_KL_CHOICES), \
+    GRPO_NUMBER_(reward.kl_coef, FINITE), \
+    GRPO_CHOICE_(advantage.rewards, GRPO_REWARDS_CHOICES), GRPO_CHOICE_(advantage.step_value, GRPO_STEP_VALUE_CHOICES), \
+    GRPO_CHOICE_(advantage.step_group, GRPO_STEP_GROUP_CHOICES), GRPO_NUMBER_(advantage.history, FINITE), \
+    GRPO_NUMBER_(advantage.history_power, FINITE), GRPO_CHOICE_(advantage.outside, GRPO_OUTSIDE_CHOICES), \
+    GRPO_NUMBER_(advantage.outside_coef, FINITE), GRPO_CHOICE_(advantage.transform, GRPO_TRANSFORM_CHOICES), \
+    GRPO_NUMBER_(advantage.pass_k, FINITE), GRPO_CHOICE_(advantage.baseline, GRPO_BASELINE_CHOICES), \
+    GRPO_NUMBER_(advantage.shift, FINITE), GRPO_NUMBER_(advantage.quantile, FINITE), \
+    GRPO_NUMBER_(advantage.temperature, FINITE), GRPO_NUMBER_(advantage.window, FINITE), \
+    GRPO_NUMBER_(advantage.process_noise, FINITE), GRPO_NUMBER_(advantage.observation_noise, FINITE), \
+    GRPO_CHOICE_(advantage.scale, GRPO_SCALE_CHOICES), GRPO_CHOICE_(advantage.std, GRPO_STD_CHOICES), \
+    GRPO_NUMBER_(advantage.eps, FACTOR), \
+    GRPO_CHOICE_(advantage.eps_place, GRPO_EPS_PLACE_CHOICES), GRPO_CHOICE_(advantage.singleton, GRPO_SINGLETON_CHOICES), \
+    GRPO_CHOICE_(advantage.gain, GRPO_GAIN_CHOICES), \
+    GRPO_NUMBER_(advantage.gain_low, FINITE), \
+    GRPO_NUMBER_(advantage.gain_high, FINITE), \
+    GRPO_NUMBER_(advantage.gain_slope, FINITE), GRPO_NUMBER_(advantage.gain_centre, FINITE), \
+    GRPO_NUMBER_(advantage.length_power, FINITE), GRPO_NUMBER_(advantage.gain_temperature, FINITE), \
+    GRPO_NUMBER_(advantage.gain_power, FINITE), GRPO_CHOICE_(advantage.second, GRPO_SECOND_CHOICES), \
+    GRPO_NUMBER_(advantage.second_eps, FACTOR), GRPO_CHOICE_(advantage.credit, GRPO_CREDIT_CHOICES), \
+    GRPO_CHOICE_(advantage.step_discount, GRPO_STEP_DISCOUNT_CHOICES), \
+    GRPO_CHOICE_(advantage.bootstrap, GRPO_BOOTSTRAP_CHOICES), \
+    GRPO_NUMBER_(advantage.gamma, PART), \
+    GRPO_NUMBER_(advantage.lambda, PART), GRPO_NUMBER_(advantage.lambda_length, FACTOR), \
+    GRPO_NUMBER_(advantage.truncated_tail, WHOLE), GRPO_NUMBER_(advantage.step_coef, FINITE), \
+    GRPO_NUMBER_(advantage.share_coef, FINITE), GRPO_NUMBER_(advantage.share_eps, FINITE), \
+    GRPO_CHOICE_(advantage.token_baseline, GRPO_TOKEN_BASELINE_CHOICES), GRPO_CHOICE_(advantage.entropy, GRPO_ENTROPY_CHOICES), \
+    GRPO_NUMBER_(advantage.entropy_coef, FINITE), \
+    GRPO_NUMBER_(advantage.entropy_cap, FINITE), \
+    GRPO_NUMBER_(advantage.teacher_share, PART), GRPO_NUMBER_(advantage.teacher_clip, BELOW_ONE), \
+    GRPO_NUMBER_(advantage.teacher_coef, FINITE), GRPO_NUMBER_(advantage.teacher_gamma, PART), \
+    GRPO_CHOICE_(advantage.teacher_norm, GRPO_TEACHER_NORM_CHOICES), GRPO_NUMBER_(advantage.kl_centred_coef, FINITE), \
+    GRPO_CHOICE_(advantage.marked, GRPO_MARKED_CHOICES), GRPO_NUMBER_(advantage.marked_value, FINITE), \
+    GRPO_NUMBER_(advantage.advantage_low, ANY), GRPO_NUMBER_(advantage.advantage_high, ANY), \
+    GRPO_CHOICE_(ratio.unit, GRPO_UNIT_CHOICES), GRPO_CHOICE_(ratio.gradient, GRPO_GRADIENT_CHOICES), \
+    GRPO_CHOICE_(ratio.against, GRPO_AGAINST_CHOICES), GRPO_NUMBER_(ratio.pool_low, BOUND), \
+    GRPO_NUMBER_(ratio.pool_high, BOUND), GRPO_NUMBER_(ratio.power, FINITE), GRPO_NUMBER_(ratio.clamp_low, ANY), \
+    GRPO_NUMBER_(ratio.clamp_high, ANY), GRPO_NUMBER_(ratio.unit_clamp_low, ANY), GRPO_NUMBER_(ratio.unit_clamp_high, ANY), \
+    GRPO_CHOICE_(ratio.mix, GRPO_MIX_CHOICES), GRPO_NUMBER_(ratio.mix_token, FINITE), GRPO_NUMBER_(ratio.mix_unit, FINITE), \
+    GRPO_CHOICE_(surrogate.kind, GRPO_SURROGATE_CHOICES), GRPO_CHOICE_(surrogate.score, GRPO_SCORE_CHOICES), \
+    GRPO_CHOICE_(surrogate.bounds, GRPO_BOUNDS_CHOICES), GRPO_NUMBER_(surrogate.eps_low, BOUND), \
+    GRPO_NUMBER_(surrogate.eps_high, BOUND), \
+    GRPO_NUMBER_(surrogate.bound_cap, BOUND), GRPO_NUMBER_(surrogate.log_low, BOUND), GRPO_NUMBER_(surrogate.log_high, BOUND), \
+    GRPO_NUMBER_(surrogate.log_dual, BOUND), GRPO_NUMBER_(surrogate.position_power, POWER), GRPO_NUMBER_(surrogate.dual, ANY), \
+    GRPO_NUMBER_(surrogate.dual_pos, ANY), GRPO_NUMBER_(surrogate.beta_low, FACTOR), GRPO_NUMBER_(surrogate.beta_high, FACTOR), \
+    GRPO_NUMBER_(surrogate.weight_min, FINITE), GRPO_NUMBER_(surrogate.weight_max, ANY), \
+    GRPO_NUMBER_(surrogate.weight_min_neg, FINITE), GRPO_NUMBER_(surrogate.weight_max_neg, ANY), \
+    GRPO_NUMBER_(surrogate.tau_pos, FINITE), \
+    GRPO_NUMBER_(surrogate.tau_neg, FINITE), GRPO_NUMBER_(surrogate.k_pos, FINITE), GRPO_NUMBER_(surrogate.lambda_pos, FINITE), \
+    GRPO_NUMBER_(surrogate.k_neg, FINITE), GRPO_NUMBER_(surrogate.lambda_neg, FINITE), \
+    GRPO_NUMBER_(surrogate.strength, FINITE), \
+    GRPO_NUMBER_(surrogate.length_rate, FINITE), \
+    GRPO_NUMBER_(surrogate.shift, FINITE), \
+    GRPO_NUMBER_(surrogate.shape, FINITE), GRPO_NUMBER_(surrogate.margin, FACTOR), GRPO_NUMBER_(surrogate.score_eps, FACTOR), \
+    GRPO_CHOICE_(penalty.kl, GRPO_KL_CHOICES), GRPO_CHOICE_(penalty.kl_against, GRPO_KL_AGAINST_CHOICES), \
+    GRPO_CHOICE_(penalty.kl_on, GRPO_KL_ON_CHOICES), GRPO_CHOICE_(penalty.kl_gradient, GRPO_KL_GRADIENT_CHOICES), \
+    GRPO_CHOICE_(penalty.kl_ratio, GRPO_KL_RATIO_CHOICES), GRPO_NUMBER_(penalty.kl_ratio_max, BOUND), \
+    GRPO_NUMBER_(penalty.kl_coef, FINITE), GRPO_NUMBER_(penalty.kl_clamp_log, BOUND), \
+    GRPO_NUMBER_(penalty.kl_clamp_value, BOUND), GRPO_NUMBER_(penalty.entropy_coef, FINITE), \
+    GRPO_CHOICE_(penalty.likelihood_on, GRPO_LIKELIHOOD_CHOICES), \
+    GRPO_CHOICE_(penalty.likelihood_weight, GRPO_LIKELIHOOD_WEIGHT_CHOICES), \
+    GRPO_CHOICE_(penalty.likelihood_form, GRPO_LIKELIHOOD_FORM_CHOICES), \
+    GRPO_CHOICE_(penalty.likelihood_gate, GRPO_LIKELIHOOD_GATE_CHOICES), GRPO_NUMBER_(penalty.likelihood_gain, FINITE), \
+    GRPO_NUMBER_(penalty.likelihood_coef, FINITE), GRPO_CHOICE_(penalty.pairs, GRPO_PAIRS_CHOICES), \
+    GRPO_CHOICE_(penalty.pair_score, GRPO_PAIR_SCORE_CHOICES), GRPO_NUMBER_(penalty.pair_margin, FACTOR), \
+    GRPO_NUMBER_(penalty.pair_beta, FINITE), GRPO_NUMBER_(penalty.pair_coef, FINITE), GRPO_NUMBER_(penalty.pair_gain, FACTOR), \
+    GRPO_CHOICE_(weight.truncated, GRPO_TRUNCATED_CHOICES), GRPO_CHOICE_(weight.trust, GRPO_TRUST_CHOICES), \
+    GRPO_NUMBER_(weight.trust_low, BOUND), GRPO_NUMBER_(weight.trust_high, BOUND), GRPO_NUMBER_(weight.ring_low, FACTOR), \
+    GRPO_NUMBER_(weight.ring_high, BOUND), GRPO_CHOICE_(weight.off_policy, GRPO_OFF_POLICY_CHOICES), \
+    GRPO_NUMBER_(weight.off_policy_max, ANY), GRPO_CHOICE_(weight.selected, GRPO_SELECTED_CHOICES), \
+    GRPO_CHOICE_(weight.correction, GRPO_CORRECTION_CHOICES), \
+    GRPO_CHOICE_(weight.correction_unit, GRPO_CORRECTION_UNIT_CHOICES), GRPO_NUMBER_(weight.correction_low, FINITE), \
+    GRPO_NUMBER_(weight.correction_high, ANY), GRPO_NUMBER_(weight.correction_clamp, ANY), \
+    GRPO_CHOICE_(weight.correction_norm, GRPO_CORRECTION_NORM_CHOICES), GRPO_CHOICE_(weight.drift, GRPO_DRIFT_CHOICES), \
+    GRPO_NUMBER_(weight.drift_low, FINITE), GRPO_NUMBER_(weight.drift_high, ANY), \
+    GRPO_CHOICE_(weight.reject, GRPO_REJECT_CHOICES), GRPO_CHOICE_(weight.reject_unit, GRPO_REJECT_UNIT_CHOICES), \
+    GRPO_NUMBER_(weight.reject_low, ANY), GRPO_NUMBER_(weight.reject_high, ANY), GRPO_NUMBER_(weight.veto, FACTOR), \
+    GRPO_CHOICE_(weight.rejected, GRPO_REJECTED_CHOICES), GRPO_CHOICE_(weight.future, GRPO_FUTURE_CHOICES), \
+    GRPO_NUMBER_(weight.future_half_life, FINITE), GRPO_NUMBER_(weight.future_max, ANY), \
+    GRPO_NUMBER_(weight.future_low, FINITE), GRPO_NUMBER_(weight.future_high, ANY), GRPO_NUMBER_(weight.future_safe, ANY), \
+    GRPO_NUMBER_(weight.future_safe_low, FINITE), GRPO_NUMBER_(weight.future_safe_high, ANY), \
+    GRPO_CHOICE_(weight.given, GRPO_GIVEN_CHOICES), \
+    GRPO_CHOICE_(aggregation.kind, GRPO_AGGREGATION_CHOICES), GRPO_NUMBER_(aggregation.constant, FINITE), \
+    GRPO_NUMBER_(aggregation.power, FINITE), GRPO_CHOICE_(aggregation.empty, GRPO_EMPTY_CHOICES)
+
 const grpo_field *grpo_fields(int *count) {
-    static const grpo_field fields[] = {
 #define GRPO_NAME_OR_(id, name, ...) "|" #name
 #define GRPO_ONE_(...) + 1
 #ifndef GRPO_NO_PATHS_
@@ -6476,116 +6569,11 @@ const grpo_field *grpo_fields(int *count) {
 #define GRPO_CHOICE_(path, CHOICES) { "", "", GRPO_FIELD_(path), 0 CHOICES(GRPO_ONE_), 0 }
 #define GRPO_NUMBER_(path, domain) { "", NULL, GRPO_FIELD_(path), 0, GRPO_##domain##_ }
 #endif
-        GRPO_CHOICE_(reward.truncated, GRPO_CUT_CHOICES), GRPO_NUMBER_(reward.truncated_factor, FINITE),
-        GRPO_CHOICE_(reward.length, GRPO_LENGTH_CHOICES), GRPO_NUMBER_(reward.length_coef, FINITE),
-        GRPO_NUMBER_(reward.length_max, FINITE),
-        GRPO_NUMBER_(reward.correct_low, FINITE), GRPO_NUMBER_(reward.correct_high, FINITE),
-        GRPO_NUMBER_(reward.wrong_low, FINITE), GRPO_NUMBER_(reward.wrong_high, FINITE),
-        GRPO_CHOICE_(reward.overlong, GRPO_OVERLONG_CHOICES),
-        GRPO_NUMBER_(reward.overlong_max, FINITE), GRPO_NUMBER_(reward.overlong_cache, FINITE),
-        GRPO_NUMBER_(reward.overlong_factor, FINITE),
-        GRPO_CHOICE_(reward.map, GRPO_MAP_CHOICES), GRPO_NUMBER_(reward.map_bias, FINITE), GRPO_NUMBER_(reward.map_factor, FINITE),
-        GRPO_NUMBER_(reward.map_low, ANY), GRPO_NUMBER_(reward.map_high, ANY),
-        GRPO_CHOICE_(reward.kl, GRPO_KL_CHOICES), GRPO_NUMBER_(reward.kl_coef, FINITE),
-        GRPO_CHOICE_(advantage.rewards, GRPO_REWARDS_CHOICES),
-        GRPO_CHOICE_(advantage.step_value, GRPO_STEP_VALUE_CHOICES),
-        GRPO_CHOICE_(advantage.step_group, GRPO_STEP_GROUP_CHOICES),
-        GRPO_NUMBER_(advantage.history, FINITE), GRPO_NUMBER_(advantage.history_power, FINITE),
-        GRPO_CHOICE_(advantage.outside, GRPO_OUTSIDE_CHOICES), GRPO_NUMBER_(advantage.outside_coef, FINITE),
-        GRPO_CHOICE_(advantage.transform, GRPO_TRANSFORM_CHOICES),
-        GRPO_NUMBER_(advantage.pass_k, FINITE),
-        GRPO_CHOICE_(advantage.baseline, GRPO_BASELINE_CHOICES),
-        GRPO_NUMBER_(advantage.shift, FINITE), GRPO_NUMBER_(advantage.quantile, FINITE),
-        GRPO_NUMBER_(advantage.temperature, FINITE), GRPO_NUMBER_(advantage.window, FINITE),
-        GRPO_NUMBER_(advantage.process_noise, FINITE), GRPO_NUMBER_(advantage.observation_noise, FINITE),
-        GRPO_CHOICE_(advantage.scale, GRPO_SCALE_CHOICES),
-        GRPO_CHOICE_(advantage.std, GRPO_STD_CHOICES),
-        GRPO_NUMBER_(advantage.eps, FACTOR), GRPO_CHOICE_(advantage.eps_place, GRPO_EPS_PLACE_CHOICES),
-        GRPO_CHOICE_(advantage.singleton, GRPO_SINGLETON_CHOICES),
-        GRPO_CHOICE_(advantage.gain, GRPO_GAIN_CHOICES),
-        GRPO_NUMBER_(advantage.gain_low, FINITE), GRPO_NUMBER_(advantage.gain_high, FINITE),
-        GRPO_NUMBER_(advantage.gain_slope, FINITE), GRPO_NUMBER_(advantage.gain_centre, FINITE),
-        GRPO_NUMBER_(advantage.length_power, FINITE), GRPO_NUMBER_(advantage.gain_temperature, FINITE),
-        GRPO_NUMBER_(advantage.gain_power, FINITE),
-        GRPO_CHOICE_(advantage.second, GRPO_SECOND_CHOICES), GRPO_NUMBER_(advantage.second_eps, FACTOR),
-        GRPO_CHOICE_(advantage.credit, GRPO_CREDIT_CHOICES),
-        GRPO_CHOICE_(advantage.step_discount, GRPO_STEP_DISCOUNT_CHOICES), GRPO_CHOICE_(advantage.bootstrap, GRPO_BOOTSTRAP_CHOICES),
-        GRPO_NUMBER_(advantage.gamma, PART), GRPO_NUMBER_(advantage.lambda, PART), GRPO_NUMBER_(advantage.lambda_length, FACTOR),
-        GRPO_NUMBER_(advantage.truncated_tail, WHOLE),
-        GRPO_NUMBER_(advantage.step_coef, FINITE), GRPO_NUMBER_(advantage.share_coef, FINITE), GRPO_NUMBER_(advantage.share_eps, FINITE),
-        GRPO_CHOICE_(advantage.token_baseline, GRPO_TOKEN_BASELINE_CHOICES),
-        GRPO_CHOICE_(advantage.entropy, GRPO_ENTROPY_CHOICES),
-        GRPO_NUMBER_(advantage.entropy_coef, FINITE), GRPO_NUMBER_(advantage.entropy_cap, FINITE),
-        GRPO_NUMBER_(advantage.teacher_share, PART), GRPO_NUMBER_(advantage.teacher_clip, BELOW_ONE),
-        GRPO_NUMBER_(advantage.teacher_coef, FINITE), GRPO_NUMBER_(advantage.teacher_gamma, PART),
-        GRPO_CHOICE_(advantage.teacher_norm, GRPO_TEACHER_NORM_CHOICES),
-        GRPO_NUMBER_(advantage.kl_centred_coef, FINITE),
-        GRPO_CHOICE_(advantage.marked, GRPO_MARKED_CHOICES), GRPO_NUMBER_(advantage.marked_value, FINITE),
-        GRPO_NUMBER_(advantage.advantage_low, ANY), GRPO_NUMBER_(advantage.advantage_high, ANY),
-        GRPO_CHOICE_(ratio.unit, GRPO_UNIT_CHOICES),
-        GRPO_CHOICE_(ratio.gradient, GRPO_GRADIENT_CHOICES), GRPO_CHOICE_(ratio.against, GRPO_AGAINST_CHOICES),
-        GRPO_NUMBER_(ratio.pool_low, BOUND), GRPO_NUMBER_(ratio.pool_high, BOUND), GRPO_NUMBER_(ratio.power, FINITE),
-        GRPO_NUMBER_(ratio.clamp_low, ANY), GRPO_NUMBER_(ratio.clamp_high, ANY),
-        GRPO_NUMBER_(ratio.unit_clamp_low, ANY), GRPO_NUMBER_(ratio.unit_clamp_high, ANY),
-        GRPO_CHOICE_(ratio.mix, GRPO_MIX_CHOICES), GRPO_NUMBER_(ratio.mix_token, FINITE), GRPO_NUMBER_(ratio.mix_unit, FINITE),
-        GRPO_CHOICE_(surrogate.kind, GRPO_SURROGATE_CHOICES),
-        GRPO_CHOICE_(surrogate.score, GRPO_SCORE_CHOICES),
-        GRPO_CHOICE_(surrogate.bounds, GRPO_BOUNDS_CHOICES),
-        GRPO_NUMBER_(surrogate.eps_low, BOUND), GRPO_NUMBER_(surrogate.eps_high, BOUND), GRPO_NUMBER_(surrogate.bound_cap, BOUND),
-        GRPO_NUMBER_(surrogate.log_low, BOUND), GRPO_NUMBER_(surrogate.log_high, BOUND), GRPO_NUMBER_(surrogate.log_dual, BOUND),
-        GRPO_NUMBER_(surrogate.position_power, POWER),
-        GRPO_NUMBER_(surrogate.dual, ANY), GRPO_NUMBER_(surrogate.dual_pos, ANY), GRPO_NUMBER_(surrogate.beta_low, FACTOR),
-        GRPO_NUMBER_(surrogate.beta_high, FACTOR),
-        GRPO_NUMBER_(surrogate.weight_min, FINITE), GRPO_NUMBER_(surrogate.weight_max, ANY),
-        GRPO_NUMBER_(surrogate.weight_min_neg, FINITE), GRPO_NUMBER_(surrogate.weight_max_neg, ANY),
-        GRPO_NUMBER_(surrogate.tau_pos, FINITE), GRPO_NUMBER_(surrogate.tau_neg, FINITE),
-        GRPO_NUMBER_(surrogate.k_pos, FINITE), GRPO_NUMBER_(surrogate.lambda_pos, FINITE), GRPO_NUMBER_(surrogate.k_neg, FINITE),
-        GRPO_NUMBER_(surrogate.lambda_neg, FINITE),
-        GRPO_NUMBER_(surrogate.strength, FINITE), GRPO_NUMBER_(surrogate.length_rate, FINITE),
-        GRPO_NUMBER_(surrogate.shift, FINITE), GRPO_NUMBER_(surrogate.shape, FINITE),
-        GRPO_NUMBER_(surrogate.margin, FACTOR), GRPO_NUMBER_(surrogate.score_eps, FACTOR),
-        GRPO_CHOICE_(penalty.kl, GRPO_KL_CHOICES), GRPO_CHOICE_(penalty.kl_against, GRPO_KL_AGAINST_CHOICES),
-        GRPO_CHOICE_(penalty.kl_on, GRPO_KL_ON_CHOICES), GRPO_CHOICE_(penalty.kl_gradient, GRPO_KL_GRADIENT_CHOICES),
-        GRPO_CHOICE_(penalty.kl_ratio, GRPO_KL_RATIO_CHOICES), GRPO_NUMBER_(penalty.kl_ratio_max, BOUND),
-        GRPO_NUMBER_(penalty.kl_coef, FINITE), GRPO_NUMBER_(penalty.kl_clamp_log, BOUND), GRPO_NUMBER_(penalty.kl_clamp_value, BOUND),
-        GRPO_NUMBER_(penalty.entropy_coef, FINITE),
-        GRPO_CHOICE_(penalty.likelihood_on, GRPO_LIKELIHOOD_CHOICES),
-        GRPO_CHOICE_(penalty.likelihood_weight, GRPO_LIKELIHOOD_WEIGHT_CHOICES),
-        GRPO_CHOICE_(penalty.likelihood_form, GRPO_LIKELIHOOD_FORM_CHOICES),
-        GRPO_CHOICE_(penalty.likelihood_gate, GRPO_LIKELIHOOD_GATE_CHOICES),
-        GRPO_NUMBER_(penalty.likelihood_gain, FINITE), GRPO_NUMBER_(penalty.likelihood_coef, FINITE),
-        GRPO_CHOICE_(penalty.pairs, GRPO_PAIRS_CHOICES), GRPO_CHOICE_(penalty.pair_score, GRPO_PAIR_SCORE_CHOICES),
-        GRPO_NUMBER_(penalty.pair_margin, FACTOR), GRPO_NUMBER_(penalty.pair_beta, FINITE), GRPO_NUMBER_(penalty.pair_coef, FINITE),
-        GRPO_NUMBER_(penalty.pair_gain, FACTOR),
-        GRPO_CHOICE_(weight.truncated, GRPO_TRUNCATED_CHOICES),
-        GRPO_CHOICE_(weight.trust, GRPO_TRUST_CHOICES),
-        GRPO_NUMBER_(weight.trust_low, BOUND), GRPO_NUMBER_(weight.trust_high, BOUND), GRPO_NUMBER_(weight.ring_low, FACTOR),
-        GRPO_NUMBER_(weight.ring_high, BOUND),
-        GRPO_CHOICE_(weight.off_policy, GRPO_OFF_POLICY_CHOICES), GRPO_NUMBER_(weight.off_policy_max, ANY),
-        GRPO_CHOICE_(weight.selected, GRPO_SELECTED_CHOICES), GRPO_CHOICE_(weight.correction, GRPO_CORRECTION_CHOICES),
-        GRPO_CHOICE_(weight.correction_unit, GRPO_CORRECTION_UNIT_CHOICES),
-        GRPO_NUMBER_(weight.correction_low, FINITE), GRPO_NUMBER_(weight.correction_high, ANY),
-        GRPO_NUMBER_(weight.correction_clamp, ANY),
-        GRPO_CHOICE_(weight.correction_norm, GRPO_CORRECTION_NORM_CHOICES),
-        GRPO_CHOICE_(weight.drift, GRPO_DRIFT_CHOICES), GRPO_NUMBER_(weight.drift_low, FINITE),
-        GRPO_NUMBER_(weight.drift_high, ANY),
-        GRPO_CHOICE_(weight.reject, GRPO_REJECT_CHOICES),
-        GRPO_CHOICE_(weight.reject_unit, GRPO_REJECT_UNIT_CHOICES),
-        GRPO_NUMBER_(weight.reject_low, ANY), GRPO_NUMBER_(weight.reject_high, ANY), GRPO_NUMBER_(weight.veto, FACTOR),
-        GRPO_CHOICE_(weight.rejected, GRPO_REJECTED_CHOICES),
-        GRPO_CHOICE_(weight.future, GRPO_FUTURE_CHOICES),
-        GRPO_NUMBER_(weight.future_half_life, FINITE), GRPO_NUMBER_(weight.future_max, ANY),
-        GRPO_NUMBER_(weight.future_low, FINITE), GRPO_NUMBER_(weight.future_high, ANY), GRPO_NUMBER_(weight.future_safe, ANY),
-        GRPO_NUMBER_(weight.future_safe_low, FINITE), GRPO_NUMBER_(weight.future_safe_high, ANY),
-        GRPO_CHOICE_(weight.given, GRPO_GIVEN_CHOICES),
-        GRPO_CHOICE_(aggregation.kind, GRPO_AGGREGATION_CHOICES),
-        GRPO_NUMBER_(aggregation.constant, FINITE),
-        GRPO_NUMBER_(aggregation.power, FINITE), GRPO_CHOICE_(aggregation.empty, GRPO_EMPTY_CHOICES)
+    static const grpo_field fields[] = { GRPO_FIELDS_ };
 #undef GRPO_CHOICE_
 #undef GRPO_NUMBER_
 #undef GRPO_NAME_OR_
 #undef GRPO_ONE_
-    };
     *count = (int)(sizeof fields / sizeof *fields);
     return fields;
 }
