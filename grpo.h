@@ -589,6 +589,13 @@ typedef struct {
     double advantage_low, advantage_high;           /* clamp; both 0: none */
 } grpo_advantage;
 
+/* the filter of KRPO: starts at mean 0, variance 1 */
+typedef struct { grpo_dd mean, variance, residual; } grpo_kalman;
+
+/* alpha and beta of BNPO: with v the variance of the prompts' means and mu their mean, 1 + max(0, m mu/3) and 1 + max(0, m (1 - mu)/3),
+ * m = mu (1 - mu)/v - 1 */
+typedef struct { grpo_dd alpha, beta; } grpo_beta;
+
 /* the divisor sigma from a variance */
 GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place place) {
     switch (place) {
@@ -598,6 +605,8 @@ GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place place)
     default:                 return sqrt(variance) + eps;
     }
 }
+
+GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length);       /* of VAPO: 1 - 1/max(1, alpha T) */
 
 /* ======== axis 3: ratio ===========================================================================================================
  * How far has the policy moved, over which unit?  From d_t = logp - logp_old to the log-ratio y_t of the unit that token t is in. */
@@ -2827,71 +2836,9 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
     }
 }
 
-/* ---- statistics of the batch ---- */
+/* ---- rewards to advantages ---- */
 
-static int grpo_needs_moments_(const grpo_advantage *a) {
-    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_gain_is_of_batch_(a->gain)
-        || a->second != GRPO_SECOND_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
-}
-
-/* item `at` of a column */
-static void grpo_moments_of_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m) {
-    const grpo_advantage *a = &e->obj->advantage;
-    const grpo_dd raw = grpo_item_reward_(e, s, at), R = grpo_transformed_(e, s, raw);
-    if (a->baseline == GRPO_BASELINE_BATCH_MEAN && a->transform != GRPO_TRANSFORM_PASS_AT_K) grpo_sum_add_dd_(&m->column[s->column], R);
-    if (s->column) return;
-    m->items++;
-    m->nonzero_items += raw.hi != 0;
-    if (a->scale == GRPO_SCALE_BATCH_STD) grpo_values_take_(&m->values, R);
-    if (a->scale == GRPO_SCALE_BATCH_CENTRED_STD) {
-        double divisor;
-        const grpo_dd x = grpo_residual_(e, s, at, 0, &divisor);        /* without the shift, as V is; a that is 0 is not shifted */
-        const int zero = grpo_is_zero_singleton_(a, s);
-        grpo_values_take_(&m->values, zero ? grpo_dd_of_(a->shift) : grpo_dd_steady_(grpo_dd_div(x, divisor)));
-    }
-    if (a->second == GRPO_SECOND_BATCH) grpo_values_take_(&m->values, grpo_dd_of_(grpo_item_advantage_(e, at)));
-}
-
-/* the group at hand */
-static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
-    const grpo_advantage *a = &e->obj->advantage;
-    int64_t i;
-    int k;
-    for (k = 0; k < e->columns; k++) {
-        grpo_index_ at = grpo_before_items_(e);
-        while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_of_item_(e, &e->group[k], at, m);
-    }
-    for (i = e->begin; i < e->end; i++) {
-        if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->second == GRPO_SECOND_TOKENS) grpo_credit_response_(e, i, m, NULL);
-        m->sequences++;
-        m->sequences_nonempty += grpo_unmasked_(e->batch, i) > 0;
-        m->degenerate_sequences += e->group[0].equal;
-    }
-    grpo_further_moments_of_group_(e, m);
-}
-
-/* the batch's statistics as the items and tokens need them */
-static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
-    const grpo_advantage *a = &e->obj->advantage;
-    const double gain = grpo_batch_gain_(a->gain, m);
-    int k;
-    e->gain = gain;
-    e->batch_count = (double)m->values.count;
-    e->tokens = (double)m->tokens;
-    e->entropy = grpo_sum_dd_(&m->entropy);
-    e->divergence = grpo_sum_dd_(&m->divergence);
-    e->batch_variance = grpo_variance_(&m->values, a->std);
-    e->batch_sum = grpo_sum_dd_(&m->values.sum);
-    if (a->scale == GRPO_SCALE_BETA) grpo_take_beta_(e, &m->values);
-    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = gain own + rest */
-        e->batch_variance *= gain * gain;
-        e->batch_sum = grpo_dd_mul(e->batch_sum, gain);
-        grpo_take_parted_moments_(e, m);
-    } else if (a->baseline == GRPO_BASELINE_BATCH_MEAN) {
-        e->items = (double)m->items;
-        for (k = 0; k < e->columns; k++) e->column_sum[k] = grpo_sum_dd_(&m->column[k]);
-    }
-}
+static int grpo_needs_moments_(const grpo_advantage *a);               /* does the axis look at the whole batch? */
 
 static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objective *obj, const grpo_batch *batch) {
     const grpo_status st = grpo_check_(obj, batch, NULL, grpo_advantage_needs_, 0);
@@ -2902,23 +2849,7 @@ static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objectiv
     return grpo_check_rewards_(e);
 }
 
-/* ---- rewards to advantages ---- */
-
-static void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
-    int64_t g;
-    for (g = 0; g < e->batch->n_groups; g++) {
-        grpo_take_group_(e, g);
-        grpo_moments_of_group_(e, moments);
-    }
-}
-
-/* of a batch that is all there is */
-GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e) {
-    grpo_moments m;
-    memset(&m, 0, sizeof m);
-    grpo_add_moments_(e, &m);
-    grpo_take_moments_(e, &m);
-}
+GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e);           /* of a batch that is all there is */
 
 static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
     int64_t g, i;
@@ -2927,37 +2858,6 @@ static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
         for (i = e->begin; i < e->end; i++) grpo_credit_response_(e, i, NULL, advantage);
         if (e->obj->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) grpo_subtract_token_baseline_(e, advantage);
     }
-}
-
-static grpo_status grpo_check_moments_(const grpo_moments *m) {
-    const int64_t counts[] = { m->values.count, m->tokens, m->items, m->sequences, m->sequences_nonempty, m->degenerate_sequences,
-                               m->nonzero_items };
-    return grpo_are_counts_(counts, sizeof counts / sizeof *counts) ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
-}
-
-grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments) {
-    grpo_estimator_ e;
-    grpo_status st;
-    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!moments) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
-    st = grpo_check_moments_(moments);
-    if (!st) st = grpo_estimator_start_(&e, obj, batch);
-    if (!st) grpo_add_moments_(&e, moments);
-    return st;
-}
-
-grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage) {
-    grpo_estimator_ e;
-    grpo_status st;
-    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
-    if (!moments && grpo_needs_moments_(&obj->advantage)) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
-    st = grpo_needs_moments_(&obj->advantage) ? grpo_check_moments_(moments) : GRPO_OK;
-    if (!st) st = grpo_estimator_start_(&e, obj, batch);
-    if (st) return st;
-    if (grpo_needs_moments_(&obj->advantage)) grpo_take_moments_(&e, moments);
-    grpo_write_advantages_(&e, advantage);
-    return GRPO_OK;
 }
 
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage) {
@@ -3038,88 +2938,19 @@ static grpo_cursor_ grpo_cursor_of_(int64_t begin, int64_t end) {
     return c;
 }
 
-/* the segment that token t of s is in; without step_end the response */
-static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
-    grpo_span_ x;
-    x.begin = t;
-    x.end = t + 1;
-    while (x.begin > s->begin && !(b->step_end && b->step_end[x.begin - 1])) x.begin--;
-    while (x.end < s->end && !(b->step_end && b->step_end[x.end - 1])) x.end++;
-    return x;
-}
-
 static int grpo_is_in_(grpo_span_ x, int64_t t) { return t >= x.begin && t < x.end; }
 
-/* q */
-static grpo_dd grpo_correction_log_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes) {
-    double c = o->weight.correction_clamp;
-    return grpo_clamp(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]), -c, c, passes);
-}
+static grpo_dd grpo_correction_log_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes);      /* q */
+static grpo_corrected grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span);      /* v of a span */
 
-/* the statistic of one token; *passes: it is q itself, not a bound of its clamp */
-static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_reject_kind kind, int *passes) {
-    return grpo_reject_statistic(kind, grpo_correction_log_(o, b, t, passes), (double)b->logp_old[t], (double)b->logp_rollout[t]);
-}
+/* the whole of it, by a pooled statistic or a veto */
+static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);
 
-/* the statistic pooled over the tokens of a span that are in the mask */
-static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_reject_kind kind, grpo_how how) {
-    grpo_sum sum;
-    grpo_dd x, most = { -HUGE_VAL, 0 };
-    int64_t t, n = 0;
-    int passes;
-    memset(&sum, 0, sizeof sum);
-    for (t = span.begin; t < span.end; t++) {
-        if (!grpo_is_unmasked_(b, t)) continue;
-        x = grpo_statistic_(o, b, t, kind, &passes);
-        if (grpo_dd_less(most, x)) most = x;
-        if (kind == GRPO_REJECT_RATIO && passes) grpo_sum_add_diff_(&sum, (double)b->logp_old[t], (double)b->logp_rollout[t]);
-        else grpo_sum_add_dd_(&sum, x);
-        n++;
-    }
-    if (how == GRPO_HOW_MAX) return most;
-    x = grpo_sum_dd_(&sum);
-    return how == GRPO_HOW_MEAN && n ? grpo_dd_div(x, (double)n) : x;
-}
-
-static grpo_corrected grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
-    const grpo_dd q = grpo_pooled_(o, b, span, GRPO_REJECT_RATIO, grpo_correction_pool_(o->weight.correction_unit).how);
-    return grpo_correct(&o->weight, grpo_ratio_exp(q));
-}
-
-/* is the span rejected by its pooled statistic? */
-static int grpo_span_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
-    const grpo_weight *w = &o->weight;
-    return !grpo_accepts(w, grpo_pooled_(o, b, span, w->reject, grpo_reject_pool_(w->reject_unit).how));
-}
-
-static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
-    const grpo_weight *w = &o->weight;
-    int64_t t;
-    int passes;
-    if (grpo_rejects_over_(w, GRPO_OVER_SEQUENCE) && grpo_span_rejected_(o, b, response)) return 1;
-    for (t = response.begin; w->veto != 0 && t < response.end; t++)
-        if (grpo_is_unmasked_(b, t) && grpo_correction_log_(o, b, t, &passes).hi < log(w->veto)) return 1;
-    return 0;
-}
-
-/* what the weight axis pools over the segment of token t */
-static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
-    grpo_segment_ x;
-    x.span = grpo_segment_at_(b, s, t);
-    x.correction = s->correction;
-    if (grpo_corrects_over_(&o->weight, GRPO_OVER_SEGMENT)) x.correction = grpo_pooled_correction_(o, b, x.span);
-    x.rejected = grpo_rejects_over_(&o->weight, GRPO_OVER_SEGMENT) && grpo_span_rejected_(o, b, x.span);
-    return x;
-}
+/* what is pooled over the segment of t */
+static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t);
 
 /* is the token outside of a band? */
-static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_corrected v) {
-    const grpo_weight *w = &o->weight;
-    int passes;
-    if (!v.inside && (w->correction == GRPO_CORRECTION_MASK || w->correction == GRPO_CORRECTION_REJECT)) return 1;
-    if (!grpo_rejects_over_(w, GRPO_OVER_TOKEN)) return 0;
-    return !grpo_accepts(w, grpo_statistic_(o, b, t, w->reject, &passes));
-}
+static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_corrected v);
 
 /* segment: that of the token before, if there was one */
 GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
@@ -3183,83 +3014,17 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
     return s;
 }
 
-/* is token t of sequence i, if it counts, among those of the likelihood term? */
-static int grpo_in_likelihood_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, int64_t i, int64_t t) {
-    switch (o->penalty.likelihood_on) {
-    case GRPO_LIKELIHOOD_CORRECT:  return b->reward[i] > 0;
-    case GRPO_LIKELIHOOD_POSITIVE: return advantage[t] > 0;
-    case GRPO_LIKELIHOOD_SELECTED: return b->selected[t] != 0;
-    case GRPO_LIKELIHOOD_ALL:      return 1;
-    case GRPO_LIKELIHOOD_NOT_NEGATIVE: return advantage[t] >= 0;
-    default:                       return 0;
-    }
-}
+static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g);
 
-/* is reward a above reward b by more than the margin? */
-static int grpo_is_preferred_(const grpo_objective *o, double a, double b) {
-    return grpo_dd_exceeds(grpo_two_diff(a, b), o->penalty.pair_margin);
-}
-
-/* of one group, the sequences with tokens that count found in blocks */
-static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
-    uint8_t counts[256];
-    const int64_t most = (int64_t)sizeof counts, end = b->group_begin[g + 1];
-    int64_t i, j, block, n, pairs = 0;
-    for (block = b->group_begin[g]; block < end; block += most) {
-        n = end - block < most ? end - block : most;
-        for (j = 0; j < n; j++) counts[j] = grpo_sequence_at_(o, b, block + j).count > 0;
-        for (i = b->group_begin[g]; i < end; i++) {
-            if (!(i >= block && i < block + n ? counts[i - block] : grpo_sequence_at_(o, b, i).count > 0)) continue;
-            for (j = 0; j < n; j++) pairs += counts[j] && grpo_is_preferred_(o, (double)b->reward[i], (double)b->reward[block + j]);
-        }
-    }
-    return pairs;
-}
-
-/* positive_tokens and likelihood_tokens */
 static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s,
-                               grpo_totals *totals) {
-    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    if (!grpo_counts_by_sign_(o) && o->penalty.likelihood_on == GRPO_LIKELIHOOD_NONE) return;
-    while (grpo_next_active_(o, b, s, &c)) {
-        totals->positive_tokens += grpo_counts_by_sign_(o) && advantage[c.t] > 0;
-        totals->likelihood_tokens += grpo_in_likelihood_(o, b, advantage, s->index, c.t);
-    }
-}
+                               grpo_totals *totals);                   /* positive_tokens, likelihood_tokens */
 
-/* of a response: has it A > 0 at the first token that counts? */
-static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s) {
-    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    return grpo_next_active_(o, b, s, &c) && advantage[c.t] > 0;
-}
+/* A > 0 at the first token that counts? */
+static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s);
 
-/* for the mean of the correction weights: one of each token that counts, or where the unit is the response the mean of those, of which
- * rejection leaves v or 0 */
-static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals) {
-    const int whole = grpo_correction_pool_(o->weight.correction_unit).over == GRPO_OVER_SEQUENCE;
-    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    double v = 0, accepted = 0;
-    if (o->weight.correction_norm == GRPO_CORRECTION_NORM_NONE || s->count == 0) return;
-    totals->weights += whole ? 1 : s->count;
-    while (grpo_next_active_(o, b, s, &c)) {
-        if (!whole) grpo_sum_add_(&totals->weight, c.v);
-        if (c.v != 0) { v = c.v; accepted++; }
-    }
-    if (whole && v < HUGE_VAL) grpo_sum_add_dd_(&totals->weight, grpo_dd_div(grpo_two_prod(v, accepted), (double)s->count));
-    else if (whole) grpo_sum_add_(&totals->weight, v);
-}
-
-/* do the rewards of group g differ by more than 1e-6? */
-static int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
-    double least = (double)b->reward[b->group_begin[g]], most = least;
-    int64_t i;
-    for (i = b->group_begin[g] + 1; i < b->group_begin[g + 1]; i++) {
-        const double r = (double)b->reward[i];
-        if (r < least) least = r;
-        if (r > most) most = r;
-    }
-    return grpo_dd_exceeds(grpo_two_diff(most, least), 1e-6);
-}
+/* for the mean of the correction weights */
+static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals);
+static int grpo_rewards_vary_(const grpo_batch *b, int64_t g);         /* by more than 1e-6 */
 
 /* grpo_count of what has been checked */
 static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
@@ -3282,22 +3047,6 @@ static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, 
         if (obj->penalty.pairs != GRPO_PAIRS_NONE) totals->pairs += grpo_count_pairs_(obj, batch, g);
     }
     grpo_sum_carry_(&totals->weight);
-}
-
-static int grpo_are_totals_(const grpo_totals *n) {
-    const int64_t counts[] = { n->tokens, n->sequences, n->sequences_nonempty, n->groups, n->groups_nonempty, n->ranks, n->positive_tokens,
-                               n->positive_sequences, n->varied_tokens, n->likelihood_tokens, n->pairs, n->weights };
-    return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
-}
-
-grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
-    grpo_status st;
-    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!totals) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
-    if (!grpo_are_totals_(totals)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
-    st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
-    if (!st) grpo_count_all_(obj, batch, advantage, totals);
-    return st;
 }
 
 /* ---- evaluation ---------------------------------------------------------------------------------------------------------------- */
@@ -3377,40 +3126,8 @@ GRPO_INLINE_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t) {
     return grpo_probability_range(grpo_behaviour_(r, t), s->eps_low, s->eps_high, s->bound_cap);
 }
 
-/* would the token's gradient drive a stale response further off? */
-static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A) {
-    double o, b;
-    if (r->obj->weight.off_policy != GRPO_OFF_POLICY_TOTAL_VARIATION) return A < 0;
-    o = (double)r->batch->logp_old[t]; b = (double)r->batch->logp_rollout[t];
-    return A > 0 ? o > b : A < 0 && o < b;
-}
-
-/* do trust or off_policy drop the token? */
-static inline int grpo_distrusted_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio) {
-    const grpo_weight *c = &r->obj->weight;
-    const double A = (double)r->advantage[t];
-    if (s->stale && grpo_widens_gap_(r, t, A)) return 1;
-    return c->trust != GRPO_TRUST_NONE && !grpo_trusts(c, ratio, A, (double)r->batch->logp[t], grpo_behaviour_(r, t));
-}
-
-static int grpo_unselected_(const grpo_run_ *r, int64_t t) {
-    const grpo_selected_kind kind = r->obj->weight.selected;
-    return kind != GRPO_SELECTED_ALL && (kind == GRPO_SELECTED_KEEP) == !r->batch->selected[t];
-}
-
-/* v g, g the drift of the token or of its sequence */
-static inline double grpo_with_drift_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double v) {
-    const grpo_weight *c = &r->obj->weight;
-    if (c->drift != GRPO_DRIFT_TOKEN) return grpo_times(v, s->drift);
-    return grpo_times(v, grpo_drift(c, grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t])));
-}
-
-/* M v g; *distrusted: trust or off_policy dropped the token */
 static inline double grpo_policy_weight_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio, double v,
-                                         int *distrusted) {
-    *distrusted = grpo_distrusted_(r, s, t, ratio);
-    return *distrusted || grpo_unselected_(r, t) ? 0 : grpo_with_drift_(r, s, t, v);
-}
+                                         int *distrusted);             /* M v g; *distrusted: trust or off_policy dropped the token */
 
 /* M v g S of S = x; pool: the side on which the ratio's pool has clipped the token */
 GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
@@ -3472,22 +3189,11 @@ static double grpo_coefficient_(const grpo_scales *scales, double divisor) {
 /* x over the token's own divisor */
 static inline double grpo_over_own_(const grpo_token_ *k, double x) { return k->divisor == 1 ? x : x / k->divisor; }
 
-static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
-    return r->scales.likelihood != 0 && !k->gated && grpo_in_likelihood_(r->obj, r->batch, r->advantage, s->index, k->t);
-}
+static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
+static grpo_term grpo_likelihood_term_(const grpo_run_ *r, int64_t t);
 
-static grpo_term grpo_likelihood_term_(const grpo_run_ *r, int64_t t) {
-    const grpo_batch *b = r->batch;
-    return grpo_likelihood(&r->obj->penalty, (double)b->logp[t], b->logp_old ? (double)b->logp_old[t] : 0,
-                           b->logp_teacher ? (double)b->logp_teacher[t] : 0);
-}
-
-/* the gradient of what is added to the loss beside the terms, over factor */
-static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
-    double g = s->group->preference_slope ? s->group->preference_slope[s->member] : 0;
-    if (grpo_has_likelihood_(r, s, k)) g = grpo_plus(g, grpo_times(r->scales.likelihood, grpo_likelihood_term_(r, k->t).d_logp));
-    return g;
-}
+/* what is added beside the terms, over factor */
+static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
 
 /* of the token's terms over its divisor: the derivatives by its log-probability and by its ratio, the same whoever asks to the bit */
 static inline double grpo_slope_by_logp_(const grpo_token_ *k, const grpo_term *policy, const grpo_term *penalty) {
@@ -3552,18 +3258,8 @@ GRPO_INLINE_ int grpo_report_gap_(double (*difference)[GRPO_BLOCK_], int n, doub
     return 1;
 }
 
-/* the same of what is infinite, at once */
-static void grpo_report_old_(grpo_partial *p, double l, double old) {
-    grpo_sum_add_diff_(&p->sum[GRPO_SUM_OLD_K1], old, l);
-    grpo_sum_add_(&p->sum[GRPO_SUM_OLD_K3], grpo_exp_minus_linear(grpo_two_diff(l, old)));
-}
-
-static void grpo_report_ref_(grpo_partial *p, double l, double ref) {
-    const grpo_dd D = grpo_two_diff(l, ref);
-    grpo_sum_add_diff_(&p->sum[GRPO_SUM_KL_K1], l, ref);
-    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl(GRPO_KL_K2, D).value);
-    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl(GRPO_KL_K3, D).value);
-}
+static void grpo_report_old_(grpo_partial *p, double l, double old);   /* the same of what is infinite, at once */
+static void grpo_report_ref_(grpo_partial *p, double l, double ref);
 
 /* everything the report takes from one token */
 GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
@@ -3628,86 +3324,8 @@ static grpo_walk_ grpo_walk_from_(int64_t end) {
     return k;
 }
 
-/* F_t = d_t + 2^(-1/half_life) F_(t+1).  The decay makes no K a 0. */
-static void grpo_add_future_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d) {
-    const double infinite = k->infinite * r->decay.hi;
-    if (k->infinite != 0) k->infinite = infinite != 0 ? infinite : k->infinite > 0 ? DBL_MIN : -DBL_MIN;
-    k->future = grpo_dd_add(grpo_dd_product(k->future, r->decay), d);
-    if (grpo_is_finite(k->future.hi)) return;
-    k->infinite += k->future.hi > 0 ? 1 : -1;
-    k->future = grpo_dd_of_(0);
-}
-
-/* the factor that comes of it */
-static double grpo_future_factor_(const grpo_run_ *r, grpo_walk_ *k) {
-    const grpo_weight *c = &r->obj->weight;
-    const int64_t t = k->token.t;
-    grpo_dd d = { 0, 0 }, all;
-    double ratio;
-    if (k->token.counts) d = grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t]);
-    ratio = grpo_exp(d);
-    grpo_add_future_(r, k, c->future_max != 0 && ratio > c->future_max ? grpo_dd_of_(0) : d);
-    all = k->future;
-    if (k->infinite != 0) all = grpo_dd_of_(k->infinite > 0 ? HUGE_VAL : -HUGE_VAL);
-    return k->token.counts ? grpo_future_weight(c, all, ratio, (double)r->advantage[t]) : 1;
-}
-
-/* v over the mean of the correction weights */
-static double grpo_normalised_weight_(const grpo_run_ *r, double v) {
-    if (r->scales.norm.hi == 0 || v == 0) return v;
-    if (r->scales.norm.hi == HUGE_VAL) return v == HUGE_VAL ? r->scales.norm_top : 0;
-    return v == HUGE_VAL ? v : grpo_dd_quotient(grpo_dd_of_(v), r->scales.norm).hi;
-}
-
-/* tokens of the segment that count */
-static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ segment) {
-    grpo_cursor_ c = grpo_cursor_of_(segment.begin, segment.end);
-    int64_t n = 0;
-    while (grpo_next_(r, s, &c)) n++;
-    return n ? (double)n : 1;
-}
-
-/* the tokens that share the likelihood's gate with token t */
-static grpo_span_ grpo_gate_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t) {
-    grpo_span_ x;
-    if (grpo_gate_pool_(r->obj->penalty.likelihood_gate).over == GRPO_OVER_SEGMENT) return grpo_segment_at_(r->batch, s, t);
-    x.begin = s->begin; x.end = s->end;
-    return x;
-}
-
-/* is it shut?  Exactly: the sum's rounding keeps its sign */
-static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ gate) {
-    const grpo_batch *b = r->batch;
-    grpo_cursor_ c = grpo_cursor_of_(gate.begin, gate.end);
-    grpo_sum lost;
-    memset(&lost, 0, sizeof lost);
-    while (grpo_next_(r, s, &c))
-        if (grpo_in_likelihood_(r->obj, b, r->advantage, s->index, c.t))
-            grpo_sum_add_diff_(&lost, (double)b->logp_old[c.t], (double)b->logp[c.t]);
-    return !(grpo_sum_value_(&lost) > 0);
-}
-
 /* factors, divisor, gate and bounds of the token at hand, where they are more than its correction weight v */
-static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v) {
-    const grpo_given_kind given = r->obj->weight.given;
-    const double future = r->obj->weight.future != GRPO_FUTURE_NONE ? grpo_future_factor_(r, k) : 1;
-    grpo_token_ *x = &k->token;
-    if (!x->counts) return;
-    if (r->obj->penalty.likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE && r->scales.likelihood != 0 && !grpo_is_in_(k->gate, x->t)) {
-        k->gate = grpo_gate_at_(r, s, x->t);
-        x->gated = grpo_gate_is_shut_(r, s, k->gate);
-    }
-    x->factor.policy = grpo_times(grpo_normalised_weight_(r, v), future);
-    x->factor.term = given == GRPO_GIVEN_TERM ? (double)r->batch->weight[x->t] : 1;
-    if (given != GRPO_GIVEN_NONE) x->factor.policy = grpo_times(x->factor.policy, (double)r->batch->weight[x->t]);
-    if (r->obj->surrogate.bounds == GRPO_BOUNDS_POSITION)
-        x->range = grpo_position_range(&r->obj->surrogate, (double)(s->count - k->met + 1));
-    if (grpo_counts_by_sign_(r->obj)) x->divisor = r->scales.by_sign[r->advantage[x->t] > 0];
-    if (r->obj->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_is_in_(k->share, x->t)) {
-        k->share = grpo_segment_at_(r->batch, s, x->t);
-        x->divisor = grpo_segment_tokens_(r, s, k->share);
-    }
-}
+static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v);
 
 /* one token back; 0 at the beginning of the span */
 GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, grpo_walk_ *k) {
@@ -3723,39 +3341,8 @@ GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, in
     return 1;
 }
 
-/* what off_policy takes the mean of, of one token */
-static void grpo_add_staleness_(const grpo_run_ *r, int64_t t, grpo_sum *sum) {
-    const grpo_weight *c = &r->obj->weight;
-    const grpo_batch *b = r->batch;
-    if (c->off_policy == GRPO_OFF_POLICY_TOTAL_VARIATION)
-        grpo_sum_add_(sum, fabs(grpo_exp_minus_one(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]))));
-    else grpo_sum_add_diff_(sum, (double)grpo_logp_of_(b, grpo_off_policy_whose_(c))[t], (double)b->logp[t]);
-}
-
-/* is the mean over the tokens that count above the bound? */
-static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    const grpo_weight *w = &r->obj->weight;
-    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    grpo_sum sum;
-    if (w->off_policy == GRPO_OFF_POLICY_NONE || s->count == 0) return 0;
-    memset(&sum, 0, sizeof sum);
-    while (grpo_next_(r, s, &c)) grpo_add_staleness_(r, c.t, &sum);
-    return grpo_dd_exceeds(grpo_dd_div(grpo_sum_dd_(&sum), (double)s->count), w->off_policy_max);
-}
-
-/* drift of a sequence as a whole, from its tokens that count */
-static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    const grpo_weight *w = &r->obj->weight;
-    const grpo_batch *b = r->batch;
-    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    grpo_sum sum;
-    grpo_dd x;
-    if (grpo_drift_pool_(w->drift).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
-    memset(&sum, 0, sizeof sum);
-    while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], (double)b->logp_old[c.t]);
-    x = grpo_sum_dd_(&sum);
-    return grpo_drift(w, grpo_drift_pool_(w->drift).how == GRPO_HOW_MEAN ? grpo_dd_div(x, (double)s->count) : x);
-}
+static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s);      /* does off_policy drop tokens of it? */
+static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s);      /* g of a sequence as a whole */
 
 /* tokens whose objective asks no more than a clip and a KL are evaluated in blocks; "blocks of tokens" below */
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term);      /* 0: one by one */
@@ -3785,21 +3372,8 @@ static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
     }
 }
 
-/* segments with a token that counts */
-static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
-    grpo_span_ last = { 0, 0 };
-    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    int64_t n = 0;
-    while (grpo_next_(r, s, &c)) if (!grpo_is_in_(last, c.t)) { last = grpo_segment_at_(r->batch, s, c.t); n++; }
-    return n;
-}
-
-/* the mean that correction_norm divides by; infinite ones among the weights are taken as equal */
-static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s) {
-    if (o->weight.correction_norm == GRPO_CORRECTION_NORM_NONE || n->weights == 0) return;
-    s->norm = grpo_dd_div(grpo_sum_dd_(&n->weight), (double)n->weights);
-    s->norm_top = n->weight.pos_inf ? (double)n->weights / (double)n->weight.pos_inf : 0;
-}
+static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s);      /* with a token that counts */
+static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s);  /* the mean that correction_norm divides by */
 
 /* what all terms of the batch share, from its counts */
 static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n) {
@@ -3821,12 +3395,6 @@ static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n
     if (s.alone && n->sequences_nonempty) s.pairs = p->pair_coef / (double)n->sequences_nonempty;
     grpo_take_norm_(o, n, &s);
     return s;
-}
-
-static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
-    return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
-        && a->likelihood == b->likelihood && a->pairs == b->pairs && a->alone == b->alone
-        && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
 }
 
 static grpo_group_counts_ grpo_count_group_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
@@ -3889,16 +3457,6 @@ static void grpo_run_groups_(const grpo_run_ *r, const grpo_method_ *how) {
     for (g = 0; g < r->batch->n_groups; g++) grpo_run_group_(r, g, how);
 }
 
-static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part) {
-    return all->tokens >= part->tokens && all->sequences >= part->sequences && all->sequences_nonempty >= part->sequences_nonempty
-        && all->groups >= part->groups && all->groups_nonempty >= part->groups_nonempty && all->ranks >= 0
-        && all->positive_tokens >= part->positive_tokens && all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
-        && all->positive_sequences >= part->positive_sequences
-        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences
-        && all->likelihood_tokens >= part->likelihood_tokens && all->pairs >= part->pairs && all->weights >= part->weights
-        && all->varied_tokens >= part->varied_tokens;
-}
-
 static int grpo_has_token_factors_(const grpo_objective *o) {
     const grpo_weight *w = &o->weight;
     return w->correction_norm != GRPO_CORRECTION_NORM_NONE || w->future != GRPO_FUTURE_NONE || w->given != GRPO_GIVEN_NONE
@@ -3917,25 +3475,9 @@ static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *
     return out->scratch_size >= how->scratch ? GRPO_OK : GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_scratch_size_);
 }
 
-static int grpo_is_partial_(const grpo_partial *p) {
-    const int64_t counts[] = { p->tokens, p->sequences, p->groups, p->masked_tokens, p->rejected_tokens, p->degenerate_groups,
-        p->ratio_tokens, p->weight_tokens, p->clips[0], p->clips[1], p->clips[2], p->clips[3] };
-    return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
-}
-
-/* what the batch's terms share, by the totals or, where there are none, by its own counts; the partial, if any, must be of the same */
+/* what the terms share; refuses totals or a partial of another batch */
 GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales) {
-    grpo_totals own;
-    if (partial && !grpo_is_partial_(partial)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
-    memset(&own, 0, sizeof own);
-    grpo_count_all_(obj, batch, advantage, &own);
-    if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
-    *scales = grpo_scales_of_(obj, totals ? totals : &own);
-    if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
-        return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
-    return GRPO_OK;
-}
+                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales);
 
 static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                    const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how) {
@@ -4002,31 +3544,6 @@ grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const 
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report) {
     if (grpo_is_of_gspo_(obj)) return grpo_needs_gspo_(obj);
     return grpo_run_once_(obj, batch, advantage, totals, out, report, &grpo_by_tokens_);
-}
-
-grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
-    int k;
-    if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
-    if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
-    if (!grpo_is_partial_(into)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
-    if (!grpo_is_partial_(from)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
-    if (from->scales.divisor == 0) return GRPO_OK;
-    if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
-    into->scales = from->scales;
-    for (k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
-    if (from->tokens && (!into->tokens || from->ratio_min < into->ratio_min)) into->ratio_min = from->ratio_min;
-    if (from->tokens && (!into->tokens || from->ratio_max > into->ratio_max)) into->ratio_max = from->ratio_max;
-    into->tokens += from->tokens;
-    into->ratio_tokens += from->ratio_tokens;
-    into->weight_tokens += from->weight_tokens;
-    into->sequences += from->sequences;
-    into->groups += from->groups;
-    into->masked_tokens += from->masked_tokens;
-    into->rejected_tokens += from->rejected_tokens;
-    into->degenerate_groups += from->degenerate_groups;
-    for (k = 0; k < 4; k++) into->clips[k] += from->clips[k];
-    into->overflow |= from->overflow;
-    return GRPO_OK;
 }
 
 static double grpo_part_of_(int64_t part, int64_t whole) { return whole ? (double)part / (double)whole : 0; }
@@ -4335,9 +3852,6 @@ GRPO_FN double grpo_teacher_shared(double A, grpo_dd gap, double share, double c
     return grpo_times(A, (1 - share) + share * grpo_within(w, 1 - clip, 1 + clip));
 }
 
-/* the filter of KRPO: starts at mean 0, variance 1 */
-typedef struct { grpo_dd mean, variance, residual; } grpo_kalman;
-
 /* takes x in: P' = P + process_noise, K = P'/(P' + observation_noise), mean += K (x - mean), P = (1 - K) P'; residual: x - mean after */
 GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_noise, double observation_noise) {
     const grpo_dd noise = grpo_dd_of_(observation_noise), predicted = grpo_dd_add(f.variance, grpo_dd_of_(process_noise));
@@ -4431,10 +3945,6 @@ GRPO_FN double grpo_beta_density(grpo_dd alpha, grpo_dd beta, grpo_dd p) {
     log_density = grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(alpha, minus_one), grpo_dd_log(p)));
     return grpo_exp(grpo_dd_add(log_density, grpo_dd_product(grpo_dd_add(beta, minus_one), grpo_dd_log(rest))));
 }
-
-/* alpha and beta of BNPO: with v the variance of the prompts' means and mu their mean, 1 + max(0, m mu/3) and 1 + max(0, m (1 - mu)/3),
- * m = mu (1 - mu)/v - 1 */
-typedef struct { grpo_dd alpha, beta; } grpo_beta;
 
 GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
     const grpo_dd one = grpo_dd_of_(1), rest = grpo_dd_minus_(one, mu);
@@ -5068,6 +4578,565 @@ static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind) {
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- axis 6: what is pooled over spans, rejection --------------------------------------------------------------------------------- */
+
+/* the segment that token t of s is in; without step_end the response */
+static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
+    grpo_span_ x;
+    x.begin = t;
+    x.end = t + 1;
+    while (x.begin > s->begin && !(b->step_end && b->step_end[x.begin - 1])) x.begin--;
+    while (x.end < s->end && !(b->step_end && b->step_end[x.end - 1])) x.end++;
+    return x;
+}
+
+/* q */
+static grpo_dd grpo_correction_log_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes) {
+    double c = o->weight.correction_clamp;
+    return grpo_clamp(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]), -c, c, passes);
+}
+
+/* the statistic of one token; *passes: it is q itself, not a bound of its clamp */
+static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_reject_kind kind, int *passes) {
+    return grpo_reject_statistic(kind, grpo_correction_log_(o, b, t, passes), (double)b->logp_old[t], (double)b->logp_rollout[t]);
+}
+
+/* the statistic pooled over the tokens of a span that are in the mask */
+static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_reject_kind kind, grpo_how how) {
+    grpo_sum sum;
+    grpo_dd x, most = { -HUGE_VAL, 0 };
+    int64_t t, n = 0;
+    int passes;
+    memset(&sum, 0, sizeof sum);
+    for (t = span.begin; t < span.end; t++) {
+        if (!grpo_is_unmasked_(b, t)) continue;
+        x = grpo_statistic_(o, b, t, kind, &passes);
+        if (grpo_dd_less(most, x)) most = x;
+        if (kind == GRPO_REJECT_RATIO && passes) grpo_sum_add_diff_(&sum, (double)b->logp_old[t], (double)b->logp_rollout[t]);
+        else grpo_sum_add_dd_(&sum, x);
+        n++;
+    }
+    if (how == GRPO_HOW_MAX) return most;
+    x = grpo_sum_dd_(&sum);
+    return how == GRPO_HOW_MEAN && n ? grpo_dd_div(x, (double)n) : x;
+}
+
+static grpo_corrected grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
+    const grpo_dd q = grpo_pooled_(o, b, span, GRPO_REJECT_RATIO, grpo_correction_pool_(o->weight.correction_unit).how);
+    return grpo_correct(&o->weight, grpo_ratio_exp(q));
+}
+
+/* is the span rejected by its pooled statistic? */
+static int grpo_span_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
+    const grpo_weight *w = &o->weight;
+    return !grpo_accepts(w, grpo_pooled_(o, b, span, w->reject, grpo_reject_pool_(w->reject_unit).how));
+}
+
+static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
+    const grpo_weight *w = &o->weight;
+    int64_t t;
+    int passes;
+    if (grpo_rejects_over_(w, GRPO_OVER_SEQUENCE) && grpo_span_rejected_(o, b, response)) return 1;
+    for (t = response.begin; w->veto != 0 && t < response.end; t++)
+        if (grpo_is_unmasked_(b, t) && grpo_correction_log_(o, b, t, &passes).hi < log(w->veto)) return 1;
+    return 0;
+}
+
+/* what the weight axis pools over the segment of token t */
+static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
+    grpo_segment_ x;
+    x.span = grpo_segment_at_(b, s, t);
+    x.correction = s->correction;
+    if (grpo_corrects_over_(&o->weight, GRPO_OVER_SEGMENT)) x.correction = grpo_pooled_correction_(o, b, x.span);
+    x.rejected = grpo_rejects_over_(&o->weight, GRPO_OVER_SEGMENT) && grpo_span_rejected_(o, b, x.span);
+    return x;
+}
+
+/* is the token outside of a band? */
+static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_corrected v) {
+    const grpo_weight *w = &o->weight;
+    int passes;
+    if (!v.inside && (w->correction == GRPO_CORRECTION_MASK || w->correction == GRPO_CORRECTION_REJECT)) return 1;
+    if (!grpo_rejects_over_(w, GRPO_OVER_TOKEN)) return 0;
+    return !grpo_accepts(w, grpo_statistic_(o, b, t, w->reject, &passes));
+}
+
+/* ---- what further divisors count -------------------------------------------------------------------------------------------------- */
+
+/* is token t of sequence i, if it counts, among those of the likelihood term? */
+static int grpo_in_likelihood_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, int64_t i, int64_t t) {
+    switch (o->penalty.likelihood_on) {
+    case GRPO_LIKELIHOOD_CORRECT:  return b->reward[i] > 0;
+    case GRPO_LIKELIHOOD_POSITIVE: return advantage[t] > 0;
+    case GRPO_LIKELIHOOD_SELECTED: return b->selected[t] != 0;
+    case GRPO_LIKELIHOOD_ALL:      return 1;
+    case GRPO_LIKELIHOOD_NOT_NEGATIVE: return advantage[t] >= 0;
+    default:                       return 0;
+    }
+}
+
+/* is reward a above reward b by more than the margin? */
+static int grpo_is_preferred_(const grpo_objective *o, double a, double b) {
+    return grpo_dd_exceeds(grpo_two_diff(a, b), o->penalty.pair_margin);
+}
+
+/* of one group, the sequences with tokens that count found in blocks */
+static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
+    uint8_t counts[256];
+    const int64_t most = (int64_t)sizeof counts, end = b->group_begin[g + 1];
+    int64_t i, j, block, n, pairs = 0;
+    for (block = b->group_begin[g]; block < end; block += most) {
+        n = end - block < most ? end - block : most;
+        for (j = 0; j < n; j++) counts[j] = grpo_sequence_at_(o, b, block + j).count > 0;
+        for (i = b->group_begin[g]; i < end; i++) {
+            if (!(i >= block && i < block + n ? counts[i - block] : grpo_sequence_at_(o, b, i).count > 0)) continue;
+            for (j = 0; j < n; j++) pairs += counts[j] && grpo_is_preferred_(o, (double)b->reward[i], (double)b->reward[block + j]);
+        }
+    }
+    return pairs;
+}
+
+/* positive_tokens and likelihood_tokens */
+static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s,
+                               grpo_totals *totals) {
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    if (!grpo_counts_by_sign_(o) && o->penalty.likelihood_on == GRPO_LIKELIHOOD_NONE) return;
+    while (grpo_next_active_(o, b, s, &c)) {
+        totals->positive_tokens += grpo_counts_by_sign_(o) && advantage[c.t] > 0;
+        totals->likelihood_tokens += grpo_in_likelihood_(o, b, advantage, s->index, c.t);
+    }
+}
+
+/* of a response: has it A > 0 at the first token that counts? */
+static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s) {
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    return grpo_next_active_(o, b, s, &c) && advantage[c.t] > 0;
+}
+
+/* for the mean of the correction weights: one of each token that counts, or where the unit is the response the mean of those, of which
+ * rejection leaves v or 0 */
+static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals) {
+    const int whole = grpo_correction_pool_(o->weight.correction_unit).over == GRPO_OVER_SEQUENCE;
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    double v = 0, accepted = 0;
+    if (o->weight.correction_norm == GRPO_CORRECTION_NORM_NONE || s->count == 0) return;
+    totals->weights += whole ? 1 : s->count;
+    while (grpo_next_active_(o, b, s, &c)) {
+        if (!whole) grpo_sum_add_(&totals->weight, c.v);
+        if (c.v != 0) { v = c.v; accepted++; }
+    }
+    if (whole && v < HUGE_VAL) grpo_sum_add_dd_(&totals->weight, grpo_dd_div(grpo_two_prod(v, accepted), (double)s->count));
+    else if (whole) grpo_sum_add_(&totals->weight, v);
+}
+
+/* do the rewards of group g differ by more than 1e-6? */
+static int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
+    double least = (double)b->reward[b->group_begin[g]], most = least;
+    int64_t i;
+    for (i = b->group_begin[g] + 1; i < b->group_begin[g + 1]; i++) {
+        const double r = (double)b->reward[i];
+        if (r < least) least = r;
+        if (r > most) most = r;
+    }
+    return grpo_dd_exceeds(grpo_two_diff(most, least), 1e-6);
+}
+
+/* the mean that correction_norm divides by; infinite ones among the weights are taken as equal */
+static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s) {
+    if (o->weight.correction_norm == GRPO_CORRECTION_NORM_NONE || n->weights == 0) return;
+    s->norm = grpo_dd_div(grpo_sum_dd_(&n->weight), (double)n->weights);
+    s->norm_top = n->weight.pos_inf ? (double)n->weights / (double)n->weight.pos_inf : 0;
+}
+
+/* segments with a token that counts */
+static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
+    grpo_span_ last = { 0, 0 };
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    int64_t n = 0;
+    while (grpo_next_(r, s, &c)) if (!grpo_is_in_(last, c.t)) { last = grpo_segment_at_(r->batch, s, c.t); n++; }
+    return n;
+}
+
+/* ---- M v g: trust, off_policy, selected, drift ------------------------------------------------------------------------------------ */
+
+/* would the token's gradient drive a stale response further off? */
+static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A) {
+    double o, b;
+    if (r->obj->weight.off_policy != GRPO_OFF_POLICY_TOTAL_VARIATION) return A < 0;
+    o = (double)r->batch->logp_old[t]; b = (double)r->batch->logp_rollout[t];
+    return A > 0 ? o > b : A < 0 && o < b;
+}
+
+/* do trust or off_policy drop the token? */
+static inline int grpo_distrusted_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio) {
+    const grpo_weight *c = &r->obj->weight;
+    const double A = (double)r->advantage[t];
+    if (s->stale && grpo_widens_gap_(r, t, A)) return 1;
+    return c->trust != GRPO_TRUST_NONE && !grpo_trusts(c, ratio, A, (double)r->batch->logp[t], grpo_behaviour_(r, t));
+}
+
+static int grpo_unselected_(const grpo_run_ *r, int64_t t) {
+    const grpo_selected_kind kind = r->obj->weight.selected;
+    return kind != GRPO_SELECTED_ALL && (kind == GRPO_SELECTED_KEEP) == !r->batch->selected[t];
+}
+
+/* v g, g the drift of the token or of its sequence */
+static inline double grpo_with_drift_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double v) {
+    const grpo_weight *c = &r->obj->weight;
+    if (c->drift != GRPO_DRIFT_TOKEN) return grpo_times(v, s->drift);
+    return grpo_times(v, grpo_drift(c, grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t])));
+}
+
+/* M v g; *distrusted: trust or off_policy dropped the token */
+static inline double grpo_policy_weight_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio, double v,
+                                         int *distrusted) {
+    *distrusted = grpo_distrusted_(r, s, t, ratio);
+    return *distrusted || grpo_unselected_(r, t) ? 0 : grpo_with_drift_(r, s, t, v);
+}
+
+/* what off_policy takes the mean of, of one token */
+static void grpo_add_staleness_(const grpo_run_ *r, int64_t t, grpo_sum *sum) {
+    const grpo_weight *c = &r->obj->weight;
+    const grpo_batch *b = r->batch;
+    if (c->off_policy == GRPO_OFF_POLICY_TOTAL_VARIATION)
+        grpo_sum_add_(sum, fabs(grpo_exp_minus_one(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]))));
+    else grpo_sum_add_diff_(sum, (double)grpo_logp_of_(b, grpo_off_policy_whose_(c))[t], (double)b->logp[t]);
+}
+
+/* is the mean over the tokens that count above the bound? */
+static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s) {
+    const grpo_weight *w = &r->obj->weight;
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    grpo_sum sum;
+    if (w->off_policy == GRPO_OFF_POLICY_NONE || s->count == 0) return 0;
+    memset(&sum, 0, sizeof sum);
+    while (grpo_next_(r, s, &c)) grpo_add_staleness_(r, c.t, &sum);
+    return grpo_dd_exceeds(grpo_dd_div(grpo_sum_dd_(&sum), (double)s->count), w->off_policy_max);
+}
+
+/* drift of a sequence as a whole, from its tokens that count */
+static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s) {
+    const grpo_weight *w = &r->obj->weight;
+    const grpo_batch *b = r->batch;
+    grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
+    grpo_sum sum;
+    grpo_dd x;
+    if (grpo_drift_pool_(w->drift).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
+    memset(&sum, 0, sizeof sum);
+    while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], (double)b->logp_old[c.t]);
+    x = grpo_sum_dd_(&sum);
+    return grpo_drift(w, grpo_drift_pool_(w->drift).how == GRPO_HOW_MEAN ? grpo_dd_div(x, (double)s->count) : x);
+}
+
+/* ---- further factors of a token: future, norm, segment, gate ---------------------------------------------------------------------- */
+
+/* F_t = d_t + 2^(-1/half_life) F_(t+1).  The decay makes no K a 0. */
+static void grpo_add_future_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d) {
+    const double infinite = k->infinite * r->decay.hi;
+    if (k->infinite != 0) k->infinite = infinite != 0 ? infinite : k->infinite > 0 ? DBL_MIN : -DBL_MIN;
+    k->future = grpo_dd_add(grpo_dd_product(k->future, r->decay), d);
+    if (grpo_is_finite(k->future.hi)) return;
+    k->infinite += k->future.hi > 0 ? 1 : -1;
+    k->future = grpo_dd_of_(0);
+}
+
+/* the factor that comes of it */
+static double grpo_future_factor_(const grpo_run_ *r, grpo_walk_ *k) {
+    const grpo_weight *c = &r->obj->weight;
+    const int64_t t = k->token.t;
+    grpo_dd d = { 0, 0 }, all;
+    double ratio;
+    if (k->token.counts) d = grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t]);
+    ratio = grpo_exp(d);
+    grpo_add_future_(r, k, c->future_max != 0 && ratio > c->future_max ? grpo_dd_of_(0) : d);
+    all = k->future;
+    if (k->infinite != 0) all = grpo_dd_of_(k->infinite > 0 ? HUGE_VAL : -HUGE_VAL);
+    return k->token.counts ? grpo_future_weight(c, all, ratio, (double)r->advantage[t]) : 1;
+}
+
+/* v over the mean of the correction weights */
+static double grpo_normalised_weight_(const grpo_run_ *r, double v) {
+    if (r->scales.norm.hi == 0 || v == 0) return v;
+    if (r->scales.norm.hi == HUGE_VAL) return v == HUGE_VAL ? r->scales.norm_top : 0;
+    return v == HUGE_VAL ? v : grpo_dd_quotient(grpo_dd_of_(v), r->scales.norm).hi;
+}
+
+/* tokens of the segment that count */
+static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ segment) {
+    grpo_cursor_ c = grpo_cursor_of_(segment.begin, segment.end);
+    int64_t n = 0;
+    while (grpo_next_(r, s, &c)) n++;
+    return n ? (double)n : 1;
+}
+
+/* the tokens that share the likelihood's gate with token t */
+static grpo_span_ grpo_gate_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t) {
+    grpo_span_ x;
+    if (grpo_gate_pool_(r->obj->penalty.likelihood_gate).over == GRPO_OVER_SEGMENT) return grpo_segment_at_(r->batch, s, t);
+    x.begin = s->begin; x.end = s->end;
+    return x;
+}
+
+/* is it shut?  Exactly: the sum's rounding keeps its sign */
+static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ gate) {
+    const grpo_batch *b = r->batch;
+    grpo_cursor_ c = grpo_cursor_of_(gate.begin, gate.end);
+    grpo_sum lost;
+    memset(&lost, 0, sizeof lost);
+    while (grpo_next_(r, s, &c))
+        if (grpo_in_likelihood_(r->obj, b, r->advantage, s->index, c.t))
+            grpo_sum_add_diff_(&lost, (double)b->logp_old[c.t], (double)b->logp[c.t]);
+    return !(grpo_sum_value_(&lost) > 0);
+}
+
+/* factors, divisor, gate and bounds of the token at hand, where they are more than its correction weight v */
+static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v) {
+    const grpo_given_kind given = r->obj->weight.given;
+    const double future = r->obj->weight.future != GRPO_FUTURE_NONE ? grpo_future_factor_(r, k) : 1;
+    grpo_token_ *x = &k->token;
+    if (!x->counts) return;
+    if (r->obj->penalty.likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE && r->scales.likelihood != 0 && !grpo_is_in_(k->gate, x->t)) {
+        k->gate = grpo_gate_at_(r, s, x->t);
+        x->gated = grpo_gate_is_shut_(r, s, k->gate);
+    }
+    x->factor.policy = grpo_times(grpo_normalised_weight_(r, v), future);
+    x->factor.term = given == GRPO_GIVEN_TERM ? (double)r->batch->weight[x->t] : 1;
+    if (given != GRPO_GIVEN_NONE) x->factor.policy = grpo_times(x->factor.policy, (double)r->batch->weight[x->t]);
+    if (r->obj->surrogate.bounds == GRPO_BOUNDS_POSITION)
+        x->range = grpo_position_range(&r->obj->surrogate, (double)(s->count - k->met + 1));
+    if (grpo_counts_by_sign_(r->obj)) x->divisor = r->scales.by_sign[r->advantage[x->t] > 0];
+    if (r->obj->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_is_in_(k->share, x->t)) {
+        k->share = grpo_segment_at_(r->batch, s, x->t);
+        x->divisor = grpo_segment_tokens_(r, s, k->share);
+    }
+}
+
+/* ---- beside the terms ------------------------------------------------------------------------------------------------------------- */
+
+static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
+    return r->scales.likelihood != 0 && !k->gated && grpo_in_likelihood_(r->obj, r->batch, r->advantage, s->index, k->t);
+}
+
+static grpo_term grpo_likelihood_term_(const grpo_run_ *r, int64_t t) {
+    const grpo_batch *b = r->batch;
+    return grpo_likelihood(&r->obj->penalty, (double)b->logp[t], b->logp_old ? (double)b->logp_old[t] : 0,
+                           b->logp_teacher ? (double)b->logp_teacher[t] : 0);
+}
+
+/* the gradient of what is added to the loss beside the terms, over factor */
+static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
+    double g = s->group->preference_slope ? s->group->preference_slope[s->member] : 0;
+    if (grpo_has_likelihood_(r, s, k)) g = grpo_plus(g, grpo_times(r->scales.likelihood, grpo_likelihood_term_(r, k->t).d_logp));
+    return g;
+}
+
+/* ---- what is infinite in the report ----------------------------------------------------------------------------------------------- */
+
+/* the same of what is infinite, at once */
+static void grpo_report_old_(grpo_partial *p, double l, double old) {
+    grpo_sum_add_diff_(&p->sum[GRPO_SUM_OLD_K1], old, l);
+    grpo_sum_add_(&p->sum[GRPO_SUM_OLD_K3], grpo_exp_minus_linear(grpo_two_diff(l, old)));
+}
+
+static void grpo_report_ref_(grpo_partial *p, double l, double ref) {
+    const grpo_dd D = grpo_two_diff(l, ref);
+    grpo_sum_add_diff_(&p->sum[GRPO_SUM_KL_K1], l, ref);
+    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl(GRPO_KL_K2, D).value);
+    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl(GRPO_KL_K3, D).value);
+}
+
+/* ---- statistics of the batch ------------------------------------------------------------------------------------------------------ */
+
+static int grpo_needs_moments_(const grpo_advantage *a) {
+    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_gain_is_of_batch_(a->gain)
+        || a->second != GRPO_SECOND_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
+}
+
+/* item `at` of a column */
+static void grpo_moments_of_item_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, grpo_moments *m) {
+    const grpo_advantage *a = &e->obj->advantage;
+    const grpo_dd raw = grpo_item_reward_(e, s, at), R = grpo_transformed_(e, s, raw);
+    if (a->baseline == GRPO_BASELINE_BATCH_MEAN && a->transform != GRPO_TRANSFORM_PASS_AT_K) grpo_sum_add_dd_(&m->column[s->column], R);
+    if (s->column) return;
+    m->items++;
+    m->nonzero_items += raw.hi != 0;
+    if (a->scale == GRPO_SCALE_BATCH_STD) grpo_values_take_(&m->values, R);
+    if (a->scale == GRPO_SCALE_BATCH_CENTRED_STD) {
+        double divisor;
+        const grpo_dd x = grpo_residual_(e, s, at, 0, &divisor);        /* without the shift, as V is; a that is 0 is not shifted */
+        const int zero = grpo_is_zero_singleton_(a, s);
+        grpo_values_take_(&m->values, zero ? grpo_dd_of_(a->shift) : grpo_dd_steady_(grpo_dd_div(x, divisor)));
+    }
+    if (a->second == GRPO_SECOND_BATCH) grpo_values_take_(&m->values, grpo_dd_of_(grpo_item_advantage_(e, at)));
+}
+
+/* the group at hand */
+static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
+    const grpo_advantage *a = &e->obj->advantage;
+    int64_t i;
+    int k;
+    for (k = 0; k < e->columns; k++) {
+        grpo_index_ at = grpo_before_items_(e);
+        while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_of_item_(e, &e->group[k], at, m);
+    }
+    for (i = e->begin; i < e->end; i++) {
+        if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->second == GRPO_SECOND_TOKENS) grpo_credit_response_(e, i, m, NULL);
+        m->sequences++;
+        m->sequences_nonempty += grpo_unmasked_(e->batch, i) > 0;
+        m->degenerate_sequences += e->group[0].equal;
+    }
+    grpo_further_moments_of_group_(e, m);
+}
+
+/* the batch's statistics as the items and tokens need them */
+static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
+    const grpo_advantage *a = &e->obj->advantage;
+    const double gain = grpo_batch_gain_(a->gain, m);
+    int k;
+    e->gain = gain;
+    e->batch_count = (double)m->values.count;
+    e->tokens = (double)m->tokens;
+    e->entropy = grpo_sum_dd_(&m->entropy);
+    e->divergence = grpo_sum_dd_(&m->divergence);
+    e->batch_variance = grpo_variance_(&m->values, a->std);
+    e->batch_sum = grpo_sum_dd_(&m->values.sum);
+    if (a->scale == GRPO_SCALE_BETA) grpo_take_beta_(e, &m->values);
+    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = gain own + rest */
+        e->batch_variance *= gain * gain;
+        e->batch_sum = grpo_dd_mul(e->batch_sum, gain);
+        grpo_take_parted_moments_(e, m);
+    } else if (a->baseline == GRPO_BASELINE_BATCH_MEAN) {
+        e->items = (double)m->items;
+        for (k = 0; k < e->columns; k++) e->column_sum[k] = grpo_sum_dd_(&m->column[k]);
+    }
+}
+
+static void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
+    int64_t g;
+    for (g = 0; g < e->batch->n_groups; g++) {
+        grpo_take_group_(e, g);
+        grpo_moments_of_group_(e, moments);
+    }
+}
+
+/* of a batch that is all there is */
+GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e) {
+    grpo_moments m;
+    memset(&m, 0, sizeof m);
+    grpo_add_moments_(e, &m);
+    grpo_take_moments_(e, &m);
+}
+
+/* ---- in parts --------------------------------------------------------------------------------------------------------------------- */
+
+static int grpo_are_totals_(const grpo_totals *n) {
+    const int64_t counts[] = { n->tokens, n->sequences, n->sequences_nonempty, n->groups, n->groups_nonempty, n->ranks, n->positive_tokens,
+                               n->positive_sequences, n->varied_tokens, n->likelihood_tokens, n->pairs, n->weights };
+    return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
+}
+
+grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
+    grpo_status st;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!totals) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
+    if (!grpo_are_totals_(totals)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
+    st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
+    if (!st) grpo_count_all_(obj, batch, advantage, totals);
+    return st;
+}
+
+static grpo_status grpo_check_moments_(const grpo_moments *m) {
+    const int64_t counts[] = { m->values.count, m->tokens, m->items, m->sequences, m->sequences_nonempty, m->degenerate_sequences,
+                               m->nonzero_items };
+    return grpo_are_counts_(counts, sizeof counts / sizeof *counts) ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
+}
+
+grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments) {
+    grpo_estimator_ e;
+    grpo_status st;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!moments) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
+    st = grpo_check_moments_(moments);
+    if (!st) st = grpo_estimator_start_(&e, obj, batch);
+    if (!st) grpo_add_moments_(&e, moments);
+    return st;
+}
+
+grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage) {
+    grpo_estimator_ e;
+    grpo_status st;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
+    if (!moments && grpo_needs_moments_(&obj->advantage)) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
+    st = grpo_needs_moments_(&obj->advantage) ? grpo_check_moments_(moments) : GRPO_OK;
+    if (!st) st = grpo_estimator_start_(&e, obj, batch);
+    if (st) return st;
+    if (grpo_needs_moments_(&obj->advantage)) grpo_take_moments_(&e, moments);
+    grpo_write_advantages_(&e, advantage);
+    return GRPO_OK;
+}
+
+static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part) {
+    return all->tokens >= part->tokens && all->sequences >= part->sequences && all->sequences_nonempty >= part->sequences_nonempty
+        && all->groups >= part->groups && all->groups_nonempty >= part->groups_nonempty && all->ranks >= 0
+        && all->positive_tokens >= part->positive_tokens && all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
+        && all->positive_sequences >= part->positive_sequences
+        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences
+        && all->likelihood_tokens >= part->likelihood_tokens && all->pairs >= part->pairs && all->weights >= part->weights
+        && all->varied_tokens >= part->varied_tokens;
+}
+
+static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
+    return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
+        && a->likelihood == b->likelihood && a->pairs == b->pairs && a->alone == b->alone
+        && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
+}
+
+static int grpo_is_partial_(const grpo_partial *p) {
+    const int64_t counts[] = { p->tokens, p->sequences, p->groups, p->masked_tokens, p->rejected_tokens, p->degenerate_groups,
+        p->ratio_tokens, p->weight_tokens, p->clips[0], p->clips[1], p->clips[2], p->clips[3] };
+    return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
+}
+
+/* what the batch's terms share, by the totals or, where there are none, by its own counts; the partial, if any, must be of the same */
+GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales) {
+    grpo_totals own;
+    if (partial && !grpo_is_partial_(partial)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
+    memset(&own, 0, sizeof own);
+    grpo_count_all_(obj, batch, advantage, &own);
+    if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
+    *scales = grpo_scales_of_(obj, totals ? totals : &own);
+    if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
+        return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
+    return GRPO_OK;
+}
+
+grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
+    int k;
+    if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
+    if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
+    if (!grpo_is_partial_(into)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
+    if (!grpo_is_partial_(from)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_from_);
+    if (from->scales.divisor == 0) return GRPO_OK;
+    if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
+    into->scales = from->scales;
+    for (k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
+    if (from->tokens && (!into->tokens || from->ratio_min < into->ratio_min)) into->ratio_min = from->ratio_min;
+    if (from->tokens && (!into->tokens || from->ratio_max > into->ratio_max)) into->ratio_max = from->ratio_max;
+    into->tokens += from->tokens;
+    into->ratio_tokens += from->ratio_tokens;
+    into->weight_tokens += from->weight_tokens;
+    into->sequences += from->sequences;
+    into->groups += from->groups;
+    into->masked_tokens += from->masked_tokens;
+    into->rejected_tokens += from->rejected_tokens;
+    into->degenerate_groups += from->degenerate_groups;
+    for (k = 0; k < 4; k++) into->clips[k] += from->clips[k];
+    into->overflow |= from->overflow;
+    return GRPO_OK;
+}
 
 /* ---- the sums of the report, a block at a time ---------------------------------------------------------------------------------- */
 
