@@ -762,37 +762,38 @@ extern "C" {
         DIVIDE(SEQ_MEAN_TOKEN_MEAN))
 
 /* ---- from the table to an objective ----
- * GRPO_ROWS_ is written out three times: where the settings go, the numbers, and the names.  A number is the next of its array and goes to
- * its offset in grpo_objective; a choice, an int, is given with its offset, which one more marks: offsets are even.  GRPO_ROW_END_ closes a
- * row.  GRPO_OFFSET_ does not compile where the field is of another size. */
-enum { GRPO_ROW_END_ = 0xffff };
-#define GRPO_OFFSET_(path, type) \
-    (offsetof(grpo_objective, path) + 0 * sizeof(char[sizeof(((grpo_objective *)0)->path) == sizeof(type) ? 1 : -1]))
+ * GRPO_ROWS_ is written out three times: where the settings go, the numbers, and the names.  A setting is two bytes: the place of its field
+ * in grpo_objective, an int's width apart, and above it the choice, from 1; 0 is the next number of its array.  GRPO_ROW_END_ closes a row.
+ * What is of another size, or beyond those bits, does not compile. */
+enum { GRPO_ROW_END_ = 0xffff, GRPO_PLACES_ = 512, GRPO_MOST_CHOICES_ = 126 };
+#define GRPO_PLACE_(path, type) (offsetof(grpo_objective, path) / 4 + 0 * sizeof(char[ \
+    sizeof(((grpo_objective *)0)->path) == sizeof(type) && sizeof(grpo_objective) / 4 < GRPO_PLACES_ && sizeof(int) == 4 ? 1 : -1]))
+#define GRPO_CHOSEN_(choice) ((size_t)(choice) + 1 + 0 * sizeof(char[(int)(choice) < GRPO_MOST_CHOICES_ ? 1 : -1]))
 static grpo_objective grpo_objective_of_row_(int row) {
 #define ROW(name, paper, equations, summary, ...) __VA_ARGS__ GRPO_ROW_END_,
-#define SET(path, value) GRPO_OFFSET_(path, double),
-#define CHOOSE(path, choice) GRPO_OFFSET_(path, int) + 1, choice,
-    static const uint16_t place[] = { GRPO_ROWS_ };
+#define SET(path, value) (uint16_t)GRPO_PLACE_(path, double),
+#define CHOOSE(path, choice) (uint16_t)(GRPO_PLACE_(path, int) | GRPO_CHOSEN_(choice) * GRPO_PLACES_),
+    static const uint16_t settings[] = { GRPO_ROWS_ };
 #undef ROW
 #undef SET
 #undef CHOOSE
 #define ROW(name, paper, equations, summary, ...) __VA_ARGS__
 #define SET(path, value) value,
 #define CHOOSE(path, choice)
-    static const double number[] = { GRPO_ROWS_ };
+    static const double numbers[] = { GRPO_ROWS_ };
 #undef ROW
+    const uint16_t *s = settings;
+    const double *number = numbers;
     grpo_objective obj;
-    int k = 0, n = 0, choice;
     memset(&obj, 0, sizeof obj);
-    for (; place[k] != GRPO_ROW_END_ || row > 0; k++) {
-        if (place[k] == GRPO_ROW_END_) row--;
-        else if (place[k] & 1) {
-            choice = place[++k];
-            if (row == 0) memcpy((char *)&obj + place[k - 1] - 1, &choice, sizeof choice);
-        } else {
-            if (row == 0) memcpy((char *)&obj + place[k], &number[n], sizeof *number);
-            n++;
-        }
+    for (; *s != GRPO_ROW_END_ || row > 0; s++) {
+        char *field = (char *)&obj + 4 * (*s % GRPO_PLACES_);
+        const int choice = *s / GRPO_PLACES_ - 1;
+        if (*s == GRPO_ROW_END_) row--;
+        else if (choice < 0) {
+            if (row == 0) memcpy(field, number, sizeof *number);
+            number++;
+        } else if (row == 0) memcpy(field, &choice, sizeof choice);
     }
     return obj;
 }
@@ -804,7 +805,8 @@ const grpo_preset *grpo_presets(int *count) {
     return presets;
 }
 #undef GRPO_ROWS_
-#undef GRPO_OFFSET_
+#undef GRPO_PLACE_
+#undef GRPO_CHOSEN_
 #undef ROW
 #undef SET
 #undef CHOOSE

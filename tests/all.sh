@@ -143,6 +143,7 @@ step "every compiler, standard and element type" sh tests/matrix.sh
 step "ways of embedding" sh tests/embed.sh
 step "no function needs more than 32 KB of stack" stack
 step "the bits of every row" sh tests/bits.sh
+step "sizes, compile time and lines within bounds" sh tests/size.sh --check
 step "gcc" meson_tests "$build" gcc -Dbuildtype=release
 step "clang, address and undefined sanitizers" sanitized
 step "vectors regenerate to the same bytes" vectors_regenerate
