@@ -132,8 +132,14 @@ typedef float grpo_real;
 #endif
 
 #ifdef __cplusplus
-extern "C" {
+#define GRPO_C_BEGIN_ extern "C" {
+#define GRPO_C_END_ }
+#else
+#define GRPO_C_BEGIN_
+#define GRPO_C_END_
 #endif
+
+GRPO_C_BEGIN_
 
 /* ---- status ---------------------------------------------------------------------------------------------------------------------
  * Every function that can fail returns a status, 0 when all is well.  On any other status nothing has been written.  A status is a rule
@@ -213,8 +219,7 @@ typedef struct { double hi, lo; } grpo_dd;                             /* the nu
 GRPO_FN int grpo_is_finite(double x) { return x - x == 0; }
 
 GRPO_FN grpo_dd grpo_dd_pair_(double hi, double lo) {
-    grpo_dd x;
-    x.hi = hi; x.lo = lo;
+    const grpo_dd x = { hi, lo };
     return x;
 }
 
@@ -285,6 +290,7 @@ typedef struct {
     int64_t pos_inf, neg_inf;       /* infinities seen; equal numbers cancel */
     int64_t pending;                /* additions since the carries were last propagated */
 } grpo_sum;
+#define GRPO_NO_SUM_ { { 0 }, 0, 0, 0 }
 
 /* ======== axis 1: reward ==========================================================================================================
  * What is each response worth?  R_i = map(length(truncated(reward_i)) + overlong(T_i)) [- kl_coef sum_t KL_t], T_i the length. */
@@ -418,8 +424,7 @@ typedef enum { GRPO_OUTSIDE_CHOICES(GRPO_ENUM_) } grpo_outside_kind;
     X(GRPO_TRANSFORM_PKPO, pkpo, "R C(n-c, k-1)/C(n-1, k-1) (2505.15201, binary form)") \
     /* of any rewards, over the C(n, k) subsets I of k items, in some n^3 steps for a group: */ \
     X(GRPO_TRANSFORM_PKPO_MAX, pkpo_max, "sum over the I with the item of max(I), over C(n, k) (2505.15201, s_i of eq. 19)") \
-    X(GRPO_TRANSFORM_PKPO_GAIN, pkpo_gain, "the same of max(I) - max(I without the item), max of nothing being 0 (s_i^(loo-1) of eq. " \
-      "33)")
+    X(GRPO_TRANSFORM_PKPO_GAIN, pkpo_gain, "the same of max(I) - max(I without the item), max of nothing being 0 (s_i^(loo-1) of eq. 33)")
 typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
 
 #define GRPO_BASELINE_CHOICES(X) \
@@ -448,8 +453,7 @@ typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
     X(GRPO_SCALE_KALMAN_STD, kalman_std, "of the filter just after the item (KRPO)") \
     X(GRPO_SCALE_CONSTANT, constant, "eps") \
     X(GRPO_SCALE_BETA, beta, "max(f(p), 1e-6), f a Beta density, p the mean of the group (BNPO, 2506.02864); rewards in [0, 1]") \
-    X(GRPO_SCALE_MEAN_DEVIATION, mean_deviation, "(sum |R - mean R| + eps)/G over the group (DGPO, 2601.20614); a = 0 where all are " \
-      "equal")
+    X(GRPO_SCALE_MEAN_DEVIATION, mean_deviation, "(sum |R - mean R| + eps)/G over the group (DGPO, 2601.20614); a = 0 where all are equal")
 typedef enum { GRPO_SCALE_CHOICES(GRPO_ENUM_) } grpo_scale_kind;
 #define GRPO_STD_CHOICES(X) \
     X(GRPO_STD_SAMPLE, sample, "") \
@@ -493,8 +497,7 @@ typedef enum { GRPO_SECOND_CHOICES(GRPO_ENUM_) } grpo_second_kind;
       "the tokens of the prompt's responses with R > 0 and over those of the others (GTPO, 2508.04349)") \
     X(GRPO_CREDIT_PREFIX_TREE, prefix_tree, "a + (V_t - V_(t-1))/sigma, V_t the mean R of the prompt's responses whose first t " \
       "tokens are i's own, as batch.state names them; after a masked token nobody's are (TEMPO, 2509.18314)") \
-    X(GRPO_CREDIT_STEP_GAE, step_gae, "items are steps: gae whose reward is a where a step ends, and nothing at the last token " \
-      "(MT-GUIDE)")
+    X(GRPO_CREDIT_STEP_GAE, step_gae, "items are steps: gae whose reward is a where a step ends, and nothing at the last token (MT-GUIDE)")
 typedef enum { GRPO_CREDIT_CHOICES(GRPO_ENUM_) } grpo_credit_kind;
 #define GRPO_STEP_DISCOUNT_CHOICES(X) \
     X(GRPO_STEP_DISCOUNT_TOKENS, tokens, "credit step: gamma for every token between") \
@@ -511,8 +514,7 @@ typedef enum { GRPO_BOOTSTRAP_CHOICES(GRPO_ENUM_) } grpo_bootstrap_kind;
     X(GRPO_ENTROPY_ZERO_VARIANCE, zero_variance, "coef H or -coef (max H - H) by the sign of R, in groups of equal items (RL-ZVP, " \
       "2509.21880)") \
     X(GRPO_ENTROPY_RELATIVE, relative, "A max(0, 1 + coef (H/mean H - 1)), mean over the batch's tokens (textpolicy)") \
-    X(GRPO_ENTROPY_RESPONSE, response, "A - coef mean H of the response, 0 where that mean is above cap; cap 0: none (GTPO, " \
-      "2508.03772)")
+    X(GRPO_ENTROPY_RESPONSE, response, "A - coef mean H of the response, 0 where that mean is above cap; cap 0: none (GTPO, 2508.03772)")
 typedef enum { GRPO_ENTROPY_CHOICES(GRPO_ENUM_) } grpo_entropy_kind;
 #define GRPO_TEACHER_NORM_CHOICES(X) \
     X(GRPO_TEACHER_NORM_NONE, none, "") \
@@ -630,16 +632,14 @@ typedef struct { grpo_over over; grpo_how how; } grpo_pool;
     X(GRPO_UNIT_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "y = (1/T) sum d: GSPO eq. 7 (2507.18071)") \
     X(GRPO_UNIT_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "y = sum d: the ratio of the whole response") \
     X(GRPO_UNIT_SEQUENCE_CLIPPED_MEAN, sequence_clipped_mean, SEQUENCE, MEAN, \
-      "y = (1/T) sum of d clipped at pool_high (A >= 0) or -pool_low (A < " \
-      "0): GMPO (2507.20673)") \
+      "y = (1/T) sum of d clipped at pool_high (A >= 0) or -pool_low (A < 0): GMPO (2507.20673)") \
     X(GRPO_UNIT_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "y = mean of d over t's segment (ROLL's turns)") \
     X(GRPO_UNIT_SEGMENT_SUM, segment_sum, SEGMENT, SUM, "y = sum of d over t's segment") \
     X(GRPO_UNIT_PREFIX_SUM, prefix_sum, PREFIX, SUM, "y = sum of d up to and including t") \
     X(GRPO_UNIT_PREFIX_MEAN, prefix_mean, PREFIX, MEAN, "that divided by the number of them") \
     X(GRPO_UNIT_SEQUENCE_MEAN_RATIO, sequence_mean_ratio, SEQUENCE, MEAN, "y = log((1/T) sum e^d): GRPO-S (2508.04349)") \
     X(GRPO_UNIT_SEQUENCE_POWER_MEAN, sequence_power_mean, SEQUENCE, MEAN, \
-      "y = (1/power) log((1/T) sum e^(power d)), d clipped as in GMPO: APMPO " \
-      "(2605.04066)")
+      "y = (1/power) log((1/T) sum e^(power d)), d clipped as in GMPO: APMPO (2605.04066)")
 typedef enum { GRPO_UNIT_CHOICES(GRPO_ENUM_) } grpo_unit_kind;
 #define GRPO_GRADIENT_CHOICES(X) \
     X(GRPO_GRADIENT_UNIT, unit, "through every token of the unit") \
@@ -667,8 +667,7 @@ typedef struct {
 typedef struct { double log, log_lo, value; } grpo_ratio;
 
 GRPO_FN grpo_ratio grpo_ratio_exp(grpo_dd log_ratio) {
-    grpo_ratio r;
-    r.log = log_ratio.hi; r.log_lo = log_ratio.lo; r.value = grpo_exp(log_ratio);
+    const grpo_ratio r = { log_ratio.hi, log_ratio.lo, grpo_exp(log_ratio) };
     return r;
 }
 
@@ -694,24 +693,20 @@ GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
 /* id, name, a function of one TOKEN or of a GROUP, arrays it needs besides those of its ratio, numbers it reads with their domains (what
  * the field table asks holds always), the term, what it is */
 #define GRPO_SURROGATE_CHOICES(X) \
-    X(GRPO_SURROGATE_SCORE, score, TOKEN, 0, NOTHING, grpo_score(advantage, logp), \
-      "-A l (Williams 1992)") \
-    X(GRPO_SURROGATE_RATIO, ratio, TOKEN, 0, NOTHING, grpo_ratio_term(w, advantage), \
-      "-w A") \
+    X(GRPO_SURROGATE_SCORE, score, TOKEN, 0, NOTHING, grpo_score(advantage, logp), "-A l (Williams 1992)") \
+    X(GRPO_SURROGATE_RATIO, ratio, TOKEN, 0, NOTHING, grpo_ratio_term(w, advantage), "-w A") \
     X(GRPO_SURROGATE_PPO_CLIP, ppo_clip, TOKEN, 0, NOTHING, grpo_ppo_clip(w, advantage, range), \
       "max(-w A, -clip(w, 1 - eps_low, 1 + eps_high) A): PPO (1707.06347), DAPO's clip-higher") \
     X(GRPO_SURROGATE_DUAL_CLIP, dual_clip, TOKEN, 0, NOTHING, grpo_dual_clip(w, advantage, range, s->dual), \
       "the same, and at most -dual A where A < 0 (1912.09729); also the two-sided clip \"delta\" (2505.07291)") \
-    X(GRPO_SURROGATE_CISPO, cispo, TOKEN, 0, RANGE(weight_min, weight_max), \
-      grpo_cispo(w, advantage, logp, s->weight_min, s->weight_max), \
+    X(GRPO_SURROGATE_CISPO, cispo, TOKEN, 0, RANGE(weight_min, weight_max), grpo_cispo(w, advantage, logp, s->weight_min, s->weight_max), \
       "-sg[clip(w, weight_min, weight_max)] A l (2506.13585 eq. 4)") \
     X(GRPO_SURROGATE_SAPO, sapo, TOKEN, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), grpo_sapo(w, advantage, up ? s->tau_pos : s->tau_neg), \
       "-(4/tau) sigmoid(tau (w - 1)) A, tau by the sign of A (2511.20347 eqs. 5-7)") \
     X(GRPO_SURROGATE_VESPO, vespo, TOKEN, 0, NOTHING, \
       grpo_vespo(w, advantage, logp, up ? s->k_pos : s->k_neg, up ? s->lambda_pos : s->lambda_neg), \
       "-sg[w^k e^(lambda (1 - w))] A l, (k, lambda) by the sign of A (2602.10693)") \
-    X(GRPO_SURROGATE_LOG_RATIO, log_ratio, TOKEN, 0, NOTHING, grpo_log_ratio_term(w, advantage), \
-      "-A y, y the log-ratio") \
+    X(GRPO_SURROGATE_LOG_RATIO, log_ratio, TOKEN, 0, NOTHING, grpo_log_ratio_term(w, advantage), "-A y, y the log-ratio") \
     X(GRPO_SURROGATE_SQUARED, squared, TOKEN, 0, NOTHING, grpo_squared(w, advantage, s->strength), \
       "(A - strength y)^2, where A = 0 too (Kimi k1.5, 2501.12599 section 2.3.2; Kimi K2, 2507.20534)") \
     X(GRPO_SURROGATE_GPPO, gppo, TOKEN, 0, NOTHING, grpo_gppo(w, advantage, range, s->dual, s->beta_low, s->beta_high), \
@@ -724,26 +719,22 @@ GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
     X(GRPO_SURROGATE_BAND, band, TOKEN, 0, RANGE(weight_min, weight_max), grpo_band(w, advantage, logp, s->weight_min, s->weight_max), \
       "-sg[w] A l inside [weight_min, weight_max], 0 outside") \
     X(GRPO_SURROGATE_SAPO_DETACHED, sapo_detached, TOKEN, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), \
-      grpo_sapo_detached(w, advantage, logp, up ? s->tau_pos : s->tau_neg), \
-      "-A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT)") \
+      grpo_sapo_detached(w, advantage, logp, up ? s->tau_pos : s->tau_neg), "-A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT)") \
     /* of gspo.h, functions of a group: F_i from the scores s_j and the advantages A_j (at the first active token) of its G responses with \
        active tokens, with the unit of a response; F_i is the worth of each token of i.  k = strength; + and -: the n+ responses with \
        A > 0 and the n- others; v = 1/n+, or where length_rate is not 0 the softmax over + of -length_rate T */ \
-    X(GRPO_SURROGATE_VARIANCE, variance, GROUP, 0, NOTHING, none, \
-      "(k (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599)") \
+    X(GRPO_SURROGATE_VARIANCE, variance, GROUP, 0, NOTHING, none, "(k (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599)") \
     X(GRPO_SURROGATE_LABELS, labels, GROUP, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), none, \
       "A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n- (REAL, 2602.05630)") \
     X(GRPO_SURROGATE_BALANCE, balance, GROUP, GRPO_NEED_LOG_Z_, NOTHING, none, \
       "(z + s_i - k A_i)^2, z = batch.log_z, whose gradient is grpo_output.dlog_z (FlowRL, 2509.15207)") \
     X(GRPO_SURROGATE_PAIRS, pairs, GROUP, 0, NOTHING, none, \
       "1/P sum_b log(1 + e^(-k (s_i - s_b))) over the P pairs of the group with A_i - A_b > margin") \
-    X(GRPO_SURROGATE_CONTRAST, contrast, GROUP, 0, POSITIVE(tau_pos), none, \
-      "-softmax(A/tau_pos)_i log softmax(k s)_i") \
+    X(GRPO_SURROGATE_CONTRAST, contrast, GROUP, 0, POSITIVE(tau_pos), none, "-softmax(A/tau_pos)_i log softmax(k s)_i") \
     X(GRPO_SURROGATE_CONTRAST_MEAN, contrast_mean, GROUP, 0, NOTHING, none, \
       "A_i > 0: -v_i s_i, else s_i/n-; 0 without + or without - (DisCO-b, 2505.12366)") \
-    X(GRPO_SURROGATE_CONTRAST_LSE, contrast_lse, GROUP, 0, POSITIVE(tau_neg), none, \
-      "A_i > 0: -v_i (s_i - tau_neg log((1/n-) sum_- e^(s_j/tau_neg))), else 0; 0 without + or without - (DisCO; DRPO, 2510.04474, " \
-      "with a length_rate)") \
+    X(GRPO_SURROGATE_CONTRAST_LSE, contrast_lse, GROUP, 0, POSITIVE(tau_neg), none, "A_i > 0: -v_i (s_i - tau_neg log((1/n-) sum_- " \
+      "e^(s_j/tau_neg))), else 0; 0 without + or without - (DisCO; DRPO, 2510.04474, with a length_rate)") \
     X(GRPO_SURROGATE_SOFT_PAIRS, soft_pairs, GROUP, 0, POSITIVE(tau_pos), none, \
       "1/(G (G - 1)) sum_j log(1 + e^D) - p D, D = k (s_i - s_j), p = sigmoid((A_i - A_j)/tau_pos) (DNO, 2404.03715, algorithm 1)") \
     X(GRPO_SURROGATE_MATCH, match, GROUP, 0, POSITIVE(tau_pos), none, \
@@ -767,16 +758,14 @@ GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
     /* of a group */ \
     X(GRPO_SURROGATE_STANDARDISED, standardised, GROUP, 0, NOTHING, none, \
       "(A_i - k z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + score_eps) (GIFT, 2510.23868)") \
-    X(GRPO_SURROGATE_TARGET, target, GROUP, GRPO_NEED_OLD_, POSITIVE(tau_pos), none, \
-      "-q_i log softmax(k s)_i, q = softmax(k o + A/tau_pos), o as y of logp_old: against nothing, unit sequence_mean or " \
-      "sequence_sum (TPO, 2604.06159)") \
+    X(GRPO_SURROGATE_TARGET, target, GROUP, GRPO_NEED_OLD_, POSITIVE(tau_pos), none, "-q_i log softmax(k s)_i, q = softmax(k o + " \
+      "A/tau_pos), o as y of logp_old: against nothing, unit sequence_mean or sequence_sum (TPO, 2604.06159)") \
     X(GRPO_SURROGATE_HINGE, hinge, GROUP, 0, NOTHING, none, \
       "1/P sum_b max(0, shift - k (s_i - s_b)) over the pairs of PAIRS (Click, 2306.03350)") \
     X(GRPO_SURROGATE_REGRESSION, regression, GROUP, 0, NOTHING, none, \
       "STANDARDISED with mean and deviation differentiated too, A_i^2 of one response (Reg-GRPO, 2506.07464, eqs. 8-9)") \
-    X(GRPO_SURROGATE_NONE, none, TOKEN, 0, NOTHING, none, \
-      "0: what else is paid for is all there is (TRPA, 2504.04524). Needs no ratio, and no advantages where nothing else reads them: " \
-      "NULL is all 0")
+    X(GRPO_SURROGATE_NONE, none, TOKEN, 0, NOTHING, none, "0: what else is paid for is all there is (TRPA, 2504.04524). Needs no ratio, " \
+      "and no advantages where nothing else reads them: NULL is all 0")
 typedef enum { GRPO_SURROGATE_CHOICES(GRPO_ENUM_) } grpo_surrogate_kind;
 
 /* what the functions of a group call a response's score */
@@ -787,8 +776,7 @@ typedef enum { GRPO_SCORE_CHOICES(GRPO_ENUM_) } grpo_score_kind;
 
 #define GRPO_BOUNDS_CHOICES(X) \
     X(GRPO_BOUNDS_FIXED, fixed, "1 - eps_low, 1 + eps_high") \
-    X(GRPO_BOUNDS_PROBABILITY, probability, "wider for tokens that were less probable, of ppo_clip, dual_clip and gppo (DCPO " \
-      "2509.02333)") \
+    X(GRPO_BOUNDS_PROBABILITY, probability, "wider for tokens that were less probable, of ppo_clip, dual_clip and gppo (DCPO 2509.02333)") \
     X(GRPO_BOUNDS_POSITION, position, "e^(-log_low s), e^(log_high s), e^(log_dual s), s = n^position_power at the n-th token that " \
       "counts of its response, of ppo_clip and dual_clip (CTPO 2605.07331)") \
     X(GRPO_BOUNDS_GIVEN, given, "1 - batch.clip_low, 1 + batch.clip_high, of ppo_clip, dual_clip and gppo")
@@ -821,6 +809,11 @@ typedef enum { GRPO_CLIP_NO, GRPO_CLIP_LOW, GRPO_CLIP_HIGH, GRPO_CLIP_DUAL } grp
 /* a loss term with its derivatives with respect to the log-ratio and to logp; clip: which bound took the gradient */
 typedef struct { double value, d_log_ratio, d_logp; grpo_clip_side clip; } grpo_term;
 
+GRPO_FN grpo_term grpo_term_of_(double value, double d_log_ratio, double d_logp) {
+    const grpo_term t = { value, d_log_ratio, d_logp, GRPO_CLIP_NO };
+    return t;
+}
+
 typedef struct { double low, high, log_low, log_high; } grpo_range;    /* of the ratio */
 
 GRPO_FN grpo_range grpo_clip_range(double eps_low, double eps_high) {
@@ -839,22 +832,16 @@ typedef struct { grpo_dd low, high, dual; } grpo_log_range;
 GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n);      /* CTPO's, at the n-th token */
 
 GRPO_FN grpo_term grpo_score(double advantage, double logp) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    t.value = grpo_times(-advantage, logp);
-    t.d_logp = -advantage;
-    return t;
+    return grpo_term_of_(grpo_times(-advantage, logp), 0, -advantage);
 }
 
 GRPO_FN grpo_term grpo_ratio_term(grpo_ratio w, double advantage) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    t.value = t.d_log_ratio = grpo_times(-advantage, w.value);
-    return t;
+    const double worth = grpo_times(-advantage, w.value);
+    return grpo_term_of_(worth, worth, 0);
 }
 
 GRPO_FN grpo_term grpo_clipped(double bound, double advantage, grpo_clip_side side) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    t.value = -bound * advantage;
-    t.clip = side;
+    const grpo_term t = { -bound * advantage, 0, 0, side };
     return t;
 }
 
@@ -900,10 +887,8 @@ GRPO_FN grpo_dd grpo_ratio_minus_one(grpo_ratio w) {
 typedef struct { double value, slope; } grpo_gate;
 
 GRPO_FN grpo_gate grpo_sigmoid(grpo_dd z) {
-    double e = grpo_exp(z.hi > 0 ? grpo_dd_negative(z) : z);
-    grpo_gate g;
-    g.value = (z.hi > 0 ? 1 : e) / (1 + e);
-    g.slope = e / ((1 + e) * (1 + e));
+    const double e = grpo_exp(z.hi > 0 ? grpo_dd_negative(z) : z);
+    const grpo_gate g = { (z.hi > 0 ? 1 : e) / (1 + e), e / ((1 + e) * (1 + e)) };
     return g;
 }
 
@@ -911,11 +896,8 @@ GRPO_FN grpo_gate grpo_sigmoid(grpo_dd z) {
 GRPO_FN grpo_gate grpo_sigmoid_gate(grpo_ratio w, double tau) { return grpo_sigmoid(grpo_dd_mul(grpo_ratio_minus_one(w), tau)); }
 
 GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    grpo_gate g = grpo_sigmoid_gate(w, tau);
-    t.value = -(4 / tau) * g.value * advantage;
-    t.d_log_ratio = grpo_times(-4 * g.slope * advantage, w.value);
-    return t;
+    const grpo_gate g = grpo_sigmoid_gate(w, tau);
+    return grpo_term_of_(-(4 / tau) * g.value * advantage, grpo_times(-4 * g.slope * advantage, w.value), 0);
 }
 
 GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape);
@@ -976,8 +958,7 @@ typedef enum { GRPO_LIKELIHOOD_FORM_CHOICES(GRPO_ENUM_) } grpo_likelihood_form_k
 #define GRPO_LIKELIHOOD_GATE_CHOICES(X) \
     X(GRPO_LIKELIHOOD_GATE_NONE, none, TOKEN, SUM, "") \
     X(GRPO_LIKELIHOOD_GATE_SEQUENCE, sequence, SEQUENCE, SUM, \
-      "responses whose logp_old - l sum to more than 0, over their tokens among the D " \
-      "(2512.04220)") \
+      "responses whose logp_old - l sum to more than 0, over their tokens among the D (2512.04220)") \
     X(GRPO_LIKELIHOOD_GATE_SEGMENT, segment, SEGMENT, SUM, "the same of segments: turns")
 typedef enum { GRPO_LIKELIHOOD_GATE_CHOICES(GRPO_ENUM_) } grpo_likelihood_gate_kind;
 
@@ -1092,8 +1073,7 @@ typedef enum { GRPO_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rejected_kind;
     X(GRPO_TRUST_LOG_TWO_SIDED, log_two_sided, "y outside [-lo, hi]") \
     X(GRPO_TRUST_PROBABILITY, probability, "A > 0 and p - p0 > hi, A < 0 and p0 - p > lo (DPPO-TV, 2602.04879)") \
     X(GRPO_TRUST_PROBABILITY_BOTH, probability_both, "|p - p0| > hi") \
-    X(GRPO_TRUST_BINARY_KL, binary_kl, "p moved the way A wants and KL((p0, 1 - p0) || (p, 1 - p)) > hi (A > 0) or lo (A < 0) " \
-      "(DPPO-KL)") \
+    X(GRPO_TRUST_BINARY_KL, binary_kl, "p moved the way A wants and KL((p0, 1 - p0) || (p, 1 - p)) > hi (A > 0) or lo (A < 0) (DPPO-KL)") \
     X(GRPO_TRUST_K2, k2, "(l - x)^2/2 > hi") \
     X(GRPO_TRUST_RING, ring, "w outside [1 - lo, 1 + hi], but not where A >= 0 and w <= 1 - ring_low, or A <= 0 and w >= 1 + " \
       "ring_high (REC, 2509.24203)")
@@ -1104,8 +1084,7 @@ typedef enum { GRPO_TRUST_CHOICES(GRPO_ENUM_) } grpo_trust_kind;
       "(2512.02556)") \
     X(GRPO_OFF_POLICY_ROLLOUT, rollout, ROLLOUT, "the same from logp_rollout") \
     X(GRPO_OFF_POLICY_TOTAL_VARIATION, total_variation, ROLLOUT, \
-      "drop tokens with q A > 0 where a sequence's mean of |e^q - 1| is above it " \
-      "(VACO, 2603.01365)")
+      "drop tokens with q A > 0 where a sequence's mean of |e^q - 1| is above it (VACO, 2603.01365)")
 typedef enum { GRPO_OFF_POLICY_CHOICES(GRPO_ENUM_) } grpo_off_policy_kind;
 #define GRPO_SELECTED_CHOICES(X) \
     X(GRPO_SELECTED_ALL, all, "") \
@@ -1182,14 +1161,13 @@ typedef struct { double value; int inside; } grpo_corrected;      /* the weight,
 
 /* v must be e^log_v; comparisons are made on the logarithm */
 GRPO_FN grpo_corrected grpo_correct(const grpo_weight *c, grpo_ratio v) {
-    grpo_corrected r;
-    int below = v.log < log(c->correction_low), above = v.log > log(c->correction_high);
-    r.inside = !below && !above;
+    const int below = v.log < log(c->correction_low), above = v.log > log(c->correction_high);
+    grpo_corrected r = { 1, !below && !above };
     switch (c->correction) {
     case GRPO_CORRECTION_TRUNCATE: r.value = below ? c->correction_low : above ? c->correction_high : v.value; break;
     case GRPO_CORRECTION_MASK:     r.value = r.inside ? v.value : 0; break;
     case GRPO_CORRECTION_REJECT:   r.value = r.inside ? 1 : 0; break;
-    default:                       r.value = 1; r.inside = 1; break;
+    default:                       r.inside = 1; break;
     }
     return r;
 }
@@ -1485,9 +1463,7 @@ grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, co
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from);
 void        grpo_report_of(const grpo_partial *partial, grpo_report *report);
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_H */
 
 /* =================================================================================================================================
@@ -1502,9 +1478,7 @@ void        grpo_report_of(const grpo_partial *partial, grpo_report *report);
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 #ifdef __cplusplus
 #define GRPO_RESTRICT_ __restrict
@@ -1831,17 +1805,13 @@ GRPO_FN grpo_dd grpo_sqrt_twice_(grpo_dd x) {                          /* x >= 0
 #ifdef __GNUC__
 #pragma GCC diagnostic pop
 #endif
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* kernel */
 
 #if defined(GRPO_IMPLEMENTATION) && !defined(GRPO_IMPLEMENTED)
 #define GRPO_IMPLEMENTED
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- checks -------------------------------------------------------------------------------------------------------------------- */
 
@@ -2522,7 +2492,7 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
     const int exact = r->length == GRPO_LENGTH_NONE && r->overlong == GRPO_OVERLONG_NONE && r->map == GRPO_MAP_NONE;
     const int less_kl = grpo_reward_has_kl_(r) && o->advantage.credit == GRPO_CREDIT_OUTCOME;    /* other credits take it off each token */
     grpo_dd R = grpo_dd_of_(reward + 0);                                /* no -0 */
-    grpo_sum s;
+    grpo_sum s = GRPO_NO_SUM_;
     int64_t t;
     int passes;
     if (r->truncated == GRPO_CUT_SCALE && b->truncated[i]) R = grpo_dd_add(grpo_two_prod(reward, r->truncated_factor), grpo_dd_of_(0));
@@ -2534,7 +2504,6 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
         R = grpo_clamp(R, r->map_low, r->map_high, &passes);
     }
     if (!less_kl) return grpo_dd_steady_(R);
-    memset(&s, 0, sizeof s);
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
         if (grpo_is_unmasked_(b, t)) grpo_sum_add_dd_(&s, grpo_dd_mul(grpo_reward_kl_(o, b, t), -r->kl_coef));
     grpo_sum_add_dd_(&s, R);
@@ -2563,9 +2532,7 @@ static grpo_dd grpo_response_reward_(const grpo_estimator_ *e, int64_t i) {
 /* ---- the items of a group ---- */
 
 static grpo_index_ grpo_before_items_(const grpo_estimator_ *e) {
-    grpo_index_ at;
-    at.i = e->begin - 1;
-    at.t = at.number = -1;
+    const grpo_index_ at = { e->begin - 1, -1, -1 };
     return at;
 }
 
@@ -2743,9 +2710,8 @@ static double grpo_credited_value_(grpo_credited_ A) { return A.rest.hi == 0 ? A
 static grpo_trajectory_ grpo_trajectory_of_(const grpo_estimator_ *e, int64_t i) {
     const grpo_advantage *a = &e->obj->advantage;
     grpo_trajectory_ s;
-    grpo_index_ at;
+    const grpo_index_ at = { i, -1, -1 };
     memset(&s, 0, sizeof s);
-    at.i = i; at.t = at.number = -1;
     s.i = i;
     s.last = 1;
     s.decay = grpo_dd_of_(a->lambda);
@@ -2769,8 +2735,7 @@ static grpo_trajectory_ grpo_trajectory_of_(const grpo_estimator_ *e, int64_t i)
 static grpo_credited_ grpo_token_reward_(const grpo_estimator_ *e, const grpo_trajectory_ *s, int64_t t) {
     const grpo_objective *o = e->obj;
     grpo_credited_ rho = { { 0, 0 }, { 0, 0 } };
-    grpo_index_ at;
-    at.i = s->i; at.t = t; at.number = -1;
+    const grpo_index_ at = { s->i, t, -1 };
     if (!grpo_credits_steps_(&o->advantage)) { if (s->last) rho.own.hi = s->item; }
     else if (e->batch->step_end[t]) rho.own.hi = grpo_item_advantage_(e, at);
     if (grpo_reward_has_kl_(&o->reward)) rho.rest = grpo_dd_mul(grpo_reward_kl_(o, e->batch, t), -o->reward.kl_coef);
@@ -3602,9 +3567,7 @@ void grpo_report_of(const grpo_partial *p, grpo_report *r) {
     r->weight_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* the way that every row goes */
 
 /* =================================================================================================================================
@@ -3613,18 +3576,14 @@ void grpo_report_of(const grpo_partial *p, grpo_report *r) {
 #ifndef GRPO_FURTHER_
 #define GRPO_FURTHER_
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- numbers of two words ------------------------------------------------------------------------------------------------------------ */
 
 /* a b exactly, barring underflow */
 GRPO_FN grpo_dd grpo_two_prod(double a, double b) {
-    grpo_dd r;
-    r.hi = a * b;
-    r.lo = grpo_is_finite(r.hi) ? fma(a, b, -r.hi) : 0;
-    return r;
+    const double p = a * b;
+    return grpo_dd_pair_(p, grpo_is_finite(p) ? fma(a, b, -p) : 0);
 }
 
 GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b) {                    /* error below 2^-103 of |a| + |b| */
@@ -3641,10 +3600,8 @@ GRPO_FN grpo_dd grpo_dd_mul(grpo_dd a, double b) {
 }
 
 GRPO_FN grpo_dd grpo_dd_div(grpo_dd a, double b) {                     /* b > 0 */
-    grpo_dd q;
-    q.hi = a.hi / b;
-    q.lo = grpo_is_finite(q.hi) ? (fma(-q.hi, b, a.hi) + a.lo) / b : 0;
-    return q;
+    const double q = a.hi / b;
+    return grpo_dd_pair_(q, grpo_is_finite(q) ? (fma(-q, b, a.hi) + a.lo) / b : 0);
 }
 
 GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {                /* error below 2^-102 of it */
@@ -3653,9 +3610,8 @@ GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {                /* error 
 }
 
 GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {               /* b > 0; error below 2^-101 of it */
-    grpo_dd q;
-    q.hi = a.hi / b.hi; q.lo = 0;
-    return grpo_is_finite(q.hi) ? grpo_two_sum(q.hi, grpo_dd_add(a, grpo_dd_mul(b, -q.hi)).hi / b.hi) : q;
+    const double q = a.hi / b.hi;
+    return grpo_is_finite(q) ? grpo_two_sum(q, grpo_dd_add(a, grpo_dd_mul(b, -q)).hi / b.hi) : grpo_dd_of_(q);
 }
 
 /* ---- exp, log and what is made of them ----------------------------------------------------------------------------------------------- */
@@ -4019,10 +3975,8 @@ GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range r
 typedef struct { double value, slope; } grpo_logistic;
 
 GRPO_FN grpo_logistic grpo_logistic_loss(grpo_dd x) {
-    double e = grpo_exp(x.hi > 0 ? grpo_dd_negative(x) : x);           /* e^-|x| */
-    grpo_logistic f;
-    f.value = x.hi > 0 ? log1p(e) : grpo_plus(-x.hi, log1p(e));
-    f.slope = -(x.hi > 0 ? e : 1) / (1 + e);
+    const double e = grpo_exp(x.hi > 0 ? grpo_dd_negative(x) : x);     /* e^-|x| */
+    const grpo_logistic f = { x.hi > 0 ? log1p(e) : grpo_plus(-x.hi, log1p(e)), -(x.hi > 0 ? e : 1) / (1 + e) };
     return f;
 }
 
@@ -4039,20 +3993,14 @@ GRPO_FN grpo_term grpo_vespo(grpo_ratio w, double advantage, double logp, double
 }
 
 GRPO_FN grpo_term grpo_log_ratio_term(grpo_ratio w, double advantage) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    t.value = grpo_times(-advantage, w.log);
-    t.d_log_ratio = -advantage;
-    return t;
+    return grpo_term_of_(grpo_times(-advantage, w.log), -advantage, 0);
 }
 
 /* the difference in twice the precision: k y may all but cancel A */
 GRPO_FN grpo_term grpo_squared(grpo_ratio w, double advantage, double strength) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_dd e = grpo_dd_of_(advantage);
     if (strength != 0) e = grpo_dd_add(e, grpo_dd_mul(grpo_ratio_log(w), -strength));
-    t.value = e.hi * e.hi;
-    t.d_log_ratio = grpo_times(-2 * strength, e.hi);
-    return t;
+    return grpo_term_of_(e.hi * e.hi, grpo_times(-2 * strength, e.hi), 0);
 }
 
 /* a clip that keeps the gradient: -bound A sg[1/w] w */
@@ -4098,32 +4046,23 @@ GRPO_FN grpo_term grpo_band(grpo_ratio w, double advantage, double logp, double 
 /* a response is right where A > 0 and wrong where not; x = k y - shift beyond double precision, for the two may all but cancel */
 GRPO_FN grpo_term grpo_logistic_term(grpo_ratio w, double advantage, double strength, double shift) {
     const double sign = advantage > 0 ? 1 : -1;
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_dd x = grpo_dd_of_(-shift);
     grpo_logistic f;
     if (strength != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_log(w), strength));
     f = grpo_logistic_loss(sign < 0 ? grpo_dd_negative(x) : x);
-    t.value = f.value;
-    t.d_log_ratio = grpo_times(sign * strength, f.slope);
-    return t;
+    return grpo_term_of_(f.value, grpo_times(sign * strength, f.slope), 0);
 }
 
 /* 1 + y <= w where a larger w is better, w itself where it is worse */
 GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     if (advantage < 0) return grpo_ratio_term(w, advantage);
-    t.value = grpo_times(-advantage, grpo_dd_add(grpo_dd_of_(1), grpo_ratio_log(w)).hi);
-    t.d_log_ratio = -advantage;
-    return t;
+    return grpo_term_of_(grpo_times(-advantage, grpo_dd_add(grpo_dd_of_(1), grpo_ratio_log(w)).hi), -advantage, 0);
 }
 
 /* -A w/(w + shape), as -A sigmoid(y - log shape): w may be beyond double */
 GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     const grpo_gate g = grpo_sigmoid(grpo_dd_minus_(grpo_ratio_log(w), grpo_log_of(shape)));
-    t.value = -advantage * g.value;
-    t.d_log_ratio = -advantage * g.slope;
-    return t;
+    return grpo_term_of_(-advantage * g.value, -advantage * g.slope, 0);
 }
 
 /* -A w + |A| (w - 1)^2/(2 eps), derivative w (-A + |A| (w - 1)/eps) (CFPO, 2601.22801): the two parts may all but cancel, and w - 1 may be
@@ -4147,10 +4086,7 @@ GRPO_FN grpo_term grpo_quadratic(grpo_ratio w, double advantage, double eps) {
 
 /* A > 0: -A e^(l - sg[l]); A < 0: dual clip (UP, 2607.06987, eq. 15) */
 GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_range range, double dual) {
-    grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
-    if (advantage < 0) return grpo_dual_clip(w, advantage, range, dual);
-    t.value = t.d_logp = -advantage;
-    return t;
+    return advantage < 0 ? grpo_dual_clip(w, advantage, range, dual) : grpo_term_of_(-advantage, 0, -advantage);
 }
 
 /* the choice, of shaped at tokens that are not selected; A = 0 is worth 0 and has no gradient, but for regressions */
@@ -4269,9 +4205,7 @@ GRPO_FN double grpo_future_weight(const grpo_weight *c, grpo_dd future, double t
     return grpo_within(f, c->future_safe_low, c->future_safe_high);
 }
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* GRPO_FURTHER_ */
 
 #if (defined(GRPO_IMPLEMENTATION) || defined(GRPO_KERNEL_)) && !defined(GRPO_FURTHER_KERNEL_)
@@ -4282,9 +4216,7 @@ GRPO_FN double grpo_future_weight(const grpo_weight *c, grpo_dd future, double t
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- exact sums ---------------------------------------------------------------------------------------------------------------------- */
 
@@ -4469,11 +4401,8 @@ static void grpo_sum_expand_(const grpo_sum *sum, double *out, int n) {
 
 static grpo_dd grpo_sum_dd_(const grpo_sum *s) {
     double out[2];
-    grpo_dd r;
     grpo_sum_expand_(s, out, 2);
-    r.hi = out[0];
-    r.lo = grpo_is_finite(out[0]) ? out[1] : 0;
-    return r;
+    return grpo_dd_pair_(out[0], grpo_is_finite(out[0]) ? out[1] : 0);
 }
 
 /* ---- numbers of two words, of the kernel --------------------------------------------------------------------------------------------- */
@@ -4567,25 +4496,19 @@ static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind) {
 #ifdef __GNUC__
 #pragma GCC diagnostic pop
 #endif
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 #endif /* kernel */
 
 #if defined(GRPO_IMPLEMENTATION) && !defined(GRPO_FURTHER_IMPLEMENTED_)
 #define GRPO_FURTHER_IMPLEMENTED_
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GRPO_C_BEGIN_
 
 /* ---- axis 6: what is pooled over spans, rejection --------------------------------------------------------------------------------- */
 
 /* the segment that token t of s is in; without step_end the response */
 static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
-    grpo_span_ x;
-    x.begin = t;
-    x.end = t + 1;
+    grpo_span_ x = { t, t + 1 };
     while (x.begin > s->begin && !(b->step_end && b->step_end[x.begin - 1])) x.begin--;
     while (x.end < s->end && !(b->step_end && b->step_end[x.end - 1])) x.end++;
     return x;
@@ -4604,11 +4527,10 @@ static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int
 
 /* the statistic pooled over the tokens of a span that are in the mask */
 static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_reject_kind kind, grpo_how how) {
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     grpo_dd x, most = { -HUGE_VAL, 0 };
     int64_t t, n = 0;
     int passes;
-    memset(&sum, 0, sizeof sum);
     for (t = span.begin; t < span.end; t++) {
         if (!grpo_is_unmasked_(b, t)) continue;
         x = grpo_statistic_(o, b, t, kind, &passes);
@@ -4808,9 +4730,8 @@ static void grpo_add_staleness_(const grpo_run_ *r, int64_t t, grpo_sum *sum) {
 static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     if (w->off_policy == GRPO_OFF_POLICY_NONE || s->count == 0) return 0;
-    memset(&sum, 0, sizeof sum);
     while (grpo_next_(r, s, &c)) grpo_add_staleness_(r, c.t, &sum);
     return grpo_dd_exceeds(grpo_dd_div(grpo_sum_dd_(&sum), (double)s->count), w->off_policy_max);
 }
@@ -4820,10 +4741,9 @@ static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s) 
     const grpo_weight *w = &r->obj->weight;
     const grpo_batch *b = r->batch;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     grpo_dd x;
     if (grpo_drift_pool_(w->drift).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
-    memset(&sum, 0, sizeof sum);
     while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], (double)b->logp_old[c.t]);
     x = grpo_sum_dd_(&sum);
     return grpo_drift(w, grpo_drift_pool_(w->drift).how == GRPO_HOW_MEAN ? grpo_dd_div(x, (double)s->count) : x);
@@ -4872,18 +4792,15 @@ static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, 
 
 /* the tokens that share the likelihood's gate with token t */
 static grpo_span_ grpo_gate_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t) {
-    grpo_span_ x;
-    if (grpo_gate_pool_(r->obj->penalty.likelihood_gate).over == GRPO_OVER_SEGMENT) return grpo_segment_at_(r->batch, s, t);
-    x.begin = s->begin; x.end = s->end;
-    return x;
+    const grpo_span_ whole = { s->begin, s->end };
+    return grpo_gate_pool_(r->obj->penalty.likelihood_gate).over == GRPO_OVER_SEGMENT ? grpo_segment_at_(r->batch, s, t) : whole;
 }
 
 /* is it shut?  Exactly: the sum's rounding keeps its sign */
 static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_span_ gate) {
     const grpo_batch *b = r->batch;
     grpo_cursor_ c = grpo_cursor_of_(gate.begin, gate.end);
-    grpo_sum lost;
-    memset(&lost, 0, sizeof lost);
+    grpo_sum lost = GRPO_NO_SUM_;
     while (grpo_next_(r, s, &c))
         if (grpo_in_likelihood_(r->obj, b, r->advantage, s->index, c.t))
             grpo_sum_add_diff_(&lost, (double)b->logp_old[c.t], (double)b->logp[c.t]);
@@ -5347,10 +5264,8 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
 static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x) {
     int k;
     for (k = 0; k < x->n; k++) {
-        grpo_ratio ratio;
-        grpo_term t;
-        ratio.log = x->d[0][k]; ratio.log_lo = x->d[1][k]; ratio.value = x->ratio[k];
-        t = grpo_surrogate_term(&r->obj->surrogate, r->range, ratio, x->A[k], x->logp[k]);
+        const grpo_ratio ratio = { x->d[0][k], x->d[1][k], x->ratio[k] };
+        const grpo_term t = grpo_surrogate_term(&r->obj->surrogate, r->range, ratio, x->A[k], x->logp[k]);
         x->value[k] = t.value; x->slope[k] = t.d_log_ratio; x->old[k] = t.d_logp;
         r->partial->clips[t.clip]++;
     }
@@ -5741,8 +5656,7 @@ static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ 
 /* A of a token of credit step_own or episode_step */
 static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     const grpo_advantage *a = &e->obj->advantage;
-    grpo_index_ at;
-    at.i = s->i; at.t = t; at.number = -1;
+    const grpo_index_ at = { s->i, t, -1 };
     if (e->batch->step_end[t]) s->item = grpo_item_advantage_(e, at);
     if (a->credit == GRPO_CREDIT_STEP_OWN) return grpo_dd_of_(s->item);
     return grpo_dd_of_(grpo_dd_add(grpo_two_prod(a->step_coef, s->item), grpo_dd_of_(s->episode)).hi);
@@ -5962,12 +5876,10 @@ static grpo_dd grpo_quantile_linear_(const grpo_estimator_ *e, const grpo_group_
 
 /* tau log((1/n) sum e^(R/tau)), from the largest R; the mean of e^x - 1 keeps what a mean near 1 would lose */
 static grpo_dd grpo_log_mean_exp_(const grpo_estimator_ *e, const grpo_group_ *s, double tau) {
-    grpo_sum powers, minus_one;
+    grpo_sum powers = GRPO_NO_SUM_, minus_one = GRPO_NO_SUM_;
     grpo_index_ at = grpo_before_items_(e);
     const double n = (double)s->count;
     double below;
-    memset(&powers, 0, sizeof powers);
-    memset(&minus_one, 0, sizeof minus_one);
     if (grpo_dd_same_(s->min, s->max)) return s->max;
     while (grpo_next_item_(e, s, &at)) {
         const grpo_dd x = grpo_dd_div(grpo_dd_minus_(grpo_item_value_(e, s, at), s->max), tau);
@@ -6004,9 +5916,8 @@ static grpo_dd grpo_densest_(const grpo_estimator_ *e, const grpo_group_ *s, dou
 /* of OPO: sum T R and sum T */
 static void grpo_group_weights_(const grpo_estimator_ *e, grpo_group_ *s) {
     grpo_index_ at = grpo_before_items_(e);
-    grpo_sum weighted;
+    grpo_sum weighted = GRPO_NO_SUM_;
     int64_t tokens = 0;
-    memset(&weighted, 0, sizeof weighted);
     while (grpo_next_item_(e, s, &at)) {
         const grpo_dd R = grpo_item_value_(e, s, at);
         const int64_t T = grpo_unmasked_(e->batch, at.i);
@@ -6047,9 +5958,8 @@ static double grpo_residual_mean_square_(const grpo_estimator_ *e, const grpo_gr
     grpo_index_ at = grpo_before_items_(e);
     const double n = (double)s->count;
     double divisor;
-    grpo_sum squares;
+    grpo_sum squares = GRPO_NO_SUM_;
     if (s->count < 2) return 0;
-    memset(&squares, 0, sizeof squares);
     while (grpo_next_item_(e, s, &at)) {
         const grpo_dd x = grpo_residual_(e, s, at, e->obj->advantage.shift, &divisor);
         grpo_sum_add_square_(&squares, 1, grpo_dd_of_(grpo_over_(x, divisor)));
@@ -6067,10 +5977,9 @@ static double grpo_group_mean_sigma_(const grpo_group_ *s, double eps) {
 static double grpo_mean_deviation_(const grpo_estimator_ *e, const grpo_group_ *s) {
     grpo_index_ at = grpo_before_items_(e);
     const double n = (double)s->count;
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     if (s->count == 1) return 1;
     if (grpo_dd_same_(s->min, s->max)) return 0;
-    memset(&sum, 0, sizeof sum);
     while (grpo_next_item_(e, s, &at)) {
         const grpo_dd x = grpo_dd_minus_(grpo_dd_mul(grpo_item_value_(e, s, at), n), s->sum);
         grpo_sum_add_dd_(&sum, x.hi < 0 ? grpo_dd_negative(x) : x);
@@ -6252,9 +6161,8 @@ static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, i
     const double coef = e->obj->advantage.share_coef;
     const grpo_dd u = correct ? grpo_response_reward_(e, i) : grpo_dd_of_(-1);
     grpo_dd share, total;
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     int64_t k, n = 0;
-    memset(&sum, 0, sizeof sum);
     for (k = e->begin; k < e->end; k++) {
         const int64_t at = b->offset[k] + position;
         if (position >= b->length[k] || (b->mask && !b->mask[at]) || grpo_is_correct_(e, k) != correct) continue;
@@ -6331,12 +6239,11 @@ static int64_t grpo_branch_below_(const grpo_estimator_ *e, int64_t i, int64_t l
 /* V of the responses that have i's first n + 1 tokens, less V of those that have the first n; 0 where they all have the same R */
 static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n) {
     grpo_values before;
-    grpo_sum after;
+    grpo_sum after = GRPO_NO_SUM_;
     grpo_dd sum;
     double still = 0, all;
     int64_t j;
     memset(&before, 0, sizeof before);
-    memset(&after, 0, sizeof after);
     for (j = e->begin; j < e->end; j++) {
         const int64_t k = j != i ? grpo_common_prefix_(e->batch, i, j) : n + 1;
         if (k < n) continue;
@@ -6351,11 +6258,10 @@ static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n)
 
 static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     const int64_t position = t - e->batch->offset[s->i];
-    grpo_index_ at;
+    const grpo_index_ at = { s->i, -1, -1 };
     double sigma;
     while (s->branch > position) s->branch = grpo_branch_below_(e, s->i, s->branch);
     if (s->branch != position) return grpo_dd_of_(s->item);
-    at.i = s->i; at.t = at.number = -1;
     sigma = grpo_standardise_(e, &e->group[0], at).sigma;
     return grpo_dd_of_(sigma == 0 ? s->item : grpo_plus(s->item, grpo_branch_value_(e, s->i, position) / sigma));
 }
@@ -6391,9 +6297,8 @@ static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_sh
     const grpo_batch *b = e->batch;
     const int64_t n = grpo_unmasked_(b, i);
     const double cap = e->obj->advantage.entropy_cap;
-    grpo_sum sum;
+    grpo_sum sum = GRPO_NO_SUM_;
     int64_t t;
-    memset(&sum, 0, sizeof sum);
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (grpo_is_unmasked_(b, t)) grpo_sum_add_(&sum, (double)b->entropy[t]);
     s->mean_entropy = grpo_mean_(&sum, n);
     grpo_sum_add_dd_(&sum, grpo_two_prod(-cap, (double)n));
@@ -6777,9 +6682,7 @@ const char *grpo_status_message(grpo_status st, char *buffer, size_t size) {
 }
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+GRPO_C_END_
 
 #ifndef GRPO_NO_ROWS
 #include "grpo_rows.h"
