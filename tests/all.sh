@@ -54,7 +54,7 @@ meson_tests() { # build folder, compiler, meson options...
 
 sanitized() {
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 suites="--no-suite long" \
-    meson_tests "$build/sanitized" clang -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized
+    meson_tests "$build/sanitized" clang -Db_sanitize=address,undefined -Db_lundef=false -Ddebug=true -Doptimization=1
 }
 
 vectors_regenerate() { /usr/bin/python3 tests/oracle/generate.py --check; }
@@ -144,7 +144,7 @@ step "ways of embedding" sh tests/embed.sh
 step "no function needs more than 32 KB of stack" stack
 step "the bits of every row" sh tests/bits.sh
 step "sizes, compile time and lines within bounds" sh tests/size.sh --check
-step "gcc" meson_tests "$build" gcc -Dbuildtype=release
+step "gcc" meson_tests "$build" gcc -Ddebug=false -Doptimization=2
 step "clang, address and undefined sanitizers" sanitized
 step "vectors regenerate to the same bytes" vectors_regenerate
 step "vectors obey their schema" vectors_validate
