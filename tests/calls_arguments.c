@@ -1,0 +1,433 @@
+/* Every argument of every function of extra/ is refused somewhere: a call that is right, and then one argument of it wrong at a time, a
+ * pointer NULL, a number NaN or infinite, a whole number far below 0, a choice that is none.  The status names the argument, and nothing is
+ * written.  What takes anything is in `takes` with the reason; the program fails if that list is too short, and if it is too long. */
+#include "../extra/grpo_control.h"
+#include "../extra/grpo_credit.h"
+#include "../extra/grpo_critic.h"
+#include "../extra/grpo_logits.h"
+#include "../extra/grpo_rewards.h"
+#include "../extra/grpo_selection.h"
+#include "../extra/grpo_weights.h"
+#include "../gspo.h"
+#include "check.h"
+#include "small_batch.h"
+#include "status.h"
+
+/* ---- right arguments ------------------------------------------------------------------------------------------------------------ */
+
+typedef enum { A_POINTER, A_NUMBER, A_WHOLE, A_FLAG, A_FORM } kind;
+typedef struct { kind is; void *p; double x; int64_t n; unsigned form; int flag; } value;
+
+static rollouts arrays;
+static grpo_batch batch, one_token;
+static const double halves[16] = { 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5 };
+static const double minus[8] = { -0.5, -0.5, -0.5, -0.5, -0.5, -0.5, -0.5, -0.5 }, ones[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+static const double gram[4] = { 1, 0.5, 0.5, 1 }, wins[4] = { 0, 1, 0, 0 };
+static const grpo_real reals[2 * TOKENS] = { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+static const int64_t ids[TOKENS] = { 0, 1, 0, 1, 0, 1, 0, 1 }, order[TOKENS] = { 7, 6, 5, 4, 3, 2, 1, 0 }, begin[2] = { 0, 2 };
+static const int64_t tree[4] = { -1, 0, 0, 1 }, depth[4] = { 1, 2, 2, 3 }, no_gate[4] = { -1, -1, -1, -1 };
+static const uint8_t flags[TOKENS] = { 1, 0, 1, 0, 1, 0, 1, 0 };
+static const grpo_prefix_gate prefix_gate = { 3, 0.8, 0.15, 0.02, 0.9, 1 };
+static const grpo_balance balance = { 0.6, 1.2, 0.8, 2, 0.05, 1 };
+static const grpo_adaptation adaptation = { 0.2, 0.2, 1, 1 };
+static const grpo_key_measure key_measure = { 1, 1, 1, 1, -1 };
+static const grpo_canon canon = { 1, 0, 1, GRPO_HALF_LOW };
+static const grpo_feature feature = { halves, halves, halves, flags, 1, 1 };
+static const grpo_risk risk = { 0, 1, 0.2, 0.8, 1.5, 1e-6 };
+static const grpo_coplayer coplayer = { 0.96, 0.96, 2, 0, 0, 0, 0, 1 };
+static const grpo_anchors anchors = { 0.2, 0.8, 1.25, 2, GRPO_ANCHORS_PAPER };
+static const grpo_cost cost = { halves, halves, halves, 0.25, 0.1, 0.1 };
+static const grpo_trust_bounds trust_bounds = { 0.2, 0.5, 0.9, 0.1 };
+static const grpo_centroids centroids = { 2, 1, 0.8, 1.2 };
+static grpo_aggregation aggregation;
+static grpo_objective objective;
+static grpo_logits logits;
+static grpo_rows rows;
+static grpo_row_part row_part, merged, parts[1];
+static grpo_output output;
+static grpo_partial partial;
+static double room[256];                        /* scratch */
+static double written[3][64], before[3][64];    /* what functions write to, and its bytes before */
+
+static void fill(void) {
+    static const int64_t group[2] = { 0, 1 }, offset = 0, length = 1, target = 1;
+    static const grpo_real z[2] = { 1, 2 }, rewards[SEQUENCES] = { 1, 0, 0, 1 };
+    static grpo_real drawn[2], dz[2], dlogp[1], dentropy[1];
+    fill_batch(&arrays);
+    batch = rollouts_view(&arrays);
+    memcpy(arrays.reward, rewards, sizeof rewards);
+    aggregation.kind = GRPO_SEQ_MEAN_CONSTANT; aggregation.constant = 8;
+    grpo_objective_named("grpo", &objective);
+    one_token.n_groups = one_token.n_tokens = 1; one_token.group_begin = group; one_token.offset = &offset; one_token.length = &length;
+    one_token.logp_old = one_token.logp_ref = reals;
+    logits.type = GRPO_ROW_REAL; logits.logits = z; logits.rows = 1; logits.vocab = logits.stride = 2; logits.target = &target;
+    logits.temperature = 1;
+    rows.logits = logits; rows.part = parts; rows.logp = &drawn[0]; rows.entropy = &drawn[1]; rows.dlogits = dz;
+    output.dlogp = dlogp; output.dentropy = dentropy;
+    check(grpo_row_read(&logits, 0, &row_part) == GRPO_OK, "row_read");
+    merged = grpo_row_nothing();
+    memset(before, 0x5a, sizeof before);
+}
+
+/* ---- the functions: X the number of arguments, IN what is read, OUT one of `written` ----------------------------------------------- */
+
+#define IN(place) { A_POINTER, (void *)(place), 0, 0, 0, 0 }
+#define OUT(k) { A_POINTER, written[k], 0, 0, 0, 0 }
+#define NUMBER(value) { A_NUMBER, NULL, value, 0, 0, 0 }
+#define WHOLE(value) { A_WHOLE, NULL, 0, value, 0, 0 }
+#define FLAG(value) { A_FLAG, NULL, 0, 0, 0, value }
+#define FORM(value) { A_FORM, NULL, 0, 0, value, 0 }
+
+#define FUNCTIONS(X) \
+    X##4(select_top, IN(&batch), IN(reals), NUMBER(0.5), OUT(0)) \
+    X##4(select_largest, IN(&batch), IN(reals), WHOLE(4), OUT(0)) \
+    X##8(select_between, IN(&batch), IN(reals), NUMBER(0), NUMBER(1), IN(flags), IN(order), WHOLE(4), OUT(0)) \
+    X##5(select_second_moment, IN(&batch), IN(reals), FORM(GRPO_SECOND_MOMENT_DRIFTING), NUMBER(0.5), OUT(0)) \
+    X##3(covariance, IN(&batch), IN(reals), OUT(0)) \
+    X##4(keep_between, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(resampling_weights, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##5(resample, IN(halves), WHOLE(4), IN(halves), WHOLE(4), OUT(0)) \
+    X##3(replay_score, IN(&batch), IN(reals), OUT(0)) \
+    X##4(clip_below, IN(&batch), IN(reals), NUMBER(0.5), OUT(0)) \
+    X##6(clip_value, IN(&batch), IN(reals), IN(reals), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##6(balanced_subset, IN(halves), WHOLE(4), WHOLE(2), NUMBER(0), NUMBER(1), OUT(0)) \
+    X##5(prefix_budget, IN(&batch), IN(reals), IN(&prefix_gate), IN(room), OUT(0)) \
+    X##6(allocate, IN(halves), WHOLE(2), WHOLE(1), WHOLE(4), WHOLE(8), OUT(0)) \
+    X##4(value_information, IN(halves), WHOLE(4), WHOLE(2), OUT(0)) \
+    X##6(visit_value, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(downsample_variance, IN(halves), WHOLE(4), WHOLE(2), OUT(0)) \
+    X##4(pad_valid, IN(&batch), IN(flags), OUT(0), OUT(1)) \
+    X##7(cluster_probability, IN(halves), IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##4(explore_weight, IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##3(spread_keep, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##6(advantage_keep, IN(halves), WHOLE(4), NUMBER(0.5), WHOLE(4), FLAG(0), OUT(0)) \
+    X##3(probability_select, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##7(sequence_distance, IN(ids), WHOLE(4), IN(ids), WHOLE(4), FORM(0), IN(room), OUT(0)) \
+    X##4(balanced_bounds, IN(&batch), IN(reals), IN(&balance), OUT(0)) \
+    X##5(running_baseline, IN(halves), WHOLE(4), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##4(regret_temperature, IN(ids), IN(halves), WHOLE(4), OUT(0)) \
+    X##7(adapted_clip, IN(&batch), IN(reals), IN(reals), IN(&adaptation), OUT(0), OUT(1), OUT(2)) \
+    X##5(decay_by_drift, IN(&batch), NUMBER(1), NUMBER(0), NUMBER(1), OUT(0)) \
+    X##7(quantile_track, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), IN(halves), WHOLE(4), OUT(0)) \
+    X##5(turn_factor, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##7(hint_level, IN(ids), IN(halves), WHOLE(4), NUMBER(0.1), NUMBER(0.35), WHOLE(3), OUT(0)) \
+    X##4(entropy_standard, IN(&batch), NUMBER(0.5), FORM(0), OUT(0)) \
+    X##4(ratio_quantile, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(logistic_shift, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##6(key_tokens, IN(&batch), IN(ids), IN(&key_measure), IN(room), WHOLE(TOKENS), OUT(0)) \
+    X##4(jsd_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##7(distribution_advantage, IN(&batch), IN(reals), IN(reals), IN(flags), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##3(boltzmann_advantage, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##6(likelihood_share, IN(&batch), NUMBER(0.5), NUMBER(0.5), FLAG(0), IN(room), OUT(0)) \
+    X##4(canon_advantage, IN(&batch), IN(halves), IN(&canon), OUT(0)) \
+    X##4(group_relative_scale, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##6(sharpening, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), IN(room), OUT(0)) \
+    X##3(feature_bonus, IN(&batch), IN(&feature), OUT(0)) \
+    X##5(virtual_reward, IN(&batch), NUMBER(0.5), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##5(bundle_advantage, IN(&batch), IN(ids), IN(&risk), IN(room), OUT(0)) \
+    X##7(set_advantage, IN(halves), IN(ids), WHOLE(4), IN(ids), IN(begin), WHOLE(1), OUT(0)) \
+    X##8(reference_advantage, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), FLAG(0), OUT(0), OUT(1)) \
+    X##5(implicit_advantage, IN(&batch), IN(reals), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(hardness_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##5(token_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), FLAG(0), OUT(0)) \
+    X##3(future_success, IN(halves), WHOLE(4), OUT(0)) \
+    X##5(coplayer_credit, IN(halves), IN(halves), WHOLE(4), IN(&coplayer), OUT(0)) \
+    X##8(project_advantage, IN(halves), WHOLE(4), IN(halves), WHOLE(1), NUMBER(0.5), FLAG(0), IN(room), OUT(0)) \
+    X##8(branch_advantage, IN(tree), IN(halves), IN(minus), WHOLE(4), FORM(GRPO_BRANCH_PROBABILITY), NUMBER(0.5), IN(room), OUT(0)) \
+    X##3(collapsed_advantage, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##6(variant_advantage, IN(halves), IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##4(step_weight, IN(halves), IN(halves), WHOLE(4), OUT(0)) \
+    X##8(tree_advantage, IN(tree), IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), FORM(GRPO_TREE_TD), IN(room), OUT(0)) \
+    X##4(two_anchors, IN(&batch), IN(ones), IN(&anchors), OUT(0)) \
+    X##5(pairwise_calibration, IN(&batch), IN(flags), NUMBER(0.5), IN(room), OUT(0)) \
+    X##4(multi_scale_advantage, IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##4(hardest_miss, IN(&batch), IN(halves), OUT(0), OUT(1)) \
+    X##4(position_advantage, IN(minus), IN(halves), WHOLE(4), OUT(0)) \
+    X##5(role_reward, IN(halves), IN(ids), WHOLE(4), FORM(0), OUT(0)) \
+    X##4(median_advantage, IN(&batch), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##6(mix_advantages, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##8(gram_rank, IN(gram), IN(halves), WHOLE(2), NUMBER(1), WHOLE(1), WHOLE(64), OUT(0), OUT(1)) \
+    X##3(relative_cost, IN(&batch), IN(&cost), OUT(0)) \
+    X##5(diversity_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##4(unlikeliness, IN(&batch), NUMBER(0.5), IN(room), OUT(0)) \
+    X##2(early_exit, IN(&batch), OUT(0)) \
+    X##6(trust_reward, IN(&batch), IN(halves), IN(halves), NUMBER(0.5), IN(&trust_bounds), OUT(0)) \
+    X##7(tool_efficiency, IN(&batch), IN(halves), IN(flags), NUMBER(0.5), NUMBER(0.5), FORM(0), OUT(0)) \
+    X##6(entity_credit, IN(&batch), IN(halves), IN(flags), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##4(retention_reward, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##6(efficiency_reward, IN(&batch), IN(flags), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##6(consistency_bonus, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##6(gated_sum, IN(halves), WHOLE(1), WHOLE(4), IN(halves), IN(no_gate), OUT(0)) \
+    X##5(brier_reward, IN(halves), WHOLE(4), IN(flags), IN(flags), OUT(0)) \
+    X##6(length_shape, IN(halves), WHOLE(4), FORM(GRPO_SHAPE_PARABOLA), NUMBER(0.5), NUMBER(1), OUT(0)) \
+    X##6(log_exp_map, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##9(tree_reward, IN(tree), IN(halves), IN(depth), WHOLE(4), NUMBER(0.5), FORM(GRPO_TREE_MEAN_BY_DEPTH), WHOLE(3), IN(room), OUT(0)) \
+    X##7(hint_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), FORM(0), FLAG(0), OUT(0)) \
+    X##8(meta_reward, IN(flags), IN(ids), WHOLE(4), IN(ids), WHOLE(1), WHOLE(8), WHOLE(1), OUT(0)) \
+    X##3(pairwise_wins, IN(wins), WHOLE(2), OUT(0)) \
+    X##6(entropy_rank_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), IN(room), OUT(0)) \
+    X##6(interval_reward, IN(minus), IN(halves), WHOLE(4), NUMBER(0.5), FLAG(0), OUT(0)) \
+    X##5(dense_rewards, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(information_gain, IN(minus), WHOLE(4), FORM(GRPO_INFORMATION_LOG), OUT(0)) \
+    X##3(shorter_correct, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##5(permutation_reward, IN(ids), WHOLE(2), WHOLE(2), FORM(GRPO_PERMUTATION_JUDGE), OUT(0)) \
+    X##4(frequency_reward, IN(&batch), IN(ids), WHOLE(1), OUT(0)) \
+    X##5(repetition_reward, IN(&batch), IN(ids), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##6(correct_length, IN(&batch), IN(flags), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##5(pair_rewards, IN(&batch), IN(ids), IN(flags), OUT(0), OUT(1)) \
+    X##3(spread_reward, IN(halves), WHOLE(4), OUT(0)) \
+    X##4(sample_weights, IN(&batch), IN(halves), FLAG(0), OUT(0)) \
+    X##6(teacher_gate, IN(&batch), IN(reals), NUMBER(0.5), NUMBER(0.5), IN(flags), OUT(0)) \
+    X##4(prefix_discrepancy, IN(&batch), NUMBER(0.5), FORM(0), OUT(0)) \
+    X##6(window_weight, IN(minus), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##3(probability_gain, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##5(conflict_weight, IN(&batch), IN(ids), IN(ids), NUMBER(0.5), OUT(0)) \
+    X##6(prompt_weight, IN(&batch), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), FORM(0), OUT(0)) \
+    X##4(invariance_weight, IN(&batch), IN(ids), IN(flags), OUT(0)) \
+    X##6(centroid_weight, IN(&batch), IN(reals), IN(reals), IN(&centroids), IN(room), OUT(0)) \
+    X##3(agent_weights, IN(&batch), IN(ids), OUT(0)) \
+    X##4(centred_weights, IN(&batch), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##6(consistency_weights, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##4(confidence_factor, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##7(surprisal_weight, IN(&batch), IN(reals), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(difficulty_weight, IN(&batch), IN(halves), NUMBER(0.5), OUT(0)) \
+    X##3(gaussian_covariance, IN(&batch), IN(reals), OUT(0)) \
+    X##4(route_weight, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##5(entropy_factor, IN(halves), WHOLE(4), NUMBER(0.5), WHOLE(4), OUT(0)) \
+    X##4(answer_entropy, IN(&batch), IN(ids), IN(halves), OUT(0)) \
+    X##5(dynamic_scale, IN(halves), IN(halves), WHOLE(4), NUMBER(1), OUT(0)) \
+    X##6(length_preference, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##8(value_loss, IN(&batch), IN(reals), IN(reals), IN(reals), NUMBER(0.5), IN(&aggregation), OUT(0), OUT(1)) \
+    X##5(proximal_logp, IN(&batch), WHOLE(8), IN(ids), FORM(GRPO_PROXIMAL_LINEAR), OUT(0)) \
+    X##7(divergence, IN(halves), IN(minus), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##5(set_gap, IN(minus), IN(minus), WHOLE(4), WHOLE(3), OUT(0)) \
+    X##3(row_read, IN(&logits), WHOLE(0), OUT(0)) \
+    X##3(row_merge, IN(&merged), IN(&row_part), NUMBER(1)) \
+    X##3(row_of, IN(&row_part), NUMBER(1), OUT(0)) \
+    X##6(row_gradient, IN(&logits), WHOLE(0), IN(&row_part), NUMBER(1), NUMBER(1), OUT(0)) \
+    X##7(logits_loss, IN(&objective), IN(&one_token), IN(reals), IN(NULL), IN(&rows), IN(&output), OUT(0)) \
+    X##7(logits_loss_add, IN(&objective), IN(&one_token), IN(reals), IN(NULL), IN(&rows), IN(&output), IN(&partial)) \
+    X##4(rows_read, IN(&rows), IN(flags), WHOLE(0), WHOLE(1)) \
+    X##6(rows_gradient, IN(&rows), IN(flags), IN(reals), IN(reals), WHOLE(0), WHOLE(1))
+
+/* how a function takes them: as a member of its value */
+#define AS_IN(place) .p
+#define AS_OUT(k) .p
+#define AS_NUMBER(value) .x
+#define AS_WHOLE(value) .n
+#define AS_FLAG(value) .flag
+#define AS_FORM(value) .form
+#define RUN2(name, a, b) static grpo_status run_##name(const value *v) { return grpo_##name(v[0] AS_##a, v[1] AS_##b); }
+#define RUN3(name, a, b, c) static grpo_status run_##name(const value *v) { return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c); }
+#define RUN4(name, a, b, c, d) \
+    static grpo_status run_##name(const value *v) { \
+        return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d); \
+    }
+#define RUN5(name, a, b, c, d, e) \
+    static grpo_status run_##name(const value *v) { \
+        return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e); \
+    }
+#define RUN6(name, a, b, c, d, e, f) \
+    static grpo_status run_##name(const value *v) { \
+        return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f); \
+    }
+#define RUN7(name, a, b, c, d, e, f, g) \
+    static grpo_status run_##name(const value *v) { \
+        return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f, \
+                           v[6] AS_##g); \
+    }
+#define RUN8(name, a, b, c, d, e, f, g, h) \
+    static grpo_status run_##name(const value *v) { \
+        return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f, \
+                           v[6] AS_##g, v[7] AS_##h); \
+    }
+#define RUN9(name, a, b, c, d, e, f, g, h, i) \
+    static grpo_status run_##name(const value *v) { \
+        return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f, \
+                           v[6] AS_##g, v[7] AS_##h, v[8] AS_##i); \
+    }
+FUNCTIONS(RUN)
+
+#define ROW2(name, ...) { #name, run_##name, { __VA_ARGS__ } },
+#define ROW3 ROW2
+#define ROW4 ROW2
+#define ROW5 ROW2
+#define ROW6 ROW2
+#define ROW7 ROW2
+#define ROW8 ROW2
+#define ROW9 ROW2
+static const struct { const char *name; grpo_status (*run)(const value *v); value right[9]; } functions[] = { FUNCTIONS(ROW) };
+
+/* ---- functions that give a number, which is NaN where they refuse: their arguments in order ------------------------------------------ */
+
+static double kl_control(const value *v) { return grpo_kl_control(v[0].x, v[1].x, v[2].x, v[3].x, v[4].x); }
+static double entropy_control(const value *v) {
+    return grpo_entropy_control(v[0].x, v[1].x, v[2].x, v[3].x, v[4].x, v[5].x, v[6].flag).coef;
+}
+static double smooth_advantage(const value *v) { return grpo_smooth_advantage(v[0].n, v[1].x, v[2].x); }
+static double running_moments(const value *v) {
+    const grpo_mean_variance past = { v[1].x, v[2].x }, observed = { v[3].x, v[4].x };
+    return grpo_running_moments(v[0].n, past, observed).mean;
+}
+static double preference_margin_control(const value *v) { return grpo_preference_margin_control(v[0].x, v[1].x, v[2].x); }
+static double decayed_counts(const value *v) { return grpo_decayed_counts(v[0].x, v[1].x, v[2].x, v[3].x, v[4].x).alpha; }
+static double moving_average(const value *v) { return grpo_moving_average(v[0].x, v[1].x, v[2].x); }
+static double linear_decay(const value *v) { return grpo_linear_decay(v[0].x, v[1].x, v[2].x); }
+static double count_budget(const value *v) { return grpo_count_budget(v[0].x, v[1].x, v[2].n, v[3].n); }
+static double entropy_target_coef(const value *v) { return grpo_entropy_target_coef(v[0].x, v[1].x, v[2].x).value; }
+static double kl_hinge(const value *v) { return grpo_kl_hinge(v[0].x, v[1].x, v[2].x); }
+static double power_clip(const value *v) { return grpo_power_clip(v[0].x, v[1].x, v[2].x, v[3].x, v[4].x, v[5].x).eps; }
+static double informative_probability(const value *v) { return grpo_informative_probability(v[0].x, v[1].n); }
+static double annealed_split(const value *v) {
+    const grpo_split s = grpo_annealed_split(v[0].n, v[1].n, v[2].n);
+    return s.own < 0 ? NAN : (double)s.own;
+}
+
+static const struct { const char *name; double (*run)(const value *v); const char *arguments; value right[9]; } number_functions[] = {
+    { "kl_control", kl_control, "kl_coef kl target steps horizon", { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1) } },
+    { "entropy_control", entropy_control, "coef entropy target delta low high inclusive",
+      { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(0), NUMBER(1), FLAG(0) } },
+    { "smooth_advantage", smooth_advantage, "visits fresh total", { WHOLE(1), NUMBER(1), NUMBER(1) } },
+    { "running_moments", running_moments, "visits before.mean before.variance observed.mean observed.variance",
+      { WHOLE(2), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1) } },
+    { "preference_margin_control", preference_margin_control, "coef pair_loss loss", { NUMBER(1), NUMBER(1), NUMBER(1) } },
+    { "decayed_counts", decayed_counts, "alpha beta decay successes failures",
+      { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1) } },
+    { "moving_average", moving_average, "state value rate", { NUMBER(1), NUMBER(1), NUMBER(0.5) } },
+    { "linear_decay", linear_decay, "start step steps", { NUMBER(1), NUMBER(1), NUMBER(2) } },
+    { "count_budget", count_budget, "start factor step every", { NUMBER(8), NUMBER(0.5), WHOLE(1), WHOLE(1) } },
+    { "entropy_target_coef", entropy_target_coef, "entropy target coef", { NUMBER(1), NUMBER(2), NUMBER(1) } },
+    { "kl_hinge", kl_hinge, "kl delta beta", { NUMBER(2), NUMBER(1), NUMBER(1) } },
+    { "power_clip", power_clip, "mean deviation gamma low high delta",
+      { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(0.1), NUMBER(0.3), NUMBER(1) } },
+    { "informative_probability", informative_probability, "p n", { NUMBER(0.5), WHOLE(8) } },
+    { "annealed_split", annealed_split, "step steps size", { WHOLE(1), WHOLE(2), WHOLE(3) } },
+};
+
+/* ---- what takes anything ---------------------------------------------------------------------------------------------------------- */
+
+enum { MOST_PROBES = 3, EVERY = -1, MISSING = 0, INFINITY_ABOVE = 1 };         /* which of probes_of */
+#define LEFT_OUT "may be left out"
+#define A_CHOICE_OF_TWO "a flag: 0, or any other number"
+#define NOT_WANTED "the caller does not want it"
+
+static const struct { const char *function, *argument; int probe; const char *why; } takes[] = {
+    { "select_between", "excluded", MISSING, LEFT_OUT }, { "brier_reward", "missing", MISSING, LEFT_OUT },
+    { "sample_weights", "difficulty", MISSING, LEFT_OUT }, { "teacher_gate", "selected", MISSING, LEFT_OUT },
+    { "logits_loss", "totals", MISSING, LEFT_OUT }, { "logits_loss_add", "totals", MISSING, LEFT_OUT },
+    { "rows_read", "mask", MISSING, LEFT_OUT }, { "rows_gradient", "mask", MISSING, LEFT_OUT },
+    { "rows_gradient", "dlogp", MISSING, "all 0" }, { "rows_gradient", "dentropy", MISSING, "all 0" },
+    { "value_loss", "dvalue", MISSING, NOT_WANTED }, { "divergence", "dstudent", MISSING, NOT_WANTED },
+    { "token_advantage", "limit", INFINITY_ABOVE, "no limit" },
+    { "row_gradient", "dlogp", EVERY, "a loss that is not finite has the gradient that it has: NaN" },
+    { "row_gradient", "dentropy", EVERY, "a loss that is not finite has the gradient that it has: NaN" },
+    { "advantage_keep", "positive", EVERY, A_CHOICE_OF_TWO }, { "likelihood_share", "by_length", EVERY, A_CHOICE_OF_TWO },
+    { "reference_advantage", "with_reference", EVERY, A_CHOICE_OF_TWO }, { "token_advantage", "scaled", EVERY, A_CHOICE_OF_TWO },
+    { "project_advantage", "positive", EVERY, A_CHOICE_OF_TWO }, { "hint_reward", "gate", EVERY, A_CHOICE_OF_TWO },
+    { "interval_reward", "sample", EVERY, A_CHOICE_OF_TWO }, { "sample_weights", "by_length", EVERY, A_CHOICE_OF_TWO },
+    { "entropy_control", "inclusive", EVERY, A_CHOICE_OF_TWO },
+};
+enum { TAKES = sizeof takes / sizeof *takes };
+static int taken[TAKES];
+
+/* statuses that name something else than the argument as it is declared */
+static const struct { const char *function, *argument, *thing; } called[] = {
+    { "allocate", "high", "low, high" }, { "tree_reward", "turns", "depth[0]" },     /* deeper than there are turns */
+    { "row_read", "x", "logits" }, { "row_gradient", "x", "logits" }, { "logits_loss", "obj", "objective" },
+    { "logits_loss_add", "obj", "objective" }, { "logits_loss", "out", "out.dlogp" }, { "logits_loss_add", "out", "out.dlogp" },
+};
+
+/* the entry of `takes`, or -1 */
+static int entry_of(const char *function, const char *argument, int probe) {
+    for (int k = 0; k < TAKES; k++)
+        if (!strcmp(takes[k].function, function) && !strcmp(takes[k].argument, argument)
+            && (takes[k].probe == EVERY || takes[k].probe == probe)) return k;
+    return -1;
+}
+
+static int names(const char *function, const char *argument, const char *thing) {
+    for (size_t k = 0; k < sizeof called / sizeof *called; k++)
+        if (!strcmp(called[k].function, function) && !strcmp(called[k].argument, argument)) return !strcmp(thing, called[k].thing);
+    return !strcmp(thing, argument);
+}
+
+/* ---- one argument wrong at a time ------------------------------------------------------------------------------------------------ */
+
+/* wrong values in place of a right one; how many */
+static int probes_of(const value *right, value *wrong) {
+    static const double numbers[MOST_PROBES] = { NAN, INFINITY, -INFINITY };
+    for (int k = 0; k < MOST_PROBES; k++) {
+        wrong[k] = *right;
+        wrong[k].p = NULL;
+        wrong[k].x = numbers[k];
+        wrong[k].n = k ? INT64_MIN : -1000;
+        wrong[k].form = 99;
+        wrong[k].flag = 99;
+    }
+    return right->is == A_NUMBER ? 3 : right->is == A_WHOLE ? 2 : 1;
+}
+
+/* refused or on the list, and not both */
+static void expect_refused(const char *function, const char *argument, int probe, int refused) {
+    const int k = entry_of(function, argument, probe);
+    if (k < 0) { check(refused, "%s takes any %s (probe %d), and `takes` does not say why", function, argument, probe); return; }
+    check(!refused, "%s refuses %s (probe %d), and `takes` says that it does not: %s", function, argument, probe, takes[k].why);
+    taken[k]++;
+}
+
+static void test_status_function(size_t k, int place, const char *argument) {
+    const char *name = functions[k].name;
+    value wrong[MOST_PROBES], v[9];
+    const int probes = probes_of(&functions[k].right[place], wrong);
+    for (int j = 0; j < probes; j++) {
+        grpo_status st;
+        memcpy(v, functions[k].right, sizeof v);
+        v[place] = wrong[j];
+        memcpy(written, before, sizeof written);
+        st = functions[k].run(v);
+        expect_refused(name, argument, j, st != GRPO_OK);
+        if (!st) continue;
+        check(names(name, argument, thing_of(name, st)), "%s, %s: \"%s\"", name, argument, status_line(st));
+        check(!memcmp(written, before, sizeof written), "%s, %s: something was written", name, argument);
+    }
+}
+
+static void test_number_function(size_t k, int place, const char *argument) {
+    value wrong[MOST_PROBES], v[9];
+    const int probes = probes_of(&number_functions[k].right[place], wrong);
+    for (int j = 0; j < probes; j++) {
+        memcpy(v, number_functions[k].right, sizeof v);
+        v[place] = wrong[j];
+        expect_refused(number_functions[k].name, argument, j, isnan(number_functions[k].run(v)));
+    }
+}
+
+typedef void argument_test(size_t k, int place, const char *argument);
+
+static void test_each_argument(const char *arguments, size_t k, argument_test *test) {
+    char argument[40];
+    size_t n;
+    for (int place = 0; *argument_at(arguments, place + 1, &n); place++) {
+        snprintf(argument, sizeof argument, "%.*s", (int)n, argument_at(arguments, place + 1, &n));
+        test(k, place, argument);
+    }
+}
+
+int main(void) {
+    const size_t n = sizeof functions / sizeof *functions, declared = sizeof declared_arguments / sizeof *declared_arguments;
+    fill();
+    check(n == declared, "%d functions of %d", (int)n, (int)declared);
+    for (size_t k = 0; k < n && k < declared; k++) {
+        const grpo_status st = functions[k].run(functions[k].right);
+        check(!strcmp(functions[k].name, declared_arguments[k][0]), "%s stands where %s does", functions[k].name, declared_arguments[k][0]);
+        check(st == GRPO_OK, "%s: nothing is wrong, yet \"%s\"", functions[k].name, status_line(st));
+        test_each_argument(declared_arguments[k][1], k, test_status_function);
+    }
+    for (size_t k = 0; k < sizeof number_functions / sizeof *number_functions; k++) {
+        check(!isnan(number_functions[k].run(number_functions[k].right)), "%s: nothing is wrong", number_functions[k].name);
+        test_each_argument(number_functions[k].arguments, k, test_number_function);
+    }
+    for (int k = 0; k < TAKES; k++) check(taken[k] > 0, "%s has no %s", takes[k].function, takes[k].argument);
+    rollouts_free(&arrays);
+    return check_summary();
+}
