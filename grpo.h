@@ -1579,18 +1579,6 @@ typedef enum { GRPO_DOMAINS_(GRPO_DOMAIN_) GRPO_N_DOMAINS_ } grpo_domain_kind_;
 static const grpo_domain grpo_domains_[] = { GRPO_DOMAINS_(GRPO_DOMAIN_) };
 #undef GRPO_DOMAIN_
 
-/* the rule that x breaks */
-static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
-    const grpo_domain *d = &grpo_domains_[domain];
-    if (d->flags == 0 && x >= d->low && x <= d->high) return GRPO_NO_RULE;
-    if (x != x) return GRPO_NAN;
-    if (x == 0 && (d->flags & GRPO_OR_0)) return GRPO_NO_RULE;
-    if (x == 0 && (d->flags & GRPO_EXCEPT_0)) return GRPO_ZERO;
-    if (x < d->low || (x == d->low && (d->flags & GRPO_LOW_EXCLUDED))) return x < -DBL_MAX ? GRPO_INFINITE : d->below;
-    if (x > d->high || (x == d->high && (d->flags & GRPO_HIGH_EXCLUDED))) return x > DBL_MAX ? GRPO_INFINITE : d->above;
-    return (d->flags & GRPO_WHOLE) && x != floor(x) ? GRPO_NOT_WHOLE : GRPO_NO_RULE;
-}
-
 #define GRPO_INDICES_ ((INT64_C(1) << 35) - 2)                         /* elements further back are not told apart */
 
 static grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index) {
@@ -1599,14 +1587,6 @@ static grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index) {
 
 static grpo_status grpo_status_between_(grpo_rule rule, int what, int other, int64_t index) {
     return grpo_status_at_(rule, what, index) | (grpo_status)other << 18;
-}
-
-static grpo_status grpo_check_group_begin_(const grpo_batch *b) {
-    int64_t g;
-    if (b->group_begin[0] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_group_begin_, 0);
-    for (g = 0; g < b->n_groups; g++)
-        if (b->group_begin[g + 1] <= b->group_begin[g]) return grpo_status_at_(GRPO_NOT_INCREASING, GRPO_AT_group_begin_, g + 1);
-    return GRPO_OK;
 }
 
 /* the most tokens of a batch, of which double holds every number; and the largest count of parts: a sum of two is an int64_t */
@@ -1620,113 +1600,11 @@ static inline int grpo_are_counts_(const int64_t *count, size_t n) {
     return 1;
 }
 
-static grpo_status grpo_check_layout_(const grpo_batch *b) {
-    grpo_status st;
-    int64_t i, rest = GRPO_MOST_TOKENS_;
-    if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
-    if (b->n_groups < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_);
-    if (b->n_groups == 0) return GRPO_OK;
-    if (!b->group_begin) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_group_begin_);
-    st = grpo_check_group_begin_(b);
-    if (st) return st;
-    if (!b->offset) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_offset_);
-    if (!b->length) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_length_);
-    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
-        if (b->length[i] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_length_, i);
-        if (b->offset[i] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_offset_, i);
-        if (b->offset[i] > b->n_tokens) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_offset_, GRPO_AT_n_tokens_, i);
-        if (b->length[i] > b->n_tokens - b->offset[i]) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_length_, GRPO_AT_n_tokens_, i);
-        if (b->length[i] > rest) return grpo_status_at_(GRPO_TOO_LONG, GRPO_AT_length_, i);
-        rest -= b->length[i];
-    }
-    return GRPO_OK;
-}
+static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain);                  /* that x breaks */
+static grpo_status grpo_check_layout_(const grpo_batch *b);                         /* groups, offsets and lengths */
 
-static int grpo_in_domain_(double x, grpo_domain_kind_ domain) { return x >= grpo_domains_[domain].low && x <= grpo_domains_[domain].high; }
-
-/* by lanes of the element's own type, whose finite numbers all lie between bounds beyond them */
-static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain) {
-    const double most = sizeof(grpo_real) == sizeof(float) ? FLT_MAX : DBL_MAX;
-    const double above = grpo_domains_[domain].high, below = grpo_domains_[domain].low;
-    const grpo_real low = (grpo_real)(below < -most && below > -HUGE_VAL ? -most : below), high = (grpo_real)(above < most ? above : most);
-    grpo_real outside[GRPO_LANES_] = { 0 };
-    const int64_t n = end - begin, whole = n - n % GRPO_LANES_;
-    int64_t k, j;
-    int rest = 1;
-    for (k = 0; k < whole; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) {
-            const grpo_real y = x[begin + k + j], a = y >= low ? 0 : 1, b = y <= high ? 0 : 1;
-            outside[j] += a + b;
-        }
-    for (; k < n; k++) rest &= x[begin + k] >= low && x[begin + k] <= high;
-    for (j = 1; j < GRPO_LANES_; j++) outside[0] += outside[j];
-    return rest && outside[0] == 0;
-}
-
-/* the first of them that is not, -1: none */
-static int64_t grpo_first_outside_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain) {
-    if (grpo_all_in_domain_(x, begin, end, domain)) return -1;
-    while (grpo_in_domain_((double)x[begin], domain)) begin++;
-    return begin;
-}
-
-/* the first token that counts (and of which `where` is set, if it is there) whose x is not, -1: none */
-static int64_t grpo_first_token_outside_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain) {
-    int64_t i, t, found;
-    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
-        const int64_t begin = b->offset[i], end = begin + b->length[i];
-        found = !b->mask && !where ? grpo_first_outside_(x, begin, end, domain) : -1;
-        if (found >= 0) return found;
-        for (t = begin; (b->mask || where) && t < end; t++)
-            if (grpo_is_unmasked_(b, t) && (!where || where[t]) && !grpo_in_domain_((double)x[t], domain)) return t;
-    }
-    return -1;
-}
-
-/* an array by what one element is of; of a FLAG only that it is there is checked, a COLUMN may be NULL */
-typedef enum { GRPO_OF_TOKEN_, GRPO_OF_STEP_, GRPO_OF_SEQUENCE_, GRPO_OF_COLUMNS_, GRPO_OF_COLUMN_, GRPO_OF_GROUP_,
-               GRPO_OF_FLAG_ } grpo_element_;
-typedef struct { int what; grpo_element_ of; grpo_domain_kind_ domain; int needs, finite; const void *array; } grpo_array_;
-
-static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, grpo_domain_kind_ domain) {
-    const grpo_real *x = (const grpo_real *)a->array;
-    const int64_t begin = b->group_begin[0], end = b->group_begin[b->n_groups];
-    int64_t k = -1;
-    switch (a->of) {
-    case GRPO_OF_TOKEN_:    k = grpo_first_token_outside_(b, x, NULL, domain); break;
-    case GRPO_OF_STEP_:     k = grpo_first_token_outside_(b, x, b->step_end, domain); break;
-    case GRPO_OF_SEQUENCE_: k = grpo_first_outside_(x, begin, end, domain); break;
-    case GRPO_OF_COLUMNS_:  k = grpo_first_outside_(x, begin * b->n_rewards, end * b->n_rewards, domain); break;
-    case GRPO_OF_COLUMN_:   k = grpo_first_outside_(x, 0, b->n_rewards, domain); break;
-    case GRPO_OF_GROUP_:    k = grpo_first_outside_(x, 0, b->n_groups, domain); break;
-    case GRPO_OF_FLAG_:     break;
-    }
-    return k < 0 ? GRPO_OK : grpo_status_at_(grpo_rule_of_((double)x[k], domain), a->what, k);
-}
-
-/* `needs` must be there; `reads` is looked at where it is there */
-static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads) {
-    const grpo_array_ arrays[] = {
-#define GRPO_ARRAY_(member, of, domain, needs, finite) { GRPO_AT_##member##_, GRPO_OF_##of##_, GRPO_##domain##_, needs, finite, b->member },
-        GRPO_ARRAYS_(GRPO_ARRAY_)
-#undef GRPO_ARRAY_
-        { GRPO_AT_advantage_, GRPO_OF_TOKEN_, GRPO_FINITE_, GRPO_NEED_ADVANTAGE_, 0, advantage },
-    };
-    size_t k;
-    if (b->n_groups == 0) return GRPO_OK;
-    for (k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        if ((needs & arrays[k].needs) && !arrays[k].array && arrays[k].of != GRPO_OF_COLUMN_)
-            return GRPO_STATUS_(GRPO_NULL, arrays[k].what);
-    if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards < 1) return GRPO_STATUS_(GRPO_NOT_POSITIVE, GRPO_AT_n_rewards_);
-    if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards > GRPO_MAX_REWARDS) return GRPO_STATUS_(GRPO_TOO_MANY, GRPO_AT_n_rewards_);
-    for (k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-        const grpo_array_ *a = &arrays[k];
-        const int looked_at = ((needs | reads) & a->needs) && a->array;
-        const grpo_status st = looked_at ? grpo_check_array_(b, a, needs & a->finite ? GRPO_FINITE_ : a->domain) : GRPO_OK;
-        if (st) return st;
-    }
-    return GRPO_OK;
-}
+/* the arrays of GRPO_ARRAYS_: `needs` must be there; of `reads`, too, every element that counts lies in the array's domain */
+static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads);
 
 GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow) {
     if (!grpo_is_finite(x)) *overflow = 1;
@@ -1814,119 +1692,9 @@ GRPO_C_END_
 GRPO_C_BEGIN_
 
 /* ---- checks -------------------------------------------------------------------------------------------------------------------- */
-
-#define GRPO_IS_TOKEN_ 0
-#define GRPO_IS_GROUP_ 1
-
-/* is it a function of a group? */
-static int grpo_is_of_group_(grpo_surrogate_kind kind) {
-#define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
-    static const uint64_t groups = 0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_);
-#undef GRPO_OF_GROUP_BIT_
-    return (int)(groups >> kind & 1);
-}
-
-static int grpo_surrogate_needs_(grpo_surrogate_kind kind) {
-#define GRPO_NEEDS_(id, name, of, needs, ...) needs,
-    static const int needs[] = { GRPO_SURROGATE_CHOICES(GRPO_NEEDS_) };
-#undef GRPO_NEEDS_
-    return needs[kind];
-}
-
-/* do surrogate or penalty have a ratio? */
-static int grpo_uses_ratio_(const grpo_objective *o) {
-    const int without = o->surrogate.kind == GRPO_SURROGATE_SCORE || o->surrogate.kind == GRPO_SURROGATE_NONE;
-    return !without || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_ratio != GRPO_KL_RATIO_NONE);
-}
-
-/* for the report to speak of */
-static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) && o->ratio.against != GRPO_AGAINST_NOTHING; }
-
-static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
-
-static int grpo_rejects_(const grpo_weight *w) { return w->reject != GRPO_REJECT_NONE || w->veto != 0; }
-
-/* are there correction weights, or grounds for rejection, besides the mask? */
-static int grpo_has_correction_(const grpo_weight *w) { return w->correction != GRPO_CORRECTION_NONE || grpo_rejects_(w); }
-
-static int grpo_credits_steps_(const grpo_advantage *a) {
-    return a->credit == GRPO_CREDIT_STEP || a->credit == GRPO_CREDIT_STEP_OWN || a->credit == GRPO_CREDIT_EPISODE_STEP
-        || a->credit == GRPO_CREDIT_STEP_GAE;
-}
-
-static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
-
-static grpo_pool grpo_unit_pool_(grpo_unit_kind unit) {
-    static const grpo_pool pools[] = { GRPO_UNIT_CHOICES(GRPO_POOL_) };
-    return pools[unit];
-}
-
-static grpo_pool grpo_correction_pool_(grpo_correction_unit unit) {
-    static const grpo_pool pools[] = { GRPO_CORRECTION_UNIT_CHOICES(GRPO_POOL_) };
-    return pools[unit];
-}
-
-static grpo_pool grpo_reject_pool_(grpo_reject_unit unit) {
-    static const grpo_pool pools[] = { GRPO_REJECT_UNIT_CHOICES(GRPO_POOL_) };
-    return pools[unit];
-}
-
-static grpo_pool grpo_drift_pool_(grpo_drift_kind kind) {
-    static const grpo_pool pools[] = { GRPO_DRIFT_CHOICES(GRPO_POOL_) };
-    return pools[kind];
-}
-
-static grpo_pool grpo_gate_pool_(grpo_likelihood_gate_kind kind) {
-    static const grpo_pool pools[] = { GRPO_LIKELIHOOD_GATE_CHOICES(GRPO_POOL_) };
-    return pools[kind];
-}
-
-static int grpo_corrects_over_(const grpo_weight *w, grpo_over over) {
-    return w->correction != GRPO_CORRECTION_NONE && grpo_correction_pool_(w->correction_unit).over == over;
-}
-
-static int grpo_rejects_over_(const grpo_weight *w, grpo_over over) {
-    return w->reject != GRPO_REJECT_NONE && grpo_reject_pool_(w->reject_unit).over == over;
-}
-
-static int grpo_has_segments_(const grpo_weight *w) {
-    return grpo_corrects_over_(w, GRPO_OVER_SEGMENT) || grpo_rejects_over_(w, GRPO_OVER_SEGMENT);
-}
-
-/* one y of the response */
-static int grpo_unit_is_sequence_(grpo_unit_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEQUENCE; }
-static int grpo_unit_is_segment_(grpo_unit_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEGMENT; }
-
-/* does the advantage axis look at R of axis 1?  With several rewards only to tell the sign in groups without variance */
-static int grpo_reads_shaped_(const grpo_objective *o) {
-    const grpo_advantage *a = &o->advantage;
-    if (grpo_credits_steps_(a)) return a->credit == GRPO_CREDIT_EPISODE_STEP || a->step_value == GRPO_STEP_VALUE_RESPONSE;
-    return a->rewards == GRPO_REWARDS_ONE || a->entropy == GRPO_ENTROPY_ZERO_VARIANCE;
-}
-
-static int grpo_step_needs_(const grpo_advantage *a) {
-    int n = GRPO_NEED_STEP_END_;
-    if (a->step_value != GRPO_STEP_VALUE_RESPONSE) n |= GRPO_NEED_STEP_;
-    if (a->step_group == GRPO_STEP_GROUP_STATE || a->step_group == GRPO_STEP_GROUP_HISTORY) n |= GRPO_NEED_STATE_;
-    return n;
-}
-
-static int grpo_advantage_needs_(const grpo_objective *o) {
-    int n = 0;
-    if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
-    if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_STATE_;
-    if (o->advantage.rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
-    if (grpo_reads_shaped_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_CUT_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
-    if (o->advantage.entropy != GRPO_ENTROPY_NONE || o->advantage.credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
-    if (o->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
-    if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
-    if (o->advantage.kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
-    if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_SELECTED_;
-    if (grpo_has_critic_(&o->advantage)) n |= GRPO_NEED_VALUE_;
-    if (o->advantage.baseline == GRPO_BASELINE_GIVEN) n |= GRPO_NEED_BASELINE_;
-    if (o->reward.kl != GRPO_KL_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_REF_;
-    return n;
-}
+/* What every call checks, in this order, before anything is written: the objective (grpo_objective_check), the layout of the batch, the
+ * arrays that the objective needs, whether they are there and every element that counts is in its domain.  The tables of all that, and who
+ * needs which array, stand behind the banner. */
 
 /* log-probabilities that something is measured against, the need of their array: nobody's are 0, the current policy's are sg[logp] */
 #define GRPO_POLICIES_(X) \
@@ -1941,390 +1709,48 @@ static int grpo_advantage_needs_(const grpo_objective *o) {
 typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_whose_;
 #undef GRPO_POLICY_
 
-#define GRPO_WHOSE_(id, name, policy, text) GRPO_##policy##_,
-static grpo_whose_ grpo_ratio_whose_(const grpo_ratio_axis *a) {
-    static const grpo_whose_ whose[] = { GRPO_AGAINST_CHOICES(GRPO_WHOSE_) };
-    return whose[a->against];
-}
+static grpo_whose_ grpo_ratio_whose_(const grpo_ratio_axis *a);
+static grpo_whose_ grpo_kl_whose_(const grpo_penalty *p);
+static grpo_whose_ grpo_off_policy_whose_(const grpo_weight *w);
+static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose);
 
-static grpo_whose_ grpo_kl_whose_(const grpo_penalty *p) {
-    static const grpo_whose_ whose[] = { GRPO_KL_AGAINST_CHOICES(GRPO_WHOSE_) };
-    return whose[p->kl_against];
-}
+/* what is pooled, over what */
+static grpo_pool grpo_unit_pool_(grpo_unit_kind unit);
+static grpo_pool grpo_correction_pool_(grpo_correction_unit unit);
+static grpo_pool grpo_reject_pool_(grpo_reject_unit unit);
+static grpo_pool grpo_drift_pool_(grpo_drift_kind kind);
+static grpo_pool grpo_gate_pool_(grpo_likelihood_gate_kind kind);
+static int grpo_corrects_over_(const grpo_weight *w, grpo_over over);
+static int grpo_rejects_over_(const grpo_weight *w, grpo_over over);
 
-static grpo_whose_ grpo_off_policy_whose_(const grpo_weight *w) {
-    static const grpo_whose_ whose[] = { GRPO_OFF_POLICY_CHOICES(GRPO_WHOSE_) };
-    return whose[w->off_policy];
-}
-#undef GRPO_WHOSE_
+/* what an objective does */
+static int grpo_credits_steps_(const grpo_advantage *a);
+static int grpo_has_critic_(const grpo_advantage *a);
+static int grpo_reads_shaped_(const grpo_objective *o);                             /* R of axis 1 */
+static int grpo_is_of_group_(grpo_surrogate_kind kind);                             /* a function of a group, not of tokens */
+static int grpo_bounds_act_(const grpo_surrogate *s);                               /* of the surrogate: those of others are fixed */
+static int grpo_uses_ratio_(const grpo_objective *o);                               /* in surrogate or penalty */
+static int grpo_needs_ratio_(const grpo_objective *o);                              /* the same, or for trust */
+static int grpo_reports_ratio_(const grpo_objective *o);
+static int grpo_has_correction_(const grpo_weight *w);                              /* weights, or grounds for rejection */
+static int grpo_has_segments_(const grpo_weight *w);
 
-static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose) {
-    switch (whose) {
-#define GRPO_ARRAY_OF_(policy, array, need) case GRPO_##policy##_: return array;
-    GRPO_POLICIES_(GRPO_ARRAY_OF_)
-#undef GRPO_ARRAY_OF_
-    default: return NULL;
-    }
-}
-
-static int grpo_need_of_(grpo_whose_ whose) {
-#define GRPO_NEED_OF_(policy, array, need) need,
-    static const int need[] = { GRPO_POLICIES_(GRPO_NEED_OF_) };
-#undef GRPO_NEED_OF_
-    return need[whose];
-}
-
-/* is the choice of bounds that of the surrogate?  The range of others is fixed */
-static int grpo_bounds_act_(const grpo_surrogate *s) {
-    return s->kind == GRPO_SURROGATE_PPO_CLIP || s->kind == GRPO_SURROGATE_DUAL_CLIP || s->kind == GRPO_SURROGATE_GPPO;
-}
-
-static int grpo_off_policy_needs_(const grpo_weight *w) {
-    switch (w->off_policy) {
-    case GRPO_OFF_POLICY_NONE:            return 0;
-    case GRPO_OFF_POLICY_TOTAL_VARIATION: return GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
-    default:                              return grpo_need_of_(grpo_off_policy_whose_(w));
-    }
-}
-
-/* of the tokens that enter the likelihood */
-static int grpo_likelihood_needs_(const grpo_penalty *p) {
-    int n = 0;
-    if (p->likelihood_on == GRPO_LIKELIHOOD_NONE) return 0;
-    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST) n |= GRPO_NEED_OLD_;
-    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) n |= GRPO_NEED_LOGP_TEACHER_;
-    if (p->likelihood_weight == GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE) n |= GRPO_NEED_LOGP_TEACHER_;
-    if (grpo_gate_pool_(p->likelihood_gate).over == GRPO_OVER_SEGMENT) n |= GRPO_NEED_STEP_END_;
-    return n;
-}
-
-static int grpo_count_needs_(const grpo_objective *o) {
-    static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_SELECTED_, 0, GRPO_NEED_ADVANTAGE_ };
-    int n = likelihood[o->penalty.likelihood_on];
-    if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
-    if (grpo_counts_varied_(o)) n |= GRPO_NEED_REWARD_;
-    if (o->penalty.pairs != GRPO_PAIRS_NONE) n |= GRPO_NEED_REWARD_;
-    if (o->weight.truncated == GRPO_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
-    if (grpo_has_correction_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
-    if (grpo_has_segments_(&o->weight)) n |= GRPO_NEED_STEP_END_;
-    return n;
-}
-
-/* does something beside the counts look at A? */
-static int grpo_reads_advantage_(const grpo_objective *o) {
-    const int pool = o->ratio.unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || o->ratio.unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
-    return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.future != GRPO_FUTURE_NONE || (pool && grpo_needs_ratio_(o));
-}
-
-static int grpo_loss_needs_(const grpo_objective *o) {
-    int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | grpo_surrogate_needs_(o->surrogate.kind);
-    if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
-    if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
-    if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_whose_(&o->penalty));
-    if (grpo_needs_ratio_(o) && grpo_unit_is_segment_(o->ratio.unit)) n |= GRPO_NEED_STEP_END_;
-    if (o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_STEP_END_;
-    if (o->weight.future != GRPO_FUTURE_NONE) n |= GRPO_NEED_OLD_;
-    if (o->weight.given != GRPO_GIVEN_NONE) n |= GRPO_NEED_WEIGHT_;
-    n |= grpo_off_policy_needs_(&o->weight) | grpo_likelihood_needs_(&o->penalty);
-    if (o->penalty.entropy_coef != 0) n |= GRPO_NEED_ENTROPY_;
-    if (o->penalty.pairs != GRPO_PAIRS_NONE && o->penalty.pair_score == GRPO_PAIR_SCORE_REF) n |= GRPO_NEED_REF_;
-    if (o->weight.drift != GRPO_DRIFT_NONE) n |= GRPO_NEED_OLD_;
-    if (o->weight.selected != GRPO_SELECTED_ALL || o->penalty.kl_on != GRPO_KL_ON_ALL) n |= GRPO_NEED_SELECTED_;
-    if (o->surrogate.bounds == GRPO_BOUNDS_GIVEN) n |= GRPO_NEED_CLIPS_;
-    return n;
-}
-
-/* ---- domains ---- */
-
-/* ---- statuses ---- */
-
-/* the number of the field that begins there */
-static int grpo_at_field_(size_t offset) {
-    int i, n;
-    const grpo_field *f = grpo_fields(&n);
-    for (i = 0; i < n; i++) if (f[i].offset == offset) return i + 1;
-    return 0;
-}
+/* arrays that a stage needs of a sound objective: GRPO_NEED_... */
+static int grpo_advantage_needs_(const grpo_objective *o);
+static int grpo_count_needs_(const grpo_objective *o);
+static int grpo_loss_needs_(const grpo_objective *o);
 
 #define GRPO_FIELD_(path) offsetof(grpo_objective, path)
+static int grpo_at_field_(size_t offset);                                           /* the number of the field that begins there */
 
-static grpo_status grpo_status_of_fields_(grpo_rule rule, size_t field, size_t other) {
-    return grpo_status_between_(rule, grpo_at_field_(field), grpo_at_field_(other), -1);
-}
-
-/* ---- what choices ask of numbers, and of each other ---- */
-
-/* some choices of a field, a bit each; of a number bit 0 is 0 and bit 1 the rest */
-typedef struct { uint16_t field, is_number; uint64_t choices; } grpo_where_;
-
-#define GRPO_WHERE_(path, choices) { (uint16_t)GRPO_FIELD_(path), 0, choices }
-#define GRPO_WHERE_0_(path) { (uint16_t)GRPO_FIELD_(path), 1, 1 }
-#define GRPO_WHERE_NOT_0_(path) { (uint16_t)GRPO_FIELD_(path), 1, 2 }
-#define GRPO_IS_(choice) (UINT64_C(1) << (choice))
-#define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
-#define GRPO_ALWAYS_ (~UINT64_C(0))
-
-static double grpo_number_at_(const grpo_objective *o, size_t field) {
-    double x;
-    memcpy(&x, (const char *)o + field, sizeof x);
-    return x;
-}
-
-static int grpo_is_where_(const grpo_objective *o, const grpo_where_ *w) {
-    int choice;
-    if (w->is_number) choice = grpo_number_at_(o, w->field) != 0;
-    else memcpy(&choice, (const char *)o + w->field, sizeof choice);
-    return (int)(w->choices >> choice & 1);
-}
-
-/* every field by itself */
-static grpo_status grpo_check_fields_(const grpo_objective *o) {
-    int i, n;
-    const grpo_field *f = grpo_fields(&n);
-    for (i = 0; i < n; i++) {
-        const double v = grpo_objective_get(o, &f[i]);
-        grpo_rule rule;
-        if (f[i].choices) rule = v >= 0 && v < f[i].n_choices ? GRPO_NO_RULE : GRPO_NOT_A_CHOICE;
-        else rule = grpo_rule_of_(v, (grpo_domain_kind_)f[i].domain);
-        if (rule) return grpo_status_at_(rule, i + 1, -1);
-    }
-    return GRPO_OK;
-}
-
-#define GRPO_PASS_K_ (~(GRPO_IS_(GRPO_TRANSFORM_NONE) | GRPO_IS_(GRPO_TRANSFORM_BEST_MINUS_SECOND)))
-#define GRPO_QUANTILES_ (GRPO_IS_(GRPO_BASELINE_QUANTILE) | GRPO_IS_(GRPO_BASELINE_QUANTILE_LINEAR))
-#define GRPO_CONSTANTS_ (GRPO_IS_(GRPO_SEQ_MEAN_CONSTANT) | GRPO_IS_(GRPO_CONSTANT))
-
-/* where a choice reads a number, what that must be besides its domain */
-static grpo_status grpo_check_reads_(const grpo_objective *o) {
-    static const struct { grpo_where_ where; uint16_t number; grpo_domain_kind_ domain; } reads[] = {
-#define READS(path, choices, number, domain) { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(number), GRPO_##domain##_ }
-        READS(reward.length, GRPO_IS_(GRPO_LENGTH_COSINE), reward.length_max, POSITIVE),
-        READS(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, POSITIVE),
-        READS(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history, POSITIVE_WHOLE),
-        READS(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history_power, POWER),
-        READS(advantage.transform, GRPO_PASS_K_, advantage.pass_k, POSITIVE_WHOLE),
-        READS(advantage.baseline, GRPO_QUANTILES_, advantage.quantile, PART),
-        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_LOG_MEAN_EXP), advantage.temperature, POSITIVE),
-        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_DENSEST), advantage.window, SHARE),
-        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.process_noise, MODERATE_FACTOR),
-        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.observation_noise, MODERATE_POSITIVE),
-        READS(advantage.scale, GRPO_IS_(GRPO_SCALE_CONSTANT), advantage.eps, POSITIVE),
-        READS(advantage.gain, GRPO_IS_(GRPO_GAIN_LENGTH_POWER), advantage.length_power, POWER),       /* T^-p in double */
-        READS(advantage.gain, GRPO_IS_(GRPO_GAIN_EXPONENTIAL), advantage.gain_temperature, EXCEPT_0),
-        READS(advantage.gain, GRPO_IS_(GRPO_GAIN_FAILURE_POWER), advantage.gain_power, FACTOR),
-        READS(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.share_eps, POSITIVE),
-        READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_BONUS), advantage.entropy_cap, POSITIVE),
-        READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_RESPONSE), advantage.entropy_cap, FACTOR),
-        READS(ratio.unit, GRPO_IS_(GRPO_UNIT_SEQUENCE_POWER_MEAN), ratio.power, POSITIVE_POWER),
-        READS(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_low, FACTOR),
-        READS(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_clamp, BOUND),
-        READS(weight.reject, GRPO_ISNT_(GRPO_REJECT_NONE), weight.correction_clamp, BOUND),
-        READS(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_low, FACTOR),
-        READS(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_high, POSITIVE_BOUND),
-        READS(weight.reject, GRPO_IS_(GRPO_REJECT_RATIO), weight.reject_low, BOUND),
-        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_half_life, POSITIVE),
-        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_max, BOUND),
-        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_low, FACTOR),
-        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_safe, BOUND),
-        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_safe_low, FACTOR),
-        READS(aggregation.kind, GRPO_CONSTANTS_, aggregation.constant, MODERATE_POSITIVE),
-#undef READS
-    };
-    size_t k;
-    for (k = 0; k < sizeof reads / sizeof *reads; k++) {
-        const int at = grpo_is_where_(o, &reads[k].where);
-        const grpo_rule rule = at ? grpo_rule_of_(grpo_number_at_(o, reads[k].number), reads[k].domain) : GRPO_NO_RULE;
-        if (rule) return grpo_status_at_(rule, grpo_at_field_(reads[k].number), -1);
-    }
-    return GRPO_OK;
-}
-
-/* what a surrogate asks of a number, or of two: that the second is no less than the first */
-typedef struct { uint16_t number, most; grpo_domain_kind_ domain; } grpo_read_;
-
-/* one list after the other, each with an end */
-static const grpo_read_ grpo_surrogate_reads_[] = {
-#define SURROGATE(field) (uint16_t)GRPO_FIELD_(surrogate.field)
-#define POSITIVE(field) { SURROGATE(field), 0, GRPO_POSITIVE_ },
-#define POSITIVE_BOUND(field) { SURROGATE(field), 0, GRPO_POSITIVE_BOUND_ },
-#define ABOVE_ONE(field) { SURROGATE(field), 0, GRPO_ABOVE_ONE_ },
-#define RANGE(low, high) { SURROGATE(low), 0, GRPO_FACTOR_ }, { SURROGATE(low), SURROGATE(high), GRPO_ANY_ },
-#define NOTHING
-#define GRPO_READS_(id, name, of, needs, reads, term, text) reads { 0, 0, GRPO_N_DOMAINS_ },
-    GRPO_SURROGATE_CHOICES(GRPO_READS_)
-#undef SURROGATE
-#undef POSITIVE
-#undef POSITIVE_BOUND
-#undef ABOVE_ONE
-#undef RANGE
-#undef NOTHING
-#undef GRPO_READS_
-};
-
-static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
-    const grpo_read_ *r = grpo_surrogate_reads_;
-    int before = (int)o->surrogate.kind;
-    for (; before > 0; r++) before -= r->domain == GRPO_N_DOMAINS_;
-    for (; r->domain != GRPO_N_DOMAINS_; r++) {
-        const double x = grpo_number_at_(o, r->number);
-        const grpo_rule rule = grpo_rule_of_(x, r->domain);
-        if (rule) return grpo_status_at_(rule, grpo_at_field_(r->number), -1);
-        if (r->most && x > grpo_number_at_(o, r->most)) return grpo_status_of_fields_(GRPO_CROSSED, r->number, r->most);
-    }
-    return GRPO_OK;
-}
-
-static int grpo_breaks_order_(grpo_rule rule, double x, double y) {
-    return rule == GRPO_CROSSED ? x > y : rule == GRPO_NOT_BELOW ? !(x < y) : !(x > 1 + y);
-}
-
-/* where a choice reads two numbers, how they must lie to each other */
-static grpo_status grpo_check_order_(const grpo_objective *o) {
-    static const struct { grpo_where_ where; uint16_t first, second; grpo_rule rule; } orders[] = {
-#define ORDER(path, choices, first, rule, second) \
-        { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(first), (uint16_t)GRPO_FIELD_(second), rule }
-        ORDER(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, GRPO_CROSSED, reward.overlong_max),
-        ORDER(reward.map, GRPO_IS_(GRPO_MAP_AFFINE), reward.map_low, GRPO_CROSSED, reward.map_high),
-        ORDER(advantage.gain, GRPO_IS_(GRPO_GAIN_FAILURE_POWER), advantage.gain_low, GRPO_NOT_BELOW, advantage.gain_high),
-        ORDER(advantage.credit, GRPO_ALWAYS_, advantage.advantage_low, GRPO_CROSSED, advantage.advantage_high),
-        ORDER(ratio.unit, GRPO_ALWAYS_, ratio.clamp_low, GRPO_CROSSED, ratio.clamp_high),
-        ORDER(ratio.unit, GRPO_ALWAYS_, ratio.unit_clamp_low, GRPO_CROSSED, ratio.unit_clamp_high),
-        ORDER(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_low, GRPO_CROSSED, weight.correction_high),
-        ORDER(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_low, GRPO_CROSSED, weight.drift_high),
-        ORDER(weight.reject, GRPO_ISNT_(GRPO_REJECT_NONE), weight.reject_low, GRPO_CROSSED, weight.reject_high),
-        ORDER(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_low, GRPO_CROSSED, weight.future_high),
-        ORDER(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_safe_low, GRPO_CROSSED, weight.future_safe_high),
-#undef ORDER
-    };
-    size_t k;
-    for (k = 0; k < sizeof orders / sizeof *orders; k++) {
-        const double x = grpo_number_at_(o, orders[k].first), y = grpo_number_at_(o, orders[k].second);
-        if (grpo_is_where_(o, &orders[k].where) && grpo_breaks_order_(orders[k].rule, x, y))
-            return grpo_status_of_fields_(orders[k].rule, orders[k].first, orders[k].second);
-    }
-    return GRPO_OK;
-}
-
-/* the bounds of the clip are those of single tokens, and of surrogates that clip */
-#define GRPO_CLIPS_ (GRPO_IS_(GRPO_SURROGATE_PPO_CLIP) | GRPO_IS_(GRPO_SURROGATE_DUAL_CLIP) | GRPO_IS_(GRPO_SURROGATE_GPPO))
-/* a mean over the batch, and a gain that needs no other */
-#define GRPO_OF_BATCH_ (GRPO_IS_(GRPO_SCALE_BATCH_STD) | GRPO_IS_(GRPO_SCALE_BATCH_CENTRED_STD) | GRPO_IS_(GRPO_SCALE_BETA))
-#define GRPO_STEPS_ (GRPO_IS_(GRPO_CREDIT_STEP) | GRPO_IS_(GRPO_CREDIT_STEP_OWN) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP) \
-                     | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
-#define GRPO_TAILS_ (GRPO_IS_(GRPO_CREDIT_RETURN) | GRPO_IS_(GRPO_CREDIT_GAE) | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
-/* columns of rewards know no axis 1, and only what acts on one column at a time */
-#define GRPO_COLUMN_SCALES_ (GRPO_IS_(GRPO_SCALE_NONE) | GRPO_IS_(GRPO_SCALE_GROUP_STD) | GRPO_IS_(GRPO_SCALE_GROUP_MEAN) \
-                              | GRPO_IS_(GRPO_SCALE_CONSTANT) | GRPO_IS_(GRPO_SCALE_LEAVE_ONE_OUT_STD))
-/* pools within the prompt know no more than their own means and deviations */
-#define GRPO_POOL_MEANS_ (GRPO_IS_(GRPO_BASELINE_NONE) | GRPO_IS_(GRPO_BASELINE_GROUP_MEAN) | GRPO_IS_(GRPO_BASELINE_LEAVE_ONE_OUT))
-#define GRPO_POOL_SCALES_ (GRPO_IS_(GRPO_SCALE_NONE) | GRPO_IS_(GRPO_SCALE_GROUP_STD) | GRPO_IS_(GRPO_SCALE_CONSTANT))
-#define GRPO_MEANS_ (GRPO_IS_(GRPO_UNIT_SEQUENCE_MEAN) | GRPO_IS_(GRPO_UNIT_SEQUENCE_SUM))
-
-/* where the first, there the second: choices that go together */
-typedef struct { grpo_where_ first, second; } grpo_pair_of_choices_;
-
-static const grpo_pair_of_choices_ grpo_combinations_[] = {
-#define WITH(path, is, other, among) { GRPO_WHERE_(path, is), GRPO_WHERE_(other, among) }
-#define POOLS(path, is) WITH(path, is, advantage.baseline, GRPO_POOL_MEANS_), WITH(path, is, advantage.scale, GRPO_POOL_SCALES_), \
-        WITH(path, is, advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), WITH(path, is, advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)), \
-        WITH(path, is, advantage.second, GRPO_IS_(GRPO_SECOND_NONE))
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.length, GRPO_IS_(GRPO_LENGTH_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.overlong, GRPO_IS_(GRPO_OVERLONG_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.map, GRPO_IS_(GRPO_MAP_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.kl, GRPO_IS_(GRPO_KL_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.scale, GRPO_COLUMN_SCALES_),
-    WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_KALMAN_STD), advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN)),
-    WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_BETA), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    WITH(advantage.gain, GRPO_IS_(GRPO_GAIN_LENGTH_POWER), advantage.credit, ~GRPO_STEPS_),
-    POOLS(advantage.step_group, GRPO_ISNT_(GRPO_STEP_GROUP_PROMPT)),
-    /* the outcome advantage of a response beside its steps knows baseline and scale of its prompt */
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.scale, ~GRPO_OF_BATCH_),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.second, GRPO_ISNT_(GRPO_SECOND_BATCH)),
-    /* rewards of tokens are made of R itself */
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.baseline, GRPO_IS_(GRPO_BASELINE_NONE)),
-    { GRPO_WHERE_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE)), GRPO_WHERE_0_(advantage.shift) },
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.scale, GRPO_IS_(GRPO_SCALE_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.second, GRPO_ISNT_(GRPO_SECOND_BATCH)),
-    /* what single credits alone know */
-    WITH(advantage.step_discount, GRPO_ISNT_(GRPO_STEP_DISCOUNT_TOKENS), advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP)),
-    { GRPO_WHERE_NOT_0_(advantage.truncated_tail), GRPO_WHERE_(advantage.credit, GRPO_TAILS_) },
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP_GAE), advantage.bootstrap, GRPO_IS_(GRPO_BOOTSTRAP_ZERO)),
-    POOLS(advantage.credit, GRPO_IS_(GRPO_CREDIT_PREFIX_TREE)),
-    WITH(advantage.outside, GRPO_ISNT_(GRPO_OUTSIDE_NONE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
-    WITH(advantage.outside, GRPO_ISNT_(GRPO_OUTSIDE_NONE), advantage.rewards, GRPO_IS_(GRPO_REWARDS_ONE)),
-    POOLS(advantage.outside, GRPO_ISNT_(GRPO_OUTSIDE_NONE)),
-    WITH(advantage.second, GRPO_ISNT_(GRPO_SECOND_NONE), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
-    WITH(advantage.second, GRPO_ISNT_(GRPO_SECOND_NONE), advantage.scale, ~(GRPO_OF_BATCH_ | GRPO_IS_(GRPO_SCALE_TOKEN_WHITEN))),
-    WITH(advantage.second, GRPO_ISNT_(GRPO_SECOND_NONE), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
-    WITH(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_ZERO_VARIANCE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
-    WITH(ratio.mix, GRPO_ISNT_(GRPO_MIX_NONE), ratio.unit, GRPO_ISNT_(GRPO_UNIT_TOKEN)),
-    /* both distributions are of plain scores */
-    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TARGET), ratio.against, GRPO_IS_(GRPO_AGAINST_NOTHING)),
-    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TARGET), ratio.unit, GRPO_MEANS_),
-    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_PROBABILITY), ratio.unit, GRPO_IS_(GRPO_UNIT_TOKEN)),
-    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_GIVEN), surrogate.kind, GRPO_CLIPS_),
-    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_GIVEN), ratio.unit, GRPO_IS_(GRPO_UNIT_TOKEN)),
-    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_POSITION), surrogate.kind, GRPO_CLIPS_ & GRPO_ISNT_(GRPO_SURROGATE_GPPO)),
-    WITH(penalty.likelihood_gate, GRPO_ISNT_(GRPO_LIKELIHOOD_GATE_NONE), penalty.likelihood_form, GRPO_IS_(GRPO_LIKELIHOOD_FORM_LOST)),
-#undef WITH
-#undef POOLS
-};
-
-static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
-
-static grpo_status grpo_check_combinations_(const grpo_objective *o) {
-    const grpo_advantage *a = &o->advantage;
-    const grpo_gain_kind g = a->gain;
-    size_t k;
-    for (k = 0; k < sizeof grpo_combinations_ / sizeof *grpo_combinations_; k++) {
-        const grpo_pair_of_choices_ *c = &grpo_combinations_[k];
-        if (grpo_is_where_(o, &c->first) && !grpo_is_where_(o, &c->second)) return grpo_clash_(c->first.field, c->second.field);
-    }
-    /* a mean over the batch of what needs another mean over the batch: only where the second undoes the first */
-    if (a->baseline != GRPO_BASELINE_BATCH_MEAN || a->scale != GRPO_SCALE_TOKEN_WHITEN) return GRPO_OK;
-    if (a->credit != GRPO_CREDIT_OUTCOME) return grpo_clash_(GRPO_FIELD_(advantage.baseline), GRPO_FIELD_(advantage.scale));
-    if (g == GRPO_GAIN_DIFFICULTY || g == GRPO_GAIN_LENGTH_POWER || g == GRPO_GAIN_FAILURE_POWER)
-        return grpo_clash_(GRPO_FIELD_(advantage.baseline), GRPO_FIELD_(advantage.gain));
-    return GRPO_OK;
-}
-
-/* a clip of large ratios lies beyond that of the rest */
-static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
-    const int position = s->bounds == GRPO_BOUNDS_POSITION, clips = s->kind == GRPO_SURROGATE_DUAL_CLIP;
-    const int reads = (clips && !position) || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE
-        || (s->kind == GRPO_SURROGATE_GPPO && s->dual != 0);
-    if (clips && position && s->log_high > s->log_dual)
-        return grpo_status_of_fields_(GRPO_CROSSED, GRPO_FIELD_(surrogate.log_high), GRPO_FIELD_(surrogate.log_dual));
-    if (reads && !(s->dual > 1 + s->eps_high))
-        return grpo_status_of_fields_(GRPO_NOT_BEYOND, GRPO_FIELD_(surrogate.dual), GRPO_FIELD_(surrogate.eps_high));
-    return GRPO_OK;
-}
-
-static int grpo_reads_pass_k_(grpo_transform_kind k) { return k != GRPO_TRANSFORM_NONE && k != GRPO_TRANSFORM_BEST_MINUS_SECOND; }
-
-static int grpo_scale_is_of_batch_(grpo_scale_kind k) {
-    return k == GRPO_SCALE_BATCH_STD || k == GRPO_SCALE_BATCH_CENTRED_STD || k == GRPO_SCALE_TOKEN_WHITEN || k == GRPO_SCALE_BETA;
-}
-
-static int grpo_gain_is_of_batch_(grpo_gain_kind k) {
-    return k == GRPO_GAIN_VALID_GROUPS || k == GRPO_GAIN_NONZERO_REWARDS || k == GRPO_GAIN_LENGTH_POWER;
-}
-
-/* functions of a group are of responses' scores */
-static grpo_status grpo_check_groups_of_(const grpo_objective *o) {
-    if (!grpo_is_of_group_(o->surrogate.kind)) return GRPO_OK;
-    if (o->ratio.mix != GRPO_MIX_NONE) return grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.mix));
-    return grpo_unit_is_sequence_(o->ratio.unit) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.unit));
-}
+static grpo_status grpo_check_fields_(const grpo_objective *o);                     /* every field by itself */
+static grpo_status grpo_check_reads_(const grpo_objective *o);                      /* numbers that choices read */
+static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o);
+static grpo_status grpo_check_order_(const grpo_objective *o);                      /* two numbers that a choice reads */
+static grpo_status grpo_check_combinations_(const grpo_objective *o);               /* choices that go together */
+static grpo_status grpo_check_groups_of_(const grpo_objective *o);                  /* functions of a group are of responses' scores */
+static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s);               /* a clip of large ratios lies beyond the rest's */
+static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);  /* the same of bounds by token */
 
 grpo_status grpo_objective_check(const grpo_objective *o) {
     grpo_status st = o ? grpo_check_fields_(o) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
@@ -2337,17 +1763,6 @@ grpo_status grpo_objective_check(const grpo_objective *o) {
     if (!st && o->weight.veto != 0 && o->weight.correction_clamp < 0)
         st = grpo_status_at_(GRPO_NEGATIVE, grpo_at_field_(GRPO_FIELD_(weight.correction_clamp)), -1);
     return st;
-}
-
-/* a second clip must lie beyond the first, as between the numbers of an objective */
-static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b) {
-    int64_t i, t;
-    if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->dual == 0) || b->n_groups == 0) return GRPO_OK;
-    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-            if (grpo_is_unmasked_(b, t) && !(s->dual > 1 + (double)b->clip_high[t]))
-                return grpo_status_between_(GRPO_NOT_BEYOND, grpo_at_field_(GRPO_FIELD_(surrogate.dual)), GRPO_AT_clip_high_, t);
-    return GRPO_OK;
 }
 
 /* needs: of a sound objective */
@@ -4493,6 +3908,136 @@ static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind) {
     return grpo_dd_div(grpo_sum_dd_(&scatter), grpo_variance_divisor_((double)v->count, kind));
 }
 
+/* ---- layout and arrays --------------------------------------------------------------------------------------------------------------- */
+
+/* the rule that x breaks */
+static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
+    const grpo_domain *d = &grpo_domains_[domain];
+    if (d->flags == 0 && x >= d->low && x <= d->high) return GRPO_NO_RULE;
+    if (x != x) return GRPO_NAN;
+    if (x == 0 && (d->flags & GRPO_OR_0)) return GRPO_NO_RULE;
+    if (x == 0 && (d->flags & GRPO_EXCEPT_0)) return GRPO_ZERO;
+    if (x < d->low || (x == d->low && (d->flags & GRPO_LOW_EXCLUDED))) return x < -DBL_MAX ? GRPO_INFINITE : d->below;
+    if (x > d->high || (x == d->high && (d->flags & GRPO_HIGH_EXCLUDED))) return x > DBL_MAX ? GRPO_INFINITE : d->above;
+    return (d->flags & GRPO_WHOLE) && x != floor(x) ? GRPO_NOT_WHOLE : GRPO_NO_RULE;
+}
+
+static grpo_status grpo_check_group_begin_(const grpo_batch *b) {
+    int64_t g;
+    if (b->group_begin[0] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_group_begin_, 0);
+    for (g = 0; g < b->n_groups; g++)
+        if (b->group_begin[g + 1] <= b->group_begin[g]) return grpo_status_at_(GRPO_NOT_INCREASING, GRPO_AT_group_begin_, g + 1);
+    return GRPO_OK;
+}
+
+static grpo_status grpo_check_layout_(const grpo_batch *b) {
+    grpo_status st;
+    int64_t i, rest = GRPO_MOST_TOKENS_;
+    if (!b) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_batch_);
+    if (b->n_groups < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_n_groups_);
+    if (b->n_groups == 0) return GRPO_OK;
+    if (!b->group_begin) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_group_begin_);
+    st = grpo_check_group_begin_(b);
+    if (st) return st;
+    if (!b->offset) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_offset_);
+    if (!b->length) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_length_);
+    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
+        if (b->length[i] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_length_, i);
+        if (b->offset[i] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_offset_, i);
+        if (b->offset[i] > b->n_tokens) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_offset_, GRPO_AT_n_tokens_, i);
+        if (b->length[i] > b->n_tokens - b->offset[i]) return grpo_status_between_(GRPO_PAST_END, GRPO_AT_length_, GRPO_AT_n_tokens_, i);
+        if (b->length[i] > rest) return grpo_status_at_(GRPO_TOO_LONG, GRPO_AT_length_, i);
+        rest -= b->length[i];
+    }
+    return GRPO_OK;
+}
+
+static int grpo_in_domain_(double x, grpo_domain_kind_ domain) { return x >= grpo_domains_[domain].low && x <= grpo_domains_[domain].high; }
+
+/* by lanes of the element's own type, whose finite numbers all lie between bounds beyond them */
+static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain) {
+    const double most = sizeof(grpo_real) == sizeof(float) ? FLT_MAX : DBL_MAX;
+    const double above = grpo_domains_[domain].high, below = grpo_domains_[domain].low;
+    const grpo_real low = (grpo_real)(below < -most && below > -HUGE_VAL ? -most : below), high = (grpo_real)(above < most ? above : most);
+    grpo_real outside[GRPO_LANES_] = { 0 };
+    const int64_t n = end - begin, whole = n - n % GRPO_LANES_;
+    int64_t k, j;
+    int rest = 1;
+    for (k = 0; k < whole; k += GRPO_LANES_)
+        for (j = 0; j < GRPO_LANES_; j++) {
+            const grpo_real y = x[begin + k + j], a = y >= low ? 0 : 1, b = y <= high ? 0 : 1;
+            outside[j] += a + b;
+        }
+    for (; k < n; k++) rest &= x[begin + k] >= low && x[begin + k] <= high;
+    for (j = 1; j < GRPO_LANES_; j++) outside[0] += outside[j];
+    return rest && outside[0] == 0;
+}
+
+/* the first of them that is not, -1: none */
+static int64_t grpo_first_outside_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain) {
+    if (grpo_all_in_domain_(x, begin, end, domain)) return -1;
+    while (grpo_in_domain_((double)x[begin], domain)) begin++;
+    return begin;
+}
+
+/* the first token that counts (and of which `where` is set, if it is there) whose x is not, -1: none */
+static int64_t grpo_first_token_outside_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain) {
+    int64_t i, t, found;
+    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
+        const int64_t begin = b->offset[i], end = begin + b->length[i];
+        found = !b->mask && !where ? grpo_first_outside_(x, begin, end, domain) : -1;
+        if (found >= 0) return found;
+        for (t = begin; (b->mask || where) && t < end; t++)
+            if (grpo_is_unmasked_(b, t) && (!where || where[t]) && !grpo_in_domain_((double)x[t], domain)) return t;
+    }
+    return -1;
+}
+
+/* an array by what one element is of; of a FLAG only that it is there is checked, a COLUMN may be NULL */
+typedef enum { GRPO_OF_TOKEN_, GRPO_OF_STEP_, GRPO_OF_SEQUENCE_, GRPO_OF_COLUMNS_, GRPO_OF_COLUMN_, GRPO_OF_GROUP_,
+               GRPO_OF_FLAG_ } grpo_element_;
+typedef struct { int what; grpo_element_ of; grpo_domain_kind_ domain; int needs, finite; const void *array; } grpo_array_;
+
+static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, grpo_domain_kind_ domain) {
+    const grpo_real *x = (const grpo_real *)a->array;
+    const int64_t begin = b->group_begin[0], end = b->group_begin[b->n_groups];
+    int64_t k = -1;
+    switch (a->of) {
+    case GRPO_OF_TOKEN_:    k = grpo_first_token_outside_(b, x, NULL, domain); break;
+    case GRPO_OF_STEP_:     k = grpo_first_token_outside_(b, x, b->step_end, domain); break;
+    case GRPO_OF_SEQUENCE_: k = grpo_first_outside_(x, begin, end, domain); break;
+    case GRPO_OF_COLUMNS_:  k = grpo_first_outside_(x, begin * b->n_rewards, end * b->n_rewards, domain); break;
+    case GRPO_OF_COLUMN_:   k = grpo_first_outside_(x, 0, b->n_rewards, domain); break;
+    case GRPO_OF_GROUP_:    k = grpo_first_outside_(x, 0, b->n_groups, domain); break;
+    case GRPO_OF_FLAG_:     break;
+    }
+    return k < 0 ? GRPO_OK : grpo_status_at_(grpo_rule_of_((double)x[k], domain), a->what, k);
+}
+
+/* `needs` must be there; `reads` is looked at where it is there */
+static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads) {
+    const grpo_array_ arrays[] = {
+#define GRPO_ARRAY_(member, of, domain, needs, finite) { GRPO_AT_##member##_, GRPO_OF_##of##_, GRPO_##domain##_, needs, finite, b->member },
+        GRPO_ARRAYS_(GRPO_ARRAY_)
+#undef GRPO_ARRAY_
+        { GRPO_AT_advantage_, GRPO_OF_TOKEN_, GRPO_FINITE_, GRPO_NEED_ADVANTAGE_, 0, advantage },
+    };
+    size_t k;
+    if (b->n_groups == 0) return GRPO_OK;
+    for (k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        if ((needs & arrays[k].needs) && !arrays[k].array && arrays[k].of != GRPO_OF_COLUMN_)
+            return GRPO_STATUS_(GRPO_NULL, arrays[k].what);
+    if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards < 1) return GRPO_STATUS_(GRPO_NOT_POSITIVE, GRPO_AT_n_rewards_);
+    if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards > GRPO_MAX_REWARDS) return GRPO_STATUS_(GRPO_TOO_MANY, GRPO_AT_n_rewards_);
+    for (k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        const grpo_array_ *a = &arrays[k];
+        const int looked_at = ((needs | reads) & a->needs) && a->array;
+        const grpo_status st = looked_at ? grpo_check_array_(b, a, needs & a->finite ? GRPO_FINITE_ : a->domain) : GRPO_OK;
+        if (st) return st;
+    }
+    return GRPO_OK;
+}
+
 #ifdef __GNUC__
 #pragma GCC diagnostic pop
 #endif
@@ -4503,6 +4048,517 @@ GRPO_C_END_
 #define GRPO_FURTHER_IMPLEMENTED_
 
 GRPO_C_BEGIN_
+
+/* ---- what an objective needs --------------------------------------------------------------------------------------------------------- */
+
+#define GRPO_IS_TOKEN_ 0
+#define GRPO_IS_GROUP_ 1
+
+/* is it a function of a group? */
+static int grpo_is_of_group_(grpo_surrogate_kind kind) {
+#define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
+    static const uint64_t groups = 0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_);
+#undef GRPO_OF_GROUP_BIT_
+    return (int)(groups >> kind & 1);
+}
+
+static int grpo_surrogate_needs_(grpo_surrogate_kind kind) {
+#define GRPO_NEEDS_(id, name, of, needs, ...) needs,
+    static const int needs[] = { GRPO_SURROGATE_CHOICES(GRPO_NEEDS_) };
+#undef GRPO_NEEDS_
+    return needs[kind];
+}
+
+/* do surrogate or penalty have a ratio? */
+static int grpo_uses_ratio_(const grpo_objective *o) {
+    const int without = o->surrogate.kind == GRPO_SURROGATE_SCORE || o->surrogate.kind == GRPO_SURROGATE_NONE;
+    return !without || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_ratio != GRPO_KL_RATIO_NONE);
+}
+
+/* for the report to speak of */
+static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) && o->ratio.against != GRPO_AGAINST_NOTHING; }
+
+static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
+
+static int grpo_rejects_(const grpo_weight *w) { return w->reject != GRPO_REJECT_NONE || w->veto != 0; }
+
+/* are there correction weights, or grounds for rejection, besides the mask? */
+static int grpo_has_correction_(const grpo_weight *w) { return w->correction != GRPO_CORRECTION_NONE || grpo_rejects_(w); }
+
+static int grpo_credits_steps_(const grpo_advantage *a) {
+    return a->credit == GRPO_CREDIT_STEP || a->credit == GRPO_CREDIT_STEP_OWN || a->credit == GRPO_CREDIT_EPISODE_STEP
+        || a->credit == GRPO_CREDIT_STEP_GAE;
+}
+
+static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
+
+static grpo_pool grpo_unit_pool_(grpo_unit_kind unit) {
+    static const grpo_pool pools[] = { GRPO_UNIT_CHOICES(GRPO_POOL_) };
+    return pools[unit];
+}
+
+static grpo_pool grpo_correction_pool_(grpo_correction_unit unit) {
+    static const grpo_pool pools[] = { GRPO_CORRECTION_UNIT_CHOICES(GRPO_POOL_) };
+    return pools[unit];
+}
+
+static grpo_pool grpo_reject_pool_(grpo_reject_unit unit) {
+    static const grpo_pool pools[] = { GRPO_REJECT_UNIT_CHOICES(GRPO_POOL_) };
+    return pools[unit];
+}
+
+static grpo_pool grpo_drift_pool_(grpo_drift_kind kind) {
+    static const grpo_pool pools[] = { GRPO_DRIFT_CHOICES(GRPO_POOL_) };
+    return pools[kind];
+}
+
+static grpo_pool grpo_gate_pool_(grpo_likelihood_gate_kind kind) {
+    static const grpo_pool pools[] = { GRPO_LIKELIHOOD_GATE_CHOICES(GRPO_POOL_) };
+    return pools[kind];
+}
+
+static int grpo_corrects_over_(const grpo_weight *w, grpo_over over) {
+    return w->correction != GRPO_CORRECTION_NONE && grpo_correction_pool_(w->correction_unit).over == over;
+}
+
+static int grpo_rejects_over_(const grpo_weight *w, grpo_over over) {
+    return w->reject != GRPO_REJECT_NONE && grpo_reject_pool_(w->reject_unit).over == over;
+}
+
+static int grpo_has_segments_(const grpo_weight *w) {
+    return grpo_corrects_over_(w, GRPO_OVER_SEGMENT) || grpo_rejects_over_(w, GRPO_OVER_SEGMENT);
+}
+
+/* one y of the response */
+static int grpo_unit_is_sequence_(grpo_unit_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEQUENCE; }
+static int grpo_unit_is_segment_(grpo_unit_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEGMENT; }
+
+/* does the advantage axis look at R of axis 1?  With several rewards only to tell the sign in groups without variance */
+static int grpo_reads_shaped_(const grpo_objective *o) {
+    const grpo_advantage *a = &o->advantage;
+    if (grpo_credits_steps_(a)) return a->credit == GRPO_CREDIT_EPISODE_STEP || a->step_value == GRPO_STEP_VALUE_RESPONSE;
+    return a->rewards == GRPO_REWARDS_ONE || a->entropy == GRPO_ENTROPY_ZERO_VARIANCE;
+}
+
+static int grpo_step_needs_(const grpo_advantage *a) {
+    int n = GRPO_NEED_STEP_END_;
+    if (a->step_value != GRPO_STEP_VALUE_RESPONSE) n |= GRPO_NEED_STEP_;
+    if (a->step_group == GRPO_STEP_GROUP_STATE || a->step_group == GRPO_STEP_GROUP_HISTORY) n |= GRPO_NEED_STATE_;
+    return n;
+}
+
+static int grpo_advantage_needs_(const grpo_objective *o) {
+    int n = 0;
+    if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
+    if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_STATE_;
+    if (o->advantage.rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
+    if (grpo_reads_shaped_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_CUT_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
+    if (o->advantage.entropy != GRPO_ENTROPY_NONE || o->advantage.credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
+    if (o->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
+    if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
+    if (o->advantage.kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
+    if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_SELECTED_;
+    if (grpo_has_critic_(&o->advantage)) n |= GRPO_NEED_VALUE_;
+    if (o->advantage.baseline == GRPO_BASELINE_GIVEN) n |= GRPO_NEED_BASELINE_;
+    if (o->reward.kl != GRPO_KL_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_REF_;
+    return n;
+}
+
+#define GRPO_WHOSE_(id, name, policy, text) GRPO_##policy##_,
+static grpo_whose_ grpo_ratio_whose_(const grpo_ratio_axis *a) {
+    static const grpo_whose_ whose[] = { GRPO_AGAINST_CHOICES(GRPO_WHOSE_) };
+    return whose[a->against];
+}
+
+static grpo_whose_ grpo_kl_whose_(const grpo_penalty *p) {
+    static const grpo_whose_ whose[] = { GRPO_KL_AGAINST_CHOICES(GRPO_WHOSE_) };
+    return whose[p->kl_against];
+}
+
+static grpo_whose_ grpo_off_policy_whose_(const grpo_weight *w) {
+    static const grpo_whose_ whose[] = { GRPO_OFF_POLICY_CHOICES(GRPO_WHOSE_) };
+    return whose[w->off_policy];
+}
+#undef GRPO_WHOSE_
+
+static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose) {
+    switch (whose) {
+#define GRPO_ARRAY_OF_(policy, array, need) case GRPO_##policy##_: return array;
+    GRPO_POLICIES_(GRPO_ARRAY_OF_)
+#undef GRPO_ARRAY_OF_
+    default: return NULL;
+    }
+}
+
+static int grpo_need_of_(grpo_whose_ whose) {
+#define GRPO_NEED_OF_(policy, array, need) need,
+    static const int need[] = { GRPO_POLICIES_(GRPO_NEED_OF_) };
+#undef GRPO_NEED_OF_
+    return need[whose];
+}
+
+/* is the choice of bounds that of the surrogate?  The range of others is fixed */
+static int grpo_bounds_act_(const grpo_surrogate *s) {
+    return s->kind == GRPO_SURROGATE_PPO_CLIP || s->kind == GRPO_SURROGATE_DUAL_CLIP || s->kind == GRPO_SURROGATE_GPPO;
+}
+
+static int grpo_off_policy_needs_(const grpo_weight *w) {
+    switch (w->off_policy) {
+    case GRPO_OFF_POLICY_NONE:            return 0;
+    case GRPO_OFF_POLICY_TOTAL_VARIATION: return GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
+    default:                              return grpo_need_of_(grpo_off_policy_whose_(w));
+    }
+}
+
+/* of the tokens that enter the likelihood */
+static int grpo_likelihood_needs_(const grpo_penalty *p) {
+    int n = 0;
+    if (p->likelihood_on == GRPO_LIKELIHOOD_NONE) return 0;
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST) n |= GRPO_NEED_OLD_;
+    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) n |= GRPO_NEED_LOGP_TEACHER_;
+    if (p->likelihood_weight == GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE) n |= GRPO_NEED_LOGP_TEACHER_;
+    if (grpo_gate_pool_(p->likelihood_gate).over == GRPO_OVER_SEGMENT) n |= GRPO_NEED_STEP_END_;
+    return n;
+}
+
+static int grpo_count_needs_(const grpo_objective *o) {
+    static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_SELECTED_, 0, GRPO_NEED_ADVANTAGE_ };
+    int n = likelihood[o->penalty.likelihood_on];
+    if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
+    if (grpo_counts_varied_(o)) n |= GRPO_NEED_REWARD_;
+    if (o->penalty.pairs != GRPO_PAIRS_NONE) n |= GRPO_NEED_REWARD_;
+    if (o->weight.truncated == GRPO_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
+    if (grpo_has_correction_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
+    if (grpo_has_segments_(&o->weight)) n |= GRPO_NEED_STEP_END_;
+    return n;
+}
+
+/* does something beside the counts look at A? */
+static int grpo_reads_advantage_(const grpo_objective *o) {
+    const int pool = o->ratio.unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || o->ratio.unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
+    return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.future != GRPO_FUTURE_NONE || (pool && grpo_needs_ratio_(o));
+}
+
+static int grpo_loss_needs_(const grpo_objective *o) {
+    int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | grpo_surrogate_needs_(o->surrogate.kind);
+    if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
+    if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
+    if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_whose_(&o->penalty));
+    if (grpo_needs_ratio_(o) && grpo_unit_is_segment_(o->ratio.unit)) n |= GRPO_NEED_STEP_END_;
+    if (o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_STEP_END_;
+    if (o->weight.future != GRPO_FUTURE_NONE) n |= GRPO_NEED_OLD_;
+    if (o->weight.given != GRPO_GIVEN_NONE) n |= GRPO_NEED_WEIGHT_;
+    n |= grpo_off_policy_needs_(&o->weight) | grpo_likelihood_needs_(&o->penalty);
+    if (o->penalty.entropy_coef != 0) n |= GRPO_NEED_ENTROPY_;
+    if (o->penalty.pairs != GRPO_PAIRS_NONE && o->penalty.pair_score == GRPO_PAIR_SCORE_REF) n |= GRPO_NEED_REF_;
+    if (o->weight.drift != GRPO_DRIFT_NONE) n |= GRPO_NEED_OLD_;
+    if (o->weight.selected != GRPO_SELECTED_ALL || o->penalty.kl_on != GRPO_KL_ON_ALL) n |= GRPO_NEED_SELECTED_;
+    if (o->surrogate.bounds == GRPO_BOUNDS_GIVEN) n |= GRPO_NEED_CLIPS_;
+    return n;
+}
+
+/* ---- what choices ask of numbers, and of each other ---------------------------------------------------------------------------------- */
+
+/* the number of the field that begins there */
+static int grpo_at_field_(size_t offset) {
+    int i, n;
+    const grpo_field *f = grpo_fields(&n);
+    for (i = 0; i < n; i++) if (f[i].offset == offset) return i + 1;
+    return 0;
+}
+
+static grpo_status grpo_status_of_fields_(grpo_rule rule, size_t field, size_t other) {
+    return grpo_status_between_(rule, grpo_at_field_(field), grpo_at_field_(other), -1);
+}
+
+/* some choices of a field: a bit each of the lower 48, of a number bit 0 is 0 and bit 1 the rest; above them 15 bits for the offset of the
+ * field, and the highest where it is a number */
+typedef uint64_t grpo_where_;
+typedef char grpo_choices_fit_[GRPO_SURROGATE_NONE < 48 ? 1 : -1];
+
+#define GRPO_WHERE_(path, choices) ((uint64_t)GRPO_FIELD_(path) << 48 | ((choices) & 0xffffffffffff))
+#define GRPO_WHERE_0_(path) (UINT64_C(1) << 63 | GRPO_WHERE_(path, UINT64_C(1)))
+#define GRPO_WHERE_NOT_0_(path) (UINT64_C(1) << 63 | GRPO_WHERE_(path, UINT64_C(2)))
+#define GRPO_IS_(choice) (UINT64_C(1) << (choice))
+#define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
+#define GRPO_ALWAYS_ (~UINT64_C(0))
+
+static double grpo_number_at_(const grpo_objective *o, size_t field) {
+    double x;
+    memcpy(&x, (const char *)o + field, sizeof x);
+    return x;
+}
+
+static uint16_t grpo_field_of_(grpo_where_ where) { return (uint16_t)(where >> 48 & 0x7fff); }
+
+static int grpo_is_where_(const grpo_objective *o, grpo_where_ where) {
+    const uint16_t field = grpo_field_of_(where);
+    int choice;
+    if (where >> 63) choice = grpo_number_at_(o, field) != 0;
+    else memcpy(&choice, (const char *)o + field, sizeof choice);
+    return (int)(where >> choice & 1);
+}
+
+/* every field by itself */
+static grpo_status grpo_check_fields_(const grpo_objective *o) {
+    int i, n;
+    const grpo_field *f = grpo_fields(&n);
+    for (i = 0; i < n; i++) {
+        const double v = grpo_objective_get(o, &f[i]);
+        grpo_rule rule;
+        if (f[i].choices) rule = v >= 0 && v < f[i].n_choices ? GRPO_NO_RULE : GRPO_NOT_A_CHOICE;
+        else rule = grpo_rule_of_(v, (grpo_domain_kind_)f[i].domain);
+        if (rule) return grpo_status_at_(rule, i + 1, -1);
+    }
+    return GRPO_OK;
+}
+
+#define GRPO_PASS_K_ (~(GRPO_IS_(GRPO_TRANSFORM_NONE) | GRPO_IS_(GRPO_TRANSFORM_BEST_MINUS_SECOND)))
+#define GRPO_QUANTILES_ (GRPO_IS_(GRPO_BASELINE_QUANTILE) | GRPO_IS_(GRPO_BASELINE_QUANTILE_LINEAR))
+#define GRPO_CONSTANTS_ (GRPO_IS_(GRPO_SEQ_MEAN_CONSTANT) | GRPO_IS_(GRPO_CONSTANT))
+
+/* where a choice reads a number, what that must be besides its domain */
+static grpo_status grpo_check_reads_(const grpo_objective *o) {
+    static const struct { grpo_where_ where; uint16_t number, domain; } reads[] = {
+#define READS(path, choices, number, domain) { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(number), GRPO_##domain##_ }
+        READS(reward.length, GRPO_IS_(GRPO_LENGTH_COSINE), reward.length_max, POSITIVE),
+        READS(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, POSITIVE),
+        READS(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history, POSITIVE_WHOLE),
+        READS(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history_power, POWER),
+        READS(advantage.transform, GRPO_PASS_K_, advantage.pass_k, POSITIVE_WHOLE),
+        READS(advantage.baseline, GRPO_QUANTILES_, advantage.quantile, PART),
+        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_LOG_MEAN_EXP), advantage.temperature, POSITIVE),
+        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_DENSEST), advantage.window, SHARE),
+        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.process_noise, MODERATE_FACTOR),
+        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.observation_noise, MODERATE_POSITIVE),
+        READS(advantage.scale, GRPO_IS_(GRPO_SCALE_CONSTANT), advantage.eps, POSITIVE),
+        READS(advantage.gain, GRPO_IS_(GRPO_GAIN_LENGTH_POWER), advantage.length_power, POWER),       /* T^-p in double */
+        READS(advantage.gain, GRPO_IS_(GRPO_GAIN_EXPONENTIAL), advantage.gain_temperature, EXCEPT_0),
+        READS(advantage.gain, GRPO_IS_(GRPO_GAIN_FAILURE_POWER), advantage.gain_power, FACTOR),
+        READS(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.share_eps, POSITIVE),
+        READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_BONUS), advantage.entropy_cap, POSITIVE),
+        READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_RESPONSE), advantage.entropy_cap, FACTOR),
+        READS(ratio.unit, GRPO_IS_(GRPO_UNIT_SEQUENCE_POWER_MEAN), ratio.power, POSITIVE_POWER),
+        READS(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_low, FACTOR),
+        READS(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_clamp, BOUND),
+        READS(weight.reject, GRPO_ISNT_(GRPO_REJECT_NONE), weight.correction_clamp, BOUND),
+        READS(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_low, FACTOR),
+        READS(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_high, POSITIVE_BOUND),
+        READS(weight.reject, GRPO_IS_(GRPO_REJECT_RATIO), weight.reject_low, BOUND),
+        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_half_life, POSITIVE),
+        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_max, BOUND),
+        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_low, FACTOR),
+        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_safe, BOUND),
+        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_safe_low, FACTOR),
+        READS(aggregation.kind, GRPO_CONSTANTS_, aggregation.constant, MODERATE_POSITIVE),
+#undef READS
+    };
+    size_t k;
+    for (k = 0; k < sizeof reads / sizeof *reads; k++) {
+        const int at = grpo_is_where_(o, reads[k].where);
+        const grpo_rule rule = at ? grpo_rule_of_(grpo_number_at_(o, reads[k].number), (grpo_domain_kind_)reads[k].domain) : GRPO_NO_RULE;
+        if (rule) return grpo_status_at_(rule, grpo_at_field_(reads[k].number), -1);
+    }
+    return GRPO_OK;
+}
+
+/* what a surrogate asks of a number, or of two: that the second is no less than the first */
+typedef struct { uint16_t number, most, domain; } grpo_read_;
+
+/* one list after the other, each with an end */
+static const grpo_read_ grpo_surrogate_reads_[] = {
+#define SURROGATE(field) (uint16_t)GRPO_FIELD_(surrogate.field)
+#define POSITIVE(field) { SURROGATE(field), 0, GRPO_POSITIVE_ },
+#define POSITIVE_BOUND(field) { SURROGATE(field), 0, GRPO_POSITIVE_BOUND_ },
+#define ABOVE_ONE(field) { SURROGATE(field), 0, GRPO_ABOVE_ONE_ },
+#define RANGE(low, high) { SURROGATE(low), 0, GRPO_FACTOR_ }, { SURROGATE(low), SURROGATE(high), GRPO_ANY_ },
+#define NOTHING
+#define GRPO_READS_(id, name, of, needs, reads, term, text) reads { 0, 0, GRPO_N_DOMAINS_ },
+    GRPO_SURROGATE_CHOICES(GRPO_READS_)
+#undef SURROGATE
+#undef POSITIVE
+#undef POSITIVE_BOUND
+#undef ABOVE_ONE
+#undef RANGE
+#undef NOTHING
+#undef GRPO_READS_
+};
+
+static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
+    const grpo_read_ *r = grpo_surrogate_reads_;
+    int before = (int)o->surrogate.kind;
+    for (; before > 0; r++) before -= r->domain == GRPO_N_DOMAINS_;
+    for (; r->domain != GRPO_N_DOMAINS_; r++) {
+        const double x = grpo_number_at_(o, r->number);
+        const grpo_rule rule = grpo_rule_of_(x, (grpo_domain_kind_)r->domain);
+        if (rule) return grpo_status_at_(rule, grpo_at_field_(r->number), -1);
+        if (r->most && x > grpo_number_at_(o, r->most)) return grpo_status_of_fields_(GRPO_CROSSED, r->number, r->most);
+    }
+    return GRPO_OK;
+}
+
+static int grpo_breaks_order_(grpo_rule rule, double x, double y) {
+    return rule == GRPO_CROSSED ? x > y : rule == GRPO_NOT_BELOW ? !(x < y) : !(x > 1 + y);
+}
+
+/* where a choice reads two numbers, how they must lie to each other */
+static grpo_status grpo_check_order_(const grpo_objective *o) {
+    static const struct { grpo_where_ where; uint16_t first, second, rule; } orders[] = {
+#define ORDER(path, choices, first, rule, second) \
+        { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(first), (uint16_t)GRPO_FIELD_(second), rule }
+        ORDER(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, GRPO_CROSSED, reward.overlong_max),
+        ORDER(reward.map, GRPO_IS_(GRPO_MAP_AFFINE), reward.map_low, GRPO_CROSSED, reward.map_high),
+        ORDER(advantage.gain, GRPO_IS_(GRPO_GAIN_FAILURE_POWER), advantage.gain_low, GRPO_NOT_BELOW, advantage.gain_high),
+        ORDER(advantage.credit, GRPO_ALWAYS_, advantage.advantage_low, GRPO_CROSSED, advantage.advantage_high),
+        ORDER(ratio.unit, GRPO_ALWAYS_, ratio.clamp_low, GRPO_CROSSED, ratio.clamp_high),
+        ORDER(ratio.unit, GRPO_ALWAYS_, ratio.unit_clamp_low, GRPO_CROSSED, ratio.unit_clamp_high),
+        ORDER(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_low, GRPO_CROSSED, weight.correction_high),
+        ORDER(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_low, GRPO_CROSSED, weight.drift_high),
+        ORDER(weight.reject, GRPO_ISNT_(GRPO_REJECT_NONE), weight.reject_low, GRPO_CROSSED, weight.reject_high),
+        ORDER(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_low, GRPO_CROSSED, weight.future_high),
+        ORDER(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_safe_low, GRPO_CROSSED, weight.future_safe_high),
+#undef ORDER
+    };
+    size_t k;
+    for (k = 0; k < sizeof orders / sizeof *orders; k++) {
+        const double x = grpo_number_at_(o, orders[k].first), y = grpo_number_at_(o, orders[k].second);
+        if (grpo_is_where_(o, orders[k].where) && grpo_breaks_order_((grpo_rule)orders[k].rule, x, y))
+            return grpo_status_of_fields_((grpo_rule)orders[k].rule, orders[k].first, orders[k].second);
+    }
+    return GRPO_OK;
+}
+
+/* the bounds of the clip are those of single tokens, and of surrogates that clip */
+#define GRPO_CLIPS_ (GRPO_IS_(GRPO_SURROGATE_PPO_CLIP) | GRPO_IS_(GRPO_SURROGATE_DUAL_CLIP) | GRPO_IS_(GRPO_SURROGATE_GPPO))
+/* a mean over the batch, and a gain that needs no other */
+#define GRPO_OF_BATCH_ (GRPO_IS_(GRPO_SCALE_BATCH_STD) | GRPO_IS_(GRPO_SCALE_BATCH_CENTRED_STD) | GRPO_IS_(GRPO_SCALE_BETA))
+#define GRPO_STEPS_ (GRPO_IS_(GRPO_CREDIT_STEP) | GRPO_IS_(GRPO_CREDIT_STEP_OWN) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP) \
+                     | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
+#define GRPO_TAILS_ (GRPO_IS_(GRPO_CREDIT_RETURN) | GRPO_IS_(GRPO_CREDIT_GAE) | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
+/* columns of rewards know no axis 1, and only what acts on one column at a time */
+#define GRPO_COLUMN_SCALES_ (GRPO_IS_(GRPO_SCALE_NONE) | GRPO_IS_(GRPO_SCALE_GROUP_STD) | GRPO_IS_(GRPO_SCALE_GROUP_MEAN) \
+                              | GRPO_IS_(GRPO_SCALE_CONSTANT) | GRPO_IS_(GRPO_SCALE_LEAVE_ONE_OUT_STD))
+/* pools within the prompt know no more than their own means and deviations */
+#define GRPO_POOL_MEANS_ (GRPO_IS_(GRPO_BASELINE_NONE) | GRPO_IS_(GRPO_BASELINE_GROUP_MEAN) | GRPO_IS_(GRPO_BASELINE_LEAVE_ONE_OUT))
+#define GRPO_POOL_SCALES_ (GRPO_IS_(GRPO_SCALE_NONE) | GRPO_IS_(GRPO_SCALE_GROUP_STD) | GRPO_IS_(GRPO_SCALE_CONSTANT))
+#define GRPO_MEANS_ (GRPO_IS_(GRPO_UNIT_SEQUENCE_MEAN) | GRPO_IS_(GRPO_UNIT_SEQUENCE_SUM))
+
+/* where the first, there the second: choices that go together */
+typedef struct { grpo_where_ first, second; } grpo_pair_of_choices_;
+
+static const grpo_pair_of_choices_ grpo_combinations_[] = {
+#define WITH(path, is, other, among) { GRPO_WHERE_(path, is), GRPO_WHERE_(other, among) }
+#define POOLS(path, is) WITH(path, is, advantage.baseline, GRPO_POOL_MEANS_), WITH(path, is, advantage.scale, GRPO_POOL_SCALES_), \
+        WITH(path, is, advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), WITH(path, is, advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)), \
+        WITH(path, is, advantage.second, GRPO_IS_(GRPO_SECOND_NONE))
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.length, GRPO_IS_(GRPO_LENGTH_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.overlong, GRPO_IS_(GRPO_OVERLONG_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.map, GRPO_IS_(GRPO_MAP_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.kl, GRPO_IS_(GRPO_KL_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.scale, GRPO_COLUMN_SCALES_),
+    WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_KALMAN_STD), advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN)),
+    WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_BETA), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    WITH(advantage.gain, GRPO_IS_(GRPO_GAIN_LENGTH_POWER), advantage.credit, ~GRPO_STEPS_),
+    POOLS(advantage.step_group, GRPO_ISNT_(GRPO_STEP_GROUP_PROMPT)),
+    /* the outcome advantage of a response beside its steps knows baseline and scale of its prompt */
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.scale, ~GRPO_OF_BATCH_),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.second, GRPO_ISNT_(GRPO_SECOND_BATCH)),
+    /* rewards of tokens are made of R itself */
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.baseline, GRPO_IS_(GRPO_BASELINE_NONE)),
+    { GRPO_WHERE_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE)), GRPO_WHERE_0_(advantage.shift) },
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.scale, GRPO_IS_(GRPO_SCALE_NONE)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.second, GRPO_ISNT_(GRPO_SECOND_BATCH)),
+    /* what single credits alone know */
+    WITH(advantage.step_discount, GRPO_ISNT_(GRPO_STEP_DISCOUNT_TOKENS), advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP)),
+    { GRPO_WHERE_NOT_0_(advantage.truncated_tail), GRPO_WHERE_(advantage.credit, GRPO_TAILS_) },
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP_GAE), advantage.bootstrap, GRPO_IS_(GRPO_BOOTSTRAP_ZERO)),
+    POOLS(advantage.credit, GRPO_IS_(GRPO_CREDIT_PREFIX_TREE)),
+    WITH(advantage.outside, GRPO_ISNT_(GRPO_OUTSIDE_NONE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
+    WITH(advantage.outside, GRPO_ISNT_(GRPO_OUTSIDE_NONE), advantage.rewards, GRPO_IS_(GRPO_REWARDS_ONE)),
+    POOLS(advantage.outside, GRPO_ISNT_(GRPO_OUTSIDE_NONE)),
+    WITH(advantage.second, GRPO_ISNT_(GRPO_SECOND_NONE), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
+    WITH(advantage.second, GRPO_ISNT_(GRPO_SECOND_NONE), advantage.scale, ~(GRPO_OF_BATCH_ | GRPO_IS_(GRPO_SCALE_TOKEN_WHITEN))),
+    WITH(advantage.second, GRPO_ISNT_(GRPO_SECOND_NONE), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
+    WITH(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_ZERO_VARIANCE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
+    WITH(ratio.mix, GRPO_ISNT_(GRPO_MIX_NONE), ratio.unit, GRPO_ISNT_(GRPO_UNIT_TOKEN)),
+    /* both distributions are of plain scores */
+    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TARGET), ratio.against, GRPO_IS_(GRPO_AGAINST_NOTHING)),
+    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TARGET), ratio.unit, GRPO_MEANS_),
+    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_PROBABILITY), ratio.unit, GRPO_IS_(GRPO_UNIT_TOKEN)),
+    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_GIVEN), surrogate.kind, GRPO_CLIPS_),
+    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_GIVEN), ratio.unit, GRPO_IS_(GRPO_UNIT_TOKEN)),
+    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_POSITION), surrogate.kind, GRPO_CLIPS_ & GRPO_ISNT_(GRPO_SURROGATE_GPPO)),
+    WITH(penalty.likelihood_gate, GRPO_ISNT_(GRPO_LIKELIHOOD_GATE_NONE), penalty.likelihood_form, GRPO_IS_(GRPO_LIKELIHOOD_FORM_LOST)),
+#undef WITH
+#undef POOLS
+};
+
+static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
+
+static grpo_status grpo_check_combinations_(const grpo_objective *o) {
+    const grpo_advantage *a = &o->advantage;
+    const grpo_gain_kind g = a->gain;
+    size_t k;
+    for (k = 0; k < sizeof grpo_combinations_ / sizeof *grpo_combinations_; k++) {
+        const grpo_pair_of_choices_ *c = &grpo_combinations_[k];
+        if (grpo_is_where_(o, c->first) && !grpo_is_where_(o, c->second))
+            return grpo_clash_(grpo_field_of_(c->first), grpo_field_of_(c->second));
+    }
+    /* a mean over the batch of what needs another mean over the batch: only where the second undoes the first */
+    if (a->baseline != GRPO_BASELINE_BATCH_MEAN || a->scale != GRPO_SCALE_TOKEN_WHITEN) return GRPO_OK;
+    if (a->credit != GRPO_CREDIT_OUTCOME) return grpo_clash_(GRPO_FIELD_(advantage.baseline), GRPO_FIELD_(advantage.scale));
+    if (g == GRPO_GAIN_DIFFICULTY || g == GRPO_GAIN_LENGTH_POWER || g == GRPO_GAIN_FAILURE_POWER)
+        return grpo_clash_(GRPO_FIELD_(advantage.baseline), GRPO_FIELD_(advantage.gain));
+    return GRPO_OK;
+}
+
+/* a clip of large ratios lies beyond that of the rest */
+static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
+    const int position = s->bounds == GRPO_BOUNDS_POSITION, clips = s->kind == GRPO_SURROGATE_DUAL_CLIP;
+    const int reads = (clips && !position) || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE
+        || (s->kind == GRPO_SURROGATE_GPPO && s->dual != 0);
+    if (clips && position && s->log_high > s->log_dual)
+        return grpo_status_of_fields_(GRPO_CROSSED, GRPO_FIELD_(surrogate.log_high), GRPO_FIELD_(surrogate.log_dual));
+    if (reads && !(s->dual > 1 + s->eps_high))
+        return grpo_status_of_fields_(GRPO_NOT_BEYOND, GRPO_FIELD_(surrogate.dual), GRPO_FIELD_(surrogate.eps_high));
+    return GRPO_OK;
+}
+
+static int grpo_reads_pass_k_(grpo_transform_kind k) { return k != GRPO_TRANSFORM_NONE && k != GRPO_TRANSFORM_BEST_MINUS_SECOND; }
+
+static int grpo_scale_is_of_batch_(grpo_scale_kind k) {
+    return k == GRPO_SCALE_BATCH_STD || k == GRPO_SCALE_BATCH_CENTRED_STD || k == GRPO_SCALE_TOKEN_WHITEN || k == GRPO_SCALE_BETA;
+}
+
+static int grpo_gain_is_of_batch_(grpo_gain_kind k) {
+    return k == GRPO_GAIN_VALID_GROUPS || k == GRPO_GAIN_NONZERO_REWARDS || k == GRPO_GAIN_LENGTH_POWER;
+}
+
+/* functions of a group are of responses' scores */
+static grpo_status grpo_check_groups_of_(const grpo_objective *o) {
+    if (!grpo_is_of_group_(o->surrogate.kind)) return GRPO_OK;
+    if (o->ratio.mix != GRPO_MIX_NONE) return grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.mix));
+    return grpo_unit_is_sequence_(o->ratio.unit) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.unit));
+}
+
+/* a second clip must lie beyond the first, as between the numbers of an objective */
+static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b) {
+    int64_t i, t;
+    if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->dual == 0) || b->n_groups == 0) return GRPO_OK;
+    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
+        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+            if (grpo_is_unmasked_(b, t) && !(s->dual > 1 + (double)b->clip_high[t]))
+                return grpo_status_between_(GRPO_NOT_BEYOND, grpo_at_field_(GRPO_FIELD_(surrogate.dual)), GRPO_AT_clip_high_, t);
+    return GRPO_OK;
+}
 
 /* ---- axis 6: what is pooled over spans, rejection --------------------------------------------------------------------------------- */
 
@@ -6649,7 +6705,7 @@ const char *grpo_status_what(grpo_status st) { return grpo_name_at_((int)(st >> 
 const char *grpo_status_other(grpo_status st) { return grpo_name_at_((int)(st >> 18 & 1023)); }
 
 /* text to the end of a string in a buffer, as far as there is room */
-static void grpo_append_(char *buffer, size_t size, const char *text) {
+GRPO_APART_ void grpo_append_(char *buffer, size_t size, const char *text) {
     const size_t begin = strlen(buffer), room = size - begin - 1, n = strlen(text) < room ? strlen(text) : room;
     memcpy(buffer + begin, text, n);
     buffer[begin + n] = 0;
