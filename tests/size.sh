@@ -71,7 +71,12 @@ sizes() {
     compile stb_image -O2
     if [ "$mode" = --check ]
     then compile alone -O2; compile alone -Os; compile gspo -O2
-    else compile stb_image -Os; table; echo; fi
+    else
+        compile stb_image -Os
+        table
+        echo
+        echo "user seconds at -O2: grpo.h, grpo_rows.h and gspo.h $(seconds gspo -O2), GSPO alone $(seconds alone -O2), stb_image.h $(seconds stb_image -O2)"
+    fi
     bound "GSPO alone, bytes at -O2" "$(bytes alone -O2)" 200000
     bound "GSPO alone, bytes at -Os" "$(bytes alone -Os)" 110000
     bound "GSPO alone, compile time at -O2, times that of stb_image.h" "$(ratio alone -O2)" 2.5
