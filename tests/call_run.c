@@ -410,7 +410,7 @@ static double *in_out(call *r, const char *key) {
 
 /* ---- functions that are no row: what they give is not what the vectors hold, or its shape depends on it ---- */
 
-static grpo_status run_balanced_bounds(call *r) {
+static grpo_status bounds_as_numbers(call *r) {
     const grpo_balance c = { NUMBER(low), NUMBER(high), NUMBER(low_max), NUMBER(high_max), NUMBER(step), NUMBER(target) };
     grpo_bounds b = { NAN, NAN };
     const grpo_status st = grpo_balanced_bounds(r->batch, r->c->given, &c, &b);
@@ -419,7 +419,7 @@ static grpo_status run_balanced_bounds(call *r) {
     return st;
 }
 
-static grpo_status run_balanced_subset(call *r) {
+static grpo_status subset_or_none(call *r) {
     int64_t count = WHOLE(count), *index = allocate(r, 20, sizeof *index);
     const grpo_status st = grpo_balanced_subset(LIST(reward), SIZE(reward), count, NUMBER(low), NUMBER(high), index);
     const int none = grpo_status_is(st, GRPO_NONE_LEFT);                  /* an answer, and no error of the arguments */
@@ -427,14 +427,14 @@ static grpo_status run_balanced_subset(call *r) {
     return none ? GRPO_OK : st;
 }
 
-static grpo_status run_pad_valid(call *r) {
+static grpo_status counted_indices(call *r) {
     int64_t count = 0, *index = allocate(r, SEQUENCES, sizeof *index);
     const grpo_status st = grpo_pad_valid(r->batch, FLAGS(valid, SEQUENCES), index, &count);
     add(r, "index", list_json(index, 0, count, index_at));
     return st;
 }
 
-static grpo_status run_value_loss(call *r) {
+static grpo_status loss_of_values(call *r) {
     grpo_value_report report = { NAN, NAN };
     const grpo_status st = grpo_value_loss(r->batch, TOKEN_REALS(value), IF(value_old, TOKEN_REALS(value_old)), TOKEN_REALS(returns),
                                            NUMBER(clip), aggregation(r), OUT_TOKENS(dvalue), &report);
@@ -444,7 +444,7 @@ static grpo_status run_value_loss(call *r) {
 }
 
 /* the gradient of an infinite value is not pinned */
-static grpo_status run_divergence(call *r) {
+static grpo_status slopes_if_finite(call *r) {
     double value = NAN, *dstudent = allocate(r, SIZE(student), sizeof *dstudent);
     const grpo_status st = grpo_divergence(LIST(student), DOUBLES(teacher, SIZE(student)), SIZE(student), NUMBER(temperature),
                                            NUMBER(beta), &value, dstudent);
@@ -453,7 +453,7 @@ static grpo_status run_divergence(call *r) {
     return st;
 }
 
-static grpo_status run_power_clip(call *r) {
+static grpo_status three_numbers(call *r) {
     const grpo_power_bounds b = grpo_power_clip(NUMBER(mean), NUMBER(deviation), NUMBER(gamma), NUMBER(low), NUMBER(high), NUMBER(delta));
     add_number(r, "power", b.power);
     add_number(r, "eps", b.eps);
@@ -465,242 +465,250 @@ static grpo_status run_power_clip(call *r) {
  * returns a struct of two, OTHER of the functions above ---- */
 
 #define CALLS_SELECTION(CALL, VALUE, PAIR, OTHER) \
-    CALL(select_top, BATCH, BY, NUMBER(fraction), OUT_TOKEN_FLAGS(selected)) \
-    CALL(select_largest, BATCH, BY, WHOLE(count), OUT_TOKEN_FLAGS(selected)) \
-    CALL(select_between, BATCH, BY, NUMBER(low), NUMBER(high), IF(excluded, token_flags(r, "excluded")), WHOLES(order, TOKENS), \
+    CALL(grpo_select_top, BATCH, BY, NUMBER(fraction), OUT_TOKEN_FLAGS(selected)) \
+    CALL(grpo_select_largest, BATCH, BY, WHOLE(count), OUT_TOKEN_FLAGS(selected)) \
+    CALL(grpo_select_between, BATCH, BY, NUMBER(low), NUMBER(high), IF(excluded, token_flags(r, "excluded")), WHOLES(order, TOKENS), \
          WHOLE(count), OUT_TOKEN_FLAGS(selected)) \
-    CALL(select_second_moment, BATCH, ADVANTAGE, FORM(second_moment), NUMBER(threshold), OUT_TOKEN_FLAGS(selected)) \
-    CALL(covariance, BATCH, ADVANTAGE, OUT_TOKENS(covariance)) \
-    CALL(keep_between, BATCH, NUMBER(low), NUMBER(high), OUT_FLAGS(keep, GROUPS)) \
-    CALL(resampling_weights, BATCH, NUMBER(power), NUMBER(eps), OUT_DOUBLES(weight, SEQUENCES)) \
-    CALL(resample, LIST(weight), SIZE(weight), LIST(uniform), SIZE(uniform), OUT_WHOLES(index, SIZE(uniform))) \
-    CALL(replay_score, BATCH, ADVANTAGE, OUT_DOUBLES(score, GROUPS)) \
-    CALL(clip_below, BATCH, ADVANTAGE, NUMBER(mu), OUT_TOKEN_FLAGS(selected)) \
-    CALL(clip_value, BATCH, ADVANTAGE, TOKEN_REALS(expected), NUMBER(mu), NUMBER(fraction), OUT_TOKEN_FLAGS(selected)) \
-    OTHER(balanced_subset) \
-    CALL(prefix_budget, BATCH, ADVANTAGE, \
+    CALL(grpo_select_second_moment, BATCH, ADVANTAGE, FORM(second_moment), NUMBER(threshold), OUT_TOKEN_FLAGS(selected)) \
+    CALL(grpo_covariance, BATCH, ADVANTAGE, OUT_TOKENS(covariance)) \
+    CALL(grpo_keep_between, BATCH, NUMBER(low), NUMBER(high), OUT_FLAGS(keep, GROUPS)) \
+    CALL(grpo_resampling_weights, BATCH, NUMBER(power), NUMBER(eps), OUT_DOUBLES(weight, SEQUENCES)) \
+    CALL(grpo_resample, LIST(weight), SIZE(weight), LIST(uniform), SIZE(uniform), OUT_WHOLES(index, SIZE(uniform))) \
+    CALL(grpo_replay_score, BATCH, ADVANTAGE, OUT_DOUBLES(score, GROUPS)) \
+    CALL(grpo_clip_below, BATCH, ADVANTAGE, NUMBER(mu), OUT_TOKEN_FLAGS(selected)) \
+    CALL(grpo_clip_value, BATCH, ADVANTAGE, TOKEN_REALS(expected), NUMBER(mu), NUMBER(fraction), OUT_TOKEN_FLAGS(selected)) \
+    OTHER(grpo_balanced_subset, subset_or_none) \
+    CALL(grpo_prefix_budget, BATCH, ADVANTAGE, \
          &(grpo_prefix_gate){ .width = WHOLE(width), .least = NUMBER(least), .delta = NUMBER(delta), .budget = NUMBER(budget), \
                               .quantile = NUMBER(quantile), .factor = NUMBER(factor) }, \
          SCRATCH(double, TOKENS), OUT_TOKEN_FLAGS(selected)) \
-    CALL(allocate, LIST(p), SIZE(p), WHOLE(low), WHOLE(high), WHOLE(total), OUT_WHOLES(count, SIZE(p))) \
-    CALL(value_information, LIST(draw), SIZE(draw), WHOLE(count), OUT_SET(index, WHOLE(count), SIZE(draw))) \
-    CALL(visit_value, LIST(p), DOUBLES(diversity, SIZE(p)), ((void)IF(form, choice(r, "form")), SIZE(p)), NUMBER(alpha), NUMBER(beta), \
+    CALL(grpo_allocate, LIST(p), SIZE(p), WHOLE(low), WHOLE(high), WHOLE(total), OUT_WHOLES(count, SIZE(p))) \
+    CALL(grpo_value_information, LIST(draw), SIZE(draw), WHOLE(count), OUT_SET(index, WHOLE(count), SIZE(draw))) \
+    CALL(grpo_visit_value, LIST(p), DOUBLES(diversity, SIZE(p)), ((void)IF(form, choice(r, "form")), SIZE(p)), NUMBER(alpha), \
+         NUMBER(beta), \
          OUT_DOUBLES(weight, SIZE(p))) \
-    CALL(downsample_variance, LIST(advantage), SIZE(advantage), WHOLE(count), OUT_SET(index, WHOLE(count), SIZE(advantage))) \
-    OTHER(pad_valid) \
-    CALL(cluster_probability, LIST(rate), DOUBLES(probability, SIZE(rate)), DOUBLES(success, SIZE(rate)), SIZE(rate), NUMBER(alpha), \
+    CALL(grpo_downsample_variance, LIST(advantage), SIZE(advantage), WHOLE(count), OUT_SET(index, WHOLE(count), SIZE(advantage))) \
+    OTHER(grpo_pad_valid, counted_indices) \
+    CALL(grpo_cluster_probability, LIST(rate), DOUBLES(probability, SIZE(rate)), DOUBLES(success, SIZE(rate)), SIZE(rate), NUMBER(alpha), \
          OUT_DOUBLES(rate, SIZE(rate)), OUT_DOUBLES(probability, SIZE(rate))) \
-    CALL(explore_weight, LIST(value), SIZE(value), NUMBER(least), OUT_DOUBLES(weight, SIZE(value))) \
-    CALL(spread_keep, BATCH, NUMBER(least), OUT_FLAGS(keep, GROUPS)) \
-    CALL(advantage_keep, LIST(advantage), SIZE(advantage), NUMBER(least), IF(multiple, WHOLE(multiple)), IF(positive, FLAG(positive)), \
+    CALL(grpo_explore_weight, LIST(value), SIZE(value), NUMBER(least), OUT_DOUBLES(weight, SIZE(value))) \
+    CALL(grpo_spread_keep, BATCH, NUMBER(least), OUT_FLAGS(keep, GROUPS)) \
+    CALL(grpo_advantage_keep, LIST(advantage), SIZE(advantage), NUMBER(least), IF(multiple, WHOLE(multiple)), IF(positive, \
+         FLAG(positive)), \
          OUT_FLAGS(keep, SIZE(advantage))) \
-    CALL(probability_select, BATCH, NUMBER(probability), OUT_TOKEN_FLAGS(selected)) \
-    CALL(sequence_distance, WHOLES(a, SIZE(a)), SIZE(a), WHOLES(b, SIZE(b)), SIZE(b), FORM(distance), \
+    CALL(grpo_probability_select, BATCH, NUMBER(probability), OUT_TOKEN_FLAGS(selected)) \
+    CALL(grpo_sequence_distance, WHOLES(a, SIZE(a)), SIZE(a), WHOLES(b, SIZE(b)), SIZE(b), FORM(distance), \
          SCRATCH(int64_t, 2 * SIZE(b) + 2), OUT_NUMBER(distance)) \
-    VALUE(informative_probability, probability, NUMBER(p), WHOLE(n))
+    VALUE(grpo_informative_probability, probability, NUMBER(p), WHOLE(n))
 
 #define CALLS_CONTROL(CALL, VALUE, PAIR, OTHER) \
-    VALUE(kl_control, kl_coef, NUMBER(kl_coef), NUMBER(kl), NUMBER(target), NUMBER(steps), NUMBER(horizon)) \
-    PAIR(entropy_control, grpo_entropy_coef, coef, used, NUMBER(coef), NUMBER(entropy), NUMBER(target), NUMBER(delta), NUMBER(low), \
+    VALUE(grpo_kl_control, kl_coef, NUMBER(kl_coef), NUMBER(kl), NUMBER(target), NUMBER(steps), NUMBER(horizon)) \
+    PAIR(grpo_entropy_control, grpo_entropy_coef, coef, used, NUMBER(coef), NUMBER(entropy), NUMBER(target), NUMBER(delta), NUMBER(low), \
          NUMBER(high), FLAG(inclusive)) \
-    OTHER(balanced_bounds) \
-    VALUE(smooth_advantage, advantage, WHOLE(visits), NUMBER(new), NUMBER(total)) \
-    PAIR(running_moments, grpo_mean_variance, mean, variance, WHOLE(visits), \
+    OTHER(grpo_balanced_bounds, bounds_as_numbers) \
+    VALUE(grpo_smooth_advantage, advantage, WHOLE(visits), NUMBER(new), NUMBER(total)) \
+    PAIR(grpo_running_moments, grpo_mean_variance, mean, variance, WHOLE(visits), \
          (grpo_mean_variance){ .mean = NUMBER(mean), .variance = NUMBER(variance) }, \
          (grpo_mean_variance){ .mean = NUMBER(new_mean), .variance = NUMBER(new_variance) }) \
-    CALL(running_baseline, LIST(reward), SIZE(reward), NUMBER(momentum), OUT_DOUBLES(advantage, SIZE(reward)), in_out(r, "baseline")) \
-    CALL(regret_temperature, WHOLES(length, SIZE(length)), DOUBLES(score, SIZE(length)), SIZE(length), OUT_NUMBER(temperature)) \
-    VALUE(preference_margin_control, coef, NUMBER(coef), NUMBER(pair_loss), NUMBER(loss)) \
-    CALL(adapted_clip, BATCH, ADVANTAGE, TOKEN_REALS(standard), \
+    CALL(grpo_running_baseline, LIST(reward), SIZE(reward), NUMBER(momentum), OUT_DOUBLES(advantage, SIZE(reward)), in_out(r, "baseline")) \
+    CALL(grpo_regret_temperature, WHOLES(length, SIZE(length)), DOUBLES(score, SIZE(length)), SIZE(length), OUT_NUMBER(temperature)) \
+    VALUE(grpo_preference_margin_control, coef, NUMBER(coef), NUMBER(pair_loss), NUMBER(loss)) \
+    CALL(grpo_adapted_clip, BATCH, ADVANTAGE, TOKEN_REALS(standard), \
          &(grpo_adaptation){ .low = NUMBER(low), .high = NUMBER(high), .clip_coef = NUMBER(clip_coef), .gain = NUMBER(gain) }, \
          OUT_TOKENS(clip_low), OUT_TOKENS(clip_high), OUT_TOKENS(advantage)) \
-    PAIR(decayed_counts, grpo_counts, alpha, beta, NUMBER(alpha), NUMBER(beta), NUMBER(decay), NUMBER(successes), NUMBER(failures)) \
-    CALL(decay_by_drift, BATCH, NUMBER(half_life), NUMBER(low), NUMBER(high), OUT_NUMBER(decay)) \
-    VALUE(moving_average, state, NUMBER(state), NUMBER(value), NUMBER(rate)) \
-    CALL(quantile_track, LIST(quantile), DOUBLES(level, SIZE(quantile)), SIZE(quantile), NUMBER(rate), LIST(observed), SIZE(observed), \
+    PAIR(grpo_decayed_counts, grpo_counts, alpha, beta, NUMBER(alpha), NUMBER(beta), NUMBER(decay), NUMBER(successes), NUMBER(failures)) \
+    CALL(grpo_decay_by_drift, BATCH, NUMBER(half_life), NUMBER(low), NUMBER(high), OUT_NUMBER(decay)) \
+    VALUE(grpo_moving_average, state, NUMBER(state), NUMBER(value), NUMBER(rate)) \
+    CALL(grpo_quantile_track, LIST(quantile), DOUBLES(level, SIZE(quantile)), SIZE(quantile), NUMBER(rate), LIST(observed), \
+         SIZE(observed), \
          OUT_DOUBLES(quantile, SIZE(quantile))) \
-    CALL(turn_factor, BATCH, DOUBLES(factor, SEQUENCES), NUMBER(low), NUMBER(high), OUT_DOUBLES(factor, SEQUENCES)) \
-    VALUE(linear_decay, value, NUMBER(start), NUMBER(step) - NUMBER(offset), NUMBER(steps)) \
-    VALUE(count_budget, value, NUMBER(start), NUMBER(factor), WHOLE(step), WHOLE(interval)) \
-    CALL(hint_level, WHOLES(level, SIZE(level)), DOUBLES(success, SIZE(level)), SIZE(level), NUMBER(low), NUMBER(high), WHOLE(max), \
+    CALL(grpo_turn_factor, BATCH, DOUBLES(factor, SEQUENCES), NUMBER(low), NUMBER(high), OUT_DOUBLES(factor, SEQUENCES)) \
+    VALUE(grpo_linear_decay, value, NUMBER(start), NUMBER(step) - NUMBER(offset), NUMBER(steps)) \
+    VALUE(grpo_count_budget, value, NUMBER(start), NUMBER(factor), WHOLE(step), WHOLE(interval)) \
+    CALL(grpo_hint_level, WHOLES(level, SIZE(level)), DOUBLES(success, SIZE(level)), SIZE(level), NUMBER(low), NUMBER(high), WHOLE(max), \
          OUT_WHOLES(level, SIZE(level))) \
-    CALL(entropy_standard, BATCH, NUMBER(quantile), FORM(standard), OUT_TOKENS(standard)) \
-    PAIR(entropy_target_coef, grpo_target_coef, coef, value, NUMBER(entropy), NUMBER(target), NUMBER(coef)) \
-    VALUE(kl_hinge, coef, NUMBER(kl), NUMBER(delta), NUMBER(beta)) \
-    CALL(ratio_quantile, BATCH, NUMBER(quantile), NUMBER(least), OUT_NUMBER(value)) \
-    CALL(logistic_shift, BATCH, FLAGS(correct, SEQUENCES), NUMBER(beta), OUT_NUMBER(shift)) \
-    OTHER(power_clip) \
-    PAIR(annealed_split, grpo_split, other, own, WHOLE(step), WHOLE(steps), WHOLE(size))
+    CALL(grpo_entropy_standard, BATCH, NUMBER(quantile), FORM(standard), OUT_TOKENS(standard)) \
+    PAIR(grpo_entropy_target_coef, grpo_target_coef, coef, value, NUMBER(entropy), NUMBER(target), NUMBER(coef)) \
+    VALUE(grpo_kl_hinge, coef, NUMBER(kl), NUMBER(delta), NUMBER(beta)) \
+    CALL(grpo_ratio_quantile, BATCH, NUMBER(quantile), NUMBER(least), OUT_NUMBER(value)) \
+    CALL(grpo_logistic_shift, BATCH, FLAGS(correct, SEQUENCES), NUMBER(beta), OUT_NUMBER(shift)) \
+    OTHER(grpo_power_clip, three_numbers) \
+    PAIR(grpo_annealed_split, grpo_split, other, own, WHOLE(step), WHOLE(steps), WHOLE(size))
 
 #define CALLS_CREDIT(CALL, VALUE, PAIR, OTHER) \
-    CALL(key_tokens, BATCH, TOKEN_WHOLES(token), \
+    CALL(grpo_key_tokens, BATCH, TOKEN_WHOLES(token), \
          &(grpo_key_measure){ .fisher = NUMBER(fisher), .gain = NUMBER(gain), .top = NUMBER(top), .frequency = FLAG(frequency), \
                               .ignored = WHOLE(ignored) }, \
          SCRATCH(grpo_token_place, TOKENS), TOKENS, OUT_TOKENS(key)) \
-    CALL(jsd_advantage, BATCH, NUMBER(beta), NUMBER(coef), OUT_TOKENS(advantage)) \
-    CALL(distribution_advantage, BATCH, ADVANTAGE, TOKEN_REALS(tempered), FLAGS(correct, SEQUENCES), NUMBER(entropy), \
+    CALL(grpo_jsd_advantage, BATCH, NUMBER(beta), NUMBER(coef), OUT_TOKENS(advantage)) \
+    CALL(grpo_distribution_advantage, BATCH, ADVANTAGE, TOKEN_REALS(tempered), FLAGS(correct, SEQUENCES), NUMBER(entropy), \
          NUMBER(entropy_base), OUT_TOKENS(advantage)) \
-    CALL(boltzmann_advantage, BATCH, NUMBER(temperature), OUT_REALS(advantage, SEQUENCES)) \
-    CALL(likelihood_share, BATCH, NUMBER(threshold), NUMBER(temperature), FLAG(by_length), SCRATCH(grpo_dd, SEQUENCES), \
+    CALL(grpo_boltzmann_advantage, BATCH, NUMBER(temperature), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(grpo_likelihood_share, BATCH, NUMBER(threshold), NUMBER(temperature), FLAG(by_length), SCRATCH(grpo_dd, SEQUENCES), \
          OUT_REALS(advantage, SEQUENCES)) \
-    CALL(canon_advantage, BATCH, DOUBLES(metric, SEQUENCES), \
+    CALL(grpo_canon_advantage, BATCH, DOUBLES(metric, SEQUENCES), \
          &(grpo_canon){ .alpha = NUMBER(alpha), .offset = NUMBER(offset), .mix = NUMBER(mix), .scaled = (grpo_half)choice(r, "scaled") }, \
          OUT_REALS(advantage, SEQUENCES)) \
-    CALL(group_relative_scale, ((void)choice(r, "form"), BATCH), NUMBER(alpha), NUMBER(mean_reward), OUT_REALS(advantage, SEQUENCES)) \
-    CALL(sharpening, BATCH, DOUBLES(advantage, SEQUENCES), NUMBER(lambda), NUMBER(kappa), SCRATCH(grpo_dd, SEQUENCES), \
+    CALL(grpo_group_relative_scale, ((void)choice(r, "form"), BATCH), NUMBER(alpha), NUMBER(mean_reward), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(grpo_sharpening, BATCH, DOUBLES(advantage, SEQUENCES), NUMBER(lambda), NUMBER(kappa), SCRATCH(grpo_dd, SEQUENCES), \
          OUT_REALS(advantage, SEQUENCES)) \
-    CALL(feature_bonus, BATCH, \
+    CALL(grpo_feature_bonus, BATCH, \
          &(grpo_feature){ .advantage = DOUBLES(advantage, SEQUENCES), .feature = DOUBLES(feature, SEQUENCES), \
                           .divisor = DOUBLES(divisor, SEQUENCES), .eligible = FLAGS(eligible, SEQUENCES), .delta = NUMBER(delta), \
                           .k = NUMBER(k) }, \
          OUT_REALS(advantage, SEQUENCES)) \
-    CALL(virtual_reward, BATCH, NUMBER(virtual), WHOLE(count), NUMBER(eps), OUT_REALS(advantage, SEQUENCES)) \
-    CALL(bundle_advantage, BATCH, WHOLES(bundle, GROUPS), \
+    CALL(grpo_virtual_reward, BATCH, NUMBER(virtual), WHOLE(count), NUMBER(eps), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(grpo_bundle_advantage, BATCH, WHOLES(bundle, GROUPS), \
          &(grpo_risk){ .low = NUMBER(low_quantile), .high = NUMBER(high_quantile), .a = NUMBER(low_level), .c = NUMBER(high_level), \
                        .omega = NUMBER(omega), .eps = NUMBER(eps) }, \
          SCRATCH(grpo_dd, GROUPS), OUT_REALS(advantage, SEQUENCES)) \
-    CALL(set_advantage, LIST(reward), WHOLES(class, SIZE(reward)), SIZE(reward), ragged(r, "sets", 0), ragged(r, "sets", 1), SIZE(sets), \
+    CALL(grpo_set_advantage, LIST(reward), WHOLES(class, SIZE(reward)), SIZE(reward), ragged(r, "sets", 0), ragged(r, "sets", 1), \
+         SIZE(sets), \
          OUT_DOUBLES(advantage, SIZE(sets))) \
-    CALL(reference_advantage, LIST(reward), SIZE(reward), NUMBER(reference_reward), NUMBER(beta), NUMBER(lambda), FLAG(with_reference), \
+    CALL(grpo_reference_advantage, LIST(reward), SIZE(reward), NUMBER(reference_reward), NUMBER(beta), NUMBER(lambda), \
+         FLAG(with_reference), \
          OUT_DOUBLES(advantage, SIZE(reward)), OUT_NUMBER(reference_advantage)) \
-    CALL(implicit_advantage, BATCH, TOKEN_REALS(process), NUMBER(process_coef), NUMBER(outcome_coef), OUT_TOKENS(advantage)) \
-    CALL(hardness_advantage, BATCH, NUMBER(slope), NUMBER(offset), OUT_REALS(advantage, SEQUENCES)) \
-    CALL(token_advantage, BATCH, NUMBER(eps), NUMBER(limit), FLAG(scaled), OUT_REALS(advantage, SEQUENCES)) \
-    CALL(future_success, LIST(reward), SIZE(reward), OUT_DOUBLES(advantage, SIZE(reward))) \
-    CALL(coplayer_credit, LIST(own), DOUBLES(other, SIZE(own)), SIZE(own), \
+    CALL(grpo_implicit_advantage, BATCH, TOKEN_REALS(process), NUMBER(process_coef), NUMBER(outcome_coef), OUT_TOKENS(advantage)) \
+    CALL(grpo_hardness_advantage, BATCH, NUMBER(slope), NUMBER(offset), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(grpo_token_advantage, BATCH, NUMBER(eps), NUMBER(limit), FLAG(scaled), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(grpo_future_success, LIST(reward), SIZE(reward), OUT_DOUBLES(advantage, SIZE(reward))) \
+    CALL(grpo_coplayer_credit, LIST(own), DOUBLES(other, SIZE(own)), SIZE(own), \
          &(grpo_coplayer){ .gamma = NUMBER(gamma), .weight_gamma = NUMBER(weight_gamma), .beta = NUMBER(beta), .clip = NUMBER(clip), \
                            .inclusive = FLAG(inclusive), .sign = FLAG(sign), .per_step = FLAG(per_step), .discount = FLAG(discount) }, \
          OUT_DOUBLES(credit, SIZE(own))) \
-    CALL(project_advantage, LIST(advantage), SIZE(advantage), MATRIX(basis, SIZE(basis), SIZE(advantage)), SIZE(basis), NUMBER(alpha), \
+    CALL(grpo_project_advantage, LIST(advantage), SIZE(advantage), MATRIX(basis, SIZE(basis), SIZE(advantage)), SIZE(basis), \
+         NUMBER(alpha), \
          FLAG(positive), SCRATCH(grpo_dd, SIZE(basis)), OUT_DOUBLES(advantage, SIZE(advantage))) \
-    CALL(branch_advantage, WHOLES(parent, SIZE(parent)), DOUBLES(reward, SIZE(parent)), DOUBLES(logp, SIZE(parent)), SIZE(parent), \
+    CALL(grpo_branch_advantage, WHOLES(parent, SIZE(parent)), DOUBLES(reward, SIZE(parent)), DOUBLES(logp, SIZE(parent)), SIZE(parent), \
          FORM(branch), NUMBER(alpha), SCRATCH(grpo_branch, SIZE(parent)), OUT_DOUBLES(advantage, SIZE(parent))) \
-    CALL(collapsed_advantage, BATCH, NUMBER(eps), OUT_REALS(advantage, SEQUENCES)) \
-    CALL(variant_advantage, LIST(advantage), DOUBLES(difficulty, SIZE(advantage)), DOUBLES(mean, SIZE(advantage)), SIZE(advantage), \
+    CALL(grpo_collapsed_advantage, BATCH, NUMBER(eps), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(grpo_variant_advantage, LIST(advantage), DOUBLES(difficulty, SIZE(advantage)), DOUBLES(mean, SIZE(advantage)), SIZE(advantage), \
          NUMBER(k), OUT_DOUBLES(advantage, SIZE(advantage))) \
-    CALL(step_weight, LIST(advantage), DOUBLES(weight, SIZE(advantage)), SIZE(advantage), OUT_DOUBLES(advantage, SIZE(advantage))) \
-    CALL(tree_advantage, WHOLES(parent, SIZE(parent)), DOUBLES(reward, SIZE(parent)), IF(value, DOUBLES(value, SIZE(parent))), \
+    CALL(grpo_step_weight, LIST(advantage), DOUBLES(weight, SIZE(advantage)), SIZE(advantage), OUT_DOUBLES(advantage, SIZE(advantage))) \
+    CALL(grpo_tree_advantage, WHOLES(parent, SIZE(parent)), DOUBLES(reward, SIZE(parent)), IF(value, DOUBLES(value, SIZE(parent))), \
          SIZE(parent), IF(gamma, NUMBER(gamma)), FORM(tree_advantage), SCRATCH(grpo_tree_state, SIZE(parent)), \
          OUT_DOUBLES(advantage, SIZE(parent))) \
-    CALL(two_anchors, BATCH, DOUBLES(constraints, SEQUENCES), \
+    CALL(grpo_two_anchors, BATCH, DOUBLES(constraints, SEQUENCES), \
          &(grpo_anchors){ .alpha = NUMBER(alpha), .beta = NUMBER(beta), .gain_pos = NUMBER(gain_pos), .gain_neg = NUMBER(gain_neg), \
                           .form = FORM(anchors) }, \
          OUT_REALS(advantage, SEQUENCES)) \
-    CALL(pairwise_calibration, BATCH, FLAGS(correct, SEQUENCES), NUMBER(temperature), SCRATCH(grpo_dd, SEQUENCES), \
+    CALL(grpo_pairwise_calibration, BATCH, FLAGS(correct, SEQUENCES), NUMBER(temperature), SCRATCH(grpo_dd, SEQUENCES), \
          OUT_REALS(advantage, SEQUENCES)) \
-    CALL(multi_scale_advantage, LIST(reward), SIZE(reward), NUMBER(eps), OUT_DOUBLES(advantage, SIZE(reward))) \
-    CALL(hardest_miss, BATCH, DOUBLES(utility, SEQUENCES), OUT_REALS(advantage, SEQUENCES), OUT_WHOLES(replace, GROUPS)) \
-    CALL(position_advantage, LIST(logp_old), DOUBLES(reward, SIZE(logp_old)), SIZE(logp_old), OUT_DOUBLES(advantage, SIZE(logp_old))) \
-    CALL(role_reward, LIST(reward), WHOLES(role, SIZE(reward)), SIZE(reward), FORM(role), OUT_DOUBLES(advantage, SIZE(reward))) \
-    CALL(median_advantage, BATCH, NUMBER(eps), OUT_DOUBLES(advantage, SEQUENCES), OUT_WHOLES(pivot, GROUPS)) \
-    CALL(mix_advantages, LIST(x), DOUBLES(y, SIZE(x)), SIZE(x), NUMBER(a), NUMBER(b), OUT_DOUBLES(advantage, SIZE(x))) \
-    CALL(gram_rank, MATRIX(gram, SIZE(advantage), SIZE(advantage)), LIST(advantage), SIZE(advantage), NUMBER(share), WHOLE(least), \
+    CALL(grpo_multi_scale_advantage, LIST(reward), SIZE(reward), NUMBER(eps), OUT_DOUBLES(advantage, SIZE(reward))) \
+    CALL(grpo_hardest_miss, BATCH, DOUBLES(utility, SEQUENCES), OUT_REALS(advantage, SEQUENCES), OUT_WHOLES(replace, GROUPS)) \
+    CALL(grpo_position_advantage, LIST(logp_old), DOUBLES(reward, SIZE(logp_old)), SIZE(logp_old), OUT_DOUBLES(advantage, SIZE(logp_old))) \
+    CALL(grpo_role_reward, LIST(reward), WHOLES(role, SIZE(reward)), SIZE(reward), FORM(role), OUT_DOUBLES(advantage, SIZE(reward))) \
+    CALL(grpo_median_advantage, BATCH, NUMBER(eps), OUT_DOUBLES(advantage, SEQUENCES), OUT_WHOLES(pivot, GROUPS)) \
+    CALL(grpo_mix_advantages, LIST(x), DOUBLES(y, SIZE(x)), SIZE(x), NUMBER(a), NUMBER(b), OUT_DOUBLES(advantage, SIZE(x))) \
+    CALL(grpo_gram_rank, MATRIX(gram, SIZE(advantage), SIZE(advantage)), LIST(advantage), SIZE(advantage), NUMBER(share), WHOLE(least), \
          WHOLE(most), OUT_WHOLE(rank), OUT_NUMBER(effective))
 
 #define CALLS_REWARDS(CALL, VALUE, PAIR, OTHER) \
-    CALL(relative_cost, BATCH, \
+    CALL(grpo_relative_cost, BATCH, \
          &(grpo_cost){ .output = DOUBLES(output, SEQUENCES), .input = DOUBLES(input, SEQUENCES), .turns = DOUBLES(turns, SEQUENCES), \
                        .output_coef = NUMBER(output_coef), .input_coef = NUMBER(input_coef), .turns_coef = NUMBER(turns_coef) }, \
          OUT_REALS(reward, SEQUENCES)) \
-    CALL(diversity_reward, LIST(reward), MATRIX(similarity, SIZE(reward), SIZE(reward)), SIZE(reward), NUMBER(eps), \
+    CALL(grpo_diversity_reward, LIST(reward), MATRIX(similarity, SIZE(reward), SIZE(reward)), SIZE(reward), NUMBER(eps), \
          OUT_DOUBLES(reward, SIZE(reward))) \
-    CALL(unlikeliness, BATCH, NUMBER(beta), SCRATCH(grpo_dd, SEQUENCES), OUT_REALS(reward, SEQUENCES)) \
-    CALL(early_exit, BATCH, OUT_REALS(reward, SEQUENCES)) \
-    CALL(trust_reward, one_group(r, SIZE(outcome)), LIST(outcome), DOUBLES(thought, SIZE(outcome)), NUMBER(decay), \
+    CALL(grpo_unlikeliness, BATCH, NUMBER(beta), SCRATCH(grpo_dd, SEQUENCES), OUT_REALS(reward, SEQUENCES)) \
+    CALL(grpo_early_exit, BATCH, OUT_REALS(reward, SEQUENCES)) \
+    CALL(grpo_trust_reward, one_group(r, SIZE(outcome)), LIST(outcome), DOUBLES(thought, SIZE(outcome)), NUMBER(decay), \
          &(grpo_trust_bounds){ .low = NUMBER(least), .right = NUMBER(right), .every = NUMBER(high), .none = NUMBER(low) }, \
          OUT_REALS(reward, SIZE(outcome))) \
-    CALL(tool_efficiency, BATCH, DOUBLES(calls, SEQUENCES), FLAGS(correct, SEQUENCES), NUMBER(smooth), NUMBER(alpha), FORM(tools), \
+    CALL(grpo_tool_efficiency, BATCH, DOUBLES(calls, SEQUENCES), FLAGS(correct, SEQUENCES), NUMBER(smooth), NUMBER(alpha), FORM(tools), \
          OUT_REALS(reward, SEQUENCES)) \
-    CALL(entity_credit, BATCH, DOUBLES(found, SEQUENCES), FLAGS(correct, SEQUENCES), FLAGS(invalid, SEQUENCES), NUMBER(alpha), \
+    CALL(grpo_entity_credit, BATCH, DOUBLES(found, SEQUENCES), FLAGS(correct, SEQUENCES), FLAGS(invalid, SEQUENCES), NUMBER(alpha), \
          OUT_REALS(reward, SEQUENCES)) \
-    CALL(retention_reward, BATCH, NUMBER(lambda), NUMBER(alpha), OUT_REALS(reward, SEQUENCES)) \
-    CALL(efficiency_reward, BATCH, FLAGS(correct, SEQUENCES), NUMBER(share), NUMBER(alpha), OUT_REALS(reward, SEQUENCES), \
+    CALL(grpo_retention_reward, BATCH, NUMBER(lambda), NUMBER(alpha), OUT_REALS(reward, SEQUENCES)) \
+    CALL(grpo_efficiency_reward, BATCH, FLAGS(correct, SEQUENCES), NUMBER(share), NUMBER(alpha), OUT_REALS(reward, SEQUENCES), \
          OUT_FLAGS(efficient, GROUPS)) \
-    CALL(consistency_bonus, BATCH, DOUBLES(accuracy, SEQUENCES), NUMBER(lambda), NUMBER(cap), NUMBER(margin), \
+    CALL(grpo_consistency_bonus, BATCH, DOUBLES(accuracy, SEQUENCES), NUMBER(lambda), NUMBER(cap), NUMBER(margin), \
          OUT_REALS(reward, SEQUENCES)) \
-    CALL(gated_sum, MATRIX(rewards, SIZE(rewards), SIZE(weight)), SIZE(rewards), SIZE(weight), LIST(weight), WHOLES(gate, SIZE(weight)), \
+    CALL(grpo_gated_sum, MATRIX(rewards, SIZE(rewards), SIZE(weight)), SIZE(rewards), SIZE(weight), LIST(weight), WHOLES(gate, \
+         SIZE(weight)), \
          OUT_DOUBLES(reward, SIZE(rewards))) \
-    CALL(brier_reward, LIST(confidence), SIZE(confidence), nonzero(r, "correct", SIZE(confidence)), \
+    CALL(grpo_brier_reward, LIST(confidence), SIZE(confidence), nonzero(r, "correct", SIZE(confidence)), \
          IF(missing, FLAGS(missing, SIZE(confidence))), OUT_DOUBLES(reward, SIZE(confidence))) \
-    CALL(length_shape, LIST(length), SIZE(length), FORM(shape), NUMBER(peak), NUMBER(max), OUT_DOUBLES(reward, SIZE(length))) \
-    CALL(log_exp_map, LIST(reward), SIZE(reward), NUMBER(threshold), NUMBER(upper), NUMBER(lower), OUT_DOUBLES(reward, SIZE(reward))) \
-    CALL(tree_reward, WHOLES(parent, SIZE(reward)), LIST(reward), IF(depth, WHOLES(depth, SIZE(reward))), SIZE(reward), \
+    CALL(grpo_length_shape, LIST(length), SIZE(length), FORM(shape), NUMBER(peak), NUMBER(max), OUT_DOUBLES(reward, SIZE(length))) \
+    CALL(grpo_log_exp_map, LIST(reward), SIZE(reward), NUMBER(threshold), NUMBER(upper), NUMBER(lower), OUT_DOUBLES(reward, SIZE(reward))) \
+    CALL(grpo_tree_reward, WHOLES(parent, SIZE(reward)), LIST(reward), IF(depth, WHOLES(depth, SIZE(reward))), SIZE(reward), \
          IF(gamma, NUMBER(gamma)), FORM(tree), IF(turns, WHOLE(turns)), SCRATCH(grpo_dd, SIZE(reward)), \
          OUT_DOUBLES(reward, SIZE(reward))) \
-    CALL(hint_reward, LIST(reward), DOUBLES(gap, SIZE(reward)), SIZE(reward), NUMBER(temperature), FORM(hint), FLAG(gate), \
+    CALL(grpo_hint_reward, LIST(reward), DOUBLES(gap, SIZE(reward)), SIZE(reward), NUMBER(temperature), FORM(hint), FLAG(gate), \
          OUT_NUMBER(reward)) \
-    CALL(meta_reward, FLAGS(correct, SIZE(length)), WHOLES(length, SIZE(length)), SIZE(length), WHOLES(net, SIZE(net)), SIZE(net), \
+    CALL(grpo_meta_reward, FLAGS(correct, SIZE(length)), WHOLES(length, SIZE(length)), SIZE(length), WHOLES(net, SIZE(net)), SIZE(net), \
          WHOLE(passes), WHOLE(predicted_length), OUT_NUMBER(reward)) \
-    CALL(pairwise_wins, MATRIX(wins, SIZE(wins), SIZE(wins)), SIZE(wins), OUT_DOUBLES(reward, SIZE(wins))) \
-    CALL(entropy_rank_reward, LIST(peak), DOUBLES(overall, SIZE(peak)), SIZE(peak), NUMBER(top), SCRATCH(int64_t, SIZE(peak)), \
+    CALL(grpo_pairwise_wins, MATRIX(wins, SIZE(wins), SIZE(wins)), SIZE(wins), OUT_DOUBLES(reward, SIZE(wins))) \
+    CALL(grpo_entropy_rank_reward, LIST(peak), DOUBLES(overall, SIZE(peak)), SIZE(peak), NUMBER(top), SCRATCH(int64_t, SIZE(peak)), \
          OUT_DOUBLES(reward, SIZE(peak))) \
-    CALL(interval_reward, LIST(begin), DOUBLES(end, SIZE(begin)), SIZE(begin), NUMBER(gamma), FLAG(sample), \
+    CALL(grpo_interval_reward, LIST(begin), DOUBLES(end, SIZE(begin)), SIZE(begin), NUMBER(gamma), FLAG(sample), \
          OUT_DOUBLES(reward, SIZE(begin))) \
-    CALL(dense_rewards, LIST(reward), SIZE(reward), NUMBER(score), NUMBER(total), OUT_DOUBLES(reward, SIZE(reward))) \
-    CALL(information_gain, LIST(logp), SIZE(logp), FORM(information), OUT_DOUBLES(gain, SIZE(logp) - 1)) \
-    CALL(shorter_correct, BATCH, NUMBER(coef), OUT_REALS(reward, SEQUENCES)) \
-    CALL(permutation_reward, whole_matrix(r, "choice"), SIZE(choice), WIDTH(choice), FORM(permutation), \
+    CALL(grpo_dense_rewards, LIST(reward), SIZE(reward), NUMBER(score), NUMBER(total), OUT_DOUBLES(reward, SIZE(reward))) \
+    CALL(grpo_information_gain, LIST(logp), SIZE(logp), FORM(information), OUT_DOUBLES(gain, SIZE(logp) - 1)) \
+    CALL(grpo_shorter_correct, BATCH, NUMBER(coef), OUT_REALS(reward, SEQUENCES)) \
+    CALL(grpo_permutation_reward, whole_matrix(r, "choice"), SIZE(choice), WIDTH(choice), FORM(permutation), \
          OUT_DOUBLES(reward, SIZE(choice) * WIDTH(choice))) \
-    CALL(frequency_reward, BATCH, WHOLES(answer, SEQUENCES), WHOLE(size), OUT_REALS(reward, SEQUENCES)) \
-    CALL(repetition_reward, BATCH, TOKEN_WHOLES(token), WHOLE(size), NUMBER(penalty), OUT_REALS(reward, SEQUENCES)) \
-    CALL(correct_length, BATCH, FLAGS(correct, SEQUENCES), NUMBER(alpha), NUMBER(eps), NUMBER(wrong), OUT_REALS(reward, SEQUENCES)) \
-    CALL(pair_rewards, BATCH, WHOLES(outcome, pairs_of(BATCH)), FLAGS(ended, SEQUENCES), OUT_REALS(reward, SEQUENCES), \
+    CALL(grpo_frequency_reward, BATCH, WHOLES(answer, SEQUENCES), WHOLE(size), OUT_REALS(reward, SEQUENCES)) \
+    CALL(grpo_repetition_reward, BATCH, TOKEN_WHOLES(token), WHOLE(size), NUMBER(penalty), OUT_REALS(reward, SEQUENCES)) \
+    CALL(grpo_correct_length, BATCH, FLAGS(correct, SEQUENCES), NUMBER(alpha), NUMBER(eps), NUMBER(wrong), OUT_REALS(reward, SEQUENCES)) \
+    CALL(grpo_pair_rewards, BATCH, WHOLES(outcome, pairs_of(BATCH)), FLAGS(ended, SEQUENCES), OUT_REALS(reward, SEQUENCES), \
          OUT_FLAGS(masked, SEQUENCES)) \
-    CALL(spread_reward, LIST(distance), SIZE(distance), OUT_DOUBLES(reward, SIZE(distance)))
+    CALL(grpo_spread_reward, LIST(distance), SIZE(distance), OUT_DOUBLES(reward, SIZE(distance)))
 
 #define CALLS_WEIGHTS(CALL, VALUE, PAIR, OTHER) \
-    CALL(sample_weights, BATCH, difficulty(r), FLAG(by_length), OUT_DOUBLES(weight, SEQUENCES)) \
-    CALL(teacher_gate, BATCH, ADVANTAGE, NUMBER(strength), NUMBER(clip), r->batch->selected, OUT_TOKENS(weight)) \
-    CALL(prefix_discrepancy, BATCH, NUMBER(gamma), FORM(discrepancy), OUT_TOKENS(weight)) \
-    CALL(window_weight, LIST(x), SIZE(x), NUMBER(target), NUMBER(temperature), OUT_DOUBLES(weight, SIZE(x)), \
+    CALL(grpo_sample_weights, BATCH, difficulty(r), FLAG(by_length), OUT_DOUBLES(weight, SEQUENCES)) \
+    CALL(grpo_teacher_gate, BATCH, ADVANTAGE, NUMBER(strength), NUMBER(clip), r->batch->selected, OUT_TOKENS(weight)) \
+    CALL(grpo_prefix_discrepancy, BATCH, NUMBER(gamma), FORM(discrepancy), OUT_TOKENS(weight)) \
+    CALL(grpo_window_weight, LIST(x), SIZE(x), NUMBER(target), NUMBER(temperature), OUT_DOUBLES(weight, SIZE(x)), \
          OUT_DOUBLES(normalised, SIZE(x))) \
-    CALL(probability_gain, BATCH, NUMBER(strength), OUT_TOKENS(weight)) \
-    CALL(conflict_weight, BATCH, TOKEN_WHOLES(token), WHOLES(sign, SEQUENCES), NUMBER(inside), OUT_TOKENS(weight)) \
-    CALL(prompt_weight, BATCH, NUMBER(threshold), NUMBER(limit), NUMBER(low), FORM(prompt), OUT_DOUBLES(weight, GROUPS)) \
-    CALL(invariance_weight, BATCH, WHOLES(meta, GROUPS), FLAGS(anchor, GROUPS), OUT_REALS(weight, SEQUENCES)) \
-    CALL(centroid_weight, BATCH, ADVANTAGE, token_rows(r, "feature", positive(r, "width")), \
+    CALL(grpo_probability_gain, BATCH, NUMBER(strength), OUT_TOKENS(weight)) \
+    CALL(grpo_conflict_weight, BATCH, TOKEN_WHOLES(token), WHOLES(sign, SEQUENCES), NUMBER(inside), OUT_TOKENS(weight)) \
+    CALL(grpo_prompt_weight, BATCH, NUMBER(threshold), NUMBER(limit), NUMBER(low), FORM(prompt), OUT_DOUBLES(weight, GROUPS)) \
+    CALL(grpo_invariance_weight, BATCH, WHOLES(meta, GROUPS), FLAGS(anchor, GROUPS), OUT_REALS(weight, SEQUENCES)) \
+    CALL(grpo_centroid_weight, BATCH, ADVANTAGE, token_rows(r, "feature", positive(r, "width")), \
          &(grpo_centroids){ .width = WHOLE(width), .refine = WHOLE(refine), .low = NUMBER(low), .high = NUMBER(high) }, \
          SCRATCH(grpo_dd, 2 * (TOKENS + positive(r, "width"))), OUT_TOKENS(weight)) \
-    CALL(agent_weights, BATCH, TOKEN_WHOLES(agent), OUT_TOKENS(weight)) \
-    CALL(centred_weights, BATCH, NUMBER(k), OUT_REALS(surrogate, SEQUENCES), OUT_REALS(penalty, SEQUENCES)) \
-    CALL(consistency_weights, LIST(entropy), SIZE(entropy), NUMBER(gamma), NUMBER(centre), OUT_DOUBLES(local, SIZE(entropy)), \
+    CALL(grpo_agent_weights, BATCH, TOKEN_WHOLES(agent), OUT_TOKENS(weight)) \
+    CALL(grpo_centred_weights, BATCH, NUMBER(k), OUT_REALS(surrogate, SEQUENCES), OUT_REALS(penalty, SEQUENCES)) \
+    CALL(grpo_consistency_weights, LIST(entropy), SIZE(entropy), NUMBER(gamma), NUMBER(centre), OUT_DOUBLES(local, SIZE(entropy)), \
          OUT_DOUBLES(global, SIZE(entropy))) \
-    CALL(confidence_factor, BATCH, FLAGS(correct, SEQUENCES), NUMBER(delta), OUT_DOUBLES(factor, GROUPS)) \
-    CALL(surprisal_weight, BATCH, ADVANTAGE, NUMBER(share), NUMBER(up), NUMBER(down), NUMBER(target), OUT_TOKENS(weight)) \
-    CALL(difficulty_weight, BATCH, DOUBLES(accuracy, SEQUENCES), NUMBER(temperature), OUT_DOUBLES(weight, GROUPS)) \
-    CALL(gaussian_covariance, BATCH, ADVANTAGE, OUT_TOKENS(weight)) \
-    CALL(route_weight, BATCH, FLAGS(routed, SEQUENCES), NUMBER(beta), OUT_TOKENS(weight)) \
-    CALL(entropy_factor, LIST(entropy), SIZE(entropy), NUMBER(alpha), WHOLE(size), OUT_DOUBLES(factor, SIZE(entropy))) \
-    CALL(answer_entropy, BATCH, WHOLES(answer, SEQUENCES), DOUBLES(score, SEQUENCES), OUT_DOUBLES(entropy, GROUPS)) \
-    CALL(dynamic_scale, LIST(hardness), DOUBLES(gap, SIZE(hardness)), SIZE(hardness), NUMBER(bound), OUT_DOUBLES(factor, SIZE(hardness))) \
-    CALL(length_preference, BATCH, DOUBLES(length, SEQUENCES), NUMBER(r), NUMBER(lambda), OUT_DOUBLES(weight, SEQUENCES), \
+    CALL(grpo_confidence_factor, BATCH, FLAGS(correct, SEQUENCES), NUMBER(delta), OUT_DOUBLES(factor, GROUPS)) \
+    CALL(grpo_surprisal_weight, BATCH, ADVANTAGE, NUMBER(share), NUMBER(up), NUMBER(down), NUMBER(target), OUT_TOKENS(weight)) \
+    CALL(grpo_difficulty_weight, BATCH, DOUBLES(accuracy, SEQUENCES), NUMBER(temperature), OUT_DOUBLES(weight, GROUPS)) \
+    CALL(grpo_gaussian_covariance, BATCH, ADVANTAGE, OUT_TOKENS(weight)) \
+    CALL(grpo_route_weight, BATCH, FLAGS(routed, SEQUENCES), NUMBER(beta), OUT_TOKENS(weight)) \
+    CALL(grpo_entropy_factor, LIST(entropy), SIZE(entropy), NUMBER(alpha), WHOLE(size), OUT_DOUBLES(factor, SIZE(entropy))) \
+    CALL(grpo_answer_entropy, BATCH, WHOLES(answer, SEQUENCES), DOUBLES(score, SEQUENCES), OUT_DOUBLES(entropy, GROUPS)) \
+    CALL(grpo_dynamic_scale, LIST(hardness), DOUBLES(gap, SIZE(hardness)), SIZE(hardness), NUMBER(bound), OUT_DOUBLES(factor, \
+         SIZE(hardness))) \
+    CALL(grpo_length_preference, BATCH, DOUBLES(length, SEQUENCES), NUMBER(r), NUMBER(lambda), OUT_DOUBLES(weight, SEQUENCES), \
          OUT_DOUBLES(slope, SEQUENCES))
 
 #define CALLS_CRITIC(CALL, VALUE, PAIR, OTHER) \
-    OTHER(value_loss) \
-    CALL(proximal_logp, BATCH, WHOLE(version), TOKEN_WHOLES(behaviour_version), FORM(proximal), OUT_TOKENS(logp_old)) \
-    OTHER(divergence) \
-    CALL(set_gap, LIST(student), DOUBLES(teacher, SIZE(student)), SIZE(student), WHOLE(target), OUT_NUMBER(gap))
+    OTHER(grpo_value_loss, loss_of_values) \
+    CALL(grpo_proximal_logp, BATCH, WHOLE(version), TOKEN_WHOLES(behaviour_version), FORM(proximal), OUT_TOKENS(logp_old)) \
+    OTHER(grpo_divergence, slopes_if_finite) \
+    CALL(grpo_set_gap, LIST(student), DOUBLES(teacher, SIZE(student)), SIZE(student), WHOLE(target), OUT_NUMBER(gap))
 
 #define CALLS(CALL, VALUE, PAIR, OTHER) \
     CALLS_SELECTION(CALL, VALUE, PAIR, OTHER) CALLS_CONTROL(CALL, VALUE, PAIR, OTHER) CALLS_CREDIT(CALL, VALUE, PAIR, OTHER) \
     CALLS_REWARDS(CALL, VALUE, PAIR, OTHER) CALLS_WEIGHTS(CALL, VALUE, PAIR, OTHER) CALLS_CRITIC(CALL, VALUE, PAIR, OTHER)
 
-#define RUN_CALL(name, ...) static grpo_status run_##name(call *r) { return grpo_##name(__VA_ARGS__); }
+#define RUN_CALL(name, ...) static grpo_status run_##name(call *r) { return name(__VA_ARGS__); }
 #define RUN_VALUE(name, key, ...) \
-    static grpo_status run_##name(call *r) { add_number(r, #key, grpo_##name(__VA_ARGS__)); return GRPO_OK; }
+    static grpo_status run_##name(call *r) { add_number(r, #key, name(__VA_ARGS__)); return GRPO_OK; }
 #define RUN_PAIR(name, type, first, second, ...) \
     static grpo_status run_##name(call *r) { \
-        const type x = grpo_##name(__VA_ARGS__); \
+        const type x = name(__VA_ARGS__); \
         add_number(r, #first, (double)x.first); \
         add_number(r, #second, (double)x.second); \
         return GRPO_OK; \
     }
-#define RUN_OTHER(name)
+#define RUN_OTHER(name, run)
 CALLS(RUN_CALL, RUN_VALUE, RUN_PAIR, RUN_OTHER)
 
 #define ROW(name, ...) { #name, run_##name },
-#define ROW_OF_OTHER(name) { #name, run_##name },
+#define ROW_OF_OTHER(name, run) { #name, run },
 static const struct { const char *name; grpo_status (*run)(call *r); } functions[] = { CALLS(ROW, ROW, ROW, ROW_OF_OTHER) };
 
 /* nothing was wrong so far: is there an argument that the function does not read? */
@@ -716,7 +724,7 @@ call_result call_run(const test_case *c) {
     call_result out;
     call r = { c, &c->batch, &out, NULL, NULL, NULL };
     memset(&out, 0, sizeof out);
-    while (k < count && strcmp(functions[k].name, c->function)) k++;
+    while (k < count && strcmp(functions[k].name + strlen("grpo_"), c->function)) k++;
     out.unknown = k == count;
     if (out.unknown) { fail(&r, "no function %.60s", c->function); return out; }
     out.answers = cJSON_CreateObject();

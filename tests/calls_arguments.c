@@ -79,136 +79,137 @@ static void fill(void) {
 #define FORM(value) { A_FORM, NULL, 0, 0, value, 0 }
 
 #define FUNCTIONS(X) \
-    X##4(select_top, IN(&batch), IN(reals), NUMBER(0.5), OUT(0)) \
-    X##4(select_largest, IN(&batch), IN(reals), WHOLE(4), OUT(0)) \
-    X##8(select_between, IN(&batch), IN(reals), NUMBER(0), NUMBER(1), IN(flags), IN(order), WHOLE(4), OUT(0)) \
-    X##5(select_second_moment, IN(&batch), IN(reals), FORM(GRPO_SECOND_MOMENT_DRIFTING), NUMBER(0.5), OUT(0)) \
-    X##3(covariance, IN(&batch), IN(reals), OUT(0)) \
-    X##4(keep_between, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##4(resampling_weights, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##5(resample, IN(halves), WHOLE(4), IN(halves), WHOLE(4), OUT(0)) \
-    X##3(replay_score, IN(&batch), IN(reals), OUT(0)) \
-    X##4(clip_below, IN(&batch), IN(reals), NUMBER(0.5), OUT(0)) \
-    X##6(clip_value, IN(&batch), IN(reals), IN(reals), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##6(balanced_subset, IN(halves), WHOLE(4), WHOLE(2), NUMBER(0), NUMBER(1), OUT(0)) \
-    X##5(prefix_budget, IN(&batch), IN(reals), IN(&prefix_gate), IN(room), OUT(0)) \
-    X##6(allocate, IN(halves), WHOLE(2), WHOLE(1), WHOLE(4), WHOLE(8), OUT(0)) \
-    X##4(value_information, IN(halves), WHOLE(4), WHOLE(2), OUT(0)) \
-    X##6(visit_value, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##4(downsample_variance, IN(halves), WHOLE(4), WHOLE(2), OUT(0)) \
-    X##4(pad_valid, IN(&batch), IN(flags), OUT(0), OUT(1)) \
-    X##7(cluster_probability, IN(halves), IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0), OUT(1)) \
-    X##4(explore_weight, IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
-    X##3(spread_keep, IN(&batch), NUMBER(0.5), OUT(0)) \
-    X##6(advantage_keep, IN(halves), WHOLE(4), NUMBER(0.5), WHOLE(4), FLAG(0), OUT(0)) \
-    X##3(probability_select, IN(&batch), NUMBER(0.5), OUT(0)) \
-    X##7(sequence_distance, IN(ids), WHOLE(4), IN(ids), WHOLE(4), FORM(0), IN(room), OUT(0)) \
-    X##4(balanced_bounds, IN(&batch), IN(reals), IN(&balance), OUT(0)) \
-    X##5(running_baseline, IN(halves), WHOLE(4), NUMBER(0.5), OUT(0), OUT(1)) \
-    X##4(regret_temperature, IN(ids), IN(halves), WHOLE(4), OUT(0)) \
-    X##7(adapted_clip, IN(&batch), IN(reals), IN(reals), IN(&adaptation), OUT(0), OUT(1), OUT(2)) \
-    X##5(decay_by_drift, IN(&batch), NUMBER(1), NUMBER(0), NUMBER(1), OUT(0)) \
-    X##7(quantile_track, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), IN(halves), WHOLE(4), OUT(0)) \
-    X##5(turn_factor, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##7(hint_level, IN(ids), IN(halves), WHOLE(4), NUMBER(0.1), NUMBER(0.35), WHOLE(3), OUT(0)) \
-    X##4(entropy_standard, IN(&batch), NUMBER(0.5), FORM(0), OUT(0)) \
-    X##4(ratio_quantile, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##4(logistic_shift, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
-    X##6(key_tokens, IN(&batch), IN(ids), IN(&key_measure), IN(room), WHOLE(TOKENS), OUT(0)) \
-    X##4(jsd_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##7(distribution_advantage, IN(&batch), IN(reals), IN(reals), IN(flags), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##3(boltzmann_advantage, IN(&batch), NUMBER(0.5), OUT(0)) \
-    X##6(likelihood_share, IN(&batch), NUMBER(0.5), NUMBER(0.5), FLAG(0), IN(room), OUT(0)) \
-    X##4(canon_advantage, IN(&batch), IN(halves), IN(&canon), OUT(0)) \
-    X##4(group_relative_scale, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##6(sharpening, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), IN(room), OUT(0)) \
-    X##3(feature_bonus, IN(&batch), IN(&feature), OUT(0)) \
-    X##5(virtual_reward, IN(&batch), NUMBER(0.5), WHOLE(4), NUMBER(0.5), OUT(0)) \
-    X##5(bundle_advantage, IN(&batch), IN(ids), IN(&risk), IN(room), OUT(0)) \
-    X##7(set_advantage, IN(halves), IN(ids), WHOLE(4), IN(ids), IN(begin), WHOLE(1), OUT(0)) \
-    X##8(reference_advantage, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), FLAG(0), OUT(0), OUT(1)) \
-    X##5(implicit_advantage, IN(&batch), IN(reals), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##4(hardness_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##5(token_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), FLAG(0), OUT(0)) \
-    X##3(future_success, IN(halves), WHOLE(4), OUT(0)) \
-    X##5(coplayer_credit, IN(halves), IN(halves), WHOLE(4), IN(&coplayer), OUT(0)) \
-    X##8(project_advantage, IN(halves), WHOLE(4), IN(halves), WHOLE(1), NUMBER(0.5), FLAG(0), IN(room), OUT(0)) \
-    X##8(branch_advantage, IN(tree), IN(halves), IN(minus), WHOLE(4), FORM(GRPO_BRANCH_PROBABILITY), NUMBER(0.5), IN(room), OUT(0)) \
-    X##3(collapsed_advantage, IN(&batch), NUMBER(0.5), OUT(0)) \
-    X##6(variant_advantage, IN(halves), IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
-    X##4(step_weight, IN(halves), IN(halves), WHOLE(4), OUT(0)) \
-    X##8(tree_advantage, IN(tree), IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), FORM(GRPO_TREE_TD), IN(room), OUT(0)) \
-    X##4(two_anchors, IN(&batch), IN(ones), IN(&anchors), OUT(0)) \
-    X##5(pairwise_calibration, IN(&batch), IN(flags), NUMBER(0.5), IN(room), OUT(0)) \
-    X##4(multi_scale_advantage, IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
-    X##4(hardest_miss, IN(&batch), IN(halves), OUT(0), OUT(1)) \
-    X##4(position_advantage, IN(minus), IN(halves), WHOLE(4), OUT(0)) \
-    X##5(role_reward, IN(halves), IN(ids), WHOLE(4), FORM(0), OUT(0)) \
-    X##4(median_advantage, IN(&batch), NUMBER(0.5), OUT(0), OUT(1)) \
-    X##6(mix_advantages, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##8(gram_rank, IN(gram), IN(halves), WHOLE(2), NUMBER(1), WHOLE(1), WHOLE(64), OUT(0), OUT(1)) \
-    X##3(relative_cost, IN(&batch), IN(&cost), OUT(0)) \
-    X##5(diversity_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
-    X##4(unlikeliness, IN(&batch), NUMBER(0.5), IN(room), OUT(0)) \
-    X##2(early_exit, IN(&batch), OUT(0)) \
-    X##6(trust_reward, IN(&batch), IN(halves), IN(halves), NUMBER(0.5), IN(&trust_bounds), OUT(0)) \
-    X##7(tool_efficiency, IN(&batch), IN(halves), IN(flags), NUMBER(0.5), NUMBER(0.5), FORM(0), OUT(0)) \
-    X##6(entity_credit, IN(&batch), IN(halves), IN(flags), IN(flags), NUMBER(0.5), OUT(0)) \
-    X##4(retention_reward, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##6(efficiency_reward, IN(&batch), IN(flags), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
-    X##6(consistency_bonus, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##6(gated_sum, IN(halves), WHOLE(1), WHOLE(4), IN(halves), IN(no_gate), OUT(0)) \
-    X##5(brier_reward, IN(halves), WHOLE(4), IN(flags), IN(flags), OUT(0)) \
-    X##6(length_shape, IN(halves), WHOLE(4), FORM(GRPO_SHAPE_PARABOLA), NUMBER(0.5), NUMBER(1), OUT(0)) \
-    X##6(log_exp_map, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##9(tree_reward, IN(tree), IN(halves), IN(depth), WHOLE(4), NUMBER(0.5), FORM(GRPO_TREE_MEAN_BY_DEPTH), WHOLE(3), IN(room), OUT(0)) \
-    X##7(hint_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), FORM(0), FLAG(0), OUT(0)) \
-    X##8(meta_reward, IN(flags), IN(ids), WHOLE(4), IN(ids), WHOLE(1), WHOLE(8), WHOLE(1), OUT(0)) \
-    X##3(pairwise_wins, IN(wins), WHOLE(2), OUT(0)) \
-    X##6(entropy_rank_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), IN(room), OUT(0)) \
-    X##6(interval_reward, IN(minus), IN(halves), WHOLE(4), NUMBER(0.5), FLAG(0), OUT(0)) \
-    X##5(dense_rewards, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##4(information_gain, IN(minus), WHOLE(4), FORM(GRPO_INFORMATION_LOG), OUT(0)) \
-    X##3(shorter_correct, IN(&batch), NUMBER(0.5), OUT(0)) \
-    X##5(permutation_reward, IN(ids), WHOLE(2), WHOLE(2), FORM(GRPO_PERMUTATION_JUDGE), OUT(0)) \
-    X##4(frequency_reward, IN(&batch), IN(ids), WHOLE(1), OUT(0)) \
-    X##5(repetition_reward, IN(&batch), IN(ids), WHOLE(4), NUMBER(0.5), OUT(0)) \
-    X##6(correct_length, IN(&batch), IN(flags), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##5(pair_rewards, IN(&batch), IN(ids), IN(flags), OUT(0), OUT(1)) \
-    X##3(spread_reward, IN(halves), WHOLE(4), OUT(0)) \
-    X##4(sample_weights, IN(&batch), IN(halves), FLAG(0), OUT(0)) \
-    X##6(teacher_gate, IN(&batch), IN(reals), NUMBER(0.5), NUMBER(0.5), IN(flags), OUT(0)) \
-    X##4(prefix_discrepancy, IN(&batch), NUMBER(0.5), FORM(0), OUT(0)) \
-    X##6(window_weight, IN(minus), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
-    X##3(probability_gain, IN(&batch), NUMBER(0.5), OUT(0)) \
-    X##5(conflict_weight, IN(&batch), IN(ids), IN(ids), NUMBER(0.5), OUT(0)) \
-    X##6(prompt_weight, IN(&batch), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), FORM(0), OUT(0)) \
-    X##4(invariance_weight, IN(&batch), IN(ids), IN(flags), OUT(0)) \
-    X##6(centroid_weight, IN(&batch), IN(reals), IN(reals), IN(&centroids), IN(room), OUT(0)) \
-    X##3(agent_weights, IN(&batch), IN(ids), OUT(0)) \
-    X##4(centred_weights, IN(&batch), NUMBER(0.5), OUT(0), OUT(1)) \
-    X##6(consistency_weights, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
-    X##4(confidence_factor, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
-    X##7(surprisal_weight, IN(&batch), IN(reals), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##4(difficulty_weight, IN(&batch), IN(halves), NUMBER(0.5), OUT(0)) \
-    X##3(gaussian_covariance, IN(&batch), IN(reals), OUT(0)) \
-    X##4(route_weight, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
-    X##5(entropy_factor, IN(halves), WHOLE(4), NUMBER(0.5), WHOLE(4), OUT(0)) \
-    X##4(answer_entropy, IN(&batch), IN(ids), IN(halves), OUT(0)) \
-    X##5(dynamic_scale, IN(halves), IN(halves), WHOLE(4), NUMBER(1), OUT(0)) \
-    X##6(length_preference, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
-    X##8(value_loss, IN(&batch), IN(reals), IN(reals), IN(reals), NUMBER(0.5), IN(&aggregation), OUT(0), OUT(1)) \
-    X##5(proximal_logp, IN(&batch), WHOLE(8), IN(ids), FORM(GRPO_PROXIMAL_LINEAR), OUT(0)) \
-    X##7(divergence, IN(halves), IN(minus), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
-    X##5(set_gap, IN(minus), IN(minus), WHOLE(4), WHOLE(3), OUT(0)) \
-    X##3(row_read, IN(&logits), WHOLE(0), OUT(0)) \
-    X##3(row_merge, IN(&merged), IN(&row_part), NUMBER(1)) \
-    X##3(row_of, IN(&row_part), NUMBER(1), OUT(0)) \
-    X##6(row_gradient, IN(&logits), WHOLE(0), IN(&row_part), NUMBER(1), NUMBER(1), OUT(0)) \
-    X##7(logits_loss, IN(&objective), IN(&one_token), IN(reals), IN(NULL), IN(&rows), IN(&output), OUT(0)) \
-    X##7(logits_loss_add, IN(&objective), IN(&one_token), IN(reals), IN(NULL), IN(&rows), IN(&output), IN(&partial)) \
-    X##4(rows_read, IN(&rows), IN(flags), WHOLE(0), WHOLE(1)) \
-    X##6(rows_gradient, IN(&rows), IN(flags), IN(reals), IN(reals), WHOLE(0), WHOLE(1))
+    X##4(grpo_select_top, IN(&batch), IN(reals), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_select_largest, IN(&batch), IN(reals), WHOLE(4), OUT(0)) \
+    X##8(grpo_select_between, IN(&batch), IN(reals), NUMBER(0), NUMBER(1), IN(flags), IN(order), WHOLE(4), OUT(0)) \
+    X##5(grpo_select_second_moment, IN(&batch), IN(reals), FORM(GRPO_SECOND_MOMENT_DRIFTING), NUMBER(0.5), OUT(0)) \
+    X##3(grpo_covariance, IN(&batch), IN(reals), OUT(0)) \
+    X##4(grpo_keep_between, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_resampling_weights, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##5(grpo_resample, IN(halves), WHOLE(4), IN(halves), WHOLE(4), OUT(0)) \
+    X##3(grpo_replay_score, IN(&batch), IN(reals), OUT(0)) \
+    X##4(grpo_clip_below, IN(&batch), IN(reals), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_clip_value, IN(&batch), IN(reals), IN(reals), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_balanced_subset, IN(halves), WHOLE(4), WHOLE(2), NUMBER(0), NUMBER(1), OUT(0)) \
+    X##5(grpo_prefix_budget, IN(&batch), IN(reals), IN(&prefix_gate), IN(room), OUT(0)) \
+    X##6(grpo_allocate, IN(halves), WHOLE(2), WHOLE(1), WHOLE(4), WHOLE(8), OUT(0)) \
+    X##4(grpo_value_information, IN(halves), WHOLE(4), WHOLE(2), OUT(0)) \
+    X##6(grpo_visit_value, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_downsample_variance, IN(halves), WHOLE(4), WHOLE(2), OUT(0)) \
+    X##4(grpo_pad_valid, IN(&batch), IN(flags), OUT(0), OUT(1)) \
+    X##7(grpo_cluster_probability, IN(halves), IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##4(grpo_explore_weight, IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##3(grpo_spread_keep, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_advantage_keep, IN(halves), WHOLE(4), NUMBER(0.5), WHOLE(4), FLAG(0), OUT(0)) \
+    X##3(grpo_probability_select, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##7(grpo_sequence_distance, IN(ids), WHOLE(4), IN(ids), WHOLE(4), FORM(0), IN(room), OUT(0)) \
+    X##4(grpo_balanced_bounds, IN(&batch), IN(reals), IN(&balance), OUT(0)) \
+    X##5(grpo_running_baseline, IN(halves), WHOLE(4), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##4(grpo_regret_temperature, IN(ids), IN(halves), WHOLE(4), OUT(0)) \
+    X##7(grpo_adapted_clip, IN(&batch), IN(reals), IN(reals), IN(&adaptation), OUT(0), OUT(1), OUT(2)) \
+    X##5(grpo_decay_by_drift, IN(&batch), NUMBER(1), NUMBER(0), NUMBER(1), OUT(0)) \
+    X##7(grpo_quantile_track, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), IN(halves), WHOLE(4), OUT(0)) \
+    X##5(grpo_turn_factor, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##7(grpo_hint_level, IN(ids), IN(halves), WHOLE(4), NUMBER(0.1), NUMBER(0.35), WHOLE(3), OUT(0)) \
+    X##4(grpo_entropy_standard, IN(&batch), NUMBER(0.5), FORM(0), OUT(0)) \
+    X##4(grpo_ratio_quantile, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_logistic_shift, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_key_tokens, IN(&batch), IN(ids), IN(&key_measure), IN(room), WHOLE(TOKENS), OUT(0)) \
+    X##4(grpo_jsd_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##7(grpo_distribution_advantage, IN(&batch), IN(reals), IN(reals), IN(flags), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##3(grpo_boltzmann_advantage, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_likelihood_share, IN(&batch), NUMBER(0.5), NUMBER(0.5), FLAG(0), IN(room), OUT(0)) \
+    X##4(grpo_canon_advantage, IN(&batch), IN(halves), IN(&canon), OUT(0)) \
+    X##4(grpo_group_relative_scale, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_sharpening, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), IN(room), OUT(0)) \
+    X##3(grpo_feature_bonus, IN(&batch), IN(&feature), OUT(0)) \
+    X##5(grpo_virtual_reward, IN(&batch), NUMBER(0.5), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##5(grpo_bundle_advantage, IN(&batch), IN(ids), IN(&risk), IN(room), OUT(0)) \
+    X##7(grpo_set_advantage, IN(halves), IN(ids), WHOLE(4), IN(ids), IN(begin), WHOLE(1), OUT(0)) \
+    X##8(grpo_reference_advantage, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), FLAG(0), OUT(0), OUT(1)) \
+    X##5(grpo_implicit_advantage, IN(&batch), IN(reals), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_hardness_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##5(grpo_token_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), FLAG(0), OUT(0)) \
+    X##3(grpo_future_success, IN(halves), WHOLE(4), OUT(0)) \
+    X##5(grpo_coplayer_credit, IN(halves), IN(halves), WHOLE(4), IN(&coplayer), OUT(0)) \
+    X##8(grpo_project_advantage, IN(halves), WHOLE(4), IN(halves), WHOLE(1), NUMBER(0.5), FLAG(0), IN(room), OUT(0)) \
+    X##8(grpo_branch_advantage, IN(tree), IN(halves), IN(minus), WHOLE(4), FORM(GRPO_BRANCH_PROBABILITY), NUMBER(0.5), IN(room), OUT(0)) \
+    X##3(grpo_collapsed_advantage, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_variant_advantage, IN(halves), IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_step_weight, IN(halves), IN(halves), WHOLE(4), OUT(0)) \
+    X##8(grpo_tree_advantage, IN(tree), IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), FORM(GRPO_TREE_TD), IN(room), OUT(0)) \
+    X##4(grpo_two_anchors, IN(&batch), IN(ones), IN(&anchors), OUT(0)) \
+    X##5(grpo_pairwise_calibration, IN(&batch), IN(flags), NUMBER(0.5), IN(room), OUT(0)) \
+    X##4(grpo_multi_scale_advantage, IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_hardest_miss, IN(&batch), IN(halves), OUT(0), OUT(1)) \
+    X##4(grpo_position_advantage, IN(minus), IN(halves), WHOLE(4), OUT(0)) \
+    X##5(grpo_role_reward, IN(halves), IN(ids), WHOLE(4), FORM(0), OUT(0)) \
+    X##4(grpo_median_advantage, IN(&batch), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##6(grpo_mix_advantages, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##8(grpo_gram_rank, IN(gram), IN(halves), WHOLE(2), NUMBER(1), WHOLE(1), WHOLE(64), OUT(0), OUT(1)) \
+    X##3(grpo_relative_cost, IN(&batch), IN(&cost), OUT(0)) \
+    X##5(grpo_diversity_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_unlikeliness, IN(&batch), NUMBER(0.5), IN(room), OUT(0)) \
+    X##2(grpo_early_exit, IN(&batch), OUT(0)) \
+    X##6(grpo_trust_reward, IN(&batch), IN(halves), IN(halves), NUMBER(0.5), IN(&trust_bounds), OUT(0)) \
+    X##7(grpo_tool_efficiency, IN(&batch), IN(halves), IN(flags), NUMBER(0.5), NUMBER(0.5), FORM(0), OUT(0)) \
+    X##6(grpo_entity_credit, IN(&batch), IN(halves), IN(flags), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_retention_reward, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_efficiency_reward, IN(&batch), IN(flags), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##6(grpo_consistency_bonus, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_gated_sum, IN(halves), WHOLE(1), WHOLE(4), IN(halves), IN(no_gate), OUT(0)) \
+    X##5(grpo_brier_reward, IN(halves), WHOLE(4), IN(flags), IN(flags), OUT(0)) \
+    X##6(grpo_length_shape, IN(halves), WHOLE(4), FORM(GRPO_SHAPE_PARABOLA), NUMBER(0.5), NUMBER(1), OUT(0)) \
+    X##6(grpo_log_exp_map, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##9(grpo_tree_reward, IN(tree), IN(halves), IN(depth), WHOLE(4), NUMBER(0.5), FORM(GRPO_TREE_MEAN_BY_DEPTH), WHOLE(3), IN(room), \
+        OUT(0)) \
+    X##7(grpo_hint_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), FORM(0), FLAG(0), OUT(0)) \
+    X##8(grpo_meta_reward, IN(flags), IN(ids), WHOLE(4), IN(ids), WHOLE(1), WHOLE(8), WHOLE(1), OUT(0)) \
+    X##3(grpo_pairwise_wins, IN(wins), WHOLE(2), OUT(0)) \
+    X##6(grpo_entropy_rank_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), IN(room), OUT(0)) \
+    X##6(grpo_interval_reward, IN(minus), IN(halves), WHOLE(4), NUMBER(0.5), FLAG(0), OUT(0)) \
+    X##5(grpo_dense_rewards, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_information_gain, IN(minus), WHOLE(4), FORM(GRPO_INFORMATION_LOG), OUT(0)) \
+    X##3(grpo_shorter_correct, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##5(grpo_permutation_reward, IN(ids), WHOLE(2), WHOLE(2), FORM(GRPO_PERMUTATION_JUDGE), OUT(0)) \
+    X##4(grpo_frequency_reward, IN(&batch), IN(ids), WHOLE(1), OUT(0)) \
+    X##5(grpo_repetition_reward, IN(&batch), IN(ids), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_correct_length, IN(&batch), IN(flags), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##5(grpo_pair_rewards, IN(&batch), IN(ids), IN(flags), OUT(0), OUT(1)) \
+    X##3(grpo_spread_reward, IN(halves), WHOLE(4), OUT(0)) \
+    X##4(grpo_sample_weights, IN(&batch), IN(halves), FLAG(0), OUT(0)) \
+    X##6(grpo_teacher_gate, IN(&batch), IN(reals), NUMBER(0.5), NUMBER(0.5), IN(flags), OUT(0)) \
+    X##4(grpo_prefix_discrepancy, IN(&batch), NUMBER(0.5), FORM(0), OUT(0)) \
+    X##6(grpo_window_weight, IN(minus), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##3(grpo_probability_gain, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##5(grpo_conflict_weight, IN(&batch), IN(ids), IN(ids), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_prompt_weight, IN(&batch), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), FORM(0), OUT(0)) \
+    X##4(grpo_invariance_weight, IN(&batch), IN(ids), IN(flags), OUT(0)) \
+    X##6(grpo_centroid_weight, IN(&batch), IN(reals), IN(reals), IN(&centroids), IN(room), OUT(0)) \
+    X##3(grpo_agent_weights, IN(&batch), IN(ids), OUT(0)) \
+    X##4(grpo_centred_weights, IN(&batch), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##6(grpo_consistency_weights, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##4(grpo_confidence_factor, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##7(grpo_surprisal_weight, IN(&batch), IN(reals), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_difficulty_weight, IN(&batch), IN(halves), NUMBER(0.5), OUT(0)) \
+    X##3(grpo_gaussian_covariance, IN(&batch), IN(reals), OUT(0)) \
+    X##4(grpo_route_weight, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##5(grpo_entropy_factor, IN(halves), WHOLE(4), NUMBER(0.5), WHOLE(4), OUT(0)) \
+    X##4(grpo_answer_entropy, IN(&batch), IN(ids), IN(halves), OUT(0)) \
+    X##5(grpo_dynamic_scale, IN(halves), IN(halves), WHOLE(4), NUMBER(1), OUT(0)) \
+    X##6(grpo_length_preference, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##8(grpo_value_loss, IN(&batch), IN(reals), IN(reals), IN(reals), NUMBER(0.5), IN(&aggregation), OUT(0), OUT(1)) \
+    X##5(grpo_proximal_logp, IN(&batch), WHOLE(8), IN(ids), FORM(GRPO_PROXIMAL_LINEAR), OUT(0)) \
+    X##7(grpo_divergence, IN(halves), IN(minus), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##5(grpo_set_gap, IN(minus), IN(minus), WHOLE(4), WHOLE(3), OUT(0)) \
+    X##3(grpo_row_read, IN(&logits), WHOLE(0), OUT(0)) \
+    X##3(grpo_row_merge, IN(&merged), IN(&row_part), NUMBER(1)) \
+    X##3(grpo_row_of, IN(&row_part), NUMBER(1), OUT(0)) \
+    X##6(grpo_row_gradient, IN(&logits), WHOLE(0), IN(&row_part), NUMBER(1), NUMBER(1), OUT(0)) \
+    X##7(grpo_logits_loss, IN(&objective), IN(&one_token), IN(reals), IN(NULL), IN(&rows), IN(&output), OUT(0)) \
+    X##7(grpo_logits_loss_add, IN(&objective), IN(&one_token), IN(reals), IN(NULL), IN(&rows), IN(&output), IN(&partial)) \
+    X##4(grpo_rows_read, IN(&rows), IN(flags), WHOLE(0), WHOLE(1)) \
+    X##6(grpo_rows_gradient, IN(&rows), IN(flags), IN(reals), IN(reals), WHOLE(0), WHOLE(1))
 
 /* how a function takes them: as a member of its value */
 #define AS_IN(place) .p
@@ -217,34 +218,34 @@ static void fill(void) {
 #define AS_WHOLE(value) .n
 #define AS_FLAG(value) .flag
 #define AS_FORM(value) .form
-#define RUN2(name, a, b) static grpo_status run_##name(const value *v) { return grpo_##name(v[0] AS_##a, v[1] AS_##b); }
-#define RUN3(name, a, b, c) static grpo_status run_##name(const value *v) { return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c); }
+#define RUN2(name, a, b) static grpo_status run_##name(const value *v) { return name(v[0] AS_##a, v[1] AS_##b); }
+#define RUN3(name, a, b, c) static grpo_status run_##name(const value *v) { return name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c); }
 #define RUN4(name, a, b, c, d) \
     static grpo_status run_##name(const value *v) { \
-        return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d); \
+        return name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d); \
     }
 #define RUN5(name, a, b, c, d, e) \
     static grpo_status run_##name(const value *v) { \
-        return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e); \
+        return name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e); \
     }
 #define RUN6(name, a, b, c, d, e, f) \
     static grpo_status run_##name(const value *v) { \
-        return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f); \
+        return name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f); \
     }
 #define RUN7(name, a, b, c, d, e, f, g) \
     static grpo_status run_##name(const value *v) { \
-        return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f, \
-                           v[6] AS_##g); \
+        return name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f, \
+                    v[6] AS_##g); \
     }
 #define RUN8(name, a, b, c, d, e, f, g, h) \
     static grpo_status run_##name(const value *v) { \
-        return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f, \
-                           v[6] AS_##g, v[7] AS_##h); \
+        return name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f, \
+                    v[6] AS_##g, v[7] AS_##h); \
     }
 #define RUN9(name, a, b, c, d, e, f, g, h, i) \
     static grpo_status run_##name(const value *v) { \
-        return grpo_##name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f, \
-                           v[6] AS_##g, v[7] AS_##h, v[8] AS_##i); \
+        return name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f, \
+                    v[6] AS_##g, v[7] AS_##h, v[8] AS_##i); \
     }
 FUNCTIONS(RUN)
 
@@ -257,6 +258,7 @@ FUNCTIONS(RUN)
 #define ROW8 ROW2
 #define ROW9 ROW2
 static const struct { const char *name; grpo_status (*run)(const value *v); value right[9]; } functions[] = { FUNCTIONS(ROW) };
+enum { PREFIX = sizeof "grpo_" - 1 };        /* the lists of tests name functions without it */
 
 /* ---- functions that give a number, which is NaN where they refuse: their arguments in order ------------------------------------------ */
 
@@ -376,7 +378,7 @@ static void expect_refused(const char *function, const char *argument, int probe
 }
 
 static void test_status_function(size_t k, int place, const char *argument) {
-    const char *name = functions[k].name;
+    const char *name = functions[k].name + PREFIX;
     value wrong[MOST_PROBES], v[9];
     const int probes = probes_of(&functions[k].right[place], wrong);
     for (int j = 0; j < probes; j++) {
@@ -419,7 +421,8 @@ int main(void) {
     check(n == declared, "%d functions of %d", (int)n, (int)declared);
     for (size_t k = 0; k < n && k < declared; k++) {
         const grpo_status st = functions[k].run(functions[k].right);
-        check(!strcmp(functions[k].name, declared_arguments[k][0]), "%s stands where %s does", functions[k].name, declared_arguments[k][0]);
+        check(!strcmp(functions[k].name + PREFIX, declared_arguments[k][0]), "%s stands where %s does", functions[k].name,
+              declared_arguments[k][0]);
         check(st == GRPO_OK, "%s: nothing is wrong, yet \"%s\"", functions[k].name, status_line(st));
         test_each_argument(declared_arguments[k][1], k, test_status_function);
     }
