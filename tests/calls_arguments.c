@@ -286,24 +286,24 @@ static double annealed_split(const value *v) {
 }
 
 static const struct { const char *name; double (*run)(const value *v); const char *arguments; value right[9]; } number_functions[] = {
-    { "kl_control", kl_control, "kl_coef kl target steps horizon", { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1) } },
-    { "entropy_control", entropy_control, "coef entropy target delta low high inclusive",
+    { "grpo_kl_control", kl_control, "kl_coef kl target steps horizon", { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1) } },
+    { "grpo_entropy_control", entropy_control, "coef entropy target delta low high inclusive",
       { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(0), NUMBER(1), FLAG(0) } },
-    { "smooth_advantage", smooth_advantage, "visits fresh total", { WHOLE(1), NUMBER(1), NUMBER(1) } },
-    { "running_moments", running_moments, "visits before.mean before.variance observed.mean observed.variance",
+    { "grpo_smooth_advantage", smooth_advantage, "visits fresh total", { WHOLE(1), NUMBER(1), NUMBER(1) } },
+    { "grpo_running_moments", running_moments, "visits before.mean before.variance observed.mean observed.variance",
       { WHOLE(2), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1) } },
-    { "preference_margin_control", preference_margin_control, "coef pair_loss loss", { NUMBER(1), NUMBER(1), NUMBER(1) } },
-    { "decayed_counts", decayed_counts, "alpha beta decay successes failures",
+    { "grpo_preference_margin_control", preference_margin_control, "coef pair_loss loss", { NUMBER(1), NUMBER(1), NUMBER(1) } },
+    { "grpo_decayed_counts", decayed_counts, "alpha beta decay successes failures",
       { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1) } },
-    { "moving_average", moving_average, "state value rate", { NUMBER(1), NUMBER(1), NUMBER(0.5) } },
-    { "linear_decay", linear_decay, "start step steps", { NUMBER(1), NUMBER(1), NUMBER(2) } },
-    { "count_budget", count_budget, "start factor step every", { NUMBER(8), NUMBER(0.5), WHOLE(1), WHOLE(1) } },
-    { "entropy_target_coef", entropy_target_coef, "entropy target coef", { NUMBER(1), NUMBER(2), NUMBER(1) } },
-    { "kl_hinge", kl_hinge, "kl delta beta", { NUMBER(2), NUMBER(1), NUMBER(1) } },
-    { "power_clip", power_clip, "mean deviation gamma low high delta",
+    { "grpo_moving_average", moving_average, "state value rate", { NUMBER(1), NUMBER(1), NUMBER(0.5) } },
+    { "grpo_linear_decay", linear_decay, "start step steps", { NUMBER(1), NUMBER(1), NUMBER(2) } },
+    { "grpo_count_budget", count_budget, "start factor step every", { NUMBER(8), NUMBER(0.5), WHOLE(1), WHOLE(1) } },
+    { "grpo_entropy_target_coef", entropy_target_coef, "entropy target coef", { NUMBER(1), NUMBER(2), NUMBER(1) } },
+    { "grpo_kl_hinge", kl_hinge, "kl delta beta", { NUMBER(2), NUMBER(1), NUMBER(1) } },
+    { "grpo_power_clip", power_clip, "mean deviation gamma low high delta",
       { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(0.1), NUMBER(0.3), NUMBER(1) } },
-    { "informative_probability", informative_probability, "p n", { NUMBER(0.5), WHOLE(8) } },
-    { "annealed_split", annealed_split, "step steps size", { WHOLE(1), WHOLE(2), WHOLE(3) } },
+    { "grpo_informative_probability", informative_probability, "p n", { NUMBER(0.5), WHOLE(8) } },
+    { "grpo_annealed_split", annealed_split, "step steps size", { WHOLE(1), WHOLE(2), WHOLE(3) } },
 };
 
 /* ---- what takes anything ---------------------------------------------------------------------------------------------------------- */
@@ -314,29 +314,30 @@ enum { MOST_PROBES = 3, EVERY = -1, MISSING = 0, INFINITY_ABOVE = 1 };         /
 #define NOT_WANTED "the caller does not want it"
 
 static const struct { const char *function, *argument; int probe; const char *why; } takes[] = {
-    { "select_between", "excluded", MISSING, LEFT_OUT }, { "brier_reward", "missing", MISSING, LEFT_OUT },
-    { "sample_weights", "difficulty", MISSING, LEFT_OUT }, { "teacher_gate", "selected", MISSING, LEFT_OUT },
-    { "logits_loss", "totals", MISSING, LEFT_OUT }, { "logits_loss_add", "totals", MISSING, LEFT_OUT },
-    { "rows_read", "mask", MISSING, LEFT_OUT }, { "rows_gradient", "mask", MISSING, LEFT_OUT },
-    { "rows_gradient", "dlogp", MISSING, "all 0" }, { "rows_gradient", "dentropy", MISSING, "all 0" },
-    { "value_loss", "dvalue", MISSING, NOT_WANTED }, { "divergence", "dstudent", MISSING, NOT_WANTED },
-    { "token_advantage", "limit", INFINITY_ABOVE, "no limit" },
-    { "row_gradient", "dlogp", EVERY, "a loss that is not finite has the gradient that it has: NaN" },
-    { "row_gradient", "dentropy", EVERY, "a loss that is not finite has the gradient that it has: NaN" },
-    { "advantage_keep", "positive", EVERY, A_CHOICE_OF_TWO }, { "likelihood_share", "by_length", EVERY, A_CHOICE_OF_TWO },
-    { "reference_advantage", "with_reference", EVERY, A_CHOICE_OF_TWO }, { "token_advantage", "scaled", EVERY, A_CHOICE_OF_TWO },
-    { "project_advantage", "positive", EVERY, A_CHOICE_OF_TWO }, { "hint_reward", "gate", EVERY, A_CHOICE_OF_TWO },
-    { "interval_reward", "sample", EVERY, A_CHOICE_OF_TWO }, { "sample_weights", "by_length", EVERY, A_CHOICE_OF_TWO },
-    { "entropy_control", "inclusive", EVERY, A_CHOICE_OF_TWO },
+    { "grpo_select_between", "excluded", MISSING, LEFT_OUT }, { "grpo_brier_reward", "missing", MISSING, LEFT_OUT },
+    { "grpo_sample_weights", "difficulty", MISSING, LEFT_OUT }, { "grpo_teacher_gate", "selected", MISSING, LEFT_OUT },
+    { "grpo_logits_loss", "totals", MISSING, LEFT_OUT }, { "grpo_logits_loss_add", "totals", MISSING, LEFT_OUT },
+    { "grpo_rows_read", "mask", MISSING, LEFT_OUT }, { "grpo_rows_gradient", "mask", MISSING, LEFT_OUT },
+    { "grpo_rows_gradient", "dlogp", MISSING, "all 0" }, { "grpo_rows_gradient", "dentropy", MISSING, "all 0" },
+    { "grpo_value_loss", "dvalue", MISSING, NOT_WANTED }, { "grpo_divergence", "dstudent", MISSING, NOT_WANTED },
+    { "grpo_token_advantage", "limit", INFINITY_ABOVE, "no limit" },
+    { "grpo_row_gradient", "dlogp", EVERY, "a loss that is not finite has the gradient that it has: NaN" },
+    { "grpo_row_gradient", "dentropy", EVERY, "a loss that is not finite has the gradient that it has: NaN" },
+    { "grpo_advantage_keep", "positive", EVERY, A_CHOICE_OF_TWO }, { "grpo_likelihood_share", "by_length", EVERY, A_CHOICE_OF_TWO },
+    { "grpo_reference_advantage", "with_reference", EVERY, A_CHOICE_OF_TWO }, { "grpo_token_advantage", "scaled", EVERY, A_CHOICE_OF_TWO },
+    { "grpo_project_advantage", "positive", EVERY, A_CHOICE_OF_TWO }, { "grpo_hint_reward", "gate", EVERY, A_CHOICE_OF_TWO },
+    { "grpo_interval_reward", "sample", EVERY, A_CHOICE_OF_TWO }, { "grpo_sample_weights", "by_length", EVERY, A_CHOICE_OF_TWO },
+    { "grpo_entropy_control", "inclusive", EVERY, A_CHOICE_OF_TWO },
 };
 enum { TAKES = sizeof takes / sizeof *takes };
 static int taken[TAKES];
 
 /* statuses that name something else than the argument as it is declared */
 static const struct { const char *function, *argument, *thing; } called[] = {
-    { "allocate", "high", "low, high" }, { "tree_reward", "turns", "depth[0]" },     /* deeper than there are turns */
-    { "row_read", "x", "logits" }, { "row_gradient", "x", "logits" }, { "logits_loss", "obj", "objective" },
-    { "logits_loss_add", "obj", "objective" }, { "logits_loss", "out", "out.dlogp" }, { "logits_loss_add", "out", "out.dlogp" },
+    { "grpo_allocate", "high", "low, high" }, { "grpo_tree_reward", "turns", "depth[0]" },     /* deeper than there are turns */
+    { "grpo_row_read", "x", "logits" }, { "grpo_row_gradient", "x", "logits" }, { "grpo_logits_loss", "obj", "objective" },
+    { "grpo_logits_loss_add", "obj", "objective" }, { "grpo_logits_loss", "out", "out.dlogp" },
+    { "grpo_logits_loss_add", "out", "out.dlogp" },
 };
 
 /* the entry of `takes`, or -1 */
@@ -378,7 +379,7 @@ static void expect_refused(const char *function, const char *argument, int probe
 }
 
 static void test_status_function(size_t k, int place, const char *argument) {
-    const char *name = functions[k].name + PREFIX;
+    const char *name = functions[k].name;
     value wrong[MOST_PROBES], v[9];
     const int probes = probes_of(&functions[k].right[place], wrong);
     for (int j = 0; j < probes; j++) {
