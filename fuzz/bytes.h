@@ -130,7 +130,7 @@ static inline void read_change(reader *in, grpo_objective *obj) {
     field += read_u8(in) % count;
     if (field->choices) {
         choice = read_u8(in);
-        choice = choice >= 250 ? wrong[choice - 250] : choice % field_choices(field);
+        choice = choice >= 250 ? wrong[choice - 250] : choice % field->n_choices;
         memcpy((char *)obj + field->offset, &choice, sizeof choice);
     } else {
         number = read_number(in);

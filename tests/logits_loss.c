@@ -3,7 +3,7 @@
 #include "../extra/grpo_logits.h"
 #include "status.h"
 #include "check.h"
-#include "random_batch.h"
+#include "random_objective.h"
 #include "scratch.h"
 #ifdef _OPENMP
 #include <omp.h>

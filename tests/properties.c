@@ -1,12 +1,13 @@
 /* What must hold for every objective and every batch: order, parts, layout and garbage change no bit; nothing is NaN; gradients are
- * those of the loss as vectors/objective/ writes it.  Presets first, then objectives drawn at random from all choices. */
+ * those of the loss as vectors/objective/ writes it.  Presets first, then objectives drawn at random, then every choice. */
 #include "../gspo.h"
 #include "status.h"
 #include "check.h"
+#include "random_objective.h"
 #include "reference.h"
 #include "scratch.h"
 
-enum { RANDOM_OBJECTIVES = 1000, MAX_GROUPS = 16, MAX_SEQUENCES = 64 };
+enum { RANDOM_OBJECTIVES = 600, MAX_GROUPS = 16, MAX_SEQUENCES = 64 };
 static const grpo_real UNWRITTEN = 12345;
 static const double EPS = sizeof(grpo_real) == 4 ? 0x1p-23 : 0x1p-52;
 static char label[160];                                          /* which objective and batch a failure belongs to */
@@ -87,7 +88,8 @@ static grpo_objective askable(grpo_objective obj, const rollouts *b) {
         infinite = grpo_status_is(st, GRPO_INFINITE);
         if (is_of_rewards(st)) obj.reward.kl = GRPO_KL_NONE;
         if (grpo_status_is(st, GRPO_FEW_ITEMS)) obj.advantage.transform = GRPO_TRANSFORM_NONE;
-        if (infinite && (speaks_of(st, "batch.logp_teacher") || speaks_of(st, "batch.logp_old"))) obj.advantage.teacher_coef = obj.advantage.teacher_share = 0;
+        if (infinite && (speaks_of(st, "batch.logp_teacher") || speaks_of(st, "batch.logp_old")))
+            obj.advantage.teacher_coef = obj.advantage.teacher_share = 0;
         if (infinite && (speaks_of(st, "batch.logp_rollout") || speaks_of(st, "batch.logp_ref"))) obj.advantage.kl_centred_coef = 0;
         if (grpo_status_is(st, GRPO_NOT_UNIT)) obj.advantage.scale = GRPO_SCALE_GROUP_STD;
     }
@@ -110,7 +112,8 @@ static void report_difference(const char *what, const grpo_report *a, const grpo
         memcpy(&y, (const char *)b + 8 * k, 8);
         memcpy(&u, &x, 8);
         memcpy(&v, &y, 8);
-        if (x != y) check(0, "%s: %s: report word %d: %.17g (%lld) became %.17g (%lld)", label, what, (int)k, u, (long long)x, v, (long long)y);
+        if (x != y) check(0, "%s: %s: report word %d: %.17g (%lld) became %.17g (%lld)", label, what, (int)k, u, (long long)x, v,
+                          (long long)y);
     }
 }
 
@@ -138,7 +141,8 @@ static void check_tokens(const char *what, const char *name, const grpo_real *ba
 
 static void check_groups(const char *what, const answer *base, const answer *found, const rollouts *arranged) {
     int64_t g, bad = 0;
-    for (g = 0; g < arranged->n_groups; g++) bad += !same_bits(&found->dlog_z[g], &base->dlog_z[arranged->group_from[g]], sizeof *base->dlog_z);
+    for (g = 0; g < arranged->n_groups; g++)
+        bad += !same_bits(&found->dlog_z[g], &base->dlog_z[arranged->group_from[g]], sizeof *base->dlog_z);
     check(bad == 0, "%s: %s: dlog_z of %d groups", label, what, (int)bad);
 }
 
@@ -154,7 +158,8 @@ static void check_same(const char *what, const answer *base, const answer *found
 
 /* ---- order, layout, garbage ---------------------------------------------------------------------------------------------------- */
 
-static void check_arranged(const char *what, const grpo_objective *obj, const rollouts *b, const answer *base, rng *r, int groups, int shuffle) {
+static void check_arranged(const char *what, const grpo_objective *obj, const rollouts *b, const answer *base, rng *r, int groups,
+                           int shuffle) {
     rollouts other;
     answer found;
     rollouts_rearrange(r, b, groups, shuffle, &other);
@@ -347,8 +352,8 @@ static int64_t tokens_of(const rollouts *b) {
 static int fraction(double x) { return x >= 0 && x <= 1 + 1e-15; }
 
 static void check_report_values(const grpo_objective *obj, const rollouts *b, const grpo_report *m) {
-    const double real[] = { m->loss, m->policy_loss, m->penalty_loss, m->clip_fraction, m->clip_low, m->clip_high, m->clip_dual, m->ratio_mean,
-        m->ratio_min, m->ratio_max, m->ess, m->old_k1, m->old_k3, m->kl_k1, m->kl_k2, m->kl_k3, m->entropy, m->weight_mean };
+    const double real[] = { m->loss, m->policy_loss, m->penalty_loss, m->clip_fraction, m->clip_low, m->clip_high, m->clip_dual,
+        m->ratio_mean, m->ratio_min, m->ratio_max, m->ess, m->old_k1, m->old_k3, m->kl_k1, m->kl_k2, m->kl_k3, m->entropy, m->weight_mean };
     size_t k;
     for (k = 0; k < sizeof real / sizeof *real; k++) check(!is_nan(real[k]), "%s: report value %d is NaN", label, (int)k);
     check(fraction(m->clip_low) && fraction(m->clip_high) && fraction(m->clip_dual), "%s: clip fractions", label);
@@ -509,7 +514,8 @@ static void check_ranks(const grpo_objective *obj, const rollouts *b, const answ
     check(bad < 0, "%s: %d ranks: dlogp of slot %d is %.17g, of one rank %.17g", label, ranks, (int)bad, bad < 0 ? 0 : (double)a.dlogp[bad],
           bad < 0 ? 0 : (double)base->dlogp[bad]);
     for (bad = -1, t = 0; t < b->n_tokens; t++) {
-        if (base->dentropy[t] != UNWRITTEN && !times_close((double)base->dentropy[t], ranks, (double)a.dentropy[t], rounding * EPS)) bad = t;
+        if (base->dentropy[t] == UNWRITTEN) continue;
+        if (!times_close((double)base->dentropy[t], ranks, (double)a.dentropy[t], rounding * EPS)) bad = t;
     }
     check(bad < 0, "%s: %d ranks: dentropy of slot %d", label, ranks, (int)bad);
     check(times_close(base->report.loss, ranks, report.loss, rounding * 0x1p-52), "%s: %d ranks: loss %.17g became %.17g", label, ranks,
@@ -598,8 +604,10 @@ static void property_gspo_token(const grpo_objective *obj, const rollouts *b, co
     token.ratio.gradient = GRPO_GRADIENT_TOKEN;
     answer_find(&unit, b, &u);
     answer_find(&token, b, &v);
-    for (t = 0; t < b->n_tokens; t++) bad += !(fabs((double)u.dlogp[t] - (double)v.dlogp[t]) <= 4 * EPS * fabs((double)u.dlogp[t]) + FLT_MIN)
-                                             && u.dlogp[t] != v.dlogp[t];
+    for (t = 0; t < b->n_tokens; t++) {
+        const double x = (double)u.dlogp[t], y = (double)v.dlogp[t];
+        bad += !(fabs(x - y) <= 4 * EPS * fabs(x) + FLT_MIN) && x != y;
+    }
     check(bad == 0, "%s: gradients of gspo and gspo-token differ at %d tokens", label, (int)bad);
     answer_free(&u);
     answer_free(&v);
@@ -652,8 +660,7 @@ static void property_shift(const grpo_objective *obj, const rollouts *b, const a
 
 /* ---- loss and gradient against the reference ------------------------------------------------------------------------------------ */
 
-static long losses_judged, terms_judged, slopes_judged;
-static long slopes_of_kind[GRPO_SURROGATE_NONE + 1], slopes_of_bounds[GRPO_BOUNDS_GIVEN + 1], slopes_of_score[GRPO_SCORE_RATIO + 1], log_z_judged;
+static long losses_judged, terms_judged, slopes_judged, slopes_not_0, log_z_judged;
 static double worst_loss, worst_term;                            /* ulps of scale */
 
 static void note_error(double *worst, reference_real error, reference_real ulp) {
@@ -670,17 +677,16 @@ static void check_term(reference *ref, const answer *a, int64_t i, int64_t t) {
               (double)a->term[t], (double)term.value);
     }
     entropy = reference_entropy_slope(ref, t);
-    if (entropy.judged) check(reference_agrees(&entropy, (double)a->dentropy[t]), "%s: dentropy of slot %d is %.17g, of the reference %.17g",
-                              label, (int)t, (double)a->dentropy[t], (double)entropy.value);
+    if (!entropy.judged) return;
+    check(reference_agrees(&entropy, (double)a->dentropy[t]), "%s: dentropy of slot %d is %.17g, of the reference %.17g", label, (int)t,
+          (double)a->dentropy[t], (double)entropy.value);
 }
 
 static void check_slope(reference *ref, const answer *a, int64_t i, int64_t t) {
     reference_answer slope = reference_slope(ref, i, t);
     if (!slope.judged) return;
     slopes_judged++;
-    slopes_of_kind[ref->obj->surrogate.kind] += slope.value != 0;
-    slopes_of_bounds[ref->obj->surrogate.bounds] += slope.value != 0;
-    slopes_of_score[ref->obj->surrogate.score] += is_of_a_group(ref->obj->surrogate.kind) && slope.value != 0;
+    slopes_not_0 += slope.value != 0;
     check(reference_agrees(&slope, (double)a->dlogp[t]), "%s: dlogp of slot %d is %.17g, the loss has slope %.17g", label, (int)t,
           (double)a->dlogp[t], (double)slope.value);
 }
@@ -695,10 +701,11 @@ static void check_counts(reference *ref, const grpo_report *m) {
     check(m->tokens == n.tokens && m->rejected_tokens == n.rejected, "%s: %d tokens and %d rejected, of the reference %d and %d", label,
           (int)m->tokens, (int)m->rejected_tokens, (int)n.tokens, (int)n.rejected);
     check(m->clip_low == (double)n.clips[GRPO_CLIP_LOW] / tokens && m->clip_high == (double)n.clips[GRPO_CLIP_HIGH] / tokens
-          && m->clip_dual == (double)n.clips[GRPO_CLIP_DUAL] / tokens, "%s: clipped low %g, high %g, dual %g of %d, of the reference %d, %d, %d",
-          label, m->clip_low, m->clip_high, m->clip_dual, (int)n.tokens, (int)n.clips[GRPO_CLIP_LOW], (int)n.clips[GRPO_CLIP_HIGH],
-          (int)n.clips[GRPO_CLIP_DUAL]);
-    if (!ref_has_ratio(ref)) check(m->ratio_mean == 1 && m->ratio_min == 1 && m->ratio_max == 1 && m->ess == 1, "%s: a ratio is reported", label);
+          && m->clip_dual == (double)n.clips[GRPO_CLIP_DUAL] / tokens,
+          "%s: clipped low %g, high %g, dual %g of %d, of the reference %d, %d, %d", label, m->clip_low, m->clip_high, m->clip_dual,
+          (int)n.tokens, (int)n.clips[GRPO_CLIP_LOW], (int)n.clips[GRPO_CLIP_HIGH], (int)n.clips[GRPO_CLIP_DUAL]);
+    if (ref_has_ratio(ref)) return;
+    check(m->ratio_mean == 1 && m->ratio_min == 1 && m->ratio_max == 1 && m->ess == 1, "%s: a ratio is reported", label);
 }
 
 static void check_reference(const grpo_objective *obj, const rollouts *b, const answer *a) {
@@ -708,14 +715,15 @@ static void check_reference(const grpo_objective *obj, const rollouts *b, const 
     reference_alloc(&ref, obj, b, a->advantage, 1);
     loss = reference_loss(&ref);
     if (loss.judged) note_error(&worst_loss, ref_abs((reference_real)a->report.loss - loss.value), ref.size * 0x1p-52);
-    if (loss.judged) check(reference_agrees(&loss, a->report.loss), "%s: loss is %.17g, the reference %.17g", label, a->report.loss, (double)loss.value);
+    if (loss.judged) check(reference_agrees(&loss, a->report.loss), "%s: loss is %.17g, the reference %.17g", label, a->report.loss,
+                           (double)loss.value);
     check_counts(&ref, &a->report);
     losses_judged += loss.judged;
     for (i = 0; i < b->n_groups; i++) {
         reference_answer z = reference_log_z_slope(&ref, i);
         log_z_judged += z.judged;
-        if (z.judged) check(reference_agrees(&z, (double)a->dlog_z[i]), "%s: dlog_z of group %d is %.17g, of the reference %.17g", label, (int)i,
-                            (double)a->dlog_z[i], (double)z.value);
+        if (z.judged) check(reference_agrees(&z, (double)a->dlog_z[i]), "%s: dlog_z of group %d is %.17g, of the reference %.17g", label,
+                            (int)i, (double)a->dlog_z[i], (double)z.value);
     }
     for (i = 0; i < b->n_sequences; i++) {
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
@@ -763,7 +771,8 @@ static void property_all_masked(const grpo_objective *obj, const rollouts *unuse
         check_token_values("term, all masked", &b, a.term);
         check_report_values(&asked, &b, &a.report);
         check(a.report.loss == 0 && a.report.policy_loss == 0 && a.report.penalty_loss == 0, "%s: all masked: loss", label);
-        check(a.report.tokens == 0 && a.report.ratio_mean == 1 && a.report.ess == 1 && a.report.weight_mean == 1, "%s: all masked: report", label);
+        check(a.report.tokens == 0 && a.report.ratio_mean == 1 && a.report.ess == 1 && a.report.weight_mean == 1,
+              "%s: all masked: report", label);
     }
     answer_free(&a);
     rollouts_free(&b);
@@ -774,9 +783,9 @@ static void property_all_masked(const grpo_objective *obj, const rollouts *unuse
 typedef void property(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r);
 
 static property *const properties[] = {
-    property_form, property_order, property_layout, property_parts, property_later_start, property_whole, property_outputs, property_grpo_is_gspo,
-    property_ranks, property_one_token, property_power_of_one, property_gspo_token, property_shift, property_gradient,
-    property_all_masked
+    property_form, property_order, property_layout, property_parts, property_later_start, property_whole, property_outputs,
+    property_grpo_is_gspo, property_ranks, property_one_token, property_power_of_one, property_gspo_token, property_shift,
+    property_gradient, property_all_masked
 };
 
 static void check_properties(const grpo_objective *obj, const rollouts *b, rng *r) {
@@ -846,122 +855,113 @@ static void check_random_objectives(void) {
     }
 }
 
-/* trust looks at a ratio that neither surrogate nor report has */
-static void check_trust_alone(void) {
+/* ---- every choice of every field ------------------------------------------------------------------------------------------------- */
+
+typedef int in_effect(const grpo_objective *obj);
+
+static int of_a_group(const grpo_objective *o) { return is_of_a_group(o->surrogate.kind); }
+static int clips(const grpo_objective *o) {
+    const grpo_surrogate_kind kind = o->surrogate.kind;
+    return kind == GRPO_SURROGATE_PPO_CLIP || kind == GRPO_SURROGATE_DUAL_CLIP || kind == GRPO_SURROGATE_GPPO;
+}
+static int has_kl(const grpo_objective *o) { return o->penalty.kl_coef != 0 && o->penalty.kl != GRPO_KL_NONE; }
+static int has_kl_coef(const grpo_objective *o) { return o->penalty.kl_coef != 0; }
+static int has_likelihood_coef(const grpo_objective *o) { return o->penalty.likelihood_coef != 0; }
+static int has_likelihood(const grpo_objective *o) { return has_likelihood_coef(o) && o->penalty.likelihood_on != GRPO_LIKELIHOOD_NONE; }
+static int has_pair_coef(const grpo_objective *o) { return o->penalty.pair_coef != 0 && o->penalty.pair_beta != 0; }
+static int has_pairs(const grpo_objective *o) { return has_pair_coef(o) && o->penalty.pairs != GRPO_PAIRS_NONE; }
+static int corrects(const grpo_objective *o) { return o->weight.correction != GRPO_CORRECTION_NONE; }
+static int rejects(const grpo_objective *o) { return o->weight.reject != GRPO_REJECT_NONE; }
+
+/* how a field is looked at: what else is plain, when it is read at all, and how many slopes that are not 0 must agree for each choice.
+ * The first row that begins the path counts. */
+static const struct { const char *path, *plain; in_effect *read; long floor; } manners[] = {
+    { "reward.", "weight. penalty.", NULL, 12 },
+    { "advantage.", "weight. penalty.", NULL, 12 },
+    { "surrogate.kind", "reward. advantage. weight. penalty.", NULL, 40 },
+    { "surrogate.score", "reward. advantage. weight. penalty.", of_a_group, 40 },
+    { "surrogate.bounds", "reward. advantage. weight. penalty.", clips, 40 },
+    { "penalty.kl_", "weight.", has_kl, 24 },
+    { "penalty.kl", "weight.", has_kl_coef, 24 },
+    { "penalty.likelihood_on", "weight.", has_likelihood_coef, 24 },
+    { "penalty.likelihood_", "weight.", has_likelihood, 24 },
+    { "penalty.pairs", "weight.", has_pair_coef, 24 },
+    { "penalty.pair_", "weight.", has_pairs, 24 },
+    { "weight.correction_", "penalty.", corrects, 24 },
+    { "weight.reject_", "penalty.", rejects, 24 },
+    { "weight.", "penalty.", NULL, 24 },
+    { "", "weight. penalty.", NULL, 24 },
+};
+
+/* objectives with that choice and little else that could hide it, until enough slopes have been compared */
+static void check_choice(rng *r, const grpo_field *f, int choice, int *seed) {
+    enum { MOST = 200 };
+    const long before = slopes_not_0;
+    char kept[100], name[60];
     grpo_objective obj;
-    char name[40];
-    rng r = { 17 };
+    size_t m = 0;
     int k;
-    for (k = 0; k < 160; k++) {
-        sprintf(name, "trust alone %d", k);
-        random_objective(&r, &obj);
-        obj.surrogate.kind = GRPO_SURROGATE_SCORE;
-        obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
-        obj.penalty.kl_ratio = GRPO_KL_RATIO_NONE;
-        obj.weight.trust = (grpo_trust_kind)(GRPO_TRUST_ONE_SIDED + k % GRPO_TRUST_RING);
-        check_objective(name, obj, kinds[k % 4], 9000 + (uint64_t)k);
+    while (strncmp(f->path, manners[m].path, strlen(manners[m].path))) m++;
+    snprintf(kept, sizeof kept, "%s %s", f->path, manners[m].plain);
+    snprintf(name, sizeof name, "%s, choice %d", f->path, choice);
+    for (k = 0; k < MOST && slopes_not_0 - before < manners[m].floor; k++) {
+        do {
+            memset(&obj, 0, sizeof obj);
+            grpo_objective_set(&obj, f->path, choice);
+            random_objective_around(r, k % 5 ? kept : f->path, &obj);
+        } while (manners[m].read && !manners[m].read(&obj));
+        check_objective(name, obj, kinds[k % 4], 9000 + (uint64_t)(*seed)++);
     }
+    check(slopes_not_0 - before >= manners[m].floor, "%s: only %ld slopes could be compared", name, slopes_not_0 - before);
 }
 
-/* groups of one kind after the other, with little else that could hide them */
-static void check_groups_alone(void) {
-    static const grpo_surrogate_kind all[] = { GRPO_SURROGATE_VARIANCE, GRPO_SURROGATE_LABELS, GRPO_SURROGATE_BALANCE, GRPO_SURROGATE_PAIRS,
-        GRPO_SURROGATE_CONTRAST, GRPO_SURROGATE_STANDARDISED, GRPO_SURROGATE_TARGET, GRPO_SURROGATE_HINGE, GRPO_SURROGATE_REGRESSION };
-    const int count = (int)(sizeof all / sizeof *all);
-    grpo_objective obj;
-    char name[40];
-    rng r = { 19 };
-    int k;
-    for (k = 0; k < 40 * count; k++) {
-        sprintf(name, "group alone %d", k);
-        random_objective(&r, &obj);
-        memset(&obj.weight, 0, sizeof obj.weight);
-        obj.ratio.clamp_low = obj.ratio.clamp_high = obj.ratio.unit_clamp_low = obj.ratio.unit_clamp_high = 0;
-        obj.surrogate.kind = all[k % count];
-        if (!is_of_a_response(obj.ratio.unit)) obj.ratio.unit = GRPO_UNIT_SEQUENCE_MEAN;
-        obj.ratio.mix = GRPO_MIX_NONE;
-        obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
-        if (obj.surrogate.strength == 0) obj.surrogate.strength = 0.5;
-        random_objective_settle(&r, &obj);
-        check_objective(name, obj, kinds[k / count % 4], 12000 + (uint64_t)k);
-    }
-    for (k = 0; k < count; k++)
-        check(slopes_of_kind[all[k]] > 300, "only %ld slopes of surrogate %d could be compared", slopes_of_kind[all[k]], all[k]);
-    for (k = GRPO_SCORE_LOG; k <= GRPO_SCORE_RATIO; k++) check(slopes_of_score[k] > 1000, "only %ld slopes of score %d could be compared", slopes_of_score[k], k);
+static void check_every_choice(void) {
+    rng r = { 17 };
+    int count, k, choice, seed = 0;
+    const grpo_field *f = grpo_fields(&count);
+    for (k = 0; k < count; k++) for (choice = 0; choice < f[k].n_choices; choice++) check_choice(&r, &f[k], choice, &seed);
     check(log_z_judged > 50, "only %ld slopes of log_z could be compared", log_z_judged);
 }
 
-/* kinds and bounds that random objectives seldom have, with little else that could hide them */
-static void check_kinds_alone(void) {
-    static const grpo_surrogate_kind kind[] = { GRPO_SURROGATE_LOGISTIC, GRPO_SURROGATE_DISPO, GRPO_SURROGATE_BGPO, GRPO_SURROGATE_SHAPED,
-                                                GRPO_SURROGATE_PPO_CLIP, GRPO_SURROGATE_DUAL_CLIP, GRPO_SURROGATE_DUAL_CLIP, GRPO_SURROGATE_GPPO };
+/* trust looks at a ratio that neither surrogate nor report has */
+static void check_trust_alone(void) {
     grpo_objective obj;
-    char name[40];
-    rng r = { 23 };
+    char name[60];
+    rng r = { 19 };
     int k;
-    for (k = 0; k < 640; k++) {
-        sprintf(name, "kind alone %d", k);
-        random_objective(&r, &obj);
-        memset(&obj.weight, 0, sizeof obj.weight);
-        if (k % 3) memset(&obj.penalty, 0, sizeof obj.penalty);
-        obj.surrogate.kind = kind[k % 8];
-        obj.surrogate.bounds = k % 8 < 4 ? GRPO_BOUNDS_FIXED : k % 8 < 6 ? GRPO_BOUNDS_POSITION : GRPO_BOUNDS_GIVEN;
-        if (obj.surrogate.strength == 0) obj.surrogate.strength = 0.5;
-        if (obj.surrogate.dual == 0) obj.surrogate.dual = 3;
-        if (k % 8 > 5) obj.ratio.unit = GRPO_UNIT_TOKEN;
-        if (obj.ratio.unit == GRPO_UNIT_TOKEN) obj.ratio.mix = GRPO_MIX_NONE;
-        if (k % 2) obj.aggregation.kind = GRPO_SEQ_MEAN_BY_SIGN;
-        check_objective(name, obj, kinds[k % 4], 15000 + (uint64_t)k);
-    }
-    for (k = GRPO_SURROGATE_LOGISTIC; k <= GRPO_SURROGATE_SHAPED; k++)
-        check(slopes_of_kind[k] > 300, "only %ld slopes of surrogate %d could be compared", slopes_of_kind[k], k);
-    for (k = GRPO_BOUNDS_POSITION; k <= GRPO_BOUNDS_GIVEN; k++)
-        check(slopes_of_bounds[k] > 200, "only %ld slopes of bounds %d could be compared", slopes_of_bounds[k], k);
-}
-
-/* what is beside the terms, alone: likelihoods of every form, weight and gate, and next to a surrogate */
-static void check_likelihoods_alone(void) {
-    grpo_objective obj;
-    char name[40];
-    rng r = { 31 };
-    int k;
-    for (k = 0; k < 240; k++) {
-        grpo_penalty *p = &obj.penalty;
-        sprintf(name, "likelihood alone %d", k);
-        random_objective(&r, &obj);
-        memset(&obj.weight, 0, sizeof obj.weight);
-        memset(p, 0, sizeof *p);
-        if (k % 2) obj.surrogate.kind = GRPO_SURROGATE_SCORE, obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
-        p->likelihood_on = (grpo_likelihood_kind)(GRPO_LIKELIHOOD_CORRECT + k % 5);
-        p->likelihood_form = (grpo_likelihood_form_kind)(k % 3);
-        p->likelihood_weight = (grpo_likelihood_weight_kind)rng_below(&r, 4);
-        if (k % 3 == GRPO_LIKELIHOOD_FORM_LOST) p->likelihood_gate = (grpo_likelihood_gate_kind)rng_below(&r, 3);
-        p->likelihood_gain = k % 4 - 1;
-        p->likelihood_coef = 0.5;
-        check_objective(name, obj, kinds[k % 4], 17000 + (uint64_t)k);
+    for (k = 0; k < 10 * GRPO_TRUST_RING; k++) {
+        sprintf(name, "trust alone %d", k);
+        memset(&obj, 0, sizeof obj);
+        obj.surrogate.kind = GRPO_SURROGATE_SCORE;
+        obj.weight.trust = (grpo_trust_kind)(1 + k % GRPO_TRUST_RING);
+        random_objective_around(&r, "surrogate.kind penalty.kl_ratio weight.trust", &obj);
+        check_objective(name, obj, kinds[k % 4], 8000 + (uint64_t)k);
     }
 }
 
-/* pairs alone, and where the margin leaves none the signs of the rewards */
-static void check_pairs_alone(void) {
+/* ---- how random the objectives are ------------------------------------------------------------------------------------------------- */
+
+/* every choice is drawn, and of every number several */
+static void check_draws(void) {
+    enum { DRAWS = 4000, MOST_CHOICES = 64, FLOOR = DRAWS / 250 };
+    static long drawn[GRPO_AT_LAST_FIELD_][MOST_CHOICES];
+    static double first[GRPO_AT_LAST_FIELD_];
     grpo_objective obj;
-    char name[40];
-    rng r = { 37 };
-    int k;
-    for (k = 0; k < 160; k++) {
-        sprintf(name, "pairs alone %d", k);
+    rng r = { 41 };
+    int count, k, c, draw;
+    const grpo_field *f = grpo_fields(&count);
+    for (draw = 0; draw < DRAWS; draw++) {
         random_objective(&r, &obj);
-        memset(&obj.weight, 0, sizeof obj.weight);
-        memset(&obj.penalty, 0, sizeof obj.penalty);
-        if (k % 2) obj.surrogate.kind = GRPO_SURROGATE_NONE, obj.surrogate.bounds = GRPO_BOUNDS_FIXED;
-        obj.penalty.pairs = k % 8 ? GRPO_PAIRS_MARGIN_ELSE_SIGN : GRPO_PAIRS_MARGIN;
-        obj.penalty.pair_score = (grpo_pair_score_kind)(k / 2 % 2);
-        obj.penalty.pair_margin = k % 3 ? 0 : 1e30;
-        obj.penalty.pair_beta = 0.3;
-        obj.penalty.pair_gain = k % 5 ? 2.5 : 0;
-        obj.penalty.pair_coef = 0.5;
-        check_objective(name, obj, kinds[k % 4], 18000 + (uint64_t)k);
+        check(!grpo_objective_check(&obj), "draw %d: %s", draw, status_line(grpo_objective_check(&obj)));
+        for (k = 0; k < count; k++) {
+            const double x = grpo_objective_get(&obj, &f[k]);
+            if (draw == 0) first[k] = x;
+            drawn[k][f[k].choices ? (int)x : x != first[k]]++;
+        }
     }
+    for (k = 0; k < count; k++) for (c = 0; c < (f[k].choices ? f[k].n_choices : 2); c++)
+        check(drawn[k][c] >= FLOOR, "%s: %ld of %d draws are %s %d", f[k].path, drawn[k][c], (int)DRAWS,
+              f[k].choices ? "choice" : "number", c);
 }
 
 /* ---- equal rewards ------------------------------------------------------------------------------------------------------------- */
@@ -988,6 +988,7 @@ static void pin_equal(grpo_objective *obj) {
                                                     || a->scale == GRPO_SCALE_TOKEN_WHITEN || a->scale == GRPO_SCALE_BATCH_STD))
         a->transform = GRPO_TRANSFORM_NONE;                                             /* k/n of them: groups differ in size */
     if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE || a->entropy == GRPO_ENTROPY_RESPONSE) a->entropy = GRPO_ENTROPY_NONE;
+    a->entropy_coef = fabs(a->entropy_coef);                                            /* a negative bonus is one where A is 0 too */
     if (a->baseline == GRPO_BASELINE_GIVEN) a->baseline = GRPO_BASELINE_GROUP_MEAN;
     if (a->baseline == GRPO_BASELINE_NONE || a->baseline == GRPO_BASELINE_KALMAN) a->scale = GRPO_SCALE_GROUP_STD;
     if (a->baseline == GRPO_BASELINE_LENGTH_WEIGHTED) a->second = GRPO_SECOND_NONE;     /* a group without tokens has no such mean */
@@ -1012,8 +1013,10 @@ static void check_equal_rewards(void) {
     rollouts b;
     int k, trial;
     for (k = 0; k < (int)(sizeof value / sizeof *value); k++) for (trial = 0; trial < 100; trial++) {
-        random_objective(&r, &obj);
-        pin_equal(&obj);
+        do {
+            random_objective(&r, &obj);
+            pin_equal(&obj);
+        } while (grpo_objective_check(&obj));
         equal_batch(&r, value[k], &b);
         check_equal(&obj, &b, value[k]);
         rollouts_free(&b);
@@ -1470,16 +1473,14 @@ int main(void) {
     check_presets();
     check_long();
     check_random_objectives();
+    check_draws();
+    check_every_choice();
     check_trust_alone();
-    check_groups_alone();
-    check_kinds_alone();
-    check_likelihoods_alone();
-    check_pairs_alone();
     check_equal_rewards();
     check_informative();
     check_choices();
-    check(losses_judged > 1500 && slopes_judged > 10000 && counts_judged > 1000, "only %ld losses, %ld slopes, %ld reports could be compared",
-          losses_judged, slopes_judged, counts_judged);
+    check(losses_judged > 1500 && slopes_judged > 10000 && counts_judged > 1000,
+          "only %ld losses, %ld slopes, %ld reports could be compared", losses_judged, slopes_judged, counts_judged);
     printf("worst of %ld losses %.2f, of %ld terms %.2f ulps of scale\n", losses_judged, worst_loss, terms_judged, worst_term);
     return check_summary();
 }

@@ -1,4 +1,4 @@
-/* Random batches and objectives for tests and fuzzing: the same seed gives the same ones everywhere.
+/* Random batches for tests and fuzzing: the same seed gives the same ones everywhere.
  *
  *     rng r = { 1 };
  *     rollouts b;
@@ -346,6 +346,15 @@ static inline void rollouts_rearrange(rng *r, const rollouts *src, int shuffle_g
     free(order);
 }
 
+/* ---- what an objective minds -------------------------------------------------------------------------------------------------------- */
+
+static inline int is_of_a_group(grpo_surrogate_kind kind) {
+    return kind == GRPO_SURROGATE_VARIANCE || kind == GRPO_SURROGATE_LABELS || kind == GRPO_SURROGATE_BALANCE
+        || kind == GRPO_SURROGATE_PAIRS || (kind >= GRPO_SURROGATE_CONTRAST && kind <= GRPO_SURROGATE_MATCH_JS)
+        || kind == GRPO_SURROGATE_STANDARDISED || kind == GRPO_SURROGATE_TARGET || kind == GRPO_SURROGATE_HINGE
+        || kind == GRPO_SURROGATE_REGRESSION;
+}
+
 /* does the loss look at the order of the tokens of a response? */
 static inline int reads_positions(const grpo_objective *o) {
     const grpo_unit_kind unit = o->ratio.unit;
@@ -355,186 +364,9 @@ static inline int reads_positions(const grpo_objective *o) {
         || o->surrogate.bounds == GRPO_BOUNDS_POSITION || o->penalty.likelihood_gate == GRPO_LIKELIHOOD_GATE_SEGMENT;
 }
 
-/* ---- a random objective -------------------------------------------------------------------------------------------------------- */
-
-static inline int field_choices(const grpo_field *f) {
-    const char *c = f->choices;
-    int n = 1;
-    for (; *c; c++) n += *c == '|';
-    return n;
-}
-
-/* any of these goes with any other, so that every random objective is a valid one */
-static inline double random_number(rng *r, const char *path) {
-    static const struct { const char *path; int count; double value[6]; } menu[] = {
-        { "reward.truncated_factor", 3, { 0, 0.5, 0.3 } },
-        { "reward.length_coef", 3, { 0, 0.1, 1 } },
-        { "reward.length_max", 3, { 4.5, 8, 1024 } },
-        { "reward.correct_low", 2, { 0, 0.5 } },
-        { "reward.correct_high", 2, { 1, 0.7 } },
-        { "reward.wrong_low", 2, { -1, 0 } },
-        { "reward.wrong_high", 2, { -0.5, 0.1 } },
-        { "reward.map_bias", 3, { 0, -0.5, 0.1 } },
-        { "reward.map_factor", 4, { 1, 10, -0.3, 0 } },
-        { "reward.map_low", 4, { 0, 0, -0.5, -20 } },
-        { "reward.map_high", 4, { 0, 0, 0.5, 20 } },
-        { "reward.overlong_max", 2, { 8, 12 } },
-        { "reward.overlong_cache", 3, { 2, 3, 8 } },
-        { "reward.overlong_factor", 3, { 0, 0.5, 1 } },
-        { "reward.kl_coef", 3, { 0, 0.05, 1 } },
-        { "advantage.pass_k", 3, { 1, 1, 2 } },
-        { "advantage.history", 3, { 1, 2, 5 } },
-        { "advantage.history_power", 4, { 0, 1, 0.5, -2 } },
-        { "advantage.gain_temperature", 4, { 1, 0.3, -2, 50 } },
-        { "advantage.gain_power", 4, { 0, 1, 0.5, 3 } },
-        { "advantage.step_coef", 4, { 0, 1, 0.5, -3 } },
-        { "advantage.share_coef", 3, { 0, 0.1, -1 } },
-        { "advantage.share_eps", 2, { 1e-8, 0.5 } },
-        { "advantage.kl_centred_coef", 4, { 0, 0, 0.1, -1 } },
-        { "advantage.marked_value", 4, { 0, 0.2, -5, 1 } },
-        { "advantage.shift", 4, { 0, 0, -0.1, 3 } },
-        { "advantage.quantile", 5, { 0, 0.4, 0.5, 0.75, 1 } },
-        { "advantage.temperature", 3, { 1e-3, 1, 100 } },
-        { "advantage.window", 4, { 0.01, 0.5, 0.75, 1 } },
-        { "advantage.process_noise", 3, { 0, 1e-5, 1 } },
-        { "advantage.observation_noise", 3, { 1e-12, 0.01, 1 } },
-        { "advantage.gain_low", 3, { 0, 0.4, -1 } },
-        { "advantage.gain_high", 2, { 1, 1.5 } },
-        { "advantage.gain_slope", 3, { 10, -3, 2000 } },
-        { "advantage.gain_centre", 2, { 0.5, 0.75 } },
-        { "advantage.length_power", 4, { 0, 0.75, 1, -16 } },
-        { "advantage.second_eps", 3, { 0, 1e-4, 1 } },
-        { "advantage.lambda_length", 4, { 0, 0, 0.3, 1 } },
-        { "advantage.entropy_coef", 3, { 0, 0.1, 0.4 } },
-        { "advantage.entropy_cap", 3, { 0.5, 1, 2 } },
-        { "advantage.teacher_coef", 4, { 0, 0, 1, -0.3 } },
-        { "advantage.teacher_share", 4, { 0, 0, 0.5, 1 } },
-        { "advantage.teacher_clip", 3, { 0.2, 0, 0.9 } },
-        { "advantage.teacher_gamma", 4, { 0, 0, 0.5, 1 } },
-        { "advantage.truncated_tail", 4, { 0, 0, 1, 3 } },
-        { "advantage.outside_coef", 4, { 1.2, 0, 1, -1 } },
-        { "advantage.advantage_low", 4, { 0, 0, 0, -0.5 } },
-        { "advantage.advantage_high", 4, { 0, 0, 0, 2 } },
-        { "advantage.gamma", 4, { 1, 0.99, 0.5, 0 } },
-        { "advantage.lambda", 4, { 1, 0.95, 0.5, 0 } },
-        { "advantage.eps", 4, { 0, 1e-8, 1e-4, 1 } },
-        { "ratio.pool_low", 3, { 0, 3e-4, 0.4 } },
-        { "ratio.pool_high", 3, { 0, 4e-4, 0.4 } },
-        { "ratio.power", 5, { 0, 0.5, 3, 16, 1e-3 } },
-        { "ratio.clamp_low", 4, { 0, 0, -0.5, -20 } },
-        { "ratio.clamp_high", 4, { 0, 0, 0.5, 20 } },
-        { "ratio.unit_clamp_low", 4, { 0, 0, -0.1, -10 } },
-        { "ratio.unit_clamp_high", 4, { 0, 0, 0.1, 10 } },
-        { "ratio.mix_token", 4, { 0.5, 1, 0, -0.25 } },
-        { "ratio.mix_unit", 4, { 0.5, 0.7, 0, 1 } },
-        { "surrogate.eps_low", 6, { 0, 3e-4, 0.2, 0.8, 1, 1.5 } },
-        { "surrogate.eps_high", 5, { 0, 4e-4, 0.2, 0.28, 1.5 } },
-        { "surrogate.bound_cap", 3, { 0, 1.5, 10 } },
-        { "surrogate.log_low", 4, { 0, 0.025, 0.3, INFINITY } },
-        { "surrogate.log_high", 3, { 0, 0.05, 0.3 } },
-        { "surrogate.log_dual", 3, { 0.3, 1, INFINITY } },
-        { "surrogate.position_power", 6, { 0, 0.5, -0.5, 1, 0.3, -16 } },
-        { "surrogate.weight_min_neg", 3, { 0, 0.5, 0.9 } },
-        { "surrogate.weight_max_neg", 4, { 1, 1.2, 101, 1e300 } },
-        { "surrogate.shift", 4, { 0, 0.5, -1, 3 } },
-        { "surrogate.length_rate", 4, { 0, 0, 0.3, -0.1 } },
-        { "surrogate.shape", 4, { 1, 0.2, 1e-4, 1e3 } },
-        { "surrogate.dual", 2, { 3, 10 } },
-        { "surrogate.dual_pos", 3, { 0, 1.5, 3 } },
-        { "surrogate.beta_low", 3, { 0, 0.75, 1 } },
-        { "surrogate.beta_high", 3, { 0, 1, 2 } },
-        { "surrogate.weight_min", 3, { 0, 0.5, 0.9 } },
-        { "surrogate.weight_max", 4, { 1, 1.2, 5, 1e300 } },
-        { "surrogate.tau_pos", 3, { 0.5, 1, 2 } },
-        { "surrogate.tau_neg", 3, { 0.5, 1.05, 2 } },
-        { "surrogate.k_pos", 4, { 0, 1, 2, -1 } },
-        { "surrogate.lambda_pos", 3, { 0, 1, 3 } },
-        { "surrogate.k_neg", 4, { 0, 1, 3, -1 } },
-        { "surrogate.lambda_neg", 3, { 0, 1, 2 } },
-        { "surrogate.strength", 5, { 0, 0.1, 1, 3, -1 } },
-        { "surrogate.margin", 3, { 0, 0.1, 1 } },
-        { "surrogate.shift", 4, { 0, 0.5, 20, -1 } },
-        { "surrogate.score_eps", 3, { 0, 1e-6, 0.5 } },
-        { "penalty.likelihood_coef", 4, { 0, 0.1, 1, -0.3 } },
-        { "penalty.likelihood_gain", 4, { 5, 0, 1, -0.7 } },
-        { "penalty.pair_margin", 3, { 0, 0.1, 1 } },
-        { "penalty.pair_beta", 4, { 0, 0.2, 1, -2 } },
-        { "penalty.pair_coef", 3, { 0, 0.01, 1 } },
-        { "penalty.pair_gain", 4, { 0, 0, 2.5, 0.3 } },
-        { "penalty.kl_coef", 4, { 0, 0.001, 0.04, 1 } },
-        { "penalty.kl_ratio_max", 4, { 0, 0, 0.9, 1.5 } },
-        { "penalty.entropy_coef", 4, { 0, 0, 0.01, -1 } },
-        { "penalty.kl_clamp_log", 4, { 0, 0, 0.5, 20 } },
-        { "penalty.kl_clamp_value", 4, { 0, 0, 0.1, 10 } },
-        { "weight.trust_low", 5, { 0, 0.1, 0.3, 0.5, 1.5 } },
-        { "weight.trust_high", 5, { 0, 0.01, 0.1, 0.3, 0.5 } },
-        { "weight.ring_low", 4, { 0, 0.1, 0.6, 1.5 } },
-        { "weight.ring_high", 3, { 0, 0.3, 2 } },
-        { "weight.future_half_life", 3, { 0.5, 2, 32 } },
-        { "weight.future_max", 4, { 0, 0, 1.1, 10 } },
-        { "weight.future_low", 4, { 0, 0.5, 0.8, 1 } },
-        { "weight.future_high", 3, { 1, 1.2, 5 } },
-        { "weight.future_safe", 3, { 0, 1.05, 4 } },
-        { "weight.future_safe_low", 2, { 0, 0.8 } },
-        { "weight.future_safe_high", 2, { 0.9, 1 } },
-        { "weight.off_policy_max", 3, { -0.1, 0, 0.1 } },
-        { "weight.correction_low", 3, { 0, 0.5, 0.9 } },
-        { "weight.correction_high", 4, { 1, 1.1, 2, 5 } },
-        { "weight.correction_clamp", 4, { 0, 0, 0.5, 20 } },
-        { "weight.drift_low", 3, { 0, 0.8, 1 } },
-        { "weight.drift_high", 4, { 1, 1.2, 5, INFINITY } },
-        { "weight.reject_low", 4, { 0, 0.001, 0.5, 0.8 } },
-        { "weight.reject_high", 4, { 0.8, 1, 1.5, 5 } },
-        { "weight.veto", 4, { 0, 0, 0.3, 0.6 } },
-        { "aggregation.constant", 3, { 1, 100, 1024 } },
-        { "aggregation.power", 4, { 0, 0.5, 1, -0.7 } },
-    };
-    size_t k;
-    for (k = 0; k < sizeof menu / sizeof *menu; k++) {
-        if (!strcmp(path, menu[k].path)) return rng_pick(r, menu[k].value, menu[k].count);
-    }
-    return 0;
-}
-
-/* what drops tokens is mostly absent: all of it together would leave none */
-static inline double random_choice(rng *r, const grpo_field *f) {
-    static const char *const drops[] = { "weight.trust", "weight.off_policy", "weight.selected", "weight.reject" };
-    size_t k;
-    for (k = 0; k < sizeof drops / sizeof *drops; k++) if (!strcmp(f->path, drops[k]) && rng_chance(r, 60)) return 0;
-    return (double)rng_below(r, field_choices(f));
-}
-
-static inline int is_of_a_group(grpo_surrogate_kind kind) {
-    return kind == GRPO_SURROGATE_VARIANCE || kind == GRPO_SURROGATE_LABELS || kind == GRPO_SURROGATE_BALANCE
-        || kind == GRPO_SURROGATE_PAIRS || (kind >= GRPO_SURROGATE_CONTRAST && kind <= GRPO_SURROGATE_MATCH_JS)
-        || kind == GRPO_SURROGATE_STANDARDISED || kind == GRPO_SURROGATE_TARGET || kind == GRPO_SURROGATE_HINGE
-        || kind == GRPO_SURROGATE_REGRESSION;
-}
-
-static inline int is_of_a_response(grpo_unit_kind unit) {
-    return (unit >= GRPO_UNIT_SEQUENCE_MEAN && unit <= GRPO_UNIT_SEQUENCE_CLIPPED_MEAN) || unit >= GRPO_UNIT_SEQUENCE_MEAN_RATIO;
-}
-
 /* does the loss look at the advantage of a response's first token? */
 static inline int reads_first_token(const grpo_objective *o) {
     return is_of_a_group(o->surrogate.kind) || o->aggregation.kind == GRPO_SEQ_MEAN_BY_SIGN;
-}
-
-/* choices that exclude each other */
-static inline void random_objective_settle(rng *r, grpo_objective *obj) {
-    grpo_surrogate *s = &obj->surrogate;
-    if (is_of_a_group(s->kind) && !is_of_a_response(obj->ratio.unit)) obj->ratio.unit = (grpo_unit_kind)(GRPO_UNIT_SEQUENCE_MEAN + rng_below(r, 3));
-    if (s->kind == GRPO_SURROGATE_TARGET) {
-        obj->ratio.against = GRPO_AGAINST_NOTHING;
-        if (obj->ratio.unit != GRPO_UNIT_SEQUENCE_MEAN) obj->ratio.unit = GRPO_UNIT_SEQUENCE_SUM;
-    }
-    if (s->kind == GRPO_SURROGATE_QUADRATIC && s->eps_high == 0) s->eps_high = 0.1;
-    if (obj->ratio.unit == GRPO_UNIT_TOKEN || is_of_a_group(s->kind)) obj->ratio.mix = GRPO_MIX_NONE;
-    if (s->bounds != GRPO_BOUNDS_POSITION && obj->ratio.unit != GRPO_UNIT_TOKEN) s->bounds = GRPO_BOUNDS_FIXED;
-    if (s->bounds >= GRPO_BOUNDS_POSITION && s->kind != GRPO_SURROGATE_PPO_CLIP && s->kind != GRPO_SURROGATE_DUAL_CLIP
-        && (s->bounds == GRPO_BOUNDS_POSITION || s->kind != GRPO_SURROGATE_GPPO)) s->bounds = GRPO_BOUNDS_FIXED;
-    if (obj->penalty.likelihood_form != GRPO_LIKELIHOOD_FORM_LOST) obj->penalty.likelihood_gate = GRPO_LIKELIHOOD_GATE_NONE;
-    if ((s->kind == GRPO_SURROGATE_GPPO || s->kind == GRPO_SURROGATE_ASPO) && rng_chance(r, 50)) s->dual = 0;
 }
 
 /* are the tokens of a response alike in all but their credit? */
@@ -550,79 +382,5 @@ static inline int order_free(const grpo_objective *obj) {
     const int tokens = a->credit == GRPO_CREDIT_OUTCOME && a->token_baseline == GRPO_TOKEN_BASELINE_NONE && a->teacher_gamma == 0
                        && (tokens_alike(a) || !reads_first_token(obj)) && !reads_positions(obj);
     return (a->baseline == GRPO_BASELINE_KALMAN ? 0 : ARRANGE_SEQUENCES) | (tokens ? ARRANGE_TOKENS : 0);
-}
-
-/* credit of steps, and of shares of the entropy, knows few other choices */
-static inline void random_steps_settle(rng *r, grpo_advantage *a) {
-    static const grpo_scale_kind of_group[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
-    const int pools = a->step_group != GRPO_STEP_GROUP_PROMPT, shares = a->credit == GRPO_CREDIT_ENTROPY_SHARE;
-    if (a->credit != GRPO_CREDIT_STEP && a->credit != GRPO_CREDIT_STEP_OWN && a->credit != GRPO_CREDIT_EPISODE_STEP
-        && a->credit != GRPO_CREDIT_STEP_GAE) {
-        a->step_group = GRPO_STEP_GROUP_PROMPT;
-        if (!shares) return;
-    }
-    a->rewards = GRPO_REWARDS_ONE;
-    if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE) a->entropy = GRPO_ENTROPY_BONUS;
-    if (!pools && !shares && a->credit != GRPO_CREDIT_EPISODE_STEP) return;
-    a->transform = GRPO_TRANSFORM_NONE;
-    a->gain = GRPO_GAIN_NONE;
-    a->second = pools || rng_chance(r, 50) ? GRPO_SECOND_NONE : GRPO_SECOND_TOKENS;
-    a->baseline = shares ? GRPO_BASELINE_NONE : (grpo_baseline_kind)rng_below(r, 3);
-    a->scale = shares ? GRPO_SCALE_NONE : of_group[rng_below(r, 3)];
-    if (shares) a->shift = 0;
-}
-
-/* what knows no more than means and deviations of the prompt */
-static inline void random_plain_settle(rng *r, grpo_advantage *a) {
-    static const grpo_scale_kind of_group[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT };
-    if (a->credit == GRPO_CREDIT_PREFIX_TREE || rng_chance(r, 60)) a->outside = GRPO_OUTSIDE_NONE;
-    if (a->outside == GRPO_OUTSIDE_NONE && a->credit != GRPO_CREDIT_PREFIX_TREE) return;
-    if (a->outside != GRPO_OUTSIDE_NONE) a->credit = GRPO_CREDIT_OUTCOME;
-    a->rewards = GRPO_REWARDS_ONE;
-    a->transform = GRPO_TRANSFORM_NONE;
-    a->gain = GRPO_GAIN_NONE;
-    a->second = GRPO_SECOND_NONE;
-    a->baseline = (grpo_baseline_kind)rng_below(r, 3);
-    a->scale = of_group[rng_below(r, 3)];
-}
-
-/* one of two choices that do not go together gives way */
-static inline void random_advantage_settle(rng *r, grpo_objective *obj) {
-    grpo_advantage *a = &obj->advantage;
-    static const grpo_scale_kind for_columns[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_GROUP_MEAN, GRPO_SCALE_CONSTANT,
-                                                   GRPO_SCALE_LEAVE_ONE_OUT_STD };
-    random_plain_settle(r, a);
-    random_steps_settle(r, a);
-    if (a->rewards == GRPO_REWARDS_EACH) {
-        obj->reward.length = GRPO_LENGTH_NONE; obj->reward.overlong = GRPO_OVERLONG_NONE;
-        obj->reward.map = GRPO_MAP_NONE; obj->reward.kl = GRPO_KL_NONE;
-        a->credit = GRPO_CREDIT_OUTCOME; a->transform = GRPO_TRANSFORM_NONE; a->gain = GRPO_GAIN_NONE;
-        a->scale = for_columns[rng_below(r, 5)];
-    }
-    if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE) a->credit = GRPO_CREDIT_OUTCOME;
-    if (a->gain == GRPO_GAIN_LENGTH_POWER && a->credit >= GRPO_CREDIT_STEP) a->credit = GRPO_CREDIT_RETURN;
-    if (a->scale == GRPO_SCALE_BETA) a->transform = GRPO_TRANSFORM_NONE;
-    if (a->scale == GRPO_SCALE_KALMAN_STD) a->baseline = GRPO_BASELINE_KALMAN;
-    if (a->scale >= GRPO_SCALE_BATCH_STD && a->scale <= GRPO_SCALE_TOKEN_WHITEN) a->second = GRPO_SECOND_NONE;
-    if (a->scale == GRPO_SCALE_BETA) a->second = GRPO_SECOND_NONE;
-    if (a->second != GRPO_SECOND_NONE) a->gain = GRPO_GAIN_NONE;
-    if (a->baseline == GRPO_BASELINE_BATCH_MEAN && (a->second != GRPO_SECOND_NONE || a->scale == GRPO_SCALE_TOKEN_WHITEN))
-        a->baseline = GRPO_BASELINE_DENSEST;
-    if (a->scale == GRPO_SCALE_CONSTANT && a->eps == 0) a->eps = 0.5;
-    if (a->credit != GRPO_CREDIT_STEP) a->step_discount = GRPO_STEP_DISCOUNT_TOKENS;
-    if (a->credit != GRPO_CREDIT_RETURN && a->credit != GRPO_CREDIT_GAE && a->credit != GRPO_CREDIT_STEP_GAE) a->truncated_tail = 0;
-    if (a->credit == GRPO_CREDIT_STEP_GAE) a->bootstrap = GRPO_BOOTSTRAP_ZERO;
-}
-
-static inline void random_objective(rng *r, grpo_objective *obj) {
-    int k, count;
-    const grpo_field *field = grpo_fields(&count);
-    memset(obj, 0, sizeof *obj);
-    for (k = 0; k < count; k++) {
-        double value = field[k].choices ? random_choice(r, &field[k]) : random_number(r, field[k].path);
-        grpo_objective_set(obj, field[k].path, value);
-    }
-    random_objective_settle(r, obj);
-    random_advantage_settle(r, obj);
 }
 #endif

@@ -72,9 +72,12 @@ static inline reference_real ref_ln1p(reference_real z) {
     return z * (1 - z * ((reference_real)1 / 2 - z * (third - z / 4)));
 }
 
+/* of any number, also one beyond the range of double */
 static inline reference_real ref_sqrt(reference_real x) {
-    reference_real y = sqrt((double)x);
+    reference_real y;
     int k;
+    if (x > 0x1p1000 && x < HUGE_VAL) return 0x1p500 * ref_sqrt(x * 0x1p-1000);
+    y = sqrt((double)x);
     for (k = 0; k < 3 && y > 0; k++) y = (y + x / y) / 2;
     return y;
 }
