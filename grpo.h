@@ -49,8 +49,10 @@
  * Without rows and texts fields have no names, and grpo_objective_set and _choose are absent too.  With all three switches GSPO, and all
  * else that the two headers compute, is 174 KB, 105 KB at -Os (tests/size.sh).
  *
- * Contents:  data | exact sums | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation |
- *            objective | batch | functions | implementation: numbers, checks, the axes again in order, evaluation, fields and names
+ * Contents:  status | numbers | axis 1 reward | 2 advantage | 3 ratio | 4 surrogate | 5 penalty | 6 weight | 7 aggregation | objective |
+ *            batch | functions | implementation, the way that every row goes: kernel, checks, advantage, loss
+ *            after the banner "You can stop reading here": numbers at length, further choices of each axis, exact sums, work in parts,
+ *            blocks of tokens, fields, texts
  * Beside it: extra/ has grpo_logits.h (from logits to d loss / d logits) and functions that no objective calls, a header for each subject:
  *            grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h, grpo_critic.h.  Include what you use; each
  *            has an implementation macro of its own.
