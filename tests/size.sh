@@ -86,7 +86,7 @@ sizes() {
 # ---- lines
 
 lines_before_banner() { # the tables of choices, #define GRPO_...(X) over several lines, left out
-    awk '/You can stop reading here/ { exit }
+    awk '/^ \* You can stop reading here/ { exit }
          /^#define GRPO_[A-Z0-9_]*\(X\).*\\$/ { table = 1 }
          table { if (!/\\$/) table = 0; next }
          { n++ } END { print n }' grpo.h
@@ -113,7 +113,7 @@ longest_line() {
 lines() {
     headers="grpo.h grpo_rows.h gspo.h extra/*.h"
     bound "lines of grpo.h" "$(awk 'END { print NR }' grpo.h)" 6500
-    if grep -q 'You can stop reading here' grpo.h
+    if grep -q "^ \* You can stop reading here" grpo.h
     then bound "lines of grpo.h before its banner, tables of choices left out" "$(lines_before_banner)" 2800
     else failed=$((failed + 1)); echo "FAIL grpo.h has no banner: You can stop reading here"; fi
     bound "lines of the longest function of the headers" "$(longest_function $headers)" 60
