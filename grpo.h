@@ -4788,8 +4788,9 @@ static void grpo_add_staleness_(const grpo_run_ *r, int64_t t, grpo_sum *sum) {
 static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    grpo_sum sum = GRPO_NO_SUM_;
+    grpo_sum sum;
     if (w->off_policy == GRPO_OFF_POLICY_NONE || s->count == 0) return 0;
+    memset(&sum, 0, sizeof sum);                                       /* here: few objectives come so far */
     while (grpo_next_(r, s, &c)) grpo_add_staleness_(r, c.t, &sum);
     return grpo_dd_exceeds(grpo_dd_div(grpo_sum_dd_(&sum), (double)s->count), w->off_policy_max);
 }
@@ -4799,9 +4800,10 @@ static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s) 
     const grpo_weight *w = &r->obj->weight;
     const grpo_batch *b = r->batch;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    grpo_sum sum = GRPO_NO_SUM_;
+    grpo_sum sum;
     grpo_dd x;
     if (grpo_drift_pool_(w->drift).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
+    memset(&sum, 0, sizeof sum);                                       /* here: few objectives come so far */
     while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], (double)b->logp_old[c.t]);
     x = grpo_sum_dd_(&sum);
     return grpo_drift(w, grpo_drift_pool_(w->drift).how == GRPO_HOW_MEAN ? grpo_dd_div(x, (double)s->count) : x);
