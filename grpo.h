@@ -43,7 +43,7 @@
  * They need IEEE arithmetic: -ffast-math is refused (GRPO_ALLOW_FAST_MATH overrides, and voids them).
  *
  * Switches, to be defined alike wherever the header is included; what each saves of the 279 KB of grpo.h and gspo.h (gcc 12 -O2, x86-64):
- *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_of and grpo_objective_named are absent; 47 KB
+ *   GRPO_NO_ROWS     no grpo_rows.h: grpo_presets, grpo_objective_from_preset and grpo_objective_named are absent; 47 KB
  *   GRPO_NO_TEXT     no statuses in words: grpo_status_name, _text, _what, _other and _message are absent; 13 KB
  *   GRPO_NO_BLOCKS   tokens one by one, not in blocks: the same bits, slower; 45 KB
  * Without rows and texts fields have no names, and grpo_objective_set and _choose are absent too.  With all three switches GSPO, and all
@@ -83,15 +83,15 @@ typedef double grpo_real;
 #define grpo_batch grpo_batch_f64
 #define grpo_output grpo_output_f64
 #define grpo_advantages grpo_advantages_f64
-#define grpo_advantages_with grpo_advantages_with_f64
+#define grpo_advantages_with_moments grpo_advantages_with_moments_f64
 #define grpo_moments_add grpo_moments_add_f64
-#define grpo_informative grpo_informative_f64
-#define grpo_count grpo_count_f64
+#define grpo_dynamic_sampling_mask grpo_dynamic_sampling_mask_f64
+#define grpo_totals_add grpo_totals_add_f64
 #define grpo_loss grpo_loss_f64
 #define grpo_loss_add grpo_loss_add_f64
 #define grpo_partial_merge grpo_partial_merge_f64
-#define grpo_report_of grpo_report_of_f64
-#define grpo_objective_of grpo_objective_of_f64
+#define grpo_partial_report grpo_partial_report_f64
+#define grpo_objective_from_preset grpo_objective_from_preset_f64
 #define grpo_objective_named grpo_objective_named_f64
 #define grpo_objective_set grpo_objective_set_f64
 #define grpo_objective_choose grpo_objective_choose_f64
@@ -151,7 +151,7 @@ GRPO_C_BEGIN_
  *     char text[GRPO_MESSAGE_SIZE];
  *     puts(grpo_status_message(st, text, sizeof text));          // batch.logp_old[1041] is NaN
  *
- * Of a rule about two things, the second is grpo_status_other: penalty.likelihood_gate does not go with penalty.likelihood_form.
+ * Of a rule about two things, the second is grpo_status_other: penalty.nll_gate does not go with penalty.nll_form.
  * GRPO_NO_TEXT leaves out the functions that give strings; rule, index and grpo_status_is stay. */
 
 #define GRPO_RULES(X) \
@@ -297,10 +297,10 @@ typedef struct {
 /* ======== axis 1: reward ==========================================================================================================
  * What is each response worth?  R_i = map(length(truncated(reward_i)) + overlong(T_i)) [- kl_coef sum_t KL_t], T_i the length. */
 
-#define GRPO_CUT_CHOICES(X) \
-    X(GRPO_CUT_KEEP, keep, "") \
-    X(GRPO_CUT_SCALE, scale, "times truncated_factor where the generation was cut off (AReaL's mask_no_eos_with_zero: 0)")
-typedef enum { GRPO_CUT_CHOICES(GRPO_ENUM_) } grpo_cut_kind;
+#define GRPO_REWARD_TRUNCATED_CHOICES(X) \
+    X(GRPO_REWARD_TRUNCATED_KEEP, keep, "") \
+    X(GRPO_REWARD_TRUNCATED_SCALE, scale, "times truncated_factor where the generation was cut off (AReaL's mask_no_eos_with_zero: 0)")
+typedef enum { GRPO_REWARD_TRUNCATED_CHOICES(GRPO_ENUM_) } grpo_reward_truncated_kind;
 
 #define GRPO_LENGTH_CHOICES(X) \
     X(GRPO_LENGTH_NONE, none, "") \
@@ -331,7 +331,7 @@ typedef enum { GRPO_OVERLONG_CHOICES(GRPO_ENUM_) } grpo_overlong_kind;
 typedef enum { GRPO_KL_CHOICES(GRPO_ENUM_) } grpo_kl_kind;
 
 typedef struct {
-    grpo_cut_kind truncated;
+    grpo_reward_truncated_kind truncated;
     double truncated_factor;
     grpo_length_kind length;
     double length_coef;                    /* kimi */
@@ -349,7 +349,7 @@ typedef struct {
 } grpo_reward;
 
 /* penalty to add to the reward of a response of `length` tokens, <= 0 */
-GRPO_FN grpo_dd grpo_overlong(grpo_overlong_kind kind, double length, double max, double cache, double factor) {
+GRPO_FN grpo_dd grpo_overlong_penalty(grpo_overlong_kind kind, double length, double max, double cache, double factor) {
     const grpo_dd over = grpo_dd_add(grpo_dd_of_(length), grpo_two_diff(cache, max));
     if (kind == GRPO_OVERLONG_NONE || over.hi <= 0) return grpo_dd_of_(0);
     if (kind == GRPO_OVERLONG_SOFT && length > max) return grpo_dd_of_(-factor);
@@ -370,7 +370,7 @@ GRPO_FN grpo_kl_term grpo_k3_(grpo_dd m) {
 }
 
 /* KL estimator and its derivative with respect to log p, from D = log p - log q */
-GRPO_FN grpo_kl_term grpo_kl(grpo_kl_kind kind, grpo_dd D) {
+GRPO_FN grpo_kl_term grpo_kl_estimate(grpo_kl_kind kind, grpo_dd D) {
     grpo_kl_term k = { 0, 0 };
     switch (kind) {
     case GRPO_KL_NONE: break;
@@ -410,13 +410,13 @@ typedef enum { GRPO_STEP_VALUE_CHOICES(GRPO_ENUM_) } grpo_step_value_kind;
       "2602.22817, as verl-agent)")
 typedef enum { GRPO_STEP_GROUP_CHOICES(GRPO_ENUM_) } grpo_step_group_kind;
 
-/* responses with batch.outside: no part of their group's mean, deviation or number */
-#define GRPO_OUTSIDE_CHOICES(X) \
-    X(GRPO_OUTSIDE_NONE, none, "nobody, the array is not read") \
-    X(GRPO_OUTSIDE_ZERO, zero, "a = 0 (RED-Drop, 2509.24203)") \
-    X(GRPO_OUTSIDE_ANCHOR, anchor, "a = outside_coef times the largest a of the others (TempSamp-R1, 2509.18056, (b))") \
-    X(GRPO_OUTSIDE_OWN, own, "(R - b)/sigma with the mean and deviation of the others")
-typedef enum { GRPO_OUTSIDE_CHOICES(GRPO_ENUM_) } grpo_outside_kind;
+/* responses with batch.excluded: no part of their group's mean, deviation or number */
+#define GRPO_EXCLUDED_CHOICES(X) \
+    X(GRPO_EXCLUDED_NONE, none, "nobody, the array is not read") \
+    X(GRPO_EXCLUDED_ZERO, zero, "a = 0 (RED-Drop, 2509.24203)") \
+    X(GRPO_EXCLUDED_ANCHOR, anchor, "a = excluded_coef times the largest a of the others (TempSamp-R1, 2509.18056, (b))") \
+    X(GRPO_EXCLUDED_OWN, own, "(R - b)/sigma with the mean and deviation of the others")
+typedef enum { GRPO_EXCLUDED_CHOICES(GRPO_ENUM_) } grpo_excluded_kind;
 
 /* n items, c of them with R > 0, k = pass_k */
 #define GRPO_TRANSFORM_CHOICES(X) \
@@ -434,12 +434,12 @@ typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
     X(GRPO_BASELINE_GROUP_MEAN, group_mean, "GRPO") \
     X(GRPO_BASELINE_LEAVE_ONE_OUT, leave_one_out, "RLOO: mean of the others; R - b = G/(G-1) (R - mean)") \
     X(GRPO_BASELINE_LENGTH_WEIGHTED, length_weighted, "OPO: sum T R / sum T") \
-    X(GRPO_BASELINE_GIVEN, given, "batch.baseline (ReMax: the greedy response's reward)") \
+    X(GRPO_BASELINE_EXTERNAL, external, "batch.baseline (ReMax: the greedy response's reward)") \
     X(GRPO_BASELINE_BATCH_MEAN, batch_mean, "") \
     X(GRPO_BASELINE_QUANTILE, quantile, "inf{x : F(x) >= quantile} (QAE, 2509.22611)") \
     X(GRPO_BASELINE_QUANTILE_LINEAR, quantile_linear, "interpolated between order statistics (QAE's code)") \
     X(GRPO_BASELINE_LOG_MEAN_EXP, log_mean_exp, "tau log mean e^(R/tau), tau = temperature (OPMD)") \
-    X(GRPO_BASELINE_DENSEST, densest, "median of the narrowest window of the sorted items (GAPO, 2510.21830)") \
+    X(GRPO_BASELINE_HDI_MEDIAN, hdi_median, "median of the narrowest window of the sorted items (GAPO, 2510.21830)") \
     X(GRPO_BASELINE_KALMAN, kalman, "filtered over the items in their order (KRPO, 2505.07527)")
 typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
 
@@ -453,9 +453,10 @@ typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
     X(GRPO_SCALE_LEAVE_ONE_OUT_STD, leave_one_out_std, "of the other items; not divided where they are all equal (NeMo-RL)") \
     X(GRPO_SCALE_RESIDUAL_RMS, residual_rms, "of the R - b of the group (AReaL, GAPO)") \
     X(GRPO_SCALE_KALMAN_STD, kalman_std, "of the filter just after the item (KRPO)") \
-    X(GRPO_SCALE_CONSTANT, constant, "eps") \
+    X(GRPO_SCALE_CONSTANT, constant, "scale_divisor") \
     X(GRPO_SCALE_BETA, beta, "max(f(p), 1e-6), f a Beta density, p the mean of the group (BNPO, 2506.02864); rewards in [0, 1]") \
-    X(GRPO_SCALE_MEAN_DEVIATION, mean_deviation, "(sum |R - mean R| + eps)/G over the group (DGPO, 2601.20614); a = 0 where all are equal")
+    X(GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION, mean_absolute_deviation, \
+        "(sum |R - mean R| + eps)/G over the group (DGPO, 2601.20614); a = 0 where all are equal")
 typedef enum { GRPO_SCALE_CHOICES(GRPO_ENUM_) } grpo_scale_kind;
 #define GRPO_STD_CHOICES(X) \
     X(GRPO_STD_SAMPLE, sample, "") \
@@ -466,26 +467,28 @@ typedef enum { GRPO_STD_CHOICES(GRPO_ENUM_) } grpo_std_kind;                    
     X(GRPO_EPS_INSIDE, inside, "sqrt(V + eps)") \
     X(GRPO_EPS_FLOOR, floor, "sqrt(max(V, eps))") \
     X(GRPO_EPS_FLOOR_ADD, floor_add, "sqrt(max(V, eps)) + eps")
-typedef enum { GRPO_EPS_PLACE_CHOICES(GRPO_ENUM_) } grpo_eps_place;
+typedef enum { GRPO_EPS_PLACE_CHOICES(GRPO_ENUM_) } grpo_eps_place_kind;
 #define GRPO_SINGLETON_CHOICES(X) \
     X(GRPO_SINGLETON_ZERO, zero, "an item alone in its group has a = 0 when the group is its yardstick") \
     X(GRPO_SINGLETON_RAW, raw, "baseline 0, deviation 1 (verl)")
 typedef enum { GRPO_SINGLETON_CHOICES(GRPO_ENUM_) } grpo_singleton_kind;
-#define GRPO_GAIN_CHOICES(X) \
-    X(GRPO_GAIN_NONE, none, "") \
-    X(GRPO_GAIN_VALID_GROUPS, valid_groups, "N/(N - M), M responses in groups of equal rewards (GPG)") \
-    X(GRPO_GAIN_NONZERO_REWARDS, nonzero_rewards, "N/#{R != 0} (GPG as verl computes it)") \
-    X(GRPO_GAIN_DIFFICULTY, difficulty, "w(rho) where a > 0, w(1 - rho) elsewhere, rho the share of R > 0 (GRPO-LEAD, 2504.09696)") \
-    X(GRPO_GAIN_LENGTH_POWER, length_power, "T^-p over its mean in the batch (Delta L, 2509.07558)") \
-    X(GRPO_GAIN_EXPONENTIAL, exponential, "e^(a/gain_temperature) (Trinity-RFT's regret weighting; REC, 2509.24203, advantage weight)") \
-    X(GRPO_GAIN_FAILURE_POWER, failure_power, "(1 - mu)^gain_power, mu the place of the group's mean in [gain_low, gain_high] " \
+#define GRPO_REWEIGHT_CHOICES(X) \
+    X(GRPO_REWEIGHT_NONE, none, "") \
+    X(GRPO_REWEIGHT_VALID_GROUPS, valid_groups, "N/(N - M), M responses in groups of equal rewards (GPG)") \
+    X(GRPO_REWEIGHT_NONZERO_REWARDS, nonzero_rewards, "N/#{R != 0} (GPG as verl computes it)") \
+    X(GRPO_REWEIGHT_DIFFICULTY, difficulty, "w(rho) where a > 0, w(1 - rho) elsewhere, rho the share of R > 0 (GRPO-LEAD, 2504.09696)") \
+    X(GRPO_REWEIGHT_LENGTH_POWER, length_power, "T^-p over its mean in the batch (Delta L, 2509.07558)") \
+    X(GRPO_REWEIGHT_EXPONENTIAL, exponential, \
+        "e^(a/reweight_temperature) (Trinity-RFT's regret weighting; REC, 2509.24203, advantage weight)") \
+    X(GRPO_REWEIGHT_FOCAL, focal, \
+        "(1 - mu)^focal_gamma, mu the place of the group's mean in [difficulty_weight_low, difficulty_weight_high] " \
       "(F-GRPO, 2602.06717)")
-typedef enum { GRPO_GAIN_CHOICES(GRPO_ENUM_) } grpo_gain_kind;
-#define GRPO_SECOND_CHOICES(X) \
-    X(GRPO_SECOND_NONE, none, "") \
-    X(GRPO_SECOND_BATCH, batch, "(a - mean)/(std + second_eps) over the items of the batch") \
-    X(GRPO_SECOND_TOKENS, tokens, "after credit: (A - mean)/sqrt(V + second_eps) over the batch's tokens (GDPO as verl)")
-typedef enum { GRPO_SECOND_CHOICES(GRPO_ENUM_) } grpo_second_kind;
+typedef enum { GRPO_REWEIGHT_CHOICES(GRPO_ENUM_) } grpo_reweight_kind;
+#define GRPO_BATCH_NORM_CHOICES(X) \
+    X(GRPO_BATCH_NORM_NONE, none, "") \
+    X(GRPO_BATCH_NORM_ITEMS, items, "(a - mean)/(std + batch_norm_eps) over the items of the batch") \
+    X(GRPO_BATCH_NORM_TOKENS, tokens, "after credit: (A - mean)/sqrt(V + batch_norm_eps) over the batch's tokens (GDPO as verl)")
+typedef enum { GRPO_BATCH_NORM_CHOICES(GRPO_ENUM_) } grpo_batch_norm_kind;
 
 #define GRPO_CREDIT_CHOICES(X) \
     X(GRPO_CREDIT_OUTCOME, outcome, "A_t = a at every token") \
@@ -498,7 +501,7 @@ typedef enum { GRPO_SECOND_CHOICES(GRPO_ENUM_) } grpo_second_kind;
     X(GRPO_CREDIT_ENTROPY_SHARE, entropy_share, "rewards of tokens by their share of the entropy at their position, normalised over " \
       "the tokens of the prompt's responses with R > 0 and over those of the others (GTPO, 2508.04349)") \
     X(GRPO_CREDIT_PREFIX_TREE, prefix_tree, "a + (V_t - V_(t-1))/sigma, V_t the mean R of the prompt's responses whose first t " \
-      "tokens are i's own, as batch.state names them; after a masked token nobody's are (TEMPO, 2509.18314)") \
+      "tokens are i's own, as batch.token_id names them; after a masked token nobody's are (TEMPO, 2509.18314)") \
     X(GRPO_CREDIT_STEP_GAE, step_gae, "items are steps: gae whose reward is a where a step ends, and nothing at the last token (MT-GUIDE)")
 typedef enum { GRPO_CREDIT_CHOICES(GRPO_ENUM_) } grpo_credit_kind;
 #define GRPO_STEP_DISCOUNT_CHOICES(X) \
@@ -529,7 +532,7 @@ typedef enum { GRPO_TEACHER_NORM_CHOICES(GRPO_ENUM_) } grpo_teacher_norm_kind;
       "energies up to it (optimal token baseline, as verl); a prompt of one response keeps A")
 typedef enum { GRPO_TOKEN_BASELINE_CHOICES(GRPO_ENUM_) } grpo_token_baseline_kind;
 
-/* tokens with batch.selected */
+/* tokens with batch.marked */
 #define GRPO_MARKED_CHOICES(X) \
     X(GRPO_MARKED_NONE, none, "") \
     X(GRPO_MARKED_FIXED, fixed, "A = marked_value (NeMo-RL: invalid tool calls)") \
@@ -541,47 +544,52 @@ typedef struct {
     grpo_rewards_kind rewards;
     grpo_step_value_kind step_value;
     grpo_step_group_kind step_group;
-    double history, history_power;                  /* levels, a whole number of at least 1; in [-16, 16] */
-    grpo_outside_kind outside;
-    double outside_coef;                            /* anchor */
+    double history_length, history_power;                  /* levels, a whole number of at least 1; in [-16, 16] */
+    grpo_excluded_kind excluded;
+    double excluded_coef;                            /* anchor */
     grpo_transform_kind transform;
     double pass_k;                                  /* a whole number, at least 1 */
     /* baseline, to which shift is added (AsymRE, 2506.20520) */
     grpo_baseline_kind baseline;
-    double shift;
+    double baseline_shift;
     double quantile;                                /* in [0, 1] */
     double temperature;                             /* > 0 */
-    double window;                                  /* share of the group, 0 < window <= 1 */
+    double hdi_mass;                                /* share of the group, 0 < window <= 1 */
     double process_noise, observation_noise;        /* of the filter */
     /* scale */
     grpo_scale_kind scale;
     grpo_std_kind std;
     double eps;
-    grpo_eps_place eps_place;
+    double scale_divisor;                           /* of scale constant, > 0 */
+    grpo_eps_place_kind eps_place;
     grpo_singleton_kind singleton;
     /* gain */
-    grpo_gain_kind gain;
-    double gain_low, gain_high, gain_slope, gain_centre;     /* of w: from high to low, fastest at centre */
+    grpo_reweight_kind reweight;
+    double difficulty_weight_low, difficulty_weight_high, difficulty_slope, difficulty_midpoint;     /* of w: from high to low, fastest at
+                                                                                                        centre */
+    double focal_reward_low, focal_reward_high;     /* of failure_power, low < high: the rewards of failure and of success */
     double length_power;
-    double gain_temperature;                        /* not 0 */
-    double gain_power;                              /* >= 0; of failure_power, which needs gain_low < gain_high too */
+    double reweight_temperature;        /* not 0 */
+    double focal_gamma;                 /* >= 0; of failure_power, which needs difficulty_weight_low < difficulty_weight_high too */
     /* second normalisation */
-    grpo_second_kind second;
-    double second_eps;
+    grpo_batch_norm_kind batch_norm;
+    double batch_norm_eps;
     /* credit */
     grpo_credit_kind credit;
     grpo_step_discount_kind step_discount;
     grpo_bootstrap_kind bootstrap;
-    double gamma, lambda;
+    double gamma, lambda;                          /* for every token that counts */
+    double step_gamma;                              /* for every step: of step_value return and step_discount steps */
     double lambda_length;                           /* > 0: lambda is at least 1 - 1/max(1, lambda_length T) (VAPO, T-PPO) */
     double truncated_tail;                          /* of return and both gae: A = 0 at the last so many tokens where batch.truncated, and
                                                        whitening and second leave them out (T-PPO) */
     double step_coef;
-    double share_coef, share_eps;
+    double entropy_share_coef, entropy_share_eps;
     /* tokens, in this order */
     grpo_token_baseline_kind token_baseline;
     grpo_entropy_kind entropy;
-    double entropy_coef, entropy_cap;
+    double entropy_coef, entropy_kappa;
+    double entropy_max;                             /* response: A = 0 where the mean is above; 0: none */
     double teacher_share, teacher_clip;             /* A (1 - share + share clip(e^(+-(logp_teacher - logp_old)), 1 - clip, 1 + clip)), + or
                                                        - the sign of A (RLSD, 2604.03128, as ms-swift) */
     double teacher_coef;                            /* + teacher_coef (logp_teacher - logp_old): on-policy distillation */
@@ -590,7 +598,7 @@ typedef struct {
     double kl_centred_coef;                         /* + kl_centred_coef (mean D - D), D = logp_rollout - logp_ref (tinker-cookbook) */
     grpo_marked_kind marked;
     double marked_value;
-    double advantage_low, advantage_high;           /* clamp; both 0: none */
+    double clamp_low, clamp_high;           /* clamp; both 0: none */
 } grpo_advantage;
 
 /* the filter of KRPO: starts at mean 0, variance 1 */
@@ -601,7 +609,7 @@ typedef struct { grpo_dd mean, variance, residual; } grpo_kalman;
 typedef struct { grpo_dd alpha, beta; } grpo_beta;
 
 /* the divisor sigma from a variance */
-GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place place) {
+GRPO_FN double grpo_deviation(double variance, double eps, grpo_eps_place_kind place) {
     switch (place) {
     case GRPO_EPS_INSIDE:    return sqrt(variance + eps);
     case GRPO_EPS_FLOOR:     return sqrt(variance > eps ? variance : eps);
@@ -616,53 +624,53 @@ GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length);       /* of VAP
  * How far has the policy moved, over which unit?  From d_t = logp - logp_old to the log-ratio y_t of the unit that token t is in. */
 
 /* id, name, whose log-probabilities are in the denominator, what it is */
-#define GRPO_AGAINST_CHOICES(X) \
-    X(GRPO_AGAINST_OLD, old, OLD, "") \
-    X(GRPO_AGAINST_ROLLOUT, rollout, ROLLOUT, "") \
-    X(GRPO_AGAINST_REF, ref, REF, "") \
-    X(GRPO_AGAINST_CURRENT, current, CURRENT, "d = l - sg[l]: the ratio is 1, its gradient that of log-probability (exactly on-policy)") \
-    X(GRPO_AGAINST_NOTHING, nothing, NOBODY, "d = l: y is a log-probability and no ratio")
-typedef enum { GRPO_AGAINST_CHOICES(GRPO_ENUM_) } grpo_against_kind;
+#define GRPO_BEHAVIOUR_CHOICES(X) \
+    X(GRPO_BEHAVIOUR_OLD, old, OLD, "") \
+    X(GRPO_BEHAVIOUR_ROLLOUT, rollout, ROLLOUT, "") \
+    X(GRPO_BEHAVIOUR_REF, ref, REF, "") \
+    X(GRPO_BEHAVIOUR_CURRENT, current, CURRENT, "d = l - sg[l]: the ratio is 1, its gradient that of log-probability (exactly on-policy)") \
+    X(GRPO_BEHAVIOUR_NONE, none, NOBODY, "d = l: y is a log-probability and no ratio")
+typedef enum { GRPO_BEHAVIOUR_CHOICES(GRPO_ENUM_) } grpo_behaviour_kind;
 /* over what a quantity of tokens is taken, and how: id, name, over, how, what it is in the choices of units */
 typedef enum { GRPO_OVER_TOKEN, GRPO_OVER_SEGMENT, GRPO_OVER_PREFIX, GRPO_OVER_SEQUENCE } grpo_over;
 typedef enum { GRPO_HOW_SUM, GRPO_HOW_MEAN, GRPO_HOW_MAX } grpo_how;
 typedef struct { grpo_over over; grpo_how how; } grpo_pool;
 #define GRPO_POOL_(id, name, over, how, text) { GRPO_OVER_##over, GRPO_HOW_##how },
 
-#define GRPO_UNIT_CHOICES(X) \
-    X(GRPO_UNIT_TOKEN, token, TOKEN, SUM, "y = d_t") \
-    X(GRPO_UNIT_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "y = (1/T) sum d: GSPO eq. 7 (2507.18071)") \
-    X(GRPO_UNIT_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "y = sum d: the ratio of the whole response") \
-    X(GRPO_UNIT_SEQUENCE_CLIPPED_MEAN, sequence_clipped_mean, SEQUENCE, MEAN, \
-      "y = (1/T) sum of d clipped at pool_high (A >= 0) or -pool_low (A < 0): GMPO (2507.20673)") \
-    X(GRPO_UNIT_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "y = mean of d over t's segment (ROLL's turns)") \
-    X(GRPO_UNIT_SEGMENT_SUM, segment_sum, SEGMENT, SUM, "y = sum of d over t's segment") \
-    X(GRPO_UNIT_PREFIX_SUM, prefix_sum, PREFIX, SUM, "y = sum of d up to and including t") \
-    X(GRPO_UNIT_PREFIX_MEAN, prefix_mean, PREFIX, MEAN, "that divided by the number of them") \
-    X(GRPO_UNIT_SEQUENCE_MEAN_RATIO, sequence_mean_ratio, SEQUENCE, MEAN, "y = log((1/T) sum e^d): GRPO-S (2508.04349)") \
-    X(GRPO_UNIT_SEQUENCE_POWER_MEAN, sequence_power_mean, SEQUENCE, MEAN, \
+#define GRPO_LEVEL_CHOICES(X) \
+    X(GRPO_LEVEL_TOKEN, token, TOKEN, SUM, "y = d_t") \
+    X(GRPO_LEVEL_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "y = (1/T) sum d: GSPO eq. 7 (2507.18071)") \
+    X(GRPO_LEVEL_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "y = sum d: the ratio of the whole response") \
+    X(GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN, sequence_clipped_mean, SEQUENCE, MEAN, \
+      "y = (1/T) sum of d clipped at token_clip_high (A >= 0) or -token_clip_low (A < 0): GMPO (2507.20673)") \
+    X(GRPO_LEVEL_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "y = mean of d over t's segment (ROLL's turns)") \
+    X(GRPO_LEVEL_SEGMENT_SUM, segment_sum, SEGMENT, SUM, "y = sum of d over t's segment") \
+    X(GRPO_LEVEL_PREFIX_SUM, prefix_sum, PREFIX, SUM, "y = sum of d up to and including t") \
+    X(GRPO_LEVEL_PREFIX_MEAN, prefix_mean, PREFIX, MEAN, "that divided by the number of them") \
+    X(GRPO_LEVEL_SEQUENCE_MEAN_RATIO, sequence_mean_ratio, SEQUENCE, MEAN, "y = log((1/T) sum e^d): GRPO-S (2508.04349)") \
+    X(GRPO_LEVEL_SEQUENCE_POWER_MEAN, sequence_power_mean, SEQUENCE, MEAN, \
       "y = (1/power) log((1/T) sum e^(power d)), d clipped as in GMPO: APMPO (2605.04066)")
-typedef enum { GRPO_UNIT_CHOICES(GRPO_ENUM_) } grpo_unit_kind;
+typedef enum { GRPO_LEVEL_CHOICES(GRPO_ENUM_) } grpo_level_kind;
 #define GRPO_GRADIENT_CHOICES(X) \
-    X(GRPO_GRADIENT_UNIT, unit, "through every token of the unit") \
+    X(GRPO_GRADIENT_FULL, full, "through every token of the unit") \
     X(GRPO_GRADIENT_TOKEN, token, "through the token itself: y = sg[y] + l - sg[l] (GSPO-token eq. 14)")
 typedef enum { GRPO_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_gradient_kind;
-#define GRPO_MIX_CHOICES(X) \
-    X(GRPO_MIX_NONE, none, "") \
-    X(GRPO_MIX_AVERAGE, average, "y := log((e^d + e^y)/2): mean of the token's and the unit's ratio (ART)") \
-    X(GRPO_MIX_WEIGHTED, weighted, "y := mix_token d + mix_unit y (ART's geometric average: 1/2, 1/2)")
-typedef enum { GRPO_MIX_CHOICES(GRPO_ENUM_) } grpo_mix_kind;
+#define GRPO_INTERPOLATE_CHOICES(X) \
+    X(GRPO_INTERPOLATE_NONE, none, "") \
+    X(GRPO_INTERPOLATE_ARITHMETIC, arithmetic, "y := log((e^d + e^y)/2): mean of the token's and the unit's ratio (ART)") \
+    X(GRPO_INTERPOLATE_GEOMETRIC, geometric, "y := interpolate_token d + interpolate_level y (ART's geometric average: 1/2, 1/2)")
+typedef enum { GRPO_INTERPOLATE_CHOICES(GRPO_ENUM_) } grpo_interpolate_kind;
 
 typedef struct {
-    grpo_unit_kind unit;
+    grpo_level_kind level;
     grpo_gradient_kind gradient;
-    grpo_mix_kind mix;                         /* of the token's own d with the unit's y */
-    double mix_token, mix_unit;
-    grpo_against_kind against;
-    double pool_low, pool_high;                /* log-space bounds of the clipped mean and of the power mean */
-    double power;                              /* of the power mean, in (0, 16]; 0: 1 */
-    double clamp_low, clamp_high;              /* on d, derivative 0 outside; both 0: none */
-    double unit_clamp_low, unit_clamp_high;    /* on y, likewise */
+    grpo_interpolate_kind interpolate;                         /* of the token's own d with the unit's y */
+    double interpolate_token, interpolate_level;
+    grpo_behaviour_kind behaviour;
+    double token_clip_low, token_clip_high;      /* log-space bounds of the clipped mean and of the power mean */
+    double power;                                /* of the power mean, in (0, 16]; 0: 1 */
+    double clamp_low, clamp_high;                /* on d, derivative 0 outside; both 0: none */
+    double level_clamp_low, level_clamp_high;    /* on y, likewise */
 } grpo_ratio_axis;
 
 /* an importance ratio; comparisons use log, so that exp is never needed of what a clip discards */
@@ -695,75 +703,82 @@ GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
 /* id, name, a function of one TOKEN or of a GROUP, arrays it needs besides those of its ratio, numbers it reads with their domains (what
  * the field table asks holds always), the term, what it is */
 #define GRPO_SURROGATE_CHOICES(X) \
-    X(GRPO_SURROGATE_SCORE, score, TOKEN, 0, NOTHING, grpo_score(advantage, logp), "-A l (Williams 1992)") \
+    X(GRPO_SURROGATE_REINFORCE, reinforce, TOKEN, 0, NOTHING, grpo_reinforce(advantage, logp), "-A l (Williams 1992)") \
     X(GRPO_SURROGATE_RATIO, ratio, TOKEN, 0, NOTHING, grpo_ratio_term(w, advantage), "-w A") \
     X(GRPO_SURROGATE_PPO_CLIP, ppo_clip, TOKEN, 0, NOTHING, grpo_ppo_clip(w, advantage, range), \
       "max(-w A, -clip(w, 1 - eps_low, 1 + eps_high) A): PPO (1707.06347), DAPO's clip-higher") \
-    X(GRPO_SURROGATE_DUAL_CLIP, dual_clip, TOKEN, 0, NOTHING, grpo_dual_clip(w, advantage, range, s->dual), \
+    X(GRPO_SURROGATE_DUAL_CLIP, dual_clip, TOKEN, 0, NOTHING, grpo_dual_clip(w, advantage, range, s->clip_dual), \
       "the same, and at most -dual A where A < 0 (1912.09729); also the two-sided clip \"delta\" (2505.07291)") \
     X(GRPO_SURROGATE_CISPO, cispo, TOKEN, 0, RANGE(weight_min, weight_max), grpo_cispo(w, advantage, logp, s->weight_min, s->weight_max), \
       "-sg[clip(w, weight_min, weight_max)] A l (2506.13585 eq. 4)") \
     X(GRPO_SURROGATE_SAPO, sapo, TOKEN, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), grpo_sapo(w, advantage, up ? s->tau_pos : s->tau_neg), \
       "-(4/tau) sigmoid(tau (w - 1)) A, tau by the sign of A (2511.20347 eqs. 5-7)") \
     X(GRPO_SURROGATE_VESPO, vespo, TOKEN, 0, NOTHING, \
-      grpo_vespo(w, advantage, logp, up ? s->k_pos : s->k_neg, up ? s->lambda_pos : s->lambda_neg), \
+      grpo_vespo(w, advantage, logp, up ? s->vespo_k_pos : s->vespo_k_neg, up ? s->vespo_lambda_pos : s->vespo_lambda_neg), \
       "-sg[w^k e^(lambda (1 - w))] A l, (k, lambda) by the sign of A (2602.10693)") \
     X(GRPO_SURROGATE_LOG_RATIO, log_ratio, TOKEN, 0, NOTHING, grpo_log_ratio_term(w, advantage), "-A y, y the log-ratio") \
-    X(GRPO_SURROGATE_SQUARED, squared, TOKEN, 0, NOTHING, grpo_squared(w, advantage, s->strength), \
-      "(A - strength y)^2, where A = 0 too (Kimi k1.5, 2501.12599 section 2.3.2; Kimi K2, 2507.20534)") \
-    X(GRPO_SURROGATE_GPPO, gppo, TOKEN, 0, NOTHING, grpo_gppo(w, advantage, range, s->dual, s->beta_low, s->beta_high), \
+    X(GRPO_SURROGATE_SQUARED, squared, TOKEN, 0, NOTHING, grpo_squared(w, advantage, s->beta), \
+      "(A - beta y)^2, where A = 0 too (Kimi k1.5, 2501.12599 section 2.3.2; Kimi K2, 2507.20534)") \
+    X(GRPO_SURROGATE_GPPO, gppo, TOKEN, 0, NOTHING, grpo_gppo(w, advantage, range, s->clip_dual, s->gppo_beta_low, s->gppo_beta_high), \
       "PPO clip that keeps a gradient: clipped, -beta bound A sg[1/w] w (2508.07629 eqs. 11, 17-18; CE-GPPO 2509.20712)") \
-    X(GRPO_SURROGATE_ASPO, aspo, TOKEN, 0, ABOVE_ONE(dual) ABOVE_ONE(dual_pos), \
-      grpo_aspo(w, advantage, logp, range, s->dual, s->dual_pos), \
+    X(GRPO_SURROGATE_ASPO, aspo, TOKEN, 0, ABOVE_ONE(clip_dual) ABOVE_ONE(clip_dual_pos), \
+      grpo_aspo(w, advantage, logp, range, s->clip_dual, s->clip_dual_pos), \
       "weight 1/w instead of w where A > 0, soft dual clips on both sides (2510.06062)") \
     X(GRPO_SURROGATE_TOPR, topr, TOKEN, 0, RANGE(weight_min, weight_max), grpo_topr(w, advantage, logp, s->weight_min, s->weight_max), \
       "-sg[u] A l, u = 1 if A > 0, else w clipped to [weight_min, weight_max] (2503.14286)") \
-    X(GRPO_SURROGATE_BAND, band, TOKEN, 0, RANGE(weight_min, weight_max), grpo_band(w, advantage, logp, s->weight_min, s->weight_max), \
+    X(GRPO_SURROGATE_MASKED_WEIGHT, masked_weight, TOKEN, 0, RANGE(weight_min, weight_max), \
+        grpo_masked_weight(w, advantage, logp, s->weight_min, s->weight_max), \
       "-sg[w] A l inside [weight_min, weight_max], 0 outside") \
     X(GRPO_SURROGATE_SAPO_DETACHED, sapo_detached, TOKEN, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), \
       grpo_sapo_detached(w, advantage, logp, up ? s->tau_pos : s->tau_neg), "-A sg[(4/tau) sigmoid(tau (w - 1))] l (Trinity-RFT)") \
     /* of gspo.h, functions of a group: F_i from the scores s_j and the advantages A_j (at the first active token) of its G responses with \
-       active tokens, with the unit of a response; F_i is the worth of each token of i.  k = strength; + and -: the n+ responses with \
-       A > 0 and the n- others; v = 1/n+, or where length_rate is not 0 the softmax over + of -length_rate T */ \
+       active tokens, with the unit of a response; F_i is the worth of each token of i.  k = beta; + and -: the n+ responses with \
+       A > 0 and the n- others; v = 1/n+, or where length_decay is not 0 the softmax over + of -length_decay T */ \
     X(GRPO_SURROGATE_VARIANCE, variance, GROUP, 0, NOTHING, none, "(k (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599)") \
-    X(GRPO_SURROGATE_LABELS, labels, GROUP, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), none, \
+    X(GRPO_SURROGATE_LOGISTIC_LSE, logistic_lse, GROUP, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), none, \
       "A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n- (REAL, 2602.05630)") \
-    X(GRPO_SURROGATE_BALANCE, balance, GROUP, GRPO_NEED_LOG_Z_, NOTHING, none, \
-      "(z + s_i - k A_i)^2, z = batch.log_z, whose gradient is grpo_output.dlog_z (FlowRL, 2509.15207)") \
-    X(GRPO_SURROGATE_PAIRS, pairs, GROUP, 0, NOTHING, none, \
-      "1/P sum_b log(1 + e^(-k (s_i - s_b))) over the P pairs of the group with A_i - A_b > margin") \
-    X(GRPO_SURROGATE_CONTRAST, contrast, GROUP, 0, POSITIVE(tau_pos), none, "-softmax(A/tau_pos)_i log softmax(k s)_i") \
-    X(GRPO_SURROGATE_CONTRAST_MEAN, contrast_mean, GROUP, 0, NOTHING, none, \
+    X(GRPO_SURROGATE_TRAJECTORY_BALANCE, trajectory_balance, GROUP, GRPO_NEED_LOG_Z_, NOTHING, none, \
+      "(z + s_i - reward_beta A_i)^2, z = batch.log_partition, whose gradient is grpo_output.dlog_partition (FlowRL, 2509.15207)") \
+    X(GRPO_SURROGATE_PAIRWISE_LOGISTIC, pairwise_logistic, GROUP, 0, NOTHING, none, \
+      "1/P sum_b log(1 + e^(-k (s_i - s_b))) over the P pairs of the group with A_i - A_b > min_gap") \
+    X(GRPO_SURROGATE_SOFTMAX_CROSS_ENTROPY, softmax_cross_entropy, GROUP, 0, POSITIVE(advantage_temperature), none, \
+        "-softmax(A/advantage_temperature)_i log softmax(k s)_i") \
+    X(GRPO_SURROGATE_DISCRIMINATIVE_MEAN, discriminative_mean, GROUP, 0, NOTHING, none, \
       "A_i > 0: -v_i s_i, else s_i/n-; 0 without + or without - (DisCO-b, 2505.12366)") \
-    X(GRPO_SURROGATE_CONTRAST_LSE, contrast_lse, GROUP, 0, POSITIVE(tau_neg), none, "A_i > 0: -v_i (s_i - tau_neg log((1/n-) sum_- " \
-      "e^(s_j/tau_neg))), else 0; 0 without + or without - (DisCO; DRPO, 2510.04474, with a length_rate)") \
-    X(GRPO_SURROGATE_SOFT_PAIRS, soft_pairs, GROUP, 0, POSITIVE(tau_pos), none, \
-      "1/(G (G - 1)) sum_j log(1 + e^D) - p D, D = k (s_i - s_j), p = sigmoid((A_i - A_j)/tau_pos) (DNO, 2404.03715, algorithm 1)") \
-    X(GRPO_SURROGATE_MATCH, match, GROUP, 0, POSITIVE(tau_pos), none, \
-      "(p_i - u_i)^2, p = softmax(A/tau_pos), u = softmax(k s) (DMPO, 2605.19461, its code)") \
-    X(GRPO_SURROGATE_MATCH_JS, match_js, GROUP, 0, POSITIVE(tau_pos), none, \
+    X(GRPO_SURROGATE_DISCRIMINATIVE_LSE, discriminative_lse, GROUP, 0, POSITIVE(tau_neg), none, \
+        "A_i > 0: -v_i (s_i - tau_neg log((1/n-) sum_- " \
+      "e^(s_j/tau_neg))), else 0; 0 without + or without - (DisCO; DRPO, 2510.04474, with a length_decay)") \
+    X(GRPO_SURROGATE_PAIRWISE_SOFT, pairwise_soft, GROUP, 0, POSITIVE(advantage_temperature), none, \
+      "1/(G (G - 1)) sum_j log(1 + e^D) - p D, D = k (s_i - s_j), p = sigmoid((A_i - A_j)/advantage_temperature) (DNO, 2404.03715, " \
+          "algorithm 1)") \
+    X(GRPO_SURROGATE_SOFTMAX_MSE, softmax_mse, GROUP, 0, POSITIVE(advantage_temperature), none, \
+      "(p_i - u_i)^2, p = softmax(A/advantage_temperature), u = softmax(k s) (DMPO, 2605.19461, its code)") \
+    X(GRPO_SURROGATE_SOFTMAX_JS, softmax_js, GROUP, 0, POSITIVE(advantage_temperature), none, \
       "(p_i log(p_i/q_i) + u_i log(u_i/q_i))/2, q = (p + u)/2 (the same)") \
     /* of one unit again */ \
-    X(GRPO_SURROGATE_LOGISTIC, logistic, TOKEN, 0, NOTHING, grpo_logistic_term(w, advantage, s->strength, s->shift), \
-      "log(1 + e^(-+(k y - shift))), - where A > 0, else +, where A = 0 too (VPD, 2605.15113, E-step)") \
+    X(GRPO_SURROGATE_LOGISTIC, logistic, TOKEN, 0, NOTHING, grpo_logistic_term(w, advantage, s->beta, s->logit_shift), \
+      "log(1 + e^(-+(k y - logit_shift))), - where A > 0, else +, where A = 0 too (VPD, 2605.15113, E-step)") \
     X(GRPO_SURROGATE_DISPO, dispo, TOKEN, 0, RANGE(weight_min, weight_max) RANGE(weight_min_neg, weight_max_neg), \
       grpo_cispo(w, advantage, logp, up ? s->weight_min : s->weight_min_neg, up ? s->weight_max : s->weight_max_neg), \
       "cispo with bounds of its own where A < 0: weight_min_neg, weight_max_neg (2602.00983)") \
     X(GRPO_SURROGATE_BGPO, bgpo, TOKEN, 0, NOTHING, grpo_bgpo(w, advantage), \
       "A > 0: -(1 + y) A, A < 0: -w A: a bound on -w A (2510.11683 eqs. 11-16)") \
-    X(GRPO_SURROGATE_SHAPED, shaped, TOKEN, GRPO_NEED_SELECTED_, POSITIVE(shape), grpo_ppo_clip(w, advantage, range), \
-      "-A w/(w + shape) at tokens with batch.selected (GUIDE, 2506.13923; LUFFY, 2504.14945), ppo_clip at others") \
-    X(GRPO_SURROGATE_QUADRATIC, quadratic, TOKEN, 0, POSITIVE_BOUND(eps_high), grpo_quadratic(w, advantage, s->eps_high), \
-      "-A w + |A| (w - 1)^2/(2 eps_high): best at 1 +- eps_high, never clipped (CFPO, 2601.22801)") \
-    X(GRPO_SURROGATE_UNBOUNDED_POSITIVE, unbounded_positive, TOKEN, 0, NOTHING, grpo_unbounded_positive(w, advantage, range, s->dual), \
+    X(GRPO_SURROGATE_POLICY_SHAPING, policy_shaping, TOKEN, GRPO_NEED_SHAPING_MASK_, POSITIVE(shaping_gamma), \
+        grpo_ppo_clip(w, advantage, range), \
+      "-A w/(w + shaping_gamma) at tokens with batch.shaping_mask (GUIDE, 2506.13923; LUFFY, 2504.14945), ppo_clip at others") \
+    X(GRPO_SURROGATE_QUADRATIC, quadratic, TOKEN, 0, POSITIVE_BOUND(quadratic_eps), grpo_quadratic(w, advantage, s->quadratic_eps), \
+      "-A w + |A| (w - 1)^2/(2 quadratic_eps): best at 1 +- quadratic_eps, never clipped (CFPO, 2601.22801)") \
+    X(GRPO_SURROGATE_UNBOUNDED_POSITIVE, unbounded_positive, TOKEN, 0, NOTHING, \
+        grpo_unbounded_positive(w, advantage, range, s->clip_dual), \
       "A > 0: -A, with the gradient of -A l; A < 0: dual_clip (UP, 2607.06987, eq. 15)") \
     /* of a group */ \
     X(GRPO_SURROGATE_STANDARDISED, standardised, GROUP, 0, NOTHING, none, \
-      "(A_i - k z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + score_eps) (GIFT, 2510.23868)") \
-    X(GRPO_SURROGATE_TARGET, target, GROUP, GRPO_NEED_OLD_, POSITIVE(tau_pos), none, "-q_i log softmax(k s)_i, q = softmax(k o + " \
-      "A/tau_pos), o as y of logp_old: against nothing, unit sequence_mean or sequence_sum (TPO, 2604.06159)") \
-    X(GRPO_SURROGATE_HINGE, hinge, GROUP, 0, NOTHING, none, \
-      "1/P sum_b max(0, shift - k (s_i - s_b)) over the pairs of PAIRS (Click, 2306.03350)") \
+      "(A_i - k z_i)^2, z_i = (s_i - sg[mean s])/(sg[sample std s] + group_score_eps) (GIFT, 2510.23868)") \
+    X(GRPO_SURROGATE_TILTED_CROSS_ENTROPY, tilted_cross_entropy, GROUP, GRPO_NEED_OLD_, POSITIVE(advantage_temperature), none, \
+        "-q_i log softmax(k s)_i, q = softmax(k o + " \
+      "A/advantage_temperature), o as y of logp_old: behaviour none, unit sequence_mean or sequence_sum (TPO, 2604.06159)") \
+    X(GRPO_SURROGATE_PAIRWISE_HINGE, pairwise_hinge, GROUP, 0, NOTHING, none, \
+      "1/P sum_b max(0, hinge_margin - k (s_i - s_b)) over the pairs of PAIRWISE_LOGISTIC (Click, 2306.03350)") \
     X(GRPO_SURROGATE_REGRESSION, regression, GROUP, 0, NOTHING, none, \
       "STANDARDISED with mean and deviation differentiated too, A_i^2 of one response (Reg-GRPO, 2506.07464, eqs. 8-9)") \
     X(GRPO_SURROGATE_NONE, none, TOKEN, 0, NOTHING, none, "0: what else is paid for is all there is (TRPA, 2504.04524). Needs no ratio, " \
@@ -771,39 +786,43 @@ GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
 typedef enum { GRPO_SURROGATE_CHOICES(GRPO_ENUM_) } grpo_surrogate_kind;
 
 /* what the functions of a group call a response's score */
-#define GRPO_SCORE_CHOICES(X) \
-    X(GRPO_SCORE_LOG, log, "s = y") \
-    X(GRPO_SCORE_RATIO, ratio, "s = e^y")
-typedef enum { GRPO_SCORE_CHOICES(GRPO_ENUM_) } grpo_score_kind;
+#define GRPO_GROUP_SCORE_CHOICES(X) \
+    X(GRPO_GROUP_SCORE_LOG, log, "s = y") \
+    X(GRPO_GROUP_SCORE_RATIO, ratio, "s = e^y")
+typedef enum { GRPO_GROUP_SCORE_CHOICES(GRPO_ENUM_) } grpo_group_score_kind;
 
 #define GRPO_BOUNDS_CHOICES(X) \
     X(GRPO_BOUNDS_FIXED, fixed, "1 - eps_low, 1 + eps_high") \
     X(GRPO_BOUNDS_PROBABILITY, probability, "wider for tokens that were less probable, of ppo_clip, dual_clip and gppo (DCPO 2509.02333)") \
-    X(GRPO_BOUNDS_POSITION, position, "e^(-log_low s), e^(log_high s), e^(log_dual s), s = n^position_power at the n-th token that " \
+    X(GRPO_BOUNDS_POSITION, position, "e^(-log_low s), e^(log_high s), e^(log_clip_dual s), s = n^position_power at the n-th token that " \
       "counts of its response, of ppo_clip and dual_clip (CTPO 2605.07331)") \
-    X(GRPO_BOUNDS_GIVEN, given, "1 - batch.clip_low, 1 + batch.clip_high, of ppo_clip, dual_clip and gppo")
+    X(GRPO_BOUNDS_EXTERNAL, external, "1 - batch.eps_low, 1 + batch.eps_high, of ppo_clip, dual_clip and gppo")
 typedef enum { GRPO_BOUNDS_CHOICES(GRPO_ENUM_) } grpo_bounds_kind;
 
 typedef struct {
     grpo_surrogate_kind kind;
-    grpo_score_kind score;
+    grpo_group_score_kind group_score;
     grpo_bounds_kind bounds;
     double eps_low, eps_high;
+    double quadratic_eps;          /* quadratic, > 0: best at 1 +- this */
     double bound_cap;              /* bounds probability: the upper one is at most this; 0: none */
-    double log_low, log_high, log_dual;    /* bounds position, >= 0: of the log-ratio, at the first token */
-    double position_power;         /* in [-16, 16] */
-    double dual, dual_pos;         /* dual_pos: on 1/w where A > 0 (aspo); 0: none (gppo, aspo) */
-    double beta_low, beta_high;    /* gppo: 0 is PPO's clip of the gradient */
+    double log_low, log_high, log_clip_dual;    /* bounds position, >= 0: of the log-ratio, at the first token */
+    double position_power;                   /* in [-16, 16] */
+    double clip_dual, clip_dual_pos;         /* clip_dual_pos: on 1/w where A > 0 (aspo); 0: none (gppo, aspo) */
+    double gppo_beta_low, gppo_beta_high;    /* gppo: 0 is PPO's clip of the gradient */
     double weight_min, weight_max;
     double weight_min_neg, weight_max_neg;     /* dispo, where A < 0 */
     double tau_pos, tau_neg;
-    double k_pos, lambda_pos, k_neg, lambda_neg;
-    double strength;
-    double length_rate;            /* contrast_mean, contrast_lse */
-    double shift;                  /* logistic, hinge */
-    double shape;                  /* shaped, > 0 */
-    double margin;                 /* pairs, hinge, >= 0 */
-    double score_eps;              /* standardised, regression, >= 0 */
+    double advantage_temperature;  /* contrast, soft_pairs, match, match_js, target, > 0: of a softmax of the advantages */
+    double vespo_k_pos, vespo_lambda_pos, vespo_k_neg, vespo_lambda_neg;
+    double beta;
+    double reward_beta;            /* balance: of the advantage (FlowRL's beta) */
+    double length_decay;           /* contrast_mean, contrast_lse */
+    double logit_shift;            /* logistic, hinge */
+    double hinge_margin;           /* hinge */
+    double shaping_gamma;          /* shaped, > 0 */
+    double min_gap;                /* pairs, hinge, >= 0 */
+    double group_score_eps;        /* standardised, regression, >= 0 */
 } grpo_surrogate;
 
 typedef enum { GRPO_CLIP_NO, GRPO_CLIP_LOW, GRPO_CLIP_HIGH, GRPO_CLIP_DUAL } grpo_clip_side;
@@ -833,7 +852,7 @@ typedef struct { grpo_dd low, high, dual; } grpo_log_range;
 
 GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n);      /* CTPO's, at the n-th token */
 
-GRPO_FN grpo_term grpo_score(double advantage, double logp) {
+GRPO_FN grpo_term grpo_reinforce(double advantage, double logp) {
     return grpo_term_of_(grpo_times(-advantage, logp), 0, -advantage);
 }
 
@@ -875,7 +894,7 @@ GRPO_FN grpo_term grpo_ppo_clip(grpo_ratio w, double advantage, grpo_range range
 GRPO_FN grpo_term grpo_log_clip(grpo_ratio w, double advantage, grpo_log_range range);      /* dual_clip between bounds of the log-ratio */
 
 GRPO_FN grpo_term grpo_cispo(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
-    grpo_term t = grpo_score(grpo_times(grpo_within(w.value, weight_min, weight_max), advantage), logp);
+    grpo_term t = grpo_reinforce(grpo_times(grpo_within(w.value, weight_min, weight_max), advantage), logp);
     if (advantage != 0) t.clip = w.value < weight_min ? GRPO_CLIP_LOW : w.value > weight_max ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
     return t;
 }
@@ -902,7 +921,7 @@ GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
     return grpo_term_of_(-(4 / tau) * g.value * advantage, grpo_times(-4 * g.slope * advantage, w.value), 0);
 }
 
-GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape);
+GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shape);
 
 /* the term of the table; of shaped at tokens that are not selected.  A = 0 is worth 0, but for regressions */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp);
@@ -911,160 +930,164 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
  * What else is paid for?  At each token kl_coef u K - entropy_coef H, K an estimator of KL(policy || reference), H the entropy.  And
  * beside the terms, with divisors of their own: a likelihood over some tokens, and pairs of responses. */
 
-#define GRPO_KL_AGAINST_CHOICES(X) \
-    X(GRPO_KL_AGAINST_REF, ref, REF, "") \
-    X(GRPO_KL_AGAINST_OLD, old, OLD, "") \
-    X(GRPO_KL_AGAINST_ROLLOUT, rollout, ROLLOUT, "") \
-    X(GRPO_KL_AGAINST_TEACHER, teacher, TEACHER, "")
-typedef enum { GRPO_KL_AGAINST_CHOICES(GRPO_ENUM_) } grpo_kl_against_kind;
+#define GRPO_KL_REFERENCE_CHOICES(X) \
+    X(GRPO_KL_REFERENCE_REF, ref, REF, "") \
+    X(GRPO_KL_REFERENCE_OLD, old, OLD, "") \
+    X(GRPO_KL_REFERENCE_ROLLOUT, rollout, ROLLOUT, "") \
+    X(GRPO_KL_REFERENCE_TEACHER, teacher, TEACHER, "")
+typedef enum { GRPO_KL_REFERENCE_CHOICES(GRPO_ENUM_) } grpo_kl_reference_kind;
 
 #define GRPO_KL_GRADIENT_CHOICES(X) \
-    X(GRPO_KL_GRADIENT_OWN, own, "") \
-    X(GRPO_KL_GRADIENT_K2, k2, "value of K, gradient of k2: straight-through (verl's \"k3+\")") \
-    X(GRPO_KL_GRADIENT_NONE, none, "value of K, no gradient: what is left is that of u")
+    X(GRPO_KL_GRADIENT_EXACT, exact, "") \
+    X(GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2, straight_through_k2, "value of K, gradient of k2: straight-through (verl's \"k3+\")") \
+    X(GRPO_KL_GRADIENT_DETACHED, detached, "value of K, no gradient: what is left is that of u")
 typedef enum { GRPO_KL_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_kl_gradient_kind;
-#define GRPO_KL_RATIO_CHOICES(X) \
-    X(GRPO_KL_RATIO_NONE, none, "u = 1") \
-    X(GRPO_KL_RATIO_TOKEN, token, "u = e^d, d of axis 3 unclamped, differentiated: unbiased off-policy (DeepSeek-V3.2, 2512.02556)") \
-    X(GRPO_KL_RATIO_UNIT, unit, "u = the ratio of axis 3, differentiated (TRL at sequence level)") \
-    X(GRPO_KL_RATIO_SCORE, score, "u = e^(l - sg[l]): 1, with the gradient of the score function")
-typedef enum { GRPO_KL_RATIO_CHOICES(GRPO_ENUM_) } grpo_kl_ratio_kind;
+#define GRPO_KL_IMPORTANCE_WEIGHT_CHOICES(X) \
+    X(GRPO_KL_IMPORTANCE_WEIGHT_NONE, none, "u = 1") \
+    X(GRPO_KL_IMPORTANCE_WEIGHT_TOKEN, token, \
+        "u = e^d, d of axis 3 unclamped, differentiated: unbiased off-policy (DeepSeek-V3.2, 2512.02556)") \
+    X(GRPO_KL_IMPORTANCE_WEIGHT_LEVEL, level, "u = the ratio of axis 3, differentiated (TRL at sequence level)") \
+    X(GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION, score_function, "u = e^(l - sg[l]): 1, with the gradient of the score function")
+typedef enum { GRPO_KL_IMPORTANCE_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_kl_importance_weight_kind;
 #define GRPO_KL_ON_CHOICES(X) \
     X(GRPO_KL_ON_ALL, all, "") \
-    X(GRPO_KL_ON_SELECTED, selected, "at tokens with batch.selected (KL-Cov, 2505.22617)")
+    X(GRPO_KL_ON_SELECTED, selected, "at tokens with batch.kl_mask (KL-Cov, 2505.22617)")
 typedef enum { GRPO_KL_ON_CHOICES(GRPO_ENUM_) } grpo_kl_on_kind;
 
-/* likelihood_coef/D times the sum of -u h over D tokens of the batch */
-#define GRPO_LIKELIHOOD_CHOICES(X) \
-    X(GRPO_LIKELIHOOD_NONE, none, "") \
-    X(GRPO_LIKELIHOOD_CORRECT, correct, "of responses with batch.reward > 0 (VAPO, 2504.05118)") \
-    X(GRPO_LIKELIHOOD_POSITIVE, positive, "with A > 0 (OREAL, 2502.06781, as xtuner)") \
-    X(GRPO_LIKELIHOOD_SELECTED, selected, "with batch.selected (CHORD, 2508.11408: those of the demonstrations)") \
-    X(GRPO_LIKELIHOOD_ALL, all, "") \
-    X(GRPO_LIKELIHOOD_NOT_NEGATIVE, not_negative, "with A >= 0 (LLDS, 2512.04220)")
-typedef enum { GRPO_LIKELIHOOD_CHOICES(GRPO_ENUM_) } grpo_likelihood_kind;
+/* nll_coef/D times the sum of -u h over D tokens of the batch */
+#define GRPO_NLL_CHOICES(X) \
+    X(GRPO_NLL_NONE, none, "") \
+    X(GRPO_NLL_CORRECT, correct, "of responses with batch.reward > 0 (VAPO, 2504.05118)") \
+    X(GRPO_NLL_POSITIVE, positive, "with A > 0 (OREAL, 2502.06781, as xtuner)") \
+    X(GRPO_NLL_SELECTED, selected, "with batch.nll_mask (CHORD, 2508.11408: those of the demonstrations)") \
+    X(GRPO_NLL_ALL, all, "") \
+    X(GRPO_NLL_NOT_NEGATIVE, not_negative, "with A >= 0 (LLDS, 2512.04220)")
+typedef enum { GRPO_NLL_CHOICES(GRPO_ENUM_) } grpo_nll_kind;
 /* u, detached; p = e^l */
-#define GRPO_LIKELIHOOD_WEIGHT_CHOICES(X) \
-    X(GRPO_LIKELIHOOD_WEIGHT_NONE, none, "1") \
-    X(GRPO_LIKELIHOOD_WEIGHT_P, p, "p") \
-    X(GRPO_LIKELIHOOD_WEIGHT_P_NOT_P, p_not_p, "p (1 - p) (CHORD's phi)") \
-    X(GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE, teacher_gate, "sigmoid(likelihood_gain (logp_teacher - l)) (SDAR, 2605.15155)")
-typedef enum { GRPO_LIKELIHOOD_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_likelihood_weight_kind;
+#define GRPO_NLL_WEIGHT_CHOICES(X) \
+    X(GRPO_NLL_WEIGHT_NONE, none, "1") \
+    X(GRPO_NLL_WEIGHT_P, p, "p") \
+    X(GRPO_NLL_WEIGHT_P_ONE_MINUS_P, p_one_minus_p, "p (1 - p) (CHORD's phi)") \
+    X(GRPO_NLL_WEIGHT_TEACHER_GATE, teacher_gate, "sigmoid(nll_teacher_slope (logp_teacher - l)) (SDAR, 2605.15155)")
+typedef enum { GRPO_NLL_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_nll_weight_kind;
 /* h */
-#define GRPO_LIKELIHOOD_FORM_CHOICES(X) \
-    X(GRPO_LIKELIHOOD_FORM_LOGP, logp, "l") \
-    X(GRPO_LIKELIHOOD_FORM_TEACHER_GAP, teacher_gap, "l - logp_teacher (SDAR, 2605.15155)") \
-    X(GRPO_LIKELIHOOD_FORM_LOST, lost, "-max(logp_old - l, 0) (LLDS, 2512.04220)")
-typedef enum { GRPO_LIKELIHOOD_FORM_CHOICES(GRPO_ENUM_) } grpo_likelihood_form_kind;
+#define GRPO_NLL_FORM_CHOICES(X) \
+    X(GRPO_NLL_FORM_LOGP, logp, "l") \
+    X(GRPO_NLL_FORM_TEACHER_GAP, teacher_gap, "l - logp_teacher (SDAR, 2605.15155)") \
+    X(GRPO_NLL_FORM_DISPLACEMENT, displacement, "-max(logp_old - l, 0) (LLDS, 2512.04220)")
+typedef enum { GRPO_NLL_FORM_CHOICES(GRPO_ENUM_) } grpo_nll_form_kind;
 /* of form lost: tokens outside of what the gate lets pass add nothing and stay among the D */
-#define GRPO_LIKELIHOOD_GATE_CHOICES(X) \
-    X(GRPO_LIKELIHOOD_GATE_NONE, none, TOKEN, SUM, "") \
-    X(GRPO_LIKELIHOOD_GATE_SEQUENCE, sequence, SEQUENCE, SUM, \
+#define GRPO_NLL_GATE_CHOICES(X) \
+    X(GRPO_NLL_GATE_NONE, none, TOKEN, SUM, "") \
+    X(GRPO_NLL_GATE_SEQUENCE, sequence, SEQUENCE, SUM, \
       "responses whose logp_old - l sum to more than 0, over their tokens among the D (2512.04220)") \
-    X(GRPO_LIKELIHOOD_GATE_SEGMENT, segment, SEGMENT, SUM, "the same of segments: turns")
-typedef enum { GRPO_LIKELIHOOD_GATE_CHOICES(GRPO_ENUM_) } grpo_likelihood_gate_kind;
+    X(GRPO_NLL_GATE_SEGMENT, segment, SEGMENT, SUM, "the same of segments: turns")
+typedef enum { GRPO_NLL_GATE_CHOICES(GRPO_ENUM_) } grpo_nll_gate_kind;
 
-/* of gspo.h: pair_coef/D times the sum of log(1 + e^(-pair_beta (s_a - s_b))) over the D pairs of responses of one group with
- * reward_a - reward_b > pair_margin (AMIR-GRPO, 2601.03661) */
-#define GRPO_PAIRS_CHOICES(X) \
-    X(GRPO_PAIRS_NONE, none, "") \
-    X(GRPO_PAIRS_MARGIN, margin, "") \
-    X(GRPO_PAIRS_MARGIN_ELSE_SIGN, margin_else_sign, "where the step has no such pair pair_coef/N times the sum of log(1 + e^(-+s)) " \
+/* of gspo.h: preference_coef/D times the sum of log(1 + e^(-preference_beta (s_a - s_b))) over the D pairs of responses of one group with
+ * reward_a - reward_b > preference_min_gap (AMIR-GRPO, 2601.03661) */
+#define GRPO_PREFERENCE_CHOICES(X) \
+    X(GRPO_PREFERENCE_NONE, none, "") \
+    X(GRPO_PREFERENCE_PAIRWISE, pairwise, "") \
+    X(GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE, pairwise_else_pointwise, \
+        "where the step has no such pair preference_coef/N times the sum of log(1 + e^(-+s)) " \
       "over its N responses with tokens that count, - where the reward is > 0 (TRPA, 2504.04524)")
-typedef enum { GRPO_PAIRS_CHOICES(GRPO_ENUM_) } grpo_pairs_kind;
-#define GRPO_PAIR_SCORE_CHOICES(X) \
-    X(GRPO_PAIR_SCORE_REF, ref, "s = mean of l - logp_ref over the response") \
-    X(GRPO_PAIR_SCORE_FREE, free, "s = mean of l")
-typedef enum { GRPO_PAIR_SCORE_CHOICES(GRPO_ENUM_) } grpo_pair_score_kind;
+typedef enum { GRPO_PREFERENCE_CHOICES(GRPO_ENUM_) } grpo_preference_kind;
+#define GRPO_PREFERENCE_SCORE_CHOICES(X) \
+    X(GRPO_PREFERENCE_SCORE_REF, ref, "s = mean of l - logp_ref over the response") \
+    X(GRPO_PREFERENCE_SCORE_REFERENCE_FREE, reference_free, "s = mean of l")
+typedef enum { GRPO_PREFERENCE_SCORE_CHOICES(GRPO_ENUM_) } grpo_preference_score_kind;
 
 typedef struct {
     grpo_kl_kind kl;
-    grpo_kl_against_kind kl_against;       /* the reference that D = l - x is from */
+    grpo_kl_reference_kind kl_reference;       /* the reference that D = l - x is from */
     grpo_kl_on_kind kl_on;
     grpo_kl_gradient_kind kl_gradient;
-    grpo_kl_ratio_kind kl_ratio;
-    double kl_ratio_max;                   /* u at most this, derivative 0 where it binds; 0: none */
+    grpo_kl_importance_weight_kind kl_importance_weight;
+    double kl_importance_weight_max;                   /* u at most this, derivative 0 where it binds; 0: none */
     double kl_coef;
     double kl_clamp_log, kl_clamp_value;   /* |D| and |K| at most this, derivative 0 outside; 0: none */
     double entropy_coef;                   /* its gradient is grpo_output.dentropy */
-    grpo_likelihood_kind likelihood_on;
-    grpo_likelihood_weight_kind likelihood_weight;
-    grpo_likelihood_form_kind likelihood_form;
-    grpo_likelihood_gate_kind likelihood_gate;
-    double likelihood_gain;                /* of teacher_gate */
-    double likelihood_coef;
-    grpo_pairs_kind pairs;
-    grpo_pair_score_kind pair_score;
-    double pair_margin;                    /* >= 0 */
-    double pair_beta, pair_coef;
-    double pair_gain;                      /* >= 0; not 0: pair_beta is so many times as much where reward_a > 0 (TRPA's kappa) */
+    grpo_nll_kind nll_on;
+    grpo_nll_weight_kind nll_weight;
+    grpo_nll_form_kind nll_form;
+    grpo_nll_gate_kind nll_gate;
+    double nll_teacher_slope;                /* of teacher_gate */
+    double nll_coef;
+    grpo_preference_kind preference;
+    grpo_preference_score_kind preference_score;
+    double preference_min_gap;                    /* >= 0 */
+    double preference_beta, preference_coef;
+    double preference_kappa;                   /* >= 0; not 0: preference_beta is so many times as much where reward_a > 0 (TRPA's kappa) */
 } grpo_penalty;
 
-/* the KL part.  logp_ref: of kl_against; token_ratio: e^d at the token (kl_ratio token); unit: the ratio of axis 3 (kl_ratio unit) */
+/* the KL part.  logp_ref: of kl_reference; token_ratio: e^d at the token (kl_importance_weight token); unit: the ratio of axis 3
+ * (kl_importance_weight unit) */
 GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double unit) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_kl_term k;
     grpo_dd D;
     double u;
-    int in_log, moves = p->kl_ratio != GRPO_KL_RATIO_NONE;             /* is u differentiated? */
+    int in_log, moves = p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE;             /* is u differentiated? */
     if (p->kl == GRPO_KL_NONE || p->kl_coef == 0) return t;
     D = grpo_clamp(grpo_two_diff(logp, logp_ref), -p->kl_clamp_log, p->kl_clamp_log, &in_log);
-    k = grpo_kl(p->kl, D);
-    if (p->kl_gradient == GRPO_KL_GRADIENT_K2) k.derivative = D.hi;
-    if (p->kl_gradient == GRPO_KL_GRADIENT_NONE || !in_log) k.derivative = 0;
+    k = grpo_kl_estimate(p->kl, D);
+    if (p->kl_gradient == GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2) k.derivative = D.hi;
+    if (p->kl_gradient == GRPO_KL_GRADIENT_DETACHED || !in_log) k.derivative = 0;
     if (p->kl_clamp_value != 0 && fabs(k.value) > p->kl_clamp_value) {
         k.value = k.value < 0 ? -p->kl_clamp_value : p->kl_clamp_value;
         k.derivative = 0;
     }
-    u = p->kl_ratio == GRPO_KL_RATIO_TOKEN ? token_ratio : p->kl_ratio == GRPO_KL_RATIO_UNIT ? unit : 1;
-    if (p->kl_ratio_max != 0 && u > p->kl_ratio_max) { u = p->kl_ratio_max; moves = 0; }
+    u = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN ? token_ratio
+        : p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL ? unit : 1;
+    if (p->kl_importance_weight_max != 0 && u > p->kl_importance_weight_max) { u = p->kl_importance_weight_max; moves = 0; }
     u *= p->kl_coef;
     t.value = grpo_times(u, k.value);
     t.d_logp = grpo_times(u, k.derivative);
-    if (moves && p->kl_ratio == GRPO_KL_RATIO_UNIT) t.d_log_ratio = t.value;
+    if (moves && p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL) t.d_log_ratio = t.value;
     else if (moves) t.d_logp = grpo_plus(t.d_logp, t.value);                             /* du = u dl */
     return t;
 }
 
 /* -u h and its derivative by l */
-GRPO_FN grpo_term grpo_likelihood(const grpo_penalty *p, double logp, double logp_old, double logp_teacher);
+GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, double logp_teacher);
 
 /* ======== axis 6: weight ==========================================================================================================
  * Which tokens and sequences count, and how much?  The surrogate is multiplied by M v g: v = importance weight of old over rollout
  * policy, g that of the policy over old, M = 0 for tokens dropped by trust, off_policy or selected, else 1; all detached. */
 
-#define GRPO_TRUNCATED_CHOICES(X) \
-    X(GRPO_TRUNCATED_KEEP, keep, "") \
-    X(GRPO_TRUNCATED_MASK, mask, "")
-typedef enum { GRPO_TRUNCATED_CHOICES(GRPO_ENUM_) } grpo_truncated_kind;      /* mask: DAPO's overlong filtering */
-#define GRPO_CORRECTION_CHOICES(X) \
-    X(GRPO_CORRECTION_NONE, none, "") \
-    X(GRPO_CORRECTION_TRUNCATE, truncate, "clip(v, low, high): TIS") \
-    X(GRPO_CORRECTION_MASK, mask, "v inside [low, high], else 0: MIS, IcePop (2510.18855)") \
-    X(GRPO_CORRECTION_REJECT, reject, "1 inside, else 0: rejection sampling")
-typedef enum { GRPO_CORRECTION_CHOICES(GRPO_ENUM_) } grpo_correction_kind;
-#define GRPO_CORRECTION_UNIT_CHOICES(X) \
-    X(GRPO_CORRECTION_TOKEN, token, TOKEN, SUM, "e^q_t, q = logp_old - logp_rollout") \
-    X(GRPO_CORRECTION_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "e^(sum q)") \
-    X(GRPO_CORRECTION_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "e^(mean q), geometric") \
-    X(GRPO_CORRECTION_SEGMENT_SUM, segment_sum, SEGMENT, SUM, "the same over t's segment") \
-    X(GRPO_CORRECTION_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "")
-typedef enum { GRPO_CORRECTION_UNIT_CHOICES(GRPO_ENUM_) } grpo_correction_unit;
-/* g, clipped to [drift_low, drift_high] */
-#define GRPO_DRIFT_CHOICES(X) \
-    X(GRPO_DRIFT_NONE, none, TOKEN, SUM, "1") \
-    X(GRPO_DRIFT_TOKEN, token, TOKEN, SUM, "e^(logp - logp_old)") \
-    X(GRPO_DRIFT_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "e^(sum of logp - logp_old) (FlowRL, 2509.15207)") \
-    X(GRPO_DRIFT_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "e^(mean of it)")
-typedef enum { GRPO_DRIFT_CHOICES(GRPO_ENUM_) } grpo_drift_kind;
-#define GRPO_CORRECTION_NORM_CHOICES(X) \
-    X(GRPO_CORRECTION_NORM_NONE, none, "") \
-    X(GRPO_CORRECTION_NORM_MEAN, mean, "v over its mean in the batch: of tokens, or of responses where the unit is one (verl)")
-typedef enum { GRPO_CORRECTION_NORM_CHOICES(GRPO_ENUM_) } grpo_correction_norm;
-#define GRPO_REJECTED_CHOICES(X) \
-    X(GRPO_REJECTED_ZERO_WEIGHT, zero_weight, "surrogate times 0; divisors and penalty keep the token (IcePop)") \
-    X(GRPO_REJECTED_UNMASK, unmask, "the token leaves the mask altogether (verl)")
-typedef enum { GRPO_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rejected_kind;
+#define GRPO_WEIGHT_TRUNCATED_CHOICES(X) \
+    X(GRPO_WEIGHT_TRUNCATED_KEEP, keep, "") \
+    X(GRPO_WEIGHT_TRUNCATED_MASK, mask, "")
+typedef enum { GRPO_WEIGHT_TRUNCATED_CHOICES(GRPO_ENUM_) } grpo_weight_truncated_kind;      /* mask: DAPO's overlong filtering */
+#define GRPO_ROLLOUT_IS_CHOICES(X) \
+    X(GRPO_ROLLOUT_IS_NONE, none, "") \
+    X(GRPO_ROLLOUT_IS_TRUNCATE, truncate, "clip(v, low, high): TIS") \
+    X(GRPO_ROLLOUT_IS_MASK, mask, "v inside [low, high], else 0: MIS, IcePop (2510.18855)") \
+    X(GRPO_ROLLOUT_IS_REJECT, reject, "1 inside, else 0: rejection sampling")
+typedef enum { GRPO_ROLLOUT_IS_CHOICES(GRPO_ENUM_) } grpo_rollout_is_kind;
+#define GRPO_ROLLOUT_IS_LEVEL_CHOICES(X) \
+    X(GRPO_ROLLOUT_IS_LEVEL_TOKEN, token, TOKEN, SUM, "e^q_t, q = logp_old - logp_rollout") \
+    X(GRPO_ROLLOUT_IS_LEVEL_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "e^(sum q)") \
+    X(GRPO_ROLLOUT_IS_LEVEL_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "e^(mean q), geometric") \
+    X(GRPO_ROLLOUT_IS_LEVEL_SEGMENT_SUM, segment_sum, SEGMENT, SUM, "the same over t's segment") \
+    X(GRPO_ROLLOUT_IS_LEVEL_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "")
+typedef enum { GRPO_ROLLOUT_IS_LEVEL_CHOICES(GRPO_ENUM_) } grpo_rollout_is_level_kind;
+/* g, clipped to [policy_is_low, policy_is_high] */
+#define GRPO_POLICY_IS_CHOICES(X) \
+    X(GRPO_POLICY_IS_NONE, none, TOKEN, SUM, "1") \
+    X(GRPO_POLICY_IS_TOKEN, token, TOKEN, SUM, "e^(logp - logp_old)") \
+    X(GRPO_POLICY_IS_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "e^(sum of logp - logp_old) (FlowRL, 2509.15207)") \
+    X(GRPO_POLICY_IS_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "e^(mean of it)")
+typedef enum { GRPO_POLICY_IS_CHOICES(GRPO_ENUM_) } grpo_policy_is_kind;
+#define GRPO_ROLLOUT_IS_NORM_CHOICES(X) \
+    X(GRPO_ROLLOUT_IS_NORM_NONE, none, "") \
+    X(GRPO_ROLLOUT_IS_NORM_MEAN, mean, "v over its mean in the batch: of tokens, or of responses where the unit is one (verl)")
+typedef enum { GRPO_ROLLOUT_IS_NORM_CHOICES(GRPO_ENUM_) } grpo_rollout_is_norm_kind;
+#define GRPO_ROLLOUT_REJECTED_CHOICES(X) \
+    X(GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT, zero_weight, "surrogate times 0; divisors and penalty keep the token (IcePop)") \
+    X(GRPO_ROLLOUT_REJECTED_UNMASK, unmask, "the token leaves the mask altogether (verl)")
+typedef enum { GRPO_ROLLOUT_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rollout_rejected_kind;
 
 /* which tokens are dropped; x = log-probability in the ratio's denominator, p = e^l, p0 = e^x, w and y of axis 3, lo = trust_low, hi =
  * trust_high */
@@ -1077,143 +1100,148 @@ typedef enum { GRPO_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rejected_kind;
     X(GRPO_TRUST_PROBABILITY_BOTH, probability_both, "|p - p0| > hi") \
     X(GRPO_TRUST_BINARY_KL, binary_kl, "p moved the way A wants and KL((p0, 1 - p0) || (p, 1 - p)) > hi (A > 0) or lo (A < 0) (DPPO-KL)") \
     X(GRPO_TRUST_K2, k2, "(l - x)^2/2 > hi") \
-    X(GRPO_TRUST_RING, ring, "w outside [1 - lo, 1 + hi], but not where A >= 0 and w <= 1 - ring_low, or A <= 0 and w >= 1 + " \
-      "ring_high (REC, 2509.24203)")
+    X(GRPO_TRUST_RING, ring, "w outside [1 - lo, 1 + hi], but not where A >= 0 and w <= 1 - rec_outer_low, or A <= 0 and w >= 1 + " \
+      "rec_outer_high (REC, 2509.24203)")
 typedef enum { GRPO_TRUST_CHOICES(GRPO_ENUM_) } grpo_trust_kind;
-#define GRPO_OFF_POLICY_CHOICES(X) \
-    X(GRPO_OFF_POLICY_NONE, none, NOBODY, "") \
-    X(GRPO_OFF_POLICY_OLD, old, OLD, "drop tokens with A < 0 where a sequence's mean of logp_old - logp is above off_policy_max " \
+#define GRPO_OFF_POLICY_MASK_CHOICES(X) \
+    X(GRPO_OFF_POLICY_MASK_NONE, none, NOBODY, "") \
+    X(GRPO_OFF_POLICY_MASK_OLD, old, OLD, \
+        "drop tokens with A < 0 where a sequence's mean of logp_old - logp is above off_policy_mask_threshold " \
       "(2512.02556)") \
-    X(GRPO_OFF_POLICY_ROLLOUT, rollout, ROLLOUT, "the same from logp_rollout") \
-    X(GRPO_OFF_POLICY_TOTAL_VARIATION, total_variation, ROLLOUT, \
+    X(GRPO_OFF_POLICY_MASK_ROLLOUT, rollout, ROLLOUT, "the same from logp_rollout") \
+    X(GRPO_OFF_POLICY_MASK_TOTAL_VARIATION, total_variation, ROLLOUT, \
       "drop tokens with q A > 0 where a sequence's mean of |e^q - 1| is above it (VACO, 2603.01365)")
-typedef enum { GRPO_OFF_POLICY_CHOICES(GRPO_ENUM_) } grpo_off_policy_kind;
+typedef enum { GRPO_OFF_POLICY_MASK_CHOICES(GRPO_ENUM_) } grpo_off_policy_mask_kind;
 #define GRPO_SELECTED_CHOICES(X) \
     X(GRPO_SELECTED_ALL, all, "") \
     X(GRPO_SELECTED_KEEP, keep, "drop tokens without batch.selected (high-entropy tokens only, 2506.01939)") \
     X(GRPO_SELECTED_DROP, drop, "drop tokens with it (Clip-Cov, 2505.22617)")
 typedef enum { GRPO_SELECTED_CHOICES(GRPO_ENUM_) } grpo_selected_kind;
 
-/* grounds for rejection besides the correction's band: a statistic of q, pooled over a unit, outside [reject_low, reject_high] */
-#define GRPO_REJECT_CHOICES(X) \
-    X(GRPO_REJECT_NONE, none, "") \
-    X(GRPO_REJECT_RATIO, ratio, "e^(pooled q)") \
-    X(GRPO_REJECT_K2, k2, "q^2/2") \
-    X(GRPO_REJECT_K3, k3, "e^q - 1 - q") \
-    X(GRPO_REJECT_PROBABILITY, probability, "e^logp_old - e^logp_rollout") \
-    X(GRPO_REJECT_EXP_ABS, exp_abs, "e^|q| (NeMo-RL's probability error of a sequence)")
-typedef enum { GRPO_REJECT_CHOICES(GRPO_ENUM_) } grpo_reject_kind;
-#define GRPO_REJECT_UNIT_CHOICES(X) \
-    X(GRPO_REJECT_TOKEN, token, TOKEN, SUM, "") \
-    X(GRPO_REJECT_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "") \
-    X(GRPO_REJECT_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "") \
-    X(GRPO_REJECT_SEQUENCE_MAX, sequence_max, SEQUENCE, MAX, "") \
-    X(GRPO_REJECT_SEGMENT_SUM, segment_sum, SEGMENT, SUM, "") \
-    X(GRPO_REJECT_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "") \
-    X(GRPO_REJECT_SEGMENT_MAX, segment_max, SEGMENT, MAX, "")
-typedef enum { GRPO_REJECT_UNIT_CHOICES(GRPO_ENUM_) } grpo_reject_unit;
+/* grounds for rejection besides the correction's band: a statistic of q, pooled over a unit, outside [rollout_rs_low, rollout_rs_high] */
+#define GRPO_ROLLOUT_RS_CHOICES(X) \
+    X(GRPO_ROLLOUT_RS_NONE, none, "") \
+    X(GRPO_ROLLOUT_RS_RATIO, ratio, "e^(pooled q)") \
+    X(GRPO_ROLLOUT_RS_K2, k2, "q^2/2") \
+    X(GRPO_ROLLOUT_RS_K3, k3, "e^q - 1 - q") \
+    X(GRPO_ROLLOUT_RS_PROBABILITY, probability, "e^logp_old - e^logp_rollout") \
+    X(GRPO_ROLLOUT_RS_EXP_ABS, exp_abs, "e^|q| (NeMo-RL's probability error of a sequence)")
+typedef enum { GRPO_ROLLOUT_RS_CHOICES(GRPO_ENUM_) } grpo_rollout_rs_kind;
+#define GRPO_ROLLOUT_RS_LEVEL_CHOICES(X) \
+    X(GRPO_ROLLOUT_RS_LEVEL_TOKEN, token, TOKEN, SUM, "") \
+    X(GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "") \
+    X(GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "") \
+    X(GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MAX, sequence_max, SEQUENCE, MAX, "") \
+    X(GRPO_ROLLOUT_RS_LEVEL_SEGMENT_SUM, segment_sum, SEGMENT, SUM, "") \
+    X(GRPO_ROLLOUT_RS_LEVEL_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "") \
+    X(GRPO_ROLLOUT_RS_LEVEL_SEGMENT_MAX, segment_max, SEGMENT, MAX, "")
+typedef enum { GRPO_ROLLOUT_RS_LEVEL_CHOICES(GRPO_ENUM_) } grpo_rollout_rs_level_kind;
 
-#define GRPO_FUTURE_CHOICES(X) \
-    X(GRPO_FUTURE_NONE, none, "") \
-    X(GRPO_FUTURE_DECAYED, decayed, "v times clip(e^F, future_low, future_high), F = sum over k >= t of 2^(-(k - t)/half_life) d_k, " \
+#define GRPO_FIPO_CHOICES(X) \
+    X(GRPO_FIPO_NONE, none, "") \
+    X(GRPO_FIPO_DECAYED, decayed, "v times clip(e^F, fipo_low, fipo_high), F = sum over k >= t of 2^(-(k - t)/half_life) d_k, " \
       "d = logp - logp_old; positions count, masked ones too (FIPO, 2603.19835)")
-typedef enum { GRPO_FUTURE_CHOICES(GRPO_ENUM_) } grpo_future_kind;
-#define GRPO_GIVEN_CHOICES(X) \
-    X(GRPO_GIVEN_NONE, none, "") \
-    X(GRPO_GIVEN_POLICY, policy, "batch.weight multiplies v") \
-    X(GRPO_GIVEN_TERM, term, "batch.weight multiplies the whole term")
-typedef enum { GRPO_GIVEN_CHOICES(GRPO_ENUM_) } grpo_given_kind;
+typedef enum { GRPO_FIPO_CHOICES(GRPO_ENUM_) } grpo_fipo_kind;
+#define GRPO_EXTERNAL_CHOICES(X) \
+    X(GRPO_EXTERNAL_NONE, none, "") \
+    X(GRPO_EXTERNAL_POLICY, policy, "batch.external_weight multiplies v") \
+    X(GRPO_EXTERNAL_TERM, term, "batch.external_weight multiplies the whole term")
+typedef enum { GRPO_EXTERNAL_CHOICES(GRPO_ENUM_) } grpo_external_kind;
 
 typedef struct {
-    grpo_truncated_kind truncated;
+    grpo_weight_truncated_kind truncated;
     grpo_trust_kind trust;
     double trust_low, trust_high;
-    double ring_low, ring_high;
-    grpo_off_policy_kind off_policy;
-    double off_policy_max;
+    double rec_outer_low, rec_outer_high;
+    grpo_off_policy_mask_kind off_policy_mask;
+    double off_policy_mask_threshold;
     grpo_selected_kind selected;
-    grpo_correction_kind correction;
-    grpo_correction_unit correction_unit;
-    double correction_low, correction_high;
-    double correction_clamp;                  /* |q| at most this; 0: none */
-    grpo_correction_norm correction_norm;
-    grpo_drift_kind drift;
-    double drift_low, drift_high;
-    grpo_reject_kind reject;
-    grpo_reject_unit reject_unit;
-    double reject_low, reject_high;
-    double veto;                              /* a sequence with a token e^q below this is rejected whole; 0: none */
-    grpo_rejected_kind rejected;
-    grpo_future_kind future;
-    double future_half_life;                  /* tokens */
-    double future_max;                        /* tokens with e^d above this add nothing to F; 0: none */
-    double future_low, future_high;
-    double future_safe;                       /* A < 0 and e^d above this: the factor is clipped to the next two as well; 0: never */
-    double future_safe_low, future_safe_high;
-    grpo_given_kind given;
+    grpo_rollout_is_kind rollout_is;
+    grpo_rollout_is_level_kind rollout_is_level;
+    double rollout_is_low, rollout_is_high;
+    double rollout_clamp;                  /* |q| at most this; 0: none */
+    grpo_rollout_is_norm_kind rollout_is_norm;
+    grpo_policy_is_kind policy_is;
+    double policy_is_low, policy_is_high;
+    grpo_rollout_rs_kind rollout_rs;
+    grpo_rollout_rs_level_kind rollout_rs_level;
+    double rollout_rs_low, rollout_rs_high;
+    double rollout_veto;                              /* a sequence with a token e^q below this is rejected whole; 0: none */
+    grpo_rollout_rejected_kind rollout_rejected;
+    grpo_fipo_kind fipo;
+    double fipo_half_life;        /* tokens */
+    double fipo_ratio_max;        /* tokens with e^d above this add nothing to F; 0: none */
+    double fipo_low, fipo_high;
+    double fipo_safe_ratio;                       /* A < 0 and e^d above this: the factor is clipped to the next two as well; 0: never */
+    double fipo_safe_low, fipo_safe_high;
+    grpo_external_kind external;
 } grpo_weight;
 
-GRPO_FN int grpo_trusts(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old);      /* 0: dropped */
+GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old);      /* 0: dropped */
 
 /* q = old - rollout after its clamp */
-GRPO_FN grpo_dd grpo_reject_statistic(grpo_reject_kind kind, grpo_dd q, double logp_old, double logp_rollout);
-GRPO_FN int grpo_accepts(const grpo_weight *c, grpo_dd pooled);        /* is the pooled statistic inside its bounds? */
+GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout);
+GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled);        /* is the pooled statistic inside its bounds? */
 
-typedef struct { double value; int inside; } grpo_corrected;      /* the weight, and whether v was inside [low, high] */
+typedef struct { double value; int inside; } grpo_rollout_is_weight;      /* the weight, and whether v was inside [low, high] */
 
 /* v must be e^log_v; comparisons are made on the logarithm */
-GRPO_FN grpo_corrected grpo_correct(const grpo_weight *c, grpo_ratio v) {
-    const int below = v.log < log(c->correction_low), above = v.log > log(c->correction_high);
-    grpo_corrected r = { 1, !below && !above };
-    switch (c->correction) {
-    case GRPO_CORRECTION_TRUNCATE: r.value = below ? c->correction_low : above ? c->correction_high : v.value; break;
-    case GRPO_CORRECTION_MASK:     r.value = r.inside ? v.value : 0; break;
-    case GRPO_CORRECTION_REJECT:   r.value = r.inside ? 1 : 0; break;
+GRPO_FN grpo_rollout_is_weight grpo_rollout_is(const grpo_weight *c, grpo_ratio v) {
+    const int below = v.log < log(c->rollout_is_low), above = v.log > log(c->rollout_is_high);
+    grpo_rollout_is_weight r = { 1, !below && !above };
+    switch (c->rollout_is) {
+    case GRPO_ROLLOUT_IS_TRUNCATE: r.value = below ? c->rollout_is_low : above ? c->rollout_is_high : v.value; break;
+    case GRPO_ROLLOUT_IS_MASK:     r.value = r.inside ? v.value : 0; break;
+    case GRPO_ROLLOUT_IS_REJECT:   r.value = r.inside ? 1 : 0; break;
     default:                       r.inside = 1; break;
     }
     return r;
 }
 
-GRPO_FN double grpo_drift(const grpo_weight *c, grpo_dd log_ratio);    /* g of a log-ratio */
-GRPO_FN grpo_dd grpo_future_decay(double half_life);                   /* of F from one position to the next */
+GRPO_FN double grpo_policy_is(const grpo_weight *c, grpo_dd log_ratio);    /* g of a log-ratio */
+GRPO_FN grpo_dd grpo_fipo_decay(double half_life);                         /* of F from one position to the next */
 
 /* FIPO's factor on v, from F; token_ratio: e^d */
-GRPO_FN double grpo_future_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage);
+GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage);
 
 /* ======== axis 7: aggregation =====================================================================================================
  * Divided by what?  loss = sum of terms times the coefficient.  N sequences, T_i tokens that count, C = constant. */
 
 #define GRPO_AGGREGATION_CHOICES(X) \
-    X(GRPO_TOKEN_SUM, token_sum, "1") \
-    X(GRPO_TOKEN_MEAN, token_mean, "1/sum T (DAPO)") \
-    X(GRPO_SEQ_MEAN_TOKEN_MEAN, seq_mean_token_mean, "1/(N T_i) (GRPO, GSPO)") \
-    X(GRPO_SEQ_MEAN_TOKEN_SUM, seq_mean_token_sum, "1/N") \
-    X(GRPO_SEQ_MEAN_CONSTANT, seq_mean_constant, "1/(N C) (Dr.GRPO)") \
-    X(GRPO_CONSTANT, constant, "1/C (verl's seq-mean-token-sum-norm)") \
-    X(GRPO_GROUP_MEAN_TOKEN_MEAN, group_mean_token_mean, "1/(groups * tokens of the group) (ScaleRL's prompt average)") \
-    X(GRPO_SEQ_MEAN_LENGTH_POWER, seq_mean_length_power, "T_i^(power - 1)/N: token mean at power 0, token sum at 1") \
-    X(GRPO_SEQ_SUM_TOKEN_MEAN, seq_sum_token_mean, "1/T_i") \
-    X(GRPO_GROUP_MEAN, group_mean, "1/(groups * T_i): mean over groups of the sum over responses of token means (GVPO, REAL)") \
-    X(GRPO_GROUP_MEAN_SEQ_MEAN, group_mean_seq_mean, "1/(groups * responses of the group * T_i)") \
-    X(GRPO_TOKEN_MEAN_BY_SIGN, token_mean_by_sign, "1/(tokens with A > 0) at those, 1/(the others) at the others (OREAL, 2502.06781, " \
+    X(GRPO_AGGREGATION_TOKEN_SUM, token_sum, "1") \
+    X(GRPO_AGGREGATION_TOKEN_MEAN, token_mean, "1/sum T (DAPO)") \
+    X(GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN, seq_mean_token_mean, "1/(N T_i) (GRPO, GSPO)") \
+    X(GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM, seq_mean_token_sum, "1/N") \
+    X(GRPO_AGGREGATION_SEQ_MEAN_CONSTANT, seq_mean_constant, "1/(N C) (Dr.GRPO)") \
+    X(GRPO_AGGREGATION_CONSTANT, constant, "1/C (verl's seq-mean-token-sum-norm)") \
+    X(GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN, group_mean_token_mean, "1/(groups * tokens of the group) (ScaleRL's prompt average)") \
+    X(GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER, seq_mean_length_power, "T_i^(power - 1)/N: token mean at power 0, token sum at 1") \
+    X(GRPO_AGGREGATION_SEQ_SUM_TOKEN_MEAN, seq_sum_token_mean, "1/T_i") \
+    X(GRPO_AGGREGATION_GROUP_MEAN, group_mean, "1/(groups * T_i): mean over groups of the sum over responses of token means (GVPO, REAL)") \
+    X(GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN, group_mean_seq_mean, "1/(groups * responses of the group * T_i)") \
+    X(GRPO_AGGREGATION_TOKEN_MEAN_BY_SIGN, token_mean_by_sign, \
+        "1/(tokens with A > 0) at those, 1/(the others) at the others (OREAL, 2502.06781, " \
       "as xtuner)") \
-    X(GRPO_SEQ_MEAN_SEGMENT_MEAN, seq_mean_segment_mean, "1/(N K_i n), K_i segments with tokens that count, n of them in t's segment " \
+    X(GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN, seq_mean_segment_mean, \
+        "1/(N K_i n), K_i segments with tokens that count, n of them in t's segment " \
       "(RLinf's turns)") \
-    X(GRPO_SEQ_MEAN_BY_SIGN, seq_mean_by_sign, "1/(T_i n), n the responses of i's sign: A > 0 at the first token that counts, or not " \
+    X(GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN, seq_mean_by_sign, \
+        "1/(T_i n), n the responses of i's sign: A > 0 at the first token that counts, or not " \
       "(VPD, 2605.15113)") \
-    X(GRPO_TOKEN_MEAN_VARIED, token_mean_varied, "1/(tokens of groups with max - min of batch.reward > 1e-6), of every token " \
+    X(GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD, token_mean_nonzero_std, \
+        "1/(tokens of groups with max - min of batch.reward > 1e-6), of every token " \
       "(DAPO-ZV); 1 if none")
 typedef enum { GRPO_AGGREGATION_CHOICES(GRPO_ENUM_) } grpo_aggregation_kind;
-#define GRPO_EMPTY_CHOICES(X) \
-    X(GRPO_EMPTY_COUNT, count, "") \
-    X(GRPO_EMPTY_SKIP, skip, "")
-typedef enum { GRPO_EMPTY_CHOICES(GRPO_ENUM_) } grpo_empty_kind;      /* do sequences (groups) without tokens count in N? */
+#define GRPO_EMPTY_SEQUENCES_CHOICES(X) \
+    X(GRPO_EMPTY_SEQUENCES_KEEP, keep, "") \
+    X(GRPO_EMPTY_SEQUENCES_DROP, drop, "")
+typedef enum { GRPO_EMPTY_SEQUENCES_CHOICES(GRPO_ENUM_) } grpo_empty_sequences_kind;  /* do sequences (groups) without tokens count in N? */
 
 typedef struct {
     grpo_aggregation_kind kind;
     double constant;
     double power;
-    grpo_empty_kind empty;
+    grpo_empty_sequences_kind empty_sequences;
 } grpo_aggregation;
 
 /* ======== the objective ========================================================================================================== */
@@ -1247,10 +1275,10 @@ typedef struct {
 
 #ifndef GRPO_NO_ROWS                  /* of grpo_rows.h */
 /* a published objective.  paper: arXiv id where there is one; equations: its numbers, or what it calls them.  What a row sets are the
- * fields whose grpo_objective_get of its grpo_objective_of is not 0: all else is the first choice or 0. */
+ * fields whose grpo_objective_get of its grpo_objective_from_preset is not 0: all else is the first choice or 0. */
 typedef struct { const char *name, *paper, *equations, *summary; } grpo_preset;
 const grpo_preset *grpo_presets(int *count);
-grpo_objective grpo_objective_of(const grpo_preset *preset);                         /* of one of grpo_presets */
+grpo_objective grpo_objective_from_preset(const grpo_preset *preset);                         /* of one of grpo_presets */
 grpo_status grpo_objective_named(const char *name, grpo_objective *obj);
 #endif
 const grpo_field *grpo_fields(int *count);
@@ -1284,30 +1312,34 @@ typedef struct {
     const grpo_real *logp_old;        /* under the policy at the start of the update */
     const grpo_real *logp_ref;        /* under the frozen reference */
     const grpo_real *logp_rollout;    /* under the engine that sampled */
-    const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_against, likelihood_* and, finite, by advantage.teacher_* */
+    const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_reference, likelihood_* and, finite, by advantage.teacher_* */
     const grpo_real *entropy;         /* nats; reported; read by advantage.entropy and penalty.entropy_coef */
     const grpo_real *value;           /* critic */
     const grpo_real *step_reward;     /* read where step_end */
-    const uint8_t *step_end;          /* last token of a step; segments end there too, masked tokens' flags count for them */
+    const uint8_t *step_end;          /* last token of a step */
+    const uint8_t *segment_end;       /* last token of a segment (a turn); masked tokens' flags count */
     const uint8_t *mask;              /* 0: the token takes part in nothing; NULL: all count */
-    const uint8_t *selected;          /* by entropy, covariance, at random ...: read by weight.selected, penalty.kl_on, likelihood_on,
-                                         advantage.marked and surrogate.kind shaped */
-    const int64_t *state;             /* where the step started from (an observation, a node of a prefix tree ...): read where step_end;
-                                         for advantage.credit prefix_tree what the token is: read everywhere */
-    const grpo_real *probability_squares;     /* sum over the vocabulary of the squared probabilities under the old policy */
+    const uint8_t *selected;          /* by entropy, covariance, at random ...: read by weight.selected */
+    const uint8_t *kl_mask;           /* of the tokens that pay the KL: read by penalty.kl_on */
+    const uint8_t *nll_mask;          /* of demonstrations: read by penalty.nll_on selected */
+    const uint8_t *marked;            /* read by advantage.marked */
+    const uint8_t *shaping_mask;      /* of tokens from another policy, or with a hint: read by surrogate.kind shaped */
+    const int64_t *state;             /* where the step started from (an observation ...): read where step_end */
+    const int64_t *token_id;          /* what the token is: read by advantage.credit prefix_tree */
+    const grpo_real *sum_pi_squared;     /* sum over the vocabulary of the squared probabilities under the old policy */
     /* per sequence */
     const grpo_real *reward;
     const grpo_real *rewards;         /* (sequences, n_rewards); read where advantage.rewards is each */
     int64_t n_rewards;                /* 1 .. GRPO_MAX_REWARDS */
     const grpo_real *reward_weight;   /* (n_rewards); NULL: all 1 */
     const uint8_t *truncated;         /* generation was cut off */
-    const uint8_t *outside;           /* read by advantage.outside; NULL: nobody */
+    const uint8_t *excluded;          /* read by advantage.excluded; NULL: nobody */
     /* per group */
     const grpo_real *baseline;
-    const grpo_real *log_z;           /* log of the partition function, learned (surrogate balance) */
+    const grpo_real *log_partition;           /* log of the partition function, learned (surrogate balance) */
     /* per token */
-    const grpo_real *weight;          /* finite, not negative; read by weight.given */
-    const grpo_real *clip_low, *clip_high;    /* 0 <= clip_low <= 1, 0 <= clip_high: of surrogate.bounds given */
+    const grpo_real *external_weight;          /* finite, not negative; read by weight.external */
+    const grpo_real *eps_low, *eps_high;    /* 0 <= clip_low <= 1, 0 <= clip_high: of surrogate.bounds given */
 } grpo_batch;
 
 /* The batch's arrays by their members: what one element is of, what its numbers may be, the stages' needs that read it (GRPO_NEED_*_), and
@@ -1321,19 +1353,25 @@ typedef struct {
     X(entropy, TOKEN, FINITE, GRPO_NEED_ENTROPY_, 0) \
     X(value, TOKEN, MODERATE, GRPO_NEED_VALUE_, 0) \
     X(step_end, FLAG, FINITE, GRPO_NEED_STEP_END_, 0) \
+    X(segment_end, FLAG, FINITE, GRPO_NEED_SEGMENT_END_, 0) \
     X(step_reward, STEP, MODERATE, GRPO_NEED_STEP_, 0) \
     X(selected, FLAG, FINITE, GRPO_NEED_SELECTED_, 0) \
+    X(kl_mask, FLAG, FINITE, GRPO_NEED_KL_MASK_, 0) \
+    X(nll_mask, FLAG, FINITE, GRPO_NEED_NLL_MASK_, 0) \
+    X(marked, FLAG, FINITE, GRPO_NEED_MARKED_, 0) \
+    X(shaping_mask, FLAG, FINITE, GRPO_NEED_SHAPING_MASK_, 0) \
     X(state, FLAG, FINITE, GRPO_NEED_STATE_, 0) \
-    X(probability_squares, TOKEN, MODERATE, GRPO_NEED_SQUARES_, 0) \
+    X(token_id, FLAG, FINITE, GRPO_NEED_TOKEN_ID_, 0) \
+    X(sum_pi_squared, TOKEN, MODERATE, GRPO_NEED_SQUARES_, 0) \
     X(reward, SEQUENCE, MODERATE, GRPO_NEED_REWARD_, 0) \
     X(rewards, COLUMNS, MODERATE, GRPO_NEED_REWARDS_, 0) \
     X(reward_weight, COLUMN, MODERATE, GRPO_NEED_REWARDS_, 0) \
     X(truncated, FLAG, FINITE, GRPO_NEED_TRUNCATED_, 0) \
     X(baseline, GROUP, MODERATE, GRPO_NEED_BASELINE_, 0) \
-    X(log_z, GROUP, FINITE, GRPO_NEED_LOG_Z_, 0) \
-    X(weight, TOKEN, FACTOR, GRPO_NEED_WEIGHT_, 0) \
-    X(clip_low, TOKEN, PART, GRPO_NEED_CLIPS_, 0) \
-    X(clip_high, TOKEN, FACTOR, GRPO_NEED_CLIPS_, 0)
+    X(log_partition, GROUP, FINITE, GRPO_NEED_LOG_Z_, 0) \
+    X(external_weight, TOKEN, FACTOR, GRPO_NEED_WEIGHT_, 0) \
+    X(eps_low, TOKEN, PART, GRPO_NEED_CLIPS_, 0) \
+    X(eps_high, TOKEN, FACTOR, GRPO_NEED_CLIPS_, 0)
 
 /* what else a status can speak of */
 #define GRPO_NAMES_(X) \
@@ -1356,7 +1394,8 @@ enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) G
 #define GRPO_STATUS_ARGUMENT_(rule, place, index) \
     (GRPO_STATUS_(rule, GRPO_AT_ARGUMENT_ + (place)) | ((grpo_status)(index) + 1) << 28)
 
-/* what the divisors count; add up over micro-batches and ranks, every number by itself (those of the exact sum too: grpo_count leaves it
+/* what the divisors count; add up over micro-batches and ranks, every number by itself (those of the exact sum too: grpo_totals_add leaves
+ * it
  * with room for two thousand million ranks) */
 typedef struct {
     int64_t tokens;                                 /* that count */
@@ -1365,10 +1404,10 @@ typedef struct {
     int64_t ranks;                                  /* loss and gradient are multiplied by it, for trainers that average gradients over
                                                        ranks; 0: 1 */
     int64_t positive_tokens, positive_sequences;    /* with A > 0, at the first token that counts, where aggregation.kind asks */
-    int64_t varied_tokens;                          /* of groups whose rewards differ, where aggregation.kind asks */
-    int64_t likelihood_tokens, pairs;               /* the D of penalty.likelihood_on and penalty.pairs */
-    int64_t weights;                                /* correction weights, for their mean (weight.correction_norm) */
-    grpo_sum weight;                                /* their sum */
+    int64_t nonzero_std_tokens;                     /* of groups whose rewards differ, where aggregation.kind asks */
+    int64_t nll_tokens, preference_pairs;           /* the D of penalty.nll_on and penalty.preference */
+    int64_t rollout_is_count;                       /* correction weights, for their mean (weight.rollout_is_norm) */
+    grpo_sum rollout_is_sum;                        /* their sum */
 } grpo_totals;
 
 typedef struct {
@@ -1376,15 +1415,16 @@ typedef struct {
     int64_t tokens, sequences, groups;              /* that count; sequences and groups with at least one token */
     int64_t masked_tokens, rejected_tokens;
     int64_t degenerate_groups;                      /* whose every advantage is 0 */
-    double clip_fraction, clip_low, clip_high, clip_dual;   /* of tokens whose gradient the clip changed, or trust or off_policy dropped */
+    double clip_fraction, clip_fraction_low, clip_fraction_high, clip_fraction_dual;   /* of tokens whose gradient the clip changed, or
+                                                                                          trust or off_policy dropped */
     double ratio_mean, ratio_min, ratio_max;
-    double ess;                                     /* (sum w)^2 / (n sum w^2), ratios above 2^500 counted as 2^500 */
-    double old_k1, old_k3;                          /* estimates of KL(old || policy) */
-    double kl_k1, kl_k2, kl_k3;                     /* of KL(policy || reference) */
+    double ess;                               /* (sum w)^2 / (n sum w^2), ratios above 2^500 counted as 2^500 */
+    double approx_kl_k1, approx_kl_k3;        /* estimates of KL(old || policy) */
+    double kl_k1, kl_k2, kl_k3;               /* of KL(policy || reference) */
     double entropy;
-    double weight_mean;                             /* of the rollout correction */
-    int overflow;                                   /* 1 if a number here, or in an array that was asked for, is beyond the largest one
-                                                       and so an infinity */
+    double rollout_is_mean;        /* of the rollout correction */
+    int overflow;                  /* 1 if a number here, or in an array that was asked for, is beyond the largest one
+                                      and so an infinity */
 } grpo_report;
 
 enum { GRPO_SUM_POLICY, GRPO_SUM_PENALTY, GRPO_SUM_RATIO, GRPO_SUM_RATIO_EXCESS, GRPO_SUM_RATIO_SQUARED, GRPO_SUM_OLD_K1, GRPO_SUM_OLD_K3,
@@ -1432,10 +1472,10 @@ typedef struct {
 
 /* what to write, each may be NULL; no array of the batch, nor the advantages.  Zero-initialise. */
 typedef struct {
-    grpo_real *dlogp, *dentropy, *term;             /* per token: d loss/d logp, d loss/d entropy, the token's loss before aggregation */
-    grpo_real *dlog_z;                              /* per group: d loss/d batch.log_z */
-    double *scratch;                                /* room to work in, for objectives of gspo.h that look at a group as a whole */
-    int64_t scratch_size;                           /* its elements, gspo_scratch of them at least */
+    grpo_real *dlogp, *dentropy, *term;        /* per token: d loss/d logp, d loss/d entropy, the token's loss before aggregation */
+    grpo_real *dlog_partition;                 /* per group: d loss/d batch.log_partition */
+    double *scratch;                           /* room to work in, for objectives of gspo.h that look at a group as a whole */
+    int64_t scratch_size;                      /* its elements, gspo_scratch of them at least */
 } grpo_output;
 
 /* ======== functions =============================================================================================================== */
@@ -1443,27 +1483,28 @@ typedef struct {
 /* rewards -> advantage (per token, 0 where masked) */
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage);
 
-/* advantages, log-probabilities -> loss, what `out` asks for (NULL: nothing), report.  totals: from grpo_count over all parts, NULL if
- * this batch is all there is.  Outputs are written at every token of every sequence (dlog_z: for every group), 0 where it does not
+/* advantages, log-probabilities -> loss, what `out` asks for (NULL: nothing), report.  totals: from grpo_totals_add over all parts, NULL if
+ * this batch is all there is.  Outputs are written at every token of every sequence (dlog_partition: for every group), 0 where it does not
  * count. */
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report);
 
 /* DAPO's dynamic-sampling test: keep[g] = the rewards of group g are not all equal */
-grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep);
+grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
 
 /* In parts (micro-batches, threads, ranks; groups are never cut).  First add every part's counts, and moments where the advantage axis
  * looks at the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, gain, second, entropy relative, kl_centred_coef);
  * then evaluate every part; then merge.
- * grpo_count reads advantages, which may else be NULL, for aggregation *_by_sign and likelihood_on positive and not_negative, and
- * batch.reward for token_mean_varied, likelihood_on correct and pairs. */
-grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
+ * grpo_totals_add reads advantages, which may else be NULL, for aggregation *_by_sign and nll_on positive and not_negative, and
+ * batch.reward for token_mean_varied, nll_on correct and pairs. */
+grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);
-grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage);
+grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
+    grpo_real *advantage);
 grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                           const grpo_totals *totals, const grpo_output *out, grpo_partial *partial);
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from);
-void        grpo_report_of(const grpo_partial *partial, grpo_report *report);
+void        grpo_partial_report(const grpo_partial *partial, grpo_report *report);
 
 GRPO_C_END_
 #endif /* GRPO_H */
@@ -1537,11 +1578,13 @@ enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_RO
        GRPO_NEED_VALUE_ = 64, GRPO_NEED_STEP_ = 128, GRPO_NEED_TRUNCATED_ = 256, GRPO_NEED_ADVANTAGE_ = 512, GRPO_NEED_REWARDS_ = 1024,
        GRPO_NEED_TEACHER_ = 2048, GRPO_NEED_ENTROPY_ = 4096, GRPO_NEED_SELECTED_ = 8192, GRPO_NEED_LOGP_TEACHER_ = 16384,
        GRPO_NEED_LOG_Z_ = 32768, GRPO_NEED_STEP_END_ = 65536, GRPO_NEED_STATE_ = 131072, GRPO_NEED_SQUARES_ = 262144,
-       GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576, GRPO_NEED_CLIPS_ = 2097152 };
+       GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576, GRPO_NEED_CLIPS_ = 2097152, GRPO_NEED_KL_MASK_ = 4194304,
+       GRPO_NEED_NLL_MASK_ = 8388608, GRPO_NEED_MARKED_ = 16777216, GRPO_NEED_SHAPING_MASK_ = 33554432,
+       GRPO_NEED_SEGMENT_END_ = 67108864, GRPO_NEED_TOKEN_ID_ = 134217728 };
 
-static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_BY_SIGN; }
-static int grpo_counts_varied_(const grpo_objective *o) { return o->aggregation.kind == GRPO_TOKEN_MEAN_VARIED; }
-static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_SEQ_MEAN_BY_SIGN; }
+static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_BY_SIGN; }
+static int grpo_counts_varied_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD; }
+static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN; }
 
 /* id, lowest, largest, flags, the rules that what is below and above breaks */
 #define GRPO_DOMAINS_(X) \
@@ -1636,21 +1679,21 @@ static double grpo_at_least_one_(double x) { return x > 0 ? x : 1; }
 
 /* axis 7: the divisor that all terms share */
 static double grpo_divisor_(const grpo_aggregation *a, const grpo_totals *n) {
-    int skip = a->empty == GRPO_EMPTY_SKIP;
+    int skip = a->empty_sequences == GRPO_EMPTY_SEQUENCES_DROP;
     double sequences = grpo_at_least_one_((double)(skip ? n->sequences_nonempty : n->sequences));
     double groups = grpo_at_least_one_((double)(skip ? n->groups_nonempty : n->groups));
     switch (a->kind) {
-    case GRPO_TOKEN_MEAN:            return grpo_at_least_one_((double)n->tokens);
-    case GRPO_TOKEN_MEAN_VARIED:     return grpo_at_least_one_((double)n->varied_tokens);
-    case GRPO_SEQ_MEAN_TOKEN_MEAN:
-    case GRPO_SEQ_MEAN_LENGTH_POWER:
-    case GRPO_SEQ_MEAN_SEGMENT_MEAN:
-    case GRPO_SEQ_MEAN_TOKEN_SUM:    return sequences;
-    case GRPO_SEQ_MEAN_CONSTANT:     return sequences * a->constant;
-    case GRPO_CONSTANT:              return a->constant;
-    case GRPO_GROUP_MEAN:
-    case GRPO_GROUP_MEAN_SEQ_MEAN:
-    case GRPO_GROUP_MEAN_TOKEN_MEAN: return groups;
+    case GRPO_AGGREGATION_TOKEN_MEAN:            return grpo_at_least_one_((double)n->tokens);
+    case GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD:     return grpo_at_least_one_((double)n->nonzero_std_tokens);
+    case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN:
+    case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:
+    case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN:
+    case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM:    return sequences;
+    case GRPO_AGGREGATION_SEQ_MEAN_CONSTANT:     return sequences * a->constant;
+    case GRPO_AGGREGATION_CONSTANT:              return a->constant;
+    case GRPO_AGGREGATION_GROUP_MEAN:
+    case GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN:
+    case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: return groups;
     default:                         return 1;
     }
 }
@@ -1661,17 +1704,17 @@ static double grpo_sequence_divisor_(const grpo_aggregation *a, int64_t sequence
     const double tokens = grpo_at_least_one_((double)sequence_tokens);
     double power;
     switch (a->kind) {
-    case GRPO_GROUP_MEAN_SEQ_MEAN:
-        return tokens * grpo_at_least_one_((double)(a->empty == GRPO_EMPTY_SKIP ? group->nonempty : group->sequences));
-    case GRPO_GROUP_MEAN:
-    case GRPO_SEQ_SUM_TOKEN_MEAN:
-    case GRPO_SEQ_MEAN_BY_SIGN:
-    case GRPO_SEQ_MEAN_TOKEN_MEAN:   return tokens;
-    case GRPO_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_((double)segments);
-    case GRPO_SEQ_MEAN_LENGTH_POWER:
+    case GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN:
+        return tokens * grpo_at_least_one_((double)(a->empty_sequences == GRPO_EMPTY_SEQUENCES_DROP ? group->nonempty : group->sequences));
+    case GRPO_AGGREGATION_GROUP_MEAN:
+    case GRPO_AGGREGATION_SEQ_SUM_TOKEN_MEAN:
+    case GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN:
+    case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN:   return tokens;
+    case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: return grpo_at_least_one_((double)segments);
+    case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:
         power = pow(tokens, 1 - a->power);
         return grpo_within(power, DBL_MIN, DBL_MAX);                                     /* 0 / 0 and inf / inf have no sense */
-    case GRPO_GROUP_MEAN_TOKEN_MEAN: return grpo_at_least_one_((double)group->tokens);
+    case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: return grpo_at_least_one_((double)group->tokens);
     default:                         return 1;
     }
 }
@@ -1717,11 +1760,11 @@ static grpo_whose_ grpo_off_policy_whose_(const grpo_weight *w);
 static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose);
 
 /* what is pooled, over what */
-static grpo_pool grpo_unit_pool_(grpo_unit_kind unit);
-static grpo_pool grpo_correction_pool_(grpo_correction_unit unit);
-static grpo_pool grpo_reject_pool_(grpo_reject_unit unit);
-static grpo_pool grpo_drift_pool_(grpo_drift_kind kind);
-static grpo_pool grpo_gate_pool_(grpo_likelihood_gate_kind kind);
+static grpo_pool grpo_unit_pool_(grpo_level_kind unit);
+static grpo_pool grpo_correction_pool_(grpo_rollout_is_level_kind unit);
+static grpo_pool grpo_reject_pool_(grpo_rollout_rs_level_kind unit);
+static grpo_pool grpo_drift_pool_(grpo_policy_is_kind kind);
+static grpo_pool grpo_gate_pool_(grpo_nll_gate_kind kind);
 static int grpo_corrects_over_(const grpo_weight *w, grpo_over over);
 static int grpo_rejects_over_(const grpo_weight *w, grpo_over over);
 
@@ -1762,8 +1805,8 @@ grpo_status grpo_objective_check(const grpo_objective *o) {
     if (!st) st = grpo_check_combinations_(o);
     if (!st) st = grpo_check_groups_of_(o);
     if (!st) st = grpo_check_dual_numbers_(&o->surrogate);
-    if (!st && o->weight.veto != 0 && o->weight.correction_clamp < 0)
-        st = grpo_status_at_(GRPO_NEGATIVE, grpo_at_field_(GRPO_FIELD_(weight.correction_clamp)), -1);
+    if (!st && o->weight.rollout_veto != 0 && o->weight.rollout_clamp < 0)
+        st = grpo_status_at_(GRPO_NEGATIVE, grpo_at_field_(GRPO_FIELD_(weight.rollout_clamp)), -1);
     return st;
 }
 
@@ -1878,7 +1921,7 @@ static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i);
 static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
 static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m);
 static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m);
-static double grpo_batch_gain_(grpo_gain_kind kind, const grpo_moments *m);
+static double grpo_batch_gain_(grpo_reweight_kind kind, const grpo_moments *m);
 static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
 static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m);
 static grpo_status grpo_check_rewards_(grpo_estimator_ *e);
@@ -1886,14 +1929,14 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
 
 /* ---- axis 1: R of a response --------------------------------------------------------------------------------------------------- */
 
-/* the estimators of grpo_kl to twice the precision; k3, ten times slower so, where that counts */
+/* the estimators of grpo_kl_estimate to twice the precision; k3, ten times slower so, where that counts */
 static grpo_dd grpo_reward_kl_(const grpo_objective *o, const grpo_batch *b, int64_t t) {
     const grpo_dd D = grpo_two_diff((double)b->logp_old[t], (double)b->logp_ref[t]);
     switch (o->reward.kl) {
     case GRPO_KL_K1:  return D;
     case GRPO_KL_K2:  return grpo_dd_mul(grpo_dd_product(D, D), 0.5);
     case GRPO_KL_K3:
-        if (!grpo_magnifies_rounding_(&o->advantage)) return grpo_dd_of_(grpo_kl(GRPO_KL_K3, D).value);
+        if (!grpo_magnifies_rounding_(&o->advantage)) return grpo_dd_of_(grpo_kl_estimate(GRPO_KL_K3, D).value);
         return grpo_exp_minus_linear_twice_(grpo_dd_mul(D, -1));
     case GRPO_KL_ABS: return D.hi < 0 ? grpo_dd_mul(D, -1) : D;
     default:          return grpo_dd_of_(0);
@@ -1912,10 +1955,11 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
     grpo_sum s = GRPO_NO_SUM_;
     int64_t t;
     int passes;
-    if (r->truncated == GRPO_CUT_SCALE && b->truncated[i]) R = grpo_dd_add(grpo_two_prod(reward, r->truncated_factor), grpo_dd_of_(0));
+    if (r->truncated == GRPO_REWARD_TRUNCATED_SCALE && b->truncated[i]) R
+        = grpo_dd_add(grpo_two_prod(reward, r->truncated_factor), grpo_dd_of_(0));
     if (exact && !less_kl) return R;
     R = grpo_length_reward_(r, R, reward > 0, T, group);
-    R = grpo_dd_add(R, grpo_dd_steady_(grpo_overlong(r->overlong, T, r->overlong_max, r->overlong_cache, r->overlong_factor)));
+    R = grpo_dd_add(R, grpo_dd_steady_(grpo_overlong_penalty(r->overlong, T, r->overlong_max, r->overlong_cache, r->overlong_factor)));
     if (r->map == GRPO_MAP_AFFINE) {
         R = grpo_dd_mul(grpo_dd_add(R, grpo_dd_of_(r->map_bias)), r->map_factor);
         R = grpo_clamp(R, r->map_low, r->map_high, &passes);
@@ -1954,7 +1998,7 @@ static grpo_index_ grpo_before_items_(const grpo_estimator_ *e) {
 }
 
 static int grpo_is_outside_(const grpo_estimator_ *e, int64_t i) {
-    return e->obj->advantage.outside != GRPO_OUTSIDE_NONE && e->batch->outside && e->batch->outside[i];
+    return e->obj->advantage.excluded != GRPO_EXCLUDED_NONE && e->batch->excluded && e->batch->excluded[i];
 }
 
 /* to the next item in order; 0: there is none */
@@ -2018,11 +2062,12 @@ static void grpo_take_group_(grpo_estimator_ *e, int64_t g) {
 
 /* baselines and scales that know no more than the group: a single item has none */
 static int grpo_baseline_is_of_group_(grpo_baseline_kind k) {
-    return k != GRPO_BASELINE_NONE && k != GRPO_BASELINE_GIVEN && k != GRPO_BASELINE_BATCH_MEAN && k != GRPO_BASELINE_KALMAN;
+    return k != GRPO_BASELINE_NONE && k != GRPO_BASELINE_EXTERNAL && k != GRPO_BASELINE_BATCH_MEAN && k != GRPO_BASELINE_KALMAN;
 }
 
 static int grpo_scale_is_of_group_(grpo_scale_kind k) {
-    return k == GRPO_SCALE_GROUP_STD || k == GRPO_SCALE_GROUP_MEAN || k == GRPO_SCALE_RESIDUAL_RMS || k == GRPO_SCALE_MEAN_DEVIATION;
+    return k == GRPO_SCALE_GROUP_STD || k == GRPO_SCALE_GROUP_MEAN || k == GRPO_SCALE_RESIDUAL_RMS
+        || k == GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION;
 }
 
 static int grpo_is_zero_singleton_(const grpo_advantage *a, const grpo_group_ *s) {
@@ -2051,7 +2096,7 @@ static grpo_dd grpo_residual_(const grpo_estimator_ *e, const grpo_group_ *s, gr
         *divisor = s->weight;
         x = grpo_dd_same_(s->min, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, s->weight), s->weighted_sum);
         break;
-    case GRPO_BASELINE_GIVEN: x = grpo_dd_minus_(R, grpo_dd_of_((double)e->batch->baseline[e->index])); break;
+    case GRPO_BASELINE_EXTERNAL: x = grpo_dd_minus_(R, grpo_dd_of_((double)e->batch->baseline[e->index])); break;
     case GRPO_BASELINE_BATCH_MEAN:
         if (e->items == 0) break;                                       /* unknown yet, or what follows takes off a mean anyway */
         *divisor = e->items;
@@ -2070,7 +2115,7 @@ static double grpo_sigma_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_i
     switch (a->scale) {
     case GRPO_SCALE_NONE:
     case GRPO_SCALE_TOKEN_WHITEN: return 1;
-    case GRPO_SCALE_CONSTANT:     return a->eps;
+    case GRPO_SCALE_CONSTANT:     return a->scale_divisor;
     case GRPO_SCALE_GROUP_STD:
     case GRPO_SCALE_RESIDUAL_RMS: variance = s->count == 1 ? 1 : s->variance; break;
     case GRPO_SCALE_BATCH_STD:
@@ -2090,7 +2135,7 @@ static grpo_standardised_ grpo_standardise_(const grpo_estimator_ *e, const grpo
     grpo_standardised_ z = { { 0, 0 }, 1, 0 };
     if (grpo_is_zero_singleton_(a, s)) return z;
     z.sigma = grpo_sigma_(e, s, at);
-    z.x = grpo_residual_(e, s, at, a->shift, &z.divisor);
+    z.x = grpo_residual_(e, s, at, a->baseline_shift, &z.divisor);
     return z;
 }
 
@@ -2114,9 +2159,10 @@ static double grpo_item_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *o = &e->obj->advantage;
     double a;
     if (e->group[0].steps && o->step_group != GRPO_STEP_GROUP_PROMPT) return grpo_pooled_step_advantage_(e, at);
-    if (o->gain != GRPO_GAIN_NONE) return grpo_gained_advantage_(e, at);
+    if (o->reweight != GRPO_REWEIGHT_NONE) return grpo_gained_advantage_(e, at);
     a = o->rewards == GRPO_REWARDS_EACH ? grpo_weighted_columns_(e, at) : grpo_column_advantage_(e, &e->group[0], at);
-    if (o->second == GRPO_SECOND_BATCH && e->batch_count > 0) return grpo_batch_normalised_(e, a, sqrt(e->batch_variance) + o->second_eps);
+    if (o->batch_norm == GRPO_BATCH_NORM_ITEMS && e->batch_count > 0) return grpo_batch_normalised_(e, a,
+        sqrt(e->batch_variance) + o->batch_norm_eps);
     return a == 0 ? 0 : a;                                              /* no -0 */
 }
 
@@ -2165,7 +2211,7 @@ static grpo_dd grpo_discounted_(grpo_dd G, double gamma) { return gamma == 0 ? g
 /* A of credit return, step and both gae */
 static grpo_credited_ grpo_return_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t) {
     const grpo_advantage *a = &e->obj->advantage;
-    const double gamma = a->step_discount == GRPO_STEP_DISCOUNT_STEPS && !e->batch->step_end[t] ? 1 : a->gamma;
+    const double gamma = a->step_discount == GRPO_STEP_DISCOUNT_TOKENS ? a->gamma : e->batch->step_end[t] ? a->step_gamma : 1;
     grpo_credited_ rho = grpo_token_reward_(e, s, t);
     if (grpo_has_critic_(a)) {
         const double v = (double)e->batch->value[t];
@@ -2213,7 +2259,7 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
         A = cut ? 0 : grpo_credited_value_(G);
         if (a->scale == GRPO_SCALE_TOKEN_WHITEN && !cut)
             A = grpo_batch_normalised_(e, A, grpo_deviation(e->batch_variance, a->eps, a->eps_place));
-        if (a->second == GRPO_SECOND_TOKENS && !cut) A = grpo_batch_normalised_(e, A, sqrt(e->batch_variance + a->second_eps));
+        if (a->batch_norm == GRPO_BATCH_NORM_TOKENS && !cut) A = grpo_batch_normalised_(e, A, sqrt(e->batch_variance + a->batch_norm_eps));
         grpo_put_(advantage, t, shapes ? grpo_shape_token_(e, &shaping, t, A) : A, &overflow);
     }
 }
@@ -2254,7 +2300,7 @@ grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, 
     return GRPO_OK;
 }
 
-grpo_status grpo_informative(const grpo_batch *batch, uint8_t *keep) {
+grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep) {
     grpo_status st = grpo_check_layout_(batch);
     int64_t g, i;
     if (st) return st;
@@ -2277,7 +2323,7 @@ typedef struct { int64_t begin, end; } grpo_span_;                     /* tokens
 typedef struct {
     grpo_span_ span;
     int rejected;
-    grpo_corrected correction;
+    grpo_rollout_is_weight correction;
 } grpo_segment_;
 
 struct grpo_coupling_;
@@ -2288,10 +2334,10 @@ typedef struct {
     int64_t begin, end;             /* tokens */
     int64_t count;                  /* that count */
     int64_t rejected_tokens;
-    int truncated;                  /* the whole sequence is masked as truncated */
-    int rejected;                   /* the whole sequence is rejected, by a pooled statistic or a veto */
-    int uncorrected;                /* neither correction nor rejection: every token that counts has v = 1 */
-    grpo_corrected correction;      /* when its unit is the sequence */
+    int truncated;                          /* the whole sequence is masked as truncated */
+    int rejected;                           /* the whole sequence is rejected, by a pooled statistic or a veto */
+    int uncorrected;                        /* neither correction nor rejection: every token that counts has v = 1 */
+    grpo_rollout_is_weight correction;      /* when its unit is the sequence */
     /* of its evaluation: */
     int stale;                      /* off_policy drops tokens of it */
     double drift;                   /* when its unit is the sequence */
@@ -2323,7 +2369,7 @@ static grpo_cursor_ grpo_cursor_of_(int64_t begin, int64_t end) {
 static int grpo_is_in_(grpo_span_ x, int64_t t) { return t >= x.begin && t < x.end; }
 
 static grpo_dd grpo_correction_log_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes);      /* q */
-static grpo_corrected grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span);      /* v of a span */
+static grpo_rollout_is_weight grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span);      /* v of a span */
 
 /* the whole of it, by a pooled statistic or a veto */
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);
@@ -2332,13 +2378,13 @@ static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b,
 static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t);
 
 /* is the token outside of a band? */
-static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_corrected v);
+static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_is_weight v);
 
 /* segment: that of the token before, if there was one */
 GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t,
                                       grpo_segment_ *segment) {
     grpo_mask_ k = { 0, 0, 1 };
-    grpo_corrected v = s->correction;
+    grpo_rollout_is_weight v = s->correction;
     int passes, rejected = s->rejected;
     k.counts = !s->truncated && grpo_is_unmasked_(b, t);
     if (!k.counts || s->uncorrected) return k;
@@ -2348,14 +2394,14 @@ GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch 
         rejected |= segment->rejected;
     }
     if (grpo_corrects_over_(&o->weight, GRPO_OVER_TOKEN))
-        v = grpo_correct(&o->weight, grpo_ratio_exp(grpo_correction_log_(o, b, t, &passes)));
+        v = grpo_rollout_is(&o->weight, grpo_ratio_exp(grpo_correction_log_(o, b, t, &passes)));
     k.rejected = rejected || grpo_token_rejected_(o, b, t, v);
     k.v = k.rejected ? 0 : v.value;
     return k;
 }
 
 static int grpo_is_active_(const grpo_objective *o, const grpo_mask_ *k) {
-    return k->counts && !(k->rejected && o->weight.rejected == GRPO_REJECTED_UNMASK);
+    return k->counts && !(k->rejected && o->weight.rollout_rejected == GRPO_ROLLOUT_REJECTED_UNMASK);
 }
 
 /* the next token that counts, in c->t and c->v; 0: there is none */
@@ -2380,7 +2426,7 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
     memset(&segment, 0, sizeof segment);
     s.index = i;
     s.begin = response.begin = b->offset[i]; s.end = response.end = s.begin + b->length[i];
-    s.truncated = o->weight.truncated == GRPO_TRUNCATED_MASK && b->truncated[i];
+    s.truncated = o->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK && b->truncated[i];
     s.drift = s.divisor = 1;
     s.correction.value = 1; s.correction.inside = 1;
     s.uncorrected = !grpo_has_correction_(&o->weight);
@@ -2399,7 +2445,7 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
 static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g);
 
 static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s,
-                               grpo_totals *totals);                   /* positive_tokens, likelihood_tokens */
+                               grpo_totals *totals);                   /* positive_tokens, nll_tokens */
 
 /* A > 0 at the first token that counts? */
 static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s);
@@ -2408,7 +2454,7 @@ static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const
 static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals);
 static int grpo_rewards_vary_(const grpo_batch *b, int64_t g);         /* by more than 1e-6 */
 
-/* grpo_count of what has been checked */
+/* grpo_totals_add of what has been checked */
 static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
     int64_t g, i;
     for (g = 0; g < batch->n_groups; g++) {
@@ -2423,12 +2469,12 @@ static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, 
             grpo_count_tokens_(obj, batch, advantage, &s, totals);
         }
         totals->tokens += tokens;
-        if (grpo_counts_varied_(obj) && grpo_rewards_vary_(batch, g)) totals->varied_tokens += tokens;
+        if (grpo_counts_varied_(obj) && grpo_rewards_vary_(batch, g)) totals->nonzero_std_tokens += tokens;
         totals->groups++;
         totals->groups_nonempty += tokens > 0;
-        if (obj->penalty.pairs != GRPO_PAIRS_NONE) totals->pairs += grpo_count_pairs_(obj, batch, g);
+        if (obj->penalty.preference != GRPO_PREFERENCE_NONE) totals->preference_pairs += grpo_count_pairs_(obj, batch, g);
     }
-    grpo_sum_carry_(&totals->weight);
+    grpo_sum_carry_(&totals->rollout_is_sum);
 }
 
 /* ---- evaluation ---------------------------------------------------------------------------------------------------------------- */
@@ -2437,7 +2483,7 @@ static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, 
 typedef struct grpo_coupling_ {
     grpo_group_counts_ count;          /* where the divisor of its sequences asks */
     const double *value, *slope;       /* of the members that a surrogate couples: F_i, dL/dy_i times divisor/factor; else NULL */
-    const double *preference_slope;    /* of the members that penalty.pairs couples: dL/dl/factor at each of its tokens; else NULL */
+    const double *preference_slope;    /* of the members that penalty.preference couples: dL/dl/factor at each of its tokens; else NULL */
 } grpo_coupling_;
 
 /* one call: what is the same for all sequences and tokens */
@@ -2504,7 +2550,7 @@ GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v) {
 GRPO_INLINE_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t) {
     const grpo_surrogate *s = &r->obj->surrogate;
     if (s->bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(s)) return r->range;
-    if (s->bounds == GRPO_BOUNDS_GIVEN) return grpo_clip_range((double)r->batch->clip_low[t], (double)r->batch->clip_high[t]);
+    if (s->bounds == GRPO_BOUNDS_EXTERNAL) return grpo_clip_range((double)r->batch->eps_low[t], (double)r->batch->eps_high[t]);
     return grpo_probability_range(grpo_behaviour_(r, t), s->eps_low, s->eps_high, s->bound_cap);
 }
 
@@ -2528,7 +2574,8 @@ GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_toke
     const grpo_surrogate *s = &r->obj->surrogate;
     const double A = (double)r->advantage[k->t];
     if (A != 0 && s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(ratio, A, k->range);
-    if (A != 0 && s->kind == GRPO_SURROGATE_SHAPED && r->batch->selected[k->t]) return grpo_shaped(ratio, A, s->shape);
+    if (A != 0 && s->kind == GRPO_SURROGATE_POLICY_SHAPING && r->batch->shaping_mask[k->t]) return grpo_policy_shaping(ratio, A,
+        s->shaping_gamma);
     return grpo_surrogate_term(s, grpo_range_at_(r, k->t), ratio, A, (double)r->batch->logp[k->t]);
 }
 
@@ -2546,8 +2593,8 @@ GRPO_INLINE_ grpo_term grpo_penalty_term_(const grpo_run_ *r, const grpo_token_ 
     double l = (double)r->batch->logp[t], own = 1;
     grpo_term x = { 0, 0, 0, GRPO_CLIP_NO };
     if (p->kl == GRPO_KL_NONE && p->entropy_coef == 0) return x;
-    if (p->kl != GRPO_KL_NONE && (p->kl_on == GRPO_KL_ON_ALL || r->batch->selected[t])) {
-        if (p->kl_ratio == GRPO_KL_RATIO_TOKEN) own = grpo_ratio_of(l, grpo_behaviour_(r, t)).value;
+    if (p->kl != GRPO_KL_NONE && (p->kl_on == GRPO_KL_ON_ALL || r->batch->kl_mask[t])) {
+        if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) own = grpo_ratio_of(l, grpo_behaviour_(r, t)).value;
         x = grpo_kl_penalty(p, l, (double)grpo_logp_of_(r->batch, grpo_kl_whose_(p))[t], own, ratio.value);
     }
     if (p->entropy_coef != 0) x.value = grpo_plus(x.value, -p->entropy_coef * (double)r->batch->entropy[t]);
@@ -2744,7 +2791,7 @@ static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
         int passes = 1, unit_passes = 1;
         if (!k->counts) { grpo_skip_token_(r, k->t); continue; }
         if (r->needs_ratio)
-            ratio = grpo_ratio_exp(grpo_clamp(grpo_log_ratio_(r, k->t, &passes), a->unit_clamp_low, a->unit_clamp_high, &unit_passes));
+            ratio = grpo_ratio_exp(grpo_clamp(grpo_log_ratio_(r, k->t, &passes), a->level_clamp_low, a->level_clamp_high, &unit_passes));
         policy = grpo_policy_term_(r, s, k, ratio, GRPO_CLIP_NO);
         penalty = grpo_penalty_term_(r, k, ratio);
         if (!passes || !unit_passes) policy.d_log_ratio = penalty.d_log_ratio = 0;
@@ -2755,7 +2802,7 @@ static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
 }
 
 static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s);      /* with a token that counts */
-static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s);  /* the mean that correction_norm divides by */
+static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s);  /* the mean that rollout_is_norm divides by */
 
 /* what all terms of the batch share, from its counts */
 static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n) {
@@ -2771,10 +2818,10 @@ static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n
         s.by_sign[0] = grpo_at_least_one_((double)(n->sequences_nonempty - n->positive_sequences));
         s.by_sign[1] = grpo_at_least_one_((double)n->positive_sequences);
     }
-    if (p->likelihood_on != GRPO_LIKELIHOOD_NONE && n->likelihood_tokens) s.likelihood = p->likelihood_coef / (double)n->likelihood_tokens;
-    s.alone = p->pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN && n->pairs == 0;
-    if (p->pairs != GRPO_PAIRS_NONE && n->pairs) s.pairs = p->pair_coef / (double)n->pairs;
-    if (s.alone && n->sequences_nonempty) s.pairs = p->pair_coef / (double)n->sequences_nonempty;
+    if (p->nll_on != GRPO_NLL_NONE && n->nll_tokens) s.likelihood = p->nll_coef / (double)n->nll_tokens;
+    s.alone = p->preference == GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE && n->preference_pairs == 0;
+    if (p->preference != GRPO_PREFERENCE_NONE && n->preference_pairs) s.pairs = p->preference_coef / (double)n->preference_pairs;
+    if (s.alone && n->sequences_nonempty) s.pairs = p->preference_coef / (double)n->sequences_nonempty;
     grpo_take_norm_(o, n, &s);
     return s;
 }
@@ -2783,7 +2830,7 @@ static grpo_group_counts_ grpo_count_group_(const grpo_objective *o, const grpo_
     grpo_group_counts_ n = { 0, 0, 0 };
     int64_t i;
     const grpo_aggregation_kind kind = o->aggregation.kind;
-    if (kind != GRPO_GROUP_MEAN_TOKEN_MEAN && kind != GRPO_GROUP_MEAN_SEQ_MEAN) return n;
+    if (kind != GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN && kind != GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN) return n;
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         const int64_t tokens = grpo_sequence_at_(o, b, i).count;
         n.tokens += tokens;
@@ -2801,7 +2848,8 @@ static grpo_sequence_ grpo_open_sequence_(const grpo_run_ *r, const grpo_couplin
     s.member = member;
     s.stale = grpo_is_stale_(r, &s);
     s.drift = grpo_sequence_drift_(r, &s);
-    s.divisor = grpo_sequence_divisor_(a, s.count, a->kind == GRPO_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0, &group->count);
+    s.divisor = grpo_sequence_divisor_(a, s.count, a->kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0,
+        &group->count);
     if (grpo_counts_sequences_by_sign_(r->obj)) s.divisor *= r->scales.by_sign[grpo_is_positive_(r->obj, r->batch, r->advantage, &s)];
     s.coefficient = grpo_coefficient_(&r->scales, s.divisor);
     return s;
@@ -2820,7 +2868,7 @@ static void grpo_run_group_(const grpo_run_ *r, int64_t g, const grpo_method_ *h
     int any = 0;
     memset(&group, 0, sizeof group);
     group.count = grpo_count_group_(r->obj, b, g);
-    grpo_write_(r, r->out.dlog_z, g, 0);
+    grpo_write_(r, r->out.dlog_partition, g, 0);
     if (how->couple) how->couple(r, g, &group);
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         const grpo_sequence_ s = grpo_open_sequence_(r, &group, i, members);
@@ -2841,14 +2889,14 @@ static void grpo_run_groups_(const grpo_run_ *r, const grpo_method_ *how) {
 
 static int grpo_has_token_factors_(const grpo_objective *o) {
     const grpo_weight *w = &o->weight;
-    return w->correction_norm != GRPO_CORRECTION_NORM_NONE || w->future != GRPO_FUTURE_NONE || w->given != GRPO_GIVEN_NONE
-        || o->penalty.likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE || o->surrogate.bounds == GRPO_BOUNDS_POSITION
-        || o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN || grpo_counts_by_sign_(o);
+    return w->rollout_is_norm != GRPO_ROLLOUT_IS_NORM_NONE || w->fipo != GRPO_FIPO_NONE || w->external != GRPO_EXTERNAL_NONE
+        || o->penalty.nll_gate != GRPO_NLL_GATE_NONE || o->surrogate.bounds == GRPO_BOUNDS_POSITION
+        || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN || grpo_counts_by_sign_(o);
 }
 
 static int grpo_has_policy_mask_(const grpo_weight *w) {
-    return w->trust != GRPO_TRUST_NONE || w->off_policy != GRPO_OFF_POLICY_NONE || w->selected != GRPO_SELECTED_ALL
-        || w->drift != GRPO_DRIFT_NONE;
+    return w->trust != GRPO_TRUST_NONE || w->off_policy_mask != GRPO_OFF_POLICY_MASK_NONE || w->selected != GRPO_SELECTED_ALL
+        || w->policy_is != GRPO_POLICY_IS_NONE;
 }
 
 static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *how) {
@@ -2884,7 +2932,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     r.has_correction = grpo_has_correction_(&obj->weight);
     r.has_token_factors = grpo_has_token_factors_(obj);
     r.has_policy_mask = grpo_has_policy_mask_(&obj->weight);
-    if (obj->weight.future != GRPO_FUTURE_NONE) r.decay = grpo_future_decay(obj->weight.future_half_life);
+    if (obj->weight.fipo != GRPO_FIPO_NONE) r.decay = grpo_fipo_decay(obj->weight.fipo_half_life);
     r.scales = partial->scales = scales;
     grpo_run_groups_in_room_(&r, how);
     return GRPO_OK;
@@ -2899,19 +2947,20 @@ static grpo_status grpo_run_once_(const grpo_objective *obj, const grpo_batch *b
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!report) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_report_);
     st = grpo_run_batch_(obj, batch, advantage, totals, out, &partial, how);
-    if (!st) grpo_report_of(&partial, report);
+    if (!st) grpo_partial_report(&partial, report);
     return st;
 }
 
 /* a unit of more than a token, or pairs; a number that is no choice is left to the checks */
 static int grpo_is_of_gspo_(const grpo_objective *obj) {
-    return obj && (((int)obj->ratio.unit > (int)GRPO_UNIT_TOKEN && (int)obj->ratio.unit <= (int)GRPO_UNIT_SEQUENCE_POWER_MEAN)
-                   || obj->penalty.pairs == GRPO_PAIRS_MARGIN || obj->penalty.pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN);
+    return obj && (((int)obj->ratio.level > (int)GRPO_LEVEL_TOKEN && (int)obj->ratio.level <= (int)GRPO_LEVEL_SEQUENCE_POWER_MEAN)
+                   || obj->penalty.preference == GRPO_PREFERENCE_PAIRWISE
+                       || obj->penalty.preference == GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE);
 }
 
 static grpo_status grpo_needs_gspo_(const grpo_objective *obj) {
-    const int unit = obj->ratio.unit != GRPO_UNIT_TOKEN;
-    return GRPO_STATUS_(GRPO_NEEDS_GSPO, grpo_at_field_(unit ? GRPO_FIELD_(ratio.unit) : GRPO_FIELD_(penalty.pairs)));
+    const int unit = obj->ratio.level != GRPO_LEVEL_TOKEN;
+    return GRPO_STATUS_(GRPO_NEEDS_GSPO, grpo_at_field_(unit ? GRPO_FIELD_(ratio.level) : GRPO_FIELD_(penalty.preference)));
 }
 
 static const grpo_method_ grpo_by_tokens_ = { grpo_evaluate_tokens_, NULL, 0 };
@@ -2953,7 +3002,7 @@ static double grpo_loss_beside_(const grpo_partial *p, grpo_report *r) {
     return grpo_note_overflow_(grpo_plus(likelihood, grpo_times(p->scales.pairs, grpo_sum_total_(&p->sum[GRPO_SUM_PAIRS]))), r);
 }
 
-void grpo_report_of(const grpo_partial *p, grpo_report *r) {
+void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     const grpo_sum *s = p->sum;
     double n = grpo_at_least_one_((double)p->tokens), divisor = p->scales.divisor != 0 ? p->scales.divisor : 1, sum, squares, beside;
     double factor = p->scales.factor != 0 ? p->scales.factor : 1;
@@ -2965,12 +3014,12 @@ void grpo_report_of(const grpo_partial *p, grpo_report *r) {
     r->penalty_loss = factor * grpo_plus(grpo_total_over_(&s[GRPO_SUM_PENALTY], NULL, divisor, r), beside);
     r->tokens = p->tokens; r->sequences = p->sequences; r->groups = p->groups;
     r->masked_tokens = p->masked_tokens; r->rejected_tokens = p->rejected_tokens; r->degenerate_groups = p->degenerate_groups;
-    r->clip_low = grpo_part_of_(p->clips[GRPO_CLIP_LOW], p->tokens);
-    r->clip_high = grpo_part_of_(p->clips[GRPO_CLIP_HIGH], p->tokens);
-    r->clip_dual = grpo_part_of_(p->clips[GRPO_CLIP_DUAL], p->tokens);
+    r->clip_fraction_low = grpo_part_of_(p->clips[GRPO_CLIP_LOW], p->tokens);
+    r->clip_fraction_high = grpo_part_of_(p->clips[GRPO_CLIP_HIGH], p->tokens);
+    r->clip_fraction_dual = grpo_part_of_(p->clips[GRPO_CLIP_DUAL], p->tokens);
     r->clip_fraction = grpo_part_of_(p->clips[GRPO_CLIP_LOW] + p->clips[GRPO_CLIP_HIGH] + p->clips[GRPO_CLIP_DUAL], p->tokens);
-    r->old_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_OLD_K1]), r) / n;
-    r->old_k3 = grpo_total_over_(&s[GRPO_SUM_OLD_K3], NULL, n, r);
+    r->approx_kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_OLD_K1]), r) / n;
+    r->approx_kl_k3 = grpo_total_over_(&s[GRPO_SUM_OLD_K3], NULL, n, r);
     r->kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_KL_K1]), r) / n;
     r->kl_k2 = grpo_total_over_(&s[GRPO_SUM_KL_K2], NULL, n, r);
     r->kl_k3 = grpo_total_over_(&s[GRPO_SUM_KL_K3], NULL, n, r);
@@ -2981,7 +3030,7 @@ void grpo_report_of(const grpo_partial *p, grpo_report *r) {
     r->ratio_min = p->tokens ? p->ratio_min : 1;
     r->ratio_max = p->tokens ? p->ratio_max : 1;
     r->ess = squares > 0 ? (sum / n) * (sum / squares) : 1;
-    r->weight_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
+    r->rollout_is_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
 }
 
 GRPO_C_END_
@@ -3181,7 +3230,7 @@ GRPO_FN double grpo_binary_kl(double l, double x) {
 /* ---- axis 1: lengths ----------------------------------------------------------------------------------------------------------------- */
 
 /* lambda of Kimi k1.5, 2.3.3: 1/2 for the shortest response of the group falling to -1/2 for the longest; wrong ones are not paid for it */
-GRPO_FN grpo_dd grpo_kimi_length(double length, double shortest, double longest, int correct) {
+GRPO_FN grpo_dd grpo_kimi_length_reward(double length, double shortest, double longest, int correct) {
     grpo_dd lambda = { 0, 0 };
     if (longest <= shortest) return lambda;
     lambda.hi = (longest - length) - (length - shortest);
@@ -3190,7 +3239,7 @@ GRPO_FN grpo_dd grpo_kimi_length(double length, double shortest, double longest,
 }
 
 /* at_max + (at_0 - at_max)/2 (1 + cos(pi min(length/max, 1))) (2502.03373), as at_max + (at_0 - at_max) sin^2(pi/2 (1 - length/max)) */
-GRPO_FN grpo_dd grpo_cosine_length(double length, double max, double at_0, double at_max) {
+GRPO_FN grpo_dd grpo_cosine_length_reward(double length, double max, double at_0, double at_max) {
     const grpo_dd left = length < max ? grpo_dd_div(grpo_two_diff(max, length), max) : grpo_dd_of_(0);
     return grpo_dd_add(grpo_dd_of_(at_max), grpo_dd_product(grpo_two_diff(at_0, at_max), grpo_sine_squared(left)));
 }
@@ -3220,7 +3269,7 @@ GRPO_FN grpo_pass_at_k_values grpo_pass_at_k(double n, double c, double k) {
 }
 
 /* A with a teacher's opinion of the token, gap = log of its probability over the old one's */
-GRPO_FN double grpo_teacher_shared(double A, grpo_dd gap, double share, double clip) {
+GRPO_FN double grpo_teacher_weighted(double A, grpo_dd gap, double share, double clip) {
     const double w = grpo_exp(A < 0 ? grpo_dd_negative(gap) : gap);
     return grpo_times(A, (1 - share) + share * grpo_within(w, 1 - clip, 1 + clip));
 }
@@ -3255,10 +3304,10 @@ GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length) {
 }
 
 /* a e^(a/temperature) */
-GRPO_FN double grpo_exponential_gain(grpo_dd a, double temperature) { return grpo_times(a.hi, grpo_exp(grpo_dd_div(a, temperature))); }
+GRPO_FN double grpo_exponential_reweight(grpo_dd a, double temperature) { return grpo_times(a.hi, grpo_exp(grpo_dd_div(a, temperature))); }
 
 /* 1 - 2 p + s, p = e^l the probability of the token, s the sum of the squares of all: the squared gradient of l by the logits */
-GRPO_FN grpo_dd grpo_energy(double logp, double squares) {
+GRPO_FN grpo_dd grpo_logit_gradient_energy(double logp, double squares) {
     return grpo_dd_add(grpo_dd_add(grpo_dd_of_(1), grpo_dd_of_(squares)), grpo_dd_mul(grpo_exp_twice(grpo_two_sum(logp, 0)), -2));
 }
 
@@ -3272,7 +3321,7 @@ GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef) {
     return factor > 0 ? factor : 0;
 }
 
-/* A at a token with batch.selected */
+/* A at a token with batch.marked */
 GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value) {
     switch (kind) {
     case GRPO_MARKED_NONE:  break;
@@ -3283,7 +3332,7 @@ GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value) {
 }
 
 /* (1 - mu)^power of F-GRPO (2602.06717), mu = (mean - low)/(high - low) within [0, 1]; 0^0 = 1 */
-GRPO_FN double grpo_failure_power(grpo_dd mean, double low, double high, double power) {
+GRPO_FN double grpo_focal_weight(grpo_dd mean, double low, double high, double power) {
     const grpo_dd rest = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(high), mean), grpo_two_diff(high, low));
     if (power == 0 || !grpo_dd_exceeds(grpo_dd_negative(rest), -1)) return 1;
     return rest.hi > 0 ? grpo_exp_twice(grpo_dd_mul(grpo_dd_log(rest), power)).hi : 0;
@@ -3373,7 +3422,7 @@ GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n) {
     grpo_log_range r;
     r.low = grpo_dd_mul(scale, -s->log_low);
     r.high = grpo_dd_mul(scale, s->log_high);
-    r.dual = grpo_dd_mul(scale, s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->log_dual : HUGE_VAL);
+    r.dual = grpo_dd_mul(scale, s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->log_clip_dual : HUGE_VAL);
     return r;
 }
 
@@ -3398,15 +3447,15 @@ GRPO_FN grpo_logistic grpo_logistic_loss(grpo_dd x) {
 }
 
 GRPO_FN grpo_term grpo_sapo_detached(grpo_ratio w, double advantage, double logp, double tau) {
-    return grpo_score((4 / tau) * grpo_sigmoid_gate(w, tau).value * advantage, logp);
+    return grpo_reinforce((4 / tau) * grpo_sigmoid_gate(w, tau).value * advantage, logp);
 }
 
 GRPO_FN grpo_term grpo_vespo(grpo_ratio w, double advantage, double logp, double k, double lambda) {
     grpo_dd x = { 0, 0 };
-    if (lambda > 0 && w.value == HUGE_VAL) return grpo_score(0, logp);         /* the outer exponential wins */
+    if (lambda > 0 && w.value == HUGE_VAL) return grpo_reinforce(0, logp);         /* the outer exponential wins */
     if (k != 0) x = grpo_dd_mul(grpo_ratio_log(w), k);
     if (lambda != 0) x = grpo_dd_add(x, grpo_dd_mul(grpo_ratio_minus_one(w), -lambda));
-    return grpo_score(grpo_times(grpo_exp(x), advantage), logp);
+    return grpo_reinforce(grpo_times(grpo_exp(x), advantage), logp);
 }
 
 GRPO_FN grpo_term grpo_log_ratio_term(grpo_ratio w, double advantage) {
@@ -3421,27 +3470,27 @@ GRPO_FN grpo_term grpo_squared(grpo_ratio w, double advantage, double strength) 
 }
 
 /* a clip that keeps the gradient: -bound A sg[1/w] w */
-GRPO_FN grpo_term grpo_leaky(double bound, double advantage, grpo_clip_side side) {
+GRPO_FN grpo_term grpo_gradient_preserving_clip(double bound, double advantage, grpo_clip_side side) {
     grpo_term t = grpo_clipped(bound, advantage, side);
     t.d_log_ratio = t.value;
     return t;
 }
 
 /* dual 0: none */
-GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, double dual, double beta_low, double beta_high) {
+GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, double dual, double gppo_beta_low, double gppo_beta_high) {
     const grpo_term t = grpo_dual_clip(w, advantage, range, dual != 0 ? dual : HUGE_VAL);
-    if (t.clip == GRPO_CLIP_HIGH) return grpo_leaky(grpo_times(beta_high, range.high), advantage, GRPO_CLIP_HIGH);
-    if (t.clip == GRPO_CLIP_LOW) return grpo_leaky(beta_low * range.low, advantage, GRPO_CLIP_LOW);
+    if (t.clip == GRPO_CLIP_HIGH) return grpo_gradient_preserving_clip(grpo_times(gppo_beta_high, range.high), advantage, GRPO_CLIP_HIGH);
+    if (t.clip == GRPO_CLIP_LOW) return grpo_gradient_preserving_clip(gppo_beta_low * range.low, advantage, GRPO_CLIP_LOW);
     return t;
 }
 
-/* dual, dual_pos 0: none */
-GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_range range, double dual, double dual_pos) {
+/* dual, clip_dual_pos 0: none */
+GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_range range, double dual, double clip_dual_pos) {
     const grpo_ratio flipped = grpo_ratio_exp(grpo_dd_negative(grpo_ratio_log(w)));        /* 1/w */
-    const double limit = advantage > 0 ? dual_pos : dual;
+    const double limit = advantage > 0 ? clip_dual_pos : dual;
     grpo_term t;
     if (limit != 0 && (advantage > 0 ? flipped.value : w.value) > limit) {
-        t = grpo_score(limit * advantage, logp);
+        t = grpo_reinforce(limit * advantage, logp);
         t.clip = GRPO_CLIP_DUAL;
         return t;
     }
@@ -3451,10 +3500,10 @@ GRPO_FN grpo_term grpo_aspo(grpo_ratio w, double advantage, double logp, grpo_ra
 }
 
 GRPO_FN grpo_term grpo_topr(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
-    return advantage > 0 ? grpo_score(advantage, logp) : grpo_cispo(w, advantage, logp, weight_min, weight_max);
+    return advantage > 0 ? grpo_reinforce(advantage, logp) : grpo_cispo(w, advantage, logp, weight_min, weight_max);
 }
 
-GRPO_FN grpo_term grpo_band(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
+GRPO_FN grpo_term grpo_masked_weight(grpo_ratio w, double advantage, double logp, double weight_min, double weight_max) {
     grpo_term t = grpo_cispo(w, advantage, logp, weight_min, weight_max);
     if (t.clip != GRPO_CLIP_NO) t.value = t.d_logp = 0;
     return t;
@@ -3477,7 +3526,7 @@ GRPO_FN grpo_term grpo_bgpo(grpo_ratio w, double advantage) {
 }
 
 /* -A w/(w + shape), as -A sigmoid(y - log shape): w may be beyond double */
-GRPO_FN grpo_term grpo_shaped(grpo_ratio w, double advantage, double shape) {
+GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shape) {
     const grpo_gate g = grpo_sigmoid(grpo_dd_minus_(grpo_ratio_log(w), grpo_log_of(shape)));
     return grpo_term_of_(-advantage * g.value, -advantage * g.slope, 0);
 }
@@ -3522,27 +3571,27 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
 /* ---- axis 5: the likelihood beside the terms ----------------------------------------------------------------------------------------- */
 
 /* u; logp_teacher: of teacher_gate */
-GRPO_FN double grpo_likelihood_weight(const grpo_penalty *p, double logp, double logp_teacher) {
+GRPO_FN double grpo_nll_weight(const grpo_penalty *p, double logp, double logp_teacher) {
     grpo_dd gap = { 0, 0 };
-    switch (p->likelihood_weight) {
-    case GRPO_LIKELIHOOD_WEIGHT_P:       return exp(logp);
-    case GRPO_LIKELIHOOD_WEIGHT_P_NOT_P: return -grpo_times(exp(logp), expm1(logp));
-    case GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE:
-        if (p->likelihood_gain != 0) gap = grpo_dd_mul(grpo_two_diff(logp_teacher, logp), p->likelihood_gain);
+    switch (p->nll_weight) {
+    case GRPO_NLL_WEIGHT_P:       return exp(logp);
+    case GRPO_NLL_WEIGHT_P_ONE_MINUS_P: return -grpo_times(exp(logp), expm1(logp));
+    case GRPO_NLL_WEIGHT_TEACHER_GATE:
+        if (p->nll_teacher_slope != 0) gap = grpo_dd_mul(grpo_two_diff(logp_teacher, logp), p->nll_teacher_slope);
         return grpo_sigmoid(gap).value;
     default:                             return 1;
     }
 }
 
 /* -u h and its derivative by l; logp_old: of form lost; logp_teacher: of teacher_gap and teacher_gate */
-GRPO_FN grpo_term grpo_likelihood(const grpo_penalty *p, double logp, double logp_old, double logp_teacher) {
+GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, double logp_teacher) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_dd h = { 0, 0 };
     h.hi = logp;
-    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) h = grpo_two_diff(logp, logp_teacher);
-    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST) h = grpo_two_diff(logp, logp_old);
-    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST && !(h.hi < 0)) return t;
-    t.d_logp = -grpo_likelihood_weight(p, logp, logp_teacher);
+    if (p->nll_form == GRPO_NLL_FORM_TEACHER_GAP) h = grpo_two_diff(logp, logp_teacher);
+    if (p->nll_form == GRPO_NLL_FORM_DISPLACEMENT) h = grpo_two_diff(logp, logp_old);
+    if (p->nll_form == GRPO_NLL_FORM_DISPLACEMENT && !(h.hi < 0)) return t;
+    t.d_logp = -grpo_nll_weight(p, logp, logp_teacher);
     t.value = grpo_times(t.d_logp, h.hi);
     return t;
 }
@@ -3550,7 +3599,7 @@ GRPO_FN grpo_term grpo_likelihood(const grpo_penalty *p, double logp, double log
 /* ---- axis 6: trust, rejection, drift, future ----------------------------------------------------------------------------------------- */
 
 /* 0: dropped.  w: of axis 3; logp_old: in its denominator */
-GRPO_FN int grpo_trusts(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old) {
+GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old) {
     const grpo_range range = grpo_clip_range(c->trust_low, c->trust_high);
     const int above = w.log > range.log_high, below = w.log < range.log_low, up = advantage > 0, down = advantage < 0;
     grpo_range outer;
@@ -3574,7 +3623,7 @@ GRPO_FN int grpo_trusts(const grpo_weight *c, grpo_ratio w, double advantage, do
         d = grpo_two_diff(logp, logp_old);
         return !(0.5 * d.hi * d.hi > c->trust_high);
     case GRPO_TRUST_RING:
-        outer = grpo_clip_range(c->ring_low, c->ring_high);
+        outer = grpo_clip_range(c->rec_outer_low, c->rec_outer_high);
         if (!down && outer.low >= 0 && !(w.log > outer.log_low)) return 1;
         return (!above && !below) || (!up && !(w.log < outer.log_high));
     }
@@ -3582,44 +3631,44 @@ GRPO_FN int grpo_trusts(const grpo_weight *c, grpo_ratio w, double advantage, do
 }
 
 /* the statistic of a token; q = old - rollout after its clamp */
-GRPO_FN grpo_dd grpo_reject_statistic(grpo_reject_kind kind, grpo_dd q, double logp_old, double logp_rollout) {
+GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout) {
     grpo_dd s = { 0, 0 };
     switch (kind) {
-    case GRPO_REJECT_NONE:        break;
-    case GRPO_REJECT_RATIO:       return q;
-    case GRPO_REJECT_K2:          s.hi = 0.5 * q.hi * q.hi; break;
-    case GRPO_REJECT_K3:          s.hi = grpo_exp_minus_linear(q); break;
-    case GRPO_REJECT_PROBABILITY: s.hi = grpo_probability_change(logp_old, logp_rollout); break;
-    case GRPO_REJECT_EXP_ABS:     s.hi = grpo_exp(q.hi < 0 ? grpo_dd_negative(q) : q); break;
+    case GRPO_ROLLOUT_RS_NONE:        break;
+    case GRPO_ROLLOUT_RS_RATIO:       return q;
+    case GRPO_ROLLOUT_RS_K2:          s.hi = 0.5 * q.hi * q.hi; break;
+    case GRPO_ROLLOUT_RS_K3:          s.hi = grpo_exp_minus_linear(q); break;
+    case GRPO_ROLLOUT_RS_PROBABILITY: s.hi = grpo_probability_change(logp_old, logp_rollout); break;
+    case GRPO_ROLLOUT_RS_EXP_ABS:     s.hi = grpo_exp(q.hi < 0 ? grpo_dd_negative(q) : q); break;
     }
     return s;
 }
 
 /* is the pooled statistic inside its bounds? */
-GRPO_FN int grpo_accepts(const grpo_weight *c, grpo_dd pooled) {
-    switch (c->reject) {
-    case GRPO_REJECT_NONE:  return 1;
-    case GRPO_REJECT_RATIO: return !(pooled.hi < log(c->reject_low)) && !(pooled.hi > log(c->reject_high));
-    default:                return pooled.hi >= c->reject_low && pooled.hi <= c->reject_high;
+GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {
+    switch (c->rollout_rs) {
+    case GRPO_ROLLOUT_RS_NONE:  return 1;
+    case GRPO_ROLLOUT_RS_RATIO: return !(pooled.hi < log(c->rollout_rs_low)) && !(pooled.hi > log(c->rollout_rs_high));
+    default:                return pooled.hi >= c->rollout_rs_low && pooled.hi <= c->rollout_rs_high;
     }
 }
 
 /* g of a log-ratio */
-GRPO_FN double grpo_drift(const grpo_weight *c, grpo_dd log_ratio) {
-    return grpo_within(grpo_exp(log_ratio), c->drift_low, c->drift_high);
+GRPO_FN double grpo_policy_is(const grpo_weight *c, grpo_dd log_ratio) {
+    return grpo_within(grpo_exp(log_ratio), c->policy_is_low, c->policy_is_high);
 }
 
 /* the decay of F from one position to the next, 2^(-1/half_life) */
-GRPO_FN grpo_dd grpo_future_decay(double half_life) {
+GRPO_FN grpo_dd grpo_fipo_decay(double half_life) {
     grpo_dd ln2 = { GRPO_LN2_HI_, GRPO_LN2_LO_ };
     return grpo_exp_twice(grpo_dd_negative(grpo_dd_div(ln2, half_life)));
 }
 
 /* FIPO's factor on v, from F; token_ratio: e^d */
-GRPO_FN double grpo_future_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage) {
-    const double f = grpo_within(grpo_exp(future), c->future_low, c->future_high);
-    if (!(advantage < 0 && c->future_safe != 0 && token_ratio > c->future_safe)) return f;
-    return grpo_within(f, c->future_safe_low, c->future_safe_high);
+GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage) {
+    const double f = grpo_within(grpo_exp(future), c->fipo_low, c->fipo_high);
+    if (!(advantage < 0 && c->fipo_safe_ratio != 0 && token_ratio > c->fipo_safe_ratio)) return f;
+    return grpo_within(f, c->fipo_safe_low, c->fipo_safe_high);
 }
 
 GRPO_C_END_
@@ -4073,19 +4122,19 @@ static int grpo_surrogate_needs_(grpo_surrogate_kind kind) {
 
 /* do surrogate or penalty have a ratio? */
 static int grpo_uses_ratio_(const grpo_objective *o) {
-    const int without = o->surrogate.kind == GRPO_SURROGATE_SCORE || o->surrogate.kind == GRPO_SURROGATE_NONE;
-    return !without || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_ratio != GRPO_KL_RATIO_NONE);
+    const int without = o->surrogate.kind == GRPO_SURROGATE_REINFORCE || o->surrogate.kind == GRPO_SURROGATE_NONE;
+    return !without || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE);
 }
 
 /* for the report to speak of */
-static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) && o->ratio.against != GRPO_AGAINST_NOTHING; }
+static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) && o->ratio.behaviour != GRPO_BEHAVIOUR_NONE; }
 
 static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
 
-static int grpo_rejects_(const grpo_weight *w) { return w->reject != GRPO_REJECT_NONE || w->veto != 0; }
+static int grpo_rejects_(const grpo_weight *w) { return w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0; }
 
 /* are there correction weights, or grounds for rejection, besides the mask? */
-static int grpo_has_correction_(const grpo_weight *w) { return w->correction != GRPO_CORRECTION_NONE || grpo_rejects_(w); }
+static int grpo_has_correction_(const grpo_weight *w) { return w->rollout_is != GRPO_ROLLOUT_IS_NONE || grpo_rejects_(w); }
 
 static int grpo_credits_steps_(const grpo_advantage *a) {
     return a->credit == GRPO_CREDIT_STEP || a->credit == GRPO_CREDIT_STEP_OWN || a->credit == GRPO_CREDIT_EPISODE_STEP
@@ -4094,37 +4143,37 @@ static int grpo_credits_steps_(const grpo_advantage *a) {
 
 static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
 
-static grpo_pool grpo_unit_pool_(grpo_unit_kind unit) {
-    static const grpo_pool pools[] = { GRPO_UNIT_CHOICES(GRPO_POOL_) };
+static grpo_pool grpo_unit_pool_(grpo_level_kind unit) {
+    static const grpo_pool pools[] = { GRPO_LEVEL_CHOICES(GRPO_POOL_) };
     return pools[unit];
 }
 
-static grpo_pool grpo_correction_pool_(grpo_correction_unit unit) {
-    static const grpo_pool pools[] = { GRPO_CORRECTION_UNIT_CHOICES(GRPO_POOL_) };
+static grpo_pool grpo_correction_pool_(grpo_rollout_is_level_kind unit) {
+    static const grpo_pool pools[] = { GRPO_ROLLOUT_IS_LEVEL_CHOICES(GRPO_POOL_) };
     return pools[unit];
 }
 
-static grpo_pool grpo_reject_pool_(grpo_reject_unit unit) {
-    static const grpo_pool pools[] = { GRPO_REJECT_UNIT_CHOICES(GRPO_POOL_) };
+static grpo_pool grpo_reject_pool_(grpo_rollout_rs_level_kind unit) {
+    static const grpo_pool pools[] = { GRPO_ROLLOUT_RS_LEVEL_CHOICES(GRPO_POOL_) };
     return pools[unit];
 }
 
-static grpo_pool grpo_drift_pool_(grpo_drift_kind kind) {
-    static const grpo_pool pools[] = { GRPO_DRIFT_CHOICES(GRPO_POOL_) };
+static grpo_pool grpo_drift_pool_(grpo_policy_is_kind kind) {
+    static const grpo_pool pools[] = { GRPO_POLICY_IS_CHOICES(GRPO_POOL_) };
     return pools[kind];
 }
 
-static grpo_pool grpo_gate_pool_(grpo_likelihood_gate_kind kind) {
-    static const grpo_pool pools[] = { GRPO_LIKELIHOOD_GATE_CHOICES(GRPO_POOL_) };
+static grpo_pool grpo_gate_pool_(grpo_nll_gate_kind kind) {
+    static const grpo_pool pools[] = { GRPO_NLL_GATE_CHOICES(GRPO_POOL_) };
     return pools[kind];
 }
 
 static int grpo_corrects_over_(const grpo_weight *w, grpo_over over) {
-    return w->correction != GRPO_CORRECTION_NONE && grpo_correction_pool_(w->correction_unit).over == over;
+    return w->rollout_is != GRPO_ROLLOUT_IS_NONE && grpo_correction_pool_(w->rollout_is_level).over == over;
 }
 
 static int grpo_rejects_over_(const grpo_weight *w, grpo_over over) {
-    return w->reject != GRPO_REJECT_NONE && grpo_reject_pool_(w->reject_unit).over == over;
+    return w->rollout_rs != GRPO_ROLLOUT_RS_NONE && grpo_reject_pool_(w->rollout_rs_level).over == over;
 }
 
 static int grpo_has_segments_(const grpo_weight *w) {
@@ -4132,8 +4181,8 @@ static int grpo_has_segments_(const grpo_weight *w) {
 }
 
 /* one y of the response */
-static int grpo_unit_is_sequence_(grpo_unit_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEQUENCE; }
-static int grpo_unit_is_segment_(grpo_unit_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEGMENT; }
+static int grpo_unit_is_sequence_(grpo_level_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEQUENCE; }
+static int grpo_unit_is_segment_(grpo_level_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEGMENT; }
 
 /* does the advantage axis look at R of axis 1?  With several rewards only to tell the sign in groups without variance */
 static int grpo_reads_shaped_(const grpo_objective *o) {
@@ -4152,34 +4201,34 @@ static int grpo_step_needs_(const grpo_advantage *a) {
 static int grpo_advantage_needs_(const grpo_objective *o) {
     int n = 0;
     if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
-    if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_STATE_;
+    if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_TOKEN_ID_;
     if (o->advantage.rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
-    if (grpo_reads_shaped_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_CUT_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
+    if (grpo_reads_shaped_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_REWARD_TRUNCATED_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
     if (o->advantage.entropy != GRPO_ENTROPY_NONE || o->advantage.credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
     if (o->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
     if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
     if (o->advantage.kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
-    if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_SELECTED_;
+    if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_MARKED_;
     if (grpo_has_critic_(&o->advantage)) n |= GRPO_NEED_VALUE_;
-    if (o->advantage.baseline == GRPO_BASELINE_GIVEN) n |= GRPO_NEED_BASELINE_;
+    if (o->advantage.baseline == GRPO_BASELINE_EXTERNAL) n |= GRPO_NEED_BASELINE_;
     if (o->reward.kl != GRPO_KL_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_REF_;
     return n;
 }
 
 #define GRPO_WHOSE_(id, name, policy, text) GRPO_##policy##_,
 static grpo_whose_ grpo_ratio_whose_(const grpo_ratio_axis *a) {
-    static const grpo_whose_ whose[] = { GRPO_AGAINST_CHOICES(GRPO_WHOSE_) };
-    return whose[a->against];
+    static const grpo_whose_ whose[] = { GRPO_BEHAVIOUR_CHOICES(GRPO_WHOSE_) };
+    return whose[a->behaviour];
 }
 
 static grpo_whose_ grpo_kl_whose_(const grpo_penalty *p) {
-    static const grpo_whose_ whose[] = { GRPO_KL_AGAINST_CHOICES(GRPO_WHOSE_) };
-    return whose[p->kl_against];
+    static const grpo_whose_ whose[] = { GRPO_KL_REFERENCE_CHOICES(GRPO_WHOSE_) };
+    return whose[p->kl_reference];
 }
 
 static grpo_whose_ grpo_off_policy_whose_(const grpo_weight *w) {
-    static const grpo_whose_ whose[] = { GRPO_OFF_POLICY_CHOICES(GRPO_WHOSE_) };
-    return whose[w->off_policy];
+    static const grpo_whose_ whose[] = { GRPO_OFF_POLICY_MASK_CHOICES(GRPO_WHOSE_) };
+    return whose[w->off_policy_mask];
 }
 #undef GRPO_WHOSE_
 
@@ -4205,9 +4254,9 @@ static int grpo_bounds_act_(const grpo_surrogate *s) {
 }
 
 static int grpo_off_policy_needs_(const grpo_weight *w) {
-    switch (w->off_policy) {
-    case GRPO_OFF_POLICY_NONE:            return 0;
-    case GRPO_OFF_POLICY_TOTAL_VARIATION: return GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
+    switch (w->off_policy_mask) {
+    case GRPO_OFF_POLICY_MASK_NONE:            return 0;
+    case GRPO_OFF_POLICY_MASK_TOTAL_VARIATION: return GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
     default:                              return grpo_need_of_(grpo_off_policy_whose_(w));
     }
 }
@@ -4215,30 +4264,30 @@ static int grpo_off_policy_needs_(const grpo_weight *w) {
 /* of the tokens that enter the likelihood */
 static int grpo_likelihood_needs_(const grpo_penalty *p) {
     int n = 0;
-    if (p->likelihood_on == GRPO_LIKELIHOOD_NONE) return 0;
-    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_LOST) n |= GRPO_NEED_OLD_;
-    if (p->likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) n |= GRPO_NEED_LOGP_TEACHER_;
-    if (p->likelihood_weight == GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE) n |= GRPO_NEED_LOGP_TEACHER_;
-    if (grpo_gate_pool_(p->likelihood_gate).over == GRPO_OVER_SEGMENT) n |= GRPO_NEED_STEP_END_;
+    if (p->nll_on == GRPO_NLL_NONE) return 0;
+    if (p->nll_form == GRPO_NLL_FORM_DISPLACEMENT) n |= GRPO_NEED_OLD_;
+    if (p->nll_form == GRPO_NLL_FORM_TEACHER_GAP) n |= GRPO_NEED_LOGP_TEACHER_;
+    if (p->nll_weight == GRPO_NLL_WEIGHT_TEACHER_GATE) n |= GRPO_NEED_LOGP_TEACHER_;
+    if (grpo_gate_pool_(p->nll_gate).over == GRPO_OVER_SEGMENT) n |= GRPO_NEED_SEGMENT_END_;
     return n;
 }
 
 static int grpo_count_needs_(const grpo_objective *o) {
-    static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_SELECTED_, 0, GRPO_NEED_ADVANTAGE_ };
-    int n = likelihood[o->penalty.likelihood_on];
+    static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_NLL_MASK_, 0, GRPO_NEED_ADVANTAGE_ };
+    int n = likelihood[o->penalty.nll_on];
     if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (grpo_counts_varied_(o)) n |= GRPO_NEED_REWARD_;
-    if (o->penalty.pairs != GRPO_PAIRS_NONE) n |= GRPO_NEED_REWARD_;
-    if (o->weight.truncated == GRPO_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
+    if (o->penalty.preference != GRPO_PREFERENCE_NONE) n |= GRPO_NEED_REWARD_;
+    if (o->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
     if (grpo_has_correction_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
-    if (grpo_has_segments_(&o->weight)) n |= GRPO_NEED_STEP_END_;
+    if (grpo_has_segments_(&o->weight)) n |= GRPO_NEED_SEGMENT_END_;
     return n;
 }
 
 /* does something beside the counts look at A? */
 static int grpo_reads_advantage_(const grpo_objective *o) {
-    const int pool = o->ratio.unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || o->ratio.unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
-    return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.future != GRPO_FUTURE_NONE || (pool && grpo_needs_ratio_(o));
+    const int pool = o->ratio.level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || o->ratio.level == GRPO_LEVEL_SEQUENCE_POWER_MEAN;
+    return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.fipo != GRPO_FIPO_NONE || (pool && grpo_needs_ratio_(o));
 }
 
 static int grpo_loss_needs_(const grpo_objective *o) {
@@ -4246,16 +4295,17 @@ static int grpo_loss_needs_(const grpo_objective *o) {
     if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
     if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_whose_(&o->penalty));
-    if (grpo_needs_ratio_(o) && grpo_unit_is_segment_(o->ratio.unit)) n |= GRPO_NEED_STEP_END_;
-    if (o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_STEP_END_;
-    if (o->weight.future != GRPO_FUTURE_NONE) n |= GRPO_NEED_OLD_;
-    if (o->weight.given != GRPO_GIVEN_NONE) n |= GRPO_NEED_WEIGHT_;
+    if (grpo_needs_ratio_(o) && grpo_unit_is_segment_(o->ratio.level)) n |= GRPO_NEED_SEGMENT_END_;
+    if (o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_SEGMENT_END_;
+    if (o->weight.fipo != GRPO_FIPO_NONE) n |= GRPO_NEED_OLD_;
+    if (o->weight.external != GRPO_EXTERNAL_NONE) n |= GRPO_NEED_WEIGHT_;
     n |= grpo_off_policy_needs_(&o->weight) | grpo_likelihood_needs_(&o->penalty);
     if (o->penalty.entropy_coef != 0) n |= GRPO_NEED_ENTROPY_;
-    if (o->penalty.pairs != GRPO_PAIRS_NONE && o->penalty.pair_score == GRPO_PAIR_SCORE_REF) n |= GRPO_NEED_REF_;
-    if (o->weight.drift != GRPO_DRIFT_NONE) n |= GRPO_NEED_OLD_;
-    if (o->weight.selected != GRPO_SELECTED_ALL || o->penalty.kl_on != GRPO_KL_ON_ALL) n |= GRPO_NEED_SELECTED_;
-    if (o->surrogate.bounds == GRPO_BOUNDS_GIVEN) n |= GRPO_NEED_CLIPS_;
+    if (o->penalty.preference != GRPO_PREFERENCE_NONE && o->penalty.preference_score == GRPO_PREFERENCE_SCORE_REF) n |= GRPO_NEED_REF_;
+    if (o->weight.policy_is != GRPO_POLICY_IS_NONE) n |= GRPO_NEED_OLD_;
+    if (o->weight.selected != GRPO_SELECTED_ALL) n |= GRPO_NEED_SELECTED_;
+    if (o->penalty.kl_on != GRPO_KL_ON_ALL) n |= GRPO_NEED_KL_MASK_;
+    if (o->surrogate.bounds == GRPO_BOUNDS_EXTERNAL) n |= GRPO_NEED_CLIPS_;
     return n;
 }
 
@@ -4317,7 +4367,7 @@ static grpo_status grpo_check_fields_(const grpo_objective *o) {
 
 #define GRPO_PASS_K_ (~(GRPO_IS_(GRPO_TRANSFORM_NONE) | GRPO_IS_(GRPO_TRANSFORM_BEST_MINUS_SECOND)))
 #define GRPO_QUANTILES_ (GRPO_IS_(GRPO_BASELINE_QUANTILE) | GRPO_IS_(GRPO_BASELINE_QUANTILE_LINEAR))
-#define GRPO_CONSTANTS_ (GRPO_IS_(GRPO_SEQ_MEAN_CONSTANT) | GRPO_IS_(GRPO_CONSTANT))
+#define GRPO_CONSTANTS_ (GRPO_IS_(GRPO_AGGREGATION_SEQ_MEAN_CONSTANT) | GRPO_IS_(GRPO_AGGREGATION_CONSTANT))
 
 /* where a choice reads a number, what that must be besides its domain */
 static grpo_status grpo_check_reads_(const grpo_objective *o) {
@@ -4325,33 +4375,33 @@ static grpo_status grpo_check_reads_(const grpo_objective *o) {
 #define READS(path, choices, number, domain) { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(number), GRPO_##domain##_ }
         READS(reward.length, GRPO_IS_(GRPO_LENGTH_COSINE), reward.length_max, POSITIVE),
         READS(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, POSITIVE),
-        READS(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history, POSITIVE_WHOLE),
+        READS(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history_length, POSITIVE_WHOLE),
         READS(advantage.step_group, GRPO_IS_(GRPO_STEP_GROUP_HISTORY), advantage.history_power, POWER),
         READS(advantage.transform, GRPO_PASS_K_, advantage.pass_k, POSITIVE_WHOLE),
         READS(advantage.baseline, GRPO_QUANTILES_, advantage.quantile, PART),
         READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_LOG_MEAN_EXP), advantage.temperature, POSITIVE),
-        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_DENSEST), advantage.window, SHARE),
+        READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_HDI_MEDIAN), advantage.hdi_mass, SHARE),
         READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.process_noise, MODERATE_FACTOR),
         READS(advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN), advantage.observation_noise, MODERATE_POSITIVE),
-        READS(advantage.scale, GRPO_IS_(GRPO_SCALE_CONSTANT), advantage.eps, POSITIVE),
-        READS(advantage.gain, GRPO_IS_(GRPO_GAIN_LENGTH_POWER), advantage.length_power, POWER),       /* T^-p in double */
-        READS(advantage.gain, GRPO_IS_(GRPO_GAIN_EXPONENTIAL), advantage.gain_temperature, EXCEPT_0),
-        READS(advantage.gain, GRPO_IS_(GRPO_GAIN_FAILURE_POWER), advantage.gain_power, FACTOR),
-        READS(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.share_eps, POSITIVE),
-        READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_BONUS), advantage.entropy_cap, POSITIVE),
-        READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_RESPONSE), advantage.entropy_cap, FACTOR),
-        READS(ratio.unit, GRPO_IS_(GRPO_UNIT_SEQUENCE_POWER_MEAN), ratio.power, POSITIVE_POWER),
-        READS(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_low, FACTOR),
-        READS(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_clamp, BOUND),
-        READS(weight.reject, GRPO_ISNT_(GRPO_REJECT_NONE), weight.correction_clamp, BOUND),
-        READS(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_low, FACTOR),
-        READS(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_high, POSITIVE_BOUND),
-        READS(weight.reject, GRPO_IS_(GRPO_REJECT_RATIO), weight.reject_low, BOUND),
-        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_half_life, POSITIVE),
-        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_max, BOUND),
-        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_low, FACTOR),
-        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_safe, BOUND),
-        READS(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_safe_low, FACTOR),
+        READS(advantage.scale, GRPO_IS_(GRPO_SCALE_CONSTANT), advantage.scale_divisor, POSITIVE),
+        READS(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_LENGTH_POWER), advantage.length_power, POWER),       /* T^-p in double */
+        READS(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_EXPONENTIAL), advantage.reweight_temperature, EXCEPT_0),
+        READS(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_FOCAL), advantage.focal_gamma, FACTOR),
+        READS(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.entropy_share_eps, POSITIVE),
+        READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_BONUS), advantage.entropy_kappa, POSITIVE),
+        READS(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_RESPONSE), advantage.entropy_max, FACTOR),
+        READS(ratio.level, GRPO_IS_(GRPO_LEVEL_SEQUENCE_POWER_MEAN), ratio.power, POSITIVE_POWER),
+        READS(weight.rollout_is, GRPO_ISNT_(GRPO_ROLLOUT_IS_NONE), weight.rollout_is_low, FACTOR),
+        READS(weight.rollout_is, GRPO_ISNT_(GRPO_ROLLOUT_IS_NONE), weight.rollout_clamp, BOUND),
+        READS(weight.rollout_rs, GRPO_ISNT_(GRPO_ROLLOUT_RS_NONE), weight.rollout_clamp, BOUND),
+        READS(weight.policy_is, GRPO_ISNT_(GRPO_POLICY_IS_NONE), weight.policy_is_low, FACTOR),
+        READS(weight.policy_is, GRPO_ISNT_(GRPO_POLICY_IS_NONE), weight.policy_is_high, POSITIVE_BOUND),
+        READS(weight.rollout_rs, GRPO_IS_(GRPO_ROLLOUT_RS_RATIO), weight.rollout_rs_low, BOUND),
+        READS(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_half_life, POSITIVE),
+        READS(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_ratio_max, BOUND),
+        READS(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_low, FACTOR),
+        READS(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_ratio, BOUND),
+        READS(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_low, FACTOR),
         READS(aggregation.kind, GRPO_CONSTANTS_, aggregation.constant, MODERATE_POSITIVE),
 #undef READS
     };
@@ -4410,15 +4460,15 @@ static grpo_status grpo_check_order_(const grpo_objective *o) {
         { GRPO_WHERE_(path, choices), (uint16_t)GRPO_FIELD_(first), (uint16_t)GRPO_FIELD_(second), rule }
         ORDER(reward.overlong, GRPO_ISNT_(GRPO_OVERLONG_NONE), reward.overlong_cache, GRPO_CROSSED, reward.overlong_max),
         ORDER(reward.map, GRPO_IS_(GRPO_MAP_AFFINE), reward.map_low, GRPO_CROSSED, reward.map_high),
-        ORDER(advantage.gain, GRPO_IS_(GRPO_GAIN_FAILURE_POWER), advantage.gain_low, GRPO_NOT_BELOW, advantage.gain_high),
-        ORDER(advantage.credit, GRPO_ALWAYS_, advantage.advantage_low, GRPO_CROSSED, advantage.advantage_high),
-        ORDER(ratio.unit, GRPO_ALWAYS_, ratio.clamp_low, GRPO_CROSSED, ratio.clamp_high),
-        ORDER(ratio.unit, GRPO_ALWAYS_, ratio.unit_clamp_low, GRPO_CROSSED, ratio.unit_clamp_high),
-        ORDER(weight.correction, GRPO_ISNT_(GRPO_CORRECTION_NONE), weight.correction_low, GRPO_CROSSED, weight.correction_high),
-        ORDER(weight.drift, GRPO_ISNT_(GRPO_DRIFT_NONE), weight.drift_low, GRPO_CROSSED, weight.drift_high),
-        ORDER(weight.reject, GRPO_ISNT_(GRPO_REJECT_NONE), weight.reject_low, GRPO_CROSSED, weight.reject_high),
-        ORDER(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_low, GRPO_CROSSED, weight.future_high),
-        ORDER(weight.future, GRPO_IS_(GRPO_FUTURE_DECAYED), weight.future_safe_low, GRPO_CROSSED, weight.future_safe_high),
+        ORDER(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_FOCAL), advantage.focal_reward_low, GRPO_NOT_BELOW, advantage.focal_reward_high),
+        ORDER(advantage.credit, GRPO_ALWAYS_, advantage.clamp_low, GRPO_CROSSED, advantage.clamp_high),
+        ORDER(ratio.level, GRPO_ALWAYS_, ratio.clamp_low, GRPO_CROSSED, ratio.clamp_high),
+        ORDER(ratio.level, GRPO_ALWAYS_, ratio.level_clamp_low, GRPO_CROSSED, ratio.level_clamp_high),
+        ORDER(weight.rollout_is, GRPO_ISNT_(GRPO_ROLLOUT_IS_NONE), weight.rollout_is_low, GRPO_CROSSED, weight.rollout_is_high),
+        ORDER(weight.policy_is, GRPO_ISNT_(GRPO_POLICY_IS_NONE), weight.policy_is_low, GRPO_CROSSED, weight.policy_is_high),
+        ORDER(weight.rollout_rs, GRPO_ISNT_(GRPO_ROLLOUT_RS_NONE), weight.rollout_rs_low, GRPO_CROSSED, weight.rollout_rs_high),
+        ORDER(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_low, GRPO_CROSSED, weight.fipo_high),
+        ORDER(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_low, GRPO_CROSSED, weight.fipo_safe_high),
 #undef ORDER
     };
     size_t k;
@@ -4443,7 +4493,7 @@ static grpo_status grpo_check_order_(const grpo_objective *o) {
 /* pools within the prompt know no more than their own means and deviations */
 #define GRPO_POOL_MEANS_ (GRPO_IS_(GRPO_BASELINE_NONE) | GRPO_IS_(GRPO_BASELINE_GROUP_MEAN) | GRPO_IS_(GRPO_BASELINE_LEAVE_ONE_OUT))
 #define GRPO_POOL_SCALES_ (GRPO_IS_(GRPO_SCALE_NONE) | GRPO_IS_(GRPO_SCALE_GROUP_STD) | GRPO_IS_(GRPO_SCALE_CONSTANT))
-#define GRPO_MEANS_ (GRPO_IS_(GRPO_UNIT_SEQUENCE_MEAN) | GRPO_IS_(GRPO_UNIT_SEQUENCE_SUM))
+#define GRPO_MEANS_ (GRPO_IS_(GRPO_LEVEL_SEQUENCE_MEAN) | GRPO_IS_(GRPO_LEVEL_SEQUENCE_SUM))
 
 /* where the first, there the second: choices that go together */
 typedef struct { grpo_where_ first, second; } grpo_pair_of_choices_;
@@ -4451,54 +4501,55 @@ typedef struct { grpo_where_ first, second; } grpo_pair_of_choices_;
 static const grpo_pair_of_choices_ grpo_combinations_[] = {
 #define WITH(path, is, other, among) { GRPO_WHERE_(path, is), GRPO_WHERE_(other, among) }
 #define POOLS(path, is) WITH(path, is, advantage.baseline, GRPO_POOL_MEANS_), WITH(path, is, advantage.scale, GRPO_POOL_SCALES_), \
-        WITH(path, is, advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), WITH(path, is, advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)), \
-        WITH(path, is, advantage.second, GRPO_IS_(GRPO_SECOND_NONE))
+        WITH(path, is, advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), \
+            WITH(path, is, advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), \
+        WITH(path, is, advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE))
     WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.length, GRPO_IS_(GRPO_LENGTH_NONE)),
     WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.overlong, GRPO_IS_(GRPO_OVERLONG_NONE)),
     WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.map, GRPO_IS_(GRPO_MAP_NONE)),
     WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.kl, GRPO_IS_(GRPO_KL_NONE)),
     WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
     WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
+    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
     WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.scale, GRPO_COLUMN_SCALES_),
     WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_KALMAN_STD), advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN)),
     WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_BETA), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    WITH(advantage.gain, GRPO_IS_(GRPO_GAIN_LENGTH_POWER), advantage.credit, ~GRPO_STEPS_),
+    WITH(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_LENGTH_POWER), advantage.credit, ~GRPO_STEPS_),
     POOLS(advantage.step_group, GRPO_ISNT_(GRPO_STEP_GROUP_PROMPT)),
     /* the outcome advantage of a response beside its steps knows baseline and scale of its prompt */
     WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.scale, ~GRPO_OF_BATCH_),
     WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
     WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.second, GRPO_ISNT_(GRPO_SECOND_BATCH)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_ITEMS)),
     /* rewards of tokens are made of R itself */
     WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.baseline, GRPO_IS_(GRPO_BASELINE_NONE)),
-    { GRPO_WHERE_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE)), GRPO_WHERE_0_(advantage.shift) },
+    { GRPO_WHERE_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE)), GRPO_WHERE_0_(advantage.baseline_shift) },
     WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.scale, GRPO_IS_(GRPO_SCALE_NONE)),
     WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.second, GRPO_ISNT_(GRPO_SECOND_BATCH)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
+    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_ITEMS)),
     /* what single credits alone know */
     WITH(advantage.step_discount, GRPO_ISNT_(GRPO_STEP_DISCOUNT_TOKENS), advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP)),
     { GRPO_WHERE_NOT_0_(advantage.truncated_tail), GRPO_WHERE_(advantage.credit, GRPO_TAILS_) },
     WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP_GAE), advantage.bootstrap, GRPO_IS_(GRPO_BOOTSTRAP_ZERO)),
     POOLS(advantage.credit, GRPO_IS_(GRPO_CREDIT_PREFIX_TREE)),
-    WITH(advantage.outside, GRPO_ISNT_(GRPO_OUTSIDE_NONE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
-    WITH(advantage.outside, GRPO_ISNT_(GRPO_OUTSIDE_NONE), advantage.rewards, GRPO_IS_(GRPO_REWARDS_ONE)),
-    POOLS(advantage.outside, GRPO_ISNT_(GRPO_OUTSIDE_NONE)),
-    WITH(advantage.second, GRPO_ISNT_(GRPO_SECOND_NONE), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
-    WITH(advantage.second, GRPO_ISNT_(GRPO_SECOND_NONE), advantage.scale, ~(GRPO_OF_BATCH_ | GRPO_IS_(GRPO_SCALE_TOKEN_WHITEN))),
-    WITH(advantage.second, GRPO_ISNT_(GRPO_SECOND_NONE), advantage.gain, GRPO_IS_(GRPO_GAIN_NONE)),
+    WITH(advantage.excluded, GRPO_ISNT_(GRPO_EXCLUDED_NONE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
+    WITH(advantage.excluded, GRPO_ISNT_(GRPO_EXCLUDED_NONE), advantage.rewards, GRPO_IS_(GRPO_REWARDS_ONE)),
+    POOLS(advantage.excluded, GRPO_ISNT_(GRPO_EXCLUDED_NONE)),
+    WITH(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_NONE), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
+    WITH(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_NONE), advantage.scale, ~(GRPO_OF_BATCH_ | GRPO_IS_(GRPO_SCALE_TOKEN_WHITEN))),
+    WITH(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_NONE), advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
     WITH(advantage.entropy, GRPO_IS_(GRPO_ENTROPY_ZERO_VARIANCE), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
-    WITH(ratio.mix, GRPO_ISNT_(GRPO_MIX_NONE), ratio.unit, GRPO_ISNT_(GRPO_UNIT_TOKEN)),
+    WITH(ratio.interpolate, GRPO_ISNT_(GRPO_INTERPOLATE_NONE), ratio.level, GRPO_ISNT_(GRPO_LEVEL_TOKEN)),
     /* both distributions are of plain scores */
-    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TARGET), ratio.against, GRPO_IS_(GRPO_AGAINST_NOTHING)),
-    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TARGET), ratio.unit, GRPO_MEANS_),
-    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_PROBABILITY), ratio.unit, GRPO_IS_(GRPO_UNIT_TOKEN)),
-    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_GIVEN), surrogate.kind, GRPO_CLIPS_),
-    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_GIVEN), ratio.unit, GRPO_IS_(GRPO_UNIT_TOKEN)),
+    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TILTED_CROSS_ENTROPY), ratio.behaviour, GRPO_IS_(GRPO_BEHAVIOUR_NONE)),
+    WITH(surrogate.kind, GRPO_IS_(GRPO_SURROGATE_TILTED_CROSS_ENTROPY), ratio.level, GRPO_MEANS_),
+    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_PROBABILITY), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
+    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_EXTERNAL), surrogate.kind, GRPO_CLIPS_),
+    WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_EXTERNAL), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
     WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_POSITION), surrogate.kind, GRPO_CLIPS_ & GRPO_ISNT_(GRPO_SURROGATE_GPPO)),
-    WITH(penalty.likelihood_gate, GRPO_ISNT_(GRPO_LIKELIHOOD_GATE_NONE), penalty.likelihood_form, GRPO_IS_(GRPO_LIKELIHOOD_FORM_LOST)),
+    WITH(penalty.nll_gate, GRPO_ISNT_(GRPO_NLL_GATE_NONE), penalty.nll_form, GRPO_IS_(GRPO_NLL_FORM_DISPLACEMENT)),
 #undef WITH
 #undef POOLS
 };
@@ -4507,7 +4558,7 @@ static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_
 
 static grpo_status grpo_check_combinations_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
-    const grpo_gain_kind g = a->gain;
+    const grpo_reweight_kind g = a->reweight;
     size_t k;
     for (k = 0; k < sizeof grpo_combinations_ / sizeof *grpo_combinations_; k++) {
         const grpo_pair_of_choices_ *c = &grpo_combinations_[k];
@@ -4517,8 +4568,8 @@ static grpo_status grpo_check_combinations_(const grpo_objective *o) {
     /* a mean over the batch of what needs another mean over the batch: only where the second undoes the first */
     if (a->baseline != GRPO_BASELINE_BATCH_MEAN || a->scale != GRPO_SCALE_TOKEN_WHITEN) return GRPO_OK;
     if (a->credit != GRPO_CREDIT_OUTCOME) return grpo_clash_(GRPO_FIELD_(advantage.baseline), GRPO_FIELD_(advantage.scale));
-    if (g == GRPO_GAIN_DIFFICULTY || g == GRPO_GAIN_LENGTH_POWER || g == GRPO_GAIN_FAILURE_POWER)
-        return grpo_clash_(GRPO_FIELD_(advantage.baseline), GRPO_FIELD_(advantage.gain));
+    if (g == GRPO_REWEIGHT_DIFFICULTY || g == GRPO_REWEIGHT_LENGTH_POWER || g == GRPO_REWEIGHT_FOCAL)
+        return grpo_clash_(GRPO_FIELD_(advantage.baseline), GRPO_FIELD_(advantage.reweight));
     return GRPO_OK;
 }
 
@@ -4526,11 +4577,11 @@ static grpo_status grpo_check_combinations_(const grpo_objective *o) {
 static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
     const int position = s->bounds == GRPO_BOUNDS_POSITION, clips = s->kind == GRPO_SURROGATE_DUAL_CLIP;
     const int reads = (clips && !position) || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE
-        || (s->kind == GRPO_SURROGATE_GPPO && s->dual != 0);
-    if (clips && position && s->log_high > s->log_dual)
-        return grpo_status_of_fields_(GRPO_CROSSED, GRPO_FIELD_(surrogate.log_high), GRPO_FIELD_(surrogate.log_dual));
-    if (reads && !(s->dual > 1 + s->eps_high))
-        return grpo_status_of_fields_(GRPO_NOT_BEYOND, GRPO_FIELD_(surrogate.dual), GRPO_FIELD_(surrogate.eps_high));
+        || (s->kind == GRPO_SURROGATE_GPPO && s->clip_dual != 0);
+    if (clips && position && s->log_high > s->log_clip_dual)
+        return grpo_status_of_fields_(GRPO_CROSSED, GRPO_FIELD_(surrogate.log_high), GRPO_FIELD_(surrogate.log_clip_dual));
+    if (reads && !(s->clip_dual > 1 + s->eps_high))
+        return grpo_status_of_fields_(GRPO_NOT_BEYOND, GRPO_FIELD_(surrogate.clip_dual), GRPO_FIELD_(surrogate.eps_high));
     return GRPO_OK;
 }
 
@@ -4540,25 +4591,25 @@ static int grpo_scale_is_of_batch_(grpo_scale_kind k) {
     return k == GRPO_SCALE_BATCH_STD || k == GRPO_SCALE_BATCH_CENTRED_STD || k == GRPO_SCALE_TOKEN_WHITEN || k == GRPO_SCALE_BETA;
 }
 
-static int grpo_gain_is_of_batch_(grpo_gain_kind k) {
-    return k == GRPO_GAIN_VALID_GROUPS || k == GRPO_GAIN_NONZERO_REWARDS || k == GRPO_GAIN_LENGTH_POWER;
+static int grpo_gain_is_of_batch_(grpo_reweight_kind k) {
+    return k == GRPO_REWEIGHT_VALID_GROUPS || k == GRPO_REWEIGHT_NONZERO_REWARDS || k == GRPO_REWEIGHT_LENGTH_POWER;
 }
 
 /* functions of a group are of responses' scores */
 static grpo_status grpo_check_groups_of_(const grpo_objective *o) {
     if (!grpo_is_of_group_(o->surrogate.kind)) return GRPO_OK;
-    if (o->ratio.mix != GRPO_MIX_NONE) return grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.mix));
-    return grpo_unit_is_sequence_(o->ratio.unit) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.unit));
+    if (o->ratio.interpolate != GRPO_INTERPOLATE_NONE) return grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.interpolate));
+    return grpo_unit_is_sequence_(o->ratio.level) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.level));
 }
 
 /* a second clip must lie beyond the first, as between the numbers of an objective */
 static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b) {
     int64_t i, t;
-    if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->dual == 0) || b->n_groups == 0) return GRPO_OK;
+    if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->clip_dual == 0) || b->n_groups == 0) return GRPO_OK;
     for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
-            if (grpo_is_unmasked_(b, t) && !(s->dual > 1 + (double)b->clip_high[t]))
-                return grpo_status_between_(GRPO_NOT_BEYOND, grpo_at_field_(GRPO_FIELD_(surrogate.dual)), GRPO_AT_clip_high_, t);
+            if (grpo_is_unmasked_(b, t) && !(s->clip_dual > 1 + (double)b->eps_high[t]))
+                return grpo_status_between_(GRPO_NOT_BEYOND, grpo_at_field_(GRPO_FIELD_(surrogate.clip_dual)), GRPO_AT_eps_high_, t);
     return GRPO_OK;
 }
 
@@ -4567,24 +4618,24 @@ static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b
 /* the segment that token t of s is in; without step_end the response */
 static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
     grpo_span_ x = { t, t + 1 };
-    while (x.begin > s->begin && !(b->step_end && b->step_end[x.begin - 1])) x.begin--;
-    while (x.end < s->end && !(b->step_end && b->step_end[x.end - 1])) x.end++;
+    while (x.begin > s->begin && !(b->segment_end && b->segment_end[x.begin - 1])) x.begin--;
+    while (x.end < s->end && !(b->segment_end && b->segment_end[x.end - 1])) x.end++;
     return x;
 }
 
 /* q */
 static grpo_dd grpo_correction_log_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes) {
-    double c = o->weight.correction_clamp;
+    double c = o->weight.rollout_clamp;
     return grpo_clamp(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]), -c, c, passes);
 }
 
 /* the statistic of one token; *passes: it is q itself, not a bound of its clamp */
-static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_reject_kind kind, int *passes) {
-    return grpo_reject_statistic(kind, grpo_correction_log_(o, b, t, passes), (double)b->logp_old[t], (double)b->logp_rollout[t]);
+static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_rs_kind kind, int *passes) {
+    return grpo_rollout_rs_statistic(kind, grpo_correction_log_(o, b, t, passes), (double)b->logp_old[t], (double)b->logp_rollout[t]);
 }
 
 /* the statistic pooled over the tokens of a span that are in the mask */
-static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_reject_kind kind, grpo_how how) {
+static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind, grpo_how how) {
     grpo_sum sum = GRPO_NO_SUM_;
     grpo_dd x, most = { -HUGE_VAL, 0 };
     int64_t t, n = 0;
@@ -4593,7 +4644,7 @@ static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_s
         if (!grpo_is_unmasked_(b, t)) continue;
         x = grpo_statistic_(o, b, t, kind, &passes);
         if (grpo_dd_less(most, x)) most = x;
-        if (kind == GRPO_REJECT_RATIO && passes) grpo_sum_add_diff_(&sum, (double)b->logp_old[t], (double)b->logp_rollout[t]);
+        if (kind == GRPO_ROLLOUT_RS_RATIO && passes) grpo_sum_add_diff_(&sum, (double)b->logp_old[t], (double)b->logp_rollout[t]);
         else grpo_sum_add_dd_(&sum, x);
         n++;
     }
@@ -4602,15 +4653,15 @@ static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_s
     return how == GRPO_HOW_MEAN && n ? grpo_dd_div(x, (double)n) : x;
 }
 
-static grpo_corrected grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
-    const grpo_dd q = grpo_pooled_(o, b, span, GRPO_REJECT_RATIO, grpo_correction_pool_(o->weight.correction_unit).how);
-    return grpo_correct(&o->weight, grpo_ratio_exp(q));
+static grpo_rollout_is_weight grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
+    const grpo_dd q = grpo_pooled_(o, b, span, GRPO_ROLLOUT_RS_RATIO, grpo_correction_pool_(o->weight.rollout_is_level).how);
+    return grpo_rollout_is(&o->weight, grpo_ratio_exp(q));
 }
 
 /* is the span rejected by its pooled statistic? */
 static int grpo_span_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
     const grpo_weight *w = &o->weight;
-    return !grpo_accepts(w, grpo_pooled_(o, b, span, w->reject, grpo_reject_pool_(w->reject_unit).how));
+    return !grpo_rollout_rs_accepts(w, grpo_pooled_(o, b, span, w->rollout_rs, grpo_reject_pool_(w->rollout_rs_level).how));
 }
 
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
@@ -4618,8 +4669,8 @@ static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b,
     int64_t t;
     int passes;
     if (grpo_rejects_over_(w, GRPO_OVER_SEQUENCE) && grpo_span_rejected_(o, b, response)) return 1;
-    for (t = response.begin; w->veto != 0 && t < response.end; t++)
-        if (grpo_is_unmasked_(b, t) && grpo_correction_log_(o, b, t, &passes).hi < log(w->veto)) return 1;
+    for (t = response.begin; w->rollout_veto != 0 && t < response.end; t++)
+        if (grpo_is_unmasked_(b, t) && grpo_correction_log_(o, b, t, &passes).hi < log(w->rollout_veto)) return 1;
     return 0;
 }
 
@@ -4634,31 +4685,31 @@ static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_ba
 }
 
 /* is the token outside of a band? */
-static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_corrected v) {
+static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_is_weight v) {
     const grpo_weight *w = &o->weight;
     int passes;
-    if (!v.inside && (w->correction == GRPO_CORRECTION_MASK || w->correction == GRPO_CORRECTION_REJECT)) return 1;
+    if (!v.inside && (w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT)) return 1;
     if (!grpo_rejects_over_(w, GRPO_OVER_TOKEN)) return 0;
-    return !grpo_accepts(w, grpo_statistic_(o, b, t, w->reject, &passes));
+    return !grpo_rollout_rs_accepts(w, grpo_statistic_(o, b, t, w->rollout_rs, &passes));
 }
 
 /* ---- what further divisors count -------------------------------------------------------------------------------------------------- */
 
 /* is token t of sequence i, if it counts, among those of the likelihood term? */
 static int grpo_in_likelihood_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, int64_t i, int64_t t) {
-    switch (o->penalty.likelihood_on) {
-    case GRPO_LIKELIHOOD_CORRECT:  return b->reward[i] > 0;
-    case GRPO_LIKELIHOOD_POSITIVE: return advantage[t] > 0;
-    case GRPO_LIKELIHOOD_SELECTED: return b->selected[t] != 0;
-    case GRPO_LIKELIHOOD_ALL:      return 1;
-    case GRPO_LIKELIHOOD_NOT_NEGATIVE: return advantage[t] >= 0;
+    switch (o->penalty.nll_on) {
+    case GRPO_NLL_CORRECT:  return b->reward[i] > 0;
+    case GRPO_NLL_POSITIVE: return advantage[t] > 0;
+    case GRPO_NLL_SELECTED: return b->nll_mask[t] != 0;
+    case GRPO_NLL_ALL:      return 1;
+    case GRPO_NLL_NOT_NEGATIVE: return advantage[t] >= 0;
     default:                       return 0;
     }
 }
 
 /* is reward a above reward b by more than the margin? */
 static int grpo_is_preferred_(const grpo_objective *o, double a, double b) {
-    return grpo_dd_exceeds(grpo_two_diff(a, b), o->penalty.pair_margin);
+    return grpo_dd_exceeds(grpo_two_diff(a, b), o->penalty.preference_min_gap);
 }
 
 /* of one group, the sequences with tokens that count found in blocks */
@@ -4677,14 +4728,14 @@ static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, i
     return pairs;
 }
 
-/* positive_tokens and likelihood_tokens */
+/* positive_tokens and nll_tokens */
 static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s,
                                grpo_totals *totals) {
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
-    if (!grpo_counts_by_sign_(o) && o->penalty.likelihood_on == GRPO_LIKELIHOOD_NONE) return;
+    if (!grpo_counts_by_sign_(o) && o->penalty.nll_on == GRPO_NLL_NONE) return;
     while (grpo_next_active_(o, b, s, &c)) {
         totals->positive_tokens += grpo_counts_by_sign_(o) && advantage[c.t] > 0;
-        totals->likelihood_tokens += grpo_in_likelihood_(o, b, advantage, s->index, c.t);
+        totals->nll_tokens += grpo_in_likelihood_(o, b, advantage, s->index, c.t);
     }
 }
 
@@ -4697,17 +4748,17 @@ static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const
 /* for the mean of the correction weights: one of each token that counts, or where the unit is the response the mean of those, of which
  * rejection leaves v or 0 */
 static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals) {
-    const int whole = grpo_correction_pool_(o->weight.correction_unit).over == GRPO_OVER_SEQUENCE;
+    const int whole = grpo_correction_pool_(o->weight.rollout_is_level).over == GRPO_OVER_SEQUENCE;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     double v = 0, accepted = 0;
-    if (o->weight.correction_norm == GRPO_CORRECTION_NORM_NONE || s->count == 0) return;
-    totals->weights += whole ? 1 : s->count;
+    if (o->weight.rollout_is_norm == GRPO_ROLLOUT_IS_NORM_NONE || s->count == 0) return;
+    totals->rollout_is_count += whole ? 1 : s->count;
     while (grpo_next_active_(o, b, s, &c)) {
-        if (!whole) grpo_sum_add_(&totals->weight, c.v);
+        if (!whole) grpo_sum_add_(&totals->rollout_is_sum, c.v);
         if (c.v != 0) { v = c.v; accepted++; }
     }
-    if (whole && v < HUGE_VAL) grpo_sum_add_dd_(&totals->weight, grpo_dd_div(grpo_two_prod(v, accepted), (double)s->count));
-    else if (whole) grpo_sum_add_(&totals->weight, v);
+    if (whole && v < HUGE_VAL) grpo_sum_add_dd_(&totals->rollout_is_sum, grpo_dd_div(grpo_two_prod(v, accepted), (double)s->count));
+    else if (whole) grpo_sum_add_(&totals->rollout_is_sum, v);
 }
 
 /* do the rewards of group g differ by more than 1e-6? */
@@ -4722,11 +4773,11 @@ static int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
     return grpo_dd_exceeds(grpo_two_diff(most, least), 1e-6);
 }
 
-/* the mean that correction_norm divides by; infinite ones among the weights are taken as equal */
+/* the mean that rollout_is_norm divides by; infinite ones among the weights are taken as equal */
 static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_scales *s) {
-    if (o->weight.correction_norm == GRPO_CORRECTION_NORM_NONE || n->weights == 0) return;
-    s->norm = grpo_dd_div(grpo_sum_dd_(&n->weight), (double)n->weights);
-    s->norm_top = n->weight.pos_inf ? (double)n->weights / (double)n->weight.pos_inf : 0;
+    if (o->weight.rollout_is_norm == GRPO_ROLLOUT_IS_NORM_NONE || n->rollout_is_count == 0) return;
+    s->norm = grpo_dd_div(grpo_sum_dd_(&n->rollout_is_sum), (double)n->rollout_is_count);
+    s->norm_top = n->rollout_is_sum.pos_inf ? (double)n->rollout_is_count / (double)n->rollout_is_sum.pos_inf : 0;
 }
 
 /* segments with a token that counts */
@@ -4743,7 +4794,7 @@ static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
 /* would the token's gradient drive a stale response further off? */
 static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A) {
     double o, b;
-    if (r->obj->weight.off_policy != GRPO_OFF_POLICY_TOTAL_VARIATION) return A < 0;
+    if (r->obj->weight.off_policy_mask != GRPO_OFF_POLICY_MASK_TOTAL_VARIATION) return A < 0;
     o = (double)r->batch->logp_old[t]; b = (double)r->batch->logp_rollout[t];
     return A > 0 ? o > b : A < 0 && o < b;
 }
@@ -4753,7 +4804,7 @@ static inline int grpo_distrusted_(const grpo_run_ *r, const grpo_sequence_ *s, 
     const grpo_weight *c = &r->obj->weight;
     const double A = (double)r->advantage[t];
     if (s->stale && grpo_widens_gap_(r, t, A)) return 1;
-    return c->trust != GRPO_TRUST_NONE && !grpo_trusts(c, ratio, A, (double)r->batch->logp[t], grpo_behaviour_(r, t));
+    return c->trust != GRPO_TRUST_NONE && !grpo_in_trust_region(c, ratio, A, (double)r->batch->logp[t], grpo_behaviour_(r, t));
 }
 
 static int grpo_unselected_(const grpo_run_ *r, int64_t t) {
@@ -4764,8 +4815,8 @@ static int grpo_unselected_(const grpo_run_ *r, int64_t t) {
 /* v g, g the drift of the token or of its sequence */
 static inline double grpo_with_drift_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double v) {
     const grpo_weight *c = &r->obj->weight;
-    if (c->drift != GRPO_DRIFT_TOKEN) return grpo_times(v, s->drift);
-    return grpo_times(v, grpo_drift(c, grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t])));
+    if (c->policy_is != GRPO_POLICY_IS_TOKEN) return grpo_times(v, s->drift);
+    return grpo_times(v, grpo_policy_is(c, grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t])));
 }
 
 /* M v g; *distrusted: trust or off_policy dropped the token */
@@ -4779,7 +4830,7 @@ static inline double grpo_policy_weight_(const grpo_run_ *r, const grpo_sequence
 static void grpo_add_staleness_(const grpo_run_ *r, int64_t t, grpo_sum *sum) {
     const grpo_weight *c = &r->obj->weight;
     const grpo_batch *b = r->batch;
-    if (c->off_policy == GRPO_OFF_POLICY_TOTAL_VARIATION)
+    if (c->off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION)
         grpo_sum_add_(sum, fabs(grpo_exp_minus_one(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]))));
     else grpo_sum_add_diff_(sum, (double)grpo_logp_of_(b, grpo_off_policy_whose_(c))[t], (double)b->logp[t]);
 }
@@ -4789,10 +4840,10 @@ static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
-    if (w->off_policy == GRPO_OFF_POLICY_NONE || s->count == 0) return 0;
+    if (w->off_policy_mask == GRPO_OFF_POLICY_MASK_NONE || s->count == 0) return 0;
     memset(&sum, 0, sizeof sum);                                       /* here: few objectives come so far */
     while (grpo_next_(r, s, &c)) grpo_add_staleness_(r, c.t, &sum);
-    return grpo_dd_exceeds(grpo_dd_div(grpo_sum_dd_(&sum), (double)s->count), w->off_policy_max);
+    return grpo_dd_exceeds(grpo_dd_div(grpo_sum_dd_(&sum), (double)s->count), w->off_policy_mask_threshold);
 }
 
 /* drift of a sequence as a whole, from its tokens that count */
@@ -4802,11 +4853,11 @@ static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s) 
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
     grpo_dd x;
-    if (grpo_drift_pool_(w->drift).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
+    if (grpo_drift_pool_(w->policy_is).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
     memset(&sum, 0, sizeof sum);                                       /* here: few objectives come so far */
     while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], (double)b->logp_old[c.t]);
     x = grpo_sum_dd_(&sum);
-    return grpo_drift(w, grpo_drift_pool_(w->drift).how == GRPO_HOW_MEAN ? grpo_dd_div(x, (double)s->count) : x);
+    return grpo_policy_is(w, grpo_drift_pool_(w->policy_is).how == GRPO_HOW_MEAN ? grpo_dd_div(x, (double)s->count) : x);
 }
 
 /* ---- further factors of a token: future, norm, segment, gate ---------------------------------------------------------------------- */
@@ -4829,10 +4880,10 @@ static double grpo_future_factor_(const grpo_run_ *r, grpo_walk_ *k) {
     double ratio;
     if (k->token.counts) d = grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t]);
     ratio = grpo_exp(d);
-    grpo_add_future_(r, k, c->future_max != 0 && ratio > c->future_max ? grpo_dd_of_(0) : d);
+    grpo_add_future_(r, k, c->fipo_ratio_max != 0 && ratio > c->fipo_ratio_max ? grpo_dd_of_(0) : d);
     all = k->future;
     if (k->infinite != 0) all = grpo_dd_of_(k->infinite > 0 ? HUGE_VAL : -HUGE_VAL);
-    return k->token.counts ? grpo_future_weight(c, all, ratio, (double)r->advantage[t]) : 1;
+    return k->token.counts ? grpo_fipo_weight(c, all, ratio, (double)r->advantage[t]) : 1;
 }
 
 /* v over the mean of the correction weights */
@@ -4853,7 +4904,7 @@ static double grpo_segment_tokens_(const grpo_run_ *r, const grpo_sequence_ *s, 
 /* the tokens that share the likelihood's gate with token t */
 static grpo_span_ grpo_gate_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t) {
     const grpo_span_ whole = { s->begin, s->end };
-    return grpo_gate_pool_(r->obj->penalty.likelihood_gate).over == GRPO_OVER_SEGMENT ? grpo_segment_at_(r->batch, s, t) : whole;
+    return grpo_gate_pool_(r->obj->penalty.nll_gate).over == GRPO_OVER_SEGMENT ? grpo_segment_at_(r->batch, s, t) : whole;
 }
 
 /* is it shut?  Exactly: the sum's rounding keeps its sign */
@@ -4869,21 +4920,21 @@ static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_
 
 /* factors, divisor, gate and bounds of the token at hand, where they are more than its correction weight v */
 static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v) {
-    const grpo_given_kind given = r->obj->weight.given;
-    const double future = r->obj->weight.future != GRPO_FUTURE_NONE ? grpo_future_factor_(r, k) : 1;
+    const grpo_external_kind given = r->obj->weight.external;
+    const double future = r->obj->weight.fipo != GRPO_FIPO_NONE ? grpo_future_factor_(r, k) : 1;
     grpo_token_ *x = &k->token;
     if (!x->counts) return;
-    if (r->obj->penalty.likelihood_gate != GRPO_LIKELIHOOD_GATE_NONE && r->scales.likelihood != 0 && !grpo_is_in_(k->gate, x->t)) {
+    if (r->obj->penalty.nll_gate != GRPO_NLL_GATE_NONE && r->scales.likelihood != 0 && !grpo_is_in_(k->gate, x->t)) {
         k->gate = grpo_gate_at_(r, s, x->t);
         x->gated = grpo_gate_is_shut_(r, s, k->gate);
     }
     x->factor.policy = grpo_times(grpo_normalised_weight_(r, v), future);
-    x->factor.term = given == GRPO_GIVEN_TERM ? (double)r->batch->weight[x->t] : 1;
-    if (given != GRPO_GIVEN_NONE) x->factor.policy = grpo_times(x->factor.policy, (double)r->batch->weight[x->t]);
+    x->factor.term = given == GRPO_EXTERNAL_TERM ? (double)r->batch->external_weight[x->t] : 1;
+    if (given != GRPO_EXTERNAL_NONE) x->factor.policy = grpo_times(x->factor.policy, (double)r->batch->external_weight[x->t]);
     if (r->obj->surrogate.bounds == GRPO_BOUNDS_POSITION)
         x->range = grpo_position_range(&r->obj->surrogate, (double)(s->count - k->met + 1));
     if (grpo_counts_by_sign_(r->obj)) x->divisor = r->scales.by_sign[r->advantage[x->t] > 0];
-    if (r->obj->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN && !grpo_is_in_(k->share, x->t)) {
+    if (r->obj->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN && !grpo_is_in_(k->share, x->t)) {
         k->share = grpo_segment_at_(r->batch, s, x->t);
         x->divisor = grpo_segment_tokens_(r, s, k->share);
     }
@@ -4897,7 +4948,7 @@ static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ 
 
 static grpo_term grpo_likelihood_term_(const grpo_run_ *r, int64_t t) {
     const grpo_batch *b = r->batch;
-    return grpo_likelihood(&r->obj->penalty, (double)b->logp[t], b->logp_old ? (double)b->logp_old[t] : 0,
+    return grpo_nll(&r->obj->penalty, (double)b->logp[t], b->logp_old ? (double)b->logp_old[t] : 0,
                            b->logp_teacher ? (double)b->logp_teacher[t] : 0);
 }
 
@@ -4919,15 +4970,15 @@ static void grpo_report_old_(grpo_partial *p, double l, double old) {
 static void grpo_report_ref_(grpo_partial *p, double l, double ref) {
     const grpo_dd D = grpo_two_diff(l, ref);
     grpo_sum_add_diff_(&p->sum[GRPO_SUM_KL_K1], l, ref);
-    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl(GRPO_KL_K2, D).value);
-    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl(GRPO_KL_K3, D).value);
+    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K2], grpo_kl_estimate(GRPO_KL_K2, D).value);
+    grpo_sum_add_(&p->sum[GRPO_SUM_KL_K3], grpo_kl_estimate(GRPO_KL_K3, D).value);
 }
 
 /* ---- statistics of the batch ------------------------------------------------------------------------------------------------------ */
 
 static int grpo_needs_moments_(const grpo_advantage *a) {
-    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_gain_is_of_batch_(a->gain)
-        || a->second != GRPO_SECOND_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
+    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_gain_is_of_batch_(a->reweight)
+        || a->batch_norm != GRPO_BATCH_NORM_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
 }
 
 /* item `at` of a column */
@@ -4943,9 +4994,9 @@ static void grpo_moments_of_item_(const grpo_estimator_ *e, const grpo_group_ *s
         double divisor;
         const grpo_dd x = grpo_residual_(e, s, at, 0, &divisor);        /* without the shift, as V is; a that is 0 is not shifted */
         const int zero = grpo_is_zero_singleton_(a, s);
-        grpo_values_take_(&m->values, zero ? grpo_dd_of_(a->shift) : grpo_dd_steady_(grpo_dd_div(x, divisor)));
+        grpo_values_take_(&m->values, zero ? grpo_dd_of_(a->baseline_shift) : grpo_dd_steady_(grpo_dd_div(x, divisor)));
     }
-    if (a->second == GRPO_SECOND_BATCH) grpo_values_take_(&m->values, grpo_dd_of_(grpo_item_advantage_(e, at)));
+    if (a->batch_norm == GRPO_BATCH_NORM_ITEMS) grpo_values_take_(&m->values, grpo_dd_of_(grpo_item_advantage_(e, at)));
 }
 
 /* the group at hand */
@@ -4958,7 +5009,7 @@ static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
         while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_of_item_(e, &e->group[k], at, m);
     }
     for (i = e->begin; i < e->end; i++) {
-        if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->second == GRPO_SECOND_TOKENS) grpo_credit_response_(e, i, m, NULL);
+        if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->batch_norm == GRPO_BATCH_NORM_TOKENS) grpo_credit_response_(e, i, m, NULL);
         m->sequences++;
         m->sequences_nonempty += grpo_unmasked_(e->batch, i) > 0;
         m->degenerate_sequences += e->group[0].equal;
@@ -4969,7 +5020,7 @@ static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
 /* the batch's statistics as the items and tokens need them */
 static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
-    const double gain = grpo_batch_gain_(a->gain, m);
+    const double gain = grpo_batch_gain_(a->reweight, m);
     int k;
     e->gain = gain;
     e->batch_count = (double)m->values.count;
@@ -5009,11 +5060,11 @@ GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e) {
 
 static int grpo_are_totals_(const grpo_totals *n) {
     const int64_t counts[] = { n->tokens, n->sequences, n->sequences_nonempty, n->groups, n->groups_nonempty, n->ranks, n->positive_tokens,
-                               n->positive_sequences, n->varied_tokens, n->likelihood_tokens, n->pairs, n->weights };
+                               n->positive_sequences, n->nonzero_std_tokens, n->nll_tokens, n->preference_pairs, n->rollout_is_count };
     return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
 }
 
-grpo_status grpo_count(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
+grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
     grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!totals) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
@@ -5040,7 +5091,8 @@ grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch,
     return st;
 }
 
-grpo_status grpo_advantages_with(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage) {
+grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
+    grpo_real *advantage) {
     grpo_estimator_ e;
     grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
@@ -5060,8 +5112,9 @@ static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part) {
         && all->positive_tokens >= part->positive_tokens && all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
         && all->positive_sequences >= part->positive_sequences
         && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences
-        && all->likelihood_tokens >= part->likelihood_tokens && all->pairs >= part->pairs && all->weights >= part->weights
-        && all->varied_tokens >= part->varied_tokens;
+        && all->nll_tokens >= part->nll_tokens && all->preference_pairs >= part->preference_pairs
+            && all->rollout_is_count >= part->rollout_is_count
+        && all->nonzero_std_tokens >= part->nonzero_std_tokens;
 }
 
 static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
@@ -5234,15 +5287,17 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     const grpo_ratio_axis *a = &o->ratio;
     const grpo_penalty *p = &o->penalty;
     const grpo_surrogate_kind kind = o->surrogate.kind;
-    if (!r->reports_ratio || kind == GRPO_SURROGATE_SHAPED || grpo_is_of_group_(kind)) return 0;
+    if (!r->reports_ratio || kind == GRPO_SURROGATE_POLICY_SHAPING || grpo_is_of_group_(kind)) return 0;
     if (o->surrogate.bounds != GRPO_BOUNDS_FIXED && grpo_bounds_act_(&o->surrogate)) return 0;
-    if (a->unit > GRPO_UNIT_SEQUENCE_SUM || (a->unit != GRPO_UNIT_TOKEN && !grpo_is_clip_(kind))) return 0;
-    if (a->mix != GRPO_MIX_NONE || a->against != GRPO_AGAINST_OLD || a->clamp_low != 0 || a->clamp_high != 0) return 0;
-    if (a->unit_clamp_low != 0 || a->unit_clamp_high != 0 || r->has_token_factors || r->has_policy_mask || r->has_correction) return 0;
-    if (r->scales.likelihood != 0 || p->pairs != GRPO_PAIRS_NONE) return 0;
+    if (a->level > GRPO_LEVEL_SEQUENCE_SUM || (a->level != GRPO_LEVEL_TOKEN && !grpo_is_clip_(kind))) return 0;
+    if (a->interpolate != GRPO_INTERPOLATE_NONE || a->behaviour != GRPO_BEHAVIOUR_OLD || a->clamp_low != 0 || a->clamp_high != 0) return 0;
+    if (a->level_clamp_low != 0 || a->level_clamp_high != 0 || r->has_token_factors || r->has_policy_mask || r->has_correction) return 0;
+    if (r->scales.likelihood != 0 || p->preference != GRPO_PREFERENCE_NONE) return 0;
     return p->kl == GRPO_KL_NONE || p->kl_coef == 0
-        || (p->kl_against == GRPO_KL_AGAINST_REF && p->kl_on == GRPO_KL_ON_ALL && p->kl_ratio == GRPO_KL_RATIO_NONE
-            && p->kl_gradient == GRPO_KL_GRADIENT_OWN && p->kl_clamp_log == 0 && p->kl_clamp_value == 0 && p->kl_ratio_max == 0);
+        || (p->kl_reference == GRPO_KL_REFERENCE_REF && p->kl_on == GRPO_KL_ON_ALL
+            && p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_NONE
+            && p->kl_gradient == GRPO_KL_GRADIENT_EXACT && p->kl_clamp_log == 0 && p->kl_clamp_value == 0
+                && p->kl_importance_weight_max == 0);
 }
 
 /* a - b into hi + lo, in blocks */
@@ -5298,7 +5353,7 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
     const grpo_surrogate *s = &r->obj->surrogate;
     const int clips = s->kind != GRPO_SURROGATE_RATIO, twice = s->kind == GRPO_SURROGATE_DUAL_CLIP;
     const double low = grpo_is_finite(r->range.low) ? r->range.low : 0, high = grpo_is_finite(r->range.high) ? r->range.high : 0;
-    const double dual = twice && grpo_is_finite(s->dual) ? s->dual : 0;
+    const double dual = twice && grpo_is_finite(s->clip_dual) ? s->clip_dual : 0;
     const double *GRPO_RESTRICT_ d = x->d[0], *GRPO_RESTRICT_ ratio = x->ratio;
     double *GRPO_RESTRICT_ value = x->value, *GRPO_RESTRICT_ slope = x->slope;
     /* arrays that are free at this point */
@@ -5309,7 +5364,7 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
     highs = (int64_t)grpo_block_binds_(by_high, A, d, clips ? r->range.log_high : HUGE_VAL);
     for (k = 0; k < GRPO_BLOCK_; k++) { A[k] = -A[k]; value[k] = -d[k]; }
     lows = (int64_t)grpo_block_binds_(by_low, A, value, clips ? -r->range.log_low : HUGE_VAL);
-    duals = (int64_t)grpo_block_binds_(by_dual, A, ratio, twice ? s->dual : HUGE_VAL);
+    duals = (int64_t)grpo_block_binds_(by_dual, A, ratio, twice ? s->clip_dual : HUGE_VAL);
     for (k = 0; k < GRPO_BLOCK_; k++) slope[k] = A[k] * ratio[k] + 0.0;  /* no -0 */
     for (k = 0; far && k < GRPO_BLOCK_; k++) slope[k] = grpo_times(A[k], ratio[k]);
     for (k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : slope[k];
@@ -5348,7 +5403,7 @@ static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, int all) {
     for (k = 0; k < GRPO_BLOCK_; k++) {
         grpo_kl_term t;
         if (!all && !grpo_is_far_(x->d[0][k])) continue;
-        t = grpo_kl(p->kl, grpo_dd_pair_(x->d[0][k], x->d[1][k]));
+        t = grpo_kl_estimate(p->kl, grpo_dd_pair_(x->d[0][k], x->d[1][k]));
         x->penalty[k] = grpo_times(p->kl_coef, t.value);
         x->penalty_slope[k] = grpo_times(p->kl_coef, t.derivative);
     }
@@ -5508,7 +5563,7 @@ static void grpo_go_together_(const grpo_run_ *r) {
     grpo_report_flush_(r);
     r->room->together = 1;
     x->n = x->divided = x->scattered = 0;
-    x->given = r->obj->ratio.unit != GRPO_UNIT_TOKEN;
+    x->given = r->obj->ratio.level != GRPO_LEVEL_TOKEN;
 }
 
 /* tokens begin .. begin + n - 1 of s join those that wait, among which there is room; ratio, term: of them all, if they are given */
@@ -5571,7 +5626,7 @@ static void grpo_run_groups_in_room_(grpo_run_ *r, const grpo_method_ *how) {
 static int grpo_magnifies_rounding_(const grpo_advantage *a) {
     const grpo_baseline_kind b = a->baseline;
     if (a->scale == GRPO_SCALE_NONE || a->scale == GRPO_SCALE_TOKEN_WHITEN || a->scale == GRPO_SCALE_CONSTANT) return 0;
-    return a->scale == GRPO_SCALE_GROUP_MEAN || a->shift != 0 || b == GRPO_BASELINE_NONE || b == GRPO_BASELINE_GIVEN
+    return a->scale == GRPO_SCALE_GROUP_MEAN || a->baseline_shift != 0 || b == GRPO_BASELINE_NONE || b == GRPO_BASELINE_EXTERNAL
         || b == GRPO_BASELINE_BATCH_MEAN || b == GRPO_BASELINE_KALMAN;
 }
 
@@ -5591,11 +5646,11 @@ static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct,
     grpo_dd lambda;
     switch (r->length) {
     case GRPO_LENGTH_KIMI:
-        lambda = grpo_kimi_length(T, group.shortest, group.longest, correct);
+        lambda = grpo_kimi_length_reward(T, group.shortest, group.longest, correct);
         return grpo_dd_add(R, grpo_dd_steady_(grpo_dd_mul(lambda, r->length_coef)));
     case GRPO_LENGTH_COSINE:
-        R = correct ? grpo_cosine_length(T, r->length_max, r->correct_high, r->correct_low)
-                    : grpo_cosine_length(T, r->length_max, r->wrong_low, r->wrong_high);
+        R = correct ? grpo_cosine_length_reward(T, r->length_max, r->correct_high, r->correct_low)
+                    : grpo_cosine_length_reward(T, r->length_max, r->wrong_low, r->wrong_high);
         return grpo_dd_steady_(R);
     case GRPO_LENGTH_INVERSE: return T > 0 ? grpo_dd_steady_(grpo_dd_div(R, T)) : grpo_dd_of_(0);
     default:                  return R;
@@ -5664,7 +5719,7 @@ static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ 
 
 static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at) {
     switch (e->obj->advantage.step_value) {
-    case GRPO_STEP_VALUE_RETURN:   return grpo_step_return_(e->batch, e->obj->advantage.gamma, at);
+    case GRPO_STEP_VALUE_RETURN:   return grpo_step_return_(e->batch, e->obj->advantage.step_gamma, at);
     case GRPO_STEP_VALUE_RESPONSE: return grpo_response_reward_(e, at.i);
     default:                       return grpo_dd_of_((double)e->batch->step_reward[at.t]);
     }
@@ -5692,7 +5747,7 @@ static double grpo_history_advantage_(const grpo_estimator_ *e, grpo_index_ at) 
     grpo_dd sum = grpo_dd_of_(0), weights = sum;
     grpo_group_ s;
     int64_t k;
-    for (k = 1; (double)k <= a->history && k <= at.number + 1; k++) {
+    for (k = 1; (double)k <= a->history_length && k <= at.number + 1; k++) {
         const grpo_dd w = grpo_length_power((double)(k + 1), -a->history_power);
         double x;
         grpo_pool_prepare_(e, at, k, &s);
@@ -5734,7 +5789,7 @@ static grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i) {
     if (a->step_value == GRPO_STEP_VALUE_REWARD && a->scale != GRPO_SCALE_BETA) return GRPO_OK;
     for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
         if (!grpo_ends_step_(b, t)) continue;
-        G = (double)b->step_reward[t] + (a->step_value == GRPO_STEP_VALUE_RETURN ? a->gamma * G : 0);
+        G = (double)b->step_reward[t] + (a->step_value == GRPO_STEP_VALUE_RETURN ? a->step_gamma * G : 0);
         if (!grpo_in_domain_(G, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_step_reward_, t);
         if (a->scale == GRPO_SCALE_BETA && !(G >= 0 && G <= 1)) return grpo_status_at_(GRPO_NOT_UNIT, GRPO_AT_step_reward_, t);
     }
@@ -6021,7 +6076,7 @@ static double grpo_residual_mean_square_(const grpo_estimator_ *e, const grpo_gr
     grpo_sum squares = GRPO_NO_SUM_;
     if (s->count < 2) return 0;
     while (grpo_next_item_(e, s, &at)) {
-        const grpo_dd x = grpo_residual_(e, s, at, e->obj->advantage.shift, &divisor);
+        const grpo_dd x = grpo_residual_(e, s, at, e->obj->advantage.baseline_shift, &divisor);
         grpo_sum_add_square_(&squares, 1, grpo_dd_of_(grpo_over_(x, divisor)));
     }
     return grpo_sum_value_(&squares) / (e->obj->advantage.std == GRPO_STD_SAMPLE ? n - 1 : n);
@@ -6071,22 +6126,24 @@ static double grpo_beta_sigma_(const grpo_estimator_ *e, const grpo_group_ *s) {
 static void grpo_group_gain_(const grpo_estimator_ *e, grpo_group_ *s) {
     const grpo_advantage *a = &e->obj->advantage;
     const double n = (double)s->count;
-    if (a->gain == GRPO_GAIN_DIFFICULTY) {
+    if (a->reweight == GRPO_REWEIGHT_DIFFICULTY) {
         const double won = grpo_count_positive_(e, s);
-        s->gain_up = grpo_difficulty(won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
-        s->gain_down = grpo_difficulty(n - won, n, a->gain_low, a->gain_high, a->gain_slope, a->gain_centre);
+        s->gain_up = grpo_difficulty(won, n, a->difficulty_weight_low, a->difficulty_weight_high, a->difficulty_slope,
+            a->difficulty_midpoint);
+        s->gain_down = grpo_difficulty(n - won, n, a->difficulty_weight_low, a->difficulty_weight_high, a->difficulty_slope,
+            a->difficulty_midpoint);
     }
-    if (a->gain == GRPO_GAIN_FAILURE_POWER)
-        s->gain_up = s->gain_down = grpo_failure_power(grpo_dd_div(s->sum, n), a->gain_low, a->gain_high, a->gain_power);
+    if (a->reweight == GRPO_REWEIGHT_FOCAL)
+        s->gain_up = s->gain_down = grpo_focal_weight(grpo_dd_div(s->sum, n), a->focal_reward_low, a->focal_reward_high, a->focal_gamma);
 }
 
 /* the factor that is the same for the whole batch */
-static double grpo_batch_gain_(grpo_gain_kind kind, const grpo_moments *m) {
+static double grpo_batch_gain_(grpo_reweight_kind kind, const grpo_moments *m) {
     const int64_t valid = m->sequences - m->degenerate_sequences;
     switch (kind) {
-    case GRPO_GAIN_VALID_GROUPS: return valid ? (double)m->sequences / (double)valid : 1;
-    case GRPO_GAIN_NONZERO_REWARDS: return (double)m->sequences / (double)(m->nonzero_items ? m->nonzero_items : 1);
-    case GRPO_GAIN_LENGTH_POWER: return m->sequences_nonempty ? (double)m->sequences_nonempty / grpo_sum_value_(&m->length) : 1;
+    case GRPO_REWEIGHT_VALID_GROUPS: return valid ? (double)m->sequences / (double)valid : 1;
+    case GRPO_REWEIGHT_NONZERO_REWARDS: return (double)m->sequences / (double)(m->nonzero_items ? m->nonzero_items : 1);
+    case GRPO_REWEIGHT_LENGTH_POWER: return m->sequences_nonempty ? (double)m->sequences_nonempty / grpo_sum_value_(&m->length) : 1;
     default: return 1;
     }
 }
@@ -6095,16 +6152,16 @@ static double grpo_batch_gain_(grpo_gain_kind kind, const grpo_moments *m) {
 static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *o = &e->obj->advantage;
     const grpo_group_ *s = &e->group[0];
-    const double a = o->gain == GRPO_GAIN_EXPONENTIAL ? 0 : grpo_column_advantage_(e, s, at);
+    const double a = o->reweight == GRPO_REWEIGHT_EXPONENTIAL ? 0 : grpo_column_advantage_(e, s, at);
     grpo_standardised_ z;
     int64_t T;
-    switch (o->gain) {
-    case GRPO_GAIN_EXPONENTIAL:                                         /* of a with its rounding */
+    switch (o->reweight) {
+    case GRPO_REWEIGHT_EXPONENTIAL:                                         /* of a with its rounding */
         z = grpo_standardise_(e, s, at);
-        return z.sigma == 0 ? 0 : grpo_exponential_gain(grpo_dd_div(grpo_dd_div(z.x, z.divisor), z.sigma), o->gain_temperature);
-    case GRPO_GAIN_DIFFICULTY:
-    case GRPO_GAIN_FAILURE_POWER: return grpo_times(a, a > 0 ? s->gain_up : s->gain_down);
-    case GRPO_GAIN_LENGTH_POWER:
+        return z.sigma == 0 ? 0 : grpo_exponential_reweight(grpo_dd_div(grpo_dd_div(z.x, z.divisor), z.sigma), o->reweight_temperature);
+    case GRPO_REWEIGHT_DIFFICULTY:
+    case GRPO_REWEIGHT_FOCAL: return grpo_times(a, a > 0 ? s->gain_up : s->gain_down);
+    case GRPO_REWEIGHT_LENGTH_POWER:
         T = grpo_unmasked_(e->batch, at.i);
         return T ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)T, o->length_power), e->gain).hi) : 0;
     default: return grpo_times(a, e->gain);
@@ -6114,20 +6171,20 @@ static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
 /* what the group's transform, baseline, scale and gain need beside its mean and deviation */
 static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s) {
     const grpo_advantage *a = &e->obj->advantage;
-    if (a->gain != GRPO_GAIN_NONE) grpo_group_gain_(e, s);              /* of R before the transform */
+    if (a->reweight != GRPO_REWEIGHT_NONE) grpo_group_gain_(e, s);              /* of R before the transform */
     if (a->transform != GRPO_TRANSFORM_NONE) grpo_group_transform_(e, s);
     switch (a->baseline) {
     case GRPO_BASELINE_QUANTILE:        s->baseline = grpo_quantile_(e, s, a->quantile); break;
     case GRPO_BASELINE_QUANTILE_LINEAR: s->baseline = grpo_quantile_linear_(e, s, a->quantile); break;
     case GRPO_BASELINE_LOG_MEAN_EXP:    s->baseline = grpo_log_mean_exp_(e, s, a->temperature); break;
-    case GRPO_BASELINE_DENSEST:         s->baseline = grpo_densest_(e, s, a->window); break;
+    case GRPO_BASELINE_HDI_MEDIAN:         s->baseline = grpo_densest_(e, s, a->hdi_mass); break;
     case GRPO_BASELINE_LENGTH_WEIGHTED: grpo_group_weights_(e, s); break;
     default: break;
     }
     s->baseline.hi += 0;                                                /* whichever of 0 and -0 came first */
     switch (a->scale) {
     case GRPO_SCALE_GROUP_MEAN:     s->sigma = grpo_group_mean_sigma_(s, a->eps); break;
-    case GRPO_SCALE_MEAN_DEVIATION: s->sigma = grpo_mean_deviation_(e, s); break;
+    case GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION: s->sigma = grpo_mean_deviation_(e, s); break;
     case GRPO_SCALE_BETA:           s->sigma = grpo_beta_sigma_(e, s); break;
     case GRPO_SCALE_RESIDUAL_RMS:   s->variance = grpo_residual_mean_square_(e, s); break;
     default: break;
@@ -6154,14 +6211,14 @@ static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group
     const int centres = s->count > 1 && a->baseline != GRPO_BASELINE_NONE;
     grpo_dd x = R;
     double best = -HUGE_VAL, own;
-    if (s->count == 0 || a->outside == GRPO_OUTSIDE_ZERO) return 0;
-    if (a->outside == GRPO_OUTSIDE_ANCHOR) {
+    if (s->count == 0 || a->excluded == GRPO_EXCLUDED_ZERO) return 0;
+    if (a->excluded == GRPO_EXCLUDED_ANCHOR) {
         for (at = grpo_before_items_(e); grpo_next_item_(e, s, &at); best = own > best ? own : best) own = grpo_column_advantage_(e, s, at);
-        return grpo_times(a->outside_coef, best);
+        return grpo_times(a->excluded_coef, best);
     }
     if (sigma == 0 || grpo_is_zero_singleton_(a, s)) return 0;
     if (centres) x = grpo_dd_same_(R, s->min) && grpo_dd_same_(R, s->max) ? grpo_dd_of_(0) : grpo_dd_minus_(grpo_dd_mul(R, n), s->sum);
-    if (a->shift != 0) x = grpo_dd_minus_(x, grpo_two_prod(a->shift, centres ? n : 1));
+    if (a->baseline_shift != 0) x = grpo_dd_minus_(x, grpo_two_prod(a->baseline_shift, centres ? n : 1));
     return grpo_over_(x, centres ? n : 1) / sigma;
 }
 
@@ -6170,7 +6227,8 @@ static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group
 /* does the gain multiply only a part of A? */
 static int grpo_has_parts_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
-    return grpo_gain_is_of_batch_(a->gain) && a->credit != GRPO_CREDIT_OUTCOME && (grpo_has_critic_(a) || grpo_reward_has_kl_(&o->reward));
+    return grpo_gain_is_of_batch_(a->reweight) && a->credit != GRPO_CREDIT_OUTCOME
+        && (grpo_has_critic_(a) || grpo_reward_has_kl_(&o->reward));
 }
 
 static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m) {
@@ -6205,11 +6263,11 @@ static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m)
 
 static int grpo_is_correct_(const grpo_estimator_ *e, int64_t i) { return grpo_response_reward_(e, i).hi > 0; }
 
-/* what token t of a response has of the entropy at its position, or of its inverse: H, or 1/(H + share_eps) */
+/* what token t of a response has of the entropy at its position, or of its inverse: H, or 1/(H + entropy_share_eps) */
 static grpo_dd grpo_entropy_part_(const grpo_estimator_ *e, int correct, int64_t t) {
     const double H = (double)e->batch->entropy[t];
     if (correct) return grpo_dd_of_(H);
-    return grpo_dd_quotient(grpo_dd_of_(1), grpo_two_sum(H, e->obj->advantage.share_eps));
+    return grpo_dd_quotient(grpo_dd_of_(1), grpo_two_sum(H, e->obj->advantage.entropy_share_eps));
 }
 
 /* u of GTPO (2508.04349): R + c n H/sum H where R > 0, else -1 - c n h/sum h, h = 1/(H + eps); sums over the n responses of that kind that
@@ -6218,7 +6276,7 @@ static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, i
     const grpo_batch *b = e->batch;
     const int64_t position = t - b->offset[i];
     const int correct = grpo_is_correct_(e, i);
-    const double coef = e->obj->advantage.share_coef;
+    const double coef = e->obj->advantage.entropy_share_coef;
     const grpo_dd u = correct ? grpo_response_reward_(e, i) : grpo_dd_of_(-1);
     grpo_dd share, total;
     grpo_sum sum = GRPO_NO_SUM_;
@@ -6282,7 +6340,7 @@ static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, i
 static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j) {
     const int64_t most = b->length[i] < b->length[j] ? b->length[i] : b->length[j], x = b->offset[i], y = b->offset[j];
     int64_t k = 0;
-    while (k < most && (!b->mask || (b->mask[x + k] && b->mask[y + k])) && b->state[x + k] == b->state[y + k]) k++;
+    while (k < most && (!b->mask || (b->mask[x + k] && b->mask[y + k])) && b->token_id[x + k] == b->token_id[y + k]) k++;
     return k;
 }
 
@@ -6330,7 +6388,7 @@ static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajector
 
 static int grpo_has_shaping_(const grpo_advantage *a) {
     return a->entropy != GRPO_ENTROPY_NONE || a->teacher_share != 0 || a->teacher_coef != 0 || a->kl_centred_coef != 0
-        || a->marked != GRPO_MARKED_NONE || a->advantage_low != 0 || a->advantage_high != 0;
+        || a->marked != GRPO_MARKED_NONE || a->clamp_low != 0 || a->clamp_high != 0;
 }
 
 /* the group at hand, for scale beta, gain length_power and the shaping of tokens */
@@ -6341,7 +6399,7 @@ static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moment
     int64_t i, t;
     if (a->scale == GRPO_SCALE_BETA && e->group[0].count > 0) grpo_values_take_(&m->values, grpo_success_rate_(&e->group[0]));
     for (i = e->begin; i < e->end; i++) {
-        const int64_t T = a->gain == GRPO_GAIN_LENGTH_POWER ? grpo_unmasked_(b, i) : 0;
+        const int64_t T = a->reweight == GRPO_REWEIGHT_LENGTH_POWER ? grpo_unmasked_(b, i) : 0;
         if (T) grpo_sum_add_dd_(&m->length, grpo_length_power((double)T, a->length_power));
         for (t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
             if (b->mask && !b->mask[t]) continue;
@@ -6356,7 +6414,7 @@ static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moment
 static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s) {
     const grpo_batch *b = e->batch;
     const int64_t n = grpo_unmasked_(b, i);
-    const double cap = e->obj->advantage.entropy_cap;
+    const double cap = e->obj->advantage.entropy_max;
     grpo_sum sum = GRPO_NO_SUM_;
     int64_t t;
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (grpo_is_unmasked_(b, t)) grpo_sum_add_(&sum, (double)b->entropy[t]);
@@ -6387,7 +6445,7 @@ static double grpo_shape_by_entropy_(const grpo_estimator_ *e, const grpo_shapin
     case GRPO_ENTROPY_NONE: break;
     case GRPO_ENTROPY_BONUS:
         bonus = a->entropy_coef * H;
-        most = fabs(A) / a->entropy_cap;
+        most = fabs(A) / a->entropy_kappa;
         return grpo_plus(A, bonus < most ? bonus : most);
     case GRPO_ENTROPY_ZERO_VARIANCE:
         if (!s->flat) break;
@@ -6414,7 +6472,7 @@ static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int6
     if (a->entropy != GRPO_ENTROPY_NONE) A = grpo_shape_by_entropy_(e, s, t, A);
     if (a->teacher_coef != 0 || a->teacher_share != 0) {
         const grpo_dd gap = grpo_two_diff((double)b->logp_teacher[t], (double)b->logp_old[t]);
-        if (a->teacher_share != 0) A = grpo_teacher_shared(A, gap, a->teacher_share, a->teacher_clip);
+        if (a->teacher_share != 0) A = grpo_teacher_weighted(A, gap, a->teacher_share, a->teacher_clip);
         if (a->teacher_coef != 0) A = grpo_dd_add(grpo_dd_mul(grpo_teacher_term_(a, s, gap), a->teacher_coef), grpo_dd_of_(A)).hi;
     }
     if (a->kl_centred_coef != 0) {                                      /* mean D - D as one number */
@@ -6422,9 +6480,9 @@ static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int6
         const grpo_dd off = grpo_dd_div(grpo_dd_minus_(e->divergence, grpo_dd_mul(D, e->tokens)), e->tokens);
         A = grpo_dd_add(grpo_dd_mul(off, a->kl_centred_coef), grpo_dd_of_(A)).hi;
     }
-    if (a->marked != GRPO_MARKED_NONE && b->selected[t]) A = grpo_marked(a->marked, A, a->marked_value);
-    if (a->advantage_low == 0 && a->advantage_high == 0) return A;
-    return A < a->advantage_low ? a->advantage_low : A > a->advantage_high ? a->advantage_high : A;
+    if (a->marked != GRPO_MARKED_NONE && b->marked[t]) A = grpo_marked(a->marked, A, a->marked_value);
+    if (a->clamp_low == 0 && a->clamp_high == 0) return A;
+    return A < a->clamp_low ? a->clamp_low : A > a->clamp_high ? a->clamp_high : A;
 }
 
 /* ---- the token baseline ----
@@ -6433,7 +6491,7 @@ static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int6
 enum { GRPO_KEPT_ENERGIES_ = 256 };
 
 static grpo_dd grpo_energy_at_(const grpo_batch *b, int64_t t) {
-    return grpo_energy((double)b->logp_old[t], (double)b->probability_squares[t]);
+    return grpo_logit_gradient_energy((double)b->logp_old[t], (double)b->sum_pi_squared[t]);
 }
 
 /* up to and including token t */
@@ -6501,7 +6559,7 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
 
 /* the fields in the order of the structs: a choice with its table of choices, a number with its domain */
 #define GRPO_FIELDS_ \
-    GRPO_CHOICE_(reward.truncated, GRPO_CUT_CHOICES), GRPO_NUMBER_(reward.truncated_factor, FINITE), \
+    GRPO_CHOICE_(reward.truncated, GRPO_REWARD_TRUNCATED_CHOICES), GRPO_NUMBER_(reward.truncated_factor, FINITE), \
     GRPO_CHOICE_(reward.length, GRPO_LENGTH_CHOICES), GRPO_NUMBER_(reward.length_coef, FINITE), \
     GRPO_NUMBER_(reward.length_max, FINITE), GRPO_NUMBER_(reward.correct_low, FINITE), \
     GRPO_NUMBER_(reward.correct_high, FINITE), GRPO_NUMBER_(reward.wrong_low, FINITE), GRPO_NUMBER_(reward.wrong_high, FINITE), \
@@ -6511,87 +6569,92 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
     GRPO_NUMBER_(reward.map_low, ANY), GRPO_NUMBER_(reward.map_high, ANY), GRPO_CHOICE_(reward.kl, GRPO_KL_CHOICES), \
     GRPO_NUMBER_(reward.kl_coef, FINITE), \
     GRPO_CHOICE_(advantage.rewards, GRPO_REWARDS_CHOICES), GRPO_CHOICE_(advantage.step_value, GRPO_STEP_VALUE_CHOICES), \
-    GRPO_CHOICE_(advantage.step_group, GRPO_STEP_GROUP_CHOICES), GRPO_NUMBER_(advantage.history, FINITE), \
-    GRPO_NUMBER_(advantage.history_power, FINITE), GRPO_CHOICE_(advantage.outside, GRPO_OUTSIDE_CHOICES), \
-    GRPO_NUMBER_(advantage.outside_coef, FINITE), GRPO_CHOICE_(advantage.transform, GRPO_TRANSFORM_CHOICES), \
+    GRPO_CHOICE_(advantage.step_group, GRPO_STEP_GROUP_CHOICES), GRPO_NUMBER_(advantage.history_length, FINITE), \
+    GRPO_NUMBER_(advantage.history_power, FINITE), GRPO_CHOICE_(advantage.excluded, GRPO_EXCLUDED_CHOICES), \
+    GRPO_NUMBER_(advantage.excluded_coef, FINITE), GRPO_CHOICE_(advantage.transform, GRPO_TRANSFORM_CHOICES), \
     GRPO_NUMBER_(advantage.pass_k, FINITE), GRPO_CHOICE_(advantage.baseline, GRPO_BASELINE_CHOICES), \
-    GRPO_NUMBER_(advantage.shift, FINITE), GRPO_NUMBER_(advantage.quantile, FINITE), \
-    GRPO_NUMBER_(advantage.temperature, FINITE), GRPO_NUMBER_(advantage.window, FINITE), \
+    GRPO_NUMBER_(advantage.baseline_shift, FINITE), GRPO_NUMBER_(advantage.quantile, FINITE), \
+    GRPO_NUMBER_(advantage.temperature, FINITE), GRPO_NUMBER_(advantage.hdi_mass, FINITE), \
     GRPO_NUMBER_(advantage.process_noise, FINITE), GRPO_NUMBER_(advantage.observation_noise, FINITE), \
     GRPO_CHOICE_(advantage.scale, GRPO_SCALE_CHOICES), GRPO_CHOICE_(advantage.std, GRPO_STD_CHOICES), \
-    GRPO_NUMBER_(advantage.eps, FACTOR), \
+    GRPO_NUMBER_(advantage.eps, FACTOR), GRPO_NUMBER_(advantage.scale_divisor, FACTOR), \
     GRPO_CHOICE_(advantage.eps_place, GRPO_EPS_PLACE_CHOICES), GRPO_CHOICE_(advantage.singleton, GRPO_SINGLETON_CHOICES), \
-    GRPO_CHOICE_(advantage.gain, GRPO_GAIN_CHOICES), \
-    GRPO_NUMBER_(advantage.gain_low, FINITE), \
-    GRPO_NUMBER_(advantage.gain_high, FINITE), \
-    GRPO_NUMBER_(advantage.gain_slope, FINITE), GRPO_NUMBER_(advantage.gain_centre, FINITE), \
-    GRPO_NUMBER_(advantage.length_power, FINITE), GRPO_NUMBER_(advantage.gain_temperature, FINITE), \
-    GRPO_NUMBER_(advantage.gain_power, FINITE), GRPO_CHOICE_(advantage.second, GRPO_SECOND_CHOICES), \
-    GRPO_NUMBER_(advantage.second_eps, FACTOR), GRPO_CHOICE_(advantage.credit, GRPO_CREDIT_CHOICES), \
+    GRPO_CHOICE_(advantage.reweight, GRPO_REWEIGHT_CHOICES), \
+    GRPO_NUMBER_(advantage.difficulty_weight_low, FINITE), GRPO_NUMBER_(advantage.focal_reward_low, FINITE), \
+    GRPO_NUMBER_(advantage.difficulty_weight_high, FINITE), GRPO_NUMBER_(advantage.focal_reward_high, FINITE), \
+    GRPO_NUMBER_(advantage.difficulty_slope, FINITE), GRPO_NUMBER_(advantage.difficulty_midpoint, FINITE), \
+    GRPO_NUMBER_(advantage.length_power, FINITE), GRPO_NUMBER_(advantage.reweight_temperature, FINITE), \
+    GRPO_NUMBER_(advantage.focal_gamma, FINITE), GRPO_CHOICE_(advantage.batch_norm, GRPO_BATCH_NORM_CHOICES), \
+    GRPO_NUMBER_(advantage.batch_norm_eps, FACTOR), GRPO_CHOICE_(advantage.credit, GRPO_CREDIT_CHOICES), \
     GRPO_CHOICE_(advantage.step_discount, GRPO_STEP_DISCOUNT_CHOICES), \
     GRPO_CHOICE_(advantage.bootstrap, GRPO_BOOTSTRAP_CHOICES), \
-    GRPO_NUMBER_(advantage.gamma, PART), \
+    GRPO_NUMBER_(advantage.gamma, PART), GRPO_NUMBER_(advantage.step_gamma, PART), \
     GRPO_NUMBER_(advantage.lambda, PART), GRPO_NUMBER_(advantage.lambda_length, FACTOR), \
     GRPO_NUMBER_(advantage.truncated_tail, WHOLE), GRPO_NUMBER_(advantage.step_coef, FINITE), \
-    GRPO_NUMBER_(advantage.share_coef, FINITE), GRPO_NUMBER_(advantage.share_eps, FINITE), \
+    GRPO_NUMBER_(advantage.entropy_share_coef, FINITE), GRPO_NUMBER_(advantage.entropy_share_eps, FINITE), \
     GRPO_CHOICE_(advantage.token_baseline, GRPO_TOKEN_BASELINE_CHOICES), GRPO_CHOICE_(advantage.entropy, GRPO_ENTROPY_CHOICES), \
     GRPO_NUMBER_(advantage.entropy_coef, FINITE), \
-    GRPO_NUMBER_(advantage.entropy_cap, FINITE), \
+    GRPO_NUMBER_(advantage.entropy_kappa, FINITE), GRPO_NUMBER_(advantage.entropy_max, FINITE), \
     GRPO_NUMBER_(advantage.teacher_share, PART), GRPO_NUMBER_(advantage.teacher_clip, BELOW_ONE), \
     GRPO_NUMBER_(advantage.teacher_coef, FINITE), GRPO_NUMBER_(advantage.teacher_gamma, PART), \
     GRPO_CHOICE_(advantage.teacher_norm, GRPO_TEACHER_NORM_CHOICES), GRPO_NUMBER_(advantage.kl_centred_coef, FINITE), \
     GRPO_CHOICE_(advantage.marked, GRPO_MARKED_CHOICES), GRPO_NUMBER_(advantage.marked_value, FINITE), \
-    GRPO_NUMBER_(advantage.advantage_low, ANY), GRPO_NUMBER_(advantage.advantage_high, ANY), \
-    GRPO_CHOICE_(ratio.unit, GRPO_UNIT_CHOICES), GRPO_CHOICE_(ratio.gradient, GRPO_GRADIENT_CHOICES), \
-    GRPO_CHOICE_(ratio.against, GRPO_AGAINST_CHOICES), GRPO_NUMBER_(ratio.pool_low, BOUND), \
-    GRPO_NUMBER_(ratio.pool_high, BOUND), GRPO_NUMBER_(ratio.power, FINITE), GRPO_NUMBER_(ratio.clamp_low, ANY), \
-    GRPO_NUMBER_(ratio.clamp_high, ANY), GRPO_NUMBER_(ratio.unit_clamp_low, ANY), GRPO_NUMBER_(ratio.unit_clamp_high, ANY), \
-    GRPO_CHOICE_(ratio.mix, GRPO_MIX_CHOICES), GRPO_NUMBER_(ratio.mix_token, FINITE), GRPO_NUMBER_(ratio.mix_unit, FINITE), \
-    GRPO_CHOICE_(surrogate.kind, GRPO_SURROGATE_CHOICES), GRPO_CHOICE_(surrogate.score, GRPO_SCORE_CHOICES), \
+    GRPO_NUMBER_(advantage.clamp_low, ANY), GRPO_NUMBER_(advantage.clamp_high, ANY), \
+    GRPO_CHOICE_(ratio.level, GRPO_LEVEL_CHOICES), GRPO_CHOICE_(ratio.gradient, GRPO_GRADIENT_CHOICES), \
+    GRPO_CHOICE_(ratio.behaviour, GRPO_BEHAVIOUR_CHOICES), GRPO_NUMBER_(ratio.token_clip_low, BOUND), \
+    GRPO_NUMBER_(ratio.token_clip_high, BOUND), GRPO_NUMBER_(ratio.power, FINITE), GRPO_NUMBER_(ratio.clamp_low, ANY), \
+    GRPO_NUMBER_(ratio.clamp_high, ANY), GRPO_NUMBER_(ratio.level_clamp_low, ANY), GRPO_NUMBER_(ratio.level_clamp_high, ANY), \
+    GRPO_CHOICE_(ratio.interpolate, GRPO_INTERPOLATE_CHOICES), GRPO_NUMBER_(ratio.interpolate_token, FINITE), \
+        GRPO_NUMBER_(ratio.interpolate_level, FINITE), \
+    GRPO_CHOICE_(surrogate.kind, GRPO_SURROGATE_CHOICES), GRPO_CHOICE_(surrogate.group_score, GRPO_GROUP_SCORE_CHOICES), \
     GRPO_CHOICE_(surrogate.bounds, GRPO_BOUNDS_CHOICES), GRPO_NUMBER_(surrogate.eps_low, BOUND), \
-    GRPO_NUMBER_(surrogate.eps_high, BOUND), \
+    GRPO_NUMBER_(surrogate.eps_high, BOUND), GRPO_NUMBER_(surrogate.quadratic_eps, BOUND), \
     GRPO_NUMBER_(surrogate.bound_cap, BOUND), GRPO_NUMBER_(surrogate.log_low, BOUND), GRPO_NUMBER_(surrogate.log_high, BOUND), \
-    GRPO_NUMBER_(surrogate.log_dual, BOUND), GRPO_NUMBER_(surrogate.position_power, POWER), GRPO_NUMBER_(surrogate.dual, ANY), \
-    GRPO_NUMBER_(surrogate.dual_pos, ANY), GRPO_NUMBER_(surrogate.beta_low, FACTOR), GRPO_NUMBER_(surrogate.beta_high, FACTOR), \
+    GRPO_NUMBER_(surrogate.log_clip_dual, BOUND), GRPO_NUMBER_(surrogate.position_power, POWER), GRPO_NUMBER_(surrogate.clip_dual, ANY), \
+    GRPO_NUMBER_(surrogate.clip_dual_pos, ANY), GRPO_NUMBER_(surrogate.gppo_beta_low, FACTOR), \
+        GRPO_NUMBER_(surrogate.gppo_beta_high, FACTOR), \
     GRPO_NUMBER_(surrogate.weight_min, FINITE), GRPO_NUMBER_(surrogate.weight_max, ANY), \
     GRPO_NUMBER_(surrogate.weight_min_neg, FINITE), GRPO_NUMBER_(surrogate.weight_max_neg, ANY), \
-    GRPO_NUMBER_(surrogate.tau_pos, FINITE), \
-    GRPO_NUMBER_(surrogate.tau_neg, FINITE), GRPO_NUMBER_(surrogate.k_pos, FINITE), GRPO_NUMBER_(surrogate.lambda_pos, FINITE), \
-    GRPO_NUMBER_(surrogate.k_neg, FINITE), GRPO_NUMBER_(surrogate.lambda_neg, FINITE), \
-    GRPO_NUMBER_(surrogate.strength, FINITE), \
-    GRPO_NUMBER_(surrogate.length_rate, FINITE), \
-    GRPO_NUMBER_(surrogate.shift, FINITE), \
-    GRPO_NUMBER_(surrogate.shape, FINITE), GRPO_NUMBER_(surrogate.margin, FACTOR), GRPO_NUMBER_(surrogate.score_eps, FACTOR), \
-    GRPO_CHOICE_(penalty.kl, GRPO_KL_CHOICES), GRPO_CHOICE_(penalty.kl_against, GRPO_KL_AGAINST_CHOICES), \
+    GRPO_NUMBER_(surrogate.tau_pos, FINITE), GRPO_NUMBER_(surrogate.advantage_temperature, FINITE), \
+    GRPO_NUMBER_(surrogate.tau_neg, FINITE), GRPO_NUMBER_(surrogate.vespo_k_pos, FINITE), \
+        GRPO_NUMBER_(surrogate.vespo_lambda_pos, FINITE), \
+    GRPO_NUMBER_(surrogate.vespo_k_neg, FINITE), GRPO_NUMBER_(surrogate.vespo_lambda_neg, FINITE), \
+    GRPO_NUMBER_(surrogate.beta, FINITE), GRPO_NUMBER_(surrogate.reward_beta, FINITE), \
+    GRPO_NUMBER_(surrogate.length_decay, FINITE), \
+    GRPO_NUMBER_(surrogate.logit_shift, FINITE), GRPO_NUMBER_(surrogate.hinge_margin, FINITE), \
+    GRPO_NUMBER_(surrogate.shaping_gamma, FINITE), GRPO_NUMBER_(surrogate.min_gap, FACTOR), \
+        GRPO_NUMBER_(surrogate.group_score_eps, FACTOR), \
+    GRPO_CHOICE_(penalty.kl, GRPO_KL_CHOICES), GRPO_CHOICE_(penalty.kl_reference, GRPO_KL_REFERENCE_CHOICES), \
     GRPO_CHOICE_(penalty.kl_on, GRPO_KL_ON_CHOICES), GRPO_CHOICE_(penalty.kl_gradient, GRPO_KL_GRADIENT_CHOICES), \
-    GRPO_CHOICE_(penalty.kl_ratio, GRPO_KL_RATIO_CHOICES), GRPO_NUMBER_(penalty.kl_ratio_max, BOUND), \
+    GRPO_CHOICE_(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_CHOICES), GRPO_NUMBER_(penalty.kl_importance_weight_max, BOUND), \
     GRPO_NUMBER_(penalty.kl_coef, FINITE), GRPO_NUMBER_(penalty.kl_clamp_log, BOUND), \
     GRPO_NUMBER_(penalty.kl_clamp_value, BOUND), GRPO_NUMBER_(penalty.entropy_coef, FINITE), \
-    GRPO_CHOICE_(penalty.likelihood_on, GRPO_LIKELIHOOD_CHOICES), \
-    GRPO_CHOICE_(penalty.likelihood_weight, GRPO_LIKELIHOOD_WEIGHT_CHOICES), \
-    GRPO_CHOICE_(penalty.likelihood_form, GRPO_LIKELIHOOD_FORM_CHOICES), \
-    GRPO_CHOICE_(penalty.likelihood_gate, GRPO_LIKELIHOOD_GATE_CHOICES), GRPO_NUMBER_(penalty.likelihood_gain, FINITE), \
-    GRPO_NUMBER_(penalty.likelihood_coef, FINITE), GRPO_CHOICE_(penalty.pairs, GRPO_PAIRS_CHOICES), \
-    GRPO_CHOICE_(penalty.pair_score, GRPO_PAIR_SCORE_CHOICES), GRPO_NUMBER_(penalty.pair_margin, FACTOR), \
-    GRPO_NUMBER_(penalty.pair_beta, FINITE), GRPO_NUMBER_(penalty.pair_coef, FINITE), GRPO_NUMBER_(penalty.pair_gain, FACTOR), \
-    GRPO_CHOICE_(weight.truncated, GRPO_TRUNCATED_CHOICES), GRPO_CHOICE_(weight.trust, GRPO_TRUST_CHOICES), \
-    GRPO_NUMBER_(weight.trust_low, BOUND), GRPO_NUMBER_(weight.trust_high, BOUND), GRPO_NUMBER_(weight.ring_low, FACTOR), \
-    GRPO_NUMBER_(weight.ring_high, BOUND), GRPO_CHOICE_(weight.off_policy, GRPO_OFF_POLICY_CHOICES), \
-    GRPO_NUMBER_(weight.off_policy_max, ANY), GRPO_CHOICE_(weight.selected, GRPO_SELECTED_CHOICES), \
-    GRPO_CHOICE_(weight.correction, GRPO_CORRECTION_CHOICES), \
-    GRPO_CHOICE_(weight.correction_unit, GRPO_CORRECTION_UNIT_CHOICES), GRPO_NUMBER_(weight.correction_low, FINITE), \
-    GRPO_NUMBER_(weight.correction_high, ANY), GRPO_NUMBER_(weight.correction_clamp, ANY), \
-    GRPO_CHOICE_(weight.correction_norm, GRPO_CORRECTION_NORM_CHOICES), GRPO_CHOICE_(weight.drift, GRPO_DRIFT_CHOICES), \
-    GRPO_NUMBER_(weight.drift_low, FINITE), GRPO_NUMBER_(weight.drift_high, ANY), \
-    GRPO_CHOICE_(weight.reject, GRPO_REJECT_CHOICES), GRPO_CHOICE_(weight.reject_unit, GRPO_REJECT_UNIT_CHOICES), \
-    GRPO_NUMBER_(weight.reject_low, ANY), GRPO_NUMBER_(weight.reject_high, ANY), GRPO_NUMBER_(weight.veto, FACTOR), \
-    GRPO_CHOICE_(weight.rejected, GRPO_REJECTED_CHOICES), GRPO_CHOICE_(weight.future, GRPO_FUTURE_CHOICES), \
-    GRPO_NUMBER_(weight.future_half_life, FINITE), GRPO_NUMBER_(weight.future_max, ANY), \
-    GRPO_NUMBER_(weight.future_low, FINITE), GRPO_NUMBER_(weight.future_high, ANY), GRPO_NUMBER_(weight.future_safe, ANY), \
-    GRPO_NUMBER_(weight.future_safe_low, FINITE), GRPO_NUMBER_(weight.future_safe_high, ANY), \
-    GRPO_CHOICE_(weight.given, GRPO_GIVEN_CHOICES), \
+    GRPO_CHOICE_(penalty.nll_on, GRPO_NLL_CHOICES), \
+    GRPO_CHOICE_(penalty.nll_weight, GRPO_NLL_WEIGHT_CHOICES), \
+    GRPO_CHOICE_(penalty.nll_form, GRPO_NLL_FORM_CHOICES), \
+    GRPO_CHOICE_(penalty.nll_gate, GRPO_NLL_GATE_CHOICES), GRPO_NUMBER_(penalty.nll_teacher_slope, FINITE), \
+    GRPO_NUMBER_(penalty.nll_coef, FINITE), GRPO_CHOICE_(penalty.preference, GRPO_PREFERENCE_CHOICES), \
+    GRPO_CHOICE_(penalty.preference_score, GRPO_PREFERENCE_SCORE_CHOICES), GRPO_NUMBER_(penalty.preference_min_gap, FACTOR), \
+    GRPO_NUMBER_(penalty.preference_beta, FINITE), GRPO_NUMBER_(penalty.preference_coef, FINITE), \
+        GRPO_NUMBER_(penalty.preference_kappa, FACTOR), \
+    GRPO_CHOICE_(weight.truncated, GRPO_WEIGHT_TRUNCATED_CHOICES), GRPO_CHOICE_(weight.trust, GRPO_TRUST_CHOICES), \
+    GRPO_NUMBER_(weight.trust_low, BOUND), GRPO_NUMBER_(weight.trust_high, BOUND), GRPO_NUMBER_(weight.rec_outer_low, FACTOR), \
+    GRPO_NUMBER_(weight.rec_outer_high, BOUND), GRPO_CHOICE_(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_CHOICES), \
+    GRPO_NUMBER_(weight.off_policy_mask_threshold, ANY), GRPO_CHOICE_(weight.selected, GRPO_SELECTED_CHOICES), \
+    GRPO_CHOICE_(weight.rollout_is, GRPO_ROLLOUT_IS_CHOICES), \
+    GRPO_CHOICE_(weight.rollout_is_level, GRPO_ROLLOUT_IS_LEVEL_CHOICES), GRPO_NUMBER_(weight.rollout_is_low, FINITE), \
+    GRPO_NUMBER_(weight.rollout_is_high, ANY), GRPO_NUMBER_(weight.rollout_clamp, ANY), \
+    GRPO_CHOICE_(weight.rollout_is_norm, GRPO_ROLLOUT_IS_NORM_CHOICES), GRPO_CHOICE_(weight.policy_is, GRPO_POLICY_IS_CHOICES), \
+    GRPO_NUMBER_(weight.policy_is_low, FINITE), GRPO_NUMBER_(weight.policy_is_high, ANY), \
+    GRPO_CHOICE_(weight.rollout_rs, GRPO_ROLLOUT_RS_CHOICES), GRPO_CHOICE_(weight.rollout_rs_level, GRPO_ROLLOUT_RS_LEVEL_CHOICES), \
+    GRPO_NUMBER_(weight.rollout_rs_low, ANY), GRPO_NUMBER_(weight.rollout_rs_high, ANY), GRPO_NUMBER_(weight.rollout_veto, FACTOR), \
+    GRPO_CHOICE_(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_CHOICES), GRPO_CHOICE_(weight.fipo, GRPO_FIPO_CHOICES), \
+    GRPO_NUMBER_(weight.fipo_half_life, FINITE), GRPO_NUMBER_(weight.fipo_ratio_max, ANY), \
+    GRPO_NUMBER_(weight.fipo_low, FINITE), GRPO_NUMBER_(weight.fipo_high, ANY), GRPO_NUMBER_(weight.fipo_safe_ratio, ANY), \
+    GRPO_NUMBER_(weight.fipo_safe_low, FINITE), GRPO_NUMBER_(weight.fipo_safe_high, ANY), \
+    GRPO_CHOICE_(weight.external, GRPO_EXTERNAL_CHOICES), \
     GRPO_CHOICE_(aggregation.kind, GRPO_AGGREGATION_CHOICES), GRPO_NUMBER_(aggregation.constant, FINITE), \
-    GRPO_NUMBER_(aggregation.power, FINITE), GRPO_CHOICE_(aggregation.empty, GRPO_EMPTY_CHOICES)
+    GRPO_NUMBER_(aggregation.power, FINITE), GRPO_CHOICE_(aggregation.empty_sequences, GRPO_EMPTY_SEQUENCES_CHOICES)
 
 const grpo_field *grpo_fields(int *count) {
 #define GRPO_NAME_OR_(id, name, ...) "|" #name

@@ -1,4 +1,4 @@
-/* grpo_rows.h - the published objectives by name: grpo_presets, grpo_objective_of and grpo_objective_named of grpo.h.
+/* grpo_rows.h - the published objectives by name: grpo_presets, grpo_objective_from_preset and grpo_objective_named of grpo.h.
  *
  * A part of grpo.h's implementation, which includes it at its end; it is included by nothing else.  Define GRPO_NO_ROWS, and grpo.h and
  * gspo.h do without this file.
@@ -37,6 +37,7 @@ extern "C" {
 #define AFFINE(bias, by, lo, hi) CHOOSE(reward.map, GRPO_MAP_AFFINE) SET(reward.map_bias, bias) SET(reward.map_factor, by) \
         SET(reward.map_low, lo) SET(reward.map_high, hi)
 #define CREDIT(kind, discount) CHOOSE(advantage.credit, GRPO_CREDIT_##kind) SET(advantage.gamma, discount)
+#define STEP_CREDIT(kind, discount) CHOOSE(advantage.credit, GRPO_CREDIT_##kind) SET(advantage.step_gamma, discount)
 #define GAE(discount, decay)   CREDIT(GAE, discount) SET(advantage.lambda, decay)
 #define STEPS(value, group)    CHOOSE(advantage.step_value, GRPO_STEP_VALUE_##value) CHOOSE(advantage.step_group, GRPO_STEP_GROUP_##group)
 #define BASELINE(kind)         CHOOSE(advantage.baseline, GRPO_BASELINE_##kind)
@@ -45,42 +46,46 @@ extern "C" {
 #define GROUP_NORM             BASELINE(GROUP_MEAN) SCALE(GROUP_STD)
 #define TRL_NORM               GROUP_NORM SET(advantage.eps, 1e-4)
 #define VERL_NORM              GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW)
-#define UNIT(kind)             CHOOSE(ratio.unit, GRPO_UNIT_##kind)
+#define LEVEL(kind)             CHOOSE(ratio.level, GRPO_LEVEL_##kind)
 #define CLAMP(lo, hi)          SET(ratio.clamp_low, lo) SET(ratio.clamp_high, hi)
-#define UNIT_CLAMP(lo, hi)     SET(ratio.unit_clamp_low, lo) SET(ratio.unit_clamp_high, hi)
-#define AGAINST(whom)          CHOOSE(ratio.against, GRPO_AGAINST_##whom)
+#define LEVEL_CLAMP(lo, hi)     SET(ratio.level_clamp_low, lo) SET(ratio.level_clamp_high, hi)
+#define BEHAVIOUR(whom)          CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_##whom)
 #define SURROGATE(what)        CHOOSE(surrogate.kind, GRPO_SURROGATE_##what)
-#define BAND(lo, hi)           SET(surrogate.eps_low, lo) SET(surrogate.eps_high, hi)
-#define CLIP(lo, hi)           SURROGATE(PPO_CLIP) BAND(lo, hi)
-#define DUAL(lo, hi, c)        SURROGATE(DUAL_CLIP) BAND(lo, hi) SET(surrogate.dual, c)
+#define CLIP_RANGE(lo, hi)           SET(surrogate.eps_low, lo) SET(surrogate.eps_high, hi)
+#define CLIP(lo, hi)           SURROGATE(PPO_CLIP) CLIP_RANGE(lo, hi)
+#define DUAL(lo, hi, c)        SURROGATE(DUAL_CLIP) CLIP_RANGE(lo, hi) SET(surrogate.clip_dual, c)
 #define LOG_DUAL(lo, hi, c, power) SURROGATE(DUAL_CLIP) CHOOSE(surrogate.bounds, GRPO_BOUNDS_POSITION) SET(surrogate.log_low, lo) \
-        SET(surrogate.log_high, hi) SET(surrogate.log_dual, c) SET(surrogate.position_power, power)
+        SET(surrogate.log_high, hi) SET(surrogate.log_clip_dual, c) SET(surrogate.position_power, power)
 #define CISPO(lo, hi)          SURROGATE(CISPO) SET(surrogate.weight_min, lo) SET(surrogate.weight_max, hi)
 #define SAPO(pos, neg)         SURROGATE(SAPO) SET(surrogate.tau_pos, pos) SET(surrogate.tau_neg, neg)
-#define VESPO(kp, lp, kn, ln)  SURROGATE(VESPO) SET(surrogate.k_pos, kp) SET(surrogate.lambda_pos, lp) SET(surrogate.k_neg, kn) \
-        SET(surrogate.lambda_neg, ln)
+#define VESPO(kp, lp, kn, ln)  SURROGATE(VESPO) SET(surrogate.vespo_k_pos, kp) SET(surrogate.vespo_lambda_pos, lp) \
+    SET(surrogate.vespo_k_neg, kn) \
+        SET(surrogate.vespo_lambda_neg, ln)
 #define KL(kind, beta)         CHOOSE(penalty.kl, GRPO_KL_##kind) SET(penalty.kl_coef, beta)
-#define AGAINST_TEACHER        CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_TEACHER)
-#define LIKELIHOOD(on, by, c)  CHOOSE(penalty.likelihood_on, GRPO_LIKELIHOOD_##on) \
-        CHOOSE(penalty.likelihood_weight, GRPO_LIKELIHOOD_WEIGHT_##by) SET(penalty.likelihood_coef, c)
-#define PAIRED(margin, beta, c) CHOOSE(penalty.pairs, GRPO_PAIRS_MARGIN) SET(penalty.pair_margin, margin) SET(penalty.pair_beta, beta) \
-        SET(penalty.pair_coef, c)
-#define DRIFT(unit, lo, hi)    CHOOSE(weight.drift, GRPO_DRIFT_##unit) SET(weight.drift_low, lo) SET(weight.drift_high, hi)
-#define FINISHED               CHOOSE(weight.truncated, GRPO_TRUNCATED_MASK)
-#define CORRECT(kind, unit, lo, hi, outside) CHOOSE(weight.correction, GRPO_CORRECTION_##kind) \
-        CHOOSE(weight.correction_unit, GRPO_CORRECTION_##unit) SET(weight.correction_low, lo) SET(weight.correction_high, hi) \
-        CHOOSE(weight.rejected, GRPO_REJECTED_##outside)
+#define KL_TO_TEACHER        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_TEACHER)
+#define NLL(on, by, c)  CHOOSE(penalty.nll_on, GRPO_NLL_##on) \
+        CHOOSE(penalty.nll_weight, GRPO_NLL_WEIGHT_##by) SET(penalty.nll_coef, c)
+#define PREFERENCE(margin, beta, c) CHOOSE(penalty.preference, GRPO_PREFERENCE_PAIRWISE) SET(penalty.preference_min_gap, margin) \
+    SET(penalty.preference_beta, beta) \
+        SET(penalty.preference_coef, c)
+#define POLICY_IS(unit, lo, hi)    CHOOSE(weight.policy_is, GRPO_POLICY_IS_##unit) SET(weight.policy_is_low, lo) \
+    SET(weight.policy_is_high, hi)
+#define FINISHED               CHOOSE(weight.truncated, GRPO_WEIGHT_TRUNCATED_MASK)
+#define ROLLOUT_IS(kind, unit, lo, hi, outside) CHOOSE(weight.rollout_is, GRPO_ROLLOUT_IS_##kind) \
+        CHOOSE(weight.rollout_is_level, GRPO_ROLLOUT_IS_LEVEL_##unit) SET(weight.rollout_is_low, lo) SET(weight.rollout_is_high, hi) \
+        CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_##outside)
 #define TRUST(kind, lo, hi)    CHOOSE(weight.trust, GRPO_TRUST_##kind) SET(weight.trust_low, lo) SET(weight.trust_high, hi)
-#define RING(lo, hi)           SET(weight.ring_low, lo) SET(weight.ring_high, hi)
-#define REJECT(kind, unit, lo, hi) CHOOSE(weight.reject, GRPO_REJECT_##kind) CHOOSE(weight.reject_unit, GRPO_REJECT_##unit) \
-        SET(weight.reject_low, lo) SET(weight.reject_high, hi)
-#define FUTURE(half_life, max, lo, hi) CHOOSE(weight.future, GRPO_FUTURE_DECAYED) SET(weight.future_half_life, half_life) \
-        SET(weight.future_max, max) SET(weight.future_low, lo) SET(weight.future_high, hi)
-#define FUTURE_SAFE(from, lo, hi) SET(weight.future_safe, from) SET(weight.future_safe_low, lo) SET(weight.future_safe_high, hi)
-#define MIX(kind)              CHOOSE(ratio.mix, GRPO_MIX_##kind)
-#define HALVES                 MIX(WEIGHTED) SET(ratio.mix_token, 0.5) SET(ratio.mix_unit, 0.5)
-#define DIVIDE(by)             CHOOSE(aggregation.kind, GRPO_##by)
-#define SKIP_EMPTY             CHOOSE(aggregation.empty, GRPO_EMPTY_SKIP)
+#define REC_OUTER(lo, hi)           SET(weight.rec_outer_low, lo) SET(weight.rec_outer_high, hi)
+#define ROLLOUT_RS(kind, unit, lo, hi) CHOOSE(weight.rollout_rs, GRPO_ROLLOUT_RS_##kind) \
+    CHOOSE(weight.rollout_rs_level, GRPO_ROLLOUT_RS_LEVEL_##unit) \
+        SET(weight.rollout_rs_low, lo) SET(weight.rollout_rs_high, hi)
+#define FIPO(half_life, max, lo, hi) CHOOSE(weight.fipo, GRPO_FIPO_DECAYED) SET(weight.fipo_half_life, half_life) \
+        SET(weight.fipo_ratio_max, max) SET(weight.fipo_low, lo) SET(weight.fipo_high, hi)
+#define FIPO_SAFE(from, lo, hi) SET(weight.fipo_safe_ratio, from) SET(weight.fipo_safe_low, lo) SET(weight.fipo_safe_high, hi)
+#define INTERPOLATE(kind)              CHOOSE(ratio.interpolate, GRPO_INTERPOLATE_##kind)
+#define HALVES                 INTERPOLATE(GEOMETRIC) SET(ratio.interpolate_token, 0.5) SET(ratio.interpolate_level, 0.5)
+#define DIVIDE(by)             CHOOSE(aggregation.kind, GRPO_AGGREGATION_##by)
+#define DROP_EMPTY             CHOOSE(aggregation.empty_sequences, GRPO_EMPTY_SEQUENCES_DROP)
 
 /* ---- the rows ---- */
 
@@ -96,7 +101,8 @@ extern "C" {
     ROW("grpo-process", "2402.03300", "3-4, section 4.1.3", "GRPO on step rewards, normalised together and summed to go", \
         CREDIT(STEP, 1) GROUP_NORM CLIP(0.2, 0.2) KL(K3, 0.04) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("grpo-unbiased-kl", "2512.02556", "unbiased KL estimate", "k3 times the ratio; no deviation", \
-        BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) KL(K3, 0.001) CHOOSE(penalty.kl_ratio, GRPO_KL_RATIO_TOKEN) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) KL(K3, 0.001) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) \
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("dr-grpo", "2503.20783", "objective of section 3", "no deviation, no length: a constant divides", \
         BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 3000)) \
     ROW("dapo", "2503.14476", "8-13", "clip higher, mean over all tokens, soft overlong punishment", \
@@ -110,44 +116,44 @@ extern "C" {
     ROW("reinforce++-baseline", "2501.03262", "REINFORCE++ with baseline", "group mean, then whitened; KL k2 in the loss", \
         BASELINE(GROUP_MEAN) SCALE(TOKEN_WHITEN) CLIP(0.2, 0.2) KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("remax", "2310.10505", "ReMax estimator", "reward of the greedy response as baseline", \
-        BASELINE(GIVEN) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+        BASELINE(EXTERNAL) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("opo", "2505.23585", "optimal baseline", "length-weighted mean as baseline", \
         BASELINE(LENGTH_WEIGHTED) DIVIDE(TOKEN_MEAN)) \
     ROW("gpg", "2504.02546", "GPG objective", "group mean, scaled up for the groups that give no gradient", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.gain, GRPO_GAIN_VALID_GROUPS) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.reweight, GRPO_REWEIGHT_VALID_GROUPS) DIVIDE(TOKEN_MEAN)) \
     ROW("lite-ppo", "2508.08221", "Lite PPO", "group mean, deviation of the batch, mean over all tokens", \
         BASELINE(GROUP_MEAN) SCALE(BATCH_STD) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("gspo", "2507.18071", "5-7", "one length-normalised ratio per response", \
-        GROUP_NORM UNIT(SEQUENCE_MEAN) CLIP(3e-4, 4e-4) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM LEVEL(SEQUENCE_MEAN) CLIP(3e-4, 4e-4) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("gspo-token", "2507.18071", "13-17", "GSPO whose gradient stays at the token, for advantages that differ inside a response", \
-        GROUP_NORM UNIT(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(3e-4, 4e-4) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(3e-4, 4e-4) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("gmpo", "2507.20673", "GMPO objective", "geometric mean of token ratios, each clipped before", \
-        GROUP_NORM UNIT(SEQUENCE_CLIPPED_MEAN) SET(ratio.pool_low, 0.4) SET(ratio.pool_high, 0.4) SURROGATE(RATIO) \
+        GROUP_NORM LEVEL(SEQUENCE_CLIPPED_MEAN) SET(ratio.token_clip_low, 0.4) SET(ratio.token_clip_high, 0.4) SURROGATE(RATIO) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("cispo", "2506.13585", "4-5", "clips the weight and not the gradient", \
         GROUP_NORM CISPO(0, 5) DIVIDE(TOKEN_MEAN)) \
     ROW("sapo", "2511.20347", "5-7", "a sigmoid gate instead of a clip", \
         GROUP_NORM SAPO(1, 1.05) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("luspo", "2602.05261", "LUSPO objective", "GSPO with every response weighted by its length", \
-        GROUP_NORM UNIT(SEQUENCE_MEAN) CLIP(2e-3, 2.5e-3) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+        GROUP_NORM LEVEL(SEQUENCE_MEAN) CLIP(2e-3, 2.5e-3) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("vespo", "2602.10693", "VESPO kernel", "smooth detached weight of the whole response's ratio", \
-        GROUP_NORM UNIT(SEQUENCE_SUM) VESPO(2, 3, 3, 2) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM LEVEL(SEQUENCE_SUM) VESPO(2, 3, 3, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("two-sided", "2505.07291", "two-sided clip", "GRPO with a second clip, against huge ratios of bad tokens", \
         GROUP_NORM DUAL(0.2, 0.2, 4) KL(K3, 0.001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("scalerl", "2510.13786", "ScaleRL objective", "CISPO against the sampling engine, mean per prompt", \
-        BASELINE(GROUP_MEAN) SCALE(BATCH_CENTRED_STD) CHOOSE(ratio.against, GRPO_AGAINST_ROLLOUT) CISPO(0, 5) \
+        BASELINE(GROUP_MEAN) SCALE(BATCH_CENTRED_STD) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) CISPO(0, 5) \
         DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("tis", "Yao et al. 2025", "min(v, 2), tokens", "rollout mismatch: token weights, truncated", \
-        GROUP_NORM CLIP(0.2, 0.2) CORRECT(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("tis-sequence", "Yao et al. 2025", "min(v, 2), responses", "rollout mismatch: response weights, truncated", \
-        GROUP_NORM CLIP(0.2, 0.2) CORRECT(TRUNCATE, SEQUENCE_SUM, 0, 2, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(TRUNCATE, SEQUENCE_SUM, 0, 2, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("icepop", "2510.18855", "IcePop", "rollout mismatch: tokens outside the band weigh nothing", \
-        GROUP_NORM CLIP(0.2, 0.2) CORRECT(MASK, TOKEN, 0.5, 5, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, TOKEN, 0.5, 5, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("mis-sequence", "Liu, Li et al. 2025", "v 1[0.5 <= v <= 2], responses", \
         "rollout mismatch: responses outside the band weigh nothing", \
-        GROUP_NORM CLIP(0.2, 0.2) CORRECT(MASK, SEQUENCE_SUM, 0.5, 2, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, SEQUENCE_SUM, 0.5, 2, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("geo-reject", "verl", "1[0.999 <= v <= 1.001], geometric mean", "rollout mismatch: responses outside the band leave the batch", \
-        GROUP_NORM CLIP(0.2, 0.2) CORRECT(REJECT, SEQUENCE_MEAN, 0.999, 1.001, UNMASK) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(REJECT, SEQUENCE_MEAN, 0.999, 1.001, UNMASK) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-grpo", "2402.03300", "as TRL", "GRPO as TRL computes it: eps 1e-4 beside the deviation, no KL", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-dapo", "2503.14476", "as TRL", "DAPO loss as TRL computes it", \
@@ -155,28 +161,28 @@ extern "C" {
     ROW("trl-bnpo", "TRL", "as TRL", "TRL's loss_type bnpo: mean over the tokens of the batch", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-rloo", "2402.14740", "as TRL", "RLOO as TRL computes it: a clipped ratio of the whole response", \
-        REWARD_K1(0.05) BASELINE(LEAVE_ONE_OUT) UNIT(SEQUENCE_SUM) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        REWARD_K1(0.05) BASELINE(LEAVE_ONE_OUT) LEVEL(SEQUENCE_SUM) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("verl-grpo", "2402.03300", "as verl", "GRPO as verl computes it: dual clip, bounded log-ratio, mean over tokens", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-gspo", "2507.18071", "as verl", "GSPO as verl computes it: GSPO-token, log-ratio at most 10", \
-        VERL_NORM UNIT(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) UNIT_CLAMP(-HUGE_VAL, 10) CLIP(3e-4, 4e-4) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN) SKIP_EMPTY) \
+        VERL_NORM LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) LEVEL_CLAMP(-HUGE_VAL, 10) CLIP(3e-4, 4e-4) \
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("verl-cispo", "2506.13585", "as verl", "CISPO as verl computes it: weight in 0.8..1.2", \
         VERL_NORM CLAMP(-20, 20) CISPO(0.8, 1.2) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-reinforce++", "2501.03262", "as verl", "REINFORCE++ as verl computes it: eps 1e-8 inside the root", \
         CREDIT(RETURN, 1) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("grpo-r1", "2501.12948", "1-3", "one importance ratio for the whole response, product over its tokens", \
-        GROUP_NORM UNIT(SEQUENCE_SUM) CLIP(10, 10) KL(K3, 0.001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM LEVEL(SEQUENCE_SUM) CLIP(10, 10) KL(K3, 0.001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("opmd", "Trinity-RFT", "advantage and loss (logavgexp)", "log-mean-exp baseline, REINFORCE without a ratio, divided by 1 + tau", \
-        BASELINE(LOG_MEAN_EXP) SCALE(CONSTANT) SET(advantage.temperature, 1) SET(advantage.eps, 2) \
+        BASELINE(LOG_MEAN_EXP) SCALE(CONSTANT) SET(advantage.temperature, 1) SET(advantage.scale_divisor, 2) \
         CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DIVIDE(TOKEN_MEAN)) \
     ROW("kimi-k1.5", "2501.12599", "section 2.3.2", "squares reward minus log-mean-exp baseline minus scaled sequence log-ratio", \
-        BASELINE(LOG_MEAN_EXP) SET(advantage.temperature, 0.1) UNIT(SEQUENCE_SUM) SURROGATE(SQUARED) SET(surrogate.strength, 0.1) \
+        BASELINE(LOG_MEAN_EXP) SET(advantage.temperature, 0.1) LEVEL(SEQUENCE_SUM) SURROGATE(SQUARED) SET(surrogate.beta, 0.1) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("kimi-k2", "2507.20534", "objective", "squares mean-centred reward minus scaled sequence log-ratio", \
-        BASELINE(GROUP_MEAN) UNIT(SEQUENCE_SUM) SURROGATE(SQUARED) SET(surrogate.strength, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_SUM) SURROGATE(SQUARED) SET(surrogate.beta, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("asymre", "2506.20520", "advantage", "off-policy REINFORCE with the baseline shifted down by 0.1", \
-        BASELINE(GROUP_MEAN) SET(advantage.shift, -0.1) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) SET(advantage.baseline_shift, -0.1) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DIVIDE(TOKEN_MEAN)) \
     ROW("maxrl", "2602.02710", "advantage", "divides centred rewards by the group mean instead of the std", \
         BASELINE(GROUP_MEAN) SCALE(GROUP_MEAN) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("qae", "2509.22611", "2-4", "0.4-quantile of the group as baseline instead of the mean", \
@@ -186,7 +192,7 @@ extern "C" {
         BASELINE(QUANTILE_LINEAR) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("gapo", "2510.21830", "official code", "median of the densest half as baseline, spread measured around it", \
-        BASELINE(DENSEST) SCALE(RESIDUAL_RMS) SET(advantage.window, 0.5) SET(advantage.eps, 1e-6) \
+        BASELINE(HDI_MEDIAN) SCALE(RESIDUAL_RMS) SET(advantage.hdi_mass, 0.5) SET(advantage.eps, 1e-6) \
         CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("krpo", "2505.07527", "official code", "Kalman filter over the group gives baseline and scale", \
         BASELINE(KALMAN) SCALE(KALMAN_STD) SET(advantage.process_noise, 1e-5) SET(advantage.observation_noise, 0.01) \
@@ -200,63 +206,70 @@ extern "C" {
         BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO) SET(advantage.pass_k, 2) \
         CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("grpo-lead", "2504.09696", "official code, reweighting", "advantages reweighted by a logistic function of the success rate", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.gain, GRPO_GAIN_DIFFICULTY) SET(advantage.gain_low, 0.4) \
-        SET(advantage.gain_high, 1.5) SET(advantage.gain_slope, 10) SET(advantage.gain_centre, 0.75) CLIP(0.2, 0.2) \
+        GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY) SET(advantage.difficulty_weight_low, 0.4) \
+        SET(advantage.difficulty_weight_high, 1.5) SET(advantage.difficulty_slope, 10) SET(advantage.difficulty_midpoint, 0.75) \
+            CLIP(0.2, 0.2) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("delta-l", "2509.07558", "official code", "advantages weighted by inverse length, constant divisor", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.gain, GRPO_GAIN_LENGTH_POWER) SET(advantage.length_power, 1) CLIP(0.2, 0.3) \
+        GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_LENGTH_POWER) SET(advantage.length_power, 1) \
+            CLIP(0.2, 0.3) \
         DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 3000)) \
     ROW("gdpo", "2601.05242", "as TRL", "normalises every reward by itself, sums, then normalises over the batch", \
-        TRL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.second, GRPO_SECOND_BATCH) \
-        SET(advantage.second_eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        TRL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) \
+        SET(advantage.batch_norm_eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("magistral", "2506.10910", "section 2.1", "group-mean baseline, then normalised over the minibatch, clip-higher", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.second, GRPO_SECOND_BATCH) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
     ROW("entropy-advantage", "2506.14758", "advantage", "adds a capped entropy bonus to the advantage", \
-        GROUP_NORM CHOOSE(advantage.entropy, GRPO_ENTROPY_BONUS) SET(advantage.entropy_coef, 0.4) SET(advantage.entropy_cap, 2) \
+        GROUP_NORM CHOOSE(advantage.entropy, GRPO_ENTROPY_BONUS) SET(advantage.entropy_coef, 0.4) SET(advantage.entropy_kappa, 2) \
         CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("rl-zvp", "2509.21880", "5", "entropy-shaped advantages for groups whose rewards are all equal", \
         GROUP_NORM CHOOSE(advantage.entropy, GRPO_ENTROPY_ZERO_VARIANCE) SET(advantage.entropy_coef, 0.1) CLIP(0.2, 0.28) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("gppo", "2508.07629", "11-12", "clipped tokens keep a bounded gradient", \
-        GROUP_NORM SURROGATE(GPPO) BAND(0.2, 0.28) SET(surrogate.beta_low, 1) SET(surrogate.beta_high, 1) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM SURROGATE(GPPO) CLIP_RANGE(0.2, 0.28) SET(surrogate.gppo_beta_low, 1) SET(surrogate.gppo_beta_high, 1) \
+            DIVIDE(TOKEN_MEAN)) \
     ROW("ce-gppo", "2509.20712", "official code, 7B", "gradient-preserving clip with weakened low side and dual clip", \
-        GROUP_NORM SURROGATE(GPPO) BAND(0.2, 0.2) SET(surrogate.beta_low, 0.75) SET(surrogate.beta_high, 1) SET(surrogate.dual, 10) \
+        GROUP_NORM SURROGATE(GPPO) CLIP_RANGE(0.2, 0.2) SET(surrogate.gppo_beta_low, 0.75) SET(surrogate.gppo_beta_high, 1) \
+            SET(surrogate.clip_dual, 10) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("aspo", "2510.06062", "official code", "inverts the ratio of tokens with positive advantage, soft dual clips", \
-        GROUP_NORM CLAMP(-20, 20) SURROGATE(ASPO) BAND(0.2, 0.2) SET(surrogate.dual, 3) SET(surrogate.dual_pos, 3) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM CLAMP(-20, 20) SURROGATE(ASPO) CLIP_RANGE(0.2, 0.2) SET(surrogate.clip_dual, 3) SET(surrogate.clip_dual_pos, 3) \
+            DIVIDE(TOKEN_MEAN)) \
     ROW("topr", "2503.14286", "gradient, sequence level", \
         "REINFORCE whose negative responses are weighted by a truncated trajectory ratio", \
-        UNIT(SEQUENCE_SUM) SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+        LEVEL(SEQUENCE_SUM) SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("dppo-tv", "2602.04879", "binary TV", "masks tokens whose probability moved too far, instead of clipping ratios", \
-        GROUP_NORM CLAMP(-20, 20) CHOOSE(ratio.against, GRPO_AGAINST_ROLLOUT) SURROGATE(RATIO) TRUST(PROBABILITY, 0.2, 0.2) \
+        GROUP_NORM CLAMP(-20, 20) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) TRUST(PROBABILITY, 0.2, 0.2) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("dppo-kl", "2602.04879", "binary KL", "masks tokens whose binary KL to the rollout is too large", \
-        GROUP_NORM CLAMP(-20, 20) CHOOSE(ratio.against, GRPO_AGAINST_ROLLOUT) SURROGATE(RATIO) TRUST(BINARY_KL, 0.05, 0.05) \
+        GROUP_NORM CLAMP(-20, 20) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) TRUST(BINARY_KL, 0.05, 0.05) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("dro", "2405.19107", "token form, as verl", "REINFORCE plus half squared log-ratio to the old policy", \
-        GROUP_NORM KL(K2, 0.05) CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_OLD) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM KL(K2, 0.05) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("deepseek-v3.2", "2512.02556", "section 3.1", "off-policy sequence mask, ratio-weighted KL, no std", \
-        BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) KL(K3, 0.04) CHOOSE(penalty.kl_ratio, GRPO_KL_RATIO_TOKEN) \
-        CHOOSE(weight.off_policy, GRPO_OFF_POLICY_ROLLOUT) SET(weight.off_policy_max, 0.5) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) KL(K3, 0.04) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) \
+        CHOOSE(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_ROLLOUT) SET(weight.off_policy_mask_threshold, 0.5) \
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("dcpo", "2509.02333", "dynamic clipping, OTM", "clip bounds that widen for improbable tokens, sums response means", \
         GROUP_NORM DUAL(0.16, 0.2, 10) CHOOSE(surrogate.bounds, GRPO_BOUNDS_PROBABILITY) SET(surrogate.bound_cap, 10) \
         DIVIDE(SEQ_SUM_TOKEN_MEAN)) \
     ROW("clip-cov", "2505.22617", "Clip-Cov", "drops the loss of selected tokens of high covariance", \
         GROUP_NORM CLIP(1, 1) CHOOSE(weight.selected, GRPO_SELECTED_DROP) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("kl-cov", "2505.22617", "KL-Cov", "penalises the log-ratio of selected tokens, no clip", \
-        GROUP_NORM SURROGATE(RATIO) KL(ABS, 1) CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_OLD) CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) \
+        GROUP_NORM SURROGATE(RATIO) KL(ABS, 1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
+            CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("high-entropy", "2506.01939", "objective", "DAPO on the selected high-entropy tokens alone", \
         GROUP_NORM CLIP(0.2, 0.28) CHOOSE(weight.selected, GRPO_SELECTED_KEEP) DIVIDE(TOKEN_MEAN)) \
     ROW("decoupled-ppo", "2505.24298", "decoupled objective", "proximal ratio weighted by old over rollout, tokens above 5 masked", \
-        GROUP_NORM CLIP(0.2, 0.2) CORRECT(MASK, TOKEN, 0, 5, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, TOKEN, 0, 5, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
     ROW("length-power", "2607.23364", "as grpo.cpp", "weights a response by a power of its length, alpha 0.5", \
         GROUP_NORM EPS(1e-8, INSIDE) CHOOSE(advantage.std, GRPO_STD_POPULATION) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_LENGTH_POWER) \
         SET(aggregation.power, 0.5)) \
     ROW("opd", "ROLL", "on-policy distillation", "REINFORCE with teacher minus old log-probability as the advantage", \
         AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) DIVIDE(TOKEN_MEAN)) \
     ROW("mopd", "2601.02780", "5-9", "teacher advantage, weight kept only inside a band of the rollout ratio", \
-        AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) CHOOSE(ratio.against, GRPO_AGAINST_ROLLOUT) SURROGATE(BAND) \
+        AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(MASKED_WEIGHT) \
         SET(surrogate.weight_min, 0.5) SET(surrogate.weight_max, 5) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("prpo", "rLLM", "as rLLM", "normalises rewards over the whole batch, not the group", \
         BASELINE(BATCH_MEAN) SCALE(BATCH_STD) CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) \
@@ -269,40 +282,41 @@ extern "C" {
     ROW("vapo-gae", "2504.05118", "as NeMo-RL", "critic advantages with a lambda that grows with the length", \
         CREDIT(GAE, 1) SET(advantage.lambda_length, 0.05) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-gspo", "TRL", "loss grpo, sequence level", "TRL's GSPO, ratio of the mean log-ratio with narrow clip", \
-        TRL_NORM UNIT(SEQUENCE_MEAN) CLIP(0.0003, 0.0004) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        TRL_NORM LEVEL(SEQUENCE_MEAN) CLIP(0.0003, 0.0004) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-gspo-token", "TRL", "experimental trainer, sequence_token", \
         "TRL's GSPO-token, sequence ratio with gradient local to the token", \
-        TRL_NORM UNIT(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.0003, 0.0004) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        TRL_NORM LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.0003, 0.0004) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-cispo", "TRL", "loss cispo", "TRL's CISPO, detached weight capped at 5, no lower bound", \
         TRL_NORM CISPO(0, 5) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-sapo", "TRL", "loss sapo", "TRL's SAPO, soft gate in place of the clip", \
         TRL_NORM SAPO(1, 1.05) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-luspo", "TRL", "loss luspo", "TRL's LUSPO, sequence loss multiplied by the length", \
-        TRL_NORM UNIT(SEQUENCE_MEAN) CLIP(0.002, 0.0025) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+        TRL_NORM LEVEL(SEQUENCE_MEAN) CLIP(0.002, 0.0025) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("trl-vespo", "TRL", "loss vespo", "TRL's VESPO, clamped sequence product in a soft weight", \
-        TRL_NORM UNIT(SEQUENCE_SUM) CLAMP(-20, 20) UNIT_CLAMP(-18.420680743952367, 20) VESPO(2, 3, 3, 2) DIVIDE(TOKEN_MEAN)) \
+        TRL_NORM LEVEL(SEQUENCE_SUM) CLAMP(-20, 20) LEVEL_CLAMP(-18.420680743952367, 20) VESPO(2, 3, 3, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-dr-grpo", "TRL", "loss dr_grpo", "TRL's dr_grpo, constant divisor while the std scaling stays on", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 3000)) \
     ROW("trl-gmpo", "TRL", "experimental trainer", "TRL's GMPO, geometric mean of clipped token ratios", \
-        TRL_NORM UNIT(SEQUENCE_CLIPPED_MEAN) SET(ratio.pool_low, 0.4) SET(ratio.pool_high, 0.4) SURROGATE(RATIO) \
+        TRL_NORM LEVEL(SEQUENCE_CLIPPED_MEAN) SET(ratio.token_clip_low, 0.4) SET(ratio.token_clip_high, 0.4) SURROGATE(RATIO) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-lite-ppo", "TRL", "scale batch, loss dapo", "TRL's Lite PPO, group mean but std of the whole batch", \
         BASELINE(GROUP_MEAN) SCALE(BATCH_STD) SET(advantage.eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-rloo-normalized", "TRL", "RLOO trainer, normalize_advantages", \
         "TRL's RLOO with sequence product ratio and batch-normalised advantages", \
-        REWARD_K1(0.05) BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.second, GRPO_SECOND_BATCH) SET(advantage.second_eps, 0.0001) \
-        UNIT(SEQUENCE_SUM) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        REWARD_K1(0.05) BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) SET(advantage.batch_norm_eps, 0.0001) \
+        LEVEL(SEQUENCE_SUM) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-gdpo", "TRL", "normalize_then_sum", "TRL's GDPO, each reward normalised, then the batch", \
-        TRL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.second, GRPO_SECOND_BATCH) \
-        SET(advantage.second_eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        TRL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) \
+        SET(advantage.batch_norm_eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-async", "TRL", "experimental async trainer", "TRL's asynchronous GRPO with population std", \
         GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-8) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-opsm", "TRL", "off_policy_mask_threshold", "TRL with negative sequences dropped that drifted from the old policy", \
-        TRL_NORM CLIP(0.2, 0.2) CHOOSE(weight.off_policy, GRPO_OFF_POLICY_OLD) SET(weight.off_policy_max, 0.5) DIVIDE(TOKEN_MEAN)) \
+        TRL_NORM CLIP(0.2, 0.2) CHOOSE(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_OLD) SET(weight.off_policy_mask_threshold, 0.5) \
+            DIVIDE(TOKEN_MEAN)) \
     ROW("trl-sequence-mask", "TRL", "vllm sequence_mask, C_max 3", "TRL's default rollout correction, sequence product zeroed above 3", \
-        TRL_NORM CLIP(0.2, 0.2) CORRECT(MASK, SEQUENCE_SUM, 0, 3, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
+        TRL_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, SEQUENCE_SUM, 0, 3, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-unbiased-kl", "TRL", "use_bias_correction_kl", "TRL with the KL multiplied by the differentiated token ratio", \
-        TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.04) CHOOSE(penalty.kl_ratio, GRPO_KL_RATIO_TOKEN) DIVIDE(TOKEN_MEAN)) \
+        TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.04) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-ppo", "verl", "gae, vanilla", "verl's PPO, critic advantages whitened over tokens, dual clip", \
         GAE(1, 1) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-dapo", "verl", "vanilla, reward manager dapo", \
@@ -311,48 +325,51 @@ extern "C" {
         SET(reward.overlong_factor, 1) VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-dr-grpo", "verl", "seq-mean-token-sum-norm", "verl's Dr.GRPO, no std and a constant divisor", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(SEQ_MEAN_CONSTANT) \
-        SKIP_EMPTY SET(aggregation.constant, 8192)) \
+        DROP_EMPTY SET(aggregation.constant, 8192)) \
     ROW("verl-rloo", "verl", "rloo, vanilla", "verl's RLOO, leave-one-out advantage with token-level dual-clip PPO", \
         BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-opo", "verl", "opo, vanilla", "verl's OPO, length-weighted group baseline", \
         BASELINE(LENGTH_WEIGHTED) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-gpg", "verl", "gpg", "verl's GPG, REINFORCE scaled by the share of non-zero rewards", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CHOOSE(advantage.gain, GRPO_GAIN_NONZERO_REWARDS) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CHOOSE(advantage.reweight, GRPO_REWEIGHT_NONZERO_REWARDS) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("verl-remax", "verl", "remax, vanilla", "verl's ReMax, greedy baseline with dual-clip PPO", \
-        BASELINE(GIVEN) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(EXTERNAL) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-reinforce++-baseline", "verl", "reinforce_plus_plus_baseline, vanilla", \
         "verl's REINFORCE++-baseline, centred rewards whitened over tokens", \
         BASELINE(GROUP_MEAN) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) \
         DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-gmpo", "verl", "geo_mean", "verl's GMPO, geometric mean of ratios clipped at 0.2 in log space", \
-        VERL_NORM UNIT(SEQUENCE_CLIPPED_MEAN) SET(ratio.pool_low, 0.2) SET(ratio.pool_high, 0.2) SURROGATE(RATIO) \
+        VERL_NORM LEVEL(SEQUENCE_CLIPPED_MEAN) SET(ratio.token_clip_low, 0.2) SET(ratio.token_clip_high, 0.2) SURROGATE(RATIO) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("verl-sapo", "verl", "sapo", "verl's SAPO, soft gate with clamped log-ratio", \
-        VERL_NORM CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(SEQ_MEAN_TOKEN_MEAN) SKIP_EMPTY) \
+        VERL_NORM CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("verl-dppo-tv", "verl", "dppo_tv", "verl's DPPO-TV, detached ratio capped at 3, probability mask", \
         VERL_NORM CLAMP(-20, 20) CISPO(0, 3) TRUST(PROBABILITY, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-dppo-kl", "verl", "dppo_kl", "verl's DPPO-KL, detached ratio capped at 3, binary KL mask", \
         VERL_NORM CLAMP(-20, 20) CISPO(0, 3) TRUST(BINARY_KL, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-dro", "verl", "dro", "verl's DRO, REINFORCE plus half squared log-ratio per token", \
-        VERL_NORM KL(K2, 0.05) CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_OLD) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM KL(K2, 0.05) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-clip-cov", "verl", "clip_cov", "verl's Clip-Cov, selected tokens dropped from the clipped loss", \
         VERL_NORM CLIP(0.2, 0.2) CHOOSE(weight.selected, GRPO_SELECTED_DROP) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-kl-cov", "verl", "kl_cov", "verl's KL-Cov, absolute log-ratio penalty on selected tokens", \
-        VERL_NORM SURROGATE(RATIO) KL(ABS, 0.1) CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_OLD) CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) \
+        VERL_NORM SURROGATE(RATIO) KL(ABS, 0.1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
+            CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("verl-passk", "verl", "grpo_passk, vanilla", "verl's pass@k advantage, best minus second over the std", \
         SCALE(GROUP_STD) CHOOSE(advantage.transform, GRPO_TRANSFORM_BEST_MINUS_SECOND) SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
         DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-tis", "verl", "rollout_is sequence, 2", "verl's GRPO with sequence importance weights truncated at 2", \
-        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) CORRECT(TRUNCATE, SEQUENCE_SUM, 0, 2, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) ROLLOUT_IS(TRUNCATE, SEQUENCE_SUM, 0, 2, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-geo-rs", "verl", "rollout_rs seq_mean_k1, 0.999_1.001", "verl's GRPO, sequences rejected by their geometric mean ratio", \
-        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) SET(weight.correction_clamp, 20) CHOOSE(weight.rejected, GRPO_REJECTED_UNMASK) \
-        CHOOSE(weight.reject, GRPO_REJECT_RATIO) CHOOSE(weight.reject_unit, GRPO_REJECT_SEQUENCE_MEAN) \
-        SET(weight.reject_low, 0.9990009990009991) SET(weight.reject_high, 1.001001001001001) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) SET(weight.rollout_clamp, 20) \
+            CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
+        CHOOSE(weight.rollout_rs, GRPO_ROLLOUT_RS_RATIO) CHOOSE(weight.rollout_rs_level, GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MEAN) \
+        SET(weight.rollout_rs_low, 0.9990009990009991) SET(weight.rollout_rs_high, 1.001001001001001) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-token-k3", "verl", "rollout_rs token_k3, 0.01", "verl's GRPO, tokens rejected by their k3 divergence", \
-        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) SET(weight.correction_clamp, 20) CHOOSE(weight.rejected, GRPO_REJECTED_UNMASK) \
-        CHOOSE(weight.reject, GRPO_REJECT_K3) SET(weight.reject_high, 0.01) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) SET(weight.rollout_clamp, 20) \
+            CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
+        CHOOSE(weight.rollout_rs, GRPO_ROLLOUT_RS_K3) SET(weight.rollout_rs_high, 0.01) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-kl-loss", "verl", "vanilla, low_var_kl", "verl's GRPO with clamped k3 in the loss", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.001) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) \
         DIVIDE(TOKEN_MEAN)) \
@@ -368,13 +385,14 @@ extern "C" {
     ROW("openrlhf-group-norm", "OpenRLHF", "group_norm, ppo", "OpenRLHF's GRPO, token KL subtracted after the normalisation", \
         REWARD_K1(0.01) CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-9) CLAMP(-20, 20) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("openrlhf-gspo", "OpenRLHF", "group_norm, gspo", "OpenRLHF's GSPO, KL in the reward and clip 0.2", \
-        REWARD_K1(0.01) CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-9) UNIT(SEQUENCE_MEAN) CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN) SKIP_EMPTY) \
+        REWARD_K1(0.01) CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-9) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) \
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("openrlhf-seq-mask-tis", "OpenRLHF", "group_norm, ppo, seq-mask-tis", \
         "OpenRLHF's unclamped token weights, sequences filtered by geometric mean", \
         REWARD_K1(0.01) CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-9) CLAMP(-20, 20) CLIP(0.2, 0.2) \
-        CORRECT(TRUNCATE, TOKEN, 0, HUGE_VAL, ZERO_WEIGHT) CHOOSE(weight.reject, GRPO_REJECT_RATIO) \
-        CHOOSE(weight.reject_unit, GRPO_REJECT_SEQUENCE_MEAN) SET(weight.reject_low, 0.5) SET(weight.reject_high, 5) DIVIDE(TOKEN_MEAN)) \
+        ROLLOUT_IS(TRUNCATE, TOKEN, 0, HUGE_VAL, ZERO_WEIGHT) CHOOSE(weight.rollout_rs, GRPO_ROLLOUT_RS_RATIO) \
+        CHOOSE(weight.rollout_rs_level, GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MEAN) SET(weight.rollout_rs_low, 0.5) \
+            SET(weight.rollout_rs_high, 5) DIVIDE(TOKEN_MEAN)) \
     ROW("swift-grpo", "ms-swift", "grpo", "ms-swift's GRPO with a doubly clamped KL of 0.04", \
         TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.04) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("roll-grpo", "ROLL", "grpo, ppo", "ROLL's GRPO, mean of response means without KL", \
@@ -386,50 +404,54 @@ extern "C" {
     ROW("roll-cispo", "ROLL", "pg_variant cispo", "ROLL's CISPO, detached weight within 0.1 of one", \
         GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0.9, 1.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("roll-kimi15", "ROLL", "pg_variant kimi15", "ROLL's Kimi k1.5, squared log-ratio per token", \
-        GROUP_NORM SET(advantage.eps, 1e-6) KL(K2, 0.1) CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_OLD) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM SET(advantage.eps, 1e-6) KL(K2, 0.1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("areal-grpo", "AReaL", "grpo", "AReaL's GRPO, clipped reward, KL in the token reward, token mean", \
         REWARD_K1(0.1) AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-5) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("areal-gspo", "AReaL", "sequence ratio", "AReaL's GSPO, sequence ratio divided by tokens", \
-        AFFINE(0, 1, -20, 20) GROUP_NORM SET(advantage.eps, 1e-5) UNIT(SEQUENCE_MEAN) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        AFFINE(0, 1, -20, 20) GROUP_NORM SET(advantage.eps, 1e-5) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("areal-sapo", "AReaL", "sapo", "AReaL's SAPO, soft gate with a token mean", \
         REWARD_K1(0.1) AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-5) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
     ROW("slime-grpo", "slime", "grpo", "slime's GRPO, mean of response means", \
         GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("slime-gspo", "slime", "gspo", "slime's GSPO, differentiated sequence ratio with clip 0.2", \
-        GROUP_NORM SET(advantage.eps, 1e-6) UNIT(SEQUENCE_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM SET(advantage.eps, 1e-6) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("slime-cispo", "slime", "cispo", "slime's CISPO, detached weight clipped on both sides at 0.2", \
         GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0.8, 1.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("slime-opsm", "slime", "grpo, opsm", "slime's off-policy sequence mask with a threshold of 1e-4", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) CHOOSE(weight.off_policy, GRPO_OFF_POLICY_OLD) \
-        SET(weight.off_policy_max, 0.0001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) CHOOSE(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_OLD) \
+        SET(weight.off_policy_mask_threshold, 0.0001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("nemo-grpo", "NeMo-RL", "grpo", "NeMo-RL's GRPO, leave-one-out mean and std, score-function KL", \
         BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) KL(K3, 0.01) \
-        CHOOSE(penalty.kl_ratio, GRPO_KL_RATIO_SCORE) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+        CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) SET(penalty.kl_clamp_log, 20) \
+            SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("nemo-reinforce++", "NeMo-RL", "reinforce++", "NeMo-RL's REINFORCE++, rewards whitened over tokens with a variance floor", \
         SCALE(TOKEN_WHITEN) EPS(1e-8, FLOOR) CHOOSE(advantage.std, GRPO_STD_POPULATION) CLIP(0.2, 0.2) KL(K3, 0.01) \
-        CHOOSE(penalty.kl_ratio, GRPO_KL_RATIO_SCORE) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+        CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) SET(penalty.kl_clamp_log, 20) \
+            SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("skyrl-dppo-tv", "SkyRL", "dppo, binary_tv", "SkyRL's DPPO-TV against the rollout policy, with KL loss", \
-        VERL_NORM CLAMP(-20, 20) CHOOSE(ratio.against, GRPO_AGAINST_ROLLOUT) SURROGATE(RATIO) KL(K3, 0.001) TRUST(PROBABILITY, 0.2, 0.2) \
+        VERL_NORM CLAMP(-20, 20) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) KL(K3, 0.001) \
+            TRUST(PROBABILITY, 0.2, 0.2) \
         SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("prime-rl", "prime-rl", "default loss", "DPPO-TV mask plus squared log-ratio to the rollout policy", \
-        BASELINE(GROUP_MEAN) CHOOSE(ratio.against, GRPO_AGAINST_ROLLOUT) SURROGATE(RATIO) KL(K2, 0.002) TRUST(PROBABILITY, 0.2, 0.2) \
-        CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_ROLLOUT) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) KL(K2, 0.002) TRUST(PROBABILITY, 0.2, 0.2) \
+        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_ROLLOUT) DIVIDE(TOKEN_MEAN)) \
     ROW("prime-rl-ipo", "prime-rl", "ipo", "probability mask for both signs of the advantage", \
-        BASELINE(GROUP_MEAN) CHOOSE(ratio.against, GRPO_AGAINST_ROLLOUT) SURROGATE(RATIO) KL(K2, 0.002) TRUST(PROBABILITY_BOTH, 0, 0.1) \
-        CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_ROLLOUT) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) KL(K2, 0.002) \
+            TRUST(PROBABILITY_BOTH, 0, 0.1) \
+        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_ROLLOUT) DIVIDE(TOKEN_MEAN)) \
     ROW("prime-rl-maxrl", "prime-rl", "max_rl, default loss", "centred rewards divided by the group mean, under the default loss", \
-        BASELINE(GROUP_MEAN) SCALE(GROUP_MEAN) CHOOSE(ratio.against, GRPO_AGAINST_ROLLOUT) SURROGATE(RATIO) KL(K2, 0.002) \
-        TRUST(PROBABILITY, 0.2, 0.2) CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_ROLLOUT) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) SCALE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) KL(K2, 0.002) \
+        TRUST(PROBABILITY, 0.2, 0.2) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_ROLLOUT) DIVIDE(TOKEN_MEAN)) \
     ROW("open-instruct-dapo", "open-instruct", "loss_fn dapo", "centred advantages, asymmetric clip, truncated rollout weights, KL 0.05", \
-        BASELINE(GROUP_MEAN) CLIP(0.2, 0.272) KL(K3, 0.05) CORRECT(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT) SET(penalty.kl_clamp_log, 40) \
-        SET(weight.correction_clamp, 10) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CLIP(0.2, 0.272) KL(K3, 0.05) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT) SET(penalty.kl_clamp_log, 40) \
+        SET(weight.rollout_clamp, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("open-instruct-cispo", "open-instruct", "loss_fn cispo", "detached ratio capped at 1.272, truncated rollout weights, KL 0.05", \
-        BASELINE(GROUP_MEAN) CISPO(0, 1.272) KL(K3, 0.05) CORRECT(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT) SET(penalty.kl_clamp_log, 40) \
-        SET(weight.correction_clamp, 10) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CISPO(0, 1.272) KL(K3, 0.05) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT) SET(penalty.kl_clamp_log, 40) \
+        SET(weight.rollout_clamp, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("tunix-grpo", "tunix", "grpo", "tunix's GRPO with k1 in the loss, empty sequences left out", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) CLIP(0.2, 0.2) KL(K1, 0.04) DIVIDE(SEQ_MEAN_TOKEN_MEAN) SKIP_EMPTY) \
+        GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) CLIP(0.2, 0.2) KL(K1, 0.04) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("tunix-rloo", "tunix", "rloo", "tunix's RLOO advantage under its GRPO loss", \
-        BASELINE(LEAVE_ONE_OUT) CLAMP(-20, 20) CLIP(0.2, 0.2) KL(K1, 0.04) DIVIDE(SEQ_MEAN_TOKEN_MEAN) SKIP_EMPTY) \
+        BASELINE(LEAVE_ONE_OUT) CLAMP(-20, 20) CLIP(0.2, 0.2) KL(K1, 0.04) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("rllm-grpo", "rLLM", "grpo, loss of verl", "rLLM's GRPO with population std under verl's loss", \
         GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CHOOSE(advantage.std, GRPO_STD_POPULATION) \
         CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
@@ -451,89 +473,95 @@ extern "C" {
     ROW("trinity-sapo", "Trinity-RFT", "sapo", "SAPO with a detached gate before the log-probability", \
         VERL_NORM SURROGATE(SAPO_DETACHED) SET(surrogate.tau_pos, 1) SET(surrogate.tau_neg, 1.05) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-corrected-k3", "Trinity-RFT", "ppo, corrected_k3", "k3 weighted by the differentiated ratio, at most 2", \
-        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.001) CHOOSE(penalty.kl_ratio, GRPO_KL_RATIO_TOKEN) \
-        SET(penalty.kl_ratio_max, 2) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.001) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) \
+        SET(penalty.kl_importance_weight_max, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("torchforge-grpo", "torchforge", "SimpleGRPOLoss", "ratio of the policy to itself, k3 of 0.1", \
-        TRL_NORM CHOOSE(ratio.against, GRPO_AGAINST_CURRENT) SURROGATE(RATIO) KL(K3, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        TRL_NORM CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_CURRENT) SURROGATE(RATIO) KL(K3, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("torchforge-reinforce", "torchforge", "ReinforceLoss", "REINFORCE with the clipped detached ratio to the rollout policy", \
-        TRL_NORM CHOOSE(ratio.against, GRPO_AGAINST_ROLLOUT) CISPO(0.1, 10) DIVIDE(TOKEN_MEAN)) \
+        TRL_NORM CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) CISPO(0.1, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("torchtune-grpo", "torchtune", "GRPOLoss", "torchtune's GRPO with clip and KL of 0.1, token mean", \
         TRL_NORM CLIP(0.1, 0.1) KL(K3, 0.1) DIVIDE(TOKEN_MEAN)) \
     ROW("torchtune-sequence", "torchtune", "GRPOCompletionLoss, without its KL", \
         "one product ratio for the whole response, clipped at 0.1", \
-        TRL_NORM UNIT(SEQUENCE_SUM) CLIP(0.1, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        TRL_NORM LEVEL(SEQUENCE_SUM) CLIP(0.1, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("tinker-importance-sampling", "Tinker", "importance_sampling", "plain sum of ratio times advantage, no clip", \
-        BASELINE(GROUP_MEAN) CHOOSE(ratio.against, GRPO_AGAINST_ROLLOUT) SURROGATE(RATIO)) \
+        BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO)) \
     ROW("tinker-ppo", "Tinker", "ppo", "clipped ratio to the sampler, plain sum over tokens", \
-        BASELINE(GROUP_MEAN) CHOOSE(ratio.against, GRPO_AGAINST_ROLLOUT) CLIP(0.2, 0.2)) \
+        BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) CLIP(0.2, 0.2)) \
     ROW("tinker-cispo", "Tinker", "cispo", "detached ratio capped at 4, plain sum over tokens", \
-        BASELINE(GROUP_MEAN) CHOOSE(ratio.against, GRPO_AGAINST_ROLLOUT) CISPO(0, 4)) \
+        BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) CISPO(0, 4)) \
     ROW("tinker-dro", "Tinker", "dro", "REINFORCE plus half squared log-ratio to the sampler, summed", \
-        BASELINE(GROUP_MEAN) KL(K2, 0.05) CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_ROLLOUT)) \
+        BASELINE(GROUP_MEAN) KL(K2, 0.05) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_ROLLOUT)) \
     ROW("art-grpo", "OpenPipe ART", "default loss", "detached ratio from 0 to 5 with a token mean", \
         GROUP_NORM CISPO(0, 5) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-agent-gspo", "verl-agent", "gspo", "GSPO-token with the log-ratio capped above at 10", \
-        VERL_NORM UNIT(SEQUENCE_MEAN) UNIT_CLAMP(-HUGE_VAL, 10) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN) SKIP_EMPTY) \
+        VERL_NORM LEVEL(SEQUENCE_MEAN) LEVEL_CLAMP(-HUGE_VAL, 10) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.2, 0.2) \
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("axolotl-grpo", "axolotl", "as axolotl", "TRL's clipped loss as reimplemented, token mean", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("a-star-po", "2505.20686", "A*-PO", "regresses the response log-ratio to the reference on the reward over an optimal value", \
-        BASELINE(GIVEN) UNIT(SEQUENCE_SUM) CHOOSE(ratio.against, GRPO_AGAINST_REF) SURROGATE(SQUARED) SET(surrogate.strength, 0.001) \
+        BASELINE(EXTERNAL) LEVEL(SEQUENCE_SUM) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_REF) SURROGATE(SQUARED) SET(surrogate.beta, 0.001) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("pvpo", "2508.21104", "advantage", "baseline is the mean reward of a reference model on the prompt", \
-        BASELINE(GIVEN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(EXTERNAL) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("gvpo", "2504.19599", "objective, official code", "variance of the group's log-ratios about its advantages, sum over tokens", \
-        BASELINE(GROUP_MEAN) UNIT(SEQUENCE_SUM) SURROGATE(VARIANCE) SET(surrogate.strength, 0.1) DIVIDE(GROUP_MEAN)) \
+        BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_SUM) SURROGATE(VARIANCE) SET(surrogate.beta, 0.1) DIVIDE(GROUP_MEAN)) \
     ROW("real", "2602.05630", "section 3, split as ms-swift", \
         "rewards as labels: a logistic loss of the group's length-normalised log-ratios", \
-        BASELINE(GROUP_MEAN) UNIT(SEQUENCE_MEAN) SURROGATE(LABELS) SET(surrogate.tau_pos, 0.5) SET(surrogate.tau_neg, 0.5) \
+        BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_MEAN) SURROGATE(LOGISTIC_LSE) SET(surrogate.tau_pos, 0.5) SET(surrogate.tau_neg, 0.5) \
         DIVIDE(GROUP_MEAN)) \
     ROW("flowrl", "2509.15207", "6", "flow balance against a learned partition function, clipped weight of the response", \
-        GROUP_NORM UNIT(SEQUENCE_MEAN) CHOOSE(ratio.against, GRPO_AGAINST_REF) SURROGATE(BALANCE) SET(surrogate.strength, 15) \
-        DRIFT(SEQUENCE_SUM, 0.8, 1.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_REF) SURROGATE(TRAJECTORY_BALANCE) \
+            SET(surrogate.reward_beta, 15) \
+        POLICY_IS(SEQUENCE_SUM, 0.8, 1.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("flowrl-code", "FlowRL", "official code", "FlowRL (2509.15207) as its code has it: the weight is not clipped", \
-        VERL_NORM UNIT(SEQUENCE_MEAN) CHOOSE(ratio.against, GRPO_AGAINST_REF) SURROGATE(BALANCE) SET(surrogate.strength, 15) \
-        DRIFT(SEQUENCE_SUM, 0, HUGE_VAL) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        VERL_NORM LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_REF) SURROGATE(TRAJECTORY_BALANCE) \
+            SET(surrogate.reward_beta, 15) \
+        POLICY_IS(SEQUENCE_SUM, 0, HUGE_VAL) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("amir-grpo", "2601.03661", "official code", "GRPO and a logistic loss of the pairs whose rewards are far apart", \
-        GROUP_NORM SET(advantage.eps, 1e-4) CLIP(0.2, 0.2) PAIRED(1.5, 0.2, 0.01) CHOOSE(penalty.pair_score, GRPO_PAIR_SCORE_FREE) \
+        GROUP_NORM SET(advantage.eps, 1e-4) CLIP(0.2, 0.2) PREFERENCE(1.5, 0.2, 0.01) \
+            CHOOSE(penalty.preference_score, GRPO_PREFERENCE_SCORE_REFERENCE_FREE) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("vapo", "2504.05118", "objective", "PPO with a lambda by length and the likelihood of right answers", \
-        CREDIT(GAE, 1) SET(advantage.lambda_length, 0.05) CLIP(0.2, 0.28) LIKELIHOOD(CORRECT, NONE, 0.1) DIVIDE(TOKEN_MEAN)) \
+        CREDIT(GAE, 1) SET(advantage.lambda_length, 0.05) CLIP(0.2, 0.28) NLL(CORRECT, NONE, 0.1) DIVIDE(TOKEN_MEAN)) \
     ROW("oreal", "xtuner", "oreal loss", "OREAL (2502.06781): dual clip and likelihood, good and other tokens with means of their own", \
-        GROUP_NORM SET(advantage.eps, 1e-8) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) LIKELIHOOD(POSITIVE, NONE, 1) DIVIDE(TOKEN_MEAN_BY_SIGN)) \
+        GROUP_NORM SET(advantage.eps, 1e-8) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) NLL(POSITIVE, NONE, 1) DIVIDE(TOKEN_MEAN_BY_SIGN)) \
     ROW("chord", "Trinity-RFT", "mix_chord, mu 0.1, over 0.9", \
         "CHORD (2508.11408): GRPO, and on selected tokens the likelihood weighted by p (1 - p) instead", \
-        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) LIKELIHOOD(SELECTED, P_NOT_P, 0.1111111111111111) \
+        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) NLL(SELECTED, P_ONE_MINUS_P, 0.1111111111111111) \
         CHOOSE(weight.selected, GRPO_SELECTED_DROP) DIVIDE(TOKEN_MEAN)) \
     ROW("kdrl-areal", "AReaL", "joint loss, rl_loss_weight 1", "GRPO and the log-ratio to a teacher, as AReaL has KDRL (2506.02208)", \
-        AFFINE(0, 1, -20, 20) GROUP_NORM SET(advantage.eps, 1e-5) CLIP(0.2, 0.2) KL(K1, 0.005) AGAINST_TEACHER DIVIDE(TOKEN_MEAN)) \
+        AFFINE(0, 1, -20, 20) GROUP_NORM SET(advantage.eps, 1e-5) CLIP(0.2, 0.2) KL(K1, 0.005) KL_TO_TEACHER DIVIDE(TOKEN_MEAN)) \
     ROW("kd-areal", "AReaL", "rl_loss_weight 0", "distillation alone: the ratio times the detached log-ratio to the teacher", \
-        AFFINE(0, 0, 0, 0) KL(K1, 0.005) AGAINST_TEACHER CHOOSE(penalty.kl_gradient, GRPO_KL_GRADIENT_NONE) \
-        CHOOSE(penalty.kl_ratio, GRPO_KL_RATIO_TOKEN) DIVIDE(TOKEN_MEAN)) \
+        AFFINE(0, 0, 0, 0) KL(K1, 0.005) KL_TO_TEACHER CHOOSE(penalty.kl_gradient, GRPO_KL_GRADIENT_DETACHED) \
+        CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) DIVIDE(TOKEN_MEAN)) \
     ROW("gigpo-mean", "2505.10978", "3-8, as verl-agent, mean_norm", "GiGPO without deviations, the default of its function", \
-        CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) BASELINE(GROUP_MEAN) DUAL(0.2, 0.2, 3) \
+        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) BASELINE(GROUP_MEAN) DUAL(0.2, 0.2, 3) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("gigpo", "2505.10978", "3-8, as verl-agent, mean_std_norm", \
         "advantage of the episode plus that of the step among steps from the same state", \
-        CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM SET(advantage.eps, 1e-6) DUAL(0.2, 0.2, 3) \
+        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM SET(advantage.eps, 1e-6) \
+            DUAL(0.2, 0.2, 3) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("roll-gigpo", "ROLL", "gigpo, ppo", "ROLL's GiGPO, mean of response means", \
-        CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) \
+        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM SET(advantage.eps, 1e-6) \
+            CLIP(0.2, 0.2) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("step-reinforce", "ROLL", "step_reinforce, ppo", "ROLL's step returns alone, normalised over the steps of the prompt", \
-        CREDIT(STEP_OWN, 0.95) STEPS(RETURN, PROMPT) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        STEP_CREDIT(STEP_OWN, 0.95) STEPS(RETURN, PROMPT) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("hgpo", "2602.22817", "as its recipe in verl-agent", \
         "step advantages among steps of the same last one, two and three states, longer histories weigh more", \
-        CREDIT(STEP_OWN, 0.95) STEPS(RETURN, HISTORY) SET(advantage.history, 3) SET(advantage.history_power, 1) GROUP_NORM \
+        STEP_CREDIT(STEP_OWN, 0.95) STEPS(RETURN, HISTORY) SET(advantage.history_length, 3) SET(advantage.history_power, 1) GROUP_NORM \
         CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_log, 20) \
         SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("nemo-gdpo", "NeMo-RL", "gdpo", "NeMo-RL's GDPO, each reward against the others of the group, the sum normalised over the batch", \
         CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) \
-        CHOOSE(advantage.second, GRPO_SECOND_BATCH) CLIP(0.2, 0.2) KL(K3, 0.01) CHOOSE(penalty.kl_ratio, GRPO_KL_RATIO_SCORE) \
+        CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.2) KL(K3, 0.01) \
+            CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) \
         SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-gdpo", "verl", "gdpo, vanilla", "verl's GDPO, the sum of normalised rewards whitened over tokens", \
-        VERL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.second, GRPO_SECOND_TOKENS) \
-        SET(advantage.second_eps, 1e-8) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_TOKENS) \
+        SET(advantage.batch_norm_eps, 1e-8) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-otb", "verl", "optimal_token_baseline, vanilla", \
         "verl's optimal token baseline, returns weighted by the variance up to the token", \
         CREDIT(RETURN, 1) CHOOSE(advantage.token_baseline, GRPO_TOKEN_BASELINE_OPTIMAL) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) \
@@ -545,39 +573,41 @@ extern "C" {
     ROW("pkpo-gain", "2505.15201", "33", "what a response adds to the best of the others in sets of k", \
         CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_GAIN) SET(advantage.pass_k, 2) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("gtpo", "2508.04349", "3, 5-7", "token rewards by share of the entropy, right and wrong tokens normalised apart", \
-        CHOOSE(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE) SET(advantage.share_coef, 0.1) SET(advantage.share_eps, 1e-8) \
+        CHOOSE(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE) SET(advantage.entropy_share_coef, 0.1) SET(advantage.entropy_share_eps, 1e-8) \
         CHOOSE(advantage.std, GRPO_STD_POPULATION) EPS(1e-8, INSIDE) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
     ROW("hicra", "textpolicy", "hicra, as textpolicy", "advantages of planning tokens are raised by a fifth of their size", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.marked, GRPO_MARKED_BOOST) SET(advantage.marked_value, 0.2) CLIP(0.2, 0.2) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("segment-gspo", "ROLL", "ratio_type segment", "one length-normalised ratio per turn of a response", \
-        GROUP_NORM SET(advantage.eps, 1e-6) UNIT(SEGMENT_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM SET(advantage.eps, 1e-6) LEVEL(SEGMENT_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("art-average", "OpenPipe ART", "importance_sampling_level average, ppo", \
         "clips the mean of the token's ratio and of the response's", \
-        GROUP_NORM UNIT(SEQUENCE_MEAN) MIX(AVERAGE) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM LEVEL(SEQUENCE_MEAN) INTERPOLATE(ARITHMETIC) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("art-geometric", "OpenPipe ART", "importance_sampling_level geometric_average, ppo", \
         "clips the root of the token's ratio times the response's", \
-        GROUP_NORM UNIT(SEQUENCE_MEAN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM LEVEL(SEQUENCE_MEAN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("hybrid-ratio", "textpolicy", "gspo, variant hybrid", "the same root with the response's ratio detached, centred advantages", \
-        BASELINE(GROUP_MEAN) UNIT(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("fipo", "2603.19835", "as ms-swift", "weighs tokens by how the policy has moved on what follows them", \
-        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) FUTURE(32, 10, 1, 1.2) FUTURE_SAFE(4, 0.8, 1) DIVIDE(TOKEN_MEAN)) \
+        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) FIPO(32, 10, 1, 1.2) FIPO_SAFE(4, 0.8, 1) DIVIDE(TOKEN_MEAN)) \
     ROW("vaco", "open-instruct", "VACO (2603.01365), rho_mask_tv_divergence", \
         "drops tokens that would add to a total variation from the sampler that is too large", \
-        BASELINE(GROUP_MEAN) CLIP(0.2, 0.272) KL(K3, 0.05) CORRECT(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT) SET(penalty.kl_clamp_log, 40) \
-        SET(weight.correction_clamp, 10) CHOOSE(weight.off_policy, GRPO_OFF_POLICY_TOTAL_VARIATION) SET(weight.off_policy_max, 2) \
+        BASELINE(GROUP_MEAN) CLIP(0.2, 0.272) KL(K3, 0.05) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT) SET(penalty.kl_clamp_log, 40) \
+        SET(weight.rollout_clamp, 10) CHOOSE(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_TOTAL_VARIATION) \
+            SET(weight.off_policy_mask_threshold, 2) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("rec-ring", "2509.24203", "REC-Ring, as Trinity-RFT", \
         "REINFORCE on tokens inside a ring of ratios, or beyond a second one where it pulls back", \
-        BASELINE(GROUP_MEAN) TRUST(RING, 0.2, 0.2) RING(0.6, 2) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) TRUST(RING, 0.2, 0.2) REC_OUTER(0.6, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("nemo-gspo", "NeMo-RL", "gspo, seq_logprob_error_threshold 2", \
         "GSPO without the responses whose probabilities two engines disagree on", \
-        BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) UNIT(SEQUENCE_MEAN) CLIP(0.2, 0.2) \
-        REJECT(EXP_ABS, SEQUENCE_MEAN, 0, 2) CHOOSE(weight.rejected, GRPO_REJECTED_UNMASK) DIVIDE(SEQ_MEAN_TOKEN_MEAN) SKIP_EMPTY) \
+        BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) \
+        ROLLOUT_RS(EXP_ABS, SEQUENCE_MEAN, 0, 2) CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
+            DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("verl-tis-normalized", "verl", "rollout_is sequence, 2, batch_normalize", \
         "verl's truncated sequence weights divided by their mean", \
-        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) CORRECT(TRUNCATE, SEQUENCE_SUM, 0, 2, ZERO_WEIGHT) \
-        CHOOSE(weight.correction_norm, GRPO_CORRECTION_NORM_MEAN) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) ROLLOUT_IS(TRUNCATE, SEQUENCE_SUM, 0, 2, ZERO_WEIGHT) \
+        CHOOSE(weight.rollout_is_norm, GRPO_ROLLOUT_IS_NORM_MEAN) DIVIDE(TOKEN_MEAN)) \
     ROW("vopd", "2605.07865", "official code, full vocabulary", \
         "on-policy distillation with the teacher's expected gap as a control variate", \
         AFFINE(0, 0, 0, 0) CREDIT(GAE, 0) SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
@@ -591,11 +621,12 @@ extern "C" {
     ROW("sage-hint", "2602.03143", "official script", "GRPO as verl computes it, clip-higher, on prompts with a hint", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("spo-stream", "2509.13232", "official recipe", "tracked value as baseline, normalised over the batch, one response a prompt", \
-        BASELINE(GIVEN) CHOOSE(advantage.second, GRPO_SECOND_BATCH) SET(advantage.second_eps, 1e-8) CLAMP(-20, 20) DUAL(0.2, 0.28, 10) \
+        BASELINE(EXTERNAL) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) SET(advantage.batch_norm_eps, 1e-8) CLAMP(-20, 20) \
+            DUAL(0.2, 0.28, 10) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("nemotron-cascade", "2512.13607", "RL objective", \
         "strictly on-policy GRPO, ratio of the policy to itself, no KL, mean over the tokens of a prompt", \
-        GROUP_NORM CHOOSE(ratio.against, GRPO_AGAINST_CURRENT) SURROGATE(RATIO) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_CURRENT) SURROGATE(RATIO) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("rec-oneside-nois", "2509.24203", "official code, one-side, weight none", \
         "REINFORCE on the tokens where PPO's clip would not bind", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) TRUST(ONE_SIDED, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
@@ -612,153 +643,162 @@ extern "C" {
         DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-rec-gspo", "Trinity-RFT", "rec, gspo-one-side, gspo_importance_sampling", \
         "REC with the length-normalised ratio of the response as mask and detached weight", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) UNIT(SEQUENCE_MEAN) CISPO(0, HUGE_VAL) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) LEVEL(SEQUENCE_MEAN) CISPO(0, HUGE_VAL) \
         TRUST(ONE_SIDED, 0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("rep-k2", "2509.24203", "official code, regularizer k2", \
         "REINFORCE plus 0.1 times the squared log-ratio to the old policy, mean over tokens", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) KL(K2, 0.2) CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_OLD) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) KL(K2, 0.2) \
+            CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("opmd-mean", "Trinity-RFT", "opmd, baseline mean", "REINFORCE with the group mean as baseline, divided by 1 + tau", \
-        BASELINE(GROUP_MEAN) SCALE(CONSTANT) SET(advantage.eps, 2) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) SCALE(CONSTANT) SET(advantage.scale_divisor, 2) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) \
+            DIVIDE(TOKEN_MEAN)) \
     ROW("loop", "2502.01600", "official code, per token", \
         "leave-one-out baseline, token ratios clipped to 1/1.1 .. 1.1, mean of rollout means", \
-        BASELINE(LEAVE_ONE_OUT) CLIP(0.09090909090909091, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) SKIP_EMPTY) \
+        BASELINE(LEAVE_ONE_OUT) CLIP(0.09090909090909091, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("loop-trajectory", "2502.01600", "official code, per trajectory", \
         "leave-one-out baseline, product ratio of the rollout clipped to 1/1.1 .. 1.1", \
-        BASELINE(LEAVE_ONE_OUT) UNIT(SEQUENCE_SUM) CLIP(0.09090909090909091, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) SKIP_EMPTY) \
+        BASELINE(LEAVE_ONE_OUT) LEVEL(SEQUENCE_SUM) CLIP(0.09090909090909091, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("agentflow", "2510.05592", "official code", "every turn a response of its prompt's group, under verl's loss", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.3, 3) KL(K3, 0.001) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("glm-5", "2602.15763", "1", "GRPO without KL, rollout weights kept inside 0.5 to 2 and zero outside", \
-        GROUP_NORM CLIP(0.2, 0.28) CORRECT(MASK, TOKEN, 0.5, 2, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM CLIP(0.2, 0.28) ROLLOUT_IS(MASK, TOKEN, 0.5, 2, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("lopti", "2505.12929", "official code, Lopti", "selected tokens alone in loss and KL, improbable ones first, then the others", \
         VERL_NORM DUAL(0.2, 0.24, 10) KL(K3, 0.001) CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) SET(penalty.kl_clamp_log, 5) \
         SET(penalty.kl_clamp_value, 10) CHOOSE(weight.selected, GRPO_SELECTED_KEEP) DIVIDE(TOKEN_MEAN)) \
     ROW("disco-b", "2505.12366", "DisCO-b, log-L, delta 1e-4 by kl_hinge", \
         "mean likelihood of right responses less that of wrong ones, binary rewards", \
-        UNIT(SEQUENCE_MEAN) AGAINST(NOTHING) SURROGATE(CONTRAST_MEAN) KL(K1, 0) CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_OLD) \
+        LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_MEAN) KL(K1, 0) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
         DIVIDE(GROUP_MEAN)) \
     /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge, k1 against old being the KL's negative */ \
     ROW("disco", "2505.12366", "DisCO, log-L, delta 1e-4 by kl_hinge", \
         "right responses against a soft maximum of the wrong ones, KL under a hinge", \
-        UNIT(SEQUENCE_MEAN) AGAINST(NOTHING) SURROGATE(CONTRAST_LSE) SET(surrogate.tau_neg, 10) KL(K1, 0) \
-        CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_OLD) DIVIDE(GROUP_MEAN)) \
+        LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_LSE) SET(surrogate.tau_neg, 10) KL(K1, 0) \
+        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(GROUP_MEAN)) \
     ROW("disco-ratio", "2505.12366", "DisCO, L-ratio", "the same on the mean ratio of a response's tokens", \
-        UNIT(SEQUENCE_MEAN_RATIO) SURROGATE(CONTRAST_LSE) CHOOSE(surrogate.score, GRPO_SCORE_RATIO) SET(surrogate.tau_neg, 1) KL(K1, 0) \
-        CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_OLD) DIVIDE(GROUP_MEAN)) \
-    /* length_rate is the caller's: 1/(lambda T_max), lambda 0.1, T_max the length of the longest response there may be */ \
+        LEVEL(SEQUENCE_MEAN_RATIO) SURROGATE(DISCRIMINATIVE_LSE) CHOOSE(surrogate.group_score, GRPO_GROUP_SCORE_RATIO) \
+            SET(surrogate.tau_neg, 1) KL(K1, 0) \
+        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(GROUP_MEAN)) \
+    /* length_decay is the caller's: 1/(lambda T_max), lambda 0.1, T_max the length of the longest response there may be */ \
     ROW("drpo", "2510.04474", "objective, official code", "DisCO whose right responses weigh more the shorter they are", \
-        UNIT(SEQUENCE_MEAN) AGAINST(NOTHING) SURROGATE(CONTRAST_LSE) SET(surrogate.tau_neg, 10) KL(K1, 0) \
-        CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_OLD) DIVIDE(GROUP_MEAN)) \
+        LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_LSE) SET(surrogate.tau_neg, 10) KL(K1, 0) \
+        CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(GROUP_MEAN)) \
     ROW("dno", "2404.03715", "algorithm 1, 8", "a sigmoid of differences of log-ratios regressed on that of differences of rewards", \
-        UNIT(SEQUENCE_SUM) SURROGATE(SOFT_PAIRS) SET(surrogate.strength, 0.1) SET(surrogate.tau_pos, 1) DIVIDE(GROUP_MEAN)) \
+        LEVEL(SEQUENCE_SUM) SURROGATE(PAIRWISE_SOFT) SET(surrogate.beta, 0.1) SET(surrogate.advantage_temperature, 1) DIVIDE(GROUP_MEAN)) \
     ROW("dmpo", "2605.19461", "official code, pure_dmpo", \
         "likelihoods within the group drawn to a softmax of the advantages, squared differences", \
-        GROUP_NORM UNIT(SEQUENCE_MEAN) AGAINST(NOTHING) SURROGATE(MATCH) SET(surrogate.strength, 1) SET(surrogate.tau_pos, 1.0 / 15) \
+        GROUP_NORM LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(SOFTMAX_MSE) SET(surrogate.beta, 1) \
+            SET(surrogate.advantage_temperature, 1.0 / 15) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("dmpo-js", "2605.19461", "official code, pure_dmpo, JS", "the same by the Jensen-Shannon divergence", \
-        GROUP_NORM UNIT(SEQUENCE_MEAN) AGAINST(NOTHING) SURROGATE(MATCH_JS) SET(surrogate.strength, 1) SET(surrogate.tau_pos, 1.0 / 15) \
+        GROUP_NORM LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(SOFTMAX_JS) SET(surrogate.beta, 1) \
+            SET(surrogate.advantage_temperature, 1.0 / 15) \
         DIVIDE(GROUP_MEAN)) \
     ROW("vpd", "2605.15113", "E-step, restated", \
         "logistic loss of right responses and of wrong ones, each with a mean; the shift is the caller's", \
-        UNIT(SEQUENCE_SUM) AGAINST(REF) SURROGATE(LOGISTIC) SET(surrogate.strength, 0.1) DIVIDE(SEQ_MEAN_BY_SIGN)) \
+        LEVEL(SEQUENCE_SUM) BEHAVIOUR(REF) SURROGATE(LOGISTIC) SET(surrogate.beta, 0.1) DIVIDE(SEQ_MEAN_BY_SIGN)) \
     ROW("dispo", "2602.00983", "objective", "CISPO with bounds for each sign of the advantage: 0.8 to 11, and 0 to 101", \
         GROUP_NORM SURROGATE(DISPO) SET(surrogate.weight_min, 0.8) SET(surrogate.weight_max, 11) SET(surrogate.weight_max_neg, 101) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("bgpo", "2510.11683", "2-19", "a bound of the ratio objective, linear in the log-ratio where A is positive", \
         GROUP_NORM SURROGATE(BGPO) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("ctpo", "2605.07331", "official code, cumprod", "product of the ratios so far, clipped in log space by the root of the position", \
-        VERL_NORM UNIT(PREFIX_SUM) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLAMP(-20, 20) UNIT_CLAMP(-HUGE_VAL, 10) \
-        LOG_DUAL(0.025, 0.05, 0.05, 0.5) CORRECT(TRUNCATE, SEQUENCE_SUM, 0, 5, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM LEVEL(PREFIX_SUM) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLAMP(-20, 20) LEVEL_CLAMP(-HUGE_VAL, 10) \
+        LOG_DUAL(0.025, 0.05, 0.05, 0.5) ROLLOUT_IS(TRUNCATE, SEQUENCE_SUM, 0, 5, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
     ROW("ctpo-geomean", "2605.07331", "official code, geomean", "geometric mean of the ratios so far, clipped tighter the later", \
-        VERL_NORM UNIT(PREFIX_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLAMP(-20, 20) UNIT_CLAMP(-HUGE_VAL, 10) \
-        LOG_DUAL(0.025, 0.05, 0.05, -0.5) CORRECT(TRUNCATE, SEQUENCE_SUM, 0, 5, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM LEVEL(PREFIX_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLAMP(-20, 20) LEVEL_CLAMP(-HUGE_VAL, 10) \
+        LOG_DUAL(0.025, 0.05, 0.05, -0.5) ROLLOUT_IS(TRUNCATE, SEQUENCE_SUM, 0, 5, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
     /* its default is the caller's: shape = max(0.9-quantile of the ratios of the selected tokens, 1e-4) */ \
     ROW("guide-grpo", "2506.13923", "official code, constant g", "w/(w + 1) in place of the clip at tokens of responses that had a hint", \
-        VERL_NORM SURROGATE(SHAPED) BAND(0.2, 0.2) SET(surrogate.shape, 1) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM SURROGATE(POLICY_SHAPING) CLIP_RANGE(0.2, 0.2) SET(surrogate.shaping_gamma, 1) DIVIDE(TOKEN_MEAN)) \
     ROW("llds", "2512.04220", "4-6", "GRPO, and what turns of good responses have lost of their likelihood", \
-        GROUP_NORM CLIP(0.2, 0.2) KL(K3, 0.001) LIKELIHOOD(NOT_NEGATIVE, NONE, 0.2) \
-        CHOOSE(penalty.likelihood_form, GRPO_LIKELIHOOD_FORM_LOST) CHOOSE(penalty.likelihood_gate, GRPO_LIKELIHOOD_GATE_SEGMENT) \
+        GROUP_NORM CLIP(0.2, 0.2) KL(K3, 0.001) NLL(NOT_NEGATIVE, NONE, 0.2) \
+        CHOOSE(penalty.nll_form, GRPO_NLL_FORM_DISPLACEMENT) CHOOSE(penalty.nll_gate, GRPO_NLL_GATE_SEGMENT) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("sdar", "2605.15155", "as ms-swift", "swift-grpo, and the gap to a teacher where a gate of that gap is open", \
         TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.04) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) \
-        LIKELIHOOD(ALL, TEACHER_GATE, 1) CHOOSE(penalty.likelihood_form, GRPO_LIKELIHOOD_FORM_TEACHER_GAP) SET(penalty.likelihood_gain, 5) \
+        NLL(ALL, TEACHER_GATE, 1) CHOOSE(penalty.nll_form, GRPO_NLL_FORM_TEACHER_GAP) SET(penalty.nll_teacher_slope, 5) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("rlsd", "2604.03128", "as ms-swift", "swift-grpo with advantages that a teacher's log-ratio raises or lowers by at most a tenth", \
         TRL_NORM SET(advantage.teacher_share, 0.5) SET(advantage.teacher_clip, 0.2) CLIP(0.2, 0.2) KL(K3, 0.04) \
         SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("igpo", "2510.14967", "3-4 of the second version", \
         "rewards of turns normalised by kind, which is their state, and discounted by turn", \
-        CREDIT(STEP, 0.95) STEPS(REWARD, STATE) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) GROUP_NORM CLIP(0.2, 0.2) \
+        STEP_CREDIT(STEP, 0.95) STEPS(REWARD, STATE) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) GROUP_NORM CLIP(0.2, 0.2) \
         KL(K3, 0.001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("tempo", "2509.18314", "official code", "what a token adds to the mean reward of the responses with the same prefix", \
         CHOOSE(advantage.credit, GRPO_CREDIT_PREFIX_TREE) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
     ROW("red-drop", "2509.24203", "RED-Drop, as Trinity-RFT", \
         "REINFORCE without the negatives that the caller drew, which still count as tokens", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CHOOSE(advantage.outside, GRPO_OUTSIDE_ZERO) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CHOOSE(advantage.excluded, GRPO_EXCLUDED_ZERO) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("temp-samp", "2509.18056", "form (b)", "on-policy GRPO and a response from elsewhere, worth 1.2 times the best", \
-        GROUP_NORM CHOOSE(advantage.outside, GRPO_OUTSIDE_ANCHOR) SET(advantage.outside_coef, 1.2) AGAINST(CURRENT) SURROGATE(RATIO) \
+        GROUP_NORM CHOOSE(advantage.excluded, GRPO_EXCLUDED_ANCHOR) SET(advantage.excluded_coef, 1.2) BEHAVIOUR(CURRENT) SURROGATE(RATIO) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("gtpo-conf", "2508.03772", "objective", "advantages less the response's entropy, none where it is high, grpo_conflict_weight", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.entropy, GRPO_ENTROPY_RESPONSE) SET(advantage.entropy_coef, 0.1) \
-        SET(advantage.entropy_cap, 0.6931471805599453) AGAINST(CURRENT) SURROGATE(RATIO) CHOOSE(weight.given, GRPO_GIVEN_POLICY) \
+        SET(advantage.entropy_max, 0.6931471805599453) BEHAVIOUR(CURRENT) SURROGATE(RATIO) CHOOSE(weight.external, GRPO_EXTERNAL_POLICY) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("t-ppo", "2506.15050", "as the change to verl", \
         "PPO on windows of responses that go on: the last value repeats, the last tokens wait", \
         GAE(1, 0.95) CHOOSE(advantage.bootstrap, GRPO_BOOTSTRAP_REPEAT) SET(advantage.lambda_length, 0.05) \
-        SET(advantage.truncated_tail, 8) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) SET(advantage.advantage_low, -10) \
-        SET(advantage.advantage_high, 10) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
+        SET(advantage.truncated_tail, 8) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) SET(advantage.clamp_low, -10) \
+        SET(advantage.clamp_high, 10) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("rank-grpo", "2510.20150", "official code", "items of a list compared rank by rank, each with a ratio of its own", \
-        CHOOSE(advantage.credit, GRPO_CREDIT_STEP_OWN) STEPS(REWARD, INDEX) TRL_NORM UNIT(SEGMENT_MEAN) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        CHOOSE(advantage.credit, GRPO_CREDIT_STEP_OWN) STEPS(REWARD, INDEX) TRL_NORM LEVEL(SEGMENT_MEAN) CLIP(0.2, 0.2) \
+            DIVIDE(TOKEN_MEAN)) \
     ROW("minillm", "2306.08543", "as TRL", "trl-grpo with the teacher's log-ratio added to the advantage", \
         TRL_NORM SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("cfpo", "2601.22801", "CFPO, as verl's port", "no clip: a parabola in the ratio whose best is at 1 + eps or 1 - eps", \
-        VERL_NORM CLAMP(-20, 20) SURROGATE(QUADRATIC) SET(surrogate.eps_high, 0.2) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM CLAMP(-20, 20) SURROGATE(QUADRATIC) SET(surrogate.quadratic_eps, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("up-grpo", "2607.06987", "15", "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001", \
-        VERL_NORM CLAMP(-20, 20) SURROGATE(UNBOUNDED_POSITIVE) BAND(0.2, 0.2) SET(surrogate.dual, 3) KL(K3, 0.001) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM CLAMP(-20, 20) SURROGATE(UNBOUNDED_POSITIVE) CLIP_RANGE(0.2, 0.2) SET(surrogate.clip_dual, 3) KL(K3, 0.001) \
+            DIVIDE(TOKEN_MEAN)) \
     ROW("gift", "2510.23868", "as the author's pull request to verl", \
         "the response's log-ratio, standardised over the group, regressed on the advantage", \
-        VERL_NORM UNIT(SEQUENCE_SUM) SURROGATE(STANDARDISED) SET(surrogate.strength, 1) SET(surrogate.score_eps, 1e-6) \
+        VERL_NORM LEVEL(SEQUENCE_SUM) SURROGATE(STANDARDISED) SET(surrogate.beta, 1) SET(surrogate.group_score_eps, 1e-6) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("tpo", "2604.06159", "as the author's pull request to TRL", \
         "cross-entropy of the group's likelihoods to the old ones tilted by the advantages", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) UNIT(SEQUENCE_MEAN) CHOOSE(ratio.against, GRPO_AGAINST_NOTHING) \
-        SURROGATE(TARGET) SET(surrogate.strength, 1) SET(surrogate.tau_pos, 1) DIVIDE(GROUP_MEAN)) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_NONE) \
+        SURROGATE(TILTED_CROSS_ENTROPY) SET(surrogate.beta, 1) SET(surrogate.advantage_temperature, 1) DIVIDE(GROUP_MEAN)) \
     ROW("click", "2306.03350", "contrastive loss, official code", \
         "hinge on how far each better response's likelihood is above a worse one's", \
-        UNIT(SEQUENCE_SUM) CHOOSE(ratio.against, GRPO_AGAINST_NOTHING) SURROGATE(HINGE) SET(surrogate.strength, 1) \
-        SET(surrogate.shift, 20) DIVIDE(GROUP_MEAN)) \
+        LEVEL(SEQUENCE_SUM) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_NONE) SURROGATE(PAIRWISE_HINGE) SET(surrogate.beta, 1) \
+        SET(surrogate.hinge_margin, 20) DIVIDE(GROUP_MEAN)) \
     ROW("minirl", "2512.01374", "5, 7, as verl's port", \
         "detached ratio times the score where PPO's clip would not bind, rollout weights up to 5", \
-        BASELINE(GROUP_MEAN) CLAMP(-20, 20) CISPO(0, HUGE_VAL) TRUST(ONE_SIDED, 0.2, 0.2) CORRECT(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT) \
+        BASELINE(GROUP_MEAN) CLAMP(-20, 20) CISPO(0, HUGE_VAL) TRUST(ONE_SIDED, 0.2, 0.2) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("mirror-descent", "2501.12599", "token by token, as verl's port", \
         "REINFORCE with the group mean as baseline and a squared log-ratio, token by token", \
-        BASELINE(GROUP_MEAN) KL(K2, 100) CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_OLD) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) KL(K2, 100) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(TOKEN_MEAN)) \
     ROW("dapo-zv", "2503.14476", "8-13, divisor as TRL's dapo_zv", "DAPO divided by the tokens of the groups whose rewards differ", \
-        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN_VARIED)) \
+        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN_NONZERO_STD)) \
     ROW("dgpo", "2601.20614", "DGPO, official code", \
         "divided by the mean absolute deviation; the weights of harder prompts are grpo_difficulty_weight", \
-        BASELINE(GROUP_MEAN) SCALE(MEAN_DEVIATION) SET(advantage.eps, 1e-4) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) SCALE(MEAN_ABSOLUTE_DEVIATION) SET(advantage.eps, 1e-4) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("f-grpo", "2602.06717", "F-GRPO, as verl's ports", "advantages times the prompt's share of failures", \
-        VERL_NORM CHOOSE(advantage.gain, GRPO_GAIN_FAILURE_POWER) SET(advantage.gain_power, 1) SET(advantage.gain_high, 1) CLIP(0.2, 0.2) \
+        VERL_NORM CHOOSE(advantage.reweight, GRPO_REWEIGHT_FOCAL) SET(advantage.focal_gamma, 1) SET(advantage.focal_reward_high, 1) \
+            CLIP(0.2, 0.2) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("reg-grpo", "2506.07464", "8-9, without the KL", "GRPO's advantage regressed on the response's log-ratio, standardised too", \
-        GROUP_NORM UNIT(SEQUENCE_SUM) SURROGATE(REGRESSION) SET(surrogate.strength, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM LEVEL(SEQUENCE_SUM) SURROGATE(REGRESSION) SET(surrogate.beta, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     /* rewards are its levels of preference: the best one positive, the worse ones 0, -1, -2 */ \
     ROW("trpa", "2504.04524", "official code", "pairs of better and worse responses, KL to the old policy", \
-        SURROGATE(NONE) KL(K3, 0.001) CHOOSE(penalty.kl_against, GRPO_KL_AGAINST_OLD) SET(penalty.kl_clamp_value, 10) \
-        CHOOSE(penalty.pairs, GRPO_PAIRS_MARGIN_ELSE_SIGN) SET(penalty.pair_beta, 0.1) SET(penalty.pair_coef, 1) \
-        SET(penalty.pair_gain, 2.5) DIVIDE(TOKEN_MEAN)) \
+        SURROGATE(NONE) KL(K3, 0.001) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) SET(penalty.kl_clamp_value, 10) \
+        CHOOSE(penalty.preference, GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE) SET(penalty.preference_beta, 0.1) \
+            SET(penalty.preference_coef, 1) \
+        SET(penalty.preference_kappa, 2.5) DIVIDE(TOKEN_MEAN)) \
     ROW("mt-guide", "2510.01132", "PPO on dense rewards, without its KL", "verl's PPO with a reward at the end of each turn", \
         GAE(1, 1) CHOOSE(advantage.credit, GRPO_CREDIT_STEP_GAE) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) \
         DIVIDE(TOKEN_MEAN)) \
-    /* ratio.power and ratio.pool_high are the caller's of every step: grpo_power_clip */ \
+    /* ratio.power and ratio.token_clip_high are the caller's of every step: grpo_power_mean_bounds */ \
     ROW("apmpo", "2605.04066", "objective, at a mean reward of 0", \
         "power mean of a response's clipped token ratios, from GRPO's to GMPO's", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) UNIT(SEQUENCE_POWER_MEAN) SET(ratio.power, 1) \
-        SET(ratio.pool_low, 0.2231435513142097) SET(ratio.pool_high, 0.1823215567939546) SURROGATE(RATIO) KL(K3, 0.001) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) LEVEL(SEQUENCE_POWER_MEAN) SET(ratio.power, 1) \
+        SET(ratio.token_clip_low, 0.2231435513142097) SET(ratio.token_clip_high, 0.1823215567939546) SURROGATE(RATIO) KL(K3, 0.001) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN))
 
 /* ---- from the table to an objective ----
@@ -814,6 +854,7 @@ const grpo_preset *grpo_presets(int *count) {
 #undef REWARD_K1
 #undef AFFINE
 #undef CREDIT
+#undef STEP_CREDIT
 #undef GAE
 #undef STEPS
 #undef BASELINE
@@ -822,12 +863,12 @@ const grpo_preset *grpo_presets(int *count) {
 #undef GROUP_NORM
 #undef TRL_NORM
 #undef VERL_NORM
-#undef UNIT
+#undef LEVEL
 #undef CLAMP
-#undef UNIT_CLAMP
-#undef AGAINST
+#undef LEVEL_CLAMP
+#undef BEHAVIOUR
 #undef SURROGATE
-#undef BAND
+#undef CLIP_RANGE
 #undef CLIP
 #undef DUAL
 #undef LOG_DUAL
@@ -835,21 +876,21 @@ const grpo_preset *grpo_presets(int *count) {
 #undef SAPO
 #undef VESPO
 #undef KL
-#undef AGAINST_TEACHER
-#undef LIKELIHOOD
-#undef PAIRED
-#undef DRIFT
+#undef KL_TO_TEACHER
+#undef NLL
+#undef PREFERENCE
+#undef POLICY_IS
 #undef FINISHED
-#undef CORRECT
+#undef ROLLOUT_IS
 #undef TRUST
-#undef RING
-#undef REJECT
-#undef FUTURE
-#undef FUTURE_SAFE
-#undef MIX
+#undef REC_OUTER
+#undef ROLLOUT_RS
+#undef FIPO
+#undef FIPO_SAFE
+#undef INTERPOLATE
 #undef HALVES
 #undef DIVIDE
-#undef SKIP_EMPTY
+#undef DROP_EMPTY
 
 grpo_status grpo_objective_named(const char *name, grpo_objective *obj) {
     int row, n;
@@ -860,7 +901,7 @@ grpo_status grpo_objective_named(const char *name, grpo_objective *obj) {
     return GRPO_STATUS_(GRPO_UNKNOWN, GRPO_AT_name_);
 }
 
-grpo_objective grpo_objective_of(const grpo_preset *preset) {
+grpo_objective grpo_objective_from_preset(const grpo_preset *preset) {
     grpo_objective obj;
     if (grpo_objective_named(preset->name, &obj)) memset(&obj, 0, sizeof obj);
     return obj;

@@ -42,11 +42,11 @@
 extern "C" {
 #endif
 
-/* as grpo_loss, for every ratio.unit */
+/* as grpo_loss, for every ratio.level */
 grpo_status gspo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report);
 
-/* as grpo_loss_add, for every ratio.unit */
+/* as grpo_loss_add, for every ratio.level */
 grpo_status gspo_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                           const grpo_totals *totals, const grpo_output *out, grpo_partial *partial);
 
@@ -120,7 +120,7 @@ static gspo_log_ gspo_own_log_(const grpo_run_ *r, int64_t t, int *passes) {
 
 /* does the unit take the bounds of GMPO for what is beyond them? */
 static int gspo_clips_pool_(const grpo_ratio_axis *a) {
-    return a->unit == GRPO_UNIT_SEQUENCE_CLIPPED_MEAN || a->unit == GRPO_UNIT_SEQUENCE_POWER_MEAN;
+    return a->level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || a->level == GRPO_LEVEL_SEQUENCE_POWER_MEAN;
 }
 
 /* what token t gives to its unit: d, or of GMPO the bound its clip takes, which *side tells */
@@ -132,11 +132,11 @@ static gspo_log_ gspo_token_log_(const grpo_run_ *r, int64_t t, int *passes, grp
     *side = GRPO_CLIP_NO;
     if (!gspo_clips_pool_(a)) return x;
     down = r->advantage[t] < 0;
-    if (down && d < -a->pool_low) *side = GRPO_CLIP_LOW;
-    if (!down && d > a->pool_high) *side = GRPO_CLIP_HIGH;
+    if (down && d < -a->token_clip_low) *side = GRPO_CLIP_LOW;
+    if (!down && d > a->token_clip_high) *side = GRPO_CLIP_HIGH;
     if (*side == GRPO_CLIP_NO) return x;
     *passes = 0;
-    return gspo_log_of_(0, grpo_dd_of_(down ? -a->pool_low : a->pool_high));
+    return gspo_log_of_(0, grpo_dd_of_(down ? -a->token_clip_low : a->token_clip_high));
 }
 
 /* what y of a unit is made of */
@@ -147,7 +147,7 @@ typedef struct {
     int ratios;         /* log of the sum of e^(power d) over power, not the sum of d */
 } gspo_map_;
 
-static gspo_map_ gspo_map_of_(grpo_unit_kind unit) {
+static gspo_map_ gspo_map_of_(grpo_level_kind unit) {
     static const gspo_map_ of[] = { { 0, 0, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 0 }, { 0, 0, 1, 0 }, { 1, 0, 1, 0 }, { 1, 0, 0, 0 },
                                     { 0, 1, 0, 0 }, { 0, 1, 1, 0 }, { 0, 0, 1, 1 }, { 0, 0, 1, 1 } };
     return of[unit];
@@ -200,7 +200,7 @@ static void gspo_find_top_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
         if (!any || d.rest.hi < least.rest.hi) least = d;
         any = 1;
     }
-    u->power = r->obj->ratio.unit == GRPO_UNIT_SEQUENCE_POWER_MEAN && r->obj->ratio.power != 0 ? r->obj->ratio.power : 1;
+    u->power = r->obj->ratio.level == GRPO_LEVEL_SEQUENCE_POWER_MEAN && r->obj->ratio.power != 0 ? r->obj->ratio.power : 1;
     least_power = ldexp(1, -200) / (u->top.rest.hi - least.rest.hi);
     if (u->power < least_power && grpo_is_finite(least_power)) u->power = least_power;
 }
@@ -277,7 +277,7 @@ static gspo_log_ gspo_pooled_(const gspo_unit_ *u) {
 
 static grpo_ratio gspo_clamped_(const grpo_run_ *r, gspo_log_ y, int *passes) {
     const grpo_ratio_axis *a = &r->obj->ratio;
-    return grpo_ratio_exp(grpo_clamp(gspo_value_(y), a->unit_clamp_low, a->unit_clamp_high, passes));
+    return grpo_ratio_exp(grpo_clamp(gspo_value_(y), a->level_clamp_low, a->level_clamp_high, passes));
 }
 
 static void gspo_pool_(const grpo_run_ *r, gspo_unit_ *u) {
@@ -286,14 +286,14 @@ static void gspo_pool_(const grpo_run_ *r, gspo_unit_ *u) {
 }
 
 static int gspo_is_uniform_(const grpo_ratio_axis *a, gspo_map_ map) {
-    return !map.prefix && !map.ratios && !gspo_clips_pool_(a) && a->mix == GRPO_MIX_NONE
+    return !map.prefix && !map.ratios && !gspo_clips_pool_(a) && a->interpolate == GRPO_INTERPOLATE_NONE
         && a->clamp_low == 0 && a->clamp_high == 0;
 }
 
 /* the unit whose last token is the one before `end` */
 static void gspo_unit_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t end, gspo_unit_ *u) {
     memset(u, 0, sizeof *u);
-    u->map = gspo_map_of_(r->obj->ratio.unit);
+    u->map = gspo_map_of_(r->obj->ratio.level);
     u->span.begin = s->begin; u->span.end = end;
     u->uniform = gspo_is_uniform_(&r->obj->ratio, u->map);
     if (u->map.segment && end > s->begin) u->span.begin = grpo_segment_at_(r->batch, s, end - 1).begin;
@@ -338,10 +338,10 @@ static gspo_log_ gspo_average_(gspo_log_ d, gspo_log_ y, double *own, double *un
 /* y', and its derivatives */
 static gspo_log_ gspo_mixed_(const grpo_ratio_axis *a, gspo_log_ d, gspo_log_ y, double *own, double *unit) {
     gspo_log_ x, z;
-    if (a->mix == GRPO_MIX_AVERAGE) return gspo_average_(d, y, own, unit);
-    *own = a->mix_token; *unit = a->mix_unit;
-    x = gspo_log_times_(d, a->mix_token);
-    z = gspo_log_times_(y, a->mix_unit);
+    if (a->interpolate == GRPO_INTERPOLATE_ARITHMETIC) return gspo_average_(d, y, own, unit);
+    *own = a->interpolate_token; *unit = a->interpolate_level;
+    x = gspo_log_times_(d, a->interpolate_token);
+    z = gspo_log_times_(y, a->interpolate_level);
     return gspo_log_of_(x.level + z.level, grpo_dd_add(x.rest, z.rest));
 }
 
@@ -356,7 +356,7 @@ static const gspo_ratio_ *gspo_ratio_at_(const grpo_run_ *r, const gspo_unit_ *u
     own->ratio = u->ratio;
     own->unit = 1;
     own->own = own->passes && a->gradient == GRPO_GRADIENT_TOKEN ? 1 : 0;
-    if (a->mix != GRPO_MIX_NONE) {
+    if (a->interpolate != GRPO_INTERPOLATE_NONE) {
         d = gspo_own_log_(r, t, &own_passes);
         own->ratio = gspo_clamped_(r, gspo_mixed_(a, d, u->y, &own->own, &own->unit), &unit_passes);
         if (!own_passes) own->own = 0;
@@ -379,15 +379,15 @@ typedef struct {
     double *length;                 /* T_i, tokens that count */
     double *old, *old_low;          /* of target: o_i = old + old_low - K old_infinite */
     double *old_infinite;
-    double log_z;
+    double log_partition;
     double *value;                  /* out: F_i */
     double *slope;                  /* out: d (sum_j C_j F_j)/d s_i */
-    double slope_z;                 /* out: that by log_z */
+    double slope_z;                 /* out: that by log_partition */
     double *share, *share_low;      /* (n) for the function's own use: the distribution that the scores are to have, */
     double *work, *work_low;        /* exponents, and what becomes of them */
 } gspo_group_;
 
-/* the same n, as penalty.pairs compares them */
+/* the same n, as penalty.preference compares them */
 typedef struct {
     int64_t n;
     double *score, *score_low;
@@ -460,14 +460,14 @@ static void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
     for (i = 0; i < g->n; i++) { grpo_sum_add_dd_(&sum, gspo_score_(g, i)); g->value[i] = g->slope[i] = 0; }
     if (g->n < 2) return;
     for (i = 0; i < g->n; i++) {
-        e = grpo_dd_add(gspo_times_(gspo_centred_(g, &sum, i), s->strength), grpo_dd_of_(-g->advantage[i]));
+        e = grpo_dd_add(gspo_times_(gspo_centred_(g, &sum, i), s->beta), grpo_dd_of_(-g->advantage[i]));
         g->value[i] = 0.5 * e.hi * e.hi / others;
         e = gspo_times_(e, g->coefficient[i]);
         gspo_keep_(g, i, e);
         grpo_sum_add_dd_(&weighed, e);
     }
     mean = grpo_dd_div(grpo_sum_dd_(&weighed), n);
-    for (i = 0; i < g->n; i++) g->slope[i] = grpo_times(s->strength, grpo_dd_minus_(gspo_work_(g, i), mean).hi) / others;
+    for (i = 0; i < g->n; i++) g->slope[i] = grpo_times(s->beta, grpo_dd_minus_(gspo_work_(g, i), mean).hi) / others;
 }
 
 /* one of the two labels: n of them, F = log(1 + sum e^z)/n with z = -y/tau of positives, y/tau of the others */
@@ -515,8 +515,8 @@ static void gspo_balance_(const grpo_surrogate *s, gspo_group_ *g) {
     int64_t i;
     memset(&sum, 0, sizeof sum);
     for (i = 0; i < g->n; i++) {
-        e = grpo_dd_add(gspo_score_(g, i), grpo_dd_of_(g->log_z));
-        e = grpo_dd_minus_(e, grpo_two_prod(s->strength, g->advantage[i]));
+        e = grpo_dd_add(gspo_score_(g, i), grpo_dd_of_(g->log_partition));
+        e = grpo_dd_minus_(e, grpo_two_prod(s->reward_beta, g->advantage[i]));
         g->value[i] = e.hi * e.hi;
         g->slope[i] = grpo_times(2 * g->coefficient[i], e.hi);
         grpo_sum_add_(&sum, g->slope[i]);
@@ -532,11 +532,11 @@ static grpo_dd gspo_lead_(grpo_dd y_i, grpo_dd y_j, double k) { return gspo_time
 
 /* what the pair costs that i wins over j, and its derivative by k (y_i - y_j) */
 static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, int64_t i, int64_t j) {
-    const grpo_dd lead = gspo_lead_(gspo_score_(g, i), gspo_score_(g, j), s->strength);
+    const grpo_dd lead = gspo_lead_(gspo_score_(g, i), gspo_score_(g, j), s->beta);
     grpo_logistic f = { 0, 0 };
     grpo_dd rest;
-    if (s->kind != GRPO_SURROGATE_HINGE) return grpo_logistic_loss(lead);
-    rest = grpo_dd_minus_(grpo_dd_of_(s->shift), lead);
+    if (s->kind != GRPO_SURROGATE_PAIRWISE_HINGE) return grpo_logistic_loss(lead);
+    rest = grpo_dd_minus_(grpo_dd_of_(s->hinge_margin), lead);
     if (rest.hi > 0) { f.value = rest.hi; f.slope = -1; }
     return f;
 }
@@ -546,20 +546,20 @@ static void gspo_pairs_(const grpo_surrogate *s, gspo_group_ *g) {
     grpo_sum value, slope;
     double pairs = 0;
     int64_t i, j;
-    for (i = 0; i < g->n; i++) for (j = 0; j < g->n; j++) pairs += gspo_wins_(g->advantage, i, j, s->margin);
+    for (i = 0; i < g->n; i++) for (j = 0; j < g->n; j++) pairs += gspo_wins_(g->advantage, i, j, s->min_gap);
     for (i = 0; i < g->n; i++) {
         memset(&value, 0, sizeof value);
         memset(&slope, 0, sizeof slope);
         for (j = 0; j < g->n; j++) {
-            if (gspo_wins_(g->advantage, i, j, s->margin)) {
+            if (gspo_wins_(g->advantage, i, j, s->min_gap)) {
                 const grpo_logistic f = gspo_cost_(s, g, i, j);
                 grpo_sum_add_(&value, f.value);
                 grpo_sum_add_(&slope, grpo_times(g->coefficient[i], f.slope));
-            } else if (gspo_wins_(g->advantage, j, i, s->margin))
+            } else if (gspo_wins_(g->advantage, j, i, s->min_gap))
                 grpo_sum_add_(&slope, -grpo_times(g->coefficient[j], gspo_cost_(s, g, j, i).slope));
         }
         g->value[i] = pairs > 0 ? grpo_sum_total_(&value) / pairs : 0;
-        g->slope[i] = pairs > 0 ? grpo_times(s->strength, grpo_sum_total_(&slope)) / pairs : 0;
+        g->slope[i] = pairs > 0 ? grpo_times(s->beta, grpo_sum_total_(&slope)) / pairs : 0;
     }
 }
 
@@ -573,7 +573,7 @@ static int64_t gspo_first_(const double *x, const double *low, int64_t n, double
 
 /* F_i = -p_i log softmax(k y)_i, p the softmax of the work array, into `share` */
 static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
-    const double k = s->strength;
+    const double k = s->beta;
     gspo_peak_ peak;
     grpo_sum sum;
     grpo_dd top;
@@ -599,19 +599,19 @@ static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
 /* p = softmax(A/tau) */
 static void gspo_contrast_(const grpo_surrogate *s, gspo_group_ *g) {
     int64_t i, best = gspo_first_(g->advantage, NULL, g->n, 1);
-    for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->tau_pos));
+    for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->advantage_temperature));
     gspo_cross_entropy_(s, g);
 }
 
 /* p = softmax(k o + A/tau): TPO (2604.06159).  Those with less than the most of K in k o have no share */
 static void gspo_target_(const grpo_surrogate *s, gspo_group_ *g) {
-    const double k = s->strength;
+    const double k = s->beta;
     double top = -HUGE_VAL;
     int64_t i;
     for (i = 0; i < g->n; i++) if (-grpo_times(k, g->old_infinite[i]) > top) top = -grpo_times(k, g->old_infinite[i]);
     for (i = 0; i < g->n; i++) {
         const grpo_dd o = gspo_times_(grpo_dd_pair_(g->old[i], g->old_low[i]), k);
-        const grpo_dd z = grpo_dd_add(o, grpo_dd_div(grpo_dd_of_(g->advantage[i]), s->tau_pos));
+        const grpo_dd z = grpo_dd_add(o, grpo_dd_div(grpo_dd_of_(g->advantage[i]), s->advantage_temperature));
         gspo_keep_(g, i, -grpo_times(k, g->old_infinite[i]) < top ? grpo_dd_of_(-HUGE_VAL) : z);
     }
     gspo_cross_entropy_(s, g);
@@ -659,8 +659,8 @@ static grpo_dd gspo_standardise_(const gspo_group_ *g, const gspo_standard_ *u, 
 
 /* F_i = e_i^2, e_i = A_i - k z_i, z_i = (y_i - mean y)/(deviation + eps), of which only y_i is differentiated: GIFT (2510.23868) */
 static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
-    const gspo_standard_ u = gspo_standard_of_(g, s->score_eps);
-    const double k = s->strength;
+    const gspo_standard_ u = gspo_standard_of_(g, s->group_score_eps);
+    const double k = s->beta;
     int64_t i;
     for (i = 0; i < g->n; i++) {
         grpo_dd e = grpo_dd_of_(g->advantage[i]);
@@ -677,8 +677,8 @@ static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
 /* the same with all of z_i differentiated, which is 0 of a single response: Reg-GRPO (2506.07464).  With b_i = -2 k C_i e_i what is handed
  * to z_i, s the deviation and D = s + eps: dL/dy_j = (b_j - mean b - z_j (sum b_i z_i) D/((n - 1) s))/D */
 static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g) {
-    const gspo_standard_ u = gspo_standard_of_(g, s->score_eps);
-    const double k = s->strength, n = (double)g->n;
+    const gspo_standard_ u = gspo_standard_of_(g, s->group_score_eps);
+    const double k = s->beta, n = (double)g->n;
     grpo_sum sum, along;
     grpo_dd mean, tilt = { 0, 0 };
     int64_t i;
@@ -705,7 +705,7 @@ static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g) {
 
 /* v_i of the responses with A > 0, into `share`; the number of the others, or 0 where either are missing and all is 0 */
 static double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g) {
-    const double sign = s->length_rate < 0 ? -1 : 1;
+    const double sign = s->length_decay < 0 ? -1 : 1;
     double least = HUGE_VAL, plus = 0;
     gspo_peak_ peak;
     int64_t i;
@@ -716,7 +716,7 @@ static double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g) {
         plus++;
     }
     if (plus == 0 || plus == (double)g->n) return 0;
-    for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_of_(sign * g->length[i] - least), -fabs(s->length_rate)));
+    for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_of_(sign * g->length[i] - least), -fabs(s->length_decay)));
     peak = gspo_peak_of_(g, GSPO_PLUS_, 0);
     for (i = 0; i < g->n; i++) if (gspo_is_plus_(g, i)) g->share[i] = gspo_share_of_(g, &peak, i);
     return (double)g->n - plus;
@@ -772,7 +772,7 @@ static double gspo_coin_entropy_(grpo_dd D, grpo_dd t) {
 
 /* DNO (2404.03715), algorithm 1 */
 static void gspo_soft_pairs_(const grpo_surrogate *s, gspo_group_ *g) {
-    const double k = s->strength, pairs = (double)g->n * ((double)g->n - 1);
+    const double k = s->beta, pairs = (double)g->n * ((double)g->n - 1);
     grpo_sum value, slope;
     int64_t i, j;
     for (i = 0; i < g->n; i++) {
@@ -780,7 +780,7 @@ static void gspo_soft_pairs_(const grpo_surrogate *s, gspo_group_ *g) {
         memset(&slope, 0, sizeof slope);
         for (j = 0; j < g->n; j++) {
             const grpo_dd D = gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, j)), k);
-            const grpo_dd t = grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[j]), s->tau_pos);
+            const grpo_dd t = grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[j]), s->advantage_temperature);
             const double gap = gspo_sigmoid_gap_(D, t);
             if (i == j) continue;
             grpo_sum_add_(&value, gspo_coin_entropy_(D, t));
@@ -820,7 +820,7 @@ static gspo_match_ gspo_match_of_(grpo_surrogate_kind kind, grpo_dd p, grpo_dd u
     gspo_match_ m;
     m.value = lead * lead;
     m.slope = 2 * lead;
-    if (kind == GRPO_SURROGATE_MATCH) return m;
+    if (kind == GRPO_SURROGATE_SOFTMAX_MSE) return m;
     m.slope = 0.5 * gspo_log_over_mean_(u, p);
     m.value = 0.5 * grpo_times(p.hi, gspo_log_over_mean_(p, u)) + grpo_times(u.hi, m.slope);
     return m;
@@ -828,13 +828,13 @@ static gspo_match_ gspo_match_of_(grpo_surrogate_kind kind, grpo_dd p, grpo_dd u
 
 /* DMPO (2605.19461, its code): du_i/ds_j = k u_i ([i = j] - u_j) */
 static void gspo_matches_(const grpo_surrogate *s, gspo_group_ *g) {
-    const double k = s->strength;
+    const double k = s->beta;
     const int64_t best = gspo_first_(g->advantage, NULL, g->n, 1), top = gspo_first_(g->score, g->score_low, g->n, k < 0 ? -1 : 1);
     grpo_sum sum;
     double through;
     int64_t i;
     memset(&sum, 0, sizeof sum);
-    for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->tau_pos));
+    for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->advantage_temperature));
     gspo_softmax_(g);
     for (i = 0; i < g->n; i++) { g->share[i] = g->work[i]; g->share_low[i] = g->work_low[i]; }
     for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), k));
@@ -854,18 +854,18 @@ typedef void (*gspo_function_)(const grpo_surrogate *s, gspo_group_ *g);
 static gspo_function_ gspo_function_of_(const grpo_objective *obj) {
     static const struct { grpo_surrogate_kind kind; gspo_function_ function; } functions[] = {
         { GRPO_SURROGATE_VARIANCE, gspo_variance_ },
-        { GRPO_SURROGATE_LABELS, gspo_labels_ },
-        { GRPO_SURROGATE_BALANCE, gspo_balance_ },
-        { GRPO_SURROGATE_PAIRS, gspo_pairs_ },
-        { GRPO_SURROGATE_CONTRAST, gspo_contrast_ },
-        { GRPO_SURROGATE_CONTRAST_MEAN, gspo_contrast_mean_ },
-        { GRPO_SURROGATE_CONTRAST_LSE, gspo_contrast_lse_ },
-        { GRPO_SURROGATE_SOFT_PAIRS, gspo_soft_pairs_ },
-        { GRPO_SURROGATE_MATCH, gspo_matches_ },
-        { GRPO_SURROGATE_MATCH_JS, gspo_matches_ },
+        { GRPO_SURROGATE_LOGISTIC_LSE, gspo_labels_ },
+        { GRPO_SURROGATE_TRAJECTORY_BALANCE, gspo_balance_ },
+        { GRPO_SURROGATE_PAIRWISE_LOGISTIC, gspo_pairs_ },
+        { GRPO_SURROGATE_SOFTMAX_CROSS_ENTROPY, gspo_contrast_ },
+        { GRPO_SURROGATE_DISCRIMINATIVE_MEAN, gspo_contrast_mean_ },
+        { GRPO_SURROGATE_DISCRIMINATIVE_LSE, gspo_contrast_lse_ },
+        { GRPO_SURROGATE_PAIRWISE_SOFT, gspo_soft_pairs_ },
+        { GRPO_SURROGATE_SOFTMAX_MSE, gspo_matches_ },
+        { GRPO_SURROGATE_SOFTMAX_JS, gspo_matches_ },
         { GRPO_SURROGATE_STANDARDISED, gspo_standardised_ },
-        { GRPO_SURROGATE_TARGET, gspo_target_ },
-        { GRPO_SURROGATE_HINGE, gspo_pairs_ },
+        { GRPO_SURROGATE_TILTED_CROSS_ENTROPY, gspo_target_ },
+        { GRPO_SURROGATE_PAIRWISE_HINGE, gspo_pairs_ },
         { GRPO_SURROGATE_REGRESSION, gspo_regression_ },
     };
 #ifndef __CUDACC__                                                     /* which writes sizeof out anew, and wrong */
@@ -909,7 +909,7 @@ static gspo_preferences_ gspo_preference_room_(const grpo_run_ *r, int64_t g) {
 
 /* o of the i-th member, mean or sum of logp_old over its tokens that count */
 static void gspo_set_old_score_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t i, gspo_group_ *x) {
-    const double n = r->obj->ratio.unit == GRPO_UNIT_SEQUENCE_MEAN ? (double)s->count : 1;
+    const double n = r->obj->ratio.level == GRPO_LEVEL_SEQUENCE_MEAN ? (double)s->count : 1;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
     grpo_dd o;
@@ -939,7 +939,7 @@ GRPO_APART_ double gspo_response_coefficient_(const grpo_run_ *r, const grpo_seq
 /* the scores, advantages, coefficients and lengths of group g */
 static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *group, gspo_group_ *x) {
     int64_t i;
-    if (r->batch->log_z) x->log_z = (double)r->batch->log_z[g];
+    if (r->batch->log_partition) x->log_partition = (double)r->batch->log_partition[g];
     for (x->n = 0, i = r->batch->group_begin[g]; i < r->batch->group_begin[g + 1]; i++) {
         const grpo_sequence_ s = grpo_open_sequence_(r, group, i, x->n);
         double coefficient;
@@ -948,9 +948,9 @@ static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *gr
         if (s.count == 0) continue;
         gspo_unit_at_(r, &s, s.end, &u);
         coefficient = gspo_response_coefficient_(r, &s, u.ratio, &x->advantage[x->n]);
-        if (r->obj->surrogate.kind == GRPO_SURROGATE_TARGET) gspo_set_old_score_(r, &s, x->n, x);
+        if (r->obj->surrogate.kind == GRPO_SURROGATE_TILTED_CROSS_ENTROPY) gspo_set_old_score_(r, &s, x->n, x);
         score = grpo_ratio_log(u.ratio);
-        if (r->obj->surrogate.score == GRPO_SCORE_RATIO) score = grpo_exp_twice(score);
+        if (r->obj->surrogate.group_score == GRPO_GROUP_SCORE_RATIO) score = grpo_exp_twice(score);
         x->score[x->n] = score.hi; x->score_low[x->n] = score.lo;
         x->length[x->n] = (double)s.count;
         x->coefficient[x->n++] = coefficient;
@@ -960,13 +960,13 @@ static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *gr
 /* from slopes by s to slopes by y */
 static void gspo_chain_(const grpo_surrogate *s, gspo_group_ *x) {
     int64_t i;
-    if (s->score == GRPO_SCORE_LOG) return;
+    if (s->group_score == GRPO_GROUP_SCORE_LOG) return;
     for (i = 0; i < x->n; i++) x->slope[i] = grpo_times(x->slope[i], x->score[i]);
 }
 
 GRPO_APART_ void gspo_gather_preferences_(const grpo_run_ *r, int64_t g, gspo_preferences_ *x) {
     const grpo_batch *b = r->batch;
-    const int free_of_ref = r->obj->penalty.pair_score == GRPO_PAIR_SCORE_FREE;
+    const int free_of_ref = r->obj->penalty.preference_score == GRPO_PREFERENCE_SCORE_REFERENCE_FREE;
     grpo_sum sum;
     grpo_dd score;
     int64_t i;
@@ -985,9 +985,9 @@ GRPO_APART_ void gspo_gather_preferences_(const grpo_run_ *r, int64_t g, gspo_pr
 
 /* what the pair costs that i wins over j, and how much steeper it is than others */
 static grpo_logistic gspo_preference_cost_(const grpo_penalty *p, const gspo_preferences_ *x, int64_t i, int64_t j) {
-    const double gain = p->pair_gain != 0 && x->reward[i] > 0 ? p->pair_gain : 1;
+    const double gain = p->preference_kappa != 0 && x->reward[i] > 0 ? p->preference_kappa : 1;
     const grpo_dd y_i = grpo_dd_pair_(x->score[i], x->score_low[i]), y_j = grpo_dd_pair_(x->score[j], x->score_low[j]);
-    grpo_logistic f = grpo_logistic_loss(gspo_times_(gspo_lead_(y_i, y_j, p->pair_beta), gain));
+    grpo_logistic f = grpo_logistic_loss(gspo_times_(gspo_lead_(y_i, y_j, p->preference_beta), gain));
     f.slope *= gain;
     return f;
 }
@@ -999,13 +999,13 @@ static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ *x) 
     for (i = 0; i < x->n; i++) {
         memset(&slope, 0, sizeof slope);
         for (j = 0; j < x->n; j++) {
-            if (gspo_wins_(x->reward, i, j, p->pair_margin)) {
+            if (gspo_wins_(x->reward, i, j, p->preference_min_gap)) {
                 const grpo_logistic f = gspo_preference_cost_(p, x, i, j);
                 grpo_sum_add_(&r->partial->sum[GRPO_SUM_PAIRS], f.value);
                 grpo_sum_add_(&slope, f.slope);
-            } else if (gspo_wins_(x->reward, j, i, p->pair_margin)) grpo_sum_add_(&slope, -gspo_preference_cost_(p, x, j, i).slope);
+            } else if (gspo_wins_(x->reward, j, i, p->preference_min_gap)) grpo_sum_add_(&slope, -gspo_preference_cost_(p, x, j, i).slope);
         }
-        x->slope[i] = grpo_times(r->scales.pairs * p->pair_beta, grpo_sum_value_(&slope)) / x->tokens[i];
+        x->slope[i] = grpo_times(r->scales.pairs * p->preference_beta, grpo_sum_value_(&slope)) / x->tokens[i];
     }
 }
 
@@ -1028,7 +1028,7 @@ static void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *group) {
         gspo_gather_(r, g, group, &x);
         if (x.n > 0) function(&r->obj->surrogate, &x);
         gspo_chain_(&r->obj->surrogate, &x);
-        grpo_write_(r, r->out.dlog_z, g, x.slope_z * r->scales.factor / r->scales.divisor);
+        grpo_write_(r, r->out.dlog_partition, g, x.slope_z * r->scales.factor / r->scales.divisor);
         group->value = x.value;
         group->slope = x.slope;
     }
@@ -1041,7 +1041,7 @@ static void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *group) {
 }
 
 static int gspo_couples_(const grpo_objective *obj) {
-    return obj && (gspo_function_of_(obj) || obj->penalty.pairs != GRPO_PAIRS_NONE);
+    return obj && (gspo_function_of_(obj) || obj->penalty.preference != GRPO_PREFERENCE_NONE);
 }
 
 int64_t gspo_scratch(const grpo_objective *obj, const grpo_batch *batch) {
@@ -1208,7 +1208,7 @@ static void gspo_evaluate_sequence_(const grpo_run_ *r, const grpo_sequence_ *s)
 
 static grpo_method_ gspo_method_(const grpo_objective *obj, const grpo_batch *batch) {
     grpo_method_ how;
-    how.evaluate = obj && obj->ratio.unit == GRPO_UNIT_TOKEN ? grpo_evaluate_tokens_ : gspo_evaluate_sequence_;
+    how.evaluate = obj && obj->ratio.level == GRPO_LEVEL_TOKEN ? grpo_evaluate_tokens_ : gspo_evaluate_sequence_;
     how.couple = gspo_couples_(obj) ? gspo_couple_ : NULL;
     how.scratch = gspo_scratch(obj, batch);
     return how;

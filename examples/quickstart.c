@@ -39,7 +39,7 @@ int main(void) {
         printf("\n  loss       %.9f = policy %.9f + penalty %.9f\n", report.loss, report.policy_loss, report.penalty_loss);
         printf("  ratio      mean %.4f, from %.4f to %.4f\n", report.ratio_mean, report.ratio_min, report.ratio_max);
         printf("  clipped    %.1f %% of the tokens: %.1f %% low, %.1f %% high\n",
-               100 * report.clip_fraction, 100 * report.clip_low, 100 * report.clip_high);
+               100 * report.clip_fraction, 100 * report.clip_fraction_low, 100 * report.clip_fraction_high);
         printf("  KL         %.4f to the reference (k3)\n\n", report.kl_k3);
     }
     return 0;

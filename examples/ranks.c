@@ -3,7 +3,7 @@
  *     mpicc -std=c99 -O2 examples/ranks.c -lm -o ranks && mpirun -n 4 ./ranks
  *
  * By data: each rank has some groups.  Ranks add up their totals, evaluate, and merge their partials.
- * By vocabulary: each rank has some columns of every row.  Ranks exchange a grpo_row_part per row and shard, and merge them.
+ * By vocabulary: each rank has some columns of every row.  Ranks exchange a grpo_logits_part per row and shard, and merge them.
  * It prints what the batch comes to, as bits.  They are the same for 1, 2 and 4 ranks (the vocabulary has four shards, however many
  * ranks share them), and by data those of one evaluation of the whole. */
 #define GSPO_IMPLEMENTATION
@@ -70,8 +70,8 @@ static grpo_batch batch_of(const answer *a, int64_t first, int64_t end) {
     return b;
 }
 
-static grpo_rows rows_of(answer *a, grpo_row_part *part) {
-    grpo_rows r;
+static grpo_logits_batch rows_of(answer *a, grpo_logits_part *part) {
+    grpo_logits_batch r;
     memset(&r, 0, sizeof r);
     r.logits.logits = logits; r.logits.rows = TOKENS; r.logits.vocab = r.logits.stride = VOCAB;
     r.logits.target = target; r.logits.temperature = 1;
@@ -88,10 +88,10 @@ static grpo_objective objective(void) {
 /* ---- by one rank alone ----------------------------------------------------------------------------------------------------------- */
 
 static void evaluate_alone(answer *a) {
-    static grpo_row_part part[TOKENS];
+    static grpo_logits_part part[TOKENS];
     const grpo_objective obj = objective();
     const grpo_batch b = batch_of(a, 0, GROUPS);
-    const grpo_rows rows = rows_of(a, part);
+    const grpo_logits_batch rows = rows_of(a, part);
     grpo_output out;
     memset(&out, 0, sizeof out);
     out.dlogp = a->dlogp; out.dentropy = a->dentropy;
@@ -116,28 +116,28 @@ static void merge_partials(const grpo_partial *own, grpo_report *report) {
     MPI_Allgather(own, (int)sizeof *own, MPI_BYTE, all, (int)sizeof *own, MPI_BYTE, MPI_COMM_WORLD);
     memset(&whole, 0, sizeof whole);
     for (k = 0; k < ranks; k++) ask(grpo_partial_merge(&whole, &all[k]));
-    grpo_report_of(&whole, report);
+    grpo_partial_report(&whole, report);
     free(all);
 }
 
 static void evaluate_by_data(answer *a) {
-    static grpo_row_part part[TOKENS];
+    static grpo_logits_part part[TOKENS];
     const int64_t first = GROUPS * rank / ranks, end = GROUPS * (rank + 1) / ranks;
     const int64_t row = first * GROUP * LENGTH, count = (end - first) * GROUP * LENGTH;
     const grpo_objective obj = objective();
     const grpo_batch b = batch_of(a, first, end);
-    const grpo_rows rows = rows_of(a, part);
+    const grpo_logits_batch rows = rows_of(a, part);
     grpo_totals totals;
     grpo_partial partial;
     grpo_output out;
     memset(&totals, 0, sizeof totals); memset(&partial, 0, sizeof partial); memset(&out, 0, sizeof out);
     out.dlogp = a->dlogp; out.dentropy = a->dentropy;
-    ask(grpo_rows_read(&rows, mask, row, count));
+    ask(grpo_logits_batch_read(&rows, mask, row, count));
     ask(grpo_advantages(&obj, &b, a->advantage));
-    ask(grpo_count(&obj, &b, a->advantage, &totals));
+    ask(grpo_totals_add(&obj, &b, a->advantage, &totals));
     add_totals(&totals);
     ask(gspo_loss_add(&obj, &b, a->advantage, &totals, &out, &partial));
-    ask(grpo_rows_gradient(&rows, mask, out.dlogp, out.dentropy, row, count));
+    ask(grpo_logits_batch_gradient(&rows, mask, out.dlogp, out.dentropy, row, count));
     merge_partials(&partial, &a->report);
     share(a->dlogits, sizeof a->dlogits);
 }
@@ -159,29 +159,29 @@ static grpo_logits shard_of(int shard, int64_t *shard_target) {
 }
 
 /* shards of this rank, a part of each row from every one; then all ranks have all parts, and merge them in the order of the shards */
-static void read_shards(answer *a, int first, int end, grpo_row_part *whole) {
-    static grpo_row_part part[SHARDS][TOKENS];
+static void read_shards(answer *a, int first, int end, grpo_logits_part *whole) {
+    static grpo_logits_part part[SHARDS][TOKENS];
     static int64_t shard_target[TOKENS];
-    grpo_row row;
+    grpo_logits_row row;
     int s, t;
     memset(part, 0, sizeof part);
     for (s = first; s < end; s++) {
         const grpo_logits x = shard_of(s, shard_target);
-        for (t = 0; t < TOKENS; t++) if (mask[t]) ask(grpo_row_read(&x, t, &part[s][t]));
+        for (t = 0; t < TOKENS; t++) if (mask[t]) ask(grpo_logits_row_read(&x, t, &part[s][t]));
     }
     share(part, sizeof part);
     for (t = 0; t < TOKENS; t++) {
         if (!mask[t]) continue;
         whole[t] = part[0][t];
-        for (s = 1; s < SHARDS; s++) ask(grpo_row_merge(&whole[t], &part[s][t], 1));
-        ask(grpo_row_of(&whole[t], 1, &row));
+        for (s = 1; s < SHARDS; s++) ask(grpo_logits_part_merge(&whole[t], &part[s][t], 1));
+        ask(grpo_logits_part_row(&whole[t], 1, &row));
         a->logp[t] = (float)row.logp;
         a->entropy[t] = (float)row.entropy;
     }
 }
 
 static void evaluate_by_vocabulary(answer *a) {
-    static grpo_row_part whole[TOKENS];
+    static grpo_logits_part whole[TOKENS];
     static int64_t shard_target[TOKENS];
     const int first = SHARDS * rank / ranks, end = SHARDS * (rank + 1) / ranks;
     const grpo_objective obj = objective();
@@ -197,7 +197,8 @@ static void evaluate_by_vocabulary(answer *a) {
         const grpo_logits x = shard_of(s, shard_target);
         for (t = 0; t < TOKENS; t++)
             if (mask[t] && t % LENGTH < length[t / LENGTH])
-                ask(grpo_row_gradient(&x, t, &whole[t], (double)a->dlogp[t], (double)a->dentropy[t], &a->dlogits[t][shard_begin(s)]));
+                ask(grpo_logits_row_gradient(&x, t, &whole[t], (double)a->dlogp[t], (double)a->dentropy[t],
+                    &a->dlogits[t][shard_begin(s)]));
     }
     share(a->dlogits, sizeof a->dlogits);
 }

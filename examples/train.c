@@ -296,7 +296,7 @@ static void rollout_init(rollout *r, int prompts, int group) {
         .offset = r->offset, .length = r->length, .n_tokens = (int64_t)tokens,
         .logp = r->logp, .logp_old = r->logp_old, .logp_ref = r->logp_ref,
         .logp_rollout = r->logp_old,                        /* the engine that samples is the policy itself */
-        .entropy = r->entropy, .value = r->value, .step_reward = r->step_reward, .step_end = r->step_end,
+        .entropy = r->entropy, .value = r->value, .step_reward = r->step_reward, .step_end = r->step_end, .segment_end = r->step_end,
         .reward = r->reward, .truncated = r->truncated, .baseline = r->baseline
     };
 }

@@ -21,17 +21,17 @@
 #endif
 
 #ifdef GRPO_DOUBLE
-#define grpo_balanced_bounds grpo_balanced_bounds_f64
+#define grpo_balanced_clip_bounds grpo_balanced_clip_bounds_f64
 #define grpo_running_baseline grpo_running_baseline_f64
 #define grpo_regret_temperature grpo_regret_temperature_f64
-#define grpo_adapted_clip grpo_adapted_clip_f64
-#define grpo_decay_by_drift grpo_decay_by_drift_f64
-#define grpo_quantile_track grpo_quantile_track_f64
+#define grpo_adaptive_clip grpo_adaptive_clip_f64
+#define grpo_drift_decay grpo_drift_decay_f64
+#define grpo_quantile_tracker grpo_quantile_tracker_f64
 #define grpo_turn_factor grpo_turn_factor_f64
 #define grpo_hint_level grpo_hint_level_f64
-#define grpo_entropy_standard grpo_entropy_standard_f64
+#define grpo_standardised_entropy grpo_standardised_entropy_f64
 #define grpo_ratio_quantile grpo_ratio_quantile_f64
-#define grpo_logistic_shift grpo_logistic_shift_f64
+#define grpo_logit_shift grpo_logit_shift_f64
 #endif
 
 #ifdef __cplusplus
@@ -106,7 +106,8 @@ GRPO_FN grpo_mean_variance grpo_running_moments(int64_t visits, grpo_mean_varian
 typedef struct { double low, high, low_max, high_max, step, target; } grpo_balance;
 typedef struct { double low, high; } grpo_bounds;
 
-grpo_status grpo_balanced_bounds(const grpo_batch *batch, const grpo_real *advantage, const grpo_balance *balance, grpo_bounds *bounds);
+grpo_status grpo_balanced_clip_bounds(const grpo_batch *batch, const grpo_real *advantage, const grpo_balance *balance,
+    grpo_bounds *bounds);
 
 /* advantage (n) = reward - *baseline, then *baseline := momentum *baseline + (1 - momentum) reward, one after the other, rounded at the end
  * (SPIRAL, 2506.24119, as prime-rl: from 0 with 0.95, a baseline for each role) */
@@ -114,7 +115,7 @@ grpo_status grpo_running_baseline(const double *reward, int64_t n, double moment
 
 /* the weight of a pairwise preference term beside a loss (AMIR-GRPO, 2601.03661, official code), by q = coef pair_loss/max(1e-9, loss):
  * min(0.05, 1.25 coef) for q < 0.3, max(0.005, 0.8 coef) for q > 0.7, else coef */
-GRPO_FN double grpo_preference_margin_control(double coef, double pair_loss, double loss) {
+GRPO_FN double grpo_preference_coef_control(double coef, double pair_loss, double loss) {
     const grpo_dd least = { 1e-9, -6.228159145777985e-26 };
     grpo_dd q = grpo_dd_mul(grpo_two_prod(coef, pair_loss), 10), base = { 0, 0 };
     const double more = 1.25 * coef, less = coef / 1.25;
@@ -130,12 +131,12 @@ GRPO_FN double grpo_preference_margin_control(double coef, double pair_loss, dou
  * CoD): bisection of [0.8, 100], up where the sum is not negative, to a width below 0.05; the last middle */
 grpo_status grpo_regret_temperature(const int64_t *length, const double *score, int64_t n, double *temperature);
 
-/* by h = standard (n_tokens), what grpo_entropy_standard gives (HAPO, 2509.16591, official code: 0.2, 0.2, 1, 1), all (n_tokens):
+/* by h = standard (n_tokens), what grpo_standardised_entropy gives (HAPO, 2509.16591, official code: 0.2, 0.2, 1, 1), all (n_tokens):
  *     clip_low = low (1 - clip_coef h) where h <= 0, else low;   clip_high = high (1 + clip_coef h) where h > 0, else high
  *     shaped = A (1 + gain h) for h > 0 outside of 1 - clip_low/2 < w < 1 + clip_high/2, and for h <= 0 inside it; else A; w = e^(l - o) */
 typedef struct { double low, high, clip_coef, gain; } grpo_adaptation;
 
-grpo_status grpo_adapted_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
+grpo_status grpo_adaptive_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
                               grpo_real *clip_low, grpo_real *clip_high, grpo_real *shaped);
 
 /* counts of a prompt's successes and failures, the past ones decaying: alpha := decay alpha + successes, beta := decay beta + failures,
@@ -153,7 +154,7 @@ GRPO_FN grpo_counts grpo_decayed_counts(double alpha, double beta, double decay,
 
 /* decay = clamp(2^(-D/half_life), low, high), D the mean of |logp - logp_old| over the mask, 0 without tokens (SPO-stream: 0.06, 0.875,
  * 0.96); half_life > 0, low <= high */
-grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, double low, double high, double *decay);
+grpo_status grpo_drift_decay(const grpo_batch *batch, double half_life, double low, double high, double *decay);
 
 /* rate state + (1 - rate) value; rate in [0, 1] (RaPO's sigma: rate 0.999) */
 GRPO_FN double grpo_moving_average(double state, double value, double rate) {
@@ -163,7 +164,7 @@ GRPO_FN double grpo_moving_average(double state, double value, double rate) {
 
 /* tracked (n) = quantile + rate (level - share of `observed` (m > 0) below quantile), a step down the pinball loss (RISKPO: 0.1); tracked
  * may be quantile */
-grpo_status grpo_quantile_track(const double *quantile, const double *level, int64_t n, double rate, const double *observed, int64_t m,
+grpo_status grpo_quantile_tracker(const double *quantile, const double *level, int64_t n, double rate, const double *observed, int64_t m,
                                 double *tracked);
 
 /* updated (sequences) = clamp(M clamp(e^g, 1 - low, 1 + high), 1 - low, 1 + high), M = factor (sequences) >= 0, g the mean of logp -
@@ -172,14 +173,14 @@ grpo_status grpo_quantile_track(const double *quantile, const double *level, int
 grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, double low, double high, double *updated);
 
 /* start max(0, 1 - step/steps), start itself for steps 0 and before the first (SERL: 50; VISD counts from 1: step - 1); steps >= 0 */
-GRPO_FN double grpo_linear_decay(double start, double step, double steps) {
+GRPO_FN double grpo_linear_schedule(double start, double step, double steps) {
     if (!grpo_is_finite(start) || !grpo_is_finite(step) || !(steps >= 0 && grpo_is_finite(steps))) return NAN;
     if (steps == 0 || step <= 0) return start;
     return step < steps ? grpo_two_diff(steps, step).hi / steps * start : 0;
 }
 
 /* max(1, start factor^floor(step/every)) (curriculum GRPO's tokens: 256, 0.7, 100); start > 0, factor in (0, 1], step >= 0, every > 0 */
-GRPO_FN double grpo_count_budget(double start, double factor, int64_t step, int64_t every) {
+GRPO_FN double grpo_token_budget_schedule(double start, double factor, int64_t step, int64_t every) {
     double budget;
     if (!(start > 0 && grpo_is_finite(start)) || !(factor > 0 && factor <= 1) || step < 0 || every <= 0) return NAN;
     budget = start * pow(factor, (double)(step / every));
@@ -199,15 +200,15 @@ typedef enum {
     GRPO_STANDARD_INTENDED        /* -h/min(min h, -1e-8), in [-1, 0]: the paper */
 } grpo_standard_form;
 
-grpo_status grpo_entropy_standard(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard);
+grpo_status grpo_standardised_entropy(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard);
 
-/* *value = max(least, quantile of e^(logp - logp_old) over the unmasked tokens of batch.selected), interpolated linearly at position
+/* *value = max(least, quantile of e^(logp - logp_old) over the unmasked tokens of batch.shaping_mask), interpolated linearly at position
  * quantile (m - 1) of the m; least without any (GUIDE, 2506.13923: 0.9, 1e-4, g of its surrogate w/(w + g)) */
 grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double least, double *value);
 
 /* *shift = (mean of z over the correct (sequences) + over the others)/2, a mean of none is 0; z = beta sum of logp - logp_ref over the
  * unmasked tokens (VPD, 2605.15113: 0.1; its loss is -log sigmoid(z - shift), sign by correct) */
-grpo_status grpo_logistic_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift);
+grpo_status grpo_logit_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift);
 
 /* of the penalty coef |entropy - target| (C3's target entropy: 0.55, 0.001): `value`, and as penalty.entropy_coef, whose bonus has the same
  * gradient: coef sign(target - entropy) */
@@ -228,11 +229,11 @@ GRPO_FN double grpo_kl_hinge(double kl, double delta, double beta) {
 }
 
 /* ratio.power and the bound of the power mean at a step whose rewards have mean mu and deviation sigma (APMPO, 2605.04066):
- *     power = e^(-gamma mu),  eps = low + (high - low) tanh(mu/(sigma + delta)),  log_high = log(1 + eps), which is ratio.pool_high
+ *     power = e^(-gamma mu),  eps = low + (high - low) tanh(mu/(sigma + delta)),  log_high = log(1 + eps), which is ratio.token_clip_high
  * sigma, delta >= 0 and not both 0, 0 <= low <= high, eps > -1; NaN for other numbers */
 typedef struct { double power, eps, log_high; } grpo_power_bounds;
 
-GRPO_FN grpo_power_bounds grpo_power_clip(double mean, double deviation, double gamma, double low, double high, double delta) {
+GRPO_FN grpo_power_bounds grpo_power_mean_bounds(double mean, double deviation, double gamma, double low, double high, double delta) {
     const grpo_power_bounds none = { NAN, NAN, NAN };
     grpo_power_bounds r;
     grpo_dd x = { 0, 0 }, eps = { 0, 0 }, one = { 1, 0 };
@@ -307,7 +308,8 @@ static grpo_status grpo_check_balance_(const grpo_balance *x, int place) {
     return st ? st : grpo_check_member_(x->target, GRPO_MODERATE_, place, 5);
 }
 
-grpo_status grpo_balanced_bounds(const grpo_batch *batch, const grpo_real *advantage, const grpo_balance *balance, grpo_bounds *bounds) {
+grpo_status grpo_balanced_clip_bounds(const grpo_batch *batch, const grpo_real *advantage, const grpo_balance *balance,
+    grpo_bounds *bounds) {
     grpo_status st = grpo_check_call_(batch, bounds, 4);
     grpo_bounds now;
     if (!st) st = grpo_check_output_(balance, 3);
@@ -409,7 +411,7 @@ static void grpo_adapt_token_(const grpo_batch *b, int64_t t, double h, double A
     grpo_put_(shaped, t, inside == (h <= 0) ? grpo_dd_mul(grpo_dd_add(one, grpo_two_prod(x->gain, h)), A).hi : A, &overflow);
 }
 
-grpo_status grpo_adapted_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
+grpo_status grpo_adaptive_clip(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *standard, const grpo_adaptation *how,
                               grpo_real *clip_low, grpo_real *clip_high, grpo_real *shaped) {
     grpo_status st = grpo_check_call_(batch, shaped, 7);
     grpo_index_ at;
@@ -449,7 +451,7 @@ static grpo_dd grpo_mean_change_(const grpo_batch *b, int64_t begin, int64_t end
     return grpo_mean_(&sum, n);
 }
 
-grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, double low, double high, double *decay) {
+grpo_status grpo_drift_decay(const grpo_batch *batch, double half_life, double low, double high, double *decay) {
     const grpo_dd minus_ln2 = { -GRPO_LN2_HI_, -GRPO_LN2_LO_ };
     grpo_status st = grpo_check_call_(batch, decay, 5);
     grpo_dd x;
@@ -466,7 +468,7 @@ grpo_status grpo_decay_by_drift(const grpo_batch *batch, double half_life, doubl
     return GRPO_OK;
 }
 
-grpo_status grpo_quantile_track(const double *quantile, const double *level, int64_t n, double rate, const double *observed, int64_t m,
+grpo_status grpo_quantile_tracker(const double *quantile, const double *level, int64_t n, double rate, const double *observed, int64_t m,
                                 double *tracked) {
     grpo_dd share;
     int64_t k, j, below;
@@ -579,7 +581,7 @@ static void grpo_survey_entropies_(const grpo_batch *b, int64_t n, grpo_entropie
     if (grpo_dd_less(s->below, least)) s->below = least;
 }
 
-grpo_status grpo_entropy_standard(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard) {
+grpo_status grpo_standardised_entropy(const grpo_batch *batch, double quantile, grpo_standard_form form, grpo_real *standard) {
     grpo_status st = grpo_check_call_(batch, standard, 4);
     grpo_entropies_ s;
     grpo_index_ at;
@@ -630,14 +632,14 @@ grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double
     int64_t t, m = 0;
     if (!st) st = grpo_check_number_(quantile, GRPO_PART_, 2);
     if (!st) st = grpo_check_number_(least, GRPO_MODERATE_FACTOR_, 3);
-    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_SELECTED_, 0);
-    if (!st) st = grpo_check_tokens_(batch, batch->logp, batch->selected, GRPO_MODERATE_, GRPO_AT_logp_);
-    if (!st) st = grpo_check_tokens_(batch, batch->logp_old, batch->selected, GRPO_MODERATE_, GRPO_AT_logp_old_);
+    if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_SHAPING_MASK_, 0);
+    if (!st) st = grpo_check_tokens_(batch, batch->logp, batch->shaping_mask, GRPO_MODERATE_, GRPO_AT_logp_);
+    if (!st) st = grpo_check_tokens_(batch, batch->logp_old, batch->shaping_mask, GRPO_MODERATE_, GRPO_AT_logp_old_);
     if (st) return st;
-    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) m += batch->selected[t] != 0;
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) m += batch->shaping_mask[t] != 0;
     if (m > 0) {
         memset(&o, 0, sizeof o);
-        o.batch = batch; o.by = batch->logp; o.minus = batch->logp_old; o.with_sign = 1; o.where = batch->selected;
+        o.batch = batch; o.by = batch->logp; o.minus = batch->logp_old; o.with_sign = 1; o.where = batch->shaping_mask;
         place = grpo_two_prod(quantile, (double)(m - 1));
         low = floor(place.hi);
         if (low == place.hi && place.lo < 0) low--;
@@ -650,7 +652,7 @@ grpo_status grpo_ratio_quantile(const grpo_batch *batch, double quantile, double
     return GRPO_OK;
 }
 
-grpo_status grpo_logistic_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift) {
+grpo_status grpo_logit_shift(const grpo_batch *batch, const uint8_t *correct, double beta, double *shift) {
     grpo_status st = grpo_check_call_(batch, shift, 4);
     grpo_sum sum[2];
     grpo_dd mean = grpo_dd_of_(0);

@@ -21,36 +21,36 @@
 #endif
 
 #ifdef GRPO_DOUBLE
-#define grpo_key_tokens grpo_key_tokens_f64
+#define grpo_key_token_advantage grpo_key_token_advantage_f64
 #define grpo_jsd_advantage grpo_jsd_advantage_f64
 #define grpo_distribution_advantage grpo_distribution_advantage_f64
 #define grpo_boltzmann_advantage grpo_boltzmann_advantage_f64
-#define grpo_likelihood_share grpo_likelihood_share_f64
+#define grpo_likelihood_advantage grpo_likelihood_advantage_f64
 #define grpo_canon_advantage grpo_canon_advantage_f64
-#define grpo_group_relative_scale grpo_group_relative_scale_f64
-#define grpo_sharpening grpo_sharpening_f64
-#define grpo_feature_bonus grpo_feature_bonus_f64
-#define grpo_virtual_reward grpo_virtual_reward_f64
+#define grpo_asymmetric_advantage grpo_asymmetric_advantage_f64
+#define grpo_sharpening_advantage grpo_sharpening_advantage_f64
+#define grpo_feature_advantage grpo_feature_advantage_f64
+#define grpo_virtual_reward_advantage grpo_virtual_reward_advantage_f64
 #define grpo_bundle_advantage grpo_bundle_advantage_f64
 #define grpo_set_advantage grpo_set_advantage_f64
 #define grpo_reference_advantage grpo_reference_advantage_f64
 #define grpo_implicit_advantage grpo_implicit_advantage_f64
 #define grpo_hardness_advantage grpo_hardness_advantage_f64
 #define grpo_token_advantage grpo_token_advantage_f64
-#define grpo_future_success grpo_future_success_f64
-#define grpo_coplayer_credit grpo_coplayer_credit_f64
-#define grpo_project_advantage grpo_project_advantage_f64
+#define grpo_future_success_advantage grpo_future_success_advantage_f64
+#define grpo_alignment_advantage grpo_alignment_advantage_f64
+#define grpo_projected_advantage grpo_projected_advantage_f64
 #define grpo_branch_advantage grpo_branch_advantage_f64
 #define grpo_collapsed_advantage grpo_collapsed_advantage_f64
 #define grpo_variant_advantage grpo_variant_advantage_f64
-#define grpo_step_weight grpo_step_weight_f64
+#define grpo_step_weight_advantage grpo_step_weight_advantage_f64
 #define grpo_tree_advantage grpo_tree_advantage_f64
-#define grpo_two_anchors grpo_two_anchors_f64
-#define grpo_pairwise_calibration grpo_pairwise_calibration_f64
+#define grpo_two_anchor_advantage grpo_two_anchor_advantage_f64
+#define grpo_calibration_advantage grpo_calibration_advantage_f64
 #define grpo_multi_scale_advantage grpo_multi_scale_advantage_f64
-#define grpo_hardest_miss grpo_hardest_miss_f64
+#define grpo_hard_negative_advantage grpo_hard_negative_advantage_f64
 #define grpo_position_advantage grpo_position_advantage_f64
-#define grpo_role_reward grpo_role_reward_f64
+#define grpo_role_advantage grpo_role_advantage_f64
 #define grpo_median_advantage grpo_median_advantage_f64
 #define grpo_mix_advantages grpo_mix_advantages_f64
 #define grpo_gram_rank grpo_gram_rank_f64
@@ -78,7 +78,8 @@ typedef struct {
 typedef struct { int64_t token, sequence, slot; } grpo_token_place;
 
 /* key, token (n_tokens): ids; scratch (capacity): as many as the largest group has unmasked tokens, n_tokens suffice */
-grpo_status grpo_key_tokens(const grpo_batch *batch, const int64_t *token, const grpo_key_measure *measure, grpo_token_place *scratch,
+grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *token, const grpo_key_measure *measure,
+    grpo_token_place *scratch,
                             int64_t capacity, grpo_real *key);
 
 /* one token's share of the Jensen-Shannon divergence (Trinity-RFT): beta p (log p - log m) + (1 - beta) q (log q - log m), p = e^teacher,
@@ -110,7 +111,7 @@ grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature
 /* advantage (sequences): softmax of the mean of batch.logp_old over the unmasked tokens over temperature, among the group's responses with
  * r > threshold that have any; by_length: each over its unmasked tokens, and those divided by their sum; 0 for the others (POPO,
  * 2605.06650) */
-grpo_status grpo_likelihood_share(const grpo_batch *batch, double threshold, double temperature, int by_length, grpo_dd *scratch,
+grpo_status grpo_likelihood_advantage(const grpo_batch *batch, double threshold, double temperature, int by_length, grpo_dd *scratch,
                                   grpo_real *advantage);
 
 /* advantage (sequences) = mix (r' - mean r' of the other half + offset, of the low half - offset) + (1 - mix)(r - mean r of its half); by
@@ -124,22 +125,23 @@ grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, 
 /* advantage (sequences) = 1/2 A (U/(sqrt p + 1e-6) + (1 - U)/(1 - sqrt p + 1e-6)) min(1, U/alpha), the last where A > 0; A = (r - p)/
  * (sample std + 1e-6), p the group's mean of rewards that are 0 or 1, U = mean_reward, the mean of p over prompts; 0 for p of 0 or 1
  * (A-GRAE, official code) */
-grpo_status grpo_group_relative_scale(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage);
+grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage);
 
 /* shaped (sequences) = A + min(max(lambda (1 - e^(s - mean s)), 0), kappa A) where r > 0 and A > 0, s the mean of batch.logp_old over the
  * unmasked tokens, mean s over the group's responses that have any; else A = advantage (sequences) (XRPO; 2.5, 0.5) */
-grpo_status grpo_sharpening(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
+grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
                             grpo_real *shaped);
 
 /* shaped (sequences) = A + clip(delta (feature - mean feature)/mean divisor, -k |A|, k |A|) where eligible, means over the eligible ones of
  * the group (ASPO, 2508.19201; -2, 0.7: first token of code, length); all (sequences), divisor > 0 */
 typedef struct { const double *advantage, *feature, *divisor; const uint8_t *eligible; double delta, k; } grpo_feature;
 
-grpo_status grpo_feature_bonus(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped);
+grpo_status grpo_feature_advantage(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped);
 
-/* advantage (sequences) = (R - m)/(s + eps), mean and sample standard deviation over the group and `count` rewards `virtual_reward` more; R
+/* advantage (sequences) = (R - m)/(s + eps), mean and sample standard deviation over the group and `count` rewards
+ * `virtual_reward_advantage` more; R
  * itself in a group of one (NGRPO; 1, 1, 1e-6) */
-grpo_status grpo_virtual_reward(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage);
+grpo_status grpo_virtual_reward_advantage(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage);
 
 /* advantage (sequences), of responses to the groups of one bundle (bundle, (groups): any ids), n the least of their sizes, B their number,
  * S_k the sum of the rewards of their k-th responses, k < n; scratch (groups):
@@ -178,19 +180,19 @@ grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, doubl
 grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double limit, int scaled, grpo_real *advantage);
 
 /* advantage (n) = r_i (1 + mean of the later r), the last one r_n (StepCodeReasoner, 2605.11922: of the steps of a response) */
-grpo_status grpo_future_success(const double *reward, int64_t n, double *advantage);
+grpo_status grpo_future_success_advantage(const double *reward, int64_t n, double *advantage);
 
 /* credit (n) = g^t (own_t + beta W_t other_t), by step; W_t = h sum_(k<t) h^(t-k) own_k, inclusive: h sum_(k<=t); per_step: over t + 1;
  * then clipped to -clip .. clip, 0: not; then its sign; discount 0: without g^t (advantage alignment, 2511.19405, official code: gamma g =
  * weight_gamma h = 0.96, beta 2) */
 typedef struct { double gamma, weight_gamma, beta, clip; int inclusive, sign, per_step, discount; } grpo_coplayer;
 
-grpo_status grpo_coplayer_credit(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit);
+grpo_status grpo_alignment_advantage(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit);
 
 /* shaped (n) = P A + alpha (B - P B), P = V^T V, B = max(A, 0) with positive, else A (SALT, 2606.05800, official code: alpha = 1 -
  * effective of grpo_gram_rank within its bounds).  basis (k, n): V, its rows orthonormal, the first eigenvectors of the Gram matrix;
  * scratch (k) */
-grpo_status grpo_project_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
+grpo_status grpo_projected_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
                                    grpo_dd *scratch, double *shaped);
 
 /* advantage (n) of the nodes of a tree = (R - mean)/(s + 1e-8) over those of one depth, s their sample deviation; 0 for s < 1e-6 and for a
@@ -215,7 +217,7 @@ grpo_status grpo_variant_advantage(const double *advantage, const double *diffic
                                    double *weighted);
 
 /* weighted (n) = A W where A >= 0, A (2 - W) elsewhere; W = weight (n) in [0, 1] (DPEPO, 2604.24320); weighted may be advantage */
-grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted);
+grpo_status grpo_step_weight_advantage(const double *advantage, const double *weight, int64_t n, double *weighted);
 
 /* advantage (n) of the nodes of a tree, 0 of a root; V is the mean over its children of: */
 typedef enum {
@@ -239,12 +241,13 @@ typedef enum {
 } grpo_anchors_form;
 typedef struct { double alpha, beta, gain_pos, gain_neg; grpo_anchors_form form; } grpo_anchors;        /* 0.2, 0.8, 1.25, 2 */
 
-grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage);
+grpo_status grpo_two_anchor_advantage(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors,
+    grpo_real *advantage);
 
 /* advantage (sequences): with s the mean of logp over the unmasked tokens, of a correct (sequences) one the sum over the group's wrong ones
  * j of sigmoid((s_j - s)/temperature)/temperature, of a wrong one minus that over the correct ones of sigmoid((s - s_j)/temperature)/
  * temperature; responses without tokens take no part and have 0 (CAPO, 2604.12632; 0.5) */
-grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
+grpo_status grpo_calibration_advantage(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
                                       grpo_real *advantage);
 
 /* advantage (n), n in 2 .. 20: the mean over sizes 2 .. n of the mean over the subsets of that size with the item of (r - mean)/(population
@@ -254,7 +257,7 @@ grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double e
 /* advantage (sequences): 1 of the first largest reward of the group, -1 of the first largest utility (sequences) among those of reward 0,
  * where there are a reward above 0 and one of 0; else 0.  replace (groups): where all rewards are 0 the response with the first smallest
  * utility, else -1 (ReCast, 2604.22169) */
-grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace);
+grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace);
 
 /* advantage (n) = w/sum |w| of n >= 2 candidates for one place, w = p (r - sum p r/sum p), p = e^logp_old; all 0 where the sum is 0 (TLPO,
  * 2604.26553, code) */
@@ -267,7 +270,7 @@ typedef enum {
     GRPO_ROLE_CLIPPED             /* that within [-1, 3] */
 } grpo_role_form;
 
-grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage);
+grpo_status grpo_role_advantage(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage);
 
 /* advantage (sequences) = (r - m)/(d + eps), m the lower median of the group's rewards, d that of |r - m|; 0 where r = m.  pivot
  * (n_groups): the first response with r = m (MC-GRPO: 0.001; it leaves the loss) */
@@ -463,7 +466,8 @@ static grpo_status grpo_check_places_(const grpo_batch *b, const grpo_token_plac
     return GRPO_OK;
 }
 
-grpo_status grpo_key_tokens(const grpo_batch *batch, const int64_t *token, const grpo_key_measure *measure, grpo_token_place *scratch,
+grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *token, const grpo_key_measure *measure,
+    grpo_token_place *scratch,
                             int64_t capacity, grpo_real *key) {
     grpo_status st = grpo_check_call_(batch, key, 6);
     int64_t g;
@@ -615,7 +619,7 @@ static void grpo_likelihood_group_(const grpo_batch *b, int64_t g, double thresh
     }
 }
 
-grpo_status grpo_likelihood_share(const grpo_batch *batch, double threshold, double temperature, int by_length, grpo_dd *scratch,
+grpo_status grpo_likelihood_advantage(const grpo_batch *batch, double threshold, double temperature, int by_length, grpo_dd *scratch,
                                   grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 6);
     int64_t g;
@@ -680,7 +684,7 @@ static double grpo_relative_factor_(double n, double right, double mean_reward) 
     return 0.5 * (mean_reward / (root + e) + (1 - mean_reward) / (rest + e)) / (deviation + e);
 }
 
-grpo_status grpo_group_relative_scale(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage) {
+grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 4);
     int64_t g, i, begin, end;
     int overflow = 0;
@@ -717,7 +721,7 @@ static grpo_dd grpo_mean_of_means_(const grpo_batch *b, int64_t g, const grpo_dd
     return grpo_mean_(&sum, n);
 }
 
-grpo_status grpo_sharpening(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
+grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
                             grpo_real *shaped) {
     grpo_status st = grpo_check_call_(batch, shaped, 6);
     int64_t g, i;
@@ -760,7 +764,7 @@ static grpo_status grpo_check_feature_(const grpo_batch *b, const grpo_feature *
     return !st && end > first && !f->eligible ? grpo_refuse_(GRPO_NULL, place, 3) : st;
 }
 
-grpo_status grpo_feature_bonus(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped) {
+grpo_status grpo_feature_advantage(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped) {
     grpo_status st = grpo_check_call_(batch, shaped, 3);
     const grpo_feature *f = feature;
     int64_t g, i;
@@ -796,7 +800,7 @@ static void grpo_values_repeat_(grpo_values *v, double x, int64_t count) {
     grpo_sum_add_dd_(&v->squares, grpo_two_prod((double)count, square.lo));
 }
 
-grpo_status grpo_virtual_reward(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage) {
+grpo_status grpo_virtual_reward_advantage(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 5);
     int64_t g, i, begin, end;
     int overflow = 0;
@@ -1092,7 +1096,7 @@ grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double lim
     return GRPO_OK;
 }
 
-grpo_status grpo_future_success(const double *reward, int64_t n, double *advantage) {
+grpo_status grpo_future_success_advantage(const double *reward, int64_t n, double *advantage) {
     grpo_dd later = grpo_dd_of_(0), more;
     double r;
     int64_t i;
@@ -1134,7 +1138,7 @@ static grpo_power_ grpo_coplayer_weight_(const grpo_coplayer *c, grpo_power_ sum
 }
 
 /* sums and products of discounts in a range of their own: a step far on may be worth less than any double, and still be multiplied */
-grpo_status grpo_coplayer_credit(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit) {
+grpo_status grpo_alignment_advantage(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit) {
     grpo_power_ past = grpo_power_from_(0), discount = grpo_power_from_(1), with, x;
     int64_t t;
     grpo_status st = grpo_check_output_(credit, 5);
@@ -1164,7 +1168,7 @@ static grpo_dd grpo_project_part_(double A, double alpha, int positive) {
     return positive && !(A > 0) ? grpo_dd_of_(0) : grpo_two_prod(alpha, A);
 }
 
-grpo_status grpo_project_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
+grpo_status grpo_projected_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
                                    grpo_dd *scratch, double *shaped) {
     grpo_status st = grpo_check_output_(shaped, 8);
     int64_t i, j;
@@ -1308,7 +1312,7 @@ grpo_status grpo_variant_advantage(const double *advantage, const double *diffic
     return GRPO_OK;
 }
 
-grpo_status grpo_step_weight(const double *advantage, const double *weight, int64_t n, double *weighted) {
+grpo_status grpo_step_weight_advantage(const double *advantage, const double *weight, int64_t n, double *weighted) {
     grpo_status st = grpo_check_output_(weighted, 4);
     int64_t k;
     if (!st) st = grpo_check_count_(n, 0, 3);
@@ -1414,7 +1418,8 @@ static grpo_status grpo_check_anchors_(const grpo_anchors *a, int place) {
     return !st && (int)a->form != GRPO_ANCHORS_PAPER && (int)a->form != GRPO_ANCHORS_CODE ? grpo_refuse_(GRPO_NOT_A_CHOICE, place, 4) : st;
 }
 
-grpo_status grpo_two_anchors(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors, grpo_real *advantage) {
+grpo_status grpo_two_anchor_advantage(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors,
+    grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 4);
     int64_t g, i;
     int overflow = 0;
@@ -1451,7 +1456,7 @@ static double grpo_calibrated_(const grpo_batch *b, int64_t g, int64_t i, const 
     return grpo_sum_value_(&sum) / (correct[i] ? temperature : -temperature);
 }
 
-grpo_status grpo_pairwise_calibration(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
+grpo_status grpo_calibration_advantage(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
                                       grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 5);
     int64_t g, i;
@@ -1523,7 +1528,7 @@ grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double e
     return GRPO_OK;
 }
 
-grpo_status grpo_hardest_miss(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace) {
+grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace) {
     grpo_status st = grpo_check_call_(batch, advantage, 3);
     int64_t g, i;
     if (!st) st = grpo_check_output_(replace, 4);
@@ -1613,7 +1618,7 @@ static double grpo_role_advantage_(double r, const grpo_mean_deviation_of_ *of, 
     return x.hi < -1 ? -1 : x.hi > 3 ? 3 : x.hi;
 }
 
-grpo_status grpo_role_reward(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage) {
+grpo_status grpo_role_advantage(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage) {
     grpo_status st = grpo_check_output_(advantage, 5);
     int64_t k, j;
     if (!st) st = grpo_check_count_(n, 0, 3);

@@ -23,8 +23,8 @@
 #ifdef GRPO_DOUBLE
 #define grpo_value_loss grpo_value_loss_f64
 #define grpo_proximal_logp grpo_proximal_logp_f64
-#define grpo_divergence grpo_divergence_f64
-#define grpo_set_gap grpo_set_gap_f64
+#define grpo_generalised_jsd grpo_generalised_jsd_f64
+#define grpo_top_k_gap grpo_top_k_gap_f64
 #endif
 
 #ifdef __cplusplus
@@ -35,7 +35,7 @@ extern "C" {
  * slope: d loss/d V, 0 where the second is.  clip 0: none */
 typedef struct { double loss, slope; int clipped; } grpo_value_term;
 
-GRPO_FN grpo_value_term grpo_value_square(double value, double value_old, double returns, double clip) {
+GRPO_FN grpo_value_term grpo_value_loss_term(double value, double value_old, double returns, double clip) {
     grpo_dd error = grpo_two_diff(value, returns), bound = { 0, 0 }, other, sides;
     grpo_value_term x;
     const int above = clip > 0 && grpo_dd_exceeds(grpo_dd_add(grpo_two_diff(value, value_old), grpo_two_diff(0, clip)), 0);
@@ -86,12 +86,12 @@ grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const i
  * mass that the second lacks (OPSD, 2601.18734; GKD: 0.5, 1.1).  p and q: softmax of student and teacher (n) over temperature, -inf a
  * banned token.  dstudent (n; NULL: not wanted): d value/d student, 0 where banned; where the value is infinite what is finite of it, or
  * infinities */
-grpo_status grpo_divergence(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
+grpo_status grpo_generalised_jsd(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
                             double *dstudent);
 
 /* *gap = log q_target - log p_target, each renormalised over a set of n tokens, from log-probabilities (VISD, 2605.06094: the teacher's
  * top k and the sampled token) */
-grpo_status grpo_set_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap);
+grpo_status grpo_top_k_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap);
 
 #ifdef __cplusplus
 }
@@ -130,7 +130,7 @@ static grpo_status grpo_check_aggregation_(const grpo_aggregation *a) {
     o.aggregation = *a;
     st = grpo_objective_check(&o);
     if (st) return st;
-    if (a->kind != GRPO_SEQ_MEAN_SEGMENT_MEAN && a->kind != GRPO_TOKEN_MEAN_VARIED && !grpo_counts_by_sign_(&o)
+    if (a->kind != GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN && a->kind != GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD && !grpo_counts_by_sign_(&o)
         && !grpo_counts_sequences_by_sign_(&o)) return GRPO_OK;
     return grpo_refuse_(GRPO_NOT_A_CHOICE, 6, 0);
 }
@@ -148,7 +148,7 @@ static void grpo_value_sequence_(const grpo_batch *b, int64_t i, grpo_critic_ *c
     int overflow = 0;
     for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
         grpo_value_term x = { 0, 0, 0 };
-        if (grpo_is_unmasked_(b, t)) x = grpo_value_square((double)c->value[t], (double)c->value_old[t], (double)c->returns[t], c->clip);
+        if (grpo_is_unmasked_(b, t)) x = grpo_value_loss_term((double)c->value[t], (double)c->value_old[t], (double)c->returns[t], c->clip);
         grpo_sum_add_(&c->loss, x.loss / c->local);
         c->clipped += x.clipped;
         if (c->dvalue) grpo_put_(c->dvalue, t, x.slope / c->local / c->divisor, &overflow);
@@ -313,7 +313,7 @@ static grpo_status grpo_check_row_(const double *z, int64_t n, int place) {
     return !st && !finite ? grpo_refuse_(GRPO_NONE_LEFT, place, -1) : st;
 }
 
-grpo_status grpo_divergence(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
+grpo_status grpo_generalised_jsd(const double *student, const double *teacher, int64_t n, double temperature, double beta, double *value,
                             double *dstudent) {
     grpo_status st = grpo_check_output_(value, 6);
     grpo_two_rows_ r;
@@ -351,7 +351,7 @@ static grpo_dd grpo_log_share_(const double *x, int64_t n, int64_t k) {
     return grpo_dd_minus_(grpo_two_diff(x[k], x[top]), grpo_dd_of_(log1p(grpo_sum_value_(&others))));
 }
 
-grpo_status grpo_set_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap) {
+grpo_status grpo_top_k_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap) {
     grpo_status st = grpo_check_output_(gap, 5);
     if (!st) st = grpo_check_count_(n, 1, 3);
     if (!st) st = grpo_check_list_(student, n, GRPO_MODERATE_, 1);

@@ -16,17 +16,17 @@
 
 #ifdef GRPO_DOUBLE
 #define grpo_logits grpo_logits_f64
-#define grpo_row_read grpo_row_read_f64
-#define grpo_row_merge grpo_row_merge_f64
-#define grpo_row_of grpo_row_of_f64
-#define grpo_row_gradient grpo_row_gradient_f64
-#define grpo_row_nothing grpo_row_nothing_f64
-#define grpo_row_take grpo_row_take_f64
-#define grpo_row_slopes_of grpo_row_slopes_of_f64
-#define grpo_row_slope grpo_row_slope_f64
-#define grpo_rows grpo_rows_f64
-#define grpo_rows_read grpo_rows_read_f64
-#define grpo_rows_gradient grpo_rows_gradient_f64
+#define grpo_logits_row_read grpo_logits_row_read_f64
+#define grpo_logits_part_merge grpo_logits_part_merge_f64
+#define grpo_logits_part_row grpo_logits_part_row_f64
+#define grpo_logits_row_gradient grpo_logits_row_gradient_f64
+#define grpo_logits_part_empty grpo_logits_part_empty_f64
+#define grpo_logits_part_add grpo_logits_part_add_f64
+#define grpo_logits_part_slopes grpo_logits_part_slopes_f64
+#define grpo_logits_slope grpo_logits_slope_f64
+#define grpo_logits_batch grpo_logits_batch_f64
+#define grpo_logits_batch_read grpo_logits_batch_read_f64
+#define grpo_logits_batch_gradient grpo_logits_batch_gradient_f64
 #define grpo_logits_loss grpo_logits_loss_f64
 #define grpo_logits_loss_add grpo_logits_loss_add_f64
 #endif
@@ -51,13 +51,13 @@ extern "C" {
  * twice that of each other.  Builds for different processors may differ as much; calls, threads and orders never do. */
 
 typedef enum {
-    GRPO_ROW_REAL,           /* grpo_real */
-    GRPO_ROW_BFLOAT16,       /* stored as uint16_t */
-    GRPO_ROW_FLOAT16         /* IEEE binary16, stored as uint16_t */
-} grpo_row_type;
+    GRPO_LOGITS_REAL,           /* grpo_real */
+    GRPO_LOGITS_BFLOAT16,       /* stored as uint16_t */
+    GRPO_LOGITS_FLOAT16         /* IEEE binary16, stored as uint16_t */
+} grpo_logits_type;
 
 typedef struct {
-    grpo_row_type type;
+    grpo_logits_type type;
     const void *logits;             /* (rows, stride) */
     int64_t rows, vocab, stride;    /* of this shard; elements from one row to the next */
     const int64_t *target;          /* (rows) the sampled token, counted from the shard's first; outside 0 .. vocab-1: in another shard */
@@ -73,50 +73,51 @@ typedef struct {
     grpo_dd sum, spread, squares;   /* sum e^x, sum e^x x, sum e^2x */
     double target;                  /* its logit */
     int has_target;
-} grpo_row_part;
+} grpo_logits_part;
 
 typedef struct {
     double logp, entropy;           /* nats */
     double log_sum;                 /* log sum e^(z/tau) */
     double sum_squares;             /* sum p^2, if asked for */
     double other;                   /* 1 - p_target, small ones too */
-} grpo_row;
+} grpo_logits_row;
 
 #if defined(__CUDACC__)
-#define GRPO_ROW_FN __host__ __device__
+#define GRPO_LOGITS_FN __host__ __device__
 #else
-#define GRPO_ROW_FN
+#define GRPO_LOGITS_FN
 #endif
 
 /* one row of the shard -> part */
-grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part);
-GRPO_ROW_FN grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, double temperature);
+grpo_status grpo_logits_row_read(const grpo_logits *x, int64_t row, grpo_logits_part *part);
+GRPO_LOGITS_FN grpo_status grpo_logits_part_merge(grpo_logits_part *into, const grpo_logits_part *from, double temperature);
 /* the whole row's part -> numbers; a row without its target has logp -inf */
-GRPO_ROW_FN grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row *row);
+GRPO_LOGITS_FN grpo_status grpo_logits_part_row(const grpo_logits_part *part, double temperature, grpo_logits_row *row);
 /* d loss/d z of the shard's row, elements of x->type, `part` that of the whole row; dlogits may be the logits' own row */
-grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits);
+grpo_status grpo_logits_row_gradient(const grpo_logits *x, int64_t row, const grpo_logits_part *part, double dlogp, double dentropy,
+    void *dlogits);
 
 /* The same one logit at a time, for kernels of your own (examples/cuda/): part = nothing, then take each logit of the row, in any order;
  * parts of several threads merge.  is_target: it is the sampled token's. */
-GRPO_ROW_FN grpo_row_part grpo_row_nothing(void);
-GRPO_ROW_FN void grpo_row_take(grpo_row_part *part, double z, int is_target, double temperature);
+GRPO_LOGITS_FN grpo_logits_part grpo_logits_part_empty(void);
+GRPO_LOGITS_FN void grpo_logits_part_add(grpo_logits_part *part, double z, int is_target, double temperature);
 
 /* what d loss / d z is made of, for a row whose loss has these derivatives; then d loss / d z */
 typedef struct {
     double largest, temperature, share, at, slope, target;
     double scale;                   /* what at, slope and target are yet to be multiplied by: a power of two, or an infinity */
-} grpo_row_slopes;
-GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double temperature, double dlogp, double dentropy);
-GRPO_ROW_FN double grpo_row_slope(const grpo_row_slopes *s, double z, int is_target);
+} grpo_logits_slopes;
+GRPO_LOGITS_FN grpo_logits_slopes grpo_logits_part_slopes(const grpo_logits_part *part, double temperature, double dlogp, double dentropy);
+GRPO_LOGITS_FN double grpo_logits_slope(const grpo_logits_slopes *s, double z, int is_target);
 
 /* The rows of a batch: row t is what the token of slot t was drawn from, so rows = batch.n_tokens, padded or packed as the batch is.
  * The caller's arrays, O(tokens) of them. */
 typedef struct {
     grpo_logits logits;
-    grpo_row_part *part;            /* (rows) room to work in */
+    grpo_logits_part *part;         /* (rows) room to work in */
     grpo_real *logp, *entropy;      /* (rows) written */
     void *dlogits;                  /* (rows, stride) of logits.type, d loss / d logits: written; may be logits.logits; NULL: not wanted */
-} grpo_rows;
+} grpo_logits_batch;
 
 /* All at once, logits -> loss -> d logits: grpo_loss with logp and entropy from the rows; batch.logp and batch.entropy are not read.
  * out.dlogp and out.dentropy must be there if rows.dlogits is.  Rows of masked tokens are not read, and have gradient 0; rows of slots
@@ -124,15 +125,16 @@ typedef struct {
  * bits are the same for every number of threads, order of sequences, and split into parts with the same totals.
  * Where a logit is refused, part has been written; else nothing is. */
 grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                             const grpo_rows *rows, const grpo_output *out, grpo_report *report);
+                             const grpo_logits_batch *rows, const grpo_output *out, grpo_report *report);
 grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial);
+                                 const grpo_logits_batch *rows, const grpo_output *out, grpo_partial *partial);
 
 /* The two passes by themselves, of rows first .. first + count - 1, in the calling thread: for pools of threads, and where advantages or
  * an exchange between ranks come in between.  mask (rows), NULL: all count; where it is 0 nothing is read, and 0 is written.  read:
  * logits -> part, logp, entropy (the last two unless NULL); a range that is refused may have been written up to the row at fault. */
-grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t first, int64_t count);
-grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const grpo_real *dlogp, const grpo_real *dentropy,
+grpo_status grpo_logits_batch_read(const grpo_logits_batch *rows, const uint8_t *mask, int64_t first, int64_t count);
+grpo_status grpo_logits_batch_gradient(const grpo_logits_batch *rows, const uint8_t *mask, const grpo_real *dlogp,
+    const grpo_real *dentropy,
                                int64_t first, int64_t count);
 
 #ifdef __cplusplus
@@ -174,38 +176,38 @@ static uint16_t grpo_to_bfloat_(float x) {
     return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded);
 }
 
-static size_t grpo_element_size_(grpo_row_type type) { return type == GRPO_ROW_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
+static size_t grpo_element_size_(grpo_logits_type type) { return type == GRPO_LOGITS_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
 
 /* -inf where it is not kept */
 static double grpo_logit_(const grpo_logits *x, int64_t row, int64_t v) {
     int64_t at = row * x->stride + v;
     if (x->kept && !x->kept[at]) return -HUGE_VAL;
     switch (x->type) {
-    case GRPO_ROW_BFLOAT16: return (double)grpo_float_of_bits_((uint32_t)((const uint16_t *)x->logits)[at] << 16);
-    case GRPO_ROW_FLOAT16:  return (double)grpo_from_half_(((const uint16_t *)x->logits)[at]);
+    case GRPO_LOGITS_BFLOAT16: return (double)grpo_float_of_bits_((uint32_t)((const uint16_t *)x->logits)[at] << 16);
+    case GRPO_LOGITS_FLOAT16:  return (double)grpo_from_half_(((const uint16_t *)x->logits)[at]);
     default:                return (double)((const grpo_real *)x->logits)[at];
     }
 }
 
-static void grpo_put_logit_(grpo_row_type type, void *out, int64_t v, double g) {
+static void grpo_put_logit_(grpo_logits_type type, void *out, int64_t v, double g) {
     int overflow;
     switch (type) {
-    case GRPO_ROW_BFLOAT16: ((uint16_t *)out)[v] = grpo_to_bfloat_((float)g); break;
-    case GRPO_ROW_FLOAT16:  ((uint16_t *)out)[v] = grpo_to_half_((float)g); break;
+    case GRPO_LOGITS_BFLOAT16: ((uint16_t *)out)[v] = grpo_to_bfloat_((float)g); break;
+    case GRPO_LOGITS_FLOAT16:  ((uint16_t *)out)[v] = grpo_to_half_((float)g); break;
     default:                grpo_put_((grpo_real *)out, v, g, &overflow); break;
     }
 }
 
-static GRPO_ROW_FN void grpo_dd_take_(grpo_dd *sum, double x) {
+static GRPO_LOGITS_FN void grpo_dd_take_(grpo_dd *sum, double x) {
     grpo_dd s = grpo_two_sum(sum->hi, x);
     *sum = grpo_two_sum(s.hi, s.lo + sum->lo);
 }
 
 /* (z - from)/tau, its exponential is then good to 1 ulp */
-static GRPO_ROW_FN grpo_dd grpo_row_exponent_(double z, double from, double tau) { return grpo_dd_div(grpo_two_diff(z, from), tau); }
+static GRPO_LOGITS_FN grpo_dd grpo_row_exponent_(double z, double from, double tau) { return grpo_dd_div(grpo_two_diff(z, from), tau); }
 
 /* the sums, relative to the largest, become relative to a logit that is `up` above it, in units of tau */
-static GRPO_ROW_FN void grpo_row_raise_(grpo_row_part *p, grpo_dd up) {
+static GRPO_LOGITS_FN void grpo_row_raise_(grpo_logits_part *p, grpo_dd up) {
     double f;
     up.hi = -up.hi; up.lo = -up.lo;
     f = grpo_exp(up);
@@ -214,7 +216,7 @@ static GRPO_ROW_FN void grpo_row_raise_(grpo_row_part *p, grpo_dd up) {
     p->squares = grpo_dd_mul(grpo_dd_mul(p->squares, f), f);
 }
 
-static GRPO_ROW_FN void grpo_row_take_(grpo_row_part *p, double z, double tau) {
+static GRPO_LOGITS_FN void grpo_row_take_(grpo_logits_part *p, double z, double tau) {
     grpo_dd x;
     double e;
     if (z == -HUGE_VAL) return;
@@ -232,22 +234,22 @@ static GRPO_ROW_FN void grpo_row_take_(grpo_row_part *p, double z, double tau) {
     grpo_dd_take_(&p->squares, e * e);
 }
 
-GRPO_ROW_FN grpo_row_part grpo_row_nothing(void) {
+GRPO_LOGITS_FN grpo_logits_part grpo_logits_part_empty(void) {
     const grpo_dd zero = { 0, 0 };
-    grpo_row_part p;
+    grpo_logits_part p;
     p.largest = -HUGE_VAL; p.target = 0; p.has_target = 0;
     p.sum = p.spread = p.squares = zero;
     return p;
 }
 
-GRPO_ROW_FN void grpo_row_take(grpo_row_part *part, double z, int is_target, double temperature) {
+GRPO_LOGITS_FN void grpo_logits_part_add(grpo_logits_part *part, double z, int is_target, double temperature) {
     if (!is_target) { grpo_row_take_(part, z, temperature); return; }
     part->target = z;
     part->has_target = 1;
 }
 
 /* the rule that a temperature breaks */
-static GRPO_ROW_FN grpo_rule grpo_rule_of_temperature_(double tau) {
+static GRPO_LOGITS_FN grpo_rule grpo_rule_of_temperature_(double tau) {
     return tau != tau ? GRPO_NAN : !(tau > 0) ? GRPO_NOT_POSITIVE : grpo_is_finite(tau) ? GRPO_NO_RULE : GRPO_INFINITE;
 }
 
@@ -255,7 +257,7 @@ static grpo_status grpo_check_logits_(const grpo_logits *x) {
     if (!x) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_);
     if (!x->logits) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_logits_);
     if (!x->target) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_target_);
-    if ((int)x->type < (int)GRPO_ROW_REAL || (int)x->type > (int)GRPO_ROW_FLOAT16)
+    if ((int)x->type < (int)GRPO_LOGITS_REAL || (int)x->type > (int)GRPO_LOGITS_FLOAT16)
         return GRPO_STATUS_(GRPO_NOT_A_CHOICE, GRPO_AT_logits_type_);
     if (x->rows < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_logits_rows_);
     if (x->vocab < 0) return GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_logits_vocab_);
@@ -300,7 +302,7 @@ typedef struct {
 } grpo_exps_;
 
 static int grpo_is_fast_(const grpo_logits *x) {
-    return (sizeof(grpo_real) == sizeof(float) || x->type != GRPO_ROW_REAL) && x->temperature > 1e-4 && x->temperature < 1e4;
+    return (sizeof(grpo_real) == sizeof(float) || x->type != GRPO_LOGITS_REAL) && x->temperature > 1e-4 && x->temperature < 1e4;
 }
 
 static void grpo_exps_from_(grpo_exps_ *k, double tau, double largest) {
@@ -500,9 +502,9 @@ static void grpo_floats_of_half_(const uint16_t *from, float *to, int64_t n) {
 static const float *grpo_block_of_(const grpo_logits *x, int64_t row, int64_t at, int64_t n, float *copy) {
     const int64_t first = row * x->stride + at;
     int64_t v;
-    if (x->type == GRPO_ROW_REAL && !x->kept && n == GRPO_ROW_BLOCK_) return (const float *)x->logits + first;
-    if (x->type == GRPO_ROW_BFLOAT16) grpo_floats_of_bfloat_((const uint16_t *)x->logits + first, copy, n);
-    else if (x->type == GRPO_ROW_FLOAT16) grpo_floats_of_half_((const uint16_t *)x->logits + first, copy, n);
+    if (x->type == GRPO_LOGITS_REAL && !x->kept && n == GRPO_ROW_BLOCK_) return (const float *)x->logits + first;
+    if (x->type == GRPO_LOGITS_BFLOAT16) grpo_floats_of_bfloat_((const uint16_t *)x->logits + first, copy, n);
+    else if (x->type == GRPO_LOGITS_FLOAT16) grpo_floats_of_half_((const uint16_t *)x->logits + first, copy, n);
     else memcpy(copy, (const float *)x->logits + first, (size_t)n * sizeof *copy);
     if (x->kept) for (v = 0; v < n; v++) copy[v] = x->kept[first + v] ? copy[v] : -HUGE_VALF;
     for (v = n; v % GRPO_STEP_ != 0; v++) copy[v] = -HUGE_VALF;
@@ -524,7 +526,7 @@ static double grpo_lanes_total_(const double *x) {
 }
 
 /* the sums, relative to the largest itself; NaN if a logit was */
-static void grpo_tally_part_(const grpo_tally_ *s, grpo_row_part *p) {
+static void grpo_tally_part_(const grpo_tally_ *s, grpo_logits_part *p) {
     double f;
     p->largest = (double)s->largest;
     if (s->largest == -HUGE_VALF) { p->sum.hi = grpo_lanes_total_(s->lanes.sum); return; }
@@ -535,7 +537,7 @@ static void grpo_tally_part_(const grpo_tally_ *s, grpo_row_part *p) {
 }
 
 /* 0: there is a NaN or an infinity */
-static int grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_row_part *part) {
+static int grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_logits_part *part) {
     const int64_t target = x->target[row];
     float copy[GRPO_ROW_BLOCK_];
     grpo_tally_ s;
@@ -602,16 +604,16 @@ static void grpo_block_gradients_(const float *GRPO_RESTRICT_ z, int64_t size, c
     }
 }
 
-static void grpo_put_block_(grpo_row_type type, const float *g, void *out, int64_t at, int64_t n) {
+static void grpo_put_block_(grpo_logits_type type, const float *g, void *out, int64_t at, int64_t n) {
     uint16_t *half = (uint16_t *)out + at;
     int64_t v = 0;
     int j;
-    if (type == GRPO_ROW_REAL) { memcpy((float *)out + at, g, (size_t)n * sizeof *g); return; }
+    if (type == GRPO_LOGITS_REAL) { memcpy((float *)out + at, g, (size_t)n * sizeof *g); return; }
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
-        if (type == GRPO_ROW_BFLOAT16) for (j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_bfloat_(g[v + j]);
+        if (type == GRPO_LOGITS_BFLOAT16) for (j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_bfloat_(g[v + j]);
         else for (j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_half_(g[v + j]);
     }
-    for (; v < n; v++) half[v] = type == GRPO_ROW_BFLOAT16 ? grpo_to_bfloat_(g[v]) : grpo_to_half_(g[v]);
+    for (; v < n; v++) half[v] = type == GRPO_LOGITS_BFLOAT16 ? grpo_to_bfloat_(g[v]) : grpo_to_half_(g[v]);
 }
 
 /* Powers that are already multiplied by a power of two, 2^a: chosen so that what is left of `at` is 2^-24, and the least number of float
@@ -631,9 +633,9 @@ static int grpo_fold_(grpo_exps_ *k, double tau, double at, grpo_powers_ *c) {
     return 1;
 }
 
-static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits) {
+static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grpo_logits_slopes *s, void *dlogits) {
     const double tau = x->temperature, most = s->largest > -HUGE_VAL ? s->largest : 0;
-    float copy[GRPO_ROW_BLOCK_], own[GRPO_ROW_BLOCK_], *out = x->type == GRPO_ROW_REAL ? (float *)dlogits : NULL;
+    float copy[GRPO_ROW_BLOCK_], own[GRPO_ROW_BLOCK_], *out = x->type == GRPO_LOGITS_REAL ? (float *)dlogits : NULL;
     grpo_powers_ c;
     grpo_exps_ k = grpo_exps_of_(tau);
     grpo_slope_ by;
@@ -660,12 +662,12 @@ static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grp
 /* ---- a row ---------------------------------------------------------------------------------------------------------------------- */
 
 /* the same sums one by one, exactly: for doubles, and for temperatures out of the ordinary */
-static int grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_row_part *p) {
+static int grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_logits_part *p) {
     int64_t v;
     for (v = 0; v < x->vocab; v++) {
         const double z = grpo_logit_(x, row, v);
         if (!(z < HUGE_VAL)) return 0;
-        grpo_row_take(p, z, v == x->target[row], x->temperature);
+        grpo_logits_part_add(p, z, v == x->target[row], x->temperature);
     }
     return 1;
 }
@@ -677,21 +679,21 @@ static grpo_status grpo_refuse_row_(const grpo_logits *x, int64_t row) {
     return grpo_status_at_(grpo_logit_(x, row, v) > 0 ? GRPO_INFINITE : GRPO_NAN, GRPO_AT_logits_logits_, row * x->stride + v);
 }
 
-grpo_status grpo_row_read(const grpo_logits *x, int64_t row, grpo_row_part *part) {
-    grpo_row_part p;
+grpo_status grpo_logits_row_read(const grpo_logits *x, int64_t row, grpo_logits_part *part) {
+    grpo_logits_part p;
     grpo_status st = grpo_check_row_of_logits_(x, row);
     if (st) return st;
     if (!part) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 3, -1);
     memset(&p, 0, sizeof p);
-    p = grpo_row_nothing();
+    p = grpo_logits_part_empty();
     if (!(grpo_is_fast_(x) ? grpo_row_read_fast_(x, row, &p) : grpo_row_read_each_(x, row, &p))) return grpo_refuse_row_(x, row);
     if (!x->squares) p.squares = grpo_dd_of_(NAN);
     *part = p;
     return GRPO_OK;
 }
 
-GRPO_ROW_FN grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part *from, double temperature) {
-    grpo_row_part low;
+GRPO_LOGITS_FN grpo_status grpo_logits_part_merge(grpo_logits_part *into, const grpo_logits_part *from, double temperature) {
+    grpo_logits_part low;
     int squares;
     const grpo_rule rule = grpo_rule_of_temperature_(temperature);
     if (!into) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 1, -1);
@@ -701,7 +703,7 @@ GRPO_ROW_FN grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part 
         return GRPO_STATUS_ARGUMENT_(GRPO_COMBINATION, 2, -1) | (grpo_status)(GRPO_AT_ARGUMENT_ + 1) << 18;
     low = *from;
     squares = low.squares.hi == low.squares.hi && into->squares.hi == into->squares.hi;
-    if (low.largest > into->largest) { grpo_row_part high = low; low = *into; *into = high; }
+    if (low.largest > into->largest) { grpo_logits_part high = low; low = *into; *into = high; }
     if (low.has_target) { into->target = low.target; into->has_target = 1; }
     if (!squares) into->squares.hi = NAN;
     if (low.largest == -HUGE_VAL) return GRPO_OK;
@@ -717,7 +719,7 @@ GRPO_ROW_FN grpo_status grpo_row_merge(grpo_row_part *into, const grpo_row_part 
 /* (sum of the others)/(the target's), upside down, and its logarithm */
 typedef struct { double ratio, inverse, log; } grpo_odds_;
 
-static GRPO_ROW_FN grpo_odds_ grpo_row_odds_(const grpo_row_part *p, double tau) {
+static GRPO_LOGITS_FN grpo_odds_ grpo_row_odds_(const grpo_logits_part *p, double tau) {
     grpo_odds_ o = { 0, HUGE_VAL, -HUGE_VAL }, all = { HUGE_VAL, 0, HUGE_VAL };
     const double rest = 1 + p->sum.hi;
     grpo_dd d;
@@ -732,12 +734,12 @@ static GRPO_ROW_FN grpo_odds_ grpo_row_odds_(const grpo_row_part *p, double tau)
 }
 
 /* log(1 + ratio), log(1 + inverse) */
-static GRPO_ROW_FN double grpo_log_all_(const grpo_odds_ *o) { return o->ratio <= 1 ? log1p(o->ratio) : o->log + log1p(o->inverse); }
-static GRPO_ROW_FN double grpo_log_all_inverse_(const grpo_odds_ *o) {
+static GRPO_LOGITS_FN double grpo_log_all_(const grpo_odds_ *o) { return o->ratio <= 1 ? log1p(o->ratio) : o->log + log1p(o->inverse); }
+static GRPO_LOGITS_FN double grpo_log_all_inverse_(const grpo_odds_ *o) {
     return o->inverse <= 1 ? log1p(o->inverse) : -o->log + log1p(o->ratio);
 }
 
-GRPO_ROW_FN grpo_status grpo_row_of(const grpo_row_part *part, double temperature, grpo_row *row) {
+GRPO_LOGITS_FN grpo_status grpo_logits_part_row(const grpo_logits_part *part, double temperature, grpo_logits_row *row) {
     grpo_odds_ o;
     double rest, target;
     const grpo_rule rule = grpo_rule_of_temperature_(temperature);
@@ -760,7 +762,7 @@ GRPO_ROW_FN grpo_status grpo_row_of(const grpo_row_part *part, double temperatur
 
 /* Derivatives so large that what they come to together may be smaller than each, or beyond the largest double, are taken 2^-64 times.
  * Of infinite ones nothing but their signs is known: they are taken as equally large, finite ones beside them as nothing. */
-static GRPO_ROW_FN double grpo_row_scale_(double *dlogp, double *dentropy) {
+static GRPO_LOGITS_FN double grpo_row_scale_(double *dlogp, double *dentropy) {
     const double most = fabs(*dlogp) > fabs(*dentropy) ? fabs(*dlogp) : fabs(*dentropy);
     if (most < 1e270) return 1;
     if (grpo_is_finite(most)) {
@@ -773,11 +775,11 @@ static GRPO_ROW_FN double grpo_row_scale_(double *dlogp, double *dentropy) {
     return HUGE_VAL;
 }
 
-GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double temperature, double dlogp, double dentropy) {
+GRPO_LOGITS_FN grpo_logits_slopes grpo_logits_part_slopes(const grpo_logits_part *part, double temperature, double dlogp, double dentropy) {
     const grpo_odds_ odds = grpo_row_odds_(part, temperature);
-    grpo_row_slopes s;
-    grpo_row r;
-    grpo_row_of(part, temperature, &r);
+    grpo_logits_slopes s;
+    grpo_logits_row r;
+    grpo_logits_part_row(part, temperature, &r);
     s.scale = grpo_row_scale_(&dlogp, &dentropy);
     s.largest = part->largest; s.temperature = temperature;
     s.at = s.slope = 0;
@@ -792,12 +794,12 @@ GRPO_ROW_FN grpo_row_slopes grpo_row_slopes_of(const grpo_row_part *part, double
 }
 
 /* x times the scale, over the temperature: an infinity only where that is what it comes to */
-static GRPO_ROW_FN double grpo_row_unscaled_(const grpo_row_slopes *s, double x) {
+static GRPO_LOGITS_FN double grpo_row_unscaled_(const grpo_logits_slopes *s, double x) {
     const double whole = grpo_times(x, s->scale);
     return grpo_is_finite(whole) ? whole / s->temperature : grpo_times(x / s->temperature, s->scale);
 }
 
-GRPO_ROW_FN double grpo_row_slope(const grpo_row_slopes *s, double z, int is_target) {
+GRPO_LOGITS_FN double grpo_logits_slope(const grpo_logits_slopes *s, double z, int is_target) {
     grpo_dd e;
     double p;
     if (is_target) return grpo_row_unscaled_(s, s->target);
@@ -807,22 +809,22 @@ GRPO_ROW_FN double grpo_row_slope(const grpo_row_slopes *s, double z, int is_tar
     return grpo_row_unscaled_(s, grpo_times(p, s->at) + grpo_times(p, grpo_times(s->slope, e.hi)));
 }
 
-static void grpo_row_gradient_each_(const grpo_logits *x, int64_t row, const grpo_row_slopes *s, void *dlogits) {
+static void grpo_row_gradient_each_(const grpo_logits *x, int64_t row, const grpo_logits_slopes *s, void *dlogits) {
     int64_t v;
-    for (v = 0; v < x->vocab; v++) grpo_put_logit_(x->type, dlogits, v, grpo_row_slope(s, grpo_logit_(x, row, v), 0));
+    for (v = 0; v < x->vocab; v++) grpo_put_logit_(x->type, dlogits, v, grpo_logits_slope(s, grpo_logit_(x, row, v), 0));
 }
 
 /* the largest finite number of the type, or a little less */
-static double grpo_row_limit_(grpo_row_type type) {
+static double grpo_row_limit_(grpo_logits_type type) {
     switch (type) {
-    case GRPO_ROW_BFLOAT16: return 3.3e38;
-    case GRPO_ROW_FLOAT16:  return 65504;
+    case GRPO_LOGITS_BFLOAT16: return 3.3e38;
+    case GRPO_LOGITS_FLOAT16:  return 65504;
     default:                return sizeof(grpo_real) == sizeof(float) ? 3.4e38 : 1.7e308;
     }
 }
 
 /* May a gradient be beyond that?  p is at most `share`, p |log p - log share| at most share/e. */
-static int grpo_row_may_overflow_(const grpo_logits *x, const grpo_row_slopes *s) {
+static int grpo_row_may_overflow_(const grpo_logits *x, const grpo_logits_slopes *s) {
     const double most = s->share * (fabs(s->at) + fabs(s->slope)) + fabs(s->target);
     return !(grpo_row_unscaled_(s, most) < grpo_row_limit_(x->type));
 }
@@ -835,44 +837,45 @@ static int grpo_row_has_infinity_(const grpo_logits *x, const void *dlogits) {
     return 0;
 }
 
-/* grpo_row_gradient; *overflow: a gradient is beyond the largest number of its type */
-static grpo_status grpo_row_gradient_(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy,
+/* grpo_logits_row_gradient; *overflow: a gradient is beyond the largest number of its type */
+static grpo_status grpo_row_gradient_(const grpo_logits *x, int64_t row, const grpo_logits_part *part, double dlogp, double dentropy,
                                       void *dlogits, int *overflow) {
-    grpo_row_slopes s;
+    grpo_logits_slopes s;
     grpo_status st = grpo_check_row_of_logits_(x, row);
     if (st) return st;
     if (!part) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 3, -1);
     if (!dlogits) return GRPO_STATUS_ARGUMENT_(GRPO_NULL, 6, -1);
-    s = grpo_row_slopes_of(part, x->temperature, dlogp, dentropy);
+    s = grpo_logits_part_slopes(part, x->temperature, dlogp, dentropy);
     if (s.at == 0 && s.slope == 0) memset(dlogits, 0, (size_t)x->vocab * grpo_element_size_(x->type));
     else if (grpo_is_fast_(x) && s.scale == 1 && fabs(s.at) < 1e150 && fabs(s.slope) < 1e150) grpo_row_gradient_fast_(x, row, &s, dlogits);
     else grpo_row_gradient_each_(x, row, &s, dlogits);
-    if (x->target[row] >= 0 && x->target[row] < x->vocab) grpo_put_logit_(x->type, dlogits, x->target[row], grpo_row_slope(&s, 0, 1));
+    if (x->target[row] >= 0 && x->target[row] < x->vocab) grpo_put_logit_(x->type, dlogits, x->target[row], grpo_logits_slope(&s, 0, 1));
     if (grpo_row_may_overflow_(x, &s) && grpo_row_has_infinity_(x, dlogits)) *overflow = 1;
     return GRPO_OK;
 }
 
-grpo_status grpo_row_gradient(const grpo_logits *x, int64_t row, const grpo_row_part *part, double dlogp, double dentropy, void *dlogits) {
+grpo_status grpo_logits_row_gradient(const grpo_logits *x, int64_t row, const grpo_logits_part *part, double dlogp, double dentropy,
+    void *dlogits) {
     int overflow;
     return grpo_row_gradient_(x, row, part, dlogp, dentropy, dlogits, &overflow);
 }
 
 /* ---- the rows of a batch ------------------------------------------------------------------------------------------------------------ */
 
-static void *grpo_row_at_(const grpo_rows *rows, int64_t row) {
+static void *grpo_row_at_(const grpo_logits_batch *rows, int64_t row) {
     return (char *)rows->dlogits + (size_t)(row * rows->logits.stride) * grpo_element_size_(rows->logits.type);
 }
 
 /* 0 for NULL, which stands for nothing to pass on */
 static double grpo_real_at_(const grpo_real *x, int64_t t) { return x ? (double)x[t] : 0; }
 
-static grpo_status grpo_check_rows_there_(const grpo_rows *rows) {
+static grpo_status grpo_check_rows_there_(const grpo_logits_batch *rows) {
     if (!rows) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_);
     return rows->part ? grpo_check_logits_(&rows->logits) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_part_);
 }
 
 /* rows first .. first + count - 1, arguments `place` and the next */
-static grpo_status grpo_check_range_(const grpo_rows *rows, int64_t first, int64_t count, int place) {
+static grpo_status grpo_check_range_(const grpo_logits_batch *rows, int64_t first, int64_t count, int place) {
     const grpo_status st = grpo_check_rows_there_(rows);
     if (st) return st;
     if (first < 0) return GRPO_STATUS_ARGUMENT_(GRPO_NEGATIVE, place, -1);
@@ -882,37 +885,38 @@ static grpo_status grpo_check_range_(const grpo_rows *rows, int64_t first, int64
         : grpo_status_between_(GRPO_PAST_END, GRPO_AT_ARGUMENT_ + place + 1, GRPO_AT_logits_rows_, -1);
 }
 
-static void grpo_write_row_(const grpo_rows *rows, int64_t t, const grpo_row *r) {
+static void grpo_write_row_(const grpo_logits_batch *rows, int64_t t, const grpo_logits_row *r) {
     int overflow;
     if (rows->logp) grpo_put_(rows->logp, t, r ? r->logp : 0, &overflow);
     if (rows->entropy) grpo_put_(rows->entropy, t, r ? r->entropy : 0, &overflow);
 }
 
-grpo_status grpo_rows_read(const grpo_rows *rows, const uint8_t *mask, int64_t first, int64_t count) {
+grpo_status grpo_logits_batch_read(const grpo_logits_batch *rows, const uint8_t *mask, int64_t first, int64_t count) {
     grpo_status st = grpo_check_range_(rows, first, count, 3);
-    grpo_row r;
+    grpo_logits_row r;
     int64_t t;
     for (t = first; !st && t < first + count; t++) {
         if (mask && !mask[t]) { grpo_write_row_(rows, t, NULL); continue; }
-        st = grpo_row_read(&rows->logits, t, &rows->part[t]);
-        if (!st) st = grpo_row_of(&rows->part[t], rows->logits.temperature, &r);
+        st = grpo_logits_row_read(&rows->logits, t, &rows->part[t]);
+        if (!st) st = grpo_logits_part_row(&rows->part[t], rows->logits.temperature, &r);
         if (!st) grpo_write_row_(rows, t, &r);
     }
     return st;
 }
 
-static void grpo_clear_row_(const grpo_rows *rows, int64_t t) {
+static void grpo_clear_row_(const grpo_logits_batch *rows, int64_t t) {
     memset(grpo_row_at_(rows, t), 0, (size_t)rows->logits.vocab * grpo_element_size_(rows->logits.type));
 }
 
-grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const grpo_real *dlogp, const grpo_real *dentropy,
+grpo_status grpo_logits_batch_gradient(const grpo_logits_batch *rows, const uint8_t *mask, const grpo_real *dlogp,
+    const grpo_real *dentropy,
                                int64_t first, int64_t count) {
     grpo_status st = grpo_check_range_(rows, first, count, 5);
     int64_t t;
     if (!st && !rows->dlogits) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_dlogits_);
     for (t = first; !st && t < first + count; t++) {
         if (mask && !mask[t]) grpo_clear_row_(rows, t);
-        else st = grpo_row_gradient(&rows->logits, t, &rows->part[t], grpo_real_at_(dlogp, t), grpo_real_at_(dentropy, t),
+        else st = grpo_logits_row_gradient(&rows->logits, t, &rows->part[t], grpo_real_at_(dlogp, t), grpo_real_at_(dentropy, t),
                                     grpo_row_at_(rows, t));
     }
     return st;
@@ -921,7 +925,7 @@ grpo_status grpo_rows_gradient(const grpo_rows *rows, const uint8_t *mask, const
 /* what becomes of a row is noted in part.has_target until the row is read */
 enum { GRPO_ROW_OF_NONE_ = -3, GRPO_ROW_MASKED_ = -2, GRPO_ROW_COUNTS_ = -1 };
 
-static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_rows *rows) {
+static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_logits_batch *rows) {
     const grpo_logits *x = &rows->logits;
     int64_t i, t;
     for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
@@ -941,33 +945,33 @@ static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_rows *rows) {
 #define GRPO_OMP_(text)
 #endif
 
-static grpo_status grpo_read_marked_(const grpo_rows *rows) {
+static grpo_status grpo_read_marked_(const grpo_logits_batch *rows) {
     const int64_t n = rows->logits.rows;
     int64_t t;
     int bad = 0;
     GRPO_OMP_("omp parallel for schedule(guided) reduction(|:bad)")
     for (t = 0; t < n; t++)
-        if (rows->part[t].has_target == GRPO_ROW_COUNTS_) bad |= grpo_row_read(&rows->logits, t, &rows->part[t]) != GRPO_OK;
+        if (rows->part[t].has_target == GRPO_ROW_COUNTS_) bad |= grpo_logits_row_read(&rows->logits, t, &rows->part[t]) != GRPO_OK;
     for (t = 0; bad && t < n; t++) if (rows->part[t].has_target == GRPO_ROW_COUNTS_) return grpo_refuse_row_(&rows->logits, t);
     GRPO_OMP_("omp parallel for schedule(static)")
     for (t = 0; t < n; t++) {
-        grpo_row r;
+        grpo_logits_row r;
         if (rows->part[t].has_target == GRPO_ROW_MASKED_) grpo_write_row_(rows, t, NULL);
         if (rows->part[t].has_target < 0) continue;
-        grpo_row_of(&rows->part[t], rows->logits.temperature, &r);
+        grpo_logits_part_row(&rows->part[t], rows->logits.temperature, &r);
         grpo_write_row_(rows, t, &r);
     }
     return GRPO_OK;
 }
 
 /* returns whether a gradient is beyond the largest number of its type */
-static int grpo_differentiate_marked_(const grpo_rows *rows, const grpo_output *out) {
+static int grpo_differentiate_marked_(const grpo_logits_batch *rows, const grpo_output *out) {
     const int64_t n = rows->logits.rows;
     int64_t t;
     int overflow = 0;
     GRPO_OMP_("omp parallel for schedule(guided) reduction(|:overflow)")
     for (t = 0; t < n; t++) {
-        const grpo_row_part *p = &rows->part[t];
+        const grpo_logits_part *p = &rows->part[t];
         if (p->has_target == GRPO_ROW_MASKED_) grpo_clear_row_(rows, t);
         if (p->has_target < 0) continue;
         grpo_row_gradient_(&rows->logits, t, p, (double)out->dlogp[t], (double)out->dentropy[t], grpo_row_at_(rows, t), &overflow);
@@ -977,7 +981,8 @@ static int grpo_differentiate_marked_(const grpo_rows *rows, const grpo_output *
 
 /* all that can be wrong before a row has been read */
 static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                    const grpo_totals *totals, const grpo_rows *rows, const grpo_output *out, const grpo_partial *partial) {
+                                    const grpo_totals *totals, const grpo_logits_batch *rows, const grpo_output *out,
+                                        const grpo_partial *partial) {
     grpo_status st = gspo_loss_check(obj, batch, advantage, totals, out, partial);
     if (!st) st = grpo_check_rows_there_(rows);
     if (st) return st;
@@ -990,7 +995,7 @@ static grpo_status grpo_check_rows_(const grpo_objective *obj, const grpo_batch 
 }
 
 grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                                 const grpo_rows *rows, const grpo_output *out, grpo_partial *partial) {
+                                 const grpo_logits_batch *rows, const grpo_output *out, grpo_partial *partial) {
     grpo_status st = grpo_check_rows_(obj, batch, advantage, totals, rows, out, partial);
     grpo_batch b;
     if (!st && !partial) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
@@ -1005,13 +1010,13 @@ grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *ba
 }
 
 grpo_status grpo_logits_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
-                             const grpo_rows *rows, const grpo_output *out, grpo_report *report) {
+                             const grpo_logits_batch *rows, const grpo_output *out, grpo_report *report) {
     grpo_partial partial;
     grpo_status st;
     memset(&partial, 0, sizeof partial);
     if (!report) return obj ? GRPO_STATUS_(GRPO_NULL, GRPO_AT_report_) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     st = grpo_logits_loss_add(obj, batch, advantage, totals, rows, out, &partial);
-    if (!st) grpo_report_of(&partial, report);
+    if (!st) grpo_partial_report(&partial, report);
     return st;
 }
 

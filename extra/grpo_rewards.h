@@ -21,35 +21,35 @@
 #endif
 
 #ifdef GRPO_DOUBLE
-#define grpo_relative_cost grpo_relative_cost_f64
+#define grpo_relative_cost_penalty grpo_relative_cost_penalty_f64
 #define grpo_diversity_reward grpo_diversity_reward_f64
-#define grpo_unlikeliness grpo_unlikeliness_f64
-#define grpo_early_exit grpo_early_exit_f64
+#define grpo_unlikeliness_reward grpo_unlikeliness_reward_f64
+#define grpo_early_exit_reward grpo_early_exit_reward_f64
 #define grpo_trust_reward grpo_trust_reward_f64
-#define grpo_tool_efficiency grpo_tool_efficiency_f64
-#define grpo_entity_credit grpo_entity_credit_f64
+#define grpo_tool_efficiency_reward grpo_tool_efficiency_reward_f64
+#define grpo_entity_reward grpo_entity_reward_f64
 #define grpo_retention_reward grpo_retention_reward_f64
 #define grpo_efficiency_reward grpo_efficiency_reward_f64
 #define grpo_consistency_bonus grpo_consistency_bonus_f64
-#define grpo_gated_sum grpo_gated_sum_f64
+#define grpo_gated_reward_sum grpo_gated_reward_sum_f64
 #define grpo_brier_reward grpo_brier_reward_f64
-#define grpo_length_shape grpo_length_shape_f64
-#define grpo_log_exp_map grpo_log_exp_map_f64
+#define grpo_length_shape_reward grpo_length_shape_reward_f64
+#define grpo_log_exp_reward grpo_log_exp_reward_f64
 #define grpo_tree_reward grpo_tree_reward_f64
 #define grpo_hint_reward grpo_hint_reward_f64
 #define grpo_meta_reward grpo_meta_reward_f64
-#define grpo_pairwise_wins grpo_pairwise_wins_f64
+#define grpo_win_rate_reward grpo_win_rate_reward_f64
 #define grpo_entropy_rank_reward grpo_entropy_rank_reward_f64
 #define grpo_interval_reward grpo_interval_reward_f64
 #define grpo_dense_rewards grpo_dense_rewards_f64
-#define grpo_information_gain grpo_information_gain_f64
-#define grpo_shorter_correct grpo_shorter_correct_f64
+#define grpo_information_gain_reward grpo_information_gain_reward_f64
+#define grpo_shorter_correct_reward grpo_shorter_correct_reward_f64
 #define grpo_permutation_reward grpo_permutation_reward_f64
 #define grpo_frequency_reward grpo_frequency_reward_f64
-#define grpo_repetition_reward grpo_repetition_reward_f64
-#define grpo_correct_length grpo_correct_length_f64
-#define grpo_pair_rewards grpo_pair_rewards_f64
-#define grpo_spread_reward grpo_spread_reward_f64
+#define grpo_repetition_penalty grpo_repetition_penalty_f64
+#define grpo_correct_length_reward grpo_correct_length_reward_f64
+#define grpo_pairwise_rewards grpo_pairwise_rewards_f64
+#define grpo_min_max_reward grpo_min_max_reward_f64
 #endif
 
 #ifdef __cplusplus
@@ -64,7 +64,7 @@ typedef struct {
     double output_coef, input_coef, turns_coef;
 } grpo_cost;
 
-grpo_status grpo_relative_cost(const grpo_batch *batch, const grpo_cost *cost, grpo_real *reward);
+grpo_status grpo_relative_cost_penalty(const grpo_batch *batch, const grpo_cost *cost, grpo_real *reward);
 
 /* shaped (n) = reward_i/(sum_j similarity_ij + eps) (DRA-GRPO, 2505.09655, official code: 1e-6); similarity (n, n), itself included;
  * shaped may be reward */
@@ -72,10 +72,10 @@ grpo_status grpo_diversity_reward(const double *reward, const double *similarity
 
 /* reward (sequences) = r (1 - beta rank/G), rank 0 .. G - 1 ascending in the mean of batch.logp_old over the response's unmasked tokens, 0
  * without any (2506.02355; 0.25) */
-grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward);
+grpo_status grpo_unlikeliness_reward(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward);
 
 /* reward (sequences) = 2^-(c-1) where r > 0, c such responses of the group so far with this one, else 0 (S-GRPO, 2505.07686) */
-grpo_status grpo_early_exit(const grpo_batch *batch, grpo_real *reward);
+grpo_status grpo_early_exit_reward(const grpo_batch *batch, grpo_real *reward);
 
 /* reward (sequences) = outcome + gamma decay thought, thought 0 where outcome < low; over the group, C: outcome >= right, W: the rest, mc
  * and mw means of thought, 0 for none; gamma = 1 if mc >= mw or C is empty, else e^(mc - mw); 0 if all outcomes >= every or all <= none
@@ -91,11 +91,11 @@ typedef enum {
     GRPO_TOOLS_GRPO               /* n = least m of the group's correct ones: that where n = 0, else sin(pi m/(m + n)) */
 } grpo_tools_form;
 
-grpo_status grpo_tool_efficiency(const grpo_batch *batch, const double *calls, const uint8_t *correct, double smooth, double alpha,
+grpo_status grpo_tool_efficiency_reward(const grpo_batch *batch, const double *calls, const uint8_t *correct, double smooth, double alpha,
                                  grpo_tools_form form, grpo_real *reward);
 
 /* reward (sequences) = 0 if invalid, 1 if correct, else alpha found/max found of the group, 0 where that is 0 (E-GRPO, 2510.24694; 0.3) */
-grpo_status grpo_entity_credit(const grpo_batch *batch, const double *found, const uint8_t *correct, const uint8_t *invalid, double alpha,
+grpo_status grpo_entity_reward(const grpo_batch *batch, const double *found, const uint8_t *correct, const uint8_t *invalid, double alpha,
                                grpo_real *reward);
 
 /* reward (sequences) = r + lambda e^(-alpha d), d = max(0, mean of o - f over the unmasked tokens) of batch.logp_old and batch.logp_ref
@@ -116,7 +116,8 @@ grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accura
 
 /* reward (n) = sum_k weight_k g_k r_k of rewards (n, columns), g_k the column gate_k or, for -1, 1 (P-GRPO: gate of the last is the one
  * before) */
-grpo_status grpo_gated_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate, double *reward);
+grpo_status grpo_gated_reward_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate,
+    double *reward);
 
 /* reward (n) = 1 - (p - c)^2, p = confidence clipped to [0, 1], c = correct; missing (NULL: none): p = 1/2, and 1 less (REFINE) */
 grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t *correct, const uint8_t *missing, double *reward);
@@ -128,11 +129,11 @@ typedef enum {
     GRPO_SHAPE_TRIANGLE           /* x/peak, from the peak on max(0, 2 - x/peak); any peak > 0 */
 } grpo_shape_form;
 
-grpo_status grpo_length_shape(const double *length, int64_t n, grpo_shape_form form, double peak, double max, double *reward);
+grpo_status grpo_length_shape_reward(const double *length, int64_t n, grpo_shape_form form, double peak, double max, double *reward);
 
 /* reward (n): for r >= threshold, threshold + upper log(1 + r - threshold), else threshold - (e^(lower (threshold - r)) - 1)/(e^lower - 1),
  * r itself for lower = 0 (2509.18056; 0.8, 0.01, 1) */
-grpo_status grpo_log_exp_map(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped);
+grpo_status grpo_log_exp_reward(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped);
 
 /* shaped (n): what a node of a tree has from its children c; one without any keeps r (MURPHY, 2511.07833; 0.9) */
 typedef enum {
@@ -164,7 +165,7 @@ grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int6
 
 /* reward (n) = sum_j wins_ij/(n - 1), 0 for n = 1; wins (n, n): 1, 1/2 or 0 of i against j, not read for i = j (Pref-GRPO, 2508.20751,
  * which rounds to 3 decimals) */
-grpo_status grpo_pairwise_wins(const double *wins, int64_t n, double *reward);
+grpo_status grpo_win_rate_reward(const double *wins, int64_t n, double *reward);
 
 /* reward (n) = top (1 - k/(n - 1)), top for n = 1, k = 0 .. n - 1 by falling number of the others with a lower peak and a higher overall
  * (R3, 2601.19620: mean entropy of the response's most uncertain tokens, and of all); scratch (n) */
@@ -183,11 +184,11 @@ typedef enum {
     GRPO_INFORMATION_PROBABILITY  /* e^x_t - e^x_(t-1): first version and code */
 } grpo_information_form;
 
-grpo_status grpo_information_gain(const double *logp, int64_t n, grpo_information_form form, double *gain);
+grpo_status grpo_information_gain_reward(const double *logp, int64_t n, grpo_information_form form, double *gain);
 
 /* reward (sequences): r (1 + coef (Tmax - T)/(Tmax - Tmin)) of the responses with r = 1, where the group has others too and their T differ;
  * else r (AGPO, 2503.15952; 0.1) */
-grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward);
+grpo_status grpo_shorter_correct_reward(const grpo_batch *batch, double coef, grpo_real *reward);
 
 /* reward (permutations, n) of choice (permutations, n), ids: 1 or -1 (PA-GRPO, 2603.21016) */
 typedef enum {
@@ -203,20 +204,21 @@ grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer
 
 /* reward (sequences) = penalty times the share of the runs of `size` tokens that have been there before, 0 where there are fewer tokens;
  * token (n_tokens): ids, read where the mask is (2502.03373, appendix C.2, as TRL; 3, -1).  Quadratic in the length of a response */
-grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward);
+grpo_status grpo_repetition_penalty(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward);
 
 /* reward (sequences) = e^(-alpha z) of correct (sequences) ones, z = (T - mean)/(population deviation + eps) over these, 0 where they are
  * equal; else `wrong` (GRPO-LEAD, 2504.09696; 0.05, wrong -1) */
-grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
+grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
                                 grpo_real *reward);
 
 /* of each two responses of a group, in their order, outcome (pairs, of all groups): 1 the first wins, -1 the second, 0 a tie.  reward
  * (sequences): of a winner Tmin/T, Tmin the least T of the group's winners that have ended (sequences), -1 if it has not; -1 of a loser; 0
  * of ties and of the last one of an odd group.  masked (sequences): ties.  T is 1 at least (PPR-GDE, 2605.18191, official code) */
-grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked);
+grpo_status grpo_pairwise_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
+    uint8_t *masked);
 
 /* reward (n) = (distance - min)/(max - min), all 0 where max - min < 1e-8 (PPR-GDE) */
-grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward);
+grpo_status grpo_min_max_reward(const double *distance, int64_t n, double *reward);
 
 #ifdef __cplusplus
 }
@@ -272,7 +274,7 @@ static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c,
     }
 }
 
-grpo_status grpo_relative_cost(const grpo_batch *batch, const grpo_cost *cost, grpo_real *reward) {
+grpo_status grpo_relative_cost_penalty(const grpo_batch *batch, const grpo_cost *cost, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 3);
     int64_t g;
     if (!st) st = grpo_check_output_(cost, 2);
@@ -319,7 +321,7 @@ static double grpo_sine_pi_(grpo_dd a, grpo_dd b) {
     return sin(x.hi) + cos(x.hi) * x.lo;
 }
 
-grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward) {
+grpo_status grpo_unlikeliness_reward(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 4);
     int64_t g, i, j, begin, end;
     int overflow = 0;
@@ -343,7 +345,7 @@ grpo_status grpo_unlikeliness(const grpo_batch *batch, double beta, grpo_dd *scr
     return GRPO_OK;
 }
 
-grpo_status grpo_early_exit(const grpo_batch *batch, grpo_real *reward) {
+grpo_status grpo_early_exit_reward(const grpo_batch *batch, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 2);
     int64_t g, i;
     int right, overflow = 0;
@@ -407,7 +409,7 @@ static double grpo_tool_factor_(double m, double n, double smooth, grpo_tools_fo
     return grpo_sine_pi_(grpo_dd_of_(smooth), grpo_two_sum(4 * m, 2 * smooth));     /* pi m/(2m + c) = pi/2 - pi c/(4m + 2c) */
 }
 
-grpo_status grpo_tool_efficiency(const grpo_batch *batch, const double *calls, const uint8_t *correct, double smooth, double alpha,
+grpo_status grpo_tool_efficiency_reward(const grpo_batch *batch, const double *calls, const uint8_t *correct, double smooth, double alpha,
                                  grpo_tools_form form, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 7);
     int64_t g, i;
@@ -427,7 +429,7 @@ grpo_status grpo_tool_efficiency(const grpo_batch *batch, const double *calls, c
     return GRPO_OK;
 }
 
-grpo_status grpo_entity_credit(const grpo_batch *batch, const double *found, const uint8_t *correct, const uint8_t *invalid, double alpha,
+grpo_status grpo_entity_reward(const grpo_batch *batch, const double *found, const uint8_t *correct, const uint8_t *invalid, double alpha,
                                grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 6);
     int64_t g, i;
@@ -577,7 +579,8 @@ grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accura
     return GRPO_OK;
 }
 
-grpo_status grpo_gated_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate, double *reward) {
+grpo_status grpo_gated_reward_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate,
+    double *reward) {
     int64_t i, k;
     grpo_status st = grpo_check_output_(reward, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -630,7 +633,7 @@ static double grpo_shape_(grpo_shape_form form, double length, double peak, doub
     return form == GRPO_SHAPE_PARABOLA ? grpo_dd_product(y, grpo_dd_minus_(grpo_dd_of_(2), y)).hi : y.hi;
 }
 
-grpo_status grpo_length_shape(const double *length, int64_t n, grpo_shape_form form, double peak, double max, double *reward) {
+grpo_status grpo_length_shape_reward(const double *length, int64_t n, grpo_shape_form form, double peak, double max, double *reward) {
     const int triangle = form == GRPO_SHAPE_TRIANGLE;
     int64_t i;
     grpo_status st = grpo_check_output_(reward, 6);
@@ -652,7 +655,7 @@ static double grpo_exp_curve_(double a, grpo_dd y) {
     return grpo_times(grpo_exp(grpo_dd_mul(grpo_dd_minus_(y, grpo_dd_of_(1)), a)), grpo_exp_minus_one(grpo_dd_negative(x)) / expm1(-a));
 }
 
-grpo_status grpo_log_exp_map(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped) {
+grpo_status grpo_log_exp_reward(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped) {
     grpo_status st = grpo_check_output_(mapped, 6);
     int64_t i;
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -777,7 +780,7 @@ grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int6
     return GRPO_OK;
 }
 
-grpo_status grpo_pairwise_wins(const double *wins, int64_t n, double *reward) {
+grpo_status grpo_win_rate_reward(const double *wins, int64_t n, double *reward) {
     int64_t i, j;
     grpo_status st = grpo_check_output_(reward, 3);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -870,7 +873,7 @@ grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, do
     return GRPO_OK;
 }
 
-grpo_status grpo_information_gain(const double *logp, int64_t n, grpo_information_form form, double *gain) {
+grpo_status grpo_information_gain_reward(const double *logp, int64_t n, grpo_information_form form, double *gain) {
     int64_t k;
     grpo_status st = grpo_check_output_(gain, 4);
     if (!st) st = grpo_check_count_(n, 1, 2);
@@ -896,7 +899,7 @@ static int grpo_correct_lengths_(const grpo_batch *b, int64_t g, grpo_lengths_ *
     return right > 0 && right < b->group_begin[g + 1] - b->group_begin[g] && l->shortest < l->longest;
 }
 
-grpo_status grpo_shorter_correct(const grpo_batch *batch, double coef, grpo_real *reward) {
+grpo_status grpo_shorter_correct_reward(const grpo_batch *batch, double coef, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 3);
     grpo_lengths_ l;
     int64_t g, i;
@@ -997,7 +1000,7 @@ static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t 
     return (double)again / (double)runs;
 }
 
-grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward) {
+grpo_status grpo_repetition_penalty(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 5);
     int64_t i;
     int overflow = 0;
@@ -1010,7 +1013,7 @@ grpo_status grpo_repetition_reward(const grpo_batch *batch, const int64_t *token
     return GRPO_OK;
 }
 
-grpo_status grpo_correct_length(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
+grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *correct, double alpha, double eps, double wrong,
                                 grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 6);
     grpo_values v;
@@ -1061,7 +1064,8 @@ static void grpo_pair_group_(const grpo_batch *b, int64_t g, const int64_t *outc
     }
 }
 
-grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward, uint8_t *masked) {
+grpo_status grpo_pairwise_rewards(const grpo_batch *batch, const int64_t *outcome, const uint8_t *ended, grpo_real *reward,
+    uint8_t *masked) {
     grpo_status st = grpo_check_call_(batch, reward, 4);
     int64_t g, k, pairs = 0;
     if (!st) st = grpo_check_output_(masked, 5);
@@ -1077,7 +1081,7 @@ grpo_status grpo_pair_rewards(const grpo_batch *batch, const int64_t *outcome, c
     return GRPO_OK;
 }
 
-grpo_status grpo_spread_reward(const double *distance, int64_t n, double *reward) {
+grpo_status grpo_min_max_reward(const double *distance, int64_t n, double *reward) {
     grpo_status st = grpo_check_output_(reward, 3);
     grpo_dd span;
     double least = HUGE_VAL, most = -HUGE_VAL;

@@ -21,29 +21,29 @@
 #endif
 
 #ifdef GRPO_DOUBLE
-#define grpo_select_top grpo_select_top_f64
-#define grpo_select_largest grpo_select_largest_f64
+#define grpo_select_top_fraction grpo_select_top_fraction_f64
+#define grpo_select_top_k grpo_select_top_k_f64
 #define grpo_select_between grpo_select_between_f64
 #define grpo_select_second_moment grpo_select_second_moment_f64
 #define grpo_covariance grpo_covariance_f64
-#define grpo_keep_between grpo_keep_between_f64
+#define grpo_reward_range_filter grpo_reward_range_filter_f64
 #define grpo_resampling_weights grpo_resampling_weights_f64
 #define grpo_resample grpo_resample_f64
 #define grpo_replay_score grpo_replay_score_f64
-#define grpo_clip_below grpo_clip_below_f64
-#define grpo_clip_value grpo_clip_value_f64
+#define grpo_entropy_clip_batch grpo_entropy_clip_batch_f64
+#define grpo_entropy_clip_vocabulary grpo_entropy_clip_vocabulary_f64
 #define grpo_balanced_subset grpo_balanced_subset_f64
-#define grpo_prefix_budget grpo_prefix_budget_f64
-#define grpo_allocate grpo_allocate_f64
-#define grpo_value_information grpo_value_information_f64
+#define grpo_prefix_trust_region grpo_prefix_trust_region_f64
+#define grpo_allocate_rollouts grpo_allocate_rollouts_f64
+#define grpo_select_value_of_information grpo_select_value_of_information_f64
 #define grpo_visit_value grpo_visit_value_f64
-#define grpo_downsample_variance grpo_downsample_variance_f64
+#define grpo_max_variance_subset grpo_max_variance_subset_f64
 #define grpo_pad_valid grpo_pad_valid_f64
 #define grpo_cluster_probability grpo_cluster_probability_f64
 #define grpo_explore_weight grpo_explore_weight_f64
-#define grpo_spread_keep grpo_spread_keep_f64
-#define grpo_advantage_keep grpo_advantage_keep_f64
-#define grpo_probability_select grpo_probability_select_f64
+#define grpo_reward_std_filter grpo_reward_std_filter_f64
+#define grpo_advantage_filter grpo_advantage_filter_f64
+#define grpo_select_low_probability grpo_select_low_probability_f64
 #define grpo_sequence_distance grpo_sequence_distance_f64
 #endif
 
@@ -53,10 +53,10 @@ extern "C" {
 
 /* tokens at or above the (1 - fraction) quantile of `by` (n_tokens; batch.entropy, batch.logp ...), linearly interpolated at position
  * (1 - fraction)(n - 1), 1 - fraction as a double (2506.01939) */
-grpo_status grpo_select_top(const grpo_batch *batch, const grpo_real *by, double fraction, uint8_t *selected);
+grpo_status grpo_select_top_fraction(const grpo_batch *batch, const grpo_real *by, double fraction, uint8_t *selected);
 
 /* the `count` largest of `by`, all if there are fewer (KL-Cov, 2505.22617, by grpo_covariance) */
-grpo_status grpo_select_largest(const grpo_batch *batch, const grpo_real *by, int64_t count, uint8_t *selected);
+grpo_status grpo_select_top_k(const grpo_batch *batch, const grpo_real *by, int64_t count, uint8_t *selected);
 
 /* the first `count` tokens in `order` that have low < by < high and are not `excluded` (n_tokens; NULL: none are): Clip-Cov (2505.22617)
  * by grpo_covariance.  order: a permutation of 0 .. (sum of batch.length) - 1, which count the tokens through the sequences, masked
@@ -79,7 +79,7 @@ grpo_status grpo_select_second_moment(const grpo_batch *batch, const grpo_real *
 grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *covariance);
 
 /* keep[g] (n_groups) = low < mean reward of group g < high (OpenRLHF, torchrl, ROLL) */
-grpo_status grpo_keep_between(const grpo_batch *batch, double low, double high, uint8_t *keep);
+grpo_status grpo_reward_range_filter(const grpo_batch *batch, double low, double high, uint8_t *keep);
 
 /* weight (sequences) = |reward|^power + eps, both >= 0 (PF-PPO, as verl: 2, 1e-8) */
 grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, double eps, double *weight);
@@ -93,11 +93,12 @@ grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantag
 
 /* tokens to drop for the entropy's sake, by S = e^logp (batch.entropy + logp) (2602.03392 as Trinity-RFT): A < 0 and
  * S - mean S < -mu std S, mean and population std over the mask (Clip_B; published mu: 2.5) */
-grpo_status grpo_clip_below(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected);
+grpo_status grpo_entropy_clip_batch(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected);
 
 /* and by x = expected - S (Clip_V; published 8.5, 1e-4): A < 0 and x > mu std x, std x not 0; of them the max(1, floor(fraction n)) largest
  * x, n tokens of the mask.  expected (n_tokens): of S under the full distribution */
-grpo_status grpo_clip_value(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu, double fraction,
+grpo_status grpo_entropy_clip_vocabulary(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu,
+    double fraction,
                             uint8_t *selected);
 
 /* index (count), ascending: of the subsets of that size with low < mean < high the one whose mean is nearest (low + high)/2, then with the
@@ -115,12 +116,12 @@ typedef struct {
 } grpo_prefix_gate;
 
 /* scratch (n_tokens) */
-grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
+grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
                                uint8_t *selected);
 
 /* the chance that n responses, right with probability p each, are not all alike: 1 - p^n - (1 - p)^n (SAGE-HINT, HILL, Knapsack-RL); p in
  * [0, 1], n >= 1 */
-GRPO_FN double grpo_informative_probability(double p, int64_t n) {
+GRPO_FN double grpo_mixed_group_probability(double p, int64_t n) {
     const double a = p > 0.5 ? 1 - p : p, count = (double)n;            /* exact */
     if (!(p >= 0 && p <= 1) || n < 1) return NAN;
     if (n == 1 || a == 0) return 0;
@@ -130,18 +131,18 @@ GRPO_FN double grpo_informative_probability(double p, int64_t n) {
 /* count (n): responses for each prompt, low .. high of them (low >= 1) and `total` in all or fewer, whose sum of (1 - p^N - (1 - p)^N) p
  * (1 - p)^2 is the largest (Knapsack-RL): from low on one by one where it adds most; low for p 0 or 1.  A pass over the prompts for
  * every response above low */
-grpo_status grpo_allocate(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count);
+grpo_status grpo_allocate_rollouts(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count);
 
 /* index (count): those with the largest q (1 - q)^2, the largest first; draw (n) in [0, 1]: q of each prompt, from Beta(alpha + 1,
  * beta + 1) (VADE) */
-grpo_status grpo_value_information(const double *draw, int64_t n, int64_t count, int64_t *index);
+grpo_status grpo_select_value_of_information(const double *draw, int64_t n, int64_t count, int64_t *index);
 
 /* weight (n) = alpha p (1 - p) + beta diversity (VAS of MMR1: 0.8, 0.2); p in [0, 1] */
 grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n, double alpha, double beta, double *weight);
 
 /* index (count): of advantage in descending order the first k and the last count - k, k such that their variance is the largest, the
  * smallest such k; in that order (D3S) */
-grpo_status grpo_downsample_variance(const double *advantage, int64_t n, int64_t count, int64_t *index);
+grpo_status grpo_max_variance_subset(const double *advantage, int64_t n, int64_t count, int64_t *index);
 
 /* index (sequences), *count of them: of each group whose valid (sequences) responses are more than half of it, those, repeated in turn to
  * the size of the group; none of the others (GLM-5) */
@@ -157,14 +158,14 @@ grpo_status grpo_cluster_probability(const double *rate, const double *probabili
 grpo_status grpo_explore_weight(const double *value, int64_t n, double least, double *weight);
 
 /* keep[g] (n_groups) = population deviation of the rewards >= least >= 0, compared as squares (ReST-GRPO: 0.05) */
-grpo_status grpo_spread_keep(const grpo_batch *batch, double least, uint8_t *keep);
+grpo_status grpo_reward_std_filter(const grpo_batch *batch, double least, uint8_t *keep);
 
 /* keep (n) = |A| >= least; then as many more, next largest |A| first, as make their number a multiple of `multiple` (0 or 1: none; all if
  * there are too few); positive: only of those with A > 0 (LOOP: 0.01) */
-grpo_status grpo_advantage_keep(const double *advantage, int64_t n, double least, int64_t multiple, int positive, uint8_t *keep);
+grpo_status grpo_advantage_filter(const double *advantage, int64_t n, double least, int64_t multiple, int positive, uint8_t *keep);
 
 /* tokens with e^logp_old < probability (Lopti, 2505.12929; SPO's segments cut there) */
-grpo_status grpo_probability_select(const grpo_batch *batch, double probability, uint8_t *selected);
+grpo_status grpo_select_low_probability(const grpo_batch *batch, double probability, uint8_t *selected);
 
 /* how far a branch a (n_a) is from its parent b (n_b), lists of ids with n_a, n_b >= 1 (LATR, official code: drops it where edit < 0.4,
  * suffix > 0.2 or rouge_l > 0.5).  scratch (2 n_b + 2), not of suffix */
@@ -229,7 +230,7 @@ static void grpo_mark_prefix_(const grpo_order_ *o, const grpo_prefix_ *p, uint8
 }
 
 /* no token lies inside the two that the quantile is between: at or above it is at or above the upper one, number ceil(position) */
-grpo_status grpo_select_top(const grpo_batch *batch, const grpo_real *by, double fraction, uint8_t *selected) {
+grpo_status grpo_select_top_fraction(const grpo_batch *batch, const grpo_real *by, double fraction, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 4);
     grpo_order_ o;
     grpo_prefix_ p;
@@ -247,7 +248,7 @@ grpo_status grpo_select_top(const grpo_batch *batch, const grpo_real *by, double
     return GRPO_OK;
 }
 
-grpo_status grpo_select_largest(const grpo_batch *batch, const grpo_real *by, int64_t count, uint8_t *selected) {
+grpo_status grpo_select_top_k(const grpo_batch *batch, const grpo_real *by, int64_t count, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 4);
     grpo_order_ o;
     grpo_prefix_ p;
@@ -380,7 +381,7 @@ grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage,
     return GRPO_OK;
 }
 
-grpo_status grpo_keep_between(const grpo_batch *batch, double low, double high, uint8_t *keep) {
+grpo_status grpo_reward_range_filter(const grpo_batch *batch, double low, double high, uint8_t *keep) {
     grpo_status st = grpo_check_call_(batch, keep, 4);
     grpo_sum sum;
     int64_t g, i, n;
@@ -543,7 +544,7 @@ static grpo_status grpo_check_clip_(const grpo_batch *b, const grpo_real *advant
     return st ? st : grpo_check_inputs_(b, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
 }
 
-grpo_status grpo_clip_below(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected) {
+grpo_status grpo_entropy_clip_batch(const grpo_batch *batch, const grpo_real *advantage, double mu, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 4);
     grpo_signal_ s;
     grpo_spread_ spread;
@@ -574,7 +575,8 @@ static void grpo_keep_largest_(const grpo_signal_ *s, int64_t most, uint8_t *sel
     }
 }
 
-grpo_status grpo_clip_value(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu, double fraction,
+grpo_status grpo_entropy_clip_vocabulary(const grpo_batch *batch, const grpo_real *advantage, const grpo_real *expected, double mu,
+    double fraction,
                             uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 6);
     grpo_signal_ s;
@@ -740,7 +742,7 @@ static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefi
     return st;
 }
 
-grpo_status grpo_prefix_budget(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
+grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
                                uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 5);
     int64_t i;
@@ -796,7 +798,7 @@ static int64_t grpo_neediest_(const double *p, const int64_t *count, int64_t n, 
 
 /* are all in [0, 1]? */
 
-grpo_status grpo_allocate(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count) {
+grpo_status grpo_allocate_rollouts(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count) {
     int64_t k, left, best;
     grpo_status st = grpo_check_output_(count, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -848,7 +850,7 @@ static int64_t grpo_next_place_(const double *x, int64_t n, grpo_compare_ *compa
     return best;
 }
 
-grpo_status grpo_value_information(const double *draw, int64_t n, int64_t count, int64_t *index) {
+grpo_status grpo_select_value_of_information(const double *draw, int64_t n, int64_t count, int64_t *index) {
     int64_t k, last = -1;
     grpo_status st = grpo_check_output_(index, 4);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -906,7 +908,7 @@ static int64_t grpo_best_prefix_(const double *advantage, int64_t n, int64_t cou
     return prefix;
 }
 
-grpo_status grpo_downsample_variance(const double *advantage, int64_t n, int64_t count, int64_t *index) {
+grpo_status grpo_max_variance_subset(const double *advantage, int64_t n, int64_t count, int64_t *index) {
     int64_t k, last = -1, prefix;
     grpo_status st = grpo_check_output_(index, 4);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -1000,7 +1002,7 @@ static int grpo_spreads_(const grpo_batch *b, int64_t g, double least) {
     return grpo_sum_value_(&acc) >= 0;
 }
 
-grpo_status grpo_spread_keep(const grpo_batch *batch, double least, uint8_t *keep) {
+grpo_status grpo_reward_std_filter(const grpo_batch *batch, double least, uint8_t *keep) {
     grpo_status st = grpo_check_call_(batch, keep, 3);
     int64_t g;
     if (!st) st = grpo_check_number_(least, GRPO_MODERATE_FACTOR_, 2);
@@ -1010,7 +1012,7 @@ grpo_status grpo_spread_keep(const grpo_batch *batch, double least, uint8_t *kee
     return GRPO_OK;
 }
 
-grpo_status grpo_advantage_keep(const double *advantage, int64_t n, double least, int64_t multiple, int positive, uint8_t *keep) {
+grpo_status grpo_advantage_filter(const double *advantage, int64_t n, double least, int64_t multiple, int positive, uint8_t *keep) {
     int64_t k, best, kept = 0;
     grpo_status st = grpo_check_output_(keep, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
@@ -1034,7 +1036,7 @@ grpo_status grpo_advantage_keep(const double *advantage, int64_t n, double least
     return GRPO_OK;
 }
 
-grpo_status grpo_probability_select(const grpo_batch *batch, double probability, uint8_t *selected) {
+grpo_status grpo_select_low_probability(const grpo_batch *batch, double probability, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 3);
     grpo_dd bound = { -HUGE_VAL, 0 };
     grpo_index_ at;

@@ -23,9 +23,9 @@
 #ifdef GRPO_DOUBLE
 #define grpo_sample_weights grpo_sample_weights_f64
 #define grpo_teacher_gate grpo_teacher_gate_f64
-#define grpo_prefix_discrepancy grpo_prefix_discrepancy_f64
-#define grpo_window_weight grpo_window_weight_f64
-#define grpo_probability_gain grpo_probability_gain_f64
+#define grpo_prefix_discrepancy_weight grpo_prefix_discrepancy_weight_f64
+#define grpo_soft_top_k_weight grpo_soft_top_k_weight_f64
+#define grpo_probability_weight grpo_probability_weight_f64
 #define grpo_conflict_weight grpo_conflict_weight_f64
 #define grpo_prompt_weight grpo_prompt_weight_f64
 #define grpo_invariance_weight grpo_invariance_weight_f64
@@ -36,12 +36,12 @@
 #define grpo_confidence_factor grpo_confidence_factor_f64
 #define grpo_surprisal_weight grpo_surprisal_weight_f64
 #define grpo_difficulty_weight grpo_difficulty_weight_f64
-#define grpo_gaussian_covariance grpo_gaussian_covariance_f64
-#define grpo_route_weight grpo_route_weight_f64
+#define grpo_covariance_weight grpo_covariance_weight_f64
+#define grpo_routed_weight grpo_routed_weight_f64
 #define grpo_entropy_factor grpo_entropy_factor_f64
-#define grpo_answer_entropy grpo_answer_entropy_f64
+#define grpo_semantic_entropy grpo_semantic_entropy_f64
 #define grpo_dynamic_scale grpo_dynamic_scale_f64
-#define grpo_length_preference grpo_length_preference_f64
+#define grpo_length_preference_weight grpo_length_preference_weight_f64
 #endif
 
 #ifdef __cplusplus
@@ -65,14 +65,14 @@ typedef enum {
     GRPO_DISCREPANCY_TRL          /* D = S_T (TRL; its 1e-8 is left out); all weights 1 + gamma where it is 0 */
 } grpo_discrepancy_form;
 
-grpo_status grpo_prefix_discrepancy(const grpo_batch *batch, double gamma, grpo_discrepancy_form form, grpo_real *weight);
+grpo_status grpo_prefix_discrepancy_weight(const grpo_batch *batch, double gamma, grpo_discrepancy_form form, grpo_real *weight);
 
 /* weight (n) = min(1, e^((x - c)/temperature)), c such that they sum up to target > 0, all 1 for target >= n; normalised (n) = n weight/sum
  * weight (TAWin, 2604.22504: the soft top-K).  x (n) <= 0; O(n^2) */
-grpo_status grpo_window_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised);
+grpo_status grpo_soft_top_k_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised);
 
 /* weight (n_tokens) = strength e^o + 1 - strength of batch.logp_old (AR, 2505.12929; 0.2, 0.3) */
-grpo_status grpo_probability_gain(const grpo_batch *batch, double strength, grpo_real *weight);
+grpo_status grpo_probability_weight(const grpo_batch *batch, double strength, grpo_real *weight);
 
 /* weight (n_tokens): a place, counted over unmasked tokens, is in conflict if one id stands there in a response with sign > 0 and in one
  * with sign < 0 of the group.  Factor `inside` for sign > 0, 0 for sign < 0, on the longest run of places in conflict from the first token,
@@ -107,14 +107,14 @@ grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advan
                                  grpo_dd *scratch, grpo_real *weight);
 
 /* weight (n_tokens) = 1/(a n), a the different ids among the response's unmasked tokens, n those with this id (RLinf's loss scales; with
- * weight.given = term and seq_mean_token_sum every agent of a response weighs the same); agent (n_tokens): any ids */
+ * weight.external = term and seq_mean_token_sum every agent of a response weighs the same); agent (n_tokens): any ids */
 grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight);
 
 /* surrogate, penalty (sequences) = 1 + k (r - mean r), 1 - k (r - mean r), mean over the group (AP-GRPO, 2602.23615): weights of the two */
 grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *surrogate, grpo_real *penalty);
 
 /* local, global (n) = sigmoid(gamma (entropy - centre)), 1 - that: weights of the losses with advantages of the prompt and of the batch, by
- * grpo_answer_entropy (COPO, 2508.04138; 20, 1.5) */
+ * grpo_semantic_entropy (COPO, 2508.04138; 20, 1.5) */
 grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global);
 
 /* factor (groups) = 4 c p (1 - p) + delta over the responses with unmasked tokens, delta without any: c = e^(mean of their means of
@@ -133,18 +133,18 @@ grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accura
 
 /* weight (n_tokens) = w T/sum w over the T unmasked tokens of the group, w = e^(-c^2/(2 s^2)), c = (logp - mean)(A - mean) and its
  * population deviation s over the batch; all 1 where all c are equal (CW-GRPO, 2605.11538) */
-grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight);
+grpo_status grpo_covariance_weight(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight);
 
 /* weight (n_tokens) = u/mean u, u = e^(-beta H) of batch.entropy, the teacher's, over the unmasked tokens of routed (sequences) responses;
  * 0 at all other tokens (SRPO, 2604.02288; 1) */
-grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight);
+grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight);
 
 /* factor (n) = 1/(1 + alpha entropy/log size), entropy >= 0, size >= 2 (SEED-GRPO, 2505.12346, authors' code; 0.0417) */
 grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor);
 
 /* entropy (groups) = -sum_c p_c log p_c over clusters of responses with one answer, p_c = sum_{i in c} e^score/sum e^score (SEED-GRPO,
  * COPO); answer (sequences), -1: one by itself; score (sequences): 0 for counts */
-grpo_status grpo_answer_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy);
+grpo_status grpo_semantic_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy);
 
 /* factor (n) = sigmoid(d)/sigmoid(mean d) sigmoid(m)/sigmoid(mean R), d = hardness (n), R = gap (n), m the mean of those with
  * (R - mean R)^2 <= bound (DR-IRL's GRPO-S) */
@@ -152,7 +152,8 @@ grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_
 
 /* lambda-GRPO: of the G responses of a group, with z = (length - mean)/population deviation, 0 where all are equal, h = max(1 + r z, 1e-6):
  * weight (sequences) = G softmax(h^lambda), slope (sequences) = d weight/d lambda */
-grpo_status grpo_length_preference(const grpo_batch *batch, const double *length, double r, double lambda, double *weight, double *slope);
+grpo_status grpo_length_preference_weight(const grpo_batch *batch, const double *length, double r, double lambda, double *weight,
+    double *slope);
 
 #ifdef __cplusplus
 }
@@ -259,7 +260,7 @@ static void grpo_discrepancy_sequence_(const grpo_batch *b, int64_t i, double ga
     }
 }
 
-grpo_status grpo_prefix_discrepancy(const grpo_batch *batch, double gamma, grpo_discrepancy_form form, grpo_real *weight) {
+grpo_status grpo_prefix_discrepancy_weight(const grpo_batch *batch, double gamma, grpo_discrepancy_form form, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
     int64_t i;
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 2);
@@ -290,7 +291,7 @@ static grpo_dd grpo_window_share_(const double *x, int64_t n, int64_t k, int64_t
     return grpo_dd_quotient(grpo_two_diff(target, (double)above), grpo_sum_dd_(&sum));
 }
 
-grpo_status grpo_window_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised) {
+grpo_status grpo_soft_top_k_weight(const double *x, int64_t n, double target, double temperature, double *weight, double *normalised) {
     grpo_status st = grpo_check_output_(weight, 5);
     grpo_dd share = grpo_dd_of_(1);
     int64_t i, k = -1, above = 0;
@@ -314,7 +315,7 @@ grpo_status grpo_window_weight(const double *x, int64_t n, double target, double
     return GRPO_OK;
 }
 
-grpo_status grpo_probability_gain(const grpo_batch *batch, double strength, grpo_real *weight) {
+grpo_status grpo_probability_weight(const grpo_batch *batch, double strength, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 3);
     grpo_index_ at;
     int64_t t;
@@ -810,7 +811,7 @@ static void grpo_gaussian_group_(const grpo_products_ *p, int64_t g, grpo_real *
     }
 }
 
-grpo_status grpo_gaussian_covariance(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight) {
+grpo_status grpo_covariance_weight(const grpo_batch *batch, const grpo_real *advantage, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 3);
     grpo_products_ p;
     grpo_index_ at;
@@ -832,7 +833,7 @@ static int64_t grpo_next_routed_(const grpo_batch *b, const uint8_t *routed, grp
     return t;
 }
 
-grpo_status grpo_route_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight) {
+grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, double beta, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
     grpo_index_ at;
     grpo_sum sum;
@@ -897,7 +898,7 @@ static double grpo_answer_entropy_group_(const int64_t *answer, const double *sc
     return grpo_sum_value_(&H);
 }
 
-grpo_status grpo_answer_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy) {
+grpo_status grpo_semantic_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy) {
     grpo_status st = grpo_check_call_(batch, entropy, 4);
     int64_t g;
     if (!st) st = grpo_check_there_(answer, batch->n_groups, 2);
@@ -1003,7 +1004,8 @@ static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end
     return 1;
 }
 
-grpo_status grpo_length_preference(const grpo_batch *batch, const double *length, double r, double lambda, double *weight, double *slope) {
+grpo_status grpo_length_preference_weight(const grpo_batch *batch, const double *length, double r, double lambda, double *weight,
+    double *slope) {
     grpo_status st = grpo_check_call_(batch, weight, 5);
     grpo_preference_ p;
     grpo_dd share, rise;

@@ -9,7 +9,7 @@
  *     fault       u8 kind: 0: none; else the shape is spoiled, u8 where
  *     rewards     u8 number of columns (1 + mod 3), a number for the weight of each
  *     sequences   number reward, a number for each column, u8 (bit 0: truncated, bit 1: outside)
- *     groups      numbers baseline, log_z
+ *     groups      numbers baseline, log_partition
  *     slots       u8 (bit 0: masked, bit 1: end of a step, bit 2: selected, bits 3 and 4: state), a number for each of the token arrays
  *                 in the order of TOKEN_...
  *     advantages  u8 (even: from grpo_advantages where it gives any; odd: as follows), a number per slot
@@ -45,7 +45,8 @@ enum { FIRST_SPECIAL = 224, RAW = 255, NO_PRESET = 65535 };
 
 static inline const double *special_numbers(void) {
     static const double special[RAW - FIRST_SPECIAL] = {
-        NAN, INFINITY, -INFINITY, -0.0, 0x1p-1074, -0x1p-149, 0x1p-1022, 1e-310, 1e-7, -1e-7, 0.7, 3e-4, 1.0 / 3, 19.9, 20.1, -88, 89, 103, 350,
+        NAN, INFINITY, -INFINITY, -0.0, 0x1p-1074, -0x1p-149, 0x1p-1022, 1e-310, 1e-7, -1e-7, 0.7, 3e-4, 1.0 / 3, 19.9, 20.1, -88, 89, 103,
+            350,
         -709, 710, 800, -800, 1e7, 3e38, -3e38, 1e150, -1.01e150, 1e300, -0x1.fffffffffffffp1023, 1e-45
     };
     return special;
@@ -74,13 +75,15 @@ static inline grpo_real element(double x) {
 
 /* ---- the case ------------------------------------------------------------------------------------------------------------------ */
 
-enum { MISSING_OLD = 1, MISSING_REF = 2, MISSING_ROLLOUT = 4, MISSING_ENTROPY = 8, MISSING_VALUE = 16, MISSING_STEP_REWARD = 32, MISSING_STEP_END = 64,
+enum { MISSING_OLD = 1, MISSING_REF = 2, MISSING_ROLLOUT = 4, MISSING_ENTROPY = 8, MISSING_VALUE = 16, MISSING_STEP_REWARD = 32,
+    MISSING_STEP_END = 64,
        MISSING_MASK = 128, MISSING_REWARD = 256, MISSING_TRUNCATED = 512, MISSING_BASELINE = 1024,
        MISSING_SELECTED = 2048, MISSING_LOG_Z = 4096, MISSING_TEACHER = 8192, MISSING_STATE = 16384, MISSING_SQUARES = 32768,
        MISSING_WEIGHT = 65536, MISSING_CLIP_LOW = 131072, MISSING_CLIP_HIGH = 262144, MISSING_OUTSIDE = 524288 };
 
 enum { FAULT_NONE, FAULT_GROUPS, FAULT_BEGIN_NEGATIVE, FAULT_BEGIN_EMPTY, FAULT_BEGIN_DESCENDING, FAULT_LENGTH_NEGATIVE, FAULT_LENGTH_LONG,
-       FAULT_LENGTH_HUGE, FAULT_OFFSET_NEGATIVE, FAULT_OFFSET_LATE, FAULT_OFFSET_HUGE, FAULT_TOKENS, FAULT_TOKENS_NEGATIVE, FAULT_LOGP, FAULT_ARRAYS,
+       FAULT_LENGTH_HUGE, FAULT_OFFSET_NEGATIVE, FAULT_OFFSET_LATE, FAULT_OFFSET_HUGE, FAULT_TOKENS, FAULT_TOKENS_NEGATIVE, FAULT_LOGP,
+           FAULT_ARRAYS,
        FAULTS };
 
 typedef struct {
@@ -100,20 +103,20 @@ static inline grpo_batch fuzz_view(const fuzz_case *c, const rollouts *b) {
     if (c->missing & MISSING_ENTROPY) v.entropy = NULL;
     if (c->missing & MISSING_VALUE) v.value = NULL;
     if (c->missing & MISSING_STEP_REWARD) v.step_reward = NULL;
-    if (c->missing & MISSING_STEP_END) v.step_end = NULL;
+    if (c->missing & MISSING_STEP_END) v.step_end = v.segment_end = NULL;
     if (c->missing & MISSING_MASK) v.mask = NULL;
     if (c->missing & MISSING_REWARD) v.reward = NULL;
     if (c->missing & MISSING_TRUNCATED) v.truncated = NULL;
     if (c->missing & MISSING_BASELINE) v.baseline = NULL;
-    if (c->missing & MISSING_SELECTED) v.selected = NULL;
-    if (c->missing & MISSING_LOG_Z) v.log_z = NULL;
+    if (c->missing & MISSING_SELECTED) v.selected = v.kl_mask = v.nll_mask = v.marked = v.shaping_mask = NULL;
+    if (c->missing & MISSING_LOG_Z) v.log_partition = NULL;
     if (c->missing & MISSING_TEACHER) v.logp_teacher = NULL;
-    if (c->missing & MISSING_STATE) v.state = NULL;
-    if (c->missing & MISSING_SQUARES) v.probability_squares = NULL;
-    if (c->missing & MISSING_WEIGHT) v.weight = NULL;
-    if (c->missing & MISSING_CLIP_LOW) v.clip_low = NULL;
-    if (c->missing & MISSING_CLIP_HIGH) v.clip_high = NULL;
-    if (c->missing & MISSING_OUTSIDE) v.outside = NULL;
+    if (c->missing & MISSING_STATE) v.state = v.token_id = NULL;
+    if (c->missing & MISSING_SQUARES) v.sum_pi_squared = NULL;
+    if (c->missing & MISSING_WEIGHT) v.external_weight = NULL;
+    if (c->missing & MISSING_CLIP_LOW) v.eps_low = NULL;
+    if (c->missing & MISSING_CLIP_HIGH) v.eps_high = NULL;
+    if (c->missing & MISSING_OUTSIDE) v.excluded = NULL;
     if (c->fault == FAULT_GROUPS) v.n_groups = -v.n_groups - 1;
     if (c->fault == FAULT_TOKENS) v.n_tokens /= 2;
     if (c->fault == FAULT_TOKENS_NEGATIVE) v.n_tokens = -1;
@@ -142,7 +145,7 @@ static inline void read_objective(reader *in, grpo_objective *obj) {
     int count, n, preset = read_u8(in);
     const grpo_preset *presets = grpo_presets(&count);
     preset += 256 * read_u8(in);
-    if (preset < NO_PRESET) *obj = grpo_objective_of(&presets[preset % count]);
+    if (preset < NO_PRESET) *obj = grpo_objective_from_preset(&presets[preset % count]);
     else memset(obj, 0, sizeof *obj);
     for (n = read_u8(in); n > 0; n--) read_change(in, obj);
 }
@@ -190,7 +193,7 @@ static inline void read_values(reader *in, fuzz_case *c) {
         b->truncated[i] = (uint8_t)(flags & 1);
         b->outside[i] = (uint8_t)(flags >> 1 & 1);
     }
-    for (g = 0; g < b->n_groups; g++) { b->baseline[g] = element(read_number(in)); b->log_z[g] = element(read_number(in)); }
+    for (g = 0; g < b->n_groups; g++) { b->baseline[g] = element(read_number(in)); b->log_partition[g] = element(read_number(in)); }
     for (t = 0; t < b->n_tokens; t++) {
         flags = read_u8(in);
         b->mask[t] = (c->missing & MISSING_MASK) || !(flags & 1);
@@ -282,7 +285,7 @@ static inline void write_batch(writer *out, const rollouts *b) {
         for (k = 0; k < b->n_rewards; k++) write_number(out, (double)b->rewards[i * b->n_rewards + k]);
         write_u8(out, (b->truncated[i] != 0) + 2 * (b->outside[i] != 0));
     }
-    for (g = 0; g < b->n_groups; g++) { write_number(out, (double)b->baseline[g]); write_number(out, (double)b->log_z[g]); }
+    for (g = 0; g < b->n_groups; g++) { write_number(out, (double)b->baseline[g]); write_number(out, (double)b->log_partition[g]); }
     for (i = 0; i < b->n_sequences; i++) for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
         write_u8(out, !b->mask[t] + 2 * (b->step_end[t] != 0) + 4 * (b->selected[t] != 0) + 8 * ((b->state[t] + 1) & 3));
         for (k = 0; k < TOKEN_ARRAYS; k++) write_number(out, (double)b->token[k][t]);

@@ -40,7 +40,7 @@ static void require_parts(const fuzz_case *c, const grpo_real *advantage, rng *r
     for (k = 0; k < p.count; k++) {
         view = fuzz_view(c, &p.part[k]);
         found = patterned(p.part[k].n_tokens);
-        require(!grpo_advantages_with(&c->objective, &view, &m, found), "a part is refused");
+        require(!grpo_advantages_with_moments(&c->objective, &view, &m, found), "a part is refused");
         require_same(advantage, found, &p.part[k]);
         free(found);
     }
@@ -57,10 +57,12 @@ static int equal_rewards(const rollouts *b, int64_t g) {
 /* equal rewards, whatever their lengths, have no advantage */
 static int centres_rewards(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
-    return a->rewards == GRPO_REWARDS_ONE && a->baseline == GRPO_BASELINE_GROUP_MEAN && a->shift == 0 && a->scale != GRPO_SCALE_TOKEN_WHITEN
-        && a->singleton == GRPO_SINGLETON_ZERO && a->second == GRPO_SECOND_NONE && a->credit == GRPO_CREDIT_OUTCOME
-        && tokens_alike(a) && a->advantage_low == 0 && a->advantage_high == 0
-        && o->reward.truncated == GRPO_CUT_KEEP && o->reward.length == GRPO_LENGTH_NONE && o->reward.overlong == GRPO_OVERLONG_NONE
+    return a->rewards == GRPO_REWARDS_ONE && a->baseline == GRPO_BASELINE_GROUP_MEAN && a->baseline_shift == 0
+        && a->scale != GRPO_SCALE_TOKEN_WHITEN
+        && a->singleton == GRPO_SINGLETON_ZERO && a->batch_norm == GRPO_BATCH_NORM_NONE && a->credit == GRPO_CREDIT_OUTCOME
+        && tokens_alike(a) && a->clamp_low == 0 && a->clamp_high == 0
+        && o->reward.truncated == GRPO_REWARD_TRUNCATED_KEEP && o->reward.length == GRPO_LENGTH_NONE
+            && o->reward.overlong == GRPO_OVERLONG_NONE
         && o->reward.map == GRPO_MAP_NONE && o->reward.kl == GRPO_KL_NONE;
 }
 
@@ -79,11 +81,11 @@ static void require_equal_is_zero(const fuzz_case *c, const grpo_real *advantage
 static void require_informative(const fuzz_case *c, const grpo_batch *batch) {
     uint8_t keep[8] = { 7, 7, 7, 7, 7, 7, 7, 7 };
     int64_t g;
-    if (grpo_informative(batch, keep)) {
+    if (grpo_dynamic_sampling_mask(batch, keep)) {
         for (g = 0; g < 8; g++) require(keep[g] == 7, "refused, yet kept");
         return;
     }
-    for (g = 0; g < c->b.n_groups; g++) require(keep[g] == !equal_rewards(&c->b, g), "informative");
+    for (g = 0; g < c->b.n_groups; g++) require(keep[g] == !equal_rewards(&c->b, g), "dynamic_sampling_mask");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

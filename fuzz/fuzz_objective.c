@@ -5,27 +5,27 @@
 
 typedef struct {
     grpo_status status;
-    grpo_real *dlogp, *dentropy, *term, *dlog_z;
+    grpo_real *dlogp, *dentropy, *term, *dlog_partition;
     grpo_partial partial;
     grpo_report report;
 } answer;
 
 static void answer_alloc(answer *a, int64_t n, int64_t groups) {
     memset(a, 0, sizeof *a);
-    a->dlog_z = patterned(groups);
+    a->dlog_partition = patterned(groups);
     a->dlogp = patterned(n);
     a->dentropy = patterned(n);
     a->term = patterned(n);
 }
 
-static void answer_free(answer *a) { free(a->dlogp); free(a->dentropy); free(a->term); free(a->dlog_z); }
+static void answer_free(answer *a) { free(a->dlogp); free(a->dentropy); free(a->term); free(a->dlog_partition); }
 
 static void answer_add(const fuzz_case *c, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals, answer *a) {
     grpo_output out = output_with_scratch(&c->objective, batch);
     out.dlogp = a->dlogp;
     out.dentropy = a->dentropy;
     out.term = a->term;
-    out.dlog_z = a->dlog_z;
+    out.dlog_partition = a->dlog_partition;
     a->status = gspo_loss_add(&c->objective, batch, advantage, totals, &out, &a->partial);
     free(out.scratch);
 }
@@ -35,25 +35,27 @@ static void answer_find(const fuzz_case *c, const rollouts *b, const grpo_real *
     grpo_totals totals;
     memset(&totals, 0, sizeof totals);
     answer_alloc(a, b->n_tokens, b->n_groups);
-    a->status = grpo_count(&c->objective, &batch, advantage, &totals);
+    a->status = grpo_totals_add(&c->objective, &batch, advantage, &totals);
     totals.ranks = c->ranks;
     answer_add(c, &batch, advantage, a->status ? NULL : &totals, a);
-    if (!a->status) grpo_report_of(&a->partial, &a->report);
+    if (!a->status) grpo_partial_report(&a->partial, &a->report);
 }
 
 static int same_numbers(const grpo_report *a, const grpo_report *b) { return !memcmp(a, b, offsetof(grpo_report, overflow)); }
 static int same_report(const grpo_report *a, const grpo_report *b) { return same_numbers(a, b) && a->overflow == b->overflow; }
 
 static void require_no_nan(const grpo_report *m) {
-    const double real[] = { m->loss, m->policy_loss, m->penalty_loss, m->clip_fraction, m->clip_low, m->clip_high, m->clip_dual, m->ratio_mean,
-        m->ratio_min, m->ratio_max, m->ess, m->old_k1, m->old_k3, m->kl_k1, m->kl_k2, m->kl_k3, m->entropy, m->weight_mean };
+    const double real[] = { m->loss, m->policy_loss, m->penalty_loss, m->clip_fraction, m->clip_fraction_low, m->clip_fraction_high,
+        m->clip_fraction_dual, m->ratio_mean,
+        m->ratio_min, m->ratio_max, m->ess, m->approx_kl_k1, m->approx_kl_k3, m->kl_k1, m->kl_k2, m->kl_k3, m->entropy,
+            m->rollout_is_mean };
     size_t k;
     for (k = 0; k < sizeof real / sizeof *real; k++) require(real[k] == real[k], "NaN in the report");
 }
 
 static void require_no_nan_of_groups(const fuzz_case *c, const answer *a) {
     int64_t g;
-    for (g = 0; g < c->b.n_groups; g++) require(a->dlog_z[g] == a->dlog_z[g], "NaN in dlog_z");
+    for (g = 0; g < c->b.n_groups; g++) require(a->dlog_partition[g] == a->dlog_partition[g], "NaN in dlog_partition");
 }
 
 /* ---- refused ------------------------------------------------------------------------------------------------------------------- */
@@ -61,7 +63,7 @@ static void require_no_nan_of_groups(const fuzz_case *c, const answer *a) {
 static void require_refused(const fuzz_case *c, const answer *a) {
     static const grpo_partial zero;
     require(grpo_status_rule(a->status) > 0 && grpo_status_rule(a->status) < GRPO_N_RULES, "no such status");
-    require(untouched(a->dlog_z, c->b.n_groups), "refused, yet written");
+    require(untouched(a->dlog_partition, c->b.n_groups), "refused, yet written");
     require(untouched(a->dlogp, c->b.n_tokens) && untouched(a->dentropy, c->b.n_tokens) && untouched(a->term, c->b.n_tokens),
             "refused, yet written");
     require(!memcmp(&a->partial, &zero, sizeof zero), "refused, yet added");
@@ -78,7 +80,7 @@ static void require_entry_points(const fuzz_case *c, const grpo_real *advantage,
     memset(&report, 0, sizeof report);
     out.dlogp = dlogp;
     st = grpo_loss(&c->objective, &batch, advantage, NULL, &out, &report);
-    if (c->objective.ratio.unit != GRPO_UNIT_TOKEN || c->objective.penalty.pairs != GRPO_PAIRS_NONE) {
+    if (c->objective.ratio.level != GRPO_LEVEL_TOKEN || c->objective.penalty.preference != GRPO_PREFERENCE_NONE) {
         require(st != GRPO_OK && untouched(dlogp, c->b.n_tokens), "grpo_loss takes a sequence unit");
         st = gspo_loss(&c->objective, &batch, advantage, NULL, &out, &report);
     }
@@ -103,7 +105,8 @@ static grpo_real *carried(const grpo_real *x, const rollouts *b) {
 static void require_same_groups(const answer *base, const answer *found, const rollouts *arranged) {
     int64_t g;
     for (g = 0; g < arranged->n_groups; g++)
-        require(!memcmp(&found->dlog_z[g], &base->dlog_z[arranged->group_from[g]], sizeof *base->dlog_z), "an arrangement has another dlog_z");
+        require(!memcmp(&found->dlog_partition[g], &base->dlog_partition[arranged->group_from[g]], sizeof *base->dlog_partition),
+            "an arrangement has another dlog_partition");
 }
 
 static void require_arrangements(const fuzz_case *c, const grpo_real *advantage, const answer *base, rng *r) {
@@ -125,7 +128,8 @@ static void require_arrangements(const fuzz_case *c, const grpo_real *advantage,
     rollouts_free(&other);
 }
 
-static void require_part(const fuzz_case *c, const rollouts *part, const grpo_real *advantage, const grpo_totals *totals, const answer *base,
+static void require_part(const fuzz_case *c, const rollouts *part, const grpo_real *advantage, const grpo_totals *totals,
+    const answer *base,
                          grpo_partial *sum) {
     grpo_batch view = fuzz_view(c, part);
     grpo_real *carried_advantage = carried(advantage, part);
@@ -155,13 +159,13 @@ static void require_parts(const fuzz_case *c, const grpo_real *advantage, const 
     for (k = 0; k < p.count; k++) {
         grpo_real *carried_advantage = carried(advantage, &p.part[k]);
         view = fuzz_view(c, &p.part[k]);
-        require(!grpo_count(&c->objective, &view, carried_advantage, &totals), "a part is refused");
+        require(!grpo_totals_add(&c->objective, &view, carried_advantage, &totals), "a part is refused");
         free(carried_advantage);
     }
     totals.ranks = c->ranks;
     for (k = 0; k < p.count; k++) require_part(c, &p.part[k], advantage, &totals, base, &sum);
     if (p.count) {
-        grpo_report_of(&sum, &report);
+        grpo_partial_report(&sum, &report);
         require(same_report(&base->report, &report), "the parts have another report");
     }
     parts_free(&p);
@@ -199,7 +203,8 @@ static void require_reference(const fuzz_case *c, const grpo_real *advantage, co
     loss = reference_loss(&ref);
     if (loss.judged) require(reference_agrees(&loss, a->report.loss), "the loss is not that of the reference");
     n = reference_count(&ref);
-    if (n.judged) require(n.rejected == a->report.rejected_tokens && n.tokens == a->report.tokens, "the tokens are not those of the reference");
+    if (n.judged) require(n.rejected == a->report.rejected_tokens && n.tokens == a->report.tokens,
+        "the tokens are not those of the reference");
     require_slopes(&ref, a, r);
     reference_free(&ref);
 }

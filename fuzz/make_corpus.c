@@ -50,7 +50,7 @@ static void make_batches(const char *folder) {
     grpo_objective obj;
     rng r = { 5 };
     for (k = 0; k < count; k++) {
-        obj = grpo_objective_of(&preset[k]);
+        obj = grpo_objective_from_preset(&preset[k]);
         make_batch(folder, &obj, &r);
     }
     for (k = 0; k < 80; k++) {
@@ -107,7 +107,8 @@ static void cut_vectors(const char *folder, const char *vectors) {
     if (!d) { perror(vectors); exit(1); }
     while ((entry = readdir(d)) != NULL && n < 512) {
         size_t length = strlen(entry->d_name);
-        if (length > 5 && length < 256 && !strcmp(entry->d_name + length - 5, ".json") && strcmp(entry->d_name, "schema.json")) strcpy(name[n++], entry->d_name);
+        if (length > 5 && length < 256 && !strcmp(entry->d_name + length - 5, ".json")
+            && strcmp(entry->d_name, "schema.json")) strcpy(name[n++], entry->d_name);
     }
     closedir(d);
     qsort(name, n, sizeof *name, by_name);

@@ -34,16 +34,17 @@ static double any(rng *r, double a, double b, double c) { const double x[] = { a
 /* baseline, scale and what comes after credit */
 static void random_common(rng *r, grpo_advantage *a) {
     static const grpo_scale_kind scale[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_CONSTANT, GRPO_SCALE_TOKEN_WHITEN,
-                                             GRPO_SCALE_MEAN_DEVIATION };
+                                             GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION };
     a->baseline = (grpo_baseline_kind)rng_below(r, 3);
     a->scale = scale[rng_below(r, a->step_group == GRPO_STEP_GROUP_PROMPT ? 5 : 3)];
     a->std = (grpo_std_kind)rng_below(r, 2);
-    a->eps_place = (grpo_eps_place)rng_below(r, 4);
-    a->eps = any(r, 1e-6, 0.5, 1);
+    a->eps_place = (grpo_eps_place_kind)rng_below(r, 4);
+    a->eps = a->scale_divisor = any(r, 1e-6, 0.5, 1);
     a->singleton = (grpo_singleton_kind)rng_below(r, 2);
-    a->shift = rng_chance(r, 25) ? -0.1 : 0;
-    if (a->step_group == GRPO_STEP_GROUP_PROMPT && a->scale != GRPO_SCALE_TOKEN_WHITEN && rng_chance(r, 30)) a->second = GRPO_SECOND_TOKENS;
-    a->second_eps = any(r, 0, 1e-8, 0.5);
+    a->baseline_shift = rng_chance(r, 25) ? -0.1 : 0;
+    if (a->step_group == GRPO_STEP_GROUP_PROMPT && a->scale != GRPO_SCALE_TOKEN_WHITEN && rng_chance(r, 30)) a->batch_norm
+        = GRPO_BATCH_NORM_TOKENS;
+    a->batch_norm_eps = any(r, 0, 1e-8, 0.5);
 }
 
 static void random_finish(rng *r, grpo_advantage *a) {
@@ -52,7 +53,7 @@ static void random_finish(rng *r, grpo_advantage *a) {
     else if (rng_chance(r, 30)) {
         a->entropy = GRPO_ENTROPY_RESPONSE;
         a->entropy_coef = any(r, 0.1, 1, -1);
-        a->entropy_cap = any(r, 0, 0.7, 1);
+        a->entropy_kappa = a->entropy_max = any(r, 0, 0.7, 1);
     }
     if (rng_chance(r, 30)) { a->teacher_share = any(r, 0.5, 1, 0.1); a->teacher_clip = any(r, 0.2, 0, 0.9); }
     if (rng_chance(r, 30)) a->teacher_coef = any(r, 1, -0.5, 3);
@@ -60,7 +61,7 @@ static void random_finish(rng *r, grpo_advantage *a) {
     if (rng_chance(r, 30)) a->kl_centred_coef = any(r, 0.1, -1, 3);
     a->marked = (grpo_marked_kind)rng_below(r, 3);
     a->marked_value = any(r, 0.2, -5, -0.5);
-    if (rng_chance(r, 20)) { a->advantage_low = -0.5; a->advantage_high = 1; }
+    if (rng_chance(r, 20)) { a->clamp_low = -0.5; a->clamp_high = 1; }
 }
 
 /* rewards that meet: multiples of 1/8, or a few of them */
@@ -82,8 +83,8 @@ static void trial_steps(rng *r, int trial) {
     a->credit = rng_chance(r, 30) ? GRPO_CREDIT_STEP : rng_chance(r, 50) ? GRPO_CREDIT_STEP_OWN : GRPO_CREDIT_EPISODE_STEP;
     a->step_value = (grpo_step_value_kind)rng_below(r, 3);
     a->step_group = (grpo_step_group_kind)rng_below(r, 4);
-    a->gamma = any(r, 1, 0.95, 0.5);
-    a->history = any(r, 1, 2, 4);
+    a->gamma = a->step_gamma = any(r, 1, 0.95, 0.5);
+    a->history_length = any(r, 1, 2, 4);
     a->history_power = any(r, 0, 1, -1.5);
     a->step_coef = any(r, 1, 0.5, -2);
     if (a->credit == GRPO_CREDIT_STEP) a->step_discount = (grpo_step_discount_kind)rng_below(r, 2);
@@ -111,12 +112,13 @@ static void trial_outcomes(rng *r, int trial) {
     }
     a->pass_k = (double)(1 + rng_below(r, smallest));
     if (rng_chance(r, 60)) a->transform = rng_chance(r, 50) ? GRPO_TRANSFORM_PKPO_MAX : GRPO_TRANSFORM_PKPO_GAIN;
-    if (a->scale != GRPO_SCALE_TOKEN_WHITEN && a->second == GRPO_SECOND_NONE && rng_chance(r, 50)) a->gain = GRPO_GAIN_EXPONENTIAL;
-    a->gain_temperature = any(r, 1, 5, -2);
-    if (a->gain == GRPO_GAIN_EXPONENTIAL && rng_chance(r, 50)) a->gain = GRPO_GAIN_FAILURE_POWER;
-    a->gain_low = any(r, 0, -1, 0.1);
-    a->gain_high = any(r, 1, 0.9, 2);
-    a->gain_power = any(r, 1, 0, 2.5);
+    if (a->scale != GRPO_SCALE_TOKEN_WHITEN && a->batch_norm == GRPO_BATCH_NORM_NONE && rng_chance(r, 50)) a->reweight
+        = GRPO_REWEIGHT_EXPONENTIAL;
+    a->reweight_temperature = any(r, 1, 5, -2);
+    if (a->reweight == GRPO_REWEIGHT_EXPONENTIAL && rng_chance(r, 50)) a->reweight = GRPO_REWEIGHT_FOCAL;
+    a->difficulty_weight_low = a->focal_reward_low = any(r, 0, -1, 0.1);
+    a->difficulty_weight_high = a->focal_reward_high = any(r, 1, 0.9, 2);
+    a->focal_gamma = any(r, 1, 0, 2.5);
     for (g = 0; g < k.b.n_groups; g++) credit_outcomes(&k, g);
     random_finish(r, a);
     finish_all(&k);
@@ -130,12 +132,12 @@ static void trial_returns(rng *r, int trial) {
     int64_t g;
     memset(&k, 0, sizeof k);
     a->credit = rng_chance(r, 30) ? GRPO_CREDIT_RETURN : trial % 2 ? GRPO_CREDIT_STEP_GAE : GRPO_CREDIT_GAE;
-    a->gamma = any(r, 1, 0.95, 0.5);
+    a->gamma = a->step_gamma = any(r, 1, 0.95, 0.5);
     a->lambda = any(r, 1, 0.9, 0);
     a->lambda_length = any(r, 0, 0.3, 1);
     if (a->credit == GRPO_CREDIT_STEP_GAE) a->step_value = (grpo_step_value_kind)rng_below(r, 3);
     if (a->credit == GRPO_CREDIT_STEP_GAE) a->step_group = (grpo_step_group_kind)rng_below(r, 4);
-    a->history = any(r, 1, 2, 4);
+    a->history_length = any(r, 1, 2, 4);
     a->history_power = any(r, 0, 1, -1.5);
     if (a->credit != GRPO_CREDIT_STEP_GAE) a->bootstrap = (grpo_bootstrap_kind)rng_below(r, 2);
     a->truncated_tail = any(r, 0, 1, 4);
@@ -158,11 +160,11 @@ static void trial_plain(rng *r, int trial) {
     int64_t g;
     memset(&k, 0, sizeof k);
     random_common(r, a);
-    a->second = GRPO_SECOND_NONE;
+    a->batch_norm = GRPO_BATCH_NORM_NONE;
     a->scale = scale[rng_below(r, 3)];
     if (trial % 2) a->credit = GRPO_CREDIT_PREFIX_TREE;
-    else a->outside = (grpo_outside_kind)(1 + rng_below(r, 3));
-    a->outside_coef = any(r, 1.2, 0, -1);
+    else a->excluded = (grpo_excluded_kind)(1 + rng_below(r, 3));
+    a->excluded_coef = any(r, 1.2, 0, -1);
     rollouts_random(r, 0, &k.b);
     for (g = 0; g < k.b.n_tokens; g++) if (rng_chance(r, 50)) k.b.state[g] = 0;                /* longer prefixes */
     random_rewards(r, &k.b);
@@ -179,11 +181,11 @@ static void trial_shares(rng *r, int trial) {
     int64_t g;
     memset(&k.obj, 0, sizeof k.obj);
     a->credit = GRPO_CREDIT_ENTROPY_SHARE;
-    a->share_coef = any(r, 0.1, 0, 3);
-    a->share_eps = any(r, 1e-8, 0.5, 1);
+    a->entropy_share_coef = any(r, 0.1, 0, 3);
+    a->entropy_share_eps = any(r, 1e-8, 0.5, 1);
     a->std = (grpo_std_kind)rng_below(r, 2);
-    a->eps_place = (grpo_eps_place)rng_below(r, 4);
-    a->eps = any(r, 1e-8, 0.5, 0);
+    a->eps_place = (grpo_eps_place_kind)rng_below(r, 4);
+    a->eps = a->scale_divisor = any(r, 1e-8, 0.5, 0);
     rollouts_random(r, 0, &k.b);
     random_rewards(r, &k.b);
     for (g = 0; g < k.b.n_groups; g++) credit_shares(&k, g);
@@ -232,7 +234,7 @@ static void large_group_objective(int kind, grpo_objective *obj) {
     memset(obj, 0, sizeof *obj);
     obj->reward.length = GRPO_LENGTH_KIMI; obj->reward.length_coef = 0.5;
     obj->reward.kl = GRPO_KL_K2; obj->reward.kl_coef = 0.25;
-    a->baseline = GRPO_BASELINE_GROUP_MEAN; a->scale = GRPO_SCALE_GROUP_STD; a->eps = 1e-6;
+    a->baseline = GRPO_BASELINE_GROUP_MEAN; a->scale = GRPO_SCALE_GROUP_STD; a->eps = a->scale_divisor = 1e-6;
     if (kind == 1) {                                                /* acts where all R are the same */
         memset(&obj->reward, 0, sizeof obj->reward);
         a->entropy = GRPO_ENTROPY_ZERO_VARIANCE; a->entropy_coef = 0.1;
@@ -241,7 +243,7 @@ static void large_group_objective(int kind, grpo_objective *obj) {
     if (kind == 3) { a->credit = GRPO_CREDIT_STEP_OWN; a->step_value = GRPO_STEP_VALUE_RESPONSE; }
     if (kind == 4) a->credit = GRPO_CREDIT_PREFIX_TREE;
     if (kind == 5) {
-        a->credit = GRPO_CREDIT_ENTROPY_SHARE; a->share_coef = 0.5; a->share_eps = 0.01;
+        a->credit = GRPO_CREDIT_ENTROPY_SHARE; a->entropy_share_coef = 0.5; a->entropy_share_eps = 0.01;
         a->baseline = GRPO_BASELINE_NONE; a->scale = GRPO_SCALE_NONE;
     }
 }

@@ -14,7 +14,7 @@ typedef struct {
     grpo_real clip_low[MOST_TOKENS], clip_high[MOST_TOKENS];
     uint8_t step_end[MOST_TOKENS], mask[MOST_TOKENS], selected[MOST_TOKENS], truncated[MOST_SEQUENCES], outside[MOST_SEQUENCES];
     grpo_real reward[MOST_SEQUENCES], rewards[MOST_SEQUENCES * N_REWARDS], reward_weight[N_REWARDS];
-    grpo_real baseline[MOST_GROUPS], log_z[MOST_GROUPS];
+    grpo_real baseline[MOST_GROUPS], log_partition[MOST_GROUPS];
 } filled;
 
 static filled all[N_BATCHES];
@@ -38,7 +38,8 @@ static uint8_t flag(double probability) { return uniform(0, 1) < probability; }
 static void fill_token(filled *f, int64_t t, double spread) {
     const double rare = spread > 1 ? 0.02 : 0;
     f->logp[t] = flag(rare) ? (grpo_real)-HUGE_VAL : real(-6, -0.01);
-    f->logp_old[t] = flag(rare) ? (grpo_real)-HUGE_VAL : (grpo_real)(float)((flag(0.9) ? (double)f->logp[t] : -3) + uniform(-spread, spread));
+    f->logp_old[t] = flag(rare) ? (grpo_real)-HUGE_VAL
+        : (grpo_real)(float)((flag(0.9) ? (double)f->logp[t] : -3) + uniform(-spread, spread));
     f->logp_ref[t] = real(-6, -0.01);
     f->logp_rollout[t] = (grpo_real)(float)((flag(0.9) ? (double)f->logp_old[t] : -3) + uniform(-spread, spread));
     f->logp_teacher[t] = real(-6, -0.01);
@@ -86,18 +87,19 @@ static void fill(filled *f, int number) {
             if (f->length[i]) f->selected[f->offset[i]] = 1;
         }
         f->baseline[g] = real(0, 1);
-        f->log_z[g] = real(-1, 1);
+        f->log_partition[g] = real(-1, 1);
     }
     f->group_begin[g] = i;
     for (k = 0; k < N_REWARDS; k++) f->reward_weight[k] = real(0.5, 1.5);
     b->n_groups = groups[number]; b->n_tokens = tokens; b->n_rewards = N_REWARDS;
-    b->group_begin = f->group_begin; b->offset = f->offset; b->length = f->length; b->state = f->state;
+    b->group_begin = f->group_begin; b->offset = f->offset; b->length = f->length; b->state = b->token_id = f->state;
     b->logp = f->logp; b->logp_old = f->logp_old; b->logp_ref = f->logp_ref; b->logp_rollout = f->logp_rollout;
     b->logp_teacher = f->logp_teacher; b->entropy = f->entropy; b->value = f->value; b->step_reward = f->step_reward;
-    b->step_end = f->step_end; b->mask = number == 1 ? NULL : f->mask; b->selected = f->selected; b->probability_squares = f->squares;
+    b->step_end = b->segment_end = f->step_end; b->mask = number == 1 ? NULL : f->mask; b->selected = b->kl_mask = b->nll_mask = b->marked
+        = b->shaping_mask = f->selected; b->sum_pi_squared = f->squares;
     b->reward = f->reward; b->rewards = f->rewards; b->reward_weight = f->reward_weight; b->truncated = f->truncated;
-    b->outside = f->outside; b->baseline = f->baseline; b->log_z = f->log_z; b->weight = f->weight;
-    b->clip_low = f->clip_low; b->clip_high = f->clip_high;
+    b->excluded = f->outside; b->baseline = f->baseline; b->log_partition = f->log_partition; b->external_weight = f->weight;
+    b->eps_low = f->clip_low; b->eps_high = f->clip_high;
 }
 
 /* ---- hashes: FNV-1a, 64 bits ---------------------------------------------------------------------------------------------------- */
@@ -121,8 +123,10 @@ static uint64_t hash_array(uint64_t hash, const grpo_real *x, int64_t n) {
 }
 
 static uint64_t hash_report(uint64_t hash, const grpo_report *r) {
-    const double number[] = { r->loss, r->policy_loss, r->penalty_loss, r->clip_fraction, r->clip_low, r->clip_high, r->clip_dual,
-        r->ratio_mean, r->ratio_min, r->ratio_max, r->ess, r->old_k1, r->old_k3, r->kl_k1, r->kl_k2, r->kl_k3, r->entropy, r->weight_mean,
+    const double number[] = { r->loss, r->policy_loss, r->penalty_loss, r->clip_fraction, r->clip_fraction_low, r->clip_fraction_high,
+        r->clip_fraction_dual,
+        r->ratio_mean, r->ratio_min, r->ratio_max, r->ess, r->approx_kl_k1, r->approx_kl_k3, r->kl_k1, r->kl_k2, r->kl_k3, r->entropy,
+            r->rollout_is_mean,
         (double)r->tokens, (double)r->sequences, (double)r->groups, (double)r->masked_tokens, (double)r->rejected_tokens,
         (double)r->degenerate_groups, (double)r->overflow };
     size_t k;
@@ -130,7 +134,8 @@ static uint64_t hash_report(uint64_t hash, const grpo_report *r) {
     return hash;
 }
 
-static grpo_real advantage[MOST_TOKENS], given[MOST_TOKENS], dlogp[MOST_TOKENS], dentropy[MOST_TOKENS], term[MOST_TOKENS], dlog_z[MOST_GROUPS];
+static grpo_real advantage[MOST_TOKENS], given[MOST_TOKENS], dlogp[MOST_TOKENS], dentropy[MOST_TOKENS], term[MOST_TOKENS],
+    dlog_partition[MOST_GROUPS];
 static double scratch[MOST_SCRATCH];
 
 /* advantages of its own and, where it has none, given ones; the loss of both */
@@ -143,14 +148,16 @@ static uint64_t hash_of(uint64_t hash, const grpo_objective *objective, const gr
     own = !grpo_advantages(objective, b, advantage);
     hash = hash_number(hash, own);
     if (own) hash = hash_array(hash, advantage, b->n_tokens);
-    memset(dlogp, 0, sizeof dlogp); memset(dentropy, 0, sizeof dentropy); memset(term, 0, sizeof term); memset(dlog_z, 0, sizeof dlog_z);
+    memset(dlogp, 0, sizeof dlogp); memset(dentropy, 0, sizeof dentropy); memset(term, 0, sizeof term);
+    memset(dlog_partition, 0, sizeof dlog_partition);
     memset(&report, 0, sizeof report);
-    out.dlogp = dlogp; out.dentropy = dentropy; out.term = term; out.dlog_z = dlog_z; out.scratch = scratch; out.scratch_size = MOST_SCRATCH;
+    out.dlogp = dlogp; out.dentropy = dentropy; out.term = term; out.dlog_partition = dlog_partition; out.scratch = scratch;
+    out.scratch_size = MOST_SCRATCH;
     if (gspo_loss(objective, b, own ? advantage : given, NULL, &out, &report)) return hash_number(hash, -1);
     hash = hash_array(hash, dlogp, b->n_tokens);
     hash = hash_array(hash, dentropy, b->n_tokens);
     hash = hash_array(hash, term, b->n_tokens);
-    hash = hash_array(hash, dlog_z, b->n_groups);
+    hash = hash_array(hash, dlog_partition, b->n_groups);
     return hash_report(hash, &report);
 }
 
@@ -168,7 +175,8 @@ static void rows(const char *element) {
     for (n = 0; n < count; n++) {
         grpo_objective objective;
         if (grpo_objective_named(preset[n].name, &objective)) abort();
-        printf("%s row %s %016llx\n", element, preset[n].name, (unsigned long long)hash_of_batches(UINT64_C(14695981039346656037), &objective));
+        printf("%s row %s %016llx\n", element, preset[n].name,
+            (unsigned long long)hash_of_batches(UINT64_C(14695981039346656037), &objective));
     }
 }
 

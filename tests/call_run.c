@@ -97,27 +97,27 @@ static int flag(call *r, const char *key) {
 static const struct { const char *function, *word; int value; } choices[] = {
     { "select_second_moment", "all", GRPO_SECOND_MOMENT_ALL }, { "select_second_moment", "drifting", GRPO_SECOND_MOMENT_DRIFTING },
     { "proximal_logp", "log_linear", GRPO_PROXIMAL_LOG_LINEAR }, { "proximal_logp", "linear", GRPO_PROXIMAL_LINEAR },
-    { "prefix_discrepancy", "paper", GRPO_DISCREPANCY_PAPER }, { "prefix_discrepancy", "trl", GRPO_DISCREPANCY_TRL },
+    { "prefix_discrepancy_weight", "paper", GRPO_DISCREPANCY_PAPER }, { "prefix_discrepancy_weight", "trl", GRPO_DISCREPANCY_TRL },
     { "prompt_weight", "llm", GRPO_PROMPT_LLM }, { "prompt_weight", "vlm", GRPO_PROMPT_VLM },
-    { "tool_efficiency", "ppo", GRPO_TOOLS_PPO }, { "tool_efficiency", "grpo", GRPO_TOOLS_GRPO },
-    { "length_shape", "parabola", GRPO_SHAPE_PARABOLA }, { "length_shape", "polyline", GRPO_SHAPE_POLYLINE },
-    { "length_shape", "triangle", GRPO_SHAPE_TRIANGLE },
+    { "tool_efficiency_reward", "ppo", GRPO_TOOLS_PPO }, { "tool_efficiency_reward", "grpo", GRPO_TOOLS_GRPO },
+    { "length_shape_reward", "parabola", GRPO_SHAPE_PARABOLA }, { "length_shape_reward", "polyline", GRPO_SHAPE_POLYLINE },
+    { "length_shape_reward", "triangle", GRPO_SHAPE_TRIANGLE },
     { "tree_reward", "max", GRPO_TREE_MAX }, { "tree_reward", "mean", GRPO_TREE_MEAN },
     { "tree_reward", "mean_by_depth", GRPO_TREE_MEAN_BY_DEPTH },
     { "canon_advantage", "low", GRPO_HALF_LOW }, { "canon_advantage", "high", GRPO_HALF_HIGH },
     { "hint_reward", "variance", GRPO_HINT_VARIANCE }, { "hint_reward", "informative", GRPO_HINT_INFORMATIVE },
-    { "information_gain", "log", GRPO_INFORMATION_LOG }, { "information_gain", "probability", GRPO_INFORMATION_PROBABILITY },
+    { "information_gain_reward", "log", GRPO_INFORMATION_LOG }, { "information_gain_reward", "probability", GRPO_INFORMATION_PROBABILITY },
     { "branch_advantage", "leaves", GRPO_BRANCH_LEAVES }, { "branch_advantage", "probability", GRPO_BRANCH_PROBABILITY },
-    { "entropy_standard", "coded", GRPO_STANDARD_CODED }, { "entropy_standard", "intended", GRPO_STANDARD_INTENDED },
+    { "standardised_entropy", "coded", GRPO_STANDARD_CODED }, { "standardised_entropy", "intended", GRPO_STANDARD_INTENDED },
     { "tree_advantage", "td", GRPO_TREE_TD }, { "tree_advantage", "siblings", GRPO_TREE_SIBLINGS },
     { "tree_advantage", "paper", GRPO_TREE_PARENT },
-    { "two_anchors", "paper", GRPO_ANCHORS_PAPER }, { "two_anchors", "code", GRPO_ANCHORS_CODE },
+    { "two_anchor_advantage", "paper", GRPO_ANCHORS_PAPER }, { "two_anchor_advantage", "code", GRPO_ANCHORS_CODE },
     { "permutation_reward", "judge", GRPO_PERMUTATION_JUDGE }, { "permutation_reward", "votes", GRPO_PERMUTATION_VOTES },
-    { "role_reward", "mean", GRPO_ROLE_MEAN }, { "role_reward", "mean_std", GRPO_ROLE_MEAN_STD },
-    { "role_reward", "clipped", GRPO_ROLE_CLIPPED },
+    { "role_advantage", "mean", GRPO_ROLE_MEAN }, { "role_advantage", "mean_std", GRPO_ROLE_MEAN_STD },
+    { "role_advantage", "clipped", GRPO_ROLE_CLIPPED },
     { "sequence_distance", "edit", GRPO_DISTANCE_EDIT }, { "sequence_distance", "suffix", GRPO_DISTANCE_SUFFIX },
     { "sequence_distance", "rouge_l", GRPO_DISTANCE_ROUGE_L },
-    { "group_relative_scale", "code", 0 },      /* the official code's: the paper does not say which deviation it means */
+    { "asymmetric_advantage", "code", 0 },      /* the official code's: the paper does not say which deviation it means */
     { "visit_value", "paper", 0 },
 };
 
@@ -413,7 +413,7 @@ static double *in_out(call *r, const char *key) {
 static grpo_status bounds_as_numbers(call *r) {
     const grpo_balance c = { NUMBER(low), NUMBER(high), NUMBER(low_max), NUMBER(high_max), NUMBER(step), NUMBER(target) };
     grpo_bounds b = { NAN, NAN };
-    const grpo_status st = grpo_balanced_bounds(r->batch, r->c->given, &c, &b);
+    const grpo_status st = grpo_balanced_clip_bounds(r->batch, r->c->given, &c, &b);
     add_number(r, "low", b.low);
     add_number(r, "high", b.high);
     return st;
@@ -446,7 +446,7 @@ static grpo_status loss_of_values(call *r) {
 /* the gradient of an infinite value is not pinned */
 static grpo_status slopes_if_finite(call *r) {
     double value = NAN, *dstudent = allocate(r, SIZE(student), sizeof *dstudent);
-    const grpo_status st = grpo_divergence(LIST(student), DOUBLES(teacher, SIZE(student)), SIZE(student), NUMBER(temperature),
+    const grpo_status st = grpo_generalised_jsd(LIST(student), DOUBLES(teacher, SIZE(student)), SIZE(student), NUMBER(temperature),
                                            NUMBER(beta), &value, dstudent);
     add_number(r, "value", value);
     if (grpo_is_finite(value)) add(r, "dstudent", list_json(dstudent, 0, SIZE(student), double_at));
@@ -454,7 +454,8 @@ static grpo_status slopes_if_finite(call *r) {
 }
 
 static grpo_status three_numbers(call *r) {
-    const grpo_power_bounds b = grpo_power_clip(NUMBER(mean), NUMBER(deviation), NUMBER(gamma), NUMBER(low), NUMBER(high), NUMBER(delta));
+    const grpo_power_bounds b = grpo_power_mean_bounds(NUMBER(mean), NUMBER(deviation), NUMBER(gamma), NUMBER(low), NUMBER(high),
+        NUMBER(delta));
     add_number(r, "power", b.power);
     add_number(r, "eps", b.eps);
     add_number(r, "log_high", b.log_high);
@@ -465,78 +466,78 @@ static grpo_status three_numbers(call *r) {
  * returns a struct of two, OTHER of the functions above ---- */
 
 #define CALLS_SELECTION(CALL, VALUE, PAIR, OTHER) \
-    CALL(grpo_select_top, BATCH, BY, NUMBER(fraction), OUT_TOKEN_FLAGS(selected)) \
-    CALL(grpo_select_largest, BATCH, BY, WHOLE(count), OUT_TOKEN_FLAGS(selected)) \
+    CALL(grpo_select_top_fraction, BATCH, BY, NUMBER(fraction), OUT_TOKEN_FLAGS(selected)) \
+    CALL(grpo_select_top_k, BATCH, BY, WHOLE(count), OUT_TOKEN_FLAGS(selected)) \
     CALL(grpo_select_between, BATCH, BY, NUMBER(low), NUMBER(high), IF(excluded, token_flags(r, "excluded")), WHOLES(order, TOKENS), \
          WHOLE(count), OUT_TOKEN_FLAGS(selected)) \
     CALL(grpo_select_second_moment, BATCH, ADVANTAGE, FORM(second_moment), NUMBER(threshold), OUT_TOKEN_FLAGS(selected)) \
     CALL(grpo_covariance, BATCH, ADVANTAGE, OUT_TOKENS(covariance)) \
-    CALL(grpo_keep_between, BATCH, NUMBER(low), NUMBER(high), OUT_FLAGS(keep, GROUPS)) \
+    CALL(grpo_reward_range_filter, BATCH, NUMBER(low), NUMBER(high), OUT_FLAGS(keep, GROUPS)) \
     CALL(grpo_resampling_weights, BATCH, NUMBER(power), NUMBER(eps), OUT_DOUBLES(weight, SEQUENCES)) \
     CALL(grpo_resample, LIST(weight), SIZE(weight), LIST(uniform), SIZE(uniform), OUT_WHOLES(index, SIZE(uniform))) \
     CALL(grpo_replay_score, BATCH, ADVANTAGE, OUT_DOUBLES(score, GROUPS)) \
-    CALL(grpo_clip_below, BATCH, ADVANTAGE, NUMBER(mu), OUT_TOKEN_FLAGS(selected)) \
-    CALL(grpo_clip_value, BATCH, ADVANTAGE, TOKEN_REALS(expected), NUMBER(mu), NUMBER(fraction), OUT_TOKEN_FLAGS(selected)) \
+    CALL(grpo_entropy_clip_batch, BATCH, ADVANTAGE, NUMBER(mu), OUT_TOKEN_FLAGS(selected)) \
+    CALL(grpo_entropy_clip_vocabulary, BATCH, ADVANTAGE, TOKEN_REALS(expected), NUMBER(mu), NUMBER(fraction), OUT_TOKEN_FLAGS(selected)) \
     OTHER(grpo_balanced_subset, subset_or_none) \
-    CALL(grpo_prefix_budget, BATCH, ADVANTAGE, \
+    CALL(grpo_prefix_trust_region, BATCH, ADVANTAGE, \
          &(grpo_prefix_gate){ .width = WHOLE(width), .least = NUMBER(least), .delta = NUMBER(delta), .budget = NUMBER(budget), \
                               .quantile = NUMBER(quantile), .factor = NUMBER(factor) }, \
          SCRATCH(double, TOKENS), OUT_TOKEN_FLAGS(selected)) \
-    CALL(grpo_allocate, LIST(p), SIZE(p), WHOLE(low), WHOLE(high), WHOLE(total), OUT_WHOLES(count, SIZE(p))) \
-    CALL(grpo_value_information, LIST(draw), SIZE(draw), WHOLE(count), OUT_SET(index, WHOLE(count), SIZE(draw))) \
+    CALL(grpo_allocate_rollouts, LIST(p), SIZE(p), WHOLE(low), WHOLE(high), WHOLE(total), OUT_WHOLES(count, SIZE(p))) \
+    CALL(grpo_select_value_of_information, LIST(draw), SIZE(draw), WHOLE(count), OUT_SET(index, WHOLE(count), SIZE(draw))) \
     CALL(grpo_visit_value, LIST(p), DOUBLES(diversity, SIZE(p)), ((void)IF(form, choice(r, "form")), SIZE(p)), NUMBER(alpha), \
          NUMBER(beta), \
          OUT_DOUBLES(weight, SIZE(p))) \
-    CALL(grpo_downsample_variance, LIST(advantage), SIZE(advantage), WHOLE(count), OUT_SET(index, WHOLE(count), SIZE(advantage))) \
+    CALL(grpo_max_variance_subset, LIST(advantage), SIZE(advantage), WHOLE(count), OUT_SET(index, WHOLE(count), SIZE(advantage))) \
     OTHER(grpo_pad_valid, counted_indices) \
     CALL(grpo_cluster_probability, LIST(rate), DOUBLES(probability, SIZE(rate)), DOUBLES(success, SIZE(rate)), SIZE(rate), NUMBER(alpha), \
          OUT_DOUBLES(rate, SIZE(rate)), OUT_DOUBLES(probability, SIZE(rate))) \
     CALL(grpo_explore_weight, LIST(value), SIZE(value), NUMBER(least), OUT_DOUBLES(weight, SIZE(value))) \
-    CALL(grpo_spread_keep, BATCH, NUMBER(least), OUT_FLAGS(keep, GROUPS)) \
-    CALL(grpo_advantage_keep, LIST(advantage), SIZE(advantage), NUMBER(least), IF(multiple, WHOLE(multiple)), IF(positive, \
+    CALL(grpo_reward_std_filter, BATCH, NUMBER(least), OUT_FLAGS(keep, GROUPS)) \
+    CALL(grpo_advantage_filter, LIST(advantage), SIZE(advantage), NUMBER(least), IF(multiple, WHOLE(multiple)), IF(positive, \
          FLAG(positive)), \
          OUT_FLAGS(keep, SIZE(advantage))) \
-    CALL(grpo_probability_select, BATCH, NUMBER(probability), OUT_TOKEN_FLAGS(selected)) \
+    CALL(grpo_select_low_probability, BATCH, NUMBER(probability), OUT_TOKEN_FLAGS(selected)) \
     CALL(grpo_sequence_distance, WHOLES(a, SIZE(a)), SIZE(a), WHOLES(b, SIZE(b)), SIZE(b), FORM(distance), \
          SCRATCH(int64_t, 2 * SIZE(b) + 2), OUT_NUMBER(distance)) \
-    VALUE(grpo_informative_probability, probability, NUMBER(p), WHOLE(n))
+    VALUE(grpo_mixed_group_probability, probability, NUMBER(p), WHOLE(n))
 
 #define CALLS_CONTROL(CALL, VALUE, PAIR, OTHER) \
     VALUE(grpo_kl_control, kl_coef, NUMBER(kl_coef), NUMBER(kl), NUMBER(target), NUMBER(steps), NUMBER(horizon)) \
     PAIR(grpo_entropy_control, grpo_entropy_coef, coef, used, NUMBER(coef), NUMBER(entropy), NUMBER(target), NUMBER(delta), NUMBER(low), \
          NUMBER(high), FLAG(inclusive)) \
-    OTHER(grpo_balanced_bounds, bounds_as_numbers) \
+    OTHER(grpo_balanced_clip_bounds, bounds_as_numbers) \
     VALUE(grpo_smooth_advantage, advantage, WHOLE(visits), NUMBER(new), NUMBER(total)) \
     PAIR(grpo_running_moments, grpo_mean_variance, mean, variance, WHOLE(visits), \
          (grpo_mean_variance){ .mean = NUMBER(mean), .variance = NUMBER(variance) }, \
          (grpo_mean_variance){ .mean = NUMBER(new_mean), .variance = NUMBER(new_variance) }) \
     CALL(grpo_running_baseline, LIST(reward), SIZE(reward), NUMBER(momentum), OUT_DOUBLES(advantage, SIZE(reward)), in_out(r, "baseline")) \
     CALL(grpo_regret_temperature, WHOLES(length, SIZE(length)), DOUBLES(score, SIZE(length)), SIZE(length), OUT_NUMBER(temperature)) \
-    VALUE(grpo_preference_margin_control, coef, NUMBER(coef), NUMBER(pair_loss), NUMBER(loss)) \
-    CALL(grpo_adapted_clip, BATCH, ADVANTAGE, TOKEN_REALS(standard), \
+    VALUE(grpo_preference_coef_control, coef, NUMBER(coef), NUMBER(pair_loss), NUMBER(loss)) \
+    CALL(grpo_adaptive_clip, BATCH, ADVANTAGE, TOKEN_REALS(standard), \
          &(grpo_adaptation){ .low = NUMBER(low), .high = NUMBER(high), .clip_coef = NUMBER(clip_coef), .gain = NUMBER(gain) }, \
          OUT_TOKENS(clip_low), OUT_TOKENS(clip_high), OUT_TOKENS(advantage)) \
     PAIR(grpo_decayed_counts, grpo_counts, alpha, beta, NUMBER(alpha), NUMBER(beta), NUMBER(decay), NUMBER(successes), NUMBER(failures)) \
-    CALL(grpo_decay_by_drift, BATCH, NUMBER(half_life), NUMBER(low), NUMBER(high), OUT_NUMBER(decay)) \
+    CALL(grpo_drift_decay, BATCH, NUMBER(half_life), NUMBER(low), NUMBER(high), OUT_NUMBER(decay)) \
     VALUE(grpo_moving_average, state, NUMBER(state), NUMBER(value), NUMBER(rate)) \
-    CALL(grpo_quantile_track, LIST(quantile), DOUBLES(level, SIZE(quantile)), SIZE(quantile), NUMBER(rate), LIST(observed), \
+    CALL(grpo_quantile_tracker, LIST(quantile), DOUBLES(level, SIZE(quantile)), SIZE(quantile), NUMBER(rate), LIST(observed), \
          SIZE(observed), \
          OUT_DOUBLES(quantile, SIZE(quantile))) \
     CALL(grpo_turn_factor, BATCH, DOUBLES(factor, SEQUENCES), NUMBER(low), NUMBER(high), OUT_DOUBLES(factor, SEQUENCES)) \
-    VALUE(grpo_linear_decay, value, NUMBER(start), NUMBER(step) - NUMBER(offset), NUMBER(steps)) \
-    VALUE(grpo_count_budget, value, NUMBER(start), NUMBER(factor), WHOLE(step), WHOLE(interval)) \
+    VALUE(grpo_linear_schedule, value, NUMBER(start), NUMBER(step) - NUMBER(offset), NUMBER(steps)) \
+    VALUE(grpo_token_budget_schedule, value, NUMBER(start), NUMBER(factor), WHOLE(step), WHOLE(interval)) \
     CALL(grpo_hint_level, WHOLES(level, SIZE(level)), DOUBLES(success, SIZE(level)), SIZE(level), NUMBER(low), NUMBER(high), WHOLE(max), \
          OUT_WHOLES(level, SIZE(level))) \
-    CALL(grpo_entropy_standard, BATCH, NUMBER(quantile), FORM(standard), OUT_TOKENS(standard)) \
+    CALL(grpo_standardised_entropy, BATCH, NUMBER(quantile), FORM(standard), OUT_TOKENS(standard)) \
     PAIR(grpo_entropy_target_coef, grpo_target_coef, coef, value, NUMBER(entropy), NUMBER(target), NUMBER(coef)) \
     VALUE(grpo_kl_hinge, coef, NUMBER(kl), NUMBER(delta), NUMBER(beta)) \
     CALL(grpo_ratio_quantile, BATCH, NUMBER(quantile), NUMBER(least), OUT_NUMBER(value)) \
-    CALL(grpo_logistic_shift, BATCH, FLAGS(correct, SEQUENCES), NUMBER(beta), OUT_NUMBER(shift)) \
-    OTHER(grpo_power_clip, three_numbers) \
+    CALL(grpo_logit_shift, BATCH, FLAGS(correct, SEQUENCES), NUMBER(beta), OUT_NUMBER(shift)) \
+    OTHER(grpo_power_mean_bounds, three_numbers) \
     PAIR(grpo_annealed_split, grpo_split, other, own, WHOLE(step), WHOLE(steps), WHOLE(size))
 
 #define CALLS_CREDIT(CALL, VALUE, PAIR, OTHER) \
-    CALL(grpo_key_tokens, BATCH, TOKEN_WHOLES(token), \
+    CALL(grpo_key_token_advantage, BATCH, TOKEN_WHOLES(token), \
          &(grpo_key_measure){ .fisher = NUMBER(fisher), .gain = NUMBER(gain), .top = NUMBER(top), .frequency = FLAG(frequency), \
                               .ignored = WHOLE(ignored) }, \
          SCRATCH(grpo_token_place, TOKENS), TOKENS, OUT_TOKENS(key)) \
@@ -544,20 +545,20 @@ static grpo_status three_numbers(call *r) {
     CALL(grpo_distribution_advantage, BATCH, ADVANTAGE, TOKEN_REALS(tempered), FLAGS(correct, SEQUENCES), NUMBER(entropy), \
          NUMBER(entropy_base), OUT_TOKENS(advantage)) \
     CALL(grpo_boltzmann_advantage, BATCH, NUMBER(temperature), OUT_REALS(advantage, SEQUENCES)) \
-    CALL(grpo_likelihood_share, BATCH, NUMBER(threshold), NUMBER(temperature), FLAG(by_length), SCRATCH(grpo_dd, SEQUENCES), \
+    CALL(grpo_likelihood_advantage, BATCH, NUMBER(threshold), NUMBER(temperature), FLAG(by_length), SCRATCH(grpo_dd, SEQUENCES), \
          OUT_REALS(advantage, SEQUENCES)) \
     CALL(grpo_canon_advantage, BATCH, DOUBLES(metric, SEQUENCES), \
          &(grpo_canon){ .alpha = NUMBER(alpha), .offset = NUMBER(offset), .mix = NUMBER(mix), .scaled = (grpo_half)choice(r, "scaled") }, \
          OUT_REALS(advantage, SEQUENCES)) \
-    CALL(grpo_group_relative_scale, ((void)choice(r, "form"), BATCH), NUMBER(alpha), NUMBER(mean_reward), OUT_REALS(advantage, SEQUENCES)) \
-    CALL(grpo_sharpening, BATCH, DOUBLES(advantage, SEQUENCES), NUMBER(lambda), NUMBER(kappa), SCRATCH(grpo_dd, SEQUENCES), \
+    CALL(grpo_asymmetric_advantage, ((void)choice(r, "form"), BATCH), NUMBER(alpha), NUMBER(mean_reward), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(grpo_sharpening_advantage, BATCH, DOUBLES(advantage, SEQUENCES), NUMBER(lambda), NUMBER(kappa), SCRATCH(grpo_dd, SEQUENCES), \
          OUT_REALS(advantage, SEQUENCES)) \
-    CALL(grpo_feature_bonus, BATCH, \
+    CALL(grpo_feature_advantage, BATCH, \
          &(grpo_feature){ .advantage = DOUBLES(advantage, SEQUENCES), .feature = DOUBLES(feature, SEQUENCES), \
                           .divisor = DOUBLES(divisor, SEQUENCES), .eligible = FLAGS(eligible, SEQUENCES), .delta = NUMBER(delta), \
                           .k = NUMBER(k) }, \
          OUT_REALS(advantage, SEQUENCES)) \
-    CALL(grpo_virtual_reward, BATCH, NUMBER(virtual), WHOLE(count), NUMBER(eps), OUT_REALS(advantage, SEQUENCES)) \
+    CALL(grpo_virtual_reward_advantage, BATCH, NUMBER(virtual), WHOLE(count), NUMBER(eps), OUT_REALS(advantage, SEQUENCES)) \
     CALL(grpo_bundle_advantage, BATCH, WHOLES(bundle, GROUPS), \
          &(grpo_risk){ .low = NUMBER(low_quantile), .high = NUMBER(high_quantile), .a = NUMBER(low_level), .c = NUMBER(high_level), \
                        .omega = NUMBER(omega), .eps = NUMBER(eps) }, \
@@ -571,12 +572,12 @@ static grpo_status three_numbers(call *r) {
     CALL(grpo_implicit_advantage, BATCH, TOKEN_REALS(process), NUMBER(process_coef), NUMBER(outcome_coef), OUT_TOKENS(advantage)) \
     CALL(grpo_hardness_advantage, BATCH, NUMBER(slope), NUMBER(offset), OUT_REALS(advantage, SEQUENCES)) \
     CALL(grpo_token_advantage, BATCH, NUMBER(eps), NUMBER(limit), FLAG(scaled), OUT_REALS(advantage, SEQUENCES)) \
-    CALL(grpo_future_success, LIST(reward), SIZE(reward), OUT_DOUBLES(advantage, SIZE(reward))) \
-    CALL(grpo_coplayer_credit, LIST(own), DOUBLES(other, SIZE(own)), SIZE(own), \
+    CALL(grpo_future_success_advantage, LIST(reward), SIZE(reward), OUT_DOUBLES(advantage, SIZE(reward))) \
+    CALL(grpo_alignment_advantage, LIST(own), DOUBLES(other, SIZE(own)), SIZE(own), \
          &(grpo_coplayer){ .gamma = NUMBER(gamma), .weight_gamma = NUMBER(weight_gamma), .beta = NUMBER(beta), .clip = NUMBER(clip), \
                            .inclusive = FLAG(inclusive), .sign = FLAG(sign), .per_step = FLAG(per_step), .discount = FLAG(discount) }, \
          OUT_DOUBLES(credit, SIZE(own))) \
-    CALL(grpo_project_advantage, LIST(advantage), SIZE(advantage), MATRIX(basis, SIZE(basis), SIZE(advantage)), SIZE(basis), \
+    CALL(grpo_projected_advantage, LIST(advantage), SIZE(advantage), MATRIX(basis, SIZE(basis), SIZE(advantage)), SIZE(basis), \
          NUMBER(alpha), \
          FLAG(positive), SCRATCH(grpo_dd, SIZE(basis)), OUT_DOUBLES(advantage, SIZE(advantage))) \
     CALL(grpo_branch_advantage, WHOLES(parent, SIZE(parent)), DOUBLES(reward, SIZE(parent)), DOUBLES(logp, SIZE(parent)), SIZE(parent), \
@@ -584,53 +585,56 @@ static grpo_status three_numbers(call *r) {
     CALL(grpo_collapsed_advantage, BATCH, NUMBER(eps), OUT_REALS(advantage, SEQUENCES)) \
     CALL(grpo_variant_advantage, LIST(advantage), DOUBLES(difficulty, SIZE(advantage)), DOUBLES(mean, SIZE(advantage)), SIZE(advantage), \
          NUMBER(k), OUT_DOUBLES(advantage, SIZE(advantage))) \
-    CALL(grpo_step_weight, LIST(advantage), DOUBLES(weight, SIZE(advantage)), SIZE(advantage), OUT_DOUBLES(advantage, SIZE(advantage))) \
+    CALL(grpo_step_weight_advantage, LIST(advantage), DOUBLES(weight, SIZE(advantage)), SIZE(advantage), \
+        OUT_DOUBLES(advantage, SIZE(advantage))) \
     CALL(grpo_tree_advantage, WHOLES(parent, SIZE(parent)), DOUBLES(reward, SIZE(parent)), IF(value, DOUBLES(value, SIZE(parent))), \
          SIZE(parent), IF(gamma, NUMBER(gamma)), FORM(tree_advantage), SCRATCH(grpo_tree_state, SIZE(parent)), \
          OUT_DOUBLES(advantage, SIZE(parent))) \
-    CALL(grpo_two_anchors, BATCH, DOUBLES(constraints, SEQUENCES), \
+    CALL(grpo_two_anchor_advantage, BATCH, DOUBLES(constraints, SEQUENCES), \
          &(grpo_anchors){ .alpha = NUMBER(alpha), .beta = NUMBER(beta), .gain_pos = NUMBER(gain_pos), .gain_neg = NUMBER(gain_neg), \
                           .form = FORM(anchors) }, \
          OUT_REALS(advantage, SEQUENCES)) \
-    CALL(grpo_pairwise_calibration, BATCH, FLAGS(correct, SEQUENCES), NUMBER(temperature), SCRATCH(grpo_dd, SEQUENCES), \
+    CALL(grpo_calibration_advantage, BATCH, FLAGS(correct, SEQUENCES), NUMBER(temperature), SCRATCH(grpo_dd, SEQUENCES), \
          OUT_REALS(advantage, SEQUENCES)) \
     CALL(grpo_multi_scale_advantage, LIST(reward), SIZE(reward), NUMBER(eps), OUT_DOUBLES(advantage, SIZE(reward))) \
-    CALL(grpo_hardest_miss, BATCH, DOUBLES(utility, SEQUENCES), OUT_REALS(advantage, SEQUENCES), OUT_WHOLES(replace, GROUPS)) \
+    CALL(grpo_hard_negative_advantage, BATCH, DOUBLES(utility, SEQUENCES), OUT_REALS(advantage, SEQUENCES), OUT_WHOLES(replace, GROUPS)) \
     CALL(grpo_position_advantage, LIST(logp_old), DOUBLES(reward, SIZE(logp_old)), SIZE(logp_old), OUT_DOUBLES(advantage, SIZE(logp_old))) \
-    CALL(grpo_role_reward, LIST(reward), WHOLES(role, SIZE(reward)), SIZE(reward), FORM(role), OUT_DOUBLES(advantage, SIZE(reward))) \
+    CALL(grpo_role_advantage, LIST(reward), WHOLES(role, SIZE(reward)), SIZE(reward), FORM(role), OUT_DOUBLES(advantage, SIZE(reward))) \
     CALL(grpo_median_advantage, BATCH, NUMBER(eps), OUT_DOUBLES(advantage, SEQUENCES), OUT_WHOLES(pivot, GROUPS)) \
     CALL(grpo_mix_advantages, LIST(x), DOUBLES(y, SIZE(x)), SIZE(x), NUMBER(a), NUMBER(b), OUT_DOUBLES(advantage, SIZE(x))) \
     CALL(grpo_gram_rank, MATRIX(gram, SIZE(advantage), SIZE(advantage)), LIST(advantage), SIZE(advantage), NUMBER(share), WHOLE(least), \
          WHOLE(most), OUT_WHOLE(rank), OUT_NUMBER(effective))
 
 #define CALLS_REWARDS(CALL, VALUE, PAIR, OTHER) \
-    CALL(grpo_relative_cost, BATCH, \
+    CALL(grpo_relative_cost_penalty, BATCH, \
          &(grpo_cost){ .output = DOUBLES(output, SEQUENCES), .input = DOUBLES(input, SEQUENCES), .turns = DOUBLES(turns, SEQUENCES), \
                        .output_coef = NUMBER(output_coef), .input_coef = NUMBER(input_coef), .turns_coef = NUMBER(turns_coef) }, \
          OUT_REALS(reward, SEQUENCES)) \
     CALL(grpo_diversity_reward, LIST(reward), MATRIX(similarity, SIZE(reward), SIZE(reward)), SIZE(reward), NUMBER(eps), \
          OUT_DOUBLES(reward, SIZE(reward))) \
-    CALL(grpo_unlikeliness, BATCH, NUMBER(beta), SCRATCH(grpo_dd, SEQUENCES), OUT_REALS(reward, SEQUENCES)) \
-    CALL(grpo_early_exit, BATCH, OUT_REALS(reward, SEQUENCES)) \
+    CALL(grpo_unlikeliness_reward, BATCH, NUMBER(beta), SCRATCH(grpo_dd, SEQUENCES), OUT_REALS(reward, SEQUENCES)) \
+    CALL(grpo_early_exit_reward, BATCH, OUT_REALS(reward, SEQUENCES)) \
     CALL(grpo_trust_reward, one_group(r, SIZE(outcome)), LIST(outcome), DOUBLES(thought, SIZE(outcome)), NUMBER(decay), \
          &(grpo_trust_bounds){ .low = NUMBER(least), .right = NUMBER(right), .every = NUMBER(high), .none = NUMBER(low) }, \
          OUT_REALS(reward, SIZE(outcome))) \
-    CALL(grpo_tool_efficiency, BATCH, DOUBLES(calls, SEQUENCES), FLAGS(correct, SEQUENCES), NUMBER(smooth), NUMBER(alpha), FORM(tools), \
+    CALL(grpo_tool_efficiency_reward, BATCH, DOUBLES(calls, SEQUENCES), FLAGS(correct, SEQUENCES), NUMBER(smooth), NUMBER(alpha), \
+        FORM(tools), \
          OUT_REALS(reward, SEQUENCES)) \
-    CALL(grpo_entity_credit, BATCH, DOUBLES(found, SEQUENCES), FLAGS(correct, SEQUENCES), FLAGS(invalid, SEQUENCES), NUMBER(alpha), \
+    CALL(grpo_entity_reward, BATCH, DOUBLES(found, SEQUENCES), FLAGS(correct, SEQUENCES), FLAGS(invalid, SEQUENCES), NUMBER(alpha), \
          OUT_REALS(reward, SEQUENCES)) \
     CALL(grpo_retention_reward, BATCH, NUMBER(lambda), NUMBER(alpha), OUT_REALS(reward, SEQUENCES)) \
     CALL(grpo_efficiency_reward, BATCH, FLAGS(correct, SEQUENCES), NUMBER(share), NUMBER(alpha), OUT_REALS(reward, SEQUENCES), \
          OUT_FLAGS(efficient, GROUPS)) \
     CALL(grpo_consistency_bonus, BATCH, DOUBLES(accuracy, SEQUENCES), NUMBER(lambda), NUMBER(cap), NUMBER(margin), \
          OUT_REALS(reward, SEQUENCES)) \
-    CALL(grpo_gated_sum, MATRIX(rewards, SIZE(rewards), SIZE(weight)), SIZE(rewards), SIZE(weight), LIST(weight), WHOLES(gate, \
+    CALL(grpo_gated_reward_sum, MATRIX(rewards, SIZE(rewards), SIZE(weight)), SIZE(rewards), SIZE(weight), LIST(weight), WHOLES(gate, \
          SIZE(weight)), \
          OUT_DOUBLES(reward, SIZE(rewards))) \
     CALL(grpo_brier_reward, LIST(confidence), SIZE(confidence), nonzero(r, "correct", SIZE(confidence)), \
          IF(missing, FLAGS(missing, SIZE(confidence))), OUT_DOUBLES(reward, SIZE(confidence))) \
-    CALL(grpo_length_shape, LIST(length), SIZE(length), FORM(shape), NUMBER(peak), NUMBER(max), OUT_DOUBLES(reward, SIZE(length))) \
-    CALL(grpo_log_exp_map, LIST(reward), SIZE(reward), NUMBER(threshold), NUMBER(upper), NUMBER(lower), OUT_DOUBLES(reward, SIZE(reward))) \
+    CALL(grpo_length_shape_reward, LIST(length), SIZE(length), FORM(shape), NUMBER(peak), NUMBER(max), OUT_DOUBLES(reward, SIZE(length))) \
+    CALL(grpo_log_exp_reward, LIST(reward), SIZE(reward), NUMBER(threshold), NUMBER(upper), NUMBER(lower), \
+        OUT_DOUBLES(reward, SIZE(reward))) \
     CALL(grpo_tree_reward, WHOLES(parent, SIZE(reward)), LIST(reward), IF(depth, WHOLES(depth, SIZE(reward))), SIZE(reward), \
          IF(gamma, NUMBER(gamma)), FORM(tree), IF(turns, WHOLE(turns)), SCRATCH(grpo_dd, SIZE(reward)), \
          OUT_DOUBLES(reward, SIZE(reward))) \
@@ -638,30 +642,31 @@ static grpo_status three_numbers(call *r) {
          OUT_NUMBER(reward)) \
     CALL(grpo_meta_reward, FLAGS(correct, SIZE(length)), WHOLES(length, SIZE(length)), SIZE(length), WHOLES(net, SIZE(net)), SIZE(net), \
          WHOLE(passes), WHOLE(predicted_length), OUT_NUMBER(reward)) \
-    CALL(grpo_pairwise_wins, MATRIX(wins, SIZE(wins), SIZE(wins)), SIZE(wins), OUT_DOUBLES(reward, SIZE(wins))) \
+    CALL(grpo_win_rate_reward, MATRIX(wins, SIZE(wins), SIZE(wins)), SIZE(wins), OUT_DOUBLES(reward, SIZE(wins))) \
     CALL(grpo_entropy_rank_reward, LIST(peak), DOUBLES(overall, SIZE(peak)), SIZE(peak), NUMBER(top), SCRATCH(int64_t, SIZE(peak)), \
          OUT_DOUBLES(reward, SIZE(peak))) \
     CALL(grpo_interval_reward, LIST(begin), DOUBLES(end, SIZE(begin)), SIZE(begin), NUMBER(gamma), FLAG(sample), \
          OUT_DOUBLES(reward, SIZE(begin))) \
     CALL(grpo_dense_rewards, LIST(reward), SIZE(reward), NUMBER(score), NUMBER(total), OUT_DOUBLES(reward, SIZE(reward))) \
-    CALL(grpo_information_gain, LIST(logp), SIZE(logp), FORM(information), OUT_DOUBLES(gain, SIZE(logp) - 1)) \
-    CALL(grpo_shorter_correct, BATCH, NUMBER(coef), OUT_REALS(reward, SEQUENCES)) \
+    CALL(grpo_information_gain_reward, LIST(logp), SIZE(logp), FORM(information), OUT_DOUBLES(gain, SIZE(logp) - 1)) \
+    CALL(grpo_shorter_correct_reward, BATCH, NUMBER(coef), OUT_REALS(reward, SEQUENCES)) \
     CALL(grpo_permutation_reward, whole_matrix(r, "choice"), SIZE(choice), WIDTH(choice), FORM(permutation), \
          OUT_DOUBLES(reward, SIZE(choice) * WIDTH(choice))) \
     CALL(grpo_frequency_reward, BATCH, WHOLES(answer, SEQUENCES), WHOLE(size), OUT_REALS(reward, SEQUENCES)) \
-    CALL(grpo_repetition_reward, BATCH, TOKEN_WHOLES(token), WHOLE(size), NUMBER(penalty), OUT_REALS(reward, SEQUENCES)) \
-    CALL(grpo_correct_length, BATCH, FLAGS(correct, SEQUENCES), NUMBER(alpha), NUMBER(eps), NUMBER(wrong), OUT_REALS(reward, SEQUENCES)) \
-    CALL(grpo_pair_rewards, BATCH, WHOLES(outcome, pairs_of(BATCH)), FLAGS(ended, SEQUENCES), OUT_REALS(reward, SEQUENCES), \
+    CALL(grpo_repetition_penalty, BATCH, TOKEN_WHOLES(token), WHOLE(size), NUMBER(penalty), OUT_REALS(reward, SEQUENCES)) \
+    CALL(grpo_correct_length_reward, BATCH, FLAGS(correct, SEQUENCES), NUMBER(alpha), NUMBER(eps), NUMBER(wrong), \
+        OUT_REALS(reward, SEQUENCES)) \
+    CALL(grpo_pairwise_rewards, BATCH, WHOLES(outcome, pairs_of(BATCH)), FLAGS(ended, SEQUENCES), OUT_REALS(reward, SEQUENCES), \
          OUT_FLAGS(masked, SEQUENCES)) \
-    CALL(grpo_spread_reward, LIST(distance), SIZE(distance), OUT_DOUBLES(reward, SIZE(distance)))
+    CALL(grpo_min_max_reward, LIST(distance), SIZE(distance), OUT_DOUBLES(reward, SIZE(distance)))
 
 #define CALLS_WEIGHTS(CALL, VALUE, PAIR, OTHER) \
     CALL(grpo_sample_weights, BATCH, difficulty(r), FLAG(by_length), OUT_DOUBLES(weight, SEQUENCES)) \
     CALL(grpo_teacher_gate, BATCH, ADVANTAGE, NUMBER(strength), NUMBER(clip), r->batch->selected, OUT_TOKENS(weight)) \
-    CALL(grpo_prefix_discrepancy, BATCH, NUMBER(gamma), FORM(discrepancy), OUT_TOKENS(weight)) \
-    CALL(grpo_window_weight, LIST(x), SIZE(x), NUMBER(target), NUMBER(temperature), OUT_DOUBLES(weight, SIZE(x)), \
+    CALL(grpo_prefix_discrepancy_weight, BATCH, NUMBER(gamma), FORM(discrepancy), OUT_TOKENS(weight)) \
+    CALL(grpo_soft_top_k_weight, LIST(x), SIZE(x), NUMBER(target), NUMBER(temperature), OUT_DOUBLES(weight, SIZE(x)), \
          OUT_DOUBLES(normalised, SIZE(x))) \
-    CALL(grpo_probability_gain, BATCH, NUMBER(strength), OUT_TOKENS(weight)) \
+    CALL(grpo_probability_weight, BATCH, NUMBER(strength), OUT_TOKENS(weight)) \
     CALL(grpo_conflict_weight, BATCH, TOKEN_WHOLES(token), WHOLES(sign, SEQUENCES), NUMBER(inside), OUT_TOKENS(weight)) \
     CALL(grpo_prompt_weight, BATCH, NUMBER(threshold), NUMBER(limit), NUMBER(low), FORM(prompt), OUT_DOUBLES(weight, GROUPS)) \
     CALL(grpo_invariance_weight, BATCH, WHOLES(meta, GROUPS), FLAGS(anchor, GROUPS), OUT_REALS(weight, SEQUENCES)) \
@@ -675,20 +680,20 @@ static grpo_status three_numbers(call *r) {
     CALL(grpo_confidence_factor, BATCH, FLAGS(correct, SEQUENCES), NUMBER(delta), OUT_DOUBLES(factor, GROUPS)) \
     CALL(grpo_surprisal_weight, BATCH, ADVANTAGE, NUMBER(share), NUMBER(up), NUMBER(down), NUMBER(target), OUT_TOKENS(weight)) \
     CALL(grpo_difficulty_weight, BATCH, DOUBLES(accuracy, SEQUENCES), NUMBER(temperature), OUT_DOUBLES(weight, GROUPS)) \
-    CALL(grpo_gaussian_covariance, BATCH, ADVANTAGE, OUT_TOKENS(weight)) \
-    CALL(grpo_route_weight, BATCH, FLAGS(routed, SEQUENCES), NUMBER(beta), OUT_TOKENS(weight)) \
+    CALL(grpo_covariance_weight, BATCH, ADVANTAGE, OUT_TOKENS(weight)) \
+    CALL(grpo_routed_weight, BATCH, FLAGS(routed, SEQUENCES), NUMBER(beta), OUT_TOKENS(weight)) \
     CALL(grpo_entropy_factor, LIST(entropy), SIZE(entropy), NUMBER(alpha), WHOLE(size), OUT_DOUBLES(factor, SIZE(entropy))) \
-    CALL(grpo_answer_entropy, BATCH, WHOLES(answer, SEQUENCES), DOUBLES(score, SEQUENCES), OUT_DOUBLES(entropy, GROUPS)) \
+    CALL(grpo_semantic_entropy, BATCH, WHOLES(answer, SEQUENCES), DOUBLES(score, SEQUENCES), OUT_DOUBLES(entropy, GROUPS)) \
     CALL(grpo_dynamic_scale, LIST(hardness), DOUBLES(gap, SIZE(hardness)), SIZE(hardness), NUMBER(bound), OUT_DOUBLES(factor, \
          SIZE(hardness))) \
-    CALL(grpo_length_preference, BATCH, DOUBLES(length, SEQUENCES), NUMBER(r), NUMBER(lambda), OUT_DOUBLES(weight, SEQUENCES), \
+    CALL(grpo_length_preference_weight, BATCH, DOUBLES(length, SEQUENCES), NUMBER(r), NUMBER(lambda), OUT_DOUBLES(weight, SEQUENCES), \
          OUT_DOUBLES(slope, SEQUENCES))
 
 #define CALLS_CRITIC(CALL, VALUE, PAIR, OTHER) \
     OTHER(grpo_value_loss, loss_of_values) \
     CALL(grpo_proximal_logp, BATCH, WHOLE(version), TOKEN_WHOLES(behaviour_version), FORM(proximal), OUT_TOKENS(logp_old)) \
-    OTHER(grpo_divergence, slopes_if_finite) \
-    CALL(grpo_set_gap, LIST(student), DOUBLES(teacher, SIZE(student)), SIZE(student), WHOLE(target), OUT_NUMBER(gap))
+    OTHER(grpo_generalised_jsd, slopes_if_finite) \
+    CALL(grpo_top_k_gap, LIST(student), DOUBLES(teacher, SIZE(student)), SIZE(student), WHOLE(target), OUT_NUMBER(gap))
 
 #define CALLS(CALL, VALUE, PAIR, OTHER) \
     CALLS_SELECTION(CALL, VALUE, PAIR, OTHER) CALLS_CONTROL(CALL, VALUE, PAIR, OTHER) CALLS_CREDIT(CALL, VALUE, PAIR, OTHER) \

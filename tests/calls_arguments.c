@@ -42,8 +42,8 @@ static const grpo_centroids centroids = { 2, 1, 0.8, 1.2 };
 static grpo_aggregation aggregation;
 static grpo_objective objective;
 static grpo_logits logits;
-static grpo_rows rows;
-static grpo_row_part row_part, merged, parts[1];
+static grpo_logits_batch rows;
+static grpo_logits_part row_part, merged, parts[1];
 static grpo_output output;
 static grpo_partial partial;
 static double room[256];                        /* scratch */
@@ -56,16 +56,16 @@ static void fill(void) {
     fill_batch(&arrays);
     batch = rollouts_view(&arrays);
     memcpy(arrays.reward, rewards, sizeof rewards);
-    aggregation.kind = GRPO_SEQ_MEAN_CONSTANT; aggregation.constant = 8;
+    aggregation.kind = GRPO_AGGREGATION_SEQ_MEAN_CONSTANT; aggregation.constant = 8;
     grpo_objective_named("grpo", &objective);
     one_token.n_groups = one_token.n_tokens = 1; one_token.group_begin = group; one_token.offset = &offset; one_token.length = &length;
     one_token.logp_old = one_token.logp_ref = reals;
-    logits.type = GRPO_ROW_REAL; logits.logits = z; logits.rows = 1; logits.vocab = logits.stride = 2; logits.target = &target;
+    logits.type = GRPO_LOGITS_REAL; logits.logits = z; logits.rows = 1; logits.vocab = logits.stride = 2; logits.target = &target;
     logits.temperature = 1;
     rows.logits = logits; rows.part = parts; rows.logp = &drawn[0]; rows.entropy = &drawn[1]; rows.dlogits = dz;
     output.dlogp = dlogp; output.dentropy = dentropy;
-    check(grpo_row_read(&logits, 0, &row_part) == GRPO_OK, "row_read");
-    merged = grpo_row_nothing();
+    check(grpo_logits_row_read(&logits, 0, &row_part) == GRPO_OK, "row_read");
+    merged = grpo_logits_part_empty();
     memset(before, 0x5a, sizeof before);
 }
 
@@ -79,109 +79,109 @@ static void fill(void) {
 #define FORM(value) { A_FORM, NULL, 0, 0, value, 0 }
 
 #define FUNCTIONS(X) \
-    X##4(grpo_select_top, IN(&batch), IN(reals), NUMBER(0.5), OUT(0)) \
-    X##4(grpo_select_largest, IN(&batch), IN(reals), WHOLE(4), OUT(0)) \
+    X##4(grpo_select_top_fraction, IN(&batch), IN(reals), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_select_top_k, IN(&batch), IN(reals), WHOLE(4), OUT(0)) \
     X##8(grpo_select_between, IN(&batch), IN(reals), NUMBER(0), NUMBER(1), IN(flags), IN(order), WHOLE(4), OUT(0)) \
     X##5(grpo_select_second_moment, IN(&batch), IN(reals), FORM(GRPO_SECOND_MOMENT_DRIFTING), NUMBER(0.5), OUT(0)) \
     X##3(grpo_covariance, IN(&batch), IN(reals), OUT(0)) \
-    X##4(grpo_keep_between, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_reward_range_filter, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##4(grpo_resampling_weights, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##5(grpo_resample, IN(halves), WHOLE(4), IN(halves), WHOLE(4), OUT(0)) \
     X##3(grpo_replay_score, IN(&batch), IN(reals), OUT(0)) \
-    X##4(grpo_clip_below, IN(&batch), IN(reals), NUMBER(0.5), OUT(0)) \
-    X##6(grpo_clip_value, IN(&batch), IN(reals), IN(reals), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_entropy_clip_batch, IN(&batch), IN(reals), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_entropy_clip_vocabulary, IN(&batch), IN(reals), IN(reals), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##6(grpo_balanced_subset, IN(halves), WHOLE(4), WHOLE(2), NUMBER(0), NUMBER(1), OUT(0)) \
-    X##5(grpo_prefix_budget, IN(&batch), IN(reals), IN(&prefix_gate), IN(room), OUT(0)) \
-    X##6(grpo_allocate, IN(halves), WHOLE(2), WHOLE(1), WHOLE(4), WHOLE(8), OUT(0)) \
-    X##4(grpo_value_information, IN(halves), WHOLE(4), WHOLE(2), OUT(0)) \
+    X##5(grpo_prefix_trust_region, IN(&batch), IN(reals), IN(&prefix_gate), IN(room), OUT(0)) \
+    X##6(grpo_allocate_rollouts, IN(halves), WHOLE(2), WHOLE(1), WHOLE(4), WHOLE(8), OUT(0)) \
+    X##4(grpo_select_value_of_information, IN(halves), WHOLE(4), WHOLE(2), OUT(0)) \
     X##6(grpo_visit_value, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##4(grpo_downsample_variance, IN(halves), WHOLE(4), WHOLE(2), OUT(0)) \
+    X##4(grpo_max_variance_subset, IN(halves), WHOLE(4), WHOLE(2), OUT(0)) \
     X##4(grpo_pad_valid, IN(&batch), IN(flags), OUT(0), OUT(1)) \
     X##7(grpo_cluster_probability, IN(halves), IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0), OUT(1)) \
     X##4(grpo_explore_weight, IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
-    X##3(grpo_spread_keep, IN(&batch), NUMBER(0.5), OUT(0)) \
-    X##6(grpo_advantage_keep, IN(halves), WHOLE(4), NUMBER(0.5), WHOLE(4), FLAG(0), OUT(0)) \
-    X##3(grpo_probability_select, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##3(grpo_reward_std_filter, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_advantage_filter, IN(halves), WHOLE(4), NUMBER(0.5), WHOLE(4), FLAG(0), OUT(0)) \
+    X##3(grpo_select_low_probability, IN(&batch), NUMBER(0.5), OUT(0)) \
     X##7(grpo_sequence_distance, IN(ids), WHOLE(4), IN(ids), WHOLE(4), FORM(0), IN(room), OUT(0)) \
-    X##4(grpo_balanced_bounds, IN(&batch), IN(reals), IN(&balance), OUT(0)) \
+    X##4(grpo_balanced_clip_bounds, IN(&batch), IN(reals), IN(&balance), OUT(0)) \
     X##5(grpo_running_baseline, IN(halves), WHOLE(4), NUMBER(0.5), OUT(0), OUT(1)) \
     X##4(grpo_regret_temperature, IN(ids), IN(halves), WHOLE(4), OUT(0)) \
-    X##7(grpo_adapted_clip, IN(&batch), IN(reals), IN(reals), IN(&adaptation), OUT(0), OUT(1), OUT(2)) \
-    X##5(grpo_decay_by_drift, IN(&batch), NUMBER(1), NUMBER(0), NUMBER(1), OUT(0)) \
-    X##7(grpo_quantile_track, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), IN(halves), WHOLE(4), OUT(0)) \
+    X##7(grpo_adaptive_clip, IN(&batch), IN(reals), IN(reals), IN(&adaptation), OUT(0), OUT(1), OUT(2)) \
+    X##5(grpo_drift_decay, IN(&batch), NUMBER(1), NUMBER(0), NUMBER(1), OUT(0)) \
+    X##7(grpo_quantile_tracker, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), IN(halves), WHOLE(4), OUT(0)) \
     X##5(grpo_turn_factor, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##7(grpo_hint_level, IN(ids), IN(halves), WHOLE(4), NUMBER(0.1), NUMBER(0.35), WHOLE(3), OUT(0)) \
-    X##4(grpo_entropy_standard, IN(&batch), NUMBER(0.5), FORM(0), OUT(0)) \
+    X##4(grpo_standardised_entropy, IN(&batch), NUMBER(0.5), FORM(0), OUT(0)) \
     X##4(grpo_ratio_quantile, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##4(grpo_logistic_shift, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
-    X##6(grpo_key_tokens, IN(&batch), IN(ids), IN(&key_measure), IN(room), WHOLE(TOKENS), OUT(0)) \
+    X##4(grpo_logit_shift, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_key_token_advantage, IN(&batch), IN(ids), IN(&key_measure), IN(room), WHOLE(TOKENS), OUT(0)) \
     X##4(grpo_jsd_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##7(grpo_distribution_advantage, IN(&batch), IN(reals), IN(reals), IN(flags), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##3(grpo_boltzmann_advantage, IN(&batch), NUMBER(0.5), OUT(0)) \
-    X##6(grpo_likelihood_share, IN(&batch), NUMBER(0.5), NUMBER(0.5), FLAG(0), IN(room), OUT(0)) \
+    X##6(grpo_likelihood_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), FLAG(0), IN(room), OUT(0)) \
     X##4(grpo_canon_advantage, IN(&batch), IN(halves), IN(&canon), OUT(0)) \
-    X##4(grpo_group_relative_scale, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##6(grpo_sharpening, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), IN(room), OUT(0)) \
-    X##3(grpo_feature_bonus, IN(&batch), IN(&feature), OUT(0)) \
-    X##5(grpo_virtual_reward, IN(&batch), NUMBER(0.5), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_asymmetric_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_sharpening_advantage, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), IN(room), OUT(0)) \
+    X##3(grpo_feature_advantage, IN(&batch), IN(&feature), OUT(0)) \
+    X##5(grpo_virtual_reward_advantage, IN(&batch), NUMBER(0.5), WHOLE(4), NUMBER(0.5), OUT(0)) \
     X##5(grpo_bundle_advantage, IN(&batch), IN(ids), IN(&risk), IN(room), OUT(0)) \
     X##7(grpo_set_advantage, IN(halves), IN(ids), WHOLE(4), IN(ids), IN(begin), WHOLE(1), OUT(0)) \
     X##8(grpo_reference_advantage, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), FLAG(0), OUT(0), OUT(1)) \
     X##5(grpo_implicit_advantage, IN(&batch), IN(reals), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##4(grpo_hardness_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##5(grpo_token_advantage, IN(&batch), NUMBER(0.5), NUMBER(0.5), FLAG(0), OUT(0)) \
-    X##3(grpo_future_success, IN(halves), WHOLE(4), OUT(0)) \
-    X##5(grpo_coplayer_credit, IN(halves), IN(halves), WHOLE(4), IN(&coplayer), OUT(0)) \
-    X##8(grpo_project_advantage, IN(halves), WHOLE(4), IN(halves), WHOLE(1), NUMBER(0.5), FLAG(0), IN(room), OUT(0)) \
+    X##3(grpo_future_success_advantage, IN(halves), WHOLE(4), OUT(0)) \
+    X##5(grpo_alignment_advantage, IN(halves), IN(halves), WHOLE(4), IN(&coplayer), OUT(0)) \
+    X##8(grpo_projected_advantage, IN(halves), WHOLE(4), IN(halves), WHOLE(1), NUMBER(0.5), FLAG(0), IN(room), OUT(0)) \
     X##8(grpo_branch_advantage, IN(tree), IN(halves), IN(minus), WHOLE(4), FORM(GRPO_BRANCH_PROBABILITY), NUMBER(0.5), IN(room), OUT(0)) \
     X##3(grpo_collapsed_advantage, IN(&batch), NUMBER(0.5), OUT(0)) \
     X##6(grpo_variant_advantage, IN(halves), IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
-    X##4(grpo_step_weight, IN(halves), IN(halves), WHOLE(4), OUT(0)) \
+    X##4(grpo_step_weight_advantage, IN(halves), IN(halves), WHOLE(4), OUT(0)) \
     X##8(grpo_tree_advantage, IN(tree), IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), FORM(GRPO_TREE_TD), IN(room), OUT(0)) \
-    X##4(grpo_two_anchors, IN(&batch), IN(ones), IN(&anchors), OUT(0)) \
-    X##5(grpo_pairwise_calibration, IN(&batch), IN(flags), NUMBER(0.5), IN(room), OUT(0)) \
+    X##4(grpo_two_anchor_advantage, IN(&batch), IN(ones), IN(&anchors), OUT(0)) \
+    X##5(grpo_calibration_advantage, IN(&batch), IN(flags), NUMBER(0.5), IN(room), OUT(0)) \
     X##4(grpo_multi_scale_advantage, IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
-    X##4(grpo_hardest_miss, IN(&batch), IN(halves), OUT(0), OUT(1)) \
+    X##4(grpo_hard_negative_advantage, IN(&batch), IN(halves), OUT(0), OUT(1)) \
     X##4(grpo_position_advantage, IN(minus), IN(halves), WHOLE(4), OUT(0)) \
-    X##5(grpo_role_reward, IN(halves), IN(ids), WHOLE(4), FORM(0), OUT(0)) \
+    X##5(grpo_role_advantage, IN(halves), IN(ids), WHOLE(4), FORM(0), OUT(0)) \
     X##4(grpo_median_advantage, IN(&batch), NUMBER(0.5), OUT(0), OUT(1)) \
     X##6(grpo_mix_advantages, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##8(grpo_gram_rank, IN(gram), IN(halves), WHOLE(2), NUMBER(1), WHOLE(1), WHOLE(64), OUT(0), OUT(1)) \
-    X##3(grpo_relative_cost, IN(&batch), IN(&cost), OUT(0)) \
+    X##3(grpo_relative_cost_penalty, IN(&batch), IN(&cost), OUT(0)) \
     X##5(grpo_diversity_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), OUT(0)) \
-    X##4(grpo_unlikeliness, IN(&batch), NUMBER(0.5), IN(room), OUT(0)) \
-    X##2(grpo_early_exit, IN(&batch), OUT(0)) \
+    X##4(grpo_unlikeliness_reward, IN(&batch), NUMBER(0.5), IN(room), OUT(0)) \
+    X##2(grpo_early_exit_reward, IN(&batch), OUT(0)) \
     X##6(grpo_trust_reward, IN(&batch), IN(halves), IN(halves), NUMBER(0.5), IN(&trust_bounds), OUT(0)) \
-    X##7(grpo_tool_efficiency, IN(&batch), IN(halves), IN(flags), NUMBER(0.5), NUMBER(0.5), FORM(0), OUT(0)) \
-    X##6(grpo_entity_credit, IN(&batch), IN(halves), IN(flags), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##7(grpo_tool_efficiency_reward, IN(&batch), IN(halves), IN(flags), NUMBER(0.5), NUMBER(0.5), FORM(0), OUT(0)) \
+    X##6(grpo_entity_reward, IN(&batch), IN(halves), IN(flags), IN(flags), NUMBER(0.5), OUT(0)) \
     X##4(grpo_retention_reward, IN(&batch), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##6(grpo_efficiency_reward, IN(&batch), IN(flags), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
     X##6(grpo_consistency_bonus, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##6(grpo_gated_sum, IN(halves), WHOLE(1), WHOLE(4), IN(halves), IN(no_gate), OUT(0)) \
+    X##6(grpo_gated_reward_sum, IN(halves), WHOLE(1), WHOLE(4), IN(halves), IN(no_gate), OUT(0)) \
     X##5(grpo_brier_reward, IN(halves), WHOLE(4), IN(flags), IN(flags), OUT(0)) \
-    X##6(grpo_length_shape, IN(halves), WHOLE(4), FORM(GRPO_SHAPE_PARABOLA), NUMBER(0.5), NUMBER(1), OUT(0)) \
-    X##6(grpo_log_exp_map, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_length_shape_reward, IN(halves), WHOLE(4), FORM(GRPO_SHAPE_PARABOLA), NUMBER(0.5), NUMBER(1), OUT(0)) \
+    X##6(grpo_log_exp_reward, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##9(grpo_tree_reward, IN(tree), IN(halves), IN(depth), WHOLE(4), NUMBER(0.5), FORM(GRPO_TREE_MEAN_BY_DEPTH), WHOLE(3), IN(room), \
         OUT(0)) \
     X##7(grpo_hint_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), FORM(0), FLAG(0), OUT(0)) \
     X##8(grpo_meta_reward, IN(flags), IN(ids), WHOLE(4), IN(ids), WHOLE(1), WHOLE(8), WHOLE(1), OUT(0)) \
-    X##3(grpo_pairwise_wins, IN(wins), WHOLE(2), OUT(0)) \
+    X##3(grpo_win_rate_reward, IN(wins), WHOLE(2), OUT(0)) \
     X##6(grpo_entropy_rank_reward, IN(halves), IN(halves), WHOLE(4), NUMBER(0.5), IN(room), OUT(0)) \
     X##6(grpo_interval_reward, IN(minus), IN(halves), WHOLE(4), NUMBER(0.5), FLAG(0), OUT(0)) \
     X##5(grpo_dense_rewards, IN(halves), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##4(grpo_information_gain, IN(minus), WHOLE(4), FORM(GRPO_INFORMATION_LOG), OUT(0)) \
-    X##3(grpo_shorter_correct, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_information_gain_reward, IN(minus), WHOLE(4), FORM(GRPO_INFORMATION_LOG), OUT(0)) \
+    X##3(grpo_shorter_correct_reward, IN(&batch), NUMBER(0.5), OUT(0)) \
     X##5(grpo_permutation_reward, IN(ids), WHOLE(2), WHOLE(2), FORM(GRPO_PERMUTATION_JUDGE), OUT(0)) \
     X##4(grpo_frequency_reward, IN(&batch), IN(ids), WHOLE(1), OUT(0)) \
-    X##5(grpo_repetition_reward, IN(&batch), IN(ids), WHOLE(4), NUMBER(0.5), OUT(0)) \
-    X##6(grpo_correct_length, IN(&batch), IN(flags), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
-    X##5(grpo_pair_rewards, IN(&batch), IN(ids), IN(flags), OUT(0), OUT(1)) \
-    X##3(grpo_spread_reward, IN(halves), WHOLE(4), OUT(0)) \
+    X##5(grpo_repetition_penalty, IN(&batch), IN(ids), WHOLE(4), NUMBER(0.5), OUT(0)) \
+    X##6(grpo_correct_length_reward, IN(&batch), IN(flags), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
+    X##5(grpo_pairwise_rewards, IN(&batch), IN(ids), IN(flags), OUT(0), OUT(1)) \
+    X##3(grpo_min_max_reward, IN(halves), WHOLE(4), OUT(0)) \
     X##4(grpo_sample_weights, IN(&batch), IN(halves), FLAG(0), OUT(0)) \
     X##6(grpo_teacher_gate, IN(&batch), IN(reals), NUMBER(0.5), NUMBER(0.5), IN(flags), OUT(0)) \
-    X##4(grpo_prefix_discrepancy, IN(&batch), NUMBER(0.5), FORM(0), OUT(0)) \
-    X##6(grpo_window_weight, IN(minus), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
-    X##3(grpo_probability_gain, IN(&batch), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_prefix_discrepancy_weight, IN(&batch), NUMBER(0.5), FORM(0), OUT(0)) \
+    X##6(grpo_soft_top_k_weight, IN(minus), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##3(grpo_probability_weight, IN(&batch), NUMBER(0.5), OUT(0)) \
     X##5(grpo_conflict_weight, IN(&batch), IN(ids), IN(ids), NUMBER(0.5), OUT(0)) \
     X##6(grpo_prompt_weight, IN(&batch), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), FORM(0), OUT(0)) \
     X##4(grpo_invariance_weight, IN(&batch), IN(ids), IN(flags), OUT(0)) \
@@ -192,24 +192,24 @@ static void fill(void) {
     X##4(grpo_confidence_factor, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
     X##7(grpo_surprisal_weight, IN(&batch), IN(reals), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), NUMBER(0.5), OUT(0)) \
     X##4(grpo_difficulty_weight, IN(&batch), IN(halves), NUMBER(0.5), OUT(0)) \
-    X##3(grpo_gaussian_covariance, IN(&batch), IN(reals), OUT(0)) \
-    X##4(grpo_route_weight, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##3(grpo_covariance_weight, IN(&batch), IN(reals), OUT(0)) \
+    X##4(grpo_routed_weight, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
     X##5(grpo_entropy_factor, IN(halves), WHOLE(4), NUMBER(0.5), WHOLE(4), OUT(0)) \
-    X##4(grpo_answer_entropy, IN(&batch), IN(ids), IN(halves), OUT(0)) \
+    X##4(grpo_semantic_entropy, IN(&batch), IN(ids), IN(halves), OUT(0)) \
     X##5(grpo_dynamic_scale, IN(halves), IN(halves), WHOLE(4), NUMBER(1), OUT(0)) \
-    X##6(grpo_length_preference, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##6(grpo_length_preference_weight, IN(&batch), IN(halves), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
     X##8(grpo_value_loss, IN(&batch), IN(reals), IN(reals), IN(reals), NUMBER(0.5), IN(&aggregation), OUT(0), OUT(1)) \
     X##5(grpo_proximal_logp, IN(&batch), WHOLE(8), IN(ids), FORM(GRPO_PROXIMAL_LINEAR), OUT(0)) \
-    X##7(grpo_divergence, IN(halves), IN(minus), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
-    X##5(grpo_set_gap, IN(minus), IN(minus), WHOLE(4), WHOLE(3), OUT(0)) \
-    X##3(grpo_row_read, IN(&logits), WHOLE(0), OUT(0)) \
-    X##3(grpo_row_merge, IN(&merged), IN(&row_part), NUMBER(1)) \
-    X##3(grpo_row_of, IN(&row_part), NUMBER(1), OUT(0)) \
-    X##6(grpo_row_gradient, IN(&logits), WHOLE(0), IN(&row_part), NUMBER(1), NUMBER(1), OUT(0)) \
+    X##7(grpo_generalised_jsd, IN(halves), IN(minus), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
+    X##5(grpo_top_k_gap, IN(minus), IN(minus), WHOLE(4), WHOLE(3), OUT(0)) \
+    X##3(grpo_logits_row_read, IN(&logits), WHOLE(0), OUT(0)) \
+    X##3(grpo_logits_part_merge, IN(&merged), IN(&row_part), NUMBER(1)) \
+    X##3(grpo_logits_part_row, IN(&row_part), NUMBER(1), OUT(0)) \
+    X##6(grpo_logits_row_gradient, IN(&logits), WHOLE(0), IN(&row_part), NUMBER(1), NUMBER(1), OUT(0)) \
     X##7(grpo_logits_loss, IN(&objective), IN(&one_token), IN(reals), IN(NULL), IN(&rows), IN(&output), OUT(0)) \
     X##7(grpo_logits_loss_add, IN(&objective), IN(&one_token), IN(reals), IN(NULL), IN(&rows), IN(&output), IN(&partial)) \
-    X##4(grpo_rows_read, IN(&rows), IN(flags), WHOLE(0), WHOLE(1)) \
-    X##6(grpo_rows_gradient, IN(&rows), IN(flags), IN(reals), IN(reals), WHOLE(0), WHOLE(1))
+    X##4(grpo_logits_batch_read, IN(&rows), IN(flags), WHOLE(0), WHOLE(1)) \
+    X##6(grpo_logits_batch_gradient, IN(&rows), IN(flags), IN(reals), IN(reals), WHOLE(0), WHOLE(1))
 
 /* how a function takes them: as a member of its value */
 #define AS_IN(place) .p
@@ -271,15 +271,15 @@ static double running_moments(const value *v) {
     const grpo_mean_variance past = { v[1].x, v[2].x }, observed = { v[3].x, v[4].x };
     return grpo_running_moments(v[0].n, past, observed).mean;
 }
-static double preference_margin_control(const value *v) { return grpo_preference_margin_control(v[0].x, v[1].x, v[2].x); }
+static double preference_margin_control(const value *v) { return grpo_preference_coef_control(v[0].x, v[1].x, v[2].x); }
 static double decayed_counts(const value *v) { return grpo_decayed_counts(v[0].x, v[1].x, v[2].x, v[3].x, v[4].x).alpha; }
 static double moving_average(const value *v) { return grpo_moving_average(v[0].x, v[1].x, v[2].x); }
-static double linear_decay(const value *v) { return grpo_linear_decay(v[0].x, v[1].x, v[2].x); }
-static double count_budget(const value *v) { return grpo_count_budget(v[0].x, v[1].x, v[2].n, v[3].n); }
+static double linear_decay(const value *v) { return grpo_linear_schedule(v[0].x, v[1].x, v[2].x); }
+static double count_budget(const value *v) { return grpo_token_budget_schedule(v[0].x, v[1].x, v[2].n, v[3].n); }
 static double entropy_target_coef(const value *v) { return grpo_entropy_target_coef(v[0].x, v[1].x, v[2].x).value; }
 static double kl_hinge(const value *v) { return grpo_kl_hinge(v[0].x, v[1].x, v[2].x); }
-static double power_clip(const value *v) { return grpo_power_clip(v[0].x, v[1].x, v[2].x, v[3].x, v[4].x, v[5].x).eps; }
-static double informative_probability(const value *v) { return grpo_informative_probability(v[0].x, v[1].n); }
+static double power_clip(const value *v) { return grpo_power_mean_bounds(v[0].x, v[1].x, v[2].x, v[3].x, v[4].x, v[5].x).eps; }
+static double informative_probability(const value *v) { return grpo_mixed_group_probability(v[0].x, v[1].n); }
 static double annealed_split(const value *v) {
     const grpo_split s = grpo_annealed_split(v[0].n, v[1].n, v[2].n);
     return s.own < 0 ? NAN : (double)s.own;
@@ -292,17 +292,17 @@ static const struct { const char *name; double (*run)(const value *v); const cha
     { "grpo_smooth_advantage", smooth_advantage, "visits fresh total", { WHOLE(1), NUMBER(1), NUMBER(1) } },
     { "grpo_running_moments", running_moments, "visits before.mean before.variance observed.mean observed.variance",
       { WHOLE(2), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1) } },
-    { "grpo_preference_margin_control", preference_margin_control, "coef pair_loss loss", { NUMBER(1), NUMBER(1), NUMBER(1) } },
+    { "grpo_preference_coef_control", preference_margin_control, "coef pair_loss loss", { NUMBER(1), NUMBER(1), NUMBER(1) } },
     { "grpo_decayed_counts", decayed_counts, "alpha beta decay successes failures",
       { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1) } },
     { "grpo_moving_average", moving_average, "state value rate", { NUMBER(1), NUMBER(1), NUMBER(0.5) } },
-    { "grpo_linear_decay", linear_decay, "start step steps", { NUMBER(1), NUMBER(1), NUMBER(2) } },
-    { "grpo_count_budget", count_budget, "start factor step every", { NUMBER(8), NUMBER(0.5), WHOLE(1), WHOLE(1) } },
+    { "grpo_linear_schedule", linear_decay, "start step steps", { NUMBER(1), NUMBER(1), NUMBER(2) } },
+    { "grpo_token_budget_schedule", count_budget, "start factor step every", { NUMBER(8), NUMBER(0.5), WHOLE(1), WHOLE(1) } },
     { "grpo_entropy_target_coef", entropy_target_coef, "entropy target coef", { NUMBER(1), NUMBER(2), NUMBER(1) } },
     { "grpo_kl_hinge", kl_hinge, "kl delta beta", { NUMBER(2), NUMBER(1), NUMBER(1) } },
-    { "grpo_power_clip", power_clip, "mean deviation gamma low high delta",
+    { "grpo_power_mean_bounds", power_clip, "mean deviation gamma low high delta",
       { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(0.1), NUMBER(0.3), NUMBER(1) } },
-    { "grpo_informative_probability", informative_probability, "p n", { NUMBER(0.5), WHOLE(8) } },
+    { "grpo_mixed_group_probability", informative_probability, "p n", { NUMBER(0.5), WHOLE(8) } },
     { "grpo_annealed_split", annealed_split, "step steps size", { WHOLE(1), WHOLE(2), WHOLE(3) } },
 };
 
@@ -317,15 +317,15 @@ static const struct { const char *function, *argument; int probe; const char *wh
     { "grpo_select_between", "excluded", MISSING, LEFT_OUT }, { "grpo_brier_reward", "missing", MISSING, LEFT_OUT },
     { "grpo_sample_weights", "difficulty", MISSING, LEFT_OUT }, { "grpo_teacher_gate", "selected", MISSING, LEFT_OUT },
     { "grpo_logits_loss", "totals", MISSING, LEFT_OUT }, { "grpo_logits_loss_add", "totals", MISSING, LEFT_OUT },
-    { "grpo_rows_read", "mask", MISSING, LEFT_OUT }, { "grpo_rows_gradient", "mask", MISSING, LEFT_OUT },
-    { "grpo_rows_gradient", "dlogp", MISSING, "all 0" }, { "grpo_rows_gradient", "dentropy", MISSING, "all 0" },
-    { "grpo_value_loss", "dvalue", MISSING, NOT_WANTED }, { "grpo_divergence", "dstudent", MISSING, NOT_WANTED },
+    { "grpo_logits_batch_read", "mask", MISSING, LEFT_OUT }, { "grpo_logits_batch_gradient", "mask", MISSING, LEFT_OUT },
+    { "grpo_logits_batch_gradient", "dlogp", MISSING, "all 0" }, { "grpo_logits_batch_gradient", "dentropy", MISSING, "all 0" },
+    { "grpo_value_loss", "dvalue", MISSING, NOT_WANTED }, { "grpo_generalised_jsd", "dstudent", MISSING, NOT_WANTED },
     { "grpo_token_advantage", "limit", INFINITY_ABOVE, "no limit" },
-    { "grpo_row_gradient", "dlogp", EVERY, "a loss that is not finite has the gradient that it has: NaN" },
-    { "grpo_row_gradient", "dentropy", EVERY, "a loss that is not finite has the gradient that it has: NaN" },
-    { "grpo_advantage_keep", "positive", EVERY, A_CHOICE_OF_TWO }, { "grpo_likelihood_share", "by_length", EVERY, A_CHOICE_OF_TWO },
+    { "grpo_logits_row_gradient", "dlogp", EVERY, "a loss that is not finite has the gradient that it has: NaN" },
+    { "grpo_logits_row_gradient", "dentropy", EVERY, "a loss that is not finite has the gradient that it has: NaN" },
+    { "grpo_advantage_filter", "positive", EVERY, A_CHOICE_OF_TWO }, { "grpo_likelihood_advantage", "by_length", EVERY, A_CHOICE_OF_TWO },
     { "grpo_reference_advantage", "with_reference", EVERY, A_CHOICE_OF_TWO }, { "grpo_token_advantage", "scaled", EVERY, A_CHOICE_OF_TWO },
-    { "grpo_project_advantage", "positive", EVERY, A_CHOICE_OF_TWO }, { "grpo_hint_reward", "gate", EVERY, A_CHOICE_OF_TWO },
+    { "grpo_projected_advantage", "positive", EVERY, A_CHOICE_OF_TWO }, { "grpo_hint_reward", "gate", EVERY, A_CHOICE_OF_TWO },
     { "grpo_interval_reward", "sample", EVERY, A_CHOICE_OF_TWO }, { "grpo_sample_weights", "by_length", EVERY, A_CHOICE_OF_TWO },
     { "grpo_entropy_control", "inclusive", EVERY, A_CHOICE_OF_TWO },
 };
@@ -334,8 +334,8 @@ static int taken[TAKES];
 
 /* statuses that name something else than the argument as it is declared */
 static const struct { const char *function, *argument, *thing; } called[] = {
-    { "grpo_allocate", "high", "low, high" }, { "grpo_tree_reward", "turns", "depth[0]" },     /* deeper than there are turns */
-    { "grpo_row_read", "x", "logits" }, { "grpo_row_gradient", "x", "logits" }, { "grpo_logits_loss", "obj", "objective" },
+    { "grpo_allocate_rollouts", "high", "low, high" }, { "grpo_tree_reward", "turns", "depth[0]" },     /* deeper than there are turns */
+    { "grpo_logits_row_read", "x", "logits" }, { "grpo_logits_row_gradient", "x", "logits" }, { "grpo_logits_loss", "obj", "objective" },
     { "grpo_logits_loss_add", "obj", "objective" }, { "grpo_logits_loss", "out", "out.dlogp" },
     { "grpo_logits_loss_add", "out", "out.dlogp" },
 };

@@ -75,7 +75,7 @@ static void setup_beside(setup *s) {
     s->batch.entropy = s->entropy; s->batch.logp_teacher = s->teacher;
     s->version = 8; s->capacity = TOKENS; s->list_n = SEQUENCES; s->subset_n = SEQUENCES; s->subset_count = 2;
     s->clip = 0.5; s->mu = 1; s->beta = 0.5; s->coef = 1; s->momentum = 0.95; s->current = 0.25; s->base = 0.5; s->tie = 1e-6;
-    s->aggregation.kind = GRPO_SEQ_MEAN_CONSTANT; s->aggregation.constant = 8;
+    s->aggregation.kind = GRPO_AGGREGATION_SEQ_MEAN_CONSTANT; s->aggregation.constant = 8;
     s->cost.output = s->amount[0]; s->cost.input = s->amount[1]; s->cost.turns = s->amount[2];
     s->cost.output_coef = s->cost.input_coef = s->cost.turns_coef = 0.25;
     s->measure = measure;
@@ -114,8 +114,8 @@ static void setup_make(setup *s) {
 }
 
 #define OUT(place) (s->no_output ? NULL : (place))
-static grpo_status call_top(setup *s) { return grpo_select_top(s->pass_batch, s->pass_by, s->fraction, OUT(s->out.selected)); }
-static grpo_status call_largest(setup *s) { return grpo_select_largest(s->pass_batch, s->pass_by, s->count, OUT(s->out.selected)); }
+static grpo_status call_top(setup *s) { return grpo_select_top_fraction(s->pass_batch, s->pass_by, s->fraction, OUT(s->out.selected)); }
+static grpo_status call_largest(setup *s) { return grpo_select_top_k(s->pass_batch, s->pass_by, s->count, OUT(s->out.selected)); }
 static grpo_status call_between(setup *s) {
     return grpo_select_between(s->pass_batch, s->pass_by, s->low, s->high, NULL, s->pass_order, s->count, OUT(s->out.selected));
 }
@@ -134,9 +134,9 @@ static grpo_status call_drifting(setup *s) {
 }
 static grpo_status call_covariance(setup *s) { return grpo_covariance(s->pass_batch, s->pass_advantage, OUT(s->out.covariance)); }
 static grpo_status call_bounds(setup *s) {
-    return grpo_balanced_bounds(s->pass_batch, s->pass_advantage, s->pass_balance, OUT(&s->out.bounds));
+    return grpo_balanced_clip_bounds(s->pass_batch, s->pass_advantage, s->pass_balance, OUT(&s->out.bounds));
 }
-static grpo_status call_keep(setup *s) { return grpo_keep_between(s->pass_batch, s->low, s->high, OUT(s->out.keep)); }
+static grpo_status call_keep(setup *s) { return grpo_reward_range_filter(s->pass_batch, s->low, s->high, OUT(s->out.keep)); }
 static grpo_status call_weights(setup *s) { return grpo_resampling_weights(s->pass_batch, s->power, s->eps, OUT(s->out.weight)); }
 static grpo_status call_score(setup *s) { return grpo_replay_score(s->pass_batch, s->pass_advantage, OUT(s->out.score)); }
 static grpo_status call_resample(setup *s) { return grpo_resample(s->pass_weight, s->n, s->pass_uniform, s->draws, OUT(s->out.index)); }
@@ -152,13 +152,13 @@ static grpo_status call_proximal(setup *s) {
     return grpo_proximal_logp(s->pass_batch, s->version, s->pass_behaviour, form, OUT(s->out.tokens));
 }
 static grpo_status call_sample(setup *s) { return grpo_sample_weights(s->pass_batch, s->difficulty, 1, OUT(s->out.weight)); }
-static grpo_status call_cost(setup *s) { return grpo_relative_cost(s->pass_batch, s->pass_cost, OUT(s->out.shaped)); }
+static grpo_status call_cost(setup *s) { return grpo_relative_cost_penalty(s->pass_batch, s->pass_cost, OUT(s->out.shaped)); }
 static grpo_status call_key(setup *s) {
-    return grpo_key_tokens(s->pass_batch, s->pass_token, s->pass_measure, s->pass_places, s->capacity, OUT(s->out.tokens));
+    return grpo_key_token_advantage(s->pass_batch, s->pass_token, s->pass_measure, s->pass_places, s->capacity, OUT(s->out.tokens));
 }
-static grpo_status call_below(setup *s) { return grpo_clip_below(s->pass_batch, s->pass_advantage, s->mu, OUT(s->out.selected)); }
-static grpo_status call_clip_value(setup *s) {
-    return grpo_clip_value(s->pass_batch, s->pass_advantage, s->pass_expected, s->mu, s->fraction, OUT(s->out.selected));
+static grpo_status call_below(setup *s) { return grpo_entropy_clip_batch(s->pass_batch, s->pass_advantage, s->mu, OUT(s->out.selected)); }
+static grpo_status call_entropy_clip_vocabulary(setup *s) {
+    return grpo_entropy_clip_vocabulary(s->pass_batch, s->pass_advantage, s->pass_expected, s->mu, s->fraction, OUT(s->out.selected));
 }
 static grpo_status call_jsd(setup *s) { return grpo_jsd_advantage(s->pass_batch, s->beta, s->coef, OUT(s->out.tokens)); }
 static grpo_status call_distribution(setup *s) {
@@ -182,13 +182,14 @@ static grpo_status call_regret(setup *s) {
 }
 
 static const struct { int bit; const char *name; grpo_status (*make)(setup *s); } calls[] = {
-    { TOP, "select_top", call_top }, { LARGEST, "select_largest", call_largest }, { BETWEEN, "select_between", call_between },
+    { TOP, "select_top_fraction", call_top }, { LARGEST, "select_top_k", call_largest }, { BETWEEN, "select_between", call_between },
     { MOMENT_ALL, "select_second_moment all", call_moment_all }, { DRIFTING, "select_second_moment drifting", call_drifting },
-    { COVARIANCE, "covariance", call_covariance }, { BOUNDS, "balanced_bounds", call_bounds }, { KEEP, "keep_between", call_keep },
+    { COVARIANCE, "covariance", call_covariance }, { BOUNDS, "balanced_clip_bounds", call_bounds },
+        { KEEP, "reward_range_filter", call_keep },
     { WEIGHTS, "resampling_weights", call_weights }, { SCORE, "replay_score", call_score }, { RESAMPLE, "resample", call_resample },
     { VALUE, "value_loss", call_value }, { PROXIMAL, "proximal_logp", call_proximal }, { SAMPLE, "sample_weights", call_sample },
-    { COST, "relative_cost", call_cost }, { KEY, "key_tokens", call_key }, { BELOW, "clip_below", call_below },
-    { CLIPV, "clip_value", call_clip_value }, { JSD, "jsd_advantage", call_jsd },
+    { COST, "relative_cost_penalty", call_cost }, { KEY, "key_token_advantage", call_key }, { BELOW, "entropy_clip_batch", call_below },
+    { CLIPV, "entropy_clip_vocabulary", call_entropy_clip_vocabulary }, { JSD, "jsd_advantage", call_jsd },
     { DISTRIBUTION, "distribution_advantage", call_distribution }, { DIVERSITY, "diversity_reward", call_diversity },
     { RUNNING, "running_baseline", call_running }, { SUBSET, "balanced_subset", call_subset },
     { REGRET, "regret_temperature", call_regret },
@@ -399,14 +400,14 @@ static void test_other_statuses(void) {
     s.high = 0.25;
     check(says("balanced_subset", call_subset(&s), GRPO_NONE_LEFT, "low") && !memcmp(&s.out, &s.before, sizeof s.out), "no subset");
     s.measure.fisher = s.measure.gain = 0;
-    check(says("key_tokens", call_key(&s), GRPO_ZERO, "measure[0]"), "no measure of the key");
-    s.aggregation.kind = GRPO_TOKEN_MEAN; s.aggregation.constant = -1; s.clip = 0; s.pass_value_old = NULL;
+    check(says("key_token_advantage", call_key(&s), GRPO_ZERO, "measure[0]"), "no measure of the key");
+    s.aggregation.kind = GRPO_AGGREGATION_TOKEN_MEAN; s.aggregation.constant = -1; s.clip = 0; s.pass_value_old = NULL;
     check(call_value(&s) == GRPO_OK, "value_loss: constant and value_old are not read");
-    s.aggregation.kind = GRPO_TOKEN_MEAN_BY_SIGN;
+    s.aggregation.kind = GRPO_AGGREGATION_TOKEN_MEAN_BY_SIGN;
     check(says("value_loss", call_value(&s), GRPO_NOT_A_CHOICE, "aggregation[0]"), "value_loss: no sign of an advantage");
-    s.aggregation.kind = GRPO_TOKEN_MEAN_VARIED;
+    s.aggregation.kind = GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD;
     check(says("value_loss", call_value(&s), GRPO_NOT_A_CHOICE, "aggregation[0]"), "value_loss: no rewards to differ");
-    s.aggregation.kind = GRPO_TOKEN_MEAN;
+    s.aggregation.kind = GRPO_AGGREGATION_TOKEN_MEAN;
     check(grpo_value_loss(&s.batch, s.value, NULL, s.returns, 0, &s.aggregation, NULL, &s.out.value) == GRPO_OK, "value_loss: no gradient");
 }
 
@@ -422,11 +423,11 @@ static void test_batch_statuses(setup *s) {
     double *list = s->out.list, *weight = s->out.weight, x = 0;
     int64_t *index = s->out.index, room[SEQUENCES], n;
     uint8_t valid[SEQUENCES] = { 1, 1, 1, 1 };
-    expect(grpo_decay_by_drift(b, 1, 0, 1, NULL), GRPO_NULL, "decay");
-    expect(grpo_decay_by_drift(NULL, 1, 0, 1, &x), GRPO_NULL, "batch");
-    expect(grpo_decay_by_drift(b, 0, 0, 1, &x), GRPO_NOT_POSITIVE, "half_life");
-    expect(grpo_decay_by_drift(b, 1, 0, NAN, &x), GRPO_NAN, "high");
-    expect(grpo_decay_by_drift(b, 1, 1, 0, &x), GRPO_CROSSED, "low, high");
+    expect(grpo_drift_decay(b, 1, 0, 1, NULL), GRPO_NULL, "decay");
+    expect(grpo_drift_decay(NULL, 1, 0, 1, &x), GRPO_NULL, "batch");
+    expect(grpo_drift_decay(b, 0, 0, 1, &x), GRPO_NOT_POSITIVE, "half_life");
+    expect(grpo_drift_decay(b, 1, 0, NAN, &x), GRPO_NAN, "high");
+    expect(grpo_drift_decay(b, 1, 1, 0, &x), GRPO_CROSSED, "low, high");
     expect(grpo_turn_factor(b, NULL, 0, 1, list), GRPO_NULL, "factor");
     expect(grpo_turn_factor(b, s->weight, 1.5, 1, list), GRPO_NOT_UNIT, "low");
     expect(grpo_turn_factor(b, s->weight, 0, NAN, list), GRPO_NAN, "high");
@@ -435,24 +436,24 @@ static void test_batch_statuses(setup *s) {
     expect(grpo_pad_valid(b, NULL, room, &n), GRPO_NULL, "valid");
     expect(grpo_pad_valid(b, valid, NULL, &n), GRPO_NULL, "index");
     expect(grpo_pad_valid(b, valid, room, NULL), GRPO_NULL, "count");
-    expect(grpo_spread_keep(b, -1, s->out.keep), GRPO_NEGATIVE, "least");
+    expect(grpo_reward_std_filter(b, -1, s->out.keep), GRPO_NEGATIVE, "least");
     expect(grpo_median_advantage(b, NAN, list, index), GRPO_NAN, "eps");
     expect(grpo_median_advantage(b, 1, list, NULL), GRPO_NULL, "pivot");
-    expect(grpo_probability_select(b, 1.5, s->out.selected), GRPO_NOT_UNIT, "probability");
-    expect(grpo_length_preference(b, NULL, 1, 1, list, weight), GRPO_NULL, "length");
-    expect(grpo_length_preference(b, s->difficulty, 1, 1, list, NULL), GRPO_NULL, "slope");
-    expect(grpo_length_preference(b, s->difficulty, NAN, 1, list, weight), GRPO_NAN, "r");
-    expect(grpo_length_preference(b, s->difficulty, 1, 2e149, list, weight), GRPO_OUT_OF_RANGE, "lambda");
-    expect(grpo_length_preference(b, s->weight, 1, 1, list, weight), GRPO_NEGATIVE, "length[3]");
-    expect(grpo_entropy_standard(b, 1.5, GRPO_STANDARD_CODED, s->out.tokens), GRPO_NOT_UNIT, "quantile");
+    expect(grpo_select_low_probability(b, 1.5, s->out.selected), GRPO_NOT_UNIT, "probability");
+    expect(grpo_length_preference_weight(b, NULL, 1, 1, list, weight), GRPO_NULL, "length");
+    expect(grpo_length_preference_weight(b, s->difficulty, 1, 1, list, NULL), GRPO_NULL, "slope");
+    expect(grpo_length_preference_weight(b, s->difficulty, NAN, 1, list, weight), GRPO_NAN, "r");
+    expect(grpo_length_preference_weight(b, s->difficulty, 1, 2e149, list, weight), GRPO_OUT_OF_RANGE, "lambda");
+    expect(grpo_length_preference_weight(b, s->weight, 1, 1, list, weight), GRPO_NEGATIVE, "length[3]");
+    expect(grpo_standardised_entropy(b, 1.5, GRPO_STANDARD_CODED, s->out.tokens), GRPO_NOT_UNIT, "quantile");
     s->entropy[0] = (grpo_real)NAN;
-    expect(grpo_entropy_standard(b, 1, GRPO_STANDARD_CODED, s->out.tokens), GRPO_NAN, "batch.entropy[0]");
+    expect(grpo_standardised_entropy(b, 1, GRPO_STANDARD_CODED, s->out.tokens), GRPO_NAN, "batch.entropy[0]");
     s->reward[0] = (grpo_real)NAN;
-    expect(grpo_spread_keep(b, 1, s->out.keep), GRPO_NAN, "batch.reward[0]");
+    expect(grpo_reward_std_filter(b, 1, s->out.keep), GRPO_NAN, "batch.reward[0]");
     expect(grpo_median_advantage(b, 1, list, index), GRPO_NAN, "batch.reward[0]");
     s->logp_old[0] = -(grpo_real)INFINITY;
-    expect(grpo_probability_select(b, 0.5, s->out.selected), GRPO_INFINITE, "batch.logp_old[0]");
-    expect(grpo_decay_by_drift(b, 1, 0, 1, &x), GRPO_INFINITE, "batch.logp_old[0]");
+    expect(grpo_select_low_probability(b, 0.5, s->out.selected), GRPO_INFINITE, "batch.logp_old[0]");
+    expect(grpo_drift_decay(b, 1, 0, 1, &x), GRPO_INFINITE, "batch.logp_old[0]");
     check(!memcmp(&s->out, &s->before, sizeof s->out), "something has been written");
 }
 
@@ -461,32 +462,32 @@ static void test_list_statuses(void) {
     double out[2];
     int64_t index[2];
     uint8_t keep[2];
-    expect(grpo_quantile_track(half, half, 2, 1, half, 2, NULL), GRPO_NULL, "tracked");
-    expect(grpo_quantile_track(half, half, -1, 1, half, 2, out), GRPO_NEGATIVE, "n");
-    expect(grpo_quantile_track(NULL, half, 2, 1, half, 2, out), GRPO_NULL, "quantile");
-    expect(grpo_quantile_track(half, NULL, 2, 1, half, 2, out), GRPO_NULL, "level");
-    expect(grpo_quantile_track(half, half, 2, 1, NULL, 2, out), GRPO_NULL, "observed");
-    expect(grpo_quantile_track(half, half, 2, 1, half, 0, out), GRPO_NOT_POSITIVE, "m");
-    expect(grpo_quantile_track(bad, half, 2, 1, half, 2, out), GRPO_TOO_LARGE, "quantile[1]");
-    expect(grpo_quantile_track(half, bad, 2, 1, half, 2, out), GRPO_TOO_LARGE, "level[1]");
-    expect(grpo_quantile_track(half, half, 2, NAN, half, 2, out), GRPO_NAN, "rate");
-    expect(grpo_allocate(NULL, 2, 1, 2, 4, index), GRPO_NULL, "p");
-    expect(grpo_allocate(bad, 2, 1, 2, 4, index), GRPO_NOT_UNIT, "p[1]");
-    expect(grpo_allocate(half, 2, 0, 2, 4, index), GRPO_NOT_POSITIVE, "low");
-    expect(grpo_allocate(half, 2, 2, 1, 4, index), GRPO_CROSSED, "low, high");
-    expect(grpo_allocate(half, 2, 2, 4, 3, index), GRPO_TOO_SMALL, "total");
-    expect(grpo_value_information(NULL, 2, 1, index), GRPO_NULL, "draw");
-    expect(grpo_value_information(bad, 2, 1, index), GRPO_NOT_UNIT, "draw[1]");
-    expect(grpo_value_information(half, 2, 3, index), GRPO_CROSSED, "count, n");
+    expect(grpo_quantile_tracker(half, half, 2, 1, half, 2, NULL), GRPO_NULL, "tracked");
+    expect(grpo_quantile_tracker(half, half, -1, 1, half, 2, out), GRPO_NEGATIVE, "n");
+    expect(grpo_quantile_tracker(NULL, half, 2, 1, half, 2, out), GRPO_NULL, "quantile");
+    expect(grpo_quantile_tracker(half, NULL, 2, 1, half, 2, out), GRPO_NULL, "level");
+    expect(grpo_quantile_tracker(half, half, 2, 1, NULL, 2, out), GRPO_NULL, "observed");
+    expect(grpo_quantile_tracker(half, half, 2, 1, half, 0, out), GRPO_NOT_POSITIVE, "m");
+    expect(grpo_quantile_tracker(bad, half, 2, 1, half, 2, out), GRPO_TOO_LARGE, "quantile[1]");
+    expect(grpo_quantile_tracker(half, bad, 2, 1, half, 2, out), GRPO_TOO_LARGE, "level[1]");
+    expect(grpo_quantile_tracker(half, half, 2, NAN, half, 2, out), GRPO_NAN, "rate");
+    expect(grpo_allocate_rollouts(NULL, 2, 1, 2, 4, index), GRPO_NULL, "p");
+    expect(grpo_allocate_rollouts(bad, 2, 1, 2, 4, index), GRPO_NOT_UNIT, "p[1]");
+    expect(grpo_allocate_rollouts(half, 2, 0, 2, 4, index), GRPO_NOT_POSITIVE, "low");
+    expect(grpo_allocate_rollouts(half, 2, 2, 1, 4, index), GRPO_CROSSED, "low, high");
+    expect(grpo_allocate_rollouts(half, 2, 2, 4, 3, index), GRPO_TOO_SMALL, "total");
+    expect(grpo_select_value_of_information(NULL, 2, 1, index), GRPO_NULL, "draw");
+    expect(grpo_select_value_of_information(bad, 2, 1, index), GRPO_NOT_UNIT, "draw[1]");
+    expect(grpo_select_value_of_information(half, 2, 3, index), GRPO_CROSSED, "count, n");
     expect(grpo_visit_value(half, NULL, 2, 1, 1, out), GRPO_NULL, "diversity");
     expect(grpo_visit_value(half, bad, 2, 1, 1, out), GRPO_TOO_LARGE, "diversity[1]");
     expect(grpo_visit_value(half, half, 2, NAN, 1, out), GRPO_NAN, "alpha");
-    expect(grpo_downsample_variance(NULL, 2, 1, index), GRPO_NULL, "advantage");
-    expect(grpo_downsample_variance(bad, 2, 1, index), GRPO_TOO_LARGE, "advantage[1]");
-    expect(grpo_downsample_variance(half, 2, -1, index), GRPO_NEGATIVE, "count");
-    expect(grpo_advantage_keep(half, 2, -1, 1, 0, keep), GRPO_NEGATIVE, "least");
-    expect(grpo_advantage_keep(half, 2, 1, -1, 0, keep), GRPO_NEGATIVE, "multiple");
-    expect(grpo_advantage_keep(bad, 2, 1, 1, 0, keep), GRPO_TOO_LARGE, "advantage[1]");
+    expect(grpo_max_variance_subset(NULL, 2, 1, index), GRPO_NULL, "advantage");
+    expect(grpo_max_variance_subset(bad, 2, 1, index), GRPO_TOO_LARGE, "advantage[1]");
+    expect(grpo_max_variance_subset(half, 2, -1, index), GRPO_NEGATIVE, "count");
+    expect(grpo_advantage_filter(half, 2, -1, 1, 0, keep), GRPO_NEGATIVE, "least");
+    expect(grpo_advantage_filter(half, 2, 1, -1, 0, keep), GRPO_NEGATIVE, "multiple");
+    expect(grpo_advantage_filter(bad, 2, 1, 1, 0, keep), GRPO_TOO_LARGE, "advantage[1]");
     expect(grpo_mix_advantages(half, NULL, 2, 1, 1, out), GRPO_NULL, "y");
     expect(grpo_mix_advantages(half, bad, 2, 1, 1, out), GRPO_TOO_LARGE, "y[1]");
     expect(grpo_mix_advantages(half, half, 2, NAN, 1, out), GRPO_NAN, "a");
@@ -521,8 +522,8 @@ static void test_token_statuses(four *f) {
     wrong("teacher_gate", grpo_teacher_gate(b, A, 0.5, 1, NULL, out), GRPO_NOT_BELOW_ONE, "clip", out);
     wrong("teacher_gate", grpo_teacher_gate(b, NULL, 0.5, 0.5, NULL, out), GRPO_NULL, "advantage", out);
     wrong("teacher_gate", grpo_teacher_gate(b, A, 0.5, 0.5, NULL, NULL), GRPO_NULL, "weight", out);
-    wrong("probability_gain", grpo_probability_gain(b, NAN, out), GRPO_NAN, "strength", out);
-    wrong("prefix_discrepancy", grpo_prefix_discrepancy(b, NAN, GRPO_DISCREPANCY_TRL, out), GRPO_NAN, "gamma", out);
+    wrong("probability_weight", grpo_probability_weight(b, NAN, out), GRPO_NAN, "strength", out);
+    wrong("prefix_discrepancy_weight", grpo_prefix_discrepancy_weight(b, NAN, GRPO_DISCREPANCY_TRL, out), GRPO_NAN, "gamma", out);
     wrong("conflict_weight", grpo_conflict_weight(b, ids, NULL, 2, out), GRPO_NULL, "sign", out);
     wrong("conflict_weight", grpo_conflict_weight(b, NULL, ids, 2, out), GRPO_NULL, "token", out);
     wrong("conflict_weight", grpo_conflict_weight(b, ids, ids, INFINITY, out), GRPO_INFINITE, "inside", out);
@@ -530,12 +531,13 @@ static void test_token_statuses(four *f) {
     broken[2] = (grpo_real)NAN;
     other.logp_teacher = other.logp_ref = broken;
     wrong("teacher_gate", grpo_teacher_gate(&other, A, 0.5, 0.5, NULL, out), GRPO_NAN, "batch.logp_teacher[2]", out);
-    wrong("prefix_discrepancy", grpo_prefix_discrepancy(&other, 1, GRPO_DISCREPANCY_TRL, out), GRPO_NAN, "batch.logp_teacher[2]", out);
+    wrong("prefix_discrepancy_weight", grpo_prefix_discrepancy_weight(&other, 1, GRPO_DISCREPANCY_TRL, out), GRPO_NAN,
+        "batch.logp_teacher[2]", out);
     wrong("retention_reward", grpo_retention_reward(&other, 1, 1, out), GRPO_NAN, "batch.logp_ref[2]", out);
     f->tokens[2] = (grpo_real)NAN;
     wrong("teacher_gate", grpo_teacher_gate(b, A, 0.5, 0.5, NULL, out), GRPO_NAN, "batch.logp[2]", out);
-    wrong("prefix_discrepancy", grpo_prefix_discrepancy(b, 1, GRPO_DISCREPANCY_TRL, out), GRPO_NAN, "batch.logp_old[2]", out);
-    wrong("probability_gain", grpo_probability_gain(b, 0.5, out), GRPO_NAN, "batch.logp_old[2]", out);
+    wrong("prefix_discrepancy_weight", grpo_prefix_discrepancy_weight(b, 1, GRPO_DISCREPANCY_TRL, out), GRPO_NAN, "batch.logp_old[2]", out);
+    wrong("probability_weight", grpo_probability_weight(b, 0.5, out), GRPO_NAN, "batch.logp_old[2]", out);
     wrong("retention_reward", grpo_retention_reward(b, 1, 1, out), GRPO_NAN, "batch.logp_old[2]", out);
     f->tokens[2] = -1;
 }
@@ -552,35 +554,35 @@ static void test_group_statuses(four *f) {
     grpo_dd scratch[4];
     double number[4];
     int64_t ids[4] = { 0 };
-    wrong("unlikeliness", grpo_unlikeliness(b, 0.25, NULL, out), GRPO_NULL, "scratch", out);
-    wrong("unlikeliness", grpo_unlikeliness(b, NAN, scratch, out), GRPO_NAN, "beta", out);
+    wrong("unlikeliness_reward", grpo_unlikeliness_reward(b, 0.25, NULL, out), GRPO_NULL, "scratch", out);
+    wrong("unlikeliness_reward", grpo_unlikeliness_reward(b, NAN, scratch, out), GRPO_NAN, "beta", out);
     wrong("trust_reward", grpo_trust_reward(b, ok, bad, 1, &bounds, out), GRPO_NAN, "thought[3]", out);
     wrong("trust_reward", grpo_trust_reward(b, ok, ok, 1, &no_bounds, out), GRPO_NAN, "bounds[1]", out);
     wrong("trust_reward", grpo_trust_reward(b, ok, ok, 1, NULL, out), GRPO_NULL, "bounds", out);
-    wrong("tool_efficiency", grpo_tool_efficiency(b, bad, flags, 1, 1, GRPO_TOOLS_PPO, out), GRPO_NAN, "calls[3]", out);
-    wrong("tool_efficiency", grpo_tool_efficiency(b, ok, flags, 0, 1, GRPO_TOOLS_PPO, out), GRPO_NOT_POSITIVE, "smooth", out);
-    wrong("tool_efficiency", grpo_tool_efficiency(b, ok, NULL, 1, 1, GRPO_TOOLS_PPO, out), GRPO_NULL, "correct", out);
-    wrong("entity_credit", grpo_entity_credit(b, bad, flags, flags, 1, out), GRPO_NAN, "found[3]", out);
+    wrong("tool_efficiency_reward", grpo_tool_efficiency_reward(b, bad, flags, 1, 1, GRPO_TOOLS_PPO, out), GRPO_NAN, "calls[3]", out);
+    wrong("tool_efficiency_reward", grpo_tool_efficiency_reward(b, ok, flags, 0, 1, GRPO_TOOLS_PPO, out), GRPO_NOT_POSITIVE, "smooth", out);
+    wrong("tool_efficiency_reward", grpo_tool_efficiency_reward(b, ok, NULL, 1, 1, GRPO_TOOLS_PPO, out), GRPO_NULL, "correct", out);
+    wrong("entity_reward", grpo_entity_reward(b, bad, flags, flags, 1, out), GRPO_NAN, "found[3]", out);
     wrong("retention_reward", grpo_retention_reward(b, 1, -1, out), GRPO_NEGATIVE, "alpha", out);
     wrong("boltzmann_advantage", grpo_boltzmann_advantage(b, 0, out), GRPO_TOO_SMALL, "temperature", out);
-    wrong("likelihood_share", grpo_likelihood_share(b, 0, INFINITY, 0, scratch, out), GRPO_INFINITE, "temperature", out);
+    wrong("likelihood_advantage", grpo_likelihood_advantage(b, 0, INFINITY, 0, scratch, out), GRPO_INFINITE, "temperature", out);
     wrong("canon_advantage", grpo_canon_advantage(b, bad, &canon, out), GRPO_NAN, "metric[3]", out);
     wrong("canon_advantage", grpo_canon_advantage(b, ok, NULL, out), GRPO_NULL, "canon", out);
-    wrong("sharpening", grpo_sharpening(b, bad, 1, 1, scratch, out), GRPO_NAN, "advantage[3]", out);
-    wrong("feature_bonus", grpo_feature_bonus(b, &no_feature, out), GRPO_NAN, "feature[1]", out);
-    wrong("feature_bonus", grpo_feature_bonus(b, &no_divisor, out), GRPO_TOO_SMALL, "feature[2]", out);
-    wrong("virtual_reward", grpo_virtual_reward(b, 1, -1, 0, out), GRPO_NEGATIVE, "count", out);
-    wrong("virtual_reward", grpo_virtual_reward(b, 1, 1, -1, out), GRPO_NEGATIVE, "eps", out);
-    wrong("answer_entropy", grpo_answer_entropy(b, ids, bad, number), GRPO_NAN, "score[3]", out);
+    wrong("sharpening_advantage", grpo_sharpening_advantage(b, bad, 1, 1, scratch, out), GRPO_NAN, "advantage[3]", out);
+    wrong("feature_advantage", grpo_feature_advantage(b, &no_feature, out), GRPO_NAN, "feature[1]", out);
+    wrong("feature_advantage", grpo_feature_advantage(b, &no_divisor, out), GRPO_TOO_SMALL, "feature[2]", out);
+    wrong("virtual_reward_advantage", grpo_virtual_reward_advantage(b, 1, -1, 0, out), GRPO_NEGATIVE, "count", out);
+    wrong("virtual_reward_advantage", grpo_virtual_reward_advantage(b, 1, 1, -1, out), GRPO_NEGATIVE, "eps", out);
+    wrong("semantic_entropy", grpo_semantic_entropy(b, ids, bad, number), GRPO_NAN, "score[3]", out);
     wrong("prompt_weight", grpo_prompt_weight(b, NAN, 1, 1, GRPO_PROMPT_LLM, number), GRPO_NAN, "threshold", out);
     wrong("bundle_advantage", grpo_bundle_advantage(b, ids, &no_risk, scratch, out), GRPO_TOO_SMALL, "risk[3]", out);
     wrong("bundle_advantage", grpo_bundle_advantage(b, ids, NULL, scratch, out), GRPO_NULL, "risk", out);
     f->reward[3] = 0.5;
-    wrong("group_relative_scale", grpo_group_relative_scale(b, 1, 0.5, out), GRPO_NOT_A_CHOICE, "batch.reward[3]", out);
-    wrong("group_relative_scale", grpo_group_relative_scale(b, 0, 0.5, out), GRPO_NOT_POSITIVE, "alpha", out);
+    wrong("asymmetric_advantage", grpo_asymmetric_advantage(b, 1, 0.5, out), GRPO_NOT_A_CHOICE, "batch.reward[3]", out);
+    wrong("asymmetric_advantage", grpo_asymmetric_advantage(b, 0, 0.5, out), GRPO_NOT_POSITIVE, "alpha", out);
     f->reward[3] = (grpo_real)NAN;
-    wrong("early_exit", grpo_early_exit(b, out), GRPO_NAN, "batch.reward[3]", out);
-    wrong("virtual_reward", grpo_virtual_reward(b, 1, 1, 0, out), GRPO_NAN, "batch.reward[3]", out);
+    wrong("early_exit_reward", grpo_early_exit_reward(b, out), GRPO_NAN, "batch.reward[3]", out);
+    wrong("virtual_reward_advantage", grpo_virtual_reward_advantage(b, 1, 1, 0, out), GRPO_NAN, "batch.reward[3]", out);
 }
 
 static void test_list_of_numbers_statuses(void) {
@@ -589,15 +591,15 @@ static void test_list_of_numbers_statuses(void) {
     const uint8_t flags[4] = { 0 };
     grpo_dd scratch[4];
     double out[4], y;
-    wrong("window_weight", grpo_window_weight(ok, 4, 0, 1, out, out), GRPO_NOT_POSITIVE, "target", NULL);
-    wrong("window_weight", grpo_window_weight(bad, 4, 1, 1, out, out), GRPO_NAN, "x[1]", NULL);
-    wrong("gated_sum", grpo_gated_sum(ok, 1, 4, ok, wide, out), GRPO_OUT_OF_RANGE, "gate[3]", NULL);
-    wrong("gated_sum", grpo_gated_sum(bad, 1, 4, ok, zero, out), GRPO_NAN, "rewards[1]", NULL);
+    wrong("soft_top_k_weight", grpo_soft_top_k_weight(ok, 4, 0, 1, out, out), GRPO_NOT_POSITIVE, "target", NULL);
+    wrong("soft_top_k_weight", grpo_soft_top_k_weight(bad, 4, 1, 1, out, out), GRPO_NAN, "x[1]", NULL);
+    wrong("gated_reward_sum", grpo_gated_reward_sum(ok, 1, 4, ok, wide, out), GRPO_OUT_OF_RANGE, "gate[3]", NULL);
+    wrong("gated_reward_sum", grpo_gated_reward_sum(bad, 1, 4, ok, zero, out), GRPO_NAN, "rewards[1]", NULL);
     wrong("brier_reward", grpo_brier_reward(bad, 4, flags, NULL, out), GRPO_NAN, "confidence[1]", NULL);
-    wrong("length_shape", grpo_length_shape(ok, 4, GRPO_SHAPE_PARABOLA, 1, 1, out), GRPO_NOT_BELOW_ONE, "peak", NULL);
-    wrong("length_shape", grpo_length_shape(bad, 4, GRPO_SHAPE_TRIANGLE, 1, 1, out), GRPO_NAN, "length[1]", NULL);
-    wrong("log_exp_map", grpo_log_exp_map(bad, 4, 0, 1, 1, out), GRPO_NAN, "reward[1]", NULL);
-    wrong("log_exp_map", grpo_log_exp_map(ok, 4, 0, 1, NAN, out), GRPO_NAN, "lower", NULL);
+    wrong("length_shape_reward", grpo_length_shape_reward(ok, 4, GRPO_SHAPE_PARABOLA, 1, 1, out), GRPO_NOT_BELOW_ONE, "peak", NULL);
+    wrong("length_shape_reward", grpo_length_shape_reward(bad, 4, GRPO_SHAPE_TRIANGLE, 1, 1, out), GRPO_NAN, "length[1]", NULL);
+    wrong("log_exp_reward", grpo_log_exp_reward(bad, 4, 0, 1, 1, out), GRPO_NAN, "reward[1]", NULL);
+    wrong("log_exp_reward", grpo_log_exp_reward(ok, 4, 0, 1, NAN, out), GRPO_NAN, "lower", NULL);
     wrong("tree_reward", grpo_tree_reward(wide, ok, NULL, 4, 1, GRPO_TREE_MAX, 0, scratch, out), GRPO_OUT_OF_RANGE, "parent[0]", NULL);
     wrong("tree_reward", grpo_tree_reward(wide, ok, NULL, 4, 1, GRPO_TREE_MEAN_BY_DEPTH, 1, scratch, out), GRPO_NULL, "depth", NULL);
     wrong("set_advantage", grpo_set_advantage(ok, zero, 4, wide, zero, 2, out), GRPO_NOT_INCREASING, "set_begin[1]", NULL);

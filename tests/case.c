@@ -357,15 +357,18 @@ static int read_columns(const reader *r, const cJSON *json) {
 
 static int read_batch(const reader *r, const cJSON *json) {
     enum { GROUP, LENGTH, REWARD, REWARDS, REWARD_WEIGHT, TRUNCATED, BASELINE, LOGP, LOGP_OLD, LOGP_REF, LOGP_ROLLOUT, LOGP_TEACHER,
-           ENTROPY, VALUE, STEP_REWARD, STEP_END, MASK, ADVANTAGE, SELECTED, LOG_Z, STATE, PROBABILITY_SQUARES, WEIGHT,
+           ENTROPY, VALUE, STEP_REWARD, STEP_END, SEGMENT_END, MASK, ADVANTAGE, SELECTED, KL_MASK, NLL_MASK, MARKED, SHAPING_MASK, LOG_Z,
+               STATE, TOKEN_ID, PROBABILITY_SQUARES, WEIGHT,
            CLIP_LOW, CLIP_HIGH, OUTSIDE };
     slot s[] = { { "group", 1, NULL }, { "length", 1, NULL }, { "reward", 0, NULL }, { "rewards", 0, NULL },
                  { "reward_weight", 0, NULL }, { "truncated", 0, NULL }, { "baseline", 0, NULL }, { "logp", 1, NULL },
                  { "logp_old", 0, NULL }, { "logp_ref", 0, NULL }, { "logp_rollout", 0, NULL }, { "logp_teacher", 0, NULL },
-                 { "entropy", 0, NULL }, { "value", 0, NULL }, { "step_reward", 0, NULL }, { "step_end", 0, NULL }, { "mask", 0, NULL },
-                 { "advantage", 0, NULL }, { "selected", 0, NULL }, { "log_z", 0, NULL }, { "state", 0, NULL },
-                 { "probability_squares", 0, NULL }, { "weight", 0, NULL }, { "clip_low", 0, NULL }, { "clip_high", 0, NULL },
-                 { "outside", 0, NULL },
+                 { "entropy", 0, NULL }, { "value", 0, NULL }, { "step_reward", 0, NULL }, { "step_end", 0, NULL },
+                     { "segment_end", 0, NULL }, { "mask", 0, NULL },
+                 { "advantage", 0, NULL }, { "selected", 0, NULL }, { "kl_mask", 0, NULL }, { "nll_mask", 0, NULL }, { "marked", 0, NULL },
+                     { "shaping_mask", 0, NULL }, { "log_partition", 0, NULL }, { "state", 0, NULL }, { "token_id", 0, NULL },
+                 { "sum_pi_squared", 0, NULL }, { "external_weight", 0, NULL }, { "eps_low", 0, NULL }, { "eps_high", 0, NULL },
+                 { "excluded", 0, NULL },
                  { NULL, 0, NULL } };
     grpo_batch *b = &r->c->batch;
     s[LOGP].required = r->c->kind != CASE_CALL;
@@ -376,9 +379,9 @@ static int read_batch(const reader *r, const cJSON *json) {
         || read_columns(r, s[REWARDS].item)
         || real_row(r, "batch.reward_weight", s[REWARD_WEIGHT].item, b->n_rewards, &b->reward_weight)
         || flag_row(r, "batch.truncated", s[TRUNCATED].item, r->c->n_sequences, &b->truncated)
-        || flag_row(r, "batch.outside", s[OUTSIDE].item, r->c->n_sequences, &b->outside)
+        || flag_row(r, "batch.excluded", s[OUTSIDE].item, r->c->n_sequences, &b->excluded)
         || real_row(r, "batch.baseline", s[BASELINE].item, b->n_groups, &b->baseline)
-        || real_row(r, "batch.log_z", s[LOG_Z].item, b->n_groups, &b->log_z)
+        || real_row(r, "batch.log_partition", s[LOG_Z].item, b->n_groups, &b->log_partition)
         || real_rows(r, "batch.logp", s[LOGP].item, &b->logp)
         || real_rows(r, "batch.logp_old", s[LOGP_OLD].item, &b->logp_old)
         || real_rows(r, "batch.logp_ref", s[LOGP_REF].item, &b->logp_ref)
@@ -388,13 +391,19 @@ static int read_batch(const reader *r, const cJSON *json) {
         || real_rows(r, "batch.value", s[VALUE].item, &b->value)
         || real_rows(r, "batch.step_reward", s[STEP_REWARD].item, &b->step_reward)
         || flag_rows(r, "batch.step_end", s[STEP_END].item, &b->step_end)
+        || flag_rows(r, "batch.segment_end", s[SEGMENT_END].item, &b->segment_end)
         || flag_rows(r, "batch.mask", s[MASK].item, &b->mask)
         || flag_rows(r, "batch.selected", s[SELECTED].item, &b->selected)
+        || flag_rows(r, "batch.kl_mask", s[KL_MASK].item, &b->kl_mask)
+        || flag_rows(r, "batch.nll_mask", s[NLL_MASK].item, &b->nll_mask)
+        || flag_rows(r, "batch.marked", s[MARKED].item, &b->marked)
+        || flag_rows(r, "batch.shaping_mask", s[SHAPING_MASK].item, &b->shaping_mask)
         || integer_rows(r, "batch.state", s[STATE].item, &b->state)
-        || real_rows(r, "batch.probability_squares", s[PROBABILITY_SQUARES].item, &b->probability_squares)
-        || real_rows(r, "batch.weight", s[WEIGHT].item, &b->weight)
-        || real_rows(r, "batch.clip_low", s[CLIP_LOW].item, &b->clip_low)
-        || real_rows(r, "batch.clip_high", s[CLIP_HIGH].item, &b->clip_high)
+        || integer_rows(r, "batch.token_id", s[TOKEN_ID].item, &b->token_id)
+        || real_rows(r, "batch.sum_pi_squared", s[PROBABILITY_SQUARES].item, &b->sum_pi_squared)
+        || real_rows(r, "batch.external_weight", s[WEIGHT].item, &b->external_weight)
+        || real_rows(r, "batch.eps_low", s[CLIP_LOW].item, &b->eps_low)
+        || real_rows(r, "batch.eps_high", s[CLIP_HIGH].item, &b->eps_high)
         || real_rows(r, "batch.advantage", s[ADVANTAGE].item, &r->c->given);
 }
 
@@ -446,21 +455,23 @@ static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *
     enum { LOSS, TERM, DLOGP, REPORT, ADVANTAGE, DENTROPY, DLOG_Z, INFORMATIVE };
     int whole = r->c->kind == CASE_OBJECTIVE, advantage = !r->c->given, informative = r->c->batch.reward != NULL;
     slot e[] = { { "loss", 1, NULL }, { "term", 1, NULL }, { "dlogp", 1, NULL }, { "report", 1, NULL }, { "advantage", 0, NULL },
-                 { "dentropy", 0, NULL }, { "dlog_z", 0, NULL }, { "informative", 0, NULL }, { NULL, 0, NULL } };
+                 { "dentropy", 0, NULL }, { "dlog_partition", 0, NULL }, { "dynamic_sampling_mask", 0, NULL }, { NULL, 0, NULL } };
     slot s[] = { { "loss", 1, NULL }, { "term", 1, NULL }, { "dlogp", 1, NULL }, { "report", 1, NULL }, { "advantage", 0, NULL },
-                 { "dentropy", 0, NULL }, { "dlog_z", 0, NULL }, { NULL, 0, NULL } };
+                 { "dentropy", 0, NULL }, { "dlog_partition", 0, NULL }, { NULL, 0, NULL } };
     test_case *c = r->c;
-    int dentropy = c->objective.penalty.entropy_coef != 0, dlog_z = c->objective.surrogate.kind == GRPO_SURROGATE_BALANCE;
+    int dentropy = c->objective.penalty.entropy_coef != 0, dlog_partition
+        = c->objective.surrogate.kind == GRPO_SURROGATE_TRAJECTORY_BALANCE;
     e[TERM].required = s[TERM].required = e[REPORT].required = s[REPORT].required = whole;
     e[ADVANTAGE].required = s[ADVANTAGE].required = whole && advantage;
     e[INFORMATIVE].required = whole && informative;
     e[DENTROPY].required = s[DENTROPY].required = whole && dentropy;
-    e[DLOG_Z].required = s[DLOG_Z].required = whole && dlog_z;
+    e[DLOG_Z].required = s[DLOG_Z].required = whole && dlog_partition;
     if (take(r, "expect", expect_json, e, KEYS_LISTED_ONLY) || take(r, "scale", scale_json, s, KEYS_LISTED_ONLY)) return 1;
     if (!advantage && (e[ADVANTAGE].item || s[ADVANTAGE].item)) return fail(r, "expect.advantage", "the batch gives the advantages");
     if (!informative && e[INFORMATIVE].item) return fail(r, "expect.informative", "the batch has no rewards");
     if (!dentropy && (e[DENTROPY].item || s[DENTROPY].item)) return fail(r, "expect.dentropy", "the objective has no entropy bonus");
-    if (!dlog_z && (e[DLOG_Z].item || s[DLOG_Z].item)) return fail(r, "expect.dlog_z", "the objective has no partition function");
+    if (!dlog_partition && (e[DLOG_Z].item || s[DLOG_Z].item)) return fail(r, "expect.dlog_partition",
+        "the objective has no partition function");
     return double_item(r, "expect.loss", e[LOSS].item, &c->loss)
         || double_item(r, "scale.loss", s[LOSS].item, &c->loss_scale)
         || double_rows(r, "expect.term", e[TERM].item, &c->term.expect)
@@ -469,8 +480,8 @@ static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *
         || double_rows(r, "scale.dlogp", s[DLOGP].item, &c->dlogp.scale)
         || double_rows(r, "expect.dentropy", e[DENTROPY].item, &c->dentropy.expect)
         || double_rows(r, "scale.dentropy", s[DENTROPY].item, &c->dentropy.scale)
-        || double_row(r, "expect.dlog_z", e[DLOG_Z].item, c->batch.n_groups, &c->dlog_z.expect)
-        || double_row(r, "scale.dlog_z", s[DLOG_Z].item, c->batch.n_groups, &c->dlog_z.scale)
+        || double_row(r, "expect.dlog_partition", e[DLOG_Z].item, c->batch.n_groups, &c->dlog_partition.expect)
+        || double_row(r, "scale.dlog_partition", s[DLOG_Z].item, c->batch.n_groups, &c->dlog_partition.scale)
         || double_rows(r, "expect.advantage", e[ADVANTAGE].item, &c->advantage.expect)
         || double_rows(r, "scale.advantage", s[ADVANTAGE].item, &c->advantage.scale)
         || flag_row(r, "expect.informative", e[INFORMATIVE].item, c->batch.n_groups, &c->informative)

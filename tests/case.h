@@ -10,9 +10,9 @@ typedef struct { const char *key; double expect, scale; } case_metric;      /* o
 #define CASE_METRICS(METRIC, COUNT) \
     METRIC(policy_loss) METRIC(penalty_loss) \
     COUNT(tokens) COUNT(sequences) COUNT(groups) COUNT(masked_tokens) COUNT(rejected_tokens) COUNT(degenerate_groups) \
-    METRIC(clip_fraction) METRIC(clip_low) METRIC(clip_high) METRIC(clip_dual) \
+    METRIC(clip_fraction) METRIC(clip_fraction_low) METRIC(clip_fraction_high) METRIC(clip_fraction_dual) \
     METRIC(ratio_mean) METRIC(ratio_min) METRIC(ratio_max) METRIC(ess) \
-    METRIC(old_k1) METRIC(old_k3) METRIC(kl_k1) METRIC(kl_k2) METRIC(kl_k3) METRIC(entropy) METRIC(weight_mean)
+    METRIC(approx_kl_k1) METRIC(approx_kl_k3) METRIC(kl_k1) METRIC(kl_k2) METRIC(kl_k3) METRIC(entropy) METRIC(rollout_is_mean)
 
 typedef enum { CASE_OBJECTIVE, CASE_SPLIT, CASE_LOGITS, CASE_CALL } case_kind;
 typedef struct { int64_t rank, n_groups; const int64_t *group; } case_part;     /* a micro-batch of a split */
@@ -26,9 +26,9 @@ typedef struct {
     const grpo_real *given;             /* (tokens) advantages from outside; NULL: they are for the advantage axis to find */
     const uint8_t *informative;         /* (groups) or NULL */
     case_answer advantage, term, dlogp;
-    case_answer dentropy;               /* where penalty.entropy_coef is not 0 */
-    case_answer dlog_z;                 /* (groups) where surrogate.kind is balance */
-    case_answer logp, entropy;          /* of CASE_LOGITS; its batch has lengths and nothing else */
+    case_answer dentropy;              /* where penalty.entropy_coef is not 0 */
+    case_answer dlog_partition;        /* (groups) where surrogate.kind is balance */
+    case_answer logp, entropy;         /* of CASE_LOGITS; its batch has lengths and nothing else */
     double loss, loss_scale;
     case_metric *report;                /* (n_report) */
     int64_t n_report;
@@ -56,7 +56,8 @@ int case_file_load(const char *path, case_file *out, char *error, size_t error_s
 void case_file_free(case_file *file);
 
 /* what the conformance protocol asks of a program: a case without answers, whose advantage.expect is the exact advantages if they came.
- * CASE_UNKNOWN: there is a choice, an array or a kind that this reader does not know.  json must outlive the case.  A number of JSON is finite or one of the strings "Infinity", "-Infinity", "NaN". */
+ * CASE_UNKNOWN: there is a choice, an array or a kind that this reader does not know.  json must outlive the case.  A number of JSON is
+ * finite or one of the strings "Infinity", "-Infinity", "NaN". */
 enum { CASE_READ, CASE_WRONG, CASE_UNKNOWN };
 int case_request_read(const struct cJSON *json, test_case *out, char *error, size_t error_size);
 void case_free(test_case *c);

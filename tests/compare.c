@@ -10,7 +10,7 @@ const compare_precision compare_bf16 = { "bf16", 0.0078125, 3.3895313892515355e3
 #define COMPARE_REAL (&compare_f32)
 #endif
 
-const char *const compare_output_name[COMPARE_N_OUTPUTS] = { "advantage", "term", "loss", "dlogp", "dentropy", "dlog_z", "report" };
+const char *const compare_output_name[COMPARE_N_OUTPUTS] = { "advantage", "term", "loss", "dlogp", "dentropy", "dlog_partition", "report" };
 
 typedef struct { const char *key; size_t offset; int count; } metric;      /* count: an int64_t, else a double */
 
@@ -90,7 +90,7 @@ outcome outcome_of_loss(const test_case *c, const grpo_objective *obj, const grp
     grpo_output out = output_with_scratch(obj, &c->batch);
     out.dlogp = o.dlogp = unwritten(o.n_tokens);
     out.dentropy = o.dentropy = unwritten(o.n_tokens);
-    out.dlog_z = o.dlog_z = unwritten(o.n_groups);
+    out.dlog_partition = o.dlog_partition = unwritten(o.n_groups);
     o.status = loss(obj, &c->batch, advantage, NULL, &out, &o.report);
     free(out.scratch);
     return o;
@@ -106,11 +106,11 @@ outcome outcome_of_parts(const test_case *c, const grpo_objective *obj, const gr
     out.dlogp = o.dlogp = unwritten(o.n_tokens);
     out.dentropy = o.dentropy = unwritten(o.n_tokens);
     out.term = o.term = unwritten(o.n_tokens);
-    out.dlog_z = o.dlog_z = unwritten(o.n_groups);
-    o.status = grpo_count(obj, &c->batch, advantage, &totals);
+    out.dlog_partition = o.dlog_partition = unwritten(o.n_groups);
+    o.status = grpo_totals_add(obj, &c->batch, advantage, &totals);
     if (!o.status) o.status = add(obj, &c->batch, advantage, &totals, &out, &partial);
     free(out.scratch);
-    if (!o.status) grpo_report_of(&partial, &o.report);
+    if (!o.status) grpo_partial_report(&partial, &o.report);
     return o;
 }
 
@@ -119,7 +119,7 @@ void outcome_free(outcome *o) {
     free(o->dlogp);
     free(o->dentropy);
     free(o->term);
-    free(o->dlog_z);
+    free(o->dlog_partition);
     memset(o, 0, sizeof *o);
 }
 
@@ -145,7 +145,7 @@ const char *outcome_difference(const outcome *a, const outcome *b) {
     if (elements_differ(a->dlogp, b->dlogp, a->n_tokens)) return "dlogp";
     if (elements_differ(a->dentropy, b->dentropy, a->n_tokens)) return "dentropy";
     if (elements_differ(a->term, b->term, a->n_tokens)) return "term";
-    if (elements_differ(a->dlog_z, b->dlog_z, a->n_groups)) return "dlog_z";
+    if (elements_differ(a->dlog_partition, b->dlog_partition, a->n_groups)) return "dlog_partition";
     if (overflow_differs(a, b)) return "overflow";
     return report_difference(&a->report, &b->report);
 }
@@ -186,9 +186,9 @@ static void compare_groups(const test_case *c, const outcome *o, compare_sink *s
     n.key = compare_output_name[n.output];
     n.token = -1;
     for (n.sequence = 0; n.sequence < c->batch.n_groups; n.sequence++) {
-        n.found = (double)o->dlog_z[n.sequence];
-        n.expected = c->dlog_z.expect[n.sequence];
-        n.scale = c->dlog_z.scale[n.sequence];
+        n.found = (double)o->dlog_partition[n.sequence];
+        n.expected = c->dlog_partition.expect[n.sequence];
+        n.scale = c->dlog_partition.scale[n.sequence];
         n.error = compare_error(n.found, n.expected, n.scale, 1);
         sink(user, c, &n);
     }
@@ -230,7 +230,7 @@ void compare_loss(const test_case *c, const outcome *o, compare_sink *sink, void
     if (o->term) compare_elements(c, COMPARE_TERM, o->term, &c->term, sink, user);
     compare_elements(c, COMPARE_DLOGP, o->dlogp, &c->dlogp, sink, user);
     if (c->dentropy.expect) compare_elements(c, COMPARE_DENTROPY, o->dentropy, &c->dentropy, sink, user);
-    if (c->dlog_z.expect) compare_groups(c, o, sink, user);
+    if (c->dlog_partition.expect) compare_groups(c, o, sink, user);
     compare_number(c, COMPARE_LOSS, "loss", o->report.loss, c->loss, c->loss_scale, sink, user);
     compare_report(c, &o->report, sink, user);
 }

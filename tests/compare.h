@@ -7,13 +7,14 @@
 /* the promise of the headers; an ulp is of the element type, whose arrays the numbers have been through */
 #define COMPARE_LIMIT 4.0
 
-typedef enum { COMPARE_ADVANTAGE, COMPARE_TERM, COMPARE_LOSS, COMPARE_DLOGP, COMPARE_DENTROPY, COMPARE_DLOG_Z, COMPARE_REPORT, COMPARE_N_OUTPUTS } compare_output;
+typedef enum { COMPARE_ADVANTAGE, COMPARE_TERM, COMPARE_LOSS, COMPARE_DLOGP, COMPARE_DENTROPY, COMPARE_DLOG_Z, COMPARE_REPORT,
+    COMPARE_N_OUTPUTS } compare_output;
 extern const char *const compare_output_name[COMPARE_N_OUTPUTS];
 
 typedef struct {
     compare_output output;
-    const char *key;                    /* of the report, else the output's name */
-    int64_t sequence, token;            /* -1: the number belongs to the whole batch, or (dlog_z) sequence is the group */
+    const char *key;                /* of the report, else the output's name */
+    int64_t sequence, token;        /* -1: the number belongs to the whole batch, or (dlog_partition) sequence is the group */
     double found, expected, scale, error;
 } compared;
 
@@ -41,7 +42,7 @@ typedef grpo_status loss_add_function(const grpo_objective *obj, const grpo_batc
 typedef struct {
     grpo_status status;
     grpo_real *advantage, *dlogp, *dentropy, *term;     /* (n_tokens); NULL if not asked for */
-    grpo_real *dlog_z;                                  /* (n_groups) */
+    grpo_real *dlog_partition;                          /* (n_groups) */
     int64_t n_tokens, n_groups;
     grpo_report report;
 } outcome;

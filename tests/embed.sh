@@ -27,7 +27,7 @@ copied_without_rows() {
 #define GRPO_NO_ROWS
 #define GSPO_IMPLEMENTATION
 #include <gspo.h>
-int main(void) { grpo_objective obj; memset(&obj, 0, sizeof obj); return grpo_objective_choose(&obj, "ratio.unit", "sequence_mean") != GRPO_OK; }
+int main(void) { grpo_objective obj; memset(&obj, 0, sizeof obj); return grpo_objective_choose(&obj, "ratio.level", "sequence_mean") != GRPO_OK; }
 C
     mkdir "$work/two" && cp grpo.h gspo.h "$work/two" && cc -std=c99 -I"$work/two" "$work/no_rows.c" -lm -o "$work/two/app" && "$work/two/app"
 }

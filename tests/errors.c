@@ -14,7 +14,7 @@ enum {                                   /* the functions of the library */
 
 /* everything that a call could write to */
 typedef struct {
-    grpo_real advantage[TOKENS], dlogp[TOKENS], dentropy[TOKENS], term[TOKENS], dlog_z[GROUPS];
+    grpo_real advantage[TOKENS], dlogp[TOKENS], dentropy[TOKENS], term[TOKENS], dlog_partition[GROUPS];
     double scratch[15 * 2];              /* of the largest group */
     grpo_totals totals;
     grpo_partial partial;
@@ -75,11 +75,15 @@ static void settle(grpo_objective *obj, const char *settings) {
 /* asks for nothing; what choices read is there */
 static void base_objective(grpo_objective *obj) {
     memset(obj, 0, sizeof *obj);
-    settle(obj, "reward.overlong_max=1 reward.overlong_cache=1 reward.length_max=1 advantage.eps=1 advantage.pass_k=1 advantage.window=1");
-    settle(obj, "advantage.entropy_cap=1 advantage.observation_noise=1 advantage.history=1 advantage.temperature=1 advantage.share_eps=1");
-    settle(obj, "advantage.gain_temperature=1 advantage.gain_high=1 surrogate.tau_pos=1 surrogate.tau_neg=1 surrogate.shape=1");
-    settle(obj, "surrogate.eps_high=0.1 weight.future_half_life=1 weight.drift_high=1 aggregation.constant=1");
-    settle(obj, "weight.future_low=1 weight.future_high=1 weight.future_safe_low=0.8 weight.future_safe_high=1");
+    settle(obj, "reward.overlong_max=1 reward.overlong_cache=1 reward.length_max=1 advantage.eps=1 advantage.scale_divisor=1 "
+        "advantage.pass_k=1 advantage.hdi_mass=1");
+    settle(obj, "advantage.entropy_kappa=1 advantage.entropy_max=1 advantage.observation_noise=1 advantage.history_length=1 "
+        "advantage.temperature=1 advantage.entropy_share_eps=1");
+    settle(obj, "advantage.reweight_temperature=1 advantage.difficulty_weight_high=1 advantage.focal_reward_high=1 surrogate.tau_pos=1 "
+        "surrogate.advantage_temperature=1 surrogate.tau_neg=1 surrogate.shaping_gamma=1");
+    settle(obj, "surrogate.eps_high=0.1 surrogate.quadratic_eps=0.1 weight.fipo_half_life=1 weight.policy_is_high=1 "
+        "aggregation.constant=1");
+    settle(obj, "weight.fipo_low=1 weight.fipo_high=1 weight.fipo_safe_low=0.8 weight.fipo_safe_high=1");
 }
 
 static void setup_make(setup *s, const char *settings) {
@@ -95,7 +99,7 @@ static void setup_make(setup *s, const char *settings) {
     s->pass_batch = &s->batch;
     s->pass_advantage = s->advantage;
     for (t = 0; t < TOKENS; t++) s->out.advantage[t] = s->out.dlogp[t] = s->out.dentropy[t] = s->out.term[t] = 4321;
-    for (t = 0; t < GROUPS; t++) s->out.dlog_z[t] = 4321;
+    for (t = 0; t < GROUPS; t++) s->out.dlog_partition[t] = 4321;
     memset(&s->out.report, 0x5a, sizeof s->out.report);
     memset(s->out.keep, 0x5a, sizeof s->out.keep);
     s->before = s->out;
@@ -114,7 +118,7 @@ static grpo_status call_advantages(setup *s) {
 static grpo_status call_with(setup *s) {
     grpo_moments m;
     memset(&m, 0, sizeof m);
-    return grpo_advantages_with(s->pass_objective, s->pass_batch, &m, s->no_output ? NULL : s->out.advantage);
+    return grpo_advantages_with_moments(s->pass_objective, s->pass_batch, &m, s->no_output ? NULL : s->out.advantage);
 }
 
 static grpo_status call_moments(setup *s) {
@@ -122,17 +126,17 @@ static grpo_status call_moments(setup *s) {
 }
 
 static grpo_status call_count(setup *s) {
-    return grpo_count(s->pass_objective, s->pass_batch, s->pass_advantage, s->no_output ? NULL : &s->out.totals);
+    return grpo_totals_add(s->pass_objective, s->pass_batch, s->pass_advantage, s->no_output ? NULL : &s->out.totals);
 }
 
-static grpo_status call_informative(setup *s) { return grpo_informative(s->pass_batch, s->no_output ? NULL : s->out.keep); }
+static grpo_status call_informative(setup *s) { return grpo_dynamic_sampling_mask(s->pass_batch, s->no_output ? NULL : s->out.keep); }
 
 static grpo_output output_of(setup *s) {
     grpo_output out;
     out.dlogp = s->out.dlogp;
     out.dentropy = s->out.dentropy;
     out.term = s->out.term;
-    out.dlog_z = s->out.dlog_z;
+    out.dlog_partition = s->out.dlog_partition;
     out.scratch = s->less_scratch == 2 ? NULL : s->out.scratch;
     out.scratch_size = (int64_t)(sizeof s->out.scratch / sizeof *s->out.scratch) - (s->less_scratch == 1);
     return out;
@@ -162,10 +166,10 @@ static grpo_status call_check(setup *s) { return grpo_objective_check(s->pass_ob
 
 static const struct { int group; const char *name; call *make; } calls[] = {
     { ADVANTAGES, "grpo_advantages", call_advantages },
-    { WITH, "grpo_advantages_with", call_with },
+    { WITH, "grpo_advantages_with_moments", call_with },
     { MOMENTS, "grpo_moments_add", call_moments },
-    { COUNT, "grpo_count", call_count },
-    { INFORMATIVE, "grpo_informative", call_informative },
+    { COUNT, "grpo_totals_add", call_count },
+    { INFORMATIVE, "grpo_dynamic_sampling_mask", call_informative },
     { LOSS, "grpo_loss", call_grpo_loss },
     { LOSS, "gspo_loss", call_gspo_loss },
     { LOSS_ADD, "grpo_loss_add", call_grpo_loss_add },
@@ -174,7 +178,8 @@ static const struct { int group; const char *name; call *make; } calls[] = {
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 
-static int is_of_gspo(const grpo_objective *o) { return o->ratio.unit != GRPO_UNIT_TOKEN || o->penalty.pairs != GRPO_PAIRS_NONE; }
+static int is_of_gspo(const grpo_objective *o) { return o->ratio.level != GRPO_LEVEL_TOKEN
+    || o->penalty.preference != GRPO_PREFERENCE_NONE; }
 
 static void expect(const char *what, grpo_status found, const char *message) {
     const char *line = found ? status_line(found) : "";
@@ -207,10 +212,12 @@ typedef enum { REAL, INT64, NUMBER, FLAGS } element;
 static const struct member { const char *name; size_t offset; element kind; } members[] = {
     MEMBER(n_groups, NUMBER), MEMBER(group_begin, INT64), MEMBER(offset, INT64), MEMBER(length, INT64), MEMBER(n_tokens, NUMBER),
     MEMBER(logp, REAL), MEMBER(logp_old, REAL), MEMBER(logp_ref, REAL), MEMBER(logp_rollout, REAL), MEMBER(logp_teacher, REAL),
-    MEMBER(entropy, REAL), MEMBER(value, REAL), MEMBER(step_reward, REAL), MEMBER(step_end, FLAGS), MEMBER(mask, FLAGS),
-    MEMBER(selected, FLAGS), MEMBER(state, INT64), MEMBER(probability_squares, REAL), MEMBER(reward, REAL), MEMBER(rewards, REAL),
-    MEMBER(n_rewards, NUMBER), MEMBER(reward_weight, REAL), MEMBER(truncated, FLAGS), MEMBER(outside, FLAGS), MEMBER(baseline, REAL),
-    MEMBER(log_z, REAL), MEMBER(weight, REAL), MEMBER(clip_low, REAL), MEMBER(clip_high, REAL),
+    MEMBER(entropy, REAL), MEMBER(value, REAL), MEMBER(step_reward, REAL), MEMBER(step_end, FLAGS), MEMBER(segment_end, FLAGS),
+        MEMBER(mask, FLAGS),
+    MEMBER(selected, FLAGS), MEMBER(kl_mask, FLAGS), MEMBER(nll_mask, FLAGS), MEMBER(marked, FLAGS), MEMBER(shaping_mask, FLAGS),
+        MEMBER(state, INT64), MEMBER(token_id, INT64), MEMBER(sum_pi_squared, REAL), MEMBER(reward, REAL), MEMBER(rewards, REAL),
+    MEMBER(n_rewards, NUMBER), MEMBER(reward_weight, REAL), MEMBER(truncated, FLAGS), MEMBER(excluded, FLAGS), MEMBER(baseline, REAL),
+    MEMBER(log_partition, REAL), MEMBER(external_weight, REAL), MEMBER(eps_low, REAL), MEMBER(eps_high, REAL),
 };
 
 static const struct member *member_named(const char *name, size_t length) {
@@ -243,8 +250,8 @@ static void put_element(setup *s, const char *name, int64_t at, double value) {
     else ((grpo_real *)array)[at] = (grpo_real)value;
 }
 
-#define OPTIONAL "logp_old logp_ref logp_rollout entropy selected logp_teacher state probability_squares step_end step_reward weight " \
-                 "clip_low clip_high"
+#define OPTIONAL "logp_old logp_ref logp_rollout entropy selected logp_teacher state sum_pi_squared step_end step_reward external_weight " \
+                 "eps_low eps_high"
 static const struct { const char *settings, *missing; int concerns; } needs[] = {
 #include "needs.h"
 };
@@ -276,27 +283,28 @@ static const struct numbers { const char *settings, *array; int concerns, first,
 #define MODERATE -1e150, 1e150
     { "", "logp", LOSSES, TOKENS_OF, LOGP },
     { "surrogate.kind=ratio", "logp_old", LOSSES, TOKENS_OF, LOGP },
-    { "surrogate.kind=ratio ratio.against=rollout", "logp_rollout", LOSSES, TOKENS_OF, LOGP },
-    { "surrogate.kind=ratio ratio.against=ref", "logp_ref", LOSSES, TOKENS_OF, LOGP },
-    { "penalty.kl=k1 penalty.kl_against=teacher", "logp_teacher", LOSSES, TOKENS_OF, LOGP },
-    { "penalty.likelihood_on=all penalty.likelihood_form=teacher_gap", "logp_teacher", LOSSES, TOKENS_OF, LOGP },
-    { "weight.correction=truncate weight.correction_high=2", "logp_rollout", COUNT | LOSSES, TOKENS_OF, LOGP },
+    { "surrogate.kind=ratio ratio.behaviour=rollout", "logp_rollout", LOSSES, TOKENS_OF, LOGP },
+    { "surrogate.kind=ratio ratio.behaviour=ref", "logp_ref", LOSSES, TOKENS_OF, LOGP },
+    { "penalty.kl=k1 penalty.kl_reference=teacher", "logp_teacher", LOSSES, TOKENS_OF, LOGP },
+    { "penalty.nll_on=all penalty.nll_form=teacher_gap", "logp_teacher", LOSSES, TOKENS_OF, LOGP },
+    { "weight.rollout_is=truncate weight.rollout_is_high=2", "logp_rollout", COUNT | LOSSES, TOKENS_OF, LOGP },
     { "advantage.teacher_coef=0.5", "logp_teacher", AXIS_2, TOKENS_OF, FINITE },
     { "advantage.kl_centred_coef=-1", "logp_rollout", AXIS_2, TOKENS_OF, FINITE },
     { "advantage.entropy=bonus", "entropy", AXIS_2 | LOSSES, TOKENS_OF, FINITE },
     { "", "entropy", LOSSES, TOKENS_OF, FINITE },
     { "advantage.credit=gae", "value", AXIS_2, TOKENS_OF, MODERATE },
-    { "advantage.token_baseline=optimal", "probability_squares", AXIS_2, TOKENS_OF, MODERATE },
-    { "weight.given=term", "weight", LOSSES, TOKENS_OF, 0, DBL_MAX },
-    { "surrogate.kind=ppo_clip surrogate.bounds=given", "clip_low", LOSSES, TOKENS_OF, 0, 1 },
-    { "surrogate.kind=gppo surrogate.bounds=given", "clip_high", LOSSES, TOKENS_OF, 0, DBL_MAX },
+    { "advantage.token_baseline=optimal", "sum_pi_squared", AXIS_2, TOKENS_OF, MODERATE },
+    { "weight.external=term", "external_weight", LOSSES, TOKENS_OF, 0, DBL_MAX },
+    { "surrogate.kind=ppo_clip surrogate.bounds=external", "eps_low", LOSSES, TOKENS_OF, 0, 1 },
+    { "surrogate.kind=gppo surrogate.bounds=external", "eps_high", LOSSES, TOKENS_OF, 0, DBL_MAX },
     { "", "advantage", LOSSES, TOKENS_OF, FINITE },
     { "advantage.credit=step", "step_reward", AXIS_2, TOKENS_OF, MODERATE },
     { "", "reward", AXIS_2 | INFORMATIVE, 2, SEQUENCES - 1, -1, MODERATE },
     { "advantage.rewards=each", "rewards", AXIS_2, 0, SEQUENCES * REWARDS - 1, -1, MODERATE },
     { "advantage.rewards=each", "reward_weight", AXIS_2, 0, REWARDS - 1, -1, MODERATE },
-    { "advantage.baseline=given", "baseline", AXIS_2, 0, GROUPS - 1, -1, MODERATE },
-    { "surrogate.kind=balance ratio.unit=sequence_mean ratio.against=nothing", "log_z", LOSSES, 0, GROUPS - 1, -1, FINITE },
+    { "advantage.baseline=external", "baseline", AXIS_2, 0, GROUPS - 1, -1, MODERATE },
+    { "surrogate.kind=trajectory_balance ratio.level=sequence_mean ratio.behaviour=none", "log_partition", LOSSES, 0, GROUPS - 1, -1,
+        FINITE },
 };
 
 /* the array with one element changed; rule: of the message, NULL: no function minds */
@@ -358,8 +366,9 @@ static const fault faults[] = {
     { "advantage.rewards=each", "n_rewards", 0, GRPO_MAX_REWARDS + 1, AXIS_2, "batch.n_rewards is more than GRPO_MAX_REWARDS" },
     { "advantage.rewards=each", "n_rewards", 0, 1, 0, NULL },
     /* arrays that nothing reads */
-    { "", "logp_teacher", FIRST_UNMASKED, NAN, 0, NULL }, { "", "probability_squares", FIRST_UNMASKED, NAN, 0, NULL },
-    { "", "weight", FIRST_UNMASKED, NAN, 0, NULL }, { "", "value", FIRST_UNMASKED, NAN, 0, NULL }, { "", "step_reward", 0, NAN, 0, NULL },
+    { "", "logp_teacher", FIRST_UNMASKED, NAN, 0, NULL }, { "", "sum_pi_squared", FIRST_UNMASKED, NAN, 0, NULL },
+    { "", "external_weight", FIRST_UNMASKED, NAN, 0, NULL }, { "", "value", FIRST_UNMASKED, NAN, 0, NULL },
+        { "", "step_reward", 0, NAN, 0, NULL },
     /* arrays that the loss reports of, where -infinity is no fault */
     { "advantage.teacher_share=0.5", "logp_old", LAST_UNMASKED, -INFINITY, AXIS_2, "batch.logp_old[7] is infinite" },
     { "advantage.teacher_share=0.5", "logp_old", FIRST_UNMASKED, INFINITY, AXIS_2 | LOSSES, "batch.logp_old[0] is infinite" },
@@ -393,14 +402,14 @@ static const fault faults[] = {
     { "advantage.scale=beta", "reward", 0, -0.25, AXIS_2, "shaped reward[0] must lie in [0, 1]" },
     { "advantage.scale=beta advantage.credit=step", "step_reward", LAST_UNMASKED, -1, AXIS_2, "batch.step_reward[7] must lie in [0, 1]" },
     /* a second clip lies beyond the batch's bound */
-    { "surrogate.kind=gppo surrogate.bounds=given surrogate.dual=3", "clip_high", LAST_UNMASKED, 2, LOSSES,
-      "surrogate.dual must exceed 1 + batch.clip_high[7]" },
-    { "surrogate.kind=dual_clip surrogate.bounds=given surrogate.dual=3", "clip_high", LAST_UNMASKED, 2, LOSSES,
-      "surrogate.dual must exceed 1 + batch.clip_high[7]" },
-    { "surrogate.kind=dual_clip surrogate.bounds=given surrogate.dual=3", "clip_high", LAST_UNMASKED, 1.875, 0, NULL },
-    { "surrogate.kind=dual_clip surrogate.bounds=given surrogate.dual=3", "clip_high", MASKED, NAN, 0, NULL },
-    { "surrogate.kind=gppo surrogate.bounds=given", "clip_high", LAST_UNMASKED, 2, 0, NULL },
-    { "surrogate.kind=ppo_clip surrogate.bounds=given", "clip_high", LAST_UNMASKED, 2, 0, NULL },
+    { "surrogate.kind=gppo surrogate.bounds=external surrogate.clip_dual=3", "eps_high", LAST_UNMASKED, 2, LOSSES,
+      "surrogate.clip_dual must exceed 1 + batch.eps_high[7]" },
+    { "surrogate.kind=dual_clip surrogate.bounds=external surrogate.clip_dual=3", "eps_high", LAST_UNMASKED, 2, LOSSES,
+      "surrogate.clip_dual must exceed 1 + batch.eps_high[7]" },
+    { "surrogate.kind=dual_clip surrogate.bounds=external surrogate.clip_dual=3", "eps_high", LAST_UNMASKED, 1.875, 0, NULL },
+    { "surrogate.kind=dual_clip surrogate.bounds=external surrogate.clip_dual=3", "eps_high", MASKED, NAN, 0, NULL },
+    { "surrogate.kind=gppo surrogate.bounds=external", "eps_high", LAST_UNMASKED, 2, 0, NULL },
+    { "surrogate.kind=ppo_clip surrogate.bounds=external", "eps_high", LAST_UNMASKED, 2, 0, NULL },
 };
 
 static void check_faults(void) {
@@ -425,7 +434,7 @@ static void check_returns(void) {
     static setup s;
     const int wide = sizeof(grpo_real) == 8;
     int64_t t;
-    setup_make(&s, "advantage.credit=step advantage.step_value=return advantage.gamma=1");
+    setup_make(&s, "advantage.credit=step advantage.step_value=return advantage.gamma=1 advantage.step_gamma=1");
     for (t = 0; t < TOKENS; t++) s.b.token[TOKEN_STEP_REWARD][t] = (grpo_real)(wide ? 6e149 : 3e38);
     check_calls(&s, wide ? AXIS_2 : 0, "batch.step_reward[0] is larger than 1e150 in magnitude", "returns");
     setup_free(&s);
@@ -454,15 +463,19 @@ static void check_refusals(void) {
 }
 
 /* numbers that may be infinite, upwards or both ways; others must be finite */
-static const char *const upwards[] = { "surrogate.eps_low", "surrogate.eps_high", "surrogate.bound_cap", "surrogate.log_low",
+static const char *const upwards[] = { "surrogate.eps_low", "surrogate.eps_high", "surrogate.quadratic_eps", "surrogate.bound_cap",
+    "surrogate.log_low",
     "surrogate.log_high",
-    "surrogate.log_dual", "ratio.pool_low", "ratio.pool_high", "penalty.kl_ratio_max", "penalty.kl_clamp_log", "penalty.kl_clamp_value",
-    "weight.trust_low", "weight.trust_high", "weight.ring_high" };
-static const char *const both_ways[] = { "reward.map_low", "reward.map_high", "advantage.advantage_low", "advantage.advantage_high",
-    "surrogate.dual", "surrogate.dual_pos", "surrogate.weight_max", "surrogate.weight_max_neg", "ratio.clamp_low", "ratio.clamp_high",
-    "ratio.unit_clamp_low", "ratio.unit_clamp_high", "weight.off_policy_max", "weight.correction_high", "weight.correction_clamp",
-    "weight.drift_high", "weight.reject_low", "weight.reject_high", "weight.future_max", "weight.future_high", "weight.future_safe",
-    "weight.future_safe_high" };
+    "surrogate.log_clip_dual", "ratio.token_clip_low", "ratio.token_clip_high", "penalty.kl_importance_weight_max", "penalty.kl_clamp_log",
+        "penalty.kl_clamp_value",
+    "weight.trust_low", "weight.trust_high", "weight.rec_outer_high" };
+static const char *const both_ways[] = { "reward.map_low", "reward.map_high", "advantage.clamp_low", "advantage.clamp_high",
+    "surrogate.clip_dual", "surrogate.clip_dual_pos", "surrogate.weight_max", "surrogate.weight_max_neg", "ratio.clamp_low",
+        "ratio.clamp_high",
+    "ratio.level_clamp_low", "ratio.level_clamp_high", "weight.off_policy_mask_threshold", "weight.rollout_is_high", "weight.rollout_clamp",
+    "weight.policy_is_high", "weight.rollout_rs_low", "weight.rollout_rs_high", "weight.fipo_ratio_max", "weight.fipo_high",
+        "weight.fipo_safe_ratio",
+    "weight.fipo_safe_high" };
 
 static int is_among(const char *path, const char *const *paths, size_t n) {
     size_t k;
@@ -533,12 +546,12 @@ static void check_arguments(void) {
         for (c = 0; c < CALLS; c++) if (calls[c].group & output[k].group) expect(calls[c].name, calls[c].make(&s), output[k].message);
     s.no_output = 0;
     settle(&s.objective, "advantage.scale=batch_std");
-    expect("no moments", grpo_advantages_with(&s.objective, &s.batch, NULL, s.out.advantage), "moments is NULL but needed");
-    settle(&s.objective, "advantage.scale=group_std advantage.gain=valid_groups");
-    expect("no moments", grpo_advantages_with(&s.objective, &s.batch, NULL, s.out.advantage), "moments is NULL but needed");
+    expect("no moments", grpo_advantages_with_moments(&s.objective, &s.batch, NULL, s.out.advantage), "moments is NULL but needed");
+    settle(&s.objective, "advantage.scale=group_std advantage.reweight=valid_groups");
+    expect("no moments", grpo_advantages_with_moments(&s.objective, &s.batch, NULL, s.out.advantage), "moments is NULL but needed");
     check(!memcmp(&s.out, &s.before, sizeof s.out), "something was written");
-    settle(&s.objective, "advantage.gain=none");
-    expect("no moments", grpo_advantages_with(&s.objective, &s.batch, NULL, s.out.advantage), NULL);
+    settle(&s.objective, "advantage.reweight=none");
+    expect("no moments", grpo_advantages_with_moments(&s.objective, &s.batch, NULL, s.out.advantage), NULL);
     expect("merge", grpo_partial_merge(NULL, &partial), "into is NULL but needed");
     expect("merge", grpo_partial_merge(&partial, NULL), "from is NULL but needed");
     expect("merge", grpo_partial_merge(&partial, &partial), NULL);
@@ -549,27 +562,29 @@ static void check_arguments(void) {
 }
 
 static void check_gspo(void) {
-    static const char *const of_group[] = { "variance", "labels", "balance", "pairs", "contrast", "contrast_mean", "contrast_lse",
-        "soft_pairs",
-        "match", "match_js", "standardised", "target", "hinge", "regression" };
+    static const char *const of_group[] = { "variance", "logistic_lse", "trajectory_balance", "pairwise_logistic", "softmax_cross_entropy",
+        "discriminative_mean", "discriminative_lse",
+        "pairwise_soft",
+        "softmax_mse", "softmax_js", "standardised", "tilted_cross_entropy", "pairwise_hinge", "regression" };
     static setup s;
     char text[160];
     size_t k;
     int unit;
-    for (unit = GRPO_UNIT_SEQUENCE_MEAN; unit <= GRPO_UNIT_SEQUENCE_POWER_MEAN; unit++) {
+    for (unit = GRPO_LEVEL_SEQUENCE_MEAN; unit <= GRPO_LEVEL_SEQUENCE_POWER_MEAN; unit++) {
         setup_make(&s, "surrogate.kind=ratio");
-        s.objective.ratio.unit = (grpo_unit_kind)unit;
-        expect("a unit", call_grpo_loss(&s), "ratio.unit needs the functions of gspo.h");
-        expect("a unit", call_grpo_loss_add(&s), "ratio.unit needs the functions of gspo.h");
+        s.objective.ratio.level = (grpo_level_kind)unit;
+        expect("a unit", call_grpo_loss(&s), "ratio.level needs the functions of gspo.h");
+        expect("a unit", call_grpo_loss_add(&s), "ratio.level needs the functions of gspo.h");
         check(!memcmp(&s.out, &s.before, sizeof s.out), "a unit: something was written");
         check_calls(&s, 0, NULL, "a unit");
         setup_free(&s);
     }
     for (k = 0; k < sizeof of_group / sizeof *of_group + 1; k++) {
-        snprintf(text, sizeof text, "surrogate.kind=%s ratio.unit=sequence_mean ratio.against=nothing", k ? of_group[k - 1] : "score");
+        snprintf(text, sizeof text, "surrogate.kind=%s ratio.level=sequence_mean ratio.behaviour=none", k ? of_group[k - 1] : "reinforce");
         setup_make(&s, text);
-        if (k == 0) settle(&s.objective, "ratio.unit=token penalty.pairs=margin");
-        expect(text, call_grpo_loss(&s), k ? "ratio.unit needs the functions of gspo.h" : "penalty.pairs needs the functions of gspo.h");
+        if (k == 0) settle(&s.objective, "ratio.level=token penalty.preference=pairwise");
+        expect(text, call_grpo_loss(&s), k ? "ratio.level needs the functions of gspo.h"
+            : "penalty.preference needs the functions of gspo.h");
         check(gspo_scratch(&s.objective, &s.batch) == (int64_t)(sizeof s.out.scratch / sizeof *s.out.scratch), "scratch of a group");
         s.less_scratch = 1;
         check_calls(&s, LOSSES, "out.scratch_size is less than is needed", text);
@@ -585,18 +600,18 @@ static void check_gspo(void) {
 /* NULL advantages are all 0 where the surrogate is none; pairs are counted, and cost what they say */
 static void check_accepted(void) {
     static setup s;
-    setup_make(&s, "surrogate.kind=none penalty.kl=k3 penalty.kl_coef=1 ratio.unit=sequence_clipped_mean");
+    setup_make(&s, "surrogate.kind=none penalty.kl=k3 penalty.kl_coef=1 ratio.level=sequence_clipped_mean");
     check(!call_gspo_loss(&s) && s.out.report.loss != 0 && s.out.report.loss == s.out.report.penalty_loss, "none has no penalty");
     check(s.out.report.degenerate_groups == 0, "none has advantages");
     s.pass_advantage = NULL;
     check(!call_gspo_loss(&s) && s.out.report.degenerate_groups == s.out.report.groups, "advantages that are NULL are not 0");
     setup_free(&s);
-    setup_make(&s, "penalty.pairs=margin penalty.pair_score=free");
-    check(!call_count(&s) && s.out.totals.pairs == 1 && s.out.totals.likelihood_tokens == 0, "pairs are counted");
-    settle(&s.objective, "penalty.pairs=margin_else_sign penalty.pair_margin=1e9 penalty.pair_coef=1");
-    check(!call_count(&s) && s.out.totals.pairs == 1, "pairs beyond the margin are counted");              /* it adds to the 1 */
+    setup_make(&s, "penalty.preference=pairwise penalty.preference_score=reference_free");
+    check(!call_count(&s) && s.out.totals.preference_pairs == 1 && s.out.totals.nll_tokens == 0, "pairs are counted");
+    settle(&s.objective, "penalty.preference=pairwise_else_pointwise penalty.preference_min_gap=1e9 penalty.preference_coef=1");
+    check(!call_count(&s) && s.out.totals.preference_pairs == 1, "pairs beyond the margin are counted");              /* it adds to the 1 */
     check(!call_gspo_loss(&s) && s.out.report.penalty_loss > 0, "signs cost nothing");
-    settle(&s.objective, "penalty.pairs=margin");
+    settle(&s.objective, "penalty.preference=pairwise");
     check(!call_gspo_loss(&s) && s.out.report.penalty_loss == 0, "no pair costs something");
     setup_free(&s);
 }
@@ -608,10 +623,10 @@ static const struct { const char *settings; size_t count; int64_t bad, good; } t
     { "", COUNTED(tokens), 6, 7 }, { "", COUNTED(sequences), 3, 4 }, { "", COUNTED(sequences_nonempty), 2, 3 }, { "", COUNTED(groups), 1,
       2 },
     { "", COUNTED(groups_nonempty), 1, 2 }, { "", COUNTED(ranks), -1, 8 },
-    { "weight.correction=truncate weight.correction_high=2 weight.correction_norm=mean", COUNTED(weights), 6, 7 },
-    { "penalty.likelihood_on=all", COUNTED(likelihood_tokens), -1, 50 }, { "penalty.pairs=margin", COUNTED(pairs), -1, 50 },
+    { "weight.rollout_is=truncate weight.rollout_is_high=2 weight.rollout_is_norm=mean", COUNTED(rollout_is_count), 6, 7 },
+    { "penalty.nll_on=all", COUNTED(nll_tokens), -1, 50 }, { "penalty.preference=pairwise", COUNTED(preference_pairs), -1, 50 },
     { "aggregation.kind=token_mean_by_sign", COUNTED(positive_tokens), -1, 50 },
-    { "aggregation.kind=token_mean_varied", COUNTED(varied_tokens), -1, 50 },
+    { "aggregation.kind=token_mean_nonzero_std", COUNTED(nonzero_std_tokens), -1, 50 },
     { "aggregation.kind=seq_mean_by_sign", COUNTED(positive_sequences), -1, 50 },
 };
 
@@ -672,7 +687,8 @@ static const struct { size_t at; const char *name; } in_moments[] = {
 }, in_totals[] = {
     HELD(grpo_totals, tokens), HELD(grpo_totals, sequences), HELD(grpo_totals, sequences_nonempty), HELD(grpo_totals, groups),
     HELD(grpo_totals, groups_nonempty), HELD(grpo_totals, ranks), HELD(grpo_totals, positive_tokens), HELD(grpo_totals, positive_sequences),
-    HELD(grpo_totals, varied_tokens), HELD(grpo_totals, likelihood_tokens), HELD(grpo_totals, pairs), HELD(grpo_totals, weights),
+    HELD(grpo_totals, nonzero_std_tokens), HELD(grpo_totals, nll_tokens), HELD(grpo_totals, preference_pairs),
+        HELD(grpo_totals, rollout_is_count),
 }, in_partial[] = {
     HELD(grpo_partial, tokens), HELD(grpo_partial, sequences), HELD(grpo_partial, groups), HELD(grpo_partial, masked_tokens),
     HELD(grpo_partial, rejected_tokens), HELD(grpo_partial, degenerate_groups), HELD(grpo_partial, ratio_tokens),
@@ -685,13 +701,14 @@ static void check_held(void) {
     static grpo_partial parts[2], copy;
     size_t j, k;
     for (j = 0; j < sizeof wild / sizeof *wild; j++) {
-        setup_make(&s, "advantage.scale=batch_std advantage.gain=valid_groups");
+        setup_make(&s, "advantage.scale=batch_std advantage.reweight=valid_groups");
         for (k = 0; k < sizeof in_moments / sizeof *in_moments; k++) {
             memset(&s.out.moments, 0, sizeof s.out.moments);
             memcpy((char *)&s.out.moments + in_moments[k].at, &wild[j], sizeof *wild);
             s.before = s.out;
             expect(in_moments[k].name, call_moments(&s), "moments is out of range");
-            expect(in_moments[k].name, grpo_advantages_with(&s.objective, &s.batch, &s.out.moments, s.out.advantage), "moments is out of range");
+            expect(in_moments[k].name, grpo_advantages_with_moments(&s.objective, &s.batch, &s.out.moments, s.out.advantage),
+                "moments is out of range");
             check(!memcmp(&s.out, &s.before, sizeof s.out), "%s: something was written", in_moments[k].name);
         }
         for (k = 0; k < sizeof in_totals / sizeof *in_totals; k++) {

@@ -59,7 +59,7 @@ static void test_preference(rng *r) {
     reference_real e = coef;
     if (top < 3 * base) e = (reference_real)1.25 * coef < (reference_real)1 / 20 ? (reference_real)1.25 * coef : (reference_real)1 / 20;
     if (top > 7 * base) e = (reference_real)coef * 4 / 5 > (reference_real)1 / 200 ? (reference_real)coef * 4 / 5 : (reference_real)1 / 200;
-    judge("preference_margin_control", grpo_preference_margin_control(coef, pair, loss), e, ref_abs(e), 0);
+    judge("preference_coef_control", grpo_preference_coef_control(coef, pair, loss), e, ref_abs(e), 0);
 }
 
 static void test_counts(rng *r) {
@@ -76,23 +76,23 @@ static void test_counts(rng *r) {
     check(target.coef == (e == x ? 0 : e < x ? c : -c), "entropy_target_coef");
     judge("entropy_target_coef", target.value, c * ref_abs((reference_real)e - x), ref_abs(c) * (ref_abs(e) + ref_abs(x)), 0);
     judge("kl_hinge", grpo_kl_hinge(e, x, c), e > x ? c * ((reference_real)e - x) : 0, ref_abs(c) * (ref_abs(e) + ref_abs(x)), 0);
-    judge("linear_decay", grpo_linear_decay(c, (double)step, (double)steps),
+    judge("linear_schedule", grpo_linear_schedule(c, (double)step, (double)steps),
           steps == 0 ? c : step > steps ? 0 : c * (1 - (reference_real)step / steps), ref_abs(c), 0);
     for (int64_t j = 0; j < step / 100; j++) budget *= decay > 0 ? decay : 1;
     if (budget < 1) budget = 1;
-    judge("count_budget", grpo_count_budget(alpha + 1, decay > 0 ? decay : 1, step, 100), budget, budget, 0);
+    judge("token_budget_schedule", grpo_token_budget_schedule(alpha + 1, decay > 0 ? decay : 1, step, 100), budget, budget, 0);
 }
 
-static void test_power_clip(rng *r) {
+static void test_power_mean_bounds(rng *r) {
     const double mean = rng_bell(r), deviation = rng_unit(r), gamma = 5 * rng_unit(r), low = rng_unit(r), high = low + rng_unit(r);
-    const grpo_power_bounds b = grpo_power_clip(mean, deviation, gamma, low, high, 1e-6);
+    const grpo_power_bounds b = grpo_power_mean_bounds(mean, deviation, gamma, low, high, 1e-6);
     const reference_real x = (reference_real)mean / ((reference_real)deviation + 1e-6), e = ref_exp(-2 * ref_abs(x)), t = (1 - e) / (1 + e);
     const reference_real eps = low + ((reference_real)high - low) * (x < 0 ? -t : t), size = low + ((reference_real)high - low) * t;
     const reference_real power = ref_exp(-(reference_real)gamma * mean);
     if (eps <= -1) { check(b.power != b.power && b.eps != b.eps && b.log_high != b.log_high, "power_clip below -1"); return; }
-    judge("power_clip", b.power, power, power * (1 + ref_abs(gamma * mean)), 0);
-    judge("power_clip", b.eps, eps, size, 0);
-    judge("power_clip", b.log_high, ref_ln1p(eps), size / (1 + eps), 0);
+    judge("power_mean_bounds", b.power, power, power * (1 + ref_abs(gamma * mean)), 0);
+    judge("power_mean_bounds", b.eps, eps, size, 0);
+    judge("power_mean_bounds", b.log_high, ref_ln1p(eps), size / (1 + eps), 0);
 }
 
 /* ---- lists --------------------------------------------------------------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ enum { LIST = 12 };
 
 static void test_running_baseline(rng *r) {
     enum { MOST = 50 };
-    double reward[MOST], found[MOST], momentum = rng_chance(r, 50) ? 0.95 : rng_chance(r, 20) ? (double)rng_below(r, 2) : rng_unit(r);
+    double reward[MOST] = { 0 }, found[MOST], momentum = rng_chance(r, 50) ? 0.95 : rng_chance(r, 20) ? (double)rng_below(r, 2) : rng_unit(r);
     double start = rng_chance(r, 50) ? 0 : rng_bell(r), baseline = start;
     const int64_t n = rng_below(r, MOST + 1);
     reference_real b = start, size = fabs(start);
@@ -140,16 +140,16 @@ static void test_regret(rng *r) {
     judge("regret_temperature", found, middle, middle, 0);
 }
 
-static void test_quantile_track(rng *r) {
+static void test_quantile_tracker(rng *r) {
     double q[LIST], level[LIST], S[LIST], found[LIST];
     const int64_t n = rng_below(r, LIST), m = 1 + rng_below(r, LIST - 1);
     const double rate = rng_unit(r);
     for (int64_t k = 0; k < LIST; k++) { q[k] = (double)rng_below(r, 5); level[k] = rng_unit(r); S[k] = (double)rng_below(r, 5); }
-    check(grpo_quantile_track(q, level, n, rate, S, m, found) == GRPO_OK, "quantile_track");
+    check(grpo_quantile_tracker(q, level, n, rate, S, m, found) == GRPO_OK, "quantile_tracker");
     for (int64_t k = 0; k < n; k++) {
         int64_t below = 0;
         for (int64_t j = 0; j < m; j++) below += S[j] < q[k];
-        judge("quantile_track", found[k], q[k] + rate * (level[k] - (reference_real)below / m),
+        judge("quantile_tracker", found[k], q[k] + rate * (level[k] - (reference_real)below / m),
               q[k] + rate * (level[k] + (reference_real)below / m), 0);
     }
 }
@@ -185,9 +185,10 @@ static void test_bounds(rng *r, trial *t) {
     b.low = c.low; b.high = c.high;
     while (b.low < c.low_max && (heavy = is_heavy(t, &l, b, c.target)) > 0) b.low = fmin(b.low + c.step, c.low_max);
     while (heavy >= 0 && b.high < c.high_max && (heavy = is_heavy(t, &l, b, c.target)) > 0) b.high = fmin(b.high + c.step, c.high_max);
-    check(grpo_balanced_bounds(&t->view, t->advantage, &c, &found) == GRPO_OK, "balanced_bounds");
+    check(grpo_balanced_clip_bounds(&t->view, t->advantage, &c, &found) == GRPO_OK, "balanced_clip_bounds");
     if (heavy >= 0)
-        check(found.low == b.low && found.high == b.high, "balanced_bounds: %.17g, %.17g, expected %.17g, %.17g", found.low, found.high,
+        check(found.low == b.low && found.high == b.high, "balanced_clip_bounds: %.17g, %.17g, expected %.17g, %.17g", found.low,
+            found.high,
               b.low, b.high);
     free(l.token);
 }
@@ -212,8 +213,8 @@ static void test_drift(rng *r, trial *t) {
     const reference_real D = reference_change(t, 0, t->b.n_sequences, 1);
     const reference_real expected = clamped(D / half > 4000 ? 0 : ref_exp(-D / half * ref_ln(2)), low, high);
     double *factor = test_alloc(t->b.n_sequences, sizeof *factor), *found = test_alloc(t->b.n_sequences, sizeof *found), decay = -1;
-    check(grpo_decay_by_drift(&t->view, half, low, high, &decay) == GRPO_OK, "decay_by_drift");
-    judge("decay_by_drift", decay, expected, expected, 0);
+    check(grpo_drift_decay(&t->view, half, low, high, &decay) == GRPO_OK, "drift_decay");
+    judge("drift_decay", decay, expected, expected, 0);
     for (int64_t i = 0; i < t->b.n_sequences; i++) factor[i] = rng_chance(r, 30) ? 1 : 2 * rng_unit(r);
     check(grpo_turn_factor(&t->view, factor, down, up, found) == GRPO_OK, "turn_factor");
     for (int64_t i = 0; i < t->b.n_sequences; i++) {
@@ -227,7 +228,7 @@ static void test_drift(rng *r, trial *t) {
 
 static reference_real ref_log_entropy(double H) { return ref_ln(H * (reference_real)100000000 > 1 ? H : (reference_real)1 / 100000000); }
 
-static void test_entropy_standard(rng *r, trial *t) {
+static void test_standardised_entropy(rng *r, trial *t) {
     sorted_list l = list_of(t);
     grpo_real *entropy = more_tokens(r, t, 0, 3), *found = no_tokens(t);
     const double quantiles[] = { 0.8, 0, 1, 0.5, rng_unit(r) }, q = rng_pick(r, quantiles, 5);
@@ -237,7 +238,8 @@ static void test_entropy_standard(rng *r, trial *t) {
     int64_t rank = 1;
     if (rng_chance(r, 30)) for (int64_t j = 0; j < l.n; j++) entropy[l.token[j].slot] = rng_chance(r, 50) ? 0 : (grpo_real)0.75;
     t->view.entropy = entropy;
-    check(grpo_entropy_standard(&t->view, q, coded ? GRPO_STANDARD_CODED : GRPO_STANDARD_INTENDED, found) == GRPO_OK, "entropy_standard");
+    check(grpo_standardised_entropy(&t->view, q, coded ? GRPO_STANDARD_CODED : GRPO_STANDARD_INTENDED, found) == GRPO_OK,
+        "standardised_entropy");
     while ((double)rank / (double)l.n < q) rank++;
     for (int64_t j = 0; j < l.n; j++) l.token[j].x = ref_log_entropy((double)entropy[l.token[j].slot]);
     list_sort(&l);
@@ -253,9 +255,9 @@ static void test_entropy_standard(rng *r, trial *t) {
     if (below < tiny * s) below = tiny * s;
     for (int64_t j = 0; j < l.n; j++) {
         const reference_real d = l.token[j].x - m, x = d > 0 ? d / above : (coded ? -d : d) / below;
-        judge("entropy_standard", (double)found[l.token[j].slot], x, ref_abs(x), 1);
+        judge("standardised_entropy", (double)found[l.token[j].slot], x, ref_abs(x), 1);
     }
-    for (int64_t k = 0; k < t->total; k++) if (!t->b.mask[t->place[k]]) check(found[t->place[k]] == 0, "entropy_standard: masked");
+    for (int64_t k = 0; k < t->total; k++) if (!t->b.mask[t->place[k]]) check(found[t->place[k]] == 0, "standardised_entropy: masked");
     free(l.token); free(entropy); free(found);
 }
 
@@ -269,10 +271,10 @@ static void four_ask(const grpo_batch *b, const int64_t *agent, four_answers *x)
     grpo_dd scratch[2 * FOUR + 2];
     memset(x, 0, sizeof *x);
     check(!grpo_implicit_advantage(b, b->logp_ref, 5, 5, x->a), "implicit_advantage");
-    check(!grpo_adapted_clip(b, b->logp_teacher, b->logp_ref, &adaptation, x->clip[0], x->clip[1], x->clip[2]), "adapted_clip");
+    check(!grpo_adaptive_clip(b, b->logp_teacher, b->logp_ref, &adaptation, x->clip[0], x->clip[1], x->clip[2]), "adaptive_clip");
     check(!grpo_centroid_weight(b, b->logp_teacher, b->logp_ref, &centroids, scratch, x->centroid), "centroid_weight");
     check(!grpo_agent_weights(b, agent, x->agent), "agent_weights");
-    check(!grpo_logistic_shift(b, correct, 0.5, &x->shift), "logistic_shift");
+    check(!grpo_logit_shift(b, correct, 0.5, &x->shift), "logit_shift");
     check(!grpo_ratio_quantile(b, 0.5, 0, &x->quantile), "ratio_quantile");
 }
 
@@ -297,7 +299,7 @@ static void test_between_sequences(rng *r) {
     }
     apart.b.logp = spread[0]; apart.b.logp_old = spread[1]; apart.b.logp_ref = spread[2]; apart.b.logp_teacher = spread[3];
     packed.b.logp = dense[0]; packed.b.logp_old = dense[1]; packed.b.logp_ref = dense[2]; packed.b.logp_teacher = dense[3];
-    apart.b.selected = chosen; packed.b.selected = dense_chosen;
+    apart.b.selected = apart.b.shaping_mask = chosen; packed.b.selected = packed.b.shaping_mask = dense_chosen;
     packed.b.n_tokens = n;
     four_ask(&apart.b, agent, &x);
     four_ask(&packed.b, dense_agent, &y);
@@ -353,9 +355,9 @@ static void test_regret_by_hand(void) {
     double temperature = -1;
     check(grpo_regret_temperature(lengths, lone, 1, &temperature) == GRPO_OK && fabs(temperature - 0.824) < 0.025, "regret: never");
     check(grpo_regret_temperature(lengths, both, 2, &temperature) == GRPO_OK && temperature > 4 && temperature < 4.5, "regret: 3/log 2");
-    check(grpo_preference_margin_control(0.25, 3, 2.5) == 0.25 && grpo_preference_margin_control(0.4375, 4, 2.5) == 0.4375, "ties of q");
-    check(isnan(grpo_preference_margin_control(NAN, 1, 1)) && isnan(grpo_preference_margin_control(1, INFINITY, 1)), "preference: NaN");
-    check(isnan(grpo_preference_margin_control(1, 1, -INFINITY)), "preference: loss");
+    check(grpo_preference_coef_control(0.25, 3, 2.5) == 0.25 && grpo_preference_coef_control(0.4375, 4, 2.5) == 0.4375, "ties of q");
+    check(isnan(grpo_preference_coef_control(NAN, 1, 1)) && isnan(grpo_preference_coef_control(1, INFINITY, 1)), "preference: NaN");
+    check(isnan(grpo_preference_coef_control(1, 1, -INFINITY)), "preference: loss");
 }
 
 static void test_schedules_by_hand(void) {
@@ -363,19 +365,26 @@ static void test_schedules_by_hand(void) {
     check(fabs(vade.alpha - 1.02) < 1e-15 && fabs(vade.beta - 8.68) < 1e-14, "decayed_counts: VADE's figure");
     check(isnan(grpo_decayed_counts(-1, 1, 1, 1, 1).alpha) && isnan(grpo_decayed_counts(1, 1, 2, 1, 1).beta), "decayed_counts: NaN");
     check(isnan(grpo_moving_average(1, 1, 2)) && isnan(grpo_kl_hinge(NAN, 1, 1)), "moving_average, kl_hinge: NaN");
-    check(isnan(grpo_entropy_target_coef(1, NAN, 1).coef) && isnan(grpo_linear_decay(1, NAN, 2)), "entropy_target_coef, linear_decay: NaN");
-    check(isnan(grpo_count_budget(0, 1, 1, 1)) && isnan(grpo_count_budget(1, 0.5, 1, 0)), "count_budget: NaN");
-    check(grpo_count_budget(256, 0.5, 299, 100) == 64 && grpo_count_budget(256, 0.5, 100000, 1) == 1, "count_budget");
+    check(isnan(grpo_entropy_target_coef(1, NAN, 1).coef) && isnan(grpo_linear_schedule(1, NAN, 2)),
+        "entropy_target_coef, linear_decay: NaN");
+    check(isnan(grpo_token_budget_schedule(0, 1, 1, 1)) && isnan(grpo_token_budget_schedule(1, 0.5, 1, 0)), "token_budget_schedule: NaN");
+    check(grpo_token_budget_schedule(256, 0.5, 299, 100) == 64 && grpo_token_budget_schedule(256, 0.5, 100000, 1) == 1,
+        "token_budget_schedule");
 }
 
 static void test_power_by_hand(void) {
     const double inf = HUGE_VAL;
-    check(grpo_power_clip(0, 1, 3, 0.1, 0.3, 0).power == 1 && grpo_power_clip(0, 1, 3, 0.1, 0.3, 0).eps == 0.1, "power_clip at mean 0");
-    check(grpo_power_clip(1, 1e-300, 1, 0.1, 0.3, 0).eps == 0.3, "power_clip without deviation");
-    check(!grpo_is_finite(grpo_power_clip(1, 0, 1, 0.1, 0.3, 0).eps) && !grpo_is_finite(grpo_power_clip(1, -1, 1, 0.1, 0.3, 2).eps)
-          && !grpo_is_finite(grpo_power_clip(1, 1, 1, 0.3, 0.1, 0).eps) && !grpo_is_finite(grpo_power_clip(1, 1, 1, -0.1, 0.3, 0).eps)
-          && !grpo_is_finite(grpo_power_clip(inf, 1, 1, 0.1, 0.3, 0).eps) && !grpo_is_finite(grpo_power_clip(1, 1, inf, 0.1, 0.3, 0).eps)
-          && !grpo_is_finite(grpo_power_clip(1, inf, 1, 0.1, 0.3, 0).eps) && !grpo_is_finite(grpo_power_clip(-9, 1, 1, 0.1, 3, 0).eps),
+    check(grpo_power_mean_bounds(0, 1, 3, 0.1, 0.3, 0).power == 1 && grpo_power_mean_bounds(0, 1, 3, 0.1, 0.3, 0).eps == 0.1,
+        "power_clip at mean 0");
+    check(grpo_power_mean_bounds(1, 1e-300, 1, 0.1, 0.3, 0).eps == 0.3, "power_clip without deviation");
+    check(!grpo_is_finite(grpo_power_mean_bounds(1, 0, 1, 0.1, 0.3, 0).eps)
+        && !grpo_is_finite(grpo_power_mean_bounds(1, -1, 1, 0.1, 0.3, 2).eps)
+          && !grpo_is_finite(grpo_power_mean_bounds(1, 1, 1, 0.3, 0.1, 0).eps)
+              && !grpo_is_finite(grpo_power_mean_bounds(1, 1, 1, -0.1, 0.3, 0).eps)
+          && !grpo_is_finite(grpo_power_mean_bounds(inf, 1, 1, 0.1, 0.3, 0).eps)
+              && !grpo_is_finite(grpo_power_mean_bounds(1, 1, inf, 0.1, 0.3, 0).eps)
+          && !grpo_is_finite(grpo_power_mean_bounds(1, inf, 1, 0.1, 0.3, 0).eps)
+              && !grpo_is_finite(grpo_power_mean_bounds(-9, 1, 1, 0.1, 3, 0).eps),
           "power_clip refuses");
 }
 
@@ -392,16 +401,16 @@ static void test_levels_in_place(void) {
 
 int main(void) {
     static trial_test *const of_batches[] = {
-        test_bounds, test_drift, test_entropy_standard
+        test_bounds, test_drift, test_standardised_entropy
     };
     static list_test *const of_numbers[] = {
         test_kl_control, test_entropy_control, test_smooth_advantage, test_running_moments, test_preference
     };
     static list_test *const of_lists[] = {
-        test_running_baseline, test_regret, test_counts, test_quantile_track
+        test_running_baseline, test_regret, test_counts, test_quantile_tracker
     };
     static list_test *const of_both[] = {
-        test_power_clip, test_between_sequences
+        test_power_mean_bounds, test_between_sequences
     };
     test_trials(20, 600, of_batches, COUNT(of_batches));
     test_lists(21, 30000, of_numbers, COUNT(of_numbers));

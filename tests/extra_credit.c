@@ -68,11 +68,11 @@ static void reference_keys(const trial *t, int64_t g, const int64_t *token, cons
             with[!(t->b.reward[j] > 0)] += n > 0;
         }
         e = all[0] && all[1] && token[s] != m->ignored ? reference_key(m, with, all, hits, L) : 0;
-        judge("key_tokens", (double)found[s], e, ref_abs(e), 1);
+        judge("key_token_advantage", (double)found[s], e, ref_abs(e), 1);
     }
 }
 
-static void test_key_tokens(rng *r, trial *t) {
+static void test_key_token_advantage(rng *r, trial *t) {
     grpo_real *found = no_tokens(t);
     int64_t *token = test_alloc(t->b.n_tokens, sizeof *token);
     grpo_token_place *scratch = test_alloc(t->b.n_tokens, sizeof *scratch);
@@ -85,7 +85,7 @@ static void test_key_tokens(rng *r, trial *t) {
     if (rng_chance(r, 30)) m.ignored = rng_below(r, ids);
     m.top = rng_chance(r, 50) ? 1 : rng_bell(r);
     for (int64_t s = 0; s < t->b.n_tokens; s++) token[s] = rng_chance(r, 5) ? INT64_MIN + 1 : rng_below(r, ids);
-    check(grpo_key_tokens(&t->view, token, &m, scratch, t->b.n_tokens, found) == GRPO_OK, "key_tokens");
+    check(grpo_key_token_advantage(&t->view, token, &m, scratch, t->b.n_tokens, found) == GRPO_OK, "key_token_advantage");
     for (int64_t g = 0; g < t->b.n_groups; g++) reference_keys(t, g, token, &m, found);
     free(found); free(token); free(scratch);
 }
@@ -176,9 +176,9 @@ static void test_median(rng *r, trial *t) {
     free(found); free(pivot); free(x);
 }
 
-static void test_sharpening(rng *r, sequences *p) {
+static void test_sharpening_advantage(rng *r, sequences *p) {
     const double lambda = rng_bell(r), kappa = rng_unit(r);
-    check(!grpo_sharpening(&p->b, p->number, lambda, kappa, p->scratch, p->found), "sharpening");
+    check(!grpo_sharpening_advantage(&p->b, p->number, lambda, kappa, p->scratch, p->found), "sharpening_advantage");
     for (int64_t g = 0; g < p->b.n_groups; g++)
         for (int64_t i = p->b.group_begin[g]; i < p->b.group_begin[g + 1]; i++) {
             const double A = p->number[i], R = (double)p->reward[i];
@@ -192,7 +192,7 @@ static void test_sharpening(rng *r, sequences *p) {
             more = T && R > 0 && A > 0 ? lambda * (1 - ref_exp(mine - centre / with)) : 0;
             if (more < 0) more = 0;
             if (more > kappa * A && more > 0) more = kappa * (reference_real)A;
-            judge("sharpening", (double)p->found[i], A + more, fabs(A) + more, 1);
+            judge("sharpening_advantage", (double)p->found[i], A + more, fabs(A) + more, 1);
         }
 }
 
@@ -201,7 +201,7 @@ static void test_shares(rng *r, sequences *p) {
     const int by_length = rng_chance(r, 50);
     grpo_real *share = test_alloc(p->N, sizeof *share);
     check(!grpo_boltzmann_advantage(&p->b, temperature, p->found), "boltzmann_advantage");
-    check(!grpo_likelihood_share(&p->b, threshold, temperature, by_length, p->scratch, share), "likelihood_share");
+    check(!grpo_likelihood_advantage(&p->b, threshold, temperature, by_length, p->scratch, share), "likelihood_advantage");
     for (int64_t g = 0; g < p->b.n_groups; g++) {
         const int64_t begin = p->b.group_begin[g], end = p->b.group_begin[g + 1];
         reference_real all = 0, some = 0, e, m;
@@ -212,8 +212,8 @@ static void test_shares(rng *r, sequences *p) {
             m = (double)p->reward[i] > threshold && n > 0 ? ref_exp(m / temperature) / (by_length ? n : 1) : 0;
             if (pass == 0) { all += e; some += m; continue; }
             judge("boltzmann_advantage", (double)p->found[i], e * (end - begin) / all, e * (end - begin) / all, 1);
-            if (some > 0) judge("likelihood_share", (double)share[i], m / some, m / some, 1);
-            else check(share[i] == 0, "likelihood_share: nobody takes part");
+            if (some > 0) judge("likelihood_advantage", (double)share[i], m / some, m / some, 1);
+            else check(share[i] == 0, "likelihood_advantage: nobody takes part");
         }
     }
     free(share);
@@ -246,7 +246,7 @@ static void test_canon(rng *r, sequences *p) {
 static void test_virtual(rng *r, sequences *p) {
     const double most = rng_chance(r, 50) ? 1 : rng_bell(r), eps = rng_chance(r, 50) ? 1e-6 : 0;
     const int64_t count = rng_below(r, 4);
-    check(!grpo_virtual_reward(&p->b, most, count, eps, p->found), "virtual_reward");
+    check(!grpo_virtual_reward_advantage(&p->b, most, count, eps, p->found), "virtual_reward_advantage");
     for (int64_t g = 0; g < p->b.n_groups; g++) {
         const int64_t begin = p->b.group_begin[g], end = p->b.group_begin[g + 1], n = end - begin + count;
         reference_real mean = count * (reference_real)most, size = ref_abs(mean), squares = 0, off;
@@ -256,9 +256,9 @@ static void test_virtual(rng *r, sequences *p) {
         squares += count * (most - mean) * (most - mean);
         for (int64_t i = begin; i < end; i++) {
             off = (reference_real)p->reward[i] - mean;
-            if (end - begin == 1) check(p->found[i] == p->reward[i], "virtual_reward: a group of one");
-            else if (squares < 1e-40) check(p->found[i] == 0, "virtual_reward: equal rewards");
-            else judge("virtual_reward", (double)p->found[i], off / (ref_sqrt(squares / (n - 1)) + eps),
+            if (end - begin == 1) check(p->found[i] == p->reward[i], "virtual_reward_advantage: a group of one");
+            else if (squares < 1e-40) check(p->found[i] == 0, "virtual_reward_advantage: equal rewards");
+            else judge("virtual_reward_advantage", (double)p->found[i], off / (ref_sqrt(squares / (n - 1)) + eps),
                        (ref_abs(p->reward[i]) + size / n) / (ref_sqrt(squares / (n - 1)) + eps), 1);
         }
     }
@@ -269,7 +269,7 @@ static void test_feature(rng *r, sequences *p) {
     for (int64_t i = 0; i < p->N; i++) p->positive[i] += 1;
     f.advantage = p->number; f.feature = p->other; f.divisor = p->positive; f.eligible = p->flag;
     f.delta = rng_bell(r); f.k = rng_unit(r);
-    check(!grpo_feature_bonus(&p->b, &f, p->found), "feature_bonus");
+    check(!grpo_feature_advantage(&p->b, &f, p->found), "feature_advantage");
     for (int64_t g = 0; g < p->b.n_groups; g++) {
         const int64_t begin = p->b.group_begin[g], end = p->b.group_begin[g + 1];
         reference_real centre = 0, size = 0, by = 0, part, more, most;
@@ -281,7 +281,7 @@ static void test_feature(rng *r, sequences *p) {
             more = p->flag[i] ? f.delta * (p->other[i] - centre / n) / (by / n) : 0;
             part = p->flag[i] ? fabs(f.delta) * (fabs(p->other[i]) + size / n) / (by / n) : 0;
             more = more > most ? most : more < -most ? -most : more;
-            judge("feature_bonus", (double)p->found[i], p->number[i] + more, fabs(p->number[i]) + (part < most ? part : most), 1);
+            judge("feature_advantage", (double)p->found[i], p->number[i] + more, fabs(p->number[i]) + (part < most ? part : most), 1);
         }
     }
 }
@@ -291,6 +291,7 @@ static void test_bundles(rng *r, sequences *p) {
     const int64_t n_groups = p->b.n_groups;
     int64_t *bundle = test_alloc(n_groups, sizeof *bundle);
     grpo_dd *scratch = test_alloc(n_groups, sizeof *scratch);
+    memset(bundle, 0, (size_t)n_groups * sizeof *bundle);
     for (int64_t g = 0; g < n_groups; g++) bundle[g] = rng_below(r, 2);
     check(!grpo_bundle_advantage(&p->b, bundle, &x, scratch, p->found), "bundle_advantage");
     for (int64_t g = 0; g < n_groups; g++) {
@@ -348,7 +349,7 @@ static void test_roles(rng *r) {
         reward[k] = scale * (rng_chance(r, 50) ? rng_bell(r) / 10 : 1);
         role[k] = rng_below(r, 3) * (INT64_C(1) << 61);
     }
-    for (int form = 0; form < 3; form++) check(!grpo_role_reward(reward, role, n, (grpo_role_form)form, found[form]), "role_reward");
+    for (int form = 0; form < 3; form++) check(!grpo_role_advantage(reward, role, n, (grpo_role_form)form, found[form]), "role_advantage");
     for (int64_t k = 0; k < n; k++) {
         reference_real mean = 0, size = 0, V = 0, G = 0, s, x;
         int same = 1;
@@ -361,12 +362,12 @@ static void test_roles(rng *r) {
         for (int64_t j = 0; j < n; j++) if (role[j] == role[k]) V += (reward[j] - mean) / scale * ((reward[j] - mean) / scale);
         s = same ? 1 : ref_sqrt(V / (G - 1)) * scale + (reference_real)1 / 1000000;
         x = same ? 0 : (reward[k] - mean) / s;
-        judge("role_reward", found[0][k], reward[k] - mean, size, 0);
-        judge("role_reward", found[1][k], x, size / s, 0);
-        judge("role_reward", found[2][k], x < -1 ? -1 : x > 3 ? 3 : x, size / s, 0);
+        judge("role_advantage", found[0][k], reward[k] - mean, size, 0);
+        judge("role_advantage", found[1][k], x, size / s, 0);
+        judge("role_advantage", found[2][k], x < -1 ? -1 : x > 3 ? 3 : x, size / s, 0);
     }
-    check(!grpo_role_reward(reward, role, n, GRPO_ROLE_MEAN_STD, reward), "role_reward");
-    check(!memcmp(reward, found[1], (size_t)n * sizeof *reward), "role_reward: written over what is read, it is another");
+    check(!grpo_role_advantage(reward, role, n, GRPO_ROLE_MEAN_STD, reward), "role_advantage");
+    check(!memcmp(reward, found[1], (size_t)n * sizeof *reward), "role_advantage: written over what is read, it is another");
 }
 
 /* ---- by hand ------------------------------------------------------------------------------------------------------------------------- */
@@ -388,13 +389,13 @@ static void test_group_by_hand(void) {
     four f;
     four_make(&f);
     f.reward[0] = 1;
-    check(!grpo_group_relative_scale(&f.b, 1, 0.5, f.found), "group_relative_scale");             /* p = 1/4, std = 1/2 */
-    check(fabs((double)f.found[0] - 0.1875 * weight) < 1e-7, "group_relative_scale: %g", (double)f.found[0]);
-    check(fabs((double)f.found[1] + 0.125 * weight) < 1e-7, "group_relative_scale: %g", (double)f.found[1]);
+    check(!grpo_asymmetric_advantage(&f.b, 1, 0.5, f.found), "asymmetric_advantage");             /* p = 1/4, std = 1/2 */
+    check(fabs((double)f.found[0] - 0.1875 * weight) < 1e-7, "asymmetric_advantage: %g", (double)f.found[0]);
+    check(fabs((double)f.found[1] + 0.125 * weight) < 1e-7, "asymmetric_advantage: %g", (double)f.found[1]);
 }
 
 /* they compare every token or sequence with every other */
-static void test_few_key_tokens(rng *r, trial *t) { if (t->total < 300) test_key_tokens(r, t); }
+static void test_few_key_tokens(rng *r, trial *t) { if (t->total < 300) test_key_token_advantage(r, t); }
 static void test_few_medians(rng *r, trial *t) { if (t->b.n_sequences < 300) test_median(r, t); }
 static void test_few_bundles(rng *r, sequences *p) { if (p->N < 40) test_bundles(r, p); }
 
@@ -403,7 +404,7 @@ int main(void) {
         test_few_key_tokens, test_jsd, test_distribution, test_few_medians
     };
     static sequence_test *const of_sequences[] = {
-        test_sharpening, test_shares, test_canon, test_virtual, test_feature, test_few_bundles
+        test_sharpening_advantage, test_shares, test_canon, test_virtual, test_feature, test_few_bundles
     };
     static list_test *const of_lists[] = {
         test_mix

@@ -8,23 +8,23 @@ static reference_real reference_coefficient(const trial *t, const grpo_aggregati
     const int64_t T = mask_tokens(t, i, i + 1), of_group = mask_tokens(t, t->b.group_begin[g], t->b.group_begin[g + 1]);
     int64_t N = 0, G = 0, in_group = 0;
     for (int64_t j = 0; j < t->b.n_sequences; j++) {
-        const int counts = a->empty == GRPO_EMPTY_COUNT || mask_tokens(t, j, j + 1) > 0;
+        const int counts = a->empty_sequences == GRPO_EMPTY_SEQUENCES_KEEP || mask_tokens(t, j, j + 1) > 0;
         N += counts;
         in_group += counts && j >= t->b.group_begin[g] && j < t->b.group_begin[g + 1];
     }
     for (int64_t j = 0; j < t->b.n_groups; j++)
-        G += a->empty == GRPO_EMPTY_COUNT || mask_tokens(t, t->b.group_begin[j], t->b.group_begin[j + 1]) > 0;
+        G += a->empty_sequences == GRPO_EMPTY_SEQUENCES_KEEP || mask_tokens(t, t->b.group_begin[j], t->b.group_begin[j + 1]) > 0;
     switch (a->kind) {
-    case GRPO_TOKEN_SUM:             return 1;
-    case GRPO_TOKEN_MEAN:            return 1 / at_least_one(mask_tokens(t, 0, t->b.n_sequences));
-    case GRPO_SEQ_MEAN_TOKEN_MEAN:   return 1 / (at_least_one(N) * T);
-    case GRPO_SEQ_MEAN_TOKEN_SUM:    return 1 / at_least_one(N);
-    case GRPO_SEQ_MEAN_CONSTANT:     return 1 / (at_least_one(N) * a->constant);
-    case GRPO_CONSTANT:              return 1 / (reference_real)a->constant;
-    case GRPO_GROUP_MEAN:            return 1 / (at_least_one(G) * T);
-    case GRPO_GROUP_MEAN_TOKEN_MEAN: return 1 / (at_least_one(G) * of_group);
-    case GRPO_GROUP_MEAN_SEQ_MEAN:   return 1 / (at_least_one(G) * at_least_one(in_group) * T);
-    case GRPO_SEQ_MEAN_LENGTH_POWER: return ref_exp((a->power - 1) * ref_ln(T)) / at_least_one(N);
+    case GRPO_AGGREGATION_TOKEN_SUM:             return 1;
+    case GRPO_AGGREGATION_TOKEN_MEAN:            return 1 / at_least_one(mask_tokens(t, 0, t->b.n_sequences));
+    case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN:   return 1 / (at_least_one(N) * T);
+    case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM:    return 1 / at_least_one(N);
+    case GRPO_AGGREGATION_SEQ_MEAN_CONSTANT:     return 1 / (at_least_one(N) * a->constant);
+    case GRPO_AGGREGATION_CONSTANT:              return 1 / (reference_real)a->constant;
+    case GRPO_AGGREGATION_GROUP_MEAN:            return 1 / (at_least_one(G) * T);
+    case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: return 1 / (at_least_one(G) * of_group);
+    case GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN:   return 1 / (at_least_one(G) * at_least_one(in_group) * T);
+    case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER: return ref_exp((a->power - 1) * ref_ln(T)) / at_least_one(N);
     default:                         return 1 / (reference_real)T;
     }
 }
@@ -69,16 +69,17 @@ static void test_value(rng *r, trial *t) {
     grpo_real *V = more_tokens(r, t, -2, 2), *old = more_tokens(r, t, -2, 2), *R = more_tokens(r, t, -2, 2);
     grpo_aggregation a;
     memset(&a, 0, sizeof a);
-    a.kind = (grpo_aggregation_kind)rng_below(r, GRPO_GROUP_MEAN_SEQ_MEAN + 1);
-    a.constant = 3000.7; a.power = rng_unit(r) * 2; a.empty = rng_chance(r, 50) ? GRPO_EMPTY_SKIP : GRPO_EMPTY_COUNT;
+    a.kind = (grpo_aggregation_kind)rng_below(r, GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN + 1);
+    a.constant = 3000.7; a.power = rng_unit(r) * 2; a.empty_sequences = rng_chance(r, 50) ? GRPO_EMPTY_SEQUENCES_DROP
+        : GRPO_EMPTY_SEQUENCES_KEEP;
     test_value_with(t, V, old, R, rng_pick(r, clips, 6), &a);
     free(V); free(old); free(R);
 }
 
-static void test_value_square(void) {
-    check(grpo_value_square(2, 0, 1.25, 0.5).clipped == 0, "value_square: as far on the other side");
-    check(grpo_value_square(2, 0, 1.25 + 0x1p-50, 0.5).clipped == 1, "value_square: a little further");
-    check(grpo_value_square(-2, 0, -1.25, 0.5).slope == -0.75, "value_square: the slope is the value's own");
+static void test_value_loss_term(void) {
+    check(grpo_value_loss_term(2, 0, 1.25, 0.5).clipped == 0, "value_loss_term: as far on the other side");
+    check(grpo_value_loss_term(2, 0, 1.25 + 0x1p-50, 0.5).clipped == 1, "value_loss_term: a little further");
+    check(grpo_value_loss_term(-2, 0, -1.25, 0.5).slope == -0.75, "value_loss_term: the slope is the value's own");
 }
 
 /* ---- the proximal policy ------------------------------------------------------------------------------------------------------------- */
@@ -114,15 +115,16 @@ static void test_divergence_slopes(rng *r) {
     double student[6], teacher[6], slope[6], up, down, sum = 0;
     for (int v = 0; v < 6; v++) { student[v] = rng_bell(r); teacher[v] = rng_bell(r); }
     if (beta > 0 && beta < 1) { student[1] = -INFINITY; teacher[2] = -INFINITY; }
-    check(!grpo_divergence(student, teacher, 6, tau, beta, &up, slope) && up > 0, "divergence: %g", up);
+    check(!grpo_generalised_jsd(student, teacher, 6, tau, beta, &up, slope), "divergence");
+    check(up > 0, "divergence: %g", up);
     for (int v = 0; v < 6; v++) {
         const double at = student[v];
         sum += slope[v];
         if (at == -INFINITY) { check(slope[v] == 0, "divergence: a banned token has a slope"); continue; }
         student[v] = at + h;
-        check(!grpo_divergence(student, teacher, 6, tau, beta, &up, NULL), "divergence");
+        check(!grpo_generalised_jsd(student, teacher, 6, tau, beta, &up, NULL), "generalised_jsd");
         student[v] = at - h;
-        check(!grpo_divergence(student, teacher, 6, tau, beta, &down, NULL), "divergence");
+        check(!grpo_generalised_jsd(student, teacher, 6, tau, beta, &down, NULL), "generalised_jsd");
         student[v] = at;
         check(fabs((up - down) / (2 * h) - slope[v]) < 1e-8, "divergence: slope %g, difference %g", slope[v], (up - down) / (2 * h));
     }
@@ -132,11 +134,11 @@ static void test_divergence_slopes(rng *r) {
 static void test_infinite_divergence(void) {
     const double all[3] = { 0, 1, 2 }, less[3] = { 0, 1, -INFINITY };
     double value, slope[3];
-    check(!grpo_divergence(less, all, 3, 1, 0, &value, slope) && value == HUGE_VAL && slope[2] == 0, "divergence: mass that p lacks");
-    check(!grpo_divergence(all, less, 3, 1, 1, &value, slope) && value == HUGE_VAL && slope[2] == HUGE_VAL,
+    check(!grpo_generalised_jsd(less, all, 3, 1, 0, &value, slope) && value == HUGE_VAL && slope[2] == 0, "divergence: mass that p lacks");
+    check(!grpo_generalised_jsd(all, less, 3, 1, 1, &value, slope) && value == HUGE_VAL && slope[2] == HUGE_VAL,
           "divergence: mass that q lacks");
-    check(!grpo_divergence(less, all, 3, 1, 1, &value, slope) && grpo_is_finite(value), "divergence: mass that only q has");
-    check(!grpo_divergence(all, less, 3, 1, 0, &value, slope) && grpo_is_finite(value), "divergence: mass that only p has");
+    check(!grpo_generalised_jsd(less, all, 3, 1, 1, &value, slope) && grpo_is_finite(value), "divergence: mass that only q has");
+    check(!grpo_generalised_jsd(all, less, 3, 1, 0, &value, slope) && grpo_is_finite(value), "divergence: mass that only p has");
     for (int v = 0; v < 3; v++) check(grpo_is_finite(slope[v]), "divergence: slope %d", v);
 }
 
@@ -149,7 +151,7 @@ int main(void) {
     };
     test_trials(21, 800, of_batches, COUNT(of_batches));
     test_lists(77, 200, of_rows, COUNT(of_rows));
-    test_value_square();
+    test_value_loss_term();
     test_infinite_divergence();
     print_tallies();
     return check_summary();

@@ -5,7 +5,7 @@
 
 static double random_amount(rng *r) { return rng_chance(r, 30) ? 0 : rng_chance(r, 50) ? (double)rng_below(r, 4) : 1000 * rng_unit(r); }
 
-static void test_relative_cost(rng *r, trial *t) {
+static void test_relative_cost_penalty(rng *r, trial *t) {
     const int64_t N = t->b.n_sequences;
     double *x[3];
     grpo_real *found = test_alloc(N, sizeof *found);
@@ -16,7 +16,7 @@ static void test_relative_cost(rng *r, trial *t) {
         for (int64_t i = 0; i < N; i++) x[k][i] = random_amount(r);
     }
     c.output = x[0]; c.input = x[1]; c.turns = x[2]; c.output_coef = coefs[0]; c.input_coef = coefs[1]; c.turns_coef = coefs[2];
-    check(grpo_relative_cost(&t->view, &c, found) == GRPO_OK, "relative_cost");
+    check(grpo_relative_cost_penalty(&t->view, &c, found) == GRPO_OK, "relative_cost_penalty");
     for (int64_t g = 0; g < t->b.n_groups; g++) {
         const int64_t begin = t->b.group_begin[g], end = t->b.group_begin[g + 1];
         reference_real mean = 0, size = 0, most[3] = { 0, 0, 0 };
@@ -31,7 +31,7 @@ static void test_relative_cost(rng *r, trial *t) {
                 share += most[k] > 0 ? coefs[k] * (x[k][i] / most[k]) : 0;
                 all += most[k] > 0 ? fabs(coefs[k]) * (x[k][i] / most[k]) : 0;
             }
-            judge("relative_cost", (double)found[i], t->b.reward[i] - mean / (end - begin) * share,
+            judge("relative_cost_penalty", (double)found[i], t->b.reward[i] - mean / (end - begin) * share,
                   fabs((double)t->b.reward[i]) + size / (end - begin) * all, 1);
         }
     }
@@ -42,7 +42,7 @@ static void test_relative_cost(rng *r, trial *t) {
 static void test_rewards_by_likelihood(rng *r, sequences *p) {
     const double beta = rng_bell(r), lambda = rng_bell(r), alpha = 20 * rng_unit(r);
     grpo_real *retained = test_alloc(p->N, sizeof *retained);
-    check(!grpo_unlikeliness(&p->b, beta, p->scratch, p->found), "unlikeliness");
+    check(!grpo_unlikeliness_reward(&p->b, beta, p->scratch, p->found), "unlikeliness_reward");
     check(!grpo_retention_reward(&p->b, lambda, alpha, retained), "retention_reward");
     for (int64_t g = 0; g < p->b.n_groups; g++)
         for (int64_t i = p->b.group_begin[g]; i < p->b.group_begin[g + 1]; i++) {
@@ -55,7 +55,7 @@ static void test_rewards_by_likelihood(rng *r, sequences *p) {
                 const reference_real other = mean_of(p, p->old, NULL, j, &n);
                 rank += other < mine || (other == mine && j < i);
             }
-            judge("unlikeliness", (double)p->found[i], R * (1 - beta * (reference_real)rank / G),
+            judge("unlikeliness_reward", (double)p->found[i], R * (1 - beta * (reference_real)rank / G),
                   fabs(R) * (1 + fabs(beta) * (reference_real)rank / G), 1);
             more = mean_of(p, p->old, p->ref, i, &n);
             more = lambda * ref_exp(more > 0 ? -alpha * more : 0);
@@ -75,8 +75,9 @@ static void test_group_rewards(rng *r, sequences *p) {
     const double smooth = 0.1 + rng_unit(r), alpha = rng_bell(r);
     const int form = (int)rng_below(r, 2);
     grpo_real *credit = test_alloc(p->N, sizeof *credit);
-    check(!grpo_tool_efficiency(&p->b, p->positive, p->flag, smooth, alpha, form ? GRPO_TOOLS_GRPO : GRPO_TOOLS_PPO, p->found), "tools");
-    check(!grpo_entity_credit(&p->b, p->unit, p->flag, p->second, alpha, credit), "entity_credit");
+    check(!grpo_tool_efficiency_reward(&p->b, p->positive, p->flag, smooth, alpha, form ? GRPO_TOOLS_GRPO : GRPO_TOOLS_PPO, p->found),
+        "tools");
+    check(!grpo_entity_reward(&p->b, p->unit, p->flag, p->second, alpha, credit), "entity_reward");
     for (int64_t g = 0; g < p->b.n_groups; g++) {
         const int64_t begin = p->b.group_begin[g], end = p->b.group_begin[g + 1];
         double least = HUGE_VAL, most = 0;
@@ -88,9 +89,9 @@ static void test_group_rewards(rng *r, sequences *p) {
             const reference_real m = p->positive[i];
             reference_real x = form && least > 0 ? m / (m + least) * pi : pi / 2 + m * pi / (2 * m + smooth);
             x = p->flag[i] ? alpha * ref_sine(x) : 0;
-            judge("tool_efficiency", (double)p->found[i], x, ref_abs(x), 1);
+            judge("tool_efficiency_reward", (double)p->found[i], x, ref_abs(x), 1);
             x = p->second[i] ? 0 : p->flag[i] ? 1 : most > 0 ? alpha * (reference_real)p->unit[i] / most : 0;
-            judge("entity_credit", (double)credit[i], x, ref_abs(x), 1);
+            judge("entity_reward", (double)credit[i], x, ref_abs(x), 1);
         }
     }
     free(credit);
@@ -113,14 +114,14 @@ static void test_diversity(rng *r) {
     }
 }
 
-static void test_log_exp_map(rng *r) {
+static void test_log_exp_reward(rng *r) {
     const double threshold = rng_bell(r), upper = rng_bell(r), x = rng_bell(r);
     const double lower = rng_chance(r, 20) ? 0 : rng_chance(r, 50) ? 5 * rng_bell(r) : 100 * rng_unit(r);
     const reference_real d = (reference_real)threshold - x;
     reference_real term = d <= 0 ? upper * ref_ln1p(-d) : lower == 0 ? -d : -(ref_exp(lower * d) - 1) / (ref_exp(lower) - 1);
     double found;
-    check(!grpo_log_exp_map(&x, 1, threshold, upper, lower, &found), "log_exp_map");
-    judge("log_exp_map", found, threshold + term, fabs(threshold) + ref_abs(term), 0);
+    check(!grpo_log_exp_reward(&x, 1, threshold, upper, lower, &found), "log_exp_reward");
+    judge("log_exp_reward", found, threshold + term, fabs(threshold) + ref_abs(term), 0);
 }
 
 /* ---- by hand ------------------------------------------------------------------------------------------------------------------------- */
@@ -134,16 +135,16 @@ static void test_lists_by_hand(void) {
     const uint8_t correct[] = { 1, 1, 1, 1 }, missing[] = { 0, 0, 0, 1 };
     grpo_dd scratch[4];
     double found[4];
-    check(!grpo_gated_sum(rewards, 2, 3, ones, gate, found), "gated_sum");
-    near_list("gated_sum", found, gated, 2);
+    check(!grpo_gated_reward_sum(rewards, 2, 3, ones, gate, found), "gated_reward_sum");
+    near_list("gated_reward_sum", found, gated, 2);
     check(!grpo_brier_reward(confidence, 4, correct, missing, found), "brier_reward");
     near_list("brier_reward", found, brier, 4);
-    check(!grpo_length_shape(length, 4, GRPO_SHAPE_PARABOLA, 0.5, 256, found), "length_shape");
-    near_list("length_shape", found, parabola, 4);
-    check(!grpo_length_shape(length, 4, GRPO_SHAPE_POLYLINE, 0.5, 256, found), "length_shape");
-    near_list("length_shape", found, polyline, 4);
-    check(!grpo_length_shape(length, 4, GRPO_SHAPE_TRIANGLE, 128, 1, found), "length_shape");
-    near_list("length_shape", found, triangle, 4);
+    check(!grpo_length_shape_reward(length, 4, GRPO_SHAPE_PARABOLA, 0.5, 256, found), "length_shape_reward");
+    near_list("length_shape_reward", found, parabola, 4);
+    check(!grpo_length_shape_reward(length, 4, GRPO_SHAPE_POLYLINE, 0.5, 256, found), "length_shape_reward");
+    near_list("length_shape_reward", found, polyline, 4);
+    check(!grpo_length_shape_reward(length, 4, GRPO_SHAPE_TRIANGLE, 128, 1, found), "length_shape_reward");
+    near_list("length_shape_reward", found, triangle, 4);
     check(!grpo_tree_reward(parent, node, NULL, 4, 9, GRPO_TREE_MAX, 0, scratch, found), "tree_reward");
     near_list("tree_reward", found, most, 4);
     check(!grpo_tree_reward(parent, node, NULL, 4, 1, GRPO_TREE_MEAN, 0, scratch, found), "tree_reward");
@@ -159,21 +160,21 @@ static void test_groups_by_hand(void) {
     four f;
     four_make(&f);
     f.reward[0] = f.reward[2] = f.reward[3] = 1;
-    check(!grpo_early_exit(&f.b, f.found), "early_exit");
-    near_reals("early_exit", f.found, exits, 4);
+    check(!grpo_early_exit_reward(&f.b, f.found), "early_exit_reward");
+    near_reals("early_exit_reward", f.found, exits, 4);
     check(!grpo_trust_reward(&f.b, outcomes, thought, 1, &bounds, f.found), "trust_reward");       /* mc = 1/2, mw = 1/8 */
     near_reals("trust_reward", f.found, trusted, 4);
 }
 
 int main(void) {
     static trial_test *const of_batches[] = {
-        test_relative_cost
+        test_relative_cost_penalty
     };
     static sequence_test *const of_sequences[] = {
         test_rewards_by_likelihood, test_group_rewards
     };
     static list_test *const of_lists[] = {
-        test_diversity, test_log_exp_map
+        test_diversity, test_log_exp_reward
     };
     test_trials(21, 600, of_batches, COUNT(of_batches));
     test_sequences(55, 300, of_sequences, COUNT(of_sequences));

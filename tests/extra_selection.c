@@ -17,7 +17,7 @@ static void test_top(rng *r, trial *t) {
             const reference_real low = l.token[k].x, high = l.token[k + 1 < l.n ? k + 1 : k].x;
             t->expected[l.token[j].slot] = l.token[j].x >= low + (position - k) * (high - low);
         }
-        check_selected(t, "select_top", grpo_select_top(&t->view, t->by, fraction, t->selected));
+        check_selected(t, "select_top_fraction", grpo_select_top_fraction(&t->view, t->by, fraction, t->selected));
     }
     free(l.token);
 }
@@ -30,7 +30,7 @@ static void test_largest(rng *r, trial *t) {
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         expect_nothing(t);
         for (int64_t j = 0; j < l.n && j < counts[c]; j++) t->expected[l.token[j].slot] = 1;
-        check_selected(t, "select_largest", grpo_select_largest(&t->view, t->by, counts[c], t->selected));
+        check_selected(t, "select_top_k", grpo_select_top_k(&t->view, t->by, counts[c], t->selected));
     }
     free(l.token);
 }
@@ -176,7 +176,7 @@ static sorted_list signals_of(const trial *t, const grpo_batch *view, const grpo
     return l;
 }
 
-static void test_clip_below(rng *r, trial *t) {
+static void test_entropy_clip_batch(rng *r, trial *t) {
     static const double mus[] = { 0, 0.5, 1, 2, 2.5 };
     const double mu = rng_pick(r, mus, 5);
     grpo_real *l = more_tokens(r, t, -4, 0), *H = more_tokens(r, t, 0, 2);
@@ -193,11 +193,11 @@ static void test_clip_below(rng *r, trial *t) {
         sure &= out >= 0;
         t->expected[s] = t->advantage[s] < 0 && out > 0;
     }
-    if (sure) check_selected(t, "clip_below", grpo_clip_below(&view, t->advantage, mu, t->selected));
+    if (sure) check_selected(t, "entropy_clip_batch", grpo_entropy_clip_batch(&view, t->advantage, mu, t->selected));
     free(all.token); free(l); free(H);
 }
 
-static void test_clip_value(rng *r, trial *t) {
+static void test_entropy_clip_vocabulary(rng *r, trial *t) {
     static const double mus[] = { 0, 0.5, 1, 2 }, fractions[] = { 0, 1e-4, 0.1, 0.25, 1 };
     const double mu = rng_pick(r, mus, 4), fraction = rng_pick(r, fractions, 5);
     grpo_real *l = more_tokens(r, t, -4, 0), *H = more_tokens(r, t, 0, 2), *N = more_tokens(r, t, -1, 1);
@@ -219,18 +219,18 @@ static void test_clip_value(rng *r, trial *t) {
         sure &= out >= 0;
         if (t->advantage[s] < 0 && out > 0) t->expected[s] = n++ < most;
     }
-    if (sure) check_selected(t, "clip_value", grpo_clip_value(&view, t->advantage, N, mu, fraction, t->selected));
+    if (sure) check_selected(t, "entropy_clip_vocabulary", grpo_entropy_clip_vocabulary(&view, t->advantage, N, mu, fraction, t->selected));
     free(all.token); free(l); free(H); free(N);
 }
 
-static void test_probability_select(rng *r, trial *t) {
+static void test_select_low_probability(rng *r, trial *t) {
     const double x = rng_chance(r, 10) ? 0 : rng_chance(r, 10) ? 1 : rng_unit(r);
-    check(grpo_probability_select(&t->view, x, t->selected) == GRPO_OK, "probability_select");
+    check(grpo_select_low_probability(&t->view, x, t->selected) == GRPO_OK, "select_low_probability");
     for (int64_t k = 0; k < t->total; k++) {
         const int64_t s = t->place[k];
         const double o = t->b.mask[s] ? (double)t->view.logp_old[s] : 0;
         const int below = x > 0 && (o < -20000 || (o < 1 && ref_exp(o) < x));
-        check(t->selected[s] == (t->b.mask[s] && below), "probability_select: slot %lld", (long long)s);
+        check(t->selected[s] == (t->b.mask[s] && below), "select_low_probability: slot %lld", (long long)s);
     }
 }
 
@@ -241,8 +241,10 @@ static void test_clip_by_hand(void) {
     grpo_batch b;
     memset(&b, 0, sizeof b);
     b.n_groups = 1; b.group_begin = group; b.offset = offset; b.length = length; b.n_tokens = 5; b.logp = l; b.entropy = H;
-    check(grpo_clip_below(&b, A, 2, selected) == GRPO_OK && !selected[2], "clip_below: one of five is 2 std below, not more");
-    check(grpo_clip_below(&b, A, 2 - 1e-12, selected) == GRPO_OK && selected[2] && !selected[0], "clip_below: just more than mu std");
+    check(grpo_entropy_clip_batch(&b, A, 2, selected) == GRPO_OK && !selected[2],
+        "entropy_clip_batch: one of five is 2 std below, not more");
+    check(grpo_entropy_clip_batch(&b, A, 2 - 1e-12, selected) == GRPO_OK && selected[2] && !selected[0],
+        "entropy_clip_batch: just more than mu std");
 }
 
 /* ---- statistics of groups and sequences ---------------------------------------------------------------------------------------------- */
@@ -273,12 +275,13 @@ static void test_keep(rng *r, trial *t) {
     uint8_t *keep = test_alloc(t->b.n_groups, 1);
     const double low = rng_chance(r, 50) ? 0 : (double)t->b.reward[0];
     const double high = rng_chance(r, 50) ? 1 : (double)t->b.reward[t->b.n_sequences - 1];
-    check(grpo_keep_between(&t->view, low, high, keep) == GRPO_OK, "keep_between");
+    check(grpo_reward_range_filter(&t->view, low, high, keep) == GRPO_OK, "reward_range_filter");
     for (int64_t g = 0; g < t->b.n_groups; g++) {
         const int64_t n = t->b.group_begin[g + 1] - t->b.group_begin[g];
         reference_real sum = 0;
         for (int64_t i = t->b.group_begin[g]; i < t->b.group_begin[g + 1]; i++) sum += t->b.reward[i];
-        check(keep[g] == (sum > (reference_real)low * n && sum < (reference_real)high * n), "keep_between: group %lld", (long long)g);
+        check(keep[g] == (sum > (reference_real)low * n && sum < (reference_real)high * n), "reward_range_filter: group %lld",
+            (long long)g);
     }
     free(keep);
 }
@@ -323,7 +326,7 @@ static void test_group_keeps(rng *r, trial *t) {
     uint8_t *keep = test_alloc(t->b.n_groups, 1), *valid = test_alloc(t->b.n_sequences, 1);
     int64_t *index = test_alloc(t->b.n_sequences, sizeof *index), count = -1, n = 0;
     const double least = rng_chance(r, 30) ? 0 : rng_chance(r, 50) ? 0.5 : rng_unit(r);
-    check(grpo_spread_keep(&t->view, least, keep) == GRPO_OK, "spread_keep");
+    check(grpo_reward_std_filter(&t->view, least, keep) == GRPO_OK, "reward_std_filter");
     for (int64_t i = 0; i < t->b.n_sequences; i++) valid[i] = (uint8_t)rng_chance(r, 60);
     check(grpo_pad_valid(&t->view, valid, index, &count) == GRPO_OK, "pad_valid");
     for (int64_t g = 0; g < t->b.n_groups; g++) {
@@ -337,7 +340,7 @@ static void test_group_keeps(rng *r, trial *t) {
         }
         excess = G * squares - sum * sum - (reference_real)G * least * ((reference_real)G * least);
         if (ref_abs(excess) > 1e-28 * (G * squares) || (G * squares < 1e6 && least != 0 && least != 0.5))
-            check(keep[g] == (excess >= 0), "spread_keep: group %lld", (long long)g);
+            check(keep[g] == (excess >= 0), "reward_std_filter: group %lld", (long long)g);
         for (int64_t j = 0; 2 * good > G && j < G; j++, n++) {
             int64_t i = begin;
             for (passed = valid[i]; passed <= j % good; passed += valid[++i]) { }
@@ -432,7 +435,7 @@ static reference_real best_allocation(const double *p, int64_t n, int64_t low, i
     return best;
 }
 
-static void test_allocate(rng *r) {
+static void test_allocate_rollouts(rng *r) {
     static const double lattice[] = { 0, 0.125, 0.25, 0.5, 0.75, 1 };
     double p[4];
     int64_t count[4], expected[4], sum = 0;
@@ -441,7 +444,7 @@ static void test_allocate(rng *r) {
     reference_real found = 0;
     for (int64_t k = 0; k < n; k++) p[k] = rng_chance(r, 60) ? rng_pick(r, lattice, 6) : rng_unit(r);
     if (many) p[0] = 0.5;
-    check(grpo_allocate(p, n, low, high, total, count) == GRPO_OK, "allocate");
+    check(grpo_allocate_rollouts(p, n, low, high, total, count) == GRPO_OK, "allocate_rollouts");
     for (int64_t k = 0; k < n; k++) {
         expected[k] = low;
         sum += count[k];
@@ -474,8 +477,8 @@ static void test_information(rng *r) {
         sorted[k].x = q[k] * (1 - (reference_real)q[k]) * (1 - (reference_real)q[k]);
     }
     qsort(sorted, (size_t)n, sizeof *sorted, descending_number);
-    check(grpo_value_information(q, n, count, index) == GRPO_OK, "value_information");
-    for (int64_t k = 0; k < count; k++) check(index[k] == sorted[k].rank, "value_information: place %lld", (long long)k);
+    check(grpo_select_value_of_information(q, n, count, index) == GRPO_OK, "select_value_of_information");
+    for (int64_t k = 0; k < count; k++) check(index[k] == sorted[k].rank, "select_value_of_information: place %lld", (long long)k);
 }
 
 static void test_downsample(rng *r) {
@@ -500,12 +503,12 @@ static void test_downsample(rng *r) {
         }
         if (count * squares - sum * sum > most) { most = count * squares - sum * sum; best = top; }
     }
-    check(grpo_downsample_variance(A, n, count, index) == GRPO_OK, "downsample_variance");
+    check(grpo_max_variance_subset(A, n, count, index) == GRPO_OK, "max_variance_subset");
     for (int64_t k = 0; k < count; k++)
-        check(index[k] == sorted[k < best ? k : n - count + k].rank, "downsample_variance: place %lld", (long long)k);
+        check(index[k] == sorted[k < best ? k : n - count + k].rank, "max_variance_subset: place %lld", (long long)k);
 }
 
-static void test_advantage_keep(rng *r) {
+static void test_advantage_filter(rng *r) {
     double A[LIST];
     uint8_t keep[LIST];
     sorted_token sorted[LIST];
@@ -521,9 +524,9 @@ static void test_advantage_keep(rng *r) {
     }
     qsort(sorted, (size_t)m, sizeof *sorted, descending_number);
     while (multiple > 1 && kept % multiple && kept < m) kept++;
-    check(grpo_advantage_keep(A, n, 0.5, multiple, positive, keep) == GRPO_OK, "advantage_keep");
-    for (int64_t k = 0; k < m; k++) check(keep[sorted[k].rank] == (k < kept), "advantage_keep: place %lld", (long long)k);
-    for (int64_t k = 0; k < n; k++) check(!positive || A[k] > 0 || !keep[k], "advantage_keep: not positive");
+    check(grpo_advantage_filter(A, n, 0.5, multiple, positive, keep) == GRPO_OK, "advantage_filter");
+    for (int64_t k = 0; k < m; k++) check(keep[sorted[k].rank] == (k < kept), "advantage_filter: place %lld", (long long)k);
+    for (int64_t k = 0; k < n; k++) check(!positive || A[k] > 0 || !keep[k], "advantage_filter: not positive");
 }
 
 static void test_visit_value(rng *r) {
@@ -537,24 +540,24 @@ static void test_visit_value(rng *r) {
     }
 }
 
-static void test_informative_probability(rng *r) {
+static void test_mixed_group_probability(rng *r) {
     const double p = rng_unit(r);
     const int64_t n = 1 + rng_below(r, 40);
     const reference_real q = 1 - (reference_real)p;
     reference_real right = 1, wrong = 1;
     for (int64_t j = 0; j < n; j++) { right *= p; wrong *= q; }
-    judge("informative_probability", grpo_informative_probability(p, n), 1 - right - wrong, right + 1 - wrong, 0);
+    judge("mixed_group_probability", grpo_mixed_group_probability(p, n), 1 - right - wrong, right + 1 - wrong, 0);
 }
 
 static void test_lists_by_hand(void) {
     const double halves[] = { 0.5, 0.5 }, many[] = { 1e-300, 1e300, 0, 1e300, 1e-300 }, u[] = { 0, 1e-300, 0.5 };
     int64_t count[2], index[3];
     check(says("resample", grpo_resample(many, 5, u, 3, index), GRPO_TOO_LARGE, "weight[1]"), "weights too large");
-    check(fabs(grpo_informative_probability(0.5, 8) * 0.125 - 0.1240234375) < 1e-17, "Knapsack-RL's 8 at 1/2");
-    check(grpo_informative_probability(0, 8) == 0 && grpo_informative_probability(1, 8) == 0 && grpo_informative_probability(0.3, 1) == 0,
-          "informative_probability: never");
-    check(grpo_allocate(halves, 2, 1, 2000, 3001, count) == GRPO_OK && count[0] == 1501 && count[1] == 1500, "allocate: 2^-1500");
-    check(isnan(grpo_informative_probability(1.5, 2)) && isnan(grpo_informative_probability(0.5, 0)), "informative_probability: NaN");
+    check(fabs(grpo_mixed_group_probability(0.5, 8) * 0.125 - 0.1240234375) < 1e-17, "Knapsack-RL's 8 at 1/2");
+    check(grpo_mixed_group_probability(0, 8) == 0 && grpo_mixed_group_probability(1, 8) == 0 && grpo_mixed_group_probability(0.3, 1) == 0,
+          "mixed_group_probability: never");
+    check(grpo_allocate_rollouts(halves, 2, 1, 2000, 3001, count) == GRPO_OK && count[0] == 1501 && count[1] == 1500, "allocate: 2^-1500");
+    check(isnan(grpo_mixed_group_probability(1.5, 2)) && isnan(grpo_mixed_group_probability(0.5, 0)), "mixed_group_probability: NaN");
 }
 
 /* what may be written over what is read */
@@ -613,14 +616,14 @@ static void test_distances(rng *r) {
 int main(void) {
     static trial_test *const of_batches[] = {
         test_top, test_largest, test_between, test_second_moment, test_covariance, test_keep, test_weights, test_score,
-        test_clip_below, test_clip_value, test_group_keeps, test_probability_select
+        test_entropy_clip_batch, test_entropy_clip_vocabulary, test_group_keeps, test_select_low_probability
     };
     static list_test *const of_lists[] = {
-        test_resample, test_subset, test_information, test_downsample, test_advantage_keep, test_visit_value,
-        test_informative_probability
+        test_resample, test_subset, test_information, test_downsample, test_advantage_filter, test_visit_value,
+        test_mixed_group_probability
     };
     static list_test *const exhaustive[] = {
-        test_allocate, test_distances
+        test_allocate_rollouts, test_distances
     };
     test_trials(20, 700, of_batches, COUNT(of_batches));
     test_lists(21, 3000, of_lists, COUNT(of_lists));

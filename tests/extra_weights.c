@@ -9,8 +9,9 @@ static void test_token_weights(rng *r, sequences *p) {
     const int trl = rng_chance(r, 50);
     grpo_real *gain = no_tokens(t), *discrepancy = no_tokens(t);
     check(!grpo_teacher_gate(&p->b, t->advantage, strength, clip, t->excluded, p->tokens), "teacher_gate");
-    check(!grpo_probability_gain(&p->b, strength, gain), "probability_gain");
-    check(!grpo_prefix_discrepancy(&p->b, gamma, trl ? GRPO_DISCREPANCY_TRL : GRPO_DISCREPANCY_PAPER, discrepancy), "prefix_discrepancy");
+    check(!grpo_probability_weight(&p->b, strength, gain), "probability_weight");
+    check(!grpo_prefix_discrepancy_weight(&p->b, gamma, trl ? GRPO_DISCREPANCY_TRL : GRPO_DISCREPANCY_PAPER, discrepancy),
+        "prefix_discrepancy_weight");
     for (int64_t i = 0; i < p->N; i++) {
         reference_real whole = 0, before = 0, last = 0;
         for (int64_t s = p->b.offset[i]; s < p->b.offset[i] + p->b.length[i]; s++)
@@ -24,9 +25,9 @@ static void test_token_weights(rng *r, sequences *p) {
             e = t->advantage[s] == 0 || !t->excluded[s] ? 1 : 1 - (reference_real)strength + strength * e;
             judge("teacher_gate", (double)p->tokens[s], e, e, 1);
             e = strength * ref_exp(p->old[s]) + 1 - (reference_real)strength;
-            judge("probability_gain", (double)gain[s], e, e, 1);
+            judge("probability_weight", (double)gain[s], e, e, 1);
             rest = whole > 0 ? (whole - before) / whole : trl;
-            judge("prefix_discrepancy", (double)discrepancy[s], 1 + gamma * rest, 1 + ref_abs(gamma * rest), 1);
+            judge("prefix_discrepancy_weight", (double)discrepancy[s], 1 + gamma * rest, 1 + ref_abs(gamma * rest), 1);
             before += ref_abs((reference_real)p->teacher[s] - p->old[s]);
         }
     }
@@ -40,7 +41,7 @@ static void test_routes(rng *r, trial *t) {
     reference_real least = HUGE_VAL, sum = 0, most = 0, n = 0;
     for (int64_t i = 0; i < t->b.n_sequences; i++) routed[i] = (uint8_t)rng_chance(r, 60);
     t->view.entropy = H;
-    check(!grpo_route_weight(&t->view, routed, beta, weight), "route_weight");
+    check(!grpo_routed_weight(&t->view, routed, beta, weight), "routed_weight");
     for (int pass = 0; pass < 3; pass++) for (int64_t i = 0; i < t->b.n_sequences; i++)
         for (int64_t s = t->b.offset[i]; s < t->b.offset[i] + t->b.length[i]; s++) {
             const int on = t->b.mask[s] && routed[i];
@@ -48,9 +49,9 @@ static void test_routes(rng *r, trial *t) {
             if (pass == 1 && on) sum += ref_exp(-beta * (H[s] - least));
             if (pass == 2 && on) {
                 const reference_real x = ref_exp(-beta * (H[s] - least)) * n / sum;
-                judge("route_weight", (double)weight[s], x, x * (1 + beta * (ref_abs(H[s]) + most)), 1);
+                judge("routed_weight", (double)weight[s], x, x * (1 + beta * (ref_abs(H[s]) + most)), 1);
             }
-            if (pass == 2 && !on) check(weight[s] == 0, "route_weight: a token that is not routed has a weight");
+            if (pass == 2 && !on) check(weight[s] == 0, "routed_weight: a token that is not routed has a weight");
         }
     free(routed); free(H); free(weight);
 }
@@ -86,7 +87,7 @@ static void test_preference_of_lengths(rng *r, trial *t) {
     double *slope = test_alloc(t->b.n_sequences, sizeof *slope);
     const double k = rng_chance(r, 50) ? 1.0 / 9 : 2 * rng_bell(r), lambda = rng_chance(r, 30) ? 0 : rng_bell(r);
     for (int64_t i = 0; i < t->b.n_sequences; i++) length[i] = (double)rng_below(r, rng_chance(r, 50) ? 2 : 1000);
-    if (grpo_length_preference(&t->view, length, k, lambda, weight, slope) != GRPO_OK) check(lambda < 0, "length_preference");
+    if (grpo_length_preference_weight(&t->view, length, k, lambda, weight, slope) != GRPO_OK) check(lambda < 0, "length_preference_weight");
     else for (int64_t g = 0; g < t->b.n_groups; g++) {
         const int64_t begin = t->b.group_begin[g], end = t->b.group_begin[g + 1], G = end - begin;
         reference_real sum = 0, squares = 0, total = 0, tilt = 0, tilt_size = 0, most = -1;
@@ -102,8 +103,8 @@ static void test_preference_of_lengths(rng *r, trial *t) {
             if (pass == 2) { total += e; tilt += e * h * y; tilt_size += e * h * ref_abs(y); continue; }
             P = G * e / total;
             if (P < 1e-290) continue;                                      /* less than its factors are known to */
-            judge("length_preference", weight[i], P, P, 0);
-            judge("length_preference", slope[i], P * (h * y - tilt / total), P * (h * ref_abs(y) + tilt_size / total), 0);
+            judge("length_preference_weight", weight[i], P, P, 0);
+            judge("length_preference_weight", slope[i], P * (h * y - tilt / total), P * (h * ref_abs(y) + tilt_size / total), 0);
         }
     }
     free(length); free(weight); free(slope);
@@ -112,7 +113,7 @@ static void test_preference_of_lengths(rng *r, trial *t) {
 static void test_answers(rng *r, sequences *p) {
     double *entropy = test_alloc(p->b.n_groups, sizeof *entropy);
     (void)r;
-    check(!grpo_answer_entropy(&p->b, p->whole, p->other, entropy), "answer_entropy");
+    check(!grpo_semantic_entropy(&p->b, p->whole, p->other, entropy), "semantic_entropy");
     for (int64_t g = 0; g < p->b.n_groups; g++) {
         const int64_t begin = p->b.group_begin[g], end = p->b.group_begin[g + 1];
         reference_real all = 0, H = 0, part;
@@ -127,7 +128,7 @@ static void test_answers(rng *r, sequences *p) {
             }
             if (first) H -= part / all * ref_ln(part / all);
         }
-        judge("answer_entropy", entropy[g], H > 1e-30 ? H : 0, H > 1e-30 ? H : 0, 0);
+        judge("semantic_entropy", entropy[g], H > 1e-30 ? H : 0, H > 1e-30 ? H : 0, 0);
     }
     free(entropy);
 }
@@ -139,7 +140,7 @@ static void test_window(rng *r) {
     const int64_t n = 1 + rng_below(r, MOST);
     reference_real low = -1000, high = 1000, middle = 0, sum;
     for (int64_t i = 0; i < n; i++) x[i] = rng_chance(r, 40) ? -(double)rng_below(r, 3) : -3 * rng_unit(r);
-    check(!grpo_window_weight(x, n, target, temperature, weight, normalised), "window_weight");
+    check(!grpo_soft_top_k_weight(x, n, target, temperature, weight, normalised), "soft_top_k_weight");
     for (int k = 0; k < 130 && target < (double)n; k++) {
         middle = (low + high) / 2;
         sum = 0;
@@ -148,8 +149,8 @@ static void test_window(rng *r) {
     }
     for (int64_t i = 0; i < n; i++) {
         const reference_real w = target >= (double)n || x[i] >= middle ? 1 : ref_exp((x[i] - middle) / temperature);
-        judge("window_weight", weight[i], w, w, 0);
-        judge("window_weight", normalised[i], target >= (double)n ? 1 : w * n / target, target >= (double)n ? 1 : w * n / target, 0);
+        judge("soft_top_k_weight", weight[i], w, w, 0);
+        judge("soft_top_k_weight", normalised[i], target >= (double)n ? 1 : w * n / target, target >= (double)n ? 1 : w * n / target, 0);
     }
 }
 

@@ -16,7 +16,7 @@ static const unsigned char UNTOUCHED = 0x5a;
 
 /* logits of a batch: rows, targets, what was kept; and all that a call writes */
 typedef struct {
-    grpo_rows rows;
+    grpo_logits_batch rows;
     unsigned char *logits, *dlogits;
     int64_t *target;
     uint8_t *kept;
@@ -26,7 +26,7 @@ typedef struct {
     grpo_status status;
 } evaluation;
 
-static size_t element_size(grpo_row_type type) { return type == GRPO_ROW_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
+static size_t element_size(grpo_logits_type type) { return type == GRPO_LOGITS_REAL ? sizeof(grpo_real) : sizeof(uint16_t); }
 
 static void *untouched(int64_t n, size_t size) {
     void *p = test_alloc(n, size);
@@ -44,7 +44,7 @@ static void evaluation_alloc(evaluation *e, const grpo_logits *shape, int64_t n)
     e->rows.logits.target = e->target = (int64_t *)untouched(n, sizeof *e->target);
     e->kept = (uint8_t *)untouched(n, (size_t)shape->stride);
     if (shape->kept) e->rows.logits.kept = e->kept;
-    e->rows.part = (grpo_row_part *)untouched(n, sizeof *e->rows.part);
+    e->rows.part = (grpo_logits_part *)untouched(n, sizeof *e->rows.part);
     e->rows.logp = (grpo_real *)untouched(n, sizeof *e->rows.logp);
     e->rows.entropy = (grpo_real *)untouched(n, sizeof *e->rows.entropy);
     e->dlogp = (grpo_real *)untouched(n, sizeof *e->dlogp);
@@ -61,15 +61,15 @@ static void put_logit(evaluation *e, int64_t at, double z) {
     const float f = (float)z;
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
-    if (e->rows.logits.type == GRPO_ROW_REAL) ((grpo_real *)e->logits)[at] = (grpo_real)z;
-    else if (e->rows.logits.type == GRPO_ROW_BFLOAT16) ((uint16_t *)e->logits)[at] = (uint16_t)(bits >> 16);
+    if (e->rows.logits.type == GRPO_LOGITS_REAL) ((grpo_real *)e->logits)[at] = (grpo_real)z;
+    else if (e->rows.logits.type == GRPO_LOGITS_BFLOAT16) ((uint16_t *)e->logits)[at] = (uint16_t)(bits >> 16);
     else ((uint16_t *)e->logits)[at] = (uint16_t)((z < 0 ? 0xc000 : 0x4000) + (bits >> 13 & 0x3ff));                        /* +-2 .. 4 */
 }
 
 /* garbage where nothing may be read: at masked tokens and in slots of no sequence */
 static void evaluation_random(rng *r, const rollouts *b, evaluation *e) {
     static const double tau[] = { 1, 1, 0.7, 2 };
-    const grpo_row_type type = (grpo_row_type)rng_below(r, 3);
+    const grpo_logits_type type = (grpo_logits_type)rng_below(r, 3);
     grpo_logits shape;
     int64_t i, t, v;
     memset(&shape, 0, sizeof shape);
@@ -147,14 +147,14 @@ static void check_rows(const rollouts *b, const evaluation *e) {
     for (i = 0; i < b->n_sequences; i++) memset(in_sequence + b->offset[i], 1, (size_t)b->length[i]);
     for (t = 0; t < b->n_tokens; t++) {
         const unsigned char *row = e->dlogits + (size_t)t * e->row_bytes;
-        grpo_row_part part;
-        grpo_row r;
+        grpo_logits_part part;
+        grpo_logits_row r;
         if (!in_sequence[t]) { check(all_bytes(row, e->row_bytes, UNTOUCHED), "a row of no token is written"); continue; }
         check(all_bytes(row + bytes, e->row_bytes - bytes, UNTOUCHED), "past the vocabulary");
         if (!b->mask[t]) { check(all_bytes(row, bytes, 0) && e->rows.logp[t] == 0, "a masked row's gradient is 0"); continue; }
-        check(!grpo_row_read(x, t, &part) && !grpo_row_of(&part, x->temperature, &r), "a row");
+        check(!grpo_logits_row_read(x, t, &part) && !grpo_logits_part_row(&part, x->temperature, &r), "a row");
         check(e->rows.logp[t] == (grpo_real)r.logp && e->rows.entropy[t] == (grpo_real)r.entropy, "logp, entropy");
-        check(!grpo_row_gradient(x, t, &part, (double)e->dlogp[t], (double)e->dentropy[t], g), "a gradient");
+        check(!grpo_logits_row_gradient(x, t, &part, (double)e->dlogp[t], (double)e->dentropy[t], g), "a gradient");
         check(!memcmp(g, row, bytes), "row %d: its gradient", (int)t);
     }
     free(g); free(in_sequence);
@@ -186,9 +186,10 @@ static void check_ranges(rng *r, const rollouts *b, const evaluation *e) {
     memcpy(f.dlogp, e->dlogp, (size_t)b->n_tokens * sizeof *f.dlogp);
     memcpy(f.dentropy, e->dentropy, (size_t)b->n_tokens * sizeof *f.dentropy);
     for (t = 0; t < b->n_tokens; t++) { mask[t] = e->rows.part[t].has_target == 1; same.from[t] = mask[t] ? t : -1; }
-    check(!grpo_rows_read(&f.rows, mask, 0, cut) && !grpo_rows_read(&f.rows, mask, cut, b->n_tokens - cut), "ranges, forwards");
-    check(!grpo_rows_gradient(&f.rows, mask, f.dlogp, f.dentropy, cut, b->n_tokens - cut)
-          && !grpo_rows_gradient(&f.rows, mask, f.dlogp, f.dentropy, 0, cut), "ranges, backwards");
+    check(!grpo_logits_batch_read(&f.rows, mask, 0, cut) && !grpo_logits_batch_read(&f.rows, mask, cut, b->n_tokens - cut),
+        "ranges, forwards");
+    check(!grpo_logits_batch_gradient(&f.rows, mask, f.dlogp, f.dentropy, cut, b->n_tokens - cut)
+          && !grpo_logits_batch_gradient(&f.rows, mask, f.dlogp, f.dentropy, 0, cut), "ranges, backwards");
     check_same("ranges", e, &f, &same);
     evaluation_free(&f);
     free(mask); free(same.from);
@@ -197,12 +198,12 @@ static void check_ranges(rng *r, const rollouts *b, const evaluation *e) {
 /* element v of row t, -inf where not kept */
 static double element_of(const evaluation *e, const void *rows, int64_t t, int64_t v) {
     const int64_t at = t * e->rows.logits.stride + v;
-    const uint16_t h = ((const uint16_t *)rows)[e->rows.logits.type == GRPO_ROW_REAL ? 0 : at];
+    const uint16_t h = ((const uint16_t *)rows)[e->rows.logits.type == GRPO_LOGITS_REAL ? 0 : at];
     const uint32_t bits = (uint32_t)h << 16;
     float f;
     memcpy(&f, &bits, sizeof f);
-    if (e->rows.logits.type == GRPO_ROW_REAL) return (double)((const grpo_real *)rows)[at];
-    if (e->rows.logits.type == GRPO_ROW_BFLOAT16) return (double)f;
+    if (e->rows.logits.type == GRPO_LOGITS_REAL) return (double)((const grpo_real *)rows)[at];
+    if (e->rows.logits.type == GRPO_LOGITS_BFLOAT16) return (double)f;
     if ((h & 0x7fff) == 0x7c00) return h & 0x8000 ? -HUGE_VAL : HUGE_VAL;
     return (h & 0x8000 ? -1 : 1) * (h >> 10 & 31 ? ldexp(1024 + (h & 1023), (h >> 10 & 31) - 25) : ldexp(h & 1023, -24));
 }
@@ -225,13 +226,13 @@ static void check_slopes(rng *r, const evaluation *e, int64_t t) {
     const long double step = 1e-5L;
     const double dlogp = (double)e->dlogp[t], dentropy = (double)e->dentropy[t];
     static const double least[] = { 1e-45, 1e-40, 6e-8 };
-    const double own = x->type == GRPO_ROW_REAL ? 0x1p-22 : x->type == GRPO_ROW_FLOAT16 ? 0x1p-11 : 0x1p-8;
+    const double own = x->type == GRPO_LOGITS_REAL ? 0x1p-22 : x->type == GRPO_LOGITS_FLOAT16 ? 0x1p-11 : 0x1p-8;
     const double scale = fabs(dlogp) + fabs(dentropy);
     long double *z = (long double *)test_alloc(x->vocab, sizeof *z);
-    grpo_row_part part;
-    grpo_row row;
+    grpo_logits_part part;
+    grpo_logits_row row;
     int64_t v, k;
-    check(!grpo_row_read(x, t, &part) && !grpo_row_of(&part, x->temperature, &row), "a row");
+    check(!grpo_logits_row_read(x, t, &part) && !grpo_logits_part_row(&part, x->temperature, &row), "a row");
     for (v = 0; v < x->vocab; v++) {
         const int banned = x->kept && !x->kept[t * x->stride + v];
         z[v] = banned ? -HUGE_VALL : (long double)element_of(e, e->logits, t, v) / x->temperature;
@@ -250,8 +251,9 @@ static void check_slopes(rng *r, const evaluation *e, int64_t t) {
         p = exp((double)at - row.log_sum);
         allowed = own * fabsl(slope) + least[x->type]                   /* its rounding, those of its terms, and the step's */
             + (1e-6 * p * (fabs(dlogp) + fabs(dentropy) * (fabs((double)at - row.log_sum) + row.entropy)) + 1e-9 * scale) / x->temperature;
-        if (x->type == GRPO_ROW_FLOAT16 && fabsl(slope) - allowed >= 65520) slope = slope > 0 ? HUGE_VALL : -HUGE_VALL;
-        check(found == slope || fabsl(found - slope) <= allowed, "type %d, row %d, element %d: gradient %.17g, slope %.17Lg", (int)x->type, (int)t, (int)v,
+        if (x->type == GRPO_LOGITS_FLOAT16 && fabsl(slope) - allowed >= 65520) slope = slope > 0 ? HUGE_VALL : -HUGE_VALL;
+        check(found == slope || fabsl(found - slope) <= allowed, "type %d, row %d, element %d: gradient %.17g, slope %.17Lg", (int)x->type,
+            (int)t, (int)v,
               found, slope);
     }
     free(z);
@@ -325,21 +327,21 @@ static void check_parts(rng *r, const grpo_objective *obj, const rollouts *b, co
     memset(&totals, 0, sizeof totals);
     memset(&partial, 0, sizeof partial);
     batch.logp = e->rows.logp; batch.entropy = e->rows.entropy;
-    check(!grpo_count(obj, &batch, e->advantage, &totals), "the count");
+    check(!grpo_totals_add(obj, &batch, e->advantage, &totals), "the count");
     for (g = 0; g < b->n_groups; g++) order[g] = g;
     rng_shuffle(r, order, b->n_groups);
     for (begin = 0; begin < b->n_groups; begin += n) {
         n = 1 + rng_below(r, b->n_groups - begin);
         check_part(r, obj, b, e, order + begin, n, &totals, &partial);
     }
-    grpo_report_of(&partial, &report);
+    grpo_partial_report(&partial, &report);
     check(same_reports(&report, &e->report), "parts: report");
     free(order);
 }
 
 /* ---- refused ---------------------------------------------------------------------------------------------------------------------- */
 
-static void refuse(const char *what, const grpo_objective *obj, const rollouts *b, const grpo_rows *rows, const grpo_output *out,
+static void refuse(const char *what, const grpo_objective *obj, const rollouts *b, const grpo_logits_batch *rows, const grpo_output *out,
                    const grpo_real *advantage, int rule, const char *thing) {
     grpo_batch batch = rollouts_view(b);
     grpo_report report, before;
@@ -354,7 +356,7 @@ static void refuse(const char *what, const grpo_objective *obj, const rollouts *
 static void check_refused(rng *r) {
     grpo_objective obj;
     grpo_output out = { 0 }, none = { 0 };
-    grpo_rows rows;
+    grpo_logits_batch rows;
     rollouts b;
     evaluation e;
     char thing[40];
@@ -376,7 +378,7 @@ static void check_refused(rng *r) {
     refuse("a row too few", &obj, &b, &rows, &out, e.advantage, GRPO_COMBINATION, "logits.rows, batch.n_tokens");
     rows = e.rows; rows.logits.temperature = -1;
     refuse("temperature", &obj, &b, &rows, &out, e.advantage, GRPO_NOT_POSITIVE, "logits.temperature");
-    rows = e.rows; rows.logits.type = (grpo_row_type)3;
+    rows = e.rows; rows.logits.type = (grpo_logits_type)3;
     refuse("type", &obj, &b, &rows, &out, e.advantage, GRPO_NOT_A_CHOICE, "logits.type");
     rows = e.rows; rows.logits.logits = NULL; refuse("no logits", &obj, &b, &rows, &out, e.advantage, GRPO_NULL, "logits.logits");
     target = e.target[t];
@@ -392,11 +394,11 @@ static void check_refused(rng *r) {
     check(all_bytes((unsigned char *)e.rows.logp, sizeof *e.rows.logp * (size_t)b.n_tokens, UNTOUCHED), "logp");
     check(all_bytes((unsigned char *)e.dlogp, sizeof *e.dlogp * (size_t)b.n_tokens, UNTOUCHED), "dlogp");
     check(all_bytes(e.dlogits, e.row_bytes * (size_t)b.n_tokens, UNTOUCHED), "d logits");
-    check(says("rows_read", grpo_rows_read(&e.rows, NULL, 0, b.n_tokens + 1), GRPO_PAST_END, "count, logits.rows"),
+    check(says("logits_batch_read", grpo_logits_batch_read(&e.rows, NULL, 0, b.n_tokens + 1), GRPO_PAST_END, "count, logits.rows"),
           "more rows than there are");
-    check(says("rows_read", grpo_rows_read(NULL, NULL, 0, 0), GRPO_NULL, "rows"), "ranges of nothing");
+    check(says("logits_batch_read", grpo_logits_batch_read(NULL, NULL, 0, 0), GRPO_NULL, "rows"), "ranges of nothing");
     rows = e.rows; rows.dlogits = NULL;
-    check(says("rows_gradient", grpo_rows_gradient(&rows, NULL, e.dlogp, NULL, 0, 1), GRPO_NULL, "rows.dlogits"), "no d logits");
+    check(says("logits_batch_gradient", grpo_logits_batch_gradient(&rows, NULL, e.dlogp, NULL, 0, 1), GRPO_NULL, "rows.dlogits"), "no d logits");
     evaluation_free(&e);
     rollouts_free(&b);
 }
@@ -407,9 +409,9 @@ static void check_refused(rng *r) {
 typedef struct {
     grpo_objective obj;
     grpo_batch batch;
-    grpo_rows rows;
+    grpo_logits_batch rows;
     grpo_real advantage, logp, entropy, logp_old, low, high, dlogp, dentropy;
-    grpo_row_part part;
+    grpo_logits_part part;
     grpo_report report;
     union { grpo_real real[3]; uint16_t half[3]; } z, dz;
 } single;
@@ -417,7 +419,7 @@ typedef struct {
 static const int64_t one_group[] = { 0, 1 }, no_offset[] = { 0 }, one_token[] = { 1 }, second[] = { 1 };
 
 /* logits 2, 0, 0, the second sampled */
-static void single_init(single *s, grpo_row_type type) {
+static void single_init(single *s, grpo_logits_type type) {
     memset(s, 0, sizeof *s);
     s->batch.n_groups = s->batch.n_tokens = 1;
     s->batch.group_begin = one_group; s->batch.offset = no_offset; s->batch.length = one_token;
@@ -425,10 +427,10 @@ static void single_init(single *s, grpo_row_type type) {
     s->rows.logits.rows = 1; s->rows.logits.vocab = s->rows.logits.stride = 3; s->rows.logits.temperature = 1;
     s->rows.logits.target = second; s->rows.logits.logits = &s->z; s->rows.dlogits = &s->dz;
     s->rows.part = &s->part; s->rows.logp = &s->logp; s->rows.entropy = &s->entropy;
-    if (type == GRPO_ROW_REAL) s->z.real[0] = 2; else s->z.half[0] = 0x4000;
+    if (type == GRPO_LOGITS_REAL) s->z.real[0] = 2; else s->z.half[0] = 0x4000;
     memset(&s->logp, UNTOUCHED, sizeof s->logp);
     memset(&s->entropy, UNTOUCHED, sizeof s->entropy);
-    s->obj.surrogate.kind = GRPO_SURROGATE_SCORE;
+    s->obj.surrogate.kind = GRPO_SURROGATE_REINFORCE;
 }
 
 static grpo_status single_run(single *s) {
@@ -441,10 +443,10 @@ static grpo_status single_run(single *s) {
 static double single_gradient(const single *s, int v) {
     const uint32_t bits = (uint32_t)s->dz.half[v] << 16;
     float f;
-    if (s->rows.logits.type == GRPO_ROW_REAL) return (double)s->dz.real[v];
-    if (s->rows.logits.type == GRPO_ROW_FLOAT16 && (s->dz.half[v] & 0x7c00) == 0x7c00) return s->dz.half[v] & 0x3ff ? NAN : HUGE_VAL;
+    if (s->rows.logits.type == GRPO_LOGITS_REAL) return (double)s->dz.real[v];
+    if (s->rows.logits.type == GRPO_LOGITS_FLOAT16 && (s->dz.half[v] & 0x7c00) == 0x7c00) return s->dz.half[v] & 0x3ff ? NAN : HUGE_VAL;
     memcpy(&f, &bits, sizeof f);
-    return s->rows.logits.type == GRPO_ROW_FLOAT16 ? 0 : (double)f;
+    return s->rows.logits.type == GRPO_LOGITS_FLOAT16 ? 0 : (double)f;
 }
 
 /* the numbers of the objective and the batch are finite: is what is not a number none, and what is infinite reported? */
@@ -465,17 +467,17 @@ static void check_extremes(void) {
     single s;
     int sign;
     for (sign = -1; sign <= 1; sign += 2) {
-        single_init(&s, GRPO_ROW_REAL);
+        single_init(&s, GRPO_LOGITS_REAL);
         s.advantage = (grpo_real)most; s.obj.penalty.entropy_coef = sign * most;
         check_single("advantage and entropy coefficient", &s, sign > 0 && most > 1e300);       /* -1.8e308 by the target's logit */
-        single_init(&s, GRPO_ROW_FLOAT16);
+        single_init(&s, GRPO_LOGITS_FLOAT16);
         s.advantage = (grpo_real)(sign * 1e6);
         check_single("binary16", &s, 1);
-        single_init(&s, GRPO_ROW_REAL);
+        single_init(&s, GRPO_LOGITS_REAL);
         s.advantage = (grpo_real)(sign * 1e10); s.rows.logits.temperature = 1e-300; s.z.real[0] = 0;
         check_single("a small temperature", &s, 1);
     }
-    single_init(&s, GRPO_ROW_FLOAT16);
+    single_init(&s, GRPO_LOGITS_FLOAT16);
     s.advantage = 1e4f;
     check_single("binary16 within its range", &s, 0);
     check(!s.report.overflow, "overflow where there is none");
@@ -486,13 +488,14 @@ static void check_dual(void) {
     grpo_real untouched_real;
     single s;
     memset(&untouched_real, UNTOUCHED, sizeof untouched_real);
-    single_init(&s, GRPO_ROW_REAL);
-    s.obj.surrogate.kind = GRPO_SURROGATE_DUAL_CLIP; s.obj.surrogate.bounds = GRPO_BOUNDS_GIVEN; s.obj.surrogate.dual = 3;
-    s.obj.ratio.against = GRPO_AGAINST_OLD;
+    single_init(&s, GRPO_LOGITS_REAL);
+    s.obj.surrogate.kind = GRPO_SURROGATE_DUAL_CLIP; s.obj.surrogate.bounds = GRPO_BOUNDS_EXTERNAL; s.obj.surrogate.clip_dual = 3;
+    s.obj.ratio.behaviour = GRPO_BEHAVIOUR_OLD;
     s.high = 5;
-    s.batch.clip_low = &s.low; s.batch.clip_high = &s.high; s.batch.logp_old = &s.logp_old;
+    s.batch.eps_low = &s.low; s.batch.eps_high = &s.high; s.batch.logp_old = &s.logp_old;
     check(grpo_status_is(single_run(&s), GRPO_NOT_BEYOND), "dual 3 within 1 + 5: %s", status_line(single_run(&s)));
-    check(!memcmp(&s.logp, &untouched_real, sizeof s.logp) && !memcmp(&s.entropy, &untouched_real, sizeof s.entropy), "refused, yet written");
+    check(!memcmp(&s.logp, &untouched_real, sizeof s.logp) && !memcmp(&s.entropy, &untouched_real, sizeof s.entropy),
+        "refused, yet written");
     s.high = 1;
     check(single_run(&s) == GRPO_OK, "dual 3 beyond 1 + 1");
 }
@@ -508,18 +511,21 @@ static void check_totals(void) {
     memset(&totals, 0, sizeof totals);
     memset(&partial, 0, sizeof partial);
     memset(&out, 0, sizeof out);
-    single_init(&s, GRPO_ROW_REAL);
+    single_init(&s, GRPO_LOGITS_REAL);
     out.dlogp = &s.dlogp; out.dentropy = &s.dentropy;
-    check(grpo_logits_loss_add(&s.obj, &s.batch, &s.advantage, &totals, &s.rows, &out, &partial) == GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_),
+    check(grpo_logits_loss_add(&s.obj, &s.batch, &s.advantage, &totals, &s.rows, &out, &partial) == GRPO_STATUS_(GRPO_TOO_SMALL,
+        GRPO_AT_totals_),
           "totals of nothing");
     partial.scales.divisor = 7;
     check(grpo_logits_loss_add(&s.obj, &s.batch, &s.advantage, NULL, &s.rows, &out, &partial) == GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_),
           "a partial of other totals");
-    check(!memcmp(&s.logp, &untouched_real, sizeof s.logp) && !memcmp(&s.entropy, &untouched_real, sizeof s.entropy), "refused, yet written");
+    check(!memcmp(&s.logp, &untouched_real, sizeof s.logp) && !memcmp(&s.entropy, &untouched_real, sizeof s.entropy),
+        "refused, yet written");
     s.rows.logits.rows = INT64_MAX;
-    check(grpo_row_read(&s.rows.logits, INT64_MAX - 1, &s.part) == GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_logits_rows_), "rows beyond all memory");
+    check(grpo_logits_row_read(&s.rows.logits, INT64_MAX - 1, &s.part) == GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_logits_rows_),
+        "rows beyond all memory");
     s.rows.logits.rows = INT64_MIN;
-    check(grpo_rows_read(&s.rows, NULL, 1, 1) == GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_logits_rows_), "fewer rows than none");
+    check(grpo_logits_batch_read(&s.rows, NULL, 1, 1) == GRPO_STATUS_(GRPO_NEGATIVE, GRPO_AT_logits_rows_), "fewer rows than none");
 }
 
 int main(void) {

@@ -88,7 +88,7 @@ int main(void)
     float A[5], dlogp[5];
     memset(&obj, 0, sizeof obj); memset(&b, 0, sizeof b); memset(&out, 0, sizeof out);
     obj.advantage.baseline = GRPO_BASELINE_GROUP_MEAN; obj.advantage.scale = GRPO_SCALE_GROUP_STD;
-    obj.ratio.unit = GRPO_UNIT_SEQUENCE_MEAN; obj.aggregation.kind = GRPO_SEQ_MEAN_TOKEN_MEAN;
+    obj.ratio.level = GRPO_LEVEL_SEQUENCE_MEAN; obj.aggregation.kind = GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN;
     obj.surrogate.kind = GRPO_SURROGATE_PPO_CLIP; obj.surrogate.eps_low = 3e-4; obj.surrogate.eps_high = 4e-4;
     b.n_groups = 1; b.group_begin = group; b.offset = offset; b.length = length; b.n_tokens = 5;
     b.logp = logp; b.logp_old = old; b.reward = reward;

@@ -18,7 +18,7 @@ static int same_bits(const void *a, const void *b, size_t size) { return memcmp(
 
 typedef struct {
     grpo_status status;
-    grpo_real *advantage, *dlogp, *dentropy, *term, *dlog_z;
+    grpo_real *advantage, *dlogp, *dentropy, *term, *dlog_partition;
     grpo_report report;
 } answer;
 
@@ -32,14 +32,14 @@ static grpo_real *unwritten(int64_t n) {
 static void answer_alloc(answer *a, const rollouts *b) {
     const int64_t tokens = b->n_tokens;
     memset(a, 0, sizeof *a);
-    a->dlog_z = unwritten(b->n_groups);
+    a->dlog_partition = unwritten(b->n_groups);
     a->advantage = unwritten(tokens);
     a->dlogp = unwritten(tokens);
     a->dentropy = unwritten(tokens);
     a->term = unwritten(tokens);
 }
 
-static void answer_free(answer *a) { free(a->advantage); free(a->dlogp); free(a->dentropy); free(a->term); free(a->dlog_z); }
+static void answer_free(answer *a) { free(a->advantage); free(a->dlogp); free(a->dentropy); free(a->term); free(a->dlog_partition); }
 
 /* out.scratch is the caller's to free */
 static grpo_output output_of(const grpo_objective *obj, const grpo_batch *batch, const answer *a) {
@@ -47,7 +47,7 @@ static grpo_output output_of(const grpo_objective *obj, const grpo_batch *batch,
     out.dlogp = a->dlogp;
     out.dentropy = a->dentropy;
     out.term = a->term;
-    out.dlog_z = a->dlog_z;
+    out.dlog_partition = a->dlog_partition;
     return out;
 }
 
@@ -59,9 +59,9 @@ static void answer_loss(const grpo_objective *obj, const rollouts *b, answer *a)
     grpo_output out = output_of(obj, &batch, a);
     memset(&totals, 0, sizeof totals);
     memset(&partial, 0, sizeof partial);
-    a->status = grpo_count(obj, &batch, a->advantage, &totals);
+    a->status = grpo_totals_add(obj, &batch, a->advantage, &totals);
     if (!a->status) a->status = gspo_loss_add(obj, &batch, a->advantage, &totals, &out, &partial);
-    if (!a->status) grpo_report_of(&partial, &a->report);
+    if (!a->status) grpo_partial_report(&partial, &a->report);
     free(out.scratch);
 }
 
@@ -142,8 +142,8 @@ static void check_tokens(const char *what, const char *name, const grpo_real *ba
 static void check_groups(const char *what, const answer *base, const answer *found, const rollouts *arranged) {
     int64_t g, bad = 0;
     for (g = 0; g < arranged->n_groups; g++)
-        bad += !same_bits(&found->dlog_z[g], &base->dlog_z[arranged->group_from[g]], sizeof *base->dlog_z);
-    check(bad == 0, "%s: %s: dlog_z of %d groups", label, what, (int)bad);
+        bad += !same_bits(&found->dlog_partition[g], &base->dlog_partition[arranged->group_from[g]], sizeof *base->dlog_partition);
+    check(bad == 0, "%s: %s: dlog_partition of %d groups", label, what, (int)bad);
 }
 
 static void check_same(const char *what, const answer *base, const answer *found, const rollouts *arranged) {
@@ -217,8 +217,8 @@ static grpo_status parts_survey(const grpo_objective *obj, const parts *p, grpo_
     for (k = 0; k < p->count && !st; k++) {
         grpo_batch batch = rollouts_view(&p->batch[k]);
         grpo_real *advantage = unwritten(batch.n_tokens);
-        st = grpo_advantages_with(obj, &batch, moments, advantage);
-        if (!st) st = grpo_count(obj, &batch, advantage, totals);
+        st = grpo_advantages_with_moments(obj, &batch, moments, advantage);
+        if (!st) st = grpo_totals_add(obj, &batch, advantage, totals);
         free(advantage);
     }
     return st;
@@ -233,7 +233,7 @@ static void part_evaluate(const grpo_objective *obj, const answer *base, const g
     out = output_of(obj, &batch, &a);
     memset(&room, 0, sizeof room);
     room.scratch = out.scratch; room.scratch_size = out.scratch_size;
-    a.status = grpo_advantages_with(obj, &batch, moments, a.advantage);
+    a.status = grpo_advantages_with_moments(obj, &batch, moments, a.advantage);
     if (!a.status) a.status = gspo_loss_add(obj, &batch, a.advantage, totals, &out, own);
     if (!a.status) a.status = gspo_loss_add(obj, &batch, a.advantage, totals, out.scratch_size ? &room : NULL, shared);
     free(out.scratch);
@@ -275,12 +275,12 @@ static void property_parts(const grpo_objective *obj, const rollouts *b, const a
     st = parts_survey(obj, &p, &totals, &moments);
     if (check(!st, "%s: counting parts: %s", label, status_line(st))) {
         for (k = 0; k < p.count; k++) part_evaluate(obj, base, &totals, &moments, &p.batch[k], &p.partial[k], &shared);
-        grpo_report_of(&shared, &report);
+        grpo_partial_report(&shared, &report);
         check_fewer_outputs("parts into one partial", &base->report, report);
         st = parts_merge(r, &p);
         if (!st) st = grpo_partial_merge(&fresh, &p.partial[0]);
         check(!st, "%s: merging: %s", label, status_line(st));
-        grpo_report_of(&fresh, &report);
+        grpo_partial_report(&fresh, &report);
         check_report("parts merged", &base->report, &report);
     }
     parts_free(&p);
@@ -296,7 +296,7 @@ static void property_later_start(const grpo_objective *obj, const rollouts *b, c
     tail.n_groups--;
     tail.group_begin++;
     tail.baseline++;
-    tail.log_z++;
+    tail.log_partition++;
     for (g = 1; g < b->n_groups; g++) order[g - 1] = g;
     rollouts_arrange(r, b, order, b->n_groups - 1, 0, &packed);
     for (g = 0; g < packed.n_groups; g++) packed.group_from[g] = g;
@@ -352,20 +352,23 @@ static int64_t tokens_of(const rollouts *b) {
 static int fraction(double x) { return x >= 0 && x <= 1 + 1e-15; }
 
 static void check_report_values(const grpo_objective *obj, const rollouts *b, const grpo_report *m) {
-    const double real[] = { m->loss, m->policy_loss, m->penalty_loss, m->clip_fraction, m->clip_low, m->clip_high, m->clip_dual,
-        m->ratio_mean, m->ratio_min, m->ratio_max, m->ess, m->old_k1, m->old_k3, m->kl_k1, m->kl_k2, m->kl_k3, m->entropy, m->weight_mean };
+    const double real[] = { m->loss, m->policy_loss, m->penalty_loss, m->clip_fraction, m->clip_fraction_low, m->clip_fraction_high,
+        m->clip_fraction_dual,
+        m->ratio_mean, m->ratio_min, m->ratio_max, m->ess, m->approx_kl_k1, m->approx_kl_k3, m->kl_k1, m->kl_k2, m->kl_k3, m->entropy,
+            m->rollout_is_mean };
     size_t k;
     for (k = 0; k < sizeof real / sizeof *real; k++) check(!is_nan(real[k]), "%s: report value %d is NaN", label, (int)k);
-    check(fraction(m->clip_low) && fraction(m->clip_high) && fraction(m->clip_dual), "%s: clip fractions", label);
+    check(fraction(m->clip_fraction_low) && fraction(m->clip_fraction_high) && fraction(m->clip_fraction_dual), "%s: clip fractions",
+        label);
     check(m->ess >= 0 && m->ess <= 1 + 1e-15, "%s: ess %.17g", label, m->ess);
     check(m->ratio_min <= m->ratio_mean * (1 + 1e-15) && m->ratio_mean <= m->ratio_max * (1 + 1e-15), "%s: ratio %.17g %.17g %.17g", label,
           m->ratio_min, m->ratio_mean, m->ratio_max);
-    check(m->old_k3 >= 0 && m->kl_k2 >= 0 && m->kl_k3 >= 0, "%s: negative k2 or k3", label);
+    check(m->approx_kl_k3 >= 0 && m->kl_k2 >= 0 && m->kl_k3 >= 0, "%s: negative k2 or k3", label);
     check(m->tokens + m->masked_tokens == tokens_of(b), "%s: tokens %d and masked %d are not all of %d", label, (int)m->tokens,
           (int)m->masked_tokens, (int)tokens_of(b));
     check(m->groups <= m->sequences && m->sequences <= m->tokens && m->degenerate_groups <= m->groups, "%s: counts", label);
-    if (obj->penalty.kl == GRPO_KL_NONE && obj->penalty.entropy_coef == 0 && obj->penalty.likelihood_on == GRPO_LIKELIHOOD_NONE
-        && obj->penalty.pairs == GRPO_PAIRS_NONE) check(m->penalty_loss == 0, "%s: penalty_loss without a penalty", label);
+    if (obj->penalty.kl == GRPO_KL_NONE && obj->penalty.entropy_coef == 0 && obj->penalty.nll_on == GRPO_NLL_NONE
+        && obj->penalty.preference == GRPO_PREFERENCE_NONE) check(m->penalty_loss == 0, "%s: penalty_loss without a penalty", label);
 }
 
 static void property_form(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
@@ -374,8 +377,9 @@ static void property_form(const grpo_objective *obj, const rollouts *b, const an
     int64_t g;
     (void)r;
     for (g = 0; g < b->n_groups; g++) {
-        check(!is_nan((double)base->dlog_z[g]), "%s: dlog_z of group %d is NaN", label, (int)g);
-        if (obj->surrogate.kind != GRPO_SURROGATE_BALANCE) check(base->dlog_z[g] == 0, "%s: dlog_z without a partition function", label);
+        check(!is_nan((double)base->dlog_partition[g]), "%s: dlog_partition of group %d is NaN", label, (int)g);
+        if (obj->surrogate.kind != GRPO_SURROGATE_TRAJECTORY_BALANCE) check(base->dlog_partition[g] == 0,
+            "%s: dlog_partition without a partition function", label);
     }
     check_token_values("advantage", b, base->advantage);
     check_token_values("dlogp", b, base->dlogp);
@@ -404,7 +408,7 @@ static uint64_t hash_inputs(const grpo_objective *obj, const rollouts *b) {
     h = hash(hash(h, b->reward, sequences * sizeof(grpo_real)), b->truncated, sequences);
     h = hash(h, b->rewards, sequences * (size_t)b->n_rewards * sizeof(grpo_real));
     h = hash(h, b->reward_weight, (size_t)b->n_rewards * sizeof(grpo_real));
-    h = hash(h, b->log_z, groups * sizeof(grpo_real));
+    h = hash(h, b->log_partition, groups * sizeof(grpo_real));
     return hash(hash(h, b->group_begin, 8 * (groups + 1)), b->baseline, groups * sizeof(grpo_real));
 }
 
@@ -440,7 +444,7 @@ static void check_output(const char *what, const grpo_objective *obj, const roll
     answer a;
     grpo_status st;
     memset(&totals, 0, sizeof totals);
-    st = grpo_count(obj, &batch, base->advantage, &totals);
+    st = grpo_totals_add(obj, &batch, base->advantage, &totals);
     answer_alloc(&a, b);
     memset(&partial, 0, sizeof partial);
     out.dlogp = with_dlogp ? a.dlogp : NULL;
@@ -448,7 +452,7 @@ static void check_output(const char *what, const grpo_objective *obj, const roll
     out.term = with_term ? a.term : NULL;
     if (!st) st = gspo_loss_add(obj, &batch, base->advantage, &totals, &out, &partial);
     check(!st, "%s: %s: %s", label, what, status_line(st));
-    grpo_report_of(&partial, &report);
+    grpo_partial_report(&partial, &report);
     check_fewer_outputs(what, &base->report, report);
     if (with_dlogp) check(same_bits(a.dlogp, base->dlogp, (size_t)b->n_tokens * sizeof *a.dlogp), "%s: %s: dlogp", label, what);
     if (with_dentropy) check(same_bits(a.dentropy, base->dentropy, (size_t)b->n_tokens * sizeof *a.term), "%s: %s: dentropy", label, what);
@@ -474,7 +478,7 @@ static void property_grpo_is_gspo(const grpo_objective *obj, const rollouts *b, 
     (void)r;
     out.dlogp = dlogp;
     st = grpo_loss(obj, &batch, base->advantage, NULL, &out, &report);
-    if (obj->ratio.unit != GRPO_UNIT_TOKEN || obj->penalty.pairs != GRPO_PAIRS_NONE) {
+    if (obj->ratio.level != GRPO_LEVEL_TOKEN || obj->penalty.preference != GRPO_PREFERENCE_NONE) {
         check(grpo_status_is(st, GRPO_NEEDS_GSPO), "%s: grpo_loss: %s", label, status_line(st));
     } else {
         check(!st, "%s: grpo_loss: %s", label, status_line(st));
@@ -502,7 +506,7 @@ static void check_ranks(const grpo_objective *obj, const rollouts *b, const answ
     int64_t t, bad = -1;
     grpo_status st;
     memset(&totals, 0, sizeof totals);
-    st = grpo_count(obj, &batch, base->advantage, &totals);
+    st = grpo_totals_add(obj, &batch, base->advantage, &totals);
     answer_alloc(&a, b);
     out = output_of(obj, &batch, &a);
     totals.ranks = ranks;
@@ -539,13 +543,13 @@ static void property_one_token(const grpo_objective *obj, const rollouts *b, con
     answer sequence_answer, token_answer;
     (void)b;
     (void)base;
-    if (obj->ratio.unit == GRPO_UNIT_TOKEN || ref_clips_pool(&obj->ratio)) return;
+    if (obj->ratio.level == GRPO_LEVEL_TOKEN || ref_clips_pool(&obj->ratio)) return;
     if (is_of_a_group(obj->surrogate.kind)) return;
     rollouts_random(r, RANDOM_ONE_TOKEN | (rng_chance(r, 50) ? RANDOM_EXTREME : 0), &single);
     sequence = askable(*obj, &single);
-    sequence.ratio.mix = GRPO_MIX_NONE;
+    sequence.ratio.interpolate = GRPO_INTERPOLATE_NONE;
     token = sequence;
-    token.ratio.unit = GRPO_UNIT_TOKEN;
+    token.ratio.level = GRPO_LEVEL_TOKEN;
     answer_find(&sequence, &single, &sequence_answer);
     answer_find(&token, &single, &token_answer);
     check(sequence_answer.status == token_answer.status, "%s: one token: %s", label, status_line(sequence_answer.status));
@@ -561,10 +565,10 @@ static void property_one_token(const grpo_objective *obj, const rollouts *b, con
 static void property_power_of_one(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     grpo_objective power = *obj;
     answer a;
-    if (obj->ratio.unit != GRPO_UNIT_SEQUENCE_MEAN_RATIO) return;
-    power.ratio.unit = GRPO_UNIT_SEQUENCE_POWER_MEAN;
+    if (obj->ratio.level != GRPO_LEVEL_SEQUENCE_MEAN_RATIO) return;
+    power.ratio.level = GRPO_LEVEL_SEQUENCE_POWER_MEAN;
     power.ratio.power = rng_chance(r, 50) ? 1 : 0;
-    power.ratio.pool_low = power.ratio.pool_high = HUGE_VAL;
+    power.ratio.token_clip_low = power.ratio.token_clip_high = HUGE_VAL;
     answer_find(&power, b, &a);
     check(a.status == base->status, "%s: a power of 1: %s", label, status_line(a.status));
     check(same_bits(a.dlogp, base->dlogp, (size_t)b->n_tokens * sizeof(grpo_real)), "%s: a power of 1 has another gradient", label);
@@ -579,28 +583,28 @@ static void property_gspo_token(const grpo_objective *obj, const rollouts *b, co
     int64_t t, bad = 0;
     (void)base;
     (void)r;
-    if (obj->ratio.unit != GRPO_UNIT_SEQUENCE_MEAN || !(order_free(obj) & ARRANGE_TOKENS) || is_of_a_group(obj->surrogate.kind)) return;
+    if (obj->ratio.level != GRPO_LEVEL_SEQUENCE_MEAN || !(order_free(obj) & ARRANGE_TOKENS) || is_of_a_group(obj->surrogate.kind)) return;
     unit.advantage.entropy = GRPO_ENTROPY_NONE;
     unit.advantage.teacher_coef = unit.advantage.teacher_share = unit.advantage.kl_centred_coef = 0;
     unit.advantage.marked = GRPO_MARKED_NONE;
     unit.penalty.kl = GRPO_KL_NONE;
     unit.weight.selected = GRPO_SELECTED_ALL;
-    if (unit.surrogate.kind == GRPO_SURROGATE_SHAPED) unit.surrogate.kind = GRPO_SURROGATE_PPO_CLIP;
-    if (unit.weight.drift == GRPO_DRIFT_TOKEN) unit.weight.drift = GRPO_DRIFT_NONE;
-    unit.penalty.likelihood_on = GRPO_LIKELIHOOD_NONE;
-    unit.penalty.pairs = GRPO_PAIRS_NONE;
-    unit.ratio.mix = GRPO_MIX_NONE;
-    unit.weight.future = GRPO_FUTURE_NONE;
-    unit.weight.given = GRPO_GIVEN_NONE;
-    if (unit.weight.off_policy == GRPO_OFF_POLICY_TOTAL_VARIATION) unit.weight.off_policy = GRPO_OFF_POLICY_NONE;
-    if (unit.aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN) unit.aggregation.kind = GRPO_SEQ_MEAN_TOKEN_MEAN;
-    if (unit.weight.reject_unit >= GRPO_REJECT_SEGMENT_SUM) unit.weight.reject = GRPO_REJECT_NONE;
-    if (unit.weight.correction_unit >= GRPO_CORRECTION_SEGMENT_SUM) unit.weight.correction = GRPO_CORRECTION_NONE;
+    if (unit.surrogate.kind == GRPO_SURROGATE_POLICY_SHAPING) unit.surrogate.kind = GRPO_SURROGATE_PPO_CLIP;
+    if (unit.weight.policy_is == GRPO_POLICY_IS_TOKEN) unit.weight.policy_is = GRPO_POLICY_IS_NONE;
+    unit.penalty.nll_on = GRPO_NLL_NONE;
+    unit.penalty.preference = GRPO_PREFERENCE_NONE;
+    unit.ratio.interpolate = GRPO_INTERPOLATE_NONE;
+    unit.weight.fipo = GRPO_FIPO_NONE;
+    unit.weight.external = GRPO_EXTERNAL_NONE;
+    if (unit.weight.off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION) unit.weight.off_policy_mask = GRPO_OFF_POLICY_MASK_NONE;
+    if (unit.aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) unit.aggregation.kind = GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN;
+    if (unit.weight.rollout_rs_level >= GRPO_ROLLOUT_RS_LEVEL_SEGMENT_SUM) unit.weight.rollout_rs = GRPO_ROLLOUT_RS_NONE;
+    if (unit.weight.rollout_is_level >= GRPO_ROLLOUT_IS_LEVEL_SEGMENT_SUM) unit.weight.rollout_is = GRPO_ROLLOUT_IS_NONE;
     if (unit.weight.trust >= GRPO_TRUST_PROBABILITY) unit.weight.trust = GRPO_TRUST_NONE;
-    if (unit.weight.reject_unit == GRPO_REJECT_TOKEN) unit.weight.reject = GRPO_REJECT_NONE;
-    if (unit.weight.correction_unit == GRPO_CORRECTION_TOKEN) unit.weight.correction = GRPO_CORRECTION_NONE;
+    if (unit.weight.rollout_rs_level == GRPO_ROLLOUT_RS_LEVEL_TOKEN) unit.weight.rollout_rs = GRPO_ROLLOUT_RS_NONE;
+    if (unit.weight.rollout_is_level == GRPO_ROLLOUT_IS_LEVEL_TOKEN) unit.weight.rollout_is = GRPO_ROLLOUT_IS_NONE;
     token = unit;
-    unit.ratio.gradient = GRPO_GRADIENT_UNIT;
+    unit.ratio.gradient = GRPO_GRADIENT_FULL;
     token.ratio.gradient = GRPO_GRADIENT_TOKEN;
     answer_find(&unit, b, &u);
     answer_find(&token, b, &v);
@@ -620,12 +624,13 @@ static int ignores_shift(const grpo_objective *obj) {
     const grpo_advantage *a = &obj->advantage;
     const grpo_baseline_kind b = a->baseline;
     return (b == GRPO_BASELINE_GROUP_MEAN || b == GRPO_BASELINE_LEAVE_ONE_OUT || b == GRPO_BASELINE_BATCH_MEAN
-            || b == GRPO_BASELINE_QUANTILE || b == GRPO_BASELINE_DENSEST)
+            || b == GRPO_BASELINE_QUANTILE || b == GRPO_BASELINE_HDI_MEDIAN)
         && a->transform != GRPO_TRANSFORM_PASS_AT_K && a->transform != GRPO_TRANSFORM_PKPO && a->transform != GRPO_TRANSFORM_PKPO_MAX
         && (a->transform != GRPO_TRANSFORM_PKPO_GAIN || a->pass_k > 1) && a->scale != GRPO_SCALE_GROUP_MEAN && a->scale != GRPO_SCALE_BETA
         && a->credit == GRPO_CREDIT_OUTCOME && a->singleton == GRPO_SINGLETON_ZERO && a->entropy != GRPO_ENTROPY_ZERO_VARIANCE
-        && a->gain != GRPO_GAIN_NONZERO_REWARDS && a->gain != GRPO_GAIN_DIFFICULTY && obj->reward.truncated == GRPO_CUT_KEEP
-        && a->gain != GRPO_GAIN_FAILURE_POWER
+        && a->reweight != GRPO_REWEIGHT_NONZERO_REWARDS && a->reweight != GRPO_REWEIGHT_DIFFICULTY
+            && obj->reward.truncated == GRPO_REWARD_TRUNCATED_KEEP
+        && a->reweight != GRPO_REWEIGHT_FOCAL
         && obj->reward.length == GRPO_LENGTH_NONE && obj->reward.map == GRPO_MAP_NONE
         && (obj->reward.kl == GRPO_KL_NONE || obj->reward.kl_coef == 0)
         && (obj->reward.overlong == GRPO_OVERLONG_NONE || obj->reward.overlong_factor == 0);
@@ -700,9 +705,11 @@ static void check_counts(reference *ref, const grpo_report *m) {
     counts_judged++;
     check(m->tokens == n.tokens && m->rejected_tokens == n.rejected, "%s: %d tokens and %d rejected, of the reference %d and %d", label,
           (int)m->tokens, (int)m->rejected_tokens, (int)n.tokens, (int)n.rejected);
-    check(m->clip_low == (double)n.clips[GRPO_CLIP_LOW] / tokens && m->clip_high == (double)n.clips[GRPO_CLIP_HIGH] / tokens
-          && m->clip_dual == (double)n.clips[GRPO_CLIP_DUAL] / tokens,
-          "%s: clipped low %g, high %g, dual %g of %d, of the reference %d, %d, %d", label, m->clip_low, m->clip_high, m->clip_dual,
+    check(m->clip_fraction_low == (double)n.clips[GRPO_CLIP_LOW] / tokens
+        && m->clip_fraction_high == (double)n.clips[GRPO_CLIP_HIGH] / tokens
+          && m->clip_fraction_dual == (double)n.clips[GRPO_CLIP_DUAL] / tokens,
+          "%s: clipped low %g, high %g, dual %g of %d, of the reference %d, %d, %d", label, m->clip_fraction_low, m->clip_fraction_high,
+              m->clip_fraction_dual,
           (int)n.tokens, (int)n.clips[GRPO_CLIP_LOW], (int)n.clips[GRPO_CLIP_HIGH], (int)n.clips[GRPO_CLIP_DUAL]);
     if (ref_has_ratio(ref)) return;
     check(m->ratio_mean == 1 && m->ratio_min == 1 && m->ratio_max == 1 && m->ess == 1, "%s: a ratio is reported", label);
@@ -722,8 +729,9 @@ static void check_reference(const grpo_objective *obj, const rollouts *b, const 
     for (i = 0; i < b->n_groups; i++) {
         reference_answer z = reference_log_z_slope(&ref, i);
         log_z_judged += z.judged;
-        if (z.judged) check(reference_agrees(&z, (double)a->dlog_z[i]), "%s: dlog_z of group %d is %.17g, of the reference %.17g", label,
-                            (int)i, (double)a->dlog_z[i], (double)z.value);
+        if (z.judged) check(reference_agrees(&z, (double)a->dlog_partition[i]),
+            "%s: dlog_partition of group %d is %.17g, of the reference %.17g", label,
+                            (int)i, (double)a->dlog_partition[i], (double)z.value);
     }
     for (i = 0; i < b->n_sequences; i++) {
         for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
@@ -746,7 +754,7 @@ static void property_gradient(const grpo_objective *obj, const rollouts *unused,
     asked = askable(*obj, &b);
     answer_find(&asked, &b, &a);
     refusable = ((kind & RANDOM_EXTREME) && (speaks_of(a.status, "advantage") || is_of_rewards(a.status)))
-             || (asked.advantage.gain == GRPO_GAIN_EXPONENTIAL && speaks_of(a.status, "advantage"));
+             || (asked.advantage.reweight == GRPO_REWEIGHT_EXPONENTIAL && speaks_of(a.status, "advantage"));
     check(!a.status || refusable, "%s: gradient: %s", label, status_line(a.status));
     if (!a.status) check_reference(&asked, &b, &a);
     answer_free(&a);
@@ -771,7 +779,7 @@ static void property_all_masked(const grpo_objective *obj, const rollouts *unuse
         check_token_values("term, all masked", &b, a.term);
         check_report_values(&asked, &b, &a.report);
         check(a.report.loss == 0 && a.report.policy_loss == 0 && a.report.penalty_loss == 0, "%s: all masked: loss", label);
-        check(a.report.tokens == 0 && a.report.ratio_mean == 1 && a.report.ess == 1 && a.report.weight_mean == 1,
+        check(a.report.tokens == 0 && a.report.ratio_mean == 1 && a.report.ess == 1 && a.report.rollout_is_mean == 1,
               "%s: all masked: report", label);
     }
     answer_free(&a);
@@ -818,7 +826,7 @@ static void check_presets(void) {
     uint64_t seed;
     const grpo_preset *preset = grpo_presets(&count);
     for (k = 0; k < count; k++) {
-        for (seed = 1; seed <= 8; seed++) check_objective(preset[k].name, grpo_objective_of(&preset[k]), kinds[seed % 4], seed);
+        for (seed = 1; seed <= 8; seed++) check_objective(preset[k].name, grpo_objective_from_preset(&preset[k]), kinds[seed % 4], seed);
     }
 }
 
@@ -836,8 +844,8 @@ static void check_long(void) {
     for (k = 0; k < 4; k++) {                                          /* bounds that never clip */
         obj.surrogate.kind = k & 1 ? GRPO_SURROGATE_DUAL_CLIP : GRPO_SURROGATE_PPO_CLIP;
         obj.surrogate.eps_low = k & 2 ? INFINITY : 0.2;
-        obj.surrogate.eps_high = k == 2 ? INFINITY : 0.2;
-        obj.surrogate.dual = INFINITY;
+        obj.surrogate.eps_high = obj.surrogate.quadratic_eps = k == 2 ? INFINITY : 0.2;
+        obj.surrogate.clip_dual = INFINITY;
         check_objective("dapo without bounds", obj, RANDOM_LONG, 23000 + (uint64_t)k);
     }
 }
@@ -866,12 +874,12 @@ static int clips(const grpo_objective *o) {
 }
 static int has_kl(const grpo_objective *o) { return o->penalty.kl_coef != 0 && o->penalty.kl != GRPO_KL_NONE; }
 static int has_kl_coef(const grpo_objective *o) { return o->penalty.kl_coef != 0; }
-static int has_likelihood_coef(const grpo_objective *o) { return o->penalty.likelihood_coef != 0; }
-static int has_likelihood(const grpo_objective *o) { return has_likelihood_coef(o) && o->penalty.likelihood_on != GRPO_LIKELIHOOD_NONE; }
-static int has_pair_coef(const grpo_objective *o) { return o->penalty.pair_coef != 0 && o->penalty.pair_beta != 0; }
-static int has_pairs(const grpo_objective *o) { return has_pair_coef(o) && o->penalty.pairs != GRPO_PAIRS_NONE; }
-static int corrects(const grpo_objective *o) { return o->weight.correction != GRPO_CORRECTION_NONE; }
-static int rejects(const grpo_objective *o) { return o->weight.reject != GRPO_REJECT_NONE; }
+static int has_nll_coef(const grpo_objective *o) { return o->penalty.nll_coef != 0; }
+static int has_nll(const grpo_objective *o) { return has_nll_coef(o) && o->penalty.nll_on != GRPO_NLL_NONE; }
+static int has_preference_coef(const grpo_objective *o) { return o->penalty.preference_coef != 0 && o->penalty.preference_beta != 0; }
+static int has_preference(const grpo_objective *o) { return has_preference_coef(o) && o->penalty.preference != GRPO_PREFERENCE_NONE; }
+static int corrects(const grpo_objective *o) { return o->weight.rollout_is != GRPO_ROLLOUT_IS_NONE; }
+static int rejects(const grpo_objective *o) { return o->weight.rollout_rs != GRPO_ROLLOUT_RS_NONE; }
 
 /* how a field is looked at: what else is plain, when it is read at all, and how many slopes that are not 0 must agree for each choice.
  * The first row that begins the path counts. */
@@ -879,16 +887,16 @@ static const struct { const char *path, *plain; in_effect *read; long floor; } m
     { "reward.", "weight. penalty.", NULL, 12 },
     { "advantage.", "weight. penalty.", NULL, 12 },
     { "surrogate.kind", "reward. advantage. weight. penalty.", NULL, 40 },
-    { "surrogate.score", "reward. advantage. weight. penalty.", of_a_group, 40 },
+    { "surrogate.group_score", "reward. advantage. weight. penalty.", of_a_group, 40 },
     { "surrogate.bounds", "reward. advantage. weight. penalty.", clips, 40 },
     { "penalty.kl_", "weight.", has_kl, 24 },
     { "penalty.kl", "weight.", has_kl_coef, 24 },
-    { "penalty.likelihood_on", "weight.", has_likelihood_coef, 24 },
-    { "penalty.likelihood_", "weight.", has_likelihood, 24 },
-    { "penalty.pairs", "weight.", has_pair_coef, 24 },
-    { "penalty.pair_", "weight.", has_pairs, 24 },
-    { "weight.correction_", "penalty.", corrects, 24 },
-    { "weight.reject_", "penalty.", rejects, 24 },
+    { "penalty.nll_on", "weight.", has_nll_coef, 24 },
+    { "penalty.nll_", "weight.", has_nll, 24 },
+    { "penalty.preference_", "weight.", has_preference, 24 },
+    { "penalty.preference", "weight.", has_preference_coef, 24 },
+    { "weight.rollout_is_", "penalty.", corrects, 24 },
+    { "weight.rollout_rs_", "penalty.", rejects, 24 },
     { "weight.", "penalty.", NULL, 24 },
     { "", "weight. penalty.", NULL, 24 },
 };
@@ -920,7 +928,7 @@ static void check_every_choice(void) {
     int count, k, choice, seed = 0;
     const grpo_field *f = grpo_fields(&count);
     for (k = 0; k < count; k++) for (choice = 0; choice < f[k].n_choices; choice++) check_choice(&r, &f[k], choice, &seed);
-    check(log_z_judged > 50, "only %ld slopes of log_z could be compared", log_z_judged);
+    check(log_z_judged > 50, "only %ld slopes of log_partition could be compared", log_z_judged);
 }
 
 /* trust looks at a ratio that neither surrogate nor report has */
@@ -932,9 +940,9 @@ static void check_trust_alone(void) {
     for (k = 0; k < 10 * GRPO_TRUST_RING; k++) {
         sprintf(name, "trust alone %d", k);
         memset(&obj, 0, sizeof obj);
-        obj.surrogate.kind = GRPO_SURROGATE_SCORE;
+        obj.surrogate.kind = GRPO_SURROGATE_REINFORCE;
         obj.weight.trust = (grpo_trust_kind)(1 + k % GRPO_TRUST_RING);
-        random_objective_around(&r, "surrogate.kind penalty.kl_ratio weight.trust", &obj);
+        random_objective_around(&r, "surrogate.kind penalty.kl_importance_weight weight.trust", &obj);
         check_objective(name, obj, kinds[k % 4], 8000 + (uint64_t)k);
     }
 }
@@ -980,18 +988,18 @@ static void pin_equal(grpo_objective *obj) {
     a->credit = GRPO_CREDIT_OUTCOME;
     a->singleton = GRPO_SINGLETON_ZERO;
     a->pass_k = 1;
-    a->shift = a->teacher_coef = a->kl_centred_coef = a->advantage_low = a->advantage_high = a->truncated_tail = 0;
+    a->baseline_shift = a->teacher_coef = a->kl_centred_coef = a->clamp_low = a->clamp_high = a->truncated_tail = 0;
     a->step_discount = GRPO_STEP_DISCOUNT_TOKENS;
     a->marked = GRPO_MARKED_NONE;
     if (a->scale == GRPO_SCALE_BETA) a->scale = GRPO_SCALE_GROUP_STD;                   /* not for any rewards */
-    if (a->transform >= GRPO_TRANSFORM_PKPO_MAX && (a->baseline == GRPO_BASELINE_BATCH_MEAN || a->second != GRPO_SECOND_NONE
+    if (a->transform >= GRPO_TRANSFORM_PKPO_MAX && (a->baseline == GRPO_BASELINE_BATCH_MEAN || a->batch_norm != GRPO_BATCH_NORM_NONE
                                                     || a->scale == GRPO_SCALE_TOKEN_WHITEN || a->scale == GRPO_SCALE_BATCH_STD))
         a->transform = GRPO_TRANSFORM_NONE;                                             /* k/n of them: groups differ in size */
     if (a->entropy == GRPO_ENTROPY_ZERO_VARIANCE || a->entropy == GRPO_ENTROPY_RESPONSE) a->entropy = GRPO_ENTROPY_NONE;
     a->entropy_coef = fabs(a->entropy_coef);                                            /* a negative bonus is one where A is 0 too */
-    if (a->baseline == GRPO_BASELINE_GIVEN) a->baseline = GRPO_BASELINE_GROUP_MEAN;
+    if (a->baseline == GRPO_BASELINE_EXTERNAL) a->baseline = GRPO_BASELINE_GROUP_MEAN;
     if (a->baseline == GRPO_BASELINE_NONE || a->baseline == GRPO_BASELINE_KALMAN) a->scale = GRPO_SCALE_GROUP_STD;
-    if (a->baseline == GRPO_BASELINE_LENGTH_WEIGHTED) a->second = GRPO_SECOND_NONE;     /* a group without tokens has no such mean */
+    if (a->baseline == GRPO_BASELINE_LENGTH_WEIGHTED) a->batch_norm = GRPO_BATCH_NORM_NONE;    /* a group without tokens has no such mean */
 }
 
 static void check_equal(const grpo_objective *obj, const rollouts *b, double reward) {
@@ -1001,7 +1009,7 @@ static void check_equal(const grpo_objective *obj, const rollouts *b, double rew
     int64_t t, bad = 0;
     for (t = 0; t < b->n_tokens; t++) bad += advantage[t] != UNWRITTEN && advantage[t] != 0;
     check(!st && bad == 0, "equal rewards %.9g, baseline %d, scale %d, eps %g/%d, gain %d: %d advantages are not 0 (%s)", reward,
-          obj->advantage.baseline, obj->advantage.scale, obj->advantage.eps, obj->advantage.eps_place, obj->advantage.gain, (int)bad,
+          obj->advantage.baseline, obj->advantage.scale, obj->advantage.eps, obj->advantage.eps_place, obj->advantage.reweight, (int)bad,
           status_line(st));
     free(advantage);
 }
@@ -1023,7 +1031,8 @@ static void check_equal_rewards(void) {
     }
 }
 
-/* ---- grpo_informative ---------------------------------------------------------------------------------------------------------- */
+/* ---- grpo_dynamic_sampling_mask
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static void check_informative(void) {
     rng r = { 13 };
@@ -1036,7 +1045,7 @@ static void check_informative(void) {
         grpo_status st;
         rollouts_random(&r, 0, &b);
         batch = rollouts_view(&b);
-        st = grpo_informative(&batch, keep);
+        st = grpo_dynamic_sampling_mask(&batch, keep);
         check(!st, "informative: %s", status_line(st));
         for (g = 0; g < b.n_groups; g++) {
             int differ = 0;
@@ -1187,8 +1196,8 @@ static void choice_sorted(trial *x) {
     int i, n, both;
     for (both = 0; both < 2; both++) for (g = 0; g < x->b.n_groups; g++) {
         n = (int)(x->b.group_begin[g + 1] - x->b.group_begin[g]);
-        x->obj.advantage.baseline = GRPO_BASELINE_DENSEST;
-        x->obj.advantage.window = 0.6;
+        x->obj.advantage.baseline = GRPO_BASELINE_HDI_MEDIAN;
+        x->obj.advantage.hdi_mass = 0.6;
         x->obj.advantage.scale = both ? GRPO_SCALE_LEAVE_ONE_OUT_STD : GRPO_SCALE_NONE;
         trial_run(x);
         for (i = 0; i < n; i++) sorted[i] = R[i] = (double)x->b.reward[x->b.group_begin[g] + i];
@@ -1205,8 +1214,8 @@ static void choice_median(trial *x) {
     grpo_objective half = x->obj;
     double before[MAX_SEQUENCES];
     int64_t i;
-    x->obj.advantage.baseline = GRPO_BASELINE_DENSEST;
-    x->obj.advantage.window = 1;
+    x->obj.advantage.baseline = GRPO_BASELINE_HDI_MEDIAN;
+    x->obj.advantage.hdi_mass = 1;
     trial_run(x);
     half.advantage.baseline = GRPO_BASELINE_QUANTILE_LINEAR;
     half.advantage.quantile = 0.5;
@@ -1236,7 +1245,7 @@ static void choice_batch(trial *x) {
         check(fabs(found - expected) <= 16 * EPS, "batch_mean turns a difference of %g into %g", expected, found);
     }
     x->obj.advantage.baseline = GRPO_BASELINE_LEAVE_ONE_OUT;
-    x->obj.advantage.second = GRPO_SECOND_BATCH;
+    x->obj.advantage.batch_norm = GRPO_BATCH_NORM_ITEMS;
     trial_run(x);
     for (i = 0; i < x->b.n_sequences; i++) squares += worth(x, i) * worth(x, i);
     check(!x->status && sums_to_zero(x, 0, x->b.n_sequences), "second leaves a mean");
@@ -1262,8 +1271,8 @@ static void choice_leave_one_out_std(trial *x) {
 static void choice_residual(trial *x) {
     grpo_objective obj;
     int64_t i;
-    x->obj.advantage.baseline = GRPO_BASELINE_DENSEST;
-    x->obj.advantage.window = 0.5;
+    x->obj.advantage.baseline = GRPO_BASELINE_HDI_MEDIAN;
+    x->obj.advantage.hdi_mass = 0.5;
     x->obj.advantage.scale = GRPO_SCALE_RESIDUAL_RMS;
     trial_run(x);
     for (i = 0; i < x->b.n_sequences; i++) x->b.reward[i] = (grpo_real)(1024 * (double)x->b.reward[i]);
@@ -1275,13 +1284,14 @@ static void choice_gain(trial *x) {
     grpo_objective plain;
     x->obj.advantage.baseline = GRPO_BASELINE_GROUP_MEAN;
     plain = x->obj;
-    x->obj.advantage.gain = GRPO_GAIN_LENGTH_POWER;
+    x->obj.advantage.reweight = GRPO_REWEIGHT_LENGTH_POWER;
     x->obj.advantage.length_power = 0.75;                            /* all have one token */
     trial_run(x);
     check(!x->status && same_advantages(x, &plain), "equal lengths have a gain");
-    x->obj.advantage.gain = GRPO_GAIN_DIFFICULTY;
-    x->obj.advantage.gain_low = x->obj.advantage.gain_high = 1;
-    x->obj.advantage.gain_slope = 10;
+    x->obj.advantage.reweight = GRPO_REWEIGHT_DIFFICULTY;
+    x->obj.advantage.difficulty_weight_low = x->obj.advantage.focal_reward_low = x->obj.advantage.difficulty_weight_high
+        = x->obj.advantage.focal_reward_high = 1;
+    x->obj.advantage.difficulty_slope = 10;
     trial_run(x);
     check(!x->status && same_advantages(x, &plain), "a difficulty between 1 and 1 is a gain");
 }
@@ -1309,9 +1319,9 @@ static void choice_lengths(trial *x) {
     x->obj.reward.kl = GRPO_KL_K1;
     x->obj.reward.kl_coef = 0.5;
     x->obj.advantage.credit = GRPO_CREDIT_RETURN;
-    x->obj.advantage.gamma = 1;
+    x->obj.advantage.gamma = x->obj.advantage.step_gamma = 1;
     x->obj.advantage.scale = GRPO_SCALE_TOKEN_WHITEN;
-    x->obj.advantage.gain = GRPO_GAIN_LENGTH_POWER;
+    x->obj.advantage.reweight = GRPO_REWEIGHT_LENGTH_POWER;
     x->obj.advantage.length_power = 0.75;
     trial_run(x);
     token_statistics(x, 0, &mean, &variance, &n);
@@ -1389,7 +1399,7 @@ static void choice_twin_columns(trial *x) {
 static void choice_tokens(trial *x) {
     int64_t i;
     x->obj.advantage.teacher_coef = -0.5;
-    x->obj.reward.truncated = GRPO_CUT_SCALE;
+    x->obj.reward.truncated = GRPO_REWARD_TRUNCATED_SCALE;
     for (i = 0; i < x->b.n_sequences; i++) x->b.truncated[i] = 1;
     trial_run(x);
     for (i = 0; i < x->b.n_sequences; i++) {
@@ -1398,8 +1408,8 @@ static void choice_tokens(trial *x) {
         check(!x->status && fabs(found - expected) <= EPS * fabs(expected), "a teacher gives %g instead of %g", found, expected);
     }
     memset(&x->obj, 0, sizeof x->obj);
-    x->obj.advantage.advantage_low = -0.25;
-    x->obj.advantage.advantage_high = 0.5;
+    x->obj.advantage.clamp_low = -0.25;
+    x->obj.advantage.clamp_high = 0.5;
     trial_run(x);
     for (i = 0; i < x->b.n_sequences; i++)
         check(!x->status && worth(x, i) >= -0.25 && worth(x, i) <= 0.5, "a clamp lets %g through", worth(x, i));
@@ -1409,7 +1419,7 @@ static void choice_entropy(trial *x) {
     int64_t i;
     x->obj.advantage.entropy = GRPO_ENTROPY_BONUS;
     x->obj.advantage.entropy_coef = 0.4;
-    x->obj.advantage.entropy_cap = 2;
+    x->obj.advantage.entropy_kappa = x->obj.advantage.entropy_max = 2;
     trial_run(x);
     for (i = 0; i < x->b.n_sequences; i++) {
         double R = (double)x->b.reward[i];

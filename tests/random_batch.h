@@ -54,7 +54,8 @@ static inline grpo_real rng_garbage(rng *r) {
 
 /* ---- a batch that owns its arrays ---------------------------------------------------------------------------------------------- */
 
-enum { TOKEN_LOGP, TOKEN_OLD, TOKEN_REF, TOKEN_ROLLOUT, TOKEN_ENTROPY, TOKEN_VALUE, TOKEN_STEP_REWARD, TOKEN_TEACHER, TOKEN_SQUARES, TOKEN_WEIGHT,
+enum { TOKEN_LOGP, TOKEN_OLD, TOKEN_REF, TOKEN_ROLLOUT, TOKEN_ENTROPY, TOKEN_VALUE, TOKEN_STEP_REWARD, TOKEN_TEACHER, TOKEN_SQUARES,
+    TOKEN_WEIGHT,
        TOKEN_CLIP_LOW, TOKEN_CLIP_HIGH, TOKEN_ARRAYS };
 
 typedef struct {
@@ -67,7 +68,7 @@ typedef struct {
     int64_t n_rewards;
     grpo_real *rewards, *reward_weight;
     uint8_t *truncated, *outside;
-    grpo_real *baseline, *log_z;
+    grpo_real *baseline, *log_partition;
     int64_t *group_from;         /* after rollouts_arrange: the group of the source that each group copies */
     int64_t *from;               /* after rollouts_arrange: the slot of the source that each slot copies, or -1 */
 } rollouts;
@@ -87,7 +88,7 @@ static inline void rollouts_alloc_groups(rollouts *b, int64_t groups, int64_t se
     b->n_sequences = sequences;
     b->group_begin = (int64_t *)test_alloc(groups + 1, sizeof *b->group_begin);
     b->baseline = (grpo_real *)test_alloc(groups, sizeof *b->baseline);
-    b->log_z = (grpo_real *)test_alloc(groups, sizeof *b->log_z);
+    b->log_partition = (grpo_real *)test_alloc(groups, sizeof *b->log_partition);
     b->group_from = (int64_t *)test_alloc(groups, sizeof *b->group_from);
     b->offset = (int64_t *)test_alloc(sequences, sizeof *b->offset);
     b->length = (int64_t *)test_alloc(sequences, sizeof *b->length);
@@ -110,7 +111,7 @@ static inline void rollouts_alloc_tokens(rollouts *b, int64_t tokens) {
 static inline void rollouts_free(rollouts *b) {
     int k;
     for (k = 0; k < TOKEN_ARRAYS; k++) free(b->token[k]);
-    free(b->group_begin); free(b->baseline); free(b->log_z); free(b->group_from);
+    free(b->group_begin); free(b->baseline); free(b->log_partition); free(b->group_from);
     free(b->offset); free(b->length); free(b->reward); free(b->rewards); free(b->reward_weight); free(b->truncated); free(b->outside);
     free(b->step_end); free(b->mask); free(b->selected); free(b->state); free(b->from);
     memset(b, 0, sizeof *b);
@@ -132,22 +133,22 @@ static inline grpo_batch rollouts_view(const rollouts *b) {
     v.value = b->token[TOKEN_VALUE];
     v.step_reward = b->token[TOKEN_STEP_REWARD];
     v.logp_teacher = b->token[TOKEN_TEACHER];
-    v.probability_squares = b->token[TOKEN_SQUARES];
-    v.state = b->state;
-    v.weight = b->token[TOKEN_WEIGHT];
-    v.clip_low = b->token[TOKEN_CLIP_LOW];
-    v.clip_high = b->token[TOKEN_CLIP_HIGH];
-    v.step_end = b->step_end;
+    v.sum_pi_squared = b->token[TOKEN_SQUARES];
+    v.state = v.token_id = b->state;
+    v.external_weight = b->token[TOKEN_WEIGHT];
+    v.eps_low = b->token[TOKEN_CLIP_LOW];
+    v.eps_high = b->token[TOKEN_CLIP_HIGH];
+    v.step_end = v.segment_end = b->step_end;
     v.mask = b->mask;
-    v.selected = b->selected;
+    v.selected = v.kl_mask = v.nll_mask = v.marked = v.shaping_mask = b->selected;
     v.reward = b->reward;
     v.rewards = b->rewards;
     v.n_rewards = b->n_rewards;
     v.reward_weight = b->reward_weight;
     v.truncated = b->truncated;
-    v.outside = b->outside;
+    v.excluded = b->outside;
     v.baseline = b->baseline;
-    v.log_z = b->log_z;
+    v.log_partition = b->log_partition;
     return v;
 }
 
@@ -195,7 +196,8 @@ enum {
 };
 
 static inline double random_log_ratio(rng *r, int kind) {
-    static const double size[] = { 0, 1e-7, 1e-5, 1e-4, 3e-4, 1e-3, 0.1, 0.2, 0.25, 1, 3, 19.9, 20.1, 50, 88, 89, 103, 350, 700, 709, 710, 745, 800 };
+    static const double size[] = { 0, 1e-7, 1e-5, 1e-4, 3e-4, 1e-3, 0.1, 0.2, 0.25, 1, 3, 19.9, 20.1, 50, 88, 89, 103, 350, 700, 709, 710,
+        745, 800 };
     if (kind & RANDOM_EXTREME) {
         double sign = rng_sign(r);                               /* first: the order of draws must not be the compiler's choice */
         return sign * rng_pick(r, size, (int)(sizeof size / sizeof *size));
@@ -259,7 +261,7 @@ static inline void random_group(rng *r, int kind, rollouts *b, int64_t g) {
     int rewards = kind & RANDOM_DYADIC ? REWARDS_DYADIC : (int)rng_below(r, REWARD_KINDS);
     int others = kind & RANDOM_DYADIC ? REWARDS_DYADIC : (int)rng_below(r, REWARD_KINDS);
     b->baseline[g] = (grpo_real)rng_bell(r);
-    b->log_z[g] = (grpo_real)rng_bell(r);
+    b->log_partition[g] = (grpo_real)rng_bell(r);
     for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         b->reward[i] = (grpo_real)random_reward(r, rewards);
         for (k = 0; k < b->n_rewards; k++) b->rewards[i * b->n_rewards + k] = (grpo_real)random_reward(r, k ? others : rewards);
@@ -319,7 +321,7 @@ static inline void rollouts_arrange(rng *r, const rollouts *src, const int64_t *
         size = src->group_begin[groups[g] + 1] - begin;
         dst->group_begin[g + 1] = dst->group_begin[g] + size;
         dst->baseline[g] = src->baseline[groups[g]];
-        dst->log_z[g] = src->log_z[groups[g]];
+        dst->log_partition[g] = src->log_partition[groups[g]];
         dst->group_from[g] = groups[g];
         for (i = 0; i < size; i++) order[dst->group_begin[g] + i] = begin + i;
         if (shuffle & ARRANGE_SEQUENCES) rng_shuffle(r, order + dst->group_begin[g], size);
@@ -349,24 +351,25 @@ static inline void rollouts_rearrange(rng *r, const rollouts *src, int shuffle_g
 /* ---- what an objective minds -------------------------------------------------------------------------------------------------------- */
 
 static inline int is_of_a_group(grpo_surrogate_kind kind) {
-    return kind == GRPO_SURROGATE_VARIANCE || kind == GRPO_SURROGATE_LABELS || kind == GRPO_SURROGATE_BALANCE
-        || kind == GRPO_SURROGATE_PAIRS || (kind >= GRPO_SURROGATE_CONTRAST && kind <= GRPO_SURROGATE_MATCH_JS)
-        || kind == GRPO_SURROGATE_STANDARDISED || kind == GRPO_SURROGATE_TARGET || kind == GRPO_SURROGATE_HINGE
+    return kind == GRPO_SURROGATE_VARIANCE || kind == GRPO_SURROGATE_LOGISTIC_LSE || kind == GRPO_SURROGATE_TRAJECTORY_BALANCE
+        || kind == GRPO_SURROGATE_PAIRWISE_LOGISTIC || (kind >= GRPO_SURROGATE_SOFTMAX_CROSS_ENTROPY && kind <= GRPO_SURROGATE_SOFTMAX_JS)
+        || kind == GRPO_SURROGATE_STANDARDISED || kind == GRPO_SURROGATE_TILTED_CROSS_ENTROPY || kind == GRPO_SURROGATE_PAIRWISE_HINGE
         || kind == GRPO_SURROGATE_REGRESSION;
 }
 
 /* does the loss look at the order of the tokens of a response? */
 static inline int reads_positions(const grpo_objective *o) {
-    const grpo_unit_kind unit = o->ratio.unit;
+    const grpo_level_kind unit = o->ratio.level;
     const grpo_weight *w = &o->weight;
-    return (unit >= GRPO_UNIT_SEGMENT_MEAN && unit <= GRPO_UNIT_PREFIX_MEAN) || w->correction_unit >= GRPO_CORRECTION_SEGMENT_SUM
-        || w->reject_unit >= GRPO_REJECT_SEGMENT_SUM || w->future != GRPO_FUTURE_NONE || o->aggregation.kind == GRPO_SEQ_MEAN_SEGMENT_MEAN
-        || o->surrogate.bounds == GRPO_BOUNDS_POSITION || o->penalty.likelihood_gate == GRPO_LIKELIHOOD_GATE_SEGMENT;
+    return (unit >= GRPO_LEVEL_SEGMENT_MEAN && unit <= GRPO_LEVEL_PREFIX_MEAN) || w->rollout_is_level >= GRPO_ROLLOUT_IS_LEVEL_SEGMENT_SUM
+        || w->rollout_rs_level >= GRPO_ROLLOUT_RS_LEVEL_SEGMENT_SUM || w->fipo != GRPO_FIPO_NONE
+            || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN
+        || o->surrogate.bounds == GRPO_BOUNDS_POSITION || o->penalty.nll_gate == GRPO_NLL_GATE_SEGMENT;
 }
 
 /* does the loss look at the advantage of a response's first token? */
 static inline int reads_first_token(const grpo_objective *o) {
-    return is_of_a_group(o->surrogate.kind) || o->aggregation.kind == GRPO_SEQ_MEAN_BY_SIGN;
+    return is_of_a_group(o->surrogate.kind) || o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN;
 }
 
 /* are the tokens of a response alike in all but their credit? */

@@ -11,7 +11,7 @@ python=$(command -v /usr/bin/python3 || command -v python3)
 "$python" tests/oracle/generate.py "$@"
 if [ -z "${MESON_BUILD_ROOT:-}" ]; then
     [ -f "$build/build.ninja" ] || meson setup "$build" -Dbuildtype=release
-    ninja -C "$build" tests/variants tests/catalogue_check
+    ninja -C "$build" tests/presets_table tests/catalogue_check
 fi
 sh tests/tables.sh "$build"
 git --no-pager diff --stat 2>/dev/null || true

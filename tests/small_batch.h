@@ -17,7 +17,7 @@ static inline void fill_batch(rollouts *b) {
     for (t = 0; t < SEQUENCES; t++) { b->reward[t] = (grpo_real)t; b->truncated[t] = b->outside[t] = 0; }
     for (t = 0; t < SEQUENCES * REWARDS; t++) b->rewards[t] = (grpo_real)(t % 3);
     for (t = 0; t < REWARDS; t++) b->reward_weight[t] = 1;
-    for (t = 0; t < GROUPS; t++) b->baseline[t] = b->log_z[t] = (grpo_real)0.5;
+    for (t = 0; t < GROUPS; t++) b->baseline[t] = b->log_partition[t] = (grpo_real)0.5;
     for (t = 0; t < TOKENS; t++) {
         for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k][t] = (grpo_real)(-0.125 * (double)(t + k));
         b->token[TOKEN_WEIGHT][t] = b->token[TOKEN_CLIP_HIGH][t] = (grpo_real)(0.25 * (double)t);

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 
-"$build/tests/variants" --markdown >"$new/rows"
+"$build/tests/presets_table" --markdown >"$new/rows"
 awk -v rows="$new/rows" '{ if (!on) print }
     /<!-- presets -->/ { on = 1; while ((getline line <rows) > 0) print line }
     /<!-- end of presets -->/ { on = 0; print }' OBJECTIVES.md >"$new/OBJECTIVES.md"

@@ -26,7 +26,8 @@ static void count_exact(void *user, const test_case *c, const compared *n) {
 }
 
 static int check_status(const test_case *c, const char *what, grpo_status expected, grpo_status found) {
-    return check(expected == found || (expected && grpo_status_is(found, (int)expected)), "%s %s: expected status \"%s\", found \"%s\"", c->id, what, status_line(expected),
+    return check(expected == found || (expected && grpo_status_is(found, (int)expected)), "%s %s: expected status \"%s\", found \"%s\"",
+        c->id, what, status_line(expected),
                  status_line(found));
 }
 
@@ -42,7 +43,7 @@ static void check_informative(const test_case *c) {
     uint8_t *keep = malloc((size_t)n + 1);
     if (!keep) abort();
     memset(keep, 2, (size_t)n + 1);
-    if (check_status(c, "informative", GRPO_OK, grpo_informative(&c->batch, keep)))
+    if (check_status(c, "dynamic_sampling_mask", GRPO_OK, grpo_dynamic_sampling_mask(&c->batch, keep)))
         for (int64_t g = 0; g < n; g++)
             check(keep[g] == c->informative[g], "%s informative: group %lld: expected %d, found %d", c->id, (long long)g, c->informative[g],
                   keep[g]);
@@ -58,7 +59,7 @@ static int found_infinity(const outcome *o) {
 static void check_token_level(const test_case *c, const grpo_real *advantage, const outcome *loss, const outcome *parts) {
     outcome token_loss = outcome_of_loss(c, &c->objective, advantage, grpo_loss);
     outcome token_parts = outcome_of_parts(c, &c->objective, advantage, grpo_loss_add);
-    if (c->objective.ratio.unit == GRPO_UNIT_TOKEN && c->objective.penalty.pairs == GRPO_PAIRS_NONE) {
+    if (c->objective.ratio.level == GRPO_LEVEL_TOKEN && c->objective.penalty.preference == GRPO_PREFERENCE_NONE) {
         check_same(c, "grpo_loss and gspo_loss", &token_loss, loss);
         check_same(c, "grpo_loss_add and gspo_loss_add", &token_parts, parts);
     } else {

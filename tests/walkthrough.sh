@@ -24,7 +24,7 @@ vectors_pass() {
 
 patch -p1 --fuzz=0 <tests/walkthrough/add_a_surrogate.patch >"$work/log" 2>&1
 verdict "the patch of a surrogate applies" $?
-/usr/bin/python3 tests/oracle/generate.py choices-found >"$work/log" 2>&1 && grep -q '"kind":"root_ratio"' tests/vectors/choices-found.json
+/usr/bin/python3 tests/oracle/generate.py choices-surrogate-token >"$work/log" 2>&1 && grep -q '"kind":"root_ratio"' tests/vectors/choices-surrogate-token.json
 verdict "the oracle writes its cases" $?
 vectors_pass
 

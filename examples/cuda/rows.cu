@@ -25,35 +25,35 @@ struct tokens {
 };
 
 /* the parts of all threads into the first */
-static __device__ void merge_parts(grpo_row_part *part, double temperature) {
+static __device__ void merge_parts(grpo_logits_part *part, double temperature) {
     for (int half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
-        if (threadIdx.x < half) grpo_row_merge(&part[threadIdx.x], &part[threadIdx.x + half], temperature);
+        if (threadIdx.x < half) grpo_logits_part_merge(&part[threadIdx.x], &part[threadIdx.x + half], temperature);
     }
     __syncthreads();
 }
 
 static __global__ void evaluate_rows(tokens x, grpo_surrogate surrogate, grpo_range range, double coefficient) {
-    __shared__ grpo_row_part part[THREADS];
-    __shared__ grpo_row_slopes slopes;
+    __shared__ grpo_logits_part part[THREADS];
+    __shared__ grpo_logits_slopes slopes;
     const int64_t t = blockIdx.x;
     const float *z = x.logits + t * x.vocab;
-    part[threadIdx.x] = grpo_row_nothing();
-    for (int64_t v = threadIdx.x; v < x.vocab; v += THREADS) grpo_row_take(&part[threadIdx.x], z[v], v == x.target[t], x.temperature);
+    part[threadIdx.x] = grpo_logits_part_empty();
+    for (int64_t v = threadIdx.x; v < x.vocab; v += THREADS) grpo_logits_part_add(&part[threadIdx.x], z[v], v == x.target[t], x.temperature);
     merge_parts(part, x.temperature);
     if (threadIdx.x == 0) {
-        grpo_row row;
-        grpo_row_of(&part[0], x.temperature, &row);
+        grpo_logits_row row;
+        grpo_logits_part_row(&part[0], x.temperature, &row);
         const double logp = (double)(float)row.logp;                    /* as the host's arrays hold it */
         const grpo_term term = grpo_surrogate_term(&surrogate, range, grpo_ratio_of(logp, x.logp_old[t]), x.advantage[t], logp);
         x.logp[t] = (float)row.logp;
         x.entropy[t] = (float)row.entropy;
         x.term[t] = (float)-term.value;
-        slopes = grpo_row_slopes_of(&part[0], x.temperature, -coefficient * (term.d_log_ratio + term.d_logp), 0);
+        slopes = grpo_logits_part_slopes(&part[0], x.temperature, -coefficient * (term.d_log_ratio + term.d_logp), 0);
     }
     __syncthreads();
     for (int64_t v = threadIdx.x; v < x.vocab; v += THREADS)
-        x.dlogits[t * x.vocab + v] = (float)grpo_row_slope(&slopes, z[v], v == x.target[t]);
+        x.dlogits[t * x.vocab + v] = (float)grpo_logits_slope(&slopes, z[v], v == x.target[t]);
 }
 
 /* ---- the host --------------------------------------------------------------------------------------------------------------------- */
@@ -164,11 +164,11 @@ static double unit(void) {
 static void check_batch(const grpo_objective *obj) {
     enum { N = 64, VOCAB = 5003 };
     static const int64_t group_begin[] = { 0, 4 }, offset[] = { 0, 16, 32, 48 }, length[] = { 16, 16, 16, 16 };
-    static grpo_row_part part[N];
+    static grpo_logits_part part[N];
     static float logp[N], entropy[N], dlogp[N], dentropy[N], dlogits[N * VOCAB];
     host h = host_alloc(N, VOCAB, 0.9);
     grpo_batch b = grpo_batch();
-    grpo_rows rows = grpo_rows();
+    grpo_logits_batch rows = grpo_logits_batch();
     grpo_output out = grpo_output();
     grpo_report report;
     double loss = 0;

@@ -27,14 +27,14 @@ static const char *const pass_name[] = { "forward", "both", "objective", "read" 
 static const char *const type_name[] = { "float", "bfloat16", "float16" };
 static volatile uint64_t sink;
 
-typedef struct { pass what; grpo_row_type type; int64_t tokens, vocab; int threads; } job;
+typedef struct { pass what; grpo_logits_type type; int64_t tokens, vocab; int threads; } job;
 
 /* one batch: groups of eight sequences, all of one length */
 typedef struct {
     job of;
     grpo_objective obj;
     grpo_batch batch;
-    grpo_rows rows;
+    grpo_logits_batch rows;
     grpo_output out;
     grpo_real *real;
     int64_t *integer;
@@ -66,8 +66,8 @@ static void fill_logits(workload *w, uint64_t *state) {
     int64_t k;
     for (k = 0; k < n; k++) {
         const float z = (float)(4 * (unit(state) + unit(state) + unit(state) - 1.5));
-        if (w->of.type == GRPO_ROW_REAL) ((float *)w->logits)[k] = z;
-        else ((uint16_t *)w->logits)[k] = w->of.type == GRPO_ROW_BFLOAT16 ? grpo_to_bfloat_(z) : grpo_to_half_(z);
+        if (w->of.type == GRPO_LOGITS_REAL) ((float *)w->logits)[k] = z;
+        else ((uint16_t *)w->logits)[k] = w->of.type == GRPO_LOGITS_BFLOAT16 ? grpo_to_bfloat_(z) : grpo_to_half_(z);
     }
 }
 
@@ -93,14 +93,14 @@ static void fill_tokens(workload *w, int64_t sequences, uint64_t *state) {
 
 static void workload_open(workload *w, job of) {
     const int64_t n = of.tokens, sequences = n >= 64 * GROUP ? n / 64 / GROUP * GROUP : GROUP;
-    const size_t element = of.type == GRPO_ROW_REAL ? sizeof(float) : sizeof(uint16_t);
+    const size_t element = of.type == GRPO_LOGITS_REAL ? sizeof(float) : sizeof(uint16_t);
     uint64_t state = 1;
     memset(w, 0, sizeof *w);
     w->of = of;
     if (n % sequences != 0 || grpo_objective_named("dapo", &w->obj)) { fputs("tokens must fill the sequences\n", stderr); exit(2); }
     w->real = (grpo_real *)alloc((size_t)n * 7 * sizeof *w->real);
     w->integer = (int64_t *)alloc((size_t)(n + 3 * sequences + 1) * sizeof *w->integer);
-    w->rows.part = (grpo_row_part *)alloc((size_t)n * sizeof *w->rows.part);
+    w->rows.part = (grpo_logits_part *)alloc((size_t)n * sizeof *w->rows.part);
     w->bytes = of.what == OBJECTIVE ? 0 : (size_t)(n * of.vocab) * element;
     w->logits = alloc(w->bytes);
     if (of.what == BOTH) w->dlogits = alloc(w->bytes);
@@ -127,7 +127,7 @@ static void read_all(const uint32_t *x, size_t words) {
 /* seconds */
 static double run(workload *w, pass what) {
     const grpo_real *advantage = w->real + 2 * w->of.tokens;
-    grpo_rows rows = w->rows;
+    grpo_logits_batch rows = w->rows;
     grpo_report report;
     grpo_status st = GRPO_OK;
     double start;
@@ -179,7 +179,7 @@ static void show_logits(job of) {
 
 static void show_objective(int64_t tokens) {
     static const pass what[] = { OBJECTIVE };
-    const job of = { OBJECTIVE, GRPO_ROW_REAL, tokens, 0, 1 };
+    const job of = { OBJECTIVE, GRPO_LOGITS_REAL, tokens, 0, 1 };
     workload w, *const of_all[] = { &w };
     double t;
     workload_open(&w, of);
@@ -194,8 +194,8 @@ static int show(void) {
     printf("%-10s %-9s %8s %8s %7s %12s %8s %8s %8s\n", "pass", "type", "tokens", "vocab", "threads", "ns/token", "ns/logit", "GB/s",
            "of read");
     for (v = 0; v < 2; v++) for (k = 0; k < 3; k++) for (threads = 1; threads <= 2; threads++) {
-        job of = { BOTH, GRPO_ROW_REAL, 128, 0, 1 };
-        of.type = (grpo_row_type)k; of.vocab = vocab[v]; of.threads = threads;
+        job of = { BOTH, GRPO_LOGITS_REAL, 128, 0, 1 };
+        of.type = (grpo_logits_type)k; of.vocab = vocab[v]; of.threads = threads;
 #ifndef _OPENMP
         if (threads > 1) continue;
 #endif
@@ -236,10 +236,10 @@ static void check_linear(pass what, job small, job large) {
 }
 
 static int smoke(void) {
-    const job few = { BOTH, GRPO_ROW_REAL, 16, 32768, 1 }, more = { BOTH, GRPO_ROW_REAL, 128, 32768, 1 };
-    const job wide = { BOTH, GRPO_ROW_REAL, 16, 262144, 1 };
-    const job tokens = { OBJECTIVE, GRPO_ROW_REAL, 64 * GROUP * 20, 0, 1 };
-    const job all_tokens = { OBJECTIVE, GRPO_ROW_REAL, 64 * GROUP * 400, 0, 1 };
+    const job few = { BOTH, GRPO_LOGITS_REAL, 16, 32768, 1 }, more = { BOTH, GRPO_LOGITS_REAL, 128, 32768, 1 };
+    const job wide = { BOTH, GRPO_LOGITS_REAL, 16, 262144, 1 };
+    const job tokens = { OBJECTIVE, GRPO_LOGITS_REAL, 64 * GROUP * 20, 0, 1 };
+    const job all_tokens = { OBJECTIVE, GRPO_LOGITS_REAL, 64 * GROUP * 400, 0, 1 };
     check_linear(FORWARD, few, more);
     check_linear(FORWARD, few, wide);
     check_linear(BOTH, few, more);
@@ -263,9 +263,9 @@ static int serve(void) {
     long long tokens, vocab;
     int threads, open = 0;
     while (scanf("%15s %15s %lld %lld %d", what, type, &tokens, &vocab, &threads) == 5) {
-        job of = { BOTH, GRPO_ROW_REAL, 0, 0, 1 };
+        job of = { BOTH, GRPO_LOGITS_REAL, 0, 0, 1 };
         const pass asked = (pass)named(what, pass_name, N_PASSES);
-        of.type = (grpo_row_type)named(type, type_name, 3);
+        of.type = (grpo_logits_type)named(type, type_name, 3);
         of.what = asked == OBJECTIVE ? OBJECTIVE : BOTH;
         of.tokens = tokens; of.vocab = vocab; of.threads = threads;
         if (open && (w.of.what != of.what || w.of.type != of.type || w.of.tokens != tokens || w.of.vocab != vocab)) {

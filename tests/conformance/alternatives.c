@@ -8,40 +8,46 @@ static const struct { const char *path; double value[8]; } common[] = {
     { "reward.kl_coef", { 0, 0.001, 0.01, 0.04, 0.05, 0.1, 1 } },
     { "reward.overlong_factor", { 0, 0.5, 1 } },
     { "advantage.gamma", { 0, 0.95, 0.99, 1 } },
+    { "advantage.step_gamma", { 0, 0.95, 0.99, 1 } },
     { "advantage.lambda", { 0, 0.95, 0.97, 1 } },
     { "advantage.eps", { 0, 1e-12, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3 } },
+    { "advantage.scale_divisor", { 0, 1e-12, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3 } },
     { "ratio.clamp_low", { 0, -5, -10, -20, -HUGE_VAL } },
     { "ratio.clamp_high", { 0, 5, 10, 20, HUGE_VAL } },
-    { "ratio.unit_clamp_low", { 0, -5, -10, -20, -HUGE_VAL } },
-    { "ratio.unit_clamp_high", { 0, 5, 10, 20, HUGE_VAL } },
+    { "ratio.level_clamp_low", { 0, -5, -10, -20, -HUGE_VAL } },
+    { "ratio.level_clamp_high", { 0, 5, 10, 20, HUGE_VAL } },
     { "surrogate.eps_low", { 0.1, 0.2, 0.27, 3e-4, 3e-3 } },
     { "surrogate.eps_high", { 0.1, 0.2, 0.27, 0.28, 0.3, 4e-4, 4e-3 } },
-    { "surrogate.dual", { 3, 4, 5, 10 } },
+    { "surrogate.quadratic_eps", { 0.1, 0.2, 0.27, 0.28, 0.3, 4e-4, 4e-3 } },
+    { "surrogate.clip_dual", { 3, 4, 5, 10 } },
     { "surrogate.weight_min", { 0, 0.8 } },
     { "surrogate.weight_max", { 1, 1.2, 2, 5, HUGE_VAL } },
     { "surrogate.tau_pos", { 1, 1.05, 4 } },
+    { "surrogate.advantage_temperature", { 1, 1.05, 4 } },
     { "surrogate.tau_neg", { 1, 1.05, 4 } },
     { "penalty.kl_coef", { 0, 0.001, 0.01, 0.04, 0.1, 1 } },
     { "penalty.kl_clamp_log", { 0, 5, 10, 20 } },
     { "penalty.kl_clamp_value", { 0, 1, 10, 100 } },
     { "penalty.entropy_coef", { 0, 1e-4, 1e-3, 3e-3, 0.01, 0.1 } },
-    { "weight.off_policy_max", { 0, 1e-4, 0.1, 0.5 } },
-    { "weight.veto", { 0, 1e-4, 1e-3 } },
-    { "weight.correction_low", { 0, 0.5, 0.999 } },
-    { "weight.correction_high", { 1, 1.001, 2, 3, 5, 10, HUGE_VAL } },
-    { "weight.correction_clamp", { 0, 10, 20 } },
+    { "weight.off_policy_mask_threshold", { 0, 1e-4, 0.1, 0.5 } },
+    { "weight.rollout_veto", { 0, 1e-4, 1e-3 } },
+    { "weight.rollout_is_low", { 0, 0.5, 0.999 } },
+    { "weight.rollout_is_high", { 1, 1.001, 2, 3, 5, 10, HUGE_VAL } },
+    { "weight.rollout_clamp", { 0, 10, 20 } },
     { "aggregation.constant", { 1, 1024, 3000 } }
 };
 
 /* fields that are often set to what another one says */
 static const struct { const char *path, *other; double sign; } twins[] = {
     { "surrogate.eps_high", "surrogate.eps_low", 1 }, { "surrogate.eps_low", "surrogate.eps_high", 1 },
-    { "ratio.pool_high", "ratio.pool_low", 1 }, { "ratio.pool_low", "ratio.pool_high", 1 },
+    { "surrogate.quadratic_eps", "surrogate.eps_low", 1 }, { "surrogate.eps_low", "surrogate.quadratic_eps", 1 },
+    { "ratio.token_clip_high", "ratio.token_clip_low", 1 }, { "ratio.token_clip_low", "ratio.token_clip_high", 1 },
     { "ratio.clamp_low", "ratio.clamp_high", -1 }, { "ratio.clamp_high", "ratio.clamp_low", -1 },
-    { "ratio.unit_clamp_low", "ratio.unit_clamp_high", -1 }, { "ratio.unit_clamp_high", "ratio.unit_clamp_low", -1 },
+    { "ratio.level_clamp_low", "ratio.level_clamp_high", -1 }, { "ratio.level_clamp_high", "ratio.level_clamp_low", -1 },
     { "surrogate.tau_pos", "surrogate.tau_neg", 1 }, { "surrogate.tau_neg", "surrogate.tau_pos", 1 },
-    { "surrogate.k_pos", "surrogate.k_neg", 1 }, { "surrogate.k_neg", "surrogate.k_pos", 1 },
-    { "surrogate.lambda_pos", "surrogate.lambda_neg", 1 }, { "surrogate.lambda_neg", "surrogate.lambda_pos", 1 },
+    { "surrogate.advantage_temperature", "surrogate.tau_neg", 1 }, { "surrogate.tau_neg", "surrogate.advantage_temperature", 1 },
+    { "surrogate.vespo_k_pos", "surrogate.vespo_k_neg", 1 }, { "surrogate.vespo_k_neg", "surrogate.vespo_k_pos", 1 },
+    { "surrogate.vespo_lambda_pos", "surrogate.vespo_lambda_neg", 1 }, { "surrogate.vespo_lambda_neg", "surrogate.vespo_lambda_pos", 1 },
     { "weight.trust_high", "weight.trust_low", 1 }, { "weight.trust_low", "weight.trust_high", 1 },
     { "penalty.kl_coef", "reward.kl_coef", 1 }, { "reward.kl_coef", "penalty.kl_coef", 1 }
 };
@@ -56,15 +62,15 @@ static const struct { const char *name, *remark; } remarks[] = {
     { "aggregation.kind = token_sum", "no divisor" },
     { "ratio.gradient = token", "the gradient does not go through the whole unit" },
     { "ratio.gradient = unit", "the gradient goes through the whole unit" },
-    { "ratio.unit = token", "the ratio is each token's own" },
-    { "ratio.unit = sequence_mean", "the ratio is the whole response's, length-normalised" },
-    { "ratio.unit = sequence_sum", "the ratio is the whole response's, not length-normalised" },
-    { "ratio.against = rollout", "the ratio's denominator is logp_rollout" },
-    { "ratio.against = old", "the ratio's denominator is logp_old" },
+    { "ratio.level = token", "the ratio is each token's own" },
+    { "ratio.level = sequence_mean", "the ratio is the whole response's, length-normalised" },
+    { "ratio.level = sequence_sum", "the ratio is the whole response's, not length-normalised" },
+    { "ratio.behaviour = rollout", "the ratio's denominator is logp_rollout" },
+    { "ratio.behaviour = old", "the ratio's denominator is logp_old" },
     { "penalty.kl_coef = 0", "the KL penalty is missing" },
     { "penalty.kl = none", "the KL penalty is missing" },
     { "penalty.kl = k1", "the estimator is D instead of e^-D + D - 1" },
-    { "weight.correction = none", "the rollout correction is missing" },
+    { "weight.rollout_is = none", "the rollout correction is missing" },
     { "weight.truncated = keep", "truncated responses are not masked" }
 };
 
@@ -170,7 +176,7 @@ static void read_catalogue(catalogue *c) {
     c->numbers = calloc((size_t)c->n_fields, sizeof *c->numbers);
     c->rows = calloc((size_t)c->n_fields, sizeof *c->rows);
     if (!c->objective || !c->numbers || !c->rows) abort();
-    for (int j = 0; j < c->n_presets; j++) c->objective[j] = grpo_objective_of(&c->preset[j]);
+    for (int j = 0; j < c->n_presets; j++) c->objective[j] = grpo_objective_from_preset(&c->preset[j]);
     for (int n = 0; n < c->n_fields; n++) {
         if (!c->field[n].choices) list_numbers(c, n);
         if (is_first_of_axis(c, n)) list_rows(c, n);

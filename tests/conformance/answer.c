@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const output_name[N_OUTPUTS] = { "advantage", "informative", "loss", "term", "dlogp", "dentropy", "dlog_z", "report", "logp",
+const char *const output_name[N_OUTPUTS] = { "advantage", "dynamic_sampling_mask", "loss", "term", "dlogp", "dentropy", "dlog_partition",
+    "report", "logp",
                                              "entropy", "call" };
 
 stage_kind stage_of(output_kind output) {
@@ -57,7 +58,7 @@ static answer of_case(const test_case *c, int scale) {
         double *p = add(&a, OUT_INFORMATIVE, c->batch.n_groups);
         for (int64_t g = 0; g < c->batch.n_groups && !scale; g++) p[g] = c->informative[g];
     }
-    if (c->dlog_z.scale) add_copy(&a, OUT_DLOG_Z, scale ? c->dlog_z.scale : c->dlog_z.expect, c->batch.n_groups);
+    if (c->dlog_partition.scale) add_copy(&a, OUT_DLOG_Z, scale ? c->dlog_partition.scale : c->dlog_partition.expect, c->batch.n_groups);
     if (case_has_loss(c)) *add(&a, OUT_LOSS, 1) = scale ? c->loss_scale : c->loss;
     if (c->kind == CASE_CALL) add_copy(&a, OUT_CALL, scale ? c->call.scale : c->call.expect, c->n_call);
     if (c->report) {
@@ -125,10 +126,11 @@ static int read_informative(const reader *r, const cJSON *json) {
     int64_t n = r->c->batch.n_groups;
     int64_t g = 0;
     double *p;
-    if (!cJSON_IsArray(json) || cJSON_GetArraySize(json) != n) return fail(r, "informative is not an array of %lld", (long long)n);
+    if (!cJSON_IsArray(json) || cJSON_GetArraySize(json) != n) return fail(r, "dynamic_sampling_mask is not an array of %lld",
+        (long long)n);
     p = add(r->out, OUT_INFORMATIVE, n);
     for (const cJSON *item = json->child; item; item = item->next) {
-        if (!cJSON_IsBool(item)) return fail(r, "informative[%lld] is neither true nor false", (long long)g);
+        if (!cJSON_IsBool(item)) return fail(r, "dynamic_sampling_mask[%lld] is neither true nor false", (long long)g);
         p[g++] = cJSON_IsTrue(item) ? 1 : 0;
     }
     return 0;
@@ -155,7 +157,7 @@ static int read_report(const reader *r, const cJSON *json) {
 static int read_dlog_z(const reader *r, const cJSON *json) {
     int64_t g = 0;
     if (!cJSON_IsArray(json) || cJSON_GetArraySize(json) != r->c->batch.n_groups)
-        return fail(r, "dlog_z is not an array of %lld", (long long)r->c->batch.n_groups);
+        return fail(r, "dlog_partition is not an array of %lld", (long long)r->c->batch.n_groups);
     add(r->out, OUT_DLOG_Z, r->c->batch.n_groups);
     for (const cJSON *item = json->child; item; item = item->next, g++) if (read_number(r, OUT_DLOG_Z, g, item)) return 1;
     return 0;
@@ -169,7 +171,7 @@ static int has_answer(const test_case *c, output_kind output) {
     case OUT_TERM: return c->term.scale != NULL;
     case OUT_DLOGP: return c->dlogp.scale != NULL;
     case OUT_DENTROPY: return c->dentropy.scale != NULL;
-    case OUT_DLOG_Z: return c->dlog_z.scale != NULL;
+    case OUT_DLOG_Z: return c->dlog_partition.scale != NULL;
     case OUT_REPORT: return c->report != NULL;
     case OUT_LOGP: return c->logp.scale != NULL;
     default: return c->entropy.scale != NULL;
@@ -286,7 +288,7 @@ static int evaluate_loss(const test_case *c, const grpo_objective *obj, const gr
         add_elements(out, OUT_TERM, o.term, c->batch.n_tokens);
         add_elements(out, OUT_DLOGP, o.dlogp, c->batch.n_tokens);
         if (c->dentropy.expect) add_elements(out, OUT_DENTROPY, o.dentropy, c->batch.n_tokens);
-        if (c->dlog_z.expect) add_elements(out, OUT_DLOG_Z, o.dlog_z, c->batch.n_groups);
+        if (c->dlog_partition.expect) add_elements(out, OUT_DLOG_Z, o.dlog_partition, c->batch.n_groups);
         if (c->report) add_report(c, &o.report, out);
     }
     outcome_free(&o);

@@ -30,7 +30,7 @@ answer answer_scale(const test_case *c);
 int answer_read(const cJSON *json, const test_case *c, answer *out, char *error, size_t error_size);
 
 /* Of a known mistake a case has all that differs, as answers, or one number after its place: {"loss": [x]}, {"dlogp": [i, t, x]},
- * {"report": ["ess", x]}, {"informative": [g, true]}.  Nonzero if it is not of that form. */
+ * {"report": ["ess", x]}, {"dynamic_sampling_mask": [g, true]}.  Nonzero if it is not of that form. */
 int answer_is_brief(const cJSON *json);
 int answer_read_brief(const cJSON *json, const test_case *c, answer *out);
 
@@ -40,7 +40,7 @@ const char *answer_missing(const cJSON *json, const test_case *c);
 /* what our headers find for the stage; advantage: of the loss, NULL for the case's exact ones.  0 when they refuse the objective. */
 int answer_evaluate(const test_case *c, const grpo_objective *obj, stage_kind stage, const double *advantage, answer *out);
 
-/* "dlogp[2][5]", "report.clip_low", "loss", of a call "selected[2][5]" */
+/* "dlogp[2][5]", "report.clip_fraction_low", "loss", of a call "selected[2][5]" */
 void answer_where(const test_case *c, output_kind output, int64_t index, char *buffer, size_t size);
 
 #endif

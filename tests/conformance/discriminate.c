@@ -1,4 +1,5 @@
-/* discriminate [--markdown] DIRECTORY: are every two published objectives told apart by the numbers of the vectors?  A program that computes
+/* discriminate [--markdown] DIRECTORY: are every two published objectives told apart by the numbers of the vectors?  A program that
+ * computes
  * row B and is asked for row A must fail a case of A, or the other way round; that B cannot be computed on the arrays of the case does
  * not count. */
 #include "../check.h"
@@ -144,7 +145,7 @@ int main(int argc, char **argv) {
     m.plain = calloc((size_t)m.count, sizeof *m.plain);
     m.objective = calloc((size_t)m.count, sizeof *m.objective);
     if (!m.by || !m.plain || !m.objective) abort();
-    for (int i = 0; i < m.count; i++) m.objective[i] = grpo_objective_of(&m.preset[i]);
+    for (int i = 0; i < m.count; i++) m.objective[i] = grpo_objective_from_preset(&m.preset[i]);
     for (int i = 0; i < m.count; i++) tell_file(&m, i, argv[argc - 1]);
     n = count_pairs(&m, markdown);
     if (markdown) print_markdown(&m);

@@ -60,7 +60,8 @@ def evaluated(case, notes):
     for note in notes:
         objective = changed(objective, note.get("change", {})) or objective
         hooks.update(note.get("hook", {}))
-    asked = {**case, "kind": "objective", "objective": objective, "advantage": case["batch"].get("advantage", case["expect"].get("advantage"))}
+    asked = {**case, "kind": "objective", "objective": objective,
+             "advantage": case["batch"].get("advantage", case["expect"].get("advantage"))}
     with hooked(hooks):
         if "penalty_token_mean" in hooks and objective["penalty"]["kl"] != "none":
             return penalty_apart(asked)
@@ -72,13 +73,15 @@ def penalty_apart(asked):
     o = asked["objective"]
     policy = numpy_port.answer({**asked, "objective": {**o, "penalty": {**o["penalty"], "kl": "none"}}}, np.float64)
     nothing = [[0] * n for n in asked["batch"]["length"]]
-    penalty = numpy_port.answer({**asked, "advantage": nothing, "objective": {**o, "aggregation": {**o["aggregation"], "kind": "token_mean"}}}, np.float64)
+    penalty = numpy_port.answer({**asked, "advantage": nothing,
+                                 "objective": {**o, "aggregation": {**o["aggregation"], "kind": "token_mean"}}}, np.float64)
     dlogp = [[x + y for x, y in zip(*rows)] for rows in zip(policy["dlogp"], penalty["dlogp"])]
     return {**policy, "loss": policy["loss"] + penalty["loss"], "dlogp": dlogp}
 
 
 class hooked:
-    """What no field of an objective holds. `row_tokens`, `pool_tokens`, `mean_tokens`: a small constant, added to the tokens that divide a row
+    """What no field of an objective holds. `row_tokens`, `pool_tokens`, `mean_tokens`: a small constant, added to the tokens that divide a
+    row
     mean, a geometric mean, the mean and variance of whitening. `inverse_band`: rejection looks at the inverse of the rollout weight.
     `open_bounds`: the derivative of a clamp does not pass at its bound."""
 
@@ -118,8 +121,8 @@ def opened(bounded, x, low, high):
 
 
 def inverse(correction, c, b, i):
-    v, band = correction({**c, "correction_low": 1 / c["correction_high"], "correction_high": 1 / c["correction_low"]}, b, i)
-    return np.minimum(v, c["correction_high"]), band
+    v, band = correction({**c, "rollout_is_low": 1 / c["rollout_is_high"], "rollout_is_high": 1 / c["rollout_is_low"]}, b, i)
+    return np.minimum(v, c["rollout_is_high"]), band
 
 
 def whitened(o, b, advantages, more):
@@ -146,7 +149,8 @@ def at(answer, where):
 def near(x, y, scale, precision):
     if x == y or np.isnan(x) and np.isnan(y):
         return True
-    return bool(np.isfinite([x, y]).all()) and abs(x - y) <= CLOSE * EPSILON[precision] * max(abs(y), scale if np.isfinite(scale) else 0) + 1e-44
+    return bool(np.isfinite([x, y]).all()) and abs(x - y) <= CLOSE * EPSILON[precision] * max(abs(y), scale if np.isfinite(scale)
+        else 0) + 1e-44
 
 
 # ---- explaining one failure
@@ -217,7 +221,7 @@ def outputs_table(report):
         bad = {w["output"] for w in result["wrong"]}
         if result["verdict"] == "failed" and not result["reason"]:
             stages["advantage"][1] += "advantage" in bad
-            stages["loss and gradient"][1] += bool(bad - {"advantage", "informative"})
+            stages["loss and gradient"][1] += bool(bad - {"advantage", "dynamic_sampling_mask"})
     return stages
 
 
@@ -238,7 +242,8 @@ def section(framework, reports, notes, vectors):
         s = outputs_table(r)
         yield f"| {r['precision']} | {r['passed']} | {r['failed']} | {s['advantage'][1]} | {s['loss and gradient'][1]} | {r['skipped']} |"
     explained = [explain_report(r, notes["differences"], vectors) for r in reports]
-    yield "\n| cases " + " | cases ".join(r["precision"] for r in reports) + " | what differs | in | how it was checked |\n|" + "---|" * (len(reports) + 3)
+    yield "\n| cases " + " | cases ".join(r["precision"]
+                                          for r in reports) + " | what differs | in | how it was checked |\n|" + "---|" * (len(reports) + 3)
     for note in notes["differences"]:
         counts = [len(e[0][note["what"]]) for e in explained]
         if any(counts):
@@ -247,7 +252,8 @@ def section(framework, reports, notes, vectors):
     for r, (_, bare) in zip(reports, explained):
         if bare:
             ids = sorted({i for i, _ in bare})
-            yield f"\nUnexplained in {r['precision']}: {len(ids)} cases: " + ", ".join(f"`{i}`" for i in ids[:12]) + (" ..." if len(ids) > 12 else "")
+            yield f"\nUnexplained in {r['precision']}: {len(ids)} cases: " + ", ".join(f"`{i}`" for i in ids[:12]) + (" ..."
+                if len(ids) > 12 else "")
             for line in bare:
                 print(reports[0]["program"]["name"], r["precision"], *line, file=sys.stderr)
     yield "\nSkipped, because there is no option for it: " + "; ".join(f"{reason} ({n})" for reason, n in skips(reports[0])[:12]) + ".\n"

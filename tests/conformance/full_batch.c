@@ -109,9 +109,9 @@ static void write_flag_rows(char **t, const char *key, int (*flag)(int i, int t)
     text_add(t, "]");
 }
 
-/* one of two states, so that steps of a prompt share some of them and longer histories fewer */
-static void write_states(char **t) {
-    text_add(t, ",\"state\":[");
+/* one of two states, or ids of tokens: steps of a prompt share some of them, longer histories and prefixes fewer */
+static void write_states(char **t, const char *key) {
+    text_format(t, ",\"%s\":[", key);
     for (int i = 0; i < N_SEQUENCES; i++) {
         text_add(t, i ? ",[" : "[");
         for (int k = 0; k < length_of[i]; k++) text_format(t, "%s%d", k ? "," : "", wobble(15, i, k) > 0);
@@ -150,7 +150,7 @@ static void write_per_sequence(char **t, int which) {
     for (int i = 0; i < N_SEQUENCES; i++) text_format(t, "%s%s", i ? "," : "", truncated_of[i] ? "true" : "false");
     text_add(t, "],\"baseline\":[");
     for (int g = 0; g < n_groups; g++) { text_add(t, g ? "," : ""); text_number(t, short_number(0.5 * wobble(8, g, which))); }
-    text_add(t, "],\"log_z\":[");
+    text_add(t, "],\"log_partition\":[");
     for (int g = 0; g < n_groups; g++) { text_add(t, g ? "," : ""); text_number(t, short_number(wobble(13, g, which))); }
     text_add(t, "]");
     write_rewards(t, which);
@@ -160,14 +160,20 @@ static void write_batch(char **t, int which) {
     static const struct { const char *key; token_key what; } tokens[] = {
         { "logp", LOGP }, { "logp_old", LOGP_OLD }, { "logp_ref", LOGP_REF }, { "logp_rollout", LOGP_ROLLOUT },
         { "logp_teacher", LOGP_TEACHER }, { "entropy", ENTROPY }, { "value", VALUE }, { "step_reward", STEP_REWARD },
-        { "weight", WEIGHT }, { "probability_squares", SQUARES }
+        { "external_weight", WEIGHT }, { "sum_pi_squared", SQUARES }
     };
     text_add(t, ",\"batch\":{");
     write_per_sequence(t, which);
     for (size_t k = 0; k < sizeof tokens / sizeof *tokens; k++) write_rows(t, tokens[k].key, which, tokens[k].what);
     write_flag_rows(t, "step_end", is_step_end);
+    write_flag_rows(t, "segment_end", is_step_end);
     write_flag_rows(t, "selected", is_selected);
-    write_states(t);
+    write_flag_rows(t, "kl_mask", is_selected);
+    write_flag_rows(t, "nll_mask", is_selected);
+    write_flag_rows(t, "marked", is_selected);
+    write_flag_rows(t, "shaping_mask", is_selected);
+    write_states(t, "state");
+    write_states(t, "token_id");
     text_add(t, "}");
 }
 
@@ -180,7 +186,7 @@ static void write_field(char **t, double value, const grpo_field *field) {
 }
 
 static int always_written(const grpo_field *field) {
-    static const char *const paths[] = { "advantage.baseline", "advantage.scale", "ratio.unit", "surrogate.kind", "aggregation.kind" };
+    static const char *const paths[] = { "advantage.baseline", "advantage.scale", "ratio.level", "surrogate.kind", "aggregation.kind" };
     for (size_t k = 0; k < sizeof paths / sizeof *paths; k++) if (!strcmp(field->path, paths[k])) return 1;
     return 0;
 }

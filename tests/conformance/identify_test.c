@@ -15,7 +15,7 @@ static const struct { const char *as, *set, *expected; } changed[] = {
     { "dapo", "advantage.eps=1e-3", "it computes dapo with advantage.eps = 0.001 or trl-dapo with advantage.eps = 0.001" },
     { "luspo", "ratio.gradient=token", "it computes luspo with ratio.gradient = token" },
     { "prime-rl", "weight.trust_high=0.1", "it computes prime-rl with weight.trust_high = 0.1" },
-    { "deepseek-v3.2", "weight.off_policy=old", "it computes deepseek-v3.2 with weight.off_policy = old" },
+    { "deepseek-v3.2", "weight.off_policy_mask=old", "it computes deepseek-v3.2 with weight.off_policy_mask = old" },
     { "grpo", "penalty.entropy_coef=0.01", "it computes grpo with penalty.entropy_coef = 0.01" },
     { "cispo", "surrogate.weight_max=3.5", "none of the published objectives, nor a few changes away from them" }
 };
@@ -47,11 +47,11 @@ static int same_objective(const grpo_objective *a, const grpo_objective *b) {
 
 /* the preset and those that are identical to it, and no other */
 static char *names_of(const grpo_preset *preset, int count, int which) {
-    grpo_objective own = grpo_objective_of(&preset[which]);
+    grpo_objective own = grpo_objective_from_preset(&preset[which]);
     char *t = NULL;
     text_add(&t, "it computes ");
     for (int n = 0, named = 0; n < count; n++) {
-        grpo_objective other = grpo_objective_of(&preset[n]);
+        grpo_objective other = grpo_objective_from_preset(&preset[n]);
         if (same_objective(&own, &other)) text_format(&t, "%s%s", named++ ? " or " : "", preset[n].name);
     }
     return text_string(&t);

@@ -62,7 +62,7 @@ static const struct { const char *name; void (*act)(long seq); } modes[] = {
     { "deaf-start", normal }, { "ignores-stop", normal }, { "bad-end", normal }
 };
 
-/* those that answer, with a result. Of calls the second cases are calls-entropy_control-above, calls-keep_between-bounds,
+/* those that answer, with a result. Of calls the second cases are calls-entropy_control-above, calls-reward_range_filter-bounds,
  * calls-resample-zeros */
 static const struct { const char *name, *result; } results[] = {
     { "bare-nan", "{\"loss\":NaN}" }, { "shape", "{\"loss\":[[1]]}" }, { "word", "{\"loss\":\"minus one\"}" },

@@ -16,7 +16,7 @@ static const struct { const char *only[2]; int everywhere, least; } asked[] = {
     [ALL] = { { "*-long", "luspo-full*" }, 1, 2 },
     [ALL_LONG] = { { "*-long", "*-long" }, 1, 2 },
     [NUMBERS] = { { "calls-entropy_control-*", "calls-entropy_control-*" }, 0, 2 },
-    [FLAGS] = { { "calls-keep_between-*", "calls-keep_between-*" }, 0, 2 },
+    [FLAGS] = { { "calls-reward_range_filter-*", "calls-reward_range_filter-*" }, 0, 2 },
     [INDICES] = { { "calls-resample-*", "calls-resample-*" }, 0, 2 },
 };
 

@@ -19,7 +19,7 @@ from attempt import Attempt, right
 from defects import DEFECTS
 from limits import Undefined, tidy
 
-OUTPUTS = ["advantage", "informative", "loss", "term", "dlogp", "dentropy", "dlog_z", "report", "logp", "entropy"]
+OUTPUTS = ["advantage", "dynamic_sampling_mask", "loss", "term", "dlogp", "dentropy", "dlog_partition", "report", "logp", "entropy"]
 KINDS = ("objective", "split", "logits", "call")
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors", "schema.json")
 

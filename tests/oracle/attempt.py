@@ -146,7 +146,7 @@ class Attempt:
             sized = evaluate.given_or_computed_advantages(self.objective, evaluate.Batch(self.first))
             yield "advantage", self.told("advantage", evaluate.credited(sized))
         if "advantage" in stages and "reward" in self.first:
-            yield "informative", evaluate.informative(evaluate.Batch(self.first))
+            yield "dynamic_sampling_mask", evaluate.informative(evaluate.Batch(self.first))
 
     def judged(self, stages):
         if "loss" in stages:
@@ -219,7 +219,7 @@ def naive_maximum(x, y):
 
 def naive_outside(choice, v):
     low, high = weight.band(choice)
-    return choice["correction"] in ("mask", "reject") and not low <= v <= high
+    return choice["rollout_is"] in ("mask", "reject") and not low <= v <= high
 
 
 # ---- narrower numbers

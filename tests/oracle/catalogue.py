@@ -27,7 +27,7 @@ def listed(names):
 def outputs(answers):
     """Whole outputs by name, the report's by their keys."""
     found = []
-    for name in ("advantage", "informative", "loss", "term", "dlogp", "logp", "entropy"):
+    for name in ("advantage", "dynamic_sampling_mask", "loss", "term", "dlogp", "logp", "entropy"):
         if any(name in answer for answer in answers):
             found.append(name)
     keys = sorted({key for answer in answers for key in answer.get("report", ())})

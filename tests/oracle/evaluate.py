@@ -24,9 +24,9 @@ class Token:
         self.entropy, self.value = row("entropy"), row("value")
         self.H = None if self.entropy is None else Var(self.entropy)  # as the penalty has it
         self.step_reward = row("step_reward")
-        self.probability_squares = row("probability_squares")
-        self.advantage, self.weight = row("advantage"), row("weight")
-        self.clip_low, self.clip_high = row("clip_low"), row("clip_high")
+        self.sum_pi_squared = row("sum_pi_squared")
+        self.advantage, self.weight = row("advantage"), row("external_weight")
+        self.clip_low, self.clip_high = row("eps_low"), row("eps_high")
 
 
 class Sequence:
@@ -35,17 +35,19 @@ class Sequence:
         self.reward = mpf(batch["reward"][i]) if "reward" in batch else None
         self.rewards = [mpf(r) for r in batch["rewards"][i]] if "rewards" in batch else []
         self.truncated = "truncated" in batch and batch["truncated"][i]
-        self.outside = "outside" in batch and batch["outside"][i]
+        self.outside = "excluded" in batch and batch["excluded"][i]
         self.unmasked = []
-        segment = segments.numbered(batch["step_end"][i]) if "step_end" in batch else [0] * self.length
+        segment = segments.numbered(batch["segment_end"][i]) if "segment_end" in batch else [0] * self.length
         for t in range(self.length):
             if "mask" in batch and not batch["mask"][i][t]:
                 continue  # whatever its slots hold is never read
             token = Token(self, t, lambda key: number(batch[key][i][t]) if key in batch else None)
             token.step_end = "step_end" in batch and batch["step_end"][i][t]
             token.segment = segment[t]
-            token.selected = "selected" in batch and batch["selected"][i][t]
+            for mask in ("selected", "kl_mask", "nll_mask", "marked", "shaping_mask"):
+                setattr(token, mask, mask in batch and batch[mask][i][t])
             token.state = batch["state"][i][t] if "state" in batch else None
+            token.token_id = batch["token_id"][i][t] if "token_id" in batch else None
             self.unmasked.append(token)
 
 
@@ -57,7 +59,7 @@ class Batch:
         for s in self.sequences:
             s.varied = aggregation.varied([x.reward for x in self.sequences if x.group == s.group])
         self.baseline = [mpf(b) for b in batch.get("baseline", [])]
-        self.log_z = [Var(mpf(z)) for z in batch.get("log_z", [])]
+        self.log_partition = [Var(mpf(z)) for z in batch.get("log_partition", [])]
         self.reward_weight = [mpf(w) for w in batch.get("reward_weight", [1] * len(self.sequences[0].rewards))]
 
 
@@ -121,8 +123,8 @@ def entries_of(objective, batch):
     for _, tokens, _ in alive:
         number_tokens(tokens)
     judged_by = [units(objective, tokens) for _, tokens, _ in alive]
-    F = group.values(objective["surrogate"], [(s, tokens, ys) for (s, tokens, _), (ys, _) in zip(alive, judged_by)], batch.log_z,
-                     objective["ratio"]["unit"])
+    F = group.values(objective["surrogate"], [(s, tokens, ys) for (s, tokens, _), (ys, _) in zip(alive, judged_by)], batch.log_partition,
+                     objective["ratio"]["level"])
     norm = factors.norm(objective["weight"], [[v for _, v in kept] for kept, _ in weighed])
     everything = [t for _, tokens, _ in alive for t in tokens]
     entries = []
@@ -172,8 +174,8 @@ def outputs(objective, batch):
     yield "dlogp", {e.place(): (slope.get(e.token.l, ZERO), slope_size.get(e.token.l, ZERO)) for e in entries}
     if objective["penalty"]["entropy_coef"] != 0:
         yield "dentropy", {e.place(): (slope.get(e.token.H, ZERO), slope_size.get(e.token.H, ZERO)) for e in entries}
-    if objective["surrogate"]["kind"] == "balance":
-        yield "dlog_z", {(g,): (slope.get(z, ZERO), slope_size.get(z, ZERO)) for g, z in enumerate(batch.log_z)}
+    if objective["surrogate"]["kind"] == "trajectory_balance":
+        yield "dlog_partition", {(g,): (slope.get(z, ZERO), slope_size.get(z, ZERO)) for g, z in enumerate(batch.log_partition)}
     yield "report", report_axis.report(objective, batch, entries, rejected)
 
 
@@ -202,7 +204,7 @@ def laid_out(lengths, name, found):
         return found[()]
     if name == "report":
         return found
-    if name == "dlog_z":
+    if name == "dlog_partition":
         return [found[(g,)] for g in range(len(found))]
     return [[found.get((i, t), 0.0) for t in range(T)] for i, T in enumerate(lengths)]
 
@@ -228,7 +230,7 @@ def answers(objective, raw):
     if sized is not None:
         keep("advantage", credited(sized))
     if "reward" in raw:
-        expect["informative"] = informative(batch)
+        expect["dynamic_sampling_mask"] = informative(batch)
     for name, found in outputs(objective, batch):
         keep(name, found)
     return expect, scale

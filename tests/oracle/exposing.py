@@ -82,7 +82,7 @@ def far_unit(o):
 
 
 case("far-unit", "Extreme", "a response's mean log-ratio beyond 10 where A < 0",
-     changed(objective("gspo-token"), ratio={"unit_clamp_low": "-Infinity", "unit_clamp_high": 10}), far_unit)
+     changed(objective("gspo-token"), ratio={"level_clamp_low": "-Infinity", "level_clamp_high": 10}), far_unit)
 
 
 def between(o):
@@ -111,11 +111,11 @@ def above(o):
 
 
 case("two-sided-unit", "", "ratios above delta, and a KL that they weigh",
-     changed(objective("two-sided"), penalty={"kl_ratio": "unit", "kl_coef": 0.25}), above)
+     changed(objective("two-sided"), penalty={"kl_importance_weight": "level", "kl_coef": 0.25}), above)
 case("cispo-cap", "", "ratios above 5 and above 6", objective("cispo"), above)
 case("overflow", "Extreme", "log-ratio 800 where A > 0, in a dual clip", objective("ppo-dual-clip"),
      lambda o: full(o, (2,), (2, 1), 234, d=lambda dice, i, t: (800, 0.25, -0.5)[2 * i + t], reward=(1, -1)))
-TOPR = changed(objective("cispo"), ratio={"unit": "sequence_sum"}, surrogate={"weight_max": 1}, advantage={"scale": "none"},
+TOPR = changed(objective("cispo"), ratio={"level": "sequence_sum"}, surrogate={"weight_max": 1}, advantage={"scale": "none"},
                aggregation={"kind": "seq_mean_token_sum"})
 case("topr", "UnequalLengths",
      "TOPR (2503.14286) for advantages of any sign: the response's ratio, clipped to [0, 1] and detached", TOPR,
@@ -134,7 +134,7 @@ def clamped_kl(o):
 
 
 case("clamped-kl", "Reference", "a KL weighted by the token's ratio, D inside and outside of its clamp",
-     changed(objective("gspo"), penalty={"kl": "k3", "kl_coef": 0.25, "kl_ratio": "token", "kl_clamp_log": 1}), clamped_kl)
+     changed(objective("gspo"), penalty={"kl": "k3", "kl_coef": 0.25, "kl_importance_weight": "token", "kl_clamp_log": 1}), clamped_kl)
 
 
 def far_reference(o):

@@ -14,7 +14,7 @@ MINUS_INF = "-Infinity"
 
 def is_written(objective, axis, field):
     """Whatever its value? The one number whose default is not 0 is, where it is read: who fills in zeros is right as well."""
-    return (axis, field) in ALWAYS or field == "power" and objective[axis].get("unit") == "sequence_power_mean"
+    return (axis, field) in ALWAYS or field == "power" and objective[axis].get("level") == "sequence_power_mean"
 
 
 def thinned(objective):
@@ -48,7 +48,8 @@ def setting(text):
 
 
 def _rows():
-    """rows.txt, a row a line: name | paper | equations | summary | its settings, beside plain() | scenarios=the set that it is evaluated on,
+    """rows.txt, a row a line: name | paper | equations | summary | its settings, beside plain() | scenarios=the set that it is evaluated
+    on,
     of scenarios.SETS. {name: (paper, equations, summary, objective, set of scenarios)}"""
     rows = {}
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "rows.txt"), encoding="ascii") as f:

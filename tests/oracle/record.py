@@ -51,7 +51,7 @@ def told(case, answers):
                     if differs(case["expect"]["report"][k], x, case["scale"]["report"][k])}
             if keys:
                 found["report"] = keys
-        elif name == "informative":
+        elif name == "dynamic_sampling_mask":
             if answer != case["expect"][name]:
                 found[name] = answer
         elif differs(case["expect"][name], answer, case["scale"][name]):
@@ -112,14 +112,14 @@ def one_number(case, found):
     expect, scale = case["expect"], case["scale"]
     if "loss" in found:
         return found["loss"]
-    for name in ("dlogp", "dentropy", "term", "advantage", "logp", "entropy", "dlog_z"):
+    for name in ("dlogp", "dentropy", "term", "advantage", "logp", "entropy", "dlog_partition"):
         if name in found:
             return [name, *plainest(expect[name], found[name], scale[name])]
     if "report" in found:
         key = min(found["report"])
         return ["report", key, found["report"][key]]
-    group = next(g for g, (x, y) in enumerate(zip(expect["informative"], found["informative"])) if x != y)
-    return ["informative", group, found["informative"][group]]
+    group = next(g for g, (x, y) in enumerate(zip(expect["dynamic_sampling_mask"], found["dynamic_sampling_mask"])) if x != y)
+    return ["dynamic_sampling_mask", group, found["dynamic_sampling_mask"][group]]
 
 
 def is_brief(answers):

@@ -40,7 +40,7 @@ def surrogate_says(o, what, field="kind"):
 
 
 def uses_ratio(o):
-    return surrogate_says(o, "ratio") is not False or o["penalty"]["kl_ratio"] != "none"
+    return surrogate_says(o, "ratio") is not False or o["penalty"]["kl_importance_weight"] != "none"
 
 
 def needs_ratio(o):
@@ -66,14 +66,14 @@ def reads_steps(a):
 
 
 def reads_tokens(a):
-    arrays = {"logp_old", "probability_squares"} if a["token_baseline"] == "optimal" else set()
+    arrays = {"logp_old", "sum_pi_squared"} if a["token_baseline"] == "optimal" else set()
     if a["kl_centred_coef"]:
         arrays |= {"logp_rollout", "logp_ref"}
     if a["marked"] != "none":
-        arrays |= {"selected"}
+        arrays |= {"marked"}
     if a["bootstrap"] != "zero" or a["truncated_tail"]:
         arrays |= {"truncated"}
-    arrays |= {"state"} if a["credit"] == "prefix_tree" else set()
+    arrays |= {"token_id"} if a["credit"] == "prefix_tree" else set()
     return arrays | ({"entropy"} if a["credit"] == "entropy_share" else set())
 
 
@@ -87,8 +87,8 @@ def reads_shaping(o):
         arrays.add("entropy")
     if o["advantage"]["teacher_coef"] or o["advantage"]["teacher_share"]:
         arrays |= {"logp_teacher", "logp_old"}
-    if o["advantage"]["outside"] != "none":
-        arrays |= {"outside"}
+    if o["advantage"]["excluded"] != "none":
+        arrays |= {"excluded"}
     return arrays
 
 
@@ -98,7 +98,7 @@ def reads(o, given=False):
         arrays |= {"reward"}
         if o["advantage"]["credit"] in ("gae", "step_gae"):
             arrays.add("value")
-        if o["advantage"]["baseline"] == "given":
+        if o["advantage"]["baseline"] == "external":
             arrays.add("baseline")
         if kl_in_reward(o):
             arrays |= {"logp_old", "logp_ref"}
@@ -107,55 +107,60 @@ def reads(o, given=False):
 
 
 LOGP = {"old": {"logp_old"}, "ref": {"logp_ref"}, "rollout": {"logp_rollout"}, "teacher": {"logp_teacher"}, "current": set(),
-        "nothing": set(), "none": set(), "free": set(), "total_variation": {"logp_old", "logp_rollout"}}
+        "none": set(), "none": set(), "reference_free": set(), "total_variation": {"logp_old", "logp_rollout"}}
 
 
 def read_by_own_terms(penalty):
     """What the terms with their own divisor read."""
-    arrays = {"correct": {"reward"}, "selected": {"selected"}}.get(penalty["likelihood_on"], set())
-    if penalty["likelihood_on"] != "none":
-        arrays = arrays | {"teacher_gap": {"logp_teacher"}, "lost": {"logp_old"}}.get(penalty["likelihood_form"], set())
-        arrays |= {"logp_teacher"} if penalty["likelihood_weight"] == "teacher_gate" else set()
-        arrays |= {"step_end"} if penalty["likelihood_gate"] == "segment" else set()
-    return arrays | (LOGP[penalty["pair_score"]] | {"reward"} if penalty["pairs"] != "none" else set())
+    arrays = {"correct": {"reward"}, "selected": {"nll_mask"}}.get(penalty["nll_on"], set())
+    if penalty["nll_on"] != "none":
+        arrays = arrays | {"teacher_gap": {"logp_teacher"}, "displacement": {"logp_old"}}.get(penalty["nll_form"], set())
+        arrays |= {"logp_teacher"} if penalty["nll_weight"] == "teacher_gate" else set()
+        arrays |= {"segment_end"} if penalty["nll_gate"] == "segment" else set()
+    return arrays | (LOGP[penalty["preference_score"]] | {"reward"} if penalty["preference"] != "none" else set())
 
 
 def names_segments(o):
-    return any("segment_" in name for name in (o["ratio"]["unit"], o["weight"]["correction_unit"], o["weight"]["reject_unit"],
+    return any("segment_" in name for name in (o["ratio"]["level"], o["weight"]["rollout_is_level"], o["weight"]["rollout_rs_level"],
                                                o["aggregation"]["kind"]))
 
 
 def read_by_loss(o):
     penalty, weight = o["penalty"], o["weight"]
-    arrays = LOGP[weight["off_policy"]] | (LOGP[o["ratio"]["against"]] if needs_ratio(o) else set()) | read_by_own_terms(penalty)
-    if weight["drift"] != "none":
+    arrays = LOGP[weight["off_policy_mask"]] | (LOGP[o["ratio"]["behaviour"]] if needs_ratio(o) else set()) | read_by_own_terms(penalty)
+    if weight["policy_is"] != "none":
         arrays |= {"logp_old"}
     arrays |= surrogate_says(o, "reads") | surrogate_says(o, "reads", "bounds")
-    if o["aggregation"]["kind"] == "token_mean_varied":
+    if o["aggregation"]["kind"] == "token_mean_nonzero_std":
         arrays |= {"reward"}
     if kl_in_loss(o):
-        arrays |= LOGP[penalty["kl_against"]]
+        arrays |= LOGP[penalty["kl_reference"]]
     if penalty["entropy_coef"] != 0:
         arrays |= {"entropy"}
-    if weight["correction"] != "none" or weight["reject"] != "none" or weight["veto"] != 0:
+    if weight["rollout_is"] != "none" or weight["rollout_rs"] != "none" or weight["rollout_veto"] != 0:
         arrays |= {"logp_old", "logp_rollout"}
-    if weight["selected"] != "all" or penalty["kl_on"] == "selected":
+    if weight["selected"] != "all":
         arrays |= {"selected"}
+    if penalty["kl_on"] == "selected":
+        arrays |= {"kl_mask"}
     if weight["truncated"] == "mask":
         arrays |= {"truncated"}
-    if weight["future"] != "none":
+    if weight["fipo"] != "none":
         arrays |= {"logp_old"}
-    if weight["given"] != "none":
-        arrays |= {"weight"}
+    if weight["external"] != "none":
+        arrays |= {"external_weight"}
     if names_segments(o):
-        arrays |= {"step_end"}
+        arrays |= {"segment_end"}
     return arrays
 
 
-PER_TOKEN = ("logp", "logp_old", "logp_ref", "logp_rollout", "logp_teacher", "probability_squares", "entropy", "value",
-             "step_reward", "step_end", "state", "mask", "selected", "weight", "clip_low", "clip_high", "advantage")
-ORDER = ("group", "length", "reward", "rewards", "reward_weight", "truncated", "outside", "baseline", "log_z") + PER_TOKEN
-LATER = {"outside", "clip_low", "clip_high"}  # only where an objective reads them
+PER_TOKEN = ("logp", "logp_old", "logp_ref", "logp_rollout", "logp_teacher", "sum_pi_squared", "entropy", "value",
+             "step_reward", "step_end", "segment_end", "state", "token_id", "mask", "selected", "kl_mask", "nll_mask", "marked",
+             "shaping_mask", "external_weight", "eps_low", "eps_high", "advantage")
+ORDER = ("group", "length", "reward", "rewards", "reward_weight", "truncated", "excluded", "baseline", "log_partition") + PER_TOKEN
+COPIES = {"segment_end": "step_end", "token_id": "state", "kl_mask": "selected", "nll_mask": "selected", "marked": "selected",
+          "shaping_mask": "selected"}  # what a batch has of them unless a case says otherwise
+LATER = {"excluded", "eps_low", "eps_high"}  # only where an objective reads them
 
 
 def like(lengths, f):
@@ -189,9 +194,9 @@ def full(o, groups, lengths, seed, d=None, reward=None, f_gap=None, b_gap=None, 
     near = "logp" if kl_in_loss(o) else "logp_old"
     batch["logp_ref"] = like(lengths, lambda i, t: batch[near][i][t] + f_gaps[i][t])
     batch["logp_rollout"] = like(lengths, lambda i, t: o_lp[i][t] + b_gaps[i][t])
-    if o["ratio"]["against"] == "rollout":
+    if o["ratio"]["behaviour"] == "rollout":
         batch["logp_old"], batch["logp_rollout"] = batch["logp_rollout"], batch["logp_old"]
-    if o["ratio"]["against"] == "ref":
+    if o["ratio"]["behaviour"] == "ref":
         batch["logp_old"], batch["logp_ref"] = batch["logp_ref"], batch["logp_old"]
     batch["reward"] = list(reward) if reward else [dice.fraction(-1, 2, 4) + i / 64 for i in range(len(lengths))]
     batch["baseline"] = [dice.fraction(-1, 1, 8) for _ in groups]
@@ -206,15 +211,15 @@ def full(o, groups, lengths, seed, d=None, reward=None, f_gap=None, b_gap=None, 
     if mask is not None:
         batch["mask"] = like(lengths, lambda i, t: (i, t) not in mask)
     batch["selected"] = like(lengths, lambda i, t: dice.below(3) == 0)
-    batch["log_z"] = [dice.fraction(-1, 1, 16) for _ in groups]
+    batch["log_partition"] = [dice.fraction(-1, 1, 16) for _ in groups]
     batch["state"] = like(lengths, lambda i, t: dice.below(2))
-    batch["probability_squares"] = like(lengths, lambda i, t: squares(batch["logp_old"][i][t], dice.fraction(0, 0.75, 8)))
+    batch["sum_pi_squared"] = like(lengths, lambda i, t: squares(batch["logp_old"][i][t], dice.fraction(0, 0.75, 8)))
     if o["advantage"]["scale"] == "beta":  # which takes no others
         batch["reward"] = [min(1, max(0, r)) for r in batch["reward"]]
-    if o["weight"]["given"] != "none":
-        batch["weight"] = like(lengths, lambda i, t: dice.fraction(0, 2, 8))
-    batch["outside"] = [dice.below(3) == 0 for _ in lengths]
-    for key in ("clip_low", "clip_high"):
+    if o["weight"]["external"] != "none":
+        batch["external_weight"] = like(lengths, lambda i, t: dice.fraction(0, 2, 8))
+    batch["excluded"] = [dice.below(3) == 0 for _ in lengths]
+    for key in ("eps_low", "eps_high"):
         batch[key] = like(lengths, lambda i, t: dice.fraction(1 / 8, 5 / 8, 16))
     batch["more"] = set(more)
     return batch
@@ -231,6 +236,9 @@ def placed(o, seed, groups, a=None, **arrays):
 
 def finish(o, batch):
     """Keep what is read and what the scenario is about."""
+    for new, like_this in COPIES.items():
+        if like_this in batch:
+            batch.setdefault(new, batch[like_this])
     keep = reads(o, "advantage" in batch) | batch.pop("more") | {"group", "length", "mask", "advantage"}
     return {key: batch[key] for key in ORDER if key in keep and key in batch}
 
@@ -266,13 +274,14 @@ def rewarded(o):
 
 def compares(o):
     """The advantage looks at other responses."""
-    return rewarded(o) and (o["advantage"]["baseline"] not in ("none", "given") or o["advantage"]["scale"] != "none")
+    return rewarded(o) and (o["advantage"]["baseline"] not in ("none", "external") or o["advantage"]["scale"] != "none")
 
 
 def grouped(o):
     return (o["advantage"]["baseline"] in ("group_mean", "leave_one_out", "length_weighted", "quantile", "quantile_linear",
-                                           "log_mean_exp", "densest", "kalman")
-            or o["advantage"]["scale"] in ("group_std", "group_mean", "leave_one_out_std", "residual_rms", "mean_deviation")) and any_size(o)
+                                           "log_mean_exp", "hdi_median", "kalman")
+            or o["advantage"]["scale"] in ("group_std", "group_mean", "leave_one_out_std", "residual_rms",
+                                           "mean_absolute_deviation")) and any_size(o)
 
 
 def any_size(o):
@@ -281,15 +290,16 @@ def any_size(o):
 
 
 def unit(o):
-    return o["ratio"]["unit"] != "token"
+    return o["ratio"]["level"] != "token"
 
 
 def clips(o):
-    return o["surrogate"]["kind"] in ("ppo_clip", "dual_clip", "cispo") or o["ratio"]["unit"] in ("sequence_clipped_mean", "sequence_power_mean")
+    return o["surrogate"]["kind"] in ("ppo_clip", "dual_clip", "cispo") or o["ratio"]["level"] in ("sequence_clipped_mean",
+        "sequence_power_mean")
 
 
 def corrected(o):
-    return o["weight"]["correction"] != "none" or o["weight"]["reject"] != "none" or o["weight"]["veto"] != 0
+    return o["weight"]["rollout_is"] != "none" or o["weight"]["rollout_rs"] != "none" or o["weight"]["rollout_veto"] != 0
 
 
 @scenario("ragged", "UnequalLengths",
@@ -407,7 +417,7 @@ def signs(o):
 
 @scenario("all-zero-advantage", "AdvantageSigns GivenAdvantage",
           "one group whose advantages are all 0, one where a single token has one",
-          lambda o: o["aggregation"]["empty"] == "count" and uses_ratio(o) and unit(o))
+          lambda o: o["aggregation"]["empty_sequences"] == "keep" and uses_ratio(o) and unit(o))
 def zero_advantages(o):
     batch = full(o, (2, 1), (1, 2, 2), 25, d=lambda dice, i, t: dice.signed(0.5, 2, 8))
     batch["advantage"] = [[0], [0, 0], [0, -1]]
@@ -506,7 +516,7 @@ def with_infinity(o, seed, places, arrays, reward=(1, -1, 0.5)):
 
 
 def denominator(o):
-    return "logp_old" if o["ratio"]["against"] == "old" else "logp_rollout"
+    return "logp_old" if o["ratio"]["behaviour"] == "old" else "logp_rollout"
 
 
 @scenario("neginf-policy-good", "NegInf", "the policy gives probability 0 to a token with A > 0 (the reference too): ratio 0")
@@ -591,7 +601,7 @@ def all_truncated(o):
 
 @scenario("rollout", "Rollout UnequalLengths",
           "weights of old over rollout inside, on both sides of and beyond the bands, exactly 1 too",
-          any_of(corrected, lambda o: o["ratio"]["against"] == "rollout"))
+          any_of(corrected, lambda o: o["ratio"]["behaviour"] == "rollout"))
 def rollout(o):
     gaps = ((0, 0.5, -0.5), (-1.75, 0.25), (0, 0), (2, -2.25, 0.125, 0.0625), (-0.0078125, 0.0078125), (0.25, -0.25, -0.5))
     return full(o, (3, 3), [len(g) for g in gaps], 49, b_gap=lambda dice, i, t: gaps[i][t], d=lambda dice, i,
@@ -659,16 +669,17 @@ def returns(o):
           "entropy and all policies are there, though the loss may not read them: only the report changes",
           lambda o: not (kl_in_reward(o) or corrected(o)))
 def reported(o):
-    more = {"entropy", "logp_ref"} | ({"logp_old"} if o["ratio"]["against"] == "old" else {"logp_old", "logp_rollout"})
+    more = {"entropy", "logp_ref"} | ({"logp_old"} if o["ratio"]["behaviour"] == "old" else {"logp_old", "logp_rollout"})
     return full(o, (2,), (3, 2), 57, reward=(1, 0), more=more)
 
 
 def distrusts(o):
-    return o["weight"]["trust"] != "none" or o["weight"]["off_policy"] in ("old", "rollout")
+    return o["weight"]["trust"] != "none" or o["weight"]["off_policy_mask"] in ("old", "rollout")
 
 
 @scenario("likely", "UnequalLengths",
-          "tokens of probabilities from 0.1 to 0.9 that move by tenths; responses with A < 0 that have drifted by a half and more", distrusts)
+          "tokens of probabilities from 0.1 to 0.9 that move by tenths; responses with A < 0 that have drifted by a half and more",
+          distrusts)
 def likely(o):
     d = ((0.75, 0.5, 1), (-0.75, -1, -0.5), (0.5, -0.25), (-1.25, -0.125))
     return full(o, (2, 2), [len(x) for x in d], 62, d=lambda dice, i, t: d[i][t], reward=(1, 0, 0.75, -0.5))
@@ -676,7 +687,7 @@ def likely(o):
 
 @scenario("lagged", "Rollout UnequalLengths",
           "total variations of old and rollout above and below 2, and far below; tokens of both signs of A and of the log-weight",
-          lambda o: o["weight"]["off_policy"] == "total_variation")
+          lambda o: o["weight"]["off_policy_mask"] == "total_variation")
 def lagged(o):
     gaps = ((-2, 0.5, -1), (-1.5, -0.125), (0, 0.25), (-3, 1, 2, 0.75))
     batch = full(o, (2, 2), [len(g) for g in gaps], 63, b_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0, 0.75, -0.5))
@@ -684,7 +695,7 @@ def lagged(o):
 
 
 @scenario("two-wrong", "UnequalLengths", "two right and two wrong responses, whose scores are far apart",
-          lambda o: o["surrogate"]["kind"] in ("contrast_mean", "contrast_lse"))
+          lambda o: o["surrogate"]["kind"] in ("discriminative_mean", "discriminative_lse"))
 def two_wrong(o):
     batch = full(o, (4,), (2, 1, 2, 1), 64, reward=(1, 0, 0, 1))
     batch["logp"] = [[-1, -0.5], [-6.25], [-0.5, -0.25], [-12]]
@@ -695,7 +706,7 @@ def two_wrong(o):
 
 def is_weighed(o):
     """Does it alone read weights of the tokens? Then its case has what all others read."""
-    return o["weight"]["given"] != "none"
+    return o["weight"]["external"] != "none"
 
 
 def is_special(o):
@@ -714,10 +725,11 @@ def every_array(o):
     # of rollout over old: inside and on both sides of bands of 0.1 % (means over responses), 0.5 to 2 (products) and 0.5 to 5
     b = ((0, 0.5, -1, -1.75), (1 / 2048,), (0.125, -0.125, 1 / 1024), (0, 0), (1, -0.875), (-0.25, -0.375, 0.0625, 0, -0.25),
          (0.25, 0.5))
-    batch = full(o, (4, 2, 1) if any_size(o) else (4, 3), [len(x) for x in d], 61, d=lambda dice, i, t: d[i][t], b_gap=lambda dice, i, t: b[i][t],
+    batch = full(o, (4, 2, 1) if any_size(o) else (4, 3), [len(x) for x in d], 61, d=lambda dice, i, t: d[i][t], b_gap=lambda dice, i,
+                 t: b[i][t],
                  mask={(3, 0), (3, 1), (5, 3)}, reward=(1, 0, 0.25, 0.5, -0.5, 1.5, 0.75),
-                 more=set(ORDER) - LATER - {"advantage"} - (set() if is_weighed(o) else {"log_z"})
-                 - (set() if is_special(o) else {"state", "probability_squares"}))
+                 more=set(ORDER) - LATER - {"advantage"} - (set() if is_weighed(o) else {"log_partition"})
+                 - (set() if is_special(o) else {"state", "token_id", "sum_pi_squared"}))
     if is_special(o):
         batch["reward"] = [min(1, max(0, r)) for r in batch["reward"]]
     batch["truncated"] = [i == 2 for i in range(len(d))]

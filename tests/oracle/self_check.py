@@ -77,7 +77,7 @@ def exact_gradient(objective, raw):
     found = {("logp", *e.place()): slope.get(e.token.l, mpf(0)) for e in entries}
     if objective["penalty"]["entropy_coef"] != 0:
         found.update({("entropy", *e.place()): slope.get(e.token.H, mpf(0)) for e in entries})
-    found.update({("log_z", g): slope.get(z, mpf(0)) for g, z in enumerate(batch.log_z)})
+    found.update({("log_partition", g): slope.get(z, mpf(0)) for g, z in enumerate(batch.log_partition)})
     return found
 
 
@@ -189,7 +189,8 @@ def check_choices_alive():
         check(f"the schema wants what is always written of {x}",
               {(x, field) for field in axis.get("required", ())} == {place for place in objectives.ALWAYS if place[0] == x})
         for field, kind in axis["properties"].items():
-            check(f"the default of {x}.{field} is its first choice, the one that is said, or 0", objectives.plain()[x][field] == kind.get("enum", [kind.get("default", 0)])[0])
+            check(f"the default of {x}.{field} is its first choice, the one that is said, or 0",
+                  objectives.plain()[x][field] == kind.get("enum", [kind.get("default", 0)])[0])
             check(f"{x}.{field} is never varied", (x, field) in varied)
             for v in kind.get("enum", ()):
                 check(f"{x}.{field} = {v} is in no case", v in values[(x, field)])
@@ -197,7 +198,7 @@ def check_choices_alive():
 
 def of_group_alone(advantage):
     """Is an item of a group of equal rewards worth nothing?"""
-    own = advantage["baseline"] not in ("none", "given", "batch_mean", "kalman") and advantage["shift"] == 0
+    own = advantage["baseline"] not in ("none", "external", "batch_mean", "kalman") and advantage["baseline_shift"] == 0
     of_response = advantage["rewards"] == "one" and advantage["credit"] not in scenarios.STEP_CREDITS
     return own and of_response and advantage["entropy"] == "none" and advantage["teacher_coef"] == 0
 
@@ -224,7 +225,7 @@ def check_exact():
             if label == "all-equal-rewards" and not scenarios.kl_in_reward(o):
                 check(f"{name}: equal rewards everywhere give exactly 0", not any(flat(expect["advantage"])))
             if label == "near":
-                check(f"{name}: k3 is not negative near 0", expect["report"]["kl_k3"] >= 0 and expect["report"]["old_k3"] >= 0)
+                check(f"{name}: k3 is not negative near 0", expect["report"]["kl_k3"] >= 0 and expect["report"]["approx_kl_k3"] >= 0)
 
 
 # ---- the other kinds
@@ -286,7 +287,7 @@ def check_recorded(cases):
                     right, scale = case["expect"][output], case["scale"].get(output)
                     if key:
                         right, scale = right[key], scale[key]
-                    differ = x != right if output == "informative" else record.differs(right, x, scale)
+                    differ = x != right if output == "dynamic_sampling_mask" else record.differs(right, x, scale)
                     check(f"{name} differs on {case['id']} in {output} {key or ''}", differ)
 
 
@@ -305,7 +306,7 @@ def check_in_brief(cases):
         for name, said in record.in_brief(case).items():
             output, *where, x = said if isinstance(said, list) else ("loss", said)
             right = number_at(case["expect"], output, where)
-            if output == "informative":
+            if output == "dynamic_sampling_mask":
                 differ = x != right
             else:
                 scale = record.number(number_at(case["scale"], output, where))

@@ -40,8 +40,8 @@ split("luspo-ranks", "luspo", "mean over responses of token sums, two ranks", TW
 split("scalerl", "scalerl", "mean over prompts, three micro-batches of one, two and two prompts", ONE_RANK)
 split("verl-gspo-empty", "verl-gspo", "a response without tokens does not count", [[[0], [1, 2]], [[3, 4]]], EMPTY, HOLED)
 split("own-ranks", "oreal", "means by the sign of A, a likelihood and pairs: each divisor is that of the whole step", TWO_RANKS,
-      penalty={"likelihood_on": "correct", "pairs": "margin", "pair_coef": 0.5, "pair_beta": 0.5, "pair_margin": 0.25,
-               "pair_score": "free"})
+      penalty={"nll_on": "correct", "preference": "pairwise", "preference_coef": 0.5, "preference_beta": 0.5, "preference_min_gap": 0.25,
+               "preference_score": "reference_free"})
 split("gvpo", "gvpo", "functions of a group, mean over prompts, three micro-batches", ONE_RANK)
 split("vpd-ranks", "vpd", "means by the sign of a response: the number of either is that of the whole step", TWO_RANKS, EMPTY, HOLED)
 split("dapo-zv", "dapo-zv", "the tokens of the prompts whose rewards vary divide, those of the whole step", TWO_RANKS,

@@ -51,7 +51,7 @@ static number step_value(const book *k, int64_t i, int64_t t) {
     for (; t < k->b.offset[i] + k->b.length[i]; t++) {
         if (!is_step(&k->b, t)) continue;
         R = plus(R, times(number_of(k->b.token[TOKEN_STEP_REWARD][t]), discount));
-        discount *= a->gamma;
+        discount *= a->step_gamma;
     }
     return R;
 }
@@ -100,7 +100,7 @@ static reference_real variance_of(const items *pool, grpo_std_kind kind) {
     return same || n < 2 ? 0 : squares / (kind == GRPO_STD_SAMPLE ? n - 1 : n);
 }
 
-static reference_real sigma_of(reference_real variance, double eps, grpo_eps_place place) {
+static reference_real sigma_of(reference_real variance, double eps, grpo_eps_place_kind place) {
     const reference_real floored = variance > eps ? variance : eps;
     switch (place) {
     case GRPO_EPS_INSIDE:    return ref_sqrt(variance + eps);
@@ -127,17 +127,17 @@ static number worth_beside(const grpo_advantage *a, const items *pool, number R,
     reference_real V = alone ? 1 : variance_of(pool, a->std);
     int j, same = alone || variance_of(pool, a->std) == 0;
     if (alone && a->singleton == GRPO_SINGLETON_ZERO
-        && (of_group || a->scale == GRPO_SCALE_GROUP_STD || a->scale == GRPO_SCALE_MEAN_DEVIATION)) return zero();
+        && (of_group || a->scale == GRPO_SCALE_GROUP_STD || a->scale == GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION)) return zero();
     for (j = 0; j < pool->n; j++) sum = plus(sum, pool->of[j].R);
     if (of_group && !alone) b = mean ? times(sum, 1 / (reference_real)pool->n) : times(less(sum, R), 1 / (reference_real)(pool->n - 1));
     b.s = of_group && !alone && !mean ? (sum.s - R.s) / (pool->n - 1) : b.s;
-    b = plus(b, number_of(a->shift));
+    b = plus(b, number_of(a->baseline_shift));
     R = less(R, b);
-    if (of_group && !alone && same && !other) R.v = -(reference_real)a->shift;
+    if (of_group && !alone && same && !other) R.v = -(reference_real)a->baseline_shift;
     if (ref_abs(R.v) < 0x1p-85 * R.s) R.v = 0;
-    if (a->scale == GRPO_SCALE_MEAN_DEVIATION) return alone ? R : same ? zero() : times(R, 1 / mean_deviation(pool, a->eps));
+    if (a->scale == GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION) return alone ? R : same ? zero() : times(R, 1 / mean_deviation(pool, a->eps));
     if (a->scale == GRPO_SCALE_GROUP_STD) return V == 0 ? zero() : times(R, 1 / sigma_of(V, a->eps, a->eps_place));
-    return a->scale == GRPO_SCALE_CONSTANT ? times(R, 1 / (reference_real)a->eps) : R;
+    return a->scale == GRPO_SCALE_CONSTANT ? times(R, 1 / (reference_real)a->scale_divisor) : R;
 }
 
 static number item_worth(const grpo_advantage *a, const items *pool, number R) { return worth_beside(a, pool, R, 0); }
@@ -156,7 +156,7 @@ static number step_worth(const book *k, const items *all, int x) {
     number sum = zero(), own;
     int level, n;
     if (a->step_group != GRPO_STEP_GROUP_HISTORY) return level_worth(k, all, x, 0, &n);
-    for (level = 1; level <= a->history && level <= all->of[x].step + 1; level++) {
+    for (level = 1; level <= a->history_length && level <= all->of[x].step + 1; level++) {
         own = level_worth(k, all, x, level, &n);
         if (n < 2 || own.v == 0) continue;
         w = ref_exp(a->history_power * ref_ln(level + 1));
@@ -187,7 +187,7 @@ static reference_real sigma_of_scale(const book *k, reference_real V) {
     return sigma_of(V, k->obj.advantage.eps, k->obj.advantage.eps_place);
 }
 
-static reference_real sigma_of_second(const book *k, reference_real V) { return ref_sqrt(V + k->obj.advantage.second_eps); }
+static reference_real sigma_of_second(const book *k, reference_real V) { return ref_sqrt(V + k->obj.advantage.batch_norm_eps); }
 
 /* ---- tokens ----------------------------------------------------------------------------------------------------------------------- */
 
@@ -230,7 +230,7 @@ static void finish_response(const book *k, int64_t i, number *A) {
     int64_t t;
     for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) if (is_active(&k->b, t)) sum += k->b.token[TOKEN_ENTROPY][t];
     sum /= (reference_real)active_tokens_of(&k->b, i);
-    *A = a->entropy_cap != 0 && sum > a->entropy_cap ? zero() : plus(*A, number_of(-(reference_real)a->entropy_coef * sum));
+    *A = a->entropy_max != 0 && sum > a->entropy_max ? zero() : plus(*A, number_of(-(reference_real)a->entropy_coef * sum));
 }
 
 static void finish_teacher(const book *k, int64_t i, int64_t t, number *A) {
@@ -268,9 +268,9 @@ static void finish_token(const book *k, int64_t i, int64_t t, number H, number D
         A->v += a->marked_value * ref_abs(A->v);
         A->s *= 1 + ref_abs(a->marked_value);
     }
-    if (a->advantage_low == 0 && a->advantage_high == 0) return;
-    if (A->v < a->advantage_low) A->v = a->advantage_low;
-    if (A->v > a->advantage_high) A->v = a->advantage_high;
+    if (a->clamp_low == 0 && a->clamp_high == 0) return;
+    if (A->v < a->clamp_low) A->v = a->clamp_low;
+    if (A->v > a->clamp_high) A->v = a->clamp_high;
 }
 
 static void finish_all(book *k) {
@@ -287,7 +287,7 @@ static void finish_all(book *k) {
     }
     if (!tokens) return;
     if (a->scale == GRPO_SCALE_TOKEN_WHITEN) normalise(k, at, n, sigma_of_scale);
-    if (a->second == GRPO_SECOND_TOKENS) normalise(k, at, n, sigma_of_second);
+    if (a->batch_norm == GRPO_BATCH_NORM_TOKENS) normalise(k, at, n, sigma_of_second);
     for (g = 0; a->token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL && g < k->b.n_groups; g++) subtract_optimal(k, g);
     H = times(H, 1 / (reference_real)tokens);
     D = times(D, 1 / (reference_real)tokens);

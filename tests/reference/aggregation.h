@@ -35,28 +35,28 @@ static inline int64_t ref_like(const reference *ref, int64_t i) {
 /* 1 / c, of token t in sequence i of group g */
 static inline reference_real ref_divisor(const reference *ref, int64_t g, int64_t i, int64_t t) {
     const grpo_aggregation *a = &ref->obj->aggregation;
-    int64_t k, tokens = 0, sequences = 0, groups = 0, all = a->empty == GRPO_EMPTY_COUNT;
+    int64_t k, tokens = 0, sequences = 0, groups = 0, all = a->empty_sequences == GRPO_EMPTY_SEQUENCES_KEEP;
     for (k = 0; k < ref->b->n_sequences; k++) tokens += ref->count[k], sequences += all || ref->count[k] > 0;
     for (k = 0; k < ref->b->n_groups; k++) groups += all || ref_group_tokens(ref, k) > 0;
     switch (a->kind) {
-    case GRPO_TOKEN_MEAN:            return (reference_real)tokens;
-    case GRPO_TOKEN_MEAN_VARIED:
+    case GRPO_AGGREGATION_TOKEN_MEAN:            return (reference_real)tokens;
+    case GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD:
         for (tokens = 0, k = 0; k < ref->b->n_groups; k++) tokens += ref_is_varied(ref, k) ? ref_group_tokens(ref, k) : 0;
         return (reference_real)(tokens ? tokens : 1);
-    case GRPO_SEQ_MEAN_TOKEN_MEAN:   return (reference_real)(sequences * ref->count[i]);
-    case GRPO_SEQ_MEAN_TOKEN_SUM:    return (reference_real)sequences;
-    case GRPO_SEQ_MEAN_CONSTANT:     return (reference_real)sequences * a->constant;
-    case GRPO_CONSTANT:              return a->constant;
-    case GRPO_GROUP_MEAN_TOKEN_MEAN: return (reference_real)(groups * ref_group_tokens(ref, g));
-    case GRPO_SEQ_MEAN_LENGTH_POWER:
+    case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN:   return (reference_real)(sequences * ref->count[i]);
+    case GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM:    return (reference_real)sequences;
+    case GRPO_AGGREGATION_SEQ_MEAN_CONSTANT:     return (reference_real)sequences * a->constant;
+    case GRPO_AGGREGATION_CONSTANT:              return a->constant;
+    case GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN: return (reference_real)(groups * ref_group_tokens(ref, g));
+    case GRPO_AGGREGATION_SEQ_MEAN_LENGTH_POWER:
         return (reference_real)sequences * ref_exp((1 - (reference_real)a->power) * ref_ln((reference_real)ref->count[i]));
-    case GRPO_SEQ_SUM_TOKEN_MEAN:    return (reference_real)ref->count[i];
-    case GRPO_GROUP_MEAN:            return (reference_real)(groups * ref->count[i]);
-    case GRPO_GROUP_MEAN_SEQ_MEAN:
+    case GRPO_AGGREGATION_SEQ_SUM_TOKEN_MEAN:    return (reference_real)ref->count[i];
+    case GRPO_AGGREGATION_GROUP_MEAN:            return (reference_real)(groups * ref->count[i]);
+    case GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN:
         for (sequences = 0, k = ref->b->group_begin[g]; k < ref->b->group_begin[g + 1]; k++) sequences += all || ref->count[k] > 0;
         return (reference_real)(groups * sequences * ref->count[i]);
-    case GRPO_SEQ_MEAN_SEGMENT_MEAN: return (reference_real)(sequences * ref_segments_times_tokens(ref, i, t));
-    case GRPO_SEQ_MEAN_BY_SIGN:      return (reference_real)(ref->count[i] * ref_like(ref, i));
+    case GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN: return (reference_real)(sequences * ref_segments_times_tokens(ref, i, t));
+    case GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN:      return (reference_real)(ref->count[i] * ref_like(ref, i));
     default:                         return 1;
     }
 }
@@ -74,11 +74,12 @@ static inline void ref_find_divisors(reference *ref) {
         }
     }
     for (i = 0; i < 2; i++)
-        ref->by_sign[i] = ref->obj->aggregation.kind == GRPO_TOKEN_MEAN_BY_SIGN && sign[i] ? 1 / (reference_real)sign[i] : 1;
-    ref->likelihood = likely ? ref->factor * p->likelihood_coef / (reference_real)likely : 0;
-    ref->pairs = pairs && p->pairs != GRPO_PAIRS_NONE ? ref->factor * p->pair_coef / (reference_real)pairs : 0;
+        ref->by_sign[i] = ref->obj->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_BY_SIGN && sign[i] ? 1 / (reference_real)sign[i] : 1;
+    ref->likelihood = likely ? ref->factor * p->nll_coef / (reference_real)likely : 0;
+    ref->pairs = pairs && p->preference != GRPO_PREFERENCE_NONE ? ref->factor * p->preference_coef / (reference_real)pairs : 0;
     for (i = 0; i < ref->b->n_sequences; i++) responses += ref->count[i] > 0;
-    if (!pairs && responses && p->pairs == GRPO_PAIRS_MARGIN_ELSE_SIGN) ref->signs = ref->factor * p->pair_coef / (reference_real)responses;
+    if (!pairs && responses && p->preference == GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE) ref->signs
+        = ref->factor * p->preference_coef / (reference_real)responses;
 }
 
 static inline void ref_find_coefficients(reference *ref) {

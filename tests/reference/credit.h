@@ -18,7 +18,7 @@ static void credit_steps(book *k, int64_t g) {
         for (x = all.n - 1, t = k->b.offset[i] + k->b.length[i] - 1; t >= k->b.offset[i]; t--) {
             if (!is_active(&k->b, t)) continue;
             while (x >= 0 && (all.of[x].i != i || all.of[x].t > t)) x--;
-            if (a->credit == GRPO_CREDIT_STEP && (by_token || is_step(&k->b, t))) now = times(now, a->gamma);
+            if (a->credit == GRPO_CREDIT_STEP && (by_token || is_step(&k->b, t))) now = times(now, by_token ? a->gamma : a->step_gamma);
             if (x >= 0 && all.of[x].t == t) now = plus(a->credit == GRPO_CREDIT_STEP ? now : zero(), step_worth(k, &all, x));
             k->A[t] = a->credit == GRPO_CREDIT_EPISODE_STEP ? plus(e, times(now, a->step_coef)) : now;
         }
@@ -97,7 +97,7 @@ static void credit_tree(book *k, int64_t g) {
         const reference_real V = all.n == 1 ? 1 : variance_of(&all, a->std);
         const int of_group = a->baseline != GRPO_BASELINE_NONE || a->scale == GRPO_SCALE_GROUP_STD;
         const int pinned = all.n == 1 && a->singleton == GRPO_SINGLETON_ZERO && of_group;
-        reference_real sigma = a->scale == GRPO_SCALE_CONSTANT ? a->eps : 1;
+        reference_real sigma = a->scale == GRPO_SCALE_CONSTANT ? a->scale_divisor : 1;
         if (a->scale == GRPO_SCALE_GROUP_STD) sigma = V == 0 ? (reference_real)HUGE_VAL : sigma_of(V, a->eps, a->eps_place);
         for (j = 0; j < all.n; j++) of[j] = 1;
         for (position = 0; position < k->b.length[i]; position++) {
@@ -146,15 +146,15 @@ static number subsets(const book *k, const items *all, int x) {
 
 /* times (1 - mu)^power, mu of the items before the transform */
 static number failing(const grpo_advantage *a, const items *all, number own) {
-    const reference_real span = (reference_real)a->gain_high - a->gain_low;
+    const reference_real span = (reference_real)a->focal_reward_high - a->focal_reward_low;
     reference_real mean = 0, size = 0, rest, w = 1, more = 1;
     int j;
     for (j = 0; j < all->n; j++) { mean += all->of[j].R.v / all->n; size += all->of[j].R.s / all->n; }
-    rest = 1 - (mean - a->gain_low) / span;
-    if (a->gain_power == 0 || rest >= 1) return own;
+    rest = 1 - (mean - a->focal_reward_low) / span;
+    if (a->focal_gamma == 0 || rest >= 1) return own;
     if (rest <= 0x1p-90 * (1 + size / span)) return zero();
-    w = ref_exp(a->gain_power * ref_ln(rest));
-    more = 1 + a->gain_power * (size + ref_abs((reference_real)a->gain_low)) / span / rest;
+    w = ref_exp(a->focal_gamma * ref_ln(rest));
+    more = 1 + a->focal_gamma * (size + ref_abs((reference_real)a->focal_reward_low)) / span / rest;
     own.v *= w;
     own.s *= w * more;
     return own;
@@ -164,14 +164,14 @@ static number failing(const grpo_advantage *a, const items *all, number own) {
 static number outside_worth(const grpo_advantage *a, const items *pool, number R) {
     number best = { -HUGE_VAL, 0 }, own;
     int j;
-    if (pool->n == 0 || a->outside == GRPO_OUTSIDE_ZERO) return zero();
-    if (a->outside == GRPO_OUTSIDE_OWN) return worth_beside(a, pool, R, 1);
+    if (pool->n == 0 || a->excluded == GRPO_EXCLUDED_ZERO) return zero();
+    if (a->excluded == GRPO_EXCLUDED_OWN) return worth_beside(a, pool, R, 1);
     for (j = 0; j < pool->n; j++) {
         own = item_worth(a, pool, pool->of[j].R);
         if (own.v > best.v) best.v = own.v;
         if (own.s > best.s) best.s = own.s;
     }
-    return times(best, a->outside_coef);
+    return times(best, a->excluded_coef);
 }
 
 static void credit_beside(book *k, int64_t g) {
@@ -199,12 +199,12 @@ static void credit_outcomes(book *k, int64_t g) {
     for (x = 0; x < all.n; x++) {
         const int64_t i = all.of[x].i;
         number own = item_worth(a, &pool, pool.of[x].R);
-        if (a->gain == GRPO_GAIN_EXPONENTIAL) {
-            const reference_real e = ref_exp(own.v / a->gain_temperature);
+        if (a->reweight == GRPO_REWEIGHT_EXPONENTIAL) {
+            const reference_real e = ref_exp(own.v / a->reweight_temperature);
             own.v *= e;
-            own.s *= e * (1 + own.s / ref_abs(a->gain_temperature));
+            own.s *= e * (1 + own.s / ref_abs(a->reweight_temperature));
         }
-        if (a->gain == GRPO_GAIN_FAILURE_POWER) own = failing(a, &all, own);
+        if (a->reweight == GRPO_REWEIGHT_FOCAL) own = failing(a, &all, own);
         for (t = k->b.offset[i]; t < k->b.offset[i] + k->b.length[i]; t++) if (is_active(&k->b, t)) k->A[t] = own;
     }
 }
@@ -265,11 +265,11 @@ static number share_reward(const book *k, int64_t g, int64_t i, int64_t t) {
     for (j = k->b.group_begin[g]; j < k->b.group_begin[g + 1]; j++) {
         if (!active_at(&k->b, j, position) || (k->b.reward[j] > 0) != win) continue;
         H = k->b.token[TOKEN_ENTROPY][k->b.offset[j] + position];
-        sum += win ? H : 1 / (H + a->share_eps);
+        sum += win ? H : 1 / (H + a->entropy_share_eps);
         n++;
     }
-    if (win) return plus(number_of(k->b.reward[i]), number_of(sum == 0 ? 0 : a->share_coef * own * n / sum));
-    return plus(number_of(-1), number_of(-a->share_coef * n / (own + a->share_eps) / sum));
+    if (win) return plus(number_of(k->b.reward[i]), number_of(sum == 0 ? 0 : a->entropy_share_coef * own * n / sum));
+    return plus(number_of(-1), number_of(-a->entropy_share_coef * n / (own + a->entropy_share_eps) / sum));
 }
 
 static void credit_shares(book *k, int64_t g) {

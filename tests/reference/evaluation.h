@@ -28,7 +28,7 @@ typedef struct {
     reference_real *coefficient, *unit_fixed;    /* per token: c; y of its unit, 0 for unit token */
     reference_real by_sign[2];                   /* what of c tells A <= 0 from A > 0 */
     reference_real likelihood, pairs, signs;     /* coef/D times ranks; signs: coef/N where there is no pair */
-    reference_real log_z_moved;                  /* by how much every log_z is another */
+    reference_real log_z_moved;                  /* by how much every log_partition is another */
     int64_t *count;                              /* per sequence: T_i */
     int blurred;                                 /* sums of log-probabilities are rounded */
     int unsure;                                  /* which tokens are active is a matter of rounding */

@@ -16,7 +16,7 @@ static inline reference_real ref_score_of(reference *ref, const reference_real *
         for (t = ref->b->offset[i]; t < ref->b->offset[i] + ref->b->length[i]; t++)
             if (ref->active[t]) y += ref_token_log_ratio(ref, l, t) - ref_token_log_ratio(ref, ref->fixed, t);
     }
-    return ref_clamp(ref, y, a->unit_clamp_low, a->unit_clamp_high);
+    return ref_clamp(ref, y, a->level_clamp_low, a->level_clamp_high);
 }
 
 /* o_i of `target` */
@@ -24,7 +24,7 @@ static inline reference_real ref_old_score(reference *ref, int64_t i) {
     reference_real sum = 0;
     int64_t t;
     for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) if (ref->active[t]) sum += ref_log(ref, ref->b->token[TOKEN_OLD][t]);
-    return ref->obj->ratio.unit == GRPO_UNIT_SEQUENCE_MEAN ? sum / (reference_real)ref->count[i] : sum;
+    return ref->obj->ratio.level == GRPO_LEVEL_SEQUENCE_MEAN ? sum / (reference_real)ref->count[i] : sum;
 }
 
 enum { REFERENCE_MOST = 64 };
@@ -32,7 +32,7 @@ enum { REFERENCE_MOST = 64 };
 typedef struct {
     int n;
     int64_t sequence[REFERENCE_MOST];
-    reference_real y[REFERENCE_MOST], A[REFERENCE_MOST], T[REFERENCE_MOST], size[REFERENCE_MOST], rate, log_z;
+    reference_real y[REFERENCE_MOST], A[REFERENCE_MOST], T[REFERENCE_MOST], size[REFERENCE_MOST], rate, log_partition;
     reference_real still[REFERENCE_MOST], old[REFERENCE_MOST];          /* y inside a stop-gradient, and that of logp_old */
 } ref_group;
 
@@ -40,7 +40,7 @@ typedef struct {
 typedef struct { reference_real value, size, slope; } ref_worth;
 
 static inline ref_worth ref_variance_of(const reference *ref, const ref_group *g, int i) {
-    const reference_real k = ref->obj->surrogate.strength, n = g->n;
+    const reference_real k = ref->obj->surrogate.beta, n = g->n;
     reference_real mean = 0, size = 0, e, most;
     ref_worth w = { 0, 0, 0 };
     int j;
@@ -83,8 +83,8 @@ static inline ref_worth ref_labels_of(const reference *ref, const ref_group *g, 
 }
 
 static inline ref_worth ref_balance_of(const reference *ref, const ref_group *g, int i) {
-    const reference_real k = ref->obj->surrogate.strength, e = g->log_z + g->y[i] - k * g->A[i];
-    const reference_real most = ref_abs(g->log_z) + g->size[i] + ref_abs(k * g->A[i]);
+    const reference_real k = ref->obj->surrogate.reward_beta, e = g->log_partition + g->y[i] - k * g->A[i];
+    const reference_real most = ref_abs(g->log_partition) + g->size[i] + ref_abs(k * g->A[i]);
     ref_worth w;
     w.value = e * e;
     w.size = most * most;
@@ -93,7 +93,7 @@ static inline ref_worth ref_balance_of(const reference *ref, const ref_group *g,
 }
 
 static inline ref_worth ref_pairs_of(const reference *ref, const ref_group *g, int i) {
-    const reference_real k = ref->obj->surrogate.strength, margin = ref->obj->surrogate.margin;
+    const reference_real k = ref->obj->surrogate.beta, margin = ref->obj->surrogate.min_gap;
     reference_real pairs = 0;
     ref_worth w = { 0, 0, 0 };
     int a, b;
@@ -110,8 +110,8 @@ static inline ref_worth ref_pairs_of(const reference *ref, const ref_group *g, i
 
 /* of `target` too, which has the old scores beside A/tau */
 static inline ref_worth ref_contrast_of(const reference *ref, const ref_group *g, int i) {
-    const reference_real k = ref->obj->surrogate.strength, tau = ref->obj->surrogate.tau_pos;
-    const reference_real old = ref->obj->surrogate.kind == GRPO_SURROGATE_TARGET ? k : 0;
+    const reference_real k = ref->obj->surrogate.beta, tau = ref->obj->surrogate.advantage_temperature;
+    const reference_real old = ref->obj->surrogate.kind == GRPO_SURROGATE_TILTED_CROSS_ENTROPY ? k : 0;
     reference_real top = old * g->old[0] + g->A[0] / tau, high = k * g->y[0], weights = 0, sum = 0, p, largest = 0;
     ref_worth w = { 0, 0, 0 };
     int j;
@@ -131,7 +131,7 @@ static inline ref_worth ref_contrast_of(const reference *ref, const ref_group *g
 
 /* mean and deviation are inside a stop-gradient; not judged where the scores are so close that rounding may be all of the deviation */
 static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, int i) {
-    const reference_real k = ref->obj->surrogate.strength, n = g->n;
+    const reference_real k = ref->obj->surrogate.beta, n = g->n;
     reference_real mean = 0, size = 0, V = 0, s = 1, e, most;
     ref_worth w = { 0, 0, 0 };
     int j, same = 1;
@@ -140,7 +140,7 @@ static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, 
         V += (g->still[j] - mean) * (g->still[j] - mean) / (n - 1);
         same &= g->still[j] == g->still[0];
     }
-    if (g->n > 1) s = (same ? 0 : ref_sqrt(V)) + ref->obj->surrogate.score_eps;
+    if (g->n > 1) s = (same ? 0 : ref_sqrt(V)) + ref->obj->surrogate.group_score_eps;
     if (g->n > 1 && !same && s < 0x1p-40 * size) ref->beyond = 1;
     if (s == 0) { w.value = w.size = g->A[i] * g->A[i]; return w; }
     e = g->A[i] - k * (g->y[i] - (g->n > 1 ? mean : g->still[i])) / s;
@@ -153,7 +153,7 @@ static inline ref_worth ref_standardised_of(reference *ref, const ref_group *g, 
 
 /* the same with nothing inside one */
 static inline ref_worth ref_regression_of(reference *ref, const ref_group *g, int i) {
-    const reference_real k = ref->obj->surrogate.strength, n = g->n;
+    const reference_real k = ref->obj->surrogate.beta, n = g->n;
     reference_real mean = 0, size = 0, V = 0, s, D, e, most, all = 0;
     ref_worth w = { 0, 0, 0 };
     int j, same = 1;
@@ -164,7 +164,7 @@ static inline ref_worth ref_regression_of(reference *ref, const ref_group *g, in
         same &= g->y[j] == g->y[0];
     }
     s = ref_decide(ref, same) ? 0 : ref_sqrt(V / (n - 1));
-    D = s + ref->obj->surrogate.score_eps;
+    D = s + ref->obj->surrogate.group_score_eps;
     if (!same && s < 0x1p-40 * size) ref->beyond = 1;
     if (g->n == 1 || D == 0) { w.value = w.size = g->A[i] * g->A[i]; return w; }
     e = g->A[i] - k * (g->y[i] - mean) / D;
@@ -177,15 +177,15 @@ static inline ref_worth ref_regression_of(reference *ref, const ref_group *g, in
 
 static inline ref_worth ref_hinge_of(reference *ref, const ref_group *g, int i) {
     const grpo_surrogate *s = &ref->obj->surrogate;
-    const reference_real k = s->strength;
+    const reference_real k = s->beta;
     reference_real pairs = 0, x;
     ref_worth w = { 0, 0, 0 };
     int a, b;
-    for (a = 0; a < g->n; a++) for (b = 0; b < g->n; b++) if (ref_leads(g->A[a], g->A[b], s->margin)) pairs = pairs + 1;
+    for (a = 0; a < g->n; a++) for (b = 0; b < g->n; b++) if (ref_leads(g->A[a], g->A[b], s->min_gap)) pairs = pairs + 1;
     for (b = 0; b < g->n; b++) {
-        if (!ref_leads(g->A[i], g->A[b], s->margin)) continue;
-        x = s->shift - k * (g->y[i] - g->y[b]);
-        w.size += (ref_abs((reference_real)s->shift) + ref_abs(k) * (g->size[i] + g->size[b])) / pairs;
+        if (!ref_leads(g->A[i], g->A[b], s->min_gap)) continue;
+        x = s->hinge_margin - k * (g->y[i] - g->y[b]);
+        w.size += (ref_abs((reference_real)s->hinge_margin) + ref_abs(k) * (g->size[i] + g->size[b])) / pairs;
         if (!ref_jumps(ref, x, 0)) continue;
         w.value += x / pairs;
         w.slope += 2 * ref_abs(k) / pairs;
@@ -210,11 +210,11 @@ static inline reference_real ref_share(const reference_real *z, const int *of, i
 
 static inline ref_worth ref_contrast_means_of(const reference *ref, const ref_group *g, int i) {
     const grpo_surrogate *s = &ref->obj->surrogate;
-    const int lse = s->kind == GRPO_SURROGATE_CONTRAST_LSE;
+    const int lse = s->kind == GRPO_SURROGATE_DISCRIMINATIVE_LSE;
     reference_real z[REFERENCE_MOST], v, tau = s->tau_neg, others, sum = 0, top = -HUGE_VAL, largest = ref_largest_size(g);
     int plus[REFERENCE_MOST], j, n = 0;
     ref_worth w = { 0, 0, 0 };
-    for (j = 0; j < g->n; j++) { z[j] = -(reference_real)s->length_rate * g->T[j]; n += plus[j] = g->A[j] > 0; }
+    for (j = 0; j < g->n; j++) { z[j] = -(reference_real)s->length_decay * g->T[j]; n += plus[j] = g->A[j] > 0; }
     if (n == 0 || n == g->n) return w;
     others = g->n - n;
     if (!plus[i] && lse) return w;
@@ -230,11 +230,11 @@ static inline ref_worth ref_contrast_means_of(const reference *ref, const ref_gr
 }
 
 static inline ref_worth ref_soft_pairs_of(const reference *ref, const ref_group *g, int i) {
-    const reference_real k = ref->obj->surrogate.strength, pairs = (reference_real)g->n * (g->n - 1), largest = ref_largest_size(g);
+    const reference_real k = ref->obj->surrogate.beta, pairs = (reference_real)g->n * (g->n - 1), largest = ref_largest_size(g);
     ref_worth w = { 0, 0, 0 };
     int j;
     for (j = 0; j < g->n; j++) {
-        const reference_real D = k * (g->y[i] - g->y[j]), p = ref_sigmoid((g->A[i] - g->A[j]) / ref->obj->surrogate.tau_pos);
+        const reference_real D = k * (g->y[i] - g->y[j]), p = ref_sigmoid((g->A[i] - g->A[j]) / ref->obj->surrogate.advantage_temperature);
         const reference_real gap = ref_abs(k * (ref_sigmoid(D) - p));
         if (j == i) continue;
         w.value += (ref_log_one_plus_exp(D) - p * D) / pairs;
@@ -245,16 +245,16 @@ static inline ref_worth ref_soft_pairs_of(const reference *ref, const ref_group 
 }
 
 static inline ref_worth ref_match_of(reference *ref, const ref_group *g, int i) {
-    const reference_real k = ref->obj->surrogate.strength, reach = 1 + ref_abs(k) * ref_largest_size(g);
+    const reference_real k = ref->obj->surrogate.beta, reach = 1 + ref_abs(k) * ref_largest_size(g);
     reference_real z[REFERENCE_MOST], p, u, q, r;
     int all[REFERENCE_MOST], j;
     ref_worth w = { 0, 0, 0 };
-    for (j = 0; j < g->n; j++) { z[j] = g->A[j] / ref->obj->surrogate.tau_pos; all[j] = 1; }
+    for (j = 0; j < g->n; j++) { z[j] = g->A[j] / ref->obj->surrogate.advantage_temperature; all[j] = 1; }
     p = ref_share(z, all, g->n, i);
     for (j = 0; j < g->n; j++) z[j] = k * g->y[j];
     u = ref_share(z, all, g->n, i);
     if (g->n == 1) return w;
-    if (ref->obj->surrogate.kind == GRPO_SURROGATE_MATCH) {
+    if (ref->obj->surrogate.kind == GRPO_SURROGATE_SOFTMAX_MSE) {
         w.value = (p - u) * (p - u);
         w.slope = 4 * (p + u) * ref_abs(k) * u * reach;
         w.size = w.value + 2 * ref_abs(p - u) * (p + u) + 4 * ref_abs(p - u) * u * (reach - 1);
@@ -275,17 +275,17 @@ static inline ref_worth ref_worth_of(reference *ref, const ref_group *g, int i) 
     ref_worth w = { 0, 0, 0 };
     switch (ref->obj->surrogate.kind) {
     case GRPO_SURROGATE_VARIANCE: w = ref_variance_of(ref, g, i); break;
-    case GRPO_SURROGATE_LABELS:   w = ref_labels_of(ref, g, i); break;
-    case GRPO_SURROGATE_BALANCE:  w = ref_balance_of(ref, g, i); break;
-    case GRPO_SURROGATE_PAIRS:    w = ref_pairs_of(ref, g, i); break;
-    case GRPO_SURROGATE_TARGET:
-    case GRPO_SURROGATE_CONTRAST: w = ref_contrast_of(ref, g, i); break;
+    case GRPO_SURROGATE_LOGISTIC_LSE:   w = ref_labels_of(ref, g, i); break;
+    case GRPO_SURROGATE_TRAJECTORY_BALANCE:  w = ref_balance_of(ref, g, i); break;
+    case GRPO_SURROGATE_PAIRWISE_LOGISTIC:    w = ref_pairs_of(ref, g, i); break;
+    case GRPO_SURROGATE_TILTED_CROSS_ENTROPY:
+    case GRPO_SURROGATE_SOFTMAX_CROSS_ENTROPY: w = ref_contrast_of(ref, g, i); break;
     case GRPO_SURROGATE_STANDARDISED: w = ref_standardised_of(ref, g, i); break;
     case GRPO_SURROGATE_REGRESSION: w = ref_regression_of(ref, g, i); break;
-    case GRPO_SURROGATE_HINGE:    w = ref_hinge_of(ref, g, i); break;
-    case GRPO_SURROGATE_CONTRAST_MEAN: case GRPO_SURROGATE_CONTRAST_LSE: w = ref_contrast_means_of(ref, g, i); break;
-    case GRPO_SURROGATE_SOFT_PAIRS: w = ref_soft_pairs_of(ref, g, i); break;
-    case GRPO_SURROGATE_MATCH: case GRPO_SURROGATE_MATCH_JS: w = ref_match_of(ref, g, i); break;
+    case GRPO_SURROGATE_PAIRWISE_HINGE:    w = ref_hinge_of(ref, g, i); break;
+    case GRPO_SURROGATE_DISCRIMINATIVE_MEAN: case GRPO_SURROGATE_DISCRIMINATIVE_LSE: w = ref_contrast_means_of(ref, g, i); break;
+    case GRPO_SURROGATE_PAIRWISE_SOFT: w = ref_soft_pairs_of(ref, g, i); break;
+    case GRPO_SURROGATE_SOFTMAX_MSE: case GRPO_SURROGATE_SOFTMAX_JS: w = ref_match_of(ref, g, i); break;
     default: break;
     }
     ref_note(ref, w.value);
@@ -297,22 +297,22 @@ static inline ref_group ref_group_of(reference *ref, const reference_real *l, in
     ref_group x;
     int64_t i;
     memset(&x, 0, sizeof x);
-    x.log_z = ref->b->log_z[g] + ref->log_z_moved;
-    x.rate = ref->obj->surrogate.score == GRPO_SCORE_RATIO ? 0 : 1;
+    x.log_partition = ref->b->log_partition[g] + ref->log_z_moved;
+    x.rate = ref->obj->surrogate.group_score == GRPO_GROUP_SCORE_RATIO ? 0 : 1;
     for (i = ref->b->group_begin[g]; i < ref->b->group_begin[g + 1]; i++) {
         if (!ref->count[i] || x.n == REFERENCE_MOST) continue;
         x.y[x.n] = ref_score_of(ref, l, i);
         x.size[x.n] = ref_abs(x.y[x.n]);
         x.T[x.n] = (reference_real)ref->count[i];
-        if (ref->obj->surrogate.score == GRPO_SCORE_RATIO) {
+        if (ref->obj->surrogate.group_score == GRPO_GROUP_SCORE_RATIO) {
             const reference_real size = ref_abs(x.y[x.n]);
             x.y[x.n] = ref_note(ref, ref_exp(x.y[x.n]));
             x.size[x.n] = x.y[x.n] * (1 + size);
             if (x.size[x.n] > x.rate) x.rate = x.size[x.n];
         }
         x.still[x.n] = ref_score_of(ref, ref->fixed, i);
-        if (ref->obj->surrogate.score == GRPO_SCORE_RATIO) x.still[x.n] = ref_note(ref, ref_exp(x.still[x.n]));
-        x.old[x.n] = ref->obj->surrogate.kind == GRPO_SURROGATE_TARGET ? ref_old_score(ref, i) : 0;
+        if (ref->obj->surrogate.group_score == GRPO_GROUP_SCORE_RATIO) x.still[x.n] = ref_note(ref, ref_exp(x.still[x.n]));
+        x.old[x.n] = ref->obj->surrogate.kind == GRPO_SURROGATE_TILTED_CROSS_ENTROPY ? ref_old_score(ref, i) : 0;
         x.A[x.n] = (double)ref->advantage[ref_first_active(ref, i)];
         x.sequence[x.n++] = i;
     }

@@ -21,8 +21,8 @@ static inline uint8_t *ref_flags(int64_t n) {
 
 static inline int ref_has_ratio(const reference *ref) {
     const grpo_penalty *p = &ref->obj->penalty;
-    const int without = ref->obj->surrogate.kind == GRPO_SURROGATE_SCORE || ref->obj->surrogate.kind == GRPO_SURROGATE_NONE;
-    return !without || (p->kl != GRPO_KL_NONE && p->kl_ratio != GRPO_KL_RATIO_NONE);
+    const int without = ref->obj->surrogate.kind == GRPO_SURROGATE_REINFORCE || ref->obj->surrogate.kind == GRPO_SURROGATE_NONE;
+    return !without || (p->kl != GRPO_KL_NONE && p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE);
 }
 
 /* NaN, which is never judged, where a log-probability is infinite or too large */
@@ -121,7 +121,7 @@ static inline reference_answer reference_loss(reference *ref) {
 /* the terms that l[t] enters */
 static inline reference_real ref_entered(reference *ref, int64_t i, int64_t t) {
     const int coupled = is_of_a_group(ref->obj->surrogate.kind), policy = ref_surrogate_has_ratio(ref) && !coupled;
-    const int penalty = ref->obj->penalty.kl_ratio == GRPO_KL_RATIO_UNIT;
+    const int penalty = ref->obj->penalty.kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL;
     reference_real sum;
     int64_t k, g = 0;
     ref_begin(ref);
@@ -204,7 +204,7 @@ static inline reference_answer reference_slope(reference *ref, int64_t i, int64_
     return slope;
 }
 
-/* d loss / d log_z of group g: the loss is a square in it, and has the slope of its secant */
+/* d loss / d log_partition of group g: the loss is a square in it, and has the slope of its secant */
 static inline reference_answer reference_log_z_slope(reference *ref, int64_t g) {
     reference_answer slope = { 0, 0, 0 };
     ref_begin(ref);
@@ -213,7 +213,8 @@ static inline reference_answer reference_log_z_slope(reference *ref, int64_t g) 
     ref->log_z_moved = -1;
     slope.value = (slope.value - ref_coupled(ref, g)) / 2;
     ref->log_z_moved = 0;
-    slope.judged = ref->obj->surrogate.kind == GRPO_SURROGATE_BALANCE && !ref->unsure && !ref->beyond && ref->size <= 0x1p58 * ref->steep;
+    slope.judged = ref->obj->surrogate.kind == GRPO_SURROGATE_TRAJECTORY_BALANCE && !ref->unsure && !ref->beyond
+        && ref->size <= 0x1p58 * ref->steep;
     slope.tolerance = 0x1p-50 * ref->steep;
     ref_as_element(&slope);
     return slope;

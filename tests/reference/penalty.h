@@ -16,7 +16,7 @@ static inline reference_real ref_estimator(grpo_kl_kind kind, reference_real D) 
 static inline reference_real ref_kl(reference *ref, int64_t t, ref_size *size) {
     const grpo_penalty *p = &ref->obj->penalty;
     static const int source[] = { TOKEN_REF, TOKEN_OLD, TOKEN_ROLLOUT, TOKEN_TEACHER };
-    const reference_real f = ref_log(ref, ref->b->token[source[p->kl_against]][t]);
+    const reference_real f = ref_log(ref, ref->b->token[source[p->kl_reference]][t]);
     reference_real D = ref_clamp(ref, ref_log(ref, ref->l[t]) - f, -p->kl_clamp_log, p->kl_clamp_log);
     reference_real K = ref_note(ref, ref_estimator(p->kl, D)), D0;
     size->derivative = 1 + ref_abs(D) + ref_abs(K);
@@ -25,9 +25,9 @@ static inline reference_real ref_kl(reference *ref, int64_t t, ref_size *size) {
         reference_real clamped = ref_bounded(ref, K, -p->kl_clamp_value, p->kl_clamp_value);
         if (clamped != K) return clamped;
     }
-    if (p->kl_gradient == GRPO_KL_GRADIENT_OWN) return K;
+    if (p->kl_gradient == GRPO_KL_GRADIENT_EXACT) return K;
     D0 = ref_clamp(ref, ref->fixed[t] - f, -p->kl_clamp_log, p->kl_clamp_log);
-    if (p->kl_gradient == GRPO_KL_GRADIENT_NONE) return ref_estimator(p->kl, D0);
+    if (p->kl_gradient == GRPO_KL_GRADIENT_DETACHED) return ref_estimator(p->kl, D0);
     return ref_estimator(p->kl, D0) + (D - D0) * (D + D0) / 2;
 }
 
@@ -36,10 +36,10 @@ static inline reference_real ref_penalty(reference *ref, int64_t t, reference_re
     reference_real u = 1, K, bonus = p->entropy_coef != 0 ? p->entropy_coef * (reference_real)ref->b->token[TOKEN_ENTROPY][t] : 0;
     size->added = ref_abs(bonus);
     if (p->kl == GRPO_KL_NONE || p->kl_coef == 0 || (p->kl_on == GRPO_KL_ON_SELECTED && !ref->b->selected[t])) return -bonus;
-    if (p->kl_ratio == GRPO_KL_RATIO_TOKEN) u = ref_exp(ref_log(ref, ref->l[t]) - ref_log(ref, ref_old(ref, t)));
-    if (p->kl_ratio == GRPO_KL_RATIO_UNIT) u = ref_exp(ref_log_ratio(ref, ref->l, unit, t));
-    if (p->kl_ratio == GRPO_KL_RATIO_SCORE) u = ref_exp(ref->l[t] - ref->fixed[t]);
-    if (p->kl_ratio_max != 0) u = ref_bounded(ref, u, 0, p->kl_ratio_max);
+    if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) u = ref_exp(ref_log(ref, ref->l[t]) - ref_log(ref, ref_old(ref, t)));
+    if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL) u = ref_exp(ref_log_ratio(ref, ref->l, unit, t));
+    if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) u = ref_exp(ref->l[t] - ref->fixed[t]);
+    if (p->kl_importance_weight_max != 0) u = ref_bounded(ref, u, 0, p->kl_importance_weight_max);
     u = ref_note(ref, ref_note(ref, p->kl_coef) * ref_note(ref, u));
     K = ref_kl(ref, t, size);
     size->derivative *= ref_abs(u);
@@ -50,12 +50,12 @@ static inline reference_real ref_penalty(reference *ref, int64_t t, reference_re
 /* ---- beside the terms: likelihood -------------------------------------------------------------------------------------------------- */
 
 static inline int ref_is_likely(const reference *ref, int64_t i, int64_t t) {
-    switch (ref->obj->penalty.likelihood_on) {
-    case GRPO_LIKELIHOOD_CORRECT:  return ref->b->reward[i] > 0;
-    case GRPO_LIKELIHOOD_POSITIVE: return ref->advantage[t] > 0;
-    case GRPO_LIKELIHOOD_SELECTED: return ref->b->selected[t];
-    case GRPO_LIKELIHOOD_ALL:      return 1;
-    case GRPO_LIKELIHOOD_NOT_NEGATIVE: return ref->advantage[t] >= 0;
+    switch (ref->obj->penalty.nll_on) {
+    case GRPO_NLL_CORRECT:  return ref->b->reward[i] > 0;
+    case GRPO_NLL_POSITIVE: return ref->advantage[t] > 0;
+    case GRPO_NLL_SELECTED: return ref->b->selected[t];
+    case GRPO_NLL_ALL:      return 1;
+    case GRPO_NLL_NOT_NEGATIVE: return ref->advantage[t] >= 0;
     default:                       return 0;
     }
 }
@@ -66,11 +66,11 @@ static inline reference_real ref_likelihood_weight(reference *ref, int64_t t, re
     const reference_real l = ref->fixed[t], e = ref_exp(l);
     reference_real gap;
     *rounding = 1;
-    switch (p->likelihood_weight) {
-    case GRPO_LIKELIHOOD_WEIGHT_P:       return e;
-    case GRPO_LIKELIHOOD_WEIGHT_P_NOT_P: return -e * ref_change(l, 0);
-    case GRPO_LIKELIHOOD_WEIGHT_TEACHER_GATE:
-        gap = p->likelihood_gain * (ref_log(ref, ref->b->token[TOKEN_TEACHER][t]) - l);
+    switch (p->nll_weight) {
+    case GRPO_NLL_WEIGHT_P:       return e;
+    case GRPO_NLL_WEIGHT_P_ONE_MINUS_P: return -e * ref_change(l, 0);
+    case GRPO_NLL_WEIGHT_TEACHER_GATE:
+        gap = p->nll_teacher_slope * (ref_log(ref, ref->b->token[TOKEN_TEACHER][t]) - l);
         *rounding += ref_abs(gap);
         return ref_sigmoid(gap);
     default: return 1;
@@ -79,13 +79,13 @@ static inline reference_real ref_likelihood_weight(reference *ref, int64_t t, re
 
 /* does the gate let token t pass? */
 static inline int ref_passes(reference *ref, int64_t i, int64_t t) {
-    const grpo_likelihood_gate_kind gate = ref->obj->penalty.likelihood_gate;
+    const grpo_nll_gate_kind gate = ref->obj->penalty.nll_gate;
     reference_real lost = 0;
     int64_t k;
-    if (gate == GRPO_LIKELIHOOD_GATE_NONE) return 1;
+    if (gate == GRPO_NLL_GATE_NONE) return 1;
     for (k = ref->b->offset[i]; k < ref_end(ref, i); k++) {
         if (!ref->active[k] || !ref_is_likely(ref, i, k)) continue;
-        if (gate == GRPO_LIKELIHOOD_GATE_SEGMENT && !ref_same_segment(ref, k, t)) continue;
+        if (gate == GRPO_NLL_GATE_SEGMENT && !ref_same_segment(ref, k, t)) continue;
         lost += ref_log(ref, ref->b->token[TOKEN_OLD][k]) - ref_log(ref, ref->fixed[k]);
     }
     if (lost != 0 && ref_abs(lost) < REFERENCE_BLUR) ref->beyond = 1;
@@ -93,12 +93,12 @@ static inline int ref_passes(reference *ref, int64_t i, int64_t t) {
 }
 
 static inline reference_real ref_likelihood(reference *ref, int64_t i, int64_t t) {
-    const grpo_likelihood_form_kind form = ref->obj->penalty.likelihood_form;
+    const grpo_nll_form_kind form = ref->obj->penalty.nll_form;
     const reference_real l = ref_log(ref, ref->l[t]);
     reference_real h = l, weight, rounding;
     if (ref->likelihood == 0 || !ref_is_likely(ref, i, t) || !ref_passes(ref, i, t)) return 0;
-    if (form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP) h = l - ref_log(ref, ref->b->token[TOKEN_TEACHER][t]);
-    if (form == GRPO_LIKELIHOOD_FORM_LOST) h = ref_bounded(ref, l - ref_log(ref, ref->b->token[TOKEN_OLD][t]), -HUGE_VAL, 0);
+    if (form == GRPO_NLL_FORM_TEACHER_GAP) h = l - ref_log(ref, ref->b->token[TOKEN_TEACHER][t]);
+    if (form == GRPO_NLL_FORM_DISPLACEMENT) h = ref_bounded(ref, l - ref_log(ref, ref->b->token[TOKEN_OLD][t]), -HUGE_VAL, 0);
     weight = ref_note(ref, ref->likelihood * ref_note(ref, ref_likelihood_weight(ref, t, &rounding)));
     ref->size += ref_abs(weight * h) * rounding;
     ref->scale += ref_abs(weight * h) * rounding;
@@ -109,11 +109,11 @@ static inline reference_real ref_likelihood(reference *ref, int64_t i, int64_t t
 /* ---- beside the terms: pairs ------------------------------------------------------------------------------------------------------- */
 
 static inline int ref_outdoes(const reference *ref, int64_t i, int64_t j) {
-    return ref->count[i] && ref->count[j] && ref_leads(ref->b->reward[i], ref->b->reward[j], ref->obj->penalty.pair_margin);
+    return ref->count[i] && ref->count[j] && ref_leads(ref->b->reward[i], ref->b->reward[j], ref->obj->penalty.preference_min_gap);
 }
 
 static inline reference_real ref_pair_score(reference *ref, int64_t i) {
-    const int free_of_ref = ref->obj->penalty.pair_score == GRPO_PAIR_SCORE_FREE;
+    const int free_of_ref = ref->obj->penalty.preference_score == GRPO_PREFERENCE_SCORE_REFERENCE_FREE;
     reference_real sum = 0;
     int64_t t;
     for (t = ref->b->offset[i]; t < ref->b->offset[i] + ref->b->length[i]; t++)
@@ -130,7 +130,7 @@ static inline reference_real ref_pairs(reference *ref, int64_t g) {
     if (c == 0) return 0;
     for (i = begin; i < end; i++) for (j = begin; j < end; j++) {
         if (!ref_outdoes(ref, i, j)) continue;
-        beta = (reference_real)p->pair_beta * (p->pair_gain != 0 && ref->b->reward[i] > 0 ? p->pair_gain : 1);
+        beta = (reference_real)p->preference_beta * (p->preference_kappa != 0 && ref->b->reward[i] > 0 ? p->preference_kappa : 1);
         a = ref_pair_score(ref, i);
         b = ref_pair_score(ref, j);
         x = beta * (a - b);

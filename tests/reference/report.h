@@ -13,8 +13,8 @@ static inline grpo_clip_side ref_pool_side(reference *ref, int64_t t) {
     reference_real d;
     if (!ref_clips_pool(a) || !ref_has_ratio(ref)) return GRPO_CLIP_NO;
     d = ref_clamp(ref, ref_log(ref, ref->fixed[t]) - ref_log(ref, ref_old(ref, t)), a->clamp_low, a->clamp_high);
-    if (ref->advantage[t] < 0) return d < -a->pool_low ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
-    return d > a->pool_high ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
+    if (ref->advantage[t] < 0) return d < -a->token_clip_low ? GRPO_CLIP_LOW : GRPO_CLIP_NO;
+    return d > a->token_clip_high ? GRPO_CLIP_HIGH : GRPO_CLIP_NO;
 }
 
 /* with bounds position */
@@ -35,17 +35,17 @@ static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     const int up = ref->advantage[t] > 0, aspo = s->kind == GRPO_SURROGATE_ASPO;
     const reference_real w = ref_ratio(ref, ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t));
-    reference_real low, high, dual = up ? 0 : s->dual;
+    reference_real low, high, dual = up ? 0 : s->clip_dual;
     switch (s->kind) {
     case GRPO_SURROGATE_TOPR:
         return up ? GRPO_CLIP_NO : ref_weight_side(ref, w, s->weight_min, s->weight_max);
     case GRPO_SURROGATE_DISPO: if (!up) return ref_weight_side(ref, w, s->weight_min_neg, s->weight_max_neg); /* fall through */
-    case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_BAND: return ref_weight_side(ref, w, s->weight_min, s->weight_max);
-    case GRPO_SURROGATE_SHAPED: if (ref->b->selected[t]) return GRPO_CLIP_NO; /* fall through */
+    case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_MASKED_WEIGHT: return ref_weight_side(ref, w, s->weight_min, s->weight_max);
+    case GRPO_SURROGATE_POLICY_SHAPING: if (ref->b->selected[t]) return GRPO_CLIP_NO; /* fall through */
     case GRPO_SURROGATE_PPO_CLIP: dual = 0; break;
     case GRPO_SURROGATE_UNBOUNDED_POSITIVE: if (up) return GRPO_CLIP_NO; break;
     case GRPO_SURROGATE_DUAL_CLIP: case GRPO_SURROGATE_GPPO: break;
-    case GRPO_SURROGATE_ASPO: dual = up ? s->dual_pos : s->dual; break;
+    case GRPO_SURROGATE_ASPO: dual = up ? s->clip_dual_pos : s->clip_dual; break;
     default: return GRPO_CLIP_NO;
     }
     if (s->bounds == GRPO_BOUNDS_POSITION) return ref_position_side(ref, t, up);

@@ -14,8 +14,8 @@ static inline void ref_clip_range(const reference *ref, int64_t t, reference_rea
     reference_real p, below;
     *low = 1 - (reference_real)s->eps_low;
     *high = 1 + (reference_real)s->eps_high;
-    if (s->bounds == GRPO_BOUNDS_FIXED || s->kind == GRPO_SURROGATE_SHAPED || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) return;
-    if (s->bounds == GRPO_BOUNDS_GIVEN) {
+    if (s->bounds == GRPO_BOUNDS_FIXED || s->kind == GRPO_SURROGATE_POLICY_SHAPING || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE) return;
+    if (s->bounds == GRPO_BOUNDS_EXTERNAL) {
         *low = 1 - (reference_real)ref->b->token[TOKEN_CLIP_LOW][t];
         *high = 1 + (reference_real)ref->b->token[TOKEN_CLIP_HIGH][t];
         return;
@@ -40,7 +40,7 @@ static inline reference_real ref_ppo_clip(reference *ref, int64_t t, reference_r
 }
 
 static inline reference_real ref_dual_clip(reference *ref, int64_t t, reference_real w, reference_real A, ref_size *size) {
-    reference_real dual = -ref->obj->surrogate.dual * A, x = ref_ppo_clip(ref, t, w, A, size);
+    reference_real dual = -ref->obj->surrogate.clip_dual * A, x = ref_ppo_clip(ref, t, w, A, size);
     return A < 0 && ref_decide(ref, x > dual) ? dual : x;
 }
 
@@ -60,7 +60,7 @@ static inline ref_log_bounds ref_position_bounds(const reference *ref, int64_t t
     ref_log_bounds b;
     b.low = -s->log_low * scale;
     b.high = s->log_high * scale;
-    b.dual = s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->log_dual * scale : (reference_real)HUGE_VAL;
+    b.dual = s->kind == GRPO_SURROGATE_DUAL_CLIP ? s->log_clip_dual * scale : (reference_real)HUGE_VAL;
     return b;
 }
 
@@ -83,7 +83,8 @@ static inline reference_real ref_sapo(reference *ref, reference_real w, referenc
 
 static inline reference_real ref_vespo_weight(reference *ref, reference_real y, reference_real A, ref_size *size) {
     const grpo_surrogate *s = &ref->obj->surrogate;
-    reference_real w = ref_note(ref, ref_exp(y)), k = A > 0 ? s->k_pos : s->k_neg, lambda = A > 0 ? s->lambda_pos : s->lambda_neg;
+    reference_real w = ref_note(ref, ref_exp(y)), k = A > 0 ? s->vespo_k_pos : s->vespo_k_neg, lambda = A > 0 ? s->vespo_lambda_pos
+        : s->vespo_lambda_neg;
     size->rounding = 1 + 2 * ref_abs(lambda) * (w < 2 ? w : 2) + 0x1p-30 * (ref_abs(lambda) * w + ref_abs(k * y));
     if (size->rounding > 0x1p15) ref->rough = 1;
     return ref_exp(lambda + k * y - lambda * w);
@@ -100,10 +101,10 @@ static inline reference_real ref_detached_weight(reference *ref, int64_t t, ref_
     const reference_real A = ref->advantage[t], y = ref_log_ratio(ref, ref->fixed, ref->unit_fixed[t], t), w = ref_ratio(ref, y);
     if (s->kind == GRPO_SURROGATE_TOPR && A > 0) return 1;
     switch (s->kind) {
-    case GRPO_SURROGATE_SCORE:         return 1;
+    case GRPO_SURROGATE_REINFORCE:         return 1;
     case GRPO_SURROGATE_VESPO:         return ref_vespo_weight(ref, y, A, size);
     case GRPO_SURROGATE_SAPO_DETACHED: return ref_gate(ref, w, A, size);
-    case GRPO_SURROGATE_BAND:          return ref_jumps_out(ref, w, s->weight_min, s->weight_max) ? 0 : w;
+    case GRPO_SURROGATE_MASKED_WEIGHT:          return ref_jumps_out(ref, w, s->weight_min, s->weight_max) ? 0 : w;
     case GRPO_SURROGATE_DISPO:         return A > 0 ? ref_bounded(ref, w, s->weight_min, s->weight_max)
                                                     : ref_bounded(ref, w, s->weight_min_neg, s->weight_max_neg);
     default:                           return ref_bounded(ref, w, s->weight_min, s->weight_max);
@@ -112,7 +113,8 @@ static inline reference_real ref_detached_weight(reference *ref, int64_t t, ref_
 
 static inline int ref_surrogate_has_ratio(const reference *ref) {
     switch (ref->obj->surrogate.kind) {
-    case GRPO_SURROGATE_SCORE: case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_VESPO: case GRPO_SURROGATE_TOPR: case GRPO_SURROGATE_BAND:
+    case GRPO_SURROGATE_REINFORCE: case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_VESPO: case GRPO_SURROGATE_TOPR:
+    case GRPO_SURROGATE_MASKED_WEIGHT:
     case GRPO_SURROGATE_SAPO_DETACHED: case GRPO_SURROGATE_DISPO: case GRPO_SURROGATE_NONE: return 0;
     default: return 1;
     }
@@ -125,10 +127,11 @@ static inline reference_real ref_score(reference *ref, reference_real weight, in
 }
 
 static inline reference_real ref_squared(reference *ref, reference_real y, reference_real A, ref_size *size) {
-    const reference_real k = ref_note(ref, ref->obj->surrogate.strength), e = A - k * y, most = ref_abs(A) + ref_abs(k * y);
+    const reference_real k = ref_note(ref, ref->obj->surrogate.beta), e = A - k * y, most = ref_abs(A) + ref_abs(k * y);
     size->added = ref_note(ref, most * most);
     size->derivative = 2 * ref_abs(k) * most;
-    if (ref->obj->ratio.mix == GRPO_MIX_AVERAGE) size->derivative += 0x1p-31 * k * k;        /* y' is bent: the step sees it where e is 0 */
+    if (ref->obj->ratio.interpolate == GRPO_INTERPOLATE_ARITHMETIC) size->derivative += 0x1p-31 * k * k;        /* y' is bent: the step sees
+                                                                                                                   it where e is 0 */
     return e * e;
 }
 
@@ -143,24 +146,24 @@ static inline reference_real ref_gppo(reference *ref, int64_t t, reference_real 
     const grpo_surrogate *s = &ref->obj->surrogate;
     reference_real low, high;
     ref_clip_range(ref, t, &low, &high);
-    if (A < 0 && s->dual != 0 && ref_decide(ref, w > s->dual)) return -(size->derivative = s->dual * A);
-    if (A > 0 && ref_jumps(ref, w, high)) return ref_through(ref, s->beta_high * high, A, move, size);
-    if (A < 0 && ref_jumps(ref, -w, -low)) return ref_through(ref, s->beta_low * low, A, move, size);
+    if (A < 0 && s->clip_dual != 0 && ref_decide(ref, w > s->clip_dual)) return -(size->derivative = s->clip_dual * A);
+    if (A > 0 && ref_jumps(ref, w, high)) return ref_through(ref, s->gppo_beta_high * high, A, move, size);
+    if (A < 0 && ref_jumps(ref, -w, -low)) return ref_through(ref, s->gppo_beta_low * low, A, move, size);
     return -(size->derivative = ref_note(ref, w) * A);
 }
 
 static inline reference_real ref_aspo(reference *ref, int64_t t, reference_real w, reference_real move, reference_real A, ref_size *size) {
     const grpo_surrogate *s = &ref->obj->surrogate;
     const reference_real low = 1 - (reference_real)s->eps_low;
-    if (A < 0 && s->dual != 0 && ref_jumps(ref, w, s->dual)) return ref_score(ref, s->dual, t, size);
+    if (A < 0 && s->clip_dual != 0 && ref_jumps(ref, w, s->clip_dual)) return ref_score(ref, s->clip_dual, t, size);
     if (A < 0) return -(size->derivative = A * (ref_decide(ref, w < low) ? low : ref_note(ref, w)));
-    if (s->dual_pos != 0 && ref_jumps(ref, 1 / w, s->dual_pos)) return ref_score(ref, s->dual_pos, t, size);
+    if (s->clip_dual_pos != 0 && ref_jumps(ref, 1 / w, s->clip_dual_pos)) return ref_score(ref, s->clip_dual_pos, t, size);
     if (ref_decide(ref, w > 1 + (reference_real)s->eps_high)) return -(size->derivative = A / (1 + (reference_real)s->eps_high));
     return ref_through(ref, 1 / ref_note(ref, w / ref_exp(move)), A, move, size);
 }
 
 static inline reference_real ref_quadratic(reference *ref, reference_real y, reference_real w, reference_real A, ref_size *size) {
-    const reference_real eps = ref_note(ref, ref->obj->surrogate.eps_high), off = ref_change(y, 0), far = ref_note(ref, off / eps);
+    const reference_real eps = ref_note(ref, ref->obj->surrogate.quadratic_eps), off = ref_change(y, 0), far = ref_note(ref, off / eps);
     size->added = ref_note(ref, ref_abs(A) * ref_note(ref, w + ref_note(ref, off * far) / 2));
     size->derivative = ref_note(ref, w * ref_abs(A) * (1 + ref_abs(far)));
     size->derivative += 0x1p-31 * w * ref_abs(A) * (1 + w / eps);        /* it is bent: the step sees it where the slope is 0 */
@@ -168,11 +171,11 @@ static inline reference_real ref_quadratic(reference *ref, reference_real y, ref
 }
 
 static inline reference_real ref_logistic(reference *ref, reference_real y, reference_real A, ref_size *size) {
-    const reference_real k = ref_note(ref, ref->obj->surrogate.strength), shift = ref->obj->surrogate.shift;
+    const reference_real k = ref_note(ref, ref->obj->surrogate.beta), shift = ref->obj->surrogate.logit_shift;
     const reference_real x = A > 0 ? k * y - shift : shift - k * y, value = ref_log_one_plus_exp(-x), slope = ref_sigmoid(-x);
     size->added = value + slope * (ref_abs(k * y) + ref_abs(shift));
     size->derivative = slope * ref_abs(k) * (1 + ref_abs(k * y) + ref_abs(shift));
-    if (ref->obj->ratio.mix == GRPO_MIX_AVERAGE) size->derivative += 0x1p-31 * k * k;        /* as of squared */
+    if (ref->obj->ratio.interpolate == GRPO_INTERPOLATE_ARITHMETIC) size->derivative += 0x1p-31 * k * k;        /* as of squared */
     return value;
 }
 
@@ -184,7 +187,7 @@ static inline reference_real ref_bgpo(reference *ref, reference_real y, referenc
 }
 
 static inline reference_real ref_shaped(reference *ref, int64_t t, reference_real w, reference_real A, ref_size *size) {
-    const reference_real g = ref->obj->surrogate.shape, whole = ref_note(ref, w) + g;
+    const reference_real g = ref->obj->surrogate.shaping_gamma, whole = ref_note(ref, w) + g;
     if (!ref->b->selected[t]) return ref_ppo_clip(ref, t, w, A, size);
     size->derivative = A * (w / whole) * (g / whole);
     return -A * (w / whole);
@@ -206,7 +209,7 @@ static inline reference_real ref_surrogate(reference *ref, int64_t t, reference_
     switch (kind) {
     case GRPO_SURROGATE_LOGISTIC:  return ref_logistic(ref, y, A, size);
     case GRPO_SURROGATE_BGPO:      return ref_bgpo(ref, y, w, A, size);
-    case GRPO_SURROGATE_SHAPED:    return ref_shaped(ref, t, w, A, size);
+    case GRPO_SURROGATE_POLICY_SHAPING:    return ref_shaped(ref, t, w, A, size);
     case GRPO_SURROGATE_PPO_CLIP:  return ref_ppo_clip(ref, t, w, A, size);
     case GRPO_SURROGATE_DUAL_CLIP:
     case GRPO_SURROGATE_UNBOUNDED_POSITIVE: return ref_dual_clip(ref, t, w, A, size);

@@ -4,41 +4,41 @@
 #include "ratio.h"
 
 static inline int ref_counts(const reference *ref, int64_t i, int64_t t) {
-    return ref->b->mask[t] && !(ref->obj->weight.truncated == GRPO_TRUNCATED_MASK && ref->b->truncated[i]);
+    return ref->b->mask[t] && !(ref->obj->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK && ref->b->truncated[i]);
 }
 
 static inline reference_real ref_rollout_log_ratio(reference *ref, int64_t t) {
-    const double c = ref->obj->weight.correction_clamp;
+    const double c = ref->obj->weight.rollout_clamp;
     return ref_clamp(ref, ref_log(ref, ref->b->token[TOKEN_OLD][t]) - ref_log(ref, ref->b->token[TOKEN_ROLLOUT][t]), -c, c);
 }
 
 /* what `reject` looks at, of one token; the correction's q is that of `ratio` */
-static inline reference_real ref_statistic(reference *ref, grpo_reject_kind kind, int64_t t) {
+static inline reference_real ref_statistic(reference *ref, grpo_rollout_rs_kind kind, int64_t t) {
     const grpo_real *o = ref->b->token[TOKEN_OLD], *b = ref->b->token[TOKEN_ROLLOUT];
     const reference_real q = ref_note(ref, ref_rollout_log_ratio(ref, t));
     switch (kind) {
-    case GRPO_REJECT_K2:          return ref_note(ref, q * q / 2);
-    case GRPO_REJECT_K3:          return ref_note(ref, ref_exp_minus_linear(q));
-    case GRPO_REJECT_EXP_ABS:     return ref_note(ref, ref_exp(ref_abs(q)));
-    case GRPO_REJECT_PROBABILITY: return ref_change(ref_log(ref, o[t]), ref_log(ref, b[t]));
+    case GRPO_ROLLOUT_RS_K2:          return ref_note(ref, q * q / 2);
+    case GRPO_ROLLOUT_RS_K3:          return ref_note(ref, ref_exp_minus_linear(q));
+    case GRPO_ROLLOUT_RS_EXP_ABS:     return ref_note(ref, ref_exp(ref_abs(q)));
+    case GRPO_ROLLOUT_RS_PROBABILITY: return ref_change(ref_log(ref, o[t]), ref_log(ref, b[t]));
     default:                      return q;
     }
 }
 
 /* pooled over the unit that token t of sequence i belongs to */
-static inline reference_real ref_pooled(reference *ref, grpo_reject_kind kind, grpo_reject_unit unit, int64_t i, int64_t t) {
-    const int segment = unit >= GRPO_REJECT_SEGMENT_SUM;
+static inline reference_real ref_pooled(reference *ref, grpo_rollout_rs_kind kind, grpo_rollout_rs_level_kind unit, int64_t i, int64_t t) {
+    const int segment = unit >= GRPO_ROLLOUT_RS_LEVEL_SEGMENT_SUM;
     reference_real sum = 0, most = -HUGE_VAL, x;
     int64_t k, n = 0;
-    if (unit == GRPO_REJECT_TOKEN) return ref_statistic(ref, kind, t);
+    if (unit == GRPO_ROLLOUT_RS_LEVEL_TOKEN) return ref_statistic(ref, kind, t);
     for (k = ref->b->offset[i]; k < ref_end(ref, i); k++) {
         if (!ref_counts(ref, i, k) || (segment && !ref_same_segment(ref, k, t))) continue;
         x = ref_statistic(ref, kind, k);
         sum += x, n++;
         if (x > most) most = x;
     }
-    if (unit == GRPO_REJECT_SEQUENCE_MAX || unit == GRPO_REJECT_SEGMENT_MAX) return most;
-    return unit == GRPO_REJECT_SEQUENCE_MEAN || unit == GRPO_REJECT_SEGMENT_MEAN ? sum / (reference_real)n : sum;
+    if (unit == GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MAX || unit == GRPO_ROLLOUT_RS_LEVEL_SEGMENT_MAX) return most;
+    return unit == GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MEAN || unit == GRPO_ROLLOUT_RS_LEVEL_SEGMENT_MEAN ? sum / (reference_real)n : sum;
 }
 
 /* is x in [low, high]?  sure: x is what both sides compute without rounding */
@@ -49,28 +49,29 @@ static inline int ref_within(reference *ref, reference_real x, reference_real lo
 
 /* v after the correction, of a token that counts; *inside its band? */
 static inline reference_real ref_weight(reference *ref, int64_t i, int64_t t, int *inside) {
-    static const grpo_reject_unit unit[] = { GRPO_REJECT_TOKEN, GRPO_REJECT_SEQUENCE_SUM, GRPO_REJECT_SEQUENCE_MEAN,
-                                             GRPO_REJECT_SEGMENT_SUM, GRPO_REJECT_SEGMENT_MEAN };
+    static const grpo_rollout_rs_level_kind unit[]
+        = { GRPO_ROLLOUT_RS_LEVEL_TOKEN, GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_SUM, GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MEAN,
+                                             GRPO_ROLLOUT_RS_LEVEL_SEGMENT_SUM, GRPO_ROLLOUT_RS_LEVEL_SEGMENT_MEAN };
     const grpo_weight *w = &ref->obj->weight;
-    reference_real low = w->correction_low, high = w->correction_high, q, v;
+    reference_real low = w->rollout_is_low, high = w->rollout_is_high, q, v;
     *inside = 1;
-    if (w->correction == GRPO_CORRECTION_NONE) return 1;
-    q = ref_pooled(ref, GRPO_REJECT_RATIO, unit[w->correction_unit], i, t);
+    if (w->rollout_is == GRPO_ROLLOUT_IS_NONE) return 1;
+    q = ref_pooled(ref, GRPO_ROLLOUT_RS_RATIO, unit[w->rollout_is_level], i, t);
     v = ref_exp(q);
     *inside = ref_within(ref, v, low, high, q == 0);
-    if (w->correction == GRPO_CORRECTION_TRUNCATE) { *inside = 1; return ref_note(ref, v < low ? low : v > high ? high : v); }
+    if (w->rollout_is == GRPO_ROLLOUT_IS_TRUNCATE) { *inside = 1; return ref_note(ref, v < low ? low : v > high ? high : v); }
     if (!*inside) return 0;
-    return w->correction == GRPO_CORRECTION_MASK ? ref_note(ref, v) : 1;
+    return w->rollout_is == GRPO_ROLLOUT_IS_MASK ? ref_note(ref, v) : 1;
 }
 
 static inline int ref_vetoed(reference *ref, int64_t i) {
     const grpo_weight *w = &ref->obj->weight;
     reference_real x;
     int64_t k;
-    for (k = ref->b->offset[i]; w->veto != 0 && k < ref->b->offset[i] + ref->b->length[i]; k++) {
+    for (k = ref->b->offset[i]; w->rollout_veto != 0 && k < ref->b->offset[i] + ref->b->length[i]; k++) {
         if (!ref_counts(ref, i, k)) continue;
         x = ref_rollout_log_ratio(ref, k);
-        if (!ref_within(ref, ref_exp(x), w->veto, HUGE_VAL, x == 0)) return 1;
+        if (!ref_within(ref, ref_exp(x), w->rollout_veto, HUGE_VAL, x == 0)) return 1;
     }
     return 0;
 }
@@ -79,22 +80,22 @@ static inline int ref_accepted(reference *ref, int64_t i, int64_t t) {
     const grpo_weight *w = &ref->obj->weight;
     reference_real x;
     if (ref_vetoed(ref, i)) return 0;
-    if (w->reject == GRPO_REJECT_NONE) return 1;
-    x = ref_pooled(ref, w->reject, w->reject_unit, i, t);
-    return ref_within(ref, w->reject == GRPO_REJECT_RATIO ? ref_exp(x) : x, w->reject_low, w->reject_high, x == 0);
+    if (w->rollout_rs == GRPO_ROLLOUT_RS_NONE) return 1;
+    x = ref_pooled(ref, w->rollout_rs, w->rollout_rs_level, i, t);
+    return ref_within(ref, w->rollout_rs == GRPO_ROLLOUT_RS_RATIO ? ref_exp(x) : x, w->rollout_rs_low, w->rollout_rs_high, x == 0);
 }
 
 /* g of token t of sequence i */
 static inline reference_real ref_drift(reference *ref, int64_t i, int64_t t) {
     const grpo_weight *w = &ref->obj->weight;
-    const int own = w->drift == GRPO_DRIFT_TOKEN;
+    const int own = w->policy_is == GRPO_POLICY_IS_TOKEN;
     const int64_t begin = own ? t : ref->b->offset[i], end = own ? t + 1 : ref_end(ref, i);
     reference_real sum = 0, g;
     int64_t k;
-    if (w->drift == GRPO_DRIFT_NONE) return 1;
+    if (w->policy_is == GRPO_POLICY_IS_NONE) return 1;
     for (k = begin; k < end; k++) if (ref->active[k]) sum += ref_log(ref, ref->fixed[k]) - ref_log(ref, ref->b->token[TOKEN_OLD][k]);
-    g = ref_exp(w->drift == GRPO_DRIFT_SEQUENCE_MEAN ? sum / (reference_real)ref->count[i] : sum);
-    return ref_note(ref, g < w->drift_low ? w->drift_low : g > w->drift_high ? w->drift_high : g);
+    g = ref_exp(w->policy_is == GRPO_POLICY_IS_SEQUENCE_MEAN ? sum / (reference_real)ref->count[i] : sum);
+    return ref_note(ref, g < w->policy_is_low ? w->policy_is_low : g > w->policy_is_high ? w->policy_is_high : g);
 }
 
 static inline void ref_find_active(reference *ref, int64_t i) {
@@ -106,7 +107,7 @@ static inline void ref_find_active(reference *ref, int64_t i) {
         ref->weight[t] = ref_weight(ref, i, t, &inside);
         if (!ref_accepted(ref, i, t)) ref->weight[t] = inside = 0;
         ref->rejected += !inside;
-        ref->active[t] = inside || ref->obj->weight.rejected != GRPO_REJECTED_UNMASK;
+        ref->active[t] = inside || ref->obj->weight.rollout_rejected != GRPO_ROLLOUT_REJECTED_UNMASK;
         ref->count[i] += ref->active[t];
         ref->whole[t] = 1;
         if (ref->active[t]) ref->l[t] = ref->fixed[t] = ref->b->token[TOKEN_LOGP][t];
@@ -115,11 +116,11 @@ static inline void ref_find_active(reference *ref, int64_t i) {
 
 /* v over its mean in the batch */
 static inline void ref_norm(reference *ref) {
-    const grpo_correction_unit unit = ref->obj->weight.correction_unit;
-    const int whole = unit == GRPO_CORRECTION_SEQUENCE_SUM || unit == GRPO_CORRECTION_SEQUENCE_MEAN;
+    const grpo_rollout_is_level_kind unit = ref->obj->weight.rollout_is_level;
+    const int whole = unit == GRPO_ROLLOUT_IS_LEVEL_SEQUENCE_SUM || unit == GRPO_ROLLOUT_IS_LEVEL_SEQUENCE_MEAN;
     reference_real sum = 0, n = 0;
     int64_t i, t;
-    if (ref->obj->weight.correction_norm == GRPO_CORRECTION_NORM_NONE) return;
+    if (ref->obj->weight.rollout_is_norm == GRPO_ROLLOUT_IS_NORM_NONE) return;
     for (i = 0; i < ref->b->n_sequences; i++) {
         const reference_real each = whole ? (reference_real)ref->count[i] : 1;
         for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) if (ref->active[t]) sum += ref->weight[t] / each, n += !whole;
@@ -138,13 +139,13 @@ static inline reference_real ref_ahead(reference *ref, int64_t i, int64_t t) {
     for (k = t; k < ref_end(ref, i); k++) {
         if (!ref->active[k]) continue;
         d = ref_log(ref, ref->fixed[k]) - ref_log(ref, o[k]);
-        if (w->future_max != 0 && ref_jumps(ref, ref_exp(d), w->future_max)) continue;
-        F += d * ref_exp(-(reference_real)(k - t) / w->future_half_life * ref_ln(2));
+        if (w->fipo_ratio_max != 0 && ref_jumps(ref, ref_exp(d), w->fipo_ratio_max)) continue;
+        F += d * ref_exp(-(reference_real)(k - t) / w->fipo_half_life * ref_ln(2));
     }
     f = ref_exp(F);
-    f = f < w->future_low ? w->future_low : f > w->future_high ? w->future_high : f;
-    if (!(ref->advantage[t] < 0 && w->future_safe != 0 && ref_jumps(ref, ref_exp(ref->fixed[t] - o[t]), w->future_safe))) return f;
-    return f < w->future_safe_low ? w->future_safe_low : f > w->future_safe_high ? w->future_safe_high : f;
+    f = f < w->fipo_low ? w->fipo_low : f > w->fipo_high ? w->fipo_high : f;
+    if (!(ref->advantage[t] < 0 && w->fipo_safe_ratio != 0 && ref_jumps(ref, ref_exp(ref->fixed[t] - o[t]), w->fipo_safe_ratio))) return f;
+    return f < w->fipo_safe_low ? w->fipo_safe_low : f > w->fipo_safe_high ? w->fipo_safe_high : f;
 }
 
 static inline void ref_weigh(reference *ref) {
@@ -154,9 +155,9 @@ static inline void ref_weigh(reference *ref) {
     ref_norm(ref);
     for (i = 0; i < ref->b->n_sequences; i++) for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) {
         if (!ref->active[t]) continue;
-        if (w->future != GRPO_FUTURE_NONE) ref->weight[t] *= ref_ahead(ref, i, t);
-        if (w->given != GRPO_GIVEN_NONE) ref->weight[t] *= ref->b->token[TOKEN_WEIGHT][t];
-        if (w->given == GRPO_GIVEN_TERM) ref->whole[t] = ref->b->token[TOKEN_WEIGHT][t];
+        if (w->fipo != GRPO_FIPO_NONE) ref->weight[t] *= ref_ahead(ref, i, t);
+        if (w->external != GRPO_EXTERNAL_NONE) ref->weight[t] *= ref->b->token[TOKEN_WEIGHT][t];
+        if (w->external == GRPO_EXTERNAL_TERM) ref->whole[t] = ref->b->token[TOKEN_WEIGHT][t];
     }
     ref->unsure |= ref->beyond;
 }
@@ -176,8 +177,8 @@ static inline reference_real ref_coins(reference *ref, reference_real x, referen
 static inline int ref_ring(reference *ref, reference_real w, reference_real A) {
     const grpo_weight *c = &ref->obj->weight;
     if (!ref_jumps_out(ref, w, 1 - c->trust_low, 1 + c->trust_high)) return 1;
-    if (A >= 0 && !ref_jumps(ref, w, 1 - (reference_real)c->ring_low)) return 1;
-    return A <= 0 && !ref_jumps(ref, -w, -(1 + (reference_real)c->ring_high));
+    if (A >= 0 && !ref_jumps(ref, w, 1 - (reference_real)c->rec_outer_low)) return 1;
+    return A <= 0 && !ref_jumps(ref, -w, -(1 + (reference_real)c->rec_outer_high));
 }
 
 static inline int ref_trusted(reference *ref, int64_t t) {
@@ -204,22 +205,24 @@ static inline int ref_trusted(reference *ref, int64_t t) {
 /* is the sequence too far from what sampled it? */
 static inline int ref_strays(reference *ref, int64_t i) {
     const grpo_weight *c = &ref->obj->weight;
-    const grpo_real *o = ref->b->token[TOKEN_OLD], *b = ref->b->token[TOKEN_ROLLOUT], *x = c->off_policy == GRPO_OFF_POLICY_OLD ? o : b;
+    const grpo_real *o = ref->b->token[TOKEN_OLD], *b = ref->b->token[TOKEN_ROLLOUT], *x = c->off_policy_mask == GRPO_OFF_POLICY_MASK_OLD
+        ? o : b;
     reference_real sum = 0;
     int64_t t;
-    if (c->off_policy == GRPO_OFF_POLICY_NONE || ref->count[i] == 0) return 0;
+    if (c->off_policy_mask == GRPO_OFF_POLICY_MASK_NONE || ref->count[i] == 0) return 0;
     for (t = ref->b->offset[i]; t < ref_end(ref, i); t++) {
         if (!ref->active[t]) continue;
-        if (c->off_policy == GRPO_OFF_POLICY_TOTAL_VARIATION) sum += ref_abs(ref_exp(ref_log(ref, o[t]) - ref_log(ref, b[t])) - 1);
+        if (c->off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION) sum += ref_abs(ref_exp(ref_log(ref, o[t]) - ref_log(ref,
+            b[t])) - 1);
         else sum += ref_log(ref, x[t]) - ref_log(ref, ref->fixed[t]);
     }
-    return ref_jumps(ref, sum / (reference_real)ref->count[i], c->off_policy_max);
+    return ref_jumps(ref, sum / (reference_real)ref->count[i], c->off_policy_mask_threshold);
 }
 
 /* of a response that does: does off_policy drop the token? */
 static inline int ref_drops(const reference *ref, int64_t t) {
     const double A = (double)ref->advantage[t], q = (double)ref->b->token[TOKEN_OLD][t] - (double)ref->b->token[TOKEN_ROLLOUT][t];
-    return ref->obj->weight.off_policy == GRPO_OFF_POLICY_TOTAL_VARIATION ? (q > 0 && A > 0) || (q < 0 && A < 0) : A < 0;
+    return ref->obj->weight.off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION ? (q > 0 && A > 0) || (q < 0 && A < 0) : A < 0;
 }
 
 /* M, into the weights */

@@ -58,7 +58,8 @@ static void write_loss(char **t, const test_case *c, const outcome *o) {
     text_add(t, ",");
     write_rows(t, "dlogp", c, o->dlogp);
     if (c->objective.penalty.entropy_coef != 0 && o->dentropy) write_rows(t, "dentropy", c, o->dentropy);
-    if (c->objective.surrogate.kind == GRPO_SURROGATE_BALANCE && o->dlog_z) write_groups(t, "dlog_z", c, o->dlog_z);
+    if (c->objective.surrogate.kind == GRPO_SURROGATE_TRAJECTORY_BALANCE && o->dlog_partition) write_groups(t, "dlog_partition", c,
+        o->dlog_partition);
     if (!o->term) return;
     write_rows(t, "term", c, o->term);
     write_report(t, &o->report);
@@ -98,8 +99,8 @@ static grpo_status answer_advantages(char **t, const test_case *c) {
     grpo_status st = o.status;
     if (!keep) abort();
     if (!st) write_rows(t, "advantage", c, o.advantage);
-    if (!st && !grpo_informative(&c->batch, keep)) {
-        text_add(t, "\"informative\":[");
+    if (!st && !grpo_dynamic_sampling_mask(&c->batch, keep)) {
+        text_add(t, "\"dynamic_sampling_mask\":[");
         for (int64_t g = 0; g < c->batch.n_groups; g++) text_format(t, "%s%s", g ? "," : "", keep[g] ? "true" : "false");
         text_add(t, "],");
     }
@@ -151,7 +152,7 @@ static grpo_status evaluate_parts(const test_case *c, const grpo_real *advantage
     grpo_totals totals;
     grpo_status st = GRPO_OK;
     memset(&totals, 0, sizeof totals);
-    for (int64_t k = 0; k < c->n_parts && !st; k++) st = grpo_count(&c->objective, &parts[k].batch, advantage, &totals);
+    for (int64_t k = 0; k < c->n_parts && !st; k++) st = grpo_totals_add(&c->objective, &parts[k].batch, advantage, &totals);
     totals.ranks = c->ranks;
     for (int64_t k = 0; k < c->n_parts && !st; k++) {
         grpo_partial partial;
@@ -178,7 +179,7 @@ static grpo_status answer_split(char **t, const test_case *c, const grpo_real *a
     o.status = evaluate_parts(c, advantage, parts, dlogp, &whole);
     if (!o.status) {
         for (int64_t k = 0; k < c->batch.n_tokens; k++) dlogp[k] /= (grpo_real)c->ranks;
-        grpo_report_of(&whole, &o.report);
+        grpo_partial_report(&whole, &o.report);
         o.report.loss /= (double)c->ranks;
         o.dlogp = dlogp;
         write_loss(t, c, &o);
@@ -213,7 +214,7 @@ static void answer_start(char **t, const cJSON *request) {
     if (cJSON_IsString(precision) && !strcmp(precision->valuestring, PRECISION))
         text_add(t, "{\"version\":1,\"name\":\"grpo.h, gspo.h\",\"language\":\"C\",\"release\":\"" GRPO_VERSION
                     "\",\"precision\":\"" PRECISION "\","
-                    "\"outputs\":[\"advantage\",\"informative\",\"loss\",\"term\",\"dlogp\",\"dentropy\",\"dlog_z\",\"report\",\"logp\",\"entropy\"]}");
+                    "\"outputs\":[\"advantage\",\"dynamic_sampling_mask\",\"loss\",\"term\",\"dlogp\",\"dentropy\",\"dlog_partition\",\"report\",\"logp\",\"entropy\"]}");
     else text_add(t, "{\"error\":\"this build computes in " PRECISION "\"}");
 }
 
@@ -241,11 +242,11 @@ static grpo_real element(const cJSON *item) {
 }
 
 /* one position: its logits, its target */
-static grpo_status logits_row(const cJSON *row, double temperature, int64_t target, grpo_row *found) {
+static grpo_status logits_row(const cJSON *row, double temperature, int64_t target, grpo_logits_row *found) {
     const int64_t vocab = cJSON_GetArraySize(row);
     grpo_real *z = malloc(((size_t)vocab + 1) * sizeof *z);
-    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 0, 0, NULL, NULL, 1, 0 };
-    grpo_row_part sums;
+    grpo_logits x = { GRPO_LOGITS_REAL, NULL, 1, 0, 0, NULL, NULL, 1, 0 };
+    grpo_logits_part sums;
     grpo_status st;
     int64_t v = 0;
     if (!z) abort();
@@ -254,16 +255,18 @@ static grpo_status logits_row(const cJSON *row, double temperature, int64_t targ
     x.vocab = x.stride = vocab;
     x.target = &target;
     x.temperature = temperature;
-    st = grpo_row_read(&x, 0, &sums);
-    if (!st) st = grpo_row_of(&sums, temperature, found);
+    st = grpo_logits_row_read(&x, 0, &sums);
+    if (!st) st = grpo_logits_part_row(&sums, temperature, found);
     free(z);
     return st;
 }
 
 static void write_logits_result(char **t, const test_case *c) {
-    const cJSON *sequence = cJSON_GetObjectItemCaseSensitive(c->json, "logits"), *target = cJSON_GetObjectItemCaseSensitive(c->json, "target");
+    const cJSON *sequence = cJSON_GetObjectItemCaseSensitive(c->json, "logits"), *target
+        = cJSON_GetObjectItemCaseSensitive(c->json, "target");
     double temperature = 0;
-    grpo_real *logp = malloc(((size_t)c->batch.n_tokens + 1) * sizeof *logp), *entropy = malloc(((size_t)c->batch.n_tokens + 1) * sizeof *entropy);
+    grpo_real *logp = malloc(((size_t)c->batch.n_tokens + 1) * sizeof *logp), *entropy
+        = malloc(((size_t)c->batch.n_tokens + 1) * sizeof *entropy);
     char *rows = NULL;
     grpo_status st = GRPO_OK;
     int64_t i, k;
@@ -272,7 +275,7 @@ static void write_logits_result(char **t, const test_case *c) {
     for (i = 0, sequence = sequence ? sequence->child : NULL, target = target->child; !st && sequence && target; i++) {
         const cJSON *row = sequence->child, *sampled = target->child;
         for (k = c->batch.offset[i]; !st && row && sampled; k++, row = row->next, sampled = sampled->next) {
-            grpo_row found;
+            grpo_logits_row found;
             st = logits_row(row, temperature, (int64_t)element(sampled), &found);
             if (!st) { logp[k] = (grpo_real)found.logp; entropy[k] = (grpo_real)found.entropy; }
         }

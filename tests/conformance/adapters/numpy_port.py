@@ -41,15 +41,17 @@ def scored(c, R, group, T, b):  # The items' values R with baseline, scale and g
     a, raw, places = R.copy(), c["singleton"] == "raw", [np.flatnonzero(group == g) for g in range(b.groups)]
     for g, i in enumerate(places):
         x, t, others = R[i], T[i], max(len(i) - 1, 1)
-        base = {"group_mean": x.sum() / max(len(i), 1), "leave_one_out": (x.sum() - x) / others, "length_weighted": (t * x).sum() / max(t.sum(), 1)}
-        a[i] -= {"given": b.baseline[g], "none": 0}.get(c["baseline"], 0 if len(i) == 1 else base.get(c["baseline"], 0))
+        base = {"group_mean": x.sum() / max(len(i), 1), "leave_one_out": (x.sum() - x) / others,
+                "length_weighted": (t * x).sum() / max(t.sum(), 1)}
+        a[i] -= {"external": b.baseline[g], "none": 0}.get(c["baseline"], 0 if len(i) == 1 else base.get(c["baseline"], 0))
         if len(i) == 1 and not raw and (c["baseline"] in base or c["scale"] == "group_std"):
             a[i] = 0
     spread = {"batch_std": R, "batch_centred_std": a.copy()}
     for i in places if c["scale"] in ("group_std", "batch_std", "batch_centred_std") else []:
         a[i] /= sigma(spread.get(c["scale"], R[i]), c, raw and len(i) == 1 and c["scale"] == "group_std")
     equal = sum(np.sum(b.group == g) for g, i in enumerate(places) if len(i) == 0 or min(R[i]) == max(R[i]))
-    return a * R.dtype.type({"none": 1, "valid_groups": b.n / (b.n - equal or b.n), "nonzero_rewards": b.n / max(1, np.sum(R != 0))}[c["gain"]])
+    return a * R.dtype.type({"none": 1, "valid_groups": b.n / (b.n - equal or b.n),
+                             "nonzero_rewards": b.n / max(1, np.sum(R != 0))}[c["reweight"]])
 
 def credited(c, rho, V, seq):  # From the rewards of tokens, backwards
     A, lam = rho - V, c["lambda"] if c["credit"] == "gae" else 1
@@ -74,27 +76,27 @@ def advantages(o, b):
 
 def correction(c, b, i):  # v, and whether it is inside the band
     q, T = minus(b.logp_old[i], b.logp_rollout[i]), np.bincount(b.seq[i], minlength=b.n)[b.seq[i]]
-    q = bounded(q, -c["correction_clamp"], c["correction_clamp"])[0]
-    low, high, unit = float(c["correction_low"]), float(c["correction_high"]), c["correction_unit"]
+    q = bounded(q, -c["rollout_clamp"], c["rollout_clamp"])[0]
+    low, high, unit = float(c["rollout_is_low"]), float(c["rollout_is_high"]), c["rollout_is_level"]
     v = np.exp(q if unit == "token" else total(q, b.seq[i], b.n)[b.seq[i]] / (T if unit == "sequence_mean" else 1)).astype(q.dtype)
-    band = (v >= low) & (v <= high) | (c["correction"] not in ("mask", "reject"))
-    return times(band, {"truncate": np.clip(v, low, high), "mask": v}.get(c["correction"], np.ones_like(v))), band
+    band = (v >= low) & (v <= high) | (c["rollout_is"] not in ("mask", "reject"))
+    return times(band, {"truncate": np.clip(v, low, high), "mask": v}.get(c["rollout_is"], np.ones_like(v))), band
 
 def ratio(c, d, left, A, seq, T, n):  # y of each token, and the derivative of its unit's y with respect to its own l
     d, J = bounded(d, c["clamp_low"], c["clamp_high"])
-    if c["unit"] == "sequence_clipped_mean":
-        J &= np.where(A >= 0, d <= c["pool_high"], d >= -c["pool_low"])
-        d = np.where(A >= 0, np.minimum(d, c["pool_high"]), np.maximum(d, -c["pool_low"]))
-    share = T[seq] if "mean" in c["unit"] else 1
-    y, inside = bounded(d if c["unit"] == "token" else total(d, seq, n, left)[seq] / share, c["unit_clamp_low"], c["unit_clamp_high"])
-    return y.astype(d.dtype), ((J & inside) / (share if c["gradient"] == "unit" else 1)).astype(d.dtype)
+    if c["level"] == "sequence_clipped_mean":
+        J &= np.where(A >= 0, d <= c["token_clip_high"], d >= -c["token_clip_low"])
+        d = np.where(A >= 0, np.minimum(d, c["token_clip_high"]), np.maximum(d, -c["token_clip_low"]))
+    share = T[seq] if "mean" in c["level"] else 1
+    y, inside = bounded(d if c["level"] == "token" else total(d, seq, n, left)[seq] / share, c["level_clamp_low"], c["level_clamp_high"])
+    return y.astype(d.dtype), ((J & inside) / (share if c["gradient"] == "full" else 1)).astype(d.dtype)
 
 def surrogate(c, A, y, l):  # S, and its derivatives with respect to y and to l itself
     w, high, low = np.exp(y), float(c["weight_max"]), float(c["weight_min"])
-    if c["kind"] in ("score", "cispo", "vespo"):
-        k, lam = (np.where(A > 0, c[x + "_pos"], c[x + "_neg"]) for x in ("k", "lambda"))
+    if c["kind"] in ("reinforce", "cispo", "vespo"):
+        k, lam = (np.where(A > 0, c[x + "_pos"], c[x + "_neg"]) for x in ("vespo_k", "vespo_lambda"))
         phi = np.where(np.isinf(w), 0, np.exp(lam + k * y - lam * w))
-        weight = times({"score": np.ones_like(w), "cispo": np.clip(w, low, high), "vespo": phi}[c["kind"]], A)
+        weight = times({"reinforce": np.ones_like(w), "cispo": np.clip(w, low, high), "vespo": phi}[c["kind"]], A)
         return -times(weight, l), 0 * A, -weight
     if c["kind"] == "sapo":
         tau = np.where(A > 0, c["tau_pos"], c["tau_neg"])
@@ -102,47 +104,51 @@ def surrogate(c, A, y, l):  # S, and its derivatives with respect to y and to l 
         return -4 / tau * np.where(w > 1, 1, e) / (1 + e) * A, -4 * A * times(e / (1 + e) ** 2, w), 0 * A
     bound, S = np.where(A > 0, 1 + c["eps_high"], 1 - c["eps_low"]), -times(A, w)
     bind = np.where(A > 0, w > bound, w < bound) & (c["kind"] != "ratio")
-    dual = (c["kind"] == "dual_clip") & (A < 0) & (w > c["dual"])
-    return np.where(dual, -A * c["dual"], np.where(bind, -A * bound, S)), np.where(bind | dual, 0, S), 0 * A
+    dual = (c["kind"] == "dual_clip") & (A < 0) & (w > c["clip_dual"])
+    return np.where(dual, -A * c["clip_dual"], np.where(bind, -A * bound, S)), np.where(bind | dual, 0, S), 0 * A
 
 def penalty(c, D, d, w):
     D, inside = bounded(D if c["kl"] != "none" else np.zeros_like(w), -c["kl_clamp_log"], c["kl_clamp_log"])
     K, dK = kl_of(c["kl"], D)
     K, within = bounded(K, -c["kl_clamp_value"], c["kl_clamp_value"])
-    u = c["kl_coef"] * {"none": np.ones_like(w), "token": np.exp(d), "unit": w}[c["kl_ratio"]]
-    P, own = times(u, K), times(u, times(inside & within, D if c["kl_gradient"] == "k2" else dK))
-    return P, P if c["kl_ratio"] == "unit" else np.zeros_like(w), own + (P if c["kl_ratio"] == "token" else 0)
+    u = c["kl_coef"] * {"none": np.ones_like(w), "token": np.exp(d), "level": w}[c["kl_importance_weight"]]
+    P, own = times(u, K), times(u, times(inside & within, D if c["kl_gradient"] == "straight_through_k2" else dK))
+    return P, P if c["kl_importance_weight"] == "level" else np.zeros_like(w), own + (P if c["kl_importance_weight"] == "token" else 0)
 
 def coefficients(c, seq, group, T, b):
     Tg, C = np.bincount(group, minlength=b.groups), c["constant"] or 1
-    n, groups = (b.n, b.groups) if c["empty"] == "count" else (np.sum(T > 0), np.sum(Tg > 0))
-    return {"token_sum": 1, "token_mean": 1 / len(seq), "seq_mean_token_mean": 1 / (n * T[seq]), "seq_mean_token_sum": 1 / n, "constant": 1 / C,
+    n, groups = (b.n, b.groups) if c["empty_sequences"] == "keep" else (np.sum(T > 0), np.sum(Tg > 0))
+    return {"token_sum": 1, "token_mean": 1 / len(seq), "seq_mean_token_mean": 1 / (n * T[seq]), "seq_mean_token_sum": 1 / n,
+            "constant": 1 / C,
             "seq_mean_constant": 1 / (n * C), "group_mean_token_mean": 1 / (groups * Tg[group])}[c["kind"]] * np.ones(len(seq))
 
 def objective(o, b):
-    i, term, dlogp = np.flatnonzero(b.mask & ~(b.truncated[b.seq] & (o["weight"]["truncated"] == "mask"))), *np.zeros((2, len(b.seq)), b.logp.dtype)
+    i, term, dlogp = np.flatnonzero(b.mask & ~(b.truncated[b.seq] & (o["weight"]["truncated"] == "mask"))), *np.zeros((2, len(b.seq)),
+        b.logp.dtype)
     v, band = correction(o["weight"], b, i)
-    if o["weight"]["rejected"] == "unmask":
+    if o["weight"]["rollout_rejected"] == "unmask":
         i, v = i[band], v[band]
     if not len(i): return {"loss": 0, "term": term, "dlogp": dlogp}
     seq, A, l, T = b.seq[i], b.A[i], b.logp[i], np.bincount(b.seq[i], minlength=b.n)
-    old = (b.logp_rollout if o["ratio"]["against"] == "rollout" else b.logp_old)[i]
+    old = (b.logp_rollout if o["ratio"]["behaviour"] == "rollout" else b.logp_old)[i]
     d, left = minus(l, old), np.where(np.isinf(l), 0, l) - np.where(np.isinf(old), 0, old)  # the finite one of two log-probabilities
     y, J = ratio(o["ratio"], d, left, A, seq, T, b.n)
     S, Sy, Sl = (times(v, x.astype(l.dtype)) for x in surrogate(o["surrogate"], A, y, l))
     P, Py, Pl = penalty(o["penalty"], minus(l, b.logp_ref[i]), d, np.exp(y))
     c = coefficients(o["aggregation"], seq, b.group[seq], T, b).astype(l.dtype)
     through = times(c, Sy + Py)
-    if o["ratio"]["gradient"] == "unit" and o["ratio"]["unit"] != "token":
+    if o["ratio"]["gradient"] == "full" and o["ratio"]["level"] != "token":
         through = total(through, seq, b.n)[seq]
     term[i], dlogp[i] = S + P, times(c, Sl + Pl) + times(J, through)
-    return {"loss": np.sum(c * (S + P)), "term": term, "dlogp": dlogp, "report": {"policy_loss": np.sum(c * S), "penalty_loss": np.sum(c * P)}}
+    return {"loss": np.sum(c * (S + P)), "term": term, "dlogp": dlogp,
+            "report": {"policy_loss": np.sum(c * S), "penalty_loss": np.sum(c * P)}}
 
 def answer(case, real):
     if case["kind"] != "objective":
         raise Skip("no cases of kind " + case["kind"])
     b = load(case["batch"], case["advantage"], real)
-    result = {**objective(case["objective"], b), **({} if "advantage" in case["batch"] else {"advantage": advantages(case["objective"], b)})}
+    result = {**objective(case["objective"], b),
+              **({} if "advantage" in case["batch"] else {"advantage": advantages(case["objective"], b)})}
     return {k: [list(r) for r in np.split(x, np.cumsum(b.length)[:-1])] if isinstance(x, np.ndarray) else x for k, x in result.items()}
 
 np.seterr(all="ignore")

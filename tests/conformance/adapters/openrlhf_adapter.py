@@ -49,11 +49,13 @@ def advantages(o, b):
     a, r = o["advantage"], o["reward"]
     wanted(b.reward is not None, "no rewards")
     name = ESTIMATORS.get((a["baseline"], a["scale"], a["credit"]))
-    wanted(name and a["gain"] == "none", "no estimator with baseline {baseline}, scale {scale}, credit {credit}, gain {gain}".format(**a))
+    wanted(name and a["reweight"] == "none",
+           "no estimator with baseline {baseline}, scale {scale}, credit {credit}, gain {gain}".format(**a))
     grouped = a["baseline"] != "none"
     wanted(a["std"] == "sample" or a["scale"] in ("none", "token_whiten"), "sample std only")
     wanted(a["eps"] == 0 or (a["scale"], a["eps"], a["eps_place"]) == ("token_whiten", 1e-8, "floor"), "another epsilon")
-    wanted(not grouped or len(set(b.group_size.tolist())) == 1 and b.group_size[0] > 1, "n_samples_per_prompt: groups of one size, at least 2")
+    wanted(not grouped or len(set(b.group_size.tolist())) == 1 and b.group_size[0] > 1,
+           "n_samples_per_prompt: groups of one size, at least 2")
     wanted(r["overlong"] in ("none", "soft"), "overlong penalty: soft only")
     wanted(r["kl"] in ("none", "k1", "k2", "k3"), "no KL estimator " + r["kl"])
     wanted(a["credit"] != "gae" or b.value is not None, "no values")
@@ -79,34 +81,36 @@ def maker_arguments(a, r, name, samples):
 def policy(o):
     r, s, g, w = o["ratio"], o["surrogate"], o["aggregation"], o["weight"]
     wanted(s["kind"] in ("ppo_clip", "dual_clip"), "no surrogate " + s["kind"])
-    wanted(r["unit_clamp_low"] == r["unit_clamp_high"] == 0, "no clamp of the unit")
+    wanted(r["level_clamp_low"] == r["level_clamp_high"] == 0, "no clamp of the unit")
     wanted(g["kind"] in ("token_mean", "seq_mean_token_mean"), "aggregation " + g["kind"])
     wanted(w["truncated"] == "keep", "truncated responses stay")
-    options = {"clip_eps_low": s["eps_low"], "clip_eps_high": s["eps_high"], "dual_clip": s["dual"] if s["kind"] == "dual_clip" else None,
+    options = {"clip_eps_low": s["eps_low"], "clip_eps_high": s["eps_high"], "dual_clip": s["clip_dual"] if s["kind"] == "dual_clip"
+               else None,
                "token_level_loss": g["kind"] == "token_mean"}
-    if r["unit"] == "sequence_mean":
-        wanted(r["gradient"] == "unit", "no GSPO-token")
+    if r["level"] == "sequence_mean":
+        wanted(r["gradient"] == "full", "no GSPO-token")
         wanted(g["kind"] == "seq_mean_token_mean", "gspo: row means only")
-        wanted(r["clamp_low"] == r["clamp_high"] == 0 and w["correction"] == "none", "gspo: no clamp, no rollout weight")
-        return PolicyLoss(**options, policy_loss_type="gspo", is_correction_level="token" if r["against"] == "rollout" else "off")
-    wanted(r["unit"] == "token" and r["against"] == "old", f"ratio of {r['unit']} against {r['against']}")
+        wanted(r["clamp_low"] == r["clamp_high"] == 0 and w["rollout_is"] == "none", "gspo: no clamp, no rollout weight")
+        return PolicyLoss(**options, policy_loss_type="gspo", is_correction_level="token" if r["behaviour"] == "rollout" else "off")
+    wanted(r["level"] == "token" and r["behaviour"] == "old", f"ratio of {r['unit']} against {r['against']}")
     wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-SAFETY, SAFETY)), "log-ratios are clamped to +-20")
     return PolicyLoss(**options, **correction_options(w))
 
 
 def correction_options(w):
-    if w["correction"] == "none":
+    if w["rollout_is"] == "none":
         return {}
-    wanted(w["correction_unit"] == "token" and w["rejected"] == "zero_weight" and w["correction_clamp"] == 0, "rollout weights of tokens, which stay")
-    wanted(w["correction"] in ("truncate", "mask"), "rollout weights: clip or mask")
-    return {"is_correction_level": "token", "is_correction_mode": "clip" if w["correction"] == "truncate" else "mask",
-            "is_correction_threshold": [float(w["correction_low"]), float(w["correction_high"])]}
+    wanted(w["rollout_is_level"] == "token" and w["rollout_rejected"] == "zero_weight" and w["rollout_clamp"] == 0,
+           "rollout weights of tokens, which stay")
+    wanted(w["rollout_is"] in ("truncate", "mask"), "rollout weights: clip or mask")
+    return {"is_correction_level": "token", "is_correction_mode": "clip" if w["rollout_is"] == "truncate" else "mask",
+            "is_correction_threshold": [float(w["rollout_is_low"]), float(w["rollout_is_high"])]}
 
 
 def kl_of(p, leaf, b):
-    wanted(p["kl"] in ("k1", "k2", "k3") and p["kl_ratio"] == "none", "KL: k1, k2 or k3, without a ratio")
+    wanted(p["kl"] in ("k1", "k2", "k3") and p["kl_importance_weight"] == "none", "KL: k1, k2 or k3, without a ratio")
     wanted(p["kl_clamp_log"] == 0 and p["kl_clamp_value"] in (0, 10), "KL clamped at +-10")
-    straight = p["kl_gradient"] == "k2" and p["kl"] != "k2"
+    straight = p["kl_gradient"] == "straight_through_k2" and p["kl"] != "k2"
     return compute_approx_kl(leaf, b.logp_ref, kl_estimator=p["kl"], unbiased_gradient=straight)
 
 

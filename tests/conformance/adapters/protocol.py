@@ -2,7 +2,8 @@
 
     serve(name, release, {"f64": numpy.float64}, ["loss", "dlogp"], answer)
 
-`answer(case, real)`, whose objective has every field, returns {"loss": ...}, nested lists of numbers with real infinities, or raises Skip("why").
+`answer(case, real)`, whose objective has every field, returns {"loss": ...}, nested lists of numbers with real infinities, or raises
+Skip("why").
 """
 import json
 import math
@@ -19,21 +20,25 @@ os.dup2(2, 1)
 FIELDS = {
     "reward": {"overlong": "none soft linear", "overlong_max": 0, "overlong_cache": 0, "overlong_factor": 0, "kl": "none k1 k2 k3 abs",
                "kl_coef": 0},
-    "advantage": {"baseline": "none group_mean leave_one_out length_weighted given",
+    "advantage": {"baseline": "none group_mean leave_one_out length_weighted external",
                   "scale": "none group_std batch_std batch_centred_std token_whiten", "std": "sample population", "eps": 0,
-                  "eps_place": "add inside floor floor_add", "singleton": "zero raw", "gain": "none valid_groups nonzero_rewards",
+                  "eps_place": "add inside floor floor_add", "singleton": "zero raw", "reweight": "none valid_groups nonzero_rewards",
                   "credit": "outcome return step gae", "gamma": 0, "lambda": 0},
-    "ratio": {"against": "old rollout", "clamp_low": 0, "clamp_high": 0,
-              "unit": "token sequence_mean sequence_sum sequence_clipped_mean", "pool_low": 0, "pool_high": 0, "unit_clamp_low": 0,
-              "unit_clamp_high": 0, "gradient": "unit token"},
-    "surrogate": {"kind": "score ratio ppo_clip dual_clip cispo sapo vespo", "eps_low": 0, "eps_high": 0, "dual": 0, "weight_min": 0,
-                  "weight_max": 0, "tau_pos": 0, "tau_neg": 0, "k_pos": 0, "lambda_pos": 0, "k_neg": 0, "lambda_neg": 0},
-    "penalty": {"kl": "none k1 k2 k3 abs", "kl_gradient": "own k2", "kl_ratio": "none token unit", "kl_coef": 0, "kl_clamp_log": 0,
+    "ratio": {"behaviour": "old rollout", "clamp_low": 0, "clamp_high": 0,
+              "level": "token sequence_mean sequence_sum sequence_clipped_mean", "token_clip_low": 0, "token_clip_high": 0,
+              "level_clamp_low": 0,
+              "level_clamp_high": 0, "gradient": "full token"},
+    "surrogate": {"kind": "reinforce ratio ppo_clip dual_clip cispo sapo vespo", "eps_low": 0, "eps_high": 0, "clip_dual": 0,
+                  "weight_min": 0,
+                  "weight_max": 0, "tau_pos": 0, "tau_neg": 0, "vespo_k_pos": 0, "vespo_lambda_pos": 0, "vespo_k_neg": 0,
+                  "vespo_lambda_neg": 0},
+    "penalty": {"kl": "none k1 k2 k3 abs", "kl_gradient": "exact straight_through_k2", "kl_importance_weight": "none token level",
+                "kl_coef": 0, "kl_clamp_log": 0,
                 "kl_clamp_value": 0},
-    "weight": {"truncated": "keep mask", "correction": "none truncate mask reject", "correction_low": 0, "correction_high": 0,
-               "correction_unit": "token sequence_sum sequence_mean", "correction_clamp": 0, "rejected": "zero_weight unmask"},
+    "weight": {"truncated": "keep mask", "rollout_is": "none truncate mask reject", "rollout_is_low": 0, "rollout_is_high": 0,
+               "rollout_is_level": "token sequence_sum sequence_mean", "rollout_clamp": 0, "rollout_rejected": "zero_weight unmask"},
     "aggregation": {"kind": "token_sum token_mean seq_mean_token_mean seq_mean_token_sum seq_mean_constant constant group_mean_token_mean",
-                    "constant": 0, "empty": "count skip"},
+                    "constant": 0, "empty_sequences": "keep drop"},
 }
 
 
@@ -92,7 +97,8 @@ def serve(name, release, precisions, outputs, answer):
             reply = {"seq": request["seq"], **result_of(answer, request["case"], real)}
         elif request["precision"] in precisions:
             real = precisions[request["precision"]]
-            reply = {"version": 1, "name": name, "language": "python", "release": release, "precision": request["precision"], "outputs": outputs}
+            reply = {"version": 1, "name": name, "language": "python", "release": release, "precision": request["precision"],
+                     "outputs": outputs}
         else:
             reply = {"error": "only " + ", ".join(precisions)}
         print(json.dumps(reply), file=ANSWERS, flush=True)

@@ -79,7 +79,7 @@ def root(variance, c):
 
 def centred(c, values, tokens, given):
     """The items of one group."""
-    if c["baseline"] == "given":
+    if c["baseline"] == "external":
         return values - given
     if c["baseline"] == "none":
         return values
@@ -108,10 +108,10 @@ def scaled(c, values, group, tokens, b):
 
 
 def gain(c, values, places, b):
-    if c["gain"] == "valid_groups":
+    if c["reweight"] == "valid_groups":
         dead = sum(int(b.group_size[g]) for g, i in enumerate(places) if bool((values[i] == values[i][:1]).all()))
         return b.rows / (b.rows - dead or b.rows)
-    return b.rows / max(1, int((values != 0).sum())) if c["gain"] == "nonzero_rewards" else 1
+    return b.rows / max(1, int((values != 0).sum())) if c["reweight"] == "nonzero_rewards" else 1
 
 
 def overlong(c, length):
@@ -131,7 +131,8 @@ def credited(c, rho, value, mask):
 
 def advantages(o, b):
     c, zero, tokens = o["advantage"], torch.zeros_like(b.logp), b.mask.sum(-1).to(b.logp.dtype)
-    kl = zero if o["reward"]["kl"] == "none" else o["reward"]["kl_coef"] * masked(KL[o["reward"]["kl"]](difference(b.logp_old, b.logp_ref)), b.mask)
+    kl = zero if o["reward"]["kl"] == "none" else o["reward"]["kl_coef"] * masked(KL[o["reward"]["kl"]](difference(b.logp_old,
+        b.logp_ref)), b.mask)
     if c["credit"] == "step":
         row, t = torch.nonzero(b.mask & b.step_end, as_tuple=True)
         rho = zero.clone()
@@ -153,31 +154,31 @@ def advantages(o, b):
 
 def correction(c, b, mask):
     """The detached weight, and the tokens inside the band."""
-    if c["correction"] == "none":
+    if c["rollout_is"] == "none":
         return torch.ones_like(b.logp), mask
     q = masked(difference(b.logp_old, b.logp_rollout), mask)
-    q = clamp(q, -c["correction_clamp"], c["correction_clamp"])
-    if c["correction_unit"] != "token":
-        q = row_mean(q, mask).expand_as(q) if c["correction_unit"] == "sequence_mean" else q.sum(-1, keepdim=True).expand_as(q)
-    v, low, high = q.exp(), float(c["correction_low"]), float(c["correction_high"])
-    if c["correction"] == "truncate":
+    q = clamp(q, -c["rollout_clamp"], c["rollout_clamp"])
+    if c["rollout_is_level"] != "token":
+        q = row_mean(q, mask).expand_as(q) if c["rollout_is_level"] == "sequence_mean" else q.sum(-1, keepdim=True).expand_as(q)
+    v, low, high = q.exp(), float(c["rollout_is_low"]), float(c["rollout_is_high"])
+    if c["rollout_is"] == "truncate":
         return v.clamp(low, high), mask
     band = (v >= low) & (v <= high)
-    return masked(v if c["correction"] == "mask" else torch.ones_like(v), band), mask & band
+    return masked(v if c["rollout_is"] == "mask" else torch.ones_like(v), band), mask & band
 
 
 def log_ratio(c, d, A, mask, step):
     """y, as it is differentiated."""
     y = clamp(d, c["clamp_low"], c["clamp_high"])
-    if c["unit"] == "sequence_clipped_mean":
-        y = torch.where(A >= 0, clip(y, None, c["pool_high"]), clip(y, -c["pool_low"], None))
+    if c["level"] == "sequence_clipped_mean":
+        y = torch.where(A >= 0, clip(y, None, c["token_clip_high"]), clip(y, -c["token_clip_low"], None))
     own = torch.where(y == d, step, 0)
-    if c["unit"] != "token":
-        y = masked(y, mask).sum(-1, keepdim=True) if c["unit"] == "sequence_sum" else row_mean(y, mask)
+    if c["level"] != "token":
+        y = masked(y, mask).sum(-1, keepdim=True) if c["level"] == "sequence_sum" else row_mean(y, mask)
         y = y.expand_as(d)
     if c["gradient"] == "token":
         y = y.detach() + own
-    return clamp(y, c["unit_clamp_low"], c["unit_clamp_high"])
+    return clamp(y, c["level_clamp_low"], c["level_clamp_high"])
 
 
 def product(weight, l):
@@ -186,12 +187,12 @@ def product(weight, l):
 
 def surrogate(c, A, y, w, l):
     kind = c["kind"]
-    if kind == "score":
+    if kind == "reinforce":
         return -A * l
     if kind == "cispo":
         return -product(w.detach().clamp(float(c["weight_min"]), float(c["weight_max"])) * A, l)
     if kind == "vespo":
-        k, lam = (torch.where(A > 0, float(c[name + "_pos"]), float(c[name + "_neg"])) for name in ("k", "lambda"))
+        k, lam = (torch.where(A > 0, float(c[name + "_pos"]), float(c[name + "_neg"])) for name in ("vespo_k", "vespo_lambda"))
         root = torch.where(w.isinf(), torch.zeros_like(w), ((lam + k * y - lam * w) / 2).exp()).detach()  # of phi, which underflows first
         return -product(root * A, l) * root
     if kind == "sapo":
@@ -201,7 +202,7 @@ def surrogate(c, A, y, w, l):
     if kind == "ratio":
         return -w * A
     loss = torch.max(-w * A, -clip(w, 1 - c["eps_low"], 1 + c["eps_high"]) * A)
-    return torch.where(A < 0, torch.min(loss, -c["dual"] * A), loss) if kind == "dual_clip" else loss
+    return torch.where(A < 0, torch.min(loss, -c["clip_dual"] * A), loss) if kind == "dual_clip" else loss
 
 
 def penalty(c, D, d, w):
@@ -209,41 +210,42 @@ def penalty(c, D, d, w):
         return torch.zeros_like(D)
     D = clamp(D, -c["kl_clamp_log"], c["kl_clamp_log"])
     K = KL[c["kl"]](D)
-    if c["kl_gradient"] == "k2":
+    if c["kl_gradient"] == "straight_through_k2":
         K = K.detach() + D * D / 2 - (D * D / 2).detach()
     K = clamp(K, -c["kl_clamp_value"], c["kl_clamp_value"])
-    return c["kl_coef"] * {"none": lambda: K, "token": lambda: exp(d) * K, "unit": lambda: w * K}[c["kl_ratio"]]()
+    return c["kl_coef"] * {"none": lambda: K, "token": lambda: exp(d) * K, "level": lambda: w * K}[c["kl_importance_weight"]]()
 
 
 def aggregated(c, x, mask, b):
     T = mask.sum(-1)
     per_group = torch.zeros(b.groups, dtype=T.dtype).index_add(0, b.group, T)
-    n, groups = (b.rows, b.groups) if c["empty"] == "count" else ((T > 0).sum().clamp(min=1), (per_group > 0).sum().clamp(min=1))
+    n, groups = (b.rows, b.groups) if c["empty_sequences"] == "keep" else ((T > 0).sum().clamp(min=1), (per_group > 0).sum().clamp(min=1))
     x = masked(x, mask)
     sums = x.sum(-1)
     if c["kind"] in ("token_sum", "token_mean", "constant"):
         return x.sum() / {"token_sum": 1, "token_mean": mask.sum().clamp(min=1), "constant": c["constant"] or 1}[c["kind"]]
     if c["kind"] == "group_mean_token_mean":
         return (sums / per_group[b.group].clamp(min=1)).sum() / groups
-    return (sums / {"seq_mean_token_mean": T.clamp(min=1), "seq_mean_token_sum": 1, "seq_mean_constant": c["constant"] or 1}[c["kind"]]).sum() / n
+    return (sums / {"seq_mean_token_mean": T.clamp(min=1), "seq_mean_token_sum": 1, "seq_mean_constant": c["constant"]
+                    or 1}[c["kind"]]).sum() / n
 
 
 def unsupported(o, d, D):
     """What autograd's sums cannot say; D: of the penalty, if there is one."""
-    if o["ratio"]["unit"] != "token" and bool(((d == -torch.inf).any(-1) & (d == torch.inf).any(-1)).any()):
+    if o["ratio"]["level"] != "token" and bool(((d == -torch.inf).any(-1) & (d == torch.inf).any(-1)).any()):
         raise Skip("infinite log-ratios of both signs in one response")
-    if o["penalty"]["kl_ratio"] != "none" and bool((torch.isinf(d.exp()) | torch.isinf(exp(-D))).any()):
+    if o["penalty"]["kl_importance_weight"] != "none" and bool((torch.isinf(d.exp()) | torch.isinf(exp(-D))).any()):
         raise Skip("derivative of a ratio times a KL, one of them infinite: inf - inf")
 
 
 def objective(o, b):
     mask = b.mask & ~b.truncated[:, None] if o["weight"]["truncated"] == "mask" else b.mask
     v, inside = correction(o["weight"], b, mask)
-    if o["weight"]["rejected"] == "unmask":
+    if o["weight"]["rollout_rejected"] == "unmask":
         mask = inside
     step = torch.zeros_like(b.logp, requires_grad=True)  # the leaf: l + step, so that differences of infinities stay out of the graph
     l, A = masked(b.logp, mask), masked(b.advantage, mask)
-    against = b.logp_rollout if o["ratio"]["against"] == "rollout" else b.logp_old
+    against = b.logp_rollout if o["ratio"]["behaviour"] == "rollout" else b.logp_old
     d = step + (torch.zeros_like(l) if against is None else difference(l, masked(against, mask)))
     D = difference(l, masked(b.logp_ref, mask)) if o["penalty"]["kl"] != "none" else None
     unsupported(o, d.detach(), D)
@@ -276,4 +278,5 @@ def answer(case, dtype):
     return {**result, **objective(case["objective"], b)}
 
 
-serve("torch autograd", torch.__version__.split("+")[0], {**PRECISIONS, "bf16": torch.bfloat16}, ["advantage", "loss", "term", "dlogp", "logp", "entropy"], answer)
+serve("torch autograd", torch.__version__.split("+")[0], {**PRECISIONS, "bf16": torch.bfloat16},
+      ["advantage", "loss", "term", "dlogp", "logp", "entropy"], answer)

@@ -101,7 +101,7 @@ def advantages(o, b):
     wanted(b.reward is not None, "no rewards")
     wanted(len(set(b.group_size.tolist())) == 1, "num_generations: groups of one size only")
     wanted(b.group_size[0] > 1, "training needs num_generations >= 2")
-    wanted(a["credit"] == "outcome" and a["gain"] == "none", "one advantage per completion, without gain")
+    wanted(a["credit"] == "outcome" and a["reweight"] == "none", "one advantage per completion, without gain")
     wanted(a["std"] == "sample" or a["scale"] == "none", "sample std only")
     wanted(a["eps"] in (0, STD_EPS) and (a["eps_place"] == "add" or a["eps"] == 0) or a["scale"] == "none", "std + 1e-4 only")
     trainer, options = advantage_options(a, r)
@@ -116,7 +116,8 @@ def advantages(o, b):
 def advantage_options(a, r):
     wanted(r["overlong"] in ("none", "soft"), "overlong penalty: soft only")
     if a["baseline"] == "leave_one_out":
-        wanted(r["kl"] in ("none", "k1") and a["scale"] in ("none", "batch_centred_std"), "RLOOTrainer: k1 in the reward, batch normalisation")
+        wanted(r["kl"] in ("none", "k1") and a["scale"] in ("none", "batch_centred_std"),
+               "RLOOTrainer: k1 in the reward, batch normalisation")
         return RLOOTrainer, {"beta": r["kl_coef"] if r["kl"] == "k1" else 0.0, "normalize_advantages": a["scale"] != "none"}
     wanted(a["baseline"] == "group_mean", "baseline " + a["baseline"])
     wanted(r["kl"] == "none", "GRPOTrainer: no KL in the reward")
@@ -128,32 +129,34 @@ def advantage_options(a, r):
 
 def loss_options(case, o, b):
     r, s, g, k = o["ratio"], o["surrogate"], o["aggregation"], o["surrogate"]["kind"]
-    wanted(r["against"] == "old" and b.logp_old is not None, "ratio against old log-probabilities only")
-    wanted(r["clamp_low"] == r["clamp_high"] == r["unit_clamp_low"] == r["unit_clamp_high"] == 0, "log-ratios are not clamped")
-    wanted(g["empty"] == "count", "rows without tokens count")
-    wanted(r["gradient"] == "unit" or r["unit"] == "token", "no GSPO-token")
+    wanted(r["behaviour"] == "old" and b.logp_old is not None, "ratio against old log-probabilities only")
+    wanted(r["clamp_low"] == r["clamp_high"] == r["level_clamp_low"] == r["level_clamp_high"] == 0, "log-ratios are not clamped")
+    wanted(g["empty_sequences"] == "keep", "rows without tokens count")
+    wanted(r["gradient"] == "full" or r["level"] == "token", "no GSPO-token")
     options = {"epsilon_low": s["eps_low"], "epsilon_high": s["eps_high"], **penalty_options(o), **weight_options(o)}
-    if r["unit"] == "sequence_clipped_mean":
+    if r["level"] == "sequence_clipped_mean":
         return GMPOTrainer, {**options, **gmpo_options(r, k, g, options)}
-    if r["unit"] == "sequence_sum" and k == "ppo_clip":
-        wanted(g["kind"] == "seq_mean_token_mean" and o["penalty"]["kl"] == "none" and len(options) == 3, "RLOOTrainer: row mean, clip alone")
+    if r["level"] == "sequence_sum" and k == "ppo_clip":
+        wanted(g["kind"] == "seq_mean_token_mean" and o["penalty"]["kl"] == "none" and len(options) == 3,
+               "RLOOTrainer: row mean, clip alone")
         wanted(bool(b.mask.sum() == sum(b.length)), "RLOOTrainer: no token masks")
         return RLOOTrainer, options
-    level = {"token": "token", "sequence_mean": "sequence", "sequence_sum": "token" if k == "vespo" else None}[r["unit"]]
-    wanted(level is not None and (r["unit"] == "sequence_sum") == (k == "vespo"), f"{k} with unit {r['unit']}")
+    level = {"token": "token", "sequence_mean": "sequence", "sequence_sum": "token" if k == "vespo" else None}[r["level"]]
+    wanted(level is not None and (r["level"] == "sequence_sum") == (k == "vespo"), f"{k} with unit {r['unit']}")
     return GRPOTrainer, {**options, "importance_sampling_level": level, **surrogate_options(s), "loss_type": loss_type(case, k, g, s),
                          "max_completion_length": g["constant"]}
 
 
 def gmpo_options(r, kind, g, options):
-    wanted(kind == "ratio" and g["kind"] == "seq_mean_token_mean" and "use_vllm" not in options, "GMPOTrainer: row mean, no clip after pooling")
+    wanted(kind == "ratio" and g["kind"] == "seq_mean_token_mean" and "use_vllm" not in options,
+           "GMPOTrainer: row mean, no clip after pooling")
     wanted(not options.get("use_bias_correction_kl"), "GMPOTrainer: plain k3")
-    return {"epsilon_low": r["pool_low"], "epsilon_high": r["pool_high"]}
+    return {"epsilon_low": r["token_clip_low"], "epsilon_high": r["token_clip_high"]}
 
 
 def surrogate_options(s):
     if s["kind"] == "dual_clip":
-        return {"delta": s["dual"]}
+        return {"delta": s["clip_dual"]}
     if s["kind"] == "cispo":
         wanted(s["weight_min"] == 0, "cispo has no lower bound")
         return {"epsilon_high": float(s["weight_max"])}
@@ -161,7 +164,7 @@ def surrogate_options(s):
     wanted(names or s["kind"] == "ppo_clip", "no surrogate " + s["kind"])
     if s["kind"] == "sapo":
         return {"sapo_temperature_pos": s["tau_pos"], "sapo_temperature_neg": s["tau_neg"]}
-    return {"vespo_" + n: float(s[n]) for n in ("k_pos", "lambda_pos", "k_neg", "lambda_neg")} if s["kind"] == "vespo" else {}
+    return {n: float(s[n]) for n in ("vespo_k_pos", "vespo_lambda_pos", "vespo_k_neg", "vespo_lambda_neg")} if s["kind"] == "vespo" else {}
 
 
 def loss_type(case, kind, g, s):
@@ -174,25 +177,29 @@ def loss_type(case, kind, g, s):
 
 
 def penalty_options(o):
-    p, unit = o["penalty"], o["ratio"]["unit"]
+    p, unit = o["penalty"], o["ratio"]["level"]
     if p["kl"] == "none":
         return {}
-    wanted(p["kl"] == "k3" and p["kl_gradient"] == "own" and p["kl_clamp_log"] == p["kl_clamp_value"] == 0, "KL in the loss: plain k3 only")
-    wanted(p["kl_ratio"] in ("none", "unit") or unit == "token", "use_bias_correction_kl takes the ratio of the objective")
-    return {"beta": p["kl_coef"], **({"use_bias_correction_kl": True} if p["kl_ratio"] != "none" else {})}
+    wanted(p["kl"] == "k3" and p["kl_gradient"] == "exact" and p["kl_clamp_log"] == p["kl_clamp_value"] == 0,
+           "KL in the loss: plain k3 only")
+    wanted(p["kl_importance_weight"] in ("none", "level") or unit == "token", "use_bias_correction_kl takes the ratio of the objective")
+    return {"beta": p["kl_coef"], **({"use_bias_correction_kl": True} if p["kl_importance_weight"] != "none" else {})}
 
 
 def weight_options(o):
     w = o["weight"]
     options = {"mask_truncated_completions": True} if w["truncated"] == "mask" else {}
-    if w["correction"] == "none":
+    if w["rollout_is"] == "none":
         return options
-    wanted(w["correction"] in ("truncate", "mask") and w["rejected"] == "zero_weight", "rollout weights: truncate or mask, tokens stay")
-    wanted(w["correction_unit"] in ("token", "sequence_sum") and w["correction_clamp"] == 0, "rollout weights of tokens or their product, unclamped")
+    wanted(w["rollout_is"] in ("truncate", "mask") and w["rollout_rejected"] == "zero_weight",
+           "rollout weights: truncate or mask, tokens stay")
+    wanted(w["rollout_is_level"] in ("token", "sequence_sum") and w["rollout_clamp"] == 0,
+           "rollout weights of tokens or their product, unclamped")
     wanted(o["surrogate"]["kind"] != "vespo", "vespo folds the rollout weight into phi")
-    mode = w["correction_unit"].split("_")[0] + "_" + w["correction"]
+    mode = w["rollout_is_level"].split("_")[0] + "_" + w["rollout_is"]
     return {**options, "use_vllm": True, "vllm_importance_sampling_correction": True, "vllm_importance_sampling_mode": mode,
-            "vllm_importance_sampling_clip_min": float(w["correction_low"]) or None, "vllm_importance_sampling_clip_max": float(w["correction_high"])}
+            "vllm_importance_sampling_clip_min": float(w["rollout_is_low"]) or None,
+            "vllm_importance_sampling_clip_max": float(w["rollout_is_high"])}
 
 
 def advantage_input(b, trainer):
@@ -224,7 +231,8 @@ def split(case, o, dtype):
     trainer, options = loss_options(case, o, whole)
     rows = {len(part_of(case, part["groups"])[1]) for part in case["parts"]}
     wanted(len(set(counts)) == 1, "every rank has gradient_accumulation_steps micro-batches")
-    wanted(len(rows) == 1 or trainer is GRPOTrainer and options["loss_type"] in ("dapo", "cispo", "vespo"), "micro-batches have equally many rows")
+    wanted(len(rows) == 1 or trainer is GRPOTrainer and options["loss_type"] in ("dapo", "cispo", "vespo"),
+           "micro-batches have equally many rows")
     step = types.SimpleNamespace(ranks=case["ranks"], accumulation=counts[0], tokens=whole.mask.sum())
     return optimiser_step(case, lambda part, rank: loss(part, o, batch_of(part, dtype), step))
 

@@ -1,4 +1,5 @@
-"""verl's own policy losses, KL penalties, advantage estimators and rollout correction, written for verl 0.9.1 (requirements-no-deps.txt pins it).
+"""verl's own policy losses, KL penalties, advantage estimators and rollout correction, written for verl 0.9.1 (requirements-no-deps.txt
+pins it).
 
 Called as its trainer calls them: rewards on the last token of a response, advantages from a registered estimator, and as
 verl/workers/utils/losses.py:ppo_loss puts them together, policy loss + kl_loss_coef * agg_loss(kl_penalty). Padding is 0 in rewards and
@@ -46,7 +47,7 @@ def token_rewards(o, b):
 
 ESTIMATORS = {  # (baseline, scale, credit)
     ("group_mean", "group_std", "outcome"): "grpo", ("group_mean", "none", "outcome"): "grpo", ("leave_one_out", "none", "outcome"): "rloo",
-    ("length_weighted", "none", "outcome"): "opo", ("given", "none", "outcome"): "remax", ("none", "none", "gae"): "gae",
+    ("length_weighted", "none", "outcome"): "opo", ("external", "none", "outcome"): "remax", ("none", "none", "gae"): "gae",
     ("none", "token_whiten", "gae"): "gae", ("group_mean", "token_whiten", "outcome"): "reinforce_plus_plus_baseline",
     ("none", "token_whiten", "return"): "reinforce_plus_plus"}
 EPS = {"group_std": 1e-6, "token_whiten": 1e-8}  # no option of the trainer reaches them
@@ -59,7 +60,7 @@ def advantages(o, b):
     wanted(a["std"] == "sample" or a["scale"] == "none", "sample std only")
     wanted(a["eps"] in (0, EPS.get(a["scale"], a["eps"])), "another epsilon")
     name = ESTIMATORS.get((a["baseline"], a["scale"], a["credit"]))
-    if a["gain"] != "none":
+    if a["reweight"] != "none":
         wanted(name == "grpo" and a["scale"] == "none", "gain belongs to gpg")
         name = "gpg"
     wanted(name, "no estimator with baseline {baseline}, scale {scale}, credit {credit}".format(**a))
@@ -81,24 +82,24 @@ def advantages(o, b):
 
 def rollout_correction(w, b):
     """verl's weights (or None) and mask."""
-    if w["correction"] == "none":
+    if w["rollout_is"] == "none":
         return None, b.mask
-    wanted(w["correction_clamp"] in (0, SAFETY), "log-ratios of the rollout are clamped to +-20")
-    low, high = float(w["correction_low"]), float(w["correction_high"])
+    wanted(w["rollout_clamp"] in (0, SAFETY), "log-ratios of the rollout are clamped to +-20")
+    low, high = float(w["rollout_is_low"]), float(w["rollout_is_high"])
     band = f"{low!r}_{high!r}"
-    level = {"token": "token", "sequence_sum": "sequence"}.get(w["correction_unit"])
+    level = {"token": "token", "sequence_sum": "sequence"}.get(w["rollout_is_level"])
     log_ratio, mask, weights = b.logp_old - b.logp_rollout, b.mask, None
-    if w["rejected"] == "unmask" and w["correction"] != "truncate":
+    if w["rollout_rejected"] == "unmask" and w["rollout_is"] != "truncate":
         wanted(0 < low and high < float("inf"), "rejection needs a lower and an upper bound")
-        mode = {"token": "token_k1", "sequence_sum": "seq_sum_k1", "sequence_mean": "seq_mean_k1"}[w["correction_unit"]]
+        mode = {"token": "token_k1", "sequence_sum": "seq_sum_k1", "sequence_mean": "seq_mean_k1"}[w["rollout_is_level"]]
         mask = compute_rollout_rejection_mask(log_ratio, b.mask.long(), mode, band)[0].bool()
-    if w["correction"] != "reject":
+    if w["rollout_is"] != "reject":
         wanted(level, "no rollout weight of the mean log-ratio")
-        wanted(w["correction"] == "mask" or low == 0, "truncation has no lower bound")
-        threshold = band if w["correction"] == "mask" and w["rejected"] == "zero_weight" else high
+        wanted(w["rollout_is"] == "mask" or low == 0, "truncation has no lower bound")
+        threshold = band if w["rollout_is"] == "mask" and w["rollout_rejected"] == "zero_weight" else high
         weights = compute_rollout_correction_weights(log_ratio, b.mask.long(), level, threshold)[0]
     else:
-        wanted(w["rejected"] == "unmask", "rejection changes the mask")
+        wanted(w["rollout_rejected"] == "unmask", "rejection changes the mask")
     return weights, mask
 
 
@@ -116,29 +117,30 @@ def clamp_claimed(r):
 def policy_loss(o):
     """Name of the loss, and its options."""
     r, s, kind = o["ratio"], o["surrogate"], o["surrogate"]["kind"]
-    if kind == "score":
+    if kind == "reinforce":
         return "gpg", {}
-    wanted(r["against"] == "old", "ratio against old log-probabilities only")
+    wanted(r["behaviour"] == "old", "ratio against old log-probabilities only")
     clip = {"clip_ratio_low": s["eps_low"], "clip_ratio_high": s["eps_high"]}
-    if r["unit"] == "sequence_mean":
+    if r["level"] == "sequence_mean":
         wanted(kind == "ppo_clip", "gspo: ppo_clip only")
         wanted(unclamped(r["clamp_low"], r["clamp_high"]), "gspo: the tokens' log-ratios are not clamped")
-        bounds = (float(r["unit_clamp_low"]), float(r["unit_clamp_high"]))
+        bounds = (float(r["level_clamp_low"]), float(r["level_clamp_high"]))
         wanted(bounds in ((0, 0), (float("-inf"), 10)), "gspo: log-ratio clamped to at most 10")
         return "gspo", clip
-    wanted(unclamped(r["unit_clamp_low"], r["unit_clamp_high"]), "no clamp of the unit")
-    if r["unit"] == "sequence_clipped_mean":
-        wanted(kind == "ratio" and r["gradient"] == "unit" and unclamped(r["clamp_low"], r["clamp_high"]), "geo_mean: pooled clip alone")
-        wanted((o["aggregation"]["kind"], o["aggregation"]["empty"]) == ("seq_mean_token_mean", "count"), "geo_mean: mean of all rows")
-        return "geo_mean", {"clip_ratio_low": r["pool_low"], "clip_ratio_high": r["pool_high"]}
-    wanted(r["unit"] == "token", "unit " + r["unit"])
+    wanted(unclamped(r["level_clamp_low"], r["level_clamp_high"]), "no clamp of the unit")
+    if r["level"] == "sequence_clipped_mean":
+        wanted(kind == "ratio" and r["gradient"] == "full" and unclamped(r["clamp_low"], r["clamp_high"]), "geo_mean: pooled clip alone")
+        wanted((o["aggregation"]["kind"], o["aggregation"]["empty_sequences"]) == ("seq_mean_token_mean", "keep"),
+               "geo_mean: mean of all rows")
+        return "geo_mean", {"clip_ratio_low": r["token_clip_low"], "clip_ratio_high": r["token_clip_high"]}
+    wanted(r["level"] == "token", "unit " + r["level"])
     wanted(clamp_claimed(r), "log-ratios are clamped to +-20")
     return token_loss(o, s, clip)
 
 
 def token_loss(o, s, clip):
     if s["kind"] in ("ppo_clip", "dual_clip"):
-        return "vanilla", {**clip, "clip_ratio_c": s["dual"] if s["kind"] == "dual_clip" else NO_DUAL_CLIP}
+        return "vanilla", {**clip, "clip_ratio_c": s["clip_dual"] if s["kind"] == "dual_clip" else NO_DUAL_CLIP}
     if s["kind"] == "cispo":
         return "cispo", {"clip_ratio_low": 1 - float(s["weight_min"]), "clip_ratio_high": float(s["weight_max"]) - 1}
     wanted(s["kind"] == "sapo", "no surrogate " + s["kind"])
@@ -150,15 +152,15 @@ def kl_name(p):
     """None for no penalty. k3 has its clamps, whether asked for or not."""
     if p["kl"] == "none":
         return None
-    wanted(p["kl_ratio"] == "none", "KL without a ratio only")
+    wanted(p["kl_importance_weight"] == "none", "KL without a ratio only")
     clamps = (p["kl_clamp_log"], p["kl_clamp_value"])
     wanted(clamps == (0, 0) or p["kl"] == "k3" and clamps == (20, 10), "k3 clamped at 20 and 10, the others not")
-    return p["kl"] + ("+" if p["kl_gradient"] == "k2" and p["kl"] != "k2" else "")
+    return p["kl"] + ("+" if p["kl_gradient"] == "straight_through_k2" and p["kl"] != "k2" else "")
 
 
 def batch_info(g, b, mask, ranks=1):
     """The engine's counts over all micro-batches and ranks. Left out, global_batch_size would be the rows of a micro-batch with tokens."""
-    rows = b.rows if g["empty"] == "count" else int(mask.any(-1).sum()) if ranks > 1 else None
+    rows = b.rows if g["empty_sequences"] == "keep" else int(mask.any(-1).sum()) if ranks > 1 else None
     return {"dp_size": ranks, "batch_num_tokens": int(mask.sum()), "global_batch_size": rows, "loss_scale_factor": g["constant"] or None}
 
 
@@ -182,7 +184,7 @@ def loss(o, b, info=None):
 
 
 def split(case, o, dtype):
-    wanted(o["weight"]["rejected"] == "zero_weight", "counts before rejection")
+    wanted(o["weight"]["rollout_rejected"] == "zero_weight", "counts before rejection")
     whole = batch_of(case, dtype)
     info = batch_info(o["aggregation"], whole, whole.mask, case["ranks"])
     return optimiser_step(case, lambda part, rank: loss(o, batch_of(part, dtype), info))

@@ -126,7 +126,7 @@ def kalman_std(item, group, context):
 
 
 def constant(item, group, context):
-    return context.number("eps")
+    return context.number("scale_divisor")
 
 
 def mean_deviation(item, group, context):
@@ -147,8 +147,8 @@ def beta(item, group, context):
 SCALE = {"none": undivided, "group_std": group_std, "batch_std": batch_std, "batch_centred_std": batch_centred_std,
          "token_whiten": undivided, "group_mean": over_group_mean, "leave_one_out_std": leave_one_out_std,
          "residual_rms": residual_rms, "kalman_std": kalman_std, "constant": constant, "beta": beta,
-         "mean_deviation": mean_deviation}
-GROUP_SCALES = ("group_std", "group_mean", "residual_rms", "mean_deviation")  # what `singleton` is about
+         "mean_absolute_deviation": mean_deviation}
+GROUP_SCALES = ("group_std", "group_mean", "residual_rms", "mean_absolute_deviation")  # what `singleton` is about
 
 
 # ---- items to a
@@ -156,7 +156,7 @@ GROUP_SCALES = ("group_std", "group_mean", "residual_rms", "mean_deviation")  # 
 def centre(context, item):
     """R - b"""
     choice = context.choice
-    b = Sized(mpf(choice["shift"]))  # AsymRE (2506.20520): r - (mean + dV)
+    b = Sized(mpf(choice["baseline_shift"]))  # AsymRE (2506.20520): r - (mean + dV)
     if not (context.alone(item) and choice["baseline"] in OWN_GROUP):
         b = BASELINE[choice["baseline"]](item, context.pool.around(item), context) + b
     elif choice["singleton"] == "zero":
@@ -173,10 +173,10 @@ def pinned(context, item):
 
 def scaled(item, c, divisor, context):
     """a from R - b"""
-    a = stretched(c.times(GAIN[context.choice["gain"]](item, c, context) / divisor), item, context)
+    a = stretched(c.times(GAIN[context.choice["reweight"]](item, c, context) / divisor), item, context)
     if context.choice["scale"] == "beta":  # its exponent is as large as the weight's logarithm
         a = Sized(a.value, a.size * (1 + abs(log(divisor))))
-    return regret_weighted(a, context.number("gain_temperature")) if context.choice["gain"] == "exponential" else a
+    return regret_weighted(a, context.number("reweight_temperature")) if context.choice["reweight"] == "exponential" else a
 
 
 def scored(choice, items, batch):
@@ -211,7 +211,7 @@ def beside(choice, items, batch):
     for item in items:
         if item.sequence.outside:
             others = [a[i] for i in pool.groups.get(item.sequence.group, ())]
-            a[item] = OUTSIDE[choice["outside"]](choice, item, others, with_others)
+            a[item] = OUTSIDE[choice["excluded"]](choice, item, others, with_others)
     return {item: a[item] for item in items}
 
 
@@ -223,13 +223,13 @@ def weighted(columns, weights):
 
 def second(choice, a):
     # GDPO, Magistral (2506.10910): once more over the batch
-    if choice["second"] != "batch":
+    if choice["batch_norm"] != "items":
         return a
     v = variance(choice["std"], [x.settled() for x in a.values()])
     if v is None:
         return {item: NOTHING for item in a}
     m = mean(list(a.values()))
-    scale = 1 / (sqrt(v) + mpf(choice["second_eps"]))
+    scale = 1 / (sqrt(v) + mpf(choice["batch_norm_eps"]))
     return {item: (x - m).times(scale) for item, x in a.items()}
 
 
@@ -274,7 +274,7 @@ def second_tokens(choice, advantages):
     if v is None:
         return {t: NOTHING for t in advantages}
     m = mean(list(advantages.values()))
-    scale = 1 / sqrt(v + mpf(choice["second_eps"]))
+    scale = 1 / sqrt(v + mpf(choice["batch_norm_eps"]))
     return {t: (a - m).times(scale) for t, a in advantages.items()}
 
 
@@ -286,7 +286,7 @@ def itemised(choice, reward, batch):
     items = responses(choice, reward, batch)
     if choice["rewards"] == "each":
         return items, weighted([scored(choice, column, batch) for column in columns(batch)], batch.reward_weight)
-    return items, (scored if choice["outside"] == "none" else beside)(choice, items, batch)
+    return items, (scored if choice["excluded"] == "none" else beside)(choice, items, batch)
 
 
 def tail(choice, batch):
@@ -298,7 +298,7 @@ def tail(choice, batch):
 def over_tokens(choice, advantages):
     if choice["scale"] == "token_whiten":
         advantages = whitened(choice, advantages)
-    return second_tokens(choice, advantages) if choice["second"] == "tokens" else advantages
+    return second_tokens(choice, advantages) if choice["batch_norm"] == "tokens" else advantages
 
 
 def advantages(choice, reward, batch):

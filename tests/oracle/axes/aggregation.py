@@ -11,7 +11,7 @@ class Totals:
         self.T = per_sequence
         self.tokens = sum(per_sequence)
         self.group_tokens = [sum(T for T, h in zip(per_sequence, group_of) if h == g) for g in range(groups)]
-        skip = choice["empty"] == "skip"
+        skip = choice["empty_sequences"] == "drop"
         self.N = sum(1 for T in per_sequence if T) if skip else len(per_sequence)
         self.groups = sum(1 for T in self.group_tokens if T) if skip else groups
         alive = [h for T, h in zip(per_sequence, group_of) if T or not skip]
@@ -125,7 +125,7 @@ def token_mean_varied(tokens, token):
 
 
 WITHIN = {"seq_mean_segment_mean": segment_mean}
-BY_TOKEN = {"token_mean_by_sign": token_mean_by_sign, "seq_mean_by_sign": seq_mean_by_sign, "token_mean_varied": token_mean_varied}
+BY_TOKEN = {"token_mean_by_sign": token_mean_by_sign, "seq_mean_by_sign": seq_mean_by_sign, "token_mean_nonzero_std": token_mean_varied}
 
 
 def coefficients(choice, totals, sequence, kept, tokens):

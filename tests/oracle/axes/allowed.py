@@ -18,54 +18,55 @@ rule("reward", "length", ("cosine",), {"length_max": ABOVE_0})
 # ---- advantage
 
 NONE = only("none")
-PLAIN_ITEMS = {"transform": NONE, "gain": NONE, "second": NONE}
+PLAIN_ITEMS = {"transform": NONE, "reweight": NONE, "batch_norm": NONE}
 SMALL_POOLS = {**PLAIN_ITEMS, "baseline": one_of("none", "group_mean", "leave_one_out"), "scale": one_of("none", "group_std", "constant")}
-TWICE = {"baseline": but("batch_mean"), "gain": NONE,
-         "scale": one_of("none", "group_std", "group_mean", "leave_one_out_std", "residual_rms", "kalman_std", "constant", "mean_deviation")}
+TWICE = {"baseline": but("batch_mean"), "reweight": NONE,
+         "scale": one_of("none", "group_std", "group_mean", "leave_one_out_std", "residual_rms", "kalman_std", "constant",
+                         "mean_absolute_deviation")}
 
 rule("advantage", "rewards", ("each",), {
-    "transform": NONE, "gain": NONE, "credit": only("outcome"), "entropy": but("zero_variance"),
+    "transform": NONE, "reweight": NONE, "credit": only("outcome"), "entropy": but("zero_variance"),
     "scale": one_of("none", "group_std", "group_mean", "leave_one_out_std", "constant"),
     "reward.overlong": NONE, "reward.length": NONE, "reward.map": NONE, "reward.kl": NONE})
-rule("advantage", "second", ("batch", "tokens"), TWICE)
+rule("advantage", "batch_norm", ("items", "tokens"), TWICE)
 rule("advantage", "step_group", ("state", "index", "history"), SMALL_POOLS)
-rule("advantage", "step_group", ("history",), {"history": AT_LEAST_1})
+rule("advantage", "step_group", ("history",), {"history_length": AT_LEAST_1})
 rule("advantage", "step_discount", ("steps",), {"credit": only("step")})
 rule("advantage", "credit", ("step_gae",), {"bootstrap": only("zero")})
-rule("advantage", "outside", ("zero", "anchor", "own"), {**SMALL_POOLS, "rewards": only("one"), "credit": only("outcome")})
+rule("advantage", "excluded", ("zero", "anchor", "own"), {**SMALL_POOLS, "rewards": only("one"), "credit": only("outcome")})
 rule("advantage", "credit", ("prefix_tree",), SMALL_POOLS)
 rule("advantage", "credit", ("episode_step",), PLAIN_ITEMS)
-rule("advantage", "credit", ("entropy_share",), {**PLAIN_ITEMS, "baseline": NONE, "scale": NONE, "share_eps": ABOVE_0})
+rule("advantage", "credit", ("entropy_share",), {**PLAIN_ITEMS, "baseline": NONE, "scale": NONE, "entropy_share_eps": ABOVE_0})
 rule("advantage", "truncated_tail", AT_LEAST_1, {"credit": one_of("return", "gae", "step_gae")})
-rule("advantage", "gain", ("exponential",), {"gain_temperature": but(0)})
-rule("advantage", "gain", ("failure_power",), {"gain_power": AT_LEAST_0},
-     lambda o: o["advantage"]["gain_high"] > o["advantage"]["gain_low"],
-     {"anyOf": [{"required": ["gain_high"]}, {"required": ["gain_low"]}]})
-rule("advantage", "gain", ("length_power",), {"credit": one_of("outcome", "return", "gae")})
+rule("advantage", "reweight", ("exponential",), {"reweight_temperature": but(0)})
+rule("advantage", "reweight", ("focal",), {"focal_gamma": AT_LEAST_0},
+     lambda o: o["advantage"]["focal_reward_high"] > o["advantage"]["focal_reward_low"],
+     {"anyOf": [{"required": ["focal_reward_high"]}, {"required": ["focal_reward_low"]}]})
+rule("advantage", "reweight", ("length_power",), {"credit": one_of("outcome", "return", "gae")})
 rule("advantage", "transform", ("pass_at_k", "pkpo", "pkpo_max", "pkpo_gain"), {"pass_k": AT_LEAST_1})
 rule("advantage", "scale", ("kalman_std",), {"baseline": only("kalman")})
-rule("advantage", "scale", ("constant",), {"eps": ABOVE_0})
-rule("advantage", "entropy", ("bonus",), {"credit": only("outcome"), "entropy_cap": ABOVE_0})
+rule("advantage", "scale", ("constant",), {"scale_divisor": ABOVE_0})
+rule("advantage", "entropy", ("bonus",), {"credit": only("outcome"), "entropy_kappa": ABOVE_0})
 rule("advantage", "entropy", ("zero_variance",), {"credit": only("outcome")})
 rule("advantage", "baseline", ("quantile", "quantile_linear"), {"quantile": FRACTION})
 rule("advantage", "baseline", ("log_mean_exp",), {"temperature": ABOVE_0})
-rule("advantage", "baseline", ("densest",), {"window": {**ABOVE_0, "maximum": 1}})
+rule("advantage", "baseline", ("hdi_median",), {"hdi_mass": {**ABOVE_0, "maximum": 1}})
 rule("advantage", "baseline", ("kalman",), {"process_noise": AT_LEAST_0, "observation_noise": ABOVE_0})
 
 # ---- ratio, penalty, weight
 
-rule("ratio", "mix", ("average", "weighted"), {"unit": but("token")}, computed=True)
-rule("ratio", "unit", ("sequence_power_mean",), {"power": {**ABOVE_0, "maximum": 16}})
-rule("penalty", "likelihood_gate", ("sequence", "segment"), {"likelihood_form": only("lost")})
-rule("penalty", "pairs", ("margin", "margin_else_sign"), {"pair_gain": AT_LEAST_0})
+rule("ratio", "interpolate", ("arithmetic", "geometric"), {"level": but("token")}, computed=True)
+rule("ratio", "level", ("sequence_power_mean",), {"power": {**ABOVE_0, "maximum": 16}})
+rule("penalty", "nll_gate", ("sequence", "segment"), {"nll_form": only("displacement")})
+rule("penalty", "preference", ("pairwise", "pairwise_else_pointwise"), {"preference_kappa": AT_LEAST_0})
 
 
 def drift_is_a_band(o):
-    low, high = bound(o["weight"]["drift_low"]), bound(o["weight"]["drift_high"])
+    low, high = bound(o["weight"]["policy_is_low"]), bound(o["weight"]["policy_is_high"])
     return low <= high and high > 0
 
 
-rule("weight", "drift", ("token", "sequence_sum", "sequence_mean"), {"drift_low": AT_LEAST_0}, drift_is_a_band)
+rule("weight", "policy_is", ("token", "sequence_sum", "sequence_mean"), {"policy_is_low": AT_LEAST_0}, drift_is_a_band)
 
 
 def check(objective, axes):

@@ -72,7 +72,7 @@ def median(xs):
 def densest(item, group, context):
     # GAPO (2510.21830): the median of the narrowest window over a share of the rewards
     xs = ordered(group)
-    h = min(len(xs), max(1, math.ceil(float(context.choice["window"]) * len(xs))))
+    h = min(len(xs), max(1, math.ceil(float(context.choice["hdi_mass"]) * len(xs))))
     windows = [xs[j:j + h] for j in range(len(xs) - h + 1)]
     best = windows[0]
     for w in windows[1:]:
@@ -109,7 +109,7 @@ def kalman(item, group, context):
 
 
 BASELINE = {"none": no_baseline, "group_mean": group_mean, "leave_one_out": leave_one_out,
-            "length_weighted": length_weighted, "given": given, "batch_mean": batch_mean, "quantile": quantile,
-            "quantile_linear": quantile_linear, "log_mean_exp": log_mean_exp, "densest": densest, "kalman": kalman}
+            "length_weighted": length_weighted, "external": given, "batch_mean": batch_mean, "quantile": quantile,
+            "quantile_linear": quantile_linear, "log_mean_exp": log_mean_exp, "hdi_median": densest, "kalman": kalman}
 # what `singleton` is about
-OWN_GROUP = ("group_mean", "leave_one_out", "length_weighted", "quantile", "quantile_linear", "log_mean_exp", "densest")
+OWN_GROUP = ("group_mean", "leave_one_out", "length_weighted", "quantile", "quantile_linear", "log_mean_exp", "hdi_median")

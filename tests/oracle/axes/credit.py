@@ -37,7 +37,7 @@ def discounted(choice, reward, batch, a):
 def step_sums(choice, reward, batch, a):
     # DeepSeekMath section 4.1.3: A_it = sum of the normalised rewards of the steps that end at t or later
     if choice["step_discount"] == "steps":
-        return steps.own(choice, batch, steps.to_go(mpf(choice["gamma"]), a))
+        return steps.own(choice, batch, steps.to_go(mpf(choice["step_gamma"]), a))
     result = {}
     for s in batch.sequences:
         rho = {t: NOTHING for t in s.unmasked}

@@ -7,7 +7,7 @@ from limits import ONE, ZERO
 
 def right_share(choice, worth, t, peers):
     # eq. 3: r_i + c d_t H_it / sum over the right ones of H_kt
-    c, H = mpf(choice["share_coef"]), sum((p.entropy for p in peers), ZERO)
+    c, H = mpf(choice["entropy_share_coef"]), sum((p.entropy for p in peers), ZERO)
     if H == 0:
         return worth
     return worth + Sized(c * (t.entropy * len(peers) / H))
@@ -15,7 +15,7 @@ def right_share(choice, worth, t, peers):
 
 def wrong_share(choice, worth, t, peers):
     # eq. 5: -1 - c h_t (1/H_jt) / sum over the wrong ones of 1/H_kt, epsilon beside every H
-    c, e = mpf(choice["share_coef"]), mpf(choice["share_eps"])
+    c, e = mpf(choice["entropy_share_coef"]), mpf(choice["entropy_share_eps"])
     inverse = [ONE / (p.entropy + e) for p in peers]
     return Sized(-ONE) - Sized(c * (ONE / (t.entropy + e) * len(peers) / sum(inverse, ZERO)))
 

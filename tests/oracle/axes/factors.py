@@ -5,7 +5,7 @@ from autodiff import clamp, sg, value
 from limits import ONE, ZERO, bound, exp, is_infinite, less, limit, sign
 
 
-# ---- correction_norm
+# ---- rollout_is_norm
 
 def mean(xs):
     return sum(xs, ZERO) / len(xs)
@@ -28,7 +28,7 @@ def no_norm(choice, rows):
 
 def batch_mean(choice, rows):
     # verl's rollout_is_batch_normalize: the mean over tokens, or over responses where these have one weight each
-    m = mean(AVERAGED.get(choice["correction_unit"], of_tokens)(rows))
+    m = mean(AVERAGED.get(choice["rollout_is_level"], of_tokens)(rows))
     m = m if is_infinite(m) else limit(m)
     return ONE if sign(m) == 0 else m
 
@@ -39,7 +39,7 @@ NORM = {"none": no_norm, "mean": batch_mean}
 def norm(choice, rows):
     """What every v is divided by. rows: v of the active tokens of every response."""
     rows = [[value(v) for v in row] for row in rows if row]
-    return NORM[choice["correction_norm"]](choice, rows) if rows else ONE
+    return NORM[choice["rollout_is_norm"]](choice, rows) if rows else ONE
 
 
 # ---- future
@@ -50,19 +50,19 @@ def no_future(choice, tokens):
 
 def decayed(choice, tokens):
     # FIPO (2603.19835) as in ms-swift: distances are counted in positions, masked tokens included
-    g = mpf(2) ** (-1 / mpf(choice["future_half_life"]))
+    g = mpf(2) ** (-1 / mpf(choice["fipo_half_life"]))
     d = [value(t.l) - t.o for t in tokens]
-    most = bound(choice["future_max"])
+    most = bound(choice["fipo_ratio_max"])
     told = [ZERO if most and less(most, exp(x)) else x for x in d]
     futures = [sum((g ** (u.t - t.t) * x for u, x in zip(tokens, told) if u.t >= t.t), ZERO) for t in tokens]
     return [influence(choice, t, x, F) for t, x, F in zip(tokens, d, futures)]
 
 
 def influence(choice, token, d, F):
-    f = clamp(exp(F), bound(choice["future_low"]), bound(choice["future_high"]))
-    safe = bound(choice["future_safe"])
+    f = clamp(exp(F), bound(choice["fipo_low"]), bound(choice["fipo_high"]))
+    safe = bound(choice["fipo_safe_ratio"])
     if safe and sign(token.advantage) < 0 and less(safe, exp(d)):
-        f = clamp(f, bound(choice["future_safe_low"]), bound(choice["future_safe_high"]))
+        f = clamp(f, bound(choice["fipo_safe_low"]), bound(choice["fipo_safe_high"]))
     return sg(f)
 
 
@@ -71,14 +71,14 @@ FUTURE = {"none": no_future, "decayed": decayed}
 
 def future(choice, tokens):
     """The factor of every active token of a response."""
-    return FUTURE[choice["future"]](choice, tokens)
+    return FUTURE[choice["fipo"]](choice, tokens)
 
 
-# ---- given: what batch.weight multiplies, (v, the penalty)
+# ---- given: what batch.external_weight multiplies, (v, the penalty)
 
 GIVEN = {"none": lambda token: (ONE, ONE), "policy": lambda token: (token.weight, ONE),
          "term": lambda token: (token.weight, token.weight)}
 
 
 def given(choice, token):
-    return GIVEN[choice["given"]](token)
+    return GIVEN[choice["external"]](token)

@@ -27,8 +27,8 @@ def difficulty(item, c, context):
     group = context.raw_group(item)
     rho = mpf(successes(group)) / len(group)
     x = rho if c.settled() > 0 else 1 - rho
-    low, high = context.number("gain_low"), context.number("gain_high")
-    return low + (high - low) / (1 + exp(context.number("gain_slope") * (x - context.number("gain_centre"))))
+    low, high = context.number("difficulty_weight_low"), context.number("difficulty_weight_high")
+    return low + (high - low) / (1 + exp(context.number("difficulty_slope") * (x - context.number("difficulty_midpoint"))))
 
 
 def length_power(item, c, context):
@@ -48,24 +48,24 @@ def regret_weighted(a, tau):
 def failure_rate(item, context):
     """1 - mu, mu the group's mean between the rewards of a wrong and of a right response; and how large its parts are."""
     m = mean([i.worth for i in context.raw_group(item)])
-    low, high = context.number("gain_low"), context.number("gain_high")
+    low, high = context.number("focal_reward_low"), context.number("focal_reward_high")
     size = (m.size + abs(low)) / (high - low)
     return settle(ONE - min(max((m.value - low) / (high - low), ZERO), ONE), ONE + size), size
 
 
 def failure_power(item, c, context):
     # F-GRPO (2602.06717): (1 - mu)^gamma; 0^0 is 1
-    return failure_rate(item, context)[0] ** context.number("gain_power")
+    return failure_rate(item, context)[0] ** context.number("focal_gamma")
 
 
 def stretched(a, item, context):
     """a with what the gain's rounding adds to its size."""
-    if context.choice["gain"] != "failure_power":
+    if context.choice["reweight"] != "focal":
         return a
     left, size = failure_rate(item, context)
-    return Sized(a.value, a.size * (1 + context.number("gain_power") * size / left)) if 0 < left < 1 else a
+    return Sized(a.value, a.size * (1 + context.number("focal_gamma") * size / left)) if 0 < left < 1 else a
 
 
 GAIN = {"none": no_gain, "valid_groups": valid_groups, "nonzero_rewards": nonzero_rewards, "difficulty": difficulty,
-        "length_power": length_power, "failure_power": failure_power,
+        "length_power": length_power, "focal": failure_power,
         "exponential": no_gain}  # the last is done to a itself

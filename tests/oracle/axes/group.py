@@ -9,7 +9,7 @@ from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only
 from limits import NEAR, ONE, ZERO, is_infinite, less, limit, log, mpmath, near_misses, settle, sign, sqrt
 
 OF_RESPONSE = ("sequence_mean", "sequence_sum", "sequence_clipped_mean", "sequence_mean_ratio", "sequence_power_mean")
-KIND = Table("surrogate", "kind", beside={"ratio.unit": one_of(*OF_RESPONSE)})
+KIND = Table("surrogate", "kind", beside={"ratio.level": one_of(*OF_RESPONSE)})
 
 
 def score(ys):
@@ -37,7 +37,7 @@ def farthest(ys):
 @KIND.choice()
 def variance(s, y, a, z, lengths):
     # GVPO (2504.19599): the squared distance of centred scores from advantages, over G - 1
-    n, k = len(y), mpf(s["strength"])
+    n, k = len(y), mpf(s["beta"])
     if n == 1:
         return [ZERO]
     mean = summed(y) * (ONE / n)
@@ -52,7 +52,7 @@ def labelled(y, toward, tau, stretch):
 
 
 @KIND.choice(beside={"tau_pos": ABOVE_0, "tau_neg": ABOVE_0})
-def labels(s, y, a, z, lengths):
+def logistic_lse(s, y, a, z, lengths):
     # REAL (2602.05630): rewards as labels, the good ones' scores above 0 and the others' below; a group of one label is dropped
     good = [sign(a_i) > 0 for a_i in a]
     if all(good) or not any(good):
@@ -63,10 +63,10 @@ def labels(s, y, a, z, lengths):
     return [up if g else down for g in good]
 
 
-@KIND.choice(reads=("log_z",))
-def balance(s, y, a, z, lengths):
+@KIND.choice(reads=("log_partition",))
+def trajectory_balance(s, y, a, z, lengths):
     # FlowRL (2509.15207): the residual of flow balance, log Z + y - beta r
-    k = mpf(s["strength"])
+    k = mpf(s["reward_beta"])
     return [square(summed([z, y_i, -k * a_i])) for y_i, a_i in zip(y, a)]
 
 
@@ -79,9 +79,9 @@ def pair(k, winner, loser, stretch):
     return nonlinear(lambda xs: log_sum_exp([ZERO, (xs[0] - xs[1]) * -k]), [winner, loser], stretch)
 
 
-@KIND.choice(beside={"margin": AT_LEAST_0})
-def pairs(s, y, a, z, lengths):
-    k, margin = mpf(s["strength"]), mpf(s["margin"])
+@KIND.choice(beside={"min_gap": AT_LEAST_0})
+def pairwise_logistic(s, y, a, z, lengths):
+    k, margin = mpf(s["beta"]), mpf(s["min_gap"])
     stretch = abs(k) * farthest(y)
     won = [[pair(k, y_i, y_j, stretch) for y_j, a_j in zip(y, a) if better(margin, a_i, a_j)] for y_i, a_i in zip(y, a)]
     P = sum(map(len, won))
@@ -104,12 +104,12 @@ def cross_entropy(q, k, y, i, stretch):
     return nonlinear(by_differences, y, stretch, apart)
 
 
-@KIND.choice(beside={"tau_pos": ABOVE_0})
-def contrast(s, y, a, z, lengths):
+@KIND.choice(beside={"advantage_temperature": ABOVE_0})
+def softmax_cross_entropy(s, y, a, z, lengths):
     if len(y) == 1:
         return [ZERO]
-    k = mpf(s["strength"])
-    wanted = softmax([a_i / mpf(s["tau_pos"]) for a_i in a])
+    k = mpf(s["beta"])
+    wanted = softmax([a_i / mpf(s["advantage_temperature"]) for a_i in a])
     return [cross_entropy(q, k, y, i, abs(k) * farthest(y)) for i, q in enumerate(wanted)]
 
 
@@ -122,11 +122,11 @@ def sides(a):
 
 def shares(s, lengths, good):
     """{i: v_i}; DRPO (2510.04474): short good responses count for more, v ~ e^(-rate T)"""
-    return dict(zip(good, softmax([-mpf(s["length_rate"]) * lengths[i] for i in good]) if good else []))
+    return dict(zip(good, softmax([-mpf(s["length_decay"]) * lengths[i] for i in good]) if good else []))
 
 
 @KIND.choice()
-def contrast_mean(s, y, a, z, lengths):
+def discriminative_mean(s, y, a, z, lengths):
     # DisCO-b (2505.12366): the mean score of the good ones, minus that of the others
     good, others = sides(a)
     v = shares(s, lengths, good)
@@ -146,7 +146,7 @@ def above(v, tau, y, rivals, stretch):
 
 
 @KIND.choice(beside={"tau_neg": ABOVE_0})
-def contrast_lse(s, y, a, z, lengths):
+def discriminative_lse(s, y, a, z, lengths):
     # DisCO (2505.12366), DRPO (2510.04474): against a soft maximum over the others
     good, others = sides(a)
     v, tau = shares(s, lengths, good), mpf(s["tau_neg"])
@@ -164,10 +164,10 @@ def preferred(k, p, y, rival, share, stretch):
     return nonlinear(formula, [y, rival], stretch, plus=plus)
 
 
-@KIND.choice(beside={"tau_pos": ABOVE_0})
-def soft_pairs(s, y, a, z, lengths):
+@KIND.choice(beside={"advantage_temperature": ABOVE_0})
+def pairwise_soft(s, y, a, z, lengths):
     # DNO (2404.03715) algorithm 1: sigmoid(eta (log-ratio - log-ratio')) towards sigmoid(r - r')
-    G, k, tau = len(y), mpf(s["strength"]), mpf(s["tau_pos"])
+    G, k, tau = len(y), mpf(s["beta"]), mpf(s["advantage_temperature"])
     stretch = abs(k) * farthest(y)
 
     def with_all(i):
@@ -188,8 +188,8 @@ def share_apart(k, xs, i):
 
 def matched(s, y, a, distance, parted, plus):
     """distance(p_i, softmax(k y)_i), p = softmax(A / tau); parted: the same with the slope's pieces; plus: with plus for minus"""
-    k, G = mpf(s["strength"]), len(y)
-    wanted = softmax([a_i / mpf(s["tau_pos"]) for a_i in a])
+    k, G = mpf(s["beta"]), len(y)
+    wanted = softmax([a_i / mpf(s["advantage_temperature"]) for a_i in a])
     stretch = abs(k) * farthest(y)
     u = [value(share_of(k, [value(y_j) for y_j in y], i)) for i in range(G)]
     return [nonlinear(lambda xs, p=p, i=i: distance(p, share_of(k, xs, i)), y, stretch,
@@ -197,8 +197,8 @@ def matched(s, y, a, distance, parted, plus):
             for i, p in enumerate(wanted)] if G > 1 else [ZERO]
 
 
-@KIND.choice(beside={"tau_pos": ABOVE_0})
-def match(s, y, a, z, lengths):
+@KIND.choice(beside={"advantage_temperature": ABOVE_0})
+def softmax_mse(s, y, a, z, lengths):
     # DMPO (2605.19461), code: the policy's share of every response towards that of its advantage
     return matched(s, y, a, lambda p, u: square(sized(u - p, abs(value(u) - p))), lambda p, u: square(added(u, -p)),
                    lambda p, u: (p - u) * (p - u) + 2 * abs(p - u) * (p + u))
@@ -217,8 +217,8 @@ def half_divergence(p, u):
     return Var(sum(divergence(p, u.value)) / 2, [(u, slope, abs(slope) + p / (4 * q))])
 
 
-@KIND.choice(beside={"tau_pos": ABOVE_0})
-def match_js(s, y, a, z, lengths):
+@KIND.choice(beside={"advantage_temperature": ABOVE_0})
+def softmax_js(s, y, a, z, lengths):
     return matched(s, y, a, half_divergence, half_divergence, lambda p, u: sum(map(abs, divergence(p, u))) / 2)
 
 
@@ -230,12 +230,12 @@ def spread(y):
     return sqrt(squares / (len(v) - 1))
 
 
-@KIND.choice(beside={"score_eps": AT_LEAST_0})
+@KIND.choice(beside={"group_score_eps": AT_LEAST_0})
 def standardised(s, y, a, z, lengths):
     # GIFT (2510.23868): the distance of standardised scores from standardised rewards; their mean and deviation are numbers
-    k, n = mpf(s["strength"]), len(y)
+    k, n = mpf(s["beta"]), len(y)
     mean, size = sg(sum(map(value, y), ZERO) / n), sum((abs(value(y_i)) for y_i in y), ZERO) / n
-    divisor = ONE if n == 1 else sg(spread(y)) + mpf(s["score_eps"])
+    divisor = ONE if n == 1 else sg(spread(y)) + mpf(s["group_score_eps"])
     if divisor == 0:
         return [a_i * a_i for a_i in a]
     scaled = [sized((y_i - mean) / divisor, (abs(value(y_i)) + size) / divisor) for y_i in y]
@@ -251,12 +251,12 @@ def regressed(k, D, bend, y, c, C, i, a_i):
     return Var(rest * rest, [p for p in zip(y, slopes, sizes) if isinstance(p[0], Var)], size * size)
 
 
-@KIND.choice(beside={"score_eps": AT_LEAST_0})
+@KIND.choice(beside={"group_score_eps": AT_LEAST_0})
 def regression(s, y, a, z, lengths):
     # Reg-GRPO (2506.07464) eqs. 8-9: as GIFT's distance, but the scores' mean and deviation are differentiated too
-    k, n, v = mpf(s["strength"]), len(y), [value(y_i) for y_i in y]
+    k, n, v = mpf(s["beta"]), len(y), [value(y_i) for y_i in y]
     deviation = spread(y) if n > 1 else ZERO
-    D = deviation + mpf(s["score_eps"])
+    D = deviation + mpf(s["group_score_eps"])
     if n == 1 or D == 0:
         return [a_i * a_i for a_i in a]
     mean, level = sum(v, ZERO) / n, sum(map(size, y), ZERO) / n
@@ -265,13 +265,14 @@ def regression(s, y, a, z, lengths):
     return [regressed(k, D, bend, y, c, [size(y_i) + level for y_i in y], i, a_i) for i, a_i in enumerate(a)]
 
 
-@KIND.choice(reads=("logp_old",), beside={"tau_pos": ABOVE_0, "ratio.against": only("nothing"), "ratio.unit": one_of("sequence_mean", "sequence_sum")})
-def target(s, y, a, z, lengths):
+@KIND.choice(reads=("logp_old",), beside={"advantage_temperature": ABOVE_0, "ratio.behaviour": only("none"),
+                                          "ratio.level": one_of("sequence_mean", "sequence_sum")})
+def tilted_cross_entropy(s, y, a, z, lengths):
     # TPO (2604.06159): cross-entropy to the old policy's shares, times e^(A/tau); z: the old scores
     if len(y) == 1:
         return [ZERO]
-    k = mpf(s["strength"])
-    wanted = softmax([k * o_i + a_i / mpf(s["tau_pos"]) for o_i, a_i in zip(z, a)])
+    k = mpf(s["beta"])
+    wanted = softmax([k * o_i + a_i / mpf(s["advantage_temperature"]) for o_i, a_i in zip(z, a)])
     moved = abs(k) * farthest(z)
     parts = [cross_entropy(q, k, y, i, abs(k) * farthest(y) + moved) for i, q in enumerate(wanted)]
     return [sized(F, size(F) + (ZERO if is_infinite(F.value) else abs(F.value) * moved)) if sign(q) else ZERO
@@ -291,10 +292,10 @@ def hinge_of(shift, k, winner, loser):
     return sized(x, size + (abs(value(x)) if is_infinite(value(x)) else 0))
 
 
-@KIND.choice(beside={"margin": AT_LEAST_0})
-def hinge(s, y, a, z, lengths):
+@KIND.choice(beside={"min_gap": AT_LEAST_0})
+def pairwise_hinge(s, y, a, z, lengths):
     # CLICK (2306.03350): the better response's log-probability ahead of the worse one's by shift/k
-    shift, k, margin = mpf(s["shift"]), mpf(s["strength"]), mpf(s["margin"])
+    shift, k, margin = mpf(s["hinge_margin"]), mpf(s["beta"]), mpf(s["min_gap"])
     won = [[hinge_of(shift, k, y_i, y_j) for y_j, a_j in zip(y, a) if better(margin, a_i, a_j)] for y_i, a_i in zip(y, a)]
     P = sum(map(len, won))
     return [summed(found) * (ONE / P) if found else ZERO for found in won]
@@ -305,18 +306,18 @@ def old_score(unit, tokens):
     return total / len(tokens) if unit == "sequence_mean" else total
 
 
-def values(choice, responses, log_z, unit=None):
+def values(choice, responses, log_partition, unit=None):
     """{sequence: F_i}; responses: (sequence, its active tokens, their y) of all that are active. Nothing for other kinds."""
     if choice["kind"] not in KIND:
         return {}
     found = {}
     for g in sorted({sequence.group for sequence, _, _ in responses}):
         members = [r for r in responses if r[0].group == g]
-        y = [SCORE[choice["score"]](score(ys)) for _, _, ys in members]
+        y = [SCORE[choice["group_score"]](score(ys)) for _, _, ys in members]
         a = [tokens[0].advantage for _, tokens, _ in members]
-        z = log_z[g] if choice["kind"] == "balance" else None
+        z = log_partition[g] if choice["kind"] == "trajectory_balance" else None
         lengths = [len(tokens) for _, tokens, _ in members]
-        if choice["kind"] == "target":
+        if choice["kind"] == "tilted_cross_entropy":
             z = [old_score(unit, tokens) for _, tokens, _ in members]
         found.update(zip((sequence for sequence, _, _ in members), KIND[choice["kind"]](choice, y, a, z, lengths)))
     return found

@@ -11,7 +11,7 @@ def drifted_from(sampled):
     def dropped(choice, tokens):
         # DeepSeek-V3.2 (2512.02556): bad tokens of responses that the policy has moved away from
         moved = sum((sampled(t) - value(t.l) for t in tokens), ZERO) / len(tokens)
-        left = less(bound(choice["off_policy_max"]), moved)
+        left = less(bound(choice["off_policy_mask_threshold"]), moved)
         return [left and sign(t.advantage) < 0 for t in tokens]
     return dropped
 
@@ -19,7 +19,7 @@ def drifted_from(sampled):
 def total_variation(choice, tokens):
     # VACO (2603.01365) as in open-instruct: tokens that would increase the total variation, where it is too large
     q = [t.o - t.b for t in tokens]
-    far = less(bound(choice["off_policy_max"]), sum((abs(exp(x) - 1) for x in q), ZERO) / len(q))
+    far = less(bound(choice["off_policy_mask_threshold"]), sum((abs(exp(x) - 1) for x in q), ZERO) / len(q))
     return [far and sign(x) * sign(t.advantage) > 0 for x, t in zip(q, tokens)]
 
 
@@ -29,4 +29,4 @@ OFF_POLICY = {"none": nobody, "old": drifted_from(lambda t: t.o), "rollout": dri
 
 def dropped(choice, tokens):
     """Of every active token of a response."""
-    return OFF_POLICY[choice["off_policy"]](choice, tokens)
+    return OFF_POLICY[choice["off_policy_mask"]](choice, tokens)

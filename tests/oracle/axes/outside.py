@@ -17,7 +17,7 @@ def anchor(choice, item, others, compared):
     top = others[0]
     for a in others[1:]:
         top = a if less(top.value, a.value) else top
-    coef = mpf(choice["outside_coef"])
+    coef = mpf(choice["excluded_coef"])
     return Sized(coef * top.settled(), abs(coef) * max((a.size for a in others), default=ZERO))
 
 

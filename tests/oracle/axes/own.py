@@ -25,7 +25,7 @@ def active_responses(objective, batch):
 ON = {"none": lambda t: False,
       "correct": lambda t: sign(t.sequence.reward) > 0,  # VAPO (2504.05118)
       "positive": lambda t: sign(t.advantage) > 0,  # OREAL (2502.06781) as xtuner
-      "selected": lambda t: t.selected,
+      "selected": lambda t: t.nll_mask,
       "all": lambda t: True,
       "not_negative": lambda t: sign(t.advantage) >= 0}  # LLDS (2512.04220)
 
@@ -42,25 +42,25 @@ def lost(t):
 
 
 # h, which is to grow
-FORM = {"logp": lambda t: t.l, "teacher_gap": lambda t: t.l - t.teacher, "lost": lost}
+FORM = {"logp": lambda t: t.l, "teacher_gap": lambda t: t.l - t.teacher, "displacement": lost}
 
 
 def teacher_gate(choice, t):
     # SDAR (2605.15155) as ms-swift: sigmoid(5 (teacher - l))
-    return sg(sigmoid(mpf(choice["likelihood_gain"]) * (t.teacher - value(t.l))))
+    return sg(sigmoid(mpf(choice["nll_teacher_slope"]) * (t.teacher - value(t.l))))
 
 
 # CHORD (2508.11408): tokens that are sure or hopeless weigh less
 WEIGHT = {"none": lambda choice, t: ONE,
           "p": lambda choice, t: sg(exp(value(t.l))),
-          "p_not_p": lambda choice, t: sg(exp(value(t.l)) * (1 - exp(value(t.l)))),
+          "p_one_minus_p": lambda choice, t: sg(exp(value(t.l)) * (1 - exp(value(t.l)))),
           "teacher_gate": teacher_gate}
 
 
 def rounding(choice, t):
     """How much more than by its ulps the weight is off: by the gap in its exponent, if that is rounded."""
-    gap = t.teacher - value(t.l) if choice["likelihood_weight"] == "teacher_gate" else ZERO
-    return ONE if is_infinite(gap) else 1 + abs(mpf(choice["likelihood_gain"]) * gap)
+    gap = t.teacher - value(t.l) if choice["nll_weight"] == "teacher_gate" else ZERO
+    return ONE if is_infinite(gap) else 1 + abs(mpf(choice["nll_teacher_slope"]) * gap)
 
 
 # whose loss counts together
@@ -69,7 +69,7 @@ GATE = {"none": None, "sequence": lambda t: t.sequence, "segment": lambda t: (t.
 
 def open_gates(choice, tokens):
     """LLDS: those of responses, or segments, that have lost likelihood altogether"""
-    key = GATE[choice["likelihood_gate"]]
+    key = GATE[choice["nll_gate"]]
     if key is None:
         return tokens
     total = {}
@@ -79,44 +79,44 @@ def open_gates(choice, tokens):
 
 
 def likely(choice, t, c):
-    u, h = WEIGHT[choice["likelihood_weight"]](choice, t), FORM[choice["likelihood_form"]](t)
+    u, h = WEIGHT[choice["nll_weight"]](choice, t), FORM[choice["nll_form"]](t)
     x, more = u * h * -c, rounding(choice, t)
     return Var(value(x), [(y, *slope, abs(slope[0]) * more) for y, *slope in x.parents] if isinstance(x, Var) else [], abs(value(x)) * more)
 
 
 def likelihood(choice, responses):
-    tokens = [t for _, kept in responses for t in kept if ON[choice["likelihood_on"]](t)]
-    c = mpf(choice["likelihood_coef"]) / max(1, len(tokens))
+    tokens = [t for _, kept in responses for t in kept if ON[choice["nll_on"]](t)]
+    c = mpf(choice["nll_coef"]) / max(1, len(tokens))
     return [Term(likely(choice, t, c), t.sequence.group) for t in open_gates(choice, tokens)]
 
 
 # ---- pairs
 
-SCORE = {"ref": lambda t: t.l - t.f, "free": lambda t: t.l}
+SCORE = {"ref": lambda t: t.l - t.f, "reference_free": lambda t: t.l}
 
 
 def mean_score(choice, tokens):
-    return linear([(SCORE[choice["pair_score"]](t), ONE) for t in tokens]) / len(tokens)
+    return linear([(SCORE[choice["preference_score"]](t), ONE) for t in tokens]) / len(tokens)
 
 
 def ranked_pairs(choice, responses):
     """AMIR-GRPO (2601.03661): a logistic loss of the pairs of a group that its rewards tell apart."""
-    if choice["pairs"] == "none":
+    if choice["preference"] == "none":
         return []
-    margin = mpf(choice["pair_margin"])
+    margin = mpf(choice["preference_min_gap"])
     scored = [(s, mean_score(choice, tokens)) for s, tokens in responses]
     told = [(s, x, y) for s, x in scored for r, y in scored
             if s.group == r.group and better(margin, s.reward, r.reward)]
-    if not told and choice["pairs"] == "margin_else_sign":
+    if not told and choice["preference"] == "pairwise_else_pointwise":
         return by_sign(choice, scored)
-    c = mpf(choice["pair_coef"])
+    c = mpf(choice["preference_coef"])
     return [Term(told_apart(steepness(choice, s), x, y) * (c / len(told)), s.group) for s, x, y in told]
 
 
 def steepness(choice, winner):
     """TRPA (2504.04524): kappa times as steep where the better response is one of the best level"""
-    gain = mpf(choice["pair_gain"])
-    return mpf(choice["pair_beta"]) * (gain if gain and sign(winner.reward) > 0 else ONE)
+    gain = mpf(choice["preference_kappa"])
+    return mpf(choice["preference_beta"]) * (gain if gain and sign(winner.reward) > 0 else ONE)
 
 
 def told_apart(beta, x, y):
@@ -128,7 +128,7 @@ def by_sign(choice, scored):
     def pushed(s, x):
         way = 1 if sign(s.reward) > 0 else -1
         return nonlinear(lambda xs: softplus(xs[0] * -way), [x], farthest([x]))
-    c = mpf(choice["pair_coef"])
+    c = mpf(choice["preference_coef"])
     return [Term(pushed(s, x) * (c / len(scored)), s.group) for s, x in scored]
 
 

@@ -41,7 +41,7 @@ def value_only(kl, d):
     return sg(kl)
 
 
-GRADIENT = {"own": own, "k2": straight_through, "none": value_only}
+GRADIENT = {"exact": own, "straight_through_k2": straight_through, "detached": value_only}
 
 
 def no_ratio(ratio, token, w):
@@ -62,17 +62,17 @@ def score_ratio(ratio, token, w):
     return exp(token.l - sg(token.l))
 
 
-RATIO = {"none": no_ratio, "token": token_ratio, "unit": unit_ratio, "score": score_ratio}
+RATIO = {"none": no_ratio, "token": token_ratio, "level": unit_ratio, "score_function": score_ratio}
 
 # KL-Cov (2505.22617): only the tokens of largest covariance pay
-ON = {"all": lambda token: True, "selected": lambda token: token.selected}
+ON = {"all": lambda token: True, "selected": lambda token: token.kl_mask}
 
 
 def weighted_kl(choice, ratio, token, w):
     """beta u K"""
     if choice["kl"] == "none" or not ON[choice["kl_on"]](token):
         return ZERO
-    d = token.l - AGAINST[choice["kl_against"]](token)
+    d = token.l - AGAINST[choice["kl_reference"]](token)
     c = mpf(choice["kl_clamp_log"])
     if c:
         d = clamp(d, -c, c)
@@ -80,8 +80,8 @@ def weighted_kl(choice, ratio, token, w):
     c = mpf(choice["kl_clamp_value"])
     if c:
         kl = clamp(kl, -c, c)
-    u = RATIO[choice["kl_ratio"]](ratio, token, w)
-    most = mpf(choice["kl_ratio_max"])
+    u = RATIO[choice["kl_importance_weight"]](ratio, token, w)
+    most = mpf(choice["kl_importance_weight_max"])
     if most:
         u = minimum(u, most)
     return mpf(choice["kl_coef"]) * (u * kl)

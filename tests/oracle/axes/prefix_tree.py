@@ -6,7 +6,7 @@ def agreeing(item, group):
     """[(token, the items of the group that agree with the item before it, and with it)] over the item's active tokens. Who has a
     masked token leaves at it, for good."""
     before, result = list(group), []
-    by_place = {i: {t.t: t.state for t in i.sequence.unmasked} for i in group}
+    by_place = {i: {t.t: t.token_id for t in i.sequence.unmasked} for i in group}
     own = by_place[item]
     for t in range(item.sequence.length):
         if t in own:

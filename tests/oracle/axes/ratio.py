@@ -12,12 +12,12 @@ AGAINST = {
     "rollout": lambda token: token.b,
     "ref": lambda token: token.f,
     "current": lambda token: sg(token.l),  # e^(l - sg[l]): value 1, the score function's gradient
-    "nothing": lambda token: ZERO,  # y is a log-probability
+    "none": lambda token: ZERO,  # y is a log-probability
 }
 
 
 def denominator(choice, token):
-    return AGAINST[choice["against"]](token)
+    return AGAINST[choice["behaviour"]](token)
 
 
 def log_ratio(choice, token):
@@ -34,8 +34,8 @@ def clamped(choice, token):
 def pool_clipped(choice, token, d):
     # GMPO (2507.20673) in log space: the bound that holds depends on the sign of the advantage
     if less(token.advantage, ZERO):
-        return maximum(d, -mpf(choice["pool_low"]))
-    return minimum(d, mpf(choice["pool_high"]))
+        return maximum(d, -mpf(choice["token_clip_low"]))
+    return minimum(d, mpf(choice["token_clip_high"]))
 
 
 def token_unit(parts):
@@ -113,11 +113,11 @@ def average(choice, d, y):
 
 def weighted(choice, d, y):
     # ART, "geometric_average": halves; textpolicy's hybrid: with the unit detached
-    a, b = mpf(choice["mix_token"]), mpf(choice["mix_unit"])
+    a, b = mpf(choice["interpolate_token"]), mpf(choice["interpolate_level"])
     return sized(linear([(d, a), (y, b)]), abs(a) * size(d) + abs(b) * size(y))
 
 
-MIX = {"average": average, "weighted": weighted}
+MIX = {"arithmetic": average, "geometric": weighted}
 
 
 def detached(ys):
@@ -127,20 +127,20 @@ def detached(ys):
 def mixed(choice, ys, ds):
     """y' of every token; with `gradient` token what the unit says is a number, and the token's own part has the gradient."""
     ys = detached(ys) if choice["gradient"] == "token" else ys
-    return [MIX[choice["mix"]](choice, d, y) for d, y in zip(ds, ys)]
+    return [MIX[choice["interpolate"]](choice, d, y) for d, y in zip(ds, ys)]
 
 
 def log_units(choice, tokens):
     """y_it of the active tokens of one sequence."""
     parts = ds = [clamped(choice, t) for t in tokens]
-    if choice["unit"] in CLIPPED_FIRST:
+    if choice["level"] in CLIPPED_FIRST:
         parts = [pool_clipped(choice, t, d) for t, d in zip(tokens, parts)]
-    ys = pooled(unit_of(choice), choice["unit"], tokens, parts)
-    if choice["mix"] != "none":
+    ys = pooled(unit_of(choice), choice["level"], tokens, parts)
+    if choice["interpolate"] != "none":
         ys = mixed(choice, ys, ds)
     elif choice["gradient"] == "token":
         ys = own_token(ys, parts)
-    low, high = bound(choice["unit_clamp_low"]), bound(choice["unit_clamp_high"])
+    low, high = bound(choice["level_clamp_low"]), bound(choice["level_clamp_high"])
     if not low == 0 == high:
         shared = {id(y): clamp(y, low, high) for y in ys}
         ys = [shared[id(y)] for y in ys]

@@ -11,20 +11,22 @@ from axes.surrogate import at, clip_sides
 from limits import ONE, ZERO, exp, finite_part, is_infinite, less, limit, sign
 
 COUNTS = ("tokens", "sequences", "groups", "masked_tokens", "rejected_tokens", "degenerate_groups")
-KEYS = ("policy_loss", "penalty_loss", "tokens", "sequences", "groups", "masked_tokens", "rejected_tokens", "clip_low", "clip_high",
-        "clip_dual", "clip_fraction", "ratio_mean", "ratio_min", "ratio_max", "ess", "old_k1", "old_k3", "kl_k1", "kl_k2", "kl_k3",
-        "entropy", "weight_mean", "degenerate_groups")
+KEYS = ("policy_loss", "penalty_loss", "tokens", "sequences", "groups", "masked_tokens", "rejected_tokens", "clip_fraction_low",
+        "clip_fraction_high",
+        "clip_fraction_dual", "clip_fraction", "ratio_mean", "ratio_min", "ratio_max", "ess", "approx_kl_k1", "approx_kl_k3", "kl_k1",
+        "kl_k2", "kl_k3",
+        "entropy", "rollout_is_mean", "degenerate_groups")
 CAP = mpf(2) ** 500  # of a ratio inside the effective sample size, so that its square is a binary64
 
 
 def uses_ratio(objective):
     of_ratio = about("surrogate", "kind", objective["surrogate"]["kind"], "ratio") is not False
-    return of_ratio or objective["penalty"]["kl_ratio"] != "none"
+    return of_ratio or objective["penalty"]["kl_importance_weight"] != "none"
 
 
 def shows_ratio(objective):
     """Is w a ratio, for the report?"""
-    return uses_ratio(objective) and objective["ratio"]["against"] != "nothing"
+    return uses_ratio(objective) and objective["ratio"]["behaviour"] != "none"
 
 
 def mean(xs):
@@ -67,12 +69,12 @@ def dropped_sides(entry):
 
 def pool_sides(objective, token):
     ratio = objective["ratio"]
-    if ratio["unit"] not in ratio_axis.CLIPPED_FIRST or not uses_ratio(objective):
+    if ratio["level"] not in ratio_axis.CLIPPED_FIRST or not uses_ratio(objective):
         return False, False, False
     d = value(ratio_axis.clamped(ratio, token))
     if less(token.advantage, ZERO):
-        return less(d, -mpf(ratio["pool_low"])), False, False
-    return False, less(mpf(ratio["pool_high"]), d), False
+        return less(d, -mpf(ratio["token_clip_low"])), False, False
+    return False, less(mpf(ratio["token_clip_high"]), d), False
 
 
 def surrogate_sides(objective, entry):
@@ -114,7 +116,7 @@ def report(objective, batch, entries, rejected):
     out["rejected_tokens"] = rejected
 
     counts = clips(objective, entries)
-    for name, k in zip(("clip_low", "clip_high", "clip_dual", "clip_fraction"), counts + [sum(counts)]):
+    for name, k in zip(("clip_fraction_low", "clip_fraction_high", "clip_fraction_dual", "clip_fraction"), counts + [sum(counts)]):
         fraction = mpf(k) / n if n else ZERO
         out[name] = (fraction, fraction)
 
@@ -126,13 +128,13 @@ def report(objective, batch, entries, rejected):
     out["ess"] = (ess, ess)
 
     have = batch.have
-    out["old_k1"] = mean_log_ratio([t.o - value(t.l) for t in tokens]) if "logp_old" in have else (ZERO, ZERO)
-    out["old_k3"] = mean([k3(value(t.l) - t.o) for t in tokens]) if "logp_old" in have else (ZERO, ZERO)
+    out["approx_kl_k1"] = mean_log_ratio([t.o - value(t.l) for t in tokens]) if "logp_old" in have else (ZERO, ZERO)
+    out["approx_kl_k3"] = mean([k3(value(t.l) - t.o) for t in tokens]) if "logp_old" in have else (ZERO, ZERO)
     D = [value(t.l) - t.f for t in tokens] if "logp_ref" in have else []
     out["kl_k1"] = mean_log_ratio(D)
     out["kl_k2"] = mean([d * d / 2 for d in D])
     out["kl_k3"] = mean([k3(-d) for d in D])
     out["entropy"] = mean([t.entropy for t in tokens]) if "entropy" in have else (ZERO, ZERO)
-    out["weight_mean"] = mean([e.v for e in entries]) if n else (ONE, ONE)
+    out["rollout_is_mean"] = mean([e.v for e in entries]) if n else (ONE, ONE)
     out["degenerate_groups"] = degenerate_groups(batch, entries)
     return {name: (mpf(x), ZERO) if name in COUNTS else x for name, x in out.items()}

@@ -1,4 +1,4 @@
-"""Segments: runs of a response's tokens that end where `step_end` is true; what is pooled over each of them."""
+"""Segments: runs of a response's tokens that end where `segment_end` is true; what is pooled over each of them."""
 
 
 def numbered(step_end):

@@ -21,7 +21,7 @@ def own_reward(choice, reward, sequence, group):
 
 def discounted_return(choice, reward, sequence, group):
     # GiGPO (2505.10978) eq. 5: R_k = sum over k' >= k of gamma^(k' - k) r_k'
-    gamma, later, worths = mpf(choice["gamma"]), NOTHING, []
+    gamma, later, worths = mpf(choice["step_gamma"]), NOTHING, []
     for t in reversed(ends(sequence)):
         later = Sized(t.step_reward) + later.times(gamma)
         worths.insert(0, later)
@@ -77,7 +77,7 @@ def of_same_number(choice, items, scored):
 def of_same_history(choice, items, scored):
     """HGPO (2602.22817), as its recipe in verl-agent: sum_k w_k a_k, w_k ~ (k + 1)^alpha, over the levels with a_k != 0."""
     levels = {i: [] for i in items}
-    for k in range(1, choice["history"] + 1):
+    for k in range(1, choice["history_length"] + 1):
         deep = [i for i in items if number(i) >= k]
         for pool in together(deep, lambda i: recent(i, k)):
             for i, a in scored(pool).items() if len(pool) > 1 else ():

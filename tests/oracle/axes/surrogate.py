@@ -33,20 +33,20 @@ def stretch(s):
 
 
 def log_dual_is_outside(o):
-    return o["surrogate"]["kind"] == "ppo_clip" or o["surrogate"]["log_dual"] >= o["surrogate"]["log_high"]
+    return o["surrogate"]["kind"] == "ppo_clip" or o["surrogate"]["log_clip_dual"] >= o["surrogate"]["log_high"]
 
 
-@BOUNDS.choice(beside={"kind": one_of("ppo_clip", "dual_clip"), "eps_low": only(0), "eps_high": only(0), "dual": only(0),
-                        "log_low": AT_LEAST_0, "log_high": AT_LEAST_0, "log_dual": AT_LEAST_0,
+@BOUNDS.choice(beside={"kind": one_of("ppo_clip", "dual_clip"), "eps_low": only(0), "eps_high": only(0), "clip_dual": only(0),
+                        "log_low": AT_LEAST_0, "log_high": AT_LEAST_0, "log_clip_dual": AT_LEAST_0,
                         "position_power": {"minimum": -16, "maximum": 16}}, also=log_dual_is_outside)
 def position(s):
     # CTPO (2605.07331), official code: log w within [-low n_t^p, high n_t^p]
     return exp(-mpf(s["log_low"]) * stretch(s)), exp(mpf(s["log_high"]) * stretch(s))
 
 
-@BOUNDS.choice(reads=("clip_low", "clip_high"), beside={"kind": one_of("ppo_clip", "dual_clip", "gppo"), "eps_low": only(0),
-                                                         "eps_high": only(0), "ratio.unit": only("token")})
-def given(s):
+@BOUNDS.choice(reads=("eps_low", "eps_high"), beside={"kind": one_of("ppo_clip", "dual_clip", "gppo"), "eps_low": only(0),
+                                                         "eps_high": only(0), "ratio.level": only("token")})
+def external(s):
     return 1 - s["clip_low"], 1 + s["clip_high"]
 
 
@@ -56,10 +56,10 @@ def bounds(s):
 
 
 def dual_bound(s):
-    return exp(mpf(s["log_dual"]) * stretch(s)) if s["bounds"] == "position" else mpf(s["dual"])
+    return exp(mpf(s["log_clip_dual"]) * stretch(s)) if s["bounds"] == "position" else mpf(s["clip_dual"])
 
 
-OF_TOKEN = ("position", "selected", "clip_low", "clip_high")
+OF_TOKEN = ("position", "shaping_mask", "clip_low", "clip_high")
 
 
 def at(choice, x, token=None):
@@ -83,14 +83,14 @@ def dual_clip_sides(s, a, w):
 
 
 def gppo_sides(s, a, w):
-    return dual_clip_sides(s, a, w) if s["dual"] else ppo_sides(s, a, w)
+    return dual_clip_sides(s, a, w) if s["clip_dual"] else ppo_sides(s, a, w)
 
 
 def aspo_sides(s, a, w):
     low, high, _ = ppo_sides({**s, "bounds": "fixed"}, a, w)
     if sign(a) > 0:
-        return low, high, bool(s["dual_pos"]) and less(w, 1 / mpf(s["dual_pos"]))  # 1/w > dual_pos
-    return low, high, bool(s["dual"]) and sign(a) < 0 and less(mpf(s["dual"]), w)
+        return low, high, bool(s["clip_dual_pos"]) and less(w, 1 / mpf(s["clip_dual_pos"]))  # 1/w > clip_dual_pos
+    return low, high, bool(s["clip_dual"]) and sign(a) < 0 and less(mpf(s["clip_dual"]), w)
 
 
 def weight_sides(s, a, w):
@@ -111,13 +111,13 @@ def dispo_sides(s, a, w):
 
 
 def shaped_sides(s, a, w):
-    return never(s, a, w) if s["selected"] else ppo_sides(s, a, w)
+    return never(s, a, w) if s["shaping_mask"] else ppo_sides(s, a, w)
 
 
 # ---- S
 
 @KIND.choice(ratio=False)
-def score(s, a, w, y, l):
+def reinforce(s, a, w, y, l):
     # REINFORCE (Williams 1992)
     return -a * l
 
@@ -165,7 +165,7 @@ def sapo(s, a, w, y, l):
 def vespo(s, a, w, y, l):
     # VESPO (2602.10693): phi(W) = W^k exp(lambda (1 - W)), W^k = e^(k y)
     side = "pos" if sign(a) > 0 else "neg"
-    k, lam = mpf(s["k_" + side]), mpf(s["lambda_" + side])
+    k, lam = mpf(s["vespo_k_" + side]), mpf(s["vespo_lambda_" + side])
     return -a * sg(exp(lam + k * y - lam * w)) * l
 
 
@@ -178,7 +178,7 @@ def log_ratio(s, a, w, y, l):
 @KIND.choice(without_advantage=True)
 def squared(s, a, w, y, l):
     # Kimi k1.5 (2501.12599) section 2.3.2 and K2 (2507.20534): (r - rbar - tau log(pi/pi_old))^2
-    return square(added(a, -mpf(s["strength"]) * y))
+    return square(added(a, -mpf(s["beta"]) * y))
 
 
 def over_itself(y):
@@ -192,17 +192,17 @@ def gppo(s, a, w, y, l):
     low, high, dual = gppo_sides(s, a, value(w))
     one = over_itself(y)
     if dual:
-        return -mpf(s["dual"]) * a
+        return -mpf(s["clip_dual"]) * a
     if high:
-        return -mpf(s["beta_high"]) * bounds(s)[1] * a * one
+        return -mpf(s["gppo_beta_high"]) * bounds(s)[1] * a * one
     if low:
-        return -mpf(s["beta_low"]) * bounds(s)[0] * a * one
+        return -mpf(s["gppo_beta_low"]) * bounds(s)[0] * a * one
     return -a * w
 
 
 def aspo_bad(s, a, w, l, low, high, dual):
     if dual:
-        return -a * mpf(s["dual"]) * l
+        return -a * mpf(s["clip_dual"]) * l
     return -a * (1 - mpf(s["eps_low"])) if low else -a * w
 
 
@@ -214,7 +214,7 @@ def aspo(s, a, w, y, l):
     if sign(a) < 0:
         return aspo_bad(s, a, w, l, low, high, dual)
     if dual:
-        return -a * mpf(s["dual_pos"]) * l
+        return -a * mpf(s["clip_dual_pos"]) * l
     return -a / (1 + mpf(s["eps_high"])) if high else -a * sg(exp(-value(y))) * one
 
 
@@ -225,7 +225,7 @@ def topr(s, a, w, y, l):
 
 
 @KIND.choice(sides=weight_sides)
-def band(s, a, w, y, l):
+def masked_weight(s, a, w, y, l):
     # MiMo-V2-Flash MOPD (eqs. 5-9): sg[w] inside the band, nothing outside
     weight = sg(ZERO if any(weight_sides(s, a, value(w))) else w)
     return -weight * a * l
@@ -240,7 +240,7 @@ def sapo_detached(s, a, w, y, l):
 @KIND.choice(without_advantage=True)
 def logistic(s, a, w, y, l):
     # VPD (2605.15113), E-step: -log sigmoid(+-(beta y - delta)), + for a right response and - for the others
-    k, delta, way = mpf(s["strength"]), mpf(s["shift"]), 1 if sign(a) > 0 else -1
+    k, delta, way = mpf(s["beta"]), mpf(s["logit_shift"]), 1 if sign(a) > 0 else -1
     x = (delta - k * y) * way
     slope, loss = sigmoid(value(x)), value(softplus(x))
     moved = abs(delta) + (ZERO if is_infinite(value(y)) else abs(k) * size(y))  # nothing of an infinite y is rounded
@@ -265,16 +265,16 @@ def bgpo(s, a, w, y, l):
     return -a * added(y, ONE) if sign(a) > 0 else -a * w
 
 
-@KIND.choice(sides=shaped_sides, reads=("selected",), beside={"shape": ABOVE_0})
-def shaped(s, a, w, y, l):
+@KIND.choice(sides=shaped_sides, reads=("shaping_mask",), beside={"shaping_gamma": ABOVE_0})
+def policy_shaping(s, a, w, y, l):
     # Guide-GRPO (2506.13923): w/(w + g) = sigmoid(y - log g) at the tokens of a hinted response, unclipped
-    return -a * sigmoid(y - log(mpf(s["shape"]))) if s["selected"] else ppo_clip(s, a, w, y, l)
+    return -a * sigmoid(y - log(mpf(s["shaping_gamma"]))) if s["shaping_mask"] else ppo_clip(s, a, w, y, l)
 
 
-@KIND.choice(beside={"eps_high": ABOVE_0})
+@KIND.choice(beside={"quadratic_eps": ABOVE_0})
 def quadratic(s, a, w, y, l):
     # CFPO (2601.22801): -(A w - |A| (w - 1)^2/(2 eps)), a parabola of w where the clip has a corner
-    v, eps, size = value(w), mpf(s["eps_high"]), abs(a)
+    v, eps, size = value(w), mpf(s["quadratic_eps"]), abs(a)
     off = v - 1
     bend = size * off * off / (2 * eps)
     slope, slope_size = v * (off * (size / eps) - a), v * (abs(off) * (size / eps) + size)

@@ -19,7 +19,7 @@ def energies(sequence):
     """{token: W_t = sum over active j <= t of 1 - 2 p_j + sum_v p_jv^2}, how far the trajectory could have gone elsewhere"""
     W, result = ZERO, {}
     for t in sequence.unmasked:
-        W = W + 1 - 2 * limit(exp(t.o)) + t.probability_squares
+        W = W + 1 - 2 * limit(exp(t.o)) + t.sum_pi_squared
         result[t] = W
     return result
 
@@ -49,7 +49,7 @@ def no_entropy(choice, found, items):
 
 def bonus(choice, found, items):
     # 2506.14758: A_t + min(alpha H_t, |A_t| / kappa), H detached
-    alpha, cap = mpf(choice["entropy_coef"]), mpf(choice["entropy_cap"])
+    alpha, cap = mpf(choice["entropy_coef"]), mpf(choice["entropy_kappa"])
     result = {}
     for t, a in found.items():
         full, most = Sized(alpha * finite(t.entropy)), Sized(abs(a.settled()) / cap, a.size / cap)
@@ -59,7 +59,7 @@ def bonus(choice, found, items):
 
 def zero_variance(choice, found, items):
     # RL-ZVP (2509.21880) eq. 5: alpha H_t for right answers, -alpha (max_k H_k - H_t) for wrong ones
-    alpha, pool = mpf(choice["entropy_coef"]), Pool([i for i in items if choice["outside"] == "none" or not i.sequence.outside])
+    alpha, pool = mpf(choice["entropy_coef"]), Pool([i for i in items if choice["excluded"] == "none" or not i.sequence.outside])
     result = dict(found)
     for item in items:
         tokens = item.sequence.unmasked
@@ -85,7 +85,7 @@ def relative(choice, found, items):
 
 def of_response(choice, found, items):
     # GTPO (2508.03772): delta_i (A_i - gamma Hbar_i), delta_i = 1 where the mean entropy Hbar_i is at most ln 2
-    coef, cap = mpf(choice["entropy_coef"]), mpf(choice["entropy_cap"])
+    coef, cap = mpf(choice["entropy_coef"]), mpf(choice["entropy_max"])
     result = {}
     for t, a in found.items():
         H = [finite(x.entropy) for x in t.sequence.unmasked]
@@ -163,11 +163,11 @@ MARKED = {"none": lambda value, a: a, "fixed": fixed, "boost": boost}
 
 def marked(choice, found):
     mark, value = MARKED[choice["marked"]], mpf(choice["marked_value"])
-    return {t: mark(value, a) if t.selected else a for t, a in found.items()}
+    return {t: mark(value, a) if t.marked else a for t, a in found.items()}
 
 
 def clamped(choice, found):
-    low, high = bound(choice["advantage_low"]), bound(choice["advantage_high"])
+    low, high = bound(choice["clamp_low"]), bound(choice["clamp_high"])
     if low == 0 == high:
         return found
     return {t: Sized(clamp(a.settled(), low, high), a.size) for t, a in found.items()}

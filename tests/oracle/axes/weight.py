@@ -36,18 +36,18 @@ UNIT = {"token": token_weights, "sequence_sum": sum_weights, "sequence_mean": me
 
 def log_weights(choice, tokens):
     """q = o - b"""
-    c = mpf(choice["correction_clamp"])
+    c = mpf(choice["rollout_clamp"])
     q = [t.o - t.b for t in tokens]
     return [clamp(x, -c, c) for x in q] if c else q
 
 
 def importance(choice, tokens):
     """v of old over rollout."""
-    return pooled(UNIT, choice["correction_unit"], tokens, log_weights(choice, tokens)) if tokens else []
+    return pooled(UNIT, choice["rollout_is_level"], tokens, log_weights(choice, tokens)) if tokens else []
 
 
 def band(choice):
-    return bound(choice["correction_low"]), bound(choice["correction_high"])
+    return bound(choice["rollout_is_low"]), bound(choice["rollout_is_high"])
 
 
 def not_within(x, low, high):
@@ -55,7 +55,7 @@ def not_within(x, low, high):
 
 
 def outside(choice, v):
-    return choice["correction"] in ("mask", "reject") and not_within(v, *band(choice))
+    return choice["rollout_is"] in ("mask", "reject") and not_within(v, *band(choice))
 
 
 def no_correction(choice, v):
@@ -128,26 +128,26 @@ POOL = {"token": lambda xs: xs, "sequence_sum": added_up, "sequence_mean": avera
 
 def refused(choice, tokens):
     """Of every token, whether its statistic is out of bounds."""
-    if choice["reject"] == "none" or not tokens:
+    if choice["rollout_rs"] == "none" or not tokens:
         return [False] * len(tokens)
     q = log_weights(choice, tokens)
-    judged = pooled(POOL, choice["reject_unit"], tokens, [STATISTIC[choice["reject"]](t, x) for t, x in zip(tokens, q)])
-    if choice["reject"] == "ratio":
+    judged = pooled(POOL, choice["rollout_rs_level"], tokens, [STATISTIC[choice["rollout_rs"]](t, x) for t, x in zip(tokens, q)])
+    if choice["rollout_rs"] == "ratio":
         judged = [exp(x) for x in judged]
-    low, high = bound(choice["reject_low"]), bound(choice["reject_high"])
+    low, high = bound(choice["rollout_rs_low"]), bound(choice["rollout_rs_high"])
     return [not_within(x, low, high) for x in judged]
 
 
 def vetoed(choice, tokens):
     """Is there a token that the old policy would hardly have sampled? Then the whole sequence goes."""
-    least = mpf(choice["veto"])
+    least = mpf(choice["rollout_veto"])
     return bool(least) and any(less(exp(q), least) for q in log_weights(choice, tokens))
 
 
 def weigh(choice, sequence):
     """[(token, v)] of the active tokens, and how many tokens were rejected."""
     tokens = before_rejection(choice, sequence)
-    corrected = choice["correction"] != "none"
+    corrected = choice["rollout_is"] != "none"
     vs = importance(choice, tokens) if corrected else [ONE] * len(tokens)
     veto = vetoed(choice, tokens)
     kept, rejected = [], 0
@@ -155,9 +155,9 @@ def weigh(choice, sequence):
         bad = bad or veto
         if bad or outside(choice, v):
             rejected += 1
-            if choice["rejected"] == "unmask":
+            if choice["rollout_rejected"] == "unmask":
                 continue
-        kept.append((t, ZERO if bad else CORRECTION[choice["correction"]](choice, v)))
+        kept.append((t, ZERO if bad else CORRECTION[choice["rollout_is"]](choice, v)))
     return kept, rejected
 
 
@@ -212,8 +212,8 @@ def k2(n, a, w, y, l, x):
 
 def ring(n, a, w, y, l, x):
     # REC-Ring (2509.24203) as in Trinity-RFT: far outside on the side that the advantage pulls back from is kept too
-    back_up = sign(a) >= 0 and not less(1 - n.ring_low, w)
-    back_down = sign(a) <= 0 and not less(w, 1 + n.ring_high)
+    back_up = sign(a) >= 0 and not less(1 - n.rec_outer_low, w)
+    back_down = sign(a) <= 0 and not less(w, 1 + n.rec_outer_high)
     return two_sided(n, a, w, y, l, x) and not back_up and not back_down
 
 
@@ -224,7 +224,7 @@ TRUST = {"none": lambda *_: False, "one_sided": one_sided, "two_sided": two_side
 class Limits:
     def __init__(self, choice):
         self.low, self.high = bound(choice["trust_low"]), bound(choice["trust_high"])
-        self.ring_low, self.ring_high = bound(choice["ring_low"]), bound(choice["ring_high"])
+        self.rec_outer_low, self.rec_outer_high = bound(choice["rec_outer_low"]), bound(choice["rec_outer_high"])
 
 
 def distrusted(choice, a, w, y, l, x):
@@ -239,10 +239,10 @@ DRIFT = {"token": token_weights, "sequence_sum": sum_weights, "sequence_mean": m
 
 def drifts(choice, tokens):
     """Of every active token of a sequence: FlowRL (2509.15207) weighs by the clipped ratio of the whole response."""
-    if choice["drift"] == "none":
+    if choice["policy_is"] == "none":
         return [ONE] * len(tokens)
-    low, high = bound(choice["drift_low"]), bound(choice["drift_high"])
-    moved = DRIFT[choice["drift"]]([value(t.l) - t.o for t in tokens])
+    low, high = bound(choice["policy_is_low"]), bound(choice["policy_is_high"])
+    moved = DRIFT[choice["policy_is"]]([value(t.l) - t.o for t in tokens])
     return [sg(clamp(g, low, high)) for g in moved]
 
 

@@ -20,7 +20,9 @@ FILES = {
     # ----
     "choices-group": "in full", "choices-own": "in full", "choices-steps": "in brief", "choices-shaping": "in brief",
     "choices-units": "in full", "choices-factors": "in full", "choices-scores": "none", "choices-credit": "none",
-    "choices-found": "in brief"}
+    "choices-surrogate-token": "in brief", "choices-surrogate-group-target": "in brief", "choices-aggregation-groups": "in brief",
+    "choices-advantage-success": "in brief", "choices-ratio-power-mean": "in brief", "choices-penalty-pairs-sign": "in brief",
+    "choices-advantage-steps": "in brief"}
 ORDER = list(FILES)
 # (file, label, comment, base, {axis: {field: value}}, make)
 CASES = [(file, *rest) for file, place, *rest in sorted(table.CASES, key=lambda case: (ORDER.index(case[0]), case[1]))]

@@ -41,7 +41,7 @@ def stepped(o):
 
 NORM = changed(SCORE, advantage={"scale": "group_std"})
 NONE = changed(SCORE, advantage={"baseline": "none"})
-for baseline in ("group_mean", "leave_one_out", "length_weighted", "given"):
+for baseline in ("group_mean", "leave_one_out", "length_weighted", "external"):
     case(baseline, "another baseline", NONE, {"advantage": {"baseline": baseline}}, groups)
     case(f"{baseline}-group_std", "another baseline, scaled", NONE,
          {"advantage": {"baseline": baseline, "scale": "group_std"}}, groups)
@@ -70,20 +70,20 @@ for baseline in ("none", "group_mean", "leave_one_out", "length_weighted"):
         case(f"singleton-{baseline}-{scale}", "what an item alone in its group gets: here its own reward", base,
              {"advantage": {"singleton": "raw"}}, groups)
 case("valid_groups", "gain N / (N - M), M responses in groups of equal rewards", SCORE,
-     {"advantage": {"gain": "valid_groups"}}, groups)
+     {"advantage": {"reweight": "valid_groups"}}, groups)
 case("valid_groups-none", "every group has equal rewards: gain 1", NONE,
-     {"advantage": {"baseline": "given", "gain": "valid_groups"}}, one_kind)
+     {"advantage": {"baseline": "external", "reweight": "valid_groups"}}, one_kind)
 case("nonzero_rewards", "gain N / number of rewards that are not 0", SCORE,
-     {"advantage": {"gain": "nonzero_rewards"}}, groups)
+     {"advantage": {"reweight": "nonzero_rewards"}}, groups)
 case("nonzero_rewards-none", "all rewards are 0: the divisor is 1", NONE,
-     {"advantage": {"baseline": "given", "gain": "nonzero_rewards"}}, zeros)
+     {"advantage": {"baseline": "external", "reweight": "nonzero_rewards"}}, zeros)
 for gamma in (1, 0.5, 0):
     case(f"return-{gamma}", "returns, masked tokens do not discount",
          changed(SCORE, advantage={"credit": "return", "gamma": 0.25}), {"advantage": {"credit": "return",
                  "gamma": gamma}}, timed)
     case(f"step-{gamma}", "step rewards, masked tokens do not discount", SCORE,
          {"advantage": {"credit": "step", "gamma": gamma}}, stepped)
-for baseline in ("none", "leave_one_out", "length_weighted", "given"):
+for baseline in ("none", "leave_one_out", "length_weighted", "external"):
     case(f"step-{baseline}", "baseline of step rewards", changed(SCORE, advantage={"credit": "step", "gamma": 1}),
          {"advantage": {"baseline": baseline}}, stepped)
 for scale in SCALES:

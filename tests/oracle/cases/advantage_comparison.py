@@ -55,9 +55,9 @@ case("best_minus_second", "only the best gets anything; nothing where two share 
 case("best_minus_second-group_std", "divided by the deviation of the rewards as they were", NORM,
      {"transform": "best_minus_second"}, bests)
 case("best_minus_second-given", "two share the best: both are their baseline below 0, divided as the rewards were",
-     changed(NORM, advantage={"baseline": "given"}), {"transform": "best_minus_second"}, bests)
+     changed(NORM, advantage={"baseline": "external"}), {"transform": "best_minus_second"}, bests)
 case("best_minus_second-valid_groups", "a group whose best is shared is a valid group all the same",
-     changed(NONE, advantage={"gain": "valid_groups"}), {"transform": "best_minus_second"}, bests)
+     changed(NONE, advantage={"reweight": "valid_groups"}), {"transform": "best_minus_second"}, bests)
 
 
 # ---- baseline
@@ -73,8 +73,8 @@ for q in (0.4, 0.6, 0.5, 0, 1):
     case(f"quantile-{q}", "the smallest reward that a share q of the group does not exceed, 2/5 and 3/5 exactly q",
          changed(SCORE, advantage={"quantile": q}), {"baseline": "quantile"}, fives)
     case(f"quantile_linear-{q}", "between the order statistics at q (n - 1)",
-         changed(SCORE, advantage={"baseline": "quantile", "quantile": q, "shift": 0 if q not in (0, 1) else 0.25}),
-         {"baseline": "quantile_linear", "shift": 0}, fives)
+         changed(SCORE, advantage={"baseline": "quantile", "quantile": q, "baseline_shift": 0 if q not in (0, 1) else 0.25}),
+         {"baseline": "quantile_linear", "baseline_shift": 0}, fives)
 case("quantile-ties", "equal rewards: the jump is as high as their number", changed(SCORE, advantage={"quantile": 0.4}),
      {"baseline": "quantile"}, ties)
 case("quantile-beyond", "q = 0.41 of five is beyond two of them",
@@ -105,14 +105,14 @@ case("log_mean_exp-group_std", "scaled by the deviation around the mean", change
 # one window clearly, two equally dense ones, all equal, alone
 crowds = batch_of((5, 4, 4, 3, 1), (0, 1, 0.875, -1, 0.75, 0.5, 0, 1, 0.25, 0, 1, 0.125, 0.875, 0.5, 0.5, 0.5, 0.25),
                   515)
-HALF = changed(SCORE, advantage={"window": 0.5})
-case("densest", "the median of the densest half, odd and even numbers; of equally dense windows the lowest", HALF,
-     {"baseline": "densest"}, crowds)
+HALF = changed(SCORE, advantage={"hdi_mass": 0.5})
+case("hdi_median", "the median of the densest half, odd and even numbers; of equally dense windows the lowest", HALF,
+     {"baseline": "hdi_median"}, crowds)
 for share, why in ((1, "all of the group: its median"), (0.125, "a window of one: the smallest"),
                    (0.75, "three of four, and four of five"), (0.4, "0.4 times 5 is 2 in binary64")):
-    case(f"densest-{share}", why, changed(HALF, advantage={"baseline": "densest"}), {"window": share}, crowds)
-case("densest-group_std", "scaled by the deviation around the mean", changed(NORM, advantage={"window": 0.5}),
-     {"baseline": "densest"}, crowds)
+    case(f"densest-{share}", why, changed(HALF, advantage={"baseline": "hdi_median"}), {"hdi_mass": share}, crowds)
+case("densest-group_std", "scaled by the deviation around the mean", changed(NORM, advantage={"hdi_mass": 0.5}),
+     {"baseline": "hdi_median"}, crowds)
 
 filtered = batch_of((4, 1, 3, 2), (1, 0, 0.5, 1, 0.75, 0.5, 0.5, 0.5, -1, 0), 516)
 NOISE = {"process_noise": 1e-5, "observation_noise": 0.01}
@@ -128,22 +128,22 @@ case("kalman-group_std", "scaled by the deviation of the group, where a response
 
 mixed = batch_of((1, 3, 2), (0.75, 1, 0, 0.25, 0.5, 0.5), 517, more=("baseline",))
 OWN = {"group_mean": {}, "leave_one_out": {}, "quantile": {"quantile": 0.5}, "quantile_linear": {"quantile": 0.5},
-       "log_mean_exp": {"temperature": 1}, "densest": {"window": 0.5}}
+       "log_mean_exp": {"temperature": 1}, "hdi_median": {"hdi_mass": 0.5}}
 for baseline, numbers in OWN.items():
     if numbers:
         case(f"singleton-{baseline}", "what a response alone in its group gets: its own reward, or nothing",
              changed(SCORE, advantage={"baseline": baseline, **numbers}), {"singleton": "raw"}, mixed)
     case(f"shift-{baseline}-raw", "the shift of a baseline that is 0 for a response alone in its group",
-         changed(SCORE, advantage={"baseline": baseline, "singleton": "raw", **numbers}), {"shift": -0.125}, mixed)
-for baseline in ("none", "given", "group_mean", "batch_mean"):
+         changed(SCORE, advantage={"baseline": baseline, "singleton": "raw", **numbers}), {"baseline_shift": -0.125}, mixed)
+for baseline in ("none", "external", "group_mean", "batch_mean"):
     case(f"shift-{baseline}", "added to the baseline", changed(SCORE, advantage={"baseline": baseline}),
-         {"shift": -0.1}, mixed)
-case("shift-group_std", "does not change the deviation of the rewards", NORM, {"shift": 0.5}, mixed)
+         {"baseline_shift": -0.1}, mixed)
+case("shift-group_std", "does not change the deviation of the rewards", NORM, {"baseline_shift": 0.5}, mixed)
 case("shift-batch_centred_std", "nor that of the centred ones, but for the response alone",
-     changed(SCORE, advantage={"scale": "batch_centred_std"}), {"shift": 0.5}, mixed)
+     changed(SCORE, advantage={"scale": "batch_centred_std"}), {"baseline_shift": 0.5}, mixed)
 case("shift-valid_groups", "equal rewards, moved off 0 and then multiplied",
-     changed(SCORE, advantage={"gain": "valid_groups"}),
-     {"shift": -0.25}, mixed)
+     changed(SCORE, advantage={"reweight": "valid_groups"}),
+     {"baseline_shift": -0.25}, mixed)
 
 
 # ---- scale
@@ -183,8 +183,8 @@ case("residual_rms", "around the group mean: the deviation; nothing for equal re
      {"scale": "residual_rms"}, successes)
 case("residual_rms-leave_one_out", "around the means of the others", changed(RMS, advantage={"eps": 0.25}),
      {"baseline": "leave_one_out"}, successes)
-case("residual_rms-densest", "around the median of the densest half", changed(RMS, advantage={"window": 0.5}),
-     {"baseline": "densest"}, crowds)
+case("residual_rms-densest", "around the median of the densest half", changed(RMS, advantage={"hdi_mass": 0.5}),
+     {"baseline": "hdi_median"}, crowds)
 case("residual_rms-quantile", "around a quantile", changed(RMS, advantage={"quantile": 0.75}),
      {"baseline": "quantile"}, ties)
 case("residual_rms-none", "around 0: nothing of a response alone",
@@ -197,14 +197,14 @@ case("residual_rms-inside", "epsilon inside the root", changed(RMS, advantage={"
      successes)
 case("residual_rms-raw", "a response alone keeps its reward: the variance is 1", changed(RMS, advantage={"eps": 0.5}),
      {"singleton": "raw"}, successes)
-case("residual_rms-shift", "the shift is part of the residuals; equal rewards are not at 0 then", RMS, {"shift": 0.25},
+case("residual_rms-shift", "the shift is part of the residuals; equal rewards are not at 0 then", RMS, {"baseline_shift": 0.25},
      successes)
 case("residual_rms-best", "residuals of what the transform made", RMS, {"transform": "best_minus_second"}, bests)
 
 # rewards that binary fractions cannot hold, all the same in two groups: around any middle residuals are exactly 0
 alike = batch_of((8, 3, 2), [binary32(0.7)] * 8 + [binary32(0.1)] * 3 + [binary32(0.7), 1], 523)
 MIDDLES = {"group_mean": {}, "leave_one_out": {}, "length_weighted": {}, "quantile": {"quantile": 0.4},
-           "quantile_linear": {"quantile": 0.4}, "log_mean_exp": {"temperature": 0.3}, "densest": {"window": 0.5}}
+           "quantile_linear": {"quantile": 0.4}, "log_mean_exp": {"temperature": 0.3}, "hdi_median": {"hdi_mass": 0.5}}
 for baseline, numbers in MIDDLES.items():
     case(f"residual_rms-equal-{baseline}", "groups of equal rewards: exactly nothing",
          changed(NONE, advantage={"baseline": baseline, **numbers}), {"scale": "residual_rms"}, alike)
@@ -214,20 +214,22 @@ case("kalman_std-eps", "epsilon inside the root", changed(KALMAN, advantage={"sc
      {"eps_place": "inside"}, filtered)
 case("kalman_std-noise", "two other noises", changed(KALMAN, advantage={"scale": "kalman_std"}),
      {"process_noise": 0.25, "observation_noise": 0.5}, filtered)
-case("constant", "divided by a constant; a response alone keeps what it has", changed(NONE, advantage={"eps": 2}),
+case("constant", "divided by a constant; a response alone keeps what it has", changed(NONE, advantage={"scale_divisor": 2}),
      {"scale": "constant"}, successes)
-case("constant-mean", "of the centred rewards", changed(SCORE, advantage={"scale": "constant", "eps": 2}),
-     {"eps": 0.375}, successes)
+case("constant-mean", "of the centred rewards", changed(SCORE, advantage={"scale": "constant", "scale_divisor": 2}),
+     {"scale_divisor": 0.375}, successes)
 
 
 # ---- gain
 
 # half, none, all and a third are right; a response at its baseline, one alone
 rates = batch_of((4, 3, 2, 3, 1), (1, 0, 1, 0, 0, -1, -0.25, 1, 0.5, 0.5, 0, -0.5, 1), 531)
-LEAD = {"gain": "difficulty", "gain_low": 0.4, "gain_high": 1.5, "gain_slope": 10, "gain_centre": 0.75}
+LEAD = {"reweight": "difficulty", "difficulty_weight_low": 0.4, "difficulty_weight_high": 1.5, "difficulty_slope": 10,
+        "difficulty_midpoint": 0.75}
 HARD = changed(NORM, advantage=LEAD)
 case("difficulty", "good answers to hard prompts and bad ones to easy prompts weigh more", NORM, LEAD, rates)
-for field, number in (("gain_low", 0), ("gain_high", 3), ("gain_slope", 2), ("gain_slope", -10), ("gain_centre", 0.25)):
+for field, number in (("difficulty_weight_low", 0), ("difficulty_weight_high", 3), ("difficulty_slope", 2), ("difficulty_slope", -10),
+                      ("difficulty_midpoint", 0.25)):
     case(f"difficulty-{field}-{number}", "one number changed", HARD, {field: number}, rates)
 case("difficulty-none", "without a baseline every right answer is above 0", changed(NONE, advantage=LEAD),
      {"baseline": "batch_mean"}, rates)
@@ -235,39 +237,39 @@ case("difficulty-transform", "the share of right answers is that before the tran
      {"transform": "best_minus_second"}, rates)
 
 lengths = batch_of((2, 2, 1), (1, 0, 0.5, -0.5, 1), 532, lengths=(4, 2, 3, 0, 2), mask={(0, 1), (4, 0), (4, 1)})
-LONG = changed(SCORE, advantage={"gain": "length_power", "length_power": 1, "singleton": "raw"})
+LONG = changed(SCORE, advantage={"reweight": "length_power", "length_power": 1, "singleton": "raw"})
 case("length_power", "T^-1 over its mean; one response has no tokens, one none that counts",
      changed(SCORE, advantage={"singleton": "raw"}),
-     {"gain": "length_power", "length_power": 1}, lengths)
+     {"reweight": "length_power", "length_power": 1}, lengths)
 for p in (0.75, -1, 0):
     case(f"length_power-{p}", "another power", LONG, {"length_power": p}, lengths)
 for credit in ("return", "gae"):
     case(f"length_power-{credit}", "the score is multiplied before it is credited",
-         changed(LONG, advantage={"gain": "none", "credit": credit, "gamma": 0.5, "lambda": 0.5}),
-         {"gain": "length_power"}, lengths)
+         changed(LONG, advantage={"reweight": "none", "credit": credit, "gamma": 0.5, "lambda": 0.5}),
+         {"reweight": "length_power"}, lengths)
 
 
 # ---- second
 
-SECOND = changed(SCORE, advantage={"second": "batch"})
-case("second", "normalised again over the batch", SCORE, {"second": "batch"}, means)
-case("second-eps", "epsilon beside the deviation", SECOND, {"second_eps": 0.5}, means)
+SECOND = changed(SCORE, advantage={"batch_norm": "items"})
+case("second", "normalised again over the batch", SCORE, {"batch_norm": "items"}, means)
+case("second-eps", "epsilon beside the deviation", SECOND, {"batch_norm_eps": 0.5}, means)
 case("second-population", "divisor n", SECOND, {"std": "population"}, means)
-case("second-equal", "all equal after the first time: 0", changed(NONE, advantage={"second_eps": 0.5}),
-     {"second": "batch"},
+case("second-equal", "all equal after the first time: 0", changed(NONE, advantage={"batch_norm_eps": 0.5}),
+     {"batch_norm": "items"},
      batch_of((2, 2), (0.5, 0.5, 0.5, 0.5), 541))
 case("second-equal-groups", "every group has equal rewards, no two of them the same: 0",
-     changed(NONE, advantage={"second_eps": 0.5}),
-     {"baseline": "leave_one_out", "second": "batch"},
+     changed(NONE, advantage={"batch_norm_eps": 0.5}),
+     {"baseline": "leave_one_out", "batch_norm": "items"},
      batch_of((3, 3), [binary32(0.7)] * 3 + [binary32(0.1)] * 3, 544))
-case("second-one", "one item in the batch: 0", NONE, {"second": "batch"}, batch_of((1,), (0.5,), 542))
+case("second-one", "one item in the batch: 0", NONE, {"batch_norm": "items"}, batch_of((1,), (0.5,), 542))
 SECONDS = {"group_std": SCORE, "group_mean": SCORE, "leave_one_out_std": LOO, "residual_rms": LOO,
            "kalman_std": KALMAN, "constant": NONE}
 for scale, base in SECONDS.items():
-    case(f"second-{scale}", "after another scale", changed(base, advantage={"scale": scale, "eps": 0.25}),
-         {"second": "batch"}, means)
+    case(f"second-{scale}", "after another scale", changed(base, advantage={"scale": scale, "eps": 0.25, "scale_divisor": 0.25}),
+         {"batch_norm": "items"}, means)
 case("second-quantile", "after another baseline", changed(SCORE, advantage={"baseline": "quantile", "quantile": 0.5}),
-     {"second": "batch"}, fives)
+     {"batch_norm": "items"}, fives)
 case("second-raw", "with the reward of a response alone in its group", SECOND, {"singleton": "raw"}, means)
 
 
@@ -284,7 +286,7 @@ def steps_of_two(o):
 
 
 STEPS = changed(SCORE, advantage={"credit": "step", "gamma": 1, **NOISE, "quantile": 0.5, "pass_k": 2})
-case("second-step", "over the steps of the batch", STEPS, {"second": "batch"}, staged)
+case("second-step", "over the steps of the batch", STEPS, {"batch_norm": "items"}, staged)
 case("step-kalman", "steps in their order through the filter", STEPS, {"baseline": "kalman"}, staged)
 case("step-quantile", "a quantile of the steps of the group", STEPS, {"baseline": "quantile"}, staged)
 case("step-pass_at_k", "steps with a reward above 0 are right ones", STEPS,
@@ -317,14 +319,14 @@ case("each-one", "one reward, which is not `reward`", SCORE, {"rewards": "each"}
      several([row[:1] for row in TWO], (0.25,), 553))
 case("each-group_std", "each over its own deviation, which one has not in one group", EACH, {"scale": "group_std"}, two)
 case("each-group_mean", "each over its own mean", EACH, {"scale": "group_mean", "eps": 0.25}, two)
-case("each-constant", "each over a constant", EACH, {"scale": "constant", "eps": 0.5}, two)
+case("each-constant", "each over a constant", EACH, {"scale": "constant", "scale_divisor": 0.5}, two)
 case("each-eps", "epsilon beside each deviation", GDPO, {"eps": 0.0001}, two)
 case("each-raw", "a response alone in its group keeps its rewards", GDPO, {"singleton": "raw"}, two)
-case("each-second", "the weighted sum is normalised over the batch", GDPO, {"second": "batch", "second_eps": 0.0001},
+case("each-second", "the weighted sum is normalised over the batch", GDPO, {"batch_norm": "items", "batch_norm_eps": 0.0001},
      two)
-for baseline, numbers in {**OWN, "none": {}, "length_weighted": {}, "given": {}, "batch_mean": {},
+for baseline, numbers in {**OWN, "none": {}, "length_weighted": {}, "external": {}, "batch_mean": {},
                           "kalman": NOISE}.items():
     if baseline != "group_mean":
         case(f"each-{baseline}", "another baseline of each", changed(EACH, advantage=numbers), {"baseline": baseline},
              two)
-case("each-shift", "the shift is of each", EACH, {"shift": 0.125}, two)
+case("each-shift", "the shift is of each", EACH, {"baseline_shift": 0.125}, two)

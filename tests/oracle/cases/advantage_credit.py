@@ -20,8 +20,9 @@ def stepped(o):
 
 
 STEPS = changed(NONE, advantage={"credit": "step", "gamma": 0.5})
-case("step_discount", "discounted by the step", STEPS, {"step_discount": "steps"}, stepped)
-case("step_discount-gamma", "by nothing", changed(STEPS, advantage={"step_discount": "steps"}), {"gamma": 1}, stepped)
+case("step_discount", "discounted by the step", STEPS, {"step_discount": "steps", "gamma": 0, "step_gamma": 0.5}, stepped)
+case("step_discount-gamma", "by nothing", changed(STEPS, advantage={"step_discount": "steps", "gamma": 0, "step_gamma": 0.5}),
+     {"step_gamma": 1}, stepped)
 
 
 # ---- responses that were cut off
@@ -43,7 +44,8 @@ for name, base in (("gae", GAE), ("return", changed(NORM, advantage={"credit": "
     case(f"tail-{name}", "the last two tokens of what was cut off wait", base, {"truncated_tail": 2}, cut)
 case("tail-whitened", "they are not in the statistics", changed(GAE, advantage={"scale": "token_whiten"}), {"truncated_tail": 1}, cut)
 case("tail-second", "nor in those of the sums",
-     changed(NORM, advantage={"credit": "return", "gamma": 0.5, "second": "tokens", "second_eps": 0.25}), {"truncated_tail": 2}, cut)
+     changed(NORM, advantage={"credit": "return", "gamma": 0.5, "batch_norm": "tokens", "batch_norm_eps": 0.25}), {"truncated_tail": 2},
+     cut)
 case("tail-all", "and none is left", changed(GAE, advantage={"scale": "token_whiten"}), {"truncated_tail": 4},
      lambda o: {**cut(o), "truncated": [True] * 4})
 
@@ -74,12 +76,13 @@ def same(o):
 TREE = {"credit": "prefix_tree"}
 case("prefix_tree", "what every token did to the mean reward of those who share it", MEAN, TREE, tree)
 case("prefix_tree-none", "without a baseline; a response alone keeps its reward", NONE, TREE, tree)
-for scale, more in (("group_std", {"eps": 0.125}), ("constant", {"eps": 2})):
+for scale, more in (("group_std", {"eps": 0.125}), ("constant", {"scale_divisor": 2})):
     case(f"prefix_tree-{scale}", "divided as the outcome is", changed(MEAN, advantage={"scale": scale, **more}), TREE, tree)
 case("prefix_tree-leave_one_out", "the outcome against the others",
      changed(NORM, advantage={"baseline": "leave_one_out", "singleton": "raw"}), TREE, tree)
 case("prefix_tree-holes", "who has a masked token agrees with nobody from there on", MEAN, TREE, holes)
-case("prefix_tree-same", "equal rewards: no difference anywhere", changed(NONE, advantage={"shift": 0.125}), {**TREE, "shift": 0.25}, same)
+case("prefix_tree-same", "equal rewards: no difference anywhere", changed(NONE, advantage={"baseline_shift": 0.125}),
+     {**TREE, "baseline_shift": 0.25}, same)
 
 
 # ---- teachers
@@ -113,11 +116,11 @@ def uncertain(o):
 
 
 case("entropy-response", "minus the mean entropy; where that is above a half, nothing at all", MEAN,
-     {"entropy": "response", "entropy_coef": 0.25, "entropy_cap": 0.5}, uncertain)
-RESPONSE = changed(MEAN, advantage={"entropy": "response", "entropy_coef": 0.25, "entropy_cap": 0.5})
-case("entropy-response-0", "without a cap", RESPONSE, {"entropy_cap": 0}, uncertain)
+     {"entropy": "response", "entropy_coef": 0.25, "entropy_max": 0.5}, uncertain)
+RESPONSE = changed(MEAN, advantage={"entropy": "response", "entropy_coef": 0.25, "entropy_max": 0.5})
+case("entropy-response-0", "without a cap", RESPONSE, {"entropy_max": 0}, uncertain)
 case("entropy-response-return", "on returns", changed(MEAN, advantage={"credit": "return", "gamma": 0.5}),
-     {"entropy": "response", "entropy_coef": -0.5, "entropy_cap": 0.5}, uncertain)
+     {"entropy": "response", "entropy_coef": -0.5, "entropy_max": 0.5}, uncertain)
 
 
 # ---- outside of the group's comparison
@@ -125,18 +128,18 @@ case("entropy-response-return", "on returns", changed(MEAN, advantage={"credit":
 def guests(o):
     """A group with one guest, one with a guest among equals, one with a single other, one of a guest alone."""
     batch = full(o, (4, 3, 2, 1), (1, 1, 2, 1, 1, 1, 1, 1, 1, 1), 1151, reward=(1, 0, 2, 0.25, 0.5, 0.5, 1, 0.75, 0.25, 1),
-                 more=("outside",))
-    batch["outside"] = [False, False, True, False, False, False, True, False, True, True]
+                 more=("excluded",))
+    batch["excluded"] = [False, False, True, False, False, False, True, False, True, True]
     return batch
 
 
-case("outside-zero", "guests are worth nothing", NORM, {"outside": "zero"}, guests)
-case("outside-anchor", "guests are worth more than the best of the others", MEAN, {"outside": "anchor", "outside_coef": 1.25}, guests)
-case("outside-own", "guests against the others' mean and deviation", NORM, {"outside": "own"}, guests)
+case("outside-zero", "guests are worth nothing", NORM, {"excluded": "zero"}, guests)
+case("outside-anchor", "guests are worth more than the best of the others", MEAN, {"excluded": "anchor", "excluded_coef": 1.25}, guests)
+case("outside-own", "guests against the others' mean and deviation", NORM, {"excluded": "own"}, guests)
 case("outside-own-leave_one_out", "and the others against each other", changed(NORM, advantage={"baseline": "leave_one_out"}),
-     {"outside": "own"}, guests)
-case("outside-own-constant", "divided by a number", changed(MEAN, advantage={"scale": "constant", "eps": 2}), {"outside": "own"},
-     lambda o: {**guests(o), "outside": [i in (2, 6, 9) for i in range(10)]})
+     {"excluded": "own"}, guests)
+case("outside-own-constant", "divided by a number", changed(MEAN, advantage={"scale": "constant", "scale_divisor": 2}), {"excluded": "own"},
+     lambda o: {**guests(o), "excluded": [i in (2, 6, 9) for i in range(10)]})
 case("outside-zero-raw", "a single other keeps its reward", changed(NORM, advantage={"singleton": "raw", "eps": 0.5}),
-     {"outside": "zero"}, guests)
-case("outside_coef", "or less", changed(NORM, advantage={"outside": "anchor", "outside_coef": 1.25}), {"outside_coef": -0.5}, guests)
+     {"excluded": "zero"}, guests)
+case("excluded_coef", "or less", changed(NORM, advantage={"excluded": "anchor", "excluded_coef": 1.25}), {"excluded_coef": -0.5}, guests)

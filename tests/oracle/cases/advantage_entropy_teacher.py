@@ -35,7 +35,7 @@ def entropies(o):
     return batch
 
 
-BONUS = {"entropy": "bonus", "entropy_coef": 0.5, "entropy_cap": 2}
+BONUS = {"entropy": "bonus", "entropy_coef": 0.5, "entropy_kappa": 2}
 LIFTED = changed(SCORE, advantage=BONUS)
 case("bonus", "entropy adds to the advantage, at most half of it: below, at and above that, and nothing where it is 0",
      SCORE,
@@ -43,7 +43,7 @@ case("bonus", "entropy adds to the advantage, at most half of it: below, at and 
 case("bonus-coef", "a larger coefficient: the bound holds nearly everywhere", LIFTED, {"entropy_coef": 4}, entropies)
 case("bonus-coef-negative", "a negative coefficient takes away, without a bound", LIFTED, {"entropy_coef": -0.5},
      entropies)
-case("bonus-cap", "a tighter bound", LIFTED, {"entropy_cap": 8}, entropies)
+case("bonus-cap", "a tighter bound", LIFTED, {"entropy_kappa": 8}, entropies)
 case("bonus-whitened", "after whitening", LIFTED, {"scale": "token_whiten"}, entropies)
 case("bonus-group_std", "after scaling", LIFTED, {"scale": "group_std"}, entropies)
 
@@ -73,7 +73,7 @@ case("zero_variance",
      SCORE, SETTLED, settled_groups)
 case("zero_variance-coef", "another coefficient", ZVP, {"entropy_coef": 2}, settled_groups)
 case("zero_variance-none", "takes the place of advantages that are not 0",
-     changed(NONE, advantage={"eps": 2, "scale": "constant"}),
+     changed(NONE, advantage={"scale_divisor": 2, "scale": "constant"}),
      SETTLED, settled_groups)
 case("zero_variance-raw", "a response alone is a group of equal rewards, also where it keeps its reward",
      changed(SCORE, advantage={"singleton": "raw"}), SETTLED, settled_groups)
@@ -126,17 +126,17 @@ def levels(o):
     return full(o, (4, 2), (1, 2, 1, 2, 1, 1), 631, reward=(1, 0.75, 0, 0.25, 1, -1), mask={(1, 0)})
 
 
-BOUNDS = {"advantage_low": -0.25, "advantage_high": 0.25}
+BOUNDS = {"clamp_low": -0.25, "clamp_high": 0.25}
 BOUNDED = changed(SCORE, advantage=BOUNDS)
 case("clamp", "advantages below, at, between and above the bounds", SCORE, BOUNDS, levels)
-case("clamp-low", "only a lower bound, the upper one is 0", SCORE, {"advantage_low": -0.375}, levels)
-case("clamp-high", "only an upper bound, the lower one is 0", SCORE, {"advantage_high": 0.375}, levels)
-case("clamp-above", "both bounds above 0", BOUNDED, {"advantage_low": 0.125}, levels)
+case("clamp-low", "only a lower bound, the upper one is 0", SCORE, {"clamp_low": -0.375}, levels)
+case("clamp-high", "only an upper bound, the lower one is 0", SCORE, {"clamp_high": 0.375}, levels)
+case("clamp-above", "both bounds above 0", BOUNDED, {"clamp_low": 0.125}, levels)
 case("clamp-whitened", "after whitening", changed(SCORE, advantage={"scale": "token_whiten"}), BOUNDS, levels)
 case("clamp-return", "after the credit", changed(NONE, advantage={"credit": "return", "gamma": 0.5}), BOUNDS, levels)
-case("clamp-teacher", "after the teacher", TAUGHT, {"advantage_low": -1, "advantage_high": 0.5}, taught)
-case("clamp-bonus", "after the entropy bonus", LIFTED, {"advantage_low": -0.25, "advantage_high": 0.75}, entropies)
+case("clamp-teacher", "after the teacher", TAUGHT, {"clamp_low": -1, "clamp_high": 0.5}, taught)
+case("clamp-bonus", "after the entropy bonus", LIFTED, {"clamp_low": -0.25, "clamp_high": 0.75}, entropies)
 case("clamp-zero_variance", "after the entropy of settled groups", changed(ZVP, advantage={"entropy_coef": 1}),
-     {"advantage_low": -0.5, "advantage_high": 0.375}, settled_groups)
+     {"clamp_low": -0.5, "clamp_high": 0.375}, settled_groups)
 case("clamp-all", "bonus, teacher and bounds together", changed(LIFTED, advantage={"teacher_coef": 0.5}),
-     {"advantage_low": -0.625, "advantage_high": 0.5}, entropies)
+     {"clamp_low": -0.625, "clamp_high": 0.5}, entropies)

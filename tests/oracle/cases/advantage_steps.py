@@ -7,7 +7,7 @@ case = cases_of("choices-steps", axis="advantage")
 
 NONE = changed(plain(), aggregation={"kind": "token_mean"})
 SCORE = changed(NONE, advantage={"baseline": "group_mean"})
-OWN = changed(SCORE, advantage={"credit": "step_own", "gamma": 0.5})
+OWN = changed(SCORE, advantage={"credit": "step_own", "step_gamma": 0.5})
 
 
 def stepped(o, groups, lengths, seed, ends, rewards, states, **options):
@@ -38,13 +38,13 @@ def idle(o):
 # ---- credit and value
 
 case("step_own", "a step's advantage at its own tokens; nothing after the last step",
-     changed(OWN, advantage={"credit": "step"}), {"credit": "step_own"}, walks)
-case("step_own-idle", "responses without steps", changed(OWN, advantage={"credit": "step"}), {"credit": "step_own"}, idle)
+     changed(OWN, advantage={"credit": "step", "gamma": 0.5}), {"credit": "step_own"}, walks)
+case("step_own-idle", "responses without steps", changed(OWN, advantage={"credit": "step", "gamma": 0.5}), {"credit": "step_own"}, idle)
 case("step_own-group_std", "scaled by the deviation of the steps", OWN, {"scale": "group_std"}, walks)
-case("step_own-second", "normalised again over the steps of the batch", OWN, {"second": "batch"}, walks)
+case("step_own-second", "normalised again over the steps of the batch", OWN, {"batch_norm": "items"}, walks)
 case("return", "a step is worth its reward and the discounted rewards after it", OWN, {"step_value": "return"}, walks)
 case("return-step", "returns that are summed again: both are discounted",
-     changed(OWN, advantage={"credit": "step"}), {"step_value": "return"}, walks)
+     changed(OWN, advantage={"credit": "step", "gamma": 0.5}), {"step_value": "return"}, walks)
 case("response", "a step is worth what its response is", OWN, {"step_value": "response"}, walks)
 case("response-kl", "with the punishment of length and without the KL",
      changed(OWN, reward={"kl": "k1", "kl_coef": 0.5, "overlong": "linear", "overlong_max": 4, "overlong_cache": 2,
@@ -58,11 +58,12 @@ case("state", "steps from the same state of the same prompt; one alone, two equa
 case("state-return", "their returns", STATE, {"step_value": "return"}, walks)
 for baseline, scale in (("group_mean", "group_std"), ("leave_one_out", "none"), ("leave_one_out", "group_std"),
                         ("none", "group_std"), ("none", "constant")):
-    case(f"state-{baseline}-{scale}", "another baseline and scale of the pool", changed(STATE, advantage={"eps": 0.25}),
+    case(f"state-{baseline}-{scale}", "another baseline and scale of the pool",
+         changed(STATE, advantage={"eps": 0.25, "scale_divisor": 0.25}),
          {"baseline": baseline, "scale": scale}, walks)
 case("state-raw", "a step alone in its pool keeps its value", STATE, {"singleton": "raw"}, walks)
 case("state-response", "nodes of a prefix tree: what the leaves below them are worth", STATE,
-     {"step_value": "response", "gamma": 0}, walks)
+     {"step_value": "response", "step_gamma": 0}, walks)
 
 
 def hashed(o):
@@ -97,20 +98,20 @@ def loop(o):
                    (1, 2, 1, 1, 1, 2), mask={(0, 1)})
 
 
-HISTORY = changed(OWN, advantage={"step_group": "history", "history": 2, "history_power": 1})
+HISTORY = changed(OWN, advantage={"step_group": "history", "history_length": 2, "history_power": 1})
 case("history", "levels of one state and of two, the longer one weighs more; a level that is 0 weighs nothing",
-     changed(OWN, advantage={"step_group": "state"}), {"step_group": "history", "history": 2, "history_power": 1}, trails)
-case("history-1", "one state only", HISTORY, {"history": 1}, trails)
-case("history-3", "up to three states", HISTORY, {"history": 3}, trails)
+     changed(OWN, advantage={"step_group": "state"}), {"step_group": "history", "history_length": 2, "history_power": 1}, trails)
+case("history-1", "one state only", HISTORY, {"history_length": 1}, trails)
+case("history-3", "up to three states", HISTORY, {"history_length": 3}, trails)
 for power in (0, 2.5, -1):
     case(f"history-power-{power}", "another power of the length", HISTORY, {"history_power": power}, trails)
 case("history-group_std", "over the deviations of the levels",
      changed(HISTORY, advantage={"std": "population", "eps": 1e-6}), {"scale": "group_std"}, trails)
 case("history-leave_one_out", "against the others of the level", HISTORY, {"baseline": "leave_one_out"}, trails)
 case("history-return", "levels of returns", HISTORY, {"step_value": "return"}, trails)
-case("history-step", "summed to go", HISTORY, {"credit": "step"}, trails)
-case("history-loop", "a response that comes back to a state is in its pools twice", changed(HISTORY, advantage={"history": 1}),
-     {"history": 2}, loop)
+case("history-step", "summed to go", HISTORY, {"credit": "step", "gamma": 0.5}, trails)
+case("history-loop", "a response that comes back to a state is in its pools twice", changed(HISTORY, advantage={"history_length": 1}),
+     {"history_length": 2}, loop)
 
 
 # ---- episode and step
@@ -125,7 +126,7 @@ case("episode_step-group_std", "both over their deviations", changed(EPISODE, ad
 case("episode_step-return", "with the steps' returns", EPISODE, {"step_value": "return"}, walks)
 case("episode_step-prompt", "steps of the prompt together", EPISODE, {"step_group": "prompt"}, walks)
 case("episode_step-history", "steps of the same history", EPISODE,
-     {"step_group": "history", "history": 2, "history_power": 1}, trails)
+     {"step_group": "history", "history_length": 2, "history_power": 1}, trails)
 case("episode_step-idle", "responses without steps, and alone", changed(EPISODE, advantage={"credit": "step_own"}),
      {"credit": "episode_step"}, idle)
 case("episode_step-raw", "alone, they keep what they are worth", EPISODE, {"singleton": "raw"}, idle)
@@ -139,7 +140,7 @@ add("choices-steps", 0, "episode_step-kl", "the KL of the reward reaches neither
 # ---- steps in GAE
 
 
-case = cases_of("choices-found", 8)
+case = cases_of("choices-advantage-steps")
 
 
 def turns(o):
@@ -158,4 +159,4 @@ case("step_gae-whiten", "whitened over the tokens but for the last of what was c
 case("step_gae-kl", "a KL at every token", STEPS, {"reward": {"kl": "k1", "kl_coef": 0.5}}, turns)
 case("step_gae-group_std", "steps compared with those of the same number, by their returns", STEPS,
      {"advantage": {"baseline": "group_mean", "scale": "group_std", "eps": 0.125, "singleton": "raw", "step_group": "index",
-                    "step_value": "return"}}, turns)
+                    "step_value": "return", "step_gamma": 0.75}}, turns)

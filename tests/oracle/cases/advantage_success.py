@@ -40,7 +40,7 @@ ends = batch_of((2, 2, 2), (0, 0, 1, 1, 1, 0), 723)
 close = batch_of((4, 4), (0.5, 0.5, 0.25, 0.75, 0.5, 0.5 + 2 ** -9, 0.25, 0.75), 724)
 alone = batch_of((1, 2, 1, 2), (1, 1, 0, 0.5, 0.25, 0.75), 725)
 case("beta", "two prompts, of rates 1/4 and 3/4", SCORE, {"scale": "beta"}, half)
-case("beta-ends", "rates of 0 and 1 beside 1/2: the density is flat", changed(SCORE, advantage={"scale": "constant", "eps": 2}),
+case("beta-ends", "rates of 0 and 1 beside 1/2: the density is flat", changed(SCORE, advantage={"scale": "constant", "scale_divisor": 2}),
      {"scale": "beta"}, ends)
 case("beta-close", "rates 2^-11 apart: parameters of 350 thousand, a density of 670", SCORE, {"scale": "beta"}, close)
 case("beta-same", "rates that do not differ: nothing", SCORE, {"scale": "beta"}, batch_of((2, 4), (1, 0, 1, 0, 0.25, 0.75), 726))
@@ -58,11 +58,11 @@ add("choices-shaping", 0, "beta-map", "rewards that are mapped to 0 and 1", BETA
 
 # ---- gain
 
-WEIGHTED = changed(SCORE, advantage={"gain": "exponential", "gain_temperature": 1})
-case("exponential", "a e^(a/tau)", SCORE, {"gain": "exponential", "gain_temperature": 1}, ranks)
+WEIGHTED = changed(SCORE, advantage={"reweight": "exponential", "reweight_temperature": 1})
+case("exponential", "a e^(a/tau)", SCORE, {"reweight": "exponential", "reweight_temperature": 1}, ranks)
 for tau in (0.25, -0.5, 0.03125):
-    case(f"exponential-{tau}", "another temperature", WEIGHTED, {"gain_temperature": tau}, pairs)
-case("exponential-group_std", "of the scaled advantages", NORM, {"gain": "exponential", "gain_temperature": 2}, pairs)
+    case(f"exponential-{tau}", "another temperature", WEIGHTED, {"reweight_temperature": tau}, pairs)
+case("exponential-group_std", "of the scaled advantages", NORM, {"reweight": "exponential", "reweight_temperature": 2}, pairs)
 
 
 # ---- several rewards, and once more over the tokens
@@ -72,22 +72,22 @@ two = several(TWO, (1, 0.5), 731)
 EACH = changed(SCORE, advantage={"rewards": "each", "scale": "group_std"})
 case("each-leave_one_out_std", "each over the deviation of the others, where they differ",
      changed(EACH, advantage={"baseline": "leave_one_out"}), {"scale": "leave_one_out_std"}, two)
-case("tokens", "the sums are whitened over the tokens: longer responses count more", EACH, {"second": "tokens"}, two)
-SECOND = changed(SCORE, advantage={"second": "tokens"})
+case("tokens", "the sums are whitened over the tokens: longer responses count more", EACH, {"batch_norm": "tokens"}, two)
+SECOND = changed(SCORE, advantage={"batch_norm": "tokens"})
 lengths = batch_of((2, 2), (1, 0, 0.5, 0.25), 732, lengths=(3, 1, 2, 1), mask={(0, 1), (2, 1)})
-case("tokens-eps", "epsilon inside the root", SECOND, {"second_eps": 0.5}, lengths)
+case("tokens-eps", "epsilon inside the root", SECOND, {"batch_norm_eps": 0.5}, lengths)
 case("tokens-population", "divisor n", SECOND, {"std": "population"}, lengths)
-case("tokens-return", "after the credit", changed(NONE, advantage={"credit": "return", "gamma": 0.5}), {"second": "tokens"},
+case("tokens-return", "after the credit", changed(NONE, advantage={"credit": "return", "gamma": 0.5}), {"batch_norm": "tokens"},
      lengths)
-case("tokens-equal", "all equal after the credit: 0", changed(NONE, advantage={"second_eps": 0.5}), {"second": "tokens"},
+case("tokens-equal", "all equal after the credit: 0", changed(NONE, advantage={"batch_norm_eps": 0.5}), {"batch_norm": "tokens"},
      batch_of((2,), (binary32(0.7), binary32(0.7)), 733, lengths=(2, 1)))
-case("tokens-one", "one token: 0", NONE, {"second": "tokens"}, batch_of((2,), (1, 0.5), 734, lengths=(1, 1), mask={(1, 0)}))
+case("tokens-one", "one token: 0", NONE, {"batch_norm": "tokens"}, batch_of((2,), (1, 0.5), 734, lengths=(1, 1), mask={(1, 0)}))
 
 
 # ---- distances from the mean, and powers of failure
 
 
-case = cases_of("choices-found", 3)
+case = cases_of("choices-advantage-success")
 
 
 def rewards(*groups, lengths=None):
@@ -98,19 +98,19 @@ def rewards(*groups, lengths=None):
 
 BASE = changed(SCORE, advantage={"baseline": "group_mean"})
 mixed = rewards((1, 0, 0.25), (0.5, 0.5), (0.75,), (-1, 2))
-DEVIATION = {"scale": "mean_deviation", "eps": 0.125}
-case("mean_deviation", "G times R - b over the sum of distances from the mean; equal rewards and lone ones are 0", BASE,
+DEVIATION = {"scale": "mean_absolute_deviation", "eps": 0.125}
+case("mean_absolute_deviation", "G times R - b over the sum of distances from the mean; equal rewards and lone ones are 0", BASE,
      {"advantage": DEVIATION}, mixed)
 case("mean_deviation-raw", "a lone reward is not divided; epsilon 0", changed(BASE, advantage={**DEVIATION, "eps": 0}),
      {"advantage": {"singleton": "raw"}}, mixed)
 case("mean_deviation-leave_one_out", "distances are from the mean whatever the baseline", changed(BASE, advantage=DEVIATION),
      {"advantage": {"baseline": "leave_one_out"}}, mixed)
 solved = rewards((1, 0, 0), (1, 0.5, -0.25), (1.5, 1), (-1, 0))
-POWER = {"gain": "failure_power", "gain_low": -0.5, "gain_high": 1, "gain_power": 2}
-case("failure_power", "the less, the more of the prompt's responses are right: the mean in, above and at the ends of its range", BASE,
+POWER = {"reweight": "focal", "focal_reward_low": -0.5, "focal_reward_high": 1, "focal_gamma": 2}
+case("focal", "the less, the more of the prompt's responses are right: the mean in, above and at the ends of its range", BASE,
      {"advantage": POWER}, solved)
-case("failure_power-0.5", "a root", changed(BASE, advantage={**POWER, "scale": "group_std"}), {"advantage": {"gain_power": 0.5}}, solved)
-case("failure_power-0", "power 0: 1, where all is solved too", changed(BASE, advantage=POWER), {"advantage": {"gain_power": 0}}, solved)
-case("failure_power-gain_low", "the mean is that of the rewards as they were made",
-     changed(BASE, advantage={**POWER, "gain_low": 0}, reward={"map": "affine", "map_bias": 1, "map_factor": 0.5}),
-     {"advantage": {"gain_low": -1}}, solved)
+case("failure_power-0.5", "a root", changed(BASE, advantage={**POWER, "scale": "group_std"}), {"advantage": {"focal_gamma": 0.5}}, solved)
+case("failure_power-0", "power 0: 1, where all is solved too", changed(BASE, advantage=POWER), {"advantage": {"focal_gamma": 0}}, solved)
+case("failure_power-difficulty_weight_low", "the mean is that of the rewards as they were made",
+     changed(BASE, advantage={**POWER, "focal_reward_low": 0}, reward={"map": "affine", "map_bias": 1, "map_factor": 0.5}),
+     {"advantage": {"focal_reward_low": -1}}, solved)

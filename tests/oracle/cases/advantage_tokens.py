@@ -16,7 +16,7 @@ def risky(o):
     # certain at first (W = 0), tokens that only one response has, a masked token, a prompt of one response
     batch = full(o, (3, 2, 1), (4, 2, 3, 2, 1, 2), 741, reward=(1, 0, 0.5, 1, -0.5, 0.75), mask={(0, 1), (3, 0)})
     batch["logp_old"] = [[0, NAN, -0.5, -1], [0, -2], [0, -0.25, MINUS_INF], [-1, -0.5], [-0.75], [-1, -0.125]]
-    batch["probability_squares"] = [[1, NAN, 0.5, 0.25], [1, 0.75], [1, 0.625, 0.375], [0.5, 0.5], [0.25], [0.5, 0.875]]
+    batch["sum_pi_squared"] = [[1, NAN, 0.5, 0.25], [1, 0.75], [1, 0.625, 0.375], [0.5, 0.5], [0.25], [0.5, 0.875]]
     return batch
 
 
@@ -38,9 +38,9 @@ case("optimal-gae", "of a critic's advantages", changed(NONE, advantage={"credit
      {"token_baseline": "optimal"}, risky)
 case("optimal-step", "of step advantages, where a prompt has one step", changed(SCORE, advantage={"credit": "step", "gamma": 1,
      "singleton": "raw"}), {"token_baseline": "optimal"}, single_step)
-case("optimal-tokens", "after the second normalisation", OTB, {"second": "tokens"},
+case("optimal-tokens", "after the second normalisation", OTB, {"batch_norm": "tokens"},
      lambda o: full(o, (2, 2), (2, 2, 1, 3), 744))
-case("optimal-clamp", "before the bounds", RETURN, {"advantage_low": -0.25, "advantage_high": 0.25}, risky)
+case("optimal-clamp", "before the bounds", RETURN, {"clamp_low": -0.25, "clamp_high": 0.25}, risky)
 
 
 # ---- entropy
@@ -102,7 +102,7 @@ FIXED = changed(SCORE, advantage={"marked": "fixed", "marked_value": -5})
 BOOST = changed(SCORE, advantage={"marked": "boost", "marked_value": 0.25})
 case("fixed", "marked tokens get a number of their own", SCORE, {"marked": "fixed", "marked_value": -5}, marks)
 case("fixed-kl_centred", "whatever was added", FIXED, {"kl_centred_coef": 0.5}, marks)
-case("fixed-clamp", "before the bounds", FIXED, {"advantage_low": -1, "advantage_high": 1}, marks)
+case("fixed-clamp", "before the bounds", FIXED, {"clamp_low": -1, "clamp_high": 1}, marks)
 case("boost", "marked tokens are praised more and blamed less", SCORE, {"marked": "boost", "marked_value": 0.25}, marks)
 case("boost-2", "blame turns into praise", BOOST, {"marked_value": 2}, marks)
 case("boost-negative", "the other way round", BOOST, {"marked_value": -0.5}, marks)
@@ -110,7 +110,7 @@ case("boost-kl_centred", "of what was added too", BOOST, {"kl_centred_coef": 1},
 case("all", "a token's baseline, entropy, a teacher, the drift, marks and bounds, in this order",
      changed(SCORE, advantage={"token_baseline": "optimal", "entropy": "relative", "entropy_coef": 0.5, "teacher_coef": 0.25,
                                "kl_centred_coef": 0.5, "marked": "boost", "marked_value": 0.5}),
-     {"advantage_low": -0.75, "advantage_high": 0.75}, lambda o: full(o, (3, 2), (3, 2, 2, 1, 2), 771, mask={(0, 1)}))
+     {"clamp_low": -0.75, "clamp_high": 0.75}, lambda o: full(o, (3, 2), (3, 2, 2, 1, 2), 771, mask={(0, 1)}))
 
 
 # ---- shares of entropy
@@ -129,14 +129,14 @@ def unmoved(o):
     return batch
 
 
-SHARE = changed(NONE, advantage={"credit": "entropy_share", "share_coef": 0.5, "share_eps": 0.125})
+SHARE = changed(NONE, advantage={"credit": "entropy_share", "entropy_share_coef": 0.5, "entropy_share_eps": 0.125})
 case("share", "right and wrong tokens apart, each by its share of the entropy at its position", NONE,
-     {"credit": "entropy_share", "share_coef": 0.5, "share_eps": 0.125}, shares)
-case("share-coef", "a larger share", SHARE, {"share_coef": 4}, shares)
-case("share-coef-negative", "the other way round", SHARE, {"share_coef": -0.5}, shares)
+     {"credit": "entropy_share", "entropy_share_coef": 0.5, "entropy_share_eps": 0.125}, shares)
+case("share-coef", "a larger share", SHARE, {"entropy_share_coef": 4}, shares)
+case("share-coef-negative", "the other way round", SHARE, {"entropy_share_coef": -0.5}, shares)
 case("share-eps", "epsilon beside the entropies of wrong ones: 1/H is 1e8 for one that is certain", SHARE,
-     {"share_eps": 1e-8}, shares)
+     {"entropy_share_eps": 1e-8}, shares)
 case("share-std", "population, epsilon inside the root",
      changed(SHARE, advantage={"std": "population", "eps": 0.25}), {"eps_place": "inside"}, shares)
-case("share-none", "no entropy: rewards and nothing", SHARE, {"share_eps": 2, "std": "population", "eps": 0.25}, unmoved)
+case("share-none", "no entropy: rewards and nothing", SHARE, {"entropy_share_eps": 2, "std": "population", "eps": 0.25}, unmoved)
 case("share-boost", "before marks", SHARE, {"marked": "boost", "marked_value": 0.25}, shares)

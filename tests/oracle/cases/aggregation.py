@@ -19,29 +19,29 @@ AGGREGATED = changed(PPO, advantage={"baseline": "none"})
 for kind in ("token_sum", "token_mean", "seq_mean_token_mean", "seq_mean_token_sum", "seq_mean_constant", "constant",
              "group_mean_token_mean"):
     constant = 6 if "constant" in kind else 0
-    for empty in ("count", "skip"):
-        if empty == "skip" and kind in ("token_sum", "token_mean", "constant"):
+    for empty in ("keep", "drop"):
+        if empty == "drop" and kind in ("token_sum", "token_mean", "constant"):
             continue  # nothing to skip
         base = changed(AGGREGATED, aggregation={"kind": "token_sum" if kind != "token_sum" else "token_mean"})
-        if empty == "skip":
+        if empty == "drop":
             base = changed(AGGREGATED, aggregation={"kind": kind, "constant": constant})
         case(f"{kind}-{empty}", "responses of different length, one without active tokens, a group without any",
              base,
-             {"aggregation": {"kind": kind, "constant": constant, "empty": empty}}, empties)
+             {"aggregation": {"kind": kind, "constant": constant, "empty_sequences": empty}}, empties)
 for constant in (0.5, 3000):
     case(f"constant-{constant}", "another constant",
          changed(AGGREGATED, aggregation={"kind": "constant", "constant": 6}),
          {"aggregation": {"constant": constant}}, empties)
-for empty in ("count", "skip"):
+for empty in ("keep", "drop"):
     for power in (0.5, 0, 1, -1, 2):
-        fields = {"kind": "seq_mean_length_power", "power": power, "empty": empty}
+        fields = {"kind": "seq_mean_length_power", "power": power, "empty_sequences": empty}
         case(f"seq_mean_length_power-{power}-{empty}",
              "a power of the length beside the mean over responses",
              changed(AGGREGATED, aggregation={**fields, "power": 0.25}), {"aggregation": fields}, empties)
     case(f"seq_sum_token_mean-{empty}", "token means, added up", AGGREGATED,
-         {"aggregation": {"kind": "seq_sum_token_mean", "empty": empty}}, empties)
+         {"aggregation": {"kind": "seq_sum_token_mean", "empty_sequences": empty}}, empties)
 case("seq_mean_length_power-skip", "responses without tokens do not count",
      changed(AGGREGATED, aggregation={"kind": "seq_mean_length_power", "power": 0.75}),
-     {"aggregation": {"empty": "skip"}}, empties)
+     {"aggregation": {"empty_sequences": "drop"}}, empties)
 case("process", "responses weighted by group, with step credit", objective("grpo-process"),
      {"aggregation": {"kind": "group_mean_token_mean"}}, stepped)

@@ -25,9 +25,10 @@ def signs(o):
 
 WITH_KL = changed(PLAIN_MEAN, advantage={"baseline": "none"}, penalty={"kl": "k3", "kl_coef": 0.25})
 for name in ("group_mean", "group_mean_seq_mean"):
-    for empty in ("count", "skip"):
+    for empty in ("keep", "drop"):
         case(f"{name}-{empty}", "responses without active tokens, and a group without any",
-             WITH_KL if empty == "count" else changed(WITH_KL, aggregation={"kind": name}), {"aggregation": {"kind": name, "empty": empty}},
+             WITH_KL if empty == "keep" else changed(WITH_KL, aggregation={"kind": name}),
+             {"aggregation": {"kind": name, "empty_sequences": empty}},
              empties)
 TOKENS_BY_SIGN = {"aggregation": {"kind": "token_mean_by_sign"}}
 case("by_sign", "good tokens have a mean of their own, and so have the others", WITH_KL, TOKENS_BY_SIGN, signs)
@@ -54,15 +55,16 @@ case("seq_mean_by_sign-all", "no response begins badly", RESPONSES_BY_SIGN,
 
 # ---- tokens of groups whose rewards are apart
 
-case = cases_of("choices-found", 2)
+case = cases_of("choices-aggregation-groups")
 SCORE = changed(plain(), aggregation={"kind": "token_mean"})
 K3 = changed(SCORE, advantage={"baseline": "group_mean"}, penalty={"kl": "k3", "kl_coef": 0.25})
-VARIED = {"aggregation": {"kind": "token_mean_varied"}}
+VARIED = {"aggregation": {"kind": "token_mean_nonzero_std"}}
 # apart by 1, by 2^-20 (which is less than 1e-6), by 2^-19, not at all; the response that differs may have no token that counts
 ranges = only((2, 2, 2, 1), 921, ((0.25, -0.5), (0.5,), (0.125,), (-0.25, 0.75), (1, 0), (0.5, 0.25), (0.5,)),
               reward=(1, 0, 0.5, 0.5 + 2 ** -20, 1, 1 + 2 ** -19, 2), mask={(1, 0), (4, 1)})
 alike = only((2, 1), 922, ((0.25, -0.5), (0.5,), (-0.25,)), reward=(0.5, 0.5, 1))
-case("token_mean_varied", "tokens of groups of equal rewards are not in the divisor, their penalties are divided all the same", K3, VARIED,
+case("token_mean_nonzero_std", "tokens of groups of equal rewards are not in the divisor, their penalties are divided all the same", K3,
+     VARIED,
      ranges)
 case("token_mean_varied-none", "no group varies: 1 divides", K3, VARIED, alike)
 case("token_mean_varied-given", "rewards decide, not the advantages that are given",

@@ -20,6 +20,6 @@ def without(o):
 
 case("seq_mean_segment_mean", "every segment of a response weighs the same", PPO, {"aggregation": SEGMENTS}, turns)
 case("seq_mean_segment_mean-skip", "a response without tokens does not count", changed(PPO, aggregation=SEGMENTS),
-     {"aggregation": {"empty": "skip"}}, without)
+     {"aggregation": {"empty_sequences": "drop"}}, without)
 case("seq_mean_segment_mean-entropy", "entropy and KL are divided as the loss is",
      changed(PPO, aggregation=SEGMENTS, penalty={"kl": "k1", "kl_coef": 0.25}), {"penalty": {"entropy_coef": 0.25}}, turns)

@@ -18,13 +18,13 @@ def taught(o):
 
 
 TAUGHT = changed(SCORE, penalty={"kl": "k1", "kl_coef": 0.5})
-TO_TEACHER = changed(TAUGHT, penalty={"kl_against": "teacher"})
-case("teacher", "the KL to a teacher", changed(TAUGHT, penalty={"kl": "k3"}), {"penalty": {"kl_against": "teacher"}}, taught)
-case("teacher-neginf", "the teacher gives a token probability 0", TAUGHT, {"penalty": {"kl_against": "teacher"}},
+TO_TEACHER = changed(TAUGHT, penalty={"kl_reference": "teacher"})
+case("teacher", "the KL to a teacher", changed(TAUGHT, penalty={"kl": "k3"}), {"penalty": {"kl_reference": "teacher"}}, taught)
+case("teacher-neginf", "the teacher gives a token probability 0", TAUGHT, {"penalty": {"kl_reference": "teacher"}},
      lambda o: placed(o, 732, (2,), ((1, -0.5), (0.75,)), logp=((-1, -0.5), (-1.25,)), logp_teacher=((NEG, -1), (-1.5,))))
 for u in ("none", "token"):
     case(f"detached-{u}", "K is a number: what is left of its gradient is that of its weight",
-         changed(TO_TEACHER, penalty={"kl_ratio": u}), {"penalty": {"kl_gradient": "none"}}, taught)
+         changed(TO_TEACHER, penalty={"kl_importance_weight": u}), {"penalty": {"kl_gradient": "detached"}}, taught)
 
 
 # ---- likelihood
@@ -45,18 +45,18 @@ def wrong(o):
 
 for who in ("correct", "positive", "selected", "all"):
     case(f"likelihood-{who}", "minus the log-likelihood of some tokens, over their own number", SCORE,
-         {"penalty": {"likelihood_on": who, "likelihood_coef": 0.5}}, rated)
-LIKELY = changed(SCORE, penalty={"likelihood_on": "all", "likelihood_coef": 0.5})
-for w in ("p", "p_not_p"):
-    case(f"likelihood-{w}", "weighted by the probability, detached", LIKELY, {"penalty": {"likelihood_weight": w}}, rated)
+         {"penalty": {"nll_on": who, "nll_coef": 0.5}}, rated)
+LIKELY = changed(SCORE, penalty={"nll_on": "all", "nll_coef": 0.5})
+for w in ("p", "p_one_minus_p"):
+    case(f"likelihood-{w}", "weighted by the probability, detached", LIKELY, {"penalty": {"nll_weight": w}}, rated)
 case("likelihood-none-correct", "no response is right: nothing is added", LIKELY,
-     {"penalty": {"likelihood_on": "correct"}}, wrong)
+     {"penalty": {"nll_on": "correct"}}, wrong)
 case("likelihood-unmask", "rejected tokens leave the divisor",
-     changed(LIKELY, weight={"correction": "reject", "correction_low": 0.75, "correction_high": 1.25}),
-     {"weight": {"rejected": "unmask"}}, lambda o: {**rated(o), **{key: signless(o, key) for key in ("logp_old", "logp_rollout")}})
+     changed(LIKELY, weight={"rollout_is": "reject", "rollout_is_low": 0.75, "rollout_is_high": 1.25}),
+     {"weight": {"rollout_rejected": "unmask"}}, lambda o: {**rated(o), **{key: signless(o, key) for key in ("logp_old", "logp_rollout")}})
 for w in ("none", "p"):
     case(f"likelihood-neginf-{w}", "a token of probability 0", changed(SCORE, surrogate=kind("ratio")),
-         {"penalty": {"likelihood_on": "all", "likelihood_coef": 0.5, "likelihood_weight": w}},
+         {"penalty": {"nll_on": "all", "nll_coef": 0.5, "nll_weight": w}},
          lambda o: placed(o, 742, (2,), ((1,), (0.75,)), logp=((NEG,), (-1.25,)), logp_old=((-1,), (-1.5,))))
 
 

@@ -20,20 +20,20 @@ def recalled(o):
 
 
 PLAIN = changed(plain(), aggregation={"kind": "token_mean"})
-LIKELY = changed(PLAIN, penalty={"likelihood_on": "all", "likelihood_coef": 0.5})
+LIKELY = changed(PLAIN, penalty={"nll_on": "all", "nll_coef": 0.5})
 case("not_negative", "tokens without a bad advantage", PLAIN,
-     {"penalty": {"likelihood_on": "not_negative", "likelihood_coef": 0.5}}, recalled)
-case("teacher_gap", "towards a teacher", LIKELY, {"penalty": {"likelihood_form": "teacher_gap"}}, recalled)
-GAP = changed(LIKELY, penalty={"likelihood_form": "teacher_gap"})
-GATED = {"likelihood_weight": "teacher_gate", "likelihood_gain": 5}
+     {"penalty": {"nll_on": "not_negative", "nll_coef": 0.5}}, recalled)
+case("teacher_gap", "towards a teacher", LIKELY, {"penalty": {"nll_form": "teacher_gap"}}, recalled)
+GAP = changed(LIKELY, penalty={"nll_form": "teacher_gap"})
+GATED = {"nll_weight": "teacher_gate", "nll_teacher_slope": 5}
 case("teacher_gate", "weighed by how much more the teacher says", GAP, {"penalty": GATED}, recalled)
-case("likelihood_gain", "the other way round", changed(GAP, penalty=GATED), {"penalty": {"likelihood_gain": -1.5}}, recalled)
-case("lost", "what is lost against the old policy", LIKELY, {"penalty": {"likelihood_form": "lost"}}, recalled)
-LOST = changed(LIKELY, penalty={"likelihood_form": "lost"})
+case("nll_teacher_slope", "the other way round", changed(GAP, penalty=GATED), {"penalty": {"nll_teacher_slope": -1.5}}, recalled)
+case("displacement", "what is lost against the old policy", LIKELY, {"penalty": {"nll_form": "displacement"}}, recalled)
+LOST = changed(LIKELY, penalty={"nll_form": "displacement"})
 for gate in ("sequence", "segment"):
-    case(f"lost-{gate}", "where it is lost altogether; exactly nothing is not", LOST, {"penalty": {"likelihood_gate": gate}}, recalled)
-case("lost-segment-not_negative", "the gate sees the tokens that count", changed(LOST, penalty={"likelihood_gate": "segment"}),
-     {"penalty": {"likelihood_on": "not_negative"}}, recalled)
+    case(f"lost-{gate}", "where it is lost altogether; exactly nothing is not", LOST, {"penalty": {"nll_gate": gate}}, recalled)
+case("lost-segment-not_negative", "the gate sees the tokens that count", changed(LOST, penalty={"nll_gate": "segment"}),
+     {"penalty": {"nll_on": "not_negative"}}, recalled)
 
 
 def absent(**rows):
@@ -42,11 +42,11 @@ def absent(**rows):
 
 
 RATIOS = changed(PLAIN, surrogate=kind("ratio"))
-SOFT = changed(RATIOS, penalty={"likelihood_on": "all", "likelihood_coef": 0.5})
+SOFT = changed(RATIOS, penalty={"nll_on": "all", "nll_coef": 0.5})
 for label, rows in (("policy", {"logp": (NEG,)}), ("teacher", {"logp_teacher": (NEG,)}),
                     ("both", {"logp": (NEG,), "logp_teacher": (NEG,)})):
-    case(f"teacher_gate-neginf-{label}", "an infinite gap, or none", SOFT, {"penalty": {"likelihood_form": "teacher_gap", **GATED}},
+    case(f"teacher_gate-neginf-{label}", "an infinite gap, or none", SOFT, {"penalty": {"nll_form": "teacher_gap", **GATED}},
          absent(**rows))
 for label, rows in (("policy", {"logp": (NEG,)}), ("old", {"logp_old": (NEG,)})):
     case(f"lost-neginf-{label}", "lost altogether, or gained", SOFT,
-         {"penalty": {"likelihood_form": "lost", "likelihood_gate": "sequence"}}, absent(**rows))
+         {"penalty": {"nll_form": "displacement", "nll_gate": "sequence"}}, absent(**rows))

@@ -24,18 +24,18 @@ def far_apart(o):
     return batch
 
 
-PAIRS = {"pairs": "margin", "pair_coef": 0.5, "pair_margin": 1.5, "pair_beta": 0.75}
+PAIRS = {"preference": "pairwise", "preference_coef": 0.5, "preference_min_gap": 1.5, "preference_beta": 0.75}
 RANKED = changed(SCORE, penalty=PAIRS)
-case("pairs", "a logistic loss of the pairs whose rewards are more than the margin apart", SCORE, {"penalty": PAIRS}, ranked)
-case("pairs-free", "scores without the reference", RANKED, {"penalty": {"pair_score": "free"}}, ranked)
-case("pairs-margin", "any two rewards that differ", RANKED, {"penalty": {"pair_margin": 0}}, ranked)
-case("pairs-none", "no pair is so far apart: nothing is added", RANKED, {"penalty": {"pair_margin": 3}}, ranked)
+case("pairwise_logistic", "a logistic loss of the pairs whose rewards are more than the margin apart", SCORE, {"penalty": PAIRS}, ranked)
+case("pairs-free", "scores without the reference", RANKED, {"penalty": {"preference_score": "reference_free"}}, ranked)
+case("pairs-margin", "any two rewards that differ", RANKED, {"penalty": {"preference_min_gap": 0}}, ranked)
+case("pairs-none", "no pair is so far apart: nothing is added", RANKED, {"penalty": {"preference_min_gap": 3}}, ranked)
 case("pairs-far-800", "scores 800 apart: e^600 overflows a binary32, e^-600 underflows it", SCORE, {"penalty": PAIRS}, far_apart)
 case("pairs-neginf", "an infinite score, that loses a pair and wins one", changed(SCORE, surrogate=kind("ratio")),
-     {"penalty": {**PAIRS, "pair_score": "free"}},
+     {"penalty": {**PAIRS, "preference_score": "reference_free"}},
      lambda o: {**placed(o, 752, (3,), ((1,), (-0.5, -0.5), (0.25,)), logp=((-1,), (NEG, -0.5), (-2,)),
                          logp_old=((-1,), (-1, -1), (-1.5,))), "reward": [4, 2, 0]})
 case("everything", "a function of the group, a drift, a KL, a likelihood and pairs",
-     changed(OF["balance"], weight={"drift": "sequence_mean", "drift_low": 0.5, "drift_high": 2},
-             penalty={"kl": "k3", "kl_against": "teacher", "kl_coef": 0.25, "entropy_coef": 0.125}),
-     {"penalty": {"likelihood_on": "correct", "likelihood_coef": 0.25, **PAIRS}}, ranked)
+     changed(OF["trajectory_balance"], weight={"policy_is": "sequence_mean", "policy_is_low": 0.5, "policy_is_high": 2},
+             penalty={"kl": "k3", "kl_reference": "teacher", "kl_coef": 0.25, "entropy_coef": 0.125}),
+     {"penalty": {"nll_on": "correct", "nll_coef": 0.25, **PAIRS}}, ranked)

@@ -4,15 +4,15 @@ from cases.bases import NEG, kind
 from objectives import changed, plain
 from scenarios import full
 
-case = cases_of("choices-found", 7)
+case = cases_of("choices-penalty-pairs-sign")
 
 
 # ---- pairs
 
 BARE = changed(plain(), **kind("none"), aggregation={"kind": "token_mean"})
-PAIRS = {"pairs": "margin", "pair_coef": 0.5, "pair_margin": 0.5, "pair_beta": 0.75}
+PAIRS = {"preference": "pairwise", "preference_coef": 0.5, "preference_min_gap": 0.5, "preference_beta": 0.75}
 TOLD = changed(BARE, penalty=PAIRS)
-SIGNED = {"pairs": "margin_else_sign"}
+SIGNED = {"preference": "pairwise_else_pointwise"}
 
 
 def levels(*groups, mask=None, gaps=None):
@@ -24,13 +24,14 @@ def levels(*groups, mask=None, gaps=None):
 
 
 ranked, flat = levels((1, -1, 0), (0, 0, -1)), levels((1, 1, 0.5), (-1, -1), (0,), mask={(4, 0), (4, 1)})
-case("pair_gain", "steeper where the better response is one of the best level", TOLD, {"penalty": {"pair_gain": 2.5}}, ranked)
-case("margin_else_sign", "one group has pairs: they are all there is", BARE, {"penalty": {**PAIRS, **SIGNED, "pair_gain": 0.5}},
+case("preference_kappa", "steeper where the better response is one of the best level", TOLD, {"penalty": {"preference_kappa": 2.5}}, ranked)
+case("pairwise_else_pointwise", "one group has pairs: they are all there is", BARE,
+     {"penalty": {**PAIRS, **SIGNED, "preference_kappa": 0.5}},
      levels((1, -1), (0.5, 0.5), (0,)))
 case("margin_else_sign-sign", "no pair in the batch: right ones up, wrong ones down; those without tokens are not in the number",
-     changed(TOLD, penalty={"pair_gain": 2.5}), {"penalty": SIGNED}, flat)
-case("margin_else_sign-free", "log-probabilities", changed(TOLD, penalty={**SIGNED, "pair_margin": 4}),
-     {"penalty": {"pair_score": "free"}}, ranked)
+     changed(TOLD, penalty={"preference_kappa": 2.5}), {"penalty": SIGNED}, flat)
+case("margin_else_sign-free", "log-probabilities", changed(TOLD, penalty={**SIGNED, "preference_min_gap": 4}),
+     {"penalty": {"preference_score": "reference_free"}}, ranked)
 case("margin_else_sign-far-800", "scores of 800 on either side", TOLD, {"penalty": SIGNED},
      levels((1, 1), (0, 0), gaps=(-800, 800, -800, 800)))
 

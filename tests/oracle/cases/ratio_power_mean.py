@@ -4,13 +4,13 @@ from cases.bases import NEG, kind, only
 from objectives import changed, plain
 from scenarios import placed
 
-case = cases_of("choices-found", 4)
+case = cases_of("choices-ratio-power-mean")
 
 RATIO = changed(plain(), **kind("ratio"), aggregation={"kind": "seq_mean_token_mean"})
-POOL = {"pool_low": 0.25, "pool_high": 0.1875}
-CLIPPED = changed(RATIO, ratio={"unit": "sequence_clipped_mean", **POOL})
-POWER = changed(CLIPPED, ratio={"unit": "sequence_power_mean", "power": 2})
-UNBOUNDED = changed(POWER, ratio={"pool_low": 1024, "pool_high": 1024})
+POOL = {"token_clip_low": 0.25, "token_clip_high": 0.1875}
+CLIPPED = changed(RATIO, ratio={"level": "sequence_clipped_mean", **POOL})
+POWER = changed(CLIPPED, ratio={"level": "sequence_power_mean", "power": 2})
+UNBOUNDED = changed(POWER, ratio={"token_clip_low": 1024, "token_clip_high": 1024})
 
 # beyond, between the bounds; advantages of both signs inside a response, and 0
 walk = only((2, 1), 941, ((0.5, -0.5, 0.125, -0.125), (-0.75, 0.0625, 0.75), (-0.1875, 0.5)),
@@ -19,7 +19,7 @@ wide = only((2,), 942, ((3, -2, 2.5), (-1, 0.5)), ((1, 1, 1), (-0.5, -0.5)))
 far = only((2,), 943, ((800, -800, 799.5), (-800, -798)), ((1, 1, 1), (-0.5, -0.5)))
 
 case("power_mean", "between the arithmetic mean and the largest of the clipped ratios; every token's own sign says which bound", CLIPPED,
-     {"ratio": {"unit": "sequence_power_mean", "power": 2}}, walk)
+     {"ratio": {"level": "sequence_power_mean", "power": 2}}, walk)
 case("power_mean-1", "the arithmetic mean", POWER, {"ratio": {"power": 1}}, walk)
 case("power_mean-0.001", "nearly the geometric mean: e^(p e) is 1 and a little", POWER, {"ratio": {"power": 2 ** -10}}, walk)
 case("power_mean-16", "nearly the largest", UNBOUNDED, {"ratio": {"power": 16}}, wide)
@@ -28,7 +28,7 @@ case("power_mean-far-800", "e^12800 is beyond every format, its root's logarithm
 case("power_mean-token", "the derivative at the token's own log-probability is 1, 0 where it is clipped", POWER,
      {"ratio": {"gradient": "token"}}, walk)
 case("power_mean-mix", "beside the token's ratio, which is not clipped", POWER,
-     {"ratio": {"mix": "weighted", "mix_token": 0.25, "mix_unit": 0.5}}, walk)
+     {"ratio": {"interpolate": "geometric", "interpolate_token": 0.25, "interpolate_level": 0.5}}, walk)
 
 
 def never(logp, old, a):

@@ -8,13 +8,13 @@ case = cases_of("choices-units")
 PPO = changed(plain(), surrogate={"kind": "ppo_clip", "eps_low": 0.2, "eps_high": 0.25}, aggregation={"kind": "seq_mean_token_mean"})
 KINDS = {"ratio": {"kind": "ratio", "eps_low": 0, "eps_high": 0}, "ppo_clip": {},
          "log_ratio": {"kind": "log_ratio", "eps_low": 0, "eps_high": 0},
-         "squared": {"kind": "squared", "strength": 0.5, "eps_low": 0, "eps_high": 0},
-         "gppo": {"kind": "gppo", "beta_low": 0.5, "beta_high": 0.75}}
+         "squared": {"kind": "squared", "beta": 0.5, "eps_low": 0, "eps_high": 0},
+         "gppo": {"kind": "gppo", "gppo_beta_low": 0.5, "gppo_beta_high": 0.75}}
 RATIO = changed(PPO, surrogate=KINDS["ratio"])
 
 
 def on(unit, base=RATIO, **fields):
-    return changed(base, ratio={"unit": unit, **fields})
+    return changed(base, ratio={"level": unit, **fields})
 
 
 # ---- batches
@@ -67,36 +67,36 @@ LEVEL = laid(((-1, -0.75, -1.25), (-2, -1, -1.5), (-0.5, -1)), ((-1.5, -1.25, -1
 
 UNITS = ("segment_mean", "segment_sum", "prefix_sum", "prefix_mean", "sequence_mean_ratio")
 for unit in UNITS:
-    case(f"{unit}", "the unit between token and response", on("sequence_mean"), {"ratio": {"unit": unit}}, turns)
+    case(f"{unit}", "the unit between token and response", on("sequence_mean"), {"ratio": {"level": unit}}, turns)
 for unit in ("segment_sum", "prefix_sum", "sequence_mean_ratio"):
     case(f"{unit}-token", "its gradient at the token alone", on(unit), {"ratio": {"gradient": "token"}}, turns)
     case(f"{unit}-neginf", "infinite log-ratios of either sign, and both in one response", on("sequence_mean", PPO),
-         {"ratio": {"unit": unit}}, SCARCE if unit == "sequence_mean_ratio" else NEVER)
+         {"ratio": {"level": unit}}, SCARCE if unit == "sequence_mean_ratio" else NEVER)
 for unit, kind in (("segment_mean", "ppo_clip"), ("prefix_sum", "ppo_clip"), ("segment_sum", "log_ratio"),
                    ("sequence_mean_ratio", "log_ratio"), ("prefix_mean", "squared"), ("sequence_mean_ratio", "gppo")):
     case(f"{unit}-{kind}", "another surrogate of the unit's ratio", on("sequence_mean", changed(PPO, surrogate=KINDS[kind])),
-         {"ratio": {"unit": unit}}, turns)
+         {"ratio": {"level": unit}}, turns)
 case("segment_mean-masked", "what masked slots hold does not matter, that a segment ends there does", on("segment_sum"),
-     {"ratio": {"unit": "segment_mean"}}, masked)
+     {"ratio": {"level": "segment_mean"}}, masked)
 case("prefix_mean-unit_clamp-bound", "units at and beyond both bounds: at a bound the derivative passes", on("prefix_mean"),
-     {"ratio": {"unit_clamp_low": -0.5, "unit_clamp_high": 0.5}}, LEVEL)
+     {"ratio": {"level_clamp_low": -0.5, "level_clamp_high": 0.5}}, LEVEL)
 
 # ---- mix
 
-AVERAGE = {"mix": "average"}
-HALVES = {"mix": "weighted", "mix_token": 0.5, "mix_unit": 0.5}
-for name, mix in (("average", AVERAGE), ("weighted", HALVES)):
-    for unit in ("sequence_mean", {"average": "segment_mean", "weighted": "prefix_sum"}[name]):
+AVERAGE = {"interpolate": "arithmetic"}
+HALVES = {"interpolate": "geometric", "interpolate_token": 0.5, "interpolate_level": 0.5}
+for name, mix in (("arithmetic", AVERAGE), ("geometric", HALVES)):
+    for unit in ("sequence_mean", {"arithmetic": "segment_mean", "geometric": "prefix_sum"}[name]):
         case(f"{name}-{unit}", "the token's ratio and its unit's, both differentiated", on(unit), {"ratio": mix}, turns)
     case(f"{name}-sequence_mean-token", "the unit's is a number", on("sequence_mean", **mix), {"ratio": {"gradient": "token"}}, turns)
     case(f"{name}-log_ratio", "a surrogate of the log-ratio: its size is that of both parts",
          on("sequence_mean", changed(PPO, surrogate=KINDS["log_ratio"])), {"ratio": mix}, turns)
     case(f"{name}-neginf", "infinite log-ratios of either sign, and both in one response", on("sequence_mean", PPO), {"ratio": mix}, NEVER)
 case("average-both-clamps", "log-ratios are bounded before, the mixture after", on("sequence_mean", **AVERAGE),
-     {"ratio": {"clamp_low": -0.5, "clamp_high": INF, "unit_clamp_low": -0.375, "unit_clamp_high": 0.25}}, turns)
+     {"ratio": {"clamp_low": -0.5, "clamp_high": INF, "level_clamp_low": -0.375, "level_clamp_high": 0.25}}, turns)
 case("weighted-sequence_clipped_mean", "the token's own log-ratio is not clipped before the mean",
-     on("sequence_clipped_mean", pool_low=0.375, pool_high=0.25), {"ratio": HALVES}, turns)
+     on("sequence_clipped_mean", token_clip_low=0.375, token_clip_high=0.25), {"ratio": HALVES}, turns)
 MIXED = on("sequence_mean", PPO, **HALVES)
-case("mix_token", "more of the token", MIXED, {"ratio": {"mix_token": 1.5}}, turns)
+case("interpolate_token", "more of the token", MIXED, {"ratio": {"interpolate_token": 1.5}}, turns)
 case("mix-trust", "the trust looks at the mixture", on("sequence_mean", **AVERAGE),
      {"weight": {"trust": "two_sided", "trust_low": 0.25, "trust_high": 0.25}}, turns)

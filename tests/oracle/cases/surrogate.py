@@ -21,13 +21,14 @@ def every_side(o):
 for kind in ("ratio", "dual_clip", "cispo", "sapo", "vespo"):
     case(kind, "another surrogate", PPO, {"surrogate": KINDS[kind]}, every_side)
 case("ppo_clip", "the clipped surrogate", SCORE, {"surrogate": PPO["surrogate"]}, every_side)
-case("score", "the score function: the ratio is not used", PPO,
-     {"surrogate": {"kind": "score", "eps_low": 0, "eps_high": 0}}, every_side)
+case("reinforce", "the score function: the ratio is not used", PPO,
+     {"surrogate": {"kind": "reinforce", "eps_low": 0, "eps_high": 0}}, every_side)
 for kind, field, value in (("ppo_clip", "eps_low", 0.05), ("ppo_clip", "eps_high", 1),
-                           ("dual_clip", "eps_low", 0.05), ("dual_clip", "eps_high", 0.25), ("dual_clip", "dual", 4),
+                           ("dual_clip", "eps_low", 0.05), ("dual_clip", "eps_high", 0.25), ("dual_clip", "clip_dual", 4),
                            ("cispo", "weight_min", 0.25), ("cispo", "weight_max", 3),
                            ("cispo", "weight_max", INF), ("sapo", "tau_pos", 2), ("sapo", "tau_neg", 0.5),
-                           ("vespo", "k_pos", 1), ("vespo", "lambda_pos", 1), ("vespo", "k_neg", 1), ("vespo", "lambda_neg", 1)):
+                           ("vespo", "vespo_k_pos", 1), ("vespo", "vespo_lambda_pos", 1), ("vespo", "vespo_k_neg", 1),
+                           ("vespo", "vespo_lambda_neg", 1)):
     case(f"{kind}-{field}-{named(value)}", "one number changed", changed(PPO, surrogate=KINDS[kind]),
          {"surrogate": {field: value}}, every_side)
 
@@ -48,24 +49,24 @@ def only(kind, **fields):
 
 NEW_KINDS = {
     "log_ratio": only("log_ratio"),
-    "squared": only("squared", strength=0.5),
-    "gppo": only("gppo", eps_low=0.2, eps_high=0.28, beta_low=0.75, beta_high=1.25),
-    "gppo-dual": only("gppo", eps_low=0.2, eps_high=0.28, beta_low=1, beta_high=1, dual=3),
+    "squared": only("squared", beta=0.5),
+    "gppo": only("gppo", eps_low=0.2, eps_high=0.28, gppo_beta_low=0.75, gppo_beta_high=1.25),
+    "gppo-dual": only("gppo", eps_low=0.2, eps_high=0.28, gppo_beta_low=1, gppo_beta_high=1, clip_dual=3),
     "aspo": only("aspo", eps_low=0.2, eps_high=0.25),
-    "aspo-dual": only("aspo", eps_low=0.2, eps_high=0.25, dual=3, dual_pos=2),
+    "aspo-dual": only("aspo", eps_low=0.2, eps_high=0.25, clip_dual=3, clip_dual_pos=2),
     "topr": only("topr", weight_min=0, weight_max=1),
-    "band": only("band", weight_min=0.5, weight_max=5),
+    "masked_weight": only("masked_weight", weight_min=0.5, weight_max=5),
     "sapo_detached": only("sapo_detached", tau_pos=1, tau_neg=1.5)}
-DETACHED = ("topr", "band", "sapo_detached")  # l alone has a gradient: where the ratio's goes does not matter
+DETACHED = ("topr", "masked_weight", "sapo_detached")  # l alone has a gradient: where the ratio's goes does not matter
 for name, kind in NEW_KINDS.items():
     case(name, "another surrogate, A of every sign at every level of the ratio", PPO, {"surrogate": kind},
          every_level)
     for unit in ("sequence_mean", "sequence_sum"):
-        case(f"{name}-{unit}", "one ratio for the response", changed(PPO, ratio={"unit": unit}),
+        case(f"{name}-{unit}", "one ratio for the response", changed(PPO, ratio={"level": unit}),
              {"surrogate": kind}, every_level)
     if name not in DETACHED:
         case(f"{name}-sequence_mean-token", "one ratio for the response, its gradient at the token",
-             changed(PPO, ratio={"unit": "sequence_mean", "gradient": "token"}), {"surrogate": kind}, every_level)
+             changed(PPO, ratio={"level": "sequence_mean", "gradient": "token"}), {"surrogate": kind}, every_level)
     case(f"{name}-far-80", "log-ratios of +-80 for A of both signs", PPO, {"surrogate": kind}, FAR_80)
     case(f"{name}-far-800-good", "log-ratio +800 where A > 0, -800 where A < 0", PPO, {"surrogate": kind},
          FAR_800_GOOD)
@@ -84,13 +85,13 @@ for name, kind in NEW_KINDS.items():
             case(f"{name}-neginf-{who}-{side}", f"a token of probability 0: under {who}", SCORE,
                  {"surrogate": kind}, never_sampled(*logps, a))
 
-for name, field, value in (("squared", "strength", -0.5), ("squared", "strength", 0), ("squared", "strength", 4),
-                           ("gppo", "beta_low", 0), ("gppo", "beta_high", 0), ("gppo", "eps_low", 0.05),
-                           ("gppo", "eps_high", 1), ("gppo", "dual", 3), ("gppo-dual", "dual", 1.5),
-                           ("aspo", "eps_low", 0.05), ("aspo", "eps_high", 1), ("aspo", "dual", 3),
-                           ("aspo", "dual_pos", 3), ("aspo-dual", "dual", 1.5), ("aspo-dual", "dual_pos", 4),
+for name, field, value in (("squared", "beta", -0.5), ("squared", "beta", 0), ("squared", "beta", 4),
+                           ("gppo", "gppo_beta_low", 0), ("gppo", "gppo_beta_high", 0), ("gppo", "eps_low", 0.05),
+                           ("gppo", "eps_high", 1), ("gppo", "clip_dual", 3), ("gppo-dual", "clip_dual", 1.5),
+                           ("aspo", "eps_low", 0.05), ("aspo", "eps_high", 1), ("aspo", "clip_dual", 3),
+                           ("aspo", "clip_dual_pos", 3), ("aspo-dual", "clip_dual", 1.5), ("aspo-dual", "clip_dual_pos", 4),
                            ("topr", "weight_min", 0.25), ("topr", "weight_max", 3), ("topr", "weight_max", INF),
-                           ("band", "weight_min", 0), ("band", "weight_max", 1.5), ("band", "weight_max", INF),
+                           ("masked_weight", "weight_min", 0), ("masked_weight", "weight_max", 1.5), ("masked_weight", "weight_max", INF),
                            ("sapo_detached", "tau_pos", 2), ("sapo_detached", "tau_neg", 0.5)):
     case(f"{name}-{field}-{named(value)}", "one number changed", changed(PPO, surrogate=NEW_KINDS[name]),
          {"surrogate": {field: value}}, every_level)
@@ -124,16 +125,16 @@ def nearly_unit(o):
 case("squared-cancels",
      "A and k y cancel, in whole or nearly: the size is theirs, not that of what is left", PPO,
      {"surrogate": NEW_KINDS["squared"]}, nearly)
-case("squared-cancels-sum", "A and k y of a response cancel", changed(PPO, ratio={"unit": "sequence_sum"}),
+case("squared-cancels-sum", "A and k y of a response cancel", changed(PPO, ratio={"level": "sequence_sum"}),
      {"surrogate": NEW_KINDS["squared"]}, nearly_unit)
 case("squared-clamped", "beyond the bound y is a number: a value, no gradient",
      changed(PPO, ratio={"clamp_low": -0.5, "clamp_high": 0.5}), {"surrogate": NEW_KINDS["squared"]}, every_level)
 case("gppo-clamped", "a ratio that is clamped and clipped has no gradient",
      changed(PPO, ratio={"clamp_low": -0.5, "clamp_high": 0.5}), {"surrogate": NEW_KINDS["gppo"]}, every_level)
 case("squared-current", "against the policy itself: A^2, and the gradient of -2 k A l",
-     changed(PPO, ratio={"against": "current"}), {"surrogate": NEW_KINDS["squared"]}, every_level)
+     changed(PPO, ratio={"behaviour": "current"}), {"surrogate": NEW_KINDS["squared"]}, every_level)
 case("log_ratio-pooled", "log-ratios clipped before their mean",
-     changed(PPO, ratio={"unit": "sequence_clipped_mean", "pool_low": 0.5, "pool_high": 0.25}),
+     changed(PPO, ratio={"level": "sequence_clipped_mean", "token_clip_low": 0.5, "token_clip_high": 0.25}),
      {"surrogate": NEW_KINDS["log_ratio"]}, every_level)
 
 
@@ -167,9 +168,9 @@ def nowhere(o):
 
 BY_PROBABILITY = {"ppo_clip": only("ppo_clip", bounds="probability", eps_low=0.16, eps_high=0.2),
                   "dual_clip": only("dual_clip", bounds="probability", eps_low=0.16, eps_high=0.2, bound_cap=10,
-                                    dual=4),
-                  "gppo": only("gppo", bounds="probability", eps_low=0.16, eps_high=0.2, bound_cap=10, beta_low=0.75,
-                               beta_high=0.5)}
+                                    clip_dual=4),
+                  "gppo": only("gppo", bounds="probability", eps_low=0.16, eps_high=0.2, bound_cap=10, gppo_beta_low=0.75,
+                               gppo_beta_high=0.5)}
 for kind, fields in BY_PROBABILITY.items():
     fixed = changed(PPO, surrogate={**fields, "bounds": "fixed", "bound_cap": 0})
     for label, comment, make in (("likely", "bounds from probabilities near 1", likely),
@@ -186,10 +187,10 @@ case("probability-bound_cap", "the upper bound is at most 10", PROBABILITY,
      {"surrogate": {"bound_cap": 10}}, unlikely)
 case("probability-bound_cap-neginf", "the upper bound is the cap where p = 0", PROBABILITY,
      {"surrogate": {"bound_cap": 10}}, nowhere)
-case("probability-ref", "p is of the reference", changed(PPO, ratio={"against": "ref"}),
+case("probability-ref", "p is of the reference", changed(PPO, ratio={"behaviour": "ref"}),
      {"surrogate": BY_PROBABILITY["ppo_clip"]}, mixed)
-case("probability-rollout", "p is of the sampling engine", changed(PPO, ratio={"against": "rollout"}),
+case("probability-rollout", "p is of the sampling engine", changed(PPO, ratio={"behaviour": "rollout"}),
      {"surrogate": BY_PROBABILITY["ppo_clip"]}, mixed)
 case("probability-current",
      "p is of the policy itself: nothing is ever clipped, and the gradient is the score's", SCORE,
-     {"ratio": {"against": "current"}, "surrogate": BY_PROBABILITY["ppo_clip"]}, likely)
+     {"ratio": {"behaviour": "current"}, "surrogate": BY_PROBABILITY["ppo_clip"]}, likely)

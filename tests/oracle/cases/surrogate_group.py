@@ -12,10 +12,11 @@ def kind(name, **numbers):
     return {"kind": name, **numbers}
 
 
-MEAN = changed(plain(), ratio={"unit": "sequence_mean"}, surrogate=kind("log_ratio"), aggregation={"kind": "group_mean"})
-KINDS = {"variance": kind("variance", strength=0.5), "labels": kind("labels", tau_pos=0.5, tau_neg=0.75),
-         "balance": kind("balance", strength=1.5), "pairs": kind("pairs", strength=2, margin=0.25),
-         "contrast": kind("contrast", strength=2, tau_pos=0.5)}
+MEAN = changed(plain(), ratio={"level": "sequence_mean"}, surrogate=kind("log_ratio"), aggregation={"kind": "group_mean"})
+KINDS = {"variance": kind("variance", beta=0.5), "logistic_lse": kind("logistic_lse", tau_pos=0.5, tau_neg=0.75),
+         "trajectory_balance": kind("trajectory_balance", reward_beta=1.5),
+         "pairwise_logistic": kind("pairwise_logistic", beta=2, min_gap=0.25),
+         "softmax_cross_entropy": kind("softmax_cross_entropy", beta=2, advantage_temperature=0.5)}
 OF = {name: changed(MEAN, surrogate=fields) for name, fields in KINDS.items()}
 
 
@@ -27,7 +28,7 @@ def teams(o):
     a = ((1, -1), (-0.5,), (-4, 0.25, -2), (0, 1), (-1,))
     batch = full(o, (3, 2), [len(x) for x in d], 701, d=lambda dice, i, t: d[i][t], mask={(2, 0)})
     batch["advantage"] = [list(x) for x in a]
-    batch["log_z"] = [0.5, -0.75]
+    batch["log_partition"] = [0.5, -0.75]
     return batch
 
 
@@ -81,29 +82,30 @@ def one_never(policy, old, a):
 for name in KINDS:
     case(name, "one score for each response, coupled over the group; the first token's advantage counts", MEAN,
          {"surrogate": KINDS[name]}, teams)
-for name in ("variance", "balance", "contrast"):
+for name in ("variance", "trajectory_balance", "softmax_cross_entropy"):
     case(f"{name}-lone", "groups of one active response, and one of none", MEAN, {"surrogate": KINDS[name]}, lone)
-case("pairs-sum", "the score is a sum over tokens", OF["pairs"], {"ratio": {"unit": "sequence_sum"}}, teams)
-for name in ("variance", "contrast"):
+case("pairs-sum", "the score is a sum over tokens", OF["pairwise_logistic"], {"ratio": {"level": "sequence_sum"}}, teams)
+for name in ("variance", "softmax_cross_entropy"):
     case(f"{name}-token", "the derivative by the score goes to every token as it is", OF[name],
          {"ratio": {"gradient": "token"}}, teams)
 case("variance-clamped", "scores beyond a bound have no derivative, and move the others", OF["variance"],
-     {"ratio": {"unit_clamp_low": -0.5, "unit_clamp_high": 0.75}}, teams)
-case("labels-alike", "equal advantages of 0, and only good ones: groups of one label are worth nothing", MEAN, {"surrogate": KINDS["labels"]}, alike)
-case("labels-clipped_mean", "clipped tokens in the score, which count as clips; one is at its bound", OF["labels"],
-     {"ratio": {"unit": "sequence_clipped_mean", "pool_low": 0.5, "pool_high": 0.375}}, teams)
-case("pairs-bound", "a difference of exactly the margin makes no pair", changed(OF["pairs"], surrogate={"margin": 0}),
-     {"surrogate": {"margin": 0.25}}, at_margin)
+     {"ratio": {"level_clamp_low": -0.5, "level_clamp_high": 0.75}}, teams)
+case("labels-alike", "equal advantages of 0, and only good ones: groups of one label are worth nothing", MEAN,
+     {"surrogate": KINDS["logistic_lse"]}, alike)
+case("labels-clipped_mean", "clipped tokens in the score, which count as clips; one is at its bound", OF["logistic_lse"],
+     {"ratio": {"level": "sequence_clipped_mean", "token_clip_low": 0.5, "token_clip_high": 0.375}}, teams)
+case("pairs-bound", "a difference of exactly the margin makes no pair", changed(OF["pairwise_logistic"], surrogate={"min_gap": 0}),
+     {"surrogate": {"min_gap": 0.25}}, at_margin)
 case("variance-cancels", "residuals that are 0: the size is that of their parts", MEAN, {"surrogate": KINDS["variance"]},
      at_zero)
 case("contrast-far-800", "one score decides: the others' shares are e^-1100 and less", MEAN,
-     {"surrogate": KINDS["contrast"]}, distant)
-for name, label, logps, a in (("labels", "old-good", (-1, NEG), 1), ("pairs", "policy-good", (NEG, -1), 1),
-                              ("contrast", "policy-bad", (NEG, -1), -1)):
+     {"surrogate": KINDS["softmax_cross_entropy"]}, distant)
+for name, label, logps, a in (("logistic_lse", "old-good", (-1, NEG), 1), ("pairwise_logistic", "policy-good", (NEG, -1), 1),
+                              ("softmax_cross_entropy", "policy-bad", (NEG, -1), -1)):
     case(f"{name}-neginf-{label}", "an infinite score, of a good response or of a bad one", MEAN,
          {"surrogate": KINDS[name]}, one_never(*logps, a))
-case("nothing-labels", "the score is a log-probability: no ratio is reported", OF["labels"],
-     {"ratio": {"against": "nothing"}}, teams)
-case("weighted", "weights and dropped tokens change what a response counts for, not its score",
+case("nothing-labels", "the score is a log-probability: no ratio is reported", OF["logistic_lse"],
+     {"ratio": {"behaviour": "none"}}, teams)
+case("geometric", "weights and dropped tokens change what a response counts for, not its score",
      changed(OF["variance"], aggregation={"kind": "token_mean"}),
-     {"weight": {"correction": "truncate", "correction_high": 1.25, "selected": "keep"}}, teams)
+     {"weight": {"rollout_is": "truncate", "rollout_is_high": 1.25, "selected": "keep"}}, teams)

@@ -37,13 +37,13 @@ def never(policy, old, a):
 
 
 TOKENS = changed(plain(), surrogate=kind("log_ratio"), aggregation={"kind": "token_mean"})
-LOGISTIC = changed(TOKENS, surrogate=kind("logistic", strength=0.75))
-case("logistic", "right or wrong, by the sign of the advantage; 0 is wrong", TOKENS, {"surrogate": kind("logistic", strength=0.75)}, levels)
-case("logistic-shift", "against a prior", LOGISTIC, {"surrogate": {"shift": 0.5}}, levels)
-case("logistic-sum", "of the whole response", LOGISTIC, {"ratio": {"unit": "sequence_sum"}, "surrogate": {"shift": -0.25}}, levels)
-case("logistic-far-800", "e^600 overflows a binary32", LOGISTIC, {"surrogate": {"shift": 0.5}}, far(-1, -0.5))
+LOGISTIC = changed(TOKENS, surrogate=kind("logistic", beta=0.75))
+case("logistic", "right or wrong, by the sign of the advantage; 0 is wrong", TOKENS, {"surrogate": kind("logistic", beta=0.75)}, levels)
+case("logistic-shift", "against a prior", LOGISTIC, {"surrogate": {"logit_shift": 0.5}}, levels)
+case("logistic-sum", "of the whole response", LOGISTIC, {"ratio": {"level": "sequence_sum"}, "surrogate": {"logit_shift": -0.25}}, levels)
+case("logistic-far-800", "e^600 overflows a binary32", LOGISTIC, {"surrogate": {"logit_shift": 0.5}}, far(-1, -0.5))
 for label, logps in (("policy", (NEG, -1)), ("old", (-1, NEG))):
-    case(f"logistic-neginf-{label}", "an infinite log-ratio", TOKENS, {"surrogate": kind("logistic", strength=0.75)}, never(*logps, 1))
+    case(f"logistic-neginf-{label}", "an infinite log-ratio", TOKENS, {"surrogate": kind("logistic", beta=0.75)}, never(*logps, 1))
 DISPO = kind("dispo", weight_min=0.75, weight_max=2, weight_max_neg=4)
 case("dispo", "a detached weight with bounds by the sign of the advantage", TOKENS, {"surrogate": DISPO}, levels)
 case("dispo-weight_min_neg", "and one from below for the bad ones", changed(TOKENS, surrogate=DISPO),
@@ -51,9 +51,9 @@ case("dispo-weight_min_neg", "and one from below for the bad ones", changed(TOKE
 case("bgpo", "a line where A > 0, the ratio where A < 0", TOKENS, {"surrogate": kind("bgpo")}, levels)
 case("bgpo-far-800", "a loss of -800 and one of 0", TOKENS, {"surrogate": kind("bgpo")}, far(1, -1))
 case("bgpo-neginf", "the line has no end", TOKENS, {"surrogate": kind("bgpo")}, never(NEG, -1, 1))
-SHAPED = kind("shaped", eps_low=0.25, eps_high=0.25, shape=0.5)
-case("shaped", "selected tokens have a bounded ratio without a clip, the others a clip", TOKENS, {"surrogate": SHAPED}, levels)
-case("shaped-shape", "another half", changed(TOKENS, surrogate=SHAPED), {"surrogate": {"shape": 2}}, levels)
+SHAPED = kind("policy_shaping", eps_low=0.25, eps_high=0.25, shaping_gamma=0.5)
+case("policy_shaping", "selected tokens have a bounded ratio without a clip, the others a clip", TOKENS, {"surrogate": SHAPED}, levels)
+case("shaped-shape", "another half", changed(TOKENS, surrogate=SHAPED), {"surrogate": {"shaping_gamma": 2}}, levels)
 for up, down in ((1, -1), (-1, 1)):
     case(f"shaped-far-800-{up}", "full and empty ratios", TOKENS, {"surrogate": SHAPED}, far(up, down))
 for label, logps in (("policy", (NEG, -1)), ("old", (-1, NEG))):
@@ -78,20 +78,21 @@ PLACED = changed(CLIP, surrogate=BY_PLACE)
 for power in (0.5, -0.5, 16):
     case(f"position-{power}", "wider or narrower with every token; one at its bound, masked ones do not count", PLACED,
          {"surrogate": {"position_power": power}}, walk)
-DUAL = changed(PLACED, surrogate=kind("dual_clip", position_power=0.5, log_dual=0.25))
+DUAL = changed(PLACED, surrogate=kind("dual_clip", position_power=0.5, log_clip_dual=0.25))
 case("position-dual", "bad tokens cost at most as much as the bound", PLACED,
-     {"surrogate": kind("dual_clip", position_power=0.5, log_dual=0.25)}, walk)
-case("position-log_dual", "or a little more", DUAL, {"surrogate": {"log_dual": 0.4375}}, walk)
-case("position-far-800", "ratios beyond every bound", DUAL, {"surrogate": {"log_dual": 0.5}}, far(-1, -1))
+     {"surrogate": kind("dual_clip", position_power=0.5, log_clip_dual=0.25)}, walk)
+case("position-log_clip_dual", "or a little more", DUAL, {"surrogate": {"log_clip_dual": 0.4375}}, walk)
+case("position-far-800", "ratios beyond every bound", DUAL, {"surrogate": {"log_clip_dual": 0.5}}, far(-1, -1))
 
 
 def windows(o):
     batch = walk(o)
-    batch["clip_low"] = [[0, 0.5, 0.25, 0.125, 0, 0.375], [1, 0.25, 0.25, 0], [0.5, 0]]
-    batch["clip_high"] = [[0.25, 0.5, 0.5, 0, 0.5, 0.25], [0, 0.5, 1, 0.125], [0.25, 0]]
+    batch["eps_low"] = [[0, 0.5, 0.25, 0.125, 0, 0.375], [1, 0.25, 0.25, 0], [0.5, 0]]
+    batch["eps_high"] = [[0.25, 0.5, 0.5, 0, 0.5, 0.25], [0, 0.5, 1, 0.125], [0.25, 0]]
     return batch
 
 
-for name, more in (("ppo_clip", {}), ("dual_clip", {"dual": 2.5}), ("gppo", {"dual": 2.5, "beta_low": 0.5, "beta_high": 0.75})):
+for name, more in (("ppo_clip", {}), ("dual_clip", {"clip_dual": 2.5}),
+                   ("gppo", {"clip_dual": 2.5, "gppo_beta_low": 0.5, "gppo_beta_high": 0.75})):
     case(f"given-{name}", "bounds of every token from outside", changed(CLIP, surrogate=kind(name, **more)),
-         {"surrogate": {"bounds": "given", "eps_low": 0, "eps_high": 0}}, windows)
+         {"surrogate": {"bounds": "external", "eps_low": 0, "eps_high": 0}}, windows)

@@ -29,7 +29,7 @@ def agreement(o):
     return full(o, (2, 1), [len(g) for g in gaps], 152, b_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0, 0.5))
 
 
-WEIGHED = changed(PPO, ratio={"unit": "sequence_mean"}, penalty={"kl": "k3", "kl_coef": 0.25},
+WEIGHED = changed(PPO, ratio={"level": "sequence_mean"}, penalty={"kl": "k3", "kl_coef": 0.25},
                   aggregation={"kind": "seq_mean_token_mean"})
 for correction in ("truncate", "mask", "reject"):
     for unit in ("token", "sequence_sum", "sequence_mean"):
@@ -37,26 +37,26 @@ for correction in ("truncate", "mask", "reject"):
             if correction == "truncate" and rejected == "unmask":
                 continue  # nothing is ever outside
             for clamp in (0, 0.5):
-                fields = {"correction": correction, "correction_low": 0.5, "correction_high": 1.5, "correction_unit": unit}
+                fields = {"rollout_is": correction, "rollout_is_low": 0.5, "rollout_is_high": 1.5, "rollout_is_level": unit}
                 base = WEIGHED
                 if clamp:
-                    base = changed(WEIGHED, weight={**fields, "rejected": rejected})
+                    base = changed(WEIGHED, weight={**fields, "rollout_rejected": rejected})
                 elif rejected == "unmask":
                     base = changed(WEIGHED, weight=fields)
                 case(f"{correction}-{unit}-{rejected}" + ("-clamp" if clamp else ""),
                      "weights of old over rollout below, in and above the band", base,
-                     {"weight": {**fields, "correction_clamp": clamp, "rejected": rejected}}, mismatch)
-IN_BAND = changed(WEIGHED, weight={"correction": "mask", "correction_low": 0.5, "correction_high": 1.5})
-case("correction_low", "a wider band", IN_BAND, {"weight": {"correction_low": 0.125}}, mismatch)
-case("correction_high", "a wider band", IN_BAND, {"weight": {"correction_high": 8}}, mismatch)
-case("correction_high-inf", "no upper bound", IN_BAND, {"weight": {"correction_high": INF}}, mismatch)
+                     {"weight": {**fields, "rollout_clamp": clamp, "rollout_rejected": rejected}}, mismatch)
+IN_BAND = changed(WEIGHED, weight={"rollout_is": "mask", "rollout_is_low": 0.5, "rollout_is_high": 1.5})
+case("rollout_is_low", "a wider band", IN_BAND, {"weight": {"rollout_is_low": 0.125}}, mismatch)
+case("rollout_is_high", "a wider band", IN_BAND, {"weight": {"rollout_is_high": 8}}, mismatch)
+case("rollout_is_high-inf", "no upper bound", IN_BAND, {"weight": {"rollout_is_high": INF}}, mismatch)
 for low, high in ((1, 1.25), (0.75, 1)):
     case(f"bound-{low}-{high}", "a weight of exactly 1 at the bound is inside", WEIGHED,
-         {"weight": {"correction": "reject", "correction_low": low, "correction_high": high, "rejected": "unmask"}}, agreement)
+         {"weight": {"rollout_is": "reject", "rollout_is_low": low, "rollout_is_high": high, "rollout_rejected": "unmask"}}, agreement)
 case("truncated", "tokens of truncated responses are not active", WEIGHED, {"weight": {"truncated": "mask"}}, cut_off)
 case("truncated-correction", "truncated responses leave before the weights are made", IN_BAND,
      {"weight": {"truncated": "mask"}}, cut_off)
-case("rollout-ratio", "correction and ratio both read the sampling engine", IN_BAND, {"ratio": {"against": "rollout"}},
+case("rollout-ratio", "correction and ratio both read the sampling engine", IN_BAND, {"ratio": {"behaviour": "rollout"}},
      mismatch)
 
 TRUSTED = changed(PPO, surrogate=KINDS["ratio"], penalty={"kl": "k3", "kl_coef": 0.25})  # the penalty stays where M = 0
@@ -72,7 +72,7 @@ for trust, fields in TRUST.items():
     for unit in ("token", "sequence_mean"):
         case(f"trust-{trust}-{unit}",
              "tokens too far from the old policy are dropped, A of every sign at every level",
-             changed(TRUSTED, ratio={"unit": unit}), {"weight": {"trust": trust, **fields}}, every_level)
+             changed(TRUSTED, ratio={"level": unit}), {"weight": {"trust": trust, **fields}}, every_level)
     base = changed(TRUSTED, weight={"trust": trust, **fields})
     if trust not in WITHOUT_LOW:
         case(f"trust-{trust}-low", "another lower limit", base,
@@ -81,23 +81,23 @@ for trust, fields in TRUST.items():
          {"weight": {"trust_high": fields["trust_high"] * 8}}, every_level)
     for against in ("rollout", "ref"):
         case(f"trust-{trust}-{against}", "too far from the policy that the ratio is against", base,
-             {"ratio": {"against": against}}, every_level)
+             {"ratio": {"behaviour": against}}, every_level)
 case("trust-current", "the policy is never far from itself", TRUSTED,
-     {"ratio": {"against": "current"}, "weight": {"trust": "two_sided", **TRUST["two_sided"]}}, every_level)
+     {"ratio": {"behaviour": "current"}, "weight": {"trust": "two_sided", **TRUST["two_sided"]}}, every_level)
 case("trust-two_sided-high-inf", "no upper limit",
      changed(TRUSTED, weight={"trust": "two_sided", **TRUST["two_sided"]}),
      {"weight": {"trust_high": INF}}, every_level)
 case("trust-sequence_sum", "the ratio of the whole response",
-     changed(TRUSTED, ratio={"unit": "sequence_sum"}),
+     changed(TRUSTED, ratio={"level": "sequence_sum"}),
      {"weight": {"trust": "one_sided", **TRUST["one_sided"]}}, every_level)
 WITH_PPO = {kind: {**PPO["surrogate"], **KINDS[kind], "kind": kind}
             for kind in ("ppo_clip", "dual_clip", "cispo", "ratio")}
-for kind in ("score", "ppo_clip", "dual_clip", "cispo", "squared", "gppo"):
-    fields = {"score": only("score"), **WITH_PPO, **NEW_KINDS}[kind]
+for kind in ("reinforce", "ppo_clip", "dual_clip", "cispo", "squared", "gppo"):
+    fields = {"reinforce": only("reinforce"), **WITH_PPO, **NEW_KINDS}[kind]
     for trust in ("two_sided", "probability"):
         case(f"trust-{trust}-{kind}", "a dropped token is no clip of the surrogate as well",
              changed(TRUSTED, surrogate=fields), {"weight": {"trust": trust, **TRUST[trust]}}, every_level)
-POOLED = changed(TRUSTED, ratio={"unit": "sequence_clipped_mean", **POOL})
+POOLED = changed(TRUSTED, ratio={"level": "sequence_clipped_mean", **POOL})
 for trust in ("one_sided", "two_sided", "k2"):
     case(f"trust-{trust}-pooled", "a dropped token is no clip of the pool as well", POOLED,
          {"weight": {"trust": trust, **TRUST[trust]}}, every_level)
@@ -157,26 +157,26 @@ def strayed(o):
     return batch
 
 
-STALE = {"off_policy": "old", "off_policy_max": 0.25}
+STALE = {"off_policy_mask": "old", "off_policy_mask_threshold": 0.25}
 for surrogate in ("ratio", "ppo_clip", "cispo"):
     base = changed(TRUSTED, surrogate=WITH_PPO[surrogate])
     for who in ("old", "rollout"):
         case(f"off_policy-{who}-{surrogate}",
              "bad tokens of responses that the policy has left are dropped; at the limit none is",
-             base, {"weight": {**STALE, "off_policy": who}}, strayed)
+             base, {"weight": {**STALE, "off_policy_mask": who}}, strayed)
 OFF = changed(TRUSTED, weight=STALE)
 for limit in (0, 1, -1, INF):
-    case(f"off_policy_max-{named(limit)}", "another limit", OFF, {"weight": {"off_policy_max": limit}},
+    case(f"off_policy_mask_threshold-{named(limit)}", "another limit", OFF, {"weight": {"off_policy_mask_threshold": limit}},
          strayed)
 case("off_policy-score", "the ratio is not used", changed(SCORE, penalty={"kl": "k3", "kl_coef": 0.25}),
      {"weight": STALE}, strayed)
 case("off_policy-sequence_mean", "one ratio for the response, some of its tokens dropped",
-     changed(TRUSTED, ratio={"unit": "sequence_mean"}), {"weight": STALE}, strayed)
+     changed(TRUSTED, ratio={"level": "sequence_mean"}), {"weight": STALE}, strayed)
 case("off_policy-pooled", "a dropped token is no clip of the pool as well", POOLED, {"weight": STALE},
      strayed)
 case("off_policy-unmask", "the mean is over the tokens that rejection leaves",
-     changed(OFF, weight={"correction": "reject", "correction_low": 0.25, "correction_high": 2}),
-     {"weight": {"rejected": "unmask"}}, strayed)
+     changed(OFF, weight={"rollout_is": "reject", "rollout_is_low": 0.25, "rollout_is_high": 2}),
+     {"weight": {"rollout_rejected": "unmask"}}, strayed)
 
 
 def left_alone(o):
@@ -199,7 +199,7 @@ def chosen(o):
 for selected in ("keep", "drop"):
     for unit in ("token", "sequence_mean"):
         case(f"selected-{selected}-{unit}", "selected tokens are kept, or dropped",
-             changed(TRUSTED, ratio={"unit": unit}), {"weight": {"selected": selected}}, chosen)
+             changed(TRUSTED, ratio={"level": unit}), {"weight": {"selected": selected}}, chosen)
     case(f"selected-{selected}-ppo_clip", "a token that is not chosen is no clip of its own",
          changed(PPO, penalty={"kl": "k3", "kl_coef": 0.25}), {"weight": {"selected": selected}}, chosen)
     case(f"selected-{selected}-squared", "tokens without advantage are kept or dropped too",
@@ -218,57 +218,57 @@ case("selected-none", "nothing is selected: only the penalty is left, the diviso
      {"weight": {"selected": "keep"}}, none_chosen)
 
 
-REJECT = {"ratio": {"reject_low": 0.5, "reject_high": 1.5}, "k2": {"reject_low": 0, "reject_high": 0.5},
-          "k3": {"reject_low": 0, "reject_high": 0.5}, "probability": {"reject_low": -0.015625, "reject_high": 0.0625}}
+REJECT = {"ratio": {"rollout_rs_low": 0.5, "rollout_rs_high": 1.5}, "k2": {"rollout_rs_low": 0, "rollout_rs_high": 0.5},
+          "k3": {"rollout_rs_low": 0, "rollout_rs_high": 0.5}, "probability": {"rollout_rs_low": -0.015625, "rollout_rs_high": 0.0625}}
 for reject, fields in REJECT.items():
     for unit in ("token", "sequence_sum", "sequence_mean", "sequence_max"):
-        whole = {"reject": reject, "reject_unit": unit, **fields}
+        whole = {"rollout_rs": reject, "rollout_rs_level": unit, **fields}
         for rejected in ("zero_weight", "unmask"):
             base = changed(WEIGHED, weight=whole) if rejected == "unmask" else WEIGHED
             case(f"reject-{reject}-{unit}-{rejected}", "old against rollout below, in and above the bounds",
-                 base, {"weight": {**whole, "rejected": rejected}}, mismatch)
-    summed = {"reject": reject, "reject_unit": "sequence_sum", **fields}
+                 base, {"weight": {**whole, "rollout_rejected": rejected}}, mismatch)
+    summed = {"rollout_rs": reject, "rollout_rs_level": "sequence_sum", **fields}
     case(f"reject-{reject}-clamp", "log-ratios are bounded before, probabilities are not",
          WEIGHED if reject == "probability" else changed(WEIGHED, weight=summed),
-         {"weight": {**summed, "correction_clamp": 0.0625}}, mismatch)
-    within = changed(WEIGHED, weight={"reject": reject, **fields, "rejected": "unmask"})
+         {"weight": {**summed, "rollout_clamp": 0.0625}}, mismatch)
+    within = changed(WEIGHED, weight={"rollout_rs": reject, **fields, "rollout_rejected": "unmask"})
     case(f"reject-{reject}-low", "another lower bound", within,
-         {"weight": {"reject_low": {"ratio": 0.125, "probability": -0.0625}.get(reject, 0.0078125)}}, mismatch)
+         {"weight": {"rollout_rs_low": {"ratio": 0.125, "probability": -0.0625}.get(reject, 0.0078125)}}, mismatch)
     case(f"reject-{reject}-high", "another upper bound", within,
-         {"weight": {"reject_high": {"ratio": INF, "probability": 0.125}.get(reject, 8)}}, mismatch)
+         {"weight": {"rollout_rs_high": {"ratio": INF, "probability": 0.125}.get(reject, 8)}}, mismatch)
     for correction in ("truncate", "mask", "reject") if reject in ("ratio", "probability") else ("mask",):
         for rejected in ("zero_weight", "unmask"):
-            band = {"correction": correction, "correction_low": 0.75, "correction_high": 1.25, "rejected": rejected}
+            band = {"rollout_is": correction, "rollout_is_low": 0.75, "rollout_is_high": 1.25, "rollout_rejected": rejected}
             case(f"reject-{reject}-{correction}-{rejected}",
                  "a rejection beside a correction: outside of either",
-                 changed(WEIGHED, weight=band), {"weight": {"reject": reject, "reject_unit": "sequence_max", **fields}},
+                 changed(WEIGHED, weight=band), {"weight": {"rollout_rs": reject, "rollout_rs_level": "sequence_max", **fields}},
                  mismatch)
 for reject, low, high in (("ratio", 1, 1.25), ("ratio", 0.75, 1), ("k2", 0, 0), ("k3", 0, 0), ("probability", 0, 0)):
     case(f"reject-{reject}-bound-{low}-{high}", "what is at exactly a bound is inside", WEIGHED,
-         {"weight": {"reject": reject, "reject_low": low, "reject_high": high, "rejected": "unmask"}}, agreement)
+         {"weight": {"rollout_rs": reject, "rollout_rs_low": low, "rollout_rs_high": high, "rollout_rejected": "unmask"}}, agreement)
 for rejected in ("zero_weight", "unmask"):
     case(f"reject-all-{rejected}", "everything is rejected", WEIGHED,
-         {"weight": {"reject": "ratio", "reject_low": 50, "reject_high": 60, "rejected": rejected}}, mismatch)
+         {"weight": {"rollout_rs": "ratio", "rollout_rs_low": 50, "rollout_rs_high": 60, "rollout_rejected": rejected}}, mismatch)
     for correction in ("none", "truncate"):
         case(f"veto-{correction}-{rejected}",
              "a response with a token that the old policy would hardly have sampled goes",
-             changed(WEIGHED, weight={"correction": correction, "correction_high": 1.5}),
-             {"weight": {"veto": 0.25, "rejected": rejected}}, mismatch)
+             changed(WEIGHED, weight={"rollout_is": correction, "rollout_is_high": 1.5}),
+             {"weight": {"rollout_veto": 0.25, "rollout_rejected": rejected}}, mismatch)
     case(f"veto-reject-{rejected}", "rejected tokens, and a vetoed response",
-         changed(WEIGHED, weight={"reject": "k2", "reject_high": 1, "rejected": rejected}),
-         {"weight": {"veto": 0.5625}}, mismatch)
-VETO = changed(WEIGHED, weight={"veto": 0.25, "rejected": "unmask"})
-case("veto", "a stricter one", VETO, {"weight": {"veto": 0.75}}, mismatch)
+         changed(WEIGHED, weight={"rollout_rs": "k2", "rollout_rs_high": 1, "rollout_rejected": rejected}),
+         {"weight": {"rollout_veto": 0.5625}}, mismatch)
+VETO = changed(WEIGHED, weight={"rollout_veto": 0.25, "rollout_rejected": "unmask"})
+case("veto", "a stricter one", VETO, {"weight": {"rollout_veto": 0.75}}, mismatch)
 case("veto-clamp", "the log-ratio is bounded before: nothing is vetoed", VETO,
-     {"weight": {"correction_clamp": 0.5}}, mismatch)
-case("veto-bound", "a weight of exactly the veto stays", changed(WEIGHED, weight={"rejected": "unmask"}),
-     {"weight": {"veto": 1}}, agreement)
+     {"weight": {"rollout_clamp": 0.5}}, mismatch)
+case("veto-bound", "a weight of exactly the veto stays", changed(WEIGHED, weight={"rollout_rejected": "unmask"}),
+     {"weight": {"rollout_veto": 1}}, agreement)
 case("reject-truncated", "truncated responses leave before, and are not counted",
-     changed(WEIGHED, weight={"reject": "ratio", **REJECT["ratio"], "rejected": "unmask"}),
+     changed(WEIGHED, weight={"rollout_rs": "ratio", **REJECT["ratio"], "rollout_rejected": "unmask"}),
      {"weight": {"truncated": "mask"}}, cut_off)
 case("reject-masked", "masked tokens are in no sum",
-     changed(WEIGHED, weight={"reject": "k3", "reject_unit": "sequence_mean", "reject_high": 0.5}),
-     {"weight": {"rejected": "unmask"}},
+     changed(WEIGHED, weight={"rollout_rs": "k3", "rollout_rs_level": "sequence_mean", "rollout_rs_high": 0.5}),
+     {"weight": {"rollout_rejected": "unmask"}},
      lambda o: {**mismatch(o), "mask": [[True, True, False], [False, True], [True, True], [True, False, True]]})
 
 
@@ -283,6 +283,6 @@ def engine_never(o):
 for reject, fields in REJECT.items():
     for unit in ("token", "sequence_sum", "sequence_max"):
         case(f"reject-{reject}-{unit}-neginf", "probabilities of 0, and pairs that cancel", SCORE,
-             {"weight": {"reject": reject, "reject_unit": unit, **fields, "rejected": "unmask"}}, engine_never)
+             {"weight": {"rollout_rs": reject, "rollout_rs_level": unit, **fields, "rollout_rejected": "unmask"}}, engine_never)
 case("veto-neginf", "probabilities of 0 under the old policy", SCORE,
-     {"weight": {"veto": 0.0078125, "rejected": "unmask"}}, engine_never)
+     {"weight": {"rollout_veto": 0.0078125, "rollout_rejected": "unmask"}}, engine_never)

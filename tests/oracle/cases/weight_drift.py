@@ -17,14 +17,14 @@ def moved(o):
 
 
 SCORE = changed(plain(), advantage={"baseline": "group_mean"}, aggregation={"kind": "token_mean"})
-BAND = {"drift_low": 0.75, "drift_high": 1.25}
+BAND = {"policy_is_low": 0.75, "policy_is_high": 1.25}
 for drift in ("token", "sequence_sum", "sequence_mean"):
     case(f"drift-{drift}", "weighs the surrogate by how far the policy has moved, bounded", SCORE,
-         {"weight": {"drift": drift, **BAND}}, moved)
-case("drift-high-inf", "no bounds", changed(SCORE, weight={"drift": "sequence_sum", **BAND}),
-     {"weight": {"drift_low": 0, "drift_high": INF}}, moved)
+         {"weight": {"policy_is": drift, **BAND}}, moved)
+case("drift-high-inf", "no bounds", changed(SCORE, weight={"policy_is": "sequence_sum", **BAND}),
+     {"weight": {"policy_is_low": 0, "policy_is_high": INF}}, moved)
 case("drift-correction", "after the correction, whose mean alone is reported",
-     changed(SCORE, weight={"correction": "truncate", "correction_high": 1.0625}, penalty={"kl": "k3", "kl_coef": 0.25}),
-     {"weight": {"drift": "token", **BAND}}, moved)
-case("drift-neginf", "a weight of 0 and one beyond all bounds", SCORE, {"weight": {"drift": "token", **BAND}},
+     changed(SCORE, weight={"rollout_is": "truncate", "rollout_is_high": 1.0625}, penalty={"kl": "k3", "kl_coef": 0.25}),
+     {"weight": {"policy_is": "token", **BAND}}, moved)
+case("drift-neginf", "a weight of 0 and one beyond all bounds", SCORE, {"weight": {"policy_is": "token", **BAND}},
      lambda o: placed(o, 712, (2,), ((1, -0.5), (0.75,)), logp=((-1, -0.5), (NEG,)), logp_old=((NEG, -1), (-1.5,))))

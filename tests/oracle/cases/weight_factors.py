@@ -14,7 +14,7 @@ PPO = changed(plain(), surrogate={"kind": "ppo_clip", "eps_low": 0.2, "eps_high"
 RATIO = changed(PPO, surrogate={"kind": "ratio", "eps_low": 0, "eps_high": 0})
 SCORE = changed(plain(), aggregation={"kind": "token_mean"})
 
-# ---- correction_norm
+# ---- rollout_is_norm
 
 GAPS = ((0, 0.5, -0.75), (-1.75, 0.25), (2, -2.25))
 A = ((1, -0.5, -0.75), (-1.25, 1), (-0.25, 0.75))
@@ -36,29 +36,29 @@ def far(o):
 
 
 def corrected(correction, unit="token", rejected="zero_weight", **more):
-    return changed(RATIO, weight={"correction": correction, "correction_unit": unit, "correction_low": 0.5, "correction_high": 1.5,
-                                 "rejected": rejected, **more})
+    return changed(RATIO, weight={"rollout_is": correction, "rollout_is_level": unit, "rollout_is_low": 0.5, "rollout_is_high": 1.5,
+                                 "rollout_rejected": rejected, **more})
 
 
 for correction, unit, rejected in (("truncate", "token", "zero_weight"), ("truncate", "sequence_sum", "zero_weight"),
                                    ("truncate", "segment_mean", "zero_weight"), ("mask", "token", "zero_weight"),
                                    ("mask", "token", "unmask")):
     weighs(f"norm-{correction}-{unit}-{rejected}", "weights divided by their mean, over tokens or over responses",
-           corrected(correction, unit, rejected), mismatch, correction_norm="mean")
+           corrected(correction, unit, rejected), mismatch, rollout_is_norm="mean")
 weighs("norm-sequence-tokens", "some tokens of a response rejected: its mean weight counts",
-       corrected("truncate", "sequence_sum", reject="k2", reject_high=0.25), mismatch, correction_norm="mean")
+       corrected("truncate", "sequence_sum", rollout_rs="k2", rollout_rs_high=0.25), mismatch, rollout_is_norm="mean")
 weighs("norm-none", "no correction, but rejected tokens weigh 0: the mean is the share of the others",
-       changed(RATIO, weight={"reject": "k2", "reject_high": 0.25}), mismatch, correction_norm="mean")
-case("norm-zero", "every weight is 0, and stays: the penalty is left", corrected("mask", correction_norm="mean"),
+       changed(RATIO, weight={"rollout_rs": "k2", "rollout_rs_high": 0.25}), mismatch, rollout_is_norm="mean")
+case("norm-zero", "every weight is 0, and stays: the penalty is left", corrected("mask", rollout_is_norm="mean"),
      {"penalty": {"kl": "k3", "kl_coef": 0.5}}, far)
 
 # ---- exp_abs
 
 for unit in ("token", "sequence_mean", "segment_sum"):
     weighs(f"exp_abs-{unit}", "the larger of a ratio and its inverse is too large", RATIO, mismatch,
-           reject="exp_abs", reject_unit=unit, reject_high=2, rejected="unmask")
-EXP_ABS = changed(RATIO, weight={"reject": "exp_abs", "reject_high": 2})
-weighs("exp_abs-clamp", "log-ratios are bounded before", EXP_ABS, mismatch, correction_clamp=0.5)
+           rollout_rs="exp_abs", rollout_rs_level=unit, rollout_rs_high=2, rollout_rejected="unmask")
+EXP_ABS = changed(RATIO, weight={"rollout_rs": "exp_abs", "rollout_rs_high": 2})
+weighs("exp_abs-clamp", "log-ratios are bounded before", EXP_ABS, mismatch, rollout_clamp=0.5)
 
 
 def level(o):
@@ -69,7 +69,7 @@ def level(o):
     return batch
 
 
-weighs("exp_abs-bound", "exactly 1 is inside", RATIO, level, reject="exp_abs", reject_high=1, rejected="unmask")
+weighs("exp_abs-bound", "exactly 1 is inside", RATIO, level, rollout_rs="exp_abs", rollout_rs_high=1, rollout_rejected="unmask")
 
 
 def engine_never(o):
@@ -78,19 +78,20 @@ def engine_never(o):
     return batch
 
 
-weighs("exp_abs-neginf", "probabilities of 0 under one and under both", SCORE, engine_never, reject="exp_abs", reject_unit="sequence_mean",
-       reject_high=6, rejected="unmask")
+weighs("exp_abs-neginf", "probabilities of 0 under one and under both", SCORE, engine_never, rollout_rs="exp_abs",
+       rollout_rs_level="sequence_mean",
+       rollout_rs_high=6, rollout_rejected="unmask")
 
 # ---- off_policy
 
-DIVERGENT = {"off_policy": "total_variation", "off_policy_max": 1}
+DIVERGENT = {"off_policy_mask": "total_variation", "off_policy_mask_threshold": 1}
 weighs("total_variation", "tokens that drift further, of responses that have drifted too far", RATIO, mismatch, **DIVERGENT)
 VACO = changed(RATIO, weight=DIVERGENT)
-weighs("total_variation-0.375", "another limit", VACO, mismatch, off_policy_max=0.375)
-weighs("total_variation-unmask", "the mean is over the tokens that rejection leaves", VACO, mismatch, reject="k2", reject_high=2.25,
-       rejected="unmask")
+weighs("total_variation-0.375", "another limit", VACO, mismatch, off_policy_mask_threshold=0.375)
+weighs("total_variation-unmask", "the mean is over the tokens that rejection leaves", VACO, mismatch, rollout_rs="k2", rollout_rs_high=2.25,
+       rollout_rejected="unmask")
 weighs("total_variation-clamp", "log-ratios are not bounded here",
-       changed(RATIO, weight={**DIVERGENT, "correction": "truncate", "correction_high": 2}), mismatch, correction_clamp=0.0625)
+       changed(RATIO, weight={**DIVERGENT, "rollout_is": "truncate", "rollout_is_high": 2}), mismatch, rollout_clamp=0.0625)
 weighs("total_variation-neginf", "probabilities of 0 under one and under both", SCORE, engine_never, **DIVERGENT)
 
 # ---- ring
@@ -105,13 +106,13 @@ def rings(o):
     return batch
 
 
-RING = {"trust": "ring", "trust_low": 0.25, "trust_high": 0.25, "ring_low": 0.625, "ring_high": 2}
+RING = {"trust": "ring", "trust_low": 0.25, "trust_high": 0.25, "rec_outer_low": 0.625, "rec_outer_high": 2}
 weighs("ring", "inside, too far on either side, and so far that it is kept where it is pulled back", RATIO, rings, **RING)
 WITHIN = changed(RATIO, weight=RING)
-for field, x in (("ring_low", 0.375), ("ring_high", 0.5)):
+for field, x in (("rec_outer_low", 0.375), ("rec_outer_high", 0.5)):
     weighs(f"{field}-{x}", "another limit", WITHIN, rings, **{field: x})
 case("ring-squared", "tokens without advantage are kept outside of either ring",
-     changed(RATIO, surrogate={"kind": "squared", "strength": 0.5}), {"weight": RING}, rings)
+     changed(RATIO, surrogate={"kind": "squared", "beta": 0.5}), {"weight": RING}, rings)
 
 # ---- future
 
@@ -132,21 +133,21 @@ def hidden(o):
     return batch
 
 
-FIPO = {"future": "decayed", "future_half_life": 2, "future_low": 0.5, "future_high": 4}
-SAFE = {"future_safe": 4, "future_safe_low": 0.8, "future_safe_high": 1}
+FIPO = {"fipo": "decayed", "fipo_half_life": 2, "fipo_low": 0.5, "fipo_high": 4}
+SAFE = {"fipo_safe_ratio": 4, "fipo_safe_low": 0.8, "fipo_safe_high": 1}
 weighs("future", "weights by what comes later, discounted by positions", RATIO, ahead, **FIPO)
 case("future-score", "the ratio is not used", SCORE, {"weight": FIPO}, hidden)
 AHEAD = changed(RATIO, weight={**FIPO, **SAFE})
-weighs("future_half_life", "a longer memory", AHEAD, ahead, future_half_life=32)
-weighs("future_max", "tokens of large ratios are left out of it", AHEAD, ahead, future_max=2)
-weighs("future_low", "never below 1", AHEAD, ahead, future_low=1)
-weighs("future_safe", "bad tokens of large ratios weigh at most 1", changed(RATIO, weight=FIPO), ahead, **SAFE)
-weighs("future_safe_low", "and at least this", changed(AHEAD, weight={"future_safe": 1}), ahead, future_safe_low=0.625)
-weighs("future_safe_high", "or at most that", AHEAD, ahead, future_safe_high=0.9375)
+weighs("fipo_half_life", "a longer memory", AHEAD, ahead, fipo_half_life=32)
+weighs("fipo_ratio_max", "tokens of large ratios are left out of it", AHEAD, ahead, fipo_ratio_max=2)
+weighs("fipo_low", "never below 1", AHEAD, ahead, fipo_low=1)
+weighs("fipo_safe_ratio", "bad tokens of large ratios weigh at most 1", changed(RATIO, weight=FIPO), ahead, **SAFE)
+weighs("fipo_safe_low", "and at least this", changed(AHEAD, weight={"fipo_safe_ratio": 1}), ahead, fipo_safe_low=0.625)
+weighs("fipo_safe_high", "or at most that", AHEAD, ahead, fipo_safe_high=0.9375)
 weighs("future-unmask", "rejected tokens are not in the future, their positions are",
-       changed(RATIO, weight={"reject": "k2", "reject_high": 0.25, "rejected": "unmask"}), mismatch, **FIPO)
-case("future-rollout", "the future is against the old policy, the ratio is not", changed(RATIO, weight={"future": "none"}),
-     {"ratio": {"against": "rollout"}, "weight": FIPO}, ahead)
+       changed(RATIO, weight={"rollout_rs": "k2", "rollout_rs_high": 0.25, "rollout_rejected": "unmask"}), mismatch, **FIPO)
+case("future-rollout", "the future is against the old policy, the ratio is not", changed(RATIO, weight={"fipo": "none"}),
+     {"ratio": {"behaviour": "rollout"}, "weight": FIPO}, ahead)
 
 
 def never(o):
@@ -164,14 +165,15 @@ GIVEN = ((0.5, 2, 0, 1), (1.25, 0.75, 3), (0.125, 1))
 
 def given(o):
     batch = ahead(o)
-    batch["weight"] = [list(row) for row in GIVEN]
-    batch["weight"][0][1] = NAN
+    batch["external_weight"] = [list(row) for row in GIVEN]
+    batch["external_weight"][0][1] = NAN
     batch["logp_rollout"] = like(batch["length"], lambda i, t: batch["logp_old"][i][t] + ((i + t) % 3 - 1) / 4)
     return batch
 
 
 PAID = changed(PPO, penalty={"kl": "k3", "kl_coef": 0.25, "entropy_coef": 0.125})
 for what in ("policy", "term"):
-    weighs(f"given-{what}", "weights of the policy's part, or of everything", PAID, given, given=what)
+    weighs(f"given-{what}", "weights of the policy's part, or of everything", PAID, given, external=what)
 weighs("given-corrected", "times the normalised weight and the future",
-       changed(PAID, weight={"correction": "truncate", "correction_high": 1.125, "correction_norm": "mean", **FIPO}), given, given="term")
+       changed(PAID, weight={"rollout_is": "truncate", "rollout_is_high": 1.125, "rollout_is_norm": "mean", **FIPO}), given,
+       external="term")

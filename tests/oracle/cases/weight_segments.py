@@ -20,17 +20,18 @@ def mismatch(o):
     return batch
 
 
-BAND = {"correction_low": 0.5, "correction_high": 1.5}
+BAND = {"rollout_is_low": 0.5, "rollout_is_high": 1.5}
 for unit, correction, rejected in (("segment_mean", "mask", "zero_weight"), ("segment_sum", "reject", "unmask")):
-    fields = {"correction": correction, **BAND, "rejected": rejected}
+    fields = {"rollout_is": correction, **BAND, "rollout_rejected": rejected}
     case(f"{correction}-{unit}", "one weight for the segment",
-         changed(RATIO, weight={**fields, "correction_unit": unit.replace("segment", "sequence")}),
-         {"weight": {"correction_unit": unit}}, mismatch)
+         changed(RATIO, weight={**fields, "rollout_is_level": unit.replace("segment", "sequence")}),
+         {"weight": {"rollout_is_level": unit}}, mismatch)
 for reject, unit, rejected, low, high in (("ratio", "segment_sum", "unmask", 0.5, 1.5), ("k2", "segment_mean", "zero_weight", 0, 0.25),
                                           ("ratio", "segment_max", "unmask", 0.5, 1.5)):
-    fields = {"reject": reject, "reject_low": low, "reject_high": high, "rejected": rejected}
+    fields = {"rollout_rs": reject, "rollout_rs_low": low, "rollout_rs_high": high, "rollout_rejected": rejected}
     case(f"reject-{reject}-{unit}", "segments leave, and the others stay",
-         changed(RATIO, weight={**fields, "reject_unit": unit.replace("segment", "sequence")}), {"weight": {"reject_unit": unit}}, mismatch)
+         changed(RATIO, weight={**fields, "rollout_rs_level": unit.replace("segment", "sequence")}),
+         {"weight": {"rollout_rs_level": unit}}, mismatch)
 case("reject-unit-segments", "a rejected segment is not in the ratio of what is left",
-     on("segment_mean", changed(RATIO, weight={"reject": "k2", "reject_high": 0.25, "rejected": "unmask"})),
-     {"ratio": {"unit": "prefix_mean"}}, mismatch)
+     on("segment_mean", changed(RATIO, weight={"rollout_rs": "k2", "rollout_rs_high": 0.25, "rollout_rejected": "unmask"})),
+     {"ratio": {"level": "prefix_mean"}}, mismatch)

@@ -88,9 +88,9 @@ def check_baselines(check):
                                      each_group(kept(max)), 1e-15))
     for share, sizes in ((0.5, (3, 2)), (0.75, (4, 3)), (0.125, (1, 1))):
         expected = [r - narrowest(g, h) for g, h in zip(by_group(R, SIZES), sizes) for r in g]
-        check(f"densest {share} by hand", near(scores(R, SIZES, baseline="densest", window=share), expected))
+        check(f"densest {share} by hand", near(scores(R, SIZES, baseline="hdi_median", hdi_mass=share), expected))
     check("densest over all is the median",
-          near(scores(R, SIZES, baseline="densest", window=1), each_group(kept(statistics.median))))
+          near(scores(R, SIZES, baseline="hdi_median", hdi_mass=1), each_group(kept(statistics.median))))
     check("the mean of the batch", near(scores(R, SIZES, baseline="batch_mean"), [r - statistics.mean(R) for r in R]))
     for r in (0.25, 2):  # without process noise: P = r/(r + t), x = sum of the first t over r + t
         numbers = {"baseline": "kalman", "process_noise": 0, "observation_noise": r}
@@ -101,7 +101,7 @@ def check_baselines(check):
                                           [x / s for x, s in zip(still, roots)]))
     for baseline, numbers in BASELINES.items():
         a = scores(R, SIZES, baseline=baseline, **numbers)
-        check(f"a shift is taken off: {baseline}", near(scores(R, SIZES, baseline=baseline, shift=0.5, **numbers),
+        check(f"a shift is taken off: {baseline}", near(scores(R, SIZES, baseline=baseline, baseline_shift=0.5, **numbers),
                                                         [x - 0.5 for x in a]))
         if baseline != "kalman":
             moved = scores([r + 8 for r in R], SIZES, baseline=baseline, **numbers)
@@ -109,7 +109,7 @@ def check_baselines(check):
 
 
 BASELINES = {"group_mean": {}, "leave_one_out": {}, "batch_mean": {}, "quantile": {"quantile": 0.3},
-             "quantile_linear": {"quantile": 0.3}, "log_mean_exp": {"temperature": 0.5}, "densest": {"window": 0.5},
+             "quantile_linear": {"quantile": 0.3}, "log_mean_exp": {"temperature": 0.5}, "hdi_median": {"hdi_mass": 0.5},
              "kalman": {"process_noise": 0.5, "observation_noise": 0.25}}
 
 
@@ -132,20 +132,21 @@ def check_scales(check):
     success = (1, 0, 0, 0) + R
     a = scores(success, (4,) + SIZES, baseline="leave_one_out", scale="leave_one_out_std")
     check("the deviation of the others by hand", near(a, each_group(others, success, (4,) + SIZES)))
-    check("a constant scale", near(scores(R, SIZES, scale="constant", eps=4), [r / 4 for r in R]))
-    for gain in ({"gain_low": 1, "gain_high": 1}, {"gain_low": 1, "gain_high": 1, "gain_slope": 10}):
-        check("a difficulty of 1", near(scores(RIGHT, RIGHT_SIZES, gain="difficulty", **gain), RIGHT))
-    a = scores((1, 1, 1, 0), (4,), baseline="group_mean", gain="difficulty", gain_low=0.4, gain_high=1.5,
-               gain_slope=10, gain_centre=0.75)
+    check("a constant scale", near(scores(R, SIZES, scale="constant", scale_divisor=4), [r / 4 for r in R]))
+    for gain in ({"difficulty_weight_low": 1, "difficulty_weight_high": 1},
+                 {"difficulty_weight_low": 1, "difficulty_weight_high": 1, "difficulty_slope": 10}):
+        check("a difficulty of 1", near(scores(RIGHT, RIGHT_SIZES, reweight="difficulty", **gain), RIGHT))
+    a = scores((1, 1, 1, 0), (4,), baseline="group_mean", reweight="difficulty", difficulty_weight_low=0.4, difficulty_weight_high=1.5,
+               difficulty_slope=10, difficulty_midpoint=0.75)
     check("GRPO-LEAD at its centre: w(3/4) = 0.95", near(a[:3], [0.25 * 0.95] * 3))
     check("and for the wrong one w(1/4)", near(a[3:], [-0.75 * (0.4 + 1.1 / (1 + math.exp(-5)))]))
     lengths = (1, 2, 3, 4, 5, 1, 2, 3, 4)
     for p in (0.5, 1, -1):
-        a = scores((1,) * 9, SIZES, lengths, gain="length_power", length_power=p)
+        a = scores((1,) * 9, SIZES, lengths, reweight="length_power", length_power=p)
         check(f"weights by length have mean 1: {p}", abs(sum(a) / 9 - 1) < 1e-14)
         check(f"and go with its power: {p}", near([x * T ** p for x, T in zip(a, lengths)], [a[0]] * 9))
-    check("a power of 0 is no gain", scores(R, SIZES, lengths, gain="length_power") == list(R))
-    a = scores(R, SIZES, baseline="leave_one_out", scale="leave_one_out_std", second="batch")
+    check("a power of 0 is no gain", scores(R, SIZES, lengths, reweight="length_power") == list(R))
+    a = scores(R, SIZES, baseline="leave_one_out", scale="leave_one_out_std", batch_norm="items")
     check("normalised again: mean 0, variance 1", abs(sum(a)) < 1e-13 and abs(sum(x * x for x in a) - 8) < 1e-13)
 
 
@@ -165,7 +166,7 @@ def check_several(check):
     check("each is not the sum of rewards", not near(each([R, other]),
                                                      scores([x + y for x, y in zip(R, other)], SIZES,
                                                             baseline="group_mean", scale="group_std")))
-    a = each([R, other], second="batch")
+    a = each([R, other], batch_norm="items")
     check("and normalised again", abs(sum(a)) < 1e-13 and abs(sum(x * x for x in a) - 8) < 1e-13)
 
 

@@ -62,7 +62,7 @@ def check_cut_off(check):
 
 def tree_by_hand(batch, i, t):
     """The responses of the group whose first t + 1 tokens are the first of i"""
-    ids = [row[:t + 1] if len(row) > t else None for row in batch["state"]]
+    ids = [row[:t + 1] if len(row) > t else None for row in batch["token_id"]]
     return [j for j in members(batch)[batch["group"][i]] if ids[j] == ids[i]]
 
 
@@ -88,7 +88,7 @@ def check_trees(check):
           and near(holes[3], [0, m[3], m[3]]))
     same, _, _ = answer("prefix_tree-same")
     check("equal rewards move nothing", set(flat(same[:6])) == {0.25})
-    strange = {**batch, "state": [[100 * i + t for t in range(T)] for i, T in enumerate(batch["length"])]}
+    strange = {**batch, "token_id": [[100 * i + t for t in range(T)] for i, T in enumerate(batch["length"])]}
     lonely, _, _ = answer("prefix_tree", strange)
     all_at_once = [(2 if t == 0 else 1) * (r[i] - mean_of[i]) for i, T in enumerate(batch["length"]) for t in range(T)]
     check("where nobody shares a token the first has all of it", near(flat(lonely), all_at_once))
@@ -122,7 +122,7 @@ def check_entropy(check):
 
 def check_guests(check):
     found, choice, batch = answer("outside-own")
-    out = batch["outside"]
+    out = batch["excluded"]
     for g in members(batch):
         rewards = [batch["reward"][i] for i in g if not out[i]]
         s = statistics.stdev(rewards) if len(rewards) > 1 else 0
@@ -133,9 +133,9 @@ def check_guests(check):
     for g in members(batch):
         best = max((anchor[i] for i in g if not out[i]), default=0)
         check(f"or more than the best {g}", near([anchor[i] for i in g if out[i]], [1.25 * best] * sum(out[i] for i in g)))
-    none = {**batch, "outside": [False] * len(out)}
+    none = {**batch, "excluded": [False] * len(out)}
     for label in ("outside-own", "outside-zero", "outside-anchor", "outside-zero-raw"):
-        check(f"without guests it is nobody's business: {label}", answer(label, none)[0] == answer(label, none, outside="none")[0])
+        check(f"without guests it is nobody's business: {label}", answer(label, none)[0] == answer(label, none, excluded="none")[0])
     left, inside = first(answer("outside-own-leave_one_out")[0]), [i for i in members(batch)[0] if not out[i]]
     others = [batch["reward"][i] for i in inside]
     check("leave-one-out inside is G / (G - 1) of the mean's", near([left[i] for i in inside], [first(found)[i] * 3 / 2 for i in inside]))

@@ -7,7 +7,7 @@ def check_tokens(check):
     H = [[0.5, 2, 0.125], [1, 0, 3], [0.25, 0.5, 1], [1, 1, 0.5]]
     mixed = batch_of((1, 0, 0.5, 0), (4,), (3,) * 4, entropy=H)
     plain = tokens(mixed, baseline="group_mean")
-    lifted = tokens(mixed, baseline="group_mean", entropy="bonus", entropy_coef=0.4, entropy_cap=2)
+    lifted = tokens(mixed, baseline="group_mean", entropy="bonus", entropy_coef=0.4, entropy_kappa=2)
     check("the entropy bonus by hand", near(sum(lifted, []), [a + min(0.4 * h, abs(a) / 2) for a,
                                                               h in zip(sum(plain, []), sum(H, []))]))
     check("it turns no sign", all((a > 0) == (b > 0) for a, b in zip(sum(plain, []), sum(lifted, []))))
@@ -21,7 +21,7 @@ def check_tokens(check):
     a = [row[0] for row in tokens(taught, baseline="group_mean", teacher_coef=0.5)]
     check("the teacher's share", near(a, [x + 0.5 * (-1 + 3 * i / 8) for i,
                                           x in enumerate(scores(R, SIZES, baseline="group_mean"))]))
-    check("bounds", scores(R, SIZES, advantage_low=-0.5, advantage_high=0.25) == [min(max(r, -0.5), 0.25) for r in R])
+    check("bounds", scores(R, SIZES, clamp_low=-0.5, clamp_high=0.25) == [min(max(r, -0.5), 0.25) for r in R])
     lengths = (4,) * 3
     valued = batch_of((1, 0, 0.5), (3,), lengths, value=[[0.5, -1, 0.25, 2], [1, 1, 0, -1], [0, 0.75, 2, 0.5]])
     gae = dict(credit="gae", gamma=0.5)

@@ -10,7 +10,7 @@ from objectives import changed
 
 
 def check_step_gae(check):
-    o, batch = case_of("found", "step_gae")
+    o, batch = case_of("advantage-steps", "step_gae")
     loose = {**batch, "step_end": [[t == T - 1 for t in range(T)] for T in batch["length"]],
              "step_reward": [[r] * T for r, T in zip(batch["reward"], batch["length"])]}
     for fields in ({}, {"lambda_length": 0.75}, {"scale": "token_whiten"}, {"baseline": "group_mean", "scale": "group_std"},
@@ -24,8 +24,8 @@ def check_step_gae(check):
     mask = batch["mask"]
     check("with gamma = lambda = 1 what is to come, less the value", all(near([x], [y - v]) for x, y, v, m in
           zip(*map(flat, (mine, sums, batch["value"], mask))) if m))
-    for fields in ({"bootstrap": "repeat"}, {"step_discount": "steps"}, {"gain": "length_power"},
-                   {"entropy": "bonus", "entropy_cap": 2}, {"outside": "zero"}):
+    for fields in ({"bootstrap": "repeat"}, {"step_discount": "steps"}, {"reweight": "length_power"},
+                   {"entropy": "bonus", "entropy_kappa": 2}, {"excluded": "zero"}):
         try:
             evaluate(changed(o, advantage=fields), batch)
             check(f"no steps in GAE with {fields}", False)
@@ -66,7 +66,7 @@ def check_steps(check):
               all(x == (0 if e is None else a[i][e]) for x, e in zip(a[i], last)))
     check("the reward to go of a discount of 0 is the step's own, at its end",
           at_ends(tokens(walk(), **{**own, "credit": "step"})) == at_ends(a))
-    plain = dict(credit="step_own", gamma=0.5)
+    plain = dict(credit="step_own", step_gamma=0.5)
     check("returns by hand", near(flat(at_ends(tokens(walk(), step_value="return", **plain))), flat(returns(0.5))))
     check("what is not discounted later is what the step has",
           tokens(walk(), credit="step_own", step_value="return") == tokens(walk(), credit="step_own"))
@@ -87,9 +87,9 @@ def check_pools(check):
         check("a state for each is nothing", not any(flat(tokens(walk(apart), **state))))
         check("the number of the step as its state", tokens(walk(numbers), **state) == tokens(walk(), step_group="index", **norm))
         check("a history of one state is the state, for any power",
-              tokens(walk(), step_group="history", history=1, history_power=3, **norm) == tokens(walk(), **state))
+              tokens(walk(), step_group="history", history_length=1, history_power=3, **norm) == tokens(walk(), **state))
         check("levels that agree, as none is longer than a step", near(flat(at_ends(tokens(
-            walk(one), step_group="history", history=1, history_power=-1, **norm))), flat(at_ends(tokens(walk(), **norm)))))
+            walk(one), step_group="history", history_length=1, history_power=-1, **norm))), flat(at_ends(tokens(walk(), **norm)))))
     a = at_ends(tokens(walk(), credit="step_own", baseline="leave_one_out", step_group="state"))
     check("against the other of two: their difference", a[0][0] == 0.5 - (-0.25 + 0.5) / 2 and a[3][0] == 0.25 - -1)
 
@@ -113,9 +113,9 @@ def histories(worth, depth, power):
 
 def check_histories(check):
     for depth, power in itertools.product((1, 2, 3), (0, 1, -0.5)):
-        fields = dict(credit="step_own", baseline="group_mean", step_group="history", history=depth, history_power=power)
+        fields = dict(credit="step_own", baseline="group_mean", step_group="history", history_length=depth, history_power=power)
         check(f"histories by loops: {depth} {power}", near(flat(at_ends(tokens(walk(), **fields))), histories(WORTH, depth, power)))
-        a = tokens(walk(), step_value="return", gamma=0.5, **fields)
+        a = tokens(walk(), step_value="return", step_gamma=0.5, **fields)
         check(f"of returns: {depth} {power}", near(flat(at_ends(a)), histories(returns(0.5), depth, power)))
 
 

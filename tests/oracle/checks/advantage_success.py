@@ -11,14 +11,14 @@ from objectives import changed, plain
 
 def check_deviation(check):
     rewards, sizes = (1, 0.25, 0, 0.75, 0, 0.5, -1, -0.25, 0.5), (5, 4)
-    a = scores(rewards, sizes, baseline="group_mean", scale="mean_deviation")
+    a = scores(rewards, sizes, baseline="group_mean", scale="mean_absolute_deviation")
     check("distances of 1 on average", near([sum(map(abs, a[:5])), sum(map(abs, a[5:]))], [5, 4]))
-    shares = scores((1, 0, 0, 0, 1, 1, 0, 1), (4, 4), baseline="group_mean", scale="mean_deviation")
+    shares = scores((1, 0, 0, 0, 1, 1, 0, 1), (4, 4), baseline="group_mean", scale="mean_absolute_deviation")
     check("of 0 and 1: 1/(2p) and -1/(2(1 - p))", near(shares, [2, -2 / 3, -2 / 3, -2 / 3, 2 / 3, 2 / 3, -2, 2 / 3]))
-    b = scores(rewards, sizes, baseline="group_mean", scale="mean_deviation", eps=0.5)
+    b = scores(rewards, sizes, baseline="group_mean", scale="mean_absolute_deviation", eps=0.5)
     spread = [math.fsum(abs(r - math.fsum(g) / len(g)) for r in g) for g in (rewards[:5], rewards[5:])]
     check("epsilon beside the sum", near(b, [x * s / (s + 0.5) for x, s in zip(a, [spread[0]] * 5 + [spread[1]] * 4)]))
-    alone = {name: scores((0.75, 1, 1), (1, 2), baseline="group_mean", scale="mean_deviation", eps=0.5, singleton=name)
+    alone = {name: scores((0.75, 1, 1), (1, 2), baseline="group_mean", scale="mean_absolute_deviation", eps=0.5, singleton=name)
              for name in ("zero", "raw")}
     check("lone and equal rewards", alone == {"zero": [0, 0, 0], "raw": [0.75, 0, 0]})
 
@@ -27,16 +27,17 @@ def check_failure(check):
     rewards, sizes = (1, 0, 0, 0, 1, 1, 0, 1, 1, 1), (4, 4, 2)
     plain_ones = scores(rewards, sizes, baseline="group_mean")
     for power in (0, 0.5, 1, 3):
-        found = scores(rewards, sizes, baseline="group_mean", gain="failure_power", gain_high=1, gain_power=power)
+        found = scores(rewards, sizes, baseline="group_mean", reweight="focal", focal_reward_high=1, focal_gamma=power)
         factors = [0.75 ** power] * 4 + [0.25 ** power] * 4 + [0.0 ** power] * 2
         check(f"F-GRPO: (1 - p)^{power}", near(found, [x * f for x, f in zip(plain_ones, factors)]))
-    kept = scores((1, 1, 0, 0), (2, 2), gain="failure_power", gain_high=1, gain_power=0)
+    kept = scores((1, 1, 0, 0), (2, 2), reweight="focal", focal_reward_high=1, focal_gamma=0)
     check("0^0 is 1", kept == [1, 1, 0, 0])
-    moved = scores([2 * r - 1 for r in rewards], sizes, baseline="group_mean", gain="failure_power", gain_low=-1, gain_high=1, gain_power=2)
-    check("rewards of -1 and 1", near(moved, [2 * x for x in scores(rewards, sizes, baseline="group_mean", gain="failure_power",
-                                                                     gain_high=1, gain_power=2)]))
-    for fields in ({"gain_high": 0}, {"gain_high": 1, "gain_low": 1}, {"gain_high": 1, "gain_power": -1}):
-        o = changed(plain(), advantage={"gain": "failure_power", **fields})
+    moved = scores([2 * r - 1 for r in rewards], sizes, baseline="group_mean", reweight="focal", focal_reward_low=-1, focal_reward_high=1,
+                   focal_gamma=2)
+    check("rewards of -1 and 1", near(moved, [2 * x for x in scores(rewards, sizes, baseline="group_mean", reweight="focal",
+                                                                     focal_reward_high=1, focal_gamma=2)]))
+    for fields in ({"focal_reward_high": 0}, {"focal_reward_high": 1, "focal_reward_low": 1}, {"focal_reward_high": 1, "focal_gamma": -1}):
+        o = changed(plain(), advantage={"reweight": "focal", **fields})
         try:
             evaluate(o, rewarded((1, 0), (2,)))
             check(f"no such gain: {fields}", False)

@@ -10,13 +10,14 @@ H = [[0.5, 2, 0.125], [1, 0.25, 3], [0.25, 0.5, 1], [1, 1, 0.5]]
 
 
 def check_shaping(check):
-    a = scores(R, SIZES, baseline="group_mean", gain="exponential", gain_temperature=0.5)
+    a = scores(R, SIZES, baseline="group_mean", reweight="exponential", reweight_temperature=0.5)
     check("e^(a/tau)", near(a, [x * math.exp(x / 0.5) for x in scores(R, SIZES, baseline="group_mean")]))
     lengths = (1, 2, 3, 4, 5, 1, 2, 3, 4)
-    a = flat(tokens(batch_of(R, SIZES, lengths), baseline="group_mean", second="tokens"))
+    a = flat(tokens(batch_of(R, SIZES, lengths), baseline="group_mean", batch_norm="tokens"))
     check("over the tokens: mean 0, variance 1", abs(sum(a)) < 1e-12 and abs(sum(x * x for x in a) - len(a) + 1) < 1e-12)
     norm = dict(baseline="group_mean", scale="group_std")
-    check("one token each: over the responses", scores(R, SIZES, second="tokens", **norm) == scores(R, SIZES, second="batch", **norm))
+    check("one token each: over the responses",
+          scores(R, SIZES, batch_norm="tokens", **norm) == scores(R, SIZES, batch_norm="items", **norm))
     mixed = batch_of((1, 0, 0.5, 0), (4,), (3,) * 4, entropy=H)
     plain, mean_H = tokens(mixed, baseline="group_mean"), statistics.mean(flat(H))
     for beta in (0, 0.4, 3, -1):
@@ -38,7 +39,7 @@ def check_optimal(check):
     rewards, lengths = (1, 0, 0.5, 0.25), (3, 2, 3, 1)
     old = [[-0.5 - (i + 2 * t) % 3 for t in range(T)] for i, T in enumerate(lengths)]
     squares = [[0.75 - 0.125 * ((i + t) % 3) for t in range(T)] for i, T in enumerate(lengths)]
-    batch = batch_of(rewards, (4,), lengths, logp_old=old, probability_squares=squares)
+    batch = batch_of(rewards, (4,), lengths, logp_old=old, sum_pi_squared=squares)
     a = tokens(batch, token_baseline="optimal")
     e = [[1 - 2 * math.exp(o) + s for o, s in zip(*rows)] for rows in zip(old, squares)]
     W = [list(itertools.accumulate(row)) for row in e]
@@ -46,11 +47,11 @@ def check_optimal(check):
         here = [i for i in range(4) if t < lengths[i]]
         b = sum(rewards[i] * W[i][t] for i in here) / sum(W[i][t] for i in here)
         check(f"OTB by hand: {t}", near([a[i][t] for i in here], [rewards[i] - b for i in here]))
-    same = {**batch, "logp_old": [[-1] * T for T in lengths], "probability_squares": [[0.5] * T for T in lengths]}
+    same = {**batch, "logp_old": [[-1] * T for T in lengths], "sum_pi_squared": [[0.5] * T for T in lengths]}
     a = tokens(same, token_baseline="optimal")
     check("where all have the same at stake it is the mean", near([row[0] for row in a], scores(rewards, (4,), baseline="group_mean")))
     check("the only one left has nothing", tokens({**same, "length": [3, 2, 2, 1], **{
-        key: [row[:T] for row, T in zip(same[key], (3, 2, 2, 1))] for key in ("logp", "logp_old", "probability_squares")}},
+        key: [row[:T] for row, T in zip(same[key], (3, 2, 2, 1))] for key in ("logp", "logp_old", "sum_pi_squared")}},
         token_baseline="optimal")[0][2] == 0)
 
 
@@ -58,7 +59,7 @@ def check_shares(check):
     rewards, c, e = (1, 0.5, 0, -1, 1), 0.5, 0.125
     entropy = [[0.5, 2, 0.125], [1, 0.25], [0.25, 0.5, 1], [1, 1.5], [3]]
     batch = batch_of(rewards, (5,), [len(h) for h in entropy], entropy=entropy)
-    a = tokens(batch, credit="entropy_share", share_coef=c, share_eps=e, std="population")
+    a = tokens(batch, credit="entropy_share", entropy_share_coef=c, entropy_share_eps=e, std="population")
     for right in (True, False):
         side = [i for i, r in enumerate(rewards) if (r > 0) == right]
         u = {}
@@ -72,7 +73,7 @@ def check_shares(check):
         m, s = statistics.mean(u.values()), statistics.pstdev(u.values())
         check(f"GTPO by hand: {right}", near([a[i][t] for i, t in u], [(x - m) / s for x in u.values()]))
     alone = tokens(batch_of((1, 0), (2,), (2, 3), entropy=[[0.5, 2], [0.1875, 0.5, 1]]), credit="entropy_share",
-                   share_coef=c, share_eps=e)
+                   entropy_share_coef=c, entropy_share_eps=e)
     check("one of a side has all of the share everywhere: nothing", not any(flat(alone)))
 
 

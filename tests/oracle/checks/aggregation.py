@@ -10,7 +10,7 @@ from objectives import changed, plain
 
 
 def check_varied(check):
-    o, batch = case_of("found", "token_mean_varied")
+    o, batch = case_of("aggregation-groups", "token_mean_nonzero_std")
     free = changed(o, penalty={"kl": "none", "kl_coef": 0})
     found, mean = evaluate(free, batch)[0], evaluate(changed(free, aggregation={"kind": "token_mean"}), batch)[0]
     check("5 of 9 tokens are in groups that vary", near([x * 5 for x in flat(found["dlogp"])], [x * 9 for x in flat(mean["dlogp"])]))
@@ -52,13 +52,13 @@ def check_by_sign(check):
 
 def check_lengths(check):
     o, batch = case_of("aggregation", "seq_mean_length_power-0.5-count")
-    for empty in ("count", "skip"):
+    for empty in ("keep", "drop"):
         for power, kind in ((0, "seq_mean_token_mean"), (1, "seq_mean_token_sum")):
-            a = found(objectives.changed(o, aggregation={"power": power, "empty": empty}), batch)
-            b = found(objectives.changed(o, aggregation={"kind": kind, "power": 0, "empty": empty}), batch)
+            a = found(objectives.changed(o, aggregation={"power": power, "empty_sequences": empty}), batch)
+            b = found(objectives.changed(o, aggregation={"kind": kind, "power": 0, "empty_sequences": empty}), batch)
             check(f"length to the power {power} is {kind}: {empty}", a == b != found(o, batch))
-        means = found(objectives.changed(o, aggregation={"kind": "seq_mean_token_mean", "empty": empty}), batch)
-        added = found(objectives.changed(o, aggregation={"kind": "seq_sum_token_mean", "empty": empty}), batch)
+        means = found(objectives.changed(o, aggregation={"kind": "seq_mean_token_mean", "empty_sequences": empty}), batch)
+        added = found(objectives.changed(o, aggregation={"kind": "seq_sum_token_mean", "empty_sequences": empty}), batch)
         N = {"count": 6, "skip": 4}[empty]
         check(f"the sum of means is N times their mean: {empty}", close(added["loss"], N * means["loss"])
               and all(close(x, N * y) for x, y in zip(flat(added["dlogp"]), flat(means["dlogp"]))))

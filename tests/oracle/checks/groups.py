@@ -18,13 +18,13 @@ LENGTHS, SIZES = (2, 1, 3, 2, 1, 4), (3, 1, 2)
 A = (1, -0.5, 0.25, 0, 0.75, -1.25)
 Z = (0.5, -1, 0.25)
 GROUPS_OF = ((0, 1, 2), (3,), (4, 5))
-MEAN = changed(plain(), ratio={"unit": "sequence_mean"}, aggregation={"kind": "group_mean"})
+MEAN = changed(plain(), ratio={"level": "sequence_mean"}, aggregation={"kind": "group_mean"})
 
 
 def batch_of(o, **more):
     batch = scenarios.full(o, SIZES, LENGTHS, 801, more=scenarios.PER_TOKEN)
     batch.pop("more")
-    batch.update(mask=[[True] * T for T in LENGTHS], advantage=[[a] * T for a, T in zip(A, LENGTHS)], reward=list(A), log_z=list(Z))
+    batch.update(mask=[[True] * T for T in LENGTHS], advantage=[[a] * T for a, T in zip(A, LENGTHS)], reward=list(A), log_partition=list(Z))
     return {**batch, **more}
 
 

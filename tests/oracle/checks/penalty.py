@@ -8,27 +8,27 @@ from checks.tools import bare, close, flat, found
 
 def check_penalties(check):
     def slopes(**fields):
-        o, batch = case_of("penalty", "k3-against-old", penalty={"kl_coef": 1, **fields}, surrogate=bare("score"),
+        o, batch = case_of("penalty", "k3-against-old", penalty={"kl_coef": 1, **fields}, surrogate=bare("reinforce"),
                           advantage={"baseline": "none"}, aggregation={"kind": "token_sum"})
         batch["reward"] = [0] * len(batch["reward"])
-        held_to = batch["logp_" + o["penalty"]["kl_against"]]
+        held_to = batch["logp_" + o["penalty"]["kl_reference"]]
         D = [[l - x for l, x in zip(*rows)] for rows in zip(batch["logp"], held_to)]
         return flat(found(o, batch)["dlogp"]), flat(D)
     for who in ("ref", "old", "rollout"):
-        g, D = slopes(kl_against=who)
+        g, D = slopes(kl_reference=who)
         check(f"gradient of k3 against {who}", all(close(x, -math.expm1(-d)) for x, d in zip(g, D)))
-        g, D = slopes(kl_against=who, kl_ratio="score")
+        g, D = slopes(kl_reference=who, kl_importance_weight="score_function")
         check(f"with the score function, against {who}: D, as w k3 on policy", all(close(x, d) for x, d in zip(g, D)))
-    g, D = slopes(kl_ratio="score", kl_ratio_max=0.5)
+    g, D = slopes(kl_importance_weight="score_function", kl_importance_weight_max=0.5)
     check("a bound below 1 halves the KL and takes the score function's part",
           all(close(x, -math.expm1(-d) / 2) for x, d in zip(g, D)))
     o, batch = case_of("penalty", "kl_on-k3")
     some, none, every = (found(objectives.changed(o, penalty=p), batch)["dlogp"]
                          for p in ({}, {"kl_coef": 0}, {"kl_on": "all"}))
     check("the selected pay, the others do not", none != every and some == [[y if s else x for x, y, s in zip(*rows)]
-          for rows in zip(none, every, batch["selected"])])
-    o, batch = case_of("penalty", "kl_ratio_max-token")
-    free, wide = (found(objectives.changed(o, penalty={"kl_ratio_max": m}), batch) for m in (0, 1000))
+          for rows in zip(none, every, batch["kl_mask"])])
+    o, batch = case_of("penalty", "kl_importance_weight_max-token")
+    free, wide = (found(objectives.changed(o, penalty={"kl_importance_weight_max": m}), batch) for m in (0, 1000))
     check("a bound that nothing reaches", free == wide != found(o, batch))
 
 

@@ -15,7 +15,7 @@ def means(batch, mask):
 
 
 def check_pairs(check):
-    o, batch = case_of("found", "pair_gain")
+    o, batch = case_of("penalty-pairs-sign", "preference_kappa")
     s = means(batch, [[True] * T for T in batch["length"]])
     # rewards 1, -1, 0; 0, 0, -1
     told = ((0, 1, 2.5), (0, 2, 2.5), (2, 1, 1), (3, 5, 1), (4, 5, 1))
@@ -23,11 +23,12 @@ def check_pairs(check):
     found = evaluate(o, batch)[0]
     check("TRPA's pairs, steeper where the best is in them", near([found["loss"]], [loss(told)]))
     for gain in (0, 1):
-        same = evaluate(changed(o, penalty={"pair_gain": gain}), batch)[0]
+        same = evaluate(changed(o, penalty={"preference_kappa": gain}), batch)[0]
         check(f"none: {gain}", near([same["loss"]], [loss([(i, j, 1) for i, j, _ in told])]))
-    check("where there are pairs the sign does not matter", evaluate(changed(o, penalty={"pairs": "margin_else_sign"}), batch)[0] == found)
-    check("no gain below 0", refused(changed(with_kind("variance", strength=1), penalty={"pairs": "margin", "pair_gain": -1})))
-    o, batch = case_of("found", "margin_else_sign-sign")
+    check("where there are pairs the sign does not matter",
+          evaluate(changed(o, penalty={"preference": "pairwise_else_pointwise"}), batch)[0] == found)
+    check("no gain below 0", refused(changed(with_kind("variance", beta=1), penalty={"preference": "pairwise", "preference_kappa": -1})))
+    o, batch = case_of("penalty-pairs-sign", "margin_else_sign-sign")
     found, s = evaluate(o, batch)[0], means(batch, batch["mask"])
     way = [1 if r > 0 else -1 for r in batch["reward"]]
     active = [i for i, x in enumerate(s) if x is not None]
@@ -35,7 +36,7 @@ def check_pairs(check):
     check("TRPA without pairs", near([found["loss"]], [0.5 / 5 * math.fsum(softplus(-way[i] * s[i]) for i in active)]))
     check("and its derivatives", all(near(found["dlogp"][i], [-0.1 * way[i] / (1 + math.exp(way[i] * s[i])) / batch["length"][i]]
                                           * batch["length"][i]) for i in active))
-    check("whatever beta and gain", evaluate(changed(o, penalty={"pair_beta": 7, "pair_gain": 0}), batch)[0] == found)
+    check("whatever beta and gain", evaluate(changed(o, penalty={"preference_beta": 7, "preference_kappa": 0}), batch)[0] == found)
 
 
 GROUPS = (check_pairs,)

@@ -26,7 +26,7 @@ def power_mean_by_hand(tokens, p):
 
 def check_power_mean(check):
     for label in ("power_mean", "power_mean-1"):
-        o, batch = case_of("found", label)
+        o, batch = case_of("ratio-power-mean", label)
         found = evaluate(o, batch)[0]
         p = o["ratio"]["power"]
         for i, tokens in enumerate(log_ratios(batch)):
@@ -35,24 +35,24 @@ def check_power_mean(check):
             check(f"APMPO by hand, power {p}", near([x for x, _ in mine], [-w * a for _, a in tokens]))
             total = math.fsum(a for _, a in tokens) / (len(batch["length"]) * len(tokens))
             check(f"its derivatives, power {p}", near([g for _, g in mine], [-total * s for s in slope]))
-    o, batch = case_of("found", "power_mean-16")
-    one, plain = (evaluate(changed(o, ratio=fields), batch)[0] for fields in ({"power": 1}, {"unit": "sequence_mean_ratio"}))
+    o, batch = case_of("ratio-power-mean", "power_mean-16")
+    one, plain = (evaluate(changed(o, ratio=fields), batch)[0] for fields in ({"power": 1}, {"level": "sequence_mean_ratio"}))
     check("of power 1 it is the mean of the ratios", all(near(flat(one[key]), flat(plain[key])) for key in ("term", "dlogp")))
-    o, batch = case_of("found", "power_mean")
-    geometric = {"unit": "sequence_clipped_mean", "power": 1}
+    o, batch = case_of("ratio-power-mean", "power_mean")
+    geometric = {"level": "sequence_clipped_mean", "power": 1}
     tiny, gmpo = (evaluate(changed(o, ratio=fields), batch)[0] for fields in ({"power": 1e-9}, geometric))
     check("of power 0 it is the geometric mean", near(flat(tiny["dlogp"]), flat(gmpo["dlogp"]), 1e-8) and tiny["report"].items()
-          >= {key: gmpo["report"][key] for key in ("clip_low", "clip_high", "clip_fraction")}.items())
+          >= {key: gmpo["report"][key] for key in ("clip_fraction_low", "clip_fraction_high", "clip_fraction")}.items())
     means = [evaluate(changed(o, ratio={"power": p}), batch)[0]["report"]["ratio_mean"] for p in (0.01, 0.5, 1, 2, 5, 16)]
     check("a larger power, a larger mean", means == sorted(means) and len(set(means)) == 6)
-    o = with_kind("variance", strength=1)
+    o = with_kind("variance", beta=1)
     for power in (0, -1, 16.5):
-        check(f"no power of {power}", refused(changed(o, ratio={"unit": "sequence_power_mean", "power": power})))
+        check(f"no power of {power}", refused(changed(o, ratio={"level": "sequence_power_mean", "power": power})))
     check("which other units do not read", not refused(changed(o, ratio={"power": 0})))
 
 
 def check_units(check):
-    o = with_kind("regression", strength=K)
+    o = with_kind("regression", beta=K)
     batch = batch_of(o)
     found, y = evaluate(o, batch)[0], scores(o, batch)
     stretched = {**batch, "logp": [[p + 4 * (l - p) + 0.25 for l, p in zip(*rows)] for rows in zip(batch["logp"], batch["logp_old"])]}
@@ -61,9 +61,9 @@ def check_units(check):
           and near([4 * s for s in slopes(other)], slopes(found)))
     check("so stretching them is worth nothing", all(abs(math.fsum(y[i] * slopes(found)[i] for i in g)) < 1e-14 for g in GROUPS_OF))
     check("two scores have no freedom", slopes(found)[4:] == [0, 0] != slopes(found)[:2])
-    for axes in ({"ratio": {"unit": "token"}}, {"surrogate": {"score_eps": -1}}):
+    for axes in ({"ratio": {"level": "token"}}, {"surrogate": {"group_score_eps": -1}}):
         check(f"no regression: {axes}", refused(changed(o, **axes)))
-    level, batch = case_of("found", "regression-level")
+    level, batch = case_of("surrogate-group-target", "regression-level")
     found = evaluate(level, batch)[0]
     b = [-2 * K * a for a in (1, -0.5, 0.25)]
     check("equal scores: the epsilon alone", near([math.fsum(row) for row in found["dlogp"]], [(x - sum(b) / 3) / 2 for x in b]))

@@ -13,22 +13,22 @@ def found(o, batch, **axes):
 
 def ended(batch, ends):
     """The batch with `ends` at every token."""
-    return {**batch, "step_end": [[ends] * T for T in batch["length"]]}
+    return {**batch, "segment_end": [[ends] * T for T in batch["length"]]}
 
 
 def check_segments(check):
     for kind in ("segment_mean", "segment_mean-ppo_clip", "segment_sum-log_ratio", "segment_sum-token"):
         o, batch = case_of("units", kind)
-        unit = o["ratio"]["unit"]
+        unit = o["ratio"]["level"]
         whole = found(o, ended(batch, False))
         check(f"without an end a segment is the response: {kind}",
-              whole == found(o, batch, ratio={"unit": unit.replace("segment", "sequence")}) != found(o, batch))
+              whole == found(o, batch, ratio={"level": unit.replace("segment", "sequence")}) != found(o, batch))
         check(f"where every token ends one it is the token: {kind}",
-              found(o, ended(batch, True)) == found(o, batch, ratio={"unit": "token", "gradient": "unit"}))
-    for field, changes in (("correction_unit", {"correction": "mask", "correction_low": 0.5, "correction_high": 1.5}),
-                           ("reject_unit", {"reject": "k2", "reject_high": 0.25, "rejected": "unmask"})):
-        o, batch = case_of("units", "mask-segment_mean", weight={"correction": "none", "correction_unit": "token", **changes})
-        for pool in ("sum", "mean") + (("max",) if field == "reject_unit" else ()):
+              found(o, ended(batch, True)) == found(o, batch, ratio={"level": "token", "gradient": "full"}))
+    for field, changes in (("rollout_is_level", {"rollout_is": "mask", "rollout_is_low": 0.5, "rollout_is_high": 1.5}),
+                           ("rollout_rs_level", {"rollout_rs": "k2", "rollout_rs_high": 0.25, "rollout_rejected": "unmask"})):
+        o, batch = case_of("units", "mask-segment_mean", weight={"rollout_is": "none", "rollout_is_level": "token", **changes})
+        for pool in ("sum", "mean") + (("max",) if field == "rollout_rs_level" else ()):
             now = {field: "segment_" + pool}
             whole = found(o, batch, weight={field: "sequence_" + pool})
             check(f"{field} {pool}: no ends", found(o, ended(batch, False), weight=now) == whole)
@@ -65,17 +65,17 @@ def check_units_by_hand(check):
     for unit, weigh in (("prefix_sum", prefix(0)), ("prefix_mean", prefix(1)), ("segment_mean", segment),
                         ("sequence_mean_ratio", arithmetic)):
         o, batch = case_of("units", unit, aggregation={"kind": "token_sum"})
-        ends = batch["step_end"]
+        ends = batch["segment_end"]
         check(f"{unit} by hand", near(flat(found(o, batch)["dlogp"]), by_hand(batch, weigh)))
         own = found(o, batch, ratio={"gradient": "token"})
         check(f"{unit} with the gradient at the token: the term", near(flat(own["dlogp"]), flat(own["term"])))
-    level, batch = case_of("units", "prefix_mean-unit_clamp-bound", ratio={"unit_clamp_low": 0, "unit_clamp_high": 0})
-    first = found(level, short(batch), ratio={"unit": "token"})
+    level, batch = case_of("units", "prefix_mean-unit_clamp-bound", ratio={"level_clamp_low": 0, "level_clamp_high": 0})
+    first = found(level, short(batch), ratio={"level": "token"})
     for unit in ("prefix_sum", "prefix_mean", "segment_sum", "sequence_mean_ratio"):
-        check(f"of one token it is the token's: {unit}", found(level, short(batch), ratio={"unit": unit}) == first)
+        check(f"of one token it is the token's: {unit}", found(level, short(batch), ratio={"level": unit}) == first)
     o, batch = case_of("units", "sequence_mean_ratio")
     batch["advantage"] = [[row[0]] * len(row) for row in batch["advantage"]]
-    a, b = found(o, batch), found(o, batch, ratio={"unit": "token"})
+    a, b = found(o, batch), found(o, batch, ratio={"level": "token"})
     check("the mean ratio of a response is the mean of its ratios: one loss, one gradient",
           near(flat(a["dlogp"]) + [a["loss"]], flat(b["dlogp"]) + [b["loss"]]) and a["term"] != b["term"])
 
@@ -87,9 +87,9 @@ def short(batch):
 
 def check_mixes(check):
     for unit in ("sequence_mean", "segment_mean", "prefix_sum", "sequence_mean_ratio", "sequence_sum"):
-        o, batch = case_of("units", "average-sequence_mean", ratio={"unit": unit})
-        mixed, of_unit = found(o, batch), found(o, batch, ratio={"mix": "none"})
-        of_token = found(o, batch, ratio={"mix": "none", "unit": "token"})
+        o, batch = case_of("units", "average-sequence_mean", ratio={"level": unit})
+        mixed, of_unit = found(o, batch), found(o, batch, ratio={"interpolate": "none"})
+        of_token = found(o, batch, ratio={"interpolate": "none", "level": "token"})
         halves = [(x + y) / 2 for x, y in zip(flat(of_unit["dlogp"]), flat(of_token["dlogp"]))]
         check(f"the mean of two ratios has the mean of their gradients: {unit}", near(flat(mixed["dlogp"]), halves)
               and abs(mixed["loss"] - (of_unit["loss"] + of_token["loss"]) / 2) < 1e-14)
@@ -97,13 +97,13 @@ def check_mixes(check):
         check(f"with the unit a number, half of the token's: {unit}", near(flat(own["dlogp"]), [x / 2 for x in flat(of_token["dlogp"])])
               and own["term"] == mixed["term"])
         for a, b, like in ((1, 0, of_token), (0, 1, of_unit)):
-            only = found(o, batch, ratio={"mix": "weighted", "mix_token": a, "mix_unit": b})
+            only = found(o, batch, ratio={"interpolate": "geometric", "interpolate_token": a, "interpolate_level": b})
             check(f"a mixture of one: {unit} {a} {b}", only["dlogp"] == like["dlogp"] and only["loss"] == like["loss"])
-        root = found(o, batch, ratio={"mix": "weighted", "mix_token": 0.5, "mix_unit": 0.5})
+        root = found(o, batch, ratio={"interpolate": "geometric", "interpolate_token": 0.5, "interpolate_level": 0.5})
         pairs = zip(flat(of_token["term"]), flat(of_unit["term"]))
         geometric = [math.copysign(math.sqrt(x * y), x) for x, y in pairs]
         check(f"halves are the geometric mean: {unit}", near(flat(root["term"]), geometric))
-        still = found(o, batch, ratio={"mix": "weighted", "mix_unit": 1, "gradient": "token"})
+        still = found(o, batch, ratio={"interpolate": "geometric", "interpolate_level": 1, "gradient": "token"})
         check(f"nothing of the token, no gradient: {unit}", not any(flat(still["dlogp"])) and still["loss"] == of_unit["loss"])
 
 

@@ -12,7 +12,7 @@ def check_rows_of_gains(check):
     """A row beside the one that it comes from."""
     rows = objectives.objective
     check("dapo-zv is dapo but for its divisor", changed(rows("dapo-zv"), aggregation={"kind": "token_mean"}) == rows("dapo"))
-    bare = {"gain": "none", "gain_high": 0, "gain_power": 0, "eps": 0, "singleton": "zero"}
+    bare = {"reweight": "none", "focal_reward_high": 0, "focal_gamma": 0, "eps": 0, "singleton": "zero"}
     check("f-grpo without its power is GRPO without its KL", changed(rows("f-grpo"), advantage=bare)
           == changed(rows("grpo"), penalty={"kl": "none", "kl_coef": 0}))
     check("mirror-descent is rep-k2 with another coefficient",
@@ -21,11 +21,11 @@ def check_rows_of_gains(check):
 
 def check_rows_of_penalties(check):
     """A row beside the one that it comes from."""
-    for name, parent, axes in (("vapo", "vapo-gae", {"penalty": {"likelihood_on": "none", "likelihood_coef": 0}}),
+    for name, parent, axes in (("vapo", "vapo-gae", {"penalty": {"nll_on": "none", "nll_coef": 0}}),
                                ("amir-grpo", "trl-grpo", {"penalty": {**{f: plain()["penalty"][f] for f in
-                                ("pairs", "pair_coef", "pair_margin", "pair_beta", "pair_score")}}}),
+                                ("pairwise_logistic", "preference_coef", "preference_min_gap", "preference_beta", "preference_score")}}}),
                                ("flowrl-code", "flowrl", {"advantage": {"eps": 0, "singleton": "zero"},
-                                                          "weight": {"drift_low": 0.8, "drift_high": 1.2}})):
+                                                          "weight": {"policy_is_low": 0.8, "policy_is_high": 1.2}})):
         check(f"{name} is {parent} and one thing more", changed(objectives.objective(name), **axes) == objectives.objective(parent))
 
 
@@ -33,26 +33,26 @@ def check_rows_of_pairs(check):
     """A row beside the one that it comes from."""
     rows = objectives.objective
     check("mt-guide is verl-ppo but for its rewards", changed(rows("mt-guide"), advantage={"credit": "gae"}) == rows("verl-ppo"))
-    back = {"surrogate": {"kind": "standardised", "score_eps": 1e-6}, "advantage": {"eps": 1e-6, "singleton": "raw"}}
+    back = {"surrogate": {"kind": "standardised", "group_score_eps": 1e-6}, "advantage": {"eps": 1e-6, "singleton": "raw"}}
     check("reg-grpo is gift but for what it differentiates", changed(rows("reg-grpo"), **back) == rows("gift"))
-    near_0 = changed(rows("apmpo"), ratio={"unit": "sequence_clipped_mean", "pool_low": 0.4, "pool_high": 0.4},
+    near_0 = changed(rows("apmpo"), ratio={"level": "sequence_clipped_mean", "token_clip_low": 0.4, "token_clip_high": 0.4},
                      penalty={"kl": "none", "kl_coef": 0}, advantage={"std": "sample"})
     check("apmpo with a power of 0 is GMPO", near_0 == rows("gmpo"))
     batch = batch_of(rows("trpa"), reward=list(A))
-    a, b, c = (evaluate(changed(rows("trpa"), penalty=fields), batch)[0] for fields in ({"pairs": "none"}, {"kl": "none"}, {}))
+    a, b, c = (evaluate(changed(rows("trpa"), penalty=fields), batch)[0] for fields in ({"preference": "none"}, {"kl": "none"}, {}))
     check("trpa is its pairs and its KL", near([c["loss"]], [a["loss"] + b["loss"]]) and a["loss"] > 0)
 
 
 def check_rows_of_scores(check):
     """A row beside the one that it comes from."""
-    own = {f: plain()["penalty"][f] for f in ("likelihood_on", "likelihood_coef", "likelihood_weight", "likelihood_form", "likelihood_gain",
-                                              "likelihood_gate")}
+    own = {f: plain()["penalty"][f] for f in ("nll_on", "nll_coef", "nll_weight", "nll_form", "nll_teacher_slope",
+                                              "nll_gate")}
     for name, parent, axes in (("sdar", "swift-grpo", {"penalty": own}), 
                                ("rlsd", "swift-grpo", {"advantage": {"teacher_share": 0, "teacher_clip": 0}}),
                                ("llds", "grpo", {"penalty": {**own, "kl_coef": 0.04}}),
                                ("minillm", "trl-grpo", {"advantage": {"teacher_coef": 0}}),
                                ("drpo", "disco", {}),
-                               ("ctpo-geomean", "ctpo", {"ratio": {"unit": "prefix_sum"}, "surrogate": {"position_power": 0.5}})):
+                               ("ctpo-geomean", "ctpo", {"ratio": {"level": "prefix_sum"}, "surrogate": {"position_power": 0.5}})):
         check(f"{name} is {parent} and one thing more", changed(objectives.objective(name), **axes) == objectives.objective(parent))
 
 
@@ -74,12 +74,12 @@ def check_identities(check):
     a, b = on_same_batch("gspo", "signs", ratio={"gradient": "token"})
     check("gspo-token is not gspo where A is not constant", a["dlogp"] != b["dlogp"] and a["loss"] == b["loss"])
     for label in ("ragged", "signs"):
-        a, b = on_same_batch("ppo", label, surrogate={"kind": "dual_clip", "dual": 1000})
+        a, b = on_same_batch("ppo", label, surrogate={"kind": "dual_clip", "clip_dual": 1000})
         check(f"dual clip that never binds is the clip: {label}", a == b)
-    a, b = on_same_batch("grpo", "on-policy", surrogate={"kind": "score", "eps_low": 0, "eps_high": 0})
+    a, b = on_same_batch("grpo", "on-policy", surrogate={"kind": "reinforce", "eps_low": 0, "eps_high": 0})
     check("on policy the clip's gradient is the score function's", a["dlogp"] == b["dlogp"])
-    a, b = on_same_batch("gmpo", "ragged", ratio={"unit": "sequence_mean", "pool_low": 0, "pool_high": 0})
-    c, d = on_same_batch("gmpo", "ragged", ratio={"pool_low": 1000, "pool_high": 1000})
+    a, b = on_same_batch("gmpo", "ragged", ratio={"level": "sequence_mean", "token_clip_low": 0, "token_clip_high": 0})
+    c, d = on_same_batch("gmpo", "ragged", ratio={"token_clip_low": 1000, "token_clip_high": 1000})
     check("gmpo that never clips is gspo without a clip", b["dlogp"] == d["dlogp"] and a != d)
     a = answers("luspo", "ragged")
     b = answers("luspo", "ragged", aggregation={"kind": "seq_mean_token_mean"})
@@ -96,7 +96,7 @@ def check_identities(check):
             check(f"their squares sum to G - 1, or A = 0: {label}", close(spread, len(group) - 1) or not any(group))
     for _, o, batch in preset_batches("gpg", ("equal-rewards",)):
         a = evaluate(o, batch)[0]["advantage"]
-        b = evaluate(objectives.changed(o, advantage={"gain": "none"}), batch)[0]["advantage"]
+        b = evaluate(objectives.changed(o, advantage={"reweight": "none"}), batch)[0]["advantage"]
         check("GPG is the centred reward times N / (N - M)", all(close(x, y * 10 / 2) for x, y in zip(flat(a), flat(b))))
     for _, o, batch in preset_batches("dr-grpo", ("ragged",)):
         a = evaluate(o, batch)[0]["advantage"]
@@ -129,11 +129,11 @@ def check_identities(check):
         return flat(evaluate(o, batch)[0]["dlogp"]), flat(grid), flat(w)
 
     for kl in ("k1", "k2", "k3", "abs"):
-        g, D, w = penalty_gradient(kl=kl, kl_gradient="k2")
+        g, D, w = penalty_gradient(kl=kl, kl_gradient="straight_through_k2")
         check(f"straight-through gradient of {kl} is D", all(close(x, d) for x, d in zip(g, D)))
     g, D, w = penalty_gradient(kl="k3")
     check("gradient of k3 is 1 - e^-D", all(close(x, -math.expm1(-d)) for x, d in zip(g, D)))
-    g, D, w = penalty_gradient(kl="k3", kl_ratio="token")
+    g, D, w = penalty_gradient(kl="k3", kl_importance_weight="token")
     check("gradient of w k3 is w D", all(close(x, r * d) for x, d, r in zip(g, D, w)))
     g, D, w = penalty_gradient(kl="k1")
     check("gradient of k1 is 1", all(x == 1 for x in g))

@@ -44,9 +44,10 @@ def contrast_by_hand(y, a, z):
     return -sum(x * math.log(w) for x, w in zip(q, p)), [2 * (w - x) for x, w in zip(q, p)]
 
 
-BY_HAND = (("variance", {"strength": 0.5}, variance_by_hand), ("labels", {"tau_pos": 0.5, "tau_neg": 0.75}, labels_by_hand),
-           ("balance", {"strength": 1.5}, balance_by_hand), ("pairs", {"strength": 2, "margin": 0.25}, pairs_by_hand),
-           ("contrast", {"strength": 2, "tau_pos": 0.5}, contrast_by_hand))
+BY_HAND = (("variance", {"beta": 0.5}, variance_by_hand), ("logistic_lse", {"tau_pos": 0.5, "tau_neg": 0.75}, labels_by_hand),
+           ("trajectory_balance", {"reward_beta": 1.5}, balance_by_hand),
+           ("pairwise_logistic", {"beta": 2, "min_gap": 0.25}, pairs_by_hand),
+           ("softmax_cross_entropy", {"beta": 2, "advantage_temperature": 0.5}, contrast_by_hand))
 
 
 def check_functions(check):
@@ -67,34 +68,34 @@ def check_functions(check):
         first = answers(o, advantage=later)
         check(f"the first token's advantage is the response's: {kind}", first["term"] == found["term"] and first["dlogp"] == found["dlogp"])
         totals = [math.fsum(slopes(found)[i] for i in g) for g in GROUPS_OF]
-        if kind == "balance":
-            check("what moves all scores moves log Z", near(found["dlog_z"], totals))
-        elif kind != "labels":
+        if kind == "trajectory_balance":
+            check("what moves all scores moves log Z", near(found["dlog_partition"], totals))
+        elif kind != "logistic_lse":
             check(f"only differences of scores matter: {kind}", near(totals, [0, 0, 0], 1e-15))
 
 
 def check_special_cases(check):
-    o = with_kind("labels", tau_pos=0.5, tau_neg=0.5)
+    o = with_kind("logistic_lse", tau_pos=0.5, tau_neg=0.5)
     still = {key: [[-1] * T for T in LENGTHS] for key in ("logp", "logp_old")}
     found = answers(o, **still)
     check("REAL on policy: log(1 + n) of either class where there are both", near([3 * found["loss"]], [math.log(3) + 3 * math.log(2)]))
     check("and every score's derivative is 1/tau over 1 + n", near([3 * s for s in slopes(found)], [-2 / 3, 1, -2 / 3, 0, -1, 1]))
-    o = with_kind("variance", strength=1)
+    o = with_kind("variance", beta=1)
     y = scores(o, batch_of(o))
     centred = [y[i] - sum(y[j] for j in g) / len(g) for g in GROUPS_OF for i in g]
     aimed = [[a] * T for a, T in zip(centred, LENGTHS)]
     check("GVPO at its optimum", near([x for row in answers(o, advantage=aimed)["dlogp"] for x in row], [0] * sum(LENGTHS), 1e-15))
-    o = with_kind("contrast", strength=2, tau_pos=0.5)
+    o = with_kind("softmax_cross_entropy", beta=2, advantage_temperature=0.5)
     aimed = [[x] * T for x, T in zip(y, LENGTHS)]
     found = answers(o, advantage=aimed)
     entropy = [-sum(p * math.log(p) for p in softmax([2 * y[i] for i in g])) for g in GROUPS_OF]
     check("contrast at its optimum is the entropy", near([3 * found["loss"]], [sum(entropy)]) and near(slopes(found), [0] * 6, 1e-15))
-    o = with_kind("balance", strength=0)
-    a, b = answers(o), answers(with_kind("squared", strength=-1), advantage=[[z] * LENGTHS[i] for g, z in zip(GROUPS_OF, Z) for i in g])
+    o = with_kind("trajectory_balance", reward_beta=0)
+    a, b = answers(o), answers(with_kind("squared", beta=-1), advantage=[[z] * LENGTHS[i] for g, z in zip(GROUPS_OF, Z) for i in g])
     check("flow balance without a reward is a square around log Z", a["loss"] == b["loss"] and a["dlogp"] == b["dlogp"])
     for kind, numbers, _ in BY_HAND:
         try:
-            answers(with_kind(kind, changed(MEAN, ratio={"unit": "token"}), **numbers))
+            answers(with_kind(kind, changed(MEAN, ratio={"level": "token"}), **numbers))
             check(f"{kind} of tokens is no objective", False)
         except ValueError:
             check(f"{kind} of tokens is no objective", True)
@@ -103,18 +104,18 @@ def check_special_cases(check):
 def check_pairs(check):
     score = changed(plain(), aggregation={"kind": "token_mean"})
     zero = [[0] * T for T in LENGTHS]
-    pairs = {"pairs": "margin", "pair_coef": 1, "pair_margin": 0.25, "pair_beta": 0.5}
-    one = {"group": [0] * 6, "log_z": [0]}
-    for pair_score, against in (("free", "nothing"), ("ref", "ref")):
+    pairs = {"preference": "pairwise", "preference_coef": 1, "preference_min_gap": 0.25, "preference_beta": 0.5}
+    one = {"group": [0] * 6, "log_partition": [0]}
+    for preference_score, against in (("free", "none"), ("ref", "ref")):
         batch = batch_of(score, **one)
-        a = evaluate(changed(score, penalty={**pairs, "pair_score": pair_score}), {**batch, "advantage": zero})[0]
-        b = evaluate(changed(with_kind("pairs", strength=0.5, margin=0.25), ratio={"against": against}), batch)[0]
-        check(f"the pairs of a group, as a penalty and as a function of it: {pair_score}",
+        a = evaluate(changed(score, penalty={**pairs, "preference_score": preference_score}), {**batch, "advantage": zero})[0]
+        b = evaluate(changed(with_kind("pairwise_logistic", beta=0.5, min_gap=0.25), ratio={"behaviour": against}), batch)[0]
+        check(f"the pairs of a group, as a penalty and as a function of it: {preference_score}",
               a["dlogp"] == b["dlogp"] and a["loss"] == b["loss"] == a["report"]["penalty_loss"] != 0)
         check("the penalty is in no term", not any(x for row in a["term"] for x in row))
     check("against nothing there is no ratio to report",
-          answers(changed(with_kind("pairs", strength=1), ratio={"against": "nothing"}))["report"]["ratio_max"] == 1
-          != answers(with_kind("pairs", strength=1))["report"]["ratio_max"])
+          answers(changed(with_kind("pairwise_logistic", beta=1), ratio={"behaviour": "none"}))["report"]["ratio_max"] == 1
+          != answers(with_kind("pairwise_logistic", beta=1))["report"]["ratio_max"])
 
 
 GROUPS = (check_functions, check_special_cases, check_pairs)

@@ -59,15 +59,15 @@ def match_js_by_hand(s, a):
     return entropy(q) - (entropy(p) + entropy(u)) / 2, through_shares(s, [math.log(y / x) / 2 for x, y in zip(q, u)])
 
 
-PAIR = {"strength": K, "tau_pos": TAU}
-BY_HAND = (("contrast_mean", {}, contrast_mean_by_hand), ("contrast_lse", {"tau_neg": TAU}, contrast_lse_by_hand),
-           ("soft_pairs", PAIR, soft_pairs_by_hand), ("match", PAIR, match_by_hand), ("match_js", PAIR, match_js_by_hand))
+PAIR = {"beta": K, "advantage_temperature": TAU}
+BY_HAND = (("discriminative_mean", {}, contrast_mean_by_hand), ("discriminative_lse", {"tau_neg": TAU}, contrast_lse_by_hand),
+           ("pairwise_soft", PAIR, soft_pairs_by_hand), ("softmax_mse", PAIR, match_by_hand), ("softmax_js", PAIR, match_js_by_hand))
 
 
 def check_functions(check):
     for kind, numbers, f in BY_HAND:
         for score in ("log", "ratio"):
-            o = changed(with_kind(kind, **numbers), surrogate={"score": score})
+            o = changed(with_kind(kind, **numbers), surrogate={"group_score": score})
             batch = batch_of(o)
             found, y = evaluate(o, batch)[0], scores(o, batch)
             s = [math.exp(x) for x in y] if score == "ratio" else y
@@ -79,36 +79,37 @@ def check_functions(check):
             check(f"the parts of the group add up to it: {kind} of {score}", near([3 * found["loss"]], [sum(r[0] for r in found["term"])]))
             later = [[a] + [-3] * (T - 1) for a, T in zip(A, LENGTHS)]
             check(f"the first token's advantage is the response's: {kind}", answers(o, advantage=later)["dlogp"] == found["dlogp"])
-        if kind != "contrast_mean":
+        if kind != "discriminative_mean":
             moved = answers(with_kind(kind, **numbers))
             check(f"only differences of scores matter: {kind}", near([sum(slopes(moved)[i] for i in g) for g in GROUPS_OF], [0] * 3, 1e-15))
 
 
 def check_shares(check):
-    o, batch = case_of("scores", "contrast_lse-length_rate", aggregation={"kind": "group_mean"})
+    o, batch = case_of("scores", "contrast_lse-length_decay", aggregation={"kind": "group_mean"})
     d = slopes(evaluate(o, batch)[0])
-    ratio = math.exp(-o["surrogate"]["length_rate"] * (3 - 1))  # good responses of 3 and of 1 active tokens
+    ratio = math.exp(-o["surrogate"]["length_decay"] * (3 - 1))  # good responses of 3 and of 1 active tokens
     check("DRPO: short good responses count for more", near([d[1]], [d[0] * ratio]) and near([d[0] + d[1]], [-1 / 2]))
     check("and the others' shares add up to 1", near([sum(d[2:4])], [1 / 2]) and not any(d[4:]))
-    a, b = (evaluate(changed(o, surrogate=fields), batch)[0] for fields in ({"tau_neg": 1e6}, {"kind": "contrast_mean", "tau_neg": 0}))
+    a, b = (evaluate(changed(o, surrogate=fields), batch)[0]
+            for fields in ({"tau_neg": 1e6}, {"kind": "discriminative_mean", "tau_neg": 0}))
     check("a soft maximum of little weight is the mean", near(slopes(a), slopes(b), 1e-5) and a["dlogp"] != b["dlogp"])
 
 
 def check_optima(check):
-    for kind in ("soft_pairs", "match", "match_js"):
-        o = with_kind(kind, strength=1, tau_pos=1)
+    for kind in ("pairwise_soft", "softmax_mse", "softmax_js"):
+        o = with_kind(kind, beta=1, advantage_temperature=1)
         aimed = [[y] * T for y, T in zip(scores(o, batch_of(o)), LENGTHS)]
         found = answers(o, advantage=aimed)
         check(f"scores that are the advantages: nothing to do, {kind}", near(slopes(found), [0] * 6, 1e-15))
-        check(f"and no distance, {kind}", kind == "soft_pairs" or abs(found["loss"]) < 1e-15)
+        check(f"and no distance, {kind}", kind == "pairwise_soft" or abs(found["loss"]) < 1e-15)
         for unit in ("token", "segment_mean", "prefix_sum"):
             try:
-                answers(with_kind(kind, changed(MEAN, ratio={"unit": unit}), strength=1, tau_pos=1))
+                answers(with_kind(kind, changed(MEAN, ratio={"level": unit}), beta=1, tau_pos=1))
                 check(f"{kind} of {unit} is no objective", False)
             except ValueError:
                 check(f"{kind} of {unit} is no objective", True)
-    o = with_kind("variance", changed(MEAN, ratio={"unit": "sequence_mean_ratio"}), strength=0.5)
-    a, b = answers(changed(o, surrogate={"score": "ratio"})), batch_of(o)
+    o = with_kind("variance", changed(MEAN, ratio={"level": "sequence_mean_ratio"}), beta=0.5)
+    a, b = answers(changed(o, surrogate={"group_score": "ratio"})), batch_of(o)
     w = [sum(map(math.exp, row)) / len(row) for row in log_ratios(b)]
     rest = [[0.5 * (w[i] - sum(w[j] for j in g) / len(g)) - A[i] for i in g] for g in GROUPS_OF]
     check("GVPO of mean ratios", near([3 * a["loss"]], [sum(sum(x * x for x in r) / 2 / (len(r) - 1) for r in rest if len(r) > 1)]))

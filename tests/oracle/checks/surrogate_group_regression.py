@@ -23,18 +23,18 @@ def regression_by_hand(y, a, v, eps=0.125):
 
 
 def check_regression(check):
-    o = with_kind("regression", strength=K, score_eps=0.125)
+    o = with_kind("regression", beta=K, group_score_eps=0.125)
     batch = batch_of(o)
     weights = (2, 0.5, 0, 1, 1.5, 0.25)
     y = scores(o, batch)
-    for v, objective, more in (((1,) * 6, o, {}), (weights, changed(o, weight={"given": "policy"}),
-                                                   {"weight": [[w] * T for w, T in zip(weights, LENGTHS)]})):
+    for v, objective, more in (((1,) * 6, o, {}), (weights, changed(o, weight={"external": "policy"}),
+                                                   {"external_weight": [[w] * T for w, T in zip(weights, LENGTHS)]})):
         found = evaluate(objective, {**batch, **more})[0]
         each = [regression_by_hand([y[i] for i in g], [A[i] for i in g], [v[i] for i in g]) for g in GROUPS_OF]
         check("Reg-GRPO by hand", near([3 * found["loss"]], [math.fsum(x for x, _ in each)]))
         check("its derivatives", near([3 * s for s in slopes(found)], [s for _, row in each for s in row]))
         check("what moves all scores moves nothing", all(abs(math.fsum(slopes(found)[i] for i in g)) < 1e-15 for g in GROUPS_OF))
-    standard = evaluate(with_kind("standardised", strength=K, score_eps=0.125), batch)[0]
+    standard = evaluate(with_kind("standardised", beta=K, group_score_eps=0.125), batch)[0]
     check("the values of standardised but for a lone one", all(x == y for i, (x, y) in enumerate(zip(evaluate(o, batch)[0]["term"],
                                                                                                  standard["term"])) if i != 3))
 

@@ -6,7 +6,7 @@ from checks.tools import flat, near
 from evaluate import evaluate
 from objectives import changed
 
-NOTHING = changed(MEAN, ratio={"against": "nothing"})
+NOTHING = changed(MEAN, ratio={"behaviour": "none"})
 
 
 def standardised_by_hand(y, a, o):
@@ -34,9 +34,9 @@ def hinge_by_hand(y, a, o):
     return value, slope
 
 
-BY_HAND = (("standardised", {"strength": 0.5, "score_eps": 0.125}, MEAN, standardised_by_hand),
-           ("target", {"strength": 2, "tau_pos": 0.5}, NOTHING, target_by_hand),
-           ("hinge", {"strength": 0.5, "shift": 0.375, "margin": 0.25}, MEAN, hinge_by_hand))
+BY_HAND = (("standardised", {"beta": 0.5, "group_score_eps": 0.125}, MEAN, standardised_by_hand),
+           ("tilted_cross_entropy", {"beta": 2, "advantage_temperature": 0.5}, NOTHING, target_by_hand),
+           ("pairwise_hinge", {"beta": 0.5, "hinge_margin": 0.375, "min_gap": 0.25}, MEAN, hinge_by_hand))
 
 
 def row_means(rows):
@@ -55,11 +55,11 @@ def check_functions(check):
         check(f"its derivatives: {kind}", near([3 * s for s in slopes(found)], [s for _, row in each for s in row]))
         later = [[a] + [-3] * (T - 1) for a, T in zip(A, LENGTHS)]
         check(f"the first token's advantage is the response's: {kind}", answers(o, advantage=later)["term"] == found["term"])
-        check(f"{kind} of tokens is no objective", refused(changed(o, ratio={"unit": "token"})))
+        check(f"{kind} of tokens is no objective", refused(changed(o, ratio={"level": "token"})))
 
 
 def check_standardised(check):
-    o = with_kind("standardised", strength=1)
+    o = with_kind("standardised", beta=1)
     batch = batch_of(o)
     found = evaluate(o, batch)[0]
     stretched = {**batch, "logp": [[p + 4 * (l - p) + 0.25 for l, p in zip(*rows)] for rows in zip(batch["logp"], batch["logp_old"])]}
@@ -76,14 +76,14 @@ def check_standardised(check):
     aimed = evaluate(o, {**batch, "advantage": [[x] * T for x, T in zip(z, LENGTHS)]})[0]
     check("nothing is left where the rewards are the scores",
           abs(aimed["loss"]) < 1e-28 and all(abs(x) < 1e-14 for x in flat(aimed["dlogp"])))
-    squared = answers(with_kind("squared", MEAN, strength=1), group=list(range(6)), log_z=[0] * 6)
-    single = answers(o, group=list(range(6)), log_z=[0] * 6)
+    squared = answers(with_kind("squared", MEAN, beta=1), group=list(range(6)), log_partition=[0] * 6)
+    single = answers(o, group=list(range(6)), log_partition=[0] * 6)
     check("groups of one: the value A^2", near(flat(single["term"]), [a * a for a, T in zip(A, LENGTHS) for _ in range(T)])
           and near(slopes(single), [-2 * a / 6 for a in A]) and squared["term"] != single["term"])
 
 
 def check_target(check):
-    o = with_kind("target", NOTHING, strength=2, tau_pos=0.5)
+    o = with_kind("tilted_cross_entropy", NOTHING, beta=2, advantage_temperature=0.5)
     batch = batch_of(o)
     still = {**batch, "logp": batch["logp_old"], "advantage": [[0.75] * T for T in LENGTHS]}
     found = evaluate(o, still)[0]
@@ -92,14 +92,14 @@ def check_target(check):
     check("the old policy is its own target where advantages are equal", all(abs(x) < 1e-15 for x in flat(found["dlogp"]))
           and near([3 * found["loss"]], [-sum(p * math.log(p) for row in shares for p in row)]))
     moved = [[a + 0.5 * 2 * x] * T for a, x, T in zip(A, old, LENGTHS)]
-    contrast = evaluate(with_kind("contrast", NOTHING, strength=2, tau_pos=0.5), {**batch, "advantage": moved})[0]
+    contrast = evaluate(with_kind("softmax_cross_entropy", NOTHING, beta=2, advantage_temperature=0.5), {**batch, "advantage": moved})[0]
     check("contrast with the old scores in the advantages", near(flat(contrast["dlogp"]), flat(evaluate(o, batch)[0]["dlogp"])))
-    for axes in ({"against": "old"}, {"against": "current"}, {"unit": "sequence_clipped_mean"}):
+    for axes in ({"behaviour": "old"}, {"behaviour": "current"}, {"level": "sequence_clipped_mean"}):
         check(f"no target: {axes}", refused(changed(o, ratio=axes)))
 
 
 def check_hinge(check):
-    o = with_kind("hinge", NOTHING, strength=0.5, shift=1000)
+    o = with_kind("pairwise_hinge", NOTHING, beta=0.5, hinge_margin=1000)
     batch = batch_of(o)
     found = evaluate(o, batch)[0]
     y = row_means(batch["logp"])
@@ -107,7 +107,8 @@ def check_hinge(check):
     linear = [sum(1000 - 0.5 * (y[i] - y[j]) for i, j in pairs) / len(pairs) for pairs in told if pairs]
     check("a shift that nothing reaches: a line", near([3 * found["loss"]], [math.fsum(linear)]))
     check("what the better ones gain the worse ones lose", all(abs(sum(slopes(found)[i] for i in g)) < 1e-15 for g in GROUPS_OF))
-    check("a shift below all differences: nothing", answers(with_kind("hinge", NOTHING, strength=0.5, shift=-1000))["loss"] == 0)
+    check("a shift below all differences: nothing",
+          answers(with_kind("pairwise_hinge", NOTHING, beta=0.5, hinge_margin=-1000))["loss"] == 0)
 
 
 GROUPS = (check_functions, check_standardised, check_target, check_hinge)

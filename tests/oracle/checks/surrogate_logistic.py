@@ -10,7 +10,7 @@ from objectives import changed
 
 def tokens(batch):
     """(A, l, o, selected) of the active tokens"""
-    keys = ("advantage", "logp", "logp_old", "selected")
+    keys = ("advantage", "logp", "logp_old", "shaping_mask")
     return [tuple(batch[key][i][t] for key in keys) for i, kept in active(batch) for t in kept]
 
 
@@ -36,7 +36,7 @@ def check_surrogates(check):
     check("BGPO bounds the ratio's loss from above, and is it where A < 0", all(x > y if a > 0 else x == y or near([x], [y])
                                                                                for x, y, (a, *_) in zip(term, exact, told)))
     check("its derivative is A where A > 0", near(slope, [-a if a > 0 else y for y, (a, *_) in zip(exact, told)]))
-    told, term, slope, report = of_levels("shaped")
+    told, term, slope, report = of_levels("policy_shaping")
     w = [math.exp(l - o) for _, l, o, _ in told]
     cut = [not s and (a > 0 and v > 1.25 or a < 0 and v < 0.75) for v, (a, _, _, s) in zip(w, told)]
     by_hand = [-a * v * 0.5 / (v + 0.5) ** 2 if s else 0 if c else -a * v for v, c, (a, _, _, s) in zip(w, cut, told)]
@@ -56,7 +56,7 @@ def check_bounds(check):
             loss = max(-a * math.exp(y), -a * math.exp(clipped))
             by_hand[i, t] = min(loss, -a * math.exp(0.25 * s)) if a < 0 else loss
     check("CTPO by hand", near([found["term"][i][t] for i, t in by_hand], list(by_hand.values())))
-    sides = [found["report"][k] for k in ("clip_low", "clip_high", "clip_dual")]
+    sides = [found["report"][k] for k in ("clip_fraction_low", "clip_fraction_high", "clip_fraction_dual")]
     check("every side clips something", all(sides))
     o, batch = case_of("scores", "position")
     clip = changed(o, surrogate={"bounds": "fixed", "log_low": 0, "log_high": 0, "eps_low": -math.expm1(-0.1875),
@@ -65,7 +65,7 @@ def check_bounds(check):
     check("without a power they are the clip's", a["dlogp"] == b["dlogp"] and near([a["loss"]], [b["loss"]], 1e-8))
     for label in ("given-ppo_clip", "given-dual_clip", "given-gppo"):
         o, batch = case_of("scores", label)
-        same = {**batch, "clip_low": [[0.25] * T for T in batch["length"]], "clip_high": [[0.5] * T for T in batch["length"]]}
+        same = {**batch, "eps_low": [[0.25] * T for T in batch["length"]], "eps_high": [[0.5] * T for T in batch["length"]]}
         a = evaluate(changed(o, surrogate={"bounds": "fixed", "eps_low": 0.25, "eps_high": 0.5}), batch)[0]
         check(f"equal bounds for all are the objective's: {label}", evaluate(o, same)[0] == a != evaluate(o, batch)[0])
 

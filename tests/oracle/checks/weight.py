@@ -11,7 +11,7 @@ def check_trust(check):
     ppo, tokens = on_levels(bare("ppo_clip", **clip))
     one, _ = on_levels(bare("ratio"), weight={"trust": "one_sided", "trust_low": 0.2, "trust_high": 0.25})
     check("one-sided trust is the clip's gradient", one["dlogp"] == ppo["dlogp"] and one["loss"] != ppo["loss"])
-    check("and its clip fractions", all(one["report"][k] == ppo["report"][k] > 0 for k in ("clip_low", "clip_high")))
+    check("and its clip fractions", all(one["report"][k] == ppo["report"][k] > 0 for k in ("clip_fraction_low", "clip_fraction_high")))
     c = 0.515625  # between the levels
     log, _ = on_levels(bare("ratio"), weight={"trust": "log_two_sided", "trust_low": c, "trust_high": c})
     k2, _ = on_levels(bare("ratio"), weight={"trust": "k2", "trust_high": c * c / 2})
@@ -48,13 +48,13 @@ def check_off_policy(check):
         left = -sum(d.values()) / len(d) > 0.25
         check("off-policy masking by hand", all(close(row[t], 0 if left and batch["advantage"][i][t] < 0 else
               -batch["advantage"][i][t] * math.exp(d[t])) for t in active))
-    check("some responses were left, some not", 0 < some["report"]["clip_low"] < 0.5)
-    none = found(objectives.changed(o, weight={"off_policy_max": "Infinity"}), batch)
-    every = found(objectives.changed(o, weight={"off_policy_max": "-Infinity"}), batch)
+    check("some responses were left, some not", 0 < some["report"]["clip_fraction_low"] < 0.5)
+    none = found(objectives.changed(o, weight={"off_policy_mask_threshold": "Infinity"}), batch)
+    every = found(objectives.changed(o, weight={"off_policy_mask_threshold": "-Infinity"}), batch)
     good = [[max(a, 0) for a in row] for row in batch["advantage"]]
     check("without a limit nothing is dropped, with none every bad token is",
-          none["dlogp"] == found(objectives.changed(o, weight={"off_policy": "none"}), batch)["dlogp"] != some["dlogp"]
-          and every["dlogp"] == found(objectives.changed(o, weight={"off_policy": "none"}),
+          none["dlogp"] == found(objectives.changed(o, weight={"off_policy_mask": "none"}), batch)["dlogp"] != some["dlogp"]
+          and every["dlogp"] == found(objectives.changed(o, weight={"off_policy_mask": "none"}),
                                       {**batch, "advantage": good})["dlogp"])
     keep, batch = case_of("weight", "selected-keep-token")
     turned = [[not x for x in row] for row in batch["selected"]]
@@ -66,17 +66,17 @@ def check_rejection(check):
     for unit in ("token", "sequence_sum", "sequence_mean"):
         for rejected in ("zero_weight", "unmask"):
             o, batch = case_of("weight", f"reject-{unit}-{rejected}")
-            low, high = o["weight"]["correction_low"], o["weight"]["correction_high"]
-            other = objectives.changed(o, weight={"correction": "none", "reject": "ratio", "reject_unit": unit,
-                                                  "reject_low": low, "reject_high": high})
+            low, high = o["weight"]["rollout_is_low"], o["weight"]["rollout_is_high"]
+            other = objectives.changed(o, weight={"rollout_is": "none", "rollout_rs": "ratio", "rollout_rs_level": unit,
+                                                  "rollout_rs_low": low, "rollout_rs_high": high})
             a, b = found(o, batch), found(other, batch)
             check(f"two ways to reject by the ratio of a {unit}: {rejected}",
                   a == b and a["report"]["rejected_tokens"] > 0)
     o, batch = case_of("weight", "reject-k2-token-unmask")
-    c = math.sqrt(2 * o["weight"]["reject_high"])
-    other = objectives.changed(o, weight={"reject": "ratio", "reject_low": math.exp(-c), "reject_high": math.exp(c)})
+    c = math.sqrt(2 * o["weight"]["rollout_rs_high"])
+    other = objectives.changed(o, weight={"rollout_rs": "ratio", "rollout_rs_low": math.exp(-c), "rollout_rs_high": math.exp(c)})
     check("k2 of a token is a band of its ratio", found(o, batch) == found(other, batch))
-    top, batch = case_of("weight", "reject-k3-sequence_max-unmask", weight={"reject_high": 0.3})
+    top, batch = case_of("weight", "reject-k3-sequence_max-unmask", weight={"rollout_rs_high": 0.3})
     for row_o, row_b, row in zip(batch["logp_old"], batch["logp_rollout"], found(top, batch)["term"]):
         worst = max(math.expm1(o - b) - (o - b) for o, b in zip(row_o, row_b))
         check("the largest k3 of a response decides", any(row) == (worst <= 0.3))

@@ -8,16 +8,17 @@ from checks.tools import active, flat, log_ratios, near
 
 def check_norms(check):
     for label in ("norm-truncate-token-zero_weight", "norm-truncate-segment_mean-zero_weight", "norm-truncate-sequence_sum-zero_weight"):
-        free = {"correction_low": 0, "correction_high": "Infinity"}
+        free = {"rollout_is_low": 0, "rollout_is_high": "Infinity"}
         o, batch = case_of("factors", label, weight=free)
         moved = {**batch, "logp_rollout": [[x - 0.5 for x in row] for row in batch["logp_rollout"]]}  # two tokens of each count
         check(f"a factor of every weight does not matter: {label}", near(flat(found(o, moved)["dlogp"]), flat(found(o, batch)["dlogp"])))
     o, batch = case_of("factors", "norm-truncate-token-zero_weight", aggregation={"kind": "token_sum"})
-    raw, now = found(o, batch, weight={"correction_norm": "none"}), found(o, batch)
-    check("every term is divided by the mean weight", near([x * raw["report"]["weight_mean"] for x in flat(now["term"])], flat(raw["term"]))
+    raw, now = found(o, batch, weight={"rollout_is_norm": "none"}), found(o, batch)
+    check("every term is divided by the mean weight",
+          near([x * raw["report"]["rollout_is_mean"] for x in flat(now["term"])], flat(raw["term"]))
           and now["report"] == {**raw["report"], "policy_loss": now["report"]["policy_loss"]})
     o, batch = case_of("factors", "norm-truncate-sequence_sum-zero_weight")
-    raw, now = found(o, batch, weight={"correction_norm": "none"}), found(o, batch)
+    raw, now = found(o, batch, weight={"rollout_is_norm": "none"}), found(o, batch)
     v = [min(max(math.exp(math.fsum(q[t] for t in places)), 0.5), 1.5)
          for (i, places), q in zip(active(batch), log_ratios(batch, "logp_old", "logp_rollout"))]
     check("of responses the mean is over responses", near([x * sum(v) / 3 for x in flat(now["term"])], flat(raw["term"])))
@@ -27,11 +28,11 @@ def check_norms(check):
 
 def check_drops(check):
     o, batch = case_of("factors", "exp_abs-token")
-    band = found(o, batch, weight={"reject": "ratio", "reject_low": 0.5, "reject_high": 2})
+    band = found(o, batch, weight={"rollout_rs": "ratio", "rollout_rs_low": 0.5, "rollout_rs_high": 2})
     check("exp_abs of a token is a band of its ratio", found(o, batch) == band and band["report"]["rejected_tokens"] > 0)
 
     o, batch = case_of("factors", "total_variation", aggregation={"kind": "token_sum"})
-    limit, dropped = o["weight"]["off_policy_max"], 0
+    limit, dropped = o["weight"]["off_policy_mask_threshold"], 0
     now, q, d = found(o, batch), log_ratios(batch, "logp_old", "logp_rollout"), log_ratios(batch)
     for i, places in active(batch):
         far = sum(abs(math.expm1(q[i][t])) for t in places) / len(places) > limit
@@ -46,41 +47,41 @@ def check_drops(check):
     o, batch = case_of("factors", "ring")
     low, high = o["weight"]["trust_low"], o["weight"]["trust_high"]
     two, one, now = (found(o, batch, weight={"trust": trust}) for trust in ("two_sided", "one_sided", "ring"))
-    beyond = found(o, batch, weight={"ring_low": "Infinity", "ring_high": "Infinity"})
+    beyond = found(o, batch, weight={"rec_outer_low": "Infinity", "rec_outer_high": "Infinity"})
     check("a second ring beyond everything: the first alone", beyond == two != now)
     check("a second ring that begins where the first ends: one-sided trust",
-          found(o, batch, weight={"ring_low": low, "ring_high": high}) == one != now)
+          found(o, batch, weight={"rec_outer_low": low, "rec_outer_high": high}) == one != now)
 
 
 def check_future(check):
     o, batch = case_of("factors", "future", aggregation={"kind": "token_sum"})
     choice, d, now = o["weight"], log_ratios(batch), found(o, batch)
-    g = 2 ** (-1 / choice["future_half_life"])
+    g = 2 ** (-1 / choice["fipo_half_life"])
     for i, places in active(batch):
         for t in places:
             F = math.fsum(g ** (k - t) * d[i][k] for k in places if k >= t)
-            f = min(max(math.exp(F), choice["future_low"]), choice["future_high"])
+            f = min(max(math.exp(F), choice["fipo_low"]), choice["fipo_high"])
             check("FIPO by hand", near([now["term"][i][t]], [-batch["advantage"][i][t] * math.exp(d[i][t]) * f])
                   and near([now["dlogp"][i][t]], [now["term"][i][t]]))
-    free = {"future_low": 0, "future_high": "Infinity", "future_half_life": 2 ** -10}
+    free = {"fipo_low": 0, "fipo_high": "Infinity", "fipo_half_life": 2 ** -10}
     alone = found(o, batch, weight=free)
-    plain = found(o, batch, weight={"future": "none"})
+    plain = found(o, batch, weight={"fipo": "none"})
     check("no memory: the ratio itself", near(flat(alone["term"]), [x * math.exp(y) for x, y in zip(flat(plain["term"]), flat(d))]))
-    check("a bound of 1 on both sides is none", found(o, batch, weight={"future_low": 1, "future_high": 1}) == plain)
+    check("a bound of 1 on both sides is none", found(o, batch, weight={"fipo_low": 1, "fipo_high": 1}) == plain)
     check("nothing within a bound that every ratio exceeds: none",
-          found(o, batch, weight={"future_max": 2 ** -20, "future_low": 0.5}) == plain)
+          found(o, batch, weight={"fipo_ratio_max": 2 ** -20, "fipo_low": 0.5}) == plain)
 
 
 def check_given(check):
     o, batch = case_of("factors", "given-policy", penalty={"entropy_coef": 0})
-    ones = {**batch, "weight": [[1] * T for T in batch["length"]]}
-    free = found(o, batch, weight={"given": "none"})
-    check("weights of 1 are none", all(found(o, ones, weight={"given": what}) == free for what in ("policy", "term")))
+    ones = {**batch, "external_weight": [[1] * T for T in batch["length"]]}
+    free = found(o, batch, weight={"external": "none"})
+    check("weights of 1 are none", all(found(o, ones, weight={"external": what}) == free for what in ("policy", "term")))
     scaled = [[a * w for a, w in zip(*rows)] for rows in zip(batch["advantage"], given_ones(batch))]
     now = found(o, batch)
-    other = found(o, {**batch, "advantage": scaled}, weight={"given": "none"})
+    other = found(o, {**batch, "advantage": scaled}, weight={"external": "none"})
     check("weights of the policy's part are factors of its advantages", now["dlogp"] == other["dlogp"] and now["loss"] == other["loss"])
-    term = found(o, batch, weight={"given": "term"})
+    term = found(o, batch, weight={"external": "term"})
     check("weights of everything are factors of every term",
           near(flat(term["term"]), [x * w for x, w in zip(flat(free["term"]), flat(given_ones(batch)))])
           and near(flat(term["dlogp"]), [x * w for x, w in zip(flat(free["dlogp"]), flat(given_ones(batch)))]))
@@ -89,7 +90,7 @@ def check_given(check):
 def given_ones(batch):
     """The weights, 1 where the mask is false."""
     mask = batch["mask"]
-    return [[w if counts else 1 for w, counts in zip(*rows)] for rows in zip(batch["weight"], mask)]
+    return [[w if counts else 1 for w, counts in zip(*rows)] for rows in zip(batch["external_weight"], mask)]
 
 
 GROUPS = (check_norms, check_drops, check_future, check_given)

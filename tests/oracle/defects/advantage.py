@@ -62,8 +62,8 @@ def scores(a, f):
 
 def filtered(a, f):
     def answers(found):
-        if "informative" in found:
-            found["informative"] = f(found["informative"])
+        if "dynamic_sampling_mask" in found:
+            found["dynamic_sampling_mask"] = f(found["dynamic_sampling_mask"])
     a.answered(answers)
 
 

@@ -31,7 +31,7 @@ def some_empty(o, b):
 
 
 @defect("NORM-01", option("aggregation", "kind", "seq_mean_token_sum"), "ragged",
-        "choices-aggregation-seq_mean_token_sum-count",
+        "choices-aggregation-seq_mean_token_sum-keep",
         seen="verl #931 (4d722b176)", shows="seq-mean-token-sum, any response of more than one token", stages=LOSS)
 def sum_is_mean(a):
     """The mode "mean over responses of the token sum" divides by the length all the same. Right: mean_i(sum_t x)."""
@@ -39,7 +39,7 @@ def sum_is_mean(a):
 
 
 @defect("NORM-02", option("aggregation", "kind", "seq_mean_token_mean"), "ragged",
-        "choices-aggregation-seq_mean_token_mean-count",
+        "choices-aggregation-seq_mean_token_mean-keep",
         seen="ROLL d8d7e78f", shows="responses of more than one token", stages=LOSS)
 def length_divides_twice(a):
     """The mean over a response's tokens is divided by its length once more. Right: mean_i(sum_t x / T_i)."""
@@ -47,7 +47,7 @@ def length_divides_twice(a):
 
 
 @defect("NORM-02a", option("aggregation", "kind", "seq_mean_constant", "constant"), "ragged",
-        "choices-aggregation-seq_mean_constant-count",
+        "choices-aggregation-seq_mean_constant-keep",
         seen="ROLL d8d7e78f", shows="a constant divisor, responses of more than one token", stages=LOSS)
 def mean_over_constant(a):
     """The mode "sum over a constant" takes the mean over the tokens for the sum: mean_i(mean_t x)/C. Right: sum / C."""
@@ -98,32 +98,32 @@ def empty_response(a):
 
 
 @defect("NORM-05a", both(option("aggregation", "kind", *SEQ_MEAN, "group_mean_token_mean"), some_empty), "fully-masked",
-        "truncated", "choices-aggregation-seq_mean_token_mean-count", "choices-aggregation-seq_mean_token_mean-skip",
+        "truncated", "choices-aggregation-seq_mean_token_mean-keep", "choices-aggregation-seq_mean_token_mean-drop",
         seen="verl #3915, TRL, tunix d09da21b", shows="a response without any token that counts", stages=LOSS)
 def empty_counted_otherwise(a):
     """Responses without active tokens count in the denominator where they should not, or the other way round
-    (implementations differ). Right: as `aggregation.empty` says."""
-    a.choose("aggregation", empty={"count": "skip", "skip": "count"}[a.objective["aggregation"]["empty"]])
+    (implementations differ). Right: as `aggregation.empty_sequences` says."""
+    a.choose("aggregation", empty_sequences={"keep": "drop", "drop": "keep"}[a.objective["aggregation"]["empty_sequences"]])
 
 
-@defect("NORM-06", both(option("weight", "correction", "mask", "reject"), option("weight", "rejected", "unmask")), "rollout",
+@defect("NORM-06", both(option("weight", "rollout_is", "mask", "reject"), option("weight", "rollout_rejected", "unmask")), "rollout",
         "ragged", "choices-weight-reject-token-unmask",
         seen="verl #3915 (4424616d7)", shows="a rejected token", stages=LOSS)
 def rejected_still_counted(a):
     """Rejection is a weight of 0, and rejected tokens stay in the denominators (and pay the KL). Right: they leave the
     mask."""
-    a.choose("weight", rejected="zero_weight")
+    a.choose("weight", rollout_rejected="zero_weight")
 
 
-@defect("NORM-06a", both(option("weight", "correction", "mask", "reject"), option("weight", "rejected", "zero_weight")),
+@defect("NORM-06a", both(option("weight", "rollout_is", "mask", "reject"), option("weight", "rollout_rejected", "zero_weight")),
         "rollout", "ragged", "choices-weight-mask-token-zero_weight",
         seen="verl #3915 against OpenRLHF, TRL (IcePop)", shows="a rejected token", stages=LOSS)
 def rejected_not_counted(a):
     """Rejected tokens leave the mask and its denominators. Right: they weigh 0 and stay (IcePop)."""
-    a.choose("weight", rejected="unmask")
+    a.choose("weight", rollout_rejected="unmask")
 
 
-@defect("NORM-07", option("aggregation", "kind", "token_mean"), "ragged", "choices-aggregation-token_mean-count",
+@defect("NORM-07", option("aggregation", "kind", "token_mean"), "ragged", "choices-aggregation-token_mean-keep",
         seen="TRL #2881 (293b62095), #3021", shows="unequal lengths", stages=LOSS)
 def sequence_means(a):
     """The mean of the responses' means is taken. Right: one mean over all tokens."""
@@ -149,7 +149,7 @@ def constant_is_width(a):
 
 
 @defect("NORM-17", option("aggregation", "kind", "seq_mean_constant"), "ragged",
-        "choices-aggregation-seq_mean_constant-count",
+        "choices-aggregation-seq_mean_constant-keep",
         seen="verl #3741, #4510", shows="more than one response", stages=LOSS)
 def sequences_summed(a):
     """The constant mode adds the responses up. Right: it averages over them."""
@@ -169,7 +169,7 @@ def zero_over_zero(a):
     a.answered(answers)
 
 
-@defect("NORM-23", lambda o, b: o["weight"]["truncated"] == "mask" or o["weight"]["rejected"] == "unmask", "all-truncated",
+@defect("NORM-23", lambda o, b: o["weight"]["truncated"] == "mask" or o["weight"]["rollout_rejected"] == "unmask", "all-truncated",
         "mistakes-all-rejected",
         seen="ROLL 620cc0c9", shows="filtering leaves no token", stages=LOSS)
 def unfiltered_instead(a):
@@ -197,7 +197,7 @@ def sequences_times_length(a):
 
 
 @defect("NORM-25", both(option("aggregation", "kind", "seq_mean_token_mean", "seq_mean_token_sum"), unequal), "ragged",
-        "choices-aggregation-seq_mean_token_mean-count",
+        "choices-aggregation-seq_mean_token_mean-keep",
         seen="tunix 59deac39", shows="several responses packed in a row (here: those of a group), unequal lengths",
         stages=LOSS)
 def packed_row(a):
@@ -231,7 +231,7 @@ def penalty_over_padding(a):
     a.entries(entries)
 
 
-@defect("NORM-27", lambda o, b: o["weight"]["truncated"] == "mask" or o["weight"]["rejected"] == "unmask", "truncated",
+@defect("NORM-27", lambda o, b: o["weight"]["truncated"] == "mask" or o["weight"]["rollout_rejected"] == "unmask", "truncated",
         "rollout", "ragged", "choices-weight-truncated",
         seen="ROLL 53c6da31", shows="the final mask is not the response mask", stages=LOSS)
 def metric_of_another_mask(a):
@@ -239,7 +239,8 @@ def metric_of_another_mask(a):
     summed."""
     def reported(found, entries, batch, objective):
         n = sum(len(s.unmasked) for s in batch.sequences)
-        for name in ("clip_low", "clip_high", "clip_dual", "clip_fraction", "old_k1", "old_k3", "kl_k1", "kl_k2", "kl_k3"):
+        for name in ("clip_fraction_low", "clip_fraction_high", "clip_fraction_dual", "clip_fraction", "approx_kl_k1", "approx_kl_k3",
+                     "kl_k1", "kl_k2", "kl_k3"):
             found[name] = found[name] * len(entries) / n if n else ZERO
     a.reported(reported)
 
@@ -284,7 +285,7 @@ def dropped_row_has_ratio_one(a):
 
 
 @defect("GSPO-08", both(of(unit), option("aggregation", "kind", "token_mean", "seq_mean_token_sum")), "ragged",
-        "choices-ratio-sequence_mean-unit-ppo_clip",
+        "choices-ratio-sequence_mean-full-ppo_clip",
         seen="verl (gspo), SkyRL", shows="a ratio per response and another mode than its default", stages=LOSS)
 def mode_of_gspo_fixed(a):
     """With a ratio per response the aggregation option is ignored: always seq-mean-token-mean. Right: the option."""

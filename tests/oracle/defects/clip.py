@@ -10,7 +10,7 @@ from limits import ONE, ZERO, bound, less, sign
 from .table import both, defect, differs, has, kl_in_loss, of, option, unit
 
 LOSS = ("loss",)
-numbers = differs("surrogate", "bounds", "position", "given")  # these have no eps to get wrong
+numbers = differs("surrogate", "bounds", "position", "external")  # these have no eps to get wrong
 ppo = both(numbers, option("surrogate", "kind", "ppo_clip", "dual_clip"))
 dual = both(numbers, option("surrogate", "kind", "dual_clip"))
 cispo = option("surrogate", "kind", "cispo")
@@ -47,12 +47,12 @@ def eps_high_not_passed(a):
     a.choose("surrogate", eps_high=a.objective["surrogate"]["eps_low"])
 
 
-@defect("CLIP-02b", option("ratio", "unit", "sequence_clipped_mean"), "ragged", "signs",
-        "choices-ratio-sequence_clipped_mean-unit-ratio",
+@defect("CLIP-02b", option("ratio", "level", "sequence_clipped_mean"), "ragged", "signs",
+        "choices-ratio-sequence_clipped_mean-full-ratio",
         seen="TRL #6808, #7270", shows="any ratio", stages=LOSS)
 def gmpo_becomes_grpo(a):
     """GMPO with the fused kernel trains GRPO: clipped token ratios. Right: the geometric mean."""
-    a.choose("ratio", unit="token", pool_low=0, pool_high=0)
+    a.choose("ratio", level="token", token_clip_low=0, token_clip_high=0)
     a.choose("surrogate", kind="ppo_clip", eps_low=0.2, eps_high=0.2)
 
 
@@ -62,7 +62,7 @@ def dual_for_good_tokens(a):
     """The dual clip acts on A > 0 too, where c A exceeds both and is the loss. Right: only for A < 0."""
     def dual_clip(s, A, w, y, l):
         # L = -max(min(w A, clip(w) A), c A)
-        return minimum(axis.ppo_clip(s, A, w, y, l), -A * mpf(s["dual"]))
+        return minimum(axis.ppo_clip(s, A, w, y, l), -A * mpf(s["clip_dual"]))
     a.swap(axis.KIND, "dual_clip", dual_clip)
 
 
@@ -70,7 +70,7 @@ def dual_for_good_tokens(a):
         seen="ROLL, PPOxFamily #95", shows="A < 0, ratio between 1 + 2 eps and c", stages=LOSS)
 def dual_from_epsilon(a):
     """The dual-clip constant is 1 + 2 eps (implementations differ). Right: its own constant, typically 3."""
-    a.choose("surrogate", dual=1 + 2 * a.objective["surrogate"]["eps_high"])
+    a.choose("surrogate", clip_dual=1 + 2 * a.objective["surrogate"]["eps_high"])
 
 
 @defect("CLIP-05", dual, "signs", "ragged", EVERY_SIDE + "dual_clip",
@@ -85,38 +85,38 @@ def dual_compared_with_itself(a):
         seen="TRL #3434, #3499", shows="a ratio above delta", stages=LOSS)
 def everything_sees_delta(a):
     """The ratio is cut at delta for everyone: the KL's weight, the report. Right: only the surrogate is bounded."""
-    top = mpf(a.objective["surrogate"]["dual"])
+    top = mpf(a.objective["surrogate"]["clip_dual"])
     a.around(ratio_axis, "ratios", lambda original, ys: [minimum(w, top) for w in original(ys)])
 
 
 sequence_kl = both(of(unit, kl_in_loss))
 
 
-@defect("CLIP-07", both(sequence_kl, option("penalty", "kl_ratio", "token")), "choices-penalty-k3-own-token",
-        "choices-penalty-k2-own-token", "mistakes-clamped-kl",
+@defect("CLIP-07", both(sequence_kl, option("penalty", "kl_importance_weight", "token")), "choices-penalty-k3-exact-token",
+        "choices-penalty-k2-exact-token", "mistakes-clamped-kl",
         seen="Liger #1202 (e07abecd), TRL #6586", shows="a ratio per response and a KL weighted by the token's ratio",
         stages=LOSS)
 def kl_weighted_by_unit(a):
     """The KL is weighted by the response's ratio (implementations differ). Right: by the token's."""
-    a.choose("penalty", kl_ratio="unit")
+    a.choose("penalty", kl_importance_weight="level")
 
 
-@defect("CLIP-07a", both(sequence_kl, option("penalty", "kl_ratio", "unit")), "choices-penalty-k3-own-unit",
-        "choices-penalty-k2-own-unit",
+@defect("CLIP-07a", both(sequence_kl, option("penalty", "kl_importance_weight", "level")), "choices-penalty-k3-exact-level",
+        "choices-penalty-k2-exact-level",
         seen="Liger before #1202", shows="a ratio per response that weighs the KL", stages=LOSS)
 def kl_weighted_by_token(a):
     """The KL is weighted by the token's ratio (implementations differ). Right: by the response's."""
-    a.choose("penalty", kl_ratio="token")
+    a.choose("penalty", kl_importance_weight="token")
 
 
-@defect("CLIP-08", option("ratio", "unit", "sequence_clipped_mean"), "signs", "mistakes-zero-pooled",
+@defect("CLIP-08", option("ratio", "level", "sequence_clipped_mean"), "signs", "mistakes-zero-pooled",
         seen="TRL #6095, #6056", shows="A = 0 and a ratio beyond a bound, inside a response", stages=LOSS)
 def zero_advantage_inflates(a):
     """Tokens with A = 0 take the branch of bad tokens and stay unbounded above. Right: that of good ones."""
     def pool_clipped(choice, t, d):
         if less(ZERO, t.advantage):
-            return minimum(d, mpf(choice["pool_high"]))
-        return maximum(d, -mpf(choice["pool_low"]))
+            return minimum(d, mpf(choice["token_clip_high"]))
+        return maximum(d, -mpf(choice["token_clip_low"]))
     a.swap(ratio_axis, "pool_clipped", pool_clipped)
 
 
@@ -140,7 +140,7 @@ def gate_is_loss(a):
     a.swap(axis.KIND, "sapo", sapo)
 
 
-@defect("CLIP-10", both(cispo, option("ratio", "unit", "sequence_sum")), "mistakes-topr", "mistakes-topr-holes",
+@defect("CLIP-10", both(cispo, option("ratio", "level", "sequence_sum")), "mistakes-topr", "mistakes-topr-holes",
         seen="ROLL 46b75d6a", shows="any old policy that is not certain", stages=LOSS)
 def probability_for_ratio(a):
     """TOPR's weight is the response's probability under the old policy. Right: the detached ratio, clipped to [0,
@@ -226,13 +226,13 @@ def cap_as_epsilon(a):
 
 
 @defect("CISPO-04",
-        both(cispo, option("ratio", "against", "rollout"), option("weight", "correction", "none"), has("logp_old")),
+        both(cispo, option("ratio", "behaviour", "rollout"), option("weight", "rollout_is", "none"), has("logp_old")),
         "rollout", "mistakes-cispo-rollout",
         seen="SkyRL #1859 (dda1cb3c8)", shows="an old policy that is not the sampler's", stages=LOSS)
 def corrected_twice(a):
     """CISPO against the sampling engine is multiplied by the truncated weight of old over rollout: the mismatch counts
     twice. Right: one of them."""
-    a.choose("weight", correction="truncate", correction_unit="token", correction_low=0, correction_high=2)
+    a.choose("weight", rollout_is="truncate", rollout_is_level="token", rollout_is_low=0, rollout_is_high=2)
 
 
 @defect("NUM-01", ppo, "extreme-800-good", "mistakes-overflow",
@@ -253,7 +253,7 @@ def thresholds_swapped(a):
 
 
 @defect("MET-05a",
-        both(ppo, option("weight", "rejected", "zero_weight"), option("weight", "correction", "mask", "reject")),
+        both(ppo, option("weight", "rollout_rejected", "zero_weight"), option("weight", "rollout_is", "mask", "reject")),
         "rollout", "ragged", "mistakes-clipped-rejected", "choices-weight-mask-token-zero_weight",
         seen="open-instruct 54440244d", shows="a clipped token that is rejected", stages=LOSS)
 def clip_fraction_of_kept(a):

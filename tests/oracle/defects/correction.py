@@ -18,11 +18,11 @@ def weights_from(a, log_weight):
     """Weights are made from log_weight(token), which may have a gradient."""
     def importance(choice, tokens):
         q = [log_weight(t) for t in tokens]
-        c = mpf(choice["correction_clamp"])
+        c = mpf(choice["rollout_clamp"])
         q = [clamp(x, -c, c) for x in q] if c else q
-        if choice["correction_unit"] == "token" or not q:
+        if choice["rollout_is_level"] == "token" or not q:
             return [autodiff.exp(x) for x in q]
-        divisor = mpf(len(q)) if choice["correction_unit"] == "sequence_mean" else ONE
+        divisor = mpf(len(q)) if choice["rollout_is_level"] == "sequence_mean" else ONE
         return [autodiff.exp(linear([(x, ONE) for x in q]) / divisor)] * len(q)
     a.swap(axis, "importance", importance)
     a.around(axis, "outside", lambda original, choice, v: original(choice, value(v)))
@@ -54,7 +54,7 @@ def weight_not_detached(a):
 
     def vespo(s, A, w, y, l):
         side = "pos" if A > 0 else "neg"
-        k, lam = mpf(s["k_" + side]), mpf(s["lambda_" + side])
+        k, lam = mpf(s["vespo_k_" + side]), mpf(s["vespo_lambda_" + side])
         return -A * autodiff.exp(lam + k * y - lam * w) * l
     a.swap(surrogate_axis.KIND, "cispo", cispo)
     a.swap(surrogate_axis.KIND, "vespo", vespo)
@@ -64,10 +64,10 @@ def weight_not_detached(a):
         seen="verl #3274, #3694, TRL #5031, Liger #1088, unsloth-zoo #870", shows="a weight that is not 1", stages=LOSS)
 def never_applied(a):
     """The weight is computed and never applied by this loss. Right: by every loss."""
-    a.choose("weight", correction="none")
+    a.choose("weight", rollout_is="none")
 
 
-@defect("TIS-04", both(used, option("weight", "correction_unit", "sequence_sum")), "rollout", "ragged",
+@defect("TIS-04", both(used, option("weight", "rollout_is_level", "sequence_sum")), "rollout", "ragged",
         MISMATCH + "truncate-sequence_sum-zero_weight",
         seen="unsloth-zoo #870, verl #3245", shows="responses of more than one token", stages=LOSS)
 def sum_of_exponentials(a):
@@ -75,26 +75,26 @@ def sum_of_exponentials(a):
     a.swap(axis.UNIT, "sequence_sum", lambda q: [sum((exp(x) for x in q), ZERO)] * len(q))
 
 
-@defect("TIS-05", both(used, option("weight", "correction_unit", "sequence_sum", "sequence_mean")), "rollout", "ragged",
+@defect("TIS-05", both(used, option("weight", "rollout_is_level", "sequence_sum", "sequence_mean")), "rollout", "ragged",
         MISMATCH + "truncate-sequence_sum-zero_weight", MISMATCH + "truncate-sequence_mean-zero_weight",
         seen="TRL #5814, NeMo-RL #2269, prime-rl #1044", shows="responses of more than one token", stages=LOSS)
 def sum_for_mean(a):
     """The mean of the log-weights where their sum is meant, or the sum for the mean (implementations differ).
-    Right: as `correction_unit` says."""
+    Right: as `rollout_is_level` says."""
     other = {"sequence_sum": "sequence_mean", "sequence_mean": "sequence_sum"}
-    a.choose("weight", correction_unit=other[a.objective["weight"]["correction_unit"]])
+    a.choose("weight", rollout_is_level=other[a.objective["weight"]["rollout_is_level"]])
 
 
-@defect("TIS-06", both(used, option("ratio", "against", "old"), has("logp_rollout")), "rollout", "ragged",
+@defect("TIS-06", both(used, option("ratio", "behaviour", "old"), has("logp_rollout")), "rollout", "ragged",
         MISMATCH + "truncate-token-zero_weight",
         seen="SkyRL dda1cb3c8, verl 418f964ab, OpenRLHF 8f16a959", shows="an old policy that is not the sampler's",
         stages=LOSS)
 def mismatch_twice(a):
     """The ratio is against the sampler and the weight corrects for it again. Right: one of them."""
-    a.choose("ratio", against="rollout")
+    a.choose("ratio", behaviour="rollout")
 
 
-@defect("TIS-07", both(used, option("weight", "correction", "mask"), option("weight", "rejected", "zero_weight")),
+@defect("TIS-07", both(used, option("weight", "rollout_is", "mask"), option("weight", "rollout_rejected", "zero_weight")),
         "mistakes-rollout-overflow", "neginf-rollout",
         seen="OpenRLHF #1314, prime-rl #2084",
         shows="a rejected token whose log-weight is beyond the exponent's range (709 in binary64, 88 in binary32)",
@@ -116,17 +116,17 @@ def weight_metric_of_current(a):
             active = {e.token for e in entries}
             tokens = axis.before_rejection(choice, s)
             q = [value(t.l) - t.b for t in tokens]
-            for t, v in zip(tokens, axis.pooled(axis.UNIT, choice["correction_unit"], tokens, q) if tokens else ()):
+            for t, v in zip(tokens, axis.pooled(axis.UNIT, choice["rollout_is_level"], tokens, q) if tokens else ()):
                 if t in active:
-                    total = total + axis.CORRECTION[choice["correction"]](choice, v)
-        found["weight_mean"] = total / len(entries) if entries else ONE
+                    total = total + axis.CORRECTION[choice["rollout_is"]](choice, v)
+        found["rollout_is_mean"] = total / len(entries) if entries else ONE
     a.reported(reported)
 
 
 @defect("TIS-09",
-        both(used, option("weight", "correction_low", 0), differs("weight", "correction_high", 0, "Infinity")),
+        both(used, option("weight", "rollout_is_low", 0), differs("weight", "rollout_is_high", 0, "Infinity")),
         "rollout", "ragged",
         seen="verl 21271aabb, IcePop (TRL 0bef67208)", shows="a weight below 1 / C", stages=LOSS)
 def reciprocal_default(a):
     """A lower bound that was not set becomes 1 / upper (implementations differ). Right: 0, no bound."""
-    a.choose("weight", correction_low=1 / a.objective["weight"]["correction_high"])
+    a.choose("weight", rollout_is_low=1 / a.objective["weight"]["rollout_is_high"])

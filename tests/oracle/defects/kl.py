@@ -71,15 +71,15 @@ def k1_as_loss(a):
     a.choose("penalty", kl="k1")
 
 
-@defect("KL-06", both(paid, differs("penalty", "kl_ratio", "none")), "ragged", "signs", APART + "k3-own-token",
+@defect("KL-06", both(paid, differs("penalty", "kl_importance_weight", "none")), "ragged", "signs", APART + "k3-own-token",
         seen="NeMo-RL #2506 (33bce20d7)", shows="a KL weighted by a ratio", stages=LOSS)
 def weight_detached(a):
     """The ratio that weighs the KL is detached: the score-function term K dw is missing. Right: differentiated."""
-    for name in ("token", "unit"):
+    for name in ("token", "level"):
         a.around(axis.RATIO, name, lambda original, *args: sg(original(*args)))
 
 
-@defect("KL-07", both(paid, differs("penalty", "kl_ratio", "none"), lambda o, b: o["penalty"]["kl_clamp_log"] != 0),
+@defect("KL-07", both(paid, differs("penalty", "kl_importance_weight", "none"), lambda o, b: o["penalty"]["kl_clamp_log"] != 0),
         "mistakes-clamped-kl", APART + "k3-own-token-log", APART + "k3-own-unit-log",
         seen="NeMo-RL #2958 (2206ae11f)", shows="a weighted KL whose clamp is active", stages=LOSS)
 def weight_detached_where_clamped(a):
@@ -157,7 +157,7 @@ def metric_not_logged(a):
 def ppo_kl_is_ratio(a):
     """The "PPO KL" is the mean of minus the ratio, near -1. Right: mean of o - l."""
     def reported(found, entries, batch, objective):
-        found["old_k1"] = -found["ratio_mean"] if entries else ZERO
+        found["approx_kl_k1"] = -found["ratio_mean"] if entries else ZERO
     a.reported(reported)
 
 
@@ -169,11 +169,11 @@ def always_k3(a):
     a.choose("penalty", kl="k3")
 
 
-@defect("KL-13a", both(paid, option("penalty", "kl_gradient", "k2")), APART + "k3-k2-none", APART + "k1-k2-none",
+@defect("KL-13a", both(paid, option("penalty", "kl_gradient", "straight_through_k2")), APART + "k3-k2-none", APART + "k1-k2-none",
         seen="verl #6058, #2953", shows="a straight-through estimator", stages=LOSS)
 def straight_through_ignored(a):
     """The "+" of "k3+" is ignored: the estimator's own gradient. Right: value of the estimator, gradient of k2."""
-    a.choose("penalty", kl_gradient="own")
+    a.choose("penalty", kl_gradient="exact")
 
 
 @defect("KL-14", of(uses_ratio), "ragged", "signs",

@@ -115,7 +115,7 @@ def gradient_lost(a):
     a.answered(answers, "dlogp")
 
 
-@defect("LOGP-11", both(of(uses_ratio), masked_any, option("ratio", "unit", "token")), "holes", "fully-masked",
+@defect("LOGP-11", both(of(uses_ratio), masked_any, option("ratio", "level", "token")), "holes", "fully-masked",
         "nan-masked-given",
         seen="open-instruct, ms-swift #9767, unsloth-zoo a5efee2c", shows="masked tokens", stages=("loss",))
 def sentinel_leaks(a):

@@ -64,8 +64,8 @@ def mask_not_rolled(a):
     a.masks(lambda i, row: row[1:] + [False])
 
 
-@defect("MASK-05a", both(of(uses_ratio), option("ratio", "against", "old"), has("logp_old")), "ragged", "signs",
-        "choices-ratio-token-unit-ratio",
+@defect("MASK-05a", both(of(uses_ratio), option("ratio", "behaviour", "old"), has("logp_old")), "ragged", "signs",
+        "choices-ratio-token-full-ratio",
         seen="prime-rl #1525", shows="responses of more than one token", stages=("loss",))
 def old_shifted(a):
     """The old log-probabilities are shifted by one against the new. Right: the same token's."""
@@ -103,7 +103,7 @@ def entropies_not_restored(a):
     a.second["entropy"] = [(row + [0] * T)[:T] for row, T in zip(rows, a.second["length"])]
 
 
-of_the_ratio = both(of(uses_ratio), differs("surrogate", "bounds", "position", "given"))  # a slot that does not count has no place
+of_the_ratio = both(of(uses_ratio), differs("surrogate", "bounds", "position", "external"))  # a slot that does not count has no place
 
 
 @defect("MASK-11", both(of_the_ratio, masked_any), "nan-masked", "nan-masked-given",
@@ -125,7 +125,7 @@ def masked_by_product(a):
     def log_units(original, choice, tokens):
         leak = linear([(ratio_axis.clamped(choice, t) * ZERO, ONE) for t in tokens[0].sequence.ghosts])
         ys = original(choice, tokens)
-        if choice["unit"] == "token" or not isinstance(leak, Var) and leak == 0:
+        if choice["level"] == "token" or not isinstance(leak, Var) and leak == 0:
             return ys
         return [y + leak for y in ys]
     a.around(ratio_axis, "log_units", log_units)
@@ -135,7 +135,7 @@ def masked_by_product(a):
         for s, e in by_sequence.items():
             for t in s.ghosts:
                 paid = penalty(objective["penalty"], objective["ratio"], t, ONE) * ZERO
-                by_token = objective["ratio"]["unit"] == "token"
+                by_token = objective["ratio"]["level"] == "token"
                 policy = naive(objective, t) if by_token else Var(e.w.value * ZERO, [(e.w, ZERO)])
                 found.append(Ghost(t, ONE, e.c, ZERO, ONE, policy, paid))
     a.entries(entries)

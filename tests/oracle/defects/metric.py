@@ -51,7 +51,7 @@ def total_logged_as_policy(a):
     a.reported(reported)
 
 
-@defect("MET-02a", both(of(uses_ratio), option("ratio", "unit", "token")), "ragged", "signs",
+@defect("MET-02a", both(of(uses_ratio), option("ratio", "level", "token")), "ragged", "signs",
         seen="TRL #6380, #6379, #7047", shows="responses of more than one token", stages=LOSS)
 def extrema_of_means(a):
     """Minimum and maximum of the ratio are those of means (here: of the responses'). Right: of the tokens'."""

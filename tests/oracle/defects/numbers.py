@@ -34,8 +34,8 @@ def metric_saturates(a):
     """The logged KL is of the clamped log-ratio. Right: of the raw one."""
     def reported(found, entries, batch, objective):
         d = [value(ratio_axis.clamped(objective["ratio"], e.token)) for e in entries]
-        found["old_k1"] = -sum(d, ZERO) / len(d) if d else ZERO
-        found["old_k3"] = sum((report_axis.k3(x) for x in d), ZERO) / len(d) if d else ZERO
+        found["approx_kl_k1"] = -sum(d, ZERO) / len(d) if d else ZERO
+        found["approx_kl_k3"] = sum((report_axis.k3(x) for x in d), ZERO) / len(d) if d else ZERO
     a.reported(reported)
 
 
@@ -66,7 +66,7 @@ def metrics_are_nan(a):
         mask = a.second.get("mask") or [[True] * T for T in a.second["length"]]
         places = [(i, t) for i, row in enumerate(mask) for t, m in enumerate(row) if m]
         l = numbers("logp", places)
-        for key, names in (("logp_old", (("old_k1", lambda x: -x), ("old_k3", naive_k3))),
+        for key, names in (("logp_old", (("approx_kl_k1", lambda x: -x), ("approx_kl_k3", naive_k3))),
                            ("logp_ref", (("kl_k1", lambda x: x), ("kl_k3", lambda x: naive_k3(-x))))):
             if key in a.second and places:
                 d = [x - y for x, y in zip(l, numbers(key, places))]
@@ -106,7 +106,7 @@ def rewards_in_bf16(a):
     a.outputs = ("advantage",)
 
 
-@defect("NUM-07", both(of(uses_ratio), option("ratio", "gradient", "token"), option("ratio", "unit", "sequence_mean")),
+@defect("NUM-07", both(of(uses_ratio), option("ratio", "gradient", "token"), option("ratio", "level", "sequence_mean")),
         "fine", "near", "ragged",
         seen="verl #2775, SkyRL, OpenRLHF #1101", shows="large log-probabilities, a small mean log-ratio, 16-bit numbers",
         stages=LOSS)

@@ -13,7 +13,7 @@ from .table import both, defect, has, masked_any, of, option, several_groups, sq
 
 LOSS = ("loss",)
 ratio_used = of(uses_ratio)
-means = both(ratio_used, option("ratio", "unit", "sequence_mean"))
+means = both(ratio_used, option("ratio", "level", "sequence_mean"))
 
 
 # ---- the denominator
@@ -40,11 +40,11 @@ def on_policy_shortcut(a):
     denominator_is_policy(a)
 
 
-@defect("RATIO-05", both(ratio_used, option("ratio", "unit", "token")), "ragged", "signs", "choices-surrogate-ppo_clip",
+@defect("RATIO-05", both(ratio_used, option("ratio", "level", "token")), "ragged", "signs", "choices-surrogate-ppo_clip",
         seen="reasoning-from-scratch #243", shows="responses of more than one token", stages=LOSS)
 def ratio_of_response(a):
     """One ratio of whole-response probabilities, clipped once. Right: one ratio per token."""
-    a.choose("ratio", unit="sequence_sum")
+    a.choose("ratio", level="sequence_sum")
 
 
 @defect("RATIO-06", both(ratio_used, has("logp_ref")), "ragged", "reported", "signs",
@@ -55,7 +55,7 @@ def ratio_against_reference(a):
         a.swap(module, "log_ratio", lambda choice, t: t.l - t.f)
 
 
-@defect("RATIO-07", means, "ragged", "holes", "choices-ratio-sequence_mean-unit-ratio",
+@defect("RATIO-07", means, "ragged", "holes", "choices-ratio-sequence_mean-full-ratio",
         seen="Soup #723", shows="any batch", stages=LOSS)
 def batch_centred(a):
     """The log-ratio minus the mean of its column over the batch, masked tokens included. Right: the mean over the
@@ -76,7 +76,7 @@ def batch_centred(a):
 
 # ---- the unit
 
-@defect("GSPO-01", means, "ragged", "signs", "choices-ratio-sequence_mean-unit-ratio",
+@defect("GSPO-01", means, "ragged", "signs", "choices-ratio-sequence_mean-full-ratio",
         seen="Trinity-RFT #154", shows="responses of more than one token", stages=LOSS)
 def divided_not_summed(a):
     """Every token's log-ratio is divided by the length, and not summed. Right: one mean per response."""
@@ -141,7 +141,7 @@ def empty_mean(a):
     a.answered(answers)
 
 
-@defect("GSPO-07", both(means, several_groups), "ragged", "holes", "choices-ratio-sequence_mean-unit-ratio",
+@defect("GSPO-07", both(means, several_groups), "ragged", "holes", "choices-ratio-sequence_mean-full-ratio",
         seen="tunix 59deac39, ms-swift #6548 (08c68066a)",
         shows="several responses packed in a row (here: those of a group)", stages=LOSS)
 def mean_over_packed_row(a):
@@ -155,7 +155,7 @@ def mean_over_packed_row(a):
 
 # ---- its gradient
 
-token_gradient = both(ratio_used, option("ratio", "unit", "sequence_mean"), option("ratio", "gradient", "token"))
+token_gradient = both(ratio_used, option("ratio", "level", "sequence_mean"), option("ratio", "gradient", "token"))
 GSPO_TOKEN = ("ragged", "signs", "choices-ratio-sequence_mean-token-ratio")
 
 
@@ -186,8 +186,8 @@ def mean_without_mask(a):
     a.around(axis, "log_units", log_units)
 
 
-@defect("GSPO-05d", both(means, option("ratio", "gradient", "unit")), "ragged", "signs",
-        "choices-ratio-sequence_mean-unit-ratio",
+@defect("GSPO-05d", both(means, option("ratio", "gradient", "full")), "ragged", "signs",
+        "choices-ratio-sequence_mean-full-ratio",
         seen="verl #2775, Trinity #154, labs-molt #53", shows="any ratio inside the clip", stages=LOSS)
 def sequence_detached(a):
     """The plain form with a detached ratio: no gradient. Right: differentiated through the mean."""
@@ -199,6 +199,6 @@ def sequence_detached(a):
 def bounded_from_above(a):
     """The response's log-ratio is cut at 10, gradient too, where no bound is meant, or is not where 10 is
     (implementations differ). Right: as the unit's clamp says."""
-    bounded = a.objective["ratio"]["unit_clamp_high"] not in (0, "Infinity")
+    bounded = a.objective["ratio"]["level_clamp_high"] not in (0, "Infinity")
     low, high = (0, 0) if bounded else ("-Infinity", 10)
-    a.choose("ratio", unit_clamp_low=low, unit_clamp_high=high)
+    a.choose("ratio", level_clamp_low=low, level_clamp_high=high)

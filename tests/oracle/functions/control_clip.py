@@ -15,7 +15,7 @@ from limits import ZERO
 from scenarios import NAN
 
 
-# ---- balanced_bounds
+# ---- balanced_clip_bounds
 
 def out_of_balance(w, A, low, high, target):
     """P/Q < target: what pushes up against what pushes down, under these bounds."""
@@ -30,7 +30,7 @@ def added(bound, step, most):
 
 
 @function(low=NOT_NEGATIVE, high=NOT_NEGATIVE)
-def balanced_bounds(batch: reads("logp_old", "advantage"), low: NOT_NEGATIVE, high: NOT_NEGATIVE, low_max: NOT_NEGATIVE,
+def balanced_clip_bounds(batch: reads("logp_old", "advantage"), low: NOT_NEGATIVE, high: NOT_NEGATIVE, low_max: NOT_NEGATIVE,
                     high_max: NOT_NEGATIVE, step: POSITIVE, target: NUMBER):
     """BAPO (2510.18927), official code: the lower bound rises first, then the upper, until P/Q is at its target.
 
@@ -51,7 +51,7 @@ def balanced_bounds(batch: reads("logp_old", "advantage"), low: NOT_NEGATIVE, hi
     return {name: Number(Fraction(x), abs(Fraction(x))) for name, x in (("low", low), ("high", high))}
 
 
-@cases("balanced_bounds")
+@cases("balanced_clip_bounds")
 def balanced_bounds_cases(case):
     def balanced(label, comment, drift, advantage, flags="", mask=None, low=0.6, high=1.2, low_max=0.8, high_max=2,
                  step=0.05, target=1):
@@ -93,10 +93,10 @@ def quotient(batch, low, high):
     return up / down if down else float("inf")
 
 
-@checks("balanced_bounds")
-def check_balanced_bounds(check):
-    for label, a, batch in cases_of("balanced_bounds"):
-        found = ask("balanced_bounds", batch, **a)
+@checks("balanced_clip_bounds")
+def check_balanced_clip_bounds(check):
+    for label, a, batch in cases_of("balanced_clip_bounds"):
+        found = ask("balanced_clip_bounds", batch, **a)
         low, high = found["low"], found["high"]
         at_ends = low >= a["low_max"] and high >= a["high_max"]
         check(f"balanced, or at the ends: {label}", at_ends or quotient(batch, low, high) >= a["target"] - 1e-12)
@@ -108,12 +108,12 @@ def check_balanced_bounds(check):
             check(f"it need not move: {label}", low == a["low"] and quotient(batch, low, high) >= a["target"] - 1e-12)
 
 
-@checks("balanced_bounds")
+@checks("balanced_clip_bounds")
 def check_balanced_bounds_by_hand(check):
     """A = 1 and -1.25."""
     def bounds(drift, target):
         batch = tokens(logp=[[d - 4 for d in drift]], logp_old=[[-4, -4]], advantage=[[1, -1.25]])
-        return ask("balanced_bounds", batch, low=0.6, high=1.2, low_max=0.8, high_max=2, step=0.05, target=target)
+        return ask("balanced_clip_bounds", batch, low=0.6, high=1.2, low_max=0.8, high_max=2, step=0.05, target=target)
     check("w = 1 twice: P/Q is 0.8 within any bounds", bounds((0, 0), 1) == {"low": 0.8, "high": 2})
     check("w = 1, e^-3: P/Q = 1/(1.25 0.6) = 4/3 is enough", bounds((0, -3), 1.25) == {"low": 0.6, "high": 1.2})
     check("for 1.5 it is not, and at low = 0.8 it is 1", bounds((0, -3), 1.5) == {"low": 0.8, "high": 2})
@@ -122,10 +122,10 @@ def check_balanced_bounds_by_hand(check):
           found["low"] == 0.8 and abs(found["high"] - 1.65) < 1e-12)
 
 
-# ---- power_clip
+# ---- power_mean_bounds
 
 @function(power=NOT_NEGATIVE, eps=NUMBER, log_high=NUMBER)
-def power_clip(mean: NUMBER, deviation: NOT_NEGATIVE, gamma: NUMBER, low: NOT_NEGATIVE, high: NOT_NEGATIVE, delta: NOT_NEGATIVE):
+def power_mean_bounds(mean: NUMBER, deviation: NOT_NEGATIVE, gamma: NUMBER, low: NOT_NEGATIVE, high: NOT_NEGATIVE, delta: NOT_NEGATIVE):
     """APMPO (2605.04066): p = e^(-gamma mu), eps = eps_min + (eps_max - eps_min) tanh(mu/(sigma + delta)), by the rewards of a batch.
 
     Source: APMPO, 2605.04066
@@ -144,7 +144,7 @@ def power_clip(mean: NUMBER, deviation: NOT_NEGATIVE, gamma: NUMBER, low: NOT_NE
             "log_high": Number(bound, max(abs(bound), size / (1 + eps)))}
 
 
-@cases("power_clip")
+@cases("power_mean_bounds")
 def power_clip_cases(case):
     PAPER = dict(deviation=0.45, gamma=0.8, low=0.2, high=0.4, delta=0.000001)
     each(case,
@@ -158,21 +158,21 @@ def power_clip_cases(case):
 PAPER = dict(gamma=0.8, low=0.2, high=0.4, delta=0.000001)
 
 
-@checks("power_clip")
-def check_power_clip(check):
-    for label, given, _, found in every("power_clip"):
+@checks("power_mean_bounds")
+def check_power_mean_bounds(check):
+    for label, given, _, found in every("power_mean_bounds"):
         up = math.tanh(given["mean"] / (given["deviation"] + given["delta"]))
         check(f"by hand: {label}", close(found["power"].value, math.exp(-given["gamma"] * given["mean"]))
               and close(found["eps"].value, given["low"] + (given["high"] - given["low"]) * up))
         check(f"the bound is that of the ratio: {label}", near(mpmath.exp(found["log_high"].value), 1 + found["eps"].value))
-    at_0, solved = (exactly("power_clip", mean=m, deviation=s, **PAPER) for m, s in ((0, 0.5), (1, 0)))
+    at_0, solved = (exactly("power_mean_bounds", mean=m, deviation=s, **PAPER) for m, s in ((0, 0.5), (1, 0)))
     check("it starts as the arithmetic mean with the lower bound", at_0["power"].value == 1 and close(at_0["eps"].value, 0.2))
     check("and ends at the upper one", close(solved["eps"].value, 0.4))
-    powers = [exactly("power_clip", mean=m, deviation=0.5, **PAPER) for m in (-1, 0, 0.25, 1)]
+    powers = [exactly("power_mean_bounds", mean=m, deviation=0.5, **PAPER) for m in (-1, 0, 0.25, 1)]
     check("the better the batch, the lower the power and the wider the bound", all(
         a["power"].value > b["power"].value and a["eps"].value < b["eps"].value for a, b in zip(powers, powers[1:])))
     try:
-        exactly("power_clip", mean=-9, deviation=0, **{**PAPER, "high": 4})
+        exactly("power_mean_bounds", mean=-9, deviation=0, **{**PAPER, "high": 4})
         check("no ratio below 0", False)
     except ValueError:
         check("no ratio below 0", True)
@@ -181,7 +181,7 @@ def check_power_clip(check):
 # ---- ratio_quantile
 
 @function(value=NOT_NEGATIVE)
-def ratio_quantile(batch: reads("logp_old", "selected"), quantile: FRACTION, least: NOT_NEGATIVE):
+def ratio_quantile(batch: reads("logp_old", "shaping_mask"), quantile: FRACTION, least: NOT_NEGATIVE):
     """GUIDE (2506.13923), official code: the ratio that most hinted tokens stay below, here of the selected ones.
 
     Source: GUIDE, 2506.13923
@@ -190,7 +190,7 @@ def ratio_quantile(batch: reads("logp_old", "selected"), quantile: FRACTION, lea
     quantile (m - 1) counted from 0), the position exact; least if m = 0; scale itself
     """
     l, o = at(batch, "logp"), at(batch, "logp_old")
-    apart = {p: l[p] - o[p] for p in l if batch["selected"][p[0]][p[1]]}
+    apart = {p: l[p] - o[p] for p in l if batch["shaping_mask"][p[0]][p[1]]}
     if not apart:
         return {"value": Number(least, least)}
     w = [exp(apart[p]) for p in ascending(apart)]
@@ -202,14 +202,14 @@ def ratio_quantile(batch: reads("logp_old", "selected"), quantile: FRACTION, lea
 @cases("ratio_quantile")
 def ratio_quantile_cases(case):
     def quantile(label, comment, selected, level=0.9, least=1e-4, now=SELF, old=TEACHER, mask=None, flags="UnequalLengths"):
-        batch = tokens([0, 0, 1], mask, logp=now, logp_old=old, selected=switches(selected))
+        batch = tokens([0, 0, 1], mask, logp=now, logp_old=old, shaping_mask=switches(selected))
         case(label, comment, batch, flags, quantile=level, least=least)
 
     quantile("plain", "between the two largest of five", "111 00 11")
     quantile("median", "a ratio itself, of the selected ones", "101 10 00", 0.5)
     quantile("ends", "the smallest", "111 11 11", 0)
     quantile("least", "below the least", "010 00 01", 1, 1.5)
-    quantile("none", "nothing is selected", "000 00 00", 0.9, 0.7)
+    quantile("none", "nothing is shaping_mask", "000 00 00", 0.9, 0.7)
     quantile("holes", "masked tokens do not count, selected or not", "0111 11 11", 0.25, 0, WITH_HOLES["logp_old"],
              [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]], WITH_HOLES["mask"], HOLED)
 
@@ -217,7 +217,7 @@ def ratio_quantile_cases(case):
 @checks("ratio_quantile")
 def check_ratio_quantile(check):
     for label, given, batch, found in every("ratio_quantile"):
-        chosen = [p for line in own_tokens(batch) for p in line if entry(batch["selected"], p)]
+        chosen = [p for line in own_tokens(batch) for p in line if entry(batch["shaping_mask"], p)]
         w = sorted(math.exp(entry(batch["logp"], p) - entry(batch["logp_old"], p)) for p in chosen)
         if len(w) > 1:
             k = min(int(given["quantile"] * (len(w) - 1)), len(w) - 2)
@@ -225,11 +225,11 @@ def check_ratio_quantile(check):
         else:
             line = w[0] if w else 0
         check(f"with the standard library: {label}", close(float(found["value"].value), max(line, given["least"])))
-    none = tokens(logp=[[-1]], logp_old=[[-2]], selected=[[False]])
+    none = tokens(logp=[[-1]], logp_old=[[-2]], shaping_mask=[[False]])
     check("nothing selected: the least", ask("ratio_quantile", none, quantile=1, least=0.5) == {"value": 0.5})
 
 
-# ---- entropy_standard
+# ---- standardised_entropy
 
 def nearest_rank(x, level):
     """The smallest of the numbers {place: x} that a share of them does not exceed; the share is of binary64."""
@@ -238,7 +238,7 @@ def nearest_rank(x, level):
 
 
 @function(standard=TOKENS)
-def entropy_standard(batch: reads("entropy"), quantile: FRACTION, form: one_of("coded", "intended")):
+def standardised_entropy(batch: reads("entropy"), quantile: FRACTION, form: one_of("coded", "intended")):
     """HAPO (2509.16591): log-entropies from their quantile, each side divided by its largest.
 
     Source: HAPO, 2509.16591
@@ -269,7 +269,7 @@ def entropy_standard(batch: reads("entropy"), quantile: FRACTION, form: one_of("
     return {"standard": rows(batch, {p: standard(p) for p in H}, NOTHING)}
 
 
-@cases("entropy_standard")
+@cases("standardised_entropy")
 def entropy_standard_cases(case):
     FIVE = [[0.75, 2, 0.125], [1.25, 0.5]]
     for form in ("coded", "intended"):
@@ -286,10 +286,10 @@ def entropy_standard_cases(case):
             dict(quantile=0.8, form=form)))
 
 
-@checks("entropy_standard")
-def check_entropy_standard(check):
-    for label, a, batch in cases_of("entropy_standard"):
-        coded, intended = (exactly("entropy_standard", batch, **{**a, "form": form})["standard"] for form in ("coded", "intended"))
+@checks("standardised_entropy")
+def check_standardised_entropy(check):
+    for label, a, batch in cases_of("standardised_entropy"):
+        coded, intended = (exactly("standardised_entropy", batch, **{**a, "form": form})["standard"] for form in ("coded", "intended"))
         H = at(batch, "entropy")
         got = {p: (coded[p[0]][p[1]].value, intended[p[0]][p[1]].value) for p in H}
         check(f"the same size: {label}", all(0 <= x <= 1 and x == abs(y) for x, y in got.values()))
@@ -300,15 +300,15 @@ def check_entropy_standard(check):
         check(f"the ends are 1 or at the pivot: {label}", not H or {got[order[0]][1], got[order[-1]][1]} <= {-1, 0, 1})
 
 
-# ---- adapted_clip
+# ---- adaptive_clip
 
 @function(clip_low=TOKENS, clip_high=TOKENS, advantage=TOKENS)
-def adapted_clip(batch: reads("logp_old", "advantage"), standard: many(many(NUMBER)), low: NOT_NEGATIVE, high: NOT_NEGATIVE,
+def adaptive_clip(batch: reads("logp_old", "advantage"), standard: many(many(NUMBER)), low: NOT_NEGATIVE, high: NOT_NEGATIVE,
                  clip_coef: NUMBER, gain: NUMBER):
     """2509.16591, the range and the advantage by entropy: a sure token may fall farther, an unsure one rise farther.
 
     Source: HAPO
-    Takes: batch with `logp_old`, `advantage`; `standard` h per token (as `entropy_standard` gives it), `low` >= 0, `high` >= 0,
+    Takes: batch with `logp_old`, `advantage`; `standard` h per token (as `standardised_entropy` gives it), `low` >= 0, `high` >= 0,
     `clip_coef` c, `gain` b
     Gives: per token: `clip_low`: low (1 - c h) if h <= 0, else low; `clip_high`: high (1 + c h) if h > 0, else high; inside: 1 -
     clip_low/2 < e^(l - o) < 1 + clip_high/2. `advantage`: A (1 + b h) outside if h > 0 and inside if h <= 0, else A. Scales: low (1 +
@@ -329,7 +329,7 @@ def adapted_clip(batch: reads("logp_old", "advantage"), standard: many(many(NUMB
     return {name: rows(batch, x, NOTHING) for name, x in found.items()}
 
 
-@cases("adapted_clip")
+@cases("adaptive_clip")
 def adapted_clip_cases(case):
     def adapt(label, comment, now, old, advantage, standard, low=0.2, high=0.28, clip_coef=1, gain=1, mask=None, flags="UnequalLengths"):
         batch = tokens([0, 1], mask, logp=now, logp_old=old, advantage=advantage)
@@ -350,9 +350,9 @@ def adapted_clip_cases(case):
           [[-0.5, UNMASKED, 0.5], [UNMASKED, UNMASKED]], mask="101 00", flags="UnequalLengths MaskHoles NaNMasked FullyMasked Extreme")
 
 
-@checks("adapted_clip")
-def check_adapted_clip(check):
-    for label, given, batch, found in every("adapted_clip"):
+@checks("adaptive_clip")
+def check_adaptive_clip(check):
+    for label, given, batch, found in every("adaptive_clip"):
         for p in at(batch, "logp"):
             h, A = entry(given["standard"], p), entry(batch["advantage"], p)
             w = math.exp(entry(batch["logp"], p) - entry(batch["logp_old"], p))

@@ -160,10 +160,10 @@ def check_hinges(check):
         check("up and down make a line", hinge(H) - mirror == Fraction(c) * (Fraction(H) - Fraction(target)))
 
 
-# ---- preference_margin_control
+# ---- preference_coef_control
 
 @function(coef=NUMBER)
-def preference_margin_control(coef: NUMBER, pair_loss: NUMBER, loss: NUMBER):
+def preference_coef_control(coef: NUMBER, pair_loss: NUMBER, loss: NUMBER):
     """AMIR-GRPO (2601.03661), official code: the pair term stays between 0.3 and 0.7 of the other loss.
 
     Source: 2601.03661, official code
@@ -179,7 +179,7 @@ def preference_margin_control(coef: NUMBER, pair_loss: NUMBER, loss: NUMBER):
     return {"coef": Number(coef, abs(coef))}
 
 
-@cases("preference_margin_control")
+@cases("preference_coef_control")
 def preference_margin_control_cases(case):
     for label, comment, coef, pair_loss, loss in (
             ("small", "the pair term is a tenth of the loss: more", 0.01, 0.5, 0.05),
@@ -194,12 +194,12 @@ def preference_margin_control_cases(case):
         case(label, comment, coef=coef, pair_loss=pair_loss, loss=loss)
 
 
-@checks("preference_margin_control")
-def check_preference_margin_control(check):
-    at = lambda coef, pair, loss: exactly("preference_margin_control", coef=coef, pair_loss=pair, loss=loss)["coef"].value
-    for label, given, _ in cases_of("preference_margin_control"):
+@checks("preference_coef_control")
+def check_preference_coef_control(check):
+    at = lambda coef, pair, loss: exactly("preference_coef_control", coef=coef, pair_loss=pair, loss=loss)["coef"].value
+    for label, given, _ in cases_of("preference_coef_control"):
         larger = {**given, "pair_loss": 8 * given["pair_loss"], "loss": 8 * given["loss"]}
-        found, same = (exactly("preference_margin_control", **x)["coef"] for x in (given, larger))
+        found, same = (exactly("preference_coef_control", **x)["coef"] for x in (given, larger))
         check(f"only the quotient counts: {label}", given["loss"] < 0 or found == same)
     check("five quarters, four fifths", at(0.015625, 1, 1) * 4 == Fraction(5, 64) and at(0.03125, 32, 1) * 5 == Fraction(1, 8))
 
@@ -259,10 +259,10 @@ def check_regret_temperature(check):
         check("by hand: e^(1/temp) is the quotient of the lengths", abs(found - max(root, 0.8)) < 0.05)
 
 
-# ---- logistic_shift
+# ---- logit_shift
 
 @function(shift=NUMBER)
-def logistic_shift(batch: reads("logp_ref"), correct: many(FLAG), beta: NUMBER):
+def logit_shift(batch: reads("logp_ref"), correct: many(FLAG), beta: NUMBER):
     """VPD (2605.15113): halfway between the mean log-ratios of right and wrong responses.
 
     Source: VPD, 2605.15113
@@ -277,7 +277,7 @@ def logistic_shift(batch: reads("logp_ref"), correct: many(FLAG), beta: NUMBER):
     return {"shift": Number(half(Fraction), half(abs))}
 
 
-@cases("logistic_shift")
+@cases("logit_shift")
 def logistic_shift_cases(case):
     def shift(label, comment, correct, beta=0.1, now=SELF, ref=TEACHER, mask=None, flags="UnequalLengths"):
         case(label, comment, tokens([0, 0, 1], mask, logp=now, logp_ref=ref), flags, correct=marks(correct), beta=beta)
@@ -289,20 +289,20 @@ def logistic_shift_cases(case):
           [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]], WITH_HOLES["mask"], HOLED)
 
 
-@checks("logistic_shift")
-def check_logistic_shift(check):
-    for label, given, batch, found in every("logistic_shift"):
+@checks("logit_shift")
+def check_logit_shift(check):
+    for label, given, batch, found in every("logit_shift"):
         mirrored = {**batch, "logp": batch["logp_ref"], "logp_ref": batch["logp"]}
-        flipped = exactly("logistic_shift", mirrored, **{**given, "correct": [not c for c in given["correct"]]})
+        flipped = exactly("logit_shift", mirrored, **{**given, "correct": [not c for c in given["correct"]]})
         check(f"policy and reference, right and wrong change places: {label}", flipped["shift"].value == -found["shift"].value)
     plain = tokens([0, 0], logp=[[-1, -2], [-3]], logp_ref=[[-2, -2.5], [-1]])
-    check("(1.5 - 2)/2", exactly("logistic_shift", plain, correct=[True, False], beta=2)["shift"].value == -HALF)
+    check("(1.5 - 2)/2", exactly("logit_shift", plain, correct=[True, False], beta=2)["shift"].value == -HALF)
 
 
-# ---- linear_decay
+# ---- linear_schedule
 
 @function(value=NUMBER)
-def linear_decay(start: NUMBER, step: COUNT, steps: COUNT, offset: COUNT):
+def linear_schedule(start: NUMBER, step: COUNT, steps: COUNT, offset: COUNT):
     """SERL (offset 0) and VISD (offset 1): falls to 0 in so many steps; 0 steps: constant.
 
     Source: SERL: `offset` 0; VISD: 1
@@ -313,7 +313,7 @@ def linear_decay(start: NUMBER, step: COUNT, steps: COUNT, offset: COUNT):
     return {"value": own_size(start * left)}
 
 
-@cases("linear_decay")
+@cases("linear_schedule")
 def linear_decay_cases(case):
     each(case,
          ("start", "the first step", dict(start=0.5, step=0, steps=50, offset=0)),
@@ -325,18 +325,18 @@ def linear_decay_cases(case):
          ("constant", "0 steps: constant", dict(start=0.5, step=1000, steps=0, offset=0)))
 
 
-@checks("linear_decay")
-def check_linear_decay(check):
-    decay = lambda step, steps, offset=0: exactly("linear_decay", start=0.5, step=step, steps=steps, offset=offset)["value"].value
+@checks("linear_schedule")
+def check_linear_schedule(check):
+    decay = lambda step, steps, offset=0: exactly("linear_schedule", start=0.5, step=step, steps=steps, offset=offset)["value"].value
     check("a line", [decay(s, 4) for s in range(6)] == [Fraction(x, 8) for x in (4, 3, 2, 1, 0, 0)])
     check("from 1 on", [decay(s, 4, 1) for s in range(6)] == [Fraction(x, 8) for x in (4, 4, 3, 2, 1, 0)])
     check("constant", decay(9, 0) == decay(0, 0) == Fraction(1, 2))
 
 
-# ---- count_budget
+# ---- token_budget_schedule
 
 @function(value=number(least=1))
-def count_budget(start: NOT_NEGATIVE, factor: NOT_NEGATIVE, step: COUNT, interval: integer(1)):
+def token_budget_schedule(start: NOT_NEGATIVE, factor: NOT_NEGATIVE, step: COUNT, interval: integer(1)):
     """CURRICULUM-GRPO: the budget of tokens shrinks by a factor at intervals, to no less than 1.
 
     Source: CURRICULUM-GRPO
@@ -347,7 +347,7 @@ def count_budget(start: NOT_NEGATIVE, factor: NOT_NEGATIVE, step: COUNT, interva
     return {"value": own_size(Fraction(1) if less(budget, Fraction(1)) else budget)}
 
 
-@cases("count_budget")
+@cases("token_budget_schedule")
 def count_budget_cases(case):
     each(case,
          ("start", "the whole budget", dict(start=256, factor=0.7, step=99, interval=100)),
@@ -356,9 +356,9 @@ def count_budget_cases(case):
          ("least", "never less than 1", dict(start=256, factor=0.7, step=5000, interval=100)))
 
 
-@checks("count_budget")
-def check_count_budget(check):
-    budget = lambda step: exactly("count_budget", start=8, factor=0.5, step=step, interval=3)["value"].value
+@checks("token_budget_schedule")
+def check_token_budget_schedule(check):
+    budget = lambda step: exactly("token_budget_schedule", start=8, factor=0.5, step=step, interval=3)["value"].value
     check("halves", [budget(s) for s in range(13)] == [8] * 3 + [4] * 3 + [2] * 3 + [1] * 4)
 
 

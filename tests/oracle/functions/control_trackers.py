@@ -205,10 +205,10 @@ def check_counts(check):
     check("an average as counts", average == counted)
 
 
-# ---- decay_by_drift
+# ---- drift_decay
 
 @function(decay=NOT_NEGATIVE)
-def decay_by_drift(batch: reads("logp_old"), half_life: POSITIVE, low: NOT_NEGATIVE, high: NOT_NEGATIVE):
+def drift_decay(batch: reads("logp_old"), half_life: POSITIVE, low: NOT_NEGATIVE, high: NOT_NEGATIVE):
     """SPO's streaming form: the farther the policy went from the one that answered, the more is forgotten.
 
     Source: SPO, streaming
@@ -225,7 +225,7 @@ def decay_by_drift(batch: reads("logp_old"), half_life: POSITIVE, low: NOT_NEGAT
     return {"decay": Number(decay, decay * (1 + real(drift)))}
 
 
-@cases("decay_by_drift")
+@cases("drift_decay")
 def decay_by_drift_cases(case):
     BEFORE = [[-0.5, -2, -0.0625], [-1.25, -0.75]]
 
@@ -243,23 +243,23 @@ def decay_by_drift_cases(case):
     drift("none", "no token counts: no distance", [[NAN, -1]], "FullyMasked NaNMasked", [[-1, NAN]], "00")
 
 
-@checks("decay_by_drift")
-def check_decay_by_drift(check):
+@checks("drift_decay")
+def check_drift_decay(check):
     free = dict(low=0, high=1)
-    for label, given, batch in cases_of("decay_by_drift"):
-        at = lambda half: exactly("decay_by_drift", batch, **{**given, **free, "half_life": half})["decay"].value
+    for label, given, batch in cases_of("drift_decay"):
+        at = lambda half: exactly("drift_decay", batch, **{**given, **free, "half_life": half})["decay"].value
         once, twice = at(given["half_life"]), at(2 * given["half_life"])
         check(f"twice the half life is the root: {label}", near(once, real(twice) ** 2))
         swapped = {**batch, "logp": batch["logp_old"], "logp_old": batch["logp"]}
-        check(f"either may be the older one: {label}", ask("decay_by_drift", swapped, **given) == ask("decay_by_drift", batch, **given))
+        check(f"either may be the older one: {label}", ask("drift_decay", swapped, **given) == ask("drift_decay", batch, **given))
         clipped = min(max(float(once), given["low"]), given["high"])
-        check(f"clipped: {label}", abs(ask("decay_by_drift", batch, **given)["decay"] - clipped) < 1e-15)
+        check(f"clipped: {label}", abs(ask("drift_decay", batch, **given)["decay"] - clipped) < 1e-15)
 
 
-# ---- quantile_track
+# ---- quantile_tracker
 
 @function(quantile=many(NUMBER))
-def quantile_track(quantile: many(NUMBER), level: many(FRACTION), rate: NUMBER, observed: many(NUMBER, least=1)):
+def quantile_tracker(quantile: many(NUMBER), level: many(FRACTION), rate: NUMBER, observed: many(NUMBER, least=1)):
     """RiskPO: one step of the pinball loss for every quantile.
 
     Source: RiskPO
@@ -270,7 +270,7 @@ def quantile_track(quantile: many(NUMBER), level: many(FRACTION), rate: NUMBER, 
     return {"quantile": [summed((q, rate * k, -rate * share)) for q, k, share in zip(quantile, level, below)]}
 
 
-@cases("quantile_track")
+@cases("quantile_tracker")
 def quantile_track_cases(case):
     LEVELS = [0.05, 0.25, 0.5, 0.95]
     each(case,
@@ -284,8 +284,8 @@ def quantile_track_cases(case):
                                                                         observed=[-0.25])))
 
 
-@checks("quantile_track")
-def check_quantile_track(check):
+@checks("quantile_tracker")
+def check_quantile_tracker(check):
     """Where the share below is the level, nothing moves; the step is minus the slope of the pinball loss."""
     dice = Dice(11)
     for _ in range(30):
@@ -293,7 +293,7 @@ def check_quantile_track(check):
         pinball = lambda x: sum(max(level * (s - x), (level - 1) * (s - x)) for s in map(Fraction, seen)) / 7
         h = Fraction(1, 1024)
         slope = (pinball(q + h) - pinball(q - h)) / (2 * h)
-        found = exactly("quantile_track", quantile=[float(q)], level=[float(level)], rate=0.5, observed=seen)["quantile"][0].value
+        found = exactly("quantile_tracker", quantile=[float(q)], level=[float(level)], rate=0.5, observed=seen)["quantile"][0].value
         check("down the pinball loss", found == q - slope / 2)
 
 

@@ -53,10 +53,10 @@ def check_boltzmann_advantage(check):
                 check(f"odds: {label}", near(mpmath.log(A[i] / A[j]) * real(beta), r[i] - r[j]))
 
 
-# ---- likelihood_share
+# ---- likelihood_advantage
 
 @function(advantage=many(FRACTION))
-def likelihood_share(batch: reads("logp_old", "reward"), threshold: NUMBER, temperature: POSITIVE, by_length: FLAG):
+def likelihood_advantage(batch: reads("logp_old", "reward"), threshold: NUMBER, temperature: POSITIVE, by_length: FLAG):
     """POPO (2605.06650), released code: the right responses by how likely they were.
 
     Source: POPO, 2605.06650, released code
@@ -79,7 +79,7 @@ def likelihood_share(batch: reads("logp_old", "reward"), threshold: NUMBER, temp
     return {"advantage": per_group(batch, advantages)}
 
 
-@cases("likelihood_share")
+@cases("likelihood_advantage")
 def likelihood_share_cases(case):
     def popo(label, comment, reward, by_length, old=None, group=FOUR, threshold=0, temperature=1, mask=None, flags="UnequalLengths"):
         old = old or [[-0.5, -0.25, -0.5], [-1], [-2, -0.75], [-3]]
@@ -95,9 +95,9 @@ def likelihood_share_cases(case):
     popo("far", "means a thousand apart", [1, 1, 1, 0], False, [[-0.5, -0.5], [-1000], [-600, -900], [-1]], flags="UnequalLengths Extreme")
 
 
-@checks("likelihood_share")
-def check_likelihood_share(check):
-    for label, given, batch, found in every("likelihood_share"):
+@checks("likelihood_advantage")
+def check_likelihood_advantage(check):
+    for label, given, batch, found in every("likelihood_advantage"):
         for group in by_group(batch):
             total = sum(values(found["advantage"][i] for i in group))
             check(f"1 in all, or none is right: {label}", near(total, 1) or total == 0)
@@ -105,10 +105,10 @@ def check_likelihood_share(check):
             check(f"only right ones: {label}", not any(found["advantage"][i].value for i in wrong))
 
 
-# ---- pairwise_calibration
+# ---- calibration_advantage
 
 @function(advantage=many(NUMBER))
-def pairwise_calibration(batch, correct: many(FLAG), temperature: POSITIVE):
+def calibration_advantage(batch, correct: many(FLAG), temperature: POSITIVE):
     """CAPO (2604.12632): the slope of log(1 + e^(-(s_right - s_wrong)/tau)) over the pairs of a right and a wrong response.
 
     Source: CAPO, 2604.12632
@@ -136,7 +136,7 @@ def pairwise_calibration(batch, correct: many(FLAG), temperature: POSITIVE):
     return {"advantage": per_group(batch, advantages)}
 
 
-@cases("pairwise_calibration")
+@cases("calibration_advantage")
 def pairwise_calibration_cases(case):
     def calibrated(label, comment, correct, logp=NOW, group=None, temperature=0.6, flags="UnequalLengths", mask=None):
         case(label, comment, tokens(group, mask, logp=logp), flags, correct=marks(correct), temperature=temperature)
@@ -149,10 +149,10 @@ def pairwise_calibration_cases(case):
     calibrated("far-right", "and the right one ahead", "01", [[-900], [-1]], flags="Extreme OneToken")
 
 
-@checks("pairwise_calibration")
-def check_pairwise_calibration(check):
+@checks("calibration_advantage")
+def check_calibration_advantage(check):
     step = Fraction(1, 10 ** 9)
-    for label, given, batch, found in every("pairwise_calibration"):
+    for label, given, batch, found in every("calibration_advantage"):
         scores = means(batch, "logp")
         A, tau = values(found["advantage"]), Fraction(given["temperature"])
         for group in by_group(batch):
@@ -167,10 +167,10 @@ def check_pairwise_calibration(check):
                 check(f"minus the slope of a logistic loss: {label}", abs((down - up) / real(2 * step) - A[i]) < 1e-16)
 
 
-# ---- hardest_miss
+# ---- hard_negative_advantage
 
 @function(advantage=many(NUMBER), replace=many(integer(-1)))
-def hardest_miss(batch: reads("reward"), utility: many(NUMBER)):
+def hard_negative_advantage(batch: reads("reward"), utility: many(NUMBER)):
     """ReCast (2604.22169): a hit against the miss that was nearest; in groups without a hit the farthest one is to be replaced.
 
     Source: ReCast, 2604.22169
@@ -194,7 +194,7 @@ def hardest_miss(batch: reads("reward"), utility: many(NUMBER)):
     return {"advantage": itself(advantage), "replace": replace}
 
 
-@cases("hardest_miss")
+@cases("hard_negative_advantage")
 def hardest_miss_cases(case):
     def recast(label, comment, reward, utility, group=None, flags=""):
         case(label, comment, responses(group or [0] * len(reward), reward), flags, utility=utility)
@@ -206,9 +206,9 @@ def hardest_miss_cases(case):
     recast("below", "no hit and not all 0: nothing", [-1, 0, 0, 0], [0.5, 0.25, 1, 0.75], [0, 0, 1, 1])
 
 
-@checks("hardest_miss")
-def check_hardest_miss(check):
-    for label, given, batch, found in every("hardest_miss"):
+@checks("hard_negative_advantage")
+def check_hard_negative_advantage(check):
+    for label, given, batch, found in every("hard_negative_advantage"):
         r, u, A = batch["reward"], given["utility"], values(found["advantage"])
         for g, group in enumerate(by_group(batch)):
             misses, hits = [i for i in group if r[i] == 0], [i for i in group if r[i] > 0]

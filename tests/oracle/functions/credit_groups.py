@@ -71,10 +71,10 @@ def check_median_advantage(check):
         check(f"a shift: {label}", values(exactly("median_advantage", moved, **a)["advantage"]) == A)
 
 
-# ---- virtual_reward
+# ---- virtual_reward_advantage
 
 @function(advantage=many(NUMBER))
-def virtual_reward(batch: reads("reward"), virtual: NUMBER, count: COUNT, eps: NOT_NEGATIVE):
+def virtual_reward_advantage(batch: reads("reward"), virtual: NUMBER, count: COUNT, eps: NOT_NEGATIVE):
     """NGRPO: mean and deviation as if some more responses had the best reward.
 
     Source: NGRPO
@@ -94,7 +94,7 @@ def virtual_reward(batch: reads("reward"), virtual: NUMBER, count: COUNT, eps: N
     return {"advantage": per_group(batch, advantages)}
 
 
-@cases("virtual_reward")
+@cases("virtual_reward_advantage")
 def virtual_reward_cases(case):
     for label, comment, reward, group, virtual, count, eps in (
             ("wrong", "all wrong: below a mean that the virtual one lifts", [0, 0, 0], (0, 0, 0), 1, 1, 1e-6),
@@ -105,9 +105,9 @@ def virtual_reward_cases(case):
              virtual=virtual, count=count, eps=eps)
 
 
-@checks("virtual_reward")
-def check_virtual_reward(check):
-    for label, given, batch, found in every("virtual_reward"):
+@checks("virtual_reward_advantage")
+def check_virtual_reward_advantage(check):
+    for label, given, batch, found in every("virtual_reward_advantage"):
         r, best = fraction(batch["reward"]), Fraction(given["virtual"])
         for group in by_group(batch):
             if len(group) > 1:
@@ -233,7 +233,7 @@ def check_multi_scale_advantage(check):
     check("of 0 and 1: a factor of the centred reward", abs(up / -down - mpf(r.count(0)) / r.count(1)) < 1e-12)
 
 
-# ---- two_anchors
+# ---- two_anchor_advantage
 
 def paper_anchor(r, centre, G, C):
     scale = 2 * mpmath.sqrt(real(C))
@@ -249,7 +249,8 @@ ANCHORS = {"paper": paper_anchor, "code": code_anchor}
 
 
 @function(advantage=many(NUMBER))
-def two_anchors(batch: reads("reward"), constraints: many(number(least=1)), alpha: NUMBER, beta: NUMBER, gain_pos: NUMBER, gain_neg: NUMBER,
+def two_anchor_advantage(batch: reads("reward"), constraints: many(number(least=1)), alpha: NUMBER, beta: NUMBER, gain_pos: NUMBER,
+                         gain_neg: NUMBER,
                 form: one_of("paper", "code")):
     """MDP-GRPO (2606.06058): tanh of the standardised reward and of the distance from a goal, losses steeper than gains.
 
@@ -280,7 +281,7 @@ def two_anchors(batch: reads("reward"), constraints: many(number(least=1)), alph
     return {"advantage": per_group(batch, advantages)}
 
 
-@cases("two_anchors")
+@cases("two_anchor_advantage")
 def two_anchors_cases(case):
     def anchors(label, comment, reward, form, constraints, alpha=0.2, beta=0.8, group=None, flags=""):
         x = responses(group or [0] * len(reward), reward)
@@ -295,9 +296,9 @@ def two_anchors_cases(case):
     anchors("steep", "tanh of 40 and more", [1, 0], "paper", [9, 16], 0.75, -30)
 
 
-@checks("two_anchors")
-def check_two_anchors(check):
-    for label, given, batch, found in every("two_anchors"):
+@checks("two_anchor_advantage")
+def check_two_anchor_advantage(check):
+    for label, given, batch, found in every("two_anchor_advantage"):
         r, A = batch["reward"], values(found["advantage"])
         for group in by_group(batch):
             own = [r[i] for i in group]
@@ -310,7 +311,7 @@ def check_two_anchors(check):
                 check(f"by hand: {label}", close(A[i], (1 - given["alpha"]) * shaped[0] + given["alpha"] * shaped[1]))
     plain = dict(alpha=0, beta=2.0 ** -40, gain_pos=2.0 ** 40, gain_neg=2.0 ** 40, form="paper")
     batch = responses([0, 0, 0], [1, 0, 0.25])
-    found = exactly("two_anchors", batch, constraints=[1] * 3, **plain)["advantage"]
+    found = exactly("two_anchor_advantage", batch, constraints=[1] * 3, **plain)["advantage"]
     m, s = statistics.mean(batch["reward"]), statistics.pstdev(batch["reward"])
     check("small and straight: the z-score", all(close(n.value, (x - m) / s) for n, x in zip(found, batch["reward"])))
 
@@ -384,7 +385,7 @@ def check_canon_advantage(check):
             check(f"upside down: {label}", exactly("canon_advantage", batch, **flipped) == exactly("canon_advantage", batch, **given))
 
 
-# ---- group_relative_scale
+# ---- asymmetric_advantage
 
 def paper_scale(p, u):
     return real(u) / (2 * mpmath.sqrt(real(p))) + real(1 - u) / (2 * mpmath.sqrt(real(1 - p)))
@@ -399,7 +400,7 @@ SCALES = {"paper": (paper_scale, 0), "code": (code_scale, MILLIONTH)}
 
 
 @function(advantage=many(NUMBER))
-def group_relative_scale(batch: reads("reward"), form: one_of("paper", "code"), alpha: POSITIVE, mean_reward: FRACTION):
+def asymmetric_advantage(batch: reads("reward"), form: one_of("paper", "code"), alpha: POSITIVE, mean_reward: FRACTION):
     """A-GRAE: the normalised 0/1 reward, times a factor of the group's and the batch's mean reward.
 
     Source: A-GRAE
@@ -422,7 +423,7 @@ def group_relative_scale(batch: reads("reward"), form: one_of("paper", "code"), 
     return {"advantage": per_group(batch, advantages)}
 
 
-@cases("group_relative_scale")
+@cases("asymmetric_advantage")
 def group_relative_scale_cases(case):
     for form in ("code",):
         for label, comment, reward, group, u in (
@@ -434,15 +435,15 @@ def group_relative_scale_cases(case):
                  "UnevenGroups Singleton" if len(group) == 7 else "", form=form, alpha=0.5, mean_reward=u)
 
 
-@checks("group_relative_scale")
-def check_group_relative_scale(check):
+@checks("asymmetric_advantage")
+def check_asymmetric_advantage(check):
     paper, code = paper_scale, code_scale
     quarter, half = Fraction(1, 4), HALF
     check("the example of the paper's form", abs(paper(quarter, half) - 0.7886751345948129) < 1e-15)
     check("and of the code's", abs(code(quarter, half) - 1) < 1e-5)
     pairs = itertools.product((quarter, half), repeat=2)
     check("the paper's is the same upside down", all(near(paper(p, u), paper(1 - p, 1 - u)) for p, u in pairs))
-    for label, given, batch, found in every("group_relative_scale"):
+    for label, given, batch, found in every("asymmetric_advantage"):
         damp = min(Fraction(1), Fraction(given["mean_reward"]) / Fraction(given["alpha"]))
         for group in by_group(batch):
             up, down = (sum(real(found["advantage"][i].value) for i in group if batch["reward"][i] == side) for side in (1, 0))

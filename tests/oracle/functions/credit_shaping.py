@@ -17,7 +17,8 @@ from scenarios import Dice
 # ---- sharpening
 
 @function(advantage=many(NUMBER))
-def sharpening(batch: reads("logp_old", "reward"), advantage: many(NUMBER), kappa: NOT_NEGATIVE, **more: {"lambda": NOT_NEGATIVE}):
+def sharpening_advantage(batch: reads("logp_old", "reward"), advantage: many(NUMBER), kappa: NOT_NEGATIVE,
+                         **more: {"lambda": NOT_NEGATIVE}):
     """XRPO: right responses that were less likely than the group's mean gain.
 
     Source: XRPO
@@ -41,7 +42,7 @@ def sharpening(batch: reads("logp_old", "reward"), advantage: many(NUMBER), kapp
     return {"advantage": per_group(batch, lambda group: [sharpened(i, mean_of([score[j] for j in group if j in score])) for i in group])}
 
 
-@cases("sharpening")
+@cases("sharpening_advantage")
 def sharpening_cases(case):
     def sharpen(label, comment, old, reward, advantage, group=FOUR, strength=2.5, kappa=0.5, mask=None, flags="UnequalLengths"):
         case(label, comment, tokens(list(group), mask, list(reward), logp_old=old), flags, advantage=advantage, kappa=kappa,
@@ -56,22 +57,22 @@ def sharpening_cases(case):
             (0, 0, 1, 1), 0.25, 1, "1011 00 11 1", HOLED)
 
 
-@checks("sharpening")
-def check_sharpening(check):
-    for label, given, batch, found in every("sharpening"):
+@checks("sharpening_advantage")
+def check_sharpening_advantage(check):
+    for label, given, batch, found in every("sharpening_advantage"):
         A = fraction(given["advantage"])
         gain = [real(n.value) - real(a) for n, a in zip(found["advantage"], A)]
         most = [given["kappa"] * abs(real(a)) + 1e-30 for a in A]
         check(f"from nothing to kappa A: {label}", all(0 <= x <= y for x, y in zip(gain, most)))
-        wide = exactly("sharpening", batch, **{**given, "kappa": 2 ** 40})["advantage"]
+        wide = exactly("sharpening_advantage", batch, **{**given, "kappa": 2 ** 40})["advantage"]
         pairs = zip(found["advantage"], wide)
         check(f"the cap only takes: {label}", all(real(x.value) <= real(y.value) for x, y in pairs))
 
 
-# ---- feature_bonus
+# ---- feature_advantage
 
 @function(advantage=many(NUMBER))
-def feature_bonus(batch, advantage: many(NUMBER), feature: many(NUMBER), divisor: many(POSITIVE), eligible: many(FLAG), delta: NUMBER,
+def feature_advantage(batch, advantage: many(NUMBER), feature: many(NUMBER), divisor: many(POSITIVE), eligible: many(FLAG), delta: NUMBER,
                   k: NOT_NEGATIVE):
     """ASPO (2508.19201): delta times a feature's deviation from the mean of the eligible ones, within k of abs(A).
 
@@ -93,7 +94,7 @@ def feature_bonus(batch, advantage: many(NUMBER), feature: many(NUMBER), divisor
     return {"advantage": per_group(batch, advantages)}
 
 
-@cases("feature_bonus")
+@cases("feature_advantage")
 def feature_bonus_cases(case):
     def feature(label, comment, advantage, x, y, eligible, delta=-2, k=0.7, group=FOUR):
         case(label, comment, tokens(list(group), logp=[[-0.5]] * len(x)), "UnevenGroups" if group[-1] else "",
@@ -108,15 +109,15 @@ def feature_bonus_cases(case):
             group=(0, 0, 1, 1))
 
 
-@checks("feature_bonus")
-def check_feature_bonus(check):
-    for label, given, batch, found in every("feature_bonus"):
-        wide = values(exactly("feature_bonus", batch, **{**given, "k": 2 ** 40})["advantage"])
+@checks("feature_advantage")
+def check_feature_advantage(check):
+    for label, given, batch, found in every("feature_advantage"):
+        wide = values(exactly("feature_advantage", batch, **{**given, "k": 2 ** 40})["advantage"])
         A = fraction(given["advantage"])
         for group in by_group(batch):
             if all(A[i] for i in group):
                 check(f"bonuses sum to 0: {label}", sum(wide[i] - A[i] for i in group) == 0)
-        moved = exactly("feature_bonus", batch, **{**given, "feature": [x + 64 for x in given["feature"]]})["advantage"]
+        moved = exactly("feature_advantage", batch, **{**given, "feature": [x + 64 for x in given["feature"]]})["advantage"]
         check(f"only differences count: {label}", values(moved) == values(found["advantage"]))
 
 
@@ -155,10 +156,10 @@ def check_variant_advantage(check):
         check(f"what one sign gains the other loses: {label}", all(near(x, Fraction(a) ** 2) for x, a in zip(product, given["advantage"])))
 
 
-# ---- step_weight
+# ---- step_weight_advantage
 
 @function(advantage=many(NUMBER))
-def step_weight(advantage: many(NUMBER), weight: many(FRACTION)):
+def step_weight_advantage(advantage: many(NUMBER), weight: many(FRACTION)):
     """DPEPO (2604.24320): what is worth less where it is good is worse where it is bad.
 
     Source: DPEPO, 2604.24320
@@ -168,7 +169,7 @@ def step_weight(advantage: many(NUMBER), weight: many(FRACTION)):
     return {"advantage": [Number(A * W, A) if A >= 0 else Number(A * (2 - W), 2 * -A) for A, W in zip(advantage, weight)]}
 
 
-@cases("step_weight")
+@cases("step_weight_advantage")
 def step_weight_cases(case):
     each(case,
          ("plain", "either sign", dict(advantage=[1, -1, 0.5, -0.5, 0], weight=[0.25, 0.25, 0.75, 0.75, 0.5])),
@@ -177,11 +178,11 @@ def step_weight_cases(case):
          ("none", "no advantage", dict(advantage=[0, 0], weight=[0.5, 1])))
 
 
-@checks("step_weight")
-def check_step_weight(check):
-    for label, given, _, found in every("step_weight"):
+@checks("step_weight_advantage")
+def check_step_weight_advantage(check):
+    for label, given, _, found in every("step_weight_advantage"):
         back = [{**given, "advantage": [-x for x in given["advantage"]]}, found]
-        other = values(exactly("step_weight", **back[0])["advantage"])
+        other = values(exactly("step_weight_advantage", **back[0])["advantage"])
         gap = [x - y for x, y in zip(values(found["advantage"]), other)]
         check(f"W and 2 - W make 2: {label}", all(x == 2 * Fraction(a) for x, a in zip(gap, given["advantage"])))
 
@@ -284,7 +285,7 @@ def check_gram_rank(check):
         check(f"the participation ratio of the eigenvalues: {label}", found["rank"] == max(given["least"], rank))
 
 
-# ---- project_advantage
+# ---- projected_advantage
 
 def projected(A, basis):
     """P A, P made of orthonormal rows, and its sizes."""
@@ -295,7 +296,7 @@ def projected(A, basis):
 
 
 @function(advantage=many(NUMBER))
-def project_advantage(advantage: many(NUMBER), basis: many(many(NUMBER), least=1), alpha: NUMBER, positive: FLAG):
+def projected_advantage(advantage: many(NUMBER), basis: many(many(NUMBER), least=1), alpha: NUMBER, positive: FLAG):
     """SALT: P A + alpha (I - P) relu(A).
 
     Source: SALT
@@ -308,7 +309,7 @@ def project_advantage(advantage: many(NUMBER), basis: many(many(NUMBER), least=1
     return {"advantage": [Number(x.value + alpha * (b - y.value), x.size + abs(alpha) * (abs(b) + y.size)) for x, b, y in parts]}
 
 
-@cases("project_advantage")
+@cases("projected_advantage")
 def project_advantage_cases(case):
     BASIS = [[0.6, 0.8, 0, 0], [0, 0, 0.8, -0.6]]
     each(case,
@@ -320,9 +321,9 @@ def project_advantage_cases(case):
           dict(advantage=[1, -2], basis=[[0.6, 0.8], [0.8, -0.6]], alpha=0.5, positive=True)))
 
 
-@checks("project_advantage")
-def check_project_advantage(check):
-    for label, given, _, found in every("project_advantage"):
+@checks("projected_advantage")
+def check_projected_advantage(check):
+    for label, given, _, found in every("projected_advantage"):
         A, basis = fraction(given["advantage"]), [fraction(row) for row in given["basis"]]
         off = max(abs(sum(x * x for x in row) - 1) for row in basis)
         check(f"an orthonormal basis, but for rounding: {label}", off < Fraction(1, 10 ** 15))
@@ -331,6 +332,6 @@ def check_project_advantage(check):
         for row in basis:  # along the basis it is A, beside it alpha times what is kept
             moved = sum(v * (x - a) for v, x, a in zip(row, got, A))
             check(f"along the basis nothing changes: {label}", abs(moved) < Fraction(1, 10 ** 14))
-        gone = values(exactly("project_advantage", **{**given, "advantage": [float(k) for k in kept], "alpha": 0})["advantage"])
-        inner = values(exactly("project_advantage", **{**given, "alpha": 0})["advantage"])
+        gone = values(exactly("projected_advantage", **{**given, "advantage": [float(k) for k in kept], "alpha": 0})["advantage"])
+        inner = values(exactly("projected_advantage", **{**given, "alpha": 0})["advantage"])
         check(f"what is beside it: {label}", all(x - y == Fraction(given["alpha"]) * (k - z) for x, y, k, z in zip(got, inner, kept, gone)))

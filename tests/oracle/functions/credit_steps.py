@@ -15,10 +15,10 @@ from limits import ONE, settle
 from scenarios import Dice
 
 
-# ---- future_success
+# ---- future_success_advantage
 
 @function(advantage=many(NUMBER))
-def future_success(reward: many(NUMBER, least=1)):
+def future_success_advantage(reward: many(NUMBER, least=1)):
     """StepCodeReasoner (2605.11922, Eq. 11): a step's reward, more where the later steps succeed.
 
     Source: StepCodeReasoner, 2605.11922
@@ -32,7 +32,7 @@ def future_success(reward: many(NUMBER, least=1)):
     return {"advantage": [worth(i, r) for i, r in enumerate(reward)]}
 
 
-@cases("future_success")
+@cases("future_success_advantage")
 def future_success_cases(case):
     each(case,
          ("right", "every step right: twice its reward, the last one once", dict(reward=[1, 1, 1])),
@@ -41,17 +41,17 @@ def future_success_cases(case):
          ("one", "one step", dict(reward=[0.75])))
 
 
-@checks("future_success")
-def check_future_success(check):
+@checks("future_success_advantage")
+def check_future_success_advantage(check):
     dice = Dice(21)
     for n in range(1, 6):
         r = thrown(dice, n, -2, 2)
-        found = values(exactly("future_success", reward=r)["advantage"])
+        found = values(exactly("future_success_advantage", reward=r)["advantage"])
         expected = [Fraction(x) * (1 + statistics.mean(fraction(r[i + 1:]) or [0])) for i, x in enumerate(r)]
         check("a step and the mean of the later ones", found == expected)
 
 
-# ---- coplayer_credit
+# ---- alignment_advantage
 
 def held(W, clip, sign):
     if clip and less(clip, abs(W.value)):
@@ -60,7 +60,7 @@ def held(W, clip, sign):
 
 
 @function(credit=many(NUMBER))
-def coplayer_credit(own: many(NUMBER), other: many(NUMBER), gamma: FRACTION, weight_gamma: FRACTION, beta: NUMBER, inclusive: FLAG,
+def alignment_advantage(own: many(NUMBER), other: many(NUMBER), gamma: FRACTION, weight_gamma: FRACTION, beta: NUMBER, inclusive: FLAG,
                     sign: FLAG, per_step: FLAG, discount: FLAG, clip: NOT_NEGATIVE):
     """ADALIGN (2511.19405), official code: the other's advantage counts as far as one's own has been good.
 
@@ -80,7 +80,7 @@ def coplayer_credit(own: many(NUMBER), other: many(NUMBER), gamma: FRACTION, wei
     return {"credit": [credit(t) for t in range(len(own))]}
 
 
-@cases("coplayer_credit")
+@cases("alignment_advantage")
 def coplayer_credit_cases(case):
     def ally(label, comment, own=(0.5, -1, 0.25, 1), other=(1, 0.5, -2, 0.75), gamma=0.9, weight_gamma=0.96, beta=2, inclusive=False,
              sign=False, per_step=False, discount=False, clip=0):
@@ -96,9 +96,9 @@ def coplayer_credit_cases(case):
     ally("forget", "a weight that forgets at once", weight_gamma=0, gamma=0, discount=True)
 
 
-@checks("coplayer_credit")
-def check_coplayer_credit(check):
-    for label, given, _, found in every("coplayer_credit"):
+@checks("alignment_advantage")
+def check_alignment_advantage(check):
+    for label, given, _, found in every("alignment_advantage"):
         g, h, beta, c = (Fraction(given[key]) for key in ("gamma", "weight_gamma", "beta", "clip"))
         W, expected = Fraction(0), []
         for t, (a, b) in enumerate(zip(fraction(given["own"]), fraction(given["other"]))):
@@ -111,7 +111,7 @@ def check_coplayer_credit(check):
         check(f"by its recursion: {label}", values(found["credit"]) == expected)
 
 
-# ---- role_reward
+# ---- role_advantage
 
 TINY = Fraction(1, 10 ** 6)
 
@@ -137,7 +137,7 @@ BY_ROLE = {"mean": against_mean, "mean_std": standardised, "clipped": clipped}
 
 
 @function(advantage=many(NUMBER))
-def role_reward(reward: many(NUMBER, least=1), role: many(INTEGER, least=1), form: one_of("mean", "mean_std", "clipped")):
+def role_advantage(reward: many(NUMBER, least=1), role: many(INTEGER, least=1), form: one_of("mean", "mean_std", "clipped")):
     """MARS, official code: turns against those of the same role.
 
     Source: MARS, official code, its first step
@@ -149,7 +149,7 @@ def role_reward(reward: many(NUMBER, least=1), role: many(INTEGER, least=1), for
     return {"advantage": [BY_ROLE[form]([x for x, other in zip(reward, role) if other == k], r) for r, k in zip(reward, role)]}
 
 
-@cases("role_reward")
+@cases("role_advantage")
 def role_reward_cases(case):
     TURNS = dict(reward=[1, -0.5, TENTHS, 0.25, 2, -0.5, 0.75], role=[4, -7, 4, 2, 4, -7, 9007199254740991])
     for form in ("mean", "mean_std", "clipped"):
@@ -161,18 +161,18 @@ def role_reward_cases(case):
           dict(reward=[0.5, 0.5 + 2 ** -20, 0.5], role=[1, 1, 1], form="mean_std")))
 
 
-@checks("role_reward")
-def check_role_reward(check):
-    for label, given, _, found in every("role_reward"):
+@checks("role_advantage")
+def check_role_advantage(check):
+    for label, given, _, found in every("role_advantage"):
         r, role, A = given["reward"], given["role"], values(found["advantage"])
         for k in set(role):
             own = [i for i, other in enumerate(role) if other == k]
             if given["form"] != "clipped":
                 check(f"a role's add up to 0: {label}", near(sum(A[i] for i in own), 0))
-            alone = exactly("role_reward", reward=[r[i] for i in own], role=[0] * len(own), form=given["form"])
+            alone = exactly("role_advantage", reward=[r[i] for i in own], role=[0] * len(own), form=given["form"])
             check(f"other roles do not matter: {label}", alone["advantage"] == [found["advantage"][i] for i in own])
         check(f"within bounds: {label}", given["form"] != "clipped" or all(-1 <= a <= 3 for a in A))
-    A = values(exactly("role_reward", reward=[0] * 16 + [1], role=[0] * 17, form="clipped")["advantage"])
+    A = values(exactly("role_advantage", reward=[0] * 16 + [1], role=[0] * 17, form="clipped")["advantage"])
     check("one success of seventeen counts for 3", A[16] == 3 and all(-1 < a < 0 for a in A[:16]))
 
 

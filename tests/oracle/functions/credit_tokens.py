@@ -21,7 +21,7 @@ def numbers(rows):
     return [n.value for row in rows for n in row]
 
 
-# ---- key_tokens
+# ---- key_token_advantage
 
 def ways(n, k):
     return math.comb(n, k) if 0 <= k <= n else 0
@@ -84,7 +84,8 @@ def key(table, counts, totals, fisher, gain, top, frequency):
 
 
 @function(key=TOKENS)
-def key_tokens(batch: reads("reward"), token: many(many(INTEGER)), fisher: NOT_NEGATIVE, gain: NOT_NEGATIVE, top: NUMBER, ignored: INTEGER,
+def key_token_advantage(batch: reads("reward"), token: many(many(INTEGER)), fisher: NOT_NEGATIVE, gain: NOT_NEGATIVE, top: NUMBER,
+                        ignored: INTEGER,
                frequency: FLAG):
     """KTAE (2505.16826), official code: the ids that tell right responses from wrong ones, and how far.
 
@@ -122,7 +123,7 @@ def key_tokens(batch: reads("reward"), token: many(many(INTEGER)), fisher: NOT_N
     return {"key": rows(batch, found, NOTHING)}
 
 
-@cases("key_tokens")
+@cases("key_token_advantage")
 def key_tokens_cases(case):
     IDS = [[3, 7, 7, 2], [7, 5, 2], [3, 5, 2], [5, 4, 2, 2]]
 
@@ -158,7 +159,7 @@ def by_permutations(a, b, c, d):
     return sum(p for p in share.values() if p <= share[a])
 
 
-@checks("key_tokens")
+@checks("key_token_advantage")
 def check_key_tokens_parts(check):
     for table in itertools.product(range(4), repeat=4):
         if table[0] + table[1] and table[0] + table[2] and table[1] + table[3]:
@@ -174,11 +175,11 @@ def check_key_tokens_parts(check):
     check("one bit", gain_in_bits(4, 0, 0, 4).value == 1 and gain_in_bits(2, 2, 2, 2).value == 0)
 
 
-@checks("key_tokens")
+@checks("key_token_advantage")
 def check_key_tokens_by_hand(check):
     batch = tokens(logp=[[-1, -1], [-1]], reward=[1, 0])
     given = {"token": [[7, 2], [2]], "fisher": 1, "gain": 1, "top": 2, "ignored": -1, "frequency": False}
-    found = numbers(exactly("key_tokens", batch, **given)["key"])
+    found = numbers(exactly("key_token_advantage", batch, **given)["key"])
     turn = mpmath.pi / 2 - mpmath.atan(mpf(10) ** -5)  # p = 1, a whole bit, all against none
     check("two responses", near(found[0], 2 * mpmath.tanh(turn / 4)) and found[1:] == [0, 0])
     check("half of two tokens, of three in all", near(saturated(1, 2, mpf(3) / 2), Fraction(9, 17)))
@@ -188,21 +189,21 @@ def check_key_tokens_by_hand(check):
     check("their frequencies against each other", near(h.value, right / (wrong + guard) - wrong / (right + guard)))
 
 
-@checks("key_tokens")
-def check_key_tokens(check):
-    for label, given, batch in cases_of("key_tokens"):
-        found = numbers(exactly("key_tokens", batch, **given)["key"])
+@checks("key_token_advantage")
+def check_key_token_advantage(check):
+    for label, given, batch in cases_of("key_token_advantage"):
+        found = numbers(exactly("key_token_advantage", batch, **given)["key"])
         check(f"at most top: {label}", all(abs(k) <= given["top"] for k in found))
         renamed = {**given, "token": replaced(replaced(given["token"], 5, 40), 2, 5)}
         renamed["ignored"] = {5: 40, 2: 5}.get(given["ignored"], given["ignored"])
-        check(f"names of ids do not matter: {label}", numbers(exactly("key_tokens", batch, **renamed)["key"]) == found)
+        check(f"names of ids do not matter: {label}", numbers(exactly("key_token_advantage", batch, **renamed)["key"]) == found)
         other = {**batch, "reward": [-r if r else 1 for r in batch["reward"]]}
-        swapped = numbers(exactly("key_tokens", other, **given)["key"])
+        swapped = numbers(exactly("key_token_advantage", other, **given)["key"])
         check(f"right and wrong exchanged: {label}", all(near(x, -y) for x, y in zip(swapped, found)))
-        twice = numbers(exactly("key_tokens", batch, **{**given, "fisher": 2 * given["fisher"], "gain": 2 * given["gain"]})["key"])
+        twice = numbers(exactly("key_token_advantage", batch, **{**given, "fisher": 2 * given["fisher"], "gain": 2 * given["gain"]})["key"])
         check(f"only the proportion of the weights counts: {label}", all(map(near, twice, found)))
         longer = {**batch, "reward": [3 * r for r in batch["reward"]]}
-        check(f"only the signs of rewards count: {label}", numbers(exactly("key_tokens", longer, **given)["key"]) == found)
+        check(f"only the signs of rewards count: {label}", numbers(exactly("key_token_advantage", longer, **given)["key"]) == found)
 
 
 # ---- jsd_advantage

@@ -42,7 +42,7 @@ def value_loss(batch, value: many(many(NUMBER)), value_old: many(many(NUMBER)), 
     """
     V, old, goal = (read(batch, x) for x in (value, value_old, returns))
     lengths = [sum(i == j for i, _ in V) for j in range(len(batch["length"]))]
-    choice = {"empty": "count", "constant": real(constant), "power": 0}
+    choice = {"empty_sequences": "keep", "constant": real(constant), "power": 0}
     totals = Totals(choice, lengths, batch["group"], len(by_group(batch)))
     loss, size, pushed, clipped = ZERO, ZERO, {}, 0
     for i, t in V:
@@ -216,7 +216,7 @@ def slope_times_p(p, q, beta):
 
 
 @function(value=ANSWER, dstudent=optional(many(NUMBER)))
-def divergence(student: many(either(NUMBER, "-Infinity"), least=1), teacher: many(either(NUMBER, "-Infinity"), least=1),
+def generalised_jsd(student: many(either(NUMBER, "-Infinity"), least=1), teacher: many(either(NUMBER, "-Infinity"), least=1),
                temperature: POSITIVE, beta: FRACTION):
     """OPSD (2601.18734): between the student and the teacher over a vocabulary, and its slope by the logits of the student.
 
@@ -241,7 +241,7 @@ def divergence(student: many(either(NUMBER, "-Infinity"), least=1), teacher: man
     return {"value": value, "dstudent": pushed}
 
 
-@cases("divergence")
+@cases("generalised_jsd")
 def divergence_cases(case):
     def diverge(label, comment, student, teacher, beta, temperature=1, flags=""):
         case(label, comment, None, flags, student=student, teacher=teacher, temperature=temperature, beta=beta)
@@ -266,10 +266,10 @@ def value_at(given, **other):
     return divergence(**{**{k: exact(x) for k, x in given.items()}, **other})["value"].value
 
 
-@checks("divergence")
+@checks("generalised_jsd")
 def check_divergence_slopes(check):
     h = Fraction(1, 10 ** 15)
-    for label, given, _, found in every("divergence"):
+    for label, given, _, found in every("generalised_jsd"):
         if "dstudent" not in found:
             continue
         student = exact(given["student"])
@@ -280,9 +280,9 @@ def check_divergence_slopes(check):
         check(f"a shift of all logits has none: {label}", near(sum(values(found["dstudent"])), 0))
 
 
-@checks("divergence")
-def check_divergence(check):
-    for label, given, _, found in every("divergence"):
+@checks("generalised_jsd")
+def check_generalised_jsd(check):
+    for label, given, _, found in every("generalised_jsd"):
         other = {**given, "student": given["teacher"], "teacher": given["student"], "beta": 1 - given["beta"]}
         check(f"student and teacher change places: {label}", value_at(other) == value_at(given) or near(value_at(other), value_at(given)))
         end = given["beta"] in (0, 1)
@@ -303,14 +303,14 @@ def check_divergence(check):
         check(f"a half against a quarter, beta {beta}", abs(found - expected) < mpf(10) ** -40)
 
 
-# ---- set_gap
+# ---- top_k_gap
 
 def log_sum_exp(xs):
     return real(max(xs)) + mpmath.log(sum(exp(x - max(xs)) for x in xs))
 
 
 @function(gap=NUMBER)
-def set_gap(student: many(NUMBER, least=1), teacher: many(NUMBER, least=1), target: COUNT):
+def top_k_gap(student: many(NUMBER, least=1), teacher: many(NUMBER, least=1), target: COUNT):
     """VISD (2605.06094): teacher against student at a token, both normalised over the same set.
 
     Source: VISD, 2605.06094
@@ -322,7 +322,7 @@ def set_gap(student: many(NUMBER, least=1), teacher: many(NUMBER, least=1), targ
     return {"gap": summed((real(teacher[t]), -log_sum_exp(teacher), -real(student[t]), log_sum_exp(student)))}
 
 
-@cases("set_gap")
+@cases("top_k_gap")
 def set_gap_cases(case):
     each(case,
          ("plain", "the teacher finds the token likelier among these", dict(student=[-2, -0.5, -3], teacher=[-0.75, -1.5, -4], target=0)),
@@ -331,12 +331,12 @@ def set_gap_cases(case):
          ("one", "a set of one token", dict(student=[-3], teacher=[-0.5], target=0)))
 
 
-@checks("set_gap")
-def check_set_gap(check):
-    for label, given, _, found in every("set_gap"):
-        back = exactly("set_gap", **{**given, "student": given["teacher"], "teacher": given["student"]})["gap"].value
-        moved = exactly("set_gap", **{**given, "student": [x - 0.5 for x in given["student"]]})["gap"].value
+@checks("top_k_gap")
+def check_top_k_gap(check):
+    for label, given, _, found in every("top_k_gap"):
+        back = exactly("top_k_gap", **{**given, "student": given["teacher"], "teacher": given["student"]})["gap"].value
+        moved = exactly("top_k_gap", **{**given, "student": [x - 0.5 for x in given["student"]]})["gap"].value
         gap = found["gap"].value
         check(f"seen from the other side, and any share of the whole: {label}", near(back, -gap) and near(moved, gap))
-    even = exactly("set_gap", student=[-1, -1], teacher=[-2, -1], target=1)["gap"].value
+    even = exactly("top_k_gap", student=[-1, -1], teacher=[-2, -1], target=1)["gap"].value
     check("one half and 1/(1 + 1/e)", near(even, mpmath.log(2 / (1 + mpmath.exp(-1)))))

@@ -59,7 +59,7 @@ def check_diversity_reward(check):
 # ---- unlikeliness
 
 @function(reward=many(NUMBER))
-def unlikeliness(batch: reads("logp_old", "reward"), beta: NUMBER):
+def unlikeliness_reward(batch: reads("logp_old", "reward"), beta: NUMBER):
     """2506.02355: what the policy finds likely is worth less; ranked by the mean log-probability.
 
     Source: 2506.02355
@@ -77,7 +77,7 @@ def unlikeliness(batch: reads("logp_old", "reward"), beta: NUMBER):
     return {"reward": per_group(batch, shaped)}
 
 
-@cases("unlikeliness")
+@cases("unlikeliness_reward")
 def unlikeliness_cases(case):
     def unlikely(label, comment, old, reward, group, beta=0.25, flags="UnequalLengths", mask=None):
         case(label, comment, tokens(list(group), mask, reward, logp_old=old), flags, beta=beta)
@@ -91,10 +91,10 @@ def unlikeliness_cases(case):
              0.3, HOLED, "1011 00 11 1")
 
 
-@checks("unlikeliness")
-def check_unlikeliness(check):
-    for label, given, batch, found in every("unlikeliness"):
-        worth = exactly("unlikeliness", {**batch, "reward": [1] * len(batch["reward"])}, **given)["reward"]
+@checks("unlikeliness_reward")
+def check_unlikeliness_reward(check):
+    for label, given, batch, found in every("unlikeliness_reward"):
+        worth = exactly("unlikeliness_reward", {**batch, "reward": [1] * len(batch["reward"])}, **given)["reward"]
         for group in by_group(batch):
             lost = sorted((1 - worth[i].value) * len(group) / Fraction(given["beta"]) for i in group)
             check(f"every rank once: {label}", lost == list(range(len(group))))
@@ -146,10 +146,10 @@ def check_frequency_reward(check):
             check(f"-1 for the others: {label}", all(found["reward"][i].value == -1 for i in group if i not in valid))
 
 
-# ---- pairwise_wins
+# ---- win_rate_reward
 
 @function(reward=many(FRACTION))
-def pairwise_wins(wins: many(many(NUMBER), least=1)):
+def win_rate_reward(wins: many(many(NUMBER), least=1)):
     """PREF-GRPO (2508.20751): the share of comparisons that a response wins.
 
     Source: PREF-GRPO, 2508.20751
@@ -160,7 +160,7 @@ def pairwise_wins(wins: many(many(NUMBER), least=1)):
     return {"reward": itself(Fraction(sum(x for j, x in enumerate(row) if j != i), others) for i, row in enumerate(wins))}
 
 
-@cases("pairwise_wins")
+@cases("win_rate_reward")
 def pairwise_wins_cases(case):
     each(case,
          ("plain", "four responses; the diagonal is not read",
@@ -170,24 +170,24 @@ def pairwise_wins_cases(case):
          ("one", "nobody to compare with", dict(wins=[[1]])))
 
 
-@checks("pairwise_wins")
+@checks("win_rate_reward")
 def check_pairwise_wins_unread(check):
-    for label, given, _, found in every("pairwise_wins"):
+    for label, given, _, found in every("win_rate_reward"):
         other = [[5 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(given["wins"])]
-        check(f"the diagonal: {label}", exactly("pairwise_wins", wins=other) == found)
+        check(f"the diagonal: {label}", exactly("win_rate_reward", wins=other) == found)
 
 
-@checks("pairwise_wins")
-def check_pairwise_wins(check):
-    for label, given, _, found in every("pairwise_wins"):
+@checks("win_rate_reward")
+def check_win_rate_reward(check):
+    for label, given, _, found in every("win_rate_reward"):
         n = len(given["wins"])
         check(f"a win for every comparison: {label}", sum(values(found["reward"])) == (Fraction(n, 2) if n > 1 else 0))
 
 
-# ---- pair_rewards
+# ---- pairwise_rewards
 
 @function(reward=many(NUMBER), masked=many(FLAG))
-def pair_rewards(batch, outcome: many(one_of(-1, 0, 1)), ended: many(FLAG)):
+def pairwise_rewards(batch, outcome: many(one_of(-1, 0, 1)), ended: many(FLAG)):
     """PPR-GDE (2605.18191), code: neighbours are compared; of the winners that ended the shortest is worth 1; ties are left out.
 
     Source: PPR-GDE, 2605.18191, code
@@ -215,7 +215,7 @@ def pair_rewards(batch, outcome: many(one_of(-1, 0, 1)), ended: many(FLAG)):
     return {"reward": itself(reward), "masked": masked}
 
 
-@cases("pair_rewards")
+@cases("pairwise_rewards")
 def pair_rewards_cases(case):
     def duel(label, comment, lengths, outcome, ended, group=None, mask=None, flags="UnequalLengths"):
         case(label, comment, of_lengths(lengths, group, mask=mask), flags, outcome=outcome, ended=marks(ended))
@@ -228,9 +228,9 @@ def pair_rewards_cases(case):
     duel("masked", "tokens that count", (3, 2, 3, 2), [1, -1], "1111", mask="101 00 111 11", flags="UnequalLengths MaskHoles FullyMasked")
 
 
-@checks("pair_rewards")
-def check_pair_rewards(check):
-    for label, given, batch, found in every("pair_rewards"):
+@checks("pairwise_rewards")
+def check_pairwise_rewards(check):
+    for label, given, batch, found in every("pairwise_rewards"):
         T, r = lengths_of(batch), values(found["reward"])
         sides, winners = iter(given["outcome"]), {}
         for g, group in enumerate(by_group(batch)):
@@ -302,10 +302,10 @@ def check_permutation_reward(check):
             check(f"the mode: {label}", r == [1 if best == [x] else -1 for x in every_choice])
 
 
-# ---- spread_reward
+# ---- min_max_reward
 
 @function(reward=many(NOT_NEGATIVE))
-def spread_reward(distance: many(NUMBER, least=1)):
+def min_max_reward(distance: many(NUMBER, least=1)):
     """PPR-GDE: distances from the group's centre, from 0 to 1.
 
     Source: PPR-GDE
@@ -318,7 +318,7 @@ def spread_reward(distance: many(NUMBER, least=1)):
     return {"reward": [Number((d - low) / (high - low), (abs(d) + abs(low)) / (high - low)) for d in distance]}
 
 
-@cases("spread_reward")
+@cases("min_max_reward")
 def spread_reward_cases(case):
     each(case,
          ("plain", "from 0 to 1", dict(distance=[0.5, 2, TENTHS, 1.25])),
@@ -328,13 +328,13 @@ def spread_reward_cases(case):
          ("one", "one response: 0", dict(distance=[4])))
 
 
-@checks("spread_reward")
-def check_spread_reward(check):
-    for label, given, _, found in every("spread_reward"):
+@checks("min_max_reward")
+def check_min_max_reward(check):
+    for label, given, _, found in every("min_max_reward"):
         r = values(found["reward"])
         apart = max(given["distance"]) - min(given["distance"]) >= 1e-8
         check(f"0 and 1 are there, or 0 alone: {label}", {min(r), max(r)} == ({0, 1} if apart else {0}))
-        moved = exactly("spread_reward", distance=[Fraction(3) * Fraction(x) + 5 for x in given["distance"]])["reward"]
+        moved = exactly("min_max_reward", distance=[Fraction(3) * Fraction(x) + 5 for x in given["distance"]])["reward"]
         check(f"units and origin do not matter: {label}", not apart or values(moved) == r)
 
 
@@ -379,10 +379,10 @@ def check_entropy_rank_reward(check):
         check("who beats another has more", all(found[i] > found[j] for i in range(n) for j in range(n) if beats(i, j)))
 
 
-# ---- entity_credit
+# ---- entity_reward
 
 @function(reward=many(NUMBER))
-def entity_credit(batch, found: many(FRACTION), correct: many(FLAG), invalid: many(FLAG), alpha: NUMBER):
+def entity_reward(batch, found: many(FRACTION), correct: many(FLAG), invalid: many(FLAG), alpha: NUMBER):
     """E-GRPO (2510.24694): wrong responses get a part for the entities that they found, beside the group's best.
 
     Source: E-GRPO, 2510.24694
@@ -397,7 +397,7 @@ def entity_credit(batch, found: many(FRACTION), correct: many(FLAG), invalid: ma
     return {"reward": per_group(batch, shaped)}
 
 
-@cases("entity_credit")
+@cases("entity_reward")
 def entity_credit_cases(case):
     for label, comment, found, correct, invalid, group in (
             ("plain", "a wrong one gets its part of the most that one found", [0.5, 0.25, 0.75, 0], "0010", "0000", (0, 0, 0, 0)),
@@ -409,11 +409,11 @@ def entity_credit_cases(case):
              found=found, correct=marks(correct), invalid=marks(invalid), alpha=0.3)
 
 
-@checks("entity_credit")
-def check_entity_credit(check):
-    for label, given, batch, found in every("entity_credit"):
+@checks("entity_reward")
+def check_entity_reward(check):
+    for label, given, batch, found in every("entity_reward"):
         other = {**given, "found": [Fraction(x) / 2 for x in given["found"]]}
-        check(f"half of everything is the same: {label}", exactly("entity_credit", batch, **other) == found)
+        check(f"half of everything is the same: {label}", exactly("entity_reward", batch, **other) == found)
 
 
 # ---- consistency_bonus

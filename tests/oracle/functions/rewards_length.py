@@ -15,10 +15,10 @@ from functions.registry import cases, checks, function
 from limits import ONE, ZERO
 
 
-# ---- relative_cost
+# ---- relative_cost_penalty
 
 @function(reward=many(NUMBER))
-def relative_cost(batch: reads("reward"), output: many(NOT_NEGATIVE), input: many(NOT_NEGATIVE), turns: many(NOT_NEGATIVE),
+def relative_cost_penalty(batch: reads("reward"), output: many(NOT_NEGATIVE), input: many(NOT_NEGATIVE), turns: many(NOT_NEGATIVE),
                   output_coef: NUMBER, input_coef: NUMBER, turns_coef: NUMBER):
     """prime-rl: every cost as a share of the group's largest, scaled by the group's mean reward.
 
@@ -38,7 +38,7 @@ def relative_cost(batch: reads("reward"), output: many(NOT_NEGATIVE), input: man
     return {"reward": [shaped[i] for i in range(len(r))]}
 
 
-@cases("relative_cost")
+@cases("relative_cost_penalty")
 def relative_cost_cases(case):
     COSTS = dict(output=[100, 50, 25, 10, 40], input=[7, 14, 0, 3, 3], turns=[1, 4, 2, 2, 2])
 
@@ -58,18 +58,18 @@ def relative_cost_cases(case):
            input=[6, 5, 2, 1, 13])
 
 
-@checks("relative_cost")
-def check_relative_cost(check):
-    for label, given, batch in cases_of("relative_cost"):
-        found = exactly("relative_cost", batch, **given)["reward"]
-        free = exactly("relative_cost", batch, **{**given, "output_coef": 0, "input_coef": 0, "turns_coef": 0})["reward"]
+@checks("relative_cost_penalty")
+def check_relative_cost_penalty(check):
+    for label, given, batch in cases_of("relative_cost_penalty"):
+        found = exactly("relative_cost_penalty", batch, **given)["reward"]
+        free = exactly("relative_cost_penalty", batch, **{**given, "output_coef": 0, "input_coef": 0, "turns_coef": 0})["reward"]
         check(f"nothing costs: {label}", [n.value for n in free] == batch["reward"])
         for kind in ("output", "input", "turns"):
-            scaled = exactly("relative_cost", batch, **{**given, kind: [3 * x for x in given[kind]]})["reward"]
+            scaled = exactly("relative_cost_penalty", batch, **{**given, kind: [3 * x for x in given[kind]]})["reward"]
             check(f"units of {kind} do not matter: {label}", scaled == found)
 
 
-# ---- length_shape
+# ---- length_shape_reward
 
 def parabola(x, p):
     off = (1 - x / p) ** 2 if x <= p else 2 * ((x - p) / (1 - p)) ** 2
@@ -91,7 +91,7 @@ SHAPES = {"parabola": parabola, "polyline": polyline, "triangle": triangle}
 
 
 @function(reward=many(NUMBER))
-def length_shape(length: many(NOT_NEGATIVE), form: one_of("parabola", "polyline", "triangle"), peak: POSITIVE, max: POSITIVE):
+def length_shape_reward(length: many(NOT_NEGATIVE), form: one_of("parabola", "polyline", "triangle"), peak: POSITIVE, max: POSITIVE):
     """1 at a peak, less for shorter and longer responses.
 
     Takes: `length` (n numbers >= 0), `form`, `peak` p > 0 (< 1 for the first two), `max` > 0
@@ -102,7 +102,7 @@ def length_shape(length: many(NOT_NEGATIVE), form: one_of("parabola", "polyline"
     return {"reward": [SHAPES[form](x / max, peak) for x in length]}
 
 
-@cases("length_shape")
+@cases("length_shape_reward")
 def length_shape_cases(case):
     for label, comment, length, form, peak, most in (
             ("parabola", "0.25, 0.75 and 1 of the most", [0, 768, 1536, 2304, 3072], "parabola", 0.5, 3072),
@@ -114,9 +114,9 @@ def length_shape_cases(case):
         case(label, comment, length=length, form=form, peak=peak, max=most)
 
 
-@checks("length_shape")
-def check_length_shape(check):
-    at = lambda form, x, p: exactly("length_shape", length=[Fraction(x) * 512], form=form, peak=p, max=512)["reward"][0].value
+@checks("length_shape_reward")
+def check_length_shape_reward(check):
+    at = lambda form, x, p: exactly("length_shape_reward", length=[Fraction(x) * 512], form=form, peak=p, max=512)["reward"][0].value
     for p in (Fraction(1, 4), HALF):
         ends = [[at(form, x, p) for x in (0, p, 1)] for form in ("parabola", "polyline")]
         check("0, the peak, the most", ends == [[0, 1, -1]] * 2)
@@ -124,10 +124,10 @@ def check_length_shape(check):
     check("the page's quarters", [at("parabola", Fraction(k, 4), HALF) for k in (1, 3, 4)] == [Fraction(3, 4), HALF, -1])
 
 
-# ---- shorter_correct
+# ---- shorter_correct_reward
 
 @function(reward=many(NUMBER))
-def shorter_correct(batch: reads("reward"), coef: NUMBER):
+def shorter_correct_reward(batch: reads("reward"), coef: NUMBER):
     """AGPO (2503.15952): the shortest right response of a group that is not all right earns up to coef more.
 
     Source: AGPO
@@ -145,7 +145,7 @@ def shorter_correct(batch: reads("reward"), coef: NUMBER):
     return {"reward": per_group(batch, shaped)}
 
 
-@cases("shorter_correct")
+@cases("shorter_correct_reward")
 def shorter_correct_cases(case):
     def shorter(label, comment, lengths, reward, group=(0, 0, 0, 0), mask=None, coef=0.1, flags="UnequalLengths"):
         case(label, comment, of_lengths(lengths, list(group), reward, mask), flags, coef=coef)
@@ -158,9 +158,9 @@ def shorter_correct_cases(case):
             coef=-0.25, flags="UnequalLengths MaskHoles FullyMasked")
 
 
-@checks("shorter_correct")
-def check_shorter_correct(check):
-    for label, given, batch, found in every("shorter_correct"):
+@checks("shorter_correct_reward")
+def check_shorter_correct_reward(check):
+    for label, given, batch, found in every("shorter_correct_reward"):
         T, r, coef = lengths_of(batch), fraction(batch["reward"]), Fraction(given["coef"])
         for group in by_group(batch):
             gain = {i: found["reward"][i].value - r[i] for i in group}
@@ -172,10 +172,10 @@ def check_shorter_correct(check):
                 check(f"from coef to 0 on a line: {label}", ends == {coef, 0} and len(line) == 1 and len(right) < len(group))
 
 
-# ---- correct_length
+# ---- correct_length_reward
 
 @function(reward=many(NUMBER))
-def correct_length(batch, correct: many(FLAG), alpha: NUMBER, eps: NOT_NEGATIVE, wrong: NUMBER):
+def correct_length_reward(batch, correct: many(FLAG), alpha: NUMBER, eps: NOT_NEGATIVE, wrong: NUMBER):
     """GRPO-LEAD (2504.09696): e^(-alpha z), z the standardised length among the group's right responses.
 
     Source: GRPO-LEAD, 2504.09696
@@ -201,7 +201,7 @@ def correct_length(batch, correct: many(FLAG), alpha: NUMBER, eps: NOT_NEGATIVE,
     return {"reward": per_group(batch, shaped)}
 
 
-@cases("correct_length")
+@cases("correct_length_reward")
 def correct_length_cases(case):
     def lead(label, comment, lengths, correct, group=None, mask=None, alpha=0.05, eps=0.000001, wrong=-1, flags="UnequalLengths"):
         case(label, comment, of_lengths(lengths, group, mask=mask), flags, correct=marks(correct), alpha=alpha, eps=eps,
@@ -214,9 +214,9 @@ def correct_length_cases(case):
          flags="UnequalLengths MaskHoles FullyMasked")
 
 
-@checks("correct_length")
-def check_correct_length(check):
-    for label, given, batch, found in every("correct_length"):
+@checks("correct_length_reward")
+def check_correct_length_reward(check):
+    for label, given, batch, found in every("correct_length_reward"):
         for group in by_group(batch):
             right = [i for i in group if given["correct"][i]]
             z = [mpmath.log(found["reward"][i].value) / -real(Fraction(given["alpha"])) for i in right]
@@ -291,7 +291,7 @@ def check_efficiency_reward(check):
                 check(f"with the standard library: {label}", close(float(found["reward"][i].value), worth))
 
 
-# ---- tool_efficiency
+# ---- tool_efficiency_reward
 
 def cosine_of_calls(m, c):
     return mpmath.cospi(real(m / (2 * m + c)))
@@ -305,7 +305,7 @@ def fewest_calls(m, n, c):
 
 
 @function(reward=many(NUMBER))
-def tool_efficiency(batch, calls: many(COUNT), correct: many(FLAG), smooth: POSITIVE, alpha: NUMBER, form: one_of("ppo", "grpo")):
+def tool_efficiency_reward(batch, calls: many(COUNT), correct: many(FLAG), smooth: POSITIVE, alpha: NUMBER, form: one_of("ppo", "grpo")):
     """OTC (2504.14870): the fewer calls, the better a right response is.
 
     Source: OTC, 2504.14870
@@ -320,7 +320,7 @@ def tool_efficiency(batch, calls: many(COUNT), correct: many(FLAG), smooth: POSI
     return {"reward": per_group(batch, shaped)}
 
 
-@cases("tool_efficiency")
+@cases("tool_efficiency_reward")
 def tool_efficiency_cases(case):
     def otc(form, label, comment, calls, correct, group=(0, 0, 0, 0), smooth=2, alpha=1):
         case(f"{form}-{label}", comment, tokens(list(group), logp=[[-0.5]] * len(calls)),
@@ -335,9 +335,9 @@ def tool_efficiency_cases(case):
     otc("grpo", "groups", "the fewest of each group", [4, 2, 3, 9, 0], "11101", (0, 0, 1, 1, 2), alpha=2, smooth=1.5)
 
 
-@checks("tool_efficiency")
-def check_tool_efficiency(check):
-    for label, given, batch, found in every("tool_efficiency"):
+@checks("tool_efficiency_reward")
+def check_tool_efficiency_reward(check):
+    for label, given, batch, found in every("tool_efficiency_reward"):
         alpha = Fraction(given["alpha"])
         for group in by_group(batch):
             right = [i for i in group if given["correct"][i]]
@@ -353,10 +353,10 @@ def check_tool_efficiency(check):
         real(Fraction(2 * n * m, m + n) / (2 * n)) * mpmath.pi)) for m in range(1, 9) for n in range(1, m + 1)))
 
 
-# ---- early_exit
+# ---- early_exit_reward
 
 @function(reward=many(FRACTION))
-def early_exit(batch: reads("reward")):
+def early_exit_reward(batch: reads("reward")):
     """S-GRPO (2505.07686): the group in the order of its exits; every right one halves what the next is worth.
 
     Source: S-GRPO, 2505.07686
@@ -371,7 +371,7 @@ def early_exit(batch: reads("reward")):
     return {"reward": per_group(batch, shaped)}
 
 
-@cases("early_exit")
+@cases("early_exit_reward")
 def early_exit_cases(case):
     for label, comment, reward, group in (
             ("source", "right, wrong, right, right", [1, 0, 1, 1], (0, 0, 0, 0)),
@@ -381,18 +381,18 @@ def early_exit_cases(case):
         case(label, comment, responses(list(group), reward), "UnevenGroups" if group[-1] else "")
 
 
-@checks("early_exit")
-def check_early_exit(check):
-    for label, _, batch, found in every("early_exit"):
+@checks("early_exit_reward")
+def check_early_exit_reward(check):
+    for label, _, batch, found in every("early_exit_reward"):
         for group in by_group(batch):
             earned = [x for x in values(found["reward"][i] for i in group) if x]
             check(f"halved each time: {label}", earned == [HALF ** k for k in range(len(earned))])
 
 
-# ---- repetition_reward
+# ---- repetition_penalty
 
 @function(reward=many(NUMBER))
-def repetition_reward(batch, token: many(many(INTEGER)), size: integer(1), penalty: NUMBER):
+def repetition_penalty(batch, token: many(many(INTEGER)), size: integer(1), penalty: NUMBER):
     """2502.03373 appendix C.2, on token ids as TRL: the share of n-grams that have been there before.
 
     Source: 2502.03373, appendix C.2, as TRL
@@ -411,7 +411,7 @@ def repetition_reward(batch, token: many(many(INTEGER)), size: integer(1), penal
     return {"reward": [repeated(i) for i in range(len(batch["length"]))]}
 
 
-@cases("repetition_reward")
+@cases("repetition_penalty")
 def repetition_reward_cases(case):
     def repeating(label, comment, ids, size, penalty=-1, mask=None, flags="UnequalLengths"):
         case(label, comment, of_lengths([len(row) for row in ids], mask=mask), flags, token=ids, size=size, penalty=penalty)
@@ -423,9 +423,9 @@ def repetition_reward_cases(case):
               flags="UnequalLengths MaskHoles FullyMasked")
 
 
-@checks("repetition_reward")
-def check_repetition_reward(check):
-    for label, given, batch, found in every("repetition_reward"):
+@checks("repetition_penalty")
+def check_repetition_penalty(check):
+    for label, given, batch, found in every("repetition_penalty"):
         mask = batch.get("mask", [[True] * n for n in batch["length"]])
         for i, (ids, counts) in enumerate(zip(given["token"], mask)):
             own, again = [x for x, yes in zip(ids, counts) if yes], 0

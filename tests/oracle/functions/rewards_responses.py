@@ -15,10 +15,10 @@ from limits import ZERO
 from scenarios import NAN
 
 
-# ---- gated_sum
+# ---- gated_reward_sum
 
 @function(reward=many(NUMBER))
-def gated_sum(rewards: many(many(NUMBER)), weight: many(NUMBER), gate: many(integer(-1))):
+def gated_reward_sum(rewards: many(many(NUMBER)), weight: many(NUMBER), gate: many(integer(-1))):
     """Columns of rewards, some of them times another (P-GRPO: format + outcome + outcome thought).
 
     Takes: `rewards` (n x K), `weight` (K), `gate` (K column numbers, or -1)
@@ -30,7 +30,7 @@ def gated_sum(rewards: many(many(NUMBER)), weight: many(NUMBER), gate: many(inte
     return {"reward": [total(row) for row in rewards]}
 
 
-@cases("gated_sum")
+@cases("gated_reward_sum")
 def gated_sum_cases(case):
     for label, comment, rewards, weight, gates in (
             ("p-grpo", "format, outcome, and the thought where the outcome is right", [[1, 1, 0.75], [1, 0, 0.5], [0, 1, 1]], [1, 1, 1],
@@ -41,12 +41,12 @@ def gated_sum_cases(case):
         case(label, comment, rewards=rewards, weight=weight, gate=gates)
 
 
-@checks("gated_sum")
-def check_gated_sum(check):
-    for label, given, _, found in every("gated_sum"):
+@checks("gated_reward_sum")
+def check_gated_reward_sum(check):
+    for label, given, _, found in every("gated_reward_sum"):
         rows, weight, gate = given["rewards"], given["weight"], given["gate"]
         alone = [[w * (k == j) for j, w in enumerate(weight)] for k in range(len(gate))]
-        parts = [exactly("gated_sum", rewards=rows, weight=one, gate=gate)["reward"] for one in alone]
+        parts = [exactly("gated_reward_sum", rewards=rows, weight=one, gate=gate)["reward"] for one in alone]
         check(f"a sum of its columns: {label}", values(found["reward"]) == [sum(values(x)) for x in zip(*parts)])
 
 
@@ -84,10 +84,10 @@ def check_brier_reward(check):
         check(f"the opposite claim: {label}", exactly("brier_reward", **other) == found)
 
 
-# ---- log_exp_map
+# ---- log_exp_reward
 
 @function(reward=many(NUMBER))
-def log_exp_map(reward: many(NUMBER), threshold: NUMBER, upper: NUMBER, lower: NOT_NEGATIVE):
+def log_exp_reward(reward: many(NUMBER), threshold: NUMBER, upper: NUMBER, lower: NOT_NEGATIVE):
     """2509.18056: above the threshold a logarithm, below it an exponential that falls by 1 at a distance of 1.
 
     Source: 2509.18056
@@ -107,7 +107,7 @@ def log_exp_map(reward: many(NUMBER), threshold: NUMBER, upper: NUMBER, lower: N
     return {"reward": [mapped(r) for r in reward]}
 
 
-@cases("log_exp_map")
+@cases("log_exp_reward")
 def log_exp_map_cases(case):
     for label, comment, reward, threshold, upper, lower in (
             ("source", "both sides of the threshold", [0, 0.4, 0.8, 1, -1], 0.8, 0.01, 1),
@@ -117,11 +117,11 @@ def log_exp_map_cases(case):
         case(label, comment, reward=reward, threshold=threshold, upper=upper, lower=lower)
 
 
-@checks("log_exp_map")
-def check_log_exp_map(check):
-    for label, given, _, found in every("log_exp_map"):
+@checks("log_exp_reward")
+def check_log_exp_reward(check):
+    for label, given, _, found in every("log_exp_reward"):
         tau, upper, lower = (Fraction(given[key]) for key in ("threshold", "upper", "lower"))
-        at = lambda r: exactly("log_exp_map", **{**given, "reward": [r]})["reward"][0].value
+        at = lambda r: exactly("log_exp_reward", **{**given, "reward": [r]})["reward"][0].value
         check(f"1 below the threshold it is 1 less: {label}", near(at(tau - 1), tau - 1))
         check(f"the threshold itself: {label}", near(at(tau), tau))
         check(f"e - 1 above it: {label}", near(at(tau + 1) - real(tau), real(upper) * mpmath.log(2)))
@@ -433,10 +433,10 @@ def check_dense_rewards(check):
         check(f"lost: a part of the whole: {label}", given["score"] > 0 or whole * max(1, given["total"]) == sum(fraction(given["reward"])))
 
 
-# ---- information_gain
+# ---- information_gain_reward
 
 @function(gain=many(NUMBER))
-def information_gain(logp: many(NOT_POSITIVE, least=1), form: one_of("log", "probability")):
+def information_gain_reward(logp: many(NOT_POSITIVE, least=1), form: one_of("log", "probability")):
     """IGPO (2510.14967): what a turn adds to the answer's mean log-probability, or to its probability.
 
     Source: IGPO, 2510.14967
@@ -447,7 +447,7 @@ def information_gain(logp: many(NOT_POSITIVE, least=1), form: one_of("log", "pro
     return {"gain": [summed((after, -before)) for before, after in zip(x, x[1:])]}
 
 
-@cases("information_gain")
+@cases("information_gain_reward")
 def information_gain_cases(case):
     TURNS = [-2, -0.5, -0.75, -0.0625]
     each(case,
@@ -458,8 +458,8 @@ def information_gain_cases(case):
          ("log-far", "the same as log-probabilities", dict(logp=[-700, -30, 0], form="log")))
 
 
-@checks("information_gain")
-def check_information_gain(check):
-    for label, given, _, found in every("information_gain"):
+@checks("information_gain_reward")
+def check_information_gain_reward(check):
+    for label, given, _, found in every("information_gain_reward"):
         ends = [x if given["form"] == "log" else mpmath.exp(x) for x in (given["logp"][-1], given["logp"][0])]
         check(f"all of it is the last less the first: {label}", near(sum(map(real, values(found["gain"]))), ends[0] - ends[1]))

@@ -25,10 +25,10 @@ def by_outcomes(p, n):
     return sum(p ** k * (1 - p) ** (n - k) for k in ways if 0 < k < n)
 
 
-# ---- informative_probability
+# ---- mixed_group_probability
 
 @function(probability=FRACTION)
-def informative_probability(p: FRACTION, n: integer(1)):
+def mixed_group_probability(p: FRACTION, n: integer(1)):
     """The chance that n answers are neither all right nor all wrong.
 
     Source: SAGE-HINT, HILL, KNAPSACK-RL
@@ -38,7 +38,7 @@ def informative_probability(p: FRACTION, n: integer(1)):
     return {"probability": informative(p, int(n))}
 
 
-@cases("informative_probability")
+@cases("mixed_group_probability")
 def informative_probability_cases(case):
     each(case,
          ("half", "eight answers to an even prompt", dict(p=0.5, n=8)),
@@ -51,17 +51,17 @@ def informative_probability_cases(case):
          ("many", "a thousand answers", dict(p=0.01, n=1000)))
 
 
-@checks("informative_probability")
-def check_informative_probability(check):
+@checks("mixed_group_probability")
+def check_mixed_group_probability(check):
     for n, p in itertools.product(range(1, 8), (0, 0.25, 0.3, 0.5, 0.96875, 1)):
-        found = exactly("informative_probability", p=p, n=n)["probability"]
+        found = exactly("mixed_group_probability", p=p, n=n)["probability"]
         check(f"{n} answers of probability {p}", found.value == by_outcomes(Fraction(p), n) <= found.size)
 
 
 # ---- allocate
 
 @function(count=many(integer(1)))
-def allocate(p: many(FRACTION, least=1), low: integer(1), high: integer(1), total: COUNT):
+def allocate_rollouts(p: many(FRACTION, least=1), low: integer(1), high: integer(1), total: COUNT):
     """KNAPSACK-RL: the next rollout goes where V = (1 - p^N - (1 - p)^N) p (1 - p)^2 grows most; V is concave in N.
 
     Source: KNAPSACK-RL
@@ -83,7 +83,7 @@ def allocate(p: many(FRACTION, least=1), low: integer(1), high: integer(1), tota
     return {"count": count}
 
 
-@cases("allocate")
+@cases("allocate_rollouts")
 def allocate_cases(case):
     each(case,
          ("plain", "more for hard prompts that can be solved", dict(p=[0.1, 0.5, 0.9, 0.3], low=2, high=12, total=24)),
@@ -94,16 +94,16 @@ def allocate_cases(case):
          ("hopeless", "nothing grows: the rest is not spent", dict(p=[0, 1], low=2, high=8, total=12)))
 
 
-@checks("allocate")
-def check_allocate(check):
+@checks("allocate_rollouts")
+def check_allocate_rollouts(check):
     """Against all allocations."""
     worth = lambda p, N: by_outcomes(p, N) * p * (1 - p) ** 2
     check("KNAPSACK-RL's number", worth(Fraction(1, 2), 8) == Fraction(0.1240234375))
     dice = Dice(7)
     given = [(f"thrown {k}", dict(p=[dice.fraction(0, 1, 16) for _ in range(3)], low=1, high=5, total=3 + dice.below(10)))
              for k in range(12)]
-    for label, a in given + [x[:2] for x in cases_of("allocate") if x[1]["high"] <= 8]:
-        p, found = [Fraction(x) for x in a["p"]], ask("allocate", **a)["count"]
+    for label, a in given + [x[:2] for x in cases_of("allocate_rollouts") if x[1]["high"] <= 8]:
+        p, found = [Fraction(x) for x in a["p"]], ask("allocate_rollouts", **a)["count"]
         table = {(x, N): worth(x, N) for x in p for N in range(a["low"], a["high"] + 1)}
         total = lambda counts: sum(table[x, N] for x, N in zip(p, counts))
         every = itertools.product(range(a["low"], a["high"] + 1), repeat=len(p))
@@ -111,10 +111,10 @@ def check_allocate(check):
         check(f"the best allocation: {label}", tuple(found) in fit and total(found) == max(map(total, fit)))
 
 
-# ---- value_information
+# ---- select_value_of_information
 
 @function(index=many(COUNT))
-def value_information(draw: many(FRACTION), count: COUNT):
+def select_value_of_information(draw: many(FRACTION), count: COUNT):
     """VADE: the prompts with the largest q (1 - q)^2, q drawn from their counts.
 
     Source: VADE
@@ -124,7 +124,7 @@ def value_information(draw: many(FRACTION), count: COUNT):
     return {"index": sorted(falling([q * (1 - q) ** 2 for q in draw])[:int(count)])}
 
 
-@cases("value_information")
+@cases("select_value_of_information")
 def value_information_cases(case):
     each(case,
          ("plain", "largest at a third", dict(draw=[0.9, 0.3, 0.1, 0.55, 0.4], count=2)),
@@ -134,13 +134,14 @@ def value_information_cases(case):
          ("none", "none", dict(draw=[0.5, 0.125], count=0)))
 
 
-@checks("value_information")
-def check_value_information(check):
-    for label, a, _ in cases_of("value_information"):
+@checks("select_value_of_information")
+def check_select_value_of_information(check):
+    for label, a, _ in cases_of("select_value_of_information"):
         worth = [Fraction(q) * (1 - Fraction(q)) ** 2 for q in a["draw"]]
         ahead = [sum(w > v or w == v and j < i for j, w in enumerate(worth)) for i, v in enumerate(worth)]
-        check(f"by counting: {label}", ask("value_information", **a)["index"] == [i for i, k in enumerate(ahead) if k < a["count"]])
-    check("a third is worth most", ask("value_information", draw=[0.25, 0.375, 0.34375, 0.5], count=1)["index"] == [2])
+        check(f"by counting: {label}", ask("select_value_of_information", **a)["index"] == [i for i, k in enumerate(ahead)
+            if k < a["count"]])
+    check("a third is worth most", ask("select_value_of_information", draw=[0.25, 0.375, 0.34375, 0.5], count=1)["index"] == [2])
 
 
 # ---- visit_value

@@ -15,10 +15,10 @@ from functions.registry import cases, checks, exact, function
 from scenarios import NAN, Dice
 
 
-# ---- keep_between
+# ---- reward_range_filter
 
 @function(keep=many(FLAG))
-def keep_between(batch: reads("reward"), low: NUMBER, high: NUMBER):
+def reward_range_filter(batch: reads("reward"), low: NUMBER, high: NUMBER):
     """DAPO's filter as OpenRLHF, torchrl and ROLL have it: prompts that are neither solved nor hopeless.
 
     Takes: batch with `reward`; `low`, `high`
@@ -28,7 +28,7 @@ def keep_between(batch: reads("reward"), low: NUMBER, high: NUMBER):
     return {"keep": [less(low, m) and less(m, high) for m in means]}
 
 
-@cases("keep_between")
+@cases("reward_range_filter")
 def keep_between_cases(case):
     case("binary", "solved, hopeless and between", responses([0, 0, 1, 1, 2, 2, 2], [1, 1, 0, 0, 1, 0, 1]),
          "UnevenGroups", low=0, high=1)
@@ -40,22 +40,22 @@ def keep_between_cases(case):
          "UnevenGroups Singleton", low=0.5, high=0.5)
 
 
-@checks("keep_between")
-def check_keep_between(check):
-    for label, arguments, batch in cases_of("keep_between"):
+@checks("reward_range_filter")
+def check_reward_range_filter(check):
+    for label, arguments, batch in cases_of("reward_range_filter"):
         if set(batch["reward"]) <= {0, 1} and (arguments["low"], arguments["high"]) == (0, 1):
-            found = ask("keep_between", batch, **arguments)["keep"]
+            found = ask("reward_range_filter", batch, **arguments)["keep"]
             check(f"informative groups: {label}", found == informative(Batch(batch)))
         moved = {**arguments, "low": arguments["low"] - 3, "high": arguments["high"] - 3}
         lower = {**batch, "reward": [r - 3 for r in batch["reward"]]}
-        same = ask("keep_between", lower, **moved) == ask("keep_between", batch, **arguments)
+        same = ask("reward_range_filter", lower, **moved) == ask("reward_range_filter", batch, **arguments)
         check(f"a shift of everything: {label}", same)
 
 
-# ---- spread_keep
+# ---- reward_std_filter
 
 @function(keep=many(FLAG))
-def spread_keep(batch: reads("reward"), least: NOT_NEGATIVE):
+def reward_std_filter(batch: reads("reward"), least: NOT_NEGATIVE):
     """REST-GRPO: prompts whose rewards spread enough; population deviation, compared by squares.
 
     Source: REST-GRPO
@@ -66,7 +66,7 @@ def spread_keep(batch: reads("reward"), least: NOT_NEGATIVE):
     return {"keep": [not less(variance([r[i] for i in group]), least ** 2) for group in by_group(batch)]}
 
 
-@cases("spread_keep")
+@cases("reward_std_filter")
 def spread_keep_cases(case):
     on(case,
        ("plain", "a small spread, a large one, and none", responses([0, 0, 0, 0, 1, 1, 2, 2], [1, 1, 1, 0.9375, 0, 1, 1, 1]),
@@ -77,20 +77,20 @@ def spread_keep_cases(case):
         "OffsetRewards", dict(least=0.0625)))
 
 
-@checks("spread_keep")
-def check_spread_keep(check):
+@checks("reward_std_filter")
+def check_reward_std_filter(check):
     dice = Dice(5)
     for _ in range(20):
         r = thrown(dice, 4)
         least = statistics.pvariance(map(Fraction, r))
-        kept = [ask("spread_keep", responses([0] * 4, r), least=x)["keep"][0] for x in (0.25, 0.5)]
+        kept = [ask("reward_std_filter", responses([0] * 4, r), least=x)["keep"][0] for x in (0.25, 0.5)]
         check("the deviation", kept == [least >= Fraction(1, 16), least >= Fraction(1, 4)])
 
 
-# ---- advantage_keep
+# ---- advantage_filter
 
 @function(keep=many(FLAG))
-def advantage_keep(advantage: many(NUMBER), least: NOT_NEGATIVE, multiple: integer(1), positive: FLAG):
+def advantage_filter(advantage: many(NUMBER), least: NOT_NEGATIVE, multiple: integer(1), positive: FLAG):
     """LOOP (2502.01600): the responses that push, and the next ones until they fill whole workers.
 
     Source: LOOP, 2502.01600
@@ -104,7 +104,7 @@ def advantage_keep(advantage: many(NUMBER), least: NOT_NEGATIVE, multiple: integ
     return {"keep": [i in kept for i in range(len(advantage))]}
 
 
-@cases("advantage_keep")
+@cases("advantage_filter")
 def advantage_keep_cases(case):
     each(case,
          ("plain", "those of at least this size",
@@ -119,10 +119,10 @@ def advantage_keep_cases(case):
           dict(advantage=[0.005, 0, -0.001], least=0.01, multiple=2, positive=False)))
 
 
-@checks("advantage_keep")
-def check_advantage_keep(check):
-    for label, a, _ in cases_of("advantage_keep"):
-        keep, A = ask("advantage_keep", **a)["keep"], a["advantage"]
+@checks("advantage_filter")
+def check_advantage_filter(check):
+    for label, a, _ in cases_of("advantage_filter"):
+        keep, A = ask("advantage_filter", **a)["keep"], a["advantage"]
         fit = [i for i, x in enumerate(A) if x > 0 or not a["positive"]]
         kept = [i for i in fit if keep[i]]
         check(f"of the candidates: {label}", sum(keep) == len(kept) and all(keep[i] for i in fit if abs(A[i]) >= a["least"]))
@@ -184,10 +184,10 @@ def check_balanced_subset(check):
         check("the best of all subsets", ask("balanced_subset", **arguments)["index"] == list(min(fits, key=rank, default=())))
 
 
-# ---- downsample_variance
+# ---- max_variance_subset
 
 @function(index=many(COUNT))
-def downsample_variance(advantage: many(NUMBER, least=1), count: COUNT):
+def max_variance_subset(advantage: many(NUMBER, least=1), count: COUNT):
     """D3S (2509.22115): the subset of largest variance is some from the top and the others from the bottom.
 
     Source: D3S, 2509.22115
@@ -205,7 +205,7 @@ def downsample_variance(advantage: many(NUMBER, least=1), count: COUNT):
     return {"index": sorted(best)}
 
 
-@cases("downsample_variance")
+@cases("max_variance_subset")
 def downsample_variance_cases(case):
     each(case,
          ("two", "the two ends", dict(advantage=[0.5, -1, 1.5, -0.25, 0], count=2)),
@@ -219,17 +219,17 @@ def downsample_variance_cases(case):
          ("lopsided", "several from the top", dict(advantage=[4, 3.5, 3.75, 0.125, 0.25, 0, 0.5, 0.375], count=5)))
 
 
-@checks("downsample_variance")
-def check_downsample_variance(check):
+@checks("max_variance_subset")
+def check_max_variance_subset(check):
     """No subset at all varies more."""
     dice = Dice(9)
     given = [dict(advantage=thrown(dice, 6), count=n) for n in range(1, 7) for _ in range(5)]
-    for a in given + [x[1] for x in cases_of("downsample_variance")]:
-        A, found = [Fraction(x) for x in a["advantage"]], ask("downsample_variance", **a)["index"]
+    for a in given + [x[1] for x in cases_of("max_variance_subset")]:
+        A, found = [Fraction(x) for x in a["advantage"]], ask("max_variance_subset", **a)["index"]
         spread = lambda subset: statistics.pvariance([A[i] for i in subset])
         subsets = list(itertools.combinations(range(len(A)), a["count"]))
         check("the largest variance", tuple(found) in subsets and spread(found) == max(map(spread, subsets)))
-        flipped = ask("downsample_variance", advantage=[float(-x) for x in A], count=a["count"])["index"]
+        flipped = ask("max_variance_subset", advantage=[float(-x) for x in A], count=a["count"])["index"]
         check("upside down it varies as much", spread(flipped) == spread(found))
 
 

@@ -58,10 +58,10 @@ def thrown_batch(seed):
     return tokens(mask=" ".join("".join("1" if dice.below(4) else "0" for _ in row) for row in x), advantage=x)
 
 
-# ---- select_top
+# ---- select_top_fraction
 
 @function(selected=TOKEN_FLAGS)
-def select_top(batch, by: TOKEN_ARRAY, fraction: FRACTION):
+def select_top_fraction(batch, by: TOKEN_ARRAY, fraction: FRACTION):
     """2506.01939: the tokens at or above the (1 - rho) quantile, which is interpolated linearly.
 
     Source: 2506.01939
@@ -79,7 +79,7 @@ def select_top(batch, by: TOKEN_ARRAY, fraction: FRACTION):
     return {"selected": flags(batch, [place for place in x if not less(x[place], quantile)])}
 
 
-@cases("select_top")
+@cases("select_top_fraction")
 def select_top_cases(case):
     LONE = tokens(entropy=[[0.75]])
     for label, comment, fraction, x, flags in (
@@ -106,20 +106,20 @@ def at_or_above(x, fraction):
     return {place for place in x if sum(y <= x[place] for y in x.values()) > least}
 
 
-@checks("select_top")
-def check_select_top(check):
-    given = cases_of("select_top") + [(f"thrown {seed}", {"by": "advantage", "fraction": rho}, thrown_batch(seed))
+@checks("select_top_fraction")
+def check_select_top_fraction(check):
+    given = cases_of("select_top_fraction") + [(f"thrown {seed}", {"by": "advantage", "fraction": rho}, thrown_batch(seed))
                                       for seed in range(40) for rho in (0, 0.125, 0.3, 0.5, 1)]
     for label, arguments, batch in given:
         x = at(batch, arguments["by"])
-        found = selected("select_top", batch, **arguments)
-        check(f"select_top by counting: {label}", found == at_or_above(x, arguments["fraction"]))
+        found = selected("select_top_fraction", batch, **arguments)
+        check(f"select_top_fraction by counting: {label}", found == at_or_above(x, arguments["fraction"]))
 
 
-# ---- select_largest
+# ---- select_top_k
 
 @function(selected=TOKEN_FLAGS)
-def select_largest(batch, by: TOKEN_ARRAY, count: COUNT):
+def select_top_k(batch, by: TOKEN_ARRAY, count: COUNT):
     """KL-Cov (2505.22617) takes its tokens by the covariance like this.
 
     Takes: batch, `by`, `count` >= 0
@@ -129,7 +129,7 @@ def select_largest(batch, by: TOKEN_ARRAY, count: COUNT):
     return {"selected": flags(batch, falling[:int(count)])}
 
 
-@cases("select_largest")
+@cases("select_top_k")
 def select_largest_cases(case):
     for label, comment, count, x, flags in (
             ("two", "the two largest of eight", 2, tokens(entropy=MIXED), "UnequalLengths"),
@@ -146,15 +146,15 @@ def select_largest_cases(case):
          tokens(advantage=[[-3, 0.5, -0.25], [0, -1]]), "UnequalLengths", by="advantage", count=3)
 
 
-@checks("select_largest")
-def check_select_largest(check):
+@checks("select_top_k")
+def check_select_top_k(check):
     for seed in range(40):
         batch = thrown_batch(seed)
         x = at(batch, "advantage")
         for count in range(len(x) + 2):
             before = {p: sum(x[q] > x[p] or x[q] == x[p] and q < p for q in x) for p in x}
-            check(f"select_largest by counting: thrown {seed}", {p for p in x if before[p] < count}
-                  == selected("select_largest", batch, by="advantage", count=count))
+            check(f"select_top_k by counting: thrown {seed}", {p for p in x if before[p] < count}
+                  == selected("select_top_k", batch, by="advantage", count=count))
 
 
 # ---- select_between
@@ -374,10 +374,10 @@ def check_covariance(check):
           != sum(n.value for row in exactly("covariance", batch)["covariance"] for n in row))
 
 
-# ---- clip_below
+# ---- entropy_clip_batch
 
 @function(selected=TOKEN_FLAGS)
-def clip_below(batch: reads("entropy", "advantage"), mu: NUMBER):
+def entropy_clip_batch(batch: reads("entropy", "advantage"), mu: NUMBER):
     """Clip_B (2602.03392) as Trinity-RFT: pushed down, and S far below its mean.
 
     Source: Clip_B, 2602.03392 as Trinity-RFT
@@ -390,7 +390,7 @@ def clip_below(batch: reads("entropy", "advantage"), mu: NUMBER):
     return {"selected": flags(batch, [p for p in S if A[p] < 0 and limits.less(away[p], -real(mu) * spread)])}
 
 
-@cases("clip_below")
+@cases("entropy_clip_batch")
 def clip_below_cases(case):
     def below(label, comment, mu, logp, entropy, advantage=DOWN, flags="UnequalLengths", mask=None):
         case(label, comment, tokens([0, 1][:len(logp)], mask, logp=logp, entropy=entropy, advantage=advantage), flags, mu=mu)
@@ -407,20 +407,20 @@ def clip_below_cases(case):
     below("none", "no token counts", 1, [[NAN, -1]], [[NAN, 1]], [[-1, -1]], "FullyMasked NaNMasked", "00")
 
 
-@checks("clip_below")
-def check_clip_below(check):
-    for label, given, batch in cases_of("clip_below"):
+@checks("entropy_clip_batch")
+def check_entropy_clip_batch(check):
+    for label, given, batch in cases_of("entropy_clip_batch"):
         l, H, A = (at(batch, name) for name in ("logp", "entropy", "advantage"))
         S = {p: math.exp(l[p]) * float(H[p] + l[p]) for p in l}
         spread = statistics.pstdev(S.values()) if len(set(S.values())) > 1 else 0
         expected = {p for p in S if A[p] < 0 and S[p] - statistics.mean(S.values()) < -given["mu"] * spread - 1e-12}
-        check(f"with the standard library: {label}", selected("clip_below", batch, **given) == expected)
+        check(f"with the standard library: {label}", selected("entropy_clip_batch", batch, **given) == expected)
 
 
-# ---- clip_value
+# ---- entropy_clip_vocabulary
 
 @function(selected=TOKEN_FLAGS)
-def clip_value(batch: reads("entropy", "advantage"), expected: many(many(NUMBER)), mu: NUMBER, fraction: FRACTION):
+def entropy_clip_vocabulary(batch: reads("entropy", "advantage"), expected: many(many(NUMBER)), mu: NUMBER, fraction: FRACTION):
     """Clip_V (2602.03392) as Trinity-RFT: pushed down, and the vocabulary's mean of S far above S; the farthest of them,
     a fraction of all tokens, yet one.
 
@@ -439,7 +439,7 @@ def clip_value(batch: reads("entropy", "advantage"), expected: many(many(NUMBER)
     return {"selected": flags(batch, sorted(far, key=lambda p: (-x[p], p))[:most])}
 
 
-@cases("clip_value")
+@cases("entropy_clip_vocabulary")
 def clip_value_cases(case):
     def beyond(label, comment, mu, fraction, logp=LP, entropy=HS, expected=((0.5, 0.25, 0.125), (0.5, 1)), advantage=DOWN,
                flags="UnequalLengths", mask=None):
@@ -461,21 +461,21 @@ def clip_value_cases(case):
     beyond("none", "no token counts", 1, 0.5, [[NAN, -1]], [[NAN, 1]], [[UNMASKED] * 2], [[-1, -1]], "FullyMasked NaNMasked", "00")
 
 
-@checks("clip_value")
-def check_clip_value(check):
-    for label, given, batch in cases_of("clip_value"):
+@checks("entropy_clip_vocabulary")
+def check_entropy_clip_vocabulary(check):
+    for label, given, batch in cases_of("entropy_clip_vocabulary"):
         l, H, A = (at(batch, name) for name in ("logp", "entropy", "advantage"))
         x = {(i, t): given["expected"][i][t] - math.exp(l[i, t]) * float(H[i, t] + l[i, t]) for i, t in l}
         spread = statistics.pstdev(x.values()) if len(set(x.values())) > 1 else math.inf
         far = sorted((p for p in x if A[p] < 0 and x[p] > given["mu"] * spread), key=lambda p: (-x[p], p))
-        found = selected("clip_value", batch, **given)
+        found = selected("entropy_clip_vocabulary", batch, **given)
         check(f"with the standard library: {label}", found == set(far[:max(1, math.floor(given["fraction"] * len(x)))]))
 
 
-# ---- probability_select
+# ---- select_low_probability
 
 @function(selected=TOKEN_FLAGS)
-def probability_select(batch: reads("logp_old"), probability: number(above=0, most=1)):
+def select_low_probability(batch: reads("logp_old"), probability: number(above=0, most=1)):
     """Lopti (2505.12929), SPO-SEG: the tokens that were improbable.
 
     Source: Lopti, 2505.12929; SPO-SEG
@@ -487,7 +487,7 @@ def probability_select(batch: reads("logp_old"), probability: number(above=0, mo
     return {"selected": flags(batch, [p for p in o if limits.less(real(o[p]), bound)])}
 
 
-@cases("probability_select")
+@cases("select_low_probability")
 def probability_select_cases(case):
     RARE = [[-0.5, -2, -0.0625], [-1.25, -0.75]]
     on(case,
@@ -498,15 +498,15 @@ def probability_select_cases(case):
         "UnequalLengths MaskHoles NaNMasked FullyMasked", dict(probability=0.3)))
 
 
-@checks("probability_select")
-def check_probability_select(check):
-    for label, a, batch in cases_of("probability_select"):
+@checks("select_low_probability")
+def check_select_low_probability(check):
+    for label, a, batch in cases_of("select_low_probability"):
         o = at(batch, "logp_old")
         expected = {p for p in o if mpmath.exp(real(o[p])) < real(Fraction(a["probability"]))}
-        check(f"as probabilities: {label}", expected == selected("probability_select", batch, **a))
+        check(f"as probabilities: {label}", expected == selected("select_low_probability", batch, **a))
 
 
-# ---- prefix_budget
+# ---- prefix_trust_region
 
 def linear_quantile(xs, q):
     ordered = sorted(xs)
@@ -528,7 +528,7 @@ def within_budget(tokens, D, width, least, delta, budget, quantile, factor):
 
 
 @function(selected=TOKEN_FLAGS)
-def prefix_budget(batch: reads("logp_old", "advantage"),
+def prefix_trust_region(batch: reads("logp_old", "advantage"),
                   **numbers: {"width": COUNT, "least": FRACTION, "delta": POSITIVE, "budget": NOT_NEGATIVE, "quantile": FRACTION,
                               "factor": NOT_NEGATIVE}):
     """CPPO (2606.10968), code: a trust region whose width is what the response's prefix has not used.
@@ -549,7 +549,7 @@ def prefix_budget(batch: reads("logp_old", "advantage"),
     return {"selected": flags(batch, kept)}
 
 
-@cases("prefix_budget")
+@cases("prefix_trust_region")
 def prefix_budget_cases(case):
     def cppo(label, comment, old=SELF, now=NOW, advantage=None, flags="UnequalLengths", mask=None, **numbers):
         given = {"width": 4, "least": 0.8, "delta": 0.15, "budget": 0.02, "quantile": 0.9, "factor": 1, **numbers}
@@ -590,13 +590,13 @@ def kept_by_hand(batch, given):
     return kept
 
 
-@checks("prefix_budget")
-def check_prefix_budget(check):
-    for label, given, batch in cases_of("prefix_budget"):
-        kept = selected("prefix_budget", batch, **given)
+@checks("prefix_trust_region")
+def check_prefix_trust_region(check):
+    for label, given, batch in cases_of("prefix_trust_region"):
+        kept = selected("prefix_trust_region", batch, **given)
         check(f"by hand: {label}", kept == kept_by_hand(batch, given))
-        wide = selected("prefix_budget", batch, **{**given, "delta": 1, "budget": 1})
+        wide = selected("prefix_trust_region", batch, **{**given, "delta": 1, "budget": 1})
         check(f"a wide budget keeps everything: {label}", wide == set(at(batch, "logp")) >= kept)
         turned = {**batch, "advantage": [[x if isinstance(x, str) else -x for x in row] for row in batch["advantage"]]}
-        both = kept | selected("prefix_budget", turned, **given)
+        both = kept | selected("prefix_trust_region", turned, **given)
         check(f"every token moves back for one of both signs: {label}", both == set(at(batch, "logp")))

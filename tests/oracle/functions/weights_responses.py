@@ -158,7 +158,7 @@ def check_centred_weights(check):
         check(f"a line of the reward: {label}", all(x == Fraction(given["k"]) * y for x, y in first))
 
 
-# ---- length_preference
+# ---- length_preference_weight
 
 def preferred(T, r, power):
     """f = G softmax(h^lambda) and df/dlambda of one group, h = 1 + r z."""
@@ -179,7 +179,7 @@ def preferred(T, r, power):
 
 
 @function(weight=many(NOT_NEGATIVE), slope=many(NUMBER))
-def length_preference(batch, length: many(NOT_NEGATIVE), r: NUMBER, **power: {"lambda": NUMBER}):
+def length_preference_weight(batch, length: many(NOT_NEGATIVE), r: NUMBER, **power: {"lambda": NUMBER}):
     """lambda-GRPO (2510.06870): what a response's tokens weigh by its length; lambda is trained.
 
     Source: lambda-GRPO, 2510.06870
@@ -196,7 +196,7 @@ def length_preference(batch, length: many(NOT_NEGATIVE), r: NUMBER, **power: {"l
     return {"weight": [f[i] for i in range(len(f))], "slope": [df[i] for i in range(len(df))]}
 
 
-@cases("length_preference")
+@cases("length_preference_weight")
 def length_preference_cases(case):
     LONG = [100, 300, 200, 50, 50]
 
@@ -211,12 +211,12 @@ def length_preference_cases(case):
     preference("lone", "a response alone weighs 1", 3, [7, 100, 200], (0, 1, 1), flags="UnevenGroups Singleton")
 
 
-@checks("length_preference")
-def check_length_preference(check):
+@checks("length_preference_weight")
+def check_length_preference_weight(check):
     h = mpf(10) ** -12
-    for label, a, batch in cases_of("length_preference"):
+    for label, a, batch in cases_of("length_preference_weight"):
         T, r, power = ([Fraction(x) for x in a["length"]], Fraction(a["r"]), Fraction(a["lambda"]))
-        at = lambda x: length_preference(batch, T, r, **{"lambda": x})
+        at = lambda x: length_preference_weight(batch, T, r, **{"lambda": x})
         found, up, down = at(power), at(real(power) + h), at(real(power) - h)
         for group in by_group(batch):
             f, df = ([real(found[key][i].value) for i in group] for key in ("weight", "slope"))
@@ -378,10 +378,10 @@ def check_difficulty_weight(check):
             check(f"odds: {label}", close(mpmath.log(w[g] / w[h]), (D[1] - D[0]) / given["temperature"]))
 
 
-# ---- answer_entropy
+# ---- semantic_entropy
 
 @function(entropy=many(NOT_NEGATIVE))
-def answer_entropy(batch, answer: many(integer(-1)), score: many(NUMBER)):
+def semantic_entropy(batch, answer: many(integer(-1)), score: many(NUMBER)):
     """SEED-GRPO, COPO: entropy of the group's final answers, each response weighing e^score.
 
     Source: SEED-GRPO, COPO
@@ -403,7 +403,7 @@ def answer_entropy(batch, answer: many(integer(-1)), score: many(NUMBER)):
     return {"entropy": [entropy(group) for group in by_group(batch)]}
 
 
-@cases("answer_entropy")
+@cases("semantic_entropy")
 def answer_entropy_cases(case):
     for label, comment, answer, score, group in (
             ("counts", "two, one and one of four", [7, 7, 3, 5], [0] * 4, FOUR),
@@ -416,14 +416,14 @@ def answer_entropy_cases(case):
              answer=answer, score=score)
 
 
-@checks("answer_entropy")
-def check_answer_entropy(check):
-    for label, given, batch, found in every("answer_entropy"):
-        moved = exactly("answer_entropy", batch, **{**given, "score": [x - 3 for x in given["score"]]})["entropy"]
+@checks("semantic_entropy")
+def check_semantic_entropy(check):
+    for label, given, batch, found in every("semantic_entropy"):
+        moved = exactly("semantic_entropy", batch, **{**given, "score": [x - 3 for x in given["score"]]})["entropy"]
         check(f"a common factor does not matter: {label}", all(near(x.value, y.value) for x, y in zip(moved, found["entropy"])))
         for x, group in zip(found["entropy"], by_group(batch)):
             check(f"at most log n: {label}", -1e-40 <= x.value <= mpmath.log(len(group)) + 1e-40)
-    two = exactly("answer_entropy", tokens(logp=[[-1]] * 4), answer=[1, 2, 1, 2], score=[0] * 4)["entropy"][0]
+    two = exactly("semantic_entropy", tokens(logp=[[-1]] * 4), answer=[1, 2, 1, 2], score=[0] * 4)["entropy"][0]
     check("two and two", near(two.value, mpmath.log(2)))
 
 

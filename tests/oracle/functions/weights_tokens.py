@@ -72,10 +72,10 @@ def check_teacher_gate(check):
             check(f"near 1: {label}", abs(found["weight"][i][t].value - 1) <= lam * c + mpmath.mpf(10) ** -40)
 
 
-# ---- prefix_discrepancy
+# ---- prefix_discrepancy_weight
 
 @function(weight=TOKENS)
-def prefix_discrepancy(batch: reads("logp_old", "logp_teacher"), gamma: NUMBER, form: one_of("paper", "trl")):
+def prefix_discrepancy_weight(batch: reads("logp_old", "logp_teacher"), gamma: NUMBER, form: one_of("paper", "trl")):
     """IW-OPD (2606.22600): less the more the teacher has already disagreed; `trl` counts the last token too.
 
     Source: IW-OPD, 2606.22600
@@ -96,7 +96,7 @@ def prefix_discrepancy(batch: reads("logp_old", "logp_teacher"), gamma: NUMBER, 
     return {"weight": rows(batch, found, NOTHING)}
 
 
-@cases("prefix_discrepancy")
+@cases("prefix_discrepancy_weight")
 def prefix_discrepancy_cases(case):
     def prefix(label, comment, form, old=SELF, teacher=TEACHER, flags="UnequalLengths", mask=None, gamma=0.5):
         case(f"{form}-{label}", comment, tokens([0, 0, 1], mask, logp_old=old, logp_teacher=teacher), flags,
@@ -111,9 +111,9 @@ def prefix_discrepancy_cases(case):
     prefix("none", "gamma 0: 1", "trl", gamma=0)
 
 
-@checks("prefix_discrepancy")
-def check_prefix_discrepancy(check):
-    for label, given, batch, found in every("prefix_discrepancy"):
+@checks("prefix_discrepancy_weight")
+def check_prefix_discrepancy_weight(check):
+    for label, given, batch, found in every("prefix_discrepancy_weight"):
         gamma = Fraction(given["gamma"])
         apart = {p: abs(q - o) for (p, q), o in zip(at(batch, "logp_teacher").items(), at(batch, "logp_old").values())}
         for i in {i for i, _ in apart}:
@@ -127,10 +127,10 @@ def check_prefix_discrepancy(check):
             check(f"the last: {label}", given["form"] == "trl" or w[-1] == 1)
 
 
-# ---- window_weight
+# ---- soft_top_k_weight
 
 @function(weight=many(NOT_NEGATIVE), normalised=many(NOT_NEGATIVE))
-def window_weight(x: many(NOT_POSITIVE, least=1), target: POSITIVE, temperature: POSITIVE):
+def soft_top_k_weight(x: many(NOT_POSITIVE, least=1), target: POSITIVE, temperature: POSITIVE):
     """TAWin (2604.22504), the soft top-K: w = min(1, e^((x - lambda)/tau)) with sum K. With the r largest at 1, e^(-lambda/tau)
     is (K - r)/(sum of e^(x/tau) of the rest).
 
@@ -154,7 +154,7 @@ def window_weight(x: many(NOT_POSITIVE, least=1), target: POSITIVE, temperature:
             "normalised": [Number(n * y / sum(w), n * y / sum(w) * real(size)) for y in w]}
 
 
-@cases("window_weight")
+@cases("soft_top_k_weight")
 def window_weight_cases(case):
     for label, comment, x, target, temperature in (
             ("plain", "one at 1, the rest geometric", [0, -1.5, -0.25, -3], 2, 1),
@@ -168,9 +168,9 @@ def window_weight_cases(case):
         case(label, comment, x=x, target=target, temperature=temperature)
 
 
-@checks("window_weight")
-def check_window_weight(check):
-    for label, given, _, found in every("window_weight"):
+@checks("soft_top_k_weight")
+def check_soft_top_k_weight(check):
+    for label, given, _, found in every("soft_top_k_weight"):
         w, x = values(found["weight"]), fraction(given["x"])
         n, target, tau = len(x), Fraction(given["target"]), Fraction(given["temperature"])
         check(f"K in all: {label}", near(sum(map(real, w)), min(target, n)))
@@ -180,10 +180,10 @@ def check_window_weight(check):
         check(f"and what is at 1 is above it: {label}", not levels or all(real(y) >= levels[0] for y, v in zip(x, w) if v == 1))
 
 
-# ---- probability_gain
+# ---- probability_weight
 
 @function(weight=TOKENS)
-def probability_gain(batch: reads("logp_old"), strength: FRACTION):
+def probability_weight(batch: reads("logp_old"), strength: FRACTION):
     """AR (2505.12929): a e^o + 1 - a.
 
     Source: AR, 2505.12929
@@ -194,7 +194,7 @@ def probability_gain(batch: reads("logp_old"), strength: FRACTION):
     return {"weight": rows(batch, {p: Number(x, x) for p, x in w.items()}, NOTHING)}
 
 
-@cases("probability_gain")
+@cases("probability_weight")
 def probability_gain_cases(case):
     for label, comment, strength, old, flags, mask in (
             ("plain", "a e^o + 1 - a", 0.3, SELF, "UnequalLengths", None),
@@ -204,9 +204,9 @@ def probability_gain_cases(case):
         case(label, comment, tokens([0, 0, 1], mask, logp_old=old), flags, strength=strength)
 
 
-@checks("probability_gain")
-def check_probability_gain(check):
-    for label, given, batch, found in every("probability_gain"):
+@checks("probability_weight")
+def check_probability_weight(check):
+    for label, given, batch, found in every("probability_weight"):
         a, o = Fraction(given["strength"]), at(batch, "logp_old")
         for (i, t), x in o.items():
             w = found["weight"][i][t].value
@@ -338,10 +338,10 @@ def check_surprisal_weight(check):
         check(f"an entropy above every target: {label}", all(lively[i][t].value == 1 for i, t in l))
 
 
-# ---- gaussian_covariance
+# ---- covariance_weight
 
 @function(weight=TOKENS)
-def gaussian_covariance(batch: reads("advantage")):
+def covariance_weight(batch: reads("advantage")):
     """CW-GRPO (2605.11538): e^(-c^2/(2 sigma^2)) of the covariance c, with mean 1 over the group's tokens.
 
     Source: CW-GRPO, 2605.11538
@@ -368,7 +368,7 @@ def gaussian_covariance(batch: reads("advantage")):
     return {"weight": rows(batch, found, NOTHING)}
 
 
-@cases("gaussian_covariance")
+@cases("covariance_weight")
 def gaussian_covariance_cases(case):
     for label, comment, x, flags in (
             ("plain", "tokens of large covariance count for little", tokens([0, 0, 1], logp=NOW, advantage=SIGNS), "UnequalLengths"),
@@ -382,9 +382,9 @@ def gaussian_covariance_cases(case):
         case(label, comment, x, flags)
 
 
-@checks("gaussian_covariance")
-def check_gaussian_covariance(check):
-    for label, _, batch, found in every("gaussian_covariance"):
+@checks("covariance_weight")
+def check_covariance_weight(check):
+    for label, _, batch, found in every("covariance_weight"):
         l, A = at(batch, "logp"), at(batch, "advantage")
         w = {p: real(found["weight"][p[0]][p[1]].value) for p in l}
         for group in by_group(batch):
@@ -396,7 +396,7 @@ def check_gaussian_covariance(check):
             same = batch["group"][p[0]] == batch["group"][q[0]] and variance
             check(f"odds: {label}", not same or close(mpmath.log(w[p] / w[q]), (c[q] ** 2 - c[p] ** 2) / 2 / variance))
         doubled = {**batch, "advantage": [[x if isinstance(x, str) else 2 * x for x in row] for row in batch["advantage"]]}
-        check(f"units of the advantage do not matter: {label}", ask("gaussian_covariance", doubled) == ask("gaussian_covariance", batch))
+        check(f"units of the advantage do not matter: {label}", ask("covariance_weight", doubled) == ask("covariance_weight", batch))
 
 
 # ---- centroid_weight
@@ -566,10 +566,10 @@ def check_agent_weights(check):
             check(f"each agent has its part: {label}", set(parts.values()) <= {Fraction(1, max(len(parts), 1))})
 
 
-# ---- route_weight
+# ---- routed_weight
 
 @function(weight=TOKEN_SIZES)
-def route_weight(batch: reads("entropy"), routed: many(FLAG), beta: NOT_NEGATIVE):
+def routed_weight(batch: reads("entropy"), routed: many(FLAG), beta: NOT_NEGATIVE):
     """SRPO (2604.02288), sample routing: of tokens that go to distillation, less where the teacher is unsure, with mean 1.
 
     Source: SRPO, sample routing, 2604.02288
@@ -585,7 +585,7 @@ def route_weight(batch: reads("entropy"), routed: many(FLAG), beta: NOT_NEGATIVE
     return {"weight": rows(batch, found, NOTHING)}
 
 
-@cases("route_weight")
+@cases("routed_weight")
 def route_weight_cases(case):
     UNSURE = [[0.5, 2, 0], [1.25, 0.125], [3, 0.75]]
     on(case,
@@ -598,9 +598,9 @@ def route_weight_cases(case):
         tokens(None, "101 00 11", entropy=[[0.5, NAN, 1], [NAN, 4], [2, 0.25]]), HOLED, dict(routed=marks("110"), beta=2)))
 
 
-@checks("route_weight")
-def check_route_weight(check):
-    for label, given, batch, found in every("route_weight"):
+@checks("routed_weight")
+def check_routed_weight(check):
+    for label, given, batch, found in every("routed_weight"):
         w = {(i, t): x.value for i, row in enumerate(found["weight"]) for t, x in enumerate(row)}
         told = [p for p in at(batch, "entropy") if given["routed"][p[0]]]
         check(f"their mean is 1: {label}", not told or near(sum(w[p] for p in told), len(told)))

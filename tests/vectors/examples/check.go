@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-const known = " unit=token unit=sequence_mean kind=ppo_clip kl=k3 kind=seq_mean_token_mean "
+const known = " level=token level=sequence_mean kind=ppo_clip kl=k3 kind=seq_mean_token_mean "
 const numbers = " eps_low eps_high kl_coef "
 
 type number float64 // "Infinity", "-Infinity" and "NaN" are strings
@@ -76,7 +76,7 @@ func lossOf(c *testCase, advantage [][]number) (loss float64, dlogp [][]float64)
 	low, _ := c.Objective["surrogate"]["eps_low"].(float64) // 0 if absent
 	high, _ := c.Objective["surrogate"]["eps_high"].(float64)
 	beta, _ := c.Objective["penalty"]["kl_coef"].(float64)
-	sequence, terms := c.Objective["ratio"]["unit"] == "sequence_mean", []float64{}
+	sequence, terms := c.Objective["ratio"]["level"] == "sequence_mean", []float64{}
 	for i, length := range c.Batch.Length {
 		row, active, ratios, through := make([]float64, length), []int{}, []float64{}, []float64{}
 		for t := range row {

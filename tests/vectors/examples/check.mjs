@@ -1,7 +1,7 @@
 // Tests lossOf, an implementation of GRPO and GSPO, on every case whose objective it knows: node check.mjs
 import { readdirSync, readFileSync } from "node:fs";
 
-const KNOWN = ["unit token", "unit sequence_mean", "kind ppo_clip", "kl k3", "kind seq_mean_token_mean"];
+const KNOWN = ["level token", "level sequence_mean", "kind ppo_clip", "kl k3", "kind seq_mean_token_mean"];
 const NUMBERS = ["eps_low", "eps_high", "kl_coef"];
 
 // What an objective does not name is at its default; -inf log-probabilities need a rule of their own.
@@ -16,7 +16,7 @@ const sum = (x) => (x.length < 2 ? (x[0] ?? 0) : sum(x.slice(0, x.length >> 1)) 
 
 // Your implementation goes here.
 function lossOf({ ratio, surrogate, penalty }, batch, advantage) {
-  const sequence = ratio.unit === "sequence_mean", beta = penalty?.kl_coef ?? 0, terms = [];
+  const sequence = ratio.level === "sequence_mean", beta = penalty?.kl_coef ?? 0, terms = [];
   const low = 1 - (surrogate.eps_low ?? 0), high = 1 + (surrogate.eps_high ?? 0);
   const dlogp = batch.length.map((length, i, { length: rows }) => {
     const row = Array(length).fill(0), l = batch.logp[i];

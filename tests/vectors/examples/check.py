@@ -1,7 +1,7 @@
 # Tests loss_of, an implementation of GRPO and GSPO, on every case whose objective it knows: python3 check.py
 import glob, json, math, sys
 
-KNOWN = {"unit token", "unit sequence_mean", "kind ppo_clip", "kl k3", "kind seq_mean_token_mean"}
+KNOWN = {"level token", "level sequence_mean", "kind ppo_clip", "kl k3", "kind seq_mean_token_mean"}
 NUMBERS = {"eps_low", "eps_high", "kl_coef"}
 
 def known(case):  # what an objective does not name is at its default; -inf log-probabilities need a rule of their own
@@ -13,7 +13,7 @@ def grow(f, x):
     return f(x) if x < 709.78 else math.inf  # Python's exp and expm1 raise
 
 def loss_of(objective, batch, advantage):  # your implementation goes here
-    sequence, beta = objective["ratio"]["unit"] == "sequence_mean", objective.get("penalty", {}).get("kl_coef", 0)
+    sequence, beta = objective["ratio"]["level"] == "sequence_mean", objective.get("penalty", {}).get("kl_coef", 0)
     low, high = 1 - objective["surrogate"].get("eps_low", 0), 1 + objective["surrogate"].get("eps_high", 0)
     terms, dlogp = [], [[0.0] * length for length in batch["length"]]
     for i, row in enumerate(dlogp):

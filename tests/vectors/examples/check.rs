@@ -2,7 +2,7 @@
 // rustc --edition 2021 -O check.rs -o check && ./check
 use std::{iter::Peekable, ops::Index, str::Chars};
 
-const KNOWN: [&str; 5] = ["unit token", "unit sequence_mean", "kind ppo_clip", "kl k3", "kind seq_mean_token_mean"];
+const KNOWN: [&str; 5] = ["level token", "level sequence_mean", "kind ppo_clip", "kl k3", "kind seq_mean_token_mean"];
 const NUMBERS: [&str; 3] = ["eps_low", "eps_high", "kl_coef"];
 
 // As much JSON as these files need: numbers, true, false and strings (without escapes) are words.
@@ -80,7 +80,7 @@ fn sum(x: &[f64]) -> f64 {
 
 // Your implementation goes here.
 fn loss_of(objective: &Json, batch: &Json, advantage: &Json) -> (f64, Vec<Vec<f64>>) {
-    let (sequence, beta) = (objective["ratio"]["unit"].word() == "sequence_mean", objective["penalty"]["kl_coef"].number());
+    let (sequence, beta) = (objective["ratio"]["level"].word() == "sequence_mean", objective["penalty"]["kl_coef"].number());
     let (low, high) = (1.0 - objective["surrogate"]["eps_low"].number(), 1.0 + objective["surrogate"]["eps_high"].number());
     let (mut terms, mut dlogp, rows) = (vec![], vec![], batch["length"].list());
     for (i, length) in rows.iter().enumerate() {

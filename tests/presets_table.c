@@ -1,4 +1,4 @@
-/* variants: a line for each row of grpo_presets, with the axes in which it differs from "grpo".
+/* presets_table: a line for each row of grpo_presets, with the axes in which it differs from "grpo".
  * variants --markdown: the generated part of OBJECTIVES.md: papers by family, then frameworks, each row with all that it sets. */
 #include "../gspo.h"
 #include <stdio.h>
@@ -34,34 +34,37 @@ static int has_critic(const grpo_objective *o) {
 
 static int has_teacher(const grpo_objective *o) {
     return o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0 ||
-        o->penalty.likelihood_form == GRPO_LIKELIHOOD_FORM_TEACHER_GAP ||
-        (o->penalty.kl && o->penalty.kl_against == GRPO_KL_AGAINST_TEACHER);
+        o->penalty.nll_form == GRPO_NLL_FORM_TEACHER_GAP ||
+        (o->penalty.kl && o->penalty.kl_reference == GRPO_KL_REFERENCE_TEACHER);
 }
 
 static int compares_responses(const grpo_objective *o) {
     switch (o->surrogate.kind) {
-    case GRPO_SURROGATE_VARIANCE: case GRPO_SURROGATE_LABELS: case GRPO_SURROGATE_BALANCE: case GRPO_SURROGATE_PAIRS:
-    case GRPO_SURROGATE_CONTRAST: case GRPO_SURROGATE_CONTRAST_MEAN: case GRPO_SURROGATE_CONTRAST_LSE: case GRPO_SURROGATE_SOFT_PAIRS:
-    case GRPO_SURROGATE_MATCH: case GRPO_SURROGATE_MATCH_JS: case GRPO_SURROGATE_STANDARDISED: case GRPO_SURROGATE_TARGET:
-    case GRPO_SURROGATE_HINGE: case GRPO_SURROGATE_REGRESSION: case GRPO_SURROGATE_SQUARED: case GRPO_SURROGATE_LOGISTIC:
+    case GRPO_SURROGATE_VARIANCE: case GRPO_SURROGATE_LOGISTIC_LSE: case GRPO_SURROGATE_TRAJECTORY_BALANCE:
+    case GRPO_SURROGATE_PAIRWISE_LOGISTIC:
+    case GRPO_SURROGATE_SOFTMAX_CROSS_ENTROPY: case GRPO_SURROGATE_DISCRIMINATIVE_MEAN: case GRPO_SURROGATE_DISCRIMINATIVE_LSE:
+    case GRPO_SURROGATE_PAIRWISE_SOFT:
+    case GRPO_SURROGATE_SOFTMAX_MSE: case GRPO_SURROGATE_SOFTMAX_JS: case GRPO_SURROGATE_STANDARDISED:
+    case GRPO_SURROGATE_TILTED_CROSS_ENTROPY:
+    case GRPO_SURROGATE_PAIRWISE_HINGE: case GRPO_SURROGATE_REGRESSION: case GRPO_SURROGATE_SQUARED: case GRPO_SURROGATE_LOGISTIC:
         return 1;
     default:
-        return o->penalty.pairs != GRPO_PAIRS_NONE;
+        return o->penalty.preference != GRPO_PREFERENCE_NONE;
     }
 }
 
 static int has_rollout_gap(const grpo_objective *o) {
-    return o->weight.correction || o->weight.reject || o->ratio.against == GRPO_AGAINST_ROLLOUT ||
-        o->weight.off_policy == GRPO_OFF_POLICY_ROLLOUT;
+    return o->weight.rollout_is || o->weight.rollout_rs || o->ratio.behaviour == GRPO_BEHAVIOUR_ROLLOUT ||
+        o->weight.off_policy_mask == GRPO_OFF_POLICY_MASK_ROLLOUT;
 }
 
-static int has_long_unit(const grpo_objective *o) { return o->ratio.unit != GRPO_UNIT_TOKEN; }
+static int has_long_unit(const grpo_objective *o) { return o->ratio.level != GRPO_LEVEL_TOKEN; }
 
 static int credits_parts(const grpo_objective *o) { return o->advantage.credit != GRPO_CREDIT_OUTCOME; }
 
 static int has_no_ratio(const grpo_objective *o) {
-    return o->surrogate.kind == GRPO_SURROGATE_SCORE ||
-        (o->surrogate.kind == GRPO_SURROGATE_RATIO && o->ratio.against == GRPO_AGAINST_CURRENT);
+    return o->surrogate.kind == GRPO_SURROGATE_REINFORCE ||
+        (o->surrogate.kind == GRPO_SURROGATE_RATIO && o->ratio.behaviour == GRPO_BEHAVIOUR_CURRENT);
 }
 
 static int is_clipped(const grpo_objective *o) {
@@ -71,7 +74,7 @@ static int is_clipped(const grpo_objective *o) {
 static int has_other_surrogate(const grpo_objective *o) { return !is_clipped(o); }
 
 static int has_other_weights(const grpo_objective *o) {
-    return o->weight.selected || o->weight.trust || o->weight.future || o->weight.given;
+    return o->weight.selected || o->weight.trust || o->weight.fipo || o->weight.external;
 }
 
 /* a row is of the last family whose question it answers with yes */
@@ -91,7 +94,7 @@ static const struct { const char *title, *summary; int (*holds)(const grpo_objec
 enum { FAMILIES = sizeof families / sizeof *families };
 
 static int family_of(const grpo_preset *p) {
-    grpo_objective obj = grpo_objective_of(p);
+    grpo_objective obj = grpo_objective_from_preset(p);
     int k = FAMILIES - 1;
     while (k > 0 && !families[k].holds(&obj)) k--;
     return k;
@@ -195,7 +198,7 @@ static int is_axis_used(const section *s, const grpo_field *first, const grpo_fi
     char cell[MAX_CELL];
     int n;
     for (n = 0; n < s->count; n++) {
-        grpo_objective obj = grpo_objective_of(s->row[n]);
+        grpo_objective obj = grpo_objective_from_preset(s->row[n]);
         if (write_axis(cell, &obj, first, end)) return 1;
     }
     return 0;
@@ -221,7 +224,7 @@ static void print_settings(const section *s) {
     for (k = 0; k < n_axes; k++) printf("---|");
     putchar('\n');
     for (n = 0; n < s->count; n++) {
-        grpo_objective obj = grpo_objective_of(s->row[n]);
+        grpo_objective obj = grpo_objective_from_preset(s->row[n]);
         putchar('|');
         print_cell(s->row[n]->name);
         for (k = 0; k < n_axes; k++) print_cell(write_axis(cell, &obj, axis[k], end) ? cell : "-");
@@ -274,7 +277,7 @@ static void print_frameworks(const grpo_preset *preset, int count) {
 }
 
 static void print_line(const grpo_preset *p, const grpo_objective *from) {
-    grpo_objective obj = grpo_objective_of(p);
+    grpo_objective obj = grpo_objective_from_preset(p);
     printf("%s\t%s\t", p->name, p->paper);
     print_changes(from, &obj);
     printf("\t%s\n", p->summary);

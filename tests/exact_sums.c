@@ -51,7 +51,7 @@ static grpo_report sum(const grpo_real *x, int64_t n) {
     memset(&p, 0, sizeof p);
     st = add(&p, x, n, 1);
     check(!st, "a sum of %d: %s", (int)n, status_line(st));
-    grpo_report_of(&p, &r);
+    grpo_partial_report(&p, &r);
     return r;
 }
 
@@ -64,7 +64,8 @@ static void check_sum(const char *what, const grpo_real *x, int64_t n, double ex
 
 static void check_small_sums(void) {
     static const grpo_real nothing[] = { 0, (grpo_real)-0.0 }, one[] = { (grpo_real)-0.7 }, pair[] = { (grpo_real)0.1, (grpo_real)-0.1 };
-    static const grpo_real far[] = { 1, (grpo_real)3e38, (grpo_real)-3e38 }, both[] = { (grpo_real)3e38, 1, (grpo_real)-3e38, (grpo_real)1e-30 };
+    static const grpo_real far[] = { 1, (grpo_real)3e38, (grpo_real)-3e38 }, both[]
+        = { (grpo_real)3e38, 1, (grpo_real)-3e38, (grpo_real)1e-30 };
     check_sum("zeros", nothing, 2, 0);
     check_sum("one number", one, 1, (double)one[0]);
     check_sum("a pair", pair, 2, 0);
@@ -175,11 +176,11 @@ static void check_far_overflow(void) {
     memset(&p, 0, sizeof p);
     for (k = 0; k < MANY; k++) x[k] = DBL_MAX;
     check(add(&p, x, MANY, 256) == GRPO_OK, "a million times the largest");
-    grpo_report_of(&p, &r);
+    grpo_partial_report(&p, &r);
     check(r.loss == HUGE_VAL && r.overflow == 1, "a million times the largest: %g", r.loss);
     for (k = 0; k < MANY; k++) x[k] = -DBL_MAX;
     check(add(&p, x, MANY, 256) == GRPO_OK && add(&p, &one, 1, 1) == GRPO_OK, "and back");
-    grpo_report_of(&p, &r);
+    grpo_partial_report(&p, &r);
     check(r.loss == 1 && r.overflow == 0, "a million times the largest and back, + 1: %.17g, overflow %d", r.loss, r.overflow);
 }
 #endif
@@ -199,7 +200,8 @@ static void check_integers(int scale, int bits, int64_t n) {
         x[k] = (grpo_real)ldexp((double)m, scale);
     }
     found = sum(x, n);
-    check(found.loss == ldexp((double)total, scale), "integers times 2^%d: %.17g instead of %.17g", scale, found.loss, ldexp((double)total, scale));
+    check(found.loss == ldexp((double)total, scale), "integers times 2^%d: %.17g instead of %.17g", scale, found.loss,
+        ldexp((double)total, scale));
     check(found.entropy == ldexp((double)total / (double)n, scale), "mean of integers times 2^%d", scale);
     free(x);
 }
@@ -225,14 +227,14 @@ static void check_millions(double value) {
     memset(&p, 0, sizeof p);
     for (k = 0; k < MANY; k++) x[k] = (grpo_real)value;
     check(add(&p, x, MANY, 1024) == GRPO_OK, "millions");
-    grpo_report_of(&p, &r);
+    grpo_partial_report(&p, &r);
     expected = ldexp((double)x[0], 22);
     check(r.loss == expected, "2^22 times %.9g: %.17g instead of %.17g", value, r.loss, expected);
     check(r.tokens == INT64_C(1) << 22 && r.entropy == (double)x[0], "mean of 2^22 times %.9g: %.17g", value, r.entropy);
     minus = (grpo_real)-value;
     for (k = 0; k < MANY; k++) x[k] = minus;
     check(add(&p, x, MANY, 1024) == GRPO_OK, "millions back");
-    grpo_report_of(&p, &r);
+    grpo_partial_report(&p, &r);
     check(r.loss == 0 && r.entropy == 0, "2^22 times %.9g and back: %.17g", value, r.loss);
 }
 
@@ -256,7 +258,7 @@ static void check_merges(void) {
     for (k = 0; k < MANY; k++) x[k] = (grpo_real)-0x1.fffffep20;
     check(add(&part, x, MANY, 1) == GRPO_OK, "a part");
     for (m = 0; m < 5000; m++) check(grpo_partial_merge(&total, &part) == GRPO_OK, "merge %d", m);
-    grpo_report_of(&total, &r);
+    grpo_partial_report(&total, &r);
     check(r.loss == (double)x[0] * MANY * 5000, "5000 merges: %.17g instead of %.17g", r.loss, (double)x[0] * MANY * 5000);
     check(r.tokens == (int64_t)MANY * 5000, "5000 merges: tokens");
 }
@@ -273,7 +275,7 @@ static void check_doubling(void) {
         copy = p;
         check(grpo_partial_merge(&p, &copy) == GRPO_OK, "doubling %d", k);
     }
-    grpo_report_of(&p, &r);
+    grpo_partial_report(&p, &r);
     check(r.loss == 0.625 * 0x1p60, "doubled 60 times: %.17g", r.loss);
 }
 
@@ -296,7 +298,7 @@ static void check_overflow_merges(void) {
     out.dlogp = dlogp;
     check(grpo_loss_add(&obj, &b, advantage, &totals, &out, &part) == GRPO_OK, "an infinite gradient");
     check(grpo_partial_merge(&total, &part) == GRPO_OK, "merging an infinite gradient");
-    grpo_report_of(&total, &r);
+    grpo_partial_report(&total, &r);
     check(dlogp[0] == (grpo_real)-INFINITY && grpo_is_finite(r.loss), "gradient %g, loss %g", (double)dlogp[0], r.loss);
     check(r.overflow == 1, "a merged partial forgets an overflow");
 }
@@ -344,13 +346,15 @@ static void check_offset(grpo_scale_kind scale, double base, double step) {
     check(advantages_of(&obj, reward, found) == GRPO_OK, "offset %g: status", base);
     for (k = 0; k < REWARDS; k++) {
         double expected = (above[k] - 0.375) / sigma;
-        check(fabs((double)found[k] - expected) <= 2 * eps * fabs(expected), "rewards %.9g + {0, %g}, scale %d: %.17g instead of %.17g", base, step,
+        check(fabs((double)found[k] - expected) <= 2 * eps * fabs(expected), "rewards %.9g + {0, %g}, scale %d: %.17g instead of %.17g",
+            base, step,
               (int)scale, (double)found[k], expected);
     }
 }
 
 static void check_offsets(void) {
-    static const grpo_scale_kind scale[] = { GRPO_SCALE_GROUP_STD, GRPO_SCALE_BATCH_STD, GRPO_SCALE_BATCH_CENTRED_STD, GRPO_SCALE_TOKEN_WHITEN };
+    static const grpo_scale_kind scale[] = { GRPO_SCALE_GROUP_STD, GRPO_SCALE_BATCH_STD, GRPO_SCALE_BATCH_CENTRED_STD,
+        GRPO_SCALE_TOKEN_WHITEN };
     const double small = sizeof(grpo_real) == 8 ? 0x1p-300 : 0x1p-140;
     int k;
     for (k = 0; k < 4; k++) {

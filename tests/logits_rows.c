@@ -1,4 +1,4 @@
-/* rows: logits to log-probability, entropy and gradient, against a slow evaluation in long double.  Doubles are evaluated one by one;
+/* logits_rows: logits to log-probability, entropy and gradient, against a slow evaluation in long double.  Doubles are evaluated one by one;
  * floats, bfloat16 and binary16 by vectors.  Errors are in units of 2^-52 or 2^-23 of the exact value; of log-sum and of gradients by
  * logp and entropy together, of their scale, the sum of the absolute values of what they are added up from. */
 #include "../extra/grpo_logits.h"
@@ -10,7 +10,7 @@
 enum { MOST = 1000000 };
 typedef struct { long double logp, entropy, log_sum, sum_squares, size; } exact_row;
 typedef struct {
-    grpo_row_type type;
+    grpo_logits_type type;
     int n, target;
     double tau;
     double z[MOST];                     /* -inf where not kept, and ... */
@@ -22,7 +22,7 @@ typedef struct {
 /* the worst seen, by how they are evaluated: 0 one by one, 1 by vectors */
 static struct { double logp, entropy, log_sum, squares, gradient, plain_gradient, cut; } worst[2];
 
-static int by_vectors(const sample *s) { return s->type != GRPO_ROW_REAL || sizeof(grpo_real) == sizeof(float); }
+static int by_vectors(const sample *s) { return s->type != GRPO_LOGITS_REAL || sizeof(grpo_real) == sizeof(float); }
 static double eps(const sample *s) { return by_vectors(s) ? (double)FLT_EPSILON : DBL_EPSILON; }
 static double limit(const sample *s) { return by_vectors(s) ? 2 : 4; }
 static void raise_to(double *most, double x) { if (x > *most) *most = x; }
@@ -43,18 +43,18 @@ static double of_bfloat(uint16_t h) {
 }
 
 static double get(const sample *s, const void *element, int v) {
-    if (s->type == GRPO_ROW_BFLOAT16) return of_bfloat(((const uint16_t *)element)[v]);
-    if (s->type == GRPO_ROW_FLOAT16) return of_half(((const uint16_t *)element)[v]);
+    if (s->type == GRPO_LOGITS_BFLOAT16) return of_bfloat(((const uint16_t *)element)[v]);
+    if (s->type == GRPO_LOGITS_FLOAT16) return of_half(((const uint16_t *)element)[v]);
     return (double)((const grpo_real *)element)[v];
 }
 
 /* something near x; -inf stays */
 static void put(sample *s, int v, double x) {
     uint32_t bits;
-    float f = (float)(x = s->type == GRPO_ROW_FLOAT16 && x > 6e4 ? 6e4 : x);
+    float f = (float)(x = s->type == GRPO_LOGITS_FLOAT16 && x > 6e4 ? 6e4 : x);
     memcpy(&bits, &f, sizeof bits);
-    if (s->type == GRPO_ROW_BFLOAT16) s->element.half[v] = (uint16_t)(bits >> 16);
-    else if (s->type == GRPO_ROW_FLOAT16) {
+    if (s->type == GRPO_LOGITS_BFLOAT16) s->element.half[v] = (uint16_t)(bits >> 16);
+    else if (s->type == GRPO_LOGITS_FLOAT16) {
         const int e = x == 0 ? -14 : !(fabs(x) <= 65000) ? 16 : ilogb(x) < -14 ? -14 : ilogb(x);
         const int m = e == 16 ? x != x : (int)ldexp(fabs(x), 10 - e);
         s->element.half[v] = (uint16_t)((x < 0 ? 0x8000 : 0) + (e < 16 && m < 1024 ? m : ((e + 15) << 10) + (m & 1023)));
@@ -124,21 +124,21 @@ static grpo_logits logits_of(const sample *s, const int64_t *target) {
 
 /* half of the last place of an element, beside x */
 static long double rounding(const sample *s, long double x) {
-    const int bits = s->type == GRPO_ROW_BFLOAT16 ? 8 : 11, least = s->type == GRPO_ROW_BFLOAT16 ? -126 : -14;
+    const int bits = s->type == GRPO_LOGITS_BFLOAT16 ? 8 : 11, least = s->type == GRPO_LOGITS_BFLOAT16 ? -126 : -14;
     int e;
-    if (s->type == GRPO_ROW_REAL) return sizeof(grpo_real) == sizeof(float) ? 0x1p-149L : DBL_MIN;
+    if (s->type == GRPO_LOGITS_REAL) return sizeof(grpo_real) == sizeof(float) ? 0x1p-149L : DBL_MIN;
     (void)frexpl(x, &e);
     return ldexpl(1, (e - 1 > least ? e - 1 : least) - bits);
 }
 
-static void check_gradient(const sample *s, const grpo_logits *x, const grpo_row_part *part, const exact_row *e, const long double *p,
+static void check_gradient(const sample *s, const grpo_logits *x, const grpo_logits_part *part, const exact_row *e, const long double *p,
                            const long double *logs, double dlogp, double dentropy) {
     static union { grpo_real real[MOST]; uint16_t half[MOST]; } g;
     long_sum others = { 0, 0 };
     double most = 0;
     int v, at = 0;
     for (v = 0; v < s->n; v++) if (v != s->target) add(&others, p[v]);
-    if (!check(grpo_row_gradient(x, 0, part, dlogp, dentropy, &g) == GRPO_OK, "gradient")) return;
+    if (!check(grpo_logits_row_gradient(x, 0, part, dlogp, dentropy, &g) == GRPO_OK, "gradient")) return;
     for (v = 0; v < s->n; v++) {
         const double found = get(s, &g, v);
         long double log_p = p[v] > 0 ? logs[v] : 0, through, entropic, expected, scale, error;
@@ -147,7 +147,7 @@ static void check_gradient(const sample *s, const grpo_logits *x, const grpo_row
         expected = through + entropic;
         scale = fabsl(through) + fabsl(dentropy * p[v]) * (fabsl(log_p) + e->entropy) / s->tau;
         if (s->z[v] == -HUGE_VAL) { check(found == 0, "gradient of a banned token: %g", found); continue; }
-        if (s->type == GRPO_ROW_FLOAT16 && fabsl(expected) > 65000) continue;
+        if (s->type == GRPO_LOGITS_FLOAT16 && fabsl(expected) > 65000) continue;
         error = fabsl(found - expected) - rounding(s, expected);
         error = found != found ? HUGE_VAL : error > 0 ? error / (scale * (long double)eps(s)) : 0;
         if ((double)error > most) { most = (double)error; at = v; }
@@ -164,11 +164,12 @@ static void check_sample(const sample *s) {
     const grpo_logits x = logits_of(s, &target);
     const exact_row e = exact(s, p, logs);
     const int few = s->n > 20000 ? 2 : 5;
-    grpo_row_part part;
-    grpo_row r;
+    grpo_logits_part part;
+    grpo_logits_row r;
     double a, b, c, d;
     int k;
-    if (!check(grpo_row_read(&x, 0, &part) == GRPO_OK && grpo_row_of(&part, s->tau, &r) == GRPO_OK, "a row of %d", s->n)) return;
+    if (!check(grpo_logits_row_read(&x, 0, &part) == GRPO_OK && grpo_logits_part_row(&part, s->tau, &r) == GRPO_OK, "a row of %d",
+        s->n)) return;
     a = s->z[s->target] == -HUGE_VAL ? (r.logp == -HUGE_VAL ? 0 : HUGE_VAL) : off(s, r.logp, e.logp, e.logp);
     b = off(s, r.entropy, e.entropy, e.entropy);
     c = off(s, r.sum_squares, e.sum_squares, e.sum_squares);
@@ -185,22 +186,22 @@ static void check_sample(const sample *s) {
 /* ---- shards ------------------------------------------------------------------------------------------------------------------------ */
 
 /* `cuts` places of the row, at random */
-static grpo_row_part merged_part(rng *r, const sample *s, int cuts) {
+static grpo_logits_part merged_part(rng *r, const sample *s, int cuts) {
     const int64_t whole_target = s->target;
     grpo_logits x = logits_of(s, &whole_target);
-    grpo_row_part merged, part;
+    grpo_logits_part merged, part;
     int at, end = 0, k;
     for (k = 0, at = 0; at < s->n; k++, at = end) {
-        const size_t size = s->type != GRPO_ROW_REAL ? sizeof(uint16_t) : sizeof(grpo_real);
+        const size_t size = s->type != GRPO_LOGITS_REAL ? sizeof(uint16_t) : sizeof(grpo_real);
         const int64_t target = s->target - at;
         grpo_logits shard = x;
         end = k == cuts ? s->n : at + 1 + (int)rng_below(r, s->n - at);
         shard.logits = (const char *)&s->element + (size_t)at * size;
         shard.vocab = end - at; shard.target = &target;
         if (x.kept) shard.kept = s->kept + at;
-        check(!grpo_row_read(&shard, 0, &part), "a shard");
+        check(!grpo_logits_row_read(&shard, 0, &part), "a shard");
         if (at == 0) merged = part;
-        else check(!grpo_row_merge(&merged, &part, s->tau), "a merge");
+        else check(!grpo_logits_part_merge(&merged, &part, s->tau), "a merge");
     }
     return merged;
 }
@@ -210,12 +211,12 @@ static grpo_row_part merged_part(rng *r, const sample *s, int cuts) {
 static void check_shards(rng *r, const sample *s) {
     const int64_t target = s->target;
     const grpo_logits x = logits_of(s, &target);
-    const grpo_row_part parts = merged_part(r, s, s->n > 20000 ? 7 : s->n);
-    grpo_row_part whole;
-    grpo_row a, b;
+    const grpo_logits_part parts = merged_part(r, s, s->n > 20000 ? 7 : s->n);
+    grpo_logits_part whole;
+    grpo_logits_row a, b;
     double l, h, q;
-    if (!check(!grpo_row_read(&x, 0, &whole) && !grpo_row_of(&whole, s->tau, &a), "a row")) return;
-    if (!check(!grpo_row_of(&parts, s->tau, &b), "a row in parts")) return;
+    if (!check(!grpo_logits_row_read(&x, 0, &whole) && !grpo_logits_part_row(&whole, s->tau, &a), "a row")) return;
+    if (!check(!grpo_logits_part_row(&parts, s->tau, &b), "a row in parts")) return;
     l = off(s, b.logp, a.logp, a.logp);
     h = off(s, b.entropy, a.entropy, a.entropy);
     q = off(s, b.sum_squares, a.sum_squares, a.sum_squares);
@@ -225,7 +226,7 @@ static void check_shards(rng *r, const sample *s) {
           a.sum_squares, b.sum_squares);
 }
 
-static grpo_row_type random_type(rng *r) { return (grpo_row_type)rng_below(r, 3); }
+static grpo_logits_type random_type(rng *r) { return (grpo_logits_type)rng_below(r, 3); }
 
 /* a target that is not banned, kept or not as the sample says */
 static void settle(rng *r, sample *s, double base) {
@@ -270,13 +271,13 @@ static void alike_sample(rng *r, sample *s, int n, double below) {
 static void check_alike(rng *r, sample *s) {
     int k;
     for (k = 0; k < 600; k++) {
-        s->type = k % 8 == 0 ? random_type(r) : GRPO_ROW_REAL;
+        s->type = k % 8 == 0 ? random_type(r) : GRPO_LOGITS_REAL;
         s->tau = k % 4 == 0 ? 0.2 + rng_unit(r) : 1;
         alike_sample(r, s, 4000, 30 * rng_unit(r) * rng_unit(r));
         check_sample(s);
         check_shards(r, s);
     }
-    s->type = GRPO_ROW_REAL;
+    s->type = GRPO_LOGITS_REAL;
     s->tau = 1;
     for (k = 0; k < 12; k++) {
         alike_sample(r, s, MOST, 2 + 8.5 * k);                          /* up to where float ends */
@@ -288,7 +289,7 @@ static void check_wide(rng *r, sample *s) {
     static const double width[] = { 0.5, 10, 1e4 };
     int k, v;
     for (k = 0; k < 12; k++) {
-        s->type = (grpo_row_type)(k % 3);
+        s->type = (grpo_logits_type)(k % 3);
         s->tau = k % 2 ? 1 : 0.3;
         s->n = k < 3 ? MOST : 151936 - k;
         for (v = 0; v < s->n; v++) put(s, v, width[k / 3 % 3] * (k == 8 ? (double)v / s->n : 2 * rng_unit(r) - 1));
@@ -309,17 +310,18 @@ static void check_sixteen_bits(void) {
                                        0x3300, 0x3f80, 0x3f80, 0x3eab };
     const int64_t target = 1;
     grpo_logits x;
-    grpo_row_part part;
+    grpo_logits_part part;
     uint16_t z[2], g[2];
     size_t k;
     for (k = 0; k < sizeof value / sizeof *value; k++)                  /* two equal logits: p = 1/2 */
-        for (int type = GRPO_ROW_BFLOAT16; type <= GRPO_ROW_FLOAT16; type++) {
+        for (int type = GRPO_LOGITS_BFLOAT16; type <= GRPO_LOGITS_FLOAT16; type++) {
             memset(&x, 0, sizeof x);
             z[0] = z[1] = 0;
-            x.type = (grpo_row_type)type; x.logits = z; x.rows = 1; x.vocab = x.stride = 2; x.target = &target; x.temperature = 1;
-            check(!grpo_row_read(&x, 0, &part) && part.largest == 0 && part.target == 0, "a row of sixteen bits");
-            check(!grpo_row_gradient(&x, 0, &part, -2 * (double)value[k], 0, g), "its gradient");
-            check(g[0] == (type == GRPO_ROW_FLOAT16 ? half[k] : bfloat[k]), "%g is stored as %x in type %d", (double)value[k], g[0], type);
+            x.type = (grpo_logits_type)type; x.logits = z; x.rows = 1; x.vocab = x.stride = 2; x.target = &target; x.temperature = 1;
+            check(!grpo_logits_row_read(&x, 0, &part) && part.largest == 0 && part.target == 0, "a row of sixteen bits");
+            check(!grpo_logits_row_gradient(&x, 0, &part, -2 * (double)value[k], 0, g), "its gradient");
+            check(g[0] == (type == GRPO_LOGITS_FLOAT16 ? half[k] : bfloat[k]), "%g is stored as %x in type %d", (double)value[k], g[0],
+                type);
         }
 }
 
@@ -327,16 +329,17 @@ static void check_kept(void) {
     grpo_real z[4] = { 1, 2, 30, 0 };
     const uint8_t kept[4] = { 1, 1, 0, 1 };
     const int64_t target = 1;
-    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 4, 4, NULL, NULL, 1, 0 };
-    grpo_row_part part;
-    grpo_row a, b;
+    grpo_logits x = { GRPO_LOGITS_REAL, NULL, 1, 4, 4, NULL, NULL, 1, 0 };
+    grpo_logits_part part;
+    grpo_logits_row a, b;
     grpo_real g[4];
     x.logits = z; x.target = &target; x.kept = kept;
-    check(!grpo_row_read(&x, 0, &part) && !grpo_row_of(&part, 1, &a) && !grpo_row_gradient(&x, 0, &part, 1, 1, g) && g[2] == 0, "kept");
+    check(!grpo_logits_row_read(&x, 0, &part) && !grpo_logits_part_row(&part, 1, &a) && !grpo_logits_row_gradient(&x, 0, &part, 1, 1, g)
+        && g[2] == 0, "kept");
     check(a.sum_squares != a.sum_squares, "squares that nobody asked for");
-    check(!grpo_row_merge(&part, &part, 1) || part.squares.hi != part.squares.hi, "nor do they come from a merge");
+    check(!grpo_logits_part_merge(&part, &part, 1) || part.squares.hi != part.squares.hi, "nor do they come from a merge");
     z[2] = (grpo_real)-HUGE_VAL; x.kept = NULL;
-    check(!grpo_row_read(&x, 0, &part) && !grpo_row_of(&part, 1, &b), "banned");
+    check(!grpo_logits_row_read(&x, 0, &part) && !grpo_logits_part_row(&part, 1, &b), "banned");
     check(a.logp == b.logp && a.entropy == b.entropy, "what is not kept is banned");
 }
 
@@ -347,7 +350,7 @@ static void check_refused(rng *r, sample *s) {
     int64_t target;
     int k, v, at;
     for (k = 0; k < 600; k++) {
-        grpo_row_part part, before;
+        grpo_logits_part part, before;
         grpo_logits x;
         s->type = random_type(r);
         s->n = 1 + (int)rng_below(r, 3000);
@@ -357,13 +360,13 @@ static void check_refused(rng *r, sample *s) {
         at = (int)rng_below(r, s->n);
         target = s->target = rng_chance(r, 30) ? at : (int)rng_below(r, s->n);
         x = logits_of(s, &target);
-        check(grpo_row_read(&x, 0, &part) == GRPO_OK, "a row of banned tokens");
-        if (s->type == GRPO_ROW_REAL) put(s, at, rng_pick(r, bad, 3));
-        else s->element.half[at] = (uint16_t)((s->type == GRPO_ROW_FLOAT16 ? 0x7c00 : 0x7f80) + rng_below(r, 3));
+        check(grpo_logits_row_read(&x, 0, &part) == GRPO_OK, "a row of banned tokens");
+        if (s->type == GRPO_LOGITS_REAL) put(s, at, rng_pick(r, bad, 3));
+        else s->element.half[at] = (uint16_t)((s->type == GRPO_LOGITS_FLOAT16 ? 0x7c00 : 0x7f80) + rng_below(r, 3));
         memset(&part, 0x5a, sizeof part);
         before = part;
         snprintf(thing, sizeof thing, "logits.logits[%d]", at);
-        check(says("row_read", grpo_row_read(&x, 0, &part), isnan(get(s, &s->element, at)) ? GRPO_NAN : GRPO_INFINITE, thing)
+        check(says("logits_row_read", grpo_logits_row_read(&x, 0, &part), isnan(get(s, &s->element, at)) ? GRPO_NAN : GRPO_INFINITE, thing)
               && !memcmp(&part, &before, sizeof part), "type %d, %d of %d: %g",
               (int)s->type, at, s->n, get(s, &s->element, at));
     }
@@ -374,17 +377,17 @@ static void check_types(void) {
     static const int none[] = { -1, 3, 255 };
     uint16_t z[2] = { 0, 0 }, g[2] = { 7, 7 };
     const int64_t target = 1;
-    grpo_logits x = { GRPO_ROW_FLOAT16, NULL, 1, 2, 2, NULL, NULL, 1, 0 };
-    grpo_row_part part, before;
+    grpo_logits x = { GRPO_LOGITS_FLOAT16, NULL, 1, 2, 2, NULL, NULL, 1, 0 };
+    grpo_logits_part part, before;
     size_t k;
     x.logits = z; x.target = &target;
     memset(&part, 0x5a, sizeof part);
     before = part;
     for (k = 0; k < sizeof none / sizeof *none; k++) {
         memcpy(&x.type, &none[k], sizeof x.type);
-        check(says("row_read", grpo_row_read(&x, 0, &part), GRPO_NOT_A_CHOICE, "logits.type")
+        check(says("logits_row_read", grpo_logits_row_read(&x, 0, &part), GRPO_NOT_A_CHOICE, "logits.type")
               && !memcmp(&part, &before, sizeof part), "type %d is read", none[k]);
-        check(says("row_gradient", grpo_row_gradient(&x, 0, &part, 1, 1, g), GRPO_NOT_A_CHOICE, "logits.type")
+        check(says("logits_row_gradient", grpo_logits_row_gradient(&x, 0, &part, 1, 1, g), GRPO_NOT_A_CHOICE, "logits.type")
               && g[0] == 7 && g[1] == 7, "type %d is written", none[k]);
     }
 }
@@ -400,14 +403,14 @@ static void check_extreme(double g, long double exact, long double size, const c
 }
 
 static void check_extreme_row(const grpo_real *z, int64_t target, double tau, double dlogp, double dentropy) {
-    grpo_logits x = { GRPO_ROW_REAL, NULL, 1, 3, 3, NULL, NULL, 1, 0 };
-    grpo_row_part part;
+    grpo_logits x = { GRPO_LOGITS_REAL, NULL, 1, 3, 3, NULL, NULL, 1, 0 };
+    grpo_logits_part part;
     grpo_real g[3];
     char what[120];
     long double power[3], sum = 0, entropy = 0, log_p[3], largest = (long double)z[0];
     int v;
     x.logits = z; x.target = &target; x.temperature = tau;
-    check(!grpo_row_read(&x, 0, &part) && !grpo_row_gradient(&x, 0, &part, dlogp, dentropy, g), "an extreme row");
+    check(!grpo_logits_row_read(&x, 0, &part) && !grpo_logits_row_gradient(&x, 0, &part, dlogp, dentropy, g), "an extreme row");
     for (v = 1; v < 3; v++) if ((long double)z[v] > largest) largest = (long double)z[v];
     for (v = 0; v < 3; v++) sum += power[v] = expl(((long double)z[v] - largest) / (long double)tau);
     for (v = 0; v < 3; v++) log_p[v] = ((long double)z[v] - largest) / (long double)tau - logl(sum);
@@ -416,7 +419,8 @@ static void check_extreme_row(const grpo_real *z, int64_t target, double tau, do
         const long double p = power[v] / sum, by_entropy = p > 0 ? -p * (log_p[v] + entropy) : 0, by_logp = (v == target) - p;
         const long double size = (fabsl((long double)dlogp) * (v == target ? 1 + p : p)
                                   + fabsl((long double)dentropy) * (p > 0 ? p * (fabsl(log_p[v]) + entropy) : 0)) / (long double)tau;
-        snprintf(what, sizeof what, "z = %g, %g, %g, tau %g, dlogp %g, dentropy %g: element %d", (double)z[0], (double)z[1], (double)z[2], tau,
+        snprintf(what, sizeof what, "z = %g, %g, %g, tau %g, dlogp %g, dentropy %g: element %d", (double)z[0], (double)z[1], (double)z[2],
+            tau,
                  dlogp, dentropy, v);
         check_extreme((double)g[v], ((long double)dlogp * by_logp + (long double)dentropy * by_entropy) / (long double)tau, size, what);
     }

@@ -1,4 +1,4 @@
-/* knobs DIRECTORY: every choice and every number of an objective is in a vector where it makes a difference. */
+/* field_coverage DIRECTORY: every choice and every number of an objective is in a vector where it makes a difference. */
 #include "check.h"
 #include "compare.h"
 #include <stb_ds.h>
