@@ -136,13 +136,14 @@ typedef float grpo_real;
 #ifdef __cplusplus
 #define GRPO_C_BEGIN_ extern "C" {
 #define GRPO_C_END_ }
+#define GRPO_RESTRICT_ __restrict
 #else
 #define GRPO_C_BEGIN_
 #define GRPO_C_END_
+#define GRPO_RESTRICT_ restrict
 #endif
 
 GRPO_C_BEGIN_
-
 /* ---- status ---------------------------------------------------------------------------------------------------------------------
  * Every function that can fail returns a status, 0 when all is well.  On any other status nothing has been written.  A status is a rule
  * that was broken, what broke it (a field of the objective, an array of the batch, an argument by its place from 1) and at which element
@@ -197,7 +198,6 @@ typedef int64_t grpo_status;       /* rule | what << 8 | other << 18 | (index + 
 #define GRPO_OK ((grpo_status)0)
 
 #define GRPO_MESSAGE_SIZE 160
-
 GRPO_FN int grpo_status_rule(grpo_status st) { return (int)(st & 255); }
 GRPO_FN int grpo_status_is(grpo_status st, int rule) { return grpo_status_rule(st) == rule; }
 GRPO_FN int64_t grpo_status_index(grpo_status st) { return (st >> 28) - 1; }           /* of the element at fault, -1: of none */
@@ -217,7 +217,6 @@ typedef struct { double hi, lo; } grpo_dd;                             /* the nu
 #define GRPO_LN2_HI_ 6.93147180559945286e-01                           /* log 2 in three words */
 #define GRPO_LN2_LO_ 2.31904681384629956e-17
 #define GRPO_LN2_REST_ 5.70770843841621207e-34
-
 GRPO_FN int grpo_is_finite(double x) { return x - x == 0; }
 
 GRPO_FN grpo_dd grpo_dd_pair_(double hi, double lo) {
@@ -226,7 +225,6 @@ GRPO_FN grpo_dd grpo_dd_pair_(double hi, double lo) {
 }
 
 GRPO_FN grpo_dd grpo_dd_of_(double x) { return grpo_dd_pair_(x, 0); }
-
 /* what s = a + b was rounded by, exactly (Knuth); of one sum and of each of a block */
 GRPO_FN double grpo_sum_rounding_(double a, double b, double s) { const double t = s - a; return (a - (s - t)) + (b - t); }
 
@@ -239,24 +237,48 @@ GRPO_FN grpo_dd grpo_two_sum(double a, double b) {
 
 GRPO_FN grpo_dd grpo_two_diff(double a, double b) { return grpo_two_sum(a, -b); }
 
-GRPO_FN grpo_dd grpo_two_prod(double a, double b);                     /* a b exactly, barring underflow */
-GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b);                     /* error below 2^-103 of |a| + |b| */
-GRPO_FN grpo_dd grpo_dd_mul(grpo_dd a, double b);
-GRPO_FN grpo_dd grpo_dd_div(grpo_dd a, double b);                      /* b > 0 */
+/* a b exactly, barring underflow */
+GRPO_FN grpo_dd grpo_two_prod(double a, double b) {
+    const double p = a * b;
+    return grpo_dd_pair_(p, grpo_is_finite(p) ? fma(a, b, -p) : 0);
+}
+
+GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b) {                    /* error below 2^-103 of |a| + |b| */
+    grpo_dd s = grpo_two_sum(a.hi, b.hi), t;
+    if (!grpo_is_finite(s.hi)) return s;
+    t = grpo_two_sum(a.lo, b.lo);
+    s = grpo_two_sum(s.hi, s.lo + t.hi);
+    return grpo_two_sum(s.hi, s.lo + t.lo);
+}
+
+GRPO_FN grpo_dd grpo_dd_mul(grpo_dd a, double b) {
+    grpo_dd p = grpo_two_prod(a.hi, b);
+    return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + a.lo * b) : p;
+}
+
+GRPO_FN grpo_dd grpo_dd_div(grpo_dd a, double b) {                     /* b > 0 */
+    const double q = a.hi / b;
+    return grpo_dd_pair_(q, grpo_is_finite(q) ? (fma(-q, b, a.hi) + a.lo) / b : 0);
+}
+
+GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {                /* error below 2^-102 of it */
+    grpo_dd p = grpo_two_prod(a.hi, b.hi);
+    return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi)) : p;
+}
+
+GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {               /* b > 0; error below 2^-101 of it */
+    const double q = a.hi / b.hi;
+    return grpo_is_finite(q) ? grpo_two_sum(q, grpo_dd_add(a, grpo_dd_mul(b, -q)).hi / b.hi) : grpo_dd_of_(q);
+}
 
 GRPO_FN int grpo_dd_less(grpo_dd a, grpo_dd b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
 GRPO_FN int grpo_dd_exceeds(grpo_dd x, double bound) { return x.hi > bound || (x.hi == bound && x.lo > 0); }
 GRPO_FN grpo_dd grpo_dd_negative(grpo_dd x) { x.hi = -x.hi; x.lo = -x.lo; return x; }
 GRPO_FN grpo_dd grpo_dd_minus_(grpo_dd a, grpo_dd b) { return grpo_dd_add(a, grpo_dd_negative(b)); }
-GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b);                 /* error below 2^-102 of it */
-GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b);                /* b > 0; error below 2^-101 of it */
-
 /* x within [low, high] */
 GRPO_FN double grpo_within(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
-
 /* x y where a factor that is exactly 0 wins over an infinite one */
 GRPO_FN double grpo_times(double x, double y) { return x == 0 || y == 0 ? 0 : x * y; }
-
 /* x + y; two overflows of opposite sign, which have no sum in double, give +infinity and never NaN */
 GRPO_FN double grpo_plus(double x, double y) { double s = x + y; return s == s ? s : HUGE_VAL; }
 
@@ -265,7 +287,6 @@ GRPO_SHORT_FN_ double grpo_exp_series_(double y);                      /* e^y - 
 
 /* is x beyond the reach of the series? */
 GRPO_FN int grpo_is_far_(double x) { return !(fabs(x) <= GRPO_SERIES_); }
-
 /* e^x - x - 1 and e^x - 1 of x = hi + lo, from f = grpo_exp_series_(hi): of one number and of each of a block */
 GRPO_SHORT_FN_ double grpo_near_exp_minus_linear_(double hi, double lo, double f) { return f + lo * (hi + f); }
 GRPO_SHORT_FN_ double grpo_near_exp_minus_one_(double hi, double lo, double f) { const double e = hi + f; return e + lo * (1 + e); }
@@ -301,26 +322,22 @@ typedef struct {
     X(GRPO_REWARD_TRUNCATED_KEEP, keep, "") \
     X(GRPO_REWARD_TRUNCATED_SCALE, scale, "times truncated_factor where the generation was cut off (AReaL's mask_no_eos_with_zero: 0)")
 typedef enum { GRPO_REWARD_TRUNCATED_CHOICES(GRPO_ENUM_) } grpo_reward_truncated_kind;
-
 #define GRPO_LENGTH_CHOICES(X) \
     X(GRPO_LENGTH_NONE, none, "") \
     X(GRPO_LENGTH_KIMI, kimi, "+ length_coef lambda (Kimi k1.5, 2501.12599, 2.3.3)") \
     X(GRPO_LENGTH_COSINE, cosine, "replaced by half a cosine of T (2502.03373, as TRL)") \
     X(GRPO_LENGTH_INVERSE, inverse, "divided by T (TIC-GRPO, 2508.02833)")
 typedef enum { GRPO_LENGTH_CHOICES(GRPO_ENUM_) } grpo_length_kind;
-
 #define GRPO_MAP_CHOICES(X) \
     X(GRPO_MAP_NONE, none, "") \
     X(GRPO_MAP_AFFINE, affine, "clamp((r + bias) factor, low, high) (AReaL)")
 typedef enum { GRPO_MAP_CHOICES(GRPO_ENUM_) } grpo_map_kind;
-
 #define GRPO_OVERLONG_CHOICES(X) \
     X(GRPO_OVERLONG_NONE, none, "") \
     X(GRPO_OVERLONG_SOFT, soft, "DAPO eq. 13 (2503.14476): 0, then falling linearly to -factor over the last `cache` tokens, -factor " \
       "beyond") \
     X(GRPO_OVERLONG_LINEAR, linear, "the same without the floor, as verl and AReaL compute it")
 typedef enum { GRPO_OVERLONG_CHOICES(GRPO_ENUM_) } grpo_overlong_kind;
-
 /* estimators of KL(p || q) from one token of p, D = log p - log q (Schulman, "Approximating KL divergence") */
 #define GRPO_KL_CHOICES(X) \
     X(GRPO_KL_NONE, none, "") \
@@ -391,14 +408,12 @@ GRPO_FN grpo_kl_term grpo_kl_estimate(grpo_kl_kind kind, grpo_dd D) {
     X(GRPO_REWARDS_ONE, one, "items are R of axis 1") \
     X(GRPO_REWARDS_EACH, each, "every column of batch.rewards by itself, then summed with batch.reward_weight (GDPO, 2601.05242)")
 typedef enum { GRPO_REWARDS_CHOICES(GRPO_ENUM_) } grpo_rewards_kind;
-
 /* what the item of a step (credit step, step_own, episode_step) is worth before anything else */
 #define GRPO_STEP_VALUE_CHOICES(X) \
     X(GRPO_STEP_VALUE_REWARD, reward, "r_k = batch.step_reward at its last token") \
     X(GRPO_STEP_VALUE_RETURN, return, "sum over this and later steps of the response of gamma^(k' - k) r_k' (GiGPO, 2505.10978, eq. 5)") \
     X(GRPO_STEP_VALUE_RESPONSE, response, "R of its response (prefix trees: a node is worth what its leaves are)")
 typedef enum { GRPO_STEP_VALUE_CHOICES(GRPO_ENUM_) } grpo_step_value_kind;
-
 /* the pool a step is compared with, among the steps of its prompt: it stands for the group in baseline, scale and singleton.  A pool is
  * found by a pass over the prompt's tokens for every step, and one more for every level of a history */
 #define GRPO_STEP_GROUP_CHOICES(X) \
@@ -409,7 +424,6 @@ typedef enum { GRPO_STEP_VALUE_CHOICES(GRPO_ENUM_) } grpo_step_value_kind;
       "pools of one do not count; a = sum w_k a_k over the levels with a_k != 0, w_k proportional to (k + 1)^history_power (HGPO, " \
       "2602.22817, as verl-agent)")
 typedef enum { GRPO_STEP_GROUP_CHOICES(GRPO_ENUM_) } grpo_step_group_kind;
-
 /* responses with batch.excluded: no part of their group's mean, deviation or number */
 #define GRPO_EXCLUDED_CHOICES(X) \
     X(GRPO_EXCLUDED_NONE, none, "nobody, the array is not read") \
@@ -417,7 +431,6 @@ typedef enum { GRPO_STEP_GROUP_CHOICES(GRPO_ENUM_) } grpo_step_group_kind;
     X(GRPO_EXCLUDED_ANCHOR, anchor, "a = excluded_coef times the largest a of the others (TempSamp-R1, 2509.18056, (b))") \
     X(GRPO_EXCLUDED_OWN, own, "(R - b)/sigma with the mean and deviation of the others")
 typedef enum { GRPO_EXCLUDED_CHOICES(GRPO_ENUM_) } grpo_excluded_kind;
-
 /* n items, c of them with R > 0, k = pass_k */
 #define GRPO_TRANSFORM_CHOICES(X) \
     X(GRPO_TRANSFORM_NONE, none, "") \
@@ -428,7 +441,6 @@ typedef enum { GRPO_EXCLUDED_CHOICES(GRPO_ENUM_) } grpo_excluded_kind;
     X(GRPO_TRANSFORM_PKPO_MAX, pkpo_max, "sum over the I with the item of max(I), over C(n, k) (2505.15201, s_i of eq. 19)") \
     X(GRPO_TRANSFORM_PKPO_GAIN, pkpo_gain, "the same of max(I) - max(I without the item), max of nothing being 0 (s_i^(loo-1) of eq. 33)")
 typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
-
 #define GRPO_BASELINE_CHOICES(X) \
     X(GRPO_BASELINE_NONE, none, "") \
     X(GRPO_BASELINE_GROUP_MEAN, group_mean, "GRPO") \
@@ -442,7 +454,6 @@ typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
     X(GRPO_BASELINE_HDI_MEDIAN, hdi_median, "median of the narrowest window of the sorted items (GAPO, 2510.21830)") \
     X(GRPO_BASELINE_KALMAN, kalman, "filtered over the items in their order (KRPO, 2505.07527)")
 typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
-
 #define GRPO_SCALE_CHOICES(X) \
     X(GRPO_SCALE_NONE, none, "") \
     X(GRPO_SCALE_GROUP_STD, group_std, "GRPO") \
@@ -481,15 +492,13 @@ typedef enum { GRPO_SINGLETON_CHOICES(GRPO_ENUM_) } grpo_singleton_kind;
     X(GRPO_REWEIGHT_EXPONENTIAL, exponential, \
         "e^(a/reweight_temperature) (Trinity-RFT's regret weighting; REC, 2509.24203, advantage weight)") \
     X(GRPO_REWEIGHT_FOCAL, focal, \
-        "(1 - mu)^focal_gamma, mu the place of the group's mean in [difficulty_weight_low, difficulty_weight_high] " \
-      "(F-GRPO, 2602.06717)")
+        "(1 - mu)^focal_gamma, mu the place of the group's mean in [difficulty_weight_low, difficulty_weight_high] (F-GRPO, 2602.06717)")
 typedef enum { GRPO_REWEIGHT_CHOICES(GRPO_ENUM_) } grpo_reweight_kind;
 #define GRPO_BATCH_NORM_CHOICES(X) \
     X(GRPO_BATCH_NORM_NONE, none, "") \
     X(GRPO_BATCH_NORM_ITEMS, items, "(a - mean)/(std + batch_norm_eps) over the items of the batch") \
     X(GRPO_BATCH_NORM_TOKENS, tokens, "after credit: (A - mean)/sqrt(V + batch_norm_eps) over the batch's tokens (GDPO as verl)")
 typedef enum { GRPO_BATCH_NORM_CHOICES(GRPO_ENUM_) } grpo_batch_norm_kind;
-
 #define GRPO_CREDIT_CHOICES(X) \
     X(GRPO_CREDIT_OUTCOME, outcome, "A_t = a at every token") \
     X(GRPO_CREDIT_RETURN, return, "a at the last token, -kl at every token, discounted reward-to-go (REINFORCE++)") \
@@ -512,7 +521,6 @@ typedef enum { GRPO_STEP_DISCOUNT_CHOICES(GRPO_ENUM_) } grpo_step_discount_kind;
     X(GRPO_BOOTSTRAP_ZERO, zero, "credit gae: the value after the last token is 0") \
     X(GRPO_BOOTSTRAP_REPEAT, repeat, "where batch.truncated it is that of the last token, whose reward is dropped (T-PPO, 2506.15050)")
 typedef enum { GRPO_BOOTSTRAP_CHOICES(GRPO_ENUM_) } grpo_bootstrap_kind;
-
 #define GRPO_ENTROPY_CHOICES(X) \
     X(GRPO_ENTROPY_NONE, none, "") \
     X(GRPO_ENTROPY_BONUS, bonus, "A + min(coef H, |A|/cap) (2506.14758)") \
@@ -525,13 +533,11 @@ typedef enum { GRPO_ENTROPY_CHOICES(GRPO_ENUM_) } grpo_entropy_kind;
     X(GRPO_TEACHER_NORM_NONE, none, "") \
     X(GRPO_TEACHER_NORM_MEAN, mean, "over the sum of the discounts (MiniLLM, 2306.08543)")
 typedef enum { GRPO_TEACHER_NORM_CHOICES(GRPO_ENUM_) } grpo_teacher_norm_kind;
-
 #define GRPO_TOKEN_BASELINE_CHOICES(X) \
     X(GRPO_TOKEN_BASELINE_NONE, none, "") \
     X(GRPO_TOKEN_BASELINE_OPTIMAL, optimal, "A - B, B the mean of the A at this position in the prompt's responses, weighted by the " \
       "energies up to it (optimal token baseline, as verl); a prompt of one response keeps A")
 typedef enum { GRPO_TOKEN_BASELINE_CHOICES(GRPO_ENUM_) } grpo_token_baseline_kind;
-
 /* tokens with batch.marked */
 #define GRPO_MARKED_CHOICES(X) \
     X(GRPO_MARKED_NONE, none, "") \
@@ -682,7 +688,6 @@ GRPO_FN grpo_ratio grpo_ratio_exp(grpo_dd log_ratio) {
 }
 
 GRPO_FN grpo_dd grpo_ratio_log(grpo_ratio w) { return grpo_dd_pair_(w.log, w.log_lo); }
-
 /* the token's ratio, from log-probabilities under the new and the old policy */
 GRPO_FN grpo_ratio grpo_ratio_of(double logp, double logp_old) { return grpo_ratio_exp(grpo_two_diff(logp, logp_old)); }
 
@@ -784,13 +789,11 @@ GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
     X(GRPO_SURROGATE_NONE, none, TOKEN, 0, NOTHING, none, "0: what else is paid for is all there is (TRPA, 2504.04524). Needs no ratio, " \
       "and no advantages where nothing else reads them: NULL is all 0")
 typedef enum { GRPO_SURROGATE_CHOICES(GRPO_ENUM_) } grpo_surrogate_kind;
-
 /* what the functions of a group call a response's score */
 #define GRPO_GROUP_SCORE_CHOICES(X) \
     X(GRPO_GROUP_SCORE_LOG, log, "s = y") \
     X(GRPO_GROUP_SCORE_RATIO, ratio, "s = e^y")
 typedef enum { GRPO_GROUP_SCORE_CHOICES(GRPO_ENUM_) } grpo_group_score_kind;
-
 #define GRPO_BOUNDS_CHOICES(X) \
     X(GRPO_BOUNDS_FIXED, fixed, "1 - eps_low, 1 + eps_high") \
     X(GRPO_BOUNDS_PROBABILITY, probability, "wider for tokens that were less probable, of ppo_clip, dual_clip and gppo (DCPO 2509.02333)") \
@@ -922,7 +925,6 @@ GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
 }
 
 GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shape);
-
 /* the term of the table; of shaped at tokens that are not selected.  A = 0 is worth 0, but for regressions */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp);
 
@@ -936,7 +938,6 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
     X(GRPO_KL_REFERENCE_ROLLOUT, rollout, ROLLOUT, "") \
     X(GRPO_KL_REFERENCE_TEACHER, teacher, TEACHER, "")
 typedef enum { GRPO_KL_REFERENCE_CHOICES(GRPO_ENUM_) } grpo_kl_reference_kind;
-
 #define GRPO_KL_GRADIENT_CHOICES(X) \
     X(GRPO_KL_GRADIENT_EXACT, exact, "") \
     X(GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2, straight_through_k2, "value of K, gradient of k2: straight-through (verl's \"k3+\")") \
@@ -953,7 +954,6 @@ typedef enum { GRPO_KL_IMPORTANCE_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_kl_importanc
     X(GRPO_KL_ON_ALL, all, "") \
     X(GRPO_KL_ON_SELECTED, selected, "at tokens with batch.kl_mask (KL-Cov, 2505.22617)")
 typedef enum { GRPO_KL_ON_CHOICES(GRPO_ENUM_) } grpo_kl_on_kind;
-
 /* nll_coef/D times the sum of -u h over D tokens of the batch */
 #define GRPO_NLL_CHOICES(X) \
     X(GRPO_NLL_NONE, none, "") \
@@ -983,7 +983,6 @@ typedef enum { GRPO_NLL_FORM_CHOICES(GRPO_ENUM_) } grpo_nll_form_kind;
       "responses whose logp_old - l sum to more than 0, over their tokens among the D (2512.04220)") \
     X(GRPO_NLL_GATE_SEGMENT, segment, SEGMENT, SUM, "the same of segments: turns")
 typedef enum { GRPO_NLL_GATE_CHOICES(GRPO_ENUM_) } grpo_nll_gate_kind;
-
 /* of gspo.h: preference_coef/D times the sum of log(1 + e^(-preference_beta (s_a - s_b))) over the D pairs of responses of one group with
  * reward_a - reward_b > preference_min_gap (AMIR-GRPO, 2601.03661) */
 #define GRPO_PREFERENCE_CHOICES(X) \
@@ -1088,7 +1087,6 @@ typedef enum { GRPO_ROLLOUT_IS_NORM_CHOICES(GRPO_ENUM_) } grpo_rollout_is_norm_k
     X(GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT, zero_weight, "surrogate times 0; divisors and penalty keep the token (IcePop)") \
     X(GRPO_ROLLOUT_REJECTED_UNMASK, unmask, "the token leaves the mask altogether (verl)")
 typedef enum { GRPO_ROLLOUT_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rollout_rejected_kind;
-
 /* which tokens are dropped; x = log-probability in the ratio's denominator, p = e^l, p0 = e^x, w and y of axis 3, lo = trust_low, hi =
  * trust_high */
 #define GRPO_TRUST_CHOICES(X) \
@@ -1106,8 +1104,7 @@ typedef enum { GRPO_TRUST_CHOICES(GRPO_ENUM_) } grpo_trust_kind;
 #define GRPO_OFF_POLICY_MASK_CHOICES(X) \
     X(GRPO_OFF_POLICY_MASK_NONE, none, NOBODY, "") \
     X(GRPO_OFF_POLICY_MASK_OLD, old, OLD, \
-        "drop tokens with A < 0 where a sequence's mean of logp_old - logp is above off_policy_mask_threshold " \
-      "(2512.02556)") \
+        "drop tokens with A < 0 where a sequence's mean of logp_old - logp is above off_policy_mask_threshold (2512.02556)") \
     X(GRPO_OFF_POLICY_MASK_ROLLOUT, rollout, ROLLOUT, "the same from logp_rollout") \
     X(GRPO_OFF_POLICY_MASK_TOTAL_VARIATION, total_variation, ROLLOUT, \
       "drop tokens with q A > 0 where a sequence's mean of |e^q - 1| is above it (VACO, 2603.01365)")
@@ -1117,7 +1114,6 @@ typedef enum { GRPO_OFF_POLICY_MASK_CHOICES(GRPO_ENUM_) } grpo_off_policy_mask_k
     X(GRPO_SELECTED_KEEP, keep, "drop tokens without batch.selected (high-entropy tokens only, 2506.01939)") \
     X(GRPO_SELECTED_DROP, drop, "drop tokens with it (Clip-Cov, 2505.22617)")
 typedef enum { GRPO_SELECTED_CHOICES(GRPO_ENUM_) } grpo_selected_kind;
-
 /* grounds for rejection besides the correction's band: a statistic of q, pooled over a unit, outside [rollout_rs_low, rollout_rs_high] */
 #define GRPO_ROLLOUT_RS_CHOICES(X) \
     X(GRPO_ROLLOUT_RS_NONE, none, "") \
@@ -1136,7 +1132,6 @@ typedef enum { GRPO_ROLLOUT_RS_CHOICES(GRPO_ENUM_) } grpo_rollout_rs_kind;
     X(GRPO_ROLLOUT_RS_LEVEL_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "") \
     X(GRPO_ROLLOUT_RS_LEVEL_SEGMENT_MAX, segment_max, SEGMENT, MAX, "")
 typedef enum { GRPO_ROLLOUT_RS_LEVEL_CHOICES(GRPO_ENUM_) } grpo_rollout_rs_level_kind;
-
 #define GRPO_FIPO_CHOICES(X) \
     X(GRPO_FIPO_NONE, none, "") \
     X(GRPO_FIPO_DECAYED, decayed, "v times clip(e^F, fipo_low, fipo_high), F = sum over k >= t of 2^(-(k - t)/half_life) d_k, " \
@@ -1178,7 +1173,6 @@ typedef struct {
 } grpo_weight;
 
 GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old);      /* 0: dropped */
-
 /* q = old - rollout after its clamp */
 GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout);
 GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled);        /* is the pooled statistic inside its bounds? */
@@ -1200,7 +1194,6 @@ GRPO_FN grpo_rollout_is_weight grpo_rollout_is(const grpo_weight *c, grpo_ratio 
 
 GRPO_FN double grpo_policy_is(const grpo_weight *c, grpo_dd log_ratio);    /* g of a log-ratio */
 GRPO_FN grpo_dd grpo_fipo_decay(double half_life);                         /* of F from one position to the next */
-
 /* FIPO's factor on v, from F; token_ratio: e^d */
 GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage);
 
@@ -1220,17 +1213,13 @@ GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double tok
     X(GRPO_AGGREGATION_GROUP_MEAN, group_mean, "1/(groups * T_i): mean over groups of the sum over responses of token means (GVPO, REAL)") \
     X(GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN, group_mean_seq_mean, "1/(groups * responses of the group * T_i)") \
     X(GRPO_AGGREGATION_TOKEN_MEAN_BY_SIGN, token_mean_by_sign, \
-        "1/(tokens with A > 0) at those, 1/(the others) at the others (OREAL, 2502.06781, " \
-      "as xtuner)") \
+        "1/(tokens with A > 0) at those, 1/(the others) at the others (OREAL, 2502.06781, as xtuner)") \
     X(GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN, seq_mean_segment_mean, \
-        "1/(N K_i n), K_i segments with tokens that count, n of them in t's segment " \
-      "(RLinf's turns)") \
+        "1/(N K_i n), K_i segments with tokens that count, n of them in t's segment (RLinf's turns)") \
     X(GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN, seq_mean_by_sign, \
-        "1/(T_i n), n the responses of i's sign: A > 0 at the first token that counts, or not " \
-      "(VPD, 2605.15113)") \
+        "1/(T_i n), n the responses of i's sign: A > 0 at the first token that counts, or not (VPD, 2605.15113)") \
     X(GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD, token_mean_nonzero_std, \
-        "1/(tokens of groups with max - min of batch.reward > 1e-6), of every token " \
-      "(DAPO-ZV); 1 if none")
+        "1/(tokens of groups with max - min of batch.reward > 1e-6), of every token (DAPO-ZV); 1 if none")
 typedef enum { GRPO_AGGREGATION_CHOICES(GRPO_ENUM_) } grpo_aggregation_kind;
 #define GRPO_EMPTY_SEQUENCES_CHOICES(X) \
     X(GRPO_EMPTY_SEQUENCES_KEEP, keep, "") \
@@ -1245,7 +1234,6 @@ typedef struct {
 } grpo_aggregation;
 
 /* ======== the objective ========================================================================================================== */
-
 typedef struct {
     grpo_reward reward;
     grpo_advantage advantage;
@@ -1399,8 +1387,7 @@ enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) G
  * with room for two thousand million ranks) */
 typedef struct {
     int64_t tokens;                                 /* that count */
-    int64_t sequences, sequences_nonempty;
-    int64_t groups, groups_nonempty;
+    int64_t sequences, sequences_nonempty, groups, groups_nonempty;
     int64_t ranks;                                  /* loss and gradient are multiplied by it, for trainers that average gradients over
                                                        ranks; 0: 1 */
     int64_t positive_tokens, positive_sequences;    /* with A > 0, at the first token that counts, where aggregation.kind asks */
@@ -1466,8 +1453,7 @@ typedef struct {
     grpo_sum column[GRPO_MAX_REWARDS];              /* items, for baseline batch_mean */
     grpo_sum length;                                /* T^-p, for gain length_power */
     grpo_sum entropy, divergence;                   /* over the tokens, for entropy relative and kl_centred_coef */
-    int64_t tokens;
-    int64_t items, sequences, sequences_nonempty, degenerate_sequences, nonzero_items;
+    int64_t tokens, items, sequences, sequences_nonempty, degenerate_sequences, nonzero_items;
 } grpo_moments;
 
 /* what to write, each may be NULL; no array of the batch, nor the advantages.  Zero-initialise. */
@@ -1479,7 +1465,6 @@ typedef struct {
 } grpo_output;
 
 /* ======== functions =============================================================================================================== */
-
 /* rewards -> advantage (per token, 0 where masked) */
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage);
 
@@ -1505,7 +1490,6 @@ grpo_status grpo_loss_add(const grpo_objective *obj, const grpo_batch *batch, co
                           const grpo_totals *totals, const grpo_output *out, grpo_partial *partial);
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from);
 void        grpo_partial_report(const grpo_partial *partial, grpo_report *report);
-
 GRPO_C_END_
 #endif /* GRPO_H */
 
@@ -1522,15 +1506,7 @@ GRPO_C_END_
 #endif
 
 GRPO_C_BEGIN_
-
-#ifdef __cplusplus
-#define GRPO_RESTRICT_ __restrict
-#else
-#define GRPO_RESTRICT_ restrict
-#endif
-
 /* ---- exact sums ---------------------------------------------------------------------------------------------------------------- */
-
 static void grpo_sum_carry_(grpo_sum *s);                              /* to limbs of 32 bits */
 static void grpo_sum_add_(grpo_sum *s, double x);                      /* of infinities it counts how many */
 
@@ -1540,25 +1516,95 @@ enum { GRPO_BLOCK_ = 128, GRPO_LANES_ = 8 };
 /* the numbers of a block times a power of two, or minus that */
 static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x);
 static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x);
-
 /* a - b of log-probabilities: of an infinite one the finite partner still counts */
 static void grpo_sum_add_diff_(grpo_sum *s, double a, double b);
 static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from);
 static double grpo_sum_value_(const grpo_sum *sum);  /* the sum rounded once; infinities of opposite sign cancel in pairs */
 static double grpo_sum_total_(const grpo_sum *s);                      /* for sums of losses: overflows of both signs give +infinity */
 static grpo_dd grpo_sum_dd_(const grpo_sum *s);
+static void grpo_sum_expand_(const grpo_sum *s, double *out, int n);    /* into n words, largest first */
+static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
 
-/* ---- numbers of two words ---- */
+/* x/n, rounded once */
+static double grpo_over_(grpo_dd x, double n) {
+    const grpo_dd q = grpo_dd_div(x, n);
+    return q.hi + q.lo;
+}
 
-static int grpo_dd_same_(grpo_dd a, grpo_dd b);
-static double grpo_over_(grpo_dd x, double n);                         /* x/n, rounded once */
-static grpo_dd grpo_dd_steady_(grpo_dd x);  /* x to 96 bits: what is equal and was found in different ways becomes equal in every bit */
-static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y);                /* e^y - y - 1 to twice the precision, 2^-69 */
+/* x to 96 bits: what is exactly equal and was found in different ways becomes equal in every bit, what is exact becomes exact */
+static grpo_dd grpo_dd_steady_(grpo_dd x) {
+    double big;
+    int e;
+    if (x.lo == 0) return x;
+    frexp(x.hi, &e);
+    if (e < -900) return grpo_dd_of_(x.hi);
+    big = ldexp(3, e - 96 + 51);                                        /* its last bit is worth 2^(e - 96) */
+    return grpo_two_sum(x.hi, (big + x.lo) - big);
+}
+
+/* e^y - y - 1 to twice the precision, 2^-69 */
+static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y) {
+    const grpo_dd one = grpo_dd_of_(1);
+    grpo_dd v = one;
+    if (!(fabs(y.hi) < 1.0 / 1024)) return grpo_dd_minus_(grpo_dd_minus_(grpo_exp_twice(y), y), one);
+    for (int k = 10; k >= 3; k--) v = grpo_dd_add(one, grpo_dd_product(grpo_dd_div(y, k), v));
+    return grpo_dd_mul(grpo_dd_product(grpo_dd_product(y, y), v), 0.5);
+}
 
 /* ---- exact statistics ---- */
+/* sum/n, 0 of nothing */
+static grpo_dd grpo_mean_(const grpo_sum *sum, int64_t n) { return n ? grpo_dd_div(grpo_sum_dd_(sum), (double)n) : grpo_dd_of_(0); }
 
-static void grpo_values_take_(grpo_values *v, grpo_dd x);              /* one more */
-static double grpo_variance_(const grpo_values *v, grpo_std_kind kind);      /* exactly 0 iff all are equal */
+/* the square of x times a sign, exactly */
+static void grpo_sum_add_square_(grpo_sum *s, double sign, grpo_dd x) {
+    grpo_sum_add_dd_(s, grpo_two_prod(sign * x.hi, x.hi));
+    if (x.lo == 0) return;
+    grpo_sum_add_dd_(s, grpo_two_prod(sign * 2 * x.hi, x.lo));
+    grpo_sum_add_dd_(s, grpo_two_prod(sign * x.lo, x.lo));
+}
+
+static void grpo_values_take_(grpo_values *v, grpo_dd x) {
+    if (v->count == 0 || grpo_dd_less(x, v->min)) v->min = x;
+    if (v->count == 0 || grpo_dd_less(v->max, x)) v->max = x;
+    v->count++;
+    grpo_sum_add_dd_(&v->sum, x);
+    grpo_sum_add_square_(&v->squares, 1, x);
+}
+
+/* += n sum uv - sum u sum v, exactly */
+static void grpo_covariance_add_(grpo_sum *acc, double n, const grpo_sum *uv, const grpo_sum *u, const grpo_sum *v) {
+    double q[4], s[4], t[4];
+    grpo_sum_expand_(uv, q, 4);
+    grpo_sum_expand_(u, s, 4);
+    grpo_sum_expand_(v, t, 4);
+    for (int j = 0; j < 4; j++) grpo_sum_add_dd_(acc, grpo_two_prod(n, q[j]));
+    for (int j = 0; j < 4; j++) for (int k = 0; k < 4; k++) grpo_sum_add_dd_(acc, grpo_two_prod(-s[j], t[k]));
+}
+
+/* n^2 times their variance: n sum x^2 - (sum x)^2, which no offset of x can hurt */
+static void grpo_values_scatter_(const grpo_values *v, grpo_sum *scatter) {
+    memset(scatter, 0, sizeof *scatter);
+    grpo_covariance_add_(scatter, (double)v->count, &v->squares, &v->sum, &v->sum);
+}
+
+static double grpo_variance_divisor_(double n, grpo_std_kind kind) { return n * (kind == GRPO_STD_SAMPLE ? n - 1 : n); }
+
+/* exactly 0 iff all x are equal */
+static double grpo_variance_(const grpo_values *v, grpo_std_kind kind) {
+    grpo_sum scatter;
+    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return 0;
+    grpo_values_scatter_(v, &scatter);
+    if (v->squares.pos_inf || scatter.pos_inf || scatter.neg_inf) return HUGE_VAL;
+    return grpo_sum_value_(&scatter) / grpo_variance_divisor_((double)v->count, kind);
+}
+
+/* to twice the precision, of values whose squares are numbers */
+static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind) {
+    grpo_sum scatter;
+    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return grpo_dd_of_(0);
+    grpo_values_scatter_(v, &scatter);
+    return grpo_dd_div(grpo_sum_dd_(&scatter), grpo_variance_divisor_((double)v->count, kind));
+}
 
 /* does token t take part? */
 static inline int grpo_is_unmasked_(const grpo_batch *b, int64_t t) { return !b->mask || b->mask[t]; }
@@ -1571,15 +1617,13 @@ static int64_t grpo_unmasked_(const grpo_batch *b, int64_t i) {
 }
 
 /* ---- arrays, layout and statuses: what the optional headers check too ---- */
-
 /* arrays a stage needs */
 enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_ROLLOUT_ = 8, GRPO_NEED_REWARD_ = 16,
-       GRPO_NEED_BASELINE_ = 32,
-       GRPO_NEED_VALUE_ = 64, GRPO_NEED_STEP_ = 128, GRPO_NEED_TRUNCATED_ = 256, GRPO_NEED_ADVANTAGE_ = 512, GRPO_NEED_REWARDS_ = 1024,
-       GRPO_NEED_TEACHER_ = 2048, GRPO_NEED_ENTROPY_ = 4096, GRPO_NEED_SELECTED_ = 8192, GRPO_NEED_LOGP_TEACHER_ = 16384,
-       GRPO_NEED_LOG_Z_ = 32768, GRPO_NEED_STEP_END_ = 65536, GRPO_NEED_STATE_ = 131072, GRPO_NEED_SQUARES_ = 262144,
-       GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576, GRPO_NEED_CLIPS_ = 2097152, GRPO_NEED_KL_MASK_ = 4194304,
-       GRPO_NEED_NLL_MASK_ = 8388608, GRPO_NEED_MARKED_ = 16777216, GRPO_NEED_SHAPING_MASK_ = 33554432,
+       GRPO_NEED_BASELINE_ = 32, GRPO_NEED_VALUE_ = 64, GRPO_NEED_STEP_ = 128, GRPO_NEED_TRUNCATED_ = 256, GRPO_NEED_ADVANTAGE_ = 512,
+       GRPO_NEED_REWARDS_ = 1024, GRPO_NEED_TEACHER_ = 2048, GRPO_NEED_ENTROPY_ = 4096, GRPO_NEED_SELECTED_ = 8192,
+       GRPO_NEED_LOGP_TEACHER_ = 16384, GRPO_NEED_LOG_Z_ = 32768, GRPO_NEED_STEP_END_ = 65536, GRPO_NEED_STATE_ = 131072,
+       GRPO_NEED_SQUARES_ = 262144, GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576, GRPO_NEED_CLIPS_ = 2097152,
+       GRPO_NEED_KL_MASK_ = 4194304, GRPO_NEED_NLL_MASK_ = 8388608, GRPO_NEED_MARKED_ = 16777216, GRPO_NEED_SHAPING_MASK_ = 33554432,
        GRPO_NEED_SEGMENT_END_ = 67108864, GRPO_NEED_TOKEN_ID_ = 134217728 };
 
 static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_BY_SIGN; }
@@ -1619,13 +1663,10 @@ static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->a
 #define GRPO_DOMAIN_(id, ...) GRPO_##id##_,
 typedef enum { GRPO_DOMAINS_(GRPO_DOMAIN_) GRPO_N_DOMAINS_ } grpo_domain_kind_;
 #undef GRPO_DOMAIN_
-
 #define GRPO_DOMAIN_(id, low, high, flags, below, above) { low, high, flags, below, above },
 static const grpo_domain grpo_domains_[] = { GRPO_DOMAINS_(GRPO_DOMAIN_) };
 #undef GRPO_DOMAIN_
-
 #define GRPO_INDICES_ ((INT64_C(1) << 35) - 2)                         /* elements further back are not told apart */
-
 static grpo_status grpo_status_at_(grpo_rule rule, int what, int64_t index) {
     return GRPO_STATUS_(rule, what) | (index < 0 || index > GRPO_INDICES_ ? 0 : index + 1) << 28;
 }
@@ -1640,14 +1681,12 @@ static grpo_status grpo_status_between_(grpo_rule rule, int what, int other, int
 
 /* counts that a caller handed in to be added to: did these functions make them? */
 static inline int grpo_are_counts_(const int64_t *count, size_t n) {
-    size_t k;
-    for (k = 0; k < n; k++) if (count[k] < 0 || count[k] > GRPO_MOST_COUNTED_) return 0;
+    for (size_t k = 0; k < n; k++) if (count[k] < 0 || count[k] > GRPO_MOST_COUNTED_) return 0;
     return 1;
 }
 
 static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain);                  /* that x breaks */
 static grpo_status grpo_check_layout_(const grpo_batch *b);                         /* groups, offsets and lengths */
-
 /* the arrays of GRPO_ARRAYS_: `needs` must be there; of `reads`, too, every element that counts lies in the array's domain */
 static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads);
 
@@ -1735,11 +1774,10 @@ GRPO_C_END_
 #define GRPO_IMPLEMENTED
 
 GRPO_C_BEGIN_
-
 /* ---- checks -------------------------------------------------------------------------------------------------------------------- */
 /* What every call checks, in this order, before anything is written: the objective (grpo_objective_check), the layout of the batch, the
- * arrays that the objective needs, whether they are there and every element that counts is in its domain.  The tables of all that, and who
- * needs which array, stand behind the banner. */
+ * arrays that the objective needs, whether they are there and every element that counts is in its domain.  The tables of all that stand
+ * behind the banner. */
 
 /* log-probabilities that something is measured against, the need of their array: nobody's are 0, the current policy's are sg[logp] */
 #define GRPO_POLICIES_(X) \
@@ -1753,41 +1791,189 @@ GRPO_C_BEGIN_
 #define GRPO_POLICY_(policy, array, need) GRPO_##policy##_,
 typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_whose_;
 #undef GRPO_POLICY_
+#define GRPO_IS_TOKEN_ 0
+#define GRPO_IS_GROUP_ 1
 
-static grpo_whose_ grpo_ratio_whose_(const grpo_ratio_axis *a);
-static grpo_whose_ grpo_kl_whose_(const grpo_penalty *p);
-static grpo_whose_ grpo_off_policy_whose_(const grpo_weight *w);
-static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose);
+/* is it a function of a group? */
+static int grpo_is_of_group_(grpo_surrogate_kind kind) {
+#define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
+    static const uint64_t groups = 0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_);
+#undef GRPO_OF_GROUP_BIT_
+    return (int)(groups >> kind & 1);
+}
 
-/* what is pooled, over what */
-static grpo_pool grpo_unit_pool_(grpo_level_kind unit);
-static grpo_pool grpo_correction_pool_(grpo_rollout_is_level_kind unit);
-static grpo_pool grpo_reject_pool_(grpo_rollout_rs_level_kind unit);
-static grpo_pool grpo_drift_pool_(grpo_policy_is_kind kind);
-static grpo_pool grpo_gate_pool_(grpo_nll_gate_kind kind);
-static int grpo_corrects_over_(const grpo_weight *w, grpo_over over);
-static int grpo_rejects_over_(const grpo_weight *w, grpo_over over);
+static int grpo_surrogate_needs_(grpo_surrogate_kind kind) {
+#define GRPO_NEEDS_(id, name, of, needs, ...) needs,
+    static const int needs[] = { GRPO_SURROGATE_CHOICES(GRPO_NEEDS_) };
+#undef GRPO_NEEDS_
+    return needs[kind];
+}
 
-/* what an objective does */
-static int grpo_credits_steps_(const grpo_advantage *a);
-static int grpo_has_critic_(const grpo_advantage *a);
-static int grpo_reads_shaped_(const grpo_objective *o);                             /* R of axis 1 */
-static int grpo_is_of_group_(grpo_surrogate_kind kind);                             /* a function of a group, not of tokens */
-static int grpo_bounds_act_(const grpo_surrogate *s);                               /* of the surrogate: those of others are fixed */
-static int grpo_uses_ratio_(const grpo_objective *o);                               /* in surrogate or penalty */
-static int grpo_needs_ratio_(const grpo_objective *o);                              /* the same, or for trust */
-static int grpo_reports_ratio_(const grpo_objective *o);
-static int grpo_has_correction_(const grpo_weight *w);                              /* weights, or grounds for rejection */
-static int grpo_has_segments_(const grpo_weight *w);
+/* do surrogate or penalty have a ratio? */
+static int grpo_uses_ratio_(const grpo_objective *o) {
+    const int without = o->surrogate.kind == GRPO_SURROGATE_REINFORCE || o->surrogate.kind == GRPO_SURROGATE_NONE;
+    return !without || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE);
+}
 
-/* arrays that a stage needs of a sound objective: GRPO_NEED_... */
-static int grpo_advantage_needs_(const grpo_objective *o);
-static int grpo_count_needs_(const grpo_objective *o);
-static int grpo_loss_needs_(const grpo_objective *o);
+/* for the report to speak of */
+static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) && o->ratio.behaviour != GRPO_BEHAVIOUR_NONE; }
+static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
+static int grpo_rejects_(const grpo_weight *w) { return w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0; }
+/* are there correction weights, or grounds for rejection, besides the mask? */
+static int grpo_has_correction_(const grpo_weight *w) { return w->rollout_is != GRPO_ROLLOUT_IS_NONE || grpo_rejects_(w); }
+
+static int grpo_credits_steps_(const grpo_advantage *a) {
+    return a->credit == GRPO_CREDIT_STEP || a->credit == GRPO_CREDIT_STEP_OWN || a->credit == GRPO_CREDIT_EPISODE_STEP
+        || a->credit == GRPO_CREDIT_STEP_GAE;
+}
+
+static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
+
+/* the pool of a choice, by its table */
+#define GRPO_POOL_OF_(name, kind, CHOICES) \
+    static grpo_pool name(kind of) { static const grpo_pool pools[] = { CHOICES(GRPO_POOL_) }; return pools[of]; }
+GRPO_POOL_OF_(grpo_unit_pool_, grpo_level_kind, GRPO_LEVEL_CHOICES)
+GRPO_POOL_OF_(grpo_correction_pool_, grpo_rollout_is_level_kind, GRPO_ROLLOUT_IS_LEVEL_CHOICES)
+GRPO_POOL_OF_(grpo_reject_pool_, grpo_rollout_rs_level_kind, GRPO_ROLLOUT_RS_LEVEL_CHOICES)
+GRPO_POOL_OF_(grpo_drift_pool_, grpo_policy_is_kind, GRPO_POLICY_IS_CHOICES)
+GRPO_POOL_OF_(grpo_gate_pool_, grpo_nll_gate_kind, GRPO_NLL_GATE_CHOICES)
+#undef GRPO_POOL_OF_
+
+static int grpo_corrects_over_(const grpo_weight *w, grpo_over over) {
+    return w->rollout_is != GRPO_ROLLOUT_IS_NONE && grpo_correction_pool_(w->rollout_is_level).over == over;
+}
+
+static int grpo_rejects_over_(const grpo_weight *w, grpo_over over) {
+    return w->rollout_rs != GRPO_ROLLOUT_RS_NONE && grpo_reject_pool_(w->rollout_rs_level).over == over;
+}
+
+static int grpo_has_segments_(const grpo_weight *w) {
+    return grpo_corrects_over_(w, GRPO_OVER_SEGMENT) || grpo_rejects_over_(w, GRPO_OVER_SEGMENT);
+}
+
+/* one y of the response */
+static int grpo_unit_is_sequence_(grpo_level_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEQUENCE; }
+static int grpo_unit_is_segment_(grpo_level_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEGMENT; }
+
+/* does the advantage axis look at R of axis 1?  With several rewards only to tell the sign in groups without variance */
+static int grpo_reads_shaped_(const grpo_objective *o) {
+    const grpo_advantage *a = &o->advantage;
+    if (grpo_credits_steps_(a)) return a->credit == GRPO_CREDIT_EPISODE_STEP || a->step_value == GRPO_STEP_VALUE_RESPONSE;
+    return a->rewards == GRPO_REWARDS_ONE || a->entropy == GRPO_ENTROPY_ZERO_VARIANCE;
+}
+
+static int grpo_step_needs_(const grpo_advantage *a) {
+    int n = GRPO_NEED_STEP_END_;
+    if (a->step_value != GRPO_STEP_VALUE_RESPONSE) n |= GRPO_NEED_STEP_;
+    if (a->step_group == GRPO_STEP_GROUP_STATE || a->step_group == GRPO_STEP_GROUP_HISTORY) n |= GRPO_NEED_STATE_;
+    return n;
+}
+
+static int grpo_advantage_needs_(const grpo_objective *o) {
+    int n = 0;
+    if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
+    if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_TOKEN_ID_;
+    if (o->advantage.rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
+    if (grpo_reads_shaped_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_REWARD_TRUNCATED_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
+    if (o->advantage.entropy != GRPO_ENTROPY_NONE || o->advantage.credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
+    if (o->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
+    if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
+    if (o->advantage.kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
+    if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_MARKED_;
+    if (grpo_has_critic_(&o->advantage)) n |= GRPO_NEED_VALUE_;
+    if (o->advantage.baseline == GRPO_BASELINE_EXTERNAL) n |= GRPO_NEED_BASELINE_;
+    if (o->reward.kl != GRPO_KL_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_REF_;
+    return n;
+}
+
+#define GRPO_WHOSE_(id, name, policy, text) GRPO_##policy##_,
+#define GRPO_WHOSE_OF_(name, axis, field, CHOICES) \
+    static grpo_whose_ name(const axis *a) { static const grpo_whose_ whose[] = { CHOICES(GRPO_WHOSE_) }; return whose[a->field]; }
+GRPO_WHOSE_OF_(grpo_ratio_whose_, grpo_ratio_axis, behaviour, GRPO_BEHAVIOUR_CHOICES)
+GRPO_WHOSE_OF_(grpo_kl_whose_, grpo_penalty, kl_reference, GRPO_KL_REFERENCE_CHOICES)
+GRPO_WHOSE_OF_(grpo_off_policy_whose_, grpo_weight, off_policy_mask, GRPO_OFF_POLICY_MASK_CHOICES)
+#undef GRPO_WHOSE_OF_
+#undef GRPO_WHOSE_
+
+static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose) {
+    switch (whose) {
+#define GRPO_ARRAY_OF_(policy, array, need) case GRPO_##policy##_: return array;
+    GRPO_POLICIES_(GRPO_ARRAY_OF_)
+#undef GRPO_ARRAY_OF_
+    default: return NULL;
+    }
+}
+
+static int grpo_need_of_(grpo_whose_ whose) {
+#define GRPO_NEED_OF_(policy, array, need) need,
+    static const int need[] = { GRPO_POLICIES_(GRPO_NEED_OF_) };
+#undef GRPO_NEED_OF_
+    return need[whose];
+}
+
+/* is the choice of bounds that of the surrogate?  The range of others is fixed */
+static int grpo_bounds_act_(const grpo_surrogate *s) {
+    return s->kind == GRPO_SURROGATE_PPO_CLIP || s->kind == GRPO_SURROGATE_DUAL_CLIP || s->kind == GRPO_SURROGATE_GPPO;
+}
+
+static int grpo_off_policy_needs_(const grpo_weight *w) {
+    switch (w->off_policy_mask) {
+    case GRPO_OFF_POLICY_MASK_NONE:            return 0;
+    case GRPO_OFF_POLICY_MASK_TOTAL_VARIATION: return GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
+    default:                              return grpo_need_of_(grpo_off_policy_whose_(w));
+    }
+}
+
+/* of the tokens that enter the likelihood */
+static int grpo_likelihood_needs_(const grpo_penalty *p) {
+    int n = 0;
+    if (p->nll_on == GRPO_NLL_NONE) return 0;
+    if (p->nll_form == GRPO_NLL_FORM_DISPLACEMENT) n |= GRPO_NEED_OLD_;
+    if (p->nll_form == GRPO_NLL_FORM_TEACHER_GAP) n |= GRPO_NEED_LOGP_TEACHER_;
+    if (p->nll_weight == GRPO_NLL_WEIGHT_TEACHER_GATE) n |= GRPO_NEED_LOGP_TEACHER_;
+    if (grpo_gate_pool_(p->nll_gate).over == GRPO_OVER_SEGMENT) n |= GRPO_NEED_SEGMENT_END_;
+    return n;
+}
+
+static int grpo_count_needs_(const grpo_objective *o) {
+    static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_NLL_MASK_, 0, GRPO_NEED_ADVANTAGE_ };
+    int n = likelihood[o->penalty.nll_on];
+    if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
+    if (grpo_counts_varied_(o)) n |= GRPO_NEED_REWARD_;
+    if (o->penalty.preference != GRPO_PREFERENCE_NONE) n |= GRPO_NEED_REWARD_;
+    if (o->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
+    if (grpo_has_correction_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
+    if (grpo_has_segments_(&o->weight)) n |= GRPO_NEED_SEGMENT_END_;
+    return n;
+}
+
+/* does something beside the counts look at A? */
+static int grpo_reads_advantage_(const grpo_objective *o) {
+    const int pool = o->ratio.level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || o->ratio.level == GRPO_LEVEL_SEQUENCE_POWER_MEAN;
+    return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.fipo != GRPO_FIPO_NONE || (pool && grpo_needs_ratio_(o));
+}
+
+static int grpo_loss_needs_(const grpo_objective *o) {
+    int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | grpo_surrogate_needs_(o->surrogate.kind);
+    if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
+    if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
+    if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_whose_(&o->penalty));
+    if (grpo_needs_ratio_(o) && grpo_unit_is_segment_(o->ratio.level)) n |= GRPO_NEED_SEGMENT_END_;
+    if (o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_SEGMENT_END_;
+    if (o->weight.fipo != GRPO_FIPO_NONE) n |= GRPO_NEED_OLD_;
+    if (o->weight.external != GRPO_EXTERNAL_NONE) n |= GRPO_NEED_WEIGHT_;
+    n |= grpo_off_policy_needs_(&o->weight) | grpo_likelihood_needs_(&o->penalty);
+    if (o->penalty.entropy_coef != 0) n |= GRPO_NEED_ENTROPY_;
+    if (o->penalty.preference != GRPO_PREFERENCE_NONE && o->penalty.preference_score == GRPO_PREFERENCE_SCORE_REF) n |= GRPO_NEED_REF_;
+    if (o->weight.policy_is != GRPO_POLICY_IS_NONE) n |= GRPO_NEED_OLD_;
+    if (o->weight.selected != GRPO_SELECTED_ALL) n |= GRPO_NEED_SELECTED_;
+    if (o->penalty.kl_on != GRPO_KL_ON_ALL) n |= GRPO_NEED_KL_MASK_;
+    if (o->surrogate.bounds == GRPO_BOUNDS_EXTERNAL) n |= GRPO_NEED_CLIPS_;
+    return n;
+}
 
 #define GRPO_FIELD_(path) offsetof(grpo_objective, path)
 static int grpo_at_field_(size_t offset);                                           /* the number of the field that begins there */
-
 static grpo_status grpo_check_fields_(const grpo_objective *o);                     /* every field by itself */
 static grpo_status grpo_check_reads_(const grpo_objective *o);                      /* numbers that choices read */
 static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o);
@@ -1820,7 +2006,6 @@ static grpo_status grpo_check_(const grpo_objective *o, const grpo_batch *b, con
 }
 
 /* ---- axes 1 and 2: rewards to advantages -------------------------------------------------------------------------------------- */
-
 /* the items that are compared with each other, of one column of rewards, and their statistics */
 typedef struct {
     int64_t column;
@@ -1928,7 +2113,6 @@ static grpo_status grpo_check_rewards_(grpo_estimator_ *e);
 static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
 
 /* ---- axis 1: R of a response --------------------------------------------------------------------------------------------------- */
-
 /* the estimators of grpo_kl_estimate to twice the precision; k3, ten times slower so, where that counts */
 static grpo_dd grpo_reward_kl_(const grpo_objective *o, const grpo_batch *b, int64_t t) {
     const grpo_dd D = grpo_two_diff((double)b->logp_old[t], (double)b->logp_ref[t]);
@@ -1953,7 +2137,6 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
     const int less_kl = grpo_reward_has_kl_(r) && o->advantage.credit == GRPO_CREDIT_OUTCOME;    /* other credits take it off each token */
     grpo_dd R = grpo_dd_of_(reward + 0);                                /* no -0 */
     grpo_sum s = GRPO_NO_SUM_;
-    int64_t t;
     int passes;
     if (r->truncated == GRPO_REWARD_TRUNCATED_SCALE && b->truncated[i]) R
         = grpo_dd_add(grpo_two_prod(reward, r->truncated_factor), grpo_dd_of_(0));
@@ -1965,23 +2148,21 @@ static grpo_dd grpo_shaped_reward_(const grpo_objective *o, const grpo_batch *b,
         R = grpo_clamp(R, r->map_low, r->map_high, &passes);
     }
     if (!less_kl) return grpo_dd_steady_(R);
-    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+    for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
         if (grpo_is_unmasked_(b, t)) grpo_sum_add_dd_(&s, grpo_dd_mul(grpo_reward_kl_(o, b, t), -r->kl_coef));
     grpo_sum_add_dd_(&s, R);
     return grpo_dd_steady_(grpo_sum_dd_(&s));
 }
 
 /* ---- axis 2: the advantage of a response, or of its steps ---------------------------------------------------------------------- */
-
 /* makes g the group at hand.  R of its first responses is made here, of the others whenever it is read, as nothing is allocated */
 static void grpo_enter_group_(grpo_estimator_ *e, int64_t g) {
     const grpo_batch *b = e->batch;
-    int64_t k;
     e->index = g;
     e->begin = b->group_begin[g]; e->end = b->group_begin[g + 1];
     if (e->obj->reward.length == GRPO_LENGTH_KIMI) e->lengths = grpo_lengths_of_(b, g);
     if (!grpo_reads_shaped_(e->obj)) return;
-    for (k = 0; k < e->end - e->begin && k < GRPO_KEPT_REWARDS_; k++)
+    for (int64_t k = 0; k < e->end - e->begin && k < GRPO_KEPT_REWARDS_; k++)
         e->reward[k] = grpo_shaped_reward_(e->obj, b, e->begin + k, e->lengths);
 }
 
@@ -1991,7 +2172,6 @@ static grpo_dd grpo_response_reward_(const grpo_estimator_ *e, int64_t i) {
 }
 
 /* ---- the items of a group ---- */
-
 static grpo_index_ grpo_before_items_(const grpo_estimator_ *e) {
     const grpo_index_ at = { e->begin - 1, -1, -1 };
     return at;
@@ -2048,9 +2228,8 @@ static void grpo_group_prepare_(const grpo_estimator_ *e, grpo_group_ *s) {
 }
 
 static void grpo_take_group_(grpo_estimator_ *e, int64_t g) {
-    int k;
     grpo_enter_group_(e, g);
-    for (k = 0; k < e->columns; k++) {
+    for (int k = 0; k < e->columns; k++) {
         memset(&e->group[k], 0, sizeof e->group[k]);
         e->group[k].column = k; e->group[k].steps = grpo_credits_steps_(&e->obj->advantage);
         grpo_group_prepare_(e, &e->group[k]);
@@ -2059,7 +2238,6 @@ static void grpo_take_group_(grpo_estimator_ *e, int64_t g) {
 }
 
 /* ---- a = (R - b)/sigma ---- */
-
 /* baselines and scales that know no more than the group: a single item has none */
 static int grpo_baseline_is_of_group_(grpo_baseline_kind k) {
     return k != GRPO_BASELINE_NONE && k != GRPO_BASELINE_EXTERNAL && k != GRPO_BASELINE_BATCH_MEAN && k != GRPO_BASELINE_KALMAN;
@@ -2167,7 +2345,6 @@ static double grpo_item_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
 }
 
 /* ---- credit: from the items to their tokens ---- */
-
 static double grpo_credited_value_(grpo_credited_ A) { return A.rest.hi == 0 ? A.own.hi : grpo_dd_add(A.own, A.rest).hi; }
 
 static grpo_trajectory_ grpo_trajectory_of_(const grpo_estimator_ *e, int64_t i) {
@@ -2247,9 +2424,8 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
     grpo_shaping_ shaping = grpo_shaping_of_(e, i);
     grpo_trajectory_ s = grpo_trajectory_of_(e, i);
     grpo_credited_ G = s.G;
-    int64_t t;
     int overflow = 0;
-    for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
+    for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
         double A;
         int cut;
         if (b->mask && !b->mask[t]) { if (advantage) advantage[t] = 0; continue; }
@@ -2265,7 +2441,6 @@ static void grpo_credit_response_(const grpo_estimator_ *e, int64_t i, grpo_mome
 }
 
 /* ---- rewards to advantages ---- */
-
 static int grpo_needs_moments_(const grpo_advantage *a);               /* does the axis look at the whole batch? */
 
 static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objective *obj, const grpo_batch *batch) {
@@ -2280,10 +2455,9 @@ static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objectiv
 GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e);           /* of a batch that is all there is */
 
 static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
-    int64_t g, i;
-    for (g = 0; g < e->batch->n_groups; g++) {
+    for (int64_t g = 0; g < e->batch->n_groups; g++) {
         grpo_take_group_(e, g);
-        for (i = e->begin; i < e->end; i++) grpo_credit_response_(e, i, NULL, advantage);
+        for (int64_t i = e->begin; i < e->end; i++) grpo_credit_response_(e, i, NULL, advantage);
         if (e->obj->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) grpo_subtract_token_baseline_(e, advantage);
     }
 }
@@ -2302,21 +2476,19 @@ grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, 
 
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep) {
     grpo_status st = grpo_check_layout_(batch);
-    int64_t g, i;
     if (st) return st;
     if (!keep) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_keep_);
     st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         keep[g] = 0;
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
             if ((double)batch->reward[i] != (double)batch->reward[batch->group_begin[g]]) keep[g] = 1;
     }
     return GRPO_OK;
 }
 
 /* ---- axis 6: which tokens count ------------------------------------------------------------------------------------------------ */
-
 typedef struct { int64_t begin, end; } grpo_span_;                     /* tokens */
 
 /* what the weight axis pools over a segment, as of a sequence below */
@@ -2370,13 +2542,10 @@ static int grpo_is_in_(grpo_span_ x, int64_t t) { return t >= x.begin && t < x.e
 
 static grpo_dd grpo_correction_log_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes);      /* q */
 static grpo_rollout_is_weight grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span);      /* v of a span */
-
 /* the whole of it, by a pooled statistic or a veto */
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);
-
 /* what is pooled over the segment of t */
 static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t);
-
 /* is the token outside of a band? */
 static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_is_weight v);
 
@@ -2421,7 +2590,6 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
     grpo_sequence_ s;
     grpo_segment_ segment;
     grpo_span_ response;
-    int64_t t;
     memset(&s, 0, sizeof s);
     memset(&segment, 0, sizeof segment);
     s.index = i;
@@ -2434,7 +2602,7 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
     if (s.uncorrected) { s.count = grpo_unmasked_(b, i); return s; }
     if (grpo_corrects_over_(&o->weight, GRPO_OVER_SEQUENCE)) s.correction = grpo_pooled_correction_(o, b, response);
     s.rejected = grpo_response_rejected_(o, b, response);
-    for (t = s.begin; t < s.end; t++) {
+    for (int64_t t = s.begin; t < s.end; t++) {
         const grpo_mask_ k = grpo_mask_at_(o, b, &s, t, &segment);
         s.rejected_tokens += k.rejected;
         s.count += grpo_is_active_(o, &k);
@@ -2449,17 +2617,15 @@ static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, con
 
 /* A > 0 at the first token that counts? */
 static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s);
-
 /* for the mean of the correction weights */
 static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals);
 static int grpo_rewards_vary_(const grpo_batch *b, int64_t g);         /* by more than 1e-6 */
 
 /* grpo_totals_add of what has been checked */
 static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
-    int64_t g, i;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         int64_t tokens = 0;
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             const grpo_sequence_ s = grpo_sequence_at_(obj, batch, i);
             tokens += s.count;
             totals->sequences++;
@@ -2478,7 +2644,6 @@ static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, 
 }
 
 /* ---- evaluation ---------------------------------------------------------------------------------------------------------------- */
-
 /* what the sequences of a group have to do with each other */
 typedef struct grpo_coupling_ {
     grpo_group_counts_ count;          /* where the divisor of its sequences asks */
@@ -2620,7 +2785,6 @@ static inline double grpo_over_own_(const grpo_token_ *k, double x) { return k->
 
 static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
 static grpo_term grpo_likelihood_term_(const grpo_run_ *r, int64_t t);
-
 /* what is added beside the terms, over factor */
 static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
 
@@ -2646,8 +2810,7 @@ GRPO_INLINE_ void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ 
 
 /* The report is made of sums over tokens: these wait here until a block is full.  0 where there is nothing to add. */
 typedef struct grpo_waiting_ {
-    double policy[GRPO_BLOCK_], penalty[GRPO_BLOCK_];
-    double ratio[GRPO_BLOCK_], entropy[GRPO_BLOCK_], weight[GRPO_BLOCK_];
+    double policy[GRPO_BLOCK_], penalty[GRPO_BLOCK_], ratio[GRPO_BLOCK_], entropy[GRPO_BLOCK_], weight[GRPO_BLOCK_];
     double old[2][GRPO_BLOCK_], ref[2][GRPO_BLOCK_];                   /* hi and lo of l - logp_old and of l - logp_ref */
     int n;
 } grpo_waiting_;
@@ -2656,7 +2819,6 @@ static void grpo_report_flush_(const grpo_run_ *r);                    /* the su
 
 /* 2^500: the sum of squares of the ratios takes larger ones for this, and the excess has a sum of its own */
 #define GRPO_RATIO_CAP_ 3.2733906078961419e150
-
 static inline void grpo_report_excess_(grpo_partial *p, double ratio) {
     if (!(ratio > GRPO_RATIO_CAP_)) return;
     grpo_sum_add_(&p->sum[GRPO_SUM_RATIO_EXCESS], ratio);
@@ -2716,8 +2878,7 @@ GRPO_INLINE_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, 
                                    const grpo_term *policy, const grpo_term *penalty) {
     const double coef = r->obj->penalty.entropy_coef;
     grpo_write_(r, r->out.term, k->t, grpo_plus(policy->value, penalty->value));
-    grpo_write_(r, r->out.dentropy, k->t,
-                coef != 0 ? grpo_aggregated_(r, s, grpo_over_own_(k, grpo_times(-coef, k->factor.term))) : 0);
+    grpo_write_(r, r->out.dentropy, k->t, coef != 0 ? grpo_aggregated_(r, s, grpo_over_own_(k, grpo_times(-coef, k->factor.term))) : 0);
     grpo_report_token_(r, s, k, ratio, policy, penalty);
     if (grpo_has_likelihood_(r, s, k)) grpo_sum_add_(&r->partial->sum[GRPO_SUM_LIKELIHOOD], grpo_likelihood_term_(r, k->t).value);
 }
@@ -2772,7 +2933,6 @@ GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, in
 
 static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s);      /* does off_policy drop tokens of it? */
 static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s);      /* g of a sequence as a whole */
-
 /* tokens whose objective asks no more than a clip and a KL are evaluated in blocks; "blocks of tokens" below */
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term);      /* 0: one by one */
 static void grpo_go_singly_(const grpo_run_ *r);                      /* the next tokens come one by one: those that wait are done */
@@ -2828,10 +2988,9 @@ static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n
 
 static grpo_group_counts_ grpo_count_group_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
     grpo_group_counts_ n = { 0, 0, 0 };
-    int64_t i;
     const grpo_aggregation_kind kind = o->aggregation.kind;
     if (kind != GRPO_AGGREGATION_GROUP_MEAN_TOKEN_MEAN && kind != GRPO_AGGREGATION_GROUP_MEAN_SEQ_MEAN) return n;
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         const int64_t tokens = grpo_sequence_at_(o, b, i).count;
         n.tokens += tokens;
         n.nonempty += tokens > 0;
@@ -2883,8 +3042,7 @@ static void grpo_run_group_(const grpo_run_ *r, int64_t g, const grpo_method_ *h
 }
 
 static void grpo_run_groups_(const grpo_run_ *r, const grpo_method_ *how) {
-    int64_t g;
-    for (g = 0; g < r->batch->n_groups; g++) grpo_run_group_(r, g, how);
+    for (int64_t g = 0; g < r->batch->n_groups; g++) grpo_run_group_(r, g, how);
 }
 
 static int grpo_has_token_factors_(const grpo_objective *o) {
@@ -2916,8 +3074,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
-    st = grpo_check_(obj, batch, advantage, grpo_loss_needs_,
-                     GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
+    st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
     if (!st) st = grpo_check_room_(out, how);
     if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
     if (st) return st;
@@ -2987,12 +3144,11 @@ static double grpo_note_overflow_(double x, grpo_report *r) {
 static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divisor, grpo_report *r) {
     grpo_sum s = *a;
     double total;
-    int k;
     if (b) grpo_sum_merge_(&s, b);
     total = grpo_sum_total_(&s);
     if (grpo_is_finite(total) || s.pos_inf || s.neg_inf) return grpo_note_overflow_(total, r) / divisor;
     grpo_sum_carry_(&s);                                    /* a sum beyond the largest double may have a mean: 2^64 times less */
-    for (k = 0; k < GRPO_SUM_LIMBS; k++) s.limb[k] = k + 2 < GRPO_SUM_LIMBS ? s.limb[k + 2] : 0;
+    for (int k = 0; k < GRPO_SUM_LIMBS; k++) s.limb[k] = k + 2 < GRPO_SUM_LIMBS ? s.limb[k + 2] : 0;
     return grpo_note_overflow_(ldexp(grpo_sum_value_(&s) / divisor, 64), r);
 }
 
@@ -3032,7 +3188,6 @@ void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     r->ess = squares > 0 ? (sum / n) * (sum / squares) : 1;
     r->rollout_is_mean = p->weight_tokens ? grpo_total_over_(&s[GRPO_SUM_WEIGHT], NULL, n, r) : 1;
 }
-
 GRPO_C_END_
 #endif /* the way that every row goes */
 
@@ -3043,45 +3198,7 @@ GRPO_C_END_
 #define GRPO_FURTHER_
 
 GRPO_C_BEGIN_
-
-/* ---- numbers of two words ------------------------------------------------------------------------------------------------------------ */
-
-/* a b exactly, barring underflow */
-GRPO_FN grpo_dd grpo_two_prod(double a, double b) {
-    const double p = a * b;
-    return grpo_dd_pair_(p, grpo_is_finite(p) ? fma(a, b, -p) : 0);
-}
-
-GRPO_FN grpo_dd grpo_dd_add(grpo_dd a, grpo_dd b) {                    /* error below 2^-103 of |a| + |b| */
-    grpo_dd s = grpo_two_sum(a.hi, b.hi), t;
-    if (!grpo_is_finite(s.hi)) return s;
-    t = grpo_two_sum(a.lo, b.lo);
-    s = grpo_two_sum(s.hi, s.lo + t.hi);
-    return grpo_two_sum(s.hi, s.lo + t.lo);
-}
-
-GRPO_FN grpo_dd grpo_dd_mul(grpo_dd a, double b) {
-    grpo_dd p = grpo_two_prod(a.hi, b);
-    return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + a.lo * b) : p;
-}
-
-GRPO_FN grpo_dd grpo_dd_div(grpo_dd a, double b) {                     /* b > 0 */
-    const double q = a.hi / b;
-    return grpo_dd_pair_(q, grpo_is_finite(q) ? (fma(-q, b, a.hi) + a.lo) / b : 0);
-}
-
-GRPO_FN grpo_dd grpo_dd_product(grpo_dd a, grpo_dd b) {                /* error below 2^-102 of it */
-    grpo_dd p = grpo_two_prod(a.hi, b.hi);
-    return grpo_is_finite(p.hi) ? grpo_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi)) : p;
-}
-
-GRPO_FN grpo_dd grpo_dd_quotient(grpo_dd a, grpo_dd b) {               /* b > 0; error below 2^-101 of it */
-    const double q = a.hi / b.hi;
-    return grpo_is_finite(q) ? grpo_two_sum(q, grpo_dd_add(a, grpo_dd_mul(b, -q)).hi / b.hi) : grpo_dd_of_(q);
-}
-
 /* ---- exp, log and what is made of them ----------------------------------------------------------------------------------------------- */
-
 /* (y^2/2)(1 + y/3 + y^2/12 + ... + 2 y^15/17!): one polynomial in a shape that neither waits for itself nor branches, so that loops
  * over it vectorise */
 GRPO_SHORT_FN_ double grpo_exp_series_(double y) {
@@ -3097,14 +3214,13 @@ GRPO_SHORT_FN_ double grpo_exp_series_(double y) {
 GRPO_FN grpo_dd grpo_small_exp_minus_one_(grpo_dd r) {
     const grpo_dd one = { 1, 0 };
     grpo_dd s = { 0, 0 };                                              /* s = e^r - 1 by Horner, r^10/10! < 2^-95 */
-    int k;
     r.hi *= 1.0 / 64; r.lo *= 1.0 / 64;                                /* |r| < 0.0055 */
-    for (k = 9; k >= 1; k--) {                                         /* s := (r/k) (1 + s) */
+    for (int k = 9; k >= 1; k--) {                                         /* s := (r/k) (1 + s) */
         grpo_dd t = grpo_dd_add(one, s), u = grpo_dd_mul(t, r.hi);
         u = grpo_dd_add(u, grpo_two_prod(t.hi, r.lo));
         s = grpo_dd_div(u, k);
     }
-    for (k = 0; k < 6; k++) {                                          /* e^2r - 1 = 2s + s^2 */
+    for (int k = 0; k < 6; k++) {                                          /* e^2r - 1 = 2s + s^2 */
         grpo_dd q = grpo_dd_add(grpo_two_prod(s.hi, s.hi), grpo_two_prod(2 * s.hi, s.lo));
         s.hi *= 2; s.lo *= 2;
         s = grpo_dd_add(s, q);
@@ -3117,9 +3233,8 @@ GRPO_FN grpo_dd grpo_exp_twice(grpo_dd x) {
     static const double ln2[3] = { GRPO_LN2_HI_, GRPO_LN2_LO_, GRPO_LN2_REST_ };
     double n = floor(x.hi * 1.44269504088896341 + 0.5);
     grpo_dd r = x, s, one = { 1, 0 };
-    int k;
     if (!(x.hi > -700 && x.hi < 700)) { r.hi = grpo_exp(x); r.lo = 0; return r; }
-    for (k = 0; k < 3; k++) r = grpo_dd_add(r, grpo_two_prod(-n, ln2[k]));
+    for (int k = 0; k < 3; k++) r = grpo_dd_add(r, grpo_two_prod(-n, ln2[k]));
     s = grpo_dd_add(one, grpo_small_exp_minus_one_(r));
     s.hi = ldexp(s.hi, (int)n); s.lo = ldexp(s.lo, (int)n);
     return s;
@@ -3145,17 +3260,6 @@ GRPO_FN grpo_dd grpo_log_twice(double x) {
 GRPO_FN grpo_dd grpo_dd_log(grpo_dd x) {
     if (!(x.hi > 1e-300 && x.hi < 1e300)) return grpo_dd_of_(log(x.hi));
     return grpo_dd_add(grpo_log_twice(x.hi), grpo_dd_of_(x.lo / x.hi));
-}
-
-/* log(1 + x) to 2^-85 of it, or what an error of 2^-102 of x does to it, for -1 < x < 1e300: the same step on e^y - 1 = x */
-GRPO_FN grpo_dd grpo_log_one_plus_twice(grpo_dd x) {
-    const grpo_dd one = { 1, 0 };
-    grpo_dd y = { 0, 0 }, e;
-    y.hi = -log1p(x.hi);
-    e = grpo_dd_add(x, grpo_dd_product(grpo_dd_add(one, x), grpo_exp_minus_one_twice(y)));
-    e.lo -= 0.5 * e.hi * e.hi;
-    y.hi = -y.hi;
-    return grpo_dd_add(y, e);
 }
 
 /* log x for every x > 0, however small or large */
@@ -3228,7 +3332,6 @@ GRPO_FN double grpo_binary_kl(double l, double x) {
 }
 
 /* ---- axis 1: lengths ----------------------------------------------------------------------------------------------------------------- */
-
 /* lambda of Kimi k1.5, 2.3.3: 1/2 for the shortest response of the group falling to -1/2 for the longest; wrong ones are not paid for it */
 GRPO_FN grpo_dd grpo_kimi_length_reward(double length, double shortest, double longest, int correct) {
     grpo_dd lambda = { 0, 0 };
@@ -3245,7 +3348,6 @@ GRPO_FN grpo_dd grpo_cosine_length_reward(double length, double max, double at_0
 }
 
 /* ---- axis 2: transforms, filter, gains, shaping, Beta -------------------------------------------------------------------------------- */
-
 /* C(a, k)/C(b, k) for whole numbers 0 <= k <= b; 0 where a < k */
 GRPO_FN grpo_dd grpo_binomial_ratio(double a, double b, double k) {
     grpo_dd p = { 0, 0 };
@@ -3344,10 +3446,9 @@ GRPO_FN grpo_dd grpo_log_gamma(grpo_dd x) {
     static const double numerator[12] = { 1, 1, 1, 1, 1, 691, 1, 3617, 43867, 174611, 77683, 236364091 };
     const grpo_dd half_log_two_pi = { 0.91893853320467274178, -3.8782941580672414e-17 }, one = grpo_dd_of_(1);
     grpo_dd product = one, square, series = grpo_dd_of_(0), log_x;
-    int k;
     for (; x.hi < 32; x = grpo_dd_add(x, one)) product = grpo_dd_product(product, x);
     square = grpo_dd_quotient(one, grpo_dd_product(x, x));
-    for (k = 11; k >= 0; k--) {
+    for (int k = 11; k >= 0; k--) {
         const grpo_dd c = grpo_dd_of_(over[k] < 0 ? -numerator[k] : numerator[k]);
         series = grpo_dd_add(grpo_dd_product(series, square), grpo_dd_div(c, fabs(over[k])));
     }
@@ -3380,7 +3481,6 @@ GRPO_FN grpo_beta grpo_beta_of(grpo_dd mu, grpo_dd variance) {
 }
 
 /* ---- axis 4: further bounds and surrogates ------------------------------------------------------------------------------------------- */
-
 /* DCPO's bounds on w of a token whose probability p = e^x is that in the ratio's denominator:
  * 1/2 + 1/2 sqrt(max(1 - 4 eps_low/p, 0)) and 1/2 + 1/2 sqrt(1 + 4 eps_high/p).  The first root is near 0 where p is near 4 eps_low: the
  * difference under it is taken beyond double precision.  The second is that of 1 + h^2, for h^2 may be beyond the largest double. */
@@ -3408,9 +3508,8 @@ GRPO_FN grpo_range grpo_probability_range(double x, double eps_low, double eps_h
 GRPO_FN grpo_dd grpo_position_scale(double n, double power) {
     const double size = fabs(power), root = sqrt(n);
     grpo_dd s = { 1, 0 }, one = { 1, 0 }, r = { 0, 0 };
-    int k;
     if (2 * size != floor(2 * size)) return grpo_length_power(n, -power);
-    for (k = 0; k < (int)size; k++) s = grpo_dd_mul(s, n);
+    for (int k = 0; k < (int)size; k++) s = grpo_dd_mul(s, n);
     r.hi = root; r.lo = fma(-root, root, n) / (2 * root);
     if (size != floor(size)) s = grpo_dd_product(s, r);
     return power < 0 ? grpo_dd_quotient(one, s) : s;
@@ -3569,7 +3668,6 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
 }
 
 /* ---- axis 5: the likelihood beside the terms ----------------------------------------------------------------------------------------- */
-
 /* u; logp_teacher: of teacher_gate */
 GRPO_FN double grpo_nll_weight(const grpo_penalty *p, double logp, double logp_teacher) {
     grpo_dd gap = { 0, 0 };
@@ -3597,7 +3695,6 @@ GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, 
 }
 
 /* ---- axis 6: trust, rejection, drift, future ----------------------------------------------------------------------------------------- */
-
 /* 0: dropped.  w: of axis 3; logp_old: in its denominator */
 GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old) {
     const grpo_range range = grpo_clip_range(c->trust_low, c->trust_high);
@@ -3670,7 +3767,6 @@ GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double tok
     if (!(advantage < 0 && c->fipo_safe_ratio != 0 && token_ratio > c->fipo_safe_ratio)) return f;
     return grpo_within(f, c->fipo_safe_low, c->fipo_safe_high);
 }
-
 GRPO_C_END_
 #endif /* GRPO_FURTHER_ */
 
@@ -3683,12 +3779,9 @@ GRPO_C_END_
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
 GRPO_C_BEGIN_
-
 /* ---- exact sums ---------------------------------------------------------------------------------------------------------------------- */
-
 static void grpo_sum_carry_(grpo_sum *s) {
-    int k;
-    for (k = 0; k + 1 < GRPO_SUM_LIMBS; k++) {
+    for (int k = 0; k + 1 < GRPO_SUM_LIMBS; k++) {
         int64_t low = s->limb[k] & INT64_C(0xffffffff);
         s->limb[k + 1] += (s->limb[k] - low) / INT64_C(0x100000000);
         s->limb[k] = low;
@@ -3720,16 +3813,14 @@ static void grpo_sum_add_(grpo_sum *s, double x) {
 /* Sums over a block go by quarters, which vectorises everywhere and waits for nothing.  Of a quarter to which the rest has been added: */
 static double grpo_quarter_total_(const double *x) {
     double y[GRPO_BLOCK_ / 16];
-    int k;
-    for (k = 0; k < GRPO_BLOCK_ / 16; k++)
+    for (int k = 0; k < GRPO_BLOCK_ / 16; k++)
         y[k] = (x[k] + x[k + GRPO_BLOCK_ / 16]) + (x[k + GRPO_BLOCK_ / 8] + x[k + 3 * GRPO_BLOCK_ / 16]);
     return ((y[0] + y[1]) + (y[2] + y[3])) + ((y[4] + y[5]) + (y[6] + y[7]));
 }
 
 static double grpo_block_total_(const double *x) {
     double y[GRPO_BLOCK_ / 4];
-    int k;
-    for (k = 0; k < GRPO_BLOCK_ / 4; k++)
+    for (int k = 0; k < GRPO_BLOCK_ / 4; k++)
         y[k] = (x[k] + x[k + GRPO_BLOCK_ / 4]) + (x[k + GRPO_BLOCK_ / 2] + x[k + 3 * GRPO_BLOCK_ / 4]);
     return grpo_quarter_total_(y);
 }
@@ -3737,8 +3828,7 @@ static double grpo_block_total_(const double *x) {
 /* sum of |x|, rounded; infinite or NaN where an x is */
 static double grpo_block_magnitude_(const double *x) {
     double y[GRPO_BLOCK_ / 4];
-    int k;
-    for (k = 0; k < GRPO_BLOCK_ / 4; k++)
+    for (int k = 0; k < GRPO_BLOCK_ / 4; k++)
         y[k] = (fabs(x[k]) + fabs(x[k + GRPO_BLOCK_ / 4])) + (fabs(x[k + GRPO_BLOCK_ / 2]) + fabs(x[k + 3 * GRPO_BLOCK_ / 4]));
     return grpo_quarter_total_(y);
 }
@@ -3748,8 +3838,7 @@ static int grpo_block_cut_(const double *x, const double *cut, double *upper, do
     const double *x1 = x + GRPO_BLOCK_ / 4, *x2 = x1 + GRPO_BLOCK_ / 4, *x3 = x2 + GRPO_BLOCK_ / 4;
     const double high = cut[0], low = cut[1];
     double a[GRPO_BLOCK_ / 4], b[GRPO_BLOCK_ / 4], left[GRPO_BLOCK_ / 4];
-    int k;
-    for (k = 0; k < GRPO_BLOCK_ / 4; k++) {
+    for (int k = 0; k < GRPO_BLOCK_ / 4; k++) {
         const double p0 = (high + x[k]) - high, p1 = (high + x1[k]) - high, p2 = (high + x2[k]) - high, p3 = (high + x3[k]) - high;
         const double r0 = x[k] - p0, r1 = x1[k] - p1, r2 = x2[k] - p2, r3 = x3[k] - p3;
         const double q0 = (low + r0) - low, q1 = (low + r1) - low, q2 = (low + r2) - low, q3 = (low + r3) - low;
@@ -3797,11 +3886,10 @@ static void grpo_sum_add_diff_(grpo_sum *s, double a, double b) {
 }
 
 static void grpo_sum_merge_(grpo_sum *into, const grpo_sum *from) {
-    int k;
     grpo_sum other = *from;
     grpo_sum_carry_(into);
     grpo_sum_carry_(&other);
-    for (k = 0; k < GRPO_SUM_LIMBS; k++) into->limb[k] += other.limb[k];
+    for (int k = 0; k < GRPO_SUM_LIMBS; k++) into->limb[k] += other.limb[k];
     into->pos_inf += from->pos_inf;
     into->neg_inf += from->neg_inf;
     into->pending = 2;
@@ -3871,96 +3959,7 @@ static grpo_dd grpo_sum_dd_(const grpo_sum *s) {
     return grpo_dd_pair_(out[0], grpo_is_finite(out[0]) ? out[1] : 0);
 }
 
-/* ---- numbers of two words, of the kernel --------------------------------------------------------------------------------------------- */
-
-static int grpo_dd_same_(grpo_dd a, grpo_dd b) { return a.hi == b.hi && a.lo == b.lo; }
-
-/* x/n, rounded once */
-static double grpo_over_(grpo_dd x, double n) {
-    const grpo_dd q = grpo_dd_div(x, n);
-    return q.hi + q.lo;
-}
-
-/* x to 96 bits: what is exactly equal and was found in different ways becomes equal in every bit, what is exact becomes exact */
-static grpo_dd grpo_dd_steady_(grpo_dd x) {
-    double big;
-    int e;
-    if (x.lo == 0) return x;
-    frexp(x.hi, &e);
-    if (e < -900) return grpo_dd_of_(x.hi);
-    big = ldexp(3, e - 96 + 51);                                        /* its last bit is worth 2^(e - 96) */
-    return grpo_two_sum(x.hi, (big + x.lo) - big);
-}
-
-/* e^y - y - 1 to twice the precision, 2^-69 */
-static grpo_dd grpo_exp_minus_linear_twice_(grpo_dd y) {
-    const grpo_dd one = grpo_dd_of_(1);
-    grpo_dd v = one;
-    int k;
-    if (!(fabs(y.hi) < 1.0 / 1024)) return grpo_dd_minus_(grpo_dd_minus_(grpo_exp_twice(y), y), one);
-    for (k = 10; k >= 3; k--) v = grpo_dd_add(one, grpo_dd_product(grpo_dd_div(y, k), v));
-    return grpo_dd_mul(grpo_dd_product(grpo_dd_product(y, y), v), 0.5);
-}
-
-/* ---- exact statistics ---------------------------------------------------------------------------------------------------------------- */
-
-/* sum/n, 0 of nothing */
-static grpo_dd grpo_mean_(const grpo_sum *sum, int64_t n) { return n ? grpo_dd_div(grpo_sum_dd_(sum), (double)n) : grpo_dd_of_(0); }
-
-/* the square of x times a sign, exactly */
-static void grpo_sum_add_square_(grpo_sum *s, double sign, grpo_dd x) {
-    grpo_sum_add_dd_(s, grpo_two_prod(sign * x.hi, x.hi));
-    if (x.lo == 0) return;
-    grpo_sum_add_dd_(s, grpo_two_prod(sign * 2 * x.hi, x.lo));
-    grpo_sum_add_dd_(s, grpo_two_prod(sign * x.lo, x.lo));
-}
-
-static void grpo_values_take_(grpo_values *v, grpo_dd x) {
-    if (v->count == 0 || grpo_dd_less(x, v->min)) v->min = x;
-    if (v->count == 0 || grpo_dd_less(v->max, x)) v->max = x;
-    v->count++;
-    grpo_sum_add_dd_(&v->sum, x);
-    grpo_sum_add_square_(&v->squares, 1, x);
-}
-
-/* += n sum uv - sum u sum v, exactly */
-static void grpo_covariance_add_(grpo_sum *acc, double n, const grpo_sum *uv, const grpo_sum *u, const grpo_sum *v) {
-    double q[4], s[4], t[4];
-    int j, k;
-    grpo_sum_expand_(uv, q, 4);
-    grpo_sum_expand_(u, s, 4);
-    grpo_sum_expand_(v, t, 4);
-    for (j = 0; j < 4; j++) grpo_sum_add_dd_(acc, grpo_two_prod(n, q[j]));
-    for (j = 0; j < 4; j++) for (k = 0; k < 4; k++) grpo_sum_add_dd_(acc, grpo_two_prod(-s[j], t[k]));
-}
-
-/* n^2 times their variance: n sum x^2 - (sum x)^2, which no offset of x can hurt */
-static void grpo_values_scatter_(const grpo_values *v, grpo_sum *scatter) {
-    memset(scatter, 0, sizeof *scatter);
-    grpo_covariance_add_(scatter, (double)v->count, &v->squares, &v->sum, &v->sum);
-}
-
-static double grpo_variance_divisor_(double n, grpo_std_kind kind) { return n * (kind == GRPO_STD_SAMPLE ? n - 1 : n); }
-
-/* exactly 0 iff all x are equal */
-static double grpo_variance_(const grpo_values *v, grpo_std_kind kind) {
-    grpo_sum scatter;
-    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return 0;
-    grpo_values_scatter_(v, &scatter);
-    if (v->squares.pos_inf || scatter.pos_inf || scatter.neg_inf) return HUGE_VAL;
-    return grpo_sum_value_(&scatter) / grpo_variance_divisor_((double)v->count, kind);
-}
-
-/* to twice the precision, of values whose squares are numbers */
-static grpo_dd grpo_variance_twice_(const grpo_values *v, grpo_std_kind kind) {
-    grpo_sum scatter;
-    if (v->count < 2 || grpo_dd_same_(v->min, v->max)) return grpo_dd_of_(0);
-    grpo_values_scatter_(v, &scatter);
-    return grpo_dd_div(grpo_sum_dd_(&scatter), grpo_variance_divisor_((double)v->count, kind));
-}
-
 /* ---- layout and arrays --------------------------------------------------------------------------------------------------------------- */
-
 /* the rule that x breaks */
 static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
     const grpo_domain *d = &grpo_domains_[domain];
@@ -3974,9 +3973,8 @@ static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
 }
 
 static grpo_status grpo_check_group_begin_(const grpo_batch *b) {
-    int64_t g;
     if (b->group_begin[0] < 0) return grpo_status_at_(GRPO_NEGATIVE, GRPO_AT_group_begin_, 0);
-    for (g = 0; g < b->n_groups; g++)
+    for (int64_t g = 0; g < b->n_groups; g++)
         if (b->group_begin[g + 1] <= b->group_begin[g]) return grpo_status_at_(GRPO_NOT_INCREASING, GRPO_AT_group_begin_, g + 1);
     return GRPO_OK;
 }
@@ -4012,15 +4010,15 @@ static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, g
     const grpo_real low = (grpo_real)(below < -most && below > -HUGE_VAL ? -most : below), high = (grpo_real)(above < most ? above : most);
     grpo_real outside[GRPO_LANES_] = { 0 };
     const int64_t n = end - begin, whole = n - n % GRPO_LANES_;
-    int64_t k, j;
+    int64_t k;
     int rest = 1;
     for (k = 0; k < whole; k += GRPO_LANES_)
-        for (j = 0; j < GRPO_LANES_; j++) {
+        for (int64_t j = 0; j < GRPO_LANES_; j++) {
             const grpo_real y = x[begin + k + j], a = y >= low ? 0 : 1, b = y <= high ? 0 : 1;
             outside[j] += a + b;
         }
     for (; k < n; k++) rest &= x[begin + k] >= low && x[begin + k] <= high;
-    for (j = 1; j < GRPO_LANES_; j++) outside[0] += outside[j];
+    for (int64_t j = 1; j < GRPO_LANES_; j++) outside[0] += outside[j];
     return rest && outside[0] == 0;
 }
 
@@ -4033,12 +4031,12 @@ static int64_t grpo_first_outside_(const grpo_real *x, int64_t begin, int64_t en
 
 /* the first token that counts (and of which `where` is set, if it is there) whose x is not, -1: none */
 static int64_t grpo_first_token_outside_(const grpo_batch *b, const grpo_real *x, const uint8_t *where, grpo_domain_kind_ domain) {
-    int64_t i, t, found;
-    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
+    int64_t found;
+    for (int64_t i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++) {
         const int64_t begin = b->offset[i], end = begin + b->length[i];
         found = !b->mask && !where ? grpo_first_outside_(x, begin, end, domain) : -1;
         if (found >= 0) return found;
-        for (t = begin; (b->mask || where) && t < end; t++)
+        for (int64_t t = begin; (b->mask || where) && t < end; t++)
             if (grpo_is_unmasked_(b, t) && (!where || where[t]) && !grpo_in_domain_((double)x[t], domain)) return t;
     }
     return -1;
@@ -4073,14 +4071,13 @@ static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *adva
 #undef GRPO_ARRAY_
         { GRPO_AT_advantage_, GRPO_OF_TOKEN_, GRPO_FINITE_, GRPO_NEED_ADVANTAGE_, 0, advantage },
     };
-    size_t k;
     if (b->n_groups == 0) return GRPO_OK;
-    for (k = 0; k < sizeof arrays / sizeof *arrays; k++)
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         if ((needs & arrays[k].needs) && !arrays[k].array && arrays[k].of != GRPO_OF_COLUMN_)
             return GRPO_STATUS_(GRPO_NULL, arrays[k].what);
     if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards < 1) return GRPO_STATUS_(GRPO_NOT_POSITIVE, GRPO_AT_n_rewards_);
     if ((needs & GRPO_NEED_REWARDS_) && b->n_rewards > GRPO_MAX_REWARDS) return GRPO_STATUS_(GRPO_TOO_MANY, GRPO_AT_n_rewards_);
-    for (k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         const grpo_array_ *a = &arrays[k];
         const int looked_at = ((needs | reads) & a->needs) && a->array;
         const grpo_status st = looked_at ? grpo_check_array_(b, a, needs & a->finite ? GRPO_FINITE_ : a->domain) : GRPO_OK;
@@ -4099,223 +4096,12 @@ GRPO_C_END_
 #define GRPO_FURTHER_IMPLEMENTED_
 
 GRPO_C_BEGIN_
-
-/* ---- what an objective needs --------------------------------------------------------------------------------------------------------- */
-
-#define GRPO_IS_TOKEN_ 0
-#define GRPO_IS_GROUP_ 1
-
-/* is it a function of a group? */
-static int grpo_is_of_group_(grpo_surrogate_kind kind) {
-#define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
-    static const uint64_t groups = 0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_);
-#undef GRPO_OF_GROUP_BIT_
-    return (int)(groups >> kind & 1);
-}
-
-static int grpo_surrogate_needs_(grpo_surrogate_kind kind) {
-#define GRPO_NEEDS_(id, name, of, needs, ...) needs,
-    static const int needs[] = { GRPO_SURROGATE_CHOICES(GRPO_NEEDS_) };
-#undef GRPO_NEEDS_
-    return needs[kind];
-}
-
-/* do surrogate or penalty have a ratio? */
-static int grpo_uses_ratio_(const grpo_objective *o) {
-    const int without = o->surrogate.kind == GRPO_SURROGATE_REINFORCE || o->surrogate.kind == GRPO_SURROGATE_NONE;
-    return !without || (o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE);
-}
-
-/* for the report to speak of */
-static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) && o->ratio.behaviour != GRPO_BEHAVIOUR_NONE; }
-
-static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
-
-static int grpo_rejects_(const grpo_weight *w) { return w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0; }
-
-/* are there correction weights, or grounds for rejection, besides the mask? */
-static int grpo_has_correction_(const grpo_weight *w) { return w->rollout_is != GRPO_ROLLOUT_IS_NONE || grpo_rejects_(w); }
-
-static int grpo_credits_steps_(const grpo_advantage *a) {
-    return a->credit == GRPO_CREDIT_STEP || a->credit == GRPO_CREDIT_STEP_OWN || a->credit == GRPO_CREDIT_EPISODE_STEP
-        || a->credit == GRPO_CREDIT_STEP_GAE;
-}
-
-static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_CREDIT_GAE || a->credit == GRPO_CREDIT_STEP_GAE; }
-
-static grpo_pool grpo_unit_pool_(grpo_level_kind unit) {
-    static const grpo_pool pools[] = { GRPO_LEVEL_CHOICES(GRPO_POOL_) };
-    return pools[unit];
-}
-
-static grpo_pool grpo_correction_pool_(grpo_rollout_is_level_kind unit) {
-    static const grpo_pool pools[] = { GRPO_ROLLOUT_IS_LEVEL_CHOICES(GRPO_POOL_) };
-    return pools[unit];
-}
-
-static grpo_pool grpo_reject_pool_(grpo_rollout_rs_level_kind unit) {
-    static const grpo_pool pools[] = { GRPO_ROLLOUT_RS_LEVEL_CHOICES(GRPO_POOL_) };
-    return pools[unit];
-}
-
-static grpo_pool grpo_drift_pool_(grpo_policy_is_kind kind) {
-    static const grpo_pool pools[] = { GRPO_POLICY_IS_CHOICES(GRPO_POOL_) };
-    return pools[kind];
-}
-
-static grpo_pool grpo_gate_pool_(grpo_nll_gate_kind kind) {
-    static const grpo_pool pools[] = { GRPO_NLL_GATE_CHOICES(GRPO_POOL_) };
-    return pools[kind];
-}
-
-static int grpo_corrects_over_(const grpo_weight *w, grpo_over over) {
-    return w->rollout_is != GRPO_ROLLOUT_IS_NONE && grpo_correction_pool_(w->rollout_is_level).over == over;
-}
-
-static int grpo_rejects_over_(const grpo_weight *w, grpo_over over) {
-    return w->rollout_rs != GRPO_ROLLOUT_RS_NONE && grpo_reject_pool_(w->rollout_rs_level).over == over;
-}
-
-static int grpo_has_segments_(const grpo_weight *w) {
-    return grpo_corrects_over_(w, GRPO_OVER_SEGMENT) || grpo_rejects_over_(w, GRPO_OVER_SEGMENT);
-}
-
-/* one y of the response */
-static int grpo_unit_is_sequence_(grpo_level_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEQUENCE; }
-static int grpo_unit_is_segment_(grpo_level_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEGMENT; }
-
-/* does the advantage axis look at R of axis 1?  With several rewards only to tell the sign in groups without variance */
-static int grpo_reads_shaped_(const grpo_objective *o) {
-    const grpo_advantage *a = &o->advantage;
-    if (grpo_credits_steps_(a)) return a->credit == GRPO_CREDIT_EPISODE_STEP || a->step_value == GRPO_STEP_VALUE_RESPONSE;
-    return a->rewards == GRPO_REWARDS_ONE || a->entropy == GRPO_ENTROPY_ZERO_VARIANCE;
-}
-
-static int grpo_step_needs_(const grpo_advantage *a) {
-    int n = GRPO_NEED_STEP_END_;
-    if (a->step_value != GRPO_STEP_VALUE_RESPONSE) n |= GRPO_NEED_STEP_;
-    if (a->step_group == GRPO_STEP_GROUP_STATE || a->step_group == GRPO_STEP_GROUP_HISTORY) n |= GRPO_NEED_STATE_;
-    return n;
-}
-
-static int grpo_advantage_needs_(const grpo_objective *o) {
-    int n = 0;
-    if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
-    if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_TOKEN_ID_;
-    if (o->advantage.rewards == GRPO_REWARDS_EACH) n |= GRPO_NEED_REWARDS_;
-    if (grpo_reads_shaped_(o)) n |= GRPO_NEED_REWARD_ | (o->reward.truncated == GRPO_REWARD_TRUNCATED_SCALE ? GRPO_NEED_TRUNCATED_ : 0);
-    if (o->advantage.entropy != GRPO_ENTROPY_NONE || o->advantage.credit == GRPO_CREDIT_ENTROPY_SHARE) n |= GRPO_NEED_ENTROPY_;
-    if (o->advantage.token_baseline == GRPO_TOKEN_BASELINE_OPTIMAL) n |= GRPO_NEED_OLD_ | GRPO_NEED_SQUARES_;
-    if (o->advantage.teacher_coef != 0 || o->advantage.teacher_share != 0) n |= GRPO_NEED_TEACHER_ | GRPO_NEED_OLD_;
-    if (o->advantage.kl_centred_coef != 0) n |= GRPO_NEED_CENTRED_;
-    if (o->advantage.marked != GRPO_MARKED_NONE) n |= GRPO_NEED_MARKED_;
-    if (grpo_has_critic_(&o->advantage)) n |= GRPO_NEED_VALUE_;
-    if (o->advantage.baseline == GRPO_BASELINE_EXTERNAL) n |= GRPO_NEED_BASELINE_;
-    if (o->reward.kl != GRPO_KL_NONE) n |= GRPO_NEED_OLD_ | GRPO_NEED_REF_;
-    return n;
-}
-
-#define GRPO_WHOSE_(id, name, policy, text) GRPO_##policy##_,
-static grpo_whose_ grpo_ratio_whose_(const grpo_ratio_axis *a) {
-    static const grpo_whose_ whose[] = { GRPO_BEHAVIOUR_CHOICES(GRPO_WHOSE_) };
-    return whose[a->behaviour];
-}
-
-static grpo_whose_ grpo_kl_whose_(const grpo_penalty *p) {
-    static const grpo_whose_ whose[] = { GRPO_KL_REFERENCE_CHOICES(GRPO_WHOSE_) };
-    return whose[p->kl_reference];
-}
-
-static grpo_whose_ grpo_off_policy_whose_(const grpo_weight *w) {
-    static const grpo_whose_ whose[] = { GRPO_OFF_POLICY_MASK_CHOICES(GRPO_WHOSE_) };
-    return whose[w->off_policy_mask];
-}
-#undef GRPO_WHOSE_
-
-static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose) {
-    switch (whose) {
-#define GRPO_ARRAY_OF_(policy, array, need) case GRPO_##policy##_: return array;
-    GRPO_POLICIES_(GRPO_ARRAY_OF_)
-#undef GRPO_ARRAY_OF_
-    default: return NULL;
-    }
-}
-
-static int grpo_need_of_(grpo_whose_ whose) {
-#define GRPO_NEED_OF_(policy, array, need) need,
-    static const int need[] = { GRPO_POLICIES_(GRPO_NEED_OF_) };
-#undef GRPO_NEED_OF_
-    return need[whose];
-}
-
-/* is the choice of bounds that of the surrogate?  The range of others is fixed */
-static int grpo_bounds_act_(const grpo_surrogate *s) {
-    return s->kind == GRPO_SURROGATE_PPO_CLIP || s->kind == GRPO_SURROGATE_DUAL_CLIP || s->kind == GRPO_SURROGATE_GPPO;
-}
-
-static int grpo_off_policy_needs_(const grpo_weight *w) {
-    switch (w->off_policy_mask) {
-    case GRPO_OFF_POLICY_MASK_NONE:            return 0;
-    case GRPO_OFF_POLICY_MASK_TOTAL_VARIATION: return GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
-    default:                              return grpo_need_of_(grpo_off_policy_whose_(w));
-    }
-}
-
-/* of the tokens that enter the likelihood */
-static int grpo_likelihood_needs_(const grpo_penalty *p) {
-    int n = 0;
-    if (p->nll_on == GRPO_NLL_NONE) return 0;
-    if (p->nll_form == GRPO_NLL_FORM_DISPLACEMENT) n |= GRPO_NEED_OLD_;
-    if (p->nll_form == GRPO_NLL_FORM_TEACHER_GAP) n |= GRPO_NEED_LOGP_TEACHER_;
-    if (p->nll_weight == GRPO_NLL_WEIGHT_TEACHER_GATE) n |= GRPO_NEED_LOGP_TEACHER_;
-    if (grpo_gate_pool_(p->nll_gate).over == GRPO_OVER_SEGMENT) n |= GRPO_NEED_SEGMENT_END_;
-    return n;
-}
-
-static int grpo_count_needs_(const grpo_objective *o) {
-    static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_NLL_MASK_, 0, GRPO_NEED_ADVANTAGE_ };
-    int n = likelihood[o->penalty.nll_on];
-    if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
-    if (grpo_counts_varied_(o)) n |= GRPO_NEED_REWARD_;
-    if (o->penalty.preference != GRPO_PREFERENCE_NONE) n |= GRPO_NEED_REWARD_;
-    if (o->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
-    if (grpo_has_correction_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
-    if (grpo_has_segments_(&o->weight)) n |= GRPO_NEED_SEGMENT_END_;
-    return n;
-}
-
-/* does something beside the counts look at A? */
-static int grpo_reads_advantage_(const grpo_objective *o) {
-    const int pool = o->ratio.level == GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN || o->ratio.level == GRPO_LEVEL_SEQUENCE_POWER_MEAN;
-    return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.fipo != GRPO_FIPO_NONE || (pool && grpo_needs_ratio_(o));
-}
-
-static int grpo_loss_needs_(const grpo_objective *o) {
-    int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | grpo_surrogate_needs_(o->surrogate.kind);
-    if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
-    if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
-    if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_whose_(&o->penalty));
-    if (grpo_needs_ratio_(o) && grpo_unit_is_segment_(o->ratio.level)) n |= GRPO_NEED_SEGMENT_END_;
-    if (o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_SEGMENT_END_;
-    if (o->weight.fipo != GRPO_FIPO_NONE) n |= GRPO_NEED_OLD_;
-    if (o->weight.external != GRPO_EXTERNAL_NONE) n |= GRPO_NEED_WEIGHT_;
-    n |= grpo_off_policy_needs_(&o->weight) | grpo_likelihood_needs_(&o->penalty);
-    if (o->penalty.entropy_coef != 0) n |= GRPO_NEED_ENTROPY_;
-    if (o->penalty.preference != GRPO_PREFERENCE_NONE && o->penalty.preference_score == GRPO_PREFERENCE_SCORE_REF) n |= GRPO_NEED_REF_;
-    if (o->weight.policy_is != GRPO_POLICY_IS_NONE) n |= GRPO_NEED_OLD_;
-    if (o->weight.selected != GRPO_SELECTED_ALL) n |= GRPO_NEED_SELECTED_;
-    if (o->penalty.kl_on != GRPO_KL_ON_ALL) n |= GRPO_NEED_KL_MASK_;
-    if (o->surrogate.bounds == GRPO_BOUNDS_EXTERNAL) n |= GRPO_NEED_CLIPS_;
-    return n;
-}
-
 /* ---- what choices ask of numbers, and of each other ---------------------------------------------------------------------------------- */
-
 /* the number of the field that begins there */
 static int grpo_at_field_(size_t offset) {
-    int i, n;
+    int n;
     const grpo_field *f = grpo_fields(&n);
-    for (i = 0; i < n; i++) if (f[i].offset == offset) return i + 1;
+    for (int i = 0; i < n; i++) if (f[i].offset == offset) return i + 1;
     return 0;
 }
 
@@ -4334,7 +4120,6 @@ typedef char grpo_choices_fit_[GRPO_SURROGATE_NONE < 48 ? 1 : -1];
 #define GRPO_IS_(choice) (UINT64_C(1) << (choice))
 #define GRPO_ISNT_(choice) (~GRPO_IS_(choice))
 #define GRPO_ALWAYS_ (~UINT64_C(0))
-
 static double grpo_number_at_(const grpo_objective *o, size_t field) {
     double x;
     memcpy(&x, (const char *)o + field, sizeof x);
@@ -4353,9 +4138,9 @@ static int grpo_is_where_(const grpo_objective *o, grpo_where_ where) {
 
 /* every field by itself */
 static grpo_status grpo_check_fields_(const grpo_objective *o) {
-    int i, n;
+    int n;
     const grpo_field *f = grpo_fields(&n);
-    for (i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) {
         const double v = grpo_objective_get(o, &f[i]);
         grpo_rule rule;
         if (f[i].choices) rule = v >= 0 && v < f[i].n_choices ? GRPO_NO_RULE : GRPO_NOT_A_CHOICE;
@@ -4405,8 +4190,7 @@ static grpo_status grpo_check_reads_(const grpo_objective *o) {
         READS(aggregation.kind, GRPO_CONSTANTS_, aggregation.constant, MODERATE_POSITIVE),
 #undef READS
     };
-    size_t k;
-    for (k = 0; k < sizeof reads / sizeof *reads; k++) {
+    for (size_t k = 0; k < sizeof reads / sizeof *reads; k++) {
         const int at = grpo_is_where_(o, reads[k].where);
         const grpo_rule rule = at ? grpo_rule_of_(grpo_number_at_(o, reads[k].number), (grpo_domain_kind_)reads[k].domain) : GRPO_NO_RULE;
         if (rule) return grpo_status_at_(rule, grpo_at_field_(reads[k].number), -1);
@@ -4471,8 +4255,7 @@ static grpo_status grpo_check_order_(const grpo_objective *o) {
         ORDER(weight.fipo, GRPO_IS_(GRPO_FIPO_DECAYED), weight.fipo_safe_low, GRPO_CROSSED, weight.fipo_safe_high),
 #undef ORDER
     };
-    size_t k;
-    for (k = 0; k < sizeof orders / sizeof *orders; k++) {
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
         const double x = grpo_number_at_(o, orders[k].first), y = grpo_number_at_(o, orders[k].second);
         if (grpo_is_where_(o, orders[k].where) && grpo_breaks_order_((grpo_rule)orders[k].rule, x, y))
             return grpo_status_of_fields_((grpo_rule)orders[k].rule, orders[k].first, orders[k].second);
@@ -4500,35 +4283,30 @@ typedef struct { grpo_where_ first, second; } grpo_pair_of_choices_;
 
 static const grpo_pair_of_choices_ grpo_combinations_[] = {
 #define WITH(path, is, other, among) { GRPO_WHERE_(path, is), GRPO_WHERE_(other, among) }
+#define EACH(path, among) WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), path, among)
+#define SHARE(path, among) WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), path, among)
+#define EPISODE(path, among) WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), path, among)
 #define POOLS(path, is) WITH(path, is, advantage.baseline, GRPO_POOL_MEANS_), WITH(path, is, advantage.scale, GRPO_POOL_SCALES_), \
         WITH(path, is, advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), \
             WITH(path, is, advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), \
         WITH(path, is, advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE))
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.length, GRPO_IS_(GRPO_LENGTH_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.overlong, GRPO_IS_(GRPO_OVERLONG_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.map, GRPO_IS_(GRPO_MAP_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), reward.kl, GRPO_IS_(GRPO_KL_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
-    WITH(advantage.rewards, GRPO_IS_(GRPO_REWARDS_EACH), advantage.scale, GRPO_COLUMN_SCALES_),
+    EACH(reward.length, GRPO_IS_(GRPO_LENGTH_NONE)), EACH(reward.overlong, GRPO_IS_(GRPO_OVERLONG_NONE)),
+    EACH(reward.map, GRPO_IS_(GRPO_MAP_NONE)), EACH(reward.kl, GRPO_IS_(GRPO_KL_NONE)),
+    EACH(advantage.credit, GRPO_IS_(GRPO_CREDIT_OUTCOME)), EACH(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    EACH(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), EACH(advantage.scale, GRPO_COLUMN_SCALES_),
     WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_KALMAN_STD), advantage.baseline, GRPO_IS_(GRPO_BASELINE_KALMAN)),
     WITH(advantage.scale, GRPO_IS_(GRPO_SCALE_BETA), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
     WITH(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_LENGTH_POWER), advantage.credit, ~GRPO_STEPS_),
     POOLS(advantage.step_group, GRPO_ISNT_(GRPO_STEP_GROUP_PROMPT)),
     /* the outcome advantage of a response beside its steps knows baseline and scale of its prompt */
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.scale, ~GRPO_OF_BATCH_),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_EPISODE_STEP), advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_ITEMS)),
+    EPISODE(advantage.scale, ~GRPO_OF_BATCH_), EPISODE(advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
+    EPISODE(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), EPISODE(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
+    EPISODE(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_ITEMS)),
     /* rewards of tokens are made of R itself */
     WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.baseline, GRPO_IS_(GRPO_BASELINE_NONE)),
     { GRPO_WHERE_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE)), GRPO_WHERE_0_(advantage.baseline_shift) },
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.scale, GRPO_IS_(GRPO_SCALE_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
-    WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_ITEMS)),
+    SHARE(advantage.scale, GRPO_IS_(GRPO_SCALE_NONE)), SHARE(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
+    SHARE(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), SHARE(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_ITEMS)),
     /* what single credits alone know */
     WITH(advantage.step_discount, GRPO_ISNT_(GRPO_STEP_DISCOUNT_TOKENS), advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP)),
     { GRPO_WHERE_NOT_0_(advantage.truncated_tail), GRPO_WHERE_(advantage.credit, GRPO_TAILS_) },
@@ -4552,6 +4330,9 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     WITH(penalty.nll_gate, GRPO_ISNT_(GRPO_NLL_GATE_NONE), penalty.nll_form, GRPO_IS_(GRPO_NLL_FORM_DISPLACEMENT)),
 #undef WITH
 #undef POOLS
+#undef EPISODE
+#undef SHARE
+#undef EACH
 };
 
 static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
@@ -4559,8 +4340,7 @@ static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_
 static grpo_status grpo_check_combinations_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     const grpo_reweight_kind g = a->reweight;
-    size_t k;
-    for (k = 0; k < sizeof grpo_combinations_ / sizeof *grpo_combinations_; k++) {
+    for (size_t k = 0; k < sizeof grpo_combinations_ / sizeof *grpo_combinations_; k++) {
         const grpo_pair_of_choices_ *c = &grpo_combinations_[k];
         if (grpo_is_where_(o, c->first) && !grpo_is_where_(o, c->second))
             return grpo_clash_(grpo_field_of_(c->first), grpo_field_of_(c->second));
@@ -4604,17 +4384,15 @@ static grpo_status grpo_check_groups_of_(const grpo_objective *o) {
 
 /* a second clip must lie beyond the first, as between the numbers of an objective */
 static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b) {
-    int64_t i, t;
     if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->clip_dual == 0) || b->n_groups == 0) return GRPO_OK;
-    for (i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+    for (int64_t i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
             if (grpo_is_unmasked_(b, t) && !(s->clip_dual > 1 + (double)b->eps_high[t]))
                 return grpo_status_between_(GRPO_NOT_BEYOND, grpo_at_field_(GRPO_FIELD_(surrogate.clip_dual)), GRPO_AT_eps_high_, t);
     return GRPO_OK;
 }
 
 /* ---- axis 6: what is pooled over spans, rejection --------------------------------------------------------------------------------- */
-
 /* the segment that token t of s is in; without step_end the response */
 static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
     grpo_span_ x = { t, t + 1 };
@@ -4666,10 +4444,9 @@ static int grpo_span_rejected_(const grpo_objective *o, const grpo_batch *b, grp
 
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
     const grpo_weight *w = &o->weight;
-    int64_t t;
     int passes;
     if (grpo_rejects_over_(w, GRPO_OVER_SEQUENCE) && grpo_span_rejected_(o, b, response)) return 1;
-    for (t = response.begin; w->rollout_veto != 0 && t < response.end; t++)
+    for (int64_t t = response.begin; w->rollout_veto != 0 && t < response.end; t++)
         if (grpo_is_unmasked_(b, t) && grpo_correction_log_(o, b, t, &passes).hi < log(w->rollout_veto)) return 1;
     return 0;
 }
@@ -4694,7 +4471,6 @@ static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, in
 }
 
 /* ---- what further divisors count -------------------------------------------------------------------------------------------------- */
-
 /* is token t of sequence i, if it counts, among those of the likelihood term? */
 static int grpo_in_likelihood_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, int64_t i, int64_t t) {
     switch (o->penalty.nll_on) {
@@ -4764,8 +4540,7 @@ static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, co
 /* do the rewards of group g differ by more than 1e-6? */
 static int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
     double least = (double)b->reward[b->group_begin[g]], most = least;
-    int64_t i;
-    for (i = b->group_begin[g] + 1; i < b->group_begin[g + 1]; i++) {
+    for (int64_t i = b->group_begin[g] + 1; i < b->group_begin[g + 1]; i++) {
         const double r = (double)b->reward[i];
         if (r < least) least = r;
         if (r > most) most = r;
@@ -4790,7 +4565,6 @@ static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
 }
 
 /* ---- M v g: trust, off_policy, selected, drift ------------------------------------------------------------------------------------ */
-
 /* would the token's gradient drive a stale response further off? */
 static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A) {
     double o, b;
@@ -4861,7 +4635,6 @@ static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s) 
 }
 
 /* ---- further factors of a token: future, norm, segment, gate ---------------------------------------------------------------------- */
-
 /* F_t = d_t + 2^(-1/half_life) F_(t+1).  The decay makes no K a 0. */
 static void grpo_add_future_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d) {
     const double infinite = k->infinite * r->decay.hi;
@@ -4941,7 +4714,6 @@ static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_
 }
 
 /* ---- beside the terms ------------------------------------------------------------------------------------------------------------- */
-
 static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
     return r->scales.likelihood != 0 && !k->gated && grpo_in_likelihood_(r->obj, r->batch, r->advantage, s->index, k->t);
 }
@@ -4960,7 +4732,6 @@ static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s,
 }
 
 /* ---- what is infinite in the report ----------------------------------------------------------------------------------------------- */
-
 /* the same of what is infinite, at once */
 static void grpo_report_old_(grpo_partial *p, double l, double old) {
     grpo_sum_add_diff_(&p->sum[GRPO_SUM_OLD_K1], old, l);
@@ -4975,7 +4746,6 @@ static void grpo_report_ref_(grpo_partial *p, double l, double ref) {
 }
 
 /* ---- statistics of the batch ------------------------------------------------------------------------------------------------------ */
-
 static int grpo_needs_moments_(const grpo_advantage *a) {
     return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_gain_is_of_batch_(a->reweight)
         || a->batch_norm != GRPO_BATCH_NORM_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
@@ -5002,13 +4772,11 @@ static void grpo_moments_of_item_(const grpo_estimator_ *e, const grpo_group_ *s
 /* the group at hand */
 static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
-    int64_t i;
-    int k;
-    for (k = 0; k < e->columns; k++) {
+    for (int k = 0; k < e->columns; k++) {
         grpo_index_ at = grpo_before_items_(e);
         while (grpo_next_item_(e, &e->group[k], &at)) grpo_moments_of_item_(e, &e->group[k], at, m);
     }
-    for (i = e->begin; i < e->end; i++) {
+    for (int64_t i = e->begin; i < e->end; i++) {
         if (a->scale == GRPO_SCALE_TOKEN_WHITEN || a->batch_norm == GRPO_BATCH_NORM_TOKENS) grpo_credit_response_(e, i, m, NULL);
         m->sequences++;
         m->sequences_nonempty += grpo_unmasked_(e->batch, i) > 0;
@@ -5021,7 +4789,6 @@ static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
 static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     const double gain = grpo_batch_gain_(a->reweight, m);
-    int k;
     e->gain = gain;
     e->batch_count = (double)m->values.count;
     e->tokens = (double)m->tokens;
@@ -5036,13 +4803,12 @@ static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
         grpo_take_parted_moments_(e, m);
     } else if (a->baseline == GRPO_BASELINE_BATCH_MEAN) {
         e->items = (double)m->items;
-        for (k = 0; k < e->columns; k++) e->column_sum[k] = grpo_sum_dd_(&m->column[k]);
+        for (int k = 0; k < e->columns; k++) e->column_sum[k] = grpo_sum_dd_(&m->column[k]);
     }
 }
 
 static void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
-    int64_t g;
-    for (g = 0; g < e->batch->n_groups; g++) {
+    for (int64_t g = 0; g < e->batch->n_groups; g++) {
         grpo_take_group_(e, g);
         grpo_moments_of_group_(e, moments);
     }
@@ -5057,7 +4823,6 @@ GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e) {
 }
 
 /* ---- in parts --------------------------------------------------------------------------------------------------------------------- */
-
 static int grpo_are_totals_(const grpo_totals *n) {
     const int64_t counts[] = { n->tokens, n->sequences, n->sequences_nonempty, n->groups, n->groups_nonempty, n->ranks, n->positive_tokens,
                                n->positive_sequences, n->nonzero_std_tokens, n->nll_tokens, n->preference_pairs, n->rollout_is_count };
@@ -5113,8 +4878,7 @@ static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part) {
         && all->positive_sequences >= part->positive_sequences
         && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences
         && all->nll_tokens >= part->nll_tokens && all->preference_pairs >= part->preference_pairs
-            && all->rollout_is_count >= part->rollout_is_count
-        && all->nonzero_std_tokens >= part->nonzero_std_tokens;
+            && all->rollout_is_count >= part->rollout_is_count && all->nonzero_std_tokens >= part->nonzero_std_tokens;
 }
 
 static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
@@ -5144,7 +4908,6 @@ GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_
 }
 
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
-    int k;
     if (!into) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_into_);
     if (!from) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_from_);
     if (!grpo_is_partial_(into)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_into_);
@@ -5152,7 +4915,7 @@ grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
     if (from->scales.divisor == 0) return GRPO_OK;
     if (into->scales.divisor != 0 && !grpo_same_scales_(&into->scales, &from->scales)) return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_from_);
     into->scales = from->scales;
-    for (k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
+    for (int k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
     if (from->tokens && (!into->tokens || from->ratio_min < into->ratio_min)) into->ratio_min = from->ratio_min;
     if (from->tokens && (!into->tokens || from->ratio_max > into->ratio_max)) into->ratio_max = from->ratio_max;
     into->tokens += from->tokens;
@@ -5163,38 +4926,34 @@ grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
     into->masked_tokens += from->masked_tokens;
     into->rejected_tokens += from->rejected_tokens;
     into->degenerate_groups += from->degenerate_groups;
-    for (k = 0; k < 4; k++) into->clips[k] += from->clips[k];
+    for (int k = 0; k < 4; k++) into->clips[k] += from->clips[k];
     into->overflow |= from->overflow;
     return GRPO_OK;
 }
 
 /* ---- the sums of the report, a block at a time ---------------------------------------------------------------------------------- */
-
 /* is a number beyond `most` among them, or one that is not finite? */
 static int grpo_block_exceeds_(const double *x, double most) {
     double beyond[GRPO_BLOCK_];
-    int k;
     if (grpo_block_magnitude_(x) <= most) return 0;
-    for (k = 0; k < GRPO_BLOCK_; k++) beyond[k] = fabs(x[k]) <= most ? 0 : 1;
+    for (int k = 0; k < GRPO_BLOCK_; k++) beyond[k] = fabs(x[k]) <= most ? 0 : 1;
     return grpo_block_total_(beyond) != 0;
 }
 
 /* e^x - x - 1 of a block, x = sign (hi + lo); far: some are beyond the reach of the series */
 static void grpo_block_k3_(double *GRPO_RESTRICT_ k3, double sign, const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo,
                            int far) {
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
         const double y = sign * hi[k];
         k3[k] = grpo_near_exp_minus_linear_(y, sign * lo[k], grpo_exp_series_(y));
     }
-    for (k = 0; far && k < GRPO_BLOCK_; k++)
+    for (int k = 0; far && k < GRPO_BLOCK_; k++)
         if (grpo_is_far_(hi[k])) k3[k] = grpo_exp_minus_linear(grpo_dd_pair_(sign * hi[k], sign * lo[k]));
 }
 
 static void grpo_sum_add_squares_block_(grpo_sum *sum, double factor, const double *from) {
     double v[GRPO_BLOCK_];
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) v[k] = factor * from[k] * from[k];
+    for (int k = 0; k < GRPO_BLOCK_; k++) v[k] = factor * from[k] * from[k];
     grpo_sum_add_block_(sum, 1, v);
 }
 
@@ -5251,7 +5010,6 @@ static void grpo_report_flush_(const grpo_run_ *r) {
  * GRPO_NO_BLOCKS: all are evaluated one by one, to the same bits. */
 
 #ifdef GRPO_NO_BLOCKS
-
 typedef struct grpo_room_ { grpo_waiting_ waiting; } grpo_room_;
 
 static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) { room->waiting.n = 0; r->waiting = &room->waiting; }
@@ -5260,7 +5018,6 @@ static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double 
     (void)r; (void)s; (void)ratio; (void)term;
     return 0;
 }
-
 #else
 
 typedef struct grpo_block_ {
@@ -5293,8 +5050,7 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     if (a->interpolate != GRPO_INTERPOLATE_NONE || a->behaviour != GRPO_BEHAVIOUR_OLD || a->clamp_low != 0 || a->clamp_high != 0) return 0;
     if (a->level_clamp_low != 0 || a->level_clamp_high != 0 || r->has_token_factors || r->has_policy_mask || r->has_correction) return 0;
     if (r->scales.likelihood != 0 || p->preference != GRPO_PREFERENCE_NONE) return 0;
-    return p->kl == GRPO_KL_NONE || p->kl_coef == 0
-        || (p->kl_reference == GRPO_KL_REFERENCE_REF && p->kl_on == GRPO_KL_ON_ALL
+    return p->kl == GRPO_KL_NONE || p->kl_coef == 0 || (p->kl_reference == GRPO_KL_REFERENCE_REF && p->kl_on == GRPO_KL_ON_ALL
             && p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_NONE
             && p->kl_gradient == GRPO_KL_GRADIENT_EXACT && p->kl_clamp_log == 0 && p->kl_clamp_value == 0
                 && p->kl_importance_weight_max == 0);
@@ -5303,8 +5059,7 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r) {
 /* a - b into hi + lo, in blocks */
 static void grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ a,
                             const double *GRPO_RESTRICT_ b) {
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
         hi[k] = a[k] - b[k];
         lo[k] = grpo_sum_rounding_(a[k], -b[k], hi[k]);
     }
@@ -5313,8 +5068,7 @@ static void grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo
 /* ratio = e^d and k3 = e^d - d - 1 of d = hi + lo, by the series */
 static void grpo_block_powers_(double *GRPO_RESTRICT_ ratio, double *GRPO_RESTRICT_ k3, const double *GRPO_RESTRICT_ hi,
                                const double *GRPO_RESTRICT_ lo) {
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
         const double f = grpo_exp_series_(hi[k]);
         ratio[k] = 1 + grpo_near_exp_minus_one_(hi[k], lo[k], f);
         k3[k] = grpo_near_exp_minus_linear_(hi[k], lo[k], f);
@@ -5323,13 +5077,12 @@ static void grpo_block_powers_(double *GRPO_RESTRICT_ ratio, double *GRPO_RESTRI
 
 /* the same of the block, with d = l - logp_old; returns whether a d exceeds the reach of the series */
 static int grpo_block_ratios_(grpo_block_ *x) {
-    double *hi = x->d[0], *lo = x->d[1], *k3 = x->k3;
-    double own[GRPO_BLOCK_], *ratio = x->given ? own : x->ratio;
-    int k, far;
+    double *hi = x->d[0], *lo = x->d[1], *k3 = x->k3, own[GRPO_BLOCK_], *ratio = x->given ? own : x->ratio;
+    int far;
     grpo_block_gap_(hi, lo, x->logp, x->old);
     far = grpo_block_exceeds_(hi, GRPO_SERIES_);
     grpo_block_powers_(ratio, k3, hi, lo);
-    for (k = 0; far && k < GRPO_BLOCK_; k++) {
+    for (int k = 0; far && k < GRPO_BLOCK_; k++) {
         grpo_dd y;
         if (!grpo_is_far_(hi[k])) continue;
         y = grpo_two_diff(x->logp[k], x->old[k]);
@@ -5342,8 +5095,7 @@ static int grpo_block_ratios_(grpo_block_ *x) {
 
 /* 1 where the bound of x takes the gradient, else 0; how many there are */
 static double grpo_block_binds_(double *GRPO_RESTRICT_ is, const double *GRPO_RESTRICT_ A, const double *GRPO_RESTRICT_ x, double bound) {
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) is[k] = grpo_clip_binds(A[k], x[k] > bound) ? 1 : 0;
+    for (int k = 0; k < GRPO_BLOCK_; k++) is[k] = grpo_clip_binds(A[k], x[k] > bound) ? 1 : 0;
     return grpo_block_total_(is);
 }
 
@@ -5360,15 +5112,14 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
     double *GRPO_RESTRICT_ by_high = x->old, *GRPO_RESTRICT_ by_low = x->penalty, *GRPO_RESTRICT_ by_dual = x->penalty_slope;
     double *GRPO_RESTRICT_ A = x->A;                                   /* then -A */
     int64_t *clip = r->partial->clips, highs, lows, duals;
-    int k;
     highs = (int64_t)grpo_block_binds_(by_high, A, d, clips ? r->range.log_high : HUGE_VAL);
-    for (k = 0; k < GRPO_BLOCK_; k++) { A[k] = -A[k]; value[k] = -d[k]; }
+    for (int k = 0; k < GRPO_BLOCK_; k++) { A[k] = -A[k]; value[k] = -d[k]; }
     lows = (int64_t)grpo_block_binds_(by_low, A, value, clips ? -r->range.log_low : HUGE_VAL);
     duals = (int64_t)grpo_block_binds_(by_dual, A, ratio, twice ? s->clip_dual : HUGE_VAL);
-    for (k = 0; k < GRPO_BLOCK_; k++) slope[k] = A[k] * ratio[k] + 0.0;  /* no -0 */
-    for (k = 0; far && k < GRPO_BLOCK_; k++) slope[k] = grpo_times(A[k], ratio[k]);
-    for (k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : slope[k];
-    for (k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] + (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * A[k];
+    for (int k = 0; k < GRPO_BLOCK_; k++) slope[k] = A[k] * ratio[k] + 0.0;  /* no -0 */
+    for (int k = 0; far && k < GRPO_BLOCK_; k++) slope[k] = grpo_times(A[k], ratio[k]);
+    for (int k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : slope[k];
+    for (int k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] + (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * A[k];
     clip[GRPO_CLIP_HIGH] += highs;
     clip[GRPO_CLIP_LOW] += lows;
     clip[GRPO_CLIP_DUAL] += duals;
@@ -5377,8 +5128,7 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
 
 /* S of the other kinds, token by token */
 static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x) {
-    int k;
-    for (k = 0; k < x->n; k++) {
+    for (int k = 0; k < x->n; k++) {
         const grpo_ratio ratio = { x->d[0][k], x->d[1][k], x->ratio[k] };
         const grpo_term t = grpo_surrogate_term(&r->obj->surrogate, r->range, ratio, x->A[k], x->logp[k]);
         x->value[k] = t.value; x->slope[k] = t.d_log_ratio; x->old[k] = t.d_logp;
@@ -5389,8 +5139,7 @@ static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x) {
 /* coef k3 of D = hi + lo, and its derivative; the series is k3 but for what lo gave to it, and not summed again */
 static void grpo_block_k3_penalty_(double *GRPO_RESTRICT_ value, double *GRPO_RESTRICT_ slope, double coef,
                                    const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ k3) {
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
         const double m = -hi[k];
         value[k] = coef * k3[k];
         slope[k] = -coef * grpo_near_exp_minus_one_(m, -lo[k], k3[k] + lo[k] * m);
@@ -5399,8 +5148,7 @@ static void grpo_block_k3_penalty_(double *GRPO_RESTRICT_ value, double *GRPO_RE
 
 /* kl_coef K of D, and its derivative; of those beyond the series alone, or of all */
 static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, int all) {
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
         grpo_kl_term t;
         if (!all && !grpo_is_far_(x->d[0][k])) continue;
         t = grpo_kl_estimate(p->kl, grpo_dd_pair_(x->d[0][k], x->d[1][k]));
@@ -5421,18 +5169,17 @@ static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_rea
 static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b) {
     const double coef = r->obj->penalty.entropy_coef;
     double x[GRPO_BLOCK_];
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->slope[k], b->penalty_slope[k]);
-    if (!grpo_is_clip_(r->obj->surrogate.kind)) for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(x[k], b->old[k]);
-    for (k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coefficient[k];
+    for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->slope[k], b->penalty_slope[k]);
+    if (!grpo_is_clip_(r->obj->surrogate.kind)) for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(x[k], b->old[k]);
+    for (int k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coefficient[k];
     grpo_block_write_(r, b, r->out.dlogp, x);
     if (r->out.term) {
-        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->penalty[k]);
+        for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->penalty[k]);
         grpo_block_write_(r, b, r->out.term, x);
     }
-    if (r->out.dentropy && coef == 0) for (k = 0; k < b->n; k++) r->out.dentropy[b->at[k]] = 0;
+    if (r->out.dentropy && coef == 0) for (int k = 0; k < b->n; k++) r->out.dentropy[b->at[k]] = 0;
     else if (r->out.dentropy) {
-        for (k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coefficient[k];
+        for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coefficient[k];
         grpo_block_write_(r, b, r->out.dentropy, x);
     }
 }
@@ -5452,21 +5199,19 @@ static double grpo_block_least_(const double *x, double sign) {
 /* the ratios into the report; what is beyond n is none */
 static void grpo_block_report_ratios_(const grpo_run_ *r, grpo_block_ *x) {
     double most, *ratio = x->ratio;
-    int k;
-    for (k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = ratio[0];
+    for (int k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = ratio[0];
     most = -grpo_block_least_(ratio, -1);
     grpo_report_extremes_(r->partial, grpo_block_least_(ratio, 1), most);
-    for (k = 0; most > GRPO_RATIO_CAP_ && k < x->n; k++) grpo_report_excess_(r->partial, ratio[k]);
-    for (k = 0; most > GRPO_RATIO_CAP_ && k < x->n; k++) ratio[k] = grpo_capped_ratio_(ratio[k]);
-    for (k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = 0;
+    for (int k = 0; most > GRPO_RATIO_CAP_ && k < x->n; k++) grpo_report_excess_(r->partial, ratio[k]);
+    for (int k = 0; most > GRPO_RATIO_CAP_ && k < x->n; k++) ratio[k] = grpo_capped_ratio_(ratio[k]);
+    for (int k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = 0;
     r->partial->ratio_tokens += x->n;
 }
 
 /* what is infinite among the differences goes to its sums at once */
 static void grpo_block_infinite_(const grpo_run_ *r, grpo_block_ *x, const grpo_real *than,
                                  void (*report)(grpo_partial *, double, double)) {
-    int k;
-    for (k = 0; k < x->n; k++) {
+    for (int k = 0; k < x->n; k++) {
         const double other = (double)than[x->at[k]];
         if (grpo_is_finite(x->logp[k] - other)) continue;
         x->d[0][k] = x->d[1][k] = x->k3[k] = 0;
@@ -5476,8 +5221,7 @@ static void grpo_block_infinite_(const grpo_run_ *r, grpo_block_ *x, const grpo_
 
 /* those beyond n are of no weight: l = logp_old = logp_ref = A = 0 */
 static void grpo_block_pad_(grpo_block_ *x) {
-    int k;
-    for (k = x->n; k < GRPO_BLOCK_; k++) {
+    for (int k = x->n; k < GRPO_BLOCK_; k++) {
         x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = 0;
         x->divisor[k] = 1;
     }
@@ -5507,19 +5251,17 @@ static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x) {
 
 /* what the report takes of a term: over its sequence's divisor */
 static void grpo_block_divide_(double *GRPO_RESTRICT_ term, const grpo_block_ *x) {
-    int k;
-    if (x->divided && grpo_block_magnitude_(term) != 0) for (k = 0; k < GRPO_BLOCK_; k++) term[k] /= x->divisor[k];
+    if (x->divided && grpo_block_magnitude_(term) != 0) for (int k = 0; k < GRPO_BLOCK_; k++) term[k] /= x->divisor[k];
 }
 
 /* what the report takes of the block, whose numbers are its own to change once the outputs are written */
 static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x, int far_ref) {
     const grpo_batch *b = r->batch;
     double *entropy = x->slope;
-    int k;
     grpo_block_report_ratios_(r, x);
     grpo_block_divide_(x->value, x);
     grpo_block_divide_(x->penalty, x);
-    for (k = 0; b->entropy && k < GRPO_BLOCK_; k++) entropy[k] = k < x->n ? (double)b->entropy[x->at[k]] : 0;
+    for (int k = 0; b->entropy && k < GRPO_BLOCK_; k++) entropy[k] = k < x->n ? (double)b->entropy[x->at[k]] : 0;
     grpo_report_terms_(r, x->value, x->penalty, x->ratio, entropy);
     if (far_ref) grpo_block_infinite_(r, x, b->logp_ref, grpo_report_ref_);
     if (b->logp_ref) grpo_report_ref_block_(r->partial->sum, x->d, x->k3);
@@ -5571,12 +5313,11 @@ static void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, int64_
     const grpo_real *logp = r->batch->logp + begin, *old = r->batch->logp_old + begin, *A = r->advantage + begin;
     const int at = r->block->n;
     grpo_block_ *x = r->block;
-    int k;
     x->scattered |= at > 0 && x->at[at - 1] != begin - 1;
-    for (k = 0; k < n; k++) x->at[at + k] = begin + k;
-    for (k = 0; k < n; k++) { x->logp[at + k] = (double)logp[k]; x->old[at + k] = (double)old[k]; x->A[at + k] = (double)A[k]; }
-    for (k = 0; k < n; k++) { x->divisor[at + k] = s->divisor; x->coefficient[at + k] = s->coefficient; }
-    for (k = 0; term && k < n; k++) { x->ratio[at + k] = ratio; x->value[at + k] = term->value; x->slope[at + k] = term->d_log_ratio; }
+    for (int k = 0; k < n; k++) x->at[at + k] = begin + k;
+    for (int k = 0; k < n; k++) { x->logp[at + k] = (double)logp[k]; x->old[at + k] = (double)old[k]; x->A[at + k] = (double)A[k]; }
+    for (int k = 0; k < n; k++) { x->divisor[at + k] = s->divisor; x->coefficient[at + k] = s->coefficient; }
+    for (int k = 0; term && k < n; k++) { x->ratio[at + k] = ratio; x->value[at + k] = term->value; x->slope[at + k] = term->d_log_ratio; }
     x->divided |= s->divisor != 1;
     x->n += n;
 }
@@ -5588,8 +5329,7 @@ static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double 
     if (!r->block || s->coefficient == 0) return 0;
     grpo_go_together_(r);
     while (t < s->end) {
-        const int room = GRPO_BLOCK_ - r->block->n;
-        const int most = s->truncated ? 0 : s->end - t < room ? (int)(s->end - t) : room;
+        const int room = GRPO_BLOCK_ - r->block->n, most = s->truncated ? 0 : s->end - t < room ? (int)(s->end - t) : room;
         int n = mask ? 0 : most;
         while (mask && n < most && mask[t + n]) n++;
         if (n == 0) { grpo_skip_token_(r, t++); continue; }
@@ -5608,7 +5348,6 @@ static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) {
     r->waiting = &room->of.waiting;
     r->block = grpo_goes_by_blocks_(r) ? &room->of.block : NULL;
 }
-
 #endif
 
 /* all groups, with a room for tokens that wait */
@@ -5621,7 +5360,6 @@ static void grpo_run_groups_in_room_(grpo_run_ *r, const grpo_method_ *how) {
 }
 
 /* ---- further choices of axes 1 and 2 ------------------------------------------------------------------------------------------- */
-
 /* is a small sigma or mean of the group set against rewards that are large and not centred?  It then magnifies what they are rounded by */
 static int grpo_magnifies_rounding_(const grpo_advantage *a) {
     const grpo_baseline_kind b = a->baseline;
@@ -5658,7 +5396,6 @@ static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct,
 }
 
 /* ---- steps as items ---- */
-
 static int grpo_ends_step_(const grpo_batch *b, int64_t t) { return b->step_end[t] && grpo_is_unmasked_(b, t); }
 
 /* to the step before it in its response; 0: there is none */
@@ -5711,8 +5448,7 @@ static int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s
 /* sum over this and later steps of gamma^(k' - k) r_k', backwards; the same rewards have the same bits */
 static grpo_dd grpo_step_return_(const grpo_batch *b, double gamma, grpo_index_ at) {
     grpo_dd G = grpo_dd_of_(0);
-    int64_t t;
-    for (t = b->offset[at.i] + b->length[at.i] - 1; t >= at.t; t--)
+    for (int64_t t = b->offset[at.i] + b->length[at.i] - 1; t >= at.t; t--)
         if (grpo_ends_step_(b, t)) G = grpo_dd_add(grpo_dd_mul(G, gamma), grpo_dd_of_((double)b->step_reward[t]));
     return grpo_dd_steady_(G);
 }
@@ -5746,8 +5482,7 @@ static double grpo_history_advantage_(const grpo_estimator_ *e, grpo_index_ at) 
     const grpo_advantage *a = &e->obj->advantage;
     grpo_dd sum = grpo_dd_of_(0), weights = sum;
     grpo_group_ s;
-    int64_t k;
-    for (k = 1; (double)k <= a->history_length && k <= at.number + 1; k++) {
+    for (int64_t k = 1; (double)k <= a->history_length && k <= at.number + 1; k++) {
         const grpo_dd w = grpo_length_power((double)(k + 1), -a->history_power);
         double x;
         grpo_pool_prepare_(e, at, k, &s);
@@ -5778,16 +5513,14 @@ static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, 
 }
 
 /* ---- what rewards may become ---- */
-
 /* the returns of the steps of response i must stay in the domain of rewards, and rewards of scale beta in [0, 1] */
 static grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
     double G = 0;
-    int64_t t;
     if (a->step_value == GRPO_STEP_VALUE_RESPONSE) return GRPO_OK;
     if (a->step_value == GRPO_STEP_VALUE_REWARD && a->scale != GRPO_SCALE_BETA) return GRPO_OK;
-    for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
+    for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
         if (!grpo_ends_step_(b, t)) continue;
         G = (double)b->step_reward[t] + (a->step_value == GRPO_STEP_VALUE_RETURN ? a->step_gamma * G : 0);
         if (!grpo_in_domain_(G, GRPO_MODERATE_)) return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_step_reward_, t);
@@ -5811,9 +5544,8 @@ static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i) {
     const grpo_batch *b = e->batch;
     grpo_status st = grpo_credits_steps_(&o->advantage) ? grpo_check_steps_(e, i) : GRPO_OK;
     grpo_dd R;
-    int64_t t;
     if (st) return st;
-    for (t = b->offset[i]; o->reward.kl != GRPO_KL_NONE && t < b->offset[i] + b->length[i]; t++) {
+    for (int64_t t = b->offset[i]; o->reward.kl != GRPO_KL_NONE && t < b->offset[i] + b->length[i]; t++) {
         if (b->mask && !b->mask[t]) continue;
         if (!grpo_in_domain_(o->reward.kl_coef * grpo_reward_kl_(o, b, t).hi, GRPO_MODERATE_))
             return grpo_status_at_(GRPO_TOO_LARGE, GRPO_AT_reward_kl_, t);
@@ -5830,12 +5562,11 @@ static grpo_status grpo_check_response_(const grpo_estimator_ *e, int64_t i) {
  * Of all groups before anything is written, so R is made once more */
 static grpo_status grpo_check_rewards_(grpo_estimator_ *e) {
     const grpo_advantage *a = &e->obj->advantage;
-    int64_t g, i;
-    for (g = 0; g < e->batch->n_groups; g++) {
+    for (int64_t g = 0; g < e->batch->n_groups; g++) {
         grpo_enter_group_(e, g);
         if (grpo_reads_pass_k_(a->transform) && (double)grpo_count_items_(e) < a->pass_k)
             return grpo_status_between_(GRPO_FEW_ITEMS, GRPO_AT_group_, grpo_at_field_(GRPO_FIELD_(advantage.pass_k)), g);
-        for (i = e->begin; i < e->end; i++) {
+        for (int64_t i = e->begin; i < e->end; i++) {
             const grpo_status st = grpo_check_response_(e, i);
             if (st) return st;
         }
@@ -5844,7 +5575,6 @@ static grpo_status grpo_check_rewards_(grpo_estimator_ *e) {
 }
 
 /* ---- items in ascending order ---- */
-
 /* the item that has `rank` among the sorted ones (0: the smallest); order: its place among all, which decides between equal ones;
  * raw: sorted before the transform */
 typedef struct { int64_t rank, order; grpo_dd value; int raw; } grpo_sorted_;
@@ -5852,8 +5582,7 @@ typedef struct { int64_t rank, order; grpo_dd value; int raw; } grpo_sorted_;
 static void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_sorted_ *x) {
     grpo_sorted_ next = { 0, -1, { 0, 0 }, 0 };
     grpo_index_ at = grpo_before_items_(e);
-    int64_t order;
-    for (order = 0; grpo_next_item_(e, s, &at); order++) {
+    for (int64_t order = 0; grpo_next_item_(e, s, &at); order++) {
         const grpo_dd R = x->raw ? grpo_item_reward_(e, s, at) : grpo_item_value_(e, s, at);
         if (x->rank >= 0 && (grpo_dd_less(R, x->value) || (grpo_dd_same_(R, x->value) && order <= x->order))) continue;
         if (next.order < 0 || grpo_dd_less(R, next.value)) { next.value = R; next.order = order; }
@@ -5871,7 +5600,6 @@ static grpo_sorted_ grpo_sorted_at_(const grpo_estimator_ *e, const grpo_group_ 
 }
 
 /* ---- transforms ---- */
-
 /* items whose R is less than that, or up to it */
 static int64_t grpo_count_below_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R, int or_same) {
     grpo_index_ at = grpo_before_items_(e);
@@ -5969,7 +5697,6 @@ static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s) {
 }
 
 /* ---- baselines ---- */
-
 /* inf{x : #{R <= x}/n >= q} */
 static grpo_dd grpo_quantile_(const grpo_estimator_ *e, const grpo_group_ *s, double q) {
     int64_t j = 1;
@@ -6057,7 +5784,6 @@ static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *
 }
 
 /* ---- scales ---- */
-
 /* V of the items without `at` */
 static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     grpo_index_ k = grpo_before_items_(e);
@@ -6121,7 +5847,6 @@ static double grpo_beta_sigma_(const grpo_estimator_ *e, const grpo_group_ *s) {
 }
 
 /* ---- gains ---- */
-
 /* the factors of the group, before the transform */
 static void grpo_group_gain_(const grpo_estimator_ *e, grpo_group_ *s) {
     const grpo_advantage *a = &e->obj->advantage;
@@ -6195,8 +5920,7 @@ static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_
 static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_real *weight = e->batch->reward_weight;
     grpo_dd a = grpo_dd_of_(0);
-    int k;
-    for (k = 0; k < e->columns; k++) {
+    for (int k = 0; k < e->columns; k++) {
         const double w = weight ? (double)weight[k] : 1, x = grpo_column_advantage_(e, &e->group[k], at);
         if (w != 0 && x != 0) a = grpo_dd_add(a, grpo_two_prod(w, x));
     }
@@ -6223,7 +5947,6 @@ static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group
 }
 
 /* ---- whitening of A in two parts ---- */
-
 /* does the gain multiply only a part of A? */
 static int grpo_has_parts_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
@@ -6260,7 +5983,6 @@ static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m)
 }
 
 /* ---- credit by the share of the entropy ---- */
-
 static int grpo_is_correct_(const grpo_estimator_ *e, int64_t i) { return grpo_response_reward_(e, i).hi > 0; }
 
 /* what token t of a response has of the entropy at its position, or of its inverse: H, or 1/(H + entropy_share_eps) */
@@ -6301,11 +6023,10 @@ static grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
     grpo_shares_ r;
     grpo_values v;
     double variance;
-    int64_t i, t;
     memset(&v, 0, sizeof v);
-    for (i = e->begin; i < e->end; i++) {
+    for (int64_t i = e->begin; i < e->end; i++) {
         if (grpo_is_correct_(e, i) != correct) continue;
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
             if (grpo_is_unmasked_(b, t)) grpo_values_take_(&v, grpo_entropy_share_reward_(e, i, t));
     }
     variance = grpo_variance_(&v, a->std);
@@ -6318,12 +6039,11 @@ static grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
 /* of the group at hand, for credit episode_step and entropy_share */
 static void grpo_take_credit_statistics_(grpo_estimator_ *e) {
     const grpo_credit_kind credit = e->obj->advantage.credit;
-    int k;
     if (credit == GRPO_CREDIT_EPISODE_STEP) {
         memset(&e->episode, 0, sizeof e->episode);
         grpo_group_prepare_(e, &e->episode);
     }
-    for (k = 0; credit == GRPO_CREDIT_ENTROPY_SHARE && k < 2; k++) e->shares[k] = grpo_shares_of_(e, k);
+    for (int k = 0; credit == GRPO_CREDIT_ENTROPY_SHARE && k < 2; k++) e->shares[k] = grpo_shares_of_(e, k);
 }
 
 static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t) {
@@ -6335,7 +6055,6 @@ static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, i
 }
 
 /* ---- credit by prefixes of a prompt's responses ---- */
-
 /* positions from the first on at which both have the same unmasked token */
 static int64_t grpo_common_prefix_(const grpo_batch *b, int64_t i, int64_t j) {
     const int64_t most = b->length[i] < b->length[j] ? b->length[i] : b->length[j], x = b->offset[i], y = b->offset[j];
@@ -6360,9 +6079,8 @@ static double grpo_branch_value_(const grpo_estimator_ *e, int64_t i, int64_t n)
     grpo_sum after = GRPO_NO_SUM_;
     grpo_dd sum;
     double still = 0, all;
-    int64_t j;
     memset(&before, 0, sizeof before);
-    for (j = e->begin; j < e->end; j++) {
+    for (int64_t j = e->begin; j < e->end; j++) {
         const int64_t k = j != i ? grpo_common_prefix_(e->batch, i, j) : n + 1;
         if (k < n) continue;
         grpo_values_take_(&before, grpo_response_reward_(e, j));
@@ -6385,7 +6103,6 @@ static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajector
 }
 
 /* ---- shaping of tokens: entropy, teacher, centred KL, marks, clamp ---- */
-
 static int grpo_has_shaping_(const grpo_advantage *a) {
     return a->entropy != GRPO_ENTROPY_NONE || a->teacher_share != 0 || a->teacher_coef != 0 || a->kl_centred_coef != 0
         || a->marked != GRPO_MARKED_NONE || a->clamp_low != 0 || a->clamp_high != 0;
@@ -6396,12 +6113,11 @@ static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moment
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_batch *b = e->batch;
     const int entropy = a->entropy == GRPO_ENTROPY_RELATIVE, divergence = a->kl_centred_coef != 0;
-    int64_t i, t;
     if (a->scale == GRPO_SCALE_BETA && e->group[0].count > 0) grpo_values_take_(&m->values, grpo_success_rate_(&e->group[0]));
-    for (i = e->begin; i < e->end; i++) {
+    for (int64_t i = e->begin; i < e->end; i++) {
         const int64_t T = a->reweight == GRPO_REWEIGHT_LENGTH_POWER ? grpo_unmasked_(b, i) : 0;
         if (T) grpo_sum_add_dd_(&m->length, grpo_length_power((double)T, a->length_power));
-        for (t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
+        for (int64_t t = b->offset[i]; (entropy || divergence) && t < b->offset[i] + b->length[i]; t++) {
             if (b->mask && !b->mask[t]) continue;
             m->tokens++;
             if (entropy) grpo_sum_add_(&m->entropy, (double)b->entropy[t]);
@@ -6416,8 +6132,8 @@ static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_sh
     const int64_t n = grpo_unmasked_(b, i);
     const double cap = e->obj->advantage.entropy_max;
     grpo_sum sum = GRPO_NO_SUM_;
-    int64_t t;
-    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (grpo_is_unmasked_(b, t)) grpo_sum_add_(&sum, (double)b->entropy[t]);
+    for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+        if (grpo_is_unmasked_(b, t)) grpo_sum_add_(&sum, (double)b->entropy[t]);
     s->mean_entropy = grpo_mean_(&sum, n);
     grpo_sum_add_dd_(&sum, grpo_two_prod(-cap, (double)n));
     s->uncertain = cap != 0 && grpo_sum_value_(&sum) > 0;
@@ -6426,13 +6142,12 @@ static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_sh
 static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i) {
     const grpo_batch *b = e->batch;
     grpo_shaping_ s = { 0, 0, -HUGE_VAL, 0, { 0, 0 }, { 0, 0 }, { 0, 0 } };
-    int64_t t;
     int k;
     if (e->obj->advantage.entropy == GRPO_ENTROPY_RESPONSE) grpo_find_mean_entropy_(e, i, &s);
     if (e->obj->advantage.entropy != GRPO_ENTROPY_ZERO_VARIANCE) return s;
     for (s.flat = 1, k = 0; k < e->columns; k++) s.flat &= e->group[k].equal;
     s.positive = grpo_is_correct_(e, i);
-    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+    for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
         if (grpo_is_unmasked_(b, t) && (double)b->entropy[t] > s.max_entropy) s.max_entropy = (double)b->entropy[t];
     return s;
 }
@@ -6497,8 +6212,7 @@ static grpo_dd grpo_energy_at_(const grpo_batch *b, int64_t t) {
 /* up to and including token t */
 static grpo_dd grpo_energy_until_(const grpo_batch *b, int64_t i, int64_t t) {
     grpo_dd W = grpo_dd_of_(0);
-    int64_t k;
-    for (k = b->offset[i]; k <= t; k++) if (grpo_is_unmasked_(b, k)) W = grpo_dd_add(W, grpo_energy_at_(b, k));
+    for (int64_t k = b->offset[i]; k <= t; k++) if (grpo_is_unmasked_(b, k)) W = grpo_dd_add(W, grpo_energy_at_(b, k));
     return W;
 }
 
@@ -6515,13 +6229,13 @@ static void grpo_subtract_position_baseline_(const grpo_estimator_ *e, int64_t p
     grpo_sum weights, weighted;
     grpo_dd W, product;
     double A, low = HUGE_VAL, high = -HUGE_VAL;
-    int64_t i, t;
+    int64_t t;
     int pass, overflow = 0;
     memset(&weights, 0, sizeof weights);
     memset(&weighted, 0, sizeof weighted);
     for (pass = 0; pass < 2; pass++) {
         const grpo_dd sum = grpo_sum_dd_(&weights), product_sum = grpo_sum_dd_(&weighted);
-        for (i = e->begin; i < e->end; i++) {
+        for (int64_t i = e->begin; i < e->end; i++) {
             const int64_t k = i - e->begin;
             t = b->offset[i] + position;
             if (position >= b->length[i] || (b->mask && !b->mask[t])) continue;
@@ -6544,129 +6258,94 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
     const grpo_batch *b = e->batch;
     const int64_t longest = e->end - e->begin > 1 ? (int64_t)grpo_lengths_of_(b, e->index).longest : 0;
     grpo_dd energy[GRPO_KEPT_ENERGIES_];
-    int64_t i, t;
     int overflow = 0;
     memset(energy, 0, sizeof energy);
-    for (t = 0; t < longest; t++) grpo_subtract_position_baseline_(e, t, energy, advantage);
-    for (i = e->begin; i < e->end; i++) {
+    for (int64_t t = 0; t < longest; t++) grpo_subtract_position_baseline_(e, t, energy, advantage);
+    for (int64_t i = e->begin; i < e->end; i++) {
         grpo_shaping_ shaping = grpo_shaping_of_(e, i);
-        for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--)
+        for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--)
             if (grpo_is_unmasked_(b, t)) grpo_put_(advantage, t, grpo_shape_token_(e, &shaping, t, (double)advantage[t]), &overflow);
     }
 }
 
 /* ---- fields, names ------------------------------------------------------------------------------------------------------------- */
-
-/* the fields in the order of the structs: a choice with its table of choices, a number with its domain */
-#define GRPO_FIELDS_ \
-    GRPO_CHOICE_(reward.truncated, GRPO_REWARD_TRUNCATED_CHOICES), GRPO_NUMBER_(reward.truncated_factor, FINITE), \
-    GRPO_CHOICE_(reward.length, GRPO_LENGTH_CHOICES), GRPO_NUMBER_(reward.length_coef, FINITE), \
-    GRPO_NUMBER_(reward.length_max, FINITE), GRPO_NUMBER_(reward.correct_low, FINITE), \
-    GRPO_NUMBER_(reward.correct_high, FINITE), GRPO_NUMBER_(reward.wrong_low, FINITE), GRPO_NUMBER_(reward.wrong_high, FINITE), \
-    GRPO_CHOICE_(reward.overlong, GRPO_OVERLONG_CHOICES), GRPO_NUMBER_(reward.overlong_max, FINITE), \
-    GRPO_NUMBER_(reward.overlong_cache, FINITE), GRPO_NUMBER_(reward.overlong_factor, FINITE), \
-    GRPO_CHOICE_(reward.map, GRPO_MAP_CHOICES), GRPO_NUMBER_(reward.map_bias, FINITE), GRPO_NUMBER_(reward.map_factor, FINITE), \
-    GRPO_NUMBER_(reward.map_low, ANY), GRPO_NUMBER_(reward.map_high, ANY), GRPO_CHOICE_(reward.kl, GRPO_KL_CHOICES), \
-    GRPO_NUMBER_(reward.kl_coef, FINITE), \
-    GRPO_CHOICE_(advantage.rewards, GRPO_REWARDS_CHOICES), GRPO_CHOICE_(advantage.step_value, GRPO_STEP_VALUE_CHOICES), \
-    GRPO_CHOICE_(advantage.step_group, GRPO_STEP_GROUP_CHOICES), GRPO_NUMBER_(advantage.history_length, FINITE), \
-    GRPO_NUMBER_(advantage.history_power, FINITE), GRPO_CHOICE_(advantage.excluded, GRPO_EXCLUDED_CHOICES), \
-    GRPO_NUMBER_(advantage.excluded_coef, FINITE), GRPO_CHOICE_(advantage.transform, GRPO_TRANSFORM_CHOICES), \
-    GRPO_NUMBER_(advantage.pass_k, FINITE), GRPO_CHOICE_(advantage.baseline, GRPO_BASELINE_CHOICES), \
-    GRPO_NUMBER_(advantage.baseline_shift, FINITE), GRPO_NUMBER_(advantage.quantile, FINITE), \
-    GRPO_NUMBER_(advantage.temperature, FINITE), GRPO_NUMBER_(advantage.hdi_mass, FINITE), \
-    GRPO_NUMBER_(advantage.process_noise, FINITE), GRPO_NUMBER_(advantage.observation_noise, FINITE), \
-    GRPO_CHOICE_(advantage.scale, GRPO_SCALE_CHOICES), GRPO_CHOICE_(advantage.std, GRPO_STD_CHOICES), \
-    GRPO_NUMBER_(advantage.eps, FACTOR), GRPO_NUMBER_(advantage.scale_divisor, FACTOR), \
-    GRPO_CHOICE_(advantage.eps_place, GRPO_EPS_PLACE_CHOICES), GRPO_CHOICE_(advantage.singleton, GRPO_SINGLETON_CHOICES), \
-    GRPO_CHOICE_(advantage.reweight, GRPO_REWEIGHT_CHOICES), \
-    GRPO_NUMBER_(advantage.difficulty_weight_low, FINITE), GRPO_NUMBER_(advantage.focal_reward_low, FINITE), \
-    GRPO_NUMBER_(advantage.difficulty_weight_high, FINITE), GRPO_NUMBER_(advantage.focal_reward_high, FINITE), \
-    GRPO_NUMBER_(advantage.difficulty_slope, FINITE), GRPO_NUMBER_(advantage.difficulty_midpoint, FINITE), \
-    GRPO_NUMBER_(advantage.length_power, FINITE), GRPO_NUMBER_(advantage.reweight_temperature, FINITE), \
-    GRPO_NUMBER_(advantage.focal_gamma, FINITE), GRPO_CHOICE_(advantage.batch_norm, GRPO_BATCH_NORM_CHOICES), \
-    GRPO_NUMBER_(advantage.batch_norm_eps, FACTOR), GRPO_CHOICE_(advantage.credit, GRPO_CREDIT_CHOICES), \
-    GRPO_CHOICE_(advantage.step_discount, GRPO_STEP_DISCOUNT_CHOICES), \
-    GRPO_CHOICE_(advantage.bootstrap, GRPO_BOOTSTRAP_CHOICES), \
-    GRPO_NUMBER_(advantage.gamma, PART), GRPO_NUMBER_(advantage.step_gamma, PART), \
-    GRPO_NUMBER_(advantage.lambda, PART), GRPO_NUMBER_(advantage.lambda_length, FACTOR), \
-    GRPO_NUMBER_(advantage.truncated_tail, WHOLE), GRPO_NUMBER_(advantage.step_coef, FINITE), \
-    GRPO_NUMBER_(advantage.entropy_share_coef, FINITE), GRPO_NUMBER_(advantage.entropy_share_eps, FINITE), \
-    GRPO_CHOICE_(advantage.token_baseline, GRPO_TOKEN_BASELINE_CHOICES), GRPO_CHOICE_(advantage.entropy, GRPO_ENTROPY_CHOICES), \
-    GRPO_NUMBER_(advantage.entropy_coef, FINITE), \
-    GRPO_NUMBER_(advantage.entropy_kappa, FINITE), GRPO_NUMBER_(advantage.entropy_max, FINITE), \
-    GRPO_NUMBER_(advantage.teacher_share, PART), GRPO_NUMBER_(advantage.teacher_clip, BELOW_ONE), \
-    GRPO_NUMBER_(advantage.teacher_coef, FINITE), GRPO_NUMBER_(advantage.teacher_gamma, PART), \
-    GRPO_CHOICE_(advantage.teacher_norm, GRPO_TEACHER_NORM_CHOICES), GRPO_NUMBER_(advantage.kl_centred_coef, FINITE), \
-    GRPO_CHOICE_(advantage.marked, GRPO_MARKED_CHOICES), GRPO_NUMBER_(advantage.marked_value, FINITE), \
-    GRPO_NUMBER_(advantage.clamp_low, ANY), GRPO_NUMBER_(advantage.clamp_high, ANY), \
-    GRPO_CHOICE_(ratio.level, GRPO_LEVEL_CHOICES), GRPO_CHOICE_(ratio.gradient, GRPO_GRADIENT_CHOICES), \
-    GRPO_CHOICE_(ratio.behaviour, GRPO_BEHAVIOUR_CHOICES), GRPO_NUMBER_(ratio.token_clip_low, BOUND), \
-    GRPO_NUMBER_(ratio.token_clip_high, BOUND), GRPO_NUMBER_(ratio.power, FINITE), GRPO_NUMBER_(ratio.clamp_low, ANY), \
-    GRPO_NUMBER_(ratio.clamp_high, ANY), GRPO_NUMBER_(ratio.level_clamp_low, ANY), GRPO_NUMBER_(ratio.level_clamp_high, ANY), \
-    GRPO_CHOICE_(ratio.interpolate, GRPO_INTERPOLATE_CHOICES), GRPO_NUMBER_(ratio.interpolate_token, FINITE), \
-        GRPO_NUMBER_(ratio.interpolate_level, FINITE), \
-    GRPO_CHOICE_(surrogate.kind, GRPO_SURROGATE_CHOICES), GRPO_CHOICE_(surrogate.group_score, GRPO_GROUP_SCORE_CHOICES), \
-    GRPO_CHOICE_(surrogate.bounds, GRPO_BOUNDS_CHOICES), GRPO_NUMBER_(surrogate.eps_low, BOUND), \
-    GRPO_NUMBER_(surrogate.eps_high, BOUND), GRPO_NUMBER_(surrogate.quadratic_eps, BOUND), \
-    GRPO_NUMBER_(surrogate.bound_cap, BOUND), GRPO_NUMBER_(surrogate.log_low, BOUND), GRPO_NUMBER_(surrogate.log_high, BOUND), \
-    GRPO_NUMBER_(surrogate.log_clip_dual, BOUND), GRPO_NUMBER_(surrogate.position_power, POWER), GRPO_NUMBER_(surrogate.clip_dual, ANY), \
-    GRPO_NUMBER_(surrogate.clip_dual_pos, ANY), GRPO_NUMBER_(surrogate.gppo_beta_low, FACTOR), \
-        GRPO_NUMBER_(surrogate.gppo_beta_high, FACTOR), \
-    GRPO_NUMBER_(surrogate.weight_min, FINITE), GRPO_NUMBER_(surrogate.weight_max, ANY), \
-    GRPO_NUMBER_(surrogate.weight_min_neg, FINITE), GRPO_NUMBER_(surrogate.weight_max_neg, ANY), \
-    GRPO_NUMBER_(surrogate.tau_pos, FINITE), GRPO_NUMBER_(surrogate.advantage_temperature, FINITE), \
-    GRPO_NUMBER_(surrogate.tau_neg, FINITE), GRPO_NUMBER_(surrogate.vespo_k_pos, FINITE), \
-        GRPO_NUMBER_(surrogate.vespo_lambda_pos, FINITE), \
-    GRPO_NUMBER_(surrogate.vespo_k_neg, FINITE), GRPO_NUMBER_(surrogate.vespo_lambda_neg, FINITE), \
-    GRPO_NUMBER_(surrogate.beta, FINITE), GRPO_NUMBER_(surrogate.reward_beta, FINITE), \
-    GRPO_NUMBER_(surrogate.length_decay, FINITE), \
-    GRPO_NUMBER_(surrogate.logit_shift, FINITE), GRPO_NUMBER_(surrogate.hinge_margin, FINITE), \
-    GRPO_NUMBER_(surrogate.shaping_gamma, FINITE), GRPO_NUMBER_(surrogate.min_gap, FACTOR), \
-        GRPO_NUMBER_(surrogate.group_score_eps, FACTOR), \
-    GRPO_CHOICE_(penalty.kl, GRPO_KL_CHOICES), GRPO_CHOICE_(penalty.kl_reference, GRPO_KL_REFERENCE_CHOICES), \
-    GRPO_CHOICE_(penalty.kl_on, GRPO_KL_ON_CHOICES), GRPO_CHOICE_(penalty.kl_gradient, GRPO_KL_GRADIENT_CHOICES), \
-    GRPO_CHOICE_(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_CHOICES), GRPO_NUMBER_(penalty.kl_importance_weight_max, BOUND), \
-    GRPO_NUMBER_(penalty.kl_coef, FINITE), GRPO_NUMBER_(penalty.kl_clamp_log, BOUND), \
-    GRPO_NUMBER_(penalty.kl_clamp_value, BOUND), GRPO_NUMBER_(penalty.entropy_coef, FINITE), \
-    GRPO_CHOICE_(penalty.nll_on, GRPO_NLL_CHOICES), \
-    GRPO_CHOICE_(penalty.nll_weight, GRPO_NLL_WEIGHT_CHOICES), \
-    GRPO_CHOICE_(penalty.nll_form, GRPO_NLL_FORM_CHOICES), \
-    GRPO_CHOICE_(penalty.nll_gate, GRPO_NLL_GATE_CHOICES), GRPO_NUMBER_(penalty.nll_teacher_slope, FINITE), \
-    GRPO_NUMBER_(penalty.nll_coef, FINITE), GRPO_CHOICE_(penalty.preference, GRPO_PREFERENCE_CHOICES), \
-    GRPO_CHOICE_(penalty.preference_score, GRPO_PREFERENCE_SCORE_CHOICES), GRPO_NUMBER_(penalty.preference_min_gap, FACTOR), \
-    GRPO_NUMBER_(penalty.preference_beta, FINITE), GRPO_NUMBER_(penalty.preference_coef, FINITE), \
-        GRPO_NUMBER_(penalty.preference_kappa, FACTOR), \
-    GRPO_CHOICE_(weight.truncated, GRPO_WEIGHT_TRUNCATED_CHOICES), GRPO_CHOICE_(weight.trust, GRPO_TRUST_CHOICES), \
-    GRPO_NUMBER_(weight.trust_low, BOUND), GRPO_NUMBER_(weight.trust_high, BOUND), GRPO_NUMBER_(weight.rec_outer_low, FACTOR), \
-    GRPO_NUMBER_(weight.rec_outer_high, BOUND), GRPO_CHOICE_(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_CHOICES), \
-    GRPO_NUMBER_(weight.off_policy_mask_threshold, ANY), GRPO_CHOICE_(weight.selected, GRPO_SELECTED_CHOICES), \
-    GRPO_CHOICE_(weight.rollout_is, GRPO_ROLLOUT_IS_CHOICES), \
-    GRPO_CHOICE_(weight.rollout_is_level, GRPO_ROLLOUT_IS_LEVEL_CHOICES), GRPO_NUMBER_(weight.rollout_is_low, FINITE), \
-    GRPO_NUMBER_(weight.rollout_is_high, ANY), GRPO_NUMBER_(weight.rollout_clamp, ANY), \
-    GRPO_CHOICE_(weight.rollout_is_norm, GRPO_ROLLOUT_IS_NORM_CHOICES), GRPO_CHOICE_(weight.policy_is, GRPO_POLICY_IS_CHOICES), \
-    GRPO_NUMBER_(weight.policy_is_low, FINITE), GRPO_NUMBER_(weight.policy_is_high, ANY), \
-    GRPO_CHOICE_(weight.rollout_rs, GRPO_ROLLOUT_RS_CHOICES), GRPO_CHOICE_(weight.rollout_rs_level, GRPO_ROLLOUT_RS_LEVEL_CHOICES), \
-    GRPO_NUMBER_(weight.rollout_rs_low, ANY), GRPO_NUMBER_(weight.rollout_rs_high, ANY), GRPO_NUMBER_(weight.rollout_veto, FACTOR), \
-    GRPO_CHOICE_(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_CHOICES), GRPO_CHOICE_(weight.fipo, GRPO_FIPO_CHOICES), \
-    GRPO_NUMBER_(weight.fipo_half_life, FINITE), GRPO_NUMBER_(weight.fipo_ratio_max, ANY), \
-    GRPO_NUMBER_(weight.fipo_low, FINITE), GRPO_NUMBER_(weight.fipo_high, ANY), GRPO_NUMBER_(weight.fipo_safe_ratio, ANY), \
-    GRPO_NUMBER_(weight.fipo_safe_low, FINITE), GRPO_NUMBER_(weight.fipo_safe_high, ANY), \
-    GRPO_CHOICE_(weight.external, GRPO_EXTERNAL_CHOICES), \
-    GRPO_CHOICE_(aggregation.kind, GRPO_AGGREGATION_CHOICES), GRPO_NUMBER_(aggregation.constant, FINITE), \
-    GRPO_NUMBER_(aggregation.power, FINITE), GRPO_CHOICE_(aggregation.empty_sequences, GRPO_EMPTY_SEQUENCES_CHOICES)
+/* the fields in the order of the structs: a choice with GRPO_..._CHOICES, a number with its domain */
+#define GRPO_FIELDS_(CHOICE, NUMBER) \
+    CHOICE(reward.truncated, REWARD_TRUNCATED) NUMBER(reward.truncated_factor, FINITE) CHOICE(reward.length, LENGTH) \
+    NUMBER(reward.length_coef, FINITE) NUMBER(reward.length_max, FINITE) NUMBER(reward.correct_low, FINITE) \
+    NUMBER(reward.correct_high, FINITE) NUMBER(reward.wrong_low, FINITE) NUMBER(reward.wrong_high, FINITE) \
+    CHOICE(reward.overlong, OVERLONG) NUMBER(reward.overlong_max, FINITE) NUMBER(reward.overlong_cache, FINITE) \
+    NUMBER(reward.overlong_factor, FINITE) CHOICE(reward.map, MAP) NUMBER(reward.map_bias, FINITE) NUMBER(reward.map_factor, FINITE) \
+    NUMBER(reward.map_low, ANY) NUMBER(reward.map_high, ANY) CHOICE(reward.kl, KL) NUMBER(reward.kl_coef, FINITE) \
+    CHOICE(advantage.rewards, REWARDS) CHOICE(advantage.step_value, STEP_VALUE) CHOICE(advantage.step_group, STEP_GROUP) \
+    NUMBER(advantage.history_length, FINITE) NUMBER(advantage.history_power, FINITE) CHOICE(advantage.excluded, EXCLUDED) \
+    NUMBER(advantage.excluded_coef, FINITE) CHOICE(advantage.transform, TRANSFORM) NUMBER(advantage.pass_k, FINITE) \
+    CHOICE(advantage.baseline, BASELINE) NUMBER(advantage.baseline_shift, FINITE) NUMBER(advantage.quantile, FINITE) \
+    NUMBER(advantage.temperature, FINITE) NUMBER(advantage.hdi_mass, FINITE) NUMBER(advantage.process_noise, FINITE) \
+    NUMBER(advantage.observation_noise, FINITE) CHOICE(advantage.scale, SCALE) CHOICE(advantage.std, STD) NUMBER(advantage.eps, FACTOR) \
+    NUMBER(advantage.scale_divisor, FACTOR) CHOICE(advantage.eps_place, EPS_PLACE) CHOICE(advantage.singleton, SINGLETON) \
+    CHOICE(advantage.reweight, REWEIGHT) NUMBER(advantage.difficulty_weight_low, FINITE) NUMBER(advantage.focal_reward_low, FINITE) \
+    NUMBER(advantage.difficulty_weight_high, FINITE) NUMBER(advantage.focal_reward_high, FINITE) \
+    NUMBER(advantage.difficulty_slope, FINITE) NUMBER(advantage.difficulty_midpoint, FINITE) NUMBER(advantage.length_power, FINITE) \
+    NUMBER(advantage.reweight_temperature, FINITE) NUMBER(advantage.focal_gamma, FINITE) CHOICE(advantage.batch_norm, BATCH_NORM) \
+    NUMBER(advantage.batch_norm_eps, FACTOR) CHOICE(advantage.credit, CREDIT) CHOICE(advantage.step_discount, STEP_DISCOUNT) \
+    CHOICE(advantage.bootstrap, BOOTSTRAP) NUMBER(advantage.gamma, PART) NUMBER(advantage.step_gamma, PART) \
+    NUMBER(advantage.lambda, PART) NUMBER(advantage.lambda_length, FACTOR) NUMBER(advantage.truncated_tail, WHOLE) \
+    NUMBER(advantage.step_coef, FINITE) NUMBER(advantage.entropy_share_coef, FINITE) NUMBER(advantage.entropy_share_eps, FINITE) \
+    CHOICE(advantage.token_baseline, TOKEN_BASELINE) CHOICE(advantage.entropy, ENTROPY) NUMBER(advantage.entropy_coef, FINITE) \
+    NUMBER(advantage.entropy_kappa, FINITE) NUMBER(advantage.entropy_max, FINITE) NUMBER(advantage.teacher_share, PART) \
+    NUMBER(advantage.teacher_clip, BELOW_ONE) NUMBER(advantage.teacher_coef, FINITE) NUMBER(advantage.teacher_gamma, PART) \
+    CHOICE(advantage.teacher_norm, TEACHER_NORM) NUMBER(advantage.kl_centred_coef, FINITE) CHOICE(advantage.marked, MARKED) \
+    NUMBER(advantage.marked_value, FINITE) NUMBER(advantage.clamp_low, ANY) NUMBER(advantage.clamp_high, ANY) \
+    CHOICE(ratio.level, LEVEL) CHOICE(ratio.gradient, GRADIENT) CHOICE(ratio.behaviour, BEHAVIOUR) NUMBER(ratio.token_clip_low, BOUND) \
+    NUMBER(ratio.token_clip_high, BOUND) NUMBER(ratio.power, FINITE) NUMBER(ratio.clamp_low, ANY) NUMBER(ratio.clamp_high, ANY) \
+    NUMBER(ratio.level_clamp_low, ANY) NUMBER(ratio.level_clamp_high, ANY) CHOICE(ratio.interpolate, INTERPOLATE) \
+    NUMBER(ratio.interpolate_token, FINITE) NUMBER(ratio.interpolate_level, FINITE) \
+    CHOICE(surrogate.kind, SURROGATE) CHOICE(surrogate.group_score, GROUP_SCORE) CHOICE(surrogate.bounds, BOUNDS) \
+    NUMBER(surrogate.eps_low, BOUND) NUMBER(surrogate.eps_high, BOUND) NUMBER(surrogate.quadratic_eps, BOUND) \
+    NUMBER(surrogate.bound_cap, BOUND) NUMBER(surrogate.log_low, BOUND) NUMBER(surrogate.log_high, BOUND) \
+    NUMBER(surrogate.log_clip_dual, BOUND) NUMBER(surrogate.position_power, POWER) NUMBER(surrogate.clip_dual, ANY) \
+    NUMBER(surrogate.clip_dual_pos, ANY) NUMBER(surrogate.gppo_beta_low, FACTOR) NUMBER(surrogate.gppo_beta_high, FACTOR) \
+    NUMBER(surrogate.weight_min, FINITE) NUMBER(surrogate.weight_max, ANY) NUMBER(surrogate.weight_min_neg, FINITE) \
+    NUMBER(surrogate.weight_max_neg, ANY) NUMBER(surrogate.tau_pos, FINITE) NUMBER(surrogate.advantage_temperature, FINITE) \
+    NUMBER(surrogate.tau_neg, FINITE) NUMBER(surrogate.vespo_k_pos, FINITE) NUMBER(surrogate.vespo_lambda_pos, FINITE) \
+    NUMBER(surrogate.vespo_k_neg, FINITE) NUMBER(surrogate.vespo_lambda_neg, FINITE) NUMBER(surrogate.beta, FINITE) \
+    NUMBER(surrogate.reward_beta, FINITE) NUMBER(surrogate.length_decay, FINITE) NUMBER(surrogate.logit_shift, FINITE) \
+    NUMBER(surrogate.hinge_margin, FINITE) NUMBER(surrogate.shaping_gamma, FINITE) NUMBER(surrogate.min_gap, FACTOR) \
+    NUMBER(surrogate.group_score_eps, FACTOR) \
+    CHOICE(penalty.kl, KL) CHOICE(penalty.kl_reference, KL_REFERENCE) CHOICE(penalty.kl_on, KL_ON) \
+    CHOICE(penalty.kl_gradient, KL_GRADIENT) CHOICE(penalty.kl_importance_weight, KL_IMPORTANCE_WEIGHT) \
+    NUMBER(penalty.kl_importance_weight_max, BOUND) NUMBER(penalty.kl_coef, FINITE) NUMBER(penalty.kl_clamp_log, BOUND) \
+    NUMBER(penalty.kl_clamp_value, BOUND) NUMBER(penalty.entropy_coef, FINITE) CHOICE(penalty.nll_on, NLL) \
+    CHOICE(penalty.nll_weight, NLL_WEIGHT) CHOICE(penalty.nll_form, NLL_FORM) CHOICE(penalty.nll_gate, NLL_GATE) \
+    NUMBER(penalty.nll_teacher_slope, FINITE) NUMBER(penalty.nll_coef, FINITE) CHOICE(penalty.preference, PREFERENCE) \
+    CHOICE(penalty.preference_score, PREFERENCE_SCORE) NUMBER(penalty.preference_min_gap, FACTOR) \
+    NUMBER(penalty.preference_beta, FINITE) NUMBER(penalty.preference_coef, FINITE) NUMBER(penalty.preference_kappa, FACTOR) \
+    CHOICE(weight.truncated, WEIGHT_TRUNCATED) CHOICE(weight.trust, TRUST) NUMBER(weight.trust_low, BOUND) \
+    NUMBER(weight.trust_high, BOUND) NUMBER(weight.rec_outer_low, FACTOR) NUMBER(weight.rec_outer_high, BOUND) \
+    CHOICE(weight.off_policy_mask, OFF_POLICY_MASK) NUMBER(weight.off_policy_mask_threshold, ANY) CHOICE(weight.selected, SELECTED) \
+    CHOICE(weight.rollout_is, ROLLOUT_IS) CHOICE(weight.rollout_is_level, ROLLOUT_IS_LEVEL) NUMBER(weight.rollout_is_low, FINITE) \
+    NUMBER(weight.rollout_is_high, ANY) NUMBER(weight.rollout_clamp, ANY) CHOICE(weight.rollout_is_norm, ROLLOUT_IS_NORM) \
+    CHOICE(weight.policy_is, POLICY_IS) NUMBER(weight.policy_is_low, FINITE) NUMBER(weight.policy_is_high, ANY) \
+    CHOICE(weight.rollout_rs, ROLLOUT_RS) CHOICE(weight.rollout_rs_level, ROLLOUT_RS_LEVEL) NUMBER(weight.rollout_rs_low, ANY) \
+    NUMBER(weight.rollout_rs_high, ANY) NUMBER(weight.rollout_veto, FACTOR) CHOICE(weight.rollout_rejected, ROLLOUT_REJECTED) \
+    CHOICE(weight.fipo, FIPO) NUMBER(weight.fipo_half_life, FINITE) NUMBER(weight.fipo_ratio_max, ANY) NUMBER(weight.fipo_low, FINITE) \
+    NUMBER(weight.fipo_high, ANY) NUMBER(weight.fipo_safe_ratio, ANY) NUMBER(weight.fipo_safe_low, FINITE) \
+    NUMBER(weight.fipo_safe_high, ANY) CHOICE(weight.external, EXTERNAL) \
+    CHOICE(aggregation.kind, AGGREGATION) NUMBER(aggregation.constant, FINITE) NUMBER(aggregation.power, FINITE) \
+    CHOICE(aggregation.empty_sequences, EMPTY_SEQUENCES)
 
 const grpo_field *grpo_fields(int *count) {
 #define GRPO_NAME_OR_(id, name, ...) "|" #name
 #define GRPO_ONE_(...) + 1
 #ifndef GRPO_NO_PATHS_
-#define GRPO_CHOICE_(path, CHOICES) { #path, &(CHOICES(GRPO_NAME_OR_))[1], GRPO_FIELD_(path), 0 CHOICES(GRPO_ONE_), 0 }
-#define GRPO_NUMBER_(path, domain) { #path, NULL, GRPO_FIELD_(path), 0, GRPO_##domain##_ }
+#define GRPO_CHOICE_(path, of) { #path, &(GRPO_##of##_CHOICES(GRPO_NAME_OR_))[1], GRPO_FIELD_(path), 0 GRPO_##of##_CHOICES(GRPO_ONE_), 0 },
+#define GRPO_NUMBER_(path, domain) { #path, NULL, GRPO_FIELD_(path), 0, GRPO_##domain##_ },
 #else
-#define GRPO_CHOICE_(path, CHOICES) { "", "", GRPO_FIELD_(path), 0 CHOICES(GRPO_ONE_), 0 }
-#define GRPO_NUMBER_(path, domain) { "", NULL, GRPO_FIELD_(path), 0, GRPO_##domain##_ }
+#define GRPO_CHOICE_(path, of) { "", "", GRPO_FIELD_(path), 0 GRPO_##of##_CHOICES(GRPO_ONE_), 0 },
+#define GRPO_NUMBER_(path, domain) { "", NULL, GRPO_FIELD_(path), 0, GRPO_##domain##_ },
 #endif
-    static const grpo_field fields[] = { GRPO_FIELDS_ };
+    static const grpo_field fields[] = { GRPO_FIELDS_(GRPO_CHOICE_, GRPO_NUMBER_) };
 #undef GRPO_CHOICE_
 #undef GRPO_NUMBER_
 #undef GRPO_NAME_OR_
@@ -6699,9 +6378,9 @@ static void grpo_field_put_(grpo_objective *obj, const grpo_field *field, double
 }
 
 static const grpo_field *grpo_field_named_(const char *path) {
-    int i, n;
+    int n;
     const grpo_field *f = grpo_fields(&n);
-    for (i = 0; path && i < n; i++) if (strcmp(f[i].path, path) == 0) return &f[i];
+    for (int i = 0; path && i < n; i++) if (strcmp(f[i].path, path) == 0) return &f[i];
     return NULL;
 }
 
@@ -6713,8 +6392,7 @@ grpo_status grpo_objective_set(grpo_objective *obj, const char *path, double val
     const grpo_field *f = grpo_field_named_(path);
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!f || value != value) return grpo_refuse_field_(f, GRPO_NAN);
-    if (f->choices && !(value >= 0 && value < f->n_choices && value == floor(value)))
-        return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
+    if (f->choices && !(value >= 0 && value < f->n_choices && value == floor(value))) return grpo_refuse_field_(f, GRPO_NOT_A_CHOICE);
     grpo_field_put_(obj, f, value);
     return GRPO_OK;
 }
@@ -6734,7 +6412,6 @@ grpo_status grpo_objective_choose(grpo_objective *obj, const char *path, const c
 #endif
 
 /* ---- statuses in words ---- */
-
 #ifndef GRPO_NO_TEXT
 const char *grpo_status_name(grpo_status st) {
 #define GRPO_NAME_(id, text) #id,
@@ -6756,9 +6433,9 @@ static const char *grpo_name_at_(int what) {
 #define GRPO_ARRAY_NAME_(member, ...) "batch." #member,
 #define GRPO_NAME_(id, text) text,
     static const char *const names[] = { GRPO_ARRAYS_(GRPO_ARRAY_NAME_) GRPO_NAMES_(GRPO_NAME_) };
-    static const char *const arguments[] = { "argument 1", "argument 2", "argument 3", "argument 4", "argument 5", "argument 6",
-        "argument 7", "argument 8", "argument 9", "argument 10", "argument 11", "argument 12", "argument 13", "argument 14",
-        "argument 15", "argument 16" };
+    static const char *const arguments[] = { "argument 1", "argument 2", "argument 3", "argument 4", "argument 5", "argument 6", 
+        "argument 7", "argument 8", "argument 9", "argument 10", "argument 11", "argument 12", "argument 13", "argument 14", "argument 15",
+        "argument 16" };
 #undef GRPO_ARRAY_NAME_
 #undef GRPO_NAME_
     int n;
@@ -6804,7 +6481,6 @@ const char *grpo_status_message(grpo_status st, char *buffer, size_t size) {
     return buffer;
 }
 #endif
-
 GRPO_C_END_
 
 #ifndef GRPO_NO_ROWS

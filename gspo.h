@@ -62,6 +62,17 @@ int64_t gspo_scratch(const grpo_objective *obj, const grpo_batch *batch);
  * none.  hi is the mean rounded once, lo what that rounding left: grpo_ratio_exp of it is s to 1 ulp. */
 grpo_dd gspo_log_ratio(const grpo_real *logp, const grpo_real *logp_old, const uint8_t *mask, int64_t n);
 
+/* log(1 + x) to 2^-85 of it, or what an error of 2^-102 of x does to it, for -1 < x < 1e300: the same step on e^y - 1 = x */
+GRPO_FN grpo_dd gspo_log_one_plus_twice(grpo_dd x) {
+    const grpo_dd one = { 1, 0 };
+    grpo_dd y = { 0, 0 }, e;
+    y.hi = -log1p(x.hi);
+    e = grpo_dd_add(x, grpo_dd_product(grpo_dd_add(one, x), grpo_exp_minus_one_twice(y)));
+    e.lo -= 0.5 * e.hi * e.hi;
+    y.hi = -y.hi;
+    return grpo_dd_add(y, e);
+}
+
 #ifdef __cplusplus
 }
 #endif
@@ -232,8 +243,7 @@ static void gspo_sum_logs_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_uni
 
 /* a - b in two words, in their place */
 static void gspo_block_difference_(double *GRPO_RESTRICT_ a, double *GRPO_RESTRICT_ b) {
-    int k;
-    for (k = 0; k < GRPO_BLOCK_; k++) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
         const double hi = a[k] - b[k];
         b[k] = grpo_sum_rounding_(a[k], -b[k], hi);
         a[k] = hi;
@@ -272,7 +282,7 @@ static gspo_log_ gspo_pooled_(const gspo_unit_ *u) {
     mean = grpo_sum_dd_(&sum);
     if (n != 1) mean = grpo_dd_div(mean, n);
     if (!u->map.ratios) return gspo_log_of_((double)(u->sum.pos_inf - u->sum.neg_inf) / n, mean);
-    return gspo_log_of_(u->top.level, grpo_dd_add(u->top.rest, grpo_dd_div(grpo_log_one_plus_twice(mean), u->power)));
+    return gspo_log_of_(u->top.level, grpo_dd_add(u->top.rest, grpo_dd_div(gspo_log_one_plus_twice(mean), u->power)));
 }
 
 static grpo_ratio gspo_clamped_(const grpo_run_ *r, gspo_log_ y, int *passes) {
@@ -419,15 +429,14 @@ typedef struct { grpo_dd most; double rest; int64_t at; } gspo_peak_;
 static gspo_peak_ gspo_peak_of_(const gspo_group_ *g, gspo_side_ side, int with_one) {
     gspo_peak_ p;
     grpo_sum sum;
-    int64_t i;
     memset(&sum, 0, sizeof sum);
     p.most = grpo_dd_of_(0);
     p.at = -1;
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         const grpo_dd z = gspo_work_(g, i);
         if (gspo_is_of_(g, side, i) && (grpo_dd_less(p.most, z) || (p.at < 0 && !with_one))) { p.most = z; p.at = i; }
     }
-    for (i = 0; i < g->n; i++)
+    for (int64_t i = 0; i < g->n; i++)
         if (i != p.at && gspo_is_of_(g, side, i)) grpo_sum_add_(&sum, grpo_exp(grpo_dd_minus_(gspo_work_(g, i), p.most)));
     if (with_one && p.at >= 0) grpo_sum_add_(&sum, grpo_exp(grpo_dd_negative(p.most)));
     p.rest = grpo_sum_value_(&sum);
@@ -454,12 +463,11 @@ static void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
     const double n = (double)g->n, others = n - 1;
     grpo_sum sum, weighed;
     grpo_dd mean, e;
-    int64_t i;
     memset(&sum, 0, sizeof sum);
     memset(&weighed, 0, sizeof weighed);
-    for (i = 0; i < g->n; i++) { grpo_sum_add_dd_(&sum, gspo_score_(g, i)); g->value[i] = g->slope[i] = 0; }
+    for (int64_t i = 0; i < g->n; i++) { grpo_sum_add_dd_(&sum, gspo_score_(g, i)); g->value[i] = g->slope[i] = 0; }
     if (g->n < 2) return;
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         e = grpo_dd_add(gspo_times_(gspo_centred_(g, &sum, i), s->beta), grpo_dd_of_(-g->advantage[i]));
         g->value[i] = 0.5 * e.hi * e.hi / others;
         e = gspo_times_(e, g->coefficient[i]);
@@ -467,7 +475,7 @@ static void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
         grpo_sum_add_dd_(&weighed, e);
     }
     mean = grpo_dd_div(grpo_sum_dd_(&weighed), n);
-    for (i = 0; i < g->n; i++) g->slope[i] = grpo_times(s->beta, grpo_dd_minus_(gspo_work_(g, i), mean).hi) / others;
+    for (int64_t i = 0; i < g->n; i++) g->slope[i] = grpo_times(s->beta, grpo_dd_minus_(gspo_work_(g, i), mean).hi) / others;
 }
 
 /* one of the two labels: n of them, F = log(1 + sum e^z)/n with z = -y/tau of positives, y/tau of the others */
@@ -477,9 +485,8 @@ static void gspo_label_(gspo_group_ *g, gspo_side_ side, double tau) {
     grpo_sum weight;
     grpo_dd y;
     double value, n = 0;
-    int64_t i;
     memset(&weight, 0, sizeof weight);
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         if (!gspo_is_of_(g, side, i)) continue;
         y = gspo_score_(g, i);
         gspo_keep_(g, i, grpo_dd_div(positive ? grpo_dd_negative(y) : y, tau));
@@ -489,7 +496,7 @@ static void gspo_label_(gspo_group_ *g, gspo_side_ side, double tau) {
     if (n == 0) return;
     peak = gspo_peak_of_(g, side, 1);
     value = (peak.most.hi + log1p(peak.rest)) / n;
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         if (!gspo_is_of_(g, side, i)) continue;
         g->value[i] = value;
         g->slope[i] = grpo_times(grpo_sum_value_(&weight), gspo_share_of_(g, &peak, i)) / tau / (positive ? -n : n);
@@ -512,9 +519,8 @@ static void gspo_labels_(const grpo_surrogate *s, gspo_group_ *g) {
 static void gspo_balance_(const grpo_surrogate *s, gspo_group_ *g) {
     grpo_sum sum;
     grpo_dd e;
-    int64_t i;
     memset(&sum, 0, sizeof sum);
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         e = grpo_dd_add(gspo_score_(g, i), grpo_dd_of_(g->log_partition));
         e = grpo_dd_minus_(e, grpo_two_prod(s->reward_beta, g->advantage[i]));
         g->value[i] = e.hi * e.hi;
@@ -545,12 +551,11 @@ static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, i
 static void gspo_pairs_(const grpo_surrogate *s, gspo_group_ *g) {
     grpo_sum value, slope;
     double pairs = 0;
-    int64_t i, j;
-    for (i = 0; i < g->n; i++) for (j = 0; j < g->n; j++) pairs += gspo_wins_(g->advantage, i, j, s->min_gap);
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) for (int64_t j = 0; j < g->n; j++) pairs += gspo_wins_(g->advantage, i, j, s->min_gap);
+    for (int64_t i = 0; i < g->n; i++) {
         memset(&value, 0, sizeof value);
         memset(&slope, 0, sizeof slope);
-        for (j = 0; j < g->n; j++) {
+        for (int64_t j = 0; j < g->n; j++) {
             if (gspo_wins_(g->advantage, i, j, s->min_gap)) {
                 const grpo_logistic f = gspo_cost_(s, g, i, j);
                 grpo_sum_add_(&value, f.value);
@@ -578,18 +583,17 @@ static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
     grpo_sum sum;
     grpo_dd top;
     double weight, p;
-    int64_t i;
     memset(&sum, 0, sizeof sum);
     peak = gspo_peak_of_(g, GSPO_ALL_, 0);
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         g->share[i] = gspo_share_of_(g, &peak, i);
         grpo_sum_add_(&sum, grpo_times(g->coefficient[i], g->share[i]));
     }
     weight = grpo_sum_total_(&sum);
     top = gspo_score_(g, gspo_first_(g->score, g->score_low, g->n, k < 0 ? -1 : 1));
-    for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), top), k));
+    for (int64_t i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), top), k));
     peak = gspo_peak_of_(g, GSPO_ALL_, 0);
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         p = g->share[i];
         g->value[i] = grpo_times(p, log1p(peak.rest) - g->work[i]);
         g->slope[i] = grpo_times(k, grpo_plus(grpo_times(gspo_share_of_(g, &peak, i), weight), -grpo_times(p, g->coefficient[i])));
@@ -607,9 +611,8 @@ static void gspo_contrast_(const grpo_surrogate *s, gspo_group_ *g) {
 static void gspo_target_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->beta;
     double top = -HUGE_VAL;
-    int64_t i;
-    for (i = 0; i < g->n; i++) if (-grpo_times(k, g->old_infinite[i]) > top) top = -grpo_times(k, g->old_infinite[i]);
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) if (-grpo_times(k, g->old_infinite[i]) > top) top = -grpo_times(k, g->old_infinite[i]);
+    for (int64_t i = 0; i < g->n; i++) {
         const grpo_dd o = gspo_times_(grpo_dd_pair_(g->old[i], g->old_low[i]), k);
         const grpo_dd z = grpo_dd_add(o, grpo_dd_div(grpo_dd_of_(g->advantage[i]), s->advantage_temperature));
         gspo_keep_(g, i, -grpo_times(k, g->old_infinite[i]) < top ? grpo_dd_of_(-HUGE_VAL) : z);
@@ -632,16 +635,15 @@ static gspo_standard_ gspo_standard_of_(const gspo_group_ *g, double eps) {
     gspo_standard_ u;
     grpo_values v;
     double most = 0;
-    int64_t i;
     memset(&u, 0, sizeof u);
     memset(&v, 0, sizeof v);
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         u.infinite |= !grpo_is_finite(g->score[i]);
         if (fabs(g->score[i]) > most) most = fabs(g->score[i]);
     }
     if (!u.infinite) frexp(most, &u.exponent);
     if (u.exponent > -400 && u.exponent < 400) u.exponent = 0;
-    for (i = 0; i < g->n; i++) grpo_values_take_(&v, gspo_standing_(g, &u, i));
+    for (int64_t i = 0; i < g->n; i++) grpo_values_take_(&v, gspo_standing_(g, &u, i));
     u.mean = grpo_mean_(&v.sum, g->n);
     u.divisor = grpo_dd_of_(u.infinite ? 0 : ldexp(eps, -u.exponent));
     if (g->n < 2 || grpo_dd_same_(v.min, v.max)) return u;
@@ -661,8 +663,7 @@ static grpo_dd gspo_standardise_(const gspo_group_ *g, const gspo_standard_ *u, 
 static void gspo_standardised_(const grpo_surrogate *s, gspo_group_ *g) {
     const gspo_standard_ u = gspo_standard_of_(g, s->group_score_eps);
     const double k = s->beta;
-    int64_t i;
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         grpo_dd e = grpo_dd_of_(g->advantage[i]);
         double by = g->n == 1 ? k : 0;
         if (g->n > 1 && u.divisor.hi > 0) {
@@ -681,10 +682,9 @@ static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->beta, n = (double)g->n;
     grpo_sum sum, along;
     grpo_dd mean, tilt = { 0, 0 };
-    int64_t i;
     memset(&sum, 0, sizeof sum);
     memset(&along, 0, sizeof along);
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         const grpo_dd z = gspo_standardise_(g, &u, i), e = grpo_dd_minus_(grpo_dd_of_(g->advantage[i]), gspo_times_(z, k));
         const grpo_dd b = gspo_times_(gspo_times_(e, -2 * k), g->coefficient[i]);
         g->value[i] = e.hi * e.hi;
@@ -696,7 +696,7 @@ static void gspo_regression_(const grpo_surrogate *s, gspo_group_ *g) {
     if (u.infinite || u.divisor.hi == 0) return;
     mean = grpo_dd_div(grpo_sum_dd_(&sum), n);
     if (u.deviation.hi > 0) tilt = grpo_dd_quotient(grpo_dd_div(grpo_sum_dd_(&along), n - 1), u.deviation);
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         const grpo_dd z = gspo_standardise_(g, &u, i);
         const double straight = grpo_dd_minus_(gspo_work_(g, i), mean).hi / u.divisor.hi;
         g->slope[i] = ldexp(grpo_plus(straight, -grpo_times(tilt.hi, z.hi)), -u.exponent);
@@ -708,25 +708,23 @@ static double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g) {
     const double sign = s->length_decay < 0 ? -1 : 1;
     double least = HUGE_VAL, plus = 0;
     gspo_peak_ peak;
-    int64_t i;
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         g->value[i] = g->slope[i] = 0;
         if (!gspo_is_plus_(g, i)) continue;
         if (sign * g->length[i] < least) least = sign * g->length[i];
         plus++;
     }
     if (plus == 0 || plus == (double)g->n) return 0;
-    for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_of_(sign * g->length[i] - least), -fabs(s->length_decay)));
+    for (int64_t i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_of_(sign * g->length[i] - least), -fabs(s->length_decay)));
     peak = gspo_peak_of_(g, GSPO_PLUS_, 0);
-    for (i = 0; i < g->n; i++) if (gspo_is_plus_(g, i)) g->share[i] = gspo_share_of_(g, &peak, i);
+    for (int64_t i = 0; i < g->n; i++) if (gspo_is_plus_(g, i)) g->share[i] = gspo_share_of_(g, &peak, i);
     return (double)g->n - plus;
 }
 
 /* DisCO-b (2505.12366) */
 static void gspo_contrast_mean_(const grpo_surrogate *s, gspo_group_ *g) {
     const double minus = gspo_share_by_length_(s, g);
-    int64_t i;
-    for (i = 0; i < g->n && minus > 0; i++) {
+    for (int64_t i = 0; i < g->n && minus > 0; i++) {
         const double part = gspo_is_plus_(g, i) ? -g->share[i] : 1 / minus;
         g->value[i] = gspo_is_plus_(g, i) ? grpo_times(part, g->score[i]) : g->score[i] / minus;
         g->slope[i] = grpo_times(part, g->coefficient[i]);
@@ -740,17 +738,16 @@ static void gspo_contrast_lse_(const grpo_surrogate *s, gspo_group_ *g) {
     grpo_sum sum;
     grpo_dd below;
     double weight;
-    int64_t i;
     if (minus == 0) return;
     memset(&sum, 0, sizeof sum);
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         gspo_keep_(g, i, grpo_dd_div(gspo_score_(g, i), s->tau_neg));
         if (gspo_is_plus_(g, i)) grpo_sum_add_(&sum, grpo_times(g->coefficient[i], g->share[i]));
     }
     weight = grpo_sum_value_(&sum);
     peak = gspo_peak_of_(g, GSPO_MINUS_, 0);
     below = grpo_two_prod(s->tau_neg, log((1 + peak.rest) / minus));
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         if (!gspo_is_plus_(g, i)) { g->slope[i] = grpo_times(weight, gspo_share_of_(g, &peak, i)); continue; }
         g->value[i] = grpo_times(g->share[i], grpo_dd_add(grpo_dd_minus_(gspo_score_(g, peak.at), gspo_score_(g, i)), below).hi);
         g->slope[i] = -grpo_times(g->share[i], g->coefficient[i]);
@@ -774,11 +771,10 @@ static double gspo_coin_entropy_(grpo_dd D, grpo_dd t) {
 static void gspo_soft_pairs_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->beta, pairs = (double)g->n * ((double)g->n - 1);
     grpo_sum value, slope;
-    int64_t i, j;
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         memset(&value, 0, sizeof value);
         memset(&slope, 0, sizeof slope);
-        for (j = 0; j < g->n; j++) {
+        for (int64_t j = 0; j < g->n; j++) {
             const grpo_dd D = gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, j)), k);
             const grpo_dd t = grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[j]), s->advantage_temperature);
             const double gap = gspo_sigmoid_gap_(D, t);
@@ -796,14 +792,13 @@ static void gspo_soft_pairs_(const grpo_surrogate *s, gspo_group_ *g) {
 static void gspo_softmax_(gspo_group_ *g) {
     grpo_sum sum;
     grpo_dd whole;
-    int64_t i;
     memset(&sum, 0, sizeof sum);
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         gspo_keep_(g, i, grpo_exp_twice(gspo_work_(g, i)));
         grpo_sum_add_dd_(&sum, gspo_work_(g, i));
     }
     whole = grpo_sum_dd_(&sum);
-    for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_quotient(gspo_work_(g, i), whole));
+    for (int64_t i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_quotient(gspo_work_(g, i), whole));
 }
 
 /* log(p/q), q = (p + u)/2 */
@@ -832,21 +827,21 @@ static void gspo_matches_(const grpo_surrogate *s, gspo_group_ *g) {
     const int64_t best = gspo_first_(g->advantage, NULL, g->n, 1), top = gspo_first_(g->score, g->score_low, g->n, k < 0 ? -1 : 1);
     grpo_sum sum;
     double through;
-    int64_t i;
     memset(&sum, 0, sizeof sum);
-    for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->advantage_temperature));
+    for (int64_t i = 0; i < g->n; i++)
+        gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->advantage_temperature));
     gspo_softmax_(g);
-    for (i = 0; i < g->n; i++) { g->share[i] = g->work[i]; g->share_low[i] = g->work_low[i]; }
-    for (i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), k));
+    for (int64_t i = 0; i < g->n; i++) { g->share[i] = g->work[i]; g->share_low[i] = g->work_low[i]; }
+    for (int64_t i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), k));
     gspo_softmax_(g);
-    for (i = 0; i < g->n; i++) {
+    for (int64_t i = 0; i < g->n; i++) {
         const gspo_match_ m = gspo_match_of_(s->kind, grpo_dd_pair_(g->share[i], g->share_low[i]), gspo_work_(g, i));
         g->value[i] = m.value;
         g->slope[i] = grpo_times(g->coefficient[i], grpo_times(g->work[i], m.slope));
         grpo_sum_add_(&sum, g->slope[i]);
     }
     through = grpo_sum_total_(&sum);
-    for (i = 0; i < g->n; i++) g->slope[i] = grpo_times(k, grpo_plus(g->slope[i], -grpo_times(g->work[i], through)));
+    for (int64_t i = 0; i < g->n; i++) g->slope[i] = grpo_times(k, grpo_plus(g->slope[i], -grpo_times(g->work[i], through)));
 }
 
 typedef void (*gspo_function_)(const grpo_surrogate *s, gspo_group_ *g);
@@ -874,8 +869,7 @@ static gspo_function_ gspo_function_of_(const grpo_objective *obj) {
 #undef GSPO_OF_GROUP_
     (void)sizeof(one_for_each_row_);
 #endif
-    size_t k;
-    for (k = 0; k < sizeof functions / sizeof *functions; k++)
+    for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
         if (functions[k].kind == obj->surrogate.kind) return functions[k].function;
     return NULL;
 }
@@ -887,12 +881,11 @@ static gspo_group_ gspo_room_(const grpo_run_ *r, int64_t g) {
     double *room = r->out.scratch;
     gspo_group_ x;
     double **array[GSPO_GROUP_ARRAYS_];
-    int k;
     memset(&x, 0, sizeof x);
     array[0] = &x.score; array[1] = &x.score_low; array[2] = &x.advantage; array[3] = &x.coefficient; array[4] = &x.length;
     array[5] = &x.old; array[6] = &x.old_low; array[7] = &x.old_infinite; array[8] = &x.share; array[9] = &x.share_low;
     array[10] = &x.work; array[11] = &x.work_low; array[12] = &x.value; array[13] = &x.slope;
-    for (k = 0; k < GSPO_GROUP_ARRAYS_; k++) *array[k] = room + k * size;
+    for (int k = 0; k < GSPO_GROUP_ARRAYS_; k++) *array[k] = room + k * size;
     return x;
 }
 
@@ -959,9 +952,8 @@ static void gspo_gather_(const grpo_run_ *r, int64_t g, const grpo_coupling_ *gr
 
 /* from slopes by s to slopes by y */
 static void gspo_chain_(const grpo_surrogate *s, gspo_group_ *x) {
-    int64_t i;
     if (s->group_score == GRPO_GROUP_SCORE_LOG) return;
-    for (i = 0; i < x->n; i++) x->slope[i] = grpo_times(x->slope[i], x->score[i]);
+    for (int64_t i = 0; i < x->n; i++) x->slope[i] = grpo_times(x->slope[i], x->score[i]);
 }
 
 GRPO_APART_ void gspo_gather_preferences_(const grpo_run_ *r, int64_t g, gspo_preferences_ *x) {
@@ -995,10 +987,9 @@ static grpo_logistic gspo_preference_cost_(const grpo_penalty *p, const gspo_pre
 static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ *x) {
     const grpo_penalty *p = &r->obj->penalty;
     grpo_sum slope;
-    int64_t i, j;
-    for (i = 0; i < x->n; i++) {
+    for (int64_t i = 0; i < x->n; i++) {
         memset(&slope, 0, sizeof slope);
-        for (j = 0; j < x->n; j++) {
+        for (int64_t j = 0; j < x->n; j++) {
             if (gspo_wins_(x->reward, i, j, p->preference_min_gap)) {
                 const grpo_logistic f = gspo_preference_cost_(p, x, i, j);
                 grpo_sum_add_(&r->partial->sum[GRPO_SUM_PAIRS], f.value);
@@ -1011,8 +1002,7 @@ static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ *x) 
 
 /* where the step has no pair: every response against 0, by the sign of its reward */
 static void gspo_compare_signs_(const grpo_run_ *r, const gspo_preferences_ *x) {
-    int64_t i;
-    for (i = 0; i < x->n; i++) {
+    for (int64_t i = 0; i < x->n; i++) {
         const grpo_dd y = grpo_dd_pair_(x->score[i], x->score_low[i]);
         const int up = x->reward[i] > 0;
         const grpo_logistic f = grpo_logistic_loss(up ? y : grpo_dd_negative(y));
@@ -1075,8 +1065,7 @@ static void gspo_terms_at_(const grpo_run_ *r, const grpo_sequence_ *s, const gr
 /* what they hand back to the unit */
 static void gspo_hand_back_(const grpo_token_ *token, gspo_unit_ *u, const gspo_ratio_ *x, const gspo_terms_ *m) {
     const double each[2] = { m->policy.d_log_ratio, m->penalty.d_log_ratio };
-    int k;
-    for (k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; k++) {
         const double y = grpo_over_own_(token, grpo_times(x->unit, each[k]));
         if (y == 0) continue;
         grpo_sum_add_(&u->through, u->map.prefix && u->map.mean ? y / (double)u->count : y);

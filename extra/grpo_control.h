@@ -273,7 +273,6 @@ static int grpo_is_negative_heavy_(const grpo_batch *b, const grpo_real *advanta
     grpo_dd mass;
     double A, w, q[4];
     int64_t t;
-    int k;
     memset(&P, 0, sizeof P);
     memset(&Q, 0, sizeof Q);
     while ((t = grpo_next_token_(b, &at)) >= 0) {
@@ -286,7 +285,7 @@ static int grpo_is_negative_heavy_(const grpo_batch *b, const grpo_real *advanta
     }
     grpo_sum_expand_(&Q, q, 4);
     if (q[0] == 0 || !(target > 0)) return 0;
-    for (k = 0; k < 4; k++) grpo_sum_add_dd_(&P, grpo_two_prod(-target, q[k]));
+    for (int k = 0; k < 4; k++) grpo_sum_add_dd_(&P, grpo_two_prod(-target, q[k]));
     return grpo_sum_value_(&P) < 0;
 }
 
@@ -327,9 +326,8 @@ grpo_status grpo_balanced_clip_bounds(const grpo_batch *batch, const grpo_real *
 }
 
 static void grpo_clear_masked_(const grpo_batch *b, grpo_real *out) {
-    int64_t i, t;
-    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!grpo_is_unmasked_(b, t)) out[t] = 0;
+    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!grpo_is_unmasked_(b, t)) out[t] = 0;
 }
 
 grpo_status grpo_running_baseline(const double *reward, int64_t n, double momentum, double *advantage, double *baseline) {
@@ -356,9 +354,8 @@ grpo_status grpo_running_baseline(const double *reward, int64_t n, double moment
 static int grpo_regrets_(const int64_t *length, const double *score, int64_t n, double top, double numerator, double divisor) {
     grpo_sum sum;
     grpo_dd x;
-    int64_t k;
     memset(&sum, 0, sizeof sum);
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         if (length[k] == 0 || score[k] == 0) continue;
         x = grpo_dd_div(grpo_dd_mul(grpo_two_diff(score[k], top), divisor), numerator);
         grpo_sum_add_dd_(&sum, grpo_dd_mul(grpo_dd_mul(grpo_exp_twice(x), score[k]), (double)length[k]));
@@ -381,15 +378,14 @@ static double grpo_bisected_temperature_(const int64_t *length, const double *sc
 grpo_status grpo_regret_temperature(const int64_t *length, const double *score, int64_t n, double *temperature) {
     grpo_sum sum;
     double top = -HUGE_VAL;
-    int64_t k;
     grpo_status st = grpo_check_output_(temperature, 4);
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_there_(length, n, 1);
     if (!st) st = grpo_check_list_(score, n, GRPO_MODERATE_, 2);
-    for (k = 0; !st && k < n; k++) if (length[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 1, k);
+    for (int64_t k = 0; !st && k < n; k++) if (length[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 1, k);
     if (st) return st;
     memset(&sum, 0, sizeof sum);
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         grpo_sum_add_dd_(&sum, grpo_two_prod((double)length[k], score[k]));
         if (length[k] > 0 && score[k] != 0 && score[k] > top) top = score[k];
     }
@@ -471,7 +467,7 @@ grpo_status grpo_drift_decay(const grpo_batch *batch, double half_life, double l
 grpo_status grpo_quantile_tracker(const double *quantile, const double *level, int64_t n, double rate, const double *observed, int64_t m,
                                 double *tracked) {
     grpo_dd share;
-    int64_t k, j, below;
+    int64_t j, below;
     grpo_status st = grpo_check_output_(tracked, 7);
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_count_(m, 1, 6);
@@ -480,7 +476,7 @@ grpo_status grpo_quantile_tracker(const double *quantile, const double *level, i
     if (!st) st = grpo_check_number_(rate, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(observed, m, GRPO_MODERATE_, 5);
     if (st) return st;
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         for (below = 0, j = 0; j < m; j++) below += observed[j] < quantile[k];
         share = grpo_dd_div(grpo_dd_of_((double)below), (double)m);
         tracked[k] = grpo_dd_add(grpo_dd_of_(quantile[k]), grpo_dd_mul(grpo_dd_minus_(grpo_dd_of_(level[k]), share), rate)).hi;
@@ -496,13 +492,12 @@ grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, doub
     const grpo_dd least = grpo_two_diff(1, low), most = grpo_two_sum(1, high);
     grpo_status st = grpo_check_call_(batch, updated, 5);
     grpo_dd g;
-    int64_t i;
     if (!st) st = grpo_check_number_(low, GRPO_PART_, 3);
     if (!st) st = grpo_check_number_(high, GRPO_MODERATE_FACTOR_, 4);
     if (!st) st = grpo_check_responses_(batch, factor, GRPO_MODERATE_FACTOR_, 2);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_);
     if (st) return st;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) {
+    for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) {
         g = grpo_dd_between_(grpo_mean_change_(batch, i, i + 1, 0), grpo_dd_of_(-10), grpo_dd_of_(10));
         g = grpo_dd_mul(grpo_dd_between_(grpo_exp_twice(g), least, most), factor[i]);
         updated[i] = grpo_dd_between_(g, least, most).hi;
@@ -512,7 +507,7 @@ grpo_status grpo_turn_factor(const grpo_batch *batch, const double *factor, doub
 
 grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t n, double low, double high, int64_t max,
                             int64_t *new_level) {
-    int64_t k, next;
+    int64_t next;
     grpo_status st = grpo_check_output_(new_level, 7);
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_count_(max, 0, 6);
@@ -520,10 +515,10 @@ grpo_status grpo_hint_level(const int64_t *level, const double *success, int64_t
     if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 5);
     if (!st && low > high) st = grpo_refuse_both_(GRPO_CROSSED, 4, 5, -1);
     if (!st) st = grpo_check_there_(level, n, 1);
-    for (k = 0; !st && k < n; k++) if (level[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 1, k);
+    for (int64_t k = 0; !st && k < n; k++) if (level[k] < 0) st = grpo_refuse_(GRPO_NEGATIVE, 1, k);
     if (!st) st = grpo_check_list_(success, n, GRPO_PART_, 2);
     if (st) return st;
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         next = level[k];
         if (success[k] < low) next = next < max ? next + 1 : max;
         else if (success[k] > high) next = next > 0 ? next - 1 : 0;

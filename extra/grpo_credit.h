@@ -344,10 +344,9 @@ static grpo_dd grpo_information_(double a, double b, double c, double d) {
 static grpo_dd grpo_atan_twice_(grpo_dd x) {
     const grpo_dd one = grpo_dd_of_(1);
     grpo_dd square, sum = { 0, 0 };
-    int k;
-    for (k = 0; k < 5; k++) x = grpo_dd_quotient(x, grpo_dd_add(one, grpo_sqrt_twice_(grpo_dd_add(one, grpo_dd_product(x, x)))));
+    for (int k = 0; k < 5; k++) x = grpo_dd_quotient(x, grpo_dd_add(one, grpo_sqrt_twice_(grpo_dd_add(one, grpo_dd_product(x, x)))));
     square = grpo_dd_product(x, x);
-    for (k = 23; k >= 1; k -= 2) sum = grpo_dd_minus_(grpo_dd_div(one, k), grpo_dd_product(square, sum));
+    for (int k = 23; k >= 1; k -= 2) sum = grpo_dd_minus_(grpo_dd_div(one, k), grpo_dd_product(square, sum));
     return grpo_dd_mul(grpo_dd_product(x, sum), 32);
 }
 
@@ -409,9 +408,8 @@ static void grpo_sift_(grpo_token_place *heap, int64_t root, int64_t n) {
 
 static void grpo_sort_places_(grpo_token_place *x, int64_t n) {
     grpo_token_place last;
-    int64_t k;
-    for (k = n / 2; k > 0; k--) grpo_sift_(x, k - 1, n);
-    for (k = n - 1; k > 0; k--) {
+    for (int64_t k = n / 2; k > 0; k--) grpo_sift_(x, k - 1, n);
+    for (int64_t k = n - 1; k > 0; k--) {
         last = x[k]; x[k] = x[0]; x[0] = last;
         grpo_sift_(x, 0, k);
     }
@@ -457,8 +455,8 @@ static void grpo_key_group_(const grpo_batch *b, int64_t g, const int64_t *token
 }
 
 static grpo_status grpo_check_places_(const grpo_batch *b, const grpo_token_place *scratch, int64_t capacity, int place) {
-    int64_t g, i, n;
-    for (g = 0; g < b->n_groups; g++) {
+    int64_t i, n;
+    for (int64_t g = 0; g < b->n_groups; g++) {
         for (n = 0, i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) n += grpo_unmasked_(b, i);
         if (n > capacity) return grpo_refuse_(GRPO_TOO_SMALL, place + 1, -1);
         if (n > 0 && !scratch) return grpo_refuse_(GRPO_NULL, place, -1);
@@ -470,7 +468,6 @@ grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *tok
     grpo_token_place *scratch,
                             int64_t capacity, grpo_real *key) {
     grpo_status st = grpo_check_call_(batch, key, 6);
-    int64_t g;
     if (!st) st = grpo_check_output_(measure, 3);
     if (st) return st;
     st = grpo_check_member_(measure->fisher, GRPO_MODERATE_FACTOR_, 3, 0);
@@ -482,7 +479,7 @@ grpo_status grpo_key_token_advantage(const grpo_batch *batch, const int64_t *tok
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     grpo_clear_reals_(batch, key);
-    for (g = 0; g < batch->n_groups; g++) grpo_key_group_(batch, g, token, measure, scratch, key);
+    for (int64_t g = 0; g < batch->n_groups; g++) grpo_key_group_(batch, g, token, measure, scratch, key);
     return GRPO_OK;
 }
 
@@ -520,7 +517,6 @@ grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real
                                         const uint8_t *correct, double entropy, double entropy_base, grpo_real *shaped) {
     grpo_status st = grpo_check_call_(batch, shaped, 7);
     grpo_dd alpha, rest;
-    int64_t i, t;
     int overflow = 0;
     if (!st) st = grpo_check_number_(entropy, GRPO_FINITE_, 5);
     if (!st) st = grpo_check_number_(entropy_base, GRPO_FINITE_, 6);
@@ -530,8 +526,8 @@ grpo_status grpo_distribution_advantage(const grpo_batch *batch, const grpo_real
     if (st) return st;
     alpha = grpo_distribution_share_(batch, correct, entropy, entropy_base);
     rest = grpo_dd_minus_(grpo_dd_of_(1), alpha);
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
-        for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++) {
+    for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        for (int64_t t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++) {
             double A = 0, push = 0;
             if (grpo_is_unmasked_(batch, t)) A = grpo_dd_mul(rest, (double)advantage[t]).hi;
             if (grpo_is_unmasked_(batch, t) && correct[i])
@@ -555,32 +551,32 @@ static grpo_mean_deviation_of_ grpo_reward_spread_(const grpo_batch *b, int64_t 
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1];
     grpo_values v;
     double largest = 0;
-    int64_t i;
     int e;
-    for (i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
+    for (int64_t i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
     e = grpo_square_exponent_(largest);
     memset(&v, 0, sizeof v);
-    for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
+    for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
     return grpo_mean_and_deviation_(&v, kind, e);
 }
 
 grpo_status grpo_boltzmann_advantage(const grpo_batch *batch, double temperature, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 3);
     grpo_sum sum;
-    int64_t g, i, begin, end;
+    int64_t begin, end;
     int overflow = 0;
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         double top = -HUGE_VAL;
         grpo_dd mean;
         begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
         memset(&sum, 0, sizeof sum);
-        for (i = begin; i < end; i++) if ((double)batch->reward[i] > top) top = (double)batch->reward[i];
-        for (i = begin; i < end; i++) grpo_sum_add_(&sum, grpo_exp(grpo_dd_div(grpo_two_diff((double)batch->reward[i], top), temperature)));
+        for (int64_t i = begin; i < end; i++) if ((double)batch->reward[i] > top) top = (double)batch->reward[i];
+        for (int64_t i = begin; i < end; i++)
+            grpo_sum_add_(&sum, grpo_exp(grpo_dd_div(grpo_two_diff((double)batch->reward[i], top), temperature)));
         mean = grpo_dd_div(grpo_sum_dd_(&sum), (double)(end - begin));
-        for (i = begin; i < end; i++)
+        for (int64_t i = begin; i < end; i++)
             grpo_put_(advantage, i, grpo_exp(grpo_dd_div(grpo_two_diff((double)batch->reward[i], top), temperature)) / mean.hi, &overflow);
     }
     return GRPO_OK;
@@ -602,18 +598,17 @@ static void grpo_likelihood_group_(const grpo_batch *b, int64_t g, double thresh
     grpo_dd top = grpo_dd_of_(-HUGE_VAL);
     grpo_sum sum, shares;
     double e, whole;
-    int64_t i;
     int overflow = 0;
     memset(&sum, 0, sizeof sum);
     memset(&shares, 0, sizeof shares);
-    for (i = begin; i < end; i++) if (grpo_has_likelihood_share_(b, threshold, i) && grpo_dd_less(top, mean[i])) top = mean[i];
-    for (i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end; i++) if (grpo_has_likelihood_share_(b, threshold, i) && grpo_dd_less(top, mean[i])) top = mean[i];
+    for (int64_t i = begin; i < end; i++) {
         e = grpo_likelihood_(b, threshold, temperature, mean, top, i);
         grpo_sum_add_(&sum, e);
         if (e > 0) grpo_sum_add_(&shares, e / (double)grpo_unmasked_(b, i));
     }
     whole = grpo_sum_value_(by_length ? &shares : &sum);
-    for (i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end; i++) {
         e = grpo_likelihood_(b, threshold, temperature, mean, top, i);
         grpo_put_(advantage, i, e > 0 ? e / (by_length ? (double)grpo_unmasked_(b, i) : 1) / whole : 0, &overflow);
     }
@@ -622,14 +617,13 @@ static void grpo_likelihood_group_(const grpo_batch *b, int64_t g, double thresh
 grpo_status grpo_likelihood_advantage(const grpo_batch *batch, double threshold, double temperature, int by_length, grpo_dd *scratch,
                                   grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 6);
-    int64_t g;
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
     if (!st) st = grpo_check_number_(threshold, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
     if (st) return st;
     grpo_old_means_(batch, scratch);
-    for (g = 0; g < batch->n_groups; g++) grpo_likelihood_group_(batch, g, threshold, temperature, by_length, scratch, advantage);
+    for (int64_t g = 0; g < batch->n_groups; g++) grpo_likelihood_group_(batch, g, threshold, temperature, by_length, scratch, advantage);
     return GRPO_OK;
 }
 
@@ -644,13 +638,12 @@ static void grpo_canon_group_(const grpo_batch *b, int64_t g, const double *metr
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], half = (end - begin) / 2;
     grpo_dd mean[2] = { { 0, 0 }, { 0, 0 } }, inter, intra;             /* of the high half, of the low one */
     grpo_sum sum[2];
-    int64_t i;
     int low, overflow = 0;
     memset(sum, 0, sizeof sum);
-    for (i = begin; i < end; i++) grpo_sum_add_(&sum[grpo_is_low_(metric, begin, end, i)], (double)b->reward[i]);
+    for (int64_t i = begin; i < end; i++) grpo_sum_add_(&sum[grpo_is_low_(metric, begin, end, i)], (double)b->reward[i]);
     mean[0] = grpo_dd_div(grpo_sum_dd_(&sum[0]), (double)(end - begin - half));
     if (half > 0) mean[1] = grpo_dd_div(grpo_sum_dd_(&sum[1]), (double)half);
-    for (i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end; i++) {
         const grpo_dd r = grpo_dd_of_((double)b->reward[i]);
         low = grpo_is_low_(metric, begin, end, i);
         inter = grpo_dd_minus_(grpo_dd_mul(r, low == (c->scaled == GRPO_HALF_LOW) ? c->alpha : 1),
@@ -663,7 +656,6 @@ static void grpo_canon_group_(const grpo_batch *b, int64_t g, const double *metr
 
 grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, const grpo_canon *canon, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 4);
-    int64_t g;
     if (!st) st = grpo_check_output_(canon, 3);
     if (st) return st;
     st = grpo_check_member_(canon->alpha, GRPO_MODERATE_, 3, 0);
@@ -673,7 +665,7 @@ grpo_status grpo_canon_advantage(const grpo_batch *batch, const double *metric, 
     if (!st) st = grpo_check_responses_(batch, metric, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) grpo_canon_group_(batch, g, metric, canon, advantage);
+    for (int64_t g = 0; g < batch->n_groups; g++) grpo_canon_group_(batch, g, metric, canon, advantage);
     return GRPO_OK;
 }
 
@@ -686,7 +678,7 @@ static double grpo_relative_factor_(double n, double right, double mean_reward) 
 
 grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, double mean_reward, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 4);
-    int64_t g, i, begin, end;
+    int64_t i, begin, end;
     int overflow = 0;
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_POSITIVE_, 2);
     if (!st) st = grpo_check_number_(mean_reward, GRPO_MODERATE_, 3);
@@ -694,7 +686,7 @@ grpo_status grpo_asymmetric_advantage(const grpo_batch *batch, double alpha, dou
     if (st) return st;
     for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         if (batch->reward[i] != 0 && batch->reward[i] != 1) return grpo_status_at_(GRPO_NOT_A_CHOICE, GRPO_AT_reward_, i);
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         double n, right = 0, factor;
         begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
         for (n = (double)(end - begin), i = begin; i < end; i++) right += (double)batch->reward[i];
@@ -724,7 +716,6 @@ static grpo_dd grpo_mean_of_means_(const grpo_batch *b, int64_t g, const grpo_dd
 grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *advantage, double lambda, double kappa, grpo_dd *scratch,
                             grpo_real *shaped) {
     grpo_status st = grpo_check_call_(batch, shaped, 6);
-    int64_t g, i;
     int overflow = 0;
     if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(kappa, GRPO_MODERATE_, 4);
@@ -733,9 +724,9 @@ grpo_status grpo_sharpening_advantage(const grpo_batch *batch, const double *adv
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
     if (st) return st;
     grpo_old_means_(batch, scratch);
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         const grpo_dd centre = grpo_mean_of_means_(batch, g, scratch);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             const double A = advantage[i];
             double more = 0;
             if (A > 0 && batch->reward[i] > 0 && grpo_unmasked_(batch, i)) {
@@ -754,12 +745,10 @@ static grpo_status grpo_check_feature_(const grpo_batch *b, const grpo_feature *
     const int64_t first = grpo_first_sequence_(b), end = grpo_end_sequence_(b);
     const double *const lists[] = { f->advantage, f->feature, f->divisor };
     grpo_status st = grpo_check_member_(f->delta, GRPO_MODERATE_, place, 4);
-    int64_t i;
-    int k;
     if (!st) st = grpo_check_member_(f->k, GRPO_MODERATE_, place, 5);
-    for (k = 0; !st && k < 3; k++) {
+    for (int k = 0; !st && k < 3; k++) {
         if (end > first && !lists[k]) return grpo_refuse_(GRPO_NULL, place, k);
-        for (i = first; !st && i < end; i++) st = grpo_check_member_(lists[k][i], k < 2 ? GRPO_MODERATE_ : GRPO_DIVISOR_, place, k);
+        for (int64_t i = first; !st && i < end; i++) st = grpo_check_member_(lists[k][i], k < 2 ? GRPO_MODERATE_ : GRPO_DIVISOR_, place, k);
     }
     return !st && end > first && !f->eligible ? grpo_refuse_(GRPO_NULL, place, 3) : st;
 }
@@ -767,14 +756,13 @@ static grpo_status grpo_check_feature_(const grpo_batch *b, const grpo_feature *
 grpo_status grpo_feature_advantage(const grpo_batch *batch, const grpo_feature *feature, grpo_real *shaped) {
     grpo_status st = grpo_check_call_(batch, shaped, 3);
     const grpo_feature *f = feature;
-    int64_t g, i;
     int overflow = 0;
     if (!st) st = grpo_check_output_(f, 2);
     if (!st) st = grpo_check_feature_(batch, f, 2);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         const grpo_dd centre = grpo_list_mean_(batch, g, f->feature, f->eligible), by = grpo_list_mean_(batch, g, f->divisor, f->eligible);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             const grpo_dd most = grpo_two_prod(f->k, fabs(f->advantage[i]));
             grpo_dd more = grpo_dd_of_(0);
             if (f->eligible[i]) {
@@ -802,7 +790,7 @@ static void grpo_values_repeat_(grpo_values *v, double x, int64_t count) {
 
 grpo_status grpo_virtual_reward_advantage(const grpo_batch *batch, double virtual_reward, int64_t count, double eps, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 5);
-    int64_t g, i, begin, end;
+    int64_t begin, end;
     int overflow = 0;
     if (!st) st = grpo_check_number_(virtual_reward, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_FACTOR_, 4);
@@ -810,17 +798,17 @@ grpo_status grpo_virtual_reward_advantage(const grpo_batch *batch, double virtua
     if (!st && count > INT64_C(1) << 40) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 3, -1);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         grpo_values v;
         grpo_dd mean;
         double s;
         memset(&v, 0, sizeof v);
         begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
-        for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_((double)batch->reward[i]));
+        for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_((double)batch->reward[i]));
         grpo_values_repeat_(&v, virtual_reward, count);
         mean = grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count);
         s = sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
-        for (i = begin; i < end; i++) {
+        for (int64_t i = begin; i < end; i++) {
             const double r = (double)batch->reward[i], off = grpo_dd_minus_(grpo_dd_of_(r), mean).hi;
             grpo_put_(advantage, i, end - begin == 1 ? r : s == 0 ? 0 : off / (s + eps), &overflow);
         }
@@ -842,9 +830,8 @@ static int64_t grpo_bundle_size_(const grpo_batch *b, const int64_t *bundle, int
 /* the sum of its k-th rewards, or of those less the means of their groups */
 static grpo_dd grpo_bundle_sum_(const grpo_batch *b, const int64_t *bundle, int64_t g, int64_t k, const grpo_dd *mean) {
     grpo_sum sum;
-    int64_t h;
     memset(&sum, 0, sizeof sum);
-    for (h = 0; h < b->n_groups; h++) {
+    for (int64_t h = 0; h < b->n_groups; h++) {
         if (bundle[h] != bundle[g]) continue;
         grpo_sum_add_(&sum, (double)b->reward[b->group_begin[h] + k]);
         if (mean) grpo_sum_add_dd_(&sum, grpo_dd_negative(mean[h]));
@@ -866,16 +853,16 @@ static double grpo_risk_(const grpo_risk *x, grpo_dd S) {
 
 static void grpo_bundle_group_(const grpo_batch *b, const int64_t *bundle, const grpo_risk *risk, int64_t g, const grpo_dd *mean,
                                grpo_real *advantage) {
-    int64_t groups, k;
+    int64_t groups;
     const int64_t begin = b->group_begin[g], n = grpo_bundle_size_(b, bundle, g, &groups);
     grpo_values v;
     grpo_dd D, off;
     double U, s;
     int overflow = 0;
     memset(&v, 0, sizeof v);
-    for (k = 0; k < n; k++) grpo_values_take_(&v, grpo_bundle_sum_(b, bundle, g, k, NULL));
+    for (int64_t k = 0; k < n; k++) grpo_values_take_(&v, grpo_bundle_sum_(b, bundle, g, k, NULL));
     s = (n > 1 ? sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE)) : 1) + risk->eps;
-    for (k = 0; k < grpo_group_size_(b, g); k++) {
+    for (int64_t k = 0; k < grpo_group_size_(b, g); k++) {
         if (k >= n) { grpo_put_(advantage, begin + k, 0, &overflow); continue; }
         D = grpo_bundle_sum_(b, bundle, g, k, mean);
         U = grpo_risk_(risk, grpo_bundle_sum_(b, bundle, g, k, NULL)) / s;
@@ -899,20 +886,19 @@ static grpo_status grpo_check_risk_(const grpo_risk *x, int place) {
 grpo_status grpo_bundle_advantage(const grpo_batch *batch, const int64_t *bundle, const grpo_risk *risk, grpo_dd *scratch,
                                   grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 5);
-    int64_t g, i;
     if (!st) st = grpo_check_output_(risk, 3);
     if (!st) st = grpo_check_risk_(risk, 3);
     if (!st) st = grpo_check_there_(bundle, batch->n_groups, 2);
     if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         grpo_sum sum;
         memset(&sum, 0, sizeof sum);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)batch->reward[i]);
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)batch->reward[i]);
         scratch[g] = grpo_dd_div(grpo_sum_dd_(&sum), (double)grpo_group_size_(batch, g));
     }
-    for (g = 0; g < batch->n_groups; g++) grpo_bundle_group_(batch, bundle, risk, g, scratch, advantage);
+    for (int64_t g = 0; g < batch->n_groups; g++) grpo_bundle_group_(batch, bundle, risk, g, scratch, advantage);
     return GRPO_OK;
 }
 
@@ -930,10 +916,10 @@ static grpo_dd grpo_set_value_(const double *reward, const int64_t *klass, const
 }
 
 static grpo_status grpo_check_sets_(const int64_t *member, const int64_t *set_begin, int64_t n_sets, int64_t n) {
-    int64_t s, k;
     if (set_begin[0] < 0) return grpo_refuse_(GRPO_NEGATIVE, 5, 0);
-    for (s = 0; s < n_sets; s++) if (set_begin[s + 1] <= set_begin[s]) return grpo_refuse_(GRPO_NOT_INCREASING, 5, s + 1);
-    for (k = set_begin[0]; k < set_begin[n_sets]; k++) if (member[k] < 0 || member[k] >= n) return grpo_refuse_(GRPO_OUT_OF_RANGE, 4, k);
+    for (int64_t s = 0; s < n_sets; s++) if (set_begin[s + 1] <= set_begin[s]) return grpo_refuse_(GRPO_NOT_INCREASING, 5, s + 1);
+    for (int64_t k = set_begin[0]; k < set_begin[n_sets]; k++)
+        if (member[k] < 0 || member[k] >= n) return grpo_refuse_(GRPO_OUT_OF_RANGE, 4, k);
     return GRPO_OK;
 }
 
@@ -941,7 +927,6 @@ grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64
                                int64_t n_sets, double *advantage) {
     grpo_values v;
     grpo_dd f, mean;
-    int64_t s;
     grpo_status st = grpo_check_output_(advantage, 7);
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_count_(n_sets, 0, 6);
@@ -954,10 +939,10 @@ grpo_status grpo_set_advantage(const double *reward, const int64_t *klass, int64
     if (!st) st = grpo_check_sets_(member, set_begin, n_sets, n);
     if (st) return st;
     memset(&v, 0, sizeof v);
-    for (s = 0; s < n_sets; s++)
+    for (int64_t s = 0; s < n_sets; s++)
         grpo_values_take_(&v, grpo_set_value_(reward, klass, member + set_begin[s], set_begin[s + 1] - set_begin[s]));
     mean = grpo_dd_div(grpo_sum_dd_(&v.sum), (double)n_sets);
-    for (s = 0; s < n_sets; s++) {
+    for (int64_t s = 0; s < n_sets; s++) {
         f = grpo_set_value_(reward, klass, member + set_begin[s], set_begin[s + 1] - set_begin[s]);
         advantage[s] = grpo_dd_same_(v.min, v.max) ? 0 : grpo_dd_minus_(f, mean).hi;
     }
@@ -972,7 +957,6 @@ grpo_status grpo_reference_advantage(const double *reward, int64_t n, double ref
     grpo_values v;
     grpo_dd mean, own, last;
     double s;
-    int64_t i;
     if (!st) st = grpo_check_output_(reference, 8);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_number_(reference_reward, GRPO_MODERATE_, 3);
@@ -981,12 +965,12 @@ grpo_status grpo_reference_advantage(const double *reward, int64_t n, double ref
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (st) return st;
     memset(&v, 0, sizeof v);
-    for (i = 0; i < n; i++) grpo_values_take_(&v, grpo_dd_of_(reward[i]));
+    for (int64_t i = 0; i < n; i++) grpo_values_take_(&v, grpo_dd_of_(reward[i]));
     own = grpo_dd_div(grpo_sum_dd_(&v.sum), n > 0 ? (double)n : 1);
     if (with_reference) grpo_values_take_(&v, y);
     mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count > 0 ? (double)v.count : 1);
     s = sqrt(grpo_variance_(&v, GRPO_STD_POPULATION));
-    for (i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         const grpo_dd off = grpo_dd_minus_(grpo_dd_of_(reward[i]), mean);
         advantage[i] = s > 0 ? grpo_dd_product(grpo_two_sum(1, lambda), grpo_dd_div(grpo_dd_mul(off, more), (double)n)).hi / s : 0;
     }
@@ -1005,9 +989,8 @@ static grpo_dd grpo_against_others_(double x, grpo_dd sum, double G, double coef
 
 static void grpo_implicit_response_(const grpo_batch *b, int64_t i, const grpo_implicit_ *x, grpo_real *advantage) {
     grpo_dd sum = grpo_against_others_((double)b->reward[i], x->R, x->G, x->outcome_coef);
-    int64_t t;
     int overflow = 0;
-    for (t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
+    for (int64_t t = b->offset[i] + b->length[i] - 1; t >= b->offset[i]; t--) {
         if (!grpo_is_unmasked_(b, t)) { advantage[t] = 0; continue; }
         sum = grpo_dd_add(sum, grpo_against_others_((double)x->process[t], x->S, x->G, x->process_coef));
         grpo_put_(advantage, t, sum.hi, &overflow);
@@ -1018,39 +1001,38 @@ grpo_status grpo_implicit_advantage(const grpo_batch *batch, const grpo_real *pr
                                     grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 5);
     grpo_implicit_ x;
-    int64_t g, i, begin, end;
+    int64_t begin, end;
     if (!st) st = grpo_check_number_(process_coef, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(outcome_coef, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_tokens_(batch, process, NULL, GRPO_MODERATE_, GRPO_AT_ARGUMENT_ + 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++)
+    for (int64_t g = 0; g < batch->n_groups; g++)
         if (grpo_group_size_(batch, g) < 2) return grpo_status_at_(GRPO_LONE_RESPONSE, GRPO_AT_group_, g);
     x.process = process; x.process_coef = process_coef; x.outcome_coef = outcome_coef;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         grpo_sum means;
         begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
         memset(&means, 0, sizeof means);
-        for (i = begin; i < end; i++) grpo_sum_add_dd_(&means, grpo_response_mean_(batch, process, NULL, i));
+        for (int64_t i = begin; i < end; i++) grpo_sum_add_dd_(&means, grpo_response_mean_(batch, process, NULL, i));
         x.G = (double)(end - begin);
         x.S = grpo_sum_dd_(&means);
         x.R = grpo_dd_mul(grpo_group_mean_(batch, g), x.G);
-        for (i = begin; i < end; i++) grpo_implicit_response_(batch, i, &x, advantage);
+        for (int64_t i = begin; i < end; i++) grpo_implicit_response_(batch, i, &x, advantage);
     }
     return GRPO_OK;
 }
 
 grpo_status grpo_hardness_advantage(const grpo_batch *batch, double slope, double offset, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 4);
-    int64_t g, i;
     int overflow = 0;
     if (!st) st = grpo_check_number_(slope, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_number_(offset, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         const grpo_dd mean = grpo_group_mean_(batch, g), hard = grpo_dd_add(grpo_dd_mul(mean, slope), grpo_dd_of_(offset));
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
             grpo_put_(advantage, i, grpo_dd_product(grpo_dd_minus_(grpo_dd_of_((double)batch->reward[i]), mean), hard).hi, &overflow);
     }
     return GRPO_OK;
@@ -1067,9 +1049,8 @@ static double grpo_standing_of_(const grpo_standing_ *s, double r) {
 static grpo_standing_ grpo_group_standing_(const grpo_batch *b, int64_t g, int by_token, double eps, int scaled) {
     grpo_values v;
     grpo_standing_ s;
-    int64_t i;
     memset(&v, 0, sizeof v);
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         grpo_values_repeat_(&v, (double)b->reward[i], by_token ? grpo_unmasked_(b, i) : 1);
     s.equal = v.count == 0 || grpo_dd_same_(v.min, v.max);
     s.mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
@@ -1079,13 +1060,13 @@ static grpo_standing_ grpo_group_standing_(const grpo_batch *b, int64_t g, int b
 
 grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double limit, int scaled, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 5);
-    int64_t g, i;
+    int64_t i;
     int beyond, overflow = 0;
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_FACTOR_, 2);
     if (!st) st = grpo_check_number_(limit, GRPO_POSITIVE_BOUND_, 3);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         grpo_standing_ s = grpo_group_standing_(batch, g, 1, eps, scaled);
         for (beyond = 0, i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
             beyond |= grpo_unmasked_(batch, i) > 0 && fabs(grpo_standing_of_(&s, (double)batch->reward[i])) >= limit;
@@ -1099,12 +1080,11 @@ grpo_status grpo_token_advantage(const grpo_batch *batch, double eps, double lim
 grpo_status grpo_future_success_advantage(const double *reward, int64_t n, double *advantage) {
     grpo_dd later = grpo_dd_of_(0), more;
     double r;
-    int64_t i;
     grpo_status st = grpo_check_output_(advantage, 3);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (st) return st;
-    for (i = n - 1; i >= 0; i--) {
+    for (int64_t i = n - 1; i >= 0; i--) {
         r = reward[i];                                                  /* advantage may be reward */
         more = grpo_dd_div(later, i < n - 1 ? (double)(n - 1 - i) : 1);
         advantage[i] = grpo_dd_mul(grpo_dd_add(grpo_dd_of_(1), more), r).hi;
@@ -1140,7 +1120,6 @@ static grpo_power_ grpo_coplayer_weight_(const grpo_coplayer *c, grpo_power_ sum
 /* sums and products of discounts in a range of their own: a step far on may be worth less than any double, and still be multiplied */
 grpo_status grpo_alignment_advantage(const double *own, const double *other, int64_t n, const grpo_coplayer *how, double *credit) {
     grpo_power_ past = grpo_power_from_(0), discount = grpo_power_from_(1), with, x;
-    int64_t t;
     grpo_status st = grpo_check_output_(credit, 5);
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_output_(how, 4);
@@ -1152,7 +1131,7 @@ grpo_status grpo_alignment_advantage(const double *own, const double *other, int
     if (!st) st = grpo_check_list_(own, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(other, n, GRPO_MODERATE_, 2);
     if (st) return st;
-    for (t = 0; t < n; t++) {
+    for (int64_t t = 0; t < n; t++) {
         with = grpo_power_plus_(past, grpo_power_from_(own[t]));
         x = grpo_power_product_(grpo_coplayer_weight_(how, how->inclusive ? with : past, t), grpo_power_from_(other[t]));
         x = grpo_power_plus_(grpo_power_from_(own[t]), grpo_power_product_(grpo_power_from_(how->beta), x));
@@ -1171,7 +1150,7 @@ static grpo_dd grpo_project_part_(double A, double alpha, int positive) {
 grpo_status grpo_projected_advantage(const double *advantage, int64_t n, const double *basis, int64_t k, double alpha, int positive,
                                    grpo_dd *scratch, double *shaped) {
     grpo_status st = grpo_check_output_(shaped, 8);
-    int64_t i, j;
+    int64_t i;
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_count_(k, 0, 4);
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
@@ -1179,14 +1158,14 @@ grpo_status grpo_projected_advantage(const double *advantage, int64_t n, const d
     if (!st) st = grpo_check_list_(basis, n * k, GRPO_UP_TO_1E75_, 3);
     if (!st) st = grpo_check_there_(scratch, n > 0 && k > 0, 7);
     if (st) return st;
-    for (j = 0; j < k; j++)                                             /* P (A - alpha B) + alpha B */
+    for (int64_t j = 0; j < k; j++)                                             /* P (A - alpha B) + alpha B */
         for (scratch[j] = grpo_dd_of_(0), i = 0; i < n; i++) {
             const grpo_dd x = grpo_dd_minus_(grpo_dd_of_(advantage[i]), grpo_project_part_(advantage[i], alpha, positive));
             if (basis[j * n + i] != 0) scratch[j] = grpo_dd_add(scratch[j], grpo_dd_mul(x, basis[j * n + i]));
         }
     for (i = 0; i < n; i++) {
         grpo_dd x = grpo_project_part_(advantage[i], alpha, positive);
-        for (j = 0; j < k; j++) if (basis[j * n + i] != 0) x = grpo_dd_add(x, grpo_dd_mul(scratch[j], basis[j * n + i]));
+        for (int64_t j = 0; j < k; j++) if (basis[j * n + i] != 0) x = grpo_dd_add(x, grpo_dd_mul(scratch[j], basis[j * n + i]));
         shaped[i] = x.hi;
     }
     return GRPO_OK;
@@ -1197,11 +1176,10 @@ static grpo_dd grpo_branch_expected_(const int64_t *parent, const double *logp, 
                                      const grpo_branch *node) {
     grpo_sum sum, whole;
     double top = -HUGE_VAL;
-    int64_t c;
     memset(&sum, 0, sizeof sum);
     memset(&whole, 0, sizeof whole);
-    for (c = k + 1; c < n; c++) if (parent[c] == k && alpha * logp[c] > top) top = alpha * logp[c];
-    for (c = k + 1; c < n; c++) {
+    for (int64_t c = k + 1; c < n; c++) if (parent[c] == k && alpha * logp[c] > top) top = alpha * logp[c];
+    for (int64_t c = k + 1; c < n; c++) {
         double share;
         if (parent[c] != k) continue;
         share = grpo_exp(grpo_dd_minus_(grpo_two_prod(alpha, logp[c]), grpo_dd_of_(top)));
@@ -1235,23 +1213,22 @@ static int64_t grpo_branch_values_(const int64_t *parent, const double *reward, 
 
 static grpo_status grpo_check_branches_(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form) {
     grpo_status st = grpo_check_there_(parent, n, 1);
-    int64_t k;
     if (!st) st = grpo_check_there_(reward, n, 2);
-    for (k = 0; !st && k < n; k++)
+    for (int64_t k = 0; !st && k < n; k++)
         if (parent[k] >= k || parent[k] < (k == 0 ? -1 : 0)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
-    for (k = 0; !st && k < n; k++)
+    for (int64_t k = 0; !st && k < n; k++)
         if (!grpo_in_domain_(reward[k], GRPO_MODERATE_) && !grpo_has_child_(parent, n, k))
             st = grpo_check_member_(reward[k], GRPO_MODERATE_, 2, k);
     if (form != GRPO_BRANCH_PROBABILITY) return st;
     if (!st) st = grpo_check_there_(logp, n, 3);
-    for (k = 1; !st && k < n; k++) st = grpo_check_member_(logp[k], GRPO_MODERATE_, 3, k);
+    for (int64_t k = 1; !st && k < n; k++) st = grpo_check_member_(logp[k], GRPO_MODERATE_, 3, k);
     return st;
 }
 
 grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, const double *logp, int64_t n, grpo_branch_form form,
                                   double alpha, grpo_branch *scratch, double *advantage) {
     grpo_status st = grpo_check_output_(advantage, 8);
-    int64_t k, depth, depths;
+    int64_t depths;
     if (!st) st = grpo_check_choice_((int)form, 2, 5);
     if (!st) st = grpo_check_count_(n, 0, 4);
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 6);
@@ -1259,15 +1236,15 @@ grpo_status grpo_branch_advantage(const int64_t *parent, const double *reward, c
     if (!st) st = grpo_check_there_(scratch, n, 7);
     if (st) return st;
     depths = grpo_branch_values_(parent, reward, logp, n, form, alpha, scratch);
-    for (depth = 0; depth < depths; depth++) {
+    for (int64_t depth = 0; depth < depths; depth++) {
         grpo_values v;
         grpo_dd mean;
         double s;
         memset(&v, 0, sizeof v);
-        for (k = 0; k < n; k++) if (scratch[k].depth == depth) grpo_values_take_(&v, scratch[k].value);
+        for (int64_t k = 0; k < n; k++) if (scratch[k].depth == depth) grpo_values_take_(&v, scratch[k].value);
         mean = grpo_dd_div(grpo_sum_dd_(&v.sum), (double)v.count);
         s = sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
-        for (k = 0; k < n; k++)
+        for (int64_t k = 0; k < n; k++)
             if (scratch[k].depth == depth) advantage[k] = s < 1e-6 ? 0 : grpo_dd_minus_(scratch[k].value, mean).hi / (s + 1e-8);
     }
     return GRPO_OK;
@@ -1277,15 +1254,14 @@ static double grpo_collapsed_(double r) { return r == 1 ? 1 : r == 0 ? -1 : 0; }
 
 grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 3);
-    int64_t g, i;
     int overflow = 0;
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_FACTOR_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         const grpo_mean_deviation_of_ x = grpo_reward_spread_(batch, g, GRPO_STD_SAMPLE);
         const int alone = grpo_group_size_(batch, g) == 1, equal = !grpo_rewards_differ_(batch, g);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             const double r = (double)batch->reward[i];
             double A = alone ? r : grpo_collapsed_(r);
             if (!equal) A = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(r), x.mean), grpo_dd_add(x.deviation, grpo_dd_of_(eps))).hi;
@@ -1298,14 +1274,13 @@ grpo_status grpo_collapsed_advantage(const grpo_batch *batch, double eps, grpo_r
 grpo_status grpo_variant_advantage(const double *advantage, const double *difficulty, const double *mean, int64_t n, double k,
                                    double *weighted) {
     grpo_status st = grpo_check_output_(weighted, 6);
-    int64_t j;
     if (!st) st = grpo_check_count_(n, 0, 4);
     if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(difficulty, n, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_list_(mean, n, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(k, GRPO_MODERATE_, 5);
     if (st) return st;
-    for (j = 0; j < n; j++) {
+    for (int64_t j = 0; j < n; j++) {
         const grpo_dd x = grpo_dd_mul(grpo_two_diff(difficulty[j], mean[j]), advantage[j] < 0 ? -k : k);
         weighted[j] = grpo_times(advantage[j], grpo_exp(x));
     }
@@ -1314,12 +1289,11 @@ grpo_status grpo_variant_advantage(const double *advantage, const double *diffic
 
 grpo_status grpo_step_weight_advantage(const double *advantage, const double *weight, int64_t n, double *weighted) {
     grpo_status st = grpo_check_output_(weighted, 4);
-    int64_t k;
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_list_(advantage, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(weight, n, GRPO_PART_, 2);
     if (st) return st;
-    for (k = 0; k < n; k++)
+    for (int64_t k = 0; k < n; k++)
         weighted[k] = grpo_dd_mul(advantage[k] < 0 ? grpo_two_diff(2, weight[k]) : grpo_dd_of_(weight[k]), advantage[k]).hi;
     return GRPO_OK;
 }
@@ -1329,9 +1303,8 @@ static grpo_tree_state grpo_tree_state_(const int64_t *parent, const double *rew
                                         grpo_tree_advantage_form form, const grpo_tree_state *of) {
     grpo_tree_state s = { { 0, 0 }, 0, 0 };
     grpo_sum sum;
-    int64_t c;
     memset(&sum, 0, sizeof sum);
-    for (c = k + 1; c < n; c++) {
+    for (int64_t c = k + 1; c < n; c++) {
         if (parent[c] != k) continue;
         if (form == GRPO_TREE_TD) grpo_sum_add_(&sum, reward[c]);
         grpo_sum_add_dd_(&sum, form == GRPO_TREE_TD ? grpo_dd_mul(of[c].value, gamma) : of[c].value);
@@ -1364,25 +1337,23 @@ static double grpo_sibling_difference_(const int64_t *parent, int64_t n, int64_t
 static grpo_status grpo_check_tree_(const int64_t *parent, const double *reward, const double *value, int64_t n,
                                     grpo_tree_advantage_form form) {
     grpo_status st = grpo_check_there_(parent, n, 1);
-    int64_t k;
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
     if (!st && form == GRPO_TREE_TD) st = grpo_check_list_(value, n, GRPO_MODERATE_, 3);
-    for (k = 0; !st && k < n; k++) if (parent[k] < -1 || parent[k] >= k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
+    for (int64_t k = 0; !st && k < n; k++) if (parent[k] < -1 || parent[k] >= k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
     return st;
 }
 
 grpo_status grpo_tree_advantage(const int64_t *parent, const double *reward, const double *value, int64_t n, double gamma,
                                 grpo_tree_advantage_form form, grpo_tree_state *scratch, double *advantage) {
     grpo_status st = grpo_check_output_(advantage, 8);
-    int64_t k;
     if (!st) st = grpo_check_count_(n, 0, 4);
     if (!st) st = grpo_check_choice_((int)form, 3, 6);
     if (!st) st = grpo_check_tree_(parent, reward, value, n, form);
     if (!st) st = grpo_check_there_(scratch, n, 7);
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 5);
     if (st) return st;
-    for (k = n - 1; k >= 0; k--) scratch[k] = grpo_tree_state_(parent, reward, n, k, gamma, form, scratch);
-    for (k = 0; k < n; k++) {
+    for (int64_t k = n - 1; k >= 0; k--) scratch[k] = grpo_tree_state_(parent, reward, n, k, gamma, form, scratch);
+    for (int64_t k = 0; k < n; k++) {
         if (parent[k] < 0) advantage[k] = 0;
         else if (form == GRPO_TREE_TD) advantage[k] = grpo_tree_difference_(parent, reward, value, k, gamma, scratch);
         else if (form == GRPO_TREE_SIBLINGS) advantage[k] = grpo_sibling_difference_(parent, n, k, scratch);
@@ -1413,26 +1384,24 @@ static grpo_dd grpo_from_goal_(const grpo_anchors *a, double r, grpo_dd mean, do
 static grpo_status grpo_check_anchors_(const grpo_anchors *a, int place) {
     const double members[] = { a->alpha, a->beta, a->gain_pos, a->gain_neg };
     grpo_status st = GRPO_OK;
-    int k;
-    for (k = 0; !st && k < 4; k++) st = grpo_check_member_(members[k], GRPO_MODERATE_, place, k);
+    for (int k = 0; !st && k < 4; k++) st = grpo_check_member_(members[k], GRPO_MODERATE_, place, k);
     return !st && (int)a->form != GRPO_ANCHORS_PAPER && (int)a->form != GRPO_ANCHORS_CODE ? grpo_refuse_(GRPO_NOT_A_CHOICE, place, 4) : st;
 }
 
 grpo_status grpo_two_anchor_advantage(const grpo_batch *batch, const double *constraints, const grpo_anchors *anchors,
     grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 4);
-    int64_t g, i;
     int overflow = 0;
     if (!st) st = grpo_check_output_(anchors, 3);
     if (!st) st = grpo_check_anchors_(anchors, 3);
     if (!st) st = grpo_check_responses_(batch, constraints, GRPO_AT_LEAST_ONE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         const grpo_mean_deviation_of_ x = grpo_reward_spread_(batch, g, GRPO_STD_POPULATION);
         const grpo_dd s = grpo_dd_less(x.deviation, grpo_1e_minus_8_) ? grpo_1e_minus_8_ : x.deviation;
         const double n = (double)grpo_group_size_(batch, g);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             const double r = (double)batch->reward[i];
             grpo_dd z = grpo_dd_quotient(grpo_dd_minus_(grpo_dd_of_(r), x.mean), s);
             const grpo_dd d = grpo_from_goal_(anchors, r, x.mean, constraints[i], n);
@@ -1446,9 +1415,8 @@ grpo_status grpo_two_anchor_advantage(const grpo_batch *batch, const double *con
 
 static double grpo_calibrated_(const grpo_batch *b, int64_t g, int64_t i, const uint8_t *correct, double temperature, const grpo_dd *mean) {
     grpo_sum sum;
-    int64_t j;
     memset(&sum, 0, sizeof sum);
-    for (j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
+    for (int64_t j = b->group_begin[g]; j < b->group_begin[g + 1]; j++) {
         const grpo_dd ahead = correct[i] ? grpo_dd_minus_(mean[i], mean[j]) : grpo_dd_minus_(mean[j], mean[i]);
         if (!correct[j] == !correct[i] || !grpo_unmasked_(b, j)) continue;
         grpo_sum_add_(&sum, -grpo_logistic_loss(grpo_dd_div(ahead, temperature)).slope);
@@ -1459,16 +1427,16 @@ static double grpo_calibrated_(const grpo_batch *b, int64_t g, int64_t i, const 
 grpo_status grpo_calibration_advantage(const grpo_batch *batch, const uint8_t *correct, double temperature, grpo_dd *scratch,
                                       grpo_real *advantage) {
     grpo_status st = grpo_check_call_(batch, advantage, 5);
-    int64_t g, i;
     int overflow = 0;
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
     if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
     if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_);
     if (st) return st;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) scratch[i] = grpo_response_mean_(batch, batch->logp, NULL, i);
-    for (g = 0; g < batch->n_groups; g++)
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+    for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        scratch[i] = grpo_response_mean_(batch, batch->logp, NULL, i);
+    for (int64_t g = 0; g < batch->n_groups; g++)
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
             grpo_put_(advantage, i, grpo_unmasked_(batch, i) ? grpo_calibrated_(batch, g, i, correct, temperature, scratch) : 0, &overflow);
     return GRPO_OK;
 }
@@ -1477,9 +1445,8 @@ grpo_status grpo_calibration_advantage(const grpo_batch *batch, const uint8_t *c
 static void grpo_add_subset_(const double *x, int64_t n, uint32_t subset, int size, double eps, grpo_dd *sum) {
     grpo_dd off[20], mean = { 0, 0 }, squares = { 0, 0 };
     double s, first = 0;
-    int64_t k;
     int any = 0, equal = 1;
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         if (!(subset >> k & 1)) continue;
         if (any && x[k] != first) equal = 0;
         if (!any) first = x[k];
@@ -1488,13 +1455,13 @@ static void grpo_add_subset_(const double *x, int64_t n, uint32_t subset, int si
     }
     if (equal) return;
     mean = grpo_dd_div(mean, (double)size);
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         if (!(subset >> k & 1)) continue;
         off[k] = grpo_dd_minus_(grpo_dd_of_(x[k]), mean);
         squares = grpo_dd_add(squares, grpo_two_prod(off[k].hi, off[k].hi));
     }
     s = sqrt(squares.hi / (double)size) + eps;
-    for (k = 0; k < n; k++) if (subset >> k & 1) sum[k] = grpo_dd_add(sum[k], grpo_dd_of_(off[k].hi / s));
+    for (int64_t k = 0; k < n; k++) if (subset >> k & 1) sum[k] = grpo_dd_add(sum[k], grpo_dd_of_(off[k].hi / s));
 }
 
 grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double eps, double *advantage) {
@@ -1502,7 +1469,6 @@ grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double e
     double x[20], count;
     grpo_dd sum[21][20], total;
     uint32_t subset, rest;
-    int64_t k;
     int e, size;
     if (!st) st = grpo_check_output_(reward, 1);
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_POSITIVE_, 3);
@@ -1512,12 +1478,12 @@ grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double e
     if (st) return st;
     e = grpo_square_exponent_(ldexp(1, grpo_exponent_of_(reward, n)));
     memset(sum, 0, sizeof sum);
-    for (k = 0; k < n; k++) x[k] = ldexp(reward[k], -e);
+    for (int64_t k = 0; k < n; k++) x[k] = ldexp(reward[k], -e);
     for (subset = 3; subset < UINT32_C(1) << n; subset++) {
         for (size = 0, rest = subset; rest; rest &= rest - 1) size++;
         if (size > 1) grpo_add_subset_(x, n, subset, size, ldexp(eps, -e), sum[size]);
     }
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         total = grpo_dd_of_(0);
         for (count = 1, size = 2; size <= n; size++) {
             count = count * (double)(n - size + 1) / (double)(size - 1);       /* C(n - 1, size - 1) */
@@ -1530,14 +1496,13 @@ grpo_status grpo_multi_scale_advantage(const double *reward, int64_t n, double e
 
 grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *utility, grpo_real *advantage, int64_t *replace) {
     grpo_status st = grpo_check_call_(batch, advantage, 3);
-    int64_t g, i;
     if (!st) st = grpo_check_output_(replace, 4);
     if (!st) st = grpo_check_responses_(batch, utility, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         int64_t hit = batch->group_begin[g], miss = -1, least = hit, misses = 0;
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             advantage[i] = 0;
             if (batch->reward[i] > batch->reward[hit]) hit = i;
             if (utility[i] < utility[least]) least = i;
@@ -1558,10 +1523,9 @@ grpo_status grpo_hard_negative_advantage(const grpo_batch *batch, const double *
 static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int64_t n, int64_t k, grpo_dd *exponent) {
     grpo_dd sum = { 0, 0 };
     double top = -HUGE_VAL;
-    int64_t j;
-    for (j = 0; j < n; j++) if (reward[j] != reward[k] && logp_old[j] > top) top = logp_old[j];
+    for (int64_t j = 0; j < n; j++) if (reward[j] != reward[k] && logp_old[j] > top) top = logp_old[j];
     *exponent = grpo_two_sum(logp_old[k], top);
-    for (j = 0; j < n; j++)
+    for (int64_t j = 0; j < n; j++)
         if (reward[j] != reward[k])
             sum = grpo_dd_add(sum, grpo_dd_product(grpo_exp_twice(grpo_two_diff(logp_old[j], top)), grpo_two_diff(reward[k], reward[j])));
     return sum;
@@ -1570,18 +1534,16 @@ static grpo_dd grpo_candidate_(const double *logp_old, const double *reward, int
 grpo_status grpo_position_advantage(const double *logp_old, const double *reward, int64_t n, double *advantage) {
     grpo_status st = grpo_check_output_(advantage, 4);
     grpo_dd top = { -HUGE_VAL, 0 }, size = { 0, 0 }, w, e;
-    int64_t k;
-    int pass;
     if (!st) st = grpo_check_count_(n, 2, 3);
     if (!st) st = grpo_check_list_(logp_old, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
     if (st) return st;
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         grpo_candidate_(logp_old, reward, n, k, &e);
         if (grpo_dd_less(top, e)) top = e;
     }
-    for (pass = 0; pass < 2; pass++)
-        for (k = 0; k < n; k++) {
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t k = 0; k < n; k++) {
             w = grpo_candidate_(logp_old, reward, n, k, &e);
             w = w.hi == 0 ? w : grpo_dd_product(w, grpo_exp_twice(grpo_dd_minus_(e, top)));
             if (pass == 0) size = grpo_dd_add(size, w.hi < 0 ? grpo_dd_negative(w) : w);
@@ -1600,12 +1562,11 @@ static int grpo_opens_role_(const int64_t *role, int64_t k) {
 static grpo_mean_deviation_of_ grpo_role_spread_(const double *reward, const int64_t *role, int64_t n, int64_t id) {
     grpo_values v;
     double largest = 0;
-    int64_t k;
     int e;
-    for (k = 0; k < n; k++) if (role[k] == id && fabs(reward[k]) > largest) largest = fabs(reward[k]);
+    for (int64_t k = 0; k < n; k++) if (role[k] == id && fabs(reward[k]) > largest) largest = fabs(reward[k]);
     e = grpo_square_exponent_(largest);
     memset(&v, 0, sizeof v);
-    for (k = 0; k < n; k++) if (role[k] == id) grpo_values_take_(&v, grpo_dd_of_(ldexp(reward[k], -e)));
+    for (int64_t k = 0; k < n; k++) if (role[k] == id) grpo_values_take_(&v, grpo_dd_of_(ldexp(reward[k], -e)));
     return grpo_mean_and_deviation_(&v, GRPO_STD_SAMPLE, e);
 }
 
@@ -1620,17 +1581,16 @@ static double grpo_role_advantage_(double r, const grpo_mean_deviation_of_ *of, 
 
 grpo_status grpo_role_advantage(const double *reward, const int64_t *role, int64_t n, grpo_role_form form, double *advantage) {
     grpo_status st = grpo_check_output_(advantage, 5);
-    int64_t k, j;
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_choice_((int)form, 3, 4);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_there_(role, n, 2);
     if (st) return st;
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         grpo_mean_deviation_of_ of;
         if (!grpo_opens_role_(role, k)) continue;
         of = grpo_role_spread_(reward, role, n, role[k]);
-        for (j = k; j < n; j++) if (role[j] == role[k]) advantage[j] = grpo_role_advantage_(reward[j], &of, form);
+        for (int64_t j = k; j < n; j++) if (role[j] == role[k]) advantage[j] = grpo_role_advantage_(reward[j], &of, form);
     }
     return GRPO_OK;
 }
@@ -1643,9 +1603,9 @@ static grpo_dd grpo_reward_from_(const grpo_batch *b, int64_t i, const double *c
 /* number floor((n + 1)/2) of the n in ascending order */
 static grpo_dd grpo_lower_median_(const grpo_batch *b, int64_t g, const double *centre) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], place = (end - begin - 1) / 2;
-    int64_t i, j, below, same;
+    int64_t j, below, same;
     grpo_dd x = { 0, 0 }, y;
-    for (i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end; i++) {
         x = grpo_reward_from_(b, i, centre);
         for (below = same = 0, j = begin; j < end; j++) {
             y = grpo_reward_from_(b, j, centre);
@@ -1661,12 +1621,12 @@ grpo_status grpo_median_advantage(const grpo_batch *batch, double eps, double *a
     grpo_status st = grpo_check_call_(batch, advantage, 3);
     grpo_dd d, scale;
     double median;
-    int64_t g, i;
+    int64_t i;
     if (!st) st = grpo_check_output_(pivot, 4);
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_FACTOR_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         median = grpo_lower_median_(batch, g, NULL).hi;
         scale = grpo_dd_add(grpo_lower_median_(batch, g, &median), grpo_dd_of_(eps));
         for (pivot[g] = -1, i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
@@ -1681,7 +1641,6 @@ grpo_status grpo_median_advantage(const grpo_batch *batch, double eps, double *a
 
 grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, double a, double b, double *mixed) {
     grpo_sum sum;
-    int64_t k;
     grpo_status st = grpo_check_output_(mixed, 6);
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_list_(x, n, GRPO_MODERATE_, 1);
@@ -1689,7 +1648,7 @@ grpo_status grpo_mix_advantages(const double *x, const double *y, int64_t n, dou
     if (!st) st = grpo_check_number_(a, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_number_(b, GRPO_MODERATE_, 5);
     if (st) return st;
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         memset(&sum, 0, sizeof sum);
         grpo_sum_add_dd_(&sum, grpo_two_prod(a, x[k]));
         grpo_sum_add_dd_(&sum, grpo_two_prod(b, y[k]));
@@ -1706,9 +1665,8 @@ static grpo_power_ grpo_gram_term_(const double *gram, const double *advantage, 
 /* sum A_i A_j K_ij/(sum A_i^2 K_ii + 1e-9) */
 static double grpo_effective_(const double *gram, const double *advantage, int64_t n) {
     grpo_power_ over = grpo_power_from_(0), under = grpo_power_from_(1e-9);
-    int64_t i, j;
-    for (i = 0; i < n; i++) {
-        for (j = 0; j < n; j++) over = grpo_power_plus_(over, grpo_gram_term_(gram, advantage, n, i, j));
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < n; j++) over = grpo_power_plus_(over, grpo_gram_term_(gram, advantage, n, i, j));
         under = grpo_power_plus_(under, grpo_gram_term_(gram, advantage, n, i, i));
     }
     return grpo_power_value_(grpo_power_of_(grpo_dd_quotient(over.m, under.m), over.e - under.e)).hi;
@@ -1720,21 +1678,20 @@ static double grpo_participation_(const double *gram, int64_t n) {
     const double size = (double)n;
     grpo_sum trace, squares;
     double tr;
-    int64_t k;
     memset(&trace, 0, sizeof trace);
     memset(&squares, 0, sizeof squares);
-    for (k = 0; k < n; k++) grpo_sum_add_(&trace, ldexp(gram[k * n + k], -e));
-    for (k = 0; k < n * n; k++) grpo_sum_add_square_(&squares, 1, grpo_dd_of_(ldexp(gram[k], -e)));
+    for (int64_t k = 0; k < n; k++) grpo_sum_add_(&trace, ldexp(gram[k * n + k], -e));
+    for (int64_t k = 0; k < n * n; k++) grpo_sum_add_square_(&squares, 1, grpo_dd_of_(ldexp(gram[k], -e)));
     tr = grpo_sum_value_(&trace);
     return tr * tr / (grpo_sum_value_(&squares) + ldexp(1e-10 * size * size, -2 * e));
 }
 
 static grpo_status grpo_check_gram_(const double *gram, int64_t n, int place) {
     grpo_status st = grpo_check_list_(gram, n * n, GRPO_MODERATE_, place);
-    int64_t i, j;
-    for (i = 0; !st && i < n; i++) {
+    for (int64_t i = 0; !st && i < n; i++) {
         if (gram[i * n + i] < 0) st = grpo_refuse_(GRPO_NEGATIVE, place, i * n + i);
-        for (j = 0; !st && j < i; j++) if (gram[i * n + j] != gram[j * n + i]) st = grpo_refuse_(GRPO_NOT_MIRRORED, place, i * n + j);
+        for (int64_t j = 0; !st && j < i; j++)
+            if (gram[i * n + j] != gram[j * n + i]) st = grpo_refuse_(GRPO_NOT_MIRRORED, place, i * n + j);
     }
     return st;
 }

@@ -110,9 +110,8 @@ extern "C" {
 #endif
 
 static void grpo_count_mask_(const grpo_batch *b, grpo_totals *totals) {
-    int64_t g;
     memset(totals, 0, sizeof *totals);
-    for (g = 0; g < b->n_groups; g++) {
+    for (int64_t g = 0; g < b->n_groups; g++) {
         const grpo_group_counts_ n = grpo_count_mask_of_group_(b, g);
         totals->tokens += n.tokens;
         totals->sequences += n.sequences;
@@ -144,9 +143,8 @@ typedef struct {
 } grpo_critic_;
 
 static void grpo_value_sequence_(const grpo_batch *b, int64_t i, grpo_critic_ *c) {
-    int64_t t;
     int overflow = 0;
-    for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
+    for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
         grpo_value_term x = { 0, 0, 0 };
         if (grpo_is_unmasked_(b, t)) x = grpo_value_loss_term((double)c->value[t], (double)c->value_old[t], (double)c->returns[t], c->clip);
         grpo_sum_add_(&c->loss, x.loss / c->local);
@@ -161,7 +159,6 @@ grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, con
     grpo_totals totals;
     grpo_critic_ c;
     grpo_group_counts_ group;
-    int64_t g, i;
     if (!st) st = grpo_check_output_(aggregation, 6);
     if (!st) st = grpo_check_number_(clip, GRPO_MODERATE_FACTOR_, 5);
     if (!st) st = grpo_check_aggregation_(aggregation);
@@ -173,9 +170,9 @@ grpo_status grpo_value_loss(const grpo_batch *batch, const grpo_real *value, con
     memset(&c, 0, sizeof c);
     c.value = value; c.value_old = clip > 0 ? value_old : value; c.returns = returns; c.clip = clip; c.dvalue = dvalue;
     c.divisor = grpo_divisor_(aggregation, &totals);
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         group = grpo_count_mask_of_group_(batch, g);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             c.local = grpo_sequence_divisor_(aggregation, grpo_unmasked_(batch, i), 0, &group);
             grpo_value_sequence_(batch, i, &c);
         }
@@ -230,9 +227,8 @@ static grpo_dd grpo_rows_apart_(const grpo_two_rows_ *r, int64_t v) {
 static void grpo_survey_rows_(grpo_two_rows_ *r) {
     grpo_sum total[2], difference;
     int64_t v;
-    int k;
     double D;
-    for (k = 0; k < 2; k++)
+    for (int k = 0; k < 2; k++)
         for (r->top[k] = -HUGE_VAL, v = 0; v < r->n; v++) if (r->z[k][v] > r->top[k]) r->top[k] = r->z[k][v];
     memset(total, 0, sizeof total);
     memset(&difference, 0, sizeof difference);
@@ -246,7 +242,7 @@ static void grpo_survey_rows_(grpo_two_rows_ *r) {
         if (r->beta == 0) r->infinite |= r->z[0][v] == -HUGE_VAL && r->z[1][v] > -HUGE_VAL;
         if (r->beta == 1) r->infinite |= r->z[1][v] == -HUGE_VAL && r->z[0][v] > -HUGE_VAL;
     }
-    for (k = 0; k < 2; k++) r->total[k] = grpo_sum_value_(&total[k]);
+    for (int k = 0; k < 2; k++) r->total[k] = grpo_sum_value_(&total[k]);
     D = grpo_sum_value_(&difference) / r->total[0];
     r->shift = fabs(D) < 0.5 ? log1p(D) : log(r->total[1] / r->total[0]);
 }
@@ -319,7 +315,6 @@ grpo_status grpo_generalised_jsd(const double *student, const double *teacher, i
     grpo_two_rows_ r;
     grpo_sum sum, slopes;
     double mean;
-    int64_t v;
     if (!st) st = grpo_check_count_(n, 1, 3);
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 4);
     if (!st) st = grpo_check_number_(beta, GRPO_PART_, 5);
@@ -330,14 +325,14 @@ grpo_status grpo_generalised_jsd(const double *student, const double *teacher, i
     grpo_survey_rows_(&r);
     memset(&sum, 0, sizeof sum);
     memset(&slopes, 0, sizeof slopes);
-    for (v = 0; v < n && !r.infinite; v++) {
+    for (int64_t v = 0; v < n && !r.infinite; v++) {
         const grpo_rows_at_ x = grpo_rows_look_(&r, v);
         grpo_sum_add_(&sum, grpo_divergence_part_(&r, v));
         if (beta > 0 && dstudent) grpo_sum_add_(&slopes, grpo_times(x.p, grpo_divergence_slope_(&r, &x)));
     }
     mean = grpo_sum_value_(&slopes);
     *value = r.infinite ? HUGE_VAL : grpo_sum_total_(&sum);
-    for (v = 0; v < n && dstudent; v++) dstudent[v] = grpo_divergence_gradient_(&r, v, mean);
+    for (int64_t v = 0; v < n && dstudent; v++) dstudent[v] = grpo_divergence_gradient_(&r, v, mean);
     return GRPO_OK;
 }
 

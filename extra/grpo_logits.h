@@ -364,19 +364,16 @@ GRPO_INLINE_ float grpo_exp_float_(float d, float shift, float per, float h1, fl
 
 static float grpo_largest_of_(const float *most) {
     float m = most[0];
-    int j;
-    for (j = 1; j < GRPO_ROW_LANES_; j++) m = most[j] > m ? most[j] : m;
+    for (int j = 1; j < GRPO_ROW_LANES_; j++) m = most[j] > m ? most[j] : m;
     return m;
 }
 
 /* of n numbers, n a multiple of GRPO_STEP_; NaN is passed over */
 static float grpo_block_largest_(const float *z, int64_t n) {
     float most[GRPO_ROW_LANES_];
-    int64_t v;
-    int j;
-    for (j = 0; j < GRPO_ROW_LANES_; j++) most[j] = -HUGE_VALF;
-    for (v = 0; v < n; v += GRPO_ROW_LANES_)
-        for (j = 0; j < GRPO_ROW_LANES_; j++) most[j] = z[v + j] > most[j] ? z[v + j] : most[j];
+    for (int j = 0; j < GRPO_ROW_LANES_; j++) most[j] = -HUGE_VALF;
+    for (int64_t v = 0; v < n; v += GRPO_ROW_LANES_)
+        for (int j = 0; j < GRPO_ROW_LANES_; j++) most[j] = z[v + j] > most[j] ? z[v + j] : most[j];
     return grpo_largest_of_(most);
 }
 
@@ -388,11 +385,9 @@ GRPO_INLINE_ float grpo_block_sums_(const float *GRPO_RESTRICT_ z, int64_t size,
     GRPO_EXP_LOCALS_(k);
     double sum[GRPO_ROW_LANES_], spread[GRPO_ROW_LANES_], square[GRPO_ROW_LANES_];
     float most[GRPO_ROW_LANES_], s[GRPO_ROW_LANES_], w[GRPO_ROW_LANES_], q[GRPO_ROW_LANES_];
-    int64_t v;
-    int j;
-    for (j = 0; j < GRPO_ROW_LANES_; j++) { sum[j] = spread[j] = square[j] = 0; most[j] = -HUGE_VALF; }
-    for (v = 0; v < size; v += GRPO_STEP_) {
-        for (j = 0; j < GRPO_ROW_LANES_; j++) {
+    for (int j = 0; j < GRPO_ROW_LANES_; j++) { sum[j] = spread[j] = square[j] = 0; most[j] = -HUGE_VALF; }
+    for (int64_t v = 0; v < size; v += GRPO_STEP_) {
+        for (int j = 0; j < GRPO_ROW_LANES_; j++) {
             const float z0 = z[v + j], z1 = z[v + GRPO_ROW_LANES_ + j];
             const float z2 = z[v + 2 * GRPO_ROW_LANES_ + j], z3 = z[v + 3 * GRPO_ROW_LANES_ + j];
             const float first = z0 > z1 ? z0 : z1, second = z2 > z3 ? z2 : z3, larger = first > second ? first : second;
@@ -408,8 +403,8 @@ GRPO_INLINE_ float grpo_block_sums_(const float *GRPO_RESTRICT_ z, int64_t size,
                 q[j] = GRPO_MADD_(p1, p1, p0 * p0) + GRPO_MADD_(p3, p3, p2 * p2);
             }
         }
-        for (j = 0; j < GRPO_ROW_LANES_; j++) { sum[j] += (double)s[j]; spread[j] += (double)w[j]; }
-        if (squares) for (j = 0; j < GRPO_ROW_LANES_; j++) square[j] += (double)q[j];
+        for (int j = 0; j < GRPO_ROW_LANES_; j++) { sum[j] += (double)s[j]; spread[j] += (double)w[j]; }
+        if (squares) for (int j = 0; j < GRPO_ROW_LANES_; j++) square[j] += (double)q[j];
     }
     memcpy(out->sum, sum, sizeof sum); memcpy(out->spread, spread, sizeof spread); memcpy(out->squares, square, sizeof square);
     return grpo_largest_of_(most);
@@ -442,13 +437,12 @@ static void grpo_tally_raise_(grpo_tally_ *s, float largest) {
     const grpo_exps_ old = s->k;
     const double up = (double)largest - (double)s->largest;
     double f, own;
-    int j;
     grpo_exps_from_(&s->k, s->tau, (double)largest);
     if (s->largest > -HUGE_VALF) {
         f = exp(grpo_exps_log_(&s->k, s->tau, (double)s->largest));    /* of the old largest, from both */
         own = ldexp(f, 64);
         f /= exp(grpo_exps_log_(&old, s->tau, (double)s->largest));
-        for (j = 0; j < GRPO_ROW_LANES_; j++) {
+        for (int j = 0; j < GRPO_ROW_LANES_; j++) {
             s->lanes.spread[j] = f * (s->lanes.spread[j] - up * s->lanes.sum[j]);
             s->lanes.sum[j] *= f;
             s->lanes.squares[j] *= f * f;
@@ -465,7 +459,6 @@ static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, floa
     grpo_lanes_ block;
     float most = s->largest == -HUGE_VALF ? grpo_block_largest_(z, size) : -HUGE_VALF;
     int64_t v = 0;
-    int j;
     if (!(most > s->largest)) most = s->squares ? grpo_block_squared_(z, size, &s->k, &block) : grpo_block_plain_(z, size, &s->k, &block);
     if (most > s->largest) {
         grpo_tally_raise_(s, most);
@@ -474,7 +467,7 @@ static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, floa
         copy[v] = -HUGE_VALF;
         if (s->squares) grpo_block_squared_(copy, size, &s->k, &block); else grpo_block_plain_(copy, size, &s->k, &block);
     }
-    for (j = 0; j < GRPO_ROW_LANES_; j++) {
+    for (int j = 0; j < GRPO_ROW_LANES_; j++) {
         s->lanes.sum[j] += block.sum[j];
         s->lanes.spread[j] += block.spread[j];
         s->lanes.squares[j] += block.squares[j];
@@ -483,17 +476,15 @@ static void grpo_tally_block_(grpo_tally_ *s, const float *z, int64_t size, floa
 
 static void grpo_floats_of_bfloat_(const uint16_t *from, float *to, int64_t n) {
     int64_t v = 0;
-    int j;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_)
-        for (j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_float_of_bits_((uint32_t)from[v + j] << 16);
+        for (int j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_float_of_bits_((uint32_t)from[v + j] << 16);
     for (; v < n; v++) to[v] = grpo_float_of_bits_((uint32_t)from[v] << 16);
 }
 
 static void grpo_floats_of_half_(const uint16_t *from, float *to, int64_t n) {
     int64_t v = 0;
-    int j;
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_)
-        for (j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_from_half_(from[v + j]);
+        for (int j = 0; j < GRPO_STEP_; j++) to[v + j] = grpo_from_half_(from[v + j]);
     for (; v < n; v++) to[v] = grpo_from_half_(from[v]);
 }
 
@@ -501,13 +492,12 @@ static void grpo_floats_of_half_(const uint16_t *from, float *to, int64_t n) {
  * up to a multiple of GRPO_STEP_ */
 static const float *grpo_block_of_(const grpo_logits *x, int64_t row, int64_t at, int64_t n, float *copy) {
     const int64_t first = row * x->stride + at;
-    int64_t v;
     if (x->type == GRPO_LOGITS_REAL && !x->kept && n == GRPO_ROW_BLOCK_) return (const float *)x->logits + first;
     if (x->type == GRPO_LOGITS_BFLOAT16) grpo_floats_of_bfloat_((const uint16_t *)x->logits + first, copy, n);
     else if (x->type == GRPO_LOGITS_FLOAT16) grpo_floats_of_half_((const uint16_t *)x->logits + first, copy, n);
     else memcpy(copy, (const float *)x->logits + first, (size_t)n * sizeof *copy);
-    if (x->kept) for (v = 0; v < n; v++) copy[v] = x->kept[first + v] ? copy[v] : -HUGE_VALF;
-    for (v = n; v % GRPO_STEP_ != 0; v++) copy[v] = -HUGE_VALF;
+    if (x->kept) for (int64_t v = 0; v < n; v++) copy[v] = x->kept[first + v] ? copy[v] : -HUGE_VALF;
+    for (int64_t v = n; v % GRPO_STEP_ != 0; v++) copy[v] = -HUGE_VALF;
     return copy;
 }
 
@@ -520,8 +510,7 @@ static int64_t grpo_steps_(int64_t n) { return (n + GRPO_STEP_ - 1) / GRPO_STEP_
 
 static double grpo_lanes_total_(const double *x) {
     double sum = 0;
-    int j;
-    for (j = 0; j < GRPO_ROW_LANES_; j++) sum += x[j];
+    for (int j = 0; j < GRPO_ROW_LANES_; j++) sum += x[j];
     return sum;
 }
 
@@ -541,13 +530,13 @@ static int grpo_row_read_fast_(const grpo_logits *x, int64_t row, grpo_logits_pa
     const int64_t target = x->target[row];
     float copy[GRPO_ROW_BLOCK_];
     grpo_tally_ s;
-    int64_t at, n;
+    int64_t n;
     memset(&s, 0, sizeof s);
     s.k = grpo_exps_of_(x->temperature);
     s.tau = x->temperature;
     s.squares = x->squares;
     s.largest = -HUGE_VALF;
-    for (at = 0; at < x->vocab; at += n) {
+    for (int64_t at = 0; at < x->vocab; at += n) {
         const float *z;
         n = grpo_block_size_(x, at);
         z = grpo_block_of_(x, row, at, n, copy);
@@ -577,10 +566,8 @@ static void grpo_block_gradient_(const float *GRPO_RESTRICT_ z, int64_t size, co
     const float shift = k->shift, per = k->per, h1 = k->h1, h2 = k->h2, origin = k->origin, least = k->least;
     const float high = c->high, low = c->low, c1 = c->c1, c2 = c->c2, c3 = c->c3, c4 = c->c4, c5 = c->c5, c6 = c->c6;
     float out[GRPO_STRIDE_];
-    int64_t v;
-    int j;
-    for (v = 0; v < size; v += GRPO_STRIDE_) {
-        for (j = 0; j < GRPO_STRIDE_; j++)
+    for (int64_t v = 0; v < size; v += GRPO_STRIDE_) {
+        for (int j = 0; j < GRPO_STRIDE_; j++)
             out[j] = grpo_exp_float_(grpo_above_(z[v + j], origin, least), shift, per, h1, h2, 1, high, low, c1, c2, c3, c4, c5, c6);
         memcpy(g + v, out, sizeof out);
     }
@@ -591,15 +578,13 @@ static void grpo_block_gradients_(const float *GRPO_RESTRICT_ z, int64_t size, c
     GRPO_EXP_LOCALS_(k);
     const double at = by.at, slope = by.slope;
     float e[GRPO_STRIDE_], x[GRPO_STRIDE_], out[GRPO_STRIDE_];
-    int64_t v;
-    int j;
-    for (v = 0; v < size; v += GRPO_STRIDE_) {
-        for (j = 0; j < GRPO_STRIDE_; j++) {
+    for (int64_t v = 0; v < size; v += GRPO_STRIDE_) {
+        for (int j = 0; j < GRPO_STRIDE_; j++) {
             const float d = grpo_above_(z[v + j], origin, least);
             e[j] = GRPO_EXP_(d);
             x[j] = d - from;
         }
-        for (j = 0; j < GRPO_STRIDE_; j++) out[j] = (float)((double)e[j] * (at + slope * (double)x[j]));
+        for (int j = 0; j < GRPO_STRIDE_; j++) out[j] = (float)((double)e[j] * (at + slope * (double)x[j]));
         memcpy(g + v, out, sizeof out);
     }
 }
@@ -607,11 +592,10 @@ static void grpo_block_gradients_(const float *GRPO_RESTRICT_ z, int64_t size, c
 static void grpo_put_block_(grpo_logits_type type, const float *g, void *out, int64_t at, int64_t n) {
     uint16_t *half = (uint16_t *)out + at;
     int64_t v = 0;
-    int j;
     if (type == GRPO_LOGITS_REAL) { memcpy((float *)out + at, g, (size_t)n * sizeof *g); return; }
     for (; v + GRPO_STEP_ <= n; v += GRPO_STEP_) {
-        if (type == GRPO_LOGITS_BFLOAT16) for (j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_bfloat_(g[v + j]);
-        else for (j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_half_(g[v + j]);
+        if (type == GRPO_LOGITS_BFLOAT16) for (int j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_bfloat_(g[v + j]);
+        else for (int j = 0; j < GRPO_STEP_; j++) half[v + j] = grpo_to_half_(g[v + j]);
     }
     for (; v < n; v++) half[v] = type == GRPO_LOGITS_BFLOAT16 ? grpo_to_bfloat_(g[v]) : grpo_to_half_(g[v]);
 }
@@ -639,7 +623,7 @@ static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grp
     grpo_powers_ c;
     grpo_exps_ k = grpo_exps_of_(tau);
     grpo_slope_ by;
-    int64_t at, n;
+    int64_t n;
     double unit;
     int folded;
     grpo_exps_from_(&k, tau, most);
@@ -647,7 +631,7 @@ static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grp
     by.at = s->at * unit;
     by.slope = s->slope * (unit / tau);
     folded = by.slope == 0 && grpo_fold_(&k, tau, by.at, &c);
-    for (at = 0; at < x->vocab; at += n) {
+    for (int64_t at = 0; at < x->vocab; at += n) {
         const float *z;
         float *g = own;
         n = grpo_block_size_(x, at);
@@ -663,8 +647,7 @@ static void grpo_row_gradient_fast_(const grpo_logits *x, int64_t row, const grp
 
 /* the same sums one by one, exactly: for doubles, and for temperatures out of the ordinary */
 static int grpo_row_read_each_(const grpo_logits *x, int64_t row, grpo_logits_part *p) {
-    int64_t v;
-    for (v = 0; v < x->vocab; v++) {
+    for (int64_t v = 0; v < x->vocab; v++) {
         const double z = grpo_logit_(x, row, v);
         if (!(z < HUGE_VAL)) return 0;
         grpo_logits_part_add(p, z, v == x->target[row], x->temperature);
@@ -810,8 +793,7 @@ GRPO_LOGITS_FN double grpo_logits_slope(const grpo_logits_slopes *s, double z, i
 }
 
 static void grpo_row_gradient_each_(const grpo_logits *x, int64_t row, const grpo_logits_slopes *s, void *dlogits) {
-    int64_t v;
-    for (v = 0; v < x->vocab; v++) grpo_put_logit_(x->type, dlogits, v, grpo_logits_slope(s, grpo_logit_(x, row, v), 0));
+    for (int64_t v = 0; v < x->vocab; v++) grpo_put_logit_(x->type, dlogits, v, grpo_logits_slope(s, grpo_logit_(x, row, v), 0));
 }
 
 /* the largest finite number of the type, or a little less */
@@ -831,9 +813,8 @@ static int grpo_row_may_overflow_(const grpo_logits *x, const grpo_logits_slopes
 
 static int grpo_row_has_infinity_(const grpo_logits *x, const void *dlogits) {
     grpo_logits g = *x;
-    int64_t v;
     g.logits = dlogits; g.kept = NULL;
-    for (v = 0; v < x->vocab; v++) if (!grpo_is_finite(grpo_logit_(&g, 0, v))) return 1;
+    for (int64_t v = 0; v < x->vocab; v++) if (!grpo_is_finite(grpo_logit_(&g, 0, v))) return 1;
     return 0;
 }
 
@@ -894,8 +875,7 @@ static void grpo_write_row_(const grpo_logits_batch *rows, int64_t t, const grpo
 grpo_status grpo_logits_batch_read(const grpo_logits_batch *rows, const uint8_t *mask, int64_t first, int64_t count) {
     grpo_status st = grpo_check_range_(rows, first, count, 3);
     grpo_logits_row r;
-    int64_t t;
-    for (t = first; !st && t < first + count; t++) {
+    for (int64_t t = first; !st && t < first + count; t++) {
         if (mask && !mask[t]) { grpo_write_row_(rows, t, NULL); continue; }
         st = grpo_logits_row_read(&rows->logits, t, &rows->part[t]);
         if (!st) st = grpo_logits_part_row(&rows->part[t], rows->logits.temperature, &r);
@@ -912,9 +892,8 @@ grpo_status grpo_logits_batch_gradient(const grpo_logits_batch *rows, const uint
     const grpo_real *dentropy,
                                int64_t first, int64_t count) {
     grpo_status st = grpo_check_range_(rows, first, count, 5);
-    int64_t t;
     if (!st && !rows->dlogits) st = GRPO_STATUS_(GRPO_NULL, GRPO_AT_rows_dlogits_);
-    for (t = first; !st && t < first + count; t++) {
+    for (int64_t t = first; !st && t < first + count; t++) {
         if (mask && !mask[t]) grpo_clear_row_(rows, t);
         else st = grpo_logits_row_gradient(&rows->logits, t, &rows->part[t], grpo_real_at_(dlogp, t), grpo_real_at_(dentropy, t),
                                     grpo_row_at_(rows, t));
@@ -927,14 +906,13 @@ enum { GRPO_ROW_OF_NONE_ = -3, GRPO_ROW_MASKED_ = -2, GRPO_ROW_COUNTS_ = -1 };
 
 static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_logits_batch *rows) {
     const grpo_logits *x = &rows->logits;
-    int64_t i, t;
-    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
             if (grpo_is_unmasked_(b, t) && !(x->target[t] >= 0 && x->target[t] < x->vocab))
                 return grpo_status_at_(GRPO_OUT_OF_RANGE, GRPO_AT_logits_target_, t);
-    for (t = 0; t < x->rows; t++) rows->part[t].has_target = GRPO_ROW_OF_NONE_;
-    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
+    for (int64_t t = 0; t < x->rows; t++) rows->part[t].has_target = GRPO_ROW_OF_NONE_;
+    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++)
             rows->part[t].has_target = grpo_is_unmasked_(b, t) ? GRPO_ROW_COUNTS_ : GRPO_ROW_MASKED_;
     return GRPO_OK;
 }
@@ -947,14 +925,13 @@ static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_logits_batch 
 
 static grpo_status grpo_read_marked_(const grpo_logits_batch *rows) {
     const int64_t n = rows->logits.rows;
-    int64_t t;
     int bad = 0;
     GRPO_OMP_("omp parallel for schedule(guided) reduction(|:bad)")
-    for (t = 0; t < n; t++)
+    for (int64_t t = 0; t < n; t++)
         if (rows->part[t].has_target == GRPO_ROW_COUNTS_) bad |= grpo_logits_row_read(&rows->logits, t, &rows->part[t]) != GRPO_OK;
-    for (t = 0; bad && t < n; t++) if (rows->part[t].has_target == GRPO_ROW_COUNTS_) return grpo_refuse_row_(&rows->logits, t);
+    for (int64_t t = 0; bad && t < n; t++) if (rows->part[t].has_target == GRPO_ROW_COUNTS_) return grpo_refuse_row_(&rows->logits, t);
     GRPO_OMP_("omp parallel for schedule(static)")
-    for (t = 0; t < n; t++) {
+    for (int64_t t = 0; t < n; t++) {
         grpo_logits_row r;
         if (rows->part[t].has_target == GRPO_ROW_MASKED_) grpo_write_row_(rows, t, NULL);
         if (rows->part[t].has_target < 0) continue;
@@ -967,10 +944,9 @@ static grpo_status grpo_read_marked_(const grpo_logits_batch *rows) {
 /* returns whether a gradient is beyond the largest number of its type */
 static int grpo_differentiate_marked_(const grpo_logits_batch *rows, const grpo_output *out) {
     const int64_t n = rows->logits.rows;
-    int64_t t;
     int overflow = 0;
     GRPO_OMP_("omp parallel for schedule(guided) reduction(|:overflow)")
-    for (t = 0; t < n; t++) {
+    for (int64_t t = 0; t < n; t++) {
         const grpo_logits_part *p = &rows->part[t];
         if (p->has_target == GRPO_ROW_MASKED_) grpo_clear_row_(rows, t);
         if (p->has_target < 0) continue;

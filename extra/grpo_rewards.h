@@ -246,12 +246,10 @@ static double grpo_largest_(const double *x, int64_t begin, int64_t end) {
 static grpo_status grpo_check_cost_(const grpo_cost *c, int64_t begin, int64_t end, int place) {
     const double *const lists[] = { c->output, c->input, c->turns }, coefs[] = { c->output_coef, c->input_coef, c->turns_coef };
     grpo_status st = GRPO_OK;
-    int64_t i;
-    int k;
-    for (k = 0; !st && k < 3; k++) if (begin < end && !lists[k]) st = grpo_refuse_(GRPO_NULL, place, k);
-    for (k = 0; !st && k < 3; k++) st = grpo_check_member_(coefs[k], GRPO_MODERATE_, place, 3 + k);
-    for (k = 0; !st && k < 3; k++)
-        for (i = begin; !st && i < end; i++) st = grpo_check_member_(lists[k][i], GRPO_MODERATE_FACTOR_, place, k);
+    for (int k = 0; !st && k < 3; k++) if (begin < end && !lists[k]) st = grpo_refuse_(GRPO_NULL, place, k);
+    for (int k = 0; !st && k < 3; k++) st = grpo_check_member_(coefs[k], GRPO_MODERATE_, place, 3 + k);
+    for (int k = 0; !st && k < 3; k++)
+        for (int64_t i = begin; !st && i < end; i++) st = grpo_check_member_(lists[k][i], GRPO_MODERATE_FACTOR_, place, k);
     return st;
 }
 
@@ -261,13 +259,12 @@ static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c,
     grpo_sum sum;
     grpo_dd mean, share;
     double most[3];
-    int64_t i;
     int k, overflow = 0;
     memset(&sum, 0, sizeof sum);
-    for (i = begin; i < end; i++) grpo_sum_add_(&sum, (double)b->reward[i]);
+    for (int64_t i = begin; i < end; i++) grpo_sum_add_(&sum, (double)b->reward[i]);
     mean = grpo_dd_div(grpo_sum_dd_(&sum), (double)(end - begin));
     for (k = 0; k < 3; k++) most[k] = grpo_largest_(arrays[k], begin, end);
-    for (i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end; i++) {
         share = grpo_dd_of_(0);
         for (k = 0; k < 3; k++) if (most[k] > 0) share = grpo_dd_add(share, grpo_dd_div(grpo_two_prod(coefs[k], arrays[k][i]), most[k]));
         grpo_put_(reward, i, grpo_dd_minus_(grpo_dd_of_((double)b->reward[i]), grpo_dd_product(mean, share)).hi, &overflow);
@@ -276,37 +273,34 @@ static void grpo_cost_group_(const grpo_batch *b, int64_t g, const grpo_cost *c,
 
 grpo_status grpo_relative_cost_penalty(const grpo_batch *batch, const grpo_cost *cost, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 3);
-    int64_t g;
     if (!st) st = grpo_check_output_(cost, 2);
     if (st) return st;
     st = grpo_check_cost_(cost, grpo_first_sequence_(batch), grpo_end_sequence_(batch), 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) grpo_cost_group_(batch, g, cost, reward);
+    for (int64_t g = 0; g < batch->n_groups; g++) grpo_cost_group_(batch, g, cost, reward);
     return GRPO_OK;
 }
 
 static grpo_dd grpo_row_total_(const double *x, int64_t n, double eps) {
     grpo_sum sum;
-    int64_t k;
     memset(&sum, 0, sizeof sum);
     grpo_sum_add_(&sum, eps);
-    for (k = 0; k < n; k++) grpo_sum_add_(&sum, x[k]);
+    for (int64_t k = 0; k < n; k++) grpo_sum_add_(&sum, x[k]);
     return grpo_sum_dd_(&sum);
 }
 
 grpo_status grpo_diversity_reward(const double *reward, const double *similarity, int64_t n, double eps, double *shaped) {
     grpo_dd total;
-    int64_t i;
     grpo_status st = grpo_check_output_(shaped, 5);
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(similarity, n * n, GRPO_MODERATE_, 2);
-    for (i = 0; !st && i < n; i++)
+    for (int64_t i = 0; !st && i < n; i++)
         if (grpo_row_total_(similarity + i * n, n, eps).hi == 0) st = grpo_refuse_(GRPO_ZERO_SUM, 2, i * n);
     if (st) return st;
-    for (i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         total = grpo_row_total_(similarity + i * n, n, eps);
         shaped[i] = total.hi > 0 ? grpo_dd_quotient(grpo_dd_of_(reward[i]), total).hi
                                  : grpo_dd_quotient(grpo_dd_of_(-reward[i]), grpo_dd_negative(total)).hi;
@@ -323,20 +317,20 @@ static double grpo_sine_pi_(grpo_dd a, grpo_dd b) {
 
 grpo_status grpo_unlikeliness_reward(const grpo_batch *batch, double beta, grpo_dd *scratch, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 4);
-    int64_t g, i, j, begin, end;
+    int64_t begin, end;
     int overflow = 0;
     if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_there_(scratch, batch->n_groups, 3);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REWARD_);
     if (st) return st;
     grpo_old_means_(batch, scratch);
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         begin = batch->group_begin[g]; end = batch->group_begin[g + 1];
-        for (i = begin; i < end; i++) {
+        for (int64_t i = begin; i < end; i++) {
             const double n = (double)(end - begin);
             int64_t rank = 0;
             grpo_dd factor;
-            for (j = begin; j < end; j++)
+            for (int64_t j = begin; j < end; j++)
                 rank += grpo_dd_less(scratch[j], scratch[i]) || (j < i && grpo_dd_same_(scratch[j], scratch[i]));
             factor = grpo_dd_div(grpo_dd_minus_(grpo_dd_of_(n), grpo_two_prod(beta, (double)rank)), n);
             grpo_put_(reward, i, grpo_dd_mul(factor, (double)batch->reward[i]).hi, &overflow);
@@ -347,11 +341,11 @@ grpo_status grpo_unlikeliness_reward(const grpo_batch *batch, double beta, grpo_
 
 grpo_status grpo_early_exit_reward(const grpo_batch *batch, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 2);
-    int64_t g, i;
+    int64_t i;
     int right, overflow = 0;
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++)
+    for (int64_t g = 0; g < batch->n_groups; g++)
         for (right = 0, i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             grpo_put_(reward, i, batch->reward[i] > 0 ? ldexp(1, -right) : 0, &overflow);
             if (right < 2000) right += batch->reward[i] > 0;
@@ -381,7 +375,6 @@ static double grpo_trust_factor_(const grpo_batch *b, int64_t g, const double *o
 grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, const double *thought, double decay,
                               const grpo_trust_bounds *bounds, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 6);
-    int64_t g, i;
     int overflow = 0;
     if (!st) st = grpo_check_number_(decay, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_output_(bounds, 5);
@@ -393,9 +386,9 @@ grpo_status grpo_trust_reward(const grpo_batch *batch, const double *outcome, co
     if (!st) st = grpo_check_responses_(batch, outcome, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_responses_(batch, thought, GRPO_MODERATE_, 3);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         const double gamma = grpo_trust_factor_(batch, g, outcome, thought, bounds);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             const grpo_dd more = grpo_dd_mul(grpo_two_prod(gamma, decay), outcome[i] < bounds->low ? 0 : thought[i]);
             grpo_put_(reward, i, grpo_dd_add(grpo_dd_of_(outcome[i]), more).hi, &overflow);
         }
@@ -412,7 +405,6 @@ static double grpo_tool_factor_(double m, double n, double smooth, grpo_tools_fo
 grpo_status grpo_tool_efficiency_reward(const grpo_batch *batch, const double *calls, const uint8_t *correct, double smooth, double alpha,
                                  grpo_tools_form form, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 7);
-    int64_t g, i;
     int overflow = 0;
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_choice_((int)form, 2, 6);
@@ -420,10 +412,10 @@ grpo_status grpo_tool_efficiency_reward(const grpo_batch *batch, const double *c
     if (!st) st = grpo_check_there_(correct, batch->n_groups, 3);
     if (!st) st = grpo_check_responses_(batch, calls, GRPO_MODERATE_FACTOR_, 2);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         double least = HUGE_VAL;
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) if (correct[i] && calls[i] < least) least = calls[i];
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) if (correct[i] && calls[i] < least) least = calls[i];
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
             grpo_put_(reward, i, correct[i] ? alpha * grpo_tool_factor_(calls[i], least, smooth, form) : 0, &overflow);
     }
     return GRPO_OK;
@@ -432,16 +424,15 @@ grpo_status grpo_tool_efficiency_reward(const grpo_batch *batch, const double *c
 grpo_status grpo_entity_reward(const grpo_batch *batch, const double *found, const uint8_t *correct, const uint8_t *invalid, double alpha,
                                grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 6);
-    int64_t g, i;
     int overflow = 0;
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_there_(correct, batch->n_groups, 3);
     if (!st) st = grpo_check_there_(invalid, batch->n_groups, 4);
     if (!st) st = grpo_check_responses_(batch, found, GRPO_PART_, 2);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         const double most = grpo_largest_(found, batch->group_begin[g], batch->group_begin[g + 1]);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             double share = most > 0 ? grpo_dd_div(grpo_two_prod(alpha, found[i]), most).hi : 0;
             grpo_put_(reward, i, invalid[i] ? 0 : correct[i] ? 1 : share, &overflow);
         }
@@ -451,13 +442,12 @@ grpo_status grpo_entity_reward(const grpo_batch *batch, const double *found, con
 
 grpo_status grpo_retention_reward(const grpo_batch *batch, double lambda, double alpha, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 4);
-    int64_t i;
     int overflow = 0;
     if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_FACTOR_, 3);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_REWARD_);
     if (st) return st;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) {
+    for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) {
         grpo_dd d = grpo_response_mean_(batch, batch->logp_old, batch->logp_ref, i);
         if (d.hi < 0) d = grpo_dd_of_(0);
         d = grpo_two_prod(lambda, grpo_exp(grpo_dd_mul(d, -alpha)));
@@ -487,14 +477,13 @@ static void grpo_efficient_group_(const grpo_batch *b, int64_t g, const uint8_t 
     grpo_values v;
     grpo_dd mean;
     double s;
-    int64_t i;
     int overflow = 0;
     memset(&v, 0, sizeof v);
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         if (correct[i]) grpo_values_take_(&v, grpo_dd_of_((double)grpo_unmasked_(b, i)));
     mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
     s = sqrt(grpo_variance_(&v, GRPO_STD_POPULATION));
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         grpo_dd z = grpo_dd_minus_(grpo_dd_of_((double)grpo_unmasked_(b, i)), mean);
         z = s > 0 ? grpo_dd_div(z, s) : grpo_dd_of_(0);
         grpo_put_(reward, i, correct[i] ? grpo_dd_minus_(grpo_dd_of_(1), grpo_two_prod(alpha, grpo_sigmoid(z).value)).hi : 0, &overflow);
@@ -504,7 +493,7 @@ static void grpo_efficient_group_(const grpo_batch *b, int64_t g, const uint8_t 
 grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *correct, double share, double alpha, grpo_real *reward,
                                    uint8_t *efficient) {
     grpo_status st = grpo_check_call_(batch, reward, 5);
-    int64_t g, i, count;
+    int64_t count;
     if (!st) st = grpo_check_output_(efficient, 6);
     if (!st) st = grpo_check_number_(share, GRPO_PART_, 3);
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_FACTOR_, 4);
@@ -512,10 +501,10 @@ grpo_status grpo_efficiency_reward(const grpo_batch *batch, const uint8_t *corre
     if (st) return st;
     count = (int64_t)ceil(share * (double)batch->n_groups);
     if (count < 1) count = 1;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         efficient[g] = grpo_is_efficient_(batch, g, correct, count) ? 1 : 0;
         if (efficient[g]) grpo_efficient_group_(batch, g, correct, alpha, reward);
-        else for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) reward[i] = correct[i] ? 1 : 0;
+        else for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) reward[i] = correct[i] ? 1 : 0;
     }
     return GRPO_OK;
 }
@@ -567,7 +556,6 @@ static void grpo_bonus_group_(const grpo_batch *b, int64_t g, const double *accu
 grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accuracy, double lambda, double cap, double margin,
                                    grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 6);
-    int64_t g;
     if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(cap, GRPO_MODERATE_POSITIVE_, 4);
     if (!st) st = grpo_check_number_(margin, GRPO_MODERATE_, 5);
@@ -575,26 +563,26 @@ grpo_status grpo_consistency_bonus(const grpo_batch *batch, const double *accura
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_ | GRPO_NEED_SELECTED_, 0);
     if (!st) st = grpo_check_tokens_(batch, batch->logp_ref, batch->selected, GRPO_MODERATE_, GRPO_AT_logp_ref_);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) grpo_bonus_group_(batch, g, accuracy, lambda, cap, margin, reward);
+    for (int64_t g = 0; g < batch->n_groups; g++) grpo_bonus_group_(batch, g, accuracy, lambda, cap, margin, reward);
     return GRPO_OK;
 }
 
 grpo_status grpo_gated_reward_sum(const double *rewards, int64_t n, int64_t columns, const double *weight, const int64_t *gate,
     double *reward) {
-    int64_t i, k;
     grpo_status st = grpo_check_output_(reward, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_count_(columns, 0, 3);
     if (!st) st = grpo_check_list_(rewards, n * columns, GRPO_MODERATE_, 1);
     if (!st && n > 0) st = grpo_check_list_(weight, columns, GRPO_MODERATE_, 4);
     if (!st && n > 0) st = grpo_check_there_(gate, columns, 5);
-    for (k = 0; !st && n > 0 && k < columns; k++)
+    for (int64_t k = 0; !st && n > 0 && k < columns; k++)
         if (gate[k] < -1 || gate[k] >= columns) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 5, k);
     if (st) return st;
-    for (i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         const double *r = rewards + i * columns;
         grpo_dd sum = grpo_dd_of_(0);
-        for (k = 0; k < columns; k++) sum = grpo_dd_add(sum, grpo_dd_mul(grpo_two_prod(weight[k], r[k]), gate[k] < 0 ? 1 : r[gate[k]]));
+        for (int64_t k = 0; k < columns; k++)
+            sum = grpo_dd_add(sum, grpo_dd_mul(grpo_two_prod(weight[k], r[k]), gate[k] < 0 ? 1 : r[gate[k]]));
         reward[i] = sum.hi;
     }
     return GRPO_OK;
@@ -603,14 +591,13 @@ grpo_status grpo_gated_reward_sum(const double *rewards, int64_t n, int64_t colu
 grpo_status grpo_brier_reward(const double *confidence, int64_t n, const uint8_t *correct, const uint8_t *missing, double *reward) {
     grpo_dd off;
     double p;
-    int64_t i;
     grpo_status st = grpo_check_output_(reward, 5);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_there_(confidence, n, 1);
     if (!st) st = grpo_check_there_(correct, n, 3);
-    for (i = 0; !st && i < n; i++) if (!(missing && missing[i])) st = grpo_check_member_(confidence[i], GRPO_MODERATE_, 1, i);
+    for (int64_t i = 0; !st && i < n; i++) if (!(missing && missing[i])) st = grpo_check_member_(confidence[i], GRPO_MODERATE_, 1, i);
     if (st) return st;
-    for (i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         const int absent = missing && missing[i];
         p = absent ? 0.5 : confidence[i] < 0 ? 0 : confidence[i] > 1 ? 1 : confidence[i];
         off = grpo_two_diff(p, correct[i] ? 1 : 0);
@@ -635,7 +622,6 @@ static double grpo_shape_(grpo_shape_form form, double length, double peak, doub
 
 grpo_status grpo_length_shape_reward(const double *length, int64_t n, grpo_shape_form form, double peak, double max, double *reward) {
     const int triangle = form == GRPO_SHAPE_TRIANGLE;
-    int64_t i;
     grpo_status st = grpo_check_output_(reward, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_choice_((int)form, 3, 3);
@@ -643,7 +629,7 @@ grpo_status grpo_length_shape_reward(const double *length, int64_t n, grpo_shape
     if (!st) st = grpo_check_number_(peak, triangle ? GRPO_MODERATE_POSITIVE_ : GRPO_OPEN_PART_, 4);
     if (!st) st = grpo_check_list_(length, n, GRPO_MODERATE_FACTOR_, 1);
     if (st) return st;
-    for (i = 0; i < n; i++) reward[i] = grpo_shape_(form, length[i], peak, max);
+    for (int64_t i = 0; i < n; i++) reward[i] = grpo_shape_(form, length[i], peak, max);
     return GRPO_OK;
 }
 
@@ -657,14 +643,13 @@ static double grpo_exp_curve_(double a, grpo_dd y) {
 
 grpo_status grpo_log_exp_reward(const double *reward, int64_t n, double threshold, double upper, double lower, double *mapped) {
     grpo_status st = grpo_check_output_(mapped, 6);
-    int64_t i;
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_number_(threshold, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(upper, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_number_(lower, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 1);
     if (st) return st;
-    for (i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         const grpo_dd above = grpo_two_diff(reward[i], threshold);
         if (reward[i] >= threshold) mapped[i] = threshold + upper * (log1p(above.hi) + above.lo / (1 + above.hi));
         else if (lower == 0) mapped[i] = reward[i];
@@ -694,7 +679,6 @@ grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const 
                              grpo_tree_form form, int64_t turns, grpo_dd *scratch, double *shaped) {
     const int divides = form == GRPO_TREE_MEAN_BY_DEPTH;
     grpo_status st = grpo_check_output_(shaped, 9);
-    int64_t k;
     if (!st) st = grpo_check_count_(n, 0, 4);
     if (!st) st = grpo_check_choice_((int)form, 3, 6);
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 5);
@@ -702,12 +686,12 @@ grpo_status grpo_tree_reward(const int64_t *parent, const double *reward, const 
     if (!st) st = grpo_check_there_(scratch, n, 8);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_, 2);
     if (!st && divides) st = grpo_check_there_(depth, n, 3);
-    for (k = 0; !st && k < n; k++) {
+    for (int64_t k = 0; !st && k < n; k++) {
         if (parent[k] < -1 || parent[k] >= k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, k);
         if (!st && divides && (depth[k] < 1 || depth[k] > turns)) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 3, k);
     }
     if (st) return st;
-    for (k = n - 1; k >= 0; k--) {
+    for (int64_t k = n - 1; k >= 0; k--) {
         scratch[k] = grpo_tree_node_(parent, reward, n, k, gamma, form, scratch);
         if (divides && grpo_has_child_(parent, n, k)) scratch[k] = grpo_dd_div(scratch[k], (double)(turns - depth[k] + 1));
         shaped[k] = scratch[k].hi;
@@ -728,7 +712,6 @@ grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n,
     grpo_sum sum;
     grpo_dd mean;
     double right = 0;
-    int64_t k;
     if (!st) st = grpo_check_count_(n, 1, 3);
     if (!st) st = grpo_check_choice_((int)form, 2, 5);
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 4);
@@ -736,7 +719,7 @@ grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n,
     if (!st) st = grpo_check_list_(gap, n, GRPO_MODERATE_, 2);
     if (st) return st;
     memset(&sum, 0, sizeof sum);
-    for (k = 0; k < n; k++) if (reward[k] > 0.5) { grpo_sum_add_(&sum, gap[k]); right++; }
+    for (int64_t k = 0; k < n; k++) if (reward[k] > 0.5) { grpo_sum_add_(&sum, gap[k]); right++; }
     mean = grpo_dd_div(grpo_sum_dd_(&sum), right > 0 ? right : 1);
     if (mean.hi > 0) mean = grpo_dd_of_(0);
     *reward_of_hint = gate ? -0.2 : right == 0 || right == (double)n ? 0
@@ -746,9 +729,8 @@ grpo_status grpo_hint_reward(const double *reward, const double *gap, int64_t n,
 
 /* is x between the shortest and the longest of the correct ones? */
 static int grpo_inside_lengths_(const uint8_t *correct, const int64_t *length, int64_t n, int64_t x) {
-    int64_t k;
     int longer = 0, shorter = 0;
-    for (k = 0; k < n; k++) if (correct[k]) { longer |= length[k] > x; shorter |= length[k] < x; }
+    for (int64_t k = 0; k < n; k++) if (correct[k]) { longer |= length[k] > x; shorter |= length[k] < x; }
     return longer && shorter;
 }
 
@@ -781,20 +763,19 @@ grpo_status grpo_meta_reward(const uint8_t *correct, const int64_t *length, int6
 }
 
 grpo_status grpo_win_rate_reward(const double *wins, int64_t n, double *reward) {
-    int64_t i, j;
     grpo_status st = grpo_check_output_(reward, 3);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st && n > 1) st = grpo_check_output_(wins, 1);
-    for (i = 0; !st && i < n; i++)
-        for (j = 0; !st && j < n; j++) {
+    for (int64_t i = 0; !st && i < n; i++)
+        for (int64_t j = 0; !st && j < n; j++) {
             const double x = i == j ? 0.5 : wins[i * n + j], y = i == j ? 0.5 : wins[j * n + i];
             if (!(x == 0 || x == 0.5 || x == 1)) st = grpo_refuse_(GRPO_NOT_A_CHOICE, 1, i * n + j);
             else if (x + y != 1) st = grpo_refuse_(GRPO_NOT_MIRRORED, 1, i * n + j);
         }
     if (st) return st;
-    for (i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         double sum = 0;                                                 /* of halves */
-        for (j = 0; j < n; j++) if (j != i) sum += wins[i * n + j];
+        for (int64_t j = 0; j < n; j++) if (j != i) sum += wins[i * n + j];
         reward[i] = n > 1 ? sum / (double)(n - 1) : 0;
     }
     return GRPO_OK;
@@ -802,7 +783,7 @@ grpo_status grpo_win_rate_reward(const double *wins, int64_t n, double *reward) 
 
 grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, int64_t n, double top, int64_t *scratch, double *reward) {
     grpo_status st = grpo_check_output_(reward, 6);
-    int64_t i, j, rank;
+    int64_t j, rank;
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st && n == 0) return GRPO_OK;
     if (!st) st = grpo_check_number_(top, GRPO_MODERATE_, 4);
@@ -810,9 +791,9 @@ grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, 
     if (!st) st = grpo_check_list_(overall, n, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_output_(scratch, 5);
     if (st) return st;
-    for (i = 0; i < n; i++)                                             /* how many it dominates */
+    for (int64_t i = 0; i < n; i++)                                             /* how many it dominates */
         for (scratch[i] = 0, j = 0; j < n; j++) scratch[i] += peak[i] > peak[j] && overall[i] < overall[j];
-    for (i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         for (rank = 0, j = 0; j < n; j++) rank += scratch[j] > scratch[i] || (scratch[j] == scratch[i] && j < i);
         reward[i] = n > 1 ? grpo_dd_div(grpo_two_prod(top, (double)(n - 1 - rank)), (double)(n - 1)).hi : top;
     }
@@ -823,12 +804,11 @@ grpo_status grpo_entropy_rank_reward(const double *peak, const double *overall, 
 static double grpo_list_deviation_(const double *x, int64_t n, grpo_std_kind kind) {
     grpo_values v;
     double largest = 0;
-    int64_t k;
     int e;
-    for (k = 0; k < n; k++) if (fabs(x[k]) > largest) largest = fabs(x[k]);
+    for (int64_t k = 0; k < n; k++) if (fabs(x[k]) > largest) largest = fabs(x[k]);
     frexp(largest, &e);
     memset(&v, 0, sizeof v);
-    for (k = 0; k < n; k++) grpo_values_take_(&v, grpo_dd_of_(ldexp(x[k], -e)));
+    for (int64_t k = 0; k < n; k++) grpo_values_take_(&v, grpo_dd_of_(ldexp(x[k], -e)));
     return ldexp(sqrt(grpo_variance_(&v, kind)), e);
 }
 
@@ -844,43 +824,41 @@ grpo_status grpo_interval_reward(const double *begin, const double *end, int64_t
     grpo_status st = grpo_check_output_(reward, 6);
     grpo_dd s, e;
     double confidence;
-    int64_t k;
     if (!st) st = grpo_check_count_(n, 2, 3);
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_FACTOR_, 4);
     if (!st) st = grpo_check_list_(begin, n, GRPO_MODERATE_, 1);
     if (!st) st = grpo_check_list_(end, n, GRPO_MODERATE_, 2);
-    for (k = 0; !st && k < n; k++) if (!(end[k] > begin[k])) st = grpo_refuse_both_(GRPO_NOT_BELOW, 1, 2, k);
+    for (int64_t k = 0; !st && k < n; k++) if (!(end[k] > begin[k])) st = grpo_refuse_both_(GRPO_NOT_BELOW, 1, 2, k);
     if (st) return st;
     s = grpo_mean_of_(begin, NULL, n);
     e = grpo_mean_of_(end, NULL, n);
     confidence = grpo_exp(grpo_dd_mul(grpo_two_sum(grpo_list_deviation_(begin, n, kind), grpo_list_deviation_(end, n, kind)), -gamma));
-    for (k = 0; k < n; k++) reward[k] = grpo_times(grpo_interval_overlap_(grpo_dd_of_(begin[k]), grpo_dd_of_(end[k]), s, e), confidence);
+    for (int64_t k = 0; k < n; k++)
+        reward[k] = grpo_times(grpo_interval_overlap_(grpo_dd_of_(begin[k]), grpo_dd_of_(end[k]), s, e), confidence);
     return GRPO_OK;
 }
 
 grpo_status grpo_dense_rewards(const double *reward, int64_t n, double score, double total, double *shaped) {
     grpo_status st = grpo_check_output_(shaped, 5);
     double divisor = 0;
-    int64_t k;
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_number_(score, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(total, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(reward, n, GRPO_MODERATE_FACTOR_, 1);
     if (st) return st;
-    for (k = 0; k < n; k++) divisor += reward[k] > 0;
+    for (int64_t k = 0; k < n; k++) divisor += reward[k] > 0;
     if (!(score > 0)) divisor = total;
-    for (k = 0; k < n; k++) shaped[k] = divisor > 1 ? reward[k] / divisor : reward[k];
+    for (int64_t k = 0; k < n; k++) shaped[k] = divisor > 1 ? reward[k] / divisor : reward[k];
     return GRPO_OK;
 }
 
 grpo_status grpo_information_gain_reward(const double *logp, int64_t n, grpo_information_form form, double *gain) {
-    int64_t k;
     grpo_status st = grpo_check_output_(gain, 4);
     if (!st) st = grpo_check_count_(n, 1, 2);
     if (!st) st = grpo_check_choice_((int)form, 2, 3);
     if (!st) st = grpo_check_list_(logp, n, GRPO_MODERATE_NEGATIVE_, 1);
     if (st) return st;
-    for (k = 1; k < n; k++)
+    for (int64_t k = 1; k < n; k++)
         gain[k - 1] = form == GRPO_INFORMATION_LOG ? logp[k] - logp[k - 1] : exp(logp[k]) - exp(logp[k - 1]);
     return GRPO_OK;
 }
@@ -902,14 +880,13 @@ static int grpo_correct_lengths_(const grpo_batch *b, int64_t g, grpo_lengths_ *
 grpo_status grpo_shorter_correct_reward(const grpo_batch *batch, double coef, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 3);
     grpo_lengths_ l;
-    int64_t g, i;
     int overflow = 0;
     if (!st) st = grpo_check_number_(coef, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         const int pays = grpo_correct_lengths_(batch, g, &l);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             const double r = (double)batch->reward[i];
             grpo_dd more = grpo_dd_of_(0);
             const double spared = l.longest - (double)grpo_unmasked_(batch, i);
@@ -929,14 +906,13 @@ static int64_t grpo_occurrences_(const int64_t *x, int64_t n, int64_t id) {
 /* is it the most frequent of the n, and the only one? */
 static int grpo_is_mode_(const int64_t *x, int64_t n, int64_t id) {
     const int64_t own = grpo_occurrences_(x, n, id);
-    int64_t k;
-    for (k = 0; k < n; k++) if (x[k] != id && grpo_occurrences_(x, n, x[k]) >= own) return 0;
+    for (int64_t k = 0; k < n; k++) if (x[k] != id && grpo_occurrences_(x, n, x[k]) >= own) return 0;
     return 1;
 }
 
 grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations, int64_t n, grpo_permutation_form form, double *reward) {
     grpo_status st = grpo_check_output_(reward, 5);
-    int64_t k, all;
+    int64_t all;
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_choice_((int)form, 2, 4);
     if (!st) st = grpo_check_count_(permutations, 0, 2);
@@ -944,7 +920,7 @@ grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations,
     if (st) return st;
     all = permutations * n;
     if (all > 0 && !choice) return grpo_refuse_(GRPO_NULL, 1, -1);
-    for (k = 0; k < all; k++) {
+    for (int64_t k = 0; k < all; k++) {
         const int agrees = form == GRPO_PERMUTATION_JUDGE ? choice[k % n] == choice[n + k % n] : grpo_is_mode_(choice, all, choice[k]);
         reward[k] = agrees ? 1 : -1;
     }
@@ -953,16 +929,16 @@ grpo_status grpo_permutation_reward(const int64_t *choice, int64_t permutations,
 
 grpo_status grpo_frequency_reward(const grpo_batch *batch, const int64_t *answer, int64_t size, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 4);
-    int64_t g, i, j;
     int overflow = 0;
     if (!st) st = grpo_check_there_(answer, batch->n_groups, 2);
     if (!st) st = grpo_check_count_(size, 1, 3);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++)
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+    for (int64_t g = 0; g < batch->n_groups; g++)
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             double valid = 0, same = 0;
             grpo_dd x = grpo_dd_div(grpo_dd_of_(1), (double)size);
-            for (j = batch->group_begin[g]; j < batch->group_begin[g + 1]; j++) { valid += answer[j] >= 0; same += answer[j] == answer[i]; }
+            for (int64_t j = batch->group_begin[g]; j < batch->group_begin[g + 1]; j++)
+                { valid += answer[j] >= 0; same += answer[j] == answer[i]; }
             if (answer[i] >= 0) x = grpo_dd_add(x, grpo_dd_div(grpo_dd_of_(valid - same), valid));      /* 1 - f */
             grpo_put_(reward, i, answer[i] < 0 ? -1 : x.hi, &overflow);
         }
@@ -1002,13 +978,12 @@ static double grpo_repeated_(const grpo_batch *b, const int64_t *token, int64_t 
 
 grpo_status grpo_repetition_penalty(const grpo_batch *batch, const int64_t *token, int64_t size, double penalty, grpo_real *reward) {
     grpo_status st = grpo_check_call_(batch, reward, 5);
-    int64_t i;
     int overflow = 0;
     if (!st) st = grpo_check_there_(token, batch->n_groups, 2);
     if (!st) st = grpo_check_count_(size, 1, 3);
     if (!st) st = grpo_check_number_(penalty, GRPO_MODERATE_, 4);
     if (st) return st;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+    for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         grpo_put_(reward, i, grpo_times(penalty, grpo_repeated_(batch, token, i, size)), &overflow);
     return GRPO_OK;
 }
@@ -1018,20 +993,19 @@ grpo_status grpo_correct_length_reward(const grpo_batch *batch, const uint8_t *c
     grpo_status st = grpo_check_call_(batch, reward, 6);
     grpo_values v;
     grpo_dd mean, s, z;
-    int64_t g, i;
     int overflow = 0;
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(wrong, GRPO_MODERATE_, 5);
     if (!st) st = grpo_check_number_(eps, GRPO_MODERATE_FACTOR_, 4);
     if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         memset(&v, 0, sizeof v);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
             if (correct[i]) grpo_values_take_(&v, grpo_dd_of_((double)grpo_unmasked_(batch, i)));
         mean = grpo_dd_div(grpo_sum_dd_(&v.sum), v.count ? (double)v.count : 1);
         s = grpo_values_deviation_(&v, GRPO_STD_POPULATION, 0);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             z = grpo_dd_minus_(mean, grpo_dd_of_((double)grpo_unmasked_(batch, i)));
             z = s.hi > 0 ? grpo_dd_mul(grpo_dd_quotient(z, grpo_dd_add(s, grpo_dd_of_(eps))), alpha) : grpo_dd_of_(0);
             grpo_put_(reward, i, correct[i] ? grpo_exp(z) : wrong, &overflow);
@@ -1052,12 +1026,11 @@ static void grpo_pair_group_(const grpo_batch *b, int64_t g, const int64_t *outc
                              uint8_t *masked) {
     const int64_t begin = b->group_begin[g], end = b->group_begin[g + 1], paired = (end - begin) / 2 * 2;
     double least = HUGE_VAL;
-    int64_t k;
     int overflow = 0;
-    for (k = 0; k < paired; k++)
+    for (int64_t k = 0; k < paired; k++)
         if (grpo_verdict_(outcome, k) > 0 && ended[begin + k] && grpo_tokens_or_one_(b, begin + k) < least)
             least = grpo_tokens_or_one_(b, begin + k);
-    for (k = 0; k < end - begin; k++) {
+    for (int64_t k = 0; k < end - begin; k++) {
         const int verdict = k < paired ? grpo_verdict_(outcome, k) : 0, wins = verdict > 0 && ended[begin + k];
         masked[begin + k] = k < paired && verdict == 0;
         grpo_put_(reward, begin + k, wins ? least / grpo_tokens_or_one_(b, begin + k) : verdict ? -1 : 0, &overflow);
@@ -1085,16 +1058,15 @@ grpo_status grpo_min_max_reward(const double *distance, int64_t n, double *rewar
     grpo_status st = grpo_check_output_(reward, 3);
     grpo_dd span;
     double least = HUGE_VAL, most = -HUGE_VAL;
-    int64_t k;
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_list_(distance, n, GRPO_MODERATE_, 1);
     if (st || n == 0) return st;
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         if (distance[k] < least) least = distance[k];
         if (distance[k] > most) most = distance[k];
     }
     span = grpo_two_diff(most, least);
-    for (k = 0; k < n; k++)
+    for (int64_t k = 0; k < n; k++)
         reward[k] = grpo_dd_less(span, grpo_1e_minus_8_) ? 0 : grpo_dd_quotient(grpo_two_diff(distance[k], least), span).hi;
     return GRPO_OK;
 }

@@ -212,8 +212,7 @@ static grpo_status grpo_check_by_(const grpo_batch *b, const grpo_real *by, int 
 }
 
 static void grpo_clear_tokens_(const grpo_batch *b, uint8_t *selected) {
-    int64_t i;
-    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
         if (b->length[i]) memset(selected + b->offset[i], 0, (size_t)b->length[i]);
 }
 
@@ -322,8 +321,7 @@ static uint64_t grpo_scrambled_(uint64_t x) {                          /* splitm
 /* exact but for one chance in 2^64 to overlook that an entry is there twice, which would need memory to be found */
 static int grpo_is_permutation_(const int64_t *order, int64_t n) {
     uint64_t sum = 0;
-    int64_t k;
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         if (order[k] < 0 || order[k] >= n) return 0;
         sum += grpo_scrambled_((uint64_t)order[k]) - grpo_scrambled_((uint64_t)k);
     }
@@ -334,7 +332,7 @@ grpo_status grpo_select_between(const grpo_batch *batch, const grpo_real *by, do
                                 const int64_t *order, int64_t count, uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 8);
     grpo_places_ places;
-    int64_t k, t;
+    int64_t t;
     if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 3);
     if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 4);
     if (!st) st = grpo_check_count_(count, 0, 7);
@@ -344,7 +342,7 @@ grpo_status grpo_select_between(const grpo_batch *batch, const grpo_real *by, do
     if (places.n > 0 && !order) return grpo_refuse_(GRPO_NULL, 6, -1);
     if (!grpo_is_permutation_(order, places.n)) return grpo_refuse_(GRPO_NOT_PERMUTATION, 6, -1);
     grpo_clear_tokens_(batch, selected);
-    for (k = 0; k < places.n && count > 0; k++) {
+    for (int64_t k = 0; k < places.n && count > 0; k++) {
         t = grpo_slot_of_(&places, order[k]);
         if ((batch->mask && !batch->mask[t]) || (excluded && excluded[t])) continue;
         if (!((double)by[t] > low && (double)by[t] < high)) continue;
@@ -384,14 +382,14 @@ grpo_status grpo_covariance(const grpo_batch *batch, const grpo_real *advantage,
 grpo_status grpo_reward_range_filter(const grpo_batch *batch, double low, double high, uint8_t *keep) {
     grpo_status st = grpo_check_call_(batch, keep, 4);
     grpo_sum sum;
-    int64_t g, i, n;
+    int64_t n;
     if (!st) st = grpo_check_number_(low, GRPO_FINITE_, 2);
     if (!st) st = grpo_check_number_(high, GRPO_FINITE_, 3);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         memset(&sum, 0, sizeof sum);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)batch->reward[i]);
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)batch->reward[i]);
         n = batch->group_begin[g + 1] - batch->group_begin[g];
         keep[g] = grpo_mean_exceeds_(&sum, n, low) > 0 && grpo_mean_exceeds_(&sum, n, high) < 0;
     }
@@ -400,12 +398,11 @@ grpo_status grpo_reward_range_filter(const grpo_batch *batch, double low, double
 
 grpo_status grpo_resampling_weights(const grpo_batch *batch, double power, double eps, double *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
-    int64_t i;
     if (!st) st = grpo_check_number_(power, GRPO_FACTOR_, 2);
     if (!st) st = grpo_check_number_(eps, GRPO_FACTOR_, 3);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+    for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         weight[i] = pow(fabs((double)batch->reward[i]), power) + eps;
     return GRPO_OK;
 }
@@ -430,7 +427,6 @@ static int64_t grpo_drawn_(const double *weight, int64_t n, double u, double tot
 grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform, int64_t draws, int64_t *index) {
     grpo_sum sum;
     double total;
-    int64_t k;
     grpo_status st = grpo_check_output_(index, 5);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_count_(draws, 0, 4);
@@ -439,12 +435,12 @@ grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform
     if (!st) st = grpo_check_list_(weight, n, GRPO_MODERATE_FACTOR_, 1);
     if (st) return st;
     memset(&sum, 0, sizeof sum);
-    for (k = 0; k < n; k++) grpo_sum_add_(&sum, weight[k]);
+    for (int64_t k = 0; k < n; k++) grpo_sum_add_(&sum, weight[k]);
     total = grpo_sum_value_(&sum);
     if (!(total > 0)) return grpo_refuse_(GRPO_ZERO_SUM, 1, -1);
     st = grpo_check_list_(uniform, draws, GRPO_BELOW_ONE_, 3);
     if (st) return st;
-    for (k = 0; k < draws; k++) index[k] = grpo_drawn_(weight, n, uniform[k], total);
+    for (int64_t k = 0; k < draws; k++) index[k] = grpo_drawn_(weight, n, uniform[k], total);
     return GRPO_OK;
 }
 
@@ -452,12 +448,12 @@ grpo_status grpo_resample(const double *weight, int64_t n, const double *uniform
 static double grpo_reward_deviation_(const grpo_batch *b, int64_t g, int *exponent) {
     grpo_values v;
     double largest = 0;
-    int64_t i;
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
     frexp(largest, exponent);
     memset(&v, 0, sizeof v);
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -*exponent)));
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+        grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -*exponent)));
     return sqrt(grpo_variance_(&v, GRPO_STD_SAMPLE));
 }
 
@@ -465,13 +461,13 @@ grpo_status grpo_replay_score(const grpo_batch *batch, const grpo_real *advantag
     grpo_status st = grpo_check_call_(batch, score, 3);
     grpo_sum sum;
     double size, deviation;
-    int64_t g, i, t;
+    int64_t t;
     int e_size, e_deviation;
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_REWARD_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         memset(&sum, 0, sizeof sum);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i] && batch->mask && !batch->mask[t]; t++) { }
             if (t < batch->offset[i] + batch->length[i]) grpo_sum_add_(&sum, fabs((double)advantage[t]));
         }
@@ -599,8 +595,7 @@ typedef struct { int64_t index[GRPO_MAX_CANDIDATES_]; int sign; grpo_dd spread; 
 
 /* + sign count (mean - bound) of a subset, times 2 */
 static void grpo_add_distance_(grpo_sum *s, const double *reward, const grpo_subset_ *x, int64_t count, double low, double high, int sign) {
-    int64_t k;
-    for (k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count; k++) {
         grpo_sum_add_(s, sign * 2 * reward[x->index[k]]);
         grpo_sum_add_(s, -sign * low);
         grpo_sum_add_(s, -sign * high);
@@ -617,9 +612,8 @@ static double grpo_distance_(const double *reward, const grpo_subset_ *x, int64_
 /* the subset's place among others: on which side of the middle its mean is, and its spread.  0: the mean is not between the bounds */
 static int grpo_rate_subset_(const double *reward, grpo_subset_ *x, int64_t count, double low, double high) {
     double least = reward[x->index[0]], most = least;
-    int64_t k;
     if (!(grpo_distance_(reward, x, count, low, low) > 0 && grpo_distance_(reward, x, count, high, high) < 0)) return 0;
-    for (k = 1; k < count; k++) {
+    for (int64_t k = 1; k < count; k++) {
         if (reward[x->index[k]] < least) least = reward[x->index[k]];
         if (reward[x->index[k]] > most) most = reward[x->index[k]];
     }
@@ -650,7 +644,6 @@ static int grpo_next_subset_(int64_t *index, int64_t n, int64_t count) {
 
 grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count, double low, double high, int64_t *index) {
     grpo_subset_ x, best;
-    int64_t k;
     int any = 0;
     grpo_status st = grpo_check_output_(index, 6);
     if (!st) st = grpo_check_output_(reward, 1);
@@ -664,14 +657,14 @@ grpo_status grpo_balanced_subset(const double *reward, int64_t n, int64_t count,
     if (st) return st;
     memset(&x, 0, sizeof x);
     best = x;
-    for (k = 0; k < count; k++) x.index[k] = k;
+    for (int64_t k = 0; k < count; k++) x.index[k] = k;
     do {
         if (!grpo_rate_subset_(reward, &x, count, low, high)) continue;
         if (!any || grpo_subset_better_(reward, &x, &best, count, low, high)) best = x;
         any = 1;
     } while (grpo_next_subset_(x.index, n, count));
     if (!any) return grpo_refuse_(GRPO_NONE_LEFT, 4, -1);
-    for (k = 0; k < count; k++) index[k] = best.index[k];
+    for (int64_t k = 0; k < count; k++) index[k] = best.index[k];
     return GRPO_OK;
 }
 
@@ -680,8 +673,7 @@ static double grpo_order_statistic_(const grpo_batch *b, int64_t i, const double
     uint64_t found = 0, trial, bits;
     int64_t t, below;
     double value;
-    int bit;
-    for (bit = 62; bit >= 0; bit--) {
+    for (int bit = 62; bit >= 0; bit--) {
         trial = found | UINT64_C(1) << bit;
         for (below = 0, t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
             if (!grpo_is_unmasked_(b, t)) continue;
@@ -710,12 +702,11 @@ static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real 
     const int64_t begin = b->offset[i], n = grpo_unmasked_(b, i);
     grpo_dd S = grpo_dd_of_(0), W = S, w, Z, rest;
     double d;
-    int64_t t;
-    for (t = begin; t < begin + b->length[i]; t++)
+    for (int64_t t = begin; t < begin + b->length[i]; t++)
         if (grpo_is_unmasked_(b, t)) D[t] = fabs(grpo_probability_change((double)b->logp[t], (double)b->logp_old[t]));
     d = n ? x->factor * grpo_linear_quantile_(b, i, D, n, x->quantile) : 0;
     d = d < x->budget ? x->budget : d > 5 * x->budget ? 5 * x->budget : d;
-    for (t = begin; t < begin + b->length[i]; t++) {
+    for (int64_t t = begin; t < begin + b->length[i]; t++) {
         const double A = (double)advantage[t], l = (double)b->logp[t], o = (double)b->logp_old[t];
         selected[t] = 0;
         if (!grpo_is_unmasked_(b, t)) continue;
@@ -731,13 +722,12 @@ static void grpo_gate_response_(const grpo_batch *b, int64_t i, const grpo_real 
 
 static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefix_gate *x, int place) {
     grpo_status st = grpo_check_output_(x, place);
-    int64_t i;
     if (!st) st = grpo_check_member_(x->least, GRPO_PART_, place, 1);
     if (!st) st = grpo_check_member_(x->delta, GRPO_MODERATE_POSITIVE_, place, 2);
     if (!st) st = grpo_check_member_(x->budget, GRPO_MODERATE_FACTOR_, place, 3);
     if (!st) st = grpo_check_member_(x->quantile, GRPO_PART_, place, 4);
     if (!st) st = grpo_check_member_(x->factor, GRPO_MODERATE_FACTOR_, place, 5);
-    for (i = grpo_first_sequence_(b); !st && i < grpo_end_sequence_(b); i++)
+    for (int64_t i = grpo_first_sequence_(b); !st && i < grpo_end_sequence_(b); i++)
         if (x->width < b->length[i]) st = grpo_refuse_(GRPO_TOO_SMALL, place, 0);
     return st;
 }
@@ -745,12 +735,11 @@ static grpo_status grpo_check_prefix_gate_(const grpo_batch *b, const grpo_prefi
 grpo_status grpo_prefix_trust_region(const grpo_batch *batch, const grpo_real *advantage, const grpo_prefix_gate *gate, double *scratch,
                                uint8_t *selected) {
     grpo_status st = grpo_check_call_(batch, selected, 5);
-    int64_t i;
     if (!st) st = grpo_check_prefix_gate_(batch, gate, 3);
     if (!st) st = grpo_check_there_(scratch, batch->n_groups, 4);
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+    for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
         grpo_gate_response_(batch, i, advantage, gate, scratch, selected);
     return GRPO_OK;
 }
@@ -799,7 +788,7 @@ static int64_t grpo_neediest_(const double *p, const int64_t *count, int64_t n, 
 /* are all in [0, 1]? */
 
 grpo_status grpo_allocate_rollouts(const double *p, int64_t n, int64_t low, int64_t high, int64_t total, int64_t *count) {
-    int64_t k, left, best;
+    int64_t best;
     grpo_status st = grpo_check_output_(count, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_count_(low, 1, 3);
@@ -807,8 +796,8 @@ grpo_status grpo_allocate_rollouts(const double *p, int64_t n, int64_t low, int6
     if (!st && (total < 0 || (n > 0 && total / n < low))) st = grpo_refuse_(GRPO_TOO_SMALL, 5, -1);
     if (!st) st = grpo_check_list_(p, n, GRPO_PART_, 1);
     if (st) return st;
-    for (k = 0; k < n; k++) count[k] = low;
-    for (left = total - n * low; left > 0; left--) {
+    for (int64_t k = 0; k < n; k++) count[k] = low;
+    for (int64_t left = total - n * low; left > 0; left--) {
         best = grpo_neediest_(p, count, n, high);
         if (best < 0) break;
         count[best]++;
@@ -864,7 +853,6 @@ grpo_status grpo_select_value_of_information(const double *draw, int64_t n, int6
 
 grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n, double alpha, double beta, double *weight) {
     grpo_dd v;
-    int64_t k;
     grpo_status st = grpo_check_output_(weight, 6);
     if (!st) st = grpo_check_count_(n, 0, 3);
     if (!st) st = grpo_check_list_(p, n, GRPO_PART_, 1);
@@ -872,7 +860,7 @@ grpo_status grpo_visit_value(const double *p, const double *diversity, int64_t n
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_number_(beta, GRPO_MODERATE_, 5);
     if (st) return st;
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         v = grpo_dd_mul(grpo_dd_mul(grpo_two_diff(1, p[k]), p[k]), alpha);
         weight[k] = grpo_dd_add(v, grpo_two_prod(beta, diversity[k])).hi;
     }
@@ -943,7 +931,6 @@ grpo_status grpo_cluster_probability(const double *rate, const double *probabili
                                      double *new_rate, double *new_probability) {
     grpo_sum rates, total;
     grpo_dd all, divisor;
-    int64_t k;
     grpo_status st = grpo_check_output_(new_rate, 6);
     if (!st) st = grpo_check_output_(new_probability, 7);
     if (!st) st = grpo_check_count_(n, 1, 4);
@@ -951,11 +938,11 @@ grpo_status grpo_cluster_probability(const double *rate, const double *probabili
     if (!st) st = grpo_check_list_(rate, n, GRPO_PART_, 1);
     if (!st) st = grpo_check_list_(probability, n, GRPO_MODERATE_FACTOR_, 2);
     if (!st) st = grpo_check_there_(success, n, 3);
-    for (k = 0; !st && k < n; k++) if (success[k] != -1) st = grpo_check_member_(success[k], GRPO_PART_, 3, k);
+    for (int64_t k = 0; !st && k < n; k++) if (success[k] != -1) st = grpo_check_member_(success[k], GRPO_PART_, 3, k);
     if (st) return st;
     memset(&rates, 0, sizeof rates);
     memset(&total, 0, sizeof total);
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         grpo_sum_add_(&rates, success[k] >= 0 ? success[k] : rate[k]);
         grpo_sum_add_(&total, probability[k]);
     }
@@ -963,7 +950,7 @@ grpo_status grpo_cluster_probability(const double *rate, const double *probabili
     divisor = grpo_sum_dd_(&total);
     if (!(divisor.hi > 0)) return grpo_refuse_(GRPO_ZERO_SUM, 2, -1);
     divisor = grpo_dd_add(grpo_dd_product(divisor, grpo_two_diff(1, alpha)), grpo_dd_of_(alpha));
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         const grpo_dd r = grpo_dd_of_(success[k] >= 0 ? success[k] : rate[k]);
         const grpo_dd share = all.hi > 0 ? grpo_dd_quotient(r, all) : grpo_dd_div(grpo_dd_of_(1), (double)n);
         const grpo_dd p = grpo_dd_add(grpo_dd_mul(grpo_two_diff(1, alpha), probability[k]), grpo_dd_mul(share, alpha));
@@ -974,13 +961,12 @@ grpo_status grpo_cluster_probability(const double *rate, const double *probabili
 }
 
 grpo_status grpo_explore_weight(const double *value, int64_t n, double least, double *weight) {
-    int64_t k;
     grpo_status st = grpo_check_output_(weight, 4);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_number_(least, GRPO_MODERATE_FACTOR_, 3);
     if (!st) st = grpo_check_list_(value, n, GRPO_PART_, 1);
     if (st) return st;
-    for (k = 0; k < n; k++) weight[k] = sqrt(value[k] * (1 - value[k])) + least;
+    for (int64_t k = 0; k < n; k++) weight[k] = sqrt(value[k] * (1 - value[k])) + least;
     return GRPO_OK;
 }
 
@@ -991,12 +977,11 @@ static int grpo_spreads_(const grpo_batch *b, int64_t g, double least) {
     double largest = least;
     grpo_values v;
     grpo_sum acc;
-    int64_t i;
     int e;
-    for (i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
+    for (int64_t i = begin; i < end; i++) if (fabs((double)b->reward[i]) > largest) largest = fabs((double)b->reward[i]);
     frexp(largest, &e);
     memset(&v, 0, sizeof v);
-    for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
+    for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(ldexp((double)b->reward[i], -e)));
     grpo_values_scatter_(&v, &acc);
     grpo_sum_add_square_(&acc, -1, grpo_two_prod(n, ldexp(least, -e)));
     return grpo_sum_value_(&acc) >= 0;
@@ -1004,11 +989,10 @@ static int grpo_spreads_(const grpo_batch *b, int64_t g, double least) {
 
 grpo_status grpo_reward_std_filter(const grpo_batch *batch, double least, uint8_t *keep) {
     grpo_status st = grpo_check_call_(batch, keep, 3);
-    int64_t g;
     if (!st) st = grpo_check_number_(least, GRPO_MODERATE_FACTOR_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) keep[g] = grpo_spreads_(batch, g, least) ? 1 : 0;
+    for (int64_t g = 0; g < batch->n_groups; g++) keep[g] = grpo_spreads_(batch, g, least) ? 1 : 0;
     return GRPO_OK;
 }
 
@@ -1057,8 +1041,7 @@ static int64_t grpo_better_(int64_t x, int64_t y, int least) { return (x < y) ==
 /* row i of the table of two sequences from the one before, at j the first j of b: the least edits from one to the other, or the longest
  * common subsequence */
 static void grpo_distance_row_(int64_t id, const int64_t *b, int64_t n, int edits, const int64_t *before, int64_t *row) {
-    int64_t j;
-    for (j = 1; j <= n; j++) {
+    for (int64_t j = 1; j <= n; j++) {
         const int64_t straight = before[j - 1] + (b[j - 1] == id ? !edits : edits);
         row[j] = grpo_better_(straight, grpo_better_(before[j], row[j - 1], edits) + edits, edits);
     }

@@ -90,8 +90,7 @@ static inline grpo_status grpo_check_inputs_(const grpo_batch *b, const grpo_rea
         { GRPO_NEED_ADVANTAGE_, GRPO_AT_advantage_, advantage },
     };
     grpo_status st = grpo_check_arrays_(b, advantage, needs, 0);
-    size_t k;
-    for (k = 0; !st && k < sizeof tokens / sizeof *tokens; k++)
+    for (size_t k = 0; !st && k < sizeof tokens / sizeof *tokens; k++)
         if (needs & tokens[k].bit) st = grpo_check_tokens_(b, tokens[k].x, NULL, GRPO_MODERATE_, tokens[k].what);
     return st;
 }
@@ -229,10 +228,9 @@ static void grpo_take_ties_(const grpo_order_ *o, grpo_prefix_ *p) {
 
 static void grpo_find_prefix_(const grpo_order_ *o, grpo_prefix_ *p) {
     const int single = !o->minus && !o->signal;
-    int word, shift;
     memset(p, 0, sizeof *p);
-    for (word = 0; word < (single ? 1 : 2); word++)
-        for (shift = 60; shift >= 0 && !p->whole; shift -= 4) grpo_narrow_prefix_(o, p, word, shift);
+    for (int word = 0; word < (single ? 1 : 2); word++)
+        for (int shift = 60; shift >= 0 && !p->whole; shift -= 4) grpo_narrow_prefix_(o, p, word, shift);
     if (single) p->word[1] = grpo_ordered_bits_(0);
     if (!p->whole) grpo_take_ties_(o, p);
 }
@@ -258,15 +256,13 @@ static double grpo_mean_exceeds_(const grpo_sum *sum, int64_t n, double bound) {
 }
 
 static void grpo_clear_reals_(const grpo_batch *b, grpo_real *out) {
-    int64_t i, t;
-    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
-        for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) out[t] = 0;
+    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++)
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) out[t] = 0;
 }
 
 static grpo_group_counts_ grpo_count_mask_of_group_(const grpo_batch *b, int64_t g) {
     grpo_group_counts_ n = { 0, 0, 0 };
-    int64_t i;
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         const int64_t tokens = grpo_unmasked_(b, i);
         n.tokens += tokens;
         n.nonempty += tokens > 0;
@@ -302,15 +298,13 @@ static grpo_dd grpo_response_mean_(const grpo_batch *b, const grpo_real *x, cons
 }
 
 static void grpo_old_means_(const grpo_batch *b, grpo_dd *mean) {
-    int64_t i;
-    for (i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++) mean[i] = grpo_response_mean_(b, b->logp_old, NULL, i);
+    for (int64_t i = grpo_first_sequence_(b); i < grpo_end_sequence_(b); i++) mean[i] = grpo_response_mean_(b, b->logp_old, NULL, i);
 }
 
 static grpo_dd grpo_group_mean_(const grpo_batch *b, int64_t g) {
     grpo_sum sum;
-    int64_t i;
     memset(&sum, 0, sizeof sum);
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)b->reward[i]);
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) grpo_sum_add_(&sum, (double)b->reward[i]);
     return grpo_mean_(&sum, grpo_group_size_(b, g));
 }
 
@@ -347,15 +341,13 @@ static grpo_dd grpo_values_deviation_(const grpo_values *v, grpo_std_kind kind, 
 }
 
 static int grpo_rewards_differ_(const grpo_batch *b, int64_t g) {
-    int64_t i;
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++)
         if ((double)b->reward[i] != (double)b->reward[b->group_begin[g]]) return 1;
     return 0;
 }
 
 static int grpo_has_child_(const int64_t *parent, int64_t n, int64_t k) {
-    int64_t c;
-    for (c = k + 1; c < n; c++) if (parent[c] == k) return 1;
+    for (int64_t c = k + 1; c < n; c++) if (parent[c] == k) return 1;
     return 0;
 }
 

@@ -192,19 +192,18 @@ grpo_status grpo_sample_weights(const grpo_batch *batch, const double *difficult
     grpo_sum sum;
     grpo_dd total, w;
     double T;
-    int64_t i;
     if (st) return st;
     memset(&sum, 0, sizeof sum);
-    for (i = first; i < end; i++) {
+    for (int64_t i = first; i < end; i++) {
         if (difficulty && !grpo_is_finite(difficulty[i])) return grpo_check_member_(difficulty[i], GRPO_FINITE_, 2, i);
         T = (double)grpo_unmasked_(batch, i);
         if (T < all.shortest) all.shortest = T;
         if (T > all.longest) all.longest = T;
     }
-    for (i = first; i < end; i++)
+    for (int64_t i = first; i < end; i++)
         grpo_sum_add_dd_(&sum, grpo_sample_weight_(difficulty, i, by_length, (double)grpo_unmasked_(batch, i), all));
     total = grpo_sum_dd_(&sum);
-    for (i = first; i < end; i++) {
+    for (int64_t i = first; i < end; i++) {
         w = grpo_sample_weight_(difficulty, i, by_length, (double)grpo_unmasked_(batch, i), all);
         weight[i] = grpo_dd_quotient(grpo_dd_mul(w, (double)(end - first)), total).hi;
     }
@@ -262,12 +261,12 @@ static void grpo_discrepancy_sequence_(const grpo_batch *b, int64_t i, double ga
 
 grpo_status grpo_prefix_discrepancy_weight(const grpo_batch *batch, double gamma, grpo_discrepancy_form form, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
-    int64_t i;
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_choice_((int)form, 2, 3);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_ | GRPO_NEED_LOGP_TEACHER_);
     if (st) return st;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) grpo_discrepancy_sequence_(batch, i, gamma, form, weight);
+    for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++)
+        grpo_discrepancy_sequence_(batch, i, gamma, form, weight);
     return GRPO_OK;
 }
 
@@ -284,9 +283,8 @@ static int64_t grpo_next_smaller_(const double *x, int64_t n, int64_t k) {
 /* weight of x = top where those above it have 1 and the sum of all is target: (target - above)/sum_{x <= top} e^((x - top)/temperature) */
 static grpo_dd grpo_window_share_(const double *x, int64_t n, int64_t k, int64_t above, double target, double temperature) {
     grpo_sum sum;
-    int64_t i;
     memset(&sum, 0, sizeof sum);
-    for (i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++)
         if (x[i] < x[k] || (x[i] == x[k] && i >= k)) grpo_sum_add_(&sum, grpo_exp(grpo_dd_div(grpo_two_diff(x[i], x[k]), temperature)));
     return grpo_dd_quotient(grpo_two_diff(target, (double)above), grpo_sum_dd_(&sum));
 }
@@ -331,8 +329,8 @@ grpo_status grpo_probability_weight(const grpo_batch *batch, double strength, gr
 
 /* the slot of unmasked token `place` of response i, from its first or its last; -1: there is none */
 static int64_t grpo_place_(const grpo_batch *b, int64_t i, int64_t place, int backward) {
-    int64_t k, t;
-    for (k = 0; k < b->length[i]; k++) {
+    int64_t t;
+    for (int64_t k = 0; k < b->length[i]; k++) {
         t = b->offset[i] + (backward ? b->length[i] - 1 - k : k);
         if (grpo_is_unmasked_(b, t) && place-- == 0) return t;
     }
@@ -342,9 +340,9 @@ static int64_t grpo_place_(const grpo_batch *b, int64_t i, int64_t place, int ba
 /* does the id in slot t stand at `place` in responses of both signs of group g? */
 static int grpo_in_conflict_(const grpo_batch *b, int64_t g, const int64_t *token, const int64_t *sign, int64_t t, int64_t place,
                              int backward) {
-    int64_t j, other;
+    int64_t other;
     int up = 0, down = 0;
-    for (j = b->group_begin[g]; j < b->group_begin[g + 1] && !(up && down); j++) {
+    for (int64_t j = b->group_begin[g]; j < b->group_begin[g + 1] && !(up && down); j++) {
         if (sign[j] == 0) continue;
         other = grpo_place_(b, j, place, backward);
         if (other < 0 || token[other] != token[t]) continue;
@@ -355,18 +353,18 @@ static int grpo_in_conflict_(const grpo_batch *b, int64_t g, const int64_t *toke
 
 grpo_status grpo_conflict_weight(const grpo_batch *batch, const int64_t *token, const int64_t *sign, double inside, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 5);
-    int64_t g, i, t, place;
+    int64_t t;
     int backward, overflow = 0;
     if (!st) st = grpo_check_number_(inside, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_there_(token, batch->n_groups, 2);
     if (!st) st = grpo_check_there_(sign, batch->n_groups, 3);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++)
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+    for (int64_t g = 0; g < batch->n_groups; g++)
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             for (t = batch->offset[i]; t < batch->offset[i] + batch->length[i]; t++)
                 weight[t] = (grpo_real)(grpo_is_unmasked_(batch, t) ? 1 : 0);
             for (backward = 0; backward < 2 && sign[i] != 0; backward++)
-                for (place = 0; (t = grpo_place_(batch, i, place, backward)) >= 0; place++) {
+                for (int64_t place = 0; (t = grpo_place_(batch, i, place, backward)) >= 0; place++) {
                     if (!grpo_in_conflict_(batch, g, token, sign, t, place, backward)) break;
                     grpo_put_(weight, t, weight[t] == 1 ? (sign[i] > 0 ? inside : 0) : sign[i] > 0 ? inside * inside : 0, &overflow);
                 }
@@ -389,14 +387,13 @@ static int grpo_prompt_counts_(const grpo_batch *b, int64_t g, double threshold,
 grpo_status grpo_prompt_weight(const grpo_batch *batch, double threshold, double limit, double low, grpo_prompt_form form,
                                double *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 6);
-    int64_t g;
     if (!st) st = grpo_check_number_(threshold, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_number_(limit, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(low, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_choice_((int)form, 2, 5);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) weight[g] = grpo_prompt_counts_(batch, g, threshold, limit, form) ? 1 : low;
+    for (int64_t g = 0; g < batch->n_groups; g++) weight[g] = grpo_prompt_counts_(batch, g, threshold, limit, form) ? 1 : low;
     return GRPO_OK;
 }
 
@@ -415,16 +412,16 @@ static grpo_dd grpo_anchor_mean_(const grpo_batch *b, const int64_t *meta, const
 
 grpo_status grpo_invariance_weight(const grpo_batch *batch, const int64_t *meta, const uint8_t *anchor, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 4);
-    int64_t g, i, anchors;
+    int64_t anchors;
     int overflow = 0;
     if (!st) st = grpo_check_there_(meta, batch->n_groups, 2);
     if (!st) st = grpo_check_there_(anchor, batch->n_groups, 3);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         const grpo_dd ahead = grpo_dd_minus_(grpo_anchor_mean_(batch, meta, anchor, meta[g], &anchors), grpo_group_mean_(batch, g));
         const int acts = !anchor[g] && anchors > 0;
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++)
             grpo_put_(weight, i, acts ? grpo_dd_mul(ahead, (double)batch->reward[i]).hi : 0, &overflow);
     }
     return GRPO_OK;
@@ -455,32 +452,33 @@ static void grpo_find_centres_(const grpo_sides_ *s) {
     const grpo_dd least = { 1e-8, -2.092256083012847e-25 };
     grpo_dd total[2] = { { 0, 0 }, { 0, 0 } };
     grpo_index_ at;
-    int64_t t, d;
+    int64_t t;
     int side;
-    for (d = 0; d < 2 * s->width; d++) s->centre[d] = grpo_dd_of_(0);
+    for (int64_t d = 0; d < 2 * s->width; d++) s->centre[d] = grpo_dd_of_(0);
     for (at = grpo_before_tokens_(s->batch); (t = grpo_next_of_sides_(s, &at, &side)) >= 0; ) {
         const double c = fabs((double)s->advantage[t]) * s->share[t].hi;
         const grpo_real *v = s->feature + t * s->width;
         grpo_dd *mu = s->centre + side * s->width;
         total[side] = grpo_dd_add(total[side], grpo_dd_of_(c));
-        for (d = 0; d < s->width; d++) mu[d] = grpo_dd_add(mu[d], grpo_two_prod(c, (double)v[d]));
+        for (int64_t d = 0; d < s->width; d++) mu[d] = grpo_dd_add(mu[d], grpo_two_prod(c, (double)v[d]));
     }
     for (side = 0; side < 2; side++) {
         if (grpo_dd_less(total[side], least)) total[side] = least;
-        for (d = 0; d < s->width; d++) s->centre[side * s->width + d] = grpo_dd_quotient(s->centre[side * s->width + d], total[side]);
+        for (int64_t d = 0; d < s->width; d++)
+            s->centre[side * s->width + d] = grpo_dd_quotient(s->centre[side * s->width + d], total[side]);
     }
 }
 
 /* M = sum over d of (mu - mu')(2 v - mu - mu'), mu' of the other side */
 static void grpo_find_margins_(const grpo_sides_ *s) {
     grpo_index_ at;
-    int64_t t, d;
+    int64_t t;
     int side;
     for (at = grpo_before_tokens_(s->batch); (t = grpo_next_of_sides_(s, &at, &side)) >= 0; ) {
         const grpo_real *v = s->feature + t * s->width;
         const grpo_dd *own = s->centre + side * s->width, *other = s->centre + !side * s->width;
         grpo_dd sum = grpo_dd_of_(0);
-        for (d = 0; d < s->width; d++) {
+        for (int64_t d = 0; d < s->width; d++) {
             const grpo_dd twice = grpo_dd_minus_(grpo_dd_minus_(grpo_dd_of_(2 * (double)v[d]), own[d]), other[d]);
             sum = grpo_dd_add(sum, grpo_dd_product(grpo_dd_minus_(own[d], other[d]), twice));
         }
@@ -521,9 +519,9 @@ static grpo_status grpo_check_centroids_(const grpo_centroids *how, int place) {
 static grpo_status grpo_check_features_(const grpo_batch *b, const grpo_real *feature, int64_t width, int place) {
     grpo_status st = grpo_check_there_(feature, b->n_groups, place);
     grpo_index_ at;
-    int64_t t, d;
+    int64_t t;
     for (at = grpo_before_tokens_(b); !st && (t = grpo_next_token_(b, &at)) >= 0; )
-        for (d = 0; !st && d < width; d++)
+        for (int64_t d = 0; !st && d < width; d++)
             st = grpo_check_member_((double)feature[t * width + d], GRPO_UP_TO_1E70_, place, t * width + d);
     return st;
 }
@@ -541,7 +539,7 @@ grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advan
     grpo_sum sum;
     grpo_index_ at;
     grpo_dd total, n;
-    int64_t t, k;
+    int64_t t;
     int overflow = 0;
     if (!st) st = grpo_check_centroids_(how, 4);
     if (!st) st = grpo_check_there_(scratch, batch->n_groups, 5);
@@ -551,7 +549,7 @@ grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advan
     s.batch = batch; s.advantage = advantage; s.feature = feature; s.width = how->width;
     s.centre = scratch; s.margin = scratch + 2 * how->width; s.share = s.margin + batch->n_tokens;
     for (t = 0; t < batch->n_tokens; t++) s.share[t] = grpo_dd_of_(1);
-    for (k = 0; k <= how->refine; k++) {
+    for (int64_t k = 0; k <= how->refine; k++) {
         grpo_find_centres_(&s);
         grpo_find_margins_(&s);
         if (k == 0) grpo_find_gammas_(&s);
@@ -572,8 +570,7 @@ grpo_status grpo_centroid_weight(const grpo_batch *batch, const grpo_real *advan
 
 /* is no unmasked token before t, from `begin` on, of its agent? */
 static int grpo_is_first_of_agent_(const grpo_batch *b, const int64_t *agent, int64_t begin, int64_t t) {
-    int64_t u;
-    for (u = t - 1; u >= begin; u--) if (grpo_is_unmasked_(b, u) && agent[u] == agent[t]) return 0;
+    for (int64_t u = t - 1; u >= begin; u--) if (grpo_is_unmasked_(b, u) && agent[u] == agent[t]) return 0;
     return 1;
 }
 
@@ -593,25 +590,23 @@ static void grpo_agents_of_response_(const grpo_batch *b, const int64_t *agent, 
 
 grpo_status grpo_agent_weights(const grpo_batch *batch, const int64_t *agent, grpo_real *weight) {
     grpo_status st = grpo_check_call_(batch, weight, 3);
-    int64_t i;
     if (!st) st = grpo_check_there_(agent, batch->n_groups, 2);
     if (st) return st;
-    for (i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) grpo_agents_of_response_(batch, agent, i, weight);
+    for (int64_t i = grpo_first_sequence_(batch); i < grpo_end_sequence_(batch); i++) grpo_agents_of_response_(batch, agent, i, weight);
     return GRPO_OK;
 }
 
 grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *surrogate, grpo_real *penalty) {
     grpo_status st = grpo_check_call_(batch, surrogate, 3);
     const grpo_dd one = grpo_dd_of_(1);
-    int64_t g, i;
     int overflow = 0;
     if (!st) st = grpo_check_output_(penalty, 4);
     if (!st) st = grpo_check_number_(k, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         const grpo_dd mean = grpo_group_mean_(batch, g);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             const grpo_dd off = grpo_dd_mul(grpo_dd_minus_(grpo_dd_of_((double)batch->reward[i]), mean), k);
             grpo_put_(surrogate, i, grpo_dd_add(one, off).hi, &overflow);
             grpo_put_(penalty, i, grpo_dd_minus_(one, off).hi, &overflow);
@@ -622,14 +617,13 @@ grpo_status grpo_centred_weights(const grpo_batch *batch, double k, grpo_real *s
 
 grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double gamma, double centre, double *local, double *global) {
     grpo_status st = grpo_check_output_(local, 5);
-    int64_t k;
     if (!st) st = grpo_check_output_(global, 6);
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_number_(gamma, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(centre, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(entropy, n, GRPO_MODERATE_, 1);
     if (st) return st;
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         const grpo_dd x = grpo_dd_mul(grpo_two_diff(entropy[k], centre), gamma);
         local[k] = grpo_sigmoid(x).value;
         global[k] = grpo_sigmoid(grpo_dd_negative(x)).value;
@@ -640,9 +634,8 @@ grpo_status grpo_consistency_weights(const double *entropy, int64_t n, double ga
 static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8_t *correct) {
     grpo_sum sum;
     double n = 0, right = 0;
-    int64_t i;
     memset(&sum, 0, sizeof sum);
-    for (i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
+    for (int64_t i = b->group_begin[g]; i < b->group_begin[g + 1]; i++) {
         if (!grpo_unmasked_(b, i)) continue;
         grpo_sum_add_dd_(&sum, grpo_response_mean_(b, b->logp_old, NULL, i));
         n++;
@@ -654,12 +647,11 @@ static double grpo_confidence_group_(const grpo_batch *b, int64_t g, const uint8
 
 grpo_status grpo_confidence_factor(const grpo_batch *batch, const uint8_t *correct, double delta, double *factor) {
     grpo_status st = grpo_check_call_(batch, factor, 4);
-    int64_t g;
     if (!st) st = grpo_check_number_(delta, GRPO_MODERATE_FACTOR_, 3);
     if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
     if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_OLD_);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++) factor[g] = grpo_confidence_group_(batch, g, correct) + delta;
+    for (int64_t g = 0; g < batch->n_groups; g++) factor[g] = grpo_confidence_group_(batch, g, correct) + delta;
     return GRPO_OK;
 }
 
@@ -715,13 +707,12 @@ grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accura
     grpo_dd least = grpo_dd_of_(HUGE_VAL), total;
     grpo_sum sum;
     double groups = 0, all = 0, own = 0;
-    int64_t g;
     if (!st) st = grpo_check_number_(temperature, GRPO_TEMPERATURE_, 3);
     if (!st) st = grpo_check_responses_(batch, accuracy, GRPO_MODERATE_, 2);
     if (!st) st = grpo_check_arrays_(batch, NULL, GRPO_NEED_REWARD_, 0);
     if (st) return st;
     memset(&sum, 0, sizeof sum);
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         const double tokens = (double)grpo_count_mask_of_group_(batch, g).tokens;
         all += tokens;
         if (!grpo_rewards_differ_(batch, g)) continue;
@@ -729,14 +720,14 @@ grpo_status grpo_difficulty_weight(const grpo_batch *batch, const double *accura
         own += tokens;
         if (grpo_dd_less(grpo_difficulty_of_(batch, g, accuracy), least)) least = grpo_difficulty_of_(batch, g, accuracy);
     }
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         weight[g] = 1;
         if (!grpo_rewards_differ_(batch, g)) continue;
         weight[g] = grpo_exp(grpo_dd_div(grpo_dd_minus_(least, grpo_difficulty_of_(batch, g, accuracy)), temperature));
         grpo_sum_add_(&sum, weight[g]);
     }
     total = grpo_dd_mul(grpo_sum_dd_(&sum), own > 0 ? own : 1);
-    for (g = 0; g < batch->n_groups; g++)
+    for (int64_t g = 0; g < batch->n_groups; g++)
         if (grpo_rewards_differ_(batch, g))
             weight[g] = grpo_dd_quotient(grpo_dd_mul(grpo_two_prod(groups, own > 0 ? all : 1), weight[g]), total).hi;
     return GRPO_OK;
@@ -815,14 +806,14 @@ grpo_status grpo_covariance_weight(const grpo_batch *batch, const grpo_real *adv
     grpo_status st = grpo_check_call_(batch, weight, 3);
     grpo_products_ p;
     grpo_index_ at;
-    int64_t g, t;
+    int64_t t;
     if (!st) st = grpo_check_inputs_(batch, advantage, GRPO_NEED_LOGP_ | GRPO_NEED_ADVANTAGE_);
     if (st) return st;
     p.batch = batch; p.advantage = advantage;
     grpo_clear_reals_(batch, weight);
     for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) weight[t] = 1;
     grpo_survey_products_(&p);
-    for (g = 0; p.variance > 0 && g < batch->n_groups; g++) grpo_gaussian_group_(&p, g, weight);
+    for (int64_t g = 0; p.variance > 0 && g < batch->n_groups; g++) grpo_gaussian_group_(&p, g, weight);
     return GRPO_OK;
 }
 
@@ -863,14 +854,13 @@ grpo_status grpo_routed_weight(const grpo_batch *batch, const uint8_t *routed, d
 grpo_status grpo_entropy_factor(const double *entropy, int64_t n, double alpha, int64_t size, double *factor) {
     grpo_status st = grpo_check_output_(factor, 5);
     grpo_dd most, x;
-    int64_t k;
     if (!st) st = grpo_check_count_(n, 0, 2);
     if (!st) st = grpo_check_list_(entropy, n, GRPO_MODERATE_FACTOR_, 1);
     if (!st) st = grpo_check_number_(alpha, GRPO_MODERATE_FACTOR_, 3);
     if (!st) st = grpo_check_count_(size, 2, 4);
     if (st) return st;
     most = grpo_log_twice((double)size);
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         x = grpo_dd_quotient(grpo_two_prod(alpha, entropy[k]), most);
         factor[k] = grpo_dd_quotient(grpo_dd_of_(1), grpo_dd_add(grpo_dd_of_(1), x)).hi;
     }
@@ -883,10 +873,10 @@ static int grpo_one_answer_(const int64_t *answer, int64_t i, int64_t j) { retur
 static double grpo_answer_entropy_group_(const int64_t *answer, const double *score, int64_t begin, int64_t end) {
     grpo_sum in, out, H;
     double top = -HUGE_VAL, w, rest;
-    int64_t i, j;
+    int64_t j;
     memset(&H, 0, sizeof H);
-    for (i = begin; i < end; i++) if (score[i] > top) top = score[i];
-    for (i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end; i++) if (score[i] > top) top = score[i];
+    for (int64_t i = begin; i < end; i++) {
         for (j = begin; j < i && !grpo_one_answer_(answer, i, j); j++) { }
         if (j < i) continue;                                            /* its cluster was there */
         memset(&in, 0, sizeof in);
@@ -900,11 +890,10 @@ static double grpo_answer_entropy_group_(const int64_t *answer, const double *sc
 
 grpo_status grpo_semantic_entropy(const grpo_batch *batch, const int64_t *answer, const double *score, double *entropy) {
     grpo_status st = grpo_check_call_(batch, entropy, 4);
-    int64_t g;
     if (!st) st = grpo_check_there_(answer, batch->n_groups, 2);
     if (!st) st = grpo_check_responses_(batch, score, GRPO_MODERATE_, 3);
     if (st) return st;
-    for (g = 0; g < batch->n_groups; g++)
+    for (int64_t g = 0; g < batch->n_groups; g++)
         entropy[g] = grpo_answer_entropy_group_(answer, score, batch->group_begin[g], batch->group_begin[g + 1]);
     return GRPO_OK;
 }
@@ -915,7 +904,6 @@ static grpo_dd grpo_kept_mean_(const double *gap, int64_t n, double bound, int64
     grpo_sum sum, kept, off, excess;
     double x[3];
     int64_t k;
-    int i, j;
     memset(&sum, 0, sizeof sum);
     memset(&kept, 0, sizeof kept);
     for (k = 0; k < n; k++) grpo_sum_add_(&sum, -gap[k]);
@@ -924,7 +912,7 @@ static grpo_dd grpo_kept_mean_(const double *gap, int64_t n, double bound, int64
         grpo_sum_add_dd_(&off, grpo_two_prod(size, gap[k]));
         grpo_sum_expand_(&off, x, 3);
         memset(&excess, 0, sizeof excess);
-        for (i = 0; i < 3; i++) for (j = 0; j < 3; j++) grpo_sum_add_dd_(&excess, grpo_two_prod(x[i], x[j]));
+        for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) grpo_sum_add_dd_(&excess, grpo_two_prod(x[i], x[j]));
         grpo_sum_add_dd_(&excess, grpo_two_prod(-bound, size * size));
         if (grpo_sum_value_(&excess) > 0) continue;
         grpo_sum_add_(&kept, gap[k]);
@@ -940,7 +928,7 @@ static grpo_dd grpo_sigmoid_rest_(grpo_dd x) { return grpo_two_sum(1, grpo_exp(x
 grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_t n, double bound, double *factor) {
     grpo_status st = grpo_check_output_(factor, 5);
     grpo_dd hard, mean, kept;
-    int64_t k, count;
+    int64_t count;
     if (!st) st = grpo_check_count_(n, 1, 3);
     if (!st) st = grpo_check_number_(bound, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_list_(hardness, n, GRPO_MODERATE_, 1);
@@ -950,7 +938,7 @@ grpo_status grpo_dynamic_scale(const double *hardness, const double *gap, int64_
     if (count == 0) return grpo_refuse_(GRPO_NONE_LEFT, 4, -1);
     hard = grpo_mean_of_(hardness, NULL, n);
     mean = grpo_mean_of_(gap, NULL, n);
-    for (k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         const grpo_dd d = grpo_dd_of_(hardness[k]);
         const grpo_dd over = grpo_dd_add(grpo_sigmoid_part_(d), grpo_sigmoid_part_(kept));
         const grpo_dd under = grpo_dd_add(grpo_sigmoid_part_(hard), grpo_sigmoid_part_(mean));
@@ -982,20 +970,19 @@ static int grpo_survey_lengths_(const double *length, int64_t begin, int64_t end
     grpo_values v;
     grpo_sum acc;
     grpo_dd g, e, slope;
-    int64_t i;
     memset(&v, 0, sizeof v);
-    for (i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(length[i]));
+    for (int64_t i = begin; i < end; i++) grpo_values_take_(&v, grpo_dd_of_(length[i]));
     p->n = (double)(end - begin);
     grpo_values_scatter_(&v, &acc);
     p->sum = grpo_sum_dd_(&v.sum);
     p->deviation = grpo_dd_same_(v.min, v.max) ? grpo_dd_of_(0) : grpo_sqrt_twice_(grpo_sum_dd_(&acc));
     p->most = p->total = p->tilt = grpo_dd_of_(0);
-    for (i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end; i++) {
         g = grpo_preferred_(p, length[i], &slope);
         if (!(g.hi <= 1e150)) return 0;
         if (grpo_dd_less(p->most, g)) p->most = g;
     }
-    for (i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end; i++) {
         g = grpo_preferred_(p, length[i], &slope);
         e = grpo_exp_twice(grpo_dd_minus_(g, p->most));
         p->total = grpo_dd_add(p->total, e);
@@ -1009,19 +996,18 @@ grpo_status grpo_length_preference_weight(const grpo_batch *batch, const double 
     grpo_status st = grpo_check_call_(batch, weight, 5);
     grpo_preference_ p;
     grpo_dd share, rise;
-    int64_t g, i;
     if (!st) st = grpo_check_output_(slope, 6);
     if (!st) st = grpo_check_number_(r, GRPO_MODERATE_, 3);
     if (!st) st = grpo_check_number_(lambda, GRPO_MODERATE_, 4);
     if (!st) st = grpo_check_responses_(batch, length, GRPO_MODERATE_FACTOR_, 2);
     if (st) return st;
     p.r = r; p.lambda = lambda;
-    for (g = 0; g < batch->n_groups; g++)
+    for (int64_t g = 0; g < batch->n_groups; g++)
         if (!grpo_survey_lengths_(length, batch->group_begin[g], batch->group_begin[g + 1], &p))
             return grpo_refuse_(GRPO_OUT_OF_RANGE, 4, -1);
-    for (g = 0; g < batch->n_groups; g++) {
+    for (int64_t g = 0; g < batch->n_groups; g++) {
         grpo_survey_lengths_(length, batch->group_begin[g], batch->group_begin[g + 1], &p);
-        for (i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
             share = grpo_exp_twice(grpo_dd_minus_(grpo_preferred_(&p, length[i], &rise), p.most));
             share = grpo_dd_quotient(grpo_dd_mul(share, p.n), p.total);
             weight[i] = share.hi;

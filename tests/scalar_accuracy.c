@@ -51,13 +51,13 @@ static void check_twice(void) {
     int k, n;
     for (k = 0; k < TRIALS; k++) {
         const double x = rng_pick(&r, size, 7) * (rng_chance(&r, 50) ? rng_unit(&r) : -rng_unit(&r)), z = x > -0.99 ? x : -0.99;
-        const grpo_dd found[2] = { grpo_exp_minus_one_twice(grpo_two_sum(x, 0)), grpo_log_one_plus_twice(grpo_two_sum(z, 0)) };
+        const grpo_dd found[2] = { grpo_exp_minus_one_twice(grpo_two_sum(x, 0)), gspo_log_one_plus_twice(grpo_two_sum(z, 0)) };
         const reference_real expected[2] = { ref_change(x, 0), ref_ln1p(z) };
         for (n = 0; n < 2; n++) {
             const reference_real error = ref_abs((reference_real)found[n].hi + found[n].lo - expected[n]);
             const double ulps = expected[n] != 0 ? (double)(error / ref_abs(expected[n]) * 0x1p75) : error != 0;
             if (ulps > worst[n]) worst[n] = ulps;
-            check(ulps <= 1, "%s(%.17g) is off by %.3g", n ? "grpo_log_one_plus_twice" : "grpo_exp_minus_one_twice", n ? z : x, ulps);
+            check(ulps <= 1, "%s(%.17g) is off by %.3g", n ? "gspo_log_one_plus_twice" : "grpo_exp_minus_one_twice", n ? z : x, ulps);
         }
     }
     printf("worst: e^x - 1 %.2g, log(1 + x) %.2g of 2^-75\n", worst[0], worst[1]);
