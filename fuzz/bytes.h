@@ -200,6 +200,12 @@ static inline void read_values(reader *in, fuzz_case *c) {
         b->step_end[t] = (flags & 2) != 0;
         b->selected[t] = (flags & 4) != 0;
         b->state[t] = (flags >> 3 & 3) - 1;
+        b->kl_mask[t] = (flags & 32) != 0;
+        b->nll_mask[t] = (flags & 64) != 0;
+        b->marked[t] = (flags & 128) != 0;
+        b->shaping_mask[t] = !b->selected[t];
+        b->segment_end[t] = b->step_end[t] ^ b->kl_mask[t];
+        b->token_id[t] = b->state[t] ^ b->nll_mask[t];
         b->from[t] = t;
         for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k][t] = element(read_number(in));
     }
@@ -287,7 +293,8 @@ static inline void write_batch(writer *out, const rollouts *b) {
     }
     for (g = 0; g < b->n_groups; g++) { write_number(out, (double)b->baseline[g]); write_number(out, (double)b->log_partition[g]); }
     for (i = 0; i < b->n_sequences; i++) for (t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) {
-        write_u8(out, !b->mask[t] + 2 * (b->step_end[t] != 0) + 4 * (b->selected[t] != 0) + 8 * ((b->state[t] + 1) & 3));
+        write_u8(out, !b->mask[t] + 2 * (b->step_end[t] != 0) + 4 * (b->selected[t] != 0) + 8 * ((b->state[t] + 1) & 3)
+                      + 32 * (b->kl_mask[t] != 0) + 64 * (b->nll_mask[t] != 0) + 128 * (b->marked[t] != 0));
         for (k = 0; k < TOKEN_ARRAYS; k++) write_number(out, (double)b->token[k][t]);
     }
 }

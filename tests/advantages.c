@@ -166,7 +166,7 @@ static void trial_plain(rng *r, int trial) {
     else a->excluded = (grpo_excluded_kind)(1 + rng_below(r, 3));
     a->excluded_coef = any(r, 1.2, 0, -1);
     rollouts_random(r, 0, &k.b);
-    for (g = 0; g < k.b.n_tokens; g++) if (rng_chance(r, 50)) k.b.state[g] = 0;                /* longer prefixes */
+    for (g = 0; g < k.b.n_tokens; g++) if (rng_chance(r, 50)) k.b.token_id[g] = 0;             /* longer prefixes */
     random_rewards(r, &k.b);
     for (g = 0; g < k.b.n_groups; g++) { if (trial % 2) credit_tree(&k, g); else credit_beside(&k, g); }
     random_finish(r, a);

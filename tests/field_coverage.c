@@ -8,9 +8,9 @@ typedef struct {
     int choice;             /* of an enum; -1: the field is a number, met when it is not 0 */
     int met;                /* in a vector */
     int alive;              /* in a vector where to turn it, and nothing else, changes an output */
-} knob;
+} setting;
 
-/* ---- the knobs ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the settings ------------------------------------------------------------------------------------------------------------------ */
 
 static int n_choices(const grpo_field *field) {
     int n = 1;
@@ -18,21 +18,21 @@ static int n_choices(const grpo_field *field) {
     return n;
 }
 
-static knob *all_knobs(void) {
+static setting *all_settings(void) {
     int n, count;
     const grpo_field *field = grpo_fields(&count);
-    knob *knobs = NULL;
+    setting *settings = NULL;
     for (n = 0; n < count; n++) {
         int last = field[n].choices ? n_choices(&field[n]) : 0;
         for (int choice = field[n].choices ? 0 : -1; choice < last; choice++) {
-            knob k = { &field[n], choice, 0, 0 };
-            arrput(knobs, k);
+            setting k = { &field[n], choice, 0, 0 };
+            arrput(settings, k);
         }
     }
-    return knobs;
+    return settings;
 }
 
-static const char *knob_name(const knob *k, char *buffer, size_t size) {
+static const char *setting_name(const setting *k, char *buffer, size_t size) {
     const char *name = k->field->choices;
     if (k->choice < 0) return k->field->path;
     for (int n = 0; n < k->choice; n++) name = strchr(name, '|') + 1;
@@ -40,7 +40,7 @@ static const char *knob_name(const knob *k, char *buffer, size_t size) {
     return buffer;
 }
 
-static int knob_in(const knob *k, const test_case *c) {
+static int setting_in(const setting *k, const test_case *c) {
     double value = grpo_objective_get(&c->objective, k->field);
     return k->choice < 0 ? value != 0 : value == k->choice;
 }
@@ -75,25 +75,25 @@ static int turn_changes(const test_case *c, const evaluation *before, const grpo
     return changed;
 }
 
-static int number_alive(const knob *k, const test_case *c, const evaluation *before) {
+static int number_alive(const setting *k, const test_case *c, const evaluation *before) {
     double value = grpo_objective_get(&c->objective, k->field);
     return turn_changes(c, before, k->field, 1.5 * value) || turn_changes(c, before, k->field, 0.5 * value);
 }
 
 /* turned from or turned to: what "none" leaves out has its numbers only where it is not "none" */
-static int choice_alive(const knob *k, const test_case *c, const evaluation *before) {
-    if (!knob_in(k, c)) return turn_changes(c, before, k->field, k->choice);
+static int choice_alive(const setting *k, const test_case *c, const evaluation *before) {
+    if (!setting_in(k, c)) return turn_changes(c, before, k->field, k->choice);
     for (int other = 0; other < n_choices(k->field); other++)
         if (other != k->choice && turn_changes(c, before, k->field, other)) return 1;
     return 0;
 }
 
-static void turn_all(knob *knobs, const test_case *c) {
+static void turn_all(setting *settings, const test_case *c) {
     evaluation before = evaluate(c, &c->objective);
     int refused = !check(!before.advantages.status && !before.loss.status, "%s: refused", c->id);
-    for (ptrdiff_t n = 0; n < arrlen(knobs) && !refused; n++) {
-        knob *k = &knobs[n];
-        if (knob_in(k, c)) k->met = 1;
+    for (ptrdiff_t n = 0; n < arrlen(settings) && !refused; n++) {
+        setting *k = &settings[n];
+        if (setting_in(k, c)) k->met = 1;
         if (!k->alive) k->alive = k->choice < 0 ? number_alive(k, c, &before) : choice_alive(k, c, &before);
     }
     evaluation_free(&before);
@@ -101,27 +101,27 @@ static void turn_all(knob *knobs, const test_case *c) {
 
 /* ---- all of them ---------------------------------------------------------------------------------------------------------------- */
 
-static void turn_file(knob *knobs, const char *directory, const char *name) {
+static void turn_file(setting *settings, const char *directory, const char *name) {
     case_file file;
     char error[512];
     if (!check(!case_list_load(directory, name, &file, error, sizeof error), "%s: cannot be read", name)) return;
     for (int64_t k = 0; k < file.n_cases; k++)
-        if (file.cases[k].kind == CASE_OBJECTIVE) turn_all(knobs, &file.cases[k]);
+        if (file.cases[k].kind == CASE_OBJECTIVE) turn_all(settings, &file.cases[k]);
     case_file_free(&file);
 }
 
 int main(int argc, char **argv) {
     case_list list;
-    knob *knobs = all_knobs();
+    setting *settings = all_settings();
     char name[160];
-    if (argc != 2) return fputs("usage: knobs DIRECTORY\n", stderr), 2;
+    if (argc != 2) return fputs("usage: field_coverage DIRECTORY\n", stderr), 2;
     if (case_list_read(argv[1], &list)) return fprintf(stderr, "%s: cannot be read\n", argv[1]), 2;
-    for (int64_t k = 0; k < list.count; k++) turn_file(knobs, argv[1], list.name[k]);
-    for (ptrdiff_t n = 0; n < arrlen(knobs); n++) {
-        const char *text = knob_name(&knobs[n], name, sizeof name);
-        if (check(knobs[n].met, "%s: in no vector", text)) check(knobs[n].alive, "%s: makes no difference in any vector", text);
+    for (int64_t k = 0; k < list.count; k++) turn_file(settings, argv[1], list.name[k]);
+    for (ptrdiff_t n = 0; n < arrlen(settings); n++) {
+        const char *text = setting_name(&settings[n], name, sizeof name);
+        if (check(settings[n].met, "%s: in no vector", text)) check(settings[n].alive, "%s: makes no difference in any vector", text);
     }
     case_list_free(&list);
-    arrfree(knobs);
+    arrfree(settings);
     return check_summary();
 }

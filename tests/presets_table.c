@@ -1,5 +1,5 @@
 /* presets_table: a line for each row of grpo_presets, with the axes in which it differs from "grpo".
- * variants --markdown: the generated part of OBJECTIVES.md: papers by family, then frameworks, each row with all that it sets. */
+ * presets_table --markdown: the generated part of OBJECTIVES.md: papers by family, then frameworks, each row with all that it sets. */
 #include "../gspo.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,7 +287,7 @@ int main(int argc, char **argv) {
     int n, count, markdown = argc == 2 && !strcmp(argv[1], "--markdown");
     const grpo_preset *preset = grpo_presets(&count);
     grpo_objective from;
-    if (argc != 1 + markdown) return fputs("usage: variants [--markdown]\n", stderr), 2;
+    if (argc != 1 + markdown) return fputs("usage: presets_table [--markdown]\n", stderr), 2;
     if (grpo_objective_named("grpo", &from)) return fputs("no preset \"grpo\"\n", stderr), 1;
     if (markdown) { print_papers(preset, count); print_frameworks(preset, count); }
     for (n = 0; !markdown && n < count; n++) print_line(&preset[n], &from);

@@ -404,6 +404,9 @@ static uint64_t hash_inputs(const grpo_objective *obj, const rollouts *b) {
     int k;
     for (k = 0; k < TOKEN_ARRAYS; k++) h = hash(h, b->token[k], tokens * sizeof(grpo_real));
     h = hash(hash(hash(h, b->mask, tokens), b->step_end, tokens), b->selected, tokens);
+    h = hash(hash(hash(h, b->segment_end, tokens), b->kl_mask, tokens), b->nll_mask, tokens);
+    h = hash(hash(h, b->marked, tokens), b->shaping_mask, tokens);
+    h = hash(hash(h, b->state, tokens * sizeof *b->state), b->token_id, tokens * sizeof *b->token_id);
     h = hash(hash(h, b->offset, 8 * sequences), b->length, 8 * sequences);
     h = hash(hash(h, b->reward, sequences * sizeof(grpo_real)), b->truncated, sequences);
     h = hash(h, b->rewards, sequences * (size_t)b->n_rewards * sizeof(grpo_real));

@@ -62,8 +62,8 @@ typedef struct {
     int64_t n_groups, n_sequences, n_tokens;
     int64_t *group_begin, *offset, *length;
     grpo_real *token[TOKEN_ARRAYS];
-    uint8_t *step_end, *mask, *selected;
-    int64_t *state;
+    uint8_t *step_end, *segment_end, *mask, *selected, *kl_mask, *nll_mask, *marked, *shaping_mask;
+    int64_t *state, *token_id;
     grpo_real *reward;
     int64_t n_rewards;
     grpo_real *rewards, *reward_weight;
@@ -102,9 +102,15 @@ static inline void rollouts_alloc_tokens(rollouts *b, int64_t tokens) {
     b->n_tokens = tokens;
     for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k] = (grpo_real *)test_alloc(tokens, sizeof *b->token[k]);
     b->step_end = (uint8_t *)test_alloc(tokens, 1);
+    b->segment_end = (uint8_t *)test_alloc(tokens, 1);
     b->mask = (uint8_t *)test_alloc(tokens, 1);
     b->selected = (uint8_t *)test_alloc(tokens, 1);
+    b->kl_mask = (uint8_t *)test_alloc(tokens, 1);
+    b->nll_mask = (uint8_t *)test_alloc(tokens, 1);
+    b->marked = (uint8_t *)test_alloc(tokens, 1);
+    b->shaping_mask = (uint8_t *)test_alloc(tokens, 1);
     b->state = (int64_t *)test_alloc(tokens, sizeof *b->state);
+    b->token_id = (int64_t *)test_alloc(tokens, sizeof *b->token_id);
     b->from = (int64_t *)test_alloc(tokens, sizeof *b->from);
 }
 
@@ -113,7 +119,8 @@ static inline void rollouts_free(rollouts *b) {
     for (k = 0; k < TOKEN_ARRAYS; k++) free(b->token[k]);
     free(b->group_begin); free(b->baseline); free(b->log_partition); free(b->group_from);
     free(b->offset); free(b->length); free(b->reward); free(b->rewards); free(b->reward_weight); free(b->truncated); free(b->outside);
-    free(b->step_end); free(b->mask); free(b->selected); free(b->state); free(b->from);
+    free(b->step_end); free(b->segment_end); free(b->mask); free(b->selected); free(b->kl_mask); free(b->nll_mask); free(b->marked);
+    free(b->shaping_mask); free(b->state); free(b->token_id); free(b->from);
     memset(b, 0, sizeof *b);
 }
 
@@ -134,13 +141,19 @@ static inline grpo_batch rollouts_view(const rollouts *b) {
     v.step_reward = b->token[TOKEN_STEP_REWARD];
     v.logp_teacher = b->token[TOKEN_TEACHER];
     v.sum_pi_squared = b->token[TOKEN_SQUARES];
-    v.state = v.token_id = b->state;
+    v.state = b->state;
+    v.token_id = b->token_id;
     v.external_weight = b->token[TOKEN_WEIGHT];
     v.eps_low = b->token[TOKEN_CLIP_LOW];
     v.eps_high = b->token[TOKEN_CLIP_HIGH];
-    v.step_end = v.segment_end = b->step_end;
+    v.step_end = b->step_end;
+    v.segment_end = b->segment_end;
     v.mask = b->mask;
-    v.selected = v.kl_mask = v.nll_mask = v.marked = v.shaping_mask = b->selected;
+    v.selected = b->selected;
+    v.kl_mask = b->kl_mask;
+    v.nll_mask = b->nll_mask;
+    v.marked = b->marked;
+    v.shaping_mask = b->shaping_mask;
     v.reward = b->reward;
     v.rewards = b->rewards;
     v.n_rewards = b->n_rewards;
@@ -176,9 +189,15 @@ static inline void rollouts_garble(rng *r, rollouts *b) {
     for (t = 0; t < b->n_tokens; t++) {
         for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k][t] = rng_garbage(r);
         b->step_end[t] = (uint8_t)rng_below(r, 2);
+        b->segment_end[t] = (uint8_t)rng_below(r, 2);
         b->mask[t] = (uint8_t)rng_below(r, 2);
         b->selected[t] = (uint8_t)rng_below(r, 2);
+        b->kl_mask[t] = (uint8_t)rng_below(r, 2);
+        b->nll_mask[t] = (uint8_t)rng_below(r, 2);
+        b->marked[t] = (uint8_t)rng_below(r, 2);
+        b->shaping_mask[t] = (uint8_t)rng_below(r, 2);
         b->state[t] = (int64_t)rng_next(r);
+        b->token_id[t] = (int64_t)rng_next(r);
         b->from[t] = -1;
     }
 }
@@ -235,9 +254,15 @@ static inline void random_tokens(rng *r, int kind, rollouts *b, int64_t i) {
         b->token[TOKEN_TEACHER][t] = (grpo_real)(-4 * rng_unit(r));
         if ((kind & RANDOM_NEG_INF) && rng_chance(r, 5)) b->token[TOKEN_TEACHER][t] = (grpo_real)-INFINITY;
         b->step_end[t] = (uint8_t)rng_chance(r, 30);
+        b->segment_end[t] = (uint8_t)rng_chance(r, 30);
         b->selected[t] = (uint8_t)rng_chance(r, 60);
+        b->kl_mask[t] = (uint8_t)rng_chance(r, 60);
+        b->nll_mask[t] = (uint8_t)rng_chance(r, 60);
+        b->marked[t] = (uint8_t)rng_chance(r, 60);
+        b->shaping_mask[t] = (uint8_t)rng_chance(r, 60);
         b->token[TOKEN_SQUARES][t] = (grpo_real)rng_unit(r);
         b->state[t] = rng_below(r, 3) - 1;
+        b->token_id[t] = rng_below(r, 3) - 1;
         b->token[TOKEN_WEIGHT][t] = (grpo_real)(rng_chance(r, 20) ? 0 : 2 * rng_unit(r));
         b->token[TOKEN_CLIP_LOW][t] = (grpo_real)(rng_chance(r, 20) ? (double)rng_below(r, 2) : 0.4 * rng_unit(r));
         b->token[TOKEN_CLIP_HIGH][t] = (grpo_real)(rng_chance(r, 20) ? 0 : 0.4 * rng_unit(r));
@@ -294,10 +319,16 @@ static inline void rollouts_copy_token(const rollouts *src, int64_t s, rollouts 
     int k;
     dst->from[d] = s;
     dst->mask[d] = src->mask[s];
-    dst->step_end[d] = src->step_end[s];                         /* segments end at masked tokens too */
+    dst->step_end[d] = src->step_end[s];
+    dst->segment_end[d] = src->segment_end[s];                   /* segments end at masked tokens too */
     if (!src->mask[s]) return;                                   /* what else it holds is nobody's business: keep the garbage */
     dst->selected[d] = src->selected[s];
+    dst->kl_mask[d] = src->kl_mask[s];
+    dst->nll_mask[d] = src->nll_mask[s];
+    dst->marked[d] = src->marked[s];
+    dst->shaping_mask[d] = src->shaping_mask[s];
     dst->state[d] = src->state[s];
+    dst->token_id[d] = src->token_id[s];
     for (k = 0; k < TOKEN_ARRAYS; k++) dst->token[k][d] = src->token[k][s];
 }
 

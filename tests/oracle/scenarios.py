@@ -734,6 +734,13 @@ def every_array(o):
         batch["reward"] = [min(1, max(0, r)) for r in batch["reward"]]
     batch["truncated"] = [i == 2 for i in range(len(d))]
     batch["value"][1][0] = 0.75  # a critic's advantage below 0 where the ratio is above 3
+    # no two masks alike, so that one which is read in place of another shows; of a prompt all responses share the first token, pairs all
+    batch["kl_mask"] = like(batch["length"], lambda i, t: (i + t) % 2 == 0)
+    batch["nll_mask"] = like(batch["length"], lambda i, t: (i + t) % 3 != 1)
+    batch["marked"] = like(batch["length"], lambda i, t: (i + 2 * t) % 3 == 0)
+    batch["shaping_mask"] = like(batch["length"], lambda i, t: (2 * i + t) % 3 != 2)
+    batch["segment_end"] = like(batch["length"], lambda i, t: t + 1 == batch["length"][i] or (i + t) % 3 == 0)
+    batch["token_id"] = like(batch["length"], lambda i, t: i // 2 if t else 0)
     return batch
 
 

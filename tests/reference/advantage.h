@@ -263,8 +263,8 @@ static void finish_token(const book *k, int64_t i, int64_t t, number H, number D
     if (a->entropy == GRPO_ENTROPY_RESPONSE) finish_response(k, i, A);
     finish_teacher(k, i, t, A);
     if (a->kl_centred_coef != 0) { A->v += a->kl_centred_coef * (D.v - d); A->s += ref_abs(a->kl_centred_coef) * (ref_abs(d) + D.s); }
-    if (a->marked == GRPO_MARKED_FIXED && k->b.selected[t]) *A = number_of(a->marked_value);
-    if (a->marked == GRPO_MARKED_BOOST && k->b.selected[t]) {
+    if (a->marked == GRPO_MARKED_FIXED && k->b.marked[t]) *A = number_of(a->marked_value);
+    if (a->marked == GRPO_MARKED_BOOST && k->b.marked[t]) {
         A->v += a->marked_value * ref_abs(A->v);
         A->s *= 1 + ref_abs(a->marked_value);
     }

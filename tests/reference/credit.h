@@ -106,7 +106,7 @@ static void credit_tree(book *k, int64_t g) {
             for (leaves = 0, j = 0; j < all.n; j++) {
                 const int64_t other = all.of[j].i, at = k->b.offset[other] + position;
                 const int there = position < k->b.length[other] && is_active(&k->b, at) && is_active(&k->b, t);
-                const int stays = there && k->b.state[at] == k->b.state[t];
+                const int stays = there && k->b.token_id[at] == k->b.token_id[t];
                 if (j != x && of[j] && !stays) { of[j] = 0; leaves++; }
             }
             if (!is_active(&k->b, t)) continue;

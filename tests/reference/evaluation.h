@@ -108,7 +108,7 @@ static inline int64_t ref_end(const reference *ref, int64_t i) { return ref->b->
 /* are tokens j and k of a response in one segment? */
 static inline int ref_same_segment(const reference *ref, int64_t j, int64_t k) {
     int64_t t;
-    for (t = j < k ? j : k; t < (j < k ? k : j); t++) if (ref->b->step_end[t]) return 0;
+    for (t = j < k ? j : k; t < (j < k ? k : j); t++) if (ref->b->segment_end[t]) return 0;
     return 1;
 }
 

@@ -35,7 +35,7 @@ static inline reference_real ref_penalty(reference *ref, int64_t t, reference_re
     const grpo_penalty *p = &ref->obj->penalty;
     reference_real u = 1, K, bonus = p->entropy_coef != 0 ? p->entropy_coef * (reference_real)ref->b->token[TOKEN_ENTROPY][t] : 0;
     size->added = ref_abs(bonus);
-    if (p->kl == GRPO_KL_NONE || p->kl_coef == 0 || (p->kl_on == GRPO_KL_ON_SELECTED && !ref->b->selected[t])) return -bonus;
+    if (p->kl == GRPO_KL_NONE || p->kl_coef == 0 || (p->kl_on == GRPO_KL_ON_SELECTED && !ref->b->kl_mask[t])) return -bonus;
     if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) u = ref_exp(ref_log(ref, ref->l[t]) - ref_log(ref, ref_old(ref, t)));
     if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL) u = ref_exp(ref_log_ratio(ref, ref->l, unit, t));
     if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) u = ref_exp(ref->l[t] - ref->fixed[t]);
@@ -53,7 +53,7 @@ static inline int ref_is_likely(const reference *ref, int64_t i, int64_t t) {
     switch (ref->obj->penalty.nll_on) {
     case GRPO_NLL_CORRECT:  return ref->b->reward[i] > 0;
     case GRPO_NLL_POSITIVE: return ref->advantage[t] > 0;
-    case GRPO_NLL_SELECTED: return ref->b->selected[t];
+    case GRPO_NLL_SELECTED: return ref->b->nll_mask[t];
     case GRPO_NLL_ALL:      return 1;
     case GRPO_NLL_NOT_NEGATIVE: return ref->advantage[t] >= 0;
     default:                       return 0;

@@ -41,7 +41,7 @@ static inline grpo_clip_side ref_surrogate_side(reference *ref, int64_t t) {
         return up ? GRPO_CLIP_NO : ref_weight_side(ref, w, s->weight_min, s->weight_max);
     case GRPO_SURROGATE_DISPO: if (!up) return ref_weight_side(ref, w, s->weight_min_neg, s->weight_max_neg); /* fall through */
     case GRPO_SURROGATE_CISPO: case GRPO_SURROGATE_MASKED_WEIGHT: return ref_weight_side(ref, w, s->weight_min, s->weight_max);
-    case GRPO_SURROGATE_POLICY_SHAPING: if (ref->b->selected[t]) return GRPO_CLIP_NO; /* fall through */
+    case GRPO_SURROGATE_POLICY_SHAPING: if (ref->b->shaping_mask[t]) return GRPO_CLIP_NO; /* fall through */
     case GRPO_SURROGATE_PPO_CLIP: dual = 0; break;
     case GRPO_SURROGATE_UNBOUNDED_POSITIVE: if (up) return GRPO_CLIP_NO; break;
     case GRPO_SURROGATE_DUAL_CLIP: case GRPO_SURROGATE_GPPO: break;

@@ -188,7 +188,7 @@ static inline reference_real ref_bgpo(reference *ref, reference_real y, referenc
 
 static inline reference_real ref_shaped(reference *ref, int64_t t, reference_real w, reference_real A, ref_size *size) {
     const reference_real g = ref->obj->surrogate.shaping_gamma, whole = ref_note(ref, w) + g;
-    if (!ref->b->selected[t]) return ref_ppo_clip(ref, t, w, A, size);
+    if (!ref->b->shaping_mask[t]) return ref_ppo_clip(ref, t, w, A, size);
     size->derivative = A * (w / whole) * (g / whole);
     return -A * (w / whole);
 }
