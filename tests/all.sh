@@ -9,7 +9,7 @@ set -u
 cd "$(dirname "$0")/.."
 mkdir -p "${BUILD:-build}"
 build=$(cd "${BUILD:-build}" && pwd)
-passed=0 failed=0
+: >"$build/counts"             # a line "passed failed" for each step: some run beside each other
 
 step() { # name, command...; a line every 25 seconds says how far its log is
     name=$1; shift
@@ -28,7 +28,7 @@ step() { # name, command...; a line every 25 seconds says how far its log is
     if [ $status -eq 0 ] && [ "$p" -eq 0 ] && [ "$f" -eq 0 ]; then p=1; fi
     if [ $status -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
     if [ "$f" -ne 0 ]; then echo "--- $name failed (exit status $status):"; grep -E 'FAIL|rror' "$log" | head -20; tail -20 "$log"; fi
-    passed=$((passed + p)) failed=$((failed + f))
+    echo "$p $f" >>"$build/counts"
     printf '%-44s %8d passed %4d failed %5d s\n' "$name" "$p" "$f" $(($(date +%s) - start))
 }
 
@@ -139,29 +139,37 @@ stack() {
 
 tables() { sh tests/tables.sh "$build" --check; } # what the pages say of the rows is what the headers say
 
+# steps of one process each, one after the other
+first_lane() {
+    step "vectors obey their schema" vectors_validate
+    step "the oracle knows no header" oracle_is_independent
+    step "CONTRIBUTING.md, done" sh tests/walkthrough.sh
+    step "the vectors, read in other languages" example_checks
+    step "they are what the README shows" examples_shown
+    step "tables of objectives and of the catalogue" tables
+    step "links and tables of the pages" python3 tests/pages.py
+}
+second_lane() {
+    step "ports in Python conform" conform_python
+    step "ways of embedding" sh tests/embed.sh
+    step "no function needs more than 32 KB of stack" stack
+    step "quickstart's rollouts regenerate" rollouts_regenerate
+    step "README: first command, as written" readme_quick
+}
+
 step "packages" install_packages
 step "every compiler, standard and element type" sh tests/matrix.sh
-step "ways of embedding" sh tests/embed.sh
-step "no function needs more than 32 KB of stack" stack
 step "the bits of every row" sh tests/bits.sh
 step "sizes, compile time and lines within bounds" sh tests/size.sh --check
 step "gcc" meson_tests "$build" gcc -Ddebug=false -Doptimization=2
 step "clang, address and undefined sanitizers" sanitized
 step "vectors regenerate to the same bytes" vectors_regenerate
-step "vectors obey their schema" vectors_validate
 step "the oracle checks itself" /usr/bin/python3 tests/oracle/self_check.py
-step "the oracle knows no header" oracle_is_independent
-step "CONTRIBUTING.md, done" sh tests/walkthrough.sh
-step "the vectors, read in other languages" example_checks
-step "they are what the README shows" examples_shown
-step "ports in Python conform" conform_python
+first_lane &
+second_lane
+wait
 frameworks
 step "fuzzing" env BUILD="$build/fuzz" sh fuzz/run.sh
 step "policies learn with grpo, dapo, gspo, cispo, rloo" learn grpo dapo gspo cispo rloo
-step "quickstart's rollouts regenerate" rollouts_regenerate
-step "README: first command, as written" readme_quick
-step "tables of objectives and of the catalogue" tables
-step "links and tables of the pages" python3 tests/pages.py
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+awk '{ passed += $1; failed += $2 } END { print passed " passed, " failed " failed"; exit failed > 0 }' "$build/counts"

@@ -6,15 +6,16 @@
     generate.py --check         compare bytes, write nothing
     generate.py --schema        validate the files that are there (needs python3-jsonschema)
 """
+import os
 import sys
 
 sys.dont_write_bytecode = True
+os.environ.setdefault("MPMATH_NOGMPY", "1")  # at 60 digits plain integers are faster: 2.6 s where gmpy takes 3.7
 
 import argparse
 import gc
 import json
 import multiprocessing
-import os
 import time
 
 import catalogue

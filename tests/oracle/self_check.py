@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Checks of the oracle against something else than itself: finite differences, identities, more digits, hand-made numbers."""
+import os
 import sys
 
 sys.dont_write_bytecode = True
+os.environ.setdefault("MPMATH_NOGMPY", "1")  # at 60 digits plain integers are faster: 2.6 s where gmpy takes 3.7
 
 import copy
 import json
