@@ -337,7 +337,7 @@ static void check_tokens_of_batches(setup *s) {
 /* what a token that is not of the answer holds is not read */
 static void check_tokens_of_answers(setup *s) {
     grpo_batch *b = &s->batch;
-    s->b.selected[0] = 0;
+    s->b.selected[0] = s->b.shaping_mask[0] = 0;
     s->b.token[TOKEN_REF][0] = s->b.token[TOKEN_LOGP][0] = (grpo_real)NAN;
     accepted("consistency_bonus", grpo_consistency_bonus(b, fine, 0.5, 0.95, 0.01, room.a));
     accepted("ratio_quantile", grpo_ratio_quantile(b, 0.9, 1e-4, room.x));
@@ -345,7 +345,7 @@ static void check_tokens_of_answers(setup *s) {
     s->b.token[TOKEN_LOGP][0] = -1;
     refused("logit_shift", "NaN", grpo_logit_shift(b, flags, 0.1, room.x), GRPO_NAN, "batch.logp_ref[0]");
     s->b.token[TOKEN_LOGP][0] = (grpo_real)NAN;
-    s->b.selected[0] = 1;
+    s->b.selected[0] = s->b.shaping_mask[0] = 1;
     refused("consistency_bonus", "NaN", grpo_consistency_bonus(b, fine, 0.5, 0.95, 0.01, room.a), GRPO_NAN, "batch.logp_ref[0]");
     refused("ratio_quantile", "NaN", grpo_ratio_quantile(b, 0.9, 1e-4, room.x), GRPO_NAN, "batch.logp[0]");
     s->b.reward[1] = (grpo_real)NAN;
