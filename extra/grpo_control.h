@@ -69,9 +69,10 @@ GRPO_FN grpo_entropy_coef grpo_entropy_control(double coef, double entropy, doub
 /* smooth advantage standardisation (DCPO, 2509.02333): at visit i >= 1 of a prompt, of ((i-1) fresh + total)/i and
  * (fresh + (i-1) total)/i the one that is smaller in magnitude, the second if they are equal */
 GRPO_FN double grpo_smooth_advantage(int64_t visits, double fresh, double total) {
-    const double i = (double)visits, past = (double)(visits - 1);
+    double i, past;
     int side;
     if (visits < 1 || !grpo_is_finite(fresh) || !grpo_is_finite(total)) return NAN;
+    i = (double)visits; past = (double)(visits - 1);
     side = ((fresh > total) - (fresh < total)) * ((fresh > -total) - (fresh < -total));   /* |a| < |b| iff (a - b)(a + b) < 0, which is */
     if (visits == 1) side = -side;                                                        /* (i - 2)(fresh - total)(fresh + total)/i */
     if (visits != 2 && side < 0) return past / i * fresh + total / i;
