@@ -64,10 +64,10 @@ if ! build_all >"$build/build.log" 2>&1; then
 fi
 rm -f "$build"/*.verdict
 (
-    for element in "" _f32; do fuzz fuzz_objective$element 35000 batches -max_len=2048; done
+    for element in "" _f32; do fuzz fuzz_objective$element 25000 batches -max_len=2048; done
 ) &
-for element in "" _f32; do fuzz fuzz_advantages$element 100000 batches -max_len=2048; done
-fuzz fuzz_json 250000 json -max_len=8192 -dict=fuzz/json.dict
+for element in "" _f32; do fuzz fuzz_advantages$element 75000 batches -max_len=2048; done
+fuzz fuzz_json 200000 json -max_len=8192 -dict=fuzz/json.dict
 wait
 passed=$(cat "$build"/*.verdict | grep -c '^ok$')
 failed=$((5 - passed))
