@@ -234,11 +234,16 @@ def placed(o, seed, groups, a=None, **arrays):
     return batch
 
 
-def finish(o, batch):
-    """Keep what is read and what the scenario is about."""
+def completed(batch):
     for new, like_this in COPIES.items():
         if like_this in batch:
             batch.setdefault(new, batch[like_this])
+    return batch
+
+
+def finish(o, batch):
+    """Keep what is read and what the scenario is about."""
+    completed(batch)
     keep = reads(o, "advantage" in batch) | batch.pop("more") | {"group", "length", "mask", "advantage"}
     return {key: batch[key] for key in ORDER if key in keep and key in batch}
 

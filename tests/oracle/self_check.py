@@ -55,7 +55,7 @@ def choice_batches(cases=CASES):
 
 STEP = mpf(10) ** -18
 # at these points a kink is exactly where the policy stands: the derivative of one side is the answer
-KINKS = ("on-policy", "extreme-50", "choices-ratio-clamp", "choices-ratio-unit_clamp", "clipped_mean", "choices-ratio-pool",
+KINKS = ("on-policy", "extreme-50", "choices-ratio-clamp", "choices-ratio-level_clamp", "clipped_mean", "choices-ratio-token_clip",
          "-bound", "scores-position", "scores-lost-s", "ref-clamp", "-clamped", "both-clamps", "-value", "penalty-abs", "regression-level")
 NOWHERE = ("regression-level-0",)  # equal scores without an epsilon have no derivative; 0 is a convention
 
@@ -272,7 +272,10 @@ def recorded():
 
 def check_recorded(cases):
     """Every mistake is told, every recorded answer is wrong by the margin, and the protocol's program gives it."""
+    ids = [case["id"] for case in cases]
     for name, defect in DEFECTS.items():
+        for scene in defect.scenes:
+            check(f"{name}: {scene} is a case", any(i == scene or i.endswith("-" + scene) for i in ids))
         telling = [case for case in cases if name in record.in_full(case)]
         check(f"{name} is told by two cases, one of them in full", telling and sum(name in case.get("defects", ()) for case in cases) >= 2)
         check(f"{name} is documented", defect.wrong and defect.right and defect.seen and defect.shows)

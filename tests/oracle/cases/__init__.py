@@ -7,6 +7,7 @@ import os
 
 from cases import table
 from objectives import changed
+from scenarios import completed
 
 for module in sorted(os.listdir(os.path.dirname(__file__))):
     if module.endswith(".py") and module != "__init__.py":
@@ -33,7 +34,7 @@ def case_of(file, label, **axes):
     for where, name, _, base, changes, make in CASES:
         if (where, name) == ("choices-" + file, label):
             o = changed(base, **changes)
-            batch = make(o)
+            batch = completed(make(o))
             batch.pop("more")
             return changed(o, **axes), batch
     raise KeyError((file, label))

@@ -51,7 +51,7 @@ def check_by_sign(check):
 
 
 def check_lengths(check):
-    o, batch = case_of("aggregation", "seq_mean_length_power-0.5-count")
+    o, batch = case_of("aggregation", "seq_mean_length_power-0.5-keep")
     for empty in ("keep", "drop"):
         for power, kind in ((0, "seq_mean_token_mean"), (1, "seq_mean_token_sum")):
             a = found(objectives.changed(o, aggregation={"power": power, "empty_sequences": empty}), batch)

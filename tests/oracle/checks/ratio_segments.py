@@ -87,7 +87,7 @@ def short(batch):
 
 def check_mixes(check):
     for unit in ("sequence_mean", "segment_mean", "prefix_sum", "sequence_mean_ratio", "sequence_sum"):
-        o, batch = case_of("units", "average-sequence_mean", ratio={"level": unit})
+        o, batch = case_of("units", "arithmetic-sequence_mean", ratio={"level": unit})
         mixed, of_unit = found(o, batch), found(o, batch, ratio={"interpolate": "none"})
         of_token = found(o, batch, ratio={"interpolate": "none", "level": "token"})
         halves = [(x + y) / 2 for x, y in zip(flat(of_unit["dlogp"]), flat(of_token["dlogp"]))]

@@ -66,7 +66,7 @@ def dual_for_good_tokens(a):
     a.swap(axis.KIND, "dual_clip", dual_clip)
 
 
-@defect("CLIP-04", dual, "signs", "ragged", EVERY_SIDE + "dual_clip-dual-4",
+@defect("CLIP-04", dual, "signs", "ragged", EVERY_SIDE + "dual_clip-clip_dual-4",
         seen="ROLL, PPOxFamily #95", shows="A < 0, ratio between 1 + 2 eps and c", stages=LOSS)
 def dual_from_epsilon(a):
     """The dual-clip constant is 1 + 2 eps (implementations differ). Right: its own constant, typically 3."""

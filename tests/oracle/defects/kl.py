@@ -21,21 +21,21 @@ def penalties(a, f):
     a.around(evaluate.penalty, "penalty", f)
 
 
-@defect("KL-01", paid, "ragged", "signs", APART + "k3-own-none",
+@defect("KL-01", paid, "ragged", "signs", APART + "k3-exact-none",
         seen="verl #179 (a65c9157b)", shows="a reference that is not the policy", stages=LOSS)
 def subtracted(a):
     """The KL is subtracted. Right: added."""
     a.choose("penalty", kl_coef=-a.objective["penalty"]["kl_coef"])
 
 
-@defect("KL-02", paid, "ragged", "signs", APART + "k3-own-none",
+@defect("KL-02", paid, "ragged", "signs", APART + "k3-exact-none",
         seen="open-instruct #531 (8313b38e9), SkyRL #1353", shows="a reference that is not the policy", stages=LOSS)
 def without_gradient(a):
     """The KL is computed without gradient: the loss is right and nothing pulls back. Right: differentiated."""
     penalties(a, lambda original, *args: value(original(*args)))
 
 
-@defect("KL-03", both(paid, has("logp_old")), "ragged", "signs", APART + "k3-own-none",
+@defect("KL-03", both(paid, has("logp_old")), "ragged", "signs", APART + "k3-exact-none",
         seen="open-instruct 8313b38e9", shows="a policy that has moved", stages=LOSS)
 def of_old_policy(a):
     """The KL of the old policy, computed once: f(o - f). Right: of the policy being trained."""
@@ -48,7 +48,7 @@ def of_old_policy(a):
     penalties(a, penalty)
 
 
-@defect("KL-04", both(paid, option("penalty", "kl", "k3")), "ragged", "reference", APART + "k3-own-none",
+@defect("KL-04", both(paid, option("penalty", "kl", "k3")), "ragged", "reference", APART + "k3-exact-none",
         seen="mlx-examples #1233", shows="a log-ratio near 1", stages=LOSS)
 def other_direction(a):
     """k3 of the other direction: e^D - D - 1. Right: e^-D + D - 1."""
@@ -64,14 +64,14 @@ def metric_of_other_sign(a):
     a.reported(reported)
 
 
-@defect("KL-05", both(paid, option("penalty", "kl", "k2", "k3")), "ragged", "signs", APART + "k3-own-none",
+@defect("KL-05", both(paid, option("penalty", "kl", "k2", "k3")), "ragged", "signs", APART + "k3-exact-none",
         seen="open-instruct #535, OpenRLHF", shows="a reference that is not the policy", stages=LOSS)
 def k1_as_loss(a):
     """k1 as a loss: its gradient is 1 wherever the reference is. Right: the estimator of the objective."""
     a.choose("penalty", kl="k1")
 
 
-@defect("KL-06", both(paid, differs("penalty", "kl_importance_weight", "none")), "ragged", "signs", APART + "k3-own-token",
+@defect("KL-06", both(paid, differs("penalty", "kl_importance_weight", "none")), "ragged", "signs", APART + "k3-exact-token",
         seen="NeMo-RL #2506 (33bce20d7)", shows="a KL weighted by a ratio", stages=LOSS)
 def weight_detached(a):
     """The ratio that weighs the KL is detached: the score-function term K dw is missing. Right: differentiated."""
@@ -80,7 +80,7 @@ def weight_detached(a):
 
 
 @defect("KL-07", both(paid, differs("penalty", "kl_importance_weight", "none"), lambda o, b: o["penalty"]["kl_clamp_log"] != 0),
-        "mistakes-clamped-kl", APART + "k3-own-token-log", APART + "k3-own-unit-log",
+        "mistakes-clamped-kl", APART + "k3-exact-token-log", APART + "k3-exact-level-log",
         seen="NeMo-RL #2958 (2206ae11f)", shows="a weighted KL whose clamp is active", stages=LOSS)
 def weight_detached_where_clamped(a):
     """Where D is beyond its clamp, the weight of the KL is detached too (implementations differ: NeMo-RL since its fix).
@@ -161,15 +161,15 @@ def ppo_kl_is_ratio(a):
     a.reported(reported)
 
 
-@defect("KL-13", both(paid, option("penalty", "kl", "k1", "k2", "abs")), "ragged", "signs", APART + "k1-own-none",
-        APART + "k2-own-none",
+@defect("KL-13", both(paid, option("penalty", "kl", "k1", "k2", "abs")), "ragged", "signs", APART + "k1-exact-none",
+        APART + "k2-exact-none",
         seen="AReaL #408, tunix e16a9f57", shows="an estimator other than k3", stages=LOSS)
 def always_k3(a):
     """Every estimator's name ends up as k3. Right: k1, k2 or abs as named; unknown names are refused."""
     a.choose("penalty", kl="k3")
 
 
-@defect("KL-13a", both(paid, option("penalty", "kl_gradient", "straight_through_k2")), APART + "k3-k2-none", APART + "k1-k2-none",
+@defect("KL-13a", both(paid, option("penalty", "kl_gradient", "straight_through_k2")), APART + "k3-straight_through_k2-none", APART + "k1-straight_through_k2-none",
         seen="verl #6058, #2953", shows="a straight-through estimator", stages=LOSS)
 def straight_through_ignored(a):
     """The "+" of "k3+" is ignored: the estimator's own gradient. Right: value of the estimator, gradient of k2."""
