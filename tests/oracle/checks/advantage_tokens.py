@@ -29,7 +29,7 @@ def check_shaping(check):
     a = flat(tokens(gaps, kl_centred_coef=0.5))
     check("the centred KL by hand", near(a, [r + 0.5 * (statistics.mean(D) - d) for r, d in zip(R, D)]))
     check("it adds nothing in all", abs(sum(a) - sum(R)) < 1e-14)
-    chosen = batch_of(R, SIZES, selected=[[i % 2 == 0] for i in range(9)])
+    chosen = batch_of(R, SIZES, marked=[[i % 2 == 0] for i in range(9)])
     check("fixed", flat(tokens(chosen, marked="fixed", marked_value=-5)) == [-5 if i % 2 == 0 else r for i, r in enumerate(R)])
     check("boost", near(flat(tokens(chosen, marked="boost", marked_value=0.2)),
                         [r + 0.2 * abs(r) if i % 2 == 0 else r for i, r in enumerate(R)]))

@@ -59,7 +59,7 @@ def check_lengths(check):
             check(f"length to the power {power} is {kind}: {empty}", a == b != found(o, batch))
         means = found(objectives.changed(o, aggregation={"kind": "seq_mean_token_mean", "empty_sequences": empty}), batch)
         added = found(objectives.changed(o, aggregation={"kind": "seq_sum_token_mean", "empty_sequences": empty}), batch)
-        N = {"count": 6, "skip": 4}[empty]
+        N = {"keep": 6, "drop": 4}[empty]
         check(f"the sum of means is N times their mean: {empty}", close(added["loss"], N * means["loss"])
               and all(close(x, N * y) for x, y in zip(flat(added["dlogp"]), flat(means["dlogp"]))))
 

@@ -106,7 +106,7 @@ def check_pairs(check):
     zero = [[0] * T for T in LENGTHS]
     pairs = {"preference": "pairwise", "preference_coef": 1, "preference_min_gap": 0.25, "preference_beta": 0.5}
     one = {"group": [0] * 6, "log_partition": [0]}
-    for preference_score, against in (("free", "none"), ("ref", "ref")):
+    for preference_score, against in (("reference_free", "none"), ("ref", "ref")):
         batch = batch_of(score, **one)
         a = evaluate(changed(score, penalty={**pairs, "preference_score": preference_score}), {**batch, "advantage": zero})[0]
         b = evaluate(changed(with_kind("pairwise_logistic", beta=0.5, min_gap=0.25), ratio={"behaviour": against}), batch)[0]

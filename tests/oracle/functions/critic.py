@@ -263,7 +263,7 @@ def divergence_cases(case):
 
 
 def value_at(given, **other):
-    return divergence(**{**{k: exact(x) for k, x in given.items()}, **other})["value"].value
+    return generalised_jsd(**{**{k: exact(x) for k, x in given.items()}, **other})["value"].value
 
 
 @checks("generalised_jsd")
@@ -299,7 +299,7 @@ def check_generalised_jsd(check):
     hand = {0: log(HALF) / 4 + 3 * log(1.5) / 4, 1: log(2) / 2 + log(Fraction(2, 3)) / 2,
             HALF: (log(Fraction(2, 3)) / 4 + 3 * log(Fraction(6, 5)) / 4 + log(Fraction(4, 3)) / 2 + log(Fraction(4, 5)) / 2) / 2}
     for beta, expected in hand.items():
-        found = divergence(p, q, Fraction(1), Fraction(beta))["value"].value
+        found = generalised_jsd(p, q, Fraction(1), Fraction(beta))["value"].value
         check(f"a half against a quarter, beta {beta}", abs(found - expected) < mpf(10) ** -40)
 
 
