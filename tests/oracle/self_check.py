@@ -55,7 +55,8 @@ def choice_batches(cases=CASES):
 
 STEP = mpf(10) ** -18
 # at these points a kink is exactly where the policy stands: the derivative of one side is the answer
-KINKS = ("on-policy", "extreme-50", "choices-ratio-clamp", "choices-ratio-level_clamp", "clipped_mean", "choices-ratio-token_clip",
+KINKS = ("on-policy", "extreme-50", "choices-ratio-clamp", "choices-ratio-level_clamp", "choices-ratio-unit_clamp", "clipped_mean",
+         "choices-ratio-token_clip", "choices-ratio-pool",
          "-bound", "scores-position", "scores-lost-s", "ref-clamp", "-clamped", "both-clamps", "-value", "penalty-abs", "regression-level")
 NOWHERE = ("regression-level-0",)  # equal scores without an epsilon have no derivative; 0 is a convention
 
