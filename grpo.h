@@ -217,8 +217,8 @@ typedef struct { double hi, lo; } grpo_dd;                             /* the nu
 #define GRPO_LN2_HI_ 6.93147180559945286e-01                           /* log 2 in three words */
 #define GRPO_LN2_LO_ 2.31904681384629956e-17
 #define GRPO_LN2_REST_ 5.70770843841621207e-34
-GRPO_FN int grpo_is_finite(double x) { return x - x == 0; }
 
+GRPO_FN int grpo_is_finite(double x) { return x - x == 0; }
 GRPO_FN grpo_dd grpo_dd_pair_(double hi, double lo) {
     const grpo_dd x = { hi, lo };
     return x;
@@ -401,8 +401,8 @@ GRPO_FN grpo_kl_term grpo_kl_estimate(grpo_kl_kind kind, grpo_dd D) {
 
 /* ======== axis 2: advantage =======================================================================================================
  * Better than what?  Items (responses, or the steps of process supervision) get a baseline and a scale within their group (prompt),
- * a = gain (R - b)/sigma, and are then credited to tokens.  Statistics are exact; items that are all equal have a = 0 exactly.
- * The stages in their order, as are the fields of the struct: items, transform, baseline, scale, gain, second, credit, tokens. */
+ * a = weight (R - b)/sigma, and are then credited to tokens.  Statistics are exact; items that are all equal have a = 0 exactly.
+ * The stages in their order, as are the fields of the struct: items, transform, baseline, scale, reweight, batch_norm, credit, tokens. */
 
 #define GRPO_REWARDS_CHOICES(X) \
     X(GRPO_REWARDS_ONE, one, "items are R of axis 1") \
@@ -420,7 +420,7 @@ typedef enum { GRPO_STEP_VALUE_CHOICES(GRPO_ENUM_) } grpo_step_value_kind;
     X(GRPO_STEP_GROUP_PROMPT, prompt, "all of them") \
     X(GRPO_STEP_GROUP_STATE, state, "those that started from the same batch.state (GiGPO, 2505.10978, eq. 6)") \
     X(GRPO_STEP_GROUP_INDEX, index, "those with the same number within their response") \
-    X(GRPO_STEP_GROUP_HISTORY, history, "pools of level k = 1 .. min(history, number of the step): the last k states are the same, " \
+    X(GRPO_STEP_GROUP_HISTORY, history, "pools of level k = 1 .. min(history_length, number of the step): the last k states are alike, " \
       "pools of one do not count; a = sum w_k a_k over the levels with a_k != 0, w_k proportional to (k + 1)^history_power (HGPO, " \
       "2602.22817, as verl-agent)")
 typedef enum { GRPO_STEP_GROUP_CHOICES(GRPO_ENUM_) } grpo_step_group_kind;
@@ -451,7 +451,7 @@ typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
     X(GRPO_BASELINE_QUANTILE, quantile, "inf{x : F(x) >= quantile} (QAE, 2509.22611)") \
     X(GRPO_BASELINE_QUANTILE_LINEAR, quantile_linear, "interpolated between order statistics (QAE's code)") \
     X(GRPO_BASELINE_LOG_MEAN_EXP, log_mean_exp, "tau log mean e^(R/tau), tau = temperature (OPMD)") \
-    X(GRPO_BASELINE_HDI_MEDIAN, hdi_median, "median of the narrowest window of the sorted items (GAPO, 2510.21830)") \
+    X(GRPO_BASELINE_HDI_MEDIAN, hdi_median, "median of the narrowest interval with the share hdi_mass of the items (GAPO, 2510.21830)") \
     X(GRPO_BASELINE_KALMAN, kalman, "filtered over the items in their order (KRPO, 2505.07527)")
 typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
 #define GRPO_SCALE_CHOICES(X) \
@@ -492,7 +492,7 @@ typedef enum { GRPO_SINGLETON_CHOICES(GRPO_ENUM_) } grpo_singleton_kind;
     X(GRPO_REWEIGHT_EXPONENTIAL, exponential, \
         "e^(a/reweight_temperature) (Trinity-RFT's regret weighting; REC, 2509.24203, advantage weight)") \
     X(GRPO_REWEIGHT_FOCAL, focal, \
-        "(1 - mu)^focal_gamma, mu the place of the group's mean in [difficulty_weight_low, difficulty_weight_high] (F-GRPO, 2602.06717)")
+        "(1 - mu)^focal_gamma, mu the place of the group's mean in [focal_reward_low, focal_reward_high] (F-GRPO, 2602.06717)")
 typedef enum { GRPO_REWEIGHT_CHOICES(GRPO_ENUM_) } grpo_reweight_kind;
 #define GRPO_BATCH_NORM_CHOICES(X) \
     X(GRPO_BATCH_NORM_NONE, none, "") \
@@ -523,11 +523,11 @@ typedef enum { GRPO_STEP_DISCOUNT_CHOICES(GRPO_ENUM_) } grpo_step_discount_kind;
 typedef enum { GRPO_BOOTSTRAP_CHOICES(GRPO_ENUM_) } grpo_bootstrap_kind;
 #define GRPO_ENTROPY_CHOICES(X) \
     X(GRPO_ENTROPY_NONE, none, "") \
-    X(GRPO_ENTROPY_BONUS, bonus, "A + min(coef H, |A|/cap) (2506.14758)") \
+    X(GRPO_ENTROPY_BONUS, bonus, "A + min(entropy_coef H, |A|/entropy_kappa) (2506.14758)") \
     X(GRPO_ENTROPY_ZERO_VARIANCE, zero_variance, "coef H or -coef (max H - H) by the sign of R, in groups of equal items (RL-ZVP, " \
       "2509.21880)") \
     X(GRPO_ENTROPY_RELATIVE, relative, "A max(0, 1 + coef (H/mean H - 1)), mean over the batch's tokens (textpolicy)") \
-    X(GRPO_ENTROPY_RESPONSE, response, "A - coef mean H of the response, 0 where that mean is above cap; cap 0: none (GTPO, 2508.03772)")
+    X(GRPO_ENTROPY_RESPONSE, response, "A - entropy_coef mean H of the response, 0 where that mean is above entropy_max (GTPO, 2508.03772)")
 typedef enum { GRPO_ENTROPY_CHOICES(GRPO_ENUM_) } grpo_entropy_kind;
 #define GRPO_TEACHER_NORM_CHOICES(X) \
     X(GRPO_TEACHER_NORM_NONE, none, "") \
@@ -555,12 +555,12 @@ typedef struct {
     double excluded_coef;                            /* anchor */
     grpo_transform_kind transform;
     double pass_k;                                  /* a whole number, at least 1 */
-    /* baseline, to which shift is added (AsymRE, 2506.20520) */
+    /* baseline, to which baseline_shift is added (AsymRE, 2506.20520) */
     grpo_baseline_kind baseline;
     double baseline_shift;
     double quantile;                                /* in [0, 1] */
     double temperature;                             /* > 0 */
-    double hdi_mass;                                /* share of the group, 0 < window <= 1 */
+    double hdi_mass;                                /* share of the group, 0 < hdi_mass <= 1 */
     double process_noise, observation_noise;        /* of the filter */
     /* scale */
     grpo_scale_kind scale;
@@ -569,15 +569,15 @@ typedef struct {
     double scale_divisor;                           /* of scale constant, > 0 */
     grpo_eps_place_kind eps_place;
     grpo_singleton_kind singleton;
-    /* gain */
+    /* reweighting */
     grpo_reweight_kind reweight;
-    double difficulty_weight_low, difficulty_weight_high, difficulty_slope, difficulty_midpoint;     /* of w: from high to low, fastest at
-                                                                                                        centre */
-    double focal_reward_low, focal_reward_high;     /* of failure_power, low < high: the rewards of failure and of success */
+    double difficulty_weight_low, difficulty_weight_high;     /* w(x) = low + (high - low)/(1 + e^(slope (x - midpoint))) */
+    double difficulty_slope, difficulty_midpoint;
+    double focal_reward_low, focal_reward_high;     /* focal, low < high: the rewards of failure and of success */
     double length_power;
     double reweight_temperature;        /* not 0 */
-    double focal_gamma;                 /* >= 0; of failure_power, which needs difficulty_weight_low < difficulty_weight_high too */
-    /* second normalisation */
+    double focal_gamma;                 /* >= 0 */
+    /* normalisation over the batch */
     grpo_batch_norm_kind batch_norm;
     double batch_norm_eps;
     /* credit */
@@ -588,7 +588,7 @@ typedef struct {
     double step_gamma;                              /* for every step: of step_value return and step_discount steps */
     double lambda_length;                           /* > 0: lambda is at least 1 - 1/max(1, lambda_length T) (VAPO, T-PPO) */
     double truncated_tail;                          /* of return and both gae: A = 0 at the last so many tokens where batch.truncated, and
-                                                       whitening and second leave them out (T-PPO) */
+                                                       whitening and batch_norm leave them out (T-PPO) */
     double step_coef;
     double entropy_share_coef, entropy_share_eps;
     /* tokens, in this order */
@@ -713,7 +713,7 @@ GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
     X(GRPO_SURROGATE_PPO_CLIP, ppo_clip, TOKEN, 0, NOTHING, grpo_ppo_clip(w, advantage, range), \
       "max(-w A, -clip(w, 1 - eps_low, 1 + eps_high) A): PPO (1707.06347), DAPO's clip-higher") \
     X(GRPO_SURROGATE_DUAL_CLIP, dual_clip, TOKEN, 0, NOTHING, grpo_dual_clip(w, advantage, range, s->clip_dual), \
-      "the same, and at most -dual A where A < 0 (1912.09729); also the two-sided clip \"delta\" (2505.07291)") \
+      "the same, and at most -clip_dual A where A < 0 (1912.09729); also the two-sided clip \"delta\" (2505.07291)") \
     X(GRPO_SURROGATE_CISPO, cispo, TOKEN, 0, RANGE(weight_min, weight_max), grpo_cispo(w, advantage, logp, s->weight_min, s->weight_max), \
       "-sg[clip(w, weight_min, weight_max)] A l (2506.13585 eq. 4)") \
     X(GRPO_SURROGATE_SAPO, sapo, TOKEN, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), grpo_sapo(w, advantage, up ? s->tau_pos : s->tau_neg), \
@@ -742,7 +742,7 @@ GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
     X(GRPO_SURROGATE_VARIANCE, variance, GROUP, 0, NOTHING, none, "(k (s_i - mean s) - A_i)^2/(2 (G - 1)) (GVPO, 2504.19599)") \
     X(GRPO_SURROGATE_LOGISTIC_LSE, logistic_lse, GROUP, 0, POSITIVE(tau_pos) POSITIVE(tau_neg), none, \
       "A_i > 0: log(1 + sum_+ e^(-s_j/tau_pos))/n+, else log(1 + sum_- e^(s_j/tau_neg))/n- (REAL, 2602.05630)") \
-    X(GRPO_SURROGATE_TRAJECTORY_BALANCE, trajectory_balance, GROUP, GRPO_NEED_LOG_Z_, NOTHING, none, \
+    X(GRPO_SURROGATE_TRAJECTORY_BALANCE, trajectory_balance, GROUP, GRPO_NEED_LOG_PARTITION_, NOTHING, none, \
       "(z + s_i - reward_beta A_i)^2, z = batch.log_partition, whose gradient is grpo_output.dlog_partition (FlowRL, 2509.15207)") \
     X(GRPO_SURROGATE_PAIRWISE_LOGISTIC, pairwise_logistic, GROUP, 0, NOTHING, none, \
       "1/P sum_b log(1 + e^(-k (s_i - s_b))) over the P pairs of the group with A_i - A_b > min_gap") \
@@ -816,15 +816,15 @@ typedef struct {
     double weight_min, weight_max;
     double weight_min_neg, weight_max_neg;     /* dispo, where A < 0 */
     double tau_pos, tau_neg;
-    double advantage_temperature;  /* contrast, soft_pairs, match, match_js, target, > 0: of a softmax of the advantages */
+    double advantage_temperature;  /* > 0: of a softmax or sigmoid of the advantages */
     double vespo_k_pos, vespo_lambda_pos, vespo_k_neg, vespo_lambda_neg;
-    double beta;
-    double reward_beta;            /* balance: of the advantage (FlowRL's beta) */
-    double length_decay;           /* contrast_mean, contrast_lse */
-    double logit_shift;            /* logistic, hinge */
-    double hinge_margin;           /* hinge */
-    double shaping_gamma;          /* shaped, > 0 */
-    double min_gap;                /* pairs, hinge, >= 0 */
+    double beta;                   /* k of the functions of a group; squared, logistic */
+    double reward_beta;            /* trajectory_balance: of the advantage (FlowRL's beta) */
+    double length_decay;           /* discriminative_mean, discriminative_lse */
+    double logit_shift;            /* logistic */
+    double hinge_margin;           /* pairwise_hinge */
+    double shaping_gamma;          /* policy_shaping, > 0 */
+    double min_gap;                /* pairwise_logistic, pairwise_hinge, >= 0 */
     double group_score_eps;        /* standardised, regression, >= 0 */
 } grpo_surrogate;
 
@@ -925,7 +925,7 @@ GRPO_FN grpo_term grpo_sapo(grpo_ratio w, double advantage, double tau) {
 }
 
 GRPO_FN grpo_term grpo_policy_shaping(grpo_ratio w, double advantage, double shape);
-/* the term of the table; of shaped at tokens that are not selected.  A = 0 is worth 0, but for regressions */
+/* the term of the table; of policy_shaping at tokens outside its mask.  A = 0 is worth 0, but for regressions */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp);
 
 /* ======== axis 5: penalty =========================================================================================================
@@ -976,7 +976,7 @@ typedef enum { GRPO_NLL_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_nll_weight_kind;
     X(GRPO_NLL_FORM_TEACHER_GAP, teacher_gap, "l - logp_teacher (SDAR, 2605.15155)") \
     X(GRPO_NLL_FORM_DISPLACEMENT, displacement, "-max(logp_old - l, 0) (LLDS, 2512.04220)")
 typedef enum { GRPO_NLL_FORM_CHOICES(GRPO_ENUM_) } grpo_nll_form_kind;
-/* of form lost: tokens outside of what the gate lets pass add nothing and stay among the D */
+/* of form displacement: tokens outside of what the gate lets pass add nothing and stay among the D */
 #define GRPO_NLL_GATE_CHOICES(X) \
     X(GRPO_NLL_GATE_NONE, none, TOKEN, SUM, "") \
     X(GRPO_NLL_GATE_SEQUENCE, sequence, SEQUENCE, SUM, \
@@ -1021,7 +1021,7 @@ typedef struct {
 } grpo_penalty;
 
 /* the KL part.  logp_ref: of kl_reference; token_ratio: e^d at the token (kl_importance_weight token); unit: the ratio of axis 3
- * (kl_importance_weight unit) */
+ * (kl_importance_weight level) */
 GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double unit) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_kl_term k;
@@ -1114,7 +1114,7 @@ typedef enum { GRPO_OFF_POLICY_MASK_CHOICES(GRPO_ENUM_) } grpo_off_policy_mask_k
     X(GRPO_SELECTED_KEEP, keep, "drop tokens without batch.selected (high-entropy tokens only, 2506.01939)") \
     X(GRPO_SELECTED_DROP, drop, "drop tokens with it (Clip-Cov, 2505.22617)")
 typedef enum { GRPO_SELECTED_CHOICES(GRPO_ENUM_) } grpo_selected_kind;
-/* grounds for rejection besides the correction's band: a statistic of q, pooled over a unit, outside [rollout_rs_low, rollout_rs_high] */
+/* grounds for rejection besides rollout_is: a statistic of q, pooled over a level, out of [rollout_rs_low, rollout_rs_high] */
 #define GRPO_ROLLOUT_RS_CHOICES(X) \
     X(GRPO_ROLLOUT_RS_NONE, none, "") \
     X(GRPO_ROLLOUT_RS_RATIO, ratio, "e^(pooled q)") \
@@ -1300,7 +1300,7 @@ typedef struct {
     const grpo_real *logp_old;        /* under the policy at the start of the update */
     const grpo_real *logp_ref;        /* under the frozen reference */
     const grpo_real *logp_rollout;    /* under the engine that sampled */
-    const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_reference, likelihood_* and, finite, by advantage.teacher_* */
+    const grpo_real *logp_teacher;    /* under a teacher; read by penalty.kl_reference, nll_* and, finite, by advantage.teacher_* */
     const grpo_real *entropy;         /* nats; reported; read by advantage.entropy and penalty.entropy_coef */
     const grpo_real *value;           /* critic */
     const grpo_real *step_reward;     /* read where step_end */
@@ -1311,7 +1311,7 @@ typedef struct {
     const uint8_t *kl_mask;           /* of the tokens that pay the KL: read by penalty.kl_on */
     const uint8_t *nll_mask;          /* of demonstrations: read by penalty.nll_on selected */
     const uint8_t *marked;            /* read by advantage.marked */
-    const uint8_t *shaping_mask;      /* of tokens from another policy, or with a hint: read by surrogate.kind shaped */
+    const uint8_t *shaping_mask;      /* of tokens from another policy, or with a hint: read by surrogate.kind policy_shaping */
     const int64_t *state;             /* where the step started from (an observation ...): read where step_end */
     const int64_t *token_id;          /* what the token is: read by advantage.credit prefix_tree */
     const grpo_real *sum_pi_squared;     /* sum over the vocabulary of the squared probabilities under the old policy */
@@ -1324,10 +1324,10 @@ typedef struct {
     const uint8_t *excluded;          /* read by advantage.excluded; NULL: nobody */
     /* per group */
     const grpo_real *baseline;
-    const grpo_real *log_partition;           /* log of the partition function, learned (surrogate balance) */
+    const grpo_real *log_partition;           /* log of the partition function, learned (surrogate trajectory_balance) */
     /* per token */
     const grpo_real *external_weight;          /* finite, not negative; read by weight.external */
-    const grpo_real *eps_low, *eps_high;    /* 0 <= clip_low <= 1, 0 <= clip_high: of surrogate.bounds given */
+    const grpo_real *eps_low, *eps_high;    /* 0 <= eps_low <= 1, 0 <= eps_high: of surrogate.bounds external */
 } grpo_batch;
 
 /* The batch's arrays by their members: what one element is of, what its numbers may be, the stages' needs that read it (GRPO_NEED_*_), and
@@ -1356,7 +1356,7 @@ typedef struct {
     X(reward_weight, COLUMN, MODERATE, GRPO_NEED_REWARDS_, 0) \
     X(truncated, FLAG, FINITE, GRPO_NEED_TRUNCATED_, 0) \
     X(baseline, GROUP, MODERATE, GRPO_NEED_BASELINE_, 0) \
-    X(log_partition, GROUP, FINITE, GRPO_NEED_LOG_Z_, 0) \
+    X(log_partition, GROUP, FINITE, GRPO_NEED_LOG_PARTITION_, 0) \
     X(external_weight, TOKEN, FACTOR, GRPO_NEED_WEIGHT_, 0) \
     X(eps_low, TOKEN, PART, GRPO_NEED_CLIPS_, 0) \
     X(eps_high, TOKEN, FACTOR, GRPO_NEED_CLIPS_, 0)
@@ -1382,9 +1382,8 @@ enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) G
 #define GRPO_STATUS_ARGUMENT_(rule, place, index) \
     (GRPO_STATUS_(rule, GRPO_AT_ARGUMENT_ + (place)) | ((grpo_status)(index) + 1) << 28)
 
-/* what the divisors count; add up over micro-batches and ranks, every number by itself (those of the exact sum too: grpo_totals_add leaves
- * it
- * with room for two thousand million ranks) */
+/* what the divisors count; add up over micro-batches and ranks, every number by itself (those of the exact sum too: grpo_totals_add
+ * leaves it with room for two thousand million ranks) */
 typedef struct {
     int64_t tokens;                                 /* that count */
     int64_t sequences, sequences_nonempty, groups, groups_nonempty;
@@ -1393,7 +1392,7 @@ typedef struct {
     int64_t positive_tokens, positive_sequences;    /* with A > 0, at the first token that counts, where aggregation.kind asks */
     int64_t nonzero_std_tokens;                     /* of groups whose rewards differ, where aggregation.kind asks */
     int64_t nll_tokens, preference_pairs;           /* the D of penalty.nll_on and penalty.preference */
-    int64_t rollout_is_count;                       /* correction weights, for their mean (weight.rollout_is_norm) */
+    int64_t rollout_is_count;                       /* weights of rollout_is, for their mean (weight.rollout_is_norm) */
     grpo_sum rollout_is_sum;                        /* their sum */
 } grpo_totals;
 
@@ -1403,27 +1402,27 @@ typedef struct {
     int64_t masked_tokens, rejected_tokens;
     int64_t degenerate_groups;                      /* whose every advantage is 0 */
     double clip_fraction, clip_fraction_low, clip_fraction_high, clip_fraction_dual;   /* of tokens whose gradient the clip changed, or
-                                                                                          trust or off_policy dropped */
+                                                                                          trust or off_policy_mask dropped */
     double ratio_mean, ratio_min, ratio_max;
     double ess;                               /* (sum w)^2 / (n sum w^2), ratios above 2^500 counted as 2^500 */
     double approx_kl_k1, approx_kl_k3;        /* estimates of KL(old || policy) */
     double kl_k1, kl_k2, kl_k3;               /* of KL(policy || reference) */
     double entropy;
-    double rollout_is_mean;        /* of the rollout correction */
+    double rollout_is_mean;        /* of weight.rollout_is */
     int overflow;                  /* 1 if a number here, or in an array that was asked for, is beyond the largest one
                                       and so an infinity */
 } grpo_report;
 
-enum { GRPO_SUM_POLICY, GRPO_SUM_PENALTY, GRPO_SUM_RATIO, GRPO_SUM_RATIO_EXCESS, GRPO_SUM_RATIO_SQUARED, GRPO_SUM_OLD_K1, GRPO_SUM_OLD_K3,
-       GRPO_SUM_KL_K1, GRPO_SUM_KL_K2, GRPO_SUM_KL_K3, GRPO_SUM_ENTROPY, GRPO_SUM_WEIGHT, GRPO_SUM_LIKELIHOOD, GRPO_SUM_PAIRS,
-       GRPO_N_SUMS };
+enum { GRPO_SUM_POLICY, GRPO_SUM_PENALTY, GRPO_SUM_RATIO, GRPO_SUM_RATIO_EXCESS, GRPO_SUM_RATIO_SQUARED, GRPO_SUM_APPROX_KL_K1,
+       GRPO_SUM_APPROX_KL_K3, GRPO_SUM_KL_K1, GRPO_SUM_KL_K2, GRPO_SUM_KL_K3, GRPO_SUM_ENTROPY, GRPO_SUM_WEIGHT, GRPO_SUM_NLL,
+       GRPO_SUM_PREFERENCE, GRPO_N_SUMS };
 
 /* what the sums of the loss are divided or multiplied by; the same in all parts */
 typedef struct {
     double divisor, factor;                         /* of all terms; ranks */
     double by_sign[2];                              /* divisors of the terms, or responses, with A <= 0 and A > 0, where they differ */
-    double likelihood, pairs;                       /* coef/D */
-    int alone;                                      /* there is no pair: `pairs` is coef/N */
+    double nll, preference;                         /* coef/D */
+    int alone;                                      /* there is no pair: preference is coef/N */
     grpo_dd norm;                                   /* mean of the correction weights, 0: none */
     double norm_top;                                /* an infinite weight over an infinite mean */
 } grpo_scales;
@@ -1448,10 +1447,10 @@ typedef struct {
 
 /* batch-wide statistics of the advantage axis; exact, parts merge by being added to the same object.  Zero-initialise. */
 typedef struct {
-    grpo_values values;                             /* items, R - b, a, A or the prompts' means, by advantage.scale and second */
-    grpo_sum rest, rest_squares, rest_cross;        /* of the part of A that no gain multiplies (KL, critic), and with values */
+    grpo_values values;                             /* items, R - b, a, A or the prompts' means, by advantage.scale and batch_norm */
+    grpo_sum rest, rest_squares, rest_cross;        /* of the part of A that no weight multiplies (KL, critic), and with values */
     grpo_sum column[GRPO_MAX_REWARDS];              /* items, for baseline batch_mean */
-    grpo_sum length;                                /* T^-p, for gain length_power */
+    grpo_sum length;                                /* T^-p, for reweight length_power */
     grpo_sum entropy, divergence;                   /* over the tokens, for entropy relative and kl_centred_coef */
     int64_t tokens, items, sequences, sequences_nonempty, degenerate_sequences, nonzero_items;
 } grpo_moments;
@@ -1478,10 +1477,10 @@ grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const 
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep);
 
 /* In parts (micro-batches, threads, ranks; groups are never cut).  First add every part's counts, and moments where the advantage axis
- * looks at the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, gain, second, entropy relative, kl_centred_coef);
- * then evaluate every part; then merge.
+ * looks at the whole batch (baseline batch_mean, scale batch_*, beta or token_whiten, reweight, batch_norm, entropy relative,
+ * kl_centred_coef); then evaluate every part; then merge.
  * grpo_totals_add reads advantages, which may else be NULL, for aggregation *_by_sign and nll_on positive and not_negative, and
- * batch.reward for token_mean_varied, nll_on correct and pairs. */
+ * batch.reward for token_mean_nonzero_std, nll_on correct and preference. */
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals);
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments);
 grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
@@ -1621,13 +1620,13 @@ static int64_t grpo_unmasked_(const grpo_batch *b, int64_t i) {
 enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_ROLLOUT_ = 8, GRPO_NEED_REWARD_ = 16,
        GRPO_NEED_BASELINE_ = 32, GRPO_NEED_VALUE_ = 64, GRPO_NEED_STEP_ = 128, GRPO_NEED_TRUNCATED_ = 256, GRPO_NEED_ADVANTAGE_ = 512,
        GRPO_NEED_REWARDS_ = 1024, GRPO_NEED_TEACHER_ = 2048, GRPO_NEED_ENTROPY_ = 4096, GRPO_NEED_SELECTED_ = 8192,
-       GRPO_NEED_LOGP_TEACHER_ = 16384, GRPO_NEED_LOG_Z_ = 32768, GRPO_NEED_STEP_END_ = 65536, GRPO_NEED_STATE_ = 131072,
+       GRPO_NEED_LOGP_TEACHER_ = 16384, GRPO_NEED_LOG_PARTITION_ = 32768, GRPO_NEED_STEP_END_ = 65536, GRPO_NEED_STATE_ = 131072,
        GRPO_NEED_SQUARES_ = 262144, GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576, GRPO_NEED_CLIPS_ = 2097152,
        GRPO_NEED_KL_MASK_ = 4194304, GRPO_NEED_NLL_MASK_ = 8388608, GRPO_NEED_MARKED_ = 16777216, GRPO_NEED_SHAPING_MASK_ = 33554432,
        GRPO_NEED_SEGMENT_END_ = 67108864, GRPO_NEED_TOKEN_ID_ = 134217728 };
 
 static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_BY_SIGN; }
-static int grpo_counts_varied_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD; }
+static int grpo_counts_nonzero_std_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD; }
 static int grpo_counts_sequences_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_BY_SIGN; }
 
 /* id, lowest, largest, flags, the rules that what is below and above breaks */
@@ -1820,7 +1819,7 @@ static int grpo_reports_ratio_(const grpo_objective *o) { return grpo_uses_ratio
 static int grpo_needs_ratio_(const grpo_objective *o) { return grpo_uses_ratio_(o) || o->weight.trust != GRPO_TRUST_NONE; }
 static int grpo_rejects_(const grpo_weight *w) { return w->rollout_rs != GRPO_ROLLOUT_RS_NONE || w->rollout_veto != 0; }
 /* are there correction weights, or grounds for rejection, besides the mask? */
-static int grpo_has_correction_(const grpo_weight *w) { return w->rollout_is != GRPO_ROLLOUT_IS_NONE || grpo_rejects_(w); }
+static int grpo_has_rollout_weights_(const grpo_weight *w) { return w->rollout_is != GRPO_ROLLOUT_IS_NONE || grpo_rejects_(w); }
 
 static int grpo_credits_steps_(const grpo_advantage *a) {
     return a->credit == GRPO_CREDIT_STEP || a->credit == GRPO_CREDIT_STEP_OWN || a->credit == GRPO_CREDIT_EPISODE_STEP
@@ -1832,28 +1831,28 @@ static int grpo_has_critic_(const grpo_advantage *a) { return a->credit == GRPO_
 /* the pool of a choice, by its table */
 #define GRPO_POOL_OF_(name, kind, CHOICES) \
     static grpo_pool name(kind of) { static const grpo_pool pools[] = { CHOICES(GRPO_POOL_) }; return pools[of]; }
-GRPO_POOL_OF_(grpo_unit_pool_, grpo_level_kind, GRPO_LEVEL_CHOICES)
-GRPO_POOL_OF_(grpo_correction_pool_, grpo_rollout_is_level_kind, GRPO_ROLLOUT_IS_LEVEL_CHOICES)
-GRPO_POOL_OF_(grpo_reject_pool_, grpo_rollout_rs_level_kind, GRPO_ROLLOUT_RS_LEVEL_CHOICES)
-GRPO_POOL_OF_(grpo_drift_pool_, grpo_policy_is_kind, GRPO_POLICY_IS_CHOICES)
+GRPO_POOL_OF_(grpo_level_pool_, grpo_level_kind, GRPO_LEVEL_CHOICES)
+GRPO_POOL_OF_(grpo_rollout_is_pool_, grpo_rollout_is_level_kind, GRPO_ROLLOUT_IS_LEVEL_CHOICES)
+GRPO_POOL_OF_(grpo_rollout_rs_pool_, grpo_rollout_rs_level_kind, GRPO_ROLLOUT_RS_LEVEL_CHOICES)
+GRPO_POOL_OF_(grpo_policy_is_pool_, grpo_policy_is_kind, GRPO_POLICY_IS_CHOICES)
 GRPO_POOL_OF_(grpo_gate_pool_, grpo_nll_gate_kind, GRPO_NLL_GATE_CHOICES)
 #undef GRPO_POOL_OF_
 
-static int grpo_corrects_over_(const grpo_weight *w, grpo_over over) {
-    return w->rollout_is != GRPO_ROLLOUT_IS_NONE && grpo_correction_pool_(w->rollout_is_level).over == over;
+static int grpo_rollout_is_over_(const grpo_weight *w, grpo_over over) {
+    return w->rollout_is != GRPO_ROLLOUT_IS_NONE && grpo_rollout_is_pool_(w->rollout_is_level).over == over;
 }
 
-static int grpo_rejects_over_(const grpo_weight *w, grpo_over over) {
-    return w->rollout_rs != GRPO_ROLLOUT_RS_NONE && grpo_reject_pool_(w->rollout_rs_level).over == over;
+static int grpo_rollout_rs_over_(const grpo_weight *w, grpo_over over) {
+    return w->rollout_rs != GRPO_ROLLOUT_RS_NONE && grpo_rollout_rs_pool_(w->rollout_rs_level).over == over;
 }
 
 static int grpo_has_segments_(const grpo_weight *w) {
-    return grpo_corrects_over_(w, GRPO_OVER_SEGMENT) || grpo_rejects_over_(w, GRPO_OVER_SEGMENT);
+    return grpo_rollout_is_over_(w, GRPO_OVER_SEGMENT) || grpo_rollout_rs_over_(w, GRPO_OVER_SEGMENT);
 }
 
 /* one y of the response */
-static int grpo_unit_is_sequence_(grpo_level_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEQUENCE; }
-static int grpo_unit_is_segment_(grpo_level_kind unit) { return grpo_unit_pool_(unit).over == GRPO_OVER_SEGMENT; }
+static int grpo_level_is_sequence_(grpo_level_kind unit) { return grpo_level_pool_(unit).over == GRPO_OVER_SEQUENCE; }
+static int grpo_level_is_segment_(grpo_level_kind unit) { return grpo_level_pool_(unit).over == GRPO_OVER_SEGMENT; }
 
 /* does the advantage axis look at R of axis 1?  With several rewards only to tell the sign in groups without variance */
 static int grpo_reads_shaped_(const grpo_objective *o) {
@@ -1925,7 +1924,7 @@ static int grpo_off_policy_needs_(const grpo_weight *w) {
 }
 
 /* of the tokens that enter the likelihood */
-static int grpo_likelihood_needs_(const grpo_penalty *p) {
+static int grpo_nll_needs_(const grpo_penalty *p) {
     int n = 0;
     if (p->nll_on == GRPO_NLL_NONE) return 0;
     if (p->nll_form == GRPO_NLL_FORM_DISPLACEMENT) n |= GRPO_NEED_OLD_;
@@ -1939,10 +1938,10 @@ static int grpo_count_needs_(const grpo_objective *o) {
     static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_NLL_MASK_, 0, GRPO_NEED_ADVANTAGE_ };
     int n = likelihood[o->penalty.nll_on];
     if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
-    if (grpo_counts_varied_(o)) n |= GRPO_NEED_REWARD_;
+    if (grpo_counts_nonzero_std_(o)) n |= GRPO_NEED_REWARD_;
     if (o->penalty.preference != GRPO_PREFERENCE_NONE) n |= GRPO_NEED_REWARD_;
     if (o->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK) n |= GRPO_NEED_TRUNCATED_;
-    if (grpo_has_correction_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
+    if (grpo_has_rollout_weights_(&o->weight)) n |= GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
     if (grpo_has_segments_(&o->weight)) n |= GRPO_NEED_SEGMENT_END_;
     return n;
 }
@@ -1958,11 +1957,11 @@ static int grpo_loss_needs_(const grpo_objective *o) {
     if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
     if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_whose_(&o->penalty));
-    if (grpo_needs_ratio_(o) && grpo_unit_is_segment_(o->ratio.level)) n |= GRPO_NEED_SEGMENT_END_;
+    if (grpo_needs_ratio_(o) && grpo_level_is_segment_(o->ratio.level)) n |= GRPO_NEED_SEGMENT_END_;
     if (o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_SEGMENT_END_;
     if (o->weight.fipo != GRPO_FIPO_NONE) n |= GRPO_NEED_OLD_;
     if (o->weight.external != GRPO_EXTERNAL_NONE) n |= GRPO_NEED_WEIGHT_;
-    n |= grpo_off_policy_needs_(&o->weight) | grpo_likelihood_needs_(&o->penalty);
+    n |= grpo_off_policy_needs_(&o->weight) | grpo_nll_needs_(&o->penalty);
     if (o->penalty.entropy_coef != 0) n |= GRPO_NEED_ENTROPY_;
     if (o->penalty.preference != GRPO_PREFERENCE_NONE && o->penalty.preference_score == GRPO_PREFERENCE_SCORE_REF) n |= GRPO_NEED_REF_;
     if (o->weight.policy_is != GRPO_POLICY_IS_NONE) n |= GRPO_NEED_OLD_;
@@ -2018,10 +2017,10 @@ typedef struct {
     int doubles;                        /* are all R, so that sums of them are exact? */
     double variance;                    /* of group_std or residual_rms */
     grpo_dd baseline;                   /* where all items have the same and it is no mean */
-    double sigma;                       /* of scale group_mean, beta and mean_deviation */
+    double sigma;                       /* of scale group_mean, beta and mean_absolute_deviation */
     grpo_dd weighted_sum;               /* sum T R */
     double weight;                      /* sum T */
-    double gain_up, gain_down;          /* of gains that know the group: where a > 0, and elsewhere */
+    double weight_up, weight_down;          /* of gains that know the group: where a > 0, and elsewhere */
     grpo_dd best, up, down;             /* largest R; what a transform makes of the best (or those with R > 0), and of the others */
     grpo_dd factor, kth;                /* of pkpo: its factor; the pass_k-th smallest R */
 } grpo_group_;
@@ -2056,7 +2055,7 @@ typedef struct {
 /* x/divisor is R - b; sigma 0: a is 0 */
 typedef struct { grpo_dd x; double divisor, sigma; } grpo_standardised_;
 
-/* A in two parts: what the gain multiplies, and what it does not (KL, critic) */
+/* A in two parts: what reweighting multiplies, and what it does not (KL, critic) */
 typedef struct { grpo_dd own, rest; } grpo_credited_;
 
 /* the tokens of response i, taken from the last to the first */
@@ -2078,7 +2077,7 @@ typedef struct {
     int flat;                           /* entropy zero_variance acts on it */
     int positive;                       /* R > 0 */
     double max_entropy;
-    int uncertain;                      /* its mean entropy is above the cap of entropy response */
+    int uncertain;                      /* its mean entropy is above entropy_max */
     grpo_dd mean_entropy;
     grpo_dd gap, discounts;             /* of the teacher, from the token at hand on */
 } grpo_shaping_;
@@ -2094,10 +2093,10 @@ static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_
 static void grpo_take_credit_statistics_(grpo_estimator_ *e);
 static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
 static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
-static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+static double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
 static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at);
 static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at);
-static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at);
+static double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ at);
 static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
 static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t);
 static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
@@ -2106,7 +2105,7 @@ static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i);
 static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
 static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m);
 static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m);
-static double grpo_batch_gain_(grpo_reweight_kind kind, const grpo_moments *m);
+static double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *m);
 static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
 static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m);
 static grpo_status grpo_check_rewards_(grpo_estimator_ *e);
@@ -2253,7 +2252,7 @@ static int grpo_is_zero_singleton_(const grpo_advantage *a, const grpo_group_ *s
         && (grpo_baseline_is_of_group_(a->baseline) || grpo_scale_is_of_group_(a->scale));
 }
 
-/* R - b as numerator and divisor, so that it is rounded only once; shift is added to b */
+/* R - b as numerator and divisor, so that it is rounded only once; baseline_shift is added to b */
 static grpo_dd grpo_residual_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at, double shift, double *divisor) {
     const grpo_advantage *a = &e->obj->advantage;
     const int none = s->count == 1 && grpo_baseline_is_of_group_(a->baseline);            /* singleton raw */
@@ -2317,10 +2316,10 @@ static grpo_standardised_ grpo_standardise_(const grpo_estimator_ *e, const grpo
     return z;
 }
 
-/* a of one column, without gain */
+/* a of one column, before reweighting */
 static double grpo_column_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     grpo_standardised_ z;
-    if (grpo_is_outside_(e, at.i)) return grpo_outside_advantage_(e, s, at);
+    if (grpo_is_outside_(e, at.i)) return grpo_excluded_advantage_(e, s, at);
     z = grpo_standardise_(e, s, at);
     return z.sigma == 0 ? 0 : grpo_over_(z.x, z.divisor) / z.sigma;
 }
@@ -2332,12 +2331,12 @@ static double grpo_batch_normalised_(const grpo_estimator_ *e, double x, double 
     return grpo_dd_minus_(grpo_two_prod(n, x), e->batch_sum).hi / (n * sigma);
 }
 
-/* a with its gain, after the second normalisation */
+/* a reweighted, after batch_norm */
 static double grpo_item_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *o = &e->obj->advantage;
     double a;
     if (e->group[0].steps && o->step_group != GRPO_STEP_GROUP_PROMPT) return grpo_pooled_step_advantage_(e, at);
-    if (o->reweight != GRPO_REWEIGHT_NONE) return grpo_gained_advantage_(e, at);
+    if (o->reweight != GRPO_REWEIGHT_NONE) return grpo_reweighted_advantage_(e, at);
     a = o->rewards == GRPO_REWARDS_EACH ? grpo_weighted_columns_(e, at) : grpo_column_advantage_(e, &e->group[0], at);
     if (o->batch_norm == GRPO_BATCH_NORM_ITEMS && e->batch_count > 0) return grpo_batch_normalised_(e, a,
         sqrt(e->batch_variance) + o->batch_norm_eps);
@@ -2511,7 +2510,7 @@ typedef struct {
     int uncorrected;                        /* neither correction nor rejection: every token that counts has v = 1 */
     grpo_rollout_is_weight correction;      /* when its unit is the sequence */
     /* of its evaluation: */
-    int stale;                      /* off_policy drops tokens of it */
+    int stale;                      /* off_policy_mask drops tokens of it */
     double drift;                   /* when its unit is the sequence */
     int64_t member;                 /* which of the group's sequences with tokens that count it is */
     const struct grpo_coupling_ *group;
@@ -2540,8 +2539,8 @@ static grpo_cursor_ grpo_cursor_of_(int64_t begin, int64_t end) {
 
 static int grpo_is_in_(grpo_span_ x, int64_t t) { return t >= x.begin && t < x.end; }
 
-static grpo_dd grpo_correction_log_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes);      /* q */
-static grpo_rollout_is_weight grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span);      /* v of a span */
+static grpo_dd grpo_rollout_log_ratio_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes);      /* q */
+static grpo_rollout_is_weight grpo_pooled_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span);      /* v of a span */
 /* the whole of it, by a pooled statistic or a veto */
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response);
 /* what is pooled over the segment of t */
@@ -2562,8 +2561,8 @@ GRPO_INLINE_ grpo_mask_ grpo_mask_at_(const grpo_objective *o, const grpo_batch 
         v = segment->correction;
         rejected |= segment->rejected;
     }
-    if (grpo_corrects_over_(&o->weight, GRPO_OVER_TOKEN))
-        v = grpo_rollout_is(&o->weight, grpo_ratio_exp(grpo_correction_log_(o, b, t, &passes)));
+    if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_TOKEN))
+        v = grpo_rollout_is(&o->weight, grpo_ratio_exp(grpo_rollout_log_ratio_(o, b, t, &passes)));
     k.rejected = rejected || grpo_token_rejected_(o, b, t, v);
     k.v = k.rejected ? 0 : v.value;
     return k;
@@ -2597,10 +2596,10 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
     s.truncated = o->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK && b->truncated[i];
     s.drift = s.divisor = 1;
     s.correction.value = 1; s.correction.inside = 1;
-    s.uncorrected = !grpo_has_correction_(&o->weight);
+    s.uncorrected = !grpo_has_rollout_weights_(&o->weight);
     if (s.truncated) return s;
     if (s.uncorrected) { s.count = grpo_unmasked_(b, i); return s; }
-    if (grpo_corrects_over_(&o->weight, GRPO_OVER_SEQUENCE)) s.correction = grpo_pooled_correction_(o, b, response);
+    if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_SEQUENCE)) s.correction = grpo_pooled_rollout_is_(o, b, response);
     s.rejected = grpo_response_rejected_(o, b, response);
     for (int64_t t = s.begin; t < s.end; t++) {
         const grpo_mask_ k = grpo_mask_at_(o, b, &s, t, &segment);
@@ -2610,7 +2609,7 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
     return s;
 }
 
-static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g);
+static int64_t grpo_count_preference_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g);
 
 static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s,
                                grpo_totals *totals);                   /* positive_tokens, nll_tokens */
@@ -2635,10 +2634,10 @@ static void grpo_count_all_(const grpo_objective *obj, const grpo_batch *batch, 
             grpo_count_tokens_(obj, batch, advantage, &s, totals);
         }
         totals->tokens += tokens;
-        if (grpo_counts_varied_(obj) && grpo_rewards_vary_(batch, g)) totals->nonzero_std_tokens += tokens;
+        if (grpo_counts_nonzero_std_(obj) && grpo_rewards_vary_(batch, g)) totals->nonzero_std_tokens += tokens;
         totals->groups++;
         totals->groups_nonempty += tokens > 0;
-        if (obj->penalty.preference != GRPO_PREFERENCE_NONE) totals->preference_pairs += grpo_count_pairs_(obj, batch, g);
+        if (obj->penalty.preference != GRPO_PREFERENCE_NONE) totals->preference_pairs += grpo_count_preference_pairs_(obj, batch, g);
     }
     grpo_sum_carry_(&totals->rollout_is_sum);
 }
@@ -2662,9 +2661,9 @@ typedef struct {
     const grpo_real *behaviour;        /* log-probabilities in the ratio's denominator; NULL: 0 */
     int uses_ratio, needs_ratio;       /* needs: to trust tokens, though the report does not speak of it */
     int reports_ratio;
-    int has_correction;                /* of old over rollout policy: a weight, or grounds for rejection */
+    int has_rollout_weights;                /* of old over rollout policy: a weight, or grounds for rejection */
     int has_token_factors;             /* a token has a factor besides v, or a divisor, a bound or a gate of its own */
-    int has_policy_mask;               /* trust, off_policy, selected or drift multiply S */
+    int has_policy_mask;               /* trust, off_policy_mask, selected or policy_is multiply S */
     grpo_scales scales;
     grpo_dd decay;                     /* of F from one token to the next */
     struct grpo_room_ *room;           /* waiting and block are of it */
@@ -2720,7 +2719,7 @@ GRPO_INLINE_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t) {
 }
 
 static inline double grpo_policy_weight_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio, double v,
-                                         int *distrusted);             /* M v g; *distrusted: trust or off_policy dropped the token */
+                                         int *distrusted);             /* M v g; *distrusted: trust or off_policy_mask dropped the token */
 
 /* M v g S of S = x; pool: the side on which the ratio's pool has clipped the token */
 GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
@@ -2783,8 +2782,8 @@ static double grpo_coefficient_(const grpo_scales *scales, double divisor) {
 /* x over the token's own divisor */
 static inline double grpo_over_own_(const grpo_token_ *k, double x) { return k->divisor == 1 ? x : x / k->divisor; }
 
-static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
-static grpo_term grpo_likelihood_term_(const grpo_run_ *r, int64_t t);
+static inline int grpo_has_nll_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
+static grpo_term grpo_nll_term_(const grpo_run_ *r, int64_t t);
 /* what is added beside the terms, over factor */
 static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k);
 
@@ -2800,7 +2799,7 @@ static inline double grpo_slope_by_ratio_(const grpo_token_ *k, const grpo_term 
 /* g: that of the terms, over the token's divisor; coupled: what the group gives through the sequence, over its divisor too */
 GRPO_INLINE_ void grpo_write_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, double g, double coupled) {
     double sum;
-    if (coupled == 0 && !s->group->preference_slope && r->scales.likelihood == 0) {
+    if (coupled == 0 && !s->group->preference_slope && r->scales.nll == 0) {
         grpo_write_(r, r->out.dlogp, k->t, grpo_aggregated_(r, s, g));
         return;
     }
@@ -2869,7 +2868,7 @@ GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s
     if (b->logp_old && !grpo_report_gap_(to->old, n, l, (double)b->logp_old[k->t])) grpo_report_old_(p, l, (double)b->logp_old[k->t]);
     if (b->logp_ref && !grpo_report_gap_(to->ref, n, l, (double)b->logp_ref[k->t])) grpo_report_ref_(p, l, (double)b->logp_ref[k->t]);
     if (b->entropy) to->entropy[n] = (double)b->entropy[k->t];
-    if (r->has_correction) { p->weight_tokens++; to->weight[n] = k->factor.correction; }
+    if (r->has_rollout_weights) { p->weight_tokens++; to->weight[n] = k->factor.correction; }
     if (++to->n == GRPO_BLOCK_) grpo_report_flush_(r);
 }
 
@@ -2880,7 +2879,7 @@ GRPO_INLINE_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, 
     grpo_write_(r, r->out.term, k->t, grpo_plus(policy->value, penalty->value));
     grpo_write_(r, r->out.dentropy, k->t, coef != 0 ? grpo_aggregated_(r, s, grpo_over_own_(k, grpo_times(-coef, k->factor.term))) : 0);
     grpo_report_token_(r, s, k, ratio, policy, penalty);
-    if (grpo_has_likelihood_(r, s, k)) grpo_sum_add_(&r->partial->sum[GRPO_SUM_LIKELIHOOD], grpo_likelihood_term_(r, k->t).value);
+    if (grpo_has_nll_(r, s, k)) grpo_sum_add_(&r->partial->sum[GRPO_SUM_NLL], grpo_nll_term_(r, k->t).value);
 }
 
 static void grpo_skip_token_(const grpo_run_ *r, int64_t t) {
@@ -2931,8 +2930,8 @@ GRPO_INLINE_ int grpo_step_back_(const grpo_run_ *r, const grpo_sequence_ *s, in
     return 1;
 }
 
-static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s);      /* does off_policy drop tokens of it? */
-static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s);      /* g of a sequence as a whole */
+static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s);      /* does off_policy_mask drop tokens of it? */
+static double grpo_sequence_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s);      /* g of a sequence as a whole */
 /* tokens whose objective asks no more than a clip and a KL are evaluated in blocks; "blocks of tokens" below */
 static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term);      /* 0: one by one */
 static void grpo_go_singly_(const grpo_run_ *r);                      /* the next tokens come one by one: those that wait are done */
@@ -2948,13 +2947,13 @@ static void grpo_evaluate_tokens_(const grpo_run_ *r, const grpo_sequence_ *s) {
         grpo_ratio ratio = { 0, 0, 1 };
         grpo_term policy, penalty;
         double g;
-        int passes = 1, unit_passes = 1;
+        int passes = 1, level_passes = 1;
         if (!k->counts) { grpo_skip_token_(r, k->t); continue; }
         if (r->needs_ratio)
-            ratio = grpo_ratio_exp(grpo_clamp(grpo_log_ratio_(r, k->t, &passes), a->level_clamp_low, a->level_clamp_high, &unit_passes));
+            ratio = grpo_ratio_exp(grpo_clamp(grpo_log_ratio_(r, k->t, &passes), a->level_clamp_low, a->level_clamp_high, &level_passes));
         policy = grpo_policy_term_(r, s, k, ratio, GRPO_CLIP_NO);
         penalty = grpo_penalty_term_(r, k, ratio);
-        if (!passes || !unit_passes) policy.d_log_ratio = penalty.d_log_ratio = 0;
+        if (!passes || !level_passes) policy.d_log_ratio = penalty.d_log_ratio = 0;
         g = grpo_plus(grpo_slope_by_logp_(k, &policy, &penalty), grpo_slope_by_ratio_(k, &policy, &penalty));
         grpo_write_gradient_(r, s, k, g, 0);
         grpo_take_token_(r, s, k, ratio, &policy, &penalty);
@@ -2978,10 +2977,10 @@ static grpo_scales grpo_scales_of_(const grpo_objective *o, const grpo_totals *n
         s.by_sign[0] = grpo_at_least_one_((double)(n->sequences_nonempty - n->positive_sequences));
         s.by_sign[1] = grpo_at_least_one_((double)n->positive_sequences);
     }
-    if (p->nll_on != GRPO_NLL_NONE && n->nll_tokens) s.likelihood = p->nll_coef / (double)n->nll_tokens;
+    if (p->nll_on != GRPO_NLL_NONE && n->nll_tokens) s.nll = p->nll_coef / (double)n->nll_tokens;
     s.alone = p->preference == GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE && n->preference_pairs == 0;
-    if (p->preference != GRPO_PREFERENCE_NONE && n->preference_pairs) s.pairs = p->preference_coef / (double)n->preference_pairs;
-    if (s.alone && n->sequences_nonempty) s.pairs = p->preference_coef / (double)n->sequences_nonempty;
+    if (p->preference != GRPO_PREFERENCE_NONE && n->preference_pairs) s.preference = p->preference_coef / (double)n->preference_pairs;
+    if (s.alone && n->sequences_nonempty) s.preference = p->preference_coef / (double)n->sequences_nonempty;
     grpo_take_norm_(o, n, &s);
     return s;
 }
@@ -3006,7 +3005,7 @@ static grpo_sequence_ grpo_open_sequence_(const grpo_run_ *r, const grpo_couplin
     s.group = group;
     s.member = member;
     s.stale = grpo_is_stale_(r, &s);
-    s.drift = grpo_sequence_drift_(r, &s);
+    s.drift = grpo_sequence_policy_is_(r, &s);
     s.divisor = grpo_sequence_divisor_(a, s.count, a->kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0,
         &group->count);
     if (grpo_counts_sequences_by_sign_(r->obj)) s.divisor *= r->scales.by_sign[grpo_is_positive_(r->obj, r->batch, r->advantage, &s)];
@@ -3086,7 +3085,7 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     r.uses_ratio = grpo_uses_ratio_(obj);
     r.needs_ratio = grpo_needs_ratio_(obj);
     r.reports_ratio = grpo_reports_ratio_(obj);
-    r.has_correction = grpo_has_correction_(&obj->weight);
+    r.has_rollout_weights = grpo_has_rollout_weights_(&obj->weight);
     r.has_token_factors = grpo_has_token_factors_(obj);
     r.has_policy_mask = grpo_has_policy_mask_(&obj->weight);
     if (obj->weight.fipo != GRPO_FIPO_NONE) r.decay = grpo_fipo_decay(obj->weight.fipo_half_life);
@@ -3154,8 +3153,8 @@ static double grpo_total_over_(const grpo_sum *a, const grpo_sum *b, double divi
 
 /* the terms beside those that are aggregated */
 static double grpo_loss_beside_(const grpo_partial *p, grpo_report *r) {
-    const double likelihood = grpo_times(p->scales.likelihood, grpo_sum_total_(&p->sum[GRPO_SUM_LIKELIHOOD]));
-    return grpo_note_overflow_(grpo_plus(likelihood, grpo_times(p->scales.pairs, grpo_sum_total_(&p->sum[GRPO_SUM_PAIRS]))), r);
+    const double likelihood = grpo_times(p->scales.nll, grpo_sum_total_(&p->sum[GRPO_SUM_NLL]));
+    return grpo_note_overflow_(grpo_plus(likelihood, grpo_times(p->scales.preference, grpo_sum_total_(&p->sum[GRPO_SUM_PREFERENCE]))), r);
 }
 
 void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
@@ -3174,8 +3173,8 @@ void grpo_partial_report(const grpo_partial *p, grpo_report *r) {
     r->clip_fraction_high = grpo_part_of_(p->clips[GRPO_CLIP_HIGH], p->tokens);
     r->clip_fraction_dual = grpo_part_of_(p->clips[GRPO_CLIP_DUAL], p->tokens);
     r->clip_fraction = grpo_part_of_(p->clips[GRPO_CLIP_LOW] + p->clips[GRPO_CLIP_HIGH] + p->clips[GRPO_CLIP_DUAL], p->tokens);
-    r->approx_kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_OLD_K1]), r) / n;
-    r->approx_kl_k3 = grpo_total_over_(&s[GRPO_SUM_OLD_K3], NULL, n, r);
+    r->approx_kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_APPROX_KL_K1]), r) / n;
+    r->approx_kl_k3 = grpo_total_over_(&s[GRPO_SUM_APPROX_KL_K3], NULL, n, r);
     r->kl_k1 = grpo_note_overflow_(grpo_sum_value_(&s[GRPO_SUM_KL_K1]), r) / n;
     r->kl_k2 = grpo_total_over_(&s[GRPO_SUM_KL_K2], NULL, n, r);
     r->kl_k3 = grpo_total_over_(&s[GRPO_SUM_KL_K3], NULL, n, r);
@@ -3386,7 +3385,7 @@ GRPO_FN grpo_kalman grpo_kalman_step(grpo_kalman f, grpo_dd x, double process_no
     return f;
 }
 
-/* w(x) = low + (high - low)/(1 + e^(slope (x - centre))) of GRPO-LEAD (2504.09696), x = part/whole */
+/* w(x) = low + (high - low)/(1 + e^(slope (x - midpoint))) of GRPO-LEAD (2504.09696), x = part/whole */
 GRPO_FN double grpo_difficulty(double part, double whole, double low, double high, double slope, double centre) {
     const grpo_dd one = grpo_dd_of_(1), off = grpo_dd_add(grpo_dd_div(grpo_dd_of_(part), whole), grpo_dd_of_(-centre));
     const grpo_dd x = grpo_dd_mul(off, slope);
@@ -3654,7 +3653,7 @@ GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_r
     return advantage < 0 ? grpo_dual_clip(w, advantage, range, dual) : grpo_term_of_(-advantage, 0, -advantage);
 }
 
-/* the choice, of shaped at tokens that are not selected; A = 0 is worth 0 and has no gradient, but for regressions */
+/* the choice, of policy_shaping at tokens outside its mask; A = 0 is worth 0 and has no gradient, but for regressions */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp) {
     const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };                  /* of what is no function of one token, too */
     const int up = advantage > 0;
@@ -3681,7 +3680,7 @@ GRPO_FN double grpo_nll_weight(const grpo_penalty *p, double logp, double logp_t
     }
 }
 
-/* -u h and its derivative by l; logp_old: of form lost; logp_teacher: of teacher_gap and teacher_gate */
+/* -u h and its derivative by l; logp_old: of form displacement; logp_teacher: of teacher_gap and teacher_gate */
 GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, double logp_teacher) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_dd h = { 0, 0 };
@@ -3694,7 +3693,7 @@ GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, 
     return t;
 }
 
-/* ---- axis 6: trust, rejection, drift, future ----------------------------------------------------------------------------------------- */
+/* ---- axis 6: trust, rejection, policy_is, fipo ------------------------------------------------------------------------------------ */
 /* 0: dropped.  w: of axis 3; logp_old: in its denominator */
 GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old) {
     const grpo_range range = grpo_clip_range(c->trust_low, c->trust_high);
@@ -4265,7 +4264,7 @@ static grpo_status grpo_check_order_(const grpo_objective *o) {
 
 /* the bounds of the clip are those of single tokens, and of surrogates that clip */
 #define GRPO_CLIPS_ (GRPO_IS_(GRPO_SURROGATE_PPO_CLIP) | GRPO_IS_(GRPO_SURROGATE_DUAL_CLIP) | GRPO_IS_(GRPO_SURROGATE_GPPO))
-/* a mean over the batch, and a gain that needs no other */
+/* a mean over the batch, and a reweighting that needs no other */
 #define GRPO_OF_BATCH_ (GRPO_IS_(GRPO_SCALE_BATCH_STD) | GRPO_IS_(GRPO_SCALE_BATCH_CENTRED_STD) | GRPO_IS_(GRPO_SCALE_BETA))
 #define GRPO_STEPS_ (GRPO_IS_(GRPO_CREDIT_STEP) | GRPO_IS_(GRPO_CREDIT_STEP_OWN) | GRPO_IS_(GRPO_CREDIT_EPISODE_STEP) \
                      | GRPO_IS_(GRPO_CREDIT_STEP_GAE))
@@ -4371,7 +4370,7 @@ static int grpo_scale_is_of_batch_(grpo_scale_kind k) {
     return k == GRPO_SCALE_BATCH_STD || k == GRPO_SCALE_BATCH_CENTRED_STD || k == GRPO_SCALE_TOKEN_WHITEN || k == GRPO_SCALE_BETA;
 }
 
-static int grpo_gain_is_of_batch_(grpo_reweight_kind k) {
+static int grpo_reweight_is_of_batch_(grpo_reweight_kind k) {
     return k == GRPO_REWEIGHT_VALID_GROUPS || k == GRPO_REWEIGHT_NONZERO_REWARDS || k == GRPO_REWEIGHT_LENGTH_POWER;
 }
 
@@ -4379,10 +4378,10 @@ static int grpo_gain_is_of_batch_(grpo_reweight_kind k) {
 static grpo_status grpo_check_groups_of_(const grpo_objective *o) {
     if (!grpo_is_of_group_(o->surrogate.kind)) return GRPO_OK;
     if (o->ratio.interpolate != GRPO_INTERPOLATE_NONE) return grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.interpolate));
-    return grpo_unit_is_sequence_(o->ratio.level) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.level));
+    return grpo_level_is_sequence_(o->ratio.level) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.level));
 }
 
-/* a second clip must lie beyond the first, as between the numbers of an objective */
+/* clip_dual must lie beyond the first clip, as between the numbers of an objective */
 static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b) {
     if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->clip_dual == 0) || b->n_groups == 0) return GRPO_OK;
     for (int64_t i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
@@ -4402,14 +4401,14 @@ static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s,
 }
 
 /* q */
-static grpo_dd grpo_correction_log_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes) {
+static grpo_dd grpo_rollout_log_ratio_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes) {
     double c = o->weight.rollout_clamp;
     return grpo_clamp(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]), -c, c, passes);
 }
 
 /* the statistic of one token; *passes: it is q itself, not a bound of its clamp */
 static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_rs_kind kind, int *passes) {
-    return grpo_rollout_rs_statistic(kind, grpo_correction_log_(o, b, t, passes), (double)b->logp_old[t], (double)b->logp_rollout[t]);
+    return grpo_rollout_rs_statistic(kind, grpo_rollout_log_ratio_(o, b, t, passes), (double)b->logp_old[t], (double)b->logp_rollout[t]);
 }
 
 /* the statistic pooled over the tokens of a span that are in the mask */
@@ -4431,23 +4430,23 @@ static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_s
     return how == GRPO_HOW_MEAN && n ? grpo_dd_div(x, (double)n) : x;
 }
 
-static grpo_rollout_is_weight grpo_pooled_correction_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
-    const grpo_dd q = grpo_pooled_(o, b, span, GRPO_ROLLOUT_RS_RATIO, grpo_correction_pool_(o->weight.rollout_is_level).how);
+static grpo_rollout_is_weight grpo_pooled_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
+    const grpo_dd q = grpo_pooled_(o, b, span, GRPO_ROLLOUT_RS_RATIO, grpo_rollout_is_pool_(o->weight.rollout_is_level).how);
     return grpo_rollout_is(&o->weight, grpo_ratio_exp(q));
 }
 
 /* is the span rejected by its pooled statistic? */
 static int grpo_span_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
     const grpo_weight *w = &o->weight;
-    return !grpo_rollout_rs_accepts(w, grpo_pooled_(o, b, span, w->rollout_rs, grpo_reject_pool_(w->rollout_rs_level).how));
+    return !grpo_rollout_rs_accepts(w, grpo_pooled_(o, b, span, w->rollout_rs, grpo_rollout_rs_pool_(w->rollout_rs_level).how));
 }
 
 static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
     const grpo_weight *w = &o->weight;
     int passes;
-    if (grpo_rejects_over_(w, GRPO_OVER_SEQUENCE) && grpo_span_rejected_(o, b, response)) return 1;
+    if (grpo_rollout_rs_over_(w, GRPO_OVER_SEQUENCE) && grpo_span_rejected_(o, b, response)) return 1;
     for (int64_t t = response.begin; w->rollout_veto != 0 && t < response.end; t++)
-        if (grpo_is_unmasked_(b, t) && grpo_correction_log_(o, b, t, &passes).hi < log(w->rollout_veto)) return 1;
+        if (grpo_is_unmasked_(b, t) && grpo_rollout_log_ratio_(o, b, t, &passes).hi < log(w->rollout_veto)) return 1;
     return 0;
 }
 
@@ -4456,8 +4455,8 @@ static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_ba
     grpo_segment_ x;
     x.span = grpo_segment_at_(b, s, t);
     x.correction = s->correction;
-    if (grpo_corrects_over_(&o->weight, GRPO_OVER_SEGMENT)) x.correction = grpo_pooled_correction_(o, b, x.span);
-    x.rejected = grpo_rejects_over_(&o->weight, GRPO_OVER_SEGMENT) && grpo_span_rejected_(o, b, x.span);
+    if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_SEGMENT)) x.correction = grpo_pooled_rollout_is_(o, b, x.span);
+    x.rejected = grpo_rollout_rs_over_(&o->weight, GRPO_OVER_SEGMENT) && grpo_span_rejected_(o, b, x.span);
     return x;
 }
 
@@ -4466,13 +4465,13 @@ static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, in
     const grpo_weight *w = &o->weight;
     int passes;
     if (!v.inside && (w->rollout_is == GRPO_ROLLOUT_IS_MASK || w->rollout_is == GRPO_ROLLOUT_IS_REJECT)) return 1;
-    if (!grpo_rejects_over_(w, GRPO_OVER_TOKEN)) return 0;
+    if (!grpo_rollout_rs_over_(w, GRPO_OVER_TOKEN)) return 0;
     return !grpo_rollout_rs_accepts(w, grpo_statistic_(o, b, t, w->rollout_rs, &passes));
 }
 
 /* ---- what further divisors count -------------------------------------------------------------------------------------------------- */
 /* is token t of sequence i, if it counts, among those of the likelihood term? */
-static int grpo_in_likelihood_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, int64_t i, int64_t t) {
+static int grpo_in_nll_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, int64_t i, int64_t t) {
     switch (o->penalty.nll_on) {
     case GRPO_NLL_CORRECT:  return b->reward[i] > 0;
     case GRPO_NLL_POSITIVE: return advantage[t] > 0;
@@ -4489,7 +4488,7 @@ static int grpo_is_preferred_(const grpo_objective *o, double a, double b) {
 }
 
 /* of one group, the sequences with tokens that count found in blocks */
-static int64_t grpo_count_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
+static int64_t grpo_count_preference_pairs_(const grpo_objective *o, const grpo_batch *b, int64_t g) {
     uint8_t counts[256];
     const int64_t most = (int64_t)sizeof counts, end = b->group_begin[g + 1];
     int64_t i, j, block, n, pairs = 0;
@@ -4511,7 +4510,7 @@ static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, con
     if (!grpo_counts_by_sign_(o) && o->penalty.nll_on == GRPO_NLL_NONE) return;
     while (grpo_next_active_(o, b, s, &c)) {
         totals->positive_tokens += grpo_counts_by_sign_(o) && advantage[c.t] > 0;
-        totals->nll_tokens += grpo_in_likelihood_(o, b, advantage, s->index, c.t);
+        totals->nll_tokens += grpo_in_nll_(o, b, advantage, s->index, c.t);
     }
 }
 
@@ -4524,7 +4523,7 @@ static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const
 /* for the mean of the correction weights: one of each token that counts, or where the unit is the response the mean of those, of which
  * rejection leaves v or 0 */
 static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_totals *totals) {
-    const int whole = grpo_correction_pool_(o->weight.rollout_is_level).over == GRPO_OVER_SEQUENCE;
+    const int whole = grpo_rollout_is_pool_(o->weight.rollout_is_level).over == GRPO_OVER_SEQUENCE;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     double v = 0, accepted = 0;
     if (o->weight.rollout_is_norm == GRPO_ROLLOUT_IS_NORM_NONE || s->count == 0) return;
@@ -4564,7 +4563,7 @@ static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
     return n;
 }
 
-/* ---- M v g: trust, off_policy, selected, drift ------------------------------------------------------------------------------------ */
+/* ---- M v g: trust, off_policy_mask, selected, policy_is --------------------------------------------------------------------------- */
 /* would the token's gradient drive a stale response further off? */
 static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A) {
     double o, b;
@@ -4573,7 +4572,7 @@ static int grpo_widens_gap_(const grpo_run_ *r, int64_t t, double A) {
     return A > 0 ? o > b : A < 0 && o < b;
 }
 
-/* do trust or off_policy drop the token? */
+/* do trust or off_policy_mask drop the token? */
 static inline int grpo_distrusted_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio) {
     const grpo_weight *c = &r->obj->weight;
     const double A = (double)r->advantage[t];
@@ -4586,21 +4585,21 @@ static int grpo_unselected_(const grpo_run_ *r, int64_t t) {
     return kind != GRPO_SELECTED_ALL && (kind == GRPO_SELECTED_KEEP) == !r->batch->selected[t];
 }
 
-/* v g, g the drift of the token or of its sequence */
-static inline double grpo_with_drift_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double v) {
+/* v g, g the policy_is weight of the token or of its sequence */
+static inline double grpo_with_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double v) {
     const grpo_weight *c = &r->obj->weight;
     if (c->policy_is != GRPO_POLICY_IS_TOKEN) return grpo_times(v, s->drift);
     return grpo_times(v, grpo_policy_is(c, grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t])));
 }
 
-/* M v g; *distrusted: trust or off_policy dropped the token */
+/* M v g; *distrusted: trust or off_policy_mask dropped the token */
 static inline double grpo_policy_weight_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, grpo_ratio ratio, double v,
                                          int *distrusted) {
     *distrusted = grpo_distrusted_(r, s, t, ratio);
-    return *distrusted || grpo_unselected_(r, t) ? 0 : grpo_with_drift_(r, s, t, v);
+    return *distrusted || grpo_unselected_(r, t) ? 0 : grpo_with_policy_is_(r, s, t, v);
 }
 
-/* what off_policy takes the mean of, of one token */
+/* what off_policy_mask takes the mean of, of one token */
 static void grpo_add_staleness_(const grpo_run_ *r, int64_t t, grpo_sum *sum) {
     const grpo_weight *c = &r->obj->weight;
     const grpo_batch *b = r->batch;
@@ -4620,23 +4619,23 @@ static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s) {
     return grpo_dd_exceeds(grpo_dd_div(grpo_sum_dd_(&sum), (double)s->count), w->off_policy_mask_threshold);
 }
 
-/* drift of a sequence as a whole, from its tokens that count */
-static double grpo_sequence_drift_(const grpo_run_ *r, const grpo_sequence_ *s) {
+/* g of a sequence as a whole, from its tokens that count */
+static double grpo_sequence_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
     const grpo_batch *b = r->batch;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
     grpo_dd x;
-    if (grpo_drift_pool_(w->policy_is).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
+    if (grpo_policy_is_pool_(w->policy_is).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
     memset(&sum, 0, sizeof sum);                                       /* here: few objectives come so far */
     while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], (double)b->logp_old[c.t]);
     x = grpo_sum_dd_(&sum);
-    return grpo_policy_is(w, grpo_drift_pool_(w->policy_is).how == GRPO_HOW_MEAN ? grpo_dd_div(x, (double)s->count) : x);
+    return grpo_policy_is(w, grpo_policy_is_pool_(w->policy_is).how == GRPO_HOW_MEAN ? grpo_dd_div(x, (double)s->count) : x);
 }
 
-/* ---- further factors of a token: future, norm, segment, gate ---------------------------------------------------------------------- */
+/* ---- further factors of a token: fipo, norm, segment, gate ---------------------------------------------------------------------- */
 /* F_t = d_t + 2^(-1/half_life) F_(t+1).  The decay makes no K a 0. */
-static void grpo_add_future_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d) {
+static void grpo_fipo_add_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d) {
     const double infinite = k->infinite * r->decay.hi;
     if (k->infinite != 0) k->infinite = infinite != 0 ? infinite : k->infinite > 0 ? DBL_MIN : -DBL_MIN;
     k->future = grpo_dd_add(grpo_dd_product(k->future, r->decay), d);
@@ -4646,20 +4645,20 @@ static void grpo_add_future_(const grpo_run_ *r, grpo_walk_ *k, grpo_dd d) {
 }
 
 /* the factor that comes of it */
-static double grpo_future_factor_(const grpo_run_ *r, grpo_walk_ *k) {
+static double grpo_fipo_factor_(const grpo_run_ *r, grpo_walk_ *k) {
     const grpo_weight *c = &r->obj->weight;
     const int64_t t = k->token.t;
     grpo_dd d = { 0, 0 }, all;
     double ratio;
     if (k->token.counts) d = grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t]);
     ratio = grpo_exp(d);
-    grpo_add_future_(r, k, c->fipo_ratio_max != 0 && ratio > c->fipo_ratio_max ? grpo_dd_of_(0) : d);
+    grpo_fipo_add_(r, k, c->fipo_ratio_max != 0 && ratio > c->fipo_ratio_max ? grpo_dd_of_(0) : d);
     all = k->future;
     if (k->infinite != 0) all = grpo_dd_of_(k->infinite > 0 ? HUGE_VAL : -HUGE_VAL);
     return k->token.counts ? grpo_fipo_weight(c, all, ratio, (double)r->advantage[t]) : 1;
 }
 
-/* v over the mean of the correction weights */
+/* v over the mean of the weights of rollout_is */
 static double grpo_normalised_weight_(const grpo_run_ *r, double v) {
     if (r->scales.norm.hi == 0 || v == 0) return v;
     if (r->scales.norm.hi == HUGE_VAL) return v == HUGE_VAL ? r->scales.norm_top : 0;
@@ -4686,7 +4685,7 @@ static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_
     grpo_cursor_ c = grpo_cursor_of_(gate.begin, gate.end);
     grpo_sum lost = GRPO_NO_SUM_;
     while (grpo_next_(r, s, &c))
-        if (grpo_in_likelihood_(r->obj, b, r->advantage, s->index, c.t))
+        if (grpo_in_nll_(r->obj, b, r->advantage, s->index, c.t))
             grpo_sum_add_diff_(&lost, (double)b->logp_old[c.t], (double)b->logp[c.t]);
     return !(grpo_sum_value_(&lost) > 0);
 }
@@ -4694,10 +4693,10 @@ static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_
 /* factors, divisor, gate and bounds of the token at hand, where they are more than its correction weight v */
 static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v) {
     const grpo_external_kind given = r->obj->weight.external;
-    const double future = r->obj->weight.fipo != GRPO_FIPO_NONE ? grpo_future_factor_(r, k) : 1;
+    const double future = r->obj->weight.fipo != GRPO_FIPO_NONE ? grpo_fipo_factor_(r, k) : 1;
     grpo_token_ *x = &k->token;
     if (!x->counts) return;
-    if (r->obj->penalty.nll_gate != GRPO_NLL_GATE_NONE && r->scales.likelihood != 0 && !grpo_is_in_(k->gate, x->t)) {
+    if (r->obj->penalty.nll_gate != GRPO_NLL_GATE_NONE && r->scales.nll != 0 && !grpo_is_in_(k->gate, x->t)) {
         k->gate = grpo_gate_at_(r, s, x->t);
         x->gated = grpo_gate_is_shut_(r, s, k->gate);
     }
@@ -4714,11 +4713,11 @@ static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_
 }
 
 /* ---- beside the terms ------------------------------------------------------------------------------------------------------------- */
-static inline int grpo_has_likelihood_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
-    return r->scales.likelihood != 0 && !k->gated && grpo_in_likelihood_(r->obj, r->batch, r->advantage, s->index, k->t);
+static inline int grpo_has_nll_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
+    return r->scales.nll != 0 && !k->gated && grpo_in_nll_(r->obj, r->batch, r->advantage, s->index, k->t);
 }
 
-static grpo_term grpo_likelihood_term_(const grpo_run_ *r, int64_t t) {
+static grpo_term grpo_nll_term_(const grpo_run_ *r, int64_t t) {
     const grpo_batch *b = r->batch;
     return grpo_nll(&r->obj->penalty, (double)b->logp[t], b->logp_old ? (double)b->logp_old[t] : 0,
                            b->logp_teacher ? (double)b->logp_teacher[t] : 0);
@@ -4727,15 +4726,15 @@ static grpo_term grpo_likelihood_term_(const grpo_run_ *r, int64_t t) {
 /* the gradient of what is added to the loss beside the terms, over factor */
 static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
     double g = s->group->preference_slope ? s->group->preference_slope[s->member] : 0;
-    if (grpo_has_likelihood_(r, s, k)) g = grpo_plus(g, grpo_times(r->scales.likelihood, grpo_likelihood_term_(r, k->t).d_logp));
+    if (grpo_has_nll_(r, s, k)) g = grpo_plus(g, grpo_times(r->scales.nll, grpo_nll_term_(r, k->t).d_logp));
     return g;
 }
 
 /* ---- what is infinite in the report ----------------------------------------------------------------------------------------------- */
 /* the same of what is infinite, at once */
 static void grpo_report_old_(grpo_partial *p, double l, double old) {
-    grpo_sum_add_diff_(&p->sum[GRPO_SUM_OLD_K1], old, l);
-    grpo_sum_add_(&p->sum[GRPO_SUM_OLD_K3], grpo_exp_minus_linear(grpo_two_diff(l, old)));
+    grpo_sum_add_diff_(&p->sum[GRPO_SUM_APPROX_KL_K1], old, l);
+    grpo_sum_add_(&p->sum[GRPO_SUM_APPROX_KL_K3], grpo_exp_minus_linear(grpo_two_diff(l, old)));
 }
 
 static void grpo_report_ref_(grpo_partial *p, double l, double ref) {
@@ -4747,7 +4746,7 @@ static void grpo_report_ref_(grpo_partial *p, double l, double ref) {
 
 /* ---- statistics of the batch ------------------------------------------------------------------------------------------------------ */
 static int grpo_needs_moments_(const grpo_advantage *a) {
-    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_gain_is_of_batch_(a->reweight)
+    return a->baseline == GRPO_BASELINE_BATCH_MEAN || grpo_scale_is_of_batch_(a->scale) || grpo_reweight_is_of_batch_(a->reweight)
         || a->batch_norm != GRPO_BATCH_NORM_NONE || a->entropy == GRPO_ENTROPY_RELATIVE || a->kl_centred_coef != 0;
 }
 
@@ -4788,7 +4787,7 @@ static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
 /* the batch's statistics as the items and tokens need them */
 static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
-    const double gain = grpo_batch_gain_(a->reweight, m);
+    const double gain = grpo_batch_reweight_(a->reweight, m);
     e->gain = gain;
     e->batch_count = (double)m->values.count;
     e->tokens = (double)m->tokens;
@@ -4797,7 +4796,7 @@ static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     e->batch_variance = grpo_variance_(&m->values, a->std);
     e->batch_sum = grpo_sum_dd_(&m->values.sum);
     if (a->scale == GRPO_SCALE_BETA) grpo_take_beta_(e, &m->values);
-    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = gain own + rest */
+    if (a->scale == GRPO_SCALE_TOKEN_WHITEN) {                          /* of A = weight own + rest */
         e->batch_variance *= gain * gain;
         e->batch_sum = grpo_dd_mul(e->batch_sum, gain);
         grpo_take_parted_moments_(e, m);
@@ -4883,7 +4882,7 @@ static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part) {
 
 static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
     return a->divisor == b->divisor && a->factor == b->factor && a->by_sign[0] == b->by_sign[0] && a->by_sign[1] == b->by_sign[1]
-        && a->likelihood == b->likelihood && a->pairs == b->pairs && a->alone == b->alone
+        && a->nll == b->nll && a->preference == b->preference && a->alone == b->alone
         && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
 }
 
@@ -4972,9 +4971,9 @@ static void grpo_report_terms_(const grpo_run_ *r, const double *policy, const d
 
 /* d = l - logp_old in two words, and e^d - d - 1 */
 static void grpo_report_old_block_(grpo_sum *sum, double (*d)[GRPO_BLOCK_], const double *k3) {
-    grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, d[0]);
-    grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K1], -1, d[1]);
-    grpo_sum_add_block_(&sum[GRPO_SUM_OLD_K3], 1, k3);
+    grpo_sum_add_block_(&sum[GRPO_SUM_APPROX_KL_K1], -1, d[0]);
+    grpo_sum_add_block_(&sum[GRPO_SUM_APPROX_KL_K1], -1, d[1]);
+    grpo_sum_add_block_(&sum[GRPO_SUM_APPROX_KL_K3], 1, k3);
 }
 
 /* D = l - logp_ref, and e^-D + D - 1 */
@@ -5000,7 +4999,7 @@ static void grpo_report_flush_(const grpo_run_ *r) {
         grpo_block_k3_(k3, -1, p->ref[0], p->ref[1], grpo_block_exceeds_(p->ref[0], GRPO_SERIES_));
         grpo_report_ref_block_(sum, p->ref, k3);
     }
-    if (r->has_correction) grpo_sum_add_block_(&sum[GRPO_SUM_WEIGHT], 1, p->weight);
+    if (r->has_rollout_weights) grpo_sum_add_block_(&sum[GRPO_SUM_WEIGHT], 1, p->weight);
     p->n = 0;
 }
 
@@ -5048,8 +5047,9 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     if (o->surrogate.bounds != GRPO_BOUNDS_FIXED && grpo_bounds_act_(&o->surrogate)) return 0;
     if (a->level > GRPO_LEVEL_SEQUENCE_SUM || (a->level != GRPO_LEVEL_TOKEN && !grpo_is_clip_(kind))) return 0;
     if (a->interpolate != GRPO_INTERPOLATE_NONE || a->behaviour != GRPO_BEHAVIOUR_OLD || a->clamp_low != 0 || a->clamp_high != 0) return 0;
-    if (a->level_clamp_low != 0 || a->level_clamp_high != 0 || r->has_token_factors || r->has_policy_mask || r->has_correction) return 0;
-    if (r->scales.likelihood != 0 || p->preference != GRPO_PREFERENCE_NONE) return 0;
+    if (a->level_clamp_low != 0 || a->level_clamp_high != 0) return 0;
+    if (r->has_token_factors || r->has_policy_mask || r->has_rollout_weights) return 0;
+    if (r->scales.nll != 0 || p->preference != GRPO_PREFERENCE_NONE) return 0;
     return p->kl == GRPO_KL_NONE || p->kl_coef == 0 || (p->kl_reference == GRPO_KL_REFERENCE_REF && p->kl_on == GRPO_KL_ON_ALL
             && p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_NONE
             && p->kl_gradient == GRPO_KL_GRADIENT_EXACT && p->kl_clamp_log == 0 && p->kl_clamp_value == 0
@@ -5740,7 +5740,7 @@ static int grpo_narrower_(grpo_dd a, grpo_dd b, grpo_dd c, grpo_dd d) {
     return gain.hi > (doubles ? 0 : ldexp(fabs(a.hi) + fabs(b.hi) + fabs(c.hi) + fabs(d.hi), -90));
 }
 
-/* median of the narrowest window of h sorted items */
+/* median of the narrowest interval of h sorted items */
 static grpo_dd grpo_densest_(const grpo_estimator_ *e, const grpo_group_ *s, double window) {
     const double n = (double)s->count, wanted = ceil(window * n);
     const int64_t h = wanted < 1 ? 1 : wanted > n ? s->count : (int64_t)wanted;
@@ -5848,22 +5848,23 @@ static double grpo_beta_sigma_(const grpo_estimator_ *e, const grpo_group_ *s) {
 
 /* ---- gains ---- */
 /* the factors of the group, before the transform */
-static void grpo_group_gain_(const grpo_estimator_ *e, grpo_group_ *s) {
+static void grpo_group_reweight_(const grpo_estimator_ *e, grpo_group_ *s) {
     const grpo_advantage *a = &e->obj->advantage;
     const double n = (double)s->count;
     if (a->reweight == GRPO_REWEIGHT_DIFFICULTY) {
         const double won = grpo_count_positive_(e, s);
-        s->gain_up = grpo_difficulty(won, n, a->difficulty_weight_low, a->difficulty_weight_high, a->difficulty_slope,
+        s->weight_up = grpo_difficulty(won, n, a->difficulty_weight_low, a->difficulty_weight_high, a->difficulty_slope,
             a->difficulty_midpoint);
-        s->gain_down = grpo_difficulty(n - won, n, a->difficulty_weight_low, a->difficulty_weight_high, a->difficulty_slope,
+        s->weight_down = grpo_difficulty(n - won, n, a->difficulty_weight_low, a->difficulty_weight_high, a->difficulty_slope,
             a->difficulty_midpoint);
     }
     if (a->reweight == GRPO_REWEIGHT_FOCAL)
-        s->gain_up = s->gain_down = grpo_focal_weight(grpo_dd_div(s->sum, n), a->focal_reward_low, a->focal_reward_high, a->focal_gamma);
+        s->weight_up = s->weight_down =
+            grpo_focal_weight(grpo_dd_div(s->sum, n), a->focal_reward_low, a->focal_reward_high, a->focal_gamma);
 }
 
 /* the factor that is the same for the whole batch */
-static double grpo_batch_gain_(grpo_reweight_kind kind, const grpo_moments *m) {
+static double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *m) {
     const int64_t valid = m->sequences - m->degenerate_sequences;
     switch (kind) {
     case GRPO_REWEIGHT_VALID_GROUPS: return valid ? (double)m->sequences / (double)valid : 1;
@@ -5873,8 +5874,8 @@ static double grpo_batch_gain_(grpo_reweight_kind kind, const grpo_moments *m) {
     }
 }
 
-/* a times its gain */
-static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
+/* a times its weight */
+static double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     const grpo_advantage *o = &e->obj->advantage;
     const grpo_group_ *s = &e->group[0];
     const double a = o->reweight == GRPO_REWEIGHT_EXPONENTIAL ? 0 : grpo_column_advantage_(e, s, at);
@@ -5885,7 +5886,7 @@ static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
         z = grpo_standardise_(e, s, at);
         return z.sigma == 0 ? 0 : grpo_exponential_reweight(grpo_dd_div(grpo_dd_div(z.x, z.divisor), z.sigma), o->reweight_temperature);
     case GRPO_REWEIGHT_DIFFICULTY:
-    case GRPO_REWEIGHT_FOCAL: return grpo_times(a, a > 0 ? s->gain_up : s->gain_down);
+    case GRPO_REWEIGHT_FOCAL: return grpo_times(a, a > 0 ? s->weight_up : s->weight_down);
     case GRPO_REWEIGHT_LENGTH_POWER:
         T = grpo_unmasked_(e->batch, at.i);
         return T ? grpo_times(a, grpo_dd_mul(grpo_length_power((double)T, o->length_power), e->gain).hi) : 0;
@@ -5893,10 +5894,10 @@ static double grpo_gained_advantage_(const grpo_estimator_ *e, grpo_index_ at) {
     }
 }
 
-/* what the group's transform, baseline, scale and gain need beside its mean and deviation */
+/* what the group's transform, baseline, scale and reweighting need beside its mean and deviation */
 static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s) {
     const grpo_advantage *a = &e->obj->advantage;
-    if (a->reweight != GRPO_REWEIGHT_NONE) grpo_group_gain_(e, s);              /* of R before the transform */
+    if (a->reweight != GRPO_REWEIGHT_NONE) grpo_group_reweight_(e, s);              /* of R before the transform */
     if (a->transform != GRPO_TRANSFORM_NONE) grpo_group_transform_(e, s);
     switch (a->baseline) {
     case GRPO_BASELINE_QUANTILE:        s->baseline = grpo_quantile_(e, s, a->quantile); break;
@@ -5928,7 +5929,7 @@ static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at) {
 }
 
 /* a of a response that the statistics of its group leave out */
-static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
+static double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_dd R = grpo_item_value_(e, s, at);
     const double sigma = grpo_sigma_(e, s, at), n = (double)s->count;
@@ -5947,10 +5948,10 @@ static double grpo_outside_advantage_(const grpo_estimator_ *e, const grpo_group
 }
 
 /* ---- whitening of A in two parts ---- */
-/* does the gain multiply only a part of A? */
+/* does reweighting multiply only a part of A? */
 static int grpo_has_parts_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
-    return grpo_gain_is_of_batch_(a->reweight) && a->credit != GRPO_CREDIT_OUTCOME
+    return grpo_reweight_is_of_batch_(a->reweight) && a->credit != GRPO_CREDIT_OUTCOME
         && (grpo_has_critic_(a) || grpo_reward_has_kl_(&o->reward));
 }
 
@@ -5962,7 +5963,7 @@ static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, g
     grpo_sum_add_dd_(&m->rest_cross, grpo_two_prod(A.own.hi, A.rest.hi));
 }
 
-/* V and n m of A = gain own + rest over the batch's tokens, where both are there */
+/* V and n m of A = weight own + rest over the batch's tokens, where both are there */
 static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     const double n = (double)m->values.count, gain = e->gain;
     grpo_sum own, rest, cross;
@@ -6108,7 +6109,7 @@ static int grpo_has_shaping_(const grpo_advantage *a) {
         || a->marked != GRPO_MARKED_NONE || a->clamp_low != 0 || a->clamp_high != 0;
 }
 
-/* the group at hand, for scale beta, gain length_power and the shaping of tokens */
+/* the group at hand, for scale beta, reweight length_power and the shaping of tokens */
 static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     const grpo_batch *b = e->batch;
@@ -6126,7 +6127,7 @@ static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moment
     }
 }
 
-/* exactly: is the mean above the cap? */
+/* exactly: is the mean above entropy_max? */
 static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s) {
     const grpo_batch *b = e->batch;
     const int64_t n = grpo_unmasked_(b, i);

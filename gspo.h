@@ -359,7 +359,7 @@ static gspo_log_ gspo_mixed_(const grpo_ratio_axis *a, gspo_log_ d, gspo_log_ y,
 static const gspo_ratio_ *gspo_ratio_at_(const grpo_run_ *r, const gspo_unit_ *u, int64_t t, gspo_ratio_ *own) {
     const grpo_ratio_axis *a = &r->obj->ratio;
     gspo_log_ d;
-    int own_passes, unit_passes = u->passes;
+    int own_passes, level_passes = u->passes;
     if (u->uniform) return &u->same;
     *own = u->same;
     own->d = gspo_token_log_(r, t, &own->passes, &own->side);
@@ -368,11 +368,11 @@ static const gspo_ratio_ *gspo_ratio_at_(const grpo_run_ *r, const gspo_unit_ *u
     own->own = own->passes && a->gradient == GRPO_GRADIENT_TOKEN ? 1 : 0;
     if (a->interpolate != GRPO_INTERPOLATE_NONE) {
         d = gspo_own_log_(r, t, &own_passes);
-        own->ratio = gspo_clamped_(r, gspo_mixed_(a, d, u->y, &own->own, &own->unit), &unit_passes);
+        own->ratio = gspo_clamped_(r, gspo_mixed_(a, d, u->y, &own->own, &own->unit), &level_passes);
         if (!own_passes) own->own = 0;
     }
     if (a->gradient == GRPO_GRADIENT_TOKEN) own->unit = 0;
-    if (!unit_passes) own->own = own->unit = 0;
+    if (!level_passes) own->own = own->unit = 0;
     return own;
 }
 
@@ -387,7 +387,7 @@ typedef struct {
     double *advantage;              /* A_i, at the first token that counts */
     double *coefficient;            /* C_i, what F_i is multiplied by in the loss */
     double *length;                 /* T_i, tokens that count */
-    double *old, *old_low;          /* of target: o_i = old + old_low - K old_infinite */
+    double *old, *old_low;          /* of tilted_cross_entropy: o_i = old + old_low - K old_infinite */
     double *old_infinite;
     double log_partition;
     double *value;                  /* out: F_i */
@@ -478,8 +478,8 @@ static void gspo_variance_(const grpo_surrogate *s, gspo_group_ *g) {
     for (int64_t i = 0; i < g->n; i++) g->slope[i] = grpo_times(s->beta, grpo_dd_minus_(gspo_work_(g, i), mean).hi) / others;
 }
 
-/* one of the two labels: n of them, F = log(1 + sum e^z)/n with z = -y/tau of positives, y/tau of the others */
-static void gspo_label_(gspo_group_ *g, gspo_side_ side, double tau) {
+/* one of the two sides: n responses of it, F = log(1 + sum e^z)/n with z = -y/tau of positives, y/tau of the others */
+static void gspo_logistic_lse_side_(gspo_group_ *g, gspo_side_ side, double tau) {
     const int positive = side == GSPO_PLUS_;
     gspo_peak_ peak;
     grpo_sum weight;
@@ -504,19 +504,19 @@ static void gspo_label_(gspo_group_ *g, gspo_side_ side, double tau) {
 }
 
 /* REAL (2602.05630): a group of one label is worth nothing */
-static void gspo_labels_(const grpo_surrogate *s, gspo_group_ *g) {
+static void gspo_logistic_lse_(const grpo_surrogate *s, gspo_group_ *g) {
     int64_t i, positives = 0;
     for (i = 0; i < g->n; i++) {
         positives += gspo_is_plus_(g, i);
         g->value[i] = g->slope[i] = 0;
     }
     if (positives == 0 || positives == g->n) return;
-    gspo_label_(g, GSPO_PLUS_, s->tau_pos);
-    gspo_label_(g, GSPO_MINUS_, s->tau_neg);
+    gspo_logistic_lse_side_(g, GSPO_PLUS_, s->tau_pos);
+    gspo_logistic_lse_side_(g, GSPO_MINUS_, s->tau_neg);
 }
 
 /* F_i = e_i^2, e_i = z + y_i - k A_i: FlowRL (2509.15207) */
-static void gspo_balance_(const grpo_surrogate *s, gspo_group_ *g) {
+static void gspo_trajectory_balance_(const grpo_surrogate *s, gspo_group_ *g) {
     grpo_sum sum;
     grpo_dd e;
     memset(&sum, 0, sizeof sum);
@@ -530,8 +530,8 @@ static void gspo_balance_(const grpo_surrogate *s, gspo_group_ *g) {
     g->slope_z = grpo_sum_total_(&sum);
 }
 
-/* does i win over j by more than the margin?  x: what they are compared by */
-static int gspo_wins_(const double *x, int64_t i, int64_t j, double margin) { return grpo_dd_exceeds(grpo_two_diff(x[i], x[j]), margin); }
+/* does i win over j by more than min_gap?  x: what they are compared by */
+static int gspo_wins_(const double *x, int64_t i, int64_t j, double min_gap) { return grpo_dd_exceeds(grpo_two_diff(x[i], x[j]), min_gap); }
 
 /* k (y_i - y_j) */
 static grpo_dd gspo_lead_(grpo_dd y_i, grpo_dd y_j, double k) { return gspo_times_(grpo_dd_minus_(y_i, y_j), k); }
@@ -548,7 +548,7 @@ static grpo_logistic gspo_cost_(const grpo_surrogate *s, const gspo_group_ *g, i
 }
 
 /* F_i = 1/P of what the pairs cost that i wins, of the P pairs of the group */
-static void gspo_pairs_(const grpo_surrogate *s, gspo_group_ *g) {
+static void gspo_pairwise_(const grpo_surrogate *s, gspo_group_ *g) {
     grpo_sum value, slope;
     double pairs = 0;
     for (int64_t i = 0; i < g->n; i++) for (int64_t j = 0; j < g->n; j++) pairs += gspo_wins_(g->advantage, i, j, s->min_gap);
@@ -601,14 +601,14 @@ static void gspo_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* p = softmax(A/tau) */
-static void gspo_contrast_(const grpo_surrogate *s, gspo_group_ *g) {
+static void gspo_softmax_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
     int64_t i, best = gspo_first_(g->advantage, NULL, g->n, 1);
     for (i = 0; i < g->n; i++) gspo_keep_(g, i, grpo_dd_div(grpo_two_diff(g->advantage[i], g->advantage[best]), s->advantage_temperature));
     gspo_cross_entropy_(s, g);
 }
 
 /* p = softmax(k o + A/tau): TPO (2604.06159).  Those with less than the most of K in k o have no share */
-static void gspo_target_(const grpo_surrogate *s, gspo_group_ *g) {
+static void gspo_tilted_cross_entropy_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->beta;
     double top = -HUGE_VAL;
     for (int64_t i = 0; i < g->n; i++) if (-grpo_times(k, g->old_infinite[i]) > top) top = -grpo_times(k, g->old_infinite[i]);
@@ -722,7 +722,7 @@ static double gspo_share_by_length_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* DisCO-b (2505.12366) */
-static void gspo_contrast_mean_(const grpo_surrogate *s, gspo_group_ *g) {
+static void gspo_discriminative_mean_(const grpo_surrogate *s, gspo_group_ *g) {
     const double minus = gspo_share_by_length_(s, g);
     for (int64_t i = 0; i < g->n && minus > 0; i++) {
         const double part = gspo_is_plus_(g, i) ? -g->share[i] : 1 / minus;
@@ -732,7 +732,7 @@ static void gspo_contrast_mean_(const grpo_surrogate *s, gspo_group_ *g) {
 }
 
 /* DisCO (2505.12366), DRPO (2510.04474): tau log mean_- e^(s/tau) = M + tau log((1 + rest)/n-), M the largest score */
-static void gspo_contrast_lse_(const grpo_surrogate *s, gspo_group_ *g) {
+static void gspo_discriminative_lse_(const grpo_surrogate *s, gspo_group_ *g) {
     const double minus = gspo_share_by_length_(s, g);
     gspo_peak_ peak;
     grpo_sum sum;
@@ -768,7 +768,7 @@ static double gspo_coin_entropy_(grpo_dd D, grpo_dd t) {
 }
 
 /* DNO (2404.03715), algorithm 1 */
-static void gspo_soft_pairs_(const grpo_surrogate *s, gspo_group_ *g) {
+static void gspo_pairwise_soft_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->beta, pairs = (double)g->n * ((double)g->n - 1);
     grpo_sum value, slope;
     for (int64_t i = 0; i < g->n; i++) {
@@ -808,11 +808,11 @@ static double gspo_log_over_mean_(grpo_dd p, grpo_dd u) {
 }
 
 /* F of one response, and dF/du */
-typedef struct { double value, slope; } gspo_match_;
+typedef struct { double value, slope; } gspo_distance_;
 
-static gspo_match_ gspo_match_of_(grpo_surrogate_kind kind, grpo_dd p, grpo_dd u) {
+static gspo_distance_ gspo_distance_of_(grpo_surrogate_kind kind, grpo_dd p, grpo_dd u) {
     const double lead = grpo_dd_minus_(u, p).hi;
-    gspo_match_ m;
+    gspo_distance_ m;
     m.value = lead * lead;
     m.slope = 2 * lead;
     if (kind == GRPO_SURROGATE_SOFTMAX_MSE) return m;
@@ -822,7 +822,7 @@ static gspo_match_ gspo_match_of_(grpo_surrogate_kind kind, grpo_dd p, grpo_dd u
 }
 
 /* DMPO (2605.19461, its code): du_i/ds_j = k u_i ([i = j] - u_j) */
-static void gspo_matches_(const grpo_surrogate *s, gspo_group_ *g) {
+static void gspo_softmax_distance_(const grpo_surrogate *s, gspo_group_ *g) {
     const double k = s->beta;
     const int64_t best = gspo_first_(g->advantage, NULL, g->n, 1), top = gspo_first_(g->score, g->score_low, g->n, k < 0 ? -1 : 1);
     grpo_sum sum;
@@ -835,7 +835,7 @@ static void gspo_matches_(const grpo_surrogate *s, gspo_group_ *g) {
     for (int64_t i = 0; i < g->n; i++) gspo_keep_(g, i, gspo_times_(grpo_dd_minus_(gspo_score_(g, i), gspo_score_(g, top)), k));
     gspo_softmax_(g);
     for (int64_t i = 0; i < g->n; i++) {
-        const gspo_match_ m = gspo_match_of_(s->kind, grpo_dd_pair_(g->share[i], g->share_low[i]), gspo_work_(g, i));
+        const gspo_distance_ m = gspo_distance_of_(s->kind, grpo_dd_pair_(g->share[i], g->share_low[i]), gspo_work_(g, i));
         g->value[i] = m.value;
         g->slope[i] = grpo_times(g->coefficient[i], grpo_times(g->work[i], m.slope));
         grpo_sum_add_(&sum, g->slope[i]);
@@ -849,18 +849,18 @@ typedef void (*gspo_function_)(const grpo_surrogate *s, gspo_group_ *g);
 static gspo_function_ gspo_function_of_(const grpo_objective *obj) {
     static const struct { grpo_surrogate_kind kind; gspo_function_ function; } functions[] = {
         { GRPO_SURROGATE_VARIANCE, gspo_variance_ },
-        { GRPO_SURROGATE_LOGISTIC_LSE, gspo_labels_ },
-        { GRPO_SURROGATE_TRAJECTORY_BALANCE, gspo_balance_ },
-        { GRPO_SURROGATE_PAIRWISE_LOGISTIC, gspo_pairs_ },
-        { GRPO_SURROGATE_SOFTMAX_CROSS_ENTROPY, gspo_contrast_ },
-        { GRPO_SURROGATE_DISCRIMINATIVE_MEAN, gspo_contrast_mean_ },
-        { GRPO_SURROGATE_DISCRIMINATIVE_LSE, gspo_contrast_lse_ },
-        { GRPO_SURROGATE_PAIRWISE_SOFT, gspo_soft_pairs_ },
-        { GRPO_SURROGATE_SOFTMAX_MSE, gspo_matches_ },
-        { GRPO_SURROGATE_SOFTMAX_JS, gspo_matches_ },
+        { GRPO_SURROGATE_LOGISTIC_LSE, gspo_logistic_lse_ },
+        { GRPO_SURROGATE_TRAJECTORY_BALANCE, gspo_trajectory_balance_ },
+        { GRPO_SURROGATE_PAIRWISE_LOGISTIC, gspo_pairwise_ },
+        { GRPO_SURROGATE_SOFTMAX_CROSS_ENTROPY, gspo_softmax_cross_entropy_ },
+        { GRPO_SURROGATE_DISCRIMINATIVE_MEAN, gspo_discriminative_mean_ },
+        { GRPO_SURROGATE_DISCRIMINATIVE_LSE, gspo_discriminative_lse_ },
+        { GRPO_SURROGATE_PAIRWISE_SOFT, gspo_pairwise_soft_ },
+        { GRPO_SURROGATE_SOFTMAX_MSE, gspo_softmax_distance_ },
+        { GRPO_SURROGATE_SOFTMAX_JS, gspo_softmax_distance_ },
         { GRPO_SURROGATE_STANDARDISED, gspo_standardised_ },
-        { GRPO_SURROGATE_TILTED_CROSS_ENTROPY, gspo_target_ },
-        { GRPO_SURROGATE_PAIRWISE_HINGE, gspo_pairs_ },
+        { GRPO_SURROGATE_TILTED_CROSS_ENTROPY, gspo_tilted_cross_entropy_ },
+        { GRPO_SURROGATE_PAIRWISE_HINGE, gspo_pairwise_ },
         { GRPO_SURROGATE_REGRESSION, gspo_regression_ },
     };
 #ifndef __CUDACC__                                                     /* which writes sizeof out anew, and wrong */
@@ -977,10 +977,10 @@ GRPO_APART_ void gspo_gather_preferences_(const grpo_run_ *r, int64_t g, gspo_pr
 
 /* what the pair costs that i wins over j, and how much steeper it is than others */
 static grpo_logistic gspo_preference_cost_(const grpo_penalty *p, const gspo_preferences_ *x, int64_t i, int64_t j) {
-    const double gain = p->preference_kappa != 0 && x->reward[i] > 0 ? p->preference_kappa : 1;
+    const double kappa = p->preference_kappa != 0 && x->reward[i] > 0 ? p->preference_kappa : 1;
     const grpo_dd y_i = grpo_dd_pair_(x->score[i], x->score_low[i]), y_j = grpo_dd_pair_(x->score[j], x->score_low[j]);
-    grpo_logistic f = grpo_logistic_loss(gspo_times_(gspo_lead_(y_i, y_j, p->preference_beta), gain));
-    f.slope *= gain;
+    grpo_logistic f = grpo_logistic_loss(gspo_times_(gspo_lead_(y_i, y_j, p->preference_beta), kappa));
+    f.slope *= kappa;
     return f;
 }
 
@@ -992,11 +992,11 @@ static void gspo_compare_pairs_(const grpo_run_ *r, const gspo_preferences_ *x) 
         for (int64_t j = 0; j < x->n; j++) {
             if (gspo_wins_(x->reward, i, j, p->preference_min_gap)) {
                 const grpo_logistic f = gspo_preference_cost_(p, x, i, j);
-                grpo_sum_add_(&r->partial->sum[GRPO_SUM_PAIRS], f.value);
+                grpo_sum_add_(&r->partial->sum[GRPO_SUM_PREFERENCE], f.value);
                 grpo_sum_add_(&slope, f.slope);
             } else if (gspo_wins_(x->reward, j, i, p->preference_min_gap)) grpo_sum_add_(&slope, -gspo_preference_cost_(p, x, j, i).slope);
         }
-        x->slope[i] = grpo_times(r->scales.pairs * p->preference_beta, grpo_sum_value_(&slope)) / x->tokens[i];
+        x->slope[i] = grpo_times(r->scales.preference * p->preference_beta, grpo_sum_value_(&slope)) / x->tokens[i];
     }
 }
 
@@ -1006,8 +1006,8 @@ static void gspo_compare_signs_(const grpo_run_ *r, const gspo_preferences_ *x) 
         const grpo_dd y = grpo_dd_pair_(x->score[i], x->score_low[i]);
         const int up = x->reward[i] > 0;
         const grpo_logistic f = grpo_logistic_loss(up ? y : grpo_dd_negative(y));
-        grpo_sum_add_(&r->partial->sum[GRPO_SUM_PAIRS], f.value);
-        x->slope[i] = grpo_times(r->scales.pairs, up ? f.slope : -f.slope) / x->tokens[i];
+        grpo_sum_add_(&r->partial->sum[GRPO_SUM_PREFERENCE], f.value);
+        x->slope[i] = grpo_times(r->scales.preference, up ? f.slope : -f.slope) / x->tokens[i];
     }
 }
 
@@ -1022,7 +1022,7 @@ static void gspo_couple_(const grpo_run_ *r, int64_t g, grpo_coupling_ *group) {
         group->value = x.value;
         group->slope = x.slope;
     }
-    if (r->scales.pairs != 0) {
+    if (r->scales.preference != 0) {
         gspo_preferences_ x = gspo_preference_room_(r, g);
         gspo_gather_preferences_(r, g, &x);
         if (r->scales.alone) gspo_compare_signs_(r, &x); else gspo_compare_pairs_(r, &x);

@@ -452,8 +452,8 @@ static int read_report(const reader *r, const cJSON *expect, const cJSON *scale)
 }
 
 static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *scale_json) {
-    enum { LOSS, TERM, DLOGP, REPORT, ADVANTAGE, DENTROPY, DLOG_Z, INFORMATIVE };
-    int whole = r->c->kind == CASE_OBJECTIVE, advantage = !r->c->given, informative = r->c->batch.reward != NULL;
+    enum { LOSS, TERM, DLOGP, REPORT, ADVANTAGE, DENTROPY, DLOG_Z, DYNAMIC_SAMPLING };
+    int whole = r->c->kind == CASE_OBJECTIVE, advantage = !r->c->given, rewarded = r->c->batch.reward != NULL;
     slot e[] = { { "loss", 1, NULL }, { "term", 1, NULL }, { "dlogp", 1, NULL }, { "report", 1, NULL }, { "advantage", 0, NULL },
                  { "dentropy", 0, NULL }, { "dlog_partition", 0, NULL }, { "dynamic_sampling_mask", 0, NULL }, { NULL, 0, NULL } };
     slot s[] = { { "loss", 1, NULL }, { "term", 1, NULL }, { "dlogp", 1, NULL }, { "report", 1, NULL }, { "advantage", 0, NULL },
@@ -463,12 +463,12 @@ static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *
         = c->objective.surrogate.kind == GRPO_SURROGATE_TRAJECTORY_BALANCE;
     e[TERM].required = s[TERM].required = e[REPORT].required = s[REPORT].required = whole;
     e[ADVANTAGE].required = s[ADVANTAGE].required = whole && advantage;
-    e[INFORMATIVE].required = whole && informative;
+    e[DYNAMIC_SAMPLING].required = whole && rewarded;
     e[DENTROPY].required = s[DENTROPY].required = whole && dentropy;
     e[DLOG_Z].required = s[DLOG_Z].required = whole && dlog_partition;
     if (take(r, "expect", expect_json, e, KEYS_LISTED_ONLY) || take(r, "scale", scale_json, s, KEYS_LISTED_ONLY)) return 1;
     if (!advantage && (e[ADVANTAGE].item || s[ADVANTAGE].item)) return fail(r, "expect.advantage", "the batch gives the advantages");
-    if (!informative && e[INFORMATIVE].item) return fail(r, "expect.informative", "the batch has no rewards");
+    if (!rewarded && e[DYNAMIC_SAMPLING].item) return fail(r, "expect.dynamic_sampling_mask", "the batch has no rewards");
     if (!dentropy && (e[DENTROPY].item || s[DENTROPY].item)) return fail(r, "expect.dentropy", "the objective has no entropy bonus");
     if (!dlog_partition && (e[DLOG_Z].item || s[DLOG_Z].item)) return fail(r, "expect.dlog_partition",
         "the objective has no partition function");
@@ -484,7 +484,7 @@ static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *
         || double_row(r, "scale.dlog_partition", s[DLOG_Z].item, c->batch.n_groups, &c->dlog_partition.scale)
         || double_rows(r, "expect.advantage", e[ADVANTAGE].item, &c->advantage.expect)
         || double_rows(r, "scale.advantage", s[ADVANTAGE].item, &c->advantage.scale)
-        || flag_row(r, "expect.informative", e[INFORMATIVE].item, c->batch.n_groups, &c->informative)
+        || flag_row(r, "expect.dynamic_sampling_mask", e[DYNAMIC_SAMPLING].item, c->batch.n_groups, &c->dynamic_sampling_mask)
         || ((e[REPORT].item || s[REPORT].item) && read_report(r, e[REPORT].item, s[REPORT].item));
 }
 

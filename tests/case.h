@@ -24,7 +24,7 @@ typedef struct {
     grpo_batch batch;
     int64_t n_sequences;
     const grpo_real *given;             /* (tokens) advantages from outside; NULL: they are for the advantage axis to find */
-    const uint8_t *informative;         /* (groups) or NULL */
+    const uint8_t *dynamic_sampling_mask; /* (groups) or NULL */
     case_answer advantage, term, dlogp;
     case_answer dentropy;              /* where penalty.entropy_coef is not 0 */
     case_answer dlog_partition;        /* (groups) where surrogate.kind is balance */

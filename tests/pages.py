@@ -1,5 +1,8 @@
 """Every relative link and every #anchor of every .md file leads somewhere; in tests/vectors/ no cell of a table is beyond 300 characters,
-and no row has another number of cells than its head.  python3 tests/pages.py; ends with "N passed, N failed"."""
+and no row has another number of cells than its head; the pages that define the vectors name every field, choice, array and number of the
+report that schema.json has, and no other.  python3 tests/pages.py; ends with "N passed, N failed"."""
+import glob
+import json
 import os
 import re
 import subprocess
@@ -103,6 +106,55 @@ def wrong_rows(table):
                 yield f"{number}: a cell of {len(cell)} characters: {cell[:60]} ..."
 
 
+# ---- the pages and the schema
+
+DEFINING = ("tests/vectors/objective/*.md", "tests/vectors/batch.md", "tests/vectors/report.md", "tests/vectors/scale.md",
+            "tests/vectors/README.md")
+
+
+def strings_of(x):
+    """Keys and choices of a schema, wherever they stand."""
+    if isinstance(x, dict):
+        for key, value in x.items():
+            if key in ("enum", "const", "default"):
+                yield from (v for v in (value if isinstance(value, list) else [value]) if isinstance(v, str))
+            elif key in ("properties", "$defs"):
+                yield from value
+            yield from strings_of(value)
+    elif isinstance(x, list):
+        for value in x:
+            yield from strings_of(value)
+
+
+def named_as_code(text):
+    """Words in backticks, the last of a path."""
+    return {word.rsplit(".", 1)[-1] for m in CODE.finditer(text) for word in re.findall(r"[a-z][a-z0-9_.]*", m[2])}
+
+
+def words_defined(text):
+    """(line, word) of what a table or a list of the page defines, and of every other word in backticks that has an underscore."""
+    for number, line in enumerate(text.split("\n"), 1):
+        first = re.match(r"(?:\| *|- )((?:`[a-z][a-z0-9_]*`(?:, )?)+)", line)
+        words = re.findall(r"`([a-z][a-z0-9_]*)`", first[1]) if first else []
+        yield from ((number, word) for word in words + re.findall(r"`([a-z][a-z0-9]*(?:_[a-z0-9]+)+)`", line))
+
+
+def wrong_words():
+    with open("tests/vectors/schema.json", encoding="ascii") as f:
+        schema = json.load(f)
+    known = set(strings_of(schema))
+    texts = {page: read(page) for pattern in DEFINING for page in sorted(glob.glob(pattern))}
+    said = set().union(*map(named_as_code, texts.values()))
+    parts = [schema["$defs"][part] for part in ("objective", "batch", "report")]
+    for word in sorted({w for part in parts for w in strings_of(part) if w.islower()}):
+        yield None if word in said else f"tests/vectors/: no page has `{word}` of schema.json"
+    for page, text in texts.items():
+        if page.endswith("README.md"):
+            continue                               # which speaks of programs too
+        for number, word in words_defined(text):
+            yield None if word in known else f"{page}:{number}: `{word}` is not in schema.json"
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     passed, failures = 0, []
@@ -117,6 +169,9 @@ def main():
             wrong = [f"{page}:{line}" for line in wrong_rows(table)]
             passed += not wrong
             failures += wrong
+    wrong = list(wrong_words())
+    passed += wrong.count(None)
+    failures += [line for line in wrong if line]
     print("".join(f"FAIL {line}\n" for line in failures) + f"{passed} passed, {len(failures)} failed")
     return not passed or bool(failures)
 

@@ -1037,7 +1037,7 @@ static void check_equal_rewards(void) {
 /* ---- grpo_dynamic_sampling_mask
  * ---------------------------------------------------------------------------------------------------------- */
 
-static void check_informative(void) {
+static void check_dynamic_sampling_mask(void) {
     rng r = { 13 };
     int trial;
     for (trial = 0; trial < 200; trial++) {
@@ -1049,11 +1049,11 @@ static void check_informative(void) {
         rollouts_random(&r, 0, &b);
         batch = rollouts_view(&b);
         st = grpo_dynamic_sampling_mask(&batch, keep);
-        check(!st, "informative: %s", status_line(st));
+        check(!st, "dynamic_sampling_mask: %s", status_line(st));
         for (g = 0; g < b.n_groups; g++) {
             int differ = 0;
             for (i = b.group_begin[g]; i < b.group_begin[g + 1]; i++) differ |= b.reward[i] != b.reward[b.group_begin[g]];
-            check(keep[g] == differ, "informative: batch %d, group %d", trial, (int)g);
+            check(keep[g] == differ, "dynamic_sampling_mask: batch %d, group %d", trial, (int)g);
         }
         rollouts_free(&b);
     }
@@ -1490,7 +1490,7 @@ int main(void) {
     check_every_choice();
     check_trust_alone();
     check_equal_rewards();
-    check_informative();
+    check_dynamic_sampling_mask();
     check_choices();
     check(losses_judged > 1500 && slopes_judged > 10000 && counts_judged > 1000,
           "only %ld losses, %ld slopes, %ld reports could be compared", losses_judged, slopes_judged, counts_judged);

@@ -38,15 +38,15 @@ static void check_same(const test_case *c, const char *what, const outcome *a, c
 
 /* ---- one case ------------------------------------------------------------------------------------------------------------------- */
 
-static void check_informative(const test_case *c) {
+static void check_dynamic_sampling_mask(const test_case *c) {
     int64_t n = c->batch.n_groups;
     uint8_t *keep = malloc((size_t)n + 1);
     if (!keep) abort();
     memset(keep, 2, (size_t)n + 1);
     if (check_status(c, "dynamic_sampling_mask", GRPO_OK, grpo_dynamic_sampling_mask(&c->batch, keep)))
         for (int64_t g = 0; g < n; g++)
-            check(keep[g] == c->informative[g], "%s informative: group %lld: expected %d, found %d", c->id, (long long)g, c->informative[g],
-                  keep[g]);
+            check(keep[g] == c->dynamic_sampling_mask[g], "%s dynamic_sampling_mask: group %lld: expected %d, found %d", c->id,
+                  (long long)g, c->dynamic_sampling_mask[g], keep[g]);
     free(keep);
 }
 
@@ -118,7 +118,7 @@ static int check_advantages(tally *t, const test_case *c, const outcome *own) {
 static void check_case(tally *t, const test_case *c) {
     grpo_real *expected = compare_expected_advantage(c);
     t->cases++;
-    if (c->informative) check_informative(c);
+    if (c->dynamic_sampling_mask) check_dynamic_sampling_mask(c);
     if (expected) check_loss(t, c, expected);
     else t->unheld++;
     if (c->advantage.expect) {

@@ -8,7 +8,7 @@ const char *const output_name[N_OUTPUTS] = { "advantage", "dynamic_sampling_mask
                                              "entropy", "call" };
 
 stage_kind stage_of(output_kind output) {
-    if (output == OUT_ADVANTAGE || output == OUT_INFORMATIVE) return STAGE_ADVANTAGE;
+    if (output == OUT_ADVANTAGE || output == OUT_DYNAMIC_SAMPLING) return STAGE_ADVANTAGE;
     if (output == OUT_CALL) return STAGE_CALL;
     return output == OUT_LOGP || output == OUT_ENTROPY ? STAGE_LOGITS : STAGE_LOSS;
 }
@@ -54,9 +54,9 @@ static answer of_case(const test_case *c, int scale) {
     answer a;
     memset(&a, 0, sizeof a);
     add_tokens(&a, c, scale);
-    if (c->informative) {
-        double *p = add(&a, OUT_INFORMATIVE, c->batch.n_groups);
-        for (int64_t g = 0; g < c->batch.n_groups && !scale; g++) p[g] = c->informative[g];
+    if (c->dynamic_sampling_mask) {
+        double *p = add(&a, OUT_DYNAMIC_SAMPLING, c->batch.n_groups);
+        for (int64_t g = 0; g < c->batch.n_groups && !scale; g++) p[g] = c->dynamic_sampling_mask[g];
     }
     if (c->dlog_partition.scale) add_copy(&a, OUT_DLOG_Z, scale ? c->dlog_partition.scale : c->dlog_partition.expect, c->batch.n_groups);
     if (case_has_loss(c)) *add(&a, OUT_LOSS, 1) = scale ? c->loss_scale : c->loss;
@@ -76,7 +76,7 @@ void answer_where(const test_case *c, output_kind output, int64_t index, char *b
     switch (output) {
     case OUT_LOSS: snprintf(buffer, size, "loss"); return;
     case OUT_REPORT: snprintf(buffer, size, "report.%s", c->report[index].key); return;
-    case OUT_INFORMATIVE: case OUT_DLOG_Z: snprintf(buffer, size, "%s[%lld]", output_name[output], (long long)index); return;
+    case OUT_DYNAMIC_SAMPLING: case OUT_DLOG_Z: snprintf(buffer, size, "%s[%lld]", output_name[output], (long long)index); return;
     case OUT_CALL: case_call_where(c, index, buffer, size); return;
     default: break;
     }
@@ -122,13 +122,13 @@ static int read_tokens(const reader *r, output_kind output, const cJSON *json) {
     return 0;
 }
 
-static int read_informative(const reader *r, const cJSON *json) {
+static int read_dynamic_sampling_mask(const reader *r, const cJSON *json) {
     int64_t n = r->c->batch.n_groups;
     int64_t g = 0;
     double *p;
     if (!cJSON_IsArray(json) || cJSON_GetArraySize(json) != n) return fail(r, "dynamic_sampling_mask is not an array of %lld",
         (long long)n);
-    p = add(r->out, OUT_INFORMATIVE, n);
+    p = add(r->out, OUT_DYNAMIC_SAMPLING, n);
     for (const cJSON *item = json->child; item; item = item->next) {
         if (!cJSON_IsBool(item)) return fail(r, "dynamic_sampling_mask[%lld] is neither true nor false", (long long)g);
         p[g++] = cJSON_IsTrue(item) ? 1 : 0;
@@ -166,7 +166,7 @@ static int read_dlog_z(const reader *r, const cJSON *json) {
 static int has_answer(const test_case *c, output_kind output) {
     switch (output) {
     case OUT_ADVANTAGE: return c->advantage.scale != NULL;
-    case OUT_INFORMATIVE: return c->informative != NULL;
+    case OUT_DYNAMIC_SAMPLING: return c->dynamic_sampling_mask != NULL;
     case OUT_LOSS: return case_has_loss(c);
     case OUT_TERM: return c->term.scale != NULL;
     case OUT_DLOGP: return c->dlogp.scale != NULL;
@@ -185,7 +185,7 @@ static int read_output(const reader *r, const cJSON *item) {
     if (r->out->of[k].value) return fail(r, "%s is there twice", output_name[k]);
     if (!has_answer(r->c, (output_kind)k)) return 0;
     switch (k) {
-    case OUT_INFORMATIVE: return read_informative(r, item);
+    case OUT_DYNAMIC_SAMPLING: return read_dynamic_sampling_mask(r, item);
     case OUT_DLOG_Z: return read_dlog_z(r, item);
     case OUT_REPORT: return read_report(r, item);
     case OUT_LOSS: add(r->out, OUT_LOSS, 1); return read_number(r, OUT_LOSS, 0, item);
@@ -229,7 +229,7 @@ static double *add_unsaid(answer *a, output_kind output, int64_t count) {
 
 static int tell(answer *a, output_kind output, int64_t count, int64_t index, const cJSON *item) {
     double v = cJSON_IsTrue(item);
-    if (index < 0 || index >= count || (output != OUT_INFORMATIVE && !case_number(item, &v))) return 1;
+    if (index < 0 || index >= count || (output != OUT_DYNAMIC_SAMPLING && !case_number(item, &v))) return 1;
     add_unsaid(a, output, count)[index] = v;
     a->of[output].given[index] = 1;
     return 0;
@@ -254,7 +254,8 @@ int answer_read_brief(const cJSON *json, const test_case *c, answer *out) {
     case OUT_CALL: case OUT_LOSS: return 1;
     case OUT_REPORT: return n != 3 || !cJSON_IsString(at) || tell(out, OUT_REPORT, c->n_report, metric_index(c, at->valuestring), at->next);
     case OUT_DLOG_Z: return n != 3 || !cJSON_IsNumber(at) || tell(out, OUT_DLOG_Z, c->batch.n_groups, at->valueint, at->next);
-    case OUT_INFORMATIVE: return n != 3 || !cJSON_IsNumber(at) || tell(out, OUT_INFORMATIVE, c->batch.n_groups, at->valueint, at->next);
+    case OUT_DYNAMIC_SAMPLING:
+        return n != 3 || !cJSON_IsNumber(at) || tell(out, OUT_DYNAMIC_SAMPLING, c->batch.n_groups, at->valueint, at->next);
     default: return n != 4 || tell(out, (output_kind)output, c->batch.n_tokens, place_of(c, at, at->next), at->next->next);
     }
 }

@@ -5,7 +5,8 @@
 #include "../compare.h"
 #include <cJSON.h>
 
-typedef enum { OUT_ADVANTAGE, OUT_INFORMATIVE, OUT_LOSS, OUT_TERM, OUT_DLOGP, OUT_DENTROPY, OUT_DLOG_Z, OUT_REPORT, OUT_LOGP, OUT_ENTROPY,
+typedef enum { OUT_ADVANTAGE, OUT_DYNAMIC_SAMPLING, OUT_LOSS, OUT_TERM, OUT_DLOGP, OUT_DENTROPY, OUT_DLOG_Z, OUT_REPORT, OUT_LOGP,
+               OUT_ENTROPY,
                OUT_CALL,        /* all that a function answers, whatever it is called */
                N_OUTPUTS } output_kind;
 extern const char *const output_name[N_OUTPUTS];

@@ -126,7 +126,7 @@ static void try_changes(const interview *v, stage_kind stage, stage_matches *m, 
 }
 
 static int has_stage(const answer *a, stage_kind stage) {
-    for (int k = 0; k < N_OUTPUTS; k++) if (stage_of((output_kind)k) == stage && k != OUT_INFORMATIVE && a->of[k].value) return 1;
+    for (int k = 0; k < N_OUTPUTS; k++) if (stage_of((output_kind)k) == stage && k != OUT_DYNAMIC_SAMPLING && a->of[k].value) return 1;
     return 0;
 }
 

@@ -24,7 +24,7 @@ void question_free(question *q) {
 
 static double error_at(const rules *r, const question *q, const answer *found, output_kind output, int64_t k) {
     double scale = q->scale.of[output].value[k];
-    if (output == OUT_INFORMATIVE) scale = 0;
+    if (output == OUT_DYNAMIC_SAMPLING) scale = 0;
     return compare_error_in(r->precision, found->of[output].value[k], q->expected.of[output].value[k], scale);
 }
 
@@ -99,7 +99,7 @@ static int as_good_as_right(const rules *r, const question *q, const answer *fou
     double expected = q->expected.of[output].value[k], x = found->of[output].value[k], scale = q->scale.of[output].value[k];
     double most = output == OUT_REPORT || output == OUT_CALL ? scale : largest(&q->scale.of[output]);
     if (error_at(r, q, found, output, k) <= r->tolerance) return 1;
-    if (output == OUT_INFORMATIVE || !grpo_is_finite(x) || !grpo_is_finite(expected)) return 0;
+    if (output == OUT_DYNAMIC_SAMPLING || !grpo_is_finite(x) || !grpo_is_finite(expected)) return 0;
     return fabs(x - expected) <= fmax(UNSTORED_OF_SCALE * scale, UNSTORED_OF_LARGEST * most);
 }
 

@@ -6,7 +6,7 @@ from mpmath import mpf
 
 from autodiff import Var, gradient, sg, size, value
 from axes import advantage as advantage_axis
-from axes import aggregation, factors, group, off_policy, own, penalty, ratio, segments, weight
+from axes import aggregation, factors, group, off_policy, own_divisor, penalty, ratio, segments, weight
 from axes import report as report_axis
 from axes.allowed import check_loss
 from axes.surrogate import surrogate
@@ -160,15 +160,15 @@ def loss(objective, raw):
     """L alone, unrounded: what the self check differentiates by finite differences."""
     batch = Batch(raw)
     given_or_computed_advantages(objective, batch)
-    return total(entries_of(objective, batch)[0]) + own.paid(own.terms(objective, batch))
+    return total(entries_of(objective, batch)[0]) + own_divisor.paid(own_divisor.terms(objective, batch))
 
 
 def outputs(objective, batch):
     """The answers to a batch whose tokens have their advantages, in turn: (name, {place: (number, scale)}), unrounded."""
     entries, rejected = entries_of(objective, batch)
-    terms = own.terms(objective, batch)
+    terms = own_divisor.terms(objective, batch)
     seeds = roots(entries, terms)
-    yield "loss", {(): (total(entries) + own.paid(terms), sum((c * size(x) for x, c in seeds), ZERO))}
+    yield "loss", {(): (total(entries) + own_divisor.paid(terms), sum((c * size(x) for x, c in seeds), ZERO))}
     yield "term", {e.place(): (value(e.policy) + value(e.penalty), size(e.policy) + size(e.penalty)) for e in entries}
     slope, slope_size = gradient(seeds), gradient(seeds, sizes=True)
     yield "dlogp", {e.place(): (slope.get(e.token.l, ZERO), slope_size.get(e.token.l, ZERO)) for e in entries}

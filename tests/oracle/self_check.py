@@ -25,7 +25,7 @@ import scenarios
 import split
 import split_cases
 from attempt import narrow
-from axes import own
+from axes import own_divisor
 from cases import CASES
 from checks.tools import close, flat, preset_batches
 from defects import DEFECTS, LEFT_OUT, SAME
@@ -76,7 +76,7 @@ def exact_gradient(objective, raw):
     batch = Batch(raw)
     given_or_computed_advantages(objective, batch)
     entries, _ = entries_of(objective, batch)
-    slope = autodiff.gradient(roots(entries, own.terms(objective, batch)))
+    slope = autodiff.gradient(roots(entries, own_divisor.terms(objective, batch)))
     found = {("logp", *e.place()): slope.get(e.token.l, mpf(0)) for e in entries}
     if objective["penalty"]["entropy_coef"] != 0:
         found.update({("entropy", *e.place()): slope.get(e.token.H, mpf(0)) for e in entries})

@@ -7,7 +7,7 @@ from mpmath import mpf
 
 import evaluate
 from autodiff import gradient, size as size_of, value
-from axes import aggregation, own
+from axes import aggregation, own_divisor
 from limits import ONE, ZERO, Undefined
 
 
@@ -17,7 +17,7 @@ class Step:
     def __init__(self, objective, batch, parts, ranks):
         self.objective, self.batch, self.ranks = objective, batch, ranks
         self.entries, _ = evaluate.entries_of(objective, batch)
-        self.own = own.terms(objective, batch)
+        self.own = own_divisor.terms(objective, batch)
         self.parts = [Part(self, p["rank"], set(p["groups"])) for p in parts]
 
     def on_rank(self, rank):
@@ -63,7 +63,7 @@ def answers(objective, raw, parts, ranks):
     seeds = [(x, share(step, p, e) / mpf(ranks)) for p, e in pairs for x in (e.policy, e.penalty)]
     for p in step.parts:  # what has a divisor of its own: that of the whole step
         seeds += [(term.x, ONE) for term in p.own]
-        loss, size = loss + own.paid(p.own), size + own.paid(p.own, size_of)
+        loss, size = loss + own_divisor.paid(p.own), size + own_divisor.paid(p.own, size_of)
     slope, slope_size = gradient(seeds), gradient(seeds, sizes=True)
     return {"loss": {(): (loss, size)},
             "dlogp": {e.place(): (slope.get(e.token.l, ZERO), slope_size.get(e.token.l, ZERO)) for _, e in pairs}}

@@ -11,8 +11,8 @@ from axes.allowed import check_advantage
 from axes.baseline import BASELINE, OWN_GROUP, filtered
 from axes.beta_scale import beta_weight
 from axes.entropy_share import entropy_share
-from axes.gain import GAIN, regret_weighted, stretched
-from axes.outside import OUTSIDE
+from axes.reweight import REWEIGHT, regret_weighted, stretched
+from axes.excluded import EXCLUDED
 from axes.pool import Context, Item, Pool
 from axes.sized import NOTHING, Sized, all_same, mean, sign_of, total
 from axes.token_level import adjusted
@@ -173,7 +173,7 @@ def pinned(context, item):
 
 def scaled(item, c, divisor, context):
     """a from R - b"""
-    a = stretched(c.times(GAIN[context.choice["reweight"]](item, c, context) / divisor), item, context)
+    a = stretched(c.times(REWEIGHT[context.choice["reweight"]](item, c, context) / divisor), item, context)
     if context.choice["scale"] == "beta":  # its exponent is as large as the weight's logarithm
         a = Sized(a.value, a.size * (1 + abs(log(divisor))))
     return regret_weighted(a, context.number("reweight_temperature")) if context.choice["reweight"] == "exponential" else a
@@ -211,7 +211,7 @@ def beside(choice, items, batch):
     for item in items:
         if item.sequence.outside:
             others = [a[i] for i in pool.groups.get(item.sequence.group, ())]
-            a[item] = OUTSIDE[choice["excluded"]](choice, item, others, with_others)
+            a[item] = EXCLUDED[choice["excluded"]](choice, item, others, with_others)
     return {item: a[item] for item in items}
 
 

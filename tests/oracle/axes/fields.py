@@ -1,8 +1,7 @@
 """The fields of an objective by axis, in order: the choices of each, the first being the default, or the domain of a number, whose default
 is 0 unless it is said. Domains are those of vectors/schema.json."""
-from axes import (advantage, aggregation, baseline, factors, gain, group, off_policy, outside, own, penalty, ratio, reward, steps,
-                  surrogate,
-                  token_level, transform, weight)
+from axes import (advantage, aggregation, baseline, excluded, factors, group, off_policy, own_divisor, penalty, ratio, reward, reweight,
+                  steps, surrogate, token_level, transform, weight)
 from axes.choice import RULES
 
 NUMBER = {"type": "number"}
@@ -25,7 +24,7 @@ FIELDS = {
         "quantile": FRACTION, "temperature": NOT_NEGATIVE, "hdi_mass": FRACTION, "process_noise": NOT_NEGATIVE,
         "observation_noise": NOT_NEGATIVE, "baseline_shift": NUMBER, "scale": (*advantage.SCALE,), "std": ("sample", "population"),
         "eps": NOT_NEGATIVE, "scale_divisor": NOT_NEGATIVE, "eps_place": (*advantage.EPS_PLACE,), "singleton": ("zero", "raw"),
-        "reweight": (*gain.GAIN,), "difficulty_weight_low": NUMBER,
+        "reweight": (*reweight.REWEIGHT,), "difficulty_weight_low": NUMBER,
         "difficulty_weight_high": NUMBER, "focal_reward_low": NUMBER, "focal_reward_high": NUMBER, "difficulty_slope": NUMBER,
         "difficulty_midpoint": NUMBER, "length_power": NUMBER, "reweight_temperature": NUMBER,
         "focal_gamma": NOT_NEGATIVE, "batch_norm": ("none", "items", "tokens"), "batch_norm_eps": NOT_NEGATIVE,
@@ -39,7 +38,7 @@ FIELDS = {
         "teacher_norm": ("none", "mean"),
         "teacher_share": FRACTION, "teacher_clip": {"allOf": [FRACTION, {"exclusiveMaximum": 1}]}, "kl_centred_coef": NUMBER,
         "marked": (*token_level.MARKED,), "marked_value": NUMBER, "clamp_low": BOUND, "clamp_high": BOUND,
-        "excluded": ("none", *outside.OUTSIDE), "excluded_coef": NUMBER,
+        "excluded": ("none", *excluded.EXCLUDED), "excluded_coef": NUMBER,
     },
     "ratio": {
         "behaviour": (*ratio.AGAINST,), "clamp_low": BOUND, "clamp_high": BOUND, "level": (*ratio.UNIT, "sequence_power_mean"),
@@ -64,11 +63,11 @@ FIELDS = {
         "kl": ("none", *penalty.KL), "kl_reference": (*penalty.AGAINST,), "kl_on": (*penalty.ON,), "kl_gradient": (*penalty.GRADIENT,),
         "kl_importance_weight": (*penalty.RATIO,), "kl_importance_weight_max": NOT_NEGATIVE, "kl_coef": NUMBER,
         "kl_clamp_log": NOT_NEGATIVE,
-        "kl_clamp_value": NOT_NEGATIVE, "entropy_coef": NUMBER, "nll_on": (*own.ON,), "nll_coef": NUMBER,
-        "nll_weight": (*own.WEIGHT,), "nll_form": (*own.FORM,), "nll_teacher_slope": NUMBER, "nll_gate": (*own.GATE,),
+        "kl_clamp_value": NOT_NEGATIVE, "entropy_coef": NUMBER, "nll_on": (*own_divisor.ON,), "nll_coef": NUMBER,
+        "nll_weight": (*own_divisor.WEIGHT,), "nll_form": (*own_divisor.FORM,), "nll_teacher_slope": NUMBER, "nll_gate": (*own_divisor.GATE,),
         "preference": ("none", "pairwise", "pairwise_else_pointwise"), "preference_coef": NUMBER, "preference_min_gap": NOT_NEGATIVE,
         "preference_beta": NUMBER,
-        "preference_score": (*own.SCORE,), "preference_kappa": NOT_NEGATIVE,
+        "preference_score": (*own_divisor.SCORE,), "preference_kappa": NOT_NEGATIVE,
     },
     "weight": {
         "truncated": ("keep", "mask"), "rollout_is": (*weight.CORRECTION,), "rollout_is_low": NOT_NEGATIVE,

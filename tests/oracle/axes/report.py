@@ -4,7 +4,7 @@ from functools import reduce
 from mpmath import mpf
 
 from autodiff import size, value
-from axes import own
+from axes import own_divisor
 from axes import ratio as ratio_axis
 from axes.choice import about
 from axes.surrogate import at, clip_sides
@@ -106,9 +106,9 @@ def report(objective, batch, entries, rejected):
     out = {}
     out["policy_loss"] = (sum((e.c * value(e.policy) for e in entries), ZERO),
                           sum((e.c * size(e.policy) for e in entries), ZERO))
-    terms = own.terms(objective, batch)
-    out["penalty_loss"] = (sum((e.penalty_c * value(e.penalty) for e in entries), ZERO) + own.paid(terms),
-                           sum((e.penalty_c * size(e.penalty) for e in entries), ZERO) + own.paid(terms, size))
+    terms = own_divisor.terms(objective, batch)
+    out["penalty_loss"] = (sum((e.penalty_c * value(e.penalty) for e in entries), ZERO) + own_divisor.paid(terms),
+                           sum((e.penalty_c * size(e.penalty) for e in entries), ZERO) + own_divisor.paid(terms, size))
     out["tokens"] = n
     out["sequences"] = len({t.sequence.index for t in tokens})
     out["groups"] = len({t.sequence.group for t in tokens})

@@ -22,7 +22,7 @@ FILES = {
     "choices-group": "in full", "choices-own": "in full", "choices-steps": "in brief", "choices-shaping": "in brief",
     "choices-units": "in full", "choices-factors": "in full", "choices-scores": "none", "choices-credit": "none",
     "choices-surrogate-token": "in brief", "choices-surrogate-group-target": "in brief", "choices-aggregation-groups": "in brief",
-    "choices-advantage-success": "in brief", "choices-ratio-power-mean": "in brief", "choices-penalty-pairs-sign": "in brief",
+    "choices-advantage-success": "in brief", "choices-ratio-power-mean": "in brief", "choices-penalty-preference-pointwise": "in brief",
     "choices-advantage-steps": "in brief"}
 ORDER = list(FILES)
 # (file, label, comment, base, {axis: {field: value}}, make)

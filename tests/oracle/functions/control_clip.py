@@ -182,11 +182,11 @@ def check_power_mean_bounds(check):
 
 @function(value=NOT_NEGATIVE)
 def ratio_quantile(batch: reads("logp_old", "shaping_mask"), quantile: FRACTION, least: NOT_NEGATIVE):
-    """GUIDE (2506.13923), official code: the ratio that most hinted tokens stay below, here of the selected ones.
+    """GUIDE (2506.13923), official code: the ratio that most hinted tokens stay below, here of those in `shaping_mask`.
 
     Source: GUIDE, 2506.13923
-    Takes: batch with `logp_old`, `selected`; 0 <= `quantile` <= 1, `least` >= 0
-    Gives: over the m mask tokens that are selected, w = e^(l - o), ascending: `value`: max(least, w interpolated linearly at position
+    Takes: batch with `logp_old`, `shaping_mask`; 0 <= `quantile` <= 1, `least` >= 0
+    Gives: over the m mask tokens in `shaping_mask`, w = e^(l - o), ascending: `value`: max(least, w interpolated linearly at position
     quantile (m - 1) counted from 0), the position exact; least if m = 0; scale itself
     """
     l, o = at(batch, "logp"), at(batch, "logp_old")
@@ -209,7 +209,7 @@ def ratio_quantile_cases(case):
     quantile("median", "a ratio itself, of the selected ones", "101 10 00", 0.5)
     quantile("ends", "the smallest", "111 11 11", 0)
     quantile("least", "below the least", "010 00 01", 1, 1.5)
-    quantile("none", "nothing is shaping_mask", "000 00 00", 0.9, 0.7)
+    quantile("none", "no token is in shaping_mask", "000 00 00", 0.9, 0.7)
     quantile("holes", "masked tokens do not count, selected or not", "0111 11 11", 0.25, 0, WITH_HOLES["logp_old"],
              [[-0.75, NAN, -1.5, -1], [-3, NAN], [-0.875, -0.125]], WITH_HOLES["mask"], HOLED)
 

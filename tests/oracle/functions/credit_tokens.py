@@ -343,7 +343,7 @@ def implicit_advantage(batch: reads("reward"), process: many(many(NUMBER)), proc
     Gives: G responses in each group, all >= 2 (else an input error), those without mask tokens among them. m_i = mean of process over
     the response's mask tokens, 0 without any; B = sum of m over the group/(G - 1). rho_it = process_coef (process_it G/(G - 1) - B), at
     the last mask token + outcome_coef (r_i G/(G - 1) - sum of r over the group/(G - 1)). `advantage` per token: sum of rho over it and
-    the response's later mask tokens (whitening is `second` = `token_whiten`); scale with absolute values and plus
+    the response's later mask tokens (whitening is `scale` = `token_whiten`); scale with absolute values and plus
     """
     x, r, own, found = read(batch, process), rewards_of(batch), own_tokens(batch), {}
     for group in by_group(batch):

@@ -536,7 +536,7 @@ def agent_weights(batch, agent: many(many(INTEGER))):
     Source: RLinf's loss scales
     Takes: batch; `agent` per token: an integer id
     Gives: `weight` per token: 1/((number of different ids at the response's mask tokens) (its mask tokens with this id)), so that with
-    `given` = `term` and `seq_mean_token_sum` every agent of a response weighs the same; scale itself
+    `external` = `term` and `seq_mean_token_sum` every agent of a response weighs the same; scale itself
     """
     ids, found = read(batch, agent), {}
     for own in own_tokens(batch):

@@ -15,7 +15,7 @@ def means(batch, mask):
 
 
 def check_pairs(check):
-    o, batch = case_of("penalty-pairs-sign", "preference_kappa")
+    o, batch = case_of("penalty-preference-pointwise", "preference_kappa")
     s = means(batch, [[True] * T for T in batch["length"]])
     # rewards 1, -1, 0; 0, 0, -1
     told = ((0, 1, 2.5), (0, 2, 2.5), (2, 1, 1), (3, 5, 1), (4, 5, 1))
@@ -28,7 +28,7 @@ def check_pairs(check):
     check("where there are pairs the sign does not matter",
           evaluate(changed(o, penalty={"preference": "pairwise_else_pointwise"}), batch)[0] == found)
     check("no gain below 0", refused(changed(with_kind("variance", beta=1), penalty={"preference": "pairwise", "preference_kappa": -1})))
-    o, batch = case_of("penalty-pairs-sign", "margin_else_sign-sign")
+    o, batch = case_of("penalty-preference-pointwise", "margin_else_sign-sign")
     found, s = evaluate(o, batch)[0], means(batch, batch["mask"])
     way = [1 if r > 0 else -1 for r in batch["reward"]]
     active = [i for i, x in enumerate(s) if x is not None]

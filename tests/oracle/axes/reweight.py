@@ -66,6 +66,6 @@ def stretched(a, item, context):
     return Sized(a.value, a.size * (1 + context.number("focal_gamma") * size / left)) if 0 < left < 1 else a
 
 
-GAIN = {"none": no_gain, "valid_groups": valid_groups, "nonzero_rewards": nonzero_rewards, "difficulty": difficulty,
+REWEIGHT = {"none": no_gain, "valid_groups": valid_groups, "nonzero_rewards": nonzero_rewards, "difficulty": difficulty,
         "length_power": length_power, "focal": failure_power,
         "exponential": no_gain}  # the last is done to a itself

@@ -25,4 +25,4 @@ def own(choice, item, others, compared):
     return compared(item) if others else NOTHING
 
 
-OUTSIDE = {"zero": zero, "anchor": anchor, "own": own}
+EXCLUDED = {"zero": zero, "anchor": anchor, "own": own}

@@ -4,7 +4,7 @@ from cases.bases import NEG, kind
 from objectives import changed, plain
 from scenarios import full
 
-case = cases_of("choices-penalty-pairs-sign")
+case = cases_of("choices-penalty-preference-pointwise")
 
 
 # ---- pairs
