@@ -571,8 +571,7 @@ typedef struct {
     grpo_singleton_kind singleton;
     /* reweighting */
     grpo_reweight_kind reweight;
-    double difficulty_weight_low, difficulty_weight_high;     /* w(x) = low + (high - low)/(1 + e^(slope (x - midpoint))) */
-    double difficulty_slope, difficulty_midpoint;
+    double difficulty_weight_low, difficulty_weight_high, difficulty_slope, difficulty_midpoint;
     double focal_reward_low, focal_reward_high;     /* focal, low < high: the rewards of failure and of success */
     double length_power;
     double reweight_temperature;        /* not 0 */
