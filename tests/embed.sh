@@ -1,5 +1,6 @@
 #!/bin/sh
-# The ways of embedding that the README names, each in a project made for the purpose. Prints "N passed, N failed".
+# The ways of embedding that the README names, each in a project made for the purpose, with no flag that the README does not name.
+# Prints "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
 top=$(pwd)
@@ -16,6 +17,7 @@ cat >"$work/app.c" <<'C'
 #include <gspo.h>
 int main(void) { grpo_objective obj; return grpo_objective_named("gspo", &obj) || obj.surrogate.eps_high != 4e-4; }
 C
+sed 's|#include <gspo.h>|&\n#define GRPO_CONTROL_IMPLEMENTATION\n#include <extra/grpo_control.h>|' "$work/app.c" >"$work/app_with_extra.c"
 
 copied() {
     mkdir "$work/copy" && cp grpo.h grpo_rows.h gspo.h "$work/copy" &&
@@ -32,8 +34,12 @@ C
     mkdir "$work/two" && cp grpo.h gspo.h "$work/two" && cc -std=c99 -I"$work/two" "$work/no_rows.c" -lm -o "$work/two/app" && "$work/two/app"
 }
 
+library_in() { # folder: what a checkout has, without the tests
+    mkdir -p "$1" && cp -R grpo.h grpo_rows.h gspo.h extra meson.build meson_options.txt CMakeLists.txt "$1"
+}
+
 meson_subproject() {
-    mkdir -p "$work/meson/subprojects/grpo/tests" && cp -R grpo.h grpo_rows.h gspo.h extra meson.build "$work/meson/subprojects/grpo" && cp "$work/app.c" "$work/meson" &&
+    library_in "$work/meson/subprojects/grpo" && cp "$work/app_with_extra.c" "$work/meson/app.c" &&
     cat >"$work/meson/meson.build" <<'M' &&
 project('app', 'c')
 executable('app', 'app.c', dependencies: dependency('grpo', fallback: ['grpo', 'gspo_dep']))
@@ -41,13 +47,49 @@ M
     meson setup "$work/meson/build" "$work/meson" && ninja -C "$work/meson/build" && "$work/meson/build/app"
 }
 
-pkg_config() {
-    meson setup "$work/install" "$top" --prefix "$work/prefix" && meson install -C "$work/install" --no-rebuild --tags devel &&
-    PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name grpo.pc)") && export PKG_CONFIG_PATH &&
-    cc -std=c99 $(pkg-config --cflags grpo) "$work/app.c" $(pkg-config --libs grpo) -o "$work/app" && "$work/app"
+meson_install_builds_nothing() {
+    meson setup "$work/install" "$top" --prefix "$work/prefix" && ninja -C "$work/install" -n | grep 'no work to do' &&
+    meson install -C "$work/install"
 }
 
-for way in copied copied_without_rows meson_subproject pkg_config; do
+pkg_config() {
+    PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name grpo.pc)") && export PKG_CONFIG_PATH &&
+    cc -std=c99 $(pkg-config --cflags grpo) "$work/app_with_extra.c" $(pkg-config --libs grpo) -o "$work/app" && "$work/app"
+}
+
+cmake_project() { # folder, line that gives grpo::grpo, arguments of cmake...
+    folder=$1 line=$2; shift 2
+    mkdir -p "$folder" && cp "$work/app_with_extra.c" "$folder/app.c" &&
+    printf 'cmake_minimum_required(VERSION 3.14)\nproject(app C)\n%s\nadd_executable(app app.c)\ntarget_link_libraries(app PRIVATE grpo::grpo)\n' \
+        "$line" >"$folder/CMakeLists.txt" &&
+    cmake -S "$folder" -B "$folder/build" "$@" && cmake --build "$folder/build" && "$folder/build/app"
+}
+
+cmake_add_subdirectory() {
+    library_in "$work/cmake_folder/grpo" && cmake_project "$work/cmake_folder" 'add_subdirectory(grpo)'
+}
+
+cmake_fetch_content() {
+    library_in "$work/repository" &&
+    (cd "$work/repository" && git init -q && git add . && git -c user.name=test -c user.email=test commit -q -m library && git tag v0.2.0) &&
+    cmake_project "$work/cmake_fetch" "include(FetchContent)
+FetchContent_Declare(grpo GIT_REPOSITORY file://$work/repository GIT_TAG v0.2.0)
+FetchContent_MakeAvailable(grpo)"
+}
+
+cmake_find_package() {
+    cmake -S "$top" -B "$work/cmake_install" --install-prefix "$work/cmake_prefix" && cmake --install "$work/cmake_install" &&
+    cmake_project "$work/cmake_find" 'find_package(grpo 0.2 REQUIRED)' -DCMAKE_PREFIX_PATH="$work/cmake_prefix"
+}
+
+both_install_the_same_headers() { # and no header is missing
+    (cd "$work/prefix/include/grpo" && find . -type f | sort) >"$work/by_meson" &&
+    (cd "$work/cmake_prefix/include/grpo" && find . -type f | sort) | diff "$work/by_meson" - &&
+    git ls-files '*.h' ':!tests' ':!fuzz' ':!examples' | sed 's|^|./|' | sort | diff "$work/by_meson" -
+}
+
+for way in copied copied_without_rows meson_subproject meson_install_builds_nothing pkg_config cmake_add_subdirectory cmake_fetch_content \
+    cmake_find_package both_install_the_same_headers; do
     $way >"$work/log" 2>&1
     verdict "$way" $?
 done

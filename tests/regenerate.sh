@@ -10,7 +10,7 @@ python=$(command -v /usr/bin/python3 || command -v python3)
 
 "$python" tests/oracle/generate.py "$@"
 if [ -z "${MESON_BUILD_ROOT:-}" ]; then
-    [ -f "$build/build.ninja" ] || meson setup "$build" -Dbuildtype=release
+    grep -qs presets_table "$build/build.ninja" || meson setup "$build" -Dtests=true -Dbuildtype=release
     ninja -C "$build" tests/presets_table tests/catalogue_check
 fi
 sh tests/tables.sh "$build"

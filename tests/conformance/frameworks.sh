@@ -17,7 +17,7 @@ if [ ! -x "$venv/bin/python" ]; then
     "$venv/bin/pip" install -q --no-deps -r $adapters/requirements-no-deps.txt
 fi
 if [ ! -x "$conform" ]; then
-    [ -f build/build.ninja ] || meson setup build
+    grep -qs conform "build/build.ninja" || meson setup build -Dtests=true
     ninja -C build tests/conformance/conform
 fi
 
