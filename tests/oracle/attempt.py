@@ -116,7 +116,8 @@ class Attempt:
 
     # ---- running it
 
-    def run(self, stages=("advantage", "loss")):
+    def run(self, stages=("advantage", "loss"), enough=lambda name, answer: False):
+        """{output: answer}; up to the first that is enough, where the mistake is not in finished answers."""
         undo, answers = [], {}
         try:
             for owner, name, make in self.swaps:
@@ -126,6 +127,8 @@ class Attempt:
             parts = [self.rewarded(stages), self.judged(stages)] if self.kind == "objective" else [self.beside()]
             for name, answer in itertools.chain(*parts):
                 answers[name] = answer
+                if not self.last and enough(name, answer):
+                    break
         finally:
             for table, name, original in reversed(undo):
                 table[name] = original
@@ -150,8 +153,9 @@ class Attempt:
 
     def judged(self, stages):
         if "loss" in stages:
-            for name, found in evaluate.outputs(self.objective, evaluate.Batch(self.second)):
-                yield name, self.told(name, found)
+            for name, find in evaluate.outputs(self.objective, evaluate.Batch(self.second)):
+                if self.last or name in (self.outputs or (name,)):
+                    yield name, self.told(name, find())
 
     def told(self, name, found):
         return evaluate.laid_out(self.case["batch"]["length"], name, {k: told(*x) for k, x in found.items()})

@@ -2,6 +2,8 @@
 
 L = sum over active tokens of c_it x_it, x_it = M_it v_it S_it + P_it.
 """
+from functools import cache
+
 from mpmath import mpf
 
 from autodiff import Var, gradient, sg, size, value
@@ -164,19 +166,27 @@ def loss(objective, raw):
 
 
 def outputs(objective, batch):
-    """The answers to a batch whose tokens have their advantages, in turn: (name, {place: (number, scale)}), unrounded."""
+    """The answers to a batch whose tokens have their advantages, in turn: (name, what finds {place: (number, scale)}, unrounded)."""
     entries, rejected = entries_of(objective, batch)
     terms = own_divisor.terms(objective, batch)
     seeds = roots(entries, terms)
-    yield "loss", {(): (total(entries) + own_divisor.paid(terms), sum((c * size(x) for x, c in seeds), ZERO))}
-    yield "term", {e.place(): (value(e.policy) + value(e.penalty), size(e.policy) + size(e.penalty)) for e in entries}
-    slope, slope_size = gradient(seeds), gradient(seeds, sizes=True)
-    yield "dlogp", {e.place(): (slope.get(e.token.l, ZERO), slope_size.get(e.token.l, ZERO)) for e in entries}
+
+    @cache
+    def slopes():
+        return gradient(seeds), gradient(seeds, sizes=True)
+
+    def by(variables):
+        slope, slope_size = slopes()
+        return {place: (slope.get(x, ZERO), slope_size.get(x, ZERO)) for place, x in variables}
+
+    yield "loss", lambda: {(): (total(entries) + own_divisor.paid(terms), sum((c * size(x) for x, c in seeds), ZERO))}
+    yield "term", lambda: {e.place(): (value(e.policy) + value(e.penalty), size(e.policy) + size(e.penalty)) for e in entries}
+    yield "dlogp", lambda: by((e.place(), e.token.l) for e in entries)
     if objective["penalty"]["entropy_coef"] != 0:
-        yield "dentropy", {e.place(): (slope.get(e.token.H, ZERO), slope_size.get(e.token.H, ZERO)) for e in entries}
+        yield "dentropy", lambda: by((e.place(), e.token.H) for e in entries)
     if objective["surrogate"]["kind"] == "trajectory_balance":
-        yield "dlog_partition", {(g,): (slope.get(z, ZERO), slope_size.get(z, ZERO)) for g, z in enumerate(batch.log_partition)}
-    yield "report", report_axis.report(objective, batch, entries, rejected)
+        yield "dlog_partition", lambda: by(((g,), z) for g, z in enumerate(batch.log_partition))
+    yield "report", lambda: report_axis.report(objective, batch, entries, rejected)
 
 
 def informative(batch):
@@ -231,6 +241,6 @@ def answers(objective, raw):
         keep("advantage", credited(sized))
     if "reward" in raw:
         expect["dynamic_sampling_mask"] = informative(batch)
-    for name, found in outputs(objective, batch):
-        keep(name, found)
+    for name, find in outputs(objective, batch):
+        keep(name, find())
     return expect, scale

@@ -59,14 +59,15 @@ def told(case, answers):
     return found
 
 
-def wrong_answers(case, defect):
-    """{output: answer} of exactly this mistake on the case; None if the case does not say (a rounding, an open
-    definition)."""
+def wrong_answers(case, defect, in_full):
+    """{output: answer} of exactly this mistake on the case, unless in full up to the one that one_number takes; None if the case
+    does not say (a rounding, an open definition)."""
     limits.near_misses.clear()
     try:
         attempt = Attempt(case, advantage(case))
         defect.commit(attempt)
-        answers = attempt.run(defect.stages)
+        answers = attempt.run(defect.stages, lambda name, answer: not in_full and name in TAKEN_FIRST
+                              and name in (attempt.outputs or TAKEN_FIRST) and differs(case["expect"][name], answer, case["scale"][name]))
     except Undefined:
         return None
     if limits.near_misses:
@@ -79,8 +80,8 @@ def advantage(case):
     return None if case.get("kind") == "logits" else case["expect"].get("advantage")
 
 
-def record(case, defect):
-    answers = wrong_answers(case, defect)
+def record(case, defect, in_full):
+    answers = wrong_answers(case, defect, in_full)
     return told(case, answers) if answers else {}
 
 
@@ -104,6 +105,9 @@ def plainest(right, wrong, scale):
         if far > most:
             best, most = [*at, y], far
     return best
+
+
+TAKEN_FIRST = ("loss", "dlogp")  # by one_number, in this order, which is also theirs among the outputs
 
 
 def one_number(case, found):
@@ -151,7 +155,7 @@ def answers_of(case, names, variant, in_full):
     told_by = {}
     for name in names:
         whole = in_full and scene(case, name, variant) is not None
-        found = record_if_it_runs(case, DEFECTS[name])
+        found = record_if_it_runs(case, DEFECTS[name], whole)
         if found:
             told_by[name] = found if whole else one_number(case, found)
     return told_by
@@ -186,8 +190,8 @@ def spread(cases, most):
                     del case["defects"]
 
 
-def record_if_it_runs(case, defect):
+def record_if_it_runs(case, defect, in_full):
     try:
-        return record(case, defect)
+        return record(case, defect, in_full)
     except (IndexError, ZeroDivisionError, Misfit):
         return {}  # a program that makes this mistake stops on such a batch

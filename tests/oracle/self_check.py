@@ -327,7 +327,7 @@ def agree(cases, x, y):
         known = record.in_full(case)
         if x in known or y in known:
             a, b = (known[d] if d in known else
-                    limits.tidy(record.record(case, DEFECTS[d])) if DEFECTS[d].applies(case) else {} for d in (x, y))
+                    limits.tidy(record.record(case, DEFECTS[d], True)) if DEFECTS[d].applies(case) else {} for d in (x, y))
             if a != b:
                 return False
     return True

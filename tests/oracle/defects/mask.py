@@ -17,6 +17,10 @@ def last(row):
     return max((t for t, m in enumerate(row) if m), default=-1)
 
 
+def without(row, place):
+    return [m and t != place for t, m in enumerate(row)]
+
+
 def trailing(o, b):
     return any(row and not row[-1] for row in b.get("mask", []))
 
@@ -36,7 +40,7 @@ def after_the_end(a):
         seen="ROLL 1f9d2171, tunix e16a9f57, TRL #4970", shows="always")
 def end_dropped(a):
     """The end-of-sequence token is dropped, because its id is the padding's: T_i is one too small. Right: it counts."""
-    a.masks(lambda i, row: [m and t != last(row) for t, m in enumerate(row)])
+    a.masks(lambda i, row: without(row, last(row)))
 
 
 @defect("MASK-03", trailing, "holes", "fully-masked", "returns",
