@@ -41,7 +41,7 @@ done
 lane() { # C compiler, C++ compiler
     for element in -UGRPO_DOUBLE -DGRPO_DOUBLE; do
         for source in $sources; do
-            case $source in body_grpo_*) c=c99 cpp=c++11 ;; *) c="c99 c11" cpp="c++11 c++20" ;; esac
+            case $source in body_grpo_*|g*_body.c|late_body.c) c=c99 cpp=c++11 ;; *) c="c99 c11" cpp="c++11 c++20" ;; esac
             for standard in $c; do compile "$1" $standard c $source "$element"; done
             for standard in $cpp; do compile "$2" $standard c++ $source "$element"; done
         done
