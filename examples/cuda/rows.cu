@@ -1,6 +1,7 @@
 /* rows.cu: logits -> loss -> d logits on a GPU, a block of threads for each token, two passes over its row.
  *
  *     nvcc -O3 examples/cuda/rows.cu -lcjson -o rows && ./rows tests/vectors/logits.json
+ *     ./rows --time 1024 151936          milliseconds of a call on so many tokens of such a vocabulary, median of 9
  *
  * It checks itself: log-probabilities and entropies against the vectors, loss and gradients of a larger batch against grpo_logits_loss
  * on the host.  Exit status 77: there is no GPU.  The objective is DAPO's clip and token mean; any other of a token's own is as short.
@@ -193,10 +194,37 @@ static void check_batch(const grpo_objective *obj) {
     host_free(&h);
 }
 
+/* ---- time -------------------------------------------------------------------------------------------------------------------------- */
+
+enum { TURNS = 9 };
+
+static int by_size(const void *a, const void *b) { return (*(const float *)a > *(const float *)b) - (*(const float *)a < *(const float *)b); }
+
+static void time_rows(const grpo_objective *obj, int64_t n, int64_t vocab) {
+    host h = host_alloc(n, vocab, 1);
+    float ms[TURNS];
+    cudaEvent_t before, after;
+    cuda(cudaEventCreate(&before)); cuda(cudaEventCreate(&after));
+    for (int64_t k = 0; k < n * vocab; k++) h.logits[k] = (float)(8 * unit());
+    for (int64_t t = 0; t < n; t++) { h.target[t] = t % vocab; h.logp_old[t] = -12; h.advantage[t] = t % 2 ? 1.0f : -1.0f; }
+    evaluate(&h, obj, 1.0 / (double)n);                                 /* brings the memory over */
+    for (int k = 0; k < TURNS; k++) {
+        cuda(cudaEventRecord(before));
+        evaluate(&h, obj, 1.0 / (double)n);
+        cuda(cudaEventRecord(after)); cuda(cudaEventSynchronize(after));
+        cuda(cudaEventElapsedTime(&ms[k], before, after));
+    }
+    qsort(ms, TURNS, sizeof ms[0], by_size);
+    printf("%lld tokens, vocabulary %lld: %.3f ms (%.3f to %.3f), %.1f GB/s of logits read twice and d logits written\n", (long long)n,
+        (long long)vocab, ms[TURNS / 2], ms[0], ms[TURNS - 1], 12e-6 * (double)n * (double)vocab / ms[TURNS / 2]);
+    host_free(&h);
+}
+
 int main(int argc, char **argv) {
     grpo_objective obj;
-    if (argc != 2) return fprintf(stderr, "usage: rows tests/vectors/logits.json\n"), 2;
     if (grpo_objective_named("dapo", &obj)) return 1;
+    if (argc == 4 && !strcmp(argv[1], "--time")) return time_rows(&obj, atoll(argv[2]), atoll(argv[3])), 0;
+    if (argc != 2) return fprintf(stderr, "usage: rows tests/vectors/logits.json | rows --time TOKENS VOCABULARY\n"), 2;
     check_vectors(&obj, argv[1]);
     check_batch(&obj);
     printf("%d passed, %d failed\n", passed, failed);
