@@ -34,6 +34,7 @@ usual() { # seconds that each step usually takes on two cores, beside the step t
 1 links and tables of the pages
 90 ports in Python conform
 30 ways of embedding
+8 from other languages
 60 no function needs more than 32 KB of stack
 15 quickstart's rollouts regenerate
 40 README: first command, as written
@@ -216,6 +217,7 @@ first_lane() {
 second_lane() {
     step "ports in Python conform" conform_python
     step "ways of embedding" sh tests/embed.sh
+    step "from other languages" sh tests/languages.sh
     step "no function needs more than 32 KB of stack" stack
     step "quickstart's rollouts regenerate" rollouts_regenerate
     step "README: first command, as written" readme_quick

@@ -14,3 +14,5 @@
 #include "../extra/grpo_critic.h"
 #define GRPO_LOGITS_IMPLEMENTATION
 #include "../extra/grpo_logits.h"
+#define GRPO_LAYOUT_IMPLEMENTATION
+#include "../extra/grpo_layout.h"

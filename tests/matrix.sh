@@ -28,7 +28,7 @@ printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/gspo_body.c"
 printf '#include "grpo.h"\n#include "gspo.h"\n#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/late_body.c"
 
 # the optional headers: each alone as declarations, each as an implementation in a file of its own, all behind that of gspo.h
-extra=$(cd extra && ls *.h | grep -v shared)
+extra=$(cd extra && ls *.h | grep -vE 'shared|declarations')
 sources="grpo_only.c gspo_only.c both.c grpo_body.c gspo_body.c late_body.c extra_body.c"
 printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/extra_body.c"
 for header in $extra; do

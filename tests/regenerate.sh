@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes everything that is generated: the vectors, their schema, DEFECTS.md and functions/*.md by the oracle, then OBJECTIVES.md and
-# CATALOGUE.md by what the headers say (tables.sh).
+# CATALOGUE.md by what the headers say (tables.sh), extra/grpo_declarations.h by what they declare.
 #   tests/regenerate.sh [NAME...]    only these files of vectors, and what is made from all
 # The programs are built in the folder BUILD (default: build); `ninja -C build regenerate` runs this with its own.
 set -eu
@@ -9,6 +9,7 @@ build=${MESON_BUILD_ROOT:-${BUILD:-build}}
 python=$(command -v /usr/bin/python3 || command -v python3)
 
 "$python" tests/oracle/generate.py "$@"
+"$python" tests/declarations.py
 if [ -z "${MESON_BUILD_ROOT:-}" ]; then
     grep -qs presets_table "$build/build.ninja" || meson setup "$build" -Dtests=true -Dbuildtype=release
     ninja -C "$build" tests/presets_table tests/catalogue_check

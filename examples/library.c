@@ -1,0 +1,10 @@
+/* library.c - the objectives as one library, for programs in other languages.
+ *
+ *     cc -std=c99 -O2 -fPIC -c examples/library.c -o grpo.o           # to link
+ *     cc -shared grpo.o -lm -o libgrpo.so                             # to load
+ *
+ * Elements are float; with -DGRPO_DOUBLE they are double and the functions' names end with _f64.  Of extra/ add what you call. */
+#define GSPO_IMPLEMENTATION
+#include "../gspo.h"
+#define GRPO_LAYOUT_IMPLEMENTATION
+#include "../extra/grpo_layout.h"

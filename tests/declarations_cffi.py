@@ -1,0 +1,77 @@
+"""tests/declarations_cffi.py LIBRARY DECLARATIONS: cffi reads the declarations, lays out the structs by itself, and the library agrees.
+
+LIBRARY is examples/library.c, compiled; DECLARATIONS is extra/grpo_declarations.h.  Ends with "N passed, N failed"."""
+import sys
+
+import cffi
+
+ffi = cffi.FFI()
+ffi.cdef(open(sys.argv[2], encoding='utf-8').read())
+lib = ffi.dlopen(sys.argv[1])
+passed = failed = 0
+
+
+def check(ok, what):
+    global passed, failed
+    passed += bool(ok)
+    failed += not ok
+    if not ok:
+        print('FAIL', what)
+
+
+def layouts():
+    """what the library says: {(structure, member): (offset, size)}"""
+    count = ffi.new('int *')
+    table = lib.grpo_layouts(count)
+    return {(ffi.string(x.structure).decode(), ffi.string(x.member).decode()): (x.offset, x.size) for x in table[0:count[0]]}
+
+
+def declared(structure):
+    """what cffi has made of the declarations of a struct and its members"""
+    yield '', 0, ffi.sizeof(structure)
+    for name, field in ffi.typeof(structure).fields or []:
+        yield name, field.offset, ffi.sizeof(field.type)
+
+
+def message(status):
+    return ffi.string(lib.grpo_status_message(status, ffi.new('char[]', lib.GRPO_MESSAGE_SIZE), lib.GRPO_MESSAGE_SIZE)).decode()
+
+
+def check_layouts():
+    here = layouts()
+    structures = {structure for structure, _ in here} - {'grpo_real'}
+    looked_into = {structure for structure, member in here if member} - {'grpo_objective'}
+    for structure in sorted(structures):
+        for member, offset, size in declared(structure):
+            if not member or structure in looked_into:
+                found = here.get((structure, member))
+                check(found == (offset, size), f'{structure}.{member}: {found}, declared {offset, size}')
+
+
+def check_fields():
+    """the fields of an objective, by their paths through the structs that cffi has read"""
+    count = ffi.new('int *')
+    fields = lib.grpo_fields(count)
+    for field in fields[0:count[0]]:
+        axis, name = ffi.string(field.path).decode().split('.')
+        offset = ffi.offsetof('grpo_objective', axis) + ffi.offsetof('grpo_' + {'ratio': 'ratio_axis'}.get(axis, axis), name)
+        check(offset == field.offset, f'{axis}.{name} at {field.offset}, declared at {offset}')
+
+
+def check_calls():
+    """an objective by name, changed through its struct and through its path"""
+    objective = ffi.new('grpo_objective *')
+    check(lib.grpo_objective_named(b'gspo', objective) == lib.GRPO_OK, 'gspo')
+    check(objective.ratio.level == lib.GRPO_LEVEL_SEQUENCE_MEAN and objective.surrogate.eps_high == 4e-4, 'the settings of gspo')
+    status = lib.grpo_objective_set(objective, b'surrogate.eps_high', 0.25)
+    check(status == lib.GRPO_OK and objective.surrogate.eps_high == 0.25, 'eps_high')
+    status = lib.grpo_objective_named(b'gsop', objective)
+    check(status & 255 == lib.GRPO_UNKNOWN and message(status) == 'name is unknown', message(status))
+
+
+check(lib.grpo_version() == lib.GRPO_VERSION_NUMBER, 'the version')
+check_layouts()
+check_fields()
+check_calls()
+print(f'{passed} passed, {failed} failed')
+sys.exit(failed > 0)

@@ -1,0 +1,68 @@
+#!/bin/sh
+# The examples in other languages print the same, whichever of them can be run here; a struct declared wrongly is refused; the declarations
+# are those of the headers, and cffi reads them.  Prints "N passed, N failed".  CFLAGS: of the library (default -O0: nothing here is timed).
+set -u
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+python=$(command -v /usr/bin/python3 || command -v python3)
+CFLAGS=${CFLAGS:--O0} GRPO_LIBRARY=$work/libgrpo.so
+export CFLAGS GRPO_LIBRARY
+
+verdict() { # what, exit status
+    if [ "$2" -eq 0 ]; then passed=$((passed + 1)); echo "ok $1"; else failed=$((failed + 1)); echo "FAIL $1"; tail -5 "$work/log"; fi
+}
+
+refused() { # language, command...: it ends with an error that names the member
+    language=$1; shift
+    if "$@" >"$work/log" 2>&1; then status=1; else grep -q 'grpo_batch reward is not declared as in grpo.h' "$work/log"; status=$?; fi
+    verdict "$language: a struct that lacks a member is refused" $status
+}
+
+rust() { rustc --edition 2021 -D warnings -C link-arg="$work/grpo.o" -C link-arg=-lm "$1" -o "$2"; }
+
+cc -std=c99 $CFLAGS -fPIC -c examples/library.c -o "$work/grpo.o" && cc -shared "$work/grpo.o" -lm -o "$work/linked.so"
+c++ -std=c++11 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror examples/cpp/gspo.cpp "$work/grpo.o" -o "$work/cpp" >"$work/log" 2>&1 &&
+    "$work/cpp" >"$work/cpp.txt"
+verdict "C++" $?
+# by hand: two of four responses lie outside [1 - 3e-4, 1 + 4e-4], the advantages are +-sqrt(1/2)
+awk 'BEGIN { printf "loss %.9f, clipped 70 %%\n", -(3e-4 + 4e-4) * sqrt(0.5) / 4 }' >"$work/hand"
+cut -d, -f1,2 "$work/cpp.txt" | tail -1 | diff - "$work/hand" >"$work/log"
+verdict "C++: the loss by hand" $?
+
+"$python" examples/python/gspo.py >"$work/python.txt" 2>"$work/log" && diff "$work/cpp.txt" "$work/python.txt" >"$work/log"
+verdict "Python, which builds its library" $?
+mkdir -p "$work/tree/examples/python" && cp -p examples/library.c "$work/tree/examples" && cp -pR grpo.h gspo.h grpo_rows.h extra "$work/tree" &&
+    sed "s/ 'sum_pi_squared',//" examples/python/gspo.py >"$work/tree/examples/python/gspo.py"
+refused Python env GRPO_LIBRARY="$work/linked.so" "$python" "$work/tree/examples/python/gspo.py"
+
+if command -v rustc >/dev/null; then
+    rust examples/rust/gspo.rs "$work/rust" >"$work/log" 2>&1 && "$work/rust" >"$work/rust.txt" 2>"$work/log" &&
+        diff "$work/cpp.txt" "$work/rust.txt" >"$work/log"
+    verdict "Rust" $?
+    sed 's/ sum_pi_squared: \*const f32,//' examples/rust/gspo.rs >"$work/lacks.rs" && rust "$work/lacks.rs" "$work/lacks" >"$work/log" 2>&1
+    refused Rust "$work/lacks"
+else
+    echo "skipped: Rust, there is no rustc"
+fi
+
+"$python" tests/declarations.py --check >"$work/log" 2>&1
+verdict "the declarations are those of the headers" $?
+{ printf '#include <stddef.h>\n#include <stdint.h>\n'; cat extra/grpo_declarations.h; } >"$work/declared.c"
+cc -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only "$work/declared.c" >"$work/log" 2>&1
+verdict "and are C without macros" $?
+[ "$(grep -c '^ *#' extra/grpo_declarations.h)" -eq 0 ]
+verdict "no directive among them" $?
+
+if "$python" -c 'import cffi' 2>/dev/null; then
+    "$python" tests/declarations_cffi.py "$work/linked.so" extra/grpo_declarations.h >"$work/log" 2>&1
+    verdict "cffi reads them, and lays out every struct as the library does" $?
+    sed '/const float \*logp_ref;/d' extra/grpo_declarations.h >"$work/lacks.h"
+    ! "$python" tests/declarations_cffi.py "$work/linked.so" "$work/lacks.h" >"$work/log" 2>&1 && grep -q 'FAIL grpo_batch.reward' "$work/log"
+    verdict "and finds out about a member that is missing" $?
+else
+    echo "skipped: cffi is not there (python3-cffi)"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
