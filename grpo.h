@@ -1693,7 +1693,7 @@ GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow) 
 #ifdef GRPO_DOUBLE
     out[t] = x;
 #else
-    if (x > FLT_MAX || x < -FLT_MAX) {                                 /* the halfway point to 2^128 rounds up */
+    if (x > (double)FLT_MAX || x < -(double)FLT_MAX) {                                 /* the halfway point to 2^128 rounds up */
         int inf = fabs(x) >= 3.4028235677973366e38;
         if (inf) *overflow = 1;
         out[t] = x > 0 ? (inf ? (float)HUGE_VAL : FLT_MAX) : (inf ? -(float)HUGE_VAL : -FLT_MAX);
@@ -4003,7 +4003,7 @@ static int grpo_in_domain_(double x, grpo_domain_kind_ domain) { return x >= grp
 
 /* by lanes of the element's own type, whose finite numbers all lie between bounds beyond them */
 static int grpo_all_in_domain_(const grpo_real *x, int64_t begin, int64_t end, grpo_domain_kind_ domain) {
-    const double most = sizeof(grpo_real) == sizeof(float) ? FLT_MAX : DBL_MAX;
+    const double most = sizeof(grpo_real) == sizeof(float) ? (double)FLT_MAX : DBL_MAX;
     const double above = grpo_domains_[domain].high, below = grpo_domains_[domain].low;
     const grpo_real low = (grpo_real)(below < -most && below > -HUGE_VAL ? -most : below), high = (grpo_real)(above < most ? above : most);
     grpo_real outside[GRPO_LANES_] = { 0 };
@@ -5160,7 +5160,7 @@ static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, int all) {
 static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_real *GRPO_RESTRICT_ out, const double *GRPO_RESTRICT_ x) {
     int k;
     if (!out) return;
-    if (grpo_block_exceeds_(x, FLT_MAX)) for (k = 0; k < b->n; k++) grpo_put_(out, b->at[k], x[k], &r->partial->overflow);
+    if (grpo_block_exceeds_(x, (double)FLT_MAX)) for (k = 0; k < b->n; k++) grpo_put_(out, b->at[k], x[k], &r->partial->overflow);
     else if (b->scattered || b->n < GRPO_BLOCK_) for (k = 0; k < b->n; k++) out[b->at[k]] = (grpo_real)x[k];
     else for (out += b->at[0], k = 0; k < GRPO_BLOCK_; k++) out[k] = (grpo_real)x[k];
 }
