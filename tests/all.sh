@@ -43,7 +43,7 @@ usual() { # seconds that each step usually takes on two cores, beside the step t
 END
 }
 
-time_left() { # name and seconds of a step that runs: at the pace of the steps that are done, a little less than two at a time before the first
+time_left() { # name and seconds of a step that runs: at the pace of the steps that are done
     usual | awk -v counts="$build/counts" -v now="$1" -v ran="$2" -v elapsed=$(($(date +%s) - begin)) '
         BEGIN { while ((getline line <counts) > 0) { sub(/^[0-9]+ [0-9]+ /, "", line); over[line] = 1 } }
         { seconds = $1; sub(/^[0-9]+ /, "") }

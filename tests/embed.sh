@@ -29,9 +29,14 @@ copied_without_rows() {
 #define GRPO_NO_ROWS
 #define GSPO_IMPLEMENTATION
 #include <gspo.h>
-int main(void) { grpo_objective obj; memset(&obj, 0, sizeof obj); return grpo_objective_choose(&obj, "ratio.level", "sequence_mean") != GRPO_OK; }
+int main(void) {
+    grpo_objective obj;
+    memset(&obj, 0, sizeof obj);
+    return grpo_objective_choose(&obj, "ratio.level", "sequence_mean") != GRPO_OK;
+}
 C
-    mkdir "$work/two" && cp grpo.h gspo.h "$work/two" && cc -std=c99 -I"$work/two" "$work/no_rows.c" -lm -o "$work/two/app" && "$work/two/app"
+    mkdir "$work/two" && cp grpo.h gspo.h "$work/two" &&
+    cc -std=c99 -I"$work/two" "$work/no_rows.c" -lm -o "$work/two/app" && "$work/two/app"
 }
 
 library_in() { # folder: what a checkout has, without the tests
@@ -60,8 +65,8 @@ pkg_config() {
 cmake_project() { # folder, line that gives grpo::grpo, arguments of cmake...
     folder=$1 line=$2; shift 2
     mkdir -p "$folder" && cp "$work/app_with_extra.c" "$folder/app.c" &&
-    printf 'cmake_minimum_required(VERSION 3.14)\nproject(app C)\n%s\nadd_executable(app app.c)\ntarget_link_libraries(app PRIVATE grpo::grpo)\n' \
-        "$line" >"$folder/CMakeLists.txt" &&
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.14)' 'project(app C)' "$line" 'add_executable(app app.c)' \
+        'target_link_libraries(app PRIVATE grpo::grpo)' >"$folder/CMakeLists.txt" &&
     cmake -S "$folder" -B "$folder/build" "$@" && cmake --build "$folder/build" && "$folder/build/app"
 }
 
@@ -71,7 +76,7 @@ cmake_add_subdirectory() {
 
 cmake_fetch_content() {
     library_in "$work/repository" &&
-    (cd "$work/repository" && git init -q && git add . && git -c user.name=test -c user.email=test commit -q -m library && git tag v0.2.0) &&
+    (cd "$work/repository" && git init -q && git add . && git -c user.name=a -c user.email=b commit -q -m library && git tag v0.2.0) &&
     cmake_project "$work/cmake_fetch" "include(FetchContent)
 FetchContent_Declare(grpo GIT_REPOSITORY file://$work/repository GIT_TAG v0.2.0)
 FetchContent_MakeAvailable(grpo)"

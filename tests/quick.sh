@@ -1,0 +1,102 @@
+#!/bin/sh
+# What to run before a commit; two to three minutes on two cores.  Needs a C compiler, meson, ninja, pkg-config, libcjson-dev, libstb-dev;
+# gcc, clang and their C++ compilers take part where they are.  tests/all.sh is the rest.  BUILD: the folder of meson (default: build).
+# Prints "N passed, N failed".
+set -u
+cd "$(dirname "$0")/.."
+build=${BUILD:-build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+need() { # what, where from
+    echo "quick.sh needs $1; on Debian: apt-get install $2" >&2
+    exit 2
+}
+command -v cc >/dev/null || need "a C compiler" gcc
+command -v meson >/dev/null && command -v ninja >/dev/null || need "meson and ninja" "meson ninja-build"
+command -v pkg-config >/dev/null || need pkg-config pkg-config
+pkg-config --exists libcjson || need cJSON libcjson-dev
+pkg-config --exists stb || need stb libstb-dev
+
+# ---- parts: a line when each is done, and one at least every 30 seconds
+
+part() { # name, command...
+    name=$1 start=$(date +%s); shift
+    "$@" >"$work/log" 2>&1 &
+    command=$!
+    waited=0
+    while kill -0 $command 2>/dev/null; do
+        sleep 1
+        waited=$((waited + 1))
+        [ $((waited % 20)) -ne 0 ] || printf '    %s, %d s: %s\n' "$name" "$waited" "$(tail -n 1 "$work/log" | cut -c1-90)"
+    done
+    wait $command
+    status=$?
+    counts=$(awk '/^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3 } END { print p + 0, f + 0 }' "$work/log")
+    p=${counts% *} f=${counts#* }
+    if [ $status -eq 0 ] && [ "$p" -eq 0 ] && [ "$f" -eq 0 ]; then p=1; fi
+    if [ $status -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
+    if [ "$f" -ne 0 ]; then echo "--- $name failed:"; grep -E 'FAIL|rror' "$work/log" | head -10; tail -10 "$work/log"; fi
+    passed=$((passed + p)) failed=$((failed + f))
+    printf '%-56s %7d passed %3d failed %4d s\n' "$name" "$p" "$f" $(($(date +%s) - start))
+}
+
+every_header() { # the implementations of all headers, in one source file
+    printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n'
+    for header in extra/*.h; do
+        macro=$(basename "$header" .h | tr '[:lower:]' '[:upper:]')_IMPLEMENTATION
+        if grep -q "$macro" "$header"; then printf '#define %s\n#include "%s"\n' "$macro" "$header"; fi
+    done
+}
+
+strict_with() { # compilers, of those that are here
+    for compiler in "$@"; do
+        command -v "$compiler" >/dev/null || continue
+        case $compiler in *++) language="-x c++ -std=c++11" ;; *) language="-x c -std=c99" ;; esac
+        for element in -UGRPO_DOUBLE -DGRPO_DOUBLE; do
+            if $compiler $language -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror $element -I. -fsyntax-only "$work/every.c" 2>&1
+            then echo "1 passed, 0 failed"
+            else echo "FAIL $compiler $language $element"; echo "0 passed, 1 failed"; fi
+        done
+    done
+}
+
+strict() {
+    every_header >"$work/every.c"
+    if ! command -v gcc clang >/dev/null; then strict_with cc; return; fi
+    strict_with clang clang++ >"$work/clang" &
+    strict_with gcc g++
+    wait
+    cat "$work/clang"
+}
+
+programs="vectors vectors_f32 accuracy calls calls_f32 errors calls_arguments calls_refused calls_faults extra_layout exact_sums quickstart"
+
+compiled() {
+    if ! grep -qs tests/vectors_f32 "$build/build.ninja"; then
+        if [ -f "$build/build.ninja" ]; then meson setup --reconfigure "$build" -Dtests=true
+        else meson setup "$build" -Dtests=true -Ddebug=false -Doptimization=2; fi || return 1
+    fi
+    ninja -C "$build" $(printf 'tests/%s ' $programs presets_table catalogue_check)
+}
+
+tested() {
+    for program in $programs; do
+        echo "$program:"
+        case $program in vectors*|accuracy|calls|calls_f32) folder=tests/vectors ;; *) folder= ;; esac
+        "$build/tests/$program" $folder || return 1
+    done
+}
+
+part "all headers, every warning an error" strict
+part "lines within their bounds" sh tests/size.sh --lines
+part "the test programs compile" compiled
+part "vectors, functions of extra/, errors" tested
+part "the bits of every row" sh tests/bits.sh --quick
+part "tables of objectives and of the catalogue" sh tests/tables.sh "$build" --check
+part "links and tables of the pages" python3 tests/pages.py
+if command -v c++ >/dev/null; then part "examples in other languages" sh tests/languages.sh; fi
+
+echo "$passed passed, $failed failed; tests/all.sh runs the rest"
+[ "$failed" -eq 0 ]
