@@ -16,3 +16,5 @@
 #include "../extra/grpo_logits.h"
 #define GRPO_LAYOUT_IMPLEMENTATION
 #include "../extra/grpo_layout.h"
+#define GRPO_LINT_IMPLEMENTATION
+#include "../extra/grpo_lint.h"

@@ -1,0 +1,543 @@
+/* extra_lint VECTORS: extra/grpo_lint.h.  Every status finds its place; every rule fires where it should, with the sentence expected, and
+ * stays silent beside it; good batches, random ones and those of the vectors raise no false alarm. */
+#include "../extra/grpo_lint.h"
+#include "case.h"
+#include "check.h"
+#include "random_batch.h"
+#include "scratch.h"
+
+/* ---- a good batch: three prompts of three responses, a token between responses, every tenth token masked ----------------------------- */
+
+enum { PROMPTS = 3, EACH = 3, RESPONSES = PROMPTS * EACH, LENGTH = 7, STRIDE = LENGTH + 1, TOKENS = RESPONSES * STRIDE, COLUMNS = 2 };
+
+typedef struct {
+    grpo_objective obj;
+    int64_t group[PROMPTS + 1], offset[RESPONSES], length[RESPONSES];
+    grpo_real logp[TOKENS], old[TOKENS], ref[TOKENS], rollout[TOKENS], entropy[TOKENS], dlogp[TOKENS], dentropy[TOKENS], A[TOKENS];
+    grpo_real reward[RESPONSES], rewards[RESPONSES * COLUMNS];
+    uint8_t mask[TOKENS];
+    grpo_batch b;
+    grpo_totals totals;
+    grpo_output out;
+    const grpo_real *advantage;
+} setup;
+
+static void fill_tokens(setup *s, rng *r) {
+    for (int t = 0; t < TOKENS; t++) {
+        const double l = -0.05 - 2 * rng_unit(r);
+        s->logp[t] = (grpo_real)l;
+        s->old[t] = (grpo_real)(l - 0.01 * rng_unit(r));
+        s->ref[t] = (grpo_real)(l - 0.3 * rng_unit(r));
+        s->rollout[t] = (grpo_real)(l - 0.02 * rng_unit(r));
+        s->entropy[t] = (grpo_real)rng_unit(r);
+        s->mask[t] = t % 10 != 9;
+    }
+}
+
+static void setup_make(setup *s) {
+    rng r = { 7 };
+    memset(s, 0, sizeof *s);
+    check(!grpo_objective_named("grpo", &s->obj), "grpo");
+    for (int g = 0; g <= PROMPTS; g++) s->group[g] = EACH * g;
+    for (int i = 0; i < RESPONSES; i++) {
+        s->offset[i] = STRIDE * i + 1;
+        s->length[i] = LENGTH;
+        s->reward[i] = (grpo_real)(i % 3 == i / 3 ? 1 : 0);
+    }
+    fill_tokens(s, &r);
+    s->b.n_groups = PROMPTS; s->b.group_begin = s->group; s->b.offset = s->offset; s->b.length = s->length; s->b.n_tokens = TOKENS;
+    s->b.logp = s->logp; s->b.logp_old = s->old; s->b.logp_ref = s->ref; s->b.logp_rollout = s->rollout; s->b.entropy = s->entropy;
+    s->b.mask = s->mask; s->b.reward = s->reward; s->b.rewards = s->rewards; s->b.n_rewards = COLUMNS;
+    s->out.dlogp = s->dlogp; s->out.dentropy = s->dentropy;
+    check(!grpo_advantages(&s->obj, &s->b, s->A), "advantages");
+    s->advantage = s->A;
+    for (int part = 0; part < 2; part++) check(!grpo_totals_add(&s->obj, &s->b, s->A, &s->totals), "totals of two parts");
+}
+
+static int lint(const setup *s, grpo_finding *finding) {
+    return grpo_lint(&s->obj, &s->b, s->advantage, &s->totals, &s->out, finding, GRPO_LINT_MOST);
+}
+
+/* ---- rules --------------------------------------------------------------------------------------------------------------------------- */
+
+static int64_t begin_of(const setup *s, int i) { return s->offset[i]; }
+static void own_totals(setup *s) {
+    memset(&s->totals, 0, sizeof s->totals);
+    check(!grpo_totals_add(&s->obj, &s->b, s->A, &s->totals), "totals");
+}
+static void no_advantage(setup *s) { s->advantage = NULL; }
+static void new_advantages(setup *s) { check(!grpo_advantages(&s->obj, &s->b, s->A), "advantages"); }
+
+static void nan_old(setup *s) { s->old[begin_of(s, 5) + 2] = (grpo_real)NAN; }
+static void nan_masked(setup *s) { s->old[9] = s->logp[19] = (grpo_real)NAN; s->logp[29] = (grpo_real)5; }
+static void nan_reward(setup *s) { s->reward[4] = (grpo_real)NAN; no_advantage(s); }
+static void wide_clip(setup *s) { s->obj.surrogate.eps_low = -0.25; }
+static void reaches_past(setup *s) { s->length[8] = 8; }
+static void repeat(setup *s) { s->offset[7] = s->offset[2]; }
+static void other_order(setup *s) { s->offset[7] = STRIDE * 2 + 1; s->offset[2] = STRIDE * 7 + 1; }
+static void overlap(setup *s) { s->offset[4] = s->offset[1] + 3; s->length[4] = 3; }
+static void begin_together(setup *s) { s->offset[4] = s->offset[1]; s->length[4] = 3; }
+static void touch(setup *s) { s->offset[4] = s->offset[3] + LENGTH; }
+static void mask_all(setup *s) { memset(s->mask, 0, sizeof s->mask); }
+static void mask_most(setup *s) { mask_all(s); s->mask[begin_of(s, 8)] = 1; s->mask[begin_of(s, 0)] = 1; }
+static void positive(setup *s) { s->logp[begin_of(s, 3) + 1] = (grpo_real)0.25; s->logp[begin_of(s, 6) + 1] = (grpo_real)0.5; }
+static void rounding(setup *s) { s->logp[begin_of(s, 3) + 1] = (grpo_real)1e-6; s->logp[begin_of(s, 4)] = 0; }
+
+static void probabilities(setup *s) { for (int t = 0; t < TOKENS; t++) s->rollout[t] = (grpo_real)exp((double)s->rollout[t]); }
+static void certain(setup *s) { memset(s->rollout, 0, sizeof s->rollout); }
+static void negate(setup *s) { for (int t = 0; t < TOKENS; t++) s->ref[t] = -s->ref[t]; }
+static void shift(grpo_real *x, int by) {
+    grpo_real copy[TOKENS];
+    memcpy(copy, x, sizeof copy);
+    for (int t = 0; t < TOKENS; t++) x[t] = copy[(t + by + TOKENS) % TOKENS];
+}
+static void shift_old(setup *s) { shift(s->old, 1); }
+static void shift_rollout(setup *s) { shift(s->rollout, -1); }
+static void shift_both(setup *s) { shift(s->logp, 1); shift(s->old, 1); shift(s->ref, 1); shift(s->rollout, 1); }
+static void other_text(grpo_real *x, double most) {
+    rng r = { 99 };
+    for (int t = 0; t < TOKENS; t++) x[t] = (grpo_real)(-most * rng_unit(&r));
+}
+static void far_old(setup *s) { other_text(s->old, 9); }
+static void unlike_old(setup *s) { other_text(s->old, 2); }
+static void far_ref(setup *s) { other_text(s->ref, 9); }
+static void temperature(setup *s) { for (int t = 0; t < TOKENS; t++) s->old[t] = (grpo_real)(1.5 * (double)s->logp[t]); }
+static void warm(setup *s) { for (int t = 0; t < TOKENS; t++) s->old[t] = (grpo_real)(1.1 * (double)s->logp[t]); }
+static void same(setup *s) { memcpy(s->old, s->logp, sizeof s->old); }
+static void same_but_one(setup *s) { same(s); s->old[begin_of(s, 8)] -= (grpo_real)0.01; }
+static void padded(setup *s) {
+    for (int i = 2; i < RESPONSES; i++)
+        for (int64_t t = begin_of(s, i) + (i < 6 ? 3 : 5); t < begin_of(s, i) + LENGTH; t++) s->logp[t] = s->old[t] = 0;
+    memset(s->mask, 1, sizeof s->mask);
+}
+static void padded_and_cut(setup *s) {
+    padded(s);
+    for (int i = 2; i < RESPONSES; i++) s->length[i] = i < 6 ? 3 : 5;
+    own_totals(s);
+}
+static void few_zeros(setup *s) { for (int i = 0; i < RESPONSES; i++) s->logp[begin_of(s, i) + 6] = s->old[begin_of(s, i) + 6] = 0; }
+static void entropy(setup *s) { s->entropy[begin_of(s, 1) + 4] = (grpo_real)-0.5; }
+static void hardly(setup *s) { s->entropy[begin_of(s, 1) + 4] = (grpo_real)-1e-6; }
+static void per_response(setup *s) {
+    memset(s->A, 0, sizeof s->A);
+    for (int i = 0; i < RESPONSES; i++) s->A[i] = (grpo_real)(i % 3 == i / 3 ? 1.5 : -0.75);
+}
+static void first_response(setup *s) {
+    for (int i = 1; i < RESPONSES; i++) for (int t = 0; t < LENGTH; t++) s->A[begin_of(s, i) + t] = 0;
+}
+static void of_tokens(setup *s) { per_response(s); s->obj.advantage.marked = GRPO_MARKED_FIXED; s->b.marked = s->mask; }
+static void zero(setup *s) { memset(s->A, 0, sizeof s->A); }
+static void equal_and_zero(setup *s) { for (int i = 0; i < RESPONSES; i++) s->reward[i] = (grpo_real)(i / 3); zero(s); }
+static void equal(setup *s) { s->reward[4] = 0; s->reward[5] = (grpo_real)0; new_advantages(s); }
+static void nearly_equal(setup *s) { s->reward[4] = (grpo_real)1e-3; new_advantages(s); }
+static void not_compared(setup *s) { equal(s); s->obj.advantage.baseline = GRPO_BASELINE_BATCH_MEAN; new_advantages(s); }
+static void other_totals(setup *s) { s->totals.tokens = s->totals.tokens / 2 + 5; s->totals.sequences = RESPONSES; }
+static void small_totals(setup *s) { s->totals.tokens = 3; }
+static void group_totals(setup *s) { s->totals.groups = PROMPTS; }
+static void more_totals(setup *s) { s->totals.tokens += 5; s->totals.sequences += 2; s->totals.sequences_nonempty++; s->totals.groups++; }
+static void negative_totals(setup *s) { s->totals.tokens = INT64_MIN; no_advantage(s); }
+static void garbage(setup *s) { s->dlogp[STRIDE] = (grpo_real)2.5; s->dlogp[STRIDE * 4] = (grpo_real)NAN; s->dlogp[0] = 1; }
+static void garbage_last(setup *s) { s->b.n_tokens = STRIDE * 8; s->b.n_groups = 2; s->dentropy[STRIDE * 6 + 1] = 3; no_advantage(s); }
+static void inside(setup *s) {
+    for (int i = 0; i < RESPONSES; i++) for (int t = 0; t < LENGTH; t++) s->dlogp[begin_of(s, i) + t] = 1;
+    other_order(s);
+}
+static void one(setup *s) { s->group[1] = 1; s->group[2] = 2; new_advantages(s); }
+static void raw(setup *s) { s->obj.advantage.singleton = GRPO_SINGLETON_RAW; one(s); }
+static void ones(setup *s) { s->b.n_groups = 2; one(s); }
+static void empty(setup *s) { s->length[4] = s->length[7] = 0; }
+static void mask_one(setup *s) { memset(s->mask + begin_of(s, 4), 0, LENGTH); }
+static void impossible(setup *s) { s->old[begin_of(s, 2)] = (grpo_real)-HUGE_VAL; }
+static void unlikely(setup *s) { s->old[begin_of(s, 2)] = (grpo_real)-300; }
+static void nothing(setup *s) { (void)s; }
+
+#define RULE(name) GRPO_LINT_##name
+static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(setup *s); const char *sentence; } rules[] = {
+    { RULE(REFUSED), nan_old, nan_masked, "error: batch.logp_old[43] is NaN: group 1, response 2 of it, token 2 of it" },
+    { RULE(REFUSED), nan_reward, no_advantage, "error: batch.reward[4] is NaN: group 1, response 1 of it" },
+    { RULE(REFUSED), wide_clip, nothing, "error: surrogate.eps_low must not be negative: it is -0.25" },
+    { RULE(REFUSED), reaches_past, nothing,
+      "error: batch.length[8] reaches past batch.n_tokens: it is 8, the other 72; group 2, response 2 of it" },
+    { RULE(REFUSED), small_totals, own_totals, "error: totals is less than is needed" },
+    { RULE(REPEATED), repeat, other_order,
+      "likely mistake: batch.offset[7] and its length are those of sequence 2: a response that is there twice loses a gradient: group 2, "
+      "response 1 of it" },
+    { RULE(OVERLAP), overlap, touch,
+      "likely mistake: batch.offset[4] begins within sequence 1, so that shared tokens lose a gradient: group 1, response 1 of it" },
+    { RULE(NO_TOKENS), mask_all, mask_most, "likely mistake: batch has no token: every response is empty or masked" },
+    { RULE(POSITIVE_LOGP), positive, rounding,
+      "likely mistake: batch.logp[26] is 0.25, but a log-probability is at most 0: group 1, response 0 of it, token 1 of it; 2 in all" },
+    { RULE(PROBABILITIES), probabilities, certain,
+      "likely mistake: batch.logp_rollout lies within 0 and 1 at every token: it looks like probabilities" },
+    { RULE(NEGATED), negate, certain,
+      "likely mistake: batch.logp_ref is negative at no token: it looks like log-probabilities with the wrong sign" },
+    { RULE(AHEAD), shift_old, shift_both,
+      "likely mistake: batch.logp differs from batch.logp_old by 0.822291 on average, one token later by 0.0045..." },
+    { RULE(BEHIND), shift_rollout, nothing,
+      "likely mistake: batch.logp_old differs from batch.logp_rollout by 0.707253 on average, one token earlier by 0.0063..." },
+    { RULE(APART), temperature, warm, "note: batch.logp differs from batch.logp_old by 0.5..." },
+    { RULE(FAR), far_old, unlike_old, "likely mistake: batch.logp is more than 1 away from batch.logp_old at a share of 0.7..." },
+    { RULE(PADDED), padded, padded_and_cut,
+      "likely mistake: batch.logp[20] and batch.logp_old are 0 from here to the end of the response: it looks like padding that counts, "
+      "for want of a mask: group 0, response 2 of it, token 3 of it; 7 in all" },
+    { RULE(NEGATIVE_ENTROPY), entropy, hardly,
+      "likely mistake: batch.entropy[13] is -0.5, but an entropy is at least 0: group 0, response 1 of it, token 4 of it" },
+    { RULE(PER_RESPONSE), per_response, first_response,
+      "likely mistake: advantage[10] is 0, as is all behind as many elements as there are responses: it looks like an advantage per "
+      "response, not per token: group 0, response 1 of it, token 1 of it" },
+    { RULE(NO_ADVANTAGE), zero, equal_and_zero,
+      "likely mistake: advantage[10] is 0 at every token, though rewards of this group differ: it looks unwritten: group 0, "
+      "response 1 of it, token 1 of it" },
+    { RULE(OTHER_TOTALS), other_totals, own_totals,
+      "likely mistake: totals cannot be of this batch and others: they count something else, or another batch" },
+    { RULE(UNWRITTEN), garbage, inside,
+      "likely mistake: out.dlogp[0] is 1 outside of every sequence, where the loss writes nothing: clear the array first; 3 in all" },
+    { RULE(GROUP_OF_ONE), one, raw,
+      "note: batch.group_begin[0] begins a group of one response, with nothing to compare it with: its advantage is 0: group 0; 2 in all" },
+    { RULE(EQUAL_REWARDS), equal, nearly_equal,
+      "note: batch.reward[3] is 0, as the reward of every response of the group: nothing is learnt from it: group 1, response 0 of it" },
+    { RULE(EMPTY), empty, mask_one, "note: batch.length[4] is 0: a response without tokens: group 1, response 1 of it; 2 in all" },
+    { RULE(MASKED), mask_one, empty,
+      "note: batch.length[4] is of a response whose every token batch.mask leaves out: group 1, response 1 of it" },
+    { RULE(ZERO_PROBABILITY), impossible, unlikely,
+      "note: batch.logp_old[17] is -infinity: a token whose probability is 0: group 0, response 2 of it, token 0 of it" },
+    { RULE(SAME), same, same_but_one,
+      "note: batch.logp is batch.logp_old at every token: ratios are 1 and no clip acts, as in the first step on a batch" },
+    /* once more */
+    { RULE(OVERLAP), begin_together, touch,
+      "likely mistake: batch.offset[4] begins within sequence 1, so that shared tokens lose a gradient: group 1, response 1 of it" },
+    { RULE(FAR), far_old, far_ref, NULL },
+    { RULE(PER_RESPONSE), per_response, of_tokens, NULL },
+    { RULE(PADDED), padded, few_zeros, NULL },
+    { RULE(UNWRITTEN), garbage_last, nothing,
+      "likely mistake: out.dentropy[49] is 3 outside of every sequence, where the loss writes nothing: clear the array first" },
+    { RULE(GROUP_OF_ONE), ones, raw,
+      "likely mistake: batch.group_begin[0] begins a group of one response, with nothing to compare it with: its advantage is 0: "
+      "group 0; 2 in all" },
+    { RULE(EQUAL_REWARDS), equal, not_compared, NULL },
+    { RULE(OTHER_TOTALS), group_totals, more_totals, NULL },
+    { RULE(OTHER_TOTALS), negative_totals, no_advantage, NULL },
+};
+
+static const grpo_finding *found_in(const grpo_finding *finding, int n, grpo_lint_rule rule) {
+    for (int k = 0; k < n; k++) if (finding[k].rule == rule) return &finding[k];
+    return NULL;
+}
+
+/* "...": the rest is open */
+static int is_sentence(const char *text, const char *expected) {
+    const char *dots = strstr(expected, "...");
+    return dots ? !strncmp(text, expected, (size_t)(dots - expected)) : !strcmp(text, expected);
+}
+
+static void test_rule(size_t k) {
+    static setup s;
+    grpo_finding finding[GRPO_LINT_MOST];
+    char text[GRPO_LINT_MESSAGE_SIZE];
+    const grpo_finding *x;
+    int n;
+    setup_make(&s);
+    rules[k].fires(&s);
+    n = lint(&s, finding);
+    x = found_in(finding, n, rules[k].rule);
+    if (check(x != NULL, "row %d: nothing is found", (int)k) && rules[k].sentence)
+        check(is_sentence(grpo_finding_message(x, text, sizeof text), rules[k].sentence), "row %d: \"%s\"", (int)k, text);
+    setup_make(&s);
+    rules[k].spares(&s);
+    x = found_in(finding, lint(&s, finding), rules[k].rule);
+    check(!x, "row %d: found beside it: %s", (int)k, x ? grpo_finding_message(x, text, sizeof text) : "");
+}
+
+static void test_rules(void) {
+    static setup s;
+    grpo_finding finding[GRPO_LINT_MOST];
+    char text[GRPO_LINT_MESSAGE_SIZE];
+    int n, seen[GRPO_N_LINT_RULES] = { 0 };
+    setup_make(&s);
+    n = lint(&s, finding);
+    check(n == 0, "a good batch: %s", n ? grpo_finding_message(finding, text, sizeof text) : "");
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
+        test_rule(k);
+        seen[rules[k].rule] = 1;
+    }
+    for (int rule = 0; rule < GRPO_N_LINT_RULES; rule++) check(seen[rule], "rule %d is not tested", rule);
+}
+
+/* eight groups, in each of which all rewards are equal */
+static void test_equal_groups(void) {
+    static const int64_t group[] = { 0, 2, 4, 6, 8, 10, 12, 14, 16 };
+    int64_t offset[16], length[16];
+    grpo_real reward[16];
+    grpo_finding finding[1];
+    grpo_objective obj;
+    grpo_batch b;
+    memset(&b, 0, sizeof b);
+    for (int i = 0; i < 16; i++) { offset[i] = i; length[i] = 1; reward[i] = (grpo_real)(i / 2); }
+    b.group_begin = group; b.offset = offset; b.length = length; b.reward = reward; b.n_tokens = 16;
+    check(!grpo_objective_named("grpo", &obj), "grpo");
+    for (b.n_groups = 7; b.n_groups <= 8; b.n_groups++) {
+        check(grpo_lint(&obj, &b, NULL, NULL, NULL, finding, 1) == 1 && finding->rule == GRPO_LINT_EQUAL_REWARDS, "equal rewards");
+        check(finding->count == b.n_groups && finding->level == (b.n_groups < 8 ? GRPO_LINT_NOTE : GRPO_LINT_LIKELY), "their level");
+    }
+}
+
+/* less room: the worst are kept, in the order of more room */
+static void test_room(void) {
+    static setup s;
+    grpo_finding all[GRPO_LINT_MOST], some[GRPO_LINT_MOST];
+    int n;
+    setup_make(&s);
+    mask_one(&s); impossible(&s); positive(&s); entropy(&s); garbage(&s); nan_old(&s); equal(&s); one(&s);
+    n = lint(&s, all);
+    check(n >= 6 && all[0].level == GRPO_LINT_ERROR && all[n - 1].level == GRPO_LINT_NOTE, "%d findings", n);
+    for (int k = 1; k < n; k++) check(all[k].level <= all[k - 1].level, "the worst first");
+    for (int room = 0; room <= n; room++) {
+        memset(some, 0x5a, sizeof some);
+        check(grpo_lint(&s.obj, &s.b, s.advantage, &s.totals, &s.out, room ? some : NULL, room) == n, "their number");
+        for (int k = 0; k < room; k++) check(some[k].rule == all[k].rule && some[k].at.index == all[k].at.index, "%d of %d", k, room);
+        for (size_t k = 0; k < sizeof *some; k++) check(((const char *)&some[room])[k] == 0x5a, "written past the room");
+    }
+}
+
+/* ---- places of statuses -------------------------------------------------------------------------------------------------------------- */
+
+typedef enum { OF_TOKEN, OF_STEP, OF_SEQUENCE, OF_COLUMNS, OF_COLUMN, OF_GROUP, OF_FLAG } element;
+
+/* element k of an array, found again: 1 if there is one */
+static int expect_place(const setup *s, element of, int64_t k, grpo_fault *f) {
+    int64_t i = of == OF_SEQUENCE ? k : of == OF_COLUMNS ? k / COLUMNS : k / STRIDE;
+    f->group = f->response = f->sequence = f->token = f->column = -1;
+    if (of == OF_FLAG || k < 0) return 0;
+    if (of == OF_COLUMN) { if (k < COLUMNS) f->column = k; return k < COLUMNS; }
+    if (of == OF_GROUP) { if (k < PROMPTS) f->group = k; return k < PROMPTS; }
+    if (i >= RESPONSES || (of <= OF_STEP && k % STRIDE == 0)) return 0;
+    f->group = i / EACH; f->response = i % EACH; f->sequence = i;
+    if (of <= OF_STEP) f->token = k - s->offset[i];
+    if (of == OF_COLUMNS) f->column = k % COLUMNS;
+    return 1;
+}
+
+static void test_places_of(const setup *s, int what, const char *name, element of, const grpo_real *array) {
+    for (int64_t k = -1; k < 2 * TOKENS; k++) {
+        const grpo_fault f = grpo_fault_of(GRPO_STATUS_(GRPO_TOO_LARGE, what) | (k + 1) << 28, &s->obj, &s->b, s->A);
+        grpo_fault expected;
+        const int there = expect_place(s, of, k, &expected);
+        check(!strcmp(f.what, name) && f.index == k, "%s[%d]: %s[%d]", name, (int)k, f.what, (int)f.index);
+        check(f.group == expected.group && f.response == expected.response, "%s[%d]: response %d", name, (int)k, (int)f.response);
+        check(f.sequence == expected.sequence && f.token == expected.token, "%s[%d]: token %d", name, (int)k, (int)f.token);
+        check(f.column == expected.column, "%s[%d]: column %d", name, (int)k, (int)f.column);
+        check(f.has_value == (there && array != NULL), "%s[%d]: a value", name, (int)k);
+        if (f.has_value) check(f.value == (double)array[k], "%s[%d]: its value", name, (int)k);
+    }
+}
+
+static void test_places(void) {
+    static setup s;
+    setup_make(&s);
+    s.b.logp_teacher = s.b.value = s.b.step_reward = s.b.sum_pi_squared = s.b.external_weight = s.b.eps_low = s.b.eps_high = s.old;
+    s.b.baseline = s.b.log_partition = s.b.reward_weight = s.reward;
+#define PLACES_OF(member, of, domain, needs, finite) \
+    test_places_of(&s, GRPO_AT_##member##_, "batch." #member, OF_##of, OF_##of == OF_FLAG ? NULL : (const void *)s.b.member);
+    GRPO_ARRAYS_(PLACES_OF)
+#undef PLACES_OF
+    test_places_of(&s, GRPO_AT_advantage_, "advantage", OF_TOKEN, s.A);
+    test_places_of(&s, GRPO_AT_shaped_reward_, "shaped reward", OF_SEQUENCE, NULL);
+    test_places_of(&s, GRPO_AT_reward_kl_, "KL in the reward", OF_TOKEN, NULL);
+    test_places_of(&s, GRPO_AT_group_, "group", OF_GROUP, NULL);
+}
+
+/* what functions return, told by what they were called with */
+static void expect_message(grpo_status st, const setup *s, const char *expected) {
+    char text[GRPO_LINT_MESSAGE_SIZE];
+    grpo_fault_message(st, &s->obj, &s->b, s->A, text, sizeof text);
+    check(!strcmp(text, expected), "\"%s\" instead of \"%s\"", text, expected);
+}
+
+static grpo_status loss_of(const setup *s) {
+    grpo_report report;
+    return gspo_loss(&s->obj, &s->b, s->A, NULL, NULL, &report);
+}
+
+static void choose(setup *s, const char *path, const char *choice) { check(!grpo_objective_choose(&s->obj, path, choice), "%s", path); }
+
+static void test_messages_of_fields(setup *s) {
+    expect_message(GRPO_OK, s, "all is well");
+    expect_message(grpo_objective_set(&s->obj, "surrogate.eps_low", (double)NAN), s, "surrogate.eps_low is NaN");
+    s->obj.advantage.clamp_low = 2.5e-7; s->obj.advantage.clamp_high = -1234567.8;
+    expect_message(grpo_objective_check(&s->obj), s,
+                   "advantage.clamp_low must not exceed advantage.clamp_high: it is 2.5e-7, the other -1.23457e+6");
+    setup_make(s);
+    choose(s, "surrogate.kind", "variance");
+    expect_message(loss_of(s), s, "surrogate.kind does not go with ratio.level: it is variance, the other token");
+    setup_make(s);
+    choose(s, "surrogate.kind", "dual_clip"); choose(s, "surrogate.bounds", "external");
+    s->obj.surrogate.clip_dual = 1.5;
+    s->b.eps_low = s->b.eps_high = s->dlogp;
+    s->dlogp[s->offset[4] + 1] = (grpo_real)0.75;
+    expect_message(loss_of(s), s,
+                   "surrogate.clip_dual must exceed 1 + batch.eps_high[34]: they are 1.5 and 0.75; group 1, response 1 of it, "
+                   "token 1 of it");
+    s->dlogp[s->offset[4] + 1] = -3;
+    expect_message(loss_of(s), s, "batch.eps_low[34] must lie in [0, 1]: it is -3; group 1, response 1 of it, token 1 of it");
+}
+
+static void test_messages(void) {
+    static setup s;
+    setup_make(&s);
+    test_messages_of_fields(&s);
+    setup_make(&s);
+    s.group[2] = 3;
+    expect_message(loss_of(&s), &s, "batch.group_begin[2] must increase: it is 3, the one before 3; group 1");
+    setup_make(&s);
+    s.offset[5] = -2;
+    expect_message(loss_of(&s), &s, "batch.offset[5] must not be negative: it is -2; group 1, response 2 of it");
+    setup_make(&s);
+    s.logp[s.offset[0]] = (grpo_real)HUGE_VAL;
+    expect_message(loss_of(&s), &s, "batch.logp[1] is infinite: it is infinity; group 0, response 0 of it, token 0 of it");
+    setup_make(&s);
+    choose(&s, "advantage.rewards", "each");
+    s.rewards[11] = (grpo_real)NAN;
+    expect_message(grpo_advantages(&s.obj, &s.b, s.A), &s, "batch.rewards[11] is NaN: group 1, response 2 of it, reward 1");
+    setup_make(&s);
+    choose(&s, "advantage.transform", "pass_at_k");
+    s.obj.advantage.pass_k = 4;
+    expect_message(grpo_advantages(&s.obj, &s.b, s.A), &s, "group[0] has fewer items than advantage.pass_k, which is 4: group 0");
+    setup_make(&s);
+    s.b.n_groups = -1;
+    expect_message(loss_of(&s), &s, "batch.n_groups must not be negative: it is -1");
+    s.b.n_groups = 0;
+    expect_message(GRPO_STATUS_ARGUMENT_(GRPO_NAN, 3, 5), &s, "argument 3[5] is NaN");
+}
+
+/* numbers as sentences have them, by a field that holds them */
+static void test_numbers(void) {
+    static const struct { double x; const char *text; } numbers[] = {
+        { 0.1, "0.1" }, { -0.00012345678, "-0.000123457" }, { 0.0000999999996, "0.0001" }, { 99999.95, "100000" }, { 123456.7, "123457" },
+        { 999999.7, "1e+6" }, { 1e15, "1e+15" }, { 999999999999999.0, "999999999999999" }, { 1.5, "1.5" }, { 0x1p-1074, "4.94066e-324" },
+        { 1.7976931348623157e308, "1.79769e+308" }, { 2.2250738585072014e-308, "2.22507e-308" }, { 1e-5, "1e-5" }, { 3e-4, "0.0003" },
+        { 10.000001, "10" }, { 1e300, "1e+300" }, { 20.5, "20.5" }, { -HUGE_VAL, "-infinity" },
+    };
+    grpo_finding x;
+    char text[GRPO_LINT_MESSAGE_SIZE], expected[200];
+    memset(&x, 0, sizeof x);
+    x.rule = GRPO_LINT_POSITIVE_LOGP; x.level = GRPO_LINT_LIKELY; x.at.what = "it";
+    x.at.index = x.at.group = x.at.response = x.at.sequence = x.at.token = x.at.column = -1;
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        x.at.value = numbers[k].x;
+        snprintf(expected, sizeof expected, "likely mistake: it is %s, but a log-probability is at most 0", numbers[k].text);
+        check(!strcmp(grpo_finding_message(&x, text, sizeof text), expected), "%.17g: %s", numbers[k].x, text);
+    }
+    for (size_t size = 0; size < sizeof expected; size++) {                       /* cut where the buffer ends */
+        memset(text, 0x5a, sizeof text);
+        grpo_finding_message(&x, text, size);
+        check(size == 0 || (strlen(text) < size && !strncmp(text, expected, strlen(text))), "room for %d", (int)size);
+        check(text[size] == 0x5a, "written past %d", (int)size);
+    }
+}
+
+/* ---- batches that are good ----------------------------------------------------------------------------------------------------------- */
+
+static int is_all_masked(const grpo_batch *b) {
+    for (int64_t i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
+        for (int64_t t = b->offset[i]; t < b->offset[i] + b->length[i]; t++) if (!b->mask || b->mask[t]) return 0;
+    return 1;
+}
+
+static int is_all_alone(const grpo_objective *obj, const grpo_batch *b) {
+    for (int64_t g = 0; g < b->n_groups; g++) if (b->group_begin[g + 1] > b->group_begin[g] + 1) return 0;
+    return obj->advantage.baseline != GRPO_BASELINE_NONE;
+}
+
+/* no errors and no likely mistakes, but of a batch without tokens or comparisons, which must be called that; the number of mistakes */
+static int check_quiet(const char *what, const grpo_objective *obj, const grpo_batch *b, const grpo_real *advantage,
+                       const grpo_totals *totals) {
+    grpo_finding finding[GRPO_LINT_MOST];
+    char text[GRPO_LINT_MESSAGE_SIZE];
+    grpo_output out = output_with_scratch(obj, b);
+    const int n = grpo_lint(obj, b, advantage, totals, &out, finding, GRPO_LINT_MOST), none = is_all_masked(b);
+    int k, alarms = 0;
+    check(n <= GRPO_LINT_MOST && !none == !found_in(finding, n, GRPO_LINT_NO_TOKENS), "%s: tokens", what);
+    for (k = 0; k < n; k++) {
+        if (finding[k].level == GRPO_LINT_NOTE) continue;
+        alarms++;
+        if (finding[k].rule == GRPO_LINT_GROUP_OF_ONE && is_all_alone(obj, b)) continue;
+        check(finding[k].rule == GRPO_LINT_NO_TOKENS, "%s: %s", what, grpo_finding_message(&finding[k], text, sizeof text));
+    }
+    free(out.scratch);
+    return alarms;
+}
+
+static void test_vector(const test_case *c, int64_t *cases, int64_t *alarms) {
+    grpo_real *own = (grpo_real *)test_alloc(c->batch.n_tokens, sizeof *own);
+    grpo_totals totals;
+    memset(&totals, 0, sizeof totals);
+    ++*cases;
+    if (c->given || check(!grpo_advantages(&c->objective, &c->batch, own), "%s", c->id)) {
+        const grpo_real *A = c->given ? c->given : own;
+        for (int part = 0; part < 2; part++) check(!grpo_totals_add(&c->objective, &c->batch, A, &totals), "%s", c->id);
+        *alarms += check_quiet(c->id, &c->objective, &c->batch, A, &totals);
+    }
+    free(own);
+}
+
+static void test_vectors(const char *folder) {
+    case_list list;
+    case_file file;
+    char error[300];
+    int64_t cases = 0, alarms = 0;
+    if (!check(!case_list_read(folder, &list), "%s", folder)) return;
+    for (int64_t f = 0; f < list.count; f++) {
+        if (!check(!case_list_load(folder, list.name[f], &file, error, sizeof error), "%s", error)) continue;
+        for (int64_t k = 0; k < file.n_cases; k++) if (case_has_loss(&file.cases[k])) test_vector(&file.cases[k], &cases, &alarms);
+        case_file_free(&file);
+    }
+    case_list_free(&list);
+    printf("%d batches of the vectors, %d of them called a likely mistake: masked throughout\n", (int)cases, (int)alarms);
+    check(cases > 3000, "%d cases", (int)cases);
+}
+
+/* some of random_logps are above 0, by less than 1 */
+static void lower_logps(rollouts *b) {
+    for (int k = TOKEN_LOGP; k <= TOKEN_ROLLOUT; k++) for (int64_t t = 0; t < b->n_tokens; t++) b->token[k][t] -= 1;
+}
+
+/* as rollouts are: random ones around each other, packed or padded, in any order, with garbage where nothing counts; whole and in parts */
+static void test_random(void) {
+    static const char *const row[] = { "grpo", "dapo", "rloo", "gspo", "cispo" };       /* rloo has no use for infinite divergences */
+    static const int kinds[] = { 0, RANDOM_NEG_INF, RANDOM_DYADIC, RANDOM_SMALL, RANDOM_LONG, RANDOM_ONE_TOKEN, RANDOM_ALL_MASKED };
+    rng r = { 11 };
+    for (int k = 0; k < 1000; k++) {
+        grpo_objective obj;
+        rollouts b;
+        grpo_batch view;
+        grpo_real *A;
+        grpo_totals totals;
+        rollouts_random(&r, kinds[k % 7], &b);
+        lower_logps(&b);
+        view = rollouts_view(&b);
+        A = (grpo_real *)test_alloc(b.n_tokens, sizeof *A);
+        memset(&totals, 0, sizeof totals);
+        check(!grpo_objective_named(row[kinds[k % 7] == RANDOM_NEG_INF ? 0 : k % 5], &obj), "a row");
+        check(!grpo_advantages(&obj, &view, A), "advantages");
+        check_quiet("random, before there are advantages", &obj, &view, NULL, NULL);
+        check(!grpo_totals_add(&obj, &view, A, &totals), "totals");
+        check_quiet("random", &obj, &view, A, &totals);
+        view.n_groups = (view.n_groups + 1) / 2;
+        check_quiet("part of a random one", &obj, &view, A, &totals);
+        rollouts_free(&b);
+        free(A);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) return fputs("usage: extra_lint VECTORS\n", stderr), 2;
+    test_rules();
+    test_equal_groups();
+    test_room();
+    test_places();
+    test_messages();
+    test_numbers();
+    test_random();
+    test_vectors(argv[1]);
+    return check_summary();
+}
