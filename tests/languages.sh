@@ -1,6 +1,6 @@
 #!/bin/sh
-# The examples in other languages print the same, whichever of them can be run here; a struct declared wrongly is refused; the declarations
-# are those of the headers, and cffi reads them.  Prints "N passed, N failed".  CFLAGS: of the library (default -O0: nothing here is timed).
+# The examples in other languages print the same, those that can be run here; a struct declared wrongly is refused; the declarations are
+# those of the headers, and cffi reads them.  Prints "N passed, N failed".  CFLAGS: of the library (default -O0: nothing here is timed).
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -23,7 +23,8 @@ refused() { # language, command...: it ends with an error that names the member
 rust() { rustc --edition 2021 -D warnings -C link-arg="$work/grpo.o" -C link-arg=-lm "$1" -o "$2"; }
 
 cc -std=c99 $CFLAGS -fPIC -c examples/library.c -o "$work/grpo.o" && cc -shared "$work/grpo.o" -lm -o "$work/linked.so"
-c++ -std=c++11 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror examples/cpp/gspo.cpp "$work/grpo.o" -o "$work/cpp" >"$work/log" 2>&1 &&
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
+c++ -std=c++11 $warnings examples/cpp/gspo.cpp "$work/grpo.o" -o "$work/cpp" >"$work/log" 2>&1 &&
     "$work/cpp" >"$work/cpp.txt"
 verdict "C++" $?
 # by hand: two of four responses lie outside [1 - 3e-4, 1 + 4e-4], the advantages are +-sqrt(1/2)
@@ -33,7 +34,8 @@ verdict "C++: the loss by hand" $?
 
 "$python" examples/python/gspo.py >"$work/python.txt" 2>"$work/log" && diff "$work/cpp.txt" "$work/python.txt" >"$work/log"
 verdict "Python, which builds its library" $?
-mkdir -p "$work/tree/examples/python" && cp -p examples/library.c "$work/tree/examples" && cp -pR grpo.h gspo.h grpo_rows.h extra "$work/tree" &&
+mkdir -p "$work/tree/examples/python" && cp -p examples/library.c "$work/tree/examples" &&
+    cp -pR grpo.h gspo.h grpo_rows.h extra "$work/tree" &&
     sed "s/ 'sum_pi_squared',//" examples/python/gspo.py >"$work/tree/examples/python/gspo.py"
 refused Python env GRPO_LIBRARY="$work/linked.so" "$python" "$work/tree/examples/python/gspo.py"
 
@@ -59,10 +61,19 @@ if "$python" -c 'import cffi' 2>/dev/null; then
     "$python" tests/declarations_cffi.py "$work/linked.so" extra/grpo_declarations.h >"$work/log" 2>&1
     verdict "cffi reads them, and lays out every struct as the library does" $?
     sed '/const float \*logp_ref;/d' extra/grpo_declarations.h >"$work/lacks.h"
-    ! "$python" tests/declarations_cffi.py "$work/linked.so" "$work/lacks.h" >"$work/log" 2>&1 && grep -q 'FAIL grpo_batch.reward' "$work/log"
+    ! "$python" tests/declarations_cffi.py "$work/linked.so" "$work/lacks.h" >"$work/log" 2>&1 &&
+        grep -q 'FAIL grpo_batch.reward' "$work/log"
     verdict "and finds out about a member that is missing" $?
 else
     echo "skipped: cffi is not there (python3-cffi)"
+fi
+if command -v bindgen >/dev/null && command -v rustc >/dev/null; then
+    bindgen extra/grpo_declarations.h -- -include stdint.h -include stddef.h >"$work/declared.rs" 2>"$work/log" &&
+        rustc --edition 2021 --crate-type lib --emit metadata -A warnings "$work/declared.rs" -o "$work/declared.rmeta" >>"$work/log" 2>&1 &&
+        grep -q 'pub struct grpo_batch {' "$work/declared.rs"
+    verdict "bindgen reads them" $?
+else
+    echo "skipped: bindgen or rustc is not there"
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

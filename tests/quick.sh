@@ -64,7 +64,7 @@ strict_with() { # compilers, of those that are here
 
 strict() {
     every_header >"$work/every.c"
-    if ! command -v gcc clang >/dev/null; then strict_with cc; return; fi
+    if ! { command -v gcc || command -v clang; } >/dev/null; then strict_with cc; return; fi
     strict_with clang clang++ >"$work/clang" &
     strict_with gcc g++
     wait
