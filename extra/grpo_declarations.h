@@ -641,6 +641,34 @@ int grpo_version(void);
 int64_t grpo_sizeof(const char *structure);
 const grpo_layout *grpo_layouts(int *count);
 grpo_status grpo_layout_check(const grpo_layout *declared, int64_t n);
+typedef struct {
+    const char *what;
+    int64_t index;
+    int64_t group, response;
+    int64_t sequence, token;
+    int64_t column;
+    int has_value, has_other;
+    double value, other;
+} grpo_fault;
+grpo_fault grpo_fault_of(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const float *advantage);
+typedef enum { GRPO_LINT_NOTE, GRPO_LINT_LIKELY, GRPO_LINT_ERROR } grpo_lint_level;
+typedef enum { GRPO_LINT_REFUSED, GRPO_LINT_REPEATED, GRPO_LINT_OVERLAP, GRPO_LINT_NO_TOKENS, GRPO_LINT_POSITIVE_LOGP,
+    GRPO_LINT_PROBABILITIES, GRPO_LINT_NEGATED, GRPO_LINT_AHEAD, GRPO_LINT_BEHIND, GRPO_LINT_FAR, GRPO_LINT_PADDED,
+    GRPO_LINT_NEGATIVE_ENTROPY, GRPO_LINT_PER_RESPONSE, GRPO_LINT_NO_ADVANTAGE, GRPO_LINT_OTHER_TOTALS,
+    GRPO_LINT_UNWRITTEN, GRPO_LINT_GROUP_OF_ONE, GRPO_LINT_EQUAL_REWARDS, GRPO_LINT_EMPTY, GRPO_LINT_MASKED,
+    GRPO_LINT_ZERO_PROBABILITY, GRPO_LINT_APART, GRPO_LINT_SAME, GRPO_N_LINT_RULES } grpo_lint_rule;
+typedef struct {
+    grpo_lint_rule rule;
+    grpo_lint_level level;
+    grpo_status status;
+    grpo_fault at;
+    int64_t count;
+} grpo_finding;
+int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const grpo_totals *totals,
+    const grpo_output *out, grpo_finding *finding, int room);
+const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const float
+    *advantage, char *buffer, size_t size);
+const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size_t size);
 typedef enum { GRPO_LOGITS_REAL, GRPO_LOGITS_BFLOAT16, GRPO_LOGITS_FLOAT16 } grpo_logits_type;
 typedef struct {
     grpo_logits_type type;
@@ -988,6 +1016,13 @@ int grpo_version_f64(void);
 int64_t grpo_sizeof_f64(const char *structure);
 const grpo_layout *grpo_layouts_f64(int *count);
 grpo_status grpo_layout_check_f64(const grpo_layout *declared, int64_t n);
+grpo_fault grpo_fault_of_f64(grpo_status st, const grpo_objective *obj, const grpo_batch_f64 *batch, const double
+    *advantage);
+int grpo_lint_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage, const grpo_totals
+    *totals, const grpo_output_f64 *out, grpo_finding *finding, int room);
+const char *grpo_fault_message_f64(grpo_status st, const grpo_objective *obj, const grpo_batch_f64 *batch, const double
+    *advantage, char *buffer, size_t size);
+const char *grpo_finding_message_f64(const grpo_finding *finding, char *buffer, size_t size);
 typedef struct {
     grpo_logits_type type;
     const void *logits;
