@@ -11,7 +11,8 @@ python=$(command -v /usr/bin/python3 || command -v python3)
 "$python" tests/oracle/generate.py "$@"
 "$python" tests/declarations.py
 if [ -z "${MESON_BUILD_ROOT:-}" ]; then
-    grep -qs presets_table "$build/build.ninja" || meson setup "$build" -Dtests=true -Dbuildtype=release
+    [ -f "$build/build.ninja" ] || meson setup "$build" -Dbuildtype=release
+    grep -q presets_table "$build/build.ninja" || meson configure "$build" -Dtests=true
     ninja -C "$build" tests/presets_table tests/catalogue_check
 fi
 sh tests/tables.sh "$build"

@@ -17,7 +17,8 @@ if [ ! -x "$venv/bin/python" ]; then
     "$venv/bin/pip" install -q --no-deps -r $adapters/requirements-no-deps.txt
 fi
 if [ ! -x "$conform" ]; then
-    grep -qs conform "build/build.ninja" || meson setup build -Dtests=true
+    [ -f build/build.ninja ] || meson setup build
+    grep -q conform build/build.ninja || meson configure build -Dtests=true
     ninja -C build tests/conformance/conform
 fi
 
