@@ -53,9 +53,9 @@
  *            batch | functions | implementation, the way that every row goes: kernel, checks, advantage, loss
  *            after the banner "You can stop reading here": numbers at length, further choices of each axis, exact sums, work in parts,
  *            blocks of tokens, fields, texts
- * Beside it: extra/ has grpo_logits.h (from logits to d loss / d logits) and functions that no objective calls, a header for each subject:
- *            grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h, grpo_critic.h.  Include what you use; each
- *            has an implementation macro of its own.
+ * Beside it: extra/ has grpo_logits.h (from logits to d loss / d logits), grpo_lint.h (the place of a status, likely mistakes), and what
+ *            no objective calls, by subject: grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h,
+ *            grpo_critic.h.  Include what you use; each has an implementation macro of its own.
  *
  * Version 0.2.0.  Licence: MIT-0, at the end of the file. */
 #ifndef GRPO_H
@@ -153,7 +153,7 @@ GRPO_C_BEGIN_
  *     puts(grpo_status_message(st, text, sizeof text));          // batch.logp_old[1041] is NaN
  *
  * Of a rule about two things, the second is grpo_status_other: penalty.nll_gate does not go with penalty.nll_form.
- * GRPO_NO_TEXT leaves out the functions that give strings; rule, index and grpo_status_is stay. */
+ * GRPO_NO_TEXT leaves out the functions that give strings; rule, index and grpo_status_is stay.  extra/grpo_lint.h finds the place. */
 
 #define GRPO_RULES(X) \
     X(GRPO_NULL, "is NULL but needed") \
@@ -1463,12 +1463,12 @@ typedef struct {
 } grpo_output;
 
 /* ======== functions =============================================================================================================== */
-/* rewards -> advantage (per token, 0 where masked) */
+/* rewards -> advantage (n_tokens): written at every token of every sequence, 0 where masked; elements of no sequence (padding) are not */
 grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage);
 
 /* advantages, log-probabilities -> loss, what `out` asks for (NULL: nothing), report.  totals: from grpo_totals_add over all parts, NULL if
- * this batch is all there is.  Outputs are written at every token of every sequence (dlog_partition: for every group), 0 where it does not
- * count. */
+ * this batch is all there is.  Outputs are written at every token of every sequence, 0 where it does not count (dlog_partition: for every
+ * group); elements of no sequence (padding) keep what they held: clear arrays first if something reads them whole. */
 grpo_status grpo_loss(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                       const grpo_totals *totals, const grpo_output *out, grpo_report *report);
 

@@ -50,8 +50,6 @@ typedef struct {
                                       number; 0 where there is none */
 } grpo_fault;
 
-#define GRPO_LINT_MESSAGE_SIZE 400
-
 /* The place of what a function of grpo.h or gspo.h refused.  obj, batch, advantage: what it was called with, each may be NULL; what they do
  * not hold is -1.  Of a status of extra/'s functions the arrays of the batch are found, not the arguments. */
 grpo_fault grpo_fault_of(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage);
@@ -121,12 +119,13 @@ typedef struct {
     int64_t count;                 /* of such elements, responses or groups; 1 where it is the array as a whole */
 } grpo_finding;
 
-#define GRPO_LINT_MOST 64          /* there are never more findings */
+enum { GRPO_LINT_MESSAGE_SIZE = 400,       /* of buffers for what follows */
+       GRPO_LINT_MOST = 64 };              /* there are never more findings */
 
 /* What looks wrong, the worst first; the number of findings, of which the first `room` are written to finding (room; NULL if room is 0).
  * The arguments are those of gspo_loss: advantage (n_tokens), NULL before there is one: then what grpo_advantages refuses is found, else
- * what gspo_loss does.  totals: from grpo_totals_add over all parts, or NULL.  out: NULL, or what the loss has written, of which only
- * elements outside of every sequence are looked at; its scratch is written to.  Nothing else is written.  Time grows with the tokens, and
+ * what gspo_loss does.  totals: from grpo_totals_add over all parts, or NULL.  out: NULL, or what the loss has written, of which
+ * elements of dlogp and dentropy outside of every sequence are looked at.  The loss is not evaluated.  Time grows with the tokens, and
  * with the square of the number of responses where they do not stand in memory in their order. */
 int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
               const grpo_output *out, grpo_finding *finding, int room);
@@ -229,7 +228,7 @@ static void grpo_place_element_(const grpo_batch *b, const grpo_real *advantage,
     if (grpo_place_real_(b, advantage, what, k, f)) return;
     switch (what) {
     case GRPO_AT_group_begin_:
-        if (!b->group_begin || k < 0 || k > b->n_groups) return;
+        if (!b->group_begin || b->n_groups < 1 || k < 0 || k > b->n_groups) return;
         f->group = k > 0 ? k - 1 : 0;
         grpo_fault_value_(f, (double)b->group_begin[k]);
         if (k > 0) grpo_fault_other_(f, (double)b->group_begin[k - 1]);
@@ -666,13 +665,17 @@ GRPO_APART_ grpo_status grpo_refused_advantages_(const grpo_objective *obj, cons
     return grpo_moments_add(obj, batch, &m);
 }
 
-GRPO_APART_ grpo_status grpo_refused_loss_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                           const grpo_totals *totals, const grpo_output *out) {
+/* what gspo_loss refuses, without evaluating it; without outputs there is no room to complain of */
+static grpo_status grpo_refused_loss_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                      const grpo_totals *totals, const grpo_output *out) {
+    double nothing = 0;
     grpo_output room;
-    grpo_report report;
+    grpo_status st;
     memset(&room, 0, sizeof room);
-    if (out) { room.scratch = out->scratch; room.scratch_size = out->scratch_size; }
-    return gspo_loss(obj, batch, advantage, totals, &room, &report);
+    room.scratch = &nothing; room.scratch_size = INT64_MAX;
+    st = gspo_loss_check(obj, batch, advantage, totals, out ? out : &room, NULL);
+    if (st) return st;
+    return grpo_check_arrays_(batch, NULL, GRPO_NEED_LOGP_ | (obj->penalty.entropy_coef != 0 ? GRPO_NEED_ENTROPY_ : 0), GRPO_NEED_ENTROPY_);
 }
 
 static void grpo_lint_refused_(grpo_lint_ *l, grpo_status st) {

@@ -25,7 +25,7 @@ build_harness() { # program, source, objects and flags...
 
 build_all() {
     headers f64.o -DGRPO_DOUBLE && headers f32.o &&
-    for harness in fuzz_advantages fuzz_objective; do
+    for harness in fuzz_advantages fuzz_objective fuzz_lint; do
         build_harness $harness $harness -DGRPO_DOUBLE "$build/obj/f64.o" && build_harness ${harness}_f32 $harness "$build/obj/f32.o" || return 1
     done &&
     $cc $flags -w $reader_flags -c tests/stb_ds.c -o "$build/obj/stb_ds.o" &&
@@ -67,9 +67,10 @@ rm -f "$build"/*.verdict
     for element in "" _f32; do fuzz fuzz_objective$element 25000 batches -max_len=2048; done
 ) &
 for element in "" _f32; do fuzz fuzz_advantages$element 75000 batches -max_len=2048; done
+for element in "" _f32; do fuzz fuzz_lint$element 10000 batches -max_len=2048; done
 fuzz fuzz_json 200000 json -max_len=8192 -dict=fuzz/json.dict
 wait
 passed=$(cat "$build"/*.verdict | grep -c '^ok$')
-failed=$((5 - passed))
+failed=$((7 - passed))
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
