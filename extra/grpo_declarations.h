@@ -664,6 +664,7 @@ typedef struct {
     grpo_fault at;
     int64_t count;
 } grpo_finding;
+enum { GRPO_LINT_MESSAGE_SIZE = 400, GRPO_LINT_MOST = 64 };
 int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const grpo_totals *totals,
     const grpo_output *out, grpo_finding *finding, int room);
 const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const float
