@@ -22,7 +22,7 @@ void answer_free(answer *a) {
 }
 
 /* room for an output, every number given */
-static double *add(answer *a, output_kind output, int64_t count) {
+double *answer_add(answer *a, output_kind output, int64_t count) {
     numbers *n = &a->of[output];
     n->value = calloc((size_t)count + 1, sizeof *n->value);
     n->given = malloc((size_t)count + 1);
@@ -33,7 +33,7 @@ static double *add(answer *a, output_kind output, int64_t count) {
 }
 
 static void add_copy(answer *a, output_kind output, const double *from, int64_t count) {
-    if (from) memcpy(add(a, output, count), from, (size_t)count * sizeof *from);
+    if (from) memcpy(answer_add(a, output, count), from, (size_t)count * sizeof *from);
 }
 
 /* ---- what a case has ------------------------------------------------------------------------------------------------------------ */
@@ -55,14 +55,14 @@ static answer of_case(const test_case *c, int scale) {
     memset(&a, 0, sizeof a);
     add_tokens(&a, c, scale);
     if (c->dynamic_sampling_mask) {
-        double *p = add(&a, OUT_DYNAMIC_SAMPLING, c->batch.n_groups);
+        double *p = answer_add(&a, OUT_DYNAMIC_SAMPLING, c->batch.n_groups);
         for (int64_t g = 0; g < c->batch.n_groups && !scale; g++) p[g] = c->dynamic_sampling_mask[g];
     }
     if (c->dlog_partition.scale) add_copy(&a, OUT_DLOG_Z, scale ? c->dlog_partition.scale : c->dlog_partition.expect, c->batch.n_groups);
-    if (case_has_loss(c)) *add(&a, OUT_LOSS, 1) = scale ? c->loss_scale : c->loss;
+    if (case_has_loss(c)) *answer_add(&a, OUT_LOSS, 1) = scale ? c->loss_scale : c->loss;
     if (c->kind == CASE_CALL) add_copy(&a, OUT_CALL, scale ? c->call.scale : c->call.expect, c->n_call);
     if (c->report) {
-        double *p = add(&a, OUT_REPORT, c->n_report);
+        double *p = answer_add(&a, OUT_REPORT, c->n_report);
         for (int64_t k = 0; k < c->n_report; k++) p[k] = scale ? c->report[k].scale : c->report[k].expect;
     }
     return a;
@@ -112,7 +112,7 @@ static int read_tokens(const reader *r, output_kind output, const cJSON *json) {
     int64_t i = 0, k = 0;
     if (!cJSON_IsArray(json) || cJSON_GetArraySize(json) != r->c->n_sequences)
         return fail(r, "%s is not an array of %lld rows", output_name[output], (long long)r->c->n_sequences);
-    add(r->out, output, b->n_tokens);
+    answer_add(r->out, output, b->n_tokens);
     for (const cJSON *row = json->child; row; row = row->next, i++) {
         if (!cJSON_IsArray(row) || cJSON_GetArraySize(row) != b->length[i])
             return fail(r, "%s[%lld] is not an array of %lld", output_name[output], (long long)i, (long long)b->length[i]);
@@ -128,7 +128,7 @@ static int read_dynamic_sampling_mask(const reader *r, const cJSON *json) {
     double *p;
     if (!cJSON_IsArray(json) || cJSON_GetArraySize(json) != n) return fail(r, "dynamic_sampling_mask is not an array of %lld",
         (long long)n);
-    p = add(r->out, OUT_DYNAMIC_SAMPLING, n);
+    p = answer_add(r->out, OUT_DYNAMIC_SAMPLING, n);
     for (const cJSON *item = json->child; item; item = item->next) {
         if (!cJSON_IsBool(item)) return fail(r, "dynamic_sampling_mask[%lld] is neither true nor false", (long long)g);
         p[g++] = cJSON_IsTrue(item) ? 1 : 0;
@@ -143,7 +143,7 @@ static int metric_index(const test_case *c, const char *key) {
 
 static int read_report(const reader *r, const cJSON *json) {
     if (!cJSON_IsObject(json)) return fail(r, "report is not an object");
-    add(r->out, OUT_REPORT, r->c->n_report);
+    answer_add(r->out, OUT_REPORT, r->c->n_report);
     memset(r->out->of[OUT_REPORT].given, 0, (size_t)r->c->n_report);
     for (const cJSON *item = json->child; item; item = item->next) {
         int k = metric_index(r->c, item->string);
@@ -158,7 +158,7 @@ static int read_dlog_z(const reader *r, const cJSON *json) {
     int64_t g = 0;
     if (!cJSON_IsArray(json) || cJSON_GetArraySize(json) != r->c->batch.n_groups)
         return fail(r, "dlog_partition is not an array of %lld", (long long)r->c->batch.n_groups);
-    add(r->out, OUT_DLOG_Z, r->c->batch.n_groups);
+    answer_add(r->out, OUT_DLOG_Z, r->c->batch.n_groups);
     for (const cJSON *item = json->child; item; item = item->next, g++) if (read_number(r, OUT_DLOG_Z, g, item)) return 1;
     return 0;
 }
@@ -188,7 +188,7 @@ static int read_output(const reader *r, const cJSON *item) {
     case OUT_DYNAMIC_SAMPLING: return read_dynamic_sampling_mask(r, item);
     case OUT_DLOG_Z: return read_dlog_z(r, item);
     case OUT_REPORT: return read_report(r, item);
-    case OUT_LOSS: add(r->out, OUT_LOSS, 1); return read_number(r, OUT_LOSS, 0, item);
+    case OUT_LOSS: answer_add(r->out, OUT_LOSS, 1); return read_number(r, OUT_LOSS, 0, item);
     default: return read_tokens(r, (output_kind)k, item);
     }
 }
@@ -202,7 +202,7 @@ int answer_read(const cJSON *json, const test_case *c, answer *out, char *error,
     memset(out, 0, sizeof *out);
     if (!cJSON_IsObject(json)) return fail(&r, "it is not an object");
     if (c->kind == CASE_CALL) {
-        add(out, OUT_CALL, c->n_call);
+        answer_add(out, OUT_CALL, c->n_call);
         if (!case_call_read(c, json, out->of[OUT_CALL].value, out->of[OUT_CALL].given, error, error_size)) return 0;
         answer_free(out);
         return 1;
@@ -222,7 +222,7 @@ const char *answer_missing(const cJSON *json, const test_case *c) {
 
 /* an output of which nothing is given yet */
 static double *add_unsaid(answer *a, output_kind output, int64_t count) {
-    double *p = add(a, output, count);
+    double *p = answer_add(a, output, count);
     for (int64_t k = 0; k < count; k++) a->of[output].given[k] = 0;
     return p;
 }
@@ -263,7 +263,7 @@ int answer_read_brief(const cJSON *json, const test_case *c, answer *out) {
 /* ---- what our headers find ------------------------------------------------------------------------------------------------------ */
 
 static void add_elements(answer *a, output_kind output, const grpo_real *from, int64_t count) {
-    double *p = add(a, output, count);
+    double *p = answer_add(a, output, count);
     for (int64_t k = 0; k < count; k++) p[k] = (double)from[k];
 }
 
@@ -276,7 +276,7 @@ static int evaluate_advantage(const test_case *c, const grpo_objective *obj, ans
 }
 
 static void add_report(const test_case *c, const grpo_report *report, answer *out) {
-    double *p = add(out, OUT_REPORT, c->n_report);
+    double *p = answer_add(out, OUT_REPORT, c->n_report);
     for (int64_t k = 0; k < c->n_report; k++)
         if (!compare_metric(report, c->report[k].key, &p[k])) out->of[OUT_REPORT].given[k] = 0;
 }
@@ -285,7 +285,7 @@ static int evaluate_loss(const test_case *c, const grpo_objective *obj, const gr
     outcome o = outcome_of_parts(c, obj, advantage, gspo_loss_add);
     int ok = !o.status;
     if (ok) {
-        *add(out, OUT_LOSS, 1) = o.report.loss;
+        *answer_add(out, OUT_LOSS, 1) = o.report.loss;
         add_elements(out, OUT_TERM, o.term, c->batch.n_tokens);
         add_elements(out, OUT_DLOGP, o.dlogp, c->batch.n_tokens);
         if (c->dentropy.expect) add_elements(out, OUT_DENTROPY, o.dentropy, c->batch.n_tokens);

@@ -24,6 +24,7 @@ typedef struct {
 typedef struct { numbers of[N_OUTPUTS]; } answer;
 
 void answer_free(answer *a);
+double *answer_add(answer *a, output_kind output, int64_t count);     /* room for an output, every number given and 0 */
 answer answer_expected(const test_case *c);
 answer answer_scale(const test_case *c);
 

@@ -15,6 +15,7 @@ typedef struct {
     report r;
     int live;               /* is someone watching? */
     int64_t files, file;
+    case_file *kept;        /* stb_ds array */
 } run;
 
 /* ---- what to ask ---------------------------------------------------------------------------------------------------------------- */
@@ -22,6 +23,18 @@ typedef struct {
 static int wanted(const options *o, const char *id) {
     for (ptrdiff_t k = 0; k < arrlen(o->only); k++) if (!fnmatch(o->only[k], id, 0)) return 1;
     return arrlen(o->only) == 0;
+}
+
+static int has_flag(const test_case *c, const char *flag) {
+    const cJSON *flags = cJSON_GetObjectItemCaseSensitive(c->json, "flags");
+    for (const cJSON *f = flags ? flags->child : NULL; f; f = f->next) if (cJSON_IsString(f) && !strcmp(f->valuestring, flag)) return 1;
+    return 0;
+}
+
+/* NULL, or the flag for which it is not asked */
+static const char *left_out(const options *o, const test_case *c) {
+    for (ptrdiff_t k = 0; k < arrlen(o->skip_flag); k++) if (has_flag(c, o->skip_flag[k])) return o->skip_flag[k];
+    return NULL;
 }
 
 /* may a case of the file be wanted?  Ids begin with the variant and a "-". */
@@ -72,7 +85,7 @@ static void skip_with(case_result *c, const char *why) {
     c->reason = copy(why);
 }
 
-static void judge_result(run *r, const test_case *c, const cJSON *json, case_result *out) {
+static void judge_result(run *r, const test_case *c, const cJSON *json, int result, case_result *out) {
     const char *missing;
     char error[200];
     answer found;
@@ -92,20 +105,26 @@ static void judge_result(run *r, const test_case *c, const cJSON *json, case_res
         answer_where(c, w.m.output, w.m.index, w.where, sizeof w.where);
         arrput(out->wrong, w);
     }
-    out->diagnosis = diagnose(&r->d, &r->o->rules, &q, &found, wrong);
+    diagnostician_keep(&r->d, result, &q, &found, wrong);
     arrfree(wrong);
-    question_free(&q);
-    answer_free(&found);
 }
 
 static case_result ask(run *r, const test_case *c) {
     double start = program_clock();
-    reply answered = session_ask(&r->s, c);
+    const char *flag = left_out(r->o, c);
+    reply answered;
     case_result out;
     memset(&out, 0, sizeof out);
     out.id = copy(c->id);
+    if (flag) {
+        char why[80];
+        snprintf(why, sizeof why, "--skip-flag %.60s", flag);
+        skip_with(&out, why);
+        return out;
+    }
+    answered = session_ask(&r->s, c);
     switch (answered.kind) {
-    case REPLY_RESULT: judge_result(r, c, answered.result, &out); break;
+    case REPLY_RESULT: judge_result(r, c, answered.result, (int)arrlen(r->r.results), &out); break;
     case REPLY_SKIP: skip_with(&out, answered.text); break;
     case REPLY_ERROR: fail_with(&out, "it reports an error: ", answered.text); break;
     case REPLY_BROKEN: fail_with(&out, "", answered.text); break;
@@ -131,6 +150,7 @@ static void hide_progress(const run *r) {
     if (r->live) fputs("\r\033[K", stderr);
 }
 
+/* its cases stay until the last has been answered and the causes are looked for */
 static int run_file(run *r, const char *name) {
     case_file file;
     char error[512];
@@ -148,7 +168,7 @@ static int run_file(run *r, const char *name) {
         r->r.failed += c.verdict == CASE_FAILED;
         arrput(r->r.results, c);
     }
-    case_file_free(&file);
+    arrput(r->kept, file);
     return 0;
 }
 
@@ -170,6 +190,7 @@ static void tell(run *r) {
     r->r.s = &r->s;
     r->r.r = &r->o->rules;
     r->r.verbose = r->o->verbose;
+    diagnostician_conclude(&r->d);
     report_group(&r->r);
     r->o->write(&r->r);
     fflush(stdout);
@@ -190,7 +211,7 @@ static int run_vectors(const options *o) {
     r.o = o;
     r.live = isatty(2);
     if (case_list_read(o->vectors, &list) || !list.count) return fprintf(stderr, "conform: no vectors in %s\n", o->vectors), 2;
-    diagnostician_open(&r.d, o->vectors);
+    diagnostician_open(&r.d, o->vectors, &o->rules);
     session_open(&r.s, o->command, o->rules.precision->name, o->timeout);
     session_start(&r.s);
     status = run_files(&r, &list);
@@ -198,6 +219,8 @@ static int run_vectors(const options *o) {
     else free(session_close(&r.s));
     report_free(&r.r);
     diagnostician_free(&r.d);
+    for (ptrdiff_t k = 0; k < arrlen(r.kept); k++) case_file_free(&r.kept[k]);
+    arrfree(r.kept);
     case_list_free(&list);
     return status;
 }

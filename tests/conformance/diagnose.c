@@ -1,267 +1,126 @@
 #include "diagnose.h"
+#include "plain.h"
 #include "text.h"
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Fifteen seconds in all.  An evaluation costs as much as TOKENS_OF_CALL, on top of the tokens of the case. */
-enum { SEARCHED_TOKENS = 100000000, TOKENS_OF_CALL = 32, SEARCHED_PAIRS = 4, TOKENS_FOR_PAIRS = 8000000, KEPT_PAIRS = 16 };
-#define TOO_COARSE 1e-3      /* of the scale: objectives that are this near each other are not told apart by their numbers */
-#define NEAR_ENOUGH 0.1     /* of the distance to the right answer: what is farther is no hint */
+/* An evaluation costs as much as TOKENS_OF_CALL, on top of the tokens of the case; in all some fifteen seconds. */
+enum { SEARCHED_TOKENS = 100000000, TOKENS_OF_CALL = 32, SEARCHED_PAIRS = 4, TOKENS_FOR_PAIRS = 8000000 };
+enum { MOST_PROBES = 60, PROBES_OF_ROW = 5, TOO_LONG = 1024 };
+#define TOO_COARSE 1e-3             /* of the scale: objectives that are this near each other are not told apart by their numbers */
 
-/* ---- what is known of the mistakes ---------------------------------------------------------------------------------------------- */
-
-static char *slurp(const char *directory, const char *name) {
-    char path[4096], *text = NULL;
-    FILE *f;
-    int c;
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    f = fopen(path, "rb");
-    if (!f) return NULL;
-    while ((c = getc(f)) != EOF) arrput(text, (char)c);
-    fclose(f);
-    return text_string(&text);
-}
-
-static char *copy(const char *string) {
-    char *t = NULL;
-    text_add(&t, string ? string : "");
-    return text_string(&t);
-}
-
-static char *member(const cJSON *object, const char *key) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return copy(cJSON_IsString(item) ? item->valuestring : "");
-}
-
-static void read_json(diagnostician *d, const char *text) {
-    cJSON *json = cJSON_Parse(text);
-    for (const cJSON *item = cJSON_IsObject(json) ? json->child : NULL; item; item = item->next) {
-        known_mistake k;
-        k.id = copy(item->string);
-        k.wrong = member(item, "wrong");
-        k.right = member(item, "right");
-        k.seen = member(item, "seen");
-        arrput(d->known, k);
-    }
-    cJSON_Delete(json);
-}
-
-/* the cells of a row of a table, "| NORM-01 | ... |"; which is which says the row of heads */
-enum { MAX_CELLS = 12 };
-typedef struct { char *cell[MAX_CELLS]; int count; } row;
-
-static char *trimmed(const char *from, const char *to) {
-    char *t = NULL;
-    while (from < to && (isspace((unsigned char)*from) || *from == '`' || *from == '*')) from++;
-    while (to > from && (isspace((unsigned char)to[-1]) || to[-1] == '`' || to[-1] == '*')) to--;
-    for (; from < to; from++) if (*from != '\\' || from[1] != '|') arrput(t, *from);
-    return text_string(&t);
-}
-
-static row read_row(const char *line, const char *end) {
-    row r = { { NULL }, 0 };
-    const char *start = line + 1;
-    for (const char *p = start; p < end && r.count < MAX_CELLS; p++) {
-        if (*p != '|' || p[-1] == '\\') continue;
-        r.cell[r.count++] = trimmed(start, p);
-        start = p + 1;
-    }
-    return r;
-}
-
-static void free_row(row *r) {
-    for (int k = 0; k < r->count; k++) free(r->cell[k]);
-    r->count = 0;
-}
-
-static const char *cell_under(const row *heads, const row *r, const char *head) {
-    for (int k = 0; k < heads->count && k < r->count; k++) {
-        const char *h = heads->cell[k];
-        if (tolower((unsigned char)h[0]) == head[0] && !strncmp(h + 1, head + 1, strlen(head) - 1)) return r->cell[k];
-    }
-    return NULL;
-}
-
-static void read_table_row(diagnostician *d, const row *heads, const row *r) {
-    known_mistake k;
-    if (!r->count || !strspn(r->cell[0], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") || !cell_under(heads, r, "wrong")) return;
-    k.id = copy(r->cell[0]);
-    k.wrong = copy(cell_under(heads, r, "wrong"));
-    k.right = copy(cell_under(heads, r, "right"));
-    k.seen = copy(cell_under(heads, r, "seen"));
-    arrput(d->known, k);
-}
-
-static void read_markdown(diagnostician *d, const char *text) {
-    row heads = { { NULL }, 0 };
-    for (const char *line = text, *end; *line; line = *end ? end + 1 : end) {
-        end = line + strcspn(line, "\n");
-        if (*line != '|') { free_row(&heads); continue; }
-        if (!heads.count) heads = read_row(line, end);
-        else { row r = read_row(line, end); read_table_row(d, &heads, &r); free_row(&r); }
-    }
-    free_row(&heads);
-}
-
-void diagnostician_open(diagnostician *d, const char *vectors) {
-    char *text = slurp(vectors, "defects.json");
+void diagnostician_open(diagnostician *d, const char *vectors, const rules *r) {
     memset(d, 0, sizeof *d);
+    d->r = r;
     d->work_left = SEARCHED_TOKENS;
     d->pairs_left = SEARCHED_PAIRS;
-    if (text) read_json(d, text);
-    else if ((text = slurp(vectors, "DEFECTS.md")) != NULL) read_markdown(d, text);
-    free(text);
+    d->known = known_mistakes(vectors);
 }
 
 void diagnostician_free(diagnostician *d) {
-    for (ptrdiff_t k = 0; k < arrlen(d->known); k++) {
-        free(d->known[k].id);
-        free(d->known[k].wrong);
-        free(d->known[k].right);
-        free(d->known[k].seen);
+    known_free(d->known);
+    for (ptrdiff_t k = 0; k < arrlen(d->causes); k++) {
+        free(d->causes[k].name);
+        free(d->causes[k].text);
+        free(d->causes[k].says);
+        free(d->causes[k].evidence);
     }
-    for (ptrdiff_t k = 0; k < arrlen(d->causes); k++) { free(d->causes[k].name); free(d->causes[k].text); }
-    arrfree(d->known);
+    for (ptrdiff_t k = 0; k < arrlen(d->kept); k++) {
+        question_free(&d->kept[k]->q);
+        answer_free(&d->kept[k]->found);
+        free(d->kept[k]);
+    }
     arrfree(d->causes);
-    arrfree(d->pairs);
+    arrfree(d->items);
+    arrfree(d->kept);
 }
 
-/* ---- causes by name ------------------------------------------------------------------------------------------------------------- */
+/* ---- what was answered ----------------------------------------------------------------------------------------------------------- */
 
-static char *told_of(const diagnostician *d, const char *id) {
-    char *t = NULL;
-    for (ptrdiff_t k = 0; k < arrlen(d->known); k++) {
-        const known_mistake *m = &d->known[k];
-        if (strcmp(m->id, id)) continue;
-        text_add(&t, m->wrong);
-        if (*m->right) text_format(&t, "; right: %s", m->right);
-        if (*m->seen) text_format(&t, "; seen: %s", m->seen);
-    }
-    return text_string(&t);
+static int has_flag(const test_case *c, const char *flag) {
+    const cJSON *flags = cJSON_GetObjectItemCaseSensitive(c->json, "flags");
+    for (const cJSON *f = flags ? flags->child : NULL; f; f = f->next) if (cJSON_IsString(f) && !strcmp(f->valuestring, flag)) return 1;
+    return 0;
 }
 
-static int cause_named(diagnostician *d, const char *name, int known) {
-    cause_info c;
-    for (ptrdiff_t k = 0; k < arrlen(d->causes); k++)
-        if (d->causes[k].known == known && !strcmp(d->causes[k].name, name)) return (int)k;
-    c.name = copy(name);
-    c.text = known ? told_of(d, name) : copy(change_remark(name));
-    c.known = known;
-    c.explains = 0;
-    arrput(d->causes, c);
-    return (int)arrlen(d->causes) - 1;
+static int is_fragile(const test_case *c) {
+    static const char *const flags[] = { "NegInf", "Extreme", "NaNMasked", "OffsetRewards" };
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) if (has_flag(c, flags[k])) return 1;
+    return 0;
 }
 
-static void put_once(int **list, int value) {
-    for (ptrdiff_t k = 0; k < arrlen(*list); k++) if ((*list)[k] == value) return;
-    arrput(*list, value);
+/* terms are made before the loss, and the loss before its gradient */
+static void put_wrong_outputs(item *it, const mismatch *wrong) {
+    static const output_kind order[N_OUTPUTS] = { OUT_ADVANTAGE, OUT_DYNAMIC_SAMPLING, OUT_TERM, OUT_LOSS, OUT_DLOGP, OUT_DENTROPY,
+        OUT_DLOG_Z,
+                                                  OUT_REPORT, OUT_LOGP, OUT_ENTROPY, OUT_CALL };
+    for (ptrdiff_t k = 0; k < arrlen(wrong); k++) if (stage_of(wrong[k].output) == it->stage) it->wrong_outputs |= 1 << wrong[k].output;
+    for (int k = N_OUTPUTS - 1; k >= 0; k--) if (it->wrong_outputs >> order[k] & 1) it->first_wrong = order[k];
 }
 
-/* what is looked into: a stage of an answer to a case */
-typedef struct {
-    diagnostician *d;
-    const rules *r;
-    const question *q;
-    const answer *found;
-    stage_kind stage;
-    stage_diagnosis *out;
-} search;
-
-static int is_same(const search *s, const answer *other) { return judge_against(s->r, s->q, s->stage, s->found, other) == JUDGE_SAME; }
-
-static void explained(const search *s, const char *name, int known) {
-    int k = cause_named(s->d, name, known);
-    s->d->causes[k].explains = 1;
-    put_once(&s->out->causes, k);
+static int has_stage(const answer *found, stage_kind stage) {
+    for (int k = 0; k < N_OUTPUTS; k++) if (stage_of((output_kind)k) == stage && found->of[k].value) return 1;
+    return 0;
 }
 
-/* ---- known mistakes ------------------------------------------------------------------------------------------------------------- */
-
-static void try_known(const search *s, const char *id, judge_match match) {
-    switch (match) {
-    case JUDGE_SAME:
-        if (s->out->failed) explained(s, id, 1);
-        break;
-    case JUDGE_DIFFERENT: put_once(&s->out->refuted, cause_named(s->d, id, 1)); break;
-    case JUDGE_SILENT: break;
+void diagnostician_keep(diagnostician *d, int result, const question *q, const answer *found, const mismatch *wrong) {
+    kept_answer *kept = malloc(sizeof *kept);
+    if (!kept) abort();
+    kept->q = *q;
+    kept->found = *found;
+    arrput(d->kept, kept);
+    for (int s = 0; s < N_STAGES; s++) {
+        item it;
+        memset(&it, 0, sizeof it);
+        it.result = result;
+        it.c = q->c;
+        it.q = &kept->q;
+        it.found = &kept->found;
+        it.stage = (stage_kind)s;
+        it.failed = judge_failed(wrong, it.stage);
+        it.fragile = is_fragile(q->c);
+        put_wrong_outputs(&it, wrong);
+        if (has_stage(found, it.stage)) arrput(d->items, it);
     }
 }
 
-/* what the case records of a mistake, in full or by one number, against what was found */
-static judge_match match_known(const search *s, const cJSON *recorded) {
-    judge_match match = JUDGE_SILENT;
-    answer mistake;
-    char error[200];
-    if (answer_is_brief(recorded)) {
-        if (!answer_read_brief(recorded, s->q->c, &mistake)) match = judge_named(s->r, s->q, s->stage, s->found, &mistake);
-    } else if (!answer_read(recorded, s->q->c, &mistake, error, sizeof error))
-        match = judge_against(s->r, s->q, s->stage, s->found, &mistake);
-    answer_free(&mistake);
-    return match;
-}
-
-/* those recorded in full first: they say more */
-static void try_all_known(const search *s) {
-    const cJSON *defects = cJSON_GetObjectItemCaseSensitive(s->q->c->json, "defects");
-    for (int brief = 0; brief < 2; brief++)
-        for (const cJSON *item = cJSON_IsObject(defects) ? defects->child : NULL; item; item = item->next)
-            if (answer_is_brief(item) == brief) try_known(s, item->string, match_known(s, item));
-}
-
-/* ---- the right answer, used wrongly --------------------------------------------------------------------------------------------- */
+/* ---- what a cause would have given ------------------------------------------------------------------------------------------------ */
 
 static int all_finite(const numbers *n) {
     for (int64_t k = 0; k < n->count; k++) if (!grpo_is_finite(n->value[k])) return 0;
     return 1;
 }
 
-static void try_own_advantages(const search *s) {
-    const numbers *own = &s->found->of[OUT_ADVANTAGE];
-    answer a;
-    if (s->stage != STAGE_LOSS || !own->value || !all_finite(own)) return;
-    if (answer_evaluate(s->q->c, &s->q->c->objective, STAGE_LOSS, own->value, &a) && is_same(s, &a))
-        explained(s, "the loss is computed from the program's own advantages, not from case.advantage", 0);
-    answer_free(&a);
+static int from_own_advantages(const item *it, answer *a) {
+    const numbers *own = &it->found->of[OUT_ADVANTAGE];
+    if (it->stage != STAGE_LOSS || !own->value || !all_finite(own)) return 0;
+    return answer_evaluate(it->c, &it->c->objective, STAGE_LOSS, own->value, a);
 }
 
-typedef struct { const char *name; double value; } quantity;
-
-static int64_t longest(const test_case *c) {
+static double longest(const test_case *c) {
     int64_t most = 0;
     for (int64_t i = 0; i < c->n_sequences; i++) if (c->batch.length[i] > most) most = c->batch.length[i];
-    return most;
+    return (double)most;
 }
 
-static const char *quantity_named(const question *q, double factor, const char **of) {
-    const test_case *c = q->c;
+static double tokens_that_count(const test_case *c) {
     const case_metric *tokens = case_metric_named(c, "tokens");
-    const quantity known[] = {
-        { "-1 (the sign is turned)", -1 }, { "2", 2 }, { "the number of sequences", (double)c->n_sequences },
-        { "the number of groups", (double)c->batch.n_groups }, { "the number of tokens that count", tokens ? tokens->expect : 0 },
-        { "the number of tokens", (double)c->batch.n_tokens }, { "the length of the longest sequence", (double)longest(c) },
-        { "the number of ranks", (double)c->ranks }, { "the number of micro-batches", (double)c->n_parts }
-    };
-    if (factor == 0) { *of = "multiplied"; return "0"; }
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        double v = known[k].value;
-        if (v == 0 || v == 1) continue;
-        *of = fabs(factor / v - 1) < 1e-6 ? "multiplied" : fabs(factor * v - 1) < 1e-6 ? "divided" : NULL;
-        if (*of) return known[k].name;
-    }
-    return NULL;
+    return tokens ? tokens->expect : 0;
 }
 
-/* the ratio of found to expected where expected is largest; NaN if there is none */
-static double factor_at(const question *q, const answer *found, output_kind output) {
-    const numbers *e = &q->expected.of[output], *f = &found->of[output];
-    int64_t best = -1;
-    double factor;
-    for (int64_t k = 0; f->value && k < e->count; k++)
-        if (grpo_is_finite(e->value[k]) && e->value[k] != 0 && (best < 0 || fabs(e->value[k]) > fabs(e->value[best]))) best = k;
-    if (best < 0) return nan("");
-    factor = f->value[best] / e->value[best];
-    return grpo_is_finite(factor) ? factor : nan("");
+static const char *const quantities[] = { "-1 (the sign is turned)", "2", "the number of sequences", "the number of groups",
+    "the number of tokens that count", "the number of tokens", "the length of the longest sequence", "the number of ranks",
+    "the number of micro-batches", "tokens that count over all tokens", "sequences less one over sequences", "sequences per group",
+    "tokens per sequence", "0" };
+enum { N_QUANTITIES = sizeof quantities / sizeof *quantities };
+
+static double quantity_of(const test_case *c, int n) {
+    const double v[N_QUANTITIES] = { -1, 2, (double)c->n_sequences, (double)c->batch.n_groups, tokens_that_count(c),
+        (double)c->batch.n_tokens,
+        longest(c), (double)c->ranks, (double)c->n_parts, tokens_that_count(c) / (double)c->batch.n_tokens,
+        (double)(c->n_sequences - 1) / (double)c->n_sequences, (double)c->n_sequences / (double)c->batch.n_groups,
+        tokens_that_count(c) / (double)c->n_sequences, 0 };
+    return v[n];
 }
 
 static void scale_output(answer *a, output_kind output, const char *key, const test_case *c, double factor) {
@@ -270,212 +129,423 @@ static void scale_output(answer *a, output_kind output, const char *key, const t
 }
 
 /* the right answer with these outputs multiplied */
-static answer multiplied(const search *s, unsigned outputs, double factor) {
-    answer a = answer_expected(s->q->c);
-    for (int k = 0; k < N_OUTPUTS; k++) if (outputs >> k & 1) scale_output(&a, (output_kind)k, NULL, s->q->c, factor);
-    if (outputs >> OUT_LOSS & 1) {
-        scale_output(&a, OUT_REPORT, "policy_loss", s->q->c, factor);
-        scale_output(&a, OUT_REPORT, "penalty_loss", s->q->c, factor);
-    }
-    return a;
+static int multiplied(const item *it, unsigned outputs, double factor, answer *a) {
+    if (!grpo_is_finite(factor) || factor == 1) return 0;
+    *a = answer_expected(it->c);
+    for (int k = 0; k < N_OUTPUTS; k++) if (outputs >> k & 1) scale_output(a, (output_kind)k, NULL, it->c, factor);
+    if (!(outputs >> OUT_LOSS & 1)) return 1;
+    scale_output(a, OUT_REPORT, "policy_loss", it->c, factor);
+    scale_output(a, OUT_REPORT, "penalty_loss", it->c, factor);
+    return 1;
 }
 
-/* A factor fits a single number whatever it is: an unnamed one must fit two at least. */
-static int has_two_numbers(const answer *found, output_kind output) {
-    int n = 0;
-    for (int64_t k = 0; found->of[output].value && k < found->of[output].count; k++) {
-        double v = found->of[output].value[k];
-        n += grpo_is_finite(v) && v != 0;
-    }
-    return n >= 2;
+static int by_factor(const cause *x, const item *it, answer *a) {
+    double v = x->quantity < 0 ? x->factor : quantity_of(it->c, x->quantity);
+    return case_has_loss(it->c) && multiplied(it, x->outputs, x->divided ? 1 / v : v, a);
 }
 
-static void name_factor(const search *s, unsigned outputs, const char *of, const char *what, char *name, size_t size) {
-    *name = 0;
-    for (int k = 0; k < N_OUTPUTS; k++)
-        if (outputs >> k & 1 && s->found->of[k].value)
-            snprintf(name + strlen(name), size - strlen(name), "%s%s", *name ? " and " : "", output_name[k]);
-    snprintf(name + strlen(name), size - strlen(name), " %s by %s", of, what);
+static int of_objective(const item *it, const grpo_objective *obj, answer *a) {
+    return !same_in_stage(obj, &it->c->objective, it->stage) && answer_evaluate(it->c, obj, it->stage, NULL, a);
 }
 
-static void try_factor(const search *s, output_kind lead, unsigned outputs, int any) {
-    double own = factor_at(s->q, s->found, lead), factor = own == own ? own : factor_at(s->q, s->found, OUT_LOSS);
-    answer a = multiplied(s, outputs, factor);
-    char name[200], number[40];
-    const char *of = "multiplied", *what;
-    if (factor == factor && is_same(s, &a)) {
-        what = quantity_named(s->q, factor, &of);
-        snprintf(number, sizeof number, "%.6g", factor);
-        name_factor(s, outputs, what ? of : "multiplied", what ? what : number, name, sizeof name);
-        if (what || (any && has_two_numbers(s->found, lead))) explained(s, name, 0);
+static int by_change(const cause *x, const item *it, answer *a) {
+    grpo_objective obj = change_made(&it->c->objective, &x->made[0]);
+    if (x->kind == CAUSE_PAIR) obj = change_made(&obj, &x->made[1]);
+    if (x->kind == CAUSE_PRESET) obj = with_stage_of(&it->c->objective, x->preset, it->stage);
+    return of_objective(it, &obj, a);
+}
+
+/* 0: it says nothing of this item */
+static int would_give(const cause *x, const item *it, int form, answer *a) {
+    memset(a, 0, sizeof *a);
+    switch (x->kind) {
+    case CAUSE_KNOWN: case CAUSE_COMPUTED: return computed_answer(it->c, it->stage, x->form[it->stage] + form, a);
+    case CAUSE_OWN_ADVANTAGES: return from_own_advantages(it, a);
+    case CAUSE_FACTOR: return by_factor(x, it, a);
+    case CAUSE_ROUNDING: return 0;
+    default: return case_has_loss(it->c) && by_change(x, it, a);
     }
+}
+
+
+
+/* ---- does it say what was found? -------------------------------------------------------------------------------------------------- */
+
+static saying said(judge_match match) { return match == JUDGE_SAME ? SAYS_SAME : match == JUDGE_DIFFERENT ? SAYS_OTHER : SAYS_NOTHING; }
+
+static saying compare_half(const diagnostician *d, const item *it, const answer *a, cause_half half, int *evidence) {
+    answer right = answer_expected(it->c), mixed = *a;
+    judge_match match;
+    for (int k = 0; k < N_OUTPUTS; k++) {
+        const int gradient = k == OUT_DLOGP || k == OUT_DENTROPY || k == OUT_DLOG_Z;
+        if (half != WHOLE && gradient == (half == VALUE_ONLY)) mixed.of[k] = right.of[k];
+    }
+    match = judge_against(d->r, it->q, it->stage, it->found, &mixed, JUDGE_COMPUTED, evidence);
+    answer_free(&right);
+    return it->failed || match != JUDGE_SAME ? said(match) : SAYS_NOTHING;
+}
+
+/* the best of its forms: what one of them leaves right is no contradiction */
+static saying compare_computed(const diagnostician *d, const cause *x, const item *it, int *evidence) {
+    const int by_form = x->kind == CAUSE_KNOWN || x->kind == CAUSE_COMPUTED, forms = by_form ? x->forms[it->stage] : 1;
+    int said_of[SAYS_OTHER + 1] = { 0 };
+    for (int form = 0; form < forms && !said_of[SAYS_SAME]; form++) {
+        answer a;
+        if (would_give(x, it, form, &a)) said_of[compare_half(d, it, &a, x->half, evidence)]++;
+        answer_free(&a);
+    }
+    return said_of[SAYS_SAME] ? SAYS_SAME : said_of[SAYS_NOTHING] || !said_of[SAYS_OTHER] ? SAYS_NOTHING : SAYS_OTHER;
+}
+
+static saying compare_recorded(const diagnostician *d, const cause *x, const item *it, int *evidence) {
+    const cJSON *recorded = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(it->c->json, "defects"), x->name);
+    saying now = SAYS_NOTHING;
+    answer mistake;
+    char error[200];
+    if (!recorded || x->half != WHOLE) return SAYS_NOTHING;
+    if (answer_is_brief(recorded)) {
+        if (!answer_read_brief(recorded, it->c, &mistake)) now = said(judge_against(d->r, it->q, it->stage, it->found, &mistake,
+            JUDGE_NAMED, evidence));
+        if (now == SAYS_SAME) now = SAYS_ONE_NUMBER;
+    } else if (!answer_read(recorded, it->c, &mistake, error, sizeof error))
+        now = said(judge_against(d->r, it->q, it->stage, it->found, &mistake, JUDGE_ALL, evidence));
+    answer_free(&mistake);
+    return it->failed || now == SAYS_OTHER ? now : SAYS_NOTHING;
+}
+
+/* errors that are those of a coarser arithmetic: larger than the tolerance, and no larger than it is in binary32 */
+static saying compare_rounding(const diagnostician *d, const item *it, int *evidence) {
+    int seen = 0;
+    if (!it->failed || d->r->precision != &compare_f64) return SAYS_NOTHING;
+    for (int k = 0; k < N_OUTPUTS; k++) {
+        const numbers *f = &it->found->of[k], *e = &it->q->expected.of[k], *s = &it->q->scale.of[k];
+        if (stage_of((output_kind)k) != it->stage || !f->value || !e->value) continue;
+        for (int64_t j = 0; j < f->count; j++) {
+            if (!f->given[j] || compare_error_in(&compare_f64, f->value[j], e->value[j], s->value[j]) <= d->r->tolerance) continue;
+            if (!(compare_error_in(&compare_f32, f->value[j], e->value[j], s->value[j]) <= 16)) return SAYS_OTHER;
+            seen++;
+        }
+    }
+    *evidence = seen;
+    return seen ? SAYS_SAME : SAYS_NOTHING;
+}
+
+static saying ask_cause(const diagnostician *d, const cause *x, const item *it, int *evidence) {
+    saying computed, recorded;
+    int recorded_evidence = 0;
+    *evidence = 0;
+    if (x->kind != CAUSE_KNOWN && x->stage != it->stage) return SAYS_NOTHING;
+    if (x->kind == CAUSE_ROUNDING) return compare_rounding(d, it, evidence);
+    computed = compare_computed(d, x, it, evidence);
+    if (x->kind != CAUSE_KNOWN || computed == SAYS_SAME) return computed;
+    recorded = compare_recorded(d, x, it, &recorded_evidence);
+    *evidence = recorded_evidence;
+    if (recorded == SAYS_SAME || computed == SAYS_NOTHING) return recorded;
+    return computed;
+}
+
+/* ---- the list of causes ----------------------------------------------------------------------------------------------------------- */
+
+static char *copy(const char *string) {
+    char *t = NULL;
+    text_add(&t, string ? string : "");
+    return text_string(&t);
+}
+
+static char *told_of(const diagnostician *d, const char *id, cause_half half) {
+    char *t = NULL;
+    for (ptrdiff_t k = 0; k < arrlen(d->known); k++) {
+        const known_mistake *m = &d->known[k];
+        if (strncmp(m->id, id, strcspn(id, ",")) || strlen(m->id) != strcspn(id, ",")) continue;
+        text_add(&t, m->wrong);
+        if (half != WHOLE) text_add(&t, half == GRADIENT_ONLY ? " (in the gradient only)" : " (in the value only)");
+        if (*m->right) text_format(&t, "; right: %s", m->right);
+        if (*m->seen) text_format(&t, "; seen: %s", m->seen);
+    }
+    return text_string(&t);
+}
+
+static cause cause_of(cause_kind kind, stage_kind stage) {
+    cause x;
+    memset(&x, 0, sizeof x);
+    x.kind = kind;
+    x.stage = stage;
+    return x;
+}
+
+static char *name_with_half(const char *name, cause_half half) {
+    char *t = NULL;
+    text_add(&t, name);
+    if (half != WHOLE) text_add(&t, half == GRADIENT_ONLY ? ", in the gradient only" : ", in the value only");
+    return text_string(&t);
+}
+
+/* forms of plain.h that have the name */
+static void put_forms(cause *x, stage_kind stage, const char *name) {
+    for (int n = 0; n < computed_count(stage); n++) {
+        if (strcmp(computed_named(stage, n).name, name)) continue;
+        if (!x->forms[stage]++) x->form[stage] = n;
+    }
+}
+
+/* adds it, unless it is there; held against every item */
+static void put_cause(diagnostician *d, const cause *from, const char *name, cause_half half) {
+    cause x = *from;
+    int n = (int)arrlen(d->items);
+    x.name = name_with_half(name, half);
+    x.half = half;
+    for (ptrdiff_t k = 0; k < arrlen(d->causes); k++)
+        if (!strcmp(d->causes[k].name, x.name) && d->causes[k].kind == x.kind && (x.kind == CAUSE_KNOWN || d->causes[k].stage == x.stage)) {
+            free(x.name);
+            return;
+        }
+    for (int s = 0; s < N_STAGES && x.kind == CAUSE_KNOWN; s++) put_forms(&x, (stage_kind)s, name);
+    x.text = x.kind == CAUSE_KNOWN ? told_of(d, name, half) : copy(change_remark(name));
+    x.says = calloc((size_t)n + 1, sizeof *x.says);
+    x.evidence = calloc((size_t)n + 1, sizeof *x.evidence);
+    if (!x.says || !x.evidence) abort();
+    for (int k = 0; k < n; k++) {
+        x.says[k] = (unsigned char)ask_cause(d, &x, &d->items[k], &x.evidence[k]);
+        d->work_left -= TOKENS_OF_CALL + d->items[k].c->batch.n_tokens;
+    }
+    arrput(d->causes, x);
+}
+
+/* ---- one item, everything tried on it --------------------------------------------------------------------------------------------- */
+
+static int64_t cost_of_call(const item *it) { return it->c->batch.n_tokens + TOKENS_OF_CALL; }
+
+/* an answer, whole and by halves: 1 if one of them is what was found */
+static int try_answer(diagnostician *d, const item *it, const cause *x, const char *name, const answer *a) {
+    int evidence, same = 0;
+    for (int half = WHOLE; half < N_HALVES && !same; half++) {
+        if (half != WHOLE && (it->stage != STAGE_LOSS || !it->found->of[OUT_DLOGP].value)) break;
+        if (compare_half(d, it, a, (cause_half)half, &evidence) != SAYS_SAME) continue;
+        put_cause(d, x, name, (cause_half)half);
+        same = 1;
+    }
+    return same;
+}
+
+static void try_computed(diagnostician *d, const item *it) {
+    for (int n = 0, first = 0; n < computed_count(it->stage); n++) {
+        computed_mistake m = computed_named(it->stage, n);
+        cause x = cause_of(m.id ? CAUSE_KNOWN : CAUSE_COMPUTED, it->stage);
+        answer a;
+        if (strcmp(m.name, computed_named(it->stage, first).name)) first = n;
+        if (!m.id) put_forms(&x, it->stage, m.name);
+        if (computed_answer(it->c, it->stage, n, &a)) try_answer(d, it, &x, m.name, &a);
+        d->work_left -= 3 * cost_of_call(it);
+        answer_free(&a);
+    }
+}
+
+static void try_recorded(diagnostician *d, const item *it) {
+    const cJSON *defects = cJSON_GetObjectItemCaseSensitive(it->c->json, "defects");
+    for (const cJSON *one = cJSON_IsObject(defects) ? defects->child : NULL; one; one = one->next) {
+        cause x = cause_of(CAUSE_KNOWN, it->stage);
+        int evidence = 0;
+        saying now;
+        x.name = one->string;
+        now = compare_recorded(d, &x, it, &evidence);
+        x.name = NULL;
+        if (now == SAYS_SAME || now == SAYS_ONE_NUMBER) put_cause(d, &x, one->string, WHOLE);
+    }
+}
+
+static void try_own_advantages(diagnostician *d, const item *it) {
+    cause x = cause_of(CAUSE_OWN_ADVANTAGES, it->stage);
+    answer a;
+    memset(&a, 0, sizeof a);
+    if (from_own_advantages(it, &a)) try_answer(d, it, &x,
+        "the loss is computed from the program's own advantages, not from case.advantage", &a);
     answer_free(&a);
 }
 
-/* any: by whatever factor, else by one that means something */
-static void try_factors(const search *s, int any) {
-    if (s->stage == STAGE_ADVANTAGE) try_factor(s, OUT_ADVANTAGE, 1u << OUT_ADVANTAGE, any);
-    if (s->stage != STAGE_LOSS) return;
-    try_factor(s, OUT_DLOGP, 1u << OUT_LOSS | 1u << OUT_DLOGP, any);
-    try_factor(s, OUT_LOSS, 1u << OUT_LOSS, any);
-    try_factor(s, OUT_DLOGP, 1u << OUT_DLOGP, any);
-}
-
-/* ---- other objectives ----------------------------------------------------------------------------------------------------------- */
-
-static void swap_output(answer *a, answer *b, output_kind output) {
-    numbers n = a->of[output];
-    a->of[output] = b->of[output];
-    b->of[output] = n;
-}
-
-/* the value of one objective with the gradient of another: a stop-gradient too many, or too few, in words of objectives */
-static int try_halves(const search *s, answer *a, const char *name) {
-    static const char *const where[] = { "in the gradient only", "in the value only" };
-    answer right = answer_expected(s->q->c);
-    char words[300];
-    int same[2];
-    swap_output(a, &right, OUT_DLOGP);      /* now `right` has the other's gradient, `a` the other's value */
-    same[0] = is_same(s, &right);
-    same[1] = is_same(s, a);
-    swap_output(a, &right, OUT_DLOGP);
-    answer_free(&right);
-    for (int k = 0; k < 2; k++) {
-        if (!same[k]) continue;
-        snprintf(words, sizeof words, "%s, %s", name, where[k]);
-        explained(s, words, 0);
-    }
-    return same[0] || same[1];
-}
-
-static int judge_objective(const search *s, answer *a, const char *name) {
-    double distance = judge_distance(s->stage, s->found, a);
-    if (distance < s->out->nearest_distance) {
-        s->out->nearest_distance = distance;
-        s->out->nearest = cause_named(s->d, name, 0);
-    }
-    if (is_same(s, a)) {
-        explained(s, name, 0);
-        return 1;
-    }
-    return s->stage == STAGE_LOSS && s->found->of[OUT_DLOGP].value && try_halves(s, a, name);
-}
-
-static int64_t cost_of_call(const search *s) { return s->q->c->batch.n_tokens + TOKENS_OF_CALL; }
-
 /* 1: these are its numbers */
-static int try_objective(const search *s, const grpo_objective *obj, const char *name) {
+static int try_objective(diagnostician *d, const item *it, const cause *x, const grpo_objective *obj, const char *name) {
     answer a;
     int same = 0;
-    s->d->work_left -= cost_of_call(s);
-    if (answer_evaluate(s->q->c, obj, s->stage, NULL, &a)) same = judge_objective(s, &a, name);
+    memset(&a, 0, sizeof a);
+    d->work_left -= cost_of_call(it);
+    if (of_objective(it, obj, &a)) same = try_answer(d, it, x, name, &a);
     answer_free(&a);
     return same;
 }
 
-static int explains_another(const diagnostician *d, const char *name) {
-    for (ptrdiff_t k = 0; k < arrlen(d->causes); k++)
-        if (d->causes[k].explains && !d->causes[k].known && !strcmp(d->causes[k].name, name)) return 1;
-    return 0;
-}
-
-static void try_changes(const search *s, const change *changes, int explaining) {
+static void try_changes(diagnostician *d, const item *it, const change *changes) {
     for (ptrdiff_t k = 0; k < arrlen(changes); k++) {
-        grpo_objective obj;
-        if (explains_another(s->d, changes[k].name) != explaining) continue;
-        obj = change_made(&s->q->c->objective, &changes[k]);
-        try_objective(s, &obj, changes[k].name);
+        cause x = cause_of(CAUSE_CHANGE, it->stage);
+        grpo_objective obj = change_made(&it->c->objective, &changes[k]);
+        x.made[0] = changes[k];
+        try_objective(d, it, &x, &obj, changes[k].name);
     }
 }
 
 /* the stage of a published objective, whatever was asked for; of those that have the same the first */
-static void try_presets(const search *s, int explaining) {
+static void try_presets(diagnostician *d, const item *it) {
     int count;
     const grpo_preset *preset = grpo_presets(&count);
-    const char *what = s->stage == STAGE_LOSS ? "the loss" : "advantages";
+    const char *what = it->stage == STAGE_LOSS ? "the loss" : "advantages";
     for (int n = 0; n < count; n++) {
+        cause x = cause_of(CAUSE_PRESET, it->stage);
         grpo_objective obj;
         char name[120];
-        if (preset_first(n, s->stage) != n) continue;
+        if (preset_first(n, it->stage) != n) continue;
         snprintf(name, sizeof name, "%s as in %s, whatever was asked for", what, preset[n].name);
-        if (explains_another(s->d, name) != explaining) continue;
-        obj = with_stage_of(&s->q->c->objective, n, s->stage);
-        try_objective(s, &obj, name);
+        obj = with_stage_of(&it->c->objective, n, it->stage);
+        x.preset = n;
+        try_objective(d, it, &x, &obj, name);
     }
-}
-
-static int try_pair(const search *s, const change *first, const change *second) {
-    grpo_objective obj = change_made(&s->q->c->objective, first);
-    char name[220];
-    obj = change_made(&obj, second);
-    snprintf(name, sizeof name, "%s and %s", first->name, second->name);
-    return try_objective(s, &obj, name);
 }
 
 static int is_pair(const change *a, const change *b) {
     return a->field && b->field ? a->field != b->field : !changes_same_axis(a, b);
 }
 
-static int is_long_for_pairs(const search *s, const change *changes) {
-    return arrlen(changes) * arrlen(changes) / 2 * cost_of_call(s) > TOKENS_FOR_PAIRS;
-}
-
-static void try_pairs(const search *s, const change *changes) {
-    diagnostician *d = s->d;
-    for (ptrdiff_t k = 0; k + 1 < arrlen(d->pairs); k += 2) try_pair(s, &d->pairs[k], &d->pairs[k + 1]);
-    if (arrlen(s->out->causes) || is_long_for_pairs(s, changes) || d->pairs_left-- <= 0) return;
-    for (ptrdiff_t j = 0; j < arrlen(changes); j++)
-        for (ptrdiff_t k = j + 1; k < arrlen(changes); k++) {
-            if (!is_pair(&changes[j], &changes[k]) || !try_pair(s, &changes[j], &changes[k]) || arrlen(d->pairs) >= KEPT_PAIRS) continue;
-            arrput(d->pairs, changes[j]);
-            arrput(d->pairs, changes[k]);
-        }
-}
-
-/* what explained another case comes first, and if it explains this one too nothing else is looked for */
-static void search_objectives(const search *s) {
-    ptrdiff_t before = arrlen(s->out->causes);
-    change *changes;
-    if (!case_has_loss(s->q->c) || s->d->work_left <= 0 || s->r->tolerance * s->r->precision->eps > TOO_COARSE) return;
-    changes = changes_of(&s->q->c->objective, s->stage);
-    for (int explaining = 1; explaining >= 0 && arrlen(s->out->causes) == before; explaining--) {
-        try_changes(s, changes, explaining);
-        try_presets(s, explaining);
-    }
-    if (!arrlen(s->out->causes)) try_pairs(s, changes);
+static void try_pairs(diagnostician *d, const item *it) {
+    change *changes = changes_of(&it->c->objective, it->stage);
+    if (arrlen(changes) * arrlen(changes) / 2 * cost_of_call(it) <= TOKENS_FOR_PAIRS)
+        for (ptrdiff_t j = 0; j < arrlen(changes); j++)
+            for (ptrdiff_t k = j + 1; k < arrlen(changes); k++) {
+                cause x = cause_of(CAUSE_PAIR, it->stage);
+                grpo_objective obj = change_made(&it->c->objective, &changes[j]);
+                char name[220];
+                if (!is_pair(&changes[j], &changes[k])) continue;
+                obj = change_made(&obj, &changes[k]);
+                x.made[0] = changes[j];
+                x.made[1] = changes[k];
+                snprintf(name, sizeof name, "%s and %s", changes[j].name, changes[k].name);
+                try_objective(d, it, &x, &obj, name);
+            }
     arrfree(changes);
 }
 
-/* ---- one case ------------------------------------------------------------------------------------------------------------------- */
-
-static void diagnose_stage(const search *s) {
-    try_all_known(s);
-    s->out->right_distance = judge_distance(s->stage, s->found, &s->q->expected);
-    s->out->nearest_distance = NEAR_ENOUGH * s->out->right_distance;
-    if (!s->out->failed) return;
-    try_own_advantages(s);
-    search_objectives(s);
-    try_factors(s, arrlen(s->out->causes) == 0);
+static void search_objectives(diagnostician *d, const item *it) {
+    change *changes;
+    if (!case_has_loss(it->c) || d->r->tolerance * d->r->precision->eps > TOO_COARSE) return;
+    changes = changes_of(&it->c->objective, it->stage);
+    try_changes(d, it, changes);
+    arrfree(changes);
+    try_presets(d, it);
 }
 
-diagnosis diagnose(diagnostician *d, const rules *r, const question *q, const answer *found, const mismatch *wrong) {
-    diagnosis out;
-    search s;
-    memset(&out, 0, sizeof out);
-    s.d = d; s.r = r; s.q = q; s.found = found;
-    for (int k = 0; k < N_STAGES; k++) {
-        s.stage = (stage_kind)k;
-        s.out = &out.stage[k];
-        s.out->failed = judge_failed(wrong, s.stage);
-        s.out->nearest = -1;
-        diagnose_stage(&s);
-    }
-    return out;
+/* the ratio of found to expected where expected is largest; NaN if there is none */
+static double factor_at(const item *it, output_kind output) {
+    const numbers *e = &it->q->expected.of[output], *f = &it->found->of[output];
+    int64_t best = -1;
+    for (int64_t k = 0; f->value && k < e->count; k++)
+        if (grpo_is_finite(e->value[k]) && e->value[k] != 0 && (best < 0 || fabs(e->value[k]) > fabs(e->value[best]))) best = k;
+    return best < 0 || !grpo_is_finite(f->value[best] / e->value[best]) ? nan("") : f->value[best] / e->value[best];
 }
 
-void diagnosis_free(diagnosis *d) {
-    for (int s = 0; s < N_STAGES; s++) {
-        arrfree(d->stage[s].causes);
-        arrfree(d->stage[s].refuted);
+static void name_factor(const item *it, const cause *x, const char *what, char *name, size_t size) {
+    *name = 0;
+    for (int k = 0; k < N_OUTPUTS; k++)
+        if (x->outputs >> k & 1 && it->found->of[k].value)
+            snprintf(name + strlen(name), size - strlen(name), "%s%s", *name ? " and " : "", output_name[k]);
+    snprintf(name + strlen(name), size - strlen(name), " %s by %s", x->divided ? "divided" : "multiplied", what);
+}
+
+static void try_factor(diagnostician *d, const item *it, output_kind lead, unsigned outputs) {
+    double own = factor_at(it, lead), factor = own == own ? own : factor_at(it, OUT_LOSS);
+    cause x = cause_of(CAUSE_FACTOR, it->stage);
+    int evidence;
+    char name[240], number[40];
+    answer a;
+    x.outputs = outputs;
+    if (!(factor == factor)) return;
+    if (multiplied(it, outputs, factor, &a)) {
+        int named = 0, same = compare_half(d, it, &a, WHOLE, &evidence) == SAYS_SAME;
+        for (x.quantity = 0; same && x.quantity < N_QUANTITIES; x.quantity++)
+            for (x.divided = 0; x.divided < 2; x.divided++) {
+                double v = quantity_of(it->c, x.quantity), by = x.divided ? 1 / v : v;
+                if (v == 1 || (v == 0 ? factor != 0 || x.divided : !(fabs(factor / by - 1) < 1e-9)) || (v == -1 && x.divided)) continue;
+                name_factor(it, &x, quantities[x.quantity], name, sizeof name);
+                put_cause(d, &x, name, WHOLE);
+                named = 1;
+            }
+        x.quantity = -1;
+        x.divided = 0;
+        x.factor = factor;
+        snprintf(number, sizeof number, "%.6g", factor);
+        name_factor(it, &x, number, name, sizeof name);
+        if (same && !named && evidence >= 2) put_cause(d, &x, name, WHOLE);
+        answer_free(&a);
     }
+}
+
+static void try_factors(diagnostician *d, const item *it) {
+    if (it->stage == STAGE_ADVANTAGE) try_factor(d, it, OUT_ADVANTAGE, 1u << OUT_ADVANTAGE);
+    if (it->stage != STAGE_LOSS) return;
+    try_factor(d, it, OUT_DLOGP, 1u << OUT_LOSS | 1u << OUT_DLOGP);
+    try_factor(d, it, OUT_LOSS, 1u << OUT_LOSS);
+    try_factor(d, it, OUT_DLOGP, 1u << OUT_DLOGP);
+}
+
+static void probe(diagnostician *d, const item *it) {
+    cause rounding = cause_of(CAUSE_ROUNDING, it->stage);
+    int evidence;
+    try_recorded(d, it);
+    if (it->stage == STAGE_ADVANTAGE || it->stage == STAGE_LOSS) try_computed(d, it);
+    try_own_advantages(d, it);
+    search_objectives(d, it);
+    try_factors(d, it);
+    if (compare_rounding(d, it, &evidence) == SAYS_SAME) put_cause(d, &rounding, "rounding: errors as of float32", WHOLE);
+}
+
+/* ---- which items ------------------------------------------------------------------------------------------------------------------ */
+
+static const char *row_of(const item *it) { return it->c->id; }
+
+static size_t row_length(const item *it) { return strcspn(row_of(it), "-"); }
+
+/* ids begin with the row's name; so do those of some other rows, which does no harm here */
+static int same_row(const item *a, const item *b) {
+    return a->stage == b->stage && row_length(a) == row_length(b) && !strncmp(row_of(a), row_of(b), row_length(a));
+}
+
+/* is there something that gives these numbers, and not many others in the same row? */
+static int is_explained(const diagnostician *d, int n) {
+    for (ptrdiff_t k = 0; k < arrlen(d->causes); k++) {
+        const cause *x = &d->causes[k];
+        int same = 0, other = 0;
+        if (x->says[n] != SAYS_SAME || x->kind == CAUSE_ROUNDING) continue;
+        for (int j = 0; j < (int)arrlen(d->items); j++) {
+            if (!same_row(&d->items[n], &d->items[j]) || d->items[j].fragile) continue;
+            same += x->says[j] == SAYS_SAME || x->says[j] == SAYS_ONE_NUMBER;
+            other += x->says[j] == SAYS_OTHER;
+        }
+        if (4 * other <= same + other) return 1;
+    }
+    return 0;
+}
+
+static int probes_of_row(const diagnostician *d, const unsigned char *probed, int n) {
+    int count = 0;
+    for (int k = 0; k < (int)arrlen(d->items); k++) count += probed[k] && same_row(&d->items[k], &d->items[n]);
+    return count;
+}
+
+void diagnostician_conclude(diagnostician *d) {
+    int n = (int)arrlen(d->items), probes[N_STAGES] = { 0 };
+    unsigned char *probed = calloc((size_t)n + 1, 1);
+    if (!probed) abort();
+    for (int fragile = 0; fragile < 2; fragile++)
+        for (int k = 0; k < n; k++) {
+            const item *it = &d->items[k];
+            if (!it->failed || it->fragile != fragile || it->c->batch.n_tokens > TOO_LONG || d->work_left < 0) continue;
+            if (probes[it->stage] >= MOST_PROBES || probes_of_row(d, probed, k) >= PROBES_OF_ROW || is_explained(d, k)) continue;
+            probe(d, it);
+            probes[it->stage]++;
+            probed[k] = 1;
+        }
+    for (int k = 0; k < n && d->pairs_left > 0 && d->work_left > 0; k++) {
+        const item *it = &d->items[k];
+        if (!probed[k] || it->fragile || is_explained(d, k) || (it->stage != STAGE_ADVANTAGE && it->stage != STAGE_LOSS)) continue;
+        if (d->r->tolerance * d->r->precision->eps > TOO_COARSE || !case_has_loss(it->c)) continue;
+        try_pairs(d, it);
+        d->pairs_left--;
+    }
+    free(probed);
 }

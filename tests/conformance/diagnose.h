@@ -1,37 +1,78 @@
-/* Which known mistake a wrong answer is; else which other objective it belongs to; else which one is nearest. */
+/* Which mistake makes a program's wrong answers.  All answers are kept; when the last one is in,
+    everything that could be a cause is tried on
+ * some of the failing cases, and what gives the very numbers there is held against every answer, right ones too. */
 #ifndef DIAGNOSE_H
 #define DIAGNOSE_H
 #include "alternatives.h"
 #include "judge.h"
+#include "known.h"
 
-/* anything that can be the reason of a wrong answer; `name` of a known mistake is its id, which its text says more of */
-typedef struct { char *name, *text; int known, explains; } cause_info;       /* explains: a case of this run */
+typedef enum {
+    CAUSE_KNOWN,            /* `name` is an id of DEFECTS.md: as recorded in the vectors, and computed where it can be */
+    CAUSE_COMPUTED,         /* a mistake of plain.h */
+    CAUSE_OWN_ADVANTAGES,
+    CAUSE_FACTOR,
+    CAUSE_CHANGE,           /* another objective: one change, */
+    CAUSE_PAIR,             /* two, */
+    CAUSE_PRESET,           /* or a published one whatever was asked for */
+    CAUSE_ROUNDING
+} cause_kind;
 
-typedef struct { char *id, *wrong, *right, *seen; } known_mistake;
+typedef enum { WHOLE, GRADIENT_ONLY, VALUE_ONLY, N_HALVES } cause_half;
+
+/* against one item */
+typedef enum {
+    SAYS_NOTHING,           /* it would have given the right answer */
+    SAYS_SAME,              /* what was found: all of it */
+    SAYS_ONE_NUMBER,        /* the one number that is recorded was found */
+    SAYS_OTHER              /* it would have given other numbers than were found */
+} saying;
 
 typedef struct {
+    char *name, *text;
+    cause_kind kind;
+    cause_half half;
+    stage_kind stage;               /* of CAUSE_KNOWN: all */
+    int form[N_STAGES], forms[N_STAGES];        /* of plain.h: the first, and how many */
+    change made[2];
+    int preset, quantity, divided;  /* quantity: -1, `factor` */
+    unsigned outputs;
+    double factor;
+    unsigned char *says;            /* (items) a saying each */
+    int *evidence;                  /* (items) numbers that are the same, and neither right nor 0 */
+} cause;
+
+/* one stage of the answer to one case */
+typedef struct {
+    int result;
+    const test_case *c;
+    const question *q;
+    const answer *found;
+    stage_kind stage;
+    int failed;
+    int fragile;                    /* the case is made of infinities
+        or enormous numbers: what fails there may fail for a reason of its own */
+    output_kind first_wrong;        /* of those that fail: in the order in which they are computed */
+    int wrong_outputs;              /* a set of bits */
+} item;
+
+typedef struct { question q; answer found; } kept_answer;
+
+typedef struct {
+    const rules *r;
     known_mistake *known;           /* stb_ds arrays */
-    cause_info *causes;
-    change *pairs;                  /* that explained a case, two by two */
+    cause *causes;
+    item *items;
+    kept_answer **kept;
     int64_t work_left;              /* a program that gets everything wrong is no reason to take minutes */
     int pairs_left;
 } diagnostician;
 
-/* of one stage of one case */
-typedef struct {
-    int failed;
-    int *causes;                    /* stb_ds arrays of indices: what gives these very numbers */
-    int *refuted;                   /* known mistakes that would have given others */
-    int nearest;                    /* a cause, or -1 */
-    double nearest_distance, right_distance;
-} stage_diagnosis;
-
-typedef struct { stage_diagnosis stage[N_STAGES]; } diagnosis;
-
-void diagnostician_open(diagnostician *d, const char *vectors);
+void diagnostician_open(diagnostician *d, const char *vectors, const rules *r);
 void diagnostician_free(diagnostician *d);
 
-diagnosis diagnose(diagnostician *d, const rules *r, const question *q, const answer *found, const mismatch *wrong);
-void diagnosis_free(diagnosis *d);
+/* takes q and found over; the case must stay */
+void diagnostician_keep(diagnostician *d, int result, const question *q, const answer *found, const mismatch *wrong);
+void diagnostician_conclude(diagnostician *d);
 
 #endif

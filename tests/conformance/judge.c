@@ -76,13 +76,14 @@ static double size_of(double other, double expected, double scale) {
     return expected != 0 && scale > 0 && grpo_is_finite(scale / expected) ? fmax(size, fabs(other / expected) * scale) : size;
 }
 
-static int agrees(const rules *r, double found, double other, double expected, double scale) {
+/* stored: the digits that `other` is known with are few */
+static int agrees(const rules *r, double found, double other, double expected, double scale, int stored) {
     const compare_precision *p = r->precision;
     double slack;
     if (found == other || (found != found && other != other)) return 1;
     if (!grpo_is_finite(found)) return fabs(other) >= p->max && found == copysign(HUGE_VAL, other);
     if (!grpo_is_finite(other)) return 0;
-    slack = r->tolerance * p->eps * size_of(other, expected, scale) + STORED_DIGITS * fabs(other) + p->tiny;
+    slack = r->tolerance * p->eps * size_of(other, expected, scale) + (stored ? STORED_DIGITS * fabs(other) : 0) + p->tiny;
     return fabs(found - other) <= slack;
 }
 
@@ -103,29 +104,30 @@ static int as_good_as_right(const rules *r, const question *q, const answer *fou
     return fabs(x - expected) <= fmax(UNSTORED_OF_SCALE * scale, UNSTORED_OF_LARGEST * most);
 }
 
-static judge_match match(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, int only_named) {
-    int tells = 0, same = 1;
+judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, judge_how how,
+                          int *evidence) {
+    int tells = 0, same = 1, seen = 0;
     for (int out = 0; out < N_OUTPUTS; out++) {
         const numbers *f = &found->of[out], *m = &mistake->of[out];
         if (stage_of((output_kind)out) != stage || !f->value || !q->expected.of[out].value) continue;
-        for (int64_t k = 0; k < f->count; k++) {
+        for (int64_t k = 0; k < f->count && same; k++) {
             double expected = q->expected.of[out].value[k], scale = q->scale.of[out].value[k];
+            int differs;
             if (!f->given[k]) continue;
-            if (!named(m, k) && only_named) continue;
+            if (!named(m, k) && how != JUDGE_ALL) continue;
             if (!named(m, k)) { same &= as_good_as_right(r, q, found, (output_kind)out, k); continue; }
-            tells |= !agrees(r, expected, m->value[k], expected, scale);
-            same &= agrees(r, f->value[k], m->value[k], expected, scale);
+            differs = !agrees(r, expected, m->value[k], expected, scale, how != JUDGE_COMPUTED);
+            tells |= differs;
+            same &= agrees(r, f->value[k], m->value[k], expected, scale, how != JUDGE_COMPUTED);
+            seen += differs && grpo_is_finite(m->value[k]) && m->value[k] != 0;
         }
+        for (int64_t k = 0; k < f->count && !same && !tells; k++)
+            if (f->given[k] && named(m, k))
+                tells = !agrees(r, q->expected.of[out].value[k], m->value[k], q->expected.of[out].value[k], q->scale.of[out].value[k],
+                                how != JUDGE_COMPUTED);
     }
+    if (evidence) *evidence = same ? seen : 0;
     return !tells ? JUDGE_SILENT : same ? JUDGE_SAME : JUDGE_DIFFERENT;
-}
-
-judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake) {
-    return match(r, q, stage, found, mistake, 0);
-}
-
-judge_match judge_named(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake) {
-    return match(r, q, stage, found, mistake, 1);
 }
 
 /* ---- how near ------------------------------------------------------------------------------------------------------------------- */

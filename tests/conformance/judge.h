@@ -21,13 +21,16 @@ void question_free(question *q);
 mismatch *judge(const rules *r, const question *q, const answer *found, int64_t *judged, double *worst);
 int judge_failed(const mismatch *wrong, stage_kind stage);
 
-/* Is `found` what `mistake` gives?  Where the mistake names no number the found one must be right.
- * JUDGE_SILENT: what was returned cannot tell the mistake from the right answer. */
+/* Is `found` what `mistake` gives?  JUDGE_SILENT: what was returned cannot tell the mistake from the right answer.
+ * *evidence: of the numbers that are the same, those that the right answer has otherwise, finite and not 0.  NULL: not asked for. */
 typedef enum { JUDGE_SILENT, JUDGE_DIFFERENT, JUDGE_SAME } judge_match;
-judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake);
-
-/* the same by the numbers that the mistake names alone */
-judge_match judge_named(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake);
+typedef enum {
+    JUDGE_ALL,          /* as recorded in the vectors: where the mistake names no number the found one must be right; few digits */
+    JUDGE_NAMED,        /* by the numbers that it names alone; few digits */
+    JUDGE_COMPUTED      /* the same, with all digits */
+} judge_how;
+judge_match judge_against(const rules *r, const question *q, stage_kind stage, const answer *found, const answer *mistake, judge_how how,
+                          int *evidence);
 
 /* how far apart, 0 (the same) to 1, the worst output of the stage; outputs that either lacks have no say */
 double judge_distance(stage_kind stage, const answer *a, const answer *b);

@@ -23,6 +23,7 @@ static const char help[] =
     "\n"
     "  --vectors DIR          the vectors (default: %s)\n"
     "  --only GLOB            only cases whose id matches, such as 'gspo-*'; may be given several times\n"
+    "  --skip-flag F          no cases with this flag, such as NegInf (vectors/README.md has them all); may be given several times\n"
     "  --precision P          f64 (default), f32 or bf16: what the program computes in and errors are measured by\n"
     "  --tolerance K          an error of K eps(precision) of the answer's scale passes (default: %g, %g and %g)\n"
     "  --timeout SECONDS      for each answer, and for the start (default: 10)\n"
@@ -32,12 +33,15 @@ static const char help[] =
     "  --identify             which published objective does the program compute, whatever it is asked for?\n"
     "  --version, --help\n"
     "\n"
-    "Exit status: 0 when something passed and nothing failed (nor was skipped, with --complete), 1 otherwise, 2 for a wrong command line or unreadable vectors.\n";
+    "Exit status: 0 when something passed and nothing failed (nor was skipped, with --complete), 1 otherwise, 2 for a wrong\n"
+    "command line or unreadable vectors.\n";
 
 typedef int setter(options *o, const char *value);      /* nonzero: the value will not do */
 
 static int set_vectors(options *o, const char *value) { o->vectors = value; return 0; }
 static int set_only(options *o, const char *value) { arrput(o->only, value); return 0; }
+
+static int set_skip_flag(options *o, const char *value) { arrput(o->skip_flag, value); return 0; }
 
 static int set_precision(options *o, const char *value) {
     for (size_t k = 0; k < sizeof precisions / sizeof *precisions; k++)
@@ -81,7 +85,8 @@ static int print_help(options *o, const char *value) {
 }
 
 static const struct { const char *name; int valued; setter *set; } known[] = {
-    { "--vectors", 1, set_vectors }, { "--only", 1, set_only }, { "--precision", 1, set_precision }, { "--tolerance", 1, set_tolerance },
+    { "--vectors", 1, set_vectors }, { "--only", 1, set_only }, { "--skip-flag", 1, set_skip_flag }, { "--precision", 1, set_precision },
+        { "--tolerance", 1, set_tolerance },
     { "--timeout", 1, set_timeout }, { "--format", 1, set_format }, { "--verbose", 1, set_verbose }, { "--complete", 0, set_complete },
     { "--identify", 0, set_identify }, { "--version", 0, print_version }, { "--help", 0, print_help }
 };
@@ -124,4 +129,7 @@ int options_read(int argc, char **argv, options *o) {
     return 0;
 }
 
-void options_free(options *o) { arrfree(o->only); }
+void options_free(options *o) {
+    arrfree(o->only);
+    arrfree(o->skip_flag);
+}

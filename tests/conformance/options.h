@@ -7,6 +7,7 @@
 typedef struct {
     const char *vectors;
     const char **only;              /* stb_ds array of globs; a case is asked if one of them matches, or if there is none */
+    const char **skip_flag;     /* cases with such a flag are not asked */
     const char *format;
     report_writer *write;
     rules rules;

@@ -3,177 +3,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SHOWN_IDS = 8, SHOWN_ALSO = 4, SHOWN_SKIPS = 8, FEW = 4, MANY = 10 };
+enum { SHOWN_IDS = 8, SHOWN_ALSO = 4, SHOWN_SKIPS = 8 };
 
 /* ---- groups --------------------------------------------------------------------------------------------------------------------- */
-
-/* what a group has to cover: a stage of a failed case */
-typedef struct { int result; const stage_diagnosis *d; int covered; } item;
 
 static int contains(const int *list, int value) {
     for (ptrdiff_t k = 0; k < arrlen(list); k++) if (list[k] == value) return 1;
     return 0;
 }
 
-static void put_once(int **list, int value) {
-    if (!contains(*list, value)) arrput(*list, value);
-}
-
-static item *items_of(const report *r) {
-    item *items = NULL;
-    for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
-        for (int s = 0; s < N_STAGES; s++) {
-            item i = { (int)k, &r->results[k].diagnosis.stage[s], 0 };
-            if (i.d->failed && !r->results[k].reason) arrput(items, i);
-        }
-    return items;
-}
-
-static int explained_by(const item *items, int cause) {
-    int n = 0;
-    for (ptrdiff_t k = 0; k < arrlen(items); k++) n += !items[k].covered && contains(items[k].d->causes, cause);
-    return n;
-}
-
-static int refuted_by(const report *r, int cause) {
-    int n = 0;
-    for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
-        for (int s = 0; s < N_STAGES; s++) n += contains(r->results[k].diagnosis.stage[s].refuted, cause);
-    return n;
-}
-
-/* beside a cause of many failures, an objective that has the numbers of one case alone says nothing */
-static int is_coincidence(const report *r, int cause, int explains) {
-    return explains == 1 && !r->d->causes[cause].known && arrlen(r->groups) && arrlen(r->groups[0].cases) >= MANY;
-}
-
-/* the cause that explains most and is refuted least; known ones come first among equals.  -1: nothing is left that one explains */
-static int best_cause(const report *r, const item *items) {
-    int best = -1, best_score = 0, best_refuted = 0;
-    for (int c = 0; c < (int)arrlen(r->d->causes); c++) {
-        int explains = explained_by(items, c), refuted, score;
-        if (!explains || is_coincidence(r, c, explains)) continue;
-        refuted = refuted_by(r, c);
-        score = explains - refuted;
-        if (best >= 0 && score < best_score) continue;
-        if (best >= 0 && score == best_score && refuted > best_refuted) continue;
-        if (best >= 0 && score == best_score && refuted == best_refuted && r->d->causes[best].known >= r->d->causes[c].known) continue;
-        best = c;
-        best_score = score;
-        best_refuted = refuted;
-    }
-    return best;
-}
-
-/* how much of what one explains does the other explain too? */
-static int shared_by(const item *items, int one, int other) {
-    int n = 0;
-    for (ptrdiff_t k = 0; k < arrlen(items); k++)
-        n += !items[k].covered && contains(items[k].d->causes, one) && contains(items[k].d->causes, other);
-    return n;
-}
-
-/* Not every case records every mistake: the known one, refuted nowhere, that an objective is in the cases which do.  -1: none */
-static int known_as(const report *r, const item *items, int cause) {
-    int best = -1, best_shared = 0, least = explained_by(items, cause) < FEW ? 1 : 2;
-    for (int c = 0; c < (int)arrlen(r->d->causes); c++) {
-        int shared = r->d->causes[c].known ? shared_by(items, cause, c) : 0;
-        if (shared <= best_shared || explained_by(items, c) < least || refuted_by(r, c)) continue;
-        best = c;
-        best_shared = shared;
-    }
-    return best;
-}
-
-static void cover_items(failure_group *g, item *items) {
-    for (ptrdiff_t k = 0; k < arrlen(items); k++) {
-        const int *causes = items[k].d->causes;
-        if (items[k].covered || !(contains(causes, g->cause) || (g->like >= 0 && contains(causes, g->like)))) continue;
-        items[k].covered = 1;
-        put_once(&g->cases, items[k].result);
-    }
-}
-
-static void cover(report *r, item *items, int cause) {
-    failure_group g;
-    int known = r->d->causes[cause].known ? -1 : known_as(r, items, cause);
-    memset(&g, 0, sizeof g);
-    g.cause = known >= 0 ? known : cause;
-    g.like = known >= 0 ? cause : -1;
-    g.refuted = refuted_by(r, g.cause);
-    for (int c = 0; c < (int)arrlen(r->d->causes); c++)
-        if (c != g.cause && c != g.like && r->d->causes[c].known >= r->d->causes[g.cause].known
-            && shared_by(items, g.cause, c) == explained_by(items, g.cause) && refuted_by(r, c) <= g.refuted) arrput(g.also, c);
-    cover_items(&g, items);
-    arrput(r->groups, g);
-}
-
-typedef enum { LIKE_NAN, LIKE_ROUNDING, LIKE_NOTHING, N_LIKENESSES } likeness;
-static const char *const likeness_text[N_LIKENESSES] = { "unexplained, NaN is found",
-    "unexplained, and so near that it may be rounding: sum and subtract more carefully", "unexplained" };
-
-static likeness likeness_of(const report *r, const case_result *c) {
-    double worst = 0;
-    for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) {
-        if (c->wrong[k].m.found != c->wrong[k].m.found) return LIKE_NAN;
-        if (c->wrong[k].m.error > worst) worst = c->wrong[k].m.error;
-    }
-    return worst < 100 * r->r->tolerance ? LIKE_ROUNDING : LIKE_NOTHING;
-}
-
-static void group_unexplained(report *r, const item *items, likeness like) {
-    failure_group g;
-    memset(&g, 0, sizeof g);
-    g.cause = g.like = -1;
-    g.reason = likeness_text[like];
-    for (ptrdiff_t k = 0; k < arrlen(items); k++)
-        if (!items[k].covered && likeness_of(r, &r->results[items[k].result]) == like) put_once(&g.cases, items[k].result);
-    if (g.cases) arrput(r->groups, g);
-}
-
 /* up to what differs from case to case */
-static size_t reason_length(const char *reason) { return strcspn(reason, ":"); }
-
-static int same_reason(const char *a, const char *b) {
-    return reason_length(a) == reason_length(b) && !strncmp(a, b, reason_length(a));
-}
-
-static void group_reason(report *r, int result) {
-    const char *reason = r->results[result].reason;
-    failure_group g;
-    for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) {
-        failure_group *other = &r->groups[k];
-        if (other->cause != -2 || !same_reason(other->reason, reason)) continue;
-        arrput(other->cases, result);
-        return;
-    }
-    memset(&g, 0, sizeof g);
-    g.cause = -2;
-    g.like = -1;
-    g.reason = r->results[result].reason;
-    arrput(g.cases, result);
-    arrput(r->groups, g);
-}
-
-static void count(report *r) {
-    r->passed = r->failed = r->skipped = 0;
-    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
-        r->passed += r->results[k].verdict == CASE_PASSED;
-        r->failed += r->results[k].verdict == CASE_FAILED;
-        r->skipped += r->results[k].verdict == CASE_SKIPPED;
-    }
-}
-
-void report_group(report *r) {
-    item *items = items_of(r);
-    int cause;
-    count(r);
-    while ((cause = best_cause(r, items)) >= 0) cover(r, items, cause);
-    for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
-        if (r->results[k].verdict == CASE_FAILED && r->results[k].reason) group_reason(r, (int)k);
-    for (int like = 0; like < N_LIKENESSES; like++) group_unexplained(r, items, (likeness)like);
-    arrfree(items);
-}
+size_t report_reason_length(const char *reason) { return strcspn(reason, ":"); }
 
 void report_free(report *r) {
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
@@ -181,11 +21,12 @@ void report_free(report *r) {
         free(r->results[k].variant);
         free(r->results[k].reason);
         arrfree(r->results[k].wrong);
-        diagnosis_free(&r->results[k].diagnosis);
     }
     for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) {
         arrfree(r->groups[k].cases);
         arrfree(r->groups[k].also);
+        free(r->groups[k].where);
+        free(r->groups[k].hint);
     }
     arrfree(r->results);
     arrfree(r->groups);
@@ -204,30 +45,21 @@ static void write_wrong(char **t, const char *indent, const wrong_output *w) {
     text_format(t, " (%lld of %lld numbers wrong, the worst is shown)\n", (long long)w->m.wrong, (long long)w->m.judged);
 }
 
-static void write_nearest(char **t, const char *indent, const diagnostician *d, const stage_diagnosis *s) {
-    if (!s->failed || arrlen(s->causes) || s->nearest < 0) return;
-    text_format(t, "%snearest: %s (%.2g of the size apart; the right answer: %.2g)\n", indent, d->causes[s->nearest].name,
-                s->nearest_distance, s->right_distance);
-}
-
-/* the numbers, and the nearest objective where nothing explains them */
-static void write_numbers(char **t, const char *indent, const report *r, const case_result *c) {
+static void write_numbers(char **t, const char *indent, const case_result *c) {
     for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) write_wrong(t, indent, &c->wrong[k]);
-    for (int s = 0; s < N_STAGES; s++) write_nearest(t, indent, r->d, &c->diagnosis.stage[s]);
 }
 
 /* the causes of a group, or what else is to be said of it, in a few words */
 static void write_title(char **t, const report *r, const failure_group *g) {
-    if (g->cause == -2) text_format(t, "%.*s", (int)reason_length(g->reason), g->reason);
+    if (g->cause == -2) text_format(t, "%.*s", (int)report_reason_length(g->reason), g->reason);
     else if (g->cause == -1) text_add(t, g->reason);
     else text_add(t, r->d->causes[g->cause].name);
+    if (g->where) text_format(t, ", in %s only", g->where);
     for (ptrdiff_t k = 0; k < arrlen(g->also) && k < SHOWN_ALSO; k++)
         text_format(t, "%s%s", k ? "; " : " (or, the same in these cases: ", r->d->causes[g->also[k]].name);
     if (arrlen(g->also) > SHOWN_ALSO) text_add(t, "; ...");
     if (arrlen(g->also)) text_add(t, ")");
 }
-
-static int shared_cause(const report *r) { return arrlen(r->groups) && r->groups[0].cause >= 0; }
 
 static void write_diagnosis(char **t, const report *r, int result) {
     int n = 0;
@@ -235,10 +67,6 @@ static void write_diagnosis(char **t, const report *r, int result) {
         if (!contains(r->groups[k].cases, result) || r->groups[k].cause == -2) continue;
         text_add(t, n++ ? "; " : "");
         write_title(t, r, &r->groups[k]);
-        if (r->groups[k].cause == -1 && shared_cause(r)) {
-            text_add(t, ", may share the cause ");
-            text_add(t, r->d->causes[r->groups[0].cause].name);
-        }
     }
 }
 
@@ -274,7 +102,7 @@ static void write_known(char **t, const report *r, int c) { text_format(t, "%s: 
 static void write_cause_text(char **t, const report *r, int c) {
     if (!*r->d->causes[c].text) return;
     text_add(t, "   ");
-    if (r->d->causes[c].known) write_known(t, r, c);
+    if ((r->d->causes[c].kind == CAUSE_KNOWN)) write_known(t, r, c);
     else text_format(t, "%s\n", r->d->causes[c].text);
 }
 
@@ -285,11 +113,10 @@ static void write_group(char **t, const report *r, const failure_group *g, int n
     text_add(t, "\n");
     if (g->cause >= 0) write_cause_text(t, r, g->cause);
     for (ptrdiff_t k = 0; k < arrlen(g->also) && k < 3; k++) write_cause_text(t, r, g->also[k]);
-    if (g->like >= 0) text_format(t, "   where the case does not record it, the numbers are those of: %s\n", r->d->causes[g->like].name);
     if (g->refuted) text_format(t, "   (not the whole story: %d times it would have given other numbers than were found)\n", g->refuted);
-    if (g->cause == -1 && shared_cause(r)) text_format(t, "   may share the cause of 1: %s\n", r->d->causes[r->groups[0].cause].name);
+    if (g->hint) text_format(t, "   %s\n", g->hint);
     text_format(t, "   for example %s%s%s\n", example->id, example->reason ? ": " : "", example->reason ? example->reason : "");
-    write_numbers(t, "      ", r, example);
+    write_numbers(t, "      ", example);
     text_add(t, "   cases:");
     write_ids(t, r, g->cases, SHOWN_IDS);
 }
@@ -302,7 +129,7 @@ static void write_each_failure(char **t, const report *r) {
         if (c->reason) text_add(t, c->reason);
         else write_diagnosis(t, r, (int)k);
         text_add(t, "\n");
-        write_numbers(t, "     ", r, c);
+        write_numbers(t, "     ", c);
     }
 }
 
@@ -374,7 +201,7 @@ static char *details(const report *r, int result) {
     if (c->reason) text_add(&t, c->reason);
     else write_diagnosis(&t, r, result);
     text_add(&t, "\n");
-    write_numbers(&t, "", r, c);
+    write_numbers(&t, "", c);
     return text_string(&t);
 }
 
@@ -477,7 +304,11 @@ static void write_number_pair(char **t, const char *key, double value) {
 static const char *group_kind(const report *r, const failure_group *g) {
     if (g->cause == -2) return "protocol";
     if (g->cause == -1) return "unexplained";
-    return r->d->causes[g->cause].known ? "known mistake" : "other objective";
+    switch (r->d->causes[g->cause].kind) {
+    case CAUSE_KNOWN: return "known mistake";
+    case CAUSE_CHANGE: case CAUSE_PAIR: case CAUSE_PRESET: return "other objective";
+    default: return "mistake";
+    }
 }
 
 static void write_json_group(char **t, const report *r, const failure_group *g) {
@@ -490,7 +321,9 @@ static void write_json_group(char **t, const report *r, const failure_group *g) 
     text_add(t, ",\"also\":[");
     for (ptrdiff_t k = 0; k < arrlen(g->also); k++) { text_add(t, k ? "," : ""); text_quoted(t, r->d->causes[g->also[k]].name); }
     text_add(t, "],");
-    write_pair(t, "like", g->like >= 0 ? r->d->causes[g->like].name : NULL);
+    write_pair(t, "where", g->where);
+    text_add(t, ",");
+    write_pair(t, "hint", g->hint);
     text_format(t, ",\"refuted\":%d,\"cases\":[", g->refuted);
     for (ptrdiff_t k = 0; k < arrlen(g->cases); k++) { text_add(t, k ? "," : ""); text_quoted(t, r->results[g->cases[k]].id); }
     text_add(t, "]}");
@@ -507,16 +340,18 @@ static void write_json_wrong(char **t, const wrong_output *w) {
     text_format(t, ",\"wrong\":%lld,\"judged\":%lld}", (long long)w->m.wrong, (long long)w->m.judged);
 }
 
-static void write_json_causes(char **t, const report *r, const case_result *c) {
+static void write_json_causes(char **t, const report *r, int result) {
     int n = 0;
-    for (int s = 0; s < N_STAGES; s++)
-        for (ptrdiff_t k = 0; k < arrlen(c->diagnosis.stage[s].causes); k++) {
+    for (ptrdiff_t k = 0; k < arrlen(r->d->items); k++)
+        for (ptrdiff_t c = 0; c < arrlen(r->d->causes) && r->d->items[k].result == result; c++) {
+            if (r->d->causes[c].says[k] != SAYS_SAME) continue;
             text_add(t, n++ ? "," : "");
-            text_quoted(t, r->d->causes[c->diagnosis.stage[s].causes[k]].name);
+            text_quoted(t, r->d->causes[c].name);
         }
 }
 
-static void write_json_case(char **t, const report *r, const case_result *c) {
+static void write_json_case(char **t, const report *r, int result) {
+    const case_result *c = &r->results[result];
     static const char *const verdicts[] = { "passed", "failed", "skipped" };
     text_add(t, "{");
     write_pair(t, "id", c->id);
@@ -527,7 +362,7 @@ static void write_json_case(char **t, const report *r, const case_result *c) {
     text_add(t, ",\"wrong\":[");
     for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) { text_add(t, k ? "," : ""); write_json_wrong(t, &c->wrong[k]); }
     text_add(t, "],\"causes\":[");
-    write_json_causes(t, r, c);
+    if (c->verdict == CASE_FAILED) write_json_causes(t, r, result);
     text_add(t, "]}");
 }
 
@@ -546,7 +381,7 @@ static void report_json(const report *r) {
                 (long long)r->skipped);
     for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) { text_add(&t, k ? ",\n" : "\n"); write_json_group(&t, r, &r->groups[k]); }
     text_add(&t, "],\"cases\":[");
-    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) { text_add(&t, k ? ",\n" : "\n"); write_json_case(&t, r, &r->results[k]); }
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) { text_add(&t, k ? ",\n" : "\n"); write_json_case(&t, r, (int)k); }
     text_add(&t, "]}\n");
     print_text(&t);
 }

@@ -12,7 +12,6 @@ typedef struct {
     verdict verdict;
     char *reason;                   /* of a skip, or of a failure that is not a wrong number; else NULL */
     wrong_output *wrong;            /* stb_ds array */
-    diagnosis diagnosis;
     int64_t judged;
     double worst, seconds;
 } case_result;
@@ -20,8 +19,9 @@ typedef struct {
 /* failures that one thing explains */
 typedef struct {
     int cause;                      /* of the diagnostician; -1: unexplained, -2: `reason` */
-    int like;                       /* -1, or another objective that explains the cases which do not record the known mistake `cause` */
-    const char *reason;             /* of -2: the first case's; of -1: what the unexplained numbers have in common */
+    const char *reason;             /* of -2: the first case's; of -1: which output goes wrong first */
+    char *where;                    /* NULL, or the row or the choice in which alone the cause holds */
+    char *hint;                     /* of -1: what the cases have in common; NULL: nothing */
     int *cases;                     /* stb_ds arrays: of results, */
     int *also;                      /* of causes that explain the same cases just as well */
     int refuted;                    /* cases that the cause would have failed, and which passed or failed otherwise */
@@ -39,6 +39,7 @@ typedef struct {
 
 void report_group(report *r);       /* results -> counts and groups, the largest first */
 void report_free(report *r);
+size_t report_reason_length(const char *reason);
 
 typedef void report_writer(const report *r);
 report_writer *report_format(const char *name);     /* "text", "tap", "junit", "json"; NULL if there is none of that name */

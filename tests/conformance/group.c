@@ -1,0 +1,414 @@
+/* Failures put together by what explains them.  A cause is named where it explains most of what fails in some coherent set of cases (all of
+ * them, a row, a choice of the objective),
+     and would hardly have given other numbers there.  What is left is told by what it has in common. */
+#include "report.h"
+#include "text.h"
+#include <stdlib.h>
+
+enum { MOST_REASONS = 8 };
+#define MOST 0.5                    /* of the failing cases of a set */
+#define CONTRADICTED 0.1            /* at most, of the cases of a set in which the cause would show */
+
+typedef struct {
+    report *r;
+    const diagnostician *d;
+    int n;
+    unsigned char *covered;         /* (n) items that a group has */
+} grouping;
+
+/* ---- sets of cases ---------------------------------------------------------------------------------------------------------------- */
+
+typedef struct { const char *row; const grpo_field *field; double value; } coherent_set;        /* row and field NULL: everything */
+
+static int is_in(const grouping *g, const coherent_set *s, int k) {
+    const diagnostician *d = g->d;
+    if (s->row) return !strcmp(g->r->results[d->items[k].result].variant, s->row);
+    if (s->field) return case_has_loss(d->items[k].c) && grpo_objective_get(&d->items[k].c->objective, s->field) == s->value;
+    return 1;
+}
+
+/* of a cause in a set: items that fail, and among those that no group has yet what it explains */
+typedef struct { int same, one_number, other, fails, evidence; } tally;
+
+/* stages in which the cause has been seen */
+static void stages_of_cause(const grouping *g, const cause *x, unsigned char *stages) {
+    for (int s = 0; s < N_STAGES; s++) stages[s] = 0;
+    for (int k = 0; k < g->n; k++) if (x->says[k] == SAYS_SAME || x->says[k] == SAYS_ONE_NUMBER) stages[g->d->items[k].stage] = 1;
+}
+
+static tally count_in(const grouping *g, const cause *x, const coherent_set *s, int fragile) {
+    unsigned char stages[N_STAGES];
+    tally t = { 0, 0, 0, 0, 0 };
+    stages_of_cause(g, x, stages);
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        if (!stages[it->stage] || !is_in(g, s, k) || (it->fragile && !fragile)) continue;
+        t.fails += it->failed;
+        if (it->failed && !g->covered[k]) {
+            t.same += x->says[k] == SAYS_SAME;
+            t.one_number += x->says[k] == SAYS_ONE_NUMBER;
+            if (x->says[k] == SAYS_SAME) t.evidence += x->evidence[k];
+        }
+        t.other += x->says[k] == SAYS_OTHER;
+    }
+    return t;
+}
+
+static int explained(const tally *t) { return t->same + t->one_number; }
+
+/* Rounding makes some numbers larger and others smaller; an eps or a factor does the same to all. */
+static int is_of_both_signs(const grouping *g, const cause *x) {
+    double larger = 0, smaller = 0;
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        for (int out = 0; out < N_OUTPUTS && x->says[k] == SAYS_SAME; out++) {
+            const numbers *f = &it->found->of[out], *e = &it->q->expected.of[out];
+            for (int64_t j = 0; (it->wrong_outputs >> out & 1) && j < f->count; j++) {
+                larger += f->given[j] && fabs(f->value[j]) > fabs(e->value[j]);
+                smaller += f->given[j] && fabs(f->value[j]) < fabs(e->value[j]);
+            }
+        }
+    }
+    return 5 * larger > larger + smaller && 5 * smaller > larger + smaller;
+}
+
+/* is it the cause of what fails in the set? */
+static int is_cause(const grouping *g, const cause *x, const tally *t) {
+    int enough = t->evidence >= 2 || t->same >= 3 || x->kind == CAUSE_KNOWN;
+    if (!t->same || !enough) return 0;
+    if (x->kind == CAUSE_ROUNDING && (t->same < 3 || t->other || !is_of_both_signs(g, x))) return 0;
+    if (x->kind == CAUSE_FACTOR && x->quantity < 0 && t->same < 2) return 0;
+    if (t->other > CONTRADICTED * (explained(t) + t->other)) return 0;
+    return explained(t) >= MOST * t->fails;
+}
+
+/* the less, the more plausible among causes that explain the same */
+static int rank_of(const cause *x) {
+    static const int ranks[] = { 0, 1, 0, 3, 2, 8, 6, 10 };
+    return ranks[x->kind] + (x->half == WHOLE ? 0 : 4) + (x->kind == CAUSE_FACTOR && x->quantity < 0 ? 4 : 0)
+        + (x->kind == CAUSE_CHANGE && !x->made[0].field ? 3 : 0);
+}
+
+typedef struct { int cause; coherent_set set; tally t; int fragile; } choice;
+
+/* everything is the best to name, then a choice of the stage that is wrong, another choice, a row */
+static int size_of_set(const grouping *g, const choice *c) {
+    const coherent_set *s = &c->set;
+    const cause *x = &g->d->causes[c->cause];
+    if (s->row) return 0;
+    return !s->field ? 3 : strncmp(s->field->path, "reward.", 7) && stage_of_field(s->field) == x->stage ? 2 : 1;
+}
+
+static int is_better(const grouping *g, const choice *a, const choice *b) {
+    int x, y;
+    if (b->cause < 0) return 1;
+    x = explained(&a->t) - a->t.other;
+    y = explained(&b->t) - b->t.other;
+    if (x != y) return x > y;
+    if (a->t.same != b->t.same) return a->t.same > b->t.same;
+    x = size_of_set(g, a);
+    y = size_of_set(g, b);
+    if (x != y) return x > y;
+    return rank_of(&g->d->causes[a->cause]) < rank_of(&g->d->causes[b->cause]);
+}
+
+/* 1 if the cause holds in the set: what is not fragile decides, if anything of that kind fails */
+static int holds_in(const grouping *g, int c, const coherent_set *s, choice *out) {
+    const cause *x = &g->d->causes[c];
+    out->cause = c;
+    out->set = *s;
+    out->t = count_in(g, x, s, 0);
+    out->fragile = !out->t.fails;
+    if (out->fragile) out->t = count_in(g, x, s, 1);
+    return is_cause(g, x, &out->t);
+}
+
+static void consider(const grouping *g, int c, const coherent_set *s, choice *best) {
+    choice now;
+    if (holds_in(g, c, s, &now) && is_better(g, &now, best)) *best = now;
+}
+
+static int is_seen(const coherent_set *sets, const coherent_set *s) {
+    for (ptrdiff_t k = 0; k < arrlen(sets); k++)
+        if ((sets[k].row == s->row || (s->row && sets[k].row && !strcmp(sets[k].row, s->row))) && sets[k].field == s->field
+            && sets[k].value == s->value)
+            return 1;
+    return 0;
+}
+
+static void put_set(coherent_set **sets, const char *row, const grpo_field *field, double value) {
+    coherent_set s;
+    s.row = row;
+    s.field = field;
+    s.value = value;
+    if (!is_seen(*sets, &s)) arrput(*sets, s);
+}
+
+/* everything; the rows and the choices of objectives in which something fails */
+static coherent_set *sets_of(const grouping *g) {
+    coherent_set *sets = NULL;
+    int count;
+    const grpo_field *field = grpo_fields(&count);
+    put_set(&sets, NULL, NULL, 0);
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        if (!it->failed || g->covered[k]) continue;
+        put_set(&sets, g->r->results[it->result].variant, NULL, 0);
+        for (int n = 0; n < count && case_has_loss(it->c); n++)
+            if (field[n].choices) put_set(&sets, NULL, &field[n], grpo_objective_get(&it->c->objective, &field[n]));
+    }
+    return sets;
+}
+
+static int is_used(const grouping *g, int c) {
+    for (ptrdiff_t k = 0; k < arrlen(g->r->groups); k++) {
+        const failure_group *group = &g->r->groups[k];
+        if (group->cause == c) return 1;
+        for (ptrdiff_t n = 0; n < arrlen(group->also); n++) if (group->also[n] == c) return 1;
+    }
+    return 0;
+}
+
+static int explains_any(const grouping *g, int c) {
+    for (int k = 0; k < g->n; k++) if (!g->covered[k] && g->d->items[k].failed && g->d->causes[c].says[k] == SAYS_SAME) return 1;
+    return 0;
+}
+
+/* where it holds for everything no smaller set is looked at */
+static choice best_choice(const grouping *g) {
+    coherent_set *sets = sets_of(g);
+    choice best;
+    memset(&best, 0, sizeof best);
+    best.cause = -1;
+    for (int c = 0; c < (int)arrlen(g->d->causes); c++) {
+        choice all;
+        if (is_used(g, c) || !explains_any(g, c)) continue;
+        if (holds_in(g, c, &sets[0], &all)) { if (is_better(g, &all, &best)) best = all; continue; }
+        for (ptrdiff_t k = 1; k < arrlen(sets); k++) consider(g, c, &sets[k], &best);
+    }
+    arrfree(sets);
+    return best;
+}
+
+/* ---- groups of a cause ------------------------------------------------------------------------------------------------------------ */
+
+static void put_once(int **list, int value) {
+    for (ptrdiff_t k = 0; k < arrlen(*list); k++) if ((*list)[k] == value) return;
+    arrput(*list, value);
+}
+
+static int same_explained(const grouping *g, const choice *a, int other) {
+    const cause *x = &g->d->causes[a->cause], *y = &g->d->causes[other];
+    for (int k = 0; k < g->n; k++) {
+        if (g->covered[k] || !g->d->items[k].failed || !is_in(g, &a->set, k)) continue;
+        if (x->says[k] == SAYS_SAME && y->says[k] != SAYS_SAME && y->says[k] != SAYS_ONE_NUMBER) return 0;
+        if (x->says[k] == SAYS_ONE_NUMBER && y->says[k] == SAYS_OTHER) return 0;
+    }
+    return 1;
+}
+
+static char *words_of_set(const coherent_set *s) {
+    char *t = NULL;
+    const char *choice_name;
+    if (!s->row && !s->field) return NULL;
+    if (s->row) { text_add(&t, s->row); return text_string(&t); }
+    choice_name = s->field->choices;
+    for (int k = 0; k < (int)s->value; k++) choice_name = strchr(choice_name, '|') + 1;
+    text_format(&t, "%s = %.*s", s->field->path, (int)strcspn(choice_name, "|"), choice_name);
+    return text_string(&t);
+}
+
+/* what fails outside the set, and would not be left if the cause held there: a name for the set only if it says something */
+static int is_whole(const grouping *g, const choice *best) {
+    for (int k = 0; k < g->n; k++) if (!is_in(g, &best->set, k) && g->d->causes[best->cause].says[k] == SAYS_OTHER) return 0;
+    return 1;
+}
+
+static int says_so(const cause *x, int k) { return x->says[k] == SAYS_SAME || x->says[k] == SAYS_ONE_NUMBER; }
+
+/* or by another name for it: each may not be computed for some cases */
+static int is_explained_by(const grouping *g, int k, const failure_group *group) {
+    int is = says_so(&g->d->causes[group->cause], k);
+    for (ptrdiff_t n = 0; n < arrlen(group->also) && !is; n++) is = says_so(&g->d->causes[group->also[n]], k);
+    return is;
+}
+
+/* Not every case records every mistake: the known one that a cause is in the cases which do.  -1: none */
+static int known_as(const grouping *g, const choice *best) {
+    const cause *x = &g->d->causes[best->cause];
+    for (int c = 0; c < (int)arrlen(g->d->causes) && x->kind != CAUSE_KNOWN; c++) {
+        const cause *y = &g->d->causes[c];
+        int both = 0, same = 0, other = 0, all = 0;
+        if (y->kind != CAUSE_KNOWN || is_used(g, c)) continue;
+        for (int k = 0; k < g->n; k++) {
+            if (!is_in(g, &best->set, k)) continue;
+            other += y->says[k] == SAYS_OTHER;
+            all += says_so(x, k);
+            both += says_so(x, k) && says_so(y, k);
+            same += says_so(x, k) && y->says[k] == SAYS_SAME;
+        }
+        if (same && !other && both >= MOST * all) return c;
+    }
+    return -1;
+}
+
+/* the known mistake first, the objective that it is after it */
+static void name_known(failure_group *group, int known) {
+    for (ptrdiff_t k = 0; k < arrlen(group->also); k++) if (group->also[k] == known) group->also[k] = group->cause;
+    group->cause = known;
+}
+
+static void put_group(grouping *g, const choice *best) {
+    int known = known_as(g, best);
+    const cause *x = &g->d->causes[best->cause];
+    failure_group group;
+    memset(&group, 0, sizeof group);
+    group.cause = best->cause;
+    group.refuted = best->t.other;
+    group.where = is_whole(g, best) || (x->made[0].field && x->made[0].field == best->set.field) ? NULL : words_of_set(&best->set);
+    for (int c = 0; c < (int)arrlen(g->d->causes); c++) {
+        choice other;
+        if (c == best->cause || is_used(g, c) || g->d->causes[c].kind == CAUSE_ROUNDING || rank_of(&g->d->causes[c]) > rank_of(x)
+            + 3) continue;
+        if (holds_in(g, c, &best->set, &other) && other.t.other <= best->t.other && same_explained(g, best, c)) arrput(group.also, c);
+    }
+    if (known >= 0) put_once(&group.also, known);
+    for (int k = 0; k < g->n; k++) {
+        if (g->covered[k] || !g->d->items[k].failed || !is_in(g, &best->set, k)) continue;
+        if (!is_explained_by(g, k, &group)) continue;
+        g->covered[k] = 1;
+        put_once(&group.cases, g->d->items[k].result);
+    }
+    if (known >= 0) name_known(&group, known);
+    arrput(g->r->groups, group);
+}
+
+/* ---- what nothing explains -------------------------------------------------------------------------------------------------------- */
+
+static int is_left(const grouping *g, int k) { return g->d->items[k].failed && !g->covered[k]; }
+
+/* do all that are left with this output have the feature, and some that pass lack it? */
+typedef struct { int all, passing_with, passing_without; } spread;
+
+static spread spread_of(const grouping *g, stage_kind stage, output_kind first, const coherent_set *s, const char *flag) {
+    spread f = { 1, 0, 0 };
+    for (int k = 0; k < g->n; k++) {
+        const item *it = &g->d->items[k];
+        const cJSON *flags = cJSON_GetObjectItemCaseSensitive(it->c->json, "flags");
+        int has = flag ? 0 : is_in(g, s, k);
+        if (it->stage != stage) continue;
+        for (const cJSON *one = flag && flags ? flags->child : NULL; one; one = one->next) has |= !strcmp(one->valuestring, flag);
+        if (is_left(g, k) && it->first_wrong == first) f.all &= has;
+        if (it->failed) continue;
+        if (has) f.passing_with++; else f.passing_without++;
+    }
+    return f;
+}
+
+static void tell_common(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets) {
+    static const char *const flags[] = { "UnequalLengths", "OneToken", "NearOnPolicy", "Extreme", "AllClippedHigh", "AllClippedLow",
+        "AdvantageSigns",
+        "EqualRewards", "OffsetRewards", "Singleton", "UnevenGroups", "FullyMasked", "MaskHoles", "NaNMasked", "NegInf", "Long",
+            "Truncated", "Rollout",
+        "Reference", "GivenAdvantage", "Square", "OnPolicy" };
+    int told = 0;
+    for (ptrdiff_t k = 1; k < arrlen(sets) && told < MOST_REASONS; k++) {
+        spread f = spread_of(g, stage, first, &sets[k], NULL);
+        char *words;
+        if (!f.all || !f.passing_without) continue;
+        words = words_of_set(&sets[k]);
+        text_format(t, "%s%s%s", told++ ? ", " : "all have in common: ", words, f.passing_with ? "" : " (which no case that passes has)");
+        free(words);
+    }
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+        spread f = spread_of(g, stage, first, NULL, flags[k]);
+        if (!f.all || !f.passing_without) continue;
+        text_format(t, "%sthe flag %s%s", told++ ? ", " : "all have in common: ", flags[k], f.passing_with ? ""
+            : " (which no case that passes has)");
+    }
+    if (!told) text_add(t, "they have no row, choice or flag in common that others lack");
+}
+
+static const char *const left_text[N_OUTPUTS] = {
+    "unexplained: the advantage is wrong", "unexplained: the dynamic sampling mask is wrong", "unexplained: the loss is wrong",
+    "unexplained: the term is wrong, before any aggregation", "unexplained: the loss is right, and its gradient dlogp is wrong",
+    "unexplained: dentropy is wrong", "unexplained: dlog_partition is wrong", "unexplained: only the report is wrong",
+    "unexplained: logp is wrong", "unexplained: the entropy is wrong", "unexplained: the answer of a call is wrong"
+};
+
+static int is_nan(const report *r, int result) {
+    const case_result *c = &r->results[result];
+    for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) if (c->wrong[k].m.found != c->wrong[k].m.found) return 1;
+    return 0;
+}
+
+static void put_unexplained(grouping *g, stage_kind stage, output_kind first) {
+    coherent_set *sets = sets_of(g);
+    failure_group group;
+    char *t = NULL;
+    int nans = 0;
+    memset(&group, 0, sizeof group);
+    group.cause = -1;
+    group.reason = left_text[first];
+    for (int k = 0; k < g->n; k++) {
+        if (!is_left(g, k) || g->d->items[k].stage != stage || g->d->items[k].first_wrong != first) continue;
+        put_once(&group.cases, g->d->items[k].result);
+    }
+    for (ptrdiff_t k = 0; k < arrlen(group.cases); k++) nans += is_nan(g->r, group.cases[k]);
+    if (group.cases) {
+        if (nans) text_format(&t, "NaN is found in %d of them; ", nans);
+        tell_common(g, &t, stage, first, sets);
+        group.hint = text_string(&t);
+        arrput(g->r->groups, group);
+    }
+    arrfree(sets);
+}
+
+/* ---- all groups ------------------------------------------------------------------------------------------------------------------- */
+
+static int same_reason(const char *a, const char *b) {
+    return report_reason_length(a) == report_reason_length(b) && !strncmp(a, b, report_reason_length(a));
+}
+
+static void group_reason(report *r, int result) {
+    const char *reason = r->results[result].reason;
+    failure_group g;
+    for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) {
+        failure_group *other = &r->groups[k];
+        if (other->cause != -2 || !same_reason(other->reason, reason)) continue;
+        arrput(other->cases, result);
+        return;
+    }
+    memset(&g, 0, sizeof g);
+    g.cause = -2;
+    g.reason = r->results[result].reason;
+    arrput(g.cases, result);
+    arrput(r->groups, g);
+}
+
+static void count(report *r) {
+    r->passed = r->failed = r->skipped = 0;
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
+        r->passed += r->results[k].verdict == CASE_PASSED;
+        r->failed += r->results[k].verdict == CASE_FAILED;
+        r->skipped += r->results[k].verdict == CASE_SKIPPED;
+    }
+}
+
+void report_group(report *r) {
+    grouping g;
+    choice best;
+    g.r = r;
+    g.d = r->d;
+    g.n = (int)arrlen(r->d->items);
+    g.covered = calloc((size_t)g.n + 1, 1);
+    if (!g.covered) abort();
+    count(r);
+    while ((best = best_choice(&g)).cause >= 0) put_group(&g, &best);
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
+        if (r->results[k].verdict == CASE_FAILED && r->results[k].reason) group_reason(r, (int)k);
+    for (int s = 0; s < N_STAGES; s++)
+        for (int out = 0; out < N_OUTPUTS; out++) if (stage_of((output_kind)out) == (stage_kind)s) put_unexplained(&g, (stage_kind)s,
+            (output_kind)out);
+    free(g.covered);
+}

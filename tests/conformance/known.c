@@ -1,0 +1,117 @@
+#include "known.h"
+#include "text.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char *slurp(const char *directory, const char *name) {
+    char path[4096], *text = NULL;
+    FILE *f;
+    int c;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    f = fopen(path, "rb");
+    if (!f) return NULL;
+    while ((c = getc(f)) != EOF) arrput(text, (char)c);
+    fclose(f);
+    return text_string(&text);
+}
+
+static char *copy(const char *string) {
+    char *t = NULL;
+    text_add(&t, string ? string : "");
+    return text_string(&t);
+}
+
+static char *member(const cJSON *object, const char *key) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return copy(cJSON_IsString(item) ? item->valuestring : "");
+}
+
+static void read_json(known_mistake **list, const char *text) {
+    cJSON *json = cJSON_Parse(text);
+    for (const cJSON *item = cJSON_IsObject(json) ? json->child : NULL; item; item = item->next) {
+        known_mistake k;
+        k.id = copy(item->string);
+        k.wrong = member(item, "wrong");
+        k.right = member(item, "right");
+        k.seen = member(item, "seen");
+        arrput(*list, k);
+    }
+    cJSON_Delete(json);
+}
+
+/* the cells of a row of a table, "| NORM-01 | ... |"; which is which says the row of heads */
+enum { MAX_CELLS = 12 };
+typedef struct { char *cell[MAX_CELLS]; int count; } row;
+
+static char *trimmed(const char *from, const char *to) {
+    char *t = NULL;
+    while (from < to && (isspace((unsigned char)*from) || *from == '`' || *from == '*')) from++;
+    while (to > from && (isspace((unsigned char)to[-1]) || to[-1] == '`' || to[-1] == '*')) to--;
+    for (; from < to; from++) if (*from != '\\' || from[1] != '|') arrput(t, *from);
+    return text_string(&t);
+}
+
+static row read_row(const char *line, const char *end) {
+    row r = { { NULL }, 0 };
+    const char *start = line + 1;
+    for (const char *p = start; p < end && r.count < MAX_CELLS; p++) {
+        if (*p != '|' || p[-1] == '\\') continue;
+        r.cell[r.count++] = trimmed(start, p);
+        start = p + 1;
+    }
+    return r;
+}
+
+static void free_row(row *r) {
+    for (int k = 0; k < r->count; k++) free(r->cell[k]);
+    r->count = 0;
+}
+
+static const char *cell_under(const row *heads, const row *r, const char *head) {
+    for (int k = 0; k < heads->count && k < r->count; k++) {
+        const char *h = heads->cell[k];
+        if (tolower((unsigned char)h[0]) == head[0] && !strncmp(h + 1, head + 1, strlen(head) - 1)) return r->cell[k];
+    }
+    return NULL;
+}
+
+static void read_table_row(known_mistake **list, const row *heads, const row *r) {
+    known_mistake k;
+    if (!r->count || !strspn(r->cell[0], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") || !cell_under(heads, r, "wrong")) return;
+    k.id = copy(r->cell[0]);
+    k.wrong = copy(cell_under(heads, r, "wrong"));
+    k.right = copy(cell_under(heads, r, "right"));
+    k.seen = copy(cell_under(heads, r, "seen"));
+    arrput(*list, k);
+}
+
+static void read_markdown(known_mistake **list, const char *text) {
+    row heads = { { NULL }, 0 };
+    for (const char *line = text, *end; *line; line = *end ? end + 1 : end) {
+        end = line + strcspn(line, "\n");
+        if (*line != '|') { free_row(&heads); continue; }
+        if (!heads.count) heads = read_row(line, end);
+        else { row r = read_row(line, end); read_table_row(list, &heads, &r); free_row(&r); }
+    }
+    free_row(&heads);
+}
+
+known_mistake *known_mistakes(const char *vectors) {
+    known_mistake *list = NULL;
+    char *text = slurp(vectors, "defects.json");
+    if (text) read_json(&list, text);
+    else if ((text = slurp(vectors, "DEFECTS.md")) != NULL) read_markdown(&list, text);
+    free(text);
+    return list;
+}
+
+void known_free(known_mistake *list) {
+    for (ptrdiff_t k = 0; k < arrlen(list); k++) {
+        free(list[k].id);
+        free(list[k].wrong);
+        free(list[k].right);
+        free(list[k].seen);
+    }
+    arrfree(list);
+}

@@ -1,0 +1,24 @@
+/* What a program with one common mistake answers to a case, computed with the headers here: of every output, on every row that it touches.
+ * (Mistakes that need more than this are recorded in the vectors by ../oracle/defects.) */
+#ifndef PLAIN_H
+#define PLAIN_H
+#include "answer.h"
+
+typedef struct { const char *id, *name; } computed_mistake;     /* id: of DEFECTS.md, where it stands there; else NULL */
+
+/* several mistakes of one name are forms of it: by automatic differentiation and by hand, say; they stand next to each other */
+int computed_count(stage_kind stage);
+computed_mistake computed_named(stage_kind stage, int n);
+
+/* the answer of mistake n, 0 where it does not apply or is not known to */
+int computed_answer(const test_case *c, stage_kind stage, int n, answer *out);
+
+/* of the stages */
+int computed_loss_count(void);
+int computed_advantage_count(void);
+computed_mistake computed_loss_named(int n);
+computed_mistake computed_advantage_named(int n);
+int computed_loss(const test_case *c, int n, answer *out);
+int computed_advantage(const test_case *c, int n, answer *out);
+
+#endif

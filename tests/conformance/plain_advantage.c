@@ -1,0 +1,461 @@
+/* Mistakes in the advantages of responses: (R - b)/s with another b, another s, other groups, or something done afterwards.  R is what the
+ * headers find without baseline and scale. */
+#include "plain.h"
+#include <stb_ds.h>
+#include <stdlib.h>
+
+#define MARGIN 1e-11
+
+/* ---- what an advantage is made of ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const double *R;            /* (n) of the group */
+    const double *all;          /* (n_all) of the batch */
+    int n, n_all, own, widest;  /* own: which of the group; widest: the most responses of a group */
+    double n_less;              /* 1 where the variance's divisor is n - 1, else 0 */
+} group_view;
+
+typedef double statistic(const group_view *v);
+
+static double mean(const double *x, int n) {
+    double sum = 0;
+    for (int k = 0; k < n; k++) sum += x[k];
+    return n ? sum / n : 0;
+}
+
+static double squares(const double *x, int n, double m) {
+    double sum = 0;
+    for (int k = 0; k < n; k++) sum += (x[k] - m) * (x[k] - m);
+    return sum;
+}
+
+static int all_equal(const double *x, int n) {
+    for (int k = 1; k < n; k++) if (x[k] != x[0]) return 0;
+    return 1;
+}
+
+static double least(const double *x, int n) { double m = x[0]; for (int k = 1; k < n; k++) m = fmin(m, x[k]); return m; }
+static double most(const double *x, int n) { double m = x[0]; for (int k = 1; k < n; k++) m = fmax(m, x[k]); return m; }
+
+static double nothing(const group_view *v) { (void)v; return 0; }
+static double one(const group_view *v) { (void)v; return 1; }
+static double group_mean(const group_view *v) { return mean(v->R, v->n); }
+static double others_sum(const group_view *v) { return mean(v->R, v->n) * v->n - v->R[v->own]; }
+static double others_mean(const group_view *v) { return v->n > 1 ? others_sum(v) / (v->n - 1) : 0; }
+static double others_over_group(const group_view *v) { return others_sum(v) / v->n; }
+static double sum_over_others(const group_view *v) { return v->n > 1 ? mean(v->R, v->n) * v->n / (v->n - 1) : 0; }
+static double group_sum(const group_view *v) { return mean(v->R, v->n) * v->n; }
+static double batch_mean(const group_view *v) { return mean(v->all, v->n_all); }
+static double first(const group_view *v) { return v->R[0]; }
+static double last(const group_view *v) { return v->R[v->n - 1]; }
+static double largest(const group_view *v) { return most(v->R, v->n); }
+static double smallest(const group_view *v) { return least(v->R, v->n); }
+static double padded_mean(const group_view *v) { return mean(v->R, v->n) * v->n / v->widest; }
+
+static int by_size(const void *a, const void *b) { double x = *(const double *)a, y = *(const double *)b; return (x > y) - (x < y); }
+static double ranked(const group_view *v, int upper) {
+    double *x = malloc((size_t)v->n * sizeof *x), m;
+    if (!x) abort();
+    memcpy(x, v->R, (size_t)v->n * sizeof *x);
+    qsort(x, (size_t)v->n, sizeof *x, by_size);
+    m = upper < 0 ? x[(v->n - 1) / 2] : upper > 0 ? x[v->n / 2] : (x[(v->n - 1) / 2] + x[v->n / 2]) / 2;
+    free(x);
+    return m;
+}
+static double median(const group_view *v) { return ranked(v, 0); }
+static double lower_median(const group_view *v) { return ranked(v, -1); }
+
+static double group_variance(const group_view *v) {
+    return v->n > v->n_less ? squares(v->R, v->n, mean(v->R, v->n)) / (v->n - v->n_less) : 0;
+}
+static double group_std(const group_view *v) { return all_equal(v->R, v->n) ? 0 : sqrt(group_variance(v)); }
+static double group_variance_itself(const group_view *v) { return all_equal(v->R, v->n) ? 0 : group_variance(v); }
+static double root_of_std(const group_view *v) { return sqrt(group_std(v)); }
+static double batch_std(const group_view *v) {
+    return all_equal(v->all, v->n_all) ? 0 : sqrt(squares(v->all, v->n_all, mean(v->all, v->n_all)) / (v->n_all - v->n_less));
+}
+static double group_norm(const group_view *v) { return all_equal(v->R, v->n) ? 0 : sqrt(squares(v->R, v->n, mean(v->R, v->n))); }
+static double group_rms(const group_view *v) { return sqrt(squares(v->R, v->n, 0) / v->n); }
+static double range(const group_view *v) { return most(v->R, v->n) - least(v->R, v->n); }
+static double absolute_deviation(const group_view *v) {
+    double m = mean(v->R, v->n), sum = 0;
+    for (int k = 0; k < v->n; k++) sum += fabs(v->R[k] - m);
+    return all_equal(v->R, v->n) ? 0 : sum / v->n;
+}
+static double mean_itself(const group_view *v) { return fabs(mean(v->R, v->n)); }
+static double std_plus_one(const group_view *v) { return group_std(v) + 1; }
+static double padded_std(const group_view *v) {
+    double m = padded_mean(v), sum = squares(v->R, v->n, m) + (v->widest - v->n) * m * m;
+    return v->widest > v->n_less ? sqrt(sum / (v->widest - v->n_less)) : 0;
+}
+static double padded_divisor_std(const group_view *v) {
+    return all_equal(v->R, v->n) || !(v->widest > v->n_less) ? 0 : sqrt(squares(v->R, v->n, mean(v->R, v->n)) / (v->widest - v->n_less));
+}
+static double one_pass_std(const group_view *v) {      /* in binary32 */
+    float s = 0, q = 0;
+    double x;
+    for (int k = 0; k < v->n; k++) { s += (float)v->R[k]; q += (float)v->R[k] * (float)v->R[k]; }
+    x = (double)((q - s * s / (float)v->n) / (float)(v->n - v->n_less));
+    return x > 0 ? sqrt(x) : 0;
+}
+
+/* ---- the advantages of a case ---------------------------------------------------------------------------------------------------- */
+
+typedef enum { OWN_GROUPS, ONE_GROUP, EACH_ALONE, EVERY_OTHER, EQUAL_CHUNKS, REST_OF_BATCH } grouping;
+typedef enum { AFTER_NOTHING, AFTER_NEGATED, AFTER_DOUBLED, AFTER_HALVED, AFTER_ABSOLUTE, AFTER_POSITIVE, AFTER_BOUND_1, AFTER_BOUND_2,
+    AFTER_BOUND_5,
+    AFTER_SIGN, AFTER_NEXT, AFTER_PREVIOUS, AFTER_PER_TOKEN, AFTER_LAST_ONLY, AFTER_FIRST_ONLY, AFTER_UNMASKED, AFTER_WHITENED,
+        AFTER_CENTRED,
+    AFTER_TWICE } afterwards;
+typedef enum { REWARD_AS_IS, REWARD_01, REWARD_11, REWARD_SIGN, REWARD_SUCCESS, REWARD_NEXT, REWARD_PREVIOUS, REWARD_SQUARED,
+    REWARD_KL_ADDED, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT } reward_change;
+typedef enum { ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_IS_ONE, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO } zero_rule;     /* of a deviation of 0;
+    of one response */
+
+typedef struct {
+    const char *id, *name;
+    statistic *baseline, *scale;        /* NULL: the objective's */
+    grouping groups;
+    afterwards after;
+    reward_change reward;
+    zero_rule zero;
+    double eps;                         /* added to the deviation, beside the objective's */
+} mistake;
+
+#define BASELINE(id, name, f) { id, name, f, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, 0 }
+#define SCALE(id, name, f) { id, name, NULL, f, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, 0 }
+#define GROUPS(id, name, g) { id, name, NULL, NULL, g, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, 0 }
+#define AFTER(id, name, a) { id, name, NULL, NULL, OWN_GROUPS, a, REWARD_AS_IS, ZERO_IS_ZERO, 0 }
+#define REWARD(id, name, r) { id, name, NULL, NULL, OWN_GROUPS, AFTER_NOTHING, r, ZERO_IS_ZERO, 0 }
+#define ZERO(id, name, z) { id, name, NULL, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, z, 0 }
+
+static const mistake mistakes[] = {
+    AFTER(NULL, "the sign of the advantage is turned", AFTER_NEGATED),
+    BASELINE(NULL, "no baseline is subtracted", nothing),
+    BASELINE(NULL, "the baseline is the mean of the whole batch", batch_mean),
+    BASELINE(NULL, "the baseline is the mean of the group", group_mean),
+    BASELINE(NULL, "the baseline leaves the response out", others_mean),
+    BASELINE(NULL, "the baseline leaves the response out, and is divided by G for G - 1", others_over_group),
+    BASELINE(NULL, "the sum of the whole group is divided by G - 1 in the baseline", sum_over_others),
+    BASELINE(NULL, "the baseline is the sum of the group", group_sum),
+    BASELINE(NULL, "the baseline is the group's median", median),
+    BASELINE(NULL, "the baseline is the group's lower median", lower_median),
+    BASELINE(NULL, "the baseline is the group's largest reward", largest),
+    BASELINE(NULL, "the baseline is the group's smallest reward", smallest),
+    BASELINE("ADV-03", NULL, first),
+    BASELINE(NULL, "the baseline is the group's last reward", last),
+    BASELINE(NULL, "padded zeros of smaller groups enter the baseline", padded_mean),
+    { NULL, "padded zeros of smaller groups enter baseline and deviation", padded_mean, padded_std, OWN_GROUPS, AFTER_NOTHING,
+        REWARD_AS_IS, ZERO_IS_ZERO, 0 },
+    SCALE(NULL, "padded zeros of smaller groups enter the deviation", padded_std),
+    SCALE(NULL, "the deviation is divided by the size of the largest group", padded_divisor_std),
+    SCALE(NULL, "there is no division by the deviation", one),
+    SCALE(NULL, "the advantage is divided by the group's deviation", group_std),
+    SCALE(NULL, "the variance divides, not its root", group_variance_itself),
+    SCALE(NULL, "the root of the deviation divides", root_of_std),
+    SCALE(NULL, "the deviation is of the whole batch", batch_std),
+    SCALE(NULL, "the deviation is not divided by the number of responses", group_norm),
+    SCALE(NULL, "the deviation is taken around 0, not around the mean", group_rms),
+    SCALE(NULL, "the range of the rewards divides, not the deviation", range),
+    SCALE(NULL, "the mean absolute deviation divides", absolute_deviation),
+    SCALE(NULL, "the mean divides, not the deviation", mean_itself),
+    SCALE(NULL, "1 is added to the deviation", std_plus_one),
+    SCALE("NUM-05", NULL, one_pass_std),
+    { NULL, "neither baseline nor deviation: the reward is the advantage", nothing, one, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS,
+        ALONE_IS_RAW, 0 },
+    GROUPS("ADV-02", NULL, ONE_GROUP),
+    GROUPS("ADV-06", NULL, EACH_ALONE),
+    GROUPS("ADV-29", NULL, EVERY_OTHER),
+    GROUPS(NULL, "groups are chunks of equal size, whatever the batch says", EQUAL_CHUNKS),
+    AFTER(NULL, "the advantage is multiplied by 2", AFTER_DOUBLED),
+    AFTER(NULL, "the advantage is multiplied by 1/2", AFTER_HALVED),
+    AFTER(NULL, "the absolute value of the advantage is taken", AFTER_ABSOLUTE),
+    AFTER(NULL, "negative advantages are left out", AFTER_POSITIVE),
+    AFTER(NULL, "the advantage is cut at -1 and 1", AFTER_BOUND_1),
+    AFTER(NULL, "the advantage is cut at -2 and 2", AFTER_BOUND_2),
+    AFTER(NULL, "the advantage is cut at -5 and 5", AFTER_BOUND_5),
+    AFTER(NULL, "the sign of the advantage is taken for the advantage", AFTER_SIGN),
+    AFTER(NULL, "each response has the advantage of the next one", AFTER_NEXT),
+    AFTER(NULL, "each response has the advantage of the one before", AFTER_PREVIOUS),
+    AFTER(NULL, "the advantage is divided by the response's length", AFTER_PER_TOKEN),
+    AFTER(NULL, "only the last token of a response has its advantage", AFTER_LAST_ONLY),
+    AFTER(NULL, "only the first token of a response has its advantage", AFTER_FIRST_ONLY),
+    AFTER(NULL, "masked tokens have the advantage of their response, not 0", AFTER_UNMASKED),
+    AFTER("ADV-18", NULL, AFTER_WHITENED),
+    AFTER(NULL, "the advantages are centred again over the batch", AFTER_CENTRED),
+    AFTER(NULL, "the advantages are normalised twice in their group", AFTER_TWICE),
+    REWARD(NULL, "rewards are cut at 0 and 1", REWARD_01),
+    REWARD(NULL, "rewards are cut at -1 and 1", REWARD_11),
+    REWARD(NULL, "the sign of the reward is taken for the reward", REWARD_SIGN),
+    REWARD(NULL, "a reward is 1 where it is positive, else 0", REWARD_SUCCESS),
+    REWARD(NULL, "each response has the reward of the next one", REWARD_NEXT),
+    REWARD(NULL, "each response has the reward of the one before", REWARD_PREVIOUS),
+    REWARD(NULL, "rewards are squared", REWARD_SQUARED),
+    REWARD("ADV-28", NULL, REWARD_KL_ADDED),
+    REWARD("ADV-28b", NULL, REWARD_KL_LEFT_OUT),
+    REWARD(NULL, "the KL in the reward counts twice", REWARD_KL_TWICE),
+    REWARD(NULL, "the KL in the reward is a mean over the response, not a sum", REWARD_KL_MEAN),
+    ZERO(NULL, "a group of equal rewards is 0/0: NaN", ZERO_IS_NAN),
+    ZERO("ADV-07", NULL, ALONE_IS_NAN),
+    ZERO("ADV-08", NULL, ALONE_IS_RAW),
+    ZERO("ADV-08", NULL, ALONE_IS_ZERO)
+};
+
+enum { N_MISTAKES = sizeof mistakes / sizeof *mistakes };
+int computed_advantage_count(void) { return N_MISTAKES; }
+
+computed_mistake computed_advantage_named(int n) {
+    computed_mistake m;
+    m.id = mistakes[n].id;
+    m.name = mistakes[n].name ? mistakes[n].name : mistakes[n].id;
+    return m;
+}
+
+static int is_plain_objective(const grpo_objective *o) {
+    static const int baselines[] = { GRPO_BASELINE_NONE, GRPO_BASELINE_GROUP_MEAN, GRPO_BASELINE_LEAVE_ONE_OUT, GRPO_BASELINE_BATCH_MEAN };
+    static const int scales[] = { GRPO_SCALE_NONE, GRPO_SCALE_GROUP_STD, GRPO_SCALE_BATCH_STD };
+    int ok = 0;
+    for (size_t k = 0; k < sizeof baselines / sizeof *baselines; k++) ok |= (int)o->advantage.baseline == baselines[k];
+    for (size_t k = 0; ok == 1 && k < sizeof scales / sizeof *scales; k++) if ((int)o->advantage.scale == scales[k]) ok = 2;
+    return ok == 2 && o->advantage.credit == GRPO_CREDIT_OUTCOME && o->advantage.eps_place == GRPO_EPS_ADD;
+}
+
+static statistic *own_baseline(const grpo_objective *o) {
+    switch (o->advantage.baseline) {
+    case GRPO_BASELINE_GROUP_MEAN: return group_mean;
+    case GRPO_BASELINE_LEAVE_ONE_OUT: return others_mean;
+    case GRPO_BASELINE_BATCH_MEAN: return batch_mean;
+    default: return nothing;
+    }
+}
+
+static statistic *own_scale(const grpo_objective *o) {
+    return o->advantage.scale == GRPO_SCALE_GROUP_STD ? group_std : o->advantage.scale == GRPO_SCALE_BATCH_STD ? batch_std : one;
+}
+
+/* R of every response, with a coefficient of the KL in the reward; 0 if there is none */
+static int shaped_rewards(const test_case *c, double kl_coef, double *R) {
+    grpo_objective obj = c->objective;
+    test_case bare = *c;
+    outcome o;
+    int ok;
+    obj.advantage.baseline = GRPO_BASELINE_NONE;
+    obj.advantage.scale = GRPO_SCALE_NONE;
+    obj.reward.kl_coef = kl_coef;
+    if (obj.reward.kl == GRPO_KL_NONE) bare.batch.mask = NULL;
+    o = outcome_of_advantages(&bare, &obj);
+    ok = !o.status;
+    for (int64_t i = 0; ok && i < c->n_sequences; i++) {
+        R[i] = c->batch.reward ? c->batch.reward[i] : 0;
+        for (int64_t k = c->batch.offset[i]; k < c->batch.offset[i] + c->batch.length[i]; k++)
+            if (!bare.batch.mask || bare.batch.mask[k]) R[i] = o.advantage[k];
+    }
+    outcome_free(&o);
+    return ok;
+}
+
+static double tokens_that_count(const test_case *c, int64_t i) {
+    double n = 0;
+    for (int64_t k = c->batch.offset[i]; k < c->batch.offset[i] + c->batch.length[i]; k++) n += !c->batch.mask || c->batch.mask[k];
+    return n;
+}
+
+static int is_of_kl(reward_change change) { return change >= REWARD_KL_ADDED; }
+
+/* another share of the KL in the rewards */
+static int change_kl(const test_case *c, double *R, reward_change change) {
+    double *bare = calloc((size_t)c->n_sequences + 1, sizeof *bare);
+    int ok;
+    if (!bare) abort();
+    ok = c->objective.reward.kl != GRPO_KL_NONE && shaped_rewards(c, 0, bare);
+    for (int64_t i = 0; ok && i < c->n_sequences; i++) {
+        double kl = bare[i] - R[i], T = tokens_that_count(c, i);
+        double share = change == REWARD_KL_ADDED ? -1 : change == REWARD_KL_TWICE ? 2 : change == REWARD_KL_MEAN && T > 0 ? 1 / T : 0;
+        R[i] = bare[i] - share * kl;
+    }
+    free(bare);
+    return ok;
+}
+
+static void change_rewards(double *R, int n, reward_change change) {
+    double first_one = n ? R[0] : 0, last_one = n ? R[n - 1] : 0;
+    for (int j = 0; j < n; j++) {
+        int i = change == REWARD_PREVIOUS ? n - 1 - j : j;
+        double x = R[i];
+        switch (change) {
+        case REWARD_01: R[i] = fmin(fmax(x, 0), 1); break;
+        case REWARD_11: R[i] = fmin(fmax(x, -1), 1); break;
+        case REWARD_SIGN: R[i] = (x > 0) - (x < 0); break;
+        case REWARD_SUCCESS: R[i] = x > 0; break;
+        case REWARD_NEXT: R[i] = i + 1 < n ? R[i + 1] : first_one; break;
+        case REWARD_PREVIOUS: R[i] = i > 0 ? R[i - 1] : last_one; break;
+        case REWARD_SQUARED: R[i] = x * x; break;
+        default: break;
+        }
+    }
+}
+
+typedef struct { const test_case *c; const mistake *m; double *R, *a; int *group, n, n_groups, ok; } work;
+
+static int widest_group(const test_case *c) {
+    int64_t w = 0;
+    for (int64_t g = 0; g < c->batch.n_groups; g++) {
+        int64_t n = c->batch.group_begin[g + 1] - c->batch.group_begin[g];
+        if (n > w) w = n;
+    }
+    return (int)w;
+}
+
+static void put_groups(work *w) {
+    int widest = widest_group(w->c);
+    for (int64_t g = 0; g < w->c->batch.n_groups; g++)
+        for (int64_t i = w->c->batch.group_begin[g]; i < w->c->batch.group_begin[g + 1]; i++) {
+            int size = w->n / (int)w->c->batch.n_groups;
+            switch (w->m->groups) {
+            case ONE_GROUP: w->group[i] = 0; break;
+            case EACH_ALONE: w->group[i] = (int)i; break;
+            case EVERY_OTHER: w->group[i] = (int)(i % w->c->batch.n_groups); break;
+            case EQUAL_CHUNKS: w->group[i] = (int)i / (size * (int)w->c->batch.n_groups == w->n ? size : widest); break;
+            default: w->group[i] = (int)g;
+            }
+        }
+    w->n_groups = w->n;
+}
+
+/* of one response, whose group's rewards are there */
+static double advantage_of(const work *w, const group_view *v) {
+    const grpo_objective *o = &w->c->objective;
+    statistic *baseline = w->m->baseline ? w->m->baseline : own_baseline(o), *scale = w->m->scale ? w->m->scale : own_scale(o);
+    int by_group = o->advantage.baseline == GRPO_BASELINE_GROUP_MEAN || o->advantage.baseline == GRPO_BASELINE_LEAVE_ONE_OUT
+        || o->advantage.scale == GRPO_SCALE_GROUP_STD;
+    int raw = o->advantage.singleton == GRPO_SINGLETON_RAW ? w->m->zero != ALONE_IS_ZERO : w->m->zero == ALONE_IS_RAW;
+    double x, s;
+    if (v->n == 1 && by_group && w->m->zero == ALONE_IS_NAN) return nan("");
+    if (v->n == 1 && by_group && !(baseline == nothing && scale == one)) {
+        if (raw) return v->R[0];
+        return w->m->zero == ZERO_IS_NAN ? nan("") : 0;
+    }
+    x = v->R[v->own] - baseline(v);
+    s = scale(v);
+    if (scale == one) return x;
+    if (w->m->zero == ZERO_IS_NAN && s == 0) return x / (s + o->advantage.eps);
+    return s == 0 ? 0 : x / (s + o->advantage.eps);
+}
+
+static void put_advantages(work *w) {
+    double *R = calloc((size_t)w->n + 1, sizeof *R);
+    if (!R) abort();
+    for (int i = 0; i < w->n; i++) {
+        group_view v;
+        v.R = R; v.all = w->R; v.n = 0; v.n_all = w->n; v.widest = widest_group(w->c); v.own = 0;
+        v.n_less = w->c->objective.advantage.std == GRPO_STD_SAMPLE;
+        for (int j = 0; j < w->n; j++) {
+            if (w->group[j] != w->group[i]) continue;
+            if (j == i) v.own = v.n;
+            R[v.n++] = w->R[j];
+        }
+        w->a[i] = advantage_of(w, &v);
+    }
+    free(R);
+}
+
+static void change_advantages(work *w) {
+    double first_one = w->n ? w->a[0] : 0, last_one = w->n ? w->a[w->n - 1] : 0, m = mean(w->a, w->n);
+    for (int j = 0; j < w->n; j++) {
+        int i = w->m->after == AFTER_PREVIOUS ? w->n - 1 - j : j;
+        double x = w->a[i];
+        switch (w->m->after) {
+        case AFTER_NEGATED: w->a[i] = -x; break;
+        case AFTER_DOUBLED: w->a[i] = 2 * x; break;
+        case AFTER_HALVED: w->a[i] = x / 2; break;
+        case AFTER_ABSOLUTE: w->a[i] = fabs(x); break;
+        case AFTER_POSITIVE: w->a[i] = fmax(x, 0); break;
+        case AFTER_BOUND_1: w->a[i] = fmin(fmax(x, -1), 1); break;
+        case AFTER_BOUND_2: w->a[i] = fmin(fmax(x, -2), 2); break;
+        case AFTER_BOUND_5: w->a[i] = fmin(fmax(x, -5), 5); break;
+        case AFTER_SIGN: w->a[i] = (x > 0) - (x < 0); break;
+        case AFTER_NEXT: w->a[i] = i + 1 < w->n ? w->a[i + 1] : first_one; break;
+        case AFTER_PREVIOUS: w->a[i] = i > 0 ? w->a[i - 1] : last_one; break;
+        case AFTER_CENTRED: w->a[i] = x - m; break;
+        default: break;
+        }
+    }
+}
+
+/* to the tokens */
+static void spread(const work *w, double *out) {
+    const grpo_batch *b = &w->c->batch;
+    double sum = 0, count = 0, m, v = 0;
+    for (int64_t i = 0; i < w->n; i++) {
+        int64_t from = -1, to = -1, n = 0;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++)
+            if (!b->mask || b->mask[k]) { if (from < 0) from = k; to = k; n++; }
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+            double a = w->a[i];
+            int counted = !b->mask || b->mask[k];
+            if (w->m->after == AFTER_PER_TOKEN) a /= (double)n;
+            if ((w->m->after == AFTER_LAST_ONLY && k != to) || (w->m->after == AFTER_FIRST_ONLY && k != from)) a = 0;
+            out[k] = counted || w->m->after == AFTER_UNMASKED ? a : 0;
+            if (counted) { sum += out[k]; count++; }
+        }
+    }
+    if (w->m->after != AFTER_WHITENED) return;
+    m = sum / count;
+    for (int64_t k = 0; k < b->n_tokens; k++) if (!b->mask || b->mask[k]) v += (out[k] - m) * (out[k] - m);
+    v = sqrt(v / (count - (w->c->objective.advantage.std == GRPO_STD_SAMPLE)));
+    for (int64_t k = 0; k < b->n_tokens; k++) if (!b->mask || b->mask[k]) out[k] = v > 0 ? (out[k] - m) / v : 0;
+}
+
+static int make(const test_case *c, const mistake *m, double *out) {
+    work w;
+    w.c = c; w.m = m; w.n = (int)c->n_sequences;
+    w.R = calloc((size_t)w.n + 1, sizeof *w.R);
+    w.a = calloc((size_t)w.n + 1, sizeof *w.a);
+    w.group = calloc((size_t)w.n + 1, sizeof *w.group);
+    if (!w.R || !w.a || !w.group) abort();
+    w.ok = shaped_rewards(c, c->objective.reward.kl_coef, w.R) && (!is_of_kl(m->reward) || change_kl(c, w.R, m->reward));
+    if (w.ok) {
+        change_rewards(w.R, w.n, m->reward);
+        put_groups(&w);
+        put_advantages(&w);
+        if (m->after == AFTER_TWICE) { memcpy(w.R, w.a, (size_t)w.n * sizeof *w.a); put_advantages(&w); }
+        change_advantages(&w);
+        spread(&w, out);
+    }
+    free(w.R);
+    free(w.a);
+    free(w.group);
+    return w.ok;
+}
+
+/* without a mistake the case's own */
+static int is_right(const test_case *c, double *room) {
+    static const mistake none = { NULL, NULL, NULL, NULL, OWN_GROUPS, AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, 0 };
+    if (!make(c, &none, room)) return 0;
+    for (int64_t k = 0; k < c->batch.n_tokens; k++)
+        if (!(fabs(room[k] - c->advantage.expect[k]) <= MARGIN * fmax(c->advantage.scale[k], 1))) return 0;
+    return 1;
+}
+
+int computed_advantage(const test_case *c, int n, answer *out) {
+    static const test_case *last_case;
+    static const char *last_id;
+    static int plain;
+    double *to;
+    memset(out, 0, sizeof *out);
+    if (!c->advantage.expect || !is_plain_objective(&c->objective)) return 0;
+    to = answer_add(out, OUT_ADVANTAGE, c->batch.n_tokens);
+    if (last_case != c || last_id != c->id) { plain = is_right(c, to); last_case = c; last_id = c->id; }
+    return plain && make(c, &mistakes[n], to);
+}
+
+/* ---- of both stages -------------------------------------------------------------------------------------------------------------- */
+
+int computed_count(stage_kind stage) { return stage == STAGE_ADVANTAGE ? computed_advantage_count() : stage == STAGE_LOSS
+    ? computed_loss_count() : 0; }
+computed_mistake computed_named(stage_kind stage, int n) { return stage == STAGE_ADVANTAGE ? computed_advantage_named(n)
+    : computed_loss_named(n); }
+int computed_answer(const test_case *c, stage_kind stage, int n, answer *out) {
+    if (c->kind != CASE_OBJECTIVE && c->kind != CASE_SPLIT) { memset(out, 0, sizeof *out); return 0; }
+    return stage == STAGE_ADVANTAGE ? computed_advantage(c, n, out) : computed_loss(c, n, out);
+}

@@ -1,0 +1,1102 @@
+/* Mistakes in the loss.  A mistake is a few edits of a copy of the case (arrays, advantages, objective, aggregation), and maybe another
+ * formula for the surrogate or the KL.  The headers evaluate the copy, policy and penalty apart;
+     a formula is evaluated token by token here.
+ * Where the parts without any mistake are not the case's own answer (an objective that is not the sum of the two), none is computed. */
+#include "plain.h"
+#include <stb_ds.h>
+#include <stdlib.h>
+
+#define MARGIN 1e-11
+
+/* ---- a copy of a case that can be edited ---------------------------------------------------------------------------------------- */
+
+typedef struct {
+    test_case c;
+    grpo_objective obj;
+    double *advantage, *chain;          /* (tokens); chain: derivative of the edited log-ratio by the true one */
+    double *share;                      /* (sequences) of the loss, beside the aggregation's; NULL: 1 */
+    int64_t *origin;                    /* (tokens) whose log-probability stands here, -1: nobody's; NULL: the token's own */
+    int policy_aggregation, penalty_aggregation;    /* -1: the objective's */
+    double penalty_value, penalty_gradient, policy_value, policy_gradient;
+    int impossible;                     /* the mistake cannot be made on this case */
+    void **memory;
+} scene;
+
+static void *room(scene *s, int64_t count, size_t size) {
+    void *p = calloc((size_t)count + 1, size);
+    if (!p) abort();
+    arrput(s->memory, p);
+    return p;
+}
+
+static int64_t tokens_of(const scene *s) { return s->c.batch.n_tokens; }
+
+static scene scene_of(const test_case *c) {
+    scene s;
+    grpo_real *a;
+    memset(&s, 0, sizeof s);
+    s.c = *c;
+    s.obj = c->objective;
+    s.policy_aggregation = s.penalty_aggregation = -1;
+    s.penalty_value = s.penalty_gradient = s.policy_value = s.policy_gradient = 1;
+    s.advantage = room(&s, c->batch.n_tokens, sizeof *s.advantage);
+    s.chain = room(&s, c->batch.n_tokens, sizeof *s.chain);
+    a = c->given || c->advantage.expect ? compare_expected_advantage(c) : NULL;
+    s.impossible = !a;
+    for (int64_t k = 0; k < c->batch.n_tokens; k++) { s.advantage[k] = a ? (double)a[k] : 0; s.chain[k] = 1; }
+    free(a);
+    return s;
+}
+
+static void scene_free(scene *s) {
+    for (ptrdiff_t k = 0; k < arrlen(s->memory); k++) free(s->memory[k]);
+    arrfree(s->memory);
+}
+
+/* an array of the batch, copied so that it can be written; NULL, and impossible, where there is none */
+static grpo_real *own_array(scene *s, const grpo_real **array) {
+    grpo_real *p;
+    if (!*array) { s->impossible = 1; return NULL; }
+    p = room(s, tokens_of(s), sizeof *p);
+    memcpy(p, *array, (size_t)tokens_of(s) * sizeof *p);
+    *array = p;
+    return p;
+}
+
+static const grpo_real **behaviour(scene *s) {
+    s->impossible |= s->obj.ratio.behaviour != GRPO_BEHAVIOUR_OLD && s->obj.ratio.behaviour != GRPO_BEHAVIOUR_ROLLOUT;
+    return s->obj.ratio.behaviour == GRPO_BEHAVIOUR_ROLLOUT ? &s->c.batch.logp_rollout : &s->c.batch.logp_old;
+}
+
+static int counts(const scene *s, int64_t i, int64_t k) {
+    int cut = s->obj.weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK && s->c.batch.truncated && s->c.batch.truncated[i];
+    return !cut && (!s->c.batch.mask || s->c.batch.mask[k]);
+}
+
+static double tokens_that_count(const scene *s, int64_t i) {
+    const grpo_batch *b = &s->c.batch;
+    double n = 0;
+    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) n += counts(s, i, k);
+    return n;
+}
+
+static double widest(const scene *s) {
+    double most = 0;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) most = fmax(most, (double)s->c.batch.length[i]);
+    return most;
+}
+
+/* ---- edits ---------------------------------------------------------------------------------------------------------------------- */
+
+typedef void edit_function(scene *s, double p);
+typedef struct { edit_function *make; double p; } edit;
+
+static void advantage_times(scene *s, double p) { for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] *= p; }
+static void advantage_size(scene *s, double p) {
+    (void)p;
+    for (int64_t k = 0;
+    k < tokens_of(s);
+    k++) s->advantage[k] = fabs(s->advantage[k]);
+}
+static void advantage_sign(scene *s, double p) {
+    (void)p;
+    for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] = (s->advantage[k] > 0) - (s->advantage[k] < 0);
+}
+static void advantage_side(scene *s, double p) {        /* only those of this sign */
+    for (int64_t k = 0; k < tokens_of(s); k++) if (s->advantage[k] * p < 0) s->advantage[k] = 0;
+}
+static void advantage_one(scene *s, double p) { for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] = p; }
+
+static double advantage_of(const scene *s, int64_t i) {
+    const grpo_batch *b = &s->c.batch;
+    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (!b->mask || b->mask[k]) return s->advantage[k];
+    return 0;
+}
+
+/* of the response that stands p further */
+static void advantage_of_other(scene *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    double *a = room(s, tokens_of(s), sizeof *a);
+    for (int64_t i = 0; i < s->c.n_sequences; i++) {
+        int64_t j = (i + (int64_t)p + s->c.n_sequences) % s->c.n_sequences;
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) a[k] = advantage_of(s, j);
+    }
+    s->advantage = a;
+}
+
+static double difference_at(scene *s, int64_t k) {
+    double d = s->c.batch.logp[k] - (*behaviour(s))[k];     /* the caller has seen to it that there is one */
+    if (!grpo_is_finite(d) && (!s->c.batch.mask || s->c.batch.mask[k])) s->impossible = 1;
+    return d;
+}
+
+/* the log-ratio becomes p times what it is */
+static void log_ratio_times_by_hand(scene *s, double p) {
+    grpo_real *o = own_array(s, behaviour(s));
+    for (int64_t k = 0; o && k < tokens_of(s); k++) o[k] = s->c.batch.logp[k] - p * difference_at(s, k);
+}
+static void log_ratio_times(scene *s, double p) {
+    log_ratio_times_by_hand(s, p);
+    for (int64_t k = 0; k < tokens_of(s); k++) s->chain[k] *= p;
+}
+static void ratio_times(scene *s, double p) {
+    grpo_real *o = own_array(s, behaviour(s));
+    for (int64_t k = 0; o && k < tokens_of(s); k++) o[k] -= log(p);
+}
+static void old_is_policy(scene *s, double p) { (void)p; behaviour(s); *behaviour(s) = s->c.batch.logp; }
+static void old_is(scene *s, const grpo_real *array) {
+    s->impossible |= !array;
+    if (array) *behaviour(s) = array;
+}
+static void old_is_reference(scene *s, double p) { (void)p; old_is(s, s->c.batch.logp_ref); }
+static void old_is_rollout(scene *s, double p) { (void)p; old_is(s, s->c.batch.logp_rollout); }
+static void old_is_old(scene *s, double p) { (void)p; old_is(s, s->c.batch.logp_old); }
+static void old_is_certain(scene *s, double p) { old_is(s, room(s, tokens_of(s), sizeof(grpo_real))); (void)p; }
+/* l/o, the quotient of two log-probabilities */
+static void ratio_of_logs(scene *s, double p) {
+    grpo_real *o = own_array(s, behaviour(s));
+    (void)p;
+    for (int64_t k = 0; o && k < tokens_of(s); k++) {
+        double l = s->c.batch.logp[k], old = o[k];
+        if (counts(s, 0, k) && !(l < 0 && old < 0 && grpo_is_finite(l) && grpo_is_finite(old))) { s->impossible = 1; continue; }
+        o[k] = l - log(l / old);
+        s->chain[k] = 1 / l;
+    }
+}
+
+typedef enum { ROLL_SEQUENCE, ROLL_ZERO, ROLL_EDGE, ROLL_BATCH } roll_kind;
+
+static int64_t rolled_from(const scene *s, roll_kind kind, int64_t i, int64_t k, int64_t by) {
+    const grpo_batch *b = &s->c.batch;
+    int64_t first = b->offset[i], n = b->length[i], from = k - by;
+    if (kind == ROLL_BATCH) return (from + b->n_tokens) % b->n_tokens;
+    if (from >= first && from < first + n) return from;
+    return kind == ROLL_ZERO ? -1 : kind == ROLL_EDGE ? k : first + (from - first + n) % n;
+}
+
+static void roll(scene *s, const grpo_real **array, roll_kind kind, int64_t by, int64_t *origin) {
+    const grpo_real *from = *array;
+    grpo_real *to = own_array(s, array);
+    for (int64_t i = 0; to && i < s->c.n_sequences; i++)
+        for (int64_t k = s->c.batch.offset[i]; k < s->c.batch.offset[i] + s->c.batch.length[i]; k++) {
+            int64_t at = rolled_from(s, kind, i, k, by);
+            to[k] = at < 0 ? 0 : from[at];
+            if (to[k] != to[k] && counts(s, i, k)) s->impossible = 1;
+            if (origin) origin[k] = at;
+        }
+}
+
+#define ROLLS(KIND, kind) \
+    static void roll_old_##kind(scene *s, double p) { roll(s, behaviour(s), KIND, (int64_t)p, NULL); } \
+    static void roll_reference_##kind(scene *s, double p) { roll(s, &s->c.batch.logp_ref, KIND, (int64_t)p, NULL); } \
+    static void roll_policy_by_hand_##kind(scene *s, double p) { roll(s, &s->c.batch.logp, KIND, (int64_t)p, NULL); } \
+    static void roll_policy_##kind(scene *s, double p) { \
+        s->origin = room(s, tokens_of(s), sizeof *s->origin); \
+        roll(s, &s->c.batch.logp, KIND, (int64_t)p, s->origin); \
+    }
+ROLLS(ROLL_SEQUENCE, sequence)
+ROLLS(ROLL_ZERO, zero)
+ROLLS(ROLL_EDGE, edge)
+ROLLS(ROLL_BATCH, batch)
+
+static void reference_is_old(scene *s, double p) { (void)p; s->impossible |= !s->c.batch.logp_ref; s->c.batch.logp_ref = *behaviour(s); }
+
+/* masks: by a rule of the token's number, its length and what the mask says */
+typedef int mask_rule(const uint8_t *mask, int64_t t, int64_t n);
+static int says(const uint8_t *mask, int64_t t) { return !mask || mask[t]; }
+static int last_counts(const uint8_t *mask, int64_t t, int64_t n) {
+    int64_t last = -1;
+    for (int64_t k = 0; k < n; k++) if (says(mask, k)) last = k;
+    return says(mask, t) && t != last;
+}
+static int first_counts(const uint8_t *mask, int64_t t, int64_t n) {
+    int64_t first = 0;
+    while (first < n && !says(mask, first)) first++;
+    return says(mask, t) && t != first;
+}
+static int all_count(const uint8_t *mask, int64_t t, int64_t n) { (void)mask; (void)t; (void)n; return 1; }
+static int inverted(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return mask ? !mask[t] : 0; }
+static int ahead(const uint8_t *mask, int64_t t, int64_t n) { return t + 1 < n && says(mask, t + 1); }
+static int behind(const uint8_t *mask, int64_t t, int64_t n) { (void)n; return t > 0 && says(mask, t - 1); }
+
+static void edit_mask(scene *s, mask_rule *rule) {
+    const grpo_batch *b = &s->c.batch;
+    uint8_t *m = room(s, b->n_tokens, 1);
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t t = 0; t < b->length[i]; t++) m[b->offset[i] + t] = (uint8_t)rule(b->mask ? b->mask + b->offset[i] : NULL, t,
+            b->length[i]);
+    s->c.batch.mask = m;
+}
+static void mask_all(scene *s, double p) { (void)p; edit_mask(s, all_count); }
+static void mask_last(scene *s, double p) { (void)p; edit_mask(s, last_counts); }
+static void mask_first(scene *s, double p) { (void)p; edit_mask(s, first_counts); }
+static void mask_inverted(scene *s, double p) { (void)p; s->impossible |= !s->c.batch.mask; edit_mask(s, inverted); }
+static void mask_ahead(scene *s, double p) { (void)p; edit_mask(s, ahead); }
+static void mask_behind(scene *s, double p) { (void)p; edit_mask(s, behind); }
+/* a program that takes one advantage for a response gives it to masked tokens too */
+static void advantage_everywhere(scene *s, double p) { (void)p; advantage_of_other(s, 0); }
+
+/* factors of a response */
+typedef enum { BY_SLOTS, BY_WIDTH, BY_TOKENS, TIMES_TOKENS, BY_ONE_MORE, BY_ONE_LESS, BY_ROOT, BY_EPS_6, BY_EPS_8, BY_EPS_5, BY_EPS_9,
+    BY_EPS_4 } share_kind;
+static double share_of(const scene *s, int64_t i, share_kind kind) {
+    double T = tokens_that_count(s, i);
+    switch (kind) {
+    case BY_SLOTS: return T / (double)s->c.batch.length[i];
+    case BY_WIDTH: return T / widest(s);
+    case BY_TOKENS: return T > 0 ? 1 / T : 0;
+    case TIMES_TOKENS: return T;
+    case BY_ONE_MORE: return T / (T + 1);
+    case BY_ONE_LESS: return T > 1 ? T / (T - 1) : nan("");
+    case BY_ROOT: return sqrt(T);
+    case BY_EPS_4: return T / (T + 1e-4);
+    case BY_EPS_5: return T / (T + 1e-5);
+    case BY_EPS_6: return T / (T + 1e-6);
+    case BY_EPS_8: return T / (T + 1e-8);
+    case BY_EPS_9: return T / (T + 1e-9);
+    }
+    return 1;
+}
+static void share_loss(scene *s, double p) {
+    s->share = room(s, s->c.n_sequences, sizeof *s->share);
+    for (int64_t i = 0; i < s->c.n_sequences; i++) s->share[i] = share_of(s, i, (share_kind)p);
+}
+/* the divisor of one mean over all tokens */
+static void share_total(scene *s, double p) {
+    double T = 0, slots = 0;
+    s->share = room(s, s->c.n_sequences, sizeof *s->share);
+    s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_TOKEN_MEAN;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) { T += tokens_that_count(s, i); slots += (double)s->c.batch.length[i]; }
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        s->share[i] = p == 0 ? T / slots : p == 1 ? T / (widest(s) * (double)s->c.n_sequences) : T / (T + p);
+}
+static void share_mean_of_response(scene *s, double p) {
+    s->impossible |= s->obj.aggregation.kind != GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN;
+    share_loss(s, p);
+}
+/* the mean log-ratio of a response */
+static void share_ratio(scene *s, double p) {
+    grpo_real *o = own_array(s, behaviour(s));
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
+    for (int64_t i = 0; o && i < s->c.n_sequences; i++)
+        for (int64_t k = s->c.batch.offset[i]; k < s->c.batch.offset[i] + s->c.batch.length[i]; k++) {
+            double share = share_of(s, i, (share_kind)p);
+            o[k] = s->c.batch.logp[k] - share * difference_at(s, k);
+            s->chain[k] = s->obj.ratio.gradient == GRPO_GRADIENT_FULL ? share : 1;
+        }
+}
+/* of the gradient alone: through the mean */
+static void share_gradient(scene *s, double p) {
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        for (int64_t k = s->c.batch.offset[i]; k < s->c.batch.offset[i] + s->c.batch.length[i]; k++) s->chain[k] *= share_of(s, i,
+            (share_kind)p);
+}
+/* the mean of the ratios, not of their logarithms */
+static void mean_of_ratios(scene *s, double p) {
+    grpo_real *o = own_array(s, behaviour(s));
+    const grpo_batch *b = &s->c.batch;
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_SEQUENCE_MEAN;
+    for (int64_t i = 0; o && i < s->c.n_sequences; i++) {
+        double sum = 0, T = tokens_that_count(s, i);
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (counts(s, i, k)) sum += exp(difference_at(s, k));
+        for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+            if (!counts(s, i, k)) continue;
+            if (p > 0 && s->obj.ratio.gradient == GRPO_GRADIENT_FULL) s->chain[k] = T * exp(difference_at(s, k)) / sum;
+            o[k] = b->logp[k] - log(sum / T);
+        }
+    }
+}
+static void ratio_of_response(scene *s, double p) {
+    (void)p;
+    s->impossible |= s->obj.ratio.level != GRPO_LEVEL_TOKEN;
+    s->obj.ratio.level = GRPO_LEVEL_SEQUENCE_SUM;
+}
+static void policy_aggregated(scene *s, double p) {
+    s->policy_aggregation = (int)p;
+    s->impossible |= (int)s->obj.aggregation.kind == (int)p;
+}
+static void penalty_aggregated(scene *s, double p) {
+    s->penalty_aggregation = (int)p;
+    s->impossible |= (int)s->obj.aggregation.kind == (int)p;
+}
+static void penalty_times(scene *s, double p) { s->penalty_value *= p; s->penalty_gradient *= p; }
+static void penalty_coefficient_again(scene *s, double p) { penalty_times(s, p > 0 ? s->obj.penalty.kl_coef : 1 / s->obj.penalty.kl_coef); }
+static void penalty_gradient_times(scene *s, double p) { s->penalty_gradient *= p; }
+static void policy_times(scene *s, double p) { s->policy_value *= p; s->policy_gradient *= p; }
+static void policy_gradient_times(scene *s, double p) { s->policy_gradient *= p; }
+static void eps_low_times(scene *s, double p) { s->obj.surrogate.eps_low *= p; }
+static void eps_high_times(scene *s, double p) { s->obj.surrogate.eps_high *= p; }
+
+/* ---- formulas ------------------------------------------------------------------------------------------------------------------- */
+
+/* value, and derivatives by the log-ratio and by the log-probability itself */
+typedef struct { double value, ratio, logp; } formula_value;
+typedef formula_value formula(double A, double y, double l, const grpo_objective *obj);
+typedef enum { FOR_ANY, FOR_CLIP, FOR_CISPO, FOR_REINFORCE, FOR_KL, FOR_K3 } row_kind;
+
+static formula_value plain_value(double value, double ratio, double logp) {
+    formula_value v;
+    v.value = value;
+    v.ratio = ratio;
+    v.logp = logp;
+    return v;
+}
+
+static double low_of(const grpo_objective *o) { return 1 - o->surrogate.eps_low; }
+static double high_of(const grpo_objective *o) { return 1 + o->surrogate.eps_high; }
+
+/* the larger of -A w and -A clip(w), and its slope by y */
+static formula_value clipped(double A, double w, double low, double high) {
+    double c = w < low ? low : w > high ? high : w;
+    return -A * c > -A * w ? plain_value(-A * c, 0, 0) : plain_value(-A * w, -A * w, 0);
+}
+
+static formula_value right_clip(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return clipped(A, exp(y), low_of(o), high_of(o));
+}
+static formula_value right_dual(double A, double y, double l, const grpo_objective *o) {
+    double top = -A * o->surrogate.clip_dual;
+    formula_value v = right_clip(A, y, l, o);
+    return A < 0 && v.value > top ? plain_value(top, 0, 0) : v;
+}
+static formula_value unclipped(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    (void)o;
+    return plain_value(-A * exp(y), -A * exp(y), 0);
+}
+static formula_value reinforced(double A, double y, double l, const grpo_objective *o) {
+    (void)y;
+    (void)o;
+    return plain_value(-A * l, 0, -A);
+}
+static double cispo_weight(double y, const grpo_objective *o) {
+    return fmin(fmax(exp(y), o->surrogate.weight_min), o->surrogate.weight_max);
+}
+static formula_value right_cispo(double A, double y, double l, const grpo_objective *o) {
+    double w = cispo_weight(y, o);
+    return plain_value(-A * w * l, 0, -A * w);
+}
+
+/* what min and max become */
+static formula_value smaller(double A, double w, double low, double high) {
+    double c = w < low ? low : w > high ? high : w;
+    return -A * c < -A * w ? plain_value(-A * c, 0, 0) : plain_value(-A * w, -A * w, 0);
+}
+static formula_value bounded(double A, double w, double low, double high) {
+    return w < low ? plain_value(-A * low, 0, 0) : w > high ? plain_value(-A * high, 0, 0) : plain_value(-A * w, -A * w, 0);
+}
+static formula_value exchanged(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return smaller(A, exp(y), low_of(o), high_of(o));
+}
+static formula_value only_clip(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return bounded(A, exp(y), low_of(o), high_of(o));
+}
+static formula_value min_of_ratios(double A, double y, double l, const grpo_objective *o) {
+    return A < 0 ? exchanged(A, y, l, o) : right_clip(A, y, l, o);
+}
+static formula_value max_of_ratios(double A, double y, double l, const grpo_objective *o) {
+    return A > 0 ? exchanged(A, y, l, o) : right_clip(A, y, l, o);
+}
+static formula_value reciprocal_low(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return clipped(A, exp(y), 1 / high_of(o), high_of(o));
+}
+static formula_value reciprocal_own(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return clipped(A, exp(y), 1 / (1 + o->surrogate.eps_low), high_of(o));
+}
+static formula_value reciprocal_high(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return clipped(A, exp(y), low_of(o), 1 / low_of(o));
+}
+static formula_value epsilons_exchanged(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return clipped(A, exp(y), 1 - o->surrogate.eps_high, 1 + o->surrogate.eps_low);
+}
+/* clamp(w, 1 + eps, 1 - eps), in either order of the two comparisons */
+static formula_value constant_clip(double A, double y, double c) {
+    return -A * c > -A * exp(y) ? plain_value(-A * c, 0, 0) : plain_value(-A * exp(y), -A * exp(y), 0);
+}
+static formula_value turned_low(double A, double y, double l, const grpo_objective *o) { (void)l; return constant_clip(A, y, low_of(o)); }
+static formula_value turned_high(double A, double y, double l, const grpo_objective *o) { (void)l; return constant_clip(A, y, high_of(o)); }
+static formula_value around_zero(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return clipped(A, exp(y), -o->surrogate.eps_low, o->surrogate.eps_high);
+}
+static formula_value from_eps(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return clipped(A, exp(y), o->surrogate.eps_low, 1 + o->surrogate.eps_high);
+}
+static formula_value upper_only(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return clipped(A, exp(y), 0, high_of(o));
+}
+static formula_value lower_only(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return clipped(A, exp(y), low_of(o), HUGE_VAL);
+}
+static formula_value at_log(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return clipped(A, exp(y), exp(-o->surrogate.eps_low), exp(o->surrogate.eps_high));
+}
+static formula_value product_clipped(double A, double y, double l, const grpo_objective *o) {
+    double x = A * exp(y), c = fmin(fmax(x, low_of(o)), high_of(o));
+    (void)l;
+    return -c > -x ? plain_value(-c, 0, 0) : plain_value(-x, -x, 0);
+}
+static formula_value straight_through(double A, double y, double l, const grpo_objective *o) {
+    formula_value v = right_clip(A, y, l, o);
+    v.ratio = -A * exp(y);
+    return v;
+}
+static formula_value killed_outside(double A, double y, double l, const grpo_objective *o) {
+    formula_value v = right_clip(A, y, l, o);
+    if (exp(y) < low_of(o) || exp(y) > high_of(o)) v.ratio = 0;
+    return v;
+}
+static formula_value without_ratio(double A, double y, double l, const grpo_objective *o) {
+    formula_value v = right_clip(A, y, l, o);
+    if (v.ratio != 0) v.ratio = -A;
+    return v;
+}
+static formula_value ratio_again(double A, double y, double l, const grpo_objective *o) {
+    formula_value v = right_clip(A, y, l, o);
+    v.ratio *= exp(y);
+    return v;
+}
+static formula_value without_log(double A, double y, double l, const grpo_objective *o) {
+         /* the derivative by w times 1/p: needs e^-l */
+    formula_value v = right_clip(A, y, l, o);
+    v.ratio *= exp(-l);
+    return v;
+}
+/* w is not e^y */
+static formula_value with_ratio(double A, double w, double slope, const grpo_objective *o) {
+    formula_value v = clipped(A, w, low_of(o), high_of(o));
+    v.ratio = v.ratio != 0 || v.value == -A * w ? -A * slope : 0;
+    return v;
+}
+static formula_value no_exponential(double A, double y, double l, const grpo_objective *o) { (void)l; return with_ratio(A, y, 1, o); }
+static formula_value linear_ratio(double A, double y, double l, const grpo_objective *o) { (void)l; return with_ratio(A, 1 + y, 1, o); }
+static formula_value ratio_less_one(double A, double y, double l, const grpo_objective *o) {
+    formula_value v = right_clip(A, y, l, o);
+    v.value += A;
+    return v;
+}
+static formula_value both_added(double A, double y, double l, const grpo_objective *o) {
+    formula_value v = only_clip(A, y, l, o);
+    return plain_value(v.value - A * exp(y), v.ratio - A * exp(y), 0);
+}
+static formula_value clip_times_logp(double A, double y, double l, const grpo_objective *o) {
+    double w = fmin(fmax(exp(y), low_of(o)), high_of(o));
+    return plain_value(-A * w * l, 0, -A * w);
+}
+static formula_value clipped_advantage(double A, double y, double l, const grpo_objective *o) {
+    double a = fmin(fmax(A, -o->surrogate.eps_low), o->surrogate.eps_high);
+    (void)l;
+    return plain_value(-a * exp(y), -a * exp(y), 0);
+}
+
+static formula_value cispo_unbounded(double A, double y, double l, const grpo_objective *o) {
+    (void)o;
+    return plain_value(-A * exp(y) * l, 0, -A * exp(y));
+}
+static formula_value cispo_as_loss(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return bounded(A, exp(y), o->surrogate.weight_min, o->surrogate.weight_max);
+}
+static formula_value cispo_attached(double A, double y, double l, const grpo_objective *o) {
+    double w = cispo_weight(y, o);
+    return plain_value(-A * w * l, w == exp(y) ? -A * w * l : 0, -A * w);
+}
+static formula_value cispo_dropped(double A, double y, double l, const grpo_objective *o) {
+    double w = cispo_weight(y, o) == exp(y) ? exp(y) : 0;
+    return plain_value(-A * w * l, 0, -A * w);
+}
+static formula_value cispo_cap_more(double A, double y, double l, const grpo_objective *o) {
+    double w = fmin(fmax(exp(y), o->surrogate.weight_min), 1 + o->surrogate.weight_max);
+    return plain_value(-A * w * l, 0, -A * w);
+}
+static formula_value cispo_with_min(double A, double y, double l, const grpo_objective *o) {
+    double w = A < 0 ? exp(y) : cispo_weight(y, o);
+    return plain_value(-A * w * l, 0, -A * w);
+}
+static formula_value cispo_log_capped(double A, double y, double l, const grpo_objective *o) {
+    double w = exp(fmin(y, o->surrogate.weight_max));
+    return plain_value(-A * w * l, 0, -A * w);
+}
+static formula_value probability(double A, double y, double l, const grpo_objective *o) {
+    (void)y;
+    (void)o;
+    return plain_value(-A * exp(l), 0, -A * exp(l));
+}
+static formula_value cispo_probability(double A, double y, double l, const grpo_objective *o) {
+    double w = cispo_weight(y, o);
+    return plain_value(-A * w * exp(l), 0, -A * w * exp(l));
+}
+static formula_value cispo_unweighted(double A, double y, double l, const grpo_objective *o) {
+    (void)y;
+    (void)o;
+    return plain_value(-A * l, 0, -A);
+}
+
+/* the KL: y is D = l - f */
+static formula_value right_k1(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(D, 1, 0);
+}
+static formula_value right_k2(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(D * D / 2, D, 0);
+}
+static formula_value right_k3(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(expm1(-D) + D, -expm1(-D), 0);
+}
+static formula_value right_abs(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(fabs(D), (D > 0) - (D < 0), 0);
+}
+static formula_value k3_without_one(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(exp(-D) + D, -expm1(-D), 0);
+}
+static formula_value k3_reversed(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(expm1(D) - D, expm1(D), 0);
+}
+static formula_value k3_mixed(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(expm1(-D) - D, -exp(-D) - 1, 0);
+}
+static formula_value k3_mixed_more(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(expm1(D) + D, exp(D) + 1, 0);
+}
+static formula_value k3_without_linear(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(expm1(-D), -exp(-D), 0);
+}
+static formula_value kl_square(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(D * D, 2 * D, 0);
+}
+static formula_value kl_weighted(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)o;
+    return plain_value(exp(l) * D, exp(l) * (D + 1), 0);
+}
+static formula_value kl_negative(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(-D, -1, 0);
+}
+static formula_value kl_ratio(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(exp(-D), -exp(-D), 0);
+}
+static formula_value kl_other_ratio(double A, double D, double l, const grpo_objective *o) {
+    (void)A;
+    (void)l;
+    (void)o;
+    return plain_value(exp(D), exp(D), 0);
+}
+static formula_value kl_times_advantage(double A, double D, double l, const grpo_objective *o) {
+    formula_value v = o->penalty.kl == GRPO_KL_K3 ? right_k3(A, D, l, o) : o->penalty.kl == GRPO_KL_K2 ? right_k2(A, D, l, o)
+        : right_k1(A, D, l, o);
+    return plain_value(A * v.value, A * v.ratio, 0);
+}
+
+static formula *right_surrogate(const grpo_objective *o) {
+    if (o->surrogate.bounds) return NULL;
+    switch (o->surrogate.kind) {
+    case GRPO_SURROGATE_PPO_CLIP: return right_clip;
+    case GRPO_SURROGATE_DUAL_CLIP: return right_dual;
+    case GRPO_SURROGATE_RATIO: return unclipped;
+    case GRPO_SURROGATE_REINFORCE: return reinforced;
+    case GRPO_SURROGATE_CISPO: return right_cispo;
+    default: return NULL;
+    }
+}
+
+static formula *right_kl(const grpo_objective *o) {
+    switch (o->penalty.kl) {
+    case GRPO_KL_K1: return right_k1;
+    case GRPO_KL_K2: return right_k2;
+    case GRPO_KL_K3: return right_k3;
+    case GRPO_KL_ABS: return right_abs;
+    default: return NULL;
+    }
+}
+
+static int is_for(row_kind kind, const grpo_objective *o) {
+    switch (kind) {
+    case FOR_CLIP: return o->surrogate.kind == GRPO_SURROGATE_PPO_CLIP || o->surrogate.kind == GRPO_SURROGATE_DUAL_CLIP;
+    case FOR_CISPO: return o->surrogate.kind == GRPO_SURROGATE_CISPO;
+    case FOR_REINFORCE: return o->surrogate.kind == GRPO_SURROGATE_REINFORCE;
+    case FOR_KL: return o->penalty.kl != GRPO_KL_NONE && o->penalty.kl_coef != 0;
+    case FOR_K3: return o->penalty.kl == GRPO_KL_K3 && o->penalty.kl_coef != 0;
+    case FOR_ANY: break;
+    }
+    return 1;
+}
+
+/* ---- parts ---------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct { double loss, *term, *dlogp, policy_loss, penalty_loss; int ok; } part;      /* the arrays are the scene's */
+
+static part part_room(scene *s) {
+    part p;
+    memset(&p, 0, sizeof p);
+    p.term = room(s, tokens_of(s), sizeof *p.term);
+    p.dlogp = room(s, tokens_of(s), sizeof *p.dlogp);
+    return p;
+}
+
+static part header_part(scene *s, const grpo_objective *obj, const double *advantage) {
+    part p = part_room(s);
+    grpo_real *a = room(s, tokens_of(s), sizeof *a);
+    outcome o;
+    for (int64_t k = 0; k < tokens_of(s); k++) a[k] = (grpo_real)advantage[k];
+    o = outcome_of_parts(&s->c, obj, a, gspo_loss_add);
+    p.ok = !o.status;
+    for (int64_t k = 0; p.ok && k < tokens_of(s); k++) { p.term[k] = o.term[k]; p.dlogp[k] = o.dlogp[k]; }
+    p.loss = o.report.loss;
+    outcome_free(&o);
+    return p;
+}
+
+static grpo_objective without_penalty(const scene *s) {
+    grpo_objective obj = s->obj;
+    memset(&obj.penalty, 0, sizeof obj.penalty);
+    if (s->policy_aggregation >= 0) obj.aggregation.kind = s->policy_aggregation;
+    return obj;
+}
+
+static part policy_part(scene *s) {
+    grpo_objective obj = without_penalty(s);
+    part p = header_part(s, &obj, s->advantage);
+    int direct = obj.surrogate.kind == GRPO_SURROGATE_REINFORCE || obj.surrogate.kind == GRPO_SURROGATE_CISPO;
+    for (int64_t k = 0; k < tokens_of(s) && !direct; k++) p.dlogp[k] *= s->chain[k];
+    return p;
+}
+
+static part penalty_part(scene *s) {
+    double *zero = room(s, tokens_of(s), sizeof *zero);
+    grpo_objective obj = s->obj;
+    if (s->penalty_aggregation >= 0) obj.aggregation.kind = s->penalty_aggregation;
+    return header_part(s, &obj, zero);
+}
+
+/* the coefficients c (times the weights of the surrogate): the gradient of sum l */
+static double *coefficients(scene *s, int aggregation) {
+    grpo_objective obj = without_penalty(s);
+    double *minus = room(s, tokens_of(s), sizeof *minus);
+    part p;
+    if (aggregation >= 0) obj.aggregation.kind = aggregation;
+    memset(&obj.ratio, 0, sizeof obj.ratio);
+    memset(&obj.surrogate, 0, sizeof obj.surrogate);
+    obj.ratio.level = GRPO_LEVEL_TOKEN;
+    obj.surrogate.kind = GRPO_SURROGATE_REINFORCE;
+    for (int64_t k = 0; k < tokens_of(s); k++) minus[k] = -1;
+    p = header_part(s, &obj, minus);
+    s->impossible |= !p.ok;
+    return p.dlogp;
+}
+
+static int is_plain_ratio(const grpo_objective *o) {
+    return (o->ratio.level == GRPO_LEVEL_TOKEN || o->ratio.level == GRPO_LEVEL_SEQUENCE_MEAN || o->ratio.level == GRPO_LEVEL_SEQUENCE_SUM)
+        && o->ratio.clamp_low == 0 && o->ratio.clamp_high == 0 && o->ratio.level_clamp_low == 0 && o->ratio.level_clamp_high == 0
+        && o->ratio.power == 0 && !o->ratio.interpolate;
+}
+
+/* of one response: d in, term and gradient out */
+static void formula_response(scene *s, int64_t i, formula *f, const double *c, int unit, part *p) {
+    const grpo_batch *b = &s->c.batch;
+    const grpo_real *old = unit < 0 ? b->logp_ref : *behaviour(s);
+    double sum = 0, through = 0, T = tokens_that_count(s, i);
+    int whole = unit > 0, mean = s->obj.ratio.level == GRPO_LEVEL_SEQUENCE_MEAN, full = s->obj.ratio.gradient == GRPO_GRADIENT_FULL;
+    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) if (old && counts(s, i, k)) sum += b->logp[k] - old[k];
+    if (whole && mean) sum /= T;
+    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
+        formula_value v;
+        if (!counts(s, i, k)) continue;
+        v = f(s->advantage[k], whole || !old ? sum : (double)(b->logp[k] - old[k]), b->logp[k], &s->obj);
+        p->term[k] = v.value;
+        p->loss += c[k] * v.value;
+        p->dlogp[k] = c[k] * (v.logp + (whole && full ? 0 : v.ratio));
+        through += c[k] * v.ratio;
+    }
+    for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i] && whole && full; k++)
+        if (counts(s, i, k)) p->dlogp[k] += mean ? through / T : through;
+}
+
+static part formula_part(scene *s, formula *f) {
+    part p = part_room(s);
+    const double *c = coefficients(s, s->policy_aggregation);
+    if (s->impossible || !is_plain_ratio(&s->obj) || !(s->obj.surrogate.kind == GRPO_SURROGATE_REINFORCE || *behaviour(s))) return p;
+    for (int64_t i = 0; i < s->c.n_sequences; i++)
+        formula_response(s, i, f, c, s->obj.ratio.level != GRPO_LEVEL_TOKEN, &p);
+    p.ok = grpo_is_finite(p.loss);
+    return p;
+}
+
+static int is_plain_kl(const grpo_objective *o) {
+    return o->penalty.kl != GRPO_KL_NONE && !o->penalty.kl_reference && !o->penalty.kl_on && !o->penalty.kl_gradient
+        && !o->penalty.kl_importance_weight && o->penalty.kl_clamp_log == 0 && o->penalty.kl_clamp_value == 0;
+}
+
+static part kl_part(scene *s, formula *f) {
+    part p = part_room(s);
+    double *c;
+    if (!is_plain_kl(&s->obj) || !s->c.batch.logp_ref) return p;
+    c = coefficients(s, s->penalty_aggregation);
+    for (int64_t i = 0; i < s->c.n_sequences; i++) formula_response(s, i, f, c, -1, &p);
+    for (int64_t k = 0; k < tokens_of(s); k++) { p.term[k] *= s->obj.penalty.kl_coef; p.dlogp[k] *= s->obj.penalty.kl_coef; }
+    p.loss *= s->obj.penalty.kl_coef;
+    p.ok = grpo_is_finite(p.loss);
+    return p;
+}
+
+/* ---- together ------------------------------------------------------------------------------------------------------------------- */
+
+static double sequence_of_share(const scene *s, int64_t k) {
+    int64_t i = 0;
+    while (i + 1 < s->c.n_sequences && k >= s->c.batch.offset[i] + s->c.batch.length[i]) i++;
+    return s->share[i];
+}
+
+static part together(scene *s, const part *policy, const part *penalty) {
+    part all = part_room(s);
+    double *dlogp = room(s, tokens_of(s), sizeof *dlogp);
+    const double *c = s->share ? coefficients(s, -1) : NULL;
+    all.ok = policy->ok && penalty->ok;
+    all.policy_loss = s->policy_value * policy->loss;
+    all.penalty_loss = s->penalty_value * penalty->loss;
+    all.loss = all.policy_loss + all.penalty_loss;
+    for (int64_t k = 0; k < tokens_of(s); k++) {
+        all.term[k] = s->policy_value * policy->term[k] + s->penalty_value * penalty->term[k];
+        all.dlogp[k] = s->policy_gradient * policy->dlogp[k] + s->penalty_gradient * penalty->dlogp[k];
+    }
+    for (int64_t k = 0; k < tokens_of(s) && s->share; k++) {
+        double share = sequence_of_share(s, k);
+        if (c[k] == 0) continue;
+        all.loss += c[k] * (share - 1) * all.term[k];
+        all.policy_loss += c[k] * (share - 1) * policy->term[k];
+        all.penalty_loss += c[k] * (share - 1) * penalty->term[k];
+        all.dlogp[k] *= share;
+    }
+    if (s->origin) {
+        for (int64_t k = 0; k < tokens_of(s); k++) if (s->origin[k] >= 0) dlogp[s->origin[k]] += all.dlogp[k];
+        all.dlogp = dlogp;
+    }
+    return all;
+}
+
+static int near(double a, double b, double scale) { return fabs(a - b) <= MARGIN * fmax(scale, fabs(b)) || (a != a && b != b); }
+
+static int is_right(const test_case *c, const part *p) {
+    if (!p->ok || !near(p->loss, c->loss, c->loss_scale)) return 0;
+    for (int64_t k = 0; k < c->batch.n_tokens && c->dlogp.expect; k++)
+        if (!near(p->dlogp[k], c->dlogp.expect[k], c->dlogp.scale[k] + fabs(c->loss_scale))) return 0;
+    return 1;
+}
+
+typedef struct { const char *id, *name; row_kind kind; edit edits[4]; formula *policy, *penalty; } mistake;
+
+static part made(scene *s, const mistake *m) {
+    part policy, penalty;
+    for (int k = 0; k < 4 && m && m->edits[k].make && !s->impossible; k++) m->edits[k].make(s, m->edits[k].p);
+    memset(&policy, 0, sizeof policy);
+    if (s->impossible) return policy;
+    policy = m && m->policy ? formula_part(s, m->policy) : policy_part(s);
+    penalty = m && m->penalty ? kl_part(s, m->penalty) : penalty_part(s);
+    return together(s, &policy, &penalty);
+}
+
+/* without a mistake the parts must be the case's answer, and so must the formulas */
+static int is_sum_of_parts(const test_case *c, int by_formula, int kl_by_formula) {
+    scene s = scene_of(c);
+    mistake none;
+    part p;
+    int right;
+    memset(&none, 0, sizeof none);
+    none.policy = by_formula ? right_surrogate(&c->objective) : NULL;
+    none.penalty = kl_by_formula ? right_kl(&c->objective) : NULL;
+    p = made(&s, &none);
+    right = !s.impossible && is_right(c, &p) && (!by_formula || none.policy) && (!kl_by_formula || none.penalty);
+    scene_free(&s);
+    return right;
+}
+
+/* asked of one case again and again */
+static int is_plain(const test_case *c, int by_formula, int kl_by_formula) {
+    static const test_case *last;
+    static const char *last_id;
+    static int known[2][2], right[2][2];
+    if (last != c || last_id != c->id) { memset(known, 0, sizeof known); last = c; last_id = c->id; }
+    if (!known[by_formula][kl_by_formula]) right[by_formula][kl_by_formula] = is_sum_of_parts(c, by_formula, kl_by_formula);
+    known[by_formula][kl_by_formula] = 1;
+    return right[by_formula][kl_by_formula];
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------------------------ */
+
+#define MEAN_OF_TOKENS GRPO_AGGREGATION_TOKEN_MEAN
+#define MEAN_OF_MEANS GRPO_AGGREGATION_SEQ_MEAN_TOKEN_MEAN
+#define MEAN_OF_SUMS GRPO_AGGREGATION_SEQ_MEAN_TOKEN_SUM
+#define SUM_OF_TOKENS GRPO_AGGREGATION_TOKEN_SUM
+
+#define SHIFTED(name, make, p) { NULL, name, FOR_ANY, { { make, p } }, NULL, NULL }
+#define ROLLED(what, shown, kind, words) \
+    SHIFTED("the " shown " log-probabilities are shifted by one token, to the right" words, roll_##what##_##kind, 1), \
+    SHIFTED("the " shown " log-probabilities are shifted by one token, to the left" words, roll_##what##_##kind, -1)
+/* by automatic differentiation, and where the gradient stays behind */
+#define ROLLED_POLICY(kind, words) \
+    SHIFTED("the policy's log-probabilities are shifted by one token, to the right" words, roll_policy_##kind, 1), \
+    SHIFTED("the policy's log-probabilities are shifted by one token, to the right" words, roll_policy_by_hand_##kind, 1), \
+    SHIFTED("the policy's log-probabilities are shifted by one token, to the left" words, roll_policy_##kind, -1), \
+    SHIFTED("the policy's log-probabilities are shifted by one token, to the left" words, roll_policy_by_hand_##kind, -1)
+
+#define POLICY(id, name, kind, f) { id, name, kind, { { NULL, 0 } }, f, NULL }
+#define PENALTY(id, name, f) { id, name, FOR_KL, { { NULL, 0 } }, NULL, f }
+#define K3(id, name, f) { id, name, FOR_K3, { { NULL, 0 } }, NULL, f }
+#define EDIT(id, name, kind, make, p) { id, name, kind, { { make, p } }, NULL, NULL }
+#define EDITS(id, name, kind, make, p, also, q) { id, name, kind, { { make, p }, { also, q } }, NULL, NULL }
+
+static const mistake mistakes[] = {
+    /* the ratio */
+    EDIT(NULL, "the ratio is inverted: old over new", FOR_ANY, log_ratio_times, -1),
+    EDIT(NULL, "the ratio is inverted: old over new", FOR_ANY, log_ratio_times_by_hand, -1),
+    EDIT(NULL, "the log-ratio is halved", FOR_ANY, log_ratio_times, 0.5),
+    EDIT(NULL, "the log-ratio is halved", FOR_ANY, log_ratio_times_by_hand, 0.5),
+    EDIT(NULL, "the log-ratio is doubled", FOR_ANY, log_ratio_times, 2),
+    EDIT(NULL, "the log-ratio is doubled", FOR_ANY, log_ratio_times_by_hand, 2),
+    EDIT(NULL, "the ratio is halved", FOR_ANY, ratio_times, 0.5),
+    EDIT(NULL, "the ratio is doubled", FOR_ANY, ratio_times, 2),
+    EDIT("RATIO-01", NULL, FOR_ANY, old_is_policy, 0),
+    EDIT("RATIO-06", NULL, FOR_ANY, old_is_reference, 0),
+    EDIT(NULL, "the ratio's denominator is logp_rollout", FOR_ANY, old_is_rollout, 0),
+    EDIT(NULL, "the ratio's denominator is logp_old", FOR_ANY, old_is_old, 0),
+    EDIT(NULL, "the ratio has no denominator: the policy's probability alone", FOR_ANY, old_is_certain, 0),
+    EDIT(NULL, "the ratio is a quotient of log-probabilities", FOR_ANY, ratio_of_logs, 0),
+    POLICY(NULL, "no exponential: the log-ratio is taken for the ratio", FOR_CLIP, no_exponential),
+    POLICY(NULL, "1 + log-ratio is taken for the ratio", FOR_CLIP, linear_ratio),
+    EDIT(NULL, "the policy's gradient is left out, as if the ratio were detached", FOR_ANY, policy_gradient_times, 0),
+    EDIT(NULL, "the mean log-ratio of a response is divided by its slots, masked ones included", FOR_ANY, share_ratio, BY_SLOTS),
+    EDIT(NULL, "the mean log-ratio of a response is divided by the width of the batch", FOR_ANY, share_ratio, BY_WIDTH),
+    EDIT(NULL, "the mean log-ratio of a response is divided by its length once more", FOR_ANY, share_ratio, BY_TOKENS),
+    EDIT(NULL, "the mean log-ratio of a response is divided by the root of its length", FOR_ANY, share_ratio, BY_ROOT),
+    EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1", FOR_ANY, share_ratio, BY_ONE_MORE),
+    EDIT(NULL, "the mean log-ratio of a response is divided by its length less 1", FOR_ANY, share_ratio, BY_ONE_LESS),
+    EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1e-4", FOR_ANY, share_ratio, BY_EPS_4),
+    EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1e-5", FOR_ANY, share_ratio, BY_EPS_5),
+    EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1e-6", FOR_ANY, share_ratio, BY_EPS_6),
+    EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1e-8", FOR_ANY, share_ratio, BY_EPS_8),
+    EDIT(NULL, "the mean log-ratio of a response is divided by its length plus 1e-9", FOR_ANY, share_ratio, BY_EPS_9),
+    EDIT(NULL, "the mean of a response's ratios is taken, not of its log-ratios", FOR_ANY, mean_of_ratios, 1),
+    EDIT(NULL, "the mean of a response's ratios is taken, not of its log-ratios", FOR_ANY, mean_of_ratios, 0),
+    EDIT(NULL, "the gradient of the mean log-ratio lacks its 1/T", FOR_ANY, share_gradient, TIMES_TOKENS),
+    EDIT(NULL, "the gradient of the mean log-ratio has 1/T twice", FOR_ANY, share_gradient, BY_TOKENS),
+    EDIT("RATIO-05", NULL, FOR_ANY, ratio_of_response, 0),
+    /* arrays that are out of step */
+    ROLLED(old, "old", sequence, ", round the end of the response"),
+    ROLLED(old, "old", batch, ", through the whole batch"),
+    ROLLED(old, "old", zero, ", with a 0 where one is missing"),
+    ROLLED(old, "old", edge, ", with its own where one is missing"),
+    ROLLED_POLICY(sequence, ", round the end of the response"),
+    ROLLED_POLICY(batch, ", through the whole batch"),
+    ROLLED_POLICY(zero, ", with a 0 where one is missing"),
+    ROLLED_POLICY(edge, ", with its own where one is missing"),
+    ROLLED(reference, "reference's", sequence, ", round the end of the response"),
+    ROLLED(reference, "reference's", batch, ", through the whole batch"),
+    ROLLED(reference, "reference's", zero, ", with a 0 where one is missing"),
+    ROLLED(reference, "reference's", edge, ", with its own where one is missing"),
+    /* the advantage */
+    EDIT(NULL, "the sign of the advantage is turned", FOR_ANY, advantage_times, -1),
+    EDIT(NULL, "the absolute value of the advantage is taken", FOR_ANY, advantage_size, 0),
+    EDIT(NULL, "the sign of the advantage is taken for the advantage", FOR_ANY, advantage_sign, 0),
+    EDIT(NULL, "negative advantages are left out", FOR_ANY, advantage_side, 1),
+    EDIT(NULL, "positive advantages are left out", FOR_ANY, advantage_side, -1),
+    EDIT(NULL, "the advantage is left out, as if it were 1", FOR_ANY, advantage_one, 1),
+    EDIT(NULL, "the advantage is multiplied by 2", FOR_ANY, advantage_times, 2),
+    EDIT(NULL, "the advantage is multiplied by 1/2", FOR_ANY, advantage_times, 0.5),
+    EDIT(NULL, "each response has the advantage of the next one", FOR_ANY, advantage_of_other, 1),
+    EDIT(NULL, "each response has the advantage of the one before", FOR_ANY, advantage_of_other, -1),
+    /* the clip */
+    POLICY("CLIP-01", NULL, FOR_CLIP, unclipped),
+    POLICY(NULL, "minimum and maximum are exchanged in the clip", FOR_CLIP, exchanged),
+    POLICY(NULL, "the clip without its minimum: -A clip(w) alone", FOR_CLIP, only_clip),
+    POLICY(NULL, "the minimum is of the ratios, before A is multiplied: -A min(w, clip(w))", FOR_CLIP, min_of_ratios),
+    POLICY(NULL, "the maximum is of the ratios, before A is multiplied: -A max(w, clip(w))", FOR_CLIP, max_of_ratios),
+    POLICY(NULL, "the clip's lower bound is reciprocal: 1/(1 + eps_high)", FOR_CLIP, reciprocal_low),
+    POLICY(NULL, "the clip's lower bound is reciprocal: 1/(1 + eps_low)", FOR_CLIP, reciprocal_own),
+    POLICY(NULL, "the clip's upper bound is reciprocal: 1/(1 - eps_low)", FOR_CLIP, reciprocal_high),
+    POLICY(NULL, "eps_low and eps_high are exchanged", FOR_CLIP, epsilons_exchanged),
+    POLICY(NULL, "the bounds of the clip are exchanged: clip(w, 1 + eps_high, 1 - eps_low)", FOR_CLIP, turned_low),
+    POLICY(NULL, "the bounds of the clip are exchanged: clip(w, 1 + eps_high, 1 - eps_low)", FOR_CLIP, turned_high),
+    POLICY(NULL, "the clip is around 0: clip(w, -eps_low, eps_high)", FOR_CLIP, around_zero),
+    POLICY(NULL, "the clip's lower bound is eps_low, not 1 - eps_low", FOR_CLIP, from_eps),
+    POLICY(NULL, "the clip has no lower bound", FOR_CLIP, upper_only),
+    POLICY(NULL, "the clip has no upper bound", FOR_CLIP, lower_only),
+    POLICY(NULL, "the log-ratio is clipped at -eps_low and eps_high", FOR_CLIP, at_log),
+    POLICY(NULL, "the product w A is clipped, not the ratio", FOR_CLIP, product_clipped),
+    POLICY(NULL, "the advantage is clipped, not the ratio", FOR_CLIP, clipped_advantage),
+    POLICY(NULL, "clipped and unclipped loss are added", FOR_CLIP, both_added),
+    POLICY(NULL, "the clipped ratio is a detached weight of the log-probability, as in CISPO", FOR_CLIP, clip_times_logp),
+    POLICY(NULL, "the gradient goes through the clip, as if it did not bind", FOR_CLIP, straight_through),
+    POLICY(NULL, "the clip cuts the gradient of every ratio out of its bounds, whatever the sign of A", FOR_CLIP, killed_outside),
+    POLICY(NULL, "the gradient lacks the ratio: -A for -A w", FOR_CLIP, without_ratio),
+    POLICY(NULL, "the gradient has the ratio twice: -A w^2 for -A w", FOR_CLIP, ratio_again),
+    POLICY(NULL, "the gradient is by the probability, not by the log-probability", FOR_CLIP, without_log),
+    POLICY(NULL, "the ratio less 1 is taken in the loss: (w - 1) A", FOR_CLIP, ratio_less_one),
+    EDITS(NULL, "both epsilons are doubled", FOR_CLIP, eps_low_times, 2, eps_high_times, 2),
+    EDITS(NULL, "both epsilons are halved", FOR_CLIP, eps_low_times, 0.5, eps_high_times, 0.5),
+    EDITS(NULL, "both epsilons are ten times too large", FOR_CLIP, eps_low_times, 10, eps_high_times, 10),
+    EDITS(NULL, "both epsilons are ten times too small", FOR_CLIP, eps_low_times, 0.1, eps_high_times, 0.1),
+    /* CISPO, REINFORCE */
+    POLICY("CISPO-01", NULL, FOR_CISPO, cispo_as_loss),
+    POLICY(NULL, "CISPO's weight has no bound", FOR_CISPO, cispo_unbounded),
+    POLICY("TIS-02", NULL, FOR_CISPO, cispo_attached),
+    POLICY(NULL, "tokens whose CISPO weight is out of its bounds are dropped", FOR_CISPO, cispo_dropped),
+    POLICY("CISPO-03a", NULL, FOR_CISPO, cispo_cap_more),
+    POLICY(NULL, "CISPO's weight is bounded for positive advantages alone", FOR_CISPO, cispo_with_min),
+    POLICY(NULL, "CISPO's bound is taken of the log-ratio", FOR_CISPO, cispo_log_capped),
+    POLICY(NULL, "CISPO's weight is left out: REINFORCE", FOR_CISPO, cispo_unweighted),
+    POLICY(NULL, "probabilities are taken for log-probabilities", FOR_CISPO, cispo_probability),
+    POLICY(NULL, "probabilities are taken for log-probabilities", FOR_REINFORCE, probability),
+    /* the KL */
+    EDIT("KL-01", NULL, FOR_KL, penalty_times, -1),
+    EDIT("KL-02", NULL, FOR_KL, penalty_gradient_times, 0),
+    K3("KL-04", NULL, k3_reversed),
+    K3(NULL, "k3 without its 1: e^-D + D", k3_without_one),
+    K3(NULL, "k3 with D of one sign in the exponent and the other beside it: e^-D - D - 1", k3_mixed),
+    K3(NULL, "k3 with D of one sign in the exponent and the other beside it: e^D + D - 1", k3_mixed_more),
+    K3(NULL, "k3 without its D: e^-D - 1", k3_without_linear),
+    PENALTY(NULL, "the KL's estimator is D, k1", right_k1),
+    PENALTY(NULL, "the KL's estimator is D^2/2, k2", right_k2),
+    PENALTY(NULL, "the KL's estimator is e^-D + D - 1, k3", right_k3),
+    PENALTY(NULL, "the KL's estimator is |D|", right_abs),
+    PENALTY(NULL, "the KL's estimator is D^2, without its 1/2", kl_square),
+    PENALTY(NULL, "the KL's estimator is -D: of the other direction", kl_negative),
+    PENALTY(NULL, "the KL's estimator is p D, weighted by the policy's probability", kl_weighted),
+    PENALTY(NULL, "the KL's estimator is the ratio e^-D", kl_ratio),
+    PENALTY(NULL, "the KL's estimator is the ratio e^D", kl_other_ratio),
+    PENALTY(NULL, "the KL is multiplied by the advantage", kl_times_advantage),
+    EDIT(NULL, "the KL is of the old policy, not of the reference", FOR_KL, reference_is_old, 0),
+    EDIT(NULL, "the KL's coefficient is applied twice", FOR_KL, penalty_coefficient_again, 1),
+    EDIT(NULL, "the KL's coefficient is left out", FOR_KL, penalty_coefficient_again, 0),
+    EDIT(NULL, "the KL counts twice", FOR_KL, penalty_times, 2),
+    EDIT(NULL, "the KL counts half", FOR_KL, penalty_times, 0.5),
+    EDIT(NULL, "the KL is left out", FOR_KL, penalty_times, 0),
+    EDIT(NULL, "the KL is one mean over all tokens, unlike the policy's loss", FOR_KL, penalty_aggregated, MEAN_OF_TOKENS),
+    EDIT(NULL, "the KL is a mean over responses of means, unlike the policy's loss", FOR_KL, penalty_aggregated, MEAN_OF_MEANS),
+    EDIT(NULL, "the KL is a mean over responses of sums, unlike the policy's loss", FOR_KL, penalty_aggregated, MEAN_OF_SUMS),
+    EDIT(NULL, "the KL is a sum over tokens, unlike the policy's loss", FOR_KL, penalty_aggregated, SUM_OF_TOKENS),
+    EDIT("NORM-03", NULL, FOR_KL, policy_aggregated, MEAN_OF_TOKENS),
+    EDIT(NULL, "the policy's loss is left out", FOR_KL, policy_times, 0),
+    EDIT(NULL, "the sign of the policy's loss is turned, that of the KL is not", FOR_KL, policy_times, -1),
+    /* the mask */
+    EDIT(NULL, "the mask is ignored: all tokens count", FOR_ANY, mask_all, 0),
+    EDITS(NULL, "the mask is ignored: all tokens count", FOR_ANY, advantage_everywhere, 0, mask_all, 0),
+    EDIT("MASK-02", NULL, FOR_ANY, mask_last, 0),
+    EDIT(NULL, "the first token of each response does not count", FOR_ANY, mask_first, 0),
+    EDIT(NULL, "the mask is inverted", FOR_ANY, mask_inverted, 0),
+    EDITS(NULL, "the mask is inverted", FOR_ANY, advantage_everywhere, 0, mask_inverted, 0),
+    EDIT("MASK-05", NULL, FOR_ANY, mask_ahead, 0),
+    EDITS("MASK-05", NULL, FOR_ANY, advantage_everywhere, 0, mask_ahead, 0),
+    EDIT(NULL, "the mask is one step behind the log-probabilities", FOR_ANY, mask_behind, 0),
+    EDITS(NULL, "the mask is one step behind the log-probabilities", FOR_ANY, advantage_everywhere, 0, mask_behind, 0),
+    /* divisors */
+    EDIT("NORM-02", NULL, FOR_ANY, share_mean_of_response, BY_TOKENS),
+    EDIT("NORM-13", NULL, FOR_ANY, share_mean_of_response, BY_SLOTS),
+    EDIT("NORM-13", NULL, FOR_ANY, share_total, 0),
+    EDIT("MASK-12", NULL, FOR_ANY, share_mean_of_response, BY_WIDTH),
+    EDIT("MASK-12", NULL, FOR_ANY, share_total, 1),
+    EDIT(NULL, "the mean of a response is divided by its length plus 1", FOR_ANY, share_mean_of_response, BY_ONE_MORE),
+    EDIT(NULL, "the mean of a response is divided by its length less 1", FOR_ANY, share_mean_of_response, BY_ONE_LESS),
+    EDIT(NULL, "the mean of a response is divided by the root of its length", FOR_ANY, share_mean_of_response, BY_ROOT),
+    EDIT(NULL, "the number of tokens that is divided by has 1e-4 added", FOR_ANY, share_mean_of_response, BY_EPS_4),
+    EDIT(NULL, "the number of tokens that is divided by has 1e-4 added", FOR_ANY, share_total, 1e-4),
+    EDIT(NULL, "the number of tokens that is divided by has 1e-5 added", FOR_ANY, share_mean_of_response, BY_EPS_5),
+    EDIT(NULL, "the number of tokens that is divided by has 1e-5 added", FOR_ANY, share_total, 1e-5),
+    EDIT(NULL, "the number of tokens that is divided by has 1e-6 added", FOR_ANY, share_mean_of_response, BY_EPS_6),
+    EDIT(NULL, "the number of tokens that is divided by has 1e-6 added", FOR_ANY, share_total, 1e-6),
+    EDIT(NULL, "the number of tokens that is divided by has 1e-8 added", FOR_ANY, share_mean_of_response, BY_EPS_8),
+    EDIT(NULL, "the number of tokens that is divided by has 1e-8 added", FOR_ANY, share_total, 1e-8),
+    EDIT(NULL, "the number of tokens that is divided by has 1e-9 added", FOR_ANY, share_mean_of_response, BY_EPS_9),
+    EDIT(NULL, "the number of tokens that is divided by has 1e-9 added", FOR_ANY, share_total, 1e-9),
+    EDIT(NULL, "responses are weighted by their length", FOR_ANY, share_loss, TIMES_TOKENS),
+    EDIT(NULL, "each response is divided by its length", FOR_ANY, share_loss, BY_TOKENS)
+};
+
+enum { N_MISTAKES = sizeof mistakes / sizeof *mistakes };
+
+int computed_loss_count(void) { return N_MISTAKES; }
+
+computed_mistake computed_loss_named(int n) {
+    computed_mistake m;
+    m.id = mistakes[n].id;
+    m.name = mistakes[n].name ? mistakes[n].name : mistakes[n].id;
+    return m;
+}
+
+static void put_report(const test_case *c, const part *p, answer *out) {
+    double *to = answer_add(out, OUT_REPORT, c->n_report);
+    for (int64_t k = 0; k < c->n_report; k++) {
+        const int policy = !strcmp(c->report[k].key, "policy_loss"), penalty = !strcmp(c->report[k].key, "penalty_loss");
+        out->of[OUT_REPORT].given[k] = (uint8_t)(policy || penalty);
+        to[k] = policy ? p->policy_loss : p->penalty_loss;
+    }
+}
+
+static void put_part(const test_case *c, const part *p, answer *out) {
+    *answer_add(out, OUT_LOSS, 1) = p->loss;
+    if (c->term.expect) memcpy(answer_add(out, OUT_TERM, c->batch.n_tokens), p->term, (size_t)c->batch.n_tokens * sizeof *p->term);
+    memcpy(answer_add(out, OUT_DLOGP, c->batch.n_tokens), p->dlogp, (size_t)c->batch.n_tokens * sizeof *p->dlogp);
+    if (c->report) put_report(c, p, out);
+}
+
+int computed_loss(const test_case *c, int n, answer *out) {
+    const mistake *m = &mistakes[n];
+    scene s;
+    part p;
+    int ok = 0;
+    memset(out, 0, sizeof *out);
+    if (!case_has_loss(c) || !is_for(m->kind, &c->objective) || !is_plain(c, m->policy != NULL, m->penalty != NULL)) return 0;
+    s = scene_of(c);
+    if (!s.impossible) {
+        p = made(&s, m);
+        ok = !s.impossible && p.ok;
+        if (ok) put_part(c, &p, out);
+    }
+    scene_free(&s);
+    return ok;
+}

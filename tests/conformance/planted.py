@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Plants mistakes in a port (planted_port.py), one at a time, and asks the runner which it is.
+
+    planted.py CONFORM VECTORS [all|even|odd] [MISTAKE...]
+
+Prints planted -> named. 95 % must be named rightly by the first group of the report, and none wrongly by any group; no name is no lie.
+"""
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FEW_WRONG = 0.95
+ROWS = ("grpo", "dr-grpo", "dapo", "gspo", "cispo", "rloo")
+SCENARIOS = ("ragged", "square", "holes", "signs", "uneven", "singleton", "equal-rewards", "fully-masked", "every-array", "tiny-spread", "overlong")
+
+# what is planted, and what a name of it must say
+PLANTED = (
+    # advantages
+    ("reward-clipped", r"rewards are cut at -1 and 1"), ("reward-binary", r"a reward is 1 where it is positive"),
+    ("reward-next", r"reward of the next"), ("overlong-forgotten", r"reward.overlong = none|REW-03|reward.overlong_factor = 0"),
+    ("reward-kl-forgotten", r"reward.kl(_coef)? = (none|0)|ADV-28b"), ("reward-kl-sign", r"ADV-28$|reward's KL.*sign|KL.*reward.*added"),
+    ("reward-kl-mean", r"KL.*reward.*mean"), ("singleton-nan", r"ADV-07"), ("singleton-raw", r"ADV-08|singleton = raw"),
+    ("no-baseline", r"baseline = none|no baseline"), ("baseline-median", r"median"), ("baseline-max", r"largest reward"),
+    ("baseline-padded", r"padded zeros.*baseline"), ("both-padded", r"padded zeros.*baseline and deviation"),
+    ("baseline-batch", r"baseline.*batch"), ("loo-over-g", r"divided by G for G - 1"), ("loo-everywhere",
+        r"leave_one_out|leaves the response out$"),
+    ("loo-forgotten", r"baseline = group_mean|baseline is the mean of the group"), ("baseline-first", r"ADV-03$"),
+    ("scale-forgotten", r"scale = none|no division by the deviation"), ("scale-always",
+        r"scale = group_std|ADV-01|divided by the group's deviation"),
+    ("population-std", r"ADV-12$|std = population"), ("variance-divides", r"variance divides"), ("batch-std",
+        r"batch_std|deviation is of the whole batch"),
+    ("norm-divides", r"not divided by the number"), ("range-divides", r"range"), ("mad-divides", r"mean.absolute.deviation"),
+    ("equal-nan", r"equal rewards is 0/0"), ("eps-1e-4", r"ADV-12a|eps = 0.0001"), ("eps-1e-6", r"eps = 1e-06"), ("eps-1e-8",
+        r"eps = 1e-08"),
+    ("eps-1e-5", r"eps = 1e-05"), ("eps-inside", r"eps_place = inside|NUM-03"), ("one-group", r"ADV-02$"), ("interleaved", r"ADV-29"),
+    ("adv-whitened", r"centred again"), ("adv-sign", r"sign.*turned"), ("adv-abs", r"absolute value of the advantage"),
+    ("adv-positive", r"negative advantages are left out"), ("adv-clipped", r"cut at -1 and 1"), ("adv-double", r"multiplied by 2"),
+    ("adv-next", r"advantage of the next"), ("adv-length", r"divided by the response's length"), ("adv-unmasked",
+        r"masked tokens have the advantage"),
+    ("adv-last-token", r"only the last token"), ("std-float32", r"float32"),
+    # masks, arrays
+    ("mask-ignored", r"mask is ignored"), ("mask-last-token", r"MASK-02"), ("mask-first-token", r"first token.*not count"), ("mask-ahead",
+        r"MASK-05$"),
+    ("mask-behind", r"mask is one step behind"), ("mask-inverted", r"mask is inverted"), ("old-right",
+        r"old log-prob.*right, round|MASK-05a"),
+    ("old-left", r"old log-prob.*left, round"), ("old-shifted-zero", r"MASK-05a|old log-prob.*right, with a 0"),
+    ("old-through-batch", r"old log-prob.*right, through"), ("logp-right", r"policy's log-prob.*right, round"),
+    ("logp-left", r"policy's log-prob.*left, round"), ("logp-through-batch", r"policy's log-prob.*left, through"),
+    ("ref-right", r"reference's log-prob.*right, round"), ("old-is-policy", r"RATIO-0[12]"), ("old-is-reference", r"RATIO-06"),
+    ("kl-against-old", r"KL is of the old policy"),
+    # the ratio
+    ("ratio-inverted", r"ratio is inverted"), ("ratio-detached", r"LOGP-10a|GSPO-05[bd]|detached"), ("log-ratio-halved",
+        r"log-ratio is halved"),
+    ("log-ratio-doubled", r"log-ratio is doubled"), ("ratio-halved", r"the ratio is halved"), ("ratio-of-logs", r"quotient of log-prob"),
+    ("ratio-no-old", r"no denominator"), ("gspo-token-ratio", r"ratio.level = token"), ("sequence-ratio", r"RATIO-05|level = sequence_sum"),
+    ("gspo-sum", r"level = sequence_sum"), ("gspo-slots", r"mean log-ratio.*slots"), ("gspo-length-twice",
+        r"GSPO-01$|mean log-ratio.*once more"),
+    ("gspo-root", r"mean log-ratio.*root"), ("gspo-plus-one", r"mean log-ratio.*plus 1"), ("gspo-width", r"mean log-ratio.*width"),
+    ("gspo-arithmetic", r"mean of a response's ratios|sequence_mean_ratio"), ("gspo-token-gradient", r"ratio.gradient = token"),
+    ("no-exp", r"no exponential"), ("ratio-linear", r"1 \+ log-ratio"),
+    # the advantage in the loss
+    ("loss-adv-sign", r"sign.*turned"), ("loss-adv-abs", r"absolute value of the advantage"), ("loss-adv-positive",
+        r"negative advantages are left out"),
+    ("loss-adv-double", r"multiplied by 2"), ("loss-adv-sign-only", r"sign of the advantage is taken for"), ("loss-adv-next",
+        r"advantage of the next"),
+    # surrogates
+    ("reinforce-probability", r"probabilities are taken for log-prob"), ("reinforce-no-advantage", r"advantage is left out"),
+    ("eps-exchanged", r"eps_low and eps_high are exchanged"), ("eps-high-forgotten", r"CLIP-02a|eps_high = "), ("eps-doubled",
+        r"epsilons are doubled"),
+    ("clip-reciprocal", r"lower bound is reciprocal"), ("clip-around-zero", r"clip is around 0"), ("clip-no-lower",
+        r"no lower bound|eps_low = 1"),
+    ("clip-no-upper", r"no upper bound|eps_high = inf"), ("clip-log", r"log-ratio is clipped"), ("clip-bounds-turned",
+        r"bounds of the clip are exchanged"),
+    ("clip-straight-through", r"gradient goes through the clip"), ("clip-none", r"CLIP-01|surrogate.kind = ratio"),
+    ("clip-exchanged", r"minimum and maximum are exchanged"), ("clip-only", r"clip without its minimum"),
+    ("clip-min-of-ratios", r"minimum is of the ratios"), ("clip-product", r"product w A is clipped"), ("clip-added",
+        r"clipped and unclipped loss are added"),
+    ("clip-detached-weight", r"as in CISPO|CISPO-02"), ("clip-gradient-killed", r"gradient of every ratio out of its bounds"),
+    ("dual-clip", r"dual"), ("gradient-no-ratio", r"gradient lacks the ratio"), ("ratio-less-one", r"ratio less 1"),
+    ("gradient-sign", r"(gradient|dlogp).*sign|sign.*(gradient|dlogp)"), ("cispo-cap-more", r"CISPO-03a"),
+    ("cispo-unclipped", r"CISPO's weight has no bound|weight_max = inf"), ("cispo-attached", r"TIS-02"),
+    ("cispo-no-log", r"CISPO-01"), ("cispo-dropped", r"out of its bounds are dropped|masked_weight"), ("cispo-unweighted",
+        r"REINFORCE|kind = reinforce"),
+    # the KL
+    ("kl-k1", r"KL-05|k1"), ("kl-k2", r"k2"), ("kl-square", r"D\^2, without"), ("kl-abs", r"abs|\|D\|"), ("k3-reversed", r"KL-04"),
+    ("k3-without-one", r"k3 without its 1"), ("k3-mixed", r"k3 with D of one sign"), ("kl-sign", r"KL-01"), ("kl-coef-twice",
+        r"coefficient is applied twice"),
+    ("kl-no-coef", r"kl_coef = 1|coefficient is left out"), ("kl-coef-0.1", r"kl_coef = 0.1"), ("kl-forgotten",
+        r"kl(_coef)? = (none|0)|KL is left out"),
+    ("kl-doubled", r"KL counts twice"), ("kl-detached", r"KL-02|kl_gradient = detached"), ("kl-weighted",
+        r"kl_importance_weight = (token|level)"),
+    ("kl-times-advantage", r"KL is multiplied by the advantage"), ("kl-token-mean", r"KL is one mean over all tokens"),
+    # divisors
+    ("agg-token-mean", r"kind = token_mean|NORM-24|GSPO-09"), ("agg-seq-mean",
+        r"kind = seq_mean_token_mean|NORM-0[17]|whatever was asked for"), ("agg-sum", r"kind = token_sum"),
+    ("agg-seq-sum", r"kind = seq_mean_token_sum"), ("agg-slots", r"NORM-13"), ("agg-width", r"MASK-12"), ("agg-eps", r"has 1e-8 added"),
+    ("agg-plus-one", r"plus 1"), ("agg-length-twice", r"NORM-02$"), ("empty-dropped", r"NORM-05a|empty_sequences = drop"),
+    ("agg-sum-of-sequences", r"number of sequences|NORM-17|seq_sum_token_mean|kind = constant"), ("agg-groups", r"sequences per group"),
+    ("loss-sign", r"CLIP-11|sign is turned"), ("loss-halved", r"(loss and dlogp|advantage).*(divided by 2|multiplied by (0.5|1/2))"),
+        ("loss-times-groups", r"number of groups"),
+    ("gradient-doubled", r"LOGP-10$|dlogp multiplied by 2"), ("gradient-float32", r"float32"), ("loss-float32", r"float32"),
+        ("sum-float32", r"float32"),
+)
+
+
+def half(which):
+    return [p for n, p in enumerate(PLANTED) if which == "all" or n % 2 == (which == "odd")]
+
+
+def chosen_cases(vectors, directory):
+    """The cases that are asked, in files of their own: most of a run would go into reading the others."""
+    shutil.copy(os.path.join(vectors, "DEFECTS.md"), directory)
+    for row in ROWS:
+        with open(os.path.join(vectors, row + ".json")) as file:
+            read = json.load(file)
+        read["cases"] = [c for c in read["cases"] if c["id"][len(row) + 1:] in SCENARIOS]
+        with open(os.path.join(directory, row + ".json"), "w") as file:
+            json.dump(read, file)
+
+
+def report(conform, vectors, mistake):
+    command = [conform, "--vectors", vectors, "--format", "json", "--", sys.executable, os.path.join(HERE, "planted_port.py")]
+    done = subprocess.run(command + ([mistake] if mistake else []), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return json.loads(done.stdout)
+
+
+def named(found):
+    """Of every group that has a cause: its name."""
+    return [g["name"] for g in found["groups"] if g["kind"] not in ("unexplained", "protocol")]
+
+
+def verdict(names, pattern):
+    right = [bool(re.search(pattern, name)) for name in names]
+    return "wrong" if not all(right) else "right" if right else "no name"
+
+
+def main(arguments):
+    with tempfile.TemporaryDirectory() as directory:
+        chosen_cases(arguments[1], directory)
+        return plant(arguments[0], directory, (arguments[2:] or ["all"])[0], arguments[3:])
+
+
+def plant(conform, vectors, which, only):
+    plain = report(conform, vectors, "")
+    count = {"right": 0, "no name": 0, "wrong": 0}
+    for mistake, pattern in half(which):
+        if only and mistake not in only:
+            continue
+        found = report(conform, vectors, mistake)
+        names = named(found)
+        said = verdict(names, pattern) if found["failed"] else "no name"
+        count[said] += 1
+        print(f"{mistake:24} {found['failed']:4} fail  {said:8} {'; '.join(names) or '(none)'}", flush=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    enough = count["right"] >= FEW_WRONG * sum(count.values()) and not count["wrong"] and not plain["failed"]
+    print(f"without a mistake {plain['failed']} of {plain['passed'] + plain['failed']} cases fail; {sum(count.values())} planted: "
+          f"{count['right']} named rightly, {count['wrong']} wrongly, {count['no name']} not; {used.ru_utime + used.ru_stime:.0f} s")
+    print(f"{int(enough)} passed, {int(not enough)} failed")
+    return not enough
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

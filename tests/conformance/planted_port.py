@@ -1,0 +1,590 @@
+#!/usr/bin/env python3
+"""A small port of some rows, as one would write it with automatic differentiation, and with a switch for each of many mistakes.
+
+    planted_port.py [MISTAKE]        speaks the protocol; without a mistake it is right (but for cases of infinities)
+"""
+import json
+import math
+import sys
+
+MISTAKE = sys.argv[1] if len(sys.argv) > 1 else ""
+ROWS = ("grpo", "dr-grpo", "dapo", "gspo", "cispo", "rloo", "luspo")
+
+
+def wrong(*names):
+    return MISTAKE in names
+
+
+# ---- numbers that remember how they were made
+
+class Var:
+    __slots__ = ("value", "parents", "grad")
+
+    def __init__(self, value, parents=()):
+        self.value, self.parents, self.grad = value, parents, 0.0
+
+    def __add__(self, other):
+        other = lift(other)
+        return Var(self.value + other.value, ((self, 1.0), (other, 1.0)))
+
+    def __mul__(self, other):
+        other = lift(other)
+        return Var(product(self.value, other.value), ((self, other.value), (other, self.value)))
+
+    def __neg__(self):
+        return Var(-self.value, ((self, -1.0),))
+
+    def __sub__(self, other):
+        return self + -lift(other)
+
+    def __rsub__(self, other):
+        return lift(other) + -self
+
+    def __truediv__(self, x):
+        return Var(self.value / x, ((self, 1.0 / x),))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def product(x, y):
+    return 0.0 if x == 0 or y == 0 else x * y
+
+
+def lift(x):
+    return x if isinstance(x, Var) else Var(float(x))
+
+
+def exponential(x):
+    try:
+        w = math.exp(x)
+    except OverflowError:
+        w = math.inf
+    return w
+
+
+def exp(x):
+    w = exponential(x.value)
+    return Var(w, ((x, w),))
+
+
+def log(x):
+    return Var(math.log(x.value), ((x, 1 / x.value),))
+
+
+def detach(x):
+    return Var(x.value)
+
+
+def smaller(x, y):
+    return x if x.value <= y.value else y
+
+
+def larger(x, y):
+    return x if x.value >= y.value else y
+
+
+def clip(x, low, high):
+    return Var(low) if x.value < low else Var(high) if x.value > high else x
+
+
+def total(xs):
+    xs = list(xs)
+    return Var(math.fsum(x.value for x in xs) if all(math.isfinite(x.value) for x in xs) else sum(x.value for x in xs), tuple((x,
+        1.0) for x in xs))
+
+
+def backward(loss):
+    order, seen, stack = [], set(), [(loss, False)]
+    while stack:
+        x, done = stack.pop()
+        if done:
+            order.append(x)
+        elif id(x) not in seen:
+            seen.add(id(x))
+            stack.append((x, True))
+            stack.extend((p, False) for p, _ in x.parents)
+    loss.grad = 1.0
+    for x in reversed(order):
+        for parent, slope in x.parents:
+            parent.grad += product(x.grad, slope)
+
+
+# ---- advantages
+
+def std(xs, less=1):
+    if len(xs) < 2 or min(xs) == max(xs):
+        return 0.0
+    m = math.fsum(xs) / len(xs)
+    return math.sqrt(math.fsum((x - m) ** 2 for x in xs) / (len(xs) - less))
+
+
+def rewards(o, b):
+    reward, R = o.get("reward", {}), list(b["reward"])
+    if wrong("reward-clipped"):
+        R = [min(max(r, -1.0), 1.0) for r in R]
+    if wrong("reward-binary"):
+        R = [1.0 if r > 0 else 0.0 for r in R]
+    if wrong("reward-next"):
+        R = R[1:] + R[:1]
+    if reward.get("overlong") == "soft" and not wrong("overlong-forgotten"):
+        top, buffer = reward["overlong_max"], reward["overlong_cache"]
+        factor = reward["overlong_factor"]
+        for i, n in enumerate(b["length"]):
+            R[i] += factor * min(0.0, max(-1.0, (top - buffer - n) / buffer))
+    if reward.get("kl") == "k1" and not wrong("reward-kl-forgotten"):
+        sign = -1 if wrong("reward-kl-sign") else 1
+        for i, n in enumerate(b["length"]):
+            kl = math.fsum(b["logp_old"][i][t] - b["logp_ref"][i][t] for t in range(n) if mask_of(b, i)[t])
+            if wrong("reward-kl-mean"):
+                kl /= max(1, sum(mask_of(b, i)))
+            R[i] -= sign * reward["kl_coef"] * kl
+    return R
+
+
+def normalised(o, xs, every, widest):
+    """The advantages of one group's rewards."""
+    a, n, m = o["advantage"], len(xs), math.fsum(xs) / len(xs)
+    if n == 1:
+        return [math.nan] if wrong("singleton-nan") else [xs[0]] if wrong("singleton-raw") else [0.0]
+    base = [(math.fsum(xs) - x) / (n - 1) for x in xs] if a["baseline"] == "leave_one_out" else [m] * n
+    if wrong("no-baseline"):
+        base = [0.0] * n
+    if wrong("baseline-median"):
+        s = sorted(xs)
+        base = [(s[(n - 1) // 2] + s[n // 2]) / 2] * n
+    if wrong("baseline-max"):
+        base = [max(xs)] * n
+    if wrong("baseline-padded", "both-padded"):
+        base = [math.fsum(xs) / widest] * n
+    if wrong("baseline-batch"):
+        base = [math.fsum(every) / len(every)] * n
+    if wrong("loo-over-g") and a["baseline"] == "leave_one_out":
+        base = [(math.fsum(xs) - x) / n for x in xs]
+    if wrong("loo-everywhere"):
+        base = [(math.fsum(xs) - x) / (n - 1) for x in xs]
+    if wrong("loo-forgotten"):
+        base = [m] * n
+    if wrong("baseline-first"):
+        base = [xs[0]] * n
+    A = [x - y for x, y in zip(xs, base)]
+    if wrong("scale-forgotten") or (a["scale"] == "none" and not wrong("scale-always")):
+        return A
+    s = std(xs, 0 if wrong("population-std") else 1)
+    if wrong("variance-divides"):
+        s = s * s
+    if wrong("batch-std"):
+        s = std(every)
+    if wrong("norm-divides"):
+        s *= math.sqrt(n - 1)
+    if wrong("range-divides"):
+        s = max(xs) - min(xs)
+    if wrong("mad-divides"):
+        s = math.fsum(abs(x - m) for x in xs) / n if s else 0.0
+    if wrong("both-padded"):
+        q = xs + [0.0] * (widest - n)
+        p = math.fsum(q) / widest
+        s = math.sqrt(math.fsum((x - p) ** 2 for x in q) / (widest - 1))
+    if wrong("equal-nan") and s == 0:
+        return [math.nan] * n
+    eps = {"eps-1e-4": 1e-4, "eps-1e-6": 1e-6, "eps-1e-8": 1e-8, "eps-1e-5": 1e-5, "eps-0.1": 0.1}.get(MISTAKE, 0.0)
+    if wrong("eps-inside"):
+        return [x / math.sqrt(s * s + 1e-6) if s else 0.0 for x in A]
+    if wrong("std-float32"):
+        s = single(s)
+    return [x / (s + eps) if s else 0.0 for x in A]
+
+
+def advantages(o, b):
+    R, group = rewards(o, b), list(b["group"])
+    if wrong("one-group"):
+        group = [0] * len(group)
+    if wrong("interleaved"):
+        group = [i % (b["group"][-1] + 1) for i in range(len(group))]
+    widest = max(group.count(g) for g in group)
+    a = [0.0] * len(R)
+    for g in set(group):
+        at = [i for i, h in enumerate(group) if h == g]
+        for i, x in zip(at, normalised(o, [R[i] for i in at], R, widest)):
+            a[i] = x
+    if wrong("adv-whitened"):
+        m = math.fsum(a) / len(a)
+        a = [x - m for x in a]
+    if wrong("adv-sign"):
+        a = [-x for x in a]
+    if wrong("adv-abs"):
+        a = [abs(x) for x in a]
+    if wrong("adv-positive"):
+        a = [max(x, 0.0) for x in a]
+    if wrong("adv-clipped"):
+        a = [min(max(x, -1.0), 1.0) for x in a]
+    if wrong("adv-double"):
+        a = [2 * x for x in a]
+    if wrong("adv-next"):
+        a = a[1:] + a[:1]
+    if wrong("adv-length"):
+        a = [x / max(1, sum(mask_of(b, i))) for i, x in enumerate(a)]
+    rows = [[x if m or wrong("adv-unmasked") else 0.0 for m in mask_of(b, i)] for i, x in enumerate(a)]
+    if wrong("adv-last-token"):
+        rows = [[x if t == max((k for k, c in enumerate(mask_of(b, i)) if c), default=-1) else 0.0 for t, x in enumerate(row)]
+                for i, row in enumerate(rows)]
+    return rows
+
+
+# ---- loss
+
+def single(x):
+    import struct
+    try:
+        return struct.unpack("f", struct.pack("f", x))[0]
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def mask_of(b, i):
+    n = b["length"][i]
+    row = b["mask"][i] if "mask" in b else [True] * n
+    if "truncated" in b and CASE["objective"].get("weight", {}).get("truncated") == "mask" and b["truncated"][i]:
+        row = [False] * n
+    return row
+
+
+def loss_mask(b, i):
+    row = mask_of(b, i)
+    if wrong("mask-ignored"):
+        row = [True] * len(row)
+    if wrong("mask-last-token"):
+        last = max((t for t, m in enumerate(row) if m), default=-1)
+        row = [m and t != last for t, m in enumerate(row)]
+    if wrong("mask-first-token"):
+        first = min((t for t, m in enumerate(row) if m), default=-1)
+        row = [m and t != first for t, m in enumerate(row)]
+    if wrong("mask-ahead"):
+        row = row[1:] + [False]
+    if wrong("mask-behind"):
+        row = [False] + row[:-1]
+    if wrong("mask-inverted"):
+        row = [not m for m in row]
+    return row
+
+
+def roll(rows, by):
+    return [row[-by % len(row):] + row[:-by % len(row)] for row in rows]
+
+
+def rolled_batch(rows, by):
+    flat = [x for row in rows for x in row]
+    flat, out = flat[-by % len(flat):] + flat[:-by % len(flat)], []
+    for row in rows:
+        out.append(flat[:len(row)])
+        flat = flat[len(row):]
+    return out
+
+
+def arrays(b):
+    l = [[Var(x) for x in row] for row in b["logp"]]
+    leaves = l
+    o, f = b["logp_old"] if "logp_old" in b else b["logp"], b.get("logp_ref")
+    if wrong("old-right"):
+        o = roll(o, 1)
+    if wrong("old-left"):
+        o = roll(o, -1)
+    if wrong("old-shifted-zero"):
+        o = [[0.0] + row[:-1] for row in o]
+    if wrong("old-through-batch"):
+        o = rolled_batch(o, 1)
+    if wrong("logp-right"):
+        l = roll(l, 1)
+    if wrong("logp-left"):
+        l = roll(l, -1)
+    if wrong("logp-through-batch"):
+        l = rolled_batch(l, -1)
+    if wrong("ref-right") and f:
+        f = roll(f, 1)
+    if wrong("old-is-policy"):
+        o = b["logp"]
+    if wrong("old-is-reference") and f:
+        o = f
+    if wrong("kl-against-old") and f:
+        f = o
+    return leaves, l, o, f
+
+
+def log_ratios(o, l, old, mask):
+    """y of each token of a response."""
+    def difference(x, y):
+        d = lift(y) - x if wrong("ratio-inverted") else x - y
+        if wrong("ratio-detached"):
+            d = detach(d)
+        d = d * {"log-ratio-halved": 0.5, "log-ratio-doubled": 2.0}.get(MISTAKE, 1.0)
+        if wrong("ratio-halved"):
+            d = d + math.log(0.5)
+        if wrong("ratio-of-logs"):
+            d = log(-x) - math.log(-y)
+        if wrong("ratio-no-old"):
+            d = x
+        return d
+    d = [difference(x, y) if m else Var(0.0) for x, y, m in zip(l, old, mask)]
+    level = o["ratio"]["level"]
+    if wrong("gspo-token-ratio") or (level == "token" and not wrong("sequence-ratio")):
+        return d
+    kept = [x for x, m in zip(d, mask) if m]
+    if not kept:
+        return d
+    if wrong("sequence-ratio") and level == "token":
+        y = total(kept)
+    else:
+        n = len(kept)
+        n = {"gspo-sum": 1, "gspo-slots": len(mask), "gspo-length-twice": n * n, "gspo-root": math.sqrt(n), "gspo-plus-one": n + 1,
+             "gspo-width": WIDTH}.get(MISTAKE, n)
+        y = total(kept) / n
+        if wrong("gspo-arithmetic"):
+            y = log(total(exp(x) for x in kept) / len(kept))
+        if wrong("gspo-token-gradient"):
+            return [x - detach(x) + detach(y) for x in d]
+    return [y] * len(d)
+
+
+def surrogate(s, A, y, l):
+    w = Var(y.value, ((y, 1.0),)) if wrong("no-exp") else exp(y)
+    if wrong("ratio-linear"):
+        w = y + 1.0
+    A = -A if wrong("loss-adv-sign") else abs(A) if wrong("loss-adv-abs") else max(A, 0.0) if wrong("loss-adv-positive") else A
+    if wrong("loss-adv-double"):
+        A = 2 * A
+    if wrong("loss-adv-sign-only"):
+        A = float((A > 0) - (A < 0))
+    if s["kind"] == "reinforce":
+        return exp(l) * -A if wrong("reinforce-probability") else l * (-1.0 if wrong("reinforce-no-advantage") else -A)
+    if s["kind"] == "cispo":
+        return cispo(s, A, w, l)
+    low, high = 1 - s.get("eps_low", 0.0), 1 + s.get("eps_high", 0.0)
+    if wrong("eps-exchanged"):
+        low, high = 2 - high, 2 - low
+    if wrong("eps-high-forgotten"):
+        high = 2 - low
+    if wrong("eps-doubled"):
+        low, high = 2 * low - 1, 2 * high - 1
+    if wrong("eps-0.3"):
+        low, high = 0.7, 1.3
+    if wrong("clip-reciprocal"):
+        low = 1 / high
+    if wrong("clip-around-zero"):
+        low, high = low - 1, high - 1
+    if wrong("clip-no-lower"):
+        low = 0.0
+    if wrong("clip-no-upper"):
+        high = math.inf
+    if wrong("clip-log"):
+        low, high = math.exp(low - 1), math.exp(high - 1)
+    clipped = clip(w, low, high)
+    if wrong("clip-bounds-turned"):
+        clipped = smaller(larger(w, Var(high)), Var(low))
+    if wrong("clip-straight-through"):
+        clipped = w - detach(w) + detach(clipped)
+    if wrong("clip-none"):
+        return w * -A
+    if wrong("clip-exchanged"):
+        return smaller(w * -A, clipped * -A)
+    if wrong("clip-only"):
+        return clipped * -A
+    if wrong("clip-min-of-ratios"):
+        return smaller(w, clipped) * -A
+    if wrong("clip-product"):
+        return larger(w * -A, -clip(w * A, low, high))
+    if wrong("clip-added"):
+        return w * -A + clipped * -A
+    if wrong("clip-detached-weight"):
+        return detach(clipped) * l * -A
+    if wrong("clip-gradient-killed"):
+        x = larger(w * -A, clipped * -A)
+        return x if low <= w.value <= high else detach(x)
+    if wrong("dual-clip"):
+        x = larger(w * -A, clipped * -A)
+        return smaller(x, Var(-3 * A)) if A < 0 else x
+    if wrong("gradient-no-ratio"):
+        x = larger(w * -A, clipped * -A)
+        return Var(x.value, ((y, -A if x.parents and w.value * -A == x.value else 0.0),))
+    if wrong("ratio-less-one"):
+        return larger((w - 1.0) * -A, (clipped - 1.0) * -A)
+    if wrong("gradient-sign"):
+        x = larger(w * -A, clipped * -A)
+        return detach(x) + detach(x) - x
+    return larger(w * -A, clipped * -A)
+
+
+def cispo(s, A, w, l):
+    low, high = s.get("weight_min", 0.0), float(s["weight_max"])
+    if wrong("cispo-cap-more"):
+        high += 1
+    c = clip(w, low, high)
+    if wrong("cispo-unclipped"):
+        c = w
+    if wrong("cispo-attached"):
+        return c * l * -A
+    if wrong("cispo-no-log"):
+        return c * -A
+    if wrong("cispo-dropped") and c is not w:
+        return Var(0.0)
+    if wrong("cispo-unweighted"):
+        return l * -A
+    if wrong("cispo-lower-bound"):
+        c = clip(w, 1 / high, high)
+    return detach(c) * l * -A
+
+
+def penalty(p, l, f, A, w):
+    D = l - f
+    coef = p["kl_coef"]
+    K = exp(-D) + D - 1.0
+    if abs(D.value) < 0.1:                      # a series where the terms cancel
+        v = D.value
+        K = Var(math.fsum((-v) ** n / math.factorial(n) for n in range(2, 16)), ((D, -math.expm1(-v)),))
+    if wrong("kl-k1"):
+        K = D
+    if wrong("kl-k2"):
+        K = D * D * 0.5
+    if wrong("kl-square"):
+        K = D * D
+    if wrong("kl-abs"):
+        K = D if D.value >= 0 else -D
+    if wrong("k3-reversed"):
+        K = exp(D) - D - 1.0
+    if wrong("k3-without-one"):
+        K = exp(-D) + D
+    if wrong("k3-mixed"):
+        K = exp(D) + D - 1.0
+    if wrong("kl-sign"):
+        K = -K
+    if wrong("kl-coef-twice"):
+        coef *= coef
+    if wrong("kl-no-coef"):
+        coef = 1.0
+    if wrong("kl-coef-0.1"):
+        coef = 0.1
+    if wrong("kl-forgotten"):
+        coef = 0.0
+    if wrong("kl-doubled"):
+        coef *= 2
+    if wrong("kl-detached"):
+        K = detach(K)
+    if wrong("kl-weighted"):
+        K = K * w
+    if wrong("kl-times-advantage"):
+        K = K * A
+    return K * coef
+
+
+def aggregated(o, terms, kinds=None):
+    """terms: of each response those that count."""
+    kind, N = kinds or o["aggregation"]["kind"], len(terms)
+    names = {"agg-token-mean": "token_mean", "agg-seq-mean": "seq_mean_token_mean", "agg-sum": "token_sum",
+        "agg-seq-sum": "seq_mean_token_sum"}
+    kind = names.get(MISTAKE, kind)
+    count = sum(len(x) for x in terms)
+    if kind == "token_sum":
+        return total(x for row in terms for x in row)
+    if kind == "token_mean":
+        n = {"agg-slots": SLOTS, "agg-eps": count + 1e-8, "agg-width": WIDTH * N, "agg-plus-one": count + 1}.get(MISTAKE, count)
+        return total(x for row in terms for x in row) / n if count else Var(0.0)
+    def divisor(row, i):
+        n = len(row)
+        return {"agg-length-twice": n * n, "agg-slots": LENGTHS[i], "agg-width": WIDTH, "agg-eps": n + 1e-8, "agg-plus-one": n
+            + 1}.get(MISTAKE, n)
+    parts = {"seq_mean_token_mean": lambda row, i: total(row) / divisor(row, i), "seq_mean_token_sum": lambda row, i: total(row),
+             "seq_mean_constant": lambda row, i: total(row) / o["aggregation"].get("constant", 1)}[kind]
+    if wrong("empty-dropped"):
+        N = sum(1 for row in terms if row) or 1
+    if wrong("agg-sum-of-sequences"):
+        N = 1
+    if wrong("agg-groups"):
+        N = GROUPS
+    return total(parts(row, i) for i, row in enumerate(terms) if row) / N
+
+
+def evaluate(case):
+    global CASE, WIDTH, LENGTHS, SLOTS, GROUPS
+    o, b = case["objective"], case["batch"]
+    CASE, LENGTHS, WIDTH, SLOTS, GROUPS = case, b["length"], max(b["length"]), sum(b["length"]), b["group"][-1] + 1
+    result = {"advantage": advantages(o, b)} if "advantage" not in b else {}
+    A = case["advantage"]
+    if wrong("loss-adv-next"):
+        A = [[A[(i + 1) % len(A)][0]] * len(row) for i, row in enumerate(A)]
+    leaves, l, old, f = arrays(b)
+    policy, kl = [], []
+    for i in range(len(l)):
+        mask = loss_mask(b, i)
+        y = log_ratios(o, l[i], old[i], mask)
+        policy.append([surrogate(o["surrogate"], A[i][t], y[t], l[i][t]) for t in range(len(mask)) if mask[t]])
+        if o.get("penalty", {}).get("kl_coef") and f:
+            kl.append([penalty(o["penalty"], l[i][t], f[i][t], A[i][t], exp(y[t])) for t in range(len(mask)) if mask[t]])
+    if kl and wrong("kl-token-mean"):
+        loss = aggregated(o, policy) + aggregated(o, kl, "token_mean")
+    elif kl:
+        loss = aggregated(o, [[x + y for x, y in zip(p, k)] for p, k in zip(policy, kl)])
+    else:
+        loss = aggregated(o, policy)
+    loss = loss * {"loss-sign": -1.0, "loss-halved": 0.5, "loss-times-groups": float(GROUPS)}.get(MISTAKE, 1.0)
+    backward(loss)
+    dlogp = [[x.grad for x in row] for row in leaves]
+    if wrong("gradient-doubled"):
+        dlogp = [[2 * x for x in row] for row in dlogp]
+    if wrong("gradient-float32"):
+        dlogp = [[single(x) for x in row] for row in dlogp]
+    value = single(loss.value) if wrong("loss-float32") else loss.value
+    if wrong("sum-float32"):
+        value = 0.0
+        for row in policy:
+            for x in row:
+                value = single(value + single(x.value))
+        value = single(value) * (loss.value / (math.fsum(x.value for row in policy for x in row) or 1.0))
+        dlogp = [[single(single(x) * 1.0000001) for x in row] for row in dlogp]
+    return {**result, "loss": value, "dlogp": dlogp}
+
+
+# ---- the protocol
+
+def json_number(x):
+    return x if math.isfinite(x) else "NaN" if x != x else "Infinity" if x > 0 else "-Infinity"
+
+
+def json_form(x):
+    return [json_form(y) for y in x] if isinstance(x, list) else json_number(x)
+
+
+def numbers(x):
+    if isinstance(x, dict):
+        return {k: numbers(y) for k, y in x.items()}
+    if isinstance(x, list):
+        return [numbers(y) for y in x]
+    return {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}.get(x, x) if isinstance(x, str) else x
+
+
+OTHERS = ("grpo-lead-", "grpo-process-", "grpo-r1-", "grpo-unbiased-", "dapo-filter-", "dapo-zv-", "gspo-token-")
+
+
+def is_of_row(name):
+    return any(name.startswith(row + "-") for row in ROWS) and not name.startswith(OTHERS)
+
+
+def answer(request):
+    case = numbers(request["case"])
+    if case["kind"] != "objective" or not is_of_row(case["id"]):
+        return {"seq": request["seq"], "skip": "not this row"}
+    return {"seq": request["seq"], "result": {k: json_form(x) for k, x in evaluate(case).items()}}
+
+
+def main():
+    for line in sys.stdin:
+        request = json.loads(line)
+        if request["cmd"] == "stop":
+            break
+        if request["cmd"] == "start":
+            reply = {"version": 1, "name": "planted", "language": "python", "release": "1", "precision": "f64", "outputs": ["advantage",
+                "loss", "dlogp"]}
+        else:
+            reply = answer(request)
+        print(json.dumps(reply), flush=True)
+
+
+if __name__ == "__main__":
+    main()
