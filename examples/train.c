@@ -2,20 +2,31 @@
  *
  *     cc -std=c99 -O2 examples/train.c -lm -o train
  *     ./train --objective gspo
+ *     ./train --help
  *
  * The prompt is a list of digits, "3 1 2 0 .", and the right response is the list in reverse, "0 2 1 3 .".  The policy starts from
  * random weights and is never shown a right response: it samples a group of responses to every prompt, a verifier scores them, the
  * library turns scores into advantages and advantages into d loss / d logp, and the rest is back-propagation.
  *
- * Contents:  sizes | random numbers | policy: linear, attention, feed-forward, head; forward, backward, Adam | task | rollout | critic |
- *            update | files | options | training
+ * Many objectives read more than log-probabilities and rewards: a reference, a teacher, a critic, demonstrations ...  The table ARRAYS
+ * lists all of it, and what it is made from here: each the smallest thing that deserves its name.
+ *
+ * Contents:  sizes | random numbers | policy: linear, attention, feed-forward, head; forward, backward, Adam | task | arrays | rollout |
+ *            critic, partition function | update | pictures | files | objectives | options | training
+ * To learn, read down to `update`, then `training`; what lies between writes files and texts.
  *
  * Licence: MIT-0, as grpo.h. */
-#define _POSIX_C_SOURCE 200112L   /* isatty */
+#define _POSIX_C_SOURCE 200112L   /* clock_gettime, isatty, nl_langinfo, popen */
 #define GSPO_IMPLEMENTATION
 #include "../gspo.h"
+#define GRPO_SELECTION_IMPLEMENTATION
+#include "../extra/grpo_selection.h"   /* which tokens: by entropy, covariance, probability */
+#define GRPO_WEIGHTS_IMPLEMENTATION
+#include "../extra/grpo_weights.h"     /* weights for tokens on which good and bad responses agree */
 
 #include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +42,9 @@ enum {
     V = 11,                           /* vocabulary: ten digits and '.' */
     T = MAX_DIGITS + LIMIT,           /* positions: prompts are padded on the left, so that '.' is always at MAX_DIGITS */
     D = 32,                           /* width of the residual stream */
-    F = 64                            /* width of the feed-forward layer */
+    F = 64,                           /* width of the feed-forward layer */
+    LANES = 8,                        /* numbers that compilers work on side by side; the widths are multiples of it */
+    H = 16                            /* width of the head: V, and columns of no use */
 };
 
 /* ---- random numbers ------------------------------------------------------------------------------------------------------------- */
@@ -53,10 +66,10 @@ typedef struct {
     float token[V][D], position[T][D];
     float query[D * D], key[D * D], value[D * D], merge[D * D];
     float up[D * F], up_bias[F], down[F * D];
-    float head[D * V], head_bias[V];
+    float head[D * H], head_bias[H];
 } model;
 
-enum { N_WEIGHTS = sizeof(model) / sizeof(float) };
+enum { N_FLOATS = sizeof(model) / sizeof(float), N_WEIGHTS = N_FLOATS - (D + 1) * (H - V) };
 
 /* what the forward pass leaves for the backward pass; row t is position t */
 typedef struct {
@@ -67,23 +80,34 @@ typedef struct {
     float y[T][D];             /* x + attention */
     float h[T][F];             /* relu */
     float z[T][D];             /* y + feed-forward */
-    float prob[T][V];          /* of the token at t + 1 */
+    float prob[T][H];          /* of the token at t + 1 */
 } activations;
 
-/* y += x w,  x (n), w (n, m), y (m) */
-static void linear_forward(float *restrict y, const float *restrict x, const float *restrict w, int n, int m) {
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < m; j++) y[j] += x[i] * w[i * m + j];
+/* y += x w,  x (rows, n), w (n, m), y (rows, m) */
+static void linear_forward(float *restrict y, const float *restrict x, const float *restrict w, int rows, int n, int m) {
+    for (; rows > 0; rows--, x += n, y += m)
+        for (int j = 0; j < m; j += LANES) {
+            float sum[LANES];
+            for (int k = 0; k < LANES; k++) sum[k] = y[j + k];
+            for (int i = 0; i < n; i++)
+                for (int k = 0; k < LANES; k++) sum[k] += x[i] * w[i * m + j + k];
+            for (int k = 0; k < LANES; k++) y[j + k] = sum[k];
+        }
 }
 
-/* dx += w dy, dw += x dy */
+/* dx += dy w^T, dw += x^T dy */
 static void linear_backward(float *restrict dx, float *restrict dw, const float *restrict dy, const float *restrict x,
-                            const float *restrict w, int n, int m) {
-    for (int i = 0; i < n; i++) {
-        float sum = 0;
-        for (int j = 0; j < m; j++) { sum += w[i * m + j] * dy[j]; dw[i * m + j] += x[i] * dy[j]; }
-        dx[i] += sum;
-    }
+                            const float *restrict w, int rows, int n, int m) {
+    for (; rows > 0; rows--, x += n, dx += n, dy += m)
+        for (int i = 0; i < n; i++) {
+            float sum[LANES] = { 0 };
+            for (int j = 0; j < m; j += LANES)
+                for (int k = 0; k < LANES; k++) {
+                    sum[k] += w[i * m + j + k] * dy[j + k];
+                    dw[i * m + j + k] += x[i] * dy[j + k];
+                }
+            for (int k = 0; k < LANES; k++) dx[i] += sum[k];
+        }
 }
 
 /* in place; (n) */
@@ -94,111 +118,132 @@ static void softmax(float *x, int n) {
     for (int i = 0; i < n; i++) x[i] /= sum;
 }
 
+/* a . b, (D) */
+static float dot(const float *a, const float *b) {
+    float sum[LANES] = { 0 }, total = 0;
+    for (int i = 0; i < D; i += LANES)
+        for (int k = 0; k < LANES; k++) sum[k] += a[i + k] * b[i + k];
+    for (int k = 0; k < LANES; k++) total += sum[k];
+    return total;
+}
+
+/* y += c x, (D) */
+static void add(float *restrict y, float c, const float *restrict x) {
+    for (int i = 0; i < D; i++) y[i] += c * x[i];
+}
+
 /* position t looks at the positions first .. t */
 static void attention_forward(activations *a, int first, int t) {
-    const float scale = 1 / sqrtf(D);
-    for (int s = first; s <= t; s++) {
-        float dot = 0;
-        for (int i = 0; i < D; i++) dot += a->q[t][i] * a->k[s][i];
-        a->att[t][s] = dot * scale;
-    }
+    for (int s = first; s <= t; s++) a->att[t][s] = dot(a->q[t], a->k[s]) / sqrtf(D);
     softmax(&a->att[t][first], t - first + 1);
     memset(a->mix[t], 0, sizeof a->mix[t]);
-    for (int s = first; s <= t; s++)
-        for (int i = 0; i < D; i++) a->mix[t][i] += a->att[t][s] * a->v[s][i];
+    for (int s = first; s <= t; s++) add(a->mix[t], a->att[t][s], a->v[s]);
 }
 
 /* dmix (D) -> dq (D) of position t, dk and dv (T, D) of the positions it looked at */
 static void attention_backward(const activations *a, int first, int t, const float *dmix, float *dq, float (*dk)[D], float (*dv)[D]) {
-    const float scale = 1 / sqrtf(D);
     float datt[T], mean = 0;
     for (int s = first; s <= t; s++) {
-        datt[s] = 0;
-        for (int i = 0; i < D; i++) {
-            datt[s] += dmix[i] * a->v[s][i];
-            dv[s][i] += dmix[i] * a->att[t][s];
-        }
+        datt[s] = dot(dmix, a->v[s]);
         mean += a->att[t][s] * datt[s];
+        add(dv[s], a->att[t][s], dmix);
     }
     for (int s = first; s <= t; s++) {
-        float dscore = a->att[t][s] * (datt[s] - mean) * scale;
-        for (int i = 0; i < D; i++) {
-            dq[i] += dscore * a->k[s][i];
-            dk[s][i] += dscore * a->q[t][i];
-        }
+        const float dscore = a->att[t][s] * (datt[s] - mean) / sqrtf(D);
+        add(dq, dscore, a->k[s]);
+        add(dk[s], dscore, a->q[t]);
     }
 }
 
 /* The positions from .. to - 1 of tokens (T), given all earlier ones: a whole sequence at once, or one more token while sampling.
  * Before the '.' of the prompt nothing is predicted, and there only the keys and values are needed. */
 static void forward(const model *m, activations *a, const int *tokens, int first, int from, int to) {
-    for (int t = from; t < to; t++) {
-        memset(a->q[t], 0, sizeof a->q[t]);
-        memset(a->k[t], 0, sizeof a->k[t]);
-        memset(a->v[t], 0, sizeof a->v[t]);
-        for (int i = 0; i < D; i++) a->x[t][i] = m->token[tokens[t]][i] + m->position[t][i];
-        linear_forward(a->k[t], a->x[t], m->key, D, D);
-        linear_forward(a->v[t], a->x[t], m->value, D, D);
-        if (t < MAX_DIGITS) continue;
+    for (int t = from; t < to; t++)
+        for (int i = 0; i < D; i++) {
+            a->x[t][i] = m->token[tokens[t]][i] + m->position[t][i];
+            a->q[t][i] = a->k[t][i] = a->v[t][i] = 0;
+        }
+    linear_forward(a->k[from], a->x[from], m->key, to - from, D, D);
+    linear_forward(a->v[from], a->x[from], m->value, to - from, D, D);
 
-        linear_forward(a->q[t], a->x[t], m->query, D, D);
+    if (from < MAX_DIGITS) from = MAX_DIGITS;
+    const int rows = to - from;
+    linear_forward(a->q[from], a->x[from], m->query, rows, D, D);
+    for (int t = from; t < to; t++) {
         attention_forward(a, first, t);
         memcpy(a->y[t], a->x[t], sizeof a->y[t]);
-        linear_forward(a->y[t], a->mix[t], m->merge, D, D);
-
         memcpy(a->h[t], m->up_bias, sizeof a->h[t]);
-        linear_forward(a->h[t], a->y[t], m->up, D, F);
+        memcpy(a->prob[t], m->head_bias, sizeof a->prob[t]);
+    }
+    linear_forward(a->y[from], a->mix[from], m->merge, rows, D, D);
+
+    linear_forward(a->h[from], a->y[from], m->up, rows, D, F);
+    for (int t = from; t < to; t++) {
         for (int i = 0; i < F; i++) if (a->h[t][i] < 0) a->h[t][i] = 0;
         memcpy(a->z[t], a->y[t], sizeof a->z[t]);
-        linear_forward(a->z[t], a->h[t], m->down, F, D);
+    }
+    linear_forward(a->z[from], a->h[from], m->down, rows, F, D);
 
-        memcpy(a->prob[t], m->head_bias, sizeof a->prob[t]);
-        linear_forward(a->prob[t], a->z[t], m->head, D, V);
-        softmax(a->prob[t], V);
+    linear_forward(a->prob[from], a->z[from], m->head, rows, D, H);
+    for (int t = from; t < to; t++) softmax(a->prob[t], V);
+}
+
+/* in nats */
+static float entropy_of(const float *prob) {
+    float entropy = 0;
+    for (int k = 0; k < V; k++) entropy -= prob[k] > 0 ? prob[k] * logf(prob[k]) : 0;
+    return entropy;
+}
+
+/* d loss / d logits of one position, dlogit (H): from those with respect to the log-probability of `token` and to the entropy */
+static void head_backward(const float *prob, int token, float dlogp, float dentropy, float *dlogit) {
+    const float entropy = dentropy != 0 ? entropy_of(prob) : 0;
+    for (int k = 0; k < V; k++) {
+        dlogit[k] = dlogp * ((float)(k == token) - prob[k]);
+        if (dentropy != 0 && prob[k] > 0) dlogit[k] -= dentropy * prob[k] * (logf(prob[k]) + entropy);
     }
 }
 
-/* Adds to dm the gradient of a loss with respect to every weight, from dlogp (to - MAX_DIGITS), the loss's gradient with respect to the
- * log-probability of the token after each position MAX_DIGITS .. to - 1. */
-static void backward(const model *m, model *dm, const activations *a, const int *tokens, int first, int to, const grpo_real *dlogp) {
-    float dk[T][D] = { { 0 } }, dv[T][D] = { { 0 } }, dx[T][D] = { { 0 } };
-    for (int t = to - 1; t >= MAX_DIGITS; t--) {
-        float dlogit[V], dz[D] = { 0 }, dh[F] = { 0 }, dmix[D] = { 0 }, dq[D] = { 0 };
-        float g = dlogp[t - MAX_DIGITS];
-        for (int i = 0; i < V; i++) {                                  /* d log softmax: 1 at the sampled token, minus prob */
-            dlogit[i] = g * ((float)(i == tokens[t + 1]) - a->prob[t][i]);
-            dm->head_bias[i] += dlogit[i];
-        }
-        linear_backward(dz, dm->head, dlogit, a->z[t], m->head, D, V);
-
-        linear_backward(dh, dm->down, dz, a->h[t], m->down, F, D);
-        for (int i = 0; i < F; i++) {
-            if (a->h[t][i] == 0) dh[i] = 0;
-            dm->up_bias[i] += dh[i];
-        }
-        linear_backward(dz, dm->up, dh, a->y[t], m->up, D, F);         /* dz becomes dy: the residual stream passes it on */
-
-        linear_backward(dmix, dm->merge, dz, a->mix[t], m->merge, D, D);
-        attention_backward(a, first, t, dmix, dq, dk, dv);
-        linear_backward(dx[t], dm->query, dq, a->x[t], m->query, D, D);
-        for (int i = 0; i < D; i++) dx[t][i] += dz[i];
+/* Adds to dm the gradient of a loss with respect to every weight, from dlogp and dentropy (to - MAX_DIGITS), its gradient with respect to
+ * the log-probability of the token after each position MAX_DIGITS .. to - 1 and to the entropy there. */
+static void backward(const model *m, model *dm, const activations *a, const int *tokens, int first, int to, const grpo_real *dlogp,
+                     const grpo_real *dentropy) {
+    enum { P = MAX_DIGITS };                                           /* the first position that predicts */
+    const int rows = to - P;
+    float dk[T][D] = { { 0 } }, dv[T][D] = { { 0 } }, dq[T][D] = { { 0 } }, dx[T][D] = { { 0 } };
+    float dlogit[T][H] = { { 0 } }, dz[T][D] = { { 0 } }, dh[T][F] = { { 0 } }, dmix[T][D] = { { 0 } };
+    for (int t = P; t < to; t++) {
+        head_backward(a->prob[t], tokens[t + 1], (float)dlogp[t - P], (float)dentropy[t - P], dlogit[t]);
+        for (int k = 0; k < V; k++) dm->head_bias[k] += dlogit[t][k];
     }
-    for (int t = first; t < to; t++) {
-        linear_backward(dx[t], dm->key, dk[t], a->x[t], m->key, D, D);
-        linear_backward(dx[t], dm->value, dv[t], a->x[t], m->value, D, D);
-        for (int i = 0; i < D; i++) {
-            dm->token[tokens[t]][i] += dx[t][i];
-            dm->position[t][i] += dx[t][i];
+    linear_backward(dz[P], dm->head, dlogit[P], a->z[P], m->head, rows, D, H);
+
+    linear_backward(dh[P], dm->down, dz[P], a->h[P], m->down, rows, F, D);
+    for (int t = P; t < to; t++)
+        for (int i = 0; i < F; i++) {
+            if (a->h[t][i] == 0) dh[t][i] = 0;
+            dm->up_bias[i] += dh[t][i];
         }
+    linear_backward(dz[P], dm->up, dh[P], a->y[P], m->up, rows, D, F);   /* dz becomes dy: the residual stream passes it on */
+
+    linear_backward(dmix[P], dm->merge, dz[P], a->mix[P], m->merge, rows, D, D);
+    for (int t = P; t < to; t++) attention_backward(a, first, t, dmix[t], dq[t], dk, dv);
+    memcpy(dx[P], dz[P], (size_t)rows * sizeof dx[P]);
+    linear_backward(dx[P], dm->query, dq[P], a->x[P], m->query, rows, D, D);
+    linear_backward(dx[first], dm->key, dk[first], a->x[first], m->key, to - first, D, D);
+    linear_backward(dx[first], dm->value, dv[first], a->x[first], m->value, to - first, D, D);
+    for (int t = first; t < to; t++) {
+        add(dm->token[tokens[t]], 1, dx[t]);
+        add(dm->position[t], 1, dx[t]);
     }
 }
 
 static void model_init(model *m, uint64_t *rng) {
     float *w = (float *)m;
-    for (int i = 0; i < N_WEIGHTS; i++) w[i] = 0.6f * (random_uniform(rng) - 0.5f);   /* deviation 1/sqrt(D) */
+    for (int i = 0; i < N_FLOATS; i++) w[i] = 0.6f * (random_uniform(rng) - 0.5f);    /* deviation 1/sqrt(D) */
     memset(m->up_bias, 0, sizeof m->up_bias);
     memset(m->head_bias, 0, sizeof m->head_bias);
-    for (int i = 0; i < D * V; i++) m->head[i] *= 0.1f;                /* all tokens almost equally likely: explore first */
+    for (int i = 0; i < D * H; i++) m->head[i] *= 0.1f;                /* all tokens almost equally likely: explore first */
 }
 
 typedef struct {
@@ -211,12 +256,12 @@ static void adam(learner *l, double lr) {
     float *w = (float *)&l->policy, *dw = (float *)&l->gradient, *mean = (float *)&l->mean, *square = (float *)&l->square;
     const float b1 = 0.9f, b2 = 0.99f;
     double norm = 0;
-    for (int i = 0; i < N_WEIGHTS; i++) norm += (double)dw[i] * dw[i];
+    for (int i = 0; i < N_FLOATS; i++) norm += (double)dw[i] * dw[i];
     norm = sqrt(norm);
     const float clip = norm > 1 ? (float)(1 / norm) : 1.0f;
     l->steps++;
     const float rate = (float)(lr * sqrt(1 - pow(b2, l->steps)) / (1 - pow(b1, l->steps)));
-    for (int i = 0; i < N_WEIGHTS; i++) {
+    for (int i = 0; i < N_FLOATS; i++) {
         const float g = dw[i] * clip;
         mean[i] = b1 * mean[i] + (1 - b1) * g;
         square[i] = b2 * square[i] + (1 - b2) * g * g;
@@ -226,32 +271,117 @@ static void adam(learner *l, double lr) {
 
 /* ---- task ----------------------------------------------------------------------------------------------------------------------- */
 
-/* a list of digits and '.', at the right end of tokens (MAX_DIGITS + 1); returns where it begins */
-static int task_prompt(int *tokens, uint64_t *rng) {
-    const int first = random_below(rng, MAX_DIGITS - MIN_DIGITS + 1);
+/* n random digits and '.', at the right end of tokens (MAX_DIGITS + 1); returns where they begin */
+static int task_prompt(int *tokens, int n, uint64_t *rng) {
+    const int first = MAX_DIGITS - n;
     for (int t = first; t < MAX_DIGITS; t++) tokens[t] = random_below(rng, 10);
     tokens[MAX_DIGITS] = END;
     return first;
 }
 
+/* the right token at place j of the response */
+static int task_right(const int *tokens, int first, int j) { return j < MAX_DIGITS - first ? tokens[MAX_DIGITS - 1 - j] : END; }
+
 /* Verifier: the square of the share of positions that hold the right token: the last mistake costs the most, and only the right response
- * is worth 1.  right (length) tells which positions. */
-static float task_reward(const int *tokens, int first, int64_t length, float *right) {
+ * is worth 1. */
+static float task_reward(const int *tokens, int first, int64_t length) {
     const int64_t n = MAX_DIGITS - first + 1;
     int count = 0;
-    for (int j = 0; j < length; j++) {
-        const int expected = j < n - 1 ? tokens[MAX_DIGITS - 1 - j] : END;
-        const int ok = j < n && tokens[MAX_DIGITS + 1 + j] == expected;
-        right[j] = (float)ok;
-        count += ok;
-    }
+    for (int j = 0; j < length && j < n; j++) count += tokens[MAX_DIGITS + 1 + j] == task_right(tokens, first, j);
     const float share = (float)count / (float)(length > n ? length : n);
     return share * share;
+}
+
+/* Expert: a rule that knows the task, in place of a larger model.  Its probability of token k at place j: */
+static float expert_prob(const int *tokens, int first, int j, int k) {
+    return k == task_right(tokens, first, j) ? 0.99f : 0.01f / (V - 1);
+}
+
+/* its likeliest response, after the prompt; returns the number of tokens */
+static int expert_response(int *tokens, int first) {
+    const int n = MAX_DIGITS - first + 1;
+    for (int j = 0; j < n; j++) tokens[MAX_DIGITS + 1 + j] = task_right(tokens, first, j);
+    return n;
+}
+
+/* ---- arrays ---------------------------------------------------------------------------------------------------------------------
+ * What the library can be given: type, name in grpo_batch, elements for each token, response, or prompt; what --list calls it, and
+ * what it is made from.  Only the arrays that an objective reads are made, the others stay NULL. */
+
+#define ARRAYS(X) \
+    X(grpo_real, logp,            token,    NULL, "the policy as it is now") \
+    X(grpo_real, logp_old,        token,    NULL, "the policy that sampled") \
+    X(grpo_real, reward,          response, NULL, "the verifier") \
+    X(uint8_t,   truncated,       response, NULL, "the response has not ended after ten tokens") \
+    X(grpo_real, entropy,         token,    NULL, "the policy as it is now") \
+    X(grpo_real, logp_ref,        token,    "reference", "the policy before training, almost uniform") \
+    X(grpo_real, logp_rollout,    token,    "engine", "the sampler, which rounds log-probabilities to bfloat16 and so differs a little") \
+    X(grpo_real, logp_teacher,    token,    "teacher", "a rule that knows the answer: 0.99 for the right token") \
+    X(grpo_real, baseline,        prompt,   "baseline", "the reward of the greedy response") \
+    X(grpo_real, value,           token,    "critic", "a linear guess of the reward from the last layer; with a teacher's log-ratio as " \
+                                                      "advantage, the mean of that") \
+    X(uint8_t,   step_end,        token,    "steps", "two tokens are a step") \
+    X(grpo_real, step_reward,     token,    "steps", "the share of right tokens in the step") \
+    X(int64_t,   state,           token,    "states", "the place in the response where the step begins, and the token before") \
+    X(uint8_t,   segment_end,     token,    "segments", "two tokens are a segment, or turn") \
+    X(grpo_real, rewards,         response, "rewards", "two of them: the verifier, and half as much for the right number of tokens") \
+    X(int64_t,   token_id,        token,    "tokens", "the tokens themselves") \
+    X(grpo_real, sum_pi_squared,  token,    "squares", "the policy that sampled: the sum of its squared probabilities") \
+    X(uint8_t,   selected,        token,    "selected", "the fifth of the highest entropy; or a hundredth, by covariance of advantage " \
+        "and log-probability; or by probability, below and above 1/2 in turns; or the expert's") \
+    X(uint8_t,   kl_mask,         token,    "KL mask", "the hundredth of the largest covariance; or as selected") \
+    X(uint8_t,   nll_mask,        token,    "expert", "the last response to each prompt is the expert's: the right one") \
+    X(uint8_t,   shaping_mask,    token,    "expert", "the last response to each prompt is the expert's: the right one") \
+    X(uint8_t,   excluded,        response, "excluded", "the expert's response; or half of those worse than the mean, at random") \
+    X(uint8_t,   marked,          token,    "marked", "the first token, which plans where to begin") \
+    X(grpo_real, log_partition,   prompt,   "partition", "learned, one number for each length of the list") \
+    X(grpo_real, external_weight, token,    "weights", "grpo_conflict_weight: less for tokens that good and bad responses share") \
+    X(grpo_real, eps_low,         token,    "bounds", "0.1, and 0.2 more where the entropy is highest") \
+    X(grpo_real, eps_high,        token,    "bounds", "0.1, and 0.4 more where the entropy is highest")
+
+#define ARRAY_ID(type, name, of, word, source) ARRAY_##name,
+enum { ARRAYS(ARRAY_ID) N_ARRAYS };
+
+enum { of_token = 't', of_response = 'r', of_prompt = 'p' };
+#define ARRAY_INFO(type, name, of, word, source) { #name, word, source, #type, of_##of, sizeof(type), offsetof(grpo_batch, name) },
+static const struct { const char *name, *word, *source, *type; char of; size_t size, at; } arrays[] = { ARRAYS(ARRAY_INFO) };
+
+enum { N_REWARDS = 2, STEP = 2 };
+static const grpo_real reward_weight[N_REWARDS] = { 1, 0.5f };
+
+/* a batch of one prompt, with every array: n <= 2 responses of a token each, all numbers 0 */
+static grpo_batch empty_batch(int n) {
+    static const int64_t begin[2][2] = { { 0, 1 }, { 0, 2 } }, offset[2] = { 0, 1 }, length[2] = { 1, 1 }, zeros[4];
+    const void *zero = zeros;
+    grpo_batch b = { .n_groups = 1, .group_begin = begin[n - 1], .offset = offset, .length = length, .n_tokens = 2,
+                     .n_rewards = N_REWARDS, .reward_weight = reward_weight };
+    for (int k = 0; k < N_ARRAYS; k++) memcpy((char *)&b + arrays[k].at, &zero, sizeof zero);
+    return b;
+}
+
+static grpo_status try_batch(const grpo_objective *obj, const grpo_batch *b) {
+    grpo_real advantage[2];
+    double scratch[256];
+    grpo_report report;
+    const grpo_output out = { .scratch = scratch, .scratch_size = 256 };
+    grpo_status st = grpo_advantages(obj, b, advantage);
+    return st ? st : gspo_loss(obj, b, advantage, NULL, &out, &report);
+}
+
+/* Does the objective read array k?  The library says so itself: it refuses a batch without it. */
+static int is_read(const grpo_objective *obj, int k) {
+    grpo_batch b = empty_batch(2);
+    const void *none = NULL;
+    if (!arrays[k].word) return 1;
+    if (k == ARRAY_excluded) return obj->advantage.excluded != GRPO_EXCLUDED_NONE;      /* may be NULL: nobody */
+    memcpy((char *)&b + arrays[k].at, &none, sizeof none);
+    return grpo_status_is(try_batch(obj, &b), GRPO_NULL);
 }
 
 /* ---- rollout --------------------------------------------------------------------------------------------------------------------
  * N responses in all, group responses to each prompt, as the library wants them: N rows of LIMIT in every token array. */
 
+#define ARRAY_MEMBER(type, name, of, word, source) type *name;
 typedef struct {
     int prompts, group, n;
     int64_t *group_begin;                                   /* (prompts + 1) */
@@ -259,10 +389,12 @@ typedef struct {
     int *first;                                             /* (N), where the prompt begins in tokens */
     int (*tokens)[T + 1];                                   /* (N), prompt and response */
     activations *act;                                       /* (N) */
-    grpo_real *logp, *logp_old, *logp_ref, *entropy;        /* (N, LIMIT) */
-    grpo_real *value, *step_reward, *advantage, *dlogp;     /* (N, LIMIT) */
-    uint8_t *step_end, *truncated;                          /* (N, LIMIT), (N) */
-    grpo_real *reward, *baseline;                           /* (N), (prompts) */
+    ARRAYS(ARRAY_MEMBER)                                    /* token: (N, LIMIT), response: (N), prompt: (prompts) */
+    grpo_real *advantage, *dlogp, *dentropy;                /* (N, LIMIT) */
+    grpo_real *covariance, *dlog_partition;                 /* (N, LIMIT), (prompts) */
+    int has_expert;                                         /* is the last response to each prompt the expert's? */
+    float partition[MAX_DIGITS + 1];                        /* log_partition, by the length of the list */
+    float critic[D + 1];
     grpo_batch batch;                                       /* a view of all that */
 } rollout;
 
@@ -272,48 +404,63 @@ static void *alloc(size_t count, size_t size) {
     return p;
 }
 
-static void rollout_init(rollout *r, int prompts, int group) {
-    const size_t n = (size_t)prompts * (size_t)group, tokens = n * LIMIT;
-    grpo_real **per_token[] = { &r->logp, &r->logp_old, &r->logp_ref, &r->entropy, &r->value, &r->step_reward, &r->advantage, &r->dlogp };
-    for (size_t i = 0; i < sizeof per_token / sizeof *per_token; i++) *per_token[i] = alloc(tokens, sizeof(grpo_real));
+static void rollout_init(rollout *r, const grpo_objective *obj, int prompts, int group) {
+    const size_t p = (size_t)prompts, n = p * (size_t)group, tokens = n * LIMIT;
     r->prompts = prompts; r->group = group; r->n = (int)n;
-    r->group_begin = alloc((size_t)prompts + 1, sizeof *r->group_begin);
+    r->group_begin = alloc(p + 1, sizeof *r->group_begin);
     r->offset = alloc(n, sizeof *r->offset);
     r->length = alloc(n, sizeof *r->length);
     r->first = alloc(n, sizeof *r->first);
     r->tokens = alloc(n, sizeof *r->tokens);
     r->act = alloc(n, sizeof *r->act);
-    r->step_end = alloc(tokens, 1);
-    r->truncated = alloc(n, 1);
-    r->reward = alloc(n, sizeof *r->reward);
-    r->baseline = alloc((size_t)prompts, sizeof *r->baseline);
+    grpo_real **per_token[] = { &r->advantage, &r->dlogp, &r->dentropy, &r->covariance };
+    for (int k = 0; k < 4; k++) *per_token[k] = alloc(tokens, sizeof(grpo_real));
+    r->dlog_partition = alloc(p, sizeof *r->dlog_partition);
     for (int g = 0; g <= prompts; g++) r->group_begin[g] = (int64_t)g * group;
     for (int i = 0; i < r->n; i++) r->offset[i] = (int64_t)i * LIMIT;
-    memset(r->step_end, 1, tokens);                         /* a step of process supervision is one token here */
 
-    r->batch = (grpo_batch){
-        .n_groups = prompts, .group_begin = r->group_begin,
-        .offset = r->offset, .length = r->length, .n_tokens = (int64_t)tokens,
-        .logp = r->logp, .logp_old = r->logp_old, .logp_ref = r->logp_ref,
-        .logp_rollout = r->logp_old,                        /* the engine that samples is the policy itself */
-        .entropy = r->entropy, .value = r->value, .step_reward = r->step_reward, .step_end = r->step_end, .segment_end = r->step_end,
-        .reward = r->reward, .truncated = r->truncated, .baseline = r->baseline
-    };
+    r->batch = (grpo_batch){ .n_groups = prompts, .group_begin = r->group_begin, .offset = r->offset, .length = r->length,
+                             .n_tokens = (int64_t)tokens, .n_rewards = N_REWARDS, .reward_weight = reward_weight };
+#define ARRAY_ALLOC(type, name, of, word, source) \
+    if (is_read(obj, ARRAY_##name)) \
+        r->batch.name = r->name = alloc((of_##of == of_token ? tokens : of_##of == of_response ? n : p) * N_REWARDS, sizeof(type));
+    ARRAYS(ARRAY_ALLOC)                                     /* times N_REWARDS: one of them is (N, N_REWARDS) */
+    r->has_expert = r->nll_mask || r->shaping_mask || (r->excluded && obj->advantage.excluded != GRPO_EXCLUDED_ZERO);
 }
 
-/* continues tokens after the prompt; rng NULL: always the likeliest token.  Returns the number of tokens, '.' included. */
-static int generate(const model *m, activations *a, int *tokens, int first, uint64_t *rng) {
+/* x with the eight bits that bfloat16 has for its digits */
+static float bfloat16(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + 0x8000u) & 0xFFFF0000u;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* probabilities as an engine with coarser arithmetic has them, (V) */
+static void engine_prob(const float *prob, float *out) {
+    for (int k = 0; k < V; k++) out[k] = bfloat16(logf(prob[k] > 1e-30f ? prob[k] : 1e-30f));
+    softmax(out, V);
+}
+
+enum { GREEDY, SAMPLE, SAMPLE_COARSELY };
+
+/* continues tokens after the prompt.  Returns the number of tokens, '.' included. */
+static int generate(const model *m, activations *a, int *tokens, int first, int how, uint64_t *rng) {
     int n = 0, from = first, token;
     do {
-        int t = MAX_DIGITS + n;
+        const int t = MAX_DIGITS + n;
+        float coarse[V];
+        const float *p = a->prob[t];
         forward(m, a, tokens, first, from, t + 1);
         from = t + 1;
         token = 0;
-        if (rng) {
-            float u = random_uniform(rng) - a->prob[t][0];
-            while (u >= 0 && token < V - 1) u -= a->prob[t][++token];
+        if (how == SAMPLE_COARSELY) { engine_prob(p, coarse); p = coarse; }
+        if (how == GREEDY) {
+            for (int k = 1; k < V; k++) if (p[k] > p[token]) token = k;
         } else {
-            for (int i = 1; i < V; i++) if (a->prob[t][i] > a->prob[t][token]) token = i;
+            float u = random_uniform(rng) - p[0];
+            while (u >= 0 && token < V - 1) u -= p[++token];
         }
         tokens[t + 1] = token;
         n++;
@@ -321,105 +468,255 @@ static int generate(const model *m, activations *a, int *tokens, int first, uint
     return n;
 }
 
-/* log-probabilities of response i from the activations of a forward pass: logp (LIMIT), entropy (LIMIT) unless NULL */
-static void response_logp(const rollout *r, int i, const activations *a, grpo_real *logp, grpo_real *entropy) {
+/* log-probabilities of response i from the activations of a forward pass, logp (LIMIT) */
+static void response_logp(const rollout *r, int i, const activations *a, grpo_real *logp) {
     for (int j = 0; j < r->length[i]; j++) {
-        const float *p = a->prob[MAX_DIGITS + j];
-        logp[j] = logf(p[r->tokens[i][MAX_DIGITS + 1 + j]]);
-        if (!entropy) continue;
-        entropy[j] = 0;
-        for (int k = 0; k < V; k++) entropy[j] -= p[k] > 0 ? p[k] * logf(p[k]) : 0;
+        const float p = a->prob[MAX_DIGITS + j][r->tokens[i][MAX_DIGITS + 1 + j]];
+        logp[j] = logf(p > 1e-30f ? p : 1e-30f);
     }
+}
+
+/* what the arrays hold at place j of response i */
+static void fill_token(rollout *r, int i, int j) {
+    const int *tokens = r->tokens[i], *response = &tokens[MAX_DIGITS + 1], first = r->first[i];
+    const float *p = r->act[i].prob[MAX_DIGITS + j];
+    const int64_t t = r->offset[i] + j;
+    const int start = j - j % STEP, ends = j % STEP == STEP - 1 || j == r->length[i] - 1;
+    const int is_experts = r->has_expert && i % r->group == r->group - 1;
+    float coarse[V], sum = 0;
+    if (is_experts) r->logp_old[t] = logf(expert_prob(tokens, first, j, response[j]));     /* the policy that wrote it */
+    if (r->logp_teacher) r->logp_teacher[t] = logf(expert_prob(tokens, first, j, response[j]));
+    if (r->logp_rollout) {
+        engine_prob(p, coarse);
+        r->logp_rollout[t] = logf(coarse[response[j]] > 1e-30f ? coarse[response[j]] : 1e-30f);
+    }
+    if (r->logp_rollout && is_experts) r->logp_rollout[t] = r->logp_old[t];
+    r->entropy[t] = entropy_of(p);
+    for (int k = 0; k < V; k++) sum += p[k] * p[k];
+    if (r->sum_pi_squared) r->sum_pi_squared[t] = sum;
+    if (r->token_id) r->token_id[t] = response[j];
+    if (r->state) r->state[t] = start * V + response[start - 1];                            /* the '.' of the prompt at place -1 */
+    if (r->segment_end) r->segment_end[t] = (uint8_t)ends;
+    if (r->step_end) r->step_end[t] = (uint8_t)ends;
+    if (r->step_reward) {
+        int right = 0;
+        for (int k = start; k <= j; k++) right += response[k] == task_right(tokens, first, k);
+        r->step_reward[t] = (float)right / (float)(j - start + 1);
+    }
+    if (r->marked) r->marked[t] = j == 0;
+    if (r->nll_mask) r->nll_mask[t] = (uint8_t)is_experts;
+    if (r->shaping_mask) r->shaping_mask[t] = (uint8_t)is_experts;
+}
+
+/* response i, after its tokens and the policy's activations */
+static void fill_response(rollout *r, int i, const model *reference, activations *scratch) {
+    const int first = r->first[i], n = MAX_DIGITS - first + 1;
+    r->truncated[i] = r->tokens[i][MAX_DIGITS + r->length[i]] != END;
+    r->reward[i] = task_reward(r->tokens[i], first, r->length[i]);
+    if (r->rewards) {
+        r->rewards[i * N_REWARDS] = r->reward[i];
+        r->rewards[i * N_REWARDS + 1] = (float)(r->length[i] == n);
+    }
+    response_logp(r, i, &r->act[i], &r->logp_old[r->offset[i]]);
+    if (r->logp_ref) {
+        forward(reference, scratch, r->tokens[i], first, first, MAX_DIGITS + (int)r->length[i]);
+        response_logp(r, i, scratch, &r->logp_ref[r->offset[i]]);
+    }
+    for (int j = 0; j < r->length[i]; j++) fill_token(r, i, j);
+}
+
+/* the expert's response for those that use one, else half of the responses below the mean (RED-Drop) */
+static void fill_excluded(rollout *r, int g, uint64_t *rng) {
+    const int begin = g * r->group, end = begin + r->group;
+    float mean = 0;
+    for (int i = begin; i < end; i++) mean += (float)r->reward[i] / (float)r->group;
+    for (int i = begin; i < end; i++)
+        r->excluded[i] = (uint8_t)(r->has_expert ? i == end - 1 : r->reward[i] < mean && random_below(rng, 2));
 }
 
 static void rollout_sample(rollout *r, const model *policy, const model *reference, activations *scratch, uint64_t *rng) {
     for (int g = 0; g < r->prompts; g++) {
         int tokens[T + 1];
-        float right[LIMIT];
-        const int first = task_prompt(tokens, rng);
+        const int first = task_prompt(tokens, MIN_DIGITS + random_below(rng, MAX_DIGITS - MIN_DIGITS + 1), rng);
         for (int i = g * r->group; i < (g + 1) * r->group; i++) {
             memcpy(r->tokens[i], tokens, sizeof tokens);
             r->first[i] = first;
-            r->length[i] = generate(policy, &r->act[i], r->tokens[i], first, rng);
-            r->truncated[i] = r->tokens[i][MAX_DIGITS + r->length[i]] != END;
-            r->reward[i] = task_reward(r->tokens[i], first, r->length[i], &r->step_reward[r->offset[i]]);
-            response_logp(r, i, &r->act[i], &r->logp_old[r->offset[i]], NULL);
-            forward(reference, scratch, r->tokens[i], first, first, MAX_DIGITS + (int)r->length[i]);
-            response_logp(r, i, scratch, &r->logp_ref[r->offset[i]], NULL);
+            r->length[i] = generate(policy, &r->act[i], r->tokens[i], first, r->logp_rollout ? SAMPLE_COARSELY : SAMPLE, rng);
+            if (r->has_expert && i % r->group == r->group - 1) {
+                r->length[i] = expert_response(r->tokens[i], first);
+                forward(policy, &r->act[i], r->tokens[i], first, first, MAX_DIGITS + (int)r->length[i]);
+            }
+            fill_response(r, i, reference, scratch);
         }
-        const int greedy = generate(policy, scratch, tokens, first, NULL);
-        r->baseline[g] = task_reward(tokens, first, greedy, right);
+        if (r->baseline) r->baseline[g] = task_reward(tokens, first, generate(policy, scratch, tokens, first, GREEDY, NULL));
+        if (r->excluded) fill_excluded(r, g, rng);
     }
 }
 
-/* ---- critic ---------------------------------------------------------------------------------------------------------------------
+/* mean reward and length of what the policy wrote itself */
+static double own_mean(const rollout *r, int of_length) {
+    const int own = r->group - r->has_expert;
+    double sum = 0;
+    for (int i = 0; i < r->n; i++)
+        if (i % r->group < own) sum += of_length ? (double)r->length[i] : (double)r->reward[i];
+    return sum / ((double)r->prompts * own);
+}
+
+/* ---- critic, partition function -------------------------------------------------------------------------------------------------
  * What GAE calls V: a linear guess of the reward from the policy's last layer, made before each token.  It learns by normalised least
  * mean squares, and no gradient of it reaches the policy: with and without a critic the policy is the same. */
 
-static void critic(float *w, rollout *r) {                  /* w (D + 1) */
+static void fill_value(rollout *r) {
+    float *w = r->critic;                                   /* (D + 1) */
     for (int i = 0; i < r->n; i++) {
         grpo_real *value = &r->value[r->offset[i]];
-        for (int j = 0; j < r->length[i]; j++) {
-            const float *z = r->act[i].z[MAX_DIGITS + j];
-            value[j] = w[D];
-            for (int k = 0; k < D; k++) value[j] += w[k] * z[k];
-        }
+        for (int j = 0; j < r->length[i]; j++) value[j] = w[D] + dot(w, r->act[i].z[MAX_DIGITS + j]);
         for (int j = 0; j < r->length[i]; j++) {            /* only now, so that no value has seen its own reward */
             const float *z = r->act[i].z[MAX_DIGITS + j];
-            float norm = 1;
-            for (int k = 0; k < D; k++) norm += z[k] * z[k];
-            const float step = 0.02f * (r->reward[i] - value[j]) / norm;
-            for (int k = 0; k < D; k++) w[k] += step * z[k];
+            const float step = 0.02f * ((float)r->reward[i] - (float)value[j]) / (1 + dot(z, z));
+            add(w, step, z);
             w[D] += step;
         }
     }
+}
+
+/* where the advantage is the teacher's log-ratio, the value of a token is what that is on average over the vocabulary (VOPD) */
+static void fill_value_of_teacher(rollout *r) {
+    for (int i = 0; i < r->n; i++)
+        for (int j = 0; j < r->length[i]; j++) {
+            const float *p = r->act[i].prob[MAX_DIGITS + j];
+            float mean = 0;
+            for (int k = 0; k < V; k++) mean += p[k] > 0 ? p[k] * (logf(expert_prob(r->tokens[i], r->first[i], j, k)) - logf(p[k])) : 0;
+            r->value[r->offset[i] + j] = mean;
+        }
+}
+
+/* FlowRL's log Z as it is before a minibatch, and a step down its gradient after it */
+static void fill_log_partition(rollout *r) {
+    for (int g = 0; g < r->prompts; g++) r->log_partition[g] = r->partition[MAX_DIGITS - r->first[g * r->group]];
+}
+
+static void learn_log_partition(rollout *r, int64_t g0, int64_t g1) {
+    for (int64_t g = g0; g < g1; g++) r->partition[MAX_DIGITS - r->first[g * r->group]] -= (float)r->dlog_partition[g - g0];
 }
 
 /* ---- update ---------------------------------------------------------------------------------------------------------------------
  * The responses are cut into minibatches of whole groups, one step of Adam for each.  The first is on-policy; before every other one
  * the policy has moved away from the one that sampled, which is what ratios and clips are about. */
 
-typedef struct { double reward, loss, clip_fraction, ratio_mean, ratio_max, kl, length, tokens_per_s; } metrics;
+typedef struct { double reward, loss, clip_fraction, ratio_mean, ratio_max, entropy, approx_kl, length, tokens_per_s; } metrics;
 
-/* log-probabilities under m as it is now of the responses begin .. end - 1 */
-static void rollout_evaluate(rollout *r, const model *m, int64_t begin, int64_t end) {
-    for (int i = (int)begin; i < end; i++) {
+/* log-probabilities and entropies of a minibatch under m as it is now; bounds that widen with the entropy, where they are the caller's */
+static void evaluate(rollout *r, const model *m, const grpo_batch *part) {
+    for (int i = (int)part->group_begin[0]; i < part->group_begin[part->n_groups]; i++) {
         forward(m, &r->act[i], r->tokens[i], r->first[i], r->first[i], MAX_DIGITS + (int)r->length[i]);
-        response_logp(r, i, &r->act[i], &r->logp[r->offset[i]], &r->entropy[r->offset[i]]);
+        response_logp(r, i, &r->act[i], &r->logp[r->offset[i]]);
+        for (int64_t t = r->offset[i]; t < r->offset[i] + r->length[i]; t++) {
+            r->entropy[t] = entropy_of(r->act[i].prob[MAX_DIGITS + t - r->offset[i]]);
+            if (r->eps_low) r->eps_low[t] = 0.1f + 0.2f * r->entropy[t] / logf(V);
+            if (r->eps_high) r->eps_high[t] = 0.1f + 0.4f * r->entropy[t] / logf(V);
+        }
     }
 }
 
-static grpo_status update(const grpo_objective *obj, rollout *r, learner *l, int updates, double lr, metrics *now) {
+static int64_t count_tokens(const rollout *r, const grpo_batch *part) {
+    int64_t n = 0;
+    for (int64_t i = part->group_begin[0]; i < part->group_begin[part->n_groups]; i++) n += r->length[i];
+    return n;
+}
+
+/* at most `count` tokens between the bounds of the covariance that the paper's code has, at random (Clip-Cov) */
+static grpo_status select_at_random(rollout *r, const grpo_batch *part, int64_t count, uint64_t *rng) {
+    const int64_t n = count_tokens(r, part);
+    int64_t *order = alloc((size_t)n + 1, sizeof *order);
+    for (int64_t k = 0; k < n; k++) {                       /* a random permutation */
+        const int64_t other = random_below(rng, (int)k + 1);
+        order[k] = order[other];
+        order[other] = k;
+    }
+    const grpo_status st = grpo_select_between(part, r->covariance, 1, 5, NULL, order, count, r->selected);
+    free(order);
+    return st;
+}
+
+/* weight.selected and penalty.kl_on: which tokens of minibatch u, by what the objective does with them */
+static grpo_status fill_selected(const grpo_objective *obj, rollout *r, const grpo_batch *part, int u, uint64_t *rng) {
+    const int64_t hundredth = count_tokens(r, part) / 100 + 1;
+    const int keeps = obj->weight.selected == GRPO_SELECTED_KEEP;
+    grpo_status st = grpo_covariance(part, r->advantage, r->covariance);
+    if (st) return st;
+    if (r->kl_mask && keeps) {                              /* Lopti: the improbable tokens first, then the others */
+        st = grpo_select_low_probability(part, 0.5, r->selected);
+        for (int64_t t = 0; t < part->n_tokens; t++) r->kl_mask[t] = r->selected[t] = r->selected[t] != u % 2;
+    } else if (r->kl_mask) st = grpo_select_top_k(part, r->covariance, hundredth, r->kl_mask);
+    if (st || !r->selected || (r->kl_mask && keeps)) return st;
+    if (keeps) return grpo_select_top_fraction(part, r->entropy, 0.2, r->selected);
+    if (!r->nll_mask) return select_at_random(r, part, hundredth, rng);
+    memcpy(r->selected, r->nll_mask, (size_t)part->n_tokens);               /* demonstrations have their likelihood instead (CHORD) */
+    return GRPO_OK;
+}
+
+/* less for tokens that responses with advantages of both signs have in common (GTPO) */
+static grpo_status fill_external_weight(rollout *r, const grpo_batch *part) {
+    int64_t *sign = alloc((size_t)r->n, sizeof *sign), *token = alloc((size_t)part->n_tokens, sizeof *token);
+    for (int i = 0; i < r->n; i++) {
+        const grpo_real a = r->advantage[r->offset[i]];
+        sign[i] = (a > 0) - (a < 0);
+        for (int j = 0; j < r->length[i]; j++) token[r->offset[i] + j] = r->tokens[i][MAX_DIGITS + 1 + j];
+    }
+    const grpo_status st = grpo_conflict_weight(part, token, sign, 2, r->external_weight);
+    free(sign); free(token);
+    return st;
+}
+
+/* loss and gradient of the minibatch, then one step of Adam */
+static grpo_status update_once(const grpo_objective *obj, rollout *r, learner *l, const grpo_batch *part, grpo_output out, double lr,
+                               grpo_report *report) {
+    const grpo_status st = gspo_loss(obj, part, r->advantage, NULL, &out, report);
+    if (st) return st;
+    memset(&l->gradient, 0, sizeof l->gradient);
+    for (int i = (int)part->group_begin[0]; i < part->group_begin[part->n_groups]; i++)
+        backward(&l->policy, &l->gradient, &r->act[i], r->tokens[i], r->first[i], MAX_DIGITS + (int)r->length[i],
+                 &r->dlogp[r->offset[i]], &r->dentropy[r->offset[i]]);
+    adam(l, lr);
+    return GRPO_OK;
+}
+
+static void add_report(metrics *now, const grpo_report *report, int updates) {
+    now->loss += report->loss / updates;
+    now->clip_fraction += report->clip_fraction / updates;
+    now->ratio_mean += report->ratio_mean / updates;
+    now->ratio_max = report->ratio_max > now->ratio_max ? report->ratio_max : now->ratio_max;
+    now->entropy += report->entropy / updates;
+    now->approx_kl += report->approx_kl_k3 / updates;
+}
+
+static grpo_status update(const grpo_objective *obj, rollout *r, learner *l, int updates, double lr, uint64_t *rng, metrics *now) {
     const int64_t room = gspo_scratch(obj, &r->batch);      /* for objectives that look at a group as a whole */
     double *scratch = alloc((size_t)room + 1, sizeof *scratch);
+    const grpo_output out = { .dlogp = r->dlogp, .dentropy = obj->penalty.entropy_coef != 0 ? r->dentropy : NULL,
+                              .dlog_partition = r->log_partition ? r->dlog_partition : NULL, .scratch = scratch, .scratch_size = room };
     grpo_status st = grpo_advantages(obj, &r->batch, r->advantage);
     for (int u = 0; u < updates && !st; u++) {
         const int64_t g0 = (int64_t)r->prompts * u / updates, g1 = (int64_t)r->prompts * (u + 1) / updates;
         grpo_batch part = r->batch;                         /* a minibatch is the same arrays with fewer groups */
         grpo_report report;
-        const grpo_output out = { .dlogp = r->dlogp, .scratch = scratch, .scratch_size = room };
         part.group_begin = r->group_begin + g0;
         part.n_groups = g1 - g0;
-        rollout_evaluate(r, &l->policy, r->group_begin[g0], r->group_begin[g1]);
-        st = gspo_loss(obj, &part, r->advantage, NULL, &out, &report);
+        evaluate(r, &l->policy, &part);
+        if (r->log_partition) { fill_log_partition(r); part.log_partition = r->log_partition + g0; }
+        if (r->selected || r->kl_mask) st = fill_selected(obj, r, &part, u, rng);
+        if (!st && r->external_weight) st = fill_external_weight(r, &part);
+        if (!st) st = update_once(obj, r, l, &part, out, lr, &report);
         if (st) break;
-        memset(&l->gradient, 0, sizeof l->gradient);
-        for (int i = (int)r->group_begin[g0]; i < r->group_begin[g1]; i++)
-            backward(&l->policy, &l->gradient, &r->act[i], r->tokens[i], r->first[i], MAX_DIGITS + (int)r->length[i],
-                     &r->dlogp[r->offset[i]]);
-        adam(l, lr);
-
-        now->loss += report.loss / updates;
-        now->clip_fraction += report.clip_fraction / updates;
-        now->ratio_mean += report.ratio_mean / updates;
-        now->ratio_max = report.ratio_max > now->ratio_max ? report.ratio_max : now->ratio_max;
-        now->kl += report.kl_k1 / updates;                  /* k3 has too heavy a tail once the policy is sure of itself */
+        if (r->log_partition) learn_log_partition(r, g0, g1);
+        add_report(now, &report, updates);
     }
     free(scratch);
     return st;
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- pictures ------------------------------------------------------------------------------------------------------------------- */
 
 static void fail(const char *format, ...) {
     va_list args;
@@ -430,6 +727,94 @@ static void fail(const char *format, ...) {
     va_end(args);
     exit(2);
 }
+
+enum { COLUMNS = 60, CHART_ROWS = 10 };
+
+/* means of x (n) over at most COLUMNS stretches of equal length; returns how many */
+static int bin(const double *x, int n, double *mean) {
+    const int columns = n < COLUMNS ? n : COLUMNS;
+    for (int c = 0; c < columns; c++) {
+        const int begin = (int)((int64_t)n * c / columns), end = (int)((int64_t)n * (c + 1) / columns);
+        mean[c] = 0;
+        for (int k = begin; k < end; k++) mean[c] += x[k] / (end - begin);
+    }
+    return columns;
+}
+
+/* how many of `levels` x reaches between 0 and top */
+static int level_of(double x, double top, int levels) {
+    const int k = top > 0 ? (int)(x / top * levels) : 0;
+    return k < 0 ? 0 : k > levels - 1 ? levels - 1 : k;
+}
+
+static double largest(const double *x, int n) {
+    double top = 0;
+    for (int k = 0; k < n; k++) if (x[k] > top) top = x[k];
+    return top;
+}
+
+static void print_sparkline(const char *label, const double *x, int n, double top) {
+    static const char *const block[] = { "\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588" };
+    static const char *const plain[] = { "_", ".", ":", "-", "=", "+", "*", "#" };
+    const char *const *mark = strcmp(nl_langinfo(CODESET), "UTF-8") ? plain : block;
+    double mean[COLUMNS];
+    const int columns = bin(x, n, mean);
+    printf("  %-8s ", label);
+    for (int c = 0; c < columns; c++) fputs(mark[level_of(mean[c], top, 8)], stdout);
+    printf("  0 .. %.3g\n", top);
+}
+
+static void print_chart(const char *title, const double *x, int n, double top) {
+    double mean[COLUMNS];
+    const int columns = bin(x, n, mean);
+    printf("\n  %s\n", title);
+    for (int row = CHART_ROWS - 1; row >= 0; row--) {
+        printf("  %5.2f |", top * (row + 0.5) / CHART_ROWS);
+        for (int c = 0; c < columns; c++) putchar(level_of(mean[c], top, CHART_ROWS) == row ? '*' : ' ');
+        putchar('\n');
+    }
+    printf("         step 1 .. %d\n", n);
+}
+
+static int ends_with(const char *text, const char *end) {
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+/* between single quotes, as gnuplot reads it */
+static void put_quoted(FILE *f, const char *text) {
+    putc('\'', f);
+    for (; *text; text++) { if (*text == '\'') putc('\'', f); putc(*text, f); }
+    putc('\'', f);
+}
+
+/* reward and clip fraction over the steps, from the log; returns whether gnuplot has made it */
+static int plot_with_gnuplot(const char *path, const char *csv, const char *objective) {
+    static const struct { const char *label, *using; } panel[] = { { "mean reward", "1:2" }, { "clipped tokens, %", "1:(100*$4)" } };
+    if (system("command -v gnuplot >/dev/null 2>&1")) return 0;
+    FILE *f = popen("gnuplot", "w");
+    if (!f) return 0;
+    fprintf(f, "set terminal %s size 700, 560\nset output ", ends_with(path, ".png") ? "pngcairo" : "svg");
+    put_quoted(f, path);
+    fputs("\nset datafile separator comma\nset grid\nset xlabel 'step'\nset yrange [0:*]\nset multiplot layout 2, 1\n", f);
+    for (int k = 0; k < 2; k++) {
+        fprintf(f, "set ylabel '%s'\nplot ", panel[k].label);
+        put_quoted(f, csv);
+        fprintf(f, " skip 1 using %s with lines lw 2 title ", panel[k].using);
+        put_quoted(f, objective);
+        putc('\n', f);
+    }
+    return pclose(f) == 0;
+}
+
+static void plot(const char *path, const char *csv, const char *objective, const double *reward, const double *clipped, int n) {
+    if (plot_with_gnuplot(path, csv, objective)) { printf("picture in %s, its numbers in %s\n", path, csv); return; }
+    print_chart("mean reward", reward, n, largest(reward, n) > 1 ? largest(reward, n) : 1);
+    print_chart("clipped share of the tokens", clipped, n, largest(clipped, n));
+    printf("no gnuplot here to write %s; the numbers are in %s\n", path, csv);
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------------------------------- */
 
 static FILE *open_file(const char *path) {
     FILE *f = fopen(path, "w");
@@ -449,37 +834,39 @@ static void json_number(FILE *f, int first, double x) {
     else fputs(x > 0 ? "\"Infinity\"" : "\"-Infinity\"", f);
 }
 
-/* a row for each response; x (N, LIMIT), NULL: true everywhere */
-static void json_rows(FILE *f, const rollout *r, const char *key, const grpo_real *x) {
-    fprintf(f, ",\n    \"%s\": [", key);
-    for (int i = 0; i < r->n; i++) {
+/* element t of array k */
+static void json_element(FILE *f, int first, int k, const void *x, int64_t t) {
+    if (!strcmp(arrays[k].type, "uint8_t")) fprintf(f, "%s%s", first ? "" : ", ", ((const uint8_t *)x)[t] ? "true" : "false");
+    else if (!strcmp(arrays[k].type, "int64_t")) json_number(f, first, (double)((const int64_t *)x)[t]);
+    else json_number(f, first, (double)((const grpo_real *)x)[t]);
+}
+
+static void json_array(FILE *f, const rollout *r, int k, const void *x) {
+    const int n = arrays[k].of == of_prompt ? r->prompts : r->n, is_table = arrays[k].of == of_token || k == ARRAY_rewards;
+    fprintf(f, ",\n    \"%s\": [", arrays[k].name);
+    for (int i = 0; i < n; i++) {
+        const int64_t columns = k == ARRAY_rewards ? N_REWARDS : r->length[i], begin = k == ARRAY_rewards ? i * columns : r->offset[i];
+        if (!is_table) { json_element(f, !i, k, x, i); continue; }
         fputs(i ? ",\n      [" : "\n      [", f);
-        for (int j = 0; j < r->length[i]; j++)
-            if (x) json_number(f, !j, x[r->offset[i] + j]);
-            else fputs(j ? ", true" : "true", f);
+        for (int64_t j = 0; j < columns; j++) json_element(f, !j, k, x, begin + j);
         fputs("]", f);
     }
     fputs("]", f);
 }
 
-/* the whole batch in the format of tests/vectors */
+/* the whole batch, as far as the objective reads it, in the format of tests/vectors */
 static void dump_json(FILE *f, const char *objective, const rollout *r) {
     fprintf(f, "{ \"objective\": \"%s\",\n  \"batch\": {\n    \"group\": [", objective);
     for (int i = 0; i < r->n; i++) json_number(f, !i, i / r->group);
     fputs("],\n    \"length\": [", f);
     for (int i = 0; i < r->n; i++) json_number(f, !i, (double)r->length[i]);
-    fputs("],\n    \"reward\": [", f);
-    for (int i = 0; i < r->n; i++) json_number(f, !i, r->reward[i]);
-    fputs("],\n    \"truncated\": [", f);
-    for (int i = 0; i < r->n; i++) fprintf(f, "%s%s", i ? ", " : "", r->truncated[i] ? "true" : "false");
-    fputs("],\n    \"baseline\": [", f);
-    for (int g = 0; g < r->prompts; g++) json_number(f, !g, r->baseline[g]);
     fputs("]", f);
-    const struct { const char *key; const grpo_real *x; } token[] = {
-        { "logp", r->logp }, { "logp_old", r->logp_old }, { "logp_ref", r->logp_ref }, { "logp_rollout", r->logp_old },
-        { "entropy", r->entropy }, { "value", r->value }, { "step_reward", r->step_reward }, { "step_end", NULL }
-    };
-    for (size_t k = 0; k < sizeof token / sizeof *token; k++) json_rows(f, r, token[k].key, token[k].x);
+    for (int k = 0; k < N_ARRAYS; k++) {
+        const void *x;
+        memcpy(&x, (const char *)&r->batch + arrays[k].at, sizeof x);
+        if (x) json_array(f, r, k, x);
+    }
+    if (r->rewards) fprintf(f, ",\n    \"reward_weight\": [%g, %g]", (double)reward_weight[0], (double)reward_weight[1]);
     fputs("\n  }\n}\n", f);
 }
 
@@ -542,34 +929,240 @@ static void record_c(FILE *f, int argc, char **argv, const rollout *r, int from)
     fputs(" };\n", f);
     record_tokens(f, r, row, "logp", r->logp);
     record_tokens(f, r, row, "logp_old", r->logp_old);
-    record_tokens(f, r, row, "logp_ref", r->logp_ref);
+    if (r->logp_ref) record_tokens(f, r, row, "logp_ref", r->logp_ref);
+}
+
+/* ---- objectives: what --list, --show and --fields print --------------------------------------------------------------------------
+ * The headers' tables of choices have a line of text for each: X(constant, name, ..., text).  TEXT_OF takes the last of 3, 4, 5 or 7. */
+
+#define TEXT_3(id, name, text) text,
+#define TEXT_4(id, name, a, text) text,
+#define TEXT_5(id, name, a, b, text) text,
+#define TEXT_7(id, name, a, b, c, d, text) text,
+#define COUNT_(a, b, c, d, e, f, g, h, n, ...) n
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define TEXT_OF(...) JOIN(TEXT_, COUNT_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0))(__VA_ARGS__)
+#define TEXTS_OF_CHOICE(path, of) { #path, { GRPO_##of##_CHOICES(TEXT_OF) } },
+#define NO_TEXTS(path, domain)
+enum { MAX_CHOICES = 48 };
+static const struct { const char *path, *text[MAX_CHOICES]; } choice_texts[] = { GRPO_FIELDS_(TEXTS_OF_CHOICE, NO_TEXTS) };
+
+/* what choice k of a field is, "" if the name says it all */
+static const char *choice_text(const grpo_field *f, int k) {
+    for (size_t i = 0; i < sizeof choice_texts / sizeof *choice_texts; i++)
+        if (!strcmp(choice_texts[i].path, f->path)) return choice_texts[i].text[k];
+    return "";
+}
+
+/* the name of choice k: where it begins, and its length */
+static const char *choice_name(const grpo_field *f, int k, int *length) {
+    const char *name = f->choices;
+    for (; k > 0; k--) name += strcspn(name, "|") + 1;
+    *length = (int)strcspn(name, "|");
+    return name;
+}
+
+static const grpo_field *field_named(const char *path) {
+    int n;
+    const grpo_field *f = grpo_fields(&n);
+    for (int i = 0; i < n; i++) if (!strcmp(f[i].path, path)) return &f[i];
+    return NULL;
+}
+
+static double get(const grpo_objective *obj, const char *path) { return grpo_objective_get(obj, field_named(path)); }
+
+enum { LONGEST_NAME = 63 };
+
+static int lower(char c) { return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c; }
+static int same_letter(char a, char b) { return lower(a) == lower(b); }
+
+/* how far a name is from another: 2 for a letter that is missing, too many or wrong, 1 for two that are exchanged */
+static int name_distance(const char *a, const char *b) {
+    static int d[LONGEST_NAME + 1][LONGEST_NAME + 1];
+    const int n = (int)strlen(a), m = (int)strlen(b);
+    if (n > LONGEST_NAME || m > LONGEST_NAME) return 2 * (n + m);
+    for (int i = 0; i <= n; i++)
+        for (int j = 0; j <= m; j++) {
+            if (!i || !j) { d[i][j] = 2 * (i + j); continue; }
+            d[i][j] = d[i - 1][j - 1] + (same_letter(a[i - 1], b[j - 1]) ? 0 : 2);
+            if (d[i - 1][j] + 2 < d[i][j]) d[i][j] = d[i - 1][j] + 2;
+            if (d[i][j - 1] + 2 < d[i][j]) d[i][j] = d[i][j - 1] + 2;
+            if (i < 2 || j < 2 || !same_letter(a[i - 1], b[j - 2]) || !same_letter(a[i - 2], b[j - 1])) continue;
+            if (d[i - 2][j - 2] + 1 < d[i][j]) d[i][j] = d[i - 2][j - 2] + 1;
+        }
+    return d[n][m];
+}
+
+/* the nearest of the names, "" if none is near; names end with NULL */
+static const char *nearest(const char *wrong, const char *const *names) {
+    int best = 2 * ((int)strlen(wrong) / 3 + 1) + 1;
+    const char *found = "";
+    for (; *names; names++)
+        if (name_distance(wrong, *names) < best) { best = name_distance(wrong, *names); found = *names; }
+    return found;
+}
+
+/* "; did you mean gspo?", or nothing */
+static const char *did_you_mean(const char *wrong, const char *const *names) {
+    static char text[128];
+    const char *found = nearest(wrong, names);
+    text[0] = 0;
+    if (*found) snprintf(text, sizeof text, "; did you mean %s?", found);
+    return text;
+}
+
+static void print_needs(const grpo_objective *obj, const char *between, const char *none) {
+    const char *last = NULL;
+    for (int k = 0; k < N_ARRAYS; k++) {
+        if (!arrays[k].word || !is_read(obj, k) || (last && !strcmp(last, arrays[k].word))) continue;
+        printf("%s%s", last ? between : "", arrays[k].word);
+        last = arrays[k].word;
+    }
+    if (!last) fputs(none, stdout);
+}
+
+static void list_objectives(void) {
+    int n;
+    const grpo_preset *preset = grpo_presets(&n);
+    for (int i = 0; i < n; i++) {
+        const grpo_objective obj = grpo_objective_from_preset(&preset[i]);
+        printf("%-27s %-12s %s [", preset[i].name, preset[i].paper ? preset[i].paper : "", preset[i].summary);
+        print_needs(&obj, ", ", "-");
+        puts("]");
+    }
+    puts("\nIn brackets: what a row reads besides rewards and log-probabilities, and what it is made from here:");
+    for (int k = 0; k < N_ARRAYS; k++) if (arrays[k].word) printf("  %-10s %s: %s\n", arrays[k].word, arrays[k].name, arrays[k].source);
+}
+
+static void print_setting(const grpo_field *f, double value) {
+    int length;
+    printf("  %-35s ", f->path);
+    if (!f->choices) { printf("%.15g\n", value); return; }
+    const char *name = choice_name(f, (int)value, &length), *text = choice_text(f, (int)value);
+    printf("%.*s%s%s\n", length, name, *text ? ": " : "", text);
+}
+
+/* the text of the objective's choice, else its name */
+static void print_part(const char *symbol, const grpo_objective *obj, const char *path) {
+    const grpo_field *f = field_named(path);
+    const int k = (int)grpo_objective_get(obj, f);
+    int length;
+    const char *name = choice_name(f, k, &length), *text = choice_text(f, k);
+    printf("  %s %.*s%s%s\n", symbol, length, name, *text ? ": " : "", text);
+}
+
+static void show_formula(const grpo_objective *obj) {
+    const int kl = get(obj, "penalty.kl") != 0 && get(obj, "penalty.kl_coef") != 0;
+    printf("\nformula\n  loss = sum over the tokens of c F%s%s%s%s\n", kl ? " + c kl_coef K" : "",
+           obj->penalty.entropy_coef != 0 ? " - c entropy_coef H" : "", obj->penalty.nll_coef != 0 ? " + likelihood" : "",
+           obj->penalty.preference_coef != 0 ? " + preference" : "");
+    print_part("F  surrogate: ", obj, "surrogate.kind");
+    print_part("w  ratio e^y: ", obj, "ratio.level");
+    print_part("A  credit:    ", obj, "advantage.credit");
+    print_part("   baseline b:", obj, "advantage.baseline");
+    print_part("   scale:     ", obj, "advantage.scale");
+    print_part("c  one over:  ", obj, "aggregation.kind");
+    if (kl) print_part("K  penalty:   ", obj, "penalty.kl");
+    puts("  d = logp - logp_old, l = logp, T: tokens of the response; grpo.h has the rest of the words");
+}
+
+static void show_objective(const char *name, const grpo_objective *obj) {
+    int n, n_fields;
+    const grpo_preset *preset = grpo_presets(&n);
+    const grpo_field *f = grpo_fields(&n_fields);
+    while (strcmp(preset->name, name)) preset++;
+    printf("%s\n  %s\n\nsource\n  ", name, preset->summary);
+    if (preset->paper && strlen(preset->paper) == 10 && preset->paper[4] == '.') printf("https://arxiv.org/abs/");
+    printf("%s, %s\n", preset->paper ? preset->paper : "", preset->equations);
+    show_formula(obj);
+    puts("\nsettings (all others are the first choice, or 0)");
+    for (int k = 0; k < n_fields; k++) if (grpo_objective_get(obj, &f[k]) != 0) print_setting(&f[k], grpo_objective_get(obj, &f[k]));
+    puts("\nreads, besides rewards and log-probabilities");
+    int reads = 0;
+    for (int k = 0; k < N_ARRAYS; k++)
+        if (arrays[k].word && is_read(obj, k)) { printf("  %-16s here: %s\n", arrays[k].name, arrays[k].source); reads++; }
+    if (!reads) puts("  nothing");
+}
+
+static void print_domain(const grpo_domain *d) {
+    const char *set = d->flags & GRPO_WHOLE ? "a whole number" : "a number";
+    fputs(set, stdout);
+    if (d->low > -DBL_MAX) printf("%s %g", d->flags & GRPO_LOW_EXCLUDED ? " above" : " from", d->low);
+    if (d->high < DBL_MAX) printf("%s %g", d->flags & GRPO_HIGH_EXCLUDED ? " below" : " to", d->high);
+    if (d->flags & GRPO_EXCEPT_0) printf(", not 0");
+    if (d->flags & GRPO_OR_0) printf(", or 0");
+    putchar('\n');
+}
+
+static void print_choices(FILE *out, const grpo_field *f) {
+    for (int k = 0; k < f->n_choices; k++) {
+        int length;
+        const char *name = choice_name(f, k, &length);
+        fprintf(out, "    %.*s%*s %s\n", length, name, length < 24 ? 24 - length : 0, "", choice_text(f, k));
+    }
+}
+
+static void list_fields(void) {
+    int n;
+    const grpo_field *f = grpo_fields(&n);
+    for (int i = 0; i < n; i++) {
+        const grpo_domain domain = f[i].choices ? (grpo_domain){ 0 } : grpo_field_domain(&f[i]);
+        printf("%s%s", f[i].path, f[i].choices ? "\n" : "  ");
+        if (f[i].choices) print_choices(stdout, &f[i]);
+        else print_domain(&domain);
+    }
 }
 
 /* ---- options -------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *objective, *log, *dump, *record;
+    const char *objective, *show, *log, *plot, *dump, *record;
     const char **set;                                       /* (n_set), "PATH=VALUE" */
     int n_set, steps, prompts, group, updates;
+    int help, list, fields;
     int64_t seed;
     double lr, target;
 } options;
 
-static const char usage[] =
-    "usage: train [options]\n"
-    "  --objective NAME   a row of the table of published objectives (gspo)\n"
-    "  --set PATH=VALUE   change one choice of it, such as surrogate.eps_high=0.3 or aggregation.kind=token_mean; may be repeated\n"
-    "  --list             the objectives, then exit\n"
-    "  --steps N          rollout batches (300)\n"
-    "  --prompts N        prompts in a rollout batch (64)\n"
-    "  --group N          responses to a prompt (16)\n"
-    "  --updates N        minibatches, each one step of Adam, in a rollout batch (4)\n"
-    "  --lr X             learning rate (0.0015)\n"
-    "  --seed N           of weights, prompts and samples (1)\n"
-    "  --log FILE.csv     one line for each step\n"
-    "  --dump FILE.json   the last batch as the loss saw it, in the format of tests/vectors\n"
-    "  --record FILE      eight responses of the last minibatch as C arrays\n"
-    "  --target X         exit with status 1 if the mean reward of the last tenth of the steps is below X\n";
+typedef struct {
+    const char *name, *argument;                            /* NULL: takes none */
+    enum { FLAG, TEXT, COUNT, SEED, NUMBER } kind;
+    void *value;
+    const char *help;
+} option;
+
+enum { N_OPTIONS = 17 };
+
+static void option_table(options *o, option *table) {
+    const option all[N_OPTIONS] = {
+        { "--objective", "NAME", TEXT, &o->objective, "what to train with: a published objective of --list (gspo)" },
+        { "--set", "PATH=VALUE", TEXT, NULL, "change it: surrogate.eps_high=0.3, aggregation.kind=token_mean ...; may be repeated" },
+        { "--list", NULL, FLAG, &o->list, "the objectives, what each reads, and what that is made from here" },
+        { "--show", "NAME", TEXT, &o->show, "an objective's formula, source and settings" },
+        { "--fields", NULL, FLAG, &o->fields, "every field for --set, with its choices" },
+        { "--steps", "N", COUNT, &o->steps, "rollout batches (300)" },
+        { "--prompts", "N", COUNT, &o->prompts, "prompts in a rollout batch (32)" },
+        { "--group", "N", COUNT, &o->group, "responses to a prompt (16)" },
+        { "--updates", "N", COUNT, &o->updates, "minibatches, each one step of Adam, in a rollout batch (4)" },
+        { "--lr", "X", NUMBER, &o->lr, "learning rate (0.0015)" },
+        { "--seed", "N", SEED, &o->seed, "of weights, prompts and samples (1)" },
+        { "--plot", "FILE", TEXT, &o->plot, "picture of reward and clip fraction, .svg or .png by gnuplot, else a chart in the terminal" },
+        { "--log", "FILE.csv", TEXT, &o->log, "one line for each step" },
+        { "--dump", "FILE.json", TEXT, &o->dump, "the last batch as the loss saw it, in the format of tests/vectors" },
+        { "--record", "FILE", TEXT, &o->record, "eight responses of the last minibatch as C arrays" },
+        { "--target", "X", NUMBER, &o->target, "exit with status 1 if the mean reward of the last tenth of the steps is below it" },
+        { "--help", NULL, FLAG, &o->help, "this (also -h)" }
+    };
+    memcpy(table, all, sizeof all);
+}
+
+static void print_usage(const option *table) {
+    puts("usage: train [options]\n\nA small transformer learns to write a list of digits backwards, by reinforcement learning alone.\n");
+    for (int k = 0; k < N_OPTIONS; k++)
+        printf("  %-12s%-11s %s\n", table[k].name, table[k].argument ? table[k].argument : "", table[k].help);
+    puts("\n  train --objective gspo --steps 300 --seed 1\n  train --objective=dapo --set surrogate.eps_high=0.4 --plot dapo.svg");
+}
 
 static int64_t parse_integer(const char *name, const char *text, int64_t low, int64_t high) {
     char *end;
@@ -587,35 +1180,46 @@ static double parse_number(const char *name, const char *text, double low) {
     return x;
 }
 
-static void list_objectives(void) {
-    int n;
-    const grpo_preset *preset = grpo_presets(&n);
-    for (int i = 0; i < n; i++) printf("%-24s %-12s %s\n", preset[i].name, preset[i].paper ? preset[i].paper : "", preset[i].summary);
+/* the option that argv's word names, before a '=' if it has one */
+static const option *find_option(const option *table, const char *word) {
+    const char *names[N_OPTIONS + 1] = { NULL };
+    char name[64];
+    if (!strcmp(word, "-h")) word = "--help";
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    for (int k = 0; k < N_OPTIONS; k++) {
+        names[k] = table[k].name;
+        if (!strcmp(name, table[k].name)) return &table[k];
+    }
+    fail("unknown option \"%s\"%s; --help lists them", word, did_you_mean(name, names));
+    return NULL;
+}
+
+static void take_option(options *o, const option *opt, const char *value) {
+    switch (opt->kind) {
+    case FLAG:   *(int *)opt->value = 1; break;
+    case TEXT:   if (opt->value) *(const char **)opt->value = value; else o->set[o->n_set++] = value; break;
+    case COUNT:  *(int *)opt->value = (int)parse_integer(opt->name, value, 1, 100000); break;
+    case SEED:   *(int64_t *)opt->value = parse_integer(opt->name, value, 0, INT64_MAX); break;
+    case NUMBER: *(double *)opt->value = parse_number(opt->name, value, 0); break;
+    }
 }
 
 static options parse_options(int argc, char **argv) {
-    options o = { .objective = "gspo", .steps = 300, .prompts = 64, .group = 16, .updates = 4, .seed = 1, .lr = 0.0015 };
+    options o = { .objective = "gspo", .steps = 300, .prompts = 32, .group = 16, .updates = 4, .seed = 1, .lr = 0.0015 };
+    option table[N_OPTIONS];
+    option_table(&o, table);
     o.set = alloc((size_t)argc, sizeof *o.set);
-    for (int i = 1; i < argc; i += 2) {
-        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(name, "--help")) { fputs(usage, stdout); exit(0); }
-        if (!strcmp(name, "--list")) { list_objectives(); exit(0); }
-
-        const char **text = !strcmp(name, "--objective") ? &o.objective : !strcmp(name, "--log") ? &o.log :
-                            !strcmp(name, "--dump") ? &o.dump : !strcmp(name, "--record") ? &o.record :
-                            !strcmp(name, "--set") ? &o.set[o.n_set] : NULL;
-        int *count = !strcmp(name, "--steps") ? &o.steps : !strcmp(name, "--prompts") ? &o.prompts :
-                     !strcmp(name, "--group") ? &o.group : !strcmp(name, "--updates") ? &o.updates : NULL;
-        double *number = !strcmp(name, "--lr") ? &o.lr : !strcmp(name, "--target") ? &o.target : NULL;
-        int is_seed = !strcmp(name, "--seed");
-        if (!text && !count && !number && !is_seed) fail("unknown option \"%s\"; --help lists them", name);
-        if (!value) fail("%s needs a value", name);
-        if (text) *text = value;
-        if (text == &o.set[o.n_set]) o.n_set++;
-        if (count) *count = (int)parse_integer(name, value, 1, 100000);
-        if (number) *number = parse_number(name, value, 0);
-        if (is_seed) o.seed = parse_integer(name, value, 0, INT64_MAX);
+    for (int i = 1; i < argc; i++) {
+        const option *opt = find_option(table, argv[i]);
+        const char *equals = strchr(argv[i], '='), *value = equals ? equals + 1 : NULL;
+        if (!opt->argument && value) fail("%s takes no value", opt->name);
+        if (opt->argument && !value) value = i + 1 < argc ? argv[++i] : NULL;
+        if (opt->argument && !value) fail("%s needs a value: %s", opt->name, opt->argument);
+        take_option(&o, opt, value);
     }
+    if (o.help) { print_usage(table); exit(0); }
+    if (o.list) { list_objectives(); exit(0); }
+    if (o.fields) { list_fields(); exit(0); }
     if (o.updates > o.prompts) fail("--updates %d needs at least as many --prompts: a group is never cut", o.updates);
     if (o.prompts > 1000000 / o.group) fail("--prompts %d times --group %d is more than a million responses", o.prompts, o.group);
     if (o.record && (o.prompts < RECORD_GROUPS * o.updates || o.group < RECORD_RESPONSES))
@@ -623,94 +1227,199 @@ static options parse_options(int argc, char **argv) {
     return o;
 }
 
-/* a row of the table, its lengths cut to this task's, then what the command line changes */
-static grpo_objective make_objective(const options *o) {
-    grpo_objective obj;
-    char text[GRPO_MESSAGE_SIZE];
-    grpo_status st = grpo_objective_named(o->objective, &obj);
-    if (st) fail("--objective %s: %s; --list shows them", o->objective, grpo_status_message(st, text, sizeof text));
-    obj.reward.overlong_max = LIMIT;
-    obj.reward.overlong_cache = LIMIT - (MAX_DIGITS + 1);   /* no right response is that long */
-    obj.aggregation.constant = LIMIT;
-    for (int i = 0; i < o->n_set; i++) {
-        char path[64], *end;
-        const char *equals = strchr(o->set[i], '=');
-        if (!equals || equals == o->set[i] || !equals[1] || equals - o->set[i] >= (ptrdiff_t)sizeof path)
-            fail("--set needs PATH=VALUE, not \"%s\"", o->set[i]);
-        memcpy(path, o->set[i], (size_t)(equals - o->set[i]));
-        path[equals - o->set[i]] = 0;
-        double number = strtod(equals + 1, &end);
-        st = *end ? grpo_objective_choose(&obj, path, equals + 1) : grpo_objective_set(&obj, path, number);
-        if (st) fail("--set %s: %s", o->set[i], grpo_status_message(st, text, sizeof text));
+static void unknown_objective(const char *name) {
+    int n;
+    const grpo_preset *preset = grpo_presets(&n);
+    static const char **names;
+    names = alloc((size_t)n + 1, sizeof *names);
+    for (int k = 0; k < n; k++) names[k] = preset[k].name;
+    fail("no objective \"%s\"%s; --list shows all %d", name, did_you_mean(name, names), n);
+}
+
+static void unknown_field(const char *path) {
+    int n;
+    const grpo_field *f = grpo_fields(&n);
+    static const char **paths;
+    paths = alloc((size_t)n + 1, sizeof *paths);
+    for (int k = 0; k < n; k++) paths[k] = f[k].path;
+    fail("no field \"%s\"%s; --fields lists them", path, did_you_mean(path, paths));
+}
+
+/* "PATH=VALUE" */
+static void set_field(grpo_objective *obj, const char *setting) {
+    char path[64], *end;
+    const char *equals = strchr(setting, '=');
+    if (!equals || equals == setting || !equals[1]) fail("--set needs PATH=VALUE, not \"%s\"", setting);
+    snprintf(path, sizeof path, "%.*s", (int)(equals - setting), setting);
+    const grpo_field *f = field_named(path);
+    if (!f) { unknown_field(path); return; }
+    const double number = strtod(equals + 1, &end);
+    if (!f->choices && *end) fail("--set %s: %s is a number, not \"%s\"", setting, path, equals + 1);
+    if (*end ? grpo_objective_choose(obj, path, equals + 1) : grpo_objective_set(obj, path, number)) {
+        fprintf(stderr, "train: --set %s: \"%s\" is none of the choices of %s:\n", setting, equals + 1, path);
+        print_choices(stderr, f);
+        exit(2);
     }
+}
+
+/* a row of the table, for training with its lengths cut to this task's, then what the command line changes */
+static grpo_objective make_objective(const options *o, const char *name, int trains) {
+    grpo_objective obj;
+    if (grpo_objective_named(name, &obj)) unknown_objective(name);
+    if (trains) {
+        if (obj.reward.length_max != 0) obj.reward.length_max = LIMIT;
+        obj.reward.overlong_max = LIMIT;
+        obj.reward.overlong_cache = LIMIT - (MAX_DIGITS + 1);               /* no right response is that long */
+        obj.aggregation.constant = LIMIT;
+    }
+    for (int i = 0; i < o->n_set; i++) set_field(&obj, o->set[i]);
     return obj;
+}
+
+/* can it be trained with so many responses to a prompt?  Says what is missing if not. */
+static void check_objective(const options *o, const grpo_objective *obj) {
+    char text[GRPO_MESSAGE_SIZE];
+    const grpo_batch b = empty_batch(o->group == 1 ? 1 : 2);
+    const grpo_status st = try_batch(obj, &b);
+    const int shows_expert = is_read(obj, ARRAY_nll_mask) || is_read(obj, ARRAY_shaping_mask) ||
+        obj->advantage.excluded > GRPO_EXCLUDED_ZERO;
+    if (grpo_status_is(st, GRPO_LONE_RESPONSE))
+        fail("%s compares the responses to a prompt with each other: --group %d is too few, take 2 or more", o->objective, o->group);
+    if (st) fail("%s with these settings: %s", o->objective, grpo_status_message(st, text, sizeof text));
+    if (shows_expert && o->group == 1)
+        fail("%s learns from an expert's response beside the policy's own: --group 1 is too few, take 2 or more", o->objective);
+    if (o->group == 1)
+        fputs("train: warning: --group 1 leaves a response without siblings. Objectives that compare it with them (grpo, gspo, rloo ...) "
+              "have the advantage 0 everywhere, and learn nothing; take 2 or more\n", stderr);
 }
 
 /* ---- training ------------------------------------------------------------------------------------------------------------------- */
 
-static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
-static void print_progress(int live, int step, int steps, const metrics *now) {
-    const int tenth = steps >= 10 ? steps / 10 : 1, last = step == steps - 1;
-    if (!live && step % tenth && !last) return;
-    printf("%sstep %4d/%d  reward %.3f  clipped %5.1f %%  kl %.3f  length %4.1f  %6.0f tokens/s%s",
-           live ? "\r" : "", step + 1, steps, now->reward, 100 * now->clip_fraction, now->kl, now->length, now->tokens_per_s,
-           live && !last ? "" : "\n");
+static void put_tokens(const int *tokens, int n, int width) {
+    for (int k = 0; k < n; k++) printf("%c ", tokens[k] == END ? '.' : (char)('0' + tokens[k]));
+    printf("%*s", 2 * (width - n), "");
+}
+
+/* what the policy answers to three prompts, always the same ones */
+static void show_responses(const char *when, const model *policy, activations *scratch) {
+    uint64_t prompts = 2, samples = 3;
+    printf("\n%s:\n", when);
+    for (int digits = 3; digits <= 5; digits++) {
+        int tokens[T + 1];
+        const int first = task_prompt(tokens, digits, &prompts), n = generate(policy, scratch, tokens, first, SAMPLE, &samples);
+        const int is_right = n == digits + 1 && task_reward(tokens, first, n) == 1;
+        printf("  prompt  ");
+        put_tokens(&tokens[first], digits + 1, MAX_DIGITS + 1);
+        printf("  response  ");
+        put_tokens(&tokens[MAX_DIGITS + 1], n, LIMIT);
+        printf("  %s\n", is_right ? "right" : "wrong");
+    }
+}
+
+static void print_task(const options *o, const grpo_objective *obj) {
+    printf("Task: read a list of digits, \"3 1 2 0 .\", and write it backwards, \"0 2 1 3 .\"; a right response is worth 1, others less.\n"
+           "A transformer with %d random weights learns it by %s, from groups of %d responses to each of %d prompts in a step.\n",
+           N_WEIGHTS, o->objective, o->group, o->prompts);
+    for (int k = 0; k < N_ARRAYS; k++)
+        if (arrays[k].word && is_read(obj, k)) printf("  %s reads %s: %s\n", o->objective, arrays[k].name, arrays[k].source);
+}
+
+/* a line for every tenth of the run stays; between, on a terminal, one that is written over */
+static void print_progress(int live, int step, int steps, const metrics *now, double start) {
+    const int tenth = steps >= 10 ? steps / 10 : 1, done = step + 1;
+    const int left = (int)((seconds() - start) * (steps - done) / done + 0.5);
+    if (live) printf("\r%40s\r", "");
+    if (step == 0) printf("\n    step  reward  clipped  entropy  length\n");
+    if (done % tenth == 0 || done == steps)
+        printf("  %6d  %6.3f  %5.1f %%  %7.3f  %6.1f   %d s left\n", done, now->reward, 100 * now->clip_fraction, now->entropy, now->length,
+               left);
+    else if (live) printf("  %6d of %d, %d s left", done, steps, left);
     fflush(stdout);
 }
 
-int main(int argc, char **argv) {
-    static options o;                                       /* static: all memory is needed, and reachable, to the end */
-    static rollout r;
-    static learner l;
-    static model reference;
-    static activations scratch;
-    static float critic_weights[D + 1];
+static void write_log(FILE *csv, int step, const metrics *now) {
+    if (step == 0) fputs("step,reward,loss,clip_fraction,ratio_mean,ratio_max,entropy,approx_kl,length,tokens_per_s\n", csv);
+    fprintf(csv, "%d,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.0f\n", step + 1, now->reward, now->loss, now->clip_fraction,
+            now->ratio_mean, now->ratio_max, now->entropy, now->approx_kl, now->length, now->tokens_per_s);
+}
 
-    o = parse_options(argc, argv);
-    const grpo_objective obj = make_objective(&o);
+typedef struct {
+    rollout r;
+    learner l;
+    model reference;
+    activations scratch;
+    uint64_t rng;
+    double *reward, *clipped;                               /* (steps) */
+} trainer;
+
+static void train(trainer *t, const options *o, const grpo_objective *obj, FILE *csv) {
     const int live = isatty(STDOUT_FILENO);
+    const double start = seconds();
+    double tokens = 0;
+    for (int step = 0; step < o->steps; step++) {
+        metrics now = { 0 };
+        char text[GRPO_MESSAGE_SIZE];
+        rollout_sample(&t->r, &t->l.policy, &t->reference, &t->scratch, &t->rng);
+        if (t->r.value && t->r.logp_teacher && obj->advantage.teacher_coef != 0) fill_value_of_teacher(&t->r);
+        else if (t->r.value) fill_value(&t->r);
+        grpo_status st = update(obj, &t->r, &t->l, o->updates, o->lr, &t->rng, &now);
+        if (st) fail("%s, step %d: %s", o->objective, step + 1, grpo_status_message(st, text, sizeof text));
+        now.reward = own_mean(&t->r, 0);
+        now.length = own_mean(&t->r, 1);
+        tokens += now.length * t->r.n;
+        now.tokens_per_s = tokens / (seconds() - start + 1e-9);
+        t->reward[step] = now.reward;
+        t->clipped[step] = now.clip_fraction;
+        print_progress(live, step, o->steps, &now, start);
+        if (csv) write_log(csv, step, &now);
+    }
+}
+
+int main(int argc, char **argv) {
+    static trainer t;                                       /* static: all memory is needed, and reachable, to the end */
+    static options o;
+    static char plot_csv[1024];
+    setlocale(LC_CTYPE, "");
+    o = parse_options(argc, argv);
+    const grpo_objective shown = make_objective(&o, o.show ? o.show : o.objective, 0), obj = make_objective(&o, o.objective, 1);
+    if (o.show) { show_objective(o.show, &shown); return 0; }
+    check_objective(&o, &obj);
+    snprintf(plot_csv, sizeof plot_csv, "%s.csv", o.plot ? o.plot : "");
+    if (o.plot && !o.log) o.log = plot_csv;
     FILE *csv = o.log ? open_file(o.log) : NULL;
     FILE *dump = o.dump ? open_file(o.dump) : NULL;
     FILE *record = o.record ? open_file(o.record) : NULL;
 
-    uint64_t rng = (uint64_t)o.seed;
-    rollout_init(&r, o.prompts, o.group);
-    model_init(&l.policy, &rng);
-    reference = l.policy;
+    const int n = o.steps, last = n >= 10 ? n / 10 : 1;
+    t.rng = (uint64_t)o.seed;
+    t.reward = alloc((size_t)n, sizeof *t.reward);
+    t.clipped = alloc((size_t)n, sizeof *t.clipped);
+    rollout_init(&t.r, &obj, o.prompts, o.group);
+    model_init(&t.l.policy, &t.rng);
+    t.reference = t.l.policy;
 
-    if (csv) fputs("step,reward,loss,clip_fraction,ratio_mean,ratio_max,kl,length,tokens_per_s\n", csv);
-    double first_reward = 0, last_reward = 0;
-    const int last_steps = o.steps >= 10 ? o.steps / 10 : 1;
+    print_task(&o, &obj);
+    show_responses("Before training", &t.l.policy, &t.scratch);
     const double start = seconds();
-    double tokens = 0;
-    for (int step = 0; step < o.steps; step++) {
-        metrics now = { 0 };
-        rollout_sample(&r, &l.policy, &reference, &scratch, &rng);
-        critic(critic_weights, &r);
-        grpo_status st = update(&obj, &r, &l, o.updates, o.lr, &now);
-        char text[GRPO_MESSAGE_SIZE];
-        if (st) fail("%s: %s", o.objective, grpo_status_message(st, text, sizeof text));
+    train(&t, &o, &obj, csv);
+    const double took = seconds() - start, top = largest(t.reward, n);
+    puts("");
+    print_sparkline("reward", t.reward, n, top > 1 ? top : 1);
+    print_sparkline("clipped", t.clipped, n, largest(t.clipped, n));
+    show_responses("After training", &t.l.policy, &t.scratch);
+    double last_reward = 0;
+    for (int k = n - last; k < n; k++) last_reward += t.reward[k] / last;
+    printf("\nobjective %s: reward %.2f -> %.2f in %.1f s\n", o.objective, t.reward[0], last_reward, took);
 
-        for (int i = 0; i < r.n; i++) {
-            now.reward += (double)r.reward[i] / r.n;
-            now.length += (double)r.length[i] / r.n;
-        }
-        tokens += now.length * r.n;
-        now.tokens_per_s = tokens / (seconds() - start + 1e-9);
-        if (step == 0) first_reward = now.reward;
-        if (step >= o.steps - last_steps) last_reward += now.reward / last_steps;
-        print_progress(live, step, o.steps, &now);
-        if (csv)
-            fprintf(csv, "%d,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.0f\n", step + 1, now.reward, now.loss, now.clip_fraction,
-                    now.ratio_mean, now.ratio_max, now.kl, now.length, now.tokens_per_s);
-    }
-    printf("objective %s: reward %.2f -> %.2f in %.1f s\n", o.objective, first_reward, last_reward, seconds() - start);
-
-    if (dump) dump_json(dump, o.objective, &r);
-    if (record) record_c(record, argc, argv, &r, o.prompts * (o.updates - 1) / o.updates);
     if (csv) close_file(csv, o.log);
-    if (dump) close_file(dump, o.dump);
-    if (record) close_file(record, o.record);
+    if (o.plot) plot(o.plot, o.log, o.objective, t.reward, t.clipped, n);
+    if (dump) { dump_json(dump, o.objective, &t.r); close_file(dump, o.dump); }
+    if (record) { record_c(record, argc, argv, &t.r, o.prompts * (o.updates - 1) / o.updates); close_file(record, o.record); }
     return last_reward < o.target;
 }

@@ -213,6 +213,7 @@ second_lane() {
     step "from other languages" sh tests/languages.sh
     step "no function needs more than 32 KB of stack" stack
     step "quickstart's rollouts regenerate" rollouts_regenerate
+    step "the trainer runs every row" sh tests/trainable.sh "$build/tests/train"
     step "README, as written" python3 tests/readme.py
 }
 

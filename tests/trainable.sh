@@ -1,0 +1,178 @@
+#!/bin/sh
+# The trainer of examples/: every published objective runs ten steps or is refused in words, and the command line says what is wrong with it.
+#   tests/trainable.sh [TRAIN]     TRAIN: the program, built here if it is not given
+# Prints "N rows: N trained, N refused, N failed", then "N passed, N failed".
+set -u
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+train=${1:-}
+if [ -z "$train" ]; then
+    train=$work/train
+    ${CC:-cc} -std=c99 -O2 examples/train.c -lm -o "$train" || exit 1
+fi
+passed=0 failed=0
+unset LC_ALL LC_CTYPE
+export LANG=C
+
+verdict() { # what, exit status
+    if [ "$2" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $1"; fi
+}
+
+# ---- every row
+
+small="--steps 10 --prompts 2 --group 4 --updates 2"
+
+# ten lines of ten numbers each after the heading, all finite; the batch in words that the vectors' schema knows
+has_trained() { # row
+    awk -F, 'NR > 1 { if (NF != 10) bad = 1; for (k = 1; k <= NF; k++) if ($k !~ /^-?[0-9.]+(e[-+]?[0-9]+)?$/) bad = 1 }
+        END { exit bad || NR != 11 }' "$work/log.csv" && grep -q "^objective $1: reward " "$work/out"
+}
+
+# what is missing, and neither a status of the library nor a step that had begun
+is_refusal() { # row
+    grep -q "^train: $1 .*--" "$work/out" && ! grep -q -e 'batch\.' -e ', step ' "$work/out"
+}
+
+trained=0 refused=0 rows_failed=0
+"$train" --list | awk '/^$/ { exit } { print $1 }' >"$work/rows"
+rows=$(wc -l <"$work/rows")
+test "$rows" -eq "$(grep -c '^    ROW("' grpo_rows.h)"
+verdict "--list shows every row of grpo_rows.h" $?
+mkdir "$work/dumps"
+while read -r row; do
+    "$train" --objective "$row" $small --log "$work/log.csv" --dump "$work/dumps/$row.json" >"$work/out" 2>&1
+    case $? in
+    0) if has_trained "$row"; then trained=$((trained + 1)); continue; fi ;;
+    2) if is_refusal "$row"; then refused=$((refused + 1)); grep '^train:' "$work/out"; continue; fi ;;
+    esac
+    rows_failed=$((rows_failed + 1))
+    echo "FAIL $row: $(grep '^train:' "$work/out" || tail -1 "$work/log.csv")"
+done <"$work/rows"
+echo "$rows rows: $trained trained, $refused refused, $rows_failed failed"
+passed=$((passed + trained + refused)) failed=$((failed + rows_failed))
+test $((20 * trained)) -ge $((19 * rows))
+verdict "95 % of the rows are trained" $?
+
+# every array that --list speaks of is in a batch of some row, or of this one
+"$train" --objective grpo --set surrogate.bounds=external $small --dump "$work/dumps/bounds.json" >/dev/null
+verdict "bounds are given to who asks for them" $?
+/usr/bin/python3 - "$work/dumps" >"$work/out" 2>&1 <<'PY'
+import glob, json, math, sys
+import jsonschema
+
+schema = json.load(open("tests/vectors/schema.json"))
+judge = jsonschema.Draft202012Validator({"$ref": "#/$defs/batch", "$defs": schema["$defs"]})
+
+def flat(rows): return [x for row in rows for x in row]
+def near(x, y, error=1e-5): return abs(x - y) < error
+def is_last(b, i): return i + 1 == len(b["group"]) or b["group"][i + 1] != b["group"][i]
+def expert_only(key): return lambda b: all(v == is_last(b, i) for i, row in enumerate(b[key]) for v in row)
+def ends(key): return lambda b: all(v == (j % 2 == 1 or j == len(row) - 1) for row in b[key] for j, v in enumerate(row))
+def gaps(b): return [abs(x - y) for x, y in zip(flat(b["logp_rollout"]), flat(b["logp_old"]))]
+
+facts = {  # what an array holds, as the trainer's table of arrays says it
+    "logp_teacher": lambda b: all(near(x, math.log(0.99)) or near(x, math.log(0.001)) for x in flat(b["logp_teacher"])),
+    "logp_rollout": lambda b: 0 < max(gaps(b)) < 0.05,
+    "logp_ref": lambda b: all(abs(x + math.log(11)) < 0.5 for x in flat(b["logp_ref"])),
+    "rewards": lambda b: [row[0] for row in b["rewards"]] == b["reward"] and all(row[1] in (0, 1) for row in b["rewards"]),
+    "sum_pi_squared": lambda b: all(1 / 11 - 1e-6 <= x <= 1 for x in flat(b["sum_pi_squared"])),
+    "entropy": lambda b: all(0 <= x <= math.log(11) + 1e-5 for x in flat(b["entropy"])),
+    "baseline": lambda b: all(0 <= x <= 1 for x in b["baseline"]) and len(b["baseline"]) == 2,
+    "step_end": ends("step_end"), "segment_end": ends("segment_end"),
+    "nll_mask": expert_only("nll_mask"), "shaping_mask": expert_only("shaping_mask"),
+    "marked": lambda b: all(v == (j == 0) for row in b["marked"] for j, v in enumerate(row)),
+    "token_id": lambda b: all(0 <= x <= 10 for x in flat(b["token_id"])) and len(set(flat(b["token_id"]))) > 3,
+    "external_weight": lambda b: set(flat(b["external_weight"])) <= {0, 1, 2},
+}
+seen = set()
+for path in sorted(glob.glob(sys.argv[1] + "/*.json")):
+    batch = json.load(open(path))["batch"]
+    seen |= set(batch)
+    for error in judge.iter_errors(batch):
+        sys.exit(f"{path}: {error.message[:200]}")
+    for key in set(batch) & set(facts):
+        if not facts[key](batch):
+            sys.exit(f"{path}: {key} is not what the trainer says it is")
+missing = set(schema["$defs"]["batch"]["properties"]) - seen - {"advantage", "mask"}
+sys.exit(f"in no batch: {sorted(missing)}" if missing else 0)
+PY
+status=$?
+verdict "dumped batches obey the schema of the vectors, hold what they should, and have every array: $(tail -1 "$work/out")" $status
+
+# ---- the command line
+
+refuses() { # text, options...
+    text=$1
+    shift
+    "$train" "$@" >"$work/out" 2>&1
+    test $? -eq 2 && grep -q -F -e "$text" "$work/out"
+    verdict "train $*: \"$text\", not \"$(head -1 "$work/out")\"" $?
+}
+
+shows() { # text, options...
+    text=$1
+    shift
+    "$train" "$@" >"$work/out" 2>&1 && grep -q -F -e "$text" "$work/out"
+    verdict "train $*: \"$text\"" $?
+}
+
+refuses "did you mean gspo?" --objective gpso
+refuses "did you mean gspo?" --objective=GSPO
+refuses "--list shows all" --objective nothing-like-it
+refuses "did you mean --objective?" --objectve gspo
+refuses "did you mean surrogate.eps_high?" --set surogate.eps_high=0.3
+refuses "    ppo_clip " --set surrogate.kind=ppo
+refuses "surrogate.kind=99" --set surrogate.kind=99
+refuses "is a number" --set surrogate.eps_high=wide
+refuses "must be" --objective sapo --set surrogate.tau_pos=-1
+refuses "PATH=VALUE" --set surrogate.kind
+refuses "needs a value" --steps
+refuses "whole number" --steps=ten
+refuses "takes no value" --list=3
+refuses "cannot write" --log /nowhere/log.csv
+refuses "expert" --objective chord --group 1
+refuses "a group is never cut" --prompts 2 --updates 3
+shows "usage: train" -h
+shows "usage: train" --help
+shows "https://arxiv.org/abs/2507.18071" --show gspo
+shows "y = (1/T) sum d" --show=gspo
+shows "0.5" --show gspo --set surrogate.eps_low=0.5
+shows "    sequence_mean " --fields
+shows "warning: --group 1" --group 1 --steps 1
+while read -r row; do "$train" --show "$row" | grep -q "^formula" || echo "$row"; done <"$work/rows" >"$work/out"
+test ! -s "$work/out"
+verdict "--show has a formula for every row: $(head -1 "$work/out")" $?
+
+# ---- what it prints
+
+"$train" --objective grpo $small --steps 30 | sed 's/ in [0-9.]* s$//; s/[0-9]* s left//' >"$work/two words"
+"$train" --objective=grpo $small --steps=30 | sed 's/ in [0-9.]* s$//; s/[0-9]* s left//' >"$work/one word"
+cmp "$work/two words" "$work/one word"
+verdict "--objective=x is --objective x" $?
+test "$(grep -c '^ *[0-9]*  *[0-9.]*  *[0-9.]* %' "$work/one word")" -eq 10
+verdict "a line for every tenth of the run" $?
+test "$(grep -c '^  prompt .* response ' "$work/one word")" -eq 6
+verdict "three prompts with their responses, before and after" $?
+test "$(grep '^  prompt' "$work/one word" | cut -d r -f 2 | sort -u | wc -l)" -eq 3
+verdict "the prompts are the same before and after" $?
+grep -q '^  reward   [_.:=+*#-]* ' "$work/one word" && grep -q '^  clipped  [_.:=+*#-]* ' "$work/one word"
+verdict "sparklines in ASCII" $?
+LC_ALL=C.UTF-8 "$train" $small | grep -q '^  reward   ▁'
+verdict "sparklines of blocks where the locale is UTF-8" $?
+if command -v script >/dev/null; then
+    script -qec "'$train' $small --steps 30" /dev/null </dev/null | tr '\r' '\n' >"$work/terminal"
+    test "$(grep -c '%.* s left$' "$work/terminal")" -eq 10 && grep -q '  29 of 30, ' "$work/terminal"
+    verdict "on a terminal the lines stay, and the step is written between" $?
+fi
+mkdir "$work/bin"
+for tool in sh cat; do ln -s "$(command -v $tool)" "$work/bin/$tool"; done
+(cd "$work" && PATH=$work/bin "$train" $small --plot none.svg) >"$work/out" 2>&1
+test $? -eq 0 && grep -q '\*' "$work/out" && grep -q 'no gnuplot' "$work/out" && [ "$(wc -l <"$work/none.svg.csv")" -eq 11 ]
+verdict "--plot without gnuplot: a chart, and the numbers" $?
+if command -v gnuplot >/dev/null; then
+    (cd "$work" && "$train" $small --plot "it's.svg") >"$work/out" 2>&1 && grep -q '</svg>' "$work/it's.svg"
+    verdict "--plot with gnuplot: a picture" $?
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
