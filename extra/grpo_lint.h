@@ -646,8 +646,8 @@ static int grpo_is_rest_(const grpo_totals *all, const grpo_totals *own) {
     if (!grpo_are_counts_(counts, sizeof counts / sizeof *counts)) return 0;
     tokens = all->tokens - own->tokens; sequences = all->sequences - own->sequences; groups = all->groups - own->groups;
     nonempty = all->sequences_nonempty - own->sequences_nonempty; with_tokens = all->groups_nonempty - own->groups_nonempty;
-    return groups <= sequences && (groups > 0) == (sequences > 0) && nonempty <= sequences && with_tokens <= groups
-        && with_tokens <= nonempty && (with_tokens > 0) == (nonempty > 0) && nonempty <= tokens && (nonempty > 0) == (tokens > 0)
+    return (groups > 0) == (sequences > 0) && with_tokens <= groups && with_tokens <= nonempty
+        && (with_tokens > 0) == (nonempty > 0) && nonempty <= tokens && (nonempty > 0) == (tokens > 0)
         && sequences - nonempty >= groups - with_tokens && all->positive_tokens - own->positive_tokens <= tokens
         && all->positive_sequences - own->positive_sequences <= nonempty && all->nonzero_std_tokens - own->nonzero_std_tokens <= tokens;
 }
@@ -753,7 +753,6 @@ static void grpo_say_positive_(grpo_text_ *to, double x) {
     int e = (int)floor(log10(x));
     double digits = e < -290 ? x * 1e300 * pow(10, -295 - e) : e > 290 ? x / pow(10, e - 5) : x * pow(10, 5 - e);
     int64_t n;
-    if (digits < 99999.5) { digits *= 10; e--; }                        /* log10 rounds too */
     if (digits >= 999999.5) { digits /= 10; e++; }
     n = (int64_t)floor(digits + 0.5);
     if (e >= 0 && e < 6) { grpo_say_digits_(to, n, e + 1); return; }

@@ -83,7 +83,9 @@ static void mask_most(setup *s) { mask_all(s); s->mask[begin_of(s, 8)] = 1; s->m
 static void positive(setup *s) { s->logp[begin_of(s, 3) + 1] = (grpo_real)0.25; s->logp[begin_of(s, 6) + 1] = (grpo_real)0.5; }
 static void rounding(setup *s) { s->logp[begin_of(s, 3) + 1] = (grpo_real)1e-6; s->logp[begin_of(s, 4)] = 0; }
 
-static void probabilities(setup *s) { for (int t = 0; t < TOKENS; t++) s->rollout[t] = (grpo_real)exp((double)s->rollout[t]); }
+static void probabilities(setup *s) {
+    for (int t = 0; t < TOKENS; t++) s->rollout[t] = (grpo_real)(t % 3 ? exp((double)s->rollout[t]) : 0);
+}
 static void certain(setup *s) { memset(s->rollout, 0, sizeof s->rollout); }
 static void negate(setup *s) { for (int t = 0; t < TOKENS; t++) s->ref[t] = -s->ref[t]; }
 static void shift(grpo_real *x, int by) {
@@ -115,6 +117,7 @@ static void padded_and_cut(setup *s) {
     for (int i = 2; i < RESPONSES; i++) s->length[i] = i < 6 ? 3 : 5;
     own_totals(s);
 }
+static void padded_unevenly(setup *s) { padded(s); s->length[0]--; own_totals(s); }
 static void few_zeros(setup *s) { for (int i = 0; i < RESPONSES; i++) s->logp[begin_of(s, i) + 6] = s->old[begin_of(s, i) + 6] = 0; }
 static void entropy(setup *s) { s->entropy[begin_of(s, 1) + 4] = (grpo_real)-0.5; }
 static void hardly(setup *s) { s->entropy[begin_of(s, 1) + 4] = (grpo_real)-1e-6; }
@@ -127,6 +130,7 @@ static void first_response(setup *s) {
 }
 static void of_tokens(setup *s) { per_response(s); s->obj.advantage.marked = GRPO_MARKED_FIXED; s->b.marked = s->mask; }
 static void zero(setup *s) { memset(s->A, 0, sizeof s->A); }
+static void transformed(setup *s) { zero(s); s->obj.advantage.transform = GRPO_TRANSFORM_BEST_MINUS_SECOND; }
 static void equal_and_zero(setup *s) { for (int i = 0; i < RESPONSES; i++) s->reward[i] = (grpo_real)(i / 3); zero(s); }
 static void equal(setup *s) { s->reward[4] = 0; s->reward[5] = (grpo_real)0; new_advantages(s); }
 static void nearly_equal(setup *s) { s->reward[4] = (grpo_real)1e-3; new_advantages(s); }
@@ -135,12 +139,29 @@ static void other_totals(setup *s) { s->totals.tokens = s->totals.tokens / 2 + 5
 static void small_totals(setup *s) { s->totals.tokens = 3; }
 static void group_totals(setup *s) { s->totals.groups = PROMPTS; }
 static void more_totals(setup *s) { s->totals.tokens += 5; s->totals.sequences += 2; s->totals.sequences_nonempty++; s->totals.groups++; }
+static void add_totals(setup *s, int64_t tokens, int64_t sequences, int64_t nonempty, int64_t groups, int64_t with_tokens) {
+    own_totals(s);
+    s->totals.tokens += tokens; s->totals.sequences += sequences; s->totals.sequences_nonempty += nonempty;
+    s->totals.groups += groups; s->totals.groups_nonempty += with_tokens;
+}
+static void no_group(setup *s) { add_totals(s, 0, 1, 0, 0, 0); }
+static void empty_group(setup *s) { add_totals(s, 0, 1, 0, 1, 0); }
+static void groups_of_none(setup *s) { add_totals(s, 5, 3, 2, 3, 1); }
+static void no_such_tokens(setup *s) { add_totals(s, 1, 2, 2, 1, 1); }
+static void groups_of_tokens(setup *s) { add_totals(s, 4, 2, 2, 1, 2); }
+static void groups_of_one(setup *s) { add_totals(s, 4, 2, 1, 2, 2); }
+static void two_tokens(setup *s) { add_totals(s, 2, 2, 2, 1, 1); }
 static void negative_totals(setup *s) { s->totals.tokens = INT64_MIN; no_advantage(s); }
 static void garbage(setup *s) { s->dlogp[STRIDE] = (grpo_real)2.5; s->dlogp[STRIDE * 4] = (grpo_real)NAN; s->dlogp[0] = 1; }
 static void garbage_last(setup *s) { s->b.n_tokens = STRIDE * 8; s->b.n_groups = 2; s->dentropy[STRIDE * 6 + 1] = 3; no_advantage(s); }
 static void inside(setup *s) {
     for (int i = 0; i < RESPONSES; i++) for (int t = 0; t < LENGTH; t++) s->dlogp[begin_of(s, i) + t] = 1;
     other_order(s);
+}
+static void repeat_garbage(setup *s) { repeat(s); s->dlogp[STRIDE * 3] = 1; }
+static void nested(setup *s) {
+    begin_together(s);
+    for (int i = 0; i < RESPONSES; i++) for (int t = 0; t < s->length[i]; t++) s->dlogp[begin_of(s, i) + t] = 1;
 }
 static void one(setup *s) { s->group[1] = 1; s->group[2] = 2; new_advantages(s); }
 static void raw(setup *s) { s->obj.advantage.singleton = GRPO_SINGLETON_RAW; one(s); }
@@ -217,6 +238,15 @@ static const struct { grpo_lint_rule rule; void (*fires)(setup *s), (*spares)(se
     { RULE(EQUAL_REWARDS), equal, not_compared, NULL },
     { RULE(OTHER_TOTALS), group_totals, more_totals, NULL },
     { RULE(OTHER_TOTALS), negative_totals, no_advantage, NULL },
+    { RULE(OTHER_TOTALS), no_group, empty_group, NULL },
+    { RULE(OTHER_TOTALS), groups_of_none, two_tokens, NULL },
+    { RULE(OTHER_TOTALS), no_such_tokens, nothing, NULL },
+    { RULE(OTHER_TOTALS), groups_of_tokens, nothing, NULL },
+    { RULE(OTHER_TOTALS), groups_of_one, nothing, NULL },
+    { RULE(PADDED), padded, padded_unevenly, NULL },
+    { RULE(NO_ADVANTAGE), zero, transformed, NULL },
+    { RULE(UNWRITTEN), repeat_garbage, nested,
+      "likely mistake: out.dlogp[24] is 1 outside of every sequence, where the loss writes nothing: clear the array first" },
 };
 
 static const grpo_finding *found_in(const grpo_finding *finding, int n, grpo_lint_rule rule) {
