@@ -9,7 +9,8 @@ static void require_place(const grpo_batch *b, const grpo_fault *at) {
     require(at->group < b->n_groups && at->column < GRPO_MAX_REWARDS, "a group beyond the last");
     require((at->response < 0) == (i < 0) && (at->token < 0 || i >= 0), "half a place");
     if (i < 0) return;
-    require(at->group >= 0 && i == b->group_begin[at->group] + at->response && i < b->group_begin[at->group + 1], "a response of another group");
+    require(at->group >= 0 && i == b->group_begin[at->group] + at->response, "another response");
+    require(i < b->group_begin[at->group + 1], "a response of another group");
     if (at->token < 0) return;
     require(at->token < b->length[i], "a token behind the response");
     require(at->index == b->offset[i] + at->token, "a token of another element");
@@ -43,7 +44,8 @@ static void require_error(const grpo_finding *finding, int n, grpo_status st, co
     require(!error || finding[0].level == GRPO_LINT_ERROR, "an error that is none");
 }
 
-static void require_findings(const fuzz_case *c, const grpo_batch *batch, const grpo_real *advantage, const grpo_output *out, grpo_status st) {
+static void require_findings(const fuzz_case *c, const grpo_batch *batch, const grpo_real *advantage, const grpo_output *out,
+                             grpo_status st) {
     static const grpo_finding none;
     grpo_finding finding[GRPO_LINT_MOST], some[GRPO_LINT_MOST];
     grpo_totals totals;
@@ -62,7 +64,8 @@ static void require_findings(const fuzz_case *c, const grpo_batch *batch, const 
     room = n / 2;
     memset(some, 0, sizeof some);
     require(grpo_lint(&c->objective, batch, advantage, st ? NULL : &totals, out, some, room) == n, "the number depends on the room");
-    for (k = 0; k < room; k++) require(some[k].rule == finding[k].rule && some[k].at.index == finding[k].at.index, "other findings in less room");
+    for (k = 0; k < room; k++)
+        require(some[k].rule == finding[k].rule && some[k].at.index == finding[k].at.index, "other findings in less room");
     require(!memcmp(&some[room], &none, sizeof none), "written past the room");
 }
 
