@@ -112,8 +112,6 @@ int same_in_stage(const grpo_objective *a, const grpo_objective *b, stage_kind s
     return 1;
 }
 
-static const char *changed_axis(const change *made) { return made->field ? made->field->path : made->axis_from->path; }
-int changes_same_axis(const change *a, const change *b) { return same_axis(changed_axis(a), changed_axis(b)); }
 
 /* as grpo_objective_set, without looking for the field: there are many to try */
 static void put(grpo_objective *obj, const grpo_field *field, double value) {

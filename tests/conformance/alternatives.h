@@ -15,7 +15,6 @@ typedef struct {
 change *changes_of(const grpo_objective *asked, stage_kind stage);
 grpo_objective change_made(const grpo_objective *asked, const change *made);
 const char *change_remark(const char *name);        /* in other words; NULL where the name is plain enough */
-int changes_same_axis(const change *a, const change *b);
 int same_objective(const grpo_objective *a, const grpo_objective *b);
 int same_in_stage(const grpo_objective *a, const grpo_objective *b, stage_kind stage);
 const grpo_objective *preset_objective(int n);      /* of grpo_presets()[n] */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* An evaluation costs as much as TOKENS_OF_CALL, on top of the tokens of the case; in all some fifteen seconds. */
-enum { SEARCHED_TOKENS = 100000000, TOKENS_OF_CALL = 32, SEARCHED_PAIRS = 4, TOKENS_FOR_PAIRS = 8000000 };
+enum { SEARCHED_TOKENS = 100000000, TOKENS_OF_CALL = 32, SEARCHED_PAIRS = 2, TOKENS_FOR_PAIRS = 8000000 };
 enum { MOST_PROBES = 60, PROBES_OF_ROW = 5, TOO_LONG = 1024 };
 #define TOO_COARSE 1e-3             /* of the scale: objectives that are this near each other are not told apart by their numbers */
 
@@ -103,6 +103,15 @@ static double longest(const test_case *c) {
     return (double)most;
 }
 
+static double padded_places(const test_case *c) {
+    int64_t most = 0;
+    for (int64_t g = 0; g < c->batch.n_groups; g++) {
+        int64_t n = c->batch.group_begin[g + 1] - c->batch.group_begin[g];
+        if (n > most) most = n;
+    }
+    return (double)(most * c->batch.n_groups);
+}
+
 static double tokens_that_count(const test_case *c) {
     const case_metric *tokens = case_metric_named(c, "tokens");
     return tokens ? tokens->expect : 0;
@@ -111,7 +120,7 @@ static double tokens_that_count(const test_case *c) {
 static const char *const quantities[] = { "-1 (the sign is turned)", "2", "the number of sequences", "the number of groups",
     "the number of tokens that count", "the number of tokens", "the length of the longest sequence", "the number of ranks",
     "the number of micro-batches", "tokens that count over all tokens", "sequences less one over sequences", "sequences per group",
-    "tokens per sequence", "0" };
+    "tokens per sequence", "sequences plus one over sequences", "sequences over places in groups that are padded to the largest", "0" };
 enum { N_QUANTITIES = sizeof quantities / sizeof *quantities };
 
 static double quantity_of(const test_case *c, int n) {
@@ -119,7 +128,8 @@ static double quantity_of(const test_case *c, int n) {
         (double)c->batch.n_tokens,
         longest(c), (double)c->ranks, (double)c->n_parts, tokens_that_count(c) / (double)c->batch.n_tokens,
         (double)(c->n_sequences - 1) / (double)c->n_sequences, (double)c->n_sequences / (double)c->batch.n_groups,
-        tokens_that_count(c) / (double)c->n_sequences, 0 };
+        tokens_that_count(c) / (double)c->n_sequences, (double)(c->n_sequences + 1) / (double)c->n_sequences,
+        (double)c->n_sequences / padded_places(c), 0 };
     return v[n];
 }
 
@@ -315,11 +325,26 @@ static void put_cause(diagnostician *d, const cause *from, const char *name, cau
 
 static int64_t cost_of_call(const item *it) { return it->c->batch.n_tokens + TOKENS_OF_CALL; }
 
+/* quickly, and more than generously: could it be the loss that was found, or its gradient? */
+static int is_near(const item *it, const answer *a, output_kind output) {
+    const numbers *f = &it->found->of[output], *m = &a->of[output];
+    for (int64_t k = 0; f->value && m->value && k < f->count; k++) {
+        const double x = f->value[k], y = m->value[k], scale = it->q->scale.of[output].value ? it->q->scale.of[output].value[k] : 0;
+        if (grpo_is_finite(x) && grpo_is_finite(y) && grpo_is_finite(scale) && fabs(x - y) > 1e-4 * (fabs(x) + fabs(y) + scale)) return 0;
+    }
+    return 1;
+}
+
+static int is_possible(const item *it, const answer *a) {
+    return it->stage == STAGE_ADVANTAGE ? is_near(it, a, OUT_ADVANTAGE) : is_near(it, a, OUT_LOSS) || is_near(it, a, OUT_DLOGP);
+}
+
 /* an answer, whole and by halves: 1 if one of them is what was found */
 static int try_answer(diagnostician *d, const item *it, const cause *x, const char *name, const answer *a) {
     int evidence, same = 0;
+    if (d->r->precision == &compare_f64 && !is_possible(it, a)) return 0;
     for (int half = WHOLE; half < N_HALVES && !same; half++) {
-        if (half != WHOLE && (it->stage != STAGE_LOSS || !it->found->of[OUT_DLOGP].value)) break;
+        if (half != WHOLE && (x->kind == CAUSE_PAIR || it->stage != STAGE_LOSS || !it->found->of[OUT_DLOGP].value)) break;
         if (compare_half(d, it, a, (cause_half)half, &evidence) != SAYS_SAME) continue;
         put_cause(d, x, name, (cause_half)half);
         same = 1;
@@ -399,25 +424,41 @@ static void try_presets(diagnostician *d, const item *it) {
     }
 }
 
-static int is_pair(const change *a, const change *b) {
-    return a->field && b->field ? a->field != b->field : !changes_same_axis(a, b);
+/* of fields: a whole axis taken from a row is several changes already */
+static int is_pair(const change *a, const change *b) { return a->field && b->field && a->field != b->field; }
+
+/* does the change alone change anything that was returned? */
+static int is_active(const diagnostician *d, const item *it, const change *made) {
+    grpo_objective obj = change_made(&it->c->objective, made);
+    answer a;
+    int active = 0;
+    memset(&a, 0, sizeof a);
+    if (of_objective(it, &obj, &a))
+        active = judge_against(d->r, it->q, it->stage, it->found, &a, JUDGE_COMPUTED, NULL) != JUDGE_SILENT;
+    answer_free(&a);
+    return active;
 }
 
+/* of two changes one at least changes something by itself */
 static void try_pairs(diagnostician *d, const item *it) {
     change *changes = changes_of(&it->c->objective, it->stage);
+    unsigned char *active = calloc((size_t)arrlen(changes) + 1, 1);
+    if (!active) abort();
+    for (ptrdiff_t k = 0; k < arrlen(changes); k++) active[k] = (unsigned char)is_active(d, it, &changes[k]);
     if (arrlen(changes) * arrlen(changes) / 2 * cost_of_call(it) <= TOKENS_FOR_PAIRS)
         for (ptrdiff_t j = 0; j < arrlen(changes); j++)
             for (ptrdiff_t k = j + 1; k < arrlen(changes); k++) {
                 cause x = cause_of(CAUSE_PAIR, it->stage);
                 grpo_objective obj = change_made(&it->c->objective, &changes[j]);
                 char name[220];
-                if (!is_pair(&changes[j], &changes[k])) continue;
+                if (!(active[j] || active[k]) || !is_pair(&changes[j], &changes[k])) continue;
                 obj = change_made(&obj, &changes[k]);
                 x.made[0] = changes[j];
                 x.made[1] = changes[k];
                 snprintf(name, sizeof name, "%s and %s", changes[j].name, changes[k].name);
                 try_objective(d, it, &x, &obj, name);
             }
+    free(active);
     arrfree(changes);
 }
 

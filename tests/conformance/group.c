@@ -5,7 +5,7 @@
 #include "text.h"
 #include <stdlib.h>
 
-enum { MOST_REASONS = 8 };
+enum { MOST_REASONS = 4 };
 #define MOST 0.5                    /* of the failing cases of a set */
 #define CONTRADICTED 0.1            /* at most, of the cases of a set in which the cause would show */
 
@@ -305,28 +305,49 @@ static spread spread_of(const grouping *g, stage_kind stage, output_kind first, 
     return f;
 }
 
-static void tell_common(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets) {
-    static const char *const flags[] = { "UnequalLengths", "OneToken", "NearOnPolicy", "Extreme", "AllClippedHigh", "AllClippedLow",
-        "AdvantageSigns",
-        "EqualRewards", "OffsetRewards", "Singleton", "UnevenGroups", "FullyMasked", "MaskHoles", "NaNMasked", "NegInf", "Long",
-            "Truncated", "Rollout",
-        "Reference", "GivenAdvantage", "Square", "OnPolicy" };
+static const char *const flags[] = {
+    "UnequalLengths", "OneToken", "NearOnPolicy", "Extreme", "AllClippedHigh", "AllClippedLow", "AdvantageSigns", "EqualRewards",
+    "OffsetRewards", "Singleton", "UnevenGroups", "FullyMasked", "MaskHoles", "NaNMasked", "NegInf", "Long", "Truncated", "Rollout",
+    "Reference", "GivenAdvantage", "Square", "OnPolicy"
+};
+
+/* those features that no case which passes has, or (alone = 0) the others, choices that are the default left out; the number told */
+static int tell_features(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets, int alone) {
     int told = 0;
     for (ptrdiff_t k = 1; k < arrlen(sets) && told < MOST_REASONS; k++) {
         spread f = spread_of(g, stage, first, &sets[k], NULL);
         char *words;
-        if (!f.all || !f.passing_without) continue;
+        if (!f.all || !f.passing_without || alone == (f.passing_with > 0) || (!alone && sets[k].field && sets[k].value == 0)) continue;
         words = words_of_set(&sets[k]);
-        text_format(t, "%s%s%s", told++ ? ", " : "all have in common: ", words, f.passing_with ? "" : " (which no case that passes has)");
+        text_format(t, "%s%s", told++ ? ", " : "", words);
         free(words);
     }
-    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+    for (size_t k = 0; k < sizeof flags / sizeof *flags && told < MOST_REASONS; k++) {
         spread f = spread_of(g, stage, first, NULL, flags[k]);
-        if (!f.all || !f.passing_without) continue;
-        text_format(t, "%sthe flag %s%s", told++ ? ", " : "all have in common: ", flags[k], f.passing_with ? ""
-            : " (which no case that passes has)");
+        if (!f.all || !f.passing_without || alone == (f.passing_with > 0)) continue;
+        text_format(t, "%sthe flag %s", told++ ? ", " : "", flags[k]);
     }
-    if (!told) text_add(t, "they have no row, choice or flag in common that others lack");
+    return told;
+}
+
+static int passes_any(const grouping *g, stage_kind stage) {
+    for (int k = 0; k < g->n; k++) if (g->d->items[k].stage == stage && !g->d->items[k].failed) return 1;
+    return 0;
+}
+
+static void tell_common(const grouping *g, char **t, stage_kind stage, output_kind first, const coherent_set *sets) {
+    char *words = NULL, *string;
+    if (!passes_any(g, stage)) { text_add(t, "everything that was asked fails"); return; }
+    if (tell_features(g, &words, stage, first, sets, 1)) {
+        string = text_string(&words);
+        text_format(t, "all of them have, and no case that passes: %s", string);
+    } else {
+        int told = tell_features(g, &words, stage, first, sets, 0);
+        string = text_string(&words);
+        if (told) text_format(t, "all of them have, as some that pass: %s", string);
+        else text_add(t, "they have no row, choice or flag in common that others lack");
+    }
+    free(string);
 }
 
 static const char *const left_text[N_OUTPUTS] = {

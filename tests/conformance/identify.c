@@ -7,6 +7,7 @@
 
 enum { SHOWN = 6, BEAM = 24, MOST_CHANGES = 3 };
 #define ASKED "grpo"        /* what is asked for; a program that heeds it is found to be this */
+#define OTHER "gspo"        /* and once more this, to see whether the answer changes */
 #define CHANGED_DIGITS 1e-9
 #define ALMOST 1e-6             /* an epsilon in a divisor, say */
 
@@ -266,6 +267,42 @@ static int conclude(const stage_matches *a, const stage_matches *l) {
     return puts("none of the published objectives, nor a few changes away from them"), 1;
 }
 
+/* ---- does it look at the objective? ---------------------------------------------------------------------------------------------- */
+
+static int same_answer(const answer *a, const answer *b) {
+    for (int k = 0; k < N_OUTPUTS; k++) {
+        const numbers *x = &a->of[k], *y = &b->of[k];
+        if (!x->value != !y->value || x->count != y->count) return 0;
+        for (int64_t j = 0; x->value && j < x->count; j++)
+            if (x->given[j] != y->given[j] || memcmp(&x->value[j], &y->value[j], sizeof *x->value)) return 0;
+    }
+    return 1;
+}
+
+/* the first batch that was answered, with another objective: a program that ignores the objective gives the same numbers */
+static void tell_heed(const interview *v, session *s) {
+    const round_result *first = NULL;
+    grpo_objective other;
+    reply answered;
+    answer found;
+    char error[200], *text;
+    int same = 0;
+    for (int k = N_FULL_BATCHES - 1; k >= 0; k--) if (v->round[k].answered) first = &v->round[k];
+    if (!first || grpo_objective_named(OTHER, &other) || !session_start(s)) return;
+    text = full_batch_case((int)(first - v->round), &other);
+    answered = session_ask_json(s, text, &first->c);
+    if (answered.kind == REPLY_RESULT && !answer_read(answered.result, &first->c, &found, error, sizeof error)) {
+        same = same_answer(&first->found, &found);
+        answer_free(&found);
+    }
+    if (!same)
+        printf("it seems to look at case.objective: asked for " OTHER " instead of " ASKED " %s. What follows is its answer to " ASKED "\n",
+               answered.kind == REPLY_RESULT ? "it gives other numbers" : answered.kind == REPLY_SKIP ? "it skips the case"
+                                                                                                      : "it gives no answer");
+    reply_free(&answered);
+    free(text);
+}
+
 /* ---- all of it ------------------------------------------------------------------------------------------------------------------ */
 
 static int hold_interview(interview *v, session *s, const grpo_objective *asked) {
@@ -297,7 +334,10 @@ int identify(const options *o) {
     }
     session_open(&s, o->command, o->rules.precision->name, o->timeout);
     if (hold_interview(&v, &s, &asked)) {
-        stage_matches a = match_stage(&v, STAGE_ADVANTAGE, 0), l = match_stage(&v, STAGE_LOSS, 0);
+        stage_matches a, l;
+        tell_heed(&v, &s);
+        a = match_stage(&v, STAGE_ADVANTAGE, 0);
+        l = match_stage(&v, STAGE_LOSS, 0);
         if (!arrlen(l.matches) && has_own_advantages(&v)) {
             stage_matches own = match_stage(&v, STAGE_LOSS, 1);
             if (arrlen(own.matches)) { stage_matches other = l; l = own; own = other; }

@@ -38,6 +38,14 @@ static void check_identity(char **argv, const char *as, const char *set, const c
     free(r.output);
 }
 
+/* a program that is told what to compute by the case is told from one that is not */
+static void check_heed(char **argv, const char *as, int heeds) {
+    const char *const command[] = { argv[1], "--identify", "--", argv[2], as ? "--as" : NULL, as, NULL };
+    command_result r = command_run(command, LIMIT);
+    check(!strstr(r.output, "it seems to look at case.objective") == !heeds, "%s: does it look at the objective?", as ? as : "adapter_c");
+    free(r.output);
+}
+
 static int same_objective(const grpo_objective *a, const grpo_objective *b) {
     int count;
     const grpo_field *field = grpo_fields(&count);
@@ -68,5 +76,7 @@ int main(int argc, char **argv) {
     }
     for (size_t k = 0; k < sizeof changed / sizeof *changed; k++)
         check_identity(argv, changed[k].as, changed[k].set, changed[k].expected, !strncmp(changed[k].expected, "none", 4));
+    check_heed(argv, NULL, 1);
+    check_heed(argv, "grpo", 0);
     return check_summary();
 }

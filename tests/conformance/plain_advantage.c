@@ -103,7 +103,8 @@ static double one_pass_std(const group_view *v) {      /* in binary32 */
 
 typedef enum { OWN_GROUPS, ONE_GROUP, EACH_ALONE, EVERY_OTHER, EQUAL_CHUNKS, REST_OF_BATCH } grouping;
 typedef enum { AFTER_NOTHING, AFTER_NEGATED, AFTER_DOUBLED, AFTER_HALVED, AFTER_ABSOLUTE, AFTER_POSITIVE, AFTER_BOUND_1, AFTER_BOUND_2,
-    AFTER_BOUND_5,
+    AFTER_BOUND_3, AFTER_BOUND_5,
+    AFTER_BOUND_10, AFTER_SQUARED, AFTER_LARGEST,
     AFTER_SIGN, AFTER_NEXT, AFTER_PREVIOUS, AFTER_PER_TOKEN, AFTER_LAST_ONLY, AFTER_FIRST_ONLY, AFTER_UNMASKED, AFTER_WHITENED,
         AFTER_CENTRED,
     AFTER_TWICE } afterwards;
@@ -147,6 +148,10 @@ static const mistake mistakes[] = {
     BASELINE(NULL, "padded zeros of smaller groups enter the baseline", padded_mean),
     { NULL, "padded zeros of smaller groups enter baseline and deviation", padded_mean, padded_std, OWN_GROUPS, AFTER_NOTHING,
         REWARD_AS_IS, ZERO_IS_ZERO, 0 },
+    { NULL, "rewards are scaled from 0 to 1 in their group: (R - min)/(max - min)", smallest, range, OWN_GROUPS,
+        AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, 0 },
+    { NULL, "the reward is divided by its group's deviation without a baseline", nothing, group_std, OWN_GROUPS,
+        AFTER_NOTHING, REWARD_AS_IS, ZERO_IS_ZERO, 0 },
     SCALE(NULL, "padded zeros of smaller groups enter the deviation", padded_std),
     SCALE(NULL, "the deviation is divided by the size of the largest group", padded_divisor_std),
     SCALE(NULL, "there is no division by the deviation", one),
@@ -173,7 +178,11 @@ static const mistake mistakes[] = {
     AFTER(NULL, "negative advantages are left out", AFTER_POSITIVE),
     AFTER(NULL, "the advantage is cut at -1 and 1", AFTER_BOUND_1),
     AFTER(NULL, "the advantage is cut at -2 and 2", AFTER_BOUND_2),
+    AFTER(NULL, "the advantage is cut at -3 and 3", AFTER_BOUND_3),
     AFTER(NULL, "the advantage is cut at -5 and 5", AFTER_BOUND_5),
+    AFTER(NULL, "the advantage is cut at -10 and 10", AFTER_BOUND_10),
+    AFTER(NULL, "the advantage is squared", AFTER_SQUARED),
+    AFTER(NULL, "the advantages are divided by the largest of the batch", AFTER_LARGEST),
     AFTER(NULL, "the sign of the advantage is taken for the advantage", AFTER_SIGN),
     AFTER(NULL, "each response has the advantage of the next one", AFTER_NEXT),
     AFTER(NULL, "each response has the advantage of the one before", AFTER_PREVIOUS),
@@ -202,10 +211,19 @@ static const mistake mistakes[] = {
 };
 
 enum { N_MISTAKES = sizeof mistakes / sizeof *mistakes };
-int computed_advantage_count(void) { return N_MISTAKES; }
+
+typedef struct { const char *name; int of_equal, of_unequal; } mask_mistake;
+static const mask_mistake mask_mistakes[] = {
+    { "the dynamic sampling mask is inverted", 1, 0 }, { "the dynamic sampling mask is true everywhere", 1, 1 },
+    { "the dynamic sampling mask is false everywhere", 0, 0 }
+};
+enum { N_MASKS = sizeof mask_mistakes / sizeof *mask_mistakes };
+
+int computed_advantage_count(void) { return N_MISTAKES + N_MASKS; }
 
 computed_mistake computed_advantage_named(int n) {
     computed_mistake m;
+    if (n >= N_MISTAKES) { m.id = NULL; m.name = mask_mistakes[n - N_MISTAKES].name; return m; }
     m.id = mistakes[n].id;
     m.name = mistakes[n].name ? mistakes[n].name : mistakes[n].id;
     return m;
@@ -360,7 +378,8 @@ static void put_advantages(work *w) {
 }
 
 static void change_advantages(work *w) {
-    double first_one = w->n ? w->a[0] : 0, last_one = w->n ? w->a[w->n - 1] : 0, m = mean(w->a, w->n);
+    double first_one = w->n ? w->a[0] : 0, last_one = w->n ? w->a[w->n - 1] : 0, m = mean(w->a, w->n), size = 0;
+    for (int j = 0; j < w->n; j++) size = fmax(size, fabs(w->a[j]));
     for (int j = 0; j < w->n; j++) {
         int i = w->m->after == AFTER_PREVIOUS ? w->n - 1 - j : j;
         double x = w->a[i];
@@ -372,6 +391,10 @@ static void change_advantages(work *w) {
         case AFTER_POSITIVE: w->a[i] = fmax(x, 0); break;
         case AFTER_BOUND_1: w->a[i] = fmin(fmax(x, -1), 1); break;
         case AFTER_BOUND_2: w->a[i] = fmin(fmax(x, -2), 2); break;
+        case AFTER_BOUND_3: w->a[i] = fmin(fmax(x, -3), 3); break;
+        case AFTER_BOUND_10: w->a[i] = fmin(fmax(x, -10), 10); break;
+        case AFTER_SQUARED: w->a[i] = x * x; break;
+        case AFTER_LARGEST: w->a[i] = size > 0 ? x / size : 0; break;
         case AFTER_BOUND_5: w->a[i] = fmin(fmax(x, -5), 5); break;
         case AFTER_SIGN: w->a[i] = (x > 0) - (x < 0); break;
         case AFTER_NEXT: w->a[i] = i + 1 < w->n ? w->a[i + 1] : first_one; break;
@@ -449,6 +472,19 @@ int computed_advantage(const test_case *c, int n, answer *out) {
     return plain && make(c, &mistakes[n], to);
 }
 
+/* ---- the dynamic sampling mask ------------------------------------------------------------------------------------------------------ */
+
+static int mask_answer(const test_case *c, int n, answer *out) {
+    answer right = answer_expected(c);
+    memset(out, 0, sizeof *out);
+    if (c->dynamic_sampling_mask) {
+        *out = right;
+        for (int64_t g = 0; g < c->batch.n_groups; g++)
+            out->of[OUT_DYNAMIC_SAMPLING].value[g] = c->dynamic_sampling_mask[g] ? mask_mistakes[n].of_unequal : mask_mistakes[n].of_equal;
+    } else answer_free(&right);
+    return c->dynamic_sampling_mask != NULL;
+}
+
 /* ---- of both stages -------------------------------------------------------------------------------------------------------------- */
 
 int computed_count(stage_kind stage) { return stage == STAGE_ADVANTAGE ? computed_advantage_count() : stage == STAGE_LOSS
@@ -457,5 +493,6 @@ computed_mistake computed_named(stage_kind stage, int n) { return stage == STAGE
     : computed_loss_named(n); }
 int computed_answer(const test_case *c, stage_kind stage, int n, answer *out) {
     if (c->kind != CASE_OBJECTIVE && c->kind != CASE_SPLIT) { memset(out, 0, sizeof *out); return 0; }
-    return stage == STAGE_ADVANTAGE ? computed_advantage(c, n, out) : computed_loss(c, n, out);
+    if (stage != STAGE_ADVANTAGE) return computed_loss(c, n, out);
+    return n < N_MISTAKES ? computed_advantage(c, n, out) : mask_answer(c, n - N_MISTAKES, out);
 }

@@ -16,6 +16,7 @@ typedef struct {
     double *advantage, *chain;          /* (tokens); chain: derivative of the edited log-ratio by the true one */
     double *share;                      /* (sequences) of the loss, beside the aggregation's; NULL: 1 */
     int64_t *origin;                    /* (tokens) whose log-probability stands here, -1: nobody's; NULL: the token's own */
+    const grpo_real *penalty_logp;      /* NULL: that of the policy */
     int policy_aggregation, penalty_aggregation;    /* -1: the objective's */
     double penalty_value, penalty_gradient, policy_value, policy_gradient;
     int impossible;                     /* the mistake cannot be made on this case */
@@ -98,6 +99,15 @@ static void advantage_size(scene *s, double p) {
     k < tokens_of(s);
     k++) s->advantage[k] = fabs(s->advantage[k]);
 }
+static void advantage_squared(scene *s, double p) {
+    (void)p;
+    for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] *= s->advantage[k];
+}
+
+static void advantage_bounded(scene *s, double p) {
+    for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] = fmin(fmax(s->advantage[k], -p), p);
+}
+
 static void advantage_sign(scene *s, double p) {
     (void)p;
     for (int64_t k = 0; k < tokens_of(s); k++) s->advantage[k] = (s->advantage[k] > 0) - (s->advantage[k] < 0);
@@ -201,6 +211,29 @@ ROLLS(ROLL_BATCH, batch)
 
 static void reference_is_old(scene *s, double p) { (void)p; s->impossible |= !s->c.batch.logp_ref; s->c.batch.logp_ref = *behaviour(s); }
 
+/* D of the old policy, once and for all: no gradient */
+static void penalty_of_old(scene *s, double p) {
+    (void)p;
+    s->penalty_logp = *behaviour(s);
+    s->penalty_gradient = 0;
+    s->impossible |= !s->penalty_logp || !s->c.batch.logp_ref;
+}
+
+static double kl_estimate(const grpo_objective *o, double D) {
+    return o->penalty.kl == GRPO_KL_K3 ? expm1(-D) + D : o->penalty.kl == GRPO_KL_K2 ? D * D / 2 : D;
+}
+
+/* the KL as a part of the advantage, p times, and none in the loss */
+static void penalty_in_advantage(scene *s, double p) {
+    const grpo_batch *b = &s->c.batch;
+    s->impossible |= !b->logp_ref;
+    for (int64_t k = 0; b->logp_ref && k < tokens_of(s); k++) {
+        double D = b->logp[k] - b->logp_ref[k];
+        if (grpo_is_finite(D) && (!b->mask || b->mask[k])) s->advantage[k] += p * s->obj.penalty.kl_coef * kl_estimate(&s->obj, D);
+    }
+    s->penalty_value = s->penalty_gradient = 0;
+}
+
 /* masks: by a rule of the token's number, its length and what the mask says */
 typedef int mask_rule(const uint8_t *mask, int64_t t, int64_t n);
 static int says(const uint8_t *mask, int64_t t) { return !mask || mask[t]; }
@@ -261,6 +294,25 @@ static void share_loss(scene *s, double p) {
     s->share = room(s, s->c.n_sequences, sizeof *s->share);
     for (int64_t i = 0; i < s->c.n_sequences; i++) s->share[i] = share_of(s, i, (share_kind)p);
 }
+/* the response p adds nothing, and maybe does not count among the responses; -1: the last one */
+static void drop_response(scene *s, double p) {
+    const int64_t left_out = p < 0 ? s->c.n_sequences - 1 : 0, n = s->c.n_sequences;
+    s->share = room(s, n, sizeof *s->share);
+    for (int64_t i = 0; i < n; i++) s->share[i] = i != left_out;
+}
+static void drop_and_uncount(scene *s, double p) {
+    const double n = (double)s->c.n_sequences;
+    drop_response(s, p);
+    s->impossible |= n < 2;
+    for (int64_t i = 0; i < s->c.n_sequences; i++) s->share[i] *= n / (n - 1);
+}
+/* only the first group, or the last */
+static void only_group(scene *s, double p) {
+    const int64_t g = p < 0 ? s->c.batch.n_groups - 1 : 0;
+    s->share = room(s, s->c.n_sequences, sizeof *s->share);
+    for (int64_t i = s->c.batch.group_begin[g]; i < s->c.batch.group_begin[g + 1]; i++) s->share[i] = 1;
+}
+
 /* the divisor of one mean over all tokens */
 static void share_total(scene *s, double p) {
     double T = 0, slots = 0;
@@ -458,6 +510,11 @@ static formula_value killed_outside(double A, double y, double l, const grpo_obj
     if (exp(y) < low_of(o) || exp(y) > high_of(o)) v.ratio = 0;
     return v;
 }
+static formula_value killed_elsewhere(double A, double y, double l, const grpo_objective *o) {
+    formula_value v = right_clip(A, y, l, o);
+    v.ratio = (A > 0 && exp(y) < low_of(o)) || (A < 0 && exp(y) > high_of(o)) ? 0 : -A * exp(y);
+    return v;
+}
 static formula_value without_ratio(double A, double y, double l, const grpo_objective *o) {
     formula_value v = right_clip(A, y, l, o);
     if (v.ratio != 0) v.ratio = -A;
@@ -486,6 +543,19 @@ static formula_value ratio_less_one(double A, double y, double l, const grpo_obj
     formula_value v = right_clip(A, y, l, o);
     v.value += A;
     return v;
+}
+static formula_value dual_of(double A, double y, const grpo_objective *o, double c, int any_sign) {
+    formula_value v = right_clip(A, y, 0, o);
+    double top = any_sign ? fabs(A) * c : -A * c;
+    return (A < 0 || any_sign) && v.value > top ? plain_value(top, 0, 0) : v;
+}
+static formula_value dual_3(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return dual_of(A, y, o, 3, 0);
+}
+static formula_value dual_10(double A, double y, double l, const grpo_objective *o) {
+    (void)l;
+    return dual_of(A, y, o, 10, 0);
 }
 static formula_value both_added(double A, double y, double l, const grpo_objective *o) {
     formula_value v = only_clip(A, y, l, o);
@@ -711,8 +781,13 @@ static part policy_part(scene *s) {
 static part penalty_part(scene *s) {
     double *zero = room(s, tokens_of(s), sizeof *zero);
     grpo_objective obj = s->obj;
+    const grpo_real *logp = s->c.batch.logp;
+    part p;
     if (s->penalty_aggregation >= 0) obj.aggregation.kind = s->penalty_aggregation;
-    return header_part(s, &obj, zero);
+    if (s->penalty_logp) s->c.batch.logp = s->penalty_logp;
+    p = header_part(s, &obj, zero);
+    s->c.batch.logp = logp;
+    return p;
 }
 
 /* the coefficients c (times the weights of the surrogate): the gradient of sum l */
@@ -899,6 +974,8 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the log-ratio is halved", FOR_ANY, log_ratio_times_by_hand, 0.5),
     EDIT(NULL, "the log-ratio is doubled", FOR_ANY, log_ratio_times, 2),
     EDIT(NULL, "the log-ratio is doubled", FOR_ANY, log_ratio_times_by_hand, 2),
+    EDIT(NULL, "the ratio is a power of 2, not of e", FOR_ANY, log_ratio_times, 0.69314718055994531),
+    EDIT(NULL, "the ratio is a power of 10, not of e", FOR_ANY, log_ratio_times, 2.3025850929940457),
     EDIT(NULL, "the ratio is halved", FOR_ANY, ratio_times, 0.5),
     EDIT(NULL, "the ratio is doubled", FOR_ANY, ratio_times, 2),
     EDIT("RATIO-01", NULL, FOR_ANY, old_is_policy, 0),
@@ -925,6 +1002,9 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the mean of a response's ratios is taken, not of its log-ratios", FOR_ANY, mean_of_ratios, 0),
     EDIT(NULL, "the gradient of the mean log-ratio lacks its 1/T", FOR_ANY, share_gradient, TIMES_TOKENS),
     EDIT(NULL, "the gradient of the mean log-ratio has 1/T twice", FOR_ANY, share_gradient, BY_TOKENS),
+    EDIT(NULL, "the gradient of the mean log-ratio is divided by the slots of the response, masked ones included", FOR_ANY, share_gradient,
+        BY_SLOTS),
+    EDIT(NULL, "the gradient of the mean log-ratio is divided by the width of the batch", FOR_ANY, share_gradient, BY_WIDTH),
     EDIT("RATIO-05", NULL, FOR_ANY, ratio_of_response, 0),
     /* arrays that are out of step */
     ROLLED(old, "old", sequence, ", round the end of the response"),
@@ -948,6 +1028,8 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the advantage is left out, as if it were 1", FOR_ANY, advantage_one, 1),
     EDIT(NULL, "the advantage is multiplied by 2", FOR_ANY, advantage_times, 2),
     EDIT(NULL, "the advantage is multiplied by 1/2", FOR_ANY, advantage_times, 0.5),
+    EDIT(NULL, "the advantage is squared", FOR_ANY, advantage_squared, 0),
+    EDIT(NULL, "the advantage is cut at -1 and 1", FOR_ANY, advantage_bounded, 1),
     EDIT(NULL, "each response has the advantage of the next one", FOR_ANY, advantage_of_other, 1),
     EDIT(NULL, "each response has the advantage of the one before", FOR_ANY, advantage_of_other, -1),
     /* the clip */
@@ -973,6 +1055,9 @@ static const mistake mistakes[] = {
     POLICY(NULL, "the clipped ratio is a detached weight of the log-probability, as in CISPO", FOR_CLIP, clip_times_logp),
     POLICY(NULL, "the gradient goes through the clip, as if it did not bind", FOR_CLIP, straight_through),
     POLICY(NULL, "the clip cuts the gradient of every ratio out of its bounds, whatever the sign of A", FOR_CLIP, killed_outside),
+    POLICY(NULL, "the clip cuts the gradient where it does not bind, and lets it through where it does", FOR_CLIP, killed_elsewhere),
+    POLICY(NULL, "a dual clip, c = 3, where none is meant", FOR_CLIP, dual_3),
+    POLICY(NULL, "a dual clip, c = 10, where none is meant", FOR_CLIP, dual_10),
     POLICY(NULL, "the gradient lacks the ratio: -A for -A w", FOR_CLIP, without_ratio),
     POLICY(NULL, "the gradient has the ratio twice: -A w^2 for -A w", FOR_CLIP, ratio_again),
     POLICY(NULL, "the gradient is by the probability, not by the log-probability", FOR_CLIP, without_log),
@@ -1010,6 +1095,9 @@ static const mistake mistakes[] = {
     PENALTY(NULL, "the KL's estimator is the ratio e^-D", kl_ratio),
     PENALTY(NULL, "the KL's estimator is the ratio e^D", kl_other_ratio),
     PENALTY(NULL, "the KL is multiplied by the advantage", kl_times_advantage),
+    EDIT("KL-03", NULL, FOR_KL, penalty_of_old, 0),
+    EDIT(NULL, "the KL is subtracted from the advantage, and not in the loss", FOR_KL, penalty_in_advantage, -1),
+    EDIT(NULL, "the KL is added to the advantage, and not in the loss", FOR_KL, penalty_in_advantage, 1),
     EDIT(NULL, "the KL is of the old policy, not of the reference", FOR_KL, reference_is_old, 0),
     EDIT(NULL, "the KL's coefficient is applied twice", FOR_KL, penalty_coefficient_again, 1),
     EDIT(NULL, "the KL's coefficient is left out", FOR_KL, penalty_coefficient_again, 0),
@@ -1053,6 +1141,12 @@ static const mistake mistakes[] = {
     EDIT(NULL, "the number of tokens that is divided by has 1e-8 added", FOR_ANY, share_total, 1e-8),
     EDIT(NULL, "the number of tokens that is divided by has 1e-9 added", FOR_ANY, share_mean_of_response, BY_EPS_9),
     EDIT(NULL, "the number of tokens that is divided by has 1e-9 added", FOR_ANY, share_total, 1e-9),
+    EDIT(NULL, "the last response is left out", FOR_ANY, drop_response, -1),
+    EDIT(NULL, "the last response is left out", FOR_ANY, drop_and_uncount, -1),
+    EDIT(NULL, "the first response is left out", FOR_ANY, drop_response, 0),
+    EDIT(NULL, "the first response is left out", FOR_ANY, drop_and_uncount, 0),
+    EDIT(NULL, "only the first group counts", FOR_ANY, only_group, 0),
+    EDIT(NULL, "only the last group counts", FOR_ANY, only_group, -1),
     EDIT(NULL, "responses are weighted by their length", FOR_ANY, share_loss, TIMES_TOKENS),
     EDIT(NULL, "each response is divided by its length", FOR_ANY, share_loss, BY_TOKENS)
 };

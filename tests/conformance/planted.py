@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants mistakes in a port (planted_port.py), one at a time, and asks the runner which it is.
 
-    planted.py CONFORM VECTORS [all|even|odd] [MISTAKE...]
+    planted.py CONFORM VECTORS [all|PART+PART...] [MISTAKE...]        parts: even, odd, later, nameless
 
 Prints planted -> named. 95 % must be named rightly by the first group of the report, and none wrongly by any group; no name is no lie.
 """
@@ -17,7 +17,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 FEW_WRONG = 0.95
 ROWS = ("grpo", "dr-grpo", "dapo", "gspo", "cispo", "rloo")
-SCENARIOS = ("ragged", "square", "holes", "signs", "uneven", "singleton", "equal-rewards", "fully-masked", "every-array", "tiny-spread", "overlong")
+SCENARIOS = ("ragged", "square", "holes", "signs", "uneven", "singleton", "equal-rewards", "fully-masked",
+             "every-array", "tiny-spread", "overlong")
 
 # what is planted, and what a name of it must say
 PLANTED = (
@@ -109,8 +110,22 @@ PLANTED = (
 )
 
 
+# planted later: what was missing when the list above had been looked at
+PLANTED_LATER = (
+    ("adv-squared", r"advantage is squared"), ("adv-largest", r"largest of the batch"), ("min-max", r"from 0 to 1"),
+    ("base-2", r"power of 2"),
+    ("clip-gradient-elsewhere", r"gradient where it does not bind"), ("last-response", r"last response is left out"),
+    ("first-group", r"only the first group"), ("kl-in-advantage", r"KL is subtracted from the advantage"), ("kl-of-old", r"KL-03$"),
+    ("gradient-scaled-odd", r"dlogp multiplied by 1.37"), ("loss-over-n-plus-one", r"divided by sequences plus one"),
+    ("dr-constant", r"multiplied by 2.92969|constant = 1024"),
+)
+
+# these have no name, and must get none
+NAMELESS = ("adv-tanh", "adv-shifted", "rank", "temperature", "clip-soft", "eps-odd", "gradient-noise", "gradient-per-length", "loss-odd")
+
 def half(which):
-    return [p for n, p in enumerate(PLANTED) if which == "all" or n % 2 == (which == "odd")]
+    parts = {"even": PLANTED[::2], "odd": PLANTED[1::2], "later": PLANTED_LATER, "nameless": tuple((mistake, None) for mistake in NAMELESS)}
+    return [planted for part in (parts if which == "all" else which.split("+")) for planted in parts[part]]
 
 
 def chosen_cases(vectors, directory):
@@ -136,6 +151,8 @@ def named(found):
 
 
 def verdict(names, pattern):
+    if pattern is None:
+        return "wrong" if names else "right"
     right = [bool(re.search(pattern, name)) for name in names]
     return "wrong" if not all(right) else "right" if right else "no name"
 

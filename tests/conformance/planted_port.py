@@ -169,6 +169,10 @@ def normalised(o, xs, every, widest):
     A = [x - y for x, y in zip(xs, base)]
     if wrong("scale-forgotten") or (a["scale"] == "none" and not wrong("scale-always")):
         return A
+    if wrong("min-max"):
+        return [(x - min(xs)) / (max(xs) - min(xs)) if std(xs) else 0.0 for x in xs]
+    if wrong("rank"):
+        return [sorted(xs).index(x) / (n - 1) - 0.5 for x in xs]
     s = std(xs, 0 if wrong("population-std") else 1)
     if wrong("variance-divides"):
         s = s * s
@@ -209,6 +213,14 @@ def advantages(o, b):
     if wrong("adv-whitened"):
         m = math.fsum(a) / len(a)
         a = [x - m for x in a]
+    if wrong("adv-squared"):
+        a = [x * x for x in a]
+    if wrong("adv-tanh"):
+        a = [math.tanh(x) for x in a]
+    if wrong("adv-shifted"):
+        a = [x + 0.1 for x in a]
+    if wrong("adv-largest"):
+        a = [x / (max(map(abs, a)) or 1.0) for x in a]
     if wrong("adv-sign"):
         a = [-x for x in a]
     if wrong("adv-abs"):
@@ -315,7 +327,7 @@ def log_ratios(o, l, old, mask):
         d = lift(y) - x if wrong("ratio-inverted") else x - y
         if wrong("ratio-detached"):
             d = detach(d)
-        d = d * {"log-ratio-halved": 0.5, "log-ratio-doubled": 2.0}.get(MISTAKE, 1.0)
+        d = d * {"log-ratio-halved": 0.5, "log-ratio-doubled": 2.0, "base-2": math.log(2), "temperature": 1.3}.get(MISTAKE, 1.0)
         if wrong("ratio-halved"):
             d = d + math.log(0.5)
         if wrong("ratio-of-logs"):
@@ -364,6 +376,8 @@ def surrogate(s, A, y, l):
         high = 2 - low
     if wrong("eps-doubled"):
         low, high = 2 * low - 1, 2 * high - 1
+    if wrong("eps-odd"):
+        low, high = low - 0.0173, high + 0.0173
     if wrong("eps-0.3"):
         low, high = 0.7, 1.3
     if wrong("clip-reciprocal"):
@@ -398,6 +412,12 @@ def surrogate(s, A, y, l):
     if wrong("clip-gradient-killed"):
         x = larger(w * -A, clipped * -A)
         return x if low <= w.value <= high else detach(x)
+    if wrong("clip-gradient-elsewhere"):
+        x = larger(w * -A, clipped * -A)
+        harmless = (A > 0 and w.value < low) or (A < 0 and w.value > high)
+        return detach(x) if harmless else detach(x) + w * -A - detach(w * -A)
+    if wrong("clip-soft"):
+        return w * -A * math.tanh(abs(A))
     if wrong("dual-clip"):
         x = larger(w * -A, clipped * -A)
         return smaller(x, Var(-3 * A)) if A < 0 else x
@@ -507,25 +527,45 @@ def evaluate(case):
     CASE, LENGTHS, WIDTH, SLOTS, GROUPS = case, b["length"], max(b["length"]), sum(b["length"]), b["group"][-1] + 1
     result = {"advantage": advantages(o, b)} if "advantage" not in b else {}
     A = case["advantage"]
+    if wrong("last-response"):
+        A = A[:-1] + [[0.0] * len(A[-1])]
+    if wrong("first-group"):
+        A = [row if g == 0 else [0.0] * len(row) for row, g in zip(A, b["group"])]
     if wrong("loss-adv-next"):
         A = [[A[(i + 1) % len(A)][0]] * len(row) for i, row in enumerate(A)]
     leaves, l, old, f = arrays(b)
     policy, kl = [], []
+    coef = o.get("penalty", {}).get("kl_coef", 0.0)
     for i in range(len(l)):
         mask = loss_mask(b, i)
+        if wrong("kl-in-advantage") and coef and f:
+            A = [list(row) for row in A]
+            for t in range(len(mask)):
+                if mask[t]:
+                    A[i][t] -= detach(penalty(o["penalty"], l[i][t], f[i][t], 0.0, Var(1.0))).value
         y = log_ratios(o, l[i], old[i], mask)
         policy.append([surrogate(o["surrogate"], A[i][t], y[t], l[i][t]) for t in range(len(mask)) if mask[t]])
         if o.get("penalty", {}).get("kl_coef") and f:
-            kl.append([penalty(o["penalty"], l[i][t], f[i][t], A[i][t], exp(y[t])) for t in range(len(mask)) if mask[t]])
+            of = [Var(x) for x in old[i]] if wrong("kl-of-old") else l[i]
+            in_loss = 0.0 if wrong("kl-in-advantage") else 1.0
+            kl.append([penalty(o["penalty"], of[t], f[i][t], A[i][t], exp(y[t])) * in_loss for t in range(len(mask)) if mask[t]])
     if kl and wrong("kl-token-mean"):
         loss = aggregated(o, policy) + aggregated(o, kl, "token_mean")
     elif kl:
         loss = aggregated(o, [[x + y for x, y in zip(p, k)] for p, k in zip(policy, kl)])
     else:
         loss = aggregated(o, policy)
-    loss = loss * {"loss-sign": -1.0, "loss-halved": 0.5, "loss-times-groups": float(GROUPS)}.get(MISTAKE, 1.0)
+    loss = loss * {"loss-sign": -1.0, "loss-halved": 0.5, "loss-times-groups": float(GROUPS), "loss-odd": 0.9 + 0.01 * SLOTS,
+                    "loss-over-n-plus-one": len(l) / (len(l) + 1),
+                    "dr-constant": 3000 / 1024 if o["aggregation"].get("constant") else 1.0}.get(MISTAKE, 1.0)
     backward(loss)
     dlogp = [[x.grad for x in row] for row in leaves]
+    if wrong("gradient-noise"):
+        dlogp = [[x * (1 + 0.01 * math.sin(7 * i + 3 * t)) for t, x in enumerate(row)] for i, row in enumerate(dlogp)]
+    if wrong("gradient-scaled-odd"):
+        dlogp = [[1.37 * x for x in row] for row in dlogp]
+    if wrong("gradient-per-length"):
+        dlogp = [[x * math.log(1 + len(row)) for x in row] for row in dlogp]
     if wrong("gradient-doubled"):
         dlogp = [[2 * x for x in row] for row in dlogp]
     if wrong("gradient-float32"):
