@@ -349,33 +349,40 @@ static const struct { const char *name, *word, *source, *type; char of; size_t s
 enum { N_REWARDS = 2, STEP = 2 };
 static const grpo_real reward_weight[N_REWARDS] = { 1, 0.5f };
 
-/* a batch of one prompt, with every array: n <= 2 responses of a token each, all numbers 0 */
-static grpo_batch empty_batch(int n) {
-    static const int64_t begin[2][2] = { { 0, 1 }, { 0, 2 } }, offset[2] = { 0, 1 }, length[2] = { 1, 1 }, zeros[4];
+/* a batch of one prompt, with every array: two responses of a token each, all numbers 0 */
+static grpo_batch empty_batch(void) {
+    static const int64_t begin[2] = { 0, 2 }, offset[2] = { 0, 1 }, length[2] = { 1, 1 }, zeros[4];
     const void *zero = zeros;
-    grpo_batch b = { .n_groups = 1, .group_begin = begin[n - 1], .offset = offset, .length = length, .n_tokens = 2,
+    grpo_batch b = { .n_groups = 1, .group_begin = begin, .offset = offset, .length = length, .n_tokens = 2,
                      .n_rewards = N_REWARDS, .reward_weight = reward_weight };
     for (int k = 0; k < N_ARRAYS; k++) memcpy((char *)&b + arrays[k].at, &zero, sizeof zero);
     return b;
 }
 
 static grpo_status try_batch(const grpo_objective *obj, const grpo_batch *b) {
+    grpo_objective small = *obj;
     grpo_real advantage[2];
     double scratch[256];
     grpo_report report;
     const grpo_output out = { .scratch = scratch, .scratch_size = 256 };
-    grpo_status st = grpo_advantages(obj, b, advantage);
-    return st ? st : gspo_loss(obj, b, advantage, NULL, &out, &report);
+    if (small.advantage.pass_k > 1) small.advantage.pass_k = 1;             /* no more than there are responses */
+    grpo_status st = grpo_advantages(&small, b, advantage);
+    return st ? st : gspo_loss(&small, b, advantage, NULL, &out, &report);
 }
 
 /* Does the objective read array k?  The library says so itself: it refuses a batch without it. */
 static int is_read(const grpo_objective *obj, int k) {
-    grpo_batch b = empty_batch(2);
+    grpo_batch b = empty_batch();
     const void *none = NULL;
     if (!arrays[k].word) return 1;
     if (k == ARRAY_excluded) return obj->advantage.excluded != GRPO_EXCLUDED_NONE;      /* may be NULL: nobody */
     memcpy((char *)&b + arrays[k].at, &none, sizeof none);
     return grpo_status_is(try_batch(obj, &b), GRPO_NULL);
+}
+
+/* is the last response to each prompt the expert's? */
+static int reads_expert(const grpo_objective *obj) {
+    return is_read(obj, ARRAY_nll_mask) || is_read(obj, ARRAY_shaping_mask) || obj->advantage.excluded > GRPO_EXCLUDED_ZERO;
 }
 
 /* ---- rollout --------------------------------------------------------------------------------------------------------------------
@@ -425,7 +432,7 @@ static void rollout_init(rollout *r, const grpo_objective *obj, int prompts, int
     if (is_read(obj, ARRAY_##name)) \
         r->batch.name = r->name = alloc((of_##of == of_token ? tokens : of_##of == of_response ? n : p) * N_REWARDS, sizeof(type));
     ARRAYS(ARRAY_ALLOC)                                     /* times N_REWARDS: one of them is (N, N_REWARDS) */
-    r->has_expert = r->nll_mask || r->shaping_mask || (r->excluded && obj->advantage.excluded != GRPO_EXCLUDED_ZERO);
+    r->has_expert = reads_expert(obj);
 }
 
 /* x with the eight bits that bfloat16 has for its digits */
@@ -1279,14 +1286,13 @@ static grpo_objective make_objective(const options *o, const char *name, int tra
 /* can it be trained with so many responses to a prompt?  Says what is missing if not. */
 static void check_objective(const options *o, const grpo_objective *obj) {
     char text[GRPO_MESSAGE_SIZE];
-    const grpo_batch b = empty_batch(o->group == 1 ? 1 : 2);
+    const grpo_batch b = empty_batch();
     const grpo_status st = try_batch(obj, &b);
-    const int shows_expert = is_read(obj, ARRAY_nll_mask) || is_read(obj, ARRAY_shaping_mask) ||
-        obj->advantage.excluded > GRPO_EXCLUDED_ZERO;
-    if (grpo_status_is(st, GRPO_LONE_RESPONSE))
-        fail("%s compares the responses to a prompt with each other: --group %d is too few, take 2 or more", o->objective, o->group);
     if (st) fail("%s with these settings: %s", o->objective, grpo_status_message(st, text, sizeof text));
-    if (shows_expert && o->group == 1)
+    if (obj->advantage.transform >= GRPO_TRANSFORM_PASS_AT_K && obj->advantage.pass_k > o->group)
+        fail("%s looks at %g responses at a time: --group %d is too few, take %g or more", o->objective, obj->advantage.pass_k, o->group,
+             obj->advantage.pass_k);
+    if (reads_expert(obj) && o->group == 1)
         fail("%s learns from an expert's response beside the policy's own: --group 1 is too few, take 2 or more", o->objective);
     if (o->group == 1)
         fputs("train: warning: --group 1 leaves a response without siblings. Objectives that compare it with them (grpo, gspo, rloo ...) "

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The trainer of examples/: every published objective runs ten steps or is refused in words, and the command line says what is wrong with it.
+# The trainer of examples/: every published objective runs ten steps or is refused in words; the command line says what is wrong with it.
 #   tests/trainable.sh [TRAIN]     TRAIN: the program, built here if it is not given
 # Prints "N rows: N trained, N refused, N failed", then "N passed, N failed".
 set -u
@@ -34,23 +34,31 @@ is_refusal() { # row
     grep -q "^train: $1 .*--" "$work/out" && ! grep -q -e 'batch\.' -e ', step ' "$work/out"
 }
 
-trained=0 refused=0 rows_failed=0
+every_row() { # what, options...: counts trained, refused and failed rows
+    what=$1 trained=0 refused=0 rows_failed=0
+    shift
+    while read -r row; do
+        "$train" --objective "$row" "$@" --log "$work/log.csv" --dump "$work/dumps/$row.json" >"$work/out" 2>&1
+        case $? in
+        0) if has_trained "$row"; then trained=$((trained + 1)); continue; fi ;;
+        2) if is_refusal "$row"; then refused=$((refused + 1)); grep "^train: $row " "$work/out"; continue; fi ;;
+        esac
+        rows_failed=$((rows_failed + 1))
+        echo "FAIL $row: $(grep '^train:' "$work/out" || tail -1 "$work/log.csv")"
+    done <"$work/rows"
+    echo "$rows rows, $what: $trained trained, $refused refused, $rows_failed failed"
+    passed=$((passed + trained + refused)) failed=$((failed + rows_failed))
+}
+
 "$train" --list | awk '/^$/ { exit } { print $1 }' >"$work/rows"
 rows=$(wc -l <"$work/rows")
 test "$rows" -eq "$(grep -c '^    ROW("' grpo_rows.h)"
 verdict "--list shows every row of grpo_rows.h" $?
 mkdir "$work/dumps"
-while read -r row; do
-    "$train" --objective "$row" $small --log "$work/log.csv" --dump "$work/dumps/$row.json" >"$work/out" 2>&1
-    case $? in
-    0) if has_trained "$row"; then trained=$((trained + 1)); continue; fi ;;
-    2) if is_refusal "$row"; then refused=$((refused + 1)); grep '^train:' "$work/out"; continue; fi ;;
-    esac
-    rows_failed=$((rows_failed + 1))
-    echo "FAIL $row: $(grep '^train:' "$work/out" || tail -1 "$work/log.csv")"
-done <"$work/rows"
-echo "$rows rows: $trained trained, $refused refused, $rows_failed failed"
-passed=$((passed + trained + refused)) failed=$((failed + rows_failed))
+every_row "a response to a prompt" --steps 10 --prompts 4 --group 1 --updates 2
+test "$refused" -gt 0
+verdict "some rows need siblings and say so" $?
+every_row "four responses to a prompt" $small
 test $((20 * trained)) -ge $((19 * rows))
 verdict "95 % of the rows are trained" $?
 
@@ -132,6 +140,8 @@ refuses "whole number" --steps=ten
 refuses "takes no value" --list=3
 refuses "cannot write" --log /nowhere/log.csv
 refuses "expert" --objective chord --group 1
+refuses "--group 7 is too few, take 8 or more" --objective pass-at-k --set advantage.pass_k=8 --group 7
+shows "objective pass-at-k" --objective pass-at-k --set advantage.pass_k=8 --group 8 --steps 1
 refuses "a group is never cut" --prompts 2 --updates 3
 shows "usage: train" -h
 shows "usage: train" --help
