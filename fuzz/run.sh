@@ -24,14 +24,16 @@ build_harness() { # program, source, objects and flags...
 }
 
 build_all() {
-    headers f64.o -DGRPO_DOUBLE && headers f32.o &&
+    headers f64.o -DGRPO_DOUBLE &
+    headers f32.o && wait $! &&
     for harness in fuzz_advantages fuzz_objective fuzz_lint; do
-        build_harness $harness $harness -DGRPO_DOUBLE "$build/obj/f64.o" && build_harness ${harness}_f32 $harness "$build/obj/f32.o" || return 1
+        build_harness ${harness}_f32 $harness "$build/obj/f32.o" &
+        build_harness $harness $harness -DGRPO_DOUBLE "$build/obj/f64.o" && wait $! || return 1
     done &&
     $cc $flags -w $reader_flags -c tests/stb_ds.c -o "$build/obj/stb_ds.o" &&
     $cc $flags -fsanitize=fuzzer-no-link -DGRPO_DOUBLE $reader_flags -c tests/case.c -o "$build/obj/case.o" &&
     build_harness fuzz_json fuzz_json -DGRPO_DOUBLE "$build/obj/f64.o" "$build/obj/case.o" "$build/obj/stb_ds.o" -lcjson &&
-    $cc -std=c99 -O1 fuzz/make_corpus.c tests/headers.c -lm -o "$build/make_corpus" &&
+    $cc $flags fuzz/make_corpus.c "$build/obj/f32.o" -lm -o "$build/make_corpus" &&
     "$build/make_corpus" "$build/seeds" tests/vectors
 }
 
