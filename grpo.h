@@ -3575,10 +3575,12 @@ GRPO_FN grpo_term grpo_gradient_preserving_clip(double bound, double advantage, 
 
 /* dual 0: none */
 GRPO_FN grpo_term grpo_gppo(grpo_ratio w, double advantage, grpo_range range, double dual, double gppo_beta_low, double gppo_beta_high) {
-    const grpo_term t = grpo_dual_clip(w, advantage, range, dual != 0 ? dual : HUGE_VAL);
-    if (t.clip == GRPO_CLIP_HIGH) return grpo_gradient_preserving_clip(grpo_times(gppo_beta_high, range.high), advantage, GRPO_CLIP_HIGH);
-    if (t.clip == GRPO_CLIP_LOW) return grpo_gradient_preserving_clip(gppo_beta_low * range.low, advantage, GRPO_CLIP_LOW);
-    return t;
+    switch (grpo_clip_side_of(advantage, w.log > range.log_high, w.log < range.log_low, dual != 0 && w.value > dual)) {
+    case GRPO_CLIP_HIGH: return grpo_gradient_preserving_clip(grpo_times(gppo_beta_high, range.high), advantage, GRPO_CLIP_HIGH);
+    case GRPO_CLIP_LOW:  return grpo_gradient_preserving_clip(gppo_beta_low * range.low, advantage, GRPO_CLIP_LOW);
+    case GRPO_CLIP_DUAL: return grpo_clipped(dual, advantage, GRPO_CLIP_DUAL);
+    default:             return grpo_ratio_term(w, advantage);
+    }
 }
 
 /* dual, clip_dual_pos 0: none */
@@ -3937,9 +3939,7 @@ static double grpo_sum_value_(const grpo_sum *sum) {
 }
 
 /* for sums of losses: overflows of both signs give +infinity */
-static double grpo_sum_total_(const grpo_sum *s) {
-    return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s);
-}
+static double grpo_sum_total_(const grpo_sum *s) { return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s); }
 
 /* the sum as out[0] + ... + out[n-1], each rounding what the ones before left */
 static void grpo_sum_expand_(const grpo_sum *sum, double *out, int n) {
