@@ -2,7 +2,7 @@
  *
  *     cc -std=c99 -O2 examples/quickstart.c -lm -o quickstart && ./quickstart
  *
- * rollouts.inc was written, from the top folder, by   ./train --objective grpo --steps 94 --record examples/rollouts.inc */
+ * rollouts.inc was written, from the top folder, by   ./train --objective grpo --steps 93 --record examples/rollouts.inc */
 #define GSPO_IMPLEMENTATION
 #include "../gspo.h"
 #include <stdio.h>
