@@ -32,6 +32,7 @@ usual() { # seconds that each step usually takes on two cores, beside the step t
 1 they are what the README shows
 1 tables of objectives and of the catalogue
 1 links and tables of the pages
+1 what the sources say is well-formed
 90 ports in Python conform
 30 ways of embedding
 8 from other languages
@@ -206,6 +207,7 @@ first_lane() {
     step "they are what the README shows" examples_shown
     step "tables of objectives and of the catalogue" tables
     step "links and tables of the pages" python3 tests/pages.py
+    step "what the sources say is well-formed" /usr/bin/python3 tests/evidence/compare.py --check
 }
 second_lane() {
     step "ports in Python conform" conform_python

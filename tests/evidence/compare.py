@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""The settings of the rows (tests/oracle/rows.txt) held against what their sources say (the claims beside this file), which were written
+down without a look at the rows.
+
+    compare.py              a line for each row: how many of its settings a claim says as well, which it contradicts, of which it is silent
+    compare.py ROW ...      these rows, setting by setting, with the places
+    compare.py --check      only that the claims are well-formed: every setting translates into fields and choices that there are, with a
+                            place, a kind and a date; ends with "N passed, N failed"
+
+Of several claims to a row (an equation, a recipe, a framework's default), the one that agrees best with it counts.
+"""
+import glob
+import json
+import os
+import re
+import sys
+from collections import Counter
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "oracle"))
+
+import objectives  # noqa: E402  the rows alone, none of the oracle's functions
+
+KINDS = ("equation", "paper text", "official code", "recipe of the authors", "framework default", "framework recipe", "restatement", "chosen here")
+STRONG = KINDS[:3]
+
+
+def read(name):
+    with open(os.path.join(HERE, name), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def groups():
+    return sorted(os.path.basename(path).removesuffix(".words.json") for path in glob.glob(os.path.join(HERE, "*.words.json")))
+
+
+INFINITIES = {"infinity": "Infinity", "-infinity": "-Infinity"}  # as a paper and as an objective's JSON writes them
+
+
+def translated(words, setting):
+    """{axis.field: value} of one setting of a claim."""
+    to = words[setting["of"]]
+    return {to: INFINITIES.get(setting["value"], setting["value"])} if isinstance(to, str) else to[setting["value"]]
+
+
+def claims():
+    """(group, claim, {axis.field: (value, setting)})"""
+    for group in groups():
+        words = read(group + ".words.json")
+        for claim in read(group + ".json")["claims"]:
+            said = {}
+            for setting in claim["settings"]:
+                for field, value in translated(words, setting).items():
+                    said[field] = value, setting
+            yield group, claim, said
+
+
+def plain():
+    return {f"{axis}.{field}": x for axis, fields in objectives.plain().items() for field, x in fields.items()}
+
+
+def settings_of(row):
+    """{axis.field: value} of a row, defaults included."""
+    return {f"{axis}.{field}": x for axis, fields in objectives.ROWS[row][3].items() for field, x in fields.items()}
+
+
+def alike(x, y):
+    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (x, y))
+    return abs(x - y) <= 1e-9 * max(abs(x), abs(y)) if numbers else x == y
+
+
+def verdicts(row, said):
+    """(agreed, contradicted, silent): fields; silent: set by the row, and no word of them in the claim"""
+    has, default = settings_of(row), plain()
+    agreed = [field for field, (value, _) in said.items() if alike(has[field], value)]
+    contradicted = [field for field in said if field not in agreed]
+    return agreed, contradicted, [field for field in has if has[field] != default[field] and field not in said]
+
+
+def best(row, of_row):
+    """The claim that agrees best, with its verdicts."""
+    return max(((claim, said, verdicts(row, said)) for claim, said in of_row),
+               key=lambda found: (-len(found[2][1]) - len(found[2][2]), len(found[2][0])))
+
+
+def by_row():
+    found = {}
+    for _, claim, said in claims():
+        if claim["row"] in objectives.ROWS:
+            found.setdefault(claim["row"], []).append((claim, said))
+    return found
+
+
+def tell(row, of_row):
+    has = settings_of(row)
+    for claim, said in of_row:
+        agreed, contradicted, silent = verdicts(row, said)
+        print(f"{row}: {claim['claim']} ({claim['source']}, confidence {claim.get('confidence', '?')})")
+        for field in agreed + contradicted:
+            value, setting = said[field]
+            verdict = "agrees     " if field in agreed else f"row has {has[field]}, "
+            print(f"  {verdict} {field} = {value}: {setting['kind']}, {setting['where']}")
+        for field in silent:
+            print(f"  not said    {field} = {has[field]}")
+        for text in claim.get("open", []):
+            print(f"  open        {text}")
+
+
+def report():
+    found, kinds, full, contradicted_rows, numbers = by_row(), Counter(), 0, 0, Counter()
+    for row in objectives.ROWS:
+        if row not in found:
+            print(f"{row:28} no claim")
+            continue
+        claim, said, (agreed, contradicted, silent) = best(row, found[row])
+        default, has = plain(), settings_of(row)
+        kinds.update(said[field][1]["kind"] for field in agreed if has[field] != default[field])
+        numbers.update(agreed=sum(has[f] != default[f] for f in agreed), contradicted=len(contradicted), silent=len(silent))
+        full += not contradicted and not silent
+        contradicted_rows += bool(contradicted)
+        told = [f"not {field} = {said[field][0]} but {has[field]}" for field in contradicted] + [f"no word of {field}" for field in silent]
+        print(f"{row:28} {len(agreed):3} agree  {'; '.join(told)}")
+    rows = len(objectives.ROWS)
+    print(f"\n{full} of {rows} rows: a claim says every setting and contradicts none; {contradicted_rows} are contradicted by their best claim; "
+          f"{rows - len(found)} have none")
+    print("settings that are not defaults: " + ", ".join(f"{numbers[x]} {x}" for x in ("agreed", "contradicted", "silent")))
+    total = sum(kinds.values())
+    print("what the agreed ones rest on: " + ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS if kinds[kind])
+          + f"; equation, paper text or official code {100 * sum(kinds[k] for k in STRONG) / max(total, 1):.0f} %")
+    return 0
+
+
+def faults(words, claim, choices):
+    if not claim.get("claim") or not claim.get("source"):
+        yield "says not what it claims, or of which source"
+    for setting in claim["settings"]:
+        what = f"{setting.get('of')} = {setting.get('value')}"
+        if setting.get("kind") not in KINDS or not setting.get("where") or not re.fullmatch(r"\d{4}-\d\d-\d\d", setting.get("read", "")):
+            yield f"{what}: without a kind, a place or a date"
+        try:
+            fields = translated(words, setting)
+        except (KeyError, TypeError):
+            yield f"{what}: no word of it"
+            continue
+        for field, value in fields.items():
+            allowed = choices.get(field)
+            if allowed is None:
+                yield f"{what}: {field} is no field"
+            elif allowed and value not in allowed or not allowed and isinstance(value, str) and value not in ("Infinity", "-Infinity"):
+                yield f"{what}: {field} cannot be {value}"
+
+
+def check():
+    passed = failed = 0
+    with open(os.path.join(HERE, os.pardir, "vectors", "schema.json"), encoding="ascii") as f:
+        axes = json.load(f)["$defs"]["objective"]["properties"]
+    choices = {f"{axis}.{field}": kind.get("enum", ()) for axis, x in axes.items() for field, kind in x["properties"].items()}
+    for group in groups():
+        words = read(group + ".words.json")
+        for claim in read(group + ".json")["claims"]:
+            found = list(faults(words, claim, choices))
+            known = claim["row"] in objectives.ROWS or claim.get("new")
+            if not known:
+                found.append("is no row, and not said to be new")
+            passed, failed = passed + (not found), failed + bool(found)
+            for fault in found:
+                print(f"FAIL {group}: {claim['row']}, {claim.get('claim')}: {fault}")
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+def main():
+    if sys.argv[1:] == ["--check"]:
+        return check()
+    if sys.argv[1:]:
+        found = by_row()
+        for row in sys.argv[1:]:
+            tell(row, found.get(row, []))
+        return 0
+    return report()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
