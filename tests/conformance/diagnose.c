@@ -123,6 +123,9 @@ static const char *const quantities[] = { "-1 (the sign is turned)", "2", "the n
     "tokens per sequence", "sequences plus one over sequences", "sequences over places in groups that are padded to the largest", "0" };
 enum { N_QUANTITIES = sizeof quantities / sizeof *quantities };
 
+/* the others are 0 where a case lacks them, ranks say, and then mean nothing */
+static int is_zero_itself(int quantity) { return quantity == N_QUANTITIES - 1; }
+
 static double quantity_of(const test_case *c, int n) {
     const double v[N_QUANTITIES] = { -1, 2, (double)c->n_sequences, (double)c->batch.n_groups, tokens_that_count(c),
         (double)c->batch.n_tokens,
@@ -151,6 +154,7 @@ static int multiplied(const item *it, unsigned outputs, double factor, answer *a
 
 static int by_factor(const cause *x, const item *it, answer *a) {
     double v = x->quantity < 0 ? x->factor : quantity_of(it->c, x->quantity);
+    if (v == 0 && !is_zero_itself(x->quantity)) return 0;
     return case_has_loss(it->c) && multiplied(it, x->outputs, x->divided ? 1 / v : v, a);
 }
 
@@ -488,6 +492,12 @@ static void name_factor(const item *it, const cause *x, const char *what, char *
     snprintf(name + strlen(name), size - strlen(name), " %s by %s", x->divided ? "divided" : "multiplied", what);
 }
 
+/* does the quantity v, multiplied by or divided by, give the factor, and mean something? */
+static int is_factor(int quantity, int divided, double v, double factor) {
+    if (v == 0) return is_zero_itself(quantity) && factor == 0 && !divided;
+    return v != 1 && !(v == -1 && divided) && fabs(factor / (divided ? 1 / v : v) - 1) < 1e-9;
+}
+
 static void try_factor(diagnostician *d, const item *it, output_kind lead, unsigned outputs) {
     double own = factor_at(it, lead), factor = own == own ? own : factor_at(it, OUT_LOSS);
     cause x = cause_of(CAUSE_FACTOR, it->stage);
@@ -500,8 +510,8 @@ static void try_factor(diagnostician *d, const item *it, output_kind lead, unsig
         int named = 0, same = compare_half(d, it, &a, WHOLE, &evidence) == SAYS_SAME;
         for (x.quantity = 0; same && x.quantity < N_QUANTITIES; x.quantity++)
             for (x.divided = 0; x.divided < 2; x.divided++) {
-                double v = quantity_of(it->c, x.quantity), by = x.divided ? 1 / v : v;
-                if (v == 1 || (v == 0 ? factor != 0 || x.divided : !(fabs(factor / by - 1) < 1e-9)) || (v == -1 && x.divided)) continue;
+                double v = quantity_of(it->c, x.quantity);
+                if (!is_factor(x.quantity, x.divided, v, factor)) continue;
                 name_factor(it, &x, quantities[x.quantity], name, sizeof name);
                 put_cause(d, &x, name, WHOLE);
                 named = 1;

@@ -110,8 +110,8 @@ typedef enum { AFTER_NOTHING, AFTER_NEGATED, AFTER_DOUBLED, AFTER_HALVED, AFTER_
     AFTER_TWICE } afterwards;
 typedef enum { REWARD_AS_IS, REWARD_01, REWARD_11, REWARD_SIGN, REWARD_SUCCESS, REWARD_NEXT, REWARD_PREVIOUS, REWARD_SQUARED,
     REWARD_KL_ADDED, REWARD_KL_TWICE, REWARD_KL_MEAN, REWARD_KL_LEFT_OUT } reward_change;
-typedef enum { ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_IS_ONE, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO } zero_rule;     /* of a deviation of 0;
-    of one response */
+/* of a deviation of 0; of a response that is alone in its group */
+typedef enum { ZERO_IS_ZERO, ZERO_IS_NAN, ZERO_AND_ALONE_ARE_NAN, ALONE_IS_NAN, ALONE_IS_RAW, ALONE_IS_ZERO } zero_rule;
 
 typedef struct {
     const char *id, *name;
@@ -205,6 +205,7 @@ static const mistake mistakes[] = {
     REWARD(NULL, "the KL in the reward counts twice", REWARD_KL_TWICE),
     REWARD(NULL, "the KL in the reward is a mean over the response, not a sum", REWARD_KL_MEAN),
     ZERO(NULL, "a group of equal rewards is 0/0: NaN", ZERO_IS_NAN),
+    ZERO(NULL, "a group of equal rewards is 0/0: NaN", ZERO_AND_ALONE_ARE_NAN),
     ZERO("ADV-07", NULL, ALONE_IS_NAN),
     ZERO("ADV-08", NULL, ALONE_IS_RAW),
     ZERO("ADV-08", NULL, ALONE_IS_ZERO)
@@ -351,12 +352,12 @@ static double advantage_of(const work *w, const group_view *v) {
     if (v->n == 1 && by_group && w->m->zero == ALONE_IS_NAN) return nan("");
     if (v->n == 1 && by_group && !(baseline == nothing && scale == one)) {
         if (raw) return v->R[0];
-        return w->m->zero == ZERO_IS_NAN ? nan("") : 0;
+        return w->m->zero == ZERO_AND_ALONE_ARE_NAN ? nan("") : 0;
     }
     x = v->R[v->own] - baseline(v);
     s = scale(v);
     if (scale == one) return x;
-    if (w->m->zero == ZERO_IS_NAN && s == 0) return x / (s + o->advantage.eps);
+    if ((w->m->zero == ZERO_IS_NAN || w->m->zero == ZERO_AND_ALONE_ARE_NAN) && s == 0) return x / (s + o->advantage.eps);
     return s == 0 ? 0 : x / (s + o->advantage.eps);
 }
 

@@ -263,7 +263,7 @@ static void edit_mask(scene *s, mask_rule *rule) {
 static void mask_all(scene *s, double p) { (void)p; edit_mask(s, all_count); }
 static void mask_last(scene *s, double p) { (void)p; edit_mask(s, last_counts); }
 static void mask_first(scene *s, double p) { (void)p; edit_mask(s, first_counts); }
-static void mask_inverted(scene *s, double p) { (void)p; s->impossible |= !s->c.batch.mask; edit_mask(s, inverted); }
+static void mask_inverted(scene *s, double p) { (void)p; edit_mask(s, inverted); }
 static void mask_ahead(scene *s, double p) { (void)p; edit_mask(s, ahead); }
 static void mask_behind(scene *s, double p) { (void)p; edit_mask(s, behind); }
 /* a program that takes one advantage for a response gives it to masked tokens too */
@@ -766,7 +766,7 @@ static part header_part(scene *s, const grpo_objective *obj, const double *advan
 static grpo_objective without_penalty(const scene *s) {
     grpo_objective obj = s->obj;
     memset(&obj.penalty, 0, sizeof obj.penalty);
-    if (s->policy_aggregation >= 0) obj.aggregation.kind = s->policy_aggregation;
+    if (s->policy_aggregation >= 0) obj.aggregation.kind = (grpo_aggregation_kind)s->policy_aggregation;
     return obj;
 }
 
@@ -783,7 +783,7 @@ static part penalty_part(scene *s) {
     grpo_objective obj = s->obj;
     const grpo_real *logp = s->c.batch.logp;
     part p;
-    if (s->penalty_aggregation >= 0) obj.aggregation.kind = s->penalty_aggregation;
+    if (s->penalty_aggregation >= 0) obj.aggregation.kind = (grpo_aggregation_kind)s->penalty_aggregation;
     if (s->penalty_logp) s->c.batch.logp = s->penalty_logp;
     p = header_part(s, &obj, zero);
     s->c.batch.logp = logp;
@@ -795,7 +795,7 @@ static double *coefficients(scene *s, int aggregation) {
     grpo_objective obj = without_penalty(s);
     double *minus = room(s, tokens_of(s), sizeof *minus);
     part p;
-    if (aggregation >= 0) obj.aggregation.kind = aggregation;
+    if (aggregation >= 0) obj.aggregation.kind = (grpo_aggregation_kind)aggregation;
     memset(&obj.ratio, 0, sizeof obj.ratio);
     memset(&obj.surrogate, 0, sizeof obj.surrogate);
     obj.ratio.level = GRPO_LEVEL_TOKEN;

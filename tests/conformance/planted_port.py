@@ -577,7 +577,7 @@ def evaluate(case):
             for x in row:
                 value = single(value + single(x.value))
         value = single(value) * (loss.value / (math.fsum(x.value for row in policy for x in row) or 1.0))
-        dlogp = [[single(single(x) * 1.0000001) for x in row] for row in dlogp]
+        dlogp = [[single(x) for x in row] for row in dlogp]
     return {**result, "loss": value, "dlogp": dlogp}
 
 

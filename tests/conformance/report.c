@@ -102,7 +102,7 @@ static void write_known(char **t, const report *r, int c) { text_format(t, "%s: 
 static void write_cause_text(char **t, const report *r, int c) {
     if (!*r->d->causes[c].text) return;
     text_add(t, "   ");
-    if ((r->d->causes[c].kind == CAUSE_KNOWN)) write_known(t, r, c);
+    if (r->d->causes[c].kind == CAUSE_KNOWN) write_known(t, r, c);
     else text_format(t, "%s\n", r->d->causes[c].text);
 }
 
