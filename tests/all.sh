@@ -200,6 +200,7 @@ tables() { sh tests/tables.sh "$build" --check; } # what the pages say of the ro
 
 # steps of one process each, one after the other
 first_lane() {
+    step "ports in Python conform" conform_python
     step "vectors obey their schema" vectors_validate
     step "the oracle knows no header" oracle_is_independent
     step "CONTRIBUTING.md, done" sh tests/walkthrough.sh
@@ -210,7 +211,7 @@ first_lane() {
     step "what the sources say is well-formed" /usr/bin/python3 tests/evidence/compare.py --check
 }
 second_lane() {
-    step "ports in Python conform" conform_python
+    step "sizes, compile time and lines within bounds" sh tests/size.sh --check
     step "ways of embedding" sh tests/embed.sh
     step "from other languages" sh tests/languages.sh
     step "no function needs more than 32 KB of stack" stack
@@ -223,7 +224,6 @@ announce
 step "packages" install_packages
 step "every compiler, standard and element type" sh tests/matrix.sh
 step "the bits of every row" sh tests/bits.sh
-step "sizes, compile time and lines within bounds" sh tests/size.sh --check
 step "gcc" meson_tests "$build" gcc -Ddebug=false -Doptimization=2
 step "clang, address and undefined sanitizers" sanitized
 step "vectors regenerate to the same bytes" vectors_regenerate
