@@ -1,6 +1,5 @@
 /* Mistakes in the loss.  A mistake is a few edits of a copy of the case (arrays, advantages, objective, aggregation), and maybe another
- * formula for the surrogate or the KL.  The headers evaluate the copy, policy and penalty apart;
-     a formula is evaluated token by token here.
+ * formula for the surrogate or the KL.  The headers evaluate the copy, policy and penalty apart; a formula is evaluated token by token here.
  * Where the parts without any mistake are not the case's own answer (an objective that is not the sum of the two), none is computed. */
 #include "plain.h"
 #include <stb_ds.h>
