@@ -66,11 +66,11 @@ if ! build_all >"$build/build.log" 2>&1; then
 fi
 rm -f "$build"/*.verdict
 (
-    for element in "" _f32; do fuzz fuzz_objective$element 25000 batches -max_len=2048; done
+    for element in "" _f32; do fuzz fuzz_objective$element 12000 batches -max_len=2048; done
 ) &
-for element in "" _f32; do fuzz fuzz_advantages$element 75000 batches -max_len=2048; done
-for element in "" _f32; do fuzz fuzz_lint$element 10000 batches -max_len=2048; done
-fuzz fuzz_json 200000 json -max_len=8192 -dict=fuzz/json.dict
+for element in "" _f32; do fuzz fuzz_advantages$element 40000 batches -max_len=2048; done
+for element in "" _f32; do fuzz fuzz_lint$element 4000 batches -max_len=2048; done
+fuzz fuzz_json 120000 json -max_len=8192 -dict=fuzz/json.dict
 wait
 passed=$(cat "$build"/*.verdict | grep -c '^ok$')
 failed=$((7 - passed))

@@ -47,7 +47,7 @@ if [ "${1:-}" = --quick ]; then
     exit
 fi
 compare bits.txt "gcc -std=c99 -O1" gcc -std=c99 -O1
-compare bits.txt "clang -std=c99 -O2" clang -std=c99 -O2 -ffp-contract=off
+compare bits.txt "clang -std=c99 -O1" clang -std=c99 -O1 -ffp-contract=off
 compare bits.txt "gcc -std=c99 -O1, without blocks" gcc -std=c99 -O1 -DGRPO_NO_BLOCKS
 case $(gcc -dumpversion).$(uname -m) in
 12.x86_64)

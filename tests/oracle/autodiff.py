@@ -22,22 +22,26 @@ class Var:
         self.antilog = antilog  # what this is the logarithm of, where it is one
 
     def __add__(self, other):
-        return linear([(self, ONE), (other, ONE)])
+        if isinstance(other, Var):
+            return Var(self.value + other.value, [(self, ONE), (other, ONE)])
+        return Var(self.value + other, [(self, ONE)])
 
     __radd__ = __add__
 
     def __sub__(self, other):
-        return linear([(self, ONE), (other, -ONE)])
+        if isinstance(other, Var):
+            return Var(self.value - other.value, [(self, ONE), (other, -ONE)])
+        return Var(self.value - other, [(self, ONE)])
 
     def __rsub__(self, other):
-        return linear([(other, ONE), (self, -ONE)])
+        return Var(other - self.value, [(self, -ONE)])
 
     def __neg__(self):
         return linear([(self, -ONE)])
 
     def __mul__(self, other):
         if not isinstance(other, Var):
-            return linear([(self, other)])
+            return Var(self.value * other, [(self, other)], None if self.size is None else self.size * abs(other))
         return Var(self.value * other.value, [(self, other.value), (other, self.value)])
 
     __rmul__ = __mul__
@@ -234,25 +238,28 @@ def gradient(seeds, sizes=False):
     With sizes, the sum of absolute values over the paths from the roots instead: the size of what was added up.
     """
     adjoint = {}
-
-    def add(node, flow):
-        adjoint[node] = adjoint[node] + flow if node in adjoint else flow
-    reach = {}
     stack = []
     for root, weight in seeds:
         if isinstance(root, Var):
-            add(root, abs(weight) if sizes else weight)
+            flow = abs(weight) if sizes else weight
+            adjoint[root] = adjoint[root] + flow if root in adjoint else flow
             stack.append(root)
-    while stack:
-        node = stack.pop()
-        if node.order not in reach:
-            reach[node.order] = node
-            stack.extend(parent for parent, *_ in node.parents)
-    for order in sorted(reach, reverse=True):
-        node = reach[order]
+    for node in reached(stack):
         flow = adjoint.get(node, ZERO)
         for parent, slope, *larger in node.parents:
             if sizes:
                 slope = larger[0] if larger and larger[0] is not None else abs(slope)
-            add(parent, flow if slope is ONE else flow * slope)
+            part = flow if slope is ONE else flow * slope
+            adjoint[parent] = adjoint[parent] + part if parent in adjoint else part
     return adjoint
+
+
+def reached(roots):
+    """What the roots are made from, and they, the youngest first."""
+    found, stack = {}, list(roots)
+    while stack:
+        node = stack.pop()
+        if node.order not in found:
+            found[node.order] = node
+            stack.extend(parent for parent, *_ in node.parents)
+    return [found[order] for order in sorted(found, reverse=True)]
