@@ -18,29 +18,29 @@ begin=$(date +%s)
 
 usual() { # seconds that each step usually takes on two cores, beside the step that runs beside it
     cat <<'END'
-92 every compiler, standard and element type
-58 the bits of every row
-35 sizes, compile time and lines within bounds
-326 gcc
-371 clang, address and undefined sanitizers
-237 vectors regenerate to the same bytes
-150 the oracle checks itself
-10 vectors obey their schema
+90 every compiler, standard and element type
+74 the bits of every row
+44 sizes, compile time and lines within bounds
+260 gcc
+268 clang, address and undefined sanitizers
+180 vectors regenerate to the same bytes
+108 the oracle checks itself
+33 vectors obey their schema
 1 the oracle knows no header
-60 CONTRIBUTING.md, done
-40 the vectors, read in other languages
+47 CONTRIBUTING.md, done
+5 the vectors, read in other languages
 1 they are what the README shows
 1 tables of objectives and of the catalogue
 1 links and tables of the pages
 1 what the sources say is well-formed
-90 ports in Python conform
-30 ways of embedding
-8 from other languages
-60 no function needs more than 32 KB of stack
-15 quickstart's rollouts regenerate
-60 README, as written
-240 fuzzing
-60 policies learn with grpo, dapo, gspo, cispo, rloo
+16 ports in Python conform
+22 ways of embedding
+11 from other languages
+58 no function needs more than 32 KB of stack
+23 quickstart's rollouts regenerate
+53 README, as written
+130 fuzzing
+42 policies learn with grpo, dapo, gspo, cispo, rloo
 END
 }
 
