@@ -1019,9 +1019,9 @@ typedef struct {
     double preference_kappa;                   /* >= 0; not 0: preference_beta is so many times as much where reward_a > 0 (TRPA's kappa) */
 } grpo_penalty;
 
-/* the KL part.  logp_ref: of kl_reference; token_ratio: e^d at the token (kl_importance_weight token); unit: the ratio of axis 3
+/* the KL part.  logp_ref: of kl_reference; token_ratio: e^d at the token (kl_importance_weight token); level_ratio: that of axis 3
  * (kl_importance_weight level) */
-GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double unit) {
+GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double logp_ref, double token_ratio, double level_ratio) {
     grpo_term t = { 0, 0, 0, GRPO_CLIP_NO };
     grpo_kl_term k;
     grpo_dd D;
@@ -1037,7 +1037,7 @@ GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double log
         k.derivative = 0;
     }
     u = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN ? token_ratio
-        : p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL ? unit : 1;
+        : p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL ? level_ratio : 1;
     if (p->kl_importance_weight_max != 0 && u > p->kl_importance_weight_max) { u = p->kl_importance_weight_max; moves = 0; }
     u *= p->kl_coef;
     t.value = grpo_times(u, k.value);
@@ -1693,7 +1693,7 @@ GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow) 
 #ifdef GRPO_DOUBLE
     out[t] = x;
 #else
-    if (x > (double)FLT_MAX || x < -(double)FLT_MAX) {                                 /* the halfway point to 2^128 rounds up */
+    if (x > (double)FLT_MAX || x < -(double)FLT_MAX) {                 /* the halfway point to 2^128 rounds up */
         int inf = fabs(x) >= 3.4028235677973366e38;
         if (inf) *overflow = 1;
         out[t] = x > 0 ? (inf ? (float)HUGE_VAL : FLT_MAX) : (inf ? -(float)HUGE_VAL : -FLT_MAX);
@@ -1850,8 +1850,8 @@ static int grpo_has_segments_(const grpo_weight *w) {
 }
 
 /* one y of the response */
-static int grpo_level_is_sequence_(grpo_level_kind unit) { return grpo_level_pool_(unit).over == GRPO_OVER_SEQUENCE; }
-static int grpo_level_is_segment_(grpo_level_kind unit) { return grpo_level_pool_(unit).over == GRPO_OVER_SEGMENT; }
+static int grpo_level_is_sequence_(grpo_level_kind level) { return grpo_level_pool_(level).over == GRPO_OVER_SEQUENCE; }
+static int grpo_level_is_segment_(grpo_level_kind level) { return grpo_level_pool_(level).over == GRPO_OVER_SEGMENT; }
 
 /* does the advantage axis look at R of axis 1?  With several rewards only to tell the sign in groups without variance */
 static int grpo_reads_shaped_(const grpo_objective *o) {
@@ -2510,7 +2510,7 @@ typedef struct {
     grpo_rollout_is_weight correction;      /* when its unit is the sequence */
     /* of its evaluation: */
     int stale;                      /* off_policy_mask drops tokens of it */
-    double drift;                   /* when its unit is the sequence */
+    double policy_is;               /* when its level is the sequence */
     int64_t member;                 /* which of the group's sequences with tokens that count it is */
     const struct grpo_coupling_ *group;
     double divisor;                 /* a coefficient is factor/(this, the token's divisor, the batch's divisor) */
@@ -2593,7 +2593,7 @@ static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batc
     s.index = i;
     s.begin = response.begin = b->offset[i]; s.end = response.end = s.begin + b->length[i];
     s.truncated = o->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK && b->truncated[i];
-    s.drift = s.divisor = 1;
+    s.policy_is = s.divisor = 1;
     s.correction.value = 1; s.correction.inside = 1;
     s.uncorrected = !grpo_has_rollout_weights_(&o->weight);
     if (s.truncated) return s;
@@ -3004,7 +3004,7 @@ static grpo_sequence_ grpo_open_sequence_(const grpo_run_ *r, const grpo_couplin
     s.group = group;
     s.member = member;
     s.stale = grpo_is_stale_(r, &s);
-    s.drift = grpo_sequence_policy_is_(r, &s);
+    s.policy_is = grpo_sequence_policy_is_(r, &s);
     s.divisor = grpo_sequence_divisor_(a, s.count, a->kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0,
         &group->count);
     if (grpo_counts_sequences_by_sign_(r->obj)) s.divisor *= r->scales.by_sign[grpo_is_positive_(r->obj, r->batch, r->advantage, &s)];
@@ -3114,8 +3114,8 @@ static int grpo_is_of_gspo_(const grpo_objective *obj) {
 }
 
 static grpo_status grpo_needs_gspo_(const grpo_objective *obj) {
-    const int unit = obj->ratio.level != GRPO_LEVEL_TOKEN;
-    return GRPO_STATUS_(GRPO_NEEDS_GSPO, grpo_at_field_(unit ? GRPO_FIELD_(ratio.level) : GRPO_FIELD_(penalty.preference)));
+    const int level = obj->ratio.level != GRPO_LEVEL_TOKEN;
+    return GRPO_STATUS_(GRPO_NEEDS_GSPO, grpo_at_field_(level ? GRPO_FIELD_(ratio.level) : GRPO_FIELD_(penalty.preference)));
 }
 
 static const grpo_method_ grpo_by_tokens_ = { grpo_evaluate_tokens_, NULL, 0 };
@@ -4587,7 +4587,7 @@ static int grpo_unselected_(const grpo_run_ *r, int64_t t) {
 /* v g, g the policy_is weight of the token or of its sequence */
 static inline double grpo_with_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t t, double v) {
     const grpo_weight *c = &r->obj->weight;
-    if (c->policy_is != GRPO_POLICY_IS_TOKEN) return grpo_times(v, s->drift);
+    if (c->policy_is != GRPO_POLICY_IS_TOKEN) return grpo_times(v, s->policy_is);
     return grpo_times(v, grpo_policy_is(c, grpo_two_diff((double)r->batch->logp[t], (double)r->batch->logp_old[t])));
 }
 

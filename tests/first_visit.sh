@@ -13,7 +13,7 @@ block() { # mark, which of them: the text of the fenced block under it
     awk -v mark="<!-- $1 -->" -v which="${2:-1}" '$0 == mark && ++seen == which { on = 1; next } on && /^```/ { if (inside++) exit; next } on { print }' README.md
 }
 
-inside() { chroot "$debian" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive sh -ec "cd /root; $1"; }
+inside() { chroot "$debian" /usr/bin/env -i HOME=/visit PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive sh -ec "cd /visit; $1"; }
 
 step() { # what, command
     start=$(date +%s.%N)
@@ -24,10 +24,10 @@ step() { # what, command
 
 [ -x "$debian/usr/bin/gcc" ] || debootstrap --variant=minbase --include=gcc,g++,libc6-dev,git,ca-certificates bookworm "$debian" \
     http://deb.debian.org/debian >"$debian.log" 2>&1 || { tail -5 "$debian.log"; echo "0 passed, 1 failed"; exit 1; }
-rm -rf "$debian/root/grpo" "$debian/origin" && git clone -q --bare . "$debian/origin"
+rm -rf "$debian/visit" "$debian/origin" && mkdir "$debian/visit" && git clone -q --bare . "$debian/origin"
 step "git clone" "git clone -q /origin grpo"
 step "command 1: $(block 'command 1')" "cd grpo; $(block 'command 1')"
-block "file first.c" >"$debian/root/grpo/first.c"
+block "file first.c" >"$debian/visit/grpo/first.c"
 step "the program of README, pasted: C++20 and C99, no warning" "cd grpo; $(block run 1)"
 step "packages of the runner" "apt-get update -qq; apt-get install -y -qq --no-install-recommends libcjson-dev libstb-dev python3-numpy"
 step "a port is checked" "cd grpo; $(block run 2)"
