@@ -7,7 +7,7 @@
 #include "reference.h"
 #include "scratch.h"
 
-enum { RANDOM_OBJECTIVES = 600, MAX_GROUPS = 16, MAX_SEQUENCES = 64 };
+enum { RANDOM_OBJECTIVES = 400, MAX_GROUPS = 16, MAX_SEQUENCES = 64 };
 static const grpo_real UNWRITTEN = 12345;
 static const double EPS = sizeof(grpo_real) == 4 ? 0x1p-23 : 0x1p-52;
 static char label[160];                                          /* which objective and batch a failure belongs to */
