@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Does every setting of every row rest on something?  rows_*.json says of each row what it is and which claim it is held against; what the
+claim does not say stands there as a line of its own, and where row and claim differ, why.
+
+    sources_check.py            counts and marks; ends with "N passed, N failed"
+    sources_check.py --open     rows that have no entry or whose entry does not hold, with what is missing
+    sources_check.py --table    row, what it is, framework, release, date and weakest evidence, with tabs between: what OBJECTIVES.md shows
+
+A row passes if each setting that is not the field's default is said by its claim or by one line, no line says what the row does not set, and
+every contradiction is explained.
+"""
+import functools
+import glob
+import json
+import os
+import re
+import sys
+from collections import Counter
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import compare  # noqa: E402
+from compare import HERE, KINDS, STRONG, alike, objectives  # noqa: E402
+
+IS = ("paper", "official code", "recipe of the authors", "framework default", "framework recipe", "restatement")
+WEAK = ("restatement", "chosen here")                # a row that rests on one of these carries a mark
+
+
+def entries():
+    """{row: entry}, and the rows that stand twice"""
+    found, twice = {}, []
+    for path in sorted(glob.glob(os.path.join(HERE, "rows_*.json"))):
+        with open(path, encoding="utf-8") as f:
+            for row, entry in json.load(f).items():
+                if row in found:
+                    twice.append(row)
+                found[row] = entry
+    return found, twice
+
+
+@functools.lru_cache(maxsize=None)
+def claims_by_row():
+    found = {}
+    for _, claim, said in compare.claims():
+        found.setdefault(claim["row"], []).append((claim, said))
+    return found
+
+
+def claim_of(row, entry):                            # "claims of": a claim that was written down under another row's name
+    for claim, said in claims_by_row().get(entry.get("claims of", row), []):
+        if claim["claim"] == entry.get("claim"):
+            return claim, said
+    return None, {}
+
+
+def faults_of_line(line, has, default):
+    field = line.get("field")
+    if field not in has:
+        yield f"{field} is no field"
+        return
+    if line.get("kind") not in KINDS or not re.fullmatch(r"\d{4}-\d\d-\d\d", line.get("read", "")):
+        yield f"{field}: without a kind or a date"
+    if line.get("kind") == "chosen here":
+        if not line.get("why"):
+            yield f"{field}: chosen here without a reason"
+    elif not line.get("source") or not line.get("where"):
+        yield f"{field}: without a source or a place"
+    if "value" in line and not alike(has[field], line["value"]):
+        yield f"{field}: the line says {line['value']}, the row {has[field]}"
+
+
+def evidence(row, entry):
+    """{field: kind} of what is not a default, and the faults of the entry"""
+    has, default = compare.settings_of(row), compare.plain()
+    claim, said = claim_of(row, entry)
+    faults = [] if claim else [f"no such claim: {entry.get('claim')}"]
+    if entry.get("is") not in IS:
+        faults.append(f"is: {entry.get('is')}")
+    if str(entry.get("is")).startswith("framework") and not all(entry.get(key) for key in ("framework", "release", "date")):
+        faults.append("a framework's row without framework, release and date")
+    agreed, contradicted, silent = compare.verdicts(row, said)
+    kinds = {field: said[field][1]["kind"] for field in agreed if has[field] != default[field]}
+    lines = {}
+    for line in entry.get("further", []):
+        faults += faults_of_line(line, has, default)
+        if "value" not in line:
+            faults.append(f"{line.get('field')}: a line without a value")
+        if line.get("field") in lines:
+            faults.append(f"{line['field']}: two lines")
+        lines[line.get("field")] = line
+    for line in entry.get("differs", []):
+        faults += faults_of_line(line, has, default)
+        if line.get("field") not in contradicted:
+            faults.append(f"{line.get('field')}: said to differ, and does not")
+        if not line.get("why"):
+            faults.append(f"{line.get('field')}: differs without a reason")
+    explained = {line.get("field"): line for line in entry.get("differs", [])}
+    faults += [f"{field}: the claim says {said[field][0]}, the row {has[field]}" for field in contradicted if field not in explained]
+    faults += [f"{field} = {has[field]}: no evidence" for field in silent if field not in lines]
+    faults += [f"{field}: the claim says it already, or the row does not set it" for field in lines if field not in silent]
+    kinds.update({field: line.get("kind") for field, line in {**explained, **lines}.items() if field in has and has[field] != default[field]})
+    return kinds, faults
+
+
+def weakest(entry, kinds):
+    worst = max(kinds.values(), key=KINDS.index, default=None)
+    return "restatement" if entry.get("is") == "restatement" and worst != "chosen here" else worst
+
+
+def table(found):
+    for row in objectives.ROWS:
+        entry = found.get(row, {})
+        kinds, _ = evidence(row, entry)
+        chosen = sorted(field for field in kinds if kinds[field] == "chosen here")
+        print("\t".join([row, entry.get("is", "?"), entry.get("framework", ""), entry.get("release", ""), entry.get("date", ""),
+                         weakest(entry, kinds) or "", " ".join(chosen)]))
+    return 0
+
+
+def main():
+    found, twice = entries()
+    if sys.argv[1:] == ["--table"]:
+        return table(found)
+    counts, marked, passed, failed = Counter(), 0, 0, len(twice)
+    for row in twice:
+        print(f"FAIL {row}: two entries")
+    for row in [*objectives.ROWS, *(row for row in found if row not in objectives.ROWS)]:
+        if row not in objectives.ROWS or row not in found:
+            faults = ["no entry" if row in objectives.ROWS else "is no row"]
+        else:
+            kinds, faults = evidence(row, found[row])
+            counts.update(kinds.values())
+            marked += weakest(found[row], kinds) in WEAK
+        passed, failed = passed + (not faults), failed + bool(faults)
+        for fault in faults if sys.argv[1:] != ["--open"] or row in found else faults[:1]:
+            print(f"FAIL {row}: {fault}")
+    total = max(sum(counts.values()), 1)
+    print("settings that are not defaults rest on: " + ", ".join(f"{kind} {counts[kind]}" for kind in KINDS if counts[kind]))
+    print(f"on an equation, paper text or official code: {100 * sum(counts[kind] for kind in STRONG) / total:.0f} %")
+    print(f"{marked} of {len(objectives.ROWS)} rows carry a mark: a setting, or the formula, is {' or '.join(WEAK)}")
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
