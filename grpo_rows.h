@@ -281,25 +281,25 @@ extern "C" {
         SET(reward.correct_high, 1) SET(reward.wrong_low, -1) SET(reward.wrong_high, -0.5) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("vapo-gae", "2504.05118", "as NeMo-RL", "critic advantages with a lambda that grows with the length", \
         CREDIT(GAE, 1) SET(advantage.lambda_length, 0.05) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
-    ROW("trl-gspo", "TRL", "loss grpo, sequence level", "TRL's GSPO, ratio of the mean log-ratio with narrow clip", \
+    ROW("trl-gspo", "TRL", "loss grpo, sequence level", "TRL's GSPO recipe, mean log-ratio with a narrow clip", \
         TRL_NORM LEVEL(SEQUENCE_MEAN) CLIP(0.0003, 0.0004) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-gspo-token", "TRL", "experimental trainer, sequence_token", \
         "TRL's GSPO-token, sequence ratio with gradient local to the token", \
-        TRL_NORM LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.0003, 0.0004) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("trl-cispo", "TRL", "loss cispo", "TRL's CISPO, detached weight capped at 5, no lower bound", \
-        TRL_NORM CISPO(0, 5) DIVIDE(TOKEN_MEAN)) \
+        TRL_NORM LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+    ROW("trl-cispo", "TRL", "loss cispo", "TRL's CISPO, detached weight at most 0.2, no lower bound", \
+        TRL_NORM CISPO(0, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-sapo", "TRL", "loss sapo", "TRL's SAPO, soft gate in place of the clip", \
         TRL_NORM SAPO(1, 1.05) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("trl-luspo", "TRL", "loss luspo", "TRL's LUSPO, sequence loss multiplied by the length", \
+    ROW("trl-luspo", "TRL", "loss luspo", "TRL's LUSPO recipe, sequence loss times the length", \
         TRL_NORM LEVEL(SEQUENCE_MEAN) CLIP(0.002, 0.0025) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("trl-vespo", "TRL", "loss vespo", "TRL's VESPO, clamped sequence product in a soft weight", \
         TRL_NORM LEVEL(SEQUENCE_SUM) CLAMP(-20, 20) LEVEL_CLAMP(-18.420680743952367, 20) VESPO(2, 3, 3, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-dr-grpo", "TRL", "loss dr_grpo", "TRL's dr_grpo, constant divisor while the std scaling stays on", \
-        TRL_NORM CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 3000)) \
+        TRL_NORM CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 512)) \
     ROW("trl-gmpo", "TRL", "experimental trainer", "TRL's GMPO, geometric mean of clipped token ratios", \
         TRL_NORM LEVEL(SEQUENCE_CLIPPED_MEAN) SET(ratio.token_clip_low, 0.4) SET(ratio.token_clip_high, 0.4) SURROGATE(RATIO) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("trl-lite-ppo", "TRL", "scale batch, loss dapo", "TRL's Lite PPO, group mean but std of the whole batch", \
+    ROW("trl-lite-ppo", "TRL", "scale batch, loss dapo", "TRL's Lite PPO recipe, std of the whole batch", \
         BASELINE(GROUP_MEAN) SCALE(BATCH_STD) SET(advantage.eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-rloo-normalized", "TRL", "RLOO trainer, normalize_advantages", \
         "TRL's RLOO with sequence product ratio and batch-normalised advantages", \
@@ -309,23 +309,24 @@ extern "C" {
         TRL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) \
         SET(advantage.batch_norm_eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-async", "TRL", "experimental async trainer", "TRL's asynchronous GRPO with population std", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-8) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("trl-opsm", "TRL", "off_policy_mask_threshold", "TRL with negative sequences dropped that drifted from the old policy", \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-8) BEHAVIOUR(ROLLOUT) CLIP(0.2, 0.2) \
+        DIVIDE(TOKEN_MEAN)) \
+    ROW("trl-opsm", "TRL", "off_policy_mask_threshold", "TRL's recipe to drop negative sequences far from the old policy", \
         TRL_NORM CLIP(0.2, 0.2) CHOOSE(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_OLD) SET(weight.off_policy_mask_threshold, 0.5) \
             DIVIDE(TOKEN_MEAN)) \
     ROW("trl-sequence-mask", "TRL", "vllm sequence_mask, C_max 3", "TRL's default rollout correction, sequence product zeroed above 3", \
         TRL_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, SEQUENCE_SUM, 0, 3, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
-    ROW("trl-unbiased-kl", "TRL", "use_bias_correction_kl", "TRL with the KL multiplied by the differentiated token ratio", \
-        TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.04) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) DIVIDE(TOKEN_MEAN)) \
+    ROW("trl-unbiased-kl", "TRL", "use_bias_correction_kl", "TRL's recipe, KL multiplied by the differentiated ratio", \
+        TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.001) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_LEVEL) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-ppo", "verl", "gae, vanilla", "verl's PPO, critic advantages whitened over tokens, dual clip", \
         GAE(1, 1) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-dapo", "verl", "vanilla, reward manager dapo", \
-        "verl's DAPO, clip-higher, dual clip at 10, unbounded linear overlong penalty", \
+        "verl's DAPO recipe, clip-higher, dual clip at 10, linear overlong penalty", \
         CHOOSE(reward.overlong, GRPO_OVERLONG_LINEAR) SET(reward.overlong_max, 20480) SET(reward.overlong_cache, 4096) \
         SET(reward.overlong_factor, 1) VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
-    ROW("verl-dr-grpo", "verl", "seq-mean-token-sum-norm", "verl's Dr.GRPO, no std and a constant divisor", \
+    ROW("verl-dr-grpo", "verl", "seq-mean-token-sum-norm", "verl's Dr.GRPO recipe, no std, fixed divisor", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(SEQ_MEAN_CONSTANT) \
-        DROP_EMPTY SET(aggregation.constant, 8192)) \
+        SET(aggregation.constant, 512)) \
     ROW("verl-rloo", "verl", "rloo, vanilla", "verl's RLOO, leave-one-out advantage with token-level dual-clip PPO", \
         BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-opo", "verl", "opo, vanilla", "verl's OPO, length-weighted group baseline", \
@@ -334,7 +335,7 @@ extern "C" {
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CHOOSE(advantage.reweight, GRPO_REWEIGHT_NONZERO_REWARDS) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("verl-remax", "verl", "remax, vanilla", "verl's ReMax, greedy baseline with dual-clip PPO", \
-        BASELINE(EXTERNAL) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
+        CREDIT(RETURN, 1) BASELINE(EXTERNAL) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-reinforce++-baseline", "verl", "reinforce_plus_plus_baseline, vanilla", \
         "verl's REINFORCE++-baseline, centred rewards whitened over tokens", \
         BASELINE(GROUP_MEAN) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) \
@@ -343,7 +344,7 @@ extern "C" {
         VERL_NORM LEVEL(SEQUENCE_CLIPPED_MEAN) SET(ratio.token_clip_low, 0.2) SET(ratio.token_clip_high, 0.2) SURROGATE(RATIO) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("verl-sapo", "verl", "sapo", "verl's SAPO, soft gate with clamped log-ratio", \
-        VERL_NORM CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
+        VERL_NORM CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("verl-dppo-tv", "verl", "dppo_tv", "verl's DPPO-TV, detached ratio capped at 3, probability mask", \
         VERL_NORM CLAMP(-20, 20) CISPO(0, 3) TRUST(PROBABILITY, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-dppo-kl", "verl", "dppo_kl", "verl's DPPO-KL, detached ratio capped at 3, binary KL mask", \
@@ -363,12 +364,10 @@ extern "C" {
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) ROLLOUT_IS(TRUNCATE, SEQUENCE_SUM, 0, 2, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-geo-rs", "verl", "rollout_rs seq_mean_k1, 0.999_1.001", "verl's GRPO, sequences rejected by their geometric mean ratio", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) SET(weight.rollout_clamp, 20) \
-            CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
         CHOOSE(weight.rollout_rs, GRPO_ROLLOUT_RS_RATIO) CHOOSE(weight.rollout_rs_level, GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MEAN) \
         SET(weight.rollout_rs_low, 0.9990009990009991) SET(weight.rollout_rs_high, 1.001001001001001) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-token-k3", "verl", "rollout_rs token_k3, 0.01", "verl's GRPO, tokens rejected by their k3 divergence", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) SET(weight.rollout_clamp, 20) \
-            CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
         CHOOSE(weight.rollout_rs, GRPO_ROLLOUT_RS_K3) SET(weight.rollout_rs_high, 0.01) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-kl-loss", "verl", "vanilla, low_var_kl", "verl's GRPO with clamped k3 in the loss", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.001) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) \
@@ -396,21 +395,22 @@ extern "C" {
     ROW("swift-grpo", "ms-swift", "grpo", "ms-swift's GRPO with a doubly clamped KL of 0.04", \
         TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.04) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("roll-grpo", "ROLL", "grpo, ppo", "ROLL's GRPO, mean of response means without KL", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("roll-tis", "ROLL", "pg_variant tis", "ROLL's REINFORCE with the ratio truncated at 1", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("roll-topr", "ROLL", "pg_variant topr", "ROLL's TOPR, token ratio truncated for non-positive raw scores", \
-        SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CREDIT(RETURN, 1) SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("roll-cispo", "ROLL", "pg_variant cispo", "ROLL's CISPO, detached weight within 0.1 of one", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0.9, 1.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0.9, 1.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("roll-kimi15", "ROLL", "pg_variant kimi15", "ROLL's Kimi k1.5, squared log-ratio per token", \
-        GROUP_NORM SET(advantage.eps, 1e-6) KL(K2, 0.1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("areal-grpo", "AReaL", "grpo", "AReaL's GRPO, clipped reward, KL in the token reward, token mean", \
-        REWARD_K1(0.1) AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-5) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) KL(K2, 0.1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
+    ROW("areal-grpo", "AReaL", "grpo", "AReaL's defaults: clipped reward, KL in the reward, no baseline", \
+        REWARD_K1(0.1) AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("areal-gspo", "AReaL", "sequence ratio", "AReaL's GSPO, sequence ratio divided by tokens", \
-        AFFINE(0, 1, -20, 20) GROUP_NORM SET(advantage.eps, 1e-5) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("areal-sapo", "AReaL", "sapo", "AReaL's SAPO, soft gate with a token mean", \
-        REWARD_K1(0.1) AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-5) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
+        REWARD_K1(0.1) AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
     ROW("slime-grpo", "slime", "grpo", "slime's GRPO, mean of response means", \
         GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("slime-gspo", "slime", "gspo", "slime's GSPO, differentiated sequence ratio with clip 0.2", \
@@ -424,8 +424,8 @@ extern "C" {
         BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) KL(K3, 0.01) \
         CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) SET(penalty.kl_clamp_log, 20) \
             SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
-    ROW("nemo-reinforce++", "NeMo-RL", "reinforce++", "NeMo-RL's REINFORCE++, rewards whitened over tokens with a variance floor", \
-        SCALE(TOKEN_WHITEN) EPS(1e-8, FLOOR) CHOOSE(advantage.std, GRPO_STD_POPULATION) CLIP(0.2, 0.2) KL(K3, 0.01) \
+    ROW("nemo-reinforce++", "NeMo-RL", "reinforce++", "NeMo-RL's REINFORCE++, centred rewards whitened, variance floor", \
+        BASELINE(GROUP_MEAN) SCALE(TOKEN_WHITEN) EPS(1e-8, FLOOR) CHOOSE(advantage.std, GRPO_STD_POPULATION) CLIP(0.2, 0.2) KL(K3, 0.01) \
         CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) SET(penalty.kl_clamp_log, 20) \
             SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("skyrl-dppo-tv", "SkyRL", "dppo, binary_tv", "SkyRL's DPPO-TV against the rollout policy, with KL loss", \
@@ -459,22 +459,24 @@ extern "C" {
         BASELINE(GROUP_MEAN) SCALE(BATCH_CENTRED_STD) CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
         DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("easyr1-grpo", "EasyR1", "grpo, default", "EasyR1's GRPO, clip-higher at 0.3 with dual clip", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) DUAL(0.2, 0.3, 3) DIVIDE(TOKEN_MEAN)) \
+        REWARD_K1(0.001) GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) DUAL(0.2, 0.3, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("easyr1-sapo", "EasyR1", "sapo", "EasyR1's SAPO, soft gate with a token mean", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
+        REWARD_K1(0.001) GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-ppo", "Trinity-RFT", "ppo", "Trinity's policy loss with dual clip under group advantages", \
-        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-sppo", "Trinity-RFT", "sppo", "log-ratio times advantage inside a symmetric log-ratio band", \
-        VERL_NORM SURROGATE(LOG_RATIO) TRUST(LOG_TWO_SIDED, 0.26236426446749106, 0.26236426446749106) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) BEHAVIOUR(ROLLOUT) SURROGATE(LOG_RATIO) \
+        TRUST(LOG_TWO_SIDED, 0.26236426446749106, 0.26236426446749106) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-topr", "Trinity-RFT", "topr", "raw reward, token ratio truncated at 1 for non-positive rewards", \
-        SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(TOKEN_MEAN)) \
+        BEHAVIOUR(ROLLOUT) SURROGATE(TOPR) SET(surrogate.weight_max, 1) KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-cispo", "Trinity-RFT", "cispo", "CISPO with detached weights from 0 to 1.28", \
-        VERL_NORM CISPO(0, 1.28) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM BEHAVIOUR(ROLLOUT) CISPO(0, 1.28) KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-sapo", "Trinity-RFT", "sapo", "SAPO with a detached gate before the log-probability", \
-        VERL_NORM SURROGATE(SAPO_DETACHED) SET(surrogate.tau_pos, 1) SET(surrogate.tau_neg, 1.05) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM BEHAVIOUR(ROLLOUT) SURROGATE(SAPO_DETACHED) SET(surrogate.tau_pos, 1) SET(surrogate.tau_neg, 1.05) KL(K2, 0.001) \
+        DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-corrected-k3", "Trinity-RFT", "ppo, corrected_k3", "k3 weighted by the differentiated ratio, at most 2", \
-        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.001) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) \
-        SET(penalty.kl_importance_weight_max, 2) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.001) \
+        CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) SET(penalty.kl_importance_weight_max, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("torchforge-grpo", "torchforge", "SimpleGRPOLoss", "ratio of the policy to itself, k3 of 0.1", \
         TRL_NORM CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_CURRENT) SURROGATE(RATIO) KL(K3, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("torchforge-reinforce", "torchforge", "ReinforceLoss", "REINFORCE with the clipped detached ratio to the rollout policy", \
@@ -492,11 +494,12 @@ extern "C" {
         BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) CISPO(0, 4)) \
     ROW("tinker-dro", "Tinker", "dro", "REINFORCE plus half squared log-ratio to the sampler, summed", \
         BASELINE(GROUP_MEAN) KL(K2, 0.05) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_ROLLOUT)) \
-    ROW("art-grpo", "OpenPipe ART", "default loss", "detached ratio from 0 to 5 with a token mean", \
-        GROUP_NORM CISPO(0, 5) DIVIDE(TOKEN_MEAN)) \
+    ROW("art-grpo", "OpenPipe ART", "default loss", "detached ratio from 0 to 5, response means", \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
+        CISPO(0, 5) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("verl-agent-gspo", "verl-agent", "gspo", "GSPO-token with the log-ratio capped above at 10", \
         VERL_NORM LEVEL(SEQUENCE_MEAN) LEVEL_CLAMP(-HUGE_VAL, 10) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("axolotl-grpo", "axolotl", "as axolotl", "TRL's clipped loss as reimplemented, token mean", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("a-star-po", "2505.20686", "A*-PO", "regresses the response log-ratio to the reference on the reward over an optimal value", \
@@ -543,10 +546,10 @@ extern "C" {
         STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM SET(advantage.eps, 1e-6) \
             DUAL(0.2, 0.2, 3) \
         DIVIDE(TOKEN_MEAN)) \
-    ROW("roll-gigpo", "ROLL", "gigpo, ppo", "ROLL's GiGPO, mean of response means", \
-        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM SET(advantage.eps, 1e-6) \
-            CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("roll-gigpo", "ROLL", "gigpo, ppo", "ROLL's GiGPO recipe, no deviation", \
+        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) BASELINE(GROUP_MEAN) \
+        SET(advantage.clamp_low, -20) SET(advantage.clamp_high, 20) CLIP(0.2, 0.2) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) \
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("step-reinforce", "ROLL", "step_reinforce, ppo", "ROLL's step returns alone, normalised over the steps of the prompt", \
         STEP_CREDIT(STEP_OWN, 0.95) STEPS(RETURN, PROMPT) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("hgpo", "2602.22817", "as its recipe in verl-agent", \
@@ -582,10 +585,12 @@ extern "C" {
         GROUP_NORM SET(advantage.eps, 1e-6) LEVEL(SEGMENT_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("art-average", "OpenPipe ART", "importance_sampling_level average, ppo", \
         "clips the mean of the token's ratio and of the response's", \
-        GROUP_NORM LEVEL(SEQUENCE_MEAN) INTERPOLATE(ARITHMETIC) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
+        LEVEL(SEQUENCE_MEAN) INTERPOLATE(ARITHMETIC) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("art-geometric", "OpenPipe ART", "importance_sampling_level geometric_average, ppo", \
         "clips the root of the token's ratio times the response's", \
-        GROUP_NORM LEVEL(SEQUENCE_MEAN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
+        LEVEL(SEQUENCE_MEAN) HALVES CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("hybrid-ratio", "textpolicy", "gspo, variant hybrid", "the same root with the response's ratio detached, centred advantages", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("fipo", "2603.19835", "as ms-swift", "weighs tokens by how the policy has moved on what follows them", \
@@ -600,7 +605,7 @@ extern "C" {
         "REINFORCE on tokens inside a ring of ratios, or beyond a second one where it pulls back", \
         BASELINE(GROUP_MEAN) TRUST(RING, 0.2, 0.2) REC_OUTER(0.6, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("nemo-gspo", "NeMo-RL", "gspo, seq_logprob_error_threshold 2", \
-        "GSPO without the responses whose probabilities two engines disagree on", \
+        "recipe: GSPO without the responses on which two engines disagree", \
         BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) \
         ROLLOUT_RS(EXP_ABS, SEQUENCE_MEAN, 0, 2) CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
@@ -643,8 +648,8 @@ extern "C" {
         DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-rec-gspo", "Trinity-RFT", "rec, gspo-one-side, gspo_importance_sampling", \
         "REC with the length-normalised ratio of the response as mask and detached weight", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) LEVEL(SEQUENCE_MEAN) CISPO(0, HUGE_VAL) \
-        TRUST(ONE_SIDED, 0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) BEHAVIOUR(ROLLOUT) LEVEL(SEQUENCE_MEAN) \
+        CISPO(0, HUGE_VAL) TRUST(ONE_SIDED, 0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("rep-k2", "2509.24203", "official code, regularizer k2", \
         "REINFORCE plus 0.1 times the squared log-ratio to the old policy, mean over tokens", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) KL(K2, 0.2) \
