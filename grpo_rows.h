@@ -748,7 +748,8 @@ extern "C" {
     ROW("rank-grpo", "2510.20150", "official script", "items of a list compared rank by rank, each with a ratio of its own", \
         CHOOSE(advantage.credit, GRPO_CREDIT_STEP_OWN) STEPS(REWARD, INDEX) TRL_NORM LEVEL(SEGMENT_MEAN) CLIP(0.06, 0.08) \
             KL(K3, 0.001) DIVIDE(TOKEN_MEAN)) \
-    ROW("minillm", "2306.08543", "as TRL, detached, without the single-step term", "TRL's loss with the teacher's log-ratio added to the advantage", \
+    ROW("minillm", "2306.08543", "as TRL, detached, without the single-step term", \
+        "TRL's loss with the teacher's log-ratio added to the advantage", \
         TRL_NORM SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("cfpo", "2601.22801", "CFPO, as verl's port", "no clip: a parabola in the ratio whose best is at 1 + eps or 1 - eps", \
         VERL_NORM CLAMP(-20, 20) SURROGATE(QUADRATIC) SET(surrogate.quadratic_eps, 0.2) DIVIDE(TOKEN_MEAN)) \
