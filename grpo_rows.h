@@ -671,7 +671,8 @@ extern "C" {
         "mean likelihood of right responses less that of wrong ones, binary rewards", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_MEAN) KL(K1, 0) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
         DIVIDE(GROUP_MEAN)) \
-    /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge, k1 against old being the KL's negative */ \
+    /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge over the group's size, k1 against old being \
+     * the KL's negative: a mean over the groups sums a group's responses.  Theirs is a mean over all tokens, this one's over responses */ \
     ROW("disco", "2505.12366", "DisCO, log-L, delta 1e-4 by kl_hinge", \
         "right responses against a soft maximum of the wrong ones, KL under a hinge", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_LSE) SET(surrogate.tau_neg, 10) KL(K1, 0) \
@@ -753,9 +754,9 @@ extern "C" {
         TRL_NORM SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("cfpo", "2601.22801", "CFPO, as verl's port", "no clip: a parabola in the ratio whose best is at 1 + eps or 1 - eps", \
         VERL_NORM CLAMP(-20, 20) SURROGATE(QUADRATIC) SET(surrogate.quadratic_eps, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("up-grpo", "2607.06987", "15", "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001", \
+    ROW("up-grpo", "2607.06987", "15, as the author's code", "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001", \
         VERL_NORM CLAMP(-20, 20) SURROGATE(UNBOUNDED_POSITIVE) CLIP_RANGE(0.2, 0.2) SET(surrogate.clip_dual, 3) KL(K3, 0.001) \
-            DIVIDE(TOKEN_MEAN)) \
+            SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("gift", "2510.23868", "as the author's pull request to verl", \
         "the response's log-ratio, standardised over the group, regressed on the advantage", \
         VERL_NORM LEVEL(SEQUENCE_SUM) SURROGATE(STANDARDISED) SET(surrogate.beta, 1) SET(surrogate.group_score_eps, 1e-6) \
