@@ -754,7 +754,8 @@ extern "C" {
         TRL_NORM SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("cfpo", "2601.22801", "CFPO, as verl's port", "no clip: a parabola in the ratio whose best is at 1 + eps or 1 - eps", \
         VERL_NORM CLAMP(-20, 20) SURROGATE(QUADRATIC) SET(surrogate.quadratic_eps, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("up-grpo", "2607.06987", "15, as the author's code", "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001", \
+    ROW("up-grpo", "2607.06987", "15, as the author's code", \
+        "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001", \
         VERL_NORM CLAMP(-20, 20) SURROGATE(UNBOUNDED_POSITIVE) CLIP_RANGE(0.2, 0.2) SET(surrogate.clip_dual, 3) KL(K3, 0.001) \
             SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("gift", "2510.23868", "as the author's pull request to verl", \
