@@ -676,7 +676,8 @@ extern "C" {
         "mean likelihood of right responses less that of wrong ones, binary rewards", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_MEAN) KL(K1, 0) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
         DIVIDE(GROUP_MEAN)) \
-    /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge, k1 against old being the KL's negative */ \
+    /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge over the group's size, k1 against old being \
+     * the KL's negative: a mean over the groups sums a group's responses.  Theirs is a mean over all tokens, this one's over responses */ \
     ROW("disco", "2505.12366", "DisCO, log-L, delta 1e-4 by kl_hinge", \
         "right responses against a soft maximum of the wrong ones, KL under a hinge", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_LSE) SET(surrogate.tau_neg, 10) KL(K1, 0) \
@@ -693,20 +694,20 @@ extern "C" {
         LEVEL(SEQUENCE_SUM) SURROGATE(PAIRWISE_SOFT) SET(surrogate.beta, 0.1) SET(surrogate.advantage_temperature, 1) DIVIDE(GROUP_MEAN)) \
     ROW("dmpo", "2605.19461", "official code, pure_dmpo", \
         "likelihoods within the group drawn to a softmax of the advantages, squared differences", \
-        GROUP_NORM LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(SOFTMAX_MSE) SET(surrogate.beta, 1) \
+        VERL_NORM LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(SOFTMAX_MSE) SET(surrogate.beta, 1) \
             SET(surrogate.advantage_temperature, 1.0 / 15) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("dmpo-js", "2605.19461", "official code, pure_dmpo, JS", "the same by the Jensen-Shannon divergence", \
-        GROUP_NORM LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(SOFTMAX_JS) SET(surrogate.beta, 1) \
+    ROW("dmpo-js", "2605.19461", "official code, dmpo_js", "the same by the Jensen-Shannon divergence", \
+        VERL_NORM LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(SOFTMAX_JS) SET(surrogate.beta, 1) \
             SET(surrogate.advantage_temperature, 1.0 / 15) \
         DIVIDE(GROUP_MEAN)) \
     ROW("vpd", "2605.15113", "E-step, restated", \
         "logistic loss of right responses and of wrong ones, each with a mean; the shift is the caller's", \
         LEVEL(SEQUENCE_SUM) BEHAVIOUR(REF) SURROGATE(LOGISTIC) SET(surrogate.beta, 0.1) DIVIDE(SEQ_MEAN_BY_SIGN)) \
-    ROW("dispo", "2602.00983", "objective", "CISPO with bounds for each sign of the advantage: 0.8 to 11, and 0 to 101", \
+    ROW("dispo", "2602.00983", "objective, restated", "CISPO with bounds for each sign of the advantage: 0.8 to 11, and 0 to 101", \
         GROUP_NORM SURROGATE(DISPO) SET(surrogate.weight_min, 0.8) SET(surrogate.weight_max, 11) SET(surrogate.weight_max_neg, 101) \
-        DIVIDE(TOKEN_MEAN)) \
-    ROW("bgpo", "2510.11683", "2-19", "a bound of the ratio objective, linear in the log-ratio where A is positive", \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+    ROW("bgpo", "2510.11683", "10-19", "a bound of the ratio objective; a token is one Monte Carlo term of a response", \
         GROUP_NORM SURROGATE(BGPO) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("ctpo", "2605.07331", "official code, cumprod", "product of the ratios so far, clipped in log space by the root of the position", \
         VERL_NORM LEVEL(PREFIX_SUM) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLAMP(-20, 20) LEVEL_CLAMP(-HUGE_VAL, 10) \
@@ -721,26 +722,26 @@ extern "C" {
         GROUP_NORM CLIP(0.2, 0.2) KL(K3, 0.001) NLL(NOT_NEGATIVE, NONE, 0.2) \
         CHOOSE(penalty.nll_form, GRPO_NLL_FORM_DISPLACEMENT) CHOOSE(penalty.nll_gate, GRPO_NLL_GATE_SEGMENT) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("sdar", "2605.15155", "as ms-swift", "swift-grpo, and the gap to a teacher where a gate of that gap is open", \
+    ROW("sdar", "2605.15155", "as ms-swift, recipe", "swift-grpo, and the gap to a teacher where its gate is open, a recipe", \
         TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.04) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) \
-        NLL(ALL, TEACHER_GATE, 1) CHOOSE(penalty.nll_form, GRPO_NLL_FORM_TEACHER_GAP) SET(penalty.nll_teacher_slope, 5) \
+        NLL(ALL, TEACHER_GATE, 0.1) CHOOSE(penalty.nll_form, GRPO_NLL_FORM_TEACHER_GAP) SET(penalty.nll_teacher_slope, 5) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("rlsd", "2604.03128", "as ms-swift", "swift-grpo with advantages that a teacher's log-ratio raises or lowers by at most a tenth", \
         TRL_NORM SET(advantage.teacher_share, 0.5) SET(advantage.teacher_clip, 0.2) CLIP(0.2, 0.2) KL(K3, 0.04) \
         SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("igpo", "2510.14967", "3-4 of the second version", \
-        "rewards of turns normalised by kind, which is their state, and discounted by turn", \
-        STEP_CREDIT(STEP, 0.95) STEPS(REWARD, STATE) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) GROUP_NORM CLIP(0.2, 0.2) \
+    ROW("igpo", "2510.14967", "3-7 of the second version", \
+        "rewards of turns normalised by kind, which is their state, and summed to go", \
+        STEP_CREDIT(STEP, 1) STEPS(REWARD, STATE) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) GROUP_NORM CLIP(0.2, 0.2) \
         KL(K3, 0.001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("tempo", "2509.18314", "official code", "what a token adds to the mean reward of the responses with the same prefix", \
-        CHOOSE(advantage.credit, GRPO_CREDIT_PREFIX_TREE) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
+        CHOOSE(advantage.credit, GRPO_CREDIT_PREFIX_TREE) VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("red-drop", "2509.24203", "RED-Drop, as Trinity-RFT", \
         "REINFORCE without the negatives that the caller drew, which still count as tokens", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CHOOSE(advantage.excluded, GRPO_EXCLUDED_ZERO) \
         DIVIDE(TOKEN_MEAN)) \
-    ROW("temp-samp", "2509.18056", "form (b)", "on-policy GRPO and a response from elsewhere, worth 1.2 times the best", \
-        GROUP_NORM CHOOSE(advantage.excluded, GRPO_EXCLUDED_ANCHOR) SET(advantage.excluded_coef, 1.2) BEHAVIOUR(CURRENT) SURROGATE(RATIO) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("temp-samp", "2509.18056", "1, 3, without the KL", "on-policy GRPO and a response from elsewhere, worth 1.2 times the best", \
+        GROUP_NORM CHOOSE(advantage.excluded, GRPO_EXCLUDED_ANCHOR) SET(advantage.excluded_coef, 1.2) BEHAVIOUR(CURRENT) \
+        LEVEL(SEQUENCE_SUM) SURROGATE(RATIO) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("gtpo-conf", "2508.03772", "objective", "advantages less the response's entropy, none where it is high, grpo_conflict_weight", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.entropy, GRPO_ENTROPY_RESPONSE) SET(advantage.entropy_coef, 0.1) \
         SET(advantage.entropy_max, 0.6931471805599453) BEHAVIOUR(CURRENT) SURROGATE(RATIO) CHOOSE(weight.external, GRPO_EXTERNAL_POLICY) \
@@ -749,17 +750,19 @@ extern "C" {
         "PPO on windows of responses that go on: the last value repeats, the last tokens wait", \
         GAE(1, 0.95) CHOOSE(advantage.bootstrap, GRPO_BOOTSTRAP_REPEAT) SET(advantage.lambda_length, 0.05) \
         SET(advantage.truncated_tail, 8) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) SET(advantage.clamp_low, -10) \
-        SET(advantage.clamp_high, 10) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
-    ROW("rank-grpo", "2510.20150", "official code", "items of a list compared rank by rank, each with a ratio of its own", \
-        CHOOSE(advantage.credit, GRPO_CREDIT_STEP_OWN) STEPS(REWARD, INDEX) TRL_NORM LEVEL(SEGMENT_MEAN) CLIP(0.2, 0.2) \
-            DIVIDE(TOKEN_MEAN)) \
-    ROW("minillm", "2306.08543", "as TRL", "trl-grpo with the teacher's log-ratio added to the advantage", \
-        TRL_NORM SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        SET(advantage.clamp_high, 10) DUAL(0.2, 0.28, 10) NLL(CORRECT, NONE, 0.1) DIVIDE(TOKEN_MEAN)) \
+    ROW("rank-grpo", "2510.20150", "official script", "items of a list compared rank by rank, each with a ratio of its own", \
+        CHOOSE(advantage.credit, GRPO_CREDIT_STEP_OWN) STEPS(REWARD, INDEX) TRL_NORM LEVEL(SEGMENT_MEAN) CLIP(0.06, 0.08) \
+            KL(K3, 0.001) DIVIDE(TOKEN_MEAN)) \
+    ROW("minillm", "2306.08543", "as TRL, detached, without the single-step term", \
+        "TRL's loss with the teacher's log-ratio added to the advantage", \
+        TRL_NORM SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("cfpo", "2601.22801", "CFPO, as verl's port", "no clip: a parabola in the ratio whose best is at 1 + eps or 1 - eps", \
         VERL_NORM CLAMP(-20, 20) SURROGATE(QUADRATIC) SET(surrogate.quadratic_eps, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("up-grpo", "2607.06987", "15", "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001", \
+    ROW("up-grpo", "2607.06987", "15, as the author's code", \
+        "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001", \
         VERL_NORM CLAMP(-20, 20) SURROGATE(UNBOUNDED_POSITIVE) CLIP_RANGE(0.2, 0.2) SET(surrogate.clip_dual, 3) KL(K3, 0.001) \
-            DIVIDE(TOKEN_MEAN)) \
+            SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("gift", "2510.23868", "as the author's pull request to verl", \
         "the response's log-ratio, standardised over the group, regressed on the advantage", \
         VERL_NORM LEVEL(SEQUENCE_SUM) SURROGATE(STANDARDISED) SET(surrogate.beta, 1) SET(surrogate.group_score_eps, 1e-6) \
@@ -772,23 +775,23 @@ extern "C" {
         "hinge on how far each better response's likelihood is above a worse one's", \
         LEVEL(SEQUENCE_SUM) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_NONE) SURROGATE(PAIRWISE_HINGE) SET(surrogate.beta, 1) \
         SET(surrogate.hinge_margin, 20) DIVIDE(GROUP_MEAN)) \
-    ROW("minirl", "2512.01374", "5, 7, as verl's port", \
+    ROW("minirl", "2512.01374", "5, 7", \
         "detached ratio times the score where PPO's clip would not bind, rollout weights up to 5", \
-        BASELINE(GROUP_MEAN) CLAMP(-20, 20) CISPO(0, HUGE_VAL) TRUST(ONE_SIDED, 0.2, 0.2) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CISPO(0, HUGE_VAL) TRUST(ONE_SIDED, 0.2, 0.27) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT) \
+        DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("mirror-descent", "2501.12599", "token by token, as verl's port", \
         "REINFORCE with the group mean as baseline and a squared log-ratio, token by token", \
         BASELINE(GROUP_MEAN) KL(K2, 100) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(TOKEN_MEAN)) \
-    ROW("dapo-zv", "2503.14476", "8-13, divisor as TRL's dapo_zv", "DAPO divided by the tokens of the groups whose rewards differ", \
-        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN_NONZERO_STD)) \
-    ROW("dgpo", "2601.20614", "DGPO, official code", \
+    ROW("dapo-zv", "TRL", "dapo_zv, as proposed", "recipe: TRL's loss over the tokens of the groups whose rewards differ", \
+        TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN_NONZERO_STD)) \
+    ROW("dgpo", "2601.20614", "3-5", \
         "divided by the mean absolute deviation; the weights of harder prompts are grpo_difficulty_weight", \
-        BASELINE(GROUP_MEAN) SCALE(MEAN_ABSOLUTE_DEVIATION) SET(advantage.eps, 1e-4) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("f-grpo", "2602.06717", "F-GRPO, as verl's ports", "advantages times the prompt's share of failures", \
-        VERL_NORM CHOOSE(advantage.reweight, GRPO_REWEIGHT_FOCAL) SET(advantage.focal_gamma, 1) SET(advantage.focal_reward_high, 1) \
+        BASELINE(GROUP_MEAN) SCALE(MEAN_ABSOLUTE_DEVIATION) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN_NONZERO_STD)) \
+    ROW("f-grpo", "2602.06717", "11-13, appendix L", "advantages times the root of the prompt's share of failures", \
+        GROUP_NORM CHOOSE(advantage.reweight, GRPO_REWEIGHT_FOCAL) SET(advantage.focal_gamma, 0.5) SET(advantage.focal_reward_high, 1) \
             CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("reg-grpo", "2506.07464", "8-9, without the KL", "GRPO's advantage regressed on the response's log-ratio, standardised too", \
+        DIVIDE(TOKEN_MEAN)) \
+    ROW("reg-grpo", "2506.07464", "5-8, without the KL", "GRPO's advantage regressed on the response's log-ratio, standardised too", \
         GROUP_NORM LEVEL(SEQUENCE_SUM) SURROGATE(REGRESSION) SET(surrogate.beta, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     /* rewards are its levels of preference: the best one positive, the worse ones 0, -1, -2 */ \
     ROW("trpa", "2504.04524", "official code", "pairs of better and worse responses, KL to the old policy", \
@@ -796,13 +799,13 @@ extern "C" {
         CHOOSE(penalty.preference, GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE) SET(penalty.preference_beta, 0.1) \
             SET(penalty.preference_coef, 1) \
         SET(penalty.preference_kappa, 2.5) DIVIDE(TOKEN_MEAN)) \
-    ROW("mt-guide", "2510.01132", "PPO on dense rewards, without its KL", "verl's PPO with a reward at the end of each turn", \
-        GAE(1, 1) CHOOSE(advantage.credit, GRPO_CREDIT_STEP_GAE) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) \
-        DIVIDE(TOKEN_MEAN)) \
+    ROW("mt-guide", "2510.01132", "official script, dense rewards", "verl's PPO with a reward at the end of each turn", \
+        REWARD_K1(0.01) GAE(1, 1) CHOOSE(advantage.credit, GRPO_CREDIT_STEP_GAE) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CLAMP(-20, 20) \
+        DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     /* ratio.power and ratio.token_clip_high are the caller's of every step: grpo_power_mean_bounds */ \
     ROW("apmpo", "2605.04066", "objective, at a mean reward of 0", \
         "power mean of a response's clipped token ratios, from GRPO's to GMPO's", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) LEVEL(SEQUENCE_POWER_MEAN) SET(ratio.power, 1) \
+        GROUP_NORM LEVEL(SEQUENCE_POWER_MEAN) SET(ratio.power, 1) \
         SET(ratio.token_clip_low, 0.2231435513142097) SET(ratio.token_clip_high, 0.1823215567939546) SURROGATE(RATIO) KL(K3, 0.001) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN))
 
