@@ -182,104 +182,102 @@ extern "C" {
     ROW("kimi-k2", "2507.20534", "objective", "squares mean-centred reward minus scaled sequence log-ratio", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_SUM) SURROGATE(SQUARED) SET(surrogate.beta, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("asymre", "2506.20520", "advantage", "off-policy REINFORCE with the baseline shifted down by 0.1", \
-        BASELINE(GROUP_MEAN) SET(advantage.baseline_shift, -0.1) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DIVIDE(TOKEN_MEAN)) \
-    ROW("maxrl", "2602.02710", "advantage", "divides centred rewards by the group mean instead of the std", \
-        BASELINE(GROUP_MEAN) SCALE(GROUP_MEAN) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) SET(advantage.baseline_shift, -0.1) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+    ROW("maxrl", "2602.02710", "official code", "divides centred rewards by the group mean instead of the std", \
+        BASELINE(GROUP_MEAN) SCALE(GROUP_MEAN) SET(advantage.eps, 1e-6) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("qae", "2509.22611", "2-4", "0.4-quantile of the group as baseline instead of the mean", \
-        BASELINE(QUANTILE) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(QUANTILE) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) CLIP(0.2, 0.28) \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("qae-linear", "2509.22611", "official code", "quantile baseline by linear interpolation between order statistics", \
-        BASELINE(QUANTILE_LINEAR) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(QUANTILE_LINEAR) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) \
+        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("gapo", "2510.21830", "official code", "median of the densest half as baseline, spread measured around it", \
         BASELINE(HDI_MEDIAN) SCALE(RESIDUAL_RMS) SET(advantage.hdi_mass, 0.5) SET(advantage.eps, 1e-6) \
-        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DUAL(0.2, 0.28, 10) KL(K3, 0.01) DIVIDE(TOKEN_MEAN)) \
     ROW("krpo", "2505.07527", "official code", "Kalman filter over the group gives baseline and scale", \
         BASELINE(KALMAN) SCALE(KALMAN_STD) SET(advantage.process_noise, 1e-5) SET(advantage.observation_noise, 0.01) \
-        SET(advantage.eps, 1e-8) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("pass-at-k", "2508.10751", "analytic advantage", "analytic advantage of pass@k over binary rewards", \
-        SCALE(GROUP_STD) CHOOSE(advantage.transform, GRPO_TRANSFORM_PASS_AT_K) SET(advantage.pass_k, 2) SET(advantage.eps, 1e-6) \
-        CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        SET(advantage.eps, 1e-8) CLIP(0.2, 0.2) KL(K3, 0.01) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("pass-at-k", "2508.10751", "11-15", "analytic advantage of pass@k over binary rewards", \
+        SCALE(GROUP_STD) CHOOSE(advantage.transform, GRPO_TRANSFORM_PASS_AT_K) SET(advantage.pass_k, 2) CLIP(0.2, 0.28) \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("best-minus-second", "2503.19595", "advantage, without std", "only the best response is rewarded, by its lead over the second", \
-        CHOOSE(advantage.transform, GRPO_TRANSFORM_BEST_MINUS_SECOND) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CHOOSE(advantage.transform, GRPO_TRANSFORM_BEST_MINUS_SECOND) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("pkpo", "2505.15201", "binary form, leave-one-out", "pass@k reward transform with leave-one-out baseline", \
         BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO) SET(advantage.pass_k, 2) \
         CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("grpo-lead", "2504.09696", "official code, reweighting", "advantages reweighted by a logistic function of the success rate", \
         GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY) SET(advantage.difficulty_weight_low, 0.4) \
         SET(advantage.difficulty_weight_high, 1.5) SET(advantage.difficulty_slope, 10) SET(advantage.difficulty_midpoint, 0.75) \
-            CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("delta-l", "2509.07558", "official code", "advantages weighted by inverse length, constant divisor", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_LENGTH_POWER) SET(advantage.length_power, 1) \
-            CLIP(0.2, 0.3) \
-        DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 3000)) \
+        CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+    ROW("delta-l", "2509.07558", "official code, math", "advantages weighted by length^-0.75, constant divisor", \
+        GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_LENGTH_POWER) SET(advantage.length_power, 0.75) \
+        CLAMP(-20, 20) DUAL(0.2, 0.3, 10) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 8192)) \
     ROW("gdpo", "2601.05242", "as TRL", "normalises every reward by itself, sums, then normalises over the batch", \
         TRL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) \
-        SET(advantage.batch_norm_eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        SET(advantage.batch_norm_eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("magistral", "2506.10910", "section 2.1", "group-mean baseline, then normalised over the minibatch, clip-higher", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
-    ROW("entropy-advantage", "2506.14758", "advantage", "adds a capped entropy bonus to the advantage", \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.28) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+    ROW("entropy-advantage", "2506.14758", "4-6", "adds a capped entropy bonus to the advantage", \
         GROUP_NORM CHOOSE(advantage.entropy, GRPO_ENTROPY_BONUS) SET(advantage.entropy_coef, 0.4) SET(advantage.entropy_kappa, 2) \
-        CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
     ROW("rl-zvp", "2509.21880", "5", "entropy-shaped advantages for groups whose rewards are all equal", \
         GROUP_NORM CHOOSE(advantage.entropy, GRPO_ENTROPY_ZERO_VARIANCE) SET(advantage.entropy_coef, 0.1) CLIP(0.2, 0.28) \
-        DIVIDE(TOKEN_MEAN)) \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("gppo", "2508.07629", "11-12", "clipped tokens keep a bounded gradient", \
         GROUP_NORM SURROGATE(GPPO) CLIP_RANGE(0.2, 0.28) SET(surrogate.gppo_beta_low, 1) SET(surrogate.gppo_beta_high, 1) \
-            DIVIDE(TOKEN_MEAN)) \
-    ROW("ce-gppo", "2509.20712", "official code, 7B", "gradient-preserving clip with weakened low side and dual clip", \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+    ROW("ce-gppo", "2509.20712", "8, 7B", "gradient-preserving clip with weakened low side", \
         GROUP_NORM SURROGATE(GPPO) CLIP_RANGE(0.2, 0.2) SET(surrogate.gppo_beta_low, 0.75) SET(surrogate.gppo_beta_high, 1) \
-            SET(surrogate.clip_dual, 10) \
-        DIVIDE(TOKEN_MEAN)) \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("aspo", "2510.06062", "official code", "inverts the ratio of tokens with positive advantage, soft dual clips", \
-        GROUP_NORM CLAMP(-20, 20) SURROGATE(ASPO) CLIP_RANGE(0.2, 0.2) SET(surrogate.clip_dual, 3) SET(surrogate.clip_dual_pos, 3) \
-            DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) SURROGATE(ASPO) CLIP_RANGE(0.2, 0.2) SET(surrogate.clip_dual, 3) \
+        SET(surrogate.clip_dual_pos, 3) KL(K3, 0.001) CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) DIVIDE(TOKEN_MEAN)) \
     ROW("topr", "2503.14286", "gradient, sequence level", \
         "REINFORCE whose negative responses are weighted by a truncated trajectory ratio", \
         LEVEL(SEQUENCE_SUM) SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
-    ROW("dppo-tv", "2602.04879", "binary TV", "masks tokens whose probability moved too far, instead of clipping ratios", \
-        GROUP_NORM CLAMP(-20, 20) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) TRUST(PROBABILITY, 0.2, 0.2) \
+    ROW("dppo-tv", "2602.04879", "12-13", "masks tokens whose probability moved too far, instead of clipping ratios", \
+        BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) TRUST(PROBABILITY, 0.15, 0.15) \
+        DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+    ROW("dppo-kl", "2602.04879", "12, 14", "masks tokens whose binary KL to the rollout is too large", \
+        BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) TRUST(BINARY_KL, 0.05, 0.05) \
+        DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+    ROW("dro", "2405.19107", "4, 8", "squares reward minus value minus log-ratio to reference", \
+        BASELINE(EXTERNAL) LEVEL(SEQUENCE_SUM) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_REF) SURROGATE(SQUARED) SET(surrogate.beta, 1) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("dppo-kl", "2602.04879", "binary KL", "masks tokens whose binary KL to the rollout is too large", \
-        GROUP_NORM CLAMP(-20, 20) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) TRUST(BINARY_KL, 0.05, 0.05) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("dro", "2405.19107", "token form, as verl", "REINFORCE plus half squared log-ratio to the old policy", \
-        GROUP_NORM KL(K2, 0.05) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("deepseek-v3.2", "2512.02556", "section 3.1", "off-policy sequence mask, ratio-weighted KL, no std", \
-        BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) KL(K3, 0.04) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) \
+    ROW("deepseek-v3.2", "2512.02556", "5-9", "off-policy sequence mask, ratio-weighted KL, no std", \
+        BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) KL(K3, 0.001) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) \
         CHOOSE(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_ROLLOUT) SET(weight.off_policy_mask_threshold, 0.5) \
-            DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("dcpo", "2509.02333", "dynamic clipping, OTM", "clip bounds that widen for improbable tokens, sums response means", \
-        GROUP_NORM DUAL(0.16, 0.2, 10) CHOOSE(surrogate.bounds, GRPO_BOUNDS_PROBABILITY) SET(surrogate.bound_cap, 10) \
-        DIVIDE(SEQ_SUM_TOKEN_MEAN)) \
-    ROW("clip-cov", "2505.22617", "Clip-Cov", "drops the loss of selected tokens of high covariance", \
-        GROUP_NORM CLIP(1, 1) CHOOSE(weight.selected, GRPO_SELECTED_DROP) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("kl-cov", "2505.22617", "KL-Cov", "penalises the log-ratio of selected tokens, no clip", \
-        GROUP_NORM SURROGATE(RATIO) KL(ABS, 1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
-            CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("high-entropy", "2506.01939", "objective", "DAPO on the selected high-entropy tokens alone", \
-        GROUP_NORM CLIP(0.2, 0.28) CHOOSE(weight.selected, GRPO_SELECTED_KEEP) DIVIDE(TOKEN_MEAN)) \
+    ROW("dcpo", "2509.02333", "8, dynamic clipping", "clip bounds that widen for improbable tokens, sums response means", \
+        GROUP_NORM CLIP(0.16, 0.2) CHOOSE(surrogate.bounds, GRPO_BOUNDS_PROBABILITY) SET(surrogate.bound_cap, 10) \
+        DIVIDE(SEQ_SUM_TOKEN_MEAN)) \
+    ROW("clip-cov", "2505.22617", "11-12", "drops the loss of selected tokens of high covariance", \
+        GROUP_NORM SURROGATE(RATIO) CHOOSE(weight.selected, GRPO_SELECTED_DROP) DIVIDE(TOKEN_MEAN)) \
+    ROW("kl-cov", "2505.22617", "13-14", "penalises the log-ratio of selected tokens, no clip", \
+        GROUP_NORM SURROGATE(RATIO) KL(ABS, 1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
+        CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) DIVIDE(TOKEN_MEAN)) \
+    ROW("high-entropy", "2506.01939", "6", "DAPO on the selected high-entropy tokens alone", \
+        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) CHOOSE(weight.selected, GRPO_SELECTED_KEEP) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("decoupled-ppo", "2505.24298", "decoupled objective", "proximal ratio weighted by old over rollout, tokens above 5 masked", \
         GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, TOKEN, 0, 5, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
     ROW("length-power", "2607.23364", "as grpo.cpp", "weights a response by a power of its length, alpha 0.5", \
         GROUP_NORM EPS(1e-8, INSIDE) CHOOSE(advantage.std, GRPO_STD_POPULATION) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_LENGTH_POWER) \
         SET(aggregation.power, 0.5)) \
-    ROW("opd", "ROLL", "on-policy distillation", "REINFORCE with teacher minus old log-probability as the advantage", \
-        AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) DIVIDE(TOKEN_MEAN)) \
+    ROW("opd", "ROLL", "on-policy distillation", "PPO's clip; the advantage is teacher minus old log-probability", \
+        AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("mopd", "2601.02780", "5-9", "teacher advantage, weight kept only inside a band of the rollout ratio", \
         AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(MASKED_WEIGHT) \
         SET(surrogate.weight_min, 0.5) SET(surrogate.weight_max, 5) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("prpo", "rLLM", "as rLLM", "normalises rewards over the whole batch, not the group", \
-        BASELINE(BATCH_MEAN) SCALE(BATCH_STD) CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("kimi-length", "2501.12599", "section 2.3.3", "adds a length reward relative to the group, on GRPO", \
-        GROUP_NORM CHOOSE(reward.length, GRPO_LENGTH_KIMI) SET(reward.length_coef, 1) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("prpo", "rLLM", "as rLLM, loss of verl", "normalises rewards over the whole batch, not the group", \
+        BASELINE(BATCH_MEAN) SCALE(BATCH_STD) CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
+        DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
+    ROW("kimi-length", "2501.12599", "sections 2.3.2, 2.3.3", "a length reward relative to the group, on kimi-k1.5", \
+        CHOOSE(reward.length, GRPO_LENGTH_KIMI) SET(reward.length_coef, 1) BASELINE(LOG_MEAN_EXP) SET(advantage.temperature, 0.1) \
+        LEVEL(SEQUENCE_SUM) SURROGATE(SQUARED) SET(surrogate.beta, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("cosine-length", "2502.03373", "as TRL", "reward scaled by a cosine of the length, on GRPO", \
-        GROUP_NORM CHOOSE(reward.length, GRPO_LENGTH_COSINE) SET(reward.length_max, 1024) SET(reward.correct_low, 0.5) \
-        SET(reward.correct_high, 1) SET(reward.wrong_low, -1) SET(reward.wrong_high, -0.5) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("vapo-gae", "2504.05118", "as NeMo-RL", "critic advantages with a lambda that grows with the length", \
+        TRL_NORM CHOOSE(reward.length, GRPO_LENGTH_COSINE) SET(reward.length_max, 4096) SET(reward.correct_low, 0.5) \
+        SET(reward.correct_high, 1) SET(reward.wrong_low, -1) SET(reward.wrong_high, -0.5) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+    ROW("vapo-gae", "2504.05118", "5, 8-9", "critic advantages with a lambda that grows with the length", \
         CREDIT(GAE, 1) SET(advantage.lambda_length, 0.05) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-gspo", "TRL", "loss grpo, sequence level", "TRL's GSPO recipe, mean log-ratio with a narrow clip", \
         TRL_NORM LEVEL(SEQUENCE_MEAN) CLIP(0.0003, 0.0004) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
