@@ -105,22 +105,22 @@ extern "C" {
             DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("dr-grpo", "2503.20783", "objective of section 3", "no deviation, no length: a constant divides", \
         BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 3000)) \
-    ROW("dapo", "2503.14476", "8-13", "clip higher, mean over all tokens, soft overlong punishment", \
-        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
+    ROW("dapo", "2503.14476", "8-13", "clip higher, mean over the prompt's tokens, soft overlong punishment", \
+        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("dapo-filter", "2503.14476", "8-12", "DAPO with truncated responses left out instead of punished", \
-        GROUP_NORM CLIP(0.2, 0.28) FINISHED DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM CLIP(0.2, 0.28) FINISHED DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("rloo", "2402.14740", "leave-one-out estimator", "leave-one-out baseline, KL in the reward, whole responses", \
-        REWARD_K1(0.05) BASELINE(LEAVE_ONE_OUT) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+        REWARD_K1(0.03) BASELINE(LEAVE_ONE_OUT) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("reinforce++", "2501.03262", "REINFORCE++", "KL in the token rewards, whitened over the tokens of the batch", \
-        REWARD_K1(0.01) CREDIT(RETURN, 1) SCALE(TOKEN_WHITEN) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        REWARD_K1(0.01) CREDIT(RETURN, 1) SCALE(TOKEN_WHITEN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("reinforce++-baseline", "2501.03262", "REINFORCE++ with baseline", "group mean, then whitened; KL k2 in the loss", \
-        BASELINE(GROUP_MEAN) SCALE(TOKEN_WHITEN) CLIP(0.2, 0.2) KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.2) KL(K2, 1e-5) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("remax", "2310.10505", "ReMax estimator", "reward of the greedy response as baseline", \
         BASELINE(EXTERNAL) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("opo", "2505.23585", "optimal baseline", "length-weighted mean as baseline", \
-        BASELINE(LENGTH_WEIGHTED) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(LENGTH_WEIGHTED) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("gpg", "2504.02546", "GPG objective", "group mean, scaled up for the groups that give no gradient", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.reweight, GRPO_REWEIGHT_VALID_GROUPS) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.reweight, GRPO_REWEIGHT_VALID_GROUPS) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("lite-ppo", "2508.08221", "Lite PPO", "group mean, deviation of the batch, mean over all tokens", \
         BASELINE(GROUP_MEAN) SCALE(BATCH_STD) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("gspo", "2507.18071", "5-7", "one length-normalised ratio per response", \
@@ -131,13 +131,13 @@ extern "C" {
         GROUP_NORM LEVEL(SEQUENCE_CLIPPED_MEAN) SET(ratio.token_clip_low, 0.4) SET(ratio.token_clip_high, 0.4) SURROGATE(RATIO) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("cispo", "2506.13585", "4-5", "clips the weight and not the gradient", \
-        GROUP_NORM CISPO(0, 5) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM CISPO(0, 5) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("sapo", "2511.20347", "5-7", "a sigmoid gate instead of a clip", \
         GROUP_NORM SAPO(1, 1.05) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("luspo", "2602.05261", "LUSPO objective", "GSPO with every response weighted by its length", \
         GROUP_NORM LEVEL(SEQUENCE_MEAN) CLIP(2e-3, 2.5e-3) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("vespo", "2602.10693", "VESPO kernel", "smooth detached weight of the whole response's ratio", \
-        GROUP_NORM LEVEL(SEQUENCE_SUM) VESPO(2, 3, 3, 2) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_SUM) VESPO(2, 3, 3, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("two-sided", "2505.07291", "two-sided clip", "GRPO with a second clip, against huge ratios of bad tokens", \
         GROUP_NORM DUAL(0.2, 0.2, 4) KL(K3, 0.001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("scalerl", "2510.13786", "ScaleRL objective", "CISPO against the sampling engine, mean per prompt", \
@@ -152,12 +152,13 @@ extern "C" {
     ROW("mis-sequence", "Liu, Li et al. 2025", "v 1[0.5 <= v <= 2], responses", \
         "rollout mismatch: responses outside the band weigh nothing", \
         GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, SEQUENCE_SUM, 0.5, 2, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("geo-reject", "verl", "1[0.999 <= v <= 1.001], geometric mean", "rollout mismatch: responses outside the band leave the batch", \
-        GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(REJECT, SEQUENCE_MEAN, 0.999, 1.001, UNMASK) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("geo-reject", "verl", "decoupled_geo_rs, recipe", "rollout mismatch: responses outside the band leave the batch", \
+        GROUP_NORM CLIP(0.2, 0.2) SET(weight.rollout_clamp, 20) CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
+        ROLLOUT_RS(RATIO, SEQUENCE_MEAN, 0.9990009990009991, 1.001001001001001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-grpo", "2402.03300", "as TRL", "GRPO as TRL computes it: eps 1e-4 beside the deviation, no KL", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-dapo", "2503.14476", "as TRL", "DAPO loss as TRL computes it", \
-        TRL_NORM CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
+        TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-bnpo", "TRL", "as TRL", "TRL's loss_type bnpo: mean over the tokens of the batch", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-rloo", "2402.14740", "as TRL", "RLOO as TRL computes it: a clipped ratio of the whole response", \
@@ -165,8 +166,8 @@ extern "C" {
     ROW("verl-grpo", "2402.03300", "as verl", "GRPO as verl computes it: dual clip, bounded log-ratio, mean over tokens", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-gspo", "2507.18071", "as verl", "GSPO as verl computes it: GSPO-token, log-ratio at most 10", \
-        VERL_NORM LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) LEVEL_CLAMP(-HUGE_VAL, 10) CLIP(3e-4, 4e-4) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
+        VERL_NORM LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) LEVEL_CLAMP(-HUGE_VAL, 10) CLIP(0.2, 0.2) \
+        DIVIDE(TOKEN_MEAN)) \
     ROW("verl-cispo", "2506.13585", "as verl", "CISPO as verl computes it: weight in 0.8..1.2", \
         VERL_NORM CLAMP(-20, 20) CISPO(0.8, 1.2) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-reinforce++", "2501.03262", "as verl", "REINFORCE++ as verl computes it: eps 1e-8 inside the root", \
@@ -805,7 +806,10 @@ extern "C" {
         "power mean of a response's clipped token ratios, from GRPO's to GMPO's", \
         GROUP_NORM LEVEL(SEQUENCE_POWER_MEAN) SET(ratio.power, 1) \
         SET(ratio.token_clip_low, 0.2231435513142097) SET(ratio.token_clip_high, 0.1823215567939546) SURROGATE(RATIO) KL(K3, 0.001) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN))
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("dapo-recipe", "2503.14476", "authors' recipe", "dual clip of 10, mean over the batch's tokens, overlong punishment", \
+        CHOOSE(reward.overlong, GRPO_OVERLONG_LINEAR) SET(reward.overlong_max, 20480) SET(reward.overlong_cache, 4096) \
+        SET(reward.overlong_factor, 1) VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN))
 
 /* ---- from the table to an objective ----
  * GRPO_ROWS_ is written out three times: where the settings go, the numbers, and the names.  A setting is two bytes: the place of its field

@@ -70,11 +70,16 @@ def alike(x, y):
     return abs(x - y) <= 1e-9 * max(abs(x), abs(y)) if numbers else x == y
 
 
+def reads_no_ratio(has):
+    """"No old policy" is what reinforce computes, whatever ratio.behaviour is."""
+    return has["surrogate.kind"] == "reinforce" and has["penalty.kl_importance_weight"] == "none" and has["weight.trust"] == "none"
+
+
 def verdicts(row, said):
     """(agreed, contradicted, silent): fields; silent: set by the row, and no word of them in the claim"""
     has, default = settings_of(row), plain()
     agreed = [field for field, (value, _) in said.items() if alike(has[field], value)]
-    contradicted = [field for field in said if field not in agreed]
+    contradicted = [field for field in said if field not in agreed and not (field == "ratio.behaviour" and reads_no_ratio(has))]
     return agreed, contradicted, [field for field in has if has[field] != default[field] and field not in said]
 
 
