@@ -129,8 +129,10 @@ typedef float grpo_real;
 #endif
 #if defined(__GNUC__)
 #define GRPO_APART_ static __attribute__((noinline))                   /* where its locals would lie in its caller's frame for good */
+#define GRPO_SMALL_ static __attribute__((cold))                       /* small rather than fast: checks, and choices that few make */
 #else
 #define GRPO_APART_ static
+#define GRPO_SMALL_ static
 #endif
 
 #ifdef __cplusplus
@@ -1683,10 +1685,10 @@ static inline int grpo_are_counts_(const int64_t *count, size_t n) {
     return 1;
 }
 
-static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain);                  /* that x breaks */
-static grpo_status grpo_check_layout_(const grpo_batch *b);                         /* groups, offsets and lengths */
+GRPO_SMALL_ grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain);                  /* that x breaks */
+GRPO_SMALL_ grpo_status grpo_check_layout_(const grpo_batch *b);                         /* groups, offsets and lengths */
 /* the arrays of GRPO_ARRAYS_: `needs` must be there; of `reads`, too, every element that counts lies in the array's domain */
-static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads);
+GRPO_SMALL_ grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads);
 
 GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow) {
     if (!grpo_is_finite(x)) *overflow = 1;
@@ -1867,7 +1869,7 @@ static int grpo_step_needs_(const grpo_advantage *a) {
     return n;
 }
 
-static int grpo_advantage_needs_(const grpo_objective *o) {
+GRPO_SMALL_ int grpo_advantage_needs_(const grpo_objective *o) {
     int n = 0;
     if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
     if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_TOKEN_ID_;
@@ -1933,7 +1935,7 @@ static int grpo_nll_needs_(const grpo_penalty *p) {
     return n;
 }
 
-static int grpo_count_needs_(const grpo_objective *o) {
+GRPO_SMALL_ int grpo_count_needs_(const grpo_objective *o) {
     static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_NLL_MASK_, 0, GRPO_NEED_ADVANTAGE_ };
     int n = likelihood[o->penalty.nll_on];
     if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
@@ -1951,7 +1953,7 @@ static int grpo_reads_advantage_(const grpo_objective *o) {
     return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.fipo != GRPO_FIPO_NONE || (pool && grpo_needs_ratio_(o));
 }
 
-static int grpo_loss_needs_(const grpo_objective *o) {
+GRPO_SMALL_ int grpo_loss_needs_(const grpo_objective *o) {
     int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | grpo_surrogate_needs_(o->surrogate.kind);
     if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
@@ -1971,15 +1973,15 @@ static int grpo_loss_needs_(const grpo_objective *o) {
 }
 
 #define GRPO_FIELD_(path) offsetof(grpo_objective, path)
-static int grpo_at_field_(size_t offset);                                           /* the number of the field that begins there */
-static grpo_status grpo_check_fields_(const grpo_objective *o);                     /* every field by itself */
-static grpo_status grpo_check_reads_(const grpo_objective *o);                      /* numbers that choices read */
-static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o);
-static grpo_status grpo_check_order_(const grpo_objective *o);                      /* two numbers that a choice reads */
-static grpo_status grpo_check_combinations_(const grpo_objective *o);               /* choices that go together */
-static grpo_status grpo_check_groups_of_(const grpo_objective *o);                  /* functions of a group are of responses' scores */
-static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s);               /* a clip of large ratios lies beyond the rest's */
-static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);  /* the same of bounds by token */
+GRPO_SMALL_ int grpo_at_field_(size_t offset);                                           /* the number of the field that begins there */
+GRPO_SMALL_ grpo_status grpo_check_fields_(const grpo_objective *o);                     /* every field by itself */
+GRPO_SMALL_ grpo_status grpo_check_reads_(const grpo_objective *o);                      /* numbers that choices read */
+GRPO_SMALL_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o);
+GRPO_SMALL_ grpo_status grpo_check_order_(const grpo_objective *o);                      /* two numbers that a choice reads */
+GRPO_SMALL_ grpo_status grpo_check_combinations_(const grpo_objective *o);               /* choices that go together */
+GRPO_SMALL_ grpo_status grpo_check_groups_of_(const grpo_objective *o);                  /* functions of a group are of responses' scores */
+GRPO_SMALL_ grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s);               /* a clip of large ratios lies beyond the rest's */
+GRPO_SMALL_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);  /* the same of bounds by token */
 
 grpo_status grpo_objective_check(const grpo_objective *o) {
     grpo_status st = o ? grpo_check_fields_(o) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
@@ -2084,31 +2086,31 @@ typedef struct {
 /* further choices: their functions stand below */
 static int grpo_magnifies_rounding_(const grpo_advantage *a);
 static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g);
-static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group);
-static int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at);
-static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at);
-static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R);
-static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s);
-static void grpo_take_credit_statistics_(grpo_estimator_ *e);
-static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
-static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
-static double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
-static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at);
-static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at);
-static double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ at);
-static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
-static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t);
-static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
+GRPO_SMALL_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group);
+GRPO_SMALL_ int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at);
+GRPO_SMALL_ grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at);
+GRPO_SMALL_ grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R);
+GRPO_SMALL_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s);
+GRPO_SMALL_ void grpo_take_credit_statistics_(grpo_estimator_ *e);
+GRPO_SMALL_ grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+GRPO_SMALL_ double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+GRPO_SMALL_ double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+GRPO_SMALL_ double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at);
+GRPO_SMALL_ double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at);
+GRPO_SMALL_ double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ at);
+GRPO_SMALL_ grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
+GRPO_SMALL_ grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t);
+GRPO_SMALL_ grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
 static int grpo_has_shaping_(const grpo_advantage *a);
-static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i);
-static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
-static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m);
-static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m);
-static double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *m);
-static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
-static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m);
-static grpo_status grpo_check_rewards_(grpo_estimator_ *e);
-static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
+GRPO_SMALL_ grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i);
+GRPO_SMALL_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
+GRPO_SMALL_ void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m);
+GRPO_SMALL_ void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m);
+GRPO_SMALL_ double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *m);
+GRPO_SMALL_ void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
+GRPO_SMALL_ void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m);
+GRPO_SMALL_ grpo_status grpo_check_rewards_(grpo_estimator_ *e);
+GRPO_SMALL_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
 
 /* ---- axis 1: R of a response --------------------------------------------------------------------------------------------------- */
 /* the estimators of grpo_kl_estimate to twice the precision; k3, ten times slower so, where that counts */
@@ -4784,7 +4786,7 @@ static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
 }
 
 /* the batch's statistics as the items and tokens need them */
-static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
+GRPO_SMALL_ void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     const double gain = grpo_batch_reweight_(a->reweight, m);
     e->gain = gain;
