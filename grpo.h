@@ -1686,9 +1686,9 @@ static inline int grpo_are_counts_(const int64_t *count, size_t n) {
 }
 
 GRPO_SMALL_ grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain);                  /* that x breaks */
-GRPO_SMALL_ grpo_status grpo_check_layout_(const grpo_batch *b);                         /* groups, offsets and lengths */
+static grpo_status grpo_check_layout_(const grpo_batch *b);                         /* groups, offsets and lengths */
 /* the arrays of GRPO_ARRAYS_: `needs` must be there; of `reads`, too, every element that counts lies in the array's domain */
-GRPO_SMALL_ grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads);
+static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads);
 
 GRPO_INLINE_ void grpo_put_(grpo_real *out, int64_t t, double x, int *overflow) {
     if (!grpo_is_finite(x)) *overflow = 1;
@@ -1869,7 +1869,7 @@ static int grpo_step_needs_(const grpo_advantage *a) {
     return n;
 }
 
-GRPO_SMALL_ int grpo_advantage_needs_(const grpo_objective *o) {
+static int grpo_advantage_needs_(const grpo_objective *o) {
     int n = 0;
     if (grpo_credits_steps_(&o->advantage)) n |= grpo_step_needs_(&o->advantage);
     if (o->advantage.credit == GRPO_CREDIT_PREFIX_TREE) n |= GRPO_NEED_TOKEN_ID_;
@@ -1935,7 +1935,7 @@ static int grpo_nll_needs_(const grpo_penalty *p) {
     return n;
 }
 
-GRPO_SMALL_ int grpo_count_needs_(const grpo_objective *o) {
+static int grpo_count_needs_(const grpo_objective *o) {
     static const int likelihood[] = { 0, GRPO_NEED_REWARD_, GRPO_NEED_ADVANTAGE_, GRPO_NEED_NLL_MASK_, 0, GRPO_NEED_ADVANTAGE_ };
     int n = likelihood[o->penalty.nll_on];
     if (grpo_counts_by_sign_(o) || grpo_counts_sequences_by_sign_(o)) n |= GRPO_NEED_ADVANTAGE_;
@@ -1953,7 +1953,7 @@ static int grpo_reads_advantage_(const grpo_objective *o) {
     return o->surrogate.kind != GRPO_SURROGATE_NONE || o->weight.fipo != GRPO_FIPO_NONE || (pool && grpo_needs_ratio_(o));
 }
 
-GRPO_SMALL_ int grpo_loss_needs_(const grpo_objective *o) {
+static int grpo_loss_needs_(const grpo_objective *o) {
     int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | grpo_surrogate_needs_(o->surrogate.kind);
     if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
@@ -2086,12 +2086,12 @@ typedef struct {
 /* further choices: their functions stand below */
 static int grpo_magnifies_rounding_(const grpo_advantage *a);
 static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g);
-GRPO_SMALL_ grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group);
+static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group);
 GRPO_SMALL_ int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at);
 GRPO_SMALL_ grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at);
-GRPO_SMALL_ grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R);
+static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R);
 GRPO_SMALL_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s);
-GRPO_SMALL_ void grpo_take_credit_statistics_(grpo_estimator_ *e);
+static void grpo_take_credit_statistics_(grpo_estimator_ *e);
 GRPO_SMALL_ grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
 GRPO_SMALL_ double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
 GRPO_SMALL_ double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
@@ -2102,14 +2102,14 @@ GRPO_SMALL_ grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_
 GRPO_SMALL_ grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t);
 GRPO_SMALL_ grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
 static int grpo_has_shaping_(const grpo_advantage *a);
-GRPO_SMALL_ grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i);
+static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i);
 GRPO_SMALL_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
-GRPO_SMALL_ void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m);
-GRPO_SMALL_ void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m);
-GRPO_SMALL_ double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *m);
+static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m);
+static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m);
+static double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *m);
 GRPO_SMALL_ void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
 GRPO_SMALL_ void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m);
-GRPO_SMALL_ grpo_status grpo_check_rewards_(grpo_estimator_ *e);
+static grpo_status grpo_check_rewards_(grpo_estimator_ *e);
 GRPO_SMALL_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
 
 /* ---- axis 1: R of a response --------------------------------------------------------------------------------------------------- */
@@ -4786,7 +4786,7 @@ static void grpo_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m) {
 }
 
 /* the batch's statistics as the items and tokens need them */
-GRPO_SMALL_ void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
+static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m) {
     const grpo_advantage *a = &e->obj->advantage;
     const double gain = grpo_batch_reweight_(a->reweight, m);
     e->gain = gain;
@@ -5515,7 +5515,7 @@ static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, 
 
 /* ---- what rewards may become ---- */
 /* the returns of the steps of response i must stay in the domain of rewards, and rewards of scale beta in [0, 1] */
-static grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i) {
+GRPO_SMALL_ grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
     double G = 0;
@@ -5580,7 +5580,7 @@ static grpo_status grpo_check_rewards_(grpo_estimator_ *e) {
  * raw: sorted before the transform */
 typedef struct { int64_t rank, order; grpo_dd value; int raw; } grpo_sorted_;
 
-static void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_sorted_ *x) {
+GRPO_SMALL_ void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_sorted_ *x) {
     grpo_sorted_ next = { 0, -1, { 0, 0 }, 0 };
     grpo_index_ at = grpo_before_items_(e);
     for (int64_t order = 0; grpo_next_item_(e, s, &at); order++) {
@@ -5617,7 +5617,7 @@ static double grpo_count_positive_(const grpo_estimator_ *e, const grpo_group_ *
 }
 
 /* the largest R beside one that is the largest */
-static grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s) {
+GRPO_SMALL_ grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s) {
     grpo_index_ at = grpo_before_items_(e);
     grpo_dd second = grpo_dd_of_(-HUGE_VAL);
     int best = 0;
@@ -5631,7 +5631,7 @@ static grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s)
 
 /* what one of n items gets, the smallest being R_1: (C(r-1, k-1) R_r + sum over m > r of C(m-2, k-2) R_m)/C(n, k) for the r-th.  The same
  * for all up to the k-th, and for all that are equal: the last of them stands for them */
-static grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
+GRPO_SMALL_ grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     const double n = (double)s->count, k = e->obj->advantage.pass_k;
     grpo_sorted_ x = { 0, INT64_MAX, { 0, 0 }, 1 };
     grpo_dd own, above = grpo_dd_of_(0);
@@ -5648,7 +5648,7 @@ static grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, gr
 }
 
 /* likewise sum over m of C(m-1, k-2) (R - R_m)/C(n, k), R_m the smaller ones */
-static grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
+GRPO_SMALL_ grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     const double n = (double)s->count, k = e->obj->advantage.pass_k, smaller = (double)grpo_count_below_(e, s, R, 0);
     grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
     grpo_dd sum = grpo_dd_of_(0);
@@ -6019,7 +6019,7 @@ static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, i
 }
 
 /* mean and sigma over the tokens of the prompt's responses with R > 0, or of the others */
-static grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
+GRPO_SMALL_ grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
     grpo_shares_ r;
@@ -6129,7 +6129,7 @@ static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moment
 }
 
 /* exactly: is the mean above entropy_max? */
-static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s) {
+GRPO_SMALL_ void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s) {
     const grpo_batch *b = e->batch;
     const int64_t n = grpo_unmasked_(b, i);
     const double cap = e->obj->advantage.entropy_max;
