@@ -2573,16 +2573,20 @@ static int grpo_is_active_(const grpo_objective *o, const grpo_mask_ *k) {
     return k->counts && !(k->rejected && o->weight.rollout_rejected == GRPO_ROLLOUT_REJECTED_UNMASK);
 }
 
-/* the next token that counts, in c->t and c->v; 0: there is none */
-static inline int grpo_next_active_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
-    if (s->truncated) return 0;
+/* the next token that counts, in c->t and c->v; 0: there is none.  Of a response with correction weights or grounds for rejection: */
+static int grpo_next_corrected_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
     while (++c->t < c->end) {
-        grpo_mask_ k;
-        if (s->uncorrected) { if (grpo_is_unmasked_(b, c->t)) return 1; continue; }
-        k = grpo_mask_at_(o, b, s, c->t, &c->segment);
+        const grpo_mask_ k = grpo_mask_at_(o, b, s, c->t, &c->segment);
         c->v = k.v;
         if (grpo_is_active_(o, &k)) return 1;
     }
+    return 0;
+}
+
+static inline int grpo_next_active_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
+    if (s->truncated) return 0;
+    if (!s->uncorrected) return grpo_next_corrected_(o, b, s, c);
+    while (++c->t < c->end) if (grpo_is_unmasked_(b, c->t)) return 1;
     return 0;
 }
 
