@@ -1378,7 +1378,6 @@ typedef struct {
  * arguments of a function by their place, from 1. */
 #define GRPO_AT_(member, ...) GRPO_AT_##member##_,
 enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) GRPO_AT_END_, GRPO_AT_ARGUMENT_ = 512 };
-#undef GRPO_AT_
 #define GRPO_STATUS_(rule, what) ((grpo_status)(rule) | (grpo_status)(what) << 8)
 #define GRPO_STATUS_ARGUMENT_(rule, place, index) \
     (GRPO_STATUS_(rule, GRPO_AT_ARGUMENT_ + (place)) | ((grpo_status)(index) + 1) << 28)
@@ -1679,9 +1678,16 @@ static grpo_status grpo_status_between_(grpo_rule rule, int what, int other, int
 #define GRPO_MOST_TOKENS_ (INT64_C(1) << 53)
 #define GRPO_MOST_COUNTED_ (INT64_C(1) << 61)
 
-/* counts that a caller handed in to be added to: did these functions make them? */
-static inline int grpo_are_counts_(const int64_t *count, size_t n) {
-    for (size_t k = 0; k < n; k++) if (count[k] < 0 || count[k] > GRPO_MOST_COUNTED_) return 0;
+/* counts of a struct that lie one after the other, by the bytes from its beginning to the first, and to what follows the last */
+static int64_t grpo_count_at_(const void *x, size_t at) {
+    int64_t n;
+    memcpy(&n, (const char *)x + at, sizeof n);
+    return n;
+}
+
+/* that a caller handed in to be added to: did these functions make them? */
+static int grpo_are_counts_(const void *x, size_t at, size_t end) {
+    for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(x, at) < 0 || grpo_count_at_(x, at) > GRPO_MOST_COUNTED_) return 0;
     return 1;
 }
 
@@ -1790,7 +1796,6 @@ GRPO_C_BEGIN_
 
 #define GRPO_POLICY_(policy, array, need) GRPO_##policy##_,
 typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_whose_;
-#undef GRPO_POLICY_
 #define GRPO_IS_TOKEN_ 0
 #define GRPO_IS_GROUP_ 1
 
@@ -1798,14 +1803,12 @@ typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_whose_;
 static int grpo_is_of_group_(grpo_surrogate_kind kind) {
 #define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
     static const uint64_t groups = 0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_);
-#undef GRPO_OF_GROUP_BIT_
     return (int)(groups >> kind & 1);
 }
 
 static int grpo_surrogate_needs_(grpo_surrogate_kind kind) {
 #define GRPO_NEEDS_(id, name, of, needs, ...) needs,
     static const int needs[] = { GRPO_SURROGATE_CHOICES(GRPO_NEEDS_) };
-#undef GRPO_NEEDS_
     return needs[kind];
 }
 
@@ -1837,7 +1840,6 @@ GRPO_POOL_OF_(grpo_rollout_is_pool_, grpo_rollout_is_level_kind, GRPO_ROLLOUT_IS
 GRPO_POOL_OF_(grpo_rollout_rs_pool_, grpo_rollout_rs_level_kind, GRPO_ROLLOUT_RS_LEVEL_CHOICES)
 GRPO_POOL_OF_(grpo_policy_is_pool_, grpo_policy_is_kind, GRPO_POLICY_IS_CHOICES)
 GRPO_POOL_OF_(grpo_gate_pool_, grpo_nll_gate_kind, GRPO_NLL_GATE_CHOICES)
-#undef GRPO_POOL_OF_
 
 static int grpo_rollout_is_over_(const grpo_weight *w, grpo_over over) {
     return w->rollout_is != GRPO_ROLLOUT_IS_NONE && grpo_rollout_is_pool_(w->rollout_is_level).over == over;
@@ -1892,14 +1894,11 @@ static int grpo_advantage_needs_(const grpo_objective *o) {
 GRPO_WHOSE_OF_(grpo_ratio_whose_, grpo_ratio_axis, behaviour, GRPO_BEHAVIOUR_CHOICES)
 GRPO_WHOSE_OF_(grpo_kl_whose_, grpo_penalty, kl_reference, GRPO_KL_REFERENCE_CHOICES)
 GRPO_WHOSE_OF_(grpo_off_policy_whose_, grpo_weight, off_policy_mask, GRPO_OFF_POLICY_MASK_CHOICES)
-#undef GRPO_WHOSE_OF_
-#undef GRPO_WHOSE_
 
 static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose) {
     switch (whose) {
 #define GRPO_ARRAY_OF_(policy, array, need) case GRPO_##policy##_: return array;
     GRPO_POLICIES_(GRPO_ARRAY_OF_)
-#undef GRPO_ARRAY_OF_
     default: return NULL;
     }
 }
@@ -1907,7 +1906,6 @@ static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose) {
 static int grpo_need_of_(grpo_whose_ whose) {
 #define GRPO_NEED_OF_(policy, array, need) need,
     static const int need[] = { GRPO_POLICIES_(GRPO_NEED_OF_) };
-#undef GRPO_NEED_OF_
     return need[whose];
 }
 
@@ -3287,7 +3285,6 @@ GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y) {
     return s;
 }
 
-/* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
 GRPO_FN double grpo_exp_minus_linear(grpo_dd x) {
     double v, y = x.hi;
     if (!grpo_is_far_(y)) v = grpo_exp_series_(y);
@@ -3305,7 +3302,6 @@ GRPO_FN double grpo_exp_minus_linear(grpo_dd x) {
     return x.lo == 0 || !grpo_is_finite(v) ? v : v + x.lo * expm1(y);
 }
 
-/* e^x - 1, 1 ulp */
 GRPO_FN double grpo_exp_minus_one(grpo_dd x) {
     double e = expm1(x.hi);
     return grpo_is_finite(e) ? e + (e + 1) * x.lo : e;
@@ -3403,7 +3399,6 @@ GRPO_FN double grpo_difficulty(double part, double whole, double low, double hig
 /* T^-p of Delta L (2509.07558), T >= 1 */
 GRPO_FN grpo_dd grpo_length_power(double length, double power) { return grpo_exp_twice(grpo_dd_mul(grpo_log_twice(length), -power)); }
 
-/* lambda of VAPO: 1 - 1/max(1, alpha T) */
 GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length) {
     const grpo_dd n = grpo_two_prod(alpha, length);
     return grpo_dd_exceeds(n, 1) ? grpo_dd_quotient(grpo_dd_add(n, grpo_dd_of_(-1)), n) : grpo_dd_of_(0);
@@ -3519,7 +3514,6 @@ GRPO_FN grpo_dd grpo_position_scale(double n, double power) {
     return power < 0 ? grpo_dd_quotient(one, s) : s;
 }
 
-/* CTPO's, at the n-th token */
 GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n) {
     const grpo_dd scale = grpo_position_scale(n, s->position_power);
     grpo_log_range r;
@@ -3660,7 +3654,6 @@ GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_r
     return advantage < 0 ? grpo_dual_clip(w, advantage, range, dual) : grpo_term_of_(-advantage, 0, -advantage);
 }
 
-/* the choice, of policy_shaping at tokens outside its mask; A = 0 is worth 0 and has no gradient, but for regressions */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp) {
     const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };                  /* of what is no function of one token, too */
     const int up = advantage > 0;
@@ -3668,7 +3661,6 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
     switch (s->kind) {
 #define GRPO_TERM_(id, name, of, needs, reads, term, text) case id: return term;
     GRPO_SURROGATE_CHOICES(GRPO_TERM_)
-#undef GRPO_TERM_
     }
     return none;
 }
@@ -3747,7 +3739,6 @@ GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, 
     return s;
 }
 
-/* is the pooled statistic inside its bounds? */
 GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {
     switch (c->rollout_rs) {
     case GRPO_ROLLOUT_RS_NONE:  return 1;
@@ -3767,7 +3758,6 @@ GRPO_FN grpo_dd grpo_fipo_decay(double half_life) {
     return grpo_exp_twice(grpo_dd_negative(grpo_dd_div(ln2, half_life)));
 }
 
-/* FIPO's factor on v, from F; token_ratio: e^d */
 GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage) {
     const double f = grpo_within(grpo_exp(future), c->fipo_low, c->fipo_high);
     if (!(advantage < 0 && c->fipo_safe_ratio != 0 && token_ratio > c->fipo_safe_ratio)) return f;
@@ -3857,7 +3847,6 @@ static int grpo_block_cut_(const double *x, const double *cut, double *upper, do
     return grpo_quarter_total_(left) != 0;
 }
 
-/* adds the numbers of a block times a power of two, or minus that */
 static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x) {
     const double size = grpo_block_magnitude_(x);
     const int cuts = size > 1e-200 && size < 1e200;
@@ -3885,7 +3874,6 @@ static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x) {
     if (x.lo != 0) grpo_sum_add_(s, x.lo);
 }
 
-/* + a - b, of log-probabilities: of an infinite one the finite partner still counts */
 static void grpo_sum_add_diff_(grpo_sum *s, double a, double b) {
     grpo_sum_add_(s, a);
     grpo_sum_add_(s, -b);
@@ -3944,7 +3932,6 @@ static double grpo_sum_value_(const grpo_sum *sum) {
     return grpo_sum_round_(&s, &negative);
 }
 
-/* for sums of losses: overflows of both signs give +infinity */
 static double grpo_sum_total_(const grpo_sum *s) { return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s); }
 
 /* the sum as out[0] + ... + out[n-1], each rounding what the ones before left */
@@ -3964,7 +3951,6 @@ static grpo_dd grpo_sum_dd_(const grpo_sum *s) {
 }
 
 /* ---- layout and arrays --------------------------------------------------------------------------------------------------------------- */
-/* the rule that x breaks */
 static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
     const grpo_domain *d = &grpo_domains_[domain];
     if (d->flags == 0 && x >= d->low && x <= d->high) return GRPO_NO_RULE;
@@ -4067,7 +4053,6 @@ static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, 
     return k < 0 ? GRPO_OK : grpo_status_at_(grpo_rule_of_((double)x[k], domain), a->what, k);
 }
 
-/* `needs` must be there; `reads` is looked at where it is there */
 static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads) {
     const grpo_array_ arrays[] = {
 #define GRPO_ARRAY_(member, of, domain, needs, finite) { GRPO_AT_##member##_, GRPO_OF_##of##_, GRPO_##domain##_, needs, finite, b->member },
@@ -4101,7 +4086,6 @@ GRPO_C_END_
 
 GRPO_C_BEGIN_
 /* ---- what choices ask of numbers, and of each other ---------------------------------------------------------------------------------- */
-/* the number of the field that begins there */
 static int grpo_at_field_(size_t offset) {
     int n;
     const grpo_field *f = grpo_fields(&n);
@@ -4140,7 +4124,6 @@ static int grpo_is_where_(const grpo_objective *o, grpo_where_ where) {
     return (int)(where >> choice & 1);
 }
 
-/* every field by itself */
 static grpo_status grpo_check_fields_(const grpo_objective *o) {
     int n;
     const grpo_field *f = grpo_fields(&n);
@@ -4221,7 +4204,6 @@ static const grpo_read_ grpo_surrogate_reads_[] = {
 #undef ABOVE_ONE
 #undef RANGE
 #undef NOTHING
-#undef GRPO_READS_
 };
 
 static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
@@ -4357,7 +4339,6 @@ static grpo_status grpo_check_combinations_(const grpo_objective *o) {
     return GRPO_OK;
 }
 
-/* a clip of large ratios lies beyond that of the rest */
 static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
     const int position = s->bounds == GRPO_BOUNDS_POSITION, clips = s->kind == GRPO_SURROGATE_DUAL_CLIP;
     const int reads = (clips && !position) || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE
@@ -4379,14 +4360,12 @@ static int grpo_reweight_is_of_batch_(grpo_reweight_kind k) {
     return k == GRPO_REWEIGHT_VALID_GROUPS || k == GRPO_REWEIGHT_NONZERO_REWARDS || k == GRPO_REWEIGHT_LENGTH_POWER;
 }
 
-/* functions of a group are of responses' scores */
 static grpo_status grpo_check_groups_of_(const grpo_objective *o) {
     if (!grpo_is_of_group_(o->surrogate.kind)) return GRPO_OK;
     if (o->ratio.interpolate != GRPO_INTERPOLATE_NONE) return grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.interpolate));
     return grpo_level_is_sequence_(o->ratio.level) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.level));
 }
 
-/* clip_dual must lie beyond the first clip, as between the numbers of an objective */
 static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b) {
     if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->clip_dual == 0) || b->n_groups == 0) return GRPO_OK;
     for (int64_t i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
@@ -4405,7 +4384,6 @@ static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s,
     return x;
 }
 
-/* q */
 static grpo_dd grpo_rollout_log_ratio_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes) {
     double c = o->weight.rollout_clamp;
     return grpo_clamp(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]), -c, c, passes);
@@ -4455,7 +4433,6 @@ static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b,
     return 0;
 }
 
-/* what the weight axis pools over the segment of token t */
 static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
     grpo_segment_ x;
     x.span = grpo_segment_at_(b, s, t);
@@ -4465,7 +4442,6 @@ static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_ba
     return x;
 }
 
-/* is the token outside of a band? */
 static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_is_weight v) {
     const grpo_weight *w = &o->weight;
     int passes;
@@ -4508,7 +4484,6 @@ static int64_t grpo_count_preference_pairs_(const grpo_objective *o, const grpo_
     return pairs;
 }
 
-/* positive_tokens and nll_tokens */
 static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s,
                                grpo_totals *totals) {
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
@@ -4519,7 +4494,6 @@ static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, con
     }
 }
 
-/* of a response: has it A > 0 at the first token that counts? */
 static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s) {
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     return grpo_next_active_(o, b, s, &c) && advantage[c.t] > 0;
@@ -4541,7 +4515,6 @@ static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, co
     else if (whole) grpo_sum_add_(&totals->rollout_is_sum, v);
 }
 
-/* do the rewards of group g differ by more than 1e-6? */
 static int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
     double least = (double)b->reward[b->group_begin[g]], most = least;
     for (int64_t i = b->group_begin[g] + 1; i < b->group_begin[g + 1]; i++) {
@@ -4559,7 +4532,6 @@ static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_
     s->norm_top = n->rollout_is_sum.pos_inf ? (double)n->rollout_is_count / (double)n->rollout_is_sum.pos_inf : 0;
 }
 
-/* segments with a token that counts */
 static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
     grpo_span_ last = { 0, 0 };
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
@@ -4695,7 +4667,6 @@ static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_
     return !(grpo_sum_value_(&lost) > 0);
 }
 
-/* factors, divisor, gate and bounds of the token at hand, where they are more than its correction weight v */
 static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v) {
     const grpo_external_kind given = r->obj->weight.external;
     const double future = r->obj->weight.fipo != GRPO_FIPO_NONE ? grpo_fipo_factor_(r, k) : 1;
@@ -4728,7 +4699,6 @@ static grpo_term grpo_nll_term_(const grpo_run_ *r, int64_t t) {
                            b->logp_teacher ? (double)b->logp_teacher[t] : 0);
 }
 
-/* the gradient of what is added to the loss beside the terms, over factor */
 static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
     double g = s->group->preference_slope ? s->group->preference_slope[s->member] : 0;
     if (grpo_has_nll_(r, s, k)) g = grpo_plus(g, grpo_times(r->scales.nll, grpo_nll_term_(r, k->t).d_logp));
@@ -4736,7 +4706,6 @@ static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s,
 }
 
 /* ---- what is infinite in the report ----------------------------------------------------------------------------------------------- */
-/* the same of what is infinite, at once */
 static void grpo_report_old_(grpo_partial *p, double l, double old) {
     grpo_sum_add_diff_(&p->sum[GRPO_SUM_APPROX_KL_K1], old, l);
     grpo_sum_add_(&p->sum[GRPO_SUM_APPROX_KL_K3], grpo_exp_minus_linear(grpo_two_diff(l, old)));
@@ -4818,7 +4787,6 @@ static void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
     }
 }
 
-/* of a batch that is all there is */
 GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e) {
     grpo_moments m;
     memset(&m, 0, sizeof m);
@@ -4827,26 +4795,23 @@ GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e) {
 }
 
 /* ---- in parts --------------------------------------------------------------------------------------------------------------------- */
-static int grpo_are_totals_(const grpo_totals *n) {
-    const int64_t counts[] = { n->tokens, n->sequences, n->sequences_nonempty, n->groups, n->groups_nonempty, n->ranks, n->positive_tokens,
-                               n->positive_sequences, n->nonzero_std_tokens, n->nll_tokens, n->preference_pairs, n->rollout_is_count };
-    return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
-}
+#define GRPO_TOTALS_ offsetof(grpo_totals, tokens), offsetof(grpo_totals, rollout_is_sum)
+#define GRPO_PARTIAL_ offsetof(grpo_partial, tokens), offsetof(grpo_partial, ratio_min)
 
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
     grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!totals) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
-    if (!grpo_are_totals_(totals)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
+    if (!grpo_are_counts_(totals, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
     st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
     if (!st) grpo_count_all_(obj, batch, advantage, totals);
     return st;
 }
 
 static grpo_status grpo_check_moments_(const grpo_moments *m) {
-    const int64_t counts[] = { m->values.count, m->tokens, m->items, m->sequences, m->sequences_nonempty, m->degenerate_sequences,
-                               m->nonzero_items };
-    return grpo_are_counts_(counts, sizeof counts / sizeof *counts) ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
+    const int known = m->values.count >= 0 && m->values.count <= GRPO_MOST_COUNTED_;
+    return known && grpo_are_counts_(m, offsetof(grpo_moments, tokens), sizeof *m) ? GRPO_OK
+        : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
 }
 
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments) {
@@ -4875,14 +4840,10 @@ grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_b
     return GRPO_OK;
 }
 
-static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part) {
-    return all->tokens >= part->tokens && all->sequences >= part->sequences && all->sequences_nonempty >= part->sequences_nonempty
-        && all->groups >= part->groups && all->groups_nonempty >= part->groups_nonempty && all->ranks >= 0
-        && all->positive_tokens >= part->positive_tokens && all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
-        && all->positive_sequences >= part->positive_sequences
-        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences
-        && all->nll_tokens >= part->nll_tokens && all->preference_pairs >= part->preference_pairs
-            && all->rollout_is_count >= part->rollout_is_count && all->nonzero_std_tokens >= part->nonzero_std_tokens;
+static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part, size_t at, size_t end) {
+    for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(all, at) < grpo_count_at_(part, at)) return 0;
+    return all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
+        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences;
 }
 
 static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
@@ -4891,11 +4852,7 @@ static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
         && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
 }
 
-static int grpo_is_partial_(const grpo_partial *p) {
-    const int64_t counts[] = { p->tokens, p->sequences, p->groups, p->masked_tokens, p->rejected_tokens, p->degenerate_groups,
-        p->ratio_tokens, p->weight_tokens, p->clips[0], p->clips[1], p->clips[2], p->clips[3] };
-    return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
-}
+static int grpo_is_partial_(const grpo_partial *p) { return grpo_are_counts_(p, GRPO_PARTIAL_); }
 
 /* what the batch's terms share, by the totals or, where there are none, by its own counts; the partial, if any, must be of the same */
 GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
@@ -4904,11 +4861,18 @@ GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_
     if (partial && !grpo_is_partial_(partial)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
     memset(&own, 0, sizeof own);
     grpo_count_all_(obj, batch, advantage, &own);
-    if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
+    if (totals && !grpo_totals_cover_(totals, &own, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
     *scales = grpo_scales_of_(obj, totals ? totals : &own);
     if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
         return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
     return GRPO_OK;
+}
+
+static void grpo_add_counts_(void *into, const void *from, size_t at, size_t end) {
+    for (; at < end; at += sizeof(int64_t)) {
+        const int64_t sum = grpo_count_at_(into, at) + grpo_count_at_(from, at);
+        memcpy((char *)into + at, &sum, sizeof sum);
+    }
 }
 
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
@@ -4922,15 +4886,7 @@ grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
     for (int k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
     if (from->tokens && (!into->tokens || from->ratio_min < into->ratio_min)) into->ratio_min = from->ratio_min;
     if (from->tokens && (!into->tokens || from->ratio_max > into->ratio_max)) into->ratio_max = from->ratio_max;
-    into->tokens += from->tokens;
-    into->ratio_tokens += from->ratio_tokens;
-    into->weight_tokens += from->weight_tokens;
-    into->sequences += from->sequences;
-    into->groups += from->groups;
-    into->masked_tokens += from->masked_tokens;
-    into->rejected_tokens += from->rejected_tokens;
-    into->degenerate_groups += from->degenerate_groups;
-    for (int k = 0; k < 4; k++) into->clips[k] += from->clips[k];
+    grpo_add_counts_(into, from, GRPO_PARTIAL_);
     into->overflow |= from->overflow;
     return GRPO_OK;
 }
@@ -4989,7 +4945,6 @@ static void grpo_report_ref_block_(grpo_sum *sum, double (*D)[GRPO_BLOCK_], cons
     grpo_sum_add_block_(&sum[GRPO_SUM_KL_K3], 1, k3);
 }
 
-/* the sums take what waits */
 static void grpo_report_flush_(const grpo_run_ *r) {
     grpo_sum *sum = r->partial->sum;
     grpo_waiting_ *p = r->waiting;
@@ -6352,10 +6307,6 @@ const grpo_field *grpo_fields(int *count) {
 #define GRPO_NUMBER_(path, domain) { "", NULL, GRPO_FIELD_(path), 0, GRPO_##domain##_ },
 #endif
     static const grpo_field fields[] = { GRPO_FIELDS_(GRPO_CHOICE_, GRPO_NUMBER_) };
-#undef GRPO_CHOICE_
-#undef GRPO_NUMBER_
-#undef GRPO_NAME_OR_
-#undef GRPO_ONE_
     *count = (int)(sizeof fields / sizeof *fields);
     return fields;
 }
@@ -6430,7 +6381,6 @@ const char *grpo_status_name(grpo_status st) {
 const char *grpo_status_text(grpo_status st) {
 #define GRPO_TEXT_(id, text) text,
     static const char *const texts[] = { "all is well", GRPO_RULES(GRPO_TEXT_) };
-#undef GRPO_TEXT_
     const int rule = grpo_status_rule(st);
     return rule < GRPO_N_RULES ? texts[rule] : "is not a status of this library";
 }
@@ -6442,7 +6392,6 @@ static const char *grpo_name_at_(int what) {
     static const char *const arguments[] = { "argument 1", "argument 2", "argument 3", "argument 4", "argument 5", "argument 6", 
         "argument 7", "argument 8", "argument 9", "argument 10", "argument 11", "argument 12", "argument 13", "argument 14", "argument 15",
         "argument 16" };
-#undef GRPO_ARRAY_NAME_
 #undef GRPO_NAME_
     int n;
     const grpo_field *f = grpo_fields(&n);
