@@ -320,29 +320,23 @@ typedef struct {
 /* ======== axis 1: reward ==========================================================================================================
  * What is each response worth?  R_i = map(length(truncated(reward_i)) + overlong(T_i)) [- kl_coef sum_t KL_t], T_i the length. */
 
-#define GRPO_REWARD_TRUNCATED_CHOICES(X) \
-    X(GRPO_REWARD_TRUNCATED_KEEP, keep, "") \
+#define GRPO_REWARD_TRUNCATED_CHOICES(X) X(GRPO_REWARD_TRUNCATED_KEEP, keep, "") \
     X(GRPO_REWARD_TRUNCATED_SCALE, scale, "times truncated_factor where the generation was cut off (AReaL's mask_no_eos_with_zero: 0)")
 typedef enum { GRPO_REWARD_TRUNCATED_CHOICES(GRPO_ENUM_) } grpo_reward_truncated_kind;
-#define GRPO_LENGTH_CHOICES(X) \
-    X(GRPO_LENGTH_NONE, none, "") \
+#define GRPO_LENGTH_CHOICES(X) X(GRPO_LENGTH_NONE, none, "") \
     X(GRPO_LENGTH_KIMI, kimi, "+ length_coef lambda (Kimi k1.5, 2501.12599, 2.3.3)") \
     X(GRPO_LENGTH_COSINE, cosine, "replaced by half a cosine of T (2502.03373, as TRL)") \
     X(GRPO_LENGTH_INVERSE, inverse, "divided by T (TIC-GRPO, 2508.02833)")
 typedef enum { GRPO_LENGTH_CHOICES(GRPO_ENUM_) } grpo_length_kind;
-#define GRPO_MAP_CHOICES(X) \
-    X(GRPO_MAP_NONE, none, "") \
-    X(GRPO_MAP_AFFINE, affine, "clamp((r + bias) factor, low, high) (AReaL)")
+#define GRPO_MAP_CHOICES(X) X(GRPO_MAP_NONE, none, "") X(GRPO_MAP_AFFINE, affine, "clamp((r + bias) factor, low, high) (AReaL)")
 typedef enum { GRPO_MAP_CHOICES(GRPO_ENUM_) } grpo_map_kind;
-#define GRPO_OVERLONG_CHOICES(X) \
-    X(GRPO_OVERLONG_NONE, none, "") \
+#define GRPO_OVERLONG_CHOICES(X) X(GRPO_OVERLONG_NONE, none, "") \
     X(GRPO_OVERLONG_SOFT, soft, "DAPO eq. 13 (2503.14476): 0, then falling linearly to -factor over the last `cache` tokens, -factor " \
       "beyond") \
     X(GRPO_OVERLONG_LINEAR, linear, "the same without the floor, as verl and AReaL compute it")
 typedef enum { GRPO_OVERLONG_CHOICES(GRPO_ENUM_) } grpo_overlong_kind;
 /* estimators of KL(p || q) from one token of p, D = log p - log q (Schulman, "Approximating KL divergence") */
-#define GRPO_KL_CHOICES(X) \
-    X(GRPO_KL_NONE, none, "") \
+#define GRPO_KL_CHOICES(X) X(GRPO_KL_NONE, none, "") \
     X(GRPO_KL_K1, k1, "D") \
     X(GRPO_KL_K2, k2, "D^2/2") \
     X(GRPO_KL_K3, k3, "e^-D + D - 1") \
@@ -434,8 +428,7 @@ typedef enum { GRPO_STEP_GROUP_CHOICES(GRPO_ENUM_) } grpo_step_group_kind;
     X(GRPO_EXCLUDED_OWN, own, "(R - b)/sigma with the mean and deviation of the others")
 typedef enum { GRPO_EXCLUDED_CHOICES(GRPO_ENUM_) } grpo_excluded_kind;
 /* n items, c of them with R > 0, k = pass_k */
-#define GRPO_TRANSFORM_CHOICES(X) \
-    X(GRPO_TRANSFORM_NONE, none, "") \
+#define GRPO_TRANSFORM_CHOICES(X) X(GRPO_TRANSFORM_NONE, none, "") \
     X(GRPO_TRANSFORM_BEST_MINUS_SECOND, best_minus_second, "of the best, 0 for the others (2503.19595); sigma is that of the R before") \
     X(GRPO_TRANSFORM_PASS_AT_K, pass_at_k, "analytic pass@k advantage (2508.10751), V = Rbar (1 - Rbar)") \
     X(GRPO_TRANSFORM_PKPO, pkpo, "R C(n-c, k-1)/C(n-1, k-1) (2505.15201, binary form)") \
@@ -443,8 +436,7 @@ typedef enum { GRPO_EXCLUDED_CHOICES(GRPO_ENUM_) } grpo_excluded_kind;
     X(GRPO_TRANSFORM_PKPO_MAX, pkpo_max, "sum over the I with the item of max(I), over C(n, k) (2505.15201, s_i of eq. 19)") \
     X(GRPO_TRANSFORM_PKPO_GAIN, pkpo_gain, "the same of max(I) - max(I without the item), max of nothing being 0 (s_i^(loo-1) of eq. 33)")
 typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
-#define GRPO_BASELINE_CHOICES(X) \
-    X(GRPO_BASELINE_NONE, none, "") \
+#define GRPO_BASELINE_CHOICES(X) X(GRPO_BASELINE_NONE, none, "") \
     X(GRPO_BASELINE_GROUP_MEAN, group_mean, "GRPO") \
     X(GRPO_BASELINE_LEAVE_ONE_OUT, leave_one_out, "RLOO: mean of the others; R - b = G/(G-1) (R - mean)") \
     X(GRPO_BASELINE_LENGTH_WEIGHTED, length_weighted, "OPO: sum T R / sum T") \
@@ -456,8 +448,7 @@ typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
     X(GRPO_BASELINE_HDI_MEDIAN, hdi_median, "median of the narrowest interval with the share hdi_mass of the items (GAPO, 2510.21830)") \
     X(GRPO_BASELINE_KALMAN, kalman, "filtered over the items in their order (KRPO, 2505.07527)")
 typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
-#define GRPO_SCALE_CHOICES(X) \
-    X(GRPO_SCALE_NONE, none, "") \
+#define GRPO_SCALE_CHOICES(X) X(GRPO_SCALE_NONE, none, "") \
     X(GRPO_SCALE_GROUP_STD, group_std, "GRPO") \
     X(GRPO_SCALE_BATCH_STD, batch_std, "std of the raw items of the batch (Lite PPO)") \
     X(GRPO_SCALE_BATCH_CENTRED_STD, batch_centred_std, "std of R - b over the batch (ScaleRL)") \
@@ -471,9 +462,7 @@ typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
     X(GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION, mean_absolute_deviation, \
         "(sum |R - mean R| + eps)/G over the group (DGPO, 2601.20614); a = 0 where all are equal")
 typedef enum { GRPO_SCALE_CHOICES(GRPO_ENUM_) } grpo_scale_kind;
-#define GRPO_STD_CHOICES(X) \
-    X(GRPO_STD_SAMPLE, sample, "") \
-    X(GRPO_STD_POPULATION, population, "")
+#define GRPO_STD_CHOICES(X) X(GRPO_STD_SAMPLE, sample, "") X(GRPO_STD_POPULATION, population, "")
 typedef enum { GRPO_STD_CHOICES(GRPO_ENUM_) } grpo_std_kind;                            /* divisor n - 1 or n */
 #define GRPO_EPS_PLACE_CHOICES(X) \
     X(GRPO_EPS_ADD, add, "sqrt(V) + eps") \
@@ -485,8 +474,7 @@ typedef enum { GRPO_EPS_PLACE_CHOICES(GRPO_ENUM_) } grpo_eps_place_kind;
     X(GRPO_SINGLETON_ZERO, zero, "an item alone in its group has a = 0 when the group is its yardstick") \
     X(GRPO_SINGLETON_RAW, raw, "baseline 0, deviation 1 (verl)")
 typedef enum { GRPO_SINGLETON_CHOICES(GRPO_ENUM_) } grpo_singleton_kind;
-#define GRPO_REWEIGHT_CHOICES(X) \
-    X(GRPO_REWEIGHT_NONE, none, "") \
+#define GRPO_REWEIGHT_CHOICES(X) X(GRPO_REWEIGHT_NONE, none, "") \
     X(GRPO_REWEIGHT_VALID_GROUPS, valid_groups, "N/(N - M), M responses in groups of equal rewards (GPG)") \
     X(GRPO_REWEIGHT_NONZERO_REWARDS, nonzero_rewards, "N/#{R != 0} (GPG as verl computes it)") \
     X(GRPO_REWEIGHT_DIFFICULTY, difficulty, "w(rho) where a > 0, w(1 - rho) elsewhere, rho the share of R > 0 (GRPO-LEAD, 2504.09696)") \
@@ -496,8 +484,7 @@ typedef enum { GRPO_SINGLETON_CHOICES(GRPO_ENUM_) } grpo_singleton_kind;
     X(GRPO_REWEIGHT_FOCAL, focal, \
         "(1 - mu)^focal_gamma, mu the place of the group's mean in [focal_reward_low, focal_reward_high] (F-GRPO, 2602.06717)")
 typedef enum { GRPO_REWEIGHT_CHOICES(GRPO_ENUM_) } grpo_reweight_kind;
-#define GRPO_BATCH_NORM_CHOICES(X) \
-    X(GRPO_BATCH_NORM_NONE, none, "") \
+#define GRPO_BATCH_NORM_CHOICES(X) X(GRPO_BATCH_NORM_NONE, none, "") \
     X(GRPO_BATCH_NORM_ITEMS, items, "(a - mean)/(std + batch_norm_eps) over the items of the batch") \
     X(GRPO_BATCH_NORM_TOKENS, tokens, "after credit: (A - mean)/sqrt(V + batch_norm_eps) over the batch's tokens (GDPO as verl)")
 typedef enum { GRPO_BATCH_NORM_CHOICES(GRPO_ENUM_) } grpo_batch_norm_kind;
@@ -523,26 +510,22 @@ typedef enum { GRPO_STEP_DISCOUNT_CHOICES(GRPO_ENUM_) } grpo_step_discount_kind;
     X(GRPO_BOOTSTRAP_ZERO, zero, "credit gae: the value after the last token is 0") \
     X(GRPO_BOOTSTRAP_REPEAT, repeat, "where batch.truncated it is that of the last token, whose reward is dropped (T-PPO, 2506.15050)")
 typedef enum { GRPO_BOOTSTRAP_CHOICES(GRPO_ENUM_) } grpo_bootstrap_kind;
-#define GRPO_ENTROPY_CHOICES(X) \
-    X(GRPO_ENTROPY_NONE, none, "") \
+#define GRPO_ENTROPY_CHOICES(X) X(GRPO_ENTROPY_NONE, none, "") \
     X(GRPO_ENTROPY_BONUS, bonus, "A + min(entropy_coef H, |A|/entropy_kappa) (2506.14758)") \
     X(GRPO_ENTROPY_ZERO_VARIANCE, zero_variance, "coef H or -coef (max H - H) by the sign of R, in groups of equal items (RL-ZVP, " \
       "2509.21880)") \
     X(GRPO_ENTROPY_RELATIVE, relative, "A max(0, 1 + coef (H/mean H - 1)), mean over the batch's tokens (textpolicy)") \
     X(GRPO_ENTROPY_RESPONSE, response, "A - entropy_coef mean H of the response, 0 where that mean is above entropy_max (GTPO, 2508.03772)")
 typedef enum { GRPO_ENTROPY_CHOICES(GRPO_ENUM_) } grpo_entropy_kind;
-#define GRPO_TEACHER_NORM_CHOICES(X) \
-    X(GRPO_TEACHER_NORM_NONE, none, "") \
+#define GRPO_TEACHER_NORM_CHOICES(X) X(GRPO_TEACHER_NORM_NONE, none, "") \
     X(GRPO_TEACHER_NORM_MEAN, mean, "over the sum of the discounts (MiniLLM, 2306.08543)")
 typedef enum { GRPO_TEACHER_NORM_CHOICES(GRPO_ENUM_) } grpo_teacher_norm_kind;
-#define GRPO_TOKEN_BASELINE_CHOICES(X) \
-    X(GRPO_TOKEN_BASELINE_NONE, none, "") \
+#define GRPO_TOKEN_BASELINE_CHOICES(X) X(GRPO_TOKEN_BASELINE_NONE, none, "") \
     X(GRPO_TOKEN_BASELINE_OPTIMAL, optimal, "A - B, B the mean of the A at this position in the prompt's responses, weighted by the " \
       "energies up to it (optimal token baseline, as verl); a prompt of one response keeps A")
 typedef enum { GRPO_TOKEN_BASELINE_CHOICES(GRPO_ENUM_) } grpo_token_baseline_kind;
 /* tokens with batch.marked */
-#define GRPO_MARKED_CHOICES(X) \
-    X(GRPO_MARKED_NONE, none, "") \
+#define GRPO_MARKED_CHOICES(X) X(GRPO_MARKED_NONE, none, "") \
     X(GRPO_MARKED_FIXED, fixed, "A = marked_value (NeMo-RL: invalid tool calls)") \
     X(GRPO_MARKED_BOOST, boost, "A + marked_value |A| (HICRA, 2509.03646)")
 typedef enum { GRPO_MARKED_CHOICES(GRPO_ENUM_) } grpo_marked_kind;
@@ -631,8 +614,7 @@ GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length);       /* of VAP
  * How far has the policy moved, over which unit?  From d_t = logp - logp_old to the log-ratio y_t of the unit that token t is in. */
 
 /* id, name, whose log-probabilities are in the denominator, what it is */
-#define GRPO_BEHAVIOUR_CHOICES(X) \
-    X(GRPO_BEHAVIOUR_OLD, old, OLD, "") \
+#define GRPO_BEHAVIOUR_CHOICES(X) X(GRPO_BEHAVIOUR_OLD, old, OLD, "") \
     X(GRPO_BEHAVIOUR_ROLLOUT, rollout, ROLLOUT, "") \
     X(GRPO_BEHAVIOUR_REF, ref, REF, "") \
     X(GRPO_BEHAVIOUR_CURRENT, current, CURRENT, "d = l - sg[l]: the ratio is 1, its gradient that of log-probability (exactly on-policy)") \
@@ -662,8 +644,7 @@ typedef enum { GRPO_LEVEL_CHOICES(GRPO_ENUM_) } grpo_level_kind;
     X(GRPO_GRADIENT_FULL, full, "through every token of the unit") \
     X(GRPO_GRADIENT_TOKEN, token, "through the token itself: y = sg[y] + l - sg[l] (GSPO-token eq. 14)")
 typedef enum { GRPO_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_gradient_kind;
-#define GRPO_INTERPOLATE_CHOICES(X) \
-    X(GRPO_INTERPOLATE_NONE, none, "") \
+#define GRPO_INTERPOLATE_CHOICES(X) X(GRPO_INTERPOLATE_NONE, none, "") \
     X(GRPO_INTERPOLATE_ARITHMETIC, arithmetic, "y := log((e^d + e^y)/2): mean of the token's and the unit's ratio (ART)") \
     X(GRPO_INTERPOLATE_GEOMETRIC, geometric, "y := interpolate_token d + interpolate_level y (ART's geometric average: 1/2, 1/2)")
 typedef enum { GRPO_INTERPOLATE_CHOICES(GRPO_ENUM_) } grpo_interpolate_kind;
@@ -933,14 +914,12 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
  * What else is paid for?  At each token kl_coef u K - entropy_coef H, K an estimator of KL(policy || reference), H the entropy.  And
  * beside the terms, with divisors of their own: a likelihood over some tokens, and pairs of responses. */
 
-#define GRPO_KL_REFERENCE_CHOICES(X) \
-    X(GRPO_KL_REFERENCE_REF, ref, REF, "") \
+#define GRPO_KL_REFERENCE_CHOICES(X) X(GRPO_KL_REFERENCE_REF, ref, REF, "") \
     X(GRPO_KL_REFERENCE_OLD, old, OLD, "") \
     X(GRPO_KL_REFERENCE_ROLLOUT, rollout, ROLLOUT, "") \
     X(GRPO_KL_REFERENCE_TEACHER, teacher, TEACHER, "")
 typedef enum { GRPO_KL_REFERENCE_CHOICES(GRPO_ENUM_) } grpo_kl_reference_kind;
-#define GRPO_KL_GRADIENT_CHOICES(X) \
-    X(GRPO_KL_GRADIENT_EXACT, exact, "") \
+#define GRPO_KL_GRADIENT_CHOICES(X) X(GRPO_KL_GRADIENT_EXACT, exact, "") \
     X(GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2, straight_through_k2, "value of K, gradient of k2: straight-through (verl's \"k3+\")") \
     X(GRPO_KL_GRADIENT_DETACHED, detached, "value of K, no gradient: what is left is that of u")
 typedef enum { GRPO_KL_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_kl_gradient_kind;
@@ -951,13 +930,11 @@ typedef enum { GRPO_KL_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_kl_gradient_kind;
     X(GRPO_KL_IMPORTANCE_WEIGHT_LEVEL, level, "u = the ratio of axis 3, differentiated (TRL at sequence level)") \
     X(GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION, score_function, "u = e^(l - sg[l]): 1, with the gradient of the score function")
 typedef enum { GRPO_KL_IMPORTANCE_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_kl_importance_weight_kind;
-#define GRPO_KL_ON_CHOICES(X) \
-    X(GRPO_KL_ON_ALL, all, "") \
+#define GRPO_KL_ON_CHOICES(X) X(GRPO_KL_ON_ALL, all, "") \
     X(GRPO_KL_ON_SELECTED, selected, "at tokens with batch.kl_mask (KL-Cov, 2505.22617)")
 typedef enum { GRPO_KL_ON_CHOICES(GRPO_ENUM_) } grpo_kl_on_kind;
 /* nll_coef/D times the sum of -u h over D tokens of the batch */
-#define GRPO_NLL_CHOICES(X) \
-    X(GRPO_NLL_NONE, none, "") \
+#define GRPO_NLL_CHOICES(X) X(GRPO_NLL_NONE, none, "") \
     X(GRPO_NLL_CORRECT, correct, "of responses with batch.reward > 0 (VAPO, 2504.05118)") \
     X(GRPO_NLL_POSITIVE, positive, "with A > 0 (OREAL, 2502.06781, as xtuner)") \
     X(GRPO_NLL_SELECTED, selected, "with batch.nll_mask (CHORD, 2508.11408: those of the demonstrations)") \
@@ -978,16 +955,14 @@ typedef enum { GRPO_NLL_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_nll_weight_kind;
     X(GRPO_NLL_FORM_DISPLACEMENT, displacement, "-max(logp_old - l, 0) (LLDS, 2512.04220)")
 typedef enum { GRPO_NLL_FORM_CHOICES(GRPO_ENUM_) } grpo_nll_form_kind;
 /* of form displacement: tokens outside of what the gate lets pass add nothing and stay among the D */
-#define GRPO_NLL_GATE_CHOICES(X) \
-    X(GRPO_NLL_GATE_NONE, none, TOKEN, SUM, "") \
+#define GRPO_NLL_GATE_CHOICES(X) X(GRPO_NLL_GATE_NONE, none, TOKEN, SUM, "") \
     X(GRPO_NLL_GATE_SEQUENCE, sequence, SEQUENCE, SUM, \
       "responses whose logp_old - l sum to more than 0, over their tokens among the D (2512.04220)") \
     X(GRPO_NLL_GATE_SEGMENT, segment, SEGMENT, SUM, "the same of segments: turns")
 typedef enum { GRPO_NLL_GATE_CHOICES(GRPO_ENUM_) } grpo_nll_gate_kind;
 /* of gspo.h: preference_coef/D times the sum of log(1 + e^(-preference_beta (s_a - s_b))) over the D pairs of responses of one group with
  * reward_a - reward_b > preference_min_gap (AMIR-GRPO, 2601.03661) */
-#define GRPO_PREFERENCE_CHOICES(X) \
-    X(GRPO_PREFERENCE_NONE, none, "") \
+#define GRPO_PREFERENCE_CHOICES(X) X(GRPO_PREFERENCE_NONE, none, "") \
     X(GRPO_PREFERENCE_PAIRWISE, pairwise, "") \
     X(GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE, pairwise_else_pointwise, \
         "where the step has no such pair preference_coef/N times the sum of log(1 + e^(-+s)) " \
@@ -1056,12 +1031,9 @@ GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, 
  * Which tokens and sequences count, and how much?  The surrogate is multiplied by M v g: v = importance weight of old over rollout
  * policy, g that of the policy over old, M = 0 for tokens dropped by trust, off_policy or selected, else 1; all detached. */
 
-#define GRPO_WEIGHT_TRUNCATED_CHOICES(X) \
-    X(GRPO_WEIGHT_TRUNCATED_KEEP, keep, "") \
-    X(GRPO_WEIGHT_TRUNCATED_MASK, mask, "")
+#define GRPO_WEIGHT_TRUNCATED_CHOICES(X) X(GRPO_WEIGHT_TRUNCATED_KEEP, keep, "") X(GRPO_WEIGHT_TRUNCATED_MASK, mask, "")
 typedef enum { GRPO_WEIGHT_TRUNCATED_CHOICES(GRPO_ENUM_) } grpo_weight_truncated_kind;      /* mask: DAPO's overlong filtering */
-#define GRPO_ROLLOUT_IS_CHOICES(X) \
-    X(GRPO_ROLLOUT_IS_NONE, none, "") \
+#define GRPO_ROLLOUT_IS_CHOICES(X) X(GRPO_ROLLOUT_IS_NONE, none, "") \
     X(GRPO_ROLLOUT_IS_TRUNCATE, truncate, "clip(v, low, high): TIS") \
     X(GRPO_ROLLOUT_IS_MASK, mask, "v inside [low, high], else 0: MIS, IcePop (2510.18855)") \
     X(GRPO_ROLLOUT_IS_REJECT, reject, "1 inside, else 0: rejection sampling")
@@ -1080,8 +1052,7 @@ typedef enum { GRPO_ROLLOUT_IS_LEVEL_CHOICES(GRPO_ENUM_) } grpo_rollout_is_level
     X(GRPO_POLICY_IS_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "e^(sum of logp - logp_old) (FlowRL, 2509.15207)") \
     X(GRPO_POLICY_IS_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "e^(mean of it)")
 typedef enum { GRPO_POLICY_IS_CHOICES(GRPO_ENUM_) } grpo_policy_is_kind;
-#define GRPO_ROLLOUT_IS_NORM_CHOICES(X) \
-    X(GRPO_ROLLOUT_IS_NORM_NONE, none, "") \
+#define GRPO_ROLLOUT_IS_NORM_CHOICES(X) X(GRPO_ROLLOUT_IS_NORM_NONE, none, "") \
     X(GRPO_ROLLOUT_IS_NORM_MEAN, mean, "v over its mean in the batch: of tokens, or of responses where the unit is one (verl)")
 typedef enum { GRPO_ROLLOUT_IS_NORM_CHOICES(GRPO_ENUM_) } grpo_rollout_is_norm_kind;
 #define GRPO_ROLLOUT_REJECTED_CHOICES(X) \
@@ -1090,8 +1061,7 @@ typedef enum { GRPO_ROLLOUT_IS_NORM_CHOICES(GRPO_ENUM_) } grpo_rollout_is_norm_k
 typedef enum { GRPO_ROLLOUT_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rollout_rejected_kind;
 /* which tokens are dropped; x = log-probability in the ratio's denominator, p = e^l, p0 = e^x, w and y of axis 3, lo = trust_low, hi =
  * trust_high */
-#define GRPO_TRUST_CHOICES(X) \
-    X(GRPO_TRUST_NONE, none, "") \
+#define GRPO_TRUST_CHOICES(X) X(GRPO_TRUST_NONE, none, "") \
     X(GRPO_TRUST_ONE_SIDED, one_sided, "A > 0 and w > 1 + hi, A < 0 and w < 1 - lo: where a PPO clip would bind") \
     X(GRPO_TRUST_TWO_SIDED, two_sided, "w outside [1 - lo, 1 + hi], whatever A") \
     X(GRPO_TRUST_LOG_TWO_SIDED, log_two_sided, "y outside [-lo, hi]") \
@@ -1102,30 +1072,26 @@ typedef enum { GRPO_ROLLOUT_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rollout_rejected
     X(GRPO_TRUST_RING, ring, "w outside [1 - lo, 1 + hi], but not where A >= 0 and w <= 1 - rec_outer_low, or A <= 0 and w >= 1 + " \
       "rec_outer_high (REC, 2509.24203)")
 typedef enum { GRPO_TRUST_CHOICES(GRPO_ENUM_) } grpo_trust_kind;
-#define GRPO_OFF_POLICY_MASK_CHOICES(X) \
-    X(GRPO_OFF_POLICY_MASK_NONE, none, NOBODY, "") \
+#define GRPO_OFF_POLICY_MASK_CHOICES(X) X(GRPO_OFF_POLICY_MASK_NONE, none, NOBODY, "") \
     X(GRPO_OFF_POLICY_MASK_OLD, old, OLD, \
         "drop tokens with A < 0 where a sequence's mean of logp_old - logp is above off_policy_mask_threshold (2512.02556)") \
     X(GRPO_OFF_POLICY_MASK_ROLLOUT, rollout, ROLLOUT, "the same from logp_rollout") \
     X(GRPO_OFF_POLICY_MASK_TOTAL_VARIATION, total_variation, ROLLOUT, \
       "drop tokens with q A > 0 where a sequence's mean of |e^q - 1| is above it (VACO, 2603.01365)")
 typedef enum { GRPO_OFF_POLICY_MASK_CHOICES(GRPO_ENUM_) } grpo_off_policy_mask_kind;
-#define GRPO_SELECTED_CHOICES(X) \
-    X(GRPO_SELECTED_ALL, all, "") \
+#define GRPO_SELECTED_CHOICES(X) X(GRPO_SELECTED_ALL, all, "") \
     X(GRPO_SELECTED_KEEP, keep, "drop tokens without batch.selected (high-entropy tokens only, 2506.01939)") \
     X(GRPO_SELECTED_DROP, drop, "drop tokens with it (Clip-Cov, 2505.22617)")
 typedef enum { GRPO_SELECTED_CHOICES(GRPO_ENUM_) } grpo_selected_kind;
 /* grounds for rejection besides rollout_is: a statistic of q, pooled over a level, out of [rollout_rs_low, rollout_rs_high] */
-#define GRPO_ROLLOUT_RS_CHOICES(X) \
-    X(GRPO_ROLLOUT_RS_NONE, none, "") \
+#define GRPO_ROLLOUT_RS_CHOICES(X) X(GRPO_ROLLOUT_RS_NONE, none, "") \
     X(GRPO_ROLLOUT_RS_RATIO, ratio, "e^(pooled q)") \
     X(GRPO_ROLLOUT_RS_K2, k2, "q^2/2") \
     X(GRPO_ROLLOUT_RS_K3, k3, "e^q - 1 - q") \
     X(GRPO_ROLLOUT_RS_PROBABILITY, probability, "e^logp_old - e^logp_rollout") \
     X(GRPO_ROLLOUT_RS_EXP_ABS, exp_abs, "e^|q| (NeMo-RL's probability error of a sequence)")
 typedef enum { GRPO_ROLLOUT_RS_CHOICES(GRPO_ENUM_) } grpo_rollout_rs_kind;
-#define GRPO_ROLLOUT_RS_LEVEL_CHOICES(X) \
-    X(GRPO_ROLLOUT_RS_LEVEL_TOKEN, token, TOKEN, SUM, "") \
+#define GRPO_ROLLOUT_RS_LEVEL_CHOICES(X) X(GRPO_ROLLOUT_RS_LEVEL_TOKEN, token, TOKEN, SUM, "") \
     X(GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "") \
     X(GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "") \
     X(GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MAX, sequence_max, SEQUENCE, MAX, "") \
@@ -1133,13 +1099,11 @@ typedef enum { GRPO_ROLLOUT_RS_CHOICES(GRPO_ENUM_) } grpo_rollout_rs_kind;
     X(GRPO_ROLLOUT_RS_LEVEL_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "") \
     X(GRPO_ROLLOUT_RS_LEVEL_SEGMENT_MAX, segment_max, SEGMENT, MAX, "")
 typedef enum { GRPO_ROLLOUT_RS_LEVEL_CHOICES(GRPO_ENUM_) } grpo_rollout_rs_level_kind;
-#define GRPO_FIPO_CHOICES(X) \
-    X(GRPO_FIPO_NONE, none, "") \
+#define GRPO_FIPO_CHOICES(X) X(GRPO_FIPO_NONE, none, "") \
     X(GRPO_FIPO_DECAYED, decayed, "v times clip(e^F, fipo_low, fipo_high), F = sum over k >= t of 2^(-(k - t)/half_life) d_k, " \
       "d = logp - logp_old; positions count, masked ones too (FIPO, 2603.19835)")
 typedef enum { GRPO_FIPO_CHOICES(GRPO_ENUM_) } grpo_fipo_kind;
-#define GRPO_EXTERNAL_CHOICES(X) \
-    X(GRPO_EXTERNAL_NONE, none, "") \
+#define GRPO_EXTERNAL_CHOICES(X) X(GRPO_EXTERNAL_NONE, none, "") \
     X(GRPO_EXTERNAL_POLICY, policy, "batch.external_weight multiplies v") \
     X(GRPO_EXTERNAL_TERM, term, "batch.external_weight multiplies the whole term")
 typedef enum { GRPO_EXTERNAL_CHOICES(GRPO_ENUM_) } grpo_external_kind;
@@ -1222,9 +1186,7 @@ GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double tok
     X(GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD, token_mean_nonzero_std, \
         "1/(tokens of groups with max - min of batch.reward > 1e-6), of every token (DAPO-ZV); 1 if none")
 typedef enum { GRPO_AGGREGATION_CHOICES(GRPO_ENUM_) } grpo_aggregation_kind;
-#define GRPO_EMPTY_SEQUENCES_CHOICES(X) \
-    X(GRPO_EMPTY_SEQUENCES_KEEP, keep, "") \
-    X(GRPO_EMPTY_SEQUENCES_DROP, drop, "")
+#define GRPO_EMPTY_SEQUENCES_CHOICES(X) X(GRPO_EMPTY_SEQUENCES_KEEP, keep, "") X(GRPO_EMPTY_SEQUENCES_DROP, drop, "")
 typedef enum { GRPO_EMPTY_SEQUENCES_CHOICES(GRPO_ENUM_) } grpo_empty_sequences_kind;  /* do sequences (groups) without tokens count in N? */
 
 typedef struct {
@@ -1915,11 +1877,8 @@ static int grpo_bounds_act_(const grpo_surrogate *s) {
 }
 
 static int grpo_off_policy_needs_(const grpo_weight *w) {
-    switch (w->off_policy_mask) {
-    case GRPO_OFF_POLICY_MASK_NONE:            return 0;
-    case GRPO_OFF_POLICY_MASK_TOTAL_VARIATION: return GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
-    default:                              return grpo_need_of_(grpo_off_policy_whose_(w));
-    }
+    const int from_old = w->off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION ? GRPO_NEED_OLD_ : 0;
+    return grpo_need_of_(grpo_off_policy_whose_(w)) | from_old;
 }
 
 /* of the tokens that enter the likelihood */
@@ -2450,6 +2409,7 @@ static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objectiv
     return grpo_check_rewards_(e);
 }
 
+static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m);
 GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e);           /* of a batch that is all there is */
 
 static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
@@ -2460,16 +2420,19 @@ static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
     }
 }
 
-grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage) {
+/* moments: NULL where the batch is all there is */
+static grpo_status grpo_estimate_(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage) {
     grpo_estimator_ e;
-    grpo_status st;
-    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
-    st = grpo_estimator_start_(&e, obj, batch);
+    const grpo_status st = grpo_estimator_start_(&e, obj, batch);
     if (st) return st;
-    if (grpo_needs_moments_(&obj->advantage)) grpo_take_own_moments_(&e);
+    if (grpo_needs_moments_(&obj->advantage)) { if (moments) grpo_take_moments_(&e, moments); else grpo_take_own_moments_(&e); }
     grpo_write_advantages_(&e, advantage);
     return GRPO_OK;
+}
+
+grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage) {
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    return advantage ? grpo_estimate_(obj, batch, NULL, advantage) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
 }
 
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep) {
@@ -3424,12 +3387,8 @@ GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef) {
 
 /* A at a token with batch.marked */
 GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value) {
-    switch (kind) {
-    case GRPO_MARKED_NONE:  break;
-    case GRPO_MARKED_FIXED: return value;
-    case GRPO_MARKED_BOOST: return grpo_times(A, 1 + (A < 0 ? -value : value));
-    }
-    return A;
+    if (kind == GRPO_MARKED_FIXED) return value;
+    return kind == GRPO_MARKED_BOOST ? grpo_times(A, 1 + (A < 0 ? -value : value)) : A;
 }
 
 /* (1 - mu)^power of F-GRPO (2602.06717), mu = (mean - low)/(high - low) within [0, 1]; 0^0 = 1 */
@@ -4827,17 +4786,11 @@ grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch,
 
 grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
     grpo_real *advantage) {
-    grpo_estimator_ e;
-    grpo_status st;
+    grpo_status st = GRPO_OK;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
-    if (!moments && grpo_needs_moments_(&obj->advantage)) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
-    st = grpo_needs_moments_(&obj->advantage) ? grpo_check_moments_(moments) : GRPO_OK;
-    if (!st) st = grpo_estimator_start_(&e, obj, batch);
-    if (st) return st;
-    if (grpo_needs_moments_(&obj->advantage)) grpo_take_moments_(&e, moments);
-    grpo_write_advantages_(&e, advantage);
-    return GRPO_OK;
+    if (grpo_needs_moments_(&obj->advantage)) st = moments ? grpo_check_moments_(moments) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
+    return st ? st : grpo_estimate_(obj, batch, moments, advantage);
 }
 
 static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part, size_t at, size_t end) {
