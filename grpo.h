@@ -431,10 +431,12 @@ typedef enum { GRPO_EXCLUDED_CHOICES(GRPO_ENUM_) } grpo_excluded_kind;
 #define GRPO_TRANSFORM_CHOICES(X) X(GRPO_TRANSFORM_NONE, none, "") \
     X(GRPO_TRANSFORM_BEST_MINUS_SECOND, best_minus_second, "of the best, 0 for the others (2503.19595); sigma is that of the R before") \
     X(GRPO_TRANSFORM_PASS_AT_K, pass_at_k, "analytic pass@k advantage (2508.10751), V = Rbar (1 - Rbar)") \
-    X(GRPO_TRANSFORM_PKPO, pkpo, "R C(n-c, k-1)/C(n-1, k-1) (2505.15201, binary form)") \
+    X(GRPO_TRANSFORM_PKPO_MAXRL, pkpo_maxrl, "R C(n-c, k-1)/C(n-1, k-1), rewards of 0 and 1 (the code of MaxRL, 2602.02710)") \
     /* of any rewards, over the C(n, k) subsets I of k items, in some n^3 steps for a group: */ \
     X(GRPO_TRANSFORM_PKPO_MAX, pkpo_max, "sum over the I with the item of max(I), over C(n, k) (2505.15201, s_i of eq. 19)") \
-    X(GRPO_TRANSFORM_PKPO_GAIN, pkpo_gain, "the same of max(I) - max(I without the item), max of nothing being 0 (s_i^(loo-1) of eq. 33)")
+    X(GRPO_TRANSFORM_PKPO_GAIN, pkpo_gain, "the same of max(I) - max(I without the item), max of none being 0 (s_i^(loo-1) of eq. 33)") \
+    X(GRPO_TRANSFORM_PKPO_LOO, pkpo_loo, "pkpo_max less k/(n-1) times the mean of max(J) over the sets J of k of the other items, 0 where " \
+      "there is none (s_i^(loo) of eq. 29)")
 typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
 #define GRPO_BASELINE_CHOICES(X) X(GRPO_BASELINE_NONE, none, "") \
     X(GRPO_BASELINE_GROUP_MEAN, group_mean, "GRPO") \
@@ -930,6 +932,9 @@ typedef enum { GRPO_KL_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_kl_gradient_kind;
     X(GRPO_KL_IMPORTANCE_WEIGHT_LEVEL, level, "u = the ratio of axis 3, differentiated (TRL at sequence level)") \
     X(GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION, score_function, "u = e^(l - sg[l]): 1, with the gradient of the score function")
 typedef enum { GRPO_KL_IMPORTANCE_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_kl_importance_weight_kind;
+#define GRPO_KL_CLAMP_ON_CHOICES(X) X(GRPO_KL_CLAMP_ON_ESTIMATE, estimate, "kl_clamp_value bounds |K|, which is then multiplied by u") \
+    X(GRPO_KL_CLAMP_ON_WEIGHTED, weighted, "it bounds |u K|; where it does, u is not differentiated either (NeMo-RL, slime)")
+typedef enum { GRPO_KL_CLAMP_ON_CHOICES(GRPO_ENUM_) } grpo_kl_clamp_on_kind;
 #define GRPO_KL_ON_CHOICES(X) X(GRPO_KL_ON_ALL, all, "") \
     X(GRPO_KL_ON_SELECTED, selected, "at tokens with batch.kl_mask (KL-Cov, 2505.22617)")
 typedef enum { GRPO_KL_ON_CHOICES(GRPO_ENUM_) } grpo_kl_on_kind;
@@ -981,7 +986,8 @@ typedef struct {
     grpo_kl_importance_weight_kind kl_importance_weight;
     double kl_importance_weight_max;                   /* u at most this, derivative 0 where it binds; 0: none */
     double kl_coef;
-    double kl_clamp_log, kl_clamp_value;   /* |D| and |K| at most this, derivative 0 outside; 0: none */
+    double kl_clamp_log, kl_clamp_value;   /* |D|, and |K| or |u K|, at most this, derivative 0 outside; 0: none */
+    grpo_kl_clamp_on_kind kl_clamp_on;
     double entropy_coef;                   /* its gradient is grpo_output.dentropy */
     grpo_nll_kind nll_on;
     grpo_nll_weight_kind nll_weight;
@@ -1003,19 +1009,21 @@ GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double log
     grpo_kl_term k;
     grpo_dd D;
     double u;
-    int in_log, moves = p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE;             /* is u differentiated? */
+    int in_log, weighted, moves = p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE;   /* is u differentiated? */
     if (p->kl == GRPO_KL_NONE || p->kl_coef == 0) return t;
     D = grpo_clamp(grpo_two_diff(logp, logp_ref), -p->kl_clamp_log, p->kl_clamp_log, &in_log);
     k = grpo_kl_estimate(p->kl, D);
     if (p->kl_gradient == GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2) k.derivative = D.hi;
     if (p->kl_gradient == GRPO_KL_GRADIENT_DETACHED || !in_log) k.derivative = 0;
-    if (p->kl_clamp_value != 0 && fabs(k.value) > p->kl_clamp_value) {
-        k.value = k.value < 0 ? -p->kl_clamp_value : p->kl_clamp_value;
-        k.derivative = 0;
-    }
     u = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN ? token_ratio
         : p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL ? level_ratio : 1;
     if (p->kl_importance_weight_max != 0 && u > p->kl_importance_weight_max) { u = p->kl_importance_weight_max; moves = 0; }
+    weighted = p->kl_clamp_on == GRPO_KL_CLAMP_ON_WEIGHTED;
+    if (p->kl_clamp_value != 0 && fabs(weighted ? grpo_times(u, k.value) : k.value) > p->kl_clamp_value) {
+        k.value = k.value < 0 ? -p->kl_clamp_value : p->kl_clamp_value;
+        k.derivative = 0;
+        if (weighted) { u = 1; moves = 0; }
+    }
     u *= p->kl_coef;
     t.value = grpo_times(u, k.value);
     t.d_logp = grpo_times(u, k.derivative);
@@ -1089,7 +1097,10 @@ typedef enum { GRPO_SELECTED_CHOICES(GRPO_ENUM_) } grpo_selected_kind;
     X(GRPO_ROLLOUT_RS_K2, k2, "q^2/2") \
     X(GRPO_ROLLOUT_RS_K3, k3, "e^q - 1 - q") \
     X(GRPO_ROLLOUT_RS_PROBABILITY, probability, "e^logp_old - e^logp_rollout") \
-    X(GRPO_ROLLOUT_RS_EXP_ABS, exp_abs, "e^|q| (NeMo-RL's probability error of a sequence)")
+    X(GRPO_ROLLOUT_RS_EXP_ABS, exp_abs, "e^|q| (NeMo-RL's probability error of a sequence)") \
+    X(GRPO_ROLLOUT_RS_K3_REVERSE, k3_reverse, "e^-q - 1 + q (AReaL)") \
+    X(GRPO_ROLLOUT_RS_BINARY_KL_MAX, binary_kl_max, "the larger KL, either way, between (p, 1 - p) and (b, 1 - b), p = e^logp_old, " \
+      "b = e^logp_rollout (AReaL's KPop)")
 typedef enum { GRPO_ROLLOUT_RS_CHOICES(GRPO_ENUM_) } grpo_rollout_rs_kind;
 #define GRPO_ROLLOUT_RS_LEVEL_CHOICES(X) X(GRPO_ROLLOUT_RS_LEVEL_TOKEN, token, TOKEN, SUM, "") \
     X(GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "") \
@@ -1980,7 +1991,7 @@ typedef struct {
     double weight;                      /* sum T */
     double weight_up, weight_down;          /* of gains that know the group: where a > 0, and elsewhere */
     grpo_dd best, up, down;             /* largest R; what a transform makes of the best (or those with R > 0), and of the others */
-    grpo_dd factor, kth;                /* of pkpo: its factor; the pass_k-th smallest R */
+    grpo_dd factor, kth;                /* of pkpo_maxrl: its factor; the pass_k-th smallest R */
 } grpo_group_;
 
 /* the rewards of the tokens of credit entropy_share: of a prompt's responses with R > 0, or of the others */
@@ -2161,7 +2172,7 @@ static grpo_dd grpo_item_value_(const grpo_estimator_ *e, const grpo_group_ *s, 
 /* of R, or of what the transform makes of them.  The deviation is that of R with best_minus_second, and pass_at_k brings its own */
 static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int transformed) {
     const grpo_advantage *a = &e->obj->advantage;
-    const int deviates = a->transform != GRPO_TRANSFORM_PASS_AT_K && (a->transform >= GRPO_TRANSFORM_PKPO) == transformed;
+    const int deviates = a->transform != GRPO_TRANSFORM_PASS_AT_K && (a->transform >= GRPO_TRANSFORM_PKPO_MAXRL) == transformed;
     grpo_index_ at = grpo_before_items_(e);
     grpo_values v;
     memset(&v, 0, sizeof v);
@@ -3694,6 +3705,10 @@ GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, 
     case GRPO_ROLLOUT_RS_K3:          s.hi = grpo_exp_minus_linear(q); break;
     case GRPO_ROLLOUT_RS_PROBABILITY: s.hi = grpo_probability_change(logp_old, logp_rollout); break;
     case GRPO_ROLLOUT_RS_EXP_ABS:     s.hi = grpo_exp(q.hi < 0 ? grpo_dd_negative(q) : q); break;
+    case GRPO_ROLLOUT_RS_K3_REVERSE:  s.hi = grpo_exp_minus_linear(grpo_dd_negative(q)); break;
+    case GRPO_ROLLOUT_RS_BINARY_KL_MAX:
+        s.hi = fmax(grpo_binary_kl(logp_old, logp_rollout), grpo_binary_kl(logp_rollout, logp_old));
+        break;
     }
     return s;
 }
@@ -5573,13 +5588,34 @@ GRPO_SMALL_ grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ 
     return grpo_dd_steady_(grpo_dd_div(grpo_dd_mul(sum, k * (k - 1)), n * (n - 1)));
 }
 
+/* s_i of pkpo_max less (k/(n-1))^2 sum over r of C(r-1, k-1)/C(n-2, k-1) R_r, R_r the r-th smallest of the others; 0 where they all but
+ * cancel: the last bits of what is divided by n and n - 1 are not known */
+GRPO_SMALL_ grpo_dd grpo_pkpo_loo_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
+    const double n = (double)s->count, k = e->obj->advantage.pass_k;
+    const grpo_dd all = grpo_pkpo_max_(e, s, R);
+    grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
+    grpo_dd others = grpo_dd_of_(0), rest;
+    double r = 0;
+    int met = 0;                                                        /* the item itself, or one that is equal */
+    if (n == k) return all;
+    while (x.rank < s->count - 1) {
+        grpo_sorted_next_(e, s, &x);
+        if (!met && grpo_dd_same_(x.value, R)) { met = 1; continue; }
+        others = grpo_dd_add(others, grpo_dd_product(grpo_binomial_ratio(r++, n - 2, k - 1), x.value));
+    }
+    for (int twice = 0; twice < 2; twice++) others = grpo_dd_div(grpo_dd_mul(others, k), n - 1);
+    rest = grpo_dd_minus_(all, others);
+    return fabs(rest.hi) > ldexp(fabs(all.hi), -90) ? grpo_dd_steady_(rest) : grpo_dd_of_(0);
+}
+
 static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     switch (e->obj->advantage.transform) {
     case GRPO_TRANSFORM_BEST_MINUS_SECOND: return grpo_dd_same_(R, s->best) ? s->up : s->down;
     case GRPO_TRANSFORM_PASS_AT_K:         return R.hi > 0 ? s->up : s->down;
-    case GRPO_TRANSFORM_PKPO:              return grpo_dd_steady_(grpo_dd_product(R, s->factor));
+    case GRPO_TRANSFORM_PKPO_MAXRL:              return grpo_dd_steady_(grpo_dd_product(R, s->factor));
     case GRPO_TRANSFORM_PKPO_MAX:          return grpo_pkpo_max_(e, s, R);
     case GRPO_TRANSFORM_PKPO_GAIN:         return grpo_pkpo_gain_(e, s, R);
+    case GRPO_TRANSFORM_PKPO_LOO:          return grpo_pkpo_loo_(e, s, R);
     default:                               return R;
     }
 }
@@ -5601,7 +5637,8 @@ static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s) {
         s->up.hi = pass.up; s->down.hi = pass.down;
         s->variance = pass.variance;
         break;
-    case GRPO_TRANSFORM_PKPO: s->factor = grpo_binomial_ratio(n - grpo_count_positive_(e, s), n - 1, a->pass_k - 1); break;
+    case GRPO_TRANSFORM_PKPO_MAXRL: s->factor = grpo_binomial_ratio(n - grpo_count_positive_(e, s), n - 1, a->pass_k - 1); break;
+    case GRPO_TRANSFORM_PKPO_LOO:
     case GRPO_TRANSFORM_PKPO_MAX: s->kth = grpo_sorted_at_(e, s, 1, (int64_t)a->pass_k - 1).value; break;
     case GRPO_TRANSFORM_PKPO_GAIN: break;
     }
@@ -6230,7 +6267,8 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
     CHOICE(penalty.kl, KL) CHOICE(penalty.kl_reference, KL_REFERENCE) CHOICE(penalty.kl_on, KL_ON) \
     CHOICE(penalty.kl_gradient, KL_GRADIENT) CHOICE(penalty.kl_importance_weight, KL_IMPORTANCE_WEIGHT) \
     NUMBER(penalty.kl_importance_weight_max, BOUND) NUMBER(penalty.kl_coef, FINITE) NUMBER(penalty.kl_clamp_log, BOUND) \
-    NUMBER(penalty.kl_clamp_value, BOUND) NUMBER(penalty.entropy_coef, FINITE) CHOICE(penalty.nll_on, NLL) \
+    NUMBER(penalty.kl_clamp_value, BOUND) CHOICE(penalty.kl_clamp_on, KL_CLAMP_ON) NUMBER(penalty.entropy_coef, FINITE) \
+    CHOICE(penalty.nll_on, NLL) \
     CHOICE(penalty.nll_weight, NLL_WEIGHT) CHOICE(penalty.nll_form, NLL_FORM) CHOICE(penalty.nll_gate, NLL_GATE) \
     NUMBER(penalty.nll_teacher_slope, FINITE) NUMBER(penalty.nll_coef, FINITE) CHOICE(penalty.preference, PREFERENCE) \
     CHOICE(penalty.preference_score, PREFERENCE_SCORE) NUMBER(penalty.preference_min_gap, FACTOR) \

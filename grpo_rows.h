@@ -202,9 +202,8 @@ extern "C" {
         CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("best-minus-second", "2503.19595", "advantage, without std", "only the best response is rewarded, by its lead over the second", \
         CHOOSE(advantage.transform, GRPO_TRANSFORM_BEST_MINUS_SECOND) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("pkpo", "2505.15201", "binary form, leave-one-out", "pass@k reward transform with leave-one-out baseline", \
-        BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO) SET(advantage.pass_k, 2) \
-        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("pkpo", "2505.15201", "29", "estimator of maxg@k with a leave-one-out baseline", \
+        CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_LOO) SET(advantage.pass_k, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("grpo-lead", "2504.09696", "official code, reweighting", "advantages reweighted by a logistic function of the success rate", \
         GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY) SET(advantage.difficulty_weight_low, 0.4) \
         SET(advantage.difficulty_weight_high, 1.5) SET(advantage.difficulty_slope, 10) SET(advantage.difficulty_midpoint, 0.75) \
@@ -569,9 +568,9 @@ extern "C" {
     ROW("bnpo", "2506.02864", "official code, run.sh", "centred rewards over a Beta density fitted to the success rates", \
         BASELINE(GROUP_MEAN) SCALE(BETA) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DUAL(0.2, 0.28, 10) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("pkpo-max", "2505.15201", "19", "estimator of maxg@k without a baseline, rewards of any size", \
-        CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_MAX) SET(advantage.pass_k, 2) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_MAX) SET(advantage.pass_k, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("pkpo-gain", "2505.15201", "33", "what a response adds to the best of the others in sets of k", \
-        CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_GAIN) SET(advantage.pass_k, 2) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_GAIN) SET(advantage.pass_k, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("gtpo", "2508.04349", "3, 5-7", "token rewards by share of the entropy, right and wrong tokens normalised apart", \
         CHOOSE(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE) SET(advantage.entropy_share_coef, 0.1) SET(advantage.entropy_share_eps, 1e-8) \
         CHOOSE(advantage.std, GRPO_STD_POPULATION) EPS(1e-8, INSIDE) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
@@ -799,7 +798,10 @@ extern "C" {
         "power mean of a response's clipped token ratios, from GRPO's to GMPO's", \
         GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) LEVEL(SEQUENCE_POWER_MEAN) SET(ratio.power, 1) \
         SET(ratio.token_clip_low, 0.2231435513142097) SET(ratio.token_clip_high, 0.1823215567939546) SURROGATE(RATIO) KL(K3, 0.001) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN))
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("maxrl-passk", "2602.02710", "official code", "pass@k reward transform with leave-one-out baseline", \
+        BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_MAXRL) SET(advantage.pass_k, 2) \
+        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN))
 
 /* ---- from the table to an objective ----
  * GRPO_ROWS_ is written out three times: where the settings go, the numbers, and the names.  A setting is two bytes: the place of its field
