@@ -182,123 +182,121 @@ extern "C" {
     ROW("kimi-k2", "2507.20534", "objective", "squares mean-centred reward minus scaled sequence log-ratio", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_SUM) SURROGATE(SQUARED) SET(surrogate.beta, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("asymre", "2506.20520", "advantage", "off-policy REINFORCE with the baseline shifted down by 0.1", \
-        BASELINE(GROUP_MEAN) SET(advantage.baseline_shift, -0.1) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DIVIDE(TOKEN_MEAN)) \
-    ROW("maxrl", "2602.02710", "advantage", "divides centred rewards by the group mean instead of the std", \
-        BASELINE(GROUP_MEAN) SCALE(GROUP_MEAN) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) SET(advantage.baseline_shift, -0.1) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+    ROW("maxrl", "2602.02710", "official code", "divides centred rewards by the group mean instead of the std", \
+        BASELINE(GROUP_MEAN) SCALE(GROUP_MEAN) SET(advantage.eps, 1e-6) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("qae", "2509.22611", "2-4", "0.4-quantile of the group as baseline instead of the mean", \
-        BASELINE(QUANTILE) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(QUANTILE) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) CLIP(0.2, 0.28) \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("qae-linear", "2509.22611", "official code", "quantile baseline by linear interpolation between order statistics", \
-        BASELINE(QUANTILE_LINEAR) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(QUANTILE_LINEAR) SCALE(GROUP_STD) SET(advantage.quantile, 0.4) SET(advantage.eps, 1e-6) \
+        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("gapo", "2510.21830", "official code", "median of the densest half as baseline, spread measured around it", \
         BASELINE(HDI_MEDIAN) SCALE(RESIDUAL_RMS) SET(advantage.hdi_mass, 0.5) SET(advantage.eps, 1e-6) \
-        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DUAL(0.2, 0.28, 10) KL(K3, 0.01) DIVIDE(TOKEN_MEAN)) \
     ROW("krpo", "2505.07527", "official code", "Kalman filter over the group gives baseline and scale", \
         BASELINE(KALMAN) SCALE(KALMAN_STD) SET(advantage.process_noise, 1e-5) SET(advantage.observation_noise, 0.01) \
-        SET(advantage.eps, 1e-8) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("pass-at-k", "2508.10751", "analytic advantage", "analytic advantage of pass@k over binary rewards", \
-        SCALE(GROUP_STD) CHOOSE(advantage.transform, GRPO_TRANSFORM_PASS_AT_K) SET(advantage.pass_k, 2) SET(advantage.eps, 1e-6) \
-        CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        SET(advantage.eps, 1e-8) CLIP(0.2, 0.2) KL(K3, 0.01) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("pass-at-k", "2508.10751", "11-15", "analytic advantage of pass@k over binary rewards", \
+        SCALE(GROUP_STD) CHOOSE(advantage.transform, GRPO_TRANSFORM_PASS_AT_K) SET(advantage.pass_k, 2) CLIP(0.2, 0.28) \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("best-minus-second", "2503.19595", "advantage, without std", "only the best response is rewarded, by its lead over the second", \
-        CHOOSE(advantage.transform, GRPO_TRANSFORM_BEST_MINUS_SECOND) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CHOOSE(advantage.transform, GRPO_TRANSFORM_BEST_MINUS_SECOND) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("pkpo", "2505.15201", "29", "estimator of maxg@k with a leave-one-out baseline", \
         CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_LOO) SET(advantage.pass_k, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("grpo-lead", "2504.09696", "official code, reweighting", "advantages reweighted by a logistic function of the success rate", \
         GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY) SET(advantage.difficulty_weight_low, 0.4) \
         SET(advantage.difficulty_weight_high, 1.5) SET(advantage.difficulty_slope, 10) SET(advantage.difficulty_midpoint, 0.75) \
-            CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("delta-l", "2509.07558", "official code", "advantages weighted by inverse length, constant divisor", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_LENGTH_POWER) SET(advantage.length_power, 1) \
-            CLIP(0.2, 0.3) \
-        DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 3000)) \
+        CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+    ROW("delta-l", "2509.07558", "official code, math", "advantages weighted by length^-0.75, constant divisor", \
+        GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_LENGTH_POWER) SET(advantage.length_power, 0.75) \
+        CLAMP(-20, 20) DUAL(0.2, 0.3, 10) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 8192)) \
     ROW("gdpo", "2601.05242", "as TRL", "normalises every reward by itself, sums, then normalises over the batch", \
         TRL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) \
-        SET(advantage.batch_norm_eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        SET(advantage.batch_norm_eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("magistral", "2506.10910", "section 2.1", "group-mean baseline, then normalised over the minibatch, clip-higher", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
-    ROW("entropy-advantage", "2506.14758", "advantage", "adds a capped entropy bonus to the advantage", \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.28) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+    ROW("entropy-advantage", "2506.14758", "4-6", "adds a capped entropy bonus to the advantage", \
         GROUP_NORM CHOOSE(advantage.entropy, GRPO_ENTROPY_BONUS) SET(advantage.entropy_coef, 0.4) SET(advantage.entropy_kappa, 2) \
-        CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
     ROW("rl-zvp", "2509.21880", "5", "entropy-shaped advantages for groups whose rewards are all equal", \
         GROUP_NORM CHOOSE(advantage.entropy, GRPO_ENTROPY_ZERO_VARIANCE) SET(advantage.entropy_coef, 0.1) CLIP(0.2, 0.28) \
-        DIVIDE(TOKEN_MEAN)) \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("gppo", "2508.07629", "11-12", "clipped tokens keep a bounded gradient", \
         GROUP_NORM SURROGATE(GPPO) CLIP_RANGE(0.2, 0.28) SET(surrogate.gppo_beta_low, 1) SET(surrogate.gppo_beta_high, 1) \
-            DIVIDE(TOKEN_MEAN)) \
-    ROW("ce-gppo", "2509.20712", "official code, 7B", "gradient-preserving clip with weakened low side and dual clip", \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+    ROW("ce-gppo", "2509.20712", "8, 7B", "gradient-preserving clip with weakened low side", \
         GROUP_NORM SURROGATE(GPPO) CLIP_RANGE(0.2, 0.2) SET(surrogate.gppo_beta_low, 0.75) SET(surrogate.gppo_beta_high, 1) \
-            SET(surrogate.clip_dual, 10) \
-        DIVIDE(TOKEN_MEAN)) \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("aspo", "2510.06062", "official code", "inverts the ratio of tokens with positive advantage, soft dual clips", \
-        GROUP_NORM CLAMP(-20, 20) SURROGATE(ASPO) CLIP_RANGE(0.2, 0.2) SET(surrogate.clip_dual, 3) SET(surrogate.clip_dual_pos, 3) \
-            DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) SURROGATE(ASPO) CLIP_RANGE(0.2, 0.2) SET(surrogate.clip_dual, 3) \
+        SET(surrogate.clip_dual_pos, 3) KL(K3, 0.001) CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) DIVIDE(TOKEN_MEAN)) \
     ROW("topr", "2503.14286", "gradient, sequence level", \
         "REINFORCE whose negative responses are weighted by a truncated trajectory ratio", \
         LEVEL(SEQUENCE_SUM) SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
-    ROW("dppo-tv", "2602.04879", "binary TV", "masks tokens whose probability moved too far, instead of clipping ratios", \
-        GROUP_NORM CLAMP(-20, 20) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) TRUST(PROBABILITY, 0.2, 0.2) \
+    ROW("dppo-tv", "2602.04879", "12-13", "masks tokens whose probability moved too far, instead of clipping ratios", \
+        BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) TRUST(PROBABILITY, 0.15, 0.15) \
+        DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+    ROW("dppo-kl", "2602.04879", "12, 14", "masks tokens whose binary KL to the rollout is too large", \
+        BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) TRUST(BINARY_KL, 0.05, 0.05) \
+        DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+    ROW("dro", "2405.19107", "4, 8", "squares reward minus value minus log-ratio to reference", \
+        BASELINE(EXTERNAL) LEVEL(SEQUENCE_SUM) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_REF) SURROGATE(SQUARED) SET(surrogate.beta, 1) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("dppo-kl", "2602.04879", "binary KL", "masks tokens whose binary KL to the rollout is too large", \
-        GROUP_NORM CLAMP(-20, 20) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(RATIO) TRUST(BINARY_KL, 0.05, 0.05) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("dro", "2405.19107", "token form, as verl", "REINFORCE plus half squared log-ratio to the old policy", \
-        GROUP_NORM KL(K2, 0.05) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("deepseek-v3.2", "2512.02556", "section 3.1", "off-policy sequence mask, ratio-weighted KL, no std", \
-        BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) KL(K3, 0.04) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) \
+    ROW("deepseek-v3.2", "2512.02556", "5-9", "off-policy sequence mask, ratio-weighted KL, no std", \
+        BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) KL(K3, 0.001) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) \
         CHOOSE(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_ROLLOUT) SET(weight.off_policy_mask_threshold, 0.5) \
-            DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("dcpo", "2509.02333", "dynamic clipping, OTM", "clip bounds that widen for improbable tokens, sums response means", \
-        GROUP_NORM DUAL(0.16, 0.2, 10) CHOOSE(surrogate.bounds, GRPO_BOUNDS_PROBABILITY) SET(surrogate.bound_cap, 10) \
-        DIVIDE(SEQ_SUM_TOKEN_MEAN)) \
-    ROW("clip-cov", "2505.22617", "Clip-Cov", "drops the loss of selected tokens of high covariance", \
-        GROUP_NORM CLIP(1, 1) CHOOSE(weight.selected, GRPO_SELECTED_DROP) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("kl-cov", "2505.22617", "KL-Cov", "penalises the log-ratio of selected tokens, no clip", \
-        GROUP_NORM SURROGATE(RATIO) KL(ABS, 1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
-            CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("high-entropy", "2506.01939", "objective", "DAPO on the selected high-entropy tokens alone", \
-        GROUP_NORM CLIP(0.2, 0.28) CHOOSE(weight.selected, GRPO_SELECTED_KEEP) DIVIDE(TOKEN_MEAN)) \
+    ROW("dcpo", "2509.02333", "8, dynamic clipping", "clip bounds that widen for improbable tokens, sums response means", \
+        GROUP_NORM CLIP(0.16, 0.2) CHOOSE(surrogate.bounds, GRPO_BOUNDS_PROBABILITY) SET(surrogate.bound_cap, 10) \
+        DIVIDE(SEQ_SUM_TOKEN_MEAN)) \
+    ROW("clip-cov", "2505.22617", "11-12", "drops the loss of selected tokens of high covariance", \
+        GROUP_NORM SURROGATE(RATIO) CHOOSE(weight.selected, GRPO_SELECTED_DROP) DIVIDE(TOKEN_MEAN)) \
+    ROW("kl-cov", "2505.22617", "13-14", "penalises the log-ratio of selected tokens, no clip", \
+        GROUP_NORM SURROGATE(RATIO) KL(ABS, 1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
+        CHOOSE(penalty.kl_on, GRPO_KL_ON_SELECTED) DIVIDE(TOKEN_MEAN)) \
+    ROW("high-entropy", "2506.01939", "6", "DAPO on the selected high-entropy tokens alone", \
+        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) CHOOSE(weight.selected, GRPO_SELECTED_KEEP) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("decoupled-ppo", "2505.24298", "decoupled objective", "proximal ratio weighted by old over rollout, tokens above 5 masked", \
         GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, TOKEN, 0, 5, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
     ROW("length-power", "2607.23364", "as grpo.cpp", "weights a response by a power of its length, alpha 0.5", \
         GROUP_NORM EPS(1e-8, INSIDE) CHOOSE(advantage.std, GRPO_STD_POPULATION) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_LENGTH_POWER) \
         SET(aggregation.power, 0.5)) \
-    ROW("opd", "ROLL", "on-policy distillation", "REINFORCE with teacher minus old log-probability as the advantage", \
-        AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) DIVIDE(TOKEN_MEAN)) \
+    ROW("opd", "ROLL", "on-policy distillation", "PPO's clip; the advantage is teacher minus old log-probability", \
+        AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("mopd", "2601.02780", "5-9", "teacher advantage, weight kept only inside a band of the rollout ratio", \
         AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) SURROGATE(MASKED_WEIGHT) \
         SET(surrogate.weight_min, 0.5) SET(surrogate.weight_max, 5) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("prpo", "rLLM", "as rLLM", "normalises rewards over the whole batch, not the group", \
-        BASELINE(BATCH_MEAN) SCALE(BATCH_STD) CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("kimi-length", "2501.12599", "section 2.3.3", "adds a length reward relative to the group, on GRPO", \
-        GROUP_NORM CHOOSE(reward.length, GRPO_LENGTH_KIMI) SET(reward.length_coef, 1) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("prpo", "rLLM", "as rLLM, loss of verl", "normalises rewards over the whole batch, not the group", \
+        BASELINE(BATCH_MEAN) SCALE(BATCH_STD) CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
+        DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
+    ROW("kimi-length", "2501.12599", "sections 2.3.2, 2.3.3", "a length reward relative to the group, on kimi-k1.5", \
+        CHOOSE(reward.length, GRPO_LENGTH_KIMI) SET(reward.length_coef, 1) BASELINE(LOG_MEAN_EXP) SET(advantage.temperature, 0.1) \
+        LEVEL(SEQUENCE_SUM) SURROGATE(SQUARED) SET(surrogate.beta, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("cosine-length", "2502.03373", "as TRL", "reward scaled by a cosine of the length, on GRPO", \
-        GROUP_NORM CHOOSE(reward.length, GRPO_LENGTH_COSINE) SET(reward.length_max, 1024) SET(reward.correct_low, 0.5) \
-        SET(reward.correct_high, 1) SET(reward.wrong_low, -1) SET(reward.wrong_high, -0.5) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("vapo-gae", "2504.05118", "as NeMo-RL", "critic advantages with a lambda that grows with the length", \
+        TRL_NORM CHOOSE(reward.length, GRPO_LENGTH_COSINE) SET(reward.length_max, 4096) SET(reward.correct_low, 0.5) \
+        SET(reward.correct_high, 1) SET(reward.wrong_low, -1) SET(reward.wrong_high, -0.5) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+    ROW("vapo-gae", "2504.05118", "5, 8-9", "critic advantages with a lambda that grows with the length", \
         CREDIT(GAE, 1) SET(advantage.lambda_length, 0.05) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
-    ROW("trl-gspo", "TRL", "loss grpo, sequence level", "TRL's GSPO, ratio of the mean log-ratio with narrow clip", \
+    ROW("trl-gspo", "TRL", "loss grpo, sequence level", "TRL's GSPO recipe, mean log-ratio with a narrow clip", \
         TRL_NORM LEVEL(SEQUENCE_MEAN) CLIP(0.0003, 0.0004) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-gspo-token", "TRL", "experimental trainer, sequence_token", \
         "TRL's GSPO-token, sequence ratio with gradient local to the token", \
-        TRL_NORM LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.0003, 0.0004) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("trl-cispo", "TRL", "loss cispo", "TRL's CISPO, detached weight capped at 5, no lower bound", \
-        TRL_NORM CISPO(0, 5) DIVIDE(TOKEN_MEAN)) \
+        TRL_NORM LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+    ROW("trl-cispo", "TRL", "loss cispo", "TRL's CISPO, detached weight at most 0.2, no lower bound", \
+        TRL_NORM CISPO(0, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-sapo", "TRL", "loss sapo", "TRL's SAPO, soft gate in place of the clip", \
         TRL_NORM SAPO(1, 1.05) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("trl-luspo", "TRL", "loss luspo", "TRL's LUSPO, sequence loss multiplied by the length", \
+    ROW("trl-luspo", "TRL", "loss luspo", "TRL's LUSPO recipe, sequence loss times the length", \
         TRL_NORM LEVEL(SEQUENCE_MEAN) CLIP(0.002, 0.0025) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("trl-vespo", "TRL", "loss vespo", "TRL's VESPO, clamped sequence product in a soft weight", \
         TRL_NORM LEVEL(SEQUENCE_SUM) CLAMP(-20, 20) LEVEL_CLAMP(-18.420680743952367, 20) VESPO(2, 3, 3, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-dr-grpo", "TRL", "loss dr_grpo", "TRL's dr_grpo, constant divisor while the std scaling stays on", \
-        TRL_NORM CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 3000)) \
+        TRL_NORM CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 512)) \
     ROW("trl-gmpo", "TRL", "experimental trainer", "TRL's GMPO, geometric mean of clipped token ratios", \
         TRL_NORM LEVEL(SEQUENCE_CLIPPED_MEAN) SET(ratio.token_clip_low, 0.4) SET(ratio.token_clip_high, 0.4) SURROGATE(RATIO) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("trl-lite-ppo", "TRL", "scale batch, loss dapo", "TRL's Lite PPO, group mean but std of the whole batch", \
+    ROW("trl-lite-ppo", "TRL", "scale batch, loss dapo", "TRL's Lite PPO recipe, std of the whole batch", \
         BASELINE(GROUP_MEAN) SCALE(BATCH_STD) SET(advantage.eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-rloo-normalized", "TRL", "RLOO trainer, normalize_advantages", \
         "TRL's RLOO with sequence product ratio and batch-normalised advantages", \
@@ -308,23 +306,24 @@ extern "C" {
         TRL_NORM CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) \
         SET(advantage.batch_norm_eps, 0.0001) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-async", "TRL", "experimental async trainer", "TRL's asynchronous GRPO with population std", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-8) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("trl-opsm", "TRL", "off_policy_mask_threshold", "TRL with negative sequences dropped that drifted from the old policy", \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-8) BEHAVIOUR(ROLLOUT) CLIP(0.2, 0.2) \
+        DIVIDE(TOKEN_MEAN)) \
+    ROW("trl-opsm", "TRL", "off_policy_mask_threshold", "TRL's recipe to drop negative sequences far from the old policy", \
         TRL_NORM CLIP(0.2, 0.2) CHOOSE(weight.off_policy_mask, GRPO_OFF_POLICY_MASK_OLD) SET(weight.off_policy_mask_threshold, 0.5) \
             DIVIDE(TOKEN_MEAN)) \
     ROW("trl-sequence-mask", "TRL", "vllm sequence_mask, C_max 3", "TRL's default rollout correction, sequence product zeroed above 3", \
         TRL_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, SEQUENCE_SUM, 0, 3, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
-    ROW("trl-unbiased-kl", "TRL", "use_bias_correction_kl", "TRL with the KL multiplied by the differentiated token ratio", \
-        TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.04) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) DIVIDE(TOKEN_MEAN)) \
+    ROW("trl-unbiased-kl", "TRL", "use_bias_correction_kl", "TRL's recipe, KL multiplied by the differentiated ratio", \
+        TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.001) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_LEVEL) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-ppo", "verl", "gae, vanilla", "verl's PPO, critic advantages whitened over tokens, dual clip", \
         GAE(1, 1) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-dapo", "verl", "vanilla, reward manager dapo", \
-        "verl's DAPO, clip-higher, dual clip at 10, unbounded linear overlong penalty", \
+        "verl's DAPO recipe, clip-higher, dual clip at 10, linear overlong penalty", \
         CHOOSE(reward.overlong, GRPO_OVERLONG_LINEAR) SET(reward.overlong_max, 20480) SET(reward.overlong_cache, 4096) \
         SET(reward.overlong_factor, 1) VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
-    ROW("verl-dr-grpo", "verl", "seq-mean-token-sum-norm", "verl's Dr.GRPO, no std and a constant divisor", \
+    ROW("verl-dr-grpo", "verl", "seq-mean-token-sum-norm", "verl's Dr.GRPO recipe, no std, fixed divisor", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(SEQ_MEAN_CONSTANT) \
-        DROP_EMPTY SET(aggregation.constant, 8192)) \
+        SET(aggregation.constant, 512)) \
     ROW("verl-rloo", "verl", "rloo, vanilla", "verl's RLOO, leave-one-out advantage with token-level dual-clip PPO", \
         BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-opo", "verl", "opo, vanilla", "verl's OPO, length-weighted group baseline", \
@@ -333,7 +332,7 @@ extern "C" {
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CHOOSE(advantage.reweight, GRPO_REWEIGHT_NONZERO_REWARDS) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("verl-remax", "verl", "remax, vanilla", "verl's ReMax, greedy baseline with dual-clip PPO", \
-        BASELINE(EXTERNAL) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
+        CREDIT(RETURN, 1) BASELINE(EXTERNAL) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-reinforce++-baseline", "verl", "reinforce_plus_plus_baseline, vanilla", \
         "verl's REINFORCE++-baseline, centred rewards whitened over tokens", \
         BASELINE(GROUP_MEAN) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLAMP(-20, 20) \
@@ -342,7 +341,7 @@ extern "C" {
         VERL_NORM LEVEL(SEQUENCE_CLIPPED_MEAN) SET(ratio.token_clip_low, 0.2) SET(ratio.token_clip_high, 0.2) SURROGATE(RATIO) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("verl-sapo", "verl", "sapo", "verl's SAPO, soft gate with clamped log-ratio", \
-        VERL_NORM CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
+        VERL_NORM CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("verl-dppo-tv", "verl", "dppo_tv", "verl's DPPO-TV, detached ratio capped at 3, probability mask", \
         VERL_NORM CLAMP(-20, 20) CISPO(0, 3) TRUST(PROBABILITY, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-dppo-kl", "verl", "dppo_kl", "verl's DPPO-KL, detached ratio capped at 3, binary KL mask", \
@@ -362,12 +361,10 @@ extern "C" {
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) ROLLOUT_IS(TRUNCATE, SEQUENCE_SUM, 0, 2, ZERO_WEIGHT) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-geo-rs", "verl", "rollout_rs seq_mean_k1, 0.999_1.001", "verl's GRPO, sequences rejected by their geometric mean ratio", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) SET(weight.rollout_clamp, 20) \
-            CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
         CHOOSE(weight.rollout_rs, GRPO_ROLLOUT_RS_RATIO) CHOOSE(weight.rollout_rs_level, GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MEAN) \
         SET(weight.rollout_rs_low, 0.9990009990009991) SET(weight.rollout_rs_high, 1.001001001001001) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-token-k3", "verl", "rollout_rs token_k3, 0.01", "verl's GRPO, tokens rejected by their k3 divergence", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) SET(weight.rollout_clamp, 20) \
-            CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
         CHOOSE(weight.rollout_rs, GRPO_ROLLOUT_RS_K3) SET(weight.rollout_rs_high, 0.01) DIVIDE(TOKEN_MEAN)) \
     ROW("verl-kl-loss", "verl", "vanilla, low_var_kl", "verl's GRPO with clamped k3 in the loss", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.001) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) \
@@ -395,21 +392,22 @@ extern "C" {
     ROW("swift-grpo", "ms-swift", "grpo", "ms-swift's GRPO with a doubly clamped KL of 0.04", \
         TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.04) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("roll-grpo", "ROLL", "grpo, ppo", "ROLL's GRPO, mean of response means without KL", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("roll-tis", "ROLL", "pg_variant tis", "ROLL's REINFORCE with the ratio truncated at 1", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("roll-topr", "ROLL", "pg_variant topr", "ROLL's TOPR, token ratio truncated for non-positive raw scores", \
-        SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CREDIT(RETURN, 1) SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("roll-cispo", "ROLL", "pg_variant cispo", "ROLL's CISPO, detached weight within 0.1 of one", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0.9, 1.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) CISPO(0.9, 1.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("roll-kimi15", "ROLL", "pg_variant kimi15", "ROLL's Kimi k1.5, squared log-ratio per token", \
-        GROUP_NORM SET(advantage.eps, 1e-6) KL(K2, 0.1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("areal-grpo", "AReaL", "grpo", "AReaL's GRPO, clipped reward, KL in the token reward, token mean", \
-        REWARD_K1(0.1) AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-5) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-6) KL(K2, 0.1) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
+    ROW("areal-grpo", "AReaL", "grpo", "AReaL's defaults: clipped reward, KL in the reward, no baseline", \
+        REWARD_K1(0.1) AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("areal-gspo", "AReaL", "sequence ratio", "AReaL's GSPO, sequence ratio divided by tokens", \
-        AFFINE(0, 1, -20, 20) GROUP_NORM SET(advantage.eps, 1e-5) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("areal-sapo", "AReaL", "sapo", "AReaL's SAPO, soft gate with a token mean", \
-        REWARD_K1(0.1) AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) GROUP_NORM SET(advantage.eps, 1e-5) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
+        REWARD_K1(0.1) AFFINE(0, 1, -20, 20) CREDIT(RETURN, 1) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
     ROW("slime-grpo", "slime", "grpo", "slime's GRPO, mean of response means", \
         GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("slime-gspo", "slime", "gspo", "slime's GSPO, differentiated sequence ratio with clip 0.2", \
@@ -423,8 +421,8 @@ extern "C" {
         BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) KL(K3, 0.01) \
         CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) SET(penalty.kl_clamp_log, 20) \
             SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
-    ROW("nemo-reinforce++", "NeMo-RL", "reinforce++", "NeMo-RL's REINFORCE++, rewards whitened over tokens with a variance floor", \
-        SCALE(TOKEN_WHITEN) EPS(1e-8, FLOOR) CHOOSE(advantage.std, GRPO_STD_POPULATION) CLIP(0.2, 0.2) KL(K3, 0.01) \
+    ROW("nemo-reinforce++", "NeMo-RL", "reinforce++", "NeMo-RL's REINFORCE++, centred rewards whitened, variance floor", \
+        BASELINE(GROUP_MEAN) SCALE(TOKEN_WHITEN) EPS(1e-8, FLOOR) CHOOSE(advantage.std, GRPO_STD_POPULATION) CLIP(0.2, 0.2) KL(K3, 0.01) \
         CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) SET(penalty.kl_clamp_log, 20) \
             SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("skyrl-dppo-tv", "SkyRL", "dppo, binary_tv", "SkyRL's DPPO-TV against the rollout policy, with KL loss", \
@@ -458,22 +456,24 @@ extern "C" {
         BASELINE(GROUP_MEAN) SCALE(BATCH_CENTRED_STD) CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
         DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("easyr1-grpo", "EasyR1", "grpo, default", "EasyR1's GRPO, clip-higher at 0.3 with dual clip", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) DUAL(0.2, 0.3, 3) DIVIDE(TOKEN_MEAN)) \
+        REWARD_K1(0.001) GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) DUAL(0.2, 0.3, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("easyr1-sapo", "EasyR1", "sapo", "EasyR1's SAPO, soft gate with a token mean", \
-        GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
+        REWARD_K1(0.001) GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) SAPO(1, 1.05) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-ppo", "Trinity-RFT", "ppo", "Trinity's policy loss with dual clip under group advantages", \
-        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-sppo", "Trinity-RFT", "sppo", "log-ratio times advantage inside a symmetric log-ratio band", \
-        VERL_NORM SURROGATE(LOG_RATIO) TRUST(LOG_TWO_SIDED, 0.26236426446749106, 0.26236426446749106) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) BEHAVIOUR(ROLLOUT) SURROGATE(LOG_RATIO) \
+        TRUST(LOG_TWO_SIDED, 0.26236426446749106, 0.26236426446749106) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-topr", "Trinity-RFT", "topr", "raw reward, token ratio truncated at 1 for non-positive rewards", \
-        SURROGATE(TOPR) SET(surrogate.weight_max, 1) DIVIDE(TOKEN_MEAN)) \
+        BEHAVIOUR(ROLLOUT) SURROGATE(TOPR) SET(surrogate.weight_max, 1) KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-cispo", "Trinity-RFT", "cispo", "CISPO with detached weights from 0 to 1.28", \
-        VERL_NORM CISPO(0, 1.28) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM BEHAVIOUR(ROLLOUT) CISPO(0, 1.28) KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-sapo", "Trinity-RFT", "sapo", "SAPO with a detached gate before the log-probability", \
-        VERL_NORM SURROGATE(SAPO_DETACHED) SET(surrogate.tau_pos, 1) SET(surrogate.tau_neg, 1.05) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM BEHAVIOUR(ROLLOUT) SURROGATE(SAPO_DETACHED) SET(surrogate.tau_pos, 1) SET(surrogate.tau_neg, 1.05) KL(K2, 0.001) \
+        DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-corrected-k3", "Trinity-RFT", "ppo, corrected_k3", "k3 weighted by the differentiated ratio, at most 2", \
-        VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.001) CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) \
-        SET(penalty.kl_importance_weight_max, 2) DIVIDE(TOKEN_MEAN)) \
+        VERL_NORM BEHAVIOUR(ROLLOUT) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.001) \
+        CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) SET(penalty.kl_importance_weight_max, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("torchforge-grpo", "torchforge", "SimpleGRPOLoss", "ratio of the policy to itself, k3 of 0.1", \
         TRL_NORM CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_CURRENT) SURROGATE(RATIO) KL(K3, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("torchforge-reinforce", "torchforge", "ReinforceLoss", "REINFORCE with the clipped detached ratio to the rollout policy", \
@@ -491,11 +491,12 @@ extern "C" {
         BASELINE(GROUP_MEAN) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) CISPO(0, 4)) \
     ROW("tinker-dro", "Tinker", "dro", "REINFORCE plus half squared log-ratio to the sampler, summed", \
         BASELINE(GROUP_MEAN) KL(K2, 0.05) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_ROLLOUT)) \
-    ROW("art-grpo", "OpenPipe ART", "default loss", "detached ratio from 0 to 5 with a token mean", \
-        GROUP_NORM CISPO(0, 5) DIVIDE(TOKEN_MEAN)) \
+    ROW("art-grpo", "OpenPipe ART", "default loss", "detached ratio from 0 to 5, response means", \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
+        CISPO(0, 5) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("verl-agent-gspo", "verl-agent", "gspo", "GSPO-token with the log-ratio capped above at 10", \
         VERL_NORM LEVEL(SEQUENCE_MEAN) LEVEL_CLAMP(-HUGE_VAL, 10) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("axolotl-grpo", "axolotl", "as axolotl", "TRL's clipped loss as reimplemented, token mean", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("a-star-po", "2505.20686", "A*-PO", "regresses the response log-ratio to the reference on the reward over an optimal value", \
@@ -542,10 +543,10 @@ extern "C" {
         STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM SET(advantage.eps, 1e-6) \
             DUAL(0.2, 0.2, 3) \
         DIVIDE(TOKEN_MEAN)) \
-    ROW("roll-gigpo", "ROLL", "gigpo, ppo", "ROLL's GiGPO, mean of response means", \
-        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM SET(advantage.eps, 1e-6) \
-            CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("roll-gigpo", "ROLL", "gigpo, ppo", "ROLL's GiGPO recipe, no deviation", \
+        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) BASELINE(GROUP_MEAN) \
+        SET(advantage.clamp_low, -20) SET(advantage.clamp_high, 20) CLIP(0.2, 0.2) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) \
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("step-reinforce", "ROLL", "step_reinforce, ppo", "ROLL's step returns alone, normalised over the steps of the prompt", \
         STEP_CREDIT(STEP_OWN, 0.95) STEPS(RETURN, PROMPT) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("hgpo", "2602.22817", "as its recipe in verl-agent", \
@@ -581,10 +582,12 @@ extern "C" {
         GROUP_NORM SET(advantage.eps, 1e-6) LEVEL(SEGMENT_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("art-average", "OpenPipe ART", "importance_sampling_level average, ppo", \
         "clips the mean of the token's ratio and of the response's", \
-        GROUP_NORM LEVEL(SEQUENCE_MEAN) INTERPOLATE(ARITHMETIC) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
+        LEVEL(SEQUENCE_MEAN) INTERPOLATE(ARITHMETIC) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("art-geometric", "OpenPipe ART", "importance_sampling_level geometric_average, ppo", \
         "clips the root of the token's ratio times the response's", \
-        GROUP_NORM LEVEL(SEQUENCE_MEAN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
+        LEVEL(SEQUENCE_MEAN) HALVES CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("hybrid-ratio", "textpolicy", "gspo, variant hybrid", "the same root with the response's ratio detached, centred advantages", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("fipo", "2603.19835", "as ms-swift", "weighs tokens by how the policy has moved on what follows them", \
@@ -599,7 +602,7 @@ extern "C" {
         "REINFORCE on tokens inside a ring of ratios, or beyond a second one where it pulls back", \
         BASELINE(GROUP_MEAN) TRUST(RING, 0.2, 0.2) REC_OUTER(0.6, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("nemo-gspo", "NeMo-RL", "gspo, seq_logprob_error_threshold 2", \
-        "GSPO without the responses whose probabilities two engines disagree on", \
+        "recipe: GSPO without the responses on which two engines disagree", \
         BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) \
         ROLLOUT_RS(EXP_ABS, SEQUENCE_MEAN, 0, 2) CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
             DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
@@ -642,8 +645,8 @@ extern "C" {
         DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-rec-gspo", "Trinity-RFT", "rec, gspo-one-side, gspo_importance_sampling", \
         "REC with the length-normalised ratio of the response as mask and detached weight", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) LEVEL(SEQUENCE_MEAN) CISPO(0, HUGE_VAL) \
-        TRUST(ONE_SIDED, 0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) BEHAVIOUR(ROLLOUT) LEVEL(SEQUENCE_MEAN) \
+        CISPO(0, HUGE_VAL) TRUST(ONE_SIDED, 0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("rep-k2", "2509.24203", "official code, regularizer k2", \
         "REINFORCE plus 0.1 times the squared log-ratio to the old policy, mean over tokens", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) KL(K2, 0.2) \
@@ -670,7 +673,8 @@ extern "C" {
         "mean likelihood of right responses less that of wrong ones, binary rewards", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_MEAN) KL(K1, 0) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
         DIVIDE(GROUP_MEAN)) \
-    /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge, k1 against old being the KL's negative */ \
+    /* their constraint on the KL: kl_coef is the caller's, of every step minus grpo_kl_hinge over the group's size, k1 against old being \
+     * the KL's negative: a mean over the groups sums a group's responses.  Theirs is a mean over all tokens, this one's over responses */ \
     ROW("disco", "2505.12366", "DisCO, log-L, delta 1e-4 by kl_hinge", \
         "right responses against a soft maximum of the wrong ones, KL under a hinge", \
         LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(DISCRIMINATIVE_LSE) SET(surrogate.tau_neg, 10) KL(K1, 0) \
@@ -687,20 +691,20 @@ extern "C" {
         LEVEL(SEQUENCE_SUM) SURROGATE(PAIRWISE_SOFT) SET(surrogate.beta, 0.1) SET(surrogate.advantage_temperature, 1) DIVIDE(GROUP_MEAN)) \
     ROW("dmpo", "2605.19461", "official code, pure_dmpo", \
         "likelihoods within the group drawn to a softmax of the advantages, squared differences", \
-        GROUP_NORM LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(SOFTMAX_MSE) SET(surrogate.beta, 1) \
+        VERL_NORM LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(SOFTMAX_MSE) SET(surrogate.beta, 1) \
             SET(surrogate.advantage_temperature, 1.0 / 15) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("dmpo-js", "2605.19461", "official code, pure_dmpo, JS", "the same by the Jensen-Shannon divergence", \
-        GROUP_NORM LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(SOFTMAX_JS) SET(surrogate.beta, 1) \
+    ROW("dmpo-js", "2605.19461", "official code, dmpo_js", "the same by the Jensen-Shannon divergence", \
+        VERL_NORM LEVEL(SEQUENCE_MEAN) BEHAVIOUR(NONE) SURROGATE(SOFTMAX_JS) SET(surrogate.beta, 1) \
             SET(surrogate.advantage_temperature, 1.0 / 15) \
         DIVIDE(GROUP_MEAN)) \
     ROW("vpd", "2605.15113", "E-step, restated", \
         "logistic loss of right responses and of wrong ones, each with a mean; the shift is the caller's", \
         LEVEL(SEQUENCE_SUM) BEHAVIOUR(REF) SURROGATE(LOGISTIC) SET(surrogate.beta, 0.1) DIVIDE(SEQ_MEAN_BY_SIGN)) \
-    ROW("dispo", "2602.00983", "objective", "CISPO with bounds for each sign of the advantage: 0.8 to 11, and 0 to 101", \
+    ROW("dispo", "2602.00983", "objective, restated", "CISPO with bounds for each sign of the advantage: 0.8 to 11, and 0 to 101", \
         GROUP_NORM SURROGATE(DISPO) SET(surrogate.weight_min, 0.8) SET(surrogate.weight_max, 11) SET(surrogate.weight_max_neg, 101) \
-        DIVIDE(TOKEN_MEAN)) \
-    ROW("bgpo", "2510.11683", "2-19", "a bound of the ratio objective, linear in the log-ratio where A is positive", \
+        DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+    ROW("bgpo", "2510.11683", "10-19", "a bound of the ratio objective; a token is one Monte Carlo term of a response", \
         GROUP_NORM SURROGATE(BGPO) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("ctpo", "2605.07331", "official code, cumprod", "product of the ratios so far, clipped in log space by the root of the position", \
         VERL_NORM LEVEL(PREFIX_SUM) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) CLAMP(-20, 20) LEVEL_CLAMP(-HUGE_VAL, 10) \
@@ -715,26 +719,26 @@ extern "C" {
         GROUP_NORM CLIP(0.2, 0.2) KL(K3, 0.001) NLL(NOT_NEGATIVE, NONE, 0.2) \
         CHOOSE(penalty.nll_form, GRPO_NLL_FORM_DISPLACEMENT) CHOOSE(penalty.nll_gate, GRPO_NLL_GATE_SEGMENT) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("sdar", "2605.15155", "as ms-swift", "swift-grpo, and the gap to a teacher where a gate of that gap is open", \
+    ROW("sdar", "2605.15155", "as ms-swift, recipe", "swift-grpo, and the gap to a teacher where its gate is open, a recipe", \
         TRL_NORM CLIP(0.2, 0.2) KL(K3, 0.04) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) \
-        NLL(ALL, TEACHER_GATE, 1) CHOOSE(penalty.nll_form, GRPO_NLL_FORM_TEACHER_GAP) SET(penalty.nll_teacher_slope, 5) \
+        NLL(ALL, TEACHER_GATE, 0.1) CHOOSE(penalty.nll_form, GRPO_NLL_FORM_TEACHER_GAP) SET(penalty.nll_teacher_slope, 5) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("rlsd", "2604.03128", "as ms-swift", "swift-grpo with advantages that a teacher's log-ratio raises or lowers by at most a tenth", \
         TRL_NORM SET(advantage.teacher_share, 0.5) SET(advantage.teacher_clip, 0.2) CLIP(0.2, 0.2) KL(K3, 0.04) \
         SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("igpo", "2510.14967", "3-4 of the second version", \
-        "rewards of turns normalised by kind, which is their state, and discounted by turn", \
-        STEP_CREDIT(STEP, 0.95) STEPS(REWARD, STATE) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) GROUP_NORM CLIP(0.2, 0.2) \
+    ROW("igpo", "2510.14967", "3-7 of the second version", \
+        "rewards of turns normalised by kind, which is their state, and summed to go", \
+        STEP_CREDIT(STEP, 1) STEPS(REWARD, STATE) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) GROUP_NORM CLIP(0.2, 0.2) \
         KL(K3, 0.001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("tempo", "2509.18314", "official code", "what a token adds to the mean reward of the responses with the same prefix", \
-        CHOOSE(advantage.credit, GRPO_CREDIT_PREFIX_TREE) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
+        CHOOSE(advantage.credit, GRPO_CREDIT_PREFIX_TREE) VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("red-drop", "2509.24203", "RED-Drop, as Trinity-RFT", \
         "REINFORCE without the negatives that the caller drew, which still count as tokens", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CHOOSE(advantage.excluded, GRPO_EXCLUDED_ZERO) \
         DIVIDE(TOKEN_MEAN)) \
-    ROW("temp-samp", "2509.18056", "form (b)", "on-policy GRPO and a response from elsewhere, worth 1.2 times the best", \
-        GROUP_NORM CHOOSE(advantage.excluded, GRPO_EXCLUDED_ANCHOR) SET(advantage.excluded_coef, 1.2) BEHAVIOUR(CURRENT) SURROGATE(RATIO) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("temp-samp", "2509.18056", "1, 3, without the KL", "on-policy GRPO and a response from elsewhere, worth 1.2 times the best", \
+        GROUP_NORM CHOOSE(advantage.excluded, GRPO_EXCLUDED_ANCHOR) SET(advantage.excluded_coef, 1.2) BEHAVIOUR(CURRENT) \
+        LEVEL(SEQUENCE_SUM) SURROGATE(RATIO) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("gtpo-conf", "2508.03772", "objective", "advantages less the response's entropy, none where it is high, grpo_conflict_weight", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.entropy, GRPO_ENTROPY_RESPONSE) SET(advantage.entropy_coef, 0.1) \
         SET(advantage.entropy_max, 0.6931471805599453) BEHAVIOUR(CURRENT) SURROGATE(RATIO) CHOOSE(weight.external, GRPO_EXTERNAL_POLICY) \
@@ -743,17 +747,19 @@ extern "C" {
         "PPO on windows of responses that go on: the last value repeats, the last tokens wait", \
         GAE(1, 0.95) CHOOSE(advantage.bootstrap, GRPO_BOOTSTRAP_REPEAT) SET(advantage.lambda_length, 0.05) \
         SET(advantage.truncated_tail, 8) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) SET(advantage.clamp_low, -10) \
-        SET(advantage.clamp_high, 10) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
-    ROW("rank-grpo", "2510.20150", "official code", "items of a list compared rank by rank, each with a ratio of its own", \
-        CHOOSE(advantage.credit, GRPO_CREDIT_STEP_OWN) STEPS(REWARD, INDEX) TRL_NORM LEVEL(SEGMENT_MEAN) CLIP(0.2, 0.2) \
-            DIVIDE(TOKEN_MEAN)) \
-    ROW("minillm", "2306.08543", "as TRL", "trl-grpo with the teacher's log-ratio added to the advantage", \
-        TRL_NORM SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        SET(advantage.clamp_high, 10) DUAL(0.2, 0.28, 10) NLL(CORRECT, NONE, 0.1) DIVIDE(TOKEN_MEAN)) \
+    ROW("rank-grpo", "2510.20150", "official script", "items of a list compared rank by rank, each with a ratio of its own", \
+        CHOOSE(advantage.credit, GRPO_CREDIT_STEP_OWN) STEPS(REWARD, INDEX) TRL_NORM LEVEL(SEGMENT_MEAN) CLIP(0.06, 0.08) \
+            KL(K3, 0.001) DIVIDE(TOKEN_MEAN)) \
+    ROW("minillm", "2306.08543", "as TRL, detached, without the single-step term", \
+        "TRL's loss with the teacher's log-ratio added to the advantage", \
+        TRL_NORM SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("cfpo", "2601.22801", "CFPO, as verl's port", "no clip: a parabola in the ratio whose best is at 1 + eps or 1 - eps", \
         VERL_NORM CLAMP(-20, 20) SURROGATE(QUADRATIC) SET(surrogate.quadratic_eps, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("up-grpo", "2607.06987", "15", "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001", \
+    ROW("up-grpo", "2607.06987", "15, as the author's code", \
+        "REINFORCE where the advantage is positive, dual clip where it is negative, KL of 0.001", \
         VERL_NORM CLAMP(-20, 20) SURROGATE(UNBOUNDED_POSITIVE) CLIP_RANGE(0.2, 0.2) SET(surrogate.clip_dual, 3) KL(K3, 0.001) \
-            DIVIDE(TOKEN_MEAN)) \
+            SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("gift", "2510.23868", "as the author's pull request to verl", \
         "the response's log-ratio, standardised over the group, regressed on the advantage", \
         VERL_NORM LEVEL(SEQUENCE_SUM) SURROGATE(STANDARDISED) SET(surrogate.beta, 1) SET(surrogate.group_score_eps, 1e-6) \
@@ -766,23 +772,23 @@ extern "C" {
         "hinge on how far each better response's likelihood is above a worse one's", \
         LEVEL(SEQUENCE_SUM) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_NONE) SURROGATE(PAIRWISE_HINGE) SET(surrogate.beta, 1) \
         SET(surrogate.hinge_margin, 20) DIVIDE(GROUP_MEAN)) \
-    ROW("minirl", "2512.01374", "5, 7, as verl's port", \
+    ROW("minirl", "2512.01374", "5, 7", \
         "detached ratio times the score where PPO's clip would not bind, rollout weights up to 5", \
-        BASELINE(GROUP_MEAN) CLAMP(-20, 20) CISPO(0, HUGE_VAL) TRUST(ONE_SIDED, 0.2, 0.2) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CISPO(0, HUGE_VAL) TRUST(ONE_SIDED, 0.2, 0.27) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 5, ZERO_WEIGHT) \
+        DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("mirror-descent", "2501.12599", "token by token, as verl's port", \
         "REINFORCE with the group mean as baseline and a squared log-ratio, token by token", \
         BASELINE(GROUP_MEAN) KL(K2, 100) CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) DIVIDE(TOKEN_MEAN)) \
-    ROW("dapo-zv", "2503.14476", "8-13, divisor as TRL's dapo_zv", "DAPO divided by the tokens of the groups whose rewards differ", \
-        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN_NONZERO_STD)) \
-    ROW("dgpo", "2601.20614", "DGPO, official code", \
+    ROW("dapo-zv", "TRL", "dapo_zv, as proposed", "recipe: TRL's loss over the tokens of the groups whose rewards differ", \
+        TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN_NONZERO_STD)) \
+    ROW("dgpo", "2601.20614", "3-5", \
         "divided by the mean absolute deviation; the weights of harder prompts are grpo_difficulty_weight", \
-        BASELINE(GROUP_MEAN) SCALE(MEAN_ABSOLUTE_DEVIATION) SET(advantage.eps, 1e-4) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("f-grpo", "2602.06717", "F-GRPO, as verl's ports", "advantages times the prompt's share of failures", \
-        VERL_NORM CHOOSE(advantage.reweight, GRPO_REWEIGHT_FOCAL) SET(advantage.focal_gamma, 1) SET(advantage.focal_reward_high, 1) \
+        BASELINE(GROUP_MEAN) SCALE(MEAN_ABSOLUTE_DEVIATION) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN_NONZERO_STD)) \
+    ROW("f-grpo", "2602.06717", "11-13, appendix L", "advantages times the root of the prompt's share of failures", \
+        GROUP_NORM CHOOSE(advantage.reweight, GRPO_REWEIGHT_FOCAL) SET(advantage.focal_gamma, 0.5) SET(advantage.focal_reward_high, 1) \
             CLIP(0.2, 0.2) \
-        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("reg-grpo", "2506.07464", "8-9, without the KL", "GRPO's advantage regressed on the response's log-ratio, standardised too", \
+        DIVIDE(TOKEN_MEAN)) \
+    ROW("reg-grpo", "2506.07464", "5-8, without the KL", "GRPO's advantage regressed on the response's log-ratio, standardised too", \
         GROUP_NORM LEVEL(SEQUENCE_SUM) SURROGATE(REGRESSION) SET(surrogate.beta, 1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     /* rewards are its levels of preference: the best one positive, the worse ones 0, -1, -2 */ \
     ROW("trpa", "2504.04524", "official code", "pairs of better and worse responses, KL to the old policy", \
@@ -790,13 +796,13 @@ extern "C" {
         CHOOSE(penalty.preference, GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE) SET(penalty.preference_beta, 0.1) \
             SET(penalty.preference_coef, 1) \
         SET(penalty.preference_kappa, 2.5) DIVIDE(TOKEN_MEAN)) \
-    ROW("mt-guide", "2510.01132", "PPO on dense rewards, without its KL", "verl's PPO with a reward at the end of each turn", \
-        GAE(1, 1) CHOOSE(advantage.credit, GRPO_CREDIT_STEP_GAE) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) \
-        DIVIDE(TOKEN_MEAN)) \
+    ROW("mt-guide", "2510.01132", "official script, dense rewards", "verl's PPO with a reward at the end of each turn", \
+        REWARD_K1(0.01) GAE(1, 1) CHOOSE(advantage.credit, GRPO_CREDIT_STEP_GAE) SCALE(TOKEN_WHITEN) EPS(1e-8, INSIDE) CLAMP(-20, 20) \
+        DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     /* ratio.power and ratio.token_clip_high are the caller's of every step: grpo_power_mean_bounds */ \
     ROW("apmpo", "2605.04066", "objective, at a mean reward of 0", \
         "power mean of a response's clipped token ratios, from GRPO's to GMPO's", \
-        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) LEVEL(SEQUENCE_POWER_MEAN) SET(ratio.power, 1) \
+        GROUP_NORM LEVEL(SEQUENCE_POWER_MEAN) SET(ratio.power, 1) \
         SET(ratio.token_clip_low, 0.2231435513142097) SET(ratio.token_clip_high, 0.1823215567939546) SURROGATE(RATIO) KL(K3, 0.001) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("maxrl-passk", "2602.02710", "official code", "pass@k reward transform with leave-one-out baseline", \

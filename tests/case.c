@@ -67,6 +67,7 @@ void case_file_free(case_file *file) {
     free(file->variant);
     free(file->paper);
     free(file->equations);
+    free(file->evidence);
     cJSON_Delete(file->json);
     memset(file, 0, sizeof *file);
 }
@@ -753,12 +754,16 @@ static int read_cases(reader *r, const cJSON *json, case_file *out) {
 }
 
 static int read_file(reader *r, const cJSON *json, case_file *out) {
-    enum { VARIANT, PAPER, EQUATIONS, CASES };
-    slot s[] = { { "variant", 1, NULL }, { "paper", 1, NULL }, { "equations", 1, NULL }, { "cases", 1, NULL }, { NULL, 0, NULL } };
+    enum { VARIANT, PAPER, EQUATIONS, EVIDENCE, CASES };
+    slot s[] = {
+        { "variant", 1, NULL }, { "paper", 1, NULL }, { "equations", 1, NULL }, { "evidence", 0, NULL }, { "cases", 1, NULL },
+        { NULL, 0, NULL }
+    };
     return take(r, "file", json, s, KEYS_ANY)
         || text_item(r, "variant", s[VARIANT].item, &out->variant)
         || text_item(r, "paper", s[PAPER].item, &out->paper)
         || text_item(r, "equations", s[EQUATIONS].item, &out->equations)
+        || (s[EVIDENCE].item && text_item(r, "evidence", s[EVIDENCE].item, &out->evidence))
         || read_cases(r, s[CASES].item, out);
 }
 

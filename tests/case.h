@@ -44,7 +44,7 @@ typedef struct {
 } test_case;
 
 typedef struct {
-    char *variant, *paper, *equations;
+    char *variant, *paper, *equations, *evidence;    /* evidence: what a row is, and which of its settings rest on something weak; may be empty */
     test_case *cases;                   /* (n_cases) */
     int64_t n_cases;
     struct cJSON *json;

@@ -625,7 +625,7 @@ int main(void) {
     static list_test *const exhaustive[] = {
         test_allocate_rollouts, test_distances
     };
-    test_trials(20, 700, of_batches, COUNT(of_batches));
+    test_trials(20, 250, of_batches, COUNT(of_batches));
     test_lists(21, 3000, of_lists, COUNT(of_lists));
     test_lists(22, 1000, exhaustive, COUNT(exhaustive));
     test_close_squares();

@@ -1,5 +1,6 @@
 /* presets_table: a line for each row of grpo_presets, with the axes in which it differs from "grpo".
- * presets_table --markdown: the generated part of OBJECTIVES.md: papers by family, then frameworks, each row with all that it sets. */
+ * presets_table --markdown FILE: the generated part of OBJECTIVES.md: papers by family, then frameworks, each row with all that it sets;
+ * FILE has lines of a row, a tab and what the row is (evidence/sources_check.py --table). */
 #include "../gspo.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,29 @@ static const char *framework_of(const grpo_preset *p) {
     const char *as = !strncmp(p->equations, "as ", 3) ? p->equations + 3 : NULL;
     if (as && is_prefix_of_name(as, strlen(as), p->name)) return as;
     return has_year(p->paper) ? NULL : p->paper;
+}
+
+/* ---- what a row is --------------------------------------------------------------------------------------------------------------- */
+
+static char evidence[1 << 16];
+
+static void read_evidence(const char *path) {
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(evidence, 1, sizeof evidence - 1, f) : 0;
+    if (!n || n == sizeof evidence - 1) { fprintf(stderr, "%s: cannot be read\n", path); exit(1); }
+    fclose(f);
+}
+
+static void write_evidence(char *cell, size_t size, const char *row) {
+    const size_t length = strlen(row);
+    const char *line;
+    for (line = evidence; *line; line += strcspn(line, "\n") + 1)
+        if (!strncmp(line, row, length) && line[length] == '\t') {
+            snprintf(cell, size, "%.*s", (int)strcspn(line + length + 1, "\n"), line + length + 1);
+            return;
+        }
+    fprintf(stderr, "%s: no evidence\n", row);
+    exit(1);
 }
 
 /* ---- families of papers ---------------------------------------------------------------------------------------------------------- */
@@ -181,14 +205,17 @@ static void print_paper(const char *paper) {
 }
 
 static void print_rows(const section *s) {
+    char cell[MAX_CELL];
     int n;
-    puts("| name | paper | equations | summary |\n|---|---|---|---|");
+    puts("| name | paper | equations | what it is | summary |\n|---|---|---|---|---|");
     for (n = 0; n < s->count; n++) {
         const grpo_preset *p = s->row[n];
         putchar('|');
         print_cell(p->name);
         print_paper(p->paper);
         print_cell(p->equations);
+        write_evidence(cell, sizeof cell, p->name);
+        print_cell(cell);
         print_cell(p->summary);
         putchar('\n');
     }
@@ -284,10 +311,11 @@ static void print_line(const grpo_preset *p, const grpo_objective *from) {
 }
 
 int main(int argc, char **argv) {
-    int n, count, markdown = argc == 2 && !strcmp(argv[1], "--markdown");
+    int n, count, markdown = argc == 3 && !strcmp(argv[1], "--markdown");
     const grpo_preset *preset = grpo_presets(&count);
     grpo_objective from;
-    if (argc != 1 + markdown) return fputs("usage: presets_table [--markdown]\n", stderr), 2;
+    if (argc != 1 + 2 * markdown) return fputs("usage: presets_table [--markdown FILE]\n", stderr), 2;
+    if (markdown) read_evidence(argv[2]);
     if (grpo_objective_named("grpo", &from)) return fputs("no preset \"grpo\"\n", stderr), 1;
     if (markdown) { print_papers(preset, count); print_frameworks(preset, count); }
     for (n = 0; !markdown && n < count; n++) print_line(&preset[n], &from);

@@ -7,7 +7,7 @@
 #include "reference.h"
 #include "scratch.h"
 
-enum { RANDOM_OBJECTIVES = 600, MAX_GROUPS = 16, MAX_SEQUENCES = 64 };
+enum { RANDOM_OBJECTIVES = 400, MAX_GROUPS = 16, MAX_SEQUENCES = 64 };
 static const grpo_real UNWRITTEN = 12345;
 static const double EPS = sizeof(grpo_real) == 4 ? 0x1p-23 : 0x1p-52;
 static char label[160];                                          /* which objective and batch a failure belongs to */
@@ -628,8 +628,8 @@ static int ignores_shift(const grpo_objective *obj) {
     const grpo_baseline_kind b = a->baseline;
     return (b == GRPO_BASELINE_GROUP_MEAN || b == GRPO_BASELINE_LEAVE_ONE_OUT || b == GRPO_BASELINE_BATCH_MEAN
             || b == GRPO_BASELINE_QUANTILE || b == GRPO_BASELINE_HDI_MEDIAN)
-        && a->transform != GRPO_TRANSFORM_PASS_AT_K && a->transform != GRPO_TRANSFORM_PKPO && a->transform != GRPO_TRANSFORM_PKPO_MAX
-        && (a->transform != GRPO_TRANSFORM_PKPO_GAIN || a->pass_k > 1) && a->scale != GRPO_SCALE_GROUP_MEAN && a->scale != GRPO_SCALE_BETA
+        && a->transform != GRPO_TRANSFORM_PASS_AT_K && a->transform != GRPO_TRANSFORM_PKPO_MAXRL && a->transform != GRPO_TRANSFORM_PKPO_MAX
+        && a->transform != GRPO_TRANSFORM_PKPO_LOO && (a->transform != GRPO_TRANSFORM_PKPO_GAIN || a->pass_k > 1) && a->scale != GRPO_SCALE_GROUP_MEAN && a->scale != GRPO_SCALE_BETA
         && a->credit == GRPO_CREDIT_OUTCOME && a->singleton == GRPO_SINGLETON_ZERO && a->entropy != GRPO_ENTROPY_ZERO_VARIANCE
         && a->reweight != GRPO_REWEIGHT_NONZERO_REWARDS && a->reweight != GRPO_REWEIGHT_DIFFICULTY
             && obj->reward.truncated == GRPO_REWARD_TRUNCATED_KEEP

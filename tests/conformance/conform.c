@@ -165,6 +165,7 @@ static int run_file(run *r, const char *name) {
         show_progress(r, file.cases[k].id);
         c = ask(r, &file.cases[k]);
         c.variant = copy(name);
+        c.evidence = file.evidence && *file.evidence ? copy(file.evidence) : NULL;
         r->r.failed += c.verdict == CASE_FAILED;
         arrput(r->r.results, c);
     }

@@ -19,6 +19,7 @@ void report_free(report *r) {
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
         free(r->results[k].id);
         free(r->results[k].variant);
+        free(r->results[k].evidence);
         free(r->results[k].reason);
         arrfree(r->results[k].wrong);
     }
@@ -121,6 +122,18 @@ static void write_group(char **t, const report *r, const failure_group *g, int n
     write_ids(t, r, g->cases, SHOWN_IDS);
 }
 
+/* of each row that fails, once */
+static void write_evidence(char **t, const report *r) {
+    const char *last = "";
+    for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
+        const case_result *c = &r->results[k];
+        if (c->verdict != CASE_FAILED || !c->evidence || !strcmp(c->variant, last)) continue;
+        if (!*last) text_add(t, "\nWhat the rows that fail are:\n");
+        text_format(t, "   %s: %s\n", c->variant, c->evidence);
+        last = c->variant;
+    }
+}
+
 static void write_each_failure(char **t, const report *r) {
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) {
         const case_result *c = &r->results[k];
@@ -188,6 +201,7 @@ static void report_text(const report *r) {
         text_format(&t, "%lld of %lld cases fail, for %lld reason%s:\n", (long long)r->failed, (long long)arrlen(r->results),
                     (long long)arrlen(r->groups), arrlen(r->groups) == 1 ? "" : "s");
     for (ptrdiff_t k = 0; k < arrlen(r->groups); k++) write_group(&t, r, &r->groups[k], (int)k + 1);
+    write_evidence(&t, r);
     text_format(&t, "%s%s\n", r->failed ? "\n" : "", summary);
     print_text(&t);
 }
@@ -355,6 +369,8 @@ static void write_json_case(char **t, const report *r, int result) {
     static const char *const verdicts[] = { "passed", "failed", "skipped" };
     text_add(t, "{");
     write_pair(t, "id", c->id);
+    text_add(t, ",");
+    write_pair(t, "evidence", c->evidence);
     text_format(t, ",\"verdict\":\"%s\",", verdicts[c->verdict]);
     write_pair(t, "reason", c->reason);
     text_format(t, ",\"seconds\":%.4f,\"judged\":%lld", c->seconds, (long long)c->judged);

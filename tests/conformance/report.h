@@ -8,7 +8,7 @@ typedef enum { CASE_PASSED, CASE_FAILED, CASE_SKIPPED } verdict;
 typedef struct { mismatch m; char where[64]; } wrong_output;
 
 typedef struct {
-    char *id, *variant;
+    char *id, *variant, *evidence;  /* evidence: what the row is, NULL if the file says nothing */
     verdict verdict;
     char *reason;                   /* of a skip, or of a failure that is not a wrong number; else NULL */
     wrong_output *wrong;            /* stb_ds array */

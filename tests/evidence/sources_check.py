@@ -4,7 +4,7 @@ claim does not say stands there as a line of its own, and where row and claim di
 
     sources_check.py            counts and marks; ends with "N passed, N failed"
     sources_check.py --open     rows that have no entry or whose entry does not hold, with what is missing
-    sources_check.py --table    row, what it is, framework, release, date and weakest evidence, with tabs between: what OBJECTIVES.md shows
+    sources_check.py --table    each row and what it is, with a tab between, as OBJECTIVES.md shows it
 
 A row passes if each setting that is not the field's default is said by its claim or by one line, no line says what the row does not set, and
 every contradiction is explained.
@@ -27,6 +27,7 @@ IS = ("paper", "official code", "recipe of the authors", "framework default", "f
 WEAK = ("restatement", "chosen here")                # a row that rests on one of these carries a mark
 
 
+@functools.lru_cache(maxsize=None)
 def entries():
     """{row: entry}, and the rows that stand twice"""
     found, twice = {}, []
@@ -103,18 +104,38 @@ def evidence(row, entry):
     return kinds, faults
 
 
-def weakest(entry, kinds):
-    worst = max(kinds.values(), key=KINDS.index, default=None)
-    return "restatement" if entry.get("is") == "restatement" and worst != "chosen here" else worst
+def weak(entry, kinds, kind):
+    return sorted(field for field in kinds if kinds[field] == kind)
+
+
+def label(entry, kinds):
+    """What the row is, in a few words; with a mark where it rests on something weak."""
+    what = entry.get("is", "?")
+    if what.startswith("framework"):
+        release = re.sub(r"\b([0-9a-f]{9})[0-9a-f]{31}\b", r"\1", entry["release"])
+        what = " ".join([entry["framework"], release, what.split()[1]])
+        what += f", {entry['date']}"
+    return what + (" †" if is_marked(entry, kinds) else "")
+
+
+def is_marked(entry, kinds):
+    return entry.get("is") in WEAK or any(kind in WEAK for kind in kinds.values())
+
+
+def told(row):
+    """The same with the settings that the mark is about: what the vectors and their runner say of a row."""
+    entry = entries()[0].get(row)
+    if not entry:
+        return ""
+    kinds, _ = evidence(row, entry)
+    of = [f"{kind}: {', '.join(weak(entry, kinds, kind))}" for kind in WEAK if weak(entry, kinds, kind)]
+    return "; ".join([label(entry, kinds).removesuffix(" †"), *of])
 
 
 def table(found):
     for row in objectives.ROWS:
         entry = found.get(row, {})
-        kinds, _ = evidence(row, entry)
-        chosen = sorted(field for field in kinds if kinds[field] == "chosen here")
-        print("\t".join([row, entry.get("is", "?"), entry.get("framework", ""), entry.get("release", ""), entry.get("date", ""),
-                         weakest(entry, kinds) or "", " ".join(chosen)]))
+        print(f"{row}\t{label(entry, evidence(row, entry)[0]) if entry else '?'}")
     return 0
 
 
@@ -131,7 +152,7 @@ def main():
         else:
             kinds, faults = evidence(row, found[row])
             counts.update(kinds.values())
-            marked += weakest(found[row], kinds) in WEAK
+            marked += is_marked(found[row], kinds)
         passed, failed = passed + (not faults), failed + bool(faults)
         for fault in faults if sys.argv[1:] != ["--open"] or row in found else faults[:1]:
             print(f"FAIL {row}: {fault}")

@@ -37,6 +37,9 @@ from limits import Undefined, rounded_up, tidy
 from logits_cases import LOGITS
 from split_cases import SPLITS
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "evidence"))
+import sources_check  # noqa: E402  what each row is
+
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors")
 WORKERS = 2
 TOKENS_IN_PART = 16000  # tokens times mistakes of a piece of work
@@ -266,7 +269,7 @@ def whole(case):
 
 def text(name, cases):
     paper, equations = objectives.ROWS[name][:2] if name in objectives.ROWS else ("", "")
-    head = json.dumps({"variant": name, "paper": paper, "equations": equations})[:-1]
+    head = json.dumps({"variant": name, "paper": paper, "equations": equations, "evidence": sources_check.told(name)})[:-1]
     compact = (json.dumps(thin(case), separators=(",", ":"), allow_nan=False) for case in cases)
     return head + ', "cases": [\n' + ",\n".join(compact) + "\n]}\n"
 
