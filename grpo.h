@@ -129,8 +129,10 @@ typedef float grpo_real;
 #endif
 #if defined(__GNUC__)
 #define GRPO_APART_ static __attribute__((noinline))                   /* where its locals would lie in its caller's frame for good */
+#define GRPO_SMALL_ static __attribute__((cold))                       /* small rather than fast: checks, and choices that few make */
 #else
 #define GRPO_APART_ static
+#define GRPO_SMALL_ static
 #endif
 
 #ifdef __cplusplus
@@ -318,29 +320,23 @@ typedef struct {
 /* ======== axis 1: reward ==========================================================================================================
  * What is each response worth?  R_i = map(length(truncated(reward_i)) + overlong(T_i)) [- kl_coef sum_t KL_t], T_i the length. */
 
-#define GRPO_REWARD_TRUNCATED_CHOICES(X) \
-    X(GRPO_REWARD_TRUNCATED_KEEP, keep, "") \
+#define GRPO_REWARD_TRUNCATED_CHOICES(X) X(GRPO_REWARD_TRUNCATED_KEEP, keep, "") \
     X(GRPO_REWARD_TRUNCATED_SCALE, scale, "times truncated_factor where the generation was cut off (AReaL's mask_no_eos_with_zero: 0)")
 typedef enum { GRPO_REWARD_TRUNCATED_CHOICES(GRPO_ENUM_) } grpo_reward_truncated_kind;
-#define GRPO_LENGTH_CHOICES(X) \
-    X(GRPO_LENGTH_NONE, none, "") \
+#define GRPO_LENGTH_CHOICES(X) X(GRPO_LENGTH_NONE, none, "") \
     X(GRPO_LENGTH_KIMI, kimi, "+ length_coef lambda (Kimi k1.5, 2501.12599, 2.3.3)") \
     X(GRPO_LENGTH_COSINE, cosine, "replaced by half a cosine of T (2502.03373, as TRL)") \
     X(GRPO_LENGTH_INVERSE, inverse, "divided by T (TIC-GRPO, 2508.02833)")
 typedef enum { GRPO_LENGTH_CHOICES(GRPO_ENUM_) } grpo_length_kind;
-#define GRPO_MAP_CHOICES(X) \
-    X(GRPO_MAP_NONE, none, "") \
-    X(GRPO_MAP_AFFINE, affine, "clamp((r + bias) factor, low, high) (AReaL)")
+#define GRPO_MAP_CHOICES(X) X(GRPO_MAP_NONE, none, "") X(GRPO_MAP_AFFINE, affine, "clamp((r + bias) factor, low, high) (AReaL)")
 typedef enum { GRPO_MAP_CHOICES(GRPO_ENUM_) } grpo_map_kind;
-#define GRPO_OVERLONG_CHOICES(X) \
-    X(GRPO_OVERLONG_NONE, none, "") \
+#define GRPO_OVERLONG_CHOICES(X) X(GRPO_OVERLONG_NONE, none, "") \
     X(GRPO_OVERLONG_SOFT, soft, "DAPO eq. 13 (2503.14476): 0, then falling linearly to -factor over the last `cache` tokens, -factor " \
       "beyond") \
     X(GRPO_OVERLONG_LINEAR, linear, "the same without the floor, as verl and AReaL compute it")
 typedef enum { GRPO_OVERLONG_CHOICES(GRPO_ENUM_) } grpo_overlong_kind;
 /* estimators of KL(p || q) from one token of p, D = log p - log q (Schulman, "Approximating KL divergence") */
-#define GRPO_KL_CHOICES(X) \
-    X(GRPO_KL_NONE, none, "") \
+#define GRPO_KL_CHOICES(X) X(GRPO_KL_NONE, none, "") \
     X(GRPO_KL_K1, k1, "D") \
     X(GRPO_KL_K2, k2, "D^2/2") \
     X(GRPO_KL_K3, k3, "e^-D + D - 1") \
@@ -432,17 +428,17 @@ typedef enum { GRPO_STEP_GROUP_CHOICES(GRPO_ENUM_) } grpo_step_group_kind;
     X(GRPO_EXCLUDED_OWN, own, "(R - b)/sigma with the mean and deviation of the others")
 typedef enum { GRPO_EXCLUDED_CHOICES(GRPO_ENUM_) } grpo_excluded_kind;
 /* n items, c of them with R > 0, k = pass_k */
-#define GRPO_TRANSFORM_CHOICES(X) \
-    X(GRPO_TRANSFORM_NONE, none, "") \
+#define GRPO_TRANSFORM_CHOICES(X) X(GRPO_TRANSFORM_NONE, none, "") \
     X(GRPO_TRANSFORM_BEST_MINUS_SECOND, best_minus_second, "of the best, 0 for the others (2503.19595); sigma is that of the R before") \
     X(GRPO_TRANSFORM_PASS_AT_K, pass_at_k, "analytic pass@k advantage (2508.10751), V = Rbar (1 - Rbar)") \
-    X(GRPO_TRANSFORM_PKPO, pkpo, "R C(n-c, k-1)/C(n-1, k-1) (2505.15201, binary form)") \
+    X(GRPO_TRANSFORM_PKPO_MAXRL, pkpo_maxrl, "R C(n-c, k-1)/C(n-1, k-1), rewards of 0 and 1 (the code of MaxRL, 2602.02710)") \
     /* of any rewards, over the C(n, k) subsets I of k items, in some n^3 steps for a group: */ \
     X(GRPO_TRANSFORM_PKPO_MAX, pkpo_max, "sum over the I with the item of max(I), over C(n, k) (2505.15201, s_i of eq. 19)") \
-    X(GRPO_TRANSFORM_PKPO_GAIN, pkpo_gain, "the same of max(I) - max(I without the item), max of nothing being 0 (s_i^(loo-1) of eq. 33)")
+    X(GRPO_TRANSFORM_PKPO_GAIN, pkpo_gain, "the same of max(I) - max(I without the item), max of none being 0 (s_i^(loo-1) of eq. 33)") \
+    X(GRPO_TRANSFORM_PKPO_LOO, pkpo_loo, "pkpo_max less k/(n-1) times the mean of max(J) over the sets J of k of the others, 0 where " \
+      "there is none (s_i^(loo) of eq. 29)")
 typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
-#define GRPO_BASELINE_CHOICES(X) \
-    X(GRPO_BASELINE_NONE, none, "") \
+#define GRPO_BASELINE_CHOICES(X) X(GRPO_BASELINE_NONE, none, "") \
     X(GRPO_BASELINE_GROUP_MEAN, group_mean, "GRPO") \
     X(GRPO_BASELINE_LEAVE_ONE_OUT, leave_one_out, "RLOO: mean of the others; R - b = G/(G-1) (R - mean)") \
     X(GRPO_BASELINE_LENGTH_WEIGHTED, length_weighted, "OPO: sum T R / sum T") \
@@ -454,8 +450,7 @@ typedef enum { GRPO_TRANSFORM_CHOICES(GRPO_ENUM_) } grpo_transform_kind;
     X(GRPO_BASELINE_HDI_MEDIAN, hdi_median, "median of the narrowest interval with the share hdi_mass of the items (GAPO, 2510.21830)") \
     X(GRPO_BASELINE_KALMAN, kalman, "filtered over the items in their order (KRPO, 2505.07527)")
 typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
-#define GRPO_SCALE_CHOICES(X) \
-    X(GRPO_SCALE_NONE, none, "") \
+#define GRPO_SCALE_CHOICES(X) X(GRPO_SCALE_NONE, none, "") \
     X(GRPO_SCALE_GROUP_STD, group_std, "GRPO") \
     X(GRPO_SCALE_BATCH_STD, batch_std, "std of the raw items of the batch (Lite PPO)") \
     X(GRPO_SCALE_BATCH_CENTRED_STD, batch_centred_std, "std of R - b over the batch (ScaleRL)") \
@@ -469,9 +464,7 @@ typedef enum { GRPO_BASELINE_CHOICES(GRPO_ENUM_) } grpo_baseline_kind;
     X(GRPO_SCALE_MEAN_ABSOLUTE_DEVIATION, mean_absolute_deviation, \
         "(sum |R - mean R| + eps)/G over the group (DGPO, 2601.20614); a = 0 where all are equal")
 typedef enum { GRPO_SCALE_CHOICES(GRPO_ENUM_) } grpo_scale_kind;
-#define GRPO_STD_CHOICES(X) \
-    X(GRPO_STD_SAMPLE, sample, "") \
-    X(GRPO_STD_POPULATION, population, "")
+#define GRPO_STD_CHOICES(X) X(GRPO_STD_SAMPLE, sample, "") X(GRPO_STD_POPULATION, population, "")
 typedef enum { GRPO_STD_CHOICES(GRPO_ENUM_) } grpo_std_kind;                            /* divisor n - 1 or n */
 #define GRPO_EPS_PLACE_CHOICES(X) \
     X(GRPO_EPS_ADD, add, "sqrt(V) + eps") \
@@ -483,8 +476,7 @@ typedef enum { GRPO_EPS_PLACE_CHOICES(GRPO_ENUM_) } grpo_eps_place_kind;
     X(GRPO_SINGLETON_ZERO, zero, "an item alone in its group has a = 0 when the group is its yardstick") \
     X(GRPO_SINGLETON_RAW, raw, "baseline 0, deviation 1 (verl)")
 typedef enum { GRPO_SINGLETON_CHOICES(GRPO_ENUM_) } grpo_singleton_kind;
-#define GRPO_REWEIGHT_CHOICES(X) \
-    X(GRPO_REWEIGHT_NONE, none, "") \
+#define GRPO_REWEIGHT_CHOICES(X) X(GRPO_REWEIGHT_NONE, none, "") \
     X(GRPO_REWEIGHT_VALID_GROUPS, valid_groups, "N/(N - M), M responses in groups of equal rewards (GPG)") \
     X(GRPO_REWEIGHT_NONZERO_REWARDS, nonzero_rewards, "N/#{R != 0} (GPG as verl computes it)") \
     X(GRPO_REWEIGHT_DIFFICULTY, difficulty, "w(rho) where a > 0, w(1 - rho) elsewhere, rho the share of R > 0 (GRPO-LEAD, 2504.09696)") \
@@ -494,8 +486,7 @@ typedef enum { GRPO_SINGLETON_CHOICES(GRPO_ENUM_) } grpo_singleton_kind;
     X(GRPO_REWEIGHT_FOCAL, focal, \
         "(1 - mu)^focal_gamma, mu the place of the group's mean in [focal_reward_low, focal_reward_high] (F-GRPO, 2602.06717)")
 typedef enum { GRPO_REWEIGHT_CHOICES(GRPO_ENUM_) } grpo_reweight_kind;
-#define GRPO_BATCH_NORM_CHOICES(X) \
-    X(GRPO_BATCH_NORM_NONE, none, "") \
+#define GRPO_BATCH_NORM_CHOICES(X) X(GRPO_BATCH_NORM_NONE, none, "") \
     X(GRPO_BATCH_NORM_ITEMS, items, "(a - mean)/(std + batch_norm_eps) over the items of the batch") \
     X(GRPO_BATCH_NORM_TOKENS, tokens, "after credit: (A - mean)/sqrt(V + batch_norm_eps) over the batch's tokens (GDPO as verl)")
 typedef enum { GRPO_BATCH_NORM_CHOICES(GRPO_ENUM_) } grpo_batch_norm_kind;
@@ -521,26 +512,22 @@ typedef enum { GRPO_STEP_DISCOUNT_CHOICES(GRPO_ENUM_) } grpo_step_discount_kind;
     X(GRPO_BOOTSTRAP_ZERO, zero, "credit gae: the value after the last token is 0") \
     X(GRPO_BOOTSTRAP_REPEAT, repeat, "where batch.truncated it is that of the last token, whose reward is dropped (T-PPO, 2506.15050)")
 typedef enum { GRPO_BOOTSTRAP_CHOICES(GRPO_ENUM_) } grpo_bootstrap_kind;
-#define GRPO_ENTROPY_CHOICES(X) \
-    X(GRPO_ENTROPY_NONE, none, "") \
+#define GRPO_ENTROPY_CHOICES(X) X(GRPO_ENTROPY_NONE, none, "") \
     X(GRPO_ENTROPY_BONUS, bonus, "A + min(entropy_coef H, |A|/entropy_kappa) (2506.14758)") \
     X(GRPO_ENTROPY_ZERO_VARIANCE, zero_variance, "coef H or -coef (max H - H) by the sign of R, in groups of equal items (RL-ZVP, " \
       "2509.21880)") \
     X(GRPO_ENTROPY_RELATIVE, relative, "A max(0, 1 + coef (H/mean H - 1)), mean over the batch's tokens (textpolicy)") \
     X(GRPO_ENTROPY_RESPONSE, response, "A - entropy_coef mean H of the response, 0 where that mean is above entropy_max (GTPO, 2508.03772)")
 typedef enum { GRPO_ENTROPY_CHOICES(GRPO_ENUM_) } grpo_entropy_kind;
-#define GRPO_TEACHER_NORM_CHOICES(X) \
-    X(GRPO_TEACHER_NORM_NONE, none, "") \
+#define GRPO_TEACHER_NORM_CHOICES(X) X(GRPO_TEACHER_NORM_NONE, none, "") \
     X(GRPO_TEACHER_NORM_MEAN, mean, "over the sum of the discounts (MiniLLM, 2306.08543)")
 typedef enum { GRPO_TEACHER_NORM_CHOICES(GRPO_ENUM_) } grpo_teacher_norm_kind;
-#define GRPO_TOKEN_BASELINE_CHOICES(X) \
-    X(GRPO_TOKEN_BASELINE_NONE, none, "") \
+#define GRPO_TOKEN_BASELINE_CHOICES(X) X(GRPO_TOKEN_BASELINE_NONE, none, "") \
     X(GRPO_TOKEN_BASELINE_OPTIMAL, optimal, "A - B, B the mean of the A at this position in the prompt's responses, weighted by the " \
       "energies up to it (optimal token baseline, as verl); a prompt of one response keeps A")
 typedef enum { GRPO_TOKEN_BASELINE_CHOICES(GRPO_ENUM_) } grpo_token_baseline_kind;
 /* tokens with batch.marked */
-#define GRPO_MARKED_CHOICES(X) \
-    X(GRPO_MARKED_NONE, none, "") \
+#define GRPO_MARKED_CHOICES(X) X(GRPO_MARKED_NONE, none, "") \
     X(GRPO_MARKED_FIXED, fixed, "A = marked_value (NeMo-RL: invalid tool calls)") \
     X(GRPO_MARKED_BOOST, boost, "A + marked_value |A| (HICRA, 2509.03646)")
 typedef enum { GRPO_MARKED_CHOICES(GRPO_ENUM_) } grpo_marked_kind;
@@ -629,8 +616,7 @@ GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length);       /* of VAP
  * How far has the policy moved, over which unit?  From d_t = logp - logp_old to the log-ratio y_t of the unit that token t is in. */
 
 /* id, name, whose log-probabilities are in the denominator, what it is */
-#define GRPO_BEHAVIOUR_CHOICES(X) \
-    X(GRPO_BEHAVIOUR_OLD, old, OLD, "") \
+#define GRPO_BEHAVIOUR_CHOICES(X) X(GRPO_BEHAVIOUR_OLD, old, OLD, "") \
     X(GRPO_BEHAVIOUR_ROLLOUT, rollout, ROLLOUT, "") \
     X(GRPO_BEHAVIOUR_REF, ref, REF, "") \
     X(GRPO_BEHAVIOUR_CURRENT, current, CURRENT, "d = l - sg[l]: the ratio is 1, its gradient that of log-probability (exactly on-policy)") \
@@ -660,8 +646,7 @@ typedef enum { GRPO_LEVEL_CHOICES(GRPO_ENUM_) } grpo_level_kind;
     X(GRPO_GRADIENT_FULL, full, "through every token of the unit") \
     X(GRPO_GRADIENT_TOKEN, token, "through the token itself: y = sg[y] + l - sg[l] (GSPO-token eq. 14)")
 typedef enum { GRPO_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_gradient_kind;
-#define GRPO_INTERPOLATE_CHOICES(X) \
-    X(GRPO_INTERPOLATE_NONE, none, "") \
+#define GRPO_INTERPOLATE_CHOICES(X) X(GRPO_INTERPOLATE_NONE, none, "") \
     X(GRPO_INTERPOLATE_ARITHMETIC, arithmetic, "y := log((e^d + e^y)/2): mean of the token's and the unit's ratio (ART)") \
     X(GRPO_INTERPOLATE_GEOMETRIC, geometric, "y := interpolate_token d + interpolate_level y (ART's geometric average: 1/2, 1/2)")
 typedef enum { GRPO_INTERPOLATE_CHOICES(GRPO_ENUM_) } grpo_interpolate_kind;
@@ -931,14 +916,12 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
  * What else is paid for?  At each token kl_coef u K - entropy_coef H, K an estimator of KL(policy || reference), H the entropy.  And
  * beside the terms, with divisors of their own: a likelihood over some tokens, and pairs of responses. */
 
-#define GRPO_KL_REFERENCE_CHOICES(X) \
-    X(GRPO_KL_REFERENCE_REF, ref, REF, "") \
+#define GRPO_KL_REFERENCE_CHOICES(X) X(GRPO_KL_REFERENCE_REF, ref, REF, "") \
     X(GRPO_KL_REFERENCE_OLD, old, OLD, "") \
     X(GRPO_KL_REFERENCE_ROLLOUT, rollout, ROLLOUT, "") \
     X(GRPO_KL_REFERENCE_TEACHER, teacher, TEACHER, "")
 typedef enum { GRPO_KL_REFERENCE_CHOICES(GRPO_ENUM_) } grpo_kl_reference_kind;
-#define GRPO_KL_GRADIENT_CHOICES(X) \
-    X(GRPO_KL_GRADIENT_EXACT, exact, "") \
+#define GRPO_KL_GRADIENT_CHOICES(X) X(GRPO_KL_GRADIENT_EXACT, exact, "") \
     X(GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2, straight_through_k2, "value of K, gradient of k2: straight-through (verl's \"k3+\")") \
     X(GRPO_KL_GRADIENT_DETACHED, detached, "value of K, no gradient: what is left is that of u")
 typedef enum { GRPO_KL_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_kl_gradient_kind;
@@ -949,13 +932,14 @@ typedef enum { GRPO_KL_GRADIENT_CHOICES(GRPO_ENUM_) } grpo_kl_gradient_kind;
     X(GRPO_KL_IMPORTANCE_WEIGHT_LEVEL, level, "u = the ratio of axis 3, differentiated (TRL at sequence level)") \
     X(GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION, score_function, "u = e^(l - sg[l]): 1, with the gradient of the score function")
 typedef enum { GRPO_KL_IMPORTANCE_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_kl_importance_weight_kind;
-#define GRPO_KL_ON_CHOICES(X) \
-    X(GRPO_KL_ON_ALL, all, "") \
+#define GRPO_KL_CLAMP_ON_CHOICES(X) X(GRPO_KL_CLAMP_ON_ESTIMATE, estimate, "kl_clamp_value bounds |K|, which is then multiplied by u") \
+    X(GRPO_KL_CLAMP_ON_WEIGHTED, weighted, "it bounds |u K|; where it does, u is not differentiated either (NeMo-RL, slime)")
+typedef enum { GRPO_KL_CLAMP_ON_CHOICES(GRPO_ENUM_) } grpo_kl_clamp_on_kind;
+#define GRPO_KL_ON_CHOICES(X) X(GRPO_KL_ON_ALL, all, "") \
     X(GRPO_KL_ON_SELECTED, selected, "at tokens with batch.kl_mask (KL-Cov, 2505.22617)")
 typedef enum { GRPO_KL_ON_CHOICES(GRPO_ENUM_) } grpo_kl_on_kind;
 /* nll_coef/D times the sum of -u h over D tokens of the batch */
-#define GRPO_NLL_CHOICES(X) \
-    X(GRPO_NLL_NONE, none, "") \
+#define GRPO_NLL_CHOICES(X) X(GRPO_NLL_NONE, none, "") \
     X(GRPO_NLL_CORRECT, correct, "of responses with batch.reward > 0 (VAPO, 2504.05118)") \
     X(GRPO_NLL_POSITIVE, positive, "with A > 0 (OREAL, 2502.06781, as xtuner)") \
     X(GRPO_NLL_SELECTED, selected, "with batch.nll_mask (CHORD, 2508.11408: those of the demonstrations)") \
@@ -976,16 +960,14 @@ typedef enum { GRPO_NLL_WEIGHT_CHOICES(GRPO_ENUM_) } grpo_nll_weight_kind;
     X(GRPO_NLL_FORM_DISPLACEMENT, displacement, "-max(logp_old - l, 0) (LLDS, 2512.04220)")
 typedef enum { GRPO_NLL_FORM_CHOICES(GRPO_ENUM_) } grpo_nll_form_kind;
 /* of form displacement: tokens outside of what the gate lets pass add nothing and stay among the D */
-#define GRPO_NLL_GATE_CHOICES(X) \
-    X(GRPO_NLL_GATE_NONE, none, TOKEN, SUM, "") \
+#define GRPO_NLL_GATE_CHOICES(X) X(GRPO_NLL_GATE_NONE, none, TOKEN, SUM, "") \
     X(GRPO_NLL_GATE_SEQUENCE, sequence, SEQUENCE, SUM, \
       "responses whose logp_old - l sum to more than 0, over their tokens among the D (2512.04220)") \
     X(GRPO_NLL_GATE_SEGMENT, segment, SEGMENT, SUM, "the same of segments: turns")
 typedef enum { GRPO_NLL_GATE_CHOICES(GRPO_ENUM_) } grpo_nll_gate_kind;
 /* of gspo.h: preference_coef/D times the sum of log(1 + e^(-preference_beta (s_a - s_b))) over the D pairs of responses of one group with
  * reward_a - reward_b > preference_min_gap (AMIR-GRPO, 2601.03661) */
-#define GRPO_PREFERENCE_CHOICES(X) \
-    X(GRPO_PREFERENCE_NONE, none, "") \
+#define GRPO_PREFERENCE_CHOICES(X) X(GRPO_PREFERENCE_NONE, none, "") \
     X(GRPO_PREFERENCE_PAIRWISE, pairwise, "") \
     X(GRPO_PREFERENCE_PAIRWISE_ELSE_POINTWISE, pairwise_else_pointwise, \
         "where the step has no such pair preference_coef/N times the sum of log(1 + e^(-+s)) " \
@@ -1004,7 +986,8 @@ typedef struct {
     grpo_kl_importance_weight_kind kl_importance_weight;
     double kl_importance_weight_max;                   /* u at most this, derivative 0 where it binds; 0: none */
     double kl_coef;
-    double kl_clamp_log, kl_clamp_value;   /* |D| and |K| at most this, derivative 0 outside; 0: none */
+    double kl_clamp_log, kl_clamp_value;   /* |D|, and |K| or |u K|, at most this, derivative 0 outside; 0: none */
+    grpo_kl_clamp_on_kind kl_clamp_on;
     double entropy_coef;                   /* its gradient is grpo_output.dentropy */
     grpo_nll_kind nll_on;
     grpo_nll_weight_kind nll_weight;
@@ -1026,19 +1009,21 @@ GRPO_FN grpo_term grpo_kl_penalty(const grpo_penalty *p, double logp, double log
     grpo_kl_term k;
     grpo_dd D;
     double u;
-    int in_log, moves = p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE;             /* is u differentiated? */
+    int in_log, weighted, moves = p->kl_importance_weight != GRPO_KL_IMPORTANCE_WEIGHT_NONE;   /* is u differentiated? */
     if (p->kl == GRPO_KL_NONE || p->kl_coef == 0) return t;
     D = grpo_clamp(grpo_two_diff(logp, logp_ref), -p->kl_clamp_log, p->kl_clamp_log, &in_log);
     k = grpo_kl_estimate(p->kl, D);
     if (p->kl_gradient == GRPO_KL_GRADIENT_STRAIGHT_THROUGH_K2) k.derivative = D.hi;
     if (p->kl_gradient == GRPO_KL_GRADIENT_DETACHED || !in_log) k.derivative = 0;
-    if (p->kl_clamp_value != 0 && fabs(k.value) > p->kl_clamp_value) {
-        k.value = k.value < 0 ? -p->kl_clamp_value : p->kl_clamp_value;
-        k.derivative = 0;
-    }
     u = p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN ? token_ratio
         : p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL ? level_ratio : 1;
     if (p->kl_importance_weight_max != 0 && u > p->kl_importance_weight_max) { u = p->kl_importance_weight_max; moves = 0; }
+    weighted = p->kl_clamp_on == GRPO_KL_CLAMP_ON_WEIGHTED;
+    if (p->kl_clamp_value != 0 && fabs(weighted ? grpo_times(u, k.value) : k.value) > p->kl_clamp_value) {
+        k.value = k.value < 0 ? -p->kl_clamp_value : p->kl_clamp_value;
+        k.derivative = 0;
+        if (weighted) { u = 1; moves = 0; }
+    }
     u *= p->kl_coef;
     t.value = grpo_times(u, k.value);
     t.d_logp = grpo_times(u, k.derivative);
@@ -1054,12 +1039,9 @@ GRPO_FN grpo_term grpo_nll(const grpo_penalty *p, double logp, double logp_old, 
  * Which tokens and sequences count, and how much?  The surrogate is multiplied by M v g: v = importance weight of old over rollout
  * policy, g that of the policy over old, M = 0 for tokens dropped by trust, off_policy or selected, else 1; all detached. */
 
-#define GRPO_WEIGHT_TRUNCATED_CHOICES(X) \
-    X(GRPO_WEIGHT_TRUNCATED_KEEP, keep, "") \
-    X(GRPO_WEIGHT_TRUNCATED_MASK, mask, "")
+#define GRPO_WEIGHT_TRUNCATED_CHOICES(X) X(GRPO_WEIGHT_TRUNCATED_KEEP, keep, "") X(GRPO_WEIGHT_TRUNCATED_MASK, mask, "")
 typedef enum { GRPO_WEIGHT_TRUNCATED_CHOICES(GRPO_ENUM_) } grpo_weight_truncated_kind;      /* mask: DAPO's overlong filtering */
-#define GRPO_ROLLOUT_IS_CHOICES(X) \
-    X(GRPO_ROLLOUT_IS_NONE, none, "") \
+#define GRPO_ROLLOUT_IS_CHOICES(X) X(GRPO_ROLLOUT_IS_NONE, none, "") \
     X(GRPO_ROLLOUT_IS_TRUNCATE, truncate, "clip(v, low, high): TIS") \
     X(GRPO_ROLLOUT_IS_MASK, mask, "v inside [low, high], else 0: MIS, IcePop (2510.18855)") \
     X(GRPO_ROLLOUT_IS_REJECT, reject, "1 inside, else 0: rejection sampling")
@@ -1078,8 +1060,7 @@ typedef enum { GRPO_ROLLOUT_IS_LEVEL_CHOICES(GRPO_ENUM_) } grpo_rollout_is_level
     X(GRPO_POLICY_IS_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "e^(sum of logp - logp_old) (FlowRL, 2509.15207)") \
     X(GRPO_POLICY_IS_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "e^(mean of it)")
 typedef enum { GRPO_POLICY_IS_CHOICES(GRPO_ENUM_) } grpo_policy_is_kind;
-#define GRPO_ROLLOUT_IS_NORM_CHOICES(X) \
-    X(GRPO_ROLLOUT_IS_NORM_NONE, none, "") \
+#define GRPO_ROLLOUT_IS_NORM_CHOICES(X) X(GRPO_ROLLOUT_IS_NORM_NONE, none, "") \
     X(GRPO_ROLLOUT_IS_NORM_MEAN, mean, "v over its mean in the batch: of tokens, or of responses where the unit is one (verl)")
 typedef enum { GRPO_ROLLOUT_IS_NORM_CHOICES(GRPO_ENUM_) } grpo_rollout_is_norm_kind;
 #define GRPO_ROLLOUT_REJECTED_CHOICES(X) \
@@ -1088,8 +1069,7 @@ typedef enum { GRPO_ROLLOUT_IS_NORM_CHOICES(GRPO_ENUM_) } grpo_rollout_is_norm_k
 typedef enum { GRPO_ROLLOUT_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rollout_rejected_kind;
 /* which tokens are dropped; x = log-probability in the ratio's denominator, p = e^l, p0 = e^x, w and y of axis 3, lo = trust_low, hi =
  * trust_high */
-#define GRPO_TRUST_CHOICES(X) \
-    X(GRPO_TRUST_NONE, none, "") \
+#define GRPO_TRUST_CHOICES(X) X(GRPO_TRUST_NONE, none, "") \
     X(GRPO_TRUST_ONE_SIDED, one_sided, "A > 0 and w > 1 + hi, A < 0 and w < 1 - lo: where a PPO clip would bind") \
     X(GRPO_TRUST_TWO_SIDED, two_sided, "w outside [1 - lo, 1 + hi], whatever A") \
     X(GRPO_TRUST_LOG_TWO_SIDED, log_two_sided, "y outside [-lo, hi]") \
@@ -1100,30 +1080,29 @@ typedef enum { GRPO_ROLLOUT_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rollout_rejected
     X(GRPO_TRUST_RING, ring, "w outside [1 - lo, 1 + hi], but not where A >= 0 and w <= 1 - rec_outer_low, or A <= 0 and w >= 1 + " \
       "rec_outer_high (REC, 2509.24203)")
 typedef enum { GRPO_TRUST_CHOICES(GRPO_ENUM_) } grpo_trust_kind;
-#define GRPO_OFF_POLICY_MASK_CHOICES(X) \
-    X(GRPO_OFF_POLICY_MASK_NONE, none, NOBODY, "") \
+#define GRPO_OFF_POLICY_MASK_CHOICES(X) X(GRPO_OFF_POLICY_MASK_NONE, none, NOBODY, "") \
     X(GRPO_OFF_POLICY_MASK_OLD, old, OLD, \
         "drop tokens with A < 0 where a sequence's mean of logp_old - logp is above off_policy_mask_threshold (2512.02556)") \
     X(GRPO_OFF_POLICY_MASK_ROLLOUT, rollout, ROLLOUT, "the same from logp_rollout") \
     X(GRPO_OFF_POLICY_MASK_TOTAL_VARIATION, total_variation, ROLLOUT, \
       "drop tokens with q A > 0 where a sequence's mean of |e^q - 1| is above it (VACO, 2603.01365)")
 typedef enum { GRPO_OFF_POLICY_MASK_CHOICES(GRPO_ENUM_) } grpo_off_policy_mask_kind;
-#define GRPO_SELECTED_CHOICES(X) \
-    X(GRPO_SELECTED_ALL, all, "") \
+#define GRPO_SELECTED_CHOICES(X) X(GRPO_SELECTED_ALL, all, "") \
     X(GRPO_SELECTED_KEEP, keep, "drop tokens without batch.selected (high-entropy tokens only, 2506.01939)") \
     X(GRPO_SELECTED_DROP, drop, "drop tokens with it (Clip-Cov, 2505.22617)")
 typedef enum { GRPO_SELECTED_CHOICES(GRPO_ENUM_) } grpo_selected_kind;
 /* grounds for rejection besides rollout_is: a statistic of q, pooled over a level, out of [rollout_rs_low, rollout_rs_high] */
-#define GRPO_ROLLOUT_RS_CHOICES(X) \
-    X(GRPO_ROLLOUT_RS_NONE, none, "") \
+#define GRPO_ROLLOUT_RS_CHOICES(X) X(GRPO_ROLLOUT_RS_NONE, none, "") \
     X(GRPO_ROLLOUT_RS_RATIO, ratio, "e^(pooled q)") \
     X(GRPO_ROLLOUT_RS_K2, k2, "q^2/2") \
     X(GRPO_ROLLOUT_RS_K3, k3, "e^q - 1 - q") \
     X(GRPO_ROLLOUT_RS_PROBABILITY, probability, "e^logp_old - e^logp_rollout") \
-    X(GRPO_ROLLOUT_RS_EXP_ABS, exp_abs, "e^|q| (NeMo-RL's probability error of a sequence)")
+    X(GRPO_ROLLOUT_RS_EXP_ABS, exp_abs, "e^|q| (NeMo-RL's probability error of a sequence)") \
+    X(GRPO_ROLLOUT_RS_K3_REVERSE, k3_reverse, "e^-q - 1 + q (AReaL)") \
+    X(GRPO_ROLLOUT_RS_BINARY_KL_MAX, binary_kl_max, "the larger KL, either way, between (p, 1 - p) and (b, 1 - b), p = e^logp_old, " \
+      "b = e^logp_rollout (AReaL's KPop)")
 typedef enum { GRPO_ROLLOUT_RS_CHOICES(GRPO_ENUM_) } grpo_rollout_rs_kind;
-#define GRPO_ROLLOUT_RS_LEVEL_CHOICES(X) \
-    X(GRPO_ROLLOUT_RS_LEVEL_TOKEN, token, TOKEN, SUM, "") \
+#define GRPO_ROLLOUT_RS_LEVEL_CHOICES(X) X(GRPO_ROLLOUT_RS_LEVEL_TOKEN, token, TOKEN, SUM, "") \
     X(GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_SUM, sequence_sum, SEQUENCE, SUM, "") \
     X(GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MEAN, sequence_mean, SEQUENCE, MEAN, "") \
     X(GRPO_ROLLOUT_RS_LEVEL_SEQUENCE_MAX, sequence_max, SEQUENCE, MAX, "") \
@@ -1131,13 +1110,11 @@ typedef enum { GRPO_ROLLOUT_RS_CHOICES(GRPO_ENUM_) } grpo_rollout_rs_kind;
     X(GRPO_ROLLOUT_RS_LEVEL_SEGMENT_MEAN, segment_mean, SEGMENT, MEAN, "") \
     X(GRPO_ROLLOUT_RS_LEVEL_SEGMENT_MAX, segment_max, SEGMENT, MAX, "")
 typedef enum { GRPO_ROLLOUT_RS_LEVEL_CHOICES(GRPO_ENUM_) } grpo_rollout_rs_level_kind;
-#define GRPO_FIPO_CHOICES(X) \
-    X(GRPO_FIPO_NONE, none, "") \
+#define GRPO_FIPO_CHOICES(X) X(GRPO_FIPO_NONE, none, "") \
     X(GRPO_FIPO_DECAYED, decayed, "v times clip(e^F, fipo_low, fipo_high), F = sum over k >= t of 2^(-(k - t)/half_life) d_k, " \
       "d = logp - logp_old; positions count, masked ones too (FIPO, 2603.19835)")
 typedef enum { GRPO_FIPO_CHOICES(GRPO_ENUM_) } grpo_fipo_kind;
-#define GRPO_EXTERNAL_CHOICES(X) \
-    X(GRPO_EXTERNAL_NONE, none, "") \
+#define GRPO_EXTERNAL_CHOICES(X) X(GRPO_EXTERNAL_NONE, none, "") \
     X(GRPO_EXTERNAL_POLICY, policy, "batch.external_weight multiplies v") \
     X(GRPO_EXTERNAL_TERM, term, "batch.external_weight multiplies the whole term")
 typedef enum { GRPO_EXTERNAL_CHOICES(GRPO_ENUM_) } grpo_external_kind;
@@ -1220,9 +1197,7 @@ GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double tok
     X(GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD, token_mean_nonzero_std, \
         "1/(tokens of groups with max - min of batch.reward > 1e-6), of every token (DAPO-ZV); 1 if none")
 typedef enum { GRPO_AGGREGATION_CHOICES(GRPO_ENUM_) } grpo_aggregation_kind;
-#define GRPO_EMPTY_SEQUENCES_CHOICES(X) \
-    X(GRPO_EMPTY_SEQUENCES_KEEP, keep, "") \
-    X(GRPO_EMPTY_SEQUENCES_DROP, drop, "")
+#define GRPO_EMPTY_SEQUENCES_CHOICES(X) X(GRPO_EMPTY_SEQUENCES_KEEP, keep, "") X(GRPO_EMPTY_SEQUENCES_DROP, drop, "")
 typedef enum { GRPO_EMPTY_SEQUENCES_CHOICES(GRPO_ENUM_) } grpo_empty_sequences_kind;  /* do sequences (groups) without tokens count in N? */
 
 typedef struct {
@@ -1376,7 +1351,6 @@ typedef struct {
  * arguments of a function by their place, from 1. */
 #define GRPO_AT_(member, ...) GRPO_AT_##member##_,
 enum { GRPO_AT_LAST_FIELD_ = 255, GRPO_ARRAYS_(GRPO_AT_) GRPO_NAMES_(GRPO_AT_) GRPO_AT_END_, GRPO_AT_ARGUMENT_ = 512 };
-#undef GRPO_AT_
 #define GRPO_STATUS_(rule, what) ((grpo_status)(rule) | (grpo_status)(what) << 8)
 #define GRPO_STATUS_ARGUMENT_(rule, place, index) \
     (GRPO_STATUS_(rule, GRPO_AT_ARGUMENT_ + (place)) | ((grpo_status)(index) + 1) << 28)
@@ -1677,13 +1651,20 @@ static grpo_status grpo_status_between_(grpo_rule rule, int what, int other, int
 #define GRPO_MOST_TOKENS_ (INT64_C(1) << 53)
 #define GRPO_MOST_COUNTED_ (INT64_C(1) << 61)
 
-/* counts that a caller handed in to be added to: did these functions make them? */
-static inline int grpo_are_counts_(const int64_t *count, size_t n) {
-    for (size_t k = 0; k < n; k++) if (count[k] < 0 || count[k] > GRPO_MOST_COUNTED_) return 0;
+/* counts of a struct that lie one after the other, by the bytes from its beginning to the first, and to what follows the last */
+static int64_t grpo_count_at_(const void *x, size_t at) {
+    int64_t n;
+    memcpy(&n, (const char *)x + at, sizeof n);
+    return n;
+}
+
+/* that a caller handed in to be added to: did these functions make them? */
+static int grpo_are_counts_(const void *x, size_t at, size_t end) {
+    for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(x, at) < 0 || grpo_count_at_(x, at) > GRPO_MOST_COUNTED_) return 0;
     return 1;
 }
 
-static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain);                  /* that x breaks */
+GRPO_SMALL_ grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain);                  /* that x breaks */
 static grpo_status grpo_check_layout_(const grpo_batch *b);                         /* groups, offsets and lengths */
 /* the arrays of GRPO_ARRAYS_: `needs` must be there; of `reads`, too, every element that counts lies in the array's domain */
 static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads);
@@ -1788,7 +1769,6 @@ GRPO_C_BEGIN_
 
 #define GRPO_POLICY_(policy, array, need) GRPO_##policy##_,
 typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_whose_;
-#undef GRPO_POLICY_
 #define GRPO_IS_TOKEN_ 0
 #define GRPO_IS_GROUP_ 1
 
@@ -1796,14 +1776,12 @@ typedef enum { GRPO_POLICIES_(GRPO_POLICY_) GRPO_N_POLICIES_ } grpo_whose_;
 static int grpo_is_of_group_(grpo_surrogate_kind kind) {
 #define GRPO_OF_GROUP_BIT_(id, name, of, ...) | (uint64_t)GRPO_IS_##of##_ << id
     static const uint64_t groups = 0 GRPO_SURROGATE_CHOICES(GRPO_OF_GROUP_BIT_);
-#undef GRPO_OF_GROUP_BIT_
     return (int)(groups >> kind & 1);
 }
 
 static int grpo_surrogate_needs_(grpo_surrogate_kind kind) {
 #define GRPO_NEEDS_(id, name, of, needs, ...) needs,
     static const int needs[] = { GRPO_SURROGATE_CHOICES(GRPO_NEEDS_) };
-#undef GRPO_NEEDS_
     return needs[kind];
 }
 
@@ -1835,7 +1813,6 @@ GRPO_POOL_OF_(grpo_rollout_is_pool_, grpo_rollout_is_level_kind, GRPO_ROLLOUT_IS
 GRPO_POOL_OF_(grpo_rollout_rs_pool_, grpo_rollout_rs_level_kind, GRPO_ROLLOUT_RS_LEVEL_CHOICES)
 GRPO_POOL_OF_(grpo_policy_is_pool_, grpo_policy_is_kind, GRPO_POLICY_IS_CHOICES)
 GRPO_POOL_OF_(grpo_gate_pool_, grpo_nll_gate_kind, GRPO_NLL_GATE_CHOICES)
-#undef GRPO_POOL_OF_
 
 static int grpo_rollout_is_over_(const grpo_weight *w, grpo_over over) {
     return w->rollout_is != GRPO_ROLLOUT_IS_NONE && grpo_rollout_is_pool_(w->rollout_is_level).over == over;
@@ -1890,14 +1867,11 @@ static int grpo_advantage_needs_(const grpo_objective *o) {
 GRPO_WHOSE_OF_(grpo_ratio_whose_, grpo_ratio_axis, behaviour, GRPO_BEHAVIOUR_CHOICES)
 GRPO_WHOSE_OF_(grpo_kl_whose_, grpo_penalty, kl_reference, GRPO_KL_REFERENCE_CHOICES)
 GRPO_WHOSE_OF_(grpo_off_policy_whose_, grpo_weight, off_policy_mask, GRPO_OFF_POLICY_MASK_CHOICES)
-#undef GRPO_WHOSE_OF_
-#undef GRPO_WHOSE_
 
 static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose) {
     switch (whose) {
 #define GRPO_ARRAY_OF_(policy, array, need) case GRPO_##policy##_: return array;
     GRPO_POLICIES_(GRPO_ARRAY_OF_)
-#undef GRPO_ARRAY_OF_
     default: return NULL;
     }
 }
@@ -1905,7 +1879,6 @@ static const grpo_real *grpo_logp_of_(const grpo_batch *b, grpo_whose_ whose) {
 static int grpo_need_of_(grpo_whose_ whose) {
 #define GRPO_NEED_OF_(policy, array, need) need,
     static const int need[] = { GRPO_POLICIES_(GRPO_NEED_OF_) };
-#undef GRPO_NEED_OF_
     return need[whose];
 }
 
@@ -1915,11 +1888,8 @@ static int grpo_bounds_act_(const grpo_surrogate *s) {
 }
 
 static int grpo_off_policy_needs_(const grpo_weight *w) {
-    switch (w->off_policy_mask) {
-    case GRPO_OFF_POLICY_MASK_NONE:            return 0;
-    case GRPO_OFF_POLICY_MASK_TOTAL_VARIATION: return GRPO_NEED_OLD_ | GRPO_NEED_ROLLOUT_;
-    default:                              return grpo_need_of_(grpo_off_policy_whose_(w));
-    }
+    const int from_old = w->off_policy_mask == GRPO_OFF_POLICY_MASK_TOTAL_VARIATION ? GRPO_NEED_OLD_ : 0;
+    return grpo_need_of_(grpo_off_policy_whose_(w)) | from_old;
 }
 
 /* of the tokens that enter the likelihood */
@@ -1971,15 +1941,15 @@ static int grpo_loss_needs_(const grpo_objective *o) {
 }
 
 #define GRPO_FIELD_(path) offsetof(grpo_objective, path)
-static int grpo_at_field_(size_t offset);                                           /* the number of the field that begins there */
-static grpo_status grpo_check_fields_(const grpo_objective *o);                     /* every field by itself */
-static grpo_status grpo_check_reads_(const grpo_objective *o);                      /* numbers that choices read */
-static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o);
-static grpo_status grpo_check_order_(const grpo_objective *o);                      /* two numbers that a choice reads */
-static grpo_status grpo_check_combinations_(const grpo_objective *o);               /* choices that go together */
-static grpo_status grpo_check_groups_of_(const grpo_objective *o);                  /* functions of a group are of responses' scores */
-static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s);               /* a clip of large ratios lies beyond the rest's */
-static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);  /* the same of bounds by token */
+GRPO_SMALL_ int grpo_at_field_(size_t offset);                                           /* the number of the field that begins there */
+GRPO_SMALL_ grpo_status grpo_check_fields_(const grpo_objective *o);                     /* every field by itself */
+GRPO_SMALL_ grpo_status grpo_check_reads_(const grpo_objective *o);                      /* numbers that choices read */
+GRPO_SMALL_ grpo_status grpo_check_surrogate_reads_(const grpo_objective *o);
+GRPO_SMALL_ grpo_status grpo_check_order_(const grpo_objective *o);                      /* two numbers that a choice reads */
+GRPO_SMALL_ grpo_status grpo_check_combinations_(const grpo_objective *o);               /* choices that go together */
+GRPO_SMALL_ grpo_status grpo_check_groups_of_(const grpo_objective *o);                  /* functions of a group are of responses' scores */
+GRPO_SMALL_ grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s);               /* a clip of large ratios lies beyond the rest's */
+GRPO_SMALL_ grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b);  /* the same of bounds by token */
 
 grpo_status grpo_objective_check(const grpo_objective *o) {
     grpo_status st = o ? grpo_check_fields_(o) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
@@ -2021,7 +1991,7 @@ typedef struct {
     double weight;                      /* sum T */
     double weight_up, weight_down;          /* of gains that know the group: where a > 0, and elsewhere */
     grpo_dd best, up, down;             /* largest R; what a transform makes of the best (or those with R > 0), and of the others */
-    grpo_dd factor, kth;                /* of pkpo: its factor; the pass_k-th smallest R */
+    grpo_dd factor, kth;                /* of pkpo_maxrl: its factor; the pass_k-th smallest R */
 } grpo_group_;
 
 /* the rewards of the tokens of credit entropy_share: of a prompt's responses with R > 0, or of the others */
@@ -2085,30 +2055,30 @@ typedef struct {
 static int grpo_magnifies_rounding_(const grpo_advantage *a);
 static grpo_lengths_ grpo_lengths_of_(const grpo_batch *b, int64_t g);
 static grpo_dd grpo_length_reward_(const grpo_reward *r, grpo_dd R, int correct, double T, grpo_lengths_ group);
-static int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at);
-static grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at);
+GRPO_SMALL_ int grpo_next_pooled_step_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ *at);
+GRPO_SMALL_ grpo_dd grpo_step_reward_(const grpo_estimator_ *e, grpo_index_ at);
 static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R);
-static void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s);
+GRPO_SMALL_ void grpo_group_further_statistics_(const grpo_estimator_ *e, grpo_group_ *s);
 static void grpo_take_credit_statistics_(grpo_estimator_ *e);
-static grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
-static double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
-static double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
-static double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at);
-static double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at);
-static double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ at);
-static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
-static grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t);
-static grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
+GRPO_SMALL_ grpo_kalman grpo_kalman_at_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+GRPO_SMALL_ double grpo_variance_of_others_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+GRPO_SMALL_ double grpo_excluded_advantage_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_index_ at);
+GRPO_SMALL_ double grpo_weighted_columns_(const grpo_estimator_ *e, grpo_index_ at);
+GRPO_SMALL_ double grpo_pooled_step_advantage_(const grpo_estimator_ *e, grpo_index_ at);
+GRPO_SMALL_ double grpo_reweighted_advantage_(const grpo_estimator_ *e, grpo_index_ at);
+GRPO_SMALL_ grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
+GRPO_SMALL_ grpo_dd grpo_entropy_share_credit_(const grpo_estimator_ *e, int64_t i, int64_t t);
+GRPO_SMALL_ grpo_dd grpo_prefix_tree_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, int64_t t);
 static int grpo_has_shaping_(const grpo_advantage *a);
 static grpo_shaping_ grpo_shaping_of_(const grpo_estimator_ *e, int64_t i);
-static double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
+GRPO_SMALL_ double grpo_shape_token_(const grpo_estimator_ *e, grpo_shaping_ *s, int64_t t, double A);
 static void grpo_moments_of_token_(const grpo_estimator_ *e, grpo_credited_ A, grpo_moments *m);
 static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moments *m);
 static double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *m);
-static void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
-static void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m);
+GRPO_SMALL_ void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
+GRPO_SMALL_ void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m);
 static grpo_status grpo_check_rewards_(grpo_estimator_ *e);
-static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
+GRPO_SMALL_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
 
 /* ---- axis 1: R of a response --------------------------------------------------------------------------------------------------- */
 /* the estimators of grpo_kl_estimate to twice the precision; k3, ten times slower so, where that counts */
@@ -2202,7 +2172,7 @@ static grpo_dd grpo_item_value_(const grpo_estimator_ *e, const grpo_group_ *s, 
 /* of R, or of what the transform makes of them.  The deviation is that of R with best_minus_second, and pass_at_k brings its own */
 static void grpo_group_statistics_(const grpo_estimator_ *e, grpo_group_ *s, int transformed) {
     const grpo_advantage *a = &e->obj->advantage;
-    const int deviates = a->transform != GRPO_TRANSFORM_PASS_AT_K && (a->transform >= GRPO_TRANSFORM_PKPO) == transformed;
+    const int deviates = a->transform != GRPO_TRANSFORM_PASS_AT_K && (a->transform >= GRPO_TRANSFORM_PKPO_MAXRL) == transformed;
     grpo_index_ at = grpo_before_items_(e);
     grpo_values v;
     memset(&v, 0, sizeof v);
@@ -2450,6 +2420,7 @@ static grpo_status grpo_estimator_start_(grpo_estimator_ *e, const grpo_objectiv
     return grpo_check_rewards_(e);
 }
 
+static void grpo_take_moments_(grpo_estimator_ *e, const grpo_moments *m);
 GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e);           /* of a batch that is all there is */
 
 static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
@@ -2460,16 +2431,19 @@ static void grpo_write_advantages_(grpo_estimator_ *e, grpo_real *advantage) {
     }
 }
 
-grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage) {
+/* moments: NULL where the batch is all there is */
+static grpo_status grpo_estimate_(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments, grpo_real *advantage) {
     grpo_estimator_ e;
-    grpo_status st;
-    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
-    st = grpo_estimator_start_(&e, obj, batch);
+    const grpo_status st = grpo_estimator_start_(&e, obj, batch);
     if (st) return st;
-    if (grpo_needs_moments_(&obj->advantage)) grpo_take_own_moments_(&e);
+    if (grpo_needs_moments_(&obj->advantage)) { if (moments) grpo_take_moments_(&e, moments); else grpo_take_own_moments_(&e); }
     grpo_write_advantages_(&e, advantage);
     return GRPO_OK;
+}
+
+grpo_status grpo_advantages(const grpo_objective *obj, const grpo_batch *batch, grpo_real *advantage) {
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    return advantage ? grpo_estimate_(obj, batch, NULL, advantage) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
 }
 
 grpo_status grpo_dynamic_sampling_mask(const grpo_batch *batch, uint8_t *keep) {
@@ -2571,16 +2545,20 @@ static int grpo_is_active_(const grpo_objective *o, const grpo_mask_ *k) {
     return k->counts && !(k->rejected && o->weight.rollout_rejected == GRPO_ROLLOUT_REJECTED_UNMASK);
 }
 
-/* the next token that counts, in c->t and c->v; 0: there is none */
-static inline int grpo_next_active_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
-    if (s->truncated) return 0;
+/* the next token that counts, in c->t and c->v; 0: there is none.  Of a response with correction weights or grounds for rejection: */
+static int grpo_next_corrected_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
     while (++c->t < c->end) {
-        grpo_mask_ k;
-        if (s->uncorrected) { if (grpo_is_unmasked_(b, c->t)) return 1; continue; }
-        k = grpo_mask_at_(o, b, s, c->t, &c->segment);
+        const grpo_mask_ k = grpo_mask_at_(o, b, s, c->t, &c->segment);
         c->v = k.v;
         if (grpo_is_active_(o, &k)) return 1;
     }
+    return 0;
+}
+
+static inline int grpo_next_active_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, grpo_cursor_ *c) {
+    if (s->truncated) return 0;
+    if (!s->uncorrected) return grpo_next_corrected_(o, b, s, c);
+    while (++c->t < c->end) if (grpo_is_unmasked_(b, c->t)) return 1;
     return 0;
 }
 
@@ -3281,7 +3259,6 @@ GRPO_FN grpo_dd grpo_sine_squared(grpo_dd y) {
     return s;
 }
 
-/* e^x - x - 1 >= 0, 3 ulps, no cancellation near 0 */
 GRPO_FN double grpo_exp_minus_linear(grpo_dd x) {
     double v, y = x.hi;
     if (!grpo_is_far_(y)) v = grpo_exp_series_(y);
@@ -3299,7 +3276,6 @@ GRPO_FN double grpo_exp_minus_linear(grpo_dd x) {
     return x.lo == 0 || !grpo_is_finite(v) ? v : v + x.lo * expm1(y);
 }
 
-/* e^x - 1, 1 ulp */
 GRPO_FN double grpo_exp_minus_one(grpo_dd x) {
     double e = expm1(x.hi);
     return grpo_is_finite(e) ? e + (e + 1) * x.lo : e;
@@ -3397,7 +3373,6 @@ GRPO_FN double grpo_difficulty(double part, double whole, double low, double hig
 /* T^-p of Delta L (2509.07558), T >= 1 */
 GRPO_FN grpo_dd grpo_length_power(double length, double power) { return grpo_exp_twice(grpo_dd_mul(grpo_log_twice(length), -power)); }
 
-/* lambda of VAPO: 1 - 1/max(1, alpha T) */
 GRPO_FN grpo_dd grpo_length_lambda(double alpha, double length) {
     const grpo_dd n = grpo_two_prod(alpha, length);
     return grpo_dd_exceeds(n, 1) ? grpo_dd_quotient(grpo_dd_add(n, grpo_dd_of_(-1)), n) : grpo_dd_of_(0);
@@ -3423,12 +3398,8 @@ GRPO_FN double grpo_relative_entropy(double H, grpo_dd mean, double coef) {
 
 /* A at a token with batch.marked */
 GRPO_FN double grpo_marked(grpo_marked_kind kind, double A, double value) {
-    switch (kind) {
-    case GRPO_MARKED_NONE:  break;
-    case GRPO_MARKED_FIXED: return value;
-    case GRPO_MARKED_BOOST: return grpo_times(A, 1 + (A < 0 ? -value : value));
-    }
-    return A;
+    if (kind == GRPO_MARKED_FIXED) return value;
+    return kind == GRPO_MARKED_BOOST ? grpo_times(A, 1 + (A < 0 ? -value : value)) : A;
 }
 
 /* (1 - mu)^power of F-GRPO (2602.06717), mu = (mean - low)/(high - low) within [0, 1]; 0^0 = 1 */
@@ -3513,7 +3484,6 @@ GRPO_FN grpo_dd grpo_position_scale(double n, double power) {
     return power < 0 ? grpo_dd_quotient(one, s) : s;
 }
 
-/* CTPO's, at the n-th token */
 GRPO_FN grpo_log_range grpo_position_range(const grpo_surrogate *s, double n) {
     const grpo_dd scale = grpo_position_scale(n, s->position_power);
     grpo_log_range r;
@@ -3654,7 +3624,6 @@ GRPO_FN grpo_term grpo_unbounded_positive(grpo_ratio w, double advantage, grpo_r
     return advantage < 0 ? grpo_dual_clip(w, advantage, range, dual) : grpo_term_of_(-advantage, 0, -advantage);
 }
 
-/* the choice, of policy_shaping at tokens outside its mask; A = 0 is worth 0 and has no gradient, but for regressions */
 GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range, grpo_ratio w, double advantage, double logp) {
     const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };                  /* of what is no function of one token, too */
     const int up = advantage > 0;
@@ -3662,7 +3631,6 @@ GRPO_FN grpo_term grpo_surrogate_term(const grpo_surrogate *s, grpo_range range,
     switch (s->kind) {
 #define GRPO_TERM_(id, name, of, needs, reads, term, text) case id: return term;
     GRPO_SURROGATE_CHOICES(GRPO_TERM_)
-#undef GRPO_TERM_
     }
     return none;
 }
@@ -3737,11 +3705,14 @@ GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, 
     case GRPO_ROLLOUT_RS_K3:          s.hi = grpo_exp_minus_linear(q); break;
     case GRPO_ROLLOUT_RS_PROBABILITY: s.hi = grpo_probability_change(logp_old, logp_rollout); break;
     case GRPO_ROLLOUT_RS_EXP_ABS:     s.hi = grpo_exp(q.hi < 0 ? grpo_dd_negative(q) : q); break;
+    case GRPO_ROLLOUT_RS_K3_REVERSE:  s.hi = grpo_exp_minus_linear(grpo_dd_negative(q)); break;
+    case GRPO_ROLLOUT_RS_BINARY_KL_MAX:
+        s.hi = fmax(grpo_binary_kl(logp_old, logp_rollout), grpo_binary_kl(logp_rollout, logp_old));
+        break;
     }
     return s;
 }
 
-/* is the pooled statistic inside its bounds? */
 GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled) {
     switch (c->rollout_rs) {
     case GRPO_ROLLOUT_RS_NONE:  return 1;
@@ -3761,7 +3732,6 @@ GRPO_FN grpo_dd grpo_fipo_decay(double half_life) {
     return grpo_exp_twice(grpo_dd_negative(grpo_dd_div(ln2, half_life)));
 }
 
-/* FIPO's factor on v, from F; token_ratio: e^d */
 GRPO_FN double grpo_fipo_weight(const grpo_weight *c, grpo_dd future, double token_ratio, double advantage) {
     const double f = grpo_within(grpo_exp(future), c->fipo_low, c->fipo_high);
     if (!(advantage < 0 && c->fipo_safe_ratio != 0 && token_ratio > c->fipo_safe_ratio)) return f;
@@ -3851,7 +3821,6 @@ static int grpo_block_cut_(const double *x, const double *cut, double *upper, do
     return grpo_quarter_total_(left) != 0;
 }
 
-/* adds the numbers of a block times a power of two, or minus that */
 static void grpo_sum_add_block_(grpo_sum *s, double factor, const double *x) {
     const double size = grpo_block_magnitude_(x);
     const int cuts = size > 1e-200 && size < 1e200;
@@ -3879,7 +3848,6 @@ static void grpo_sum_add_dd_(grpo_sum *s, grpo_dd x) {
     if (x.lo != 0) grpo_sum_add_(s, x.lo);
 }
 
-/* + a - b, of log-probabilities: of an infinite one the finite partner still counts */
 static void grpo_sum_add_diff_(grpo_sum *s, double a, double b) {
     grpo_sum_add_(s, a);
     grpo_sum_add_(s, -b);
@@ -3938,7 +3906,6 @@ static double grpo_sum_value_(const grpo_sum *sum) {
     return grpo_sum_round_(&s, &negative);
 }
 
-/* for sums of losses: overflows of both signs give +infinity */
 static double grpo_sum_total_(const grpo_sum *s) { return s->pos_inf && s->neg_inf ? HUGE_VAL : grpo_sum_value_(s); }
 
 /* the sum as out[0] + ... + out[n-1], each rounding what the ones before left */
@@ -3958,7 +3925,6 @@ static grpo_dd grpo_sum_dd_(const grpo_sum *s) {
 }
 
 /* ---- layout and arrays --------------------------------------------------------------------------------------------------------------- */
-/* the rule that x breaks */
 static grpo_rule grpo_rule_of_(double x, grpo_domain_kind_ domain) {
     const grpo_domain *d = &grpo_domains_[domain];
     if (d->flags == 0 && x >= d->low && x <= d->high) return GRPO_NO_RULE;
@@ -4061,7 +4027,6 @@ static grpo_status grpo_check_array_(const grpo_batch *b, const grpo_array_ *a, 
     return k < 0 ? GRPO_OK : grpo_status_at_(grpo_rule_of_((double)x[k], domain), a->what, k);
 }
 
-/* `needs` must be there; `reads` is looked at where it is there */
 static grpo_status grpo_check_arrays_(const grpo_batch *b, const grpo_real *advantage, int needs, int reads) {
     const grpo_array_ arrays[] = {
 #define GRPO_ARRAY_(member, of, domain, needs, finite) { GRPO_AT_##member##_, GRPO_OF_##of##_, GRPO_##domain##_, needs, finite, b->member },
@@ -4095,7 +4060,6 @@ GRPO_C_END_
 
 GRPO_C_BEGIN_
 /* ---- what choices ask of numbers, and of each other ---------------------------------------------------------------------------------- */
-/* the number of the field that begins there */
 static int grpo_at_field_(size_t offset) {
     int n;
     const grpo_field *f = grpo_fields(&n);
@@ -4134,7 +4098,6 @@ static int grpo_is_where_(const grpo_objective *o, grpo_where_ where) {
     return (int)(where >> choice & 1);
 }
 
-/* every field by itself */
 static grpo_status grpo_check_fields_(const grpo_objective *o) {
     int n;
     const grpo_field *f = grpo_fields(&n);
@@ -4215,7 +4178,6 @@ static const grpo_read_ grpo_surrogate_reads_[] = {
 #undef ABOVE_ONE
 #undef RANGE
 #undef NOTHING
-#undef GRPO_READS_
 };
 
 static grpo_status grpo_check_surrogate_reads_(const grpo_objective *o) {
@@ -4351,7 +4313,6 @@ static grpo_status grpo_check_combinations_(const grpo_objective *o) {
     return GRPO_OK;
 }
 
-/* a clip of large ratios lies beyond that of the rest */
 static grpo_status grpo_check_dual_numbers_(const grpo_surrogate *s) {
     const int position = s->bounds == GRPO_BOUNDS_POSITION, clips = s->kind == GRPO_SURROGATE_DUAL_CLIP;
     const int reads = (clips && !position) || s->kind == GRPO_SURROGATE_UNBOUNDED_POSITIVE
@@ -4373,14 +4334,12 @@ static int grpo_reweight_is_of_batch_(grpo_reweight_kind k) {
     return k == GRPO_REWEIGHT_VALID_GROUPS || k == GRPO_REWEIGHT_NONZERO_REWARDS || k == GRPO_REWEIGHT_LENGTH_POWER;
 }
 
-/* functions of a group are of responses' scores */
 static grpo_status grpo_check_groups_of_(const grpo_objective *o) {
     if (!grpo_is_of_group_(o->surrogate.kind)) return GRPO_OK;
     if (o->ratio.interpolate != GRPO_INTERPOLATE_NONE) return grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.interpolate));
     return grpo_level_is_sequence_(o->ratio.level) ? GRPO_OK : grpo_clash_(GRPO_FIELD_(surrogate.kind), GRPO_FIELD_(ratio.level));
 }
 
-/* clip_dual must lie beyond the first clip, as between the numbers of an objective */
 static grpo_status grpo_check_dual_(const grpo_surrogate *s, const grpo_batch *b) {
     if (s->kind == GRPO_SURROGATE_PPO_CLIP || (s->kind == GRPO_SURROGATE_GPPO && s->clip_dual == 0) || b->n_groups == 0) return GRPO_OK;
     for (int64_t i = b->group_begin[0]; i < b->group_begin[b->n_groups]; i++)
@@ -4399,7 +4358,6 @@ static grpo_span_ grpo_segment_at_(const grpo_batch *b, const grpo_sequence_ *s,
     return x;
 }
 
-/* q */
 static grpo_dd grpo_rollout_log_ratio_(const grpo_objective *o, const grpo_batch *b, int64_t t, int *passes) {
     double c = o->weight.rollout_clamp;
     return grpo_clamp(grpo_two_diff((double)b->logp_old[t], (double)b->logp_rollout[t]), -c, c, passes);
@@ -4449,7 +4407,6 @@ static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b,
     return 0;
 }
 
-/* what the weight axis pools over the segment of token t */
 static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
     grpo_segment_ x;
     x.span = grpo_segment_at_(b, s, t);
@@ -4459,7 +4416,6 @@ static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_ba
     return x;
 }
 
-/* is the token outside of a band? */
 static int grpo_token_rejected_(const grpo_objective *o, const grpo_batch *b, int64_t t, grpo_rollout_is_weight v) {
     const grpo_weight *w = &o->weight;
     int passes;
@@ -4502,7 +4458,6 @@ static int64_t grpo_count_preference_pairs_(const grpo_objective *o, const grpo_
     return pairs;
 }
 
-/* positive_tokens and nll_tokens */
 static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s,
                                grpo_totals *totals) {
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
@@ -4513,7 +4468,6 @@ static void grpo_count_tokens_(const grpo_objective *o, const grpo_batch *b, con
     }
 }
 
-/* of a response: has it A > 0 at the first token that counts? */
 static int grpo_is_positive_(const grpo_objective *o, const grpo_batch *b, const grpo_real *advantage, const grpo_sequence_ *s) {
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     return grpo_next_active_(o, b, s, &c) && advantage[c.t] > 0;
@@ -4535,7 +4489,6 @@ static void grpo_count_weights_(const grpo_objective *o, const grpo_batch *b, co
     else if (whole) grpo_sum_add_(&totals->rollout_is_sum, v);
 }
 
-/* do the rewards of group g differ by more than 1e-6? */
 static int grpo_rewards_vary_(const grpo_batch *b, int64_t g) {
     double least = (double)b->reward[b->group_begin[g]], most = least;
     for (int64_t i = b->group_begin[g] + 1; i < b->group_begin[g + 1]; i++) {
@@ -4553,7 +4506,6 @@ static void grpo_take_norm_(const grpo_objective *o, const grpo_totals *n, grpo_
     s->norm_top = n->rollout_is_sum.pos_inf ? (double)n->rollout_is_count / (double)n->rollout_is_sum.pos_inf : 0;
 }
 
-/* segments with a token that counts */
 static int64_t grpo_segments_(const grpo_run_ *r, const grpo_sequence_ *s) {
     grpo_span_ last = { 0, 0 };
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
@@ -4689,7 +4641,6 @@ static int grpo_gate_is_shut_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_
     return !(grpo_sum_value_(&lost) > 0);
 }
 
-/* factors, divisor, gate and bounds of the token at hand, where they are more than its correction weight v */
 static void grpo_set_factors_(const grpo_run_ *r, const grpo_sequence_ *s, grpo_walk_ *k, double v) {
     const grpo_external_kind given = r->obj->weight.external;
     const double future = r->obj->weight.fipo != GRPO_FIPO_NONE ? grpo_fipo_factor_(r, k) : 1;
@@ -4722,7 +4673,6 @@ static grpo_term grpo_nll_term_(const grpo_run_ *r, int64_t t) {
                            b->logp_teacher ? (double)b->logp_teacher[t] : 0);
 }
 
-/* the gradient of what is added to the loss beside the terms, over factor */
 static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
     double g = s->group->preference_slope ? s->group->preference_slope[s->member] : 0;
     if (grpo_has_nll_(r, s, k)) g = grpo_plus(g, grpo_times(r->scales.nll, grpo_nll_term_(r, k->t).d_logp));
@@ -4730,7 +4680,6 @@ static double grpo_gradient_beside_(const grpo_run_ *r, const grpo_sequence_ *s,
 }
 
 /* ---- what is infinite in the report ----------------------------------------------------------------------------------------------- */
-/* the same of what is infinite, at once */
 static void grpo_report_old_(grpo_partial *p, double l, double old) {
     grpo_sum_add_diff_(&p->sum[GRPO_SUM_APPROX_KL_K1], old, l);
     grpo_sum_add_(&p->sum[GRPO_SUM_APPROX_KL_K3], grpo_exp_minus_linear(grpo_two_diff(l, old)));
@@ -4812,7 +4761,6 @@ static void grpo_add_moments_(grpo_estimator_ *e, grpo_moments *moments) {
     }
 }
 
-/* of a batch that is all there is */
 GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e) {
     grpo_moments m;
     memset(&m, 0, sizeof m);
@@ -4821,26 +4769,23 @@ GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e) {
 }
 
 /* ---- in parts --------------------------------------------------------------------------------------------------------------------- */
-static int grpo_are_totals_(const grpo_totals *n) {
-    const int64_t counts[] = { n->tokens, n->sequences, n->sequences_nonempty, n->groups, n->groups_nonempty, n->ranks, n->positive_tokens,
-                               n->positive_sequences, n->nonzero_std_tokens, n->nll_tokens, n->preference_pairs, n->rollout_is_count };
-    return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
-}
+#define GRPO_TOTALS_ offsetof(grpo_totals, tokens), offsetof(grpo_totals, rollout_is_sum)
+#define GRPO_PARTIAL_ offsetof(grpo_partial, tokens), offsetof(grpo_partial, ratio_min)
 
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
     grpo_status st;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!totals) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
-    if (!grpo_are_totals_(totals)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
+    if (!grpo_are_counts_(totals, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
     st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
     if (!st) grpo_count_all_(obj, batch, advantage, totals);
     return st;
 }
 
 static grpo_status grpo_check_moments_(const grpo_moments *m) {
-    const int64_t counts[] = { m->values.count, m->tokens, m->items, m->sequences, m->sequences_nonempty, m->degenerate_sequences,
-                               m->nonzero_items };
-    return grpo_are_counts_(counts, sizeof counts / sizeof *counts) ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
+    const int known = m->values.count >= 0 && m->values.count <= GRPO_MOST_COUNTED_;
+    return known && grpo_are_counts_(m, offsetof(grpo_moments, tokens), sizeof *m) ? GRPO_OK
+        : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_moments_);
 }
 
 grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch, grpo_moments *moments) {
@@ -4856,27 +4801,17 @@ grpo_status grpo_moments_add(const grpo_objective *obj, const grpo_batch *batch,
 
 grpo_status grpo_advantages_with_moments(const grpo_objective *obj, const grpo_batch *batch, const grpo_moments *moments,
     grpo_real *advantage) {
-    grpo_estimator_ e;
-    grpo_status st;
+    grpo_status st = GRPO_OK;
     if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
     if (!advantage) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_advantage_);
-    if (!moments && grpo_needs_moments_(&obj->advantage)) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
-    st = grpo_needs_moments_(&obj->advantage) ? grpo_check_moments_(moments) : GRPO_OK;
-    if (!st) st = grpo_estimator_start_(&e, obj, batch);
-    if (st) return st;
-    if (grpo_needs_moments_(&obj->advantage)) grpo_take_moments_(&e, moments);
-    grpo_write_advantages_(&e, advantage);
-    return GRPO_OK;
+    if (grpo_needs_moments_(&obj->advantage)) st = moments ? grpo_check_moments_(moments) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_moments_);
+    return st ? st : grpo_estimate_(obj, batch, moments, advantage);
 }
 
-static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part) {
-    return all->tokens >= part->tokens && all->sequences >= part->sequences && all->sequences_nonempty >= part->sequences_nonempty
-        && all->groups >= part->groups && all->groups_nonempty >= part->groups_nonempty && all->ranks >= 0
-        && all->positive_tokens >= part->positive_tokens && all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
-        && all->positive_sequences >= part->positive_sequences
-        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences
-        && all->nll_tokens >= part->nll_tokens && all->preference_pairs >= part->preference_pairs
-            && all->rollout_is_count >= part->rollout_is_count && all->nonzero_std_tokens >= part->nonzero_std_tokens;
+static int grpo_totals_cover_(const grpo_totals *all, const grpo_totals *part, size_t at, size_t end) {
+    for (; at < end; at += sizeof(int64_t)) if (grpo_count_at_(all, at) < grpo_count_at_(part, at)) return 0;
+    return all->tokens - all->positive_tokens >= part->tokens - part->positive_tokens
+        && all->sequences_nonempty - all->positive_sequences >= part->sequences_nonempty - part->positive_sequences;
 }
 
 static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
@@ -4885,11 +4820,7 @@ static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
         && a->norm.hi == b->norm.hi && a->norm.lo == b->norm.lo && a->norm_top == b->norm_top;
 }
 
-static int grpo_is_partial_(const grpo_partial *p) {
-    const int64_t counts[] = { p->tokens, p->sequences, p->groups, p->masked_tokens, p->rejected_tokens, p->degenerate_groups,
-        p->ratio_tokens, p->weight_tokens, p->clips[0], p->clips[1], p->clips[2], p->clips[3] };
-    return grpo_are_counts_(counts, sizeof counts / sizeof *counts);
-}
+static int grpo_is_partial_(const grpo_partial *p) { return grpo_are_counts_(p, GRPO_PARTIAL_); }
 
 /* what the batch's terms share, by the totals or, where there are none, by its own counts; the partial, if any, must be of the same */
 GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
@@ -4898,11 +4829,18 @@ GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_
     if (partial && !grpo_is_partial_(partial)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
     memset(&own, 0, sizeof own);
     grpo_count_all_(obj, batch, advantage, &own);
-    if (totals && !grpo_totals_cover_(totals, &own)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
+    if (totals && !grpo_totals_cover_(totals, &own, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
     *scales = grpo_scales_of_(obj, totals ? totals : &own);
     if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
         return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
     return GRPO_OK;
+}
+
+static void grpo_add_counts_(void *into, const void *from, size_t at, size_t end) {
+    for (; at < end; at += sizeof(int64_t)) {
+        const int64_t sum = grpo_count_at_(into, at) + grpo_count_at_(from, at);
+        memcpy((char *)into + at, &sum, sizeof sum);
+    }
 }
 
 grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
@@ -4916,15 +4854,7 @@ grpo_status grpo_partial_merge(grpo_partial *into, const grpo_partial *from) {
     for (int k = 0; k < GRPO_N_SUMS; k++) grpo_sum_merge_(&into->sum[k], &from->sum[k]);
     if (from->tokens && (!into->tokens || from->ratio_min < into->ratio_min)) into->ratio_min = from->ratio_min;
     if (from->tokens && (!into->tokens || from->ratio_max > into->ratio_max)) into->ratio_max = from->ratio_max;
-    into->tokens += from->tokens;
-    into->ratio_tokens += from->ratio_tokens;
-    into->weight_tokens += from->weight_tokens;
-    into->sequences += from->sequences;
-    into->groups += from->groups;
-    into->masked_tokens += from->masked_tokens;
-    into->rejected_tokens += from->rejected_tokens;
-    into->degenerate_groups += from->degenerate_groups;
-    for (int k = 0; k < 4; k++) into->clips[k] += from->clips[k];
+    grpo_add_counts_(into, from, GRPO_PARTIAL_);
     into->overflow |= from->overflow;
     return GRPO_OK;
 }
@@ -4983,7 +4913,6 @@ static void grpo_report_ref_block_(grpo_sum *sum, double (*D)[GRPO_BLOCK_], cons
     grpo_sum_add_block_(&sum[GRPO_SUM_KL_K3], 1, k3);
 }
 
-/* the sums take what waits */
 static void grpo_report_flush_(const grpo_run_ *r) {
     grpo_sum *sum = r->partial->sum;
     grpo_waiting_ *p = r->waiting;
@@ -5513,7 +5442,7 @@ static grpo_dd grpo_step_credit_(const grpo_estimator_ *e, grpo_trajectory_ *s, 
 
 /* ---- what rewards may become ---- */
 /* the returns of the steps of response i must stay in the domain of rewards, and rewards of scale beta in [0, 1] */
-static grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i) {
+GRPO_SMALL_ grpo_status grpo_check_steps_(const grpo_estimator_ *e, int64_t i) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
     double G = 0;
@@ -5578,7 +5507,7 @@ static grpo_status grpo_check_rewards_(grpo_estimator_ *e) {
  * raw: sorted before the transform */
 typedef struct { int64_t rank, order; grpo_dd value; int raw; } grpo_sorted_;
 
-static void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_sorted_ *x) {
+GRPO_SMALL_ void grpo_sorted_next_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_sorted_ *x) {
     grpo_sorted_ next = { 0, -1, { 0, 0 }, 0 };
     grpo_index_ at = grpo_before_items_(e);
     for (int64_t order = 0; grpo_next_item_(e, s, &at); order++) {
@@ -5615,7 +5544,7 @@ static double grpo_count_positive_(const grpo_estimator_ *e, const grpo_group_ *
 }
 
 /* the largest R beside one that is the largest */
-static grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s) {
+GRPO_SMALL_ grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s) {
     grpo_index_ at = grpo_before_items_(e);
     grpo_dd second = grpo_dd_of_(-HUGE_VAL);
     int best = 0;
@@ -5629,7 +5558,7 @@ static grpo_dd grpo_second_best_(const grpo_estimator_ *e, const grpo_group_ *s)
 
 /* what one of n items gets, the smallest being R_1: (C(r-1, k-1) R_r + sum over m > r of C(m-2, k-2) R_m)/C(n, k) for the r-th.  The same
  * for all up to the k-th, and for all that are equal: the last of them stands for them */
-static grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
+GRPO_SMALL_ grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     const double n = (double)s->count, k = e->obj->advantage.pass_k;
     grpo_sorted_ x = { 0, INT64_MAX, { 0, 0 }, 1 };
     grpo_dd own, above = grpo_dd_of_(0);
@@ -5646,7 +5575,7 @@ static grpo_dd grpo_pkpo_max_(const grpo_estimator_ *e, const grpo_group_ *s, gr
 }
 
 /* likewise sum over m of C(m-1, k-2) (R - R_m)/C(n, k), R_m the smaller ones */
-static grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
+GRPO_SMALL_ grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     const double n = (double)s->count, k = e->obj->advantage.pass_k, smaller = (double)grpo_count_below_(e, s, R, 0);
     grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
     grpo_dd sum = grpo_dd_of_(0);
@@ -5659,13 +5588,34 @@ static grpo_dd grpo_pkpo_gain_(const grpo_estimator_ *e, const grpo_group_ *s, g
     return grpo_dd_steady_(grpo_dd_div(grpo_dd_mul(sum, k * (k - 1)), n * (n - 1)));
 }
 
+/* s_i of pkpo_max less (k/(n-1))^2 sum over r of C(r-1, k-1)/C(n-2, k-1) R_r, R_r the r-th smallest of the others; 0 where they all but
+ * cancel: the last bits of what is divided by n and n - 1 are not known */
+GRPO_SMALL_ grpo_dd grpo_pkpo_loo_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
+    const double n = (double)s->count, k = e->obj->advantage.pass_k;
+    const grpo_dd all = grpo_pkpo_max_(e, s, R);
+    grpo_sorted_ x = { -1, -1, { 0, 0 }, 1 };
+    grpo_dd others = grpo_dd_of_(0), rest;
+    double r = 0;
+    int met = 0;                                                        /* the item itself, or one that is equal */
+    if (n == k) return all;
+    while (x.rank < s->count - 1) {
+        grpo_sorted_next_(e, s, &x);
+        if (!met && grpo_dd_same_(x.value, R)) { met = 1; continue; }
+        others = grpo_dd_add(others, grpo_dd_product(grpo_binomial_ratio(r++, n - 2, k - 1), x.value));
+    }
+    for (int twice = 0; twice < 2; twice++) others = grpo_dd_div(grpo_dd_mul(others, k), n - 1);
+    rest = grpo_dd_minus_(all, others);
+    return fabs(rest.hi) > ldexp(fabs(all.hi), -90) ? grpo_dd_steady_(rest) : grpo_dd_of_(0);
+}
+
 static grpo_dd grpo_transformed_(const grpo_estimator_ *e, const grpo_group_ *s, grpo_dd R) {
     switch (e->obj->advantage.transform) {
     case GRPO_TRANSFORM_BEST_MINUS_SECOND: return grpo_dd_same_(R, s->best) ? s->up : s->down;
     case GRPO_TRANSFORM_PASS_AT_K:         return R.hi > 0 ? s->up : s->down;
-    case GRPO_TRANSFORM_PKPO:              return grpo_dd_steady_(grpo_dd_product(R, s->factor));
+    case GRPO_TRANSFORM_PKPO_MAXRL:              return grpo_dd_steady_(grpo_dd_product(R, s->factor));
     case GRPO_TRANSFORM_PKPO_MAX:          return grpo_pkpo_max_(e, s, R);
     case GRPO_TRANSFORM_PKPO_GAIN:         return grpo_pkpo_gain_(e, s, R);
+    case GRPO_TRANSFORM_PKPO_LOO:          return grpo_pkpo_loo_(e, s, R);
     default:                               return R;
     }
 }
@@ -5687,7 +5637,8 @@ static void grpo_group_transform_(const grpo_estimator_ *e, grpo_group_ *s) {
         s->up.hi = pass.up; s->down.hi = pass.down;
         s->variance = pass.variance;
         break;
-    case GRPO_TRANSFORM_PKPO: s->factor = grpo_binomial_ratio(n - grpo_count_positive_(e, s), n - 1, a->pass_k - 1); break;
+    case GRPO_TRANSFORM_PKPO_MAXRL: s->factor = grpo_binomial_ratio(n - grpo_count_positive_(e, s), n - 1, a->pass_k - 1); break;
+    case GRPO_TRANSFORM_PKPO_LOO:
     case GRPO_TRANSFORM_PKPO_MAX: s->kth = grpo_sorted_at_(e, s, 1, (int64_t)a->pass_k - 1).value; break;
     case GRPO_TRANSFORM_PKPO_GAIN: break;
     }
@@ -6017,7 +5968,7 @@ static grpo_dd grpo_entropy_share_reward_(const grpo_estimator_ *e, int64_t i, i
 }
 
 /* mean and sigma over the tokens of the prompt's responses with R > 0, or of the others */
-static grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
+GRPO_SMALL_ grpo_shares_ grpo_shares_of_(const grpo_estimator_ *e, int correct) {
     const grpo_batch *b = e->batch;
     const grpo_advantage *a = &e->obj->advantage;
     grpo_shares_ r;
@@ -6127,7 +6078,7 @@ static void grpo_further_moments_of_group_(const grpo_estimator_ *e, grpo_moment
 }
 
 /* exactly: is the mean above entropy_max? */
-static void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s) {
+GRPO_SMALL_ void grpo_find_mean_entropy_(const grpo_estimator_ *e, int64_t i, grpo_shaping_ *s) {
     const grpo_batch *b = e->batch;
     const int64_t n = grpo_unmasked_(b, i);
     const double cap = e->obj->advantage.entropy_max;
@@ -6316,7 +6267,8 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
     CHOICE(penalty.kl, KL) CHOICE(penalty.kl_reference, KL_REFERENCE) CHOICE(penalty.kl_on, KL_ON) \
     CHOICE(penalty.kl_gradient, KL_GRADIENT) CHOICE(penalty.kl_importance_weight, KL_IMPORTANCE_WEIGHT) \
     NUMBER(penalty.kl_importance_weight_max, BOUND) NUMBER(penalty.kl_coef, FINITE) NUMBER(penalty.kl_clamp_log, BOUND) \
-    NUMBER(penalty.kl_clamp_value, BOUND) NUMBER(penalty.entropy_coef, FINITE) CHOICE(penalty.nll_on, NLL) \
+    NUMBER(penalty.kl_clamp_value, BOUND) CHOICE(penalty.kl_clamp_on, KL_CLAMP_ON) NUMBER(penalty.entropy_coef, FINITE) \
+    CHOICE(penalty.nll_on, NLL) \
     CHOICE(penalty.nll_weight, NLL_WEIGHT) CHOICE(penalty.nll_form, NLL_FORM) CHOICE(penalty.nll_gate, NLL_GATE) \
     NUMBER(penalty.nll_teacher_slope, FINITE) NUMBER(penalty.nll_coef, FINITE) CHOICE(penalty.preference, PREFERENCE) \
     CHOICE(penalty.preference_score, PREFERENCE_SCORE) NUMBER(penalty.preference_min_gap, FACTOR) \
@@ -6346,10 +6298,6 @@ const grpo_field *grpo_fields(int *count) {
 #define GRPO_NUMBER_(path, domain) { "", NULL, GRPO_FIELD_(path), 0, GRPO_##domain##_ },
 #endif
     static const grpo_field fields[] = { GRPO_FIELDS_(GRPO_CHOICE_, GRPO_NUMBER_) };
-#undef GRPO_CHOICE_
-#undef GRPO_NUMBER_
-#undef GRPO_NAME_OR_
-#undef GRPO_ONE_
     *count = (int)(sizeof fields / sizeof *fields);
     return fields;
 }
@@ -6424,7 +6372,6 @@ const char *grpo_status_name(grpo_status st) {
 const char *grpo_status_text(grpo_status st) {
 #define GRPO_TEXT_(id, text) text,
     static const char *const texts[] = { "all is well", GRPO_RULES(GRPO_TEXT_) };
-#undef GRPO_TEXT_
     const int rule = grpo_status_rule(st);
     return rule < GRPO_N_RULES ? texts[rule] : "is not a status of this library";
 }
@@ -6436,7 +6383,6 @@ static const char *grpo_name_at_(int what) {
     static const char *const arguments[] = { "argument 1", "argument 2", "argument 3", "argument 4", "argument 5", "argument 6", 
         "argument 7", "argument 8", "argument 9", "argument 10", "argument 11", "argument 12", "argument 13", "argument 14", "argument 15",
         "argument 16" };
-#undef GRPO_ARRAY_NAME_
 #undef GRPO_NAME_
     int n;
     const grpo_field *f = grpo_fields(&n);

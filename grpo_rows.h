@@ -203,9 +203,8 @@ extern "C" {
         DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("best-minus-second", "2503.19595", "advantage, without std", "only the best response is rewarded, by its lead over the second", \
         CHOOSE(advantage.transform, GRPO_TRANSFORM_BEST_MINUS_SECOND) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
-    ROW("pkpo", "2505.15201", "binary form, leave-one-out", "pass@k reward transform with leave-one-out baseline", \
-        BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO) SET(advantage.pass_k, 2) \
-        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("pkpo", "2505.15201", "29", "estimator of maxg@k with a leave-one-out baseline", \
+        CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_LOO) SET(advantage.pass_k, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("grpo-lead", "2504.09696", "official code, reweighting", "advantages reweighted by a logistic function of the success rate", \
         GROUP_NORM SET(advantage.eps, 1e-6) CHOOSE(advantage.reweight, GRPO_REWEIGHT_DIFFICULTY) SET(advantage.difficulty_weight_low, 0.4) \
         SET(advantage.difficulty_weight_high, 1.5) SET(advantage.difficulty_slope, 10) SET(advantage.difficulty_midpoint, 0.75) \
@@ -572,9 +571,9 @@ extern "C" {
     ROW("bnpo", "2506.02864", "official code, run.sh", "centred rewards over a Beta density fitted to the success rates", \
         BASELINE(GROUP_MEAN) SCALE(BETA) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DUAL(0.2, 0.28, 10) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("pkpo-max", "2505.15201", "19", "estimator of maxg@k without a baseline, rewards of any size", \
-        CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_MAX) SET(advantage.pass_k, 2) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_MAX) SET(advantage.pass_k, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("pkpo-gain", "2505.15201", "33", "what a response adds to the best of the others in sets of k", \
-        CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_GAIN) SET(advantage.pass_k, 2) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_GAIN) SET(advantage.pass_k, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("gtpo", "2508.04349", "3, 5-7", "token rewards by share of the entropy, right and wrong tokens normalised apart", \
         CHOOSE(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE) SET(advantage.entropy_share_coef, 0.1) SET(advantage.entropy_share_eps, 1e-8) \
         CHOOSE(advantage.std, GRPO_STD_POPULATION) EPS(1e-8, INSIDE) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
@@ -810,7 +809,10 @@ extern "C" {
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("dapo-recipe", "2503.14476", "authors' recipe", "dual clip of 10, mean over the batch's tokens, overlong punishment", \
         CHOOSE(reward.overlong, GRPO_OVERLONG_LINEAR) SET(reward.overlong_max, 20480) SET(reward.overlong_cache, 4096) \
-        SET(reward.overlong_factor, 1) VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN))
+        SET(reward.overlong_factor, 1) VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
+    ROW("maxrl-passk", "2602.02710", "official code", "pass@k reward transform with leave-one-out baseline", \
+        BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_MAXRL) SET(advantage.pass_k, 2) \
+        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN))
 
 /* ---- from the table to an objective ----
  * GRPO_ROWS_ is written out three times: where the settings go, the numbers, and the names.  A setting is two bytes: the place of its field

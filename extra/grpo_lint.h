@@ -643,7 +643,7 @@ static int grpo_is_rest_(const grpo_totals *all, const grpo_totals *own) {
     const int64_t counts[] = { all->tokens, all->sequences, all->sequences_nonempty, all->groups, all->groups_nonempty,
                                all->positive_tokens, all->positive_sequences, all->nonzero_std_tokens };
     int64_t tokens, sequences, groups, nonempty, with_tokens;
-    if (!grpo_are_counts_(counts, sizeof counts / sizeof *counts)) return 0;
+    if (!grpo_are_counts_(counts, 0, sizeof counts)) return 0;
     tokens = all->tokens - own->tokens; sequences = all->sequences - own->sequences; groups = all->groups - own->groups;
     nonempty = all->sequences_nonempty - own->sequences_nonempty; with_tokens = all->groups_nonempty - own->groups_nonempty;
     return (groups > 0) == (sequences > 0) && with_tokens <= groups && with_tokens <= nonempty

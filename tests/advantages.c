@@ -111,7 +111,8 @@ static void trial_outcomes(rng *r, int trial) {
         if (size < smallest) smallest = size;
     }
     a->pass_k = (double)(1 + rng_below(r, smallest));
-    if (rng_chance(r, 60)) a->transform = rng_chance(r, 50) ? GRPO_TRANSFORM_PKPO_MAX : GRPO_TRANSFORM_PKPO_GAIN;
+    if (rng_chance(r, 60)) a->transform = rng_chance(r, 33) ? GRPO_TRANSFORM_PKPO_MAX
+        : rng_chance(r, 50) ? GRPO_TRANSFORM_PKPO_GAIN : GRPO_TRANSFORM_PKPO_LOO;
     if (a->scale != GRPO_SCALE_TOKEN_WHITEN && a->batch_norm == GRPO_BATCH_NORM_NONE && rng_chance(r, 50)) a->reweight
         = GRPO_REWEIGHT_EXPONENTIAL;
     a->reweight_temperature = any(r, 1, 5, -2);

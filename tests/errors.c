@@ -392,11 +392,11 @@ static const fault faults[] = {
     { "reward.kl=k3 reward.kl_coef=0.1", "logp_old", LAST_UNMASKED, -300, 0, NULL },
     /* k of n needs n items: two responses in each group, three steps in the first of their halves */
     { "advantage.transform=pass_at_k advantage.pass_k=3", "reward", 0, 0, AXIS_2, "group[0] has fewer items than advantage.pass_k" },
-    { "advantage.transform=pkpo advantage.pass_k=1e300", "reward", 0, 0, AXIS_2, "group[0] has fewer items than advantage.pass_k" },
+    { "advantage.transform=pkpo_maxrl advantage.pass_k=1e300", "reward", 0, 0, AXIS_2, "group[0] has fewer items than advantage.pass_k" },
     { "advantage.transform=pass_at_k advantage.pass_k=4 advantage.credit=step", "reward", 0, 0, AXIS_2,
       "group[1] has fewer items than advantage.pass_k" },
     { "advantage.transform=pass_at_k advantage.pass_k=2", "reward", 0, 0, 0, NULL },
-    { "advantage.transform=pkpo advantage.pass_k=3 advantage.credit=step", "reward", 0, 0, 0, NULL },
+    { "advantage.transform=pkpo_maxrl advantage.pass_k=3 advantage.credit=step", "reward", 0, 0, 0, NULL },
     /* rewards of scale beta */
     { "advantage.scale=beta", "reward", 2, 1.5, AXIS_2, "shaped reward[2] must lie in [0, 1]" },
     { "advantage.scale=beta", "reward", 0, -0.25, AXIS_2, "shaped reward[0] must lie in [0, 1]" },

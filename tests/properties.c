@@ -628,8 +628,8 @@ static int ignores_shift(const grpo_objective *obj) {
     const grpo_baseline_kind b = a->baseline;
     return (b == GRPO_BASELINE_GROUP_MEAN || b == GRPO_BASELINE_LEAVE_ONE_OUT || b == GRPO_BASELINE_BATCH_MEAN
             || b == GRPO_BASELINE_QUANTILE || b == GRPO_BASELINE_HDI_MEDIAN)
-        && a->transform != GRPO_TRANSFORM_PASS_AT_K && a->transform != GRPO_TRANSFORM_PKPO && a->transform != GRPO_TRANSFORM_PKPO_MAX
-        && (a->transform != GRPO_TRANSFORM_PKPO_GAIN || a->pass_k > 1) && a->scale != GRPO_SCALE_GROUP_MEAN && a->scale != GRPO_SCALE_BETA
+        && a->transform != GRPO_TRANSFORM_PASS_AT_K && a->transform != GRPO_TRANSFORM_PKPO_MAXRL && a->transform != GRPO_TRANSFORM_PKPO_MAX
+        && a->transform != GRPO_TRANSFORM_PKPO_LOO && (a->transform != GRPO_TRANSFORM_PKPO_GAIN || a->pass_k > 1) && a->scale != GRPO_SCALE_GROUP_MEAN && a->scale != GRPO_SCALE_BETA
         && a->credit == GRPO_CREDIT_OUTCOME && a->singleton == GRPO_SINGLETON_ZERO && a->entropy != GRPO_ENTROPY_ZERO_VARIANCE
         && a->reweight != GRPO_REWEIGHT_NONZERO_REWARDS && a->reweight != GRPO_REWEIGHT_DIFFICULTY
             && obj->reward.truncated == GRPO_REWARD_TRUNCATED_KEEP

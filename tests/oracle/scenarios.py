@@ -718,7 +718,7 @@ def is_special(o):
     """Is it told from its like only where there are states, squared probabilities and rewards between 0 and 1?"""
     a = o["advantage"]
     return (is_weighed(o) or a["step_group"] in ("state", "history") or a["token_baseline"] == "optimal" or a["scale"] == "beta"
-            or a["transform"] in ("pkpo_max", "pkpo_gain"))
+            or a["transform"] in ("pkpo_max", "pkpo_gain", "pkpo_loo"))
 
 
 @scenario("every-array", "UnequalLengths UnevenGroups Singleton Truncated Rollout Reference MaskHoles FullyMasked",

@@ -123,8 +123,8 @@ static void credit_tree(book *k, int64_t g) {
 /* subsets of k of the items as bits */
 static number subsets(const book *k, const items *all, int x) {
     const int size = (int)k->obj.advantage.pass_k, gain = k->obj.advantage.transform == GRPO_TRANSFORM_PKPO_GAIN;
-    number sum = zero();
-    reference_real count = 0;
+    number sum = zero(), elsewhere = zero();
+    reference_real count = 0, apart = 0;
     unsigned set;
     int j;
     for (set = 0; set < 1u << all->n; set++) {
@@ -137,11 +137,17 @@ static number subsets(const book *k, const items *all, int x) {
         }
         if (members != size) continue;
         count++;
-        if (!(set >> x & 1)) continue;
+        if (!(set >> x & 1)) {
+            elsewhere = plus(elsewhere, with);
+            apart++;
+            continue;
+        }
         if (size == 1) without = zero();
         sum = plus(sum, gain ? less(with, without) : with);
     }
-    return times(sum, 1 / count);
+    sum = times(sum, 1 / count);
+    if (k->obj.advantage.transform != GRPO_TRANSFORM_PKPO_LOO || apart == 0) return sum;
+    return less(sum, times(elsewhere, size / (apart * (reference_real)(all->n - 1))));
 }
 
 /* times (1 - mu)^power, mu of the items before the transform */

@@ -21,7 +21,7 @@ static inline reference_real ref_kl(reference *ref, int64_t t, ref_size *size) {
     reference_real K = ref_note(ref, ref_estimator(p->kl, D)), D0;
     size->derivative = 1 + ref_abs(D) + ref_abs(K);
     if (p->kl == GRPO_KL_ABS) ref_bounded(ref, D, 0, 0);
-    if (p->kl_clamp_value != 0) {
+    if (p->kl_clamp_value != 0 && p->kl_clamp_on == GRPO_KL_CLAMP_ON_ESTIMATE) {
         reference_real clamped = ref_bounded(ref, K, -p->kl_clamp_value, p->kl_clamp_value);
         if (clamped != K) return clamped;
     }
@@ -40,8 +40,16 @@ static inline reference_real ref_penalty(reference *ref, int64_t t, reference_re
     if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL) u = ref_exp(ref_log_ratio(ref, ref->l, unit, t));
     if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) u = ref_exp(ref->l[t] - ref->fixed[t]);
     if (p->kl_importance_weight_max != 0) u = ref_bounded(ref, u, 0, p->kl_importance_weight_max);
-    u = ref_note(ref, ref_note(ref, p->kl_coef) * ref_note(ref, u));
     K = ref_kl(ref, t, size);
+    if (p->kl_clamp_value != 0 && p->kl_clamp_on == GRPO_KL_CLAMP_ON_WEIGHTED) {
+        const reference_real product = ref_note(ref, u * K), bounded = ref_bounded(ref, product, -p->kl_clamp_value, p->kl_clamp_value);
+        if (bounded != product) {
+            size->derivative *= ref_abs(p->kl_coef * u);
+            size->added += ref_abs(p->kl_coef * bounded);
+            return p->kl_coef * bounded - bonus;
+        }
+    }
+    u = ref_note(ref, ref_note(ref, p->kl_coef) * ref_note(ref, u));
     size->derivative *= ref_abs(u);
     size->added += ref_abs(u * K);
     return u * K - bonus;

@@ -12,6 +12,24 @@ static inline reference_real ref_rollout_log_ratio(reference *ref, int64_t t) {
     return ref_clamp(ref, ref_log(ref, ref->b->token[TOKEN_OLD][t]) - ref_log(ref, ref->b->token[TOKEN_ROLLOUT][t]), -c, c);
 }
 
+/* KL between coins that show heads with p0 = e^x and p = e^l; more than 1 is no probability */
+static inline reference_real ref_coins(reference *ref, reference_real x, reference_real l) {
+    const reference_real p0 = ref_exp(x), rest = -ref_change(x, 0), heads = p0 * (x - l);
+    reference_real tails;
+    if (x > 0 || l > 0) ref->beyond = 1;
+    if (ref->beyond) return 0;
+    if (l == 0) return x < 0 ? HUGE_VAL : 0;
+    tails = x < 0 ? -rest * ref_ln1p(-ref_change(l, x) / rest) : 0;
+    if (!(heads + tails > 0x1p-40 * ref_abs(heads) && heads + tails < HUGE_VAL)) ref->beyond = 1;    /* nothing left, or an overflow */
+    return heads + tails;
+}
+
+/* the larger of the two, one way and back */
+static inline reference_real ref_farther_coins(reference *ref, reference_real x, reference_real l) {
+    const reference_real there = x == l ? 0 : ref_coins(ref, x, l), back = x == l ? 0 : ref_coins(ref, l, x);
+    return ref_note(ref, there > back ? there : back);
+}
+
 /* what `reject` looks at, of one token; the correction's q is that of `ratio` */
 static inline reference_real ref_statistic(reference *ref, grpo_rollout_rs_kind kind, int64_t t) {
     const grpo_real *o = ref->b->token[TOKEN_OLD], *b = ref->b->token[TOKEN_ROLLOUT];
@@ -19,6 +37,8 @@ static inline reference_real ref_statistic(reference *ref, grpo_rollout_rs_kind 
     switch (kind) {
     case GRPO_ROLLOUT_RS_K2:          return ref_note(ref, q * q / 2);
     case GRPO_ROLLOUT_RS_K3:          return ref_note(ref, ref_exp_minus_linear(q));
+    case GRPO_ROLLOUT_RS_K3_REVERSE:  return ref_note(ref, ref_exp_minus_linear(-q));
+    case GRPO_ROLLOUT_RS_BINARY_KL_MAX: return ref_farther_coins(ref, ref_log(ref, o[t]), ref_log(ref, b[t]));
     case GRPO_ROLLOUT_RS_EXP_ABS:     return ref_note(ref, ref_exp(ref_abs(q)));
     case GRPO_ROLLOUT_RS_PROBABILITY: return ref_change(ref_log(ref, o[t]), ref_log(ref, b[t]));
     default:                      return q;
@@ -160,18 +180,6 @@ static inline void ref_weigh(reference *ref) {
         if (w->external == GRPO_EXTERNAL_TERM) ref->whole[t] = ref->b->token[TOKEN_WEIGHT][t];
     }
     ref->unsure |= ref->beyond;
-}
-
-/* KL between coins that show heads with p0 = e^x and p = e^l; more than 1 is no probability */
-static inline reference_real ref_coins(reference *ref, reference_real x, reference_real l) {
-    const reference_real p0 = ref_exp(x), rest = -ref_change(x, 0), heads = p0 * (x - l);
-    reference_real tails;
-    if (x > 0 || l > 0) ref->beyond = 1;
-    if (ref->beyond) return 0;
-    if (l == 0) return x < 0 ? HUGE_VAL : 0;
-    tails = x < 0 ? -rest * ref_ln1p(-ref_change(l, x) / rest) : 0;
-    if (!(heads + tails > 0x1p-40 * ref_abs(heads) && heads + tails < HUGE_VAL)) ref->beyond = 1;    /* nothing left, or an overflow */
-    return heads + tails;
 }
 
 static inline int ref_ring(reference *ref, reference_real w, reference_real A) {

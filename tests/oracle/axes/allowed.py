@@ -43,7 +43,7 @@ rule("advantage", "reweight", ("focal",), {"focal_gamma": AT_LEAST_0},
      lambda o: o["advantage"]["focal_reward_high"] > o["advantage"]["focal_reward_low"],
      {"anyOf": [{"required": ["focal_reward_high"]}, {"required": ["focal_reward_low"]}]})
 rule("advantage", "reweight", ("length_power",), {"credit": one_of("outcome", "return", "gae")})
-rule("advantage", "transform", ("pass_at_k", "pkpo", "pkpo_max", "pkpo_gain"), {"pass_k": AT_LEAST_1})
+rule("advantage", "transform", ("pass_at_k", "pkpo_maxrl", "pkpo_max", "pkpo_gain", "pkpo_loo"), {"pass_k": AT_LEAST_1})
 rule("advantage", "scale", ("kalman_std",), {"baseline": only("kalman")})
 rule("advantage", "scale", ("constant",), {"scale_divisor": ABOVE_0})
 rule("advantage", "entropy", ("bonus",), {"credit": only("outcome"), "entropy_kappa": ABOVE_0})

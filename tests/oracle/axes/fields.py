@@ -63,7 +63,7 @@ FIELDS = {
         "kl": ("none", *penalty.KL), "kl_reference": (*penalty.AGAINST,), "kl_on": (*penalty.ON,), "kl_gradient": (*penalty.GRADIENT,),
         "kl_importance_weight": (*penalty.RATIO,), "kl_importance_weight_max": NOT_NEGATIVE, "kl_coef": NUMBER,
         "kl_clamp_log": NOT_NEGATIVE,
-        "kl_clamp_value": NOT_NEGATIVE, "entropy_coef": NUMBER, "nll_on": (*own_divisor.ON,), "nll_coef": NUMBER,
+        "kl_clamp_value": NOT_NEGATIVE, "kl_clamp_on": (*penalty.CLAMP_ON,), "entropy_coef": NUMBER, "nll_on": (*own_divisor.ON,), "nll_coef": NUMBER,
         "nll_weight": (*own_divisor.WEIGHT,), "nll_form": (*own_divisor.FORM,), "nll_teacher_slope": NUMBER, "nll_gate": (*own_divisor.GATE,),
         "preference": ("none", "pairwise", "pairwise_else_pointwise"), "preference_coef": NUMBER, "preference_min_gap": NOT_NEGATIVE,
         "preference_beta": NUMBER,

@@ -68,6 +68,10 @@ RATIO = {"none": no_ratio, "token": token_ratio, "level": unit_ratio, "score_fun
 ON = {"all": lambda token: True, "selected": lambda token: token.kl_mask}
 
 
+# what kl_clamp_value bounds: K, or u K (NeMo-RL since 2026-06-27, slime)
+CLAMP_ON = ("estimate", "weighted")
+
+
 def weighted_kl(choice, ratio, token, w):
     """beta u K"""
     if choice["kl"] == "none" or not ON[choice["kl_on"]](token):
@@ -78,13 +82,16 @@ def weighted_kl(choice, ratio, token, w):
         d = clamp(d, -c, c)
     kl = GRADIENT[choice["kl_gradient"]](KL[choice["kl"]](d), d)
     c = mpf(choice["kl_clamp_value"])
-    if c:
+    if c and choice["kl_clamp_on"] == "estimate":
         kl = clamp(kl, -c, c)
     u = RATIO[choice["kl_importance_weight"]](ratio, token, w)
     most = mpf(choice["kl_importance_weight_max"])
     if most:
         u = minimum(u, most)
-    return mpf(choice["kl_coef"]) * (u * kl)
+    kl = u * kl
+    if c and choice["kl_clamp_on"] == "weighted":
+        kl = clamp(kl, -c, c)
+    return mpf(choice["kl_coef"]) * kl
 
 
 def penalty(choice, ratio, token, w):

@@ -35,8 +35,8 @@ def pass_at_k(group, k):
     return [good if sign_of(i.worth) > 0 else bad for i in group]
 
 
-def pkpo(group, k):
-    # PKPO (2505.15201) for rewards of 0 and 1, as the code of 2602.02710 has it: r C(n - c, k - 1)/C(n - 1, k - 1)
+def pkpo_maxrl(group, k):
+    # the code of MaxRL (2602.02710), for rewards of 0 and 1: r C(n - c, k - 1)/C(n - 1, k - 1)
     n, c = len(group), successes(group)
     if n < k:
         raise Undefined(f"pass@{k} of a group of {n}")
@@ -68,6 +68,18 @@ def pkpo_gain(group, k):
                   for others in sets_with(group, i, k)).times(share) for i, item in enumerate(group)]
 
 
+def pkpo_loo(group, k):
+    # PKPO eq. 29: s_i^loo = s_i - 1/(n - 1) sum over j != i of S(j, all without i), S being eq. 19 of the n - 1 others (divisor C(n - 1, k));
+    # where the others are no k there is no set of them, and nothing is subtracted
+    result = []
+    for i, own in enumerate(pkpo_max(group, k)):
+        others = group[:i] + group[i + 1:]
+        if len(others) >= k:
+            own = own - total(pkpo_max(others, k)).times(mpf(1) / len(others))
+        result.append(own)
+    return result
+
+
 def best_minus_second(group, k):
     # 2503.19595: only the best response gets anything, what it is better by than the second
     if len(group) == 1:
@@ -83,8 +95,8 @@ def best_minus_second(group, k):
     return [best.worth - second.worth if i is best else NOTHING for i in group]
 
 
-TRANSFORM = {"best_minus_second": best_minus_second, "pass_at_k": pass_at_k, "pkpo": pkpo, "pkpo_max": pkpo_max,
-             "pkpo_gain": pkpo_gain}
+TRANSFORM = {"best_minus_second": best_minus_second, "pass_at_k": pass_at_k, "pkpo_maxrl": pkpo_maxrl, "pkpo_max": pkpo_max,
+             "pkpo_gain": pkpo_gain, "pkpo_loo": pkpo_loo}
 
 
 def transformed(choice, pool):

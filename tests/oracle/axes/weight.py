@@ -93,6 +93,16 @@ def k3_statistic(t, q):
     return exp(q) - 1 - q
 
 
+def k3_reverse_statistic(t, q):
+    # AReaL: k3 of rollout against old, e^-q - 1 + q
+    return exp(-q) - 1 + q
+
+
+def binary_kl_max_statistic(t, q):
+    # KPop (AReaL): the larger KL of "this token or another" under one policy against the other
+    return largest([binary_divergence(t.o, t.b), binary_divergence(t.b, t.o)])
+
+
 def probability_statistic(t, q):
     return exp(t.o) - exp(t.b)
 
@@ -103,7 +113,7 @@ def exp_abs_statistic(t, q):
 
 
 STATISTIC = {"ratio": log_ratio_statistic, "k2": k2_statistic, "k3": k3_statistic, "probability": probability_statistic,
-             "exp_abs": exp_abs_statistic}
+             "exp_abs": exp_abs_statistic, "k3_reverse": k3_reverse_statistic, "binary_kl_max": binary_kl_max_statistic}
 
 
 def largest(xs):

@@ -41,14 +41,14 @@ case("pass_at_k-return", "the transformed score is credited to its last token",
 case("pass_at_k-batch_std", "any other deviation is of the transformed rewards",
      changed(NONE, advantage={"scale": "batch_std"}),
      PASS, passes)
-case("pkpo", "what a right answer adds to the pass@2 of a set, rewards of different size", NONE,
-     {"transform": "pkpo", "pass_k": 2}, passes)
-case("pkpo-leave_one_out", "with the others as baseline", changed(NONE, advantage={"baseline": "leave_one_out"}),
-     {"transform": "pkpo", "pass_k": 2}, passes)
-case("pkpo-1", "k = 1 changes nothing", changed(NONE, advantage={"transform": "pkpo", "pass_k": 2}), {"pass_k": 1},
+case("pkpo_maxrl", "what a right answer adds to the pass@2 of a set, rewards of different size", NONE,
+     {"transform": "pkpo_maxrl", "pass_k": 2}, passes)
+case("pkpo_maxrl-leave_one_out", "with the others as baseline", changed(NONE, advantage={"baseline": "leave_one_out"}),
+     {"transform": "pkpo_maxrl", "pass_k": 2}, passes)
+case("pkpo_maxrl-1", "k = 1 changes nothing", changed(NONE, advantage={"transform": "pkpo_maxrl", "pass_k": 2}), {"pass_k": 1},
      few_wrong)
-case("pkpo-3", "k = 3: as many wrong answers as it takes, and fewer",
-     changed(NONE, advantage={"transform": "pkpo", "pass_k": 2}),
+case("pkpo_maxrl-3", "k = 3: as many wrong answers as it takes, and fewer",
+     changed(NONE, advantage={"transform": "pkpo_maxrl", "pass_k": 2}),
      {"pass_k": 3}, few_wrong)
 case("best_minus_second", "only the best gets anything; nothing where two share it, or where there is one", NONE,
      {"transform": "best_minus_second"}, bests)

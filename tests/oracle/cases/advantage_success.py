@@ -22,7 +22,8 @@ def batch_of(groups, rewards, seed, lengths=None, **options):
 ranks = batch_of((4, 3, 3), (0.5, 1, 1, -0.25, 0.5, 0.5, 0.5, -1, -0.25, -0.5), 711, lengths=[1] * 10)
 pairs = batch_of((2, 2), (1, 0.25, -0.5, -0.5), 712)
 for name, words in (("pkpo_max", "the largest reward of the sets that hold the response"),
-                    ("pkpo_gain", "what the response adds to the largest reward of the others in the set")):
+                    ("pkpo_gain", "what the response adds to the largest reward of the others in the set"),
+                    ("pkpo_loo", "the largest reward of its sets, less that of the sets of the others")):
     case(name, words, NONE, {"transform": name, "pass_k": 2}, ranks)
     case(f"{name}-1", "sets of one: the reward over their number", NONE, {"transform": name, "pass_k": 1}, pairs)
     case(f"{name}-3", "sets of three, all of the group in two of them",

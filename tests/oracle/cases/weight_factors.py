@@ -72,6 +72,18 @@ def level(o):
 weighs("exp_abs-bound", "exactly 1 is inside", RATIO, level, rollout_rs="exp_abs", rollout_rs_high=1, rollout_rejected="unmask")
 
 
+# ---- rollout against old, and the larger divergence of "this token or another"
+
+for statistic, most, words in (("k3_reverse", 0.125, "k3 of rollout against old is too large"),
+                               ("binary_kl_max", 0.0625, "the probability of the token differs too much, told by the larger divergence")):
+    for unit in ("token", "sequence_mean", "segment_max", "sequence_sum"):
+        weighs(f"{statistic}-{unit}", words, RATIO, mismatch,
+               rollout_rs=statistic, rollout_rs_level=unit, rollout_rs_high=most, rollout_rejected="unmask")
+    weighs(f"{statistic}-clamp", "log-ratios are bounded before, where the statistic is one of them",
+           changed(RATIO, weight={"rollout_rs": statistic, "rollout_rs_high": most}), mismatch, rollout_clamp=0.25)
+    weighs(f"{statistic}-bound", "exactly 0 is inside", RATIO, level, rollout_rs=statistic, rollout_rs_high=0, rollout_rejected="unmask")
+
+
 def engine_never(o):
     batch = mismatch(o)
     batch["logp_old"][0][1] = batch["logp_rollout"][1][0] = batch["logp_old"][2][0] = batch["logp_rollout"][2][0] = MINUS_INF

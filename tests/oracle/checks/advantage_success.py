@@ -77,9 +77,27 @@ def check_sets(check):
         binary = scores(RIGHT, RIGHT_SIZES, transform="pkpo_gain", pass_k=k)
         sizes = [n for n in RIGHT_SIZES for _ in range(n)]
         check(f"gains of right and wrong are the binary form times k/n: {k}",
-              near(binary, [x * k / n for x, n in zip(scores(RIGHT, RIGHT_SIZES, transform="pkpo", pass_k=k), sizes)]))
+              near(binary, [x * k / n for x, n in zip(scores(RIGHT, RIGHT_SIZES, transform="pkpo_maxrl", pass_k=k), sizes)]))
         most = scores(RIGHT, RIGHT_SIZES, transform="pkpo_max", pass_k=k)
         check(f"k/n for a right one: {k}", all(abs(x - k / n) < 1e-14 for x, r, n in zip(most, RIGHT, sizes) if r))
+
+
+def check_pass_gradient(check):
+    """PKPO's theorem: E[sum_i weight_i d log p(x_i)/dp] is d pass@k/dp = k (1 - p)^(k - 1), of n draws that are right with probability p;
+    eqs. 19, 29 and 33, and eq. 8, which is 19 of rewards 0 and 1. Every outcome is enumerated."""
+    for n, k in ((4, 2), (5, 3), (6, 2), (3, 3), (4, 1)):
+        outcomes = list(itertools.product((0, 1), repeat=n))
+        for transform in ("pkpo_max", "pkpo_loo", "pkpo_gain"):
+            a = by_group(scores([r for x in outcomes for r in x], [n] * len(outcomes), transform=transform, pass_k=k), [n] * len(outcomes))
+            for p in (0.1, 0.5, 0.9):
+                slope = math.fsum(math.prod(p if r else 1 - p for r in x) * math.fsum(s * (1 / p if r else -1 / (1 - p)) for r, s in zip(x, of))
+                                  for x, of in zip(outcomes, a))
+                right = k * (1 - p) ** (k - 1)
+                check(f"{transform} is the gradient of pass@{k} of {n} draws at {p}", abs(slope - right) <= 1e-14 * max(1, right))
+        first = by_group(scores([r for x in outcomes for r in x], [n] * len(outcomes), transform="pkpo_max", pass_k=k), [n] * len(outcomes))
+        for x, of in zip(outcomes, first):
+            lost = math.comb(max(n - 1 - sum(x), 0), k - 1) / math.comb(n - 1, k - 1)
+            check(f"eq. 8 is eq. 19 of right and wrong: {k} of {n}", near(of, [k / n * (1 if r else 1 - lost) for r in x]))
 
 
 def beta_density(p, a, b):
@@ -104,4 +122,4 @@ def check_beta(check):
     check("the nearer the rates, the denser, the smaller", 0 < wide < narrow < 0.5)
 
 
-GROUPS = (check_sets, check_beta, check_deviation, check_failure)
+GROUPS = (check_sets, check_pass_gradient, check_beta, check_deviation, check_failure)

@@ -31,6 +31,17 @@ def check_drops(check):
     band = found(o, batch, weight={"rollout_rs": "ratio", "rollout_rs_low": 0.5, "rollout_rs_high": 2})
     check("exp_abs of a token is a band of its ratio", found(o, batch) == band and band["report"]["rejected_tokens"] > 0)
 
+    o, batch = case_of("factors", "k3_reverse-token")
+    other = {**batch, "logp_old": batch["logp_rollout"], "logp_rollout": batch["logp_old"]}
+    check("k3 the other way round", found(o, batch)["report"]["rejected_tokens"]
+          == found(o, other, weight={"rollout_rs": "k3"})["report"]["rejected_tokens"] > 0)
+    o, batch = case_of("factors", "binary_kl_max-token")
+    worst = [max(sum(x * math.log(x / y) for x, y in pairs) for pairs in (((p, b), (1 - p, 1 - b)), ((b, p), (1 - b, 1 - p))))
+             for i, places in active(batch) for t in places
+             for p, b in [(math.exp(batch["logp_old"][i][t]), math.exp(batch["logp_rollout"][i][t]))]]
+    check("the larger divergence by hand", 0 < sum(x > o["weight"]["rollout_rs_high"] for x in worst)
+          == found(o, batch)["report"]["rejected_tokens"])
+
     o, batch = case_of("factors", "total_variation", aggregation={"kind": "token_sum"})
     limit, dropped = o["weight"]["off_policy_mask_threshold"], 0
     now, q, d = found(o, batch), log_ratios(batch, "logp_old", "logp_rollout"), log_ratios(batch)
