@@ -519,7 +519,7 @@ extern "C" {
             SET(surrogate.reward_beta, 15) \
         POLICY_IS(SEQUENCE_SUM, 0, HUGE_VAL) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("amir-grpo", "2601.03661", "official code", "GRPO and a logistic loss of the pairs whose rewards are far apart", \
-        GROUP_NORM SET(advantage.eps, 1e-4) CLIP(0.2, 0.2) PREFERENCE(1.5, 0.2, 0.01) \
+        GROUP_NORM SET(advantage.eps, 1e-4) CLIP(0.2, 0.2) PREFERENCE(2, 0.5, 0.01) \
             CHOOSE(penalty.preference_score, GRPO_PREFERENCE_SCORE_REFERENCE_FREE) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("vapo", "2504.05118", "objective", "PPO with a lambda by length and the likelihood of right answers", \
@@ -530,29 +530,30 @@ extern "C" {
         "CHORD (2508.11408): GRPO, and on selected tokens the likelihood weighted by p (1 - p) instead", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) NLL(SELECTED, P_ONE_MINUS_P, 0.1111111111111111) \
         CHOOSE(weight.selected, GRPO_SELECTED_DROP) DIVIDE(TOKEN_MEAN)) \
-    ROW("kdrl-areal", "AReaL", "joint loss, rl_loss_weight 1", "GRPO and the log-ratio to a teacher, as AReaL has KDRL (2506.02208)", \
-        AFFINE(0, 1, -20, 20) GROUP_NORM SET(advantage.eps, 1e-5) CLIP(0.2, 0.2) KL(K1, 0.005) KL_TO_TEACHER DIVIDE(TOKEN_MEAN)) \
+    ROW("kdrl-areal", "AReaL", "gsm8k_grpo_distill", "GRPO and the log-ratio to a teacher, AReaL's recipe of KDRL (2506.02208)", \
+        AFFINE(-0.5, 10, -20, 20) GROUP_NORM SET(advantage.eps, 1e-5) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_TOKENS) \
+        SET(advantage.batch_norm_eps, 1e-5) CLIP(0.4, 0.4) KL(K1, 0.005) KL_TO_TEACHER ROLLOUT_IS(MASK, TOKEN, 0, 5, ZERO_WEIGHT) \
+        DIVIDE(TOKEN_MEAN)) \
     ROW("kd-areal", "AReaL", "rl_loss_weight 0", "distillation alone: the ratio times the detached log-ratio to the teacher", \
-        AFFINE(0, 0, 0, 0) KL(K1, 0.005) KL_TO_TEACHER CHOOSE(penalty.kl_gradient, GRPO_KL_GRADIENT_DETACHED) \
+        AFFINE(0, 0, 0, 0) BEHAVIOUR(ROLLOUT) KL(K1, 0.005) KL_TO_TEACHER CHOOSE(penalty.kl_gradient, GRPO_KL_GRADIENT_DETACHED) \
         CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) DIVIDE(TOKEN_MEAN)) \
     ROW("gigpo-mean", "2505.10978", "3-8, as verl-agent, mean_norm", "GiGPO without deviations, the default of its function", \
         STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) BASELINE(GROUP_MEAN) DUAL(0.2, 0.2, 3) \
-        DIVIDE(TOKEN_MEAN)) \
+        KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("gigpo", "2505.10978", "3-8, as verl-agent, mean_std_norm", \
         "advantage of the episode plus that of the step among steps from the same state", \
         STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM SET(advantage.eps, 1e-6) \
-            DUAL(0.2, 0.2, 3) \
-        DIVIDE(TOKEN_MEAN)) \
+        DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("roll-gigpo", "ROLL", "gigpo, ppo", "ROLL's GiGPO, mean of response means", \
         STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM SET(advantage.eps, 1e-6) \
             CLIP(0.2, 0.2) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("step-reinforce", "ROLL", "step_reinforce, ppo", "ROLL's step returns alone, normalised over the steps of the prompt", \
-        STEP_CREDIT(STEP_OWN, 0.95) STEPS(RETURN, PROMPT) GROUP_NORM SET(advantage.eps, 1e-6) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("step-reinforce", "ROLL", "step_reinforce, ppo", "ROLL's step returns alone, as they are", \
+        STEP_CREDIT(STEP_OWN, 0.95) STEPS(RETURN, PROMPT) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_SEGMENT_MEAN)) \
     ROW("hgpo", "2602.22817", "as its recipe in verl-agent", \
         "step advantages among steps of the same last one, two and three states, longer histories weigh more", \
         STEP_CREDIT(STEP_OWN, 0.95) STEPS(RETURN, HISTORY) SET(advantage.history_length, 3) SET(advantage.history_power, 1) GROUP_NORM \
-        CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_log, 20) \
+        CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-6) DUAL(0.2, 0.2, 3) KL(K3, 0.01) \
         SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("nemo-gdpo", "NeMo-RL", "gdpo", "NeMo-RL's GDPO, each reward against the others of the group, the sum normalised over the batch", \
         CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) \
@@ -569,14 +570,14 @@ extern "C" {
     ROW("bnpo", "2506.02864", "official code, run.sh", "centred rewards over a Beta density fitted to the success rates", \
         BASELINE(GROUP_MEAN) SCALE(BETA) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DUAL(0.2, 0.28, 10) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("pkpo-max", "2505.15201", "19", "estimator of maxg@k without a baseline, rewards of any size", \
-        CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_MAX) SET(advantage.pass_k, 2) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_MAX) SET(advantage.pass_k, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("pkpo-gain", "2505.15201", "33", "what a response adds to the best of the others in sets of k", \
         CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_GAIN) SET(advantage.pass_k, 2) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("gtpo", "2508.04349", "3, 5-7", "token rewards by share of the entropy, right and wrong tokens normalised apart", \
         CHOOSE(advantage.credit, GRPO_CREDIT_ENTROPY_SHARE) SET(advantage.entropy_share_coef, 0.1) SET(advantage.entropy_share_eps, 1e-8) \
         CHOOSE(advantage.std, GRPO_STD_POPULATION) EPS(1e-8, INSIDE) CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
     ROW("hicra", "textpolicy", "hicra, as textpolicy", "advantages of planning tokens are raised by a fifth of their size", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.marked, GRPO_MARKED_BOOST) SET(advantage.marked_value, 0.2) CLIP(0.2, 0.2) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.marked, GRPO_MARKED_BOOST) SET(advantage.marked_value, 0.2) CLIP(0.2, 0.28) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("segment-gspo", "ROLL", "ratio_type segment", "one length-normalised ratio per turn of a response", \
         GROUP_NORM SET(advantage.eps, 1e-6) LEVEL(SEGMENT_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
@@ -588,8 +589,8 @@ extern "C" {
         GROUP_NORM LEVEL(SEQUENCE_MEAN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("hybrid-ratio", "textpolicy", "gspo, variant hybrid", "the same root with the response's ratio detached, centred advantages", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
-    ROW("fipo", "2603.19835", "as ms-swift", "weighs tokens by how the policy has moved on what follows them", \
-        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) FIPO(32, 10, 1, 1.2) FIPO_SAFE(4, 0.8, 1) DIVIDE(TOKEN_MEAN)) \
+    ROW("fipo", "2603.19835", "5-8", "weighs tokens by how the policy has moved on what follows them", \
+        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) FIPO(32, 10, 1, 1.2) FIPO_SAFE(4, 0.8, 1) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("vaco", "open-instruct", "VACO (2603.01365), rho_mask_tv_divergence", \
         "drops tokens that would add to a total variation from the sampler that is too large", \
         BASELINE(GROUP_MEAN) CLIP(0.2, 0.272) KL(K3, 0.05) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT) SET(penalty.kl_clamp_log, 40) \
@@ -598,7 +599,7 @@ extern "C" {
         DIVIDE(TOKEN_MEAN)) \
     ROW("rec-ring", "2509.24203", "REC-Ring, as Trinity-RFT", \
         "REINFORCE on tokens inside a ring of ratios, or beyond a second one where it pulls back", \
-        BASELINE(GROUP_MEAN) TRUST(RING, 0.2, 0.2) REC_OUTER(0.6, 2) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) TRUST(RING, 0.2, 0.2) REC_OUTER(0.6, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("nemo-gspo", "NeMo-RL", "gspo, seq_logprob_error_threshold 2", \
         "GSPO without the responses whose probabilities two engines disagree on", \
         BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) \
@@ -614,10 +615,10 @@ extern "C" {
     ROW("lightning-opd", "2604.13010", "official code", "distillation with a clipped ratio on rollouts and teacher scores made once", \
         AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("siop", "2605.04984", "official code", "rewards of turns, normalised together over the group and summed to go", \
-        CREDIT(STEP, 1) GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.005) SET(penalty.kl_clamp_log, 20) \
-        SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
-    ROW("igrpo", "2602.09000", "gradient of the second stage", "GRPO on prompts that carry the best of several drafts, KL of 1e-4", \
-        GROUP_NORM CLIP(0.2, 0.2) KL(K3, 1e-4) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        STEP_CREDIT(STEP, 1) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
+        DUAL(0.2, 0.2, 3) KL(K3, 0.005) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+    ROW("igrpo", "2602.09000", "gradient of the second stage", "GRPO on prompts that carry the best of several drafts", \
+        GROUP_NORM CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("sage-hint", "2602.03143", "official script", "GRPO as verl computes it, clip-higher, on prompts with a hint", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("spo-stream", "2509.13232", "official recipe", "tracked value as baseline, normalised over the batch, one response a prompt", \
@@ -652,7 +653,7 @@ extern "C" {
         DIVIDE(TOKEN_MEAN)) \
     ROW("opmd-mean", "Trinity-RFT", "opmd, baseline mean", "REINFORCE with the group mean as baseline, divided by 1 + tau", \
         BASELINE(GROUP_MEAN) SCALE(CONSTANT) SET(advantage.scale_divisor, 2) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) \
-            DIVIDE(TOKEN_MEAN)) \
+            KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("loop", "2502.01600", "official code, per token", \
         "leave-one-out baseline, token ratios clipped to 1/1.1 .. 1.1, mean of rollout means", \
         BASELINE(LEAVE_ONE_OUT) CLIP(0.09090909090909091, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
