@@ -531,20 +531,20 @@ extern "C" {
         "CHORD (2508.11408): GRPO, and on selected tokens the likelihood weighted by p (1 - p) instead", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.2, 3) NLL(SELECTED, P_ONE_MINUS_P, 0.1111111111111111) \
         CHOOSE(weight.selected, GRPO_SELECTED_DROP) DIVIDE(TOKEN_MEAN)) \
-    ROW("kdrl-areal", "AReaL", "gsm8k_grpo_distill, recipe", "GRPO and the log-ratio to a teacher, as AReaL has KDRL (2506.02208)", \
+    ROW("kdrl-areal", "AReaL", "gsm8k_grpo_distill", "GRPO and the log-ratio to a teacher, AReaL's recipe of KDRL (2506.02208)", \
         AFFINE(-0.5, 10, -20, 20) GROUP_NORM SET(advantage.eps, 1e-5) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_TOKENS) \
-        SET(advantage.batch_norm_eps, 1e-5) CLIP(0.4, 0.4) KL(K1, 0.005) KL_TO_TEACHER \
-        CHOOSE(weight.rollout_is, GRPO_ROLLOUT_IS_MASK) SET(weight.rollout_is_high, 5) DIVIDE(TOKEN_MEAN)) \
+        SET(advantage.batch_norm_eps, 1e-5) CLIP(0.4, 0.4) KL(K1, 0.005) KL_TO_TEACHER ROLLOUT_IS(MASK, TOKEN, 0, 5, ZERO_WEIGHT) \
+        DIVIDE(TOKEN_MEAN)) \
     ROW("kd-areal", "AReaL", "rl_loss_weight 0", "distillation alone: the ratio times the detached log-ratio to the teacher", \
         AFFINE(0, 0, 0, 0) BEHAVIOUR(ROLLOUT) KL(K1, 0.005) KL_TO_TEACHER CHOOSE(penalty.kl_gradient, GRPO_KL_GRADIENT_DETACHED) \
         CHOOSE(penalty.kl_importance_weight, GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) DIVIDE(TOKEN_MEAN)) \
     ROW("gigpo-mean", "2505.10978", "3-8, as verl-agent, mean_norm", "GiGPO without deviations, the default of its function", \
-        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) BASELINE(GROUP_MEAN) \
-        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) DUAL(0.2, 0.2, 3) KL(K3, 0.01) DIVIDE(TOKEN_MEAN)) \
+        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) BASELINE(GROUP_MEAN) DUAL(0.2, 0.2, 3) \
+        KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("gigpo", "2505.10978", "3-8, as verl-agent, mean_std_norm", \
         "advantage of the episode plus that of the step among steps from the same state", \
-        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) VERL_NORM \
-        DUAL(0.2, 0.2, 3) KL(K3, 0.01) DIVIDE(TOKEN_MEAN)) \
+        STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) GROUP_NORM SET(advantage.eps, 1e-6) \
+        DUAL(0.2, 0.2, 3) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("roll-gigpo", "ROLL", "gigpo, ppo", "ROLL's GiGPO recipe, no deviation", \
         STEP_CREDIT(EPISODE_STEP, 0.95) STEPS(RETURN, STATE) SET(advantage.step_coef, 1) BASELINE(GROUP_MEAN) \
         SET(advantage.clamp_low, -20) SET(advantage.clamp_high, 20) CLIP(0.2, 0.2) KL(K3, 0.01) SET(penalty.kl_clamp_value, 10) \
@@ -593,7 +593,7 @@ extern "C" {
     ROW("hybrid-ratio", "textpolicy", "gspo, variant hybrid", "the same root with the response's ratio detached, centred advantages", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("fipo", "2603.19835", "5-8", "weighs tokens by how the policy has moved on what follows them", \
-        GROUP_NORM CLIP(0.2, 0.28) FIPO(32, 10, 1, 1.2) FIPO_SAFE(4, 0.8, 1) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) FIPO(32, 10, 1, 1.2) FIPO_SAFE(4, 0.8, 1) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("vaco", "open-instruct", "VACO (2603.01365), rho_mask_tv_divergence", \
         "drops tokens that would add to a total variation from the sampler that is too large", \
         BASELINE(GROUP_MEAN) CLIP(0.2, 0.272) KL(K3, 0.05) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT) SET(penalty.kl_clamp_log, 40) \
@@ -602,7 +602,7 @@ extern "C" {
         DIVIDE(TOKEN_MEAN)) \
     ROW("rec-ring", "2509.24203", "REC-Ring, as Trinity-RFT", \
         "REINFORCE on tokens inside a ring of ratios, or beyond a second one where it pulls back", \
-        BASELINE(GROUP_MEAN) TRUST(RING, 0.2, 0.2) REC_OUTER(0.6, 2) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) TRUST(RING, 0.2, 0.2) REC_OUTER(0.6, 2) DIVIDE(TOKEN_MEAN)) \
     ROW("nemo-gspo", "NeMo-RL", "gspo, seq_logprob_error_threshold 2", \
         "recipe: GSPO without the responses on which two engines disagree", \
         BASELINE(LEAVE_ONE_OUT) SCALE(LEAVE_ONE_OUT_STD) SET(advantage.eps, 1e-6) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) \
@@ -618,8 +618,8 @@ extern "C" {
     ROW("lightning-opd", "2604.13010", "official code", "distillation with a clipped ratio on rollouts and teacher scores made once", \
         AFFINE(0, 0, 0, 0) SET(advantage.teacher_coef, 1) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("siop", "2605.04984", "official code", "rewards of turns, normalised together over the group and summed to go", \
-        STEP_CREDIT(STEP, 1) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) GROUP_NORM SET(advantage.eps, 1e-6) \
-        CLAMP(-20, 20) DUAL(0.2, 0.2, 3) KL(K3, 0.005) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
+        STEP_CREDIT(STEP, 1) CHOOSE(advantage.step_discount, GRPO_STEP_DISCOUNT_STEPS) GROUP_NORM SET(advantage.eps, 1e-6) CLAMP(-20, 20) \
+        DUAL(0.2, 0.2, 3) KL(K3, 0.005) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("igrpo", "2602.09000", "gradient of the second stage", "GRPO on prompts that carry the best of several drafts", \
         GROUP_NORM CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("sage-hint", "2602.03143", "official script", "GRPO as verl computes it, clip-higher, on prompts with a hint", \
@@ -633,17 +633,17 @@ extern "C" {
         GROUP_NORM CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_CURRENT) SURROGATE(RATIO) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("rec-oneside-nois", "2509.24203", "official code, one-side, weight none", \
         "REINFORCE on the tokens where PPO's clip would not bind", \
-        BASELINE(GROUP_MEAN) TRUST(ONE_SIDED, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) TRUST(ONE_SIDED, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("rec-oneside-is", "2509.24203", "official code, one-side, importance_sampling", \
         "detached uncapped ratio times the score where PPO's clip would not bind: its gradient is PPO's", \
-        BASELINE(GROUP_MEAN) CISPO(0, HUGE_VAL) TRUST(ONE_SIDED, 0.2, 0.2) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CISPO(0, HUGE_VAL) TRUST(ONE_SIDED, 0.2, 0.2) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("rec-twoside-nois", "2509.24203", "official code, two-side, weight none", \
         "REINFORCE on the tokens whose ratio is inside the band, whatever the advantage", \
-        BASELINE(GROUP_MEAN) TRUST(TWO_SIDED, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) TRUST(TWO_SIDED, 0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("rec-twoside-is", "2509.24203", "official code, two-side, importance_sampling", \
         "detached ratio times the score where the ratio is inside the band", \
-        BASELINE(GROUP_MEAN) CISPO(0, HUGE_VAL) TRUST(TWO_SIDED, 0.2, 0.2) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CISPO(0, HUGE_VAL) TRUST(TWO_SIDED, 0.2, 0.2) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("trinity-rec-gspo", "Trinity-RFT", "rec, gspo-one-side, gspo_importance_sampling", \
         "REC with the length-normalised ratio of the response as mask and detached weight", \
@@ -651,7 +651,7 @@ extern "C" {
         CISPO(0, HUGE_VAL) TRUST(ONE_SIDED, 0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("rep-k2", "2509.24203", "official code, regularizer k2", \
         "REINFORCE plus 0.1 times the squared log-ratio to the old policy, mean over tokens", \
-        BASELINE(GROUP_MEAN) KL(K2, 0.2) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) KL(K2, 0.2) \
             CHOOSE(penalty.kl_reference, GRPO_KL_REFERENCE_OLD) \
         DIVIDE(TOKEN_MEAN)) \
     ROW("opmd-mean", "Trinity-RFT", "opmd, baseline mean", "REINFORCE with the group mean as baseline, divided by 1 + tau", \
@@ -659,10 +659,10 @@ extern "C" {
             KL(K2, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("loop", "2502.01600", "official code, per token", \
         "leave-one-out baseline, token ratios clipped to 1/1.1 .. 1.1, mean of rollout means", \
-        BASELINE(LEAVE_ONE_OUT) CLIP(0.09090909090909091, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(LEAVE_ONE_OUT) CLIP(0.09090909090909091, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("loop-trajectory", "2502.01600", "official code, per trajectory", \
         "leave-one-out baseline, product ratio of the rollout clipped to 1/1.1 .. 1.1", \
-        BASELINE(LEAVE_ONE_OUT) LEVEL(SEQUENCE_SUM) CLIP(0.09090909090909091, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        BASELINE(LEAVE_ONE_OUT) LEVEL(SEQUENCE_SUM) CLIP(0.09090909090909091, 0.1) DIVIDE(SEQ_MEAN_TOKEN_MEAN) DROP_EMPTY) \
     ROW("agentflow", "2510.05592", "official code", "every turn a response of its prompt's group, under verl's loss", \
         VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.3, 3) KL(K3, 0.001) SET(penalty.kl_clamp_log, 20) SET(penalty.kl_clamp_value, 10) \
         DIVIDE(TOKEN_MEAN)) \
