@@ -6,12 +6,15 @@ batches: advantages, loss and gradient by the framework's own functions against 
 
 VENV is the environment of frameworks.sh, with mpmath. The options are the installed package's defaults, not the data's. What the batches
 leave out (guards): one micro-batch, equally large groups, no masked tokens, no truncated responses, no infinities. float64; the
-tolerance is 1e-9 of the largest gradient, and of the loss (1e-6 for OpenRLHF, which makes float32 of the KL).
+tolerance is 1e-9 of the largest advantage or gradient and of the loss; 1e-7 for verl, which adds 1e-8 to the number of tokens that the
+mean of its advantages divides by; 1e-5 for OpenRLHF, which makes float32 of the rewards on its way.
 """
+import ast
 import importlib.util
 import os
 import random
 import sys
+import types
 from importlib.machinery import SourceFileLoader
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -27,7 +30,7 @@ translate = importlib.util.module_from_spec(importlib.util.spec_from_loader("tra
 loader.exec_module(translate)
 
 BATCHES = 50
-TOLERANCE = {"openrlhf": 1e-6}
+TOLERANCE = {"verl": 1e-7, "openrlhf": 1e-5}
 
 
 def random_batch(rng):
@@ -83,7 +86,45 @@ def verl(batch):
     return ragged(advantage, b), value.item(), ragged(leaf.grad, b)
 
 
-FRAMEWORKS = {"trl": trl, "verl": verl}
+def parser_defaults(path):
+    """{option: default} of the calls of add_argument in a file: the parser itself is made and used in one breath."""
+    with open(path, encoding="utf-8") as f:
+        calls = [n for n in ast.walk(ast.parse(f.read())) if isinstance(n, ast.Call) and getattr(n.func, "attr", "") == "add_argument"]
+    found = {}
+    for call in calls:
+        words = {k.arg: k.value for k in call.keywords}
+        switch = "action" in words and ast.literal_eval(words["action"]) == "store_true"
+        try:
+            found[call.args[0].value.lstrip("-")] = ast.literal_eval(words["default"]) if "default" in words else False if switch else None
+        except ValueError:
+            pass  # not written as a value: no option that is asked for here
+    return found
+
+
+def openrlhf(batch):
+    import openrlhf_adapter as adapter
+    b, space = torch_batch(batch), types.SimpleNamespace
+    c = parser_defaults(os.path.join(adapter.ROOT, "cli", "train_ppo_ray.py"))
+    assert not c["algo.kl.use_loss"] and not c["actor.entropy_coef"] and c["algo.advantage.is_correction_level"] == "off"
+    kl = adapter.compute_approx_kl(b.logp_old, b.logp_ref, kl_estimator=c["algo.kl.estimator"])
+    maker = object.__new__(adapter.RemoteExperienceMaker)
+    advantage = space(estimator=c["algo.advantage.estimator"], gamma=c["algo.advantage.gamma"], lambd=c["algo.advantage.lambd"],
+                      no_std_norm=c["algo.advantage.no_std_norm"])
+    reward = space(clip_range=c["reward.clip_range"], overlong_buffer_len=None, overlong_penalty_factor=None,
+                   stop_properly_penalty_coef=None)
+    maker.strategy = space(args=space(rollout=space(n_samples_per_prompt=3), reward=reward, algo=space(advantage=advantage)))
+    maker.advantage_estimator, maker.kl_ctl = advantage.estimator, space(value=c["algo.kl.init_coef"])
+    b.advantage = maker.compute_advantages_and_returns([adapter.experience_of(b, kl)])[0].advantages
+    low, high = c["actor.eps_clip_low_high"] or (c["actor.eps_clip"],) * 2
+    rule = adapter.PolicyLoss(clip_eps_low=low, clip_eps_high=high, dual_clip=c["actor.dual_clip"],
+                              token_level_loss=c["actor.loss_agg_mode"] == "token-mean", policy_loss_type=c["actor.policy_loss_type"])
+    leaf = b.logp.clone().requires_grad_()
+    value = rule(leaf, b.logp_old, b.advantage, action_mask=b.mask, **adapter.get_loss_batch_info(None, b.mask))[0]
+    value.backward()
+    return ragged(b.advantage, b), value.item(), ragged(leaf.grad, b)
+
+
+FRAMEWORKS = {"trl": trl, "verl": verl, "openrlhf": openrlhf}
 
 
 # ---- against ours
