@@ -209,6 +209,10 @@ first_lane() {
     step "tables of objectives and of the catalogue" tables
     step "links and tables of the pages" python3 tests/pages.py
     step "what the sources say is well-formed" /usr/bin/python3 tests/evidence/compare.py --check
+    step "configurations of frameworks translate" /usr/bin/python3 tests/conformance/translate_check.py
+    if [ -x "${FRAMEWORKS:-}/bin/python" ]; then # the environment of tests/conformance/frameworks.sh
+        step "frameworks compute what their configurations translate to" "$FRAMEWORKS/bin/python" tests/conformance/translate_frameworks.py
+    fi
 }
 second_lane() {
     step "sizes, compile time and lines within bounds" sh tests/size.sh --check

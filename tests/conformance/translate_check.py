@@ -27,12 +27,14 @@ def written(folder, name, text):
     return path
 
 
+UNSAID = {"skyrl": "trainer.algorithm.use_kl_loss"}  # by default beyond the fields
+
+
 def defaults(name):
     status, out, told = translate("--framework", name)
-    if status == 1:
-        return "cannot be expressed: " in told  # said, and not passed over
     check_loss(objectives.filled(json.loads(out)))
-    return status == 0
+    unsaid = [line.split()[3] for line in told.splitlines() if line.startswith("cannot be expressed")]
+    return unsaid == ([UNSAID[name]] if name in UNSAID else []) and status == int(name in UNSAID)
 
 
 def shown():

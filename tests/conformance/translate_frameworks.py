@@ -96,7 +96,7 @@ def parser_defaults(path):
         switch = "action" in words and ast.literal_eval(words["action"]) == "store_true"
         try:
             found[call.args[0].value.lstrip("-")] = ast.literal_eval(words["default"]) if "default" in words else False if switch else None
-        except ValueError:
+        except (AttributeError, ValueError):
             pass  # not written as a value: no option that is asked for here
     return found
 
