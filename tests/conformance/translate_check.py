@@ -53,7 +53,8 @@ def told(text, status, words):
 
 
 def same_in_every_form():
-    forms = ("loss_type: cispo\nepsilon_high: 5.0\n", "loss_type = cispo\nepsilon_high = 5.0\n", '{"loss_type": "cispo", "epsilon_high": 5.0}')
+    forms = ("loss_type: cispo\nepsilon_high: 5.0\n", "loss_type = cispo\nepsilon_high = 5.0\n",
+             '{"loss_type": "cispo", "epsilon_high": 5.0}')
     with tempfile.TemporaryDirectory() as folder:
         found = [translate("--framework", "trl", written(folder, "a", text))[1] for text in forms]
     return len(set(found)) == 1 and json.loads(found[0])["surrogate"] == {"kind": "cispo", "weight_max": 5.0}
