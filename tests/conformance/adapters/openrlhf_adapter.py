@@ -8,13 +8,14 @@ ray, deepspeed and the packages' __init__ are stood in for: importing needs the 
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
 import importlib.util
+import sys
 import types
 from importlib.metadata import version
 
 from padded import PRECISIONS, answer_by, batch_of, logits_of, micro_batches, module_stand_in, optimiser_step, part_of, ragged
 
 for name in ("ray", "deepspeed"):
-    if importlib.util.find_spec(name) is None:
+    if name not in sys.modules and importlib.util.find_spec(name) is None:
         module_stand_in(name)
 ROOT = importlib.util.find_spec("openrlhf").submodule_search_locations[0]
 for name in ("models", "utils", "trainer", "trainer.ray", "trainer.ppo_utils"):
