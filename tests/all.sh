@@ -170,6 +170,7 @@ frameworks() { # those that the Python environment has
         return
     fi
     step "the newest PyTorch conforms" conform_newest_torch
+    step "frameworks compute what their configurations say" "$python" tests/conformance/translate_frameworks.py
     for module in trl verl openrlhf liger_kernel; do
         if "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('$module'))"
         then step "$module can be asked" framework "${module%_kernel}"
@@ -212,6 +213,7 @@ first_lane() {
     step "tables of objectives and of the catalogue" tables
     step "links and tables of the pages" python3 tests/pages.py
     step "every setting of every row has a source" evidence
+    step "configurations of frameworks translate" /usr/bin/python3 tests/conformance/translate_check.py
 }
 second_lane() {
     step "sizes, compile time and lines within bounds" sh tests/size.sh --check

@@ -21,7 +21,7 @@ def ratio_options(r, kind):
     wanted(r["behaviour"] == "old", "ratio against old log-probabilities only")
     wanted(r["clamp_low"] == r["clamp_high"] == r["level_clamp_low"] == r["level_clamp_high"] == 0, "log-ratios are not clamped")
     level = {"token": "token", "sequence_mean": "sequence", "sequence_sum": "token" if kind == "vespo" else None}.get(r["level"])
-    wanted(level and (r["level"] == "sequence_sum") == (kind == "vespo"), f"{kind} with unit {r['unit']}")
+    wanted(level and (r["level"] == "sequence_sum") == (kind == "vespo"), f"{kind} with unit {r['level']}")
     wanted(level == "token" or kind not in OWN, f"{kind} takes ratios of tokens only")
     wanted(level == "token" or r["gradient"] == "full", "no GSPO-token")
     return {"importance_sampling_level": level}

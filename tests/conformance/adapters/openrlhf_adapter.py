@@ -8,13 +8,14 @@ ray, deepspeed and the packages' __init__ are stood in for: importing needs the 
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
 import importlib.util
+import sys
 import types
 from importlib.metadata import version
 
 from padded import PRECISIONS, answer_by, batch_of, logits_of, micro_batches, module_stand_in, optimiser_step, part_of, ragged
 
 for name in ("ray", "deepspeed"):
-    if importlib.util.find_spec(name) is None:
+    if name not in sys.modules and importlib.util.find_spec(name) is None:
         module_stand_in(name)
 ROOT = importlib.util.find_spec("openrlhf").submodule_search_locations[0]
 for name in ("models", "utils", "trainer", "trainer.ray", "trainer.ppo_utils"):
@@ -50,7 +51,7 @@ def advantages(o, b):
     wanted(b.reward is not None, "no rewards")
     name = ESTIMATORS.get((a["baseline"], a["scale"], a["credit"]))
     wanted(name and a["reweight"] == "none",
-           "no estimator with baseline {baseline}, scale {scale}, credit {credit}, gain {gain}".format(**a))
+           "no estimator with baseline {baseline}, scale {scale}, credit {credit}, reweight {reweight}".format(**a))
     grouped = a["baseline"] != "none"
     wanted(a["std"] == "sample" or a["scale"] in ("none", "token_whiten"), "sample std only")
     wanted(a["eps"] == 0 or (a["scale"], a["eps"], a["eps_place"]) == ("token_whiten", 1e-8, "floor"), "another epsilon")
@@ -92,7 +93,7 @@ def policy(o):
         wanted(g["kind"] == "seq_mean_token_mean", "gspo: row means only")
         wanted(r["clamp_low"] == r["clamp_high"] == 0 and w["rollout_is"] == "none", "gspo: no clamp, no rollout weight")
         return PolicyLoss(**options, policy_loss_type="gspo", is_correction_level="token" if r["behaviour"] == "rollout" else "off")
-    wanted(r["level"] == "token" and r["behaviour"] == "old", f"ratio of {r['unit']} against {r['against']}")
+    wanted(r["level"] == "token" and r["behaviour"] == "old", f"ratio of {r['level']} against {r['behaviour']}")
     wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-SAFETY, SAFETY)), "log-ratios are clamped to +-20")
     return PolicyLoss(**options, **correction_options(w))
 
@@ -148,4 +149,5 @@ def answer(case, dtype):
     return answer_by(case, dtype, advantages, loss, split, log_probabilities)
 
 
-serve("OpenRLHF", version("openrlhf"), PRECISIONS, ["advantage", "loss", "dlogp", "logp"], answer)
+if __name__ == "__main__":
+    serve("OpenRLHF", version("openrlhf"), PRECISIONS, ["advantage", "loss", "dlogp", "logp"], answer)

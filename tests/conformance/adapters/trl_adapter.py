@@ -142,7 +142,7 @@ def loss_options(case, o, b):
         wanted(bool(b.mask.sum() == sum(b.length)), "RLOOTrainer: no token masks")
         return RLOOTrainer, options
     level = {"token": "token", "sequence_mean": "sequence", "sequence_sum": "token" if k == "vespo" else None}[r["level"]]
-    wanted(level is not None and (r["level"] == "sequence_sum") == (k == "vespo"), f"{k} with unit {r['unit']}")
+    wanted(level is not None and (r["level"] == "sequence_sum") == (k == "vespo"), f"{k} with unit {r['level']}")
     return GRPOTrainer, {**options, "importance_sampling_level": level, **surrogate_options(s), "loss_type": loss_type(case, k, g, s),
                          "max_completion_length": g["constant"]}
 
@@ -248,4 +248,5 @@ def answer(case, dtype):
 
 
 transformers.logging.set_verbosity_error()
-serve("TRL", trl.__version__, PRECISIONS, ["advantage", "loss", "dlogp", "report", "logp", "entropy"], answer)
+if __name__ == "__main__":
+    serve("TRL", trl.__version__, PRECISIONS, ["advantage", "loss", "dlogp", "report", "logp", "entropy"], answer)

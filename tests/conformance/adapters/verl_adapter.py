@@ -200,4 +200,5 @@ def answer(case, dtype):
     return answer_by(case, dtype, advantages, loss, split, log_probabilities)
 
 
-serve("verl", version("verl"), PRECISIONS, ["advantage", "loss", "dlogp", "logp", "entropy"], answer)
+if __name__ == "__main__":
+    serve("verl", version("verl"), PRECISIONS, ["advantage", "loss", "dlogp", "logp", "entropy"], answer)

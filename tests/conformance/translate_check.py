@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Of `translate`: every framework's defaults translate into an objective that the vectors' rules allow; a planted difference is found and
+shown; a misspelt key and a value that no field expresses are reported; the ways of writing a configuration agree."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(HERE, os.pardir, "oracle"))
+import objectives  # noqa: E402
+from axes.allowed import check_loss  # noqa: E402
+
+
+def translate(*arguments):
+    """(exit status, standard output, standard error)"""
+    done = subprocess.run([sys.executable, os.path.join(HERE, "translate"), *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def written(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+UNSAID = {"skyrl": "trainer.algorithm.use_kl_loss"}  # by default beyond the fields
+
+
+def defaults(name):
+    status, out, told = translate("--framework", name)
+    check_loss(objectives.filled(json.loads(out)))
+    unsaid = [line.split()[3] for line in told.splitlines() if line.startswith("cannot be expressed")]
+    return unsaid == ([UNSAID[name]] if name in UNSAID else []) and status == int(name in UNSAID)
+
+
+def shown():
+    """With both losses; the two are what the two epsilons make of the same batch."""
+    with tempfile.TemporaryDirectory() as folder:
+        status, out, _ = translate("--diff", "trl", "trl:" + written(folder, "a", "epsilon = 0.3\n"))
+    first, second = json.loads(out[out.index("[{"):])
+    return (status == 1 and "surrogate.eps_low: 0.2 | 0.3" in out and first["batch"] == second["batch"]
+            and first["expect"]["loss"] != second["expect"]["loss"])
+
+
+def told(text, status, words):
+    with tempfile.TemporaryDirectory() as folder:
+        found = translate("--framework", "trl", written(folder, "a", text))
+    return found[0] == status and words in found[2]
+
+
+def same_in_every_form():
+    forms = ("loss_type: cispo\nepsilon_high: 5.0\n", "loss_type = cispo\nepsilon_high = 5.0\n",
+             '{"loss_type": "cispo", "epsilon_high": 5.0}')
+    with tempfile.TemporaryDirectory() as folder:
+        found = [translate("--framework", "trl", written(folder, "a", text))[1] for text in forms]
+    return len(set(found)) == 1 and json.loads(found[0])["surrogate"] == {"kind": "cispo", "weight_max": 5.0}
+
+
+def main():
+    names = [line.split()[0] for line in translate("--list")[1].splitlines()]
+    checks = {f"defaults of {name}": (lambda name=name: defaults(name)) for name in names}
+    checks.update({
+        "there are frameworks": lambda: len(names) >= 10,
+        "a planted difference": shown, "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,
+        "a misspelt key": lambda: told("loss_typ: dapo\n", 1, "is loss_type meant?"),
+        "a value without fields": lambda: told("use_adaptive_entropy: true\n", 1, "cannot be expressed: use_adaptive_entropy"),
+        "a key that is not of the loss": lambda: told("learning_rate: 1e-6\n", 0, "not of the loss: learning_rate"),
+        "JSON, YAML and lines": same_in_every_form, "OPTIONS.md is current": lambda: translate("--check")[0] == 0})
+    failed = 0
+    for name, check in checks.items():
+        try:
+            passed = check()
+        except Exception as why:  # counted and named
+            passed, name = False, f"{name} ({type(why).__name__}: {why})"
+        failed += not passed
+        print(("PASS " if passed else "FAIL ") + name)
+    print(f"{len(checks) - failed} passed, {failed} failed")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

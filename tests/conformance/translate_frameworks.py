@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Are the objectives of `translate` what the frameworks compute? For each framework its default configuration as installed, on 50 random
+batches: advantages, loss and gradient by the framework's own functions against the oracle's with the translated objective.
+
+    VENV/bin/python tests/conformance/translate_frameworks.py [NAME ...]
+
+VENV is the environment of frameworks.sh, with mpmath. The options are the installed package's defaults, not the data's. What the batches
+leave out (guards): one micro-batch, equally large groups, no masked tokens, no truncated responses, no infinities. float64; the
+tolerance is 1e-9 of the largest advantage or gradient and of the loss; 1e-7 for verl, which adds 1e-8 to the number of tokens that the
+mean of its advantages divides by; 1e-5 for OpenRLHF, which makes float32 of the rewards on its way.
+"""
+import ast
+import importlib.util
+import os
+import random
+import sys
+import types
+from importlib.machinery import SourceFileLoader
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "adapters"), os.path.join(HERE, os.pardir, "oracle")]
+sys.dont_write_bytecode = True
+
+import protocol  # noqa: E402  it keeps standard output for answers; here they are lines
+import torch  # noqa: E402
+from padded import batch_of, ragged  # noqa: E402
+
+loader = SourceFileLoader("translate", os.path.join(HERE, "translate"))
+translate = importlib.util.module_from_spec(importlib.util.spec_from_loader("translate", loader))
+loader.exec_module(translate)
+
+BATCHES = 50
+TOLERANCE = {"verl": 1e-7, "openrlhf": 1e-5}
+
+
+def random_batch(rng):
+    batch = translate.random_batch(rng, True)
+    return {key: x for key, x in batch.items() if key not in ("truncated", "selected", "rewards", "reward_weight")}
+
+
+def torch_batch(batch):
+    return batch_of({"batch": batch, "advantage": [[0] * n for n in batch["length"]]}, torch.float64)
+
+
+# ---- by the framework's own defaults and functions: (advantages, loss, gradient)
+
+def trl(batch):
+    import dataclasses
+    import trl_adapter as adapter
+    c = {f.name: f.default for f in dataclasses.fields(adapter.trl.GRPOConfig)}
+    b = torch_batch(batch)
+    high = c["epsilon"] if c["epsilon_high"] is None else c["epsilon_high"]
+    names = ("beta", "loss_type", "importance_sampling_level", "scale_rewards", "mask_truncated_completions", "top_entropy_quantile",
+             "off_policy_mask_threshold", "use_vllm", "vllm_importance_sampling_correction", "multi_objective_aggregation",
+             "delta", "use_bias_correction_kl", "max_completion_length")
+    options = {name: c[name] for name in names}
+    t = adapter.trainer_for(b, adapter.GRPOTrainer, b.reward, 3, epsilon_low=c["epsilon"], epsilon_high=high, **options)
+    inputs = adapter.scored(t)
+    value = t._compute_loss(t.model, inputs)
+    value.backward()
+    return [[a] * n for a, n in zip(inputs["advantages"].tolist(), b.length)], value.item(), ragged(t.leaf.grad, b)
+
+
+def verl(batch):
+    import verl_adapter as adapter
+    from omegaconf import OmegaConf
+    import verl as package
+    from hydra import compose, initialize_config_dir
+    b, v = torch_batch(batch), adapter.verl
+    with initialize_config_dir(os.path.join(os.path.dirname(package.__file__), "trainer", "config"), version_base=None):
+        c = compose("ppo_trainer")
+    a, algorithm = c.actor_rollout_ref.actor, c.algorithm
+    assert algorithm.adv_estimator == "gae" and not algorithm.use_kl_in_reward and not a.use_kl_loss and not a.entropy_coeff
+    assert algorithm.rollout_correction.rollout_is is None and algorithm.rollout_correction.rollout_rs is None
+    rewards, mask = torch.zeros_like(b.logp), b.mask.long()
+    for row, n in enumerate(b.length):
+        rewards[row, n - 1] = b.reward[row]
+    advantage = v.compute_gae_advantage_return(rewards, b.value, mask, algorithm.gamma, algorithm.lam)[0]
+    config = adapter.ActorConfig(strategy="fsdp", rollout_n=1, ppo_micro_batch_size_per_gpu=1, clip_ratio=a.clip_ratio,
+                                 clip_ratio_low=a.clip_ratio_low, clip_ratio_high=a.clip_ratio_high, clip_ratio_c=a.clip_ratio_c)
+    config.global_batch_info.update(dp_size=1, batch_num_tokens=int(b.mask.sum()), global_batch_size=b.rows, loss_scale_factor=None)
+    leaf = b.logp.clone().requires_grad_()
+    value = v.get_policy_loss_fn(a.policy_loss.loss_mode)(old_log_prob=b.logp_old, log_prob=leaf, advantages=advantage,
+                                                         response_mask=mask, loss_agg_mode=a.loss_agg_mode, config=config)[0]
+    value.backward()
+    return ragged(advantage, b), value.item(), ragged(leaf.grad, b)
+
+
+def parser_defaults(path):
+    """{option: default} of the calls of add_argument in a file: the parser itself is made and used in one breath."""
+    with open(path, encoding="utf-8") as f:
+        calls = [n for n in ast.walk(ast.parse(f.read())) if isinstance(n, ast.Call) and getattr(n.func, "attr", "") == "add_argument"]
+    found = {}
+    for call in calls:
+        words = {k.arg: k.value for k in call.keywords}
+        switch = "action" in words and ast.literal_eval(words["action"]) == "store_true"
+        try:
+            found[call.args[0].value.lstrip("-")] = ast.literal_eval(words["default"]) if "default" in words else False if switch else None
+        except (AttributeError, ValueError):
+            pass  # not written as a value: no option that is asked for here
+    return found
+
+
+def openrlhf(batch):
+    import openrlhf_adapter as adapter
+    b, space = torch_batch(batch), types.SimpleNamespace
+    c = parser_defaults(os.path.join(adapter.ROOT, "cli", "train_ppo_ray.py"))
+    assert not c["algo.kl.use_loss"] and not c["actor.entropy_coef"] and c["algo.advantage.is_correction_level"] == "off"
+    kl = adapter.compute_approx_kl(b.logp_old, b.logp_ref, kl_estimator=c["algo.kl.estimator"])
+    maker = object.__new__(adapter.RemoteExperienceMaker)
+    advantage = space(estimator=c["algo.advantage.estimator"], gamma=c["algo.advantage.gamma"], lambd=c["algo.advantage.lambd"],
+                      no_std_norm=c["algo.advantage.no_std_norm"])
+    reward = space(clip_range=c["reward.clip_range"], overlong_buffer_len=None, overlong_penalty_factor=None,
+                   stop_properly_penalty_coef=None)
+    maker.strategy = space(args=space(rollout=space(n_samples_per_prompt=3), reward=reward, algo=space(advantage=advantage)))
+    maker.advantage_estimator, maker.kl_ctl = advantage.estimator, space(value=c["algo.kl.init_coef"])
+    b.advantage = maker.compute_advantages_and_returns([adapter.experience_of(b, kl)])[0].advantages
+    low, high = c["actor.eps_clip_low_high"] or (c["actor.eps_clip"],) * 2
+    rule = adapter.PolicyLoss(clip_eps_low=low, clip_eps_high=high, dual_clip=c["actor.dual_clip"],
+                              token_level_loss=c["actor.loss_agg_mode"] == "token-mean", policy_loss_type=c["actor.policy_loss_type"])
+    leaf = b.logp.clone().requires_grad_()
+    value = rule(leaf, b.logp_old, b.advantage, action_mask=b.mask, **adapter.get_loss_batch_info(None, b.mask))[0]
+    value.backward()
+    return ragged(b.advantage, b), value.item(), ragged(leaf.grad, b)
+
+
+FRAMEWORKS = {"trl": trl, "verl": verl, "openrlhf": openrlhf}
+
+
+# ---- against ours
+
+def differs(name, ours, theirs):
+    """None, or what is apart."""
+    advantage, loss, dlogp = theirs
+    tolerance = TOLERANCE.get(name, 1e-9)
+    flat = lambda rows: [x for row in rows for x in row]
+    for what, x, y in (("advantage", flat(ours["advantage"]), flat(advantage)), ("loss", [ours["loss"]], [loss]),
+                       ("gradient", flat(ours["dlogp"]), flat(dlogp))):
+        bound = tolerance * max(1e-2, *map(abs, x))
+        worst = max(abs(p - q) for p, q in zip(x, y))
+        if len(x) != len(y) or not worst <= bound:
+            return f"{what} apart by {worst:.3g}"
+    return None
+
+
+def compared(name):
+    """(passed, failed)"""
+    fields, unsaid, _, _ = translate.translate(translate.data_of(name), {})
+    evaluate, rng, wrong = translate.oracle(), random.Random(7), []
+    for n in range(BATCHES):
+        batch = random_batch(rng)
+        ours = evaluate(translate.objective_of(fields), batch)
+        wrong += [f"batch {n}: {why}" for why in [differs(name, ours, FRAMEWORKS[name](batch))] if why]
+    for why in wrong[:3] + unsaid:
+        print(f"{name}: {why}", file=sys.stderr)
+    return (0, BATCHES) if unsaid else (BATCHES - len(wrong), len(wrong))
+
+
+def main(names):
+    torch.set_default_dtype(torch.float64)
+    found = {name: compared(name) for name in FRAMEWORKS if name in names or not names}  # verl's stand-in for ray before OpenRLHF's
+    for name, (passed, failed) in found.items():
+        print(f"{name}: {passed} of {passed + failed} batches agree", file=sys.stderr)
+    print(f"{sum(p for p, _ in found.values())} passed, {sum(f for _, f in found.values())} failed", file=sys.stderr)
+    return int(any(f for _, f in found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
