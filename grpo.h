@@ -129,7 +129,9 @@ typedef float grpo_real;
 #endif
 #if defined(__GNUC__)
 #define GRPO_APART_ static __attribute__((noinline))                   /* where its locals would lie in its caller's frame for good */
-#define GRPO_SMALL_ static __attribute__((cold))                       /* small rather than fast: checks, and choices that few make */
+/* small rather than fast: checks, and choices that few make.  Called under a condition, for what always leads to it gcc takes to be as
+ * rare, and no longer vectorises */
+#define GRPO_SMALL_ static __attribute__((cold))
 #else
 #define GRPO_APART_ static
 #define GRPO_SMALL_ static
