@@ -95,7 +95,7 @@ extern "C" {
     ROW("ppo", "1707.06347", "7, 11-12", "clipped token ratio, generalised advantage estimation from a critic", \
         GAE(0.99, 0.95) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("ppo-dual-clip", "1912.09729", "dual-clip objective", "PPO whose loss is bounded for bad actions too", \
-        GAE(0.99, 0.95) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
+        GAE(0.997, 0.95) DUAL(0.2, 0.2, 3) DIVIDE(TOKEN_MEAN)) \
     ROW("grpo", "2402.03300", "3-4", "group mean and deviation as baseline, KL k3 in the loss", \
         GROUP_NORM CLIP(0.2, 0.2) KL(K3, 0.04) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("grpo-process", "2402.03300", "3-4, section 4.1.3", "GRPO on step rewards, normalised together and summed to go", \
@@ -105,7 +105,7 @@ extern "C" {
             DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("dr-grpo", "2503.20783", "objective of section 3", "no deviation, no length: a constant divides", \
         BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_CONSTANT) SET(aggregation.constant, 3000)) \
-    ROW("dapo", "2503.14476", "8-13", "clip higher, mean over the prompt's tokens, soft overlong punishment", \
+    ROW("dapo", "2503.14476", "8-13", "clip higher, mean per prompt, soft overlong punishment", \
         OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("dapo-filter", "2503.14476", "8-12", "DAPO with truncated responses left out instead of punished", \
         GROUP_NORM CLIP(0.2, 0.28) FINISHED DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
@@ -113,14 +113,14 @@ extern "C" {
         REWARD_K1(0.03) BASELINE(LEAVE_ONE_OUT) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("reinforce++", "2501.03262", "REINFORCE++", "KL in the token rewards, whitened over the tokens of the batch", \
         REWARD_K1(0.01) CREDIT(RETURN, 1) SCALE(TOKEN_WHITEN) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("reinforce++-baseline", "2501.03262", "REINFORCE++ with baseline", "group mean, then whitened; KL k2 in the loss", \
+    ROW("reinforce++-baseline", "2501.03262", "REINFORCE++ with baseline", "group mean, then batch norm; KL k2 in the loss", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.batch_norm, GRPO_BATCH_NORM_ITEMS) CLIP(0.2, 0.2) KL(K2, 1e-5) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("remax", "2310.10505", "ReMax estimator", "reward of the greedy response as baseline", \
         BASELINE(EXTERNAL) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("opo", "2505.23585", "optimal baseline", "length-weighted mean as baseline", \
         BASELINE(LENGTH_WEIGHTED) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("gpg", "2504.02546", "GPG objective", "group mean, scaled up for the groups that give no gradient", \
-        BASELINE(GROUP_MEAN) CHOOSE(advantage.reweight, GRPO_REWEIGHT_VALID_GROUPS) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+        BASELINE(GROUP_MEAN) CHOOSE(advantage.reweight, GRPO_REWEIGHT_VALID_GROUPS) DIVIDE(TOKEN_MEAN)) \
     ROW("lite-ppo", "2508.08221", "Lite PPO", "group mean, deviation of the batch, mean over all tokens", \
         BASELINE(GROUP_MEAN) SCALE(BATCH_STD) CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("gspo", "2507.18071", "5-7", "one length-normalised ratio per response", \
@@ -139,7 +139,7 @@ extern "C" {
     ROW("vespo", "2602.10693", "VESPO kernel", "smooth detached weight of the whole response's ratio", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_SUM) VESPO(2, 3, 3, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("two-sided", "2505.07291", "two-sided clip", "GRPO with a second clip, against huge ratios of bad tokens", \
-        GROUP_NORM DUAL(0.2, 0.2, 4) KL(K3, 0.001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+        GROUP_NORM DUAL(0.2, 0.2, 4) KL(K3, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("scalerl", "2510.13786", "ScaleRL objective", "CISPO against the sampling engine, mean per prompt", \
         BASELINE(GROUP_MEAN) SCALE(BATCH_CENTRED_STD) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) CISPO(0, 5) \
         DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
@@ -152,13 +152,13 @@ extern "C" {
     ROW("mis-sequence", "Liu, Li et al. 2025", "v 1[0.5 <= v <= 2], responses", \
         "rollout mismatch: responses outside the band weigh nothing", \
         GROUP_NORM CLIP(0.2, 0.2) ROLLOUT_IS(MASK, SEQUENCE_SUM, 0.5, 2, ZERO_WEIGHT) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("geo-reject", "verl", "decoupled_geo_rs, recipe", "rollout mismatch: responses outside the band leave the batch", \
-        GROUP_NORM CLIP(0.2, 0.2) SET(weight.rollout_clamp, 20) CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) \
-        ROLLOUT_RS(RATIO, SEQUENCE_MEAN, 0.9990009990009991, 1.001001001001001) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("geo-reject", "verl", "1[0.999 <= 1/v <= 1.001], geometric mean", "verl's recipe: responses outside the band leave the batch", \
+        GROUP_NORM CLIP(0.2, 0.2) CHOOSE(weight.rollout_rejected, GRPO_ROLLOUT_REJECTED_UNMASK) SET(weight.rollout_clamp, 20) \
+        ROLLOUT_RS(RATIO, SEQUENCE_MEAN, 1/1.001, 1/0.999) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
     ROW("trl-grpo", "2402.03300", "as TRL", "GRPO as TRL computes it: eps 1e-4 beside the deviation, no KL", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("trl-dapo", "2503.14476", "as TRL", "DAPO loss as TRL computes it", \
-        TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
+    ROW("trl-dapo", "2503.14476", "as TRL", "TRL's recipe for DAPO", \
+        TRL_NORM CLIP(0.2, 0.28) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-bnpo", "TRL", "as TRL", "TRL's loss_type bnpo: mean over the tokens of the batch", \
         TRL_NORM CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("trl-rloo", "2402.14740", "as TRL", "RLOO as TRL computes it: a clipped ratio of the whole response", \
