@@ -593,7 +593,7 @@ extern "C" {
     ROW("hybrid-ratio", "textpolicy", "gspo, variant hybrid", "the same root with the response's ratio detached, centred advantages", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_MEAN) CHOOSE(ratio.gradient, GRPO_GRADIENT_TOKEN) HALVES CLIP(0.2, 0.2) DIVIDE(TOKEN_MEAN)) \
     ROW("fipo", "2603.19835", "5-8", "weighs tokens by how the policy has moved on what follows them", \
-        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) FIPO(32, 10, 1, 1.2) FIPO_SAFE(4, 0.8, 1) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
+        OVERLONG(20480, 4096) GROUP_NORM CLIP(0.2, 0.28) FIPO(32, 10, 1, 1.2) FIPO_SAFE(10, 1, 1) DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
     ROW("vaco", "open-instruct", "VACO (2603.01365), rho_mask_tv_divergence", \
         "drops tokens that would add to a total variation from the sampler that is too large", \
         BASELINE(GROUP_MEAN) CLIP(0.2, 0.272) KL(K3, 0.05) ROLLOUT_IS(TRUNCATE, TOKEN, 0, 2, ZERO_WEIGHT) SET(penalty.kl_clamp_log, 40) \

@@ -22,12 +22,12 @@ TWO_RANKS = [[[0], [1]], [[2, 3], [4]]]
 EMPTY = {(4, 0), (4, 1)}  # the only response of group 2
 HOLED = "UnequalLengths GivenAdvantage FullyMasked"
 
-split("dapo", "dapo", "token mean over the step, three micro-batches", ONE_RANK)
-split("dapo-even", "dapo", "two micro-batches", [[[0, 1], [2, 3, 4]]])
-split("dapo-ranks", "dapo", "two ranks with two micro-batches each", TWO_RANKS)
-split("dapo-ragged-ranks", "dapo", "three ranks with one, two and one micro-batches", [[[0, 1]], [[2], [3]], [[4]]])
-split("dapo-whole", "dapo", "one micro-batch on one rank: nothing is split", [[[0, 1, 2, 3, 4]]])
-split("dapo-empty", "dapo", "a micro-batch without any token that counts", [[[0, 1], [2], [3, 4]]], EMPTY, HOLED)
+split("dapo", "trl-dapo", "token mean over the step, three micro-batches", ONE_RANK)
+split("dapo-even", "trl-dapo", "two micro-batches", [[[0, 1], [2, 3, 4]]])
+split("dapo-ranks", "trl-dapo", "two ranks with two micro-batches each", TWO_RANKS)
+split("dapo-ragged-ranks", "trl-dapo", "three ranks with one, two and one micro-batches", [[[0, 1]], [[2], [3]], [[4]]])
+split("dapo-whole", "trl-dapo", "one micro-batch on one rank: nothing is split", [[[0, 1, 2, 3, 4]]])
+split("dapo-empty", "trl-dapo", "a micro-batch without any token that counts", [[[0, 1], [2], [3, 4]]], EMPTY, HOLED)
 split("grpo", "grpo", "mean over responses, with a KL, three micro-batches", ONE_RANK)
 split("grpo-ranks", "grpo", "mean over responses, with a KL, two ranks", TWO_RANKS)
 split("grpo-empty", "grpo", "a response without tokens alone on its rank: it counts in the number of responses",

@@ -11,9 +11,10 @@ from objectives import changed, plain
 def check_rows_of_gains(check):
     """A row beside the one that it comes from."""
     rows = objectives.objective
-    check("dapo-zv is dapo but for its divisor", changed(rows("dapo-zv"), aggregation={"kind": "token_mean"}) == rows("dapo"))
+    check("dapo-zv is TRL's mean over tokens but for its divisor",
+          changed(rows("dapo-zv"), aggregation={"kind": "token_mean"}) == rows("trl-bnpo"))
     bare = {"reweight": "none", "focal_reward_high": 0, "focal_gamma": 0, "eps": 0, "singleton": "zero"}
-    check("f-grpo without its power is GRPO without its KL", changed(rows("f-grpo"), advantage=bare)
+    check("f-grpo without its power is GRPO without its KL", changed(rows("f-grpo"), advantage=bare, aggregation={"kind": "seq_mean_token_mean"})
           == changed(rows("grpo"), penalty={"kl": "none", "kl_coef": 0}))
     check("mirror-descent is rep-k2 with another coefficient",
           changed(rows("mirror-descent"), penalty={"kl_coef": 0.2}, advantage={"singleton": "raw"}) == rows("rep-k2"))
@@ -32,7 +33,8 @@ def check_rows_of_penalties(check):
 def check_rows_of_pairs(check):
     """A row beside the one that it comes from."""
     rows = objectives.objective
-    check("mt-guide is verl-ppo but for its rewards", changed(rows("mt-guide"), advantage={"credit": "gae"}) == rows("verl-ppo"))
+    check("mt-guide is verl-ppo but for its rewards",
+          changed(rows("mt-guide"), advantage={"credit": "gae"}, reward={"kl": "none", "kl_coef": 0}) == rows("verl-ppo"))
     back = {"surrogate": {"kind": "standardised", "group_score_eps": 1e-6}, "advantage": {"eps": 1e-6, "singleton": "raw"}}
     check("reg-grpo is gift but for what it differentiates", changed(rows("reg-grpo"), **back) == rows("gift"))
     near_0 = changed(rows("apmpo"), ratio={"level": "sequence_clipped_mean", "token_clip_low": 0.4, "token_clip_high": 0.4},
@@ -50,7 +52,7 @@ def check_rows_of_scores(check):
     for name, parent, axes in (("sdar", "swift-grpo", {"penalty": own}), 
                                ("rlsd", "swift-grpo", {"advantage": {"teacher_share": 0, "teacher_clip": 0}}),
                                ("llds", "grpo", {"penalty": {**own, "kl_coef": 0.04}}),
-                               ("minillm", "trl-grpo", {"advantage": {"teacher_coef": 0}}),
+                               ("minillm", "trl-bnpo", {"advantage": {"teacher_coef": 0}}),
                                ("drpo", "disco", {}),
                                ("ctpo-geomean", "ctpo", {"ratio": {"level": "prefix_sum"}, "surrogate": {"position_power": 0.5}})):
         check(f"{name} is {parent} and one thing more", changed(objectives.objective(name), **axes) == objectives.objective(parent))
@@ -81,11 +83,10 @@ def check_identities(check):
     a, b = on_same_batch("gmpo", "ragged", ratio={"level": "sequence_mean", "token_clip_low": 0, "token_clip_high": 0})
     c, d = on_same_batch("gmpo", "ragged", ratio={"token_clip_low": 1000, "token_clip_high": 1000})
     check("gmpo that never clips is gspo without a clip", b["dlogp"] == d["dlogp"] and a != d)
-    a = answers("luspo", "ragged")
-    b = answers("luspo", "ragged", aggregation={"kind": "seq_mean_token_mean"})
-    lengths = (4, 1, 6, 2, 3)
-    check("luspo is T_i times gspo", all(close(x, T * y) for T, xs, ys in zip(lengths, a["dlogp"], b["dlogp"]) for x, y in zip(xs,
-          ys)))
+    for _, o, batch in preset_batches("luspo", ("signs",)):
+        a, b = evaluate(o, batch)[0], evaluate(objectives.changed(o, aggregation={"kind": "seq_mean_token_mean"}), batch)[0]
+        check("luspo is T_i times gspo", any(flat(a["dlogp"])) and all(
+            close(x, T * y) for T, xs, ys in zip(batch["length"], a["dlogp"], b["dlogp"]) for x, y in zip(xs, ys)))
 
     for label, o, batch in preset_batches("grpo", ("ragged", "uneven", "offset-rewards", "equal-rewards")):
         a = evaluate(o, batch)[0]["advantage"]
@@ -108,9 +109,9 @@ def check_identities(check):
         a = evaluate(o, batch)[0]
         check("length-weighted is the group mean for equal lengths",
               a == evaluate(objectives.changed(o, advantage={"baseline": "group_mean"}), batch)[0])
-    for name in ("reinforce++", "reinforce++-baseline"):
-        a = flat(answers(name, "ragged")["advantage"])
-        check(f"whitened advantages have mean 0 and variance 1: {name}",
+    for name, items in (("reinforce++", flat), ("reinforce++-baseline", lambda rows: [row[0] for row in rows])):
+        a = items(answers(name, "ragged")["advantage"])
+        check(f"advantages of tokens, or of responses, have mean 0 and variance 1 over the batch: {name}",
               abs(sum(a)) < 1e-13 and close(sum(x * x for x in a), len(a) - 1))
     a, b = on_same_batch("ppo", "values", advantage={"gamma": 1, "lambda": 1})
     c, d = on_same_batch("ppo", "values", advantage={"credit": "return", "gamma": 1, "lambda": 0})
@@ -153,6 +154,15 @@ def by_hand(name, label="ragged"):
     return found, rows, N, n
 
 
+def of_prompts(name, label="ragged"):
+    """For each response: one over the prompts times the tokens of its prompt, and its reward less the prompt's mean"""
+    _, o, batch = next(preset_batches(name, (label,)))
+    of_group = {g: [i for i, h in enumerate(batch["group"]) if h == g] for g in batch["group"]}
+    shares = [1 / (len(of_group) * sum(batch["length"][j] for j in of_group[g])) for g in batch["group"]]
+    means = {g: math.fsum(batch["reward"][i] for i in places) / len(places) for g, places in of_group.items()}
+    return shares, [r - means[g] for r, g in zip(batch["reward"], batch["group"])]
+
+
 def compare(check, what, found, expected):
     check(what, all(close(x, y) for x, y in zip(flat(found["dlogp"]), flat(expected))))
 
@@ -166,9 +176,10 @@ def check_by_hand(check):
           s)) / N))
 
     found, rows, N, n = by_hand("dapo")
+    shares, _ = of_prompts("dapo")
     compare(check, "DAPO eq. 8", found,
-            [[0 if (a > 0 and x > math.log(1.28)) or (a < 0 and x < math.log(0.8)) else -a * math.exp(x) / n for x in d] for a,
-                    d in rows])
+            [[0 if (a > 0 and x > math.log(1.28)) or (a < 0 and x < math.log(0.8)) else -a * math.exp(x) * share for x in d]
+             for (a, d), share in zip(rows, shares)])
 
     found, rows, N, n = by_hand("gmpo")
     expected = []
@@ -184,14 +195,16 @@ def check_by_hand(check):
                             d in rows])
 
     found, rows, N, n = by_hand("cispo")
-    compare(check, "CISPO eq. 4", found, [[-a * min(math.exp(x), 5) / n for x in d] for a, d in rows])
+    shares, _ = of_prompts("cispo")
+    compare(check, "CISPO eq. 4", found, [[-a * min(math.exp(x), 5) * share for x in d] for (a, d), share in zip(rows, shares)])
 
     found, rows, N, n = by_hand("vespo")
     expected = []
-    for a, d in rows:
+    _, centred = of_prompts("vespo")
+    for (_, d), a in zip(rows, centred):
         k, lam = (2, 3) if a > 0 else (3, 2)
         W = math.exp(math.fsum(d))
-        expected.append([-a * W ** k * math.exp(lam * (1 - W)) / n] * len(d))
+        expected.append([-a * W ** k * math.exp(lam * (1 - W)) / N] * len(d))
     compare(check, "VESPO", found, expected)
 
     o = objectives.changed(objectives.plain(), reward={"overlong": "soft", "overlong_max": 20480, "overlong_cache": 4096,
