@@ -41,7 +41,7 @@ for u, base in (("token", K3), ("level", K3), ("score_function", K3), ("none", K
     case(f"kl_clamp_on-{u}", "the product of weight and K is bounded, and neither is differentiated where that binds",
          changed(base, penalty=fields), {"penalty": {"kl_clamp_on": "weighted"}}, apart)
 for label, fields in (("straight", {"kl_gradient": "straight_through_k2"}), ("detached", {"kl_gradient": "detached"}),
-                      ("weight_max", {"kl_importance_weight_max": 1.25}), ("log", {"kl_clamp_log": 1}),
+                      ("weight_max", {"kl_importance_weight_max": 0.5}), ("log", {"kl_clamp_log": 0.25}),
                       ("k1", {"kl": "k1", "kl_clamp_value": 0.5})):
     case(f"kl_clamp_on-token-{label}", "the product is bounded, from both sides",
          changed(K3, penalty={"kl_clamp_value": 0.125, "kl_importance_weight": "token", **fields}),

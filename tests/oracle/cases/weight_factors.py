@@ -84,6 +84,19 @@ for statistic, most, words in (("k3_reverse", 0.125, "k3 of rollout against old 
     weighs(f"{statistic}-bound", "exactly 0 is inside", RATIO, level, rollout_rs=statistic, rollout_rs_high=0, rollout_rejected="unmask")
 
 
+def one_way(o):
+    """Each divergence alone too large, both within the bound but not their sum, and none."""
+    batch = mismatch(o)
+    batch["logp_old"] = [[-1, -0.25, -0.0625], [-0.25, -0.5], [-1, -2]]
+    batch["logp_rollout"] = [[-1, -0.0625, -0.25], [-0.09375, -0.5], [-1, -2]]
+    batch["logp"] = [[-1, -0.5, -0.25], [-0.375, -0.25], [-0.75, -1.5]]
+    return batch
+
+
+weighs("binary_kl_max-one_way", "the larger of the two decides, whichever it is, and not their sum", RATIO, one_way,
+       rollout_rs="binary_kl_max", rollout_rs_high=0.125, rollout_rejected="unmask")
+
+
 def engine_never(o):
     batch = mismatch(o)
     batch["logp_old"][0][1] = batch["logp_rollout"][1][0] = batch["logp_old"][2][0] = batch["logp_rollout"][2][0] = MINUS_INF

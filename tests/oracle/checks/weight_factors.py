@@ -42,6 +42,9 @@ def check_drops(check):
     check("the larger divergence by hand", 0 < sum(x > o["weight"]["rollout_rs_high"] for x in worst)
           == found(o, batch)["report"]["rejected_tokens"])
 
+    o, batch = case_of("factors", "binary_kl_max-one_way")
+    check("either divergence rejects, their sum does not", found(o, batch)["report"]["rejected_tokens"] == 2)
+
     o, batch = case_of("factors", "total_variation", aggregation={"kind": "token_sum"})
     limit, dropped = o["weight"]["off_policy_mask_threshold"], 0
     now, q, d = found(o, batch), log_ratios(batch, "logp_old", "logp_rollout"), log_ratios(batch)
