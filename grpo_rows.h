@@ -118,7 +118,7 @@ extern "C" {
     ROW("remax", "2310.10505", "ReMax estimator", "reward of the greedy response as baseline", \
         BASELINE(EXTERNAL) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("opo", "2505.23585", "optimal baseline", "length-weighted mean as baseline", \
-        BASELINE(LENGTH_WEIGHTED) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
+        BASELINE(LENGTH_WEIGHTED) DIVIDE(TOKEN_MEAN)) \
     ROW("gpg", "2504.02546", "GPG objective", "group mean, scaled up for the groups that give no gradient", \
         BASELINE(GROUP_MEAN) CHOOSE(advantage.reweight, GRPO_REWEIGHT_VALID_GROUPS) DIVIDE(TOKEN_MEAN)) \
     ROW("lite-ppo", "2508.08221", "Lite PPO", "group mean, deviation of the batch, mean over all tokens", \
@@ -139,7 +139,7 @@ extern "C" {
     ROW("vespo", "2602.10693", "VESPO kernel", "smooth detached weight of the whole response's ratio", \
         BASELINE(GROUP_MEAN) LEVEL(SEQUENCE_SUM) VESPO(2, 3, 3, 2) DIVIDE(SEQ_MEAN_TOKEN_SUM)) \
     ROW("two-sided", "2505.07291", "two-sided clip", "GRPO with a second clip, against huge ratios of bad tokens", \
-        GROUP_NORM DUAL(0.2, 0.2, 4) KL(K3, 0.001) DIVIDE(TOKEN_MEAN)) \
+        GROUP_NORM SET(advantage.eps, 1e-6) DUAL(0.2, 0.2, 4) KL(K3, 0.001) DIVIDE(TOKEN_MEAN)) \
     ROW("scalerl", "2510.13786", "ScaleRL objective", "CISPO against the sampling engine, mean per prompt", \
         BASELINE(GROUP_MEAN) SCALE(BATCH_CENTRED_STD) CHOOSE(ratio.behaviour, GRPO_BEHAVIOUR_ROLLOUT) CISPO(0, 5) \
         DIVIDE(GROUP_MEAN_TOKEN_MEAN)) \
@@ -807,9 +807,8 @@ extern "C" {
         GROUP_NORM LEVEL(SEQUENCE_POWER_MEAN) SET(ratio.power, 1) \
         SET(ratio.token_clip_low, 0.2231435513142097) SET(ratio.token_clip_high, 0.1823215567939546) SURROGATE(RATIO) KL(K3, 0.001) \
         DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
-    ROW("dapo-recipe", "2503.14476", "authors' recipe", "dual clip of 10, mean over the batch's tokens, overlong punishment", \
-        CHOOSE(reward.overlong, GRPO_OVERLONG_LINEAR) SET(reward.overlong_max, 20480) SET(reward.overlong_cache, 4096) \
-        SET(reward.overlong_factor, 1) VERL_NORM CLAMP(-20, 20) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
+    ROW("dapo-recipe", "2503.14476", "the authors' script", "the authors' recipe: mean over the batch's tokens, dual clip at 10", \
+        OVERLONG(20480, 4096) GROUP_NORM SET(advantage.eps, 1e-6) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("maxrl-passk", "2602.02710", "official code", "pass@k reward transform with leave-one-out baseline", \
         BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_MAXRL) SET(advantage.pass_k, 2) \
         CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN))
