@@ -12,8 +12,8 @@ enum { LIMIT = 300 };
  * usual"; or at every case alike. Two requests that are more than a pipe holds come first where the kind of case does not matter. */
 typedef enum { SECOND, ALL, ALL_LONG, NUMBERS, FLAGS, INDICES } scope;
 static const struct { const char *only[3]; int everywhere, least; } asked[] = {
-    [SECOND] = { { "grpo-long", "gspo-long", "luspo-full*" }, 0, 4 },
-    [ALL] = { { "grpo-long", "gspo-long", "luspo-full*" }, 1, 4 },
+    [SECOND] = { { "grpo-long", "gspo-long", "gspo-token-full*" }, 0, 4 },
+    [ALL] = { { "grpo-long", "gspo-long", "gspo-token-full*" }, 1, 4 },
     [ALL_LONG] = { { "grpo-long", "gspo-long" }, 1, 2 },
     [NUMBERS] = { { "calls-entropy_control-*" }, 0, 2 },
     [FLAGS] = { { "calls-reward_range_filter-*" }, 0, 2 },

@@ -506,6 +506,11 @@ def aggregated(o, terms, kinds=None):
     if kind == "token_mean":
         n = {"agg-slots": SLOTS, "agg-eps": count + 1e-8, "agg-width": WIDTH * N, "agg-plus-one": count + 1}.get(MISTAKE, count)
         return total(x for row in terms for x in row) / n if count else Var(0.0)
+    if kind == "group_mean_token_mean":
+        groups = [[x for i, row in enumerate(terms) if CASE["batch"]["group"][i] == g for x in row] for g in range(GROUPS)]
+        return total(total(group) / {"agg-eps": len(group) + 1e-8, "agg-plus-one": len(group) + 1}.get(MISTAKE, len(group))
+                     for group in groups if group) / {"agg-sum-of-sequences": 1}.get(MISTAKE, GROUPS)
+
     def divisor(row, i):
         n = len(row)
         return {"agg-length-twice": n * n, "agg-slots": LENGTHS[i], "agg-width": WIDTH, "agg-eps": n + 1e-8, "agg-plus-one": n

@@ -31,7 +31,7 @@ def surrogate_options(s, g):
     kind = s["kind"]
     wanted(kind in ("ppo_clip", "dual_clip", *OWN), "no surrogate " + kind)
     wanted(g["kind"] == OWN.get(kind, g["kind"]) and g["kind"] in TYPES and g["empty_sequences"] == "keep",
-           f"{kind} with aggregation {g['kind']}, {g['empty']}")
+           f"{kind} with aggregation {g['kind']}, {g['empty_sequences']}")
     options = {"loss_type": kind if kind in OWN else TYPES[g["kind"]], "max_completion_length": g["constant"] or None,
                "epsilon_low": s["eps_low"], "epsilon_high": s["eps_high"], "delta": s["clip_dual"] if kind == "dual_clip" else None}
     if kind == "cispo":
