@@ -509,7 +509,7 @@ def aggregated(o, terms, kinds=None):
     if kind == "group_mean_token_mean":
         groups = [[x for i, row in enumerate(terms) if CASE["batch"]["group"][i] == g for x in row] for g in range(GROUPS)]
         return total(total(group) / {"agg-eps": len(group) + 1e-8, "agg-plus-one": len(group) + 1}.get(MISTAKE, len(group))
-                     for group in groups if group) / {"agg-sum-of-sequences": 1}.get(MISTAKE, GROUPS)
+                     for group in groups if group) / GROUPS
 
     def divisor(row, i):
         n = len(row)
