@@ -2080,7 +2080,7 @@ static double grpo_batch_reweight_(grpo_reweight_kind kind, const grpo_moments *
 GRPO_SMALL_ void grpo_take_beta_(grpo_estimator_ *e, const grpo_values *v);
 GRPO_SMALL_ void grpo_take_parted_moments_(grpo_estimator_ *e, const grpo_moments *m);
 static grpo_status grpo_check_rewards_(grpo_estimator_ *e);
-GRPO_SMALL_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
+GRPO_APART_ void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *advantage);
 
 /* ---- axis 1: R of a response --------------------------------------------------------------------------------------------------- */
 /* the estimators of grpo_kl_estimate to twice the precision; k3, ten times slower so, where that counts */

@@ -36,18 +36,16 @@ case("kl_clamp_log-bound", "D at exactly the bound", K3, {"penalty": {"kl_clamp_
 case("kl_clamp_value-bound", "K at exactly the bound", changed(K3, penalty={"kl": "k2"}),
      {"penalty": {"kl_clamp_value": 0.125}}, apart)
 case("both-clamps", "D is bounded, then K", K3, {"penalty": {"kl_clamp_log": 1, "kl_clamp_value": 0.25}}, apart)
-for u, base in (("token", K3), ("level", K3), ("score_function", K3), ("none", K3)):
+for u, base in (("token", K3), ("level", K3), ("score_function", K3)):
     fields = {"kl_clamp_value": 0.125, "kl_importance_weight": u}
     case(f"kl_clamp_on-{u}", "the product of weight and K is bounded, and neither is differentiated where that binds",
          changed(base, penalty=fields), {"penalty": {"kl_clamp_on": "weighted"}}, apart)
 for label, fields in (("straight", {"kl_gradient": "straight_through_k2"}), ("detached", {"kl_gradient": "detached"}),
-                      ("weight_max", {"kl_importance_weight_max": 0.5}), ("log", {"kl_clamp_log": 0.25}),
+                      ("weight_max", {"kl_importance_weight_max": 0.5}), ("log", {"kl_clamp_log": 0.4375, "kl_clamp_value": 0.0625}),
                       ("k1", {"kl": "k1", "kl_clamp_value": 0.5})):
     case(f"kl_clamp_on-token-{label}", "the product is bounded, from both sides",
          changed(K3, penalty={"kl_clamp_value": 0.125, "kl_importance_weight": "token", **fields}),
          {"penalty": {"kl_clamp_on": "weighted"}}, apart)
-case("kl_clamp_on-0", "no bound: the place does not matter", changed(K3, penalty={"kl_importance_weight": "token"}),
-     {"penalty": {"kl_clamp_on": "weighted"}}, apart)
 case("unclamped-ratio", "the token ratio of the penalty has no bound where the surrogate's has",
      changed(K3, ratio={"clamp_low": -0.125, "clamp_high": 0.125}),
      {"penalty": {"kl_importance_weight": "token"}}, apart)

@@ -79,8 +79,6 @@ for statistic, most, words in (("k3_reverse", 0.125, "k3 of rollout against old 
     for unit in ("token", "sequence_mean", "segment_max", "sequence_sum"):
         weighs(f"{statistic}-{unit}", words, RATIO, mismatch,
                rollout_rs=statistic, rollout_rs_level=unit, rollout_rs_high=most, rollout_rejected="unmask")
-    weighs(f"{statistic}-clamp", "log-ratios are bounded before, where the statistic is one of them",
-           changed(RATIO, weight={"rollout_rs": statistic, "rollout_rs_high": most}), mismatch, rollout_clamp=0.25)
     weighs(f"{statistic}-bound", "exactly 0 is inside", RATIO, level, rollout_rs=statistic, rollout_rs_high=0, rollout_rejected="unmask")
 
 
@@ -95,6 +93,8 @@ def one_way(o):
 
 weighs("binary_kl_max-one_way", "the larger of the two decides, whichever it is, and not their sum", RATIO, one_way,
        rollout_rs="binary_kl_max", rollout_rs_high=0.125, rollout_rejected="unmask")
+weighs("k3_reverse-clamp", "log-ratios are bounded before", changed(RATIO, weight={"rollout_rs": "k3_reverse", "rollout_rs_high": 0.125}),
+       mismatch, rollout_clamp=0.25)
 
 
 def engine_never(o):
