@@ -8,8 +8,9 @@
  *     ROW("name", "arXiv id or source", "equations", "what it changes", SETTINGS)
  *
  * SETTINGS follow each other without commas, in the order of the axes: CHOOSE(path, choice) and SET(path, number), or the macros below for
- * those that many rows set together.  Where a paper writes mean and std without more: sample standard deviation, no eps.  trl-* and
- * verl-* rows are what those frameworks compute where it differs from the papers.
+ * those that many rows set together.  A row named after a method is its paper's equation with the paper's numbers; where the paper writes
+ * mean and std without more, sample standard deviation, no eps.  A row named after a framework is what that computes by default, or is
+ * called a recipe.  OBJECTIVES.md says of each what it is, at which release, and tests/evidence has the source of every setting.
  *
  * To add one: write the ROW at the end of the table, and its line in tests/oracle/rows.txt from the paper, not from here; CONTRIBUTING.md
  * has the rest.
