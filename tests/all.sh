@@ -182,7 +182,7 @@ frameworks() { # those that the Python environment has
 
 learn() { # objectives, two at a time
     echo "$@" | tr ' ' '\n' | xargs -P 2 -I OBJECTIVE sh -c '
-        steps=200; [ OBJECTIVE != dapo ] || steps=300
+        steps=200; case OBJECTIVE in dapo|cispo) steps=300 ;; esac
         if "$0/tests/train" --objective OBJECTIVE --steps $steps --seed 1 --target 0.9 >"$0/learns_OBJECTIVE.log" 2>&1
         then echo "OBJECTIVE learns"; echo "1 passed, 0 failed"
         else echo "FAIL OBJECTIVE does not learn"; tail -3 "$0/learns_OBJECTIVE.log"; echo "0 passed, 1 failed"; exit 1; fi' "$build"
