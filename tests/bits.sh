@@ -27,7 +27,7 @@ compare() { # file, what, compiler and options
     if ! hashes "$@" >"$folder/found"; then echo "FAIL $what: does not build or run"; failed=$((failed + 1)); return; fi
     differ=$(diff "$file" "$folder/found" | grep -c '^[<>]')
     same=$(grep -cxFf "$file" "$folder/found")
-    diff "$file" "$folder/found" | sed -n "s/^[<>]/FAIL $what: /p" | sort | head -20
+    diff "$file" "$folder/found" | sed -n "s|^[<>]|FAIL $what: |p" | sort | head -20
     passed=$((passed + same)) failed=$((failed + differ))
     echo "$what: $same the same, $differ differ"
 }
