@@ -30,6 +30,8 @@ vectors_pass
 
 patch -p1 --fuzz=0 <tests/walkthrough/add_a_row.patch >"$work/log" 2>&1
 verdict "the patch of a row applies" $?
+/usr/bin/python3 tests/evidence/compare.py --check >"$work/log" 2>&1 && /usr/bin/python3 tests/evidence/sources_check.py >>"$work/log" 2>&1
+verdict "its settings have their evidence" $?
 /usr/bin/python3 tests/oracle/generate.py root-ratio >"$work/log" 2>&1 && [ -s tests/vectors/root-ratio.json ]
 verdict "the oracle writes its vectors" $?
 vectors_pass

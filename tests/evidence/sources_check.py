@@ -55,7 +55,7 @@ def claim_of(row, entry):                            # "claims of": a claim that
     return None, {}
 
 
-def faults_of_line(line, has, default):
+def faults_of_line(line, has):
     field = line.get("field")
     if field not in has:
         yield f"{field} is no field"
@@ -84,14 +84,14 @@ def evidence(row, entry):
     kinds = {field: said[field][1]["kind"] for field in agreed if has[field] != default[field]}
     lines = {}
     for line in entry.get("further", []):
-        faults += faults_of_line(line, has, default)
+        faults += faults_of_line(line, has)
         if "value" not in line:
             faults.append(f"{line.get('field')}: a line without a value")
         if line.get("field") in lines:
             faults.append(f"{line['field']}: two lines")
         lines[line.get("field")] = line
     for line in entry.get("differs", []):
-        faults += faults_of_line(line, has, default)
+        faults += faults_of_line(line, has)
         if line.get("field") not in contradicted:
             faults.append(f"{line.get('field')}: said to differ, and does not")
         if not line.get("why"):
@@ -104,7 +104,7 @@ def evidence(row, entry):
     return kinds, faults
 
 
-def weak(entry, kinds, kind):
+def weak(kinds, kind):
     return sorted(field for field in kinds if kinds[field] == kind)
 
 
@@ -128,7 +128,7 @@ def told(row):
     if not entry:
         return ""
     kinds, _ = evidence(row, entry)
-    of = [f"{kind}: {', '.join(weak(entry, kinds, kind))}" for kind in WEAK if weak(entry, kinds, kind)]
+    of = [f"{kind}: {', '.join(weak(kinds, kind))}" for kind in WEAK if weak(kinds, kind)]
     return "; ".join([label(entry, kinds).removesuffix(" †"), *of])
 
 
