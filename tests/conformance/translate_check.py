@@ -60,10 +60,33 @@ def same_in_every_form():
     return len(set(found)) == 1 and json.loads(found[0])["surrogate"] == {"kind": "cispo", "weight_max": 5.0}
 
 
+# a configuration and what it makes of some fields: one for each way in which a value becomes a number or a choice
+MADE = (
+    ("1- and 1+, from nested YAML", "verl",
+     "actor_rollout_ref:\n  actor:\n    policy_loss:\n      loss_mode: cispo\n    clip_ratio_low: 0.1\n    clip_ratio_high: 0.3\n",
+     {"surrogate": {"kind": "cispo", "weight_min": 0.9, "weight_max": 1.3}}),
+    ("1/ of two numbers", "verl", "algorithm.rollout_correction.rollout_rs = seq_mean_k1\n"
+     "algorithm.rollout_correction.rollout_rs_threshold = 0.5_4.0\n", {"weight": {"rollout_rs_low": 0.25, "rollout_rs_high": 2.0}}),
+    ("two numbers", "openrlhf", '{"actor.eps_clip_low_high": [0.1, 0.3]}', {"surrogate": {"eps_low": 0.1, "eps_high": 0.3}}),
+    ("2*", "prime_rl", "trainer.loss.kl_tau = 0.002\n", {"penalty": {"kl_coef": 0.004}}),
+    ("-", "areal", "actor.reward_clip = 5\n", {"reward": {"map_low": -5, "map_high": 5}}),
+    ("another option's value", "trl", "epsilon = 0.1\n", {"surrogate": {"eps_low": 0.1, "eps_high": 0.1}}),
+    ("null, by another option", "ms_swift", "advantage_estimator: rloo\n",
+     {"advantage": {"baseline": "leave_one_out", "scale": "none"}, "reward": {"kl": "k1", "kl_coef": 0.04}}))
+
+
+def made(framework, text, expected):
+    with tempfile.TemporaryDirectory() as folder:
+        found = json.loads(translate("--framework", framework, written(folder, "a", text))[1])
+    return all(found[axis].get(field) == x for axis, fields in expected.items() for field, x in fields.items())
+
+
 def main():
     names = [line.split()[0] for line in translate("--list")[1].splitlines()]
     checks = {f"defaults of {name}": (lambda name=name: defaults(name)) for name in names}
+    checks.update({f"{how} ({case[0]})": (lambda case=case: made(*case)) for how, *case in MADE})
     checks.update({
+        "defaults have no notes": lambda: "note" not in translate("--framework", "verl")[2],
         "there are frameworks": lambda: len(names) >= 10,
         "a planted difference": shown, "no difference": lambda: translate("--diff", "trl", "trl")[0] == 0,
         "a misspelt key": lambda: told("loss_typ: dapo\n", 1, "is loss_type meant?"),
