@@ -63,6 +63,16 @@ def ranked(group, k):
     return result
 
 
+def less_others(group, k):
+    """PKPO eq. 29 as it adds up: the best of the item's sets over all sets, less k/(n - 1) times the mean best of the k-sets of the others,
+    each of which the equation's sum over j counts k times."""
+    n, result = len(group), set_means(group, k, lambda with_i, without: max(with_i))
+    for i in range(n if n > k else 0):
+        others = itertools.combinations([x for j, x in enumerate(group) if j != i], k)
+        result[i] -= k / (n - 1) * statistics.mean(max(s) for s in others)
+    return result
+
+
 def check_sets(check):
     for k in (1, 2, 3, 4):
         a = scores(R, SIZES, transform="pkpo_max", pass_k=k)
@@ -73,6 +83,8 @@ def check_sets(check):
         a = scores(R, SIZES, transform="pkpo_gain", pass_k=k)
         gain = each_group(lambda g: set_means(g, k, lambda with_i, without: max(with_i) - max(without, default=0)))
         check(f"gains of {k} by enumeration", near(a, gain))
+        a = scores(R, SIZES, transform="pkpo_loo", pass_k=k)
+        check(f"eq. 29 of {k} by enumeration", near(a, each_group(lambda g: less_others(g, k), R, SIZES)))
     for k in (1, 2):
         binary = scores(RIGHT, RIGHT_SIZES, transform="pkpo_gain", pass_k=k)
         sizes = [n for n in RIGHT_SIZES for _ in range(n)]
