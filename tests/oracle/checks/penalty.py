@@ -32,6 +32,19 @@ def check_penalties(check):
     check("a bound that nothing reaches", free == wide != found(o, batch))
 
 
+def check_weighted_clamp(check):
+    """w k3, at most c: its gradient is w D where it is below, and 0 where not."""
+    o, batch = case_of("penalty", "kl_clamp_on-token", penalty={"kl_coef": 1}, surrogate=bare("none"), ratio={"level": "token"},
+                       aggregation={"kind": "token_sum"})
+    most, now = o["penalty"]["kl_clamp_value"], found(o, batch)
+    rows = list(zip(*(flat(batch[key]) for key in ("logp", "logp_old", "logp_ref"))))
+    weighted = [math.exp(l - old) * (math.expm1(x - l) - (x - l)) for l, old, x in rows]
+    check("w k3 is bounded after the weight", all(close(t, min(v, most)) for t, v in zip(flat(now["term"]), weighted)))
+    check("its gradient is that of both, or none", all(close(g, math.exp(l - old) * (l - x) if v < most else 0)
+                                                        for g, v, (l, old, x) in zip(flat(now["dlogp"]), weighted, rows)))
+    check("some are above the bound, some below", 0 < sum(v > most for v in weighted) < len(weighted))
+
+
 def check_entropy(check):
     for label in ("entropy-k3-bonus", "entropy-unmask", "entropy-seq_mean_constant", "entropy-group_mean_token_mean"):
         o, batch = case_of("penalty", label)
@@ -46,4 +59,4 @@ def check_entropy(check):
               expect["dlogp"] == free["dlogp"] and "dentropy" not in free)
 
 
-GROUPS = (check_penalties, check_entropy)
+GROUPS = (check_penalties, check_weighted_clamp, check_entropy)
