@@ -1,308 +1,279 @@
-"""Writes FRAMEWORKS.md from conform's reports (json) and frameworks_notes.json: `python frameworks.py REPORT...`, run by frameworks.sh.
+"""What programs as released answer, as data and as a page: results/NAME-RELEASE.PRECISION.json and FRAMEWORKS.md.
 
-A note of kind "change" says in the vocabulary of the vectors what a framework computes instead, and is checked, not believed: the NumPy
-port evaluates the case with all changes that apply, and the number that conform shows must come out. A note of kind "rule" says which
-failures it is about. What neither covers is listed as unexplained.
+    python3 frameworks.py run CONFORM [NAME ...]    runs the programs named (all) in this Python, writes their results, then the page
+    python3 frameworks.py page                      the page alone, from the results that are there
+
+A result is a report of conform, condensed: results/README.md says how it is read. The page is made of results and of frameworks_notes.json,
+which holds what no run can say: how a framework was called, what its failures are, and what could not be run.
 """
-import copy
+import datetime
 import fnmatch
 import glob
 import importlib.metadata
 import json
 import os
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "adapters"))
-import numpy as np
-import numpy_port
-import protocol
-from options import translate
-
-EPSILON = {"f64": 2.0 ** -52, "f32": 2.0 ** -23}
-CLOSE = 1000  # eps of scale: conform's 64 are for the scale of the unchanged case
+ROOT = os.path.join(HERE, os.pardir, os.pardir)
+RESULTS = os.path.join(HERE, "results")
+PRECISIONS = ("f64", "f32")
+PYTHON = {"trl": "trl_adapter.py", "verl": "verl_adapter.py", "openrlhf": "openrlhf_adapter.py", "liger": "liger_adapter.py",
+          "numpy_port": "numpy_port.py", "torch_autograd": "torch_autograd.py"}
+COMPILED = {"adapter_c": {"f64": "adapter_c", "f32": "adapter_c_f32"}}  # beside CONFORM
 
 
-def cases():
-    found = {}
-    for name in glob.glob(os.path.join(HERE, "..", "vectors", "*.json")):
-        with open(name) as file:
-            for case in json.load(file).get("cases", []):
-                if "report" in case["scale"]:
-                    case["scale"]["report"] = {key: case["scale"]["report"].get(key, 0) for key in case["expect"]["report"]}
-                try:
-                    found[case["id"]] = protocol.asked({"kind": "objective", **case})
-                except protocol.Skip:
-                    pass  # it has a choice that no adapter knows: none was asked to compute it
-    return found
+def load(path):
+    with open(path) as file:
+        return json.load(file)
 
 
-# ---- evaluating a case as a framework computes it
-
-def changed(objective, changes):
-    """The objective with what applies of the changes, or None if nothing does."""
-    result = copy.deepcopy(objective)
-    for path, value in changes.items():
-        axis, field = path.split(".")
-        result[axis][field] = value
-    return result if result != objective else None
+def notes():
+    return load(os.path.join(HERE, "frameworks_notes.json"))
 
 
-def applies(note, objective):
-    for path, value in note.get("if", {}).items():
-        axis, field = path.split(".")
-        if objective[axis][field] not in (value if isinstance(value, list) else [value]):
-            return False
-    return True
+# ---- running
+
+def command(name, precision, conform):
+    if name in COMPILED:
+        return [os.path.join(os.path.dirname(conform), COMPILED[name][precision])]
+    return [sys.executable, os.path.join(HERE, "adapters", PYTHON[name])]
 
 
-def evaluated(case, notes):
-    """The port's answers with the changes of the notes."""
-    objective, hooks = case["objective"], {}
-    for note in notes:
-        objective = changed(objective, note.get("change", {})) or objective
-        hooks.update(note.get("hook", {}))
-    asked = {**case, "kind": "objective", "objective": objective,
-             "advantage": case["batch"].get("advantage", case["expect"].get("advantage"))}
-    with hooked(hooks):
-        if "penalty_token_mean" in hooks and objective["penalty"]["kl"] != "none":
-            return penalty_apart(asked)
-        return numpy_port.answer(asked, np.float64)
+def profile_of(name):
+    """The newest profile of the name, if there is one. conform says it when the program is another release."""
+    found = sorted(glob.glob(os.path.join(HERE, "profiles", name + "-[0-9]*.json")))
+    return found[-1] if found else None
 
 
-def penalty_apart(asked):
-    """The policy's loss as asked for, plus the penalty as a mean over all tokens."""
-    o = asked["objective"]
-    policy = numpy_port.answer({**asked, "objective": {**o, "penalty": {**o["penalty"], "kl": "none"}}}, np.float64)
-    nothing = [[0] * n for n in asked["batch"]["length"]]
-    penalty = numpy_port.answer({**asked, "advantage": nothing,
-                                 "objective": {**o, "aggregation": {**o["aggregation"], "kind": "token_mean"}}}, np.float64)
-    dlogp = [[x + y for x, y in zip(*rows)] for rows in zip(policy["dlogp"], penalty["dlogp"])]
-    return {**policy, "loss": policy["loss"] + penalty["loss"], "dlogp": dlogp}
+def report_of(conform, name, precision, profile):
+    """Importing torch and a framework takes longer than a port needs to start."""
+    options = ["--timeout", "300", "--precision", precision, "--format", "json", *(["--profile", profile] if profile else [])]
+    done = subprocess.run([conform, *options, "--", *command(name, precision, conform)], stdout=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{name} {precision}: conform ends with {done.returncode}")
+    return json.loads(done.stdout)
 
 
-class hooked:
-    """What no field of an objective holds. `row_tokens`, `pool_tokens`, `mean_tokens`: a small constant, added to the tokens that divide a
-    row
-    mean, a geometric mean, the mean and variance of whitening. `inverse_band`: rejection looks at the inverse of the rollout weight.
-    `open_bounds`: the derivative of a clamp does not pass at its bound."""
+# ---- condensing: no times, nothing of a case that passed but its name
 
-    NAMES = ("coefficients", "advantages", "ratio", "correction", "bounded")
-
-    def __init__(self, hooks):
-        self.hooks, self.own = hooks, {name: getattr(numpy_port, name) for name in self.NAMES}
-
-    def __enter__(self):
-        h, own = self.hooks, self.own
-        if "row_tokens" in h:
-            numpy_port.coefficients = lambda c, seq, group, T, b: own["coefficients"](c, seq, group, T, b) * (
-                T[seq] / (T[seq] + h["row_tokens"]) if c["kind"] == "seq_mean_token_mean" else 1)
-        if "mean_tokens" in h:
-            numpy_port.advantages = lambda o, b: whitened(o, b, own["advantages"], h["mean_tokens"])
-        if "pool_tokens" in h:
-            numpy_port.ratio = lambda *case: pooled(own["ratio"], h["pool_tokens"], *case)
-        if "open_bounds" in h:
-            numpy_port.bounded = lambda x, low, high: opened(own["bounded"], x, low, high)
-        if "inverse_band" in h:
-            numpy_port.correction = lambda c, b, i: inverse(own["correction"], c, b, i)
-
-    def __exit__(self, *_):
-        for name, function in self.own.items():
-            setattr(numpy_port, name, function)
+def rows():
+    """The files of vectors, longest name first: an id is a row's name, a hyphen and the case's own name."""
+    names = [os.path.basename(path)[:-5] for path in glob.glob(os.path.join(ROOT, "tests", "vectors", "*.json"))]
+    return sorted(names, key=len, reverse=True)
 
 
-def pooled(ratio, more, c, d, left, A, seq, T, n):
-    """The sign of an advantage 0 is 0, and takes the log-ratio with it."""
-    y, J = ratio(c, np.where(A == 0, 0, d), left, A, seq, T + more, n)
-    return y, np.where(A == 0, 0, J)
+def index(table, text):
+    """Its place in a table of texts, where it is put if it is not there."""
+    if text not in table:
+        table.append(text)
+    return table.index(text)
 
 
-def opened(bounded, x, low, high):
-    y, passes = bounded(x, low, high)
-    return y, passes & ((x != float(low)) & (x != float(high)) | (low == high == 0))
+def failure(case, member):
+    wrong = [[w["output"], w["where"], w["expected"], w["found"], w["error"], w["wrong"], w["judged"]] for w in case["wrong"]]
+    return {**({"wrong": wrong} if wrong else {}), **({"error": case["reason"]} if case["reason"] else {}),
+            "groups": member.get(case["id"], [])}
 
 
-def inverse(correction, c, b, i):
-    v, band = correction({**c, "rollout_is_low": 1 / c["rollout_is_high"], "rollout_is_high": 1 / c["rollout_is_low"]}, b, i)
-    return np.minimum(v, c["rollout_is_high"]), band
+def condensed(report):
+    known, table, reasons, conventions, member = rows(), {}, [], [], {}
+    for number, group in enumerate(report["groups"]):
+        for case in group["cases"]:
+            member.setdefault(case, []).append(number)
+    for case in report["cases"]:
+        row = next(name for name in known if case["id"].startswith(name + "-"))
+        name, of = case["id"][len(row) + 1:], table.setdefault(row, {}).setdefault(case["verdict"], {})
+        if case["verdict"] == "passed":
+            of.setdefault("", []).append(name)
+        elif case["verdict"] == "skipped":
+            of.setdefault(str(index(reasons, case["reason"])), []).append(name)
+        elif case["verdict"] == "acceptable":
+            of[name] = [index(conventions, text) for text in case["conventions"]]
+        else:
+            of[name] = failure(case, member)
+    for of in table.values():
+        if "passed" in of:
+            of["passed"] = " ".join(of["passed"][""])
+        for reason, names in of.get("skipped", {}).items():
+            of["skipped"][reason] = " ".join(names) if len(of) > 1 or len(of["skipped"]) > 1 else len(names)  # the whole row
+    groups = [{**{key: group[key] for key in ("kind", "name", "text", "also", "where", "hint")}, "count": len(group["cases"])}
+              for group in report["groups"]]
+    counts = {key: report[key] for key in ("passed", "acceptable", "failed", "skipped")}
+    return {**counts, "groups": groups, "conventions": conventions, "reasons": reasons, "cases": table}
 
 
-def whitened(o, b, advantages, more):
-    """token_whiten with mean and variance over (tokens + more)."""
-    if o["advantage"]["scale"] != "token_whiten":
-        return advantages(o, b)
-    plain = {**o, "advantage": {**o["advantage"], "scale": "none"}}
-    A = advantages(plain, b)
-    x, n = A[b.mask], b.mask.sum()
-    mean = x.sum() / (n + more)
-    variance = ((x - mean) ** 2).sum() / (n + more) * n / max(n - 1, 1)
-    return np.where(b.mask, (A - mean) / np.sqrt(variance + o["advantage"]["eps"]), 0)
+def line(x):
+    return json.dumps(x, separators=(",", ":"), ensure_ascii=False)
 
 
-def at(answer, where):
-    """The number named like dlogp[0][2] or report.kl_k3."""
-    name, *places = where.replace("]", "").replace(".", "[").split("[")
-    value = answer[name]
-    for place in places:
-        value = value[int(place) if place.isdigit() else place]
-    return float(value)
+def written(result):
+    """A member a line; of the report a group, a text and a row a line."""
+    report = result["report"]
+    lists = [f'"{key}":[\n' + ",\n".join(map(line, report[key])) + "\n]" for key in ("groups", "conventions", "reasons")]
+    cases = '"cases":{\n' + ",\n".join(f"{line(row)}:{line(of)}" for row, of in sorted(report["cases"].items())) + "\n}"
+    counts = [f"{line(key)}:{line(x)}" for key, x in report.items() if isinstance(x, int)]
+    head = [f"{line(key)}:{line(x)}" for key, x in result.items() if key != "report"]
+    return "{" + ",\n".join([*head, '"report":{' + ",\n".join([",".join(counts), *lists, cases]) + "}"]) + "}\n"
 
 
-def near(x, y, scale, precision):
-    if x == y or np.isnan(x) and np.isnan(y):
-        return True
-    return bool(np.isfinite([x, y]).all()) and abs(x - y) <= CLOSE * EPSILON[precision] * max(abs(y), scale if np.isfinite(scale)
-        else 0) + 1e-44
+def version_of(package):
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
-# ---- explaining one failure
-
-def number(x):
-    return float("nan") if x is None else float(x)
-
-
-def explain(case, wrong, notes, precision):
-    """The notes that explain a wrong number; empty if none does."""
-    ours = [n for n in notes if ("change" in n or "hook" in n) and "objective" in case and applies(n, case["objective"])]
-    ours = [] if wrong["where"].startswith("report.kl") else ours  # the port does not report these
-    single = [n for n in ours if wrong["output"] in n.get("float32", [])] if precision == "f64" else []
-    close = "f32" if single else precision
-    scale = at(case["scale"], wrong["where"])
-
-    def same(x, y):
-        return near(x, y, scale, close)
-
-    def value(with_notes):
-        return at(evaluated(case, with_notes), wrong["where"])
-
-    if ours and same(number(wrong["found"]), value(ours)):
-        right = number(wrong["expected"])
-        matters = [n for n in ours if not same(right, value([n])) or not same(value(ours), value([m for m in ours if m is not n]))]
-        return matters + [n for n in single if n not in matters] or [n for n in ours if n.get("change") or n.get("hook")]
-    return next(([n] for n in notes if "rule" in n and ruled(n, case, wrong, precision)), [])
+def result_of(name, precision, conform):
+    profile = profile_of(name)
+    report = report_of(conform, name, precision, profile)
+    program, with_torch = report["program"], name not in COMPILED and name != "numpy_port"
+    with open(os.path.join(ROOT, "VERSION")) as file:
+        vectors = file.read().strip()
+    return {"framework": program["name"], "release": program["release"],
+            "release_date": notes().get(program["name"], {}).get("released", {}).get(program["release"]),
+            "torch": version_of("torch") if with_torch else None, "read": datetime.date.today().isoformat(), "vectors": vectors,
+            "precision": precision, "tolerance": report["tolerance"], "profile": profile and os.path.basename(profile),
+            "adapter": PYTHON.get(name, name + ".c"), "report": condensed(report)}
 
 
-def ruled(note, case, wrong, precision):
-    rule = note["rule"]
-    value = number(wrong["found"])
-    return ((not rule.get("ids") or any(fnmatch.fnmatch(case["id"], g) for g in rule["ids"]))
-            and (not rule.get("flags") or set(rule["flags"]) & set(case["flags"]))
-            and (not rule.get("outputs") or wrong["output"] in rule["outputs"])
-            and rule.get("precision", precision) == precision
-            and (not rule.get("not_finite") or not np.isfinite(value) or not np.isfinite(number(wrong["expected"])))
-            and applies({"if": rule.get("if", {})}, case.get("objective", {})))
-
-
-def explain_report(report, notes, vectors):
-    """{note: failed cases}, and the failures that no note covers."""
-    counts, bare = {n["what"]: set() for n in notes}, []
-    for result in report["cases"]:
-        if result["verdict"] != "failed":
-            continue
-        case = vectors[result["id"]]
-        errors = [n for n in notes if "error" in n and n["error"] in (result["reason"] or "")]
-        for note in errors:
-            counts[note["what"]].add(result["id"])
-        if result["reason"] and not errors:
-            bare.append((result["id"], result["reason"]))
-        for wrong in result["wrong"]:
-            why = explain(case, wrong, notes, report["precision"])
-            for note in why:
-                counts[note["what"]].add(result["id"])
-            if not why:
-                bare.append((result["id"], "{where}: found {found}, expected {expected}".format(**wrong)))
-    return counts, bare
+def run(conform, names):
+    for name in names or [*COMPILED, *PYTHON]:
+        for precision in PRECISIONS:
+            result = result_of(name, precision, conform)
+            with open(os.path.join(RESULTS, f"{name}-{result['release']}.{precision}.json"), "w") as file:
+                file.write(written(result))
+            print(name, result["release"], precision, {key: x for key, x in result["report"].items() if isinstance(x, int)})
 
 
 # ---- the page
 
-def outputs_table(report):
-    """Per output: cases in which it was right and wrong, as far as conform says."""
-    stages = {"advantage": [0, 0], "loss and gradient": [0, 0]}
-    for result in report["cases"]:
-        bad = {w["output"] for w in result["wrong"]}
-        if result["verdict"] == "failed" and not result["reason"]:
-            stages["advantage"][1] += "advantage" in bad
-            stages["loss and gradient"][1] += bool(bad - {"advantage", "dynamic_sampling_mask"})
-    return stages
+def failures(result):
+    """{id: what failed}"""
+    return {f"{row}-{name}": what for row, of in result["report"]["cases"].items() for name, what in of.get("failed", {}).items()}
 
 
-def skips(report):
+def covers(finding, result, case, what):
+    """Is the finding about this failure?"""
+    rule, names = finding["rule"], [result["report"]["groups"][k]["name"] for k in what["groups"]]
+    outputs = {wrong[0] for wrong in what.get("wrong", [])}
+    return (result["precision"] in rule.get("precision", PRECISIONS)
+            and any(fnmatch.fnmatchcase(case, pattern) for pattern in rule.get("cases", ["*"]))
+            and (not rule.get("groups") or any(fnmatch.fnmatchcase(n, pattern) for n in names for pattern in rule["groups"]))
+            and (not rule.get("outputs") or bool(outputs & set(rule["outputs"])))
+            and rule.get("error", "") in what.get("error", ""))
+
+
+def in_order(results):
+    """{framework: its results of the newest release, f64 first}, by name, our own ports last"""
+    own = {"adapter_c.c", "numpy_port.py", "torch_autograd.py"}
+    by = {}
+    for result in results:
+        by.setdefault((result["adapter"] in own, result["framework"].lower(), result["framework"]), []).append(result)
+    return {key[2]: sorted(of, key=lambda r: PRECISIONS.index(r["precision"])) for key, of in sorted(by.items())}
+
+
+def overview(by):
+    yield "| program | release | of | torch | cases answered | passed | acceptable | failed | profile |\n|---|---|---|---|---|---|---|---|---|"
+    for name, of in by.items():
+        for r in of:
+            n = r["report"]
+            asked = n["passed"] + n["acceptable"] + n["failed"]
+            profile = f"[{r['profile']}](profiles/{r['profile']})" if r["profile"] else ""
+            yield (f"| {name}, {r['precision']} | {r['release']} | {r['release_date'] or ''} | {r['torch'] or ''} | {asked} of "
+                   f"{asked + n['skipped']} | {n['passed']} | {n['acceptable']} | {n['failed']} | {profile} |")
+
+
+def counted(results, names_of):
+    """{text: cases in each result}"""
     counts = {}
-    for result in report["cases"]:
-        if result["verdict"] == "skipped":
-            for reason in result["reason"].split("; "):
-                counts[reason] = counts.get(reason, 0) + 1
+    for place, result in enumerate(results):
+        for text in names_of(result):
+            counts.setdefault(text, [0] * len(results))[place] += 1
+    return counts
+
+
+def conventions_of(result):
+    table = result["report"]["conventions"]
+    return [table[k] for of in result["report"]["cases"].values() for used in of.get("acceptable", {}).values() for k in used]
+
+
+def table(results, title, counts, texts):
+    if counts:
+        precisions = " | ".join("cases " + r["precision"] for r in results)
+        yield f"\n| {precisions} | {title} |\n|" + "---|" * (len(results) + title.count("|") + 1)
+        for key, n in counts.items():
+            yield "| " + " | ".join(map(str, n)) + f" | {texts[key]} |"
+
+
+def code(place):
+    """`file`: `name`, as the profiles have it without the marks"""
+    return "`" + place.replace(": ", "`: `", 1) + "`" if "`" not in place else place
+
+
+def failing(results, findings):
+    texts = {f["what"]: f"{f['what']}{': ' + f['effect'] if 'effect' in f else ''} | {code(f['in'])}" for f in findings}
+    counts = counted(results, lambda r: [f["what"] for f in findings for case, what in failures(r).items() if covers(f, r, case, what)])
+    yield from table(results, "what fails | in", {text: counts[text] for text in texts if text in counts}, texts)
+    for r in results:
+        bare = [case for case, what in failures(r).items() if not any(covers(f, r, case, what) for f in findings)]
+        if bare:
+            groups = sorted({r["report"]["groups"][k]["name"] for case in bare for k in failures(r)[case]["groups"]})
+            yield (f"\nNot explained in {r['precision']}: {len(bare)} cases: " + ", ".join(f"`{case}`" for case in bare[:12])
+                   + (" ..." if len(bare) > 12 else "") + ("; the runner says: " + "; ".join(groups[:8]) if groups else ""))
+
+
+def skipped(result):
+    """Reasons, one by one, with the number of their cases, the most frequent first"""
+    counts = {}
+    for of in result["report"]["cases"].values():
+        for reason, names in of.get("skipped", {}).items():
+            for text in result["report"]["reasons"][int(reason)].split("; "):
+                counts[text] = counts.get(text, 0) + (names if isinstance(names, int) else len(names.split()))
     return sorted(counts.items(), key=lambda x: -x[1])
 
 
-def section(framework, reports, notes, vectors):
-    yield f"## {reports[0]['program']['name']} {reports[0]['program']['release']}\n"
-    yield notes["called"] + "\n"
-    yield "| precision | passed | failed | of these: advantages | loss or gradient | skipped |\n|---|---|---|---|---|---|"
-    for r in reports:
-        s = outputs_table(r)
-        yield f"| {r['precision']} | {r['passed']} | {r['failed']} | {s['advantage'][1]} | {s['loss and gradient'][1]} | {r['skipped']} |"
-    explained = [explain_report(r, notes["differences"], vectors) for r in reports]
-    yield "\n| cases " + " | cases ".join(r["precision"]
-                                          for r in reports) + " | what differs | in | how it was checked |\n|" + "---|" * (len(reports) + 3)
-    for note in notes["differences"]:
-        counts = [len(e[0][note["what"]]) for e in explained]
-        if any(counts):
-            checked = "recomputed" if "rule" not in note and "error" not in note else "read"
-            yield "| " + " | ".join(map(str, counts)) + f" | {note['what']} | {note['in']} | {checked} |"
-    for r, (_, bare) in zip(reports, explained):
-        if bare:
-            ids = sorted({i for i, _ in bare})
-            yield f"\nUnexplained in {r['precision']}: {len(ids)} cases: " + ", ".join(f"`{i}`" for i in ids[:12]) + (" ..."
-                if len(ids) > 12 else "")
-            for line in bare:
-                print(reports[0]["program"]["name"], r["precision"], *line, file=sys.stderr)
-    yield "\nSkipped, because there is no option for it: " + "; ".join(f"{reason} ({n})" for reason, n in skips(reports[0])[:12]) + ".\n"
+def section(name, results, note):
+    first = results[0]
+    yield f"\n## {name} {first['release']}\n\n{note.get('called', '')}"
+    profile = load(os.path.join(HERE, "profiles", first["profile"]))["conventions"] if first["profile"] else []
+    texts = {c["what"]: f"{c['what']} | {code(c['in'])}" for c in profile}
+    counts = counted(results, conventions_of)
+    yield from table(results, "acceptable: a convention of its own | in", {text: counts[text] for text in texts if text in counts}, texts)
+    yield from failing(results, note.get("findings", []))
+    for text in note.get("read", []):
+        yield f"\nRead, not asked: {text}"
+    reasons = skipped(first)
+    if reasons:
+        yield "\nSkipped, because there is no option for it: " + "; ".join(f"{text} ({n})" for text, n in reasons[:12]) + "."
 
 
-HEAD = """# The frameworks against the vectors
+HEAD = """# Programs against the vectors
 
-Written by `tests/conformance/frameworks.sh`: released versions, installed from the Python package index, their own functions called by the
-adapters in `adapters/`. A request asks for an objective in the words of [the vectors](../vectors/README.md); the adapter sets the options
-with which the framework claims to compute it. **A failed case is a difference, not necessarily a mistake**: an epsilon, a clamp and a
-guard are choices. Cases with infinities, NaN in masked slots and nothing but masked tokens are there on purpose, and count like all others.
+Written by `tests/conformance/frameworks.sh` from the [results](results): released packages of frameworks, installed from the Python package
+index, entered by the [adapters](adapters) where a user's options enter them. A request asks for an objective in the words of
+[the vectors](../vectors/README.md); the adapter sets the options with which the framework claims to compute it, and skips what it has no
+option for. Tolerance: 64 eps of the scale.
 
-"recomputed": the NumPy port, told of the difference in the vocabulary of the vectors, gives the framework's number (the worst of each
-output in each case). "read": the framework's code was read, and the cases are selected by what the code says. A case can appear in
-several rows. Tolerance: 64 eps of the scale.
+**Acceptable** is what one of the program's own conventions makes of the case (an epsilon, a clamp, NaN at infinities), put in and recomputed
+by the runner, as the [profile](profiles/README.md) states it. **Failed** is everything else: a difference that no convention explains.
 """
 
 
-NEWEST_ON = "2026-11-23"  # when the index was last asked; then nothing newer was there
-
-
-def versions(reports):
-    """The table of releases; the dates are those of the options' data. ms-swift has no report: its defaults are under test."""
-    dates = {data["framework"]: data for data in map(translate.data_of, translate.frameworks())}
-    yield f"The releases, on {NEWEST_ON} the newest in the index, with torch {importlib.metadata.version('torch')}:\n"
-    yield "| framework | release | of | what is asked |\n|---|---|---|---|"
-    for name, own in reports.items():
-        precisions = ", ".join(f"{r['passed'] + r['failed']} cases in {r['precision']}" for r in own)
-        yield f"| {name} | {own[0]['program']['release']} | {dates.get(name, {}).get('date', '')} | {precisions} |"
-    swift = dates["ms-swift"]
-    yield f"| ms-swift | {swift['release']} | {swift['date']} | its defaults alone, by `translate_frameworks.py` |\n"
-
-
-def main(paths):
-    with open(os.path.join(HERE, "frameworks_notes.json")) as file:
-        notes = json.load(file)
-    vectors, reports = cases(), {}
-    for path in paths:
-        with open(path) as file:
-            report = json.load(file)
-        reports.setdefault(report["program"]["name"], []).append(report)
-    lines = [HEAD, *versions(reports)]
-    for name, own in reports.items():
-        lines += section(name, own, notes[name], vectors)
+def page():
+    results = [load(path) for path in sorted(glob.glob(os.path.join(RESULTS, "*.json")))]
+    by, known = in_order(results), notes()
+    lines = [HEAD, *overview(by)]
+    for name, of in by.items():
+        lines += section(name, of, known.get(name, {}))
+    lines.append("\n## Not run\n\n| framework | why |\n|---|---|")
+    lines += [f"| {name} | {why} |" for name, why in sorted(known["not run"].items(), key=lambda x: x[0].lower())]
     with open(os.path.join(HERE, "FRAMEWORKS.md"), "w") as file:
         file.write("\n".join(lines).rstrip("\n") + "\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1] == "run":
+        run(os.path.abspath(sys.argv[2]), sys.argv[3:])
+    page()

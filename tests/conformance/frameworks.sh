@@ -1,15 +1,15 @@
 #!/bin/sh
-# Runs the vectors through TRL, verl, OpenRLHF and Liger-Kernel and writes FRAMEWORKS.md.
-#   tests/conformance/frameworks.sh VENV
+# Runs the vectors through released frameworks and our own ports, and writes results/ and FRAMEWORKS.md.
+#   tests/conformance/frameworks.sh VENV [NAME ...]
 # VENV is a folder with a Python environment; it is made, with the pinned versions (several GB, mostly torch), if it is not there.
-# (ms-swift, also installed, is for translate_frameworks.py: it has no adapter.)
-# CONFORM names the runner (default: build/tests/conformance/conform, built if it is not there), OUT the folder for its reports.
-# It exits with 0 when every report could be written: a framework that differs is a finding, not an error.
+# NAME: trl, verl ... as in frameworks.py; all, if none is named.
+# CONFORM names the runner (default: build/tests/conformance/conform, built with the C adapters beside it if it is not there).
+# It exits with 0 when every result could be written: a framework that differs is a finding, not an error.
 set -eu
-venv=${1:?"usage: frameworks.sh VENV"}
+venv=${1:?"usage: frameworks.sh VENV [NAME ...]"}
+shift
 cd "$(dirname "$0")/../.."
 conform=${CONFORM:-build/tests/conformance/conform}
-out=${OUT:-build/reports}
 adapters=tests/conformance/adapters
 
 if [ ! -x "$venv/bin/python" ]; then
@@ -20,19 +20,6 @@ fi
 if [ ! -x "$conform" ]; then
     [ -f build/build.ninja ] || meson setup build
     grep -q conform build/build.ninja || meson configure build -Dtests=true
-    ninja -C build tests/conformance/conform
+    ninja -C build tests/conformance/conform tests/conformance/adapter_c tests/conformance/adapter_c_f32
 fi
-
-mkdir -p "$out"
-reports=
-for name in trl verl openrlhf liger; do
-    for precision in f64 f32; do
-        report=$out/$name.$precision.json
-        # importing torch and a framework takes longer than a port needs to start
-        "$conform" --timeout 120 --precision $precision --format json -- "$venv/bin/python" $adapters/${name}_adapter.py \
-            >"$report" 2>"$report.log" || [ $? -eq 1 ] || { cat "$report.log"; exit 1; }
-        tail -1 "$report.log" | sed "s/^/$name $precision: /"
-        reports="$reports $report"
-    done
-done
-"$venv/bin/python" tests/conformance/frameworks.py $reports
+OMP_NUM_THREADS=1 "$venv/bin/python" tests/conformance/frameworks.py run "$conform" "$@"
