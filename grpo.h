@@ -4278,12 +4278,12 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     /* the outcome advantage of a response beside its steps knows baseline and scale of its prompt */
     EPISODE(advantage.scale, ~GRPO_OF_BATCH_), EPISODE(advantage.baseline, GRPO_ISNT_(GRPO_BASELINE_BATCH_MEAN)),
     EPISODE(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)), EPISODE(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)),
-    EPISODE(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_ITEMS)),
+    EPISODE(advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE)),
     /* rewards of tokens are made of R itself */
     WITH(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE), advantage.baseline, GRPO_IS_(GRPO_BASELINE_NONE)),
     { GRPO_WHERE_(advantage.credit, GRPO_IS_(GRPO_CREDIT_ENTROPY_SHARE)), GRPO_WHERE_0_(advantage.baseline_shift) },
     SHARE(advantage.scale, GRPO_IS_(GRPO_SCALE_NONE)), SHARE(advantage.transform, GRPO_IS_(GRPO_TRANSFORM_NONE)),
-    SHARE(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), SHARE(advantage.batch_norm, GRPO_ISNT_(GRPO_BATCH_NORM_ITEMS)),
+    SHARE(advantage.reweight, GRPO_IS_(GRPO_REWEIGHT_NONE)), SHARE(advantage.batch_norm, GRPO_IS_(GRPO_BATCH_NORM_NONE)),
     /* what single credits alone know */
     WITH(advantage.step_discount, GRPO_ISNT_(GRPO_STEP_DISCOUNT_TOKENS), advantage.credit, GRPO_IS_(GRPO_CREDIT_STEP)),
     { GRPO_WHERE_NOT_0_(advantage.truncated_tail), GRPO_WHERE_(advantage.credit, GRPO_TAILS_) },

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 enum { MAX_TOKENS = 1 << 24, MAX_FIELDS = 256, MAX_FILE = 1 << 28 };
 
@@ -56,6 +57,7 @@ void case_free(test_case *c) {
     for (ptrdiff_t k = 0; k < arrlen(c->memory); k++) free(c->memory[k]);
     arrfree(c->memory);
     free(c->id);
+    free(c->unread);
     memset(c, 0, sizeof *c);
 }
 
@@ -663,12 +665,13 @@ static int text_item(const reader *r, const char *key, const cJSON *json, char *
     return 0;
 }
 
+const char *const case_kind_name[CASE_REFUSE + 1] = { "objective", "split", "logits", "call", "hidden", "refuse" };
+
 static int read_kind(const reader *r, const cJSON *json) {
-    static const char *const names[] = { "objective", "split", "logits", "call", "hidden" };
     int k;
     if (!json) return 0;
-    for (k = 0; cJSON_IsString(json) && k < 5; k++)
-        if (!strcmp(names[k], json->valuestring)) { r->c->kind = (case_kind)k; return 0; }
+    for (k = 0; cJSON_IsString(json) && k <= CASE_REFUSE; k++)
+        if (!strcmp(case_kind_name[k], json->valuestring)) { r->c->kind = (case_kind)k; return 0; }
     return cJSON_IsString(json) ? unknown(r, "kind", json->valuestring) : fail(r, "kind", "not a string");
 }
 
@@ -676,13 +679,13 @@ enum { CASE_KEY_ID, CASE_KEY_KIND, CASE_KEY_OBJECTIVE, CASE_KEY_BATCH, CASE_KEY_
        CASE_KEY_SCALE, CASE_KEY_ADVANTAGE, CASE_KEY_FUNCTION, CASE_KEY_ARGUMENTS, CASE_KEY_REDUCE, CASE_KEY_CONTEXT_RANKS,
        CASE_KEY_FILTERED,
        CASE_KEY_LOGITS, CASE_KEY_HIDDEN, CASE_KEY_WEIGHT, CASE_KEY_TEMPERATURE, CASE_KEY_BANNED, CASE_KEY_SHARDS, CASE_KEY_CHUNKS,
-       CASE_KEY_DLOGP, CASE_KEY_DENTROPY };
+       CASE_KEY_DLOGP, CASE_KEY_DENTROPY, CASE_KEY_FIELD, CASE_KEY_REASON };
 #define CASE_SLOTS { { "id", 1, NULL }, { "kind", 0, NULL }, { "objective", 0, NULL }, { "batch", 0, NULL }, { "parts", 0, NULL }, \
                      { "ranks", 0, NULL }, { "target", 0, NULL }, { "expect", 0, NULL }, { "scale", 0, NULL }, { "advantage", 0, NULL }, \
                      { "function", 0, NULL }, { "arguments", 0, NULL }, { "reduce", 0, NULL }, { "context_ranks", 0, NULL }, \
                      { "filtered", 0, NULL }, { "logits", 0, NULL }, { "hidden", 0, NULL }, { "weight", 0, NULL }, \
                      { "temperature", 0, NULL }, { "banned", 0, NULL }, { "shards", 0, NULL }, { "chunks", 0, NULL }, \
-                     { "dlogp", 0, NULL }, { "dentropy", 0, NULL }, { NULL, 0, NULL } }
+                     { "dlogp", 0, NULL }, { "dentropy", 0, NULL }, { "field", 0, NULL }, { "reason", 0, NULL }, { NULL, 0, NULL } }
 
 /* the list has one range more, or it says why not */
 static int add_range(const reader *r, case_range **list, case_range x) {
@@ -972,6 +975,47 @@ static int read_call_answers(const reader *r, const slot *s) {
         || read_call_numbers(r, "scale", s[CASE_KEY_SCALE].item, &c->call.scale);
 }
 
+/* What is to be refused may be no batch at all: then the case has none. */
+static int read_refusal(const reader *r, const slot *s) {
+    const grpo_batch none = { 0 };
+    if (!read_objective(r, s[CASE_KEY_OBJECTIVE].item) && !read_batch(r, s[CASE_KEY_BATCH].item)) return 0;
+    if (r->c->unknown) return 1;
+    r->c->unread = copy_text(r->error);
+    r->c->batch = none;
+    r->c->given = NULL;
+    r->c->n_sequences = 0;
+    return 0;
+}
+
+static int is_of_word(char x) { return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z') || (x >= '0' && x <= '9') || x == '_'; }
+
+/* the word by itself, not a part of another, whether small or large */
+static int has_word(const char *text, const char *word, size_t length) {
+    for (const char *p = text; *p; p++)
+        if (!strncasecmp(p, word, length) && !is_of_word(p[length]) && (p == text || !is_of_word(p[-1]))) return 1;
+    return 0;
+}
+
+/* `axis.field` somewhere in `names`: is one of these fields a word of the text? */
+static int names_one_of(const char *text, const char *names) {
+    for (const char *dot = names; (dot = strchr(dot, '.')) != NULL; dot++) {
+        size_t length = 0;
+        while (is_of_word(dot[1 + length])) length++;
+        if (length && has_word(text, dot + 1, length)) return 1;
+    }
+    return 0;
+}
+
+int case_names_fault(const test_case *c, const char *text) { return names_one_of(text, c->field) || names_one_of(text, c->reason); }
+
+static int read_refused_answers(const reader *r, const slot *s) {
+    if (!cJSON_IsString(s[CASE_KEY_FIELD].item)) return fail(r, "field", "not a string");
+    if (!cJSON_IsString(s[CASE_KEY_REASON].item)) return fail(r, "reason", "not a string");
+    r->c->field = s[CASE_KEY_FIELD].item->valuestring;
+    r->c->reason = s[CASE_KEY_REASON].item->valuestring;
+    return 0;
+}
+
 /* all but the answers */
 static int read_question(const reader *r, const cJSON *json, slot *s) {
     r->c->json = json;
@@ -979,6 +1023,7 @@ static int read_question(const reader *r, const cJSON *json, slot *s) {
     if (text_item(r, "id", s[CASE_KEY_ID].item, &r->c->id) || read_kind(r, s[CASE_KEY_KIND].item)) return 1;
     if (case_has_rows(r->c)) return read_case_rows(r, s);
     if (r->c->kind == CASE_CALL) return read_call(r, s);
+    if (r->c->kind == CASE_REFUSE) return read_refusal(r, s);
     return read_objective(r, s[CASE_KEY_OBJECTIVE].item)
         || read_batch(r, s[CASE_KEY_BATCH].item)
         || (r->c->kind == CASE_SPLIT && read_parts(r, s));
@@ -990,6 +1035,7 @@ static int read_case(const reader *r, const cJSON *json) {
     if (case_has_rows(r->c)) return read_row_numbers(r, "expect", s[CASE_KEY_EXPECT].item, 0)
                                  || read_row_numbers(r, "scale", s[CASE_KEY_SCALE].item, 1);
     if (r->c->kind == CASE_CALL) return read_call_answers(r, s);
+    if (r->c->kind == CASE_REFUSE) return read_refused_answers(r, s);
     if (r->c->kind == CASE_SPLIT) return read_split_answers(r, s[CASE_KEY_EXPECT].item, s[CASE_KEY_SCALE].item);
     return read_answers(r, s[CASE_KEY_EXPECT].item, s[CASE_KEY_SCALE].item);
 }

@@ -14,7 +14,8 @@ typedef struct { const char *key; double expect, scale; } case_metric;      /* o
     METRIC(ratio_mean) METRIC(ratio_min) METRIC(ratio_max) METRIC(ess) \
     METRIC(approx_kl_k1) METRIC(approx_kl_k3) METRIC(kl_k1) METRIC(kl_k2) METRIC(kl_k3) METRIC(entropy) METRIC(rollout_is_mean)
 
-typedef enum { CASE_OBJECTIVE, CASE_SPLIT, CASE_LOGITS, CASE_CALL, CASE_HIDDEN } case_kind;
+typedef enum { CASE_OBJECTIVE, CASE_SPLIT, CASE_LOGITS, CASE_CALL, CASE_HIDDEN, CASE_REFUSE } case_kind;
+extern const char *const case_kind_name[CASE_REFUSE + 1];
 
 /* A part of a split: what one backward pass sees, and of which optimiser step.  Every token is in one part, or its response is filtered. */
 typedef enum { CASE_PART_OF_GROUPS, CASE_PART_OF_RESPONSES, CASE_PART_OF_ROWS, CASE_PART_OF_TOKENS } case_part_kind;
@@ -67,6 +68,8 @@ typedef struct {
     const struct cJSON *arguments, *answers;    /* as they stand in the file; a request has no answers */
     case_answer call;                   /* (n_call) the answers' numbers and flags (0, 1) one after the other; without a scale: 0 */
     int64_t n_call;
+    const char *field, *reason;         /* of CASE_REFUSE, where the answers are: what is at fault, such as "batch.reward", and in words */
+    char *unread;                       /* of CASE_REFUSE: why it is no objective or no batch that this reader can hold; NULL: it is held */
     int unknown;                        /* it could not be read for a choice, an array or a kind that this reader does not know */
     const struct cJSON *json;           /* the case as it was read; the file owns it */
     void **memory;                      /* every array above */
@@ -94,6 +97,9 @@ int case_has_loss(const test_case *c);          /* is it an objective on a batch
 int case_has_rows(const test_case *c);          /* is it CASE_LOGITS or CASE_HIDDEN? */
 int64_t case_list_size(const test_case *c, int list);   /* of a case_list_kind */
 int case_number(const struct cJSON *item, double *value);
+
+/* Does a text say what is wrong with a CASE_REFUSE: its field, or another that its reason names, with or without axis or "batch."? */
+int case_names_fault(const test_case *c, const char *text);
 
 /* What stands in the place of a CASE_CALL's answers, given back by someone: an object whose members have the names, shapes and kinds of
  * the case's.  value, given: (n_call); a member that is absent is not given.  0, or nonzero with what is wrong. */

@@ -186,6 +186,48 @@ static void check_split(tally *t, const test_case *c) {
     free(advantage);
 }
 
+/* ---- refusals --------------------------------------------------------------------------------------------------------------------- */
+
+static int all_unwritten(const grpo_real *x, int64_t n) {
+    for (int64_t k = 0; x && k < n; k++) if (x[k] == x[k]) return 0;
+    return 1;
+}
+
+static int is_unwritten(const outcome *o) {
+    return all_unwritten(o->advantage, o->n_tokens) && all_unwritten(o->dlogp, o->n_tokens) && all_unwritten(o->dentropy, o->n_tokens)
+        && all_unwritten(o->term, o->n_tokens) && all_unwritten(o->dlog_partition, o->n_groups);
+}
+
+/* the advantages first, where none are given; what the loss alone reads is refused by the loss */
+static outcome refused_outcome(const test_case *c, int parts) {
+    outcome o = outcome_of_advantages(c, &c->objective);
+    grpo_real *given = NULL;
+    if (o.status && !c->given) return o;
+    if (c->given) given = compare_expected_advantage(c);
+    else { given = o.advantage; o.advantage = NULL; }
+    outcome_free(&o);
+    o = parts ? outcome_of_parts(c, &c->objective, given, gspo_loss_add) : outcome_of_loss(c, &c->objective, given, gspo_loss);
+    free(given);
+    return o;
+}
+
+static void check_refused(const test_case *c, int parts) {
+    outcome o = refused_outcome(c, parts);
+    check(o.status != GRPO_OK, "%s: not refused: %s", c->id, c->reason);
+    check(case_names_fault(c, status_line(o.status)), "%s: the status \"%s\" does not name what is wrong: %s", c->id,
+          status_line(o.status), c->reason);
+    check(is_unwritten(&o), "%s: refused, and something is written", c->id);
+    outcome_free(&o);
+}
+
+/* what is no batch at all cannot be held in one: the reader refuses it */
+static void check_refusal(tally *t, const test_case *c) {
+    t->cases++;
+    if (!c->unread) for (int parts = 0; parts < 2; parts++) check_refused(c, parts);
+    else check(case_names_fault(c, c->unread), "%s: the reader says \"%s\", which does not name what is wrong: %s", c->id, c->unread,
+               c->reason);
+}
+
 /* ---- files and presets ---------------------------------------------------------------------------------------------------------- */
 
 static const grpo_preset *preset_named(const char *name) {
@@ -246,6 +288,7 @@ static void check_file(const char *directory, const char *name) {
     for (int64_t k = 0; k < file.n_cases; k++) {
         if (file.cases[k].kind == CASE_OBJECTIVE) check_case(&t, &file.cases[k]);
         if (file.cases[k].kind == CASE_SPLIT) check_split(&t, &file.cases[k]);
+        if (file.cases[k].kind == CASE_REFUSE) check_refusal(&t, &file.cases[k]);
     }
     printf("%s: %ld cases, %ld numbers, worst %.3g ulps", name, t.cases, t.numbers, t.worst);
     if (t.unheld) printf(", %ld with advantages that no element holds", t.unheld);

@@ -129,6 +129,17 @@ static void judge_result(run *r, const test_case *c, const cJSON *json, int resu
     arrfree(wrong);
 }
 
+/* of input that must be refused */
+static void judge_refusal(const test_case *c, const reply *answered, case_result *out) {
+    char *t = NULL;
+    if (answered->kind == REPLY_RESULT && !answered->result->child) skip_with(out, "nothing was returned");
+    else if (answered->kind == REPLY_RESULT) fail_with(out, "it answers numbers where the input must be refused: ", c->reason);
+    else if (!case_names_fault(c, answered->text)) {
+        text_format(&t, "its error does not name %s: %s", c->field, answered->text);
+        out->note = text_string(&t);
+    }
+}
+
 static case_result ask(run *r, const test_case *c) {
     double start = program_clock();
     const char *flag = left_out(r->o, c);
@@ -143,7 +154,8 @@ static case_result ask(run *r, const test_case *c) {
         return out;
     }
     answered = session_ask(&r->s, c);
-    switch (answered.kind) {
+    if (c->kind == CASE_REFUSE && answered.kind != REPLY_SKIP && answered.json) judge_refusal(c, &answered, &out);
+    else switch (answered.kind) {
     case REPLY_RESULT: judge_result(r, c, answered.result, (int)arrlen(r->r.results), &out); break;
     case REPLY_SKIP: skip_with(&out, answered.text); break;
     case REPLY_ERROR:

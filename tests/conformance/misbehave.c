@@ -66,7 +66,7 @@ static const struct { const char *name; void (*act)(long seq); } modes[] = {
  * calls-resample-zeros */
 static const struct { const char *name, *result; } results[] = {
     { "bare-nan", "{\"loss\":NaN}" }, { "shape", "{\"loss\":[[1]]}" }, { "word", "{\"loss\":\"minus one\"}" },
-    { "output", "{\"lose\":1}" }, { "nothing", "{}" },
+    { "output", "{\"lose\":1}" }, { "nothing", "{}" }, { "loss", "{\"loss\":0.5}" },
     { "number", "{\"coef\":0.0024,\"used\":0}" }, { "number-wrong", "{\"coef\":0.0026,\"used\":0}" },
     { "number-inexact", "{\"coef\":0.002400001,\"used\":0}" }, { "number-nan", "{\"coef\":0.0024,\"used\":\"NaN\"}" },
     { "number-word", "{\"coef\":\"small\",\"used\":0}" }, { "number-flag", "{\"coef\":0.0024,\"used\":false}" },

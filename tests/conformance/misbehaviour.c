@@ -10,7 +10,7 @@ enum { LIMIT = 300 };
 
 /* Which cases are asked, and how many there are at least. What happens, happens at the second of them, and the others are skipped "as
  * usual"; or at every case alike. Two requests that are more than a pipe holds come first where the kind of case does not matter. */
-typedef enum { SECOND, ALL, ALL_LONG, NUMBERS, FLAGS, INDICES } scope;
+typedef enum { SECOND, ALL, ALL_LONG, NUMBERS, FLAGS, INDICES, REFUSALS } scope;
 static const struct { const char *only[3]; int everywhere, least; } asked[] = {
     [SECOND] = { { "grpo-long", "gspo-long", "gspo-token-full*" }, 0, 4 },
     [ALL] = { { "grpo-long", "gspo-long", "gspo-token-full*" }, 1, 4 },
@@ -18,9 +18,10 @@ static const struct { const char *only[3]; int everywhere, least; } asked[] = {
     [NUMBERS] = { { "calls-entropy_control-*" }, 0, 2 },
     [FLAGS] = { { "calls-reward_range_filter-*" }, 0, 2 },
     [INDICES] = { { "calls-resample-*" }, 0, 2 },
+    [REFUSALS] = { { "refuse-reward-nan*" }, 0, 3 },
 };
 
-/* reason: of a failure that is a wrong number, the place of it */
+/* reason: of a failure that is a wrong number, the place of it; of what passes, what is noted */
 static const struct expectation { const char *mode; scope at; const char *timeout, *verdict, *reason; } expected[] = {
     { "hang", SECOND, "1", "failed", "no answer within 1 s" },
     { "exit", SECOND, "10", "failed", "exited with status 0" },
@@ -72,6 +73,10 @@ static const struct expectation { const char *mode; scope at; const char *timeou
     { "index", INDICES, "10", "passed", "" },
     { "index-wrong", INDICES, "10", "failed", "index[3]" },
     { "index-near", INDICES, "10", "failed", "index[3]" },
+    { "loss", REFUSALS, "10", "failed", "it answers numbers where the input must be refused: batch.reward[2] is NaN" },
+    { "error", REFUSALS, "10", "passed", "its error does not name batch.reward: no such thing" },
+    { "nothing", REFUSALS, "10", "skipped", "nothing was returned" },
+    { "crash", REFUSALS, "10", "failed", "killed by signal 6" },
     { "no-start", ALL, "10", "failed", "does not start: it exited with status 1" },
     { "hang-start", ALL, "1", "failed", "does not start: no answer within 1 s" },
     { "garbage-start", ALL, "10", "failed", "does not start: it answered with something that is not JSON: Loading model" },
@@ -104,7 +109,8 @@ static const char *word(const cJSON *json, const char *key) {
 
 static void check_case(const char *mode, const cJSON *c, const char *verdict, const char *reason) {
     const cJSON *wrong = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(c, "wrong"), 0);
-    const char *id = word(c, "id"), *found = word(wrong ? wrong : c, wrong ? "where" : "reason");
+    const char *id = word(c, "id"), *told = !strcmp(verdict, "passed") ? "note" : "reason";
+    const char *found = word(wrong ? wrong : c, wrong ? "where" : told);
     check(!strcmp(word(c, "verdict"), verdict), "%s: %s: expected %s, found %s", mode, id, verdict, word(c, "verdict"));
     check(strstr(found, reason) != NULL, "%s: %s: expected \"%s\", found \"%s\"", mode, id, reason, found);
 }

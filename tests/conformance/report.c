@@ -21,6 +21,7 @@ void report_free(report *r) {
         free(r->results[k].variant);
         free(r->results[k].evidence);
         free(r->results[k].reason);
+        free(r->results[k].note);
         arrfree(r->results[k].wrong);
         arrfree(r->results[k].conventions);
     }
@@ -202,6 +203,17 @@ static void write_skips(char **t, const report *r) {
     arrfree(first);
 }
 
+static void write_notes(char **t, const report *r) {
+    int *cases = NULL;
+    for (int k = 0; k < (int)arrlen(r->results); k++) if (r->results[k].note) arrput(cases, k);
+    if (arrlen(cases)) {
+        text_format(t, "%lld are refused by an error that does not name what is wrong with the input, such as %s: %s:",
+                    (long long)arrlen(cases), r->results[cases[0]].id, r->results[cases[0]].note);
+        write_ids(t, r, cases, 3);
+    }
+    arrfree(cases);
+}
+
 static double worst_of(const report *r) {
     double worst = 0;
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++)
@@ -222,6 +234,7 @@ static void report_text(const report *r) {
     report_summary(r, summary, sizeof summary);
     write_head(&t, r);
     write_skips(&t, r);
+    write_notes(&t, r);
     write_acceptable(&t, r);
     if (r->verbose) write_each_failure(&t, r);
     if (r->failed)
@@ -268,6 +281,7 @@ static void report_tap(const report *r) {
         text_format(&t, "%s %lld - %s", is_bad(r, c) ? "not ok" : "ok", (long long)k + 1, c->id);
         if (c->verdict == CASE_ACCEPTABLE) { text_add(&t, " # acceptable: "); write_conventions(&t, r, c); }
         if (c->verdict == CASE_SKIPPED) text_format(&t, " # SKIP %s", c->reason);
+        if (c->note) text_format(&t, " # %s", c->note);
         text_add(&t, "\n");
         if (c->verdict == CASE_FAILED) {
             char *lines = report_details(r, (int)k);
@@ -305,6 +319,10 @@ static void write_junit_case(char **t, const report *r, int result) {
         text_add(t, "<skipped message=\"");
         write_xml(t, c->reason);
         text_add(t, "\"/>");
+    } else if (c->note) {
+        text_add(t, "<system-out>");
+        write_xml(t, c->note);
+        text_add(t, "</system-out>");
     } else if (c->verdict == CASE_ACCEPTABLE) {
         char *names = NULL, *text;
         write_conventions(&names, r, c);
@@ -413,6 +431,8 @@ static void write_json_case(char **t, const report *r, int result) {
     write_pair(t, "evidence", c->evidence);
     text_format(t, ",\"verdict\":\"%s\",", verdicts[c->verdict]);
     write_pair(t, "reason", c->reason);
+    text_add(t, ",");
+    write_pair(t, "note", c->note);
     text_format(t, ",\"seconds\":%.4f,\"judged\":%lld", c->seconds, (long long)c->judged);
     write_number_pair(t, "worst", c->worst);
     text_add(t, ",\"wrong\":[");

@@ -12,6 +12,7 @@ typedef struct {
     char *id, *variant, *evidence;  /* evidence: what the row is, NULL if the file says nothing */
     verdict verdict;
     char *reason;                   /* of a skip, or of a failure that is not a wrong number; else NULL */
+    char *note;                     /* of an input that is refused, but not for what is wrong with it; else NULL */
     wrong_output *wrong;            /* stb_ds array */
     int *conventions;               /* stb_ds array: of the profile, what made an answer acceptable */
     int64_t judged;

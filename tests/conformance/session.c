@@ -138,7 +138,7 @@ int session_start(session *s) {
 /* ---- run ------------------------------------------------------------------------------------------------------------------------ */
 
 static int withheld(const char *key) {
-    static const char *const keys[] = { "comment", "flags", "expect", "scale", "defects", "kind", "advantage" };
+    static const char *const keys[] = { "comment", "flags", "expect", "scale", "defects", "kind", "advantage", "field", "reason" };
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) if (!strcmp(keys[k], key)) return 1;
     return 0;
 }
@@ -168,9 +168,9 @@ static void write_advantage(char **t, const test_case *c) {
 }
 
 char *session_case(const test_case *c) {
-    static const char *const kinds[] = { "objective", "split", "logits", "call", "hidden" };
+    const cJSON *batch = cJSON_GetObjectItemCaseSensitive(c->json, "batch");
     char *t = NULL;
-    text_format(&t, "{\"kind\":\"%s\"", kinds[c->kind]);
+    text_format(&t, "{\"kind\":\"%s\"", case_kind_name[c->kind]);
     for (const cJSON *item = c->json->child; item; item = item->next) {
         if (withheld(item->string)) continue;
         text_add(&t, ",");
@@ -178,7 +178,7 @@ char *session_case(const test_case *c) {
         text_add(&t, ":");
         text_json(&t, item);
     }
-    if (case_has_loss(c) || c->given) { text_add(&t, ",\"advantage\":"); write_advantage(&t, c); }
+    if (case_has_loss(c) || cJSON_GetObjectItemCaseSensitive(batch, "advantage")) { text_add(&t, ",\"advantage\":"); write_advantage(&t, c); }
     text_add(&t, "}");
     return text_string(&t);
 }

@@ -18,10 +18,11 @@ import objectives
 from attempt import Attempt, right
 from defects import DEFECTS
 from limits import Undefined, tidy
+from refused import faults
 
 OUTPUTS = ["advantage", "dynamic_sampling_mask", "loss", "term", "dlogp", "dentropy", "dlog_partition", "report", "logp", "entropy",
            "dlogits", "dhidden", "dweight"]
-KINDS = ("objective", "split", "logits", "hidden", "call")
+KINDS = ("objective", "split", "logits", "hidden", "call", "refuse")
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors", "schema.json")
 
 
@@ -65,6 +66,9 @@ def run(request, defect, axes):
         if why:
             return {"seq": request["seq"], "skip": why}
         case = {**case, "objective": objectives.filled(case["objective"])}
+    if case.get("kind") == "refuse":
+        for fault in faults(case["objective"], case["batch"]):
+            return {"seq": request["seq"], "error": fault.reason}
     try:
         return {"seq": request["seq"], "result": tidy(answers(case, defect))}
     except Undefined as why:

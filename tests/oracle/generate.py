@@ -29,6 +29,7 @@ import objective_schema
 import objectives
 import partition_cases as partition_cases_of
 import record
+import refuse_cases
 import scenarios
 import split
 from attempt import told
@@ -38,6 +39,7 @@ from evaluate import evaluate, laid_out, pinned
 from functions import write
 from limits import Undefined, rounded_up, tidy
 from logits_cases import LOGITS
+from refused import faults
 from split_cases import SPLITS
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "evidence"))
@@ -67,6 +69,8 @@ def check_inputs(where, batch):
 
 def one_case(variant, label, comment, flags, objective, batch):
     check_inputs(f"{variant}-{label}", batch)
+    for fault in faults(objective, batch):
+        raise AssertionError(f"{variant}-{label}: it is to be refused: {fault.reason}")
     limits.near_misses.clear()
     expect, scale = evaluate(objective, batch)
     if limits.near_misses:
@@ -176,8 +180,18 @@ def calls_cases():
     return cases
 
 
+def refuse_case(label, comment, objective, batch, fault):
+    return tidy({"id": f"refuse-{label}", "kind": "refuse", "comment": comment, "flags": [], "objective": objective, "batch": batch,
+                 "field": fault.fields[0], "reason": fault.reason, "expect": {}, "scale": {}})
+
+
+def refuse_cases_and_defined():
+    return [refuse_case(*x) for x in refuse_cases.made()] + [one_case("refuse", *x) for x in refuse_cases.DEFINED]
+
+
 OTHERS = {"mistakes": exposing_cases, "split": split_cases, **{name: partial(partition_cases, name) for name in partition_cases_of.FILES},
-          "logits": logits_cases, "calls": calls_cases, **{name: partial(path_cases, name) for name in logits_path_cases.FILES}}
+          "logits": logits_cases, "calls": calls_cases, "refuse": refuse_cases_and_defined,
+          **{name: partial(path_cases, name) for name in logits_path_cases.FILES}}
 
 
 def names():
@@ -208,7 +222,7 @@ def most_in_full(name, cases):
 
 def parts(name, cases):
     """The work of committing the mistakes, in pieces of some seconds at most: (place of the case, arguments of record.answers_of)"""
-    for place, case in enumerate(() if FILES.get(name) == "none" else cases):
+    for place, case in enumerate(() if FILES.get(name) == "none" or name == "refuse" else cases):
         mistakes = [] if "Long" in case["flags"] else record.candidates(case)  # 4096 tokens tell none that fewer do not
         if name in logits_path_cases.FILES:
             mistakes = logits_path_cases.tried(mistakes, place, lambda mistake: record.scene(case, mistake, name) is not None)

@@ -142,9 +142,21 @@ static grpo_status answer_whole(char **t, const test_case *c, const grpo_real *a
     return st;
 }
 
+/* rewards to gradient; nothing is left out, so that nothing that is wrong is overlooked */
+static grpo_status answer_refusal(char **t, const test_case *c) {
+    outcome o = outcome_of_advantages(c, &c->objective);
+    grpo_real *advantage = c->given ? compare_expected_advantage(c) : o.advantage;
+    grpo_status st = c->given ? GRPO_OK : o.status;
+    if (!st) st = answer_whole(t, c, advantage);
+    if (c->given) free(advantage);
+    outcome_free(&o);
+    return st;
+}
+
 static grpo_status answer_case(char **t, const test_case *c) {
     grpo_real *advantage = c->given || c->advantage.expect ? compare_expected_advantage(c) : NULL;
     grpo_status st = GRPO_OK;
+    if (c->kind == CASE_REFUSE) return free(advantage), answer_refusal(t, c);
     if (c->kind == CASE_OBJECTIVE && !c->given) st = answer_advantages(t, c);
     if (!st && advantage) st = c->kind == CASE_SPLIT ? answer_split(t, c, advantage) : answer_whole(t, c, advantage);
     free(advantage);
@@ -167,10 +179,10 @@ static void answer_start(char **t, const cJSON *request) {
 static void write_result(char **t, test_case *c) {
     char *result = NULL;
     grpo_status st = twist(&c->objective);
-    if (!st) st = answer_case(&result, c);
-    if (st) {
+    if (!st && !c->unread) st = answer_case(&result, c);
+    if (st || c->unread) {
         text_add(t, "\"error\":");
-        text_quoted(t, status_line(st));
+        text_quoted(t, c->unread ? c->unread : status_line(st));
     } else {
         text_add(t, "\"result\":{");
         if (arrlen(result)) text_bytes(t, result, (size_t)arrlen(result) - 1);       /* all but the last comma */

@@ -3,11 +3,13 @@ The tokens of all sequences lie in one flat array. Nothing is clever: sums are n
 import math
 import types
 import numpy as np
+import refusals
 from protocol import Skip, serve
 TOKENS = {"logp": 0, "logp_old": 0, "logp_ref": 0, "logp_rollout": 0, "value": 0, "step_reward": 0, "mask": True, "step_end": False}
 
 def load(batch, advantage, real):
-    flat = lambda rows, missing: np.array([bool(x) if isinstance(missing, bool) else real(x) for row in rows for x in row])
+    kind = lambda missing: bool if isinstance(missing, bool) else real
+    flat = lambda rows, missing: np.array([kind(missing)(x) for row in rows for x in row], kind(missing))
     b = types.SimpleNamespace(group=np.array(batch["group"]), length=np.array(batch["length"]), n=len(batch["group"]))
     b.groups, b.seq = batch["group"][-1] + 1, np.repeat(np.arange(b.n), b.length)
     for key, missing in TOKENS.items():
@@ -151,7 +153,10 @@ def answer(case, real):
     if case["kind"] == "split":
         import numpy_split
         return numpy_split.answer(case, real)
-    if case["kind"] != "objective":
+    if case["kind"] == "refuse":
+        refusals.check(case)
+        case = {"advantage": case["batch"]["logp"], **case}  # any will do: what comes here is wrong
+    elif case["kind"] != "objective":
         raise Skip("no cases of kind " + case["kind"])
     b = load(case["batch"], case["advantage"], real)
     result = {**objective(case["objective"], b),

@@ -4,6 +4,7 @@ Inputs of masked slots are replaced before anything is computed from them: multi
 """
 import types
 
+import refusals
 from protocol import Skip, serve
 import torch
 from padded import PRECISIONS, batch_of, ragged
@@ -325,7 +326,10 @@ def answer(case, dtype):
     torch.set_default_dtype(dtype)  # torch.where(condition, 1.0, 1.05) makes tensors of it
     if case["kind"] in ("logits", "hidden"):
         return from_logits(case, dtype)
-    if case["kind"] != "objective":
+    if case["kind"] == "refuse":
+        refusals.check(case)
+        case = {"advantage": case["batch"]["logp"], **case}  # any will do: what comes here is wrong
+    elif case["kind"] != "objective":
         raise Skip("no cases of kind " + case["kind"])
     b = batch_of(case, dtype)
     result = {} if "advantage" in case["batch"] else {"advantage": ragged(advantages(case["objective"], b), b)}
