@@ -230,7 +230,8 @@ static int write_repro(const run *r) {
     for (ptrdiff_t k = 0; k < arrlen(r->r.results); k++)
         for (ptrdiff_t f = 0; f < arrlen(r->kept); f++)
             for (int64_t n = 0; n < r->kept[f].n_cases && !strcmp(r->r.results[k].id, r->o->repro); n++)
-                if (!strcmp(r->kept[f].cases[n].id, r->o->repro)) return repro_write(&r->r, &r->kept[f].cases[n], (int)k);
+                if (!strcmp(r->kept[f].cases[n].id, r->o->repro))
+                    return (strcmp(r->o->format, "c") ? repro_write : repro_write_c)(&r->r, &r->kept[f].cases[n], (int)k);
     return fprintf(stderr, "conform: --repro: %s was not asked\n", r->o->repro), 2;
 }
 

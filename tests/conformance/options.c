@@ -33,7 +33,8 @@ static const char help[] =
     "  --profile FILE         the program's conventions (profiles/README.md): an answer that they make of it is acceptable, no failure\n"
     "  --strict               what is acceptable is a failure all the same: exit status 1\n"
     "  --expect FILE          the exit status says whether anything has changed from what FILE says; if it is not there, it is written\n"
-    "  --repro ID             write the case as a pytest that stands alone, with the diagnosis, instead of the report\n"
+    "  --repro ID             write the case as a pytest that stands alone, with the diagnosis, instead of the report;\n"
+    "                         with --format c as a C99 file\n"
     "  --identify             which published objective does the program compute, whatever it is asked for?\n"
     "  --version, --help\n"
     "\n"
@@ -64,7 +65,7 @@ static int set_timeout(options *o, const char *value) { return positive(value, &
 
 static int set_format(options *o, const char *value) {
     o->format = value;
-    o->write = report_format(value);
+    o->write = report_format(strcmp(value, "c") ? value : "text");
     return !o->write;
 }
 
@@ -132,6 +133,7 @@ int options_read(int argc, char **argv, options *o) {
         n += used;
     }
     if (n + 1 >= argc) return fputs("conform: no program to run: conform [OPTION]... -- PROGRAM [ARGUMENT]...\n", stderr), 2;
+    if (!strcmp(o->format, "c") && !o->repro) return fputs("conform: --format c goes with --repro\n", stderr), 2;
     o->command = argv + n + 1;
     for (size_t k = 0; !(o->rules.tolerance > 0); k++)
         if (precisions[k].precision == o->rules.precision) o->rules.tolerance = precisions[k].tolerance;

@@ -7,37 +7,45 @@ static const cJSON *member(const cJSON *object, const char *key) { return cJSON_
 
 /* ---- what it is about ------------------------------------------------------------------------------------------------------------- */
 
+/* text of others in a comment: no quotes that would end it */
+static void write_quiet(char **t, const char *text) {
+    for (; *text; text++)
+        if (*text != '\\' && (*text != '"' || text[1] != '"') && (*text != '*' || text[1] != '/') && (*text != '/' || text[1] != '*'))
+            text_bytes(t, text, 1);
+}
+
 static void write_source(char **t, const char *variant, const char *evidence) {
     int count;
     const grpo_preset *preset = grpo_presets(&count);
     for (int n = 0; n < count; n++) {
         if (strcmp(preset[n].name, variant)) continue;
-        text_format(t, "Formula: %s\nSource: %s%s%s\n", preset[n].summary, preset[n].paper, *preset[n].equations ? ", equations " : "",
-                    preset[n].equations);
+        text_add(t, "Formula: ");
+        write_quiet(t, preset[n].summary);
+        text_format(t, "\nSource: %s%s%s\n", preset[n].paper, *preset[n].equations ? ", equations " : "", preset[n].equations);
     }
-    if (evidence) text_format(t, "Evidence: %s\n", evidence);
+    if (evidence) { text_add(t, "Evidence: "); write_quiet(t, evidence); text_add(t, "\n"); }
 }
 
-/* text of others in a comment: no quotes that would end it */
-static void write_quiet(char **t, const char *text) {
-    for (; *text; text++) if (*text != '\\' && (*text != '"' || text[1] != '"')) text_bytes(t, text, 1);
+char *repro_head(const report *r, const test_case *c, int result) {
+    const case_result *found = &r->results[result];
+    const cJSON *comment = member(c->json, "comment");
+    char *details = report_details(r, result), *t = NULL;
+    write_quiet(&t, r->s->name ? r->s->name : "The program");
+    text_add(&t, " ");
+    write_quiet(&t, r->s->release ? r->s->release : "");
+    text_format(&t, " differs from %s of the GRPO/GSPO vectors (%s).\n\n", c->id, r->s->precision);
+    if (cJSON_IsString(comment)) { write_quiet(&t, comment->valuestring); text_add(&t, ".\n"); }
+    write_source(&t, found->variant, found->evidence);
+    text_add(&t, "\nWhat gives the numbers that were found: ");
+    write_quiet(&t, details);
+    free(details);
+    return text_string(&t);
 }
 
 static void write_head(char **t, const report *r, const test_case *c, int result) {
-    const case_result *found = &r->results[result];
-    const cJSON *comment = member(c->json, "comment");
-    char *details = report_details(r, result), *source = NULL, *text;
-    write_source(&source, found->variant, found->evidence);
-    text = text_string(&source);
-    text_format(t, "\"\"\"%s %s differs from %s of the GRPO/GSPO vectors (%s).\n\n", r->s->name ? r->s->name : "The program",
-                r->s->release ? r->s->release : "", c->id, r->s->precision);
-    if (cJSON_IsString(comment)) { write_quiet(t, comment->valuestring); text_add(t, ".\n"); }
-    write_quiet(t, text);
-    text_add(t, "\nWhat gives the numbers that were found: ");
-    write_quiet(t, details);
-    text_add(t, "\nFill in `answer`, and run it with pytest.\n\"\"\"\n");
-    free(details);
-    free(text);
+    char *head = repro_head(r, c, result);
+    text_format(t, "\"\"\"%s\nFill in `answer`, and run it with pytest.\n\"\"\"\n", head);
+    free(head);
 }
 
 /* ---- the numbers ------------------------------------------------------------------------------------------------------------------ */
@@ -49,13 +57,14 @@ static void write_item(char **t, const char *name, const cJSON *json) {
     text_add(t, "''')\n");
 }
 
-/* the outputs that are wrong, without those that no function returns */
+int repro_asks(output_kind output) { return output == OUT_ADVANTAGE || output == OUT_LOSS || output == OUT_DLOGP; }
+
 static int write_outputs(char **t, const case_result *found) {
     int n = 0;
     text_add(t, "WRONG = [");
     for (ptrdiff_t k = 0; k < arrlen(found->wrong); k++) {
         const output_kind output = found->wrong[k].m.output;
-        if (output != OUT_ADVANTAGE && output != OUT_LOSS && output != OUT_DLOGP) continue;
+        if (!repro_asks(output)) continue;
         text_format(t, "%s\"%s\"", n++ ? ", " : "", output_name[output]);
     }
     text_add(t, "]  # the outputs that differ\n");
