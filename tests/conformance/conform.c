@@ -2,10 +2,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "expectations.h"
 #include "identify.h"
+#include "metamorphic.h"
 #include "options.h"
 #include "repro.h"
 #include "text.h"
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,36 +19,6 @@ typedef struct {
     int64_t files, file;
     case_file *kept;        /* stb_ds array */
 } run;
-
-/* ---- what to ask ---------------------------------------------------------------------------------------------------------------- */
-
-static int wanted(const options *o, const char *id) {
-    for (ptrdiff_t k = 0; k < arrlen(o->only); k++) if (!fnmatch(o->only[k], id, 0)) return 1;
-    return arrlen(o->only) == 0;
-}
-
-static int has_flag(const test_case *c, const char *flag) {
-    const cJSON *flags = cJSON_GetObjectItemCaseSensitive(c->json, "flags");
-    for (const cJSON *f = flags ? flags->child : NULL; f; f = f->next) if (cJSON_IsString(f) && !strcmp(f->valuestring, flag)) return 1;
-    return 0;
-}
-
-/* NULL, or the flag for which it is not asked */
-static const char *left_out(const options *o, const test_case *c) {
-    for (ptrdiff_t k = 0; k < arrlen(o->skip_flag); k++) if (has_flag(c, o->skip_flag[k])) return o->skip_flag[k];
-    return NULL;
-}
-
-/* may a case of the file be wanted?  Ids begin with the variant and a "-". */
-static int file_wanted(const options *o, const char *variant) {
-    size_t length = strlen(variant);
-    for (ptrdiff_t k = 0; k < arrlen(o->only); k++) {
-        size_t literal = strcspn(o->only[k], "*?[\\");
-        if (strncmp(o->only[k], variant, literal < length ? literal : length)) continue;
-        if (literal <= length || o->only[k][length] == '-') return 1;
-    }
-    return arrlen(o->only) == 0;
-}
 
 /* ---- one case ------------------------------------------------------------------------------------------------------------------- */
 
@@ -142,7 +112,7 @@ static void judge_refusal(const test_case *c, const reply *answered, case_result
 
 static case_result ask(run *r, const test_case *c) {
     double start = program_clock();
-    const char *flag = left_out(r->o, c);
+    const char *flag = options_leave_out(r->o, c);
     reply answered;
     case_result out;
     memset(&out, 0, sizeof out);
@@ -196,7 +166,7 @@ static int run_file(run *r, const char *name) {
     }
     for (int64_t k = 0; k < file.n_cases; k++) {
         case_result c;
-        if (!wanted(r->o, file.cases[k].id)) continue;
+        if (!options_want(r->o, file.cases[k].id)) continue;
         show_progress(r, file.cases[k].id);
         c = ask(r, &file.cases[k]);
         c.variant = copy(name);
@@ -210,9 +180,9 @@ static int run_file(run *r, const char *name) {
 
 static int run_files(run *r, const case_list *list) {
     int status = 0;
-    for (int64_t k = 0; k < list->count; k++) r->files += file_wanted(r->o, list->name[k]);
+    for (int64_t k = 0; k < list->count; k++) r->files += options_want_file(r->o, list->name[k]);
     for (int64_t k = 0; k < list->count && !status; k++) {
-        if (!file_wanted(r->o, list->name[k])) continue;
+        if (!options_want_file(r->o, list->name[k])) continue;
         r->file++;
         status = run_file(r, list->name[k]);
     }
@@ -284,7 +254,7 @@ static int run_vectors(const options *o) {
 int main(int argc, char **argv) {
     options o;
     int status = options_read(argc, argv, &o);
-    if (!status && !o.done) status = o.identify ? identify(&o) : run_vectors(&o);
+    if (!status && !o.done) status = o.identify ? identify(&o) : o.metamorphic ? metamorphic(&o) : run_vectors(&o);
     options_free(&o);
     return status;
 }

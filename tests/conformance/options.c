@@ -1,4 +1,7 @@
 #include "options.h"
+#include "relations.h"
+#include <cJSON.h>
+#include <fnmatch.h>
 #include <stb_ds.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +39,9 @@ static const char help[] =
     "  --repro ID             write the case as a pytest that stands alone, with the diagnosis, instead of the report;\n"
     "                         with --format c as a C99 file\n"
     "  --identify             which published objective does the program compute, whatever it is asked for?\n"
+    "  --metamorphic          relations between the program's own answers (permute, pad, poison masked slots ...), with a minimal case\n"
+    "  --objective-fixed      with --metamorphic: the program computes one objective of its own, whatever it is asked for\n"
+    "  --holds P,P            what is true of it: mean, sum, normalised, unnormalised, linear, order, length (README.md)\n"
     "  --version, --help\n"
     "\n"
     "Exit status: 0 when something passed and nothing failed (nor was skipped, with --complete), 1 otherwise, 2 for a wrong\n"
@@ -81,6 +87,25 @@ static int set_expect(options *o, const char *value) { o->expect = value; return
 static int set_repro(options *o, const char *value) { o->repro = value; return !*value; }
 static int set_identify(options *o, const char *value) { (void)value; o->identify = 1; return 0; }
 
+static int set_metamorphic(options *o, const char *value) { (void)value; o->metamorphic = 1; return 0; }
+static int set_objective_fixed(options *o, const char *value) { (void)value; o->objective_fixed = 1; return 0; }
+
+/* words with commas between; 1 where one is no property */
+static int set_holds(options *o, const char *value) {
+    for (const char *word = value; ; word++) {
+        size_t length = strcspn(word, ",");
+        int known = 0;
+        char *property = calloc(length + 1, 1);
+        if (!property) abort();
+        memcpy(property, word, length);
+        for (int k = 0; relation_properties[k]; k++) known |= !strcmp(property, relation_properties[k]);
+        arrput(o->holds, property);
+        if (!known) return 1;
+        word += length;
+        if (!*word) return 0;
+    }
+}
+
 static int print_version(options *o, const char *value) {
     (void)value;
     o->done = 1;
@@ -98,7 +123,9 @@ static const struct { const char *name; int valued; setter *set; } known[] = {
         { "--tolerance", 1, set_tolerance },
     { "--timeout", 1, set_timeout }, { "--format", 1, set_format }, { "--verbose", 1, set_verbose }, { "--complete", 0, set_complete },
     { "--profile", 1, set_profile }, { "--strict", 0, set_strict }, { "--expect", 1, set_expect }, { "--repro", 1, set_repro },
-    { "--identify", 0, set_identify }, { "--version", 0, print_version }, { "--help", 0, print_help }
+    { "--identify", 0, set_identify }, { "--metamorphic", 0, set_metamorphic },
+    { "--objective-fixed", 0, set_objective_fixed }, { "--holds", 1, set_holds },
+    { "--version", 0, print_version }, { "--help", 0, print_help }
 };
 
 /* the number of arguments used, 0 after a message */
@@ -140,8 +167,38 @@ int options_read(int argc, char **argv, options *o) {
     return 0;
 }
 
+int options_want(const options *o, const char *id) {
+    for (ptrdiff_t k = 0; k < arrlen(o->only); k++) if (!fnmatch(o->only[k], id, 0)) return 1;
+    return arrlen(o->only) == 0;
+}
+
+static int has_flag(const test_case *c, const char *flag) {
+    const cJSON *flags = cJSON_GetObjectItemCaseSensitive(c->json, "flags");
+    for (const cJSON *f = flags ? flags->child : NULL; f; f = f->next) if (cJSON_IsString(f) && !strcmp(f->valuestring, flag)) return 1;
+    return 0;
+}
+
+/* NULL, or the flag for which it is not asked */
+const char *options_leave_out(const options *o, const test_case *c) {
+    for (ptrdiff_t k = 0; k < arrlen(o->skip_flag); k++) if (has_flag(c, o->skip_flag[k])) return o->skip_flag[k];
+    return NULL;
+}
+
+/* may a case of the file be wanted?  Ids begin with the variant and a "-". */
+int options_want_file(const options *o, const char *variant) {
+    size_t length = strlen(variant);
+    for (ptrdiff_t k = 0; k < arrlen(o->only); k++) {
+        size_t literal = strcspn(o->only[k], "*?[\\");
+        if (strncmp(o->only[k], variant, literal < length ? literal : length)) continue;
+        if (literal <= length || o->only[k][length] == '-') return 1;
+    }
+    return arrlen(o->only) == 0;
+}
+
 void options_free(options *o) {
     arrfree(o->only);
     arrfree(o->skip_flag);
+    for (ptrdiff_t k = 0; k < arrlen(o->holds); k++) free(o->holds[k]);
+    arrfree(o->holds);
     profile_free(&o->profile);
 }

@@ -14,11 +14,16 @@ typedef struct {
     rules rules;
     double timeout;
     profile profile;
-    int verbose, complete, strict, identify, done;      /* done: all that was wanted has been printed */
+    int verbose, complete, strict, identify, metamorphic, objective_fixed, done;      /* done: all that was wanted has been printed */
+    char **holds;               /* stb_ds array: properties of the program's own objective */
     char *const *command;           /* ends with NULL */
 } options;
 
 int options_read(int argc, char **argv, options *o);        /* 0, or 2 after a message */
 void options_free(options *o);
+
+int options_want(const options *o, const char *id);
+int options_want_file(const options *o, const char *variant);            /* may a case of it be wanted? */
+const char *options_leave_out(const options *o, const test_case *c);     /* NULL, or the flag for which it is not asked */
 
 #endif

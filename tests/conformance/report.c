@@ -22,6 +22,7 @@ void report_free(report *r) {
         free(r->results[k].evidence);
         free(r->results[k].reason);
         free(r->results[k].note);
+        free(r->results[k].minimal);
         arrfree(r->results[k].wrong);
         arrfree(r->results[k].conventions);
     }
@@ -111,6 +112,11 @@ static void write_cause_text(char **t, const report *r, int c) {
     else text_format(t, "%s\n", r->d->causes[c].text);
 }
 
+static void write_minimal(char **t, const report *r, const failure_group *g) {
+    for (ptrdiff_t k = 0; k < arrlen(g->cases); k++)
+        if (r->results[g->cases[k]].minimal) text_format(t, "   a minimal case: %s\n", r->results[g->cases[k]].minimal);
+}
+
 static void write_group(char **t, const report *r, const failure_group *g, int number) {
     const case_result *example = &r->results[example_of(r, g)];
     text_format(t, "\n%d. %lld case%s: ", number, (long long)arrlen(g->cases), arrlen(g->cases) == 1 ? "" : "s");
@@ -122,6 +128,7 @@ static void write_group(char **t, const report *r, const failure_group *g, int n
     if (g->hint) text_format(t, "   %s\n", g->hint);
     text_format(t, "   for example %s%s%s\n", example->id, example->reason ? ": " : "", example->reason ? example->reason : "");
     write_numbers(t, "      ", example);
+    write_minimal(t, r, g);
     text_add(t, "   cases:");
     write_ids(t, r, g->cases, SHOWN_IDS);
 }
@@ -256,6 +263,7 @@ char *report_details(const report *r, int result) {
     else write_diagnosis(&t, r, result);
     text_add(&t, "\n");
     write_numbers(&t, "", c);
+    if (c->minimal) text_format(&t, "a minimal case: %s\n", c->minimal);
     return text_string(&t);
 }
 
@@ -433,6 +441,7 @@ static void write_json_case(char **t, const report *r, int result) {
     write_pair(t, "reason", c->reason);
     text_add(t, ",");
     write_pair(t, "note", c->note);
+    if (c->minimal) text_format(t, ",\"minimal\":%s", c->minimal);
     text_format(t, ",\"seconds\":%.4f,\"judged\":%lld", c->seconds, (long long)c->judged);
     write_number_pair(t, "worst", c->worst);
     text_add(t, ",\"wrong\":[");

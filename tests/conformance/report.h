@@ -13,6 +13,7 @@ typedef struct {
     verdict verdict;
     char *reason;                   /* of a skip, or of a failure that is not a wrong number; else NULL */
     char *note;                     /* of an input that is refused, but not for what is wrong with it; else NULL */
+    char *minimal;                  /* NULL, or JSON: the smallest case in which a relation is broken */
     wrong_output *wrong;            /* stb_ds array */
     int *conventions;               /* stb_ds array: of the profile, what made an answer acceptable */
     int64_t judged;

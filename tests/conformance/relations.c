@@ -1,0 +1,289 @@
+#include "relations.h"
+#include "relations_holds.h"
+#include "request.h"
+#include <float.h>
+#include <math.h>
+#include <stb_ds.h>
+#include <string.h>
+
+int output_part(const char *output) {
+    static const char *const gradients[] = { "dlogp", "dentropy", "dlog_partition", "dlogits", "dhidden", "dweight" };
+    if (!strcmp(output, "advantage") || !strcmp(output, "dynamic_sampling_mask")) return OF_ADVANTAGE;
+    for (size_t k = 0; k < sizeof gradients / sizeof *gradients; k++) if (!strcmp(output, gradients[k])) return OF_GRADIENT;
+    return OF_VALUE;
+}
+
+/* ---- nothing changes ------------------------------------------------------------------------------------------------------------ */
+
+static void the_same(const cJSON *request, cJSON *answer, int is_scale) { (void)request; (void)answer; (void)is_scale; }
+
+/* ---- masked slots --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct { const cJSON *request; int wild, count; } poison;       /* wild: not a number, and infinities */
+
+static cJSON *poisoned(const char *key, const cJSON *old, poison *p) {
+    static const double numbers[] = { 12345.5, -6789.25, 0.625, -3.5 };
+    const int integer = !strcmp(key, "state") || !strcmp(key, "token_id");
+    int n = p->count++;
+    if (cJSON_IsBool(old)) return cJSON_CreateBool(!cJSON_IsTrue(old));
+    if (integer) return cJSON_CreateNumber(1000003 + n);
+    if (!p->wild) return cJSON_CreateNumber(numbers[n % 4]);
+    return json_number(n % 3 == 0 ? NAN : n % 3 == 1 ? INFINITY : -INFINITY);
+}
+
+/* the mask says who is masked, a masked segment_end ends a segment, and a target has to be in the vocabulary */
+static int is_read_masked(const char *key) {
+    return !strcmp(key, "mask") || !strcmp(key, "segment_end") || !strcmp(key, "target")
+        || !strcmp(key, "banned");
+}
+
+static void poison_vector(const char *key, cJSON *vector, poison *p) {
+    for (cJSON *x = vector->child, *next; x; x = next) {
+        next = x->next;
+        cJSON_ReplaceItemViaPointer(vector, x, poisoned(key, x, p));
+    }
+}
+
+static void poison_in(void *user, cJSON *holder, cJSON *array, array_shape shape) {
+    poison *p = user;
+    int i = 0;
+    const int exact_advantage = holder == p->request && !strcmp(array->string, "advantage");     /* are no input: NaN is none */
+    if (shape != BY_TOKEN || is_read_masked(array->string) || (p->wild && exact_advantage)) return;
+    for (cJSON *row = array->child; row; row = row->next, i++) {
+        int t = 0;
+        for (cJSON *x = row->child, *next; x; x = next, t++) {
+            next = x->next;
+            if (request_active(p->request, i, t)) continue;
+            if (cJSON_IsArray(x)) poison_vector(array->string, x, p);
+            else cJSON_ReplaceItemViaPointer(row, x, poisoned(array->string, x, p));
+        }
+    }
+}
+
+static int poison_slots(cJSON *request, int wild) {
+    poison p = { NULL, 0, 0 };
+    p.request = request;
+    p.wild = wild;
+    request_each(request, poison_in, &p);
+    return p.count;
+}
+
+static int poison_numbers(cJSON *request) { return poison_slots(request, 0); }
+static int poison_wild(cJSON *request) { return poison_slots(request, 1); }
+
+/* what masked tokens get is 0, and not only the same */
+static void zero_in(void *user, cJSON *holder, cJSON *array, array_shape shape) {
+    const cJSON *request = user;
+    int i = 0;
+    (void)holder;
+    if (shape != BY_TOKEN) return;
+    for (cJSON *row = array->child; row; row = row->next, i++) {
+        int t = 0;
+        for (cJSON *x = row->child, *next; x; x = next, t++) {
+            next = x->next;
+            if (request_active(request, i, t)) continue;
+            if (cJSON_IsArray(x)) json_scale(x, 0);
+            else cJSON_ReplaceItemViaPointer(row, x, cJSON_CreateNumber(0));
+        }
+    }
+}
+
+static void zero_where_masked(const cJSON *request, cJSON *answer, int is_scale) {
+    cJSON *copy = cJSON_Duplicate(request, 1);
+    (void)is_scale;
+    answer_each(answer, zero_in, copy);
+    cJSON_Delete(copy);
+}
+
+/* ---- orders --------------------------------------------------------------------------------------------------------------------- */
+
+static selection all_groups(const cJSON *request, int reversed, int times) {
+    int *groups = NULL, n = request_groups(request);
+    selection s;
+    for (int k = 0; k < n * times; k++) arrput(groups, reversed ? n - 1 - k : k % n);
+    s = selection_of_groups(request, groups, n * times);
+    arrfree(groups);
+    return s;
+}
+
+static selection responses_reversed(const cJSON *request) {
+    selection s = all_groups(request, 0, 1);
+    selection_reverse_responses(&s);
+    return s;
+}
+
+static int moves(const selection *s) {
+    for (ptrdiff_t k = 0; k < arrlen(s->sequence); k++) if (s->sequence[k] != (int)k) return 1;
+    return 0;
+}
+
+static int select_request(cJSON *request, selection s) {
+    int changed = moves(&s);
+    request_select(request, &s);
+    selection_free(&s);
+    return changed;
+}
+
+static void select_answer(cJSON *answer, selection s) {
+    answer_select(answer, &s);
+    selection_free(&s);
+}
+
+static int reverse_responses(cJSON *request) { return select_request(request, responses_reversed(request)); }
+static int reverse_groups(cJSON *request) { return select_request(request, all_groups(request, 1, 1)); }
+
+static void responses_follow(const cJSON *request, cJSON *answer, int is_scale) {
+    (void)is_scale;
+    select_answer(answer, responses_reversed(request));
+}
+
+static void groups_follow(const cJSON *request, cJSON *answer, int is_scale) {
+    (void)is_scale;
+    select_answer(answer, all_groups(request, 1, 1));
+}
+
+/* ---- padding -------------------------------------------------------------------------------------------------------------------- */
+
+enum { PADDED = 2 };
+
+static int pad_right(cJSON *request) { request_pad(request, 0, PADDED, -1); return 1; }
+static int pad_left(cJSON *request) { request_pad(request, PADDED, 0, -1); return 1; }
+
+static void more_masked(const cJSON *request, cJSON *answer) {
+    cJSON *masked = json_get(json_get(answer, "report"), "masked_tokens");
+    if (cJSON_IsNumber(masked)) cJSON_SetNumberHelper(masked, masked->valuedouble + PADDED * request_sequences(request));
+}
+
+static void padded_right(const cJSON *request, cJSON *answer, int is_scale) {
+    answer_pad(answer, 0, PADDED);
+    if (!is_scale) more_masked(request, answer);
+}
+
+static void padded_left(const cJSON *request, cJSON *answer, int is_scale) {
+    answer_pad(answer, PADDED, 0);
+    if (!is_scale) more_masked(request, answer);
+}
+
+/* ---- the batch twice ------------------------------------------------------------------------------------------------------------ */
+
+static int is_counted(const char *metric) {
+    static const char *const counts[] = { "tokens", "sequences", "groups", "masked_tokens", "rejected_tokens", "degenerate_groups" };
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) if (!strcmp(metric, counts[k])) return 1;
+    return 0;
+}
+
+static int is_loss_metric(const char *metric) { return !strcmp(metric, "policy_loss") || !strcmp(metric, "penalty_loss"); }
+
+static int duplicate(cJSON *request) { return select_request(request, all_groups(request, 0, 2)) || request_sequences(request) > 0; }
+
+static void scale_gradients(cJSON *answer, double factor) {
+    for (cJSON *output = answer->child; output; output = output->next)
+        if (output_part(output->string) == OF_GRADIENT) json_scale(output, factor);
+}
+
+static void count_twice(cJSON *answer) {
+    cJSON *report = json_get(answer, "report");
+    for (cJSON *m = report ? report->child : NULL; m; m = m->next) if (is_counted(m->string)) json_scale(m, 2);
+}
+
+static void twice_a_mean(const cJSON *request, cJSON *answer, int is_scale) {
+    (void)is_scale;
+    select_answer(answer, all_groups(request, 0, 2));
+    scale_gradients(answer, 0.5);
+    count_twice(answer);
+}
+
+static void scale_losses(cJSON *answer, double factor) {
+    cJSON *loss = json_get(answer, "loss"), *report = json_get(answer, "report");
+    if (loss) json_scale(loss, factor);
+    for (cJSON *m = report ? report->child : NULL; m; m = m->next) if (is_loss_metric(m->string)) json_scale(m, factor);
+}
+
+static void twice_a_sum(const cJSON *request, cJSON *answer, int is_scale) {
+    (void)is_scale;
+    select_answer(answer, all_groups(request, 0, 2));
+    scale_losses(answer, 2);
+    count_twice(answer);
+}
+
+/* ---- rewards and advantages ----------------------------------------------------------------------------------------------------- */
+
+/* a number that a float cannot hold twice is left as it is, and the relation with it */
+static int doubles(const cJSON *item) {
+    int fine = !cJSON_IsNumber(item) || fabs(item->valuedouble) < FLT_MAX / 4;
+    for (const cJSON *child = item->child; child && fine; child = child->next) fine &= doubles(child);
+    return fine;
+}
+
+static int double_array(cJSON *item) {
+    if (!item) return 1;
+    if (!doubles(item)) return 0;
+    json_scale(item, 2);
+    return 1;
+}
+
+static int double_rewards(cJSON *request) {
+    static const char *const keys[] = { "reward", "rewards", "step_reward", "value", "baseline" };
+    cJSON *batch = json_get(request, "batch");
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) if (!double_array(json_get(batch, keys[k]))) return 0;
+    return 1;
+}
+
+static void twice_the_advantage(const cJSON *request, cJSON *answer, int is_scale) {
+    cJSON *advantage = json_get(answer, "advantage");
+    (void)request;
+    (void)is_scale;
+    if (advantage) json_scale(advantage, 2);
+}
+
+static int double_advantages(cJSON *request) {
+    return double_array(json_get(request, "advantage")) && double_array(json_get(json_get(request, "batch"), "advantage"));
+}
+
+static void twice_the_loss(const cJSON *request, cJSON *answer, int is_scale) {
+    cJSON *term = json_get(answer, "term");
+    (void)request;
+    (void)is_scale;
+    scale_losses(answer, 2);
+    scale_gradients(answer, 2);
+    if (term) json_scale(term, 2);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------------------------------------------- */
+
+const relation relations[] = {
+    { "poison-numbers", "the masked slots hold other numbers and flags", "nothing changes, and what masked tokens get is 0",
+      "every objective: a masked token takes part in nothing (its segment_end alone is read)", holds_everywhere, "", NULL,
+      poison_numbers, zero_where_masked },
+    { "poison-nan", "the masked slots hold NaN and infinities", "nothing changes, and what masked tokens get is 0",
+      "every objective: what a masked slot holds is not read", holds_everywhere, "", NULL, poison_wild, zero_where_masked },
+    { "permute-responses", "the responses of each group stand in the opposite order", "the outputs stand so too",
+      "every loss; advantages but for the baseline kalman and the transform best_minus_second, which go by the order",
+      holds_in_any_order, "!order", NULL, reverse_responses, responses_follow },
+    { "permute-groups", "the groups stand in the opposite order", "the outputs stand so too",
+      "every objective: nothing is defined by the number of a group", holds_everywhere, "", NULL, reverse_groups, groups_follow },
+    { "pad-right", "two masked tokens after each response", "what they get is 0, the rest does not change",
+      "every loss; advantages but for rewards of the length, which counts masked tokens", holds_padded_right, "!length", NULL,
+      pad_right, padded_right },
+    { "pad-left", "two masked tokens before each response", "what they get is 0, the rest does not change",
+      "as pad-right, and not with prefix trees, where a masked token is the end of what is shared", holds_padded_left, "!length", NULL,
+      pad_left, padded_left },
+    { "duplicate-mean", "the whole batch is there twice", "the loss is the same, its gradients are half, advantages are the same",
+      "aggregations that divide by a number of tokens, responses or groups, of every penalty too", holds_as_mean, "mean", NULL, duplicate,
+      twice_a_mean },
+    { "duplicate-sum", "the whole batch is there twice", "the loss is twice, its gradients are the same, advantages are the same",
+      "aggregations whose divisor is no number of the batch, without penalties that have one", holds_as_sum, "sum", NULL, duplicate,
+      twice_a_sum },
+    { "double-rewards-normalised", "rewards, values and baselines are multiplied by 2", "the advantages do not change",
+      "scales of the rewards with an epsilon of 0, and nothing that has a unit of its own", holds_normalised, "normalised", NULL,
+      double_rewards, the_same },
+    { "double-rewards", "rewards, values and baselines are multiplied by 2", "the advantages are multiplied by 2",
+      "no scale of the rewards, and nothing that has a unit of its own", holds_unnormalised, "unnormalised", NULL, double_rewards,
+      twice_the_advantage },
+    { "double-advantages", "the advantages are multiplied by 2", "loss and gradients are multiplied by 2",
+      "surrogates that are linear in a positive factor of A, without a penalty", holds_linear, "linear", NULL, double_advantages,
+      twice_the_loss }
+};
+const int n_relations = sizeof relations / sizeof *relations;
+
+const char *const relation_properties[] = { "mean", "sum", "normalised", "unnormalised", "linear", "order", "length", NULL };

@@ -1,0 +1,111 @@
+#include "relations_holds.h"
+#include "relations.h"
+#include "request.h"
+#include <string.h>
+
+static int is(const cJSON *q, const char *path, const char *words) { return request_is(q, path, words); }
+static int is_zero(const cJSON *q, const char *path) { return request_field(q, path) == 0; }
+
+static int of_kind(const cJSON *q, const char *kind) { return !strcmp(json_get(q, "kind")->valuestring, kind); }
+static int has_groups(const cJSON *q) { return !of_kind(q, "split") && request_groups(q) > 0; }
+static int is_objective(const cJSON *q) { return of_kind(q, "objective"); }
+
+/* ---- every objective, but for what is named -------------------------------------------------------------------------------------- */
+
+int holds_everywhere(const cJSON *q) { return has_groups(q) ? OF_ALL : 0; }
+
+int holds_in_any_order(const cJSON *q) {
+    if (!has_groups(q)) return 0;
+    return is(q, "advantage.baseline", "kalman") || is(q, "advantage.transform", "best_minus_second") ? OF_LOSS : OF_ALL;
+}
+
+int holds_padded_right(const cJSON *q) {
+    if (!has_groups(q)) return 0;
+    return is(q, "reward.length", "none") && is(q, "reward.overlong", "none") ? OF_ALL : OF_LOSS;
+}
+
+int holds_padded_left(const cJSON *q) {
+    return is(q, "advantage.credit", "prefix_tree") ? holds_padded_right(q) & OF_LOSS : holds_padded_right(q);
+}
+
+/* ---- the batch twice ------------------------------------------------------------------------------------------------------------ */
+
+/* statistics of the whole batch are the same of it twice where they are means, with a divisor of n */
+static int advantages_of_twice(const cJSON *q) {
+    const int sample = is(q, "advantage.std", "sample");
+    if (is(q, "advantage.scale", "beta") || is(q, "advantage.reweight", "nonzero_rewards")) return 0;
+    return !sample || (is(q, "advantage.scale", "none group_std group_mean leave_one_out_std residual_rms kalman_std constant "
+                                                "mean_absolute_deviation")
+                       && is(q, "advantage.batch_norm", "none mean_abs"));
+}
+
+int holds_as_mean(const cJSON *q) {
+    static const char *const means = "token_mean seq_mean_token_mean seq_mean_token_sum seq_mean_constant group_mean_token_mean "
+        "seq_mean_length_power group_mean group_mean_seq_mean seq_mean_by_sign token_mean_by_sign seq_mean_segment_mean";
+    if (!is_objective(q)) return 0;
+    return (is(q, "aggregation.kind", means) ? OF_LOSS : 0) | (advantages_of_twice(q) ? OF_ADVANTAGE : 0);
+}
+
+static int penalties_as_terms(const cJSON *q) {
+    return (is(q, "penalty.kl", "none") || is(q, "penalty.kl_aggregation", "terms"))
+        && (is_zero(q, "penalty.entropy_coef") || is(q, "penalty.entropy_aggregation", "terms"))
+        && is(q, "penalty.nll_on", "none") && is(q, "penalty.preference", "none");
+}
+
+int holds_as_sum(const cJSON *q) {
+    return is_objective(q) && is(q, "aggregation.kind", "token_sum constant seq_sum_token_mean") && penalties_as_terms(q) ? OF_LOSS : 0;
+}
+
+/* ---- rewards -------------------------------------------------------------------------------------------------------------------- */
+
+enum { NOT_HOMOGENEOUS = -1 };      /* else: by what power of a factor of all rewards the advantages are multiplied */
+
+static int reward_has_a_unit(const cJSON *q) {
+    return !is(q, "reward.kl", "none") || !is(q, "reward.map", "none") || !is(q, "reward.overlong", "none")
+        || !is(q, "reward.length", "none inverse") || !is(q, "advantage.transform", "none")
+        || is(q, "advantage.baseline", "log_mean_exp") || !is_zero(q, "advantage.baseline_shift")
+        || is(q, "advantage.singleton", "raw") || is(q, "advantage.reweight", "focal exponential")
+        || is(q, "advantage.credit", "entropy_share") || is(q, "advantage.scale", "leave_one_out_std beta");
+}
+
+static int tokens_have_a_unit(const cJSON *q) {
+    return is(q, "advantage.entropy", "bonus zero_variance response") || !is_zero(q, "advantage.teacher_coef")
+        || !is_zero(q, "advantage.kl_centred_coef") || is(q, "advantage.marked", "fixed")
+        || !is_zero(q, "advantage.clamp_low") || !is_zero(q, "advantage.clamp_high");
+}
+
+/* of the items; an epsilon beside a deviation has the unit of rewards */
+static int power_of_items(const cJSON *q) {
+    const int norm = is(q, "advantage.batch_norm", "items");
+    if (norm && !is_zero(q, "advantage.batch_norm_eps")) return NOT_HOMOGENEOUS;
+    if (is(q, "advantage.scale", "none constant kalman_std token_whiten")) return norm ? 0 : 1;
+    return is_zero(q, "advantage.eps") ? 0 : NOT_HOMOGENEOUS;
+}
+
+static int power_of_advantages(const cJSON *q) {
+    int power = power_of_items(q);
+    if (reward_has_a_unit(q) || power < 0) return NOT_HOMOGENEOUS;
+    if (power == 0 && is(q, "advantage.credit", "gae step_gae")) return NOT_HOMOGENEOUS;       /* values are of the rewards' unit */
+    if (is(q, "advantage.scale", "token_whiten")) power = is_zero(q, "advantage.eps") ? 0 : NOT_HOMOGENEOUS;
+    if (is(q, "advantage.batch_norm", "tokens") && power == 1) power = is_zero(q, "advantage.batch_norm_eps") ? 0 : NOT_HOMOGENEOUS;
+    if (is(q, "advantage.batch_norm", "mean_abs") && power == 1) power = 0;
+    return power == 1 && tokens_have_a_unit(q) ? NOT_HOMOGENEOUS : power;
+}
+
+static int has_own_advantages(const cJSON *q) { return is_objective(q) && !json_get(json_get(q, "batch"), "advantage"); }
+
+int holds_normalised(const cJSON *q) { return has_own_advantages(q) && power_of_advantages(q) == 0 ? OF_ADVANTAGE : 0; }
+int holds_unnormalised(const cJSON *q) { return has_own_advantages(q) && power_of_advantages(q) == 1 ? OF_ADVANTAGE : 0; }
+
+/* ---- advantages ----------------------------------------------------------------------------------------------------------------- */
+
+static int pays_nothing(const cJSON *q) {
+    return (is(q, "penalty.kl", "none") || is_zero(q, "penalty.kl_coef")) && is_zero(q, "penalty.entropy_coef")
+        && is(q, "penalty.nll_on", "none") && is(q, "penalty.preference", "none");
+}
+
+int holds_linear(const cJSON *q) {
+    static const char *const linear = "reinforce ratio ppo_clip dual_clip cispo sapo vespo log_ratio gppo aspo topr masked_weight "
+        "sapo_detached dispo bgpo policy_shaping quadratic unbounded_positive";
+    return is_objective(q) && is(q, "surrogate.kind", linear) && pays_nothing(q) ? OF_LOSS : 0;
+}
