@@ -146,8 +146,16 @@ static void groups_follow(const cJSON *request, cJSON *answer, int is_scale) {
 
 enum { PADDED = 2 };
 
-static int pad_right(cJSON *request) { request_pad(request, 0, PADDED, -1); return 1; }
-static int pad_left(cJSON *request) { request_pad(request, PADDED, 0, -1); return 1; }
+/* without any token nothing shows what a token of each array is */
+static int pad(cJSON *request, int before, int after) {
+    int tokens = 0;
+    for (int i = 0; i < request_sequences(request); i++) tokens += request_length(request, i);
+    if (tokens) request_pad(request, before, after, -1);
+    return tokens > 0;
+}
+
+static int pad_right(cJSON *request) { return pad(request, 0, PADDED); }
+static int pad_left(cJSON *request) { return pad(request, PADDED, 0); }
 
 static void more_masked(const cJSON *request, cJSON *answer) {
     cJSON *masked = json_get(json_get(answer, "report"), "masked_tokens");
