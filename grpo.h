@@ -2722,13 +2722,17 @@ GRPO_INLINE_ grpo_term grpo_weighted_penalty_(const grpo_run_ *r, const grpo_tok
     return k->factor.term == 1 ? x : grpo_scaled_(x, k->factor.term);
 }
 
+/* the rare case is a function apart: it costs the others nothing */
+GRPO_SMALL_ grpo_term grpo_own_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio) {
+    return grpo_weighted_penalty_(r, k, ratio, grpo_own_factor_(s, k, 0), grpo_own_factor_(s, k, 1));
+}
+
 /* as it is aggregated with the terms */
 GRPO_INLINE_ grpo_term grpo_penalty_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_penalty *p = &r->obj->penalty;
     const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };
     if (p->kl == GRPO_KL_NONE && p->entropy_coef == 0) return none;
-    if (r->has_own_divisors) return grpo_weighted_penalty_(r, k, ratio, grpo_own_factor_(s, k, 0), grpo_own_factor_(s, k, 1));
-    return grpo_weighted_penalty_(r, k, ratio, 1, 1);
+    return r->has_own_divisors ? grpo_own_penalty_(r, s, k, ratio) : grpo_weighted_penalty_(r, k, ratio, 1, 1);
 }
 
 GRPO_INLINE_ void grpo_write_(const grpo_run_ *r, grpo_real *out, int64_t t, double x) {
@@ -2838,11 +2842,18 @@ GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s
     if (++to->n == GRPO_BLOCK_) grpo_report_flush_(r);
 }
 
+/* P as it stands in the token's term, and the coefficient of its entropy bonus as that is aggregated with the terms */
+GRPO_SMALL_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
+                                           double *coef, double *whole) {
+    *coef *= grpo_own_factor_(s, k, 1);
+    *whole = grpo_weighted_penalty_(r, k, ratio, 1, 1).value;
+}
+
 /* all but the gradient by logp, which may need the other tokens */
 GRPO_INLINE_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
                                    const grpo_term *policy, const grpo_term *penalty) {
-    const double coef = r->obj->penalty.entropy_coef * (r->has_own_divisors ? grpo_own_factor_(s, k, 1) : 1);
-    const double whole = r->has_own_divisors ? grpo_weighted_penalty_(r, k, ratio, 1, 1).value : penalty->value;
+    double coef = r->obj->penalty.entropy_coef, whole = penalty->value;
+    if (r->has_own_divisors) grpo_unweighted_penalty_(r, s, k, ratio, &coef, &whole);
     grpo_write_(r, r->out.term, k->t, grpo_plus(policy->value, whole));
     grpo_write_(r, r->out.dentropy, k->t, coef != 0 ? grpo_aggregated_(r, s, grpo_over_own_(k, grpo_times(-coef, k->factor.term))) : 0);
     grpo_report_token_(r, s, k, ratio, policy, penalty);

@@ -1,6 +1,7 @@
 /* rows: seconds of gspo_loss with gradient and report, of each row by name, on one batch: 64 groups of 8 responses of 64 to 256 tokens.
  *
- *     rows [NAME ...]        "NAME seconds" a line, the least of several calls; all rows without names
+ *     rows [NAME ...]        "NAME seconds loss gradient" a line, seconds the least of several calls, gradient a weighted sum of it: by these
+ *                            two rows.sh sees whether a row computes what it did; all rows without names
  *
  * Rows that need arrays that are not here (steps, a teacher ...) are left out. It compiles with older headers too: rows.sh compares. */
 #define _POSIX_C_SOURCE 200112L
@@ -60,7 +61,8 @@ static void time_row(const char *name, const grpo_batch *batch) {
     grpo_objective objective;
     grpo_output out;
     grpo_report report;
-    double least = HUGE_VAL;
+    double least = HUGE_VAL, gradient = 0;
+    int64_t t;
     int call;
     memset(&out, 0, sizeof out);
     out.dlogp = dlogp;
@@ -72,7 +74,8 @@ static void time_row(const char *name, const grpo_batch *batch) {
         taken = seconds() - start;
         if (taken < least) least = taken;
     }
-    printf("%s %.9f\n", name, least);
+    for (t = 0; t < batch->n_tokens; t++) gradient += (double)dlogp[t] * (double)(1 + t % 7);
+    printf("%s %.9f %.9g %.9g\n", name, least, report.loss, gradient);
 }
 
 int main(int count, char **names) {
