@@ -5,24 +5,33 @@ A mistake (defects/) changes the attempt before it runs: the objective, the inpu
 import itertools
 import math
 
-from mpmath import mpf
-
 import autodiff
 import evaluate
 import limits
 import logits_path
+import reals
 import split
 from axes import ratio, report, surrogate, weight
 from limits import Undefined, settle, to_double
+from reals import mpf
 
 
 def copied(x):
     """Of what JSON can hold."""
     if isinstance(x, dict):
-        return {key: copied(v) for key, v in x.items()}
+        return {key: copied(v) if isinstance(v, (dict, list)) else v for key, v in x.items()}
     if not isinstance(x, list):
         return x
     return [copied(v) for v in x] if x and isinstance(x[0], (list, dict)) else x[:]
+
+
+def numbers(x):
+    """A copy of answers as the vectors have them, with what JSON writes as words."""
+    if isinstance(x, dict):
+        return {key: numbers(v) for key, v in x.items()}
+    if isinstance(x, list):
+        return [numbers(v) for v in x]
+    return float(x) if isinstance(x, str) else x
 
 
 class Attempt:
@@ -33,6 +42,7 @@ class Attempt:
         self.swaps = []
         self.last = []
         self.outputs = None  # what the mistake is about; everything else is answered rightly
+        self.given = advantage
         if self.kind in ("logits", "hidden"):
             self.case = copied(case)
             self.objective = self.case.get("objective")
@@ -119,6 +129,25 @@ class Attempt:
 
     def run(self, stages=("advantage", "loss"), enough=lambda name, answer: False):
         """{output: answer}; up to the first that is enough, where the mistake is not in finished answers."""
+        answers = self.known(stages) if self.last and self.is_right() else self.computed(stages, enough)
+        for f in self.last:
+            f(answers)
+        return answers
+
+    def is_right(self):
+        """Is nothing wrong yet, and the right answers known?"""
+        if self.kind in ("logits", "hidden") or self.swaps or "expect" not in self.case:
+            return False
+        batch = self.case["batch"]
+        return self.objective == self.case["objective"] and self.first == batch and all(
+            rows == batch.get(key, self.given if key == "advantage" else None) for key, rows in self.second.items())
+
+    def known(self, stages):
+        made = ("advantage", "dynamic_sampling_mask")
+        return {name: numbers(x) for name, x in self.case["expect"].items()
+                if self.kind != "objective" or ("advantage" if name in made else "loss") in stages}
+
+    def computed(self, stages, enough):
         undo, answers = [], {}
         try:
             for owner, name, make in self.swaps:
@@ -133,8 +162,6 @@ class Attempt:
         finally:
             for table, name, original in reversed(undo):
                 table[name] = original
-        for f in self.last:
-            f(answers)
         return answers
 
     def beside(self):
@@ -203,7 +230,7 @@ def naive_number(x):
 
 
 def naive_exp(x):
-    y = limits.mpmath.exp(x)
+    y = reals.exp(x)
     return mpf("inf") if y > LARGEST else mpf(0) if y < SMALLEST else y
 
 
@@ -236,4 +263,4 @@ def narrow(kind, x):
     """x rounded to nearest, ties to even, to the precision (not the range) of a format. Infinities stay."""
     if isinstance(x, limits.Growth):
         return x
-    return limits.mpmath.mp.make_mpf(limits.mpmath.libmp.mpf_pos(mpf(x)._mpf_, BITS[kind], "n"))
+    return reals.narrowed(x, BITS[kind])

@@ -6,6 +6,7 @@ from functools import reduce
 from itertools import count
 
 import limits
+import reals
 from limits import ONE, ZERO, less
 
 _order = count()
@@ -129,15 +130,15 @@ def exp_minus_one_minus(x):
 
 def _sigmoid(v):
     v = limits.limit(v)
-    return ONE / (1 + limits.mpmath.exp(-v))
+    return ONE / (1 + reals.exp(-v))
 
 
 def _sigmoid_slope(v):
     # p (1 - p) written without the difference, which cancels for large v
     v = abs(limits.limit(v))
-    if limits.mpmath.isinf(v):
+    if reals.isinf(v):
         return ZERO
-    e = limits.mpmath.exp(-v)
+    e = reals.exp(-v)
     return e / (1 + e) ** 2
 
 
@@ -161,7 +162,7 @@ def log_sum_exp(xs):
     shares = [limits.exp(v - values[top]) for v in values]
     rest = limits.limit(sum((s for j, s in enumerate(shares) if j != top), ZERO))
     parents = [(x, s / (1 + rest)) for x, s in zip(xs, shares) if isinstance(x, Var)]
-    return Var(values[top] + limits.mpmath.log1p(rest), parents)
+    return Var(values[top] + reals.log1p(rest), parents)
 
 
 def softplus(x):

@@ -4,8 +4,6 @@ L = sum over active tokens of c_it x_it, x_it = M_it v_it S_it + P_it; the KL an
 """
 from functools import cache
 
-from mpmath import mpf
-
 from autodiff import Var, gradient, sg, size, value
 from axes import advantage as advantage_axis
 from axes import aggregation, factors, group, off_policy, own_divisor, penalty, ratio, segments, weight
@@ -13,6 +11,7 @@ from axes import report as report_axis
 from axes.allowed import check_loss
 from axes.surrogate import surrogate
 from limits import ONE, ZERO, Undefined, certain, magnitude, number, rounded_up, settle, to_double
+from reals import mpf
 
 
 class Token:

@@ -3,14 +3,13 @@
 
     generate.py                 write every file
     generate.py NAME...         write these vectors, and what is made from all
-    generate.py --check         compare bytes, write nothing
+    generate.py --check         compare bytes, write nothing; the right answers with 40 more digits than they were written with
     generate.py --schema        validate the files that are there (needs python3-jsonschema)
 """
 import os
 import sys
 
 sys.dont_write_bytecode = True
-os.environ.setdefault("MPMATH_NOGMPY", "1")  # at 60 digits plain integers are faster: 2.6 s where gmpy takes 3.7
 
 import argparse
 import gc
@@ -28,6 +27,7 @@ import logits_path_cases
 import objective_schema
 import objectives
 import partition_cases as partition_cases_of
+import reals
 import record
 import refuse_cases
 import scenarios
@@ -49,6 +49,7 @@ VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "v
 WORKERS = 2
 TOKENS_IN_PART = 16000  # tokens times mistakes of a piece of work
 SECONDS_BETWEEN_LINES = 5
+MORE_DIGITS = 40  # change no bit of any answer
 
 # Cases whose answer the definition leaves open; any other that turns out so is an error here.
 UNDEFINED = {
@@ -198,8 +199,13 @@ def names():
     return list(objectives.ROWS) + list(FILES) + list(OTHERS)
 
 
-def right_cases(name):
+def right_cases(name, digits=limits.DIGITS):
     """The cases of a file, without its mistakes."""
+    with reals.workdps(digits):
+        return right_cases_of(name)
+
+
+def right_cases_of(name):
     if name in objectives.ROWS:
         cases = preset_cases(name)
     elif name in OTHERS:
@@ -260,12 +266,12 @@ class Progress:
             self.last = now
 
 
-def made(wanted):
-    """(name, cases) of files, in order."""
+def made(wanted, digits):
+    """(name, cases) of files, in order; digits: of the right answers."""
     progress = Progress()
     with multiprocessing.Pool(WORKERS, gc.disable) as pool:
         right = {}
-        for name, cases in zip(wanted, pool.imap(right_cases, wanted)):
+        for name, cases in zip(wanted, pool.imap(partial(right_cases, digits=digits), wanted)):
             right[name] = cases
             progress.tell(f"right answers: {len(right)} of {len(wanted)} files, {name}")
         work = {name: list(parts(name, right[name])) for name in wanted}
@@ -328,11 +334,11 @@ def as_written(name):
         return [whole(case) for case in json.load(f)["cases"]]
 
 
-def files(wanted):
+def files(wanted, digits=limits.DIGITS):
     """(file name, content); the catalogue of mistakes, from these and the files that are there, and what follows from the functions
     come last."""
     new = {}
-    for name, cases in made(wanted):
+    for name, cases in made(wanted, digits):
         new[name] = cases
         yield name + ".json", text(name, cases)
     yield "DEFECTS.md", catalogue.text([case for name in names() for case in (new[name] if name in new else as_written(name))])
@@ -348,7 +354,7 @@ def check(wanted):
         print(f"{name}: not of this generator")
         return 1
     count = differing = 0
-    for name, content in files(wanted):
+    for name, content in files(wanted, limits.DIGITS + MORE_DIGITS):
         try:
             with open(path(name), encoding="ascii") as f:
                 found = f.read()

@@ -1,4 +1,4 @@
-"""Numbers for the oracle: mpmath reals, and expressions in one K -> infinity.
+"""Numbers for the oracle: reals of 60 digits, and expressions in one K -> infinity.
 
 A log-probability of -infinity stands for -K. Everything computed from it is a sum of terms c K^p e^(r K); keeping the
 terms instead of an infinity lets infinite log-ratios cancel, and e^(-K) K vanish, by arithmetic and not by special cases.
@@ -8,8 +8,8 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-import mpmath
-from mpmath import mp, mpf
+import reals
+from reals import mp, mpf
 
 DIGITS = 60
 mp.dps = DIGITS
@@ -117,17 +117,12 @@ def leading(x):
 
 def sign(x):
     c = leading(x)[1] if isinstance(x, Growth) else x
-    if type(c) is mpf and c._mpf_[1]:
-        return -1 if c._mpf_[0] else 1
     return (c > 0) - (c < 0)
 
 
 def magnitude(x):
     """e with 2^(e - 1) <= |x| < 2^e of a finite number that is not 0, else None."""
-    if type(x) is not mpf:
-        return None
-    _, mantissa, exponent, bits = x._mpf_
-    return exponent + bits if mantissa else None
+    return reals.exponent(x) if type(x) is mpf else None
 
 
 def far_above(x, y, bits):
@@ -147,7 +142,7 @@ def limit(x):
 
 
 def is_infinite(x):
-    return bool(mpmath.isinf(limit(x)))
+    return bool(reals.isinf(limit(x)))
 
 
 def finite_part(x):
@@ -163,7 +158,7 @@ near_misses = []
 def less(a, b):
     """a < b for all K from some K on. Values a hair apart are noted: a vector must not depend on such a comparison."""
     for x, y, way in ((a, b, -1), (b, a, 1)):
-        if magnitude(y) is None and not isinstance(y, Growth) and mpmath.isinf(y):
+        if magnitude(y) is None and not isinstance(y, Growth) and reals.isinf(y):
             return sign(y) * way < 0
     difference = a - b
     if not isinstance(difference, Growth) and difference != 0 and not isinstance(a, Growth):
@@ -178,7 +173,7 @@ def equal(a, b):
 
 @lru_cache(maxsize=1 << 16)
 def exp_of_number(x, bits):
-    return mpmath.exp(x)
+    return reals.exp(x)
 
 
 def exp(x):
@@ -190,24 +185,24 @@ def exp(x):
             raise Undefined("e^(e^K)")
         return ZERO  # e^(-e^K) times anything met here vanishes
     rate = x.terms.get((ZERO, 1), ZERO)
-    value = mpmath.exp(x.terms.get((ZERO, 0), ZERO))
+    value = reals.exp(x.terms.get((ZERO, 0), ZERO))
     return Growth({(rate, 0): value}) if rate else value
 
 
 def log(x):
     """Of a number above 0. Beside the term that grows fastest the others vanish."""
     if not isinstance(x, Growth):
-        return mpmath.log(x)
+        return reals.log(x)
     (r, p), c = leading(x)
     if p or c <= 0:
         raise Undefined("logarithm of a power of infinity, or of less than 0")
-    return K * r + mpmath.log(c)
+    return K * r + reals.log(c)
 
 
 def sqrt(x):
     if isinstance(x, Growth):
         raise Undefined("spread of infinite values")
-    return mpmath.sqrt(x)
+    return reals.sqrt(x)
 
 
 class Doubts:
@@ -232,7 +227,7 @@ def certain(answers):
     Doubts.any = False
     found = answers()
     if Doubts.any:
-        with mpmath.workdps(DEEP):
+        with reals.workdps(DEEP):
             found = answers()
     return found
 
@@ -241,30 +236,26 @@ TRUSTED = 170  # bits
 
 
 def to_double(x):
-    """Round once to the nearest binary64, ties to even; mpmath rounds subnormals twice, Fraction does not."""
+    """Round once to the nearest binary64, ties to even, subnormals too."""
     x = limit(x)
-    if mpmath.isinf(x):
+    if reals.isinf(x):
         return float(x)
-    if mpmath.isnan(x):
+    if reals.isnan(x):
         raise Undefined("not a number")
-    negative, mantissa, exponent, bits = x._mpf_
-    if exponent + bits > 1030:
-        return float("-inf") if negative else float("inf")
-    if exponent + bits < -1080:
+    size = reals.exponent(x)
+    if size is None or size < -1080:
         return 0.0
-    mantissa, exponent = int(mantissa), int(exponent)
-    if bits > TRUSTED:  # what is halfway but for rounding at 60 digits is halfway
-        mantissa, exponent = (mantissa + (1 << bits - TRUSTED - 1)) >> bits - TRUSTED, exponent + bits - TRUSTED
-        bits = TRUSTED
-    if -1000 < exponent + bits < 1000:  # normal: the integer is rounded, and moving its exponent is exact
-        rounded = math.ldexp(float(mantissa), exponent)
-        return -rounded if negative else rounded
+    if size > 1030:
+        return float("-inf") if x < 0 else float("inf")
+    x = reals.narrowed(x, TRUSTED)  # what is halfway but for rounding at 60 digits is halfway
+    if -1000 < size < 1000:
+        return float(x)
+    mantissa, exponent = reals.parts(x)
     exact = Fraction(mantissa) * Fraction(2) ** exponent
     try:
-        rounded = float(exact)
+        return float(exact)
     except OverflowError:
-        rounded = float("inf")
-    return -rounded if negative else rounded
+        return float("-inf") if x < 0 else float("inf")
 
 
 LARGEST = float.fromhex("0x1.fffffffffffffp1023")

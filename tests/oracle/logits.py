@@ -1,8 +1,8 @@
 """Log-probabilities and entropy of a softmax at a temperature, from logits."""
-import mpmath
-from mpmath import mpf
 
+import reals
 from limits import ZERO
+from reals import mpf
 
 
 def tempered(z, temperature):
@@ -17,7 +17,7 @@ def weighted(p, x):
 def log_sum(z):
     """log sum e^z"""
     top = max(z)
-    return top + mpmath.log(sum((mpmath.exp(x - top) for x in z), ZERO))
+    return top + reals.log(sum((reals.exp(x - top) for x in z), ZERO))
 
 
 class Softmax:
@@ -27,7 +27,7 @@ class Softmax:
         self.sizes = [abs(x) for x in self.z] if sizes is None else [x / mpf(temperature) for x in sizes]
         self.log_sum = log_sum(self.z)
         self.logp = [x - self.log_sum for x in self.z]
-        self.p = [mpmath.exp(x) for x in self.logp]
+        self.p = [reals.exp(x) for x in self.logp]
         self.entropy = -sum((weighted(p, l) for p, l in zip(self.p, self.logp)), ZERO)
         # log sum_v e^z_v = sum_v p_v z_v + H, so this is the size of its terms
         self.size = sum((weighted(p, x) for p, x in zip(self.p, self.sizes)), ZERO) + self.entropy

@@ -6,13 +6,13 @@
 What comes from above, g = dL/d logp and e = dL/dH, is given or is that of an objective. Every step is a function of its own: a known
 mistake (defects/vocabulary.py) is another one in its place. A number goes with its scale: (number, scale).
 """
-from mpmath import mpf
 
 import evaluate
 from autodiff import gradient
 from axes import own_divisor
 from limits import ZERO
 from logits import Softmax
+from reals import mpf
 
 STEP = mpf(10) ** -25  # of the differences by which an error of a log-probability reaches the gradient
 MINUS_INF = mpf("-inf")

@@ -5,12 +5,11 @@ with their number, because the average divides by it.
 """
 import json
 
-from mpmath import mpf
-
 import evaluate
 from autodiff import Var, gradient, size as size_of, value
 from axes import own_divisor, ratio
 from limits import ONE, ZERO
+from reals import mpf
 
 PER_GROUP = ("baseline", "log_partition")
 AS_THEY_ARE = ("reward_weight",)

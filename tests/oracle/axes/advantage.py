@@ -3,7 +3,6 @@
 Items (responses, or steps of process supervision) get a baseline and a scale, then are credited to tokens.
 Every quantity is a Sized: its value, and the sum of the absolute values that went into it.
 """
-from mpmath import log, mpf
 
 from axes import credit, prefix_tree, steps
 from axes import reward as reward_axis
@@ -18,6 +17,7 @@ from axes.sized import NOTHING, Sized, all_same, mean, sign_of, total
 from axes.token_level import adjusted
 from axes.transform import pass_rate, spread_of_passes, transformed
 from limits import ONE, ZERO, settle, sqrt
+from reals import log, mpf
 
 
 # ---- items

@@ -1,8 +1,8 @@
 """Aggregation: divided by what? c of a token, from the numbers of tokens, sequences and groups that count."""
-from mpmath import mpf
 
 from axes.segments import apart
 from limits import less, sign
+from reals import mpf
 
 
 class Totals:

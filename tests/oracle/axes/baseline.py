@@ -1,11 +1,10 @@
 """Baseline: better than what? b of one item, from the items of its group."""
 import math
 
-from mpmath import floor, log, mpf
-
 from axes.pool import samples
 from axes.sized import NOTHING, Sized, all_same, largest_size, mean, total
 from limits import exp, less
+from reals import floor, log, mpf
 
 
 def no_baseline(item, group, context):

@@ -1,8 +1,8 @@
 """BNPO (2506.02864): advantages over the density of a Beta distribution fitted to the success rates of the prompts."""
-from mpmath import exp, log, loggamma, mpf
 
 from axes.sized import all_same
 from limits import ONE, ZERO, Undefined
+from reals import exp, log, loggamma, mpf
 
 LARGEST = mpf(10) ** 6
 

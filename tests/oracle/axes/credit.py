@@ -1,10 +1,10 @@
 """Credit: how what an item is worth reaches its tokens. Each takes (choice, reward, batch, {item: a})."""
-from mpmath import mpf
 
 from axes import reward as reward_axis
 from axes import steps
 from axes.sized import NOTHING, Sized
 from limits import ONE, less
+from reals import mpf
 
 
 def outcome(choice, reward, batch, a):

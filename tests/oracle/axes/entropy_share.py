@@ -1,8 +1,8 @@
 """GTPO (2508.04349): the reward of a response is shared out by entropy, then normalised over right and wrong tokens apart."""
-from mpmath import mpf
 
 from axes.sized import NOTHING, Sized, mean, sign_of
 from limits import ONE, ZERO
+from reals import mpf
 
 
 def right_share(choice, worth, t, peers):

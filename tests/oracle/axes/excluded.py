@@ -1,8 +1,8 @@
 """Responses outside of their group's comparison: they take no part in it, and get an advantage by other means."""
-from mpmath import mpf
 
 from axes.sized import NOTHING, Sized
 from limits import ZERO, less
+from reals import mpf
 
 
 def zero(choice, item, others, compared):

@@ -1,8 +1,8 @@
 """What multiplies v after correction and rejection: a norm of the batch, the future of the response, given weights."""
-from mpmath import mpf
 
 from autodiff import clamp, sg, value
 from limits import ONE, ZERO, bound, exp, is_infinite, less, limit, sign
+from reals import mpf
 
 
 # ---- rollout_is_norm

@@ -2,11 +2,12 @@
 
 y: the scores s of the group's active responses (their unit log-ratios, or ratios), a: their advantages.
 """
-from mpmath import mpf
 
+import reals
 from autodiff import Var, added, exp, largest_place, linear, log_sum_exp, nonlinear, sg, size, sized, softplus, square, summed, value
 from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only
-from limits import NEAR, ONE, ZERO, is_infinite, less, limit, log, mpmath, near_misses, settle, sign, sqrt
+from limits import NEAR, ONE, ZERO, is_infinite, less, limit, log, near_misses, settle, sign, sqrt
+from reals import mpf
 
 OF_RESPONSE = ("sequence_mean", "sequence_sum", "sequence_clipped_mean", "sequence_mean_ratio", "sequence_power_mean")
 KIND = Table("surrogate", "kind", beside={"ratio.level": one_of(*OF_RESPONSE)})
@@ -136,12 +137,12 @@ def discriminative_mean(s, y, a, z, lengths):
 
 def soft_maximum(tau, xs):
     """tau log mean e^(x / tau)"""
-    return (log_sum_exp([x / tau for x in xs]) - mpmath.log(len(xs))) * tau
+    return (log_sum_exp([x / tau for x in xs]) - reals.log(len(xs))) * tau
 
 
 def above(v, tau, y, rivals, stretch):
     """-v (y - the soft maximum of the rivals)"""
-    plus = v * (size(y) + tau * mpmath.log(len(rivals)) + farthest(rivals))
+    plus = v * (size(y) + tau * reals.log(len(rivals)) + farthest(rivals))
     return nonlinear(lambda xs: (xs[0] - soft_maximum(tau, xs[1:])) * -v, [y, *rivals], stretch, plus=plus)
 
 
@@ -171,7 +172,7 @@ def pairwise_soft(s, y, a, z, lengths):
     stretch = abs(k) * farthest(y)
 
     def with_all(i):
-        p = [ONE / (1 + mpmath.exp((a_j - a[i]) / tau)) for a_j in a]
+        p = [ONE / (1 + reals.exp((a_j - a[i]) / tau)) for a_j in a]
         return summed([preferred(k, p[j], y[i], y[j], ONE / (G * (G - 1)), stretch) for j in range(G) if j != i])
     return [with_all(i) for i in range(G)] if G > 1 else [ZERO]
 

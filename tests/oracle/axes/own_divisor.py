@@ -1,10 +1,10 @@
 """Penalties with a divisor of their own: added to the loss, not to what the aggregation divides."""
-from mpmath import mpf
 
 from autodiff import Var, linear, nonlinear, sg, sigmoid, softplus, value
 from axes import weight
 from axes.group import better, farthest, pair
 from limits import ONE, ZERO, exp, is_infinite, sign
+from reals import mpf
 
 
 class Term:

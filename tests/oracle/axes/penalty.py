@@ -1,11 +1,11 @@
 """Penalty: what else is paid for? Estimators of KL(policy || reference), D = l - x, and entropy, which is paid back.
 
 Both stand in the term; what divides them is that of the term, or `kl_aggregation` and `entropy_aggregation`."""
-from mpmath import mpf
 
 from autodiff import absolute, clamp, exp, exp_minus_one_minus, half_square, minimum, sg
 from axes.ratio import log_ratio
 from limits import ZERO
+from reals import mpf
 
 
 def k1(d):

@@ -1,7 +1,7 @@
 """What advantages compare: items (responses, or steps of process supervision), and the groups that they stand in."""
-from mpmath import mpf
 
 from axes.sized import all_same
+from reals import mpf
 
 
 class Item:

@@ -1,9 +1,9 @@
 """Ratio: how far has the policy moved, and over which unit?"""
-from mpmath import mpf
 
 from autodiff import clamp, exp, linear, log_mean_exp, maximum, minimum, sg, size, sized
 from axes.segments import pooled
 from limits import ONE, ZERO, bound, less
+from reals import mpf
 
 
 # x_it, the log-probability in the ratio's denominator

@@ -1,14 +1,13 @@
 """Report: what a training run wants to plot. Every answer is (value, scale)."""
 from functools import reduce
 
-from mpmath import mpf
-
 from autodiff import size, value
 from axes import own_divisor
 from axes import ratio as ratio_axis
 from axes.choice import about
 from axes.surrogate import at, clip_sides
 from limits import ONE, ZERO, exp, finite_part, is_infinite, less, limit, sign
+from reals import mpf
 
 COUNTS = ("tokens", "sequences", "groups", "masked_tokens", "rejected_tokens", "degenerate_groups")
 KEYS = ("policy_loss", "penalty_loss", "tokens", "sequences", "groups", "masked_tokens", "rejected_tokens", "clip_fraction_low",

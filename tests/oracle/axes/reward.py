@@ -1,8 +1,8 @@
 """Reward: what is each response worth?"""
-from mpmath import cospi, mpf
 
 from axes.sized import NOTHING, Sized
 from limits import ONE, ZERO, bound, exp, less
+from reals import cospi, mpf
 
 
 # ---- truncated responses

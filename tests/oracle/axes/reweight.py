@@ -1,9 +1,9 @@
 """Gain: a factor of every a. Rewards are looked at as they are before the transform; c is the item's R - b."""
-from mpmath import mpf
 
 from axes.sized import Sized, mean, sign_of
 from axes.transform import successes
 from limits import ONE, ZERO, exp, settle
+from reals import mpf
 
 
 def no_gain(item, c, context):

@@ -1,8 +1,8 @@
 """A number with its size: the sum of the absolute values of what was added up to make it, which its `scale` is."""
-from mpmath import mpf
 
 import limits
 from limits import ZERO, equal, settle
+from reals import mpf
 
 # Nearer than this, two numbers are equal or not by the rounding of whoever computes them. Rewards as they are given
 # differ by 2^-24 of themselves at least.

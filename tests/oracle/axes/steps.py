@@ -1,9 +1,9 @@
 """Steps: the items of `credit` step, step_own and episode_step, what they are worth and what they are compared with."""
-from mpmath import mpf
 
 from axes import reward as reward_axis
 from axes.pool import Item
 from axes.sized import NOTHING, Sized, sign_of, total
+from reals import mpf
 
 CREDITS = ("step", "step_own", "episode_step", "step_gae")
 

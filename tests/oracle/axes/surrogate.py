@@ -1,9 +1,9 @@
 """Surrogate: what is a (ratio, advantage) pair worth? Losses, for A != 0 (`squared` and `logistic` also for A = 0)."""
-from mpmath import mpf
 
 from autodiff import Var, added, clamp, exp, maximum, minimum, sg, sigmoid, size, softplus, square, value
 from axes.choice import ABOVE_0, AT_LEAST_0, Table, one_of, only
 from limits import ONE, ZERO, bound, is_infinite, less, limit, log, sign, sqrt
+from reals import mpf
 
 KIND, BOUNDS = Table("surrogate", "kind"), Table("surrogate", "bounds")
 

@@ -1,10 +1,10 @@
 """What is done to advantages that are on their tokens already: a baseline of the token, entropy, a teacher, marks, bounds."""
-from mpmath import mpf
 
 from autodiff import clamp
 from axes.pool import Pool
 from axes.sized import NOTHING, Sized, mean, sign_of, total
 from limits import ONE, ZERO, Undefined, bound, exp, is_infinite, less, limit
+from reals import mpf
 
 
 def finite(x):

@@ -2,11 +2,10 @@
 from itertools import combinations
 from math import comb
 
-from mpmath import mpf
-
 from axes.pool import Item
 from axes.sized import NOTHING, Sized, sign_of, total
 from limits import Undefined, ZERO, less
+from reals import mpf
 
 
 def choose(a, b):

@@ -1,12 +1,11 @@
 """Weight: which tokens and sequences count, and how much?"""
 from functools import reduce
 
-import mpmath
-from mpmath import mpf
-
+import reals
 from autodiff import clamp, sg, value
 from axes.segments import pooled
 from limits import K, ONE, ZERO, bound, exp, less, limit, sign
+from reals import mpf
 
 
 def before_rejection(choice, sequence):
@@ -205,7 +204,7 @@ def binary_divergence(l, x):
         return this
     if p == 1:
         return K  # an infinity
-    return this + (1 - p0) * mpmath.log((1 - p0) / (1 - p))
+    return this + (1 - p0) * reals.log((1 - p0) / (1 - p))
 
 
 def binary_kl(n, a, w, y, l, x):

@@ -1,14 +1,13 @@
 """From logits and hidden states: the gradients by finite differences of the loss, and identities."""
 import copy
 
-from mpmath import mpf
-
 import autodiff
 import evaluate
 import logits_path as path
 import logits_path_cases
 from limits import ZERO
 from logits import weighted
+from reals import mpf
 
 STEP = mpf(10) ** -20
 NEAR = mpf(10) ** -25

@@ -3,6 +3,7 @@ import math
 
 import limits
 import objectives
+import reals
 from axes import surrogate
 from cases import case_of
 from checks.tools import bare, close, flat, found, on_levels
@@ -39,7 +40,7 @@ def check_clipping_kinds(check):
 
     for p in (1, 0.7, 0.3, 1e-3, 1e-9):
         low, high = surrogate.bounds(surrogate.at(bare("ppo_clip", bounds="probability", eps_low=0.16, eps_high=0.2),
-                                                  limits.mpmath.log(p)))
+                                                  reals.log(p)))
         check(f"DCPO: (w - 1) w p is the upper epsilon at the upper bound, p = {p}", close(high * (high - 1) * p, 0.2))
         check(f"(1 - w) w p is the lower epsilon, or w a half, p = {p}",
               close(low * (1 - low) * p, 0.16) and low > 0.5 if p > 0.64 else low == 0.5)

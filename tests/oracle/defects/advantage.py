@@ -1,13 +1,12 @@
 """ADV, REW: wrong groups, baselines, deviations, credit and reward shaping."""
 import math
 
-from mpmath import mpf
-
 from axes import advantage as axis
 from axes import credit as credit_axis
 from axes import reward as reward_axis
 from axes.advantage import NOTHING, Sized
 from limits import ONE, ZERO, sqrt
+from reals import mpf
 
 from .table import (alone, both, defect, differs, equal_groups, group_sizes, kl_in_reward, masked_any, of, option,
                     rewards_judged, several_groups, slots, square, unit)

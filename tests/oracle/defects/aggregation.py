@@ -1,12 +1,11 @@
 """NORM: divided by the wrong thing."""
 import math
 
-from mpmath import mpf
-
 import evaluate
 from attempt import Ghost
 from axes import aggregation, penalty, weight
 from limits import ONE, ZERO, Undefined
+from reals import mpf
 
 from .table import both, defect, differs, has, kl_in_loss, of, option, padded, slots, unequal, unit, width
 

@@ -1,13 +1,13 @@
 """CLIP, CISPO: surrogates that clip the wrong thing."""
-from mpmath import mpf
 
 from autodiff import clamp, linear, maximum, minimum, sigmoid, value
 from axes import ratio as ratio_axis
 from axes import report as report_axis
 from axes import surrogate as axis
 from limits import ONE, ZERO, bound, less, sign
+from reals import mpf
 
-from .table import both, defect, differs, has, kl_in_loss, of, option, unit
+from .table import both, defect, differs, farther_than, has, kl_in_loss, of, option, unit
 
 LOSS = ("loss",)
 numbers = differs("surrogate", "bounds", "position", "external")  # these have no eps to get wrong
@@ -235,7 +235,7 @@ def corrected_twice(a):
     a.choose("weight", rollout_is="truncate", rollout_is_level="token", rollout_is_low=0, rollout_is_high=2)
 
 
-@defect("NUM-01", ppo, "extreme-800-good", "mistakes-overflow",
+@defect("NUM-01", both(ppo, farther_than(80)), "extreme-800-good", "mistakes-overflow",
         seen="Soup #342, #1084, OpenRLHF #1293, NeMo-RL #4120",
         shows="A > 0 and a log-ratio beyond the exponent's range (709 in binary64, 88 in binary32)", stages=LOSS)
 def gradient_of_branch_not_taken(a):

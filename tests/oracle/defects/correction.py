@@ -1,11 +1,11 @@
 """TIS: correction for a sampling engine that is not the old policy."""
-from mpmath import mpf
 
 import autodiff
 from autodiff import clamp, linear, sg, value
 from axes import surrogate as surrogate_axis
 from axes import weight as axis
 from limits import ONE, ZERO, bound, exp
+from reals import mpf
 
 from .table import both, corrected, defect, differs, has, of, option
 

@@ -1,5 +1,4 @@
 """KL: the penalty."""
-from mpmath import mpf
 
 import limits
 from attempt import narrow
@@ -7,6 +6,7 @@ from autodiff import exp_minus_one_minus, sg, unary, value
 from axes import penalty as axis
 from axes import report as report_axis
 from limits import ZERO, less, sign
+from reals import mpf
 
 from .table import both, corrected, defect, differs, has, kl_in_loss, kl_in_reward, of, option, uses_ratio
 

@@ -1,13 +1,12 @@
 """LOGP: log-probabilities from logits, and what happens to them."""
 import math
 
-import mpmath
-from mpmath import mpf
-
 import logits as axis
 import logits_path as path
+import reals
 from attempt import narrow
 from limits import ZERO
+from reals import mpf
 
 from . import vocabulary
 from .table import both, defect, masked_any, of, option, uses_ratio
@@ -51,7 +50,7 @@ def top_k_filtered(a):
     vocabulary."""
     def filtered(s, z, y, tau):
         kept = sorted(s.z, reverse=True)[:2]
-        total = mpmath.log(sum((mpmath.exp(x - kept[0]) for x in kept), ZERO)) + kept[0]
+        total = reals.log(sum((reals.exp(x - kept[0]) for x in kept), ZERO)) + kept[0]
         return (s.z[y] - total if s.z[y] >= kept[-1] else mpf("-inf")), s.entropy
     softmax(a, filtered)
 
@@ -76,7 +75,7 @@ def logits_overwritten(a):
     """The entropy's kernel leaves probabilities where the logits were, and they are taken for logits. Right: logits
     unchanged."""
     def overwritten(s, z, y, tau):
-        return s.p[y] - mpmath.log(sum((mpmath.exp(x) for x in s.p), ZERO)), s.entropy
+        return s.p[y] - reals.log(sum((reals.exp(x) for x in s.p), ZERO)), s.entropy
     softmax(a, overwritten)
 
 
@@ -86,20 +85,20 @@ def logits_overwritten(a):
 def half_precision(a):
     """The softmax in bfloat16, every step rounded. Right: float32 or wider from the logits on."""
     def r(x):
-        return x if mpmath.isinf(x) else narrow("bf16", x)
+        return x if reals.isinf(x) else narrow("bf16", x)
 
     def rounded(s, z, y, tau):
-        x = [r(r(v) / mpf(tau)) if not mpmath.isinf(v) else v for v in z]
+        x = [r(r(v) / mpf(tau)) if not reals.isinf(v) else v for v in z]
         top = max(x)
         total = ZERO
         for v in x:
-            total = r(total + r(mpmath.exp(r(v - top))))
-        lse = r(r(mpmath.log(total)) + top)
+            total = r(total + r(reals.exp(r(v - top))))
+        lse = r(r(reals.log(total)) + top)
         lp = [r(v - lse) for v in x]
         entropy = ZERO
         for v in lp:
-            entropy = r(entropy - r(axis.weighted(r(mpmath.exp(v)), v)))
-        s.logp, s.p, s.entropy = lp, [r(mpmath.exp(v)) for v in lp], entropy
+            entropy = r(entropy - r(axis.weighted(r(reals.exp(v)), v)))
+        s.logp, s.p, s.entropy = lp, [r(reals.exp(v)) for v in lp], entropy
         return lp[y], entropy
     softmax(a, rounded)
 

@@ -1,9 +1,9 @@
 """MET, ENT: what is logged."""
-from mpmath import mpf
 
 from autodiff import value
 from axes import report as report_axis
 from limits import ONE, ZERO
+from reals import mpf
 
 from .table import both, defect, has, kl_in_loss, masked_any, of, option, padded, slots, unequal, unit, uses_ratio
 

@@ -1,13 +1,12 @@
 """NORM-08 and after, and PART-01 and after: optimiser steps in several micro-batches, on several ranks."""
 import math
 
-from mpmath import mpf
-
 import evaluate
 import split as axis
 from autodiff import linear
 from axes import ratio
 from limits import ONE, ZERO, Undefined
+from reals import mpf
 
 from .table import always, both, defect, differs, option
 

@@ -1,5 +1,4 @@
 """RATIO, GSPO: the wrong ratio, the wrong unit, the wrong gradient of it."""
-from mpmath import mpf
 
 import evaluate
 from attempt import Ghost
@@ -8,8 +7,9 @@ from axes import penalty as penalty_axis
 from axes import ratio as axis
 from axes import weight
 from limits import ONE, ZERO
+from reals import mpf
 
-from .table import both, defect, has, masked_any, of, option, several_groups, square, unit, uses_ratio
+from .table import both, defect, farther_than, has, masked_any, of, option, several_groups, square, unit, uses_ratio
 
 LOSS = ("loss",)
 ratio_used = of(uses_ratio)
@@ -116,7 +116,7 @@ def ratio_along_tokens(a):
     with_sums(a, lambda t, tokens, parts: mean_of(parts[t.t]))
 
 
-@defect("GSPO-03", both(of(unit), option("surrogate", "kind", "ppo_clip", "dual_clip")), "extreme-800-good",
+@defect("GSPO-03", both(of(unit), option("surrogate", "kind", "ppo_clip", "dual_clip"), farther_than(80)), "extreme-800-good",
         seen="OpenRLHF #1293",
         shows="a response's mean log-ratio beyond the exponent's range (709 in binary64, 88 in binary32), A > 0",
         stages=LOSS)

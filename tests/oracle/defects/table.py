@@ -81,6 +81,19 @@ def masked_any(o, b):
     return any(not m for row in b.get("mask", []) for m in row)
 
 
+def farther_than(most):
+    """Is the sum of all log-ratios, whose part any exponent is, above `most`, or one of them not finite?"""
+    def test(o, b):
+        others = [b[key] for key in ("logp_old", "logp_ref", "logp_rollout") if key in b]
+        try:
+            own = sum(abs(x) for row in b["logp"] for x in row)
+            away = sum(abs(x - y) for rows in others for pair in zip(b["logp"], rows) for x, y in zip(*pair))
+        except TypeError:  # "-Infinity", "NaN"
+            return True
+        return max(away, own if o["ratio"]["behaviour"] == "none" else 0) > most
+    return test
+
+
 def unequal(o, b):
     return len(set(b["length"])) > 1
 

@@ -1,13 +1,12 @@
 """VOC, HEAD: what goes wrong between logits or hidden states and a row's loss, and on the way back."""
 import math
 
-import mpmath
-from mpmath import mpf
-
 import logits_path as path
+import reals
 from attempt import narrow
 from limits import ZERO
 from logits import Softmax, log_sum, weighted
+from reals import mpf
 
 from .table import defect
 
@@ -289,7 +288,7 @@ def logsumexp_of_shard(a):
     def forward(case, x):
         s = x.softmax
         s.logp = [in_shard(case, x, v) for v in range(len(x.logits))]
-        s.p = [mpmath.exp(l) for l in s.logp]
+        s.p = [reals.exp(l) for l in s.logp]
         begin, end = shard_of(case, x.target)
         s.entropy = -sum((weighted(p, l) for p, l in list(zip(s.p, s.logp))[begin:end]), ZERO)
         x.logp, x.entropy = s.logp[x.target], s.entropy
@@ -300,7 +299,7 @@ def logsumexp_of_shard(a):
 def gradient_of_shard(a):
     """The backward pass normalises by the shard's own sum. Right: by the sum over all shards."""
     def f(original, case, x, v):
-        p = mpmath.exp(in_shard(case, x, v))
+        p = reals.exp(in_shard(case, x, v))
         return original(case, x, v) + x.g * (x.softmax.p[v] - p)
     slope(a, f)
 

@@ -2,11 +2,10 @@
 from fractions import Fraction
 from typing import NamedTuple
 
-import mpmath
-from mpmath import mpf
-
 import limits
+import reals
 from limits import ZERO
+from reals import mpf
 
 
 class Number(NamedTuple):
@@ -127,7 +126,7 @@ def rewards_of(batch):
 
 def shares(score, temperature):
     """Softmax, and the size of what its exponents lose."""
-    e = [mpmath.exp(real((x - max(score)) / temperature)) for x in score]
+    e = [reals.exp(real((x - max(score)) / temperature)) for x in score]
     return [x / sum(e) for x in e], real(1 + (max(score) - min(score)) / temperature)
 
 
@@ -148,7 +147,7 @@ def variance(xs):
 
 
 def exp(x):
-    return mpmath.exp(real(x))
+    return reals.exp(real(x))
 
 
 def sigmoid(x):
@@ -180,4 +179,4 @@ def lengths_of(batch):
 
 
 def population_deviation(xs):
-    return mpmath.sqrt(real(variance(xs)))
+    return reals.sqrt(real(variance(xs)))

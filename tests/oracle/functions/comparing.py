@@ -2,10 +2,10 @@
 import math
 from fractions import Fraction
 
-from mpmath import mpf
-
+import reals
 from functions.arithmetic import real, slots
 from functions.registry import all_cases, answers, exactly
+from reals import mpf
 
 TINY = mpf(10) ** -45
 
@@ -37,8 +37,8 @@ def near(x, y):
 
 def rational(x):
     """An mpf as the fraction it is."""
-    negative, mantissa, exponent, _ = x._mpf_
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent) * (-1 if negative else 1)
+    mantissa, exponent = reals.parts(x)
+    return Fraction(mantissa) * Fraction(2) ** exponent
 
 
 def values(numbers):

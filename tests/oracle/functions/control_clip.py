@@ -3,9 +3,8 @@ import itertools
 import math
 from fractions import Fraction
 
-import mpmath
-
 import limits
+import reals
 from functions.arithmetic import NOTHING, Number, ascending, at, exp, mean, own_tokens, read, real, rows
 from functions.batches import HOLED, SELF, TEACHER, TENTHS, UNMASKED, WITH_HOLES, each, on, switches, tokens
 from functions.comparing import ask, cases_of, close, entry, every, exactly, near
@@ -42,7 +41,7 @@ def balanced_clip_bounds(batch: reads("logp_old", "advantage"), low: NOT_NEGATIV
     """
     A = {place: real(a) for place, a in at(batch, "advantage").items()}
     l, o = at(batch, "logp"), at(batch, "logp_old")
-    w = {place: mpmath.exp(real(l[place] - o[place])) for place in l}
+    w = {place: reals.exp(real(l[place] - o[place])) for place in l}
     low, high = float(low), float(high)
     while out_of_balance(w, A, low, high, real(target)) and low < low_max:
         low = added(low, step, low_max)
@@ -87,7 +86,7 @@ def quotient(batch, low, high):
     l, o, A = (at(batch, name) for name in ("logp", "logp_old", "advantage"))
     up = down = 0.0
     for p in l:
-        w = float(limits.mpmath.exp(real(l[p] - o[p])))
+        w = float(reals.exp(real(l[p] - o[p])))
         push = float(A[p]) * (min(w, high) if A[p] >= 0 else max(w, low))
         up, down = up + max(push, 0), down + max(-push, 0)
     return up / down if down else float("inf")
@@ -134,12 +133,12 @@ def power_mean_bounds(mean: NUMBER, deviation: NOT_NEGATIVE, gamma: NUMBER, low:
     error. Scales: power (1 + abs(gamma mu)); low + (high - low) tanh(abs(mu)/(sigma + delta)); that/(1 + eps), or itself where it is
     more
     """
-    power, reach = mpmath.exp(-real(gamma * mean)), real(mean / (deviation + delta))
-    eps = real(low) + real(high - low) * mpmath.tanh(reach)
-    size = real(low) + real(high - low) * mpmath.tanh(abs(reach))
+    power, reach = reals.exp(-real(gamma * mean)), real(mean / (deviation + delta))
+    eps = real(low) + real(high - low) * reals.tanh(reach)
+    size = real(low) + real(high - low) * reals.tanh(abs(reach))
     if eps <= -1:
         raise ValueError("no ratio is below 0")
-    bound = mpmath.log(1 + eps)
+    bound = reals.log(1 + eps)
     return {"power": Number(power, power * real(1 + abs(gamma * mean))), "eps": Number(eps, size),
             "log_high": Number(bound, max(abs(bound), size / (1 + eps)))}
 
@@ -164,7 +163,7 @@ def check_power_mean_bounds(check):
         up = math.tanh(given["mean"] / (given["deviation"] + given["delta"]))
         check(f"by hand: {label}", close(found["power"].value, math.exp(-given["gamma"] * given["mean"]))
               and close(found["eps"].value, given["low"] + (given["high"] - given["low"]) * up))
-        check(f"the bound is that of the ratio: {label}", near(mpmath.exp(found["log_high"].value), 1 + found["eps"].value))
+        check(f"the bound is that of the ratio: {label}", near(reals.exp(found["log_high"].value), 1 + found["eps"].value))
     at_0, solved = (exactly("power_mean_bounds", mean=m, deviation=s, **PAPER) for m, s in ((0, 0.5), (1, 0)))
     check("it starts as the arithmetic mean with the lower bound", at_0["power"].value == 1 and close(at_0["eps"].value, 0.2))
     check("and ends at the upper one", close(solved["eps"].value, 0.4))
@@ -252,10 +251,10 @@ def standardised_entropy(batch: reads("entropy"), quantile: FRACTION, form: one_
     if not H:
         return {"standard": rows(batch, {}, NOTHING)}
     pivot = nearest_rank(H, quantile)
-    e = {p: mpmath.log(real(x)) for p, x in H.items()}
-    middle = mpmath.log(real(pivot))
+    e = {p: reals.log(real(x)) for p, x in H.items()}
+    middle = reals.log(real(pivot))
     squares = sum(((e[p] - middle) ** 2 for p in H if H[p] != pivot), ZERO) / len(H)
-    spread = mpmath.sqrt(max(squares, real(floor)))
+    spread = reals.sqrt(max(squares, real(floor)))
     h = {p: (e[p] - middle) / spread if H[p] != pivot else ZERO for p in H}
     up, down = max(*h.values(), real(floor)), min(*h.values(), -real(floor))
 

@@ -2,9 +2,8 @@
 import math
 from fractions import Fraction
 
-import mpmath
-
 import limits
+import reals
 from functions.arithmetic import HALF, Number, at, clamp, less, mean, own_size, own_tokens, real
 from functions.batches import HOLED, SELF, TEACHER, WITH_HOLES, each, marks, tokens
 from functions.comparing import ask, cases_of, every, exactly
@@ -223,7 +222,7 @@ def regret_temperature(length: many(NOT_NEGATIVE), score: many(NUMBER)):
     low, high = Fraction(4, 5), Fraction(100)
     for _ in range(20):
         middle = (low + high) / 2
-        if negative(lambda s: mpmath.exp(real(s / middle))):
+        if negative(lambda s: reals.exp(real(s / middle))):
             high = middle
         else:
             low = middle

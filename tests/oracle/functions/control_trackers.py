@@ -3,15 +3,14 @@ import itertools
 import statistics
 from fractions import Fraction
 
-import mpmath
-from mpmath import mpf
-
 import limits
+import reals
 from functions.arithmetic import Number, at, clamp, less, mean, own_size, real, summed
 from functions.batches import TENTHS, each, tokens
 from functions.comparing import ask, cases_of, exactly, near, thrown
 from functions.domains import FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, reads
 from functions.registry import cases, checks, function
+from reals import mpf
 from scenarios import NAN, Dice
 
 
@@ -218,7 +217,7 @@ def drift_decay(batch: reads("logp_old"), half_life: POSITIVE, low: NOT_NEGATIVE
     """
     l, o = at(batch, "logp"), at(batch, "logp_old")
     drift = mean([abs(l[p] - o[p]) for p in l]) / half_life if l else Fraction(0)
-    decay = mpmath.power(2, -real(drift))
+    decay = reals.power(2, -real(drift))
     for bound, below in ((low, lambda b: limits.less(decay, b)), (high, lambda b: limits.less(b, decay))):
         if below(real(bound)):
             return {"decay": own_size(bound)}
@@ -316,7 +315,7 @@ def turn_factor(batch: reads("logp_old"), factor: many(NOT_NEGATIVE), low: FRACT
         steps = [l[p] - o[p] for p in l if p[0] == i] or [Fraction(0)]
         g = clamp(mean(steps), Fraction(-10), Fraction(10))
         size = mean([abs(d) for d in steps]) if g == mean(steps) else abs(g)
-        w = mpmath.exp(real(g))
+        w = reals.exp(real(g))
         inner = clipped(w, w * (1 + real(size)), bounds)
         moved.append(clipped(real(M) * inner.value, real(M) * inner.size, bounds))
     return {"factor": moved}
@@ -358,6 +357,6 @@ def check_turn_factor(check):
     batch = tokens(logp=[[-1, -2]], logp_old=[[-1.125, -2.25]])
     wide = dict(low=1, high=100)
     one = exactly("turn_factor", batch, factor=[1], **wide)["factor"][0].value
-    check("e^(3/16)", near(one, mpmath.exp(mpf(3) / 16)))
+    check("e^(3/16)", near(one, reals.exp(mpf(3) / 16)))
     again = exactly("turn_factor", batch, factor=[1.5], **wide)["factor"][0].value
     check("times what was there", near(again, one * 1.5))

@@ -2,8 +2,7 @@
 import itertools
 from fractions import Fraction
 
-import mpmath
-
+import reals
 from functions.arithmetic import (NOTHING, Number, by_group, itself, less, mean, mean_of, means, per_group, places, real, rewards_of,
                                   shares)
 from functions.batches import FOUR, HOLED, NOW, TENTHS, WITH_HOLES, marks, responses, tokens
@@ -50,7 +49,7 @@ def check_boltzmann_advantage(check):
         for group in by_group(batch):
             check(f"mean 1: {label}", near(sum(A[i] for i in group), len(group)))
             for i, j in itertools.combinations(group, 2):
-                check(f"odds: {label}", near(mpmath.log(A[i] / A[j]) * real(beta), r[i] - r[j]))
+                check(f"odds: {label}", near(reals.log(A[i] / A[j]) * real(beta), r[i] - r[j]))
 
 
 # ---- likelihood_advantage
@@ -122,7 +121,7 @@ def calibration_advantage(batch, correct: many(FLAG), temperature: POSITIVE):
     def pulled(i, j):
         """How far right i and wrong j are to be pulled apart, and its size."""
         gap = real((score[i].value - score[j].value) / temperature)
-        x = 1 / (real(temperature) * (1 + mpmath.exp(gap)))
+        x = 1 / (real(temperature) * (1 + reals.exp(gap)))
         return Number(x, x * real(1 + (score[i].size + score[j].size) / temperature))
 
     def advantages(group):
@@ -161,7 +160,7 @@ def check_calibration_advantage(check):
 
             def loss(at):
                 pairs = [(i, j) for i in own for j in own if given["correct"][i] and not given["correct"][j]]
-                return sum(mpmath.log1p(mpmath.exp(real((at[j] - at[i]) / tau))) for i, j in pairs)
+                return sum(reals.log1p(reals.exp(real((at[j] - at[i]) / tau))) for i, j in pairs)
             for i in own:
                 up, down = (loss({j: scores[j].value + (k if i == j else 0) for j in own}) for k in (step, -step))
                 check(f"minus the slope of a logistic loss: {label}", abs((down - up) / real(2 * step) - A[i]) < 1e-16)
@@ -274,7 +273,7 @@ def reference_advantage(reward: many(NUMBER, least=1), reference_reward: NUMBER,
     G, weight = len(reward), more["lambda"]
     known = reward + [reference_reward] if with_reference else reward
     centre, size = mean(known), mean([abs(x) for x in known])
-    deviation = mpmath.sqrt(real(mean([(x - centre) ** 2 for x in known])))
+    deviation = reals.sqrt(real(mean([(x - centre) ** 2 for x in known])))
     if not deviation:
         return {"advantage": [NOTHING] * G, "reference_advantage": NOTHING}
     factor = (1 + weight) * Fraction(G + 1, G)
@@ -302,9 +301,9 @@ def check_reference_advantage(check):
         r, y, G = fraction(given["reward"]), Fraction(given["reference_reward"]), len(given["reward"])
         beta, weight = (real(Fraction(given[key])) for key in ("beta", "lambda"))
         known = r + [y] * given["with_reference"]
-        std = mpmath.sqrt(real(mean([(x - mean(known)) ** 2 for x in known])))
-        z = [real(x - mean(known)) / std if std else mpmath.mpf(0) for x in r + [y]]
-        E = [mpmath.mpf(-k - 1) / 7 for k in range(G + 1)]
+        std = reals.sqrt(real(mean([(x - mean(known)) ** 2 for x in known])))
+        z = [real(x - mean(known)) / std if std else reals.mpf(0) for x in r + [y]]
+        E = [reals.mpf(-k - 1) / 7 for k in range(G + 1)]
         paper = -sum((1 + weight) * a * e for a, e in zip(z, E[:G])) / G - (beta * z[G] - weight * sum(z[:G]) / G) * E[G]
         ours = -sum(real(n.value) * e for n, e in zip(found["advantage"] + [found["reference_advantage"]], E)) / (G + 1)
         check(f"the paper's loss: {label}", near(paper, ours))

@@ -4,9 +4,7 @@ import math
 import statistics
 from fractions import Fraction
 
-import mpmath
-from mpmath import mpf
-
+import reals
 from functions.arithmetic import (HALF, NOTHING, SMALL, Number, by_group, itself, less, mean, mean_of, per_group, population_deviation,
                                   ranks, real, rewards_of, sample_variance)
 from functions.batches import FOUR, TENTHS, each, on, responses
@@ -14,6 +12,7 @@ from functions.comparing import cases_of, close, every, exactly, fraction, near,
 from functions.domains import COUNT, FRACTION, INTEGER, NOT_NEGATIVE, NUMBER, POSITIVE, many, number, one_of, reads
 from functions.registry import cases, checks, function
 from limits import ONE, ZERO
+from reals import mpf
 from scenarios import Dice
 
 MILLIONTH = Fraction(1, 10 ** 6)
@@ -89,7 +88,7 @@ def virtual_reward_advantage(batch: reads("reward"), virtual: NUMBER, count: COU
             return itself(r[i] for i in group)
         every = [r[i] for i in group] + [virtual] * int(count)
         centre, size = mean(every), mean([abs(x) for x in every])
-        spread = mpmath.sqrt(real(sample_variance(every))) + real(eps)
+        spread = reals.sqrt(real(sample_variance(every))) + real(eps)
         return [Number(real(r[i] - centre) / spread, real(abs(r[i]) + size) / spread) if r[i] != centre else NOTHING for i in group]
     return {"advantage": per_group(batch, advantages)}
 
@@ -112,7 +111,7 @@ def check_virtual_reward_advantage(check):
         for group in by_group(batch):
             if len(group) > 1:
                 own = [r[i] for i in group] + [best] * given["count"]
-                spread = mpmath.sqrt(real(sample_variance(own))) + real(Fraction(given["eps"]))
+                spread = reals.sqrt(real(sample_variance(own))) + real(Fraction(given["eps"]))
                 rest = given["count"] * (best - mean(own))
                 total = sum(real(found["advantage"][i].value) for i in group) * spread
                 check(f"with the virtual ones they sum to 0: {label}", near(total, -rest))
@@ -137,7 +136,7 @@ def collapsed_advantage(batch: reads("reward"), eps: NOT_NEGATIVE):
             return itself(own)
         if len(set(own)) == 1:
             return itself([{1: Fraction(1), 0: Fraction(-1)}.get(x, Fraction(0)) for x in own])
-        s, centre, size = mpmath.sqrt(real(sample_variance(own))) + real(eps), mean(own), mean([abs(x) for x in own])
+        s, centre, size = reals.sqrt(real(sample_variance(own))) + real(eps), mean(own), mean([abs(x) for x in own])
         return [Number(real(x - centre) / s, real(abs(x) + size) / s) for x in own]
     return {"advantage": per_group(batch, advantages)}
 
@@ -160,7 +159,7 @@ def check_collapsed_advantage(check):
         for group in by_group(batch):
             A, r = [found["advantage"][i].value for i in group], [batch["reward"][i] for i in group]
             if len(set(r)) > 1:
-                m, s = statistics.mean(fraction(r)), mpmath.sqrt(real(statistics.variance(fraction(r))))
+                m, s = statistics.mean(fraction(r)), reals.sqrt(real(statistics.variance(fraction(r))))
                 back = [a * (s + real(Fraction(given["eps"]))) for a in A]
                 check(f"the z-score: {label}", all(near(x + real(m), Fraction(y)) for x, y in zip(back, r)))
             elif len(r) > 1:
@@ -236,12 +235,12 @@ def check_multi_scale_advantage(check):
 # ---- two_anchor_advantage
 
 def paper_anchor(r, centre, G, C):
-    scale = 2 * mpmath.sqrt(real(C))
+    scale = 2 * reals.sqrt(real(C))
     return Number(scale * real(r - HALF), scale * real(abs(r) + HALF))
 
 
 def code_anchor(r, centre, G, C):
-    goal, scale = max(HALF, centre.value), mpmath.sqrt(real(4 * C / G))
+    goal, scale = max(HALF, centre.value), reals.sqrt(real(4 * C / G))
     return Number(scale * real(r - goal), scale * real(abs(r) + (HALF if goal == HALF else centre.size)))
 
 
@@ -265,7 +264,7 @@ def two_anchor_advantage(batch: reads("reward"), constraints: many(number(least=
 
     def prospect(v):
         gain = real(gain_neg if v.value < 0 else gain_pos)
-        return Number(gain * mpmath.tanh(real(beta) * v.value), min(abs(gain), abs(gain * real(beta)) * v.size))
+        return Number(gain * reals.tanh(real(beta) * v.value), min(abs(gain), abs(gain * real(beta)) * v.size))
 
     def advantages(group):
         own = [r[i] for i in group]
@@ -388,11 +387,11 @@ def check_canon_advantage(check):
 # ---- asymmetric_advantage
 
 def paper_scale(p, u):
-    return real(u) / (2 * mpmath.sqrt(real(p))) + real(1 - u) / (2 * mpmath.sqrt(real(1 - p)))
+    return real(u) / (2 * reals.sqrt(real(p))) + real(1 - u) / (2 * reals.sqrt(real(1 - p)))
 
 
 def code_scale(p, u):
-    root, e = mpmath.sqrt(real(p)), real(MILLIONTH)
+    root, e = reals.sqrt(real(p)), real(MILLIONTH)
     return (real(u) / (root + e) + real(1 - u) / (1 - root + e)) / 2
 
 
@@ -417,7 +416,7 @@ def asymmetric_advantage(batch: reads("reward"), form: one_of("paper", "code"), 
         p = mean(own)
         if p in (0, 1):
             return [NOTHING] * len(group)
-        factor = scale(p, mean_reward) / (mpmath.sqrt(real(sample_variance(own))) + real(Fraction(eps)))
+        factor = scale(p, mean_reward) / (reals.sqrt(real(sample_variance(own))) + real(Fraction(eps)))
         damped = [factor * real(most) if x > p else factor for x in own]
         return [Number(real(x - p) * f, real(x + p) * f) for x, f in zip(own, damped)]
     return {"advantage": per_group(batch, advantages)}
@@ -532,7 +531,7 @@ def bundle_advantage(batch: reads("reward"), bundle: many(INTEGER), low_quantile
     for one in sorted(set(bundle)):
         members = [group for group, b in zip(groups, bundle) if b == one]
         sums = [sum(r[i] for i in turn) for turn in zip(*members)]
-        spread = (mpmath.sqrt(real(sample_variance(sums))) if len(sums) > 1 else ONE) + real(eps)
+        spread = (reals.sqrt(real(sample_variance(sums))) if len(sums) > 1 else ONE) + real(eps)
         for S, turn in zip(sums, zip(*members)):
             U = tail_and_middle(S, (low_quantile, high_quantile), (low_level, high_level), omega, eps)
             U = Number(real(U.value) / spread, real(U.size) / spread) if spread else NOTHING
@@ -565,7 +564,7 @@ def check_bundle_advantage(check):
         for one in set(given["bundle"]):
             turns = list(zip(*[group for group, b in zip(groups, given["bundle"]) if b == one]))
             sums = [sum(r[i] for i in turn) for turn in turns]
-            spread = mpmath.sqrt(real(sample_variance(sums))) if len(sums) > 1 else 1
+            spread = reals.sqrt(real(sample_variance(sums))) if len(sums) > 1 else 1
             for turn, S in zip(turns, sums):
                 middle = min(max(S, low), high) - low
                 U = (middle / (c - a + eps) - omega * max(low - S, 0) / (a + eps)) / (omega + 1)

@@ -2,15 +2,14 @@
 from fractions import Fraction
 from math import floor
 
-import mpmath
-from mpmath import mpf
-
 import limits
+import reals
 from functions.arithmetic import HALF, Number, by_group, clamp, mean, mean_of, means, per_group, real, rewards_of, summed
 from functions.batches import FOUR, HOLED, TENTHS, WITH_HOLES, each, marks, tokens
 from functions.comparing import cases_of, every, exactly, fraction, near, thrown, values
 from functions.domains import FLAG, FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, reads
 from functions.registry import cases, checks, function
+from reals import mpf
 from scenarios import Dice
 
 
@@ -34,7 +33,7 @@ def sharpening_advantage(batch: reads("logp_old", "reward"), advantage: many(NUM
         A = advantage[i]
         if i not in score or r[i] <= 0 or A <= 0:
             return Number(A, abs(A))
-        eta = mpmath.exp(real(score[i].value - near.value))
+        eta = reals.exp(real(score[i].value - near.value))
         bonus = real(strength) * (1 - eta)
         if bonus <= 0 or real(kappa * A) <= bonus:
             return Number(A, A) if bonus <= 0 else Number(A + kappa * A, A + kappa * A)
@@ -133,7 +132,7 @@ def variant_advantage(advantage: many(NUMBER), difficulty: many(NUMBER), k: NUMB
     """
     def weighted(A, D, centre):
         sign = (A > 0) - (A < 0)
-        x = mpmath.exp(real(k * (D - centre) * sign)) * real(A)
+        x = reals.exp(real(k * (D - centre) * sign)) * real(A)
         return Number(x, abs(x) * real(1 + abs(k) * (abs(D) + abs(centre))))
     return {"advantage": [weighted(*x) for x in zip(advantage, difficulty, more["mean"])]}
 
@@ -263,8 +262,8 @@ def gram_rank_cases(case):
 
 def rounded_ratio(K, share):
     """Of the eigenvalues, the code's guard acting on K/n."""
-    spectrum = mpmath.eigsy(mpmath.matrix([[real(Fraction(x)) / len(K) for x in row] for row in K]), eigvals_only=True)
-    return int(mpmath.nint(share * sum(spectrum) ** 2 / (sum(x * x for x in spectrum) + mpf(10) ** -10)))
+    spectrum = reals.eigenvalues([[real(Fraction(x)) / len(K) for x in row] for row in K])
+    return int(reals.rint(share * sum(spectrum) ** 2 / (sum(x * x for x in spectrum) + mpf(10) ** -10)))
 
 
 @checks("gram_rank")

@@ -3,9 +3,8 @@ import math
 import statistics
 from fractions import Fraction
 
-import mpmath
-
 import limits
+import reals
 from functions.arithmetic import NOTHING, Number, absolute, clamp, itself, less, mean, real, sample_variance, softmax, summed
 from functions.batches import TENTHS, UNMASKED, each
 from functions.comparing import close, every, exactly, fraction, near, thrown, values
@@ -123,7 +122,7 @@ def against_mean(own, r):
 def standardised(own, r):
     if len(set(own)) == 1:
         return NOTHING
-    x, s = against_mean(own, r), mpmath.sqrt(real(sample_variance(own))) + real(TINY)
+    x, s = against_mean(own, r), reals.sqrt(real(sample_variance(own))) + real(TINY)
     return Number(real(x.value) / s, real(x.size) / s)
 
 
@@ -222,7 +221,7 @@ def branch_advantage(parent: many(integer(-1), least=1), reward: many(NUMBER), l
         if len(level) == 1:
             return NOTHING
         away = [settle(x.value - centre, x.size + size) for x in level]
-        s = mpmath.sqrt(sum(x * x for x in away) / (len(level) - 1))
+        s = reals.sqrt(sum(x * x for x in away) / (len(level) - 1))
         if limits.less(s, real(Fraction(1, 10 ** 6))):
             return NOTHING
         s += real(Fraction(1, 10 ** 8))

@@ -4,16 +4,15 @@ import math
 import statistics
 from fractions import Fraction
 
-import mpmath
-from mpmath import mpf
-
 import limits
+import reals
 from functions.arithmetic import NOTHING, Number, at, by_group, mean, own_tokens, per_group, read, real, rewards_of, rows, sample_variance
 from functions.batches import TENTHS, UNMASKED, each, marks, tokens
 from functions.comparing import cases_of, close, entry, every, exactly, fraction, near, rational, replaced, values
 from functions.domains import FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NOT_POSITIVE, NUMBER, POSITIVE, TOKENS, many, reads
 from functions.registry import cases, checks, function
 from limits import ONE, ZERO, settle
+from reals import mpf
 from scenarios import NAN
 
 
@@ -35,13 +34,13 @@ def fisher_p(a, b, c, d):
 
 def fisher_score(*table):
     p = fisher_p(*table)
-    return mpmath.exp(-2 * real(p)) if p != 1 else ZERO
+    return reals.exp(-2 * real(p)) if p != 1 else ZERO
 
 
 def split_entropy(x, y):
     """Entropy of a split into x and y."""
     shares = [mpf(z) / (x + y) for z in (x, y) if z]
-    return -sum((s * mpmath.log(s, 2) for s in shares), ZERO)
+    return -sum((s * reals.log(s, 2) for s in shares), ZERO)
 
 
 def gain_in_bits(a, b, c, d):
@@ -56,7 +55,7 @@ TF_GUARD = mpf(10) ** -5
 
 
 def cohen(a, c):
-    return mpmath.asin(mpmath.sqrt(a / (a + c + GUARD)))
+    return reals.asin(reals.sqrt(a / (a + c + GUARD)))
 
 
 def saturated(count, total, average):
@@ -79,7 +78,7 @@ def key(table, counts, totals, fisher, gain, top, frequency):
     f, G, h = fisher_score(*table), gain_in_bits(*table), direction(table, counts, totals, frequency)
     share = lambda x: (real(fisher) * f + real(gain) * x) / real(fisher + gain)
     size = share(G.size) * h.size
-    k = mpmath.tanh(settle(share(G.value) * h.value, size) / 2)
+    k = reals.tanh(settle(share(G.value) * h.value, size) / 2)
     return Number(real(top) * k, real(abs(top)) * (abs(k) + (1 - k * k) * size / 2))
 
 
@@ -167,7 +166,7 @@ def check_key_tokens_parts(check):
             a, b, c, d = table
             n, joint = sum(table), {(0, 0): a, (0, 1): b, (1, 0): c, (1, 1): d}
             margin = {(0, x): joint[x, 0] + joint[x, 1] for x in (0, 1)} | {(1, y): joint[0, y] + joint[1, y] for y in (0, 1)}
-            shared = sum((mpf(k) / n * mpmath.log(mpf(k * n) / (margin[0, x] * margin[1, y]), 2)
+            shared = sum((mpf(k) / n * reals.log(mpf(k * n) / (margin[0, x] * margin[1, y]), 2)
                           for (x, y), k in joint.items() if k), mpf(0))
             check(f"the gain is the mutual information of {table}", near(gain_in_bits(*table).value, shared))
     tea = fisher_p(3, 1, 1, 3), fisher_p(4, 0, 0, 4)
@@ -180,8 +179,8 @@ def check_key_tokens_by_hand(check):
     batch = tokens(logp=[[-1, -1], [-1]], reward=[1, 0])
     given = {"token": [[7, 2], [2]], "fisher": 1, "gain": 1, "top": 2, "ignored": -1, "frequency": False}
     found = numbers(exactly("key_token_advantage", batch, **given)["key"])
-    turn = mpmath.pi / 2 - mpmath.atan(mpf(10) ** -5)  # p = 1, a whole bit, all against none
-    check("two responses", near(found[0], 2 * mpmath.tanh(turn / 4)) and found[1:] == [0, 0])
+    turn = reals.pi() / 2 - reals.atan(mpf(10) ** -5)  # p = 1, a whole bit, all against none
+    check("two responses", near(found[0], 2 * reals.tanh(turn / 4)) and found[1:] == [0, 0])
     check("half of two tokens, of three in all", near(saturated(1, 2, mpf(3) / 2), Fraction(9, 17)))
     h = direction((1, 1, 0, 0), (1, 1), (2, 1), True)
     right, wrong = Fraction(9, 17), Fraction(3) / (1 + 1 + Fraction(2, 3))
@@ -222,8 +221,8 @@ def jsd_advantage(batch: reads("logp_old", "logp_teacher"), beta: FRACTION, coef
     b, c = real(beta), real(coef)
 
     def advantage(p):
-        beside = lambda x, y, share: -mpmath.log(1 - share + share * mpmath.exp(real(y - x)))  # x - log m
-        terms = [b * mpmath.exp(real(t[p])) * beside(t[p], s[p], 1 - b), (1 - b) * mpmath.exp(real(s[p])) * beside(s[p], t[p], b)]
+        beside = lambda x, y, share: -reals.log(1 - share + share * reals.exp(real(y - x)))  # x - log m
+        terms = [b * reals.exp(real(t[p])) * beside(t[p], s[p], 1 - b), (1 - b) * reals.exp(real(s[p])) * beside(s[p], t[p], b)]
         return Number(-c * sum(terms), abs(c) * sum(abs(x) for x in terms))
     return {"advantage": rows(batch, {p: advantage(p) for p in s}, NOTHING)}
 
@@ -257,8 +256,8 @@ def check_jsd_advantage(check):
         found = exactly("jsd_advantage", batch, **given)["advantage"]
         check(f"student and teacher exchanged: {label}", all(map(near, numbers(back), numbers(found))))
     odds = [(Fraction(1, 2), Fraction(1, 8)), (Fraction(1, 4), Fraction(1, 4)), (Fraction(1, 4), Fraction(5, 8))]
-    logs = [[mpmath.log(real(x)) for x in side] for side in zip(*odds)]
-    beta, H = Fraction(1, 4), lambda ps: -sum(real(p) * mpmath.log(real(p)) for p in ps)
+    logs = [[reals.log(real(x)) for x in side] for side in zip(*odds)]
+    beta, H = Fraction(1, 4), lambda ps: -sum(real(p) * reals.log(real(p)) for p in ps)
     student, teacher = ([[rational(x) for x in side]] for side in logs)
     batch = {"group": [0], "length": [3], "logp_old": student, "logp_teacher": teacher}
     parts = numbers(exactly("jsd_advantage", batch, beta=beta, coef=1)["advantage"])
@@ -289,7 +288,7 @@ def distribution_advantage(batch: reads("logp_old", "advantage"), tempered: many
     def advantage(place):
         terms = [real((1 - alpha) * A[place])]
         if correct[place[0]]:
-            terms.append(real(alpha) * mpmath.exp(real(x[place] - o[place])))
+            terms.append(real(alpha) * reals.exp(real(x[place] - o[place])))
         return Number(sum(terms), sum(abs(y) for y in terms))
     return {"advantage": rows(batch, {place: advantage(place) for place in A}, NOTHING)}
 
@@ -328,7 +327,7 @@ def check_distribution_advantage(check):
         odds = min(away, Fraction(1, 10)) / p if p else 0
         for (i, t), A in at(batch, "advantage").items():
             gap = Fraction(given["tempered"][i][t]) - Fraction(batch["logp_old"][i][t])
-            ratio = mpmath.exp(real(gap)) if given["correct"][i] else 0
+            ratio = reals.exp(real(gap)) if given["correct"][i] else 0
             check(f"undone: {label}", near(found[i][t].value * real(1 + odds) - real(odds) * ratio, A))
 
 
@@ -400,7 +399,7 @@ def check_implicit_advantage(check):
 def fallback(r, group, eps, scaled):
     """The plain advantage: sample deviation over the responses."""
     centre, size = mean([r[i] for i in group]), mean([abs(r[i]) for i in group])
-    by = mpmath.sqrt(real(sample_variance([r[i] for i in group]))) + real(eps) if scaled else ONE
+    by = reals.sqrt(real(sample_variance([r[i] for i in group]))) + real(eps) if scaled else ONE
     return [Number(real(r[i] - centre) / by, real(abs(r[i]) + size) / by) for i in group]
 
 
@@ -422,7 +421,7 @@ def token_advantage(batch: reads("reward"), eps: NOT_NEGATIVE, limit: POSITIVE, 
         if len({r[i] for i in there}) <= 1:
             return [NOTHING] * len(group)
         mu, size = (sum(T[i] * f(r[i]) for i in group) / total for f in (Fraction, abs))
-        by = mpmath.sqrt(real(sum(T[i] * (r[i] - mu) ** 2 for i in group) / total)) + real(eps) if scaled else ONE
+        by = reals.sqrt(real(sum(T[i] * (r[i] - mu) ** 2 for i in group) / total)) + real(eps) if scaled else ONE
         if any(not limits.less(real(abs(r[i] - mu)) / by, real(limit)) for i in there):
             return fallback(r, group, eps, scaled)
         return [Number(real(r[i] - mu) / by, real(abs(r[i]) + size) / by) for i in group]
@@ -477,7 +476,7 @@ def position_advantage(logp_old: many(NOT_POSITIVE, least=2), reward: many(NUMBE
     Gives: p = e^o, w = p (r - m), m = sum p r/sum p. `advantage` (n): w/sum abs(w), 0 where all r are equal; scale p (abs(r) + sum p
     abs(r)/sum p)/sum abs(w), or 0
     """
-    p = [mpmath.exp(real(o)) for o in logp_old]
+    p = [reals.exp(real(o)) for o in logp_old]
     total = sum(p)
     w = [x * sum(y * real(r - s) for y, s in zip(p, reward)) / total for x, r in zip(p, reward)]  # exactly 0 where all are equal
     size = sum(x * abs(real(r)) for x, r in zip(p, reward)) / total
@@ -502,7 +501,7 @@ def check_position_advantage(check):
         A, r = values(found["advantage"]), given["reward"]
         same = len(set(r)) == 1
         check(f"half up, half down: {label}", near(sum(A), 0) and near(sum(map(abs, A)), not same))
-        weight = [mpmath.exp(real(Fraction(o))) for o in given["logp_old"]]
+        weight = [reals.exp(real(Fraction(o))) for o in given["logp_old"]]
         centre = sum(w * x for w, x in zip(weight, r)) / sum(weight)
         worth = [a / (w * (x - centre)) for a, w, x in zip(A, weight, r) if x != r[0] and not same]
         check(f"one factor for all: {label}", all(abs(x / worth[0] - 1) < 1e-12 for x in worth))

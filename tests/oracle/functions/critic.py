@@ -1,10 +1,8 @@
 """The critic's loss, the policy to measure against, and distances from a teacher."""
 from fractions import Fraction
 
-import mpmath
-from mpmath import mpf
-
 import autodiff
+import reals
 from autodiff import Var, added
 from axes.aggregation import KIND, Totals
 from functions.arithmetic import BANNED, HALF, NOTHING, Number, absolute, at, by_group, clamp, exp, read, real, rows, softmax, summed
@@ -13,6 +11,7 @@ from functions.comparing import TINY, cases_of, every, exactly, near, rational, 
 from functions.domains import ANSWER, COUNT, FRACTION, NOT_NEGATIVE, NUMBER, POSITIVE, TOKENS, either, many, one_of, optional, reads
 from functions.registry import cases, checks, exact, function
 from limits import ONE, ZERO, settle
+from reals import mpf
 from scenarios import NAN
 
 
@@ -122,8 +121,8 @@ def log_linear(b, l, alpha):
 
 
 def linear(b, l, alpha):
-    mixed = real(1 - alpha) * mpmath.exp(real(b)) + real(alpha) * mpmath.exp(real(l))
-    return Number(mpmath.log(mixed) if alpha else real(b), real(abs(b) + abs(l)))
+    mixed = real(1 - alpha) * reals.exp(real(b)) + real(alpha) * reals.exp(real(l))
+    return Number(reals.log(mixed) if alpha else real(b), real(abs(b) + abs(l)))
 
 
 FORMS = {"log_linear": log_linear, "linear": linear}
@@ -181,8 +180,8 @@ def check_proximal_logp(check):
             check(f"the arithmetic mean is not below the geometric one: {label}", x >= y - TINY)
             check(f"of this version and the last one: {label}", age > 1 or near(x, b[i, t]) and near(y, b[i, t]))
             check(f"age 2 is halfway: {label}", age != 2 or near(2 * y, l[i, t] + b[i, t]))
-            back = age * mpmath.exp(x) - (age - 1) * mpmath.exp(real(l[i, t]))
-            check(f"probabilities walk on a line: {label}", not age or near(back, mpmath.exp(real(b[i, t]))))
+            back = age * reals.exp(x) - (age - 1) * reals.exp(real(l[i, t]))
+            check(f"probabilities walk on a line: {label}", not age or near(back, reals.exp(real(b[i, t]))))
 
 
 # ---- divergence
@@ -190,8 +189,8 @@ def check_proximal_logp(check):
 def log_quotient(x, y):
     """log(x/y) of a probability above 0; what is equal is exactly 0."""
     if not y:
-        return mpmath.inf
-    return mpmath.log(x / y) if settle(x - y, x) else ZERO
+        return reals.inf
+    return reals.log(x / y) if settle(x - y, x) else ZERO
 
 
 def kl_terms(x, y):
@@ -232,8 +231,8 @@ def generalised_jsd(student: many(either(NUMBER, "-Infinity"), least=1), teacher
     (p, wide), (q, far) = softmax(student, temperature), softmax(teacher, temperature)
     factor = 1 + real(min(wide + far, Fraction(60)))
     terms = value_terms(p, q, beta)
-    if mpmath.inf in terms:
-        return {"value": Number(mpmath.inf, ZERO)}
+    if reals.inf in terms:
+        return {"value": Number(reals.inf, ZERO)}
     value = Number(sum(terms), sum(absolute(terms)) * factor)
     g = slope_times_p(p, q, beta)
     sharp, size = 1 / real(temperature), factor / real(temperature)
@@ -288,14 +287,14 @@ def check_generalised_jsd(check):
         end = given["beta"] in (0, 1)
         behind, ahead = (given["teacher"], given["student"]) if given["beta"] else (given["student"], given["teacher"])
         lacking = end and any(x == BANNED != y for x, y in zip(behind, ahead))
-        check(f"beyond measure only where one lacks what the other has: {label}", lacking == (value_at(given) == mpmath.inf))
+        check(f"beyond measure only where one lacks what the other has: {label}", lacking == (value_at(given) == reals.inf))
         if end and not lacking:
             by, step = Fraction(1, 10 ** 20), given["beta"]
             beside = value_at(given, beta=abs(step - by)) / real(by)
             check(f"an end is a limit: {label}", abs(beside - value_at(given)) < mpf(10) ** -15)
     odds = [(Fraction(1, 2), Fraction(1, 4)), (Fraction(1, 2), Fraction(3, 4))]
-    p, q = ([rational(mpmath.log(real(x))) for x in side] for side in zip(*odds))
-    log = lambda x: mpmath.log(real(Fraction(x)))
+    p, q = ([rational(reals.log(real(x))) for x in side] for side in zip(*odds))
+    log = lambda x: reals.log(real(Fraction(x)))
     hand = {0: log(HALF) / 4 + 3 * log(1.5) / 4, 1: log(2) / 2 + log(Fraction(2, 3)) / 2,
             HALF: (log(Fraction(2, 3)) / 4 + 3 * log(Fraction(6, 5)) / 4 + log(Fraction(4, 3)) / 2 + log(Fraction(4, 5)) / 2) / 2}
     for beta, expected in hand.items():
@@ -306,7 +305,7 @@ def check_generalised_jsd(check):
 # ---- top_k_gap
 
 def log_sum_exp(xs):
-    return real(max(xs)) + mpmath.log(sum(exp(x - max(xs)) for x in xs))
+    return real(max(xs)) + reals.log(sum(exp(x - max(xs)) for x in xs))
 
 
 @function(gap=NUMBER)
@@ -339,4 +338,4 @@ def check_top_k_gap(check):
         gap = found["gap"].value
         check(f"seen from the other side, and any share of the whole: {label}", near(back, -gap) and near(moved, gap))
     even = exactly("top_k_gap", student=[-1, -1], teacher=[-2, -1], target=1)["gap"].value
-    check("one half and 1/(1 + 1/e)", near(even, mpmath.log(2 / (1 + mpmath.exp(-1)))))
+    check("one half and 1/(1 + 1/e)", near(even, reals.log(2 / (1 + reals.exp(-1)))))

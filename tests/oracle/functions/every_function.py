@@ -4,16 +4,16 @@ import json
 import os
 import re
 
-from mpmath import inf, mpf
-
 import answer
 import generate
 import limits
+import reals
 from functions import write
 from functions.arithmetic import Number, real
 from functions.batches import UNMASKED
 from functions.comparing import ask, cases_of, every, replaced
 from functions.registry import CHECKS, FUNCTIONS, all_cases, answers
+from reals import inf, mpf
 from scenarios import PER_TOKEN
 
 
@@ -42,7 +42,7 @@ def check_protocol(check):
 def check_masked_and_digits(check):
     for label, _, _, function, arguments, batch in all_cases():
         first = answers(function, arguments, batch)
-        with limits.mpmath.workdps(limits.DIGITS + 40):
+        with reals.workdps(limits.DIGITS + 40):
             check(f"digits of {label}", answers(function, arguments, batch) == first)
         if batch and "mask" in batch:
             other = copy.deepcopy(batch)

@@ -3,9 +3,8 @@ import math
 import statistics
 from fractions import Fraction
 
-import mpmath
-
 import limits
+import reals
 from functions.arithmetic import (NOTHING, SMALL, Number, absolute, at, by_group, exp, itself, lengths_of, less, mean, means, own_tokens,
                                   per_group, ranks, real, rewards_of, summed)
 from functions.batches import HOLED, TENTHS, UNMASKED, WITH_HOLES, each, marks, of_lengths, switches, tokens
@@ -489,7 +488,7 @@ def check_consistency_bonus(check):
 def spread(xs, divisor):
     """Standard deviation, and the same with plus for minus."""
     sizes = [(abs(x) + mean(absolute(xs))) ** 2 for x in xs]
-    return [mpmath.sqrt(real(sum(squares) / divisor)) for squares in ([(x - mean(xs)) ** 2 for x in xs], sizes)]
+    return [reals.sqrt(real(sum(squares) / divisor)) for squares in ([(x - mean(xs)) ** 2 for x in xs], sizes)]
 
 
 @function(reward=many(FRACTION))
@@ -510,7 +509,7 @@ def interval_reward(begin: many(NUMBER, least=2), end: many(NUMBER, least=2), ga
         ends = [b, e, mean(begin), mean(end)]
         union = max(e, ends[3]) - min(b, ends[2])
         overlap = max(Fraction(0), min(e, ends[3]) - max(b, ends[2])) / union
-        trust = mpmath.exp(-doubt)
+        trust = reals.exp(-doubt)
         return Number(real(overlap) * trust, real(overlap) * trust * (1 + size) + real(sum(absolute(ends)) / union) * trust)
     return {"reward": [worth(*x) for x in zip(begin, end)]}
 

@@ -4,8 +4,7 @@ import math
 import statistics
 from fractions import Fraction
 
-import mpmath
-
+import reals
 from functions.arithmetic import (HALF, NOTHING, Number, by_group, itself, lengths_of, mean, own_tokens, per_group, places,
                                   population_deviation, real, rewards_of, sigmoid)
 from functions.batches import TENTHS, marks, of_lengths, responses, tokens
@@ -195,7 +194,7 @@ def correct_length_reward(batch, correct: many(FLAG), alpha: NUMBER, eps: NOT_NE
             if not s:
                 return Number(ONE, ONE)
             z = real(T[i] - mean(right)) / (s + real(eps))
-            x = mpmath.exp(-real(alpha) * z)
+            x = reals.exp(-real(alpha) * z)
             return Number(x, x * (1 + abs(real(alpha)) * real(T[i] + mean(right)) / (s + real(eps))))
         return [worth(i) for i in group]
     return {"reward": per_group(batch, shaped)}
@@ -219,7 +218,7 @@ def check_correct_length_reward(check):
     for label, given, batch, found in every("correct_length_reward"):
         for group in by_group(batch):
             right = [i for i in group if given["correct"][i]]
-            z = [mpmath.log(found["reward"][i].value) / -real(Fraction(given["alpha"])) for i in right]
+            z = [reals.log(found["reward"][i].value) / -real(Fraction(given["alpha"])) for i in right]
             check(f"their mean is 0: {label}", near(sum(z), 0))
             spread = len({lengths_of(batch)[i] for i in right}) > 1
             square = float(sum(x * x for x in z)) if right else 0
@@ -247,7 +246,7 @@ def efficiency_reward(batch, correct: many(FLAG), share: FRACTION, alpha: NOT_NE
     found = {}
     for g, group in enumerate(groups):
         right = [T[i] for i in group if correct[i]]
-        s = mpmath.sqrt(real(mean([(t - mean(right)) ** 2 for t in right]))) if right else ZERO
+        s = reals.sqrt(real(mean([(t - mean(right)) ** 2 for t in right]))) if right else ZERO
         for i in group:
             far = real(T[i] - mean(right)) / s if correct[i] and s else ZERO
             short = Number(1 - real(alpha) * sigmoid(far), real(1 + alpha))
@@ -294,14 +293,14 @@ def check_efficiency_reward(check):
 # ---- tool_efficiency_reward
 
 def cosine_of_calls(m, c):
-    return mpmath.cospi(real(m / (2 * m + c)))
+    return reals.cospi(real(m / (2 * m + c)))
 
 
 def fewest_calls(m, n, c):
     """1 at the fewest calls of a right response: f = 2nm/(m + n), sin(f pi/(2n))."""
     if n == 0:
         return ONE if m == 0 else cosine_of_calls(m, c)
-    return mpmath.sinpi(real(m / (m + n)))
+    return reals.sinpi(real(m / (m + n)))
 
 
 @function(reward=many(NUMBER))
@@ -349,8 +348,8 @@ def check_tool_efficiency_reward(check):
             for i, j in itertools.permutations(right, 2):
                 more = given["calls"][i] > given["calls"][j]
                 check(f"more calls, less: {label}", not more or found["reward"][i].value < found["reward"][j].value)
-    check("sin(f pi/(2n)) of the page", all(near(fewest_calls(Fraction(m), Fraction(n), Fraction(1)), mpmath.sin(
-        real(Fraction(2 * n * m, m + n) / (2 * n)) * mpmath.pi)) for m in range(1, 9) for n in range(1, m + 1)))
+    check("sin(f pi/(2n)) of the page", all(near(fewest_calls(Fraction(m), Fraction(n), Fraction(1)), reals.sin(
+        real(Fraction(2 * n * m, m + n) / (2 * n)) * reals.pi())) for m in range(1, 9) for n in range(1, m + 1)))
 
 
 # ---- early_exit_reward

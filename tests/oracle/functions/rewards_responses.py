@@ -3,15 +3,14 @@ import itertools
 import statistics
 from fractions import Fraction
 
-import mpmath
-from mpmath import mpf
-
+import reals
 from functions.arithmetic import HALF, NOTHING, Number, clamp, exp, itself, less, mean, means, real, summed
 from functions.batches import HOLED, SELF, TEACHER, TENTHS, UNMASKED, WITH_HOLES, each, marks, tokens
 from functions.comparing import every, exactly, fraction, near, values
 from functions.domains import COUNT, FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NOT_POSITIVE, NUMBER, POSITIVE, integer, many, one_of, reads
 from functions.registry import cases, checks, function
 from limits import ZERO
+from reals import mpf
 from scenarios import NAN
 
 
@@ -98,9 +97,9 @@ def log_exp_reward(reward: many(NUMBER), threshold: NUMBER, upper: NUMBER, lower
     def mapped(r):
         gap = abs(r - threshold)
         if not less(r, threshold):
-            terms = real(threshold), real(upper) * mpmath.log(1 + real(gap))
+            terms = real(threshold), real(upper) * reals.log(1 + real(gap))
         elif lower:
-            terms = real(threshold), -mpmath.expm1(real(lower * gap)) / mpmath.expm1(real(lower))
+            terms = real(threshold), -reals.expm1(real(lower * gap)) / reals.expm1(real(lower))
         else:
             return Number(r, abs(r))
         return Number(sum(terms), abs(terms[0]) + abs(terms[1]) * real(1 + abs(lower) * gap))
@@ -124,7 +123,7 @@ def check_log_exp_reward(check):
         at = lambda r: exactly("log_exp_reward", **{**given, "reward": [r]})["reward"][0].value
         check(f"1 below the threshold it is 1 less: {label}", near(at(tau - 1), tau - 1))
         check(f"the threshold itself: {label}", near(at(tau), tau))
-        check(f"e - 1 above it: {label}", near(at(tau + 1) - real(tau), real(upper) * mpmath.log(2)))
+        check(f"e - 1 above it: {label}", near(at(tau + 1) - real(tau), real(upper) * reals.log(2)))
         order = sorted(range(len(found["reward"])), key=lambda k: given["reward"][k])
         mapped = [real(found["reward"][k].value) for k in order]
         check(f"it never falls: {label}", all(x <= y for x, y in zip(mapped, mapped[1:])))
@@ -148,7 +147,7 @@ def trust_reward(outcome: many(NUMBER, least=1), thought: many(NUMBER, least=1),
     sides = [[x for o, x in zip(outcome, thought) if less(o, right) == wrong] for wrong in (False, True)]
     of_right, of_wrong = (mean(side) if side else Fraction(0) for side in sides)
     size = 1 + sum(mean([abs(x) for x in side]) for side in sides if side)
-    trust = mpmath.exp(real(of_right - of_wrong)) if sides[0] and less(of_right, of_wrong) else Fraction(1)
+    trust = reals.exp(real(of_right - of_wrong)) if sides[0] and less(of_right, of_wrong) else Fraction(1)
     alike = not any(less(o, high) for o in outcome) or not any(less(low, o) for o in outcome)
     if alike or not decay:
         return {"reward": itself(outcome)}
@@ -196,7 +195,7 @@ def retention_reward(batch: reads("logp_old", "logp_ref", "reward"), alpha: NOT_
 
     def shaped(i, r):
         d = apart.get(i, NOTHING)
-        kept = real(weight) * mpmath.exp(-real(alpha * max(d.value, 0)))
+        kept = real(weight) * reals.exp(-real(alpha * max(d.value, 0)))
         return Number(real(r) + kept, real(abs(r)) + abs(kept) * real(1 + abs(alpha) * d.size))
     return {"reward": [shaped(i, Fraction(r)) for i, r in enumerate(batch["reward"])]}
 
@@ -286,7 +285,7 @@ def check_hint_reward(check):
         spread = statistics.pvariance(map(Fraction, given["reward"]))
         check("their variance", near(exactly("hint_reward", **given, form="variance")["reward"].value, spread))
         lean = exactly("hint_reward", **{**given, "gap": [-0.25] * right + [9] * (n - right)}, form="variance")["reward"].value
-        check("e^(-1/4) of it", near(lean, real(spread) * mpmath.exp(-mpf(1) / 4)))
+        check("e^(-1/4) of it", near(lean, real(spread) * reals.exp(-mpf(1) / 4)))
 
 
 # ---- meta_reward
@@ -305,7 +304,7 @@ def meta_reward(correct: many(FLAG, least=1), length: many(COUNT), net: many(INT
     """
     notion = Fraction(sum(x > 0 for x in net), len(net)) if net else Fraction(0)
     off = abs(Fraction(sum(correct), len(correct)) - passes / 8)
-    near = mpmath.power(real(Fraction(1, 100)), real(off)) if passes >= 0 else ZERO
+    near = reals.power(real(Fraction(1, 100)), real(off)) if passes >= 0 else ZERO
     right = [T for T, c in zip(length, correct) if c]
     inside = predicted_length >= 0 and bool(right) and min(right) < predicted_length < max(right)
     total = (real(notion) + near + inside) / 3
@@ -329,7 +328,7 @@ def meta_reward_cases(case):
 def check_meta_reward(check):
     told = lambda **more: exactly("meta_reward", **{**dict(correct=[1, 0], length=[3, 9], net=[1], passes=4, predicted_length=5), **more})
     check("a half right, four of eight, one length: two thirds", near(told()["reward"].value, Fraction(2, 3)))
-    check("a quarter off: a tenth to the half", near(told(passes=6, net=[0])["reward"].value * 3, mpmath.sqrt(mpf(1) / 10)))
+    check("a quarter off: a tenth to the half", near(told(passes=6, net=[0])["reward"].value * 3, reals.sqrt(mpf(1) / 10)))
     check("three notions of four", near(told(net=[1, 2, -1, 3])["reward"].value, Fraction(7, 12)))
     check("nothing is right, as foretold", near(told(correct=[0, 0], passes=0)["reward"].value, Fraction(2, 3)))
     check("two ends are not between", all(near(told(correct=[1, 1], passes=8, predicted_length=x)["reward"].value * 3, 2) for x in (3, 9)))
@@ -461,5 +460,5 @@ def information_gain_cases(case):
 @checks("information_gain_reward")
 def check_information_gain_reward(check):
     for label, given, _, found in every("information_gain_reward"):
-        ends = [x if given["form"] == "log" else mpmath.exp(x) for x in (given["logp"][-1], given["logp"][0])]
+        ends = [x if given["form"] == "log" else reals.exp(x) for x in (given["logp"][-1], given["logp"][0])]
         check(f"all of it is the last less the first: {label}", near(sum(map(real, values(found["gain"]))), ends[0] - ends[1]))

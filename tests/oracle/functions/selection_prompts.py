@@ -3,8 +3,7 @@ import itertools
 import math
 from fractions import Fraction
 
-import mpmath
-
+import reals
 from functions.arithmetic import falling, itself, real, summed
 from functions.batches import each
 from functions.comparing import ask, cases_of, every, exactly, fraction, near, values
@@ -233,7 +232,7 @@ def explore_weight(value: many(FRACTION), least: NOT_NEGATIVE):
     Takes: `value` v (n, in [0, 1]), `least` >= 0
     Gives: `weight` (n): sqrt(v (1 - v)) + least; scale itself
     """
-    return {"weight": itself(mpmath.sqrt(real(v * (1 - v))) + real(least) for v in value)}
+    return {"weight": itself(reals.sqrt(real(v * (1 - v))) + real(least) for v in value)}
 
 
 @cases("explore_weight")

@@ -4,8 +4,7 @@ import itertools
 import statistics
 from fractions import Fraction
 
-import mpmath
-
+import reals
 from evaluate import Batch, informative
 from functions.arithmetic import Number, at, by_group, falling, less, mean, real, sample_variance, variance
 from functions.batches import TENTHS, each, on, responses, tokens
@@ -373,7 +372,7 @@ def replay_score(batch: reads("reward", "advantage")):
     first = {i: abs(A[i, t]) for i, t in reversed(list(A))}  # a response's first mask token is written last
 
     def score(group):
-        spread = mpmath.sqrt(real(sample_variance([Fraction(batch["reward"][i]) for i in group])))
+        spread = reals.sqrt(real(sample_variance([Fraction(batch["reward"][i]) for i in group])))
         return real(sum((first.get(i, 0) for i in group), Fraction(0))) * spread
     return {"score": [Number(x, x) for x in map(score, by_group(batch))]}
 

@@ -4,9 +4,8 @@ import math
 import statistics
 from fractions import Fraction
 
-import mpmath
-
 import limits
+import reals
 from functions.arithmetic import NOTHING, Number, ascending, at, clamp, less, mean, read, real, rows, slots
 from functions.batches import HOLED, NOW, SELF, TENTHS, UNMASKED, on, switches, tokens
 from functions.comparing import cases_of, chosen, exactly, selected
@@ -23,14 +22,14 @@ def flags(batch, chosen):
 def entropy_push(batch):
     """S = p (H + log p) of 2602.03392: how much less entropy a push up of the token leaves."""
     l, H = at(batch, "logp"), at(batch, "entropy")
-    return {p: mpmath.exp(real(l[p])) * real(H[p] + l[p]) for p in l}
+    return {p: reals.exp(real(l[p])) * real(H[p] + l[p]) for p in l}
 
 
 def centred(x):
     """x - mean x, and the population standard deviation; equal numbers are exactly at their mean."""
     centre, size = sum(x.values()) / len(x), sum(abs(y) for y in x.values())
     away = {p: settle(y - centre, size) for p, y in x.items()}
-    return away, mpmath.sqrt(sum(y * y for y in away.values()) / len(x))
+    return away, reals.sqrt(sum(y * y for y in away.values()) / len(x))
 
 
 HOLES = "1011 - 010 11"
@@ -483,7 +482,7 @@ def select_low_probability(batch: reads("logp_old"), probability: number(above=0
     Gives: `selected` (N x length): mask tokens with o < log(probability)
     """
     o = at(batch, "logp_old")
-    bound = mpmath.log(real(probability))
+    bound = reals.log(real(probability))
     return {"selected": flags(batch, [p for p in o if limits.less(real(o[p]), bound)])}
 
 
@@ -502,7 +501,7 @@ def probability_select_cases(case):
 def check_select_low_probability(check):
     for label, a, batch in cases_of("select_low_probability"):
         o = at(batch, "logp_old")
-        expected = {p for p in o if mpmath.exp(real(o[p])) < real(Fraction(a["probability"]))}
+        expected = {p for p in o if reals.exp(real(o[p])) < real(Fraction(a["probability"]))}
         check(f"as probabilities: {label}", expected == selected("select_low_probability", batch, **a))
 
 
@@ -542,7 +541,7 @@ def prefix_trust_region(batch: reads("logp_old", "advantage"),
     min(delta, delta + d W - S)
     """
     l, o, A = (at(batch, name) for name in ("logp", "logp_old", "advantage"))
-    D = {p: abs(mpmath.exp(real(l[p])) - mpmath.exp(real(o[p]))) for p in l}
+    D = {p: abs(reals.exp(real(l[p])) - reals.exp(real(o[p]))) for p in l}
     kept = [p for p in l if A[p] * (l[p] - o[p]) <= 0]
     for i in range(len(batch["length"])):
         kept += within_budget([p for p in l if p[0] == i], D, **numbers)

@@ -3,9 +3,7 @@ import itertools
 import statistics
 from fractions import Fraction
 
-import mpmath
-from mpmath import mpf
-
+import reals
 from functions.arithmetic import (NOTHING, Number, absolute, by_group, clamp, itself, lengths_of, less, mean, means, per_group, places,
                                   real, rewards_of, shares, sigmoid, variance)
 from functions.batches import FOUR, HOLED, SELF, TENTHS, each, marks, of_lengths, on, responses, tokens
@@ -13,6 +11,7 @@ from functions.comparing import cases_of, close, every, exactly, fraction, logis
 from functions.domains import FLAG, FRACTION, INTEGER, NOT_NEGATIVE, NUMBER, POSITIVE, integer, many, one_of, reads
 from functions.registry import cases, checks, function
 from limits import ZERO
+from reals import mpf
 from scenarios import NAN
 
 
@@ -162,15 +161,15 @@ def check_centred_weights(check):
 
 def preferred(T, r, power):
     """f = G softmax(h^lambda) and df/dlambda of one group, h = 1 + r z."""
-    deviation = mpmath.sqrt(real(variance(T)))
+    deviation = reals.sqrt(real(variance(T)))
     z = [real(t - mean(T)) / deviation if deviation else ZERO for t in T]
     h = [max(1 + real(r) * x, real(Fraction(1, 10 ** 6))) for x in z]
-    g = [mpmath.power(x, real(power)) for x in h]
+    g = [reals.power(x, real(power)) for x in h]
     least = max(g)
-    weights = [mpmath.exp(x - least) for x in g]
+    weights = [reals.exp(x - least) for x in g]
     share = [w / sum(weights) for w in weights]
     middle = lambda xs: sum(s * x for s, x in zip(share, xs))
-    slopes = [x * mpmath.log(y) for x, y in zip(g, h)]
+    slopes = [x * reals.log(y) for x, y in zip(g, h)]
     factor = [1 + x + middle(g) for x in g]
     f = [Number(len(T) * s, len(T) * s * k) for s, k in zip(share, factor)]
     df = [Number(len(T) * s * (x - middle(slopes)), len(T) * s * k * (abs(x) + middle([abs(y) for y in slopes])))
@@ -292,7 +291,7 @@ def confidence_factor(batch: reads("logp_old"), correct: many(FLAG), delta: NOT_
         if not chosen:
             return Number(delta, delta)
         p = Fraction(sum(correct[i] for i in chosen), len(chosen))
-        c = mpmath.exp(real(mean([score[i].value for i in chosen])))
+        c = reals.exp(real(mean([score[i].value for i in chosen])))
         v = 4 * c * real(p * (1 - p)) + real(delta)
         return Number(v, v * real(1 + mean([score[i].size for i in chosen])))
     return {"factor": [factor(group) for group in by_group(batch)]}
@@ -375,7 +374,7 @@ def check_difficulty_weight(check):
         check(f"1 for the others: {label}", all(w[g] == 1 for g in range(len(groups)) if g not in valid))
         for g, h in itertools.combinations(valid, 2):
             D = [statistics.mean(given["accuracy"][i] for i in groups[k]) or 1 for k in (g, h)]
-            check(f"odds: {label}", close(mpmath.log(w[g] / w[h]), (D[1] - D[0]) / given["temperature"]))
+            check(f"odds: {label}", close(reals.log(w[g] / w[h]), (D[1] - D[0]) / given["temperature"]))
 
 
 # ---- semantic_entropy
@@ -390,14 +389,14 @@ def semantic_entropy(batch, answer: many(integer(-1)), score: many(NUMBER)):
     all; 0 for one answer; scale (1 + it)(1 + the exponents' spread, T = 1), 0 for one answer
     """
     def entropy(group):
-        e = {i: mpmath.exp(real(score[i] - max(score[j] for j in group))) for i in group}
+        e = {i: reals.exp(real(score[i] - max(score[j] for j in group))) for i in group}
         clusters = {}
         for i in group:
             clusters.setdefault(answer[i] if answer[i] >= 0 else ("alone", i), []).append(e[i])
         if len(clusters) == 1:
             return NOTHING
         p = [sum(x) / sum(e.values()) for x in clusters.values()]
-        H = -sum(x * mpmath.log(x) for x in p)
+        H = -sum(x * reals.log(x) for x in p)
         spread = max(score[i] for i in group) - min(score[i] for i in group)
         return Number(H, (1 + H) * real(1 + spread))
     return {"entropy": [entropy(group) for group in by_group(batch)]}
@@ -422,9 +421,9 @@ def check_semantic_entropy(check):
         moved = exactly("semantic_entropy", batch, **{**given, "score": [x - 3 for x in given["score"]]})["entropy"]
         check(f"a common factor does not matter: {label}", all(near(x.value, y.value) for x, y in zip(moved, found["entropy"])))
         for x, group in zip(found["entropy"], by_group(batch)):
-            check(f"at most log n: {label}", -1e-40 <= x.value <= mpmath.log(len(group)) + 1e-40)
+            check(f"at most log n: {label}", -1e-40 <= x.value <= reals.log(len(group)) + 1e-40)
     two = exactly("semantic_entropy", tokens(logp=[[-1]] * 4), answer=[1, 2, 1, 2], score=[0] * 4)["entropy"][0]
-    check("two and two", near(two.value, mpmath.log(2)))
+    check("two and two", near(two.value, reals.log(2)))
 
 
 # ---- entropy_factor
@@ -437,7 +436,7 @@ def entropy_factor(entropy: many(NUMBER), alpha: NOT_NEGATIVE, size: integer(2))
     Takes: `entropy` H (n), `alpha` >= 0, integer `size` G >= 2
     Gives: `factor` (n): 1/(1 + alpha H/log G); scale itself
     """
-    factor = [1 / (1 + real(alpha * H) / mpmath.log(int(size))) for H in entropy]
+    factor = [1 / (1 + real(alpha * H) / reals.log(int(size))) for H in entropy]
     return {"factor": [Number(x, x) for x in factor]}
 
 
@@ -453,7 +452,7 @@ def entropy_factor_cases(case):
 @checks("entropy_factor")
 def check_entropy_factor(check):
     for label, given, _, found in every("entropy_factor"):
-        back = [(1 / x - 1) * mpmath.log(given["size"]) for x in values(found["factor"])]
+        back = [(1 / x - 1) * reals.log(given["size"]) for x in values(found["factor"])]
         check(f"alpha H again: {label}", all(near(x, Fraction(given["alpha"]) * Fraction(H)) for x, H in zip(back, given["entropy"])))
 
 
@@ -489,7 +488,7 @@ def check_consistency_weights(check):
         both = list(zip(values(found["local"]), values(found["global"])))
         check(f"they sum to 1: {label}", all(near(x + y, 1) for x, y in both))
         gate = [real(Fraction(given["gamma"]) * (Fraction(H) - Fraction(given["centre"]))) for H in given["entropy"]]
-        check(f"their odds: {label}", all(abs(mpmath.log(x / y) - z) < mpf(10) ** -35 for (x, y), z in zip(both, gate)))
+        check(f"their odds: {label}", all(abs(reals.log(x / y) - z) < mpf(10) ** -35 for (x, y), z in zip(both, gate)))
 
 
 # ---- dynamic_scale

@@ -4,9 +4,8 @@ import math
 import statistics
 from fractions import Fraction
 
-import mpmath
-
 import limits
+import reals
 from functions.arithmetic import (NOTHING, Number, ascending, at, by_group, clamp, itself, less, mean, own_tokens, places, read, real,
                                   rows, sigmoid, slots)
 from functions.batches import HOLED, NOW, SELF, TEACHER, UNMASKED, WITH_HOLES, marks, on, switches, tokens
@@ -37,7 +36,7 @@ def teacher_gate(batch: reads("logp_teacher", "advantage"), strength: FRACTION, 
         if A[p] == 0 or "selected" in batch and not batch["selected"][p[0]][p[1]]:
             return Number(ONE, ONE)
         gap = q[p] - l[p] if A[p] > 0 else l[p] - q[p]
-        w = real(1 - strength) + real(strength) * clamp(mpmath.exp(real(gap)), real(1 - clip), real(1 + clip))
+        w = real(1 - strength) + real(strength) * clamp(reals.exp(real(gap)), real(1 - clip), real(1 + clip))
         return Number(w, w)
     return {"weight": rows(batch, {p: weight(p) for p in l}, NOTHING)}
 
@@ -69,7 +68,7 @@ def check_teacher_gate(check):
         check(f"policy and teacher, right and wrong change places: {label}", exactly("teacher_gate", turned, **given) == found)
         lam, c = (real(Fraction(given[key])) for key in ("strength", "clip"))
         for i, t in at(batch, "logp"):
-            check(f"near 1: {label}", abs(found["weight"][i][t].value - 1) <= lam * c + mpmath.mpf(10) ** -40)
+            check(f"near 1: {label}", abs(found["weight"][i][t].value - 1) <= lam * c + reals.mpf(10) ** -40)
 
 
 # ---- prefix_discrepancy_weight
@@ -144,7 +143,7 @@ def soft_top_k_weight(x: many(NOT_POSITIVE, least=1), target: POSITIVE, temperat
     if target >= n:
         return {"weight": itself([Fraction(1)] * n), "normalised": itself([Fraction(1)] * n)}
     falling = sorted(range(n), key=lambda i: (-x[i], i))
-    e = [mpmath.exp(real((y - max(x)) / temperature)) for y in x]
+    e = [reals.exp(real((y - max(x)) / temperature)) for y in x]
     for r in range(n):
         factor = real(target - r) / sum(e[i] for i in falling[r:])
         if not limits.less(ONE, factor * e[falling[r]]):
@@ -175,7 +174,7 @@ def check_soft_top_k_weight(check):
         n, target, tau = len(x), Fraction(given["target"]), Fraction(given["temperature"])
         check(f"K in all: {label}", near(sum(map(real, w)), min(target, n)))
         check(f"n in all: {label}", near(sum(map(real, values(found["normalised"]))), n))
-        levels = [real(y) - real(tau) * mpmath.log(v) for y, v in zip(x, w) if v < 1]
+        levels = [real(y) - real(tau) * reals.log(v) for y, v in zip(x, w) if v < 1]
         check(f"one lambda: {label}", all(near(level, levels[0]) for level in levels))
         check(f"and what is at 1 is above it: {label}", not levels or all(real(y) >= levels[0] for y, v in zip(x, w) if v == 1))
 
@@ -190,7 +189,7 @@ def probability_weight(batch: reads("logp_old"), strength: FRACTION):
     Takes: batch with `logp_old`; 0 <= `strength` a <= 1
     Gives: `weight` per token: a e^o + 1 - a; scale itself
     """
-    w = {p: real(strength) * mpmath.exp(real(o)) + real(1 - strength) for p, o in at(batch, "logp_old").items()}
+    w = {p: real(strength) * reals.exp(real(o)) + real(1 - strength) for p, o in at(batch, "logp_old").items()}
     return {"weight": rows(batch, {p: Number(x, x) for p, x in w.items()}, NOTHING)}
 
 
@@ -210,7 +209,7 @@ def check_probability_weight(check):
         a, o = Fraction(given["strength"]), at(batch, "logp_old")
         for (i, t), x in o.items():
             w = found["weight"][i][t].value
-            check(f"the log-probability again: {label}", not a or near(mpmath.log((w - real(1 - a)) / real(a)), x))
+            check(f"the log-probability again: {label}", not a or near(reals.log((w - real(1 - a)) / real(a)), x))
 
 
 # ---- conflict_weight
@@ -360,7 +359,7 @@ def covariance_weight(batch: reads("advantage")):
     found = {}
     for group in by_group(batch):
         own = [p for p in l if p[0] in group]
-        w = {p: mpmath.exp(-real(c[p] ** 2 / (2 * variance))) if variance else ONE for p in own}
+        w = {p: reals.exp(-real(c[p] ** 2 / (2 * variance))) if variance else ONE for p in own}
         size = max((((abs(l[p]) + l_size) * (abs(A[p]) + A_size)) ** 2 / variance for p in own), default=0) if variance else 0
         for p in own:
             weight = w[p] * len(own) / sum(w.values())
@@ -394,7 +393,7 @@ def check_covariance_weight(check):
         variance = statistics.pvariance(c.values())
         for p, q in itertools.combinations(l, 2):
             same = batch["group"][p[0]] == batch["group"][q[0]] and variance
-            check(f"odds: {label}", not same or close(mpmath.log(w[p] / w[q]), (c[q] ** 2 - c[p] ** 2) / 2 / variance))
+            check(f"odds: {label}", not same or close(reals.log(w[p] / w[q]), (c[q] ** 2 - c[p] ** 2) / 2 / variance))
         doubled = {**batch, "advantage": [[x if isinstance(x, str) else 2 * x for x in row] for row in batch["advantage"]]}
         check(f"units of the advantage do not matter: {label}", ask("covariance_weight", doubled) == ask("covariance_weight", batch))
 
@@ -430,7 +429,7 @@ def temperatures(M, sides):
     for side in sides.values():
         m = [M[p].value for p in side]
         variance = sum((x - sum(m) / len(m)) ** 2 for x in m) / len(m) if m else ZERO
-        found.update(dict.fromkeys(side, mpmath.sqrt(max(variance, real(Fraction(1, 10 ** 8))))))
+        found.update(dict.fromkeys(side, reals.sqrt(max(variance, real(Fraction(1, 10 ** 8))))))
     return found
 
 
@@ -578,7 +577,7 @@ def routed_weight(batch: reads("entropy"), routed: many(FLAG), beta: NOT_NEGATIV
     at all others; scale itself times 1 + beta (abs(H) + max abs(H) over them)
     """
     H = {p: h for p, h in at(batch, "entropy").items() if routed[p[0]]}
-    u = {p: mpmath.exp(-real(beta * h)) for p, h in H.items()}
+    u = {p: reals.exp(-real(beta * h)) for p, h in H.items()}
     level = sum(u.values(), ZERO) / max(1, len(u))
     most = max((abs(h) for h in H.values()), default=Fraction(0))
     found = {p: Number(x / level, x / level * real(1 + beta * (abs(H[p]) + most))) for p, x in u.items()}
@@ -608,4 +607,4 @@ def check_routed_weight(check):
         H = at(batch, "entropy")
         beta = real(Fraction(given["beta"]))
         for p, q in itertools.combinations(told, 2):
-            check(f"the difference in the exponent: {label}", near(mpmath.log(w[p] / w[q]), beta * real(H[q] - H[p])))
+            check(f"the difference in the exponent: {label}", near(reals.log(w[p] / w[q]), beta * real(H[q] - H[p])))
