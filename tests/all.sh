@@ -87,7 +87,7 @@ needs() { # what for: Debian packages
     cat <<'END'
 the compilers that the headers promise: gcc g++ clang libclang-rt-14-dev
 building the tests: make meson ninja-build pkg-config libcjson-dev libstb-dev git patch
-the oracle: python3 python3-mpmath python3-jsonschema
+the oracle: python3 python3-mpmath python3-gmpy2 python3-jsonschema
 ports and readers of the vectors: python3-numpy nodejs
 ways of embedding, declarations for other languages: cmake python3-cffi
 END

@@ -4,7 +4,7 @@ batches: advantages, loss and gradient by the framework's own functions against 
 
     VENV/bin/python tests/conformance/translate_frameworks.py [NAME ...]
 
-VENV is the environment of frameworks.sh, with mpmath. The options are the installed package's defaults, not the data's. What the batches
+VENV is the environment of frameworks.sh, with mpmath and gmpy2. The options are the installed package's defaults, not the data's. What the batches
 leave out (guards): one micro-batch, equally large groups, no masked tokens, no truncated responses, no infinities. float64; the
 tolerance is 1e-9 of the largest advantage or gradient and of the loss; 1e-7 for verl, which adds 1e-8 to the number of tokens that a mean
 divides by (with the exact number all 50 agree at 1e-9); 1e-5 for OpenRLHF, which makes float32 of the rewards on its way (at 1e-6, 40 of 50 agree).

@@ -7,7 +7,7 @@
 """
 import sys
 
-sys.dont_write_bytecode = sys.pycache_prefix is None  # compiled modules only where a folder is said for them
+sys.dont_write_bytecode = True
 
 import argparse
 import json
