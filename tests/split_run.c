@@ -5,19 +5,20 @@
 #include <stdlib.h>
 
 /* A part is a batch of some of the responses: the same token arrays, other groups of other offsets and lengths. */
-typedef struct { grpo_batch batch; int64_t *group_begin, *offset, *length; uint8_t *truncated; grpo_real *reward; } part;
+typedef struct { grpo_batch batch; int64_t *group_begin, *offset, *length; uint8_t *truncated; grpo_real *reward, *log_partition; } part;
 
 static int by_sequence(const void *a, const void *b) {
     const case_range *x = a, *y = b;
     return x->sequence != y->sequence ? (x->sequence < y->sequence ? -1 : 1) : (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-static int same_group(const test_case *c, int64_t i, int64_t j) {
-    for (int64_t g = 0; g < c->batch.n_groups; g++)
-        if (c->batch.group_begin[g] <= i && i < c->batch.group_begin[g + 1])
-            return j >= c->batch.group_begin[g] && j < c->batch.group_begin[g + 1];
-    return 0;
+static int64_t group_of(const test_case *c, int64_t i) {
+    int64_t g = 0;
+    while (c->batch.group_begin[g + 1] <= i) g++;
+    return g;
 }
+
+static int same_group(const test_case *c, int64_t i, int64_t j) { return group_of(c, i) == group_of(c, j); }
 
 /* range: sorted by sequence */
 static part part_of(const test_case *c, const case_range *range, int64_t n) {
@@ -29,10 +30,12 @@ static part part_of(const test_case *c, const case_range *range, int64_t n) {
     p.batch.length = p.length = calloc(most, sizeof *p.length);
     p.truncated = calloc(most, 1);
     p.reward = calloc(most, sizeof *p.reward);
-    if (!p.group_begin || !p.offset || !p.length || !p.truncated || !p.reward) abort();
+    p.log_partition = calloc(most, sizeof *p.log_partition);
+    if (!p.group_begin || !p.offset || !p.length || !p.truncated || !p.reward || !p.log_partition) abort();
     p.batch.n_groups = 0;
     p.batch.truncated = c->batch.truncated ? p.truncated : NULL;
     p.batch.reward = c->batch.reward ? p.reward : NULL;
+    p.batch.log_partition = c->batch.log_partition ? p.log_partition : NULL;
     for (int64_t k = 0; k < n; k++) {
         int64_t i = range[k].sequence;
         if (k && !same_group(c, range[k - 1].sequence, i)) p.batch.n_groups++;
@@ -41,6 +44,7 @@ static part part_of(const test_case *c, const case_range *range, int64_t n) {
         p.group_begin[p.batch.n_groups + 1] = k + 1;
         if (c->batch.truncated) p.truncated[k] = c->batch.truncated[i];
         if (c->batch.reward) p.reward[k] = c->batch.reward[i];
+        if (c->batch.log_partition) p.log_partition[p.batch.n_groups] = c->batch.log_partition[group_of(c, i)];
     }
     p.batch.n_groups += n > 0;
     return p;
@@ -52,6 +56,7 @@ static void part_free(part *p) {
     free(p->length);
     free(p->truncated);
     free(p->reward);
+    free(p->log_partition);
 }
 
 /* what the parts of an optimiser step are evaluated as: each by itself, or, where one would hold a piece of what counts as a whole, all

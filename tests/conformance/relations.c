@@ -1,4 +1,5 @@
 #include "relations.h"
+#include "relations_changes.h"
 #include "relations_holds.h"
 #include "request.h"
 #include <float.h>
@@ -290,8 +291,35 @@ const relation relations[] = {
       twice_the_advantage },
     { "double-advantages", "the advantages are multiplied by 2", "loss and gradients are multiplied by 2",
       "surrogates that are linear in a positive factor of A, without a penalty", holds_linear, "linear", NULL, double_advantages,
-      twice_the_loss }
+      twice_the_loss },
+    { "shift-rewards", "a constant is added to the rewards", "the advantages do not change",
+      "rewards that are compared with a mean of rewards, and are not looked at by themselves", holds_shifted_rewards, "baseline", NULL,
+      shift_rewards, rewards_shifted },
+    { "shift-logp", "a constant, another one for each token, is added to its log-probabilities",
+      "nothing changes (of surrogates whose value is A times log p, no gradient)",
+      "objectives that read log-probabilities as differences alone", holds_for_differences, "differences", NULL, shift_log_probabilities,
+      the_same },
+    { "cut-micro", "each group is a micro-batch", "loss and dlogp are those of the whole", "every objective, with advantages given",
+      holds_cut, NULL, give_advantages, cut_micro_batches, loss_and_gradient },
+    { "cut-ranks", "the groups are dealt to two ranks, gradients averaged", "loss and dlogp are those of the whole",
+      "every objective, with advantages given", holds_cut, NULL, give_advantages, cut_over_ranks, loss_and_gradient },
+    { "pack-rows", "each group is a part, two responses of it in a packed row", "loss and dlogp are those of the whole",
+      "every objective, with advantages given", holds_cut, NULL, give_advantages, pack_in_rows, loss_and_gradient },
+    { "reverse-vocabulary", "the vocabulary stands in the opposite order, targets too", "d logits and d weight stand so too",
+      "every row of logits: nothing is defined by the number of a token", holds_for_rows, NULL, NULL, reverse_vocabulary,
+      vocabulary_reversed },
+    { "double-temperature", "logits (of hidden states: the projection) and temperature are multiplied by 2",
+      "nothing changes, but that d logits and d weight are half", "every row of logits: only the quotient is read", holds_for_rows, NULL,
+      NULL, double_temperature, temperature_doubled },
+    { "poison-banned", "banned tokens have other logits", "nothing changes", "every row of logits: what is banned is not read",
+      holds_for_logits, NULL, NULL, poison_banned, the_same },
+    { "shift-logits", "a constant, another one for each row, is added to the logits", "log-probabilities and entropy do not change",
+      "rows of logits without an objective: softmax does not see it", holds_for_softmax, NULL, NULL, shift_logits, logits_shifted },
+    { "finite-differences", "log-probabilities are moved a little along a direction", "the loss changes as dlogp says",
+      "objectives whose gradient is that of the loss: nothing in it is detached from logp; in f64, where the loss is smooth",
+      holds_for_exact_gradients, "gradient", NULL, NULL, the_same }
 };
 const int n_relations = sizeof relations / sizeof *relations;
 
-const char *const relation_properties[] = { "mean", "sum", "normalised", "unnormalised", "linear", "order", "length", NULL };
+const char *const relation_properties[] = { "mean", "sum", "normalised", "unnormalised", "baseline", "linear", "differences", "gradient",
+                                            "order", "length", NULL };

@@ -97,6 +97,23 @@ static int has_own_advantages(const cJSON *q) { return is_objective(q) && !json_
 int holds_normalised(const cJSON *q) { return has_own_advantages(q) && power_of_advantages(q) == 0 ? OF_ADVANTAGE : 0; }
 int holds_unnormalised(const cJSON *q) { return has_own_advantages(q) && power_of_advantages(q) == 1 ? OF_ADVANTAGE : 0; }
 
+/* of what comes before and after baseline and scale, nothing; so the size of an advantage is known too */
+static int is_plain_advantage(const cJSON *q) {
+    return is(q, "reward.truncated", "keep") && is(q, "reward.length", "none") && is(q, "reward.map", "none")
+        && is(q, "reward.overlong", "none") && is(q, "reward.kl", "none") && is(q, "advantage.rewards", "one")
+        && is(q, "advantage.transform", "none") && is(q, "advantage.singleton", "zero") && is(q, "advantage.samples", "responses")
+        && is(q, "advantage.reweight", "none") && is(q, "advantage.batch_norm", "none") && is(q, "advantage.excluded", "none")
+        && is(q, "advantage.credit", "outcome") && is_zero(q, "advantage.baseline_shift") && is(q, "advantage.token_baseline", "none")
+        && is(q, "advantage.entropy", "none") && is_zero(q, "advantage.teacher_share") && !tokens_have_a_unit(q)
+        && is(q, "advantage.marked", "none");
+}
+
+int holds_shifted_rewards(const cJSON *q) {
+    return has_own_advantages(q) && is_plain_advantage(q) && is(q, "advantage.baseline", "group_mean leave_one_out batch_mean")
+        && is(q, "advantage.scale", "none group_std batch_std batch_centred_std residual_rms constant mean_absolute_deviation")
+        ? OF_ADVANTAGE : 0;
+}
+
 /* ---- advantages ----------------------------------------------------------------------------------------------------------------- */
 
 static int pays_nothing(const cJSON *q) {
@@ -109,3 +126,45 @@ int holds_linear(const cJSON *q) {
         "sapo_detached dispo bgpo policy_shaping quadratic unbounded_positive";
     return is_objective(q) && is(q, "surrogate.kind", linear) && pays_nothing(q) ? OF_LOSS : 0;
 }
+
+/* ---- log-probabilities ---------------------------------------------------------------------------------------------------------- */
+
+static int reads_probabilities(const cJSON *q) {
+    return is(q, "ratio.behaviour", "none") || is(q, "surrogate.bounds", "probability")
+        || is(q, "weight.trust", "probability probability_both binary_kl") || is(q, "weight.rollout_rs", "probability binary_kl_max")
+        || (!is(q, "penalty.nll_on", "none") && (is(q, "penalty.nll_form", "logp") || is(q, "penalty.nll_weight", "p p_one_minus_p")))
+        || (!is(q, "penalty.preference", "none") && is(q, "penalty.preference_score", "reference_free"));
+}
+
+/* in the value alone: A times log p */
+static int reads_log_probability(const cJSON *q) {
+    return is(q, "surrogate.kind", "reinforce cispo vespo topr masked_weight sapo_detached dispo aspo");
+}
+
+int holds_for_differences(const cJSON *q) {
+    const int advantage = is(q, "advantage.token_baseline", "optimal") ? 0 : OF_ADVANTAGE;
+    if (!is_objective(q)) return 0;
+    return advantage | (reads_probabilities(q) ? 0 : reads_log_probability(q) ? OF_GRADIENT : OF_LOSS);
+}
+
+/* weights and masks that jump are no matter, as they have no derivative where they do not */
+static int detaches(const cJSON *q) {
+    return is(q, "ratio.gradient", "token") || is(q, "ratio.behaviour", "current") || !is(q, "weight.fipo", "none")
+        || !is(q, "weight.policy_is", "none") || !is(q, "penalty.kl_gradient", "exact")
+        || is(q, "penalty.kl_importance_weight", "score_function")
+        || (!is(q, "penalty.nll_on", "none") && !is(q, "penalty.nll_weight", "none"));
+}
+
+int holds_for_exact_gradients(const cJSON *q) {
+    static const char *const differentiated = "reinforce ratio ppo_clip dual_clip sapo log_ratio squared logistic bgpo policy_shaping "
+        "quadratic none variance logistic_lse trajectory_balance pairwise_logistic softmax_cross_entropy discriminative_mean "
+        "discriminative_lse pairwise_soft softmax_mse softmax_js regression tilted_cross_entropy pairwise_hinge";
+    return is_objective(q) && is(q, "surrogate.kind", differentiated) && !detaches(q) ? OF_LOSS : 0;
+}
+
+/* ---- cuts, and rows of logits --------------------------------------------------------------------------------------------------- */
+
+int holds_cut(const cJSON *q) { return is_objective(q) ? OF_LOSS : 0; }
+int holds_for_logits(const cJSON *q) { return of_kind(q, "logits") ? OF_ALL : 0; }
+int holds_for_rows(const cJSON *q) { return of_kind(q, "logits") || of_kind(q, "hidden") ? OF_ALL : 0; }
+int holds_for_softmax(const cJSON *q) { return of_kind(q, "logits") && !json_get(q, "objective") ? OF_VALUE : 0; }

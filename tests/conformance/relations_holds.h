@@ -12,5 +12,12 @@ int holds_as_sum(const cJSON *request);
 int holds_normalised(const cJSON *request);
 int holds_unnormalised(const cJSON *request);
 int holds_linear(const cJSON *request);
+int holds_shifted_rewards(const cJSON *request);
+int holds_for_differences(const cJSON *request);
+int holds_for_exact_gradients(const cJSON *request);
+int holds_cut(const cJSON *request);
+int holds_for_rows(const cJSON *request);
+int holds_for_logits(const cJSON *request);
+int holds_for_softmax(const cJSON *request);
 
 #endif

@@ -1,4 +1,5 @@
 #include "trial.h"
+#include "gradient.h"
 #include "request.h"
 #include "text.h"
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 /* ---- asking --------------------------------------------------------------------------------------------------------------------- */
 
-static char *words(const char *before, const char *after) {
+char *trial_words(const char *before, const char *after) {
     char *t = NULL;
     text_format(&t, "%s%s", before, after ? after : "");
     return text_string(&t);
@@ -14,12 +15,12 @@ static char *words(const char *before, const char *after) {
 
 static void broken_by(trial *t, const char *before, const char *after) {
     t->kind = TRIAL_BROKEN;
-    t->what = words(before, after);
+    t->what = trial_words(before, after);
 }
 
 static void skipped_by(trial *t, const char *before, const char *after) {
     t->kind = TRIAL_SKIPPED;
-    t->what = words(before, after);
+    t->what = trial_words(before, after);
 }
 
 cJSON *request_ask(const asker *a, const cJSON *request, trial *t) {
@@ -189,6 +190,7 @@ trial relation_try(const asker *a, const relation *rel, const cJSON *request, co
     memset(&t, 0, sizeof t);
     t.request = cJSON_Duplicate(request, 1);
     if (rel->prepare) rel->prepare(t.request);
+    if (!rel->change) { try_gradient(a, base, scale, &t); return t; }
     t.changed = cJSON_Duplicate(t.request, 1);
     if (!rel->change(t.changed)) { t.kind = TRIAL_NOTHING; return t; }
     t.answer = base && !rel->prepare ? cJSON_Duplicate(base, 1) : request_ask(a, t.request, &t);

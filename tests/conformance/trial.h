@@ -32,6 +32,8 @@ typedef struct {
 trial relation_try(const asker *a, const relation *rel, const cJSON *request, const cJSON *base, const cJSON *scale, int outputs);
 void trial_free(trial *t);
 
+char *trial_words(const char *before, const char *after);      /* for the caller to free; after: may be NULL */
+
 /* a result, NULL with what came instead */
 cJSON *request_ask(const asker *a, const cJSON *request, trial *t);
 
