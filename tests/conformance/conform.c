@@ -1,5 +1,6 @@
 /* conform: the vectors against any program that speaks the protocol. */
 #define _POSIX_C_SOURCE 200809L
+#include "conventions.h"
 #include "expectations.h"
 #include "identify.h"
 #include "metamorphic.h"
@@ -18,6 +19,7 @@ typedef struct {
     int live;               /* is someone watching? */
     int64_t files, file;
     case_file *kept;        /* stb_ds array */
+    profile conventions;    /* those that are documented, for a program without a profile */
 } run;
 
 /* ---- one case ------------------------------------------------------------------------------------------------------------------- */
@@ -214,6 +216,11 @@ static int tell(run *r) {
     r->r.profile = &r->o->profile;
     r->r.verbose = r->o->verbose;
     r->r.strict = r->o->strict;
+    if (!r->o->profile.json && r->conventions.json && !r->o->strict) {
+        conventions_accept(&r->conventions, &r->d, r->r.results);
+        r->conventions.name = "documented conventions";
+        r->r.profile = &r->conventions;
+    }
     diagnostician_conclude(&r->d);
     report_group(&r->r);
     if (r->o->repro) status = write_repro(r);
@@ -237,6 +244,7 @@ static int run_vectors(const options *o) {
     r.o = o;
     r.live = isatty(2);
     if (case_list_read(o->vectors, &list) || !list.count) return fprintf(stderr, "conform: no vectors in %s\n", o->vectors), 2;
+    if (!access(CONVENTIONS, R_OK) && profile_load(CONVENTIONS, &r.conventions)) return case_list_free(&list), 2;
     diagnostician_open(&r.d, o->vectors, &o->rules);
     session_open(&r.s, o->command, o->rules.precision->name, o->timeout);
     session_start(&r.s);
@@ -244,6 +252,7 @@ static int run_vectors(const options *o) {
     if (!status) status = tell(&r);
     else free(session_close(&r.s));
     report_free(&r.r);
+    profile_free(&r.conventions);
     diagnostician_free(&r.d);
     for (ptrdiff_t k = 0; k < arrlen(r.kept); k++) case_file_free(&r.kept[k]);
     arrfree(r.kept);

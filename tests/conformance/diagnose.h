@@ -49,7 +49,7 @@ typedef struct {
     const question *q;
     const answer *found;
     stage_kind stage;
-    int failed;
+    int failed, accepted;           /* accepted: as a documented convention; it has no part in the diagnosis then */
     int fragile;                    /* the case is made of infinities
         or enormous numbers: what fails there may fail for a reason of its own */
     output_kind first_wrong;        /* of those that fail: in the order in which they are computed */

@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifndef VECTORS
-#define VECTORS "tests/vectors"
-#endif
-
 /* Default tolerances, in eps of scale.  Code that computes d = l - o, exp(d), a mean and a product the plain way loses a few eps a step,
  * times the log-ratio wherever a difference goes into an exp, times the number of terms in a plain sum.  Measured over all vectors, what
  * has no mistake: the port in NumPy 16 eps in f64 and 10 in f32, the one in PyTorch with autograd 16 and 9; where k3 is e^-D - 1 + D as it
@@ -34,7 +30,7 @@ static const char help[] =
     "  --verbose all          every failure, not one for each cause\n"
     "  --complete             a case that is skipped is none that passed: exit status 1\n"
     "  --profile FILE         the program's conventions (profiles/README.md): an answer that they make of it is acceptable, no failure\n"
-    "  --strict               what is acceptable is a failure all the same: exit status 1\n"
+    "  --strict               what is acceptable is a failure all the same: exit status 1; without a profile it is not even looked for\n"
     "  --expect FILE          the exit status says whether anything has changed from what FILE says; if it is not there, it is written\n"
     "  --repro ID             write the case as a pytest that stands alone, with the diagnosis, instead of the report;\n"
     "                         with --format c as a C99 file\n"

@@ -5,6 +5,11 @@
 #include "profile.h"
 #include "report.h"
 
+#ifndef VECTORS
+#define VECTORS "tests/vectors"
+#endif
+#define CONVENTIONS VECTORS "/../conformance/profiles/conventions.json"       /* what is documented of frameworks */
+
 typedef struct {
     const char *vectors;
     const char **only;              /* stb_ds array of globs; a case is asked if one of them matches, or if there is none */

@@ -87,14 +87,14 @@ static int check_rule(const char *path, int n, const cJSON *rule) {
 /* a word that is not known may be one that is misspelt, and would accept too much or too little */
 static int check_convention(const char *path, int n, const cJSON *c) {
     static const char *const keys[] = { "what", "in", "if", "flags", "cases", "outputs", "precision", "change", "rule", "answers", "error",
-                                        "operand" };
+                                        "operand", "known_as" };
     int says = 0;
     if (!cJSON_IsObject(c) || !*text_of(c, "what")) return bad(path, n, "it does not say what it is", NULL);
     for (const cJSON *i = c->child; i; i = i->next) {
         size_t k = 0;
         while (k < sizeof keys / sizeof *keys && strcmp(keys[k], i->string)) k++;
         if (k == sizeof keys / sizeof *keys) return bad(path, n, "there is no", i->string);
-        says += k >= 7;
+        says += k >= 7 && k < 12;
     }
     if (!says) return bad(path, n, "it has no change, rule, answers, error or operand", NULL);
     return check_fields(path, n, member(c, "if"), 1) || check_fields(path, n, member(c, "change"), 0)
@@ -215,7 +215,7 @@ static int list_accepts(const profile *p, const rules *r, const question *q, con
 }
 
 /* those without which it is not accepted; all, if each can be left out */
-static int *needed(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *list) {
+int *profile_needed(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *list) {
     int *need = NULL;
     for (ptrdiff_t k = 0; k < arrlen(list); k++) {
         int *others = NULL;
@@ -227,12 +227,36 @@ static int *needed(const profile *p, const rules *r, const question *q, const an
     return need;
 }
 
+judge_match profile_gives(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *list) {
+    conventions v = together(p, q->c, list);
+    judge_match m = JUDGE_SILENT;
+    answer computed;
+    if (recompute(q->c, &v, stage, &computed)) m = judge_against(r, q, stage, found, &computed, JUDGE_COMPUTED, NULL);
+    answer_free(&computed);
+    if (m == JUDGE_SILENT) return m;
+    return list_accepts(p, r, q, found, stage, list) ? JUDGE_SAME : JUDGE_DIFFERENT;
+}
+
+int profile_applies(const profile *p, int n, const rules *r, const test_case *c) { return applies(p->convention[n], r, c); }
+
+int profile_known_as(const profile *p, int n, const char *id) {
+    const cJSON *names = member(p->convention[n], "known_as");
+    return names && has_text(names, id);
+}
+
+/* not, if both say what one field is */
+int profile_goes_with(const profile *p, int j, int k) {
+    const cJSON *a = member(p->convention[j], "change"), *b = member(p->convention[k], "change");
+    for (const cJSON *i = a ? a->child : NULL; i; i = i->next) if (b && member(b, i->string)) return 0;
+    return 1;
+}
+
 int profile_accepts(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, int **used) {
     int *list = NULL, *need, ok;
     for (int n = 0; n < (int)arrlen(p->convention); n++) if (applies(p->convention[n], r, q->c)) arrput(list, n);
     ok = arrlen(list) && list_accepts(p, r, q, found, stage, list);
     if (ok) {
-        need = needed(p, r, q, found, stage, list);
+        need = profile_needed(p, r, q, found, stage, list);
         for (ptrdiff_t k = 0; k < arrlen(need); k++) arrput(*used, need[k]);
         arrfree(need);
     }

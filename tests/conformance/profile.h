@@ -14,6 +14,14 @@ void profile_free(profile *p);
 
 /* Is every number of the stage what the program's conventions make of it?  *used: an stb_ds array of those that it takes. */
 int profile_accepts(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, int **used);
+
+/* Of a list of conventions: what they make of it (JUDGE_SILENT: the right answer), and those without which it is something else. */
+judge_match profile_gives(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *list);
+int *profile_needed(const profile *p, const rules *r, const question *q, const answer *found, stage_kind stage, const int *list);
+
+int profile_applies(const profile *p, int n, const rules *r, const test_case *c);       /* does convention n hold in the case? */
+int profile_known_as(const profile *p, int n, const char *id);      /* has DEFECTS.md it under that name? */
+int profile_goes_with(const profile *p, int j, int k);              /* can a program have both? */
 int profile_accepts_error(const profile *p, const rules *r, const test_case *c, const char *error, int **used);
 
 const char *profile_what(const profile *p, int n);      /* what convention n is, */

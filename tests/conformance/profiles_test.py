@@ -26,13 +26,13 @@ RULES = [  # the hook of the NumPy port, the rule, the rows
 ]
 NUMPY = """import sys
 sys.path[:0] = [{0!r}, {0!r} + "/adapters"]
-import frameworks, numpy as np, numpy_port, protocol
+import hooked_port, numpy as np, numpy_port, protocol
 def answer(case, real):
     a = case["objective"]["advantage"]
     if "mean_tokens" in {1!r} and a["scale"] == "token_whiten":
         a.update(eps=1e-8, eps_place="inside")
     return numpy_port.answer(case, real)
-with frameworks.hooked({1!r}):
+with hooked_port.hooked({1!r}):
     protocol.serve("hooked", "1", {{"f64": np.float64}}, ["loss"], answer)
 """
 FAILURES = []
@@ -61,8 +61,6 @@ def check(what, ok, found):
 def conventions(folder):
     rows, set_eps = ["grpo-*"], [ADAPTER, "--set", "advantage.eps=1e-4"]
     path = profile(folder, EPS)
-    status, passed, failed, _, acceptable = found = run(rows, set_eps)
-    check("an epsilon fails without a profile", status == 1 and failed > 10 and not acceptable, found)
     status, passed, failed, _, acceptable = found = run(rows, set_eps, "--profile", path)
     check("it is acceptable by its profile", status == 0 and not failed and acceptable > 10, found)
     check("not with --strict", run(rows, set_eps, "--profile", path, "--strict")[0] == 1, "status 0")
@@ -74,6 +72,31 @@ def conventions(folder):
     check("a clamp of log-ratios is acceptable by its profile", status == 0 and not failed and acceptable >= 3, found)
     for wrong in ({**EPS, "if": {"advantage.scales": "group_std"}}, {**EPS, "flag": ["NegInf"]}, {"what": "nothing"}, {**EPS, "rule": {"x": 1}}):
         check(f"a profile with a misspelt word is refused: {wrong}", run(rows, [ADAPTER], "--profile", profile(folder, wrong))[0] == 2, "read")
+
+
+def settings(*changes):
+    return [ADAPTER, *[word for change in changes for word in ("--set", change)]]
+
+
+def documented(folder):
+    """Conventions that the kit knows of frameworks are acceptable without a profile, each for all cases in which it holds or for none."""
+    rows = ["grpo-*", "dapo-*", "gspo-*"]
+    for changes in (["advantage.eps=1e-4"], ["advantage.std=population"], ["advantage.singleton=raw"],
+                    ["advantage.eps=1e-6", "advantage.singleton=raw"]):
+        program = settings(*changes)
+        status, _, failed, _, acceptable = found = run(["gspo-*"], program)
+        check(f"{changes} is documented", status == 0 and not failed and acceptable, found)
+        status, _, failed, _, acceptable = found = run(["gspo-*"], program, "--strict")
+        check(f"{changes}: --strict diagnoses it", status == 1 and failed and not acceptable, found)
+    for changes in (["advantage.eps=2e-4"], ["advantage.eps=1e-4", "advantage.eps_place=inside"], ["surrogate.eps_high=0.3"],
+                    ["advantage.eps=1e-4", "advantage.baseline_shift=0.5"], ["advantage.std=population", "advantage.clamp_high=1"],
+                    ["advantage.eps=1e-6", "advantage.baseline=leave_one_out"], ["aggregation.kind=token_sum"]):
+        status, _, failed, _, acceptable = found = run(rows, settings(*changes))
+        check(f"{changes} is no documented convention", status == 1 and failed and not acceptable, found)
+    status, _, failed, _, acceptable = found = run(["gspo-*"], settings("advantage.eps=1e-4", "surrogate.eps_high=0.3"))
+    check("a mistake in the loss is none, a convention in its advantages or not", status == 1 and failed > 3, found)
+    empty = profile(folder)
+    check("a profile says all that the program has", not run(["gspo-*"], settings("advantage.eps=1e-4"), "--profile", empty)[4], "acceptable")
 
 
 def answers(folder):
@@ -106,6 +129,6 @@ def expectations(folder):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        for test in (conventions, answers, rules, expectations):
+        for test in (conventions, documented, answers, rules, expectations):
             test(folder)
     sys.exit(len(FAILURES) != 0)
