@@ -4,7 +4,7 @@ export type Rows = number[][];
 export type Answer = { [output: string]: number | boolean | ReadonlyArray<unknown> | Answer };
 export interface Case {
   id: string;
-  kind: "objective" | "split" | "logits" | "call";
+  kind: "objective" | "split" | "logits" | "hidden" | "call" | "refuse";
   comment: string;
   flags: string[];
   /** the choices; what is left out has its default, the first choice or 0 */

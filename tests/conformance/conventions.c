@@ -2,6 +2,9 @@
 #include <stb_ds.h>
 #include <stdlib.h>
 
+/* of the scale: where numbers this far apart pass, a convention is not told from a mistake that is near it */
+#define TOO_COARSE 1e-3
+
 /* one convention or two */
 typedef struct { int of[2], n; } choice;
 
@@ -159,6 +162,7 @@ static void drop_accepted(diagnostician *d) {
 void conventions_accept(const profile *p, diagnostician *d, case_result *results) {
     search s;
     const ptrdiff_t conventions = arrlen(p->convention);
+    if (d->r->tolerance * d->r->precision->eps > TOO_COARSE) return;
     memset(&s, 0, sizeof s);
     s.p = p;
     s.d = d;

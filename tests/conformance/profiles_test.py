@@ -95,6 +95,8 @@ def documented(folder):
         check(f"{changes} is no documented convention", status == 1 and failed and not acceptable, found)
     status, _, failed, _, acceptable = found = run(["gspo-*"], settings("advantage.eps=1e-4", "surrogate.eps_high=0.3"))
     check("a mistake in the loss is none, a convention in its advantages or not", status == 1 and failed > 3, found)
+    coarse = run(["gspo-*"], settings("advantage.std=population"), "--tolerance", "1e13")
+    check("where much is tolerated no convention is told from a mistake", coarse[0] == 1 and not coarse[4], coarse)
     empty = profile(folder)
     check("a profile says all that the program has", not run(["gspo-*"], settings("advantage.eps=1e-4"), "--profile", empty)[4], "acceptable")
 

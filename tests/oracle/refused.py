@@ -6,7 +6,7 @@ import math
 import scenarios
 from axes.allowed import RULES
 from axes.choice import within
-from axes.fields import FIELDS
+from axes.fields import FIELDS, default
 
 SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 DOMAINS = {"count": {"minimum": 0}, "fraction": {"minimum": 0, "maximum": 1}, "not_negative": {"minimum": 0}, "bound": {},
@@ -51,7 +51,7 @@ def unfit_number(name, x, domain):
 def of_numbers(objective):
     for axis, fields in FIELDS.items():
         for field, domain in fields.items():
-            if isinstance(domain, dict):
+            if isinstance(domain, dict) and objective[axis][field] != default(domain):  # which every domain has
                 yield unfit_number(f"{axis}.{field}", objective[axis][field], domain)
 
 
@@ -157,14 +157,15 @@ BETWEEN = {"eps_low": (0, 1), "eps_high": (0, math.inf), "external_weight": (0, 
 
 
 def unfit(key, place, x):
+    x, (low, high) = number_of(x), BETWEEN.get(key, (-math.inf, math.inf))
+    if math.isfinite(x) and low <= x <= high:
+        return None
     name = f"batch.{key}" + "".join(f"[{k}]" for k in place)
-    x = number_of(x)
-    low, high = BETWEEN.get(key, (-math.inf, math.inf))
     if math.isnan(x):
         return Fault(f"{name} is NaN", f"batch.{key}")
-    if math.isinf(x) and not (x < 0 and key in MINUS_INFINITE):
-        return Fault(f"{name} is infinite", f"batch.{key}")
-    return None if low <= x <= high else Fault(f"{name} is out of its domain", f"batch.{key}")
+    if x == -math.inf and key in MINUS_INFINITE:
+        return None
+    return Fault(f"{name} is {'infinite' if math.isinf(x) else 'out of its domain'}", f"batch.{key}")
 
 
 def numbers_of(batch, key):
