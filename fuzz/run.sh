@@ -3,6 +3,7 @@
 # time), prints a line each and ends with "N passed, N failed".
 # Without seconds (or $FUZZ_SECONDS) each harness has a number of runs in one element type, about a minute's, and every machine tries the
 # same inputs; with them it searches that long in both, on what earlier searches found.
+# SANITIZED: a Meson build whose headers have these sanitizers and fuzzer-no-link already (tests/all.sh has one): they are not compiled again.
 set -u
 cd "$(dirname "$0")/.."
 seconds=${1:-${FUZZ_SECONDS:-}}
@@ -14,9 +15,12 @@ reader_flags=$(pkg-config --cflags libcjson stb 2>/dev/null || echo "-I/usr/incl
 rm -rf "$build/seeds"
 mkdir -p "$build/seeds" "$build/obj" "$build/found"
 
+f64=$build/obj/f64.o f32=$build/obj/f32.o
+if [ -n "${SANITIZED:-}" ]; then f64=$SANITIZED/tests/libheaders.a f32=$SANITIZED/tests/libheaders_f32.a; fi
+
 headers() { # object, flags of the element type...
     object=$1; shift
-    $cc $flags -fsanitize=fuzzer-no-link "$@" -c tests/headers.c -o "$build/obj/$object"
+    [ -n "${SANITIZED:-}" ] || $cc $flags -fsanitize=fuzzer-no-link "$@" -c tests/headers.c -o "$object"
 }
 
 build_harness() { # program, source, objects and flags...
@@ -25,16 +29,16 @@ build_harness() { # program, source, objects and flags...
 }
 
 build_all() {
-    headers f64.o -DGRPO_DOUBLE &
-    headers f32.o && wait $! &&
+    headers "$f64" -DGRPO_DOUBLE &
+    headers "$f32" && wait $! &&
     for harness in fuzz_advantages fuzz_objective fuzz_lint; do
-        build_harness ${harness}_f32 $harness "$build/obj/f32.o" &
-        build_harness $harness $harness -DGRPO_DOUBLE "$build/obj/f64.o" && wait $! || return 1
+        build_harness ${harness}_f32 $harness "$f32" &
+        build_harness $harness $harness -DGRPO_DOUBLE "$f64" && wait $! || return 1
     done &&
     $cc $flags -w $reader_flags -c tests/stb_ds.c -o "$build/obj/stb_ds.o" &&
     $cc $flags -fsanitize=fuzzer-no-link -DGRPO_DOUBLE $reader_flags -c tests/case.c -o "$build/obj/case.o" &&
-    build_harness fuzz_json fuzz_json -DGRPO_DOUBLE "$build/obj/f64.o" "$build/obj/case.o" "$build/obj/stb_ds.o" -lcjson &&
-    $cc $flags fuzz/make_corpus.c "$build/obj/f32.o" -lm -o "$build/make_corpus" &&
+    build_harness fuzz_json fuzz_json -DGRPO_DOUBLE "$f64" "$build/obj/case.o" "$build/obj/stb_ds.o" -lcjson &&
+    $cc $flags fuzz/make_corpus.c "$f32" -lm -o "$build/make_corpus" &&
     "$build/make_corpus" "$build/seeds" tests/vectors
 }
 
