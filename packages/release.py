@@ -11,6 +11,7 @@ import sys
 import tarfile
 import tempfile
 
+import core
 import stage
 
 TOP, VERSION = stage.TOP, stage.VERSION
@@ -53,6 +54,11 @@ def vectors(out):
         f"grpo-vectors-{VERSION}",
         files_of(TOP / "tests" / "vectors"),
     )
+
+
+def light_set(out, work):
+    core.write(work / "core")
+    packed(out / f"grpo-vectors-core-{VERSION}.tar.gz", work / "core", f"grpo-vectors-core-{VERSION}", files_of(work / "core"))
 
 
 def languages(out, work):
@@ -115,6 +121,7 @@ def main():
         work = pathlib.Path(folder)
         sources(out)
         vectors(out)
+        light_set(out, work)
         languages(out, work)
         status = python(out, work)
     checksums(out)

@@ -2,9 +2,11 @@
 
 import dataclasses
 import importlib.util
+import json
 import pathlib
 import shutil
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -317,6 +319,26 @@ class Reference(unittest.TestCase):
             (2 * loss).backward()
             doubled = {"dlogp": b.logp.grad / 2}
             self.assertEqual(compare(case, doubled, 4), [], case.id)
+
+
+class LightSet(unittest.TestCase):
+    def test_it_is_a_part_of_the_vectors(self):
+        sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+        import core
+
+        with tempfile.TemporaryDirectory() as folder:
+            core.write(pathlib.Path(folder))
+            self.assertLess(sum(path.stat().st_size for path in pathlib.Path(folder).iterdir()), core.MOST_BYTES)
+            known = {case.id: case.raw for case in EVERY}
+            met = set()
+            for row in core.ROWS:
+                read = json.loads((pathlib.Path(folder) / f"{row}.json").read_text(encoding="ascii"))
+                self.assertEqual(read["variant"], row)
+                self.assertGreater(len(read["cases"]), 5, row)
+                for case in read["cases"]:
+                    self.assertEqual(case, known[case["id"]])
+                    met.add(case["id"][len(row) + 1 :])
+            self.assertEqual(met, set(core.SCENARIOS))
 
 
 if __name__ == "__main__":
