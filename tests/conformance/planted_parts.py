@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 ADAPTERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "adapters")
+KEPT = ("numpy_port.py", "numpy_split.py", "protocol.py", "refusals.py")
 ROWS = ("dapo", "grpo", "gspo", "luspo", "cispo")
 
 COUNTS = "totals = yield np.array([len(at), n, groups])"
@@ -34,7 +35,7 @@ PLANTED = [
 
 
 def planted(folder, edits):
-    shutil.copytree(ADAPTERS, folder, ignore=lambda _, names: [n for n in names if n not in ("numpy_port.py", "numpy_split.py", "protocol.py")])
+    shutil.copytree(ADAPTERS, folder, ignore=lambda _, names: [n for n in names if n not in KEPT])
     path = os.path.join(folder, "numpy_split.py")
     with open(path, encoding="utf-8") as f:
         text = f.read()
