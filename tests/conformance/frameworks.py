@@ -19,8 +19,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, os.pardir, os.pardir)
 RESULTS = os.path.join(HERE, "results")
 PRECISIONS = ("f64", "f32")
-PYTHON = {"trl": "trl_adapter.py", "verl": "verl_adapter.py", "openrlhf": "openrlhf_adapter.py", "liger": "liger_adapter.py",
-          "numpy_port": "numpy_port.py", "torch_autograd": "torch_autograd.py"}
+FRAMEWORKS = ("trl", "verl", "openrlhf", "liger", "ms_swift", "skyrl", "trinity", "areal", "art", "unsloth", "tunix")
+PYTHON = {**{name: name + "_adapter.py" for name in FRAMEWORKS}, "numpy_port": "numpy_port.py", "torch_autograd": "torch_autograd.py"}
+F32_ALONE = ("tunix",)  # they make float32 of everything
 COMPILED = {"adapter_c": {"f64": "adapter_c", "f32": "adapter_c_f32"}}  # beside CONFORM
 
 
@@ -140,7 +141,7 @@ def result_of(name, precision, conform):
 
 def run(conform, names):
     for name in names or [*COMPILED, *PYTHON]:
-        for precision in PRECISIONS:
+        for precision in PRECISIONS[name in F32_ALONE:]:
             result = result_of(name, precision, conform)
             with open(os.path.join(RESULTS, f"{name}-{result['release']}.{precision}.json"), "w") as file:
                 file.write(written(result))

@@ -15,7 +15,7 @@ adapters=tests/conformance/adapters
 if [ ! -x "$venv/bin/python" ]; then
     python3 -m venv "$venv"
     "$venv/bin/pip" install -q -r $adapters/requirements.txt
-    "$venv/bin/pip" install -q --no-deps -r $adapters/requirements-no-deps.txt
+    "$venv/bin/pip" install -q --no-deps --ignore-requires-python -r $adapters/requirements-no-deps.txt
 fi
 if [ ! -x "$conform" ]; then
     [ -f build/build.ninja ] || meson setup build

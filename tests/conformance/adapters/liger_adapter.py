@@ -1,17 +1,16 @@
-"""Liger-Kernel's own GRPO loss, written for liger-kernel 0.8.5 (requirements-no-deps.txt pins it): the loss inside
-LigerFusedLinearGRPOLoss.
+"""Liger-Kernel's own GRPO loss, written for liger-kernel 0.8.5 (requirements-no-deps.txt pins it).
 
-The module takes hidden states and a vocabulary matrix; its loss begins with the log-probabilities they give. That part is
-LigerFusedLinearGRPOFunction.ppo_loss_fn, and is called with ours as the differentiable leaf. What the module does around it
-(log-probabilities in chunks, a loss accumulated in float32) is not under test. Liger computes no advantages, and gets rollout weights
-from outside: cases with them are skipped.
+Cases of kind hidden enter where users do: the module LigerFusedLinearGRPOLoss, from hidden states and a vocabulary matrix, uncompiled. It
+makes float32 of log-probabilities and of what it adds up, so those are for float32. Of cases that give log-probabilities it is asked by the
+loss inside the module, LigerFusedLinearGRPOFunction.ppo_loss_fn, with ours as the differentiable leaf. Liger computes no advantages, and gets
+rollout weights from outside: cases with them are skipped.
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
 from importlib.metadata import version
 
 import torch
-from liger_kernel.chunked_loss.grpo_loss import LigerFusedLinearGRPOFunction
-from options import Options, fields_of
+from liger_kernel.chunked_loss.grpo_loss import LigerFusedLinearGRPOFunction, LigerFusedLinearGRPOLoss
+from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, fields_of
 from padded import PRECISIONS, batch_of, one_per_row, ragged
 
 TRL = Options("trl")  # whose trainer hands its options to this loss
@@ -20,7 +19,7 @@ FIXED = ("sapo", "cispo", "vespo")  # these fix their aggregation
 
 def ratio_options(r, kind):
     wanted(r["behaviour"] == "old", "ratio against old log-probabilities only")
-    wanted(r["clamp_low"] == r["clamp_high"] == r["level_clamp_low"] == r["level_clamp_high"] == 0, "log-ratios are not clamped")
+    wanted(clamps(r) == UNCLAMPED or kind == "vespo" and clamps(r) == VESPO_CLAMPS, "log-ratios are not clamped")
     level = {"token": "token", "sequence_mean": "sequence", "sequence_sum": "token" if kind == "vespo" else None}.get(r["level"])
     wanted(level and (r["level"] == "sequence_sum") == (kind == "vespo"), f"{kind} with unit {r['level']}")
     wanted(level == "token" or kind not in FIXED, f"{kind} takes ratios of tokens only")
@@ -46,13 +45,15 @@ def penalty_options(p, unit):
     return {"use_bias_correction_kl": p["kl_importance_weight"] != "none"}
 
 
-def answer(case, dtype):
-    wanted(case["kind"] == "objective", "no cases of kind " + case["kind"])
-    torch.set_default_dtype(dtype)
-    o, b = case["objective"], batch_of(case, dtype)
+def policy(o):
+    """The loss module's options."""
     wanted(o["weight"]["rollout_is"] == "none" and o["weight"]["truncated"] == "keep", "rollout weights and truncation come from outside")
-    options = {**ratio_options(o["ratio"], o["surrogate"]["kind"]), **surrogate_options(o),
-               **penalty_options(o["penalty"], o["ratio"]["level"])}
+    return {**ratio_options(o["ratio"], o["surrogate"]["kind"]), **surrogate_options(o),
+            **penalty_options(o["penalty"], o["ratio"]["level"])}
+
+
+def of_log_probabilities(case, dtype):
+    b, options = batch_of(case, dtype), policy(case["objective"])
     advantage = one_per_row(b.advantage, b.mask)
     wanted(advantage is not None, "one advantage per completion")
     leaf, mask = b.logp.clone().requires_grad_(), b.mask.to(dtype)
@@ -62,4 +63,30 @@ def answer(case, dtype):
     return {"loss": value.item(), "dlogp": ragged(leaf.grad, b)}
 
 
-serve("Liger-Kernel", version("liger-kernel"), PRECISIONS, ["loss", "dlogp"], answer)
+def of_hidden_states(case, dtype):
+    """The module itself: hidden states and a projection, in chunks of one response (its default)."""
+    wanted(dtype is torch.float32, "the fused module computes in float32 alone")
+    wanted("objective" in case and case["entropy_coef"] == 0, "no derivatives that are given, no entropy bonus")
+    wanted("banned" not in case, "no tokens that are banned")
+    b, options = batch_of(case, dtype), policy(case["objective"])
+    advantage = one_per_row(b.advantage, b.mask)
+    wanted(advantage is not None, "one advantage per completion")
+    longest, size = max(b.length), len(case["weight"][0])
+    hidden = torch.tensor([[[float(x) for x in token] for token in row] + [[0.0] * size] * (longest - len(row)) for row in case["hidden"]])
+    weight, target = torch.tensor(case["weight"], dtype=dtype), torch.tensor([row + [0] * (longest - len(row)) for row in case["target"]])
+    hidden.requires_grad_(), weight.requires_grad_()
+    module = LigerFusedLinearGRPOLoss(compiled=False, use_ref_model=b.logp_ref is not None, temperature=case["temperature"], **options)
+    value = module(hidden, weight, target, b.mask.to(dtype), advantage, ref_per_token_logps=b.logp_ref, old_per_token_logps=b.logp_old,
+                   num_items_in_batch=b.mask.sum())[0]
+    value.backward()
+    return {"loss": value.item(), "dhidden": ragged(hidden.grad, b), "dweight": weight.grad.tolist()}
+
+
+def answer(case, dtype):
+    torch.set_default_dtype(dtype)
+    ask = {"objective": of_log_probabilities, "hidden": of_hidden_states}.get(case["kind"])
+    wanted(ask, "no cases of kind " + case["kind"])
+    return ask(case, dtype)
+
+
+serve("Liger-Kernel", version("liger-kernel"), PRECISIONS, ["loss", "dlogp", "dhidden", "dweight"], answer)

@@ -11,17 +11,9 @@ import sys
 import types
 from collections import defaultdict
 
-from padded import module_stand_in
+from stand_ins import Names, module_stand_in
 import swift
 import torch
-
-
-class Names(types.ModuleType):
-    """A module in which every name is an empty class: a base to inherit from, a type to annotate with."""
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return type(name, (), {})
 
 
 module_stand_in("modelscope.hub.utils.utils", get_cache_dir=None)
@@ -75,6 +67,8 @@ def trainer(a, b, generations):
     t.accelerator = types.SimpleNamespace(num_processes=1, gather_for_metrics=lambda x: x)
     t.dynamic_num_samples = t.disable_rollout_importance_sampling = t._has_teacher = t.compute_entropy = False
     t.chord_sft_iterator = None
+    t.model_accepts_loss_kwargs, t.compute_loss_func, t.current_gradient_accumulation_steps = False, None, 1
+    t._compute_rollout_offpolicy_metrics = t._compute_is_correction_metrics = lambda *_: {}  # logged, and not of the loss
     return t
 
 
@@ -85,8 +79,10 @@ def advantages(t, b):
     return expand_advantage_to_per_token(found, b.mask)
 
 
-def loss(t, b, advantage):
+def loss(t, b, advantage, tokens=None):
+    """`tokens`: of the whole window of gradient accumulation."""
     batch = types.SimpleNamespace(
         completion_mask=b.mask, truncated_mask=b.truncated, old_per_token_logps=b.logp_old, ref_per_token_logps=b.logp_ref,
-        rollout_per_token_logps=None, teacher_per_token_logps=None, advantages=advantage, num_items_in_batch=b.mask.sum())
+        rollout_per_token_logps=b.logp_rollout, teacher_per_token_logps=None, advantages=advantage,
+        num_items_in_batch=b.mask.sum() if tokens is None else tokens)
     return t._compute_loss_and_metrics(t.model, {}, batch)[0]

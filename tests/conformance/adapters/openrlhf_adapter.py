@@ -13,7 +13,8 @@ import types
 from importlib.metadata import version
 
 from options import Options, fields_of
-from padded import PRECISIONS, answer_by, batch_of, logits_of, micro_batches, module_stand_in, optimiser_step, part_of, ragged
+from padded import PRECISIONS, answer_by, batch_of, logits_of, micro_batches, optimiser_step, part_of, ragged
+from stand_ins import module_stand_in
 
 for name in ("ray", "deepspeed"):
     if name not in sys.modules and importlib.util.find_spec(name) is None:

@@ -1,6 +1,7 @@
 """A framework's options for an objective: ../translate the other way round, by the same data (../../evidence/options_*.json)."""
 import importlib.util
 import itertools
+import math
 import os
 import re
 from importlib.machinery import SourceFileLoader
@@ -32,6 +33,15 @@ def undone(to, asked):
         return None
     numbers = {place: of.pop() for place, of in found.items()}
     return numbers[""] if "" in numbers else [numbers["0"], numbers["1"]] if len(numbers) == 2 else None
+
+
+def clamps(ratio):
+    """The four bounds of log-ratios: of tokens, of a response."""
+    return tuple(float(ratio[field]) for field in ("clamp_low", "clamp_high", "level_clamp_low", "level_clamp_high"))
+
+
+UNCLAMPED = (0, 0, 0, 0)
+VESPO_CLAMPS = (-20, 20, math.log(1e-8), 20)  # TRL's, by itself
 
 
 class Options:

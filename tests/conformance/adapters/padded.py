@@ -1,6 +1,5 @@
 """Batches as training frameworks hold them: right-padded (sequences x longest) torch tensors and a mask. Shared by the torch adapters."""
 import math
-import sys
 import types
 
 from protocol import Skip, wanted
@@ -99,14 +98,14 @@ def ragged(x, b):
     return [row[:n].tolist() for row, n in zip(x.detach(), b.length)]
 
 
-def answer_by(case, dtype, advantages, loss, split, log_probabilities):
+def answer_by(case, dtype, advantages, loss, split=None, log_probabilities=None):
     """A framework's answer from its parts: advantages(o, b), loss(o, b), split(case, o, dtype), log_probabilities(case, dtype). What one of
     the two stages of an objective cannot express does not keep the other from being asked."""
     torch.set_default_dtype(dtype)
     if case["kind"] == "logits":
-        wanted("objective" not in case, "log-probabilities alone, no loss of them")
+        wanted("objective" not in case and log_probabilities, "log-probabilities alone, no loss of them")
         return log_probabilities(case, dtype)
-    if case["kind"] == "split":
+    if case["kind"] == "split" and split:
         one_averaged_step(case)
         return split(case, case["objective"], dtype)
     wanted(case["kind"] == "objective", "no cases of kind " + case["kind"])
@@ -128,9 +127,19 @@ def unmasked_infinity(case):
                for row, keep in zip(source[key], mask) for x, m in zip(row, keep))
 
 
-def module_stand_in(name, **attributes):
-    """An importable empty module, for a dependency that the called functions never use."""
-    module = types.ModuleType(name)
-    module.__dict__.update(attributes)
-    sys.modules[name] = module
-    return module
+class Rows(dict):
+    """What verl's engine hands to a loss, a TensorDict, where the rows are padded already."""
+    def select(self, *names):
+        return Rows({name: self[name] for name in names if name in self})
+
+    def to_padded_tensor(self):
+        return self
+
+
+def rewards_at_end(b):
+    """The reward on the last token that counts, on the last token if none does."""
+    rewards = torch.zeros_like(b.logp)
+    for row, mask in enumerate(b.mask):
+        places = torch.nonzero(mask)[:, 0]
+        rewards[row, places[-1] if len(places) else b.length[row] - 1] = b.reward[row]
+    return rewards

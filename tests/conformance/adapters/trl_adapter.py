@@ -24,7 +24,7 @@ from trl.trainer.utils import entropy_from_logits, selective_log_softmax
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
 from trl.experimental.gmpo import GMPOTrainer
 
-from options import Options, fields_of
+from options import UNCLAMPED, VESPO_CLAMPS, Options, clamps, fields_of
 from padded import PRECISIONS, answer_by, batch_of, logits_of, micro_batches, one_per_row, optimiser_step, part_of, ragged
 
 GRPO, RLOO, GMPO = Options("trl"), Options("trl_rloo"), Options("trl_gmpo")
@@ -134,7 +134,7 @@ def advantage_options(a, r):
 def loss_options(case, o, b):
     r, g, k = o["ratio"], o["aggregation"], o["surrogate"]["kind"]
     wanted(r["behaviour"] == "old" and b.logp_old is not None, "ratio against old log-probabilities only")
-    wanted(r["clamp_low"] == r["clamp_high"] == r["level_clamp_low"] == r["level_clamp_high"] == 0, "log-ratios are not clamped")
+    wanted(clamps(r) == UNCLAMPED or k == "vespo" and clamps(r) == VESPO_CLAMPS, "log-ratios are not clamped")
     wanted(g["empty_sequences"] == "keep", "rows without tokens count")
     wanted(r["gradient"] == "full" or r["level"] == "token", "no GSPO-token")
     options = {**penalty_options(o), **weight_options(o)}

@@ -15,7 +15,8 @@ from importlib.metadata import version
 
 os.environ.setdefault("VERL_LOGGING_LEVEL", "ERROR")
 from options import Options, fields_of, last
-from padded import PRECISIONS, answer_by, batch_of, logits_of, module_stand_in, optimiser_step, ragged
+from padded import PRECISIONS, answer_by, batch_of, logits_of, optimiser_step, ragged
+from stand_ins import module_stand_in
 
 try:
     import ray
