@@ -116,8 +116,9 @@ static void say(trial *t, double slope, double found, double bound) {
 static void judge_slope(const asker *a, const cJSON *scale, const losses *f, trial *t) {
     const double k = a->r->tolerance * a->r->precision->eps, found = central(f->near, STEP / 2);
     const cJSON *loss = json_get(scale, "loss");
+    const cJSON *dlogp = json_get(t->answer, "dlogp");
     double slope, size, rounding, bound;
-    if (!cJSON_IsNumber(loss) || !along(t->request, json_get(t->answer, "dlogp"), json_get(scale, "dlogp"), &slope, &size, &rounding)) return;
+    if (!cJSON_IsNumber(loss) || !along(t->request, dlogp, json_get(scale, "dlogp"), &slope, &size, &rounding)) return;
     bound = uncertainty(f) + k * (2 * loss->valuedouble / STEP + rounding);
     if (!(bound <= TELLING * fmax(size, fabs(found)))) return;
     t->kind = TRIAL_HELD;

@@ -34,7 +34,8 @@ int shift_rewards(cJSON *request) {
 /* |R| + |b| of a response, whose mean or leave-one-out mean is over the group, or (batch_mean) over the batch */
 static double size_of_item(const cJSON *request, int i) {
     const cJSON *reward = json_get(json_get(request, "batch"), "reward");
-    const int whole = request_is(request, "advantage.baseline", "batch_mean"), alone = request_is(request, "advantage.baseline", "leave_one_out");
+    const int whole = request_is(request, "advantage.baseline", "batch_mean");
+    const int alone = request_is(request, "advantage.baseline", "leave_one_out");
     double sum = 0;
     int n = 0;
     for (int j = 0; j < request_sequences(request); j++) {

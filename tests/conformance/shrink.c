@@ -41,7 +41,7 @@ static int still_broken(shrinker *s, const cJSON *request, trial *t) {
     if (s->trials >= MOST_TRIALS || !outputs || (!s->fixed && !is_sound(request))) return 0;
     s->trials++;
     *t = relation_try(s->a, s->rel, request, NULL, NULL, outputs);
-    return t->kind == TRIAL_BROKEN && !strcmp(t->output, s->best.output);
+    return t->kind == TRIAL_BROKEN && t->changed_answer;
 }
 
 /* takes the request, which is kept if the relation is still broken there */
@@ -131,9 +131,10 @@ static int drop_keys(shrinker *s, const char *inside) {
     int dropped = 0;
     for (const cJSON *item = object ? object->child : NULL; item; item = item->next) {
         cJSON *smaller = copy_of_best(s);
+        const int given = inside && !strcmp(item->string, "advantage") && !s->rel->prepare;     /* what prepares would give them again */
         char word[80];
         snprintf(word, sizeof word, " %s ", item->string);
-        if (strstr(kept, word) && !(inside && !strcmp(item->string, "advantage"))) { cJSON_Delete(smaller); continue; }
+        if (strstr(kept, word) && !given) { cJSON_Delete(smaller); continue; }
         cJSON_DeleteItemFromObjectCaseSensitive(inside ? json_get(smaller, inside) : smaller, item->string);
         dropped += keep_if_broken(s, smaller);
     }
@@ -230,7 +231,7 @@ char *shrink(const asker *a, const relation *rel, const trial *found, int output
     shrinker s;
     char *text;
     memset(&s, 0, sizeof s);
-    coarse.tolerance = fmax(coarse.tolerance, VISIBLE / coarse.precision->eps);
+    if (rel->change) coarse.tolerance = fmax(coarse.tolerance, VISIBLE / coarse.precision->eps);       /* differences have a bound */
     with.r = &coarse;
     s.a = &with;
     s.rel = rel;

@@ -36,7 +36,10 @@ cJSON *request_ask(const asker *a, const cJSON *request, trial *t) {
     case REPLY_SKIP: skipped_by(t, "", answered.text); break;
     case REPLY_ERROR: skipped_by(t, "it reports an error: ", answered.text); break;
     case REPLY_BROKEN: broken_by(t, "", answered.text); break;
-    case REPLY_NONE: skipped_by(t, a->s->over, NULL); break;
+    case REPLY_NONE:
+        if (a->s->refused) skipped_by(t, a->s->over, NULL);
+        else broken_by(t, a->s->over, NULL);
+        break;
     }
     reply_free(&answered);
     return result;

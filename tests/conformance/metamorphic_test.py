@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""metamorphic_test.py CONFORM VECTORS ADAPTER_C ADAPTER_C_F32: programs that are right obey every relation of `conform --metamorphic`; of
+each relation a mistake is planted that breaks it, and the case that is printed is small."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# each relation is among them
+SAMPLE = ["choices-aggregation-[cst]*", "choices-group-v*", "grpo-h*", "gspo-holes", "dapo-[ou]*", "rloo-u*", "flowrl-s*",
+          "logits-t*", "logits-given-banned*", "hidden-given-b*", "logits-token-gspo-masked"]
+SAMPLE_NUMPY = ["grpo-h*", "gspo-[hu]*", "dr-grpo-uneven", "tinker-ppo-*", "logits-[no]*", "logits-given-banned*", "hidden-token-dapo-*"]
+
+# (relation, file of the mistake, {what stands there: what does instead}, the cases that are asked)
+PORT, SPLIT, LOGITS = "numpy_port.py", "numpy_split.py", "numpy_logits.py"
+TOKENS = "seq, A, l, T = b.seq[i], b.A[i], b.logp[i], np.bincount(b.seq[i], minlength=b.n)"
+COUNTS = "totals = yield np.array([len(at), n, groups])"
+FACTOR = "ranks if averaged else 1) for p in places"
+MISTAKES = [
+    ("poison-numbers", PORT, {"flatnonzero(b.mask & ~(b.truncated": "flatnonzero(~(b.truncated"}, ["grpo-holes"]),
+    ("poison-nan", PORT, {'"loss": np.sum(c * (S + P))': '"loss": np.sum(c * (S + P)) + np.sum(b.logp * ~b.mask * 0)'}, ["grpo-holes"]),
+    ("permute-responses", PORT, {'"group_mean": x.sum() / max(len(i), 1)': '"group_mean": x[0]'}, ["grpo-uneven"]),
+    ("permute-groups", PORT, {TOKENS: TOKENS + "; A = A * (b.group[seq] == 0)"}, ["grpo-signs"]),
+    ("pad-right", PORT, {TOKENS: TOKENS + "; T = b.length"}, ["grpo-signs"]),
+    ("pad-left", PORT, {TOKENS: TOKENS + "; A = A * b.mask[(np.cumsum(b.length) - b.length)[seq]]"}, ["grpo-signs"]),
+    ("duplicate-mean", PORT, {'"seq_mean_token_mean": 1 / (n * T[seq])': '"seq_mean_token_mean": 1 / T[seq]'}, ["grpo-signs"]),
+    ("duplicate-sum", PORT, {'"token_sum": 1,': '"token_sum": 1 / len(seq),'}, ["tinker-ppo-signs"]),
+    ("double-rewards-normalised", PORT, {"np.sqrt(v) + (0 if": "np.sqrt(v) + 1e-4 + (0 if"}, ["grpo-uneven"]),
+    ("double-rewards", PORT, {"R = b.reward +": "R = np.clip(b.reward, -1, 1) +"}, ["dr-grpo-uneven"]),
+    ("double-advantages", PORT, {TOKENS: TOKENS + "; A = np.sign(A)"}, ["dapo-signs"]),
+    ("shift-rewards", PORT, {"a[i] -= {": "a[i] -= 0 * {"}, ["dr-grpo-uneven"]),
+    ("shift-logp", PORT, {"d, left = minus(l, old)": "d, left = np.log(l / old)"}, ["grpo-signs"]),
+    ("cut-micro", SPLIT, {COUNTS: "yield 0; totals, factor = np.array([len(at), n, groups]), 1"}, ["dapo-signs"]),
+    ("cut-ranks", SPLIT, {FACTOR: "1) for p in places"}, ["dapo-signs"]),
+    ("pack-rows", SPLIT, {"for row in rows for i in row]": "for row in rows for i in row[:1]]"}, ["dapo-signs"]),
+    ("reverse-vocabulary", LOGITS, {"log_p = z -": "z[:, 0] -= 1; log_p = z -"}, ["logits-given-banned-[12]"]),
+    ("double-temperature", LOGITS, {", 0) / tau": ", 0)"}, ["logits-given-tempered-[12]"]),
+    ("poison-banned", LOGITS, {"z[t, tokens] = -np.inf": "z[t, tokens] -= 5"}, ["logits-given-banned-[12]"]),
+    ("shift-logits", LOGITS, {"log_p = z -": "z = np.maximum(z, -1); log_p = z -", "z / tau - z.max(1, keepdims=True) / tau": "z / tau"},
+     ["logits-given-plain-[12]"]),
+    ("finite-differences", PORT, {"np.where(bind | dual, 0, S), 0 * A": "np.where(bind | dual, 0, -A + 0 * S), 0 * A"}, ["grpo-signs"]),
+]
+SMALL = 2, 3            # responses, tokens: a minimal case has no more
+
+# (arguments of adapter_c, properties that are stated, the relations that are broken)
+FIXED = [
+    (["--as", "gspo"], "mean,normalised,baseline,linear,differences,gradient", set()),
+    (["--as", "dr-grpo"], "mean,unnormalised,baseline,linear,differences,gradient", set()),
+    (["--as", "gspo", "--set", "advantage.eps=1e-4"], "normalised", {"double-rewards-normalised"}),
+    (["--as", "reinforce"], "baseline,sum", {"shift-rewards", "duplicate-sum"}),
+    (["--as", "gspo", "--set", "ratio.gradient=token"], "gradient", {"finite-differences"}),
+    (["--as", "krpo"], "mean", {"permute-responses"}),
+    (["--as", "krpo"], "mean,order", set()),
+]
+
+
+def conform(arguments, program):
+    run = subprocess.run([sys.argv[1], "--vectors", sys.argv[2], "--metamorphic", "--format", "json", *arguments, "--", *program],
+                         capture_output=True, text=True)
+    try:
+        report = json.loads(run.stdout)
+    except ValueError:
+        sys.exit(f"{program}: {run.stdout[:300]} {run.stderr[-600:]}")
+    if (run.returncode == 1) != (report["failed"] > 0 or report["passed"] == 0):
+        sys.exit(f"{program}: exit status {run.returncode}, {report['failed']} failed")
+    return report
+
+
+def only(globs):
+    return [word for glob in globs for word in ("--only", glob)]
+
+
+def relations_of(report, verdict):
+    return {case["id"].rsplit("/", 1)[1] for case in report["cases"] if case["verdict"] == verdict}
+
+
+def planted(folder, file, edits):
+    shutil.copytree(os.path.join(HERE, "adapters"), folder, ignore=shutil.ignore_patterns("__pycache__"))
+    path = os.path.join(folder, file)
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    for there, instead in edits.items():
+        if text.count(there) != 1:
+            sys.exit(f"{path}: {text.count(there)} times: {there}")
+        text = text.replace(there, instead)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return [sys.executable, "-B", os.path.join(folder, PORT)]
+
+
+def smallest(report, relation):
+    for case in report["cases"]:
+        if case["id"].endswith("/" + relation) and "minimal" in case:
+            return case["minimal"]
+    return None
+
+
+def size_of(case):
+    rows = case["batch"]["logp"] if "logp" in case.get("batch", {}) else case["target"]
+    return len(rows), max(map(len, rows))
+
+
+def check_mistake(relation, file, edits, cases):
+    """What is wrong, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = conform(only(cases), planted(os.path.join(folder, "adapters"), file, edits))
+    minimal = smallest(report, relation)
+    if minimal is None:
+        return f"{relation} is not broken, but {sorted(relations_of(report, 'failed'))}"
+    if any(found > allowed for found, allowed in zip(size_of(minimal["case"]), SMALL)):
+        return f"{relation}: the minimal case has {size_of(minimal['case'])} responses and tokens"
+    if not all(minimal[key] for key in ("answer", "changed", "changed_answer")):
+        return f"{relation}: an answer is missing in the minimal case"
+    return None
+
+
+def check_right(name, program, arguments):
+    report = conform(arguments, program)
+    broken = [case["id"] for case in report["cases"] if case["verdict"] == "failed"]
+    print(f"{name}: {report['passed']} relations hold, {report['skipped']} skipped")
+    return (f"{name}: {broken[:5]}" if broken else None), relations_of(report, "passed")
+
+
+def main():
+    vectors, adapter, adapter_f32 = sys.argv[2:5]
+    wrong, held = [], set()
+    for name, program, arguments in (("adapter_c", [adapter], only(SAMPLE)),
+                                     ("adapter_c in f32", [adapter_f32], ["--precision", "f32", *only(SAMPLE)]),
+                                     ("numpy_port.py", [sys.executable, "-B", os.path.join(HERE, "adapters", PORT)], only(SAMPLE_NUMPY))):
+        failure, relations = check_right(name, program, arguments)
+        wrong.append(failure)
+        held |= relations
+    with open(os.path.join(HERE, "relations.c"), encoding="utf-8") as f:
+        every = set(re.findall(r'^    \{ "([a-z-]+)"', f.read(), re.M))
+    wrong.append(f"not asked of a right program: {every - held}" if every - held else None)
+    wrong.append(f"without a mistake: {every - {m[0] for m in MISTAKES}}" if every - {m[0] for m in MISTAKES} else None)
+    for mistake in MISTAKES:
+        wrong.append(check_mistake(*mistake))
+    for arguments, holds, broken in FIXED:
+        found = relations_of(conform(["--objective-fixed", "--holds", holds], [adapter, *arguments]), "failed")
+        wrong.append(f"{arguments} {holds}: {found} and not {broken}" if found != broken else None)
+    for failure in filter(None, wrong):
+        print("FAIL", failure)
+    failed = sum(1 for failure in wrong if failure)
+    print(f"{len(wrong) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
