@@ -32,6 +32,7 @@ usual() { # seconds that each step usually takes on two cores, beside the step t
 1 they are what the README shows
 1 tables of objectives and of the catalogue
 1 links and tables of the pages
+6 results of programs as a site
 1 every setting of every row has a source
 3 configurations of frameworks translate
 2 case ids keep their meaning
@@ -218,6 +219,7 @@ first_lane() {
     step "they are what the README shows" examples_shown
     step "tables of objectives and of the catalogue" tables
     step "links and tables of the pages" python3 tests/pages.py
+    step "results of programs as a site" python3 tests/conformance/site_test.py
     step "every setting of every row has a source" evidence
     step "configurations of frameworks translate" /usr/bin/python3 tests/conformance/translate_check.py
     step "case ids keep their meaning" python3 tests/released.py

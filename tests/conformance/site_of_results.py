@@ -1,0 +1,317 @@
+"""What programs answered, as a static site: programs by families of objectives, a page for each program, row and failing case.
+
+    python3 tests/conformance/site_of_results.py FOLDER       or: ninja -C build site, into build/site
+
+Made of results/*.json, the vectors and OBJECTIVES.md; no server, no script, nothing from elsewhere: index.html opens from the disk. A badge
+for each program is badge/NAME.json. The same data give the same bytes."""
+import glob
+import html
+import json
+import os
+import re
+import shutil
+import sys
+from urllib.parse import quote
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, os.pardir, os.pardir)
+VECTORS = os.path.join(ROOT, "tests", "vectors")
+VERDICTS = ("passed", "acceptable", "failed", "skipped")
+SYMBOLS = {"passed": "✓", "acceptable": "≈", "failed": "✗", "skipped": "–"}
+COLOURS = {"passed": "brightgreen", "acceptable": "green", "failed": "orange", "skipped": "lightgrey"}
+BESIDE = (("choices-", "Single choices of an axis"), ("partition-", "Batches that are cut"), ("split", "Batches that are cut"),
+          ("logits", "From logits"), ("hidden", "From hidden states"), ("calls", "Functions beside the objective"),
+          ("refuse", "Input that must be refused"), ("mistakes", "Cases that tell mistakes apart"))
+OURS = ("adapter_c", "numpy_port", "torch_autograd")  # stand last
+LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
+
+
+# ---- what is read
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def known_rows():
+    """{family: {row: (paper, equations, what it is, summary)}}, as OBJECTIVES.md has them"""
+    families, family, part = {}, None, ""
+    with open(os.path.join(ROOT, "OBJECTIVES.md"), encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("## "):
+                part = line[3:].strip()
+            elif line.startswith("### "):
+                family = line[4:].strip() if part == "Papers" else f"{part}: {line[4:].strip()}"
+            elif family and line.startswith("| "):
+                row, *cells = line.strip("| \n").split(" | ")
+                if len(cells) == 4 and row != "name":  # of two tables the first
+                    families.setdefault(family, {}).setdefault(row, cells)
+    return families
+
+
+def family_of(variant, families):
+    for family, rows in families.items():
+        if variant in rows:
+            return family
+    return next((name for start, name in BESIDE if variant.startswith(start)), "Others")
+
+
+class Program:
+    """A result file: counts by row, and what it answered to each case that is no plain success."""
+
+    def __init__(self, path):
+        self.data = load(path)
+        self.name = os.path.basename(path)[:-len(".json")]
+        self.report = self.data["report"]
+        self.title = f"{self.data['framework']} {self.data['release']} ({self.data['precision']})"
+        self.count = {row: counts(by_verdict) for row, by_verdict in self.report["cases"].items()}
+        self.failed = {f"{row}-{name}": found for row, by in self.report["cases"].items() for name, found in by.get("failed", {}).items()}
+        self.accepted = {f"{row}-{name}": [self.report["conventions"][k] for k in places]
+                         for row, by in self.report["cases"].items() for name, places in by.get("acceptable", {}).items()}
+
+    def total(self, rows):
+        return {v: sum(self.count.get(row, {}).get(v, 0) for row in rows) for v in VERDICTS}
+
+
+def counts(by_verdict):
+    skipped = by_verdict.get("skipped", {})
+    return {"passed": len(by_verdict.get("passed", "").split()), "acceptable": len(by_verdict.get("acceptable", {})),
+            "failed": len(by_verdict.get("failed", {})),
+            "skipped": sum(x if isinstance(x, int) else len(x.split()) for x in skipped.values())}
+
+
+def worst(count):
+    """The verdict that a colour is for."""
+    return next((v for v in ("failed", "acceptable", "passed") if count[v]), "skipped")
+
+
+# ---- pieces of a page
+
+def text(x):
+    return html.escape(str(x), quote=True)
+
+
+def linked(markdown):
+    return LINK.sub(lambda found: f'<a href="{text(found[2])}">{found[1]}</a>', text(markdown))
+
+
+def link(folder, name, words=None):
+    return f'<a href="{folder}/{quote(name)}.html">{text(words or name)}</a>'
+
+
+def verdict_cell(count, href=None):
+    """Symbol and numbers, so that colour says nothing alone."""
+    v, asked = worst(count), sum(count[k] for k in VERDICTS[:3])
+    says = f"{SYMBOLS[v]} {asked - count['failed']}/{asked}" if asked else SYMBOLS["skipped"]
+    told = ", ".join(f"{count[k]} {k}" for k in VERDICTS if count[k])
+    inner = f'<a href="{href}" title="{told}">{says}</a>' if href and asked else f'<span title="{told}">{says}</span>'
+    return f'<td class="{v}">{inner}</td>'
+
+
+def table(caption, head, rows):
+    """rows: lists of cells, the first of each a heading; a cell that is no <td> becomes one"""
+    lines = ["<tr>" + f'<th scope="row">{first}</th>' + "".join(c if c.startswith("<td") else f"<td>{c}</td>" for c in rest) + "</tr>"
+             for first, *rest in rows]
+    heads = "<thead><tr>" + "".join(f'<th scope="col">{h}</th>' for h in head) + "</tr></thead>" if head else ""
+    return (f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}"><table><caption>{text(caption)}</caption>'
+            f"{heads}<tbody>\n" + "\n".join(lines) + "\n</tbody></table></div>")
+
+
+def numbers(x):
+    """JSON, of an object a line for each key"""
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in x.items()] if isinstance(x, dict) else [json.dumps(x)]
+    return "<pre>" + text("\n".join(lines)) + "</pre>"
+
+
+def page(title, body, depth=0):
+    up = "../" * depth
+    return f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{text(title)}</title><link rel="stylesheet" href="{up}style.css"></head>
+<body><a class="skip" href="#main">Skip to the content</a>
+<header><nav aria-label="Site"><a href="{up}index.html">All programs</a></nav></header>
+<main id="main"><h1>{text(title)}</h1>
+{body}
+</main>
+<footer><p>✓ passed, ≈ acceptable (a documented convention), ✗ failed, – not asked or skipped. Numbers: right or acceptable of those asked.</p></footer>
+</body></html>
+"""
+
+
+# ---- the pages
+
+def index(programs, families):
+    by_family = {}
+    for p in programs:
+        for row in p.count:
+            by_family.setdefault(family_of(row, families), set()).add(row)
+    order = [f for f in [*families, *dict.fromkeys(name for _, name in BESIDE), "Others"] if f in by_family]
+    heads = ["Family", *(link("program", p.name, p.title) for p in programs)]
+    rows = [[text(f), *(verdict_cell(p.total(by_family[f]), f"program/{quote(p.name)}.html#{anchor(f)}") for p in programs)] for f in order]
+    every = [["<strong>All</strong>", *(verdict_cell(p.total(p.count), f"program/{quote(p.name)}.html") for p in programs)]]
+    listed = [[link("row", row), text(rows_of[row][3]), *("".join(["<td>", str(sum(row in p.count and p.count[row]["failed"] > 0
+              for p in programs)), "</td>"]),)] for rows_of in families.values() for row in rows_of]
+    intro = ("<p>What programs as released answer to the golden vectors of the GRPO and GSPO family. A failed case is a difference, not "
+             "necessarily a mistake. A program's page has the reasons; a row's page compares programs.</p>")
+    return page("Conformance results", intro + table("Programs by family", heads, every + rows)
+                + table("Every row", ["Row", "What it is about", "Programs that fail in it"], listed))
+
+
+def anchor(family):
+    return re.sub(r"[^a-z0-9]+", "-", family.lower()).strip("-")
+
+
+def reasons_of(program, row):
+    """Why cases of the row are skipped, in words."""
+    found = program.report["cases"].get(row, {}).get("skipped", {})
+    return "; ".join(dict.fromkeys(program.report["reasons"][int(k)] for k in found))
+
+
+def group_item(program, k, group):
+    names = [text(group["name"] or "no name")] + ([f"or, the same here: {text(', '.join(group['also']))}"] if group.get("also") else [])
+    hint = f" {text(group['hint'])}" if group.get("hint") else ""
+    cases = [name for name, found in program.failed.items() if k in found.get("groups", ())]
+    listed = ", ".join(f'<a href="../case/{quote(name)}.html">{text(name)}</a>' for name in cases)
+    return (f"<li><strong>{' '.join(names)}</strong>: {text(group.get('text') or '')}{hint} "
+            f"<details><summary>{len(cases)} cases</summary><p>{listed}</p></details></li>")
+
+
+def program_page(program, families):
+    d, total = program.data, program.total(program.count)
+    facts = [["Release", f"{text(d['release'])} of {text(d['release_date'] or 'unknown date')}"], ["Read", text(d["read"])],
+             ["Vectors", text(d["vectors"])], ["Precision, tolerance", f"{text(d['precision'])}, {d['tolerance']} eps of the scale"],
+             ["torch", text(d["torch"] or "–")], ["Adapter", text(d["adapter"])], ["Profile", text(d["profile"] or "none")],
+             *([v.capitalize(), str(total[v])] for v in VERDICTS)]
+    body = table("The run", [], facts)
+    if program.report["groups"]:
+        body += "<h2>Why cases fail</h2><ol>" + "".join(group_item(program, k, g) for k, g in enumerate(program.report["groups"])) + "</ol>"
+    if program.report["conventions"]:
+        body += "<h2>Conventions that are accepted</h2><ul>" + "".join(f"<li>{text(x)}</li>" for x in program.report["conventions"]) + "</ul>"
+    body += "<h2>By family</h2>"
+    by_family = {}
+    for row in program.count:
+        by_family.setdefault(family_of(row, families), []).append(row)
+    for family in [f for f in [*families, *dict.fromkeys(n for _, n in BESIDE), "Others"] if f in by_family]:
+        rows = [[f'<a href="../row/{quote(row)}.html">{text(row)}</a>', verdict_cell(program.count[row]),
+                 ", ".join(f'<a href="../case/{quote(c)}.html">{text(c[len(row) + 1:])}</a>' for c in program.failed if in_row(c, row, program)),
+                 text(reasons_of(program, row))] for row in by_family[family]]
+        body += f'<section id="{anchor(family)}">' + table(family, ["Row", "Verdict", "Failed", "Skipped, because"], rows) + "</section>"
+    return page(program.title, body, 1)
+
+
+def in_row(case, row, program):
+    return case.startswith(row + "-") and case[len(row) + 1:] in program.report["cases"][row].get("failed", {})
+
+
+def row_page(row, facts, variant, programs):
+    body = ""
+    if facts:
+        names = ("Paper or source", "Equations", "What it is", "Summary")
+        body += table("The row", [], [[name, linked(x)] for name, x in zip(names, facts)])
+    objective = next((c["objective"] for c in variant["cases"] if "objective" in c), None)
+    if facts and objective:
+        body += "<h2>Its settings</h2><p>What is not named has its default.</p>" + numbers(objective)
+    rows = []
+    for p in programs:
+        failed = ", ".join(f'<a href="../case/{quote(c)}.html">{text(c[len(row) + 1:])}</a>' for c in p.failed if in_row(c, row, p)) \
+            if row in p.count else ""
+        rows.append([f'<a href="../program/{quote(p.name)}.html">{text(p.title)}</a>', verdict_cell(p.total([row])), failed,
+                     text(reasons_of(p, row))])
+    return page(row, body + "<h2>Programs</h2>" + table(f"Programs that were asked for {row}",
+                                                       ["Program", "Verdict", "Failed", "Skipped, because"], rows), 1)
+
+
+def answer_of(program, name):
+    found = program.failed[name]
+    said = [f"<p>It reports an error: {text(found['error'])}</p>"] if found.get("error") else []
+    for k in found.get("groups", ()):
+        group = program.report["groups"][k]
+        said.append(f"<p>Named: <strong>{text(group['name'] or 'nothing')}</strong> {text(group.get('text') or '')}</p>")
+    if found.get("wrong"):
+        rows = [[text(where), text(expected), text(given), f"{error:.3g}" if isinstance(error, (int, float)) else text(error),
+                 f"{wrong} of {judged}"] for _, where, expected, given, error, wrong, judged in found["wrong"]]
+        said.append(table(f"What {program.title} answers", ["Output, its worst number", "Expected", "Found", "Error, eps of scale", "Wrong"], rows))
+    return f'<h3><a href="../program/{quote(program.name)}.html">{text(program.title)}</a></h3>' + "".join(said)
+
+
+def case_page(case, row, programs):
+    body = f"<p>{text(case.get('comment', ''))}</p>"
+    body += f'<p>A case of <a href="../row/{quote(row)}.html">{text(row)}</a>; kind {text(case.get("kind", "objective"))}.</p>'
+    body += "<h2>What programs answer</h2>" + "".join(answer_of(p, case["id"]) for p in programs if case["id"] in p.failed)
+    for key in ("objective", "batch", "arguments", "logits", "hidden", "weight", "target", "expect"):
+        if key in case:
+            body += f"<h2>{key.capitalize()}</h2>" + numbers(case[key])
+    return page(case["id"], body, 1)
+
+
+def badge(program):
+    total = program.total(program.count)
+    asked = sum(total[v] for v in VERDICTS[:3])
+    return {"schemaVersion": 1, "label": f"GRPO vectors {program.data['vectors']}",
+            "message": f"{asked - total['failed']} of {asked}", "color": COLOURS[worst(total)]}
+
+
+STYLE = """:root { color-scheme: light dark; --fg: #1b1b1f; --bg: #ffffff; --soft: #f1f1f4; --line: #c4c4cc; --link: #0b4fa0;
+  --passed: #d9efe0; --acceptable: #dce8f8; --failed: #fbe0cf; --skipped: #f1f1f4; }
+@media (prefers-color-scheme: dark) { :root { --fg: #ececf0; --bg: #17171b; --soft: #24242a; --line: #4a4a54; --link: #9cc4ff;
+  --passed: #1c3b28; --acceptable: #1d3252; --failed: #4d2a14; --skipped: #24242a; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 75rem; padding: 0 1rem 3rem; font: 16px/1.5 system-ui, sans-serif; color: var(--fg); background: var(--bg); }
+a { color: var(--link); }
+a:focus-visible, summary:focus-visible, .scroll:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+.skip { position: absolute; left: -99rem; }
+.skip:focus { left: 1rem; background: var(--bg); padding: .5rem; }
+header, footer { padding: .75rem 0; }
+h1 { font-size: 1.6rem; overflow-wrap: anywhere; } h2 { font-size: 1.25rem; margin-top: 2rem; } h3 { font-size: 1.05rem; }
+.scroll { overflow-x: auto; margin: 1rem 0; border: 1px solid var(--line); border-radius: .25rem; }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+caption { text-align: left; font-weight: 600; padding: .5rem; }
+th, td { padding: .3rem .5rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); }
+thead th { background: var(--soft); vertical-align: bottom; }
+tbody th { min-width: 9rem; } td { min-width: 4.5rem; } td.passed, td.acceptable, td.failed, td.skipped { white-space: nowrap; font-variant-numeric: tabular-nums; }
+td.passed { background: var(--passed); } td.acceptable { background: var(--acceptable); }
+td.failed { background: var(--failed); font-weight: 600; } td.skipped { background: var(--skipped); }
+pre { overflow-x: auto; background: var(--soft); padding: .75rem; border-radius: .25rem; font-size: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+"""
+
+
+# ---- writing
+
+def files(results=None):
+    """(path, content) of the whole site"""
+    programs = [Program(path) for path in glob.glob(os.path.join(results or os.path.join(HERE, "results"), "*.json"))]
+    programs.sort(key=lambda p: (p.name.startswith(OURS), p.name.lower().rsplit(".", 1)[0], p.data["precision"] != "f64"))
+    families = known_rows()
+    facts = {row: x for rows in families.values() for row, x in rows.items()}
+    yield "style.css", STYLE
+    yield "index.html", index(programs, families)
+    for p in programs:
+        yield f"program/{p.name}.html", program_page(p, families)
+        yield f"badge/{p.name}.json", json.dumps(badge(p)) + "\n"
+    for path in sorted(glob.glob(os.path.join(VECTORS, "*.json"))):
+        row = os.path.basename(path)[:-len(".json")]
+        if row == "schema":
+            continue
+        variant = load(path)
+        yield f"row/{row}.html", row_page(row, facts.get(row), variant, programs)
+        for case in variant["cases"]:
+            if any(case["id"] in p.failed for p in programs):
+                yield f"case/{case['id']}.html", case_page(case, row, programs)
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        sys.exit(__doc__)
+    folder, count = arguments[0], 0
+    for name in ("program", "row", "case", "badge"):
+        shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+        os.makedirs(os.path.join(folder, name))
+    for name, content in files():
+        with open(os.path.join(folder, name), "w", encoding="utf-8", newline="\n") as file:
+            file.write(content)
+        count += 1
+    print(f"{count} files in {folder}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,151 @@
+"""site_of_results.py, from the results that are here: the same bytes twice, pages that are well formed and can be read by everybody, numbers that are
+those of the result files.  python3 tests/conformance/site_test.py ends with "N passed, N failed"."""
+import collections
+import json
+import os
+import re
+import sys
+from html.parser import HTMLParser
+from urllib.parse import unquote, urldefrag
+
+sys.dont_write_bytecode = True
+import site_of_results as site
+
+VOID = {"meta", "link", "br"}
+counts = {True: 0, False: 0}
+
+
+def check(what, ok):
+    counts[bool(ok)] += 1
+    if not ok:
+        print("FAIL", what)
+
+
+class Page(HTMLParser):
+    """Tags that do not close, ids, links, what is loaded, and the lengths of the rows of each table."""
+
+    def __init__(self, content):
+        super().__init__()
+        self.open, self.wrong, self.ids, self.links, self.loaded, self.tables, self.tags = [], [], [], [], [], [], collections.Counter()
+        self.unscoped = 0
+        self.feed(content)
+        self.close()
+        self.wrong += self.open
+
+    def handle_starttag(self, tag, pairs):
+        attributes = dict(pairs)
+        self.tags[tag] += 1
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        if tag == "a":
+            self.links.append(attributes["href"])
+        if tag == "link" or "src" in attributes:
+            self.loaded.append(attributes.get("href", attributes.get("src")))
+        if tag == "table":
+            self.tables.append([])
+        if tag == "tr":
+            self.tables[-1].append(0)
+        if tag in ("td", "th"):
+            self.tables[-1][-1] += 1
+            self.unscoped += tag == "th" and "scope" not in attributes
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+def check_page(path, content, pages):
+    page, folder = Page(content), os.path.dirname(path)
+    check(f"{path}: tags close in order: {page.wrong[:3]}", not page.wrong)
+    check(f"{path}: an id twice", len(set(page.ids)) == len(page.ids))
+    check(f"{path}: rows of a table differ in length", all(len(set(rows)) == 1 for rows in page.tables))
+    check(f"{path}: a heading without scope", not page.unscoped)
+    check(f"{path}: main, nav, h1, language", page.tags["main"] == page.tags["nav"] == page.tags["h1"] == 1 and '<html lang="en">' in content)
+    check(f"{path}: nothing from elsewhere, no script", page.tags["script"] == 0 and not any("//" in x for x in page.loaded))
+    for href in set(page.links):
+        if href.startswith("https://"):
+            continue  # a source: opened when somebody follows it
+        place, fragment = urldefrag(href)
+        target = os.path.normpath(os.path.join(folder, unquote(place))) if place else path
+        if check_link(path, href, target in pages) and fragment:
+            check(f"{path}: {href} has no such place", f'id="{fragment}"' in pages[target])
+
+
+def check_link(path, href, ok):
+    check(f"{path}: {href} leads nowhere", ok)
+    return ok
+
+
+# ---- numbers
+
+def recount(data, rows):
+    """(right or acceptable, asked), from the lists of names themselves"""
+    right = asked = 0
+    for row in rows:
+        by = data["report"]["cases"].get(row, {})
+        good = len(by.get("passed", "").split()) + len(by.get("acceptable", {}))
+        right, asked = right + good, asked + good + len(by.get("failed", {}))
+    return right, asked
+
+
+def check_numbers(pages):
+    heads = re.findall(r'<th scope="col"><a href="program/([^"]+)\.html"', pages["index.html"])
+    matrix = pages["index.html"].split("</table>")[0]
+    families = site.known_rows()
+    lines = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', matrix)
+    check("every program has a column", len(heads) == len([p for p in pages if p.startswith("program/")]))
+    for name, cells in lines:
+        shown = [re.search(r"(\d+)/(\d+)|–", cell) for cell in cells.split("</td>")[:-1]]
+        for head, cell in zip(heads, shown):
+            data = site.load(os.path.join(site.HERE, "results", unquote(head) + ".json"))
+            rows = [row for row in data["report"]["cases"]
+                    if "All" in name or site.text(site.family_of(row, families)) == name]
+            found = (int(cell[1]), int(cell[2])) if cell[1] else (0, 0)
+            check(f"{head}, {name}: {found}", found == recount(data, rows))
+            if "All" in name:
+                total = data["report"]
+                check(f"{head}: all of the report", found == (total["passed"] + total["acceptable"],
+                                                              total["passed"] + total["acceptable"] + total["failed"]))
+                badge = json.loads(pages[f"badge/{unquote(head)}.json"])
+                check(f"{head}: its badge", badge["message"] == f"{found[0]} of {found[1]}" and badge["schemaVersion"] == 1)
+
+
+# ---- colours
+
+def luminance(colour):
+    parts = [int(colour[k:k + 2], 16) / 255 for k in (1, 3, 5)]
+    parts = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def check_contrast():
+    """4.5 to 1 of text and links on every ground, light and dark."""
+    for scheme in re.findall(r":root \{(.*?)\}", site.STYLE, re.DOTALL):
+        colour = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", scheme))
+        for front in ("fg", "link"):
+            for ground in ("bg", "soft", *site.VERDICTS):
+                one, other = sorted((luminance(colour[front]), luminance(colour[ground])))
+                check(f"{front} on {ground}: {(other + 0.05) / (one + 0.05):.1f}", (other + 0.05) / (one + 0.05) >= 4.5)
+
+
+def main():
+    made = list(site.files())
+    pages = dict(made)
+    check("a path twice", len(pages) == len(made))
+    check("the same bytes again", made == list(site.files()))
+    for path, content in pages.items():
+        if path.endswith(".html"):
+            check_page(path, content, pages)
+    check("a row's page has its paper", "https://arxiv.org/abs/2507.18071" in pages["row/gspo.html"])
+    check("every row stands in a family", {row for rows in site.known_rows().values() for row in rows}
+          == {path[4:-5] for path in pages if path.startswith("row/") and site.family_of(path[4:-5], site.known_rows()) in site.known_rows()})
+    check_numbers(pages)
+    check_contrast()
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    return counts[False] > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
