@@ -109,6 +109,7 @@ def answer_by(case, dtype, advantages, loss, split=None, log_probabilities=None)
         one_averaged_step(case)
         return split(case, case["objective"], dtype)
     wanted(case["kind"] == "objective", "no cases of kind " + case["kind"])
+    wanted(all(case["batch"]["length"]), "a response without any token, which no generation gives: one that is masked is asked")
     o, b, result, reasons = case["objective"], batch_of(case, dtype), {}, []
     for stage in (lambda: {"advantage": ragged(advantages(o, b), b)} if "advantage" not in case["batch"] else {}, lambda: loss(o, b)):
         try:
