@@ -12,7 +12,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # each relation is among them
-SAMPLE = ["choices-aggregation-[cst]*", "choices-group-v*", "grpo-h*", "gspo-holes", "dapo-[ou]*", "rloo-u*", "flowrl-s*",
+SAMPLE = ["choices-aggregation-[ct]*", "choices-group-v*", "grpo-h*", "gspo-holes", "dapo-[ou]*", "rloo-u*", "flowrl-s*",
           "logits-t*", "logits-given-banned*", "hidden-given-b*", "logits-token-gspo-masked"]
 SAMPLE_NUMPY = ["grpo-h*", "gspo-[hu]*", "dr-grpo-uneven", "tinker-ppo-*", "logits-[no]*", "logits-given-banned*", "hidden-token-dapo-*"]
 

@@ -35,9 +35,12 @@ static int is_sound(const cJSON *request) {
     return sound;
 }
 
-static int still_broken(shrinker *s, const cJSON *request, trial *t) {
+/* a request that is prepared may be what it was before */
+static int still_broken(shrinker *s, cJSON *request, trial *t) {
     const int outputs = s->fixed ? s->outputs : s->rel->holds(request) & s->outputs;
     memset(t, 0, sizeof *t);
+    if (s->rel->prepare) s->rel->prepare(request);
+    if (cJSON_Compare(request, s->best.request, 1)) return 0;
     if (s->trials >= MOST_TRIALS || !outputs || (!s->fixed && !is_sound(request))) return 0;
     s->trials++;
     *t = relation_try(s->a, s->rel, request, NULL, NULL, outputs);
@@ -131,10 +134,9 @@ static int drop_keys(shrinker *s, const char *inside) {
     int dropped = 0;
     for (const cJSON *item = object ? object->child : NULL; item; item = item->next) {
         cJSON *smaller = copy_of_best(s);
-        const int given = inside && !strcmp(item->string, "advantage") && !s->rel->prepare;     /* what prepares would give them again */
         char word[80];
         snprintf(word, sizeof word, " %s ", item->string);
-        if (strstr(kept, word) && !given) { cJSON_Delete(smaller); continue; }
+        if (strstr(kept, word) && !(inside && !strcmp(item->string, "advantage"))) { cJSON_Delete(smaller); continue; }
         cJSON_DeleteItemFromObjectCaseSensitive(inside ? json_get(smaller, inside) : smaller, item->string);
         dropped += keep_if_broken(s, smaller);
     }
