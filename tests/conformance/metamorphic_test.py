@@ -144,6 +144,9 @@ def main():
     for arguments, holds, broken in FIXED:
         found = relations_of(conform(["--objective-fixed", "--holds", holds], [adapter, *arguments]), "failed")
         wrong.append(f"{arguments} {holds}: {found} and not {broken}" if found != broken else None)
+    for options in (["--objective-fixed"], ["--metamorphic", "--holds", "mean"], ["--metamorphic", "--identify"], ["--holds", "nonsense"]):
+        status = subprocess.run([sys.argv[1], *options, "--", adapter], capture_output=True).returncode
+        wrong.append(f"{options}: exit status {status}" if status != 2 else None)
     for failure in filter(None, wrong):
         print("FAIL", failure)
     failed = sum(1 for failure in wrong if failure)

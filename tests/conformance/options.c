@@ -142,6 +142,15 @@ static int read_option(options *o, char **argument) {
     return fprintf(stderr, "conform: there is no option %s\n", argument[0]), 0;
 }
 
+/* NULL, or what of the options does not go together */
+static const char *clash(const options *o) {
+    if (arrlen(o->holds) && !o->objective_fixed) return "--holds goes with --objective-fixed";
+    if (o->objective_fixed && !o->metamorphic) return "--objective-fixed goes with --metamorphic";
+    if (o->metamorphic && (o->identify || o->expect || o->repro || o->profile.json))
+        return "--metamorphic does not go with --identify, --expect, --repro or --profile";
+    return NULL;
+}
+
 int options_read(int argc, char **argv, options *o) {
     int n = 1;
     memset(o, 0, sizeof *o);
@@ -159,6 +168,7 @@ int options_read(int argc, char **argv, options *o) {
     if (n + 1 >= argc) return fputs("conform: no program to run: conform [OPTION]... -- PROGRAM [ARGUMENT]...\n", stderr), 2;
     if (!strcmp(o->format, "c") && !o->repro) return fputs("conform: --format c goes with --repro\n", stderr), 2;
     o->command = argv + n + 1;
+    if (clash(o)) return fprintf(stderr, "conform: %s\n", clash(o)), 2;
     for (size_t k = 0; !(o->rules.tolerance > 0); k++)
         if (precisions[k].precision == o->rules.precision) o->rules.tolerance = precisions[k].tolerance;
     return 0;
