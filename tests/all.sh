@@ -219,7 +219,7 @@ first_lane() {
     step "they are what the README shows" examples_shown
     step "tables of objectives and of the catalogue" tables
     step "links and tables of the pages" python3 tests/pages.py
-    step "results of programs as a site" python3 tests/conformance/site_test.py
+    step "results of programs as a site" /usr/bin/python3 tests/conformance/site_test.py "$build/tests/conformance/conform"
     step "every setting of every row has a source" evidence
     step "configurations of frameworks translate" /usr/bin/python3 tests/conformance/translate_check.py
     step "case ids keep their meaning" python3 tests/released.py

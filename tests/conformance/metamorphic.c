@@ -213,7 +213,7 @@ static int tell(run *r) {
     fflush(stdout);
     report_summary(&r->r, summary, sizeof summary);
     if (r->s.over) fprintf(stderr, "conform: %s\n", r->s.over);
-    if (!strcmp(r->o->format, "junit") || !strcmp(r->o->format, "json")) fprintf(stderr, "%s\n", summary);
+    if (strcmp(r->o->format, "text") && strcmp(r->o->format, "tap")) fprintf(stderr, "%s\n", summary);
     wrong_end = session_close(&r->s);
     if (wrong_end) fprintf(stderr, "conform: note: %s\n", wrong_end);
     free(wrong_end);

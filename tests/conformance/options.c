@@ -26,7 +26,7 @@ static const char help[] =
     "  --precision P          f64 (default), f32 or bf16: what the program computes in and errors are measured by\n"
     "  --tolerance K          an error of K eps(precision) of the answer's scale passes (default: %g, %g and %g)\n"
     "  --timeout SECONDS      for each answer, and for the start (default: 10)\n"
-    "  --format F             text (default), tap, junit or json\n"
+    "  --format F             text (default), tap, junit, json or html\n"
     "  --verbose all          every failure, not one for each cause\n"
     "  --complete             a case that is skipped is none that passed: exit status 1\n"
     "  --profile FILE         the program's conventions (profiles/README.md): an answer that they make of it is acceptable, no failure\n"

@@ -305,38 +305,27 @@ static void report_tap(const report *r) {
 
 /* ---- JUnit ---------------------------------------------------------------------------------------------------------------------- */
 
-static void write_xml(char **t, const char *s) {
-    for (; *s; s++) {
-        if (*s == '<') text_add(t, "&lt;");
-        else if (*s == '>') text_add(t, "&gt;");
-        else if (*s == '&') text_add(t, "&amp;");
-        else if (*s == '"') text_add(t, "&quot;");
-        else if ((unsigned char)*s >= 0x20 || *s == '\n') text_bytes(t, s, 1);
-        else text_add(t, "?");
-    }
-}
-
 static void write_junit_case(char **t, const report *r, int result) {
     const case_result *c = &r->results[result];
     text_add(t, "  <testcase classname=\"");
-    write_xml(t, c->variant);
+    text_escaped(t, c->variant);
     text_add(t, "\" name=\"");
-    write_xml(t, c->id);
+    text_escaped(t, c->id);
     text_format(t, "\" time=\"%.4f\">", c->seconds);
     if (c->verdict == CASE_SKIPPED) {
         text_add(t, "<skipped message=\"");
-        write_xml(t, c->reason);
+        text_escaped(t, c->reason);
         text_add(t, "\"/>");
     } else if (c->note) {
         text_add(t, "<system-out>");
-        write_xml(t, c->note);
+        text_escaped(t, c->note);
         text_add(t, "</system-out>");
     } else if (c->verdict == CASE_ACCEPTABLE) {
         char *names = NULL, *text;
         write_conventions(&names, r, c);
         text = text_string(&names);
         text_add(t, r->strict ? "<failure message=\"acceptable: " : "<system-out>acceptable: ");
-        write_xml(t, text);
+        text_escaped(t, text);
         text_add(t, r->strict ? "\"/>" : "</system-out>");
         free(text);
     } else if (c->verdict == CASE_FAILED) {
@@ -344,9 +333,9 @@ static void write_junit_case(char **t, const report *r, int result) {
         text_bytes(&first, lines, strcspn(lines, "\n"));
         message = text_string(&first);
         text_add(t, "<failure message=\"");
-        write_xml(t, message);
+        text_escaped(t, message);
         text_add(t, "\">");
-        write_xml(t, lines);
+        text_escaped(t, lines);
         text_add(t, "</failure>");
         free(lines);
         free(message);
@@ -359,7 +348,7 @@ static void report_junit(const report *r) {
     double seconds = 0;
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) seconds += r->results[k].seconds;
     text_add(&t, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"");
-    write_xml(&t, r->s->name ? r->s->name : r->s->command[0]);
+    text_escaped(&t, r->s->name ? r->s->name : r->s->command[0]);
     text_format(&t, "\" tests=\"%lld\" failures=\"%lld\" skipped=\"%lld\" errors=\"0\" time=\"%.3f\">\n", (long long)arrlen(r->results),
                 (long long)(r->failed + (r->strict ? r->acceptable : 0)), (long long)r->skipped, seconds);
     for (ptrdiff_t k = 0; k < arrlen(r->results); k++) write_junit_case(&t, r, (int)k);
@@ -478,7 +467,8 @@ static void report_json(const report *r) {
 
 report_writer *report_format(const char *name) {
     static const struct { const char *name; report_writer *write; } formats[] = {
-        { "text", report_text }, { "tap", report_tap }, { "junit", report_junit }, { "json", report_json }
+        { "text", report_text }, { "tap", report_tap }, { "junit", report_junit }, { "json", report_json },
+        { "html", report_html }
     };
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) if (!strcmp(formats[k].name, name)) return formats[k].write;
     return NULL;

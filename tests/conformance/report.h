@@ -48,7 +48,8 @@ char *report_details(const report *r, int result);       /* reason or diagnosis,
 size_t report_reason_length(const char *reason);
 
 typedef void report_writer(const report *r);
-report_writer *report_format(const char *name);     /* "text", "tap", "junit", "json"; NULL if there is none of that name */
+report_writer *report_format(const char *name);     /* "text", "tap", "junit", "json", "html"; NULL if there is none of that name */
+void report_html(const report *r);  /* a page that stands alone: no script, nothing from elsewhere */
 
 void report_summary(const report *r, char *buffer, size_t size);       /* "N passed, N failed, N skipped", and how many are acceptable */
 

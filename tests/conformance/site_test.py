@@ -1,9 +1,11 @@
 """site_of_results.py, from the results that are here: the same bytes twice, pages that are well formed and can be read by everybody, numbers that are
-those of the result files.  python3 tests/conformance/site_test.py ends with "N passed, N failed"."""
+those of the result files.  python3 tests/conformance/site_test.py [CONFORM] ends with "N passed, N failed"; with CONFORM also the page that
+`conform --format html` writes of a program with a mistake."""
 import collections
 import json
 import os
 import re
+import subprocess
 import sys
 from html.parser import HTMLParser
 from urllib.parse import unquote, urldefrag
@@ -56,14 +58,20 @@ class Page(HTMLParser):
             self.wrong.append(tag)
 
 
-def check_page(path, content, pages):
-    page, folder = Page(content), os.path.dirname(path)
+def check_form(path, content):
+    page = Page(content)
     check(f"{path}: tags close in order: {page.wrong[:3]}", not page.wrong)
     check(f"{path}: an id twice", len(set(page.ids)) == len(page.ids))
     check(f"{path}: rows of a table differ in length", all(len(set(rows)) == 1 for rows in page.tables))
     check(f"{path}: a heading without scope", not page.unscoped)
-    check(f"{path}: main, nav, h1, language", page.tags["main"] == page.tags["nav"] == page.tags["h1"] == 1 and '<html lang="en">' in content)
+    check(f"{path}: main, h1, language", page.tags["main"] == page.tags["h1"] == 1 and '<html lang="en">' in content)
     check(f"{path}: nothing from elsewhere, no script", page.tags["script"] == 0 and not any("//" in x for x in page.loaded))
+    return page
+
+
+def check_page(path, content, pages):
+    page, folder = check_form(path, content), os.path.dirname(path)
+    check(f"{path}: nav", page.tags["nav"] == 1)
     for href in set(page.links):
         if href.startswith("https://"):
             continue  # a source: opened when somebody follows it
@@ -130,7 +138,20 @@ def check_contrast():
                 check(f"{front} on {ground}: {(other + 0.05) / (one + 0.05):.1f}", (other + 0.05) / (one + 0.05) >= 4.5)
 
 
-def main():
+# ---- the page of a run
+
+def check_run(conform):
+    oracle = [sys.executable, os.path.join(site.ROOT, "tests", "oracle", "answer.py"), "--defect", "GSPO-05"]
+    done = subprocess.run([conform, "--vectors", site.VECTORS, "--only", "gspo-token-*", "--format", "html", "--", *oracle],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    failed = re.search(r"(\d+) passed, (\d+) failed", done.stderr)
+    page = check_form("a run", done.stdout)
+    check("every link of the run's page leads somewhere", page.links and {x[1:] for x in page.links} <= set(page.ids))
+    check("the run's page names the mistake, and has a section for each failure",
+          "<strong>GSPO-05</strong>" in done.stdout and failed and page.tags["section"] == int(failed[2]) > 0)
+
+
+def main(arguments):
     made = list(site.files())
     pages = dict(made)
     check("a path twice", len(pages) == len(made))
@@ -143,9 +164,11 @@ def main():
           == {path[4:-5] for path in pages if path.startswith("row/") and site.family_of(path[4:-5], site.known_rows()) in site.known_rows()})
     check_numbers(pages)
     check_contrast()
+    for conform in arguments:
+        check_run(conform)
     print(f"{counts[True]} passed, {counts[False]} failed")
     return counts[False] > 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -95,3 +95,14 @@ cJSON *text_json_file(const char *path, int *there) {
     arrfree(text);
     return json;
 }
+
+void text_escaped(char **t, const char *s) {
+    for (; *s; s++) {
+        if (*s == '<') text_add(t, "&lt;");
+        else if (*s == '>') text_add(t, "&gt;");
+        else if (*s == '&') text_add(t, "&amp;");
+        else if (*s == '"') text_add(t, "&quot;");
+        else if ((unsigned char)*s >= 0x20 || *s == '\n') text_bytes(t, s, 1);
+        else text_add(t, "?");
+    }
+}

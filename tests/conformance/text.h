@@ -18,6 +18,8 @@ void text_number(char **t, double value);       /* "Infinity", "-Infinity", "NaN
 void text_quoted(char **t, const char *string);
 void text_json(char **t, const cJSON *item);
 
+void text_escaped(char **t, const char *string);       /* for XML and HTML */
+
 /* what is in a file: NULL where it is no JSON or cannot be opened, which *there tells apart */
 cJSON *text_json_file(const char *path, int *there);
 
