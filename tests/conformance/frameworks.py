@@ -176,7 +176,7 @@ def in_order(results):
 
 
 def overview(by):
-    yield "| program | release | of | torch | cases answered | passed | acceptable | failed | profile |\n|---|---|---|---|---|---|---|---|---|"
+    yield "| program | release | of | torch | cases answered | passed | acceptable | failed | profile |\n" + "|---" * 9 + "|"
     for name, of in by.items():
         for r in of:
             n = r["report"]

@@ -25,8 +25,8 @@ def unchanged(*_, **__):
 
 
 without_init("areal", "areal.api", "areal.infra", "areal.infra.rpc", "areal.utils", "areal.trainer", "areal.trainer.ppo")
-names_stand_in("areal.api", "areal.api.cli_args", "areal.infra", "areal.infra.platforms", "areal.infra.rpc.serialization", "areal.utils.seqpack",
-               "areal.experimental.training_service.controller.controller", "torchdata.stateful_dataloader", "einops")
+names_stand_in("areal.api", "areal.api.cli_args", "areal.infra", "areal.infra.platforms", "areal.infra.rpc.serialization",
+               "areal.utils.seqpack", "areal.experimental.training_service.controller.controller", "torchdata.stateful_dataloader", "einops")
 module_stand_in("areal.utils.logging", getLogger=nothing)
 module_stand_in("areal.utils.perf_tracer", trace_perf=unchanged)
 module_stand_in("areal.utils.stats_tracker", denominator=nothing, stat=nothing, scalar=nothing, scope=contextlib.nullcontext,
@@ -44,8 +44,8 @@ ACTOR = "actor."
 def reward_norm(a, b):
     """How rewards are normalised before the return, or None."""
     names = [ACTOR + name for name in ("reward_norm", "reward_norm.mean_level", "reward_norm.mean_leave1out", "reward_norm.std_level")]
-    levels = {("none", "none"): None, ("group_mean", "none"): ("group", False, None), ("group_mean", "group_std"): ("group", False, "group"),
-              ("group_mean", "batch_centred_std"): ("group", False, "batch"), ("leave_one_out", "none"): ("group", True, None),
+    levels = {("none", "none"): None, ("group_mean", "none"): ("group", False, None),
+              ("group_mean", "group_std"): ("group", False, "group"), ("group_mean", "batch_centred_std"): ("group", False, "batch"), ("leave_one_out", "none"): ("group", True, None),
               ("batch_mean", "none"): ("batch", False, None), ("batch_mean", "batch_std"): ("batch", False, "batch")}
     found = levels.get((a["baseline"], a["scale"]), 0)
     wanted(found != 0, "no reward_norm with baseline {baseline}, scale {scale}".format(**a))
@@ -84,8 +84,8 @@ def advantages(o, b):
     attention = torch.arange(max(b.length) + 1)[None] <= lengths[:, None]
     old = b.logp_old if b.logp_old is not None else b.logp
     shifted = torch.roll(after_prompt(old), -1, -1)
-    data = {"input_ids": attention.long(), "attention_mask": attention.long(), "rewards": b.reward.clone(), "loss_mask": after_prompt(b.mask),
-            "prox_logp": torch.where(attention, shifted, 0), "logprobs": None}
+    data = {"input_ids": attention.long(), "attention_mask": attention.long(), "rewards": b.reward.clone(),
+            "loss_mask": after_prompt(b.mask), "prox_logp": torch.where(attention, shifted, 0), "logprobs": None}
     if r["kl"] != "none":
         data["ref_logp"] = torch.roll(after_prompt(b.logp_ref), -1, -1)
     if b.value is not None and a["credit"] == "gae":
@@ -127,8 +127,8 @@ def loss(o, b):
     options = policy(o)
     wanted(not options["use_sapo_loss"] or "rejection_sampling" not in options, "SAPO takes no rollout weights")
     leaf = b.logp.clone().requires_grad_()
-    data = {"logprobs": b.logp_rollout if "rejection_sampling" in options else b.logp_old, "prox_logp": b.logp_old, "advantages": b.advantage,
-            "loss_mask": b.mask}
+    data = {"logprobs": b.logp_rollout if "rejection_sampling" in options else b.logp_old, "prox_logp": b.logp_old,
+            "advantages": b.advantage, "loss_mask": b.mask}
     value = areal.grpo_loss_fn(leaf, torch.zeros_like(leaf), data, **options)
     value.backward()
     return {"loss": value.item(), "dlogp": ragged(leaf.grad, b)}

@@ -2,8 +2,8 @@
 
 Cases of kind hidden enter where users do: the module LigerFusedLinearGRPOLoss, from hidden states and a vocabulary matrix, uncompiled. It
 makes float32 of log-probabilities and of what it adds up, so those are for float32. Of cases that give log-probabilities it is asked by the
-loss inside the module, LigerFusedLinearGRPOFunction.ppo_loss_fn, with ours as the differentiable leaf. Liger computes no advantages, and gets
-rollout weights from outside: cases with them are skipped.
+loss inside the module, LigerFusedLinearGRPOFunction.ppo_loss_fn, with ours as the differentiable leaf. Liger computes no advantages, and
+gets rollout weights from outside: cases with them are skipped.
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
 from importlib.metadata import version

@@ -1,7 +1,7 @@
 """SkyRL's own policy losses and advantage estimators, by the names under which users choose them (written for skyrl 0.4.0).
 
-As its trainer does it: advantages from compute_advantages_and_returns, divided by apply_loss_reduction_to_advantages_minibatch for the whole
-batch of an optimiser step, then the registered policy loss as a sum over a micro-batch, times the number of ranks. A KL is added as
+As its trainer does it: advantages from compute_advantages_and_returns, divided by apply_loss_reduction_to_advantages_minibatch for the
+whole batch of an optimiser step, then the registered policy loss as a sum over a micro-batch, times the number of ranks. A KL is added as
 worker.py adds it: a mean over responses of row means, over the number of micro-batches.
 
 ray and the packages' __init__ are stood in for: the functions under test do not use them.
@@ -16,7 +16,7 @@ from padded import PRECISIONS, answer_by, batch_of, logits_of, optimiser_step, p
 from stand_ins import module_stand_in, names_stand_in, without_init
 
 module_stand_in("ray", remote=lambda x: x, is_initialized=lambda: False)
-without_init("skyrl", "skyrl.backends", "skyrl.backends.skyrl_train", "skyrl.backends.skyrl_train.utils", "skyrl.train", "skyrl.train.config")
+without_init("skyrl", "skyrl.backends", "skyrl.backends.skyrl_train", "skyrl.backends.skyrl_train.utils", "skyrl.train")
 names_stand_in("skyrl.train.config")  # its AlgorithmConfig is an annotation there
 import torch
 from skyrl.backends.skyrl_train.utils import ppo_utils as skyrl

@@ -1,7 +1,7 @@
 """Trinity-RFT's own policy losses, KL and advantages, by their registered names (written for trinity-rft 0.6.0).
 
 Losses by the callable that its trainer gives to verl's engine, build_trinity_loss; advantages by ADVANTAGE_FN. Of a case of kind split the
-engine's part is what verl's does (verl/workers/engine: each micro-batch's loss is differentiated as it is, gradients are averaged over ranks).
+engine's part is what verl's does (verl/workers/engine: each micro-batch's loss is differentiated as it is, gradients are averaged).
 
 ray and the trainer's __init__ are stood in for, and so is the function that pads what is padded already.
 """

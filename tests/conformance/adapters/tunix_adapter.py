@@ -58,7 +58,7 @@ def policy(o):
     r, s, g, p, w = o["ratio"], o["surrogate"], o["aggregation"], o["penalty"], o["weight"]
     wanted(r["behaviour"] == "old", "ratio against old log-probabilities only")
     wanted((r["clamp_low"], r["clamp_high"]) in ((0, 0), (-20, 20)), "log-ratios are clamped to +-20")
-    wanted((float(r["level_clamp_low"]), float(r["level_clamp_high"])) in ((0, 0), (float("-inf"), 10)), "gspo-token: clamped to at most 10")
+    wanted((float(r["level_clamp_low"]), float(r["level_clamp_high"])) in ((0, 0), (float("-inf"), 10)), "gspo-token: at most 10")
     wanted(s["kind"] in ("ppo_clip", "dual_clip"), "no surrogate " + s["kind"])
     wanted(r["level"] in ("token", "sequence_mean"), "unit " + r["level"])
     wanted(g["kind"] in MODES, "aggregation " + g["kind"])

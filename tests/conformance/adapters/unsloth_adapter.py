@@ -12,7 +12,8 @@ from padded import PRECISIONS, answer_by, batch_of, micro_batches, one_per_row, 
 from stand_ins import module_stand_in, names_stand_in, without_init
 
 without_init("unsloth_zoo", "unsloth_zoo.temporary_patches")
-names_stand_in("unsloth_zoo.device_type", "unsloth_zoo.fused_losses", "unsloth_zoo.fused_losses.cross_entropy_loss", "unsloth_zoo.log", "unsloth_zoo.dataset_utils")
+names_stand_in("unsloth_zoo.device_type", "unsloth_zoo.fused_losses", "unsloth_zoo.fused_losses.cross_entropy_loss", "unsloth_zoo.log",
+               "unsloth_zoo.dataset_utils")
 module_stand_in("unsloth_zoo.temporary_patches.common", torch_compile_options={}, _maybe_compile=lambda **_: lambda function: function)
 import torch
 from trl.trainer.grpo_trainer import GRPOTrainer
@@ -65,8 +66,8 @@ def loss(o, b, tokens=None, ranks=1, accumulation=1):
     value = grpo_compute_loss(
         b.logp_ref, leaf, b.logp_old, b.logp_rollout, torch.zeros(leaf.shape, dtype=torch.long), b.mask.to(leaf.dtype), options.pop("beta"),
         b.advantage if per_row is None else per_row, num_items_in_batch=b.mask.sum() if tokens is None else tokens, num_processes=ranks,
-        current_gradient_accumulation_steps=accumulation, steps_per_generation=accumulation, get_gamma_weights=GRPOTrainer.get_gamma_weights,
-        **options)[0]
+        current_gradient_accumulation_steps=accumulation, steps_per_generation=accumulation,
+        get_gamma_weights=GRPOTrainer.get_gamma_weights, **options)[0]
     value.backward()
     return {"loss": value.item(), "dlogp": ragged(leaf.grad, b)}
 

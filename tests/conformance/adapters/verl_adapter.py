@@ -1,12 +1,12 @@
 """verl's own policy losses, KL penalties, advantage estimators and rollout correction, written for verl 0.9.1 (requirements-no-deps.txt
 pins it).
 
-Called as its trainer calls them: rewards on the last token of a response, advantages from a registered estimator, and as
-verl/workers/utils/losses.py:ppo_loss puts them together, policy loss + kl_loss_coef * agg_loss(kl_penalty). Padding is 0 in rewards and
--1 in log-probabilities. The policy's own choices that no option reaches (log-ratios clamped to +-20, epsilons) are left as they are: a
-request without them asks for the paper's objective, and the answer shows what verl makes of it.
+Called as its trainer calls them: rewards on the last token of a response, advantages from a registered estimator, and the loss by
+ppo_loss of verl/workers/utils/losses.py, which the engine calls: it takes the policy loss by policy_loss.loss_mode, and adds the KL.
+Padding is 0 in rewards and -1 in log-probabilities. The policy's own choices that no option reaches (log-ratios clamped to +-20, epsilons)
+are left as they are: a request without them asks for the paper's objective, and the answer shows what verl makes of it.
 
-ray is not installed: importing verl needs the name, the functions under test do not.
+ray is not installed: importing verl needs the name, the functions under test do not. Rows are padded already where ppo_loss pads them.
 """
 from protocol import serve, wanted  # first: it keeps standard output for the answers
 import os
@@ -15,18 +15,22 @@ from importlib.metadata import version
 
 os.environ.setdefault("VERL_LOGGING_LEVEL", "ERROR")
 from options import Options, fields_of, last
-from padded import PRECISIONS, answer_by, batch_of, logits_of, optimiser_step, ragged
-from stand_ins import module_stand_in
+from padded import PRECISIONS, Rows, answer_by, batch_of, logits_of, optimiser_step, ragged
+from stand_ins import module_stand_in, names_stand_in
 
 try:
     import ray
 except ImportError:
     module_stand_in("ray", ObjectRef=object)
+names_stand_in("verl.utils.dataset.rl_dataset", "verl.utils.dataset.vision_utils")  # they need Pillow
 import torch
 from verl.trainer.ppo import core_algos as verl
 from verl.trainer.ppo.rollout_corr_helper import compute_rollout_correction_weights, compute_rollout_rejection_mask
 from verl.utils.torch_functional import entropy_from_logits, logprobs_from_logits
-from verl.workers.config import ActorConfig
+from verl.workers.config import ActorConfig, PolicyLossConfig
+from verl.workers.utils import losses
+
+losses.no_padding_2_padding = lambda rows, data: rows
 
 NO_DUAL_CLIP = 1e9  # clip_ratio_c cannot be switched off; above e^20, the largest ratio that verl lets through
 SAFETY = 20  # the clamp of log-ratios
@@ -186,15 +190,15 @@ def loss(o, b, info=None):
     name, options = policy_loss(o)
     kl, mode = kl_name(o["penalty"]), last(mode)["loss_agg_mode"]
     weights, mask = rollout_correction(o["weight"], b)
-    config = ActorConfig(strategy="fsdp", rollout_n=1, ppo_micro_batch_size_per_gpu=1, **options)
-    config.global_batch_info.update(info or batch_info(o["aggregation"], b, mask))
-    leaf = b.logp.clone().requires_grad_()
-    old = b.logp_old if b.logp_old is not None else leaf.detach()
-    value = verl.get_policy_loss_fn(name)(old_log_prob=old, log_prob=leaf, advantages=b.advantage, response_mask=mask,
-                                          loss_agg_mode=mode, config=config, rollout_is_weights=weights)[0]
+    info = info or batch_info(o["aggregation"], b, mask)
     if kl:
-        penalty = verl.kl_penalty(leaf, b.logp_ref, kl)
-        value = value + o["penalty"]["kl_coef"] * verl.agg_loss(penalty, mask, mode, **config.global_batch_info)
+        options.update(use_kl_loss=True, kl_loss_type=kl, kl_loss_coef=o["penalty"]["kl_coef"])
+    config = ActorConfig(strategy="fsdp", rollout_n=1, ppo_micro_batch_size_per_gpu=1, loss_agg_mode=mode,
+                         policy_loss=PolicyLossConfig(loss_mode=name), loss_scale_factor=info["loss_scale_factor"], **options)
+    leaf = b.logp.clone().requires_grad_()
+    rows = {"response_mask": mask, "old_log_probs": b.logp_old if b.logp_old is not None else leaf.detach(), "advantages": b.advantage,
+            "ref_log_prob": b.logp_ref, "rollout_is_weights": weights}
+    value = losses.ppo_loss(config, {"log_probs": leaf}, Rows({**info, **{key: x for key, x in rows.items() if x is not None}}))[0]
     value.backward()
     return {"loss": value.item(), "dlogp": ragged(leaf.grad, b)}
 
