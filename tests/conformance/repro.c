@@ -57,6 +57,22 @@ static void write_item(char **t, const char *name, const cJSON *json) {
     text_add(t, "''')\n");
 }
 
+/* of a case that is cut into parts: `answer` runs them, and returns what the optimiser sees */
+static void write_cut(char **t, const test_case *c) {
+    static const char *const keys[] = { "parts", "ranks", "reduce", "context_ranks", "filtered" };
+    int n = 0;
+    if (c->kind != CASE_SPLIT) return;
+    text_add(t, "# how the batch is cut: loss and gradients of the whole step are asked, as the optimiser sees them after all parts\n"
+                "CUT = json.loads(r'''{");
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        const cJSON *value = member(c->json, keys[k]);
+        if (!value) continue;
+        text_format(t, "%s\"%s\":", n++ ? "," : "", keys[k]);
+        text_json(t, value);
+    }
+    text_add(t, "}''')\n");
+}
+
 int repro_asks(output_kind output) { return output == OUT_ADVANTAGE || output == OUT_LOSS || output == OUT_DLOGP; }
 
 static int write_outputs(char **t, const case_result *found) {
@@ -117,6 +133,7 @@ int repro_write(const report *r, const test_case *c, int result) {
     outputs = write_outputs(&t, &r->results[result]);
     write_item(&t, "OBJECTIVE", member(c->json, "objective"));
     write_item(&t, "BATCH", batch);
+    write_cut(&t, c);
     write_item(&t, "ADVANTAGE", given ? given : member(expect, "advantage"));
     write_item(&t, "EXPECT", expect);
     write_item(&t, "SCALE", member(c->json, "scale"));

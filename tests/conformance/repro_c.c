@@ -175,6 +175,7 @@ int repro_write_c(const report *r, const test_case *c, int result) {
     char *t = NULL, *head;
     int outputs;
     if (!case_has_loss(c)) return fprintf(stderr, "conform: --repro: %s has no objective\n", c->id), 2;
+    if (c->kind == CASE_SPLIT) return fprintf(stderr, "conform: --repro: %s is cut into parts: without --format c it is written\n", c->id), 2;
     head = repro_head(r, c, result);
     text_format(&t, "/* %s\nFill in `answer`; then: cc -std=c99 repro.c -lm && ./a.out\n*/\n", head);
     free(head);

@@ -5,7 +5,9 @@
 It is run with pytest where that is installed, and else by calling its functions. Without torch nothing can be run: exit status 77.
 """
 import importlib.util
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -76,9 +78,22 @@ def check(folder, rows, case, mistake, words, wrong, right):
     return ok
 
 
+def check_cut():
+    """Of a case in parts the cut is written too, and as C it is refused."""
+    case, mistake = "partition-micro-halves-dapo", ("--set", "surrogate.eps_high=0.01")
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors", "partition-micro.json")) as file:
+        known = next(c for c in json.load(file)["cases"] if c["id"] == case)
+    text = written("partition-micro-*", case, ADAPTER, *mistake).stdout
+    cut = re.search(r"^CUT = json.loads\(r'''(.*)'''\)$", text, re.MULTILINE)
+    ok = cut and json.loads(cut[1]) == {key: known[key] for key in ("parts", "ranks", "reduce", "context_ranks", "filtered") if key in known}
+    as_c = subprocess.run([CONFORM, "--only", "partition-micro-*", "--repro", case, "--format", "c", "--", ADAPTER, *mistake], capture_output=True)
+    return bool(ok) and as_c.returncode == 2 and not as_c.stdout
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         good = [check(folder, *case) for case in CASES]
+    good.append(check_cut())
     good.append(written("gspo-*", "gspo-signs", ADAPTER).returncode == 2)  # nothing is wrong with it
     good.append(written("gspo-*", "gspo-sign", ADAPTER).returncode == 2)  # there is no such case
     sys.exit(not all(good))
