@@ -39,7 +39,8 @@ rule("advantage", "credit", ("step_gae",), {"bootstrap": only("zero")})
 rule("advantage", "excluded", ("zero", "anchor", "own"), {**SMALL_POOLS, "rewards": only("one"), "credit": only("outcome")})
 rule("advantage", "credit", ("prefix_tree",), SMALL_POOLS)
 rule("advantage", "credit", ("episode_step",), PLAIN_ITEMS)
-rule("advantage", "credit", ("entropy_share",), {**PLAIN_ITEMS, "baseline": NONE, "scale": NONE, "entropy_share_eps": ABOVE_0})
+rule("advantage", "credit", ("entropy_share",), {
+    **PLAIN_ITEMS, "baseline": NONE, "baseline_shift": only(0), "scale": NONE, "entropy_share_eps": ABOVE_0})
 rule("advantage", "truncated_tail", AT_LEAST_1, {"credit": one_of("return", "gae", "step_gae")})
 rule("advantage", "reweight", ("exponential",), {"reweight_temperature": but(0)})
 rule("advantage", "reweight", ("focal",), {"focal_gamma": AT_LEAST_0},
@@ -49,7 +50,7 @@ rule("advantage", "reweight", ("length_power",), {"credit": one_of("outcome", "r
 rule("advantage", "transform", ("pass_at_k", "pkpo_maxrl", "pkpo_max", "pkpo_gain", "pkpo_loo"), {"pass_k": AT_LEAST_1})
 rule("advantage", "scale", ("kalman_std",), {"baseline": only("kalman")})
 rule("advantage", "scale", ("constant",), {"scale_divisor": ABOVE_0})
-rule("advantage", "entropy", ("bonus",), {"credit": only("outcome"), "entropy_kappa": ABOVE_0})
+rule("advantage", "entropy", ("bonus",), {"entropy_kappa": ABOVE_0})
 rule("advantage", "entropy", ("zero_variance",), {"credit": only("outcome")})
 rule("advantage", "baseline", ("quantile", "quantile_linear"), {"quantile": FRACTION})
 rule("advantage", "baseline", ("log_mean_exp",), {"temperature": ABOVE_0})

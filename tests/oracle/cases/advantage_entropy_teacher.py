@@ -48,6 +48,16 @@ case("bonus-whitened", "after whitening", LIFTED, {"scale": "token_whiten"}, ent
 case("bonus-group_std", "after scaling", LIFTED, {"scale": "group_std"}, entropies)
 
 
+def entropies_and_values(o):
+    batch = entropies(o)
+    batch["value"] = [[0.5, 0.25, 0.75, NAN], [0.25], [-0.25, 0.5, 0.125], [1, 0.5], [-0.5, -0.25]]
+    return batch
+
+
+case("bonus-gae", "on the advantages of a critic, as the paper has it beside GRPO's", GAE, BONUS, entropies_and_values)
+case("bonus-return", "on what a token's return leaves", changed(NONE, advantage={"credit": "return", "gamma": 0.5}), BONUS, entropies)
+
+
 def settled_groups(o):
     # all right, all wrong, below 0 (one without tokens), mixed, alone and right, alone and wrong; the largest
     # entropies masked
