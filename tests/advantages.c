@@ -97,7 +97,7 @@ static void trial_steps(rng *r, int trial) {
     a->step_coef = any(r, 1, 0.5, -2);
     if (a->credit == GRPO_CREDIT_STEP) a->step_discount = (grpo_step_discount_kind)rng_below(r, 2);
     random_common(r, a);
-    if (a->credit == GRPO_CREDIT_EPISODE_STEP) random_samples(r, a);
+    if (a->credit == GRPO_CREDIT_EPISODE_STEP) { a->batch_norm = GRPO_BATCH_NORM_NONE; random_samples(r, a); }
     rollouts_random(r, 0, &k.b);
     random_rewards(r, &k.b);
     for (g = 0; g < k.b.n_groups; g++) credit_steps(&k, g);
