@@ -1488,7 +1488,7 @@ int main(int argc, char **argv) {
     const int all = argc == 2 && !strcmp(argv[1], "all");
     check_presets();
     check_long();
-    check_random_objectives(all ? RANDOM_OBJECTIVES : RANDOM_OBJECTIVES / 4);
+    check_random_objectives(all ? RANDOM_OBJECTIVES / 2 : RANDOM_OBJECTIVES / 4);
     check_draws();
     if (all) check_every_choice();
     check_trust_alone();
