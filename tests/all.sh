@@ -242,7 +242,7 @@ announce
 step "packages" install_packages
 step "every compiler, standard and element type" sh tests/matrix.sh
 step "the bits of every row" sh tests/bits.sh
-step "gcc" meson_tests "$build" gcc -Ddebug=false -Doptimization=2
+step "gcc" meson_tests "$build" gcc -Ddebug=false -Doptimization=1
 step "clang, address and undefined sanitizers" sanitized
 step "vectors regenerate to the same bytes" vectors_regenerate
 step "the oracle checks itself" /usr/bin/python3 tests/oracle/self_check.py
