@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 
-python3 tests/evidence/sources_check.py --table >"$new/evidence"
+"$(command -v /usr/bin/python3 || command -v python3)" tests/evidence/sources_check.py --table >"$new/evidence"
 "$build/tests/presets_table" --markdown "$new/evidence" >"$new/rows"
 awk -v rows="$new/rows" '{ if (!on) print }
     /<!-- presets -->/ { on = 1; while ((getline line <rows) > 0) print line }

@@ -25,7 +25,7 @@ def check_step_gae(check):
     check("with gamma = lambda = 1 what is to come, less the value", all(near([x], [y - v]) for x, y, v, m in
           zip(*map(flat, (mine, sums, batch["value"], mask))) if m))
     for fields in ({"bootstrap": "repeat"}, {"step_discount": "steps"}, {"reweight": "length_power"},
-                   {"entropy": "bonus", "entropy_kappa": 2}, {"excluded": "zero"}):
+                   {"entropy": "zero_variance"}, {"excluded": "zero"}):
         try:
             evaluate(changed(o, advantage=fields), batch)
             check(f"no steps in GAE with {fields}", False)
