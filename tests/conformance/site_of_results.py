@@ -16,6 +16,7 @@ from urllib.parse import quote
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, os.pardir, os.pardir)
 VECTORS = os.path.join(ROOT, "tests", "vectors")
+PRECISIONS = (("f32", "single precision"), ("f64", "double precision"))  # most frameworks compute in the first
 VERDICTS = ("passed", "acceptable", "failed", "skipped")
 SYMBOLS = {"passed": "✓", "acceptable": "≈", "failed": "✗", "skipped": "–"}
 COLOURS = {"passed": "brightgreen", "acceptable": "green", "failed": "orange", "skipped": "lightgrey"}
@@ -63,7 +64,8 @@ class Program:
         self.data = load(path)
         self.name = os.path.basename(path)[:-len(".json")]
         self.report = self.data["report"]
-        self.title = f"{self.data['framework']} {self.data['release']} ({self.data['precision']})"
+        self.short = f"{self.data['framework']} {self.data['release']}"
+        self.title = f"{self.short} ({self.data['precision']})"
         self.count = {row: counts(by_verdict) for row, by_verdict in self.report["cases"].items()}
         self.failed = {f"{row}-{name}": found for row, by in self.report["cases"].items() for name, found in by.get("failed", {}).items()}
         self.accepted = {f"{row}-{name}": [self.report["conventions"][k] for k in places]
@@ -146,14 +148,18 @@ def index(programs, families):
         for row in p.count:
             by_family.setdefault(family_of(row, families), set()).add(row)
     order = [f for f in [*families, *dict.fromkeys(name for _, name in BESIDE), "Others"] if f in by_family]
-    heads = ["Family", *(link("program", p.name, p.title) for p in programs)]
-    rows = [[text(f), *(verdict_cell(p.total(by_family[f]), f"program/{quote(p.name)}.html#{anchor(f)}") for p in programs)] for f in order]
-    every = [["<strong>All</strong>", *(verdict_cell(p.total(p.count), f"program/{quote(p.name)}.html") for p in programs)]]
+    matrices = ""
+    for precision, words in PRECISIONS:
+        asked = [p for p in programs if p.data["precision"] == precision]
+        heads = ["Family", *(link("program", p.name, p.short) for p in asked)]
+        every = [["<strong>All</strong>", *(verdict_cell(p.total(p.count), f"program/{quote(p.name)}.html") for p in asked)]]
+        rows = [[text(f), *(verdict_cell(p.total(by_family[f]), f"program/{quote(p.name)}.html#{anchor(f)}") for p in asked)] for f in order]
+        matrices += table(f"Programs by family, in {words}", heads, every + rows)
     listed = [[link("row", row), text(rows_of[row][3]), *("".join(["<td>", str(sum(row in p.count and p.count[row]["failed"] > 0
               for p in programs)), "</td>"]),)] for rows_of in families.values() for row in rows_of]
     intro = ("<p>What programs as released answer to the golden vectors of the GRPO and GSPO family. A failed case is a difference, not "
              "necessarily a mistake. A program's page has the reasons; a row's page compares programs.</p>")
-    return page("Conformance results", intro + table("Programs by family", heads, every + rows)
+    return page("Conformance results", intro + matrices
                 + table("Every row", ["Row", "What it is about", "Programs that fail in it"], listed))
 
 
