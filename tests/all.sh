@@ -18,13 +18,13 @@ begin=$(date +%s)
 
 usual() { # seconds that each step usually takes on two cores, beside the step that runs beside it
     cat <<'END'
-95 every compiler, standard and element type
-75 the bits of every row
+60 every compiler, standard and element type
+59 the bits of every row
 43 sizes, compile time and lines within bounds
-300 gcc
-190 clang, address and undefined sanitizers
-235 vectors regenerate to the same bytes
-115 the oracle checks itself
+280 gcc
+180 clang, address and undefined sanitizers
+150 vectors regenerate to the same bytes
+45 the oracle checks itself
 37 vectors obey their schema
 1 the oracle knows no header
 40 CONTRIBUTING.md, done
@@ -32,7 +32,7 @@ usual() { # seconds that each step usually takes on two cores, beside the step t
 1 they are what the README shows
 1 tables of objectives and of the catalogue
 1 links and tables of the pages
-6 results of programs as a site
+12 results of programs as a site
 1 every setting of every row has a source
 3 configurations of frameworks translate
 2 case ids keep their meaning
@@ -40,11 +40,11 @@ usual() { # seconds that each step usually takes on two cores, beside the step t
 14 ports in Python conform
 20 ways of embedding
 10 from other languages
-36 no function needs more than 32 KB of stack
+45 no function needs more than 32 KB of stack
 5 quickstart's rollouts regenerate
 12 the trainer runs every row
-44 README, as written
-120 fuzzing
+60 README, as written
+58 fuzzing
 35 policies learn with grpo, dapo, gspo, cispo, rloo
 END
 }
