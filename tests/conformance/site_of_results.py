@@ -4,6 +4,7 @@
 
 Made of results/*.json, the vectors and OBJECTIVES.md; no server, no script, nothing from elsewhere: index.html opens from the disk. A badge
 for each program is badge/NAME.json. The same data give the same bytes."""
+import functools
 import glob
 import html
 import json
@@ -24,6 +25,7 @@ BESIDE = (("choices-", "Single choices of an axis"), ("partition-", "Batches tha
           ("logits", "From logits"), ("hidden", "From hidden states"), ("calls", "Functions beside the objective"),
           ("refuse", "Input that must be refused"), ("mistakes", "Cases that tell mistakes apart"))
 OURS = ("adapter_c", "numpy_port", "torch_autograd")  # stand last
+UNSHOWN = ("id", "comment", "kind", "flags", "scale", "defects")  # of a case: said elsewhere on its page, or for programs
 LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
 
 
@@ -34,6 +36,7 @@ def load(path):
         return json.load(file)
 
 
+@functools.lru_cache(maxsize=None)
 def known_rows():
     """{family: {row: (paper, equations, what it is, summary)}}, as OBJECTIVES.md has them"""
     families, family, part = {}, None, ""
@@ -50,11 +53,44 @@ def known_rows():
     return families
 
 
+def known_facts():
+    return {row: facts for rows in known_rows().values() for row, facts in rows.items()}
+
+
+@functools.lru_cache(maxsize=None)
+def formulas():
+    """{(axis, field, choice): what the vectors' pages say of it}, in tables whose first head is the field and lists below its title"""
+    found = {}
+    for path in sorted(glob.glob(os.path.join(VECTORS, "objective", "*.md"))):
+        axis, field = os.path.basename(path)[:-len(".md")].split("_")[0], None
+        with open(path, encoding="utf-8") as file:
+            content = file.read()
+        for line in content.splitlines():
+            cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            choices = re.findall(r"`(\w+)`", cells[0]) if len(cells) > 1 else []
+            if not cells:
+                field = None
+            elif not field:
+                field = cells[0]
+            elif choices and field.startswith("`"):
+                found.setdefault((axis, field.strip("`"), choices[0]), cells[1])
+        for title, below in re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", content, re.M | re.S):
+            for choices, words in re.findall(r"^- ((?:`\w+`[^:\n]*)+):((?:.|\n(?=  ))*)", below, re.M):
+                for choice in re.findall(r"`(\w+)`", choices):
+                    found.setdefault((axis, title, choice), " ".join(words.split()))
+    return {key: LINK.sub(r"\1", words).replace("`", "") for key, words in found.items()}
+
+
 def family_of(variant, families):
     for family, rows in families.items():
         if variant in rows:
             return family
     return next((name for start, name in BESIDE if variant.startswith(start)), "Others")
+
+
+def in_parts(release):
+    """1.9.0 before 1.16.0rc1 before 1.16.0"""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.findall(r"\d+|[^\d.]+", release)] + [(0, "")]
 
 
 class Program:
@@ -142,18 +178,23 @@ def page(title, body, depth=0):
 
 # ---- the pages
 
+def rows_by_family(programs, families):
+    """{family: rows that a program was asked for}, in the order of OBJECTIVES.md"""
+    found = {}
+    for row in dict.fromkeys(row for p in programs for row in p.count):
+        found.setdefault(family_of(row, families), []).append(row)
+    return {f: found[f] for f in [*families, *dict.fromkeys(name for _, name in BESIDE), "Others"] if f in found}
+
+
 def index(programs, families):
-    by_family = {}
-    for p in programs:
-        for row in p.count:
-            by_family.setdefault(family_of(row, families), set()).add(row)
-    order = [f for f in [*families, *dict.fromkeys(name for _, name in BESIDE), "Others"] if f in by_family]
+    by_family = rows_by_family(programs, families)
     matrices = ""
     for precision, words in PRECISIONS:
         asked = [p for p in programs if p.data["precision"] == precision]
         heads = ["Family", *(link("program", p.name, p.short) for p in asked)]
         every = [["<strong>All</strong>", *(verdict_cell(p.total(p.count), f"program/{quote(p.name)}.html") for p in asked)]]
-        rows = [[text(f), *(verdict_cell(p.total(by_family[f]), f"program/{quote(p.name)}.html#{anchor(f)}") for p in asked)] for f in order]
+        rows = [[text(f), *(verdict_cell(p.total(by_family[f]), f"program/{quote(p.name)}.html#{anchor(f)}") for p in asked)]
+                for f in by_family]
         matrices += table(f"Programs by family, in {words}", heads, every + rows)
     listed = [[link("row", row), text(rows_of[row][3]), *("".join(["<td>", str(sum(row in p.count and p.count[row]["failed"] > 0
               for p in programs)), "</td>"]),)] for rows_of in families.values() for row in rows_of]
@@ -182,47 +223,63 @@ def group_item(program, k, group):
             f"<details><summary>{len(cases)} cases</summary><p>{listed}</p></details></li>")
 
 
-def program_page(program, families):
+def history(program, programs, families):
+    """The releases of one framework side by side"""
+    releases = [p for p in programs if (p.data["framework"], p.data["precision"]) == (program.data["framework"], program.data["precision"])]
+    if len(releases) < 2:
+        return ""
+    by_family = rows_by_family(releases, families)
+    heads = ["Family", *(f'<a href="{quote(p.name)}.html">{text(p.data["release"])}</a>' for p in releases)]
+    rows = [[text(f), *(verdict_cell(p.total(by_family[f]), f"{quote(p.name)}.html#{anchor(f)}") for p in releases)]
+            for f in by_family]
+    return "<h2>Releases</h2>" + table("Releases by family", heads, rows)
+
+
+def program_page(program, programs, families):
     d, total = program.data, program.total(program.count)
     facts = [["Release", f"{text(d['release'])} of {text(d['release_date'] or 'unknown date')}"], ["Read", text(d["read"])],
              ["Vectors", text(d["vectors"])], ["Precision, tolerance", f"{text(d['precision'])}, {d['tolerance']} eps of the scale"],
              ["torch", text(d["torch"] or "–")], ["Adapter", text(d["adapter"])], ["Profile", text(d["profile"] or "none")],
              *([v.capitalize(), str(total[v])] for v in VERDICTS)]
-    body = table("The run", [], facts)
+    body = table("The run", [], facts) + history(program, programs, families)
     if program.report["groups"]:
         body += "<h2>Why cases fail</h2><ol>" + "".join(group_item(program, k, g) for k, g in enumerate(program.report["groups"])) + "</ol>"
     if program.report["conventions"]:
         body += "<h2>Conventions that are accepted</h2><ul>" + "".join(f"<li>{text(x)}</li>" for x in program.report["conventions"]) + "</ul>"
     body += "<h2>By family</h2>"
-    by_family = {}
-    for row in program.count:
-        by_family.setdefault(family_of(row, families), []).append(row)
-    for family in [f for f in [*families, *dict.fromkeys(n for _, n in BESIDE), "Others"] if f in by_family]:
-        rows = [[f'<a href="../row/{quote(row)}.html">{text(row)}</a>', verdict_cell(program.count[row]),
-                 ", ".join(f'<a href="../case/{quote(c)}.html">{text(c[len(row) + 1:])}</a>' for c in program.failed if in_row(c, row, program)),
+    by_family = rows_by_family([program], families)
+    for family in by_family:
+        rows = [[f'<a href="../row/{quote(row)}.html">{text(row)}</a>', verdict_cell(program.count[row]), failed_links(program, row),
                  text(reasons_of(program, row))] for row in by_family[family]]
         body += f'<section id="{anchor(family)}">' + table(family, ["Row", "Verdict", "Failed", "Skipped, because"], rows) + "</section>"
     return page(program.title, body, 1)
 
 
-def in_row(case, row, program):
-    return case.startswith(row + "-") and case[len(row) + 1:] in program.report["cases"][row].get("failed", {})
+def failed_links(program, row):
+    names = program.report["cases"].get(row, {}).get("failed", {})
+    return ", ".join(f'<a href="../case/{quote(f"{row}-{name}")}.html">{text(name)}</a>' for name in names)
+
+
+def facts_table(facts):
+    names = ("Paper or source", "Equations", "What it is", "Summary")
+    return table("The row", [], [[name, linked(x)] for name, x in zip(names, facts)]) if facts else ""
+
+
+def formula_table(objective):
+    """What the vectors' pages say of each choice that the objective makes."""
+    rows = [[text(f"{axis}.{field} = {choice}"), text(formulas()[axis, field, choice])]
+            for axis, fields in objective.items() if isinstance(fields, dict)
+            for field, choice in fields.items() if isinstance(choice, str) and (axis, field, choice) in formulas()]
+    return table("What is computed", ["Choice", "Formula"], rows) if rows else ""
 
 
 def row_page(row, facts, variant, programs):
-    body = ""
-    if facts:
-        names = ("Paper or source", "Equations", "What it is", "Summary")
-        body += table("The row", [], [[name, linked(x)] for name, x in zip(names, facts)])
+    body = facts_table(facts)
     objective = next((c["objective"] for c in variant["cases"] if "objective" in c), None)
     if facts and objective:
-        body += "<h2>Its settings</h2><p>What is not named has its default.</p>" + numbers(objective)
-    rows = []
-    for p in programs:
-        failed = ", ".join(f'<a href="../case/{quote(c)}.html">{text(c[len(row) + 1:])}</a>' for c in p.failed if in_row(c, row, p)) \
-            if row in p.count else ""
-        rows.append([f'<a href="../program/{quote(p.name)}.html">{text(p.title)}</a>', verdict_cell(p.total([row])), failed,
-                     text(reasons_of(p, row))])
+        body += "<h2>Its settings</h2><p>What is not named has its default.</p>" + numbers(objective) + formula_table(objective)
+    rows = [[f'<a href="../program/{quote(p.name)}.html">{text(p.title)}</a>', verdict_cell(p.total([row])), failed_links(p, row),
+             text(reasons_of(p, row))] for p in programs]
     return page(row, body + "<h2>Programs</h2>" + table(f"Programs that were asked for {row}",
                                                        ["Program", "Verdict", "Failed", "Skipped, because"], rows), 1)
 
@@ -232,7 +289,7 @@ def answer_of(program, name):
     said = [f"<p>It reports an error: {text(found['error'])}</p>"] if found.get("error") else []
     for k in found.get("groups", ()):
         group = program.report["groups"][k]
-        said.append(f"<p>Named: <strong>{text(group['name'] or 'nothing')}</strong> {text(group.get('text') or '')}</p>")
+        said.append(f"<p>Why: <strong>{text(group['name'] or 'nothing')}</strong> {text(group.get('text') or '')}</p>")
     if found.get("wrong"):
         rows = [[text(where), text(expected), text(given), f"{error:.3g}" if isinstance(error, (int, float)) else text(error),
                  f"{wrong} of {judged}"] for _, where, expected, given, error, wrong, judged in found["wrong"]]
@@ -240,13 +297,15 @@ def answer_of(program, name):
     return f'<h3><a href="../program/{quote(program.name)}.html">{text(program.title)}</a></h3>' + "".join(said)
 
 
-def case_page(case, row, programs):
+def case_page(case, row, facts, programs):
     body = f"<p>{text(case.get('comment', ''))}</p>"
     body += f'<p>A case of <a href="../row/{quote(row)}.html">{text(row)}</a>; kind {text(case.get("kind", "objective"))}.</p>'
     body += "<h2>What programs answer</h2>" + "".join(answer_of(p, case["id"]) for p in programs if case["id"] in p.failed)
-    for key in ("objective", "batch", "arguments", "logits", "hidden", "weight", "target", "expect"):
-        if key in case:
-            body += f"<h2>{key.capitalize()}</h2>" + numbers(case[key])
+    body += facts_table(facts)
+    for key in (key for key in case if key not in UNSHOWN):
+        body += f"<h2>{key.replace('_', ' ').capitalize()}</h2>" + numbers(case[key])
+        if key == "objective":
+            body += formula_table(case[key])
     return page(case["id"], body, 1)
 
 
@@ -283,16 +342,19 @@ pre { overflow-x: auto; background: var(--soft); padding: .75rem; border-radius:
 
 # ---- writing
 
-def files(results=None):
+def programs_of(folder):
+    programs = [Program(path) for path in glob.glob(os.path.join(folder, "*.json"))]
+    return sorted(programs, key=lambda p: (p.name.startswith(OURS), p.data["framework"].lower(), p.data["precision"] != "f64",
+                                           in_parts(p.data["release"])))
+
+
+def files():
     """(path, content) of the whole site"""
-    programs = [Program(path) for path in glob.glob(os.path.join(results or os.path.join(HERE, "results"), "*.json"))]
-    programs.sort(key=lambda p: (p.name.startswith(OURS), p.name.lower().rsplit(".", 1)[0], p.data["precision"] != "f64"))
-    families = known_rows()
-    facts = {row: x for rows in families.values() for row, x in rows.items()}
+    programs, families, facts = programs_of(os.path.join(HERE, "results")), known_rows(), known_facts()
     yield "style.css", STYLE
     yield "index.html", index(programs, families)
     for p in programs:
-        yield f"program/{p.name}.html", program_page(p, families)
+        yield f"program/{p.name}.html", program_page(p, programs, families)
         yield f"badge/{p.name}.json", json.dumps(badge(p)) + "\n"
     for path in sorted(glob.glob(os.path.join(VECTORS, "*.json"))):
         row = os.path.basename(path)[:-len(".json")]
@@ -302,7 +364,7 @@ def files(results=None):
         yield f"row/{row}.html", row_page(row, facts.get(row), variant, programs)
         for case in variant["cases"]:
             if any(case["id"] in p.failed for p in programs):
-                yield f"case/{case['id']}.html", case_page(case, row, programs)
+                yield f"case/{case['id']}.html", case_page(case, row, facts.get(row), programs)
 
 
 def main(arguments):

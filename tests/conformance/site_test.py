@@ -2,11 +2,15 @@
 those of the result files.  python3 tests/conformance/site_test.py [CONFORM] ends with "N passed, N failed"; with CONFORM also the page that
 `conform --format html` writes of a program with a mistake."""
 import collections
+import functools
+import glob
+import html
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from html.parser import HTMLParser
 from urllib.parse import unquote, urldefrag
 
@@ -69,10 +73,9 @@ def check_form(path, content):
     return page
 
 
-def check_page(path, content, pages):
-    page, folder = check_form(path, content), os.path.dirname(path)
-    check(f"{path}: nav", page.tags["nav"] == 1)
-    for href in set(page.links):
+def check_links(path, content, pages):
+    folder = os.path.dirname(path)
+    for href in {html.unescape(x) for x in re.findall(r'<a [^>]*?href="([^"]*)"', content)}:
         if href.startswith("https://"):
             continue  # a source: opened when somebody follows it
         place, fragment = urldefrag(href)
@@ -84,6 +87,19 @@ def check_page(path, content, pages):
 def check_link(path, href, ok):
     check(f"{path}: {href} leads nowhere", ok)
     return ok
+
+
+def check_same_bytes(pages):
+    """Another process, whose sets have another order, writes the same files."""
+    program = os.path.join(site.HERE, "site_of_results.py")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, program, folder], env={**os.environ, "PYTHONHASHSEED": "7"}, check=True, stdout=subprocess.DEVNULL)
+        found = {}
+        for place, _, names in os.walk(folder):
+            for name in names:
+                with open(os.path.join(place, name), encoding="utf-8", newline="") as file:
+                    found[os.path.relpath(os.path.join(place, name), folder)] = file.read()
+    check("the same bytes again", found == pages)
 
 
 # ---- numbers
@@ -109,9 +125,19 @@ def check_numbers(pages):
                 check_cell(pages, head, name, re.search(r"(\d+)/(\d+)|–", cell))
 
 
+@functools.lru_cache(maxsize=None)
+def report_of(program):
+    return site.load(os.path.join(site.HERE, "results", program + ".json"))["report"]
+
+
+@functools.lru_cache(maxsize=None)
+def family_shown(row):
+    return site.text(site.family_of(row, site.known_rows()))
+
+
 def check_cell(pages, program, family, shown):
-    report, families = site.load(os.path.join(site.HERE, "results", program + ".json"))["report"], site.known_rows()
-    rows = [row for row in report["cases"] if "All" in family or site.text(site.family_of(row, families)) == family]
+    report = report_of(program)
+    rows = [row for row in report["cases"] if "All" in family or family_shown(row) == family]
     found = (int(shown[1]), int(shown[2])) if shown[1] else (0, 0)
     check(f"{program}, {family}: {found}", found == recount(report, rows))
     if "All" in family:
@@ -119,6 +145,39 @@ def check_cell(pages, program, family, shown):
         check(f"{program}: all of the report", found == (right, right + report["failed"]))
         badge = json.loads(pages[f"badge/{program}.json"])
         check(f"{program}: its badge", badge["message"] == f"{found[0]} of {found[1]}" and badge["schemaVersion"] == 1)
+
+
+# ---- a case and its formulas, and several releases
+
+def check_cases(pages):
+    """The page of a failing case shows its source, its formulas, and everything that it asks."""
+    for path in sorted(glob.glob(os.path.join(site.VECTORS, "*.json"))):
+        row = os.path.basename(path)[:-len(".json")]
+        for case in site.load(path).get("cases", ()):
+            content = pages.get(f"case/{case['id']}.html")
+            if content:
+                keys = [key for key in case if key not in ("id", "kind", "comment", "flags", "scale", "defects")]
+                heads = re.findall(r"<h2>(.*?)</h2>", content)
+                check(f"{case['id']}: {keys}", {key.replace("_", " ").capitalize() for key in keys} <= set(heads))
+                check(f"{case['id']}: its source", row not in site.known_facts() or "Paper or source" in content)
+    said = site.formulas()
+    check("formulas of the vectors' pages", said["aggregation", "kind", "seq_mean_token_mean"] == "1 / (N T_i)"
+          and said["surrogate", "kind", "reinforce"] == "-A l" and "1 / (N T_i)" in pages["row/gspo.html"])
+
+
+def check_releases():
+    """Two releases of one framework stand side by side, the earlier first: 1.9.0 before 1.16.0."""
+    first = site.load(glob.glob(os.path.join(site.HERE, "results", "trl-*.f64.json"))[0])
+    with tempfile.TemporaryDirectory() as folder:
+        for release in ("1.16.0", "1.9.0", "1.16.0rc1"):
+            with open(os.path.join(folder, f"trl-{release}.f64.json"), "w", encoding="utf-8") as file:
+                json.dump({**first, "release": release}, file)
+        programs = site.programs_of(folder)
+        body = site.history(programs[1], programs, site.known_rows())
+    heads = re.findall(r'<th scope="col"><a href="trl-(.*?)\.f64\.html">\1</a>', body)
+    check(f"releases side by side: {heads}", heads == ["1.9.0", "1.16.0rc1", "1.16.0"])
+    check("one release has no history", site.history(programs[0], programs[:1], site.known_rows()) == "")
+    check("a cell for each release", Page(body).tables and {*Page(body).tables[0]} == {4})
 
 
 # ---- colours
@@ -156,14 +215,18 @@ def main(arguments):
     made = list(site.files())
     pages = dict(made)
     check("a path twice", len(pages) == len(made))
-    check("the same bytes again", made == list(site.files()))
-    for path, content in pages.items():
+    check_same_bytes(pages)
+    for k, (path, content) in enumerate(made):
         if path.endswith(".html"):
-            check_page(path, content, pages)
+            check_links(path, content, pages)
+            if k % 4 == 0 or not path.startswith(("case/", "row/")):  # those are alike, and many
+                check(f"{path}: nav", check_form(path, content).tags["nav"] == 1)
     check("a row's page has its paper", "https://arxiv.org/abs/2507.18071" in pages["row/gspo.html"])
-    check("every row stands in a family", {row for rows in site.known_rows().values() for row in rows}
+    check("every row stands in a family", set(site.known_facts())
           == {path[4:-5] for path in pages if path.startswith("row/") and site.family_of(path[4:-5], site.known_rows()) in site.known_rows()})
     check_numbers(pages)
+    check_cases(pages)
+    check_releases()
     check_contrast()
     for conform in arguments:
         check_run(conform)
