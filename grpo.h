@@ -2844,7 +2844,7 @@ GRPO_INLINE_ void grpo_report_token_(const grpo_run_ *r, const grpo_sequence_ *s
 
 /* P as it stands in the token's term, and the coefficient of its entropy bonus as that is aggregated with the terms */
 GRPO_SMALL_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
-                                           double *coef, double *whole) {
+                                          double *coef, double *whole) {
     *coef *= grpo_own_factor_(s, k, 1);
     *whole = grpo_weighted_penalty_(r, k, ratio, 1, 1).value;
 }

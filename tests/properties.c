@@ -7,7 +7,7 @@
 #include "reference.h"
 #include "scratch.h"
 
-enum { RANDOM_OBJECTIVES = 400, MAX_GROUPS = 16, MAX_SEQUENCES = 64 };
+enum { RANDOM_OBJECTIVES = 200, MAX_GROUPS = 16, MAX_SEQUENCES = 64 };
 static const grpo_real UNWRITTEN = 12345;
 static const double EPS = sizeof(grpo_real) == 4 ? 0x1p-23 : 0x1p-52;
 static char label[160];                                          /* which objective and batch a failure belongs to */
@@ -1488,7 +1488,7 @@ int main(int argc, char **argv) {
     const int all = argc == 2 && !strcmp(argv[1], "all");
     check_presets();
     check_long();
-    check_random_objectives(all ? RANDOM_OBJECTIVES / 2 : RANDOM_OBJECTIVES / 4);
+    check_random_objectives(all ? RANDOM_OBJECTIVES : RANDOM_OBJECTIVES / 2);
     check_draws();
     if (all) check_every_choice();
     check_trust_alone();

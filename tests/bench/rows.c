@@ -1,7 +1,7 @@
 /* rows: seconds of gspo_loss with gradient and report, of each row by name, on one batch: 64 groups of 8 responses of 64 to 256 tokens.
  *
- *     rows [NAME ...]        "NAME seconds loss gradient" a line, seconds the least of several calls, gradient a weighted sum of it: by these
- *                            two rows.sh sees whether a row computes what it did; all rows without names
+ *     rows [NAME ...]        "NAME seconds loss gradient" a line, seconds the least of several calls, gradient a weighted sum of it:
+ *                            by these two rows.sh sees whether a row computes what it did; all rows without names
  *
  * Rows that need arrays that are not here (steps, a teacher ...) are left out. It compiles with older headers too: rows.sh compares. */
 #define _POSIX_C_SOURCE 200112L

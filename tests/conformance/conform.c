@@ -208,7 +208,6 @@ static int write_repro(const run *r) {
 }
 
 static int tell(run *r) {
-    char summary[100], *wrong_end;
     int status = 0;
     r->r.d = &r->d;
     r->r.s = &r->s;
@@ -225,14 +224,7 @@ static int tell(run *r) {
     report_group(&r->r);
     if (r->o->repro) status = write_repro(r);
     else r->o->write(&r->r);
-    fflush(stdout);
-    report_summary(&r->r, summary, sizeof summary);
-    if (r->s.over) fprintf(stderr, "conform: %s\n", r->s.over);
-    if (strcmp(r->o->format, "text") && strcmp(r->o->format, "tap")) fprintf(stderr, "%s\n", summary);
-    wrong_end = session_close(&r->s);
-    if (wrong_end) fprintf(stderr, "conform: note: %s\n", wrong_end);
-    free(wrong_end);
-    if (!r->r.passed && !r->r.acceptable && !r->r.failed) fputs("conform: nothing was tested\n", stderr);
+    report_end(&r->r, &r->s, r->o->format);
     return r->o->repro ? status : status_of(r->o, &r->r);
 }
 

@@ -200,7 +200,6 @@ static void explain_groups(report *r) {
 
 static int tell(run *r) {
     diagnostician none;
-    char summary[100], *wrong_end;
     memset(&none, 0, sizeof none);
     r->r.d = &none;
     r->r.s = &r->s;
@@ -210,14 +209,7 @@ static int tell(run *r) {
     report_group(&r->r);
     explain_groups(&r->r);
     r->o->write(&r->r);
-    fflush(stdout);
-    report_summary(&r->r, summary, sizeof summary);
-    if (r->s.over) fprintf(stderr, "conform: %s\n", r->s.over);
-    if (strcmp(r->o->format, "text") && strcmp(r->o->format, "tap")) fprintf(stderr, "%s\n", summary);
-    wrong_end = session_close(&r->s);
-    if (wrong_end) fprintf(stderr, "conform: note: %s\n", wrong_end);
-    free(wrong_end);
-    if (!r->r.passed && !r->r.failed) fputs("conform: nothing was tested\n", stderr);
+    report_end(&r->r, &r->s, r->o->format);
     return r->r.failed || !r->r.passed || (r->o->complete && r->r.skipped);
 }
 

@@ -4,10 +4,11 @@ each relation a mistake is planted that breaks it, and the case that is printed 
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
+
+from changed_adapters import changed_copy
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -80,16 +81,7 @@ def relations_of(report, verdict):
 
 
 def planted(folder, file, edits):
-    shutil.copytree(os.path.join(HERE, "adapters"), folder, ignore=shutil.ignore_patterns("__pycache__"))
-    path = os.path.join(folder, file)
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
-    for there, instead in edits.items():
-        if text.count(there) != 1:
-            sys.exit(f"{path}: {text.count(there)} times: {there}")
-        text = text.replace(there, instead)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
+    changed_copy(folder, file, edits)
     return [sys.executable, "-B", os.path.join(folder, PORT)]
 
 

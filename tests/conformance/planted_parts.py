@@ -3,13 +3,12 @@
 add, are named. Each is one expression of that file, or two, that another one replaces."""
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 
-ADAPTERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "adapters")
-KEPT = ("numpy_port.py", "numpy_split.py", "protocol.py", "refusals.py")
+from changed_adapters import changed_copy
+
 ROWS = ("dapo", "grpo", "gspo", "luspo", "cispo")
 
 COUNTS = "totals = yield np.array([len(at), n, groups])"
@@ -35,16 +34,7 @@ PLANTED = [
 
 
 def planted(folder, edits):
-    shutil.copytree(ADAPTERS, folder, ignore=lambda _, names: [n for n in names if n not in KEPT])
-    path = os.path.join(folder, "numpy_split.py")
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
-    for there, instead in edits.items():
-        if text.count(there) != 1:
-            sys.exit(f"{path}: {text.count(there)} times: {there}")
-        text = text.replace(there, instead)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
+    changed_copy(folder, "numpy_split.py", edits)
     return os.path.join(folder, "numpy_port.py")
 
 

@@ -473,3 +473,15 @@ report_writer *report_format(const char *name) {
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) if (!strcmp(formats[k].name, name)) return formats[k].write;
     return NULL;
 }
+
+void report_end(const report *r, session *s, const char *format) {
+    char summary[100], *wrong;
+    fflush(stdout);
+    report_summary(r, summary, sizeof summary);
+    if (s->over) fprintf(stderr, "conform: %s\n", s->over);
+    if (strcmp(format, "text") && strcmp(format, "tap")) fprintf(stderr, "%s\n", summary);
+    wrong = session_close(s);
+    if (wrong) fprintf(stderr, "conform: note: %s\n", wrong);
+    free(wrong);
+    if (!r->passed && !r->acceptable && !r->failed) fputs("conform: nothing was tested\n", stderr);
+}

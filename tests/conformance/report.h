@@ -51,6 +51,7 @@ typedef void report_writer(const report *r);
 report_writer *report_format(const char *name);     /* "text", "tap", "junit", "json", "html"; NULL if there is none of that name */
 void report_html(const report *r);  /* a page that stands alone: no script, nothing from elsewhere */
 
+void report_end(const report *r, session *s, const char *format);     /* after the writer: standard error, and the session's end */
 void report_summary(const report *r, char *buffer, size_t size);       /* "N passed, N failed, N skipped", and how many are acceptable */
 
 #endif

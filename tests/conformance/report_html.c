@@ -69,7 +69,8 @@ static const test_case *case_of(const report *r, int result) {
 static void add_wrong_numbers(char **t, const case_result *c) {
     if (!arrlen(c->wrong)) return;
     text_add(t, "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">worst number</th><th scope=\"col\">expected</th>"
-                "<th scope=\"col\">found</th><th scope=\"col\">error, eps of its scale</th><th scope=\"col\">wrong</th></tr></thead><tbody>\n");
+                "<th scope=\"col\">found</th><th scope=\"col\">error, eps of its scale</th>"
+                "<th scope=\"col\">wrong</th></tr></thead><tbody>\n");
     for (ptrdiff_t k = 0; k < arrlen(c->wrong); k++) {
         const wrong_output *w = &c->wrong[k];
         text_add(t, "<tr><th scope=\"row\">");

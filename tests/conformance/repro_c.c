@@ -63,7 +63,8 @@ static void write_type(char **t, const char *key, const cJSON *json) {
 /* ---- the batch and the objective -------------------------------------------------------------------------------------------------- */
 
 static void write_batch(char **t, const cJSON *batch) {
-    text_add(t, "/* one response after the other: of a number per token, response i has those of the tokens first[i] to first[i] + length[i] - 1 */\n"
+    text_add(t, "/* one response after the other: of a number per token, response i has those of the tokens first[i] "
+                "to first[i] + length[i] - 1 */\n"
                 "struct batch {\n    int first[RESPONSES];\n");
     for (const cJSON *i = batch->child; i; i = i->next) if (strcmp(i->string, "advantage")) write_type(t, i->string, i);
     text_add(t, "};\n\n");
@@ -156,9 +157,12 @@ static void write_checks(char **t, const case_result *found, const cJSON *expect
 
 static void write_sizes(char **t, const report *r, const test_case *c) {
     text_add(t, "#include <math.h>\n#include <stdio.h>\n\n");
-    text_format(t, "enum { RESPONSES = %lld, TOKENS = %lld };\n", (long long)c->n_sequences, (long long)(c->batch.n_tokens ? c->batch.n_tokens : 1));
-    text_format(t, "#define EPSILON %.17g      /* of %s */\n#define TOLERANCE %g\n\n", r->r->precision->eps, r->s->precision, r->r->tolerance);
-    text_add(t, "struct found { double loss[1], advantage[TOKENS], dlogp[TOKENS]; };      /* dlogp: the derivative of the loss by logp */\n\n");
+    text_format(t, "enum { RESPONSES = %lld, TOKENS = %lld };\n", (long long)c->n_sequences,
+                (long long)(c->batch.n_tokens ? c->batch.n_tokens : 1));
+    text_format(t, "#define EPSILON %.17g      /* of %s */\n#define TOLERANCE %g\n\n", r->r->precision->eps, r->s->precision,
+                r->r->tolerance);
+    text_add(t, "struct found { double loss[1], advantage[TOKENS], dlogp[TOKENS]; };"
+                "      /* dlogp: the derivative of the loss by logp */\n\n");
 }
 
 static void write_data(char **t, const test_case *c, const cJSON *batch, const cJSON *expect) {
@@ -175,7 +179,8 @@ int repro_write_c(const report *r, const test_case *c, int result) {
     char *t = NULL, *head;
     int outputs;
     if (!case_has_loss(c)) return fprintf(stderr, "conform: --repro: %s has no objective\n", c->id), 2;
-    if (c->kind == CASE_SPLIT) return fprintf(stderr, "conform: --repro: %s is cut into parts: without --format c it is written\n", c->id), 2;
+    if (c->kind == CASE_SPLIT)
+        return fprintf(stderr, "conform: --repro: %s is cut into parts: without --format c it is written\n", c->id), 2;
     head = repro_head(r, c, result);
     text_format(&t, "/* %s\nFill in `answer`; then: cc -std=c99 repro.c -lm && ./a.out\n*/\n", head);
     free(head);

@@ -178,7 +178,10 @@ char *session_case(const test_case *c) {
         text_add(&t, ":");
         text_json(&t, item);
     }
-    if (case_has_loss(c) || cJSON_GetObjectItemCaseSensitive(batch, "advantage")) { text_add(&t, ",\"advantage\":"); write_advantage(&t, c); }
+    if (case_has_loss(c) || cJSON_GetObjectItemCaseSensitive(batch, "advantage")) {
+        text_add(&t, ",\"advantage\":");
+        write_advantage(&t, c);
+    }
     text_add(&t, "}");
     return text_string(&t);
 }

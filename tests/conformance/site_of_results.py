@@ -196,8 +196,8 @@ def index(programs, families):
         rows = [[text(f), *(verdict_cell(p.total(by_family[f]), f"program/{quote(p.name)}.html#{anchor(f)}") for p in asked)]
                 for f in by_family]
         matrices += table(f"Programs by family, in {words}", heads, every + rows)
-    listed = [[link("row", row), text(rows_of[row][3]), *("".join(["<td>", str(sum(row in p.count and p.count[row]["failed"] > 0
-              for p in programs)), "</td>"]),)] for rows_of in families.values() for row in rows_of]
+    listed = [[link("row", row), text(facts[3]), str(sum(row in p.count and p.count[row]["failed"] > 0 for p in programs))]
+              for rows in families.values() for row, facts in rows.items()]
     intro = ("<p>What programs as released answer to the golden vectors of the GRPO and GSPO family. A failed case is a difference, not "
              "necessarily a mistake. A program's page has the reasons; a row's page compares programs.</p>")
     return page("Conformance results", intro + matrices

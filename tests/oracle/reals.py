@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import gmpy2
 import mpmath
-from gmpy2 import asin, atan, const_pi, exp, expm1, floor, lngamma, log1p, rint, sin, sqrt, tanh  # noqa: F401
-from gmpy2 import is_infinite as isinf, is_nan as isnan, mpfr as mpf  # noqa: F401
+from gmpy2 import asin, atan, exp, expm1, floor, log1p, rint, sin, sqrt, tanh  # noqa: F401
+from gmpy2 import const_pi as pi, is_infinite as isinf, is_nan as isnan, lngamma as loggamma, mpfr as mpf  # noqa: F401
 
 
 class Precision:
@@ -49,14 +49,6 @@ def power(x, y):
     return mpf(x) ** y
 
 
-def pi():
-    return const_pi()
-
-
-def loggamma(x):
-    return lngamma(x)
-
-
 def to_mpmath(x):
     mantissa, exponent = mpf(x).as_mantissa_exp()
     return mpmath.mpf((int(mantissa), int(exponent)))
@@ -64,8 +56,7 @@ def to_mpmath(x):
 
 def from_mpmath(x):
     negative, mantissa, exponent, _ = x._mpf_
-    return gmpy2.mul_2exp(mpf(-mantissa if negative else mantissa), exponent) if exponent >= 0 else \
-        gmpy2.div_2exp(mpf(-mantissa if negative else mantissa), -exponent)
+    return mpf(-mantissa if negative else mantissa) * mpf(2) ** exponent
 
 
 def sinpi(x):

@@ -51,6 +51,14 @@ def wanted(condition, reason):
         raise Skip(reason)
 
 
+def wanted_plain_scores(o):
+    """Rewards as they are; the sample deviation, with the epsilon of verl's estimators or one that is left out."""
+    a, r = o["advantage"], o["reward"]
+    wanted(r["overlong"] == "none" and r["kl"] == "none" and a["reweight"] == "none", "rewards as they are")
+    wanted(a["std"] == "sample" or a["scale"] == "none", "sample std only")
+    wanted(a["scale"] == "none" or a["eps"] in (0, 1e-8 if a["scale"] == "token_whiten" else 1e-6), "another epsilon")
+
+
 def filled(objective):
     """Every field, those that were left out too."""
     for axis, fields in objective.items():

@@ -5,7 +5,7 @@ engine's part is what verl's does (verl/workers/engine: each micro-batch's loss 
 
 ray and the trainer's __init__ are stood in for, and so is the function that pads what is padded already.
 """
-from protocol import serve, wanted  # first: it keeps standard output for the answers
+from protocol import serve, wanted, wanted_plain_scores  # first: it keeps standard output for the answers
 import importlib.util
 import types
 from importlib.metadata import version
@@ -53,11 +53,9 @@ def by_tokens(name, b, **options):
 
 
 def advantages(o, b):
-    a, r = o["advantage"], o["reward"]
+    a = o["advantage"]
     wanted(b.reward is not None, "no rewards")
-    wanted(r["overlong"] == "none" and r["kl"] == "none" and a["reweight"] == "none", "rewards as they are")
-    wanted(a["std"] == "sample" or a["scale"] == "none", "sample std only")
-    wanted(a["scale"] == "none" or a["eps"] in (0, 1e-8 if a["scale"] == "token_whiten" else 1e-6), "another epsilon")
+    wanted_plain_scores(o)
     asked = (a["baseline"], a["scale"], a["credit"])
     if asked[0] == "group_mean" and asked[2] == "outcome":
         return torch.where(b.mask, by_groups(a, b), 0)

@@ -3,7 +3,7 @@
 The registered loss "grpo" asks a model for log-probabilities: it gets the case's, as the variable that is differentiated. It makes float32
 of everything, so it is asked in float32 alone. The packages' __init__ are stood in for.
 """
-from protocol import serve, wanted  # first: it keeps standard output for the answers
+from protocol import serve, wanted, wanted_plain_scores  # first: it keeps standard output for the answers
 import os
 import types
 from importlib.metadata import version
@@ -32,11 +32,9 @@ def array(x):
 # ---- advantages
 
 def advantages(o, b):
-    a, r = o["advantage"], o["reward"]
+    a = o["advantage"]
     wanted(b.reward is not None, "no rewards")
-    wanted(r["overlong"] == "none" and r["kl"] == "none" and a["reweight"] == "none", "rewards as they are")
-    wanted(a["std"] == "sample" or a["scale"] == "none", "sample std only")
-    wanted(a["scale"] == "none" or a["eps"] in (0, 1e-8 if a["scale"] == "token_whiten" else 1e-6), "another epsilon")
+    wanted_plain_scores(o)
     if a["credit"] == "gae":
         wanted(a["baseline"] == "none" and b.value is not None, "gae: values, no baseline")
         found = function_registry.get_advantage_estimator("gae")(

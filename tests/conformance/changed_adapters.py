@@ -1,0 +1,19 @@
+"""A copy of adapters/ in which some text of one file is another: what the tests plant mistakes with."""
+import os
+import shutil
+
+ADAPTERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "adapters")
+
+
+def changed_copy(folder, file, edits):
+    """Makes the folder. edits: {what stands once in the file: what does instead}."""
+    shutil.copytree(ADAPTERS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    path = os.path.join(folder, file)
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    for there, instead in edits.items():
+        if text.count(there) != 1:
+            raise ValueError(f"{path}: {text.count(there)} times: {there}")
+        text = text.replace(there, instead)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
