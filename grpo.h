@@ -173,6 +173,7 @@ GRPO_C_BEGIN_
     X(GRPO_OUT_OF_RANGE, "is out of range") X(GRPO_ZERO_SUM, "must not sum to 0") \
     X(GRPO_NONE_LEFT, "leaves nothing to choose from") X(GRPO_NOT_PERMUTATION, "is not a permutation") \
     X(GRPO_NOT_MIRRORED, "does not go with its mirror image") \
+    X(GRPO_WHOLE_RESPONSE, "is of whole responses and not of parts of them") \
     X(GRPO_LONE_RESPONSE, "has one response, but each is compared with the others") X(GRPO_TOO_LONG, "adds up to more than 2^53") \
     /* of two things */ \
     X(GRPO_CROSSED, "must not exceed") X(GRPO_NOT_BELOW, "must be less than") \
@@ -1902,6 +1903,7 @@ static int grpo_loss_needs_(const grpo_objective *o) {
     return n;
 }
 
+#define GRPO_LOSS_READS_ (GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_)      /* where they are */
 #define GRPO_FIELD_(path) offsetof(grpo_objective, path)
 GRPO_SMALL_ int grpo_at_field_(size_t offset);                                           /* the number of the field that begins there */
 GRPO_SMALL_ grpo_status grpo_check_fields_(const grpo_objective *o);                     /* every field by itself */
@@ -2536,27 +2538,40 @@ static inline int grpo_next_active_(const grpo_objective *o, const grpo_batch *b
     return 0;
 }
 
-static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batch *b, int64_t i) {
+/* sequence i, before its tokens have been looked at */
+static grpo_sequence_ grpo_sequence_begin_(const grpo_objective *o, const grpo_batch *b, int64_t i) {
     grpo_sequence_ s;
-    grpo_segment_ segment;
-    grpo_span_ response;
     memset(&s, 0, sizeof s);
-    memset(&segment, 0, sizeof segment);
     s.index = i;
-    s.begin = response.begin = b->offset[i]; s.end = response.end = s.begin + b->length[i];
+    s.begin = b->offset[i]; s.end = s.begin + b->length[i];
     s.truncated = o->weight.truncated == GRPO_WEIGHT_TRUNCATED_MASK && b->truncated[i];
     s.policy_is = s.divisor = 1;
     s.correction.value = 1; s.correction.inside = 1;
     s.uncorrected = !grpo_has_rollout_weights_(&o->weight);
-    if (s.truncated) return s;
-    if (s.uncorrected) { s.count = grpo_unmasked_(b, i); return s; }
-    if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_SEQUENCE)) s.correction = grpo_pooled_rollout_is_(o, b, response);
-    s.rejected = grpo_response_rejected_(o, b, response);
-    for (int64_t t = s.begin; t < s.end; t++) {
-        const grpo_mask_ k = grpo_mask_at_(o, b, &s, t, &segment);
-        s.rejected_tokens += k.rejected;
-        s.count += grpo_is_active_(o, &k);
+    return s;
+}
+
+/* its tokens, once it is known what all of them together are weighed by */
+static void grpo_sequence_count_(const grpo_objective *o, const grpo_batch *b, grpo_sequence_ *s) {
+    grpo_segment_ segment;
+    memset(&segment, 0, sizeof segment);
+    if (s->truncated) return;
+    if (s->uncorrected) { s->count = grpo_unmasked_(b, s->index); return; }
+    for (int64_t t = s->begin; t < s->end; t++) {
+        const grpo_mask_ k = grpo_mask_at_(o, b, s, t, &segment);
+        s->rejected_tokens += k.rejected;
+        s->count += grpo_is_active_(o, &k);
     }
+}
+
+static grpo_sequence_ grpo_sequence_at_(const grpo_objective *o, const grpo_batch *b, int64_t i) {
+    grpo_sequence_ s = grpo_sequence_begin_(o, b, i);
+    if (!s.truncated && !s.uncorrected) {
+        const grpo_span_ response = { s.begin, s.end };
+        if (grpo_rollout_is_over_(&o->weight, GRPO_OVER_SEQUENCE)) s.correction = grpo_pooled_rollout_is_(o, b, response);
+        s.rejected = grpo_response_rejected_(o, b, response);
+    }
+    grpo_sequence_count_(o, b, &s);
     return s;
 }
 
@@ -2996,23 +3011,28 @@ static grpo_group_counts_ grpo_count_group_(const grpo_objective *o, const grpo_
     return n;
 }
 
+/* what its terms are divided by, from its count and its group's */
+static void grpo_set_divisors_(const grpo_run_ *r, grpo_sequence_ *s) {
+    const grpo_aggregation *a = &r->obj->aggregation;
+    s->divisor = grpo_sequence_divisor_(a, s->count, a->kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, s) : 0,
+        &s->group->count);
+    if (grpo_counts_sequences_by_sign_(r->obj)) s->divisor *= r->scales.by_sign[grpo_is_positive_(r->obj, r->batch, r->advantage, s)];
+    s->coefficient = grpo_coefficient_(&r->scales, s->divisor);
+    for (int k = 0; r->has_own_divisors && k < 2; k++) {
+        const grpo_aggregation own = grpo_own_aggregation_(r->obj, k);
+        const double divisor = grpo_sequence_divisor_(&own, s->count, 0, &s->group->count) * r->scales.own[k];
+        s->own[k] = divisor == 0 ? 0 : s->divisor * r->scales.divisor / divisor;
+    }
+}
+
 /* sequence i as it is evaluated; member: how many of the group with tokens that count come before it */
 static grpo_sequence_ grpo_open_sequence_(const grpo_run_ *r, const grpo_coupling_ *group, int64_t i, int64_t member) {
-    const grpo_aggregation *a = &r->obj->aggregation;
     grpo_sequence_ s = grpo_sequence_at_(r->obj, r->batch, i);
     s.group = group;
     s.member = member;
     s.stale = grpo_is_stale_(r, &s);
     s.policy_is = grpo_sequence_policy_is_(r, &s);
-    s.divisor = grpo_sequence_divisor_(a, s.count, a->kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN ? grpo_segments_(r, &s) : 0,
-        &group->count);
-    if (grpo_counts_sequences_by_sign_(r->obj)) s.divisor *= r->scales.by_sign[grpo_is_positive_(r->obj, r->batch, r->advantage, &s)];
-    s.coefficient = grpo_coefficient_(&r->scales, s.divisor);
-    for (int k = 0; r->has_own_divisors && k < 2; k++) {
-        const grpo_aggregation own = grpo_own_aggregation_(r->obj, k);
-        const double divisor = grpo_sequence_divisor_(&own, s.count, 0, &group->count) * r->scales.own[k];
-        s.own[k] = divisor == 0 ? 0 : s.divisor * r->scales.divisor / divisor;
-    }
+    grpo_set_divisors_(r, &s);
     return s;
 }
 
@@ -3070,17 +3090,10 @@ static grpo_status grpo_check_room_(const grpo_output *out, const grpo_method_ *
 GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                           const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales);
 
-static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                   const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how) {
+/* of what has been checked; the scales are still to come */
+static grpo_run_ grpo_run_of_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_output *out,
+                              grpo_partial *partial) {
     grpo_run_ r;
-    grpo_scales scales;
-    grpo_status st;
-    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
-    st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_NEED_OLD_ | GRPO_NEED_REF_ | GRPO_NEED_ENTROPY_ | GRPO_NEED_ADVANTAGE_);
-    if (!st) st = grpo_check_room_(out, how);
-    if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
-    if (st) return st;
     memset(&r, 0, sizeof r);
     r.obj = obj; r.batch = batch; r.advantage = advantage; r.partial = partial;
     if (out) r.out = *out;
@@ -3093,8 +3106,27 @@ static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *
     r.has_token_factors = grpo_has_token_factors_(obj);
     r.has_policy_mask = grpo_has_policy_mask_(&obj->weight);
     if (obj->weight.fipo != GRPO_FIPO_NONE) r.decay = grpo_fipo_decay(obj->weight.fipo_half_life);
-    r.scales = partial->scales = scales;
-    r.has_own_divisors = scales.own[0] != 0 || scales.own[1] != 0;
+    return r;
+}
+
+static void grpo_set_scales_(grpo_run_ *r, grpo_scales scales) {
+    r->scales = r->partial->scales = scales;
+    r->has_own_divisors = scales.own[0] != 0 || scales.own[1] != 0;
+}
+
+static grpo_status grpo_run_batch_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                   const grpo_totals *totals, const grpo_output *out, grpo_partial *partial, const grpo_method_ *how) {
+    grpo_run_ r;
+    grpo_scales scales;
+    grpo_status st;
+    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!partial) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_partial_);
+    st = grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_);
+    if (!st) st = grpo_check_room_(out, how);
+    if (!st) st = grpo_take_scales_(obj, batch, advantage, totals, partial, &scales);
+    if (st) return st;
+    r = grpo_run_of_(obj, batch, advantage, out, partial);
+    grpo_set_scales_(&r, scales);
     grpo_run_groups_in_room_(&r, how);
     return GRPO_OK;
 }
@@ -4401,22 +4433,32 @@ static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int
 }
 
 /* the statistic pooled over the tokens of a span that are in the mask */
-static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind, grpo_how how) {
-    grpo_sum sum = GRPO_NO_SUM_;
-    grpo_dd x, most = { -HUGE_VAL, 0 };
-    int64_t t, n = 0;
+static grpo_values grpo_pool_of_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind) {
+    grpo_values v;
+    grpo_dd x;
     int passes;
-    for (t = span.begin; t < span.end; t++) {
+    memset(&v, 0, sizeof v);
+    v.max.hi = -HUGE_VAL;
+    for (int64_t t = span.begin; t < span.end; t++) {
         if (!grpo_is_unmasked_(b, t)) continue;
         x = grpo_statistic_(o, b, t, kind, &passes);
-        if (grpo_dd_less(most, x)) most = x;
-        if (kind == GRPO_ROLLOUT_RS_RATIO && passes) grpo_sum_add_diff_(&sum, (double)b->logp_old[t], (double)b->logp_rollout[t]);
-        else grpo_sum_add_dd_(&sum, x);
-        n++;
+        if (grpo_dd_less(v.max, x)) v.max = x;
+        if (kind == GRPO_ROLLOUT_RS_RATIO && passes) grpo_sum_add_diff_(&v.sum, (double)b->logp_old[t], (double)b->logp_rollout[t]);
+        else grpo_sum_add_dd_(&v.sum, x);
+        v.count++;
     }
-    if (how == GRPO_HOW_MAX) return most;
-    x = grpo_sum_dd_(&sum);
+    return v;
+}
+
+/* a sum of n numbers as it is asked for */
+static grpo_dd grpo_sum_or_mean_(const grpo_sum *sum, grpo_how how, int64_t n) {
+    const grpo_dd x = grpo_sum_dd_(sum);
     return how == GRPO_HOW_MEAN && n ? grpo_dd_div(x, (double)n) : x;
+}
+
+static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind, grpo_how how) {
+    const grpo_values v = grpo_pool_of_(o, b, span, kind);
+    return how == GRPO_HOW_MAX ? v.max : grpo_sum_or_mean_(&v.sum, how, v.count);
 }
 
 static grpo_rollout_is_weight grpo_pooled_rollout_is_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span) {
@@ -4430,13 +4472,17 @@ static int grpo_span_rejected_(const grpo_objective *o, const grpo_batch *b, grp
     return !grpo_rollout_rs_accepts(w, grpo_pooled_(o, b, span, w->rollout_rs, grpo_rollout_rs_pool_(w->rollout_rs_level).how));
 }
 
-static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
-    const grpo_weight *w = &o->weight;
+/* by a token that the rollout policy made far too probable */
+static int grpo_vetoed_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
+    const double veto = o->weight.rollout_veto;
     int passes;
-    if (grpo_rollout_rs_over_(w, GRPO_OVER_SEQUENCE) && grpo_span_rejected_(o, b, response)) return 1;
-    for (int64_t t = response.begin; w->rollout_veto != 0 && t < response.end; t++)
-        if (grpo_is_unmasked_(b, t) && grpo_rollout_log_ratio_(o, b, t, &passes).hi < log(w->rollout_veto)) return 1;
+    for (int64_t t = response.begin; veto != 0 && t < response.end; t++)
+        if (grpo_is_unmasked_(b, t) && grpo_rollout_log_ratio_(o, b, t, &passes).hi < log(veto)) return 1;
     return 0;
+}
+
+static int grpo_response_rejected_(const grpo_objective *o, const grpo_batch *b, grpo_span_ response) {
+    return (grpo_rollout_rs_over_(&o->weight, GRPO_OVER_SEQUENCE) && grpo_span_rejected_(o, b, response)) || grpo_vetoed_(o, b, response);
 }
 
 static grpo_segment_ grpo_weight_segment_(const grpo_objective *o, const grpo_batch *b, const grpo_sequence_ *s, int64_t t) {
@@ -4591,7 +4637,11 @@ static void grpo_add_staleness_(const grpo_run_ *r, int64_t t, grpo_sum *sum) {
     else grpo_sum_add_diff_(sum, (double)grpo_logp_of_(b, grpo_off_policy_whose_(c))[t], (double)b->logp[t]);
 }
 
-/* is the mean over the tokens that count above the bound? */
+/* is the mean of it above the bound? */
+static int grpo_stale_by_(const grpo_weight *w, const grpo_sum *staleness, int64_t n) {
+    return grpo_dd_exceeds(grpo_dd_div(grpo_sum_dd_(staleness), (double)n), w->off_policy_mask_threshold);
+}
+
 static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
@@ -4599,21 +4649,22 @@ static int grpo_is_stale_(const grpo_run_ *r, const grpo_sequence_ *s) {
     if (w->off_policy_mask == GRPO_OFF_POLICY_MASK_NONE || s->count == 0) return 0;
     memset(&sum, 0, sizeof sum);                                       /* here: few objectives come so far */
     while (grpo_next_(r, s, &c)) grpo_add_staleness_(r, c.t, &sum);
-    return grpo_dd_exceeds(grpo_dd_div(grpo_sum_dd_(&sum), (double)s->count), w->off_policy_mask_threshold);
+    return grpo_stale_by_(w, &sum, s->count);
+}
+
+static double grpo_policy_is_by_(const grpo_weight *w, const grpo_sum *log_ratio, int64_t n) {
+    return grpo_policy_is(w, grpo_sum_or_mean_(log_ratio, grpo_policy_is_pool_(w->policy_is).how, n));
 }
 
 /* g of a sequence as a whole, from its tokens that count */
 static double grpo_sequence_policy_is_(const grpo_run_ *r, const grpo_sequence_ *s) {
     const grpo_weight *w = &r->obj->weight;
-    const grpo_batch *b = r->batch;
     grpo_cursor_ c = grpo_cursor_of_(s->begin, s->end);
     grpo_sum sum;
-    grpo_dd x;
     if (grpo_policy_is_pool_(w->policy_is).over == GRPO_OVER_TOKEN || s->count == 0) return 1;
     memset(&sum, 0, sizeof sum);                                       /* here: few objectives come so far */
-    while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(&sum, (double)b->logp[c.t], (double)b->logp_old[c.t]);
-    x = grpo_sum_dd_(&sum);
-    return grpo_policy_is(w, grpo_policy_is_pool_(w->policy_is).how == GRPO_HOW_MEAN ? grpo_dd_div(x, (double)s->count) : x);
+    while (grpo_next_(r, s, &c)) grpo_sum_add_diff_(&sum, (double)r->batch->logp[c.t], (double)r->batch->logp_old[c.t]);
+    return grpo_policy_is_by_(w, &sum, s->count);
 }
 
 /* ---- further factors of a token: fipo, norm, segment, gate ---------------------------------------------------------------------- */
@@ -4804,12 +4855,14 @@ GRPO_APART_ void grpo_take_own_moments_(grpo_estimator_ *e) {
 #define GRPO_TOTALS_ offsetof(grpo_totals, tokens), offsetof(grpo_totals, rollout_is_sum)
 #define GRPO_PARTIAL_ offsetof(grpo_partial, tokens), offsetof(grpo_partial, ratio_min)
 
+static grpo_status grpo_check_totals_(const grpo_totals *n) {
+    if (!n) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
+    return grpo_are_counts_(n, GRPO_TOTALS_) ? GRPO_OK : GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
+}
+
 grpo_status grpo_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, grpo_totals *totals) {
-    grpo_status st;
-    if (!obj) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
-    if (!totals) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_totals_);
-    if (!grpo_are_counts_(totals, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_totals_);
-    st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
+    grpo_status st = obj ? grpo_check_totals_(totals) : GRPO_STATUS_(GRPO_NULL, GRPO_AT_objective_);
+    if (!st) st = grpo_check_(obj, batch, advantage, grpo_count_needs_, 0);
     if (!st) grpo_count_all_(obj, batch, advantage, totals);
     return st;
 }
@@ -4854,18 +4907,23 @@ static int grpo_same_scales_(const grpo_scales *a, const grpo_scales *b) {
 
 static int grpo_is_partial_(const grpo_partial *p) { return grpo_are_counts_(p, GRPO_PARTIAL_); }
 
-/* what the batch's terms share, by the totals or, where there are none, by its own counts; the partial, if any, must be of the same */
-GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
-                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales) {
-    grpo_totals own;
+/* what the batch's terms share, by the totals, which must cover its `own` counts; the partial, if any, must be of the same */
+static grpo_status grpo_scales_between_(const grpo_objective *obj, const grpo_totals *totals, const grpo_totals *own,
+                                        const grpo_partial *partial, grpo_scales *scales) {
     if (partial && !grpo_is_partial_(partial)) return GRPO_STATUS_(GRPO_OUT_OF_RANGE, GRPO_AT_partial_);
-    memset(&own, 0, sizeof own);
-    grpo_count_all_(obj, batch, advantage, &own);
-    if (totals && !grpo_totals_cover_(totals, &own, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
-    *scales = grpo_scales_of_(obj, totals ? totals : &own);
+    if (!grpo_totals_cover_(totals, own, GRPO_TOTALS_)) return GRPO_STATUS_(GRPO_TOO_SMALL, GRPO_AT_totals_);
+    *scales = grpo_scales_of_(obj, totals);
     if (partial && partial->scales.divisor != 0 && !grpo_same_scales_(&partial->scales, scales))
         return GRPO_STATUS_(GRPO_MIXED, GRPO_AT_partial_);
     return GRPO_OK;
+}
+
+GRPO_APART_ grpo_status grpo_take_scales_(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                          const grpo_totals *totals, const grpo_partial *partial, grpo_scales *scales) {
+    grpo_totals own;
+    memset(&own, 0, sizeof own);
+    grpo_count_all_(obj, batch, advantage, &own);
+    return grpo_scales_between_(obj, totals ? totals : &own, &own, partial, scales);
 }
 
 static void grpo_add_counts_(void *into, const void *from, size_t at, size_t end) {

@@ -300,21 +300,31 @@ static int gspo_is_uniform_(const grpo_ratio_axis *a, gspo_map_ map) {
         && a->clamp_low == 0 && a->clamp_high == 0;
 }
 
-/* the unit whose last token is the one before `end` */
-static void gspo_unit_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t end, gspo_unit_ *u) {
+/* of the tokens from begin to the one before end, with nothing in its sum */
+static void gspo_unit_open_(const grpo_run_ *r, int64_t begin, int64_t end, gspo_unit_ *u) {
     memset(u, 0, sizeof *u);
     u->map = gspo_map_of_(r->obj->ratio.level);
-    u->span.begin = s->begin; u->span.end = end;
-    u->uniform = gspo_is_uniform_(&r->obj->ratio, u->map);
-    if (u->map.segment && end > s->begin) u->span.begin = grpo_segment_at_(r->batch, s, end - 1).begin;
+    u->span.begin = begin; u->span.end = end;
+    u->uniform = !r->needs_ratio || gspo_is_uniform_(&r->obj->ratio, u->map);
     u->same.ratio.value = 1;
-    if (!r->needs_ratio) { u->uniform = 1; return; }
-    if (u->map.ratios) gspo_sum_ratios_(r, s, u);
-    else if (!(u->uniform && (u->finite = gspo_sum_blocks_(r, s, u)))) gspo_sum_logs_(r, s, u);
+}
+
+/* its ratio, once the sum is there */
+static void gspo_unit_close_(const grpo_run_ *r, gspo_unit_ *u) {
     gspo_pool_(r, u);
     u->same.ratio = u->ratio;
     u->same.passes = 1;
     if (u->passes) *(r->obj->ratio.gradient == GRPO_GRADIENT_TOKEN ? &u->same.own : &u->same.unit) = 1;
+}
+
+/* the unit whose last token is the one before `end` */
+static void gspo_unit_at_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t end, gspo_unit_ *u) {
+    gspo_unit_open_(r, s->begin, end, u);
+    if (u->map.segment && end > s->begin) u->span.begin = grpo_segment_at_(r->batch, s, end - 1).begin;
+    if (!r->needs_ratio) return;
+    if (u->map.ratios) gspo_sum_ratios_(r, s, u);
+    else if (!(u->uniform && (u->finite = gspo_sum_blocks_(r, s, u)))) gspo_sum_logs_(r, s, u);
+    gspo_unit_close_(r, u);
 }
 
 /* log((1 + e^-z)/2) + z/2 = log cosh(z/2) for z >= 0 */
@@ -1102,20 +1112,19 @@ static void gspo_leave_(const grpo_run_ *r, gspo_unit_ *u, const gspo_ratio_ *x)
 /* Terms and report of every token, and what they hand back; the walk ends where it is to begin anew.  A token's gradient needs what all
  * tokens of its unit hand back, so their terms are made here and once more in gspo_backward_: there is no room to keep them in, the outputs
  * being too narrow for it. */
-static double gspo_forward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ u, grpo_walk_ *walk) {
+static void gspo_forward_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk) {
     const grpo_token_ *k = &walk->token;
-    while (grpo_step_back_(r, s, u.span.begin, walk)) {
+    while (grpo_step_back_(r, s, u->span.begin, walk)) {
         const gspo_ratio_ *x;
         gspo_ratio_ own;
         gspo_terms_ m;
         if (!k->counts) { grpo_skip_token_(r, k->t); continue; }
-        x = gspo_ratio_at_(r, &u, k->t, &own);
+        x = gspo_ratio_at_(r, u, k->t, &own);
         gspo_terms_at_(r, s, k, x, &m);
         grpo_take_token_(r, s, k, x->ratio, &m.policy, &m.penalty);
-        if (u.map.prefix) gspo_leave_(r, &u, x);
-        else gspo_hand_back_(k, &u, x, &m);
+        if (u->map.prefix) gspo_leave_(r, u, x);
+        else gspo_hand_back_(k, u, x, &m);
     }
-    return grpo_sum_total_(&u.through);
 }
 
 /* the gradient of every token */
@@ -1177,8 +1186,9 @@ static int gspo_goes_by_block_(const grpo_run_ *r, const grpo_sequence_ *s) { re
 
 GRPO_APART_ void gspo_evaluate_unit_(const grpo_run_ *r, const grpo_sequence_ *s, gspo_unit_ *u, grpo_walk_ *walk) {
     const grpo_walk_ from = *walk;
-    const double handed = gspo_forward_(r, s, *u, walk);
-    if (r->out.dlogp) gspo_backward_(r, s, u, from, handed);
+    gspo_unit_ forward = *u;
+    gspo_forward_(r, s, &forward, walk);
+    if (r->out.dlogp) gspo_backward_(r, s, u, from, grpo_sum_total_(&forward.through));
 }
 
 /* every unit by itself */

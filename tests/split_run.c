@@ -1,5 +1,5 @@
 #include "split_run.h"
-#include "../gspo.h"
+#include "../extra/grpo_context.h"
 #include "scratch.h"
 #include <stb_ds.h>
 #include <stdlib.h>
@@ -153,6 +153,113 @@ static grpo_status evaluate_step(const test_case *c, const grpo_real *advantage,
     return st;
 }
 
+/* ---- a step whose responses are cut, from its parts ------------------------------------------------------------------------------- */
+
+/* all responses of the step, of each the tokens that a part holds; 0: it holds two pieces of one, which are two ranks then */
+static int context_part(const test_case *c, const case_part *which, int64_t step, part *p) {
+    const int64_t n = (*p = whole_step(c, step), p->batch.n_groups ? p->group_begin[p->batch.n_groups] : 0);
+    int one_piece = 1;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t begin = p->offset[i], end = begin + p->length[i];
+        p->length[i] = 0;
+        for (int64_t j = 0; j < which->n_ranges; j++) {
+            const case_range *x = &which->range[j];
+            const int64_t at = c->batch.offset[x->sequence] + x->begin;
+            if (x->end == x->begin || at < begin || at >= end) continue;
+            one_piece &= p->length[i] == 0;
+            p->offset[i] = at;
+            p->length[i] = x->end - x->begin;
+        }
+    }
+    return one_piece;
+}
+
+typedef struct { part *parts; int64_t *index, n, sequences; grpo_response *whole, *own; grpo_sum *through, *handed; } context;
+
+/* every part of the step a context rank; n is 0 where that cannot be, or where no response is cut */
+static context context_of(const test_case *c, int64_t step, int cut) {
+    context x = { NULL, NULL, 0, 0, NULL, NULL, NULL, NULL };
+    int one_piece = cut && grpo_context_rounds(&c->objective) > 0;
+    for (int64_t k = 0; k < c->n_parts && one_piece; k++) {
+        part p;
+        if (c->parts[k].step != step) continue;
+        one_piece = context_part(c, &c->parts[k], step, &p);
+        arrput(x.parts, p);
+        arrput(x.index, k);
+    }
+    x.n = one_piece ? arrlen(x.parts) : 0;
+    if (!x.n) return x;
+    x.sequences = x.parts[0].batch.n_groups ? x.parts[0].group_begin[x.parts[0].batch.n_groups] : 0;
+    x.whole = calloc((size_t)x.sequences + 1, sizeof *x.whole);
+    x.own = calloc((size_t)x.sequences + 1, sizeof *x.own);
+    x.through = calloc((size_t)x.sequences + 1, sizeof *x.through);
+    x.handed = calloc((size_t)x.sequences + 1, sizeof *x.handed);
+    if (!x.whole || !x.own || !x.through || !x.handed) abort();
+    return x;
+}
+
+static void context_free(context *x) {
+    for (int64_t k = 0; k < arrlen(x->parts); k++) part_free(&x->parts[k]);
+    arrfree(x->parts);
+    arrfree(x->index);
+    free(x->whole);
+    free(x->own);
+    free(x->through);
+    free(x->handed);
+}
+
+static grpo_status measure(const test_case *c, const grpo_real *advantage, context *x) {
+    grpo_status st = GRPO_OK;
+    grpo_response *sum = calloc((size_t)x->sequences + 1, sizeof *sum);
+    if (!sum) abort();
+    for (int round = 0; round < grpo_context_rounds(&c->objective) && !st; round++) {
+        memset(sum, 0, (size_t)x->sequences * sizeof *sum);
+        for (int64_t k = 0; k < x->n && !st; k++) {
+            st = grpo_context_measure(&c->objective, &x->parts[k].batch, advantage, round ? x->whole : NULL, x->own);
+            if (!st) grpo_context_add(sum, x->own, x->sequences);
+        }
+        memcpy(x->whole, sum, (size_t)x->sequences * sizeof *sum);
+    }
+    free(sum);
+    return st;
+}
+
+static void hand_over(context *x) {
+    for (int64_t i = 0; i < x->sequences; i++) {
+        for (int limb = 0; limb < GRPO_SUM_LIMBS; limb++) x->handed[i].limb[limb] += x->through[i].limb[limb];
+        x->handed[i].pos_inf += x->through[i].pos_inf;
+        x->handed[i].neg_inf += x->through[i].neg_inf;
+    }
+}
+
+/* as the ranks would, with additions in place of a network */
+static grpo_status evaluate_context(const test_case *c, const grpo_real *advantage, context *x, split_outcome *o) {
+    grpo_totals totals;
+    grpo_partial whole, partial;
+    grpo_report report;
+    grpo_output out;
+    grpo_status st = measure(c, advantage, x);
+    memset(&totals, 0, sizeof totals);
+    memset(&whole, 0, sizeof whole);
+    memset(&out, 0, sizeof out);
+    out.dlogp = o->dlogp;
+    out.term = o->term;
+    if (!st) st = grpo_context_totals_add(&c->objective, &x->parts[0].batch, x->whole, &totals);
+    totals.ranks = c->added ? 0 : c->ranks;
+    for (int64_t k = 0; k < x->n && !st; k++) {
+        memset(&partial, 0, sizeof partial);
+        st = grpo_context_loss_add(&c->objective, &x->parts[k].batch, advantage, x->whole, &totals, &out, k == 0, &partial, x->through);
+        if (!st) hand_over(x);
+        if (!st) { grpo_partial_report(&partial, &report); o->list[CASE_PART_LOSS][x->index[k]] = report.loss; }
+        if (!st) st = grpo_partial_merge(&whole, &partial);
+    }
+    for (int64_t k = 0; k < x->n && !st; k++)
+        st = grpo_context_backward(&c->objective, &x->parts[k].batch, advantage, x->whole, x->handed, &out, &whole);
+    grpo_partial_report(&whole, &report);
+    o->loss += report.loss;
+    return st;
+}
+
 /* ---- what a part reports ----------------------------------------------------------------------------------------------------------- */
 
 static double sum_of_terms(const test_case *c, const case_part *p, const grpo_real *term) {
@@ -209,8 +316,12 @@ split_outcome split_run(const test_case *c, const grpo_real *advantage) {
     for (int64_t k = 0; k < c->n_parts; k++) if (c->parts[k].step > last) last = c->parts[k].step;
     for (int64_t step = 0; step <= last && !o.status; step++) {
         units u = units_of(c, step);
-        o.gathered |= u.n > 0 && u.index[0] < 0;
-        o.status = evaluate_step(c, advantage, &u, &o);
+        const int cut = u.n > 0 && u.index[0] < 0;
+        context x = context_of(c, step, cut);
+        o.gathered |= cut && !x.n;
+        o.cut |= x.n > 0;
+        o.status = x.n > 0 ? evaluate_context(c, advantage, &x, &o) : evaluate_step(c, advantage, &u, &o);
+        context_free(&x);
         units_free(&u);
     }
     for (int64_t k = 0; k < c->batch.n_tokens && !c->added; k++) o.dlogp[k] /= (grpo_real)c->ranks;

@@ -8,7 +8,8 @@
 typedef struct {
     double worst;           /* ulps of scale, of what was computed from exact input */
     long cases, numbers, unheld;
-    long gathered, to_the_bit;  /* splits whose parts hold pieces of what counts as a whole; splits that were compared to the bit */
+    long cut, gathered;         /* splits whose parts hold pieces of responses or groups: evaluated from those, or together */
+    long to_the_bit;            /* splits that were compared to the bit */
 } tally;
 
 static void check_number(const char *what, double limit, const test_case *c, const compared *n) {
@@ -175,6 +176,7 @@ static void check_split(tally *t, const test_case *c) {
     split_outcome o = split_run(c, advantage);
     t->cases++;
     t->gathered += o.gathered;
+    t->cut += o.cut;
     if (check_status(c, "split", GRPO_OK, o.status)) {
         check_split_number(t, c, "loss", 0, o.loss, c->loss, c->loss_scale, 0);
         for (int64_t k = 0; k < c->batch.n_tokens; k++)
@@ -278,7 +280,7 @@ static void check_ids(const case_file *file, const char *name) {
 static void check_file(const char *directory, const char *name) {
     case_file file;
     char error[512];
-    tally t = { 0, 0, 0, 0, 0, 0 };
+    tally t = { 0, 0, 0, 0, 0, 0, 0 };
     if (!check(!case_list_load(directory, name, &file, error, sizeof error), "%s: cannot be read", name)) {
         printf("     %s\n", error);
         return;
@@ -292,6 +294,7 @@ static void check_file(const char *directory, const char *name) {
     }
     printf("%s: %ld cases, %ld numbers, worst %.3g ulps", name, t.cases, t.numbers, t.worst);
     if (t.unheld) printf(", %ld with advantages that no element holds", t.unheld);
+    if (t.cut) printf(", %ld from pieces of responses", t.cut);
     if (t.gathered) printf(", %ld whose parts are evaluated together", t.gathered);
     if (t.to_the_bit) printf(", %ld to the bits of the whole", t.to_the_bit);
     putchar('\n');

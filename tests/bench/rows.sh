@@ -1,8 +1,9 @@
 #!/bin/sh
-# Is a row slower than with the headers of another commit?  Both are compiled with the same flags and run by turns; of each row the least
-# time of all its calls counts.  Ends with "N passed, N failed"; a row fails that took over 5 % more for the same numbers.  Where loss or
-# gradient is another one now ("other") the times are printed and not judged.  For a quiet machine.
-#   tests/bench/rows.sh COMMIT [ROW ...]     CC, CFLAGS (-O2), TURNS (7)
+# Is a row slower than with the headers of another commit?  Both are compiled with the same flags.  Each row is timed by turns, the one
+# with the old headers and the one with the new right after each other and each first in half of the turns, and judged by the median of
+# the turns' quotients: a machine whose speed changes from one second to the next takes both along.  Ends with "N passed, N failed"; a
+# row fails that takes over 5 % more for the same numbers.  Where loss or gradient is another one now ("other") it is not judged.
+#   tests/bench/rows.sh COMMIT [ROW ...]     CC, CFLAGS (-O2), TURNS (9)
 set -eu
 cd "$(dirname "$0")/../.."
 commit=$1; shift
@@ -12,18 +13,29 @@ git archive "$commit" | tar xf - -C "$work"
 cp tests/bench/rows.c "$work/rows_before.c"
 ${CC:-cc} -std=c99 ${CFLAGS:--O2} -I"$work" "$work/rows_before.c" -lm -o "$work/before"
 ${CC:-cc} -std=c99 ${CFLAGS:--O2} -I. tests/bench/rows.c -lm -o "$work/after"
-turn=0
-while [ $turn -lt "${TURNS:-7}" ]; do
-    "$work/before" "$@" | sed 's/^/before /' >>"$work/times"
-    "$work/after" "$@" | sed 's/^/after /' >>"$work/times"
-    turn=$((turn + 1))
+time_row() { "$work/$1" "$row" | sed "s/^/$1 $turn /" >>"$work/times"; }
+for row in ${*:-$("$work/before" | cut -d' ' -f1)}; do
+    turn=0
+    while [ $turn -lt "${TURNS:-9}" ]; do
+        if [ $((turn % 2)) -eq 0 ]; then time_row before; time_row after; else time_row after; time_row before; fi
+        turn=$((turn + 1))
+    done
 done
 awk 'function same(x, y) { return (x - y) ^ 2 <= (1e-6 * x) ^ 2 + 1e-18 }
-     !(($1, $2) in least) || $3 < least[$1, $2] { least[$1, $2] = $3 }
-     { rows[$2]; loss[$1, $2] = $4; gradient[$1, $2] = $5 }
+     function median(row, n,  i, j, x, sorted) {
+         for (i = 0; i < n; i++) {
+             x = taken["after", i, row] / taken["before", i, row]
+             for (j = i; j > 0 && sorted[j - 1] > x; j--) sorted[j] = sorted[j - 1]
+             sorted[j] = x
+         }
+         return n % 2 ? sorted[(n - 1) / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2
+     }
+     { taken[$1, $2, $3] = $4; loss[$1, $3] = $5; gradient[$1, $3] = $6 }
+     $1 == "after" { rows[$3]; if ($2 + 1 > turns) turns = $2 + 1 }
+     !(($1, $3) in least) || $4 < least[$1, $3] { least[$1, $3] = $4 }
      END {
-         for (row in rows) if (("before", row) in least && ("after", row) in least) {
-             ratio = least["after", row] / least["before", row]
+         for (row in rows) if (("before", row) in least) {
+             ratio = median(row, turns)
              if (!same(loss["before", row], loss["after", row]) || !same(gradient["before", row], gradient["after", row])) verdict = "other"
              else if (ratio > 1.05) { failed++; verdict = "FAIL" } else { passed++; verdict = "ok" }
              printf "%-5s %-32s %8.3f ms before %8.3f ms after  %.3f\n", verdict, row, 1e3 * least["before", row], 1e3 * least["after", row], ratio

@@ -1,0 +1,2 @@
+#define GRPO_CONTEXT_IMPLEMENTATION
+#include "extra/grpo_context.h"

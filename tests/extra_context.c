@@ -1,0 +1,252 @@
+/* extra_context: the tokens of every response are cut over one to five ranks, at random places, some ranks getting nothing; loss, gradients,
+ * terms and report are those of gspo_loss to the bit, for every row that goes and for random objectives.  What does not go is refused. */
+#include "../extra/grpo_context.h"
+#include "check.h"
+#include "random_objective.h"
+#include "scratch.h"
+
+enum { RANKS = 5, OBJECTIVES = 2000 };
+
+/* ---- what a rank has, and what all of them give ---- */
+
+typedef struct {
+    grpo_batch batch;
+    int64_t *offset, *length;
+    grpo_response *part;
+    grpo_sum *through;
+    grpo_partial partial;
+} context_rank;
+
+typedef struct { grpo_real *dlogp, *dentropy, *term; grpo_report report; } answer;
+
+static grpo_output output_of(const answer *a) {
+    grpo_output out;
+    memset(&out, 0, sizeof out);
+    out.dlogp = a->dlogp; out.dentropy = a->dentropy; out.term = a->term;
+    return out;
+}
+
+static answer answer_room(int64_t tokens) {
+    answer a;
+    memset(&a, 0, sizeof a);
+    a.dlogp = test_alloc(tokens, sizeof *a.dlogp);
+    a.dentropy = test_alloc(tokens, sizeof *a.dentropy);
+    a.term = test_alloc(tokens, sizeof *a.term);
+    memset(a.dlogp, 1, (size_t)tokens * sizeof *a.dlogp);
+    memset(a.dentropy, 1, (size_t)tokens * sizeof *a.dentropy);
+    memset(a.term, 1, (size_t)tokens * sizeof *a.term);
+    return a;
+}
+
+static void answer_free(answer *a) { free(a->dlogp); free(a->dentropy); free(a->term); }
+
+/* every response in `ranks` pieces, the pieces dealt to the ranks in an order of the response's own */
+static void cut(rng *r, const rollouts *b, int ranks, context_rank *rank) {
+    for (int k = 0; k < ranks; k++) {
+        memset(&rank[k], 0, sizeof rank[k]);
+        rank[k].batch = rollouts_view(b);
+        rank[k].batch.offset = rank[k].offset = test_alloc(b->n_sequences, sizeof *rank[k].offset);
+        rank[k].batch.length = rank[k].length = test_alloc(b->n_sequences, sizeof *rank[k].length);
+        rank[k].part = test_alloc(b->n_sequences, sizeof *rank[k].part);
+        rank[k].through = test_alloc(b->n_sequences, sizeof *rank[k].through);
+    }
+    for (int64_t i = 0; i < b->n_sequences; i++) {
+        int64_t begin = 0, first = rng_below(r, ranks);
+        for (int k = 0; k < ranks; k++) {
+            context_rank *to = &rank[(first + k) % ranks];
+            const int64_t left = b->length[i] - begin, n = k == ranks - 1 ? left : rng_below(r, left + 1);
+            to->offset[i] = b->offset[i] + begin;
+            to->length[i] = n;
+            begin += n;
+        }
+    }
+}
+
+static void ranks_free(context_rank *rank, int ranks) {
+    for (int k = 0; k < ranks; k++) { free(rank[k].offset); free(rank[k].length); free(rank[k].part); free(rank[k].through); }
+}
+
+/* ---- the protocol of the header, with additions in place of a network ---- */
+
+static void add_parts(const context_rank *rank, int ranks, int64_t n, grpo_response *whole) {
+    memset(whole, 0, (size_t)n * sizeof *whole);
+    for (int k = 0; k < ranks; k++) grpo_context_add(whole, rank[k].part, n);
+}
+
+static void add_through(const context_rank *rank, int ranks, int64_t n, grpo_sum *through) {
+    memset(through, 0, (size_t)n * sizeof *through);
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < ranks; k++) {
+            for (int limb = 0; limb < GRPO_SUM_LIMBS; limb++) through[i].limb[limb] += rank[k].through[i].limb[limb];
+            through[i].pos_inf += rank[k].through[i].pos_inf;
+            through[i].neg_inf += rank[k].through[i].neg_inf;
+        }
+}
+
+static grpo_status run_in_parts(const grpo_objective *obj, const rollouts *b, const grpo_real *A, context_rank *rank, int ranks, answer *a) {
+    const int64_t n = b->n_sequences;
+    grpo_response *whole = test_alloc(n, sizeof *whole);
+    grpo_sum *through = test_alloc(n, sizeof *through);
+    const grpo_output out = output_of(a);
+    grpo_totals totals;
+    grpo_partial all;
+    grpo_status st = GRPO_OK;
+    memset(&totals, 0, sizeof totals);
+    memset(&all, 0, sizeof all);
+    for (int round = 0; round < grpo_context_rounds(obj) && !st; round++) {
+        for (int k = 0; k < ranks && !st; k++) st = grpo_context_measure(obj, &rank[k].batch, A, round ? whole : NULL, rank[k].part);
+        if (!st) add_parts(rank, ranks, n, whole);
+    }
+    if (!st) st = grpo_context_totals_add(obj, &rank[0].batch, whole, &totals);
+    for (int k = 0; k < ranks && !st; k++)
+        st = grpo_context_loss_add(obj, &rank[k].batch, A, whole, &totals, &out, k == ranks - 1, &rank[k].partial, rank[k].through);
+    if (!st) add_through(rank, ranks, n, through);
+    for (int k = ranks - 1; k >= 0 && !st; k--) st = grpo_context_backward(obj, &rank[k].batch, A, whole, through, &out, &rank[k].partial);
+    for (int k = 0; k < ranks && !st; k++) st = grpo_partial_merge(&all, &rank[k].partial);
+    grpo_partial_report(&all, &a->report);
+    free(whole);
+    free(through);
+    return st;
+}
+
+/* ---- comparisons ---- */
+
+static int same(const void *a, const void *b, int64_t n, size_t size) { return n == 0 || memcmp(a, b, (size_t)n * size) == 0; }
+
+static void compare(const char *name, const answer *whole, const answer *parts, int64_t tokens) {
+    check(same(whole->dlogp, parts->dlogp, tokens, sizeof(grpo_real)), "%s: dlogp of parts", name);
+    check(same(whole->dentropy, parts->dentropy, tokens, sizeof(grpo_real)), "%s: dentropy of parts", name);
+    check(same(whole->term, parts->term, tokens, sizeof(grpo_real)), "%s: terms of parts", name);
+    check(same(&whole->report, &parts->report, 1, sizeof(grpo_report)), "%s: report of parts: loss %.17g, %.17g, sequences %d, %d", name,
+          whole->report.loss, parts->report.loss, (int)whole->report.sequences, (int)parts->report.sequences);
+}
+
+static grpo_real *random_advantages(rng *r, const rollouts *b) {
+    grpo_real *A = test_alloc(b->n_tokens, sizeof *A);
+    const int each = rng_chance(r, 50);
+    for (int64_t t = 0; t < b->n_tokens; t++) A[t] = 0;
+    for (int64_t i = 0; i < b->n_sequences; i++) {
+        const double of_response = rng_chance(r, 20) ? 0 : rng_bell(r);
+        for (int64_t t = 0; t < b->length[i]; t++) A[b->offset[i] + t] = (grpo_real)(each ? rng_bell(r) : of_response);
+    }
+    return A;
+}
+
+static void check_cut(const char *name, const grpo_objective *obj, uint64_t seed, int kind) {
+    context_rank rank[RANKS];
+    rng r = { seed };
+    const int ranks = 1 + (int)rng_below(&r, RANKS);
+    rollouts b;
+    grpo_batch view;
+    grpo_real *A;
+    answer whole, parts;
+    grpo_output out;
+    grpo_status st;
+    rollouts_random(&r, kind, &b);
+    view = rollouts_view(&b);
+    A = random_advantages(&r, &b);
+    whole = answer_room(b.n_tokens);
+    parts = answer_room(b.n_tokens);
+    out = output_of(&whole);
+    cut(&r, &b, ranks, rank);
+    st = gspo_loss(obj, &view, A, NULL, &out, &whole.report);
+    if (check(st == GRPO_OK, "%s: the whole is refused", name)) {
+        st = run_in_parts(obj, &b, A, rank, ranks, &parts);
+        if (check(st == GRPO_OK, "%s: parts are refused: %s", name, grpo_status_text(st))) compare(name, &whole, &parts, b.n_tokens);
+    }
+    ranks_free(rank, ranks);
+    answer_free(&whole);
+    answer_free(&parts);
+    free(A);
+    rollouts_free(&b);
+}
+
+static const int kinds[] = { 0, RANDOM_NEG_INF, RANDOM_SMALL, RANDOM_LONG };
+
+static void check_rows(void) {
+    int n, k, taken = 0, refused = 0;
+    const grpo_preset *p = grpo_presets(&n);
+    for (k = 0; k < n; k++) {
+        const grpo_objective obj = grpo_objective_from_preset(&p[k]);
+        const grpo_status st = grpo_context_check(&obj);
+        if (grpo_status_is(st, GRPO_WHOLE_RESPONSE)) { refused++; continue; }
+        taken++;
+        for (int j = 0; j < (k % 8 ? 3 : 4); j++) check_cut(p[k].name, &obj, (uint64_t)(100 * k + j), kinds[j]);
+    }
+    printf("%d rows from parts of responses, %d need whole ones\n", taken, refused);
+    check(taken > 3 * refused, "most rows go");
+}
+
+/* with the first choice in every field that asks for whole responses; 0: the rest does not go with that */
+static int goes_in_parts(rng *r, grpo_objective *obj) {
+    static const double levels[] = { GRPO_LEVEL_TOKEN, GRPO_LEVEL_SEQUENCE_MEAN, GRPO_LEVEL_SEQUENCE_SUM, GRPO_LEVEL_SEQUENCE_CLIPPED_MEAN };
+    grpo_status st;
+    while (grpo_status_is(st = grpo_context_check(obj), GRPO_WHOLE_RESPONSE)) {
+        const char *field = grpo_status_what(st);
+        if (grpo_objective_set(obj, field, strcmp(field, "ratio.level") ? 0 : rng_pick(r, levels, 4))) return 0;
+    }
+    return st == GRPO_OK;
+}
+
+static void check_random(void) {
+    int taken = 0;
+    rng r = { 11 };
+    for (int k = 0; k < OBJECTIVES; k++) {
+        char name[40];
+        grpo_objective obj;
+        random_objective(&r, &obj);
+        if (!goes_in_parts(&r, &obj)) continue;
+        taken++;
+        sprintf(name, "objective %d", k);
+        check_cut(name, &obj, 7000 + (uint64_t)k, kinds[k % 16 == 3 ? 3 : k % 3]);
+    }
+    check(taken > OBJECTIVES / 3, "%d of %d random objectives go", taken, OBJECTIVES);
+}
+
+/* ---- refusals ---- */
+
+static void check_obstacle(const char *path, const char *choice, const char *row) {
+    char text[GRPO_MESSAGE_SIZE];
+    grpo_objective obj;
+    grpo_status st;
+    check(!grpo_objective_named(row, &obj) && !grpo_objective_choose(&obj, path, choice), "%s %s can be said", path, choice);
+    st = grpo_context_check(&obj);
+    check(grpo_status_is(st, GRPO_WHOLE_RESPONSE) && strcmp(grpo_status_what(st), path) == 0, "%s %s: %s", path, choice,
+          grpo_status_message(st, text, sizeof text));
+    check(grpo_context_rounds(&obj) == 0, "%s %s has no rounds", path, choice);
+}
+
+static void check_refusals(void) {
+    rng r = { 5 };
+    rollouts b;
+    grpo_batch view;
+    grpo_objective obj;
+    grpo_response *part;
+    grpo_totals totals;
+    check_obstacle("ratio.level", "segment_mean", "gspo");
+    check_obstacle("ratio.level", "prefix_sum", "gspo");
+    check_obstacle("ratio.level", "sequence_mean_ratio", "gspo");
+    check_obstacle("surrogate.kind", "discriminative_mean", "gspo");
+    check_obstacle("weight.rollout_is_level", "segment_mean", "tis");
+    check_obstacle("aggregation.kind", "seq_mean_segment_mean", "grpo");
+    check_obstacle("aggregation.kind", "seq_mean_by_sign", "grpo");
+    rollouts_random(&r, 0, &b);
+    view = rollouts_view(&b);
+    part = test_alloc(b.n_sequences, sizeof *part);
+    memset(part, 0, (size_t)b.n_sequences * sizeof *part);
+    memset(&totals, 0, sizeof totals);
+    check(!grpo_objective_named("gspo", &obj), "gspo");
+    part[0].tokens = -1;
+    check(grpo_status_is(grpo_context_totals_add(&obj, &view, part, &totals), GRPO_OUT_OF_RANGE), "a negative count is refused");
+    check(grpo_status_is(grpo_context_totals_add(&obj, &view, NULL, &totals), GRPO_NULL), "no records are refused");
+    check(grpo_status_is(grpo_context_totals_add(&obj, &view, part + 0, NULL), GRPO_OUT_OF_RANGE) && totals.tokens == 0, "nothing is written");
+    free(part);
+    rollouts_free(&b);
+}
+
+int main(void) {
+    check_rows();
+    check_random();
+    check_refusals();
+    return check_summary();
+}
