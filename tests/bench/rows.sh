@@ -1,18 +1,20 @@
 #!/bin/sh
 # Is a row slower than with the headers of another commit?  Both are compiled with the same flags.  Each row is timed by turns, the one
 # with the old headers and the one with the new right after each other and each first in half of the turns, and judged by the median of
-# the turns' quotients: a machine whose speed changes from one second to the next takes both along.  Ends with "N passed, N failed"; a
+# the turns' quotients: a machine whose speed changes from one second to the next takes both along.  Functions and loops are aligned, so that
+# where they happen to fall decides nothing (it is up to 8 %).  Ends with "N passed, N failed"; a
 # row fails that takes over 5 % more for the same numbers.  Where loss or gradient is another one now ("other") it is not judged.
-#   tests/bench/rows.sh COMMIT [ROW ...]     CC, CFLAGS (-O2), TURNS (9)
+#   tests/bench/rows.sh COMMIT [ROW ...]     CC, CFLAGS, TURNS (9)
 set -eu
 cd "$(dirname "$0")/../.."
 commit=$1; shift
+: "${CFLAGS:=-O2 -falign-functions=64 -falign-loops=32 -falign-jumps=32}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 git archive "$commit" | tar xf - -C "$work"
 cp tests/bench/rows.c "$work/rows_before.c"
-${CC:-cc} -std=c99 ${CFLAGS:--O2} -I"$work" "$work/rows_before.c" -lm -o "$work/before"
-${CC:-cc} -std=c99 ${CFLAGS:--O2} -I. tests/bench/rows.c -lm -o "$work/after"
+${CC:-cc} -std=c99 $CFLAGS -I"$work" "$work/rows_before.c" -lm -o "$work/before"
+${CC:-cc} -std=c99 $CFLAGS -I. tests/bench/rows.c -lm -o "$work/after"
 time_row() { "$work/$1" "$row" | sed "s/^/$1 $turn /" >>"$work/times"; }
 for row in ${*:-$("$work/before" | cut -d' ' -f1)}; do
     turn=0
