@@ -11,9 +11,9 @@ enum { GRPO_OK = 0, GRPO_VERSION_NUMBER = 200, GRPO_MESSAGE_SIZE = 160, GRPO_MAX
 typedef enum { GRPO_NO_RULE, GRPO_NULL, GRPO_NAN, GRPO_INFINITE, GRPO_TOO_LARGE, GRPO_NEGATIVE, GRPO_NOT_POSITIVE,
     GRPO_ZERO, GRPO_NOT_UNIT, GRPO_NOT_BELOW_ONE, GRPO_NOT_ABOVE_ONE, GRPO_NOT_POWER, GRPO_NOT_WHOLE, GRPO_TOO_MANY,
     GRPO_NOT_A_CHOICE, GRPO_UNKNOWN, GRPO_NOT_INCREASING, GRPO_NEEDS_GSPO, GRPO_TOO_SMALL, GRPO_MIXED, GRPO_POSITIVE,
-    GRPO_OUT_OF_RANGE, GRPO_ZERO_SUM, GRPO_NONE_LEFT, GRPO_NOT_PERMUTATION, GRPO_NOT_MIRRORED, GRPO_LONE_RESPONSE,
-    GRPO_TOO_LONG, GRPO_CROSSED, GRPO_NOT_BELOW, GRPO_NOT_BEYOND, GRPO_PAST_END, GRPO_FEW_ITEMS, GRPO_COMBINATION,
-    GRPO_N_RULES } grpo_rule;
+    GRPO_OUT_OF_RANGE, GRPO_ZERO_SUM, GRPO_NONE_LEFT, GRPO_NOT_PERMUTATION, GRPO_NOT_MIRRORED, GRPO_WHOLE_RESPONSE,
+    GRPO_LONE_RESPONSE, GRPO_TOO_LONG, GRPO_CROSSED, GRPO_NOT_BELOW, GRPO_NOT_BEYOND, GRPO_PAST_END, GRPO_FEW_ITEMS,
+    GRPO_COMBINATION, GRPO_N_RULES } grpo_rule;
 typedef int64_t grpo_status;
 const char *grpo_status_name(grpo_status st);
 const char *grpo_status_text(grpo_status st);
@@ -495,6 +495,29 @@ grpo_status gspo_loss_check(const grpo_objective *obj, const grpo_batch *batch, 
 int64_t gspo_scratch(const grpo_objective *obj, const grpo_batch *batch);
 grpo_dd gspo_log_ratio(const float *logp, const float *logp_old, const uint8_t *mask, int64_t n);
 typedef struct {
+    int64_t in_mask;
+    int64_t vetoed;
+    int64_t above, reaching;
+    int64_t tokens;
+    int64_t with_advantage;
+    int64_t positive_tokens, nll_tokens;
+    grpo_sum rollout_is, rollout_rs;
+    grpo_sum log_ratio;
+    grpo_sum stale, policy_is;
+} grpo_response;
+grpo_status grpo_context_check(const grpo_objective *obj);
+int grpo_context_rounds(const grpo_objective *obj);
+grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const
+    grpo_response *whole, grpo_response *part);
+void grpo_context_add(grpo_response *into, const grpo_response *from, int64_t n);
+grpo_status grpo_context_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_response *whole,
+    grpo_totals *totals);
+grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const
+    grpo_response *whole, const grpo_totals *totals, const grpo_output *out, int leads, grpo_partial *partial, grpo_sum
+    *through);
+grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const
+    grpo_response *whole, const grpo_sum *through, const grpo_output *out, grpo_partial *partial);
+typedef struct {
     double coef, used;
 } grpo_entropy_coef;
 typedef struct {
@@ -945,6 +968,15 @@ grpo_status gspo_loss_check_f64(const grpo_objective *obj, const grpo_batch_f64 
     grpo_totals *totals, const grpo_output_f64 *out, const grpo_partial *partial);
 int64_t gspo_scratch_f64(const grpo_objective *obj, const grpo_batch_f64 *batch);
 grpo_dd gspo_log_ratio_f64(const double *logp, const double *logp_old, const uint8_t *mask, int64_t n);
+grpo_status grpo_context_measure_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
+    const grpo_response *whole, grpo_response *part);
+grpo_status grpo_context_totals_add_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const grpo_response
+    *whole, grpo_totals *totals);
+grpo_status grpo_context_loss_add_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
+    const grpo_response *whole, const grpo_totals *totals, const grpo_output_f64 *out, int leads, grpo_partial *partial,
+    grpo_sum *through);
+grpo_status grpo_context_backward_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
+    const grpo_response *whole, const grpo_sum *through, const grpo_output_f64 *out, grpo_partial *partial);
 grpo_status grpo_balanced_clip_bounds_f64(const grpo_batch_f64 *batch, const double *advantage, const grpo_balance
     *balance, grpo_bounds *bounds);
 grpo_status grpo_running_baseline_f64(const double *reward, int64_t n, double momentum, double *advantage, double

@@ -303,14 +303,18 @@ typedef void trial_test(rng *r, trial *t);
 typedef void sequence_test(rng *r, sequences *p);
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+#ifndef DRAWS_OVER
+#define DRAWS_OVER 1      /* the sanitizers see the same paths in a quarter of the draws */
+#endif
+
 static inline void test_lists(uint64_t seed, int times, list_test *const *test, size_t n) {
     rng r = { seed };
-    for (int k = 0; k < times; k++) for (size_t j = 0; j < n; j++) test[j](&r);
+    for (int k = 0; k < times / DRAWS_OVER; k++) for (size_t j = 0; j < n; j++) test[j](&r);
 }
 
 static inline void test_trials(uint64_t seed, int times, trial_test *const *test, size_t n) {
     rng r = { seed };
-    for (int k = 0; k < times; k++) {
+    for (int k = 0; k < times / DRAWS_OVER; k++) {
         trial t;
         trial_make(&r, &t);
         for (size_t j = 0; j < n; j++) test[j](&r, &t);
@@ -321,7 +325,7 @@ static inline void test_trials(uint64_t seed, int times, trial_test *const *test
 /* of batches of less than 200 sequences */
 static inline void test_sequences(uint64_t seed, int times, sequence_test *const *test, size_t n) {
     rng r = { seed };
-    for (int k = 0; k < times; k++) {
+    for (int k = 0; k < times / DRAWS_OVER; k++) {
         trial t;
         sequences p;
         trial_make(&r, &t);

@@ -1,5 +1,5 @@
-/* identify_test CONFORM ADAPTER_C [all]: every published objective is recognised, and so are some that are changed in one place: a few, or
- * all of them, which takes half a minute more.  Presets that are the same in every field have one answer, which names all of them. */
+/* identify_test CONFORM ADAPTER_C [all]: every third published objective is recognised, and so are some that are changed in one place; all of
+ * both take a minute more.  Presets that are the same in every field have one answer, which names all of them. */
 #include "../../grpo.h"
 #include "../check.h"
 #include "command.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIMIT = 300, FEW = 3 };
+enum { LIMIT = 300, FEW = 3, THIRD = 3 };
 
 static const struct { const char *as, *set, *expected; } changed[] = {
     { "gdpo", "advantage.std=population", "it computes gdpo with advantage.std = population or trl-gdpo with advantage.std = population" },
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
     const grpo_preset *preset = grpo_presets(&count);
     const int all = argc == 4 && !strcmp(argv[3], "all");
     if (argc != 3 && !all) return fputs("usage: identify_test CONFORM ADAPTER_C [all]\n", stderr), 2;
-    for (int n = 0; n < count; n++) {
+    for (int n = 0; n < count; n += all ? 1 : THIRD) {
         char *expected = names_of(preset, count, n);
         check_identity(argv, preset[n].name, NULL, expected, 0);
         free(expected);
