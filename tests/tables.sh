@@ -1,5 +1,5 @@
 #!/bin/sh
-# The pages that the headers' tables make: OBJECTIVES.md, from its mark on, and tests/vectors/CATALOGUE.md.
+# The pages that the headers' tables make: OBJECTIVES.md, between its marks, and tests/vectors/CATALOGUE.md.
 #   tests/tables.sh BUILD            writes them anew; BUILD is the folder of meson
 #   tests/tables.sh BUILD --check    says where they differ
 set -eu
@@ -11,9 +11,11 @@ trap 'rm -rf "$new"' EXIT
 
 "$(command -v /usr/bin/python3 || command -v python3)" tests/evidence/sources_check.py --table >"$new/evidence"
 "$build/tests/presets_table" --markdown "$new/evidence" >"$new/rows"
-awk -v rows="$new/rows" '{ if (!on) print }
+"$build/tests/arrays_table" >"$new/arrays"
+awk -v rows="$new/rows" -v arrays="$new/arrays" '{ if (!on) print }
     /<!-- presets -->/ { on = 1; while ((getline line <rows) > 0) print line }
-    /<!-- end of presets -->/ { on = 0; print }' OBJECTIVES.md >"$new/OBJECTIVES.md"
+    /<!-- arrays -->/ { on = 1; while ((getline line <arrays) > 0) print line }
+    /<!-- end of (presets|arrays) -->/ { on = 0; print }' OBJECTIVES.md >"$new/OBJECTIVES.md"
 "$build/tests/catalogue_check" --markdown tests/catalogue grpo.h gspo.h extra/*.h >"$new/CATALOGUE.md"
 
 page() { # the new one, its place
