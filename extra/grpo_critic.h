@@ -258,19 +258,6 @@ static grpo_rows_at_ grpo_rows_look_(const grpo_two_rows_ *r, int64_t v) {
     return x;
 }
 
-/* a (log a - log b) - a + b >= 0, d = log a - log b: the same sum as without the last two, and what d is off by hardly counts */
-static double grpo_kl_part_(double a, double b, grpo_dd d) {
-    if (d.hi > -30 && d.hi < 30) return a * grpo_exp_minus_linear(grpo_dd_negative(d));
-    return grpo_times(a, d.hi) - a + b;
-}
-
-/* log(rest + w e^x), rest = 1 - w */
-static double grpo_mixture_log_(grpo_dd x, double w, double rest) {
-    const double e = w * grpo_exp_minus_one(x);
-    if (e < -0.5) return log(rest + w * grpo_exp(x));
-    return grpo_is_finite(e) ? log1p(e) : x.hi + log(w);
-}
-
 /* the part of v in the value: beta q log(q/M) + (1 - beta) p log(p/M), or of a KL */
 static double grpo_divergence_part_(const grpo_two_rows_ *r, int64_t v) {
     const grpo_rows_at_ x = grpo_rows_look_(r, v);

@@ -667,44 +667,6 @@ grpo_status grpo_proximal_logp(const grpo_batch *batch, int64_t version, const i
 grpo_status grpo_generalised_jsd(const double *student, const double *teacher, int64_t n, double temperature, double
     beta, double *value, double *dstudent);
 grpo_status grpo_top_k_gap(const double *student, const double *teacher, int64_t n, int64_t target, double *gap);
-typedef struct {
-    const char *structure;
-    const char *member;
-    int64_t offset, size;
-} grpo_layout;
-int grpo_version(void);
-int64_t grpo_sizeof(const char *structure);
-const grpo_layout *grpo_layouts(int *count);
-grpo_status grpo_layout_check(const grpo_layout *declared, int64_t n);
-typedef struct {
-    const char *what;
-    int64_t index;
-    int64_t group, response;
-    int64_t sequence, token;
-    int64_t column;
-    int has_value, has_other;
-    double value, other;
-} grpo_fault;
-grpo_fault grpo_fault_of(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const float *advantage);
-typedef enum { GRPO_LINT_NOTE, GRPO_LINT_LIKELY, GRPO_LINT_ERROR } grpo_lint_level;
-typedef enum { GRPO_LINT_REFUSED, GRPO_LINT_REPEATED, GRPO_LINT_OVERLAP, GRPO_LINT_NO_TOKENS, GRPO_LINT_POSITIVE_LOGP,
-    GRPO_LINT_PROBABILITIES, GRPO_LINT_NEGATED, GRPO_LINT_AHEAD, GRPO_LINT_BEHIND, GRPO_LINT_FAR, GRPO_LINT_PADDED,
-    GRPO_LINT_NEGATIVE_ENTROPY, GRPO_LINT_PER_RESPONSE, GRPO_LINT_NO_ADVANTAGE, GRPO_LINT_OTHER_TOTALS,
-    GRPO_LINT_UNWRITTEN, GRPO_LINT_GROUP_OF_ONE, GRPO_LINT_EQUAL_REWARDS, GRPO_LINT_EMPTY, GRPO_LINT_MASKED,
-    GRPO_LINT_ZERO_PROBABILITY, GRPO_LINT_APART, GRPO_LINT_SAME, GRPO_N_LINT_RULES } grpo_lint_rule;
-typedef struct {
-    grpo_lint_rule rule;
-    grpo_lint_level level;
-    grpo_status status;
-    grpo_fault at;
-    int64_t count;
-} grpo_finding;
-enum { GRPO_LINT_MESSAGE_SIZE = 400, GRPO_LINT_MOST = 64 };
-int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const grpo_totals *totals,
-    const grpo_output *out, grpo_finding *finding, int room);
-const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const float
-    *advantage, char *buffer, size_t size);
-const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size_t size);
 typedef enum { GRPO_LOGITS_REAL, GRPO_LOGITS_BFLOAT16, GRPO_LOGITS_FLOAT16 } grpo_logits_type;
 typedef struct {
     grpo_logits_type type;
@@ -754,6 +716,80 @@ grpo_status grpo_logits_loss_add(const grpo_objective *obj, const grpo_batch *ba
 grpo_status grpo_logits_batch_read(const grpo_logits_batch *rows, const uint8_t *mask, int64_t first, int64_t count);
 grpo_status grpo_logits_batch_gradient(const grpo_logits_batch *rows, const uint8_t *mask, const float *dlogp, const
     float *dentropy, int64_t first, int64_t count);
+typedef enum { GRPO_DISTILL_FORWARD, GRPO_DISTILL_REVERSE, GRPO_DISTILL_JENSEN_SHANNON } grpo_distill_kind;
+typedef enum { GRPO_TAIL_LEFT_OUT, GRPO_TAIL_RENORMALISED, GRPO_TAIL_BUCKET } grpo_tail_kind;
+typedef struct {
+    grpo_logits student;
+    grpo_logits_type teacher_type;
+    int64_t teacher_stride;
+    int64_t k;
+    double teacher_temperature;
+    grpo_distill_kind kind;
+    double beta;
+    grpo_tail_kind tail;
+    double clip;
+    double floor;
+    double most;
+} grpo_distill;
+typedef struct {
+    double largest, temperature;
+    grpo_dd log_sum;
+} grpo_distill_side;
+typedef struct {
+    grpo_distill_side student, teacher;
+    grpo_dd tail[2];
+    double slope, tail_slope;
+    int whole;
+    int outside;
+} grpo_distill_part;
+grpo_status grpo_distill_divergence(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
+    grpo_distill_part *part, float *divergence);
+grpo_status grpo_distill_gradient(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
+    const grpo_distill_part *part, const float *weight, int add, void *dlogits);
+grpo_status grpo_distill_top(const grpo_logits *x, const uint8_t *mask, int64_t k, int64_t *ids);
+grpo_status grpo_distill_at(const grpo_logits *x, const uint8_t *mask, const int64_t *ids, int64_t k, float *logp);
+grpo_status grpo_distill_sort(int64_t rows, int64_t k, int64_t *ids, float *numbers);
+grpo_status grpo_distill_pairs(const grpo_batch *batch, const uint8_t *correct, int64_t *teacher, int64_t *student);
+grpo_status grpo_frontier_weight(const grpo_batch *batch, const uint8_t *correct, double strength, double *weight);
+grpo_status grpo_distill_importance_weight(const grpo_batch *batch, double clip, float *weight);
+typedef struct {
+    const char *structure;
+    const char *member;
+    int64_t offset, size;
+} grpo_layout;
+int grpo_version(void);
+int64_t grpo_sizeof(const char *structure);
+const grpo_layout *grpo_layouts(int *count);
+grpo_status grpo_layout_check(const grpo_layout *declared, int64_t n);
+typedef struct {
+    const char *what;
+    int64_t index;
+    int64_t group, response;
+    int64_t sequence, token;
+    int64_t column;
+    int has_value, has_other;
+    double value, other;
+} grpo_fault;
+grpo_fault grpo_fault_of(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const float *advantage);
+typedef enum { GRPO_LINT_NOTE, GRPO_LINT_LIKELY, GRPO_LINT_ERROR } grpo_lint_level;
+typedef enum { GRPO_LINT_REFUSED, GRPO_LINT_REPEATED, GRPO_LINT_OVERLAP, GRPO_LINT_NO_TOKENS, GRPO_LINT_POSITIVE_LOGP,
+    GRPO_LINT_PROBABILITIES, GRPO_LINT_NEGATED, GRPO_LINT_AHEAD, GRPO_LINT_BEHIND, GRPO_LINT_FAR, GRPO_LINT_PADDED,
+    GRPO_LINT_NEGATIVE_ENTROPY, GRPO_LINT_PER_RESPONSE, GRPO_LINT_NO_ADVANTAGE, GRPO_LINT_OTHER_TOTALS,
+    GRPO_LINT_UNWRITTEN, GRPO_LINT_GROUP_OF_ONE, GRPO_LINT_EQUAL_REWARDS, GRPO_LINT_EMPTY, GRPO_LINT_MASKED,
+    GRPO_LINT_ZERO_PROBABILITY, GRPO_LINT_APART, GRPO_LINT_SAME, GRPO_N_LINT_RULES } grpo_lint_rule;
+typedef struct {
+    grpo_lint_rule rule;
+    grpo_lint_level level;
+    grpo_status status;
+    grpo_fault at;
+    int64_t count;
+} grpo_finding;
+enum { GRPO_LINT_MESSAGE_SIZE = 400, GRPO_LINT_MOST = 64 };
+int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const grpo_totals *totals,
+    const grpo_output *out, grpo_finding *finding, int room);
+const char *grpo_fault_message(grpo_status st, const grpo_objective *obj, const grpo_batch *batch, const float
+    *advantage, char *buffer, size_t size);
+const char *grpo_finding_message(const grpo_finding *finding, char *buffer, size_t size);
 typedef struct {
     const double *output, *input, *turns;
     double output_coef, input_coef, turns_coef;
@@ -1057,17 +1093,6 @@ grpo_status grpo_proximal_logp_f64(const grpo_batch_f64 *batch, int64_t version,
 grpo_status grpo_generalised_jsd_f64(const double *student, const double *teacher, int64_t n, double temperature, double
     beta, double *value, double *dstudent);
 grpo_status grpo_top_k_gap_f64(const double *student, const double *teacher, int64_t n, int64_t target, double *gap);
-int grpo_version_f64(void);
-int64_t grpo_sizeof_f64(const char *structure);
-const grpo_layout *grpo_layouts_f64(int *count);
-grpo_status grpo_layout_check_f64(const grpo_layout *declared, int64_t n);
-grpo_fault grpo_fault_of_f64(grpo_status st, const grpo_objective *obj, const grpo_batch_f64 *batch, const double
-    *advantage);
-int grpo_lint_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage, const grpo_totals
-    *totals, const grpo_output_f64 *out, grpo_finding *finding, int room);
-const char *grpo_fault_message_f64(grpo_status st, const grpo_objective *obj, const grpo_batch_f64 *batch, const double
-    *advantage, char *buffer, size_t size);
-const char *grpo_finding_message_f64(const grpo_finding *finding, char *buffer, size_t size);
 typedef struct {
     grpo_logits_type type;
     const void *logits;
@@ -1101,6 +1126,43 @@ grpo_status grpo_logits_batch_read_f64(const grpo_logits_batch_f64 *rows, const 
     count);
 grpo_status grpo_logits_batch_gradient_f64(const grpo_logits_batch_f64 *rows, const uint8_t *mask, const double *dlogp,
     const double *dentropy, int64_t first, int64_t count);
+typedef struct {
+    grpo_logits_f64 student;
+    grpo_logits_type teacher_type;
+    int64_t teacher_stride;
+    int64_t k;
+    double teacher_temperature;
+    grpo_distill_kind kind;
+    double beta;
+    grpo_tail_kind tail;
+    double clip;
+    double floor;
+    double most;
+} grpo_distill;
+grpo_status grpo_distill_divergence_f64(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t
+    *mask, grpo_distill_part *part, double *divergence);
+grpo_status grpo_distill_gradient_f64(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t
+    *mask, const grpo_distill_part *part, const double *weight, int add, void *dlogits);
+grpo_status grpo_distill_top_f64(const grpo_logits_f64 *x, const uint8_t *mask, int64_t k, int64_t *ids);
+grpo_status grpo_distill_at_f64(const grpo_logits_f64 *x, const uint8_t *mask, const int64_t *ids, int64_t k, double
+    *logp);
+grpo_status grpo_distill_sort_f64(int64_t rows, int64_t k, int64_t *ids, double *numbers);
+grpo_status grpo_distill_pairs_f64(const grpo_batch_f64 *batch, const uint8_t *correct, int64_t *teacher, int64_t
+    *student);
+grpo_status grpo_frontier_weight_f64(const grpo_batch_f64 *batch, const uint8_t *correct, double strength, double
+    *weight);
+grpo_status grpo_distill_importance_weight_f64(const grpo_batch_f64 *batch, double clip, double *weight);
+int grpo_version_f64(void);
+int64_t grpo_sizeof_f64(const char *structure);
+const grpo_layout *grpo_layouts_f64(int *count);
+grpo_status grpo_layout_check_f64(const grpo_layout *declared, int64_t n);
+grpo_fault grpo_fault_of_f64(grpo_status st, const grpo_objective *obj, const grpo_batch_f64 *batch, const double
+    *advantage);
+int grpo_lint_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage, const grpo_totals
+    *totals, const grpo_output_f64 *out, grpo_finding *finding, int room);
+const char *grpo_fault_message_f64(grpo_status st, const grpo_objective *obj, const grpo_batch_f64 *batch, const double
+    *advantage, char *buffer, size_t size);
+const char *grpo_finding_message_f64(const grpo_finding *finding, char *buffer, size_t size);
 grpo_status grpo_relative_cost_penalty_f64(const grpo_batch_f64 *batch, const grpo_cost *cost, double *reward);
 grpo_status grpo_diversity_reward_f64(const double *reward, const double *similarity, int64_t n, double eps, double
     *shaped);

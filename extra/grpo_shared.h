@@ -371,6 +371,19 @@ static grpo_power_ grpo_power_sum_(grpo_power_ a, grpo_power_ b) {
     return grpo_power_of_(grpo_dd_add(big.m, s), big.e);
 }
 
+/* a (log a - log b) - a + b >= 0, d = log a - log b: the same sum as without the last two, and what d is off by hardly counts */
+static double grpo_kl_part_(double a, double b, grpo_dd d) {
+    if (d.hi > -30 && d.hi < 30) return a * grpo_exp_minus_linear(grpo_dd_negative(d));
+    return grpo_times(a, d.hi) - a + b;
+}
+
+/* log(rest + w e^x), rest = 1 - w */
+static double grpo_mixture_log_(grpo_dd x, double w, double rest) {
+    const double e = w * grpo_exp_minus_one(x);
+    if (e < -0.5) return log(rest + w * grpo_exp(x));
+    return grpo_is_finite(e) ? log1p(e) : x.hi + log(w);
+}
+
 #ifdef __GNUC__
 #pragma GCC diagnostic pop
 #endif

@@ -4,6 +4,7 @@
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
+#include "../extra/grpo_distill.h"
 #include "../extra/grpo_rewards.h"
 #include "../extra/grpo_selection.h"
 #include "../extra/grpo_weights.h"
@@ -119,6 +120,10 @@ static const struct { const char *function, *word; int value; } choices[] = {
     { "sequence_distance", "rouge_l", GRPO_DISTANCE_ROUGE_L },
     { "asymmetric_advantage", "code", 0 },      /* the official code's: the paper does not say which deviation it means */
     { "visit_value", "paper", 0 },
+    { "distill_divergence", "forward", GRPO_DISTILL_FORWARD }, { "distill_divergence", "reverse", GRPO_DISTILL_REVERSE },
+    { "distill_divergence", "jensen_shannon", GRPO_DISTILL_JENSEN_SHANNON },
+    { "distill_divergence", "left_out", GRPO_TAIL_LEFT_OUT }, { "distill_divergence", "renormalised", GRPO_TAIL_RENORMALISED },
+    { "distill_divergence", "bucket", GRPO_TAIL_BUCKET },
 };
 
 /* the enumerator, 0 after a failure */
@@ -242,6 +247,34 @@ static const grpo_real *token_rows(call *r, const char *key, int64_t columns) {
     for (int64_t i = 0; i < r->c->n_sequences; i++)
         for (int64_t t = 0; t < r->batch->length[i] * columns; t++) y[r->batch->offset[i] * columns + t] = element(r, key, x[k++]);
     return y;
+}
+
+/* rows of elements of a matrix that is an argument, as many as there are */
+static const grpo_real *real_matrix(call *r, const char *key) {
+    const int64_t n = size(r, key) * width(r, key);
+    const double *x = matrix(r, key, size(r, key), width(r, key));
+    grpo_real *y = allocate(r, n, sizeof *y);
+    for (int64_t k = 0; k < n; k++) y[k] = element(r, key, x[k]);
+    return y;
+}
+
+static const grpo_real *reals(call *r, const char *key, int64_t n) {
+    const double *x = list(r, key, n);
+    grpo_real *y = allocate(r, n, sizeof *y);
+    for (int64_t k = 0; k < n; k++) y[k] = element(r, key, x[k]);
+    return y;
+}
+
+/* rows of logits by that name, without targets */
+static grpo_logits rows_of_logits(call *r, const char *key) {
+    grpo_logits x;
+    memset(&x, 0, sizeof x);
+    x.type = GRPO_LOGITS_REAL;
+    x.logits = real_matrix(r, key);
+    x.rows = size(r, key);
+    x.vocab = x.stride = width(r, key);
+    x.temperature = number(r, "temperature");
+    return x;
 }
 
 /* the array of the batch that `by` names */
@@ -451,6 +484,44 @@ static grpo_status slopes_if_finite(call *r) {
     add_number(r, "value", value);
     if (grpo_is_finite(value)) add(r, "dstudent", list_json(dstudent, 0, SIZE(student), double_at));
     return st;
+}
+
+/* both calls of distillation; the gradient of an infinite divergence is not pinned */
+static grpo_status divergence_and_gradient(call *r) {
+    const int64_t rows = SIZE(student), vocab = WIDTH(student);
+    const int64_t *ids = IF(ids, whole_matrix(r, "ids"));
+    const uint8_t *mask = IF(mask, FLAGS(mask, rows));
+    const grpo_real *teacher = real_matrix(r, "teacher"), *weight = reals(r, "weight", rows);
+    const grpo_distill x = {
+        .student = rows_of_logits(r, "student"), .teacher_stride = WIDTH(teacher), .k = WIDTH(ids),
+        .teacher_temperature = NUMBER(teacher_temperature), .kind = (grpo_distill_kind)choice(r, "kind"), .beta = NUMBER(beta),
+        .tail = (grpo_tail_kind)choice(r, "tail"), .clip = NUMBER(clip), .floor = NUMBER(floor), .most = NUMBER(most)
+    };
+    grpo_distill_part *part = SCRATCH(grpo_distill_part, rows);
+    grpo_real *divergence = OUT_REALS(divergence, rows), *dlogits = allocate(r, rows * vocab, sizeof *dlogits);
+    int finite = 1;
+    grpo_status st = SIZE(teacher) == rows && (!ids || SIZE(ids) == rows) ? GRPO_OK : GRPO_STATUS_ARGUMENT_(GRPO_OUT_OF_RANGE, 2, -1);
+    if (!st) st = grpo_distill_divergence(&x, teacher, ids, mask, part, divergence);
+    if (!st) st = grpo_distill_gradient(&x, teacher, ids, mask, part, weight, 0, dlogits);
+    for (int64_t t = 0; !st && t < rows; t++) finite &= grpo_is_finite((double)divergence[t]);
+    if (!st && finite) add(r, "dlogits", list_json(dlogits, 0, rows * vocab, real_at));
+    return st;
+}
+
+static grpo_status likeliest(call *r) {
+    const grpo_logits x = rows_of_logits(r, "logits");
+    const int64_t k = WHOLE(k), n = k > 0 && k <= x.vocab ? x.rows * k : 0;
+    int64_t *ids = OUT_WHOLES(ids, n);
+    grpo_real *logp = OUT_REALS(logp, n);
+    const grpo_status st = grpo_distill_top(&x, NULL, k, ids);
+    return st ? st : grpo_distill_at(&x, NULL, ids, k, logp);
+}
+
+static grpo_status given_tokens(call *r) {
+    const grpo_logits x = rows_of_logits(r, "logits");
+    const int64_t *ids = whole_matrix(r, "ids");
+    if (SIZE(ids) != x.rows) return GRPO_STATUS_ARGUMENT_(GRPO_OUT_OF_RANGE, 3, -1);
+    return grpo_distill_at(&x, NULL, ids, WIDTH(ids), OUT_REALS(logp, x.rows * WIDTH(ids)));
 }
 
 static grpo_status three_numbers(call *r) {
@@ -695,9 +766,18 @@ static grpo_status three_numbers(call *r) {
     OTHER(grpo_generalised_jsd, slopes_if_finite) \
     CALL(grpo_top_k_gap, LIST(student), DOUBLES(teacher, SIZE(student)), SIZE(student), WHOLE(target), OUT_NUMBER(gap))
 
+#define CALLS_DISTILL(CALL, VALUE, PAIR, OTHER) \
+    OTHER(grpo_distill_divergence, divergence_and_gradient) \
+    OTHER(grpo_distill_top, likeliest) \
+    OTHER(grpo_distill_at, given_tokens) \
+    CALL(grpo_distill_pairs, BATCH, FLAGS(correct, SEQUENCES), OUT_WHOLES(teacher, GROUPS), OUT_WHOLES(student, GROUPS)) \
+    CALL(grpo_frontier_weight, BATCH, FLAGS(correct, SEQUENCES), NUMBER(strength), OUT_DOUBLES(weight, GROUPS)) \
+    CALL(grpo_distill_importance_weight, BATCH, NUMBER(clip), OUT_TOKENS(weight))
+
 #define CALLS(CALL, VALUE, PAIR, OTHER) \
     CALLS_SELECTION(CALL, VALUE, PAIR, OTHER) CALLS_CONTROL(CALL, VALUE, PAIR, OTHER) CALLS_CREDIT(CALL, VALUE, PAIR, OTHER) \
-    CALLS_REWARDS(CALL, VALUE, PAIR, OTHER) CALLS_WEIGHTS(CALL, VALUE, PAIR, OTHER) CALLS_CRITIC(CALL, VALUE, PAIR, OTHER)
+    CALLS_REWARDS(CALL, VALUE, PAIR, OTHER) CALLS_WEIGHTS(CALL, VALUE, PAIR, OTHER) CALLS_CRITIC(CALL, VALUE, PAIR, OTHER) \
+    CALLS_DISTILL(CALL, VALUE, PAIR, OTHER)
 
 #define RUN_CALL(name, ...) static grpo_status run_##name(call *r) { return name(__VA_ARGS__); }
 #define RUN_VALUE(name, key, ...) \

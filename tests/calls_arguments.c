@@ -4,6 +4,7 @@
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
+#include "../extra/grpo_distill.h"
 #include "../extra/grpo_logits.h"
 #include "../extra/grpo_rewards.h"
 #include "../extra/grpo_selection.h"
@@ -43,6 +44,10 @@ static grpo_aggregation aggregation;
 static grpo_objective objective;
 static grpo_logits logits;
 static grpo_logits_batch rows;
+static grpo_distill distill;
+static grpo_distill_part distilled[1];
+static int64_t sorted_ids[1];
+static grpo_real sorted_reals[1];
 static grpo_logits_part row_part, merged, parts[1];
 static grpo_output output;
 static grpo_partial partial;
@@ -62,6 +67,7 @@ static void fill(void) {
     one_token.logp_old = one_token.logp_ref = reals;
     logits.type = GRPO_LOGITS_REAL; logits.logits = z; logits.rows = 1; logits.vocab = logits.stride = 2; logits.target = &target;
     logits.temperature = 1;
+    distill.student = logits; distill.teacher_stride = distill.k = 2; distill.teacher_temperature = 1;
     rows.logits = logits; rows.part = parts; rows.logp = &drawn[0]; rows.entropy = &drawn[1]; rows.dlogits = dz;
     output.dlogp = dlogp; output.dentropy = dentropy;
     check(grpo_logits_row_read(&logits, 0, &row_part) == GRPO_OK, "row_read");
@@ -202,6 +208,14 @@ static void fill(void) {
     X##5(grpo_proximal_logp, IN(&batch), WHOLE(8), IN(ids), FORM(GRPO_PROXIMAL_LINEAR), OUT(0)) \
     X##7(grpo_generalised_jsd, IN(halves), IN(minus), WHOLE(4), NUMBER(0.5), NUMBER(0.5), OUT(0), OUT(1)) \
     X##5(grpo_top_k_gap, IN(minus), IN(minus), WHOLE(4), WHOLE(3), OUT(0)) \
+    X##6(grpo_distill_divergence, IN(&distill), IN(reals), IN(ids), IN(flags), OUT(0), OUT(1)) \
+    X##8(grpo_distill_gradient, IN(&distill), IN(reals), IN(ids), IN(flags), IN(distilled), IN(reals), FLAG(0), OUT(0)) \
+    X##4(grpo_distill_top, IN(&logits), IN(flags), WHOLE(1), OUT(0)) \
+    X##5(grpo_distill_at, IN(&logits), IN(flags), IN(ids), WHOLE(1), OUT(0)) \
+    X##4(grpo_distill_sort, WHOLE(1), WHOLE(1), IN(sorted_ids), IN(sorted_reals)) \
+    X##4(grpo_distill_pairs, IN(&batch), IN(flags), OUT(0), OUT(1)) \
+    X##4(grpo_frontier_weight, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
+    X##3(grpo_distill_importance_weight, IN(&batch), NUMBER(2), OUT(0)) \
     X##3(grpo_logits_row_read, IN(&logits), WHOLE(0), OUT(0)) \
     X##3(grpo_logits_part_merge, IN(&merged), IN(&row_part), NUMBER(1)) \
     X##3(grpo_logits_part_row, IN(&row_part), NUMBER(1), OUT(0)) \
@@ -318,6 +332,10 @@ static const struct { const char *function, *argument; int probe; const char *wh
     { "grpo_sample_weights", "difficulty", MISSING, LEFT_OUT }, { "grpo_teacher_gate", "selected", MISSING, LEFT_OUT },
     { "grpo_logits_loss", "totals", MISSING, LEFT_OUT }, { "grpo_logits_loss_add", "totals", MISSING, LEFT_OUT },
     { "grpo_logits_batch_read", "mask", MISSING, LEFT_OUT }, { "grpo_logits_batch_gradient", "mask", MISSING, LEFT_OUT },
+    { "grpo_distill_divergence", "ids", MISSING, "the whole vocabulary" }, { "grpo_distill_divergence", "mask", MISSING, LEFT_OUT },
+    { "grpo_distill_gradient", "ids", MISSING, "the whole vocabulary" }, { "grpo_distill_gradient", "mask", MISSING, LEFT_OUT },
+    { "grpo_distill_gradient", "add", EVERY, A_CHOICE_OF_TWO }, { "grpo_distill_top", "mask", MISSING, LEFT_OUT },
+    { "grpo_distill_at", "mask", MISSING, LEFT_OUT }, { "grpo_distill_importance_weight", "clip", INFINITY_ABOVE, "no bound" },
     { "grpo_logits_batch_gradient", "dlogp", MISSING, "all 0" }, { "grpo_logits_batch_gradient", "dentropy", MISSING, "all 0" },
     { "grpo_value_loss", "dvalue", MISSING, NOT_WANTED }, { "grpo_generalised_jsd", "dstudent", MISSING, NOT_WANTED },
     { "grpo_token_advantage", "limit", INFINITY_ABOVE, "no limit" },
@@ -337,7 +355,7 @@ static const struct { const char *function, *argument, *thing; } called[] = {
     { "grpo_allocate_rollouts", "high", "low, high" }, { "grpo_tree_reward", "turns", "depth[0]" },     /* deeper than there are turns */
     { "grpo_logits_row_read", "x", "logits" }, { "grpo_logits_row_gradient", "x", "logits" }, { "grpo_logits_loss", "obj", "objective" },
     { "grpo_logits_loss_add", "obj", "objective" }, { "grpo_logits_loss", "out", "out.dlogp" },
-    { "grpo_logits_loss_add", "out", "out.dlogp" },
+    { "grpo_logits_loss_add", "out", "out.dlogp" }, { "grpo_distill_top", "x", "logits" }, { "grpo_distill_at", "x", "logits" },
 };
 
 /* the entry of `takes`, or -1 */

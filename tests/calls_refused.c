@@ -3,6 +3,7 @@
 #include "../extra/grpo_control.h"
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
+#include "../extra/grpo_distill.h"
 #include "../extra/grpo_logits.h"
 #include "../extra/grpo_rewards.h"
 #include "../extra/grpo_selection.h"
@@ -605,11 +606,84 @@ static void check_found(void) {
     setup_free(&s);
 }
 
+/* ---- distillation: two rows of four logits, of which two are in the set ------------------------------------------------------------ */
+
+static struct { grpo_distill_part part[2]; grpo_real divergence[2]; } distilled;
+static grpo_distill right_distill;
+
+static grpo_status distill_with(const grpo_distill *x, const grpo_real *teacher, const int64_t *set) {
+    return grpo_distill_divergence(x, teacher, set, NULL, distilled.part, distilled.divergence);
+}
+
+static void distill_refused(const char *what, grpo_status st, int rule, const char *thing) {
+    static unsigned char before[sizeof distilled];
+    memset(before, 0x5a, sizeof before);
+    check_status("distill_divergence", what, st, rule, thing);
+    check(!memcmp(&distilled, before, sizeof before), "distill_divergence, %s: something was written", what);
+    memset(&distilled, 0x5a, sizeof distilled);
+}
+
+static void check_distilled_numbers(grpo_real *z, const int64_t *set) {
+    static const int64_t twice[4] = { 1, 2, 3, 3 }, disordered[4] = { 2, 1, 0, 3 }, past[4] = { 0, 1, 2, 4 }, before[4] = { -1, 1, 2, 3 };
+    const grpo_real none = -(grpo_real)INFINITY, half[4] = { -1, -1, -1, -1 };
+    const grpo_real nans[4] = { -1, -1, -1, (grpo_real)NAN }, infinite[4] = { -1, (grpo_real)INFINITY, -1, -1 };
+    const grpo_real nothing[4] = { -1, -1, none, none };
+    grpo_distill x = right_distill;
+    distill_refused("ids twice", distill_with(&x, half, twice), GRPO_NOT_INCREASING, "ids[3]");
+    distill_refused("ids out of order", distill_with(&x, half, disordered), GRPO_NOT_INCREASING, "ids[1]");
+    distill_refused("an id past the end", distill_with(&x, half, past), GRPO_OUT_OF_RANGE, "ids[3]");
+    distill_refused("a negative id", distill_with(&x, half, before), GRPO_OUT_OF_RANGE, "ids[0]");
+    distill_refused("a teacher's NaN", distill_with(&x, nans, set), GRPO_NAN, "teacher[3]");
+    distill_refused("a teacher's infinity", distill_with(&x, infinite, set), GRPO_INFINITE, "teacher[1]");
+    x.tail = GRPO_TAIL_RENORMALISED;
+    distill_refused("a teacher without probability", distill_with(&x, nothing, set), GRPO_NONE_LEFT, "teacher[2]");
+    z[1] = z[2] = none;
+    distill_refused("a student without probability on the ids", distill_with(&x, half, set), GRPO_NONE_LEFT, "logits.logits[0]");
+    z[0] = z[3] = none;
+    distill_refused("a student without probability", distill_with(&right_distill, half, set), GRPO_NONE_LEFT, "logits.logits[0]");
+    z[0] = 0; z[6] = (grpo_real)NAN;
+    distill_refused("a student's NaN", distill_with(&right_distill, half, set), GRPO_NAN, "logits.logits[6]");
+}
+
+static void check_distill(void) {
+    static const int64_t set[4] = { 1, 2, 0, 3 };
+    static const grpo_real half[4] = { -1, -1, -1, -1 };
+    grpo_real z[8] = { 0, 1, 2, 3, 0, 1, 2, 3 };
+    grpo_distill x;
+    memset(&right_distill, 0, sizeof right_distill);
+    right_distill.student.logits = z; right_distill.student.rows = 2; right_distill.student.vocab = right_distill.student.stride = 4;
+    right_distill.student.temperature = right_distill.teacher_temperature = 1;
+    right_distill.teacher_stride = right_distill.k = 2;
+    check(distill_with(&right_distill, half, set) == GRPO_OK, "distill_divergence: nothing is wrong");
+    memset(&distilled, 0x5a, sizeof distilled);
+#define DISTILL(what, member, value, rule, thing) \
+    x = right_distill; x.member = value; distill_refused(what, distill_with(&x, half, set), rule, thing)
+    DISTILL("teacher_type 3", teacher_type, (grpo_logits_type)3, GRPO_NOT_A_CHOICE, "x[1]");
+    DISTILL("rows that overlap", teacher_stride, 1, GRPO_TOO_SMALL, "x[2]");
+    DISTILL("k 0", k, 0, GRPO_NOT_POSITIVE, "x[3]");
+    DISTILL("the teacher's temperature 0", teacher_temperature, 0, GRPO_NOT_POSITIVE, "x[4]");
+    DISTILL("log-probabilities at another temperature", teacher_temperature, 2, GRPO_COMBINATION, "x[4], ids");
+    DISTILL("kind 3", kind, (grpo_distill_kind)3, GRPO_NOT_A_CHOICE, "x[5]");
+    DISTILL("beta 1.5", beta, 1.5, GRPO_NOT_UNIT, "x[6]");
+    DISTILL("tail 3", tail, (grpo_tail_kind)3, GRPO_NOT_A_CHOICE, "x[7]");
+    DISTILL("clip -1", clip, -1, GRPO_NEGATIVE, "x[8]");
+    DISTILL("floor 1", floor, 1, GRPO_POSITIVE, "x[9]");
+    DISTILL("most NaN", most, NAN, GRPO_NAN, "x[10]");
+    DISTILL("temperature 0", student.temperature, 0, GRPO_NOT_POSITIVE, "logits.temperature");
+#undef DISTILL
+    x = right_distill; x.tail = GRPO_TAIL_BUCKET; x.floor = -10;
+    distill_refused("a floor of a bucket", distill_with(&x, half, set), GRPO_COMBINATION, "x[9], ids");
+    x.floor = 0; x.teacher_stride = 4;
+    distill_refused("a tail of the whole vocabulary", distill_with(&x, z, NULL), GRPO_COMBINATION, "x[7], ids");
+    check_distilled_numbers(z, set);
+}
+
 int main(void) {
     int k;
     check_logits();
     check_papers();
     check_found();
+    check_distill();
     for (k = GRPO_POSITIVE; k <= GRPO_LONE_RESPONSE; k++) check(seen[k] > 0, "nothing gave %s", grpo_status_name(k));
     return check_summary();
 }

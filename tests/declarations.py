@@ -11,8 +11,8 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 PLACE = TOP / 'extra' / 'grpo_declarations.h'
-INTERNAL = 'grpo_shared.h'
-HEADERS = ['gspo.h'] + sorted(f'extra/{p.name}' for p in (TOP / 'extra').glob('*.h') if p.name not in (INTERNAL, PLACE.name))
+INTERNAL = ('grpo_shared.h', 'grpo_shared_logits.h')
+HEADERS = ['gspo.h'] + sorted(f'extra/{p.name}' for p in (TOP / 'extra').glob('*.h') if p.name not in INTERNAL + (PLACE.name,))
 CONSTANTS = ['GRPO_VERSION_NUMBER', 'GRPO_MESSAGE_SIZE', 'GRPO_MAX_REWARDS']
 HEAD = '''/* grpo_declarations.h - what grpo.h, gspo.h and the headers of extra/ declare, in plain C without a directive, for programs that
  * read declarations.  Written by tests/declarations.py; what it all means stands in the headers.  Nothing includes it beside them.

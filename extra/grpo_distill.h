@@ -1,0 +1,640 @@
+/* grpo_distill.h - distillation: how far a student's next-token distribution is from a teacher's, and what that does to the logits.
+ * An optional part of grpo.h.  In one source file write
+ *
+ *     #define GRPO_DISTILL_IMPLEMENTATION
+ *     #include "extra/grpo_distill.h"
+ *
+ * (a file of its own, or behind the implementation of grpo.h) and include it plainly elsewhere.  No objective needs it: the divergence of a
+ * row is one more number of its token, which may stand beside a policy loss as batch.divergence_ref (penalty.kl external). */
+#ifndef GRPO_DISTILL_H
+#define GRPO_DISTILL_H
+
+#include "grpo_logits.h"
+
+#if GRPO_VERSION_NUMBER != 200
+#error "extra/grpo_distill.h and grpo.h are of different versions"
+#endif
+
+#ifdef GRPO_DOUBLE
+#define grpo_distill_divergence grpo_distill_divergence_f64
+#define grpo_distill_gradient grpo_distill_gradient_f64
+#define grpo_distill_top grpo_distill_top_f64
+#define grpo_distill_at grpo_distill_at_f64
+#define grpo_distill_sort grpo_distill_sort_f64
+#define grpo_distill_pairs grpo_distill_pairs_f64
+#define grpo_frontier_weight grpo_frontier_weight_f64
+#define grpo_distill_importance_weight grpo_distill_importance_weight_f64
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ======== divergence ===============================================================================================================
+ * p the teacher, a constant; q the student, softmax of its logits z over temperature tau.  Entries are those of the vocabulary or of a set
+ * of ids; the divergence D of a row is the sum of their terms:
+ *
+ *     forward           p log(p/q)                                       KL(teacher || student)
+ *     reverse           q log(q/p)                                       KL(student || teacher)
+ *     jensen_shannon    beta p log(p/M) + (1 - beta) q log(q/M),         M = beta p + (1 - beta) q; beta 0 is forward and 1 is reverse
+ *
+ * (GKD, 2306.13649, eq. 1, with the ends of TRL's generalized_jsd_loss; SDPO, 2601.20802: alpha = beta.)  There is no factor of tau^2.
+ * Of a set of ids, the rest of the vocabulary, the tail, is
+ *
+ *     left_out          not there: p and q are those of the whole vocabulary, D may be negative (verl's forward_kl_topk)
+ *     renormalised      not there, and p and q are divided by their sums over the ids (OPSD, 2601.18734; SDPO and TRL without a tail)
+ *     bucket            one more entry.  The log of the mass inside the ids is at most -1e-7, of p and of q (SDPO, TRL's add_tail_bucket)
+ *
+ * Where the term of an entry, a log-probability or D is clipped, the gradient beyond is 0, and at the bound it passes, as torch.clamp's.
+ *
+ * A logit of -inf is a banned token, q = 0 and gradient 0; so is what student.kept leaves out.  D is +infinity where it is; its gradient is
+ * then what is finite of it, or infinities.  Equal distributions give exactly 0.  Doubles are good to 4 ulps of what D and each d D/d z are
+ * added up from: of D itself where p and q sum to 1 and nothing is clipped; of the sum of |p log p|, |q log q|, |p log q| ... where not.
+ * Other types are computed in double and rounded at the end. */
+
+typedef enum { GRPO_DISTILL_FORWARD, GRPO_DISTILL_REVERSE, GRPO_DISTILL_JENSEN_SHANNON } grpo_distill_kind;
+typedef enum { GRPO_TAIL_LEFT_OUT, GRPO_TAIL_RENORMALISED, GRPO_TAIL_BUCKET } grpo_tail_kind;
+
+typedef struct {
+    grpo_logits student;                /* its target and squares are not read */
+    grpo_logits_type teacher_type;
+    int64_t teacher_stride;             /* elements from one row of the teacher to the next */
+    int64_t k;                          /* ids of a row; not read without ids */
+    double teacher_temperature;         /* of the whole vocabulary, or renormalised: what its numbers are divided by; else 1 */
+    grpo_distill_kind kind;
+    double beta;                        /* in [0, 1]: the teacher's share of M */
+    grpo_tail_kind tail;                /* without ids: left_out */
+    double clip;                        /* a term is at most this (OPSD, SSOPD, 2605.17497: pointwise clipping); 0: none */
+    double floor;                       /* log p and log q are at least this (verl's log_prob_min_clamp: -10), of left_out ids; 0: none */
+    double most;                        /* D is clamped to [0, most] (verl's clamp_min and loss_max_clamp), +infinity too; 0: none */
+} grpo_distill;
+
+/* what a row comes to, between the two calls */
+typedef struct { double largest, temperature; grpo_dd log_sum; } grpo_distill_side;     /* log p = (z - largest)/temperature - log_sum */
+typedef struct {
+    grpo_distill_side student, teacher;
+    grpo_dd tail[2];                    /* log q and log p of the bucket */
+    double slope, tail_slope;           /* sum of d D/d log q; that of the bucket, over its q */
+    int whole;                          /* p and q sum to 1, and nothing is clipped */
+    int outside;                        /* of the bounds of D: no gradient */
+} grpo_distill_part;
+
+/* teacher: elements of teacher_type, (rows, teacher_stride).  Of the whole vocabulary, and of ids that are renormalised, logits or
+ * log-probabilities; of other ids log-probabilities at the temperature.  -inf: no probability.
+ * ids (rows, k), ascending in each row; NULL: the whole vocabulary.  The teacher's top k, the student's, or any other set.
+ * mask (rows), NULL: all count; of other rows nothing is read, divergence is 0.
+ * -> part (rows), divergence (rows) */
+grpo_status grpo_distill_divergence(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
+                                    grpo_distill_part *part, grpo_real *divergence);
+
+/* The same arguments, part as it was written, weight (rows): d loss/d divergence -> dlogits (rows, stride) of the student's type: weight
+ * times d D/d z, written (0 where the mask is; may be the logits) or, with `add`, added to what is there. */
+grpo_status grpo_distill_gradient(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
+                                  const grpo_distill_part *part, const grpo_real *weight, int add, void *dlogits);
+
+/* Of rows of logits (target and squares are not read): ids (rows, k) of the k largest, ascending, of equal ones the first; and the
+ * log-probabilities logp (rows, k) at given ids, over the whole vocabulary.  Of rows where the mask is 0, nothing is written. */
+grpo_status grpo_distill_top(const grpo_logits *x, const uint8_t *mask, int64_t k, int64_t *ids);
+grpo_status grpo_distill_at(const grpo_logits *x, const uint8_t *mask, const int64_t *ids, int64_t k, grpo_real *logp);
+
+/* ids (rows, k) in ascending order, each row by itself, and numbers (rows, k) with them: of a teacher that lists the likeliest first */
+grpo_status grpo_distill_sort(int64_t rows, int64_t k, int64_t *ids, grpo_real *numbers);
+
+/* SSOPD (2605.17497): of each group the correct response with the fewest tokens of the mask, whose text the teacher is shown, and the wrong
+ * one with the most, on whose tokens teacher and student are compared; of equal ones the first; both -1 where a group has none of one sort.
+ * correct (sequences) -> teacher, student (groups) */
+grpo_status grpo_distill_pairs(const grpo_batch *batch, const uint8_t *correct, int64_t *teacher, int64_t *student);
+/* strength 4 c (1 - c), c the correct responses' share of the group: weight (groups) */
+grpo_status grpo_frontier_weight(const grpo_batch *batch, const uint8_t *correct, double strength, double *weight);
+/* min(e^clamp(logp - logp_old, -20, 20), clip): weight (n_tokens), 0 where masked; SDPO and TRL multiply D with this constant (is_clip) */
+grpo_status grpo_distill_importance_weight(const grpo_batch *batch, double clip, grpo_real *weight);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_DISTILL_H */
+
+#if defined(GRPO_DISTILL_IMPLEMENTATION) && !defined(GRPO_DISTILL_IMPLEMENTED)
+#define GRPO_DISTILL_IMPLEMENTED
+
+#define GRPO_KERNEL_
+#include "../grpo.h"
+#include "grpo_shared.h"
+#include "grpo_shared_logits.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------------------ */
+
+/* n numbers of a row, of those that `ids` names (NULL: one after the other) */
+typedef struct {
+    grpo_logits_type type;
+    const void *numbers;
+    const uint8_t *kept;
+    const int64_t *ids;
+    int64_t first, n;
+} grpo_distill_row_;
+
+static double grpo_distill_number_(const grpo_distill_row_ *r, int64_t j) {
+    const int64_t at = r->first + (r->ids ? r->ids[j] : j);
+    return r->kept && !r->kept[at] ? -HUGE_VAL : grpo_stored_number_(r->type, r->numbers, at);
+}
+
+static grpo_distill_row_ grpo_distill_row_of_(const grpo_logits *x, int64_t row) {
+    grpo_distill_row_ r;
+    r.type = x->type; r.numbers = x->logits; r.kept = x->kept; r.ids = NULL;
+    r.first = row * x->stride; r.n = x->vocab;
+    return r;
+}
+
+static grpo_distill_row_ grpo_distill_student_(const grpo_distill *x, const int64_t *ids, int64_t row) {
+    grpo_distill_row_ r = grpo_distill_row_of_(&x->student, row);
+    if (ids) { r.ids = ids + row * x->k; r.n = x->k; }
+    return r;
+}
+
+static grpo_distill_row_ grpo_distill_teacher_(const grpo_distill *x, const void *teacher, const int64_t *ids, int64_t row) {
+    grpo_distill_row_ r;
+    r.type = x->teacher_type; r.numbers = teacher; r.kept = NULL; r.ids = NULL;
+    r.first = row * x->teacher_stride; r.n = ids ? x->k : x->student.vocab;
+    return r;
+}
+
+static double grpo_distill_largest_(const grpo_distill_row_ *r) {
+    double most = -HUGE_VAL;
+    for (int64_t j = 0; j < r->n; j++) most = grpo_distill_number_(r, j) > most ? grpo_distill_number_(r, j) : most;
+    return most;
+}
+
+static grpo_dd grpo_distill_exponent_(const grpo_distill_side *s, double z) {
+    return grpo_dd_div(grpo_two_diff(z, s->largest), s->temperature);
+}
+
+static grpo_dd grpo_distill_log_(const grpo_distill_side *s, double z) {
+    return z == -HUGE_VAL ? grpo_dd_of_(-HUGE_VAL) : grpo_dd_minus_(grpo_distill_exponent_(s, z), s->log_sum);
+}
+
+/* The log of a sum is subtracted from logs of which little may be left, so doubles have it to twice their precision.
+ * Adds the powers of row r to `sum`, or where `but` is given, those of its numbers that have no place in its n ascending ids */
+static void grpo_distill_add_powers_(const grpo_distill_side *s, const grpo_distill_row_ *r, const int64_t *but, int64_t n, grpo_sum *sum) {
+    int64_t at = 0;
+    for (int64_t j = 0; j < r->n; j++) {
+        const double z = grpo_distill_number_(r, j);
+        if (but && at < n && but[at] == j) { at++; continue; }
+        if (z == -HUGE_VAL) continue;
+        if (sizeof(grpo_real) == sizeof(double)) grpo_sum_add_dd_(sum, grpo_exp_twice(grpo_distill_exponent_(s, z)));
+        else grpo_sum_add_(sum, grpo_exp(grpo_distill_exponent_(s, z)));
+    }
+}
+
+static grpo_distill_side grpo_distill_side_of_(const grpo_distill_row_ *r, double temperature, grpo_dd *total) {
+    grpo_sum sum;
+    grpo_distill_side s;
+    memset(&sum, 0, sizeof sum);
+    s.largest = grpo_distill_largest_(r); s.temperature = temperature; s.log_sum = grpo_dd_of_(0);
+    grpo_distill_add_powers_(&s, r, NULL, 0, &sum);
+    *total = grpo_sum_dd_(&sum);
+    s.log_sum = grpo_dd_log(*total);
+    return s;
+}
+
+/* ---- terms ------------------------------------------------------------------------------------------------------------------------- */
+
+/* of one entry: its term, d D/d log q, and q.  Where p and q sum to 1, the sums of terms and of slopes' differences are what they would be
+ * with -p + q in the term, which makes it a square, and with a multiple of q in the slope */
+typedef struct { double term, slope, q; } grpo_distill_entry_;
+
+static grpo_distill_entry_ grpo_distill_forward_(double p, double q, grpo_dd d, int whole) {
+    grpo_distill_entry_ e;
+    e.q = q;
+    e.term = whole ? grpo_kl_part_(p, q, grpo_dd_negative(d)) : -grpo_times(p, d.hi);
+    if (d.hi == -HUGE_VAL) e.term = HUGE_VAL;                           /* however small p is */
+    e.slope = !whole ? -p : fabs(d.hi) < 1 ? p * grpo_exp_minus_one(d) : q - p;
+    return e;
+}
+
+static grpo_distill_entry_ grpo_distill_reverse_(double p, double q, grpo_dd d, int whole) {
+    grpo_distill_entry_ e;
+    e.q = q;
+    e.term = whole ? grpo_kl_part_(q, p, d) : grpo_times(q, d.hi);
+    if (d.hi == HUGE_VAL) e.term = HUGE_VAL;
+    e.slope = grpo_times(q, whole ? d.hi : d.hi + 1);
+    return e;
+}
+
+/* of M - p and M - q, which make squares of these terms, nothing is left in their sum */
+static grpo_distill_entry_ grpo_distill_mixed_(double p, double q, grpo_dd d, int whole, double beta) {
+    const double rest = 1 - beta, m = beta * p + rest * q;
+    const double over_p = grpo_mixture_log_(d, rest, beta), over_q = grpo_mixture_log_(grpo_dd_negative(d), beta, rest);
+    grpo_distill_entry_ e;
+    e.q = q;
+    e.term = whole ? beta * grpo_kl_part_(p, m, grpo_dd_of_(-over_p)) + rest * grpo_kl_part_(q, m, grpo_dd_of_(-over_q))
+                   : -grpo_times(beta * p, over_p) - grpo_times(rest * q, over_q);
+    e.slope = -rest * grpo_times(q, over_q);
+    return e;
+}
+
+static grpo_distill_kind grpo_distill_kind_of_(const grpo_distill *x) {
+    if (x->kind != GRPO_DISTILL_JENSEN_SHANNON || (x->beta > 0 && x->beta < 1)) return x->kind;
+    return x->beta > 0 ? GRPO_DISTILL_REVERSE : GRPO_DISTILL_FORWARD;
+}
+
+static grpo_distill_entry_ grpo_distill_entry_of_(const grpo_distill *x, int whole, grpo_dd log_p, grpo_dd log_q) {
+    const double own = grpo_exp(log_q);
+    const int low = x->floor < 0 && log_q.hi < x->floor;
+    grpo_distill_entry_ e;
+    grpo_dd d;
+    double p, q;
+    if (low) log_q = grpo_dd_of_(x->floor);
+    if (x->floor < 0 && log_p.hi < x->floor) log_p = grpo_dd_of_(x->floor);
+    p = grpo_exp(log_p); q = grpo_exp(log_q);
+    d = grpo_dd_minus_(log_q, log_p);
+    switch (grpo_distill_kind_of_(x)) {
+    case GRPO_DISTILL_FORWARD: e = grpo_distill_forward_(p, q, d, whole); break;
+    case GRPO_DISTILL_REVERSE: e = grpo_distill_reverse_(p, q, d, whole); break;
+    default:                   e = grpo_distill_mixed_(p, q, d, whole, x->beta); break;
+    }
+    e.q = own;
+    if (low) e.slope = 0;
+    if (x->clip > 0 && e.term > x->clip) { e.term = x->clip; e.slope = 0; }
+    return e;
+}
+
+/* ---- a row ------------------------------------------------------------------------------------------------------------------------- */
+
+/* the least a bucket has: 1 - e^-1e-7 */
+#define GRPO_LEAST_TAIL_ 9.99999950000001667e-08
+
+static grpo_dd grpo_distill_tail_log_(grpo_dd mass, int *bounded) {
+    *bounded = mass.hi < GRPO_LEAST_TAIL_;
+    return grpo_dd_log(*bounded ? grpo_dd_of_(GRPO_LEAST_TAIL_) : mass);
+}
+
+/* 1 - sum p of a teacher's log-probabilities */
+static grpo_dd grpo_distill_rest_(const grpo_distill_row_ *r) {
+    grpo_sum sum;
+    memset(&sum, 0, sizeof sum);
+    grpo_sum_add_(&sum, 1);
+    for (int64_t j = 0; j < r->n; j++)
+        grpo_sum_add_dd_(&sum, grpo_dd_negative(grpo_exp_twice(grpo_dd_of_(grpo_distill_number_(r, j)))));
+    return grpo_sum_dd_(&sum);
+}
+
+/* both sides of a row, and the buckets; `bounded`: the student's is at its least */
+static void grpo_distill_sides_(const grpo_distill *x, const void *teacher, const int64_t *ids, int64_t row, grpo_distill_part *part,
+                                int *bounded) {
+    const int renormalised = ids && x->tail == GRPO_TAIL_RENORMALISED;
+    const grpo_distill_row_ student = grpo_distill_student_(x, renormalised ? ids : NULL, row);
+    const grpo_distill_row_ other = grpo_distill_teacher_(x, teacher, ids, row);
+    grpo_dd total, mass;
+    int bounded_too = 0;
+    memset(part, 0, sizeof *part);
+    part->student = grpo_distill_side_of_(&student, x->student.temperature, &total);
+    part->teacher.temperature = 1;
+    part->whole = !ids || renormalised;
+    *bounded = 0;
+    if (part->whole) part->teacher = grpo_distill_side_of_(&other, x->teacher_temperature, &mass);
+    if (ids && x->tail == GRPO_TAIL_BUCKET) {
+        grpo_sum outside;
+        memset(&outside, 0, sizeof outside);
+        grpo_distill_add_powers_(&part->student, &student, ids + row * x->k, x->k, &outside);
+        part->tail[0] = grpo_distill_tail_log_(grpo_dd_quotient(grpo_sum_dd_(&outside), total), bounded);
+        part->tail[1] = grpo_distill_tail_log_(grpo_distill_rest_(&other), &bounded_too);
+        part->whole = !*bounded && !bounded_too;
+    }
+    if (x->clip > 0 || x->floor < 0) part->whole = 0;
+}
+
+/* the divergence */
+static double grpo_distill_row_divergence_(const grpo_distill *x, const void *teacher, const int64_t *ids, int64_t row,
+                                           grpo_distill_part *part) {
+    const grpo_distill_row_ student = grpo_distill_student_(x, ids, row), other = grpo_distill_teacher_(x, teacher, ids, row);
+    grpo_sum terms, slopes;
+    grpo_distill_entry_ e;
+    double D;
+    int bounded;
+    memset(&terms, 0, sizeof terms);
+    memset(&slopes, 0, sizeof slopes);
+    grpo_distill_sides_(x, teacher, ids, row, part, &bounded);
+    for (int64_t j = 0; j < student.n; j++) {
+        e = grpo_distill_entry_of_(x, part->whole, grpo_distill_log_(&part->teacher, grpo_distill_number_(&other, j)),
+                                   grpo_distill_log_(&part->student, grpo_distill_number_(&student, j)));
+        grpo_sum_add_(&terms, e.term);
+        grpo_sum_add_(&slopes, e.slope);
+    }
+    if (ids && x->tail == GRPO_TAIL_BUCKET) {
+        e = grpo_distill_entry_of_(x, part->whole, part->tail[1], part->tail[0]);
+        grpo_sum_add_(&terms, e.term);
+        if (!bounded) { part->tail_slope = e.slope / e.q; grpo_sum_add_(&slopes, e.slope); }
+    }
+    part->slope = part->whole && grpo_distill_kind_of_(x) == GRPO_DISTILL_FORWARD ? 0 : grpo_sum_total_(&slopes);
+    D = grpo_sum_total_(&terms);
+    part->outside = x->most > 0 && !(D >= 0 && D <= x->most);
+    return part->outside ? (D < 0 ? 0 : x->most) : D;
+}
+
+/* w (slope - q sum)/tau: an infinity only where that is what it comes to */
+static double grpo_distill_scaled_(double slope, double tau, double weight) {
+    const double whole = grpo_times(slope, weight);
+    return grpo_is_finite(whole) && fabs(whole) >= DBL_MIN ? whole / tau : grpo_times(slope / tau, weight);
+}
+
+static void grpo_distill_put_(const grpo_logits *x, void *dlogits, int64_t at, double g, int add) {
+    grpo_put_logit_(x->type, dlogits, at, add ? grpo_plus(grpo_stored_number_(x->type, dlogits, at), g) : g);
+}
+
+static void grpo_distill_row_gradient_(const grpo_distill *x, const void *teacher, const int64_t *ids, int64_t row,
+                                       const grpo_distill_part *part, double weight, int add, void *dlogits) {
+    const grpo_distill_row_ student = grpo_distill_student_(x, NULL, row), other = grpo_distill_teacher_(x, teacher, ids, row);
+    const int renormalised = ids && x->tail == GRPO_TAIL_RENORMALISED, finite = grpo_is_finite(part->slope);
+    int64_t next = 0;
+    for (int64_t v = 0; v < student.n; v++) {
+        const double z = grpo_distill_number_(&student, v);
+        const int inside = !ids || (next < x->k && ids[row * x->k + next] == v);
+        const grpo_dd log_q = grpo_distill_log_(&part->student, z);
+        double g = 0, slope;
+        if (z > -HUGE_VAL && !part->outside && (inside || !renormalised)) {
+            const double q = grpo_exp(log_q);
+            slope = inside ? grpo_distill_entry_of_(x, part->whole, grpo_distill_log_(&part->teacher,
+                                                    grpo_distill_number_(&other, ids ? next : v)), log_q).slope
+                           : grpo_times(q, part->tail_slope);
+            if (finite) g = slope - grpo_times(q, part->slope);
+            else g = slope == HUGE_VAL ? HUGE_VAL : q > 0 ? -HUGE_VAL : 0;
+        }
+        next += ids && inside;
+        grpo_distill_put_(&x->student, dlogits, student.first + v, grpo_distill_scaled_(g, x->student.temperature, weight), add);
+    }
+}
+
+/* ---- checks ------------------------------------------------------------------------------------------------------------------------ */
+
+static int grpo_distill_counts_(const uint8_t *mask, int64_t row) { return !mask || mask[row]; }
+
+/* its target is not asked for */
+static grpo_status grpo_distill_check_logits_(const grpo_logits *x) {
+    const int64_t none = 0;
+    grpo_logits y;
+    if (!x) return GRPO_STATUS_(GRPO_NULL, GRPO_AT_logits_);
+    y = *x;
+    y.target = &none;
+    return grpo_check_logits_(&y);
+}
+
+/* -inf apart; a row that has nothing else, where that is asked for */
+static grpo_status grpo_distill_check_row_(const grpo_distill_row_ *r, int some, int place) {
+    double most = -HUGE_VAL;
+    for (int64_t j = 0; j < r->n; j++) {
+        const double z = grpo_distill_number_(r, j);
+        if (!(z < HUGE_VAL)) return grpo_status_at_(z > 0 ? GRPO_INFINITE : GRPO_NAN, place, r->first + (r->ids ? r->ids[j] : j));
+        most = z > most ? z : most;
+    }
+    return some && most == -HUGE_VAL ? grpo_status_at_(GRPO_NONE_LEFT, place, r->first) : GRPO_OK;
+}
+
+static grpo_status grpo_distill_check_rows_(const grpo_logits *x, const uint8_t *mask) {
+    grpo_status st = grpo_distill_check_logits_(x);
+    for (int64_t t = 0; !st && t < x->rows; t++) {
+        const grpo_distill_row_ r = grpo_distill_row_of_(x, t);
+        if (grpo_distill_counts_(mask, t)) st = grpo_distill_check_row_(&r, 1, GRPO_AT_logits_logits_);
+    }
+    return st;
+}
+
+/* of the members of the first argument after the student */
+enum {
+    GRPO_DISTILL_TEACHER_TYPE_ = 1, GRPO_DISTILL_TEACHER_STRIDE_, GRPO_DISTILL_K_, GRPO_DISTILL_TEACHER_TEMPERATURE_, GRPO_DISTILL_KIND_,
+    GRPO_DISTILL_BETA_, GRPO_DISTILL_TAIL_, GRPO_DISTILL_CLIP_, GRPO_DISTILL_FLOOR_, GRPO_DISTILL_MOST_
+};
+
+static grpo_status grpo_distill_check_choices_(const grpo_distill *x) {
+    if ((int)x->teacher_type < 0 || (int)x->teacher_type > (int)GRPO_LOGITS_FLOAT16)
+        return grpo_refuse_(GRPO_NOT_A_CHOICE, 1, GRPO_DISTILL_TEACHER_TYPE_);
+    if ((int)x->kind < 0 || (int)x->kind > (int)GRPO_DISTILL_JENSEN_SHANNON) return grpo_refuse_(GRPO_NOT_A_CHOICE, 1, GRPO_DISTILL_KIND_);
+    if ((int)x->tail < 0 || (int)x->tail > (int)GRPO_TAIL_BUCKET) return grpo_refuse_(GRPO_NOT_A_CHOICE, 1, GRPO_DISTILL_TAIL_);
+    return GRPO_OK;
+}
+
+static grpo_status grpo_distill_check_settings_(const grpo_distill *x, int has_ids) {
+    const int as_they_are = has_ids && x->tail != GRPO_TAIL_RENORMALISED;
+    const int64_t n = has_ids ? x->k : x->student.vocab;
+    grpo_status st = grpo_distill_check_choices_(x);
+    if (!st) st = grpo_check_member_(x->teacher_temperature, GRPO_POSITIVE_, 1, GRPO_DISTILL_TEACHER_TEMPERATURE_);
+    if (!st) st = grpo_check_member_(x->beta, GRPO_PART_, 1, GRPO_DISTILL_BETA_);
+    if (!st) st = grpo_check_member_(x->clip, GRPO_FACTOR_, 1, GRPO_DISTILL_CLIP_);
+    if (!st) st = grpo_check_member_(x->floor, GRPO_MODERATE_NEGATIVE_, 1, GRPO_DISTILL_FLOOR_);
+    if (!st) st = grpo_check_member_(x->most, GRPO_BOUND_, 1, GRPO_DISTILL_MOST_);
+    if (st) return st;
+    if (has_ids && x->k < 1) return grpo_refuse_(GRPO_NOT_POSITIVE, 1, GRPO_DISTILL_K_);
+    if (x->teacher_stride < n) return grpo_refuse_(GRPO_TOO_SMALL, 1, GRPO_DISTILL_TEACHER_STRIDE_);
+    if (x->teacher_stride > 0 && x->student.rows > INT64_MAX / (int64_t)sizeof(double) / x->teacher_stride)
+        return grpo_refuse_(GRPO_OUT_OF_RANGE, 1, GRPO_DISTILL_TEACHER_STRIDE_);
+    if (!has_ids && x->tail != GRPO_TAIL_LEFT_OUT) return grpo_refuse_both_(GRPO_COMBINATION, 1, 3, GRPO_DISTILL_TAIL_);
+    if (as_they_are && x->teacher_temperature != 1) return grpo_refuse_both_(GRPO_COMBINATION, 1, 3, GRPO_DISTILL_TEACHER_TEMPERATURE_);
+    if (x->floor < 0 && !(has_ids && x->tail == GRPO_TAIL_LEFT_OUT))
+        return grpo_refuse_both_(GRPO_COMBINATION, 1, 3, GRPO_DISTILL_FLOOR_);
+    return GRPO_OK;
+}
+
+static grpo_status grpo_distill_check_ids_(const int64_t *ids, int64_t row, int64_t k, int64_t vocab, int ascending, int place) {
+    for (int64_t j = row * k; j < (row + 1) * k; j++) {
+        if (ids[j] < 0 || ids[j] >= vocab) return grpo_refuse_(GRPO_OUT_OF_RANGE, place, j);
+        if (ascending && j > row * k && ids[j] <= ids[j - 1]) return grpo_refuse_(GRPO_NOT_INCREASING, place, j);
+    }
+    return GRPO_OK;
+}
+
+/* all but what the rows hold */
+static grpo_status grpo_distill_check_(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask) {
+    grpo_status st = grpo_check_output_(x, 1);
+    if (!st) st = grpo_distill_check_logits_(&x->student);
+    if (!st) st = grpo_distill_check_settings_(x, ids != NULL);
+    if (!st) st = grpo_check_there_(teacher, x->student.rows, 2);
+    for (int64_t t = 0; !st && ids && t < x->student.rows; t++)
+        if (grpo_distill_counts_(mask, t)) st = grpo_distill_check_ids_(ids, t, x->k, x->student.vocab, 1, 3);
+    return st;
+}
+
+static grpo_status grpo_distill_check_contents_(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask) {
+    const int some = !ids || x->tail == GRPO_TAIL_RENORMALISED;
+    grpo_status st = grpo_distill_check_rows_(&x->student, mask);
+    for (int64_t t = 0; !st && t < x->student.rows; t++) {
+        const grpo_distill_row_ student = grpo_distill_student_(x, ids, t), other = grpo_distill_teacher_(x, teacher, ids, t);
+        if (!grpo_distill_counts_(mask, t)) continue;
+        st = grpo_distill_check_row_(&other, some, GRPO_AT_ARGUMENT_ + 2);
+        if (!st && some) st = grpo_distill_check_row_(&student, 1, GRPO_AT_logits_logits_);
+    }
+    return st;
+}
+
+/* ---- divergences of rows ------------------------------------------------------------------------------------------------------------ */
+
+grpo_status grpo_distill_divergence(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
+                                    grpo_distill_part *part, grpo_real *divergence) {
+    grpo_status st = grpo_distill_check_(x, teacher, ids, mask);
+    int overflow = 0;
+    if (!st) st = grpo_check_there_(part, x->student.rows, 5);
+    if (!st) st = grpo_check_there_(divergence, x->student.rows, 6);
+    if (!st) st = grpo_distill_check_contents_(x, teacher, ids, mask);
+    for (int64_t t = 0; !st && t < x->student.rows; t++)
+        grpo_put_(divergence, t, grpo_distill_counts_(mask, t) ? grpo_distill_row_divergence_(x, teacher, ids, t, &part[t]) : 0, &overflow);
+    return st;
+}
+
+grpo_status grpo_distill_gradient(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t *mask,
+                                  const grpo_distill_part *part, const grpo_real *weight, int add, void *dlogits) {
+    grpo_status st = grpo_distill_check_(x, teacher, ids, mask);
+    if (!st) st = grpo_check_there_(part, x->student.rows, 5);
+    if (!st) st = grpo_check_there_(weight, x->student.rows, 6);
+    if (!st) st = grpo_check_there_(dlogits, x->student.rows, 8);
+    for (int64_t t = 0; !st && t < x->student.rows; t++) {
+        if (grpo_distill_counts_(mask, t))
+            grpo_distill_row_gradient_(x, teacher, ids, t, &part[t], (double)weight[t], add, dlogits);
+        else if (!add)
+            for (int64_t v = 0; v < x->student.vocab; v++) grpo_put_logit_(x->student.type, dlogits, t * x->student.stride + v, 0);
+    }
+    return st;
+}
+
+/* ---- the likeliest tokens ------------------------------------------------------------------------------------------------------------ */
+
+/* goes the token at a before that at b in a list of the largest? */
+static int grpo_distill_before_(const grpo_distill_row_ *r, int64_t a, int64_t b) {
+    const double x = grpo_distill_number_(r, a), y = grpo_distill_number_(r, b);
+    return x > y || (x == y && a < b);
+}
+
+/* a heap of n ids whose root goes last, by the row's numbers, or without a row the largest id */
+static int grpo_distill_below_(const grpo_distill_row_ *r, int64_t a, int64_t b) { return r ? grpo_distill_before_(r, a, b) : a < b; }
+
+static void grpo_distill_swap_(int64_t *ids, grpo_real *numbers, int64_t a, int64_t b) {
+    const int64_t id = ids[a];
+    ids[a] = ids[b]; ids[b] = id;
+    if (numbers) { const grpo_real z = numbers[a]; numbers[a] = numbers[b]; numbers[b] = z; }
+}
+
+static void grpo_distill_sift_(const grpo_distill_row_ *r, int64_t *ids, grpo_real *numbers, int64_t n, int64_t at) {
+    for (int64_t child = 2 * at + 1; child < n; at = child, child = 2 * at + 1) {
+        if (child + 1 < n && grpo_distill_below_(r, ids[child], ids[child + 1])) child++;
+        if (!grpo_distill_below_(r, ids[at], ids[child])) return;
+        grpo_distill_swap_(ids, numbers, at, child);
+    }
+}
+
+static void grpo_distill_sort_row_(int64_t *ids, grpo_real *numbers, int64_t k) {
+    for (int64_t at = k / 2; at-- > 0; ) grpo_distill_sift_(NULL, ids, numbers, k, at);
+    for (int64_t n = k; n-- > 1; ) {
+        grpo_distill_swap_(ids, numbers, 0, n);
+        grpo_distill_sift_(NULL, ids, numbers, n, 0);
+    }
+}
+
+static void grpo_distill_top_row_(const grpo_distill_row_ *r, int64_t k, int64_t *ids) {
+    for (int64_t j = 0; j < k; j++) ids[j] = j;
+    for (int64_t at = k / 2; at-- > 0; ) grpo_distill_sift_(r, ids, NULL, k, at);
+    for (int64_t v = k; v < r->n; v++) {
+        if (!grpo_distill_before_(r, v, ids[0])) continue;
+        ids[0] = v;
+        grpo_distill_sift_(r, ids, NULL, k, 0);
+    }
+    grpo_distill_sort_row_(ids, NULL, k);
+}
+
+grpo_status grpo_distill_top(const grpo_logits *x, const uint8_t *mask, int64_t k, int64_t *ids) {
+    grpo_status st = grpo_distill_check_logits_(x);
+    if (!st) st = grpo_check_count_(k, 1, 3);
+    if (!st && k > x->vocab) st = grpo_status_between_(GRPO_CROSSED, GRPO_AT_ARGUMENT_ + 3, GRPO_AT_logits_vocab_, -1);
+    if (!st) st = grpo_check_there_(ids, x->rows, 4);
+    if (!st) st = grpo_distill_check_rows_(x, mask);
+    for (int64_t t = 0; !st && t < x->rows; t++) {
+        const grpo_distill_row_ r = grpo_distill_row_of_(x, t);
+        if (grpo_distill_counts_(mask, t)) grpo_distill_top_row_(&r, k, ids + t * k);
+    }
+    return st;
+}
+
+grpo_status grpo_distill_at(const grpo_logits *x, const uint8_t *mask, const int64_t *ids, int64_t k, grpo_real *logp) {
+    grpo_status st = grpo_distill_check_logits_(x);
+    int overflow = 0;
+    if (!st) st = grpo_check_count_(k, 1, 4);
+    if (!st) st = grpo_check_there_(ids, x->rows, 3);
+    if (!st) st = grpo_check_there_(logp, x->rows, 5);
+    for (int64_t t = 0; !st && t < x->rows; t++)
+        if (grpo_distill_counts_(mask, t)) st = grpo_distill_check_ids_(ids, t, k, x->vocab, 0, 3);
+    if (!st) st = grpo_distill_check_rows_(x, mask);
+    for (int64_t t = 0; !st && t < x->rows; t++) {
+        const grpo_distill_row_ r = grpo_distill_row_of_(x, t);
+        grpo_distill_side s;
+        grpo_dd total;
+        if (!grpo_distill_counts_(mask, t)) continue;
+        s = grpo_distill_side_of_(&r, x->temperature, &total);
+        for (int64_t j = t * k; j < (t + 1) * k; j++)
+            grpo_put_(logp, j, grpo_distill_log_(&s, grpo_distill_number_(&r, ids[j])).hi, &overflow);
+    }
+    return st;
+}
+
+grpo_status grpo_distill_sort(int64_t rows, int64_t k, int64_t *ids, grpo_real *numbers) {
+    grpo_status st = grpo_check_count_(rows, 0, 1);
+    if (!st) st = grpo_check_count_(k, 1, 2);
+    if (!st && rows > INT64_MAX / (int64_t)sizeof(double) / k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 1, -1);
+    if (!st) st = grpo_check_there_(ids, rows, 3);
+    if (!st) st = grpo_check_there_(numbers, rows, 4);
+    for (int64_t t = 0; !st && t < rows; t++) grpo_distill_sort_row_(ids + t * k, numbers + t * k, k);
+    return st;
+}
+
+/* ---- which responses, and how much ------------------------------------------------------------------------------------------------- */
+
+grpo_status grpo_distill_pairs(const grpo_batch *batch, const uint8_t *correct, int64_t *teacher, int64_t *student) {
+    grpo_status st = grpo_check_call_(batch, teacher, 3);
+    if (!st) st = grpo_check_output_(student, 4);
+    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    for (int64_t g = 0; !st && g < batch->n_groups; g++) {
+        int64_t shortest = -1, longest = -1, fewest = 0, most = 0;
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) {
+            const int64_t n = grpo_unmasked_(batch, i);
+            if (correct[i] && (shortest < 0 || n < fewest)) { shortest = i; fewest = n; }
+            if (!correct[i] && (longest < 0 || n > most)) { longest = i; most = n; }
+        }
+        teacher[g] = longest < 0 ? -1 : shortest;
+        student[g] = shortest < 0 ? -1 : longest;
+    }
+    return st;
+}
+
+grpo_status grpo_frontier_weight(const grpo_batch *batch, const uint8_t *correct, double strength, double *weight) {
+    grpo_status st = grpo_check_call_(batch, weight, 4);
+    if (!st) st = grpo_check_number_(strength, GRPO_MODERATE_FACTOR_, 3);
+    if (!st) st = grpo_check_there_(correct, batch->n_groups, 2);
+    for (int64_t g = 0; !st && g < batch->n_groups; g++) {
+        double right = 0;
+        const double n = (double)grpo_group_size_(batch, g);
+        for (int64_t i = batch->group_begin[g]; i < batch->group_begin[g + 1]; i++) right += correct[i] != 0;
+        weight[g] = strength * (4 * (right / n) * ((n - right) / n));
+    }
+    return st;
+}
+
+grpo_status grpo_distill_importance_weight(const grpo_batch *batch, double clip, grpo_real *weight) {
+    grpo_status st = grpo_check_call_(batch, weight, 3);
+    grpo_index_ at;
+    int64_t t;
+    int overflow = 0;
+    if (!st) st = grpo_check_number_(clip, GRPO_POSITIVE_BOUND_, 2);
+    if (!st) st = grpo_check_inputs_(batch, NULL, GRPO_NEED_LOGP_ | GRPO_NEED_OLD_);
+    if (st) return st;
+    grpo_clear_reals_(batch, weight);
+    for (at = grpo_before_tokens_(batch); (t = grpo_next_token_(batch, &at)) >= 0; ) {
+        const grpo_dd x = grpo_two_diff((double)batch->logp[t], (double)batch->logp_old[t]);
+        const double w = x.hi >= 20 ? grpo_exp(grpo_dd_of_(20)) : x.hi <= -20 ? grpo_exp(grpo_dd_of_(-20)) : grpo_exp(x);
+        grpo_put_(weight, t, w < clip ? w : clip, &overflow);
+    }
+    return st;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GRPO_DISTILL_IMPLEMENTATION */
