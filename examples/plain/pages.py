@@ -1,6 +1,8 @@
 """What the runner knows of the pages: where the vectors keep their numbers, and how a line that fails on extreme input is repaired."""
 
 LOG_PROBABILITIES = ["logp", "logp_old", "logp_ref", "logp_rollout"]
+PPO_CLIP = {"epsilon": ("surrogate", "eps_low")}
+CLIP_HIGHER = {"epsilon_low": ("surrogate", "eps_low"), "epsilon_high": ("surrogate", "eps_high")}
 
 # page: [row, advantage function, loss function, parameter: what it is]; that is a field of the row's objective (what a third
 # member says is subtracted), an array of the batch, or a number
@@ -8,30 +10,49 @@ PAGES = {
     "reinforce": [["reinforce", "reinforce_advantage", "reinforce_loss", {}]],
     "rloo": [["rloo", "rloo_advantage", "rloo_loss", {"beta": ("reward", "kl_coef")}]],
     "ppo": [["ppo", "ppo_advantage", "ppo_loss",
-             {"epsilon": ("surrogate", "eps_low"), "gamma": ("advantage", "gamma"), "lambda": ("advantage", "lambda")}]],
-    "grpo": [["grpo", "grpo_advantage", "grpo_loss", {"epsilon": ("surrogate", "eps_low"), "beta": ("penalty", "kl_coef")}]],
-    "dr_grpo": [["dr-grpo", "dr_grpo_advantage", "dr_grpo_loss", {"epsilon": ("surrogate", "eps_low"), "budget": ("aggregation", "constant")}]],
+             {**PPO_CLIP, "gamma": ("advantage", "gamma"), "lambda": ("advantage", "lambda")}]],
+    "grpo": [["grpo", "grpo_advantage", "grpo_loss", {**PPO_CLIP, "beta": ("penalty", "kl_coef")}]],
+    "dr_grpo": [["dr-grpo", "dr_grpo_advantage", "dr_grpo_loss",
+                 {**PPO_CLIP, "budget": ("aggregation", "constant")}]],
     "dapo": [["dapo", "dapo_advantage", "dapo_loss", {"L_max": ("reward", "overlong_max"), "L_cache": ("reward", "overlong_cache"),
-                                                      "epsilon_low": ("surrogate", "eps_low"), "epsilon_high": ("surrogate", "eps_high")}]],
+                                                      **CLIP_HIGHER}]],
     "reinforce_plus_plus": [["reinforce++", "reinforce_plus_plus_advantage", "reinforce_plus_plus_loss",
-                             {"epsilon": ("surrogate", "eps_low"), "beta": ("reward", "kl_coef")}]],
+                             {**PPO_CLIP, "beta": ("reward", "kl_coef")}]],
     "remax": [["remax", "remax_advantage", "remax_loss", {"greedy_reward": ("batch", "baseline")}]],
     "opo": [["opo", "opo_advantage", "opo_loss", {}]],
     "gpg": [["gpg", "gpg_advantage", "gpg_loss", {}]],
-    "gspo": [["gspo", "gspo_advantage", "gspo_loss", {"epsilon_low": ("surrogate", "eps_low"), "epsilon_high": ("surrogate", "eps_high")}]],
+    "gspo": [["gspo", "gspo_advantage", "gspo_loss", CLIP_HIGHER]],
     "gspo_token": [["gspo-token", "gspo_token_advantage", "gspo_token_loss",
-                    {"epsilon_low": ("surrogate", "eps_low"), "epsilon_high": ("surrogate", "eps_high")}]],
+                    CLIP_HIGHER]],
     "gmpo": [["gmpo", "gmpo_advantage", "gmpo_loss", {"epsilon": ("ratio", "token_clip_low")}]],
     "cispo": [["cispo", "cispo_advantage", "cispo_loss",
                {"epsilon_low": 1, "epsilon_high": ("surrogate", "weight_max", 1)}]],
     "sapo": [["sapo", "sapo_advantage", "sapo_loss", {"tau_pos": ("surrogate", "tau_pos"), "tau_neg": ("surrogate", "tau_neg")}]],
-    "gppo": [["gppo", "gppo_advantage", "gppo_loss", {"epsilon_low": ("surrogate", "eps_low"), "epsilon_high": ("surrogate", "eps_high")}]],
+    "gppo": [["gppo", "gppo_advantage", "gppo_loss", CLIP_HIGHER]],
     "topr": [["topr", "topr_advantage", "topr_loss", {}]],
     "dppo": [["dppo-tv", "dppo_advantage", "dppo_tv_loss", {"delta": ("weight", "trust_high")}],
              ["dppo-kl", "dppo_advantage", "dppo_kl_loss", {"delta": ("weight", "trust_high")}]],
-    "tis": [["tis", "tis_advantage", "tis_loss", {"epsilon": ("surrogate", "eps_low"), "C": ("weight", "rollout_is_high")}]],
+    "tis": [["tis", "tis_advantage", "tis_loss", {**PPO_CLIP, "C": ("weight", "rollout_is_high")}]],
     "icepop": [["icepop", "icepop_advantage", "icepop_loss",
-                {"epsilon": ("surrogate", "eps_low"), "alpha": ("weight", "rollout_is_low"), "beta": ("weight", "rollout_is_high")}]],
+                {**PPO_CLIP, "alpha": ("weight", "rollout_is_low"), "beta": ("weight", "rollout_is_high")}]],
+    "gvpo": [["gvpo", "gvpo_advantage", "gvpo_loss", {"beta": ("surrogate", "beta")}]],
+    "flowrl": [["flowrl", "flowrl_advantage", "flowrl_loss",
+                {"log_Z": ("batch", "log_partition"), "beta": ("surrogate", "reward_beta"), "w_low": ("weight", "policy_is_low"),
+                 "w_high": ("weight", "policy_is_high")}]],
+    "maxrl": [["maxrl", "maxrl_advantage", "maxrl_loss", {**PPO_CLIP, "c": ("surrogate", "clip_dual")}]],
+    "pass_at_k": [["pass-at-k", "pass_at_k_advantage", "pass_at_k_loss", {**CLIP_HIGHER, "k": ("advantage", "pass_k")}]],
+    "pkpo": [["pkpo", "pkpo_leave_one_out", "pkpo_loss", {"k": ("advantage", "pass_k")}],
+             ["pkpo-max", "pkpo_max", "pkpo_loss", {"k": ("advantage", "pass_k")}],
+             ["pkpo-gain", "pkpo_gain", "pkpo_loss", {"k": ("advantage", "pass_k")}]],
+    "opmd": [["opmd", "opmd_advantage", "opmd_loss", {"tau": ("advantage", "temperature")}],
+             ["opmd-mean", "opmd_mean_advantage", None, {"tau": ("advantage", "scale_divisor", 1)}]],
+    "kimi": [["kimi-k1.5", "kimi_k15_advantage", "kimi_loss", {"tau": ("surrogate", "beta")}],
+             ["kimi-k2", "kimi_k2_advantage", "kimi_loss", {"tau": ("surrogate", "beta")}]],
+    "grpo_process": [["grpo-process", "grpo_process_advantage", "grpo_process_loss", {**PPO_CLIP, "beta": ("penalty", "kl_coef")}]],
+    "aspo": [["aspo", "aspo_advantage", "aspo_loss", {**PPO_CLIP, "c": ("surrogate", "clip_dual"), "beta": ("penalty", "kl_coef")}]],
+    "gae": [["ppo", "gae_advantage", None, {"gamma": ("advantage", "gamma"), "lambda": ("advantage", "lambda")}],
+            ["vapo-gae", "vapo_advantage", None, {"gamma": ("advantage", "gamma"), "alpha": ("advantage", "lambda_length")}]],
+    "kl": [[row, None, "kl_" + name, {}] for name in ("k1", "k2", "k3") for row in ("grpo", "choices-penalty")],
 }
 
 # A repair is a list of (line, line that does it right); the first line is the one to blame.
@@ -55,5 +76,7 @@ REPAIRS = [
     [("exp(logp_old[i][t] - logp_rollout[i][t])", "(logp_old[i][t] == logp_rollout[i][t] ? 1 : exp(logp_old[i][t] - logp_rollout[i][t]))")],
     [("loss -= weight * A[i][t] * logp[i][t]", "if (weight != 0) loss -= weight * A[i][t] * logp[i][t]")],
     [("double f_grad = 4 * p * (1 - p) * ratio;", "double f_grad = isinf(ratio) ? 0 : 4 * p * (1 - p) * ratio;")],
+    [("exp(x) - 1 - x",
+      "fabs(x) < 0.01 ? x * x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6)))) : x > 700 ? exp(x) : exp(x) - 1 - x")],
     [("loss -= ", "exact -= "), ("double loss = 0", "long double exact = 0"), ("return loss;", "return (double)exact;")],
 ]
