@@ -537,6 +537,20 @@ static void test_importance(rng *r, sequences *p) {
         }
 }
 
+/* the log-ratio stays within 20 */
+static void test_far_ratios(void) {
+    four f;
+    grpo_real old[12];
+    four_make(&f);
+    for (int k = 0; k < 12; k++) old[k] = f.tokens[k];
+    f.b.logp_old = old;
+    old[0] = -26; old[1] = 24; f.mask[2] = 0;
+    check(!grpo_distill_importance_weight(&f.b, 1e12, f.found), "far ratios");
+    judge("importance_weight", (double)f.found[0], ref_exp(20), ref_exp(20), 1);
+    judge("importance_weight", (double)f.found[1], ref_exp(-20), ref_exp(-20), 1);
+    check(f.found[2] == 0 && f.found[3] == 1, "far ratios: %g %g", (double)f.found[2], (double)f.found[3]);
+}
+
 int main(void) {
     static list_test *const rows[] = { test_row }, *const few[] = { test_sets, test_top };
     static sequence_test *const of_sequences[] = { test_pairs, test_importance };
@@ -544,6 +558,7 @@ int main(void) {
     test_infinite();
     test_rows();
     test_verl();
+    test_far_ratios();
     test_lists(1, 3000, rows, COUNT(rows));
     test_lists(2, 500, few, COUNT(few));
     test_sequences(3, 20, of_sequences, COUNT(of_sequences));
