@@ -5,7 +5,7 @@ PPO_CLIP = {"epsilon": ("surrogate", "eps_low")}
 CLIP_HIGHER = {"epsilon_low": ("surrogate", "eps_low"), "epsilon_high": ("surrogate", "eps_high")}
 
 # page: [row, advantage function, loss function, parameter: what it is]; that is a field of the row's objective (what a third
-# member says is subtracted), an array of the batch, or a number
+# member says is subtracted), an array of the batch, or a number. A fifth member: the names of the cases that are judged (a pattern)
 PAGES = {
     "reinforce": [["reinforce", "reinforce_advantage", "reinforce_loss", {}]],
     "rloo": [["rloo", "rloo_advantage", "rloo_loss", {"beta": ("reward", "kl_coef")}]],
@@ -40,18 +40,26 @@ PAGES = {
                 {"log_Z": ("batch", "log_partition"), "beta": ("surrogate", "reward_beta"), "w_low": ("weight", "policy_is_low"),
                  "w_high": ("weight", "policy_is_high")}]],
     "maxrl": [["maxrl", "maxrl_advantage", "maxrl_loss", {**PPO_CLIP, "c": ("surrogate", "clip_dual")}]],
-    "pass_at_k": [["pass-at-k", "pass_at_k_advantage", "pass_at_k_loss", {**CLIP_HIGHER, "k": ("advantage", "pass_k")}]],
+    "pass_at_k": [["pass-at-k", "pass_at_k_advantage", "pass_at_k_loss", {**CLIP_HIGHER, "k": ("advantage", "pass_k")}],
+                  ["choices-advantage", "pass_at_k_advantage", None, {"k": ("advantage", "pass_k")}, "pass_at_k-group_std"]],
     "pkpo": [["pkpo", "pkpo_leave_one_out", "pkpo_loss", {"k": ("advantage", "pass_k")}],
              ["pkpo-max", "pkpo_max", "pkpo_loss", {"k": ("advantage", "pass_k")}],
-             ["pkpo-gain", "pkpo_gain", "pkpo_loss", {"k": ("advantage", "pass_k")}]],
+             ["pkpo-gain", "pkpo_gain", "pkpo_loss", {"k": ("advantage", "pass_k")}],
+             ["choices-shaping", "pkpo_leave_one_out", None, {"k": ("advantage", "pass_k")}, r"pkpo_loo(-\d)?"],
+             ["choices-shaping", "pkpo_max", None, {"k": ("advantage", "pass_k")}, r"pkpo_max(-\d)?"],
+             ["choices-shaping", "pkpo_gain", None, {"k": ("advantage", "pass_k")}, r"pkpo_gain(-\d)?"]],
     "opmd": [["opmd", "opmd_advantage", "opmd_loss", {"tau": ("advantage", "temperature")}],
              ["opmd-mean", "opmd_mean_advantage", None, {"tau": ("advantage", "scale_divisor", 1)}]],
     "kimi": [["kimi-k1.5", "kimi_k15_advantage", "kimi_loss", {"tau": ("surrogate", "beta")}],
+             ["choices-advantage", "kimi_k15_advantage", None, {"tau": ("advantage", "temperature")},
+              "log_mean_exp(-sharp|-flat|-quarter)?"],
              ["kimi-k2", "kimi_k2_advantage", "kimi_loss", {"tau": ("surrogate", "beta")}]],
     "grpo_process": [["grpo-process", "grpo_process_advantage", "grpo_process_loss", {**PPO_CLIP, "beta": ("penalty", "kl_coef")}]],
     "aspo": [["aspo", "aspo_advantage", "aspo_loss", {**PPO_CLIP, "c": ("surrogate", "clip_dual"), "beta": ("penalty", "kl_coef")}]],
     "gae": [["ppo", "gae_advantage", None, {"gamma": ("advantage", "gamma"), "lambda": ("advantage", "lambda")}],
-            ["vapo-gae", "vapo_advantage", None, {"gamma": ("advantage", "gamma"), "alpha": ("advantage", "lambda_length")}]],
+            ["vapo-gae", "vapo_advantage", None, {"gamma": ("advantage", "gamma"), "alpha": ("advantage", "lambda_length")}],
+            ["choices-advantage", "vapo_advantage", None,
+             {"gamma": ("advantage", "gamma"), "alpha": ("advantage", "lambda_length")}, "lambda_length.*"]],
     "kl": [[row, None, "kl_" + name, {}] for name in ("k1", "k2", "k3") for row in ("grpo", "choices-penalty")],
 }
 
@@ -78,5 +86,8 @@ REPAIRS = [
     [("double f_grad = 4 * p * (1 - p) * ratio;", "double f_grad = isinf(ratio) ? 0 : 4 * p * (1 - p) * ratio;")],
     [("exp(x) - 1 - x",
       "fabs(x) < 0.01 ? x * x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6)))) : x > 700 ? exp(x) : exp(x) - 1 - x")],
+    [("sum += exp(reward[j] / tau);", "sum += exp((reward[j] - highest) / tau);"), ("- tau * log(sum / ", "- highest - tau * log(sum / "),
+     ("for (int j = 0; j < n; j++)\n", "double highest = reward[i];\nfor (int j = 0; j < n; j++)\n"
+      "    if (group[j] == group[i]) highest = fmax(highest, reward[j]);\nfor (int j = 0; j < n; j++)\n")],
     [("loss -= ", "exact -= "), ("double loss = 0", "long double exact = 0"), ("return loss;", "return (double)exact;")],
 ]
