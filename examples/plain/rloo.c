@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT-0
-// RLOO, REINFORCE leave-one-out. arXiv 2402.14740 (Ahmadian et al.), the estimator of section 2.
+// RLOO, REINFORCE leave-one-out. arXiv 2402.14740 (Ahmadian et al.): whole responses as actions, the others as the baseline.
 //
 // n responses of at most T tokens; group[i] is the number of the prompt that response i answers;
 // mask[i][t] is 1 for a token of response i and 0 for padding, which is never read.
