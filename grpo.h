@@ -2745,9 +2745,14 @@ GRPO_SMALL_ grpo_term grpo_own_penalty_(const grpo_run_ *r, const grpo_sequence_
 /* as it is aggregated with the terms */
 GRPO_INLINE_ grpo_term grpo_penalty_term_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_penalty *p = &r->obj->penalty;
-    const grpo_term none = { 0, 0, 0, GRPO_CLIP_NO };
-    if (p->kl == GRPO_KL_NONE && p->entropy_coef == 0) return none;
-    return r->has_own_divisors ? grpo_own_penalty_(r, s, k, ratio) : grpo_weighted_penalty_(r, k, ratio, 1, 1);
+    grpo_term x = { 0, 0, 0, GRPO_CLIP_NO };
+    if (p->kl == GRPO_KL_NONE && p->entropy_coef == 0) return x;
+    x = grpo_weighted_penalty_(r, k, ratio, 1, 1);
+    if (r->has_own_divisors) {
+        const grpo_term own = grpo_own_penalty_(r, s, k, ratio);
+        x.value = own.value; x.d_log_ratio = own.d_log_ratio; x.d_logp = own.d_logp;      /* one by one, so that x need not lie in memory */
+    }
+    return x;
 }
 
 GRPO_INLINE_ void grpo_write_(const grpo_run_ *r, grpo_real *out, int64_t t, double x) {
