@@ -48,9 +48,9 @@ extern "C" {
  * Where the term of an entry, a log-probability or D is clipped, the gradient beyond is 0, and at the bound it passes, as torch.clamp's.
  *
  * A logit of -inf is a banned token, q = 0 and gradient 0; so is what student.kept leaves out.  D is +infinity where it is; its gradient is
- * then what is finite of it, or infinities.  Equal distributions give exactly 0.  Doubles are good to 4 ulps of what D and each d D/d z are
- * added up from: of D itself where p and q sum to 1 and nothing is clipped; of the sum of |p log p|, |q log q|, |p log q| ... where not.
- * Other types are computed in double and rounded at the end. */
+ * then what is finite of it, or infinities.  Equal distributions give exactly 0.  Doubles are good to 4 ulps of D itself (and 1e-31) where
+ * p and q sum to 1 and nothing is clipped, of the sum of |terms| with a bucket, and of the sum of |p log p|, |p log q| ... else; d D/d z of
+ * what it is added up from.  Other types are computed in double and rounded at the end. */
 
 typedef enum { GRPO_DISTILL_FORWARD, GRPO_DISTILL_REVERSE, GRPO_DISTILL_JENSEN_SHANNON } grpo_distill_kind;
 typedef enum { GRPO_TAIL_LEFT_OUT, GRPO_TAIL_RENORMALISED, GRPO_TAIL_BUCKET } grpo_tail_kind;
@@ -176,26 +176,20 @@ static grpo_dd grpo_distill_log_(const grpo_distill_side *s, double z) {
     return z == -HUGE_VAL ? grpo_dd_of_(-HUGE_VAL) : grpo_dd_minus_(grpo_distill_exponent_(s, z), s->log_sum);
 }
 
-/* The log of a sum is subtracted from logs of which little may be left, so doubles have it to twice their precision.
- * Adds the powers of row r to `sum`, or where `but` is given, those of its numbers that have no place in its n ascending ids */
-static void grpo_distill_add_powers_(const grpo_distill_side *s, const grpo_distill_row_ *r, const int64_t *but, int64_t n, grpo_sum *sum) {
+/* adds the powers of row r to `sum`, or where `but` is given, those of its numbers that have no place in its n ascending ids */
+static void grpo_distill_add_powers_(const grpo_distill_side *s, const grpo_distill_row_ *r, const int64_t *but, int64_t n, grpo_dd *sum) {
     int64_t at = 0;
     for (int64_t j = 0; j < r->n; j++) {
         const double z = grpo_distill_number_(r, j);
         if (but && at < n && but[at] == j) { at++; continue; }
-        if (z == -HUGE_VAL) continue;
-        if (sizeof(grpo_real) == sizeof(double)) grpo_sum_add_dd_(sum, grpo_exp_twice(grpo_distill_exponent_(s, z)));
-        else grpo_sum_add_(sum, grpo_exp(grpo_distill_exponent_(s, z)));
+        if (z > -HUGE_VAL) grpo_dd_take_(sum, grpo_exp(grpo_distill_exponent_(s, z)));
     }
 }
 
 static grpo_distill_side grpo_distill_side_of_(const grpo_distill_row_ *r, double temperature, grpo_dd *total) {
-    grpo_sum sum;
     grpo_distill_side s;
-    memset(&sum, 0, sizeof sum);
-    s.largest = grpo_distill_largest_(r); s.temperature = temperature; s.log_sum = grpo_dd_of_(0);
-    grpo_distill_add_powers_(&s, r, NULL, 0, &sum);
-    *total = grpo_sum_dd_(&sum);
+    s.largest = grpo_distill_largest_(r); s.temperature = temperature; s.log_sum = *total = grpo_dd_of_(0);
+    grpo_distill_add_powers_(&s, r, NULL, 0, total);
     s.log_sum = grpo_dd_log(*total);
     return s;
 }
@@ -242,11 +236,11 @@ static grpo_distill_kind grpo_distill_kind_of_(const grpo_distill *x) {
 }
 
 static grpo_distill_entry_ grpo_distill_entry_of_(const grpo_distill *x, int whole, grpo_dd log_p, grpo_dd log_q) {
-    const double own = grpo_exp(log_q);
     const int low = x->floor < 0 && log_q.hi < x->floor;
     grpo_distill_entry_ e;
     grpo_dd d;
     double p, q;
+    const double own = low ? grpo_exp(log_q) : 0;
     if (low) log_q = grpo_dd_of_(x->floor);
     if (x->floor < 0 && log_p.hi < x->floor) log_p = grpo_dd_of_(x->floor);
     p = grpo_exp(log_p); q = grpo_exp(log_q);
@@ -256,8 +250,7 @@ static grpo_distill_entry_ grpo_distill_entry_of_(const grpo_distill *x, int who
     case GRPO_DISTILL_REVERSE: e = grpo_distill_reverse_(p, q, d, whole); break;
     default:                   e = grpo_distill_mixed_(p, q, d, whole, x->beta); break;
     }
-    e.q = own;
-    if (low) e.slope = 0;
+    if (low) { e.q = own; e.slope = 0; }
     if (x->clip > 0 && e.term > x->clip) { e.term = x->clip; e.slope = 0; }
     return e;
 }
@@ -274,12 +267,9 @@ static grpo_dd grpo_distill_tail_log_(grpo_dd mass, int *bounded) {
 
 /* 1 - sum p of a teacher's log-probabilities */
 static grpo_dd grpo_distill_rest_(const grpo_distill_row_ *r) {
-    grpo_sum sum;
-    memset(&sum, 0, sizeof sum);
-    grpo_sum_add_(&sum, 1);
-    for (int64_t j = 0; j < r->n; j++)
-        grpo_sum_add_dd_(&sum, grpo_dd_negative(grpo_exp_twice(grpo_dd_of_(grpo_distill_number_(r, j)))));
-    return grpo_sum_dd_(&sum);
+    grpo_dd rest = { 1, 0 };
+    for (int64_t j = 0; j < r->n; j++) rest = grpo_dd_minus_(rest, grpo_exp_twice(grpo_dd_of_(grpo_distill_number_(r, j))));
+    return rest;
 }
 
 /* both sides of a row, and the buckets; `bounded`: the student's is at its least */
@@ -297,10 +287,9 @@ static void grpo_distill_sides_(const grpo_distill *x, const void *teacher, cons
     *bounded = 0;
     if (part->whole) part->teacher = grpo_distill_side_of_(&other, x->teacher_temperature, &mass);
     if (ids && x->tail == GRPO_TAIL_BUCKET) {
-        grpo_sum outside;
-        memset(&outside, 0, sizeof outside);
+        grpo_dd outside = { 0, 0 };
         grpo_distill_add_powers_(&part->student, &student, ids + row * x->k, x->k, &outside);
-        part->tail[0] = grpo_distill_tail_log_(grpo_dd_quotient(grpo_sum_dd_(&outside), total), bounded);
+        part->tail[0] = grpo_distill_tail_log_(grpo_dd_quotient(outside, total), bounded);
         part->tail[1] = grpo_distill_tail_log_(grpo_distill_rest_(&other), &bounded_too);
         part->whole = !*bounded && !bounded_too;
     }
@@ -311,26 +300,24 @@ static void grpo_distill_sides_(const grpo_distill *x, const void *teacher, cons
 static double grpo_distill_row_divergence_(const grpo_distill *x, const void *teacher, const int64_t *ids, int64_t row,
                                            grpo_distill_part *part) {
     const grpo_distill_row_ student = grpo_distill_student_(x, ids, row), other = grpo_distill_teacher_(x, teacher, ids, row);
-    grpo_sum terms, slopes;
+    grpo_dd terms = { 0, 0 }, slopes = { 0, 0 };
     grpo_distill_entry_ e;
     double D;
     int bounded;
-    memset(&terms, 0, sizeof terms);
-    memset(&slopes, 0, sizeof slopes);
     grpo_distill_sides_(x, teacher, ids, row, part, &bounded);
     for (int64_t j = 0; j < student.n; j++) {
         e = grpo_distill_entry_of_(x, part->whole, grpo_distill_log_(&part->teacher, grpo_distill_number_(&other, j)),
                                    grpo_distill_log_(&part->student, grpo_distill_number_(&student, j)));
-        grpo_sum_add_(&terms, e.term);
-        grpo_sum_add_(&slopes, e.slope);
+        grpo_dd_take_(&terms, e.term);
+        grpo_dd_take_(&slopes, e.slope);
     }
     if (ids && x->tail == GRPO_TAIL_BUCKET) {
         e = grpo_distill_entry_of_(x, part->whole, part->tail[1], part->tail[0]);
-        grpo_sum_add_(&terms, e.term);
-        if (!bounded) { part->tail_slope = e.slope / e.q; grpo_sum_add_(&slopes, e.slope); }
+        grpo_dd_take_(&terms, e.term);
+        if (!bounded) { part->tail_slope = e.slope / e.q; grpo_dd_take_(&slopes, e.slope); }
     }
-    part->slope = part->whole && grpo_distill_kind_of_(x) == GRPO_DISTILL_FORWARD ? 0 : grpo_sum_total_(&slopes);
-    D = grpo_sum_total_(&terms);
+    part->slope = part->whole && grpo_distill_kind_of_(x) == GRPO_DISTILL_FORWARD ? 0 : slopes.hi;
+    D = terms.hi;
     part->outside = x->most > 0 && !(D >= 0 && D <= x->most);
     return part->outside ? (D < 0 ? 0 : x->most) : D;
 }

@@ -155,11 +155,6 @@ extern "C" {
 
 /* ---- logits -------------------------------------------------------------------------------------------------------------------- */
 
-static GRPO_LOGITS_FN void grpo_dd_take_(grpo_dd *sum, double x) {
-    grpo_dd s = grpo_two_sum(sum->hi, x);
-    *sum = grpo_two_sum(s.hi, s.lo + sum->lo);
-}
-
 /* (z - from)/tau, its exponential is then good to 1 ulp */
 static GRPO_LOGITS_FN grpo_dd grpo_row_exponent_(double z, double from, double tau) { return grpo_dd_div(grpo_two_diff(z, from), tau); }
 

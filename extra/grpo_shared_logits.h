@@ -14,6 +14,11 @@
 extern "C" {
 #endif
 
+static GRPO_LOGITS_FN void grpo_dd_take_(grpo_dd *sum, double x) {
+    grpo_dd s = grpo_two_sum(sum->hi, x);
+    *sum = grpo_two_sum(s.hi, s.lo + sum->lo);
+}
+
 static float grpo_float_of_bits_(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
 static uint32_t grpo_bits_of_float_(float x) { uint32_t bits; memcpy(&bits, &x, sizeof bits); return bits; }
 

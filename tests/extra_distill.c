@@ -129,7 +129,7 @@ typedef struct {
     int n, is_tail, judged;             /* not where a comparison turns on rounding */
     int whole;                          /* p and q sum to 1, nothing is clipped */
     reference_real q[MOST_VOCAB];       /* of the vocabulary, or over the ids */
-    reference_real D, size, rest;       /* rest: 1 - the q of the bucket's ids */
+    reference_real D, terms, size, rest;        /* terms: of |term|; rest: 1 - the q of the bucket's ids */
     int infinite, outside, bounded;
 } exact_row;
 
@@ -205,6 +205,7 @@ static void exact_add(const grpo_distill *x, exact_row *r, reference_real log_p,
     }
     if (e->term > 1e300) r->infinite = 1;
     r->D += e->term;
+    r->terms += ref_abs(e->term);
     r->size += e->size;
 }
 
@@ -321,7 +322,7 @@ static void test_row(rng *r) {
     name = names[s.x.kind][e.whole];
     if (e.infinite && !e.outside) { check(D == (grpo_real)HUGE_VAL, "%s: %g is no infinity", name, (double)D); return; }
     check(!e.infinite || D == (grpo_real)e.D, "%s: infinity beyond the most", name);
-    scale = e.whole && !e.outside ? ref_abs(e.D) : e.size;
+    scale = !e.whole || e.outside ? e.size : e.is_tail ? e.terms : ref_abs(e.D);
     judge(name, (double)D, e.D, scale + 1e-15, 1);                              /* binary128 is off by 1e-31 itself */
     for (int v = 0; v < s.vocab; v++) {
         const reference_real slope = exact_slope(&s, &e, v, &size);
