@@ -168,12 +168,24 @@ static double grpo_distill_largest_(const grpo_distill_row_ *r) {
     return most;
 }
 
+/* For elements of float one word is enough, -inf and all: what it is rounded by is 2^-29 of what they are. */
+enum { GRPO_DISTILL_ONE_WORD_ = sizeof(grpo_real) == sizeof(float) };
+
 static grpo_dd grpo_distill_exponent_(const grpo_distill_side *s, double z) {
+    if (GRPO_DISTILL_ONE_WORD_) return grpo_dd_of_((z - s->largest) / s->temperature);
     return grpo_dd_div(grpo_two_diff(z, s->largest), s->temperature);
 }
 
 static grpo_dd grpo_distill_log_(const grpo_distill_side *s, double z) {
-    return z == -HUGE_VAL ? grpo_dd_of_(-HUGE_VAL) : grpo_dd_minus_(grpo_distill_exponent_(s, z), s->log_sum);
+    const grpo_dd x = grpo_distill_exponent_(s, z);
+    if (GRPO_DISTILL_ONE_WORD_ || z == -HUGE_VAL) return grpo_dd_of_(x.hi - s->log_sum.hi);
+    return grpo_dd_minus_(x, s->log_sum);
+}
+
+/* log q - log p, 0 where both are -inf */
+static grpo_dd grpo_distill_apart_(grpo_dd log_q, grpo_dd log_p) {
+    if (GRPO_DISTILL_ONE_WORD_) return grpo_dd_of_(grpo_two_diff(log_q.hi, log_p.hi).hi);
+    return grpo_dd_minus_(log_q, log_p);
 }
 
 /* adds the powers of row r to `sum`, or where `but` is given, those of its numbers that have no place in its n ascending ids */
@@ -244,7 +256,7 @@ static grpo_distill_entry_ grpo_distill_entry_of_(const grpo_distill *x, int who
     if (low) log_q = grpo_dd_of_(x->floor);
     if (x->floor < 0 && log_p.hi < x->floor) log_p = grpo_dd_of_(x->floor);
     p = grpo_exp(log_p); q = grpo_exp(log_q);
-    d = grpo_dd_minus_(log_q, log_p);
+    d = grpo_distill_apart_(log_q, log_p);
     switch (grpo_distill_kind_of_(x)) {
     case GRPO_DISTILL_FORWARD: e = grpo_distill_forward_(p, q, d, whole); break;
     case GRPO_DISTILL_REVERSE: e = grpo_distill_reverse_(p, q, d, whole); break;
