@@ -325,7 +325,10 @@ typedef enum { GRPO_OVERLONG_CHOICES(GRPO_ENUM_) } grpo_overlong_kind;
 /* estimators of KL(p || q) from one token of p, D = log p - log q (Schulman, "Approximating KL divergence") */
 #define GRPO_KL_CHOICES(X) X(GRPO_KL_NONE, none, "") \
     X(GRPO_KL_K1, k1, "D") X(GRPO_KL_K2, k2, "D^2/2") X(GRPO_KL_K3, k3, "e^-D + D - 1") X(GRPO_KL_ABS, abs, "|D|")
-typedef enum { GRPO_KL_CHOICES(GRPO_ENUM_) } grpo_kl_kind;
+/* of axis 5, which may also be given a divergence: of the Gaussian steps of a flow model, or over the whole vocabulary */
+#define GRPO_PENALTY_KL_CHOICES(X) GRPO_KL_CHOICES(X) \
+    X(GRPO_KL_EXTERNAL, external, "K = batch.divergence_ref, its gradient in out.ddivergence_ref (Flow-GRPO, 2505.05470)")
+typedef enum { GRPO_PENALTY_KL_CHOICES(GRPO_ENUM_) } grpo_kl_kind;
 
 typedef struct {
     grpo_reward_truncated_kind truncated;
@@ -370,7 +373,7 @@ GRPO_FN grpo_kl_term grpo_k3_(grpo_dd m) {
 GRPO_FN grpo_kl_term grpo_kl_estimate(grpo_kl_kind kind, grpo_dd D) {
     grpo_kl_term k = { 0, 0 };
     switch (kind) {
-    case GRPO_KL_NONE: break;
+    case GRPO_KL_NONE: case GRPO_KL_EXTERNAL: break;
     case GRPO_KL_K1:   k.value = D.hi;                      k.derivative = 1; break;
     case GRPO_KL_K2:   k.value = 0.5 * D.hi * D.hi;         k.derivative = D.hi; break;
     case GRPO_KL_K3:   return grpo_k3_(grpo_dd_negative(D));
@@ -1061,7 +1064,9 @@ typedef enum { GRPO_ROLLOUT_REJECTED_CHOICES(GRPO_ENUM_) } grpo_rollout_rejected
     X(GRPO_TRUST_BINARY_KL, binary_kl, "p moved the way A wants and KL((p0, 1 - p0) || (p, 1 - p)) > hi (A > 0) or lo (A < 0) (DPPO-KL)") \
     X(GRPO_TRUST_K2, k2, "(l - x)^2/2 > hi") \
     X(GRPO_TRUST_RING, ring, "w outside [1 - lo, 1 + hi], but not where A >= 0 and w <= 1 - rec_outer_low, or A <= 0 and w >= 1 + " \
-      "rec_outer_high (REC, 2509.24203)")
+      "rec_outer_high (REC, 2509.24203)") \
+    X(GRPO_TRUST_DIVERGENCE, divergence, \
+        "A > 0 and w > 1 and D > hi, A < 0 and w < 1 and D > lo, D = batch.divergence_old (Flow-DPPO, 2606.11025)")
 typedef enum { GRPO_TRUST_CHOICES(GRPO_ENUM_) } grpo_trust_kind;
 #define GRPO_OFF_POLICY_MASK_CHOICES(X) X(GRPO_OFF_POLICY_MASK_NONE, none, NOBODY, "") \
     X(GRPO_OFF_POLICY_MASK_OLD, old, OLD, \
@@ -1129,7 +1134,9 @@ typedef struct {
     grpo_external_kind external;
 } grpo_weight;
 
-GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old);      /* 0: dropped */
+/* 0: dropped; the second of trust divergence, the first of all others */
+GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old);
+GRPO_FN int grpo_in_divergence_region(const grpo_weight *c, grpo_ratio w, double advantage, double divergence);
 /* q = old - rollout after its clamp */
 GRPO_FN grpo_dd grpo_rollout_rs_statistic(grpo_rollout_rs_kind kind, grpo_dd q, double logp_old, double logp_rollout);
 GRPO_FN int grpo_rollout_rs_accepts(const grpo_weight *c, grpo_dd pooled);        /* is the pooled statistic inside its bounds? */
@@ -1283,6 +1290,8 @@ typedef struct {
     /* per token */
     const grpo_real *external_weight;          /* finite, not negative; read by weight.external */
     const grpo_real *eps_low, *eps_high;    /* 0 <= eps_low <= 1, 0 <= eps_high: of surrogate.bounds external */
+    const grpo_real *divergence_ref, *divergence_old;    /* of the policy from the reference (read by penalty.kl external) and from the
+                                                            old one (by weight.trust divergence); finite, not negative */
 } grpo_batch;
 
 /* The batch's arrays by their members: what one element is of, what its numbers may be, the stages' needs that read it (GRPO_NEED_*_), and
@@ -1303,7 +1312,8 @@ typedef struct {
     X(rewards, COLUMNS, MODERATE, GRPO_NEED_REWARDS_, 0) X(reward_weight, COLUMN, MODERATE, GRPO_NEED_REWARDS_, 0) \
     X(truncated, FLAG, FINITE, GRPO_NEED_TRUNCATED_, 0) X(baseline, GROUP, MODERATE, GRPO_NEED_BASELINE_, 0) \
     X(log_partition, GROUP, FINITE, GRPO_NEED_LOG_PARTITION_, 0) X(external_weight, TOKEN, FACTOR, GRPO_NEED_WEIGHT_, 0) \
-    X(eps_low, TOKEN, PART, GRPO_NEED_CLIPS_, 0) X(eps_high, TOKEN, FACTOR, GRPO_NEED_CLIPS_, 0)
+    X(eps_low, TOKEN, PART, GRPO_NEED_CLIPS_, 0) X(eps_high, TOKEN, FACTOR, GRPO_NEED_CLIPS_, 0) \
+    X(divergence_ref, TOKEN, FACTOR, GRPO_NEED_DIVERGENCE_REF_, 0) X(divergence_old, TOKEN, FACTOR, GRPO_NEED_DIVERGENCE_OLD_, 0)
 
 /* what else a status can speak of */
 #define GRPO_NAMES_(X) \
@@ -1312,7 +1322,8 @@ typedef struct {
     X(name, "name") X(path, "path") X(n_groups, "batch.n_groups") X(group_begin, "batch.group_begin") X(offset, "batch.offset") \
     X(length, "batch.length") X(n_tokens, "batch.n_tokens") X(n_rewards, "batch.n_rewards") X(group, "group") \
     X(shaped_reward, "shaped reward") X(reward_kl, "KL in the reward") X(dlogp, "out.dlogp") \
-    X(dentropy, "out.dentropy") X(logits, "logits") X(logits_type, "logits.type") X(logits_logits, "logits.logits") \
+    X(dentropy, "out.dentropy") X(ddivergence_ref, "out.ddivergence_ref") X(logits, "logits") X(logits_type, "logits.type") \
+    X(logits_logits, "logits.logits") \
     X(logits_rows, "logits.rows") X(logits_vocab, "logits.vocab") X(logits_stride, "logits.stride") X(logits_target, "logits.target") \
     X(logits_temperature, "logits.temperature") X(rows, "rows") X(rows_part, "rows.part") X(rows_logp, "rows.logp") \
     X(rows_entropy, "rows.entropy") X(rows_dlogits, "rows.dlogits")
@@ -1402,6 +1413,7 @@ typedef struct {
 /* what to write, each may be NULL; no array of the batch, nor the advantages.  Zero-initialise. */
 typedef struct {
     grpo_real *dlogp, *dentropy, *term;        /* per token: d loss/d logp, d loss/d entropy, the token's loss before aggregation */
+    grpo_real *ddivergence_ref;                /* per token: d loss/d batch.divergence_ref */
     grpo_real *dlog_partition;                 /* per group: d loss/d batch.log_partition */
     double *scratch;                           /* room to work in, for objectives of gspo.h that look at a group as a whole */
     int64_t scratch_size;                      /* its elements, gspo_scratch of them at least */
@@ -1567,7 +1579,8 @@ enum { GRPO_NEED_LOGP_ = 1, GRPO_NEED_OLD_ = 2, GRPO_NEED_REF_ = 4, GRPO_NEED_RO
        GRPO_NEED_LOGP_TEACHER_ = 16384, GRPO_NEED_LOG_PARTITION_ = 32768, GRPO_NEED_STEP_END_ = 65536, GRPO_NEED_STATE_ = 131072,
        GRPO_NEED_SQUARES_ = 262144, GRPO_NEED_CENTRED_ = 524288, GRPO_NEED_WEIGHT_ = 1048576, GRPO_NEED_CLIPS_ = 2097152,
        GRPO_NEED_KL_MASK_ = 4194304, GRPO_NEED_NLL_MASK_ = 8388608, GRPO_NEED_MARKED_ = 16777216, GRPO_NEED_SHAPING_MASK_ = 33554432,
-       GRPO_NEED_SEGMENT_END_ = 67108864, GRPO_NEED_TOKEN_ID_ = 134217728 };
+       GRPO_NEED_SEGMENT_END_ = 67108864, GRPO_NEED_TOKEN_ID_ = 134217728, GRPO_NEED_DIVERGENCE_REF_ = 268435456,
+       GRPO_NEED_DIVERGENCE_OLD_ = 536870912 };
 
 static int grpo_counts_by_sign_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_BY_SIGN; }
 static int grpo_counts_nonzero_std_(const grpo_objective *o) { return o->aggregation.kind == GRPO_AGGREGATION_TOKEN_MEAN_NONZERO_STD; }
@@ -1888,7 +1901,9 @@ static int grpo_loss_needs_(const grpo_objective *o) {
     int n = GRPO_NEED_LOGP_ | grpo_count_needs_(o) | grpo_surrogate_needs_(o->surrogate.kind);
     if (grpo_reads_advantage_(o)) n |= GRPO_NEED_ADVANTAGE_;
     if (grpo_needs_ratio_(o)) n |= grpo_need_of_(grpo_ratio_whose_(&o->ratio));
-    if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_whose_(&o->penalty));
+    if (o->penalty.kl == GRPO_KL_EXTERNAL) n |= GRPO_NEED_DIVERGENCE_REF_;
+    else if (o->penalty.kl != GRPO_KL_NONE) n |= grpo_need_of_(grpo_kl_whose_(&o->penalty));
+    if (o->weight.trust == GRPO_TRUST_DIVERGENCE) n |= GRPO_NEED_DIVERGENCE_OLD_;
     if (grpo_needs_ratio_(o) && grpo_level_is_segment_(o->ratio.level)) n |= GRPO_NEED_SEGMENT_END_;
     if (o->aggregation.kind == GRPO_AGGREGATION_SEQ_MEAN_SEGMENT_MEAN) n |= GRPO_NEED_SEGMENT_END_;
     if (o->weight.fipo != GRPO_FIPO_NONE) n |= GRPO_NEED_OLD_;
@@ -2722,13 +2737,19 @@ static inline double grpo_own_factor_(const grpo_sequence_ *s, const grpo_token_
     return s->own[part] == 0 ? 1 : s->own[part] * k->divisor;
 }
 
+static inline int grpo_pays_kl_(const grpo_run_ *r, int64_t t) {
+    const grpo_penalty *p = &r->obj->penalty;
+    return p->kl != GRPO_KL_NONE && (p->kl_on == GRPO_KL_ON_ALL || r->batch->kl_mask[t]);
+}
+
 /* P, with what its two parts are multiplied by */
 GRPO_INLINE_ grpo_term grpo_weighted_penalty_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio, double kl, double entropy) {
     const grpo_penalty *p = &r->obj->penalty;
     const int64_t t = k->t;
     double l = (double)r->batch->logp[t], own = 1;
     grpo_term x = { 0, 0, 0, GRPO_CLIP_NO };
-    if (p->kl != GRPO_KL_NONE && (p->kl_on == GRPO_KL_ON_ALL || r->batch->kl_mask[t])) {
+    if (grpo_pays_kl_(r, t) && p->kl == GRPO_KL_EXTERNAL) x.value = grpo_times(kl * p->kl_coef, (double)r->batch->divergence_ref[t]);
+    else if (grpo_pays_kl_(r, t)) {
         if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) own = grpo_ratio_of(l, grpo_behaviour_(r, t)).value;
         x = grpo_kl_penalty(p, l, (double)grpo_logp_of_(r->batch, grpo_kl_whose_(p))[t], own, ratio.value);
         if (kl != 1) x = grpo_scaled_(x, kl);
@@ -2869,6 +2890,13 @@ GRPO_SMALL_ void grpo_unweighted_penalty_(const grpo_run_ *r, const grpo_sequenc
     *whole = grpo_weighted_penalty_(r, k, ratio, 1, 1).value;
 }
 
+/* of what the KL is of, where it is given */
+static void grpo_write_divergence_gradient_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k) {
+    const double coef = r->obj->penalty.kl == GRPO_KL_EXTERNAL && grpo_pays_kl_(r, k->t) ? r->obj->penalty.kl_coef : 0;
+    const double x = grpo_times(coef * grpo_own_factor_(s, k, 0), k->factor.term);
+    grpo_write_(r, r->out.ddivergence_ref, k->t, coef != 0 ? grpo_aggregated_(r, s, grpo_over_own_(k, x)) : 0);
+}
+
 /* all but the gradient by logp, which may need the other tokens */
 GRPO_INLINE_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, const grpo_token_ *k, grpo_ratio ratio,
                                    const grpo_term *policy, const grpo_term *penalty) {
@@ -2876,6 +2904,7 @@ GRPO_INLINE_ void grpo_take_token_(const grpo_run_ *r, const grpo_sequence_ *s, 
     if (r->has_own_divisors) grpo_unweighted_penalty_(r, s, k, ratio, &coef, &whole);
     grpo_write_(r, r->out.term, k->t, grpo_plus(policy->value, whole));
     grpo_write_(r, r->out.dentropy, k->t, coef != 0 ? grpo_aggregated_(r, s, grpo_over_own_(k, grpo_times(-coef, k->factor.term))) : 0);
+    if (r->out.ddivergence_ref) grpo_write_divergence_gradient_(r, s, k);
     grpo_report_token_(r, s, k, ratio, policy, penalty);
     if (grpo_has_nll_(r, s, k)) grpo_sum_add_(&r->partial->sum[GRPO_SUM_NLL], grpo_nll_term_(r, k->t).value);
 }
@@ -2885,6 +2914,7 @@ static void grpo_skip_token_(const grpo_run_ *r, int64_t t) {
     grpo_write_(r, r->out.term, t, 0);
     grpo_write_(r, r->out.dlogp, t, 0);
     grpo_write_(r, r->out.dentropy, t, 0);
+    grpo_write_(r, r->out.ddivergence_ref, t, 0);
 }
 
 /* the next token of s that counts; 0: there is none */
@@ -3736,7 +3766,7 @@ GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double adva
     grpo_dd y, d;
     double change;
     switch (c->trust) {
-    case GRPO_TRUST_NONE: break;
+    case GRPO_TRUST_NONE: case GRPO_TRUST_DIVERGENCE: break;
     case GRPO_TRUST_ONE_SIDED: return grpo_clip_side_of(advantage, above, below, 0) == GRPO_CLIP_NO;
     case GRPO_TRUST_TWO_SIDED: return !above && !below;
     case GRPO_TRUST_LOG_TWO_SIDED:
@@ -3758,6 +3788,11 @@ GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double adva
         return (!above && !below) || (!up && !(w.log < outer.log_high));
     }
     return 1;
+}
+
+GRPO_FN int grpo_in_divergence_region(const grpo_weight *c, grpo_ratio w, double advantage, double divergence) {
+    const int away_up = advantage > 0 && w.log > 0, away_down = advantage < 0 && w.log < 0;
+    return !(away_up && divergence > c->trust_high) && !(away_down && divergence > c->trust_low);
 }
 
 /* the statistic of a token; q = old - rollout after its clamp */
@@ -4355,6 +4390,10 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
     WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_EXTERNAL), surrogate.kind, GRPO_CLIPS_),
     WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_EXTERNAL), ratio.level, GRPO_IS_(GRPO_LEVEL_TOKEN)),
     WITH(surrogate.bounds, GRPO_IS_(GRPO_BOUNDS_POSITION), surrogate.kind, GRPO_CLIPS_ & GRPO_ISNT_(GRPO_SURROGATE_GPPO)),
+    WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_reference, GRPO_IS_(GRPO_KL_REFERENCE_REF)),
+    WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_gradient, GRPO_IS_(GRPO_KL_GRADIENT_EXACT)),
+    WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_importance_weight, GRPO_IS_(GRPO_KL_IMPORTANCE_WEIGHT_NONE)),
+    WITH(penalty.kl, GRPO_IS_(GRPO_KL_EXTERNAL), penalty.kl_clamp_on, GRPO_IS_(GRPO_KL_CLAMP_ON_ESTIMATE)),
     WITH(penalty.nll_gate, GRPO_ISNT_(GRPO_NLL_GATE_NONE), penalty.nll_form, GRPO_IS_(GRPO_NLL_FORM_DISPLACEMENT)),
 #undef WITH
 #undef POOLS
@@ -4366,6 +4405,15 @@ static const grpo_pair_of_choices_ grpo_combinations_[] = {
 
 static grpo_status grpo_clash_(size_t field, size_t other) { return grpo_status_of_fields_(GRPO_COMBINATION, field, other); }
 
+/* nothing is clamped in a divergence that is given */
+static grpo_status grpo_check_external_kl_(const grpo_penalty *p) {
+    const size_t field = GRPO_FIELD_(penalty.kl);
+    if (p->kl != GRPO_KL_EXTERNAL) return GRPO_OK;
+    if (p->kl_importance_weight_max != 0) return grpo_clash_(field, GRPO_FIELD_(penalty.kl_importance_weight_max));
+    if (p->kl_clamp_log != 0) return grpo_clash_(field, GRPO_FIELD_(penalty.kl_clamp_log));
+    return p->kl_clamp_value != 0 ? grpo_clash_(field, GRPO_FIELD_(penalty.kl_clamp_value)) : GRPO_OK;
+}
+
 static grpo_status grpo_check_combinations_(const grpo_objective *o) {
     const grpo_advantage *a = &o->advantage;
     const grpo_reweight_kind g = a->reweight;
@@ -4374,6 +4422,7 @@ static grpo_status grpo_check_combinations_(const grpo_objective *o) {
         if (grpo_is_where_(o, c->first) && !grpo_is_where_(o, c->second))
             return grpo_clash_(grpo_field_of_(c->first), grpo_field_of_(c->second));
     }
+    if (grpo_check_external_kl_(&o->penalty)) return grpo_check_external_kl_(&o->penalty);
     /* a mean over the batch of what needs another mean over the batch: only where the second undoes the first */
     if (a->baseline != GRPO_BASELINE_BATCH_MEAN || a->scale != GRPO_SCALE_TOKEN_WHITEN) return GRPO_OK;
     if (a->credit != GRPO_CREDIT_OUTCOME) return grpo_clash_(GRPO_FIELD_(advantage.baseline), GRPO_FIELD_(advantage.scale));
@@ -4611,6 +4660,7 @@ static inline int grpo_distrusted_(const grpo_run_ *r, const grpo_sequence_ *s, 
     const grpo_weight *c = &r->obj->weight;
     const double A = (double)r->advantage[t];
     if (s->stale && grpo_widens_gap_(r, t, A)) return 1;
+    if (c->trust == GRPO_TRUST_DIVERGENCE) return !grpo_in_divergence_region(c, ratio, A, (double)r->batch->divergence_old[t]);
     return c->trust != GRPO_TRUST_NONE && !grpo_in_trust_region(c, ratio, A, (double)r->batch->logp[t], grpo_behaviour_(r, t));
 }
 
@@ -5073,6 +5123,7 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     if (a->level_clamp_low != 0 || a->level_clamp_high != 0) return 0;
     if (r->has_token_factors || r->has_policy_mask || r->has_rollout_weights) return 0;
     if (r->scales.nll != 0 || p->preference != GRPO_PREFERENCE_NONE) return 0;
+    if (p->kl == GRPO_KL_EXTERNAL) return 0;
     return p->kl == GRPO_KL_NONE || p->kl_coef == 0 || (p->kl_reference == GRPO_KL_REFERENCE_REF && p->kl_on == GRPO_KL_ON_ALL
             && p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_NONE
             && p->kl_gradient == GRPO_KL_GRADIENT_EXACT && p->kl_clamp_log == 0 && p->kl_clamp_value == 0
@@ -5200,6 +5251,7 @@ static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b) {
         for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->penalty[k]);
         grpo_block_write_(r, b, r->out.term, x);
     }
+    for (int k = 0; r->out.ddivergence_ref && k < b->n; k++) r->out.ddivergence_ref[b->at[k]] = 0;
     if (r->out.dentropy && coef == 0) for (int k = 0; k < b->n; k++) r->out.dentropy[b->at[k]] = 0;
     else if (r->out.dentropy) {
         for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coefficient[k];
@@ -6372,7 +6424,7 @@ static void grpo_subtract_token_baseline_(const grpo_estimator_ *e, grpo_real *a
     NUMBER(surrogate.reward_beta, FINITE) NUMBER(surrogate.length_decay, FINITE) NUMBER(surrogate.logit_shift, FINITE) \
     NUMBER(surrogate.hinge_margin, FINITE) NUMBER(surrogate.shaping_gamma, FINITE) NUMBER(surrogate.min_gap, FACTOR) \
     NUMBER(surrogate.group_score_eps, FACTOR) \
-    CHOICE(penalty.kl, KL) CHOICE(penalty.kl_reference, KL_REFERENCE) CHOICE(penalty.kl_on, KL_ON) \
+    CHOICE(penalty.kl, PENALTY_KL) CHOICE(penalty.kl_reference, KL_REFERENCE) CHOICE(penalty.kl_on, KL_ON) \
     CHOICE(penalty.kl_gradient, KL_GRADIENT) CHOICE(penalty.kl_importance_weight, KL_IMPORTANCE_WEIGHT) \
     NUMBER(penalty.kl_importance_weight_max, BOUND) NUMBER(penalty.kl_coef, FINITE) NUMBER(penalty.kl_clamp_log, BOUND) \
     NUMBER(penalty.kl_clamp_value, BOUND) CHOICE(penalty.kl_clamp_on, KL_CLAMP_ON) CHOICE(penalty.kl_aggregation, PENALTY_AGGREGATION) \

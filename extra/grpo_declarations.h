@@ -32,7 +32,7 @@ typedef enum { GRPO_REWARD_TRUNCATED_KEEP, GRPO_REWARD_TRUNCATED_SCALE, } grpo_r
 typedef enum { GRPO_LENGTH_NONE, GRPO_LENGTH_KIMI, GRPO_LENGTH_COSINE, GRPO_LENGTH_INVERSE, } grpo_length_kind;
 typedef enum { GRPO_MAP_NONE, GRPO_MAP_AFFINE, } grpo_map_kind;
 typedef enum { GRPO_OVERLONG_NONE, GRPO_OVERLONG_SOFT, GRPO_OVERLONG_LINEAR, } grpo_overlong_kind;
-typedef enum { GRPO_KL_NONE, GRPO_KL_K1, GRPO_KL_K2, GRPO_KL_K3, GRPO_KL_ABS, } grpo_kl_kind;
+typedef enum { GRPO_KL_NONE, GRPO_KL_K1, GRPO_KL_K2, GRPO_KL_K3, GRPO_KL_ABS, GRPO_KL_EXTERNAL, } grpo_kl_kind;
 typedef struct {
     grpo_reward_truncated_kind truncated;
     double truncated_factor;
@@ -276,8 +276,8 @@ typedef enum { GRPO_POLICY_IS_NONE, GRPO_POLICY_IS_TOKEN, GRPO_POLICY_IS_SEQUENC
 typedef enum { GRPO_ROLLOUT_IS_NORM_NONE, GRPO_ROLLOUT_IS_NORM_MEAN, } grpo_rollout_is_norm_kind;
 typedef enum { GRPO_ROLLOUT_REJECTED_ZERO_WEIGHT, GRPO_ROLLOUT_REJECTED_UNMASK, } grpo_rollout_rejected_kind;
 typedef enum { GRPO_TRUST_NONE, GRPO_TRUST_ONE_SIDED, GRPO_TRUST_TWO_SIDED, GRPO_TRUST_LOG_TWO_SIDED,
-    GRPO_TRUST_PROBABILITY, GRPO_TRUST_PROBABILITY_BOTH, GRPO_TRUST_BINARY_KL, GRPO_TRUST_K2, GRPO_TRUST_RING, }
-    grpo_trust_kind;
+    GRPO_TRUST_PROBABILITY, GRPO_TRUST_PROBABILITY_BOTH, GRPO_TRUST_BINARY_KL, GRPO_TRUST_K2, GRPO_TRUST_RING,
+    GRPO_TRUST_DIVERGENCE, } grpo_trust_kind;
 typedef enum { GRPO_OFF_POLICY_MASK_NONE, GRPO_OFF_POLICY_MASK_OLD, GRPO_OFF_POLICY_MASK_ROLLOUT,
     GRPO_OFF_POLICY_MASK_TOTAL_VARIATION, } grpo_off_policy_mask_kind;
 typedef enum { GRPO_SELECTED_ALL, GRPO_SELECTED_KEEP, GRPO_SELECTED_DROP, } grpo_selected_kind;
@@ -402,6 +402,7 @@ typedef struct {
     const float *log_partition;
     const float *external_weight;
     const float *eps_low, *eps_high;
+    const float *divergence_ref, *divergence_old;
 } grpo_batch;
 typedef struct {
     int64_t tokens;
@@ -463,6 +464,7 @@ typedef struct {
 } grpo_moments;
 typedef struct {
     float *dlogp, *dentropy, *term;
+    float *ddivergence_ref;
     float *dlog_partition;
     double *scratch;
     int64_t scratch_size;
@@ -976,9 +978,11 @@ typedef struct {
     const double *log_partition;
     const double *external_weight;
     const double *eps_low, *eps_high;
+    const double *divergence_ref, *divergence_old;
 } grpo_batch_f64;
 typedef struct {
     double *dlogp, *dentropy, *term;
+    double *ddivergence_ref;
     double *dlog_partition;
     double *scratch;
     int64_t scratch_size;

@@ -92,7 +92,7 @@ static const grpo_layout grpo_layouts_table_[] = {
     GRPO_LAYOUT_BATCH_(n_groups) GRPO_LAYOUT_BATCH_(group_begin) GRPO_LAYOUT_BATCH_(offset) GRPO_LAYOUT_BATCH_(length)
     GRPO_LAYOUT_BATCH_(n_tokens) GRPO_LAYOUT_BATCH_(mask) GRPO_LAYOUT_BATCH_(n_rewards) GRPO_LAYOUT_BATCH_(excluded)
     GRPO_LAYOUT_OUTPUT_(dlogp) GRPO_LAYOUT_OUTPUT_(dentropy) GRPO_LAYOUT_OUTPUT_(term) GRPO_LAYOUT_OUTPUT_(dlog_partition)
-    GRPO_LAYOUT_OUTPUT_(scratch) GRPO_LAYOUT_OUTPUT_(scratch_size)
+    GRPO_LAYOUT_OUTPUT_(ddivergence_ref) GRPO_LAYOUT_OUTPUT_(scratch) GRPO_LAYOUT_OUTPUT_(scratch_size)
     GRPO_LAYOUT_REPORT_(loss) GRPO_LAYOUT_REPORT_(policy_loss) GRPO_LAYOUT_REPORT_(penalty_loss) GRPO_LAYOUT_REPORT_(tokens)
     GRPO_LAYOUT_REPORT_(sequences) GRPO_LAYOUT_REPORT_(groups) GRPO_LAYOUT_REPORT_(masked_tokens) GRPO_LAYOUT_REPORT_(rejected_tokens)
     GRPO_LAYOUT_REPORT_(degenerate_groups) GRPO_LAYOUT_REPORT_(clip_fraction) GRPO_LAYOUT_REPORT_(clip_fraction_low)

@@ -124,8 +124,8 @@ enum { GRPO_LINT_MESSAGE_SIZE = 400,       /* of buffers for what follows */
 
 /* What looks wrong, the worst first; the number of findings, of which the first `room` are written to finding (room; NULL if room is 0).
  * The arguments are those of gspo_loss: advantage (n_tokens), NULL before there is one: then what grpo_advantages refuses is found, else
- * what gspo_loss does.  totals: from grpo_totals_add over all parts, or NULL.  out: NULL, or what the loss has written, of which
- * elements of dlogp and dentropy outside of every sequence are looked at.  The loss is not evaluated.  Time grows with the tokens, and
+ * what gspo_loss does.  totals: from grpo_totals_add over all parts, or NULL.  out: NULL, or what the loss has written, of which the
+ * gradients' elements outside of every sequence are looked at.  The loss is not evaluated.  Time grows with the tokens, and
  * with the square of the number of responses where they do not stand in memory in their order. */
 int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals,
               const grpo_output *out, grpo_finding *finding, int room);
@@ -242,7 +242,7 @@ static void grpo_place_element_(const grpo_batch *b, const grpo_real *advantage,
     case GRPO_AT_shaped_reward_: grpo_place_sequence_(b, k, f); return;
     case GRPO_AT_reward_kl_:
     case GRPO_AT_dlogp_:
-    case GRPO_AT_dentropy_:      grpo_place_token_(b, k, f); return;
+    case GRPO_AT_dentropy_: case GRPO_AT_ddivergence_ref_:      grpo_place_token_(b, k, f); return;
     default:                     return;
     }
 }
@@ -704,6 +704,7 @@ int grpo_lint(const grpo_objective *obj, const grpo_batch *batch, const grpo_rea
     grpo_lint_overlap_(&l, in_order);
     grpo_lint_unwritten_(&l, out ? out->dlogp : NULL, GRPO_AT_dlogp_, in_order);
     grpo_lint_unwritten_(&l, out ? out->dentropy : NULL, GRPO_AT_dentropy_, in_order);
+    grpo_lint_unwritten_(&l, out ? out->ddivergence_ref : NULL, GRPO_AT_ddivergence_ref_, in_order);
     if (grpo_compares_responses_(&obj->advantage)) grpo_lint_groups_(&l);
     if (!grpo_lint_tokens_(&l)) return l.count;
     grpo_lint_padded_(&l);

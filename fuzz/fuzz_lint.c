@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     before = grpo_moments_add(&c.objective, &batch, &moments);
     after = gspo_loss(&c.objective, &batch, c.advantage, NULL, &out, &report);
     require_findings(&c, &batch, NULL, NULL, before);
-    out.dlogp = out.dentropy = written;
+    out.dlogp = out.dentropy = out.ddivergence_ref = written;
     require_findings(&c, &batch, c.advantage, &out, after);
     require(untouched(written, c.b.n_tokens), "an output was written to");
     require_faults(&c, &batch, any, after == 0 || before == 0);

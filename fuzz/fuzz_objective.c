@@ -5,7 +5,7 @@
 
 typedef struct {
     grpo_status status;
-    grpo_real *dlogp, *dentropy, *term, *dlog_partition;
+    grpo_real *dlogp, *dentropy, *ddivergence_ref, *term, *dlog_partition;
     grpo_partial partial;
     grpo_report report;
 } answer;
@@ -15,15 +15,17 @@ static void answer_alloc(answer *a, int64_t n, int64_t groups) {
     a->dlog_partition = patterned(groups);
     a->dlogp = patterned(n);
     a->dentropy = patterned(n);
+    a->ddivergence_ref = patterned(n);
     a->term = patterned(n);
 }
 
-static void answer_free(answer *a) { free(a->dlogp); free(a->dentropy); free(a->term); free(a->dlog_partition); }
+static void answer_free(answer *a) { free(a->dlogp); free(a->dentropy); free(a->ddivergence_ref); free(a->term); free(a->dlog_partition); }
 
 static void answer_add(const fuzz_case *c, const grpo_batch *batch, const grpo_real *advantage, const grpo_totals *totals, answer *a) {
     grpo_output out = output_with_scratch(&c->objective, batch);
     out.dlogp = a->dlogp;
     out.dentropy = a->dentropy;
+    out.ddivergence_ref = a->ddivergence_ref;
     out.term = a->term;
     out.dlog_partition = a->dlog_partition;
     a->status = gspo_loss_add(&c->objective, batch, advantage, totals, &out, &a->partial);
@@ -64,7 +66,8 @@ static void require_refused(const fuzz_case *c, const answer *a) {
     static const grpo_partial zero;
     require(grpo_status_rule(a->status) > 0 && grpo_status_rule(a->status) < GRPO_N_RULES, "no such status");
     require(untouched(a->dlog_partition, c->b.n_groups), "refused, yet written");
-    require(untouched(a->dlogp, c->b.n_tokens) && untouched(a->dentropy, c->b.n_tokens) && untouched(a->term, c->b.n_tokens),
+    require(untouched(a->dlogp, c->b.n_tokens) && untouched(a->dentropy, c->b.n_tokens)
+            && untouched(a->ddivergence_ref, c->b.n_tokens) && untouched(a->term, c->b.n_tokens),
             "refused, yet written");
     require(!memcmp(&a->partial, &zero, sizeof zero), "refused, yet added");
 }
@@ -120,6 +123,7 @@ static void require_arrangements(const fuzz_case *c, const grpo_real *advantage,
     require(!a.status, "refused in another order");
     require_same(base->dlogp, a.dlogp, &other);
     require_same(base->dentropy, a.dentropy, &other);
+    require_same(base->ddivergence_ref, a.ddivergence_ref, &other);
     require_same(base->term, a.term, &other);
     require_same_groups(base, &a, &other);
     require(same_report(&base->report, &a.report), "another order has another report");
@@ -139,6 +143,7 @@ static void require_part(const fuzz_case *c, const rollouts *part, const grpo_re
     require(!a.status, "a part is refused");
     require_same(base->dlogp, a.dlogp, part);
     require_same(base->dentropy, a.dentropy, part);
+    require_same(base->ddivergence_ref, a.ddivergence_ref, part);
     require_same(base->term, a.term, part);
     require_same_groups(base, &a, part);
     require(!grpo_partial_merge(sum, &a.partial), "parts do not merge");
@@ -229,6 +234,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         c.fault = FAULT_NONE;                                    /* it did not matter: n_tokens of a batch without tokens */
         require_values(&c.b, a.dlogp);
         require_values(&c.b, a.dentropy);
+        require_values(&c.b, a.ddivergence_ref);
         require_values(&c.b, a.term);
         require_no_nan(&a.report);
         require_no_nan_of_groups(&c, &a);

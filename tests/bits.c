@@ -99,7 +99,7 @@ static void fill(filled *f, int number) {
         = b->shaping_mask = f->selected; b->sum_pi_squared = f->squares;
     b->reward = f->reward; b->rewards = f->rewards; b->reward_weight = f->reward_weight; b->truncated = f->truncated;
     b->excluded = f->outside; b->baseline = f->baseline; b->log_partition = f->log_partition; b->external_weight = f->weight;
-    b->eps_low = f->clip_low; b->eps_high = f->clip_high;
+    b->eps_low = f->clip_low; b->eps_high = f->clip_high; b->divergence_ref = b->divergence_old = f->squares;
 }
 
 /* ---- hashes: FNV-1a, 64 bits ---------------------------------------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ static uint64_t hash_report(uint64_t hash, const grpo_report *r) {
 }
 
 static grpo_real advantage[MOST_TOKENS], given[MOST_TOKENS], dlogp[MOST_TOKENS], dentropy[MOST_TOKENS], term[MOST_TOKENS],
-    dlog_partition[MOST_GROUPS];
+    ddivergence_ref[MOST_TOKENS], dlog_partition[MOST_GROUPS];
 static double scratch[MOST_SCRATCH];
 
 /* advantages of its own and, where it has none, given ones; the loss of both */
@@ -149,13 +149,16 @@ static uint64_t hash_of(uint64_t hash, const grpo_objective *objective, const gr
     hash = hash_number(hash, own);
     if (own) hash = hash_array(hash, advantage, b->n_tokens);
     memset(dlogp, 0, sizeof dlogp); memset(dentropy, 0, sizeof dentropy); memset(term, 0, sizeof term);
+    memset(ddivergence_ref, 0, sizeof ddivergence_ref);
     memset(dlog_partition, 0, sizeof dlog_partition);
     memset(&report, 0, sizeof report);
+    out.ddivergence_ref = ddivergence_ref;
     out.dlogp = dlogp; out.dentropy = dentropy; out.term = term; out.dlog_partition = dlog_partition; out.scratch = scratch;
     out.scratch_size = MOST_SCRATCH;
     if (gspo_loss(objective, b, own ? advantage : given, NULL, &out, &report)) return hash_number(hash, -1);
     hash = hash_array(hash, dlogp, b->n_tokens);
     hash = hash_array(hash, dentropy, b->n_tokens);
+    if (objective->penalty.kl == GRPO_KL_EXTERNAL) hash = hash_array(hash, ddivergence_ref, b->n_tokens);
     hash = hash_array(hash, term, b->n_tokens);
     hash = hash_array(hash, dlog_partition, b->n_groups);
     return hash_report(hash, &report);

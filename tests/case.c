@@ -363,7 +363,7 @@ static int read_batch(const reader *r, const cJSON *json) {
     enum { GROUP, LENGTH, REWARD, REWARDS, REWARD_WEIGHT, TRUNCATED, BASELINE, LOGP, LOGP_OLD, LOGP_REF, LOGP_ROLLOUT, LOGP_TEACHER,
            ENTROPY, VALUE, STEP_REWARD, STEP_END, SEGMENT_END, MASK, ADVANTAGE, SELECTED, KL_MASK, NLL_MASK, MARKED, SHAPING_MASK, LOG_Z,
                STATE, TOKEN_ID, PROBABILITY_SQUARES, WEIGHT,
-           CLIP_LOW, CLIP_HIGH, OUTSIDE };
+           CLIP_LOW, CLIP_HIGH, OUTSIDE, DIVERGENCE_REF, DIVERGENCE_OLD };
     slot s[] = { { "group", 1, NULL }, { "length", 1, NULL }, { "reward", 0, NULL }, { "rewards", 0, NULL },
                  { "reward_weight", 0, NULL }, { "truncated", 0, NULL }, { "baseline", 0, NULL }, { "logp", 1, NULL },
                  { "logp_old", 0, NULL }, { "logp_ref", 0, NULL }, { "logp_rollout", 0, NULL }, { "logp_teacher", 0, NULL },
@@ -372,7 +372,7 @@ static int read_batch(const reader *r, const cJSON *json) {
                  { "advantage", 0, NULL }, { "selected", 0, NULL }, { "kl_mask", 0, NULL }, { "nll_mask", 0, NULL }, { "marked", 0, NULL },
                      { "shaping_mask", 0, NULL }, { "log_partition", 0, NULL }, { "state", 0, NULL }, { "token_id", 0, NULL },
                  { "sum_pi_squared", 0, NULL }, { "external_weight", 0, NULL }, { "eps_low", 0, NULL }, { "eps_high", 0, NULL },
-                 { "excluded", 0, NULL },
+                 { "excluded", 0, NULL }, { "divergence_ref", 0, NULL }, { "divergence_old", 0, NULL },
                  { NULL, 0, NULL } };
     grpo_batch *b = &r->c->batch;
     s[LOGP].required = case_has_loss(r->c);
@@ -408,6 +408,8 @@ static int read_batch(const reader *r, const cJSON *json) {
         || real_rows(r, "batch.external_weight", s[WEIGHT].item, &b->external_weight)
         || real_rows(r, "batch.eps_low", s[CLIP_LOW].item, &b->eps_low)
         || real_rows(r, "batch.eps_high", s[CLIP_HIGH].item, &b->eps_high)
+        || real_rows(r, "batch.divergence_ref", s[DIVERGENCE_REF].item, &b->divergence_ref)
+        || real_rows(r, "batch.divergence_old", s[DIVERGENCE_OLD].item, &b->divergence_old)
         || real_rows(r, "batch.advantage", s[ADVANTAGE].item, &r->c->given);
 }
 
@@ -456,23 +458,27 @@ static int read_report(const reader *r, const cJSON *expect, const cJSON *scale)
 }
 
 static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *scale_json) {
-    enum { LOSS, TERM, DLOGP, REPORT, ADVANTAGE, DENTROPY, DLOG_Z, DYNAMIC_SAMPLING };
+    enum { LOSS, TERM, DLOGP, REPORT, ADVANTAGE, DENTROPY, DLOG_Z, DDIVERGENCE, DYNAMIC_SAMPLING };
     const int advantage = !r->c->given, rewarded = r->c->batch.reward != NULL;
     slot e[] = { { "loss", 1, NULL }, { "term", 1, NULL }, { "dlogp", 1, NULL }, { "report", 1, NULL }, { "advantage", 0, NULL },
-                 { "dentropy", 0, NULL }, { "dlog_partition", 0, NULL }, { "dynamic_sampling_mask", 0, NULL }, { NULL, 0, NULL } };
+                 { "dentropy", 0, NULL }, { "dlog_partition", 0, NULL }, { "ddivergence_ref", 0, NULL },
+                 { "dynamic_sampling_mask", 0, NULL }, { NULL, 0, NULL } };
     slot s[] = { { "loss", 1, NULL }, { "term", 1, NULL }, { "dlogp", 1, NULL }, { "report", 1, NULL }, { "advantage", 0, NULL },
-                 { "dentropy", 0, NULL }, { "dlog_partition", 0, NULL }, { NULL, 0, NULL } };
+                 { "dentropy", 0, NULL }, { "dlog_partition", 0, NULL }, { "ddivergence_ref", 0, NULL }, { NULL, 0, NULL } };
     test_case *c = r->c;
-    int dentropy = c->objective.penalty.entropy_coef != 0, dlog_partition
-        = c->objective.surrogate.kind == GRPO_SURROGATE_TRAJECTORY_BALANCE;
+    const int dentropy = c->objective.penalty.entropy_coef != 0, ddivergence = c->objective.penalty.kl == GRPO_KL_EXTERNAL;
+    const int dlog_partition = c->objective.surrogate.kind == GRPO_SURROGATE_TRAJECTORY_BALANCE;
     e[ADVANTAGE].required = s[ADVANTAGE].required = advantage;
     e[DYNAMIC_SAMPLING].required = rewarded;
     e[DENTROPY].required = s[DENTROPY].required = dentropy;
+    e[DDIVERGENCE].required = s[DDIVERGENCE].required = ddivergence;
     e[DLOG_Z].required = s[DLOG_Z].required = dlog_partition;
     if (take(r, "expect", expect_json, e, KEYS_LISTED_ONLY) || take(r, "scale", scale_json, s, KEYS_LISTED_ONLY)) return 1;
     if (!advantage && (e[ADVANTAGE].item || s[ADVANTAGE].item)) return fail(r, "expect.advantage", "the batch gives the advantages");
     if (!rewarded && e[DYNAMIC_SAMPLING].item) return fail(r, "expect.dynamic_sampling_mask", "the batch has no rewards");
     if (!dentropy && (e[DENTROPY].item || s[DENTROPY].item)) return fail(r, "expect.dentropy", "the objective has no entropy bonus");
+    if (!ddivergence && (e[DDIVERGENCE].item || s[DDIVERGENCE].item))
+        return fail(r, "expect.ddivergence_ref", "the objective is given no divergence");
     if (!dlog_partition && (e[DLOG_Z].item || s[DLOG_Z].item)) return fail(r, "expect.dlog_partition",
         "the objective has no partition function");
     return double_item(r, "expect.loss", e[LOSS].item, &c->loss)
@@ -483,6 +489,8 @@ static int read_answers(const reader *r, const cJSON *expect_json, const cJSON *
         || double_rows(r, "scale.dlogp", s[DLOGP].item, &c->dlogp.scale)
         || double_rows(r, "expect.dentropy", e[DENTROPY].item, &c->dentropy.expect)
         || double_rows(r, "scale.dentropy", s[DENTROPY].item, &c->dentropy.scale)
+        || double_rows(r, "expect.ddivergence_ref", e[DDIVERGENCE].item, &c->ddivergence_ref.expect)
+        || double_rows(r, "scale.ddivergence_ref", s[DDIVERGENCE].item, &c->ddivergence_ref.scale)
         || double_row(r, "expect.dlog_partition", e[DLOG_Z].item, c->batch.n_groups, &c->dlog_partition.expect)
         || double_row(r, "scale.dlog_partition", s[DLOG_Z].item, c->batch.n_groups, &c->dlog_partition.scale)
         || double_rows(r, "expect.advantage", e[ADVANTAGE].item, &c->advantage.expect)

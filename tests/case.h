@@ -51,6 +51,7 @@ typedef struct {
     const grpo_real *given;             /* (tokens) advantages from outside; NULL: they are for the advantage axis to find */
     const uint8_t *dynamic_sampling_mask; /* (groups) or NULL */
     case_answer advantage, term, dlogp;
+    case_answer ddivergence_ref;       /* where penalty.kl is external */
     case_answer dentropy;              /* where penalty.entropy_coef is not 0 */
     case_answer dlog_partition;        /* (groups) where surrogate.kind is balance */
     case_rows rows;                    /* of CASE_LOGITS and CASE_HIDDEN; their batch may have lengths and nothing else */

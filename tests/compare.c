@@ -10,7 +10,8 @@ const compare_precision compare_bf16 = { "bf16", 0.0078125, 3.3895313892515355e3
 #define COMPARE_REAL (&compare_f32)
 #endif
 
-const char *const compare_output_name[COMPARE_N_OUTPUTS] = { "advantage", "term", "loss", "dlogp", "dentropy", "dlog_partition", "report" };
+const char *const compare_output_name[COMPARE_N_OUTPUTS] = { "advantage", "term", "loss", "dlogp", "dentropy", "ddivergence_ref",
+    "dlog_partition", "report" };
 
 typedef struct { const char *key; size_t offset; int count; } metric;      /* count: an int64_t, else a double */
 
@@ -90,6 +91,7 @@ outcome outcome_of_loss(const test_case *c, const grpo_objective *obj, const grp
     grpo_output out = output_with_scratch(obj, &c->batch);
     out.dlogp = o.dlogp = unwritten(o.n_tokens);
     out.dentropy = o.dentropy = unwritten(o.n_tokens);
+    out.ddivergence_ref = o.ddivergence_ref = unwritten(o.n_tokens);
     out.dlog_partition = o.dlog_partition = unwritten(o.n_groups);
     o.status = loss(obj, &c->batch, advantage, NULL, &out, &o.report);
     free(out.scratch);
@@ -105,6 +107,7 @@ outcome outcome_of_parts(const test_case *c, const grpo_objective *obj, const gr
     memset(&partial, 0, sizeof partial);
     out.dlogp = o.dlogp = unwritten(o.n_tokens);
     out.dentropy = o.dentropy = unwritten(o.n_tokens);
+    out.ddivergence_ref = o.ddivergence_ref = unwritten(o.n_tokens);
     out.term = o.term = unwritten(o.n_tokens);
     out.dlog_partition = o.dlog_partition = unwritten(o.n_groups);
     o.status = grpo_totals_add(obj, &c->batch, advantage, &totals);
@@ -118,6 +121,7 @@ void outcome_free(outcome *o) {
     free(o->advantage);
     free(o->dlogp);
     free(o->dentropy);
+    free(o->ddivergence_ref);
     free(o->term);
     free(o->dlog_partition);
     memset(o, 0, sizeof *o);
@@ -144,6 +148,7 @@ const char *outcome_difference(const outcome *a, const outcome *b) {
     if (elements_differ(a->advantage, b->advantage, a->n_tokens)) return "advantage";
     if (elements_differ(a->dlogp, b->dlogp, a->n_tokens)) return "dlogp";
     if (elements_differ(a->dentropy, b->dentropy, a->n_tokens)) return "dentropy";
+    if (elements_differ(a->ddivergence_ref, b->ddivergence_ref, a->n_tokens)) return "ddivergence_ref";
     if (elements_differ(a->term, b->term, a->n_tokens)) return "term";
     if (elements_differ(a->dlog_partition, b->dlog_partition, a->n_groups)) return "dlog_partition";
     if (overflow_differs(a, b)) return "overflow";
@@ -230,6 +235,7 @@ void compare_loss(const test_case *c, const outcome *o, compare_sink *sink, void
     if (o->term) compare_elements(c, COMPARE_TERM, o->term, &c->term, sink, user);
     compare_elements(c, COMPARE_DLOGP, o->dlogp, &c->dlogp, sink, user);
     if (c->dentropy.expect) compare_elements(c, COMPARE_DENTROPY, o->dentropy, &c->dentropy, sink, user);
+    if (c->ddivergence_ref.expect) compare_elements(c, COMPARE_DDIVERGENCE_REF, o->ddivergence_ref, &c->ddivergence_ref, sink, user);
     if (c->dlog_partition.expect) compare_groups(c, o, sink, user);
     compare_number(c, COMPARE_LOSS, "loss", o->report.loss, c->loss, c->loss_scale, sink, user);
     compare_report(c, &o->report, sink, user);

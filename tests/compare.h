@@ -7,8 +7,8 @@
 /* the promise of the headers; an ulp is of the element type, whose arrays the numbers have been through */
 #define COMPARE_LIMIT 4.0
 
-typedef enum { COMPARE_ADVANTAGE, COMPARE_TERM, COMPARE_LOSS, COMPARE_DLOGP, COMPARE_DENTROPY, COMPARE_DLOG_Z, COMPARE_REPORT,
-    COMPARE_N_OUTPUTS } compare_output;
+typedef enum { COMPARE_ADVANTAGE, COMPARE_TERM, COMPARE_LOSS, COMPARE_DLOGP, COMPARE_DENTROPY, COMPARE_DDIVERGENCE_REF, COMPARE_DLOG_Z,
+    COMPARE_REPORT, COMPARE_N_OUTPUTS } compare_output;
 extern const char *const compare_output_name[COMPARE_N_OUTPUTS];
 
 typedef struct {
@@ -41,7 +41,7 @@ typedef grpo_status loss_add_function(const grpo_objective *obj, const grpo_batc
 /* what an evaluation wrote; outputs start as NaN, so that what it forgot is seen */
 typedef struct {
     grpo_status status;
-    grpo_real *advantage, *dlogp, *dentropy, *term;     /* (n_tokens); NULL if not asked for */
+    grpo_real *advantage, *dlogp, *dentropy, *ddivergence_ref, *term;     /* (n_tokens); NULL if not asked for */
     grpo_real *dlog_partition;                          /* (n_groups) */
     int64_t n_tokens, n_groups;
     grpo_report report;
@@ -57,6 +57,6 @@ const char *outcome_difference(const outcome *a, const outcome *b);     /* an ou
 grpo_real *compare_expected_advantage(const test_case *c);
 
 void compare_advantage(const test_case *c, const outcome *o, compare_sink *sink, void *user);
-void compare_loss(const test_case *c, const outcome *o, compare_sink *sink, void *user);      /* and term, dlogp, dentropy, report */
+void compare_loss(const test_case *c, const outcome *o, compare_sink *sink, void *user);      /* and term, the gradients, report */
 
 #endif

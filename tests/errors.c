@@ -14,7 +14,7 @@ enum {                                   /* the functions of the library */
 
 /* everything that a call could write to */
 typedef struct {
-    grpo_real advantage[TOKENS], dlogp[TOKENS], dentropy[TOKENS], term[TOKENS], dlog_partition[GROUPS];
+    grpo_real advantage[TOKENS], dlogp[TOKENS], dentropy[TOKENS], ddivergence_ref[TOKENS], term[TOKENS], dlog_partition[GROUPS];
     double scratch[15 * 2];              /* of the largest group */
     grpo_totals totals;
     grpo_partial partial;
@@ -99,6 +99,7 @@ static void setup_make(setup *s, const char *settings) {
     s->pass_batch = &s->batch;
     s->pass_advantage = s->advantage;
     for (t = 0; t < TOKENS; t++) s->out.advantage[t] = s->out.dlogp[t] = s->out.dentropy[t] = s->out.term[t] = 4321;
+    for (t = 0; t < TOKENS; t++) s->out.ddivergence_ref[t] = 4321;
     for (t = 0; t < GROUPS; t++) s->out.dlog_partition[t] = 4321;
     memset(&s->out.report, 0x5a, sizeof s->out.report);
     memset(s->out.keep, 0x5a, sizeof s->out.keep);
@@ -135,6 +136,7 @@ static grpo_output output_of(setup *s) {
     grpo_output out;
     out.dlogp = s->out.dlogp;
     out.dentropy = s->out.dentropy;
+    out.ddivergence_ref = s->out.ddivergence_ref;
     out.term = s->out.term;
     out.dlog_partition = s->out.dlog_partition;
     out.scratch = s->less_scratch == 2 ? NULL : s->out.scratch;
@@ -218,6 +220,7 @@ static const struct member { const char *name; size_t offset; element kind; } me
         MEMBER(state, INT64), MEMBER(token_id, INT64), MEMBER(sum_pi_squared, REAL), MEMBER(reward, REAL), MEMBER(rewards, REAL),
     MEMBER(n_rewards, NUMBER), MEMBER(reward_weight, REAL), MEMBER(truncated, FLAGS), MEMBER(excluded, FLAGS), MEMBER(baseline, REAL),
     MEMBER(log_partition, REAL), MEMBER(external_weight, REAL), MEMBER(eps_low, REAL), MEMBER(eps_high, REAL),
+    MEMBER(divergence_ref, REAL), MEMBER(divergence_old, REAL),
 };
 
 static const struct member *member_named(const char *name, size_t length) {
@@ -251,7 +254,7 @@ static void put_element(setup *s, const char *name, int64_t at, double value) {
 }
 
 #define OPTIONAL "logp_old logp_ref logp_rollout entropy selected logp_teacher state sum_pi_squared step_end step_reward external_weight " \
-                 "eps_low eps_high"
+                 "eps_low eps_high divergence_ref divergence_old"
 static const struct { const char *settings, *missing; int concerns; } needs[] = {
 #include "needs.h"
 };
@@ -295,6 +298,8 @@ static const struct numbers { const char *settings, *array; int concerns, first,
     { "advantage.credit=gae", "value", AXIS_2, TOKENS_OF, MODERATE },
     { "advantage.token_baseline=optimal", "sum_pi_squared", AXIS_2, TOKENS_OF, MODERATE },
     { "weight.external=term", "external_weight", LOSSES, TOKENS_OF, 0, DBL_MAX },
+    { "penalty.kl=external", "divergence_ref", LOSSES, TOKENS_OF, 0, DBL_MAX },
+    { "weight.trust=divergence", "divergence_old", LOSSES, TOKENS_OF, 0, DBL_MAX },
     { "surrogate.kind=ppo_clip surrogate.bounds=external", "eps_low", LOSSES, TOKENS_OF, 0, 1 },
     { "surrogate.kind=gppo surrogate.bounds=external", "eps_high", LOSSES, TOKENS_OF, 0, DBL_MAX },
     { "", "advantage", LOSSES, TOKENS_OF, FINITE },
@@ -367,6 +372,8 @@ static const fault faults[] = {
     { "advantage.rewards=each", "n_rewards", 0, 1, 0, NULL },
     /* arrays that nothing reads */
     { "", "logp_teacher", FIRST_UNMASKED, NAN, 0, NULL }, { "", "sum_pi_squared", FIRST_UNMASKED, NAN, 0, NULL },
+    { "penalty.kl=k3", "divergence_ref", FIRST_UNMASKED, NAN, 0, NULL },
+    { "weight.trust=k2", "divergence_old", FIRST_UNMASKED, NAN, 0, NULL },
     { "", "external_weight", FIRST_UNMASKED, NAN, 0, NULL }, { "", "value", FIRST_UNMASKED, NAN, 0, NULL },
         { "", "step_reward", 0, NAN, 0, NULL },
     /* arrays that the loss reports of, where -infinity is no fault */

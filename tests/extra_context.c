@@ -17,12 +17,12 @@ typedef struct {
     grpo_partial partial;
 } context_rank;
 
-typedef struct { grpo_real *dlogp, *dentropy, *term; grpo_report report; } answer;
+typedef struct { grpo_real *dlogp, *dentropy, *ddivergence_ref, *term; grpo_report report; } answer;
 
 static grpo_output output_of(const answer *a) {
     grpo_output out;
     memset(&out, 0, sizeof out);
-    out.dlogp = a->dlogp; out.dentropy = a->dentropy; out.term = a->term;
+    out.dlogp = a->dlogp; out.dentropy = a->dentropy; out.ddivergence_ref = a->ddivergence_ref; out.term = a->term;
     return out;
 }
 
@@ -31,14 +31,16 @@ static answer answer_room(int64_t tokens) {
     memset(&a, 0, sizeof a);
     a.dlogp = test_alloc(tokens, sizeof *a.dlogp);
     a.dentropy = test_alloc(tokens, sizeof *a.dentropy);
+    a.ddivergence_ref = test_alloc(tokens, sizeof *a.ddivergence_ref);
     a.term = test_alloc(tokens, sizeof *a.term);
     memset(a.dlogp, 1, (size_t)tokens * sizeof *a.dlogp);
     memset(a.dentropy, 1, (size_t)tokens * sizeof *a.dentropy);
+    memset(a.ddivergence_ref, 1, (size_t)tokens * sizeof *a.ddivergence_ref);
     memset(a.term, 1, (size_t)tokens * sizeof *a.term);
     return a;
 }
 
-static void answer_free(answer *a) { free(a->dlogp); free(a->dentropy); free(a->term); }
+static void answer_free(answer *a) { free(a->dlogp); free(a->dentropy); free(a->ddivergence_ref); free(a->term); }
 
 /* every response in `ranks` pieces, the pieces dealt to the ranks in an order of the response's own */
 static void cut(rng *r, const rollouts *b, int ranks, context_rank *rank) {
@@ -116,6 +118,7 @@ static int same(const void *a, const void *b, int64_t n, size_t size) { return n
 static void compare(const char *name, const answer *whole, const answer *parts, int64_t tokens) {
     check(same(whole->dlogp, parts->dlogp, tokens, sizeof(grpo_real)), "%s: dlogp of parts", name);
     check(same(whole->dentropy, parts->dentropy, tokens, sizeof(grpo_real)), "%s: dentropy of parts", name);
+    check(same(whole->ddivergence_ref, parts->ddivergence_ref, tokens, sizeof(grpo_real)), "%s: ddivergence_ref of parts", name);
     check(same(whole->term, parts->term, tokens, sizeof(grpo_real)), "%s: terms of parts", name);
     check(same(&whole->report, &parts->report, 1, sizeof(grpo_report)), "%s: report of parts: loss %.17g, %.17g, sequences %d, %d", name,
           whole->report.loss, parts->report.loss, (int)whole->report.sequences, (int)parts->report.sequences);

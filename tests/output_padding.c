@@ -39,14 +39,16 @@ static grpo_status check_loss(const char *row, const grpo_objective *obj, const 
     grpo_report report;
     grpo_status st;
     out.dlogp = untouched(b->n_tokens); out.dentropy = untouched(b->n_tokens); out.term = untouched(b->n_tokens);
+    out.ddivergence_ref = untouched(b->n_tokens);
     out.dlog_partition = untouched(b->n_groups);
     st = loss(obj, &batch, A, NULL, &out, &report);
     for (int64_t g = 0; !st && g < b->n_groups; g++) check(out.dlog_partition[g] != BEFORE, "%s: group %d is not written", row, (int)g);
     if (st) {
-        free(out.dlogp); free(out.dentropy); free(out.term);
+        free(out.dlogp); free(out.dentropy); free(out.ddivergence_ref); free(out.term);
     } else {
         check_tokens(row, "dlogp", b, out.dlogp);
         check_tokens(row, "dentropy", b, out.dentropy);
+        check_tokens(row, "ddivergence_ref", b, out.ddivergence_ref);
         check_tokens(row, "term", b, out.term);
     }
     free(out.dlog_partition);

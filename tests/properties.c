@@ -18,7 +18,7 @@ static int same_bits(const void *a, const void *b, size_t size) { return memcmp(
 
 typedef struct {
     grpo_status status;
-    grpo_real *advantage, *dlogp, *dentropy, *term, *dlog_partition;
+    grpo_real *advantage, *dlogp, *dentropy, *ddivergence_ref, *term, *dlog_partition;
     grpo_report report;
 } answer;
 
@@ -36,16 +36,20 @@ static void answer_alloc(answer *a, const rollouts *b) {
     a->advantage = unwritten(tokens);
     a->dlogp = unwritten(tokens);
     a->dentropy = unwritten(tokens);
+    a->ddivergence_ref = unwritten(tokens);
     a->term = unwritten(tokens);
 }
 
-static void answer_free(answer *a) { free(a->advantage); free(a->dlogp); free(a->dentropy); free(a->term); free(a->dlog_partition); }
+static void answer_free(answer *a) {
+    free(a->advantage); free(a->dlogp); free(a->dentropy); free(a->ddivergence_ref); free(a->term); free(a->dlog_partition);
+}
 
 /* out.scratch is the caller's to free */
 static grpo_output output_of(const grpo_objective *obj, const grpo_batch *batch, const answer *a) {
     grpo_output out = output_with_scratch(obj, batch);
     out.dlogp = a->dlogp;
     out.dentropy = a->dentropy;
+    out.ddivergence_ref = a->ddivergence_ref;
     out.term = a->term;
     out.dlog_partition = a->dlog_partition;
     return out;
@@ -151,6 +155,7 @@ static void check_same(const char *what, const answer *base, const answer *found
     check_tokens(what, "advantage", base->advantage, found->advantage, arranged);
     check_tokens(what, "dlogp", base->dlogp, found->dlogp, arranged);
     check_tokens(what, "dentropy", base->dentropy, found->dentropy, arranged);
+    check_tokens(what, "ddivergence_ref", base->ddivergence_ref, found->ddivergence_ref, arranged);
     check_tokens(what, "term", base->term, found->term, arranged);
     check_groups(what, base, found, arranged);
     check_report(what, &base->report, &found->report);
@@ -241,6 +246,7 @@ static void part_evaluate(const grpo_objective *obj, const answer *base, const g
         check_tokens("parts", "advantage", base->advantage, a.advantage, part);
         check_tokens("parts", "dlogp", base->dlogp, a.dlogp, part);
         check_tokens("parts", "dentropy", base->dentropy, a.dentropy, part);
+        check_tokens("parts", "ddivergence_ref", base->ddivergence_ref, a.ddivergence_ref, part);
         check_tokens("parts", "term", base->term, a.term, part);
         check_groups("parts", base, &a, part);
     }
@@ -373,7 +379,7 @@ static void check_report_values(const grpo_objective *obj, const rollouts *b, co
 
 static void property_form(const grpo_objective *obj, const rollouts *b, const answer *base, rng *r) {
     int infinite = !grpo_is_finite(base->report.loss) || any_infinite(b, base->dlogp) || any_infinite(b, base->term)
-        || any_infinite(b, base->dentropy);
+        || any_infinite(b, base->dentropy) || any_infinite(b, base->ddivergence_ref);
     int64_t g;
     (void)r;
     for (g = 0; g < b->n_groups; g++) {
@@ -384,8 +390,10 @@ static void property_form(const grpo_objective *obj, const rollouts *b, const an
     check_token_values("advantage", b, base->advantage);
     check_token_values("dlogp", b, base->dlogp);
     check_token_values("dentropy", b, base->dentropy);
+    check_token_values("ddivergence_ref", b, base->ddivergence_ref);
     check_token_values("term", b, base->term);
     if (obj->penalty.entropy_coef == 0) check(all_zero(b, base->dentropy), "%s: dentropy without an entropy bonus", label);
+    if (obj->penalty.kl != GRPO_KL_EXTERNAL) check(all_zero(b, base->ddivergence_ref), "%s: ddivergence_ref of no divergence", label);
     check_report_values(obj, b, &base->report);
     if (infinite) check(base->report.overflow == 1, "%s: an infinity without overflow", label);
 }
@@ -779,6 +787,7 @@ static void property_all_masked(const grpo_objective *obj, const rollouts *unuse
         check_token_values("advantage, all masked", &b, a.advantage);
         check_token_values("dlogp, all masked", &b, a.dlogp);
         check_token_values("dentropy, all masked", &b, a.dentropy);
+        check_token_values("ddivergence_ref, all masked", &b, a.ddivergence_ref);
         check_token_values("term, all masked", &b, a.term);
         check_report_values(&asked, &b, &a.report);
         check(a.report.loss == 0 && a.report.policy_loss == 0 && a.report.penalty_loss == 0, "%s: all masked: loss", label);
@@ -942,11 +951,11 @@ static void check_trust_alone(void) {
     char name[60];
     rng r = { 19 };
     int k;
-    for (k = 0; k < 10 * GRPO_TRUST_RING; k++) {
+    for (k = 0; k < 10 * GRPO_TRUST_DIVERGENCE; k++) {
         sprintf(name, "trust alone %d", k);
         memset(&obj, 0, sizeof obj);
         obj.surrogate.kind = GRPO_SURROGATE_REINFORCE;
-        obj.weight.trust = (grpo_trust_kind)(1 + k % GRPO_TRUST_RING);
+        obj.weight.trust = (grpo_trust_kind)(1 + k % GRPO_TRUST_DIVERGENCE);
         random_objective_around(&r, "surrogate.kind penalty.kl_importance_weight weight.trust", &obj);
         check_objective(name, obj, kinds[k % 4], 8000 + (uint64_t)k);
     }

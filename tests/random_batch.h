@@ -56,7 +56,7 @@ static inline grpo_real rng_garbage(rng *r) {
 
 enum { TOKEN_LOGP, TOKEN_OLD, TOKEN_REF, TOKEN_ROLLOUT, TOKEN_ENTROPY, TOKEN_VALUE, TOKEN_STEP_REWARD, TOKEN_TEACHER, TOKEN_SQUARES,
     TOKEN_WEIGHT,
-       TOKEN_CLIP_LOW, TOKEN_CLIP_HIGH, TOKEN_ARRAYS };
+       TOKEN_CLIP_LOW, TOKEN_CLIP_HIGH, TOKEN_DIVERGENCE_REF, TOKEN_DIVERGENCE_OLD, TOKEN_ARRAYS };
 
 typedef struct {
     int64_t n_groups, n_sequences, n_tokens;
@@ -146,6 +146,8 @@ static inline grpo_batch rollouts_view(const rollouts *b) {
     v.external_weight = b->token[TOKEN_WEIGHT];
     v.eps_low = b->token[TOKEN_CLIP_LOW];
     v.eps_high = b->token[TOKEN_CLIP_HIGH];
+    v.divergence_ref = b->token[TOKEN_DIVERGENCE_REF];
+    v.divergence_old = b->token[TOKEN_DIVERGENCE_OLD];
     v.step_end = b->step_end;
     v.segment_end = b->segment_end;
     v.mask = b->mask;
@@ -239,6 +241,11 @@ static inline void random_logps(rng *r, int kind, rollouts *b, int64_t t) {
     for (k = 0; k < 4; k++) b->token[TOKEN_LOGP + k][t] = (grpo_real)l[k];
 }
 
+static inline double random_divergence(rng *r) {
+    const double size = rng_chance(r, 20) ? 0 : rng_chance(r, 50) ? 2e-5 : 2;
+    return size * rng_unit(r);
+}
+
 static inline void random_tokens(rng *r, int kind, rollouts *b, int64_t i) {
     int64_t t;
     int masked = rng_chance(r, 10), holes = rng_chance(r, 50);
@@ -266,6 +273,8 @@ static inline void random_tokens(rng *r, int kind, rollouts *b, int64_t i) {
         b->token[TOKEN_WEIGHT][t] = (grpo_real)(rng_chance(r, 20) ? 0 : 2 * rng_unit(r));
         b->token[TOKEN_CLIP_LOW][t] = (grpo_real)(rng_chance(r, 20) ? (double)rng_below(r, 2) : 0.4 * rng_unit(r));
         b->token[TOKEN_CLIP_HIGH][t] = (grpo_real)(rng_chance(r, 20) ? 0 : 0.4 * rng_unit(r));
+        b->token[TOKEN_DIVERGENCE_REF][t] = (grpo_real)random_divergence(r);
+        b->token[TOKEN_DIVERGENCE_OLD][t] = (grpo_real)random_divergence(r);
     }
 }
 

@@ -21,6 +21,7 @@ static inline void fill_batch(rollouts *b) {
     for (t = 0; t < TOKENS; t++) {
         for (k = 0; k < TOKEN_ARRAYS; k++) b->token[k][t] = (grpo_real)(-0.125 * (double)(t + k));
         b->token[TOKEN_WEIGHT][t] = b->token[TOKEN_CLIP_HIGH][t] = (grpo_real)(0.25 * (double)t);
+        b->token[TOKEN_DIVERGENCE_REF][t] = b->token[TOKEN_DIVERGENCE_OLD][t] = (grpo_real)(0.25 * (double)t);
         b->token[TOKEN_CLIP_LOW][t] = (grpo_real)(0.125 * (double)t);
         b->mask[t] = t != MASKED;
         b->selected[t] = 1;

@@ -24,11 +24,12 @@ class Batch(Structure):
             'mask', 'selected', 'kl_mask', 'nll_mask', 'marked', 'shaping_mask', 'state', 'token_id', 'sum_pi_squared', 'reward', 'rewards')
     ] + [('n_rewards', c_int64)] + [
         (name, c_void_p) for name in (
-            'reward_weight', 'truncated', 'excluded', 'baseline', 'log_partition', 'external_weight', 'eps_low', 'eps_high')]
+            'reward_weight', 'truncated', 'excluded', 'baseline', 'log_partition', 'external_weight', 'eps_low', 'eps_high',
+            'divergence_ref', 'divergence_old')]
 
 
 class Output(Structure):
-    _fields_ = [('dlogp', c_void_p), ('dentropy', c_void_p), ('term', c_void_p), ('dlog_partition', c_void_p), ('scratch', c_void_p),
+    _fields_ = [('dlogp', c_void_p), ('dentropy', c_void_p), ('term', c_void_p), ('ddivergence_ref', c_void_p), ('dlog_partition', c_void_p), ('scratch', c_void_p),
                 ('scratch_size', c_int64)]
 
 

@@ -44,10 +44,10 @@ structs! {
         selected: *const u8, kl_mask: *const u8, nll_mask: *const u8, marked: *const u8, shaping_mask: *const u8, state: *const i64,
         token_id: *const i64, sum_pi_squared: *const f32, reward: *const f32, rewards: *const f32, n_rewards: i64,
         reward_weight: *const f32, truncated: *const u8, excluded: *const u8, baseline: *const f32, log_partition: *const f32,
-        external_weight: *const f32, eps_low: *const f32, eps_high: *const f32,
+        external_weight: *const f32, eps_low: *const f32, eps_high: *const f32, divergence_ref: *const f32, divergence_old: *const f32,
     }
     "grpo_output" Output {
-        dlogp: *mut f32, dentropy: *mut f32, term: *mut f32, dlog_partition: *mut f32, scratch: *mut f64, scratch_size: i64,
+        dlogp: *mut f32, dentropy: *mut f32, term: *mut f32, ddivergence_ref: *mut f32, dlog_partition: *mut f32, scratch: *mut f64, scratch_size: i64,
     }
     "grpo_report" Report {
         loss: f64, policy_loss: f64, penalty_loss: f64,

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const output_name[N_OUTPUTS] = { "advantage", "dynamic_sampling_mask", "loss", "term", "dlogp", "dentropy", "dlog_partition",
-    "report", "logp", "entropy", "loss", "dlogits", "dhidden", "dweight", "part_tokens", "part_sequences", "part_groups", "part_sum",
+const char *const output_name[N_OUTPUTS] = { "advantage", "dynamic_sampling_mask", "loss", "term", "dlogp", "dentropy", "ddivergence_ref",
+    "dlog_partition", "report", "logp", "entropy", "loss", "dlogits", "dhidden", "dweight", "part_tokens", "part_sequences", "part_groups", "part_sum",
     "part_loss", "slice_tokens", "slice_log_ratio", "call" };
 
 static int is_list(output_kind output) { return output >= OUT_LIST && output < OUT_CALL; }
@@ -56,6 +56,7 @@ static void add_tokens(answer *a, const test_case *c, int scale) {
     tokens[OUT_TERM] = &c->term;
     tokens[OUT_DLOGP] = &c->dlogp;
     tokens[OUT_DENTROPY] = &c->dentropy;
+    tokens[OUT_DDIVERGENCE_REF] = &c->ddivergence_ref;
     tokens[OUT_LOGP] = &c->logp;
     tokens[OUT_ENTROPY] = &c->entropy;
     tokens[OUT_DLOGITS] = &c->dlogits;
@@ -237,6 +238,7 @@ static int has_answer(const test_case *c, output_kind output) {
     case OUT_TERM: return c->term.scale != NULL;
     case OUT_DLOGP: return c->dlogp.scale != NULL;
     case OUT_DENTROPY: return c->dentropy.scale != NULL;
+    case OUT_DDIVERGENCE_REF: return c->ddivergence_ref.scale != NULL;
     case OUT_DLOG_Z: return c->dlog_partition.scale != NULL;
     case OUT_REPORT: return c->report != NULL;
     case OUT_LOGP: return c->logp.scale != NULL;
@@ -385,6 +387,7 @@ static int evaluate_loss(const test_case *c, const grpo_objective *obj, const gr
         add_elements(out, OUT_TERM, o.term, c->batch.n_tokens);
         add_elements(out, OUT_DLOGP, o.dlogp, c->batch.n_tokens);
         if (c->dentropy.expect) add_elements(out, OUT_DENTROPY, o.dentropy, c->batch.n_tokens);
+        if (c->ddivergence_ref.expect) add_elements(out, OUT_DDIVERGENCE_REF, o.ddivergence_ref, c->batch.n_tokens);
         if (c->dlog_partition.expect) add_elements(out, OUT_DLOG_Z, o.dlog_partition, c->batch.n_groups);
         if (c->report) add_report(c, &o.report, out);
     }

@@ -5,7 +5,7 @@
 #include "../compare.h"
 #include <cJSON.h>
 
-typedef enum { OUT_ADVANTAGE, OUT_DYNAMIC_SAMPLING, OUT_LOSS, OUT_TERM, OUT_DLOGP, OUT_DENTROPY, OUT_DLOG_Z, OUT_REPORT, OUT_LOGP,
+typedef enum { OUT_ADVANTAGE, OUT_DYNAMIC_SAMPLING, OUT_LOSS, OUT_TERM, OUT_DLOGP, OUT_DENTROPY, OUT_DDIVERGENCE_REF, OUT_DLOG_Z, OUT_REPORT, OUT_LOGP,
                OUT_ENTROPY,
                OUT_ROW_LOSS,    /* the loss of a case with logits or hidden states: it is of their stage */
                OUT_DLOGITS, OUT_DHIDDEN, OUT_DWEIGHT,

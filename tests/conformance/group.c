@@ -353,7 +353,8 @@ static void tell_common(const grouping *g, char **t, stage_kind stage, output_ki
 static const char *const left_text[N_OUTPUTS] = {
     "unexplained: the advantage is wrong", "unexplained: the dynamic sampling mask is wrong", "unexplained: the loss is wrong",
     "unexplained: the term is wrong, before any aggregation", "unexplained: the loss is right, and its gradient dlogp is wrong",
-    "unexplained: dentropy is wrong", "unexplained: dlog_partition is wrong", "unexplained: only the report is wrong",
+    "unexplained: dentropy is wrong", "unexplained: ddivergence_ref is wrong", "unexplained: dlog_partition is wrong",
+    "unexplained: only the report is wrong",
     "unexplained: logp is wrong", "unexplained: the entropy is wrong", "unexplained: the loss from logits is wrong",
     "unexplained: the loss is right, and its gradient dlogits is wrong", "unexplained: dhidden is wrong",
     "unexplained: dweight, the gradient of the projection, is wrong", "unexplained: the tokens of a part are wrong",

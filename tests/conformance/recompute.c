@@ -146,6 +146,7 @@ static void share_rows(copy_of_case *s, double more, part *p) {
         for (int64_t k = b->offset[i]; k < b->offset[i] + b->length[i]; k++) {
             p->o.dlogp[k] *= T / (T + more);
             p->o.dentropy[k] *= T / (T + more);
+            p->o.ddivergence_ref[k] *= T / (T + more);
         }
         if (T > 0 && grpo_is_finite(terms)) lost += more / (T + more) * terms / T;
     }
@@ -181,6 +182,7 @@ static void put_outputs(const test_case *c, answer *out) {
     answer_add(out, OUT_DLOGP, c->batch.n_tokens);
     if (c->term.expect) answer_add(out, OUT_TERM, c->batch.n_tokens);
     if (c->dentropy.expect) answer_add(out, OUT_DENTROPY, c->batch.n_tokens);
+    if (c->ddivergence_ref.expect) answer_add(out, OUT_DDIVERGENCE_REF, c->batch.n_tokens);
     if (!c->report) return;
     answer_add(out, OUT_REPORT, c->n_report);
     for (int64_t k = 0; k < c->n_report; k++)
@@ -198,6 +200,7 @@ static void add_part(const test_case *c, const part *p, const char *key, double 
     add_numbers(out, OUT_TERM, p->o.term, 1);
     add_numbers(out, OUT_DLOGP, p->o.dlogp, factor);
     add_numbers(out, OUT_DENTROPY, p->o.dentropy, factor);
+    add_numbers(out, OUT_DDIVERGENCE_REF, p->o.ddivergence_ref, factor);
     for (int64_t k = 0; k < c->n_report; k++) if (!strcmp(c->report[k].key, key)) out->of[OUT_REPORT].value[k] += factor * p->loss;
 }
 

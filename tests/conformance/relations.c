@@ -8,7 +8,7 @@
 #include <string.h>
 
 int output_part(const char *output) {
-    static const char *const gradients[] = { "dlogp", "dentropy", "dlog_partition", "dlogits", "dhidden", "dweight" };
+    static const char *const gradients[] = { "dlogp", "dentropy", "ddivergence_ref", "dlog_partition", "dlogits", "dhidden", "dweight" };
     if (!strcmp(output, "advantage") || !strcmp(output, "dynamic_sampling_mask")) return OF_ADVANTAGE;
     for (size_t k = 0; k < sizeof gradients / sizeof *gradients; k++) if (!strcmp(output, gradients[k])) return OF_GRADIENT;
     return OF_VALUE;

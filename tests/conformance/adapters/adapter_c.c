@@ -58,6 +58,7 @@ static void write_loss(char **t, const test_case *c, const outcome *o) {
     text_add(t, ",");
     write_rows(t, "dlogp", c, o->dlogp);
     if (c->objective.penalty.entropy_coef != 0 && o->dentropy) write_rows(t, "dentropy", c, o->dentropy);
+    if (c->objective.penalty.kl == GRPO_KL_EXTERNAL && o->ddivergence_ref) write_rows(t, "ddivergence_ref", c, o->ddivergence_ref);
     if (c->objective.surrogate.kind == GRPO_SURROGATE_TRAJECTORY_BALANCE && o->dlog_partition) write_groups(t, "dlog_partition", c,
         o->dlog_partition);
     if (!o->term) return;
@@ -170,7 +171,8 @@ static void answer_start(char **t, const cJSON *request) {
     if (cJSON_IsString(precision) && !strcmp(precision->valuestring, PRECISION))
         text_add(t, "{\"version\":1,\"name\":\"grpo.h, gspo.h\",\"language\":\"C\",\"release\":\"" GRPO_VERSION
                     "\",\"precision\":\"" PRECISION "\","
-                    "\"outputs\":[\"advantage\",\"dynamic_sampling_mask\",\"loss\",\"term\",\"dlogp\",\"dentropy\",\"dlog_partition\",\"report\","
+                    "\"outputs\":[\"advantage\",\"dynamic_sampling_mask\",\"loss\",\"term\",\"dlogp\",\"dentropy\",\"ddivergence_ref\","
+                    "\"dlog_partition\",\"report\","
                     "\"logp\",\"entropy\","
                     "\"dlogits\",\"dhidden\",\"dweight\",\"part_tokens\",\"part_sequences\",\"part_groups\",\"part_sum\",\"part_loss\"]}");
     else text_add(t, "{\"error\":\"this build computes in " PRECISION "\"}");
