@@ -32,6 +32,7 @@ usual() { # seconds that each step usually takes on two cores, beside the step t
 1 they are what the README shows
 1 tables of objectives and of the catalogue
 1 links and tables of the pages
+10 the pictures are of these numbers
 12 results of programs as a site
 1 every setting of every row has a source
 3 configurations of frameworks translate
@@ -232,6 +233,7 @@ first_lane() {
     step "they are what the README shows" examples_shown
     step "tables of objectives and of the catalogue" tables
     step "links and tables of the pages" python3 tests/pages.py
+    step "the pictures are of these numbers" sh examples/pictures/draw.sh --check
     step "results of programs as a site" /usr/bin/python3 tests/conformance/site_test.py "$build/tests/conformance/conform"
     step "every setting of every row has a source" evidence
     step "configurations of frameworks translate" /usr/bin/python3 tests/conformance/translate_check.py

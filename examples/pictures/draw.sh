@@ -1,0 +1,22 @@
+#!/bin/sh
+# Draws the pictures of this folder: curves.c makes the numbers by the headers, gnuplot the SVG files.
+#   examples/pictures/draw.sh            writes them, and inputs.txt: the checksum of what each is made of
+#   examples/pictures/draw.sh --check    are they made of what is there now? Draws nothing, needs no gnuplot
+set -eu
+cd "$(dirname "$0")"
+data=$(mktemp -d)
+trap 'rm -rf "$data"' EXIT
+${CC:-cc} -std=c99 -O1 curves.c -lm -o "$data/curves"
+mkdir "$data/numbers"
+"$data/curves" "$data/numbers"
+pictures="clips soft weights outlier kl success errors"
+for picture in $pictures; do
+    cat "$data/numbers/${picture%s}"*.txt style.gp "$picture.gp" | cksum | sed "s/\$/ $picture/"
+done >"$data/inputs.txt"
+if [ "${1:-}" = --check ]; then
+    diff inputs.txt "$data/inputs.txt" || { echo "FAIL: a picture is not of these inputs: run examples/pictures/draw.sh"; exit 1; }
+    echo "$(echo $pictures | wc -w) passed, 0 failed"
+    exit
+fi
+for picture in $pictures; do gnuplot -e "data='$data/numbers'; picture='$picture.svg'" style.gp -e "set output picture" "$picture.gp"; done
+cp "$data/inputs.txt" inputs.txt
