@@ -538,6 +538,82 @@ static void test_importance(rng *r, sequences *p) {
         }
 }
 
+/* ---- beside a policy loss ---------------------------------------------------------------------------------------------------------- */
+
+enum { ROWS_BESIDE = 5, VOCAB_BESIDE = 6 };
+static const int64_t begin_beside[2] = { 0, 2 }, offset_beside[2] = { 0, 2 }, length_beside[2] = { 2, 3 };
+static const int64_t target_beside[ROWS_BESIDE] = { 0, 5, 2, 2, 1 };
+static const uint8_t mask_beside[ROWS_BESIDE] = { 1, 1, 1, 0, 1 };
+static const double coef_beside = 0.375, clip_beside = 0.25;
+
+/* GRPO's clipped surrogate and coef_beside times the divergence, both a mean over tokens and then responses, of logits z */
+static reference_real loss_beside(const sample *s, const reference_real *z, const grpo_real *old, const grpo_real *advantage) {
+    reference_real loss = 0, log_p[VOCAB_BESIDE];
+    for (int i = 0; i < 2; i++) {
+        reference_real sum = 0;
+        int n = 0;
+        for (int64_t t = offset_beside[i]; t < offset_beside[i] + length_beside[i]; t++) {
+            reference_real w, kept, A = advantage[t];
+            exact_row e;
+            if (!mask_beside[t]) continue;
+            log_softmax(z + t * VOCAB_BESIDE, VOCAB_BESIDE, s[t].x.student.temperature, log_p);
+            exact_divergence(&s[t], z + t * VOCAB_BESIDE, &e);
+            w = ref_exp(log_p[target_beside[t]] - old[t]);
+            kept = w > 1 + clip_beside ? 1 + clip_beside : w < 1 - clip_beside ? 1 - clip_beside : w;
+            sum += coef_beside * e.D - (w * A < kept * A ? w * A : kept * A);
+            n++;
+        }
+        loss += sum / n / 2;
+    }
+    return loss;
+}
+
+static void test_beside_a_policy_loss(rng *r) {
+    sample s[ROWS_BESIDE];
+    grpo_real z[ROWS_BESIDE * VOCAB_BESIDE], t[ROWS_BESIDE * VOCAB_BESIDE], dz[ROWS_BESIDE * VOCAB_BESIDE], old[ROWS_BESIDE];
+    grpo_real advantage[ROWS_BESIDE], D[ROWS_BESIDE], logp[ROWS_BESIDE], entropy[ROWS_BESIDE], slope[3][ROWS_BESIDE];
+    reference_real exact[ROWS_BESIDE * VOCAB_BESIDE], up, h = 0x1p-36;
+    grpo_logits_part parts[ROWS_BESIDE];
+    grpo_distill_part part[ROWS_BESIDE];
+    grpo_objective obj;
+    grpo_batch batch;
+    grpo_output out;
+    grpo_report report;
+    grpo_logits_batch rows;
+    grpo_distill x;
+    memset(&batch, 0, sizeof batch); memset(&out, 0, sizeof out); memset(&rows, 0, sizeof rows); memset(s, 0, sizeof s);
+    for (int k = 0; k < ROWS_BESIDE * VOCAB_BESIDE; k++) { z[k] = (grpo_real)rng_bell(r); t[k] = (grpo_real)rng_bell(r); exact[k] = z[k]; }
+    for (int k = 0; k < ROWS_BESIDE; k++) { old[k] = (grpo_real)(-1.5 - rng_unit(r)); advantage[k] = (grpo_real)(k % 2 ? 0.75 : -1.25); }
+    x = of_reals(z, ROWS_BESIDE, VOCAB_BESIDE);
+    x.student.temperature = x.teacher_temperature = 1.5;
+    x.kind = (grpo_distill_kind)rng_below(r, 3);
+    for (int k = 0; k < ROWS_BESIDE; k++) {
+        s[k].x = x; s[k].vocab = s[k].k = VOCAB_BESIDE;
+        for (int v = 0; v < VOCAB_BESIDE; v++) { s[k].z[v] = z[k * VOCAB_BESIDE + v]; s[k].t[v] = t[k * VOCAB_BESIDE + v]; }
+    }
+    grpo_objective_named("grpo", &obj);
+    obj.surrogate.eps_low = obj.surrogate.eps_high = clip_beside;
+    obj.penalty.kl = GRPO_KL_EXTERNAL; obj.penalty.kl_coef = coef_beside;
+    batch.n_groups = 1; batch.group_begin = begin_beside; batch.offset = offset_beside; batch.length = length_beside;
+    batch.n_tokens = ROWS_BESIDE; batch.logp_old = old; batch.mask = mask_beside; batch.divergence_ref = D;
+    rows.logits = x.student; rows.logits.target = target_beside;
+    rows.part = parts; rows.logp = logp; rows.entropy = entropy; rows.dlogits = dz;
+    out.dlogp = slope[0]; out.dentropy = slope[1]; out.ddivergence_ref = slope[2];
+    check(!grpo_distill_divergence(&x, t, NULL, mask_beside, part, D), "beside: divergence");
+    check(!grpo_logits_loss(&obj, &batch, advantage, NULL, &rows, &out, &report), "beside: loss");
+    check(!grpo_distill_gradient(&x, t, NULL, mask_beside, part, slope[2], 1, dz), "beside: gradient");
+    up = loss_beside(s, exact, old, advantage);
+    check(ref_abs(report.loss - up) < 8 * REAL_EPS, "beside: loss %g, expected %g", report.loss, (double)up);
+    for (int k = 0; k < ROWS_BESIDE * VOCAB_BESIDE; k++) {
+        exact[k] = z[k] + h;
+        up = loss_beside(s, exact, old, advantage);
+        exact[k] = z[k] - h;
+        up = (up - loss_beside(s, exact, old, advantage)) / (2 * h);
+        exact[k] = z[k];
+        judge("d loss/d logits", (double)dz[k], up, 1, 1);
+    }
+}
+
 /* the log-ratio stays within 20 */
 static void test_far_ratios(void) {
     four f;
@@ -553,7 +629,7 @@ static void test_far_ratios(void) {
 }
 
 int main(void) {
-    static list_test *const rows[] = { test_row }, *const few[] = { test_sets, test_top };
+    static list_test *const rows[] = { test_row }, *const few[] = { test_sets, test_top }, *const beside[] = { test_beside_a_policy_loss };
     static sequence_test *const of_sequences[] = { test_pairs, test_importance };
     test_equal();
     test_infinite();
@@ -562,6 +638,7 @@ int main(void) {
     test_far_ratios();
     test_lists(1, 3000, rows, COUNT(rows));
     test_lists(2, 500, few, COUNT(few));
+    test_lists(4, 40, beside, COUNT(beside));
     test_sequences(3, 20, of_sequences, COUNT(of_sequences));
     print_tallies();
     return check_summary();
