@@ -7,7 +7,8 @@
  *     if (slope.judged) check(reference_agrees(&slope, dlogp[t]));
  *     reference_free(&ref);
  *
- * and likewise reference_term, reference_entropy_slope, reference_log_z_slope (of a group), and reference_count for what the report counts.
+ * and likewise reference_term, reference_entropy_slope, reference_divergence_slope, reference_log_z_slope (of a group), and
+ * reference_count for what the report counts.
  * A choice stands in the file of its axis: reference/{ratio,surrogate,group,penalty,weight,aggregation}.h; loss.h and report.h put them
  * together. Of the headers only their structs and enumerators are used. Advantages are an input here: reference/advantage.h has those.
  *

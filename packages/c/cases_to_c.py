@@ -22,6 +22,8 @@ TOKENS = (
     "external_weight",
     "eps_low",
     "eps_high",
+    "divergence_ref",
+    "divergence_old",
 )
 TOKEN_FLAGS = ("mask", "selected", "step_end", "segment_end", "kl_mask", "nll_mask", "marked", "shaping_mask")
 TOKEN_WHOLE = ("state", "token_id")
@@ -30,7 +32,7 @@ RESPONSES, RESPONSE_FLAGS, GROUPS = (
     ("truncated", "excluded"),
     ("baseline", "log_partition"),
 )
-ANSWERS = ("advantage", "term", "dlogp", "dentropy", "dlog_partition")
+ANSWERS = ("advantage", "term", "dlogp", "dentropy", "ddivergence_ref", "dlog_partition")
 WORDS = {"Infinity": "INFINITY", "-Infinity": "-INFINITY", "NaN": "NAN"}
 
 HEAD = """/* Exact answers of %s on small batches, of grpo-conformance %s.
@@ -68,6 +70,7 @@ typedef struct {
     double loss, loss_scale;
     const double *right_advantage, *advantage_scale;        /* NULL where they are given */
     const double *term, *term_scale, *dlogp, *dlogp_scale, *dentropy, *dentropy_scale;
+    const double *ddivergence_ref, *ddivergence_ref_scale;
     const double *dlog_partition, *dlog_partition_scale;    /* (n_groups) */
     const grpo_case_metric *metrics;
     const grpo_case_mistake *mistakes;

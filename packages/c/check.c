@@ -46,6 +46,7 @@ static grpo_batch batch_of(const grpo_case *c, int64_t *begin, int64_t *offset, 
     b.logp_teacher = c->logp_teacher;
     b.entropy = c->entropy; b.value = c->value; b.step_reward = c->step_reward; b.sum_pi_squared = c->sum_pi_squared;
     b.external_weight = c->external_weight; b.eps_low = c->eps_low; b.eps_high = c->eps_high;
+    b.divergence_ref = c->divergence_ref; b.divergence_old = c->divergence_old;
     b.mask = c->mask; b.selected = c->selected; b.step_end = c->step_end; b.segment_end = c->segment_end; b.kl_mask = c->kl_mask;
     b.nll_mask = c->nll_mask; b.marked = c->marked; b.shaping_mask = c->shaping_mask;
     b.reward = c->reward; b.rewards = c->rewards; b.reward_weight = c->reward_weight; b.n_rewards = c->n_rewards;

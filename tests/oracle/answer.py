@@ -20,8 +20,8 @@ from defects import DEFECTS
 from limits import Undefined, tidy
 from refused import faults
 
-OUTPUTS = ["advantage", "dynamic_sampling_mask", "loss", "term", "dlogp", "dentropy", "dlog_partition", "report", "logp", "entropy",
-           "dlogits", "dhidden", "dweight"]
+OUTPUTS = ["advantage", "dynamic_sampling_mask", "loss", "term", "dlogp", "dentropy", "ddivergence_ref", "dlog_partition", "report",
+           "logp", "entropy", "dlogits", "dhidden", "dweight"]
 KINDS = ("objective", "split", "logits", "hidden", "call", "refuse")
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors", "schema.json")
 

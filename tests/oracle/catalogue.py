@@ -7,9 +7,10 @@ KEPT = 3  # cases named per mistake; the others are counted
 HEAD = """# Known mistakes
 
 Mistakes that public implementations of these objectives made, under the names of a survey of 171 of them, and those that a cut into parts
-(`PART-`) and the way from logits or hidden states to the loss and back (`VOC-`, `HEAD-`) invite, seen in public or not. A name with a
-letter is another form of the same entry. Each is committed on the cases, whose `defects` hold what comes out, or one number of it where
-that is enough; so a program that fails is told whose numbers it has. Written by `../oracle/generate.py`; `../oracle/defects/` commits them.
+(`PART-`), the way from logits or hidden states to the loss and back (`VOC-`, `HEAD-`) and divergences that are given (`FLOW-`) invite,
+seen in public or not. A name with a letter is another form of the same entry. Each is committed on the cases, whose `defects` hold what
+comes out, or one number of it where that is enough; so a program that fails is told whose numbers it has. Written by
+`../oracle/generate.py`; `../oracle/defects/` commits them.
 """
 
 
@@ -29,8 +30,8 @@ def listed(names):
 def outputs(answers):
     """Whole outputs by name, the report's by their keys."""
     found = []
-    for name in ("advantage", "dynamic_sampling_mask", "loss", "term", "dlogp", "logp", "entropy", "dlogits", "dhidden", "dweight",
-                 *split.LISTS):
+    for name in ("advantage", "dynamic_sampling_mask", "loss", "term", "dlogp", "ddivergence_ref", "logp", "entropy", "dlogits", "dhidden",
+                 "dweight", *split.LISTS):
         if any(name in answer for answer in answers):
             found.append(name)
     keys = sorted({key for answer in answers for key in answer.get("report", ())})

@@ -28,6 +28,9 @@ class Token:
         self.sum_pi_squared = row("sum_pi_squared")
         self.advantage, self.weight = row("advantage"), row("external_weight")
         self.clip_low, self.clip_high = row("eps_low"), row("eps_high")
+        away = row("divergence_ref")
+        self.divergence_ref = None if away is None else Var(away)  # from the reference, which has a derivative of its own
+        self.divergence_old = row("divergence_old")
 
 
 class Sequence:
@@ -107,7 +110,7 @@ def entry_of(objective, token, v, factor, c, y, w, stale, of_group, totals):
     choice = objective["weight"]
     on_policy, on_penalty = factors.given(choice, token)
     x = ratio.denominator(objective["ratio"], token) if needs_ratio(objective) else None
-    distrusted = weight.distrusted(choice, token.advantage, w, y, token.l, x)
+    distrusted = weight.distrusted(choice, w, y, x, token)
     dropped = distrusted or stale
     M = sg(ONE if weight.is_chosen(choice, token) and not dropped else ZERO)
     factor = factor * on_policy
@@ -199,6 +202,8 @@ def outputs(objective, batch):
     yield "dlogp", lambda: by((e.place(), e.token.l) for e in entries)
     if objective["penalty"]["entropy_coef"] != 0:
         yield "dentropy", lambda: by((e.place(), e.token.H) for e in entries)
+    if objective["penalty"]["kl"] == "external":
+        yield "ddivergence_ref", lambda: by((e.place(), e.token.divergence_ref) for e in entries)
     if objective["surrogate"]["kind"] == "trajectory_balance":
         yield "dlog_partition", lambda: by(((g,), z) for g, z in enumerate(batch.log_partition))
     yield "report", lambda: report_axis.report(objective, batch, entries, rejected)

@@ -119,8 +119,8 @@ def one_number(case, found):
     expect, scale = case["expect"], case["scale"]
     if "loss" in found:
         return found["loss"]
-    for name in ("dlogp", "dentropy", "term", "advantage", "logp", "entropy", "dlogits", "dhidden", "dweight", "dlog_partition",
-                 *split.LISTS):
+    for name in ("dlogp", "dentropy", "ddivergence_ref", "term", "advantage", "logp", "entropy", "dlogits", "dhidden", "dweight",
+                 "dlog_partition", *split.LISTS):
         if name in found:
             return [name, *plainest(expect[name], found[name], scale[name])]
     if "report" in found:

@@ -177,6 +177,28 @@ case("clash-bounds-level", "gspo", sets(surrogate={"bounds": "external", "eps_lo
      given=True)
 case("clash-entropy-credit", "rl-zvp", sets(advantage={"credit": "return", "gamma": 1}), "entropies of prompts without variance, on returns")
 
+# ---- divergences that are given
+
+EXTERNAL = {"kl": "external"}
+TRUST = {"surrogate": {"kind": "ratio", "eps_low": 0, "eps_high": 0},
+         "weight": {"trust": "divergence", "trust_low": 0.25, "trust_high": 0.25}}
+case("divergence_ref-nan", "grpo", put("divergence_ref", 1, 2, x=NAN), "a divergence that is paid is NaN", given=True, penalty=EXTERNAL)
+case("divergence_ref-inf", "grpo", put("divergence_ref", 0, 0, x=INF), "a divergence that is paid is infinite", given=True,
+     penalty=EXTERNAL)
+case("divergence_ref-negative", "grpo", put("divergence_ref", 3, 1, x=-0.125), "a divergence below 0", given=True, penalty=EXTERNAL)
+case("divergence_ref-short", "grpo", cut("divergence_ref", 2), "fewer divergences than tokens", given=True, penalty=EXTERNAL)
+case("divergence_ref-missing", "grpo", without("divergence_ref"), "a divergence is paid, and none is given", given=True, penalty=EXTERNAL)
+case("divergence_old-nan", "grpo", put("divergence_old", 0, 1, x=NAN), "a divergence that decides is NaN", given=True, **TRUST)
+case("divergence_old-inf", "grpo", put("divergence_old", 2, 0, x=INF), "a divergence that decides is infinite", given=True, **TRUST)
+case("divergence_old-negative", "grpo", put("divergence_old", 1, 1, x=-0.125), "a divergence below 0", given=True, **TRUST)
+case("divergence_old-rows", "grpo", cut("divergence_old"), "a response has no divergences", given=True, **TRUST)
+case("divergence_old-missing", "grpo", without("divergence_old"), "trust by a divergence that is not given", given=True, **TRUST)
+case("weight-trust_high", "grpo", sets(weight={"trust_high": -0.25}), "a negative bound of the divergence", given=True, **TRUST)
+for field, x in (("kl_reference", "old"), ("kl_gradient", "straight_through_k2"), ("kl_importance_weight", "token"),
+                 ("kl_clamp_on", "weighted"), ("kl_importance_weight_max", 2), ("kl_clamp_log", 1), ("kl_clamp_value", 1)):
+    case(f"clash-external-{field}", "grpo", sets(penalty={field: x}), "a divergence that is given, and what is for estimates of one",
+         given=True, penalty=EXTERNAL)
+
 # ---- what is defined
 
 DEFINED = []  # (label, comment, flags, objective, batch)

@@ -153,7 +153,8 @@ def of_shape(batch, key):
 
 OPTIONAL = {"truncated", "excluded", "reward_weight", "segment_end", "selected", "kl_mask", "nll_mask", "marked", "shaping_mask"}
 MINUS_INFINITE = {"logp", "logp_old", "logp_ref", "logp_rollout", "logp_teacher"}
-BETWEEN = {"eps_low": (0, 1), "eps_high": (0, math.inf), "external_weight": (0, math.inf)}
+BETWEEN = {"eps_low": (0, 1), "eps_high": (0, math.inf), "external_weight": (0, math.inf),
+           "divergence_ref": (0, math.inf), "divergence_old": (0, math.inf)}
 
 
 def unfit(key, place, x):

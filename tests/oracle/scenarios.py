@@ -55,6 +55,11 @@ def kl_in_loss(o):
     return o["penalty"]["kl"] != "none"
 
 
+def kl_of_logp(o):
+    """Of log-probabilities, not given as a divergence?"""
+    return o["penalty"]["kl"] not in ("none", "external")
+
+
 STEP_CREDITS = ("step", "step_own", "episode_step", "step_gae")
 
 
@@ -133,8 +138,12 @@ def read_by_loss(o):
     arrays |= surrogate_says(o, "reads") | surrogate_says(o, "reads", "bounds")
     if o["aggregation"]["kind"] == "token_mean_nonzero_std":
         arrays |= {"reward"}
-    if kl_in_loss(o):
+    if kl_of_logp(o):
         arrays |= LOGP[penalty["kl_reference"]]
+    if penalty["kl"] == "external":
+        arrays |= {"divergence_ref"}
+    if weight["trust"] == "divergence":
+        arrays |= {"divergence_old"}
     if penalty["entropy_coef"] != 0:
         arrays |= {"entropy"}
     if weight["rollout_is"] != "none" or weight["rollout_rs"] != "none" or weight["rollout_veto"] != 0:
@@ -156,11 +165,11 @@ def read_by_loss(o):
 
 PER_TOKEN = ("logp", "logp_old", "logp_ref", "logp_rollout", "logp_teacher", "sum_pi_squared", "entropy", "value",
              "step_reward", "step_end", "segment_end", "state", "token_id", "mask", "selected", "kl_mask", "nll_mask", "marked",
-             "shaping_mask", "external_weight", "eps_low", "eps_high", "advantage")
+             "shaping_mask", "external_weight", "eps_low", "eps_high", "divergence_ref", "divergence_old", "advantage")
 ORDER = ("group", "length", "reward", "rewards", "reward_weight", "truncated", "excluded", "baseline", "log_partition") + PER_TOKEN
 COPIES = {"segment_end": "step_end", "token_id": "state", "kl_mask": "selected", "nll_mask": "selected", "marked": "selected",
           "shaping_mask": "selected"}  # what a batch has of them unless a case says otherwise
-LATER = {"excluded", "eps_low", "eps_high"}  # only where an objective reads them
+LATER = {"excluded", "eps_low", "eps_high", "divergence_ref", "divergence_old"}  # only where an objective reads them
 
 
 def like(lengths, f):
@@ -191,7 +200,7 @@ def full(o, groups, lengths, seed, d=None, reward=None, f_gap=None, b_gap=None, 
     o_lp = like(lengths, lambda i, t: -dice.fraction(1 / 8, 2, 64) - room(i, t))
     batch["logp"] = like(lengths, lambda i, t: o_lp[i][t] + ratio[i][t])
     batch["logp_old"] = o_lp
-    near = "logp" if kl_in_loss(o) else "logp_old"
+    near = "logp" if kl_of_logp(o) else "logp_old"
     batch["logp_ref"] = like(lengths, lambda i, t: batch[near][i][t] + f_gaps[i][t])
     batch["logp_rollout"] = like(lengths, lambda i, t: o_lp[i][t] + b_gaps[i][t])
     if o["ratio"]["behaviour"] == "rollout":
@@ -221,6 +230,8 @@ def full(o, groups, lengths, seed, d=None, reward=None, f_gap=None, b_gap=None, 
     batch["excluded"] = [dice.below(3) == 0 for _ in lengths]
     for key in ("eps_low", "eps_high"):
         batch[key] = like(lengths, lambda i, t: dice.fraction(1 / 8, 5 / 8, 16))
+    batch["divergence_ref"] = like(lengths, lambda i, t: dice.fraction(0, 0.5, 64))
+    batch["divergence_old"] = like(lengths, lambda i, t: dice.fraction(0, 2, 64) / 2 ** 16)  # from 0 to 3e-5, as a bound of 1e-5 has it
     batch["more"] = set(more)
     return batch
 
@@ -330,7 +341,7 @@ def one_token(o):
 
 
 @scenario("near", "NearOnPolicy UnequalLengths", "log-ratios from 1e-7 to 1e-3, where e^x - x - 1 cancels",
-          any_of(uses_ratio, kl_in_loss))
+          any_of(uses_ratio, kl_of_logp))
 def near(o):
     sizes = (1, 7, 80, 900, 8000)  # in units of 2^-23
     step = lambda dice, i, t: (1 - 2 * dice.below(2)) * sizes[(i + 2 * t) % 5] / 2 ** 23
@@ -352,7 +363,7 @@ def fine(o):
 
 
 @scenario("on-policy", "OnPolicy", "all policies equal: every ratio is exactly 1, nothing is clipped, every KL is 0",
-          any_of(uses_ratio, kl_in_loss, kl_in_reward))
+          any_of(uses_ratio, kl_of_logp, kl_in_reward))
 def on_policy(o):
     zero = lambda dice, i, t: 0
     return full(o, (2, 2), (2, 1, 3, 1), 17, d=zero, f_gap=zero, b_gap=zero)
@@ -513,7 +524,7 @@ def with_infinity(o, seed, places, arrays, reward=(1, -1, 0.5)):
         for i, t in places:  # keeps the correction weight out of it
             batch["logp_rollout"][i][t] = MINUS_INF
     # keeps the KL out of it, except where the scenario is about the reference
-    follows = "logp" if kl_in_loss(o) else "logp_old"
+    follows = "logp" if kl_of_logp(o) else "logp_old"
     if follows in arrays and "logp_ref" not in arrays:
         for i, t in places:
             batch["logp_ref"][i][t] = MINUS_INF
@@ -546,7 +557,7 @@ def neginf_old_bad(o):
 
 
 @scenario("neginf-both", "NegInf", "all policies give probability 0 to a token: its log-ratio is 0",
-          any_of(uses_ratio, kl_in_loss, kl_in_reward))
+          any_of(uses_ratio, kl_of_logp, kl_in_reward))
 def neginf_both(o):
     return with_infinity(o, 41, [(0, 0)], ["logp", "logp_old", "logp_ref", "logp_rollout"])
 
@@ -556,18 +567,18 @@ def neginf_both(o):
 def neginf_pair(o):
     batch = with_infinity(o, 42, [(0, 1)], [denominator(o)])
     batch["logp"][0][0] = MINUS_INF
-    if kl_in_loss(o):
+    if kl_of_logp(o):
         batch["logp_ref"][0][0] = MINUS_INF
     return batch
 
 
-@scenario("neginf-ref", "NegInf Reference", "the reference gives probability 0 to a token", kl_in_loss)
+@scenario("neginf-ref", "NegInf Reference", "the reference gives probability 0 to a token", kl_of_logp)
 def neginf_ref(o):
     return with_infinity(o, 43, [(0, 1)], ["logp_ref"])
 
 
 @scenario("neginf-policy-kl", "NegInf Reference", "the policy gives probability 0 to a token and the reference does not",
-          kl_in_loss)
+          kl_of_logp)
 def neginf_policy_kl(o):
     batch = with_infinity(o, 44, [(1, 0)], ["logp"])
     batch["logp_ref"][1][0] = -1.25
@@ -627,12 +638,12 @@ def neginf_rollout(o):
 
 
 @scenario("reference", "Reference UnequalLengths", "the reference is 1e-7 to 30 away, on both sides",
-          any_of(kl_in_loss, kl_in_reward))
+          any_of(kl_of_logp, kl_in_reward))
 def reference(o):
     gaps = ((2 ** -23, -1, 0.125), (-30, 2 ** -18), (30, -2 ** -13), (-2 ** -23, 1), (4, -4))
     batch = full(o, (2, 3), [len(g) for g in gaps], 52, d=lambda dice, i, t: dice.signed(0, 0.125, 64),
                  f_gap=lambda dice, i, t: gaps[i][t])
-    near = "logp" if kl_in_loss(o) else "logp_old"
+    near = "logp" if kl_of_logp(o) else "logp_old"
     for i, row in enumerate(gaps):
         for t, gap in enumerate(row):
             if abs(gap) < 1e-3:  # to about -1, where binary32 can hold the difference
@@ -643,7 +654,7 @@ def reference(o):
     return batch
 
 
-@scenario("reference-far", "Reference Extreme", "the reference is 200 away, below and above", kl_in_loss)
+@scenario("reference-far", "Reference Extreme", "the reference is 200 away, below and above", kl_of_logp)
 def reference_far(o):
     gaps = ((200,), (-200, 0.25))
     return full(o, (2,), [len(g) for g in gaps], 53, f_gap=lambda dice, i, t: gaps[i][t], reward=(1, 0))

@@ -263,6 +263,19 @@ static inline reference_answer reference_entropy_slope(reference *ref, int64_t t
     return slope;
 }
 
+/* d loss / d divergence_ref, likewise */
+static inline reference_answer reference_divergence_slope(reference *ref, int64_t t) {
+    const grpo_penalty *p = &ref->obj->penalty;
+    const int pays = p->kl == GRPO_KL_EXTERNAL && ref->active[t] && (p->kl_on != GRPO_KL_ON_SELECTED || ref->b->kl_mask[t]);
+    reference_answer slope = { 0, 0, 0 };
+    ref_begin(ref);
+    slope.value = pays ? ref_note(ref, ref->of_kl[t] * ref->whole[t] * p->kl_coef) : 0;
+    slope.judged = !ref->unsure && !ref->beyond;
+    slope.tolerance = 0x1p-50 * ref_abs(slope.value);
+    ref_as_element(&slope);
+    return slope;
+}
+
 static inline int reference_agrees(const reference_answer *expected, double found) {
     return ref_abs(found - expected->value) <= expected->tolerance;
 }

@@ -36,11 +36,21 @@ static inline reference_real ref_entropy_bonus(const reference *ref, int64_t t) 
     return alpha != 0 ? -alpha * (reference_real)ref->b->token[TOKEN_ENTROPY][t] : 0;
 }
 
+/* beta K of a divergence that is given, which no log-probability enters */
+static inline reference_real ref_given_divergence(reference *ref, int64_t t, ref_size *size) {
+    const reference_real given = ref_note(ref, ref->b->token[TOKEN_DIVERGENCE_REF][t]);
+    const reference_real K = ref_note(ref, ref_note(ref, ref->obj->penalty.kl_coef) * given);
+    size->derivative = 0;
+    size->added = ref_abs(K);
+    return K;
+}
+
 /* beta u K */
 static inline reference_real ref_weighted_kl(reference *ref, int64_t t, reference_real unit, ref_size *size) {
     const grpo_penalty *p = &ref->obj->penalty;
     reference_real u = 1, K;
     if (p->kl == GRPO_KL_NONE || p->kl_coef == 0 || (p->kl_on == GRPO_KL_ON_SELECTED && !ref->b->kl_mask[t])) return 0;
+    if (p->kl == GRPO_KL_EXTERNAL) return ref_given_divergence(ref, t, size);
     if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_TOKEN) u = ref_exp(ref_log(ref, ref->l[t]) - ref_log(ref, ref_old(ref, t)));
     if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_LEVEL) u = ref_exp(ref_log_ratio(ref, ref->l, unit, t));
     if (p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_SCORE_FUNCTION) u = ref_exp(ref->l[t] - ref->fixed[t]);

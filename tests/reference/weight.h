@@ -205,6 +205,9 @@ static inline int ref_trusted(reference *ref, int64_t t) {
     case GRPO_TRUST_BINARY_KL:
         if (A > 0 && l > x) return !ref_jumps(ref, ref_coins(ref, x, l), c->trust_high);
         return !(A < 0 && l < x && ref_jumps(ref, ref_coins(ref, x, l), c->trust_low));
+    case GRPO_TRUST_DIVERGENCE:
+        if (A > 0 && ref->b->token[TOKEN_DIVERGENCE_OLD][t] > c->trust_high) return !ref_jumps(ref, w, 1);
+        return !(A < 0 && ref->b->token[TOKEN_DIVERGENCE_OLD][t] > c->trust_low && ref_jumps(ref, -w, -1));
     case GRPO_TRUST_K2:               return !ref_jumps(ref, ref_note(ref, (l - x) * (l - x) / 2), c->trust_high);
     default:                          return 1;
     }

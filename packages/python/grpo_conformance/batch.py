@@ -27,7 +27,7 @@ FLAGS = {
     "banned",
 }
 PER_GROUP = {"baseline", "log_partition"}
-DIFFERENTIATED = ("logp", "entropy", "log_partition", "logits", "hidden", "weight")
+DIFFERENTIATED = ("logp", "entropy", "divergence_ref", "log_partition", "logits", "hidden", "weight")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +50,8 @@ class BatchOf(Generic[Array]):
     external_weight: Optional[Array] = None
     eps_low: Optional[Array] = None
     eps_high: Optional[Array] = None
+    divergence_ref: Optional[Array] = None  # from the reference, given
+    divergence_old: Optional[Array] = None  # from the old policy, given
     sum_pi_squared: Optional[Array] = None
     step_reward: Optional[Array] = None  # read where step_end is true
     step_end: Optional[Array] = None

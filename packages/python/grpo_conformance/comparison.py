@@ -45,6 +45,7 @@ ORDER = (
         "loss",
         "dlogp",
         "dentropy",
+        "ddivergence_ref",
         "dlog_partition",
         "dlogits",
         "dhidden",

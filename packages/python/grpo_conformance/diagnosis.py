@@ -16,7 +16,7 @@ UNSTORED_OF_SCALE, UNSTORED_OF_LARGEST = 1e-5, 1e-9  # nearer to the right one t
 FRAGILE = {"NegInf", "Extreme", "NaNMasked", "OffsetRewards"}  # a program may have its own trouble with these
 CONTRADICTED = 0.1  # of the cases in which a mistake would show
 ADVANTAGES = ("advantage", "dynamic_sampling_mask")
-GRADIENTS = ("dlogp", "dentropy", "dlog_partition", "dlogits", "dhidden", "dweight")
+GRADIENTS = ("dlogp", "dentropy", "ddivergence_ref", "dlog_partition", "dlogits", "dhidden", "dweight")
 HALVES = {
     "": (False, True),
     ", in the value only": (False,),

@@ -204,7 +204,8 @@ def advantages(row: Row, settings: Optional[Mapping[str, Any]] = None, **arrays:
 
 
 def loss(row: Row, settings: Optional[Mapping[str, Any]] = None, **arrays: Any) -> Dict[str, Any]:
-    """The outputs loss, term, dlogp and report; dentropy and dlog_partition where their arrays are given. `advantage` is [N, T]."""
+    """The outputs loss, term, dlogp and report; dentropy, ddivergence_ref and dlog_partition where their arrays are given. `advantage` is
+    [N, T]."""
     batch, objective = _Batch(arrays), _objective(row, settings)
     if batch.advantage is None:
         batch.advantage = advantages(row, settings, **arrays)
@@ -213,6 +214,8 @@ def loss(row: Row, settings: Optional[Mapping[str, Any]] = None, **arrays: Any) 
     written: Dict[str, np.ndarray] = {"term": batch.tokens(), "dlogp": batch.tokens()}
     if "entropy" in batch.arrays:
         written["dentropy"] = batch.tokens()
+    if "divergence_ref" in batch.arrays:
+        written["ddivergence_ref"] = batch.tokens()
     if "log_partition" in batch.arrays:
         written["dlog_partition"] = np.zeros(batch.groups)
     scratch = np.zeros(max(_c.gspo_scratch_f64(objective, batch.c), 1))
@@ -225,7 +228,7 @@ def loss(row: Row, settings: Optional[Mapping[str, Any]] = None, **arrays: Any) 
     return {"loss": report.loss, **written, "report": metrics}
 
 
-_DIFFERENTIATED = ("logp", "entropy", "log_partition")
+_DIFFERENTIATED = ("logp", "entropy", "divergence_ref", "log_partition")
 
 
 @functools.lru_cache(maxsize=None)
@@ -251,7 +254,8 @@ def _autograd() -> Any:
 
 
 def torch_loss(row: Row, settings: Optional[Mapping[str, Any]] = None, **arrays: Any) -> "torch.Tensor":
-    """The loss as a scalar tensor, for `backward()`: its gradients by logp, entropy and log_partition are those of the reference, exact."""
+    """The loss as a scalar tensor, for `backward()`: its gradients by logp, entropy, divergence_ref and log_partition are those of
+    the reference, exact."""
     plain = {name: x.detach().cpu().double().numpy() if hasattr(x, "detach") else x for name, x in arrays.items()}
     leaves: List[Any] = [arrays.get(name) for name in _DIFFERENTIATED]
     found: "torch.Tensor" = _autograd().apply(lambda: loss(row, settings, **plain), *leaves)

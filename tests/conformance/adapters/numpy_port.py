@@ -4,8 +4,9 @@ import math
 import types
 import numpy as np
 import refusals
-from protocol import Skip, serve
-TOKENS = {"logp": 0, "logp_old": 0, "logp_ref": 0, "logp_rollout": 0, "value": 0, "step_reward": 0, "mask": True, "step_end": False}
+from protocol import DIVERGENCES, Skip, serve
+TOKENS = {"logp": 0, "logp_old": 0, "logp_ref": 0, "logp_rollout": 0, "value": 0, "step_reward": 0, "mask": True, "step_end": False,
+          "divergence_ref": 0, "divergence_old": 0}
 
 def load(batch, advantage, real):
     kind = lambda missing: bool if isinstance(missing, bool) else real
@@ -110,13 +111,19 @@ def surrogate(c, A, y, l):  # S, and its derivatives with respect to y and to l 
     dual = (c["kind"] == "dual_clip") & (A < 0) & (w > c["clip_dual"])
     return np.where(dual, -A * c["clip_dual"], np.where(bind, -A * bound, S)), np.where(bind | dual, 0, S), 0 * A
 
-def penalty(c, D, d, w):
+def penalty(c, D, d, w, given):
+    if c["kl"] == "external":  # a divergence that is given is no function of l
+        return c["kl_coef"] * given, np.zeros_like(w), np.zeros_like(w)
     D, inside = bounded(D if c["kl"] != "none" else np.zeros_like(w), -c["kl_clamp_log"], c["kl_clamp_log"])
     K, dK = kl_of(c["kl"], D)
     K, within = bounded(K, -c["kl_clamp_value"], c["kl_clamp_value"])
     u = c["kl_coef"] * {"none": np.ones_like(w), "token": np.exp(d), "level": w}[c["kl_importance_weight"]]
     P, own = times(u, K), times(u, times(inside & within, D if c["kl_gradient"] == "straight_through_k2" else dK))
     return P, P if c["kl_importance_weight"] == "level" else np.zeros_like(w), own + (P if c["kl_importance_weight"] == "token" else 0)
+
+def distrusted(c, A, w, far):  # too far from the old policy, and on the way that the advantage pushes
+    low, high = float(c["trust_low"]), float(c["trust_high"])
+    return ((A > 0) & (w > 1) & (far > high) | (A < 0) & (w < 1) & (far > low)) & (c["trust"] == "divergence")
 
 def coefficients(c, seq, group, T, b):
     Tg, C = np.bincount(group, minlength=b.groups), c["constant"] or 1
@@ -125,25 +132,30 @@ def coefficients(c, seq, group, T, b):
             "constant": 1 / C,
             "seq_mean_constant": 1 / (n * C), "group_mean_token_mean": 1 / (groups * Tg[group])}[c["kind"]] * np.ones(len(seq))
 
+def by_divergence(o, pays):
+    return {"ddivergence_ref": pays} if o["penalty"]["kl"] == "external" else {}
+
 def objective(o, b):
-    i, term, dlogp = np.flatnonzero(b.mask & ~(b.truncated[b.seq] & (o["weight"]["truncated"] == "mask"))), *np.zeros((2, len(b.seq)),
-        b.logp.dtype)
+    i = np.flatnonzero(b.mask & ~(b.truncated[b.seq] & (o["weight"]["truncated"] == "mask")))
+    term, dlogp, pays = np.zeros((3, len(b.seq)), b.logp.dtype)
     v, band = correction(o["weight"], b, i)
     if o["weight"]["rollout_rejected"] == "unmask":
         i, v = i[band], v[band]
-    if not len(i): return {"loss": 0, "term": term, "dlogp": dlogp}
+    if not len(i): return {"loss": 0, "term": term, "dlogp": dlogp, **by_divergence(o, pays)}
     seq, A, l, T = b.seq[i], b.A[i], b.logp[i], np.bincount(b.seq[i], minlength=b.n)
     old = (b.logp_rollout if o["ratio"]["behaviour"] == "rollout" else b.logp_old)[i]
     d, left = minus(l, old), np.where(np.isinf(l), 0, l) - np.where(np.isinf(old), 0, old)  # the finite one of two log-probabilities
     y, J = ratio(o["ratio"], d, left, A, seq, T, b.n)
+    v = np.where(distrusted(o["weight"], A, np.exp(y), b.divergence_old[i]), 0, v)
     S, Sy, Sl = (times(v, x.astype(l.dtype)) for x in surrogate(o["surrogate"], A, y, l))
-    P, Py, Pl = penalty(o["penalty"], minus(l, b.logp_ref[i]), d, np.exp(y))
+    P, Py, Pl = penalty(o["penalty"], minus(l, b.logp_ref[i]), d, np.exp(y), b.divergence_ref[i])
     c = coefficients(o["aggregation"], seq, b.group[seq], T, b).astype(l.dtype)
     through = times(c, Sy + Py)
     if o["ratio"]["gradient"] == "full" and o["ratio"]["level"] != "token":
         through = total(through, seq, b.n)[seq]
     term[i], dlogp[i], b.c[i] = S + P, times(c, Sl + Pl) + times(J, through), c
-    return {"loss": np.sum(c * (S + P)), "term": term, "dlogp": dlogp,
+    pays[i] = c * l.dtype.type(o["penalty"]["kl_coef"])
+    return {"loss": np.sum(c * (S + P)), "term": term, "dlogp": dlogp, **by_divergence(o, pays),
             "report": {"policy_loss": np.sum(c * S), "penalty_loss": np.sum(c * P)}}
 
 def answer(case, real):
@@ -166,5 +178,5 @@ def answer(case, real):
 np.seterr(all="ignore")
 if __name__ == "__main__":
     serve("numpy port", "1", {"f64": np.float64, "f32": np.float32},
-          ["advantage", "loss", "term", "dlogp", "report", "logp", "entropy", "dlogits", "dhidden", "dweight", "part_tokens",
-           "part_sequences", "part_groups", "part_sum", "part_loss", "slice_tokens", "slice_log_ratio"], answer)
+          ["advantage", "loss", "term", "dlogp", "ddivergence_ref", "report", "logp", "entropy", "dlogits", "dhidden", "dweight",
+           "part_tokens", "part_sequences", "part_groups", "part_sum", "part_loss", "slice_tokens", "slice_log_ratio"], answer, DIVERGENCES)

@@ -73,7 +73,7 @@ def part(o, b, places, factor):
     totals = yield np.array([len(at), n, groups])
     y, J, d = yield from ratio(o["ratio"], b, at, T)
     S, Sy, Sl = (times(v, x.astype(l.dtype)) for x in surrogate(o["surrogate"], A, y, l))
-    P, Py, Pl = penalty(o["penalty"], minus(l, b.logp_ref[at]), d, np.exp(y))
+    P, Py, Pl = penalty(o["penalty"], minus(l, b.logp_ref[at]), d, np.exp(y), None)
     c = (factor * coefficient(o["aggregation"], totals, T, Tg, seq, group) * np.ones(len(at))).astype(l.dtype)
     through = times(c, Sy + Py)
     whole = yield total(through, seq, b.n)
@@ -103,6 +103,8 @@ def answer(case, real):
     b, ranks, averaged = load(raw, case["advantage"], real), case["ranks"], case.get("reduce", "mean") == "mean"
     if o["weight"]["truncated"] != "keep" and "truncated" in raw:
         raise Skip("no truncated responses in parts")
+    if case["objective"]["penalty"]["kl"] == "external" or case["objective"]["weight"]["trust"] != "none":
+        raise Skip("no divergences that are given in parts")
     begin, b.active, b.dlogp = np.cumsum(b.length) - b.length, b.mask, np.zeros_like(b.logp)
     b.first = np.isin(np.arange(len(b.seq)), begin)
     cuts = [ranges(case, p) for p in case["parts"]]

@@ -41,6 +41,9 @@ FIELDS = {
                     "constant": 0, "empty_sequences": "keep drop"},
 }
 
+# Divergences that are given, for those that say so to `serve`: no framework that is adapted here takes them.
+DIVERGENCES = {"penalty": {"kl": "external"}, "weight": {"trust": "none divergence", "trust_low": 0, "trust_high": 0}}
+
 
 class Skip(Exception):
     """This program cannot express the case; the text says why."""
@@ -59,26 +62,34 @@ def wanted_plain_scores(o):
     wanted(a["scale"] == "none" or a["eps"] in (0, 1e-8 if a["scale"] == "token_whiten" else 1e-6), "another epsilon")
 
 
-def filled(objective):
+def with_more(more):
+    """FIELDS and those of `more`; of a field in both the choices of both."""
+    def both(known, new):
+        return {field: known[field] if field not in new else new[field] if field not in known else f"{known[field]} {new[field]}"
+                for field in {**known, **new}}
+    return {axis: both(fields, more.get(axis, {})) for axis, fields in FIELDS.items()}
+
+
+def filled(objective, every):
     """Every field, those that were left out too."""
     for axis, fields in objective.items():
         for field, x in fields.items():
-            known = FIELDS.get(axis, {}).get(field)
+            known = every.get(axis, {}).get(field)
             if known is None or known != 0 and x not in known.split():
                 raise Skip(f"no {axis}.{field} = {x}")
     return {axis: {field: objective.get(axis, {}).get(field, known and known.split()[0]) for field, known in fields.items()}
-            for axis, fields in FIELDS.items()}
+            for axis, fields in every.items()}
 
 
-def asked(case):
+def asked(case, every):
     """With every field of the objective; of logits and hidden states its entropy bonus stands apart, as no batch has an entropy there."""
     if "objective" not in case:
         return case
     o = case["objective"]
     if case["kind"] in ("logits", "hidden"):
         penalty = {field: x for field, x in o.get("penalty", {}).items() if field != "entropy_coef"}
-        return {**case, "objective": filled({**o, "penalty": penalty}), "entropy_coef": o.get("penalty", {}).get("entropy_coef", 0)}
-    return {**case, "objective": filled(o)}
+        return {**case, "objective": filled({**o, "penalty": penalty}, every), "entropy_coef": o.get("penalty", {}).get("entropy_coef", 0)}
+    return {**case, "objective": filled(o, every)}
 
 
 def plain(x):
@@ -93,23 +104,24 @@ def plain(x):
     return x if math.isfinite(x) else "NaN" if math.isnan(x) else "Infinity" if x > 0 else "-Infinity"
 
 
-def result_of(answer, case, real):
+def result_of(answer, case, real, every):
     try:
-        return {"result": plain(answer(asked(case), real))}
+        return {"result": plain(answer(asked(case, every), real))}
     except Skip as reason:
         return {"skip": str(reason)}
     except Exception as e:  # one bad case must not end the run
         return {"error": f"{type(e).__name__}: {e}".replace("\n", " ")}
 
 
-def serve(name, release, precisions, outputs, answer):
-    real = None
+def serve(name, release, precisions, outputs, answer, more=None):
+    """more: what it knows of an objective besides FIELDS"""
+    real, every = None, with_more(more or {})
     for line in sys.stdin:
         request = json.loads(line)
         if request["cmd"] == "stop":
             return
         if request["cmd"] == "run":
-            reply = {"seq": request["seq"], **result_of(answer, request["case"], real)}
+            reply = {"seq": request["seq"], **result_of(answer, request["case"], real, every)}
         elif request["precision"] in precisions:
             real = precisions[request["precision"]]
             reply = {"version": 1, "name": name, "language": "python", "release": release, "precision": request["precision"],

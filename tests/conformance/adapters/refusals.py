@@ -1,11 +1,15 @@
-"""What our ports refuse, written from ../../vectors/refuse.md for the fields that protocol.FIELDS has: `check(case)` raises ValueError."""
+"""What our ports refuse, written from ../../vectors/refuse.md for the fields of protocol.FIELDS and DIVERGENCES: `check(case)` raises
+ValueError."""
 import math
 
 SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-INFINITE = {"weight_max", "rollout_is_high", "clamp_low", "clamp_high", "level_clamp_low", "level_clamp_high"}
+INFINITE = {"weight_max", "rollout_is_high", "clamp_low", "clamp_high", "level_clamp_low", "level_clamp_high", "trust_low",
+            "trust_high"}
 NOT_NEGATIVE = {"overlong_max", "overlong_cache", "eps", "eps_low", "eps_high", "clip_dual", "token_clip_low", "token_clip_high", "constant",
-                "kl_clamp_log", "kl_clamp_value", "rollout_is_low", "rollout_clamp", "tau_pos", "tau_neg"}
-PER_TOKEN = ("logp", "logp_old", "logp_ref", "logp_rollout", "value", "step_reward", "step_end", "mask", "advantage")
+                "kl_clamp_log", "kl_clamp_value", "rollout_is_low", "rollout_clamp", "tau_pos", "tau_neg", "trust_low",
+                "trust_high"}
+PER_TOKEN = ("logp", "logp_old", "logp_ref", "logp_rollout", "value", "step_reward", "step_end", "mask", "advantage", "divergence_ref",
+             "divergence_old")
 FLAGS = ("mask", "step_end", "truncated")
 
 
@@ -47,6 +51,9 @@ def check_objective(o):
     if w["rollout_is"] != "none":
         check_ordered(w, "rollout_is_low", "rollout_is_high")
     need("constant" not in a["kind"] or a["constant"] > 0, "constant is not above 0")
+    p = o["penalty"]
+    for field in ("kl_clamp_log", "kl_clamp_value", "kl_gradient", "kl_importance_weight"):
+        need(p["kl"] != "external" or p[field] in (0, "exact", "none"), f"{field} is for estimates, not for a KL that is given")
 
 
 def check_groups(b):
@@ -69,10 +76,13 @@ def read_by(o, b):
         names.add("baseline")
     if not given and o["reward"]["kl"] != "none":
         names |= {"logp_old", "logp_ref"}
-    if o["surrogate"]["kind"] != "reinforce" or o["penalty"]["kl_importance_weight"] != "none":
+    trusts = o["weight"]["trust"] == "divergence"
+    if o["surrogate"]["kind"] != "reinforce" or o["penalty"]["kl_importance_weight"] != "none" or trusts:
         names.add("logp_rollout" if o["ratio"]["behaviour"] == "rollout" else "logp_old")
     if o["penalty"]["kl"] != "none":
-        names.add("logp_ref")
+        names.add("divergence_ref" if o["penalty"]["kl"] == "external" else "logp_ref")
+    if trusts:
+        names.add("divergence_old")
     if o["weight"]["rollout_is"] != "none":
         names |= {"logp_old", "logp_rollout"}
     return names
@@ -88,6 +98,7 @@ def check_shape(b, name):
 def check_value(name, x, where):
     need(not math.isnan(number(x)), f"{name}{where} is NaN")
     need(not math.isinf(number(x)) or (name.startswith("logp") and number(x) < 0), f"{name}{where} is infinite")
+    need(not name.startswith("divergence") or number(x) >= 0, f"{name}{where} is negative")
 
 
 def check_values(b, name):

@@ -5,7 +5,7 @@ Inputs of masked slots are replaced before anything is computed from them: multi
 import types
 
 import refusals
-from protocol import Skip, serve
+from protocol import DIVERGENCES, Skip, serve
 import torch
 from padded import PRECISIONS, batch_of, ragged
 
@@ -219,6 +219,13 @@ def penalty(c, D, d, w):
     return c["kl_coef"] * {"none": lambda: K, "token": lambda: exp(d) * K, "level": lambda: w * K}[c["kl_importance_weight"]]()
 
 
+def distrusted(c, A, w, far):
+    """Too far from the old policy, and on the way that the advantage pushes."""
+    if c["trust"] == "none":
+        return torch.zeros_like(A, dtype=torch.bool)
+    return (A > 0) & (w > 1) & (far > float(c["trust_high"])) | (A < 0) & (w < 1) & (far > float(c["trust_low"]))
+
+
 def aggregated(c, x, mask, b):
     T = mask.sum(-1)
     per_group = torch.zeros(b.groups, dtype=T.dtype).index_add(0, b.group, T)
@@ -251,17 +258,22 @@ def objective(o, b, entropy=0.0):
     l, A = masked(b.logp, mask), masked(b.advantage, mask)
     against = b.logp_rollout if o["ratio"]["behaviour"] == "rollout" else b.logp_old
     d = step + (torch.zeros_like(l) if against is None else difference(l, masked(against, mask)))
-    D = difference(l, masked(b.logp_ref, mask)) if o["penalty"]["kl"] != "none" else None
+    D = difference(l, masked(b.logp_ref, mask)) if o["penalty"]["kl"] not in ("none", "external") else None
     unsupported(o, d.detach(), D)
     y = log_ratio(o["ratio"], d, A, mask, step)
     w = exp(y)
-    x = masked(v * surrogate(o["surrogate"], A, y, w, l + step), mask & (A != 0) & (v != 0))
-    if o["penalty"]["kl"] != "none":
+    kept = ~distrusted(o["weight"], A, w.detach(), b.divergence_old)
+    x = masked(v * surrogate(o["surrogate"], A, y, w, l + step), mask & (A != 0) & (v != 0) & kept)
+    if o["penalty"]["kl"] == "external":
+        far = masked(b.divergence_ref, mask).requires_grad_()
+        x = x + o["penalty"]["kl_coef"] * far
+    elif o["penalty"]["kl"] != "none":
         x = x + penalty(o["penalty"], step + D, d, w)
     x = x + entropy
     loss = aggregated(o["aggregation"], x, mask, b)
     loss.backward()
-    return {"loss": loss.item(), "term": ragged(masked(x, mask), b), "dlogp": ragged(step.grad, b)}
+    by_divergence = {"ddivergence_ref": ragged(far.grad, b)} if o["penalty"]["kl"] == "external" else {}
+    return {"loss": loss.item(), "term": ragged(masked(x, mask), b), "dlogp": ragged(step.grad, b), **by_divergence}
 
 
 def vectors(rows, lengths, width, dtype):
@@ -337,4 +349,4 @@ def answer(case, dtype):
 
 
 serve("torch autograd", torch.__version__.split("+")[0], {**PRECISIONS, "bf16": torch.bfloat16},
-      ["advantage", "loss", "term", "dlogp", "logp", "entropy", "dlogits", "dhidden", "dweight"], answer)
+      ["advantage", "loss", "term", "dlogp", "ddivergence_ref", "logp", "entropy", "dlogits", "dhidden", "dweight"], answer, DIVERGENCES)

@@ -61,6 +61,9 @@ rule("advantage", "baseline", ("kalman",), {"process_noise": AT_LEAST_0, "observ
 
 rule("ratio", "interpolate", ("arithmetic", "geometric"), {"level": but("token")}, computed=True)
 rule("ratio", "level", ("sequence_power_mean",), {"power": {**ABOVE_0, "maximum": 16}})
+rule("penalty", "kl", ("external",), {
+    "kl_reference": only("ref"), "kl_gradient": only("exact"), "kl_importance_weight": NONE, "kl_importance_weight_max": only(0),
+    "kl_clamp_log": only(0), "kl_clamp_value": only(0), "kl_clamp_on": only("estimate")})
 rule("penalty", "nll_gate", ("sequence", "segment"), {"nll_form": only("displacement")})
 rule("penalty", "preference", ("pairwise", "pairwise_else_pointwise"), {"preference_kappa": AT_LEAST_0})
 

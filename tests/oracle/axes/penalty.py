@@ -1,4 +1,5 @@
-"""Penalty: what else is paid for? Estimators of KL(policy || reference), D = l - x, and entropy, which is paid back.
+"""Penalty: what else is paid for? Estimators of KL(policy || reference), D = l - x, or a divergence that is given; and entropy, which is
+paid back.
 
 Both stand in the term; what divides them is that of the term, or `kl_aggregation` and `entropy_aggregation`."""
 
@@ -21,7 +22,11 @@ def k3(d):
     return exp_minus_one_minus(-d)
 
 
-KL = {"k1": k1, "k2": k2, "k3": k3, "abs": absolute}
+ESTIMATED = {"k1": k1, "k2": k2, "k3": k3, "abs": absolute}
+
+# Gaussian steps know the divergence itself: Flow-GRPO (2505.05470) takes it of the means, k/(2 c^2); nothing of it goes through l
+GIVEN = {"external": lambda token: token.divergence_ref}
+KL = {**ESTIMATED, **GIVEN}
 
 # x, whom the policy is held to: the reference; KL-Cov (2505.22617) and others, the policy that sampled
 AGAINST = {"ref": lambda token: token.f, "old": lambda token: token.o, "rollout": lambda token: token.b,
@@ -78,6 +83,8 @@ def weighted_kl(choice, ratio, token, w):
     """beta u K"""
     if choice["kl"] == "none" or not ON[choice["kl_on"]](token):
         return ZERO
+    if choice["kl"] in GIVEN:
+        return GIVEN[choice["kl"]](token) * mpf(choice["kl_coef"])
     d = token.l - AGAINST[choice["kl_reference"]](token)
     c = mpf(choice["kl_clamp_log"])
     if c:

@@ -172,26 +172,26 @@ def weigh(choice, sequence):
 
 # ---- M: detached, 0 or 1; a token with M = 0 stays active
 
-def one_sided(n, a, w, y, l, x):
+def one_sided(n, a, w, y, l, x, token):
     # what PPO's clip takes the gradient from
     return sign(a) > 0 and less(1 + n.high, w) or sign(a) < 0 and less(w, 1 - n.low)
 
 
-def two_sided(n, a, w, y, l, x):
+def two_sided(n, a, w, y, l, x, token):
     return less(1 + n.high, w) or less(w, 1 - n.low)
 
 
-def log_two_sided(n, a, w, y, l, x):
+def log_two_sided(n, a, w, y, l, x, token):
     return less(n.high, y) or less(y, -n.low)
 
 
-def probability(n, a, w, y, l, x):
+def probability(n, a, w, y, l, x, token):
     # DPPO (2602.04879), total variation of the sampled token
     rise = exp(l) - exp(x)
     return sign(a) > 0 and less(n.high, rise) or sign(a) < 0 and less(n.low, -rise)
 
 
-def probability_both(n, a, w, y, l, x):
+def probability_both(n, a, w, y, l, x, token):
     # prime-rl's ipo
     return less(n.high, abs(exp(l) - exp(x)))
 
@@ -207,7 +207,7 @@ def binary_divergence(l, x):
     return this + (1 - p0) * reals.log((1 - p0) / (1 - p))
 
 
-def binary_kl(n, a, w, y, l, x):
+def binary_kl(n, a, w, y, l, x, token):
     # DPPO (2602.04879), without the code's 1e-8 in the logarithm
     far = binary_divergence(l, x)
     if sign(a) > 0:
@@ -215,19 +215,26 @@ def binary_kl(n, a, w, y, l, x):
     return sign(a) < 0 and less(l, x) and less(n.low, far)
 
 
-def k2(n, a, w, y, l, x):
+def k2(n, a, w, y, l, x, token):
     return less(n.high, (l - x) * (l - x) / 2)
 
 
-def ring(n, a, w, y, l, x):
+def ring(n, a, w, y, l, x, token):
     # REC-Ring (2509.24203) as in Trinity-RFT: far outside on the side that the advantage pulls back from is kept too
     back_up = sign(a) >= 0 and not less(1 - n.rec_outer_low, w)
     back_down = sign(a) <= 0 and not less(w, 1 + n.rec_outer_high)
-    return two_sided(n, a, w, y, l, x) and not back_up and not back_down
+    return two_sided(n, a, w, y, l, x, token) and not back_up and not back_down
+
+
+def divergence(n, a, w, y, l, x, token):
+    # Flow-DPPO (2606.11025) eq. 17: a step that has gone too far, and on the way that its advantage pushes
+    far = token.divergence_old
+    return sign(a) > 0 and less(ONE, w) and less(n.high, far) or sign(a) < 0 and less(w, ONE) and less(n.low, far)
 
 
 TRUST = {"none": lambda *_: False, "one_sided": one_sided, "two_sided": two_sided, "log_two_sided": log_two_sided,
-         "probability": probability, "probability_both": probability_both, "binary_kl": binary_kl, "k2": k2, "ring": ring}
+         "probability": probability, "probability_both": probability_both, "binary_kl": binary_kl, "k2": k2, "ring": ring,
+         "divergence": divergence}
 
 
 class Limits:
@@ -236,9 +243,9 @@ class Limits:
         self.rec_outer_low, self.rec_outer_high = bound(choice["rec_outer_low"]), bound(choice["rec_outer_high"])
 
 
-def distrusted(choice, a, w, y, l, x):
+def distrusted(choice, w, y, x, token):
     """Is the policy too far from x, the log-probability in the ratio's denominator, to be pushed farther?"""
-    return bool(TRUST[choice["trust"]](Limits(choice), a, value(w), value(y), value(l), x))
+    return bool(TRUST[choice["trust"]](Limits(choice), token.advantage, value(w), value(y), value(token.l), x, token))
 
 
 # ---- drift: how far the policy has moved since, as a weight of the surrogate
