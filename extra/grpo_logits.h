@@ -849,12 +849,6 @@ static grpo_status grpo_mark_rows_(const grpo_batch *b, const grpo_logits_batch 
     return GRPO_OK;
 }
 
-#ifdef _OPENMP
-#define GRPO_OMP_(text) _Pragma(text)
-#else
-#define GRPO_OMP_(text)
-#endif
-
 static grpo_status grpo_read_marked_(const grpo_logits_batch *rows) {
     const int64_t n = rows->logits.rows;
     int bad = 0;

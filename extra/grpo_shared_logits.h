@@ -10,6 +10,12 @@
 #pragma GCC diagnostic ignored "-Wunused-function"      /* no header uses all of them */
 #endif
 
+#ifdef _OPENMP
+#define GRPO_OMP_(text) _Pragma(text)
+#else
+#define GRPO_OMP_(text)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
