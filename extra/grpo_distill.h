@@ -565,6 +565,7 @@ grpo_status grpo_distill_at(const grpo_logits *x, const uint8_t *mask, const int
     grpo_status st = grpo_distill_check_logits_(x);
     int overflow = 0;
     if (!st) st = grpo_check_count_(k, 1, 4);
+    if (!st && x->rows > INT64_MAX / (int64_t)sizeof(double) / k) st = grpo_refuse_(GRPO_OUT_OF_RANGE, 4, -1);
     if (!st) st = grpo_check_there_(ids, x->rows, 3);
     if (!st) st = grpo_check_there_(logp, x->rows, 5);
     for (int64_t t = 0; !st && t < x->rows; t++)

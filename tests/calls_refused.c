@@ -678,12 +678,30 @@ static void check_distill(void) {
     check_distilled_numbers(z, set);
 }
 
+static void check_likeliest(void) {
+    static const grpo_real z[4] = { 0, 1, 2, 3 };
+    static const int64_t set[2] = { 0, 4 };
+    static const uint8_t none[2] = { 0, 0 };
+    int64_t top[4] = { 9, 9, 9, 9 };
+    grpo_real logp[2] = { 9, 9 };
+    grpo_logits x = right_distill.student;
+    x.logits = z; x.rows = 1;
+    check_status("distill_top", "more than there are", grpo_distill_top(&x, NULL, 5, top), GRPO_CROSSED, "k, logits.vocab");
+    check_status("distill_top", "k 0", grpo_distill_top(&x, NULL, 0, top), GRPO_NOT_POSITIVE, "k");
+    check_status("distill_at", "an id past the end", grpo_distill_at(&x, NULL, set, 2, logp), GRPO_OUT_OF_RANGE, "ids[1]");
+    check_status("distill_sort", "k 0", grpo_distill_sort(1, 0, top, logp), GRPO_NOT_POSITIVE, "k");
+    x.rows = 2;
+    check_status("distill_at", "more than memory has", grpo_distill_at(&x, none, set, INT64_MAX / 8, logp), GRPO_OUT_OF_RANGE, "k");
+    check(top[0] == 9 && logp[0] == 9 && logp[1] == 9, "the likeliest tokens: something was written");
+}
+
 int main(void) {
     int k;
     check_logits();
     check_papers();
     check_found();
     check_distill();
+    check_likeliest();
     for (k = GRPO_POSITIVE; k <= GRPO_LONE_RESPONSE; k++)
         check(seen[k] > 0 || k == GRPO_WHOLE_RESPONSE, "nothing gave %s", grpo_status_name(k));        /* extra_context.c gives that */
     return check_summary();
