@@ -636,9 +636,9 @@ int main(void) {
     test_rows();
     test_verl();
     test_far_ratios();
-    test_lists(1, 3000, rows, COUNT(rows));
+    test_lists(1, 2000, rows, COUNT(rows));
     test_lists(2, 500, few, COUNT(few));
-    test_lists(4, 40, beside, COUNT(beside));
+    test_lists(4, 15, beside, COUNT(beside));
     test_sequences(3, 20, of_sequences, COUNT(of_sequences));
     print_tallies();
     return check_summary();
