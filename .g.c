@@ -1,2 +1,2 @@
-#define GSPO_IMPLEMENTATION
-#include "gspo.h"
+#define GRPO_CONTEXT_IMPLEMENTATION
+#include "extra/grpo_context.h"

@@ -754,6 +754,45 @@ grpo_status grpo_distill_sort(int64_t rows, int64_t k, int64_t *ids, float *numb
 grpo_status grpo_distill_pairs(const grpo_batch *batch, const uint8_t *correct, int64_t *teacher, int64_t *student);
 grpo_status grpo_frontier_weight(const grpo_batch *batch, const uint8_t *correct, double strength, double *weight);
 grpo_status grpo_distill_importance_weight(const grpo_batch *batch, double clip, float *weight);
+typedef enum { GRPO_FLOW_SDE, GRPO_FLOW_DANCE_SDE, GRPO_FLOW_FLASH_SDE, GRPO_FLOW_SAGE_SDE, GRPO_FLOW_CPS }
+    grpo_flow_kind;
+typedef struct {
+    double sample_factor, velocity_factor, std;
+    double rate;
+} grpo_flow_step;
+grpo_status grpo_flow_schedule(grpo_flow_kind kind, double level, double next_level, double sigma_max, double sigma_min,
+    double eta, grpo_flow_step *step);
+typedef enum { GRPO_BALANCE_MEDIAN, GRPO_BALANCE_MEAN } grpo_balance_kind;
+grpo_status grpo_balance_steps(int64_t n, const double *rate, grpo_balance_kind centre, double *weight);
+typedef struct {
+    float *logp;
+    float *log_ratio;
+    float *regulated;
+    float *divergence_old;
+    float *divergence_ref;
+} grpo_gaussian_numbers;
+grpo_status grpo_gaussian_steps(int64_t n, const int64_t *begin, const float *sample, const float *mean, const float
+    *mean_old, const float *mean_ref, const double *std, const double *kl_std, const grpo_gaussian_numbers *out);
+typedef struct {
+    const float *logp, *log_ratio, *regulated, *divergence_old, *divergence_ref;
+} grpo_gaussian_gradients;
+grpo_status grpo_gaussian_steps_backward(int64_t n, const int64_t *begin, const float *sample, const float *mean, const
+    float *mean_old, const float *mean_ref, const double *std, const double *kl_std, const grpo_gaussian_gradients *by,
+    float *dmean);
+grpo_status grpo_denoising_error(int64_t n, const int64_t *begin, const float *prediction, const float *target, double
+    *error);
+grpo_status grpo_denoising_error_backward(int64_t n, const int64_t *begin, const float *prediction, const float *target,
+    const double *derror, float *dprediction);
+grpo_status grpo_denoising_preference(int64_t n, const double *error, const double *error_ref, const double *weight,
+    double beta, double *loss, double *derror);
+typedef struct {
+    double advantage_max;
+    double beta;
+    double kl_coef;
+} grpo_nft;
+grpo_status grpo_diffusion_nft(int64_t n, const int64_t *begin, const float *velocity, const float *velocity_old, const
+    float *velocity_ref, const float *noisy, const float *clean, const double *level, const double *advantage, const
+    grpo_nft *x, double *share, double *loss, float *dvelocity);
 typedef struct {
     const char *structure;
     const char *member;
@@ -1008,11 +1047,8 @@ grpo_status gspo_loss_check_f64(const grpo_objective *obj, const grpo_batch_f64 
     grpo_totals *totals, const grpo_output_f64 *out, const grpo_partial *partial);
 int64_t gspo_scratch_f64(const grpo_objective *obj, const grpo_batch_f64 *batch);
 grpo_dd gspo_log_ratio_f64(const double *logp, const double *logp_old, const uint8_t *mask, int64_t n);
-grpo_status grpo_context_check_f64(const grpo_objective *obj);
-int grpo_context_rounds_f64(const grpo_objective *obj);
 grpo_status grpo_context_measure_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
     const grpo_response *whole, grpo_response *part);
-void grpo_context_add_f64(grpo_response *into, const grpo_response *from, int64_t n);
 grpo_status grpo_context_totals_add_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const grpo_response
     *whole, grpo_totals *totals);
 grpo_status grpo_context_loss_add_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
@@ -1159,6 +1195,34 @@ grpo_status grpo_distill_pairs_f64(const grpo_batch_f64 *batch, const uint8_t *c
 grpo_status grpo_frontier_weight_f64(const grpo_batch_f64 *batch, const uint8_t *correct, double strength, double
     *weight);
 grpo_status grpo_distill_importance_weight_f64(const grpo_batch_f64 *batch, double clip, double *weight);
+grpo_status grpo_flow_schedule_f64(grpo_flow_kind kind, double level, double next_level, double sigma_max, double
+    sigma_min, double eta, grpo_flow_step *step);
+grpo_status grpo_balance_steps_f64(int64_t n, const double *rate, grpo_balance_kind centre, double *weight);
+typedef struct {
+    double *logp;
+    double *log_ratio;
+    double *regulated;
+    double *divergence_old;
+    double *divergence_ref;
+} grpo_gaussian_numbers_f64;
+grpo_status grpo_gaussian_steps_f64(int64_t n, const int64_t *begin, const double *sample, const double *mean, const
+    double *mean_old, const double *mean_ref, const double *std, const double *kl_std, const grpo_gaussian_numbers_f64
+    *out);
+typedef struct {
+    const double *logp, *log_ratio, *regulated, *divergence_old, *divergence_ref;
+} grpo_gaussian_gradients_f64;
+grpo_status grpo_gaussian_steps_backward_f64(int64_t n, const int64_t *begin, const double *sample, const double *mean,
+    const double *mean_old, const double *mean_ref, const double *std, const double *kl_std, const
+    grpo_gaussian_gradients_f64 *by, double *dmean);
+grpo_status grpo_denoising_error_f64(int64_t n, const int64_t *begin, const double *prediction, const double *target,
+    double *error);
+grpo_status grpo_denoising_error_backward_f64(int64_t n, const int64_t *begin, const double *prediction, const double
+    *target, const double *derror, double *dprediction);
+grpo_status grpo_denoising_preference_f64(int64_t n, const double *error, const double *error_ref, const double *weight,
+    double beta, double *loss, double *derror);
+grpo_status grpo_diffusion_nft_f64(int64_t n, const int64_t *begin, const double *velocity, const double *velocity_old,
+    const double *velocity_ref, const double *noisy, const double *clean, const double *level, const double *advantage,
+    const grpo_nft *x, double *share, double *loss, double *dvelocity);
 int grpo_version_f64(void);
 int64_t grpo_sizeof_f64(const char *structure);
 const grpo_layout *grpo_layouts_f64(int *count);

@@ -195,6 +195,8 @@ static void require_slopes(reference *ref, const answer *a, rng *r) {
         if (ref->active[t] && n++ % stride != first) continue;
         slope = reference_entropy_slope(ref, t);
         if (slope.judged) require(reference_agrees(&slope, (double)a->dentropy[t]), "dentropy is not the slope of the loss");
+        slope = reference_divergence_slope(ref, t);
+        if (slope.judged) require(reference_agrees(&slope, (double)a->ddivergence_ref[t]), "ddivergence_ref is not the slope of the loss");
         slope = reference_slope(ref, i, t);
         if (slope.judged) require(reference_agrees(&slope, (double)a->dlogp[t]), "the gradient is not the slope of the loss");
     }

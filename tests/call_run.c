@@ -5,6 +5,7 @@
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
 #include "../extra/grpo_distill.h"
+#include "../extra/grpo_flow.h"
 #include "../extra/grpo_rewards.h"
 #include "../extra/grpo_selection.h"
 #include "../extra/grpo_weights.h"
@@ -124,6 +125,10 @@ static const struct { const char *function, *word; int value; } choices[] = {
     { "distill_divergence", "jensen_shannon", GRPO_DISTILL_JENSEN_SHANNON },
     { "distill_divergence", "left_out", GRPO_TAIL_LEFT_OUT }, { "distill_divergence", "renormalised", GRPO_TAIL_RENORMALISED },
     { "distill_divergence", "bucket", GRPO_TAIL_BUCKET },
+    { "flow_schedule", "flow_sde", GRPO_FLOW_SDE }, { "flow_schedule", "dance_sde", GRPO_FLOW_DANCE_SDE },
+    { "flow_schedule", "flash_sde", GRPO_FLOW_FLASH_SDE }, { "flow_schedule", "sage_sde", GRPO_FLOW_SAGE_SDE },
+    { "flow_schedule", "cps", GRPO_FLOW_CPS },
+    { "balance_steps", "median", GRPO_BALANCE_MEDIAN }, { "balance_steps", "mean", GRPO_BALANCE_MEAN },
 };
 
 /* the enumerator, 0 after a failure */
@@ -318,6 +323,29 @@ static const int64_t *ragged(call *r, const char *key, int begins) {
         for (const cJSON *item = size_of(row) ? row->child : NULL; item; item = item->next)
             member[total++] = whole_of(r, key, entry(r, key, item, 0));
     return begins ? begin : member;
+}
+
+/* of a list of lists: where each begins, the end too */
+static const int64_t *begins(call *r, const char *key) {
+    const cJSON *json = argument(r, key), *row = size_of(json) ? json->child : NULL;
+    int64_t *begin = allocate(r, size_of(json) + 1, sizeof *begin), k = 0;
+    begin[0] = 0;
+    for (; row; row = row->next, k++) begin[k + 1] = begin[k] + size_of(row);
+    return begin;
+}
+
+/* n lists of elements that begin there, one after the other; zeros after a failure */
+static const grpo_real *elements(call *r, const char *key, const int64_t *begin, int64_t n) {
+    const cJSON *json = argument(r, key), *row = size_of(json) ? json->child : NULL;
+    grpo_real *y = allocate(r, begin[n], sizeof *y);
+    for (int64_t k = 0; k < begin[n]; k++) y[k] = 0;
+    if (!cJSON_IsArray(json) || size_of(json) != n) fail(r, "argument %s has not a list for each step", key);
+    for (int64_t k = 0; row && k < n; row = row->next, k++) {
+        const cJSON *item = size_of(row) ? row->child : NULL;
+        if (size_of(row) != begin[k + 1] - begin[k]) fail(r, "argument %s has a list of another size", key);
+        for (int64_t d = begin[k]; item && d < begin[k + 1]; item = item->next, d++) y[d] = element(r, key, entry(r, key, item, 0));
+    }
+    return y;
 }
 
 /* the pairs of all groups: two neighbours each */
@@ -522,6 +550,59 @@ static grpo_status given_tokens(call *r) {
     const int64_t *ids = whole_matrix(r, "ids");
     if (SIZE(ids) != x.rows) return GRPO_STATUS_ARGUMENT_(GRPO_OUT_OF_RANGE, 3, -1);
     return grpo_distill_at(&x, NULL, ids, WIDTH(ids), OUT_REALS(logp, x.rows * WIDTH(ids)));
+}
+
+static grpo_status step_of_a_schedule(call *r) {
+    grpo_flow_step x = { NAN, NAN, NAN, NAN };
+    const grpo_status st = grpo_flow_schedule((grpo_flow_kind)choice(r, "kind"), NUMBER(level), NUMBER(next_level), NUMBER(sigma_max),
+                                              NUMBER(sigma_min), NUMBER(eta), &x);
+    add_number(r, "sample_factor", x.sample_factor);
+    add_number(r, "velocity_factor", x.velocity_factor);
+    add_number(r, "std", x.std);
+    add_number(r, "rate", x.rate);
+    return st;
+}
+
+/* all that there is a mean for */
+static grpo_status numbers_of_steps(call *r) {
+    const int64_t n = SIZE(sample), *begin = begins(r, "sample");
+    const grpo_real *old = IF(mean_old, elements(r, "mean_old", begin, n)), *ref = IF(mean_ref, elements(r, "mean_ref", begin, n));
+    grpo_gaussian_numbers out;
+    memset(&out, 0, sizeof out);
+    out.logp = OUT_REALS(logp, n);
+    if (old) { out.log_ratio = OUT_REALS(log_ratio, n); out.regulated = OUT_REALS(regulated, n); }
+    if (old) out.divergence_old = OUT_REALS(divergence_old, n);
+    if (ref) out.divergence_ref = OUT_REALS(divergence_ref, n);
+    return grpo_gaussian_steps(n, begin, elements(r, "sample", begin, n), elements(r, "mean", begin, n), old, ref, DOUBLES(std, n),
+                               IF(kl_std, DOUBLES(kl_std, n)), &out);
+}
+
+static grpo_status gradient_of_steps(call *r) {
+    const int64_t n = SIZE(sample), *begin = begins(r, "sample");
+    const grpo_gaussian_gradients by = {
+        IF(dlogp, reals(r, "dlogp", n)), IF(dlog_ratio, reals(r, "dlog_ratio", n)), IF(dregulated, reals(r, "dregulated", n)),
+        IF(ddivergence_old, reals(r, "ddivergence_old", n)), IF(ddivergence_ref, reals(r, "ddivergence_ref", n))
+    };
+    return grpo_gaussian_steps_backward(n, begin, elements(r, "sample", begin, n), elements(r, "mean", begin, n),
+        IF(mean_old, elements(r, "mean_old", begin, n)), IF(mean_ref, elements(r, "mean_ref", begin, n)), DOUBLES(std, n),
+        IF(kl_std, DOUBLES(kl_std, n)), &by, OUT_REALS(dmean, begin[n]));
+}
+
+/* both calls of it */
+static grpo_status error_and_gradient(call *r) {
+    const int64_t n = SIZE(prediction), *begin = begins(r, "prediction");
+    const grpo_real *prediction = elements(r, "prediction", begin, n), *target = elements(r, "target", begin, n);
+    const grpo_status st = grpo_denoising_error(n, begin, prediction, target, OUT_DOUBLES(error, n));
+    if (st || !is_there(r, "derror")) return st;
+    return grpo_denoising_error_backward(n, begin, prediction, target, DOUBLES(derror, n), OUT_REALS(dprediction, begin[n]));
+}
+
+static grpo_status nft_of_samples(call *r) {
+    const int64_t n = SIZE(velocity), *begin = begins(r, "velocity");
+    const grpo_nft x = { NUMBER(advantage_max), NUMBER(beta), NUMBER(kl_coef) };
+    return grpo_diffusion_nft(n, begin, elements(r, "velocity", begin, n), elements(r, "velocity_old", begin, n),
+        IF(velocity_ref, elements(r, "velocity_ref", begin, n)), elements(r, "noisy", begin, n), elements(r, "clean", begin, n),
+        DOUBLES(level, n), DOUBLES(advantage, n), &x, OUT_DOUBLES(share, n), OUT_DOUBLES(loss, n), OUT_REALS(dvelocity, begin[n]));
 }
 
 static grpo_status three_numbers(call *r) {
@@ -774,10 +855,20 @@ static grpo_status three_numbers(call *r) {
     CALL(grpo_frontier_weight, BATCH, FLAGS(correct, SEQUENCES), NUMBER(strength), OUT_DOUBLES(weight, GROUPS)) \
     CALL(grpo_distill_importance_weight, BATCH, NUMBER(clip), OUT_TOKENS(weight))
 
+#define CALLS_FLOW(CALL, VALUE, PAIR, OTHER) \
+    OTHER(grpo_flow_schedule, step_of_a_schedule) \
+    CALL(grpo_balance_steps, SIZE(rate), LIST(rate), (grpo_balance_kind)choice(r, "centre"), OUT_DOUBLES(weight, SIZE(rate))) \
+    OTHER(grpo_gaussian_steps, numbers_of_steps) \
+    OTHER(grpo_gaussian_steps_backward, gradient_of_steps) \
+    OTHER(grpo_denoising_error, error_and_gradient) \
+    CALL(grpo_denoising_preference, SIZE(error), LIST(error), DOUBLES(error_ref, SIZE(error)), DOUBLES(weight, SIZE(error)), \
+         NUMBER(beta), OUT_NUMBER(loss), OUT_DOUBLES(derror, SIZE(error))) \
+    OTHER(grpo_diffusion_nft, nft_of_samples)
+
 #define CALLS(CALL, VALUE, PAIR, OTHER) \
     CALLS_SELECTION(CALL, VALUE, PAIR, OTHER) CALLS_CONTROL(CALL, VALUE, PAIR, OTHER) CALLS_CREDIT(CALL, VALUE, PAIR, OTHER) \
     CALLS_REWARDS(CALL, VALUE, PAIR, OTHER) CALLS_WEIGHTS(CALL, VALUE, PAIR, OTHER) CALLS_CRITIC(CALL, VALUE, PAIR, OTHER) \
-    CALLS_DISTILL(CALL, VALUE, PAIR, OTHER)
+    CALLS_DISTILL(CALL, VALUE, PAIR, OTHER) CALLS_FLOW(CALL, VALUE, PAIR, OTHER)
 
 #define RUN_CALL(name, ...) static grpo_status run_##name(call *r) { return name(__VA_ARGS__); }
 #define RUN_VALUE(name, key, ...) \

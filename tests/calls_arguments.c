@@ -5,6 +5,7 @@
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
 #include "../extra/grpo_distill.h"
+#include "../extra/grpo_flow.h"
 #include "../extra/grpo_logits.h"
 #include "../extra/grpo_rewards.h"
 #include "../extra/grpo_selection.h"
@@ -46,6 +47,11 @@ static grpo_logits logits;
 static grpo_logits_batch rows;
 static grpo_distill distill;
 static grpo_distill_part distilled[1];
+static grpo_real numbers_of_steps[5];
+static const grpo_gaussian_numbers step_numbers = { numbers_of_steps, numbers_of_steps + 1, numbers_of_steps + 2, numbers_of_steps + 3,
+                                                    numbers_of_steps + 4 };
+static const grpo_gaussian_gradients step_gradients = { reals, reals, reals, reals, reals };
+static const grpo_nft nft = { 5, 1, 0.5 };
 static int64_t sorted_ids[1];
 static grpo_real sorted_reals[1];
 static grpo_logits_part row_part, merged, parts[1];
@@ -216,6 +222,17 @@ static void fill(void) {
     X##4(grpo_distill_pairs, IN(&batch), IN(flags), OUT(0), OUT(1)) \
     X##4(grpo_frontier_weight, IN(&batch), IN(flags), NUMBER(0.5), OUT(0)) \
     X##3(grpo_distill_importance_weight, IN(&batch), NUMBER(2), OUT(0)) \
+    X##7(grpo_flow_schedule, FORM(GRPO_FLOW_CPS), NUMBER(0.5), NUMBER(0.25), NUMBER(0.75), NUMBER(0.125), NUMBER(0.5), OUT(0)) \
+    X##4(grpo_balance_steps, WHOLE(2), IN(halves), FORM(GRPO_BALANCE_MEAN), OUT(0)) \
+    X##9(grpo_gaussian_steps, WHOLE(1), IN(begin), IN(reals), IN(reals), IN(reals), IN(reals), IN(halves), IN(halves), \
+         IN(&step_numbers)) \
+    X##10(grpo_gaussian_steps_backward, WHOLE(1), IN(begin), IN(reals), IN(reals), IN(reals), IN(reals), IN(halves), IN(halves), \
+          IN(&step_gradients), OUT(0)) \
+    X##5(grpo_denoising_error, WHOLE(1), IN(begin), IN(reals), IN(reals), OUT(0)) \
+    X##6(grpo_denoising_error_backward, WHOLE(1), IN(begin), IN(reals), IN(reals), IN(halves), OUT(0)) \
+    X##7(grpo_denoising_preference, WHOLE(1), IN(halves), IN(halves), IN(halves), NUMBER(2), OUT(0), OUT(1)) \
+    X##13(grpo_diffusion_nft, WHOLE(1), IN(begin), IN(reals), IN(reals), IN(reals), IN(reals), IN(reals), IN(halves), IN(halves), \
+          IN(&nft), OUT(0), OUT(1), OUT(2)) \
     X##3(grpo_logits_row_read, IN(&logits), WHOLE(0), OUT(0)) \
     X##3(grpo_logits_part_merge, IN(&merged), IN(&row_part), NUMBER(1)) \
     X##3(grpo_logits_part_row, IN(&row_part), NUMBER(1), OUT(0)) \
@@ -261,6 +278,16 @@ static void fill(void) {
         return name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f, \
                     v[6] AS_##g, v[7] AS_##h, v[8] AS_##i); \
     }
+#define RUN10(name, a, b, c, d, e, f, g, h, i, j) \
+    static grpo_status run_##name(const value *v) { \
+        return name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f, \
+                    v[6] AS_##g, v[7] AS_##h, v[8] AS_##i, v[9] AS_##j); \
+    }
+#define RUN13(name, a, b, c, d, e, f, g, h, i, j, k, l, m) \
+    static grpo_status run_##name(const value *v) { \
+        return name(v[0] AS_##a, v[1] AS_##b, v[2] AS_##c, v[3] AS_##d, v[4] AS_##e, v[5] AS_##f, \
+                    v[6] AS_##g, v[7] AS_##h, v[8] AS_##i, v[9] AS_##j, v[10] AS_##k, v[11] AS_##l, v[12] AS_##m); \
+    }
 FUNCTIONS(RUN)
 
 #define ROW2(name, ...) { #name, run_##name, { __VA_ARGS__ } },
@@ -271,7 +298,10 @@ FUNCTIONS(RUN)
 #define ROW7 ROW2
 #define ROW8 ROW2
 #define ROW9 ROW2
-static const struct { const char *name; grpo_status (*run)(const value *v); value right[9]; } functions[] = { FUNCTIONS(ROW) };
+#define ROW10 ROW2
+#define ROW13 ROW2
+enum { MOST_ARGUMENTS = 13 };
+static const struct { const char *name; grpo_status (*run)(const value *v); value right[MOST_ARGUMENTS]; } functions[] = { FUNCTIONS(ROW) };
 enum { PREFIX = sizeof "grpo_" - 1 };        /* the lists of tests name functions without it */
 
 /* ---- functions that give a number, which is NaN where they refuse: their arguments in order ------------------------------------------ */
@@ -299,7 +329,7 @@ static double annealed_split(const value *v) {
     return s.own < 0 ? NAN : (double)s.own;
 }
 
-static const struct { const char *name; double (*run)(const value *v); const char *arguments; value right[9]; } number_functions[] = {
+static const struct { const char *name; double (*run)(const value *v); const char *arguments; value right[MOST_ARGUMENTS]; } number_functions[] = {
     { "grpo_kl_control", kl_control, "kl_coef kl target steps horizon", { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1) } },
     { "grpo_entropy_control", entropy_control, "coef entropy target delta low high inclusive",
       { NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(1), NUMBER(0), NUMBER(1), FLAG(0) } },
@@ -335,6 +365,9 @@ static const struct { const char *function, *argument; int probe; const char *wh
     { "grpo_distill_divergence", "ids", MISSING, "the whole vocabulary" }, { "grpo_distill_divergence", "mask", MISSING, LEFT_OUT },
     { "grpo_distill_gradient", "ids", MISSING, "the whole vocabulary" }, { "grpo_distill_gradient", "mask", MISSING, LEFT_OUT },
     { "grpo_distill_gradient", "add", EVERY, A_CHOICE_OF_TWO }, { "grpo_distill_top", "mask", MISSING, LEFT_OUT },
+    { "grpo_gaussian_steps", "kl_std", MISSING, "std" }, { "grpo_gaussian_steps_backward", "kl_std", MISSING, "std" },
+    { "grpo_denoising_preference", "derror", MISSING, NOT_WANTED }, { "grpo_diffusion_nft", "share", MISSING, NOT_WANTED },
+    { "grpo_diffusion_nft", "loss", MISSING, NOT_WANTED }, { "grpo_diffusion_nft", "dvelocity", MISSING, NOT_WANTED },
     { "grpo_distill_at", "mask", MISSING, LEFT_OUT }, { "grpo_distill_importance_weight", "clip", INFINITY_ABOVE, "no bound" },
     { "grpo_logits_batch_gradient", "dlogp", MISSING, "all 0" }, { "grpo_logits_batch_gradient", "dentropy", MISSING, "all 0" },
     { "grpo_value_loss", "dvalue", MISSING, NOT_WANTED }, { "grpo_generalised_jsd", "dstudent", MISSING, NOT_WANTED },
@@ -398,7 +431,7 @@ static void expect_refused(const char *function, const char *argument, int probe
 
 static void test_status_function(size_t k, int place, const char *argument) {
     const char *name = functions[k].name;
-    value wrong[MOST_PROBES], v[9];
+    value wrong[MOST_PROBES], v[MOST_ARGUMENTS];
     const int probes = probes_of(&functions[k].right[place], wrong);
     for (int j = 0; j < probes; j++) {
         grpo_status st;
@@ -414,7 +447,7 @@ static void test_status_function(size_t k, int place, const char *argument) {
 }
 
 static void test_number_function(size_t k, int place, const char *argument) {
-    value wrong[MOST_PROBES], v[9];
+    value wrong[MOST_PROBES], v[MOST_ARGUMENTS];
     const int probes = probes_of(&number_functions[k].right[place], wrong);
     for (int j = 0; j < probes; j++) {
         memcpy(v, number_functions[k].right, sizeof v);

@@ -4,6 +4,7 @@
 #include "../extra/grpo_credit.h"
 #include "../extra/grpo_critic.h"
 #include "../extra/grpo_distill.h"
+#include "../extra/grpo_flow.h"
 #include "../extra/grpo_logits.h"
 #include "../extra/grpo_rewards.h"
 #include "../extra/grpo_selection.h"
@@ -695,6 +696,87 @@ static void check_likeliest(void) {
     check(top[0] == 9 && logp[0] == 9 && logp[1] == 9, "the likeliest tokens: something was written");
 }
 
+/* ---- steps of a sampler: two, of two elements and of one --------------------------------------------------------------------------- */
+
+static grpo_real stepped[5][2];
+
+static void flow_refused(const char *function, const char *what, grpo_status st, int rule, const char *thing) {
+    static unsigned char before[sizeof stepped];
+    memset(before, 0x5a, sizeof before);
+    check_status(function, what, st, rule, thing);
+    check(!memcmp(stepped, before, sizeof before), "%s, %s: something was written", function, what);
+    memset(stepped, 0x5a, sizeof stepped);
+}
+
+static void check_schedule(void) {
+    static const struct { grpo_flow_kind kind; double level, next, most, least, eta; int rule; const char *thing; } wrong[] = {
+        { (grpo_flow_kind)5, 0.5, 0.4, 0.9, 0.1, 1, GRPO_NOT_A_CHOICE, "kind" },
+        { GRPO_FLOW_SDE, 1.5, 0.4, 0.9, 0.1, 1, GRPO_NOT_UNIT, "level" },
+        { GRPO_FLOW_SDE, 0.5, -0.1, 0.9, 0.1, 1, GRPO_NOT_UNIT, "next_level" },
+        { GRPO_FLOW_SDE, 0.5, 0.5, 0.9, 0.1, 1, GRPO_NOT_BELOW, "next_level, level" },
+        { GRPO_FLOW_SDE, 0.5, 0.4, 1, 0.1, 1, GRPO_NOT_BELOW_ONE, "sigma_max" },
+        { GRPO_FLOW_SDE, 0.5, 0.4, 0, 0.1, 1, GRPO_NOT_POSITIVE, "sigma_max" },
+        { GRPO_FLOW_SDE, 0.5, 0.4, 0.9, -0.1, 1, GRPO_NEGATIVE, "sigma_min" },
+        { GRPO_FLOW_SDE, 0.5, 0.4, 0.9, 0.95, 1, GRPO_CROSSED, "sigma_min, sigma_max" },
+        { GRPO_FLOW_SDE, 0.5, 0.4, 0.9, 0.1, 0, GRPO_NOT_POSITIVE, "eta" },
+        { GRPO_FLOW_CPS, 0.5, 0.4, 0.9, 0.1, 1.5, GRPO_NOT_UNIT, "eta" },
+        { GRPO_FLOW_CPS, 0.5, 0, 0.9, 0.1, 1, GRPO_OUT_OF_RANGE, "next_level" },
+        { GRPO_FLOW_SAGE_SDE, 1, 0.9999, 0.9, 0.1, 1, GRPO_OUT_OF_RANGE, "next_level" },
+    };
+    grpo_flow_step x;
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+        check_status("flow_schedule", "wrong", grpo_flow_schedule(wrong[k].kind, wrong[k].level, wrong[k].next, wrong[k].most,
+                     wrong[k].least, wrong[k].eta, &x), wrong[k].rule, wrong[k].thing);
+}
+
+static void check_steps(void) {
+    static const int64_t begin[3] = { 0, 2, 3 }, same[3] = { 0, 2, 2 }, negative[3] = { -1, 1, 2 };
+    const grpo_real x[3] = { 1, 2, 3 }, nan[3] = { 1, 2, (grpo_real)NAN }, infinite[3] = { 1, (grpo_real)INFINITY, 3 };
+    static const double std[2] = { 1, 0.5 }, none[2] = { 1, 0 };
+    const grpo_gaussian_numbers all = { stepped[0], stepped[1], stepped[2], stepped[3], stepped[4] };
+    const grpo_gaussian_gradients by_old = { NULL, x, NULL, NULL, NULL }, by_ref = { NULL, NULL, NULL, NULL, x };
+    memset(stepped, 0x5a, sizeof stepped);
+#define STEPS(what, begin, y, mu, old, ref, s, c, rule, thing) \
+    flow_refused("gaussian_steps", what, grpo_gaussian_steps(2, begin, y, mu, old, ref, s, c, &all), rule, thing)
+    STEPS("a step without elements", same, x, x, x, x, std, NULL, GRPO_NOT_INCREASING, "begin[2]");
+    STEPS("before the first element", negative, x, x, x, x, std, NULL, GRPO_NEGATIVE, "begin[0]");
+    STEPS("a sample's NaN", begin, nan, x, x, x, std, NULL, GRPO_NAN, "sample[2]");
+    STEPS("a mean's infinity", begin, x, infinite, x, x, std, NULL, GRPO_INFINITE, "mean[1]");
+    STEPS("no old mean", begin, x, x, NULL, x, std, NULL, GRPO_NULL, "mean_old");
+    STEPS("no mean of the reference", begin, x, x, x, NULL, std, NULL, GRPO_NULL, "mean_ref");
+    STEPS("a step without noise", begin, x, x, x, x, none, NULL, GRPO_NOT_POSITIVE, "std[1]");
+    STEPS("a KL's step without noise", begin, x, x, x, x, std, none, GRPO_NOT_POSITIVE, "kl_std[1]");
+#undef STEPS
+    flow_refused("gaussian_steps_backward", "no old mean", grpo_gaussian_steps_backward(2, begin, x, x, NULL, x, std, NULL, &by_old,
+                 stepped[0]), GRPO_NULL, "mean_old");
+    flow_refused("gaussian_steps_backward", "no mean of the reference", grpo_gaussian_steps_backward(2, begin, x, x, x, NULL, std, NULL,
+                 &by_ref, stepped[0]), GRPO_NULL, "mean_ref");
+    flow_refused("denoising_error", "a step without elements", grpo_denoising_error(2, same, x, x, (double *)stepped[0]),
+                 GRPO_NOT_INCREASING, "begin[2]");
+    flow_refused("denoising_error_backward", "NaN", grpo_denoising_error_backward(2, begin, x, nan, std, stepped[0]),
+                 GRPO_NAN, "target[2]");
+}
+
+static void check_flow(void) {
+    static const int64_t begin[2] = { 0, 2 };
+    static const grpo_real x[2] = { 1, 2 };
+    static const double one[1] = { 1 }, two[1] = { 2 }, none[1] = { 0 };
+    static const struct { grpo_nft x; int rule; const char *thing; } wrong[] = {
+        { { 0, 1, 0 }, GRPO_NOT_POSITIVE, "x[0]" }, { { 5, 0, 0 }, GRPO_NOT_POSITIVE, "x[1]" }, { { 5, 1, -1 }, GRPO_NEGATIVE, "x[2]" },
+        { { 5, 1, 1 }, GRPO_NULL, "velocity_ref" }, { { 5, 1, 0 }, GRPO_NOT_UNIT, "level[0]" },
+    };
+    double share, loss;
+    grpo_real d[2];
+    check_schedule();
+    check_steps();
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+        check_status("diffusion_nft", "wrong", grpo_diffusion_nft(1, begin, x, x, NULL, x, x, two, one, &wrong[k].x, &share, &loss, d),
+                     wrong[k].rule, wrong[k].thing);
+    check_status("balance_steps", "no steps", grpo_balance_steps(0, one, GRPO_BALANCE_MEAN, &loss), GRPO_NOT_POSITIVE, "n");
+    check_status("balance_steps", "a rate of 0", grpo_balance_steps(1, none, GRPO_BALANCE_MEAN, &loss), GRPO_NOT_POSITIVE, "rate[0]");
+    check_status("denoising_preference", "beta 0", grpo_denoising_preference(1, one, one, one, 0, &loss, NULL), GRPO_NOT_POSITIVE, "beta");
+}
+
 int main(void) {
     int k;
     check_logits();
@@ -702,6 +784,7 @@ int main(void) {
     check_found();
     check_distill();
     check_likeliest();
+    check_flow();
     for (k = GRPO_POSITIVE; k <= GRPO_LONE_RESPONSE; k++)
         check(seen[k] > 0 || k == GRPO_WHOLE_RESPONSE, "nothing gave %s", grpo_status_name(k));        /* extra_context.c gives that */
     return check_summary();

@@ -16,6 +16,8 @@
 #include "../extra/grpo_logits.h"
 #define GRPO_DISTILL_IMPLEMENTATION
 #include "../extra/grpo_distill.h"
+#define GRPO_FLOW_IMPLEMENTATION
+#include "../extra/grpo_flow.h"
 #define GRPO_LAYOUT_IMPLEMENTATION
 #include "../extra/grpo_layout.h"
 #define GRPO_LINT_IMPLEMENTATION

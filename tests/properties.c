@@ -676,7 +676,7 @@ static void property_shift(const grpo_objective *obj, const rollouts *b, const a
 
 /* ---- loss and gradient against the reference ------------------------------------------------------------------------------------ */
 
-static long losses_judged, terms_judged, slopes_judged, slopes_not_0, log_z_judged;
+static long losses_judged, terms_judged, divergences_judged, slopes_judged, slopes_not_0, log_z_judged;
 static double worst_loss, worst_term;                            /* ulps of scale */
 
 static void note_error(double *worst, reference_real error, reference_real ulp) {
@@ -685,12 +685,18 @@ static void note_error(double *worst, reference_real error, reference_real ulp) 
 }
 
 static void check_term(reference *ref, const answer *a, int64_t i, int64_t t) {
-    reference_answer term = reference_term(ref, i, t), entropy;
+    reference_answer term = reference_term(ref, i, t), entropy, divergence;
     if (term.judged) {
         terms_judged++;
         note_error(&worst_term, ref_abs((reference_real)a->term[t] - term.value), ref->size * EPS);
         check(reference_agrees(&term, (double)a->term[t]), "%s: term of slot %d is %.17g, of the reference %.17g", label, (int)t,
               (double)a->term[t], (double)term.value);
+    }
+    divergence = reference_divergence_slope(ref, t);
+    if (divergence.judged) {
+        divergences_judged += divergence.value != 0;
+        check(reference_agrees(&divergence, (double)a->ddivergence_ref[t]), "%s: ddivergence_ref of slot %d is %.17g, of the reference %.17g",
+              label, (int)t, (double)a->ddivergence_ref[t], (double)divergence.value);
     }
     entropy = reference_entropy_slope(ref, t);
     if (!entropy.judged) return;
@@ -1506,6 +1512,7 @@ int main(int argc, char **argv) {
     check_choices();
     check(losses_judged > 1500 && slopes_judged > 10000 && counts_judged > 1000,
           "only %ld losses, %ld slopes, %ld reports could be compared", losses_judged, slopes_judged, counts_judged);
+    check(divergences_judged > 20, "only %ld slopes of divergences could be compared", divergences_judged);
     printf("worst of %ld losses %.2f, of %ld terms %.2f ulps of scale\n", losses_judged, worst_loss, terms_judged, worst_term);
     return check_summary();
 }
