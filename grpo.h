@@ -4486,22 +4486,22 @@ static grpo_dd grpo_statistic_(const grpo_objective *o, const grpo_batch *b, int
     return grpo_rollout_rs_statistic(kind, grpo_rollout_log_ratio_(o, b, t, passes), (double)b->logp_old[t], (double)b->logp_rollout[t]);
 }
 
-/* the statistic pooled over the tokens of a span that are in the mask */
-static grpo_values grpo_pool_of_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind) {
-    grpo_values v;
+/* the statistic over the tokens of a span that are in the mask, to be pooled */
+typedef struct { grpo_sum sum; grpo_dd max; int64_t count; } grpo_pooling_;
+
+static void grpo_pool_over_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind, grpo_pooling_ *v) {
     grpo_dd x;
     int passes;
-    memset(&v, 0, sizeof v);
-    v.max.hi = -HUGE_VAL;
+    memset(v, 0, sizeof *v);
+    v->max.hi = -HUGE_VAL;
     for (int64_t t = span.begin; t < span.end; t++) {
         if (!grpo_is_unmasked_(b, t)) continue;
         x = grpo_statistic_(o, b, t, kind, &passes);
-        if (grpo_dd_less(v.max, x)) v.max = x;
-        if (kind == GRPO_ROLLOUT_RS_RATIO && passes) grpo_sum_add_diff_(&v.sum, (double)b->logp_old[t], (double)b->logp_rollout[t]);
-        else grpo_sum_add_dd_(&v.sum, x);
-        v.count++;
+        if (grpo_dd_less(v->max, x)) v->max = x;
+        if (kind == GRPO_ROLLOUT_RS_RATIO && passes) grpo_sum_add_diff_(&v->sum, (double)b->logp_old[t], (double)b->logp_rollout[t]);
+        else grpo_sum_add_dd_(&v->sum, x);
+        v->count++;
     }
-    return v;
 }
 
 /* a sum of n numbers as it is asked for */
@@ -4511,7 +4511,8 @@ static grpo_dd grpo_sum_or_mean_(const grpo_sum *sum, grpo_how how, int64_t n) {
 }
 
 static grpo_dd grpo_pooled_(const grpo_objective *o, const grpo_batch *b, grpo_span_ span, grpo_rollout_rs_kind kind, grpo_how how) {
-    const grpo_values v = grpo_pool_of_(o, b, span, kind);
+    grpo_pooling_ v;
+    grpo_pool_over_(o, b, span, kind, &v);
     return how == GRPO_HOW_MAX ? v.max : grpo_sum_or_mean_(&v.sum, how, v.count);
 }
 

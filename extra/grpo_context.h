@@ -171,15 +171,15 @@ static grpo_sequence_ grpo_context_sequence_(const grpo_objective *o, const grpo
 static void grpo_measure_pools_(const grpo_objective *o, const grpo_batch *b, int64_t i, grpo_response *x) {
     const grpo_weight *w = &o->weight;
     const grpo_span_ span = { b->offset[i], b->offset[i] + b->length[i] };
-    grpo_values v;
+    grpo_pooling_ v;
     x->in_mask = grpo_unmasked_(b, i);
     x->vetoed = grpo_vetoed_(o, b, span);
     if (grpo_rollout_is_over_(w, GRPO_OVER_SEQUENCE)) {
-        v = grpo_pool_of_(o, b, span, GRPO_ROLLOUT_RS_RATIO);
+        grpo_pool_over_(o, b, span, GRPO_ROLLOUT_RS_RATIO, &v);
         x->rollout_is = v.sum;
     }
     if (!grpo_rollout_rs_over_(w, GRPO_OVER_SEQUENCE)) return;
-    v = grpo_pool_of_(o, b, span, w->rollout_rs);
+    grpo_pool_over_(o, b, span, w->rollout_rs, &v);
     x->rollout_rs = v.sum;
     x->above = !grpo_bound_accepts_(w, v.max, 1);
     x->reaching = grpo_bound_accepts_(w, v.max, 0);
