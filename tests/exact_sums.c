@@ -288,8 +288,9 @@ static void check_overflow_merges(void) {
     const grpo_batch b = one_sequence(logp, &n);
     grpo_totals totals;
     grpo_real dlogp[] = { 0 };
-    grpo_output out = { NULL, NULL, NULL, NULL, NULL, 0 };
+    grpo_output out;
     grpo_report r;
+    memset(&out, 0, sizeof out);
     memset(&totals, 0, sizeof totals);
     totals.tokens = totals.sequences = totals.sequences_nonempty = totals.groups = totals.groups_nonempty = 1;
     totals.ranks = 4;
