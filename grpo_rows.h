@@ -815,7 +815,33 @@ extern "C" {
         OVERLONG(20480, 4096) GROUP_NORM SET(advantage.eps, 1e-6) DUAL(0.2, 0.28, 10) DIVIDE(TOKEN_MEAN)) \
     ROW("maxrl-passk", "2602.02710", "official code", "pass@k reward transform with leave-one-out baseline", \
         BASELINE(LEAVE_ONE_OUT) CHOOSE(advantage.transform, GRPO_TRANSFORM_PKPO_MAXRL) SET(advantage.pass_k, 2) \
-        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN))
+        CHOOSE(advantage.singleton, GRPO_SINGLETON_RAW) CLIP(0.2, 0.2) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("flow-grpo", "2505.05470", "Flow-GRPO objective, as its code", "steps of a sampler, deviation of the batch, a Gaussian KL", \
+        BASELINE(GROUP_MEAN) SCALE(BATCH_STD) CHOOSE(advantage.std, GRPO_STD_POPULATION) SET(advantage.eps, 1e-4) \
+        SET(advantage.clamp_low, -5) SET(advantage.clamp_high, 5) CLIP(1e-4, 1e-4) KL(EXTERNAL, 0.04) DIVIDE(TOKEN_MEAN)) \
+    ROW("dance-grpo", "2505.07818", "DanceGRPO objective, as its code", "steps of a sampler, a random subset of them, no KL", \
+        GROUP_NORM SET(advantage.eps, 1e-8) SET(advantage.clamp_low, -5) SET(advantage.clamp_high, 5) CLIP(1e-4, 1e-4) \
+        DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("mix-grpo", "2507.21802", "MixGRPO objective, as its code", "a window of stochastic steps, each reward standardised by itself", \
+        CHOOSE(advantage.rewards, GRPO_REWARDS_EACH) GROUP_NORM SET(advantage.eps, 1e-8) SET(advantage.clamp_low, -5) \
+        SET(advantage.clamp_high, 5) CLIP(1e-4, 1e-4) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("flash-grpo", "2605.15980", "Flash-GRPO objective, as UniRL", "one stochastic step per sample, weighted by its gradient's scale", \
+        GROUP_NORM CHOOSE(advantage.std, GRPO_STD_POPULATION) EPS(1e-8, INSIDE) SET(advantage.clamp_low, -5) \
+        SET(advantage.clamp_high, 5) CLIP(1e-3, 1e-3) CHOOSE(weight.external, GRPO_EXTERNAL_POLICY) DIVIDE(TOKEN_MEAN)) \
+    ROW("grpo-guard", "2510.22319", "8, 12", "log-ratios of a sampler's steps without their bias, steps weighted alike", \
+        GROUP_NORM CLIP(2e-6, 2e-6) CHOOSE(weight.external, GRPO_EXTERNAL_POLICY) DIVIDE(SEQ_MEAN_TOKEN_MEAN)) \
+    ROW("flow-dppo", "2606.11025", "17-18", "no clip: steps that have diverged the way their advantage wants are dropped", \
+        BASELINE(GROUP_MEAN) SCALE(BATCH_STD) SET(advantage.eps, 1e-8) SURROGATE(RATIO) TRUST(DIVERGENCE, 1e-5, 1e-5) DIVIDE(TOKEN_MEAN)) \
+    ROW("sage-grpo-video", "2603.21872", "SAGE-GRPO objective, as its code", "steps balanced by a schedule, KL to a reference that moves", \
+        GROUP_NORM SET(advantage.clamp_low, -5) SET(advantage.clamp_high, 5) CLIP(1e-4, 1e-4) KL(EXTERNAL, 1e-7) NLL(ALL, NONE, 1e-8) \
+        CHOOSE(weight.external, GRPO_EXTERNAL_POLICY) DIVIDE(TOKEN_MEAN)) \
+    ROW("diffu-grpo", "2504.12216", "diffu-GRPO objective, as its code", "a masked language model in one step, reward less the mean", \
+        BASELINE(GROUP_MEAN) CLIP(0.5, 0.5) KL(K3, 0.04) DIVIDE(TOKEN_MEAN)) \
+    ROW("agrpo", "2510.04019", "AGRPO objective, as its code", "tokens of drawn unmasking steps, weighted by how they were drawn", \
+        BASELINE(GROUP_MEAN) CLIP(0.2, 0.2) CHOOSE(weight.external, GRPO_EXTERNAL_TERM) DIVIDE(SEQ_MEAN_CONSTANT) \
+        SET(aggregation.constant, 24)) \
+    ROW("espo", "2512.03759", "ESPO objective, as its code", "ratio of evidence lower bounds per response, leave-one-out baseline", \
+        BASELINE(LEAVE_ONE_OUT) LEVEL(SEQUENCE_MEAN) CLIP(0.2, 0.2) KL(EXTERNAL, 1e-3) DIVIDE(SEQ_MEAN_TOKEN_MEAN))
 
 /* ---- from the table to an objective ----
  * GRPO_ROWS_ is written out three times: where the settings go, the numbers, and the names.  A setting is two bytes: the place of its field

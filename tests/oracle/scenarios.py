@@ -55,6 +55,10 @@ def kl_in_loss(o):
     return o["penalty"]["kl"] != "none"
 
 
+def reads_divergence(o):
+    return o["penalty"]["kl"] == "external" or o["weight"]["trust"] == "divergence"
+
+
 def kl_of_logp(o):
     """Of log-probabilities, not given as a divergence?"""
     return o["penalty"]["kl"] not in ("none", "external")
@@ -232,6 +236,7 @@ def full(o, groups, lengths, seed, d=None, reward=None, f_gap=None, b_gap=None, 
         batch[key] = like(lengths, lambda i, t: dice.fraction(1 / 8, 5 / 8, 16))
     batch["divergence_ref"] = like(lengths, lambda i, t: dice.fraction(0, 0.5, 64))
     batch["divergence_old"] = like(lengths, lambda i, t: dice.fraction(0, 2, 64) / 2 ** 16)  # from 0 to 3e-5, as a bound of 1e-5 has it
+    batch.setdefault("external_weight", like(lengths, lambda i, t: dice.fraction(0, 2, 8)))
     batch["more"] = set(more)
     return batch
 
@@ -721,8 +726,8 @@ def two_wrong(o):
 
 
 def is_weighed(o):
-    """Does it alone read weights of the tokens? Then its case has what all others read."""
-    return o["weight"]["external"] != "none"
+    """Does it alone read weights or divergences of the tokens? Then its case has what all others read."""
+    return o["weight"]["external"] != "none" or reads_divergence(o)
 
 
 def is_special(o):
@@ -744,8 +749,9 @@ def every_array(o):
     batch = full(o, (4, 2, 1) if any_size(o) else (4, 3), [len(x) for x in d], 61, d=lambda dice, i, t: d[i][t], b_gap=lambda dice, i,
                  t: b[i][t],
                  mask={(3, 0), (3, 1), (5, 3)}, reward=(1, 0, 0.25, 0.5, -0.5, 1.5, 0.75),
-                 more=set(ORDER) - LATER - {"advantage"} - (set() if is_weighed(o) else {"log_partition"})
-                 - (set() if is_special(o) else {"state", "token_id", "sum_pi_squared"}))
+                 more=set(ORDER) - LATER - {"advantage"} - (set() if is_weighed(o) else {"log_partition", "external_weight"})
+                 - (set() if is_special(o) else {"state", "token_id", "sum_pi_squared"})
+                 | ({"divergence_ref", "divergence_old"} if reads_divergence(o) else set()))
     if is_special(o):
         batch["reward"] = [min(1, max(0, r)) for r in batch["reward"]]
     batch["truncated"] = [i == 2 for i in range(len(d))]
