@@ -1,2 +1,2 @@
-#define GRPO_CONTEXT_IMPLEMENTATION
-#include "extra/grpo_context.h"
+#define GSPO_IMPLEMENTATION
+#include "gspo.h"

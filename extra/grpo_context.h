@@ -37,6 +37,9 @@
 #endif
 
 #ifdef GRPO_DOUBLE
+#define grpo_context_check grpo_context_check_f64
+#define grpo_context_rounds grpo_context_rounds_f64
+#define grpo_context_add grpo_context_add_f64
 #define grpo_context_measure grpo_context_measure_f64
 #define grpo_context_totals_add grpo_context_totals_add_f64
 #define grpo_context_loss_add grpo_context_loss_add_f64
@@ -66,8 +69,8 @@ grpo_status grpo_context_check(const grpo_objective *obj);
 int grpo_context_rounds(const grpo_objective *obj);
 
 /* part (sequences): of every response what the tokens of this batch know.  whole: NULL in the first round, then the sum of that. */
-grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_response *whole,
-                                 grpo_response *part);
+grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                 const grpo_response *whole, grpo_response *part);
 /* into[k] += from[k] for n responses, for those who have no library that adds up int64_t */
 void grpo_context_add(grpo_response *into, const grpo_response *from, int64_t n);
 
@@ -77,12 +80,13 @@ grpo_status grpo_context_totals_add(const grpo_objective *obj, const grpo_batch 
 /* gspo_loss_add of the tokens that lie here.  totals: must be given.  leads: not 0 on one rank of the context group, which counts the
  * responses and groups of the report.  through (sequences): what the tokens hand back to their response's ratio, to be added up.
  * out.dlogp is complete once grpo_context_backward has been. */
-grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_response *whole,
-                                  const grpo_totals *totals, const grpo_output *out, int leads, grpo_partial *partial, grpo_sum *through);
+grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                  const grpo_response *whole, const grpo_totals *totals, const grpo_output *out, int leads,
+                                  grpo_partial *partial, grpo_sum *through);
 
 /* d loss/d logp through the ratio of the response.  partial: that of grpo_context_loss_add, for the divisors and the flag of overflow */
-grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_response *whole,
-                                  const grpo_sum *through, const grpo_output *out, grpo_partial *partial);
+grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                  const grpo_response *whole, const grpo_sum *through, const grpo_output *out, grpo_partial *partial);
 
 #ifdef __cplusplus
 }
@@ -231,8 +235,8 @@ static grpo_status grpo_context_check_call_(const grpo_objective *obj, const grp
     return st ? st : grpo_check_(obj, batch, advantage, grpo_loss_needs_, GRPO_LOSS_READS_);
 }
 
-grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_response *whole,
-                                 grpo_response *part) {
+grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                 const grpo_response *whole, grpo_response *part) {
     grpo_partial none;
     grpo_run_ r;
     grpo_status st = grpo_context_check_call_(obj, batch, advantage);
@@ -366,8 +370,9 @@ static void grpo_context_run_(grpo_run_ *r, const grpo_response *whole, grpo_sum
     grpo_report_flush_(r);
 }
 
-grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_response *whole,
-                                  const grpo_totals *totals, const grpo_output *out, int leads, grpo_partial *partial, grpo_sum *through) {
+grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                  const grpo_response *whole, const grpo_totals *totals, const grpo_output *out, int leads,
+                                  grpo_partial *partial, grpo_sum *through) {
     grpo_scales scales;
     grpo_totals own;
     grpo_run_ r;
@@ -388,8 +393,8 @@ grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *b
     return GRPO_OK;
 }
 
-grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage, const grpo_response *whole,
-                                  const grpo_sum *through, const grpo_output *out, grpo_partial *partial) {
+grpo_status grpo_context_backward(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
+                                  const grpo_response *whole, const grpo_sum *through, const grpo_output *out, grpo_partial *partial) {
     grpo_run_ r;
     grpo_status st = grpo_context_check_call_(obj, batch, advantage);
     if (!st) st = grpo_check_records_(whole, batch, 4);

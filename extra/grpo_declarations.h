@@ -1047,8 +1047,11 @@ grpo_status gspo_loss_check_f64(const grpo_objective *obj, const grpo_batch_f64 
     grpo_totals *totals, const grpo_output_f64 *out, const grpo_partial *partial);
 int64_t gspo_scratch_f64(const grpo_objective *obj, const grpo_batch_f64 *batch);
 grpo_dd gspo_log_ratio_f64(const double *logp, const double *logp_old, const uint8_t *mask, int64_t n);
+grpo_status grpo_context_check_f64(const grpo_objective *obj);
+int grpo_context_rounds_f64(const grpo_objective *obj);
 grpo_status grpo_context_measure_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
     const grpo_response *whole, grpo_response *part);
+void grpo_context_add_f64(grpo_response *into, const grpo_response *from, int64_t n);
 grpo_status grpo_context_totals_add_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const grpo_response
     *whole, grpo_totals *totals);
 grpo_status grpo_context_loss_add_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,

@@ -20,13 +20,14 @@ C
 sed 's|#include <gspo.h>|&\n#define GRPO_CONTROL_IMPLEMENTATION\n#include <extra/grpo_control.h>|' "$work/app.c" >"$work/app_with_extra.c"
 
 copied() {
-    mkdir "$work/copy" && cp grpo.h grpo_rows.h gspo.h "$work/copy" &&
+    mkdir "$work/copy" && cp grpo.h grpo_blocks.h grpo_rows.h gspo.h "$work/copy" &&
     cc -std=c99 -I"$work/copy" "$work/app.c" -lm -o "$work/copy/app" && "$work/copy/app"
 }
 
-copied_without_rows() {
+copied_in_two_files() {
     cat >"$work/no_rows.c" <<'C'
 #define GRPO_NO_ROWS
+#define GRPO_NO_BLOCKS
 #define GSPO_IMPLEMENTATION
 #include <gspo.h>
 int main(void) {
@@ -40,7 +41,7 @@ C
 }
 
 library_in() { # folder: what a checkout has, without the tests
-    mkdir -p "$1" && cp -R grpo.h grpo_rows.h gspo.h extra meson.build meson_options.txt CMakeLists.txt "$1"
+    mkdir -p "$1" && cp -R grpo.h grpo_blocks.h grpo_rows.h gspo.h extra meson.build meson_options.txt CMakeLists.txt "$1"
 }
 
 meson_subproject() {
@@ -93,7 +94,7 @@ both_install_the_same_headers() { # and no header is missing
     git ls-files '*.h' ':!tests' ':!fuzz' ':!examples' | sed 's|^|./|' | sort | diff "$work/by_meson" -
 }
 
-for way in copied copied_without_rows meson_subproject meson_install_builds_nothing pkg_config cmake_add_subdirectory cmake_fetch_content \
+for way in copied copied_in_two_files meson_subproject meson_install_builds_nothing pkg_config cmake_add_subdirectory cmake_fetch_content \
     cmake_find_package both_install_the_same_headers; do
     $way >"$work/log" 2>&1
     verdict "$way" $?

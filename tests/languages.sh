@@ -35,7 +35,7 @@ verdict "C++: the loss by hand" $?
 "$python" examples/python/gspo.py >"$work/python.txt" 2>"$work/log" && diff "$work/cpp.txt" "$work/python.txt" >"$work/log"
 verdict "Python, which builds its library" $?
 mkdir -p "$work/tree/examples/python" && cp -p examples/library.c "$work/tree/examples" &&
-    cp -pR grpo.h gspo.h grpo_rows.h extra "$work/tree" &&
+    cp -pR grpo.h gspo.h grpo_blocks.h grpo_rows.h extra "$work/tree" &&
     sed "s/ 'sum_pi_squared',//" examples/python/gspo.py >"$work/tree/examples/python/gspo.py"
 refused Python env GRPO_LIBRARY="$work/linked.so" "$python" "$work/tree/examples/python/gspo.py"
 

@@ -148,21 +148,26 @@ verdict "float and double in one program" $?
 gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" -lm -o "$work/mixed" >"$work/log" 2>&1
 [ $? -ne 0 ] && grep -q "gspo_loss_f64" "$work/log"; verdict "double without its implementation does not link" $?
 
-# the rows are a part of the implementation, of its version
-printf '#include "grpo_rows.h"\n' >"$work/rows_alone.c"
-gcc -std=c99 -I. -fsyntax-only "$work/rows_alone.c" >"$work/log" 2>&1
-[ $? -ne 0 ] && grep -q "a part of grpo.h" "$work/log"; verdict "grpo_rows.h alone is refused" $?
-mkdir "$work/older" && cp grpo_rows.h "$work/older" && sed 's/GRPO_VERSION_NUMBER [0-9]*/GRPO_VERSION_NUMBER 1/' grpo.h >"$work/older/grpo.h"
-printf '#define GRPO_IMPLEMENTATION\n#include "older/grpo.h"\n' >"$work/older.c"
-gcc -std=c99 -fsyntax-only "$work/older.c" >"$work/log" 2>&1
-[ $? -ne 0 ] && grep -q "different versions" "$work/log"; verdict "grpo_rows.h of another version is refused" $?
+# rows and blocks are parts of the implementation, of its version
+mkdir "$work/older" && cp grpo_rows.h grpo_blocks.h "$work/older"
+sed 's/GRPO_VERSION_NUMBER [0-9]*/GRPO_VERSION_NUMBER 1/' grpo.h >"$work/older/grpo.h"
+for part in rows blocks; do
+    printf '#include "grpo_%s.h"\n' $part >"$work/part_alone.c"
+    gcc -std=c99 -I. -fsyntax-only "$work/part_alone.c" >"$work/log" 2>&1
+    [ $? -ne 0 ] && grep -q "a part of grpo.h" "$work/log"; verdict "grpo_$part.h alone is refused" $?
+    other=ROWS; [ $part = rows ] && other=BLOCKS
+    printf '#define GRPO_NO_%s\n#define GRPO_IMPLEMENTATION\n#include "older/grpo.h"\n' $other >"$work/older.c"
+    gcc -std=c99 -fsyntax-only "$work/older.c" >"$work/log" 2>&1
+    [ $? -ne 0 ] && grep -q "grpo_$part.h and grpo.h are of different versions" "$work/log"; verdict "grpo_$part.h of another version is refused" $?
+done
 
 # the optional headers in files of their own link with the objectives', in both element types at once; one of another version is refused
 for header in $extra; do
     gcc -std=c99 -I. -c "$work/body_${header%.h}.c" -o "$work/f_${header%.h}.o" &&
     gcc -std=c99 -DGRPO_DOUBLE -I. -c "$work/body_${header%.h}.c" -o "$work/d_${header%.h}.o"
 done >"$work/log" 2>&1
-printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\n' >"$work/core.c"
+cp "$work/body_grpo_context.c" "$work/core.c"          # it goes with the implementation of gspo.h, in one file
+rm -f "$work"/[fd]_grpo_context.o
 gcc -std=c99 -I. -c "$work/core.c" -o "$work/f_core.o" && gcc -std=c99 -DGRPO_DOUBLE -I. -c "$work/core.c" -o "$work/d_core.o"
 gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work"/[fd]_*.o -lm -o "$work/apart" >>"$work/log" 2>&1 && "$work/apart"
 verdict "optional headers in files of their own, float and double in one program" $?

@@ -46,7 +46,7 @@ _SOURCE = """#define GRPO_DOUBLE
 #define GRPO_LAYOUT_IMPLEMENTATION
 #include "extra/grpo_layout.h"
 """
-_READ = ("grpo.h", "grpo_rows.h", "gspo.h", "extra/grpo_layout.h")
+_READ = ("grpo.h", "grpo_blocks.h", "grpo_rows.h", "gspo.h", "extra/grpo_layout.h")
 
 
 # ---- the library

@@ -1,0 +1,355 @@
+/* grpo_blocks.h - tokens side by side: the fast way of objectives that ask no more of a token than its own ratio, a clip and a KL, all
+ * weighed alike.
+ *
+ * A part of grpo.h's implementation, which includes it; it is included by nothing else.  Define GRPO_NO_BLOCKS, and grpo.h and gspo.h do
+ * without this file, to the same bits.
+ *
+ * Such tokens wait until a block of them is full, and are evaluated in loops that vectorise.  Those whose policy has moved far are done
+ * over, one by one.
+ *
+ * Licence: MIT-0, as grpo.h. */
+#ifndef GRPO_BLOCKS_H
+#define GRPO_BLOCKS_H
+
+#ifndef GRPO_IMPLEMENTED
+#error "grpo_blocks.h is a part of grpo.h: include that, with GRPO_IMPLEMENTATION defined in one source file"
+#endif
+#if GRPO_VERSION_NUMBER != 200
+#error "grpo_blocks.h and grpo.h are of different versions"
+#endif
+
+GRPO_C_BEGIN_
+
+typedef struct grpo_block_ {
+    int64_t at[GRPO_BLOCK_];
+    double logp[GRPO_BLOCK_], A[GRPO_BLOCK_];
+    double old[GRPO_BLOCK_];                                           /* logp_old; once the ratios are known, the slope of S by logp */
+    double divisor[GRPO_BLOCK_], coefficient[GRPO_BLOCK_];             /* of their sequences */
+    double ratio[GRPO_BLOCK_];
+    double d[2][GRPO_BLOCK_], k3[GRPO_BLOCK_];                         /* l - logp_old in two words, and e^d - d - 1; once the report has
+                                                                          them, D = l - logp_ref and e^-D + D - 1 */
+    double value[GRPO_BLOCK_], slope[GRPO_BLOCK_];                     /* of S; by the log-ratio */
+    double penalty[GRPO_BLOCK_], penalty_slope[GRPO_BLOCK_];           /* P; by logp */
+    int n, given;                                                      /* given: ratio, value and slope are those of their responses */
+    int divided, scattered;                                            /* some divisor is not 1; their places are no single run */
+} grpo_block_;
+
+static int grpo_is_clip_(grpo_surrogate_kind kind) {
+    return kind == GRPO_SURROGATE_RATIO || kind == GRPO_SURROGATE_PPO_CLIP || kind == GRPO_SURROGATE_DUAL_CLIP;
+}
+
+/* does the objective ask no more? */
+static int grpo_goes_by_blocks_(const grpo_run_ *r) {
+    const grpo_objective *o = r->obj;
+    const grpo_ratio_axis *a = &o->ratio;
+    const grpo_penalty *p = &o->penalty;
+    const grpo_surrogate_kind kind = o->surrogate.kind;
+    if (!r->reports_ratio || kind == GRPO_SURROGATE_POLICY_SHAPING || grpo_is_of_group_(kind)) return 0;
+    if (o->surrogate.bounds != GRPO_BOUNDS_FIXED && grpo_bounds_act_(&o->surrogate)) return 0;
+    if (a->level > GRPO_LEVEL_SEQUENCE_SUM || (a->level != GRPO_LEVEL_TOKEN && !grpo_is_clip_(kind))) return 0;
+    if (a->interpolate != GRPO_INTERPOLATE_NONE || a->behaviour != GRPO_BEHAVIOUR_OLD || a->clamp_low != 0 || a->clamp_high != 0) return 0;
+    if (a->level_clamp_low != 0 || a->level_clamp_high != 0) return 0;
+    if (r->has_token_factors || r->has_policy_mask || r->has_rollout_weights) return 0;
+    if (r->scales.nll != 0 || p->preference != GRPO_PREFERENCE_NONE) return 0;
+    if (p->kl == GRPO_KL_EXTERNAL) return 0;
+    return p->kl == GRPO_KL_NONE || p->kl_coef == 0 || (p->kl_reference == GRPO_KL_REFERENCE_REF && p->kl_on == GRPO_KL_ON_ALL
+            && p->kl_importance_weight == GRPO_KL_IMPORTANCE_WEIGHT_NONE
+            && p->kl_gradient == GRPO_KL_GRADIENT_EXACT && p->kl_clamp_log == 0 && p->kl_clamp_value == 0
+                && p->kl_importance_weight_max == 0);
+}
+
+/* a - b into hi + lo, in blocks */
+static void grpo_block_gap_(double *GRPO_RESTRICT_ hi, double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ a,
+                            const double *GRPO_RESTRICT_ b) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
+        hi[k] = a[k] - b[k];
+        lo[k] = grpo_sum_rounding_(a[k], -b[k], hi[k]);
+    }
+}
+
+/* ratio = e^d and k3 = e^d - d - 1 of d = hi + lo, by the series */
+static void grpo_block_powers_(double *GRPO_RESTRICT_ ratio, double *GRPO_RESTRICT_ k3, const double *GRPO_RESTRICT_ hi,
+                               const double *GRPO_RESTRICT_ lo) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
+        const double f = grpo_exp_series_(hi[k]);
+        ratio[k] = 1 + grpo_near_exp_minus_one_(hi[k], lo[k], f);
+        k3[k] = grpo_near_exp_minus_linear_(hi[k], lo[k], f);
+    }
+}
+
+/* the same of the block, with d = l - logp_old; returns whether a d exceeds the reach of the series */
+static int grpo_block_ratios_(grpo_block_ *x) {
+    double *hi = x->d[0], *lo = x->d[1], *k3 = x->k3, own[GRPO_BLOCK_], *ratio = x->given ? own : x->ratio;
+    int far;
+    grpo_block_gap_(hi, lo, x->logp, x->old);
+    far = grpo_block_exceeds_(hi, GRPO_SERIES_);
+    grpo_block_powers_(ratio, k3, hi, lo);
+    for (int k = 0; far && k < GRPO_BLOCK_; k++) {
+        grpo_dd y;
+        if (!grpo_is_far_(hi[k])) continue;
+        y = grpo_two_diff(x->logp[k], x->old[k]);
+        hi[k] = y.hi; lo[k] = y.lo;
+        ratio[k] = grpo_exp(y);
+        k3[k] = grpo_exp_minus_linear(y);
+    }
+    return far;
+}
+
+/* 1 where the bound of x takes the gradient, else 0; how many there are */
+static double grpo_block_binds_(double *GRPO_RESTRICT_ is, const double *GRPO_RESTRICT_ A, const double *GRPO_RESTRICT_ x, double bound) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) is[k] = grpo_clip_binds(A[k], x[k] > bound) ? 1 : 0;
+    return grpo_block_total_(is);
+}
+
+/* ratio, ppo_clip and dual_clip, in loops with a choice each, which gcc -O2 vectorises; far: some log-ratios are large.  Where a token is
+ * clipped, one of the three is 1. */
+static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
+    const grpo_surrogate *s = &r->obj->surrogate;
+    const int clips = s->kind != GRPO_SURROGATE_RATIO, twice = s->kind == GRPO_SURROGATE_DUAL_CLIP;
+    const double low = grpo_is_finite(r->range.low) ? r->range.low : 0, high = grpo_is_finite(r->range.high) ? r->range.high : 0;
+    const double dual = twice && grpo_is_finite(s->clip_dual) ? s->clip_dual : 0;
+    const double *GRPO_RESTRICT_ d = x->d[0], *GRPO_RESTRICT_ ratio = x->ratio;
+    double *GRPO_RESTRICT_ value = x->value, *GRPO_RESTRICT_ slope = x->slope;
+    /* arrays that are free at this point */
+    double *GRPO_RESTRICT_ by_high = x->old, *GRPO_RESTRICT_ by_low = x->penalty, *GRPO_RESTRICT_ by_dual = x->penalty_slope;
+    double *GRPO_RESTRICT_ A = x->A;                                   /* then -A */
+    int64_t *clip = r->partial->clips, highs, lows, duals;
+    highs = (int64_t)grpo_block_binds_(by_high, A, d, clips ? r->range.log_high : HUGE_VAL);
+    for (int k = 0; k < GRPO_BLOCK_; k++) { A[k] = -A[k]; value[k] = -d[k]; }
+    lows = (int64_t)grpo_block_binds_(by_low, A, value, clips ? -r->range.log_low : HUGE_VAL);
+    duals = (int64_t)grpo_block_binds_(by_dual, A, ratio, twice ? s->clip_dual : HUGE_VAL);
+    for (int k = 0; k < GRPO_BLOCK_; k++) slope[k] = A[k] * ratio[k] + 0.0;  /* no -0 */
+    for (int k = 0; far && k < GRPO_BLOCK_; k++) slope[k] = grpo_times(A[k], ratio[k]);
+    for (int k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : slope[k];
+    for (int k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] + (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * A[k];
+    clip[GRPO_CLIP_HIGH] += highs;
+    clip[GRPO_CLIP_LOW] += lows;
+    clip[GRPO_CLIP_DUAL] += duals;
+    clip[GRPO_CLIP_NO] += x->n - highs - lows - duals;
+}
+
+/* S of the other kinds, token by token */
+static void grpo_block_terms_(const grpo_run_ *r, grpo_block_ *x) {
+    for (int k = 0; k < x->n; k++) {
+        const grpo_ratio ratio = { x->d[0][k], x->d[1][k], x->ratio[k] };
+        const grpo_term t = grpo_surrogate_term(&r->obj->surrogate, r->range, ratio, x->A[k], x->logp[k]);
+        x->value[k] = t.value; x->slope[k] = t.d_log_ratio; x->old[k] = t.d_logp;
+        r->partial->clips[t.clip]++;
+    }
+}
+
+/* coef k3 of D = hi + lo, and its derivative; the series is k3 but for what lo gave to it, and not summed again */
+static void grpo_block_k3_penalty_(double *GRPO_RESTRICT_ value, double *GRPO_RESTRICT_ slope, double coef,
+                                   const double *GRPO_RESTRICT_ hi, const double *GRPO_RESTRICT_ lo, const double *GRPO_RESTRICT_ k3) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
+        const double m = -hi[k];
+        value[k] = coef * k3[k];
+        slope[k] = -coef * grpo_near_exp_minus_one_(m, -lo[k], k3[k] + lo[k] * m);
+    }
+}
+
+/* kl_coef K of D, and its derivative; of those beyond the series alone, or of all */
+static void grpo_block_kl_(const grpo_penalty *p, grpo_block_ *x, int all) {
+    for (int k = 0; k < GRPO_BLOCK_; k++) {
+        grpo_kl_term t;
+        if (!all && !grpo_is_far_(x->d[0][k])) continue;
+        t = grpo_kl_estimate(p->kl, grpo_dd_pair_(x->d[0][k], x->d[1][k]));
+        x->penalty[k] = grpo_times(p->kl_coef, t.value);
+        x->penalty_slope[k] = grpo_times(p->kl_coef, t.derivative);
+    }
+}
+
+/* writes x to the places of the block's tokens */
+static void grpo_block_write_(const grpo_run_ *r, const grpo_block_ *b, grpo_real *GRPO_RESTRICT_ out, const double *GRPO_RESTRICT_ x) {
+    int k;
+    if (!out) return;
+    if (grpo_block_exceeds_(x, (double)FLT_MAX)) for (k = 0; k < b->n; k++) grpo_put_(out, b->at[k], x[k], &r->partial->overflow);
+    else if (b->scattered || b->n < GRPO_BLOCK_) for (k = 0; k < b->n; k++) out[b->at[k]] = (grpo_real)x[k];
+    else for (out += b->at[0], k = 0; k < GRPO_BLOCK_; k++) out[k] = (grpo_real)x[k];
+}
+
+static void grpo_block_write_all_(const grpo_run_ *r, const grpo_block_ *b) {
+    const double coef = r->obj->penalty.entropy_coef;
+    double x[GRPO_BLOCK_];
+    for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->slope[k], b->penalty_slope[k]);
+    if (!grpo_is_clip_(r->obj->surrogate.kind)) for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(x[k], b->old[k]);
+    for (int k = 0; k < GRPO_BLOCK_; k++) x[k] *= b->coefficient[k];
+    grpo_block_write_(r, b, r->out.dlogp, x);
+    if (r->out.term) {
+        for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = grpo_plus(b->value[k], b->penalty[k]);
+        grpo_block_write_(r, b, r->out.term, x);
+    }
+    for (int k = 0; r->out.ddivergence_ref && k < b->n; k++) r->out.ddivergence_ref[b->at[k]] = 0;
+    if (r->out.dentropy && coef == 0) for (int k = 0; k < b->n; k++) r->out.dentropy[b->at[k]] = 0;
+    else if (r->out.dentropy) {
+        for (int k = 0; k < GRPO_BLOCK_; k++) x[k] = -coef * b->coefficient[k];
+        grpo_block_write_(r, b, r->out.dentropy, x);
+    }
+}
+
+/* the least of sign x */
+static double grpo_block_least_(const double *x, double sign) {
+    double y[GRPO_BLOCK_], least;
+    int k;
+    for (k = 0; k < GRPO_BLOCK_; k++) y[k] = sign * x[k];
+    for (k = 0; k < GRPO_BLOCK_ / 2; k++) { const double a = y[k], b = y[k + GRPO_BLOCK_ / 2]; y[k] = a < b ? a : b; }
+    for (k = 0; k < GRPO_BLOCK_ / 4; k++) { const double a = y[k], b = y[k + GRPO_BLOCK_ / 4]; y[k] = a < b ? a : b; }
+    for (k = 0; k < GRPO_BLOCK_ / 8; k++) { const double a = y[k], b = y[k + GRPO_BLOCK_ / 8]; y[k] = a < b ? a : b; }
+    for (least = y[0], k = 1; k < GRPO_BLOCK_ / 8; k++) least = y[k] < least ? y[k] : least;
+    return least;
+}
+
+/* the ratios into the report; what is beyond n is none */
+static void grpo_block_report_ratios_(const grpo_run_ *r, grpo_block_ *x) {
+    double most, *ratio = x->ratio;
+    for (int k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = ratio[0];
+    most = -grpo_block_least_(ratio, -1);
+    grpo_report_extremes_(r->partial, grpo_block_least_(ratio, 1), most);
+    for (int k = 0; most > GRPO_RATIO_CAP_ && k < x->n; k++) grpo_report_excess_(r->partial, ratio[k]);
+    for (int k = 0; most > GRPO_RATIO_CAP_ && k < x->n; k++) ratio[k] = grpo_capped_ratio_(ratio[k]);
+    for (int k = x->n; k < GRPO_BLOCK_; k++) ratio[k] = 0;
+    r->partial->ratio_tokens += x->n;
+}
+
+/* what is infinite among the differences goes to its sums at once */
+static void grpo_block_infinite_(const grpo_run_ *r, grpo_block_ *x, const grpo_real *than,
+                                 void (*report)(grpo_partial *, double, double)) {
+    for (int k = 0; k < x->n; k++) {
+        const double other = (double)than[x->at[k]];
+        if (grpo_is_finite(x->logp[k] - other)) continue;
+        x->d[0][k] = x->d[1][k] = x->k3[k] = 0;
+        report(r->partial, x->logp[k], other);
+    }
+}
+
+/* those beyond n are of no weight: l = logp_old = logp_ref = A = 0 */
+static void grpo_block_pad_(grpo_block_ *x) {
+    for (int k = x->n; k < GRPO_BLOCK_; k++) {
+        x->logp[k] = x->old[k] = x->A[k] = x->coefficient[k] = x->value[k] = x->slope[k] = 0;
+        x->divisor[k] = 1;
+    }
+}
+
+/* D and k3, where there is a reference, and the penalty; returns whether a D exceeds the reach of the series */
+static int grpo_block_penalty_(const grpo_run_ *r, grpo_block_ *x) {
+    const grpo_penalty *p = &r->obj->penalty;
+    const grpo_batch *b = r->batch;
+    const int pays = p->kl != GRPO_KL_NONE && p->kl_coef != 0, by_series = pays && p->kl == GRPO_KL_K3;
+    double *ref = x->A, *hi = x->d[0], *lo = x->d[1];
+    int k, far = 0;
+    for (k = 0; b->logp_ref && k < GRPO_BLOCK_; k++) ref[k] = k < x->n ? (double)b->logp_ref[x->at[k]] : 0;
+    if (b->logp_ref) { grpo_block_gap_(hi, lo, x->logp, ref); far = grpo_block_exceeds_(hi, GRPO_SERIES_); }
+    for (k = 0; far && k < x->n; k++) {
+        const grpo_dd D = grpo_two_diff(x->logp[k], ref[k]);
+        hi[k] = D.hi; lo[k] = D.lo;
+    }
+    if (b->logp_ref) grpo_block_k3_(x->k3, -1, hi, lo, far);
+    if (by_series) grpo_block_k3_penalty_(x->penalty, x->penalty_slope, p->kl_coef, hi, lo, x->k3);
+    if (pays && (far || !by_series)) grpo_block_kl_(p, x, !by_series);
+    for (k = 0; !pays && k < GRPO_BLOCK_; k++) x->penalty[k] = x->penalty_slope[k] = 0;
+    for (k = 0; p->entropy_coef != 0 && k < x->n; k++)
+        x->penalty[k] = grpo_plus(x->penalty[k], -p->entropy_coef * (double)b->entropy[x->at[k]]);
+    return far;
+}
+
+/* what the report takes of a term: over its sequence's divisor */
+static void grpo_block_divide_(double *GRPO_RESTRICT_ term, const grpo_block_ *x) {
+    if (x->divided && grpo_block_magnitude_(term) != 0) for (int k = 0; k < GRPO_BLOCK_; k++) term[k] /= x->divisor[k];
+}
+
+/* what the report takes of the block, whose numbers are its own to change once the outputs are written */
+static void grpo_block_report_(const grpo_run_ *r, grpo_block_ *x, int far_ref) {
+    const grpo_batch *b = r->batch;
+    double *entropy = x->slope;
+    grpo_block_report_ratios_(r, x);
+    grpo_block_divide_(x->value, x);
+    grpo_block_divide_(x->penalty, x);
+    for (int k = 0; b->entropy && k < GRPO_BLOCK_; k++) entropy[k] = k < x->n ? (double)b->entropy[x->at[k]] : 0;
+    grpo_report_terms_(r, x->value, x->penalty, x->ratio, entropy);
+    if (far_ref) grpo_block_infinite_(r, x, b->logp_ref, grpo_report_ref_);
+    if (b->logp_ref) grpo_report_ref_block_(r->partial->sum, x->d, x->k3);
+    r->partial->tokens += x->n;
+}
+
+/* Either tokens wait to be evaluated together or, evaluated, for the report: not both, for they share their room. */
+typedef struct grpo_room_ {
+    union { grpo_waiting_ waiting; grpo_block_ block; } of;
+    int together;
+} grpo_room_;
+
+/* evaluates the tokens that wait */
+static void grpo_block_flush_(const grpo_run_ *r) {
+    grpo_block_ *x = r->block;
+    int far, far_ref;
+    if (x->n == 0) return;
+    if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
+    far = grpo_block_ratios_(x);
+    if (!x->given && grpo_is_clip_(r->obj->surrogate.kind)) grpo_block_clip_(r, x, far);
+    else if (!x->given) grpo_block_terms_(r, x);
+    if (far) grpo_block_infinite_(r, x, r->batch->logp_old, grpo_report_old_);
+    grpo_report_old_block_(r->partial->sum, x->d, x->k3);
+    far_ref = grpo_block_penalty_(r, x);
+    grpo_block_write_all_(r, x);
+    grpo_block_report_(r, x, far_ref);
+    x->n = x->divided = x->scattered = 0;
+}
+
+/* tokens that will be evaluated one by one come next: those that wait are done */
+static void grpo_go_singly_(const grpo_run_ *r) {
+    if (!r->room->together) return;
+    grpo_block_flush_(r);
+    r->room->together = 0;
+    r->waiting->n = 0;
+}
+
+static void grpo_go_together_(const grpo_run_ *r) {
+    grpo_block_ *x = r->block;
+    if (r->room->together) return;
+    grpo_report_flush_(r);
+    r->room->together = 1;
+    x->n = x->divided = x->scattered = 0;
+    x->given = r->obj->ratio.level != GRPO_LEVEL_TOKEN;
+}
+
+/* tokens begin .. begin + n - 1 of s join those that wait, among which there is room; ratio, term: of them all, if they are given */
+static void grpo_block_join_(const grpo_run_ *r, const grpo_sequence_ *s, int64_t begin, int n, double ratio, const grpo_term *term) {
+    const grpo_real *logp = r->batch->logp + begin, *old = r->batch->logp_old + begin, *A = r->advantage + begin;
+    const int at = r->block->n;
+    grpo_block_ *x = r->block;
+    x->scattered |= at > 0 && x->at[at - 1] != begin - 1;
+    for (int k = 0; k < n; k++) x->at[at + k] = begin + k;
+    for (int k = 0; k < n; k++) { x->logp[at + k] = (double)logp[k]; x->old[at + k] = (double)old[k]; x->A[at + k] = (double)A[k]; }
+    for (int k = 0; k < n; k++) { x->divisor[at + k] = s->divisor; x->coefficient[at + k] = s->coefficient; }
+    for (int k = 0; term && k < n; k++) { x->ratio[at + k] = ratio; x->value[at + k] = term->value; x->slope[at + k] = term->d_log_ratio; }
+    x->divided |= s->divisor != 1;
+    x->n += n;
+}
+
+/* the tokens of a sequence wait; 0: they are to be evaluated one by one */
+static int grpo_block_take_(const grpo_run_ *r, const grpo_sequence_ *s, double ratio, const grpo_term *term) {
+    const uint8_t *mask = r->batch->mask;
+    int64_t t = s->begin;
+    if (!r->block || s->coefficient == 0) return 0;
+    grpo_go_together_(r);
+    while (t < s->end) {
+        const int room = GRPO_BLOCK_ - r->block->n, most = s->truncated ? 0 : s->end - t < room ? (int)(s->end - t) : room;
+        int n = mask ? 0 : most;
+        while (mask && n < most && mask[t + n]) n++;
+        if (n == 0) { grpo_skip_token_(r, t++); continue; }
+        grpo_block_join_(r, s, t, n, ratio, term);
+        t += n;
+        if (r->block->n == GRPO_BLOCK_) grpo_block_flush_(r);
+    }
+    return 1;
+}
+
+/* of a call; tokens go together if its objective asks no more */
+static void grpo_room_open_(grpo_run_ *r, grpo_room_ *room) {
+    room->together = 0;
+    room->of.waiting.n = 0;
+    r->room = room;
+    r->waiting = &room->of.waiting;
+    r->block = grpo_goes_by_blocks_(r) ? &room->of.block : NULL;
+}
+GRPO_C_END_
+#endif
