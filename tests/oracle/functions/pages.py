@@ -4,6 +4,7 @@ import inspect
 import re
 
 from functions import FUNCTIONS
+from functions.flow_mistakes import MISTAKES
 
 SUBJECTS = {
     "selection": "which tokens, responses and prompts are trained on, kept or sampled",
@@ -12,6 +13,7 @@ SUBJECTS = {
     "rewards": "rewards of a response, a group or a list",
     "weights": "weights of tokens, responses and prompts",
     "critic": "the value loss, the policy to measure against, distances from a teacher",
+    "flow": "steps of a sampler of images or video as tokens, and losses on what a denoiser predicts",
 }
 
 
@@ -36,12 +38,18 @@ def wrapped(text, width=136):
     return "\n".join(lines + [line]).replace("\0", " ")
 
 
+def told_mistakes(name):
+    """What the cases of the function tell from what is right."""
+    known = [wrapped("- " + what) for what, _ in MISTAKES.get(name, ())]
+    return ["Mistakes that its cases tell:\n\n" + "\n".join(known)] if known else []
+
+
 def entry(name):
     """`Source:`, `Takes:`, `Gives:` and what follows of a docstring, the summary left out."""
     page, _, more = inspect.getdoc(FUNCTIONS[name]).split("\n\n", 1)[1].partition("\n\n")
     source, takes, gives = re.fullmatch(r"(?:Source: (.*?)\n)?Takes: (.*?)\nGives: (.*)", page, re.DOTALL).groups()
     title = f"### `{name}`" + (f" ({' '.join(source.split())})" if source else "")
-    return "\n\n".join([title, wrapped("Takes: " + takes), wrapped("Gives: " + gives)] + [more] * bool(more))
+    return "\n\n".join([title, wrapped("Takes: " + takes), wrapped("Gives: " + gives)] + [more] * bool(more) + told_mistakes(name))
 
 
 def page(subject):
