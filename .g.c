@@ -1,2 +1,0 @@
-#define GSPO_IMPLEMENTATION
-#include "gspo.h"
