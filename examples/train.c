@@ -195,6 +195,15 @@ static float entropy_of(const float *prob) {
     return entropy;
 }
 
+static float log_over(float p, float q) { return logf(p) - logf(q > 1e-30f ? q : 1e-30f); }
+
+/* KL(p || q) */
+static float divergence_of(const float *p, const float *q) {
+    float sum = 0;
+    for (int k = 0; k < V; k++) sum += p[k] > 0 ? p[k] * log_over(p[k], q[k]) : 0;
+    return sum > 0 ? sum : 0;
+}
+
 /* d loss / d logits of one position, dlogit (H): from those with respect to the log-probability of `token` and to the entropy */
 static void head_backward(const float *prob, int token, float dlogp, float dentropy, float *dlogit) {
     const float entropy = dentropy != 0 ? entropy_of(prob) : 0;
@@ -204,16 +213,24 @@ static void head_backward(const float *prob, int token, float dlogp, float dentr
     }
 }
 
+/* what the divergence from q (V) adds to that */
+static void divergence_backward(const float *prob, const float *q, float ddivergence, float *dlogit) {
+    const float divergence = divergence_of(prob, q);
+    for (int k = 0; k < V; k++) if (prob[k] > 0) dlogit[k] += ddivergence * prob[k] * (log_over(prob[k], q[k]) - divergence);
+}
+
 /* Adds to dm the gradient of a loss with respect to every weight, from dlogp and dentropy (to - MAX_DIGITS), its gradient with respect to
- * the log-probability of the token after each position MAX_DIGITS .. to - 1 and to the entropy there. */
+ * the log-probability of the token after each position MAX_DIGITS .. to - 1 and to the entropy there, and ddivergence, that with respect
+ * to the divergence from what stands in `reference`. */
 static void backward(const model *m, model *dm, const activations *a, const int *tokens, int first, int to, const grpo_real *dlogp,
-                     const grpo_real *dentropy) {
+                     const grpo_real *dentropy, const grpo_real *ddivergence, float (*reference)[H]) {
     enum { P = MAX_DIGITS };                                           /* the first position that predicts */
     const int rows = to - P;
     float dk[T][D] = { { 0 } }, dv[T][D] = { { 0 } }, dq[T][D] = { { 0 } }, dx[T][D] = { { 0 } };
     float dlogit[T][H] = { { 0 } }, dz[T][D] = { { 0 } }, dh[T][F] = { { 0 } }, dmix[T][D] = { { 0 } };
     for (int t = P; t < to; t++) {
         head_backward(a->prob[t], tokens[t + 1], (float)dlogp[t - P], (float)dentropy[t - P], dlogit[t]);
+        if (ddivergence[t - P] != 0) divergence_backward(a->prob[t], reference[t - P], (float)ddivergence[t - P], dlogit[t]);
         for (int k = 0; k < V; k++) dm->head_bias[k] += dlogit[t][k];
     }
     linear_backward(dz[P], dm->head, dlogit[P], a->z[P], m->head, rows, D, H);
@@ -337,7 +354,9 @@ static int expert_response(int *tokens, int first) {
     X(grpo_real, log_partition,   prompt,   "partition", "learned, one number for each length of the list") \
     X(grpo_real, external_weight, token,    "weights", "grpo_conflict_weight: less for tokens that good and bad responses share") \
     X(grpo_real, eps_low,         token,    "bounds", "0.1, and 0.2 more where the entropy is highest") \
-    X(grpo_real, eps_high,        token,    "bounds", "0.1, and 0.4 more where the entropy is highest")
+    X(grpo_real, eps_high,        token,    "bounds", "0.1, and 0.4 more where the entropy is highest") \
+    X(grpo_real, divergence_ref,  token,    "divergence", "KL over all tokens, of the policy as it is from that before training") \
+    X(grpo_real, divergence_old,  token,    "divergence", "the same, from the policy that sampled")
 
 #define ARRAY_ID(type, name, of, word, source) ARRAY_##name,
 enum { ARRAYS(ARRAY_ID) N_ARRAYS };
@@ -397,7 +416,8 @@ typedef struct {
     int (*tokens)[T + 1];                                   /* (N), prompt and response */
     activations *act;                                       /* (N) */
     ARRAYS(ARRAY_MEMBER)                                    /* token: (N, LIMIT), response: (N), prompt: (prompts) */
-    grpo_real *advantage, *dlogp, *dentropy;                /* (N, LIMIT) */
+    grpo_real *advantage, *dlogp, *dentropy, *ddivergence;  /* (N, LIMIT) */
+    float (*prob_ref)[H], (*prob_old)[H];                   /* (N, LIMIT) of the policies that divergences are from */
     grpo_real *covariance, *dlog_partition;                 /* (N, LIMIT), (prompts) */
     int has_expert;                                         /* is the last response to each prompt the expert's? */
     float partition[MAX_DIGITS + 1];                        /* log_partition, by the length of the list */
@@ -420,8 +440,10 @@ static void rollout_init(rollout *r, const grpo_objective *obj, int prompts, int
     r->first = alloc(n, sizeof *r->first);
     r->tokens = alloc(n, sizeof *r->tokens);
     r->act = alloc(n, sizeof *r->act);
-    grpo_real **per_token[] = { &r->advantage, &r->dlogp, &r->dentropy, &r->covariance };
-    for (int k = 0; k < 4; k++) *per_token[k] = alloc(tokens, sizeof(grpo_real));
+    grpo_real **per_token[] = { &r->advantage, &r->dlogp, &r->dentropy, &r->ddivergence, &r->covariance };
+    r->prob_ref = alloc(tokens, sizeof *r->prob_ref);
+    r->prob_old = alloc(tokens, sizeof *r->prob_old);
+    for (int k = 0; k < 5; k++) *per_token[k] = alloc(tokens, sizeof(grpo_real));
     r->dlog_partition = alloc(p, sizeof *r->dlog_partition);
     for (int g = 0; g <= prompts; g++) r->group_begin[g] = (int64_t)g * group;
     for (int i = 0; i < r->n; i++) r->offset[i] = (int64_t)i * LIMIT;
@@ -499,6 +521,7 @@ static void fill_token(rollout *r, int i, int j) {
     }
     if (r->logp_rollout && is_experts) r->logp_rollout[t] = r->logp_old[t];
     r->entropy[t] = entropy_of(p);
+    memcpy(r->prob_old[t], p, sizeof r->prob_old[t]);
     for (int k = 0; k < V; k++) sum += p[k] * p[k];
     if (r->sum_pi_squared) r->sum_pi_squared[t] = sum;
     if (r->token_id) r->token_id[t] = response[j];
@@ -525,9 +548,10 @@ static void fill_response(rollout *r, int i, const model *reference, activations
         r->rewards[i * N_REWARDS + 1] = (float)(r->length[i] == n);
     }
     response_logp(r, i, &r->act[i], &r->logp_old[r->offset[i]]);
-    if (r->logp_ref) {
+    if (r->logp_ref || r->divergence_ref) {
         forward(reference, scratch, r->tokens[i], first, first, MAX_DIGITS + (int)r->length[i]);
-        response_logp(r, i, scratch, &r->logp_ref[r->offset[i]]);
+        if (r->logp_ref) response_logp(r, i, scratch, &r->logp_ref[r->offset[i]]);
+        memcpy(r->prob_ref[r->offset[i]], scratch->prob[MAX_DIGITS], (size_t)r->length[i] * sizeof *r->prob_ref);
     }
     for (int j = 0; j < r->length[i]; j++) fill_token(r, i, j);
 }
@@ -613,13 +637,17 @@ static void learn_log_partition(rollout *r, int64_t g0, int64_t g1) {
 
 typedef struct { double reward, loss, clip_fraction, ratio_mean, ratio_max, entropy, approx_kl, length, tokens_per_s; } metrics;
 
-/* log-probabilities and entropies of a minibatch under m as it is now; bounds that widen with the entropy, where they are the caller's */
+/* log-probabilities, entropies and divergences of a minibatch under m as it is now; bounds that widen with the entropy, where they are
+ * the caller's */
 static void evaluate(rollout *r, const model *m, const grpo_batch *part) {
     for (int i = (int)part->group_begin[0]; i < part->group_begin[part->n_groups]; i++) {
         forward(m, &r->act[i], r->tokens[i], r->first[i], r->first[i], MAX_DIGITS + (int)r->length[i]);
         response_logp(r, i, &r->act[i], &r->logp[r->offset[i]]);
         for (int64_t t = r->offset[i]; t < r->offset[i] + r->length[i]; t++) {
-            r->entropy[t] = entropy_of(r->act[i].prob[MAX_DIGITS + t - r->offset[i]]);
+            const float *p = r->act[i].prob[MAX_DIGITS + t - r->offset[i]];
+            r->entropy[t] = entropy_of(p);
+            if (r->divergence_ref) r->divergence_ref[t] = divergence_of(p, r->prob_ref[t]);
+            if (r->divergence_old) r->divergence_old[t] = divergence_of(p, r->prob_old[t]);
             if (r->eps_low) r->eps_low[t] = 0.1f + 0.2f * r->entropy[t] / logf(V);
             if (r->eps_high) r->eps_high[t] = 0.1f + 0.4f * r->entropy[t] / logf(V);
         }
@@ -684,7 +712,7 @@ static grpo_status update_once(const grpo_objective *obj, rollout *r, learner *l
     memset(&l->gradient, 0, sizeof l->gradient);
     for (int i = (int)part->group_begin[0]; i < part->group_begin[part->n_groups]; i++)
         backward(&l->policy, &l->gradient, &r->act[i], r->tokens[i], r->first[i], MAX_DIGITS + (int)r->length[i],
-                 &r->dlogp[r->offset[i]], &r->dentropy[r->offset[i]]);
+                 &r->dlogp[r->offset[i]], &r->dentropy[r->offset[i]], &r->ddivergence[r->offset[i]], &r->prob_ref[r->offset[i]]);
     adam(l, lr);
     return GRPO_OK;
 }
@@ -702,6 +730,7 @@ static grpo_status update(const grpo_objective *obj, rollout *r, learner *l, int
     const int64_t room = gspo_scratch(obj, &r->batch);      /* for objectives that look at a group as a whole */
     double *scratch = alloc((size_t)room + 1, sizeof *scratch);
     const grpo_output out = { .dlogp = r->dlogp, .dentropy = obj->penalty.entropy_coef != 0 ? r->dentropy : NULL,
+                              .ddivergence_ref = r->divergence_ref ? r->ddivergence : NULL,
                               .dlog_partition = r->log_partition ? r->dlog_partition : NULL, .scratch = scratch, .scratch_size = room };
     grpo_status st = grpo_advantages(obj, &r->batch, r->advantage);
     for (int u = 0; u < updates && !st; u++) {

@@ -91,7 +91,9 @@ facts = {  # what an array holds, as the trainer's table of arrays says it
     "nll_mask": expert_only("nll_mask"), "shaping_mask": expert_only("shaping_mask"),
     "marked": lambda b: all(v == (j == 0) for row in b["marked"] for j, v in enumerate(row)),
     "token_id": lambda b: all(0 <= x <= 10 for x in flat(b["token_id"])) and len(set(flat(b["token_id"]))) > 3,
-    "external_weight": lambda b: set(flat(b["external_weight"])) <= {0, 1, 2},
+    "external_weight": lambda b: set(flat(b["external_weight"])) <= {0, 1, 2, 4},      # 4: a token of both runs that are in conflict
+    "divergence_ref": lambda b: 0 <= min(flat(b["divergence_ref"])) and 0 < max(flat(b["divergence_ref"])) < math.log(11) + 1,
+    "divergence_old": lambda b: 0 <= min(flat(b["divergence_old"])) and 0 < max(flat(b["divergence_old"])) < 1,
 }
 seen = set()
 for path in sorted(glob.glob(sys.argv[1] + "/*.json")):
