@@ -1,6 +1,7 @@
 /* Lesson 3: the ratio of a token, of a response, and of a response per token.   Licence: MIT-0
  * w_t = pi(y_t)/pi_old(y_t);  s = (prod_t w_t)^(1/T)     GSPO, arXiv 2507.18071, equation 7 */
 #define GRPO_DOUBLE
+#define GRPO_NO_ROWS
 #define GSPO_IMPLEMENTATION
 #include "../../gspo.h"
 #include <stdio.h>
