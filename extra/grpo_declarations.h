@@ -1184,10 +1184,10 @@ typedef struct {
     double clip;
     double floor;
     double most;
-} grpo_distill;
-grpo_status grpo_distill_divergence_f64(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t
+} grpo_distill_f64;
+grpo_status grpo_distill_divergence_f64(const grpo_distill_f64 *x, const void *teacher, const int64_t *ids, const uint8_t
     *mask, grpo_distill_part *part, double *divergence);
-grpo_status grpo_distill_gradient_f64(const grpo_distill *x, const void *teacher, const int64_t *ids, const uint8_t
+grpo_status grpo_distill_gradient_f64(const grpo_distill_f64 *x, const void *teacher, const int64_t *ids, const uint8_t
     *mask, const grpo_distill_part *part, const double *weight, int add, void *dlogits);
 grpo_status grpo_distill_top_f64(const grpo_logits_f64 *x, const uint8_t *mask, int64_t k, int64_t *ids);
 grpo_status grpo_distill_at_f64(const grpo_logits_f64 *x, const uint8_t *mask, const int64_t *ids, int64_t k, double

@@ -16,6 +16,7 @@
 #endif
 
 #ifdef GRPO_DOUBLE
+#define grpo_distill grpo_distill_f64
 #define grpo_distill_divergence grpo_distill_divergence_f64
 #define grpo_distill_gradient grpo_distill_gradient_f64
 #define grpo_distill_top grpo_distill_top_f64
