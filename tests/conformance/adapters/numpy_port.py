@@ -122,8 +122,9 @@ def penalty(c, D, d, w, given):
     return P, P if c["kl_importance_weight"] == "level" else np.zeros_like(w), own + (P if c["kl_importance_weight"] == "token" else 0)
 
 def distrusted(c, A, w, far):  # too far from the old policy, and on the way that the advantage pushes
-    low, high = float(c["trust_low"]), float(c["trust_high"])
-    return ((A > 0) & (w > 1) & (far > high) | (A < 0) & (w < 1) & (far > low)) & (c["trust"] == "divergence")
+    if c["trust"] != "divergence":
+        return np.zeros(len(A), bool)
+    return (A > 0) & (w > 1) & (far > float(c["trust_high"])) | (A < 0) & (w < 1) & (far > float(c["trust_low"]))
 
 def coefficients(c, seq, group, T, b):
     Tg, C = np.bincount(group, minlength=b.groups), c["constant"] or 1
