@@ -122,7 +122,7 @@ def penalty(c, D, d, w, given):
     return P, P if c["kl_importance_weight"] == "level" else np.zeros_like(w), own + (P if c["kl_importance_weight"] == "token" else 0)
 
 def distrusted(c, A, w, far):  # too far from the old policy, and on the way that the advantage pushes
-    if c["trust"] != "divergence":
+    if c.get("trust") != "divergence":
         return np.zeros(len(A), bool)
     return (A > 0) & (w > 1) & (far > float(c["trust_high"])) | (A < 0) & (w < 1) & (far > float(c["trust_low"]))
 
