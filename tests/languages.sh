@@ -31,6 +31,17 @@ verdict "C++" $?
 awk 'BEGIN { printf "loss %.9f, clipped 70 %%\n", -(3e-4 + 4e-4) * sqrt(0.5) / 4 }' >"$work/hand"
 cut -d, -f1,2 "$work/cpp.txt" | tail -1 | diff - "$work/hand" >"$work/log"
 verdict "C++: the loss by hand" $?
+{ printf 'gspo: '; cat "$work/hand"; } >"$work/want"
+for flags in "" -fno-exceptions; do
+    c++ -std=c++17 $flags $warnings examples/cpp/view.cpp "$work/grpo.o" -o "$work/view" >"$work/log" 2>&1 &&
+        "$work/view" >"$work/view$flags.txt" &&
+        head -1 "$work/view$flags.txt" | cut -d, -f1,2 | diff - "$work/want" >"$work/log"
+    verdict "C++17, the view${flags:+, }$flags" $?
+done
+grep '^refused' "$work/view.txt" >"$work/log"
+printf 'refused: %s\n' "name is unknown" "dlogp has not one element per token" "batch.logp[3] is NaN" |
+    diff - "$work/log" >"$work/view.diff"
+verdict "C++17, what the view refuses" $?
 
 "$python" examples/python/gspo.py >"$work/python.txt" 2>"$work/log" && diff "$work/cpp.txt" "$work/python.txt" >"$work/log"
 verdict "Python, which builds its library" $?
@@ -47,6 +58,13 @@ if command -v rustc >/dev/null; then
     refused Rust "$work/lacks"
 else
     echo "skipped: Rust, there is no rustc"
+fi
+
+if "$python" -c 'import torch, cffi, numpy' 2>/dev/null; then
+    GRPO_CONFORMANCE_CACHE=$work "$python" -B examples/python/train.py >"$work/log" 2>&1
+    verdict "PyTorch learns by the reference loss" $?
+else
+    echo "skipped: training with PyTorch, for torch, cffi or numpy is not there (python3-torch, python3-cffi, python3-numpy)"
 fi
 
 "$python" tests/declarations.py --check >"$work/log" 2>&1
