@@ -56,8 +56,8 @@
  *            fields, texts
  * Beside it: extra/ has grpo_logits.h (from logits to d loss / d logits), grpo_lint.h (the place of a status, likely mistakes), and what
  *            no objective calls, by subject: grpo_selection.h, grpo_control.h, grpo_credit.h, grpo_rewards.h, grpo_weights.h,
- *            grpo_critic.h; grpo_distill.h, grpo_context.h (responses cut over ranks).  Include what you use; each has an implementation
- *            macro of its own.
+ *            grpo_critic.h; grpo_distill.h, grpo_flow.h, grpo_context.h (responses cut over ranks).  Include what you use; each has an
+ *            implementation macro of its own.
  *
  * Version 0.2.0.  Licence: MIT-0, at the end of the file. */
 #ifndef GRPO_H
