@@ -59,7 +59,9 @@ static double around(int stream, int i, int t, double mean, double width) {
     return mean + width * (wobble(stream, i, t) - sum / length_of[i]);
 }
 
-typedef enum { LOGP, LOGP_OLD, LOGP_REF, LOGP_ROLLOUT, LOGP_TEACHER, ENTROPY, VALUE, STEP_REWARD, WEIGHT, SQUARES, ADVANTAGE } token_key;
+typedef enum {
+    LOGP, LOGP_OLD, LOGP_REF, LOGP_ROLLOUT, LOGP_TEACHER, ENTROPY, VALUE, STEP_REWARD, WEIGHT, SQUARES, DIVERGENCE_REF, DIVERGENCE_OLD, ADVANTAGE
+} token_key;
 
 /* around -24 no logp is above 0, and no ratio of any batch is cut off */
 static double logp_old(int which, int i, int t) {
@@ -79,6 +81,8 @@ static double token_number(int which, token_key key, int i, int t) {
     case STEP_REWARD: return short_number(wobble(7, i, t));
     case WEIGHT: return short_number(1 + 0.75 * wobble(13, i, t));
     case SQUARES: return short_number(0.5 + 0.4 * wobble(14, i, t));
+    case DIVERGENCE_REF: return short_number(1 + 0.9 * wobble(16, i, t));
+    case DIVERGENCE_OLD: return short_number(6e-5 * fabs(wobble(17, i, t)));                 /* on both sides of 1e-5 */
     case ADVANTAGE: return which == FULL_TOKEN_ADVANTAGES ? short_number(wobble(9, i, t)) : advantage_of[i];
     }
     return 0;
@@ -160,7 +164,8 @@ static void write_batch(char **t, int which) {
     static const struct { const char *key; token_key what; } tokens[] = {
         { "logp", LOGP }, { "logp_old", LOGP_OLD }, { "logp_ref", LOGP_REF }, { "logp_rollout", LOGP_ROLLOUT },
         { "logp_teacher", LOGP_TEACHER }, { "entropy", ENTROPY }, { "value", VALUE }, { "step_reward", STEP_REWARD },
-        { "external_weight", WEIGHT }, { "sum_pi_squared", SQUARES }
+        { "external_weight", WEIGHT }, { "sum_pi_squared", SQUARES },
+        { "divergence_ref", DIVERGENCE_REF }, { "divergence_old", DIVERGENCE_OLD }
     };
     text_add(t, ",\"batch\":{");
     write_per_sequence(t, which);
