@@ -309,12 +309,12 @@ class Reference(unittest.TestCase):
     def test_autograd(self):
         from grpo_conformance import reference
 
-        others = [[case for case in OBJECTIVE if output in case.expect][:3] for output in ("dentropy", "dlog_partition")]
-        for case in (RAGGED, *others[0], *others[1]):
+        others = [[case for case in OBJECTIVE if output in case.expect][:3] for output in ("dentropy", "ddivergence_ref", "dlog_partition")]
+        for case in (RAGGED, *others[0], *others[1], *others[2]):
             b = case.torch()
             loss = reference.torch_loss(case.objective, **vars(b))
             answer = testing.answer_of(case, loss)
-            self.assertEqual(set(answer), {"loss", "dlogp", "dentropy", "dlog_partition"} & set(case.expect))
+            self.assertEqual(set(answer), {"loss", "dlogp", "dentropy", "ddivergence_ref", "dlog_partition"} & set(case.expect))
             self.assertEqual(compare(case, answer, 4), [], case.id)
             (2 * loss).backward()
             doubled = {"dlogp": b.logp.grad / 2}
