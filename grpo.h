@@ -1136,7 +1136,7 @@ typedef struct {
     grpo_external_kind external;
 } grpo_weight;
 
-/* 0: dropped; the second of trust divergence, the first of all others */
+/* 0: dropped.  Of trust divergence the second is asked, of all others the first */
 GRPO_FN int grpo_in_trust_region(const grpo_weight *c, grpo_ratio w, double advantage, double logp, double logp_old);
 GRPO_FN int grpo_in_divergence_region(const grpo_weight *c, grpo_ratio w, double advantage, double divergence);
 /* q = old - rollout after its clamp */

@@ -40,6 +40,7 @@
 #define grpo_context_check grpo_context_check_f64
 #define grpo_context_rounds grpo_context_rounds_f64
 #define grpo_context_add grpo_context_add_f64
+#define grpo_context_add_sums grpo_context_add_sums_f64
 #define grpo_context_measure grpo_context_measure_f64
 #define grpo_context_totals_add grpo_context_totals_add_f64
 #define grpo_context_loss_add grpo_context_loss_add_f64
@@ -71,8 +72,9 @@ int grpo_context_rounds(const grpo_objective *obj);
 /* part (sequences): of every response what the tokens of this batch know.  whole: NULL in the first round, then the sum of that. */
 grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const grpo_real *advantage,
                                  const grpo_response *whole, grpo_response *part);
-/* into[k] += from[k] for n responses, for those who have no library that adds up int64_t */
+/* into[k] += from[k] for n responses, and for n sums of `through`: for those who have no library that adds up int64_t */
 void grpo_context_add(grpo_response *into, const grpo_response *from, int64_t n);
+void grpo_context_add_sums(grpo_sum *into, const grpo_sum *from, int64_t n);
 
 /* grpo_totals_add of the responses as they are as a whole */
 grpo_status grpo_context_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_response *whole, grpo_totals *totals);
@@ -259,11 +261,11 @@ grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *ba
 }
 
 void grpo_context_add(grpo_response *into, const grpo_response *from, int64_t n) {
-    for (int64_t i = 0; i < n; i++)
-        for (size_t at = 0; at < sizeof *into; at += sizeof(int64_t)) {
-            const int64_t sum = grpo_count_at_(&into[i], at) + grpo_count_at_(&from[i], at);
-            memcpy((char *)&into[i] + at, &sum, sizeof sum);
-        }
+    for (int64_t i = 0; i < n; i++) grpo_add_counts_(&into[i], &from[i], 0, sizeof *into);
+}
+
+void grpo_context_add_sums(grpo_sum *into, const grpo_sum *from, int64_t n) {
+    for (int64_t i = 0; i < n; i++) grpo_add_counts_(&into[i], &from[i], 0, sizeof *into);
 }
 
 /* ---- totals ---- */

@@ -512,6 +512,7 @@ int grpo_context_rounds(const grpo_objective *obj);
 grpo_status grpo_context_measure(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const
     grpo_response *whole, grpo_response *part);
 void grpo_context_add(grpo_response *into, const grpo_response *from, int64_t n);
+void grpo_context_add_sums(grpo_sum *into, const grpo_sum *from, int64_t n);
 grpo_status grpo_context_totals_add(const grpo_objective *obj, const grpo_batch *batch, const grpo_response *whole,
     grpo_totals *totals);
 grpo_status grpo_context_loss_add(const grpo_objective *obj, const grpo_batch *batch, const float *advantage, const
@@ -730,8 +731,8 @@ typedef struct {
     double beta;
     grpo_tail_kind tail;
     double clip;
-    double floor;
-    double most;
+    double logp_min;
+    double divergence_max;
 } grpo_distill;
 typedef struct {
     double largest, temperature;
@@ -1052,6 +1053,7 @@ int grpo_context_rounds_f64(const grpo_objective *obj);
 grpo_status grpo_context_measure_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
     const grpo_response *whole, grpo_response *part);
 void grpo_context_add_f64(grpo_response *into, const grpo_response *from, int64_t n);
+void grpo_context_add_sums_f64(grpo_sum *into, const grpo_sum *from, int64_t n);
 grpo_status grpo_context_totals_add_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const grpo_response
     *whole, grpo_totals *totals);
 grpo_status grpo_context_loss_add_f64(const grpo_objective *obj, const grpo_batch_f64 *batch, const double *advantage,
@@ -1182,8 +1184,8 @@ typedef struct {
     double beta;
     grpo_tail_kind tail;
     double clip;
-    double floor;
-    double most;
+    double logp_min;
+    double divergence_max;
 } grpo_distill_f64;
 grpo_status grpo_distill_divergence_f64(const grpo_distill_f64 *x, const void *teacher, const int64_t *ids, const uint8_t
     *mask, grpo_distill_part *part, double *divergence);

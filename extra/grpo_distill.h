@@ -69,8 +69,8 @@ typedef struct {
     double beta;                        /* in [0, 1]: the teacher's share of M */
     grpo_tail_kind tail;                /* without ids: left_out */
     double clip;                        /* a term is at most this (OPSD, SSOPD, 2605.17497: pointwise clipping); 0: none */
-    double floor;                       /* log p and log q are at least this (verl's log_prob_min_clamp: -10), of left_out ids; 0: none */
-    double most;                        /* D is clamped to [0, most] (verl's clamp_min and loss_max_clamp), +infinity too; 0: none */
+    double logp_min;                    /* log p and log q are at least this (verl's log_prob_min_clamp: -10), of left_out ids; 0: none */
+    double divergence_max;              /* D is clamped to [0, this] (verl's clamp_min and loss_max_clamp), +infinity too; 0: none */
 } grpo_distill;
 
 /* what a row comes to, between the two calls */
@@ -252,13 +252,13 @@ static grpo_distill_kind grpo_distill_kind_of_(const grpo_distill *x) {
 }
 
 static grpo_distill_entry_ grpo_distill_entry_of_(const grpo_distill *x, int whole, grpo_dd log_p, grpo_dd log_q) {
-    const int low = x->floor < 0 && log_q.hi < x->floor;
+    const int low = x->logp_min < 0 && log_q.hi < x->logp_min;
     grpo_distill_entry_ e;
     grpo_dd d;
     double p, q;
     const double own = low ? grpo_exp(log_q) : 0;
-    if (low) log_q = grpo_dd_of_(x->floor);
-    if (x->floor < 0 && log_p.hi < x->floor) log_p = grpo_dd_of_(x->floor);
+    if (low) log_q = grpo_dd_of_(x->logp_min);
+    if (x->logp_min < 0 && log_p.hi < x->logp_min) log_p = grpo_dd_of_(x->logp_min);
     p = grpo_exp(log_p); q = grpo_exp(log_q);
     d = grpo_distill_apart_(log_q, log_p);
     switch (grpo_distill_kind_of_(x)) {
@@ -309,7 +309,7 @@ static void grpo_distill_sides_(const grpo_distill *x, const void *teacher, cons
         part->tail[1] = grpo_distill_tail_log_(grpo_distill_rest_(&other), &bounded_too);
         part->whole = !*bounded && !bounded_too;
     }
-    if (x->clip > 0 || x->floor < 0) part->whole = 0;
+    if (x->clip > 0 || x->logp_min < 0) part->whole = 0;
 }
 
 /* the divergence */
@@ -334,8 +334,8 @@ static double grpo_distill_row_divergence_(const grpo_distill *x, const void *te
     }
     part->slope = part->whole && grpo_distill_kind_of_(x) == GRPO_DISTILL_FORWARD ? 0 : slopes.hi;
     D = terms.hi;
-    part->outside = x->most > 0 && !(D >= 0 && D <= x->most);
-    return part->outside ? (D < 0 ? 0 : x->most) : D;
+    part->outside = x->divergence_max > 0 && !(D >= 0 && D <= x->divergence_max);
+    return part->outside ? (D < 0 ? 0 : x->divergence_max) : D;
 }
 
 /* w (slope - q sum)/tau: an infinity only where that is what it comes to */
@@ -408,7 +408,7 @@ static grpo_status grpo_distill_check_rows_(const grpo_logits *x, const uint8_t 
 /* of the members of the first argument after the student */
 enum {
     GRPO_DISTILL_TEACHER_TYPE_ = 1, GRPO_DISTILL_TEACHER_STRIDE_, GRPO_DISTILL_K_, GRPO_DISTILL_TEACHER_TEMPERATURE_, GRPO_DISTILL_KIND_,
-    GRPO_DISTILL_BETA_, GRPO_DISTILL_TAIL_, GRPO_DISTILL_CLIP_, GRPO_DISTILL_FLOOR_, GRPO_DISTILL_MOST_
+    GRPO_DISTILL_BETA_, GRPO_DISTILL_TAIL_, GRPO_DISTILL_CLIP_, GRPO_DISTILL_LOGP_MIN_, GRPO_DISTILL_DIVERGENCE_MAX_
 };
 
 static grpo_status grpo_distill_check_choices_(const grpo_distill *x) {
@@ -426,8 +426,8 @@ static grpo_status grpo_distill_check_settings_(const grpo_distill *x, int has_i
     if (!st) st = grpo_check_member_(x->teacher_temperature, GRPO_POSITIVE_, 1, GRPO_DISTILL_TEACHER_TEMPERATURE_);
     if (!st) st = grpo_check_member_(x->beta, GRPO_PART_, 1, GRPO_DISTILL_BETA_);
     if (!st) st = grpo_check_member_(x->clip, GRPO_FACTOR_, 1, GRPO_DISTILL_CLIP_);
-    if (!st) st = grpo_check_member_(x->floor, GRPO_MODERATE_NEGATIVE_, 1, GRPO_DISTILL_FLOOR_);
-    if (!st) st = grpo_check_member_(x->most, GRPO_BOUND_, 1, GRPO_DISTILL_MOST_);
+    if (!st) st = grpo_check_member_(x->logp_min, GRPO_MODERATE_NEGATIVE_, 1, GRPO_DISTILL_LOGP_MIN_);
+    if (!st) st = grpo_check_member_(x->divergence_max, GRPO_BOUND_, 1, GRPO_DISTILL_DIVERGENCE_MAX_);
     if (st) return st;
     if (has_ids && x->k < 1) return grpo_refuse_(GRPO_NOT_POSITIVE, 1, GRPO_DISTILL_K_);
     if (x->teacher_stride < n) return grpo_refuse_(GRPO_TOO_SMALL, 1, GRPO_DISTILL_TEACHER_STRIDE_);
@@ -435,8 +435,8 @@ static grpo_status grpo_distill_check_settings_(const grpo_distill *x, int has_i
         return grpo_refuse_(GRPO_OUT_OF_RANGE, 1, GRPO_DISTILL_TEACHER_STRIDE_);
     if (!has_ids && x->tail != GRPO_TAIL_LEFT_OUT) return grpo_refuse_both_(GRPO_COMBINATION, 1, 3, GRPO_DISTILL_TAIL_);
     if (as_they_are && x->teacher_temperature != 1) return grpo_refuse_both_(GRPO_COMBINATION, 1, 3, GRPO_DISTILL_TEACHER_TEMPERATURE_);
-    if (x->floor < 0 && !(has_ids && x->tail == GRPO_TAIL_LEFT_OUT))
-        return grpo_refuse_both_(GRPO_COMBINATION, 1, 3, GRPO_DISTILL_FLOOR_);
+    if (x->logp_min < 0 && !(has_ids && x->tail == GRPO_TAIL_LEFT_OUT))
+        return grpo_refuse_both_(GRPO_COMBINATION, 1, 3, GRPO_DISTILL_LOGP_MIN_);
     return GRPO_OK;
 }
 

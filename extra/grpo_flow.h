@@ -64,8 +64,8 @@ grpo_status grpo_balance_steps(int64_t n, const double *rate, grpo_balance_kind 
 
 /* ======== steps ====================================================================================================================
  * n steps; the elements of step k are begin[k] .. begin[k+1]-1 of each array of elements, at least one; begin (n + 1).  y the sample that
- * was drawn, mu the mean, each difference a mean over the step's elements, not a sum: as if all of them were one number's repeated
- * measurement.  std: s; a sampler whose log-probability lacks 1/(2 s^2) is one with s = sqrt(1/2). */
+ * was drawn, mu the mean.  Log-probabilities and divergences are means over the step's elements, not sums.  std: s; a sampler whose
+ * log-probability lacks 1/(2 s^2) is one with s = sqrt(1/2). */
 
 /* per step (n), each NULL where it is not wanted; with mean_old log_ratio, regulated and divergence_old, with mean_ref divergence_ref */
 typedef struct {
@@ -375,7 +375,7 @@ grpo_status grpo_denoising_preference(int64_t n, const double *error, const doub
                                       double *loss, double *derror) {
     grpo_status st = grpo_check_count_(n, 1, 1);
     grpo_sum sum = GRPO_NO_SUM_;
-    grpo_dd u;
+    grpo_logistic f;
     if (!st) st = grpo_check_list_(error, n, GRPO_FINITE_, 2);
     if (!st) st = grpo_check_list_(error_ref, n, GRPO_FINITE_, 3);
     if (!st) st = grpo_check_list_(weight, n, GRPO_FINITE_, 4);
@@ -383,9 +383,9 @@ grpo_status grpo_denoising_preference(int64_t n, const double *error, const doub
     if (!st) st = grpo_check_output_(loss, 6);
     if (st) return st;
     for (int64_t k = 0; k < n; k++) grpo_sum_add_dd_(&sum, grpo_dd_mul(grpo_two_diff(error[k], error_ref[k]), weight[k]));
-    u = grpo_dd_mul(grpo_sum_dd_(&sum), 0.5 * beta);
-    *loss = u.hi > 0 ? grpo_plus(u.hi, log1p(grpo_exp(grpo_dd_negative(u)))) : log1p(grpo_exp(u));
-    for (int64_t k = 0; derror && k < n; k++) derror[k] = grpo_times(grpo_sigmoid(u).value * (0.5 * beta), weight[k]);
+    f = grpo_logistic_loss(grpo_dd_negative(grpo_dd_mul(grpo_sum_dd_(&sum), 0.5 * beta)));
+    *loss = f.value;
+    for (int64_t k = 0; derror && k < n; k++) derror[k] = grpo_times(-f.slope * (0.5 * beta), weight[k]);
     return GRPO_OK;
 }
 

@@ -668,13 +668,13 @@ static void check_distill(void) {
     DISTILL("beta 1.5", beta, 1.5, GRPO_NOT_UNIT, "x[6]");
     DISTILL("tail 3", tail, (grpo_tail_kind)3, GRPO_NOT_A_CHOICE, "x[7]");
     DISTILL("clip -1", clip, -1, GRPO_NEGATIVE, "x[8]");
-    DISTILL("floor 1", floor, 1, GRPO_POSITIVE, "x[9]");
-    DISTILL("most NaN", most, NAN, GRPO_NAN, "x[10]");
+    DISTILL("logp_min 1", logp_min, 1, GRPO_POSITIVE, "x[9]");
+    DISTILL("divergence_max NaN", divergence_max, NAN, GRPO_NAN, "x[10]");
     DISTILL("temperature 0", student.temperature, 0, GRPO_NOT_POSITIVE, "logits.temperature");
 #undef DISTILL
-    x = right_distill; x.tail = GRPO_TAIL_BUCKET; x.floor = -10;
+    x = right_distill; x.tail = GRPO_TAIL_BUCKET; x.logp_min = -10;
     distill_refused("a floor of a bucket", distill_with(&x, half, set), GRPO_COMBINATION, "x[9], ids");
-    x.floor = 0; x.teacher_stride = 4;
+    x.logp_min = 0; x.teacher_stride = 4;
     distill_refused("a tail of the whole vocabulary", distill_with(&x, z, NULL), GRPO_COMBINATION, "x[7], ids");
     check_distilled_numbers(z, set);
 }

@@ -77,12 +77,7 @@ static void add_parts(const context_rank *rank, int ranks, int64_t n, grpo_respo
 
 static void add_through(const context_rank *rank, int ranks, int64_t n, grpo_sum *through) {
     memset(through, 0, (size_t)n * sizeof *through);
-    for (int64_t i = 0; i < n; i++)
-        for (int k = 0; k < ranks; k++) {
-            for (int limb = 0; limb < GRPO_SUM_LIMBS; limb++) through[i].limb[limb] += rank[k].through[i].limb[limb];
-            through[i].pos_inf += rank[k].through[i].pos_inf;
-            through[i].neg_inf += rank[k].through[i].neg_inf;
-        }
+    for (int k = 0; k < ranks; k++) grpo_context_add_sums(through, rank[k].through, n);
 }
 
 static grpo_status run_in_parts(const grpo_objective *obj, const rollouts *b, const grpo_real *A, context_rank *rank, int ranks, answer *a) {

@@ -85,8 +85,8 @@ static void random_settings(rng *r, grpo_distill *x, int has_ids) {
     x->beta = rng_pick(r, betas, 6);
     x->tail = has_ids ? (grpo_tail_kind)rng_below(r, 3) : GRPO_TAIL_LEFT_OUT;
     x->clip = rng_pick(r, clips, 4);
-    x->floor = has_ids && x->tail == GRPO_TAIL_LEFT_OUT ? rng_pick(r, floors, 4) : 0;
-    x->most = rng_pick(r, mosts, 5);
+    x->logp_min = has_ids && x->tail == GRPO_TAIL_LEFT_OUT ? rng_pick(r, floors, 4) : 0;
+    x->divergence_max = rng_pick(r, mosts, 5);
     if (has_ids && x->tail != GRPO_TAIL_RENORMALISED) x->teacher_temperature = 1;
     x->student.type = (grpo_logits_type)rng_below(r, 3);
     x->teacher_type = (grpo_logits_type)rng_below(r, 3);
@@ -189,12 +189,12 @@ static void exact_term(const grpo_distill *x, exact_entry *e) {
 
 static void exact_add(const grpo_distill *x, exact_row *r, reference_real log_p, reference_real log_q) {
     exact_entry *e = &r->entry[r->n++];
-    if (x->floor < 0) {
-        near_bound(r, log_q, x->floor);
-        near_bound(r, log_p, x->floor);
-        e->low = log_q < x->floor;
-        if (e->low) log_q = x->floor;
-        if (log_p < x->floor) log_p = x->floor;
+    if (x->logp_min < 0) {
+        near_bound(r, log_q, x->logp_min);
+        near_bound(r, log_p, x->logp_min);
+        e->low = log_q < x->logp_min;
+        if (e->low) log_q = x->logp_min;
+        if (log_p < x->logp_min) log_p = x->logp_min;
     }
     e->log_p = log_p; e->log_q = log_q;
     e->p = ref_exp(log_p); e->q = ref_exp(log_q);
@@ -228,7 +228,7 @@ static void exact_divergence(const sample *s, const reference_real *z, exact_row
     reference_real own[MOST_VOCAB], log_q[MOST_VOCAB], t[MOST_VOCAB], log_p[MOST_VOCAB];
     memset(e, 0, sizeof *e);
     e->judged = 1;
-    e->whole = (!s->has_ids || s->x.tail != GRPO_TAIL_LEFT_OUT) && s->x.clip == 0 && s->x.floor == 0;
+    e->whole = (!s->has_ids || s->x.tail != GRPO_TAIL_LEFT_OUT) && s->x.clip == 0 && s->x.logp_min == 0;
     for (int j = 0; j < s->k; j++) { own[j] = z[s->has_ids ? s->ids[j] : j]; t[j] = log_p[j] = s->t[j]; }
     if (!s->has_ids || renormalised) log_softmax(t, s->k, s->x.teacher_temperature, log_p);
     if (renormalised) log_softmax(own, s->k, s->x.student.temperature, log_q);
@@ -239,12 +239,12 @@ static void exact_divergence(const sample *s, const reference_real *z, exact_row
         exact_add(&s->x, e, log_p[j], log_q[renormalised || !s->has_ids ? j : s->ids[j]]);
     }
     if (s->has_ids && s->x.tail == GRPO_TAIL_BUCKET) exact_bucket(s, log_q, e);
-    if (s->x.most > 0) {
+    if (s->x.divergence_max > 0) {
         near_bound(e, e->D, 0);
-        near_bound(e, e->D, s->x.most);
+        near_bound(e, e->D, s->x.divergence_max);
         if (ref_abs(e->D) < 1e-12 * e->size + 1e-28) e->judged = 0;
-        e->outside = !(e->D >= 0 && (e->D <= s->x.most || isinf(s->x.most)));
-        if (e->outside) e->D = e->D < 0 ? 0 : s->x.most;
+        e->outside = !(e->D >= 0 && (e->D <= s->x.divergence_max || isinf(s->x.divergence_max)));
+        if (e->outside) e->D = e->D < 0 ? 0 : s->x.divergence_max;
     }
 }
 
@@ -384,7 +384,7 @@ static void test_infinite(void) {
     check(!grpo_distill_divergence(&x, t, NULL, NULL, &part, &D) && fabs((double)D - log(2) / 2) < 1e-6, "mixture: %g", (double)D);
     x.kind = GRPO_DISTILL_FORWARD; x.clip = 0.25;
     check(!grpo_distill_divergence(&x, t, NULL, NULL, &part, &D) && D == (grpo_real)0.25, "a clipped infinity: %g", (double)D);
-    x.clip = 0; x.k = 3; x.floor = -10;
+    x.clip = 0; x.k = 3; x.logp_min = -10;
     check(!grpo_distill_divergence(&x, logs, all, NULL, &part, &D) && D > 0 && D < 10, "floor: %g", (double)D);
 }
 
@@ -449,7 +449,7 @@ static void test_verl(void) {
     grpo_distill_part part;
     grpo_distill x = of_reals(z, 1, 4);
     t[0] = (grpo_real)log(0.5); t[1] = -20;
-    x.k = x.teacher_stride = 2; x.floor = -10; x.most = 10;
+    x.k = x.teacher_stride = 2; x.logp_min = -10; x.divergence_max = 10;
     check(!grpo_distill_divergence(&x, t, ids, NULL, &part, &D), "verl");
     check(fabs((double)D - ((double)exp((double)t[0]) * ((double)t[0] - q) + e10 * (-10 - q))) < 1e-6, "verl: %g", (double)D);
     check(!grpo_distill_gradient(&x, t, ids, NULL, &part, &one, 0, dz), "verl");

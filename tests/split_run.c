@@ -224,14 +224,6 @@ static grpo_status measure(const test_case *c, const grpo_real *advantage, conte
     return st;
 }
 
-static void hand_over(context *x) {
-    for (int64_t i = 0; i < x->sequences; i++) {
-        for (int limb = 0; limb < GRPO_SUM_LIMBS; limb++) x->handed[i].limb[limb] += x->through[i].limb[limb];
-        x->handed[i].pos_inf += x->through[i].pos_inf;
-        x->handed[i].neg_inf += x->through[i].neg_inf;
-    }
-}
-
 /* as the ranks would, with additions in place of a network */
 static grpo_status evaluate_context(const test_case *c, const grpo_real *advantage, context *x, split_outcome *o) {
     grpo_totals totals;
@@ -249,7 +241,7 @@ static grpo_status evaluate_context(const test_case *c, const grpo_real *advanta
     for (int64_t k = 0; k < x->n && !st; k++) {
         memset(&partial, 0, sizeof partial);
         st = grpo_context_loss_add(&c->objective, &x->parts[k].batch, advantage, x->whole, &totals, &out, k == 0, &partial, x->through);
-        if (!st) hand_over(x);
+        if (!st) grpo_context_add_sums(x->handed, x->through, x->sequences);
         if (!st) { grpo_partial_report(&partial, &report); o->list[CASE_PART_LOSS][x->index[k]] = report.loss; }
         if (!st) st = grpo_partial_merge(&whole, &partial);
     }

@@ -227,7 +227,7 @@ def ring(n, a, w, y, l, x, token):
 
 
 def divergence(n, a, w, y, l, x, token):
-    # Flow-DPPO (2606.11025) eq. 17: a step that has gone too far, and on the way that its advantage pushes
+    # Flow-DPPO (2606.11025) eq. 18: a step that has gone too far, and on the way that its advantage pushes
     far = token.divergence_old
     return sign(a) > 0 and less(ONE, w) and less(n.high, far) or sign(a) < 0 and less(w, ONE) and less(n.low, far)
 

@@ -17,6 +17,9 @@ const numbers = " eps_low eps_high kl_coef "
 type number float64 // "Infinity", "-Infinity" and "NaN" are strings
 
 func (x *number) UnmarshalJSON(text []byte) error {
+	if text[0] == '[' {
+		return nil // other kinds of cases have other shapes
+	}
 	value, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
 	*x = number(value)
 	return err
@@ -25,7 +28,7 @@ func (x *number) UnmarshalJSON(text []byte) error {
 type rows [][]number
 
 func (x *rows) UnmarshalJSON(text []byte) error {
-	_ = json.Unmarshal(text, (*[][]number)(x)) // other kinds of cases have other shapes
+	_ = json.Unmarshal(text, (*[][]number)(x)) // as above
 	return nil
 }
 
