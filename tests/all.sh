@@ -238,6 +238,7 @@ first_lane() {
     step "every setting of every row has a source" evidence
     step "configurations of frameworks translate" /usr/bin/python3 tests/conformance/translate_check.py
     step "case ids keep their meaning" python3 tests/released.py
+    step "the Python package reads the vectors" /usr/bin/python3 packages/python/check.py
 }
 second_lane() {
     step "sizes, compile time and lines within bounds" sh tests/size.sh --check
@@ -246,7 +247,6 @@ second_lane() {
     step "quickstart's rollouts regenerate" rollouts_regenerate
     step "the trainer runs every row" sh tests/trainable.sh "$build/tests/train"
     step "README, as written" python3 tests/readme.py
-    step "the Python package reads the vectors" /usr/bin/python3 packages/python/check.py
 }
 
 announce

@@ -41,7 +41,7 @@ lane() { # C compiler, C++ compiler
     for element in -UGRPO_DOUBLE -DGRPO_DOUBLE; do
         for source in $sources; do
             case $element$source in -DGRPO_DOUBLE*body_grpo_*|-DGRPO_DOUBLEonly_*|-DGRPO_DOUBLElate*) continue ;; esac      # extra_body.c has them all in both
-            case $element$source in *body_grpo_*|*g*_body.c|*late_body.c|-DGRPO_DOUBLE*) c=c99 cpp=c++11 ;; *) c="c99 c11" cpp="c++11 c++20" ;; esac
+            case $element$source in *only_grpo_*|*body_grpo_*|*g*_body.c|*late_body.c|-DGRPO_DOUBLE*) c=c99 cpp=c++11 ;; *) c="c99 c11" cpp="c++11 c++20" ;; esac
             for standard in $c; do compile "$1" $standard c $source "$element"; done
             for standard in $cpp; do compile "$2" $standard c++ $source "$element"; done
         done
@@ -72,12 +72,23 @@ switched() { # compiler options...; C++ with all of them at once
         else echo "FAIL $* $switches"; head -5 "$work/$1.log"; fi
     done
 }
+# what is linked further below, in the meantime: all of it, and the optional headers in files of their own, in both element types
+objects() { # of one element type: the first letter of its objects, option
+    gcc -std=c99 $2 -I. -c "$work/extra_body.c" -o "$work/$1.o"
+    for header in $extra; do
+        case $header in grpo_context.h) continue ;; esac          # it goes with the implementation of gspo.h, in one file
+        gcc -std=c99 $2 -I. -c "$work/body_${header%.h}.c" -o "$work/$1_${header%.h}.o"
+    done
+    gcc -std=c99 $2 -I. -c "$work/body_grpo_context.c" -o "$work/$1_core.o"
+}
 switched gcc -std=c99 -O0 -c -o "$work/gcc.o" >"$work/gcc.lane" &
 switched g++ -std=c++11 -x c++ -O0 -c -o "$work/g++.o" >"$work/g++.lane"
 switched clang -std=c99 -fsyntax-only >"$work/clang.lane"
 switched clang++ -std=c++11 -x c++ -fsyntax-only >"$work/clang++.lane"
+objects f -UGRPO_DOUBLE >"$work/f.log" 2>&1
 wait
 take_lanes gcc g++ clang clang++
+objects d -DGRPO_DOUBLE >"$work/d.log" 2>&1 &
 cat >"$work/alone.c" <<'C'
 #include <stdio.h>
 #define GSPO_IMPLEMENTATION
@@ -105,8 +116,8 @@ gcc -std=c99 -I. $all "$work/alone.c" -lm -o "$work/alone" >"$work/log" 2>&1 && 
 verdict "GSPO alone gives the same bits" $((status + $?))
 for absent in NO_ROWS:grpo_objective_named NO_ROWS:grpo_presets NO_TEXT:grpo_status_message; do
     printf '#define GSPO_IMPLEMENTATION\n#include "gspo.h"\nint main(void) { return !%s; }\n' "${absent#*:}" >"$work/absent.c"
-    gcc -std=c99 -I. "$work/absent.c" -lm -o "$work/out" >"$work/log" 2>&1; verdict "${absent#*:} is there" $?
-    gcc -std=c99 -I. -DGRPO_${absent%:*} "$work/absent.c" -lm -o "$work/out" >"$work/log" 2>&1
+    gcc -std=c99 -I. -fsyntax-only "$work/absent.c" >"$work/log" 2>&1; verdict "${absent#*:} is there" $?
+    gcc -std=c99 -I. -fsyntax-only -DGRPO_${absent%:*} "$work/absent.c" >"$work/log" 2>&1
     [ $? -ne 0 ] && grep -q "${absent#*:}. undeclared" "$work/log"; verdict "${absent#*:} is absent with GRPO_${absent%:*}" $?
 done
 
@@ -142,7 +153,7 @@ double use_double(void)
     return A;
 }
 C
-gcc -std=c99 -I. -c "$work/extra_body.c" -o "$work/f.o" && gcc -std=c99 -DGRPO_DOUBLE -I. -c "$work/extra_body.c" -o "$work/d.o"
+wait
 gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" "$work/d.o" -lm -o "$work/mixed" >"$work/log" 2>&1 && "$work/mixed"
 verdict "float and double in one program" $?
 gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work/f.o" -lm -o "$work/mixed" >"$work/log" 2>&1
@@ -162,14 +173,7 @@ for part in rows blocks; do
 done
 
 # the optional headers in files of their own link with the objectives', in both element types at once; one of another version is refused
-for header in $extra; do
-    gcc -std=c99 -I. -c "$work/body_${header%.h}.c" -o "$work/f_${header%.h}.o" &&
-    gcc -std=c99 -DGRPO_DOUBLE -I. -c "$work/body_${header%.h}.c" -o "$work/d_${header%.h}.o"
-done >"$work/log" 2>&1
-cp "$work/body_grpo_context.c" "$work/core.c"          # it goes with the implementation of gspo.h, in one file
-rm -f "$work"/[fd]_grpo_context.o
-gcc -std=c99 -I. -c "$work/core.c" -o "$work/f_core.o" && gcc -std=c99 -DGRPO_DOUBLE -I. -c "$work/core.c" -o "$work/d_core.o"
-gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work"/[fd]_*.o -lm -o "$work/apart" >>"$work/log" 2>&1 && "$work/apart"
+gcc -std=c99 -I. "$work/float.c" "$work/double.c" "$work"/[fd]_*.o -lm -o "$work/apart" >"$work/log" 2>&1 && "$work/apart"
 verdict "optional headers in files of their own, float and double in one program" $?
 printf '#define GRPO_DOUBLE\n#include "extra/grpo_control.h"\nint main(void) { return grpo_running_baseline(0, 0, 0, 0, 0) != 0; }\n' >"$work/takes_double.c"
 gcc -std=c99 -I. "$work/takes_double.c" "$work/f_core.o" "$work/f_grpo_control.o" -lm -o "$work/mixed" >"$work/log" 2>&1
