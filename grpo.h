@@ -662,15 +662,19 @@ GRPO_FN grpo_dd grpo_ratio_log(grpo_ratio w) { return grpo_dd_pair_(w.log, w.log
 /* the token's ratio, from log-probabilities under the new and the old policy */
 GRPO_FN grpo_ratio grpo_ratio_of(double logp, double logp_old) { return grpo_ratio_exp(grpo_two_diff(logp, logp_old)); }
 
-/* x clamped to [low, high]; *passes = 0 where the derivative is cut */
-GRPO_FN grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
-    *passes = 1;
-    if (low == 0 && high == 0) return x;
+/* at a bound, or beyond */
+GRPO_FN grpo_dd grpo_clamp_far_(grpo_dd x, double low, double high, int *passes) {
     *passes = 0;
     if (grpo_dd_exceeds(grpo_dd_negative(x), -low)) return grpo_dd_of_(low);
     if (grpo_dd_exceeds(x, high)) return grpo_dd_of_(high);
     *passes = 1;
     return x;
+}
+
+/* x clamped to [low, high]; *passes = 0 where the derivative is cut */
+GRPO_SHORT_FN_ grpo_dd grpo_clamp(grpo_dd x, double low, double high, int *passes) {
+    *passes = 1;
+    return (low == 0 && high == 0) || (x.hi > low && x.hi < high) ? x : grpo_clamp_far_(x, low, high, passes);
 }
 
 /* ======== axis 4: surrogate =======================================================================================================
@@ -2648,6 +2652,7 @@ typedef struct {
     int has_token_factors;             /* a token has a factor besides v, or a divisor, a bound or a gate of its own */
     int has_policy_mask;               /* trust, off_policy_mask, selected or policy_is multiply S */
     int has_own_divisors;              /* the KL or the entropy bonus */
+    int is_plain_surrogate;            /* of a token's ratio and advantage between bounds that are all tokens' */
     grpo_scales scales;
     grpo_dd decay;                     /* of F from one token to the next */
     struct grpo_room_ *room;           /* waiting and block are of it */
@@ -2695,7 +2700,7 @@ GRPO_INLINE_ grpo_term grpo_scaled_(grpo_term t, double v) {
 }
 
 /* the bounds of the clip at token t */
-GRPO_INLINE_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t) {
+GRPO_SMALL_ grpo_range grpo_range_at_(const grpo_run_ *r, int64_t t) {
     const grpo_surrogate *s = &r->obj->surrogate;
     if (s->bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(s)) return r->range;
     if (s->bounds == GRPO_BOUNDS_EXTERNAL) return grpo_clip_range((double)r->batch->eps_low[t], (double)r->batch->eps_high[t]);
@@ -2721,6 +2726,7 @@ GRPO_INLINE_ grpo_term grpo_weighted_term_(const grpo_run_ *r, const grpo_sequen
 GRPO_INLINE_ grpo_term grpo_token_surrogate_(const grpo_run_ *r, const grpo_token_ *k, grpo_ratio ratio) {
     const grpo_surrogate *s = &r->obj->surrogate;
     const double A = (double)r->advantage[k->t];
+    if (r->is_plain_surrogate) return grpo_surrogate_term(s, r->range, ratio, A, (double)r->batch->logp[k->t]);
     if (A != 0 && s->bounds == GRPO_BOUNDS_POSITION) return grpo_log_clip(ratio, A, k->range);
     if (A != 0 && s->kind == GRPO_SURROGATE_POLICY_SHAPING && r->batch->shaping_mask[k->t]) return grpo_policy_shaping(ratio, A,
         s->shaping_gamma);
@@ -3142,6 +3148,8 @@ static grpo_run_ grpo_run_of_(const grpo_objective *obj, const grpo_batch *batch
     r.has_rollout_weights = grpo_has_rollout_weights_(&obj->weight);
     r.has_token_factors = grpo_has_token_factors_(obj);
     r.has_policy_mask = grpo_has_policy_mask_(&obj->weight);
+    r.is_plain_surrogate = obj->surrogate.kind != GRPO_SURROGATE_POLICY_SHAPING
+        && (obj->surrogate.bounds == GRPO_BOUNDS_FIXED || !grpo_bounds_act_(&obj->surrogate));
     if (obj->weight.fipo != GRPO_FIPO_NONE) r.decay = grpo_fipo_decay(obj->weight.fipo_half_life);
     return r;
 }

@@ -38,6 +38,17 @@ static int grpo_is_clip_(grpo_surrogate_kind kind) {
     return kind == GRPO_SURROGATE_RATIO || kind == GRPO_SURROGATE_PPO_CLIP || kind == GRPO_SURROGATE_DUAL_CLIP;
 }
 
+/* a clamp of the log-ratio, if there is one, that nothing but a token beyond the series and beyond the bounds of the clip meets */
+static int grpo_clamps_far_off_(const grpo_run_ *r) {
+    const grpo_ratio_axis *a = &r->obj->ratio;
+    const double low = r->range.log_low, high = r->range.log_high;
+    if (a->clamp_low == 0 && a->clamp_high == 0) return 1;
+    if (a->level != GRPO_LEVEL_TOKEN || !grpo_is_clip_(r->obj->surrogate.kind)) return 0;
+    if (!(a->clamp_low < -GRPO_SERIES_ && a->clamp_high > GRPO_SERIES_)) return 0;
+    if (r->obj->surrogate.kind == GRPO_SURROGATE_RATIO) return 1;
+    return (a->clamp_low < low || low == -HUGE_VAL) && (a->clamp_high > high || high == HUGE_VAL);
+}
+
 /* does the objective ask no more? */
 static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     const grpo_objective *o = r->obj;
@@ -47,7 +58,7 @@ static int grpo_goes_by_blocks_(const grpo_run_ *r) {
     if (!r->reports_ratio || kind == GRPO_SURROGATE_POLICY_SHAPING || grpo_is_of_group_(kind)) return 0;
     if (o->surrogate.bounds != GRPO_BOUNDS_FIXED && grpo_bounds_act_(&o->surrogate)) return 0;
     if (a->level > GRPO_LEVEL_SEQUENCE_SUM || (a->level != GRPO_LEVEL_TOKEN && !grpo_is_clip_(kind))) return 0;
-    if (a->interpolate != GRPO_INTERPOLATE_NONE || a->behaviour != GRPO_BEHAVIOUR_OLD || a->clamp_low != 0 || a->clamp_high != 0) return 0;
+    if (a->interpolate != GRPO_INTERPOLATE_NONE || a->behaviour != GRPO_BEHAVIOUR_OLD || !grpo_clamps_far_off_(r)) return 0;
     if (a->level_clamp_low != 0 || a->level_clamp_high != 0) return 0;
     if (r->has_token_factors || r->has_policy_mask || r->has_rollout_weights) return 0;
     if (r->scales.nll != 0 || p->preference != GRPO_PREFERENCE_NONE) return 0;
@@ -77,10 +88,15 @@ static void grpo_block_powers_(double *GRPO_RESTRICT_ ratio, double *GRPO_RESTRI
     }
 }
 
-/* the same of the block, with d = l - logp_old; returns whether a d exceeds the reach of the series */
-static int grpo_block_ratios_(grpo_block_ *x) {
+/* d_t, clamped; *passes = 0 where that cuts the derivative */
+static grpo_dd grpo_block_clamped_(const grpo_run_ *r, const grpo_block_ *x, int k, int *passes) {
+    return grpo_clamp(grpo_dd_pair_(x->d[0][k], x->d[1][k]), r->obj->ratio.clamp_low, r->obj->ratio.clamp_high, passes);
+}
+
+/* the same of the block, with d = l - logp_old, clamped for the ratio alone; returns whether a d exceeds the reach of the series */
+static int grpo_block_ratios_(const grpo_run_ *r, grpo_block_ *x) {
     double *hi = x->d[0], *lo = x->d[1], *k3 = x->k3, own[GRPO_BLOCK_], *ratio = x->given ? own : x->ratio;
-    int far;
+    int far, passes;
     grpo_block_gap_(hi, lo, x->logp, x->old);
     far = grpo_block_exceeds_(hi, GRPO_SERIES_);
     grpo_block_powers_(ratio, k3, hi, lo);
@@ -89,7 +105,7 @@ static int grpo_block_ratios_(grpo_block_ *x) {
         if (!grpo_is_far_(hi[k])) continue;
         y = grpo_two_diff(x->logp[k], x->old[k]);
         hi[k] = y.hi; lo[k] = y.lo;
-        ratio[k] = grpo_exp(y);
+        ratio[k] = grpo_exp(x->given ? y : grpo_block_clamped_(r, x, k, &passes));
         k3[k] = grpo_exp_minus_linear(y);
     }
     return far;
@@ -122,6 +138,11 @@ static void grpo_block_clip_(const grpo_run_ *r, grpo_block_ *x, int far) {
     for (int k = 0; far && k < GRPO_BLOCK_; k++) slope[k] = grpo_times(A[k], ratio[k]);
     for (int k = 0; k < GRPO_BLOCK_; k++) slope[k] = by_high[k] + by_low[k] + by_dual[k] > 0 ? 0 : slope[k];
     for (int k = 0; k < GRPO_BLOCK_; k++) value[k] = slope[k] + (by_high[k] * high + by_low[k] * low + by_dual[k] * dual) * A[k];
+    for (int k = 0; far && k < x->n; k++) {
+        int passes;
+        grpo_block_clamped_(r, x, k, &passes);
+        if (!passes) slope[k] = 0;
+    }
     clip[GRPO_CLIP_HIGH] += highs;
     clip[GRPO_CLIP_LOW] += lows;
     clip[GRPO_CLIP_DUAL] += duals;
@@ -283,7 +304,7 @@ static void grpo_block_flush_(const grpo_run_ *r) {
     int far, far_ref;
     if (x->n == 0) return;
     if (x->n < GRPO_BLOCK_) grpo_block_pad_(x);
-    far = grpo_block_ratios_(x);
+    far = grpo_block_ratios_(r, x);
     if (!x->given && grpo_is_clip_(r->obj->surrogate.kind)) grpo_block_clip_(r, x, far);
     else if (!x->given) grpo_block_terms_(r, x);
     if (far) grpo_block_infinite_(r, x, r->batch->logp_old, grpo_report_old_);

@@ -57,6 +57,11 @@ case("clamp", "log-ratios at and beyond both bounds; the derivative passes at a 
      {"ratio": {"clamp_low": -0.5, "clamp_high": 0.5}}, mixed)
 case("clamp_low", "only a lower bound", CLAMPED, {"ratio": {"clamp_low": -0.5, "clamp_high": INF}}, mixed)
 case("clamp_high", "only an upper bound", CLAMPED, {"ratio": {"clamp_low": MINUS_INF, "clamp_high": 0.5}}, mixed)
+case("clamp-within-the-clip", "clamped to within the clip's bounds: no clip, and no derivative",
+     changed(PPO, surrogate={"eps_low": 0.75, "eps_high": 1}),
+     {"ratio": {"clamp_low": -0.625, "clamp_high": 0.625}}, mixed)
+case("clamp-beyond-the-clip", "a clamp that clipped tokens meet, and some that are not clipped", PPO,
+     {"ratio": {"clamp_low": -0.625, "clamp_high": 0.625}}, mixed)
 case("clamp-mean", "the bound comes before the mean", changed(CLAMPED, ratio={"level": "sequence_mean"}),
      {"ratio": {"clamp_low": -0.5, "clamp_high": 0.5}}, mixed)
 case("clamp-mean-token", "a bound cuts the token's own gradient",

@@ -1,0 +1,20 @@
+/* rows.h: what rows.c offers, and the arrays of its batch, which the headers before and after share: the same memory, so that where it
+ * lies decides nothing. */
+#ifndef GRPO_BENCH_ROWS_H
+#define GRPO_BENCH_ROWS_H
+#include <stdint.h>
+
+enum { ROWS_GROUPS = 64, ROWS_GROUP = 8, ROWS_SEQUENCES = ROWS_GROUPS * ROWS_GROUP, ROWS_LONGEST = 256 };
+enum { ROWS_MOST = ROWS_SEQUENCES * ROWS_LONGEST + 144 };     /* no power of two: what is at one place of two arrays shares no cache line's place */
+
+typedef struct {
+    float logp[ROWS_MOST], logp_old[ROWS_MOST], logp_ref[ROWS_MOST], logp_rollout[ROWS_MOST], entropy[ROWS_MOST], value[ROWS_MOST];
+    float advantage[ROWS_MOST], dlogp[ROWS_MOST], reward[ROWS_SEQUENCES], baseline[ROWS_SEQUENCES];
+    int64_t group_begin[ROWS_GROUPS + 1], offset[ROWS_SEQUENCES], length[ROWS_SEQUENCES];
+} rows_arrays;
+
+void rows_begin(rows_arrays *arrays);
+const char *rows_name(int k);                           /* NULL after the last */
+int rows_choose(const char *name);                      /* 0: no such row, or it needs what is not here */
+double rows_call(double *loss, double *gradient);       /* seconds; gradient: a weighted sum of it.  -1: refused */
+#endif
